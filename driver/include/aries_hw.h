@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the Aries NIC reads and writes in memory: descriptor areas, completion
+ * queue entries, translation tables, status codes and counters. Shared by the
+ * driver, the device model, the user library and the tests. All words are
+ * little endian. The registers are in aries_regs.h.
+ */
+#ifndef ARIES_HW_H
+#define ARIES_HW_H
+
+#ifdef __KERNEL__
+#include <linux/build_bug.h>
+#include <linux/types.h>
+#else
+#include <stddef.h>
+#include <stdint.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#define ARIES_ASSERT(cond, msg) static_assert(cond, msg)
+#else
+#define ARIES_ASSERT(cond, msg) _Static_assert(cond, msg)
+#endif
+
+/* ---- Layout of one descriptor's part of the FMA BAR (every access traps) ---- */
+#define ARIES_FMA_STRIDE 0x40000u
+#define ARIES_FMA_PUT 0x00000u /* put window */
+#define ARIES_FMA_GET 0x10000u /* get window */
+#define ARIES_FMA_DOORBELL 0x20000u /* doorbell page */
+#define ARIES_FMA_WINDOW 0x10000u /* bytes of one window */
+
+/* Doorbell page: 64-bit stores only, see ARIES_DB_* below. */
+#define ARIES_DB_FMA 0x00u
+#define ARIES_DB_BTE 0x08u
+#define ARIES_DB_NULL 0x40u /* a trap and nothing else: the floor of a benchmark */
+
+/* ---- Layout of one descriptor's area in the descriptor BAR (memory) ---- */
+#define ARIES_DESC_STRIDE 0x2000u
+#define ARIES_DESC_FMA 0x0000u /* struct aries_fma_desc */
+#define ARIES_DESC_STATUS 0x0080u /* struct aries_fma_status, written by the NIC */
+#define ARIES_DESC_LINE 0x0800u /* put data for a doorbell */
+#define ARIES_DESC_LINE_BYTES 0x0800u
+#define ARIES_DESC_BTE 0x1000u /* struct aries_bte_desc[ARIES_BTE_SLOTS] */
+
+/**
+ * struct aries_fma_desc - destination and operands of FMA operations
+ * @pe: node address, virtual if the domain uses the NTT
+ * @mdh: memory domain handle at the target, 12 bits
+ * @dlvr_mode: GNI_DLVMODE_* routing control
+ * @offset: 40-bit offset at the target; window stores add their window offset
+ * @local_offset: 40-bit offset in the local memory domain, for fetched data
+ * @local_mdh: local memory domain handle, for fetched data
+ * @cq: completion queue for local and global events
+ * @local_event: data of a local event
+ * @remote_event: data of a global and of a remote event
+ * @operand: first and second operand of an atomic; operand[0] is the value of a CQ write
+ * @sync_offset: offset of the sync flag in the target's memory domain
+ * @sync_value: value stored there after the data
+ *
+ * 72 bytes. The process owns it: the NIC copies it once per doorbell or window
+ * store and trusts nothing in it.
+ */
+struct aries_fma_desc {
+	uint32_t pe;
+	uint16_t mdh;
+	uint16_t dlvr_mode;
+	uint64_t offset;
+	uint64_t local_offset;
+	uint16_t local_mdh;
+	uint16_t cq;
+	uint32_t reserved;
+	uint32_t local_event;
+	uint32_t remote_event;
+	uint64_t operand[2];
+	uint64_t sync_offset;
+	uint64_t sync_value;
+};
+
+ARIES_ASSERT(sizeof(struct aries_fma_desc) == 72, "aries_fma_desc size");
+ARIES_ASSERT(offsetof(struct aries_fma_desc, operand) == 40, "aries_fma_desc layout");
+
+/**
+ * struct aries_fma_status - what became of the last doorbell of a descriptor
+ * @sequence: doorbells taken since the descriptor was enabled
+ * @status: ARIES_ST_* of the last one; 0 also for a block transfer that was queued
+ */
+struct aries_fma_status {
+	uint32_t sequence;
+	uint32_t status;
+};
+
+/**
+ * struct aries_bte_desc - one block transfer
+ * @pe: node address, virtual if the domain uses the NTT
+ * @mdh: memory domain handle at the target
+ * @local_mdh: local memory domain handle
+ * @offset: 40-bit offset at the target
+ * @local_offset: 40-bit offset in the local memory domain, or a bus address with ARIES_BTE_PHYS
+ * @length: bytes, 1 to 2^32-1 (N15)
+ * @cq: completion queue for local and global events
+ * @tid: transaction id, returned in the events
+ * @local_event: data of a local event
+ * @remote_event: data of a global and of a remote event
+ * @op: ARIES_BTE_PUT or ARIES_BTE_GET
+ * @mode: ARIES_EV_* events wanted
+ * @flags: ARIES_BTE_* flags
+ * @dlvr_mode: GNI_DLVMODE_* routing control
+ * @reserved: must be zero
+ */
+struct aries_bte_desc {
+	uint32_t pe;
+	uint16_t mdh;
+	uint16_t local_mdh;
+	uint64_t offset;
+	uint64_t local_offset;
+	uint32_t length;
+	uint16_t cq;
+	uint16_t tid;
+	uint32_t local_event;
+	uint32_t remote_event;
+	uint8_t op;
+	uint8_t mode;
+	uint16_t flags;
+	uint16_t dlvr_mode;
+	uint16_t reserved[9];
+};
+
+ARIES_ASSERT(sizeof(struct aries_bte_desc) == 64, "aries_bte_desc size");
+ARIES_ASSERT(offsetof(struct aries_bte_desc, op) == 40, "aries_bte_desc layout");
+
+#define ARIES_BTE_PUT 1u
+#define ARIES_BTE_GET 2u
+#define ARIES_BTE_FENCE 0x0001u /* wait for the earlier transfers of this descriptor */
+#define ARIES_BTE_PHYS 0x0002u /* local_offset is a bus address; kernel descriptors only */
+
+/* ---- Doorbell values ---- */
+/* FMA: tid, length in bytes, operation, events, atomic command; rest zero. */
+#define ARIES_DB_TID_SHIFT 0
+#define ARIES_DB_TID_MASK 0x000000000000ffffull
+#define ARIES_DB_LEN_SHIFT 16
+#define ARIES_DB_LEN_MASK 0x00000000ffff0000ull
+#define ARIES_DB_OP_SHIFT 32
+#define ARIES_DB_OP_MASK 0x000000ff00000000ull
+#define ARIES_DB_MODE_SHIFT 40
+#define ARIES_DB_MODE_MASK 0x0000ff0000000000ull
+#define ARIES_DB_AMO_SHIFT 48
+#define ARIES_DB_AMO_MASK 0x03ff000000000000ull
+#define ARIES_DB_RSVD_MASK 0xfc00000000000000ull
+/* BTE: slot number; rest zero. */
+#define ARIES_DB_SLOT_MASK 0x000000000000003full
+
+enum aries_fma_op {
+	ARIES_FMA_PUT_LINE = 1, /* put LEN (0 to 2048) bytes of the line area */
+	ARIES_FMA_GET_OP = 2, /* get LEN bytes (1 to 65532, multiple of 4) */
+	ARIES_FMA_AMO_OP = 3, /* atomic; LEN is 4 or 8 */
+	ARIES_FMA_PUT_SYNC = 4, /* as PUT_LINE, then the sync flag */
+	ARIES_FMA_CQWRITE = 5, /* 48 bits of operand[0] into the CQ of the target's MDD */
+	ARIES_FMA_CLOSE = 6, /* end the transaction made of window stores: events for all of them */
+};
+
+/* Events of an operation: ARIES_DB_MODE and aries_bte_desc.mode. */
+#define ARIES_EV_LOCAL 0x01u
+#define ARIES_EV_GLOBAL 0x02u
+#define ARIES_EV_REMOTE 0x04u
+#define ARIES_EV_TYPE_SHIFT 4 /* 2 bits copied to the type field of the entries */
+#define ARIES_EV_TYPE_MASK 0x30u
+#define ARIES_EV_RSVD_MASK 0xc8u
+
+/*
+ * Get window: an 8-byte control word stored at window offset w reads from
+ * offset + w at the target. Bits 39..0 local offset, 46..40 bytes less one
+ * (gets, at most 64) and bits 57..48 atomic command (0: plain get).
+ */
+#define ARIES_GETW_LOCAL_MASK 0x000000ffffffffffull
+#define ARIES_GETW_LEN_SHIFT 40
+#define ARIES_GETW_LEN_MASK 0x00007f0000000000ull
+#define ARIES_GETW_AMO_SHIFT 48
+#define ARIES_GETW_AMO_MASK 0x03ff000000000000ull
+#define ARIES_GETW_RSVD_MASK 0xfc00800000000000ull
+
+/* ---- Completion queue ---- */
+/*
+ * One header page, then 2^n slots of 8 bytes. The owner clears a slot after
+ * reading it and then publishes the count of entries read in the header. A
+ * slot that reads 0 is empty. The last free slot is used for an overrun mark.
+ */
+struct aries_cq_header {
+	uint64_t consumed; /* entries read so far, written by the owner */
+};
+
+#define ARIES_CQ_HEADER_BYTES 4096u
+
+#define ARIES_CQE_DATA_MASK 0x00000000ffffffffull /* event data, msg id */
+#define ARIES_CQE_TID_SHIFT 32
+#define ARIES_CQE_TID_MASK 0x0000ffff00000000ull
+#define ARIES_CQE_WRITE_MASK 0x0000ffffffffffffull /* payload of a CQ write */
+#define ARIES_CQE_STATUS_SHIFT 48
+#define ARIES_CQE_STATUS_MASK 0x003f000000000000ull
+#define ARIES_CQE_INFO_SHIFT 54
+#define ARIES_CQE_INFO_MASK 0x00c0000000000000ull
+#define ARIES_CQE_SOURCE_SHIFT 56
+#define ARIES_CQE_SOURCE_MASK 0x0f00000000000000ull
+#define ARIES_CQE_TYPE_SHIFT 60
+#define ARIES_CQE_TYPE_MASK 0x3000000000000000ull
+#define ARIES_CQE_REM_OVERRUN 0x4000000000000000ull
+#define ARIES_CQE_OVERRUN 0x8000000000000000ull
+
+/* Sources: never 0 in a real entry. */
+enum aries_cqe_source {
+	ARIES_SRC_FMA = 1,
+	ARIES_SRC_BTE = 2,
+	ARIES_SRC_REMOTE = 3, /* remote event of a put or atomic */
+	ARIES_SRC_CQWRITE = 4,
+	ARIES_SRC_CE = 5,
+	ARIES_SRC_CQ = 15, /* overrun mark */
+};
+
+#define ARIES_INFO_LOCAL 1u
+#define ARIES_INFO_GLOBAL 2u
+#define ARIES_INFO_REMOTE 3u
+
+/* ---- Status codes: 6 bits; ARIES_ST_LOCAL marks the initiator's side ---- */
+#define ARIES_ST_LOCAL 0x20u
+
+enum aries_status {
+	ARIES_ST_OK = 0x00,
+	ARIES_ST_PTAG = 0x01, /* protection tag (key) does not match the memory domain */
+	ARIES_ST_MDD = 0x02, /* memory domain handle not in use */
+	ARIES_ST_BOUNDS = 0x03, /* outside of the memory domain */
+	ARIES_ST_ACCESS = 0x04, /* memory domain is read only */
+	ARIES_ST_TRANSLATION = 0x05, /* page not present, or not memory */
+	ARIES_ST_NO_NODE = 0x06, /* no such node, or no way to it */
+	ARIES_ST_TIMEOUT = 0x07, /* no response: node gone or packet lost */
+	ARIES_ST_NO_CQ = 0x08, /* memory domain has no CQ, or it is gone */
+	ARIES_ST_ALIGN = 0x09, /* misaligned address or length */
+	ARIES_ST_BAD_OP = 0x0a, /* operation or atomic command unknown to this NIC */
+	ARIES_ST_LENGTH = 0x0b, /* length out of range */
+	ARIES_ST_RESERVED = 0x0c, /* reserved bits set */
+	ARIES_ST_DISABLED = 0x0d, /* descriptor or NIC not enabled */
+	ARIES_ST_NTT = 0x0e, /* virtual node address outside of the domain, or unmapped */
+	ARIES_ST_CQ_OWNER = 0x0f, /* completion queue belongs to another context */
+	ARIES_ST_QUEUE_FULL = 0x10, /* too many block transfers queued */
+	ARIES_ST_FLUSHED = 0x11, /* cancelled by a reset or a disable */
+	ARIES_ST_CRC = 0x12, /* packet arrived damaged and was dropped */
+	/* the same at the initiator: 0x20 | code */
+	ARIES_ST_LOCAL_PTAG = 0x21,
+	ARIES_ST_LOCAL_MDD = 0x22,
+	ARIES_ST_LOCAL_BOUNDS = 0x23,
+	ARIES_ST_LOCAL_ACCESS = 0x24,
+	ARIES_ST_LOCAL_TRANSLATION = 0x25,
+	ARIES_ST_LOCAL_ALIGN = 0x29,
+};
+
+/* ---- Address translation ---- */
+/*
+ * One level: MDD_TABLE points at one entry per page of 2^PAGE_SHIFT bytes.
+ * Two levels: MDD_TABLE points at one directory entry per 512 pages of 4 KiB,
+ * each with the bus address of a page that holds 512 page entries.
+ * Page n starts (n << PAGE_SHIFT) - (MDD_BASE & (page size - 1)) bytes into the region.
+ */
+#define ARIES_PTE_VALID 0x1ull
+#define ARIES_PTE_WRITE 0x2ull
+#define ARIES_PTE_ADDR_MASK 0x000ffffffffff000ull
+#define ARIES_PTE_RSVD_MASK 0xfff0000000000ffcull
+#define ARIES_PTES_PER_PAGE 512u
+
+/* ---- Counters: elements of CNT_VALUE ---- */
+#define ARIES_COUNTERS(X) \
+	X(FMA_TRAPS, fma_traps, "stores that trapped on FMA windows and doorbells") \
+	X(FMA_PUTS, fma_puts, "FMA put packets") \
+	X(FMA_GETS, fma_gets, "FMA get packets") \
+	X(FMA_AMOS, fma_amos, "FMA atomics") \
+	X(BTE_PUTS, bte_puts, "block puts finished") \
+	X(BTE_GETS, bte_gets, "block gets finished") \
+	X(BTE_BYTES, bte_bytes, "bytes moved by block transfers") \
+	X(REQ_PACKETS, req_packets, "request packets sent") \
+	X(RSP_PACKETS, rsp_packets, "response packets received") \
+	X(REQ_FLITS, req_flits, "request flits sent") \
+	X(RSP_FLITS, rsp_flits, "response flits received") \
+	X(RX_REQUESTS, rx_requests, "request packets served for peers") \
+	X(CQ_EVENTS, cq_events, "CQ entries written to this node's queues") \
+	X(CQ_OVERRUNS, cq_overruns, "events lost for want of a slot") \
+	X(IRQS, irqs, "interrupts raised") \
+	X(ERRORS, errors, "operations that ended with an error status") \
+	X(RX_REFUSED, rx_refused, "requests of peers refused by a check") \
+	X(GUEST_ERRORS, guest_errors, "register accesses that broke the specification") \
+	X(ORB_STALLS, orb_stalls, "times that 1,024 packets were outstanding") \
+	X(TIMEOUTS, timeouts, "requests without a response") \
+	X(LATENCY_NS, latency_ns, "sum of modelled latencies, nanoseconds") \
+	X(LATENCY_OPS, latency_ops, "operations in that sum") \
+	X(LATENCY_LAST_NS, latency_last_ns, "modelled latency of the last operation, nanoseconds") \
+	X(HOPS, hops, "router to router hops of request packets") \
+	X(NONMINIMAL, nonminimal, "request packets sent on a non-minimal path") \
+	X(SSIDS, ssids, "sequence ids opened") \
+	X(PTE_WALKS, pte_walks, "translations that read the tables") \
+	X(NETLINK_TILES, netlink_tiles, "changes of processor tile by Netlink")
+
+enum aries_counter {
+#define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,
+	ARIES_COUNTERS(ARIES_COUNTER_ENUM)
+#undef ARIES_COUNTER_ENUM
+	ARIES_CNT_COUNT
+};
+
+ARIES_ASSERT(ARIES_CNT_COUNT <= 64, "CNT_VALUE has 64 elements");
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ARIES_HW_H */

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * User ABI of /dev/kgniN.
+ *
+ * One open file is one attachment of a process to a NIC. Every structure
+ * starts with @argsz, the size that the caller knows: a shorter one than the
+ * first version is refused (EINVAL), a longer one is accepted if the unknown
+ * tail is zero (else E2BIG), and the kernel writes back no more than @argsz
+ * bytes. Reserved fields and unknown flags must be zero (EINVAL).
+ *
+ * KGNI_ABI_VERSION counts incompatible changes; KGNI_IOC_QUERY may be called
+ * with any version and tells the driver's.
+ */
+#ifndef KGNI_ABI_H
+#define KGNI_ABI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define KGNI_ABI_VERSION 1
+#define KGNI_IOC_MAGIC 'G'
+
+#define KGNI_BUILD_STRING 80
+
+/**
+ * struct kgni_query - what driver and NIC are
+ * @argsz: in: sizeof of the caller's structure
+ * @abi_version: out: KGNI_ABI_VERSION of the driver
+ * @driver_version: out: packed as GNI_VERSION_CHECK(major, minor, code)
+ * @device_id: out: number N of /dev/kgniN
+ * @device_type: out: gni_nic_device_t
+ * @pe: out: physical network address of the NIC
+ * @nodes: out: node addresses in the fabric
+ * @cpu: out: lowest CPU near the NIC
+ * @bte_queue: out: block transfers that one attachment may have queued
+ * @msix: out: MSI-X vectors in use
+ * @caps: out: ID_CAPS register
+ * @build: out: NUL-terminated text
+ *
+ * Allowed before KGNI_IOC_ATTACH.
+ */
+struct kgni_query {
+	__u32 argsz;
+	__u32 abi_version;
+	__u32 driver_version;
+	__u32 device_id;
+	__u32 device_type;
+	__u32 pe;
+	__u32 nodes;
+	__u32 cpu;
+	__u32 bte_queue;
+	__u32 msix;
+	__u64 caps;
+	char build[KGNI_BUILD_STRING];
+};
+
+/**
+ * struct kgni_attach - sign on to a communication domain
+ * @argsz: in
+ * @abi_version: in: KGNI_ABI_VERSION of the caller
+ * @inst_id: in: instance id, any
+ * @cookie: in: cookie of the domain
+ * @modes: in: GNI_CDM_MODE_* bits
+ * @ptag: in: protection tag or 255 (found by the cookie, allocated if privileged); out: the tag
+ * @reserved: must be zero
+ * @owner: out: context number, as in FMAD_CTL.OWNER
+ * @pe: out: network address
+ * @fmad: out: FMA descriptor
+ * @put_size: out: bytes of the put window, and of the get window
+ * @desc_offset: out: for mmap(): descriptor area, 8192 bytes, read and write
+ * @doorbell_offset: out: for mmap(): doorbell page, 4096 bytes, write (read gives zeros)
+ * @put_offset: out: for mmap(): put window
+ * @get_offset: out: for mmap(): get window
+ *
+ * A domain is created by KGNI_IOC_JOB or by the first attach of a process with
+ * CAP_SYS_ADMIN. Errors: EPERM no such domain and not privileged, EACCES the
+ * tag belongs to another cookie or the cookie to another tag, EBUSY the file
+ * is attached already, ENOSPC no FMA descriptor or tag left, EPROTO the ABI
+ * version differs, EINVAL bad tag (0, or a kernel tag 1, 2, 254 without
+ * CAP_SYS_ADMIN) or unknown mode, ENODEV the NIC is gone, EIO it is in reset.
+ */
+struct kgni_attach {
+	__u32 argsz;
+	__u32 abi_version;
+	__u32 inst_id;
+	__u32 cookie;
+	__u32 modes;
+	__u8 ptag;
+	__u8 reserved[3];
+	__u32 owner;
+	__u32 pe;
+	__u32 fmad;
+	__u32 put_size;
+	__u64 desc_offset;
+	__u64 doorbell_offset;
+	__u64 put_offset;
+	__u64 get_offset;
+};
+
+/**
+ * struct kgni_cq_create - make a completion queue
+ * @argsz: in
+ * @entries: in: entries wanted, at least 1; out: slots, a power of two greater than that
+ * @flags: in: KGNI_CQ_BLOCKING
+ * @delay: in: entries per interrupt of a blocking queue, 0 for each
+ * @cq: out: number of the queue
+ * @reserved: must be zero
+ * @mmap_offset: out: for mmap(): header page and slots, @mmap_size bytes, read and write
+ * @mmap_size: out
+ *
+ * Errors: EINVAL, ENOTCONN not attached, ENOSPC no queue left, EFBIG too many
+ * entries, ENOMEM.
+ */
+struct kgni_cq_create {
+	__u32 argsz;
+	__u32 entries;
+	__u32 flags;
+	__u32 delay;
+	__u32 cq;
+	__u32 reserved;
+	__u64 mmap_offset;
+	__u64 mmap_size;
+};
+
+#define KGNI_CQ_BLOCKING 0x1
+
+/**
+ * struct kgni_cq_destroy - free a completion queue
+ *
+ * Errors: EINVAL, ENOENT not a queue of this file, EBUSY registrations name it
+ * or a thread waits on it.
+ */
+struct kgni_cq_destroy {
+	__u32 argsz;
+	__u32 cq;
+};
+
+/**
+ * struct kgni_cq_wait - sleep until one of several queues has an entry
+ * @argsz: in
+ * @count: in: elements of @cqs, 1 to 64
+ * @cqs: in: pointer to __u32 queue numbers
+ * @timeout_ms: in: milliseconds, ~0 for no limit
+ * @which: out: index in @cqs of a queue that has an entry
+ * @reserved: must be zero
+ *
+ * Errors: EINVAL, ENOENT, EOPNOTSUPP a queue is not blocking, ETIMEDOUT, EINTR,
+ * EIO the NIC was reset.
+ */
+struct kgni_cq_wait {
+	__u32 argsz;
+	__u32 count;
+	__u64 cqs;
+	__u64 timeout_ms;
+	__u32 which;
+	__u32 reserved;
+};
+
+/**
+ * struct kgni_mem_register - pin memory and make it a memory domain
+ * @argsz: in
+ * @flags: in: KGNI_MEM_*
+ * @address: in: virtual address; the region is widened to whole pages
+ * @length: in: bytes, not 0
+ * @cq: in: queue for remote events, KGNI_NO_CQ for none
+ * @mdh: out: memory domain handle
+ * @page_shift: out: log2 of the page size used
+ * @reserved: must be zero
+ * @base: out: address of the first page
+ * @pages: out: pages of 4096 bytes
+ *
+ * Errors: EINVAL, ENOTCONN, ENOENT no such queue, ENOSPC no memory domain left,
+ * ENOMEM, EFAULT not mapped, EACCES mapped read-only and KGNI_MEM_READ_ONLY not
+ * set, EPERM over RLIMIT_MEMLOCK, EFBIG more than 1 TiB.
+ */
+struct kgni_mem_register {
+	__u32 argsz;
+	__u32 flags;
+	__u64 address;
+	__u64 length;
+	__u32 cq;
+	__u32 mdh;
+	__u32 page_shift;
+	__u32 reserved;
+	__u64 base;
+	__u64 pages;
+};
+
+#define KGNI_MEM_READ_ONLY 0x1
+#define KGNI_NO_CQ 0xffffffffU
+
+/**
+ * struct kgni_mem_deregister - end a registration; returns when no access is in flight
+ *
+ * Errors: EINVAL, ENOENT not a registration of this file.
+ */
+struct kgni_mem_deregister {
+	__u32 argsz;
+	__u32 mdh;
+};
+
+/**
+ * struct kgni_job - create or change a communication domain; needs CAP_SYS_ADMIN
+ * @argsz: in
+ * @flags: in: KGNI_JOB_DESTROY removes the domain instead
+ * @job_id: in
+ * @cookie: in
+ * @ptag: in: protection tag or 255 to allocate one; out: the tag
+ * @reserved: must be zero
+ * @limit_mdd: in: memory domains, -1 to leave as it is
+ * @limit_cq: in: completion queues
+ * @limit_fma: in: FMA descriptors
+ * @reserved2: must be zero
+ *
+ * Errors: EPERM, EINVAL, EEXIST tag or cookie belongs to another job, EBUSY
+ * processes are attached (destroy), ENOENT (destroy), ENOSPC.
+ */
+struct kgni_job {
+	__u32 argsz;
+	__u32 flags;
+	__u64 job_id;
+	__u32 cookie;
+	__u8 ptag;
+	__u8 reserved[3];
+	__s32 limit_mdd;
+	__s32 limit_cq;
+	__s32 limit_fma;
+	__u32 reserved2;
+};
+
+#define KGNI_JOB_DESTROY 0x1
+
+/**
+ * struct kgni_ptag - tag that belongs to a cookie
+ *
+ * Errors: EINVAL, ENOENT.
+ */
+struct kgni_ptag {
+	__u32 argsz;
+	__u32 cookie;
+	__u8 ptag;
+	__u8 reserved[7];
+};
+
+/**
+ * struct kgni_res - use of a resource
+ * @argsz: in
+ * @kind: in: gni_dev_res_t, or gni_job_res_t when @ptag is not 0
+ * @ptag: in: 0 asks for the device
+ * @reserved: must be zero
+ * @total: out: units, or the limit of the tag
+ * @used: out: units taken
+ * @reserved_units: out: units set aside
+ * @held: out: units kept back after release
+ *
+ * Errors: EINVAL, ENOENT no such tag, EOPNOTSUPP the NIC has no such resource.
+ */
+struct kgni_res {
+	__u32 argsz;
+	__u32 kind;
+	__u8 ptag;
+	__u8 reserved[7];
+	__u64 total;
+	__u64 used;
+	__u64 reserved_units;
+	__u64 held;
+};
+
+#define KGNI_IOC_QUERY _IO(KGNI_IOC_MAGIC, 0x00)
+#define KGNI_IOC_ATTACH _IO(KGNI_IOC_MAGIC, 0x01)
+#define KGNI_IOC_CQ_CREATE _IO(KGNI_IOC_MAGIC, 0x02)
+#define KGNI_IOC_CQ_DESTROY _IO(KGNI_IOC_MAGIC, 0x03)
+#define KGNI_IOC_CQ_WAIT _IO(KGNI_IOC_MAGIC, 0x04)
+#define KGNI_IOC_MEM_REGISTER _IO(KGNI_IOC_MAGIC, 0x05)
+#define KGNI_IOC_MEM_DEREGISTER _IO(KGNI_IOC_MAGIC, 0x06)
+#define KGNI_IOC_JOB _IO(KGNI_IOC_MAGIC, 0x07)
+#define KGNI_IOC_PTAG _IO(KGNI_IOC_MAGIC, 0x08)
+#define KGNI_IOC_RES _IO(KGNI_IOC_MAGIC, 0x09)
+
+#endif /* KGNI_ABI_H */

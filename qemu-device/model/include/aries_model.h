@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * C interface of the Aries model: what a host (the QEMU device, a test) calls
+ * and what it provides. No exception leaves the library; no call aborts.
+ *
+ * Threads: aries_nic_write() and aries_nic_read() may be called from any number
+ * of threads at once and take no lock of the host. Everything else is called
+ * from one thread at a time (QEMU's main loop).
+ */
+#ifndef ARIES_MODEL_H
+#define ARIES_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ARIES_MODEL_API_VERSION 1
+
+typedef struct aries_nic aries_nic;
+
+enum aries_log_level {
+	ARIES_LOG_GUEST_ERROR, /* the guest broke the specification */
+	ARIES_LOG_WARN,
+	ARIES_LOG_INFO,
+};
+
+/**
+ * struct aries_host_ops - what the model needs of its host
+ * @api_version: ARIES_MODEL_API_VERSION
+ * @irq: raise an MSI-X vector; called from any thread
+ * @log: one line without newline; called from any thread
+ * @trace: an event of the named block, for the host's tracing; may be NULL; any thread
+ */
+struct aries_host_ops {
+	uint32_t api_version;
+	void (*irq)(void *opaque, unsigned int vector);
+	void (*log)(void *opaque, enum aries_log_level level, const char *line);
+	void (*trace)(void *opaque, const char *event, uint64_t a, uint64_t b, uint64_t c);
+};
+
+/**
+ * struct aries_config - what a NIC is created with
+ * @api_version: ARIES_MODEL_API_VERSION
+ * @node: node address, 0 to nodes - 1
+ * @nodes: node addresses in the fabric, 1 to 256; every member must give the same
+ * @fabric: path of the fabric's segment file, normally under /dev/shm; created if missing
+ * @desc_area: the memory of BAR_DESC, ARIES_BAR_DESC_SIZE bytes
+ * @lease_ms: silence after which a peer is checked for being alive, 50 to 60000; 0 means 500
+ *
+ * Dragonfly shape for @nodes: 4 NICs a router, @routers_per_chassis and
+ * @chassis_per_group bound a group (0 means 16 and 6); groups follow.
+ */
+struct aries_config {
+	uint32_t api_version;
+	uint32_t node;
+	uint32_t nodes;
+	uint32_t routers_per_chassis;
+	uint32_t chassis_per_group;
+	uint32_t lease_ms;
+	const char *fabric;
+	void *desc_area;
+};
+
+/**
+ * struct aries_ram - one piece of guest memory
+ * @gpa: guest physical address of its first byte
+ * @size: bytes
+ * @host: where it is mapped in this process
+ * @fd: file descriptor that peers map it by (shared memory), -1 if there is none
+ * @fd_offset: offset of the piece in that file
+ */
+struct aries_ram {
+	uint64_t gpa;
+	uint64_t size;
+	void *host;
+	int fd;
+	uint64_t fd_offset;
+};
+
+#define ARIES_RAM_MAX 16
+
+/**
+ * aries_nic_create() - create a NIC and join the fabric
+ * @err: gets one line that names the cause and the way out when the call fails
+ *
+ * Return: the NIC, or NULL. Fails on a fabric of another version or size, a
+ * node address in use, a file that cannot be created.
+ */
+aries_nic *aries_nic_create(const struct aries_config *cfg, const struct aries_host_ops *ops, void *opaque, char *err,
+			    size_t err_len);
+
+/** aries_nic_destroy() - leave the fabric, free everything; waits for block transfers to stop */
+void aries_nic_destroy(aries_nic *nic);
+
+/**
+ * aries_nic_set_ram() - tell the NIC the guest's memory map
+ * @ram: @count pieces, at most ARIES_RAM_MAX, not overlapping
+ *
+ * Called before the guest runs and again when the map changes; what was
+ * registered before stays valid for pieces that did not change.
+ *
+ * Return: 0, or -1 with a line in @err (memory that is not shared, too many pieces).
+ */
+int aries_nic_set_ram(aries_nic *nic, const struct aries_ram *ram, size_t count, char *err, size_t err_len);
+
+/** aries_nic_reset() - device reset (FLR, bus reset, CTL_CONTROL.RESET): revokes everything registered */
+void aries_nic_reset(aries_nic *nic);
+
+/** aries_nic_set_bus_master() - PCI bus mastering; off means that nothing is read from or written to guest memory */
+void aries_nic_set_bus_master(aries_nic *nic, bool on);
+
+/**
+ * aries_nic_read() - guest load from a BAR
+ * @bar: 0 or 2
+ * @offset: bytes from the start of the BAR
+ * @size: 1, 2, 4 or 8
+ *
+ * Return: the value; all ones for what does not exist.
+ */
+uint64_t aries_nic_read(aries_nic *nic, unsigned int bar, uint64_t offset, unsigned int size);
+
+/** aries_nic_write() - guest store to a BAR; arguments as aries_nic_read() */
+void aries_nic_write(aries_nic *nic, unsigned int bar, uint64_t offset, unsigned int size, uint64_t value);
+
+/**
+ * aries_nic_wake_fd() - descriptor that becomes readable when a peer wants this host's attention
+ *
+ * The host polls it and calls aries_nic_wake(), which drains it and raises the
+ * interrupts that peers asked for.
+ */
+int aries_nic_wake_fd(aries_nic *nic);
+void aries_nic_wake(aries_nic *nic);
+
+/** aries_nic_tick() - to be called every ARIES_TICK_MS: keeps the lease, finds dead peers */
+void aries_nic_tick(aries_nic *nic);
+#define ARIES_TICK_MS 100
+
+/**
+ * aries_nic_set_fault() - fault injection
+ * @name: "drop" (packets to lose), "corrupt" (packets to damage), "delay-ns" (added to the modelled latency),
+ *        "link" (0: cut the NIC off, 1: connect), "reorder" (0 or 1: shuffle packets of a block transfer)
+ *
+ * Return: 0, or -1 for an unknown name or a value out of range, with a line in @err.
+ */
+int aries_nic_set_fault(aries_nic *nic, const char *name, uint64_t value, char *err, size_t err_len);
+int aries_nic_get_fault(aries_nic *nic, const char *name, uint64_t *value);
+
+/** aries_nic_counter() - one counter (enum aries_counter) */
+uint64_t aries_nic_counter(aries_nic *nic, unsigned int which);
+
+/**
+ * aries_nic_describe() - state in readable form (members, links, tables in use)
+ *
+ * Return: bytes that the text needs, without the final NUL; at most @len are written.
+ */
+size_t aries_nic_describe(aries_nic *nic, char *buf, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ARIES_MODEL_H */
