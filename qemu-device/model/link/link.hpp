@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * The sending side of a link: booking, load, lanes, up and down. The words lie in memory that several processes
+ * share; each is changed by one atomic instruction, so whoever dies in between leaves a valid state.
+ */
+#ifndef ARIES_LINK_LINK_HPP
+#define ARIES_LINK_LINK_HPP
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "link/rates.hpp"
+
+namespace aries
+{
+
+/** One direction of a link or processor tile. All zero: quiet, up, all lanes. */
+struct alignas(16) TileState {
+	std::atomic<uint64_t> busy;  ///< ticks up to which it is booked
+	std::atomic<uint32_t> state; ///< LINK_* bits
+	uint32_t reserved;
+};
+
+static_assert(sizeof(TileState) == 16 && std::atomic<uint64_t>::is_always_lock_free &&
+		      std::atomic<uint32_t>::is_always_lock_free,
+	      "tiles are shared between processes");
+
+/** Netlink's side of one NIC. All zero: connected, on its first tile. */
+struct NicState {
+	std::atomic<uint32_t> state; ///< LINK_DOWN
+	std::atomic<uint32_t> tile;  ///< processor tile of its quad that it used last
+};
+
+static_assert(sizeof(NicState) == 8, "NICs are shared between processes");
+
+inline constexpr uint32_t LINK_DEAD_LANES = 0x3; ///< lanes that do not work, 0 to 2
+inline constexpr uint32_t LINK_DOWN = 0x4;
+
+/**
+ * The furthest that a booking may be ahead, in ticks (68 s). What is further is not a booking but damage, and is
+ * ignored: a broken clock in one process must not close a link to all.
+ */
+inline constexpr uint64_t BOOKING_LIMIT = uint64_t{1} << 42;
+
+/** Ticks that a tile is booked ahead of @p now: the near-end load (R08). */
+inline uint64_t booked_ahead(const TileState &tile, uint64_t now) noexcept
+{
+	const uint64_t busy = tile.busy.load(std::memory_order_relaxed);
+
+	return busy > now && busy - now <= BOOKING_LIMIT ? busy - now : 0;
+}
+
+/**
+ * Book a tile for @p length ticks, as soon after @p at as it is free.
+ *
+ * A booking by another thread in between means another try with the newer value; somebody gets on every time.
+ * @return tick at which the booked time begins
+ */
+inline uint64_t book(TileState &tile, uint64_t at, uint64_t length) noexcept
+{
+	uint64_t busy = tile.busy.load(std::memory_order_relaxed);
+	uint64_t start;
+
+	length = std::min(length, BOOKING_LIMIT / 2);
+	do {
+		start = busy > at && busy - at <= BOOKING_LIMIT ? busy : at;
+	} while (!tile.busy.compare_exchange_weak(busy, start + length, std::memory_order_relaxed));
+	return start;
+}
+
+inline bool link_up(const TileState &tile) noexcept
+{
+	return !(tile.state.load(std::memory_order_relaxed) & LINK_DOWN);
+}
+
+/** Working lanes, 1 to 3. */
+inline uint32_t link_lanes(const TileState &tile) noexcept
+{
+	const uint32_t dead = tile.state.load(std::memory_order_relaxed) & LINK_DEAD_LANES;
+
+	return LANES - std::min(dead, LANES - 1);
+}
+
+inline void set_link_up(TileState &tile, bool up) noexcept
+{
+	if (up)
+		tile.state.fetch_and(~LINK_DOWN, std::memory_order_relaxed);
+	else
+		tile.state.fetch_or(LINK_DOWN, std::memory_order_relaxed);
+}
+
+/** @param lanes 1 to LANES */
+inline void set_link_lanes(TileState &tile, uint32_t lanes) noexcept
+{
+	uint32_t old = tile.state.load(std::memory_order_relaxed);
+
+	while (!tile.state.compare_exchange_weak(old, (old & ~LINK_DEAD_LANES) | (LANES - lanes),
+						 std::memory_order_relaxed)) {
+	}
+}
+
+/** Factor for flit_ticks() of a tile with @p lanes working lanes. */
+uint64_t factor_of(Medium medium, uint32_t lanes) noexcept;
+
+/** One word for people: "up", "degraded" or "down". */
+const char *link_state_name(const TileState &tile) noexcept;
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * The network of all nodes, seen by a NIC: what carry() is given leaves a NIC at one time and is at another NIC
+ * some modelled nanoseconds later. Netlink, router slices and links of the way are booked on the path.
+ *
+ * State that all processes of a fabric share lies in a block of zero-filled memory: atomic words, no pointers, no
+ * locks, and zero means quiet. A process that dies leaves nothing but bookings, and time releases them.
+ */
+#ifndef ARIES_NETLINK_NETWORK_HPP
+#define ARIES_NETLINK_NETWORK_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "link/link.hpp"
+#include "router/path_cache.hpp"
+#include "router/route_tables.hpp"
+#include "router/routing_mode.hpp"
+#include "topology/dragonfly.hpp"
+
+namespace aries
+{
+
+/** Requests and responses have their own virtual channels and need not take the same way (P12, R13). */
+enum class PacketClass : uint8_t { Request, Response };
+
+/**
+ * One network. Every process has its own object over the same shared memory, with the same shape.
+ *
+ * Threads: everything but construction may be called from any number of threads and processes at once; nothing
+ * locks, sleeps or allocates except describe().
+ */
+class Network
+{
+public:
+	/** What became of a train of packets. */
+	struct Transit {
+		uint64_t arrive_ns; ///< modelled time at which its last flit is at the target NIC
+		uint32_t hops;      ///< router to router hops of the first packet
+		bool nonminimal;    ///< a packet took a way through a root (R03, R04)
+		bool reachable;     ///< false: no such node, a NIC cut off, or no way left; nothing was booked
+		bool tile_changed;  ///< Netlink moved the source NIC to another processor tile (T05)
+	};
+
+	/** Empty if a network of this shape can be built, else one line that names the cause (T07, T11). */
+	static std::string check(const DragonflyShape &shape);
+
+	/** Bytes of shared memory that a network of a valid shape needs. A multiple of 64. */
+	static size_t shared_bytes(const DragonflyShape &shape) noexcept;
+
+	/**
+	 * @param shape must pass check(); throws std::invalid_argument with its text if it does not
+	 * @param shared shared_bytes() bytes, aligned to 64, zero when the fabric was created
+	 */
+	Network(const DragonflyShape &shape, void *shared);
+
+	Network(const Network &) = delete;
+	Network &operator=(const Network &) = delete;
+
+	/**
+	 * Book the way of packets that leave a NIC back to back.
+	 *
+	 * @param src node address of the sending NIC, also of a response (the target of the request)
+	 * @param dst node address of the receiving NIC
+	 * @param flits_total flits of all the packets, see packet/flits.hpp
+	 * @param packets how many; long trains are spread over tiles and ways unless the mode wants order
+	 * @param dlvr_mode GNI_DLVMODE_* bits (R06, R10, R12)
+	 * @param hash hash of the header fields; equal ones take equal ways in the hashed modes
+	 * @param depart_ns modelled time at which the first flit is ready at the NIC; one clock for the whole fabric
+	 */
+	Transit carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint32_t packets,
+		      uint16_t dlvr_mode, uint64_t hash, uint64_t depart_ns) noexcept;
+
+	/** Cut a NIC off from Netlink, or connect it again. Unknown nodes are ignored. */
+	void set_nic_link(uint32_t node, bool up) noexcept;
+	bool nic_link(uint32_t node) const noexcept;
+
+	/** Take both directions of a network link down or up (R14). False if there is no link at that tile. */
+	bool set_link(uint32_t router, uint32_t tile, bool up) noexcept;
+
+	/** Set the working lanes, 1 to 3, of both directions of a network link (P17). False as set_link(). */
+	bool set_lanes(uint32_t router, uint32_t tile, uint32_t lanes) noexcept;
+
+	/** The load of an output tile: nanoseconds that it is booked ahead of now_ns. */
+	uint64_t load_ns(uint32_t router, uint32_t tile, uint64_t now_ns) const noexcept;
+
+	/** Text: shape, place of a node, and one line for each link of its router with load, lanes and state. */
+	std::string describe(uint32_t node, uint64_t now_ns) const;
+
+	const Dragonfly &topology() const noexcept { return topo_; }
+
+private:
+	struct Train;
+
+	bool book_train(const Train &train, Transit &transit) noexcept;
+	uint32_t pick_inject(uint32_t node, const Train &train, bool &changed) noexcept;
+	uint32_t pick_eject(uint32_t node, const Train &train) const noexcept;
+	bool choose(const Train &train, Path &path, bool &nonminimal) const noexcept;
+	bool choose_adaptive(const Train &train, Path &path, bool &nonminimal) const noexcept;
+	bool choose_detour(const Train &train, Path &path, bool &nonminimal) const noexcept;
+	bool minimal(const Train &train, uint32_t way, Path &path) const noexcept;
+	bool through_root(const Train &train, uint32_t pick, Path &path) const noexcept;
+	void path_between(uint32_t from, uint32_t to, uint32_t way, Path &path) const noexcept;
+	uint64_t path_load(const Path &path, uint64_t at) const noexcept;
+	TileState *both_ends(uint32_t router, uint32_t tile, TileState *&far) const noexcept;
+
+	Dragonfly topo_;
+	RouteTables tables_;
+	mutable PathCache cache_;
+	TileState *tiles_; // shared: TILE_SLOTS per router
+	NicState *nics_;   // shared: one per node
+};
+
+} // namespace aries
+
+#endif
