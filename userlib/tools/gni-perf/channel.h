@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * What the measuring rank asks of its partner. Both directions are FMA puts into the control regions.
+ */
+#ifndef GNI_PERF_CHANNEL_H
+#define GNI_PERF_CHANNEL_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "layout.h"
+
+namespace perf
+{
+
+class Job;
+
+enum class Ask : uint64_t {
+	Prepare = 1, /* fill the layout with guard bytes */
+	Fill,        /* fill the layout with the pattern of the seed */
+	Check,       /* compare the layout with the pattern of the seed, and the guards */
+	SetWord,     /* word for atomics = argument */
+	GetWord,     /* value = word for atomics */
+	Contend,     /* argument fetching additions on the word of rank 0's partner in the pair */
+	Events,      /* expect argument remote events on the sink queue */
+	Pingpong,    /* echo argument messages of size bytes */
+	Quit,        /* the end; argument not 0: the measuring rank failed */
+};
+
+struct Command {
+	Ask ask;
+	Layout layout;
+	uint64_t argument;
+};
+
+struct Reply {
+	uint64_t failed; /* text, and if it was a comparison, the other fields tell */
+	uint64_t mismatch;
+	uint64_t index;
+	int64_t offset;
+	uint64_t expected;
+	uint64_t got;
+	uint64_t value;
+	char text[120];
+};
+
+/** Side of the measuring rank. */
+class Caller
+{
+public:
+	explicit Caller(Job &job);
+
+	/** Asks and waits for the answer. Throws Failure, with everything that the partner told. */
+	Reply call(Ask ask, const Layout &layout = {}, uint64_t argument = 0);
+
+	/** Asks without waiting, for work that both sides do at once. */
+	void send(Ask ask, const Layout &layout = {}, uint64_t argument = 0);
+
+	/** Waits for the answer to the last send(). Throws Failure. */
+	Reply answer();
+
+private:
+	Job &job_;
+	uint64_t sequence_ = 0;
+};
+
+/** Side of the serving rank: executes commands until Quit. Throws Failure. */
+void serve(Job &job);
+
+} // namespace perf
+
+#endif // GNI_PERF_CHANNEL_H

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job.h"
+
+#include <cinttypes>
+#include <cstring>
+
+#include "common/failure.h"
+#include "common/pattern.h"
+
+namespace perf
+{
+
+using tools::Failure;
+using tools::format;
+
+namespace
+{
+
+constexpr uint32_t modes = GNI_CDM_MODE_DUAL_EVENTS | GNI_CDM_MODE_ERR_NO_KILL | GNI_CDM_MODE_FORK_FULLCOPY;
+constexpr uint32_t source_entries = 256;
+constexpr uint32_t sink_entries = 1024;
+constexpr size_t page = 4096;
+
+/* Room for the largest transfer, for batches of small ones, and for guards at any alignment. */
+size_t data_bytes(const Options &options)
+{
+	uint64_t size = options.max_size;
+	for (uint64_t s : options.sizes)
+		size = s > size ? s : size;
+	size = size < (1u << 20) ? (1u << 20) : size;
+	return (size + 2 * page + page - 1) / page * page;
+}
+
+size_t control_bytes(const Options &options)
+{
+	size_t size = control_boxes + static_cast<size_t>(options.ranks) * control_box_stride;
+	return (size + page - 1) / page * page;
+}
+
+std::string encode(const RankInfo &info)
+{
+	const auto *bytes = reinterpret_cast<const uint8_t *>(&info);
+	std::string text;
+	for (size_t i = 0; i < sizeof(info); i++)
+		text += format("%02x", bytes[i]);
+	return text;
+}
+
+RankInfo decode(const std::string &text, int rank)
+{
+	RankInfo info = {};
+	auto *bytes = reinterpret_cast<uint8_t *>(&info);
+	bool ok = text.size() == 2 * sizeof(info);
+	for (size_t i = 0; ok && i < sizeof(info); i++) {
+		unsigned value;
+		ok = sscanf(text.c_str() + 2 * i, "%2x", &value) == 1;
+		bytes[i] = static_cast<uint8_t>(value);
+	}
+	if (!ok)
+		throw Failure(format("rank %d published something else than its addresses; another version?", rank));
+	return info;
+}
+
+} // namespace
+
+uint32_t local_event_of(int rank)
+{
+	return 0x100000u | static_cast<uint32_t>(rank);
+}
+
+uint32_t remote_event_of(int rank)
+{
+	return 0x200000u | static_cast<uint32_t>(rank);
+}
+
+Job::Job(const Options &options, tools::Kvs &kvs)
+	: options_(options), stats_(options.device),
+	  domain_(0x100u + static_cast<uint32_t>(options.rank), options.cookie, modes, options.device),
+	  source_(domain_.nic(), source_entries), sink_(domain_.nic(), sink_entries), control_(control_bytes(options)),
+	  data_(data_bytes(options)),
+	  control_registration_(domain_.nic(), control_.data(), control_.size(), nullptr, GNI_MEM_READWRITE),
+	  data_registration_(domain_.nic(), data_.data(), data_.size(), sink_.handle(), GNI_MEM_READWRITE)
+{
+	publish(kvs);
+}
+
+int Job::partner() const
+{
+	int half = options_.ranks / 2;
+	return options_.rank < half ? options_.rank + half : options_.rank - half;
+}
+
+void Job::publish(tools::Kvs &kvs)
+{
+	RankInfo own = {};
+	own.pe = domain_.pe();
+	own.inst_id = 0x100u + static_cast<uint32_t>(options_.rank);
+	own.control = reinterpret_cast<uint64_t>(control_.data());
+	own.data = reinterpret_cast<uint64_t>(data_.data());
+	own.data_size = data_.size();
+	own.control_handle = control_registration_.handle();
+	own.data_handle = data_registration_.handle();
+	kvs.put(format("perf/%d", options_.rank), encode(own));
+
+	Deadline limit = deadline();
+	for (int rank = 0; rank < options_.ranks; rank++) {
+		ranks_.push_back(decode(kvs.get(format("perf/%d", rank), limit), rank));
+		const RankInfo &info = ranks_.back();
+		endpoints_.push_back(
+			std::make_unique<tools::Endpoint>(domain_.nic(), source_.handle(), info.pe, info.inst_id));
+		tools::check(GNI_EpSetEventData(endpoints_.back()->handle(), local_event_of(options_.rank),
+						remote_event_of(options_.rank)),
+			     "GNI_EpSetEventData");
+	}
+}
+
+gni_post_descriptor_t Job::transfer(gni_post_type_t type, int rank, size_t local_at, size_t remote_at,
+				    size_t size) const
+{
+	const RankInfo &there = info(rank);
+	gni_post_descriptor_t d = {};
+	d.type = type;
+	d.cq_mode = GNI_CQMODE_GLOBAL_EVENT;
+	d.dlvr_mode = GNI_DLVMODE_PERFORMANCE;
+	d.local_addr = reinterpret_cast<uint64_t>(data_.data() + local_at);
+	d.local_mem_hndl = data_registration_.handle();
+	d.remote_addr = there.data + remote_at;
+	d.remote_mem_hndl = there.data_handle;
+	d.length = size;
+	d.src_cq_hndl = source_.handle();
+	return d;
+}
+
+gni_post_descriptor_t Job::control_put(int rank, size_t control_at, const void *local, size_t size) const
+{
+	const RankInfo &there = info(rank);
+	gni_post_descriptor_t d = {};
+	d.type = GNI_POST_FMA_PUT;
+	d.cq_mode = GNI_CQMODE_GLOBAL_EVENT;
+	d.dlvr_mode = GNI_DLVMODE_IN_ORDER;
+	d.local_addr = reinterpret_cast<uint64_t>(local);
+	d.remote_addr = there.control + control_at;
+	d.remote_mem_hndl = there.control_handle;
+	d.length = size;
+	return d;
+}
+
+gni_post_descriptor_t Job::atomic(int rank, gni_fma_cmd_type_t command, uint64_t first, uint64_t second,
+				  size_t local_at) const
+{
+	gni_post_descriptor_t d = control_put(rank, control_amo, nullptr, 8);
+	d.type = GNI_POST_AMO;
+	d.amo_cmd = command;
+	d.first_operand = first;
+	d.second_operand = second;
+	d.local_addr = reinterpret_cast<uint64_t>(data_.data() + local_at);
+	d.local_mem_hndl = data_registration_.handle();
+	return d;
+}
+
+void Job::post(int rank, gni_post_descriptor_t &descriptor) const
+{
+	bool block = descriptor.type == GNI_POST_RDMA_PUT || descriptor.type == GNI_POST_RDMA_GET;
+	gni_return_t rc = block ? GNI_PostRdma(endpoint(rank), &descriptor) : GNI_PostFma(endpoint(rank), &descriptor);
+	if (rc != GNI_RC_SUCCESS)
+		throw Failure(format("%s of %" PRIu64 " bytes to rank %d, local 0x%" PRIx64 ", remote 0x%" PRIx64
+				     ": %s",
+				     block ? "GNI_PostRdma" : "GNI_PostFma", descriptor.length, rank,
+				     descriptor.local_addr, descriptor.remote_addr, tools::rc_name(rc).c_str()));
+}
+
+gni_post_descriptor_t *Job::reap(gni_cq_entry_t *entry) const
+{
+	gni_cq_entry_t event;
+	gni_return_t rc = GNI_CqGetEvent(source_.handle(), &event);
+	if (rc == GNI_RC_NOT_DONE)
+		rc = source_.poll(event, deadline());
+	if (rc == GNI_RC_NOT_DONE)
+		throw Failure(format("no event on the source queue within %g s", options_.timeout_seconds));
+	if (rc != GNI_RC_SUCCESS)
+		throw Failure(format("event %s: %s", tools::rc_name(rc).c_str(), tools::event_text(event).c_str()));
+	gni_post_descriptor_t *descriptor = nullptr;
+	tools::check(GNI_GetCompleted(source_.handle(), event, &descriptor), "GNI_GetCompleted");
+	if (entry)
+		*entry = event;
+	return descriptor;
+}
+
+void Job::execute(int rank, gni_post_descriptor_t &descriptor) const
+{
+	post(rank, descriptor);
+	gni_post_descriptor_t *done = reap();
+	if (done != &descriptor)
+		throw Failure("GNI_GetCompleted returned a descriptor that was not posted last");
+}
+
+} // namespace perf

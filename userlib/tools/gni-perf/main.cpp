@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * gni-perf: put, get, atomics and block transfers between ranks, verified and timed.
+ */
+#include <cstdio>
+#include <exception>
+
+#include "channel.h"
+#include "common/failure.h"
+#include "job.h"
+#include "local.h"
+#include "report.h"
+#include "tests.h"
+
+namespace perf
+{
+
+const std::vector<Test> &all_tests()
+{
+	static const std::vector<Test> tests = {
+		{"fma-put", "FMA put, 1 B to 8 KiB", test_fma_put},
+		{"fma-get", "FMA get, 4 B to 8 KiB", test_fma_get},
+		{"bte-put", "block put, 4 KiB to 64 MiB", test_bte_put},
+		{"bte-get", "block get, 4 KiB to 64 MiB", test_bte_get},
+		{"align", "every alignment of puts and gets, by FMA and BTE", test_align},
+		{"amo", "each 64-bit integer atomic, latency of an addition", test_amo},
+		{"contention", "additions from both sides at once on one word", test_contention},
+		{"events", "local, global and remote events in all combinations", test_events},
+		{"pingpong", "half round trip of puts, polling on memory", test_pingpong},
+	};
+	return tests;
+}
+
+namespace
+{
+
+/* Returns false when a test failed. The partner is told the outcome in any case. */
+bool run_tests(Job &job, Report &report)
+{
+	Caller peer(job);
+	Context context = {job, peer, report, job.options()};
+	bool passed = true;
+	for (const Test &test : all_tests()) {
+		if (!job.options().wants(test.name))
+			continue;
+		try {
+			test.run(context);
+		} catch (const tools::Failure &failure) {
+			report.failed(test.name, failure.what());
+			passed = false;
+			break;
+		}
+	}
+	peer.send(Ask::Quit, {}, passed ? 0 : 1);
+	peer.answer();
+	return passed;
+}
+
+std::string headline(const Job &job)
+{
+	const RankInfo &own = job.info(job.rank()), &other = job.info(job.partner());
+	return tools::format("gni-perf: %d ranks, rank %d on node %u to rank %d on node %u, cookie 0x%08x", job.ranks(),
+			     job.rank(), own.pe, job.partner(), other.pe, job.options().cookie);
+}
+
+bool measure(Job &job)
+{
+	const Options &options = job.options();
+	Report report(options, options.rank == 0 && !options.quiet && options.json != "-");
+	report.headline(headline(job));
+	bool passed = run_tests(job, report);
+	report.finish();
+	return passed;
+}
+
+int run_rank(const Options &options)
+{
+	auto kvs = tools::open_kvs(options.kvs, options.job, options.rank, Deadline(options.timeout_seconds));
+	Job job(options, *kvs);
+	bool passed = true;
+	try {
+		if (job.measures())
+			passed = measure(job);
+		else
+			serve(job);
+	} catch (const tools::Failure &failure) {
+		fprintf(stderr, "gni-perf: rank %d: %s\n", options.rank, failure.what());
+		passed = false;
+	}
+	/* Nobody takes memory away that another rank still uses; after a failure the others may be gone. */
+	kvs->barrier("perf/end", options.rank, options.ranks, passed ? job.deadline() : Deadline(10));
+	return passed ? 0 : 1;
+}
+
+int run(int argc, char **argv)
+{
+	Options options = parse_options(argc, argv);
+	if (options.list) {
+		for (const Test &test : all_tests())
+			printf("%-12s %s\n", test.name, test.text);
+		return 0;
+	}
+	if (options.local)
+		return run_local(options, run_rank);
+	return run_rank(options);
+}
+
+} // namespace
+
+} // namespace perf
+
+int main(int argc, char **argv)
+{
+	try {
+		return perf::run(argc, argv);
+	} catch (const tools::UsageError &error) {
+		fprintf(stderr, "gni-perf: %s\n", error.what());
+		return 2;
+	} catch (const std::exception &error) {
+		fprintf(stderr, "gni-perf: %s\n", error.what());
+		return 1;
+	}
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "options.h"
+
+#include <getopt.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <sstream>
+
+#include "common/failure.h"
+#include "tests.h"
+
+namespace perf
+{
+
+namespace
+{
+
+using tools::format;
+using tools::UsageError;
+
+const char help_text[] =
+	R"(usage: gni-perf [options]
+
+Moves data between the ranks of a job through the GNI interface, verifies every
+byte of it, and prints latency, bandwidth, message rate and modelled latency.
+
+Ranks pair up: of N ranks, rank r talks to rank r + N/2. A rank of the lower half
+measures, its partner serves; rank 0 prints.
+
+Start:
+  under `cluster run`     rank, control channel and cookie come from the environment
+  -l, --local=N           start N ranks in this node (2 is usual)
+  -r, --rank=R -n, --ranks=N -k, --kvs=STORE -c, --cookie=C   by hand, once per rank
+      STORE is dir:PATH (all ranks see it), tcp:HOST:PORT (rank 0 serves) or unix:PATH
+  -j, --job=WORD          name space of the keys in STORE
+
+Tests:
+  -t, --tests=LIST        comma-separated; default all:
+)";
+
+const char help_tail[] =
+	R"(  -s, --sizes=LIST        bytes, with K, M, G; default depends on the test
+  -m, --max-size=BYTES    leaves out larger default sizes (default 64M)
+  -i, --iterations=N      verified transfers for each size, fewer for large ones (default 200)
+      --size-time=SEC     stops a size early after this time (default 5)
+      --timeout=SEC       gives up a wait after this time (default 120)
+  -d, --device=N          N of /dev/kgniN (default 0)
+
+Output:
+      --json=FILE         writes the results as JSON, - for standard output (then no table)
+  -q, --quiet             no table
+      --list              prints the names of the tests
+  -h, --help              this text
+
+Environment: OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK, OPENGNI_RANKS, OPENGNI_COOKIE.
+
+The cookie names the communication domain. Creating a domain needs CAP_SYS_ADMIN;
+joining one that exists does not.
+
+Exit status: 0 every transfer was right, 1 a check failed or a peer was lost,
+2 the command line is wrong.
+)";
+
+uint64_t parse_number(const char *text, const char *what, uint64_t max)
+{
+	char *end = nullptr;
+	errno = 0;
+	uint64_t value = strtoull(text, &end, 0);
+	uint64_t scale = 1;
+	if (*end == 'K' || *end == 'k')
+		scale = 1024, end++;
+	else if (*end == 'M' || *end == 'm')
+		scale = 1024 * 1024, end++;
+	else if (*end == 'G' || *end == 'g')
+		scale = 1024 * 1024 * 1024, end++;
+	if (end == text || *end || errno || text[0] == '-' || value > max / scale)
+		throw UsageError(format("%s: '%s' is not a number up to %llu", what, text,
+					static_cast<unsigned long long>(max)));
+	return value * scale;
+}
+
+double parse_seconds(const char *text, const char *what)
+{
+	char *end = nullptr;
+	double value = strtod(text, &end);
+	if (end == text || *end || !(value > 0) || value > 86400)
+		throw UsageError(format("%s: '%s' is not a time in seconds", what, text));
+	return value;
+}
+
+std::vector<std::string> split(const std::string &text)
+{
+	std::vector<std::string> words;
+	std::istringstream stream(text);
+	for (std::string word; std::getline(stream, word, ',');)
+		if (!word.empty())
+			words.push_back(word);
+	return words;
+}
+
+void print_help()
+{
+	fputs(help_text, stdout);
+	for (const Test &test : all_tests())
+		printf("      %-12s %s\n", test.name, test.text);
+	fputs(help_tail, stdout);
+}
+
+void from_environment(Options &o)
+{
+	auto number = [](const char *name, uint64_t fallback, uint64_t max) {
+		const char *text = getenv(name);
+		return text ? parse_number(text, name, max) : fallback;
+	};
+	o.rank = static_cast<int>(number("OPENGNI_RANK", 0, INT_MAX));
+	o.ranks = static_cast<int>(number("OPENGNI_RANKS", 1, INT_MAX));
+	o.cookie = static_cast<uint32_t>(number("OPENGNI_COOKIE", 0, UINT32_MAX));
+	if (const char *path = getenv("OPENGNI_KVS"))
+		o.kvs = std::string("unix:") + path;
+	if (const char *job = getenv("OPENGNI_JOB"))
+		o.job = job;
+}
+
+enum Long { opt_size_time = 256, opt_timeout, opt_json, opt_list };
+
+const option long_options[] = {{"local", required_argument, nullptr, 'l'},
+			       {"rank", required_argument, nullptr, 'r'},
+			       {"ranks", required_argument, nullptr, 'n'},
+			       {"kvs", required_argument, nullptr, 'k'},
+			       {"cookie", required_argument, nullptr, 'c'},
+			       {"job", required_argument, nullptr, 'j'},
+			       {"tests", required_argument, nullptr, 't'},
+			       {"sizes", required_argument, nullptr, 's'},
+			       {"max-size", required_argument, nullptr, 'm'},
+			       {"iterations", required_argument, nullptr, 'i'},
+			       {"device", required_argument, nullptr, 'd'},
+			       {"size-time", required_argument, nullptr, opt_size_time},
+			       {"timeout", required_argument, nullptr, opt_timeout},
+			       {"json", required_argument, nullptr, opt_json},
+			       {"quiet", no_argument, nullptr, 'q'},
+			       {"list", no_argument, nullptr, opt_list},
+			       {"help", no_argument, nullptr, 'h'},
+			       {nullptr, 0, nullptr, 0}};
+
+constexpr uint64_t largest = 1ull << 32;
+
+void take_start(Options &o, int c)
+{
+	switch (c) {
+	case 'l':
+		o.local = static_cast<int>(parse_number(optarg, "--local", 64));
+		break;
+	case 'r':
+		o.rank = static_cast<int>(parse_number(optarg, "--rank", INT_MAX));
+		break;
+	case 'n':
+		o.ranks = static_cast<int>(parse_number(optarg, "--ranks", INT_MAX));
+		break;
+	case 'c':
+		o.cookie = static_cast<uint32_t>(parse_number(optarg, "--cookie", UINT32_MAX));
+		break;
+	case 'k':
+		o.kvs = optarg;
+		break;
+	case 'j':
+		o.job = optarg;
+		break;
+	}
+}
+
+void take_option(Options &o, int c)
+{
+	switch (c) {
+	case 't':
+		o.tests = split(optarg);
+		break;
+	case 's':
+		for (const std::string &size : split(optarg))
+			o.sizes.push_back(parse_number(size.c_str(), "--sizes", largest));
+		break;
+	case 'm':
+		o.max_size = parse_number(optarg, "--max-size", largest);
+		break;
+	case 'i':
+		o.iterations = static_cast<uint32_t>(parse_number(optarg, "--iterations", 100000000));
+		break;
+	case 'd':
+		o.device = static_cast<uint32_t>(parse_number(optarg, "--device", UINT32_MAX));
+		break;
+	case opt_size_time:
+		o.size_seconds = parse_seconds(optarg, "--size-time");
+		break;
+	case opt_timeout:
+		o.timeout_seconds = parse_seconds(optarg, "--timeout");
+		break;
+	case opt_json:
+		o.json = optarg;
+		break;
+	case 'q':
+		o.quiet = true;
+		break;
+	case opt_list:
+		o.list = true;
+		break;
+	case 'h':
+		print_help();
+		exit(0);
+	case '?':
+		throw UsageError("see gni-perf --help");
+	default:
+		take_start(o, c);
+	}
+}
+
+void check_options(Options &o)
+{
+	for (const std::string &name : o.tests) {
+		auto same = [&](const Test &t) { return name == t.name; };
+		if (std::none_of(all_tests().begin(), all_tests().end(), same))
+			throw UsageError(format("no test '%s'; gni-perf --list names them", name.c_str()));
+	}
+	if (o.list || o.local)
+		return;
+	if (o.ranks < 2 || o.ranks % 2)
+		throw UsageError("an even number of ranks is needed: start it with the cluster tool, with --local=2, "
+				 "or with --ranks, --rank and --kvs");
+	if (o.rank >= o.ranks)
+		throw UsageError(format("rank %d of %d", o.rank, o.ranks));
+	if (o.kvs.empty())
+		throw UsageError("ranks need --kvs to find each other");
+	if (!o.cookie)
+		throw UsageError("ranks need a common --cookie that is not 0");
+}
+
+} // namespace
+
+bool Options::wants(const std::string &test) const
+{
+	return tests.empty() || std::find(tests.begin(), tests.end(), test) != tests.end();
+}
+
+Options parse_options(int argc, char **argv)
+{
+	Options o;
+	from_environment(o);
+	for (int c; (c = getopt_long(argc, argv, "l:r:n:k:c:j:t:s:m:i:d:qh", long_options, nullptr)) != -1;)
+		take_option(o, c);
+	if (optind < argc)
+		throw UsageError(format("'%s' is not an option", argv[optind]));
+	if (o.iterations == 0)
+		throw UsageError("--iterations must not be 0");
+	for (uint64_t size : o.sizes)
+		if (size == 0)
+			throw UsageError("--sizes must not contain 0");
+	if (o.local == 1 || o.local % 2)
+		throw UsageError("--local takes an even number of ranks");
+	check_options(o);
+	return o;
+}
+
+} // namespace perf

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * Command line of gni-perf.
+ */
+#ifndef GNI_PERF_OPTIONS_H
+#define GNI_PERF_OPTIONS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace perf
+{
+
+struct Options {
+	std::vector<std::string> tests; /* empty: all of them */
+	std::vector<uint64_t> sizes;    /* empty: the defaults of each test */
+	uint64_t max_size = 64u << 20;  /* default sizes above this are left out */
+	uint32_t iterations = 200;
+	double size_seconds = 5;      /* per size and test */
+	double timeout_seconds = 120; /* for each wait */
+	uint32_t device = 0;
+	int rank = 0;
+	int ranks = 1;
+	int local = 0; /* ranks to start in this node */
+	uint32_t cookie = 0;
+	std::string kvs;
+	std::string job;
+	std::string json; /* file, "-" for standard output */
+	bool quiet = false;
+	bool list = false;
+
+	/** True when the test was asked for. */
+	bool wants(const std::string &test) const;
+};
+
+/**
+ * Reads environment and command line. Prints help or version and leaves the process when asked to.
+ * Throws UsageError.
+ */
+Options parse_options(int argc, char **argv);
+
+} // namespace perf
+
+#endif // GNI_PERF_OPTIONS_H

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "common/failure.h"
+
+namespace perf
+{
+
+using tools::format;
+
+uint64_t Samples::percentile(double percent)
+{
+	if (values_.empty())
+		return 0;
+	if (!sorted_) {
+		std::sort(values_.begin(), values_.end());
+		sorted_ = true;
+	}
+	auto rank = static_cast<size_t>(std::ceil(percent / 100 * static_cast<double>(values_.size())));
+	return values_[std::clamp<size_t>(rank, 1, values_.size()) - 1];
+}
+
+namespace
+{
+
+std::string size_text(uint64_t size)
+{
+	if (size >= (1u << 20) && size % (1u << 20) == 0)
+		return format("%" PRIu64 " MiB", size >> 20);
+	if (size >= 1024 && size % 1024 == 0)
+		return format("%" PRIu64 " KiB", size >> 10);
+	return format("%" PRIu64 " B", size);
+}
+
+std::string number(std::optional<double> value, double scale, int digits)
+{
+	return value ? format("%.*f", digits, *value / scale) : std::string("-");
+}
+
+nlohmann::json to_json(const Row &row)
+{
+	nlohmann::json out = {{"test", row.test}, {"size", row.size}, {"transfers", row.transfers}};
+	auto put = [&](const char *name, std::optional<double> value) {
+		if (value)
+			out[name] = *value;
+	};
+	put("p50_ns", row.p50_ns);
+	put("p99_ns", row.p99_ns);
+	put("min_ns", row.min_ns);
+	put("bandwidth_bytes_per_s", row.bandwidth);
+	put("rate_per_s", row.rate);
+	put("modelled_ns", row.model_ns);
+	put("traps_per_transfer", row.traps);
+	if (!row.note.empty())
+		out["note"] = row.note;
+	return out;
+}
+
+} // namespace
+
+void Report::headline(const std::string &text)
+{
+	headline_ = text;
+	if (prints_)
+		printf("%s\n", text.c_str());
+}
+
+void Report::print(const Row &row)
+{
+	if (!header_printed_)
+		printf("\n%-11s %8s %9s %11s %11s %11s %11s %10s %7s\n", "test", "size", "verified", "p50 us", "p99 us",
+		       "MB/s", "kmsg/s", "model us", "traps");
+	header_printed_ = true;
+	printf("%-11s %8s %9" PRIu64 " %11s %11s %11s %11s %10s %7s%s%s\n", row.test.c_str(),
+	       row.size ? size_text(row.size).c_str() : "-", row.transfers, number(row.p50_ns, 1e3, 2).c_str(),
+	       number(row.p99_ns, 1e3, 2).c_str(), number(row.bandwidth, 1e6, 1).c_str(),
+	       number(row.rate, 1e3, 2).c_str(), number(row.model_ns, 1e3, 3).c_str(), number(row.traps, 1, 2).c_str(),
+	       row.note.empty() ? "" : "  ", row.note.c_str());
+	fflush(stdout);
+}
+
+void Report::add(const Row &row)
+{
+	rows_.push_back(row);
+	if (prints_)
+		print(row);
+}
+
+void Report::passed(const std::string &test, uint64_t transfers, const std::string &note)
+{
+	Row row;
+	row.test = test;
+	row.transfers = transfers;
+	row.note = note;
+	add(row);
+}
+
+void Report::failed(const std::string &test, const std::string &text)
+{
+	failures_.emplace_back(test, text);
+	fflush(stdout);
+	fprintf(stderr, "gni-perf: rank %d: %s: %s\n", options_.rank, test.c_str(), text.c_str());
+}
+
+void Report::finish()
+{
+	uint64_t transfers = 0;
+	for (const Row &row : rows_)
+		transfers += row.transfers;
+	if (prints_)
+		printf("\n%s: %" PRIu64 " transfers verified, %zu failures\n", failures_.empty() ? "PASS" : "FAIL",
+		       transfers, failures_.size());
+	fflush(stdout);
+	if (options_.json.empty())
+		return;
+
+	nlohmann::json out = {{"program", "gni-perf"},
+			      {"setup", headline_},
+			      {"rank", options_.rank},
+			      {"ranks", options_.ranks},
+			      {"passed", failures_.empty()},
+			      {"transfers_verified", transfers},
+			      {"results", nlohmann::json::array()},
+			      {"failures", nlohmann::json::array()}};
+	for (const Row &row : rows_)
+		out["results"].push_back(to_json(row));
+	for (const auto &[test, text] : failures_)
+		out["failures"].push_back({{"test", test}, {"text", text}});
+
+	if (options_.json == "-") {
+		std::cout << out.dump(2) << std::endl;
+		return;
+	}
+	std::ofstream file(options_.json);
+	file << out.dump(2) << '\n';
+	file.close();
+	if (!file)
+		throw tools::Failure(format("cannot write %s", options_.json.c_str()));
+}
+
+} // namespace perf

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * Results as a table and as JSON.
+ */
+#ifndef GNI_PERF_REPORT_H
+#define GNI_PERF_REPORT_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options.h"
+
+namespace perf
+{
+
+/** Latencies of single transfers. */
+class Samples
+{
+public:
+	void add(uint64_t ns) { values_.push_back(ns); }
+	size_t count() const { return values_.size(); }
+
+	/** Nearest-rank percentile, @p percent from 0 to 100; 0 without samples. */
+	uint64_t percentile(double percent);
+
+private:
+	std::vector<uint64_t> values_;
+	bool sorted_ = false;
+};
+
+/** Result of one test and size. Empty values were not measured. */
+struct Row {
+	std::string test;
+	uint64_t size = 0;
+	uint64_t transfers = 0; /* all were verified */
+	std::optional<double> p50_ns;
+	std::optional<double> p99_ns;
+	std::optional<double> min_ns;
+	std::optional<double> bandwidth; /* bytes per second */
+	std::optional<double> rate;      /* transfers per second */
+	std::optional<double> model_ns;  /* modelled latency, mean */
+	std::optional<double> traps;     /* stores that trapped, per transfer */
+	std::string note;
+};
+
+class Report
+{
+public:
+	/** @p prints false: rows are kept for JSON only. */
+	Report(const Options &options, bool prints) : options_(options), prints_(prints) {}
+
+	/** One line above the table. */
+	void headline(const std::string &text);
+	void add(const Row &row);
+
+	/** A check without figures. */
+	void passed(const std::string &test, uint64_t transfers, const std::string &note);
+	void failed(const std::string &test, const std::string &text);
+
+	/** Prints the last line and writes JSON. Throws Failure when the file cannot be written. */
+	void finish();
+
+private:
+	void print(const Row &row);
+
+	const Options &options_;
+	bool prints_;
+	bool header_printed_ = false;
+	std::string headline_;
+	std::vector<Row> rows_;
+	std::vector<std::pair<std::string, std::string>> failures_;
+};
+
+} // namespace perf
+
+#endif // GNI_PERF_REPORT_H

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * Half round trip of puts that the other side sees by polling its memory.
+ */
+#include <cinttypes>
+#include <cstring>
+
+#include "channel.h"
+#include "common/failure.h"
+#include "echo.h"
+#include "job.h"
+#include "report.h"
+#include "tests.h"
+
+namespace perf
+{
+
+namespace
+{
+
+Row play(Context &context, uint64_t size)
+{
+	Job &job = context.job;
+	constexpr uint64_t warm = 100;
+	uint64_t rounds = 10u * context.options.iterations + warm;
+	memset(job.control() + control_ping, 0, control_ping_size);
+	context.peer.send(Ask::Pingpong, {.size = size}, rounds);
+
+	Samples samples;
+	for (uint64_t round = 1; round <= rounds; round++) {
+		uint64_t start = tools::now_ns();
+		ping(job, size, round);
+		if (round > warm)
+			samples.add((tools::now_ns() - start) / 2);
+	}
+	context.peer.answer();
+
+	Row row;
+	row.test = "pingpong";
+	row.size = size;
+	row.transfers = 2 * rounds;
+	row.p50_ns = samples.percentile(50);
+	row.p99_ns = samples.percentile(99);
+	row.min_ns = samples.percentile(0);
+	row.note = "half round trip, polling on memory";
+	return row;
+}
+
+} // namespace
+
+void test_pingpong(Context &context)
+{
+	const std::vector<uint64_t> sizes = {8, 64, 1024};
+	for (uint64_t size : context.options.sizes.empty() ? sizes : context.options.sizes)
+		if (size % 8 == 0 && size <= ping_max)
+			context.report.add(play(context, size));
+}
+
+} // namespace perf
