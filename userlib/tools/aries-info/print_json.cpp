@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "print.h"
+
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "common/failure.h"
+
+namespace info
+{
+
+namespace
+{
+
+using nlohmann::json;
+
+json registers_json(const std::vector<Value> &values)
+{
+	json out = json::array();
+	for (const Value &v : values) {
+		json fields = json::object();
+		for (const Field &field : v.reg->fields) {
+			uint64_t mask = field.bits == 64 ? ~0ull : (1ull << field.bits) - 1;
+			fields[field.name] = v.value >> field.lsb & mask;
+		}
+		out.push_back({{"name", v.reg->name},
+			       {"index", v.index},
+			       {"offset", v.reg->offset + static_cast<uint64_t>(v.index) * v.reg->stride},
+			       {"width", v.reg->width},
+			       {"value", v.value},
+			       {"fields", fields}});
+	}
+	return out;
+}
+
+void add_capabilities(const Nic &nic, json &out)
+{
+	out["capabilities_readable"] = nic.capabilities_readable;
+	out["capabilities"] = json::array();
+	for (const Capability &c : nic.capabilities)
+		out["capabilities"].push_back(
+			{{"id", c.id}, {"position", c.position}, {"extended", c.extended}, {"name", c.name}});
+	if (nic.link)
+		out["link"] = {{"generation", nic.link->generation},
+			       {"width", nic.link->width},
+			       {"max_generation", nic.link->max_generation},
+			       {"max_width", nic.link->max_width}};
+	if (nic.msix)
+		out["msix"] = {{"vectors", nic.msix->vectors},
+			       {"enabled", nic.msix->enabled},
+			       {"masked", nic.msix->masked},
+			       {"table_bar", nic.msix->table_bar},
+			       {"table_offset", nic.msix->table_offset},
+			       {"pba_bar", nic.msix->pba_bar},
+			       {"pba_offset", nic.msix->pba_offset}};
+	if (nic.aer)
+		out["aer"] = {{"uncorrectable", nic.aer->uncorrectable},
+			      {"uncorrectable_mask", nic.aer->uncorrectable_mask},
+			      {"correctable", nic.aer->correctable},
+			      {"correctable_mask", nic.aer->correctable_mask}};
+	if (nic.serial)
+		out["serial"] = tools::format("%016llx", static_cast<unsigned long long>(*nic.serial));
+}
+
+json nic_json(const Nic &nic)
+{
+	json out = {{"slot", nic.slot},
+		    {"vendor", nic.vendor},
+		    {"device", nic.device},
+		    {"revision", nic.revision},
+		    {"driver", nic.driver},
+		    {"gni_device", nic.gni_name},
+		    {"irq", nic.irq},
+		    {"numa_node", nic.numa_node},
+		    {"memory_enabled", nic.memory_enabled},
+		    {"bus_master", nic.bus_master},
+		    {"bars", json::array()}};
+	for (const Bar &bar : nic.bars)
+		out["bars"].push_back({{"number", bar.number},
+				       {"address", bar.address},
+				       {"size", bar.size},
+				       {"wide", bar.wide},
+				       {"prefetchable", bar.prefetchable},
+				       {"use", bar.use}});
+	add_capabilities(nic, out);
+	return out;
+}
+
+} // namespace
+
+void print_json(const std::vector<Finding> &findings)
+{
+	json out = json::array();
+	for (const Finding &finding : findings) {
+		json nic = nic_json(finding.nic);
+		if (!finding.registers.empty())
+			nic["registers"] = registers_json(finding.registers);
+		if (!finding.error.empty())
+			nic["error"] = finding.error;
+		out.push_back(nic);
+	}
+	std::cout << out.dump(2) << std::endl;
+}
+
+} // namespace info
