@@ -8,6 +8,7 @@
 #define ARIES_LINK_LINK_HPP
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -101,8 +102,23 @@ inline void set_link_lanes(TileState &tile, uint32_t lanes) noexcept
 	}
 }
 
-/** Factor for flit_ticks() of a tile with @p lanes working lanes. */
-uint64_t factor_of(Medium medium, uint32_t lanes) noexcept;
+/** Factors for flit_ticks() by medium and dead lanes; the fourth column is the third, for damaged words. */
+inline constexpr std::array<std::array<uint64_t, LINK_DEAD_LANES + 1>, 3> LINK_FACTORS{{
+	{flit_factor(Medium::Electrical, 3), flit_factor(Medium::Electrical, 2), flit_factor(Medium::Electrical, 1),
+	 flit_factor(Medium::Electrical, 1)},
+	{flit_factor(Medium::Optical, 3), flit_factor(Medium::Optical, 2), flit_factor(Medium::Optical, 1),
+	 flit_factor(Medium::Optical, 1)},
+	{flit_factor(Medium::Processor, 3), flit_factor(Medium::Processor, 3), flit_factor(Medium::Processor, 3),
+	 flit_factor(Medium::Processor, 3)},
+}};
+
+/** Ticks that @p flits take on a tile as it is now. */
+inline uint64_t link_ticks(const TileState &tile, Medium medium, uint64_t flits) noexcept
+{
+	const uint32_t dead = tile.state.load(std::memory_order_relaxed) & LINK_DEAD_LANES;
+
+	return flit_ticks(flits, LINK_FACTORS[static_cast<uint32_t>(medium)][dead]);
+}
 
 /** One word for people: "up", "degraded" or "down". */
 const char *link_state_name(const TileState &tile) noexcept;

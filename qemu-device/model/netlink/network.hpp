@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "link/link.hpp"
@@ -76,7 +75,10 @@ public:
 
 	/** Cut a NIC off from Netlink, or connect it again. Unknown nodes are ignored. */
 	void set_nic_link(uint32_t node, bool up) noexcept;
-	bool nic_link(uint32_t node) const noexcept;
+	bool nic_link(uint32_t node) const noexcept
+	{
+		return node < topo_.nodes() && !(nics_[node].state.load(std::memory_order_relaxed) & LINK_DOWN);
+	}
 
 	/** Take both directions of a network link down or up (R14). False if there is no link at that tile. */
 	bool set_link(uint32_t router, uint32_t tile, bool up) noexcept;
@@ -96,20 +98,20 @@ private:
 	struct Train;
 
 	bool book_train(const Train &train, Transit &transit) noexcept;
-	uint32_t pick_inject(uint32_t node, const Train &train, bool &changed) noexcept;
-	uint32_t pick_eject(uint32_t node, const Train &train) const noexcept;
-	bool choose(const Train &train, Path &path, bool &nonminimal) const noexcept;
-	bool choose_adaptive(const Train &train, Path &path, bool &nonminimal) const noexcept;
-	bool choose_detour(const Train &train, Path &path, bool &nonminimal) const noexcept;
-	bool minimal(const Train &train, uint32_t way, Path &path) const noexcept;
-	bool through_root(const Train &train, uint32_t pick, Path &path) const noexcept;
-	void path_between(uint32_t from, uint32_t to, uint32_t way, Path &path) const noexcept;
+	TileState &pick_inject(const Train &train, Transit &transit) noexcept;
+	TileState &pick_eject(const Train &train) noexcept;
+	bool choose(const Train &train, Path &path, bool &nonminimal) noexcept;
+	bool choose_adaptive(const Train &train, Path &path, bool &nonminimal) noexcept;
+	bool choose_detour(const Train &train, Path &path, bool &nonminimal) noexcept;
+	uint64_t minimal(const Train &train, uint32_t way, Path &path) noexcept;
+	uint64_t through_root(const Train &train, uint32_t pick, Path &path) noexcept;
 	uint64_t path_load(const Path &path, uint64_t at) const noexcept;
-	TileState *both_ends(uint32_t router, uint32_t tile, TileState *&far) const noexcept;
+	TileState *far_side(uint32_t router, uint32_t tile) const noexcept;
+	TileState &tile(uint32_t link) const noexcept { return tiles_[link]; }
 
 	Dragonfly topo_;
 	RouteTables tables_;
-	mutable PathCache cache_;
+	PathCache cache_;
 	TileState *tiles_; // shared: TILE_SLOTS per router
 	NicState *nics_;   // shared: one per node
 };

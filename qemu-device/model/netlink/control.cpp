@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is not on the way of a packet: state of links and NICs, and the text that shows it. */
+#include "netlink/network.hpp"
+
+namespace aries
+{
+
+void Network::set_nic_link(uint32_t node, bool up) noexcept
+{
+	if (node >= topo_.nodes())
+		return;
+	if (up)
+		nics_[node].state.fetch_and(~LINK_DOWN, std::memory_order_relaxed);
+	else
+		nics_[node].state.fetch_or(LINK_DOWN, std::memory_order_relaxed);
+}
+
+TileState *Network::far_side(uint32_t router, uint32_t tile_nr) const noexcept
+{
+	const LinkEnd far = topo_.far_end(router, tile_nr);
+
+	return far.tile == NO_TILE ? nullptr : &tile(link_id(far.router, far.tile));
+}
+
+bool Network::set_link(uint32_t router, uint32_t tile_nr, bool up) noexcept
+{
+	TileState *far = far_side(router, tile_nr);
+
+	if (!far)
+		return false;
+	set_link_up(tile(link_id(router, tile_nr)), up);
+	set_link_up(*far, up);
+	return true;
+}
+
+bool Network::set_lanes(uint32_t router, uint32_t tile_nr, uint32_t lanes) noexcept
+{
+	TileState *far = far_side(router, tile_nr);
+
+	if (!far || lanes < 1 || lanes > LANES)
+		return false;
+	set_link_lanes(tile(link_id(router, tile_nr)), lanes);
+	set_link_lanes(*far, lanes);
+	return true;
+}
+
+uint64_t Network::load_ns(uint32_t router, uint32_t tile_nr, uint64_t now_ns) const noexcept
+{
+	if (router >= topo_.routers() || tile_nr >= TILE_SLOTS)
+		return 0;
+	return ticks_to_ns(booked_ahead(tile(link_id(router, tile_nr)), ns_to_ticks(now_ns)));
+}
+
+namespace
+{
+
+std::string place_text(const Dragonfly &topo, uint32_t router)
+{
+	const Place at = topo.router_place(router);
+
+	return "router " + std::to_string(router) + " (group " + std::to_string(at.group) + " chassis " +
+	       std::to_string(at.chassis) + " slot " + std::to_string(at.slot) + ")";
+}
+
+std::string tile_text(uint32_t tile_nr)
+{
+	return "  tile " + std::to_string(tile_nr) + " " + tile_kind_name(tile_kind(tile_nr));
+}
+
+std::string load_text(const TileState &state, uint64_t now_ns)
+{
+	return "load " + std::to_string(ticks_to_ns(booked_ahead(state, ns_to_ticks(now_ns)))) + " ns";
+}
+
+} // namespace
+
+std::string Network::describe(uint32_t node, uint64_t now_ns) const
+{
+	std::string text = "dragonfly: " + std::to_string(topo_.nodes()) + " nodes, " +
+			   std::to_string(topo_.routers()) + " routers, " + std::to_string(topo_.groups()) +
+			   " groups, " + std::to_string(topo_.links_between_groups()) + " links between groups\n";
+
+	if (node >= topo_.nodes())
+		return text;
+
+	const uint32_t router = node / NICS_PER_ROUTER;
+
+	text += "node " + std::to_string(node) + ": NIC " + std::to_string(node % NICS_PER_ROUTER) + " of " +
+		place_text(topo_, router) + ", " + (nic_link(node) ? "connected" : "cut off") + "\n";
+	for (uint32_t nr = 0; nr < NETWORK_TILES; nr++) {
+		const LinkEnd far = topo_.far_end(router, nr);
+		const TileState &state = tile(link_id(router, nr));
+
+		if (far.tile == NO_TILE)
+			continue;
+		text += tile_text(nr) + " to " + place_text(topo_, far.router) + " tile " + std::to_string(far.tile) +
+			": " + link_state_name(state) + ", " + std::to_string(link_lanes(state)) + " lanes, " +
+			load_text(state, now_ns) + "\n";
+	}
+	for (uint32_t i = 0; i < PROCESSOR_TILES; i++) {
+		text += tile_text(FIRST_PROCESSOR + i) + " of NIC " + (i < PROCESSOR_TILES / 2 ? "0/1" : "2/3") +
+			": in " + load_text(tile(link_id(router, FIRST_INJECT + i)), now_ns) + ", out " +
+			load_text(tile(link_id(router, FIRST_PROCESSOR + i)), now_ns) + "\n";
+	}
+	return text;
+}
+
+} // namespace aries

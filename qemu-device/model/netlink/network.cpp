@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "netlink/network.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr uint64_t HOP_TICKS = ns_to_ticks(HOP_NS);
+constexpr uint64_t CROSSING_TICKS = ns_to_ticks(ROUTER_NS / 2); // NIC to router output, and router input to NIC
+
+constexpr uint32_t NIC_TILES = 4;   // processor tiles that a NIC shares with its neighbour (T04)
+constexpr uint32_t SPLIT_ABOVE = 8; // packets that stay together
+constexpr uint32_t SPLIT_PARTS = 4; // as many as a NIC has tiles
+constexpr uint32_t MAX_ROOTS = 32;  // roots tried when the chosen ways are cut
+
+constexpr uint64_t CUT = UINT64_MAX; // load of a way with a link that is down
+
+size_t tile_bytes(uint32_t routers)
+{
+	return size_t{routers} * TILE_SLOTS * sizeof(TileState);
+}
+
+} // namespace
+
+/* Packets that go the same way, one after the other. */
+struct Network::Train {
+	uint32_t src;
+	uint32_t dst;
+	uint32_t from; // router of src
+	uint32_t to;   // router of dst
+	uint64_t flits;
+	uint64_t at; // ticks
+	uint64_t random;
+	RoutingMode mode;
+
+	bool adaptive() const { return mode.routing == Routing::Adaptive; }
+};
+
+std::string Network::check(const DragonflyShape &shape)
+{
+	return Dragonfly::check(shape);
+}
+
+size_t Network::shared_bytes(const DragonflyShape &shape) noexcept
+try {
+	const Dragonfly topo(shape);
+
+	return (tile_bytes(topo.routers()) + size_t{topo.nodes()} * sizeof(NicState) + 63) / 64 * 64;
+} catch (...) {
+	return 0;
+}
+
+Network::Network(const DragonflyShape &shape, void *shared)
+	: topo_(shape), tables_(topo_), cache_(topo_.routers()), tiles_(static_cast<TileState *>(shared)),
+	  nics_(reinterpret_cast<NicState *>(static_cast<char *>(shared) + tile_bytes(topo_.routers())))
+{
+}
+
+/* The highest load of a way: how long its worst tile is booked when the head would get there (R08). */
+uint64_t Network::path_load(const Path &path, uint64_t at) const noexcept
+{
+	uint64_t load = 0;
+
+	for (uint32_t i = 0; i < path.hops; i++, at += HOP_TICKS) {
+		const TileState &next = tile(path.link[i]);
+
+		if (!link_up(next))
+			return CUT;
+		load = std::max(load, booked_ahead(next, at));
+	}
+	return load;
+}
+
+uint64_t Network::minimal(const Train &train, uint32_t way, Path &path) noexcept
+{
+	cache_.get(tables_, train.from, train.to, way, path);
+	return path_load(path, train.at + CROSSING_TICKS);
+}
+
+/* Valiant: minimally to a root and minimally on (R03, R04). */
+uint64_t Network::through_root(const Train &train, uint32_t pick, Path &path) noexcept
+{
+	const uint32_t root = tables_.root(train.from, train.to, pick);
+	Path down;
+
+	if (root == train.from || root == train.to)
+		return CUT;
+	cache_.get(tables_, train.from, root, pick, path);
+	cache_.get(tables_, root, train.to, pick >> 2, down);
+	for (uint32_t i = 0; i < down.hops; i++)
+		path.link[path.hops++] = down.link[i];
+	return path_load(path, train.at + CROSSING_TICKS);
+}
+
+/* Any way that is not cut: the minimal ones in turn, then roots in turn. */
+bool Network::choose_detour(const Train &train, Path &path, bool &nonminimal) noexcept
+{
+	const uint32_t pick = static_cast<uint32_t>(train.random);
+	const bool inside = topo_.group_of(train.from) == topo_.group_of(train.to);
+	const uint32_t roots = inside ? topo_.group_routers() : topo_.routers();
+
+	nonminimal = false;
+	for (uint32_t way = 0; way < CACHED_WAYS; way++) {
+		if (minimal(train, pick + way, path) != CUT)
+			return true;
+	}
+	nonminimal = true;
+	for (uint32_t i = 0; i < std::min(roots, MAX_ROOTS); i++) {
+		if (through_root(train, pick + i * (UINT32_MAX / roots), path) != CUT)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Two minimal candidates and two through roots (R06). A quiet minimal way is taken at once (R11), so the others cost
+ * nothing until there is load.
+ */
+bool Network::choose_adaptive(const Train &train, Path &path, bool &nonminimal) noexcept
+{
+	const uint64_t bias = ns_to_ticks(BIAS_NS[train.mode.bias]);
+	const uint32_t way = static_cast<uint32_t>(train.random >> 8);
+	uint64_t best = minimal(train, way, path);
+	Path other;
+
+	if (best == 0)
+		return true;
+
+	const uint64_t second = minimal(train, way + 1, other);
+
+	if (second < best) {
+		best = second;
+		path = other;
+	}
+	if (best <= bias)
+		return true;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const uint32_t pick = static_cast<uint32_t>(mix64(train.random + i));
+		const uint64_t load = through_root(train, pick, other);
+
+		/* Against the minimal ways with the bias, against the first root without. */
+		if (load != CUT && load + (nonminimal ? 0 : bias) < best) {
+			best = load;
+			path = other;
+			nonminimal = true;
+		}
+	}
+	return best != CUT || choose_detour(train, path, nonminimal);
+}
+
+bool Network::choose(const Train &train, Path &path, bool &nonminimal) noexcept
+{
+	switch (train.mode.routing) {
+	case Routing::Adaptive:
+		return choose_adaptive(train, path, nonminimal);
+	case Routing::NonminimalHash:
+		nonminimal = true;
+		if (through_root(train, static_cast<uint32_t>(train.random >> 16), path) != CUT)
+			return true;
+		break;
+	default:
+		if (minimal(train, static_cast<uint32_t>(train.random >> 8), path) != CUT)
+			return true;
+		break;
+	}
+	return choose_detour(train, path, nonminimal);
+}
+
+/* Packets stay on the tile of the last ones until it is booked and another is less so (T05). */
+TileState &Network::pick_inject(const Train &train, Transit &transit) noexcept
+{
+	const uint32_t first = link_id(train.from, FIRST_INJECT + (train.src % NICS_PER_ROUTER) / 2 * NIC_TILES);
+
+	if (!train.adaptive())
+		return tile(first + train.random % NIC_TILES);
+
+	std::atomic<uint32_t> &last = nics_[train.src].tile;
+	const uint32_t stay = last.load(std::memory_order_relaxed) % NIC_TILES;
+	uint64_t load = booked_ahead(tile(first + stay), train.at);
+	uint32_t best = stay;
+
+	for (uint32_t i = 1; load && i < NIC_TILES; i++) {
+		const uint32_t next = (stay + i) % NIC_TILES;
+		const uint64_t ahead = booked_ahead(tile(first + next), train.at);
+
+		if (ahead < load) {
+			load = ahead;
+			best = next;
+		}
+	}
+	if (best != stay) {
+		last.store(best, std::memory_order_relaxed);
+		transit.tile_changed = true;
+	}
+	return tile(first + best);
+}
+
+TileState &Network::pick_eject(const Train &train) noexcept
+{
+	const uint32_t first = link_id(train.to, FIRST_PROCESSOR + (train.dst % NICS_PER_ROUTER) / 2 * NIC_TILES);
+	uint32_t best = train.random / NIC_TILES % NIC_TILES;
+
+	if (!train.adaptive())
+		return tile(first + best);
+
+	uint64_t load = booked_ahead(tile(first + best), train.at);
+
+	for (uint32_t i = 0; load && i < NIC_TILES; i++) {
+		const uint64_t ahead = booked_ahead(tile(first + i), train.at);
+
+		if (ahead < load) {
+			load = ahead;
+			best = i;
+		}
+	}
+	return tile(first + best);
+}
+
+/*
+ * Packets cut through: the head of the train goes on as soon as a tile is free for it, the tile stays booked for
+ * the whole train, and the slowest tile decides how long the tail lags behind.
+ */
+bool Network::book_train(const Train &train, Transit &transit) noexcept
+{
+	const uint64_t processor_ticks = flit_ticks(train.flits, LINK_FACTORS[2][0]);
+	uint64_t slowest = processor_ticks;
+	bool nonminimal = false;
+	Path path;
+
+	path.hops = 0;
+	if (train.from != train.to && !choose(train, path, nonminimal))
+		return false;
+
+	uint64_t head = book(pick_inject(train, transit), train.at, processor_ticks) + CROSSING_TICKS;
+
+	for (uint32_t i = 0; i < path.hops; i++) {
+		TileState &out = tile(path.link[i]);
+		const uint64_t ticks = link_ticks(out, tile_medium(link_tile(path.link[i])), train.flits);
+
+		head = book(out, head, ticks) + HOP_TICKS;
+		slowest = std::max(slowest, ticks);
+	}
+	head = book(pick_eject(train), head, processor_ticks) + CROSSING_TICKS;
+
+	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(head + slowest));
+	transit.nonminimal |= nonminimal;
+	if (!transit.reachable)
+		transit.hops = path.hops;
+	transit.reachable = true;
+	return true;
+}
+
+Network::Transit Network::carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint32_t packets,
+				uint16_t dlvr_mode, uint64_t hash, uint64_t depart_ns) noexcept
+{
+	Transit transit{depart_ns, 0, false, false, false};
+
+	if (src >= topo_.nodes() || dst >= topo_.nodes() || !nic_link(src) || !nic_link(dst))
+		return transit;
+
+	const RoutingMode mode = routing_mode(dlvr_mode, cls == PacketClass::Response);
+	uint64_t seed = uint64_t{src} << 32 | dst;
+
+	if (mode.routing != Routing::InOrder)
+		seed ^= hash << 7 ^ hash >> 57;
+	if (mode.routing == Routing::Adaptive)
+		seed += depart_ns << 18;
+
+	Train train{src,  dst, src / NICS_PER_ROUTER, dst / NICS_PER_ROUTER, flits_total, ns_to_ticks(depart_ns),
+		    mix64(seed), mode};
+
+	if (packets <= SPLIT_ABOVE || mode.routing == Routing::InOrder) {
+		book_train(train, transit);
+		return transit;
+	}
+	for (uint32_t part = 0; part < SPLIT_PARTS; part++) {
+		train.flits = (flits_total + part) / SPLIT_PARTS;
+		/* Another way, the next processor tile on either side. */
+		train.random += 0x100 | 0x5;
+		if (!book_train(train, transit)) {
+			transit.reachable = false;
+			break;
+		}
+	}
+	return transit;
+}
+
+} // namespace aries
