@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the model needs of its host: interrupts, log, trace, wake-ups, time.
+ */
+#include "qemu/osdep.h"
+#include "qemu/error-report.h"
+#include "qemu/log.h"
+#include "qemu/main-loop.h"
+#include "hw/core/cpu.h"
+#include "hw/pci/msix.h"
+#include "aries-nic.h"
+#include "trace.h"
+
+static void aries_irq_deliver(AriesNic *s)
+{
+    uint32_t pending;
+
+    if (!s->live || s->delivering) {
+        return;
+    }
+    qatomic_set(&s->delivering, true);
+    pending = qatomic_xchg(&s->irq_pending, 0);
+    /* With MSI-X off the message is lost, as on a bus; it must not arrive when a driver later turns it on. */
+    while (pending && msix_enabled(PCI_DEVICE(s))) {
+        unsigned vector = ctz32(pending);
+
+        pending &= pending - 1;
+        trace_aries_irq(s->node, vector);
+        msix_notify(PCI_DEVICE(s), vector);
+    }
+    qatomic_set(&s->delivering, false);
+}
+
+void aries_irq_flush_slow(AriesNic *s)
+{
+    bool locked = qemu_mutex_iothread_locked();
+
+    if (!locked) {
+        qemu_mutex_lock_iothread();
+    }
+    aries_irq_deliver(s);
+    if (!locked) {
+        qemu_mutex_unlock_iothread();
+    }
+}
+
+void aries_irq_bh(void *opaque)
+{
+    aries_irq_deliver(opaque);
+}
+
+/*
+ * A vCPU or a holder of the iothread lock is in one of our callbacks, which
+ * delivers when the model has returned. Any other thread is one of the model's.
+ */
+static void aries_host_irq(void *opaque, unsigned int vector)
+{
+    AriesNic *s = opaque;
+
+    if (vector >= ARIES_MSIX_VECTORS) {
+        trace_aries_err_vector(s->node, vector);
+        return;
+    }
+    qatomic_or(&s->irq_pending, 1u << vector);
+    if (!current_cpu && !qemu_mutex_iothread_locked()) {
+        qemu_bh_schedule(s->irq_bh);
+    }
+}
+
+static void aries_host_log(void *opaque, enum aries_log_level level, const char *line)
+{
+    AriesNic *s = opaque;
+
+    switch (level) {
+    case ARIES_LOG_GUEST_ERROR:
+        trace_aries_ub_model(s->node, line);
+        qemu_log_mask(LOG_GUEST_ERROR, "aries-nic %u: %s\n", s->node, line);
+        break;
+    case ARIES_LOG_WARN:
+        trace_aries_err_warn(s->node, line);
+        /* A guest may be able to provoke a warning; it must not fill the host's disk. */
+        if (qatomic_fetch_dec(&s->warn_budget) > 0) {
+            warn_report("aries-nic %u: %s", s->node, line);
+        } else {
+            qatomic_set(&s->warn_budget, 0);
+        }
+        break;
+    default:
+        trace_aries_info(s->node, line);
+        break;
+    }
+}
+
+static void aries_host_trace(void *opaque, const char *event, uint64_t a, uint64_t b, uint64_t c)
+{
+    AriesNic *s = opaque;
+
+    trace_aries_model(s->node, event, a, b, c);
+}
+
+const struct aries_host_ops aries_host_ops = {
+    .api_version = ARIES_MODEL_API_VERSION,
+    .irq = aries_host_irq,
+    .log = aries_host_log,
+    .trace = aries_host_trace,
+};
+
+static void aries_wake(void *opaque)
+{
+    AriesNic *s = opaque;
+
+    trace_aries_wake(s->node);
+    aries_nic_wake(s->nic);
+    aries_irq_flush(s);
+}
+
+static void aries_tick(void *opaque)
+{
+    AriesNic *s = opaque;
+
+    qatomic_set(&s->warn_budget, ARIES_WARN_BUDGET);
+    aries_nic_tick(s->nic);
+    aries_irq_flush(s);
+    timer_mod(s->tick, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + ARIES_TICK_MS);
+}
+
+/** Begins to serve the model: wake-ups by peers, ticks, interrupts. Iothread lock. */
+void aries_host_start(AriesNic *s)
+{
+    s->live = true;
+    s->warn_budget = ARIES_WARN_BUDGET;
+    s->wake_fd = aries_nic_wake_fd(s->nic);
+    if (s->wake_fd >= 0) {
+        qemu_set_fd_handler(s->wake_fd, aries_wake, NULL, s);
+    }
+    /* Leases are about hosts being alive: they run on while the guest is stopped. */
+    s->tick = timer_new_ms(QEMU_CLOCK_REALTIME, aries_tick, s);
+    timer_mod(s->tick, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + ARIES_TICK_MS);
+}
+
+/** Undoes aries_host_start(); afterwards no interrupt is raised. Iothread lock. */
+void aries_host_stop(AriesNic *s)
+{
+    if (!s->live) {
+        return;
+    }
+    s->live = false;
+    if (s->wake_fd >= 0) {
+        qemu_set_fd_handler(s->wake_fd, NULL, NULL, NULL);
+    }
+    timer_free(s->tick);
+    s->tick = NULL;
+}

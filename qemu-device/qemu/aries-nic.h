@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The Aries NIC as a QEMU PCI function. No NIC behaviour lives in these files:
+ * they connect PCI, guest memory, interrupts and properties to the model
+ * library (aries_model.h).
+ *
+ * Locks: the callbacks of BAR 0 and BAR 2 run without the iothread lock, on
+ * several vCPUs at once, and go straight into the model. Everything else here
+ * runs with it. The model never waits for the iothread lock: its interrupt
+ * callback only marks the vector, and the vector is delivered after the model
+ * has returned. So a wait inside the model (a reset that drains transfers)
+ * cannot be a wait for somebody who waits for the lock.
+ */
+#ifndef HW_ARIES_NIC_H
+#define HW_ARIES_NIC_H
+
+#include "exec/memory.h"
+#include "hw/pci/pci.h"
+#include "qemu/timer.h"
+#include "qom/object.h"
+
+#include "aries_model.h"
+#include "aries_regs.h"
+
+#define TYPE_ARIES_NIC "aries-nic"
+OBJECT_DECLARE_SIMPLE_TYPE(AriesNic, ARIES_NIC)
+
+/* Configuration space: capability offsets. */
+#define ARIES_CFG_PM 0x40
+#define ARIES_CFG_MSIX 0x50
+#define ARIES_CFG_EXP 0x80
+#define ARIES_CFG_AER 0x100
+#define ARIES_CFG_DSN 0x150
+
+/* BAR 0: the MSI-X table and pending bits lie over the register space. */
+#define ARIES_MSIX_TABLE 0x80000
+#define ARIES_MSIX_PBA 0x81000
+
+/* Fault knobs: index into AriesNic.fault. */
+enum {
+    ARIES_FAULT_DROP,
+    ARIES_FAULT_CORRUPT,
+    ARIES_FAULT_DELAY,
+    ARIES_FAULT_LINK,
+    ARIES_FAULT_REORDER,
+    ARIES_FAULTS
+};
+
+/* Warnings of the model that are printed per ARIES_TICK_MS; the rest is only traced. */
+#define ARIES_WARN_BUDGET 5
+
+struct AriesNic {
+    PCIDevice parent_obj;
+
+    /* properties, constant after realize */
+    char *fabric;
+    uint32_t node;
+    uint32_t nodes;
+    uint32_t routers_per_chassis;
+    uint32_t chassis_per_group;
+    uint32_t lease_ms;
+    uint64_t fault[ARIES_FAULTS];
+
+    /* From realize to finalize: a vCPU may be in a callback until then. */
+    aries_nic *nic;
+    MemoryRegion regs;
+    MemoryRegion fma;
+    MemoryRegion desc;
+    void *desc_area;
+    QEMUBH *irq_bh;
+    uint32_t irq_pending; /* atomic: vectors marked and not yet delivered */
+
+    /* From realize to exit; iothread lock. */
+    bool live;
+    bool delivering; /* written with the lock held, read by any thread */
+    int wake_fd;
+    QEMUTimer *tick;
+    int warn_budget; /* atomic */
+    Error *blocker;
+
+    /* Guest memory; iothread lock. */
+    MemoryListener listener;
+    bool listening;
+    struct aries_ram ram[ARIES_RAM_MAX];
+    unsigned ram_count;
+    struct aries_ram next_ram[ARIES_RAM_MAX];
+    unsigned next_count;
+    char *ram_problem; /* of the map being collected: why it cannot be used */
+};
+
+/* aries-host.c */
+extern const struct aries_host_ops aries_host_ops;
+void aries_irq_flush_slow(AriesNic *s);
+void aries_irq_bh(void *opaque);
+void aries_host_start(AriesNic *s);
+void aries_host_stop(AriesNic *s);
+
+/** Delivers the vectors that the model has marked; to be called after the model has returned. */
+static inline void aries_irq_flush(AriesNic *s)
+{
+    if (unlikely(qatomic_read(&s->irq_pending))) {
+        aries_irq_flush_slow(s);
+    }
+}
+
+/* aries-mmio.c */
+extern const MemoryRegionOps aries_regs_ops;
+extern const MemoryRegionOps aries_fma_ops;
+
+/* aries-ram.c */
+bool aries_ram_start(AriesNic *s, Error **errp);
+bool aries_ram_publish(AriesNic *s, Error **errp);
+void aries_ram_stop(AriesNic *s);
+
+/* aries-props.c */
+void aries_props_class_init(ObjectClass *klass);
+void aries_props_add_state(AriesNic *s);
+bool aries_props_check(AriesNic *s, Error **errp);
+bool aries_props_apply_faults(AriesNic *s, Error **errp);
+char *aries_props_fabric_path(const AriesNic *s, Error **errp);
+
+#endif /* HW_ARIES_NIC_H */

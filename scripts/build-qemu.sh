@@ -1,0 +1,259 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Builds QEMU 7.2 from Debian's source package with the Aries NIC in it.
+#
+# usage: scripts/build-qemu.sh [--print]
+#   --print   only print the path of the binary
+#
+# Result: .build/qemu/bin/qemu-system-x86_64. Nothing is done when nothing has
+# changed. Environment:
+#   OPENGNI_BUILD  where build products go (default: .build)
+#   QEMU_DSC   a downloaded qemu_7.2*.dsc to use instead of asking apt
+#   ARIES_MODEL_BUILD  a build directory of the model to link, instead of one that this script keeps
+#   JOBS       parallel compilations (default: processors)
+#   V=1        show the output of the tools
+#
+# Exit status: 0 built or up to date, 1 failed (one line on stderr says why).
+
+. "$(dirname "$0")/lib.sh"
+
+out=$BUILD/qemu
+gen=$BUILD/gen
+model=${ARIES_MODEL_BUILD:-$BUILD/model}
+src=$out/src
+build=$out/build
+bin=$out/bin/qemu-system-x86_64
+log=$out/build.log
+jobs=${JOBS:-$(nproc)}
+
+say() { printf 'qemu: %s\n' "$*"; }
+
+# run WHAT COMMAND...: runs it with its output in the log; on failure shows the end of it.
+run() {
+	local what=$1
+	shift
+	if [ -n "${V:-}" ]; then
+		"$@" 2>&1 | tee -a "$log" || die "$what failed; the log is $log"
+	elif ! "$@" >>"$log" 2>&1; then
+		tail -n 25 "$log" >&2
+		if grep -q 'No space left on device' "$log"; then
+			die "$what failed: no space left on the disk that holds $out"
+		fi
+		die "$what failed; the log is $log"
+	fi
+}
+
+# need COMMAND PACKAGE: COMMAND must succeed, else PACKAGE is missing.
+missing=()
+need() { eval "$1" >/dev/null 2>&1 || missing+=("$2"); }
+
+check_packages() {
+	need 'command -v gcc' gcc
+	need 'command -v g++' g++
+	need 'command -v python3' python3
+	need 'command -v meson' meson
+	need 'command -v ninja' ninja-build
+	need 'command -v dpkg-source' dpkg-dev
+	need 'command -v patch' patch
+	need 'command -v pkg-config' pkg-config
+	need 'pkg-config --exists glib-2.0' libglib2.0-dev
+	need 'pkg-config --exists pixman-1' libpixman-1-dev
+	need 'echo "#include <libfdt.h>" | gcc -E -' libfdt-dev
+	need 'echo "#include <cap-ng.h>" | gcc -E -' libcap-ng-dev
+	need 'echo "#include <attr/attributes.h>" | gcc -E -' libattr1-dev
+	need 'test -e /usr/share/seabios/bios-256k.bin' seabios
+	need 'test -e /usr/share/qemu/kvmvapic.bin' qemu-system-data
+	[ ${#missing[@]} -eq 0 ] || die "missing packages, install them with: apt-get install ${missing[*]}"
+}
+
+check_space() {
+	local free
+	free=$(free_mib "$out")
+	[ "$free" -ge 1200 ] || die "no space for QEMU's source and objects: $out has $free MiB free, 1200 are needed"
+}
+
+# ---- source ----
+
+# A copy of apt's entries for Debian 12 with deb turned into deb-src, for this
+# script alone: the system's configuration stays as it is.
+apt_sources() {
+	local file copy parts=$out/apt/parts
+	rm -rf "$parts"
+	mkdir -p "$parts" "$out/apt/lists/partial"
+	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+		[ -e "$file" ] || continue
+		copy=$parts/$(basename "$file")
+		case $file in
+		*.sources)
+			awk -v RS= -v ORS='\n\n' '
+				/(^|\n)Types:[^\n]*deb/ && /(^|\n)Components:[^\n]* main( |\n|$)/ &&
+				/(^|\n)Suites:[^\n]* bookworm(-security|-updates)?( |\n|$)/' "$file" |
+				sed -E 's/^Types:.*/Types: deb-src/' >"$copy"
+			;;
+		*)
+			# One entry is: deb [options] place suite components.
+			copy=${copy%.list}.list
+			sed -nE '/^deb([[:space:]]+\[[^]]*\])?[[:space:]]+[^[:space:]]+[[:space:]]+bookworm(-security|-updates)?[[:space:]]([^#]*[[:space:]])?main([[:space:]]|$)/s/^deb/deb-src/p' \
+				"$file" >"$copy"
+			;;
+		esac
+		[ -s "$copy" ] || rm -f "$copy"
+	done
+	[ -n "$(ls "$parts")" ] ||
+		die "no source for QEMU: apt has no entry for Debian 12 (bookworm) main; add one, or set QEMU_DSC to a qemu_7.2*.dsc"
+}
+
+# private_apt COMMAND...: an apt program that sees those entries only. Needs no root.
+private_apt() {
+	local cmd=$1
+	shift
+	"$cmd" -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$out/apt/parts" \
+		-o Dir::State::lists="$out/apt/lists" -o Dir::Cache::srcpkgcache= -o Dir::Cache::pkgcache= \
+		-o Dir::Cache::archives="$out/apt" -o APT::Sandbox::User= "$@"
+}
+
+# apt_run WHAT PROGRAM...: private_apt with its output in a file that apt_cause can read.
+apt_run() {
+	local what=$1
+	shift
+	private_apt "$@" >"$out/apt.log" 2>&1 || die "$what: $(apt_cause "$out/apt.log")"
+}
+
+# Prints the .dsc to build from, fetching it if need be.
+find_source() {
+	local version
+	if [ -n "${QEMU_DSC:-}" ]; then
+		[ -r "$QEMU_DSC" ] || die "no source for QEMU: QEMU_DSC=$QEMU_DSC cannot be read"
+		echo "$QEMU_DSC"
+		return
+	fi
+	mkdir -p "$out/download"
+	if ! compgen -G "$out/download/qemu_7.2*.dsc" >/dev/null; then
+		say "fetching Debian's source package" >&2
+		apt_sources
+		apt_run "no source for QEMU" apt-get update
+		version=$(private_apt apt-cache showsrc --only-source qemu 2>>"$log" | sed -n 's/^Version: //p' |
+			grep -E '^1:7\.2' | sort -V | tail -n 1) || true
+		[ -n "$version" ] || die "no source for QEMU: apt knows no qemu 7.2; set QEMU_DSC to a qemu_7.2*.dsc"
+		cd "$out/download" || die "cannot enter $out/download"
+		apt_run "no source for QEMU" apt-get source --download-only --only-source "qemu=$version"
+	fi
+	compgen -G "$out/download/qemu_7.2*.dsc" | sort -V | tail -n 1
+}
+
+unpack() {
+	local dsc=$1 patch
+	rm -rf "$src"
+	say "unpacking $(basename "$dsc")"
+	run "unpacking $dsc" dpkg-source --no-copy -x "$dsc" "$src"
+	for patch in "$TOP"/qemu-device/patches/*.patch; do
+		run "applying $(basename "$patch")" patch -d "$src" -p1 --no-backup-if-mismatch -i "$patch"
+	done
+	sed -i "s|^subdir('9pfs')|subdir('9pfs')\nsubdir('aries')|" "$src/hw/meson.build"
+	sed -i "s|^source 9pfs/Kconfig|source 9pfs/Kconfig\nsource aries/Kconfig|" "$src/hw/Kconfig"
+	sed -i "s|^    'hw/9pfs',|    'hw/9pfs',\n    'hw/aries',|" "$src/meson.build"
+	if ! { grep -q "subdir('aries')" "$src/hw/meson.build" && grep -q 'source aries/' "$src/hw/Kconfig" &&
+		grep -q "'hw/aries'" "$src/meson.build"; }; then
+		die "QEMU's build files are not as expected in $dsc"
+	fi
+	cp "$TOP/qemu-device/qemu/devices.mak" "$src/configs/devices/x86_64-softmmu/aries.mak"
+}
+
+# hw/aries: links to our files, to the headers they include and to the model's build
+# directory (the archive is a thin one: it has to be reached through its own directory).
+link_device() {
+	local dir=$src/hw/aries file
+	mkdir -p "$dir"
+	find "$dir" -xtype l -delete
+	for file in "$TOP"/qemu-device/qemu/{Kconfig,meson.build,trace-events,*.[ch]} \
+		"$TOP"/driver/include/aries_hw.h "$TOP"/qemu-device/model/include/aries_model.h \
+		"$gen"/aries_regs.h "$gen"/aries_regs_table.h; do
+		[ "$(readlink "$dir/$(basename "$file")")" = "$file" ] || ln -sfn "$file" "$dir/$(basename "$file")"
+	done
+	ln -sfn "$model" "$dir/model"
+}
+
+# ---- build ----
+
+configure() {
+	local cc=gcc cxx=g++
+	if command -v ccache >/dev/null; then
+		cc='ccache gcc'
+		cxx='ccache g++'
+	fi
+	rm -rf "$build"
+	mkdir -p "$build"
+	say "configuring"
+	(cd "$build" && run "configuring QEMU" "$src/configure" --target-list=x86_64-softmmu \
+		--without-default-features --without-default-devices --with-devices-x86_64=aries \
+		--cc="$cc" --cxx="$cxx" --enable-system --enable-tcg --enable-kvm --enable-virtfs --enable-attr \
+		--enable-cap-ng --enable-vhost-user --enable-trace-backends=log --disable-docs --disable-tools \
+		--disable-werror --audio-drv-list= --with-git-submodules=ignore --disable-debug-info)
+}
+
+build_model() {
+	[ -z "${ARIES_MODEL_BUILD:-}" ] || return 0
+	[ -e "$model/build.ninja" ] || run "configuring the model" meson setup "$model" "$TOP/qemu-device/model"
+	run "building the model" ninja -C "$model" -j "$jobs" libaries-model.a
+}
+
+is_stamp() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
+
+# Hash of all that source tree and configuration are made from.
+tree_stamp() {
+	{
+		cat "$dsc" "$TOP/qemu-device/qemu/devices.mak" "$TOP"/qemu-device/patches/*.patch
+		declare -f unpack configure
+		gcc --version | head -n 1
+	} | sha256sum | cut -d' ' -f1
+}
+
+# ninja with a line for every tenth part; the rest goes to the log.
+compile() {
+	local status=0
+	if [ -n "${V:-}" ]; then
+		ninja -C "$build" -j "$jobs" qemu-system-x86_64 2>&1 | tee -a "$log" || status=$?
+	else
+		NINJA_STATUS='[%p] ' ninja -C "$build" -j "$jobs" qemu-system-x86_64 2>&1 | tee -a "$log" |
+			awk -F'[][% ]+' '/^\[ *[0-9]+%\]/ { if (int($2 / 10) > last) { last = int($2 / 10);
+				printf "qemu: compiling, %d%%\n", last * 10; fflush() } }' || status=$?
+	fi
+	[ $status -eq 0 ] && return
+	grep -E -A3 'error:|FAILED:|undefined reference' "$log" | tail -n 25 >&2 || true
+	! grep -q 'No space left on device' "$log" || die "no space left on the disk that holds $out"
+	die "compiling failed; the log is $log"
+}
+
+main() {
+	local dsc tree
+	if [ "${1:-}" = --print ]; then
+		echo "$bin"
+		return
+	fi
+	[ $# -eq 0 ] || die "unknown argument '$1' (usage: build-qemu.sh [--print])"
+	check_packages
+	mkdir -p "$out/bin" "$gen" || die "cannot write to $out"
+	exec 9>"$out/lock"
+	flock -n 9 || { say "waiting for another build"; flock 9; }
+	: >"$log"
+	run "generating the register headers" python3 "$TOP/scripts/gen-regs.py" "$TOP/driver/include/aries_regs.toml" "$gen"
+	build_model
+	dsc=$(find_source)
+	tree=$(tree_stamp)
+	if ! is_stamp "$out/tree.stamp" "$tree"; then
+		check_space
+		rm -f "$out/tree.stamp"
+		unpack "$dsc"
+		link_device
+		configure
+		echo "$tree" >"$out/tree.stamp"
+	fi
+	link_device
+	compile
+	ln -sfn "$build/qemu-system-x86_64" "$bin"
+	"$bin" -version >/dev/null || die "the binary does not run; the log is $log"
+	say "ready: $bin"
+}
+
+main "$@"
