@@ -33,7 +33,7 @@ size_t data_bytes(const Options &options)
 
 size_t control_bytes(const Options &options)
 {
-	size_t size = control_boxes + static_cast<size_t>(options.ranks) * control_box_stride;
+	size_t size = control_boxes + static_cast<size_t>(options.place.ranks) * control_box_stride;
 	return (size + page - 1) / page * page;
 }
 
@@ -74,8 +74,8 @@ uint32_t remote_event_of(int rank)
 }
 
 Job::Job(const Options &options, tools::Kvs &kvs)
-	: options_(options), stats_(options.device),
-	  domain_(0x100u + static_cast<uint32_t>(options.rank), options.cookie, modes, options.device),
+	: options_(options), stats_(options.place.device), domain_(0x100u + static_cast<uint32_t>(options.place.rank),
+								   options.place.cookie, modes, options.place.device),
 	  source_(domain_.nic(), source_entries), sink_(domain_.nic(), sink_entries), control_(control_bytes(options)),
 	  data_(data_bytes(options)),
 	  control_registration_(domain_.nic(), control_.data(), control_.size(), nullptr, GNI_MEM_READWRITE),
@@ -86,30 +86,30 @@ Job::Job(const Options &options, tools::Kvs &kvs)
 
 int Job::partner() const
 {
-	int half = options_.ranks / 2;
-	return options_.rank < half ? options_.rank + half : options_.rank - half;
+	int half = options_.place.ranks / 2;
+	return options_.place.rank < half ? options_.place.rank + half : options_.place.rank - half;
 }
 
 void Job::publish(tools::Kvs &kvs)
 {
 	RankInfo own = {};
 	own.pe = domain_.pe();
-	own.inst_id = 0x100u + static_cast<uint32_t>(options_.rank);
+	own.inst_id = 0x100u + static_cast<uint32_t>(options_.place.rank);
 	own.control = reinterpret_cast<uint64_t>(control_.data());
 	own.data = reinterpret_cast<uint64_t>(data_.data());
 	own.data_size = data_.size();
 	own.control_handle = control_registration_.handle();
 	own.data_handle = data_registration_.handle();
-	kvs.put(format("perf/%d", options_.rank), encode(own));
+	kvs.put(format("perf/%d", options_.place.rank), encode(own));
 
 	Deadline limit = deadline();
-	for (int rank = 0; rank < options_.ranks; rank++) {
+	for (int rank = 0; rank < options_.place.ranks; rank++) {
 		ranks_.push_back(decode(kvs.get(format("perf/%d", rank), limit), rank));
 		const RankInfo &info = ranks_.back();
 		endpoints_.push_back(
 			std::make_unique<tools::Endpoint>(domain_.nic(), source_.handle(), info.pe, info.inst_id));
-		tools::check(GNI_EpSetEventData(endpoints_.back()->handle(), local_event_of(options_.rank),
-						remote_event_of(options_.rank)),
+		tools::check(GNI_EpSetEventData(endpoints_.back()->handle(), local_event_of(options_.place.rank),
+						remote_event_of(options_.place.rank)),
 			     "GNI_EpSetEventData");
 	}
 }

@@ -47,10 +47,10 @@ public:
 	const Options &options() const { return options_; }
 	const RankInfo &info(int rank) const { return ranks_[static_cast<size_t>(rank)]; }
 	const tools::NicStats &stats() const { return stats_; }
-	int rank() const { return options_.rank; }
-	int ranks() const { return options_.ranks; }
+	int rank() const { return options_.place.rank; }
+	int ranks() const { return options_.place.ranks; }
 	int partner() const;
-	bool measures() const { return options_.rank < options_.ranks / 2; }
+	bool measures() const { return options_.place.rank < options_.place.ranks / 2; }
 	gni_nic_handle_t nic() const { return domain_.nic(); }
 	gni_ep_handle_t endpoint(int rank) const { return endpoints_[static_cast<size_t>(rank)]->handle(); }
 	const tools::Queue &source() const { return source_; }

@@ -9,7 +9,6 @@
 #include "channel.h"
 #include "common/failure.h"
 #include "job.h"
-#include "local.h"
 #include "report.h"
 #include "tests.h"
 
@@ -61,13 +60,13 @@ std::string headline(const Job &job)
 {
 	const RankInfo &own = job.info(job.rank()), &other = job.info(job.partner());
 	return tools::format("gni-perf: %d ranks, rank %d on node %u to rank %d on node %u, cookie 0x%08x", job.ranks(),
-			     job.rank(), own.pe, job.partner(), other.pe, job.options().cookie);
+			     job.rank(), own.pe, job.partner(), other.pe, job.options().place.cookie);
 }
 
 bool measure(Job &job)
 {
 	const Options &options = job.options();
-	Report report(options, options.rank == 0 && !options.quiet && options.json != "-");
+	Report report(options, options.place.rank == 0 && !options.quiet && options.json != "-");
 	report.headline(headline(job));
 	bool passed = run_tests(job, report);
 	report.finish();
@@ -76,7 +75,8 @@ bool measure(Job &job)
 
 int run_rank(const Options &options)
 {
-	auto kvs = tools::open_kvs(options.kvs, options.job, options.rank, Deadline(options.timeout_seconds));
+	auto kvs = tools::open_kvs(options.place.kvs, options.place.job, options.place.rank,
+				   Deadline(options.timeout_seconds));
 	Job job(options, *kvs);
 	bool passed = true;
 	try {
@@ -85,11 +85,11 @@ int run_rank(const Options &options)
 		else
 			serve(job);
 	} catch (const tools::Failure &failure) {
-		fprintf(stderr, "gni-perf: rank %d: %s\n", options.rank, failure.what());
+		fprintf(stderr, "gni-perf: rank %d: %s\n", options.place.rank, failure.what());
 		passed = false;
 	}
 	/* Nobody takes memory away that another rank still uses; after a failure the others may be gone. */
-	kvs->barrier("perf/end", options.rank, options.ranks, passed ? job.deadline() : Deadline(10));
+	kvs->barrier("perf/end", job.rank(), job.ranks(), passed ? job.deadline() : Deadline(10));
 	return passed ? 0 : 1;
 }
 
@@ -102,7 +102,11 @@ int run(int argc, char **argv)
 		return 0;
 	}
 	if (options.local)
-		return run_local(options, run_rank);
+		return tools::run_local("gni-perf", options.place, options.local, [&](const tools::Place &place) {
+			Options own = options;
+			own.place = place;
+			return run_rank(own);
+		});
 	return run_rank(options);
 }
 

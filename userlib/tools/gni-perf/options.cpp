@@ -4,8 +4,6 @@
 #include <getopt.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <sstream>
 
@@ -19,6 +17,7 @@ namespace
 {
 
 using tools::format;
+using tools::parse_number;
 using tools::UsageError;
 
 const char help_text[] =
@@ -64,24 +63,6 @@ Exit status: 0 every transfer was right, 1 a check failed or a peer was lost,
 2 the command line is wrong.
 )";
 
-uint64_t parse_number(const char *text, const char *what, uint64_t max)
-{
-	char *end = nullptr;
-	errno = 0;
-	uint64_t value = strtoull(text, &end, 0);
-	uint64_t scale = 1;
-	if (*end == 'K' || *end == 'k')
-		scale = 1024, end++;
-	else if (*end == 'M' || *end == 'm')
-		scale = 1024 * 1024, end++;
-	else if (*end == 'G' || *end == 'g')
-		scale = 1024 * 1024 * 1024, end++;
-	if (end == text || *end || errno || text[0] == '-' || value > max / scale)
-		throw UsageError(format("%s: '%s' is not a number up to %llu", what, text,
-					static_cast<unsigned long long>(max)));
-	return value * scale;
-}
-
 double parse_seconds(const char *text, const char *what)
 {
 	char *end = nullptr;
@@ -109,21 +90,6 @@ void print_help()
 	fputs(help_tail, stdout);
 }
 
-void from_environment(Options &o)
-{
-	auto number = [](const char *name, uint64_t fallback, uint64_t max) {
-		const char *text = getenv(name);
-		return text ? parse_number(text, name, max) : fallback;
-	};
-	o.rank = static_cast<int>(number("OPENGNI_RANK", 0, INT_MAX));
-	o.ranks = static_cast<int>(number("OPENGNI_RANKS", 1, INT_MAX));
-	o.cookie = static_cast<uint32_t>(number("OPENGNI_COOKIE", 0, UINT32_MAX));
-	if (const char *path = getenv("OPENGNI_KVS"))
-		o.kvs = std::string("unix:") + path;
-	if (const char *job = getenv("OPENGNI_JOB"))
-		o.job = job;
-}
-
 enum Long { opt_size_time = 256, opt_timeout, opt_json, opt_list };
 
 const option long_options[] = {{"local", required_argument, nullptr, 'l'},
@@ -147,30 +113,6 @@ const option long_options[] = {{"local", required_argument, nullptr, 'l'},
 
 constexpr uint64_t largest = 1ull << 32;
 
-void take_start(Options &o, int c)
-{
-	switch (c) {
-	case 'l':
-		o.local = static_cast<int>(parse_number(optarg, "--local", 64));
-		break;
-	case 'r':
-		o.rank = static_cast<int>(parse_number(optarg, "--rank", INT_MAX));
-		break;
-	case 'n':
-		o.ranks = static_cast<int>(parse_number(optarg, "--ranks", INT_MAX));
-		break;
-	case 'c':
-		o.cookie = static_cast<uint32_t>(parse_number(optarg, "--cookie", UINT32_MAX));
-		break;
-	case 'k':
-		o.kvs = optarg;
-		break;
-	case 'j':
-		o.job = optarg;
-		break;
-	}
-}
-
 void take_option(Options &o, int c)
 {
 	switch (c) {
@@ -187,8 +129,8 @@ void take_option(Options &o, int c)
 	case 'i':
 		o.iterations = static_cast<uint32_t>(parse_number(optarg, "--iterations", 100000000));
 		break;
-	case 'd':
-		o.device = static_cast<uint32_t>(parse_number(optarg, "--device", UINT32_MAX));
+	case 'l':
+		o.local = static_cast<int>(parse_number(optarg, "--local", 64));
 		break;
 	case opt_size_time:
 		o.size_seconds = parse_seconds(optarg, "--size-time");
@@ -208,10 +150,9 @@ void take_option(Options &o, int c)
 	case 'h':
 		print_help();
 		exit(0);
-	case '?':
-		throw UsageError("see gni-perf --help");
 	default:
-		take_start(o, c);
+		if (!tools::place_option(o.place, c, optarg))
+			throw UsageError("see gni-perf --help");
 	}
 }
 
@@ -222,17 +163,8 @@ void check_options(Options &o)
 		if (std::none_of(all_tests().begin(), all_tests().end(), same))
 			throw UsageError(format("no test '%s'; gni-perf --list names them", name.c_str()));
 	}
-	if (o.list || o.local)
-		return;
-	if (o.ranks < 2 || o.ranks % 2)
-		throw UsageError("an even number of ranks is needed: start it with the cluster tool, with --local=2, "
-				 "or with --ranks, --rank and --kvs");
-	if (o.rank >= o.ranks)
-		throw UsageError(format("rank %d of %d", o.rank, o.ranks));
-	if (o.kvs.empty())
-		throw UsageError("ranks need --kvs to find each other");
-	if (!o.cookie)
-		throw UsageError("ranks need a common --cookie that is not 0");
+	if (!o.list && !o.local)
+		tools::check_place(o.place);
 }
 
 } // namespace
@@ -245,7 +177,7 @@ bool Options::wants(const std::string &test) const
 Options parse_options(int argc, char **argv)
 {
 	Options o;
-	from_environment(o);
+	o.place = tools::place_from_environment();
 	for (int c; (c = getopt_long(argc, argv, "l:r:n:k:c:j:t:s:m:i:d:qh", long_options, nullptr)) != -1;)
 		take_option(o, c);
 	if (optind < argc)

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "common/place.h"
+
 namespace perf
 {
 
@@ -20,13 +22,8 @@ struct Options {
 	uint32_t iterations = 200;
 	double size_seconds = 5;      /* per size and test */
 	double timeout_seconds = 120; /* for each wait */
-	uint32_t device = 0;
-	int rank = 0;
-	int ranks = 1;
-	int local = 0; /* ranks to start in this node */
-	uint32_t cookie = 0;
-	std::string kvs;
-	std::string job;
+	int local = 0;                /* ranks to start in this node */
+	tools::Place place;
 	std::string json; /* file, "-" for standard output */
 	bool quiet = false;
 	bool list = false;

@@ -108,7 +108,7 @@ void Report::failed(const std::string &test, const std::string &text)
 {
 	failures_.emplace_back(test, text);
 	fflush(stdout);
-	fprintf(stderr, "gni-perf: rank %d: %s: %s\n", options_.rank, test.c_str(), text.c_str());
+	fprintf(stderr, "gni-perf: rank %d: %s: %s\n", options_.place.rank, test.c_str(), text.c_str());
 }
 
 void Report::finish()
@@ -125,8 +125,8 @@ void Report::finish()
 
 	nlohmann::json out = {{"program", "gni-perf"},
 			      {"setup", headline_},
-			      {"rank", options_.rank},
-			      {"ranks", options_.ranks},
+			      {"rank", options_.place.rank},
+			      {"ranks", options_.place.ranks},
 			      {"passed", failures_.empty()},
 			      {"transfers_verified", transfers},
 			      {"results", nlohmann::json::array()},

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * An attachment without libugni: a process may write anything into its descriptor area and doorbell page.
+ */
+#ifndef GNI_ISOLATION_RAW_H
+#define GNI_ISOLATION_RAW_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "aries_hw.h"
+#include "uapi/kgni_abi.h"
+
+namespace isolation
+{
+
+class RawAttachment
+{
+public:
+	/** Opens /dev/kgniN and signs on. Throws Failure. */
+	RawAttachment(uint32_t device, uint32_t cookie);
+	RawAttachment(const RawAttachment &) = delete;
+	RawAttachment &operator=(const RawAttachment &) = delete;
+	~RawAttachment();
+
+	uint32_t pe() const { return attach_.pe; }
+	uint32_t descriptor() const { return attach_.fmad; }
+
+	/** Makes a queue and returns its number. Throws Failure. */
+	uint32_t create_queue();
+
+	/** True when no entry was ever written into the queue made last. */
+	bool queue_empty() const;
+
+	/** Rings the doorbell once for @p op and returns the status that the NIC writes, ARIES_ST_*. */
+	uint32_t doorbell(const aries_fma_desc &desc, aries_fma_op op, uint32_t bytes, uint32_t events);
+
+	/** Tries to map @p size bytes at file offset @p offset; returns 0 or errno. */
+	int try_map(uint64_t offset, size_t size) const;
+
+private:
+	int fd_ = -1;
+	kgni_attach attach_ = {};
+	void *area_ = nullptr;
+	void *bell_ = nullptr;
+	void *queue_ = nullptr;
+	size_t queue_size_ = 0;
+};
+
+} // namespace isolation
+
+#endif // GNI_ISOLATION_RAW_H
