@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Take the kernel's own test harness and style checker out of Debian's linux-source
+# package into .build/linux-source (nothing of it is committed).
+
+. "$(dirname "$0")/lib.sh"
+
+KERNEL=${KERNEL:-6.1}
+pkg=linux-source-$KERNEL
+dir=$BUILD/linux-source
+
+if [ -x "$dir/scripts/checkpatch.pl" ] && [ -f "$dir/tools/testing/selftests/kselftest_harness.h" ]; then
+	echo "$(cat "$dir/version") is there"
+	exit 0
+fi
+have=$(free_mib "$BUILD")
+[ "$have" -ge 300 ] || die "no space for $pkg: $BUILD needs 300 MiB, $have MiB are free"
+[ -n "$(candidate "$pkg")" ] || apt_update
+deb=$(download_deb "$BUILD/dl" "$pkg")
+rm -rf "$dir.new"
+mkdir -p "$dir.new"
+# One stream: package -> its data -> the source archive -> the few files.
+dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/$pkg.tar.xz" | xz -dc -T0 |
+	tar -x -C "$dir.new" --strip-components=1 --wildcards --no-wildcards-match-slash \
+		'linux-source-*/scripts/checkpatch.pl' 'linux-source-*/scripts/spelling.txt' \
+		'linux-source-*/scripts/const_structs.checkpatch' 'linux-source-*/scripts/kernel-doc' \
+		'linux-source-*/scripts/Makefile.extrawarn' 'linux-source-*/scripts/subarch.include' \
+		'linux-source-*/tools/testing/selftests/lib.mk' 'linux-source-*/tools/testing/selftests/*.h' \
+		'linux-source-*/tools/testing/selftests/*.sh' 'linux-source-*/tools/testing/selftests/kselftest/*' ||
+	die "cannot unpack $deb: is there space left in $BUILD?"
+dpkg-deb -f "$deb" Package Version | tr '\n' ' ' >"$dir.new/version"
+rm -rf "$dir"
+mv "$dir.new" "$dir"
+rm -f "$deb"
+echo "$(cat "$dir/version") unpacked"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Common to the shell scripts of this directory; sourced, not run.
+# shellcheck shell=bash
+
+set -euo pipefail
+export LC_ALL=C PATH=$PATH:/usr/sbin:/sbin
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+BUILD=${OPENGNI_BUILD:-$TOP/.build}
+
+# die LINE: one line that names the cause and the way out, then exit 1.
+die() {
+	printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+	exit 1
+}
+
+# as_root CMD...: run as root, through sudo where needed.
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		die "'$1' needs root: run make as root once, or install sudo"
+	fi
+}
+
+# free_mib DIR: free mebibytes where DIR is or will be.
+free_mib() {
+	local dir=$1
+	while [ ! -d "$dir" ]; do dir=$(dirname "$dir"); done
+	df -Pm "$dir" | awk 'NR == 2 { print $4 }'
+}
+
+# apt_cause LOG: the reason of a failed apt call as one line.
+apt_cause() {
+	local log=$1 pkg
+	if grep -qE "[Nn]o space left|enough free space" "$log"; then
+		echo "no disk space on the file system of /var or /: free some and try again"
+	elif grep -qE "Temporary failure resolving|Could not resolve|Could not connect|Unable to connect|Network is unreachable|timed out" "$log"; then
+		echo "no network: apt cannot reach the Debian mirror in /etc/apt/sources.list*"
+	elif grep -qE "Could not get lock|Unable to acquire|Unable to lock" "$log"; then
+		echo "another apt or dpkg is running: wait for it and try again"
+	elif pkg=$(grep -oE "Unable to locate package [^ ]+|Can't find a source to download version .* of '[^']+'|has no installation candidate" "$log" | head -n 1) && [ -n "$pkg" ]; then
+		echo "package not found ($pkg): are 'bookworm' and 'bookworm-security' main in /etc/apt/sources.list*?"
+	else
+		echo "apt failed: $(grep -E '^E:' "$log" | head -n 1) (all of it: $log)"
+	fi
+}
+
+# apt_update: refresh the package lists.
+apt_update() {
+	mkdir -p "$BUILD/logs"
+	as_root apt-get update >"$BUILD/logs/apt-update.log" 2>&1 || die "$(apt_cause "$BUILD/logs/apt-update.log")"
+	# apt-get update exits 0 when a mirror could not be reached and old lists are used.
+	if grep -qE '^(Err:|W: Failed to fetch)' "$BUILD/logs/apt-update.log" && [ -z "$(apt-cache pkgnames libc6)" ]; then
+		die "$(apt_cause "$BUILD/logs/apt-update.log")"
+	fi
+}
+
+# candidate PKG: the version apt would install, empty if unknown.
+candidate() {
+	apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 != "(none)" { print $2 }'
+}
+
+# download_deb DIR PKG[=VERSION]: fetch a package file, not installing it; prints its path.
+download_deb() {
+	local dir=$1 pkg=$2 log=$BUILD/logs/apt-download.log
+	mkdir -p "$dir" "$BUILD/logs"
+	rm -f "$dir/${pkg%%=*}"_*.deb
+	if ! (cd "$dir" && apt-get download "$pkg") >"$log" 2>&1; then
+		apt_update
+		(cd "$dir" && apt-get download "$pkg") >"$log" 2>&1 || die "$pkg: $(apt_cause "$log")"
+	fi
+	ls "$dir/${pkg%%=*}"_*.deb
+}

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Make the guest's file system: a cpio archive that QEMU gives to the kernel.
+#
+#   mkinitramfs.sh -k KERNEL_DIR [-m MODULE.ko]... [-s STAGE_DIR]... [-t KSELFTEST_DIR] -o OUTPUT
+#
+#   -k  as fetch-kernel.sh left it (release, lib/modules)
+#   -m  a module of ours, put below /lib/modules/<release>/extra
+#   -s  a tree copied to / (as `make install DESTDIR=...` makes it)
+#   -t  tests, copied to /kselftest
+#
+# Shared libraries that any program in it needs are added. Not compressed: under
+# emulation unpacking costs more than reading.
+
+. "$(dirname "$0")/lib.sh"
+
+# What a node needs to reach its console, its control channel and a disk.
+BOOT_MODULES="virtio_pci virtio_console virtio_rng"
+OTHER_MODULES="virtio_blk virtio_net ext4"
+# Taken from the host where busybox's own is not enough: the kselftest runner
+# calls timeout --foreground, modprobe/rmmod must report errors as kmod does.
+HOST_PROGRAMS="/usr/bin/timeout"
+
+kernel_dir="" stages=() modules=() tests="" output=""
+while getopts k:m:s:t:o: opt; do
+	case $opt in
+	k) kernel_dir=$OPTARG ;;
+	m) modules+=("$OPTARG") ;;
+	s) stages+=("$OPTARG") ;;
+	t) tests=$OPTARG ;;
+	o) output=$OPTARG ;;
+	*) die "usage: mkinitramfs.sh -k KERNEL_DIR [-m MODULE]... [-s DIR]... [-t DIR] -o OUTPUT" ;;
+	esac
+done
+if [ -z "$kernel_dir" ] || [ -z "$output" ]; then die "-k and -o are needed"; fi
+release=$(cat "$kernel_dir/release") || die "$kernel_dir holds no kernel: run 'make kernel'"
+agent=$BUILD/agent/gni-agent
+[ -x "$agent" ] || die "$agent is missing: run 'make agent'"
+[ -x /bin/busybox ] || die "/bin/busybox is missing: run 'make setup'"
+
+root=$(mktemp -d "$BUILD/initramfs.XXXXXX")
+trap 'rm -rf "$root"' EXIT
+
+skeleton() {
+	local dir app
+	for dir in dev proc sys run tmp etc root home bin sbin usr/bin usr/sbin usr/lib usr/local/lib lib lib64 mnt var; do
+		mkdir -p "$root/$dir"
+	done
+	install -m 755 "$TOP/scripts/initramfs/init" "$root/init"
+	install -m 755 /bin/busybox "$root/bin/busybox"
+	for app in $(/bin/busybox --list); do
+		[ "$app" = busybox ] || ln -sf /bin/busybox "$root/bin/$app"
+	done
+	install -m 755 "$agent" "$root/usr/sbin/gni-agent"
+	ln -sf ../sbin/gni-agent "$root/usr/bin/gni-kvs"
+	printf 'root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n' >"$root/etc/passwd"
+	printf 'root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n' >"$root/etc/group"
+	# Where devtmpfs is not mounted yet the kernel wants a console.
+	if [ "$(id -u)" = 0 ]; then mknod -m 600 "$root/dev/console" c 5 1 2>/dev/null || true; fi
+}
+
+# copy_module NAME: a module of the kernel and what it depends on; prints "insmod" order.
+copy_module() {
+	local kind path rest to
+	modprobe -d "$kernel_dir" -S "$release" --show-depends "$1" 2>/dev/null | while read -r kind path rest; do
+		[ "$kind" = insmod ] || continue
+		to=/lib/modules/${path##*/lib/modules/}
+		mkdir -p "$root$(dirname "$to")"
+		case $path in
+		*.xz) to=${to%.xz} && xz -dc "$path" >"$root$to" ;;
+		*) cp "$path" "$root$to" ;;
+		esac
+		echo "$to"
+	done
+}
+
+kernel_modules() {
+	local name
+	for name in $BOOT_MODULES; do copy_module "$name"; done | awk '!seen[$0]++' >"$root/etc/boot-modules"
+	for name in $OTHER_MODULES; do copy_module "$name" >/dev/null; done
+	mkdir -p "$root/lib/modules/$release/extra"
+	for name in "${modules[@]}"; do
+		cp "$name" "$root/lib/modules/$release/extra/" || die "$name is missing: run 'make driver'"
+	done
+	cp "$kernel_dir/lib/modules/$release"/modules.{builtin,builtin.modinfo,order} "$root/lib/modules/$release/"
+	depmod -b "$root" "$release"
+}
+
+trees() {
+	local dir
+	for dir in "${stages[@]}"; do
+		# Headers, static libraries and manual pages are of no use in the guest.
+		tar -C "$dir" --exclude='./usr/include' --exclude='*.a' --exclude='./usr/share/man' -c . | tar -C "$root" -x --no-same-owner
+	done
+	if [ -n "$tests" ]; then cp -r "$tests" "$root/kselftest"; fi
+}
+
+# The programs' shared libraries; those in the tree come first.
+libraries() {
+	local file lib search
+	for file in $HOST_PROGRAMS; do install -D -m 755 "$file" "$root$file"; done
+	search=$(find "$root/usr/lib" "$root/usr/local/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
+	find "$root" -path "$root/lib/modules" -prune -o -type f \( -perm -u+x -o -name '*.so*' \) -print | while read -r file; do
+		LD_LIBRARY_PATH=$search ldd "$file" 2>/dev/null || true
+	done | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 } $2 == "=>" && $3 == "not" { print "missing " $1 > "/dev/stderr" }' |
+		sort -u | while read -r lib; do
+		case $lib in
+		"$root"/*) ;;
+		*) install -D -m 755 "$lib" "$root$lib" ;;
+		esac
+	done
+	printf '%s\n' /usr/lib /usr/lib/x86_64-linux-gnu /usr/local/lib /usr/local/lib/x86_64-linux-gnu >"$root/etc/ld.so.conf"
+	/sbin/ldconfig -r "$root" 2>/dev/null || true
+}
+
+skeleton
+kernel_modules
+trees
+libraries
+mkdir -p "$(dirname "$output")"
+(cd "$root" && find . -print0 | LC_ALL=C sort -z | cpio -0 -o -H newc -R 0:0 --quiet --reproducible) >"$output.new" ||
+	die "cannot write $output: is there space left?"
+mv "$output.new" "$output"
+echo "$output: $(du -m "$output" | cut -f1) MiB, kernel $release"
