@@ -274,6 +274,8 @@ static void aries_class_init(ObjectClass *klass, void *data)
     pc->device_id = ARIES_PCI_DEVICE;
     pc->revision = ARIES_PCI_REVISION;
     pc->class_id = ARIES_PCI_CLASS;
+    pc->subsystem_vendor_id = ARIES_PCI_VENDOR;
+    pc->subsystem_id = ARIES_PCI_DEVICE;
     dc->desc = "Aries network interface (Cray XC)";
     dc->reset = aries_reset;
     set_bit(DEVICE_CATEGORY_NETWORK, dc->categories);

@@ -12,7 +12,10 @@
 #include "aries-nic.h"
 #include "trace.h"
 
-/* The firmware switches this range between RAM and ROM all the time; no operating system takes it for memory. */
+/*
+ * The firmware switches this range between RAM, ROM and bus all the time, and
+ * no operating system takes it for memory: it is cut out of every piece.
+ */
 #define LEGACY_START 0xa0000
 #define LEGACY_END 0x100000
 
@@ -23,11 +26,9 @@
 static bool aries_ram_wanted(const MemoryRegionSection *section)
 {
     MemoryRegion *mr = section->mr;
-    hwaddr start = section->offset_within_address_space;
 
     return memory_region_is_ram(mr) && !memory_region_is_ram_device(mr) && !memory_region_is_rom(mr) &&
            !section->readonly && !memory_region_has_ram_discard_manager(mr) &&
-           !(start >= LEGACY_START && start < LEGACY_END) &&
            object_dynamic_cast(memory_region_owner(mr), TYPE_MEMORY_BACKEND);
 }
 
@@ -40,35 +41,47 @@ static void aries_ram_problem(AriesNic *s, char *text)
     }
 }
 
+/* Adds the part of a section that lies in [start, end). */
+static void aries_ram_piece(AriesNic *s, const MemoryRegionSection *section, hwaddr start, hwaddr end)
+{
+    hwaddr base = section->offset_within_address_space;
+    hwaddr offset;
+
+    start = MAX(start, base);
+    end = MIN(end, base + int128_get64(section->size));
+    if (start >= end) {
+        return;
+    }
+    if (s->next_count == ARIES_RAM_MAX) {
+        aries_ram_problem(s, g_strdup_printf("guest memory has more than %d pieces", ARIES_RAM_MAX));
+        return;
+    }
+    offset = section->offset_within_region + start - base;
+    s->next_ram[s->next_count++] = (struct aries_ram) {
+        .gpa = start,
+        .size = end - start,
+        .host = (uint8_t *)memory_region_get_ram_ptr(section->mr) + offset,
+        .fd = memory_region_get_fd(section->mr),
+        .fd_offset = offset,
+    };
+}
+
 static void aries_ram_add(MemoryListener *listener, MemoryRegionSection *section)
 {
     AriesNic *s = container_of(listener, AriesNic, listener);
     MemoryRegion *mr = section->mr;
-    struct aries_ram piece;
-    int fd;
 
     if (!aries_ram_wanted(section)) {
         return;
     }
-    fd = memory_region_get_fd(mr);
-    if (fd < 0 || !qemu_ram_is_shared(mr->ram_block)) {
+    if (memory_region_get_fd(mr) < 0 || !qemu_ram_is_shared(mr->ram_block)) {
         aries_ram_problem(s, g_strdup_printf("guest memory '%s' is not shared, so peers cannot reach it; use -object "
                                              "memory-backend-memfd,id=mem,size=SIZE,share=on -machine "
                                              "memory-backend=mem", memory_region_name(mr)));
         return;
     }
-    piece = (struct aries_ram) {
-        .gpa = section->offset_within_address_space,
-        .size = int128_get64(section->size),
-        .host = (uint8_t *)memory_region_get_ram_ptr(mr) + section->offset_within_region,
-        .fd = fd,
-        .fd_offset = section->offset_within_region,
-    };
-    if (s->next_count == ARIES_RAM_MAX) {
-        aries_ram_problem(s, g_strdup_printf("guest memory has more than %d pieces", ARIES_RAM_MAX));
-        return;
-    }
-    s->next_ram[s->next_count++] = piece;
+    aries_ram_piece(s, section, 0, LEGACY_START);
+    aries_ram_piece(s, section, LEGACY_END, UINT64_MAX);
 }
 
 static void aries_ram_begin(MemoryListener *listener)
