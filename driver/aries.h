@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * aries.ko: structures and functions that its files share.
+ *
+ * Layers, upper ones call lower ones:
+ *   aries_chrdev, aries_sysfs, aries_debugfs  what user space sees
+ *   aries_ctx, aries_ptag, aries_job          attachments and communication domains
+ *   aries_fmad, aries_cq, aries_mem           objects of one NIC block each
+ *   aries_pool, aries_inv, aries_irq, aries_err
+ *   aries_hw                                  registers
+ * aries_pci puts a device together, aries_main the module.
+ */
+#ifndef ARIES_H
+#define ARIES_H
+
+#include <linux/atomic.h>
+#include <linux/bitfield.h>
+#include <linux/cdev.h>
+#include <linux/completion.h>
+#include <linux/device.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/rwsem.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include "aries_hw.h"
+#include "aries_regs.h"
+#include "uapi/kgni_abi.h"
+
+/* Packed as GNI_VERSION_CHECK(0, 0x5c, 1). */
+#define ARIES_DRIVER_VERSION 0x005c0001u
+#define ARIES_DRIVER_VERSION_TEXT "0.5c.0001"
+#define ARIES_DEVICE_TYPE 1 /* GNI_DEVICE_ARIES */
+
+#define ARIES_MAX_DEVICES 64
+#define ARIES_VECTORS_MAX ARIES_MSIX_VECTORS
+#define ARIES_DMA_BITS 52 /* ARIES_PTE_ADDR_MASK */
+#define ARIES_OWNERS 65536 /* FMAD_CTL.OWNER has 16 bits */
+#define ARIES_PTAG_ANY 255 /* GNI_FIND_ALLOC_PTAG */
+
+struct aries_cq;
+struct aries_ctx;
+struct aries_dev;
+
+/**
+ * DOC: locks
+ *
+ * aries_dev.state_sem   Protects the state of the device and, held for reading, promises that
+ *                       the registers are mapped and that nothing is revoked meanwhile. Held for
+ *                       writing by probe, removal and reset only.
+ * aries_dev.ctx_lock    Protects the list of attachments.
+ * aries_ctx.lock        Protects the objects of one open file: its FMA descriptor, queues and
+ *                       registrations. Taken in the page fault handler, so no user memory may be
+ *                       touched and no mmap_lock taken under it.
+ * aries_dev.ptag_lock   Protects domains, their limits and counts.
+ * aries_dev.inv_lock    Protects INV_MDD and INV_STATUS: one invalidation at a time; and the
+ *                       quarantine of registrations whose invalidation never ended.
+ * aries_dev.irq_lock    Protects the table of queues by number, and reading and clearing
+ *                       CQI_PENDING as one step. Taken in interrupt handlers.
+ * aries_cq.lock         Protects the pointer to the queue's memory.
+ * aries_pool.lock       Protects one pool of numbers.
+ *
+ * Order: state_sem, ctx_lock, aries_ctx.lock, then ptag_lock or inv_lock, then the spinlocks, of
+ * which irq_lock comes before the others. mmap_lock comes before aries_ctx.lock.
+ */
+
+/**
+ * struct aries_pool - numbers of one kind of NIC resource
+ * @lock: protects everything below
+ * @map: one bit a number, set while it is taken
+ * @owner: context number of the holder, one a number
+ * @first: lowest number given out
+ * @size: one more than the highest
+ * @used: numbers taken
+ * @held: of these, numbers kept back because the NIC did not let go of them
+ * @cursor: where the next search starts
+ */
+struct aries_pool {
+	spinlock_t lock;
+	unsigned long *map;
+	u16 *owner;
+	unsigned int first;
+	unsigned int size;
+	unsigned int used;
+	unsigned int held;
+	unsigned int cursor;
+};
+
+enum aries_state {
+	ARIES_STATE_UP,
+	ARIES_STATE_RESET, /* between reset_prepare and reset_done, or after a failed reset */
+	ARIES_STATE_GONE, /* removed or unplugged */
+};
+
+enum aries_res {
+	ARIES_RES_MDD,
+	ARIES_RES_CQ,
+	ARIES_RES_FMA,
+	ARIES_RES_COUNT
+};
+
+/**
+ * struct aries_domain - one communication domain, protected by aries_dev.ptag_lock
+ * @ptag: the node's number for it
+ * @cookie: what its members know; the key of its packets
+ * @job_id: from KGNI_IOC_JOB, 0 if it was made by an attach
+ * @job: made by KGNI_IOC_JOB, stays when the last process leaves
+ * @attached: attachments
+ * @limit: units that its processes may hold together
+ * @used: units that they hold
+ */
+struct aries_domain {
+	u8 ptag;
+	u32 cookie;
+	u64 job_id;
+	bool job;
+	unsigned int attached;
+	u32 limit[ARIES_RES_COUNT];
+	u32 used[ARIES_RES_COUNT];
+};
+
+/**
+ * struct aries_vector - one MSI-X vector
+ * @ad: the device
+ * @nr: vector number
+ * @count: interrupts taken
+ * @name: as in /proc/interrupts
+ */
+struct aries_vector {
+	struct aries_dev *ad;
+	unsigned int nr;
+	unsigned long count;
+	char name[24];
+};
+
+/**
+ * struct aries_dev - one NIC
+ *
+ * Freed with the last reference to @dev, which open files hold.
+ */
+struct aries_dev {
+	struct device dev;
+	struct cdev cdev;
+	struct pci_dev *pdev;
+	int id;
+
+	struct rw_semaphore state_sem;
+	enum aries_state state;
+	bool hw_ok; /* registers answer; false skips every register access */
+
+	void __iomem *regs;
+	void __iomem *desc;
+	resource_size_t fma_phys;
+	resource_size_t desc_phys;
+
+	/* read from the ID block at probe */
+	u64 caps;
+	u32 pe;
+	u32 nodes;
+	u32 nfma;
+	u32 nmdd;
+	u32 ncq;
+	u32 bte_queue;
+	unsigned int nvec;
+	struct aries_vector vec[ARIES_VECTORS_MAX];
+
+	struct aries_pool owners;
+	struct aries_pool fmads;
+	struct aries_pool mdds;
+	struct aries_pool cqs;
+
+	struct mutex ptag_lock; /* domains; see DOC: locks */
+	struct aries_domain *domain[ARIES_PTAG_ENTRIES];
+
+	struct mutex ctx_lock; /* ctxs */
+	struct list_head ctxs;
+
+	struct mutex inv_lock; /* INV_MDD, quarantine */
+	struct list_head quarantine;
+	spinlock_t irq_lock; /* cq_table, CQI_PENDING */
+	struct aries_cq **cq_table;
+
+	bool testing;
+	struct completion test_done;
+
+	atomic64_t pinned; /* pages */
+	atomic64_t errors; /* error events taken from the NIC */
+	atomic64_t resets;
+	struct dentry *debugfs;
+};
+
+/**
+ * struct aries_ctx - one open file, an attachment once @dom is set
+ * @ad: the device; the file holds a reference
+ * @node: in aries_dev.ctxs
+ * @lock: see DOC: locks
+ * @mapping: of the inode that was opened, to take mappings away
+ * @dead: everything was revoked by a reset or removal
+ * @dom: domain, NULL before KGNI_IOC_ATTACH
+ * @modes: GNI_CDM_MODE_* bits
+ * @inst_id: instance id given by the process
+ * @owner: context number
+ * @fmad: FMA descriptor
+ * @cqs: queues by number
+ * @mems: registrations by memory domain handle
+ * @pid: who opened the file, for lists
+ * @comm: its name
+ */
+struct aries_ctx {
+	struct aries_dev *ad;
+	struct list_head node;
+	struct mutex lock; /* see DOC: locks */
+	struct address_space *mapping;
+	bool dead;
+	struct aries_domain *dom;
+	u32 modes;
+	u32 inst_id;
+	u16 owner;
+	u16 fmad;
+	struct xarray cqs;
+	struct xarray mems;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+};
+
+/**
+ * struct aries_cq - one completion queue
+ * @ref: held by the attachment and by each waiter
+ * @nr: number in the NIC
+ * @log2: log2 of the slots
+ * @flags: KGNI_CQ_*
+ * @size: bytes, header page included
+ * @mem_refs: registrations that name the queue (aries_ctx.lock)
+ * @waiters: threads in KGNI_IOC_CQ_WAIT (aries_ctx.lock)
+ * @lock: protects @mem
+ * @mem: header page and slots, NULL once they were freed
+ * @page: the same
+ * @dma: bus address of @mem
+ * @wq: woken by the interrupt and by a reset
+ * @irqs: interrupts that woke the queue
+ */
+struct aries_cq {
+	struct kref ref;
+	u16 nr;
+	u8 log2;
+	u32 flags;
+	size_t size;
+	unsigned int mem_refs;
+	unsigned int waiters;
+	spinlock_t lock; /* see DOC: locks */
+	void *mem;
+	struct page *page;
+	dma_addr_t dma;
+	wait_queue_head_t wq;
+	unsigned long irqs;
+};
+
+/**
+ * struct aries_mem - one registration
+ * @mdh: memory domain handle
+ * @read_only: peers may only read
+ * @cq: queue of remote events or NULL
+ * @start: virtual address of the first page
+ * @npages: pages of 4 KiB
+ * @page_shift: log2 of the page size in the NIC's table
+ * @mm: whose pages they are; accounted in its pinned_vm
+ * @sgt: the pages, and their bus addresses once @mapped
+ * @mapped: @sgt has bus addresses
+ * @table: directory (two levels) or entries (one level)
+ * @table_dma: its bus address
+ * @table_size: bytes
+ * @leaf: pages of entries, two levels only
+ * @leaf_dma: their bus addresses
+ * @nleaf: how many
+ * @node: in aries_dev.quarantine
+ */
+struct aries_mem {
+	u16 mdh;
+	bool read_only;
+	struct aries_cq *cq;
+	unsigned long start;
+	unsigned long npages;
+	unsigned int page_shift;
+	struct mm_struct *mm;
+	struct sg_table sgt;
+	bool mapped;
+	__le64 *table;
+	dma_addr_t table_dma;
+	size_t table_size;
+	__le64 **leaf;
+	dma_addr_t *leaf_dma;
+	unsigned int nleaf;
+	struct list_head node;
+};
+
+/* aries_hw.c: registers */
+u32 aries_rd32(struct aries_dev *ad, u32 reg);
+u64 aries_rd64(struct aries_dev *ad, u32 reg);
+void aries_wr32(struct aries_dev *ad, u32 reg, u32 value);
+void aries_wr64(struct aries_dev *ad, u32 reg, u64 value);
+bool aries_hw_alive(struct aries_dev *ad);
+int aries_hw_identify(struct aries_dev *ad);
+int aries_hw_reset(struct aries_dev *ad);
+void aries_hw_enable(struct aries_dev *ad, bool on);
+int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeout_ms);
+
+/* aries_selftest.c */
+int aries_selftest(struct aries_dev *ad);
+
+/* aries_irq.c */
+int aries_irq_init(struct aries_dev *ad);
+void aries_irq_exit(struct aries_dev *ad);
+
+/* aries_err.c */
+void aries_err_drain(struct aries_dev *ad);
+const char *aries_status_name(unsigned int code);
+
+/* aries_pool.c: numbers */
+int aries_pool_init(struct aries_pool *pool, unsigned int first, unsigned int size);
+void aries_pool_exit(struct aries_pool *pool);
+int aries_pool_get(struct aries_pool *pool, u16 owner);
+void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner);
+void aries_pool_hold(struct aries_pool *pool, unsigned int nr);
+void aries_pool_release_held(struct aries_pool *pool);
+unsigned int aries_pool_used(struct aries_pool *pool);
+unsigned int aries_pool_total(const struct aries_pool *pool);
+
+/* aries_ptag.c: communication domains */
+struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie);
+void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom);
+int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res);
+void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res);
+void aries_domain_restore_keys(struct aries_dev *ad);
+void aries_domain_free_all(struct aries_dev *ad);
+
+/* aries_job.c: requests about domains and resources */
+int aries_job(struct aries_ctx *ctx, struct kgni_job *arg);
+int aries_job_ptag(struct aries_ctx *ctx, struct kgni_ptag *arg);
+int aries_job_res(struct aries_ctx *ctx, struct kgni_res *arg);
+
+/* aries_fmad.c: FMA descriptors */
+int aries_fmad_get(struct aries_ctx *ctx);
+void aries_fmad_put(struct aries_ctx *ctx);
+unsigned int aries_fmad_busy(struct aries_dev *ad, unsigned int fmad);
+
+/* aries_cq.c: completion queues */
+int aries_cq_create(struct aries_ctx *ctx, struct kgni_cq_create *arg);
+int aries_cq_destroy(struct aries_ctx *ctx, struct kgni_cq_destroy *arg);
+struct aries_cq *aries_cq_find(struct aries_ctx *ctx, u32 nr);
+void aries_cq_put(struct aries_cq *cq);
+void aries_cq_teardown(struct aries_ctx *ctx);
+void aries_cq_wake(struct aries_dev *ad, unsigned int nr);
+
+
+/* aries_cqwait.c */
+int aries_cq_wait(struct aries_ctx *ctx, struct kgni_cq_wait *arg);
+
+/* aries_pin.c, aries_pte.c, aries_mem.c: memory domains */
+struct aries_mem *aries_pin(struct aries_dev *ad, unsigned long start, unsigned long npages,
+			    bool read_only);
+void aries_unpin(struct aries_dev *ad, struct aries_mem *mem);
+int aries_pte_build(struct aries_dev *ad, struct aries_mem *mem);
+void aries_pte_free(struct aries_dev *ad, struct aries_mem *mem);
+int aries_mem_register(struct aries_ctx *ctx, struct kgni_mem_register *arg);
+int aries_mem_deregister(struct aries_ctx *ctx, struct kgni_mem_deregister *arg);
+void aries_mem_teardown(struct aries_ctx *ctx);
+void aries_mem_free_quarantine(struct aries_dev *ad);
+
+/* aries_inv.c */
+int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
+
+/* aries_ctx.c: attachments */
+struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping);
+void aries_ctx_free(struct aries_ctx *ctx);
+int aries_ctx_enter(struct aries_ctx *ctx, bool attached);
+void aries_ctx_exit(struct aries_ctx *ctx);
+int aries_ctx_status(struct aries_ctx *ctx);
+int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg);
+void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_ok);
+
+/* aries_mmap.c: file offsets and mappings */
+#define ARIES_MMAP_DESC 0x00000000ull
+#define ARIES_MMAP_DOORBELL 0x00010000ull
+#define ARIES_MMAP_PUT 0x00100000ull
+#define ARIES_MMAP_GET 0x00200000ull
+#define ARIES_MMAP_CQ 0x100000000ull
+#define ARIES_MMAP_CQ_SHIFT 24 /* room for one queue */
+#define ARIES_MMAP_CQ_N(nr) (ARIES_MMAP_CQ + ((u64)(nr) << ARIES_MMAP_CQ_SHIFT))
+int aries_mmap(struct file *file, struct vm_area_struct *vma);
+
+/* aries_chrdev.c */
+int aries_chrdev_init(void);
+void aries_chrdev_exit(void);
+int aries_chrdev_add(struct aries_dev *ad);
+void aries_chrdev_del(struct aries_dev *ad);
+struct aries_dev *aries_dev_new(struct pci_dev *pdev);
+extern const char aries_build[];
+
+/* aries_sysfs.c */
+extern struct class aries_class;
+
+/* aries_debugfs.c */
+void aries_debugfs_init(void);
+void aries_debugfs_exit(void);
+void aries_debugfs_add(struct aries_dev *ad);
+void aries_debugfs_del(struct aries_dev *ad);
+
+/* aries_pci.c */
+extern struct pci_driver aries_pci_driver;
+
+#endif /* ARIES_H */

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/kgniN: open, release and the table of ioctls.
+ */
+#include <generated/utsrelease.h>
+#include <linux/fs.h>
+#include <linux/idr.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+#include <linux/uaccess.h>
+
+#include "aries.h"
+#include "aries_trace.h"
+
+const char aries_build[KGNI_BUILD_STRING] =
+	"OpenGNI aries " ARIES_DRIVER_VERSION_TEXT " for " UTS_RELEASE;
+
+static dev_t aries_devt;
+static DEFINE_IDA(aries_ids);
+
+/* No structure is larger; a caller's may be, if the rest is zero. */
+union aries_arg {
+	u32 argsz;
+	struct kgni_query query;
+	struct kgni_attach attach;
+	struct kgni_cq_create cq_create;
+	struct kgni_cq_destroy cq_destroy;
+	struct kgni_cq_wait cq_wait;
+	struct kgni_mem_register mem_register;
+	struct kgni_mem_deregister mem_deregister;
+	struct kgni_job job;
+	struct kgni_ptag ptag;
+	struct kgni_res res;
+};
+
+static int aries_ioc_query(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	struct aries_dev *ad = ctx->ad;
+	struct kgni_query *q = &arg->query;
+	unsigned int cpu;
+	int rc;
+
+	down_read(&ad->state_sem);
+	rc = ad->state == ARIES_STATE_GONE ? -ENODEV : 0;
+	up_read(&ad->state_sem);
+	if (rc)
+		return rc;
+	cpu = cpumask_first(cpumask_of_pcibus(ad->pdev->bus));
+	q->abi_version = KGNI_ABI_VERSION;
+	q->driver_version = ARIES_DRIVER_VERSION;
+	q->device_id = ad->id;
+	q->device_type = ARIES_DEVICE_TYPE;
+	q->pe = ad->pe;
+	q->nodes = ad->nodes;
+	q->cpu = cpu < nr_cpu_ids ? cpu : 0;
+	q->bte_queue = ad->bte_queue;
+	q->msix = ad->nvec;
+	q->caps = ad->caps;
+	memcpy(q->build, aries_build, sizeof(q->build));
+	return 0;
+}
+
+static int aries_ioc_attach(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ctx_attach(ctx, &arg->attach);
+}
+
+static int aries_ioc_cq_create(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_cq_create(ctx, &arg->cq_create);
+}
+
+static int aries_ioc_cq_destroy(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_cq_destroy(ctx, &arg->cq_destroy);
+}
+
+static int aries_ioc_cq_wait(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_cq_wait(ctx, &arg->cq_wait);
+}
+
+static int aries_ioc_mem_register(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_mem_register(ctx, &arg->mem_register);
+}
+
+static int aries_ioc_mem_deregister(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_mem_deregister(ctx, &arg->mem_deregister);
+}
+
+static int aries_ioc_job(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_job(ctx, &arg->job);
+}
+
+static int aries_ioc_ptag(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_job_ptag(ctx, &arg->ptag);
+}
+
+static int aries_ioc_res(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_job_res(ctx, &arg->res);
+}
+
+/**
+ * struct aries_ioc - one ioctl
+ * @handler: gets the structure in kernel memory
+ * @minsz: size of its first version
+ * @size: size as this driver knows it
+ */
+struct aries_ioc {
+	int (*handler)(struct aries_ctx *ctx, union aries_arg *arg);
+	u32 minsz;
+	u32 size;
+};
+
+#define ARIES_IOC(NR, name)                                                             \
+	[_IOC_NR(NR)] = {                                                               \
+		.handler = aries_ioc_##name,                                            \
+		.minsz = sizeof(struct kgni_##name),                                    \
+		.size = sizeof(struct kgni_##name),                                     \
+	}
+
+static const struct aries_ioc aries_iocs[] = {
+	ARIES_IOC(KGNI_IOC_QUERY, query),
+	ARIES_IOC(KGNI_IOC_ATTACH, attach),
+	ARIES_IOC(KGNI_IOC_CQ_CREATE, cq_create),
+	ARIES_IOC(KGNI_IOC_CQ_DESTROY, cq_destroy),
+	ARIES_IOC(KGNI_IOC_CQ_WAIT, cq_wait),
+	ARIES_IOC(KGNI_IOC_MEM_REGISTER, mem_register),
+	ARIES_IOC(KGNI_IOC_MEM_DEREGISTER, mem_deregister),
+	ARIES_IOC(KGNI_IOC_JOB, job),
+	ARIES_IOC(KGNI_IOC_PTAG, ptag),
+	ARIES_IOC(KGNI_IOC_RES, res),
+};
+
+static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
+{
+	struct aries_ctx *ctx = file->private_data;
+	void __user *user = (void __user *)uarg;
+	const struct aries_ioc *ioc;
+	union aries_arg arg = {};
+	u32 argsz;
+	int rc;
+
+	if (_IOC_TYPE(cmd) != KGNI_IOC_MAGIC || _IOC_NR(cmd) >= ARRAY_SIZE(aries_iocs) ||
+	    cmd != _IO(KGNI_IOC_MAGIC, _IOC_NR(cmd)))
+		return -ENOTTY;
+	ioc = &aries_iocs[_IOC_NR(cmd)];
+	if (get_user(argsz, (u32 __user *)user))
+		return -EFAULT;
+	if (argsz < ioc->minsz)
+		return -EINVAL;
+	if (argsz > PAGE_SIZE)
+		return -E2BIG;
+	rc = copy_struct_from_user(&arg, ioc->size, user, argsz);
+	if (rc)
+		return rc;
+	arg.argsz = argsz; /* it may have changed between the two reads */
+	rc = ioc->handler(ctx, &arg);
+	trace_aries_ioctl(ctx->ad->id, ctx->owner, _IOC_NR(cmd), rc);
+	if (!rc && copy_to_user(user, &arg, min(argsz, ioc->size)))
+		rc = -EFAULT;
+	return rc;
+}
+
+static int aries_open(struct inode *inode, struct file *file)
+{
+	struct aries_dev *ad = container_of(inode->i_cdev, struct aries_dev, cdev);
+	struct aries_ctx *ctx = aries_ctx_new(ad, file->f_mapping);
+
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	file->private_data = ctx;
+	return nonseekable_open(inode, file);
+}
+
+static int aries_release(struct inode *inode, struct file *file)
+{
+	aries_ctx_free(file->private_data);
+	return 0;
+}
+
+static const struct file_operations aries_fops = {
+	.owner = THIS_MODULE,
+	.open = aries_open,
+	.release = aries_release,
+	.unlocked_ioctl = aries_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = aries_mmap,
+};
+
+static void aries_dev_release(struct device *dev)
+{
+	struct aries_dev *ad = container_of(dev, struct aries_dev, dev);
+
+	aries_pool_exit(&ad->owners);
+	aries_pool_exit(&ad->fmads);
+	aries_pool_exit(&ad->mdds);
+	aries_pool_exit(&ad->cqs);
+	kvfree(ad->cq_table);
+	ida_free(&aries_ids, ad->id);
+	pci_dev_put(ad->pdev);
+	kfree(ad);
+}
+
+/**
+ * aries_dev_new() - allocate a device and give it a number
+ * @pdev: the PCI function
+ *
+ * Context: may sleep. Return: the device, to be dropped with put_device(), or an error pointer:
+ * -ENOMEM, -ENOSPC too many devices.
+ */
+struct aries_dev *aries_dev_new(struct pci_dev *pdev)
+{
+	struct aries_dev *ad = kzalloc(sizeof(*ad), GFP_KERNEL);
+	int id;
+
+	if (!ad)
+		return ERR_PTR(-ENOMEM);
+	id = ida_alloc_max(&aries_ids, ARIES_MAX_DEVICES - 1, GFP_KERNEL);
+	if (id < 0) {
+		kfree(ad);
+		return ERR_PTR(id);
+	}
+	ad->id = id;
+	ad->pdev = pci_dev_get(pdev);
+	ad->state = ARIES_STATE_RESET;
+	init_rwsem(&ad->state_sem);
+	mutex_init(&ad->ptag_lock);
+	mutex_init(&ad->ctx_lock);
+	mutex_init(&ad->inv_lock);
+	spin_lock_init(&ad->irq_lock);
+	INIT_LIST_HEAD(&ad->ctxs);
+	INIT_LIST_HEAD(&ad->quarantine);
+	init_completion(&ad->test_done);
+	device_initialize(&ad->dev);
+	ad->dev.class = &aries_class;
+	ad->dev.parent = &pdev->dev;
+	ad->dev.devt = MKDEV(MAJOR(aries_devt), id);
+	ad->dev.release = aries_dev_release;
+	if (dev_set_name(&ad->dev, "kgni%d", id)) {
+		put_device(&ad->dev);
+		return ERR_PTR(-ENOMEM);
+	}
+	return ad;
+}
+
+/** aries_chrdev_add() - make /dev/kgniN appear. Return: 0 or a negative errno. */
+int aries_chrdev_add(struct aries_dev *ad)
+{
+	cdev_init(&ad->cdev, &aries_fops);
+	ad->cdev.owner = THIS_MODULE;
+	return cdev_device_add(&ad->cdev, &ad->dev);
+}
+
+/** aries_chrdev_del() - take /dev/kgniN away; files that are open stay open */
+void aries_chrdev_del(struct aries_dev *ad)
+{
+	cdev_device_del(&ad->cdev, &ad->dev);
+}
+
+/** aries_chrdev_init() - reserve the device numbers and make the class */
+int aries_chrdev_init(void)
+{
+	int rc = class_register(&aries_class);
+
+	if (rc)
+		return rc;
+	rc = alloc_chrdev_region(&aries_devt, 0, ARIES_MAX_DEVICES, "kgni");
+	if (rc)
+		class_unregister(&aries_class);
+	return rc;
+}
+
+/** aries_chrdev_exit() - undo aries_chrdev_init() */
+void aries_chrdev_exit(void)
+{
+	unregister_chrdev_region(aries_devt, ARIES_MAX_DEVICES);
+	class_unregister(&aries_class);
+	ida_destroy(&aries_ids);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What differs between the kernels that the driver builds for (6.1 and 6.12). */
+#ifndef ARIES_COMPAT_H
+#define ARIES_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define aries_devnode_arg struct device
+#else
+#define aries_devnode_arg const struct device
+#endif
+
+static inline void aries_vm_flags(struct vm_area_struct *vma, unsigned long set,
+				  unsigned long clear)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#else
+	vm_flags_mod(vma, set, clear);
+#endif
+}
+
+#endif /* ARIES_COMPAT_H */

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Completion queues: a header page and 2^n slots, contiguous for the NIC, mapped by the process.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "aries.h"
+#include "aries_trace.h"
+
+static_assert(ARIES_CQ_HEADER_BYTES + (8ul << ARIES_CQ_LOG2_MAX) <= 1ul << ARIES_MMAP_CQ_SHIFT);
+
+static void aries_cq_release(struct kref *ref)
+{
+	struct aries_cq *cq = container_of(ref, struct aries_cq, ref);
+
+	WARN_ON(cq->mem || cq->waiters || cq->mem_refs);
+	kfree(cq);
+}
+
+/** aries_cq_put() - drop a reference. Context: any. */
+void aries_cq_put(struct aries_cq *cq)
+{
+	kref_put(&cq->ref, aries_cq_release);
+}
+
+static int aries_cq_alloc_mem(struct aries_dev *ad, struct aries_cq *cq)
+{
+	cq->size = PAGE_ALIGN(ARIES_CQ_HEADER_BYTES + (8ul << cq->log2));
+	cq->page = dma_alloc_pages(&ad->pdev->dev, cq->size, &cq->dma, DMA_BIDIRECTIONAL,
+				   GFP_KERNEL | __GFP_NOWARN);
+	if (!cq->page)
+		return -ENOMEM;
+	cq->mem = page_address(cq->page);
+	memset(cq->mem, 0, cq->size);
+	return 0;
+}
+
+static void aries_cq_free_mem(struct aries_dev *ad, struct aries_cq *cq)
+{
+	spin_lock(&cq->lock);
+	cq->mem = NULL;
+	spin_unlock(&cq->lock);
+	dma_free_pages(&ad->pdev->dev, cq->size, cq->page, cq->dma, DMA_BIDIRECTIONAL);
+}
+
+static unsigned int aries_cq_vector(struct aries_dev *ad)
+{
+	/* near the CPU that makes the queue: it will most likely be the one to wait on it */
+	return ad->nvec > 1 ? 1 + raw_smp_processor_id() % (ad->nvec - 1) : 0;
+}
+
+static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner, u32 delay)
+{
+	bool irq = cq->flags & KGNI_CQ_BLOCKING;
+
+	spin_lock_irq(&ad->irq_lock);
+	ad->cq_table[cq->nr] = cq;
+	spin_unlock_irq(&ad->irq_lock);
+	aries_wr64(ad, ARIES_CQ_BASE_N(cq->nr), cq->dma);
+	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr),
+		   FIELD_PREP(ARIES_CQ_CTL_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_CQ_CTL_IRQ_MASK, (u64)irq) |
+			   FIELD_PREP(ARIES_CQ_CTL_LOG2_MASK, (u64)cq->log2) |
+			   FIELD_PREP(ARIES_CQ_CTL_OWNER_MASK, (u64)owner) |
+			   FIELD_PREP(ARIES_CQ_CTL_VECTOR_MASK, (u64)aries_cq_vector(ad)) |
+			   FIELD_PREP(ARIES_CQ_CTL_DELAY_MASK, (u64)(irq ? delay : 0)));
+}
+
+/* Stops the queue: nobody writes to its memory afterwards; then takes it from the process. */
+static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
+{
+	struct aries_dev *ad = ctx->ad;
+
+	lockdep_assert_held(&ctx->lock);
+	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr), 0);
+	aries_rd64(ad, ARIES_CQ_CTL_N(cq->nr)); /* the write has arrived when this returns */
+	spin_lock_irq(&ad->irq_lock);
+	ad->cq_table[cq->nr] = NULL;
+	spin_unlock_irq(&ad->irq_lock);
+	xa_erase(&ctx->cqs, cq->nr);
+	unmap_mapping_range(ctx->mapping, ARIES_MMAP_CQ_N(cq->nr), cq->size, 1);
+	aries_cq_free_mem(ad, cq);
+	aries_pool_put(&ad->cqs, cq->nr, ctx->owner);
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ);
+	trace_aries_cq(ad->id, ctx->owner, cq->nr, cq->log2, false);
+	wake_up_all(&cq->wq);
+	aries_cq_put(cq);
+}
+
+static struct aries_cq *aries_cq_new(struct aries_dev *ad, const struct kgni_cq_create *arg)
+{
+	struct aries_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL);
+
+	if (!cq)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&cq->ref);
+	spin_lock_init(&cq->lock);
+	init_waitqueue_head(&cq->wq);
+	cq->flags = arg->flags;
+	cq->log2 = max(order_base_2(arg->entries + 1), (int)ARIES_CQ_LOG2_MIN);
+	if (aries_cq_alloc_mem(ad, cq)) {
+		aries_cq_put(cq);
+		return ERR_PTR(-ENOMEM);
+	}
+	return cq;
+}
+
+static int aries_cq_add(struct aries_ctx *ctx, struct aries_cq *cq, u32 delay)
+{
+	struct aries_dev *ad = ctx->ad;
+	int rc, nr;
+
+	lockdep_assert_held(&ctx->lock);
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_CQ);
+	if (rc)
+		return rc;
+	nr = aries_pool_get(&ad->cqs, ctx->owner);
+	if (nr < 0) {
+		rc = nr;
+		goto err_uncharge;
+	}
+	cq->nr = nr;
+	rc = xa_err(xa_store(&ctx->cqs, nr, cq, GFP_KERNEL));
+	if (rc)
+		goto err_pool;
+	aries_cq_start(ad, cq, ctx->owner, delay);
+	trace_aries_cq(ad->id, ctx->owner, cq->nr, cq->log2, true);
+	return 0;
+
+err_pool:
+	aries_pool_put(&ad->cqs, nr, ctx->owner);
+err_uncharge:
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ);
+	return rc;
+}
+
+/** aries_cq_create() - KGNI_IOC_CQ_CREATE. Context: sleeps. */
+int aries_cq_create(struct aries_ctx *ctx, struct kgni_cq_create *arg)
+{
+	struct aries_cq *cq;
+	int rc;
+
+	if (!arg->entries || arg->flags & ~KGNI_CQ_BLOCKING || arg->reserved)
+		return -EINVAL;
+	if (arg->entries >= 1u << ARIES_CQ_LOG2_MAX)
+		return -EFBIG;
+	if (arg->delay > arg->entries)
+		return -EINVAL;
+	rc = aries_ctx_enter(ctx, true);
+	if (rc)
+		return rc;
+	cq = aries_cq_new(ctx->ad, arg);
+	if (IS_ERR(cq)) {
+		rc = PTR_ERR(cq);
+		goto out;
+	}
+	rc = aries_cq_add(ctx, cq, arg->delay);
+	if (rc) {
+		aries_cq_free_mem(ctx->ad, cq);
+		aries_cq_put(cq);
+		goto out;
+	}
+	arg->cq = cq->nr;
+	arg->entries = 1u << cq->log2;
+	arg->mmap_offset = ARIES_MMAP_CQ_N(cq->nr);
+	arg->mmap_size = cq->size;
+out:
+	aries_ctx_exit(ctx);
+	return rc;
+}
+
+/** aries_cq_find() - queue of an attachment by number, or NULL. Context: ctx->lock held. */
+struct aries_cq *aries_cq_find(struct aries_ctx *ctx, u32 nr)
+{
+	lockdep_assert_held(&ctx->lock);
+	return xa_load(&ctx->cqs, nr);
+}
+
+/** aries_cq_destroy() - KGNI_IOC_CQ_DESTROY. Context: sleeps. */
+int aries_cq_destroy(struct aries_ctx *ctx, struct kgni_cq_destroy *arg)
+{
+	struct aries_cq *cq;
+	int rc = aries_ctx_enter(ctx, true);
+
+	if (rc)
+		return rc;
+	cq = aries_cq_find(ctx, arg->cq);
+	if (!cq)
+		rc = -ENOENT;
+	else if (cq->mem_refs || cq->waiters)
+		rc = -EBUSY;
+	else
+		aries_cq_stop(ctx, cq);
+	aries_ctx_exit(ctx);
+	return rc;
+}
+
+/** aries_cq_teardown() - stop all queues of an attachment. Context: sleeps; ctx->lock held. */
+void aries_cq_teardown(struct aries_ctx *ctx)
+{
+	struct aries_cq *cq;
+	unsigned long nr;
+
+	xa_for_each(&ctx->cqs, nr, cq)
+		aries_cq_stop(ctx, cq);
+}
+
+/** aries_cq_wake() - the NIC raised the interrupt of queue @nr. Context: irq_lock held. */
+void aries_cq_wake(struct aries_dev *ad, unsigned int nr)
+{
+	struct aries_cq *cq;
+
+	lockdep_assert_held(&ad->irq_lock);
+	cq = nr < ad->ncq ? ad->cq_table[nr] : NULL;
+	if (!cq)
+		return;
+	cq->irqs++;
+	wake_up_all(&cq->wq);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Attachments. One open file is one attachment; whatever it holds goes away with its last
+ * descriptor, or before that when the NIC is reset or removed.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "aries.h"
+#include "aries_trace.h"
+
+/* GNI_CDM_MODE_* bits that have a meaning */
+#define ARIES_CDM_MODES 0x003fd3ffu
+#define ARIES_CDM_USE_PCI_IOMMU 0x00000080u
+
+/**
+ * aries_ctx_new() - make the state of an open file
+ * @ad: the device
+ * @mapping: of the inode
+ *
+ * Context: may sleep. Return: it, with a reference to the device, or an error pointer: -ENODEV,
+ * -ENOMEM.
+ */
+struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping)
+{
+	struct aries_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+
+	if (!ctx)
+		return ERR_PTR(-ENOMEM);
+	ctx->ad = ad;
+	ctx->mapping = mapping;
+	ctx->pid = task_tgid_nr(current);
+	get_task_comm(ctx->comm, current);
+	mutex_init(&ctx->lock);
+	xa_init(&ctx->cqs);
+	xa_init(&ctx->mems);
+	down_read(&ad->state_sem);
+	if (ad->state == ARIES_STATE_GONE) {
+		up_read(&ad->state_sem);
+		kfree(ctx);
+		return ERR_PTR(-ENODEV);
+	}
+	mutex_lock(&ad->ctx_lock);
+	list_add_tail(&ctx->node, &ad->ctxs);
+	mutex_unlock(&ad->ctx_lock);
+	up_read(&ad->state_sem);
+	get_device(&ad->dev);
+	return ctx;
+}
+
+/*
+ * The order matters: no new work, then no access to memory, then no events.
+ */
+static void aries_ctx_teardown(struct aries_ctx *ctx)
+{
+	struct aries_dev *ad = ctx->ad;
+
+	lockdep_assert_held(&ad->state_sem);
+	lockdep_assert_held(&ctx->lock);
+	if (!ctx->dom)
+		return;
+	aries_fmad_put(ctx);
+	aries_mem_teardown(ctx);
+	aries_cq_teardown(ctx);
+	aries_pool_put(&ad->owners, ctx->owner, 0);
+	aries_domain_leave(ad, ctx->dom);
+	ctx->dom = NULL;
+}
+
+/** aries_ctx_free() - undo everything an open file has done. Context: sleeps. */
+void aries_ctx_free(struct aries_ctx *ctx)
+{
+	struct aries_dev *ad = ctx->ad;
+
+	down_read(&ad->state_sem);
+	mutex_lock(&ad->ctx_lock);
+	list_del(&ctx->node);
+	mutex_unlock(&ad->ctx_lock);
+	mutex_lock(&ctx->lock);
+	aries_ctx_teardown(ctx);
+	mutex_unlock(&ctx->lock);
+	up_read(&ad->state_sem);
+	xa_destroy(&ctx->cqs);
+	xa_destroy(&ctx->mems);
+	kfree(ctx);
+	put_device(&ad->dev);
+}
+
+/**
+ * aries_ctx_status() - may this file still use the NIC?
+ * @ctx: attachment
+ *
+ * Context: state_sem held. Return: 0, -ENODEV the NIC is gone, -EIO it was reset.
+ */
+int aries_ctx_status(struct aries_ctx *ctx)
+{
+	lockdep_assert_held(&ctx->ad->state_sem);
+	if (ctx->ad->state == ARIES_STATE_GONE)
+		return -ENODEV;
+	if (ctx->dead || ctx->ad->state == ARIES_STATE_RESET)
+		return -EIO;
+	return 0;
+}
+
+/**
+ * aries_ctx_enter() - begin to work on an open file: takes state_sem for reading and ctx->lock
+ * @ctx: attachment
+ * @attached: refuse files without attachment
+ *
+ * Context: sleeps. Return: 0, or with nothing locked -ENODEV, -EIO, -ENOTCONN.
+ */
+int aries_ctx_enter(struct aries_ctx *ctx, bool attached)
+{
+	int rc;
+
+	down_read(&ctx->ad->state_sem);
+	mutex_lock(&ctx->lock);
+	rc = aries_ctx_status(ctx);
+	if (!rc && attached && !ctx->dom)
+		rc = -ENOTCONN;
+	if (rc)
+		aries_ctx_exit(ctx);
+	return rc;
+}
+
+/** aries_ctx_exit() - end what aries_ctx_enter() began */
+void aries_ctx_exit(struct aries_ctx *ctx)
+{
+	mutex_unlock(&ctx->lock);
+	up_read(&ctx->ad->state_sem);
+}
+
+static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
+{
+	struct aries_dev *ad = ctx->ad;
+	int rc;
+
+	lockdep_assert_held(&ctx->lock);
+	ctx->dom = aries_domain_join(ad, arg->ptag, arg->cookie);
+	if (IS_ERR(ctx->dom)) {
+		rc = PTR_ERR(ctx->dom);
+		goto err_dom;
+	}
+	rc = aries_pool_get(&ad->owners, 0);
+	if (rc < 0)
+		goto err_leave;
+	ctx->owner = rc;
+	rc = aries_fmad_get(ctx);
+	if (rc)
+		goto err_owner;
+	ctx->inst_id = arg->inst_id;
+	ctx->modes = arg->modes;
+	return 0;
+
+err_owner:
+	aries_pool_put(&ad->owners, ctx->owner, 0);
+err_leave:
+	aries_domain_leave(ad, ctx->dom);
+err_dom:
+	ctx->dom = NULL;
+	return rc;
+}
+
+static int aries_ctx_check_attach(struct aries_ctx *ctx, const struct kgni_attach *arg)
+{
+	if (arg->abi_version != KGNI_ABI_VERSION)
+		return -EPROTO;
+	if (arg->modes & ~ARIES_CDM_MODES || memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
+		return -EINVAL;
+	/* asked for translation by the root complex where there is none */
+	if (arg->modes & ARIES_CDM_USE_PCI_IOMMU && !device_iommu_mapped(&ctx->ad->pdev->dev))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/** aries_ctx_attach() - KGNI_IOC_ATTACH. Context: sleeps. */
+int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
+{
+	int rc = aries_ctx_check_attach(ctx, arg);
+
+	if (rc)
+		return rc;
+	rc = aries_ctx_enter(ctx, false);
+	if (rc)
+		return rc;
+	rc = ctx->dom ? -EBUSY : aries_ctx_join(ctx, arg);
+	if (!rc) {
+		arg->ptag = ctx->dom->ptag;
+		arg->owner = ctx->owner;
+		arg->pe = ctx->ad->pe;
+		arg->fmad = ctx->fmad;
+		arg->put_size = ARIES_FMA_WINDOW;
+		arg->desc_offset = ARIES_MMAP_DESC;
+		arg->doorbell_offset = ARIES_MMAP_DOORBELL;
+		arg->put_offset = ARIES_MMAP_PUT;
+		arg->get_offset = ARIES_MMAP_GET;
+	}
+	aries_ctx_exit(ctx);
+	return rc;
+}
+
+static void aries_ctx_revoke(struct aries_ctx *ctx)
+{
+	mutex_lock(&ctx->lock);
+	/* Before the mappings go: a page fault that comes later must find it. */
+	WRITE_ONCE(ctx->dead, true);
+	unmap_mapping_range(ctx->mapping, 0, 0, 1);
+	aries_ctx_teardown(ctx);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * aries_ctx_revoke_all() - take everything from every open file
+ * @ad: the device
+ * @state: the device's state from now on
+ * @hw_ok: the registers still work, so that work can be stopped properly
+ *
+ * Mappings go away, and touching them gives SIGBUS; sleepers wake up; memory is unpinned. Open
+ * files stay what they are and get -EIO or -ENODEV.
+ *
+ * Context: sleeps.
+ */
+void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_ok)
+{
+	struct aries_ctx *ctx;
+
+	down_write(&ad->state_sem);
+	ad->state = state;
+	if (!hw_ok)
+		WRITE_ONCE(ad->hw_ok, false);
+	trace_aries_state(ad->id, state, hw_ok);
+	mutex_lock(&ad->ctx_lock);
+	list_for_each_entry(ctx, &ad->ctxs, node)
+		aries_ctx_revoke(ctx);
+	mutex_unlock(&ad->ctx_lock);
+	up_write(&ad->state_sem);
+}

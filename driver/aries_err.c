@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Error events: taken from the NIC's queue, counted, traced and logged at a limited rate.
+ */
+#include "aries.h"
+#include "aries_trace.h"
+
+/* An event storm may not keep the interrupt thread busy for ever. */
+#define ARIES_ERR_BATCH 4096
+
+static const char *const aries_status_names[] = {
+	[ARIES_ST_OK] = "OK",
+	[ARIES_ST_PTAG] = "PTAG",
+	[ARIES_ST_MDD] = "MDD",
+	[ARIES_ST_BOUNDS] = "BOUNDS",
+	[ARIES_ST_ACCESS] = "ACCESS",
+	[ARIES_ST_TRANSLATION] = "TRANSLATION",
+	[ARIES_ST_NO_NODE] = "NO_NODE",
+	[ARIES_ST_TIMEOUT] = "TIMEOUT",
+	[ARIES_ST_NO_CQ] = "NO_CQ",
+	[ARIES_ST_ALIGN] = "ALIGN",
+	[ARIES_ST_BAD_OP] = "BAD_OP",
+	[ARIES_ST_LENGTH] = "LENGTH",
+	[ARIES_ST_RESERVED] = "RESERVED",
+	[ARIES_ST_DISABLED] = "DISABLED",
+	[ARIES_ST_NTT] = "NTT",
+	[ARIES_ST_CQ_OWNER] = "CQ_OWNER",
+	[ARIES_ST_QUEUE_FULL] = "QUEUE_FULL",
+	[ARIES_ST_FLUSHED] = "FLUSHED",
+	[ARIES_ST_CRC] = "CRC",
+};
+
+/** aries_status_name() - name of an ARIES_ST_* code, its side of the transfer left out */
+const char *aries_status_name(unsigned int code)
+{
+	code &= ~ARIES_ST_LOCAL;
+	if (code < ARRAY_SIZE(aries_status_names) && aries_status_names[code])
+		return aries_status_names[code];
+	return "?";
+}
+
+static void aries_err_one(struct aries_dev *ad, u64 event)
+{
+	unsigned int code = FIELD_GET(ARIES_ERR_EVENT_CODE_MASK, event);
+	unsigned int category = FIELD_GET(ARIES_ERR_EVENT_CATEGORY_MASK, event);
+	unsigned int ptag = FIELD_GET(ARIES_ERR_EVENT_PTAG_MASK, event);
+	u64 info[ARIES_ERR_INFO_COUNT];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(info); i++)
+		info[i] = aries_rd64(ad, ARIES_ERR_INFO_N(i));
+	atomic64_inc(&ad->errors);
+	trace_aries_error(ad->id, event, aries_rd64(ad, ARIES_ERR_TIME), info);
+	dev_warn_ratelimited(&ad->dev,
+			     "error %#x %s%s, category %#x, ptag %u, info %#llx %#llx %#llx %#llx\n",
+			     code, aries_status_name(code),
+			     code & ARIES_ST_LOCAL ? " (local side)" : "", category, ptag, info[0],
+			     info[1], info[2], info[3]);
+}
+
+/**
+ * aries_err_drain() - take all error events from the NIC's queue
+ * @ad: the device
+ *
+ * Context: sleeps; called from the thread of vector 0.
+ */
+void aries_err_drain(struct aries_dev *ad)
+{
+	unsigned int n;
+
+	for (n = 0; n < ARIES_ERR_BATCH; n++) {
+		u32 count = aries_rd32(ad, ARIES_ERR_COUNT);
+
+		if (!count || count == ~0u)
+			return;
+		aries_err_one(ad, aries_rd64(ad, ARIES_ERR_EVENT));
+		aries_wr32(ad, ARIES_ERR_POP, FIELD_PREP(ARIES_ERR_POP_POP_MASK, 1));
+		cond_resched();
+	}
+	/* The vector fires only when the queue was empty: empty it without a word. */
+	dev_warn(&ad->dev, "error storm, %u events dropped unread\n",
+		 aries_rd32(ad, ARIES_ERR_COUNT));
+	for (n = 0; n < ARIES_ERR_BATCH && aries_rd32(ad, ARIES_ERR_COUNT); n++)
+		aries_wr32(ad, ARIES_ERR_POP, FIELD_PREP(ARIES_ERR_POP_POP_MASK, 1));
+}

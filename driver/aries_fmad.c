@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * FMA descriptors: one for each attachment. Its rights stand in FMAD_CTL, which only the kernel
+ * can reach; the area and windows that a process maps hold none of them.
+ */
+#include <linux/io.h>
+
+#include "aries.h"
+#include "aries_trace.h"
+
+/* A 4 GiB block transfer on a busy machine must be able to end. */
+#define ARIES_FMAD_MS 120000
+
+/**
+ * aries_fmad_get() - take an FMA descriptor and enable it
+ * @ctx: attachment; domain and context number are set
+ *
+ * The area is cleared before: nothing of its last user may be seen.
+ *
+ * Context: may sleep; state_sem and ctx->lock held. Return: 0 or -ENOSPC.
+ */
+int aries_fmad_get(struct aries_ctx *ctx)
+{
+	struct aries_dev *ad = ctx->ad;
+	int nr, rc;
+
+	lockdep_assert_held_read(&ad->state_sem);
+	lockdep_assert_held(&ctx->lock);
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_FMA);
+	if (rc)
+		return rc;
+	nr = aries_pool_get(&ad->fmads, ctx->owner);
+	if (nr < 0) {
+		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA);
+		return nr;
+	}
+	ctx->fmad = nr;
+	memset_io(ad->desc + nr * ARIES_DESC_STRIDE, 0, ARIES_DESC_STRIDE);
+	aries_wr64(ad, ARIES_FMAD_CTL_N(nr),
+		   FIELD_PREP(ARIES_FMAD_CTL_ENABLE_MASK, 1ull) |
+			   FIELD_PREP(ARIES_FMAD_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
+			   FIELD_PREP(ARIES_FMAD_CTL_OWNER_MASK, (u64)ctx->owner));
+	trace_aries_fmad(ad->id, ctx->owner, nr, ctx->dom->ptag, true);
+	return 0;
+}
+
+/**
+ * aries_fmad_put() - disable the FMA descriptor of an attachment and wait for its transfers
+ * @ctx: attachment
+ *
+ * A descriptor that stays busy is kept back until the next reset. Its memory is safe all the
+ * same: invalidation of the memory domains waits for accesses on its own.
+ *
+ * Context: sleeps; state_sem and ctx->lock held.
+ */
+void aries_fmad_put(struct aries_ctx *ctx)
+{
+	struct aries_dev *ad = ctx->ad;
+	int rc;
+
+	lockdep_assert_held(&ctx->lock);
+	aries_wr64(ad, ARIES_FMAD_CTL_N(ctx->fmad), 0);
+	rc = aries_hw_poll64(ad, ARIES_FMAD_STATUS_N(ctx->fmad), ARIES_FMAD_STATUS_BUSY_MASK,
+			     ARIES_FMAD_MS);
+	trace_aries_fmad(ad->id, ctx->owner, ctx->fmad, ctx->dom->ptag, false);
+	if (rc == -ETIMEDOUT) {
+		dev_err(&ad->dev, "FMA descriptor %u busy after %u s, kept back until a reset\n",
+			ctx->fmad, ARIES_FMAD_MS / 1000);
+		aries_pool_hold(&ad->fmads, ctx->fmad);
+	} else {
+		aries_pool_put(&ad->fmads, ctx->fmad, ctx->owner);
+	}
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA);
+	ctx->fmad = 0;
+}
+
+/** aries_fmad_busy() - block transfers that a descriptor has queued or in progress */
+unsigned int aries_fmad_busy(struct aries_dev *ad, unsigned int fmad)
+{
+	u64 status = aries_rd64(ad, ARIES_FMAD_STATUS_N(fmad));
+
+	return status == ~0ull ? 0 : FIELD_GET(ARIES_FMAD_STATUS_BUSY_MASK, status);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Invalidation of memory domains: afterwards nobody reaches the pages any more, neither this NIC
+ * nor a peer that was already past the checks.
+ */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+
+#include "aries.h"
+
+/* Accesses hold on for 1 MiB at most, dead peers for two lease times; the rest is slack. */
+#define ARIES_INV_MS 120000
+
+static int aries_inv_idle(struct aries_dev *ad)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ARIES_INV_MS);
+	unsigned int pause_us = 10;
+	bool late = false;
+
+	lockdep_assert_held(&ad->inv_lock);
+	for (;;) {
+		u32 status = aries_rd32(ad, ARIES_INV_STATUS);
+
+		if (status == ~0u && !aries_hw_alive(ad))
+			return -ENODEV;
+		if (!FIELD_GET(ARIES_INV_STATUS_BUSY_MASK, status))
+			return 0;
+		if (late)
+			return -ETIMEDOUT;
+		usleep_range(pause_us, 2 * pause_us);
+		pause_us = min(2 * pause_us, 10000u);
+		late = time_after(jiffies, end);
+	}
+}
+
+/**
+ * aries_inv_mdd() - invalidate a memory domain and wait for accesses in flight
+ * @ad: the device
+ * @mdh: memory domain handle
+ *
+ * A device that does not answer has no access to memory: that counts as done.
+ *
+ * Context: sleeps; one invalidation at a time.
+ * Return: 0, or -ETIMEDOUT: the pages must not be freed.
+ */
+int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
+{
+	int rc;
+
+	mutex_lock(&ad->inv_lock);
+	rc = aries_inv_idle(ad);
+	if (!rc) {
+		aries_wr32(ad, ARIES_INV_MDD, FIELD_PREP(ARIES_INV_MDD_MDH_MASK, mdh));
+		rc = aries_inv_idle(ad);
+	}
+	mutex_unlock(&ad->inv_lock);
+	if (rc == -ENODEV)
+		rc = 0;
+	if (rc)
+		dev_err(&ad->pdev->dev, "MDD %u: accesses still in flight after %u s\n", mdh,
+			ARIES_INV_MS / 1000);
+	return rc;
+}

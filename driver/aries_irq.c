@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts: vector 0 tells of error events and finished DMA tests, the others of completion
+ * queues that were armed. With one vector only, it serves everything.
+ */
+#include <linux/cpumask.h>
+#include <linux/interrupt.h>
+
+#include "aries.h"
+
+/*
+ * Any vector's handler may find any queue's bit: reading and clearing are one step under
+ * irq_lock, so a bit that was set again is never cleared by a handler that read it earlier.
+ */
+static bool aries_irq_queues(struct aries_dev *ad)
+{
+	u32 summary = aries_rd32(ad, ARIES_CQI_SUMMARY);
+	bool any = false;
+	unsigned int n;
+
+	if (summary == ~0u)
+		return false;
+	for (n = 0; n < ARIES_CQI_PENDING_COUNT; n++) {
+		unsigned int bit;
+		u64 pending;
+
+		if (!(summary & BIT(n)))
+			continue;
+		spin_lock(&ad->irq_lock);
+		pending = aries_rd64(ad, ARIES_CQI_PENDING_N(n));
+		aries_wr64(ad, ARIES_CQI_PENDING_N(n), pending);
+		for (bit = 0; bit < 64; bit++)
+			if (pending & BIT_ULL(bit))
+				aries_cq_wake(ad, n * 64 + bit);
+		spin_unlock(&ad->irq_lock);
+		any |= pending != 0;
+	}
+	return any;
+}
+
+static void aries_irq_test(struct aries_vector *vec)
+{
+	WRITE_ONCE(vec->count, vec->count + 1);
+	if (READ_ONCE(vec->ad->testing))
+		complete(&vec->ad->test_done);
+}
+
+static irqreturn_t aries_irq_cq(int irq, void *arg)
+{
+	struct aries_vector *vec = arg;
+
+	aries_irq_test(vec);
+	aries_irq_queues(vec->ad);
+	return IRQ_HANDLED;
+}
+
+static irqreturn_t aries_irq_err(int irq, void *arg)
+{
+	struct aries_vector *vec = arg;
+
+	aries_irq_test(vec);
+	if (vec->ad->nvec == 1)
+		aries_irq_queues(vec->ad);
+	return IRQ_WAKE_THREAD;
+}
+
+static irqreturn_t aries_irq_err_thread(int irq, void *arg)
+{
+	struct aries_vector *vec = arg;
+
+	aries_err_drain(vec->ad);
+	return IRQ_HANDLED;
+}
+
+static int aries_irq_request(struct aries_dev *ad, unsigned int nr)
+{
+	struct aries_vector *vec = &ad->vec[nr];
+	int irq = pci_irq_vector(ad->pdev, nr);
+
+	vec->ad = ad;
+	vec->nr = nr;
+	if (!nr) {
+		snprintf(vec->name, sizeof(vec->name), "kgni%d-err", ad->id);
+		return request_threaded_irq(irq, aries_irq_err, aries_irq_err_thread, 0, vec->name,
+					    vec);
+	}
+	snprintf(vec->name, sizeof(vec->name), "kgni%d-cq%u", ad->id, nr);
+	return request_irq(irq, aries_irq_cq, 0, vec->name, vec);
+}
+
+/**
+ * aries_irq_init() - allocate and request the vectors: one for errors, one a CPU for queues
+ * @ad: the device
+ *
+ * Context: may sleep. Return: 0 or a negative errno.
+ */
+int aries_irq_init(struct aries_dev *ad)
+{
+	struct irq_affinity affinity = { .pre_vectors = 1 };
+	unsigned int want = min(aries_rd32(ad, ARIES_ID_MSIX), ARIES_VECTORS_MAX);
+	unsigned int nr;
+	int rc;
+
+	want = clamp(want, 1u, 1 + num_online_cpus());
+	rc = pci_alloc_irq_vectors_affinity(ad->pdev, 1, want, PCI_IRQ_MSIX | PCI_IRQ_AFFINITY,
+					    &affinity);
+	if (rc < 0) {
+		dev_err(&ad->pdev->dev, "no MSI-X vector: %d\n", rc);
+		return rc;
+	}
+	ad->nvec = rc;
+	for (nr = 0; nr < ad->nvec; nr++) {
+		rc = aries_irq_request(ad, nr);
+		if (rc)
+			goto err_free;
+	}
+	return 0;
+
+err_free:
+	dev_err(&ad->pdev->dev, "vector %u: %d\n", nr, rc);
+	while (nr--)
+		free_irq(pci_irq_vector(ad->pdev, nr), &ad->vec[nr]);
+	pci_free_irq_vectors(ad->pdev);
+	return rc;
+}
+
+/** aries_irq_exit() - undo aries_irq_init(); no handler runs afterwards. Context: sleeps. */
+void aries_irq_exit(struct aries_dev *ad)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < ad->nvec; nr++)
+		free_irq(pci_irq_vector(ad->pdev, nr), &ad->vec[nr]);
+	pci_free_irq_vectors(ad->pdev);
+}

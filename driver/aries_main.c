@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Module: class, device numbers, PCI driver.
+ */
+#include <linux/module.h>
+
+#include "aries.h"
+
+#define CREATE_TRACE_POINTS
+#include "aries_trace.h"
+
+static int __init aries_init(void)
+{
+	int rc = aries_chrdev_init();
+
+	if (rc)
+		return rc;
+	aries_debugfs_init();
+	rc = pci_register_driver(&aries_pci_driver);
+	if (rc) {
+		aries_debugfs_exit();
+		aries_chrdev_exit();
+	}
+	return rc;
+}
+module_init(aries_init);
+
+static void __exit aries_exit(void)
+{
+	pci_unregister_driver(&aries_pci_driver);
+	aries_debugfs_exit();
+	aries_chrdev_exit();
+}
+module_exit(aries_exit);
+
+MODULE_DESCRIPTION("Aries NIC: user-level access for GNI (/dev/kgniN)");
+MODULE_AUTHOR("OpenGNI");
+MODULE_VERSION(ARIES_DRIVER_VERSION_TEXT);
+MODULE_LICENSE("GPL");

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mappings: descriptor area, doorbell page, windows and queues of the attachment, nothing else.
+ *
+ * Pages are entered by the fault handler, under the lock under which a reset marks the attachment
+ * dead: a mapping that was taken away cannot come back.
+ */
+#include <linux/mm.h>
+
+#include "aries.h"
+#include "aries_compat.h"
+
+/**
+ * struct aries_region - what a file offset stands for
+ * @pfn: first page frame
+ * @size: bytes
+ * @prot: how it is to be mapped
+ */
+struct aries_region {
+	unsigned long pfn;
+	unsigned long size;
+	enum { ARIES_MAP_CACHED, ARIES_MAP_COMBINE, ARIES_MAP_UNCACHED } prot;
+};
+
+static int aries_region_cq(struct aries_ctx *ctx, u64 offset, struct aries_region *region)
+{
+	u64 nr = (offset - ARIES_MMAP_CQ) >> ARIES_MMAP_CQ_SHIFT;
+	struct aries_cq *cq;
+
+	if (offset & ((1ull << ARIES_MMAP_CQ_SHIFT) - 1) || nr >= ctx->ad->ncq)
+		return -EINVAL;
+	cq = aries_cq_find(ctx, nr);
+	if (!cq)
+		return -ENXIO;
+	region->pfn = page_to_pfn(cq->page);
+	region->size = cq->size;
+	region->prot = ARIES_MAP_CACHED;
+	return 0;
+}
+
+static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_region *region)
+{
+	struct aries_dev *ad = ctx->ad;
+	resource_size_t fma = ad->fma_phys + (resource_size_t)ctx->fmad * ARIES_FMA_STRIDE;
+
+	lockdep_assert_held(&ctx->lock);
+	if (READ_ONCE(ctx->dead))
+		return -EIO;
+	if (!ctx->dom)
+		return -ENOTCONN;
+	if (offset >= ARIES_MMAP_CQ)
+		return aries_region_cq(ctx, offset, region);
+	region->prot = ARIES_MAP_UNCACHED;
+	region->size = ARIES_FMA_WINDOW;
+	switch (offset) {
+	case ARIES_MMAP_DESC:
+		region->prot = ARIES_MAP_COMBINE;
+		region->size = ARIES_DESC_STRIDE;
+		region->pfn = PHYS_PFN(ad->desc_phys +
+				       (resource_size_t)ctx->fmad * ARIES_DESC_STRIDE);
+		return 0;
+	case ARIES_MMAP_DOORBELL:
+		region->size = PAGE_SIZE;
+		region->pfn = PHYS_PFN(fma + ARIES_FMA_DOORBELL);
+		return 0;
+	case ARIES_MMAP_PUT:
+		region->pfn = PHYS_PFN(fma + ARIES_FMA_PUT);
+		return 0;
+	case ARIES_MMAP_GET:
+		region->pfn = PHYS_PFN(fma + ARIES_FMA_GET);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* All pages at the first fault: the others would come one by one, and a fault is dear. */
+static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct aries_ctx *ctx = vma->vm_file->private_data;
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	struct aries_region region;
+	unsigned long n;
+
+	mutex_lock(&ctx->lock);
+	if (aries_region_find(ctx, (u64)vma->vm_pgoff << PAGE_SHIFT, &region))
+		goto out;
+	if (vma->vm_end - vma->vm_start > region.size)
+		goto out;
+	for (n = 0; n < vma_pages(vma); n++) {
+		ret = vmf_insert_pfn(vma, vma->vm_start + n * PAGE_SIZE, region.pfn + n);
+		if (ret != VM_FAULT_NOPAGE)
+			break;
+	}
+out:
+	mutex_unlock(&ctx->lock);
+	return ret;
+}
+
+/* A part of a mapping would have an offset of its own, which stands for something else. */
+static int aries_vm_may_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
+}
+
+static int aries_vm_mremap(struct vm_area_struct *vma)
+{
+	return -EINVAL;
+}
+
+static const struct vm_operations_struct aries_vm_ops = {
+	.fault = aries_vm_fault,
+	.may_split = aries_vm_may_split,
+	.mremap = aries_vm_mremap,
+};
+
+/**
+ * aries_mmap() - mmap() of /dev/kgniN
+ * @file: the open file
+ * @vma: the mapping wanted
+ *
+ * A mapping starts at the offset of a region and is not longer than that; it is shared, not
+ * executable, not inherited by fork(), and cannot grow, move or be split.
+ *
+ * Return: 0, -EINVAL bad offset, size or private, -EPERM executable, -ENOTCONN not attached,
+ * -ENXIO no such queue, -EIO the NIC was reset.
+ */
+int aries_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct aries_ctx *ctx = file->private_data;
+	struct aries_region region;
+	int rc;
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	mutex_lock(&ctx->lock);
+	rc = aries_region_find(ctx, (u64)vma->vm_pgoff << PAGE_SHIFT, &region);
+	mutex_unlock(&ctx->lock);
+	if (rc)
+		return rc;
+	if (vma->vm_end - vma->vm_start > region.size)
+		return -EINVAL;
+	aries_vm_flags(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP,
+		       VM_MAYEXEC);
+	if (region.prot == ARIES_MAP_UNCACHED)
+		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	else if (region.prot == ARIES_MAP_COMBINE)
+		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	vma->vm_ops = &aries_vm_ops;
+	return 0;
+}

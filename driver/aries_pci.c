@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The PCI function: probe and remove, function reset, error recovery, surprise removal.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "aries.h"
+#include "aries_trace.h"
+
+static int aries_pci_map(struct aries_dev *ad)
+{
+	struct pci_dev *pdev = ad->pdev;
+
+	if (pci_resource_len(pdev, ARIES_BAR_REGS) < ARIES_BAR_REGS_SIZE ||
+	    pci_resource_len(pdev, ARIES_BAR_FMA) < ARIES_BAR_FMA_SIZE ||
+	    pci_resource_len(pdev, ARIES_BAR_DESC) < ARIES_BAR_DESC_SIZE) {
+		dev_err(&pdev->dev, "BAR 0, 2 or 4 is missing or too small\n");
+		return -ENODEV;
+	}
+	ad->fma_phys = pci_resource_start(pdev, ARIES_BAR_FMA);
+	ad->desc_phys = pci_resource_start(pdev, ARIES_BAR_DESC);
+	ad->regs = pci_iomap(pdev, ARIES_BAR_REGS, ARIES_BAR_REGS_SIZE);
+	if (!ad->regs)
+		return -ENOMEM;
+	/* the same memory type as the processes' mappings */
+	ad->desc = pci_iomap_wc(pdev, ARIES_BAR_DESC, ARIES_BAR_DESC_SIZE);
+	if (!ad->desc) {
+		pci_iounmap(pdev, ad->regs);
+		return -ENOMEM;
+	}
+	ad->hw_ok = true;
+	return 0;
+}
+
+static void aries_pci_unmap(struct aries_dev *ad)
+{
+	WRITE_ONCE(ad->hw_ok, false);
+	pci_iounmap(ad->pdev, ad->desc);
+	pci_iounmap(ad->pdev, ad->regs);
+}
+
+static int aries_pci_enable(struct aries_dev *ad)
+{
+	struct pci_dev *pdev = ad->pdev;
+	int rc;
+
+	rc = pci_enable_device_mem(pdev);
+	if (rc)
+		return rc;
+	rc = pci_request_mem_regions(pdev, KBUILD_MODNAME);
+	if (rc)
+		goto err_disable;
+	rc = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(ARIES_DMA_BITS));
+	if (rc)
+		goto err_regions;
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	rc = aries_pci_map(ad);
+	if (rc)
+		goto err_regions;
+	pci_set_master(pdev);
+	return 0;
+
+err_regions:
+	pci_release_mem_regions(pdev);
+err_disable:
+	pci_disable_device(pdev);
+	return rc;
+}
+
+static void aries_pci_disable(struct aries_dev *ad)
+{
+	pci_clear_master(ad->pdev);
+	aries_pci_unmap(ad);
+	pci_release_mem_regions(ad->pdev);
+	pci_disable_device(ad->pdev);
+}
+
+static int aries_pools_init(struct aries_dev *ad)
+{
+	int rc = aries_pool_init(&ad->owners, 1, ARIES_OWNERS);
+
+	if (!rc)
+		rc = aries_pool_init(&ad->fmads, 1, ad->nfma); /* 0 is the kernel's */
+	if (!rc)
+		rc = aries_pool_init(&ad->mdds, 0, ad->nmdd);
+	if (!rc)
+		rc = aries_pool_init(&ad->cqs, 0, ad->ncq);
+	if (rc)
+		return rc;
+	ad->cq_table = kvcalloc(ad->ncq, sizeof(*ad->cq_table), GFP_KERNEL);
+	return ad->cq_table ? 0 : -ENOMEM;
+}
+
+/* Brings the NIC from whatever state it is in to "up"; at probe and after a reset. */
+static int aries_pci_start(struct aries_dev *ad)
+{
+	u32 status;
+	int rc;
+
+	rc = aries_hw_reset(ad);
+	if (rc) {
+		dev_err(&ad->pdev->dev, "reset does not end: %d\n", rc);
+		return rc;
+	}
+	aries_mem_free_quarantine(ad);
+	aries_pool_release_held(&ad->fmads);
+	aries_pool_release_held(&ad->mdds);
+	aries_pool_release_held(&ad->cqs);
+	aries_domain_restore_keys(ad);
+	aries_hw_enable(ad, true);
+	status = aries_rd32(ad, ARIES_CTL_STATUS);
+	if (!FIELD_GET(ARIES_CTL_STATUS_ENABLED_MASK, status)) {
+		dev_err(&ad->pdev->dev, "NIC does not enable, CTL_STATUS %#x\n", status);
+		return -EIO;
+	}
+	if (!FIELD_GET(ARIES_CTL_STATUS_LINK_MASK, status))
+		dev_warn(&ad->pdev->dev, "not connected to the fabric\n");
+	down_write(&ad->state_sem);
+	ad->state = ARIES_STATE_UP;
+	trace_aries_state(ad->id, ad->state, true);
+	up_write(&ad->state_sem);
+	return 0;
+}
+
+static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct aries_dev *ad = aries_dev_new(pdev);
+	int rc;
+
+	if (IS_ERR(ad))
+		return PTR_ERR(ad);
+	pci_set_drvdata(pdev, ad);
+	rc = aries_pci_enable(ad);
+	if (rc)
+		goto err_dev;
+	rc = aries_hw_identify(ad);
+	if (rc)
+		goto err_disable;
+	rc = aries_pools_init(ad);
+	if (rc)
+		goto err_disable;
+	rc = aries_irq_init(ad);
+	if (rc)
+		goto err_disable;
+	rc = aries_selftest(ad);
+	if (rc)
+		goto err_irq;
+	rc = aries_pci_start(ad);
+	if (rc)
+		goto err_irq;
+	pci_save_state(pdev);
+	aries_debugfs_add(ad);
+	rc = aries_chrdev_add(ad);
+	if (rc)
+		goto err_stop;
+	dev_info(&ad->dev, "node %u of %u, %u FMA descriptors, %u MDDs, %u CQs, %u vectors\n",
+		 ad->pe, ad->nodes, ad->nfma, ad->nmdd, ad->ncq, ad->nvec);
+	return 0;
+
+err_stop:
+	aries_debugfs_del(ad);
+	aries_hw_enable(ad, false);
+err_irq:
+	aries_irq_exit(ad);
+err_disable:
+	aries_pci_disable(ad);
+err_dev:
+	pci_set_drvdata(pdev, NULL);
+	put_device(&ad->dev);
+	return rc;
+}
+
+static void aries_pci_remove(struct pci_dev *pdev)
+{
+	struct aries_dev *ad = pci_get_drvdata(pdev);
+
+	aries_ctx_revoke_all(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
+	aries_chrdev_del(ad);
+	aries_debugfs_del(ad);
+	aries_domain_free_all(ad);
+	aries_hw_enable(ad, false);
+	aries_irq_exit(ad);
+	aries_pci_disable(ad);
+	/* without bus mastering the NIC reaches no memory */
+	aries_mem_free_quarantine(ad);
+	pci_set_drvdata(pdev, NULL);
+	put_device(&ad->dev);
+}
+
+static void aries_pci_shutdown(struct pci_dev *pdev)
+{
+	struct aries_dev *ad = pci_get_drvdata(pdev);
+
+	aries_ctx_revoke_all(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
+	aries_hw_enable(ad, false);
+	pci_clear_master(pdev);
+}
+
+static void aries_reset_prepare(struct pci_dev *pdev)
+{
+	struct aries_dev *ad = pci_get_drvdata(pdev);
+
+	aries_ctx_revoke_all(ad, ARIES_STATE_RESET, aries_hw_alive(ad));
+	aries_hw_enable(ad, false);
+}
+
+/* Registers answer again; everything in the NIC is lost. */
+static int aries_restart(struct aries_dev *ad)
+{
+	int rc;
+
+	WRITE_ONCE(ad->hw_ok, true);
+	rc = aries_hw_identify(ad);
+	if (!rc)
+		rc = aries_pci_start(ad);
+	if (rc) {
+		dev_err(&ad->pdev->dev, "not usable after a reset: %d\n", rc);
+		return rc;
+	}
+	atomic64_inc(&ad->resets);
+	dev_info(&ad->dev, "was reset; programs have to attach again\n");
+	return 0;
+}
+
+static void aries_reset_done(struct pci_dev *pdev)
+{
+	aries_restart(pci_get_drvdata(pdev));
+}
+
+static pci_ers_result_t aries_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+{
+	struct aries_dev *ad = pci_get_drvdata(pdev);
+
+	switch (state) {
+	case pci_channel_io_normal:
+		return PCI_ERS_RESULT_CAN_RECOVER;
+	case pci_channel_io_frozen:
+		aries_ctx_revoke_all(ad, ARIES_STATE_RESET, false);
+		pci_disable_device(pdev);
+		return PCI_ERS_RESULT_NEED_RESET;
+	default:
+		aries_ctx_revoke_all(ad, ARIES_STATE_GONE, false);
+		return PCI_ERS_RESULT_DISCONNECT;
+	}
+}
+
+static pci_ers_result_t aries_mmio_enabled(struct pci_dev *pdev)
+{
+	struct aries_dev *ad = pci_get_drvdata(pdev);
+
+	return aries_hw_alive(ad) ? PCI_ERS_RESULT_RECOVERED : PCI_ERS_RESULT_NEED_RESET;
+}
+
+static pci_ers_result_t aries_slot_reset(struct pci_dev *pdev)
+{
+	struct aries_dev *ad = pci_get_drvdata(pdev);
+
+	/* came here without error_detected(frozen): the reset took everything from everybody */
+	if (READ_ONCE(ad->state) == ARIES_STATE_UP)
+		aries_ctx_revoke_all(ad, ARIES_STATE_RESET, false);
+	if (!pci_is_enabled(pdev) && pci_enable_device_mem(pdev))
+		return PCI_ERS_RESULT_DISCONNECT;
+	pci_set_master(pdev);
+	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	return aries_restart(ad) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
+}
+
+static void aries_resume(struct pci_dev *pdev)
+{
+	struct aries_dev *ad = pci_get_drvdata(pdev);
+
+	dev_info(&ad->dev, "recovered from a PCI error\n");
+}
+
+static const struct pci_error_handlers aries_err_handlers = {
+	.error_detected = aries_error_detected,
+	.mmio_enabled = aries_mmio_enabled,
+	.slot_reset = aries_slot_reset,
+	.resume = aries_resume,
+	.reset_prepare = aries_reset_prepare,
+	.reset_done = aries_reset_done,
+};
+
+static const struct pci_device_id aries_pci_ids[] = {
+	{ PCI_DEVICE(ARIES_PCI_VENDOR, ARIES_PCI_DEVICE) },
+	{}
+};
+MODULE_DEVICE_TABLE(pci, aries_pci_ids);
+
+struct pci_driver aries_pci_driver = {
+	.name = KBUILD_MODNAME,
+	.id_table = aries_pci_ids,
+	.probe = aries_pci_probe,
+	.remove = aries_pci_remove,
+	.shutdown = aries_pci_shutdown,
+	.err_handler = &aries_err_handlers,
+};

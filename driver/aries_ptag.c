@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Communication domains: cookie and protection tag are one to one on a node, in both directions,
+ * so that nobody enters a domain by guessing its tag. Making one is privileged, entering one takes
+ * its cookie.
+ */
+#include <linux/capability.h>
+#include <linux/slab.h>
+
+#include "aries.h"
+#include "aries_ptag.h"
+
+/** aries_ptag_by_cookie() - domain of a cookie, or NULL. Context: ptag_lock held. */
+struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie)
+{
+	unsigned int ptag;
+
+	lockdep_assert_held(&ad->ptag_lock);
+	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++)
+		if (ad->domain[ptag] && ad->domain[ptag]->cookie == cookie)
+			return ad->domain[ptag];
+	return NULL;
+}
+
+static void aries_ptag_write_key(struct aries_dev *ad, const struct aries_domain *dom)
+{
+	aries_wr64(ad, ARIES_PTAG_KEY_N(dom->ptag),
+		   FIELD_PREP(ARIES_PTAG_KEY_KEY_MASK, (u64)dom->cookie) |
+			   FIELD_PREP(ARIES_PTAG_KEY_VALID_MASK, 1ull));
+}
+
+static int aries_ptag_pick(struct aries_dev *ad)
+{
+	unsigned int ptag;
+
+	for (ptag = ARIES_PTAG_USER_FIRST; ptag <= ARIES_PTAG_USER_LAST; ptag++)
+		if (!ad->domain[ptag])
+			return ptag;
+	return -ENOSPC;
+}
+
+/**
+ * aries_ptag_create() - make a domain
+ * @ad: the device
+ * @ptag: its tag, or ARIES_PTAG_ANY
+ * @cookie: its cookie
+ *
+ * The caller has checked that neither is taken. Context: ptag_lock held, may sleep.
+ * Return: the domain or an error pointer: -ENOSPC, -ENOMEM.
+ */
+struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie)
+{
+	struct aries_domain *dom;
+
+	lockdep_assert_held(&ad->ptag_lock);
+	if (ptag == ARIES_PTAG_ANY) {
+		int pick = aries_ptag_pick(ad);
+
+		if (pick < 0)
+			return ERR_PTR(pick);
+		ptag = pick;
+	}
+	dom = kzalloc(sizeof(*dom), GFP_KERNEL);
+	if (!dom)
+		return ERR_PTR(-ENOMEM);
+	dom->ptag = ptag;
+	dom->cookie = cookie;
+	dom->limit[ARIES_RES_MDD] = aries_pool_total(&ad->mdds);
+	dom->limit[ARIES_RES_CQ] = aries_pool_total(&ad->cqs);
+	dom->limit[ARIES_RES_FMA] = aries_pool_total(&ad->fmads);
+	ad->domain[ptag] = dom;
+	aries_ptag_write_key(ad, dom);
+	return dom;
+}
+
+/** aries_ptag_destroy() - remove a domain that nobody is attached to. Context: ptag_lock held. */
+void aries_ptag_destroy(struct aries_dev *ad, struct aries_domain *dom)
+{
+	lockdep_assert_held(&ad->ptag_lock);
+	WARN_ON(dom->attached);
+	aries_wr64(ad, ARIES_PTAG_KEY_N(dom->ptag), 0);
+	ad->domain[dom->ptag] = NULL;
+	kfree(dom);
+}
+
+/**
+ * aries_ptag_check() - may the caller name this tag?
+ * @ptag: protection tag
+ *
+ * Return: 0 or -EINVAL (0, or one of the kernel's without CAP_SYS_ADMIN).
+ */
+int aries_ptag_check(u8 ptag)
+{
+	if (!ptag)
+		return -EINVAL;
+	if (ptag < ARIES_PTAG_USER_FIRST || ptag == ARIES_PTAG_BOOT)
+		return capable(CAP_SYS_ADMIN) ? 0 : -EINVAL;
+	return 0;
+}
+
+static struct aries_domain *aries_ptag_join(struct aries_dev *ad, u8 ptag, u32 cookie)
+{
+	struct aries_domain *dom = aries_ptag_by_cookie(ad, cookie);
+
+	if (dom) {
+		if (ptag != ARIES_PTAG_ANY && ptag != dom->ptag)
+			return ERR_PTR(-EACCES);
+		/* a kernel tag is not to be had by its cookie either */
+		if (aries_ptag_check(dom->ptag))
+			return ERR_PTR(-EACCES);
+		return dom;
+	}
+	if (ptag != ARIES_PTAG_ANY && ad->domain[ptag])
+		return ERR_PTR(-EACCES);
+	if (!capable(CAP_SYS_ADMIN))
+		return ERR_PTR(-EPERM);
+	return aries_ptag_create(ad, ptag, cookie);
+}
+
+/**
+ * aries_domain_join() - enter a domain; a privileged caller makes it if there is none
+ * @ad: the device
+ * @ptag: its tag or ARIES_PTAG_ANY
+ * @cookie: its cookie
+ *
+ * Context: may sleep; state_sem held. Return: the domain with one more attachment, or an error
+ * pointer: -EINVAL, -EACCES, -EPERM, -ENOSPC, -ENOMEM.
+ */
+struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie)
+{
+	struct aries_domain *dom;
+	int rc = aries_ptag_check(ptag);
+
+	if (rc)
+		return ERR_PTR(rc);
+	mutex_lock(&ad->ptag_lock);
+	dom = aries_ptag_join(ad, ptag, cookie);
+	if (!IS_ERR(dom))
+		dom->attached++;
+	mutex_unlock(&ad->ptag_lock);
+	return dom;
+}
+
+/** aries_domain_leave() - undo aries_domain_join(); the last one out removes a domain without job */
+void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom)
+{
+	mutex_lock(&ad->ptag_lock);
+	if (!--dom->attached && !dom->job)
+		aries_ptag_destroy(ad, dom);
+	mutex_unlock(&ad->ptag_lock);
+}
+
+/** aries_domain_charge() - account one unit; -ENOSPC at the limit. Context: may sleep. */
+int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res)
+{
+	int rc = -ENOSPC;
+
+	mutex_lock(&ad->ptag_lock);
+	if (dom->used[res] < dom->limit[res]) {
+		dom->used[res]++;
+		rc = 0;
+	}
+	mutex_unlock(&ad->ptag_lock);
+	return rc;
+}
+
+/** aries_domain_uncharge() - take one unit off the account. Context: may sleep. */
+void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res)
+{
+	mutex_lock(&ad->ptag_lock);
+	if (!WARN_ON(!dom->used[res]))
+		dom->used[res]--;
+	mutex_unlock(&ad->ptag_lock);
+}
+
+/** aries_domain_restore_keys() - write the keys of all domains again after a reset */
+void aries_domain_restore_keys(struct aries_dev *ad)
+{
+	unsigned int ptag;
+
+	mutex_lock(&ad->ptag_lock);
+	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++)
+		if (ad->domain[ptag])
+			aries_ptag_write_key(ad, ad->domain[ptag]);
+	mutex_unlock(&ad->ptag_lock);
+}
+
+/** aries_domain_free_all() - remove all domains; nobody is attached any more */
+void aries_domain_free_all(struct aries_dev *ad)
+{
+	unsigned int ptag;
+
+	mutex_lock(&ad->ptag_lock);
+	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++)
+		if (ad->domain[ptag])
+			aries_ptag_destroy(ad, ad->domain[ptag]);
+	mutex_unlock(&ad->ptag_lock);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Translation tables. A region whose pages are contiguous and aligned on the bus in pieces of at
+ * least 64 KiB gets one level of large pages; every other one two levels of 4 KiB pages.
+ */
+#include <linux/bitops.h>
+#include <linux/dma-mapping.h>
+#include <linux/slab.h>
+
+#include "aries.h"
+
+#define ARIES_PTE_LARGE_MIN 16
+#define ARIES_PTE_LARGE_MAX 36 /* N02 */
+#define ARIES_PTE_TABLE_MAX (4ul << 20) /* what the page allocator gives in one piece */
+
+static unsigned int aries_pte_align(u64 value, unsigned int shift)
+{
+	return value ? min_t(unsigned int, shift, __ffs64(value)) : shift;
+}
+
+/*
+ * Largest page size that describes the region exactly: no entry reaches beyond it, so even a NIC
+ * that got its bounds wrong could not touch a foreign page.
+ */
+static unsigned int aries_pte_shift(struct aries_mem *mem)
+{
+	unsigned int shift = ARIES_PTE_LARGE_MAX, i;
+	u64 va = mem->start, next = 0;
+	struct scatterlist *sg;
+
+	shift = aries_pte_align(va, shift);
+	shift = aries_pte_align((u64)mem->npages << PAGE_SHIFT, shift);
+	for_each_sgtable_dma_sg(&mem->sgt, sg, i) {
+		dma_addr_t dma = sg_dma_address(sg);
+
+		if (!i || dma != next) {
+			shift = aries_pte_align(va, shift);
+			shift = aries_pte_align(va ^ dma, shift);
+		}
+		va += sg_dma_len(sg);
+		next = dma + sg_dma_len(sg);
+	}
+	if (shift < ARIES_PTE_LARGE_MIN ||
+	    (mem->npages >> (shift - PAGE_SHIFT)) * sizeof(__le64) > ARIES_PTE_TABLE_MAX)
+		return PAGE_SHIFT;
+	return shift;
+}
+
+static int aries_pte_alloc(struct aries_dev *ad, struct aries_mem *mem)
+{
+	struct device *dev = &ad->pdev->dev;
+	unsigned long entries = mem->npages >> (mem->page_shift - PAGE_SHIFT);
+	unsigned int nleaf = 0, i;
+
+	if (mem->page_shift == PAGE_SHIFT)
+		entries = nleaf = DIV_ROUND_UP(mem->npages, ARIES_PTES_PER_PAGE);
+	mem->table_size = entries * sizeof(__le64);
+	mem->table = dma_alloc_coherent(dev, mem->table_size, &mem->table_dma,
+					GFP_KERNEL | __GFP_NOWARN);
+	if (!mem->table)
+		return -ENOMEM;
+	if (!nleaf)
+		return 0;
+	mem->leaf = kvcalloc(nleaf, sizeof(*mem->leaf), GFP_KERNEL);
+	mem->leaf_dma = kvcalloc(nleaf, sizeof(*mem->leaf_dma), GFP_KERNEL);
+	if (!mem->leaf || !mem->leaf_dma)
+		return -ENOMEM;
+	for (i = 0; i < nleaf; i++) {
+		mem->leaf[i] = dma_alloc_coherent(dev, PAGE_SIZE, &mem->leaf_dma[i], GFP_KERNEL);
+		if (!mem->leaf[i])
+			return -ENOMEM;
+		mem->nleaf = i + 1;
+		mem->table[i] = cpu_to_le64(mem->leaf_dma[i]);
+	}
+	return 0;
+}
+
+static void aries_pte_fill(struct aries_mem *mem)
+{
+	unsigned int per_shift = mem->page_shift - PAGE_SHIFT;
+	u64 flags = ARIES_PTE_VALID | (mem->read_only ? 0 : ARIES_PTE_WRITE);
+	struct sg_dma_page_iter iter;
+	unsigned long n = 0;
+
+	for_each_sgtable_dma_page(&mem->sgt, &iter, 0) {
+		__le64 pte = cpu_to_le64(sg_page_iter_dma_address(&iter) | flags);
+
+		if (mem->leaf)
+			mem->leaf[n / ARIES_PTES_PER_PAGE][n % ARIES_PTES_PER_PAGE] = pte;
+		else if (!(n & ((1ul << per_shift) - 1)))
+			mem->table[n >> per_shift] = pte;
+		n++;
+		if (!(n % ARIES_PTES_PER_PAGE))
+			cond_resched();
+	}
+	WARN_ON(n != mem->npages);
+}
+
+/**
+ * aries_pte_build() - map the pages for the NIC and make their translation table
+ * @ad: the device
+ * @mem: registration
+ *
+ * Context: sleeps; state_sem held. Return: 0, -ENOMEM, or what the DMA layer returned; in any
+ * case aries_pte_free() frees what there is.
+ */
+int aries_pte_build(struct aries_dev *ad, struct aries_mem *mem)
+{
+	enum dma_data_direction dir = mem->read_only ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
+	int rc = dma_map_sgtable(&ad->pdev->dev, &mem->sgt, dir, 0);
+
+	if (rc)
+		return rc;
+	mem->mapped = true;
+	mem->page_shift = aries_pte_shift(mem);
+	rc = aries_pte_alloc(ad, mem);
+	if (rc)
+		return rc;
+	aries_pte_fill(mem);
+	return 0;
+}
+
+/** aries_pte_free() - undo aries_pte_build(). Context: sleeps; the NIC no longer uses the table. */
+void aries_pte_free(struct aries_dev *ad, struct aries_mem *mem)
+{
+	enum dma_data_direction dir = mem->read_only ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
+	struct device *dev = &ad->pdev->dev;
+	unsigned int i;
+
+	for (i = 0; i < mem->nleaf; i++)
+		dma_free_coherent(dev, PAGE_SIZE, mem->leaf[i], mem->leaf_dma[i]);
+	kvfree(mem->leaf);
+	kvfree(mem->leaf_dma);
+	if (mem->table)
+		dma_free_coherent(dev, mem->table_size, mem->table, mem->table_dma);
+	if (mem->mapped)
+		dma_unmap_sgtable(dev, &mem->sgt, dir, 0);
+	mem->leaf = NULL;
+	mem->leaf_dma = NULL;
+	mem->nleaf = 0;
+	mem->table = NULL;
+	mem->mapped = false;
+}

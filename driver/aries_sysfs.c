@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/class/gni/kgniN; every file is described in Documentation/ABI/testing/sysfs-class-gni.
+ */
+#include <linux/device/class.h>
+#include <linux/sysfs.h>
+
+#include "aries.h"
+#include "aries_compat.h"
+
+static struct aries_dev *aries_of(struct device *dev)
+{
+	return container_of(dev, struct aries_dev, dev);
+}
+
+static ssize_t address_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%#x\n", aries_of(dev)->pe);
+}
+static DEVICE_ATTR_RO(address);
+
+static ssize_t nodes_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", aries_of(dev)->nodes);
+}
+static DEVICE_ATTR_RO(nodes);
+
+static ssize_t device_type_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "ARIES\n");
+}
+static DEVICE_ATTR_RO(device_type);
+
+static ssize_t version_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%#010x\n", ARIES_DRIVER_VERSION);
+}
+static DEVICE_ATTR_RO(version);
+
+static ssize_t build_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", aries_build);
+}
+static DEVICE_ATTR_RO(build);
+
+static ssize_t fma_sm_win_sz_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", ARIES_FMA_WINDOW);
+}
+static DEVICE_ATTR_RO(fma_sm_win_sz);
+
+static ssize_t state_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	static const char *const names[] = {
+		[ARIES_STATE_UP] = "up",
+		[ARIES_STATE_RESET] = "reset",
+		[ARIES_STATE_GONE] = "gone",
+	};
+
+	return sysfs_emit(buf, "%s\n", names[READ_ONCE(aries_of(dev)->state)]);
+}
+static DEVICE_ATTR_RO(state);
+
+static ssize_t link_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct aries_dev *ad = aries_of(dev);
+	u32 status;
+
+	down_read(&ad->state_sem);
+	status = aries_rd32(ad, ARIES_CTL_STATUS);
+	up_read(&ad->state_sem);
+	if (status == ~0u)
+		return -ENODEV;
+	return sysfs_emit(buf, "%lu\n", FIELD_GET(ARIES_CTL_STATUS_LINK_MASK, status) + 0ul);
+}
+static DEVICE_ATTR_RO(link);
+
+static ssize_t resets_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%lld\n", atomic64_read(&aries_of(dev)->resets));
+}
+static DEVICE_ATTR_RO(resets);
+
+static struct attribute *aries_attrs[] = {
+	&dev_attr_address.attr,
+	&dev_attr_nodes.attr,
+	&dev_attr_device_type.attr,
+	&dev_attr_version.attr,
+	&dev_attr_build.attr,
+	&dev_attr_fma_sm_win_sz.attr,
+	&dev_attr_state.attr,
+	&dev_attr_link.attr,
+	&dev_attr_resets.attr,
+	NULL,
+};
+
+static const struct attribute_group aries_group = {
+	.attrs = aries_attrs,
+};
+
+#define ARIES_RES_ATTRS(name, pool)                                                         \
+	static ssize_t name##_used_show(struct device *dev, struct device_attribute *attr,  \
+					char *buf)                                          \
+	{                                                                                   \
+		return sysfs_emit(buf, "%u\n", aries_pool_used(&aries_of(dev)->pool));      \
+	}                                                                                   \
+	static DEVICE_ATTR_RO(name##_used);                                                 \
+	static ssize_t name##_total_show(struct device *dev, struct device_attribute *attr, \
+					 char *buf)                                         \
+	{                                                                                   \
+		return sysfs_emit(buf, "%u\n", aries_pool_total(&aries_of(dev)->pool));     \
+	}                                                                                   \
+	static DEVICE_ATTR_RO(name##_total)
+
+ARIES_RES_ATTRS(mdd, mdds);
+ARIES_RES_ATTRS(cq, cqs);
+ARIES_RES_ATTRS(fma, fmads);
+
+static ssize_t pinned_pages_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%lld\n", atomic64_read(&aries_of(dev)->pinned));
+}
+static DEVICE_ATTR_RO(pinned_pages);
+
+static struct attribute *aries_res_attrs[] = {
+	&dev_attr_mdd_used.attr,
+	&dev_attr_mdd_total.attr,
+	&dev_attr_cq_used.attr,
+	&dev_attr_cq_total.attr,
+	&dev_attr_fma_used.attr,
+	&dev_attr_fma_total.attr,
+	&dev_attr_pinned_pages.attr,
+	NULL,
+};
+
+static const struct attribute_group aries_res_group = {
+	.name = "resources",
+	.attrs = aries_res_attrs,
+};
+
+static ssize_t aries_stat_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct dev_ext_attribute *ext = container_of(attr, struct dev_ext_attribute, attr);
+	struct aries_dev *ad = aries_of(dev);
+	u64 value;
+
+	down_read(&ad->state_sem);
+	value = aries_rd64(ad, ARIES_CNT_VALUE_N((unsigned long)ext->var));
+	up_read(&ad->state_sem);
+	if (value == ~0ull)
+		return -ENODEV;
+	return sysfs_emit(buf, "%llu\n", value);
+}
+
+#define ARIES_STAT_ATTR(NAME, name, text)                                    \
+	static struct dev_ext_attribute aries_stat_##name = {                \
+		.attr = __ATTR(name, 0444, aries_stat_show, NULL),           \
+		.var = (void *)(unsigned long)ARIES_CNT_##NAME,              \
+	};
+ARIES_COUNTERS(ARIES_STAT_ATTR)
+
+#define ARIES_STAT_REF(NAME, name, text) &aries_stat_##name.attr.attr,
+static struct attribute *aries_stat_attrs[] = { ARIES_COUNTERS(ARIES_STAT_REF) NULL };
+
+static const struct attribute_group aries_stat_group = {
+	.name = "stats",
+	.attrs = aries_stat_attrs,
+};
+
+static const struct attribute_group *aries_groups[] = {
+	&aries_group,
+	&aries_res_group,
+	&aries_stat_group,
+	NULL,
+};
+
+/* Anybody may open the device: entering a communication domain takes its cookie. */
+static char *aries_devnode(aries_devnode_arg *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = 0666;
+	return NULL;
+}
+
+struct class aries_class = {
+	.name = "gni",
+	.devnode = aries_devnode,
+	.dev_groups = aries_groups,
+};
