@@ -82,7 +82,7 @@ struct aries_dev;
  * @cursor: where the next search starts
  */
 struct aries_pool {
-	spinlock_t lock;
+	spinlock_t lock; /* the rest */
 	unsigned long *map;
 	u16 *owner;
 	unsigned int first;
@@ -357,7 +357,6 @@ void aries_cq_put(struct aries_cq *cq);
 void aries_cq_teardown(struct aries_ctx *ctx);
 void aries_cq_wake(struct aries_dev *ad, unsigned int nr);
 
-
 /* aries_cqwait.c */
 int aries_cq_wait(struct aries_ctx *ctx, struct kgni_cq_wait *arg);
 
@@ -404,6 +403,7 @@ extern const char aries_build[];
 
 /* aries_sysfs.c */
 extern struct class aries_class;
+void aries_sysfs_init(void);
 
 /* aries_debugfs.c */
 void aries_debugfs_init(void);

@@ -6,7 +6,7 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
 #define aries_devnode_arg struct device
 #else
 #define aries_devnode_arg const struct device
@@ -15,7 +15,7 @@
 static inline void aries_vm_flags(struct vm_area_struct *vma, unsigned long set,
 				  unsigned long clear)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+#if KERNEL_VERSION(6, 3, 0) > LINUX_VERSION_CODE
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 #else
 	vm_flags_mod(vma, set, clear);

@@ -100,7 +100,7 @@ static struct aries_cq *aries_cq_new(struct aries_dev *ad, const struct kgni_cq_
 	spin_lock_init(&cq->lock);
 	init_waitqueue_head(&cq->wq);
 	cq->flags = arg->flags;
-	cq->log2 = max(order_base_2(arg->entries + 1), (int)ARIES_CQ_LOG2_MIN);
+	cq->log2 = max_t(int, order_base_2(arg->entries + 1), ARIES_CQ_LOG2_MIN);
 	if (aries_cq_alloc_mem(ad, cq)) {
 		aries_cq_put(cq);
 		return ERR_PTR(-ENOMEM);

@@ -44,7 +44,8 @@ void aries_wr64(struct aries_dev *ad, u32 reg, u64 value)
  * aries_hw_alive() - does the device still answer?
  * @ad: the device
  *
- * Context: any. Return: false if it was unplugged or cut off; registers are left alone from then on.
+ * Context: any.
+ * Return: false if it was unplugged or cut off; registers are left alone from then on.
  */
 bool aries_hw_alive(struct aries_dev *ad)
 {

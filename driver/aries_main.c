@@ -11,8 +11,10 @@
 
 static int __init aries_init(void)
 {
-	int rc = aries_chrdev_init();
+	int rc;
 
+	aries_sysfs_init();
+	rc = aries_chrdev_init();
 	if (rc)
 		return rc;
 	aries_debugfs_init();

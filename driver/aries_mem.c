@@ -7,7 +7,7 @@
 #include "aries.h"
 #include "aries_trace.h"
 
-#define ARIES_MEM_MAX (1ull << ARIES_OFFSET_BITS)
+#define ARIES_MEM_MAX BIT_ULL(ARIES_OFFSET_BITS)
 
 static void aries_mem_free(struct aries_dev *ad, struct aries_mem *mem)
 {

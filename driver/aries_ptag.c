@@ -141,7 +141,7 @@ struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie
 	return dom;
 }
 
-/** aries_domain_leave() - undo aries_domain_join(); the last one out removes a domain without job */
+/** aries_domain_leave() - undo aries_domain_join(); without a job the last one removes it */
 void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom)
 {
 	mutex_lock(&ad->ptag_lock);

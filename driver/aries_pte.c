@@ -24,9 +24,10 @@ static unsigned int aries_pte_align(u64 value, unsigned int shift)
  */
 static unsigned int aries_pte_shift(struct aries_mem *mem)
 {
-	unsigned int shift = ARIES_PTE_LARGE_MAX, i;
+	unsigned int shift = ARIES_PTE_LARGE_MAX;
 	u64 va = mem->start, next = 0;
 	struct scatterlist *sg;
+	unsigned int i;
 
 	shift = aries_pte_align(va, shift);
 	shift = aries_pte_align((u64)mem->npages << PAGE_SHIFT, shift);
@@ -53,8 +54,8 @@ static int aries_pte_alloc(struct aries_dev *ad, struct aries_mem *mem)
 	unsigned int nleaf = 0, i;
 
 	if (mem->page_shift == PAGE_SHIFT)
-		entries = nleaf = DIV_ROUND_UP(mem->npages, ARIES_PTES_PER_PAGE);
-	mem->table_size = entries * sizeof(__le64);
+		nleaf = DIV_ROUND_UP(mem->npages, ARIES_PTES_PER_PAGE);
+	mem->table_size = (nleaf ?: entries) * sizeof(__le64);
 	mem->table = dma_alloc_coherent(dev, mem->table_size, &mem->table_dma,
 					GFP_KERNEL | __GFP_NOWARN);
 	if (!mem->table)

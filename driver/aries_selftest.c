@@ -70,7 +70,8 @@ static int aries_test_wait(struct aries_dev *ad, unsigned int nr, unsigned long 
 	while (READ_ONCE(ad->vec[nr].count) == before) {
 		left = wait_for_completion_timeout(&ad->test_done, left);
 		if (!left && READ_ONCE(ad->vec[nr].count) == before) {
-			dev_err(&ad->pdev->dev, "self-test: no interrupt on vector %u within %u s\n", nr,
+			dev_err(&ad->pdev->dev,
+				"self-test: no interrupt on vector %u within %u s\n", nr,
 				ARIES_TEST_MS / 1000);
 			return -EIO;
 		}

@@ -98,23 +98,35 @@ static const struct attribute_group aries_group = {
 	.attrs = aries_attrs,
 };
 
-#define ARIES_RES_ATTRS(name, pool)                                                         \
-	static ssize_t name##_used_show(struct device *dev, struct device_attribute *attr,  \
-					char *buf)                                          \
-	{                                                                                   \
-		return sysfs_emit(buf, "%u\n", aries_pool_used(&aries_of(dev)->pool));      \
-	}                                                                                   \
-	static DEVICE_ATTR_RO(name##_used);                                                 \
-	static ssize_t name##_total_show(struct device *dev, struct device_attribute *attr, \
-					 char *buf)                                         \
-	{                                                                                   \
-		return sysfs_emit(buf, "%u\n", aries_pool_total(&aries_of(dev)->pool));     \
-	}                                                                                   \
-	static DEVICE_ATTR_RO(name##_total)
+static struct aries_pool *aries_pool_of(struct device *dev, struct device_attribute *attr)
+{
+	struct dev_ext_attribute *ext = container_of(attr, struct dev_ext_attribute, attr);
 
-ARIES_RES_ATTRS(mdd, mdds);
-ARIES_RES_ATTRS(cq, cqs);
-ARIES_RES_ATTRS(fma, fmads);
+	return (void *)aries_of(dev) + (unsigned long)ext->var;
+}
+
+static ssize_t used_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", aries_pool_used(aries_pool_of(dev, attr)));
+}
+
+static ssize_t total_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", aries_pool_total(aries_pool_of(dev, attr)));
+}
+
+#define ARIES_RES_ATTR(file, pool, show)                                  \
+	struct dev_ext_attribute aries_res_##file = {                     \
+		.attr = __ATTR(file, 0444, show, NULL),                   \
+		.var = (void *)offsetof(struct aries_dev, pool),          \
+	}
+
+static ARIES_RES_ATTR(mdd_used, mdds, used_show);
+static ARIES_RES_ATTR(mdd_total, mdds, total_show);
+static ARIES_RES_ATTR(cq_used, cqs, used_show);
+static ARIES_RES_ATTR(cq_total, cqs, total_show);
+static ARIES_RES_ATTR(fma_used, fmads, used_show);
+static ARIES_RES_ATTR(fma_total, fmads, total_show);
 
 static ssize_t pinned_pages_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -123,12 +135,12 @@ static ssize_t pinned_pages_show(struct device *dev, struct device_attribute *at
 static DEVICE_ATTR_RO(pinned_pages);
 
 static struct attribute *aries_res_attrs[] = {
-	&dev_attr_mdd_used.attr,
-	&dev_attr_mdd_total.attr,
-	&dev_attr_cq_used.attr,
-	&dev_attr_cq_total.attr,
-	&dev_attr_fma_used.attr,
-	&dev_attr_fma_total.attr,
+	&aries_res_mdd_used.attr.attr,
+	&aries_res_mdd_total.attr.attr,
+	&aries_res_cq_used.attr.attr,
+	&aries_res_cq_total.attr.attr,
+	&aries_res_fma_used.attr.attr,
+	&aries_res_fma_total.attr.attr,
 	&dev_attr_pinned_pages.attr,
 	NULL,
 };
@@ -152,15 +164,15 @@ static ssize_t aries_stat_show(struct device *dev, struct device_attribute *attr
 	return sysfs_emit(buf, "%llu\n", value);
 }
 
-#define ARIES_STAT_ATTR(NAME, name, text)                                    \
-	static struct dev_ext_attribute aries_stat_##name = {                \
-		.attr = __ATTR(name, 0444, aries_stat_show, NULL),           \
-		.var = (void *)(unsigned long)ARIES_CNT_##NAME,              \
-	};
-ARIES_COUNTERS(ARIES_STAT_ATTR)
+#define ARIES_STAT_ATTR(NAME, name, text)                                 \
+	{ .attr = __ATTR(name, 0444, aries_stat_show, NULL),              \
+	  .var = (void *)(unsigned long)ARIES_CNT_##NAME },
 
-#define ARIES_STAT_REF(NAME, name, text) &aries_stat_##name.attr.attr,
-static struct attribute *aries_stat_attrs[] = { ARIES_COUNTERS(ARIES_STAT_REF) NULL };
+static struct dev_ext_attribute aries_stats[] = { ARIES_COUNTERS(ARIES_STAT_ATTR) };
+static_assert(ARRAY_SIZE(aries_stats) == ARIES_CNT_COUNT);
+
+/* filled by aries_sysfs_init() */
+static struct attribute *aries_stat_attrs[ARIES_CNT_COUNT + 1];
 
 static const struct attribute_group aries_stat_group = {
 	.name = "stats",
@@ -187,3 +199,12 @@ struct class aries_class = {
 	.devnode = aries_devnode,
 	.dev_groups = aries_groups,
 };
+
+/** aries_sysfs_init() - make the list of counters; before the class is used */
+void aries_sysfs_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(aries_stats); i++)
+		aries_stat_attrs[i] = &aries_stats[i].attr.attr;
+}

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Check the driver: W=1 build, sparse, checkpatch --strict, and that every sysfs file is
+# described in Documentation/ABI.
+#
+#   check-driver.sh [KERNEL_RELEASE]...     default: every kernel whose headers are installed
+
+. "$(dirname "$0")/lib.sh"
+
+checkpatch=$BUILD/linux-source/scripts/checkpatch.pl
+abi=$TOP/Documentation/ABI/testing/sysfs-class-gni
+bad=0
+
+# report LOG NAME: show the complaints in a build log, if any.
+report() {
+	if grep -E 'warning:|error:' "$1"; then
+		echo "check-driver: $2: complaints above" >&2
+		bad=1
+	else
+		echo "ok   $2"
+	fi
+}
+
+build_kernel() {
+	local release=$1 log=$BUILD/logs/check-driver-$1.log cflags="-D__CHECK_ENDIAN__"
+	command -v sparse >/dev/null || die "sparse is missing: run 'make setup'"
+	make -s -C "$TOP/driver" KVER="$release" BUILD="$BUILD/check-driver-$release" C=2 CF="$cflags" \
+		>"$log" 2>&1 || {
+		tail -n 20 "$log" >&2
+		die "the driver does not build for $release (all of it: $log)"
+	}
+	report "$log" "W=1 and sparse, $release"
+}
+
+style() {
+	local log=$BUILD/logs/checkpatch.log
+	[ -x "$checkpatch" ] || "$TOP/scripts/fetch-linux-source.sh"
+	# Ignored: a file list in MAINTAINERS is the kernel tree's
+	# own; version checks are what aries_compat.h is for.
+	if perl "$checkpatch" --no-tree --strict --terse --show-types --file \
+		--ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE \
+		"$TOP"/driver/*.[ch] "$TOP"/driver/include/uapi/*.h >"$log" 2>&1; then
+		echo "ok   checkpatch --strict"
+	else
+		grep -E 'ERROR|WARNING|CHECK' "$log" >&2
+		echo "check-driver: checkpatch: complaints above" >&2
+		bad=1
+	fi
+}
+
+# Every attribute in the code has a "What:" entry, and the other way round.
+sysfs_abi() {
+	local code doc
+	code=$({
+		sed -n 's/^static DEVICE_ATTR_R[OW](\([a-z_]*\));.*/\1/p' "$TOP/driver/aries_sysfs.c" |
+			sed 's,^pinned_pages$,resources/&,'
+		sed -n 's,^static ARIES_RES_ATTR(\([a-z_]*\).*,resources/\1,p' "$TOP/driver/aries_sysfs.c"
+		sed -n 's/^\tX([A-Z0-9_]*, \([a-z0-9_]*\), ".*/stats\/\1/p' "$TOP/driver/include/aries_hw.h"
+	} | sort)
+	doc=$(sed -n 's,^What:.*/sys/class/gni/kgniN/,,p' "$abi" | sort)
+	if [ "$code" = "$doc" ]; then
+		echo "ok   sysfs files and $(basename "$abi")"
+	else
+		diff <(echo "$code") <(echo "$doc") >&2 || true
+		echo "check-driver: sysfs files (<) and $abi (>) differ" >&2
+		bad=1
+	fi
+}
+
+mkdir -p "$BUILD/logs"
+if [ $# -eq 0 ]; then
+	for dir in /lib/modules/*/build; do
+		[ -e "$dir/Makefile" ] && set -- "$@" "$(basename "$(dirname "$dir")")"
+	done
+	[ $# -gt 0 ] || die "no kernel headers are installed: run 'make setup'"
+fi
+for release in "$@"; do build_kernel "$release"; done
+style
+sysfs_abi
+exit $bad
