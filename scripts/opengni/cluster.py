@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""N nodes on one fabric."""
+
+import asyncio
+import os
+import shutil
+import sys
+
+from . import fabric, host
+from .errors import ConfigError, NodeError
+from .job import Job
+from .kvs import Kvs
+from .node import Node
+
+
+class Cluster:
+    """Boots, runs and tears down nodes. All methods belong to one event loop."""
+
+    def __init__(self, config, progress=None):
+        """progress(line) is told what happens; default: nothing."""
+        self.config = config
+        self.kvs = Kvs()
+        self.nodes = [Node(config, number, self.kvs) for number in range(config.nodes)]
+        self.progress = progress or (lambda line: None)
+        self._claimed = False
+
+    def _claim(self):
+        """Make the cluster's folder; a name has one user at a time."""
+        directory = self.config.dir
+        owner = directory / "pid"
+        if directory.exists():
+            pid = int(owner.read_text(encoding="ascii")) if owner.exists() else 0
+            if pid and host.is_alive(pid):
+                raise ConfigError(f"cluster {self.config.name} is running (process {pid}): end it with"
+                                  f" 'scripts/cluster down --name {self.config.name}', or take another --name")
+            shutil.rmtree(directory)
+        directory.mkdir(parents=True)
+        # The path of a unix socket has room for 107 bytes.
+        if len(str(self.nodes[-1].paths.agent)) > 100:
+            raise ConfigError(f"the path {directory} is too long for sockets: set OPENGNI_BUILD to a shorter place")
+        owner.write_text(f"{os.getpid()}\n", encoding="ascii")
+        self._claimed = True
+
+    async def up(self, numbers=None):
+        """Boot nodes (default: all), as many at a time as there are processors."""
+        if not self._claimed:
+            self.config.validate()
+            self._claim()
+        gate = asyncio.Semaphore(max(2, host.cpus()))
+
+        async def boot(node):
+            async with gate:
+                await node.start()
+                self.progress(f"node {node.number} up after {node.boot_seconds:.1f} s, Linux {node.release}")
+
+        tasks = [asyncio.create_task(boot(self.nodes[number])) for number in (numbers or range(len(self.nodes)))]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def down(self):
+        """End all nodes and remove what the fabric has in /dev/shm. Logs stay."""
+        await asyncio.gather(*(node.stop() for node in self.nodes))
+        if self._claimed:
+            fabric.remove(self.config.fabric)
+            for path in self.config.dir.iterdir():
+                if path.name == "pid" or path.suffix in (".agent", ".qmp", ".sock"):
+                    path.unlink(missing_ok=True)
+            self._claimed = False
+
+    def node(self, number):
+        """A node by its address."""
+        if not 0 <= number < len(self.nodes):
+            raise ConfigError(f"no node {number}: they go from 0 to {len(self.nodes) - 1}")
+        return self.nodes[number]
+
+    def start_job(self, argv, **options):
+        """Start a program on all (or some) nodes; see Job."""
+        for number in options.get("nodes") or range(len(self.nodes)):
+            if not self.node(number).running:
+                raise NodeError(f"node {number} is not running")
+        job = Job(self, argv, **options)
+        job.start()
+        return job
+
+    async def run_job(self, argv, timeout=None, **options):
+        """Run it to its end; the ranks' results."""
+        job = self.start_job(argv, **options)
+        for rank in range(len(job.processes)):
+            job.stdin(b"", rank)
+        return await job.wait(timeout)
+
+    async def __aenter__(self):
+        try:
+            await self.up()
+        except BaseException:
+            await self.down()
+            raise
+        return self
+
+    async def __aexit__(self, *_):
+        await self.down()
+
+
+def to_stderr(line):
+    """A progress function."""
+    print(line, file=sys.stderr, flush=True)

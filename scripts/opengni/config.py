@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a cluster is made of, and whether it can be."""
+
+import os
+import re
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import fabric, host
+from .errors import ConfigError
+
+NODES_MAX = 256
+MEM_MIN_MIB = 96
+# QEMU itself beside the guest's memory: measured 55 MiB under TCG, with code buffer.
+OVERHEAD_MIB = 64
+
+DEFAULT_KERNEL = os.environ.get("KERNEL", "6.1")
+
+
+def parse_size(text):
+    """'512M' or '2G' or '512' as MiB."""
+    match = re.fullmatch(r"(\d+)([MmGg]?)", text)
+    if not match:
+        raise ConfigError(f"memory size '{text}' is not a number with M or G, such as 512M")
+    return int(match.group(1)) * (1024 if match.group(2) in ("G", "g") else 1)
+
+
+def parse_shape(text):
+    """'4x2': routers per chassis x chassis per group, of the dragonfly."""
+    match = re.fullmatch(r"(\d+)x(\d+)", text)
+    if not match:
+        raise ConfigError(f"shape '{text}' is not ROUTERSxCHASSIS, such as 16x6")
+    routers, chassis = (int(group) for group in match.groups())
+    if not 1 <= routers <= 16 or not 1 <= chassis <= 6:
+        raise ConfigError(f"shape '{text}': routers per chassis go from 1 to 16, chassis per group from 1 to 6")
+    return routers, chassis
+
+
+@dataclass
+class ClusterConfig:
+    """All that a cluster is made from. validate() before use."""
+
+    nodes: int = 2
+    name: str = ""
+    kernel: str = DEFAULT_KERNEL
+    """'6.1', '6.12', or the path of a kernel image."""
+    initrd: str = ""
+    """Path; empty for the one that `make initramfs` makes, unless there is a disk."""
+    disk: str = ""
+    """Path of a raw or qcow2 image to boot from (a snapshot per node), instead of an initrd."""
+    root: str = "/dev/vda1"
+    append: str = ""
+    mem_mib: int = 512
+    smp: int = 2
+    shape: tuple = ()
+    nic: dict = field(default_factory=dict)
+    """More properties of aries-nic, the same on all nodes."""
+    qemu: str = ""
+    qemu_args: list = field(default_factory=list)
+    with_nic: bool = True
+    agent: bool = True
+    """Whether the guest runs gni-agent; without it commands cannot be run."""
+    load_driver: bool = True
+    boot_timeout: float = 90.0
+    accel: str = ""
+
+    def __post_init__(self):
+        self.name = self.name or f"run-{os.getpid()}-{secrets.token_hex(2)}"
+        self.accel = self.accel or host.accelerator()
+
+    @property
+    def fabric(self):
+        """Name of the fabric; the segment is /dev/shm/aries-<name>."""
+        return f"opengni-{os.getuid()}-{self.name}"
+
+    @property
+    def dir(self):
+        """Where logs and sockets of this cluster are."""
+        return host.RUN / self.name
+
+    def qemu_path(self):
+        """The QEMU binary to run."""
+        return Path(self.qemu) if self.qemu else host.BUILD / "qemu" / "bin" / "qemu-system-x86_64"
+
+    def kernel_path(self):
+        """The kernel image to boot."""
+        if re.fullmatch(r"\d+\.\d+", self.kernel):
+            return host.BUILD / f"kernel-{self.kernel}" / "vmlinuz"
+        return Path(self.kernel)
+
+    def initrd_path(self):
+        """The initrd to boot with, or None."""
+        if self.initrd:
+            return Path(self.initrd)
+        if self.disk or not re.fullmatch(r"\d+\.\d+", self.kernel):
+            return None
+        return host.BUILD / f"initramfs-{self.kernel}.cpio"
+
+    def validate(self):
+        """Raise ConfigError for what can be known to fail before anything is started."""
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", self.name):
+            raise ConfigError(f"cluster name '{self.name}' is not 1 to 40 letters, digits, '_', '.' or '-'")
+        if not 1 <= self.nodes <= NODES_MAX:
+            raise ConfigError(f"{self.nodes} nodes: a fabric has 1 to {NODES_MAX} node addresses")
+        if not 1 <= self.smp <= 64:
+            raise ConfigError(f"{self.smp} processors a node: 1 to 64 are possible")
+        if self.mem_mib < MEM_MIN_MIB:
+            raise ConfigError(f"{self.mem_mib} MiB a node is too little to boot: give at least {MEM_MIN_MIB}M")
+        self._validate_files()
+        self._validate_memory()
+        fabric.check_free(self.fabric)
+
+    def _validate_files(self):
+        if re.fullmatch(r"\d+\.\d+", self.kernel) and self.kernel not in ("6.1", "6.12"):
+            raise ConfigError(f"unknown kernel '{self.kernel}': 6.1, 6.12 or the path of an image")
+        need = [("QEMU", self.qemu_path(), "make qemu"), ("kernel", self.kernel_path(), f"make kernel KERNEL={self.kernel}")]
+        if self.initrd_path():
+            need.append(("initrd", self.initrd_path(), f"make initramfs KERNEL={self.kernel}"))
+        if self.disk:
+            need.append(("disk image", Path(self.disk), "give another with --disk"))
+        for what, path, way_out in need:
+            if not path.is_file():
+                raise ConfigError(f"{what} {path} is missing: {way_out}")
+            if not os.access(path, os.R_OK):
+                raise ConfigError(f"{what} {path} cannot be read")
+
+    def _validate_memory(self):
+        need = self.nodes * (self.mem_mib + OVERHEAD_MIB)
+        have = host.available_mib()
+        if have is not None and need > have:
+            most = have // (self.mem_mib + OVERHEAD_MIB)
+            raise ConfigError(
+                f"no memory for {self.nodes} nodes of {self.mem_mib} MiB: {need} MiB needed, {have} MiB available"
+                f" (at most {most} nodes, or less with --mem)"
+            )

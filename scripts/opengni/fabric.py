@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Segment files of fabrics: who uses one, what a crash has left."""
+
+import os
+from pathlib import Path
+
+from .errors import ConfigError
+
+SHM = Path("/dev/shm")
+PREFIX = "aries-"
+
+
+def files(name):
+    """The segment and the sockets beside it."""
+    base = SHM / (PREFIX + name)
+    return [path for path in SHM.glob(PREFIX + name + "*") if path == base or path.name[len(base.name)] in ".-"]
+
+
+def segments(prefix="opengni-"):
+    """Names of all fabrics made by this tool."""
+    names = {path.name[len(PREFIX):].split(".")[0] for path in SHM.glob(PREFIX + prefix + "*")}
+    return sorted(names)
+
+
+def users(name):
+    """Processes that have the segment mapped or open (of those this user may look at)."""
+    segment = str(SHM / (PREFIX + name))
+    pids = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            links = [os.readlink(link) for link in (entry / "fd").iterdir()]
+        except OSError:
+            continue
+        if segment in links:
+            pids.append(int(entry.name))
+    return pids
+
+
+def check_free(name):
+    """Raise ConfigError if the fabric exists."""
+    if not files(name):
+        return
+    pids = users(name)
+    if pids:
+        who = ", ".join(str(pid) for pid in pids)
+        raise ConfigError(f"fabric {name} is in use by process {who}: take another --name, or end that cluster")
+    raise ConfigError(f"files of fabric {name} are left from a crash: remove them with 'scripts/cluster clean'")
+
+
+def remove(name):
+    """Delete what a fabric left; the caller knows that nobody uses it."""
+    for path in files(name):
+        path.unlink(missing_ok=True)

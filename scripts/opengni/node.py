@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One virtual machine of a cluster."""
+
+import asyncio
+import shlex
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import host, qemu, qmp
+from .channel import AgentChannel
+from .errors import NodeError
+
+STOP_TIMEOUT = 5.0
+
+
+@dataclass
+class Paths:
+    """Files of a node."""
+
+    console: Path
+    qemu_log: Path
+    agent: Path
+    qmp: Path
+
+
+@dataclass
+class Result:
+    """What a command did."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+class Node:
+    """A node: its QEMU process and the channel to its agent."""
+
+    def __init__(self, config, number, kvs):
+        base = config.dir
+        self.config = config
+        self.number = number
+        self.kvs = kvs
+        self.paths = Paths(base / f"node{number}.log", base / f"node{number}.qemu.log",
+                           base / f"node{number}.agent", base / f"node{number}.qmp")
+        self.process = None
+        self.channel = None
+        self.release = ""
+        self.boot_seconds = 0.0
+
+    def command(self):
+        """The QEMU command line."""
+        return qemu.command(self.config, self.number, self.paths)
+
+    @property
+    def running(self):
+        """Whether its QEMU runs."""
+        return self.process is not None and self.process.returncode is None
+
+    @property
+    def state(self):
+        """'up', 'booting', 'down' or 'exited N'."""
+        if self.process is None:
+            return "down"
+        if self.process.returncode is not None:
+            return f"exited {self.process.returncode}"
+        return "up" if self.release or not self.config.agent else "booting"
+
+    async def start(self):
+        """Start QEMU and wait until the guest answers."""
+        if self.running:
+            raise NodeError(f"node {self.number} is running")
+        for path in (self.paths.agent, self.paths.qmp):
+            path.unlink(missing_ok=True)
+        line = self.command()
+        started = time.monotonic()
+        self.release = ""
+        with open(self.paths.qemu_log, "ab") as log:
+            log.write((qemu.printable(line) + "\n").encode())
+            log.flush()
+            self.process = await asyncio.create_subprocess_exec(
+                *line, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                preexec_fn=host.die_with_parent)
+        if self.config.agent:
+            await self._wait_boot()
+        self.boot_seconds = time.monotonic() - started
+
+    async def _wait_boot(self):
+        self.channel = AgentChannel(self.number, self.kvs)
+        greeting = asyncio.create_task(self.channel.connect(str(self.paths.agent)))
+        gone = asyncio.create_task(self.process.wait())
+        try:
+            await asyncio.wait({greeting, gone}, timeout=self.config.boot_timeout, return_when=asyncio.FIRST_COMPLETED)
+            if greeting.done() and not greeting.exception():
+                self.release = greeting.result().split(" ")[0]
+                return
+            if gone.done():
+                raise NodeError(f"node {self.number}: QEMU ended with status {gone.result()}; it said:\n"
+                                + host.log_tail(self.paths.qemu_log, 4))
+            if greeting.done():
+                raise greeting.exception()
+            raise NodeError(f"node {self.number}: no answer within {self.config.boot_timeout:g} s of its start;"
+                            f" the end of {self.paths.console}:\n" + host.log_tail(self.paths.console))
+        finally:
+            greeting.cancel()
+            gone.cancel()
+
+    def start_command(self, argv, env=None, cwd="/", tty=False, on_output=None):
+        """Start a command; a RemoteProcess. A string goes through the shell."""
+        if self.channel is None:
+            raise NodeError(f"node {self.number} is not running")
+        if isinstance(argv, str):
+            argv = ["/bin/sh", "-c", argv]
+        full = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "TERM": "linux", "OPENGNI_KVS": "/run/opengni/kvs.sock",
+                "OPENGNI_NODE": str(self.number), "OPENGNI_NODES": str(self.config.nodes)}
+        full.update(env or {})
+        return self.channel.start(list(argv), full, cwd, tty, on_output)
+
+    async def run(self, argv, env=None, cwd="/", timeout=60.0, stdin=b""):
+        """Run a command and return its Result; NodeError when it takes too long or the node dies."""
+        output = {1: bytearray(), 2: bytearray()}
+        process = self.start_command(argv, env, cwd, on_output=lambda stream, data: output[stream].extend(data))
+        if stdin:
+            process.stdin(stdin)
+        process.stdin(b"")
+        try:
+            code = await asyncio.wait_for(process.wait(), timeout)
+        except asyncio.TimeoutError:
+            process.signal(signal.SIGKILL)
+            shown = argv if isinstance(argv, str) else shlex.join(argv)
+            raise NodeError(f"node {self.number}: '{shown}' did not end within {timeout:g} s;"
+                            f" the end of {self.paths.console}:\n" + host.log_tail(self.paths.console)) from None
+        return Result(code, output[1].decode("utf-8", "replace"), output[2].decode("utf-8", "replace"))
+
+    async def qmp(self, name, arguments=None):
+        """A QMP command to this node's QEMU."""
+        return await qmp.command(str(self.paths.qmp), name, arguments)
+
+    async def set_nic(self, name, value):
+        """Set a property of the NIC while it runs (fault injection)."""
+        await self.qmp("qom-set", {"path": "/machine/peripheral/nic0", "property": name, "value": value})
+
+    async def get_nic(self, name):
+        """Read a property of the NIC."""
+        return await self.qmp("qom-get", {"path": "/machine/peripheral/nic0", "property": name})
+
+    async def kill(self):
+        """End QEMU at once (SIGKILL): what a power cut does to a node."""
+        await self._end(signal.SIGKILL, "killed")
+
+    async def stop(self):
+        """End QEMU in order: its NIC leaves the fabric."""
+        await self._end(signal.SIGTERM, "stopped")
+
+    async def _end(self, number, reason):
+        if self.channel:
+            self.channel.close(reason)
+            self.channel = None
+        if self.running:
+            self.process.send_signal(number)
+            try:
+                await asyncio.wait_for(self.process.wait(), STOP_TIMEOUT)
+            except asyncio.TimeoutError:
+                self.process.kill()
+                await self.process.wait()
+        self.process = None
+        self.release = ""

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Frames between the cluster tool and the agent; scripts/agent/protocol.hpp is the other end."""
+
+import enum
+import struct
+
+VERSION = 1
+HEADER = struct.Struct("<III")
+PAYLOAD_MAX = 1 << 18
+EXEC_TTY = 1
+
+
+class Kind(enum.IntEnum):
+    """See protocol.hpp."""
+
+    HELLO = 1
+    EXEC = 2
+    STARTED = 3
+    STDIN = 4
+    STDOUT = 5
+    STDERR = 6
+    EXIT = 7
+    SIGNAL = 8
+    RESIZE = 9
+    KVS_REQUEST = 10
+    KVS_REPLY = 11
+    KVS_CLOSE = 12
+    POWEROFF = 13
+
+
+def frame(kind, ident, payload=b""):
+    """One frame as bytes."""
+    return HEADER.pack(len(payload), kind, ident) + payload
+
+
+def exec_payload(argv, env, cwd, tty):
+    """What an EXEC frame carries."""
+    words = [cwd, *argv, *(f"{key}={value}" for key, value in env.items())]
+    data = b"".join(word.encode() + b"\0" for word in words)
+    return struct.pack("<III", EXEC_TTY if tty else 0, len(argv), len(env)) + data
+
+
+async def read_frame(reader):
+    """(kind, id, payload) of the next frame; IncompleteReadError at the end, ValueError for nonsense."""
+    size, kind, ident = HEADER.unpack(await reader.readexactly(HEADER.size))
+    if size > PAYLOAD_MAX:
+        raise ValueError(f"frame of {size} bytes")
+    return Kind(kind), ident, await reader.readexactly(size)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The QEMU command line of one node."""
+
+import shlex
+
+AGENT_PORT = "org.opengni.agent"
+
+
+def _machine(config):
+    cpu = "host" if config.accel == "kvm" else "max,-erms"
+    accel = "kvm" if config.accel == "kvm" else "tcg,thread=multi"
+    size = f"{config.mem_mib}M"
+    return [
+        "-machine", "q35,memory-backend=ram", "-accel", accel, "-cpu", cpu, "-smp", str(config.smp), "-m", size,
+        # Peers put and get by mapping this memory: so it must be shared.
+        "-object", f"memory-backend-memfd,id=ram,size={size},share=on",
+        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+        "-L", "/usr/share/qemu", "-L", "/usr/share/seabios",
+    ]
+
+
+def _nic(config, node):
+    if not config.with_nic:
+        return []
+    props = {"fabric": config.fabric, "node": node, "nodes": config.nodes}
+    if config.shape:
+        props["routers-per-chassis"], props["chassis-per-group"] = config.shape
+    props.update(config.nic)
+    text = ",".join(f"{key}={value}" for key, value in props.items())
+    return [
+        "-device", "pcie-root-port,id=rp0,chassis=1,x-speed=8,x-width=16",
+        "-device", f"aries-nic,id=nic0,bus=rp0,{text}",
+    ]
+
+
+def kernel_arguments(config, node):
+    """The kernel's command line."""
+    words = ["console=ttyS0", "quiet", "panic=-1", f"opengni.node={node}", f"opengni.nodes={config.nodes}"]
+    if config.accel == "tcg":
+        # Without it two TCG processors make the guest give up the TSC, and a clock read costs five times more.
+        words.append("tsc=reliable")
+    if config.disk:
+        words.append(f"root={config.root} rw")
+    if not config.load_driver:
+        words.append("opengni.noload")
+    if config.append:
+        words.append(config.append)
+    return " ".join(words)
+
+
+def command(config, node, paths):
+    """Arguments for one node; paths has console, agent and qmp."""
+    line = [str(config.qemu_path()), *_machine(config), *_nic(config, node)]
+    line += ["-kernel", str(config.kernel_path())]
+    if config.initrd_path():
+        line += ["-initrd", str(config.initrd_path())]
+    if config.disk:
+        line += ["-drive", f"if=none,id=disk,file={config.disk},snapshot=on", "-device", "virtio-blk-pci,drive=disk"]
+    line += ["-append", kernel_arguments(config, node)]
+    line += ["-serial", f"file:{paths.console}", "-device", "virtio-rng-pci"]
+    line += ["-qmp", f"unix:{paths.qmp},server=on,wait=off"]
+    line += [
+        "-device", "virtio-serial-pci",
+        "-chardev", f"socket,id=agent,path={paths.agent},server=on,wait=off",
+        "-device", f"virtserialport,chardev=agent,name={AGENT_PORT}",
+    ]
+    return line + list(config.qemu_args)
+
+
+def printable(line):
+    """The command line as text that a shell takes."""
+    return shlex.join(line)
