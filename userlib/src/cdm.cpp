@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Communication domains. */
+#include "debug.hpp"
+#include "objects.hpp"
+
+using namespace ugni;
+
+namespace ugni
+{
+
+Slab<gni_cdm> cdms;
+
+} // namespace ugni
+
+namespace
+{
+
+constexpr uint32_t kKnownModes =
+	GNI_CDM_MODE_FORK_NOCOPY | GNI_CDM_MODE_FORK_FULLCOPY | GNI_CDM_MODE_FORK_PARTCOPY | GNI_CDM_MODE_ERR_NO_KILL |
+	GNI_CDM_MODE_ERR_ALL_KILL | GNI_CDM_MODE_FAST_DATAGRAM_POLL | GNI_CDM_MODE_BTE_SINGLE_CHANNEL |
+	GNI_CDM_MODE_USE_PCI_IOMMU | GNI_CDM_MODE_MDD_DEDICATED | GNI_CDM_MODE_MDD_SHARED | GNI_CDM_MODE_DUAL_EVENTS |
+	GNI_CDM_MODE_DLA_ENABLE_FORWARDING | GNI_CDM_MODE_DLA_DISABLE_FORWARDING | GNI_CDM_MODE_FMA_DEDICATED |
+	GNI_CDM_MODE_FMA_SHARED | GNI_CDM_MODE_CACHED_AMO_ENABLED | GNI_CDM_MODE_CQ_NIC_LOCAL_PLACEMENT |
+	GNI_CDM_MODE_FLBTE_DISABLE | GNI_CDM_MODE_FMA_SMALL_WINDOW;
+
+/* Of each of these at most one bit may be set. */
+constexpr uint32_t kChoices[] = {
+	GNI_CDM_MODE_FORK_NOCOPY | GNI_CDM_MODE_FORK_FULLCOPY | GNI_CDM_MODE_FORK_PARTCOPY,
+	GNI_CDM_MODE_ERR_NO_KILL | GNI_CDM_MODE_ERR_ALL_KILL,
+	GNI_CDM_MODE_MDD_DEDICATED | GNI_CDM_MODE_MDD_SHARED,
+	GNI_CDM_MODE_FMA_DEDICATED | GNI_CDM_MODE_FMA_SHARED,
+	GNI_CDM_MODE_DLA_ENABLE_FORWARDING | GNI_CDM_MODE_DLA_DISABLE_FORWARDING,
+};
+
+bool modes_valid(uint32_t modes)
+{
+	if (modes & ~kKnownModes) {
+		debug("GNI_CdmCreate: unknown mode bits 0x%x", modes & ~kKnownModes);
+		return false;
+	}
+	for (uint32_t choice : kChoices) {
+		if (std::popcount(modes & choice) > 1) {
+			debug("GNI_CdmCreate: the modes 0x%x exclude each other", modes & choice);
+			return false;
+		}
+	}
+	return true;
+}
+
+} // namespace
+
+gni_return_t GNI_CdmCreate(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint32_t modes, gni_cdm_handle_t *cdm_hndl)
+{
+	if (!cdm_hndl || ptag == 0 || !modes_valid(modes))
+		return GNI_RC_INVALID_PARAM;
+	gni_cdm *cdm = cdms.create();
+	if (!cdm)
+		return GNI_RC_ERROR_NOMEM;
+	cdm->inst_id = inst_id;
+	cdm->ptag = ptag;
+	cdm->cookie = cookie;
+	cdm->modes = modes;
+	*cdm_hndl = cdm;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_CdmDestroy(gni_cdm_handle_t cdm_hndl)
+{
+	if (!cdms.valid(cdm_hndl))
+		return GNI_RC_INVALID_PARAM;
+	cdms.retire(cdm_hndl);
+	while (gni_nic *nic = cdm_hndl->nics.first())
+		nic_close(nic);
+	cdms.recycle(cdm_hndl);
+	return GNI_RC_SUCCESS;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Completion queues: creation, and reading without waiting. */
+#include "cq.hpp"
+#include "debug.hpp"
+
+using namespace ugni;
+
+namespace ugni
+{
+
+Slab<gni_cq> queues;
+
+/* Posts whose events would have come to @cq are forgotten: nobody can ask for them any more. */
+static void drop_requests(gni_cq *cq)
+{
+	gni_nic *nic = cq->nic;
+
+	for (uint32_t id = 1; cq->in_flight && id < nic->requests.used(); id++) {
+		Request *r = nic->requests.find(id);
+		if (!r || r->cq != cq)
+			continue;
+		cq->in_flight -= static_cast<uint32_t>(std::popcount(r->pending));
+		request_end(nic, id);
+	}
+}
+
+void cq_close(gni_cq *cq)
+{
+	if (!cq->retired)
+		queues.retire(cq);
+	cq->nic->queues.remove(cq);
+	sys::unmap(cq->header, cq->mapped);
+	queues.recycle(cq);
+}
+
+void cq_forget_registration(gni_cq *cq)
+{
+	cq->registrations--;
+	if (!cq->retired || cq->registrations)
+		return;
+	(void)kernel::cq_destroy(cq->nic->fd, cq->number);
+	cq_close(cq);
+}
+
+/* What the caller must see as the status of an entry when the library found the failure, not the NIC. */
+gni_cq_entry_t cq_overlay(gni_cq *cq, gni_cq_entry_t entry)
+{
+	uint32_t source = entry_source(entry);
+
+	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) || entry_status(entry) || entry_info(entry) > 2)
+		return entry;
+	const Request *r = cq->nic->requests.find(entry_tid(entry));
+	if (r && r->cq == cq)
+		entry |= static_cast<uint64_t>(r->forced) << ARIES_CQE_STATUS_SHIFT;
+	return entry;
+}
+
+} // namespace ugni
+
+namespace
+{
+
+constexpr uint32_t kKnownModes = GNI_CQ_BLOCKING | GNI_CQ_PHYS_PAGES | GNI_CQ_UNMANAGED;
+
+bool slots_valid(const kgni_cq_create &arg)
+{
+	return std::has_single_bit(arg.entries) && arg.mmap_size >= ARIES_CQ_HEADER_BYTES + arg.entries * 8ULL;
+}
+
+gni_return_t map_queue(gni_cq *cq, const kgni_cq_create &arg)
+{
+	void *p = slots_valid(arg) ? sys::map(cq->nic->fd, arg.mmap_size, true, arg.mmap_offset) : nullptr;
+
+	if (!p)
+		return GNI_RC_ERROR_NOMEM;
+	cq->mapped = arg.mmap_size;
+	cq->header = static_cast<aries_cq_header *>(p);
+	cq->slots = reinterpret_cast<uint64_t *>(static_cast<char *>(p) + ARIES_CQ_HEADER_BYTES);
+	cq->mask = arg.entries - 1;
+	cq->capacity = arg.entries - 1;
+	cq->number = arg.cq;
+	return GNI_RC_SUCCESS;
+}
+
+} // namespace
+
+gni_return_t GNI_CqCreate(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint32_t delay_count, gni_cq_mode_t mode,
+			  void (*handler)(gni_cq_entry_t *, void *), void *context, gni_cq_handle_t *cq_hndl)
+{
+	if (!nics.valid(nic_hndl) || !cq_hndl || entry_count == 0)
+		return GNI_RC_INVALID_PARAM;
+	if (mode & ~kKnownModes) {
+		debug("GNI_CqCreate: mode 0x%x is not available", mode & ~kKnownModes);
+		return GNI_RC_INVALID_PARAM;
+	}
+	gni_cq *cq = queues.create();
+	if (!cq)
+		return GNI_RC_ERROR_NOMEM;
+
+	kgni_cq_create arg{};
+	arg.entries = entry_count;
+	arg.flags = mode & GNI_CQ_BLOCKING ? KGNI_CQ_BLOCKING : 0;
+	arg.delay = mode & GNI_CQ_BLOCKING ? delay_count : 0;
+	cq->nic = nic_hndl;
+	cq->modes = mode;
+	cq->handler = handler;
+	cq->context = context;
+	gni_return_t rc = kernel::cq_create(nic_hndl->fd, &arg);
+	if (rc == GNI_RC_SUCCESS) {
+		rc = map_queue(cq, arg);
+		if (rc != GNI_RC_SUCCESS)
+			(void)kernel::cq_destroy(nic_hndl->fd, arg.cq);
+	}
+	if (rc != GNI_RC_SUCCESS) {
+		queues.destroy(cq);
+		return rc;
+	}
+	nic_hndl->queues.add(cq);
+	*cq_hndl = cq;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl)
+{
+	if (!queues.valid(cq_hndl))
+		return GNI_RC_INVALID_PARAM;
+	if (cq_hndl->endpoints)
+		return GNI_RC_ERROR_RESOURCE;
+	/*
+	 * Clients destroy a queue before the registrations that name it. The
+	 * NIC's queue then lives on, unread, until the last of them ends.
+	 */
+	if (cq_hndl->registrations) {
+		drop_requests(cq_hndl);
+		queues.retire(cq_hndl);
+		cq_hndl->retired = true;
+		return GNI_RC_SUCCESS;
+	}
+	gni_return_t rc = kernel::cq_destroy(cq_hndl->nic->fd, cq_hndl->number);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	drop_requests(cq_hndl);
+	cq_close(cq_hndl);
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
+{
+	if (!queues.valid(cq_hndl) || !event_data)
+		return GNI_RC_INVALID_PARAM;
+	gni_cq_entry_t entry = cq_take(cq_hndl);
+	if (!entry)
+		return GNI_RC_NOT_DONE;
+	return cq_deliver(cq_hndl, entry, event_data);
+}
+
+gni_return_t GNI_CqTestEvent(gni_cq_handle_t cq_hndl)
+{
+	if (!queues.valid(cq_hndl))
+		return GNI_RC_INVALID_PARAM;
+	gni_cq_entry_t entry = cq_peek(cq_hndl);
+	if (!entry)
+		return GNI_RC_NOT_DONE;
+	return entry & ARIES_CQE_OVERRUN ? GNI_RC_ERROR_RESOURCE : GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_GetCompleted(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data, gni_post_descriptor_t **post_descr)
+{
+	if (!queues.valid(cq_hndl) || !post_descr)
+		return GNI_RC_INVALID_PARAM;
+	*post_descr = nullptr;
+
+	/* The codes of local and global events are the bits of cq_mode. */
+	static_assert(ARIES_INFO_LOCAL == GNI_CQMODE_LOCAL_EVENT && ARIES_INFO_GLOBAL == GNI_CQMODE_GLOBAL_EVENT);
+	uint32_t event = entry_info(event_data);
+	uint32_t id = entry_tid(event_data);
+	Request *r = cq_hndl->nic->requests.find(id);
+	if (!r || r->cq != cq_hndl || !(r->pending & event) || event == ARIES_INFO_REMOTE ||
+	    entry_type(event_data) != GNI_CQ_EVENT_TYPE_POST)
+		return GNI_RC_DESCRIPTOR_ERROR;
+
+	gni_post_descriptor_t *d = r->descriptor;
+	bool failed = entry_status(event_data) != 0;
+	d->cq_mode_complete |= static_cast<uint16_t>(event);
+	if (failed)
+		d->status = GNI_RC_TRANSACTION_ERROR;
+	cq_hndl->in_flight--;
+	r->pending &= static_cast<uint8_t>(~event);
+	if (!r->pending)
+		request_end(cq_hndl->nic, id);
+	*post_descr = d;
+	return failed ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
+}

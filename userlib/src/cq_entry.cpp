@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The exported accessors and modifiers of entries and of collective results. */
+#include "cq_entry.hpp"
+#include "gni.hpp"
+
+using namespace ugni;
+
+namespace
+{
+
+constexpr uint64_t kInstIdMask = 0xffffff; /* Aries */
+
+/* Result of a collective: status 5:0, delivered 7, exceptions 11:8, reduction id 63:16. */
+constexpr uint64_t kCeStatusMask = 0x3f;
+constexpr uint64_t kCeDelivered = 0x80;
+
+void put(gni_cq_entry_t *entry, uint64_t mask, unsigned shift, uint64_t value)
+{
+	*entry = (*entry & ~mask) | (value << shift & mask);
+}
+
+} // namespace
+
+uint64_t gni_cq_get_data(gni_cq_entry_t entry)
+{
+	return entry & (entry_source(entry) == ARIES_SRC_CQWRITE ? ARIES_CQE_WRITE_MASK : ARIES_CQE_DATA_MASK);
+}
+
+uint64_t gni_cq_get_source(gni_cq_entry_t entry)
+{
+	return entry_source(entry);
+}
+
+uint64_t gni_cq_get_status(gni_cq_entry_t entry)
+{
+	return entry_status(entry);
+}
+
+uint64_t gni_cq_get_info(gni_cq_entry_t entry)
+{
+	return entry_info(entry);
+}
+
+uint64_t gni_cq_overrun(gni_cq_entry_t entry)
+{
+	return (entry & ARIES_CQE_OVERRUN) != 0;
+}
+
+uint64_t gni_cq_rem_overrun(gni_cq_entry_t entry)
+{
+	return (entry & ARIES_CQE_REM_OVERRUN) != 0;
+}
+
+uint64_t gni_cq_get_inst_id(gni_cq_entry_t entry)
+{
+	return entry & kInstIdMask;
+}
+
+uint64_t gni_cq_get_rem_inst_id(gni_cq_entry_t entry)
+{
+	return entry & ARIES_CQE_DATA_MASK;
+}
+
+uint64_t gni_cq_get_tid(gni_cq_entry_t entry)
+{
+	return entry_tid(entry);
+}
+
+uint64_t gni_cq_get_msg_id(gni_cq_entry_t entry)
+{
+	return entry & ARIES_CQE_DATA_MASK;
+}
+
+uint64_t gni_cq_get_type(gni_cq_entry_t entry)
+{
+	return entry_type(entry);
+}
+
+/* This NIC has no DLA: its fields read 0. */
+uint64_t gni_cq_get_block_id(gni_cq_entry_t entry)
+{
+	(void)entry;
+	return 0;
+}
+
+uint64_t gni_cq_get_unsuccessful_cnt(gni_cq_entry_t entry)
+{
+	(void)entry;
+	return 0;
+}
+
+uint64_t gni_cq_get_marker_id(gni_cq_entry_t entry)
+{
+	(void)entry;
+	return 0;
+}
+
+/* Nor fast-launch block transfers. */
+uint64_t gni_cq_get_failed_enqueue_cnt(gni_cq_entry_t entry)
+{
+	(void)entry;
+	return 0;
+}
+
+uint64_t gni_cq_get_ce_id(gni_cq_entry_t entry)
+{
+	return entry_source(entry) == ARIES_SRC_CE ? entry_tid(entry) : 0;
+}
+
+uint64_t gni_cq_get_reductn_id(gni_cq_entry_t entry)
+{
+	return entry_source(entry) == ARIES_SRC_CE ? entry & ARIES_CQE_DATA_MASK : 0;
+}
+
+uint64_t gni_cq_get_trans_type(gni_cq_entry_t entry)
+{
+	return entry_info(entry);
+}
+
+void gni_cq_set_inst_id(gni_cq_entry_t *entry, uint64_t value)
+{
+	put(entry, ARIES_CQE_DATA_MASK, 0, value & kInstIdMask);
+}
+
+void gni_cq_set_rem_inst_id(gni_cq_entry_t *entry, uint64_t value)
+{
+	put(entry, ARIES_CQE_DATA_MASK, 0, value);
+}
+
+void gni_cq_set_tid(gni_cq_entry_t *entry, uint64_t value)
+{
+	put(entry, ARIES_CQE_TID_MASK, ARIES_CQE_TID_SHIFT, value);
+}
+
+void gni_cq_set_msg_id(gni_cq_entry_t *entry, uint64_t value)
+{
+	put(entry, ARIES_CQE_DATA_MASK, 0, value);
+}
+
+void gni_cq_set_type(gni_cq_entry_t *entry, uint64_t value)
+{
+	put(entry, ARIES_CQE_TYPE_MASK, ARIES_CQE_TYPE_SHIFT, value);
+}
+
+void gni_cq_clr_status(gni_cq_entry_t *entry)
+{
+	put(entry, ARIES_CQE_STATUS_MASK, ARIES_CQE_STATUS_SHIFT, 0);
+}
+
+unsigned gni_cq_status_dla_overflow(gni_cq_entry_t entry)
+{
+	(void)entry;
+	return 0;
+}
+
+unsigned gni_cq_bte_enq_status(gni_cq_entry_t entry)
+{
+	(void)entry;
+	return 0;
+}
+
+uint64_t gni_ce_res_get_status(gni_ce_result_t *result)
+{
+	return result->control & kCeStatusMask;
+}
+
+uint64_t gni_ce_res_status_ok(gni_ce_result_t *result)
+{
+	return (result->control & kCeDelivered) != 0;
+}
+
+uint64_t gni_ce_res_get_fpe(gni_ce_result_t *result)
+{
+	return result->control >> 8 & 0xf;
+}
+
+uint64_t gni_ce_res_get_red_id(gni_ce_result_t *result)
+{
+	return result->control >> 16;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Fields of a completion queue entry, as the NIC writes them (aries_hw.h). */
+#ifndef UGNI_CQ_ENTRY_HPP
+#define UGNI_CQ_ENTRY_HPP
+
+#include "aries_hw.h"
+
+#include <cstdint>
+
+namespace ugni
+{
+
+constexpr uint32_t entry_tid(uint64_t e)
+{
+	return static_cast<uint32_t>((e & ARIES_CQE_TID_MASK) >> ARIES_CQE_TID_SHIFT);
+}
+
+constexpr uint32_t entry_status(uint64_t e)
+{
+	return static_cast<uint32_t>((e & ARIES_CQE_STATUS_MASK) >> ARIES_CQE_STATUS_SHIFT);
+}
+
+constexpr uint32_t entry_info(uint64_t e)
+{
+	return static_cast<uint32_t>((e & ARIES_CQE_INFO_MASK) >> ARIES_CQE_INFO_SHIFT);
+}
+
+constexpr uint32_t entry_source(uint64_t e)
+{
+	return static_cast<uint32_t>((e & ARIES_CQE_SOURCE_MASK) >> ARIES_CQE_SOURCE_SHIFT);
+}
+
+constexpr uint32_t entry_type(uint64_t e)
+{
+	return static_cast<uint32_t>((e & ARIES_CQE_TYPE_MASK) >> ARIES_CQE_TYPE_SHIFT);
+}
+
+/* A failed transfer or a mark of lost events: what a reader looks at once per entry. */
+constexpr uint64_t kEntryTrouble = ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK;
+
+} // namespace ugni
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Waiting for events. All state is in the kernel while a thread sleeps, and no
+ * lock is held: a thread may be cancelled there.
+ */
+#include "cq.hpp"
+
+#include <cstdlib>
+
+using namespace ugni;
+
+namespace
+{
+
+constexpr uint64_t kForever = ~uint64_t{0};
+constexpr uint32_t kMostQueues = 64; /* of one request to the driver */
+/* Queues of several NIC handles are asked in turn, each for this long. */
+constexpr uint64_t kSliceMs = 2;
+
+class Deadline
+{
+public:
+	explicit Deadline(uint64_t timeout_ms)
+		: end_(timeout_ms == kForever ? kForever : saturated(sys::now_ms(), timeout_ms))
+	{
+	}
+	uint64_t left() const
+	{
+		if (end_ == kForever)
+			return kForever;
+		uint64_t now = sys::now_ms();
+		return now < end_ ? end_ - now : 0;
+	}
+
+private:
+	static uint64_t saturated(uint64_t a, uint64_t b) { return a > kForever - b ? kForever : a + b; }
+	uint64_t end_;
+};
+
+gni_return_t check(gni_cq *const *cqs, uint32_t count)
+{
+	if (!cqs || count == 0 || count > kMostQueues)
+		return GNI_RC_INVALID_PARAM;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!queues.valid(cqs[i]))
+			return GNI_RC_INVALID_PARAM;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (!(cqs[i]->modes & GNI_CQ_BLOCKING))
+			return GNI_RC_ERROR_RESOURCE;
+	}
+	return GNI_RC_SUCCESS;
+}
+
+bool find_event(gni_cq *const *cqs, uint32_t count, uint32_t *which)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (cq_peek(cqs[i])) {
+			*which = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool any_masked(gni_cq *const *cqs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (cqs[i]->masked.load(std::memory_order_relaxed))
+			return true;
+	}
+	return false;
+}
+
+/* Sleeps on those of the queues that belong to @nic. Return: TIMEOUT when none of them got an event. */
+gni_return_t sleep_on(const gni_nic *nic, gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms)
+{
+	uint32_t numbers[kMostQueues];
+	uint32_t n = 0;
+	uint32_t which = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (cqs[i]->nic == nic)
+			numbers[n++] = cqs[i]->number;
+	}
+	return kernel::cq_wait(nic->fd, numbers, n, timeout_ms, &which);
+}
+
+bool one_nic(gni_cq *const *cqs, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		if (cqs[i]->nic != cqs[0]->nic)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Return: SUCCESS when queue *@which has an event, TIMEOUT, or an error. A
+ * signal does not end the wait.
+ */
+gni_return_t wait_any(gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which)
+{
+	Deadline deadline(timeout_ms);
+	bool single = one_nic(cqs, count);
+
+	for (uint32_t turn = 0;; turn = (turn + 1) % count) {
+		if (find_event(cqs, count, which))
+			return GNI_RC_SUCCESS;
+		uint64_t left = deadline.left();
+		if (left == 0)
+			return GNI_RC_TIMEOUT;
+		if (!single && left > kSliceMs)
+			left = kSliceMs;
+		gni_return_t rc = sleep_on(cqs[turn]->nic, cqs, count, left);
+		/* INVALID_STATE: a signal. */
+		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TIMEOUT && rc != GNI_RC_INVALID_STATE)
+			return rc;
+	}
+}
+
+gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which)
+{
+	gni_return_t rc = check(cqs, count);
+
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	if (find_event(cqs, count, which))
+		return GNI_RC_SUCCESS;
+	if (any_masked(cqs, count))
+		return GNI_RC_NOT_DONE;
+	return wait_any(cqs, count, timeout_ms, which);
+}
+
+} // namespace
+
+gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_entry_t *event_data)
+{
+	gni_return_t rc = event_data ? check(&cq_hndl, 1) : GNI_RC_INVALID_PARAM;
+	Deadline deadline(timeout);
+
+	while (rc == GNI_RC_SUCCESS) {
+		gni_cq_entry_t entry = cq_take(cq_hndl);
+		if (entry)
+			return cq_deliver(cq_hndl, entry, event_data);
+		uint32_t which = 0;
+		rc = wait_any(&cq_hndl, 1, deadline.left(), &which);
+	}
+	return rc;
+}
+
+gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, uint64_t timeout,
+				   gni_cq_entry_t *event_data, uint32_t *which)
+{
+	if (!event_data || !which)
+		return GNI_RC_INVALID_PARAM;
+	Deadline deadline(timeout);
+	for (;;) {
+		gni_return_t rc = vector_wait(cq_hndls, num_cqs, deadline.left(), which);
+		if (rc != GNI_RC_SUCCESS)
+			return rc;
+		/* Another thread may have been faster. */
+		gni_cq_entry_t entry = cq_take(cq_hndls[*which]);
+		if (entry)
+			return cq_deliver(cq_hndls[*which], entry, event_data);
+	}
+}
+
+gni_return_t GNI_CqVectorMonitor(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, uint64_t timeout, uint32_t *which)
+{
+	return which ? vector_wait(cq_hndls, num_cqs, timeout, which) : GNI_RC_INVALID_PARAM;
+}
+
+gni_return_t GNI_CqInterruptMask(gni_cq_handle_t cq_hndl)
+{
+	if (!queues.valid(cq_hndl) || !(cq_hndl->modes & GNI_CQ_BLOCKING))
+		return GNI_RC_INVALID_PARAM;
+	cq_hndl->masked.fetch_add(1);
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_CqInterruptUnmask(gni_cq_handle_t cq_hndl)
+{
+	if (!queues.valid(cq_hndl) || !(cq_hndl->modes & GNI_CQ_BLOCKING))
+		return GNI_RC_INVALID_PARAM;
+	uint32_t count = cq_hndl->masked.load();
+	do {
+		if (count == 0)
+			return GNI_RC_NOT_DONE;
+	} while (!cq_hndl->masked.compare_exchange_weak(count, count - 1));
+	return GNI_RC_SUCCESS;
+}

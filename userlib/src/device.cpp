@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Questions about devices; none needs a domain. */
+#include "debug.hpp"
+#include "kernel.hpp"
+#include "version.hpp"
+
+#include <cstring>
+
+using namespace ugni;
+
+namespace
+{
+
+/* An open device that closes itself. */
+class Device
+{
+public:
+	explicit Device(uint32_t number) : rc_(kernel::open_device(number, &fd_)) {}
+	~Device()
+	{
+		if (rc_ == GNI_RC_SUCCESS)
+			sys::close_device(fd_);
+	}
+	Device(const Device &) = delete;
+	Device &operator=(const Device &) = delete;
+
+	bool open() const { return rc_ == GNI_RC_SUCCESS; }
+	/* The device is there, though perhaps not for this caller. */
+	bool present() const { return rc_ != GNI_RC_NO_MATCH; }
+	int fd() const { return fd_; }
+
+private:
+	int fd_ = -1;
+	gni_return_t rc_;
+};
+
+/* Calls @visit with the number of each device that is there, until it returns false. */
+template <typename F> void for_each_device(F visit)
+{
+	for (uint32_t number = 0; number < kernel::kMaxDevices; number++) {
+		if (Device(number).present() && !visit(number))
+			return;
+	}
+}
+
+} // namespace
+
+gni_return_t GNI_GetNumLocalDevices(int *num_devices)
+{
+	if (!num_devices)
+		return GNI_RC_INVALID_PARAM;
+	int count = 0;
+	for_each_device([&count](uint32_t) { return ++count > 0; });
+	if (!count)
+		return GNI_RC_ERROR_RESOURCE;
+	*num_devices = count;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_GetLocalDeviceIds(int len, int *device_ids)
+{
+	if (len <= 0 || !device_ids)
+		return GNI_RC_INVALID_PARAM;
+	int count = 0;
+	for_each_device([&count, len, device_ids](uint32_t number) {
+		device_ids[count++] = static_cast<int>(number);
+		return count < len;
+	});
+	return count ? GNI_RC_SUCCESS : GNI_RC_ERROR_RESOURCE;
+}
+
+gni_return_t GNI_CdmGetNicAddress(uint32_t device_id, uint32_t *address, uint32_t *cpu_id)
+{
+	Device device(device_id);
+	kgni_query q;
+
+	if (!device.open() || kernel::query(device.fd(), &q) != GNI_RC_SUCCESS)
+		return GNI_RC_NO_MATCH;
+	if (address)
+		*address = q.pe;
+	if (cpu_id)
+		*cpu_id = q.cpu;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_GetDeviceType(gni_nic_device_t *dev_type)
+{
+	gni_return_t rc = GNI_RC_ERROR_RESOURCE;
+
+	if (!dev_type)
+		return rc;
+	for_each_device([&](uint32_t number) {
+		Device device(number);
+		kgni_query q;
+		if (!device.open() || kernel::query(device.fd(), &q) != GNI_RC_SUCCESS)
+			return true;
+		*dev_type = static_cast<gni_nic_device_t>(q.device_type);
+		rc = GNI_RC_SUCCESS;
+		return false;
+	});
+	return rc;
+}
+
+gni_return_t GNI_GetVersion(uint32_t *version)
+{
+	if (!version)
+		return GNI_RC_INVALID_PARAM;
+	*version = GNI_VERSION;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_GetVersionInformation(gni_version_info_t *version_info)
+{
+	static_assert(KGNI_BUILD_STRING == MAX_BUILD_STRING_LENGTH);
+	static_assert(sizeof(UGNI_BUILD_STRING) <= MAX_BUILD_STRING_LENGTH);
+
+	if (!version_info)
+		return GNI_RC_INVALID_PARAM;
+	*version_info = {};
+	version_info->ugni_version = GNI_VERSION;
+	memcpy(version_info->ugni_build_string, UGNI_BUILD_STRING, sizeof(UGNI_BUILD_STRING));
+	for_each_device([version_info](uint32_t number) {
+		Device device(number);
+		kgni_query q;
+		if (!device.open() || kernel::query(device.fd(), &q) != GNI_RC_SUCCESS)
+			return true;
+		version_info->kgni_version = q.driver_version;
+		memcpy(version_info->kgni_build_string, q.build, MAX_BUILD_STRING_LENGTH - 1);
+		return false;
+	});
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_GetDevResInfo(uint32_t device_id, gni_dev_res_t res_type, gni_dev_res_desc_t *res_desc)
+{
+	if (!res_desc || res_type <= GNI_DEV_RES_FIRST || res_type >= GNI_DEV_RES_LAST)
+		return GNI_RC_INVALID_PARAM;
+	Device device(device_id);
+	if (!device.open())
+		return GNI_RC_INVALID_PARAM;
+	kgni_res res{};
+	res.kind = res_type;
+	gni_return_t rc = kernel::resource(device.fd(), &res);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	uint64_t taken = res.used + res.reserved_units + res.held;
+	res_desc->total = res.total;
+	res_desc->reserved = res.reserved_units;
+	res_desc->held = res.held;
+	res_desc->available = taken < res.total ? res.total - taken : 0;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_GetJobResInfo(uint32_t device_id, uint8_t ptag, gni_job_res_t res_type, gni_job_res_desc_t *res_desc)
+{
+	if (!res_desc || ptag == 0 || res_type <= GNI_JOB_RES_FIRST || res_type >= GNI_JOB_RES_LAST)
+		return GNI_RC_INVALID_PARAM;
+	Device device(device_id);
+	if (!device.open())
+		return GNI_RC_INVALID_PARAM;
+	kgni_res res{};
+	res.kind = res_type;
+	res.ptag = ptag;
+	gni_return_t rc = kernel::resource(device.fd(), &res);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	res_desc->used = res.used;
+	res_desc->limit = res.total;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_GetPtag(uint32_t device_id, uint32_t cookie, uint8_t *ptag)
+{
+	if (!ptag)
+		return GNI_RC_INVALID_PARAM;
+	Device device(device_id);
+	if (!device.open())
+		return GNI_RC_INVALID_PARAM;
+	return kernel::ptag(device.fd(), cookie, ptag);
+}
+
+gni_return_t GNI_GetNttGran(uint32_t device_id, uint32_t *ntt_gran)
+{
+	if (!ntt_gran || !Device(device_id).open())
+		return GNI_RC_INVALID_PARAM;
+	/* The table of this NIC has one entry for each node address. */
+	*ntt_gran = 1;
+	return GNI_RC_SUCCESS;
+}
+
+namespace
+{
+
+bool range_given(const gni_job_limits_t *limits)
+{
+	return limits && limits->ntt_size != GNI_JOB_INVALID_LIMIT && limits->ntt_size != 0;
+}
+
+} // namespace
+
+gni_return_t GNI_ConfigureJob(uint32_t device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie,
+			      gni_job_limits_t *limits)
+{
+	if (ptag == 0)
+		return GNI_RC_INVALID_PARAM;
+	if (range_given(limits)) {
+		debug("GNI_ConfigureJob: ranges of the node translation table are not available");
+		return GNI_RC_ILLEGAL_OP;
+	}
+	int fd = -1;
+	gni_return_t rc = kernel::open_device(device_id, &fd);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	kgni_job job{};
+	job.job_id = job_id;
+	job.cookie = cookie;
+	job.ptag = ptag;
+	job.limit_mdd = limits ? limits->mdd_limit : GNI_JOB_INVALID_LIMIT;
+	job.limit_cq = limits ? limits->cq_limit : GNI_JOB_INVALID_LIMIT;
+	job.limit_fma = limits ? limits->fma_limit : GNI_JOB_INVALID_LIMIT;
+	rc = kernel::job(fd, &job);
+	sys::close_device(fd);
+	return rc;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Endpoints. Binding is on the hot path of some clients: no system call, no lock. */
+#include "aries_regs.h"
+#include "objects.hpp"
+
+using namespace ugni;
+
+namespace ugni
+{
+
+Slab<gni_ep> endpoints;
+
+/*
+ * An endpoint with posts in flight keeps its slot until the last of them has
+ * been reaped: their requests name it.
+ */
+void ep_close(gni_ep *ep)
+{
+	endpoints.retire(ep);
+	ep->nic->endpoints.remove(ep);
+	if (ep->cq)
+		ep->cq->endpoints--;
+	if (ep->outstanding == 0)
+		endpoints.recycle(ep);
+}
+
+} // namespace ugni
+
+gni_return_t GNI_EpCreate(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl, gni_ep_handle_t *ep_hndl)
+{
+	if (!nics.valid(nic_hndl) || !ep_hndl)
+		return GNI_RC_INVALID_PARAM;
+	if (src_cq_hndl && (!queues.valid(src_cq_hndl) || src_cq_hndl->nic != nic_hndl))
+		return GNI_RC_INVALID_PARAM;
+	gni_ep *ep = endpoints.create();
+	if (!ep)
+		return GNI_RC_ERROR_NOMEM;
+	ep->nic = nic_hndl;
+	ep->cq = src_cq_hndl;
+	if (src_cq_hndl)
+		src_cq_hndl->endpoints++;
+	nic_hndl->endpoints.add(ep);
+	*ep_hndl = ep;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_EpSetEventData(gni_ep_handle_t ep_hndl, uint32_t local_event, uint32_t remote_event)
+{
+	if (!endpoints.valid(ep_hndl))
+		return GNI_RC_INVALID_PARAM;
+	ep_hndl->local_event = local_event;
+	ep_hndl->remote_event = remote_event;
+	ep_hndl->own_event_data = true;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_EpBind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t remote_id)
+{
+	if (!endpoints.valid(ep_hndl) || ep_hndl->bound || remote_addr >> ARIES_PE_BITS)
+		return GNI_RC_INVALID_PARAM;
+	ep_hndl->remote_address = remote_addr;
+	ep_hndl->remote_id = remote_id;
+	if (!ep_hndl->own_event_data) {
+		ep_hndl->local_event = remote_id;
+		ep_hndl->remote_event = ep_hndl->nic->inst_id;
+	}
+	/* The source queue's size bounds what may be posted; ids are there for all of it. */
+	ep_hndl->bound = true;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_EpIdle(gni_ep_handle_t ep_hndl)
+{
+	if (!endpoints.valid(ep_hndl))
+		return GNI_RC_INVALID_PARAM;
+	return ep_hndl->outstanding ? GNI_RC_NOT_DONE : GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl)
+{
+	gni_return_t rc = GNI_EpIdle(ep_hndl);
+
+	if (rc == GNI_RC_SUCCESS)
+		ep_hndl->bound = false;
+	return rc;
+}
+
+gni_return_t GNI_EpDestroy(gni_ep_handle_t ep_hndl)
+{
+	if (!endpoints.valid(ep_hndl))
+		return GNI_RC_INVALID_PARAM;
+	ep_close(ep_hndl);
+	return GNI_RC_SUCCESS;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernel.hpp"
+#include "debug.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+namespace ugni::kernel
+{
+
+namespace
+{
+
+struct Meaning {
+	int error;
+	gni_return_t rc;
+};
+
+/*
+ * What an errno means for each request; only codes that the public function
+ * documents appear. What is not listed becomes the fallback.
+ */
+constexpr Meaning kOpen[] = {
+	{ENOENT, GNI_RC_NO_MATCH},         {ENXIO, GNI_RC_NO_MATCH},         {ENODEV, GNI_RC_NO_MATCH},
+	{EACCES, GNI_RC_PERMISSION_ERROR}, {EPERM, GNI_RC_PERMISSION_ERROR}, {ENOMEM, GNI_RC_ERROR_NOMEM},
+};
+constexpr Meaning kAttach[] = {
+	{EPERM, GNI_RC_PERMISSION_ERROR}, {EACCES, GNI_RC_PERMISSION_ERROR}, {EBUSY, GNI_RC_INVALID_STATE},
+	{ENOSPC, GNI_RC_ERROR_RESOURCE},  {EINVAL, GNI_RC_INVALID_PARAM},    {ENODEV, GNI_RC_NO_MATCH},
+	{EINTR, GNI_RC_NOT_DONE},         {ENOMEM, GNI_RC_ERROR_NOMEM},      {EPROTO, GNI_RC_ERROR_RESOURCE},
+};
+constexpr Meaning kCqCreate[] = {
+	{EINVAL, GNI_RC_INVALID_PARAM},
+	{EFBIG, GNI_RC_INVALID_PARAM},
+	{ENOMEM, GNI_RC_ERROR_NOMEM},
+};
+constexpr Meaning kCqDestroy[] = {
+	{EBUSY, GNI_RC_ERROR_RESOURCE},
+};
+constexpr Meaning kCqWait[] = {
+	{ETIMEDOUT, GNI_RC_TIMEOUT},
+	{EINTR, GNI_RC_INVALID_STATE},
+	{EINVAL, GNI_RC_INVALID_PARAM},
+};
+constexpr Meaning kMemRegister[] = {
+	{EINVAL, GNI_RC_INVALID_PARAM}, {ENOENT, GNI_RC_INVALID_PARAM},    {EFBIG, GNI_RC_INVALID_PARAM},
+	{EFAULT, GNI_RC_INVALID_PARAM}, {EACCES, GNI_RC_PERMISSION_ERROR}, {EPERM, GNI_RC_PERMISSION_ERROR},
+	{ENOMEM, GNI_RC_ERROR_NOMEM},
+};
+constexpr Meaning kJob[] = {
+	{EPERM, GNI_RC_PERMISSION_ERROR}, {EEXIST, GNI_RC_INVALID_STATE}, {ENOSPC, GNI_RC_ERROR_RESOURCE},
+	{EBUSY, GNI_RC_INVALID_STATE},    {ENOENT, GNI_RC_NO_MATCH},      {ENODEV, GNI_RC_NO_MATCH},
+	{ENOMEM, GNI_RC_ERROR_NOMEM},
+};
+constexpr Meaning kPtag[] = {
+	{ENOENT, GNI_RC_NO_MATCH},
+	{EINVAL, GNI_RC_INVALID_PARAM},
+};
+constexpr Meaning kResource[] = {
+	{EOPNOTSUPP, GNI_RC_ERROR_RESOURCE},
+};
+
+gni_return_t meaning(const char *what, int error, std::span<const Meaning> table, gni_return_t fallback)
+{
+	if (error == 0)
+		return GNI_RC_SUCCESS;
+	gni_return_t rc = fallback;
+	for (const Meaning &m : table) {
+		if (m.error == -error) {
+			rc = m.rc;
+			break;
+		}
+	}
+	if (rc != GNI_RC_TIMEOUT && rc != GNI_RC_INVALID_STATE)
+		debug("%s: errno %d (%s)", what, -error, strerrordesc_np(-error));
+	return rc;
+}
+
+} // namespace
+
+gni_return_t open_device(uint32_t device, int *fd)
+{
+	int r = sys::open_device(device);
+
+	if (r >= 0) {
+		*fd = r;
+		return GNI_RC_SUCCESS;
+	}
+	return meaning("open of the device", r, kOpen, GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t query(int fd, kgni_query *query)
+{
+	*query = {};
+	query->argsz = sizeof(*query);
+	query->abi_version = KGNI_ABI_VERSION;
+	int r = sys::call(fd, KGNI_IOC_QUERY, query);
+	if (r == 0 && query->abi_version != KGNI_ABI_VERSION)
+		debug("the driver has ABI version %u, this library %u", query->abi_version, KGNI_ABI_VERSION);
+	return meaning("QUERY", r, {}, GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t attach(int fd, kgni_attach *attach)
+{
+	attach->argsz = sizeof(*attach);
+	attach->abi_version = KGNI_ABI_VERSION;
+	return meaning("ATTACH", sys::call(fd, KGNI_IOC_ATTACH, attach), kAttach, GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t cq_create(int fd, kgni_cq_create *cq)
+{
+	cq->argsz = sizeof(*cq);
+	return meaning("CQ_CREATE", sys::call(fd, KGNI_IOC_CQ_CREATE, cq), kCqCreate, GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t cq_destroy(int fd, uint32_t cq)
+{
+	kgni_cq_destroy arg{};
+
+	arg.argsz = sizeof(arg);
+	arg.cq = cq;
+	return meaning("CQ_DESTROY", sys::call(fd, KGNI_IOC_CQ_DESTROY, &arg), kCqDestroy, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which)
+{
+	kgni_cq_wait arg{};
+
+	arg.argsz = sizeof(arg);
+	arg.count = count;
+	arg.cqs = reinterpret_cast<uintptr_t>(cqs);
+	arg.timeout_ms = timeout_ms;
+	gni_return_t rc = meaning("CQ_WAIT", sys::call(fd, KGNI_IOC_CQ_WAIT, &arg), kCqWait, GNI_RC_ERROR_RESOURCE);
+	if (rc == GNI_RC_SUCCESS)
+		*which = arg.which;
+	return rc;
+}
+
+gni_return_t mem_register(int fd, kgni_mem_register *mem)
+{
+	mem->argsz = sizeof(*mem);
+	return meaning("MEM_REGISTER", sys::call(fd, KGNI_IOC_MEM_REGISTER, mem), kMemRegister, GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t mem_deregister(int fd, uint32_t mdh)
+{
+	kgni_mem_deregister arg{};
+
+	arg.argsz = sizeof(arg);
+	arg.mdh = mdh;
+	return meaning("MEM_DEREGISTER", sys::call(fd, KGNI_IOC_MEM_DEREGISTER, &arg), {}, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t job(int fd, kgni_job *job)
+{
+	job->argsz = sizeof(*job);
+	return meaning("JOB", sys::call(fd, KGNI_IOC_JOB, job), kJob, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag)
+{
+	kgni_ptag arg{};
+
+	arg.argsz = sizeof(arg);
+	arg.cookie = cookie;
+	gni_return_t rc = meaning("PTAG", sys::call(fd, KGNI_IOC_PTAG, &arg), kPtag, GNI_RC_ERROR_RESOURCE);
+	if (rc == GNI_RC_SUCCESS)
+		*tag = arg.ptag;
+	return rc;
+}
+
+gni_return_t resource(int fd, kgni_res *res)
+{
+	res->argsz = sizeof(*res);
+	return meaning("RES", sys::call(fd, KGNI_IOC_RES, res), kResource, GNI_RC_INVALID_PARAM);
+}
+
+} // namespace ugni::kernel

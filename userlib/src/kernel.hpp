@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The way into the kernel: the only place that opens, maps and calls
+ * /dev/kgniN, and the only place that turns errno into gni_return_t.
+ *
+ * sys:: is what a test replaces; everything above it is the same in a test.
+ */
+#ifndef UGNI_KERNEL_HPP
+#define UGNI_KERNEL_HPP
+
+#include "gni.hpp"
+#include "uapi/kgni_abi.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ugni::sys
+{
+
+/** Opens /dev/kgni<device>. Return: descriptor, or -errno. */
+int open_device(uint32_t device);
+/** Return: 0 or -errno. */
+int call(int fd, unsigned long request, void *argument);
+/** Maps @bytes at @offset of the device, shared. Return: nullptr on failure. */
+void *map(int fd, size_t bytes, bool readable, uint64_t offset);
+void unmap(void *address, size_t bytes);
+void close_device(int fd);
+/** Milliseconds of a clock that never jumps. */
+uint64_t now_ms();
+
+} // namespace ugni::sys
+
+namespace ugni::kernel
+{
+
+constexpr uint32_t kMaxDevices = 16;
+
+/*
+ * One function a request. Each fills in argsz and the ABI version itself and
+ * returns a code that the public function may return; none is called on the
+ * data path.
+ */
+gni_return_t open_device(uint32_t device, int *fd);
+gni_return_t query(int fd, kgni_query *query);
+gni_return_t attach(int fd, kgni_attach *attach);
+gni_return_t cq_create(int fd, kgni_cq_create *cq);
+gni_return_t cq_destroy(int fd, uint32_t cq);
+/** One wait. INVALID_STATE: a signal came, the caller decides how to go on. */
+gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which);
+gni_return_t mem_register(int fd, kgni_mem_register *mem);
+gni_return_t mem_deregister(int fd, uint32_t mdh);
+gni_return_t job(int fd, kgni_job *job);
+gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag);
+gni_return_t resource(int fd, kgni_res *res);
+
+} // namespace ugni::kernel
+
+#endif

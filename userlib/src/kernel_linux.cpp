@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* System calls. Nothing here knows what they mean. */
+#include "kernel.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace ugni::sys
+{
+
+int open_device(uint32_t device)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/dev/kgni%u", device);
+	int fd = ::open(path, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int call(int fd, unsigned long request, void *argument)
+{
+	return ::ioctl(fd, request, argument) < 0 ? -errno : 0;
+}
+
+void *map(int fd, size_t bytes, bool readable, uint64_t offset)
+{
+	void *p = ::mmap(nullptr, bytes, PROT_WRITE | (readable ? PROT_READ : 0), MAP_SHARED, fd,
+			 static_cast<off_t>(offset));
+	return p == MAP_FAILED ? nullptr : p;
+}
+
+void unmap(void *address, size_t bytes)
+{
+	(void)::munmap(address, bytes);
+}
+
+void close_device(int fd)
+{
+	(void)::close(fd);
+}
+
+uint64_t now_ms()
+{
+	timespec ts{};
+
+	(void)::clock_gettime(CLOCK_MONOTONIC, &ts);
+	return static_cast<uint64_t>(ts.tv_sec) * 1000 + static_cast<uint64_t>(ts.tv_nsec) / 1000000;
+}
+
+} // namespace ugni::sys

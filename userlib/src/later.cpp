@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Functions that this version declares and does not have. Each returns one of
+ * its documented codes, ILLEGAL_OP where that is one of them, never one that
+ * makes a client try again for ever; Documentation/libugni.md has the table.
+ */
+#include "debug.hpp"
+#include "gni.hpp"
+
+static gni_return_t later(const char *name, gni_return_t rc)
+{
+	ugni::debug("%s is not available in this version", name);
+	return rc;
+}
+
+/* ---- Jobs ---- */
+
+gni_return_t GNI_CdmCheckpoint(gni_cdm_handle_t)
+{
+	return later("GNI_CdmCheckpoint", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_CdmResume(gni_cdm_handle_t)
+{
+	return later("GNI_CdmResume", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_SuspendJob(uint32_t, uint64_t, uint8_t, uint32_t, uint32_t)
+{
+	return later("GNI_SuspendJob", GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t GNI_ResumeJob(uint32_t, uint64_t, uint8_t, uint32_t)
+{
+	return later("GNI_ResumeJob", GNI_RC_INVALID_STATE);
+}
+
+gni_return_t GNI_ConfigureNTT(int, gni_ntt_descriptor_t *, uint32_t *)
+{
+	return later("GNI_ConfigureNTT", GNI_RC_ERROR_RESOURCE);
+}
+
+/* ---- Datagrams ---- */
+
+gni_return_t GNI_EpPostData(gni_ep_handle_t, void *, uint16_t, void *, uint16_t)
+{
+	return later("GNI_EpPostData", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_EpPostDataWId(gni_ep_handle_t, void *, uint16_t, void *, uint16_t, uint64_t)
+{
+	return later("GNI_EpPostDataWId", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_EpPostDataTest(gni_ep_handle_t, gni_post_state_t *, uint32_t *, uint32_t *)
+{
+	return later("GNI_EpPostDataTest", GNI_RC_NO_MATCH);
+}
+
+gni_return_t GNI_EpPostDataTestById(gni_ep_handle_t, uint64_t, gni_post_state_t *, uint32_t *, uint32_t *)
+{
+	return later("GNI_EpPostDataTestById", GNI_RC_NO_MATCH);
+}
+
+gni_return_t GNI_EpPostDataWait(gni_ep_handle_t, uint32_t, gni_post_state_t *, uint32_t *, uint32_t *)
+{
+	return later("GNI_EpPostDataWait", GNI_RC_NO_MATCH);
+}
+
+gni_return_t GNI_EpPostDataWaitById(gni_ep_handle_t, uint64_t, uint32_t, gni_post_state_t *, uint32_t *, uint32_t *)
+{
+	return later("GNI_EpPostDataWaitById", GNI_RC_NO_MATCH);
+}
+
+gni_return_t GNI_PostDataProbe(gni_nic_handle_t, uint32_t *, uint32_t *)
+{
+	return later("GNI_PostDataProbe", GNI_RC_NO_MATCH);
+}
+
+gni_return_t GNI_PostDataProbeById(gni_nic_handle_t, uint64_t *)
+{
+	return later("GNI_PostDataProbeById", GNI_RC_NO_MATCH);
+}
+
+gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t, uint32_t, uint64_t *)
+{
+	return later("GNI_PostdataProbeWaitById", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_EpPostDataCancel(gni_ep_handle_t)
+{
+	return later("GNI_EpPostDataCancel", GNI_RC_NO_MATCH);
+}
+
+gni_return_t GNI_EpPostDataCancelById(gni_ep_handle_t, uint64_t)
+{
+	return later("GNI_EpPostDataCancelById", GNI_RC_NO_MATCH);
+}
+
+/* ---- Memory ---- */
+
+gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t, gni_mem_segment_t *, uint32_t, gni_cq_handle_t, uint32_t,
+				     uint32_t, gni_mem_handle_t *)
+{
+	return later("GNI_MemRegisterSegments", GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t GNI_SetMddResources(gni_nic_handle_t, uint32_t)
+{
+	return later("GNI_SetMddResources", GNI_RC_INVALID_PARAM);
+}
+
+/* ---- Short messages ---- */
+
+gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *, unsigned int *)
+{
+	return later("GNI_SmsgBufferSizeNeeded", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_SmsgInit(gni_ep_handle_t, gni_smsg_attr_t *, gni_smsg_attr_t *)
+{
+	return later("GNI_SmsgInit", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_SmsgSend(gni_ep_handle_t, void *, uint32_t, void *, uint32_t, uint32_t)
+{
+	return later("GNI_SmsgSend", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t, void *, uint32_t, void *, uint32_t, uint32_t, uint8_t)
+{
+	return later("GNI_SmsgSendWTag", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_SmsgGetNext(gni_ep_handle_t, void **)
+{
+	return later("GNI_SmsgGetNext", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t, void **, uint8_t *)
+{
+	return later("GNI_SmsgGetNextWTag", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_SmsgRelease(gni_ep_handle_t)
+{
+	return later("GNI_SmsgRelease", GNI_RC_INVALID_PARAM);
+}
+
+/* ---- Message queues ---- */
+
+gni_return_t GNI_MsgqInit(gni_nic_handle_t, gni_msgq_rcv_cb_func *, void *, gni_cq_handle_t, gni_msgq_attr_t *,
+			  gni_msgq_handle_t *)
+{
+	return later("GNI_MsgqInit", GNI_RC_INVALID_STATE);
+}
+
+gni_return_t GNI_MsgqRelease(gni_msgq_handle_t)
+{
+	return later("GNI_MsgqRelease", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_MsgqIdle(gni_msgq_handle_t)
+{
+	return later("GNI_MsgqIdle", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_MsgqGetConnAttrs(gni_msgq_handle_t, uint32_t, gni_msgq_ep_attr_t *, uint32_t *)
+{
+	return later("GNI_MsgqGetConnAttrs", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_MsgqConnect(gni_msgq_handle_t, uint32_t, gni_msgq_ep_attr_t *)
+{
+	return later("GNI_MsgqConnect", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_MsgqConnRelease(gni_msgq_handle_t, uint32_t)
+{
+	return later("GNI_MsgqConnRelease", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_MsgqSend(gni_msgq_handle_t, gni_ep_handle_t, void *, uint32_t, void *, uint32_t, uint32_t, uint8_t)
+{
+	return later("GNI_MsgqSend", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_MsgqProgress(gni_msgq_handle_t, uint32_t)
+{
+	return later("GNI_MsgqProgress", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_MsgqSize(gni_msgq_attr_t *, uint32_t *)
+{
+	return later("GNI_MsgqSize", GNI_RC_INVALID_PARAM);
+}
+
+/* ---- Error events ---- */
+
+gni_return_t GNI_SubscribeErrors(gni_nic_handle_t, uint32_t, gni_error_mask_t, uint32_t, gni_err_handle_t *)
+{
+	return later("GNI_SubscribeErrors", GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t GNI_ReleaseErrors(gni_err_handle_t)
+{
+	return later("GNI_ReleaseErrors", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_GetErrorMask(gni_err_handle_t, gni_error_mask_t *)
+{
+	return later("GNI_GetErrorMask", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_SetErrorMask(gni_err_handle_t, gni_error_mask_t, gni_error_mask_t *)
+{
+	return later("GNI_SetErrorMask", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_GetErrorEvent(gni_err_handle_t, gni_error_event_t *)
+{
+	return later("GNI_GetErrorEvent", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_WaitErrorEvents(gni_err_handle_t, gni_error_event_t *, uint32_t, uint32_t, uint32_t *)
+{
+	return later("GNI_WaitErrorEvents", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_SetErrorPtag(gni_err_handle_t, uint8_t)
+{
+	return later("GNI_SetErrorPtag", GNI_RC_INVALID_PARAM);
+}
+
+/* ---- Collectives ---- */
+
+gni_return_t GNI_CeCreate(gni_nic_handle_t, gni_ce_handle_t *)
+{
+	return later("GNI_CeCreate", GNI_RC_ILLEGAL_OP);
+}
+
+gni_return_t GNI_CeGetId(gni_ce_handle_t, uint32_t *)
+{
+	return later("GNI_CeGetId", GNI_RC_ILLEGAL_OP);
+}
+
+gni_return_t GNI_EpSetCeAttr(gni_ep_handle_t, uint32_t, uint32_t, gni_ce_child_t)
+{
+	return later("GNI_EpSetCeAttr", GNI_RC_ILLEGAL_OP);
+}
+
+gni_return_t GNI_CeConfigure(gni_ce_handle_t, gni_ep_handle_t *, uint32_t, gni_ep_handle_t, gni_cq_handle_t, uint32_t)
+{
+	return later("GNI_CeConfigure", GNI_RC_ILLEGAL_OP);
+}
+
+gni_return_t GNI_CeCheckResult(gni_ce_result_t *, uint32_t)
+{
+	return later("GNI_CeCheckResult", GNI_RC_ILLEGAL_OP);
+}
+
+gni_return_t GNI_CeDestroy(gni_ce_handle_t)
+{
+	return later("GNI_CeDestroy", GNI_RC_ILLEGAL_OP);
+}
+
+/* ---- Injection bandwidth ---- */
+
+gni_return_t GNI_SetBIConfig(uint32_t, uint16_t, uint16_t, uint16_t)
+{
+	return later("GNI_SetBIConfig", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_GetBIConfig(uint32_t, gni_bi_desc_t *)
+{
+	return later("GNI_GetBIConfig", GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t GNI_BISyncWait(uint32_t, uint32_t)
+{
+	return later("GNI_BISyncWait", GNI_RC_INVALID_PARAM);
+}
+
+/* ---- Chains ---- */
+
+gni_return_t GNI_CtPostFma(gni_ep_handle_t, gni_post_descriptor_t *)
+{
+	return later("GNI_CtPostFma", GNI_RC_INVALID_PARAM);
+}
+
+/* ---- Node translation ---- */
+
+gni_return_t GNI_ConfigureNTTandJob(int device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie,
+				    gni_job_limits_t *limits, gni_ntt_descriptor_t *ntt_desc, uint32_t *)
+{
+	if (!ntt_desc)
+		return GNI_ConfigureJob(static_cast<uint32_t>(device_id), job_id, ptag, cookie, limits);
+	return later("GNI_ConfigureNTTandJob with a table", GNI_RC_ILLEGAL_OP);
+}

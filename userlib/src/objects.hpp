@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the opaque handles point at. All fields of a NIC handle and of what was
+ * made from it are the caller's to serialise, except where "any thread" stands.
+ */
+#ifndef UGNI_OBJECTS_HPP
+#define UGNI_OBJECTS_HPP
+
+#include "aries_hw.h"
+#include "gni.hpp"
+#include "kernel.hpp"
+#include "list.hpp"
+#include "registration.hpp"
+#include "request.hpp"
+#include "slab.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+struct alignas(64) gni_cq {
+	static constexpr uint64_t kMagic = 0x7567'6e69'2063'7120;
+	static constexpr size_t kSlots = size_t{1} << 14;
+
+	std::atomic<uint64_t> magic;
+	uint64_t *slots;
+	aries_cq_header *header;
+	std::atomic<uint64_t> read; /* entries taken out; any thread may read it */
+	uint64_t mask;
+	gni_nic *nic;
+	uint32_t capacity;  /* events that fit: slots less the overrun mark's */
+	uint32_t in_flight; /* events that outstanding posts may still add */
+	uint32_t number;    /* the NIC's */
+	uint32_t modes;
+	void (*handler)(gni_cq_entry_t *, void *);
+	void *context;
+	size_t mapped;
+	uint32_t endpoints;     /* that name it as their source queue */
+	uint32_t registrations; /* that name it for remote events */
+	std::atomic<uint32_t> masked;
+	bool retired; /* destroyed by the caller, kept for the registrations that name it */
+	gni_cq *previous;
+	gni_cq *next;
+};
+
+struct alignas(128) gni_ep {
+	static constexpr uint64_t kMagic = 0x7567'6e69'2065'7020;
+	static constexpr size_t kSlots = size_t{1} << 20;
+
+	std::atomic<uint64_t> magic;
+	gni_nic *nic;
+	gni_cq *cq; /* may be nullptr */
+	uint32_t remote_address;
+	uint32_t remote_id;
+	uint32_t local_event;
+	uint32_t remote_event;
+	uint32_t outstanding; /* posts not yet reaped */
+	bool bound;
+	bool own_event_data; /* set by the caller, not derived from the binding */
+	gni_ep *previous;
+	gni_ep *next;
+};
+
+struct alignas(512) gni_nic {
+	static constexpr uint64_t kMagic = 0x7567'6e69'206e'6963;
+	static constexpr size_t kSlots = size_t{1} << 12;
+	static constexpr unsigned kStatistics = 19; /* the Aries count, whatever the caller was built for */
+
+	std::atomic<uint64_t> magic;
+	char *area;                  /* descriptor area */
+	volatile uint64_t *doorbell; /* doorbell page */
+	ugni::RequestTable requests;
+	uint32_t overlays;      /* requests with a forced status */
+	uint32_t bte_limit;     /* block transfers that may be queued */
+	uint32_t bte_in_flight; /* of those that report an event */
+	uint32_t bte_slot;      /* next slot of the descriptor area */
+	uint32_t inst_id;
+	uint32_t modes;
+	uint64_t caps; /* ID_CAPS register */
+
+	int fd;
+	uint32_t device;
+	uint32_t address;
+	uint8_t ptag;
+	uint16_t smsg_delivery;
+	uint16_t smsg_retransmissions;
+	gni_cdm *cdm;
+	ugni::List<gni_ep> endpoints;
+	ugni::List<gni_cq> queues;
+	ugni::RegistrationTable registrations;
+	gni_nic *previous;
+	gni_nic *next;
+	uint32_t statistics[kStatistics];
+};
+
+struct alignas(64) gni_cdm {
+	static constexpr uint64_t kMagic = 0x7567'6e69'2063'646d;
+	static constexpr size_t kSlots = size_t{1} << 12;
+
+	std::atomic<uint64_t> magic;
+	uint32_t inst_id;
+	uint32_t cookie;
+	uint32_t modes;
+	uint8_t ptag;
+	ugni::List<gni_nic> nics;
+};
+
+namespace ugni
+{
+
+extern Slab<gni_cdm> cdms;
+extern Slab<gni_nic> nics;
+extern Slab<gni_ep> endpoints;
+extern Slab<gni_cq> queues;
+
+/* Take things down without asking whether they are in use; the caller has. */
+void nic_close(gni_nic *nic);
+void ep_close(gni_ep *ep);
+void cq_close(gni_cq *cq);
+/** A registration that named @cq is gone. */
+void cq_forget_registration(gni_cq *cq);
+
+/** Ends a request: @ep may be an endpoint that the caller has destroyed already. */
+void request_end(gni_nic *nic, uint32_t id);
+
+} // namespace ugni
+
+#endif

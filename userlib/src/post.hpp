@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What all posts share: checks, transaction ids, the descriptor area and the doorbell. */
+#ifndef UGNI_POST_HPP
+#define UGNI_POST_HPP
+
+#include "aries_hw.h"
+#include "memhandle.hpp"
+#include "mmio.hpp"
+#include "objects.hpp"
+
+namespace ugni
+{
+
+constexpr uint64_t kOffsetMask = (uint64_t{1} << 40) - 1;
+constexpr uint32_t kEventModes = GNI_CQMODE_LOCAL_EVENT | GNI_CQMODE_GLOBAL_EVENT;
+constexpr uint32_t kKnownCqModes = kEventModes | GNI_CQMODE_REMOTE_EVENT;
+constexpr uint32_t kKnownDeliveryModes = GNI_DLVMODE_NO_ADAPT | GNI_DLVMODE_NO_HASH | GNI_DLVMODE_NO_RADAPT |
+					 GNI_DLVMODE_NMIN_HASH | GNI_DLVMODE_MIN_HASH | GNI_DLVMODE_ADAPTIVE1 |
+					 GNI_DLVMODE_ADAPTIVE2 | GNI_DLVMODE_ADAPTIVE3 | GNI_DLVMODE_ORDERED_TAIL;
+
+/* The event bits of a post are those of a doorbell. */
+static_assert(GNI_CQMODE_LOCAL_EVENT == ARIES_EV_LOCAL && GNI_CQMODE_GLOBAL_EVENT == ARIES_EV_GLOBAL &&
+	      GNI_CQMODE_REMOTE_EVENT == ARIES_EV_REMOTE);
+
+/** One post on its way: its queue and transaction id, 0 for one that reports no event here. */
+struct Ticket {
+	gni_cq *cq;
+	uint32_t id;
+};
+
+/** Checks that hold for every post. */
+inline gni_return_t post_check(const gni_ep *ep, const gni_post_descriptor_t *d)
+{
+	if (!endpoints.valid(ep) || !d || !ep->bound)
+		return GNI_RC_INVALID_PARAM;
+	if ((d->cq_mode & ~kKnownCqModes) | (d->dlvr_mode & ~kKnownDeliveryModes))
+		return GNI_RC_INVALID_PARAM;
+	return GNI_RC_SUCCESS;
+}
+
+/**
+ * Takes a request for @d, whose events will go to @cq. Until post_forget() or
+ * the last event the descriptor is the library's.
+ *
+ * Return: SUCCESS, INVALID_PARAM (events without a queue, both events without
+ * GNI_CDM_MODE_DUAL_EVENTS), ERROR_RESOURCE (the queue could overrun, or no id).
+ */
+inline gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket *ticket)
+{
+	uint32_t events = d->cq_mode & kEventModes;
+
+	*ticket = {cq, 0};
+	if (events) {
+		uint32_t count = 1;
+		if (events == kEventModes) [[unlikely]] {
+			if (!(ep->nic->modes & GNI_CDM_MODE_DUAL_EVENTS))
+				return GNI_RC_INVALID_PARAM;
+			count = 2;
+		}
+		if (!cq)
+			return GNI_RC_INVALID_PARAM;
+		if (cq->in_flight + count > cq->capacity)
+			return GNI_RC_ERROR_RESOURCE;
+		uint32_t id = ep->nic->requests.take();
+		if (!id)
+			return GNI_RC_ERROR_RESOURCE;
+		Request &r = ep->nic->requests[id];
+		r.descriptor = d;
+		r.ep = ep;
+		r.cq = cq;
+		r.pending = static_cast<uint8_t>(events);
+		r.bte = 0;
+		r.forced = 0;
+		cq->in_flight += count;
+		ep->outstanding++;
+		ticket->id = id;
+	}
+	d->status = GNI_RC_SUCCESS;
+	d->cq_mode_complete = 0;
+	return GNI_RC_SUCCESS;
+}
+
+/** The FMA descriptor in the descriptor area. Stores only. */
+inline aries_fma_desc *fma_area(const gni_nic *nic)
+{
+	return reinterpret_cast<aries_fma_desc *>(nic->area + ARIES_DESC_FMA);
+}
+
+/** Fills in what every FMA operation needs. */
+inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d, const gni_cq *cq)
+{
+	aries_fma_desc *area = fma_area(ep->nic);
+
+	area->pe = ep->remote_address;
+	area->mdh = mem_mdh(d->remote_mem_hndl);
+	area->dlvr_mode = d->dlvr_mode;
+	area->offset = d->remote_addr & kOffsetMask;
+	area->cq = cq ? static_cast<uint16_t>(cq->number) : 0;
+	area->reserved = 0;
+	area->local_event = ep->local_event;
+	area->remote_event = ep->remote_event;
+	return area;
+}
+
+/** One doorbell: the whole operation happens. */
+inline void fma_ring(const gni_nic *nic, uint32_t id, uint64_t length, aries_fma_op op, uint64_t events,
+		     uint64_t atomic = 0)
+{
+	uint64_t value = static_cast<uint64_t>(id) << ARIES_DB_TID_SHIFT | length << ARIES_DB_LEN_SHIFT |
+			 static_cast<uint64_t>(op) << ARIES_DB_OP_SHIFT | events << ARIES_DB_MODE_SHIFT |
+			 atomic << ARIES_DB_AMO_SHIFT;
+
+	store_fence();
+	doorbell_store(nic->doorbell + ARIES_DB_FMA / 8, value);
+}
+
+/**
+ * As fma_ring(), for a piece that is not the last: asks for no event and looks
+ * at the status word instead.
+ *
+ * Return: ARIES_ST_* of the piece.
+ */
+uint32_t fma_ring_piece(const gni_nic *nic, uint64_t length, aries_fma_op op);
+
+/** ARIES_ST_* of the last doorbell. */
+uint32_t fma_last_status(const gni_nic *nic);
+
+/**
+ * Ends a post of several pieces after one has failed with @status: the rest is
+ * left out, and the events that were asked for here carry the status. Nothing
+ * is raised at the target.
+ */
+void fma_fail(gni_ep *ep, gni_post_descriptor_t *d, const Ticket &ticket, uint32_t status);
+
+/**
+ * Ends a post that asked for no local and no global event, when its last
+ * doorbell has been rung: the outcome is in the status word only.
+ */
+void fma_silent_end(const gni_ep *ep, gni_post_descriptor_t *d);
+
+gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d);
+gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d);
+gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d);
+
+} // namespace ugni
+
+#endif

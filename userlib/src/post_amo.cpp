@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* FMA posts: atomic operations. */
+#include "aries_regs.h"
+#include "atomic.hpp"
+#include "debug.hpp"
+#include "post.hpp"
+
+namespace ugni
+{
+
+namespace
+{
+
+/* INVALID_PARAM is the documented answer to an opcode that the NIC does not have. */
+bool available(const gni_nic *nic, const AtomicKind &kind, uint32_t opcode)
+{
+	uint64_t need = kind.operand_bytes == 8 ? ARIES_ID_CAPS_AMO64_MASK : ARIES_ID_CAPS_AMO32_MASK;
+
+	if (kind.floating)
+		need |= ARIES_ID_CAPS_AMOFP_MASK;
+	if ((nic->caps & need) != need) {
+		debug("GNI_PostFma: this NIC has no atomic 0x%03x", opcode);
+		return false;
+	}
+	if (kind.cached && !(nic->modes & GNI_CDM_MODE_CACHED_AMO_ENABLED)) {
+		debug("GNI_PostFma: atomic 0x%03x needs GNI_CDM_MODE_CACHED_AMO_ENABLED", opcode);
+		return false;
+	}
+	return true;
+}
+
+} // namespace
+
+gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
+{
+	AtomicKind kind = atomic_kind(d->amo_cmd);
+
+	if (!kind.operand_bytes || d->length != kind.operand_bytes || mem_none(d->remote_mem_hndl))
+		return GNI_RC_INVALID_PARAM;
+	if (kind.fetching && mem_none(d->local_mem_hndl))
+		return GNI_RC_INVALID_PARAM;
+	if (d->remote_addr % kind.operand_bytes || (kind.fetching && d->local_addr % kind.operand_bytes))
+		return GNI_RC_ALIGNMENT_ERROR;
+	if (!available(ep->nic, kind, d->amo_cmd))
+		return GNI_RC_INVALID_PARAM;
+	Ticket ticket;
+	gni_return_t rc = post_begin(ep, ep->cq, d, &ticket);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+
+	aries_fma_desc *area = fma_fill(ep, d, ep->cq);
+	area->operand[0] = d->first_operand;
+	area->operand[1] = d->second_operand;
+	if (kind.fetching) {
+		area->local_mdh = mem_mdh(d->local_mem_hndl);
+		area->local_offset = d->local_addr & kOffsetMask;
+	}
+	fma_ring(ep->nic, ticket.id, d->length, ARIES_FMA_AMO_OP, d->cq_mode, d->amo_cmd);
+	if (!ticket.id) [[unlikely]]
+		fma_silent_end(ep, d);
+	return GNI_RC_SUCCESS;
+}
+
+} // namespace ugni

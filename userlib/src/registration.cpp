@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "registration.hpp"
+#include "memhandle.hpp"
+
+#include <cstdlib>
+
+namespace ugni
+{
+
+Registration *RegistrationTable::place(uint32_t mdh)
+{
+	if (mdh >= kMdhs)
+		return nullptr;
+	if (!blocks_) {
+		blocks_ = static_cast<Registration **>(calloc(kMdhs / kBlock, sizeof(Registration *)));
+		if (!blocks_)
+			return nullptr;
+	}
+	Registration *&block = blocks_[mdh / kBlock];
+	if (!block)
+		block = static_cast<Registration *>(calloc(kBlock, sizeof(Registration)));
+	return block ? &block[mdh % kBlock] : nullptr;
+}
+
+Registration *RegistrationTable::find(uint32_t mdh) const
+{
+	if (mdh >= kMdhs || !blocks_ || !blocks_[mdh / kBlock])
+		return nullptr;
+	Registration *r = &blocks_[mdh / kBlock][mdh % kBlock];
+	return mem_none(r->handle) ? nullptr : r;
+}
+
+Registration *RegistrationTable::next(uint32_t mdh) const
+{
+	for (; mdh < kMdhs; mdh++) {
+		if (Registration *r = find(mdh))
+			return r;
+	}
+	return nullptr;
+}
+
+void RegistrationTable::close()
+{
+	if (!blocks_)
+		return;
+	for (uint32_t i = 0; i < kMdhs / kBlock; i++)
+		free(blocks_[i]);
+	free(static_cast<void *>(blocks_));
+	blocks_ = nullptr;
+}
+
+} // namespace ugni

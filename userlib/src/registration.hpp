@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Registrations of a NIC handle, by MDH. */
+#ifndef UGNI_REGISTRATION_HPP
+#define UGNI_REGISTRATION_HPP
+
+#include "gni.hpp"
+
+#include <cstdint>
+
+namespace ugni
+{
+
+struct Registration {
+	gni_mem_handle_t handle; /* all zero: free */
+	uint64_t address;
+	uint64_t length;
+	gni_cq *cq; /* nullptr: no remote events */
+};
+
+/** Grows by blocks, so that a process with few registrations pays little. */
+class RegistrationTable
+{
+	static constexpr uint32_t kMdhs = 4096;
+	static constexpr uint32_t kBlock = 64;
+
+public:
+	/** Return: the place for @mdh, free or not; nullptr without memory or out of range. */
+	Registration *place(uint32_t mdh);
+	/** Return: the registration with that MDH, nullptr if there is none. */
+	Registration *find(uint32_t mdh) const;
+	/** First registration with an MDH of @mdh or more, nullptr if there is none. */
+	Registration *next(uint32_t mdh) const;
+	void close();
+
+private:
+	Registration **blocks_ = nullptr;
+};
+
+} // namespace ugni
+
+#endif

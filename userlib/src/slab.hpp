@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Objects behind handles.
+ *
+ * A handle is the address of an object in a range of address space reserved
+ * for its kind and never given back. So any value a caller passes, NULL, a
+ * wild pointer or a handle destroyed earlier, is told apart from a live handle
+ * by a range check, an alignment check and the object's magic word, without a
+ * lock and without touching memory that might be gone.
+ *
+ * A slot is used again only after kQuarantine others of its kind have been
+ * freed, oldest first, so that a handle destroyed recently is never taken for
+ * a new object.
+ */
+#ifndef UGNI_SLAB_HPP
+#define UGNI_SLAB_HPP
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <pthread.h>
+#include <sys/mman.h>
+
+namespace ugni
+{
+
+/**
+ * T: has std::atomic<uint64_t> magic as its first member, kMagic, kSlots, and a
+ * size that is a power of two. Pages are taken from the system when first used.
+ */
+template <typename T> class Slab
+{
+	static_assert(std::has_single_bit(sizeof(T)));
+	static constexpr uint64_t kDead = 0x64656164'00000000;
+	static constexpr uint32_t kQuarantine = 64;
+	static constexpr size_t kStep = size_t{64} << 10;
+	static constexpr uint32_t kNone = ~0U;
+
+public:
+	/** May be called with any value, from any thread. */
+	bool valid(const T *object) const
+	{
+		uintptr_t distance = reinterpret_cast<uintptr_t>(object) - base_.load(std::memory_order_relaxed);
+
+		return distance < used_.load(std::memory_order_acquire) && distance % sizeof(T) == 0 &&
+		       object->magic.load(std::memory_order_relaxed) == T::kMagic;
+	}
+
+	/** Return: a new object, or nullptr when memory or slots are exhausted. */
+	T *create()
+	{
+		pthread_mutex_lock(&lock_);
+		T *object = take();
+		pthread_mutex_unlock(&lock_);
+		if (!object)
+			return nullptr;
+		new (object) T();
+		object->magic.store(T::kMagic, std::memory_order_release);
+		return object;
+	}
+
+	/** The handle is invalid from here on; the slot stays out of use until recycle(). */
+	static void retire(T *object) { object->magic.store(kDead, std::memory_order_release); }
+
+	/** Gives a retired object's slot back. */
+	void recycle(T *object)
+	{
+		uint32_t slot = index(object);
+
+		pthread_mutex_lock(&lock_);
+		*next(slot) = kNone;
+		if (tail_ == kNone)
+			head_ = slot;
+		else
+			*next(tail_) = slot;
+		tail_ = slot;
+		free_++;
+		pthread_mutex_unlock(&lock_);
+	}
+
+	void destroy(T *object)
+	{
+		retire(object);
+		recycle(object);
+	}
+
+private:
+	T *at(uint32_t slot) const { return reinterpret_cast<T *>(base_.load(std::memory_order_relaxed)) + slot; }
+	uint32_t index(const T *object) const { return static_cast<uint32_t>(object - at(0)); }
+	/* A free slot keeps its link behind the magic word. */
+	uint32_t *next(uint32_t slot) const
+	{
+		return reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(at(slot)) + sizeof(uint64_t));
+	}
+
+	T *take()
+	{
+		if (free_ > kQuarantine)
+			return pop();
+		T *object = extend();
+		return object || !free_ ? object : pop();
+	}
+
+	T *pop()
+	{
+		uint32_t slot = head_;
+
+		head_ = *next(slot);
+		if (head_ == kNone)
+			tail_ = kNone;
+		free_--;
+		return at(slot);
+	}
+
+	T *extend()
+	{
+		if (!base_.load(std::memory_order_relaxed) && !reserve())
+			return nullptr;
+		size_t begin = used_.load(std::memory_order_relaxed);
+		/* Clients use the low 24 bits of a handle as an id and keep 0 for themselves. */
+		while (((base_.load(std::memory_order_relaxed) + begin) & 0xffffff) < 2)
+			begin += sizeof(T);
+		size_t end = begin + sizeof(T);
+		if (end > kBytes)
+			return nullptr;
+		if (end > committed_) {
+			if (mprotect(reinterpret_cast<char *>(at(0)) + committed_, kStep, PROT_READ | PROT_WRITE))
+				return nullptr;
+			committed_ += kStep;
+		}
+		used_.store(end, std::memory_order_release);
+		return reinterpret_cast<T *>(base_.load(std::memory_order_relaxed) + begin);
+	}
+
+	bool reserve()
+	{
+		void *p = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (p == MAP_FAILED)
+			return false;
+		base_.store(reinterpret_cast<uintptr_t>(p), std::memory_order_release);
+		return true;
+	}
+
+	static constexpr size_t kBytes = (sizeof(T) * T::kSlots + kStep - 1) / kStep * kStep;
+
+	pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER; /* protects everything below */
+	std::atomic<uintptr_t> base_{0};                   /* read without the lock */
+	std::atomic<size_t> used_{0};                      /* bytes ever handed out; read without the lock */
+	size_t committed_ = 0;
+	uint32_t head_ = kNone;
+	uint32_t tail_ = kNone;
+	uint32_t free_ = 0;
+};
+
+} // namespace ugni
+
+#endif
