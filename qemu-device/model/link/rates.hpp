@@ -32,7 +32,7 @@ inline constexpr uint64_t HOP_NS = 100;
 /** From NIC to NIC through one router, without serialisation: Netlink, processor tiles, switch. */
 inline constexpr uint64_t ROUTER_NS = 50;
 
-inline constexpr uint32_t LANES = 3; ///< of each link and direction (T06)
+inline constexpr uint32_t LANES = 3;      ///< of each link and direction (T06)
 inline constexpr uint32_t FLIT_BITS = 48; ///< (P02)
 
 /** What a tile drives. */

@@ -269,7 +269,7 @@ Network::Transit Network::carry(uint32_t src, uint32_t dst, PacketClass cls, uin
 	if (mode.routing == Routing::Adaptive)
 		seed += depart_ns << 18;
 
-	Train train{src,  dst, src / NICS_PER_ROUTER, dst / NICS_PER_ROUTER, flits_total, ns_to_ticks(depart_ns),
+	Train train{src,         dst, src / NICS_PER_ROUTER, dst / NICS_PER_ROUTER, flits_total, ns_to_ticks(depart_ns),
 		    mix64(seed), mode};
 
 	if (packets <= SPLIT_ABOVE || mode.routing == Routing::InOrder) {

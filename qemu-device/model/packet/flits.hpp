@@ -15,8 +15,8 @@
 namespace aries
 {
 
-inline constexpr uint32_t FLIT_BYTES = 6;         ///< 48 bits (P02)
-inline constexpr uint32_t PACKET_BYTES = 64;      ///< data in a packet, at most (P01)
+inline constexpr uint32_t FLIT_BYTES = 6;    ///< 48 bits (P02)
+inline constexpr uint32_t PACKET_BYTES = 64; ///< data in a packet, at most (P01)
 inline constexpr uint32_t PACKET_CRC_BYTES = 2;
 inline constexpr uint32_t REQUEST_HEADER_FLITS = 3;
 inline constexpr uint32_t RESPONSE_HEADER_FLITS = 1;
@@ -67,8 +67,8 @@ inline constexpr uint32_t ERROR_RESPONSE_FLITS = RESPONSE_HEADER_FLITS + 1;
 
 /** What a transfer puts on the network. */
 struct TransferFlits {
-	uint32_t packets; ///< requests, and as many responses
-	uint32_t request; ///< flits of all requests
+	uint32_t packets;  ///< requests, and as many responses
+	uint32_t request;  ///< flits of all requests
 	uint32_t response; ///< flits of all responses
 };
 

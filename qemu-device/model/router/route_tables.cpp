@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "router/route_tables.hpp"
 
+#include <algorithm>
+
 #include "router/routing_mode.hpp"
 
 namespace aries
@@ -13,6 +15,18 @@ namespace
 uint32_t spread(uint32_t router, uint32_t target)
 {
 	return static_cast<uint32_t>(mix64(uint64_t{router} << 32 | target) >> 40);
+}
+
+/* Uniform over 0 to size - 1 without two of them. */
+uint32_t other_than(uint32_t a, uint32_t b, uint32_t size, uint32_t way)
+{
+	uint32_t pick = pick_of(way, size - 2);
+
+	if (pick >= std::min(a, b))
+		pick++;
+	if (pick >= std::max(a, b))
+		pick++;
+	return pick;
 }
 
 } // namespace
@@ -73,21 +87,15 @@ uint32_t RouteTables::local_nonminimal(uint32_t router, uint32_t target, uint32_
 {
 	const uint32_t size = topo_.group_routers();
 	const uint32_t first = topo_.group_of(router) * size;
-	uint32_t root = first + pick_of(way, size);
 
-	for (uint32_t tries = 0; tries < 2 && (root == router || root == target); tries++)
-		root = root + 1 < first + size ? root + 1 : first;
-	return root;
+	return size > 2 ? first + other_than(router - first, target - first, size, way) : router;
 }
 
 uint32_t RouteTables::global_nonminimal(uint32_t router, uint32_t target, uint32_t way) const noexcept
 {
 	const uint32_t size = topo_.routers();
-	uint32_t root = pick_of(way, size);
 
-	for (uint32_t tries = 0; tries < 2 && (root == router || root == target); tries++)
-		root = root + 1 < size ? root + 1 : 0;
-	return root;
+	return size > 2 ? other_than(router, target, size, way) : router;
 }
 
 uint32_t RouteTables::root(uint32_t router, uint32_t target, uint32_t way) const noexcept

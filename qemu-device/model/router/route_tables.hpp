@@ -63,10 +63,10 @@ public:
 	/** Output tile at @p router towards another group, by the nearest of its global links (R02, R05). */
 	uint32_t global_minimal(uint32_t router, uint32_t group, uint32_t way) const noexcept;
 
-	/** Root in the group of @p router, for ways inside a group; never one of the ends if there is another (R03). */
+	/** Root in the group of @p router: uniform without the two ends; @p router if there are no others (R03). */
 	uint32_t local_nonminimal(uint32_t router, uint32_t target, uint32_t way) const noexcept;
 
-	/** Root anywhere, uniform over all routers, for ways between groups (R04). */
+	/** Root anywhere, the same for all routers of the system (R04). */
 	uint32_t global_nonminimal(uint32_t router, uint32_t target, uint32_t way) const noexcept;
 
 	/** Output tile at @p router towards @p target: one of the minimal tables; NO_TILE if that is here. */

@@ -24,10 +24,10 @@ inline constexpr uint16_t DLV_ADAPTIVE2 = 0x0040;
 inline constexpr uint16_t DLV_ADAPTIVE3 = 0x0080;
 
 enum class Routing : uint8_t {
-	InOrder,       ///< one way for each pair of nodes, whatever the address
-	MinimalHash,   ///< minimal, way by the hash of the header
+	InOrder,        ///< one way for each pair of nodes, whatever the address
+	MinimalHash,    ///< minimal, way by the hash of the header
 	NonminimalHash, ///< through a root, both by the hash of the header
-	Adaptive,      ///< the lightest of 2 + 2 random candidates, with a bias
+	Adaptive,       ///< the lightest of 2 + 2 random candidates, with a bias
 };
 
 struct RoutingMode {

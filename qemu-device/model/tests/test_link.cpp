@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Links: booking from threads and processes, rates, lanes, damage. */
+#include "cmocka_cpp.hpp"
+
+#include <csignal>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "link/link.hpp"
+
+using namespace aries;
+
+namespace
+{
+
+/* Bytes per microsecond that n flits get through a tile. */
+double mb_per_s(const TileState &tile, Medium medium)
+{
+	const uint64_t flits = 9000000;
+
+	return static_cast<double>(flits) * 6 * 1000 * TICKS_PER_NS /
+	       static_cast<double>(link_ticks(tile, medium, flits));
+}
+
+void assert_close(double value, double want)
+{
+	assert_true(value > want * 0.999 && value < want * 1.001);
+}
+
+void zero_is_quiet(void **)
+{
+	TileState tile{};
+
+	assert_true(link_up(tile));
+	assert_int_equal(link_lanes(tile), 3);
+	assert_int_equal(booked_ahead(tile, 0), 0);
+	assert_string_equal(link_state_name(tile), "up");
+}
+
+void bookings_follow_each_other(void **)
+{
+	TileState tile{};
+
+	assert_int_equal(book(tile, 100, 10), 100);
+	assert_int_equal(book(tile, 100, 10), 110);
+	assert_int_equal(booked_ahead(tile, 100), 20);
+	assert_int_equal(booked_ahead(tile, 115), 5);
+	assert_int_equal(booked_ahead(tile, 200), 0);
+	assert_int_equal(book(tile, 500, 1), 500);
+}
+
+/* T19, T20, P02: raw rates; P05: one flit in ten is the LCB's, but processor tiles have none. */
+void rates_P05_P17_T20(void **)
+{
+	TileState tile{};
+
+	assert_close(mb_per_s(tile, Medium::Electrical), 5250 * 0.9);
+	assert_close(mb_per_s(tile, Medium::Optical), 4687.5 * 0.9);
+	assert_close(mb_per_s(tile, Medium::Processor), 5250);
+	set_link_lanes(tile, 2);
+	assert_close(mb_per_s(tile, Medium::Electrical), 3500 * 0.9);
+	assert_string_equal(link_state_name(tile), "degraded");
+	set_link_lanes(tile, 1);
+	assert_close(mb_per_s(tile, Medium::Electrical), 1750 * 0.9);
+	assert_int_equal(link_lanes(tile), 1);
+	set_link_lanes(tile, 3);
+	assert_close(mb_per_s(tile, Medium::Electrical), 5250 * 0.9);
+	/* P06: a 64-byte put with its response. */
+	assert_close(mb_per_s(tile, Medium::Electrical) * 64 / (15 * 6), 5250 * 0.64);
+}
+
+void up_and_down_leave_the_lanes_alone(void **)
+{
+	TileState tile{};
+
+	set_link_lanes(tile, 2);
+	set_link_up(tile, false);
+	assert_false(link_up(tile));
+	assert_int_equal(link_lanes(tile), 2);
+	assert_string_equal(link_state_name(tile), "down");
+	set_link_up(tile, true);
+	assert_true(link_up(tile));
+	assert_int_equal(link_lanes(tile), 2);
+}
+
+/* Whatever is in the words, a link can be used again. */
+void damage_heals(void **)
+{
+	TileState tile{};
+
+	tile.busy = UINT64_MAX;
+	assert_int_equal(booked_ahead(tile, 1000), 0);
+	assert_int_equal(book(tile, 1000, 10), 1000);
+	assert_int_equal(booked_ahead(tile, 1000), 10);
+	book(tile, 1000, UINT64_MAX);
+	assert_true(booked_ahead(tile, 1000) <= BOOKING_LIMIT);
+	tile.busy = 1000 + BOOKING_LIMIT + 1;
+	assert_int_equal(book(tile, 1000, 10), 1000);
+	tile.state = UINT32_MAX;
+	assert_int_equal(link_lanes(tile), 1);
+	assert_false(link_up(tile));
+	assert_true(link_ticks(tile, Medium::Processor, 1) > 0);
+}
+
+/* No booking is lost and no two overlap, from several threads (run with the thread sanitizer). */
+void threads_book_one_after_the_other(void **)
+{
+	constexpr uint32_t threads = 4;
+	constexpr uint32_t rounds = 20000;
+	static TileState tile;
+	std::vector<std::vector<uint64_t>> starts(threads);
+	std::vector<std::thread> running;
+	std::vector<uint64_t> all;
+
+	for (uint32_t t = 0; t < threads; t++) {
+		running.emplace_back([&starts, t] {
+			for (uint32_t i = 0; i < rounds; i++)
+				starts[t].push_back(book(tile, 0, 7));
+		});
+	}
+	for (std::thread &thread : running)
+		thread.join();
+	for (const auto &list : starts)
+		all.insert(all.end(), list.begin(), list.end());
+	std::sort(all.begin(), all.end());
+	for (uint64_t i = 0; i < all.size(); i++)
+		assert_int_equal(all[i], i * 7);
+	assert_int_equal(tile.busy.load(), uint64_t{threads} * rounds * 7);
+}
+
+/* A process killed while it books leaves a link that works. */
+void killed_process_breaks_nothing(void **)
+{
+	void *memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(memory, MAP_FAILED);
+
+	auto *tile = static_cast<TileState *>(memory);
+
+	for (int round = 0; round < 20; round++) {
+		const pid_t child = fork();
+
+		assert_true(child >= 0);
+		if (child == 0) {
+			for (;;)
+				book(*tile, 0, 1);
+		}
+		while (tile->busy.load() < static_cast<uint64_t>(round + 1) * 1000)
+			usleep(100);
+		assert_int_equal(kill(child, SIGKILL), 0);
+		assert_int_equal(waitpid(child, nullptr, 0), child);
+
+		const uint64_t before = tile->busy.load();
+
+		assert_int_equal(book(*tile, 0, 5), before);
+		assert_int_equal(tile->busy.load(), before + 5);
+		assert_true(link_up(*tile));
+	}
+	munmap(memory, 4096);
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(zero_is_quiet),
+		cmocka_unit_test(bookings_follow_each_other),
+		cmocka_unit_test(rates_P05_P17_T20),
+		cmocka_unit_test(up_and_down_leave_the_lanes_alone),
+		cmocka_unit_test(damage_heals),
+		cmocka_unit_test(threads_book_one_after_the_other),
+		cmocka_unit_test(killed_process_breaks_nothing),
+	};
+
+	return cmocka_run_group_tests_name("link", tests, nullptr, nullptr);
+}

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The network as a NIC sees it: latency, load, ways, order, failures, sharing. */
+#include "cmocka_cpp.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "netlink/network.hpp"
+#include "netlink/timing.hpp"
+#include "packet/flits.hpp"
+
+using namespace aries;
+
+namespace
+{
+
+constexpr DragonflyShape ONE_ROUTER{4, 0, 0};
+constexpr DragonflyShape CHASSIS{64, 0, 0};
+constexpr DragonflyShape GROUPS{64, 2, 2};
+constexpr uint64_t NOW = 1000000;
+constexpr uint16_t ADAPTIVE = 0;
+
+/* A network with memory of its own. */
+class Machine
+{
+public:
+	explicit Machine(const DragonflyShape &shape)
+		: bytes_(Network::shared_bytes(shape)), memory_(std::aligned_alloc(64, bytes_)), zeroed_(zero()),
+		  net(shape, memory_)
+	{
+	}
+
+	~Machine() { std::free(memory_); }
+
+	Machine(const Machine &) = delete;
+	Machine &operator=(const Machine &) = delete;
+
+	void *memory() { return memory_; }
+
+	bool quiet() const
+	{
+		const auto *byte = static_cast<const unsigned char *>(memory_);
+
+		return std::all_of(byte, byte + bytes_, [](unsigned char b) { return b == 0; });
+	}
+
+	Network::Transit put8(uint32_t src, uint32_t dst, uint16_t mode = ADAPTIVE, uint64_t hash = 0,
+			      uint64_t at = NOW)
+	{
+		return net.carry(src, dst, PacketClass::Request, request_flits(PacketKind::Put, 8), 1, mode, hash, at);
+	}
+
+private:
+	bool zero()
+	{
+		std::memset(memory_, 0, bytes_);
+		return true;
+	}
+
+	size_t bytes_;
+	void *memory_;
+	bool zeroed_;
+
+public:
+	Network net;
+};
+
+/* Modelled time of operations, put together as a NIC does it. */
+uint64_t put_ns(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint64_t at)
+{
+	const TransferFlits flits = transfer_flits(PacketKind::Put, bytes);
+
+	return net.carry(src, dst, PacketClass::Request, flits.request, flits.packets, 0, 0, at + SEND_NS).arrive_ns +
+	       RECEIVE_NS - at;
+}
+
+uint64_t get_ns(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint64_t at)
+{
+	const TransferFlits flits = transfer_flits(PacketKind::Get, bytes);
+	const uint64_t there =
+		net.carry(src, dst, PacketClass::Request, flits.request, flits.packets, 0, 0, at + SEND_NS).arrive_ns;
+	const uint64_t back =
+		net.carry(dst, src, PacketClass::Response, flits.response, flits.packets, 0, 0, there + SERVE_GET_NS)
+			.arrive_ns;
+
+	return back + RECEIVE_NS - at;
+}
+
+void latency_L01_L02_L04(void **)
+{
+	Machine m(ONE_ROUTER);
+	const uint64_t put8 = put_ns(m.net, 0, 1, 8, NOW);
+	const uint64_t get8 = get_ns(m.net, 0, 1, 8, 2 * NOW);
+
+	assert_in_range(put8, 790, 810);
+	assert_in_range(get8, 1580, 1620);
+	/* L04: 64 bytes cost 9 to 11 flits more, 128 bytes little. */
+	assert_in_range(put_ns(m.net, 0, 1, 64, 3 * NOW) - put8, 9, 14);
+	assert_in_range(put_ns(m.net, 0, 1, 128, 4 * NOW) - put8, 20, 40);
+}
+
+void hop_latency_L05_L06_L07(void **)
+{
+	Machine m({256, 3, 2});
+	const uint64_t none = m.put8(0, 1).arrive_ns - NOW;
+	uint32_t longest = 0;
+	uint64_t at = NOW;
+
+	for (uint32_t pair = 0; pair < 256 * 64; pair++, at += NOW) {
+		const uint32_t src = pair % 64 * 4;
+		const uint32_t dst = pair / 64;
+		const Network::Transit t = m.put8(src, dst, ADAPTIVE, pair, at);
+
+		assert_true(t.reachable && !t.nonminimal);
+		assert_in_range(t.arrive_ns - at, none + t.hops * HOP_NS, none + t.hops * HOP_NS + 3);
+		longest = std::max(longest, t.hops);
+		/* L07: under 2 us. */
+		assert_true(put_ns(m.net, src, dst, 8, at + NOW / 2) < 2000);
+	}
+	/* L06: 500 ns for the longest minimal way. */
+	assert_int_equal(longest * HOP_NS, 500);
+}
+
+void nic_rate_L08_L15(void **)
+{
+	/* 10.24 GB/s: a megabyte in 102,400 ns. */
+	assert_int_equal(nic_busy_ns(1 << 20), 102400);
+	assert_int_equal(nic_busy_ns(1), 7);
+	assert_int_equal(AMO_CENTI_NS * 400, 100000);
+}
+
+/* P06: what a long stream of puts gets through one link, responses included in its share. */
+void stream_over_one_link_P06(void **)
+{
+	Machine m(CHASSIS);
+	const TransferFlits flits = transfer_flits(PacketKind::Put, 64 << 20);
+	const Network::Transit t = m.net.carry(0, 4, PacketClass::Request, flits.request + flits.response,
+					       flits.packets, DLV_IN_ORDER, 0, NOW);
+	const double mb_per_s = (64 << 20) * 1e3 / static_cast<double>(t.arrive_ns - NOW);
+
+	assert_int_equal(t.hops, 1);
+	assert_true(mb_per_s > 5250 * 0.635 && mb_per_s < 5250 * 0.641);
+}
+
+/* T05: a single NIC gets four processor tiles, so a router's own traffic exceeds the share of one. */
+void netlink_spreads_by_load_T04_T05(void **)
+{
+	for (uint32_t nic = 0; nic < 4; nic++) {
+		Machine m(ONE_ROUTER);
+		std::set<uint32_t> used;
+		uint32_t changes = 0;
+
+		for (int i = 0; i < 16; i++)
+			changes +=
+				m.net.carry(nic, nic ^ 1, PacketClass::Request, 14, 1, ADAPTIVE, 0, NOW).tile_changed;
+		for (uint32_t i = 0; i < PROCESSOR_TILES; i++) {
+			if (m.net.load_ns(0, FIRST_INJECT + i, NOW))
+				used.insert(i / 4);
+		}
+		assert_int_equal(used.size(), 1);
+		assert_int_equal(*used.begin(), nic / 2);
+		assert_true(changes >= 3);
+		/* 16 packets of 14 flits over four tiles: each as much. */
+		for (uint32_t i = 0; i < 4; i++)
+			assert_in_range(m.net.load_ns(0, FIRST_INJECT + nic / 2 * 4 + i, NOW), 63, 65);
+	}
+}
+
+void quiet_nic_stays_on_its_tile_T05(void **)
+{
+	Machine m(ONE_ROUTER);
+
+	for (uint64_t i = 0; i < 100; i++)
+		assert_false(m.put8(0, 1, ADAPTIVE, i, NOW + i * 1000).tile_changed);
+}
+
+/* Long transfers exceed one processor tile and one link. */
+void block_transfers_are_spread_T05(void **)
+{
+	Machine m(CHASSIS);
+	const TransferFlits flits = transfer_flits(PacketKind::Put, 16 << 20);
+	const uint64_t local =
+		m.net.carry(0, 1, PacketClass::Request, flits.request, flits.packets, 0, 0, NOW).arrive_ns - NOW;
+	const Network::Transit far =
+		m.net.carry(0, 4, PacketClass::Request, flits.request, flits.packets, 0, 0, 1000 * NOW);
+	const double one_tile = flits.request * 6 / 5.25;
+
+	assert_true(static_cast<double>(local) < one_tile / 3.9);
+	assert_true(static_cast<double>(far.arrive_ns - 1000 * NOW) < one_tile / 2);
+	assert_true(far.nonminimal && far.reachable);
+	assert_int_equal(far.hops, 1);
+}
+
+void quiet_network_is_minimal_R11(void **)
+{
+	for (uint16_t mode : {uint16_t{0}, DLV_ADAPTIVE1, DLV_ADAPTIVE2, DLV_ADAPTIVE3}) {
+		Machine m(GROUPS);
+		uint64_t at = NOW;
+
+		for (uint32_t src = 0; src < 64; src += 3) {
+			for (uint32_t dst = 0; dst < 64; dst++, at += 100000)
+				assert_false(m.put8(src, dst, mode, dst, at).nonminimal);
+		}
+	}
+}
+
+/* Packets from one router to its neighbour until one takes another way. */
+uint32_t packets_until_nonminimal(uint16_t mode)
+{
+	Machine m(CHASSIS);
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		if (m.put8(0, 4, mode, i).nonminimal)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+/* R10: the bias decides how much load a minimal way takes before packets go around. */
+void load_and_bias_decide_R06_R10(void **)
+{
+	const uint32_t bias0 = packets_until_nonminimal(0);
+	const uint32_t bias1 = packets_until_nonminimal(DLV_ADAPTIVE1);
+	const uint32_t bias2 = packets_until_nonminimal(DLV_ADAPTIVE2);
+	const uint32_t bias3 = packets_until_nonminimal(DLV_ADAPTIVE3);
+
+	/* 5 flits take 6.35 ns of the one green link: 200 ns are 32 packets. */
+	assert_in_range(bias0, 28, 40);
+	assert_true(bias1 > bias0 && bias2 > bias1 && bias3 > bias2 && bias3 < UINT32_MAX);
+	assert_int_equal(packets_until_nonminimal(DLV_MIN_HASH), UINT32_MAX);
+	assert_int_equal(packets_until_nonminimal(DLV_IN_ORDER), UINT32_MAX);
+	assert_int_equal(packets_until_nonminimal(DLV_NMIN_HASH), 0);
+}
+
+/* R06, R15: all of one group to one other group; adaptive routing beats minimal routing. */
+void worst_case_traffic_R15(void **)
+{
+	uint64_t last[2] = {};
+
+	for (int adaptive = 0; adaptive < 2; adaptive++) {
+		Machine m({176, 2, 2});
+
+		for (uint32_t i = 0; i < 4000; i++) {
+			const Network::Transit t = m.net.carry(i % 16, 16 + i * 7 % 16, PacketClass::Request, 14, 1,
+							       adaptive ? ADAPTIVE : DLV_MIN_HASH, i, NOW);
+
+			last[adaptive] = std::max(last[adaptive], t.arrive_ns - NOW);
+		}
+	}
+	assert_true(last[1] * 2 < last[0]);
+}
+
+/* R12: packets with one header hash arrive in the order in which they left, under any load. */
+void hashed_modes_keep_order_R12(void **)
+{
+	for (uint16_t mode : {DLV_IN_ORDER, DLV_MIN_HASH, DLV_NMIN_HASH}) {
+		Machine m({176, 2, 2});
+		uint64_t last = 0;
+		uint32_t hops = 0;
+
+		for (uint32_t i = 0; i < 2000; i++) {
+			const Network::Transit t = m.put8(1, 170, mode, 77, NOW + i);
+
+			m.put8(i % 176, (i * 31) % 176, ADAPTIVE, i, NOW + i);
+			assert_true(t.reachable && t.arrive_ns > last);
+			if (i)
+				assert_int_equal(t.hops, hops);
+			assert_int_equal(t.nonminimal, mode == DLV_NMIN_HASH);
+			hops = t.hops;
+			last = t.arrive_ns;
+		}
+	}
+}
+
+/* Output tiles of a router that are booked. */
+std::set<uint32_t> booked(const Network &net, uint32_t router)
+{
+	std::set<uint32_t> tiles;
+
+	for (uint32_t tile = 0; tile < TILE_SLOTS; tile++) {
+		if (net.load_ns(router, tile, NOW))
+			tiles.insert(tile);
+	}
+	return tiles;
+}
+
+/* IN_ORDER ignores the address, the hashed mode spreads addresses over the parallel links. */
+void hash_spreads_addresses_R12(void **)
+{
+	Machine order({384, 0, 0});
+	Machine hashed({384, 0, 0});
+
+	for (uint64_t hash = 0; hash < 64; hash++) {
+		order.put8(0, 64, DLV_IN_ORDER, hash);
+		hashed.put8(0, 64, DLV_MIN_HASH, hash);
+	}
+	assert_int_equal(booked(order.net, 0).size(), 2);      /* one link, one processor tile */
+	assert_int_equal(booked(hashed.net, 0).size(), 3 + 4); /* three black links, four processor tiles */
+}
+
+void failed_links_are_avoided_R14(void **)
+{
+	Machine m(CHASSIS);
+
+	assert_true(m.net.set_link(0, Dragonfly::green_tile(0, 1), false));
+	for (uint16_t mode : {ADAPTIVE, DLV_IN_ORDER, DLV_MIN_HASH, DLV_NMIN_HASH}) {
+		for (uint64_t i = 0; i < 50; i++) {
+			const Network::Transit t = m.put8(0, 4, mode, i, NOW * (i + 1));
+
+			assert_true(t.reachable && t.nonminimal);
+			assert_int_equal(t.hops, 2);
+			/* Both directions are down. */
+			assert_int_equal(m.put8(4, 0, mode, i, NOW * (i + 1)).hops, 2);
+		}
+	}
+	assert_int_equal(m.net.load_ns(0, Dragonfly::green_tile(0, 1), NOW), 0);
+	assert_true(m.net.set_link(0, Dragonfly::green_tile(0, 1), true));
+	assert_int_equal(m.put8(0, 4).hops, 1);
+}
+
+/* R14: with one of three black links gone the other two carry on, minimally. */
+void parallel_links_replace_each_other_R14(void **)
+{
+	Machine m({384, 0, 0});
+
+	for (uint32_t link = 0; link < 2; link++) {
+		assert_true(m.net.set_link(0, Dragonfly::black_tile(0, 1, link), false));
+		for (uint64_t i = 0; i < 50; i++) {
+			const Network::Transit t = m.put8(0, 64, DLV_MIN_HASH, i, NOW * (i + 1));
+
+			assert_true(t.reachable && !t.nonminimal);
+			assert_int_equal(t.hops, 1);
+		}
+	}
+}
+
+/* Lost connectivity is told, nothing is booked, nothing hangs. */
+void no_way_is_told_R14(void **)
+{
+	Machine m({8, 0, 0});
+
+	assert_true(m.net.set_link(0, Dragonfly::green_tile(0, 1), false));
+
+	const Network::Transit t = m.put8(0, 4);
+
+	assert_false(t.reachable);
+	assert_int_equal(booked(m.net, 0).size(), 0);
+	assert_false(m.put8(0, 4, DLV_NMIN_HASH).reachable);
+	assert_true(m.put8(0, 1).reachable);
+
+	Machine isolated(CHASSIS);
+
+	for (uint32_t tile = 0; tile < NETWORK_TILES; tile++)
+		isolated.net.set_link(3, tile, false);
+	for (uint32_t src = 0; src < 64; src++)
+		assert_int_equal(isolated.put8(src, 12).reachable, src / 4 == 3);
+}
+
+void bad_arguments_are_refused(void **)
+{
+	Machine m(CHASSIS);
+	bool thrown = false;
+
+	assert_false(m.put8(64, 0).reachable);
+	assert_false(m.put8(0, UINT32_MAX).reachable);
+	assert_false(m.net.set_link(0, FIRST_BLUE, false));
+	assert_false(m.net.set_link(16, 0, false));
+	assert_false(m.net.set_link(0, UINT32_MAX, false));
+	assert_false(m.net.set_lanes(0, 0, 0));
+	assert_false(m.net.set_lanes(0, 0, 4));
+	m.net.set_nic_link(64, false);
+	assert_false(m.net.nic_link(64));
+	assert_int_equal(m.net.load_ns(99, 0, NOW), 0);
+	assert_true(m.quiet());
+	assert_int_equal(Network::shared_bytes({0, 0, 0}), 0);
+	assert_false(Network::check({92545, 0, 0}).empty());
+	try {
+		Network net({0, 0, 0}, m.memory());
+	} catch (const std::invalid_argument &) {
+		thrown = true;
+	}
+	assert_true(thrown);
+}
+
+void cut_off_nic(void **)
+{
+	Machine m(CHASSIS);
+
+	m.net.set_nic_link(5, false);
+	assert_false(m.put8(0, 5).reachable);
+	assert_false(m.put8(5, 0).reachable);
+	assert_true(m.put8(0, 6).reachable);
+	m.net.set_nic_link(5, true);
+	assert_true(m.put8(0, 5).reachable);
+}
+
+/* P17: two lanes, one lane: 2/3 and 1/3 of the rate, in both directions. */
+void degraded_lanes_P17(void **)
+{
+	uint64_t time[4] = {};
+
+	for (uint32_t lanes = 1; lanes <= 3; lanes++) {
+		Machine m(CHASSIS);
+
+		assert_true(m.net.set_lanes(1, Dragonfly::green_tile(1, 0), lanes));
+		time[lanes] =
+			m.net.carry(0, 4, PacketClass::Request, 1000000, 70000, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
+	}
+	assert_true(time[2] * 2 > time[3] * 299 / 100 && time[2] * 2 < time[3] * 301 / 100);
+	assert_true(time[1] > time[3] * 299 / 100 && time[1] < time[3] * 301 / 100);
+}
+
+/* Processes share load, link state and NIC state through the memory alone. */
+void two_objects_share_one_network(void **)
+{
+	Machine m(CHASSIS);
+	Network other(CHASSIS, m.memory());
+
+	for (int i = 0; i < 100; i++)
+		m.put8(0, 4, DLV_IN_ORDER);
+	assert_true(other.load_ns(0, Dragonfly::green_tile(0, 1), NOW) > 400);
+
+	const uint64_t waited = other.carry(1, 5, PacketClass::Request, 5, 1, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
+
+	assert_true(waited > 600);
+	other.set_nic_link(4, false);
+	assert_false(m.put8(0, 4).reachable);
+}
+
+/* A clock gone wrong in one process closes no link for the others. */
+void wild_times_do_no_harm(void **)
+{
+	Machine m(CHASSIS);
+
+	for (uint64_t at : {UINT64_MAX, UINT64_MAX / 64, UINT64_MAX / 2, uint64_t{0}}) {
+		m.put8(0, 4, DLV_IN_ORDER, 0, at);
+		m.net.carry(0, 4, PacketClass::Request, UINT32_MAX, UINT32_MAX, 0, 0, at);
+	}
+
+	const Network::Transit t = m.put8(0, 4, DLV_IN_ORDER, 0, NOW * 1000);
+
+	assert_true(t.reachable && t.arrive_ns >= NOW * 1000);
+	/* The most that is believed is the booking limit, and the longest transfer. */
+	assert_true(t.arrive_ns - NOW * 1000 < uint64_t{100} * 1000000000);
+}
+
+/* Threads on the same tiles: all packets are accounted for (run with the thread sanitizer). */
+void threads_share_the_network(void **)
+{
+	constexpr uint32_t rounds = 5000;
+	Machine m(GROUPS);
+	std::vector<std::thread> running;
+
+	for (uint32_t t = 0; t < 4; t++) {
+		running.emplace_back([&m, t] {
+			for (uint32_t i = 0; i < rounds; i++) {
+				m.put8(t, 60, i % 2 ? ADAPTIVE : DLV_MIN_HASH, i, NOW);
+				m.net.set_lanes(5, 0, 1 + i % 3);
+			}
+		});
+	}
+	for (std::thread &thread : running)
+		thread.join();
+
+	uint64_t in = 0;
+	uint64_t out = 0;
+
+	for (uint32_t i = 0; i < PROCESSOR_TILES; i++) {
+		in += m.net.load_ns(0, FIRST_INJECT + i, NOW);
+		out += m.net.load_ns(15, FIRST_PROCESSOR + i, NOW);
+	}
+	/* 20,000 packets of 5 flits at 875 MHz went in; the other side was booked for as long, somewhat later. */
+	assert_in_range(in, 4 * rounds * 5 * 1000 / 875, 4 * rounds * 5 * 1000 / 875 + 2000);
+	assert_true(out >= in);
+}
+
+bool has(const std::string &text, const char *part)
+{
+	return text.find(part) != std::string::npos;
+}
+
+void description_shows_links(void **)
+{
+	Machine m(GROUPS);
+
+	m.net.set_lanes(0, Dragonfly::green_tile(0, 1), 2);
+	m.net.set_link(0, Dragonfly::black_tile(0, 1, 1), false);
+	m.put8(0, 4, DLV_IN_ORDER);
+
+	const std::string text = m.net.describe(1, NOW);
+
+	assert_true(has(text, "64 nodes, 16 routers, 4 groups, 12 links between groups\n"));
+	assert_true(has(text, "node 1: NIC 1 of router 0 (group 0 chassis 0 slot 0), connected\n"));
+	assert_true(has(text, "tile 0 green to router 1 (group 0 chassis 0 slot 1) tile 0: degraded, 2 lanes, load "));
+	assert_true(has(text, "tile 16 black to router 2 (group 0 chassis 1 slot 0) tile 16: down, 3 lanes, load 0"));
+	assert_true(has(text, "processor of NIC 2/3: in load 0 ns, out load 0 ns"));
+	assert_false(has(text, "green to router 1 (group 0 chassis 0 slot 1) tile 0: degraded, 2 lanes, load 0"));
+	assert_true(has(m.net.describe(64, NOW), "64 nodes"));
+}
+
+/* R13: the way back is chosen for itself. */
+void responses_have_their_own_mode_R13(void **)
+{
+	Machine m(CHASSIS);
+
+	for (uint32_t i = 0; i < 1000; i++)
+		m.put8(0, 4, DLV_IN_ORDER);
+	/* NO_ADAPT is about requests, NO_RADAPT about responses. */
+	assert_true(m.net.carry(0, 4, PacketClass::Response, 1, 1, DLV_NO_ADAPT, 0, NOW).nonminimal);
+	assert_false(m.net.carry(0, 4, PacketClass::Response, 1, 1, DLV_NO_RADAPT, 0, NOW).nonminimal);
+	assert_false(m.net.carry(0, 4, PacketClass::Request, 5, 1, DLV_NO_ADAPT, 0, NOW).nonminimal);
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(latency_L01_L02_L04),
+		cmocka_unit_test(hop_latency_L05_L06_L07),
+		cmocka_unit_test(nic_rate_L08_L15),
+		cmocka_unit_test(stream_over_one_link_P06),
+		cmocka_unit_test(netlink_spreads_by_load_T04_T05),
+		cmocka_unit_test(quiet_nic_stays_on_its_tile_T05),
+		cmocka_unit_test(block_transfers_are_spread_T05),
+		cmocka_unit_test(quiet_network_is_minimal_R11),
+		cmocka_unit_test(load_and_bias_decide_R06_R10),
+		cmocka_unit_test(worst_case_traffic_R15),
+		cmocka_unit_test(hashed_modes_keep_order_R12),
+		cmocka_unit_test(hash_spreads_addresses_R12),
+		cmocka_unit_test(failed_links_are_avoided_R14),
+		cmocka_unit_test(parallel_links_replace_each_other_R14),
+		cmocka_unit_test(no_way_is_told_R14),
+		cmocka_unit_test(bad_arguments_are_refused),
+		cmocka_unit_test(cut_off_nic),
+		cmocka_unit_test(degraded_lanes_P17),
+		cmocka_unit_test(two_objects_share_one_network),
+		cmocka_unit_test(wild_times_do_no_harm),
+		cmocka_unit_test(threads_share_the_network),
+		cmocka_unit_test(description_shows_links),
+		cmocka_unit_test(responses_have_their_own_mode_R13),
+	};
+
+	return cmocka_run_group_tests_name("netlink", tests, nullptr, nullptr);
+}
