@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Properties, messages for wrong ones, state by QMP, migration."""
+
+import re
+import subprocess
+
+from aries import Endpoint, FabricCase, HW
+from qtest import FIRMWARE, QEMU, Qemu, start_error, wait_until
+
+PATH = "/machine/peripheral/nic0"
+# name: range that the help names
+KNOBS = {
+    "node": "0 to nodes - 1", "nodes": "1 to 256", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
+    "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
+    "link": "0 to 1", "reorder": "0 to 1", "fabric": "80 bytes",
+}
+
+
+class Help(FabricCase):
+    def test_every_property_has_text_and_range(self):
+        text = subprocess.run([QEMU, "-device", "aries-nic,help"], capture_output=True, text=True, check=True).stdout
+        for name, span in KNOBS.items():
+            with self.subTest(property=name):
+                line = re.search(rf"^  {name}=<\w+>\s+- (.+)$", text, re.M)
+                self.assertTrue(line, "is in the help, with a text")
+                self.assertIn(span, line.group(1))
+
+    def test_listed_as_network_device(self):
+        text = subprocess.run([QEMU, "-device", "help"], capture_output=True, text=True, check=True).stdout
+        line = next(line for line in text.splitlines() if '"aries-nic"' in line)
+        self.assertIn("Aries network interface", line)
+
+
+class WrongValues(FabricCase):
+    def refused(self, options, *needles, memory=None):
+        fabric = "" if "fabric=" in options else f",fabric={self.fabric}"
+        text = start_error("-device", f"aries-nic,bus=rp0{fabric},{options}", memory=memory)
+        lines = [line for line in text.splitlines() if line]
+        self.assertEqual(len(lines), 1, f"one line: {text}")
+        for needle in needles:
+            self.assertIn(needle, text)
+
+    def test_numbers(self):
+        for options, *needles in (
+                ("node=2", "node=2", "0 to 1"), ("node=256,nodes=256", "node=256", "0 to 255"),
+                ("node=abc", "node", "0 to 255"), ("nodes=0", "nodes=0", "1 to 256"), ("nodes=257", "nodes=257", "1 to 256"),
+                ("routers-per-chassis=0", "routers-per-chassis=0", "1 to 16"),
+                ("routers-per-chassis=17", "routers-per-chassis=17", "1 to 16"),
+                ("chassis-per-group=7", "chassis-per-group=7", "1 to 6"),
+                ("lease-ms=49", "lease-ms=49", "50 to 60000"), ("lease-ms=60001", "lease-ms=60001", "50 to 60000"),
+                ("link=2", "link=2", "0 to 1"), ("reorder=2", "reorder=2", "0 to 1"),
+                ("drop=4294967296", "drop=4294967296", "0 to 4294967295"),
+                ("delay-ns=1000000001", "delay-ns=1000000001", "0 to 1000000000")):
+            with self.subTest(options=options):
+                self.refused(options, *needles)
+
+    def test_fabric_names(self):
+        self.refused("fabric=a/b", "fabric=a/b", "absolute path")
+        self.refused("fabric=", "fabric=", "absolute path")
+        self.refused("fabric=/dev/shm/" + "x" * 100, "too long", "80")
+        self.refused("fabric=/nonexistent-dir/fabric", "/nonexistent-dir")
+
+    def test_fabric_that_is_something_else(self):
+        with open(f"/dev/shm/aries-{self.fabric}", "wb") as file:
+            file.write(b"not a segment" * 1000)
+        self.refused("node=0", self.fabric)
+
+    def test_memory_that_is_not_shared(self):
+        self.refused("node=0", "not shared", "share=on", memory=["-machine", "q35"])
+        self.refused("node=0", "not shared", "'mem'", memory=[
+            "-machine", "q35,memory-backend=mem", "-object", "memory-backend-memfd,id=mem,size=64M,share=off"])
+
+    def test_only_migratable(self):
+        text = start_error("-only-migratable", "-device", f"aries-nic,bus=rp0,fabric={self.fabric}")
+        self.assertIn("peers hold mappings", text)
+
+
+class Runtime(FabricCase):
+    def setUp(self):
+        super().setUp()
+        self.dev = self.nic()
+
+    def get(self, name):
+        return self.dev.qemu.qmp("qom-get", path=PATH, property=name)
+
+    def set_error(self, name, value):
+        return self.dev.qemu.qmp_error("qom-set", path=PATH, property=name, value=value)
+
+    def test_configuration_reads_back_and_stays(self):
+        self.assertEqual([self.get(name) for name in ("node", "nodes", "lease-ms", "fabric")], [0, 2, 500, self.fabric])
+        for name, value in (("node", 1), ("nodes", 4), ("lease-ms", 100), ("fabric", "x")):
+            self.assertIn("cannot be changed", self.set_error(name, value))
+        self.assertEqual(self.get("node"), 0)
+
+    def test_faults(self):
+        for name, values, wrong in (("drop", (3, 0), (-1, 1 << 32, "x")), ("corrupt", (2, 0), (1 << 32,)),
+                                    ("delay-ns", (500, 0), (1000000001,)), ("link", (0, 1), (2, "up")),
+                                    ("reorder", (1, 0), (2,))):
+            for value in values:
+                self.assertEqual(self.set_error(name, value), "")
+                self.assertEqual(self.get(name), value)
+            for value in wrong:
+                with self.subTest(property=name, value=value):
+                    text = self.set_error(name, value)
+                    self.assertIn(name, text)
+                    self.assertIn(" to ", text)
+                    self.assertEqual(self.get(name), values[-1])
+
+    def test_faults_from_the_command_line(self):
+        nic = self.nic(node=1, options=",drop=2,link=0")
+        self.assertEqual(nic.qemu.qmp("qom-get", path=PATH, property="drop"), 2)
+        self.assertEqual(nic.qemu.qmp("qom-get", path=PATH, property="link"), 0)
+
+    def test_counters(self):
+        end = Endpoint(self.dev)
+        self.assertEqual(end.put(0, 0, b"count me"), 0)
+        for name, index in HW.items():
+            if name.startswith("ARIES_CNT_"):
+                prop = "counter-" + name[10:].lower().replace("_", "-")
+                self.assertEqual(self.get(prop), self.dev.get("CNT_VALUE", index), prop)
+        self.assertEqual(self.get("counter-fma-puts"), 1)
+        self.assertNotEqual(self.set_error("counter-fma-puts", 0), "", "read only")
+
+    def test_describe(self):
+        self.assertRegex(self.get("describe"), r"\w")
+
+    def test_traces_are_there(self):
+        names = {event["name"] for event in self.dev.qemu.qmp("trace-event-get-state", name="aries_*")}
+        for name in ("aries_reg_write", "aries_fma_write", "aries_err_create", "aries_ub_model"):
+            self.assertIn(name, names)
+
+    def test_migration_is_refused_with_the_reason(self):
+        text = self.dev.qemu.qmp_error("migrate", uri="exec:cat >/dev/null")
+        self.assertIn("aries-nic", text)
+        self.assertIn("peers hold mappings", text)
+        self.assertIn("peers hold mappings", self.dev.qemu.hmp("savevm x"))
+
+    def test_unplug_and_plug(self):
+        for _ in range(3):
+            self.dev.qemu.qmp("device_del", id="nic0")
+            # The guest's part of an unplug is to switch the slot off; a reset does it for it.
+            self.dev.qemu.qmp("system_reset")
+            self.assertTrue(wait_until(lambda: self.dev.qemu.qmp_error("qom-list", path=PATH), 10), "it is gone")
+            plug = {"driver": "aries-nic", "id": "nic0", "bus": "rp0", "node": 0, "nodes": 2, "fabric": self.fabric}
+            self.assertTrue(wait_until(lambda: not self.dev.qemu.qmp_error("device_add", **plug), 5),
+                            self.dev.qemu.qmp_error("device_add", **plug))
+            self.dev.set_up_bus()
+            end = Endpoint(self.dev)
+            self.assertEqual(end.put(0, 0, b"plugged"), 0)
+            self.assertEqual(end.memory(0, 7), b"plugged")
+
+
+class Firmware(FabricCase):
+    def test_iommu_is_refused(self):
+        devices = subprocess.run([QEMU, *FIRMWARE, "-device", "help"], capture_output=True, text=True, check=True).stdout
+        if "intel-iommu" not in devices:
+            self.skipTest("this QEMU has no IOMMU")
+        text = start_error("-device", "intel-iommu", "-device", f"aries-nic,bus=rp0,fabric={self.fabric}")
+        self.assertIn("IOMMU", text)
+
+    def test_clean_exit(self):
+        with Qemu("-device", f"aries-nic,bus=rp0,fabric={self.fabric},nodes=2") as qemu:
+            qemu.qmp("quit")
+            self.assertEqual(qemu.process.wait(20), 0)
+            self.assertEqual(qemu.stderr(), "")
