@@ -6,6 +6,8 @@
 #include "qemu/error-report.h"
 #include "qemu/log.h"
 #include "qemu/main-loop.h"
+#include "sysemu/runstate.h"
+#include "sysemu/sysemu.h"
 #include "hw/core/cpu.h"
 #include "hw/pci/msix.h"
 #include "aries-nic.h"
@@ -124,6 +126,22 @@ static void aries_tick(void *opaque)
     timer_mod(s->tick, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + ARIES_TICK_MS);
 }
 
+/*
+ * QEMU ends without finalizing its devices. Leaving the fabric here spares the
+ * peers the wait for the end of the lease. A vCPU that may still run (QEMU ends
+ * after an error) keeps us from it; then the lease does its work.
+ */
+static void aries_quit(Notifier *notifier, void *data)
+{
+    AriesNic *s = container_of(notifier, AriesNic, quit);
+
+    if (!runstate_is_running()) {
+        aries_host_stop(s);
+        aries_nic_destroy(s->nic);
+        s->nic = NULL;
+    }
+}
+
 /** Begins to serve the model: wake-ups by peers, ticks, interrupts. Iothread lock. */
 void aries_host_start(AriesNic *s)
 {
@@ -136,6 +154,8 @@ void aries_host_start(AriesNic *s)
     /* Leases are about hosts being alive: they run on while the guest is stopped. */
     s->tick = timer_new_ms(QEMU_CLOCK_REALTIME, aries_tick, s);
     timer_mod(s->tick, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + ARIES_TICK_MS);
+    s->quit.notify = aries_quit;
+    qemu_add_exit_notifier(&s->quit);
 }
 
 /** Undoes aries_host_start(); afterwards no interrupt is raised. Iothread lock. */
@@ -150,4 +170,5 @@ void aries_host_stop(AriesNic *s)
     }
     timer_free(s->tick);
     s->tick = NULL;
+    qemu_remove_exit_notifier(&s->quit);
 }

@@ -16,6 +16,7 @@
 
 #include "exec/memory.h"
 #include "hw/pci/pci.h"
+#include "qemu/notify.h"
 #include "qemu/timer.h"
 #include "qom/object.h"
 
@@ -75,6 +76,7 @@ struct AriesNic {
     bool delivering; /* written with the lock held, read by any thread */
     int wake_fd;
     QEMUTimer *tick;
+    Notifier quit;
     int warn_budget; /* atomic */
     Error *blocker;
 
