@@ -155,7 +155,7 @@ TEST(other_version)
 TEST(two_files_are_two_owners)
 {
 	uint32_t cookie = aries_cookie();
-	struct kgni_attach a, b;
+	struct kgni_attach a = { 0 }, b = { 0 };
 	int fd1 = aries_attached(cookie, &a), fd2 = aries_attached(cookie, &b);
 
 	ASSERT_LE(0, fd1);
