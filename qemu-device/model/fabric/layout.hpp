@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Layout of the fabric's segment file. Plain words and atomics, no pointers;
+ * all zero is a valid state. A node's slot is written by its owner unless a
+ * member says otherwise. Any change here changes SEGMENT_VERSION.
+ */
+#ifndef ARIES_FABRIC_LAYOUT_HPP
+#define ARIES_FABRIC_LAYOUT_HPP
+
+#include <atomic>
+#include <cstdint>
+
+#include "aries_hw.h"
+#include "aries_model.h"
+#include "aries_regs.h"
+
+namespace aries
+{
+
+inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
+inline constexpr uint32_t SEGMENT_VERSION = 1;
+inline constexpr uint32_t MEMBERS_MAX = 256;
+inline constexpr uint32_t ERROR_RING = 64;
+
+/** Low half of NodeSlot::member; the upper half counts joins ("incarnation"). */
+enum MemberState : uint32_t {
+	MEMBER_NEVER = 0,
+	MEMBER_JOINING = 1,
+	MEMBER_ALIVE = 2,
+	MEMBER_DEAD = 3,
+	MEMBER_LEFT = 4,
+};
+
+/** NodeSlot::online: requests are served while all of them are set. */
+enum OnlineBit : uint32_t {
+	ONLINE_ENABLED = 1, /* CTL_CONTROL.ENABLE */
+	ONLINE_MASTER = 2, /* PCI bus mastering */
+	ONLINE_ALL = 3,
+};
+
+struct SegmentHeader {
+	std::atomic<uint64_t> magic; /* written last */
+	uint32_t version;
+	uint32_t nodes;
+	uint32_t routers_per_chassis;
+	uint32_t chassis_per_group;
+	uint64_t node_stride;
+	uint64_t network_bytes;
+	uint64_t total_bytes;
+};
+
+inline constexpr uint64_t SEGMENT_NODES_OFFSET = 4096;
+
+/** A memory domain descriptor; the store to ctl publishes it. */
+struct alignas(64) MddSlot {
+	std::atomic<uint64_t> ctl;
+	std::atomic<uint64_t> base;
+	std::atomic<uint64_t> length;
+	std::atomic<uint64_t> table;
+};
+
+/** A completion queue. Everything after lock changes under it only; any node may take it. */
+struct alignas(64) CqSlot {
+	std::atomic<uint32_t> lock;
+	std::atomic<uint32_t> armed;
+	std::atomic<uint64_t> ctl;
+	std::atomic<uint64_t> base;
+	std::atomic<uint64_t> produced; /* since CQ_CTL.VALID was set */
+	std::atomic<uint64_t> dropped; /* since CQ_CTL.VALID was set */
+	std::atomic<uint64_t> events; /* since the reset */
+	std::atomic<uint64_t> lost; /* since the reset */
+};
+
+/** What one initiator does at one target; written by the initiator, read by the target. */
+struct alignas(64) Flight {
+	std::atomic<uint32_t> inflight[2]; /* accesses in flight, by the low bit of the epoch they began in */
+	std::atomic<uint64_t> requests;
+	std::atomic<uint64_t> refused;
+	std::atomic<uint64_t> walks;
+};
+
+/** A piece of guest memory, as peers open it. */
+struct RamSection {
+	uint64_t gpa;
+	uint64_t size;
+	uint64_t dev;
+	uint64_t ino;
+	uint64_t fd_offset;
+	int32_t fd;
+	uint32_t reserved;
+};
+
+struct ErrorRecord {
+	uint64_t event; /* as ERR_EVENT */
+	uint64_t time_ns;
+	uint64_t info[4];
+};
+
+/** Error events of a node, written by it and its peers under the lock. */
+struct alignas(64) ErrorRing {
+	std::atomic<uint32_t> lock;
+	uint32_t head;
+	uint32_t serial;
+	std::atomic<uint32_t> count;
+	std::atomic<uint32_t> lost;
+	ErrorRecord record[ERROR_RING];
+};
+
+struct alignas(4096) NodeSlot {
+	std::atomic<uint64_t> member; /* incarnation << 32 | MemberState; peers turn ALIVE into DEAD */
+	std::atomic<uint64_t> lease_ns;
+	std::atomic<uint32_t> pid;
+	std::atomic<uint32_t> generation; /* attaches and resets */
+	std::atomic<uint32_t> online;
+
+	alignas(64) std::atomic<uint64_t> epoch; /* counts invalidations */
+	std::atomic<uint64_t> ram_version; /* odd while the sections change */
+	uint32_t ram_count;
+	RamSection ram[ARIES_RAM_MAX];
+
+	alignas(64) std::atomic<uint32_t> irq_vectors; /* peers set bits, the owner takes them */
+	std::atomic<uint32_t> wake_sent;
+	std::atomic<uint64_t> cqi_pending[ARIES_CQ_ENTRIES / 64];
+
+	ErrorRing errors;
+	std::atomic<uint64_t> ptag_key[ARIES_PTAG_ENTRIES]; /* as PTAG_KEY */
+	CqSlot cq[ARIES_CQ_ENTRIES];
+	MddSlot mdd[ARIES_MDD_ENTRIES];
+	/* Flight[nodes] follows, indexed by initiator */
+};
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
+static_assert(sizeof(MddSlot) == 64 && sizeof(CqSlot) == 64 && sizeof(Flight) == 64);
+static_assert(sizeof(std::atomic<uint64_t>) == 8 && sizeof(std::atomic<uint32_t>) == 4);
+
+} // namespace aries
+
+#endif

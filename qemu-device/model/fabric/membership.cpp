@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fabric/membership.hpp"
+
+#include <ctime>
+
+#include <sched.h>
+#include <unistd.h>
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr uint64_t CHECK_INTERVAL_NS = 20'000'000; /* between two looks at the lock of a silent peer */
+constexpr uint64_t DRAIN_NS = 2'000'000'000; /* for peers that are still in the memory of our predecessor */
+
+constexpr uint64_t member_word(uint32_t incarnation, MemberState state)
+{
+	return uint64_t(incarnation) << 32 | state;
+}
+
+} // namespace
+
+uint64_t now_ns() noexcept
+{
+	timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return uint64_t(ts.tv_sec) * 1'000'000'000u + uint64_t(ts.tv_nsec);
+}
+
+Membership::Membership(Segment &segment, uint32_t node, uint32_t lease_ms)
+	: segment_(segment), node_(node), lease_ns_(uint64_t(lease_ms) * 1'000'000),
+	  next_check_(std::make_unique<std::atomic<uint64_t>[]>(segment.nodes()))
+{
+}
+
+void Membership::join()
+{
+	NodeSlot &slot = segment_.node(node_);
+	const uint32_t incarnation = uint32_t(slot.member.load() >> 32) + 1;
+
+	slot.member.store(member_word(incarnation, MEMBER_JOINING));
+	lock_word_ = (node_ + 1) | (incarnation << 16);
+	slot.online.store(0);
+	slot.pid.store(uint32_t(getpid()));
+
+	/* What our predecessor had in flight at others died with it. */
+	for (uint32_t n = 0; n < segment_.nodes(); n++) {
+		Flight &flight = segment_.flight(n, node_);
+
+		flight.inflight[0].store(0);
+		flight.inflight[1].store(0);
+	}
+	for (auto &mdd : slot.mdd)
+		mdd.ctl.store(0, std::memory_order_relaxed);
+	for (auto &key : slot.ptag_key)
+		key.store(0, std::memory_order_relaxed);
+	for (auto &cq : slot.cq) {
+		cq.ctl.store(0, std::memory_order_relaxed);
+		cq.armed.store(0, std::memory_order_relaxed);
+	}
+	slot.epoch.fetch_add(1);
+	/* Live peers may still be inside the predecessor's memory: it is not ours, but the tables are. */
+	const uint64_t deadline = now_ns() + DRAIN_NS;
+
+	while (in_flight(0) || in_flight(1)) {
+		if (now_ns() > deadline)
+			throw Error("fabric " + segment_.path() + ": peers do not let go of node address " +
+				    std::to_string(node_) + ": retry, or restart the fabric");
+		usleep(1000);
+	}
+	for (auto &cq : slot.cq) {
+		if (!cq.lock.load() || !holder_alive(cq.lock.load()))
+			cq.lock.store(0);
+	}
+	if (!holder_alive(slot.errors.lock.load()))
+		slot.errors.lock.store(0);
+	slot.irq_vectors.store(0);
+	slot.wake_sent.store(0);
+	for (auto &pending : slot.cqi_pending)
+		pending.store(0);
+	slot.generation.fetch_add(1);
+}
+
+void Membership::activate() noexcept
+{
+	NodeSlot &slot = segment_.node(node_);
+
+	slot.lease_ns.store(now_ns());
+	slot.member.store(member_word(uint32_t(slot.member.load() >> 32), MEMBER_ALIVE));
+}
+
+void Membership::leave() noexcept
+{
+	NodeSlot &slot = segment_.node(node_);
+
+	slot.online.store(0);
+	slot.member.store(member_word(uint32_t(slot.member.load() >> 32), MEMBER_LEFT));
+}
+
+void Membership::heartbeat(uint64_t now) noexcept
+{
+	segment_.node(node_).lease_ns.store(now, std::memory_order_relaxed);
+}
+
+/* The lease of @node has run out: ask the kernel, but not too often. */
+Presence Membership::examine(uint32_t node, uint64_t now) noexcept
+{
+	NodeSlot &slot = segment_.node(node);
+	uint64_t member = slot.member.load();
+	uint64_t due = next_check_[node].load(std::memory_order_relaxed);
+
+	if (uint32_t(member) != MEMBER_ALIVE)
+		return uint32_t(member) == MEMBER_DEAD ? Presence::DEAD : Presence::ABSENT;
+	if (now < due || !next_check_[node].compare_exchange_strong(due, now + CHECK_INTERVAL_NS))
+		return Presence::ALIVE;
+	if (segment_.member_locked(node))
+		return Presence::ALIVE;
+	/* The incarnation in the word keeps us from declaring a successor dead. */
+	slot.member.compare_exchange_strong(member, member_word(uint32_t(member >> 32), MEMBER_DEAD));
+	return uint32_t(slot.member.load()) == MEMBER_ALIVE ? Presence::ALIVE : Presence::DEAD;
+}
+
+bool Membership::holder_alive(uint32_t word) noexcept
+{
+	const uint32_t node = (word & 0xffff) - 1;
+
+	if (!word || node >= segment_.nodes())
+		return false;
+	const uint64_t member = segment_.node(node).member.load();
+
+	if (uint16_t(member >> 32) != uint16_t(word >> 16))
+		return false;
+	return presence(node, now_ns()) == Presence::ALIVE;
+}
+
+bool Membership::in_flight(unsigned int phase) noexcept
+{
+	for (uint32_t n = 0; n < segment_.nodes(); n++) {
+		const auto &count = segment_.flight(node_, n).inflight[phase & 1];
+
+		if (!count.load())
+			continue;
+		if (n == node_ || presence(n, now_ns()) == Presence::ALIVE)
+			return true;
+	}
+	return false;
+}
+
+unsigned int Membership::sweep(uint64_t now) noexcept
+{
+	unsigned int died = 0;
+
+	for (uint32_t n = 0; n < segment_.nodes(); n++) {
+		const bool was_alive = uint32_t(segment_.node(n).member.load()) == MEMBER_ALIVE;
+
+		if (was_alive && presence(n, now) == Presence::DEAD)
+			died++;
+	}
+	return died;
+}
+
+} // namespace aries

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Leases: who is a member of the fabric, and who has died. */
+#ifndef ARIES_FABRIC_MEMBERSHIP_HPP
+#define ARIES_FABRIC_MEMBERSHIP_HPP
+
+#include <memory>
+
+#include "fabric/segment.hpp"
+
+namespace aries
+{
+
+/** CLOCK_MONOTONIC in nanoseconds; the same clock in all members. */
+uint64_t now_ns() noexcept;
+
+enum class Presence { ALIVE, DEAD, ABSENT };
+
+/**
+ * A member renews its lease from the host's tick. A peer whose lease has run
+ * out is looked at: if the kernel no longer holds its lock it is declared dead.
+ * A member that is merely stopped keeps its lock and stays alive.
+ */
+class Membership
+{
+public:
+	Membership(Segment &segment, uint32_t node, uint32_t lease_ms);
+	Membership(const Membership &) = delete;
+	Membership &operator=(const Membership &) = delete;
+
+	/** Takes the slot over from whoever had it: nothing of the old incarnation is valid afterwards. */
+	void join();
+	/** From now on peers find us. */
+	void activate() noexcept;
+	void leave() noexcept;
+	void heartbeat(uint64_t now) noexcept;
+
+	uint32_t node() const noexcept { return node_; }
+	uint64_t lease_ns() const noexcept { return lease_ns_; }
+
+	/** Cheap while the peer's lease runs; any thread. @now is the caller's now_ns(). */
+	Presence presence(uint32_t node, uint64_t now) noexcept
+	{
+		const NodeSlot &slot = segment_.node(node);
+		const uint64_t member = slot.member.load(std::memory_order_acquire);
+
+		if (uint32_t(member) == MEMBER_ALIVE) {
+			const uint64_t lease = slot.lease_ns.load(std::memory_order_relaxed);
+
+			if (node == node_ || now < lease + lease_ns_)
+				return Presence::ALIVE;
+			return examine(node, now);
+		}
+		return uint32_t(member) == MEMBER_DEAD ? Presence::DEAD : Presence::ABSENT;
+	}
+
+	/** Word that names this member as the holder of a lock in the segment; never 0. */
+	uint32_t lock_word() const noexcept { return lock_word_; }
+	/** Whether the member that a lock word names still lives. */
+	bool holder_alive(uint32_t word) noexcept;
+
+	/**
+	 * Whether peers still are in accesses of our memory that began in @phase.
+	 * Those of dead members do not count.
+	 */
+	bool in_flight(unsigned int phase) noexcept;
+	/** Looks at every peer; logs nothing. Returns the number of members found dead by this call. */
+	unsigned int sweep(uint64_t now) noexcept;
+
+private:
+	Presence examine(uint32_t node, uint64_t now) noexcept;
+
+	Segment &segment_;
+	const uint32_t node_;
+	const uint64_t lease_ns_;
+	uint32_t lock_word_ = 0;
+	std::unique_ptr<std::atomic<uint64_t>[]> next_check_;
+};
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Guest memory of all nodes, as far as this process has mapped it. */
+#ifndef ARIES_FABRIC_PEERMAP_HPP
+#define ARIES_FABRIC_PEERMAP_HPP
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "fabric/membership.hpp"
+
+namespace aries
+{
+
+/** The guest memory of one node at one time. Immutable once it is published. */
+class RamMap
+{
+public:
+	struct Piece {
+		uint64_t gpa;
+		uint64_t size;
+		uint8_t *host;
+	};
+
+	RamMap(uint64_t version, bool ours) : version_(version), ours_(ours) {}
+	~RamMap();
+	RamMap(const RamMap &) = delete;
+	RamMap &operator=(const RamMap &) = delete;
+
+	void add(uint64_t gpa, uint64_t size, uint8_t *host) { pieces_[count_++] = {gpa, size, host}; }
+	uint64_t version() const noexcept { return version_; }
+	size_t count() const noexcept { return count_; }
+
+	/**
+	 * Where @gpa is mapped, nullptr if it is not memory.
+	 * @span: bytes from there to the end of the piece
+	 */
+	uint8_t *find(uint64_t gpa, uint64_t &span) const noexcept
+	{
+		for (size_t i = 0; i < count_; i++) {
+			const Piece &piece = pieces_[i];
+
+			if (gpa - piece.gpa < piece.size) {
+				span = piece.size - (gpa - piece.gpa);
+				return piece.host + (gpa - piece.gpa);
+			}
+		}
+		return nullptr;
+	}
+
+	/** As find(), but all of @length bytes must be in one piece. */
+	uint8_t *span(uint64_t gpa, uint64_t length) const noexcept
+	{
+		uint64_t have;
+		uint8_t *host = find(gpa, have);
+
+		return host && length <= have ? host : nullptr;
+	}
+
+private:
+	const uint64_t version_;
+	const bool ours_; /* false: munmap() them in the end */
+	size_t count_ = 0;
+	Piece pieces_[ARIES_RAM_MAX];
+};
+
+/**
+ * The current RamMap of each node. A map may be used by who holds a
+ * FlightGuard on its node and has loaded it inside; for the node itself also
+ * under the lock of one of its queues.
+ */
+class PeerMaps
+{
+public:
+	PeerMaps(Segment &segment, uint32_t node);
+	~PeerMaps();
+
+	/** Memory of a peer, mapped on first use; nullptr if that fails. Hold a FlightGuard on it. */
+	const RamMap *of(uint32_t node) noexcept
+	{
+		const RamMap *map = current_[node].load(std::memory_order_seq_cst);
+
+		if (node == node_)
+			return map;
+		if (map && map->version() == segment_.node(node).ram_version.load(std::memory_order_acquire)) [[likely]]
+			return map;
+		return open_peer(node);
+	}
+
+	/** Our own memory. */
+	const RamMap *own() const noexcept { return current_[node_].load(std::memory_order_seq_cst); }
+
+	/** Publishes our memory to the peers; throws Error. The caller then waits for users of the old map and reaps. */
+	void set_own(const aries_ram *ram, size_t count);
+	/** Peers can no longer map us. */
+	void withdraw() noexcept;
+
+	/** Frees replaced maps of nodes in which this process has nothing in flight. */
+	void reap() noexcept;
+	/** Frees replaced maps of ourselves; the caller knows that nobody uses them. */
+	void reap_own() noexcept;
+
+private:
+	struct Retired {
+		uint32_t node;
+		std::unique_ptr<const RamMap> map;
+	};
+
+	const RamMap *open_peer(uint32_t node) noexcept;
+	std::unique_ptr<RamMap> map_peer(uint32_t node) noexcept;
+	void replace(uint32_t node, std::unique_ptr<const RamMap> map);
+
+	Segment &segment_;
+	const uint32_t node_;
+	std::unique_ptr<std::atomic<const RamMap *>[]> current_;
+	std::mutex mutex_; /* opening, replacing, reaping */
+	std::vector<Retired> retired_;
+};
+
+} // namespace aries
+
+#endif

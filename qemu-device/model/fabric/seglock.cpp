@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fabric/seglock.hpp"
+
+#include <sched.h>
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr unsigned int SPINS = 64;
+constexpr uint64_t GIVE_UP_NS = 1'000'000'000;
+
+} // namespace
+
+void SegLock::wait(Membership &members) noexcept
+{
+	const uint64_t deadline = now_ns() + GIVE_UP_NS;
+
+	while (!held_) {
+		for (unsigned int i = 0; i < SPINS; i++) {
+			uint32_t free = 0;
+
+			if (word_.load(std::memory_order_relaxed) == 0 &&
+			    word_.compare_exchange_strong(free, members.lock_word(), std::memory_order_acquire)) {
+				held_ = true;
+				return;
+			}
+			__builtin_ia32_pause();
+		}
+		sched_yield();
+		uint32_t holder = word_.load(std::memory_order_relaxed);
+
+		if (holder && !members.holder_alive(holder) &&
+		    word_.compare_exchange_strong(holder, members.lock_word(), std::memory_order_acquire)) {
+			held_ = true;
+			stolen_ = true;
+			return;
+		}
+		if (now_ns() > deadline)
+			return;
+	}
+}
+
+void SpinLock::wait() noexcept
+{
+	for (unsigned int i = 0; flag_.exchange(true, std::memory_order_acquire); i++) {
+		if (i % SPINS == SPINS - 1)
+			sched_yield();
+		else
+			__builtin_ia32_pause();
+	}
+}
+
+} // namespace aries

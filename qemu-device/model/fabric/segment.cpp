@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fabric/segment.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr int CREATE_TRIES = 500; /* of 10 ms: how long another member may take to create the file */
+
+uint64_t round_up(uint64_t value, uint64_t unit)
+{
+	return (value + unit - 1) / unit * unit;
+}
+
+std::string errno_text(const std::string &what)
+{
+	return what + ": " + strerror(errno);
+}
+
+struct flock member_lock(short type, off_t first, off_t count)
+{
+	struct flock fl = {};
+
+	fl.l_type = type;
+	fl.l_whence = SEEK_SET;
+	fl.l_start = first;
+	fl.l_len = count;
+	return fl;
+}
+
+/** Short-term lock on the whole file: creation and removal. */
+void lock_file(int fd, const std::string &path)
+{
+	for (int i = 0; i < CREATE_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return;
+		usleep(10000);
+	}
+	throw Error("fabric " + path + " stays locked by another process: stop it or use another fabric path");
+}
+
+} // namespace
+
+Segment::Segment(const std::string &path, const SegmentShape &shape, uint32_t node)
+	: path_(path), nodes_(shape.nodes), node_(node)
+{
+	stride_ = round_up(sizeof(NodeSlot) + uint64_t(shape.nodes) * sizeof(Flight), 4096);
+	total_ = round_up(SEGMENT_NODES_OFFSET + nodes_ * stride_ + shape.network_bytes, 4096);
+	try {
+		/* The last member may remove the file between our open and our lock. */
+		while (!open_file())
+			release();
+		adopt_or_create(shape);
+		if (!lock_member(node))
+			throw Error("node address " + std::to_string(node) + " of fabric " + path_ +
+				    " is in use: give this NIC another address or stop the other member");
+		flock(fd_, LOCK_UN);
+	} catch (...) {
+		release();
+		throw;
+	}
+}
+
+Segment::~Segment()
+{
+	if (fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) == 0) {
+		struct flock fl = member_lock(F_UNLCK, node_, 1);
+
+		fcntl(fd_, F_OFD_SETLK, &fl);
+		if (!any_member())
+			unlink(path_.c_str());
+	}
+	release();
+}
+
+void Segment::release() noexcept
+{
+	if (base_)
+		munmap(base_, total_);
+	if (fd_ >= 0)
+		close(fd_);
+	base_ = nullptr;
+	fd_ = -1;
+}
+
+/* Returns false if the name meanwhile belongs to another file. */
+bool Segment::open_file()
+{
+	struct stat mine, named;
+
+	fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd_ < 0)
+		throw Error(errno_text("cannot open fabric " + path_) + ": give a path that can be written, as under /dev/shm");
+	lock_file(fd_, path_);
+	if (fstat(fd_, &mine) < 0)
+		throw Error(errno_text("cannot examine fabric " + path_));
+	if (!S_ISREG(mine.st_mode))
+		throw Error("fabric " + path_ + " is not a file: give the path of a file to be created");
+	return stat(path_.c_str(), &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+bool Segment::any_member() const
+{
+	struct flock fl = member_lock(F_WRLCK, 0, MEMBERS_MAX);
+
+	return fcntl(fd_, F_OFD_GETLK, &fl) < 0 || fl.l_type != F_UNLCK;
+}
+
+bool Segment::member_locked(uint32_t node) const noexcept
+{
+	struct flock fl = member_lock(F_WRLCK, node, 1);
+
+	if (node == node_)
+		return true; /* our own description never conflicts with itself */
+	return fcntl(fd_, F_OFD_GETLK, &fl) < 0 || fl.l_type != F_UNLCK;
+}
+
+bool Segment::lock_member(uint32_t node)
+{
+	struct flock fl = member_lock(F_WRLCK, node, 1);
+
+	return fcntl(fd_, F_OFD_SETLK, &fl) == 0;
+}
+
+/* Called with the file locked. What dead members left is thrown away, whatever its version. */
+void Segment::adopt_or_create(const SegmentShape &shape)
+{
+	if (any_member()) {
+		struct stat st;
+
+		if (fstat(fd_, &st) < 0 || uint64_t(st.st_size) < sizeof(SegmentHeader))
+			throw Error("fabric " + path_ + " is not a fabric: give another path");
+		check_header(shape);
+		if (uint64_t(st.st_size) < total_)
+			throw Error("fabric " + path_ + " is shorter than its header says: stop its members and retry");
+		map();
+		return;
+	}
+	struct stat st;
+
+	if (fstat(fd_, &st) == 0 && st.st_size > 0) {
+		uint64_t magic = 0;
+
+		/* Never wipe a file of somebody else's that was named by mistake. */
+		if (pread(fd_, &magic, sizeof(magic), 0) != ssize_t(sizeof(magic)) ||
+		    (magic != SEGMENT_MAGIC && magic != 0))
+			throw Error("fabric " + path_ + " exists and is not a fabric: give another path");
+	}
+	if (ftruncate(fd_, 0) < 0 || ftruncate(fd_, off_t(total_)) < 0)
+		throw Error(errno_text("cannot size fabric " + path_) + ": make room there or give another path");
+	map();
+	write_header(shape);
+}
+
+void Segment::check_header(const SegmentShape &shape) const
+{
+	uint8_t raw[sizeof(SegmentHeader)];
+	auto *head = reinterpret_cast<const SegmentHeader *>(raw);
+	auto differs = [this](const char *what, uint64_t theirs, uint64_t ours) {
+		if (theirs != ours)
+			throw Error("fabric " + path_ + " has " + what + " " + std::to_string(theirs) +
+				    ", this program wants " + std::to_string(ours) +
+				    ": stop its members first or use another fabric path");
+	};
+
+	if (pread(fd_, raw, sizeof(raw), 0) != ssize_t(sizeof(raw)) ||
+	    head->magic.load(std::memory_order_relaxed) != SEGMENT_MAGIC)
+		throw Error("fabric " + path_ + " is not a fabric: give another path");
+	differs("layout version", head->version, SEGMENT_VERSION);
+	differs("nodes", head->nodes, shape.nodes);
+	differs("routers per chassis", head->routers_per_chassis, shape.routers_per_chassis);
+	differs("chassis per group", head->chassis_per_group, shape.chassis_per_group);
+	differs("bytes per node", head->node_stride, stride_);
+	differs("bytes of network state", head->network_bytes, shape.network_bytes);
+	differs("bytes in total", head->total_bytes, total_);
+}
+
+void Segment::write_header(const SegmentShape &shape)
+{
+	auto *head = reinterpret_cast<SegmentHeader *>(base_);
+
+	head->version = SEGMENT_VERSION;
+	head->nodes = shape.nodes;
+	head->routers_per_chassis = shape.routers_per_chassis;
+	head->chassis_per_group = shape.chassis_per_group;
+	head->node_stride = stride_;
+	head->network_bytes = shape.network_bytes;
+	head->total_bytes = total_;
+	head->magic.store(SEGMENT_MAGIC, std::memory_order_release);
+}
+
+void Segment::map()
+{
+	void *p = mmap(nullptr, total_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, 0);
+
+	if (p == MAP_FAILED)
+		throw Error(errno_text("cannot map fabric " + path_));
+	base_ = static_cast<uint8_t *>(p);
+	/* The file is sparse: have our part of it now, rather than a SIGBUS later. */
+	const off_t mine = off_t(SEGMENT_NODES_OFFSET + node_ * stride_);
+	const off_t network = off_t(SEGMENT_NODES_OFFSET + nodes_ * stride_);
+
+	if (posix_fallocate(fd_, 0, SEGMENT_NODES_OFFSET) || posix_fallocate(fd_, mine, off_t(stride_)) ||
+	    (total_ > uint64_t(network) && posix_fallocate(fd_, network, off_t(total_) - network)))
+		throw Error("no space for fabric " + path_ + ": make room there or give another path");
+}
+
+} // namespace aries

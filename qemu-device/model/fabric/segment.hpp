@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The fabric's segment file: creation, checks, addresses of its parts. */
+#ifndef ARIES_FABRIC_SEGMENT_HPP
+#define ARIES_FABRIC_SEGMENT_HPP
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "fabric/layout.hpp"
+
+namespace aries
+{
+
+/** Failure of a call of the C interface; the text is one line with cause and way out. */
+class Error : public std::runtime_error
+{
+public:
+	using std::runtime_error::runtime_error;
+};
+
+/** What every member of a fabric must agree on. */
+struct SegmentShape {
+	uint32_t nodes;
+	uint32_t routers_per_chassis;
+	uint32_t chassis_per_group;
+	uint64_t network_bytes;
+};
+
+/**
+ * One member's mapping of the segment. The constructor leaves with the
+ * member's byte of the file locked (an OFD lock that dies with the process);
+ * while anybody holds such a lock the file is kept, else it is made anew.
+ */
+class Segment
+{
+public:
+	/** Throws Error: file not usable, other version or shape in use, @node taken. */
+	Segment(const std::string &path, const SegmentShape &shape, uint32_t node);
+	/** Gives the lock back; the last member removes the file. */
+	~Segment();
+	Segment(const Segment &) = delete;
+	Segment &operator=(const Segment &) = delete;
+
+	uint32_t nodes() const noexcept { return nodes_; }
+	const std::string &path() const noexcept { return path_; }
+
+	NodeSlot &node(uint32_t n) const noexcept
+	{
+		return *reinterpret_cast<NodeSlot *>(base_ + SEGMENT_NODES_OFFSET + n * stride_);
+	}
+
+	/** Traffic of @initiator at @target. */
+	Flight &flight(uint32_t target, uint32_t initiator) const noexcept
+	{
+		auto *first = reinterpret_cast<Flight *>(base_ + SEGMENT_NODES_OFFSET + target * stride_ +
+							 sizeof(NodeSlot));
+		return first[initiator];
+	}
+
+	/** Memory of the network model, all zero when the fabric was made. */
+	void *network() const noexcept { return base_ + SEGMENT_NODES_OFFSET + nodes_ * stride_; }
+
+	/** Whether a process holds the lock of @node; a system call. */
+	bool member_locked(uint32_t node) const noexcept;
+
+private:
+	bool open_file();
+	void adopt_or_create(const SegmentShape &shape);
+	void check_header(const SegmentShape &shape) const;
+	void write_header(const SegmentShape &shape);
+	void map();
+	bool any_member() const;
+	bool lock_member(uint32_t node);
+	void release() noexcept;
+
+	std::string path_;
+	int fd_ = -1;
+	uint32_t nodes_ = 0;
+	uint32_t node_ = 0;
+	uint64_t stride_ = 0;
+	uint64_t total_ = 0;
+	uint8_t *base_ = nullptr;
+};
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Address translation: from an offset in a memory domain to runs of host memory. */
+#ifndef ARIES_NIC_ATT_HPP
+#define ARIES_NIC_ATT_HPP
+
+#include <cstring>
+
+#include "nic/mdd.hpp"
+
+namespace aries
+{
+
+/** Contiguous memory in this process. */
+struct Run {
+	uint8_t *host;
+	uint64_t bytes;
+};
+
+/** Runs that make up one range, adjacent ones merged. */
+template <size_t N> struct RunList {
+	size_t count = 0;
+	Run run[N];
+
+	static constexpr size_t capacity() { return N; }
+	bool add(uint8_t *host, uint64_t bytes) noexcept
+	{
+		if (count && run[count - 1].host + run[count - 1].bytes == host) {
+			run[count - 1].bytes += bytes;
+			return true;
+		}
+		if (count == N)
+			return false;
+		run[count++] = {host, bytes};
+		return true;
+	}
+};
+
+/** A range of at most 64 KiB, or of one chunk of a block transfer, at any alignment. */
+using FmaRuns = RunList<18>;
+inline constexpr uint64_t BTE_CHUNK = 1024 * 1024;
+using BteRuns = RunList<BTE_CHUNK / 4096 + 2>;
+
+/** What a translation read and where it went. */
+class Translator
+{
+public:
+	Translator(const RamMap &ram, const MddView &mdd) noexcept : ram_(ram), mdd_(mdd) {}
+
+	/**
+	 * Translates @bytes at @offset; the caller has checked the bounds.
+	 * Return: ARIES_ST_OK, ARIES_ST_TRANSLATION (entry not valid, reserved bits, not memory), or ARIES_ST_ACCESS
+	 * (page is not writable and @write).
+	 */
+	template <size_t N> uint8_t runs(uint64_t offset, uint64_t bytes, bool write, RunList<N> &list) noexcept
+	{
+		const unsigned int shift = mdd_.page_shift();
+		const uint64_t page_size = uint64_t(1) << shift;
+		uint64_t at = mdd_.position(offset) + (mdd_.base & (page_size - 1));
+
+		while (bytes) {
+			const uint64_t in_page = at & (page_size - 1);
+			uint64_t part = std::min(bytes, page_size - in_page);
+			uint64_t pte;
+
+			if (!entry(at >> shift, pte))
+				return ARIES_ST_TRANSLATION;
+			if (write && !(pte & ARIES_PTE_WRITE))
+				return ARIES_ST_ACCESS;
+			bytes -= part;
+			at += part;
+			if (!pieces((pte & ARIES_PTE_ADDR_MASK) + in_page, part, list))
+				return ARIES_ST_TRANSLATION;
+		}
+		return ARIES_ST_OK;
+	}
+
+	/** Page and directory entries read. */
+	uint32_t walks() const noexcept { return walks_; }
+
+private:
+	bool entry(uint64_t page, uint64_t &pte) noexcept
+	{
+		uint64_t table = mdd_.table;
+		uint64_t index = page;
+
+		if (mdd_.two_level()) {
+			uint64_t directory;
+
+			if (!word(mdd_.table + page / ARIES_PTES_PER_PAGE * 8, directory))
+				return false;
+			table = directory & ARIES_PTE_ADDR_MASK;
+			index = page % ARIES_PTES_PER_PAGE;
+		}
+		return word(table + index * 8, pte);
+	}
+
+	/* One entry, read once: the guest may change it meanwhile. */
+	bool word(uint64_t gpa, uint64_t &value) noexcept
+	{
+		const uint8_t *host = ram_.span(gpa, 8);
+
+		if (!host || (gpa & 7))
+			return false;
+		walks_++;
+		value = __atomic_load_n(reinterpret_cast<const uint64_t *>(host), __ATOMIC_RELAXED);
+		return (value & (ARIES_PTE_VALID | ARIES_PTE_RSVD_MASK)) == ARIES_PTE_VALID;
+	}
+
+	template <size_t N> bool pieces(uint64_t gpa, uint64_t bytes, RunList<N> &list) noexcept
+	{
+		while (bytes) {
+			uint64_t span;
+			uint8_t *host = ram_.find(gpa, span);
+
+			if (!host)
+				return false;
+			span = std::min(span, bytes);
+			if (!list.add(host, span))
+				return false;
+			gpa += span;
+			bytes -= span;
+		}
+		return true;
+	}
+
+	const RamMap &ram_;
+	const MddView &mdd_;
+	uint32_t walks_ = 0;
+};
+
+/** Runs of a bus address range that needs no translation. */
+template <size_t N> uint8_t physical_runs(const RamMap &ram, uint64_t gpa, uint64_t bytes, RunList<N> &list) noexcept
+{
+	while (bytes) {
+		uint64_t span;
+		uint8_t *host = ram.find(gpa, span);
+
+		if (!host)
+			return ARIES_ST_TRANSLATION;
+		span = std::min(span, bytes);
+		if (!list.add(host, span))
+			return ARIES_ST_TRANSLATION;
+		gpa += span;
+		bytes -= span;
+	}
+	return ARIES_ST_OK;
+}
+
+/**
+ * Stores @bytes into guest memory. What a guest may poll on, 4 or 8 aligned
+ * bytes, arrives in one piece and after all stores before it.
+ */
+inline void store_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes) noexcept
+{
+	if (bytes == 8 && !(reinterpret_cast<uintptr_t>(to) & 7)) {
+		uint64_t value;
+
+		memcpy(&value, from, 8);
+		__atomic_store_n(reinterpret_cast<uint64_t *>(to), value, __ATOMIC_RELEASE);
+	} else if (bytes == 4 && !(reinterpret_cast<uintptr_t>(to) & 3)) {
+		uint32_t value;
+
+		memcpy(&value, from, 4);
+		__atomic_store_n(reinterpret_cast<uint32_t *>(to), value, __ATOMIC_RELEASE);
+	} else {
+		/* Source and target may be the same guest's and overlap. */
+		memmove(to, from, bytes);
+	}
+}
+
+} // namespace aries
+
+#endif

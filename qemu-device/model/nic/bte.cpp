@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Queues and channels; what a transfer does is in bte_transfer.cpp. */
+#include "nic/bte.hpp"
+
+#include <bit>
+#include <chrono>
+#include <cstring>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "nic/fma.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr uint32_t INLINE_BYTES = 64 * 1024; /* what the trapping thread does itself */
+constexpr auto RESET_WAIT = std::chrono::seconds(2);
+
+} // namespace
+
+Bte::Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, uint8_t *desc_area)
+	: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), desc_area_(desc_area)
+{
+}
+
+Bte::~Bte()
+{
+	reset();
+	{
+		std::lock_guard guard(mutex_);
+		stop_ = true;
+	}
+	work_.notify_all();
+	for (std::thread &thread : workers_)
+		thread.join();
+}
+
+/* Copies the slot: the process may write it again at once. */
+uint8_t Bte::take(uint32_t index, uint32_t slot, BteWork &work) noexcept
+{
+	const uint8_t *from = desc_area_ + size_t(index) * ARIES_DESC_STRIDE + ARIES_DESC_BTE +
+			      slot * sizeof(aries_bte_desc);
+
+	memcpy(&work.desc, from, sizeof(work.desc));
+	asm volatile("" ::: "memory");
+	work.index = index;
+	work.node = work.desc.pe;
+	work.rights = {fmads_[index].ctl.load(std::memory_order_relaxed), 0};
+	work.epoch = epochs_[index].load(std::memory_order_relaxed);
+	return check(work);
+}
+
+uint8_t Bte::check(BteWork &work) noexcept
+{
+	const aries_bte_desc &desc = work.desc;
+	const NodeSlot &own = core_.own();
+	const bool events = desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL);
+
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) ||
+	    own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
+		return ARIES_ST_DISABLED;
+	if (events && !cq_allowed(own, desc.cq, work.rights.owner()))
+		return ARIES_ST_CQ_OWNER;
+	for (uint16_t word : desc.reserved) {
+		if (word)
+			return ARIES_ST_RESERVED;
+	}
+	if ((desc.mode & ARIES_EV_RSVD_MASK) || (desc.flags & ~(ARIES_BTE_FENCE | ARIES_BTE_PHYS)) ||
+	    desc.mdh >= ARIES_MDD_ENTRIES || desc.offset >> ARIES_OFFSET_BITS ||
+	    (!work.physical() && desc.local_offset >> ARIES_OFFSET_BITS))
+		return ARIES_ST_RESERVED;
+	if (desc.op != ARIES_BTE_PUT && desc.op != ARIES_BTE_GET)
+		return ARIES_ST_BAD_OP;
+	if (work.physical() && !work.rights.kernel())
+		return ARIES_ST_LOCAL_ACCESS;
+	if (!desc.length)
+		return ARIES_ST_LENGTH;
+	if (!work.put() && ((desc.offset | desc.length) & 3))
+		return ARIES_ST_ALIGN;
+	const uint8_t status = work.rights.load(own, work.rights.ctl);
+
+	return status == ARIES_ST_OK ? ntt_.resolve(work.rights.ctl, desc.pe, work.node) : status;
+}
+
+/* The one fenced, and those behind a fenced one, wait. */
+bool Bte::eligible(const Queue &queue, const BteWork &work) const noexcept
+{
+	return !queue.fenced && (!work.fence() || !queue.running);
+}
+
+/* Takes a channel, mutex held; -1 if all are busy. */
+int Bte::begin(Queue &queue, const BteWork &work) noexcept
+{
+	const int channel = std::countr_one(busy_channels_);
+
+	if (channel >= int(ARIES_BTE_CHANNELS))
+		return -1;
+	busy_channels_ |= 1u << channel;
+	queue.running++;
+	queue.fenced = work.fence();
+	return channel;
+}
+
+void Bte::end(const BteWork &work, int channel) noexcept
+{
+	std::lock_guard guard(mutex_);
+	Queue &queue = queues_[work.index];
+
+	busy_channels_ &= ~(1u << channel);
+	queue.running--;
+	queue.fenced = false;
+	fmads_[work.index].busy.fetch_sub(1);
+	if (waiting_)
+		work_.notify_all();
+	idle_.notify_all();
+}
+
+uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
+{
+	BteWork work;
+	uint8_t status = ARIES_ST_RESERVED;
+	int channel = -1;
+	Fmad &fmad = fmads_[index];
+
+	if (!(value & ~ARIES_DB_SLOT_MASK))
+		status = take(index, uint32_t(value), work);
+	else
+		work.desc = {};
+	if (status == ARIES_ST_OK) {
+		std::lock_guard guard(mutex_);
+		Queue &queue = queues_[index];
+
+		if (queue.waiting.empty() && work.desc.length <= INLINE_BYTES && eligible(queue, work))
+			channel = begin(queue, work);
+		if (channel < 0 && queue.waiting.size() >= ARIES_BTE_QUEUE) {
+			/* Nothing was taken, so there is no event either: the process tries again. */
+			status = ARIES_ST_QUEUE_FULL;
+		} else if (channel < 0) {
+			if (!start_workers())
+				return ARIES_ST_QUEUE_FULL;
+			queue.waiting.push_back(work);
+			waiting_++;
+			work_.notify_one();
+		}
+		if (status == ARIES_ST_OK)
+			fmad.busy.fetch_add(1);
+	} else {
+		fmad.last.store(status, std::memory_order_relaxed);
+		if (value & ~ARIES_DB_SLOT_MASK)
+			return status;
+		report_failure(core_, fmad.counters, status, work.rights.ptag(), index, work.desc.op, work.access());
+		if (status != ARIES_ST_DISABLED && status != ARIES_ST_CQ_OWNER)
+			complete(work, status, false);
+	}
+	if (channel >= 0) {
+		run(work, channel);
+		end(work, channel);
+	}
+	return status;
+}
+
+void Bte::run(const BteWork &work, int channel) noexcept
+{
+	CounterBlock &counters = counters_[size_t(channel)];
+	const uint8_t ssid = ssids_.take();
+	bool overrun = false;
+
+	counters.add(ARIES_CNT_SSIDS);
+	uint8_t status = transfer(work, counters);
+
+	if (status == ARIES_ST_OK)
+		status = remote_event(work, overrun);
+	if (status == ARIES_ST_OK) {
+		counters.add(work.put() ? ARIES_CNT_BTE_PUTS : ARIES_CNT_BTE_GETS);
+		counters.add(ARIES_CNT_BTE_BYTES, work.desc.length);
+	} else {
+		fmads_[work.index].last.store(status, std::memory_order_relaxed);
+		report_failure(core_, counters, status, work.rights.ptag(), work.index, work.desc.op, work.access());
+	}
+	ssids_.give(ssid);
+	complete(work, status, overrun);
+	core_.host.trace("bte_done", work.index, work.desc.length, status);
+}
+
+/* The next transfer that may start, round robin over the descriptors; mutex held. */
+bool Bte::next(BteWork &work, int &channel) noexcept
+{
+	for (uint32_t i = 1; waiting_ && i <= queues_.size(); i++) {
+		const uint32_t index = (round_ + i) % queues_.size();
+		Queue &queue = queues_[index];
+
+		if (queue.waiting.empty() || !eligible(queue, queue.waiting.front()))
+			continue;
+		channel = begin(queue, queue.waiting.front());
+		if (channel < 0)
+			return false;
+		work = queue.waiting.front();
+		queue.waiting.pop_front();
+		waiting_--;
+		round_ = index;
+		return true;
+	}
+	return false;
+}
+
+void Bte::worker() noexcept
+{
+	std::unique_lock guard(mutex_);
+
+	while (!stop_) {
+		BteWork work;
+		int channel;
+
+		if (!next(work, channel)) {
+			work_.wait(guard);
+			continue;
+		}
+		guard.unlock();
+		run(work, channel);
+		end(work, channel);
+		/* The host's lock may be held by who waits for us: its main loop raises our interrupts. */
+		if (core_.own().irq_vectors.load())
+			core_.wake.raise(core_.node, 0);
+		guard.lock();
+	}
+}
+
+/* Mutex held. The threads take no signals: those are for the host's own. */
+bool Bte::start_workers() noexcept
+{
+	sigset_t all, before;
+
+	if (!workers_.empty())
+		return true;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	try {
+		for (uint32_t i = 0; i < ARIES_BTE_CHANNELS; i++)
+			workers_.emplace_back([this] { worker(); });
+	} catch (...) {
+		core_.host.log(ARIES_LOG_WARN, "cannot start a thread for block transfers");
+	}
+	pthread_sigmask(SIG_SETMASK, &before, nullptr);
+	return !workers_.empty();
+}
+
+bool Bte::cancelled(const BteWork &work) noexcept
+{
+	return epochs_[work.index].load(std::memory_order_relaxed) != work.epoch;
+}
+
+void Bte::flush(uint32_t index) noexcept
+{
+	std::deque<BteWork> dropped;
+	{
+		std::lock_guard guard(mutex_);
+
+		epochs_[index].fetch_add(1);
+		dropped.swap(queues_[index].waiting);
+		waiting_ -= uint32_t(dropped.size());
+	}
+	for (const BteWork &work : dropped) {
+		complete(work, ARIES_ST_FLUSHED, false);
+		fmads_[index].busy.fetch_sub(1);
+	}
+}
+
+void Bte::reset() noexcept
+{
+	std::unique_lock guard(mutex_);
+
+	for (uint32_t i = 0; i < queues_.size(); i++) {
+		epochs_[i].fetch_add(1);
+		waiting_ -= uint32_t(queues_[i].waiting.size());
+		fmads_[i].busy.fetch_sub(uint32_t(queues_[i].waiting.size()));
+		queues_[i].waiting.clear();
+	}
+	idle_.wait_for(guard, RESET_WAIT, [this] { return busy_channels_ == 0; });
+}
+
+uint32_t Bte::backlog() noexcept
+{
+	std::lock_guard guard(mutex_);
+
+	return waiting_ + uint32_t(std::popcount(busy_channels_));
+}
+
+uint64_t Bte::counter(unsigned int which) const noexcept
+{
+	uint64_t sum = 0;
+
+	for (const CounterBlock &block : counters_)
+		sum += block.get(which);
+	return sum;
+}
+
+void Bte::clear_counters() noexcept
+{
+	for (CounterBlock &block : counters_)
+		block.clear();
+}
+
+} // namespace aries

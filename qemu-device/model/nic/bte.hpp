@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Block transfer engine: queues of the descriptors and four channels (N14, N15, N17). */
+#ifndef ARIES_NIC_BTE_HPP
+#define ARIES_NIC_BTE_HPP
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "nic/fmad.hpp"
+#include "nic/ntt.hpp"
+#include "nic/rmt.hpp"
+#include "nic/ssid.hpp"
+#include "nic/traffic.hpp"
+
+namespace aries
+{
+
+/** One block transfer: its slot copied at the doorbell, with the rights of that moment. */
+struct BteWork {
+	aries_bte_desc desc;
+	Rights rights;
+	uint32_t index; /* of the FMA descriptor */
+	uint32_t node; /* physical target */
+	uint32_t epoch; /* of the queue; another one now means flushed */
+
+	bool put() const noexcept { return desc.op == ARIES_BTE_PUT; }
+	bool fence() const noexcept { return desc.flags & ARIES_BTE_FENCE; }
+	bool physical() const noexcept { return desc.flags & ARIES_BTE_PHYS; }
+	Access access() const noexcept
+	{
+		return {node,	     desc.mdh,	  rights.key,
+			desc.offset, desc.length, put(), (desc.mode & ARIES_EV_REMOTE) != 0};
+	}
+};
+
+class Bte
+{
+public:
+	Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, uint8_t *desc_area);
+	/** Ends what is running at its next chunk and stops the threads. */
+	~Bte();
+	Bte(const Bte &) = delete;
+	Bte &operator=(const Bte &) = delete;
+
+	/**
+	 * DB_BTE; the descriptor's lock is held. Small transfers with nothing in front run here, others are queued.
+	 * Return: ARIES_ST_OK if the transfer was taken; what becomes of it is told by events.
+	 */
+	uint8_t doorbell(uint32_t index, uint64_t value) noexcept;
+
+	/** Queued transfers of a descriptor end with ARIES_ST_FLUSHED, running ones at their next chunk; does not wait. */
+	void flush(uint32_t index) noexcept;
+	/** Drops everything without events and waits for what is running; bounded. */
+	void reset() noexcept;
+
+	uint64_t counter(unsigned int which) const noexcept;
+	void clear_counters() noexcept;
+	/** Transfers queued or running, of all descriptors. */
+	uint32_t backlog() noexcept;
+
+private:
+	struct Queue {
+		std::deque<BteWork> waiting;
+		uint32_t running = 0;
+		bool fenced = false; /* the one running wants to be alone */
+	};
+
+	uint8_t take(uint32_t index, uint32_t slot, BteWork &work) noexcept;
+	uint8_t check(BteWork &work) noexcept;
+	bool eligible(const Queue &queue, const BteWork &work) const noexcept;
+	int begin(Queue &queue, const BteWork &work) noexcept;
+	void end(const BteWork &work, int channel) noexcept;
+	void run(const BteWork &work, int channel) noexcept;
+	uint8_t transfer(const BteWork &work, CounterBlock &counters) noexcept;
+	uint8_t chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns) noexcept;
+	uint8_t account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns) noexcept;
+	uint8_t local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit &local, BteRuns &list) noexcept;
+	uint8_t remote_event(const BteWork &work, bool &overrun) noexcept;
+	void complete(const BteWork &work, uint8_t status, bool overrun) noexcept;
+	bool cancelled(const BteWork &work) noexcept;
+	bool next(BteWork &work, int &channel) noexcept;
+	bool start_workers() noexcept;
+	void worker() noexcept;
+
+	Core &core_;
+	Fmad *const fmads_;
+	Ntt &ntt_;
+	Traffic &traffic_;
+	uint8_t *const desc_area_;
+	SsidPool ssids_;
+
+	std::mutex mutex_;
+	std::condition_variable work_; /* something to do, or stop */
+	std::condition_variable idle_; /* a transfer has ended */
+	std::array<Queue, ARIES_FMA_DESCRIPTORS> queues_;
+	std::array<std::atomic<uint32_t>, ARIES_FMA_DESCRIPTORS> epochs_{};
+	uint32_t round_ = 0; /* descriptor served last */
+	uint32_t waiting_ = 0;
+	uint32_t busy_channels_ = 0; /* bit mask */
+	bool stop_ = false;
+	std::vector<std::thread> workers_;
+	std::array<CounterBlock, ARIES_BTE_CHANNELS> counters_;
+};
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One block transfer: chunks of at most 1 MiB, each a visit of its own, so that an invalidation waits for no more. */
+#include "nic/bte.hpp"
+#include "nic/copy.hpp"
+#include "netlink/timing.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr uint64_t BURST = uint64_t(ARIES_ORB_ENTRIES) * ARIES_PACKET_BYTES; /* booked on the network at once */
+
+} // namespace
+
+uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
+{
+	const uint64_t chunks = (work.desc.length + BTE_CHUNK - 1) / BTE_CHUNK;
+	const bool backwards = core_.faults.reorder();
+	const uint64_t start = now_ns();
+	uint64_t model_ns = 0;
+
+	for (uint64_t i = 0; i < chunks; i++) {
+		const uint64_t at = (backwards ? chunks - 1 - i : i) * BTE_CHUNK;
+		const uint64_t bytes = std::min<uint64_t>(BTE_CHUNK, work.desc.length - at);
+
+		if (cancelled(work))
+			return ARIES_ST_FLUSHED;
+		const uint8_t status = chunk(work, at, bytes, counters, model_ns);
+
+		if (status != ARIES_ST_OK)
+			return status;
+	}
+	count_latency(counters, model_ns);
+	core_.host.trace("bte_copied", work.desc.length, now_ns() - start, model_ns);
+	return ARIES_ST_OK;
+}
+
+uint8_t Bte::local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit &local, BteRuns &list) noexcept
+{
+	const aries_bte_desc &desc = work.desc;
+	uint8_t status;
+
+	if (work.physical()) {
+		status = local.physical() ? physical_runs(*local.ram(), desc.local_offset + at, bytes, list)
+					  : uint8_t(ARIES_ST_TRANSLATION);
+	} else {
+		status = local.admit_local(desc.local_mdh, work.rights.ptag(), desc.local_offset, desc.length,
+					   !work.put());
+		if (status == ARIES_ST_OK)
+			status = local.runs((desc.local_offset + at) & OFFSET_MASK, bytes, !work.put(), list);
+	}
+	return status == ARIES_ST_OK ? status : status | ARIES_ST_LOCAL;
+}
+
+uint8_t Bte::chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBlock &counters,
+		   uint64_t &model_ns) noexcept
+{
+	BteRuns near, far;
+
+	if (core_.own().online.load(std::memory_order_relaxed) != ONLINE_ALL)
+		return ARIES_ST_FLUSHED;
+	uint8_t status = target_state(core_, work.node, now_ns());
+
+	if (status != ARIES_ST_OK)
+		return status;
+	Visit local(core_, core_.node);
+
+	status = local_runs(work, at, bytes, local, near);
+	if (status == ARIES_ST_OK)
+		status = account(work, bytes, counters, model_ns);
+	if (status != ARIES_ST_OK)
+		return status;
+	Visit target(core_, work.node);
+
+	/* The whole range each time: the memory domain may have become another one. */
+	status = target.admit(work.access());
+	if (status == ARIES_ST_OK)
+		status = target.runs((work.desc.offset + at) & OFFSET_MASK, bytes, work.put(), far);
+	if (status != ARIES_ST_OK) {
+		target.count_refused();
+		return status;
+	}
+	target.count_requests((bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	if (work.put())
+		copy_runs(far, near);
+	else
+		copy_runs(near, far);
+	return ARIES_ST_OK;
+}
+
+/* Packets and modelled time, in bursts as long as the buffer of outstanding requests. */
+uint8_t Bte::account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns) noexcept
+{
+	const uint64_t start = now_ns();
+	uint64_t busy = 0;
+	uint64_t latency = 0;
+
+	while (bytes) {
+		const uint32_t burst = uint32_t(std::min(bytes, BURST));
+		const Train train = {work.put() ? PacketKind::Put : PacketKind::Get, work.desc.dlvr_mode, work.node,
+				     burst, work.desc.offset >> 6};
+		const uint8_t status = traffic_.send(train, start + busy, counters, latency);
+
+		if (status != ARIES_ST_OK)
+			return status;
+		bytes -= burst;
+		busy += bytes ? nic_busy_ns(burst) : 0;
+	}
+	model_ns += busy + latency;
+	return ARIES_ST_OK;
+}
+
+/* After the data: the last thing that happens at the target. */
+uint8_t Bte::remote_event(const BteWork &work, bool &overrun) noexcept
+{
+	if (!(work.desc.mode & ARIES_EV_REMOTE))
+		return ARIES_ST_OK;
+	uint8_t status = target_state(core_, work.node, now_ns());
+
+	if (status != ARIES_ST_OK)
+		return status;
+	Visit target(core_, work.node);
+
+	status = target.admit(work.access());
+	if (status != ARIES_ST_OK)
+		return status;
+	const CqEntry entry = {.data = work.desc.remote_event,
+			       .tid = 0,
+			       .status = ARIES_ST_OK,
+			       .info = ARIES_INFO_REMOTE,
+			       .source = ARIES_SRC_REMOTE,
+			       .type = uint8_t(field(work.desc.mode, ARIES_EV_TYPE_MASK)),
+			       .remote_overrun = false};
+
+	overrun = target.post(entry.word()) == CqResult::OVERRUN;
+	return ARIES_ST_OK;
+}
+
+/* Local and global event at the initiator, if its queue still is the process's. */
+void Bte::complete(const BteWork &work, uint8_t status, bool overrun) noexcept
+{
+	const aries_bte_desc &desc = work.desc;
+	CqEntry entry = {.data = desc.local_event,
+			 .tid = desc.tid,
+			 .status = status,
+			 .info = ARIES_INFO_LOCAL,
+			 .source = ARIES_SRC_BTE,
+			 .type = uint8_t(field(desc.mode, ARIES_EV_TYPE_MASK)),
+			 .remote_overrun = overrun};
+
+	if (!(desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL)) ||
+	    !cq_allowed(core_.own(), desc.cq, work.rights.owner()))
+		return;
+	if (desc.mode & ARIES_EV_LOCAL)
+		cq_post(core_, core_.node, nullptr, desc.cq, entry.word());
+	if (desc.mode & ARIES_EV_GLOBAL) {
+		entry.data = desc.remote_event;
+		entry.info = ARIES_INFO_GLOBAL;
+		cq_post(core_, core_.node, nullptr, desc.cq, entry.word());
+	}
+}
+
+} // namespace aries

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copies between runs of host memory. */
+#ifndef ARIES_NIC_COPY_HPP
+#define ARIES_NIC_COPY_HPP
+
+#include "nic/att.hpp"
+
+namespace aries
+{
+
+/** Stores contiguous bytes into the runs, in order. */
+template <size_t N> void scatter(const RunList<N> &to, const uint8_t *from) noexcept
+{
+	for (size_t i = 0; i < to.count; i++) {
+		store_bytes(to.run[i].host, from, to.run[i].bytes);
+		from += to.run[i].bytes;
+	}
+}
+
+/** Copies as many bytes as the shorter list has, one memmove for each piece that is contiguous on both sides. */
+template <size_t N, size_t M> void copy_runs(const RunList<N> &to, const RunList<M> &from) noexcept
+{
+	size_t i = 0, j = 0;
+	uint64_t at_to = 0, at_from = 0;
+
+	while (i < to.count && j < from.count) {
+		const uint64_t bytes = std::min(to.run[i].bytes - at_to, from.run[j].bytes - at_from);
+
+		store_bytes(to.run[i].host + at_to, from.run[j].host + at_from, bytes);
+		at_to += bytes;
+		at_from += bytes;
+		if (at_to == to.run[i].bytes) {
+			i++;
+			at_to = 0;
+		}
+		if (at_from == from.run[j].bytes) {
+			j++;
+			at_from = 0;
+		}
+	}
+}
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Completion queues: entries, overrun, interrupts. */
+#ifndef ARIES_NIC_CQ_HPP
+#define ARIES_NIC_CQ_HPP
+
+#include "nic/core.hpp"
+
+namespace aries
+{
+
+/** Builds an entry as aries_hw.h lays it out. */
+struct CqEntry {
+	uint32_t data;
+	uint16_t tid;
+	uint8_t status;
+	uint8_t info; /* ARIES_INFO_* */
+	uint8_t source; /* enum aries_cqe_source */
+	uint8_t type; /* 2 bits from the mode */
+	bool remote_overrun;
+
+	uint64_t word() const noexcept
+	{
+		return data | prep(ARIES_CQE_TID_MASK, tid) | prep(ARIES_CQE_STATUS_MASK, status) |
+		       prep(ARIES_CQE_INFO_MASK, info) | prep(ARIES_CQE_SOURCE_MASK, source) |
+		       prep(ARIES_CQE_TYPE_MASK, type) | (remote_overrun ? ARIES_CQE_REM_OVERRUN : 0);
+	}
+};
+
+enum class CqResult { POSTED, OVERRUN, GONE };
+
+/**
+ * Writes an entry into queue @cq of @node, whose memory is @ram. For another
+ * node the caller holds a FlightGuard on it. Wait-bounded; no allocation.
+ */
+CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint64_t entry) noexcept;
+
+/** The owner's control of its queues. One caller at a time (the NIC's control mutex). */
+class CqTable
+{
+public:
+	explicit CqTable(Core &core) noexcept : core_(core) {}
+
+	/** Takes over base and control word; false, without effect, if they make no sense. VALID = 0 stops the queue. */
+	bool configure(uint32_t cq, uint64_t base, uint64_t ctl) noexcept;
+	void arm(uint32_t cq) noexcept;
+	void disarm(uint32_t cq) noexcept;
+	/** Waits until no thread of any member writes into our queues with an old RamMap. */
+	void fence() noexcept;
+	void reset() noexcept;
+
+	uint64_t pending(uint32_t element) const noexcept { return core_.own().cqi_pending[element].load(); }
+	void acknowledge(uint32_t element, uint64_t bits) noexcept
+	{
+		core_.own().cqi_pending[element].fetch_and(~bits);
+	}
+	uint32_t summary() const noexcept;
+	/** Events written and lost, over all queues since the reset. */
+	uint64_t total_events() const noexcept;
+	uint64_t total_lost() const noexcept;
+
+private:
+	Core &core_;
+};
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nic/fma.hpp"
+
+#include <cstring>
+
+#include "nic/copy.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr uint32_t GET_MAX = 65532;
+
+template <typename T> T copy_once(const void *from)
+{
+	T value;
+
+	/* A process may write here while we read; the compiler must not read twice. */
+	memcpy(&value, from, sizeof(value));
+	asm volatile("" ::: "memory");
+	return value;
+}
+
+/* A window store goes to its place in the window; an offset that is wrong anyway stays so. */
+void shift_offset(aries_fma_desc &desc, uint32_t at)
+{
+	if (!(desc.offset >> ARIES_OFFSET_BITS))
+		desc.offset = (desc.offset + at) & OFFSET_MASK;
+}
+
+/* Equal header fields take equal ways (R12). */
+uint64_t header_hash(const FmaWork &work)
+{
+	return (uint64_t(work.desc.mdh) << ARIES_OFFSET_BITS | (work.desc.offset & OFFSET_MASK) >> 6) + work.node;
+}
+
+} // namespace
+
+void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t ptag, uint32_t index, uint8_t op,
+		    const Access &access) noexcept
+{
+	ErrorEvent event = {status,	   ptag, access.node, access.mdh, access.offset & OFFSET_MASK, access.bytes,
+			    uint16_t(index), op};
+
+	counters.add(ARIES_CNT_ERRORS);
+	if (status == ARIES_ST_TIMEOUT || status == ARIES_ST_CRC)
+		counters.add(ARIES_CNT_TIMEOUTS);
+	core.errors.report(core.node, event);
+	if (target_records(status)) {
+		event.pe = core.node;
+		event.ptag = 0; /* tags are names of a node */
+		core.errors.report(access.node, event);
+	}
+	core.host.trace("fma_failed", status, access.node, access.offset);
+}
+
+FmaWork Fma::begin(uint32_t index) noexcept
+{
+	Fmad &fmad = fmads_[index];
+
+	return FmaWork{.fmad = fmad,
+		       .index = index,
+		       .desc = copy_once<aries_fma_desc>(area(index) + ARIES_DESC_FMA),
+		       .rights = {fmad.ctl.load(std::memory_order_relaxed), 0},
+		       .op = 0,
+		       .mode = 0,
+		       .tid = 0,
+		       .amo = 0,
+		       .bytes = 0,
+		       .data = nullptr};
+}
+
+void Fma::publish_status(uint32_t index, uint8_t status) noexcept
+{
+	static_assert(offsetof(aries_fma_status, status) == 4 && sizeof(aries_fma_status) == 8);
+	auto *word = reinterpret_cast<uint64_t *>(area(index) + ARIES_DESC_STATUS);
+
+	__atomic_store_n(word, ++fmads_[index].sequence | uint64_t(status) << 32, __ATOMIC_RELEASE);
+}
+
+void Fma::doorbell(uint32_t index, uint64_t value) noexcept
+{
+	FmaWork work = begin(index);
+	uint8_t status = ARIES_ST_RESERVED;
+
+	work.tid = uint16_t(field(value, ARIES_DB_TID_MASK));
+	work.bytes = uint32_t(field(value, ARIES_DB_LEN_MASK));
+	work.op = uint8_t(field(value, ARIES_DB_OP_MASK));
+	work.mode = uint8_t(field(value, ARIES_DB_MODE_MASK));
+	work.amo = uint16_t(field(value, ARIES_DB_AMO_MASK));
+	work.data = area(index) + ARIES_DESC_LINE;
+	if (!(value & ARIES_DB_RSVD_MASK) && !(work.mode & ARIES_EV_RSVD_MASK))
+		status = run(work);
+	if (work.op != ARIES_FMA_CLOSE || !work.fmad.window_open)
+		work.fmad.counters.add(ARIES_CNT_SSIDS);
+	if (work.op == ARIES_FMA_CLOSE) {
+		/* Events of a transaction tell its first failure. */
+		if (status == ARIES_ST_OK)
+			status = work.fmad.window_status;
+		work.fmad.window_open = false;
+		work.fmad.window_status = ARIES_ST_OK;
+	}
+	finish(work, status);
+	publish_status(index, status);
+}
+
+void Fma::put_window(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept
+{
+	FmaWork work = begin(index);
+	uint8_t data[8];
+
+	memcpy(data, &value, sizeof(data));
+	work.op = ARIES_FMA_PUT_LINE;
+	work.bytes = size;
+	work.data = data;
+	shift_offset(work.desc, at);
+	window_done(work, run(work));
+}
+
+void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
+{
+	FmaWork work = begin(index);
+
+	work.amo = uint16_t(field(word, ARIES_GETW_AMO_MASK));
+	work.op = work.amo ? ARIES_FMA_AMO_OP : ARIES_FMA_GET_OP;
+	work.bytes = work.amo ? 8 : uint32_t(field(word, ARIES_GETW_LEN_MASK)) + 1;
+	shift_offset(work.desc, at);
+	work.desc.local_offset = field(word, ARIES_GETW_LOCAL_MASK);
+	window_done(work, word & ARIES_GETW_RSVD_MASK       ? ARIES_ST_RESERVED
+			  : work.bytes > ARIES_PACKET_BYTES ? ARIES_ST_LENGTH
+							    : run(work));
+}
+
+/* A window store has no status of its own and no event: CLOSE tells. */
+void Fma::window_done(FmaWork &work, uint8_t status) noexcept
+{
+	if (!work.fmad.window_open)
+		work.fmad.counters.add(ARIES_CNT_SSIDS);
+	work.fmad.window_open = true;
+	if (status != ARIES_ST_OK && work.fmad.window_status == ARIES_ST_OK)
+		work.fmad.window_status = status;
+	finish(work, status);
+}
+
+uint8_t Fma::check_length(const FmaWork &work) const noexcept
+{
+	switch (work.op) {
+	case ARIES_FMA_PUT_LINE:
+	case ARIES_FMA_PUT_SYNC:
+		return work.bytes <= ARIES_DESC_LINE_BYTES ? ARIES_ST_OK : ARIES_ST_LENGTH;
+	case ARIES_FMA_GET_OP:
+		if (work.bytes < 1 || work.bytes > GET_MAX)
+			return ARIES_ST_LENGTH;
+		return uint8_t((work.bytes | work.desc.offset) & 3 ? ARIES_ST_ALIGN : ARIES_ST_OK);
+	case ARIES_FMA_AMO_OP:
+		return work.bytes == 8 ? ARIES_ST_OK : work.bytes == 4 ? ARIES_ST_BAD_OP : ARIES_ST_LENGTH;
+	case ARIES_FMA_CQWRITE:
+	case ARIES_FMA_CLOSE:
+		return work.bytes ? ARIES_ST_LENGTH : ARIES_ST_OK;
+	default:
+		return ARIES_ST_BAD_OP;
+	}
+}
+
+/* What the source NIC can tell without the network. */
+uint8_t Fma::check(FmaWork &work) noexcept
+{
+	const NodeSlot &own = core_.own();
+
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) ||
+	    own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
+		return ARIES_ST_DISABLED;
+	if (work.event_bits()) {
+		if (!cq_allowed(own, work.desc.cq, work.rights.owner()))
+			return ARIES_ST_CQ_OWNER;
+		work.cq_usable = true;
+	}
+	const bool fetches = work.op == ARIES_FMA_GET_OP || work.op == ARIES_FMA_AMO_OP;
+
+	if (work.desc.reserved || work.desc.mdh >= ARIES_MDD_ENTRIES || work.desc.offset >> ARIES_OFFSET_BITS ||
+	    (fetches && work.desc.local_offset >> ARIES_OFFSET_BITS))
+		return ARIES_ST_RESERVED;
+	uint8_t status = check_length(work);
+
+	if (status == ARIES_ST_OK)
+		status = work.rights.load(own, work.rights.ctl);
+	if (status == ARIES_ST_OK)
+		status = ntt_.resolve(work.rights.ctl, work.desc.pe, work.node);
+	return status;
+}
+
+uint8_t Fma::run(FmaWork &work) noexcept
+{
+	work.node = work.desc.pe;
+	uint8_t status = check(work);
+
+	if (status != ARIES_ST_OK)
+		return status;
+	work.now = now_ns();
+	status = target_state(core_, work.node, work.now);
+	if (status != ARIES_ST_OK)
+		return status;
+	switch (work.op) {
+	case ARIES_FMA_GET_OP:
+		return get(work);
+	case ARIES_FMA_AMO_OP:
+		return atomic(work);
+	case ARIES_FMA_CQWRITE:
+		return cq_write(work);
+	default:
+		return put(work);
+	}
+}
+
+uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
+{
+	const Train train = {kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work)};
+	const uint8_t status = traffic_.send(train, work.now, work.fmad.counters, work.latency);
+
+	if (status == ARIES_ST_OK)
+		count_latency(work.fmad.counters, work.latency);
+	return status;
+}
+
+void Fma::remote_event(FmaWork &work, Visit &target) noexcept
+{
+	if (!(work.mode & ARIES_EV_REMOTE))
+		return;
+	const CqEntry entry = {.data = work.desc.remote_event,
+			       .tid = 0,
+			       .status = ARIES_ST_OK,
+			       .info = ARIES_INFO_REMOTE,
+			       .source = ARIES_SRC_REMOTE,
+			       .type = uint8_t(field(work.mode, ARIES_EV_TYPE_MASK)),
+			       .remote_overrun = false};
+
+	work.remote_overrun = target.post(entry.word()) == CqResult::OVERRUN;
+}
+
+uint8_t Fma::put(FmaWork &work) noexcept
+{
+	const bool sync = work.op == ARIES_FMA_PUT_SYNC;
+	uint8_t status = send(work, PacketKind::Put, work.bytes);
+
+	if (status != ARIES_ST_OK)
+		return status;
+	work.fmad.counters.add(ARIES_CNT_FMA_PUTS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES + sync);
+	Visit target(core_, work.node);
+	FmaRuns data, flag;
+
+	status = target.admit(work.access(work.bytes, true));
+	if (status == ARIES_ST_OK && sync) {
+		if (work.desc.sync_offset & 7)
+			status = ARIES_ST_ALIGN;
+		else if (work.desc.sync_offset >> ARIES_OFFSET_BITS || !target.mdd().contains(work.desc.sync_offset, 8))
+			status = ARIES_ST_BOUNDS;
+		else
+			status = target.runs(work.desc.sync_offset, 8, true, flag);
+	}
+	if (status == ARIES_ST_OK)
+		status = target.runs(work.desc.offset, work.bytes, true, data);
+	if (status != ARIES_ST_OK) {
+		target.count_refused();
+		return status;
+	}
+	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	scatter(data, work.data);
+	if (sync)
+		scatter(flag, reinterpret_cast<const uint8_t *>(&work.desc.sync_value));
+	remote_event(work, target);
+	return ARIES_ST_OK;
+}
+
+uint8_t Fma::get(FmaWork &work) noexcept
+{
+	Visit local(core_, core_.node);
+	FmaRuns to, from;
+	uint8_t status =
+		local.admit_local(work.desc.local_mdh, work.rights.ptag(), work.desc.local_offset, work.bytes, true);
+
+	if (status == ARIES_ST_OK) {
+		status = local.runs(work.desc.local_offset, work.bytes, true, to);
+		if (status != ARIES_ST_OK)
+			status |= ARIES_ST_LOCAL;
+	}
+	if (status == ARIES_ST_OK)
+		status = send(work, PacketKind::Get, work.bytes);
+	if (status != ARIES_ST_OK)
+		return status;
+	work.fmad.counters.add(ARIES_CNT_FMA_GETS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	Visit target(core_, work.node);
+
+	status = target.admit(work.access(work.bytes, false));
+	if (status == ARIES_ST_OK)
+		status = target.runs(work.desc.offset, work.bytes, false, from);
+	if (status != ARIES_ST_OK) {
+		target.count_refused();
+		return status;
+	}
+	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	copy_runs(to, from);
+	remote_event(work, target);
+	return ARIES_ST_OK;
+}
+
+uint8_t Fma::atomic(FmaWork &work) noexcept
+{
+	AmoCommand command;
+	Visit local(core_, core_.node);
+	FmaRuns to, word;
+	uint8_t status = ARIES_ST_OK;
+
+	if (!command.decode(work.amo))
+		return ARIES_ST_BAD_OP;
+	if (work.desc.offset & 7)
+		return ARIES_ST_ALIGN;
+	if (command.fetch) {
+		if (work.desc.local_offset & 7)
+			return ARIES_ST_LOCAL_ALIGN;
+		status = local.admit_local(work.desc.local_mdh, work.rights.ptag(), work.desc.local_offset, 8, true);
+		if (status == ARIES_ST_OK) {
+			status = local.runs(work.desc.local_offset, 8, true, to);
+			if (status != ARIES_ST_OK)
+				status |= ARIES_ST_LOCAL;
+		}
+	}
+	if (status == ARIES_ST_OK)
+		status = send(work, command.fetch ? PacketKind::FetchAmo : PacketKind::Amo,
+			      command.two_operands() ? 16 : 8);
+	if (status != ARIES_ST_OK)
+		return status;
+	work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
+	Visit target(core_, work.node);
+
+	status = target.admit(work.access(8, true));
+	if (status == ARIES_ST_OK)
+		status = target.runs(work.desc.offset, 8, true, word);
+	/* The region's start decides whether an aligned offset is an aligned address. */
+	if (status == ARIES_ST_OK && (word.count != 1 || (reinterpret_cast<uintptr_t>(word.run[0].host) & 7)))
+		status = ARIES_ST_ALIGN;
+	if (status != ARIES_ST_OK) {
+		target.count_refused();
+		return status;
+	}
+	target.count_requests(1);
+	const uint64_t old = amo_run(command, reinterpret_cast<uint64_t *>(word.run[0].host), work.desc.operand[0],
+				     work.desc.operand[1]);
+
+	if (command.fetch)
+		scatter(to, reinterpret_cast<const uint8_t *>(&old));
+	remote_event(work, target);
+	return ARIES_ST_OK;
+}
+
+uint8_t Fma::cq_write(FmaWork &work) noexcept
+{
+	uint8_t status = send(work, PacketKind::CqWrite, 6);
+
+	if (status != ARIES_ST_OK)
+		return status;
+	Visit target(core_, work.node);
+	Access access = work.access(0, false);
+
+	/* The payload is the event; the offset has no meaning. */
+	access.remote_event = true;
+	access.offset = mdd_load(core_.segment.node(work.node), work.desc.mdh).base;
+	status = target.admit(access);
+	if (status != ARIES_ST_OK) {
+		target.count_refused();
+		return status;
+	}
+	target.count_requests(1);
+	const uint64_t entry = (work.desc.operand[0] & ARIES_CQE_WRITE_MASK) |
+			       prep(ARIES_CQE_INFO_MASK, ARIES_INFO_REMOTE) |
+			       prep(ARIES_CQE_SOURCE_MASK, ARIES_SRC_CQWRITE) |
+			       prep(ARIES_CQE_TYPE_MASK, field(work.mode, ARIES_EV_TYPE_MASK));
+	const CqResult result = target.post(entry);
+
+	work.remote_overrun = result == CqResult::OVERRUN;
+	return result == CqResult::GONE ? ARIES_ST_NO_CQ : ARIES_ST_OK;
+}
+
+void Fma::source_events(FmaWork &work, uint8_t status) noexcept
+{
+	CqEntry entry = {.data = work.desc.local_event,
+			 .tid = work.tid,
+			 .status = status,
+			 .info = ARIES_INFO_LOCAL,
+			 .source = ARIES_SRC_FMA,
+			 .type = uint8_t(field(work.mode, ARIES_EV_TYPE_MASK)),
+			 .remote_overrun = work.remote_overrun};
+
+	if (work.mode & ARIES_EV_LOCAL)
+		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word());
+	if (work.mode & ARIES_EV_GLOBAL) {
+		entry.data = work.desc.remote_event;
+		entry.info = ARIES_INFO_GLOBAL;
+		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word());
+	}
+}
+
+void Fma::finish(FmaWork &work, uint8_t status) noexcept
+{
+	if (status != ARIES_ST_OK) [[unlikely]] {
+		work.fmad.last.store(status, std::memory_order_relaxed);
+		report_failure(core_, work.fmad.counters, status, work.rights.ptag(), work.index, work.op,
+			       work.access(work.bytes, false));
+	}
+	if (work.cq_usable)
+		source_events(work, status);
+}
+
+} // namespace aries

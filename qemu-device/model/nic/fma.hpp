@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fast memory access: doorbells and window stores of the processes (N07, N08, N18). */
+#ifndef ARIES_NIC_FMA_HPP
+#define ARIES_NIC_FMA_HPP
+
+#include "nic/amo.hpp"
+#include "nic/fmad.hpp"
+#include "nic/ntt.hpp"
+#include "nic/rmt.hpp"
+#include "nic/traffic.hpp"
+
+namespace aries
+{
+
+/** One FMA operation on its way through the NIC. */
+struct FmaWork {
+	Fmad &fmad;
+	uint32_t index; /* of the descriptor */
+	aries_fma_desc desc; /* copied once */
+	Rights rights;
+	uint8_t op; /* enum aries_fma_op */
+	uint8_t mode; /* ARIES_EV_* */
+	uint16_t tid;
+	uint16_t amo;
+	uint32_t bytes;
+	const uint8_t *data; /* of a put */
+
+	uint32_t node = 0; /* physical target */
+	uint64_t now = 0;
+	uint64_t latency = 0;
+	bool cq_usable = false;
+	bool remote_overrun = false;
+
+	uint16_t event_bits() const noexcept { return mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL); }
+	Access access(uint64_t length, bool write) const noexcept
+	{
+		return {node, desc.mdh, rights.key, desc.offset, length, write, (mode & ARIES_EV_REMOTE) != 0};
+	}
+};
+
+class Fma
+{
+public:
+	Fma(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, uint8_t *desc_area) noexcept
+		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), desc_area_(desc_area)
+	{
+	}
+
+	/** DB_FMA; the descriptor's lock is held. Runs the whole operation. */
+	void doorbell(uint32_t index, uint64_t value) noexcept;
+	/** A store of @size bytes into the put window; lock held. */
+	void put_window(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept;
+	/** A control word stored into the get window; lock held. */
+	void get_window(uint32_t index, uint32_t at, uint64_t word) noexcept;
+
+	/** Leaves the outcome of a doorbell in the descriptor area. */
+	void publish_status(uint32_t index, uint8_t status) noexcept;
+
+private:
+	FmaWork begin(uint32_t index) noexcept;
+	void decode(FmaWork &work, uint64_t value) noexcept;
+	uint8_t run(FmaWork &work) noexcept;
+	uint8_t check(FmaWork &work) noexcept;
+	uint8_t check_length(const FmaWork &work) const noexcept;
+	uint8_t put(FmaWork &work) noexcept;
+	uint8_t get(FmaWork &work) noexcept;
+	uint8_t atomic(FmaWork &work) noexcept;
+	uint8_t cq_write(FmaWork &work) noexcept;
+	uint8_t send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept;
+	void remote_event(FmaWork &work, Visit &target) noexcept;
+	void source_events(FmaWork &work, uint8_t status) noexcept;
+	void finish(FmaWork &work, uint8_t status) noexcept;
+	void window_done(FmaWork &work, uint8_t status) noexcept;
+	uint8_t *area(uint32_t index) const noexcept { return desc_area_ + size_t(index) * ARIES_DESC_STRIDE; }
+
+	Core &core_;
+	Fmad *const fmads_;
+	Ntt &ntt_;
+	Traffic &traffic_;
+	uint8_t *const desc_area_;
+};
+
+/** Records a failed operation: counters, error events here and, for refusals, at the target. */
+void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t ptag, uint32_t index, uint8_t op,
+		    const Access &access) noexcept;
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* State of one FMA descriptor, and the rights it gives. */
+#ifndef ARIES_NIC_FMAD_HPP
+#define ARIES_NIC_FMAD_HPP
+
+#include "fabric/seglock.hpp"
+#include "nic/core.hpp"
+
+namespace aries
+{
+
+/**
+ * One FMA descriptor. The lock is held for each operation, so a descriptor is
+ * a queue of one, and taking it waits for the operation under way.
+ */
+struct alignas(64) Fmad {
+	SpinLock lock;
+	std::atomic<uint64_t> ctl{0}; /* FMAD_CTL; changes under lock */
+	std::atomic<uint64_t> traps{0};
+	std::atomic<uint8_t> last{0}; /* FMAD_STATUS.LAST */
+	std::atomic<uint32_t> busy{0}; /* FMAD_STATUS.BUSY */
+
+	/* under lock */
+	uint32_t sequence = 0;
+	bool window_open = false; /* window stores since the last CLOSE */
+	uint8_t window_status = 0; /* first failure among them */
+	CounterBlock counters;
+};
+
+/** Rights of an operation: the control word as it was when the work was taken. */
+struct Rights {
+	uint64_t ctl;
+	uint32_t key;
+
+	uint8_t ptag() const noexcept { return uint8_t(field(ctl, ARIES_FMAD_CTL_PTAG_MASK)); }
+	uint16_t owner() const noexcept { return uint16_t(field(ctl, ARIES_FMAD_CTL_OWNER_MASK)); }
+	bool kernel() const noexcept { return ctl & ARIES_FMAD_CTL_KERNEL_MASK; }
+
+	/** Return: ARIES_ST_OK, or ARIES_ST_LOCAL_PTAG if the tag has no key. */
+	uint8_t load(const NodeSlot &own, uint64_t fmad_ctl) noexcept
+	{
+		ctl = fmad_ctl;
+		const uint64_t word = own.ptag_key[ptag()].load(std::memory_order_relaxed);
+
+		key = uint32_t(field(word, ARIES_PTAG_KEY_KEY_MASK));
+		return word & ARIES_PTAG_KEY_VALID_MASK ? ARIES_ST_OK : ARIES_ST_LOCAL_PTAG;
+	}
+};
+
+/** Whether a process with @owner may name queue @cq of its own node. */
+inline bool cq_allowed(const NodeSlot &own, uint16_t cq, uint16_t owner) noexcept
+{
+	if (cq >= ARIES_CQ_ENTRIES)
+		return false;
+	const uint64_t ctl = own.cq[cq].ctl.load(std::memory_order_relaxed);
+
+	return (ctl & ARIES_CQ_CTL_VALID_MASK) && field(ctl, ARIES_CQ_CTL_OWNER_MASK) == owner;
+}
+
+} // namespace aries
+
+#endif

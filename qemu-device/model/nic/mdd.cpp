@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nic/mdd.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr unsigned int PAGE_SHIFT_MIN = 12;
+constexpr unsigned int PAGE_SHIFT_MAX = 36; /* 64 GiB (N02) */
+
+bool sensible(const MddView &view)
+{
+	const unsigned int shift = view.page_shift();
+
+	return shift >= PAGE_SHIFT_MIN && shift <= PAGE_SHIFT_MAX && view.length >= 1 &&
+	       view.length <= OFFSET_MASK + 1 && (!view.two_level() || shift == PAGE_SHIFT_MIN);
+}
+
+} // namespace
+
+bool MddTable::publish(uint32_t mdh, const MddView &view) noexcept
+{
+	MddSlot &mdd = core_.own().mdd[mdh];
+
+	if ((mdd.ctl.load(std::memory_order_relaxed) & ARIES_MDD_CTL_VALID_MASK) || !sensible(view))
+		return false;
+	if (draining() && (what_ == ALL || what_ == mdh))
+		return false;
+	mdd.base.store(view.base, std::memory_order_relaxed);
+	mdd.length.store(view.length, std::memory_order_relaxed);
+	mdd.table.store(view.table, std::memory_order_relaxed);
+	mdd.ctl.store(view.ctl, std::memory_order_release);
+	return true;
+}
+
+void MddTable::next_epoch(uint32_t what) noexcept
+{
+	phase_ = core_.own().epoch.fetch_add(1, std::memory_order_seq_cst) & 1;
+	draining_ = true;
+	what_ = what;
+}
+
+bool MddTable::invalidate(uint32_t mdh) noexcept
+{
+	if (draining())
+		return false;
+	core_.own().mdd[mdh].ctl.store(0, std::memory_order_seq_cst);
+	both_phases_ = false;
+	next_epoch(mdh);
+	return true;
+}
+
+/* A reset does not wait for an invalidation under way: then both phases have to empty once. */
+void MddTable::invalidate_all() noexcept
+{
+	both_phases_ = draining();
+	for (auto &mdd : core_.own().mdd) {
+		if (mdd.ctl.load(std::memory_order_relaxed))
+			mdd.ctl.store(0, std::memory_order_seq_cst);
+	}
+	next_epoch(ALL);
+}
+
+bool MddTable::draining() noexcept
+{
+	if (!draining_)
+		return false;
+	if (core_.members.in_flight(phase_) || (both_phases_ && core_.members.in_flight(phase_ ^ 1)))
+		return true;
+	draining_ = false;
+	both_phases_ = false;
+	return false;
+}
+
+} // namespace aries

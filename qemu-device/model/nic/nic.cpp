@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nic/nic.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr uint32_t LEASE_DEFAULT_MS = 500;
+constexpr uint32_t LEASE_MIN_MS = 50;
+constexpr uint32_t LEASE_MAX_MS = 60000;
+
+DragonflyShape shape_of(const aries_config &cfg)
+{
+	DragonflyShape shape = {};
+
+	shape.nodes = cfg.nodes;
+	shape.routers_per_chassis = cfg.routers_per_chassis ? cfg.routers_per_chassis : 16;
+	shape.chassis_per_group = cfg.chassis_per_group ? cfg.chassis_per_group : 6;
+	return shape;
+}
+
+/* Checked before anything is touched. */
+SegmentShape checked(const aries_config &cfg)
+{
+	if (cfg.api_version != ARIES_MODEL_API_VERSION)
+		throw Error("the host was built for version " + std::to_string(cfg.api_version) +
+			    " of the model, this is " + std::to_string(ARIES_MODEL_API_VERSION) + ": rebuild it");
+	if (cfg.nodes < 1 || cfg.nodes > MEMBERS_MAX)
+		throw Error("a fabric has 1 to " + std::to_string(MEMBERS_MAX) + " nodes, not " +
+			    std::to_string(cfg.nodes));
+	if (cfg.node >= cfg.nodes)
+		throw Error("node address " + std::to_string(cfg.node) + " is not below the number of nodes, " +
+			    std::to_string(cfg.nodes));
+	if (cfg.lease_ms && (cfg.lease_ms < LEASE_MIN_MS || cfg.lease_ms > LEASE_MAX_MS))
+		throw Error("a lease lasts 50 to 60000 ms, not " + std::to_string(cfg.lease_ms));
+	if (!cfg.fabric || !*cfg.fabric)
+		throw Error("no fabric given: name the path of its segment file, as /dev/shm/fabric");
+	if (!cfg.desc_area)
+		throw Error("the host gave no memory for the descriptor BAR");
+	const DragonflyShape shape = shape_of(cfg);
+	const std::string why = Network::check(shape);
+
+	if (!why.empty())
+		throw Error(why);
+	return {shape.nodes, shape.routers_per_chassis, shape.chassis_per_group, Network::shared_bytes(shape)};
+}
+
+} // namespace
+
+Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
+	: host_(ops, opaque), segment_(cfg.fabric ? cfg.fabric : "", checked(cfg), cfg.node),
+	  members_(segment_, cfg.node, cfg.lease_ms ? cfg.lease_ms : LEASE_DEFAULT_MS), wake_(segment_, cfg.node),
+	  maps_(segment_, cfg.node), network_(shape_of(cfg), segment_.network()), errors_(segment_, members_, wake_),
+	  core_{host_, cfg.node, segment_, members_, maps_, wake_, network_, errors_, faults_, shared_counters_},
+	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), traffic_(core_, orb_),
+	  fma_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)),
+	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)),
+	  registers_(core_, fmads_.get(), ntt_, bte_)
+{
+	members_.join();
+	maps_.withdraw();
+	errors_.clear(cfg.node);
+	network_.set_nic_link(cfg.node, true);
+	members_.activate();
+}
+
+Nic::~Nic()
+{
+	registers_.reset();
+	maps_.withdraw();
+	members_.leave();
+}
+
+uint64_t Nic::read(unsigned int bar, uint64_t offset, unsigned int size) noexcept
+{
+	if (size != 1 && size != 2 && size != 4 && size != 8)
+		return ~uint64_t(0);
+	if (bar == ARIES_BAR_REGS)
+		return registers_.read(offset, size);
+	/* Windows and doorbells read as zero. */
+	return bar == ARIES_BAR_FMA && offset < ARIES_BAR_FMA_SIZE ? 0 : ~uint64_t(0) >> (64 - 8 * size);
+}
+
+void Nic::write(unsigned int bar, uint64_t offset, unsigned int size, uint64_t value) noexcept
+{
+	if (size != 1 && size != 2 && size != 4 && size != 8)
+		return;
+	if (bar == ARIES_BAR_FMA && offset < ARIES_BAR_FMA_SIZE) [[likely]]
+		fma_store(offset, size, value);
+	else if (bar == ARIES_BAR_REGS)
+		registers_.write(offset, size, value);
+	core_.deliver_irqs();
+}
+
+void Nic::fma_store(uint64_t offset, unsigned int size, uint64_t value) noexcept
+{
+	const uint32_t index = uint32_t(offset / ARIES_FMA_STRIDE);
+	const uint32_t at = uint32_t(offset % ARIES_FMA_STRIDE);
+	Fmad &fmad = fmads_[index];
+	std::lock_guard guard(fmad.lock);
+
+	fmad.counters.add(ARIES_CNT_FMA_TRAPS);
+	fmad.traps.store(fmad.traps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+	if (at >= ARIES_FMA_DOORBELL)
+		doorbell(index, at - ARIES_FMA_DOORBELL, size, value);
+	else if (at < ARIES_FMA_GET)
+		fma_.put_window(index, at - ARIES_FMA_PUT, size, value);
+	else if (size == 8 && at % 8 == 0)
+		fma_.get_window(index, at - ARIES_FMA_GET, value);
+	else
+		core_.guest_error();
+}
+
+void Nic::doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept
+{
+	if (size == 8 && at == ARIES_DB_FMA) [[likely]] {
+		fma_.doorbell(index, value);
+	} else if (size == 8 && at == ARIES_DB_BTE) {
+		fma_.publish_status(index, bte_.doorbell(index, value));
+	} else if (size != 8 || at != ARIES_DB_NULL) {
+		core_.guest_error();
+		host_.log(ARIES_LOG_GUEST_ERROR, "doorbell page of descriptor %u: %u bytes at %#x", index, size, at);
+	}
+}
+
+void Nic::set_ram(const aries_ram *ram, size_t count)
+{
+	maps_.set_own(ram, count);
+	registers_.ram_changed();
+	maps_.reap_own();
+}
+
+void Nic::set_bus_master(bool on) noexcept
+{
+	std::atomic<uint32_t> &online = core_.own().online;
+
+	if (on)
+		online.fetch_or(ONLINE_MASTER);
+	else
+		online.fetch_and(~uint32_t(ONLINE_MASTER));
+}
+
+void Nic::reset() noexcept
+{
+	registers_.reset();
+}
+
+void Nic::wake() noexcept
+{
+	core_.raise_all(wake_.take());
+}
+
+void Nic::tick() noexcept
+{
+	const uint64_t now = now_ns();
+
+	members_.heartbeat(now);
+	if (const unsigned int died = members_.sweep(now))
+		host_.log(ARIES_LOG_WARN, "%u member%s of fabric %s died", died, died == 1 ? "" : "s",
+			  segment_.path().c_str());
+	maps_.reap();
+	wake();
+}
+
+void Nic::set_fault(const char *name, uint64_t value)
+{
+	if (!name || !faults_.set(name, value))
+		throw Error(std::string("unknown fault ") + (name ? name : "") +
+			    ": there are drop, corrupt, delay-ns, link and reorder");
+	network_.set_nic_link(core_.node, faults_.link_up());
+}
+
+std::string Nic::describe()
+{
+	static const char *const states[] = {"never", "joining", "alive", "dead", "left"};
+	std::string text;
+	const uint64_t now = now_ns();
+
+	auto line = [&text](const char *format, auto... args) {
+		char buf[256];
+
+		snprintf(buf, sizeof(buf), format, args...);
+		text += buf;
+	};
+	uint32_t mdds = 0, cqs = 0, fmads = 0;
+
+	for (const auto &mdd : core_.own().mdd)
+		mdds += mdd.ctl.load() & ARIES_MDD_CTL_VALID_MASK ? 1 : 0;
+	for (const auto &cq : core_.own().cq)
+		cqs += cq.ctl.load() & ARIES_CQ_CTL_VALID_MASK ? 1 : 0;
+	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++)
+		fmads += fmads_[i].ctl.load() & ARIES_FMAD_CTL_ENABLE_MASK ? 1 : 0;
+	line("fabric %s node %u of %u\n", segment_.path().c_str(), core_.node, segment_.nodes());
+	line("online %#x generation %u\n", core_.own().online.load(), core_.own().generation.load());
+	line("memory domains %u queues %u descriptors %u transfers %u\n", mdds, cqs, fmads, bte_.backlog());
+	for (uint32_t n = 0; n < segment_.nodes(); n++) {
+		const NodeSlot &slot = segment_.node(n);
+		const uint64_t member = slot.member.load();
+
+		if (uint32_t(member) == MEMBER_NEVER || uint32_t(member) > MEMBER_LEFT)
+			continue;
+		line("member %u %s pid %u incarnation %u lease %lld ms ago\n", n, states[uint32_t(member)],
+		     slot.pid.load(), uint32_t(member >> 32),
+		     (long long)(now - slot.lease_ns.load()) / 1000000);
+	}
+	return text + network_.describe(core_.node, now);
+}
+
+} // namespace aries

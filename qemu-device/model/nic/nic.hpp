@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One NIC: its units and the way of an access to them. */
+#ifndef ARIES_NIC_NIC_HPP
+#define ARIES_NIC_NIC_HPP
+
+#include <memory>
+#include <mutex>
+
+#include "nic/bte.hpp"
+#include "nic/fma.hpp"
+#include "nic/registers.hpp"
+
+namespace aries
+{
+
+/**
+ * Threads: read() and write() from any thread; the rest from one at a time.
+ * Order of locks: the register file's mutex, a descriptor's lock, the block
+ * transfer engine's mutex, locks in the segment. The host's operations are
+ * called with none of them held.
+ */
+class Nic
+{
+public:
+	/** Joins the fabric; throws Error. */
+	Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque);
+	~Nic();
+	Nic(const Nic &) = delete;
+	Nic &operator=(const Nic &) = delete;
+
+	uint64_t read(unsigned int bar, uint64_t offset, unsigned int size) noexcept;
+	void write(unsigned int bar, uint64_t offset, unsigned int size, uint64_t value) noexcept;
+
+	void set_ram(const aries_ram *ram, size_t count);
+	void set_bus_master(bool on) noexcept;
+	void reset() noexcept;
+	int wake_fd() const noexcept { return wake_.fd(); }
+	void wake() noexcept;
+	void tick() noexcept;
+	void set_fault(const char *name, uint64_t value);
+	bool get_fault(const char *name, uint64_t &value) const noexcept { return faults_.get(name, value); }
+	uint64_t counter(unsigned int which) noexcept { return registers_.counter(which); }
+	std::string describe();
+
+private:
+	void fma_store(uint64_t offset, unsigned int size, uint64_t value) noexcept;
+	void doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept;
+
+	Host host_;
+	Segment segment_;
+	Membership members_;
+	Wake wake_;
+	PeerMaps maps_;
+	Network network_;
+	ErrorLog errors_;
+	Faults faults_;
+	CounterBlock shared_counters_;
+	Core core_;
+	std::unique_ptr<Fmad[]> fmads_;
+	Ntt ntt_;
+	Orb orb_;
+	Traffic traffic_;
+	Fma fma_;
+	Bte bte_;
+	RegisterFile registers_;
+};
+
+} // namespace aries
+
+#endif

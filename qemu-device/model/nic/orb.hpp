@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Outstanding requests: at most 1,024 packets of a NIC wait for their responses (N20). */
+#ifndef ARIES_NIC_ORB_HPP
+#define ARIES_NIC_ORB_HPP
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include <sched.h>
+
+#include "aries_regs.h"
+
+namespace aries
+{
+
+class Orb
+{
+public:
+	/** Scoped use of entries, one a packet; a longer train goes through the buffer in parts. */
+	class Use
+	{
+	public:
+		Use(Orb &orb, uint32_t packets) noexcept
+			: orb_(orb), count_(std::clamp<uint32_t>(packets, 1, ARIES_ORB_ENTRIES)), stalled_(orb.take(count_))
+		{
+		}
+		~Use() { orb_.used_.fetch_sub(count_, std::memory_order_relaxed); }
+		Use(const Use &) = delete;
+		Use &operator=(const Use &) = delete;
+		/** The buffer was full. */
+		bool stalled() const noexcept { return stalled_; }
+
+	private:
+		Orb &orb_;
+		const uint32_t count_;
+		const bool stalled_;
+	};
+
+	uint32_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+
+private:
+	/* Waits for entries by yielding, but not for ever: the accounting may overshoot, a thread may not hang. */
+	bool take(uint32_t count) noexcept
+	{
+		if (used_.fetch_add(count, std::memory_order_relaxed) + count <= ARIES_ORB_ENTRIES) [[likely]]
+			return false;
+		for (int i = 0; i < WAITS; i++) {
+			used_.fetch_sub(count, std::memory_order_relaxed);
+			sched_yield();
+			if (used_.fetch_add(count, std::memory_order_relaxed) + count <= ARIES_ORB_ENTRIES)
+				break;
+		}
+		return true;
+	}
+
+	static constexpr int WAITS = 64;
+	alignas(64) std::atomic<uint32_t> used_{0};
+};
+
+} // namespace aries
+
+#endif

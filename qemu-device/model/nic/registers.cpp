@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Register accesses: identity, control, test, errors, interrupts, invalidation, counters. Tables: tables.cpp. */
+#include "nic/registers.hpp"
+
+#include <unistd.h>
+
+#include "nic/att.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr unsigned int DRAIN_STEPS = 200; /* of 500 us */
+constexpr uint32_t DMA_TEST_MAX = 65536;
+
+} // namespace
+
+void RegisterFile::refuse(const char *what, uint64_t offset, unsigned int size, uint64_t value, const char *why) noexcept
+{
+	core_.guest_error();
+	core_.host.log(ARIES_LOG_GUEST_ERROR, "%s of register %#llx, %u bytes, value %#llx: %s", what,
+		       static_cast<unsigned long long>(offset), size, static_cast<unsigned long long>(value), why);
+}
+
+uint64_t RegisterFile::read(uint64_t offset, unsigned int size) noexcept
+{
+	const RegPlace place = reg_decode(offset);
+	const char *why = reg_refuse_read(offset, size, place);
+
+	if (why) {
+		refuse("read", offset, size, 0, why);
+		return ~uint64_t(0) >> (64 - 8 * size);
+	}
+	std::lock_guard guard(mutex_);
+	const uint64_t value = read_reg(place.reg, place.index);
+
+	if (reg_row(place.reg).width == 64 && size == 4)
+		return place.upper ? value >> 32 : value & UINT32_MAX;
+	return value;
+}
+
+void RegisterFile::write(uint64_t offset, unsigned int size, uint64_t value) noexcept
+{
+	const RegPlace place = reg_decode(offset);
+	const char *why = reg_refuse_write(offset, size, value, place);
+
+	if (!why) {
+		std::lock_guard guard(mutex_);
+
+		if (write_reg(place.reg, place.index, value))
+			return;
+		why = "value refused";
+	}
+	refuse("write", offset, size, value, why);
+}
+
+uint64_t RegisterFile::caps() const noexcept
+{
+	return ARIES_ID_CAPS_FMA_MASK | ARIES_ID_CAPS_BTE_MASK | ARIES_ID_CAPS_AMO64_MASK | ARIES_ID_CAPS_NTT_MASK |
+	       ARIES_ID_CAPS_CQWRITE_MASK;
+}
+
+uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
+{
+	switch (reg) {
+	case Reg::ID_MAGIC:
+		return ARIES_ID_MAGIC_VALUE;
+	case Reg::ID_VERSION:
+		return ARIES_ID_VERSION_VALUE;
+	case Reg::ID_CAPS:
+		return caps();
+	case Reg::ID_PE:
+		return core_.node;
+	case Reg::ID_NODES:
+		return core_.segment.nodes();
+	case Reg::ID_FMA:
+		return ARIES_FMA_DESCRIPTORS;
+	case Reg::ID_MDD:
+		return ARIES_MDD_ENTRIES;
+	case Reg::ID_CQ:
+		return ARIES_CQ_ENTRIES;
+	case Reg::ID_NTT:
+		return ARIES_NTT_ENTRIES;
+	case Reg::ID_BTE:
+		return prep(ARIES_ID_BTE_CHANNELS_MASK, ARIES_BTE_CHANNELS) |
+		       prep(ARIES_ID_BTE_QUEUE_MASK, ARIES_BTE_QUEUE);
+	case Reg::ID_MSIX:
+		return ARIES_MSIX_VECTORS;
+	case Reg::CTL_CONTROL:
+		return core_.own().online.load() & ONLINE_ENABLED ? ARIES_CTL_CONTROL_ENABLE_MASK : 0;
+	case Reg::CTL_STATUS:
+		return (core_.network.nic_link(core_.node) ? ARIES_CTL_STATUS_LINK_MASK : 0) |
+		       (core_.own().online.load() & ONLINE_ENABLED ? ARIES_CTL_STATUS_ENABLED_MASK : 0) |
+		       (mdds_.draining() ? ARIES_CTL_STATUS_BUSY_MASK : 0);
+	case Reg::CTL_GENERATION:
+		return core_.own().generation.load();
+	case Reg::TEST_REG32:
+		return uint32_t(test32_ << 1);
+	case Reg::TEST_REG64:
+		return test64_ << 1;
+	case Reg::TEST_DMA_ADDR:
+		return dma_addr_;
+	case Reg::TEST_DMA_SIZE:
+		return dma_size_;
+	case Reg::TEST_DMA_STATUS:
+		return dma_status_;
+	case Reg::CQI_SUMMARY:
+		return cqs_.summary();
+	case Reg::CQI_PENDING:
+		return cqs_.pending(index);
+	case Reg::INV_STATUS:
+		return mdds_.draining() ? ARIES_INV_STATUS_BUSY_MASK : 0;
+	case Reg::CNT_VALUE:
+		return index < ARIES_CNT_COUNT ? counter(index) : 0;
+	case Reg::ERR_COUNT:
+	case Reg::ERR_LOST:
+	case Reg::ERR_EVENT:
+	case Reg::ERR_TIME:
+	case Reg::ERR_INFO:
+		return read_error(reg, index);
+	default:
+		return read_table(reg, index);
+	}
+}
+
+uint64_t RegisterFile::read_error(Reg reg, uint32_t index) noexcept
+{
+	ErrorRecord record = {};
+
+	if (reg == Reg::ERR_COUNT)
+		return core_.errors.waiting(core_.node);
+	if (reg == Reg::ERR_LOST)
+		return core_.errors.lost(core_.node);
+	if (!core_.errors.oldest(core_.node, record))
+		return 0;
+	if (reg == Reg::ERR_EVENT)
+		return record.event;
+	return reg == Reg::ERR_TIME ? record.time_ns : record.info[index];
+}
+
+bool RegisterFile::write_reg(Reg reg, uint32_t index, uint64_t value) noexcept
+{
+	switch (reg) {
+	case Reg::CTL_CONTROL:
+		return write_control(value);
+	case Reg::TEST_REG32:
+		test32_ = uint32_t(value);
+		return true;
+	case Reg::TEST_IRQ:
+		if (value >= ARIES_MSIX_VECTORS)
+			return false;
+		core_.request_irq(core_.node, uint32_t(1) << value);
+		return true;
+	case Reg::TEST_REG64:
+		test64_ = value;
+		return true;
+	case Reg::TEST_DMA_ADDR:
+		dma_addr_ = value;
+		return true;
+	case Reg::TEST_DMA_SIZE:
+		if (value > DMA_TEST_MAX)
+			return false;
+		dma_size_ = uint32_t(value);
+		return true;
+	case Reg::TEST_DMA_CTRL:
+		return run_dma_test(value);
+	case Reg::ERR_POP:
+		if (value)
+			core_.errors.pop(core_.node);
+		return value != 0;
+	case Reg::CQI_ARM:
+		cqs_.arm(uint32_t(value));
+		return true;
+	case Reg::CQI_DISARM:
+		cqs_.disarm(uint32_t(value));
+		return true;
+	case Reg::CQI_PENDING:
+		cqs_.acknowledge(index, value);
+		return true;
+	case Reg::INV_MDD:
+		core_.host.trace("mdd_invalidate", value);
+		return mdds_.invalidate(uint32_t(value));
+	default:
+		return write_table(reg, index, value);
+	}
+}
+
+bool RegisterFile::write_control(uint64_t value) noexcept
+{
+	std::atomic<uint32_t> &online = core_.own().online;
+
+	if (value & ARIES_CTL_CONTROL_RESET_MASK)
+		reset_locked();
+	else if (value & ARIES_CTL_CONTROL_ENABLE_MASK)
+		online.fetch_or(ONLINE_ENABLED);
+	else
+		online.fetch_and(~uint32_t(ONLINE_ENABLED));
+	return true;
+}
+
+bool RegisterFile::run_dma_test(uint64_t op) noexcept
+{
+	const RamMap *ram = core_.maps.own();
+	RunList<ARIES_RAM_MAX> runs;
+
+	if (op < 1 || op > 3)
+		return false;
+	if (!(core_.own().online.load() & ONLINE_MASTER))
+		dma_status_ = ARIES_ST_DISABLED;
+	else
+		dma_status_ = ram ? physical_runs(*ram, dma_addr_, dma_size_, runs) : uint8_t(ARIES_ST_TRANSLATION);
+	for (size_t i = 0; dma_status_ == ARIES_ST_OK && i < runs.count; i++) {
+		uint8_t *host = runs.run[i].host;
+
+		for (uint64_t at = 0; at < runs.run[i].bytes; at++)
+			host[at] = op == 1 ? 0x96 : op == 2 ? 0 : uint8_t(~host[at]);
+	}
+	core_.request_irq(core_.node, 1);
+	return true;
+}
+
+void RegisterFile::reset() noexcept
+{
+	std::lock_guard guard(mutex_);
+
+	reset_locked();
+}
+
+/* Everything that was registered is revoked before peers can be told anything else. */
+void RegisterFile::reset_locked() noexcept
+{
+	NodeSlot &own = core_.own();
+
+	own.online.fetch_and(~uint32_t(ONLINE_ENABLED));
+	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++) {
+		std::lock_guard guard(fmads_[i].lock);
+
+		fmads_[i].ctl.store(0);
+		fmads_[i].traps.store(0);
+		fmads_[i].last.store(0);
+		fmads_[i].sequence = 0;
+		fmads_[i].window_open = false;
+		fmads_[i].window_status = 0;
+	}
+	bte_.reset();
+	mdds_.invalidate_all();
+	cqs_.reset();
+	for (auto &key : own.ptag_key)
+		key.store(0);
+	ntt_.reset();
+	core_.errors.clear(core_.node);
+	own.irq_vectors.store(0);
+	stage_.fill({});
+	cq_base_.fill(0);
+	test32_ = 0;
+	test64_ = 0;
+	dma_addr_ = 0;
+	dma_size_ = 0;
+	dma_status_ = 0;
+	own.generation.fetch_add(1);
+	drain();
+	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++)
+		fmads_[i].counters.clear();
+	bte_.clear_counters();
+	core_.shared_counters.clear();
+	for (uint32_t n = 0; n < core_.segment.nodes(); n++) {
+		Flight &flight = core_.segment.flight(core_.node, n);
+
+		flight.requests.store(0);
+		flight.refused.store(0);
+		flight.walks.store(0);
+	}
+	core_.host.trace("reset", own.generation.load());
+}
+
+/* Bounded: a peer that is stopped in the middle of a copy shows as CTL_STATUS.BUSY. */
+void RegisterFile::drain() noexcept
+{
+	for (unsigned int i = 0; mdds_.draining() && i < DRAIN_STEPS; i++)
+		usleep(500);
+}
+
+void RegisterFile::ram_changed() noexcept
+{
+	std::lock_guard guard(mutex_);
+
+	/* Writers of our queues load the map under the queue's lock, all others inside a visit. */
+	cqs_.fence();
+	for (unsigned int i = 0; i < DRAIN_STEPS; i++) {
+		const Flight &mine = core_.segment.flight(core_.node, core_.node);
+
+		if (!mine.inflight[0].load() && !mine.inflight[1].load())
+			return;
+		usleep(500);
+	}
+}
+
+uint64_t RegisterFile::sum(unsigned int which) const noexcept
+{
+	uint64_t value = core_.shared_counters.get(which) + bte_.counter(which);
+
+	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++)
+		value += fmads_[i].counters.get(which);
+	return value;
+}
+
+uint64_t RegisterFile::counter(unsigned int which) noexcept
+{
+	uint64_t value = 0;
+
+	switch (which) {
+	case ARIES_CNT_FMA_TRAPS:
+		for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++)
+			value += fmads_[i].counters.get(which);
+		return value;
+	case ARIES_CNT_CQ_EVENTS:
+		return cqs_.total_events();
+	case ARIES_CNT_CQ_OVERRUNS:
+		return cqs_.total_lost();
+	case ARIES_CNT_RX_REQUESTS:
+	case ARIES_CNT_RX_REFUSED:
+	case ARIES_CNT_PTE_WALKS:
+		for (uint32_t n = 0; n < core_.segment.nodes(); n++) {
+			const Flight &flight = core_.segment.flight(core_.node, n);
+
+			value += which == ARIES_CNT_RX_REQUESTS  ? flight.requests.load()
+				 : which == ARIES_CNT_RX_REFUSED ? flight.refused.load()
+								 : flight.walks.load();
+		}
+		return value;
+	case ARIES_CNT_LATENCY_LAST_NS:
+		return core_.shared_counters.get(which);
+	default:
+		return which < ARIES_CNT_COUNT ? sum(which) : 0;
+	}
+}
+
+} // namespace aries

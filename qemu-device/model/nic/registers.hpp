@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The registers of BAR0 behind their decode. */
+#ifndef ARIES_NIC_REGISTERS_HPP
+#define ARIES_NIC_REGISTERS_HPP
+
+#include <array>
+#include <mutex>
+
+#include "nic/bte.hpp"
+#include "nic/cq.hpp"
+#include "nic/fmad.hpp"
+#include "nic/mdd.hpp"
+#include "nic/ntt.hpp"
+#include "nic/regs.hpp"
+
+namespace aries
+{
+
+/** All control of a NIC, under one mutex; nothing in here waits for the host. */
+class RegisterFile
+{
+public:
+	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Bte &bte) noexcept
+		: core_(core), fmads_(fmads), ntt_(ntt), bte_(bte), mdds_(core), cqs_(core)
+	{
+	}
+
+	uint64_t read(uint64_t offset, unsigned int size) noexcept;
+	void write(uint64_t offset, unsigned int size, uint64_t value) noexcept;
+	void reset() noexcept;
+	/** Nobody uses our old RamMap any more when it returns; bounded. */
+	void ram_changed() noexcept;
+	uint64_t counter(unsigned int which) noexcept;
+
+private:
+	uint64_t read_reg(Reg reg, uint32_t index) noexcept;
+	uint64_t read_table(Reg reg, uint32_t index) noexcept;
+	uint64_t read_error(Reg reg, uint32_t index) noexcept;
+	uint64_t caps() const noexcept;
+	/* False: the value makes no sense; nothing was changed. */
+	bool write_reg(Reg reg, uint32_t index, uint64_t value) noexcept;
+	bool write_table(Reg reg, uint32_t index, uint64_t value) noexcept;
+	bool write_fmad(uint32_t index, uint64_t value) noexcept;
+	bool write_mdd_ctl(uint32_t index, uint64_t value) noexcept;
+	bool write_control(uint64_t value) noexcept;
+	bool run_dma_test(uint64_t op) noexcept;
+	void reset_locked() noexcept;
+	void drain() noexcept;
+	void refuse(const char *what, uint64_t offset, unsigned int size, uint64_t value, const char *why) noexcept;
+	uint64_t sum(unsigned int which) const noexcept;
+
+	struct MddStage {
+		uint64_t base, length, table;
+	};
+
+	Core &core_;
+	Fmad *const fmads_;
+	Ntt &ntt_;
+	Bte &bte_;
+	MddTable mdds_;
+	CqTable cqs_;
+
+	std::mutex mutex_;
+	std::array<MddStage, ARIES_MDD_ENTRIES> stage_{}; /* written, not yet taken over */
+	std::array<uint64_t, ARIES_CQ_ENTRIES> cq_base_{};
+	uint32_t test32_ = 0;
+	uint64_t test64_ = 0;
+	uint64_t dma_addr_ = 0;
+	uint32_t dma_size_ = 0;
+	uint8_t dma_status_ = 0;
+};
+
+} // namespace aries
+
+#endif

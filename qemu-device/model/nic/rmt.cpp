@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nic/rmt.hpp"
+
+namespace aries
+{
+
+uint8_t target_state(Core &core, uint32_t node, uint64_t now) noexcept
+{
+	if (node >= core.segment.nodes())
+		return ARIES_ST_NO_NODE;
+	switch (core.members.presence(node, now)) {
+	case Presence::ABSENT:
+		return ARIES_ST_NO_NODE;
+	case Presence::DEAD:
+		return ARIES_ST_TIMEOUT;
+	case Presence::ALIVE:
+		break;
+	}
+	const uint32_t online = core.segment.node(node).online.load(std::memory_order_acquire);
+
+	return (online & ONLINE_ALL) == ONLINE_ALL ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
+}
+
+uint8_t Visit::admit(const Access &access) noexcept
+{
+	mdd_ = mdd_load(slot_, access.mdh);
+	if (access.mdh >= ARIES_MDD_ENTRIES || !mdd_.valid())
+		return ARIES_ST_MDD;
+	const uint64_t key = slot_.ptag_key[mdd_.ptag()].load(std::memory_order_relaxed);
+
+	if (!(key & ARIES_PTAG_KEY_VALID_MASK) || field(key, ARIES_PTAG_KEY_KEY_MASK) != access.key)
+		return ARIES_ST_PTAG;
+	if (!mdd_.contains(access.offset, access.bytes))
+		return ARIES_ST_BOUNDS;
+	if (access.write && mdd_.read_only())
+		return ARIES_ST_ACCESS;
+	if (access.remote_event) {
+		const uint64_t ctl = slot_.cq[mdd_.cq()].ctl.load(std::memory_order_relaxed);
+
+		if (!mdd_.has_cq() || !(ctl & ARIES_CQ_CTL_VALID_MASK))
+			return ARIES_ST_NO_CQ;
+	}
+	ram_ = core_.maps.of(node_);
+	return ram_ ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
+}
+
+uint8_t Visit::admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t bytes, bool write) noexcept
+{
+	mdd_ = mdd_load(slot_, mdh);
+	if (mdh >= ARIES_MDD_ENTRIES || !mdd_.valid())
+		return ARIES_ST_LOCAL_MDD;
+	if (mdd_.ptag() != ptag)
+		return ARIES_ST_LOCAL_PTAG;
+	if (!mdd_.contains(offset, bytes))
+		return ARIES_ST_LOCAL_BOUNDS;
+	if (write && mdd_.read_only())
+		return ARIES_ST_LOCAL_ACCESS;
+	ram_ = core_.maps.own();
+	return ram_ ? ARIES_ST_OK : ARIES_ST_LOCAL_TRANSLATION;
+}
+
+} // namespace aries

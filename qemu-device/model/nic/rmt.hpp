@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Requests at their target: is there anybody, and may the packet do what it asks (N26). */
+#ifndef ARIES_NIC_RMT_HPP
+#define ARIES_NIC_RMT_HPP
+
+#include "fabric/flight.hpp"
+#include "nic/att.hpp"
+#include "nic/cq.hpp"
+
+namespace aries
+{
+
+/** What request packets ask for. */
+struct Access {
+	uint32_t node;
+	uint16_t mdh;
+	uint32_t key;
+	uint64_t offset;
+	uint64_t bytes;
+	bool write;
+	bool remote_event;
+};
+
+/**
+ * Whether requests can reach @node now: ARIES_ST_OK, ARIES_ST_NO_NODE (no such
+ * address, never there, left), ARIES_ST_TIMEOUT (dead, or not enabled).
+ */
+uint8_t target_state(Core &core, uint32_t node, uint64_t now) noexcept;
+
+/**
+ * A visit to the memory of a target: everything between construction and
+ * destruction is seen by the target's invalidation. Check with admit(), then
+ * translate with runs().
+ */
+class Visit
+{
+public:
+	Visit(Core &core, uint32_t node) noexcept
+		: core_(core), node_(node), guard_(core.segment, node, core.node), slot_(core.segment.node(node))
+	{
+	}
+	~Visit()
+	{
+		if (walks_)
+			guard_.counters().walks.fetch_add(walks_, std::memory_order_relaxed);
+	}
+
+	/** All checks of a request but translation, in the order key, bounds, rights. Return: ARIES_ST_* */
+	uint8_t admit(const Access &access) noexcept;
+
+	/** The same for a range of our own memory (no key; codes carry ARIES_ST_LOCAL). */
+	uint8_t admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t bytes, bool write) noexcept;
+
+	template <size_t N> uint8_t runs(uint64_t offset, uint64_t bytes, bool write, RunList<N> &list) noexcept
+	{
+		Translator translator(*ram_, mdd_);
+		const uint8_t status = translator.runs(offset, bytes, write, list);
+
+		walks_ += translator.walks();
+		return status;
+	}
+
+	/** Bus addresses instead of a memory domain, of our own node. */
+	bool physical() noexcept
+	{
+		ram_ = core_.maps.of(node_);
+		return ram_ != nullptr;
+	}
+
+	const RamMap *ram() const noexcept { return ram_; }
+	const MddView &mdd() const noexcept { return mdd_; }
+	uint32_t node() const noexcept { return node_; }
+	CqResult post(uint64_t entry) noexcept { return cq_post(core_, node_, ram_, mdd_.cq(), entry); }
+	void count_requests(uint64_t packets) noexcept
+	{
+		guard_.counters().requests.fetch_add(packets, std::memory_order_relaxed);
+	}
+	void count_refused() noexcept { guard_.counters().refused.fetch_add(1, std::memory_order_relaxed); }
+
+private:
+	Core &core_;
+	const uint32_t node_;
+	FlightGuard guard_;
+	const NodeSlot &slot_;
+	const RamMap *ram_ = nullptr;
+	MddView mdd_ = {};
+	uint32_t walks_ = 0;
+};
+
+/** Whether the target keeps a record of its own for this refusal. */
+constexpr bool target_records(uint8_t status)
+{
+	return status == ARIES_ST_PTAG || status == ARIES_ST_MDD || status == ARIES_ST_BOUNDS ||
+	       status == ARIES_ST_ACCESS || status == ARIES_ST_TRANSLATION;
+}
+
+} // namespace aries
+
+#endif

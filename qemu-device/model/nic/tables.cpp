@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The register blocks that are tables: PTAG, FMAD, CQ, NTT, MDD. */
+#include "nic/registers.hpp"
+
+namespace aries
+{
+
+uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
+{
+	const NodeSlot &own = core_.own();
+
+	switch (reg) {
+	case Reg::PTAG_KEY:
+		return own.ptag_key[index].load();
+	case Reg::FMAD_CTL:
+		return fmads_[index].ctl.load();
+	case Reg::FMAD_TRAPS:
+		return fmads_[index].traps.load();
+	case Reg::FMAD_STATUS:
+		return prep(ARIES_FMAD_STATUS_BUSY_MASK, fmads_[index].busy.load()) |
+		       prep(ARIES_FMAD_STATUS_LAST_MASK, fmads_[index].last.load());
+	case Reg::CQ_BASE:
+		return cq_base_[index];
+	case Reg::CQ_CTL:
+		return own.cq[index].ctl.load();
+	case Reg::CQ_PRODUCED:
+		return own.cq[index].produced.load();
+	case Reg::CQ_DROPPED:
+		return own.cq[index].dropped.load();
+	case Reg::NTT_ENTRY:
+		return ntt_.get(index);
+	case Reg::MDD_BASE:
+		return stage_[index].base;
+	case Reg::MDD_LENGTH:
+		return stage_[index].length;
+	case Reg::MDD_TABLE:
+		return stage_[index].table;
+	case Reg::MDD_CTL:
+		return own.mdd[index].ctl.load();
+	default:
+		return 0;
+	}
+}
+
+bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
+{
+	switch (reg) {
+	case Reg::PTAG_KEY:
+		if ((index == 0 || index == ARIES_PTAG_ENTRIES - 1) && (value & ARIES_PTAG_KEY_VALID_MASK))
+			return false;
+		core_.own().ptag_key[index].store(value);
+		return true;
+	case Reg::FMAD_CTL:
+		return write_fmad(index, value);
+	case Reg::CQ_BASE:
+		cq_base_[index] = value;
+		return true;
+	case Reg::CQ_CTL:
+		core_.host.trace("cq_control", index, value);
+		return cqs_.configure(index, cq_base_[index], value);
+	case Reg::NTT_ENTRY:
+		ntt_.set(index, uint32_t(value));
+		return true;
+	case Reg::MDD_BASE:
+		stage_[index].base = value;
+		return true;
+	case Reg::MDD_LENGTH:
+		stage_[index].length = value;
+		return true;
+	case Reg::MDD_TABLE:
+		stage_[index].table = value;
+		return true;
+	case Reg::MDD_CTL:
+		return write_mdd_ctl(index, value);
+	default:
+		return false;
+	}
+}
+
+/* The lock waits for the operation under way: after this store nothing runs with the old rights. */
+bool RegisterFile::write_fmad(uint32_t index, uint64_t value) noexcept
+{
+	Fmad &fmad = fmads_[index];
+	std::lock_guard guard(fmad.lock);
+	const uint64_t before = fmad.ctl.exchange(value);
+
+	if (!(before & ARIES_FMAD_CTL_ENABLE_MASK) && (value & ARIES_FMAD_CTL_ENABLE_MASK)) {
+		fmad.traps.store(0);
+		fmad.last.store(0);
+		fmad.sequence = 0;
+		fmad.window_open = false;
+		fmad.window_status = 0;
+	}
+	if ((before & ARIES_FMAD_CTL_ENABLE_MASK) && !(value & ARIES_FMAD_CTL_ENABLE_MASK))
+		bte_.flush(index);
+	core_.host.trace("fmad_control", index, value);
+	return true;
+}
+
+bool RegisterFile::write_mdd_ctl(uint32_t index, uint64_t value) noexcept
+{
+	const MddStage &stage = stage_[index];
+	MddSlot &mdd = core_.own().mdd[index];
+
+	core_.host.trace("mdd_control", index, value, stage.length);
+	if (value & ARIES_MDD_CTL_VALID_MASK)
+		return mdds_.publish(index, {value, stage.base, stage.length, stage.table});
+	if (mdd.ctl.load() & ARIES_MDD_CTL_VALID_MASK)
+		return false;
+	mdd.ctl.store(value);
+	return true;
+}
+
+} // namespace aries

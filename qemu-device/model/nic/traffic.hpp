@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What an operation means on the network: packets, flits, modelled time, lost packets. */
+#ifndef ARIES_NIC_TRAFFIC_HPP
+#define ARIES_NIC_TRAFFIC_HPP
+
+#include "nic/core.hpp"
+#include "nic/orb.hpp"
+#include "packet/flits.hpp"
+
+namespace aries
+{
+
+/** A train of like packets from this NIC to one target. */
+struct Train {
+	PacketKind kind;
+	uint16_t dlvr_mode;
+	uint32_t target;
+	uint32_t bytes; /* payload of all packets; 0 is one packet */
+	uint64_t hash; /* of the header fields */
+};
+
+class Traffic
+{
+public:
+	Traffic(Core &core, Orb &orb) noexcept : core_(core), orb_(orb) {}
+
+	/**
+	 * Sends the requests of @train at time @now, counted in @counters. A train of any length is booked as one.
+	 * @latency: gets the modelled nanoseconds until the data is in memory (gets: until it has returned)
+	 * Return: ARIES_ST_OK, ARIES_ST_NO_NODE (no way), ARIES_ST_TIMEOUT (lost), ARIES_ST_CRC (damaged)
+	 */
+	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, uint64_t &latency) noexcept;
+
+private:
+	uint8_t suffer(uint32_t packets) noexcept;
+
+	Core &core_;
+	Orb &orb_;
+};
+
+/** Adds the modelled latency of one operation to the counters. */
+inline void count_latency(CounterBlock &counters, uint64_t latency) noexcept
+{
+	counters.add(ARIES_CNT_LATENCY_NS, latency);
+	counters.add(ARIES_CNT_LATENCY_OPS);
+	counters.set(ARIES_CNT_LATENCY_LAST_NS, latency);
+}
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ras/faults.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "fabric/segment.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+struct FaultLimit {
+	std::string_view name;
+	uint64_t max;
+};
+
+constexpr FaultLimit LIMITS[] = {
+	{"drop", UINT32_MAX}, {"corrupt", UINT32_MAX}, {"delay-ns", 1'000'000'000}, {"link", 1}, {"reorder", 1},
+};
+
+} // namespace
+
+std::atomic<uint64_t> *Faults::word(std::string_view name) noexcept
+{
+	if (name == "drop")
+		return &drop_;
+	if (name == "corrupt")
+		return &corrupt_;
+	if (name == "delay-ns")
+		return &delay_ns_;
+	if (name == "link")
+		return &link_;
+	if (name == "reorder")
+		return &reorder_;
+	return nullptr;
+}
+
+bool Faults::set(std::string_view name, uint64_t value)
+{
+	std::atomic<uint64_t> *fault = word(name);
+
+	if (!fault)
+		return false;
+	for (const FaultLimit &limit : LIMITS) {
+		if (limit.name == name && value > limit.max)
+			throw Error("fault " + std::string(name) + " takes 0 to " + std::to_string(limit.max));
+	}
+	fault->store(value);
+	armed_.store(drop_ || corrupt_ || delay_ns_ || reorder_ || !link_);
+	return true;
+}
+
+bool Faults::get(std::string_view name, uint64_t &value) const noexcept
+{
+	const std::atomic<uint64_t> *fault = const_cast<Faults *>(this)->word(name);
+
+	if (fault)
+		value = fault->load();
+	return fault != nullptr;
+}
+
+uint32_t Faults::take(std::atomic<uint64_t> &from, uint32_t packets) noexcept
+{
+	uint64_t have = from.load(std::memory_order_relaxed);
+	uint64_t taken;
+
+	do {
+		taken = std::min<uint64_t>(have, packets);
+	} while (taken && !from.compare_exchange_weak(have, have - taken));
+	return uint32_t(taken);
+}
+
+} // namespace aries

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Injected faults. */
+#ifndef ARIES_RAS_FAULTS_HPP
+#define ARIES_RAS_FAULTS_HPP
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace aries
+{
+
+/**
+ * What the next packets of this NIC suffer. Set by the host at any time, used
+ * up by operations; without faults an operation reads one word.
+ */
+class Faults
+{
+public:
+	/** False for an unknown name; throws Error for a value out of range. "link" is only remembered here. */
+	bool set(std::string_view name, uint64_t value);
+	bool get(std::string_view name, uint64_t &value) const noexcept;
+
+	bool any() const noexcept { return armed_.load(std::memory_order_relaxed); }
+	/** Takes up to @packets from the packets to lose (or damage); returns how many. */
+	uint32_t take_drops(uint32_t packets) noexcept { return take(drop_, packets); }
+	uint32_t take_corrupt(uint32_t packets) noexcept { return take(corrupt_, packets); }
+	uint64_t delay_ns() const noexcept { return delay_ns_.load(std::memory_order_relaxed); }
+	bool reorder() const noexcept { return reorder_.load(std::memory_order_relaxed) != 0; }
+	bool link_up() const noexcept { return link_.load(std::memory_order_relaxed) != 0; }
+
+private:
+	std::atomic<uint64_t> *word(std::string_view name) noexcept;
+	static uint32_t take(std::atomic<uint64_t> &from, uint32_t packets) noexcept;
+
+	std::atomic<bool> armed_{false};
+	std::atomic<uint64_t> drop_{0};
+	std::atomic<uint64_t> corrupt_{0};
+	std::atomic<uint64_t> delay_ns_{0};
+	std::atomic<uint64_t> reorder_{0};
+	std::atomic<uint64_t> link_{1};
+};
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/fake_host.hpp"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace aries_test
+{
+
+namespace
+{
+
+void on_irq(void *opaque, unsigned int vector)
+{
+	static_cast<FakeHost *>(opaque)->irqs[vector % 64]++;
+}
+
+void on_log(void *opaque, aries_log_level level, const char *)
+{
+	if (level == ARIES_LOG_GUEST_ERROR)
+		static_cast<FakeHost *>(opaque)->guest_errors++;
+}
+
+} // namespace
+
+std::string fabric_path()
+{
+	static int count;
+
+	return "/dev/shm/aries-test." + std::to_string(getpid()) + "." + std::to_string(count++);
+}
+
+FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &options)
+	: desc_area_(ARIES_BAR_DESC_SIZE + PAGE)
+{
+	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, nullptr};
+	aries_config cfg = {};
+	char err[256] = "";
+
+	desc_base_ = desc_area_.data() + PAGE - reinterpret_cast<uintptr_t>(desc_area_.data()) % PAGE;
+	cfg.api_version = ARIES_MODEL_API_VERSION;
+	cfg.node = node;
+	cfg.nodes = options.nodes;
+	cfg.lease_ms = options.lease_ms;
+	cfg.fabric = fabric.c_str();
+	cfg.desc_area = desc_base_;
+	nic_ = aries_nic_create(&cfg, &ops, this, err, sizeof(err));
+	if (!nic_)
+		throw std::string(err);
+
+	fd_ = memfd_create("ram", MFD_CLOEXEC);
+	if (fd_ < 0 || ftruncate(fd_, LOW_BYTES + HIGH_BYTES) < 0)
+		throw std::string("no memory");
+	void *p = mmap(nullptr, LOW_BYTES + HIGH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+
+	if (p == MAP_FAILED)
+		throw std::string("no memory");
+	memory_ = static_cast<uint8_t *>(p);
+	const aries_ram ram[] = {{0, LOW_BYTES, memory_, fd_, 0},
+				 {HIGH_GPA, HIGH_BYTES, memory_ + LOW_BYTES, fd_, LOW_BYTES}};
+
+	if (options.share_ram && aries_nic_set_ram(nic_, ram, 2, err, sizeof(err)))
+		throw std::string(err);
+	aries_nic_set_bus_master(nic_, true);
+	write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
+}
+
+FakeHost::~FakeHost()
+{
+	if (nic_)
+		aries_nic_destroy(nic_);
+	if (memory_)
+		munmap(memory_, LOW_BYTES + HIGH_BYTES);
+	if (fd_ >= 0)
+		close(fd_);
+}
+
+uint8_t *FakeHost::ram(uint64_t gpa) const
+{
+	return gpa >= HIGH_GPA ? memory_ + LOW_BYTES + (gpa - HIGH_GPA) : memory_ + gpa;
+}
+
+uint64_t FakeHost::alloc(uint64_t bytes)
+{
+	const uint64_t gpa = used_;
+
+	used_ += (bytes + PAGE - 1) / PAGE * PAGE;
+	assert_true(used_ <= LOW_BYTES);
+	memset(ram(gpa), 0, bytes);
+	return gpa;
+}
+
+void FakeHost::set_key(unsigned int ptag, uint32_t key) const
+{
+	write64(ARIES_PTAG_KEY_N(uint64_t(ptag)), ARIES_PTAG_KEY_VALID_MASK | key);
+}
+
+void FakeHost::enable_fmad(unsigned int index, unsigned int ptag, unsigned int owner, uint64_t extra) const
+{
+	write64(ARIES_FMAD_CTL_N(uint64_t(index)),
+		ARIES_FMAD_CTL_ENABLE_MASK | uint64_t(ptag) << 8 | uint64_t(owner) << 16 | extra);
+}
+
+void FakeHost::make_cq(unsigned int cq, unsigned int log2, unsigned int owner, uint64_t extra)
+{
+	const uint64_t gpa = alloc(ARIES_CQ_HEADER_BYTES + (uint64_t(8) << log2));
+
+	queues_[cq] = {gpa, log2, 0};
+	write64(ARIES_CQ_BASE_N(uint64_t(cq)), gpa);
+	write64(ARIES_CQ_CTL_N(uint64_t(cq)),
+		ARIES_CQ_CTL_VALID_MASK | uint64_t(log2) << 8 | uint64_t(owner) << 16 | extra);
+	assert_true(read(ARIES_CQ_CTL_N(uint64_t(cq)), 8) & ARIES_CQ_CTL_VALID_MASK);
+}
+
+Event FakeHost::next_event(unsigned int cq)
+{
+	Queue &queue = queues_[cq];
+	auto *header = reinterpret_cast<uint64_t *>(ram(queue.gpa));
+	auto *slots = reinterpret_cast<uint64_t *>(ram(queue.gpa + ARIES_CQ_HEADER_BYTES));
+	uint64_t *slot = &slots[queue.consumed & ((uint64_t(1) << queue.log2) - 1)];
+	const uint64_t word = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+
+	if (word) {
+		__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(header, ++queue.consumed, __ATOMIC_RELEASE);
+	}
+	return Event{word};
+}
+
+Event FakeHost::wait_event(unsigned int cq, unsigned int ms)
+{
+	for (unsigned int i = 0; i < ms * 10; i++) {
+		if (const Event event = next_event(cq))
+			return event;
+		usleep(100);
+	}
+	return Event{};
+}
+
+uint64_t FakeHost::make_mdd(unsigned int mdh, unsigned int ptag, uint64_t gpa, uint64_t bytes, uint64_t base,
+			    uint64_t extra, bool writable)
+{
+	const uint64_t skew = base % PAGE;
+	const uint64_t pages = (skew + bytes + PAGE - 1) / PAGE;
+	const uint64_t leaves = (pages + ARIES_PTES_PER_PAGE - 1) / ARIES_PTES_PER_PAGE;
+	const uint64_t directory = alloc(leaves * 8);
+	const uint64_t table = alloc(leaves * PAGE);
+	auto *dir = reinterpret_cast<uint64_t *>(ram(directory));
+	auto *pte = reinterpret_cast<uint64_t *>(ram(table));
+
+	assert_int_equal(gpa % PAGE, skew);
+	for (uint64_t i = 0; i < leaves; i++)
+		dir[i] = (table + i * PAGE) | ARIES_PTE_VALID;
+	for (uint64_t i = 0; i < pages; i++)
+		pte[i] = (gpa - skew + i * PAGE) | ARIES_PTE_VALID | (writable ? ARIES_PTE_WRITE : 0);
+	write64(ARIES_MDD_BASE_N(uint64_t(mdh)), base & MASK40);
+	write64(ARIES_MDD_LENGTH_N(uint64_t(mdh)), bytes);
+	write64(ARIES_MDD_TABLE_N(uint64_t(mdh)), directory);
+	write64(ARIES_MDD_CTL_N(uint64_t(mdh)), ARIES_MDD_CTL_VALID_MASK | ARIES_MDD_CTL_TWO_LEVEL_MASK |
+							uint64_t(ptag) << 8 | uint64_t(12) << 16 | extra);
+	assert_true(read(ARIES_MDD_CTL_N(uint64_t(mdh)), 8) & ARIES_MDD_CTL_VALID_MASK);
+	return table;
+}
+
+bool FakeHost::invalidate(unsigned int mdh) const
+{
+	write32(ARIES_INV_MDD, mdh);
+	for (int i = 0; i < 10000; i++) {
+		if (!read(ARIES_INV_STATUS, 4))
+			return true;
+		usleep(100);
+	}
+	return false;
+}
+
+aries_fma_desc &FakeHost::desc(unsigned int index) const
+{
+	return *reinterpret_cast<aries_fma_desc *>(desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_FMA);
+}
+
+uint8_t *FakeHost::line(unsigned int index) const
+{
+	return desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_LINE;
+}
+
+aries_bte_desc &FakeHost::slot(unsigned int index, unsigned int slot) const
+{
+	return reinterpret_cast<aries_bte_desc *>(desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_BTE)[slot];
+}
+
+uint32_t FakeHost::status(unsigned int index) const
+{
+	return reinterpret_cast<aries_fma_status *>(desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_STATUS)->status;
+}
+
+void FakeHost::store(unsigned int index, uint64_t at, unsigned int size, uint64_t value) const
+{
+	aries_nic_write(nic_, 2, uint64_t(index) * ARIES_FMA_STRIDE + at, size, value);
+}
+
+uint32_t FakeHost::ring(unsigned int index, unsigned int op, unsigned int bytes, unsigned int mode, unsigned int tid,
+			unsigned int amo) const
+{
+	store(index, ARIES_FMA_DOORBELL + ARIES_DB_FMA, 8,
+	      uint64_t(tid) | uint64_t(bytes) << 16 | uint64_t(op) << 32 | uint64_t(mode) << 40 | uint64_t(amo) << 48);
+	return status(index);
+}
+
+uint32_t FakeHost::ring_bte(unsigned int index, unsigned int slot) const
+{
+	store(index, ARIES_FMA_DOORBELL + ARIES_DB_BTE, 8, slot);
+	return status(index);
+}
+
+void FakeHost::main_loop(int wait_ms) const
+{
+	pollfd pfd = {aries_nic_wake_fd(nic_), POLLIN, 0};
+
+	if (poll(&pfd, 1, wait_ms) > 0)
+		aries_nic_wake(nic_);
+	aries_nic_tick(nic_);
+}
+
+} // namespace aries_test
