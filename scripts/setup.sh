@@ -14,13 +14,13 @@
 NEED_MIB=3500
 
 # Packages, by purpose.
-PKG_BUILD="gcc g++ libc6-dev make ninja-build meson pkg-config python3 git"
+PKG_BUILD="gcc g++ libc6-dev make ninja-build meson pkg-config python3 patch"
 PKG_QEMU="dpkg-dev xz-utils libglib2.0-dev libpixman-1-dev libfdt-dev zlib1g-dev libcap-ng-dev libattr1-dev
 	seabios qemu-system-data"
 PKG_KERNEL="kmod libelf-dev"
 PKG_IMAGE="busybox-static cpio"
-PKG_TOOLS="libpci-dev"
-PKG_TESTS="libcmocka-dev"
+PKG_TOOLS="libpci-dev nlohmann-json3-dev"
+PKG_TESTS="libcmocka-dev rsync"
 PKG_LINT="clang-format clang-tidy sparse shellcheck codespell"
 
 missing() {

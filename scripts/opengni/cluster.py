@@ -12,6 +12,8 @@ from .job import Job
 from .kvs import Kvs
 from .node import Node
 
+RUNS_KEPT = 20
+
 
 class Cluster:
     """Boots, runs and tears down nodes. All methods belong to one event loop."""
@@ -27,18 +29,14 @@ class Cluster:
     def _claim(self):
         """Make the cluster's folder; a name has one user at a time."""
         directory = self.config.dir
-        owner = directory / "pid"
+        _prune(directory.parent)
         if directory.exists():
-            pid = int(owner.read_text(encoding="ascii")) if owner.exists() else 0
-            if pid and host.is_alive(pid):
-                raise ConfigError(f"cluster {self.config.name} is running (process {pid}): end it with"
-                                  f" 'scripts/cluster down --name {self.config.name}', or take another --name")
             shutil.rmtree(directory)
         directory.mkdir(parents=True)
         # The path of a unix socket has room for 107 bytes.
         if len(str(self.nodes[-1].paths.agent)) > 100:
             raise ConfigError(f"the path {directory} is too long for sockets: set OPENGNI_BUILD to a shorter place")
-        owner.write_text(f"{os.getpid()}\n", encoding="ascii")
+        (directory / "pid").write_text(f"{os.getpid()}\n", encoding="ascii")
         self._claimed = True
 
     async def up(self, numbers=None):
@@ -103,6 +101,14 @@ class Cluster:
 
     async def __aexit__(self, *_):
         await self.down()
+
+
+def _prune(runs):
+    """Keep the logs of the last runs only."""
+    if runs.is_dir():
+        old = sorted((path for path in runs.glob("run-*") if not (path / "pid").exists()), key=lambda path: path.stat().st_mtime)
+        for path in old[:-RUNS_KEPT]:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def to_stderr(line):

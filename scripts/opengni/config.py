@@ -109,10 +109,22 @@ class ClusterConfig:
             raise ConfigError(f"{self.mem_mib} MiB a node is too little to boot: give at least {MEM_MIN_MIB}M")
         self._validate_files()
         self._validate_memory()
+        owner = self.owner()
+        if owner:
+            raise ConfigError(f"cluster {self.name} is running (process {owner}): end it with"
+                              f" 'scripts/cluster down --name {self.name}', or take another --name")
         fabric.check_free(self.fabric)
 
+    def owner(self):
+        """Number of the process that runs a cluster of this name, 0 for none."""
+        try:
+            pid = int((self.dir / "pid").read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return 0
+        return pid if host.is_alive(pid) else 0
+
     def _validate_files(self):
-        if re.fullmatch(r"\d+\.\d+", self.kernel) and self.kernel not in ("6.1", "6.12"):
+        if self.kernel not in ("6.1", "6.12") and "/" not in self.kernel and not Path(self.kernel).exists():
             raise ConfigError(f"unknown kernel '{self.kernel}': 6.1, 6.12 or the path of an image")
         need = [("QEMU", self.qemu_path(), "make qemu"), ("kernel", self.kernel_path(), f"make kernel KERNEL={self.kernel}")]
         if self.initrd_path():

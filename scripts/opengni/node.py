@@ -95,9 +95,12 @@ class Node:
             if greeting.done() and not greeting.exception():
                 self.release = greeting.result().split(" ")[0]
                 return
+            if greeting.done():
+                await asyncio.wait({gone}, timeout=1.0)  # the channel notices the end first
             if gone.done():
                 raise NodeError(f"node {self.number}: QEMU ended with status {gone.result()}; it said:\n"
-                                + host.log_tail(self.paths.qemu_log, 4))
+                                + host.log_tail(self.paths.qemu_log, 3) + f"\n  the end of {self.paths.console}:\n"
+                                + host.log_tail(self.paths.console, 12))
             if greeting.done():
                 raise greeting.exception()
             raise NodeError(f"node {self.number}: no answer within {self.config.boot_timeout:g} s of its start;"

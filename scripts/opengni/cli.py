@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line of scripts/cluster."""
+
+import argparse
+import asyncio
+import signal
+import sys
+
+from . import client, fabric, host, qemu, server
+from .cluster import Cluster, to_stderr
+from .config import ClusterConfig, parse_shape, parse_size
+from .errors import ClusterError, ConfigError
+from .node import Node
+from .output import Printer, describe, exit_status, labels_for
+
+EPILOG = """examples:
+  scripts/cluster -n 2 -- gni-perf              boot two nodes, run a rank on each, tear down
+  scripts/cluster up -n 4; scripts/cluster exec -- uname -r; scripts/cluster down
+  scripts/cluster shell 1                       a shell on node 1 of the cluster 'default'
+  scripts/cluster kill 1; scripts/cluster start 1     a power cut, and back under the same address
+  scripts/cluster run --print-commands -n 2     the QEMU command lines, to adopt them
+"""
+DEFAULT_NAME = "default"
+
+
+def _shape_options(parser):
+    group = parser.add_argument_group("the cluster")
+    group.add_argument("-n", "--count", type=int, default=2, metavar="N", help="nodes to boot, 1 to 256 (default 2)")
+    group.add_argument("--name", help="name of the cluster (default: 'default' for up, a new one for run)")
+    group.add_argument("--kernel", help="6.1, 6.12 or the path of an image (default: $KERNEL or 6.1)")
+    group.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
+    group.add_argument("--disk", default="", help="boot from this disk image instead of an initrd; it is not written to")
+    group.add_argument("--root", default="/dev/vda1", help="root device on the disk (default /dev/vda1)")
+    group.add_argument("--append", default="", help="more kernel arguments")
+    group.add_argument("--mem", default="512M", help="memory of a node, such as 512M or 2G (default 512M)")
+    group.add_argument("--smp", type=int, default=2, help="processors of a node (default 2)")
+    group.add_argument("--shape", metavar="RxC", help="dragonfly: routers per chassis x chassis per group (default 16x6)")
+    group.add_argument("--nic", action="append", default=[], metavar="PROPERTY=VALUE", help="another property of aries-nic")
+    group.add_argument("--no-nic", action="store_true", help="machines without aries-nic")
+    group.add_argument("--no-agent", action="store_true", help="the guest runs no gni-agent: boot only")
+    group.add_argument("--no-driver", action="store_true", help="do not load aries.ko")
+    group.add_argument("--qemu", default="", help="QEMU binary (default: the one 'make qemu' builds)")
+    group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU")
+    group.add_argument("--boot-timeout", type=float, default=90.0, metavar="S", help="seconds a node has to boot (default 90)")
+    group.add_argument("--print-commands", action="store_true", help="print the QEMU command lines and stop")
+    group.add_argument("-q", "--quiet", action="store_true", help="say nothing about booting")
+
+
+def _command_options(parser, with_nodes):
+    group = parser.add_argument_group("the command")
+    if with_nodes:
+        group.add_argument("--node", default="all", help="'all', or addresses such as 0 or 0,2-3 (default all)")
+    group.add_argument("--per-node", type=int, default=1, metavar="R", help="ranks on each node (default 1)")
+    group.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="environment of the command")
+    group.add_argument("--cwd", default="/", help="its working directory (default /)")
+    group.add_argument("--timeout", type=float, metavar="S", help="seconds until it is ended (default: none)")
+    group.add_argument("--grace", type=float, default=10.0, metavar="S",
+                       help="seconds other ranks have once one has failed (default 10; negative: no limit)")
+    group.add_argument("--no-label", action="store_true", help="do not mark lines with the node they come from")
+    group.add_argument("command", nargs="*", metavar="COMMAND", help="after --, the command and its arguments")
+
+
+def parser():
+    """The argument parser; `make help` and the tests use it too."""
+    top = argparse.ArgumentParser(prog="scripts/cluster", description="Virtual machines with Aries NICs on one fabric.",
+                                  epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    subs = top.add_subparsers(dest="operation", metavar="OPERATION", required=True)
+    run = subs.add_parser("run", help="boot, run a command on every node, tear down (the default operation)")
+    _shape_options(run)
+    _command_options(run, True)
+    up = subs.add_parser("up", help="boot a cluster and leave it running in the background")
+    _shape_options(up)
+    execute = subs.add_parser("exec", help="run a command on nodes of a running cluster")
+    _command_options(execute, True)
+    shell = subs.add_parser("shell", help="a shell on a node")
+    shell.add_argument("node", nargs="?", default="0", help="its address (default 0)")
+    status = subs.add_parser("status", aliases=["ps"], help="nodes, their processes and states")
+    status.add_argument("--print-commands", action="store_true", help="with their QEMU command lines")
+    for name, text in (("kill", "end nodes at once, as a power cut does"), ("stop", "end nodes in order"),
+                       ("start", "boot nodes that are down, under their old address")):
+        sub = subs.add_parser(name, help=text)
+        sub.add_argument("node", help="addresses such as 1 or 0,2-3")
+    fault = subs.add_parser("fault", help="read or set a property of a node's NIC while it runs")
+    fault.add_argument("node", help="its address")
+    fault.add_argument("property", help="link, drop, corrupt, delay-ns, reorder ...")
+    fault.add_argument("value", nargs="?", type=int, help="new value (default: print the present one)")
+    log = subs.add_parser("log", help="the console of a node")
+    log.add_argument("node", nargs="?", default="0", help="its address (default 0)")
+    down = subs.add_parser("down", help="end a cluster")
+    subs.add_parser("list", help="names of the clusters that run")
+    subs.add_parser("clean", help="remove what crashes have left in /dev/shm")
+    for sub in (execute, shell, status, subs.choices["kill"], subs.choices["stop"], subs.choices["start"], fault, log, down):
+        sub.add_argument("--name", default=DEFAULT_NAME, help="name of the cluster (default 'default')")
+    return top
+
+
+def parse_nodes(text, count):
+    """'all', '1', '0,2-3' as a list of addresses."""
+    if text == "all":
+        return list(range(count))
+    numbers = []
+    try:
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            numbers.extend(range(int(first), int(last or first) + 1))
+    except ValueError:
+        raise ConfigError(f"'{text}' is not a list of node addresses such as 0 or 0,2-3") from None
+    for number in numbers:
+        if not 0 <= number < count:
+            raise ConfigError(f"no node {number}: they go from 0 to {count - 1}")
+    if not numbers:
+        raise ConfigError(f"'{text}' names no node")
+    return numbers
+
+
+def _pairs(words, what):
+    pairs = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"'{word}' is not {what}")
+        pairs[key] = value
+    return pairs
+
+
+def make_config(args, name=""):
+    """ClusterConfig from parsed arguments."""
+    options = {"kernel": args.kernel} if args.kernel else {}
+    return ClusterConfig(
+        nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, root=args.root, append=args.append,
+        mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
+        nic=_pairs(args.nic, "PROPERTY=VALUE"), qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
+        agent=not args.no_agent, load_driver=not args.no_driver, boot_timeout=args.boot_timeout, **options)
+
+
+def _print_commands(config):
+    for number in range(config.nodes):
+        print(qemu.printable(Node(config, number, None).command()))
+
+
+async def _run(args, config):
+    """Boot, run, tear down; the exit status. Signals end it in order."""
+    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, main.cancel)
+    progress = (lambda line: None) if args.quiet else to_stderr
+    nodes = parse_nodes(args.node, config.nodes)
+    try:
+        async with Cluster(config, progress) as cluster:
+            if not args.command:
+                raise ConfigError("no command: give one after --, or use 'up' and 'shell'")
+            job = cluster.start_job(args.command, nodes=nodes, per_node=args.per_node, env=_pairs(args.env, "NAME=VALUE"),
+                                    cwd=args.cwd, grace=args.grace if args.grace >= 0 else None)
+            printer = job.on_output = Printer(labels_for(job.placement) if len(job.placement) > 1 and not args.no_label else None)
+            for rank in range(len(job.placement)):
+                job.stdin(b"", rank)
+            try:
+                results = await job.wait(args.timeout)
+            finally:
+                printer.close()
+    except asyncio.CancelledError:
+        print("scripts/cluster: interrupted, all nodes ended", file=sys.stderr)
+        return 130
+    for result in results:
+        if result.error:
+            print(f"rank {result.rank}: {result.error}", file=sys.stderr)
+        elif result.code:
+            print(f"rank {result.rank} on node {result.node}: {describe(result.code)}", file=sys.stderr)
+    return exit_status(result.code for result in results)
+
+
+def _status(args):
+    state = asyncio.run(client.call(args.name, {"op": "status"}))
+    print(f"cluster {state['name']} (process {state['pid']}), fabric {state['fabric']}")
+    for node in state["nodes"]:
+        print(f"node {node['node']}: {node['state']}, pid {node['pid'] or '-'}, Linux {node['release'] or '-'}, console {node['console']}")
+        if args.print_commands:
+            print("  " + qemu.printable(node["command"]))
+    return 0
+
+
+def _count(name):
+    return len(asyncio.run(client.call(name, {"op": "status"}))["nodes"])
+
+
+def _exec(args):
+    if not args.command:
+        raise ConfigError("no command: give one after --")
+    request = {"argv": args.command, "nodes": parse_nodes(args.node, _count(args.name)), "per_node": args.per_node,
+               "env": _pairs(args.env, "NAME=VALUE"), "cwd": args.cwd, "timeout": args.timeout,
+               "grace": args.grace if args.grace >= 0 else None}
+    return asyncio.run(client.execute(args.name, request, label=not args.no_label))
+
+
+def _shell(args):
+    nodes = parse_nodes(args.node, _count(args.name))[:1]
+    request = {"argv": ["/bin/sh", "-l"], "nodes": nodes, "tty": True, "cwd": "/root",
+               "env": {"PS1": f"node{nodes[0]}:\\w# "}}
+    return asyncio.run(client.execute(args.name, request))
+
+
+def _nodes_operation(args):
+    nodes = parse_nodes(args.node, _count(args.name))
+    asyncio.run(client.call(args.name, {"op": args.operation, "nodes": nodes}))
+    return 0
+
+
+def _fault(args):
+    nodes = parse_nodes(args.node, _count(args.name))
+    request = {"op": "fault", "nodes": nodes, "property": args.property, "value": args.value}
+    print(asyncio.run(client.call(args.name, request))["value"])
+    return 0
+
+
+def _log(args):
+    path = host.RUN / args.name / f"node{args.node}.log"
+    try:
+        sys.stdout.write(path.read_text(encoding="utf-8", errors="replace").replace("\r", ""))
+    except OSError:
+        raise ConfigError(f"no log {path}: 'scripts/cluster list' names the clusters") from None
+    return 0
+
+
+def _clean(_args):
+    removed = 0
+    for name in fabric.segments():
+        if fabric.users(name):
+            print(f"fabric {name} is in use, kept")
+            continue
+        fabric.remove(name)
+        print(f"fabric {name} removed")
+        removed += 1
+    if not removed:
+        print("nothing to remove")
+    return 0
+
+
+def _up(args):
+    config = make_config(args, DEFAULT_NAME)
+    if args.print_commands:
+        _print_commands(config)
+        return 0
+    config.validate()
+    server.detach(config, (lambda line: None) if args.quiet else to_stderr)
+    if not args.quiet:
+        to_stderr(f"cluster {config.name} is up, logs in {config.dir}")
+    return 0
+
+
+def _run_operation(args):
+    config = make_config(args)
+    if args.print_commands:
+        _print_commands(config)
+        return 0
+    return asyncio.run(_run(args, config))
+
+
+def _down(args):
+    asyncio.run(client.call(args.name, {"op": "down"}))
+    return 0
+
+
+def _list(_args):
+    for name in client.names():
+        print(name)
+    return 0
+
+
+OPERATIONS = {
+    "run": _run_operation, "up": _up, "exec": _exec, "shell": _shell, "status": _status, "ps": _status,
+    "kill": _nodes_operation, "stop": _nodes_operation, "start": _nodes_operation, "fault": _fault,
+    "log": _log, "down": _down, "list": _list, "clean": _clean,
+}
+
+
+def main(argv):
+    """Run one operation; 0 all well, 1 an error of ours, 2 wrong usage, else the command's own status."""
+    if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help"):
+        argv = ["run", *argv]
+    args = parser().parse_args(argv)
+    try:
+        return OPERATIONS[args.operation](args)
+    except ClusterError as error:
+        print(f"scripts/cluster: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands to a cluster in the background."""
+
+import asyncio
+import fcntl
+import json
+import os
+import signal
+import struct
+import sys
+import termios
+import tty
+
+from . import host
+from .errors import ClusterError
+from .output import Printer, describe, exit_status, labels_for
+from .protocol import Kind, frame, read_frame
+from .server import SOCKET
+
+
+def names():
+    """Clusters that run, in the background or not."""
+    if not host.RUN.is_dir():
+        return []
+    found = []
+    for path in sorted(host.RUN.iterdir()):
+        try:
+            if host.is_alive(int((path / "pid").read_text(encoding="ascii"))):
+                found.append(path.name)
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+async def _open(name):
+    try:
+        return await asyncio.open_unix_connection(str(host.RUN / name / SOCKET))
+    except OSError:
+        running = ", ".join(names()) or "none"
+        raise ClusterError(f"no cluster '{name}' in the background: 'scripts/cluster up --name {name}' (running: {running})") from None
+
+
+async def _ask(reader, writer, request):
+    writer.write(json.dumps(request).encode() + b"\n")
+    line = await reader.readline()
+    if not line:
+        raise ClusterError("the cluster has gone")
+    answer = json.loads(line)
+    if "error" in answer:
+        raise ClusterError(answer["error"])
+    return answer
+
+
+async def call(name, request):
+    """One operation; its answer."""
+    reader, writer = await _open(name)
+    try:
+        return await _ask(reader, writer, request)
+    finally:
+        writer.close()
+
+
+class _Terminal:
+    """The local terminal in raw mode while a shell runs on a node."""
+
+    def __init__(self, writer):
+        self.writer = writer
+        self.saved = None
+
+    def size(self):
+        """Tell the node how large the window is."""
+        try:
+            rows, columns = struct.unpack("HHHH", fcntl.ioctl(0, termios.TIOCGWINSZ, b"\0" * 8))[:2]
+        except OSError:
+            return
+        self.writer.write(frame(Kind.RESIZE, 0, struct.pack("<II", rows, columns)))
+
+    def __enter__(self):
+        if os.isatty(0):
+            self.saved = termios.tcgetattr(0)
+            tty.setraw(0)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGWINCH, self.size)
+            self.size()
+        return self
+
+    def __exit__(self, *_):
+        if self.saved:
+            termios.tcsetattr(0, termios.TCSADRAIN, self.saved)
+
+
+def _forward_stdin(writer):
+    """Local input goes to rank 0."""
+    loop = asyncio.get_running_loop()
+
+    def readable():
+        data = os.read(0, 4096)
+        writer.write(frame(Kind.STDIN, 0, data))
+        if not data:
+            loop.remove_reader(0)
+
+    try:
+        loop.add_reader(0, readable)
+    except (OSError, PermissionError):  # a regular file cannot be polled
+        writer.write(frame(Kind.STDIN, 0, sys.stdin.buffer.read()) + frame(Kind.STDIN, 0))
+
+
+async def execute(name, request, label=True, stdin=True):
+    """Run a command on nodes with output here; the exit status for the shell."""
+    reader, writer = await _open(name)
+    ranks = (await _ask(reader, writer, {"op": "exec", **request}))["ranks"]
+    printer = Printer(labels_for(ranks) if label and len(ranks) > 1 else None)
+    codes = {}
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, lambda number=number: writer.write(frame(Kind.SIGNAL, 0, struct.pack("<I", number))))
+    for rank in range(1 if stdin else 0, len(ranks)):
+        writer.write(frame(Kind.STDIN, rank))
+    with _Terminal(writer) if request.get("tty") else _nothing():
+        if stdin:
+            _forward_stdin(writer)
+        try:
+            while len(codes) < len(ranks):
+                kind, rank, payload = await read_frame(reader)
+                if kind is Kind.EXIT:
+                    code, number = struct.unpack_from("<II", payload)
+                    codes[rank] = -number or code
+                    if payload[8:]:
+                        printer(rank, 2, payload[8:] + b"\n")
+                else:
+                    printer(rank, 1 if kind is Kind.STDOUT else 2, payload)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise ClusterError("the cluster has gone") from None
+        finally:
+            printer.close()
+            writer.close()
+    if len(ranks) > 1:
+        for rank, code in sorted(codes.items()):
+            if code:
+                print(f"{labels_for(ranks)[rank]}{describe(code)}", file=sys.stderr)
+    return exit_status(codes.values())
+
+
+class _nothing:  # pylint: disable=invalid-name
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None

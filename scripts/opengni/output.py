@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Output of several ranks on one terminal."""
+
+import sys
+
+
+class Printer:
+    """Writes ranks' output line by line, each with its label, so that lines do not mix."""
+
+    def __init__(self, labels):
+        """labels: text per rank, or None for none (then bytes pass as they come)."""
+        self.labels = labels
+        self.rest = {}
+
+    def __call__(self, rank, stream, data):
+        out = (sys.stdout if stream == 1 else sys.stderr).buffer
+        if self.labels is None:
+            out.write(data)
+            out.flush()
+            return
+        data = self.rest.pop((rank, stream), b"") + data
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            out.write(self.labels[rank].encode() + line + b"\n")
+        out.flush()
+        if rest:
+            self.rest[(rank, stream)] = rest
+
+    def close(self):
+        """Print what did not end with a newline."""
+        for (rank, stream), data in self.rest.items():
+            out = (sys.stdout if stream == 1 else sys.stderr).buffer
+            out.write(self.labels[rank].encode() + data + b"\n")
+            out.flush()
+        self.rest.clear()
+
+
+def labels_for(placement):
+    """Labels for ranks on nodes: 'node 1: ', with the rank where nodes have several."""
+    if len(set(placement)) == len(placement):
+        return [f"node {node}: " for node in placement]
+    return [f"rank {rank} (node {node}): " for rank, node in enumerate(placement)]
+
+
+def exit_status(codes):
+    """One exit status for several ranks: 0 if all are 0, else the first that is not."""
+    for code in codes:
+        if code:
+            return 128 - code if code < 0 else code
+    return 0
+
+
+def describe(code):
+    """An exit code in words."""
+    return f"ended by signal {-code}" if code < 0 else f"exit status {code}"

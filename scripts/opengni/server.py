@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A cluster in the background, and its socket for the commands that come later.
+
+A client sends one JSON line. The answer to all but "exec" is one JSON line; an
+"exec" is answered by {"ranks": [node of rank 0, ...]} and then frames of
+protocol.py in both directions, their id being the rank.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import struct
+import sys
+
+from .cluster import Cluster
+from .errors import ClusterError
+from .job import LOST
+from .protocol import Kind, frame, read_frame
+
+SOCKET = "ctl.sock"
+
+
+class Server:
+    """Serves one cluster until somebody says down."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.over = asyncio.Event()
+
+    async def serve(self):
+        """Until down, or until every node has ended by itself."""
+        path = str(self.cluster.config.dir / SOCKET)
+        server = await asyncio.start_unix_server(self._client, path)
+        os.chmod(path, 0o600)
+        async with server:
+            await self.over.wait()
+
+    async def _client(self, reader, writer):
+        try:
+            request = json.loads(await reader.readline())
+            operation = getattr(self, "_op_" + str(request.get("op")), None)
+            if operation is None:
+                raise ClusterError(f"unknown operation {request.get('op')!r}")
+            await operation(request, reader, writer)
+        except (ClusterError, ValueError) as error:
+            _say(writer, {"error": str(error)})
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async def _op_status(self, _request, _reader, writer):
+        nodes = [{"node": node.number, "state": node.state, "pid": node.process.pid if node.running else None,
+                  "release": node.release, "console": str(node.paths.console), "command": node.command()}
+                 for node in self.cluster.nodes]
+        config = self.cluster.config
+        _say(writer, {"name": config.name, "fabric": config.fabric, "pid": os.getpid(), "nodes": nodes})
+
+    async def _op_down(self, _request, _reader, writer):
+        await self.cluster.down()
+        _say(writer, {})
+        self.over.set()
+
+    async def _op_kill(self, request, _reader, writer):
+        for number in request["nodes"]:
+            await self.cluster.node(number).kill()
+        _say(writer, {})
+
+    async def _op_stop(self, request, _reader, writer):
+        for number in request["nodes"]:
+            await self.cluster.node(number).stop()
+        _say(writer, {})
+
+    async def _op_start(self, request, _reader, writer):
+        for number in request["nodes"]:
+            self.cluster.node(number)
+        await self.cluster.up(request["nodes"])
+        _say(writer, {})
+
+    async def _op_fault(self, request, _reader, writer):
+        node = self.cluster.node(request["nodes"][0])
+        if request.get("value") is not None:
+            await node.set_nic(request["property"], request["value"])
+        _say(writer, {"value": await node.get_nic(request["property"])})
+
+    async def _op_exec(self, request, reader, writer):
+        def output(rank, stream, data):
+            writer.write(frame(Kind.STDOUT if stream == 1 else Kind.STDERR, rank, data))
+
+        job = self.cluster.start_job(
+            request["argv"], nodes=request["nodes"], per_node=request.get("per_node", 1), env=request.get("env"),
+            cwd=request.get("cwd", "/"), tty=request.get("tty", False), grace=request.get("grace"), on_output=output)
+        _say(writer, {"ranks": job.placement})
+        control = asyncio.create_task(self._control(job, reader))
+        try:
+            for result in await job.wait(request.get("timeout")):
+                code, number = (0, -result.code) if result.code < 0 else (result.code, 0)
+                text = result.error.encode() if result.code == LOST else b""
+                writer.write(frame(Kind.EXIT, result.rank, struct.pack("<II", code, number) + text))
+            await writer.drain()
+        finally:
+            control.cancel()
+
+    async def _control(self, job, reader):
+        """What the client sends while the job runs; its end ends the job."""
+        try:
+            while True:
+                kind, rank, payload = await read_frame(reader)
+                if kind is Kind.STDIN:
+                    job.stdin(payload, rank)
+                elif kind is Kind.SIGNAL:
+                    job.signal(struct.unpack("<I", payload)[0])
+                elif kind is Kind.RESIZE:
+                    job.processes[rank].resize(*struct.unpack("<II", payload))
+        except (asyncio.IncompleteReadError, ConnectionError, ValueError):
+            job.signal(signal.SIGHUP)
+            await asyncio.sleep(1.0)
+            job.signal(signal.SIGKILL)
+
+
+def _say(writer, message):
+    writer.write(json.dumps(message).encode() + b"\n")
+
+
+async def _daemon(config, report):
+    loop = asyncio.get_running_loop()
+    main = asyncio.current_task()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, main.cancel)
+
+    def progress(line):
+        os.write(report, (line + "\n").encode())
+
+    cluster = Cluster(config, progress)
+    try:
+        await cluster.up()
+        server = Server(cluster)
+        serving = asyncio.create_task(server.serve())
+        await asyncio.sleep(0)
+        os.write(report, b"ready\n")
+        os.close(report)
+        cluster.progress = lambda line: None
+        await serving
+    except ClusterError as error:
+        os.write(report, f"error {error}".encode())
+    except asyncio.CancelledError:
+        pass
+    finally:
+        await cluster.down()
+
+
+def detach(config, progress):
+    """Boot a cluster in a process of its own. Returns when it is up; ClusterError when it is not."""
+    read_end, write_end = os.pipe()
+    if os.fork() == 0:
+        # The daemon: a session of its own, nothing of the terminal.
+        os.close(read_end)
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        null = os.open(os.devnull, os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(null, fd)
+        status = 0
+        try:
+            asyncio.run(_daemon(config, write_end))
+        except Exception as error:  # pylint: disable=broad-except  # the last chance to tell
+            try:
+                os.write(write_end, f"error {type(error).__name__}: {error}".encode())
+            except OSError:
+                status = 1
+        os._exit(status)
+    os.close(write_end)
+    os.wait()
+    with os.fdopen(read_end, encoding="utf-8") as report:
+        for line in report:
+            if line == "ready\n":
+                return
+            if line.startswith("error "):
+                raise ClusterError((line[6:] + report.read()).rstrip("\n"))
+            progress(line.rstrip("\n"))
+    raise ClusterError("the cluster ended while it booted")
+
+
+if __name__ == "__main__":
+    sys.exit("run scripts/cluster instead")
