@@ -11,12 +11,13 @@
 #include "aries_regs.h"
 
 #include "common/failure.h"
-#include "raw.h"
+#include "common/raw.h"
 
 namespace isolation
 {
 
 using tools::format;
+using tools::RawAttachment;
 
 namespace
 {

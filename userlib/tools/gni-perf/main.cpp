@@ -18,15 +18,19 @@ namespace perf
 const std::vector<Test> &all_tests()
 {
 	static const std::vector<Test> tests = {
-		{"fma-put", "FMA put, 1 B to 8 KiB", test_fma_put},
-		{"fma-get", "FMA get, 4 B to 8 KiB", test_fma_get},
-		{"bte-put", "block put, 4 KiB to 64 MiB", test_bte_put},
-		{"bte-get", "block get, 4 KiB to 64 MiB", test_bte_get},
-		{"align", "every alignment of puts and gets, by FMA and BTE", test_align},
-		{"amo", "each 64-bit integer atomic, latency of an addition", test_amo},
-		{"contention", "additions from both sides at once on one word", test_contention},
-		{"events", "local, global and remote events in all combinations", test_events},
-		{"pingpong", "half round trip of puts, polling on memory", test_pingpong},
+		{"fma-put", "FMA put, 1 B to 8 KiB", test_fma_put, true},
+		{"fma-get", "FMA get, 4 B to 8 KiB", test_fma_get, true},
+		{"bte-put", "block put, 4 KiB to 64 MiB", test_bte_put, true},
+		{"bte-get", "block get, 4 KiB to 64 MiB", test_bte_get, true},
+		{"align", "every alignment of puts and gets, by FMA and BTE", test_align, true},
+		{"amo", "each 64-bit integer atomic, latency of an addition", test_amo, true},
+		{"contention", "additions from both sides at once on one word", test_contention, true},
+		{"events", "local, global and remote events in all combinations", test_events, true},
+		{"pingpong", "half round trip of puts, polling on memory", test_pingpong, true},
+		{"put-event", "8-byte put from the call to its global event, loops timed", test_put_event, false},
+		{"floor", "null doorbell store, store into the descriptor area, system call", test_floor, false},
+		{"shm", "8-byte ping-pong over an ivshmem-plain device that both nodes share", test_shm, false},
+		{"attach", "guest memory of an attached, idle process", test_attach, false},
 	};
 	return tests;
 }
@@ -41,7 +45,7 @@ bool run_tests(Job &job, Report &report)
 	Context context = {job, peer, report, job.options()};
 	bool passed = true;
 	for (const Test &test : all_tests()) {
-		if (!job.options().wants(test.name))
+		if (job.options().tests.empty() ? !test.standard : !job.options().wants(test.name))
 			continue;
 		try {
 			test.run(context);
@@ -98,7 +102,7 @@ int run(int argc, char **argv)
 	Options options = parse_options(argc, argv);
 	if (options.list) {
 		for (const Test &test : all_tests())
-			printf("%-12s %s\n", test.name, test.text);
+			printf("%-12s %s%s\n", test.name, test.text, test.standard ? "" : " (only when named)");
 		return 0;
 	}
 	if (options.local)

@@ -37,7 +37,7 @@ Start:
   -j, --job=WORD          name space of the keys in STORE
 
 Tests:
-  -t, --tests=LIST        comma-separated; default all:
+  -t, --tests=LIST        comma-separated; default all but those marked:
 )";
 
 const char help_tail[] =
@@ -86,7 +86,7 @@ void print_help()
 {
 	fputs(help_text, stdout);
 	for (const Test &test : all_tests())
-		printf("      %-12s %s\n", test.name, test.text);
+		printf("      %-12s %s%s\n", test.name, test.text, test.standard ? "" : " (only when named)");
 	fputs(help_tail, stdout);
 }
 
@@ -171,7 +171,7 @@ void check_options(Options &o)
 
 bool Options::wants(const std::string &test) const
 {
-	return tests.empty() || std::find(tests.begin(), tests.end(), test) != tests.end();
+	return std::find(tests.begin(), tests.end(), test) != tests.end();
 }
 
 Options parse_options(int argc, char **argv)

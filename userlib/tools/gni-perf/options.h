@@ -16,7 +16,7 @@ namespace perf
 {
 
 struct Options {
-	std::vector<std::string> tests; /* empty: all of them */
+	std::vector<std::string> tests; /* empty: the standard ones */
 	std::vector<uint64_t> sizes;    /* empty: the defaults of each test */
 	uint64_t max_size = 64u << 20;  /* default sizes above this are left out */
 	uint32_t iterations = 200;
@@ -28,7 +28,7 @@ struct Options {
 	bool quiet = false;
 	bool list = false;
 
-	/** True when the test was asked for. */
+	/** True when the test was named. */
 	bool wants(const std::string &test) const;
 };
 

@@ -29,6 +29,7 @@ struct Test {
 	const char *name;
 	const char *text;
 	void (*run)(Context &); /* throws Failure */
+	bool standard;          /* runs when no tests are named */
 };
 
 /** In the order in which they run. */
@@ -43,6 +44,10 @@ void test_amo(Context &context);
 void test_contention(Context &context);
 void test_events(Context &context);
 void test_pingpong(Context &context);
+void test_floor(Context &context);
+void test_put_event(Context &context);
+void test_shm(Context &context);
+void test_attach(Context &context);
 
 } // namespace perf
 

@@ -3,8 +3,8 @@
  * @file
  * An attachment without libugni: a process may write anything into its descriptor area and doorbell page.
  */
-#ifndef GNI_ISOLATION_RAW_H
-#define GNI_ISOLATION_RAW_H
+#ifndef TOOLS_RAW_H
+#define TOOLS_RAW_H
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "aries_hw.h"
 #include "uapi/kgni_abi.h"
 
-namespace isolation
+namespace tools
 {
 
 class RawAttachment
@@ -36,6 +36,15 @@ public:
 	/** Rings the doorbell once for @p op and returns the status that the NIC writes, ARIES_ST_*. */
 	uint32_t doorbell(const aries_fma_desc &desc, aries_fma_op op, uint32_t bytes, uint32_t events);
 
+	/** The descriptor area: memory of the NIC. */
+	volatile uint64_t *area() const { return static_cast<volatile uint64_t *>(area_); }
+
+	/** A word of the doorbell page; stores to it trap. */
+	volatile uint64_t *bell(uint32_t offset) const
+	{
+		return reinterpret_cast<volatile uint64_t *>(static_cast<uint8_t *>(bell_) + offset);
+	}
+
 	/** Tries to map @p size bytes at file offset @p offset; returns 0 or errno. */
 	int try_map(uint64_t offset, size_t size) const;
 
@@ -48,6 +57,6 @@ private:
 	size_t queue_size_ = 0;
 };
 
-} // namespace isolation
+} // namespace tools
 
-#endif // GNI_ISOLATION_RAW_H
+#endif // TOOLS_RAW_H

@@ -9,13 +9,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/failure.h"
+#include "failure.h"
 
-namespace isolation
+namespace tools
 {
-
-using tools::Failure;
-using tools::format;
 
 namespace
 {
@@ -94,7 +91,7 @@ uint32_t RawAttachment::doorbell(const aries_fma_desc &desc, aries_fma_op op, ui
 			 static_cast<uint64_t>(op) << ARIES_DB_OP_SHIFT |
 			 static_cast<uint64_t>(events) << ARIES_DB_MODE_SHIFT;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	*reinterpret_cast<volatile uint64_t *>(static_cast<uint8_t *>(bell_) + ARIES_DB_FMA) = value;
+	*bell(ARIES_DB_FMA) = value;
 	if (status->sequence == before)
 		throw Failure("the NIC did not take the doorbell");
 	return status->status;
@@ -109,4 +106,4 @@ int RawAttachment::try_map(uint64_t offset, size_t size) const
 	return 0;
 }
 
-} // namespace isolation
+} // namespace tools
