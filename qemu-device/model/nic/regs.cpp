@@ -65,8 +65,6 @@ const char *reg_refuse_read(uint64_t offset, unsigned int size, const RegPlace &
 		return "no register";
 	const RegRow &row = reg_row(place.reg);
 
-	if (row.access == RegAccess::WO)
-		return "write only";
 	if (size * 8 == row.width && offset % size == 0)
 		return nullptr;
 	return size == 4 && offset % 4 == 0 ? nullptr : "access size";
