@@ -26,10 +26,14 @@ ALIVE = {"ID_CAPS", "CTL_STATUS", "CTL_GENERATION", "CNT_VALUE"}
 PATTERNS = (0x5555555555555555, 0xAAAAAAAAAAAAAAAA, 0xFFFFFFFFFFFFFFFF, 0)
 
 
+# Elements that cannot be set: protection tags that are never valid.
+NEVER = {"PTAG_KEY": (0, 255)}
+
+
 def elements(reg):
     """A few elements of an array: its ends and some in between."""
     count = reg["count"]
-    return sorted({0, 1, count // 3, count - 2, count - 1} & set(range(count)))
+    return sorted({0, 1, count // 3, count - 2, count - 1} & set(range(count)) - set(NEVER.get(reg["name"], ())))
 
 
 class Registers(FabricCase):
@@ -123,6 +127,13 @@ class Registers(FabricCase):
                 self.dev.set(reg["name"], reg["mask"], index)
                 self.assertEqual(self.dev.get(reg["name"], index), 0)
         self.assertEqual(self.errors(), 0)
+
+    def test_tags_that_are_never_valid(self):
+        for index in NEVER["PTAG_KEY"]:
+            errors = self.errors()
+            self.dev.set("PTAG_KEY", 1 << 32 | 5, index)
+            self.assertEqual(self.dev.get("PTAG_KEY", index), 0)
+            self.assertEqual(self.errors(), errors + 1)
 
     def test_halves_of_wide_registers(self):
         self.dev.set("TEST_REG64", 0x1122334455667788)
