@@ -1,0 +1,214 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of the job beside their floors, all measured in one run.
+
+Boots two nodes, measures the host's memcpy while they idle, runs gni-perf between
+them, then the floors: a store that traps and does nothing, a store into a RAM-backed
+BAR, and an 8-byte ping-pong over plain shared memory between the same machines.
+Prints a table and the ratios that the project promises, and writes JSON.
+
+Exit status: 0 measured (also when a ratio is missed), 1 something failed, 2 bad
+command line; with --strict 3 when a ratio is missed.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from opengni import Cluster, ClusterConfig, ClusterError
+from opengni import fabric, host
+
+MIB = 1 << 20
+COPY_SIZES = (MIB, 64 * MIB)
+RUNS = 3
+
+
+class BenchError(Exception):
+    """A step failed; the text says which."""
+
+
+def host_copy():
+    """Median nanoseconds of memcpy() on the host, by size."""
+    source = Path(__file__).parent / "bench" / "hostcopy.cpp"
+    binary = host.BUILD / "bench" / "hostcopy"
+    binary.parent.mkdir(parents=True, exist_ok=True)
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+        subprocess.run(["g++", "-std=c++20", "-O2", "-o", binary, source], check=True)
+    done = subprocess.run([binary, *map(str, COPY_SIZES)], check=True, capture_output=True, text=True)
+    return {int(size): int(ns) for size, ns in (line.split() for line in done.stdout.splitlines())}
+
+
+def segment_bytes(name):
+    """Size of the fabric's segment, and what of it is in memory."""
+    path = fabric.SHM / (fabric.PREFIX + name)
+    stat = path.stat()
+    return stat.st_size, stat.st_blocks * 512
+
+
+async def perf(cluster, *options):
+    """Rows of one gni-perf run on both nodes, as {(test, size): row}."""
+    argv = ["gni-perf", "--json=-", *options]
+    results = await cluster.run_job(argv, timeout=900, nodes=[0, 1])
+    for result in results:
+        if not result.ok:
+            raise BenchError(f"{' '.join(argv)} on node {result.node}: status {result.code}"
+                             f" {result.error} {result.stderr.strip()}")
+    report = json.loads(results[0].stdout)
+    return {(row["test"], row["size"]): row for row in report["results"]}
+
+
+async def run_median(cluster, *options):
+    """As perf(), several times: for each row the run with the median p50."""
+    runs = [await perf(cluster, *options) for _ in range(RUNS)]
+    keys = runs[0].keys()
+    return {key: sorted((run[key] for run in runs if key in run), key=lambda row: row.get("p50_ns", 0))[len(runs) // 2]
+            for key in keys}
+
+
+async def measure(config, args):
+    """Boots the cluster and takes all figures."""
+    data = {}
+    async with Cluster(config, lambda line: print(line, file=sys.stderr)) as cluster:
+        await asyncio.sleep(2)
+        data["copy"] = [host_copy() for _ in range(RUNS)]
+        data["segment_before"] = segment_bytes(config.fabric)
+        data["table"] = await perf(cluster, f"--iterations={args.iterations}", f"--max-size={args.max_size}")
+        data["ratios"] = await run_median(cluster, "--tests=floor,put-event,pingpong,shm", "--iterations=300", "--max-size=1M")
+        data["bulk"] = await run_median(cluster, "--tests=bte-put", f"--sizes={MIB},{64 * MIB}", "--iterations=200",
+                                        "--size-time=10")
+        attach = await perf(cluster, "--tests=attach", "--max-size=1M")
+        data["attach"] = next(row for (test, _), row in attach.items() if test == "attach")
+        data["segment_after"] = segment_bytes(config.fabric)
+        data["copy"] += [host_copy()]
+    return data
+
+
+def p50(rows, test, size=0):
+    """Median latency of a row in nanoseconds."""
+    return rows[test, size]["p50_ns"]
+
+
+def judge(data):
+    """The promised ratios: (text, value, bound, reached)."""
+    rows = data["ratios"]
+    null = p50(rows, "null-mmio")
+    copy = {size: statistics.median(run[size] for run in data["copy"]) for size in COPY_SIZES}
+    traps = max(row["traps_per_transfer"] for (test, size), row in data["table"].items()
+                if test == "fma-put" and size <= 64 and "traps_per_transfer" in row)
+    put, ping, shm = p50(rows, "put-event", 8), p50(rows, "pingpong", 8), p50(rows, "shm", 8)
+    out = [("FMA put up to 64 B: traps for one put", traps, "= 1", traps == 1),
+           ("8 B put to global event / null MMIO store", put / null, "<= 8", put / null <= 8),
+           ("8 B half ping-pong / over plain shared memory", ping / shm, "<= 2.5", ping / shm <= 2.5)]
+    for size in COPY_SIZES:
+        ratio = copy[size] / p50(data["bulk"], "bte-put", size)
+        out.append((f"BTE put {size // MIB} MiB / host memcpy, bandwidth", ratio, ">= 0.6", ratio >= 0.6))
+    out.append(("guest memory of an attached, idle process, KiB", data["attach"]["size"] / 1024, "< 1024",
+                data["attach"]["size"] < MIB))
+    grown = data["segment_after"][0] - data["segment_before"][0]
+    out.append(("growth of the segment by traffic, bytes", grown, "= 0", grown == 0))
+    return out
+
+
+def number(row, key, scale, digits):
+    """A figure of a row as text, '-' when it was not measured."""
+    return f"{row[key] / scale:.{digits}f}" if key in row else "-"
+
+
+def size_text(size):
+    """1024 -> '1 KiB'."""
+    for unit, name in ((MIB, "MiB"), (1024, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def print_table(data):
+    """What the job reached."""
+    print(f"{'test':<12} {'size':>8} {'p50 us':>11} {'p99 us':>11} {'MB/s':>10} {'kmsg/s':>10} {'model us':>10} {'traps':>6}")
+    for (test, size), row in data["table"].items():
+        if "p50_ns" in row or "rate_per_s" in row:
+            print(f"{test:<12} {size_text(size):>8} {number(row, 'p50_ns', 1e3, 2):>11} {number(row, 'p99_ns', 1e3, 2):>11}"
+                  f" {number(row, 'bandwidth_bytes_per_s', 1e6, 1):>10} {number(row, 'rate_per_s', 1e3, 2):>10}"
+                  f" {number(row, 'modelled_ns', 1e3, 3):>10} {number(row, 'traps_per_transfer', 1, 2):>6}")
+
+
+def print_floors(data):
+    """What bounds it, and the loops that are compared with it."""
+    rows = data["ratios"]
+    print(f"\n{'floor, or loop compared with one':<62} {'median ns':>12}")
+    for (test, size), row in rows.items():
+        if "p50_ns" in row and (test != "pingpong" or size == 8):
+            print(f"{row.get('note', test)[:60]:<62} {row['p50_ns']:>12.1f}")
+    for size in COPY_SIZES:
+        ns = statistics.median(run[size] for run in data["copy"])
+        print(f"{'host memcpy of ' + size_text(size):<62} {ns:>12.0f}  {size / ns:.1f} GB/s")
+        ns = p50(data["bulk"], "bte-put", size)
+        print(f"{'BTE put of ' + size_text(size) + ', post to global event':<62} {ns:>12.0f}  {size / ns:.1f} GB/s")
+
+
+def print_ratios(ratios):
+    """Promise by promise."""
+    print(f"\n{'promise':<52} {'measured':>10} {'bound':>8}  reached")
+    for text, value, bound, reached in ratios:
+        print(f"{text:<52} {value:>10.2f} {bound:>8}  {'yes' if reached else 'NO'}")
+
+
+def to_json(config, data, ratios):
+    """The same for machines."""
+    rows = lambda table: list(table.values())  # noqa: E731
+    return {
+        "accelerator": config.accel, "kernel": config.kernel, "host": platform.release(), "processors": os.cpu_count(),
+        "table": rows(data["table"]), "floors": rows(data["ratios"]), "bulk": rows(data["bulk"]),
+        "attach_bytes": data["attach"]["size"],
+        "host_memcpy_ns": {str(size): statistics.median(run[size] for run in data["copy"]) for size in COPY_SIZES},
+        "segment_bytes": {"before": data["segment_before"], "after": data["segment_after"]},
+        "ratios": [{"text": text, "value": value, "bound": bound, "reached": reached}
+                   for text, value, bound, reached in ratios],
+    }
+
+
+def parse(argv):
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernel", default=ClusterConfig.kernel, help="6.1, 6.12 or the path of an image (default %(default)s)")
+    parser.add_argument("--mem", type=int, default=768, help="MiB of each node (default %(default)s)")
+    parser.add_argument("--iterations", type=int, default=200, help="transfers per size in the table (default %(default)s)")
+    parser.add_argument("--max-size", default="64M", help="largest transfer in the table (default %(default)s)")
+    parser.add_argument("--json", type=Path, default=host.BUILD / "bench" / "bench.json", help="result (default %(default)s)")
+    parser.add_argument("--strict", action="store_true", help="exit status 3 when a ratio is missed")
+    return parser.parse_args(argv)
+
+
+def main(argv):
+    """Measures and prints; returns the exit status."""
+    args = parse(argv)
+    name = f"bench-{os.getpid()}"
+    shared = fabric.SHM / f"opengni-{name}.shm"
+    config = ClusterConfig(nodes=2, name=name, kernel=args.kernel, mem_mib=args.mem, qemu_args=[
+        "-object", f"memory-backend-file,id=bench,mem-path={shared},size=1M,share=on",
+        "-device", "ivshmem-plain,memdev=bench"])
+    try:
+        data = asyncio.run(measure(config, args))
+    except (ClusterError, BenchError, OSError, subprocess.CalledProcessError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    finally:
+        shared.unlink(missing_ok=True)
+    ratios = judge(data)
+    print_table(data)
+    print_floors(data)
+    print_ratios(ratios)
+    args.json.parent.mkdir(parents=True, exist_ok=True)
+    args.json.write_text(json.dumps(to_json(config, data, ratios), indent=2) + "\n", encoding="utf-8")
+    print(f"\nJSON: {args.json}")
+    return 3 if args.strict and not all(reached for *_, reached in ratios) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
