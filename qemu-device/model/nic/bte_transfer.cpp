@@ -32,7 +32,7 @@ uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
 		if (status != ARIES_ST_OK)
 			return status;
 	}
-	count_latency(counters, model_ns);
+	count_latency(core_, counters, model_ns);
 	core_.host.trace("bte_copied", work.desc.length, now_ns() - start, model_ns);
 	return ARIES_ST_OK;
 }

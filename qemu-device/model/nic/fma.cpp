@@ -128,9 +128,13 @@ void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
 	work.bytes = work.amo ? 8 : uint32_t(field(word, ARIES_GETW_LEN_MASK)) + 1;
 	shift_offset(work.desc, at);
 	work.desc.local_offset = field(word, ARIES_GETW_LOCAL_MASK);
-	window_done(work, word & ARIES_GETW_RSVD_MASK       ? ARIES_ST_RESERVED
-			  : work.bytes > ARIES_PACKET_BYTES ? ARIES_ST_LENGTH
-							    : run(work));
+	uint8_t status = ARIES_ST_OK;
+
+	if (word & ARIES_GETW_RSVD_MASK)
+		status = ARIES_ST_RESERVED;
+	else if (work.bytes > ARIES_PACKET_BYTES)
+		status = ARIES_ST_LENGTH;
+	window_done(work, status == ARIES_ST_OK ? run(work) : status);
 }
 
 /* A window store has no status of its own and no event: CLOSE tells. */
@@ -220,7 +224,7 @@ uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
 	const uint8_t status = traffic_.send(train, work.now, work.fmad.counters, work.latency);
 
 	if (status == ARIES_ST_OK)
-		count_latency(work.fmad.counters, work.latency);
+		count_latency(core_, work.fmad.counters, work.latency);
 	return status;
 }
 

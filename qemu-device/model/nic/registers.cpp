@@ -311,10 +311,6 @@ uint64_t RegisterFile::counter(unsigned int which) noexcept
 	uint64_t value = 0;
 
 	switch (which) {
-	case ARIES_CNT_FMA_TRAPS:
-		for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++)
-			value += fmads_[i].counters.get(which);
-		return value;
 	case ARIES_CNT_CQ_EVENTS:
 		return cqs_.total_events();
 	case ARIES_CNT_CQ_OVERRUNS:
@@ -330,8 +326,6 @@ uint64_t RegisterFile::counter(unsigned int which) noexcept
 								 : flight.walks.load();
 		}
 		return value;
-	case ARIES_CNT_LATENCY_LAST_NS:
-		return core_.shared_counters.get(which);
 	default:
 		return which < ARIES_CNT_COUNT ? sum(which) : 0;
 	}

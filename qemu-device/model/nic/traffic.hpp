@@ -39,11 +39,11 @@ private:
 };
 
 /** Adds the modelled latency of one operation to the counters. */
-inline void count_latency(CounterBlock &counters, uint64_t latency) noexcept
+inline void count_latency(Core &core, CounterBlock &counters, uint64_t latency) noexcept
 {
 	counters.add(ARIES_CNT_LATENCY_NS, latency);
 	counters.add(ARIES_CNT_LATENCY_OPS);
-	counters.set(ARIES_CNT_LATENCY_LAST_NS, latency);
+	core.shared_counters.set(ARIES_CNT_LATENCY_LAST_NS, latency);
 }
 
 } // namespace aries

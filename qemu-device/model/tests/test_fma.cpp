@@ -1,63 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fast memory access between two NICs in one process: every operation, its events, its refusals. */
-#include "tests/fake_host.hpp"
+/* Fast memory access: every operation and its events. */
+#include <thread>
+
+#include "tests/pair.hpp"
 
 using namespace aries_test;
 
 namespace
 {
-
-constexpr unsigned int PTAG_A = 3, PTAG_B = 7; /* local names differ, the key is the domain */
-constexpr uint32_t KEY = 0xc00c1e;
-constexpr unsigned int OWNER = 5, FMAD = 1, MDH = 9, LOCAL_MDH = 11;
-constexpr uint64_t BASE = 0x7f12345000 & MASK40;
-constexpr uint64_t BYTES = 64 * 1024;
-
-/** Node 0 initiates, node 1 has a region with a queue. */
-struct Pair {
-	std::string path = fabric_path();
-	FakeHost a{path, 0};
-	FakeHost b{path, 1};
-	uint64_t target;
-	uint64_t table;
-	uint64_t local;
-
-	Pair()
-	{
-		a.set_key(PTAG_A, KEY);
-		b.set_key(PTAG_B, KEY);
-		a.enable_fmad(FMAD, PTAG_A, OWNER);
-		a.make_cq(20, 6, OWNER);
-		b.make_cq(21, 6, OWNER);
-		target = b.alloc(BYTES);
-		table = b.make_mdd(MDH, PTAG_B, target, BYTES, BASE, ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
-		local = a.alloc(BYTES);
-		a.make_mdd(LOCAL_MDH, PTAG_A, local, BYTES, BASE);
-		desc() = {};
-		desc().pe = 1;
-		desc().mdh = MDH;
-		desc().offset = BASE;
-		desc().local_offset = BASE;
-		desc().local_mdh = LOCAL_MDH;
-		desc().cq = 20;
-		desc().local_event = 0x1111;
-		desc().remote_event = 0x2222;
-	}
-
-	aries_fma_desc &desc() { return a.desc(FMAD); }
-	uint32_t put(unsigned int bytes, unsigned int mode = 0, unsigned int tid = 0)
-	{
-		return a.ring(FMAD, ARIES_FMA_PUT_LINE, bytes, mode, tid);
-	}
-	uint32_t amo(unsigned int code, uint64_t first, uint64_t second = 0)
-	{
-		desc().operand[0] = first;
-		desc().operand[1] = second;
-		return a.ring(FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, code);
-	}
-	uint64_t &word(uint64_t at = 0) { return *reinterpret_cast<uint64_t *>(b.ram(target + at)); }
-	uint64_t &fetched() { return *reinterpret_cast<uint64_t *>(a.ram(local)); }
-};
 
 void test_put_sizes(void **)
 {
@@ -102,6 +52,279 @@ void test_put_events(void **)
 	assert_int_equal(p.b.counter(ARIES_CNT_CQ_EVENTS), 1);
 }
 
+void test_put_sync(void **)
+{
+	Pair p;
+
+	p.desc().sync_offset = BASE + 8192;
+	p.desc().sync_value = 0x123456789abcdef0;
+	memset(p.a.line(FMAD), 0x5a, 64);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_SYNC, 64), 0);
+	assert_int_equal(p.word(8192), 0x123456789abcdef0);
+	assert_int_equal(p.word(56), 0x5a5a5a5a5a5a5a5a);
+
+	/* A flag that may not be written keeps the data from being written too. */
+	memset(p.a.line(FMAD), 0xa5, 64);
+	p.desc().sync_offset = BASE + 4;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_SYNC, 64), ARIES_ST_ALIGN);
+	p.desc().sync_offset = BASE + BYTES;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_SYNC, 64), ARIES_ST_BOUNDS);
+	assert_int_equal(p.word(0), 0x5a5a5a5a5a5a5a5a);
+}
+
+void test_get(void **)
+{
+	Pair p;
+	uint8_t *there = p.b.ram(p.target);
+
+	for (unsigned int i = 0; i < BYTES; i++)
+		there[i] = uint8_t(i * 13 + i / 251);
+	for (unsigned int bytes : {4u, 8u, 60u, 64u, 68u, 4096u, 65532u - 65532u % 4}) {
+		for (unsigned int at : {0u, 3u, 4091u}) {
+			if (at + bytes > BYTES)
+				continue;
+			memset(p.a.ram(p.local), 0xee, BYTES);
+			p.desc().offset = BASE;
+			p.desc().local_offset = BASE + at;
+			assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, bytes), 0);
+			assert_memory_equal(p.a.ram(p.local + at), there, bytes);
+			if (at + bytes < BYTES)
+				assert_int_equal(*p.a.ram(p.local + at + bytes), 0xee);
+		}
+	}
+	p.desc().local_offset = BASE;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 0), ARIES_ST_LENGTH);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 6), ARIES_ST_ALIGN);
+	p.desc().offset = BASE + 2;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_ALIGN);
+	p.desc().offset = BASE;
+	p.desc().local_offset = BASE + BYTES - 4;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_LOCAL_BOUNDS);
+}
+
+struct AmoCase {
+	unsigned int code;
+	uint64_t before, first, second, after;
+};
+
+/* Codes are those of GNI_FMA_ATOMIC_* and GNI_FMA_ATOMIC2_* without the cached bit. */
+const AmoCase AMO_CASES[] = {
+	{0x008, 10, 5, 0, 15},
+	{0x009, 0xff, 0x0f, 0, 0x0f},
+	{0x00a, 0xf0, 0x0f, 0, 0xff},
+	{0x00b, 0xff, 0x0f, 0, 0xf0},
+	{0x00c, 0xabcd, 0xff00, 0x12, 0xab12},
+	{0x00d, 7, 7, 9, 9},
+	{0x00d, 7, 8, 9, 7},
+	{0x041, 0xff, 0x0f, 0, 0x0f},
+	{0x043, 0xf0, 0x0f, 0, 0xff},
+	{0x045, 0xff, 0x0f, 0, 0xf0},
+	{0x047, 1, 2, 0, 2},
+	{0x049, 0xabcd, 0xff00, 0x12, 0xab12},
+	{0x04b, 7, 7, 9, 9},
+	{0x04b, 7, 8, 9, 7},
+	{0x051, 5, uint64_t(-3), 0, uint64_t(-3)},
+	{0x053, 5, uint64_t(-3), 0, 5},
+	{0x055, uint64_t(-1), 2, 0, 1},
+};
+
+void test_atomics(void **)
+{
+	Pair p;
+
+	for (const AmoCase &c : AMO_CASES) {
+		const unsigned int cached = c.code & 0x40 ? 0x20 : 0x10;
+
+		for (unsigned int code : {c.code, c.code | cached}) {
+			p.word() = c.before;
+			p.fetched() = ~uint64_t(0);
+			assert_int_equal(p.amo(code, c.first, c.second), 0);
+			assert_int_equal(p.word(), c.after);
+			assert_int_equal(p.fetched(), c.before);
+			if (c.code == 0x00d) {
+				assert_int_equal(p.amo(code | 0x100, c.first, c.second), ARIES_ST_BAD_OP);
+				continue;
+			}
+			p.word() = c.before;
+			p.fetched() = 0x77;
+			assert_int_equal(p.amo(code | 0x100, c.first, c.second), 0);
+			assert_int_equal(p.word(), c.after);
+			assert_int_equal(p.fetched(), 0x77);
+		}
+	}
+	for (unsigned int code : {0u, 0x7u, 0xeu, 0x240u, 0x340u, 0x059u, 0x15du, 0x040u, 0x241u, 0x3ffu}) {
+		p.word() = 3;
+		assert_int_equal(p.amo(code, 1, 1), ARIES_ST_BAD_OP);
+		assert_int_equal(p.word(), 3);
+	}
+	p.desc().offset = BASE + 4;
+	assert_int_equal(p.amo(0x008, 1), ARIES_ST_ALIGN);
+	p.desc().offset = BASE;
+	p.desc().local_offset = BASE + 4;
+	assert_int_equal(p.amo(0x008, 1), ARIES_ST_LOCAL_ALIGN);
+	assert_int_equal(p.amo(0x108, 1), ARIES_ST_OK);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_AMO_OP, 4, 0, 0, 0x108), ARIES_ST_BAD_OP);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_AMO_OP, 16, 0, 0, 0x108), ARIES_ST_LENGTH);
+}
+
+void test_atomics_of_threads(void **)
+{
+	Pair p;
+	std::vector<std::thread> threads;
+	constexpr unsigned int CALLS = 20000;
+
+	p.b.enable_fmad(1, PTAG_B, OWNER);
+	for (unsigned int t = 0; t < 4; t++) {
+		FakeHost &host = t & 1 ? p.b : p.a;
+		const unsigned int index = 2 + t;
+
+		host.enable_fmad(index, t & 1 ? PTAG_B : PTAG_A, OWNER);
+		threads.emplace_back([&host, index] {
+			aries_fma_desc &desc = host.desc(index);
+
+			desc = {};
+			desc.pe = 1;
+			desc.mdh = MDH;
+			desc.offset = BASE;
+			desc.operand[0] = 1;
+			for (unsigned int i = 0; i < CALLS; i++)
+				host.ring(index, ARIES_FMA_AMO_OP, 8, 0, 0, 0x108);
+		});
+	}
+	for (std::thread &thread : threads)
+		thread.join();
+	assert_int_equal(p.word(), 4 * CALLS);
+	assert_int_equal(p.a.counter(ARIES_CNT_FMA_AMOS) + p.b.counter(ARIES_CNT_FMA_AMOS), 4 * CALLS);
+}
+
+void test_cq_write(void **)
+{
+	Pair p;
+
+	p.desc().operand[0] = 0xffffa1b2c3d4e5f6;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CQWRITE, 0, ARIES_EV_GLOBAL, 4), 0);
+	const Event there = p.b.next_event(21), here = p.a.next_event(20);
+
+	assert_int_equal(there.word & ARIES_CQE_WRITE_MASK, 0xa1b2c3d4e5f6);
+	assert_int_equal(there.source(), ARIES_SRC_CQWRITE);
+	assert_int_equal(here.tid(), 4);
+	assert_int_equal(here.status(), 0);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CQWRITE, 8), ARIES_ST_LENGTH);
+}
+
+void test_windows(void **)
+{
+	Pair p;
+	auto put = [&](uint64_t at, unsigned int size, uint64_t value) { p.a.store(FMAD, at, size, value); };
+
+	put(0, 8, 0x1122334455667788);
+	put(9, 1, 0xaa);
+	put(10, 2, 0xbbcc);
+	put(12, 4, 0xddeeff00);
+	assert_int_equal(p.word(0), 0x1122334455667788);
+	assert_int_equal(p.word(8), 0xddeeff00bbccaa00);
+	assert_false(bool(p.a.next_event(20)));
+
+	/* Read back through the get window: control word for 16 bytes. */
+	p.a.store(FMAD, ARIES_FMA_GET, 8, (BASE + 64) | uint64_t(15) << ARIES_GETW_LEN_SHIFT);
+	assert_memory_equal(p.a.ram(p.local + 64), p.b.ram(p.target), 16);
+
+	/* An atomic through the get window. */
+	p.desc().operand[0] = 1;
+	p.a.store(FMAD, ARIES_FMA_GET + 8, 8, (BASE + 128) | uint64_t(0x008) << ARIES_GETW_AMO_SHIFT);
+	assert_int_equal(p.word(8), 0xddeeff00bbccaa01);
+	assert_int_equal(*reinterpret_cast<uint64_t *>(p.a.ram(p.local + 128)), 0xddeeff00bbccaa00);
+
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL | ARIES_EV_REMOTE, 77), 0);
+	assert_int_equal(p.a.next_event(20).tid(), 77);
+	assert_int_equal(p.b.next_event(21).data(), 0x2222);
+	assert_int_equal(p.a.read(ARIES_FMAD_TRAPS_N(FMAD), 8), 7);
+
+	/* CLOSE tells of the first failure, once. */
+	p.desc().offset = BASE + BYTES - 8;
+	put(8, 8, 1);
+	put(0, 8, 2);
+	assert_int_equal(p.word(BYTES - 8), 2);
+	p.desc().offset = BASE;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL), ARIES_ST_BOUNDS);
+	assert_int_equal(p.a.next_event(20).status(), ARIES_ST_BOUNDS);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL), ARIES_ST_OK);
+}
+
+void test_one_trap(void **)
+{
+	Pair p;
+	const uint64_t before = p.a.counter(ARIES_CNT_FMA_TRAPS);
+
+	for (unsigned int bytes = 1; bytes <= 64; bytes++)
+		assert_int_equal(p.put(bytes, ARIES_EV_GLOBAL), 0);
+	assert_int_equal(p.a.counter(ARIES_CNT_FMA_TRAPS) - before, 64);
+	assert_int_equal(p.a.counter(ARIES_CNT_REQ_PACKETS), 64);
+	assert_int_equal(p.a.counter(ARIES_CNT_FMA_PUTS), 64);
+	assert_int_equal(p.b.counter(ARIES_CNT_RX_REQUESTS), 64);
+	assert_int_equal(p.put(64), 0);
+	assert_true(p.a.counter(ARIES_CNT_LATENCY_LAST_NS) >= 500);
+	assert_true(p.a.counter(ARIES_CNT_LATENCY_LAST_NS) <= 5000);
+}
+
+void test_ntt(void **)
+{
+	Pair p;
+
+	p.a.write32(ARIES_NTT_ENTRY_N(10), ARIES_NTT_ENTRY_VALID_MASK | 0);
+	p.a.write32(ARIES_NTT_ENTRY_N(11), ARIES_NTT_ENTRY_VALID_MASK | 1);
+	p.a.write32(ARIES_NTT_ENTRY_N(12), 1);
+	p.a.enable_fmad(2, PTAG_A, OWNER, ARIES_FMAD_CTL_NTT_MASK | uint64_t(10) << 32 | uint64_t(3) << 48);
+	p.a.desc(2) = p.desc();
+	memset(p.a.line(2), 0x3c, 8);
+	p.a.desc(2).pe = 1;
+	assert_int_equal(p.a.ring(2, ARIES_FMA_PUT_LINE, 8), 0);
+	assert_int_equal(p.word(), 0x3c3c3c3c3c3c3c3c);
+	p.a.desc(2).pe = 2;
+	assert_int_equal(p.a.ring(2, ARIES_FMA_PUT_LINE, 8), ARIES_ST_NTT);
+	p.a.desc(2).pe = 3;
+	assert_int_equal(p.a.ring(2, ARIES_FMA_PUT_LINE, 8), ARIES_ST_NTT);
+	p.a.desc(2).pe = UINT32_MAX;
+	assert_int_equal(p.a.ring(2, ARIES_FMA_PUT_LINE, 8), ARIES_ST_NTT);
+}
+
+void test_large_pages(void **)
+{
+	Pair p;
+	const uint64_t entry = p.b.alloc(64);
+	auto *pte = reinterpret_cast<uint64_t *>(p.b.ram(entry));
+
+	/* Two pages of 2 MiB in the high piece, in reverse order; the region starts inside the first. */
+	pte[0] = (HIGH_GPA + (4 << 20)) | ARIES_PTE_VALID | ARIES_PTE_WRITE;
+	pte[1] = HIGH_GPA | ARIES_PTE_VALID | ARIES_PTE_WRITE;
+	p.b.write64(ARIES_MDD_BASE_N(30), 0x1ff000);
+	p.b.write64(ARIES_MDD_LENGTH_N(30), 0x201000);
+	p.b.write64(ARIES_MDD_TABLE_N(30), entry);
+	p.b.write64(ARIES_MDD_CTL_N(30),
+		    ARIES_MDD_CTL_VALID_MASK | uint64_t(PTAG_B) << 8 | uint64_t(21) << 16);
+	p.desc().mdh = 30;
+	p.desc().offset = 0x1ff000 + 4096 - 4;
+	for (unsigned int i = 0; i < 8; i++)
+		p.a.line(FMAD)[i] = uint8_t(i + 1);
+	assert_int_equal(p.put(8), 0);
+	assert_memory_equal(p.b.ram(HIGH_GPA + (6 << 20) - 4), p.a.line(FMAD), 4);
+	assert_memory_equal(p.b.ram(HIGH_GPA), p.a.line(FMAD) + 4, 4);
+}
+
+void test_loopback(void **)
+{
+	Pair p;
+
+	p.desc().pe = 0;
+	p.desc().mdh = LOCAL_MDH;
+	p.desc().offset = BASE + 512;
+	memset(p.a.line(FMAD), 0x42, 64);
+	assert_int_equal(p.put(64), 0);
+	p.desc().local_offset = BASE;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 64), 0);
+	assert_memory_equal(p.a.ram(p.local), p.a.line(FMAD), 64);
+}
+
 } // namespace
 
 int main()
@@ -109,6 +332,16 @@ int main()
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(test_put_sizes),
 		cmocka_unit_test(test_put_events),
+		cmocka_unit_test(test_put_sync),
+		cmocka_unit_test(test_get),
+		cmocka_unit_test(test_atomics),
+		cmocka_unit_test(test_atomics_of_threads),
+		cmocka_unit_test(test_cq_write),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_one_trap),
+		cmocka_unit_test(test_ntt),
+		cmocka_unit_test(test_large_pages),
+		cmocka_unit_test(test_loopback),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

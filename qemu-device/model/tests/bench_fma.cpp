@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Host nanoseconds of the model for single operations. Prints; asserts nothing about time. */
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "tests/fake_host.hpp"
+
+using namespace aries_test;
+
+namespace
+{
+
+constexpr unsigned int ROUNDS = 20, CALLS = 20000;
+
+template <typename F> void measure(const char *what, F &&call)
+{
+	double best = 1e9;
+
+	for (unsigned int r = 0; r < ROUNDS; r++) {
+		const auto start = std::chrono::steady_clock::now();
+
+		for (unsigned int i = 0; i < CALLS; i++)
+			call();
+		const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+
+		best = std::min(best, took.count() / CALLS);
+	}
+	printf("%-44s %8.1f ns\n", what, best);
+}
+
+} // namespace
+
+int main()
+{
+	const std::string path = fabric_path();
+	FakeHost a(path, 0), b(path, 1);
+	const uint64_t bytes = 4 << 20;
+	const uint64_t target = b.alloc(bytes), local = a.alloc(bytes);
+
+	a.set_key(3, 1);
+	b.set_key(3, 1);
+	a.enable_fmad(1, 3, 5);
+	a.make_cq(0, 10, 5);
+	b.make_mdd(1, 3, target, bytes, 0);
+	a.make_mdd(2, 3, local, bytes, 0);
+	aries_fma_desc &desc = a.desc(1);
+
+	desc = {};
+	desc.pe = 1;
+	desc.mdh = 1;
+	desc.local_mdh = 2;
+	measure("null doorbell", [&] { a.store(1, ARIES_FMA_DOORBELL + ARIES_DB_NULL, 8, 0); });
+	measure("put 8 B, no event", [&] { a.ring(1, ARIES_FMA_PUT_LINE, 8); });
+	measure("put 8 B, global event", [&] {
+		a.ring(1, ARIES_FMA_PUT_LINE, 8, ARIES_EV_GLOBAL);
+		a.next_event(0);
+	});
+	measure("put 64 B, global event", [&] {
+		a.ring(1, ARIES_FMA_PUT_LINE, 64, ARIES_EV_GLOBAL);
+		a.next_event(0);
+	});
+	measure("put 2 KiB, global event", [&] {
+		a.ring(1, ARIES_FMA_PUT_LINE, 2048, ARIES_EV_GLOBAL);
+		a.next_event(0);
+	});
+	measure("get 64 B", [&] { a.ring(1, ARIES_FMA_GET_OP, 64); });
+	measure("fetching add", [&] { a.ring(1, ARIES_FMA_AMO_OP, 8, 0, 0, 0x008); });
+	aries_bte_desc &slot = a.slot(1, 0);
+
+	slot = {};
+	slot.pe = 1;
+	slot.mdh = 1;
+	slot.local_mdh = 2;
+	slot.length = 4096;
+	slot.op = ARIES_BTE_PUT;
+	measure("block put 4 KiB", [&] { a.ring_bte(1, 0); });
+	slot.length = 65536;
+	measure("block put 64 KiB", [&] { a.ring_bte(1, 0); });
+	return 0;
+}

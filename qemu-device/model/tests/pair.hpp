@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Two NICs of one domain: node 0 initiates, node 1 has a region with a queue. */
+#ifndef ARIES_TESTS_PAIR_HPP
+#define ARIES_TESTS_PAIR_HPP
+
+#include "tests/fake_host.hpp"
+
+namespace aries_test
+{
+
+inline constexpr unsigned int PTAG_A = 3, PTAG_B = 7; /* local names differ, the key is the domain */
+inline constexpr uint32_t KEY = 0xc00c1e;
+inline constexpr unsigned int OWNER = 5, FMAD = 1, MDH = 9, LOCAL_MDH = 11;
+inline constexpr uint64_t BASE = 0x7f12345000 & MASK40;
+inline constexpr uint64_t BYTES = 64 * 1024;
+
+struct Pair {
+	std::string path = fabric_path();
+	FakeHost a{path, 0};
+	FakeHost b{path, 1};
+	uint64_t target;
+	uint64_t table;
+	uint64_t local;
+
+	Pair()
+	{
+		a.set_key(PTAG_A, KEY);
+		b.set_key(PTAG_B, KEY);
+		a.enable_fmad(FMAD, PTAG_A, OWNER);
+		a.make_cq(20, 6, OWNER);
+		b.make_cq(21, 6, OWNER);
+		target = b.alloc(BYTES);
+		table = b.make_mdd(MDH, PTAG_B, target, BYTES, BASE, ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
+		local = a.alloc(BYTES);
+		a.make_mdd(LOCAL_MDH, PTAG_A, local, BYTES, BASE);
+		desc() = {};
+		desc().pe = 1;
+		desc().mdh = MDH;
+		desc().offset = BASE;
+		desc().local_offset = BASE;
+		desc().local_mdh = LOCAL_MDH;
+		desc().cq = 20;
+		desc().local_event = 0x1111;
+		desc().remote_event = 0x2222;
+	}
+
+	aries_fma_desc &desc() { return a.desc(FMAD); }
+	uint32_t put(unsigned int bytes, unsigned int mode = 0, unsigned int tid = 0)
+	{
+		return a.ring(FMAD, ARIES_FMA_PUT_LINE, bytes, mode, tid);
+	}
+	uint32_t amo(unsigned int code, uint64_t first, uint64_t second = 0)
+	{
+		desc().operand[0] = first;
+		desc().operand[1] = second;
+		return a.ring(FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, code);
+	}
+	uint64_t &word(uint64_t at = 0) { return *reinterpret_cast<uint64_t *>(b.ram(target + at)); }
+	uint64_t &fetched() { return *reinterpret_cast<uint64_t *>(a.ram(local)); }
+};
+
+} // namespace aries_test
+
+#endif
