@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a function reset, an unbind and a hot removal do to a process that is in the middle of
+ * things: mappings give SIGBUS, sleepers wake up, calls fail, nothing is left behind, and the
+ * device works for the next process.
+ */
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <time.h>
+
+#include "kselftest_harness.h"
+#include "aries_test.h"
+
+#define DRIVER "/sys/bus/pci/drivers/aries/"
+
+static sigjmp_buf on_fault;
+
+static void fault(int sig)
+{
+	siglongjmp(on_fault, sig);
+}
+
+/* The signal that reading @p raises, 0 if none. */
+static int touch(const volatile void *p)
+{
+	struct sigaction sa = { .sa_handler = fault }, old;
+	int sig;
+
+	sigaction(SIGBUS, &sa, &old);
+	sig = sigsetjmp(on_fault, 1);
+	if (!sig)
+		(void)*(const volatile char *)p;
+	sigaction(SIGBUS, &old, NULL);
+	return sig;
+}
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), rc = 0;
+
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, strlen(text)) < 0)
+		rc = errno;
+	close(fd);
+	return rc;
+}
+
+/* PCI address of the NIC, like 0000:01:00.0. */
+static void pci_address(char *out, size_t size)
+{
+	char path[PATH_MAX] = "";
+
+	if (!realpath(ARIES_SYSFS "device", path))
+		path[0] = '\0';
+	snprintf(out, size, "%s", basename(path));
+}
+
+static int wait_for_node(int there)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		if ((access(ARIES_NODE, F_OK) == 0) == there)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return ETIMEDOUT;
+}
+
+struct sleeper {
+	pthread_t thread;
+	int fd;
+	uint32_t cq;
+	int rc;
+};
+
+static void *sleep_on_cq(void *arg)
+{
+	struct sleeper *s = arg;
+	struct kgni_cq_wait w = { .argsz = sizeof(w),
+				  .count = 1,
+				  .cqs = (uintptr_t)&s->cq,
+				  .timeout_ms = 60000 };
+
+	s->rc = aries_ioctl(s->fd, KGNI_IOC_CQ_WAIT, &w);
+	return NULL;
+}
+
+/* A process that has one of everything. */
+FIXTURE(busy)
+{
+	int fd;
+	struct kgni_attach at;
+	struct kgni_cq_create cq;
+	struct kgni_mem_register mem;
+	void *desc, *doorbell, *queue, *pages;
+	struct sleeper sleeper;
+	struct aries_use before;
+	char pci[64];
+};
+
+FIXTURE_SETUP(busy)
+{
+	struct timespec moment = { .tv_nsec = 200000000 };
+	const int rw = PROT_READ | PROT_WRITE;
+
+	self->before = aries_use();
+	pci_address(self->pci, sizeof(self->pci));
+	self->fd = aries_attached(aries_cookie(), &self->at);
+	ASSERT_LE(0, self->fd);
+	self->desc = mmap(NULL, 8192, rw, MAP_SHARED, self->fd, self->at.desc_offset);
+	self->doorbell = mmap(NULL, 4096, rw, MAP_SHARED, self->fd, self->at.doorbell_offset);
+	ASSERT_EQ(0, aries_cq(self->fd, 100, KGNI_CQ_BLOCKING, &self->cq));
+	self->queue = mmap(NULL, self->cq.mmap_size, rw, MAP_SHARED, self->fd,
+			   self->cq.mmap_offset);
+	ASSERT_NE(MAP_FAILED, self->desc);
+	ASSERT_NE(MAP_FAILED, self->doorbell);
+	ASSERT_NE(MAP_FAILED, self->queue);
+	self->pages = aries_pages(4);
+	ASSERT_EQ(0, aries_register(self->fd, self->pages, 4 * ARIES_PAGE, 0, self->cq.cq,
+				    &self->mem));
+	ASSERT_EQ(0, touch(self->desc));
+	ASSERT_EQ(0, touch(self->doorbell));
+	ASSERT_EQ(0, touch(self->queue));
+	self->sleeper.fd = self->fd;
+	self->sleeper.cq = self->cq.cq;
+	ASSERT_EQ(0, pthread_create(&self->sleeper.thread, NULL, sleep_on_cq, &self->sleeper));
+	nanosleep(&moment, NULL); /* it should be asleep; if it is not, the test is only easier */
+}
+
+FIXTURE_TEARDOWN(busy)
+{
+}
+
+/* How much of what was there still answers, or does not fail with @error. */
+static int count_survivors(FIXTURE_DATA(busy) *self, int error)
+{
+	struct kgni_mem_deregister dereg = { .argsz = sizeof(dereg), .mdh = self->mem.mdh };
+	struct kgni_attach again = aries_attach_arg(1);
+	struct kgni_mem_register mem;
+	int bad = 0;
+
+	pthread_join(self->sleeper.thread, NULL);
+	bad += self->sleeper.rc != error;
+	bad += touch(self->desc) != SIGBUS;
+	bad += touch(self->doorbell) != SIGBUS;
+	bad += touch(self->queue) != SIGBUS;
+	bad += aries_ioctl(self->fd, KGNI_IOC_MEM_DEREGISTER, &dereg) != error;
+	bad += aries_ioctl(self->fd, KGNI_IOC_ATTACH, &again) != error;
+	bad += aries_register(self->fd, self->pages, 1, 0, KGNI_NO_CQ, &mem) != error;
+	bad += mmap(NULL, 8192, PROT_READ, MAP_SHARED, self->fd, 0) != MAP_FAILED;
+	return bad;
+}
+
+/* The next process gets everything that this one had. */
+static int works_again(void)
+{
+	struct kgni_mem_register mem;
+	struct kgni_attach at = {};
+	void *page = aries_pages(1), *desc;
+	int fd = aries_attached(aries_cookie(), &at), rc;
+
+	if (fd < 0)
+		return -fd;
+	desc = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at.desc_offset);
+	rc = desc == MAP_FAILED ? errno : touch(desc);
+	if (!rc)
+		rc = aries_register(fd, page, 1, 0, KGNI_NO_CQ, &mem);
+	munmap(desc, 8192);
+	close(fd);
+	return rc;
+}
+
+TEST_F(busy, function_reset)
+{
+	long long resets = aries_number("resets");
+
+	ASSERT_EQ(0, write_text(ARIES_SYSFS "device/reset", "1"));
+	EXPECT_EQ(resets + 1, aries_number("resets"));
+	EXPECT_EQ(0, count_survivors(self, EIO));
+	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
+	EXPECT_EQ(0, works_again());
+	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
+}
+
+TEST_F(busy, unbind_and_bind)
+{
+	ASSERT_EQ(0, write_text(DRIVER "unbind", self->pci));
+	EXPECT_EQ(0, wait_for_node(0));
+	EXPECT_EQ(0, count_survivors(self, ENODEV));
+	/* the old file is still open: the number 0 is taken until it is closed */
+	munmap(self->desc, 8192);
+	munmap(self->doorbell, 4096);
+	munmap(self->queue, self->cq.mmap_size);
+	close(self->fd);
+	ASSERT_EQ(0, write_text(DRIVER "bind", self->pci));
+	ASSERT_EQ(0, wait_for_node(1));
+	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
+	EXPECT_EQ(0, works_again());
+}
+
+TEST_F(busy, remove_and_rescan)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", self->pci);
+	ASSERT_EQ(0, write_text(path, "1"));
+	EXPECT_EQ(0, wait_for_node(0));
+	EXPECT_EQ(0, count_survivors(self, ENODEV));
+	munmap(self->desc, 8192);
+	munmap(self->doorbell, 4096);
+	munmap(self->queue, self->cq.mmap_size);
+	close(self->fd);
+	ASSERT_EQ(0, write_text("/sys/bus/pci/rescan", "1"));
+	ASSERT_EQ(0, wait_for_node(1));
+	EXPECT_EQ(0, works_again());
+}
+
+TEST_HARNESS_MAIN
