@@ -126,9 +126,9 @@ class ClusterConfig:
     def _validate_files(self):
         if self.kernel not in ("6.1", "6.12") and "/" not in self.kernel and not Path(self.kernel).exists():
             raise ConfigError(f"unknown kernel '{self.kernel}': 6.1, 6.12 or the path of an image")
-        need = [("QEMU", self.qemu_path(), "make qemu"), ("kernel", self.kernel_path(), f"make kernel KERNEL={self.kernel}")]
+        need = [("QEMU", self.qemu_path(), "make qemu"), ("kernel", self.kernel_path(), self._way_out("kernel"))]
         if self.initrd_path():
-            need.append(("initrd", self.initrd_path(), f"make initramfs KERNEL={self.kernel}"))
+            need.append(("initrd", self.initrd_path(), self._way_out("initramfs")))
         if self.disk:
             need.append(("disk image", Path(self.disk), "give another with --disk"))
         for what, path, way_out in need:
@@ -136,6 +136,10 @@ class ClusterConfig:
                 raise ConfigError(f"{what} {path} is missing: {way_out}")
             if not os.access(path, os.R_OK):
                 raise ConfigError(f"{what} {path} cannot be read")
+
+    def _way_out(self, target):
+        known = self.kernel in ("6.1", "6.12") and not (target == "initramfs" and self.initrd)
+        return f"make {target} KERNEL={self.kernel}" if known else "give another path"
 
     def _validate_memory(self):
         need = self.nodes * (self.mem_mib + OVERHEAD_MIB)

@@ -98,9 +98,7 @@ class Node:
             if greeting.done():
                 await asyncio.wait({gone}, timeout=1.0)  # the channel notices the end first
             if gone.done():
-                raise NodeError(f"node {self.number}: QEMU ended with status {gone.result()}; it said:\n"
-                                + host.log_tail(self.paths.qemu_log, 3) + f"\n  the end of {self.paths.console}:\n"
-                                + host.log_tail(self.paths.console, 12))
+                raise NodeError(self._why_ended(gone.result()))
             if greeting.done():
                 raise greeting.exception()
             raise NodeError(f"node {self.number}: no answer within {self.config.boot_timeout:g} s of its start;"
@@ -108,6 +106,16 @@ class Node:
         finally:
             greeting.cancel()
             gone.cancel()
+
+    def _why_ended(self, status):
+        """QEMU's own words, or the end of the console where it had none (a guest's panic)."""
+        binary = str(self.config.qemu_path())
+        said = [line for line in self.paths.qemu_log.read_text(encoding="utf-8", errors="replace").splitlines()
+                if line and not line.startswith((binary, "'" + binary))]
+        text = f"node {self.number}: QEMU ended with status {status}"
+        if said and status:
+            return f"{text}: {said[-1]} (all of it: {self.paths.qemu_log})"
+        return f"{text}; the end of {self.paths.console}:\n" + host.log_tail(self.paths.console)
 
     def start_command(self, argv, env=None, cwd="/", tty=False, on_output=None):
         """Start a command; a RemoteProcess. A string goes through the shell."""

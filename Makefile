@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# OpenGNI: everything starts here; 'make help' lists the targets.
+#
+# Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,
+# OPENGNI_BUILD=DIR place for everything built, DESTDIR= and prefix= for install, NODES=N for run.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.SUFFIXES:
+
+TOP := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+OPENGNI_BUILD ?= $(TOP)/.build
+KERNEL ?= 6.1
+JOBS ?= $(shell nproc)
+NODES ?= 2
+prefix ?= /usr/local
+B := $(OPENGNI_BUILD)
+export OPENGNI_BUILD KERNEL JOBS V
+
+KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
+MODULE = $(B)/driver-$(KREL)/aries.ko
+IMAGE := $(B)/initramfs-$(KERNEL).cpio
+CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
+SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint)
+
+# Steps in the order in which they are done, and where each is in the row.
+RUN_STEPS := setup kernel model qemu driver userlib agent initramfs
+CHECK_STEPS := $(RUN_STEPS) linux-source selftests check-image
+STEPS := $(if $(filter check check-all quick-check selftests check-image linux-source lint,$(MAKECMDGOALS)),$(CHECK_STEPS),$(RUN_STEPS))
+position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
+STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
+
+##@ Use
+run: kernel model qemu initramfs ## boot 2 nodes (NODES=N), run gni-perf between them, tear down
+	@$(TOP)/scripts/cluster run -n $(NODES) --no-label $(if $(V),,-q) -- gni-perf $(ARGS)
+
+shell: kernel model qemu initramfs ## boot 2 nodes and give a shell on node 0
+	@$(TOP)/scripts/cluster up -n $(NODES) --name make-shell && \
+		{ $(TOP)/scripts/cluster shell --name make-shell 0; $(TOP)/scripts/cluster down --name make-shell; }
+
+bench: kernel model qemu initramfs ## the job's table beside its floors, measured in the same run
+	@$(TOP)/scripts/bench.sh $(ARGS)
+
+##@ Test
+check: kernel model qemu initramfs check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
+	@$(TOP)/scripts/check.py $(ARGS)
+
+check-all: kernel model qemu initramfs check-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
+	@$(TOP)/scripts/check.py --all $(ARGS)
+
+lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck
+	@$(TOP)/scripts/lint.sh
+
+format: setup ## bring C and C++ sources into the project's form
+	@$(TOP)/scripts/lint.sh --fix
+
+##@ Build
+all: kernel model qemu initramfs check-image ## everything that run and check need
+
+setup: ## install missing Debian packages
+	$(STEP) packages -a -- $(TOP)/scripts/setup.sh $(SETUP_EXTRA)
+
+kernel: setup ## unpack the guest kernel
+	$(STEP) 'guest kernel $(KERNEL)' -a -- $(TOP)/scripts/fetch-kernel.sh
+
+model: setup ## the hardware model (C++ library)
+	$(STEP) model -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
+		-o $(B)/model/libaries-model.a -o $(B)/gen/aries_regs.h -- bash -c \
+		'$(TOP)/scripts/gen-regs.py $(TOP)/driver/include/aries_regs.toml $(B)/gen && \
+		$(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- libaries-model.a'
+
+qemu: model ## QEMU with the device
+	$(STEP) QEMU -i $(TOP)/qemu-device/qemu -i $(TOP)/qemu-device/patches -i $(TOP)/qemu-device/model \
+		-i $(TOP)/driver/include -i $(TOP)/scripts/build-qemu.sh -o $(B)/qemu/bin/qemu-system-x86_64 \
+		-- $(TOP)/scripts/build-qemu.sh
+
+driver: kernel ## aries.ko for the guest kernel
+	$(STEP) 'driver for $(KREL)' -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' -o $(MODULE) \
+		-- $(MAKE) -C $(TOP)/driver KVER=$(KREL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen
+
+userlib: setup ## libugni and the tools
+	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
+		-o $(B)/userlib/libugni.so.0 -o $(B)/stage/usr/bin/gni-perf -- bash -c \
+		'$(TOP)/scripts/build-meson.sh $(B)/userlib $(TOP)/userlib -Dprefix=/usr -Dlibdir=lib \
+		-Dtests=false && rm -rf $(B)/stage && \
+		meson install -C $(B)/userlib --no-rebuild --quiet --destdir $(B)/stage'
+
+tools: userlib ## the same as userlib
+
+agent: setup ## the guest's end of the control channel
+	$(STEP) agent -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
+
+IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
+	-i $(MODULE) -i $(B)/stage -i $(B)/agent/gni-agent
+IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) -s $(B)/stage
+
+initramfs: kernel driver userlib agent ## the guest's file system
+	$(STEP) 'guest file system' $(IMAGE_INPUTS) -o $(IMAGE) -e $(IMAGE) -- $(IMAGE_CMD) -o $(IMAGE)
+
+linux-source: setup ## the kernel's test harness and style checker
+	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
+
+selftests: linux-source userlib ## the tests that run in the guest
+	$(STEP) 'guest tests' -i $(TOP)/selftests/aries -i $(TOP)/driver/include -i $(TOP)/userlib/include \
+		-i $(B)/linux-source/version -o $(B)/kselftest/kselftest-list.txt -- $(TOP)/scripts/build-selftests.sh
+
+check-image: kernel driver userlib agent selftests ## the guest's file system with the tests in it
+	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
+		-- $(IMAGE_CMD) -t $(B)/kselftest -o $(CHECK_IMAGE)
+
+install: userlib ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
+	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'
+
+##@ Remove
+clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
+	@$(TOP)/scripts/cluster clean >/dev/null
+	@cd $(B) 2>/dev/null && rm -rf model* userlib* driver-* agent gen stage stamps selftests kselftest initramfs* install || true
+
+distclean: ## remove everything that is not in the repository
+	@$(TOP)/scripts/cluster clean >/dev/null
+	@rm -rf $(B)
+
+##@ Help
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OPENGNI_BUILD=DIR\n'
+
+.PHONY: all agent bench check check-all check-image clean distclean driver format help initramfs install kernel lint \
+	linux-source model qemu run selftests setup shell tools userlib

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Configure (once) and build a meson project.
+#
+#   build-meson.sh BUILD_DIR SOURCE_DIR [-Doption=value]... [-- TARGET...]
+
+. "$(dirname "$0")/lib.sh"
+
+dir=$1 source=$2
+shift 2
+options=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+	options+=("$1")
+	shift
+done
+[ $# -eq 0 ] || shift
+
+# Other options or another compiler: start afresh.
+wanted="$source ${options[*]} $(c++ --version | head -n 1)"
+if [ ! -e "$dir/build.ninja" ] || [ "$(cat "$dir/.configured" 2>/dev/null)" != "$wanted" ]; then
+	rm -rf "$dir"
+	meson setup "$dir" "$source" "${options[@]}"
+	echo "$wanted" >"$dir/.configured"
+fi
+exec ninja -C "$dir" -j "${JOBS:-$(nproc)}" "$@"

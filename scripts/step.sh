@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Run one step of the build, unless nothing that it is made from has changed.
+#
+#   step.sh NAME 'n/N' TITLE [-a] [-i PATH]... [-e TEXT]... [-o PATH]... -- COMMAND...
+#
+#   -i  a file or folder the step reads; its content counts, not its time
+#   -e  text that counts as well (a version, a variable)
+#   -o  a file that must be there for the step to count as done
+#   -a  run always
+#
+# Output goes to .build/logs/NAME.log; its end is shown when the step fails, all
+# of it with V=1.
+
+. "$(dirname "$0")/lib.sh"
+
+name=$1 number=$2 title=$3
+shift 3
+inputs=() extra="" outputs=() always=no
+while getopts i:e:o:a opt; do
+	case $opt in
+	i) inputs+=("$OPTARG") ;;
+	e) extra="$extra|$OPTARG" ;;
+	o) outputs+=("$OPTARG") ;;
+	a) always=yes ;;
+	*) die "usage: step.sh NAME n/N TITLE [-a] [-i PATH] [-e TEXT] [-o PATH] -- COMMAND" ;;
+	esac
+done
+shift $((OPTIND - 1))
+
+log=$BUILD/logs/$name.log
+stamp=$BUILD/stamps/$name
+mkdir -p "$BUILD/logs" "$BUILD/stamps" || die "cannot write to $BUILD"
+
+content_hash() {
+	{
+		echo "$extra $*"
+		find "${inputs[@]}" -name __pycache__ -prune -o -type f -print0 | sort -z | xargs -0 -r sha256sum
+	} | sha256sum | cut -d' ' -f1
+}
+
+up_to_date() {
+	local file
+	[ $always = no ] && [ -z "${FORCE:-}" ] || return 1
+	for file in "${outputs[@]}"; do [ -e "$file" ] || return 1; done
+	[ "$(cat "$stamp" 2>/dev/null)" = "$hash" ]
+}
+
+show() { [ -n "${QUIET_STEPS:-}" ] || printf '%s\n' "$*"; }
+
+hash=$(content_hash "$@")
+if up_to_date; then
+	show "[$number] $title ... up to date"
+	exit 0
+fi
+rm -f "$stamp"
+start=$(date +%s)
+status=0
+if [ -n "${V:-}" ]; then
+	show "[$number] $title: $*"
+	"$@" 2>&1 | tee "$log" || status=$?
+else
+	if [ -t 1 ]; then printf '[%s] %s ...' "$number" "$title"; fi
+	"$@" >"$log" 2>&1 </dev/null || status=$?
+	if [ -t 1 ]; then printf '\r'; fi
+fi
+elapsed=$(($(date +%s) - start))
+if [ $status -ne 0 ]; then
+	printf '[%s] %s ... FAILED after %d s\n' "$number" "$title" "$elapsed"
+	if [ -z "${V:-}" ]; then
+		tail -n 30 "$log" | sed 's/^/    /'
+	fi
+	echo "the whole output: $log" >&2
+	exit 1
+fi
+echo "$hash" >"$stamp"
+show "[$number] $title ... $elapsed s"
