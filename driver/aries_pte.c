@@ -71,7 +71,7 @@ static int aries_pte_alloc(struct aries_dev *ad, struct aries_mem *mem)
 		if (!mem->leaf[i])
 			return -ENOMEM;
 		mem->nleaf = i + 1;
-		mem->table[i] = cpu_to_le64(mem->leaf_dma[i]);
+		mem->table[i] = cpu_to_le64(mem->leaf_dma[i] | ARIES_PTE_VALID);
 	}
 	return 0;
 }

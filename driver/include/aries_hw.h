@@ -256,7 +256,8 @@ enum aries_status {
 /*
  * One level: MDD_TABLE points at one entry per page of 2^PAGE_SHIFT bytes.
  * Two levels: MDD_TABLE points at one directory entry per 512 pages of 4 KiB,
- * each with the bus address of a page that holds 512 page entries.
+ * in the same form (valid bit and bus address), of a page that holds 512 page
+ * entries.
  * Page n starts (n << PAGE_SHIFT) - (MDD_BASE & (page size - 1)) bytes into the region.
  */
 #define ARIES_PTE_VALID 0x1ull
