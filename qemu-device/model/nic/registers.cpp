@@ -239,7 +239,6 @@ void RegisterFile::reset_locked() noexcept
 
 		fmads_[i].ctl.store(0);
 		fmads_[i].traps.store(0);
-		fmads_[i].last.store(0);
 		fmads_[i].sequence = 0;
 		fmads_[i].window_open = false;
 		fmads_[i].window_status = 0;
@@ -261,8 +260,10 @@ void RegisterFile::reset_locked() noexcept
 	dma_status_ = 0;
 	own.generation.fetch_add(1);
 	drain();
-	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++)
+	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++) {
+		fmads_[i].last.store(0); /* what was flushed has left its mark */
 		fmads_[i].counters.clear();
+	}
 	bte_.clear_counters();
 	core_.shared_counters.clear();
 	for (uint32_t n = 0; n < core_.segment.nodes(); n++) {

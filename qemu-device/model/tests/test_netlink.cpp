@@ -44,6 +44,11 @@ public:
 
 	void *memory() { return memory_; }
 
+	void book_until(uint32_t router, uint32_t tile, uint64_t ns)
+	{
+		static_cast<TileState *>(memory_)[link_id(router, tile)].busy = ns_to_ticks(ns);
+	}
+
 	bool quiet() const
 	{
 		const auto *byte = static_cast<const unsigned char *>(memory_);
@@ -237,6 +242,40 @@ void load_and_bias_decide_R06_R10(void **)
 	assert_int_equal(packets_until_nonminimal(DLV_MIN_HASH), UINT32_MAX);
 	assert_int_equal(packets_until_nonminimal(DLV_IN_ORDER), UINT32_MAX);
 	assert_int_equal(packets_until_nonminimal(DLV_NMIN_HASH), 0);
+}
+
+/* R06: of two minimal candidates the lighter one is taken, so one booked link of three delays nobody. */
+void lighter_of_two_minimal_ways_R06(void **)
+{
+	for (uint64_t hash = 0; hash < 200; hash++) {
+		Machine m({384, 0, 0});
+		const uint64_t quiet = m.put8(0, 64, ADAPTIVE, hash).arrive_ns;
+		Machine loaded({384, 0, 0});
+
+		for (uint32_t i = 0; i < 20; i++)
+			loaded.put8(2, 64 + 2, DLV_IN_ORDER);
+
+		const Network::Transit t = loaded.put8(0, 64, ADAPTIVE, hash);
+
+		assert_int_equal(t.hops, 1);
+		assert_int_equal(t.arrive_ns, quiet);
+	}
+}
+
+/* R10: a way through a root must be lighter by the bias, not only lighter. */
+void small_gain_is_no_reason_R10(void **)
+{
+	for (uint64_t hash = 0; hash < 100; hash++) {
+		Machine m(CHASSIS);
+
+		/* All links of router 0 are booked, the direct one a little longer. */
+		for (uint32_t tile = 0; tile < 15; tile++)
+			m.book_until(0, tile, NOW + 1000);
+		m.book_until(0, Dragonfly::green_tile(0, 1), NOW + 1000 + BIAS_NS[0]);
+		assert_false(m.put8(0, 4, ADAPTIVE, hash).nonminimal);
+		m.book_until(0, Dragonfly::green_tile(0, 1), NOW + 1000 + BIAS_NS[0] + 50);
+		assert_true(m.put8(0, 4, ADAPTIVE, hash).nonminimal);
+	}
 }
 
 /* R06, R15: all of one group to one other group; adaptive routing beats minimal routing. */
@@ -532,6 +571,8 @@ int main()
 		cmocka_unit_test(block_transfers_are_spread_T05),
 		cmocka_unit_test(quiet_network_is_minimal_R11),
 		cmocka_unit_test(load_and_bias_decide_R06_R10),
+		cmocka_unit_test(lighter_of_two_minimal_ways_R06),
+		cmocka_unit_test(small_gain_is_no_reason_R10),
 		cmocka_unit_test(worst_case_traffic_R15),
 		cmocka_unit_test(hashed_modes_keep_order_R12),
 		cmocka_unit_test(hash_spreads_addresses_R12),

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Block transfers: sizes, alignment, queueing, fences, flushing, invalidation under way. */
+#include <thread>
+
+#include "tests/pair.hpp"
+
+using namespace aries_test;
+
+namespace
+{
+
+constexpr uint64_t BIG = 6 << 20;
+constexpr unsigned int NEAR = 100, FAR = 101;
+
+/** A pair with regions of BIG bytes, of which the target's pages are in reverse order. */
+struct Blocks : Pair {
+	uint64_t near, far;
+
+	Blocks()
+	{
+		near = a.alloc(BIG);
+		far = b.alloc(BIG);
+		a.make_mdd(NEAR, PTAG_A, near, BIG, BASE);
+		const uint64_t table = b.make_mdd(FAR, PTAG_B, far, BIG, BASE,
+						  ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
+		auto *pte = reinterpret_cast<uint64_t *>(b.ram(table));
+
+		for (uint64_t i = 0; i < BIG / PAGE / 2; i++)
+			std::swap(pte[i], pte[BIG / PAGE - 1 - i]);
+		for (uint64_t i = 0; i < BIG; i++)
+			*a.ram(near + i) = pattern(i);
+	}
+
+	static uint8_t pattern(uint64_t at) { return uint8_t(at * 31 + at / 4096); }
+	uint8_t there(uint64_t at) { return *b.ram(far + (BIG - PAGE - at / PAGE * PAGE) + at % PAGE); }
+
+	aries_bte_desc &fill(unsigned int index, unsigned int slot, unsigned int op, uint64_t remote, uint64_t local,
+			     uint64_t bytes, unsigned int mode = ARIES_EV_GLOBAL)
+	{
+		aries_bte_desc &d = a.slot(index, slot);
+
+		d = {};
+		d.pe = 1;
+		d.mdh = FAR;
+		d.local_mdh = NEAR;
+		d.offset = BASE + remote;
+		d.local_offset = BASE + local;
+		d.length = uint32_t(bytes);
+		d.cq = 20;
+		d.tid = uint16_t(slot);
+		d.local_event = 0x1111;
+		d.remote_event = 0x2222;
+		d.op = uint8_t(op);
+		d.mode = uint8_t(mode);
+		return d;
+	}
+	unsigned int outcome()
+	{
+		const Event event = a.wait_event(20, 5000);
+
+		assert_true(bool(event));
+		assert_int_equal(event.source(), ARIES_SRC_BTE);
+		return event.status();
+	}
+	void wait_idle()
+	{
+		for (int i = 0; i < 5000 && a.read(ARIES_FMAD_STATUS_N(FMAD), 8) & 0xffff; i++)
+			std::this_thread::sleep_for(std::chrono::milliseconds(1));
+		assert_int_equal(a.read(ARIES_FMAD_STATUS_N(FMAD), 8) & 0xffff, 0);
+	}
+};
+
+void test_sizes(void **)
+{
+	Blocks p;
+
+	for (uint64_t bytes : {1ul, 4095ul, 4096ul, 65536ul, 65537ul, 1048577ul, 5ul << 20}) {
+		for (uint64_t at : {0ul, 3ul, 4090ul}) {
+			memset(p.b.ram(p.far), 0, BIG);
+			p.fill(FMAD, 1, ARIES_BTE_PUT, at, at + 5, bytes,
+			       ARIES_EV_LOCAL | ARIES_EV_GLOBAL | ARIES_EV_REMOTE);
+			assert_int_equal(p.a.ring_bte(FMAD, 1), 0);
+			assert_int_equal(p.outcome(), 0);
+			const Event global = p.a.wait_event(20, 1000), remote = p.b.wait_event(21, 1000);
+
+			assert_int_equal(global.data(), 0x2222);
+			assert_int_equal(global.tid(), 1);
+			assert_int_equal(remote.source(), ARIES_SRC_REMOTE);
+			for (uint64_t i = 0; i < bytes; i++)
+				assert_int_equal(p.there(at + i), Blocks::pattern(at + 5 + i));
+			assert_int_equal(p.there(at + bytes), 0);
+			if (at)
+				assert_int_equal(p.there(at - 1), 0);
+		}
+	}
+	p.wait_idle();
+	assert_int_equal(p.a.counter(ARIES_CNT_BTE_PUTS), 21);
+}
+
+void test_get(void **)
+{
+	Blocks p;
+
+	p.fill(FMAD, 0, ARIES_BTE_PUT, 0, 0, BIG);
+	p.a.ring_bte(FMAD, 0);
+	assert_int_equal(p.outcome(), 0);
+	for (uint64_t bytes : {4ul, 65536ul, 3ul << 20}) {
+		memset(p.a.ram(p.near), 0, BIG);
+		p.fill(FMAD, 2, ARIES_BTE_GET, 8192, 7, bytes);
+		p.a.ring_bte(FMAD, 2);
+		assert_int_equal(p.outcome(), 0);
+		for (uint64_t i = 0; i < bytes; i++)
+			assert_int_equal(*p.a.ram(p.near + 7 + i), Blocks::pattern(8192 + i));
+		assert_int_equal(*p.a.ram(p.near + 6), 0);
+		assert_int_equal(*p.a.ram(p.near + 7 + bytes), 0);
+	}
+	p.fill(FMAD, 2, ARIES_BTE_GET, 2, 0, 64);
+	assert_int_equal(p.a.ring_bte(FMAD, 2), ARIES_ST_ALIGN);
+	assert_int_equal(p.outcome(), ARIES_ST_ALIGN);
+	p.fill(FMAD, 2, ARIES_BTE_GET, 0, 0, 63);
+	assert_int_equal(p.a.ring_bte(FMAD, 2), ARIES_ST_ALIGN);
+}
+
+void test_refusals(void **)
+{
+	Blocks p;
+	auto expect = [&](uint32_t status, auto change) {
+		aries_bte_desc &d = p.fill(FMAD, 3, ARIES_BTE_PUT, 0, 0, 128);
+
+		change(d);
+		p.a.ring_bte(FMAD, 3);
+		assert_int_equal(p.outcome(), status);
+		assert_int_equal(p.there(0), 0);
+		assert_int_equal((p.a.read(ARIES_FMAD_STATUS_N(FMAD), 8) >> 16) & 0xff, status);
+	};
+
+	expect(ARIES_ST_MDD, [](aries_bte_desc &d) { d.mdh = FAR + 1; });
+	expect(ARIES_ST_LOCAL_MDD, [](aries_bte_desc &d) { d.local_mdh = NEAR + 1; });
+	expect(ARIES_ST_BOUNDS, [](aries_bte_desc &d) { d.offset = BASE + BIG - 127; });
+	expect(ARIES_ST_BOUNDS, [](aries_bte_desc &d) { d.length = BYTES + 1, d.mdh = MDH; });
+	expect(ARIES_ST_LOCAL_BOUNDS, [](aries_bte_desc &d) { d.local_offset = BASE - 1; });
+	expect(ARIES_ST_BAD_OP, [](aries_bte_desc &d) { d.op = 3; });
+	expect(ARIES_ST_RESERVED, [](aries_bte_desc &d) { d.reserved[8] = 1; });
+	expect(ARIES_ST_RESERVED, [](aries_bte_desc &d) { d.flags = 0x8000; });
+	expect(ARIES_ST_LENGTH, [](aries_bte_desc &d) { d.length = 0; });
+	expect(ARIES_ST_NO_NODE, [](aries_bte_desc &d) { d.pe = 77; });
+	expect(ARIES_ST_LOCAL_ACCESS, [](aries_bte_desc &d) { d.flags = ARIES_BTE_PHYS; });
+	p.fill(FMAD, 3, ARIES_BTE_PUT, 0, 0, 128).cq = 21;
+	assert_int_equal(p.a.ring_bte(FMAD, 3), ARIES_ST_CQ_OWNER);
+	p.a.store(FMAD, ARIES_FMA_DOORBELL + ARIES_DB_BTE, 8, 64);
+	assert_int_equal(p.a.status(FMAD), ARIES_ST_RESERVED);
+}
+
+void test_physical(void **)
+{
+	Blocks p;
+
+	p.a.enable_fmad(0, PTAG_A, OWNER, ARIES_FMAD_CTL_KERNEL_MASK);
+	p.fill(0, 0, ARIES_BTE_PUT, 0, 0, 200000).flags = ARIES_BTE_PHYS;
+	p.a.slot(0, 0).local_offset = p.near + 1;
+	assert_int_equal(p.a.ring_bte(0, 0), 0);
+	assert_int_equal(p.outcome(), 0);
+	for (uint64_t i = 0; i < 200000; i++)
+		assert_int_equal(p.there(i), Blocks::pattern(i + 1));
+	p.a.slot(0, 0).local_offset = LOW_BYTES - 100;
+	p.a.ring_bte(0, 0);
+	assert_int_equal(p.outcome(), ARIES_ST_LOCAL_TRANSLATION);
+	p.a.slot(0, 0).local_offset = ~uint64_t(0) - 100;
+	p.a.ring_bte(0, 0);
+	assert_int_equal(p.outcome(), ARIES_ST_LOCAL_TRANSLATION);
+}
+
+void test_many(void **)
+{
+	Blocks p;
+	constexpr unsigned int COUNT = 48;
+	unsigned int seen = 0;
+	bool had[ARIES_BTE_SLOTS] = {};
+
+	for (unsigned int i = 0; i < COUNT; i++) {
+		p.fill(FMAD, i, ARIES_BTE_PUT, i * 70000, i * 70000, 70000);
+		assert_int_equal(p.a.ring_bte(FMAD, i), 0);
+		memset(&p.a.slot(FMAD, i), 0xff, sizeof(aries_bte_desc)); /* copied at once */
+	}
+	while (seen < COUNT) {
+		const Event event = p.a.wait_event(20, 5000);
+
+		assert_true(bool(event));
+		assert_int_equal(event.status(), 0);
+		assert_false(had[event.tid()]);
+		had[event.tid()] = true;
+		seen++;
+	}
+	p.wait_idle();
+	for (uint64_t i = 0; i < COUNT * 70000; i++)
+		assert_int_equal(p.there(i), Blocks::pattern(i));
+}
+
+/* A fenced transfer of a flag comes after all the data before it, and before what follows. */
+void test_fence(void **)
+{
+	Blocks p;
+
+	for (unsigned int round = 0; round < 10; round++) {
+		for (unsigned int i = 0; i < 6; i++) {
+			p.fill(FMAD, i, ARIES_BTE_PUT, 0, 0, 1 << 20);
+			if (i == 3)
+				p.a.slot(FMAD, i).flags = ARIES_BTE_FENCE, p.a.slot(FMAD, i).length = 8;
+			p.a.ring_bte(FMAD, i);
+		}
+		unsigned int order[6];
+
+		for (unsigned int &tid : order) {
+			const Event event = p.a.wait_event(20, 5000);
+
+			assert_true(bool(event));
+			tid = event.tid();
+		}
+		for (unsigned int i = 0; i < 3; i++)
+			assert_true(order[i] < 3);
+		assert_int_equal(order[3], 3);
+		p.wait_idle();
+	}
+}
+
+void test_queue_full_and_flush(void **)
+{
+	Blocks p;
+	unsigned int taken = 0, full = 0, flushed = 0, done = 0;
+
+	p.a.make_cq(30, 12, OWNER);
+	for (unsigned int i = 0; i < 3 * ARIES_BTE_QUEUE; i++) {
+		p.fill(FMAD, 0, ARIES_BTE_PUT, 0, 0, BIG).cq = 30;
+		if (p.a.ring_bte(FMAD, 0) == 0)
+			taken++;
+		else
+			full++;
+	}
+	assert_true(taken >= ARIES_BTE_QUEUE);
+	assert_true(full > 0);
+	p.a.disable_fmad(FMAD);
+	p.wait_idle();
+	while (const Event event = p.a.next_event(30)) {
+		if (event.status() == ARIES_ST_FLUSHED)
+			flushed++;
+		else
+			done++;
+	}
+	assert_int_equal(flushed + done, taken);
+	assert_true(flushed > 0);
+}
+
+void test_reorder(void **)
+{
+	Blocks p;
+	char err[64];
+
+	aries_nic_set_fault(p.a.nic(), "reorder", 1, err, sizeof(err));
+	p.fill(FMAD, 0, ARIES_BTE_PUT, 0, 0, BIG);
+	p.a.ring_bte(FMAD, 0);
+	assert_int_equal(p.outcome(), 0);
+	for (uint64_t i = 0; i < BIG; i++)
+		assert_int_equal(p.there(i), Blocks::pattern(i));
+}
+
+/* The region goes away while copies run: afterwards its pages belong to somebody else. */
+void test_invalidate_under_way(void **)
+{
+	Blocks p;
+
+	for (unsigned int round = 0; round < 20; round++) {
+		for (unsigned int i = 0; i < 4; i++) {
+			p.fill(FMAD, i, ARIES_BTE_PUT, 0, 0, BIG);
+			p.a.ring_bte(FMAD, i);
+		}
+		std::this_thread::sleep_for(std::chrono::microseconds(100 * round));
+		assert_true(p.b.invalidate(FAR));
+		memset(p.b.ram(p.far), 0x77, BIG);
+		for (unsigned int i = 0; i < 4; i++) {
+			const unsigned int status = p.outcome();
+
+			assert_true(status == ARIES_ST_OK || status == ARIES_ST_MDD);
+		}
+		for (uint64_t i = 0; i < BIG; i++)
+			assert_int_equal(*p.b.ram(p.far + i), 0x77);
+		p.wait_idle();
+		p.b.write64(ARIES_MDD_CTL_N(FAR), ARIES_MDD_CTL_VALID_MASK | ARIES_MDD_CTL_TWO_LEVEL_MASK |
+							  uint64_t(PTAG_B) << 8 | uint64_t(12) << 16);
+	}
+}
+
+void test_reset_under_way(void **)
+{
+	Blocks p;
+
+	for (unsigned int i = 0; i < 8; i++) {
+		p.fill(FMAD, i, ARIES_BTE_PUT, 0, 0, BIG);
+		p.a.ring_bte(FMAD, i);
+	}
+	p.a.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_RESET_MASK);
+	assert_int_equal(p.a.read(ARIES_FMAD_STATUS_N(FMAD), 8), 0);
+	assert_int_equal(p.a.read(ARIES_CTL_STATUS, 4) & ARIES_CTL_STATUS_BUSY_MASK, 0);
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_get),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_physical),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_fence),
+		cmocka_unit_test(test_queue_full_and_flush),
+		cmocka_unit_test(test_reorder),
+		cmocka_unit_test(test_invalidate_under_way),
+		cmocka_unit_test(test_reset_under_way),
+	};
+
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

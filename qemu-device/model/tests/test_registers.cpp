@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The register table against the model: reset values, access kinds, reserved bits; the self-test block; reset; INV. */
+#include <random>
+
+#include "aries_regs_table.h"
+#include "tests/pair.hpp"
+
+using namespace aries_test;
+
+namespace
+{
+
+enum Access { RO, RW, WO, W1C };
+
+struct Row {
+	const char *name;
+	uint64_t offset;
+	unsigned int width;
+	Access access;
+	uint64_t count, stride, reset, mask;
+};
+
+const Row ROWS[] = {
+#define ROW(name, offset, width, access, count, stride, reset, mask, dump, text) \
+	{#name, offset, width, access, count, stride, reset, mask},
+	ARIES_REGISTERS(ROW)
+#undef ROW
+};
+
+bool starts(const Row &row, const char *prefix)
+{
+	return strncmp(row.name, prefix, strlen(prefix)) == 0;
+}
+
+void test_table(void **)
+{
+	FakeHost host(fabric_path(), 0);
+
+	for (const Row &row : ROWS) {
+		for (uint64_t i : {uint64_t(0), row.count - 1}) {
+			const uint64_t at = row.offset + i * row.stride;
+			const unsigned int size = row.width / 8;
+			const uint64_t all = ~uint64_t(0) >> (64 - row.width);
+
+			if (row.access == RW && !starts(row, "CTL_"))
+				assert_int_equal(host.read(at, size), row.reset);
+			if (row.access == WO)
+				assert_int_equal(host.read(at, size), all);
+			/* Read only, or reserved bits set: refused without effect. */
+			const uint64_t before = host.counter(ARIES_CNT_GUEST_ERRORS);
+			const uint64_t value = row.access == WO ? 0 : host.read(at, size);
+			unsigned int errors = 0;
+
+			if (row.access == RO) {
+				aries_nic_write(host.nic(), 0, at, size, value);
+				errors++;
+			}
+			if (all & ~row.mask) {
+				aries_nic_write(host.nic(), 0, at, size, all & ~row.mask);
+				errors++;
+			}
+			aries_nic_write(host.nic(), 0, at, size == 4 ? 8 : 4, 0);
+			aries_nic_write(host.nic(), 0, at, 1, 0);
+			assert_int_equal(host.counter(ARIES_CNT_GUEST_ERRORS) - before, errors + 2);
+			if (row.access != WO && !starts(row, "CNT_"))
+				assert_int_equal(host.read(at, size), value);
+		}
+	}
+}
+
+/* What keeps any value reads back, and element 1 is not element 0. */
+void test_storage(void **)
+{
+	FakeHost host(fabric_path(), 0);
+	std::mt19937_64 random(1);
+
+	for (const Row &row : ROWS) {
+		if (row.access != RW || starts(row, "CTL_") || starts(row, "TEST_"))
+			continue;
+		const unsigned int size = row.width / 8;
+		std::vector<uint64_t> values;
+
+		for (uint64_t i = 0; i < row.count; i++) {
+			uint64_t value = random() & row.mask;
+
+			/* Without the bit that takes the value into use. */
+			if (strstr(row.name, "_CTL"))
+				value &= ~uint64_t(1);
+			if (starts(row, "PTAG_"))
+				value &= ~ARIES_PTAG_KEY_VALID_MASK;
+			values.push_back(value);
+			aries_nic_write(host.nic(), 0, row.offset + i * row.stride, size, value);
+		}
+		for (uint64_t i = 0; i < row.count; i++) {
+			const uint64_t at = row.offset + i * row.stride;
+
+			assert_int_equal(host.read(at, size), values[i]);
+			if (size == 8) {
+				assert_int_equal(host.read(at, 4), values[i] & UINT32_MAX);
+				assert_int_equal(host.read(at + 4, 4), values[i] >> 32);
+			}
+		}
+	}
+	assert_int_equal(host.guest_errors, 0);
+	aries_nic_reset(host.nic());
+	for (const Row &row : ROWS) {
+		for (uint64_t i = 0; row.access == RW && i < row.count; i++)
+			assert_int_equal(host.read(row.offset + i * row.stride, row.width / 8), row.reset);
+	}
+}
+
+void test_identity(void **)
+{
+	FakeHost host(fabric_path(), 1);
+
+	assert_int_equal(host.read(ARIES_ID_MAGIC, 4), ARIES_ID_MAGIC_VALUE);
+	assert_int_equal(host.read(ARIES_ID_VERSION, 4), ARIES_ID_VERSION_VALUE);
+	assert_int_equal(host.read(ARIES_ID_PE, 4), 1);
+	assert_int_equal(host.read(ARIES_ID_NODES, 4), 2);
+	assert_int_equal(host.read(ARIES_ID_FMA, 4), 128);
+	assert_int_equal(host.read(ARIES_ID_MDD, 4), 4096);
+	assert_int_equal(host.read(ARIES_ID_BTE, 4) & 0xff, 4);
+	assert_int_equal(host.read(ARIES_CTL_STATUS, 4), ARIES_CTL_STATUS_LINK_MASK | ARIES_CTL_STATUS_ENABLED_MASK);
+}
+
+void test_self_test(void **)
+{
+	FakeHost host(fabric_path(), 0);
+
+	host.write32(ARIES_TEST_REG32, 0x80000001);
+	assert_int_equal(host.read(ARIES_TEST_REG32, 4), 2);
+	host.write64(ARIES_TEST_REG64, 0x8000000080000001);
+	assert_int_equal(host.read(ARIES_TEST_REG64, 8), 0x100000002);
+	host.write32(ARIES_TEST_IRQ, 5);
+	assert_int_equal(host.irqs[5], 1);
+	host.write32(ARIES_TEST_IRQ, 16);
+	assert_int_equal(host.guest_errors, 1);
+
+	const uint64_t buffer = host.alloc(PAGE);
+
+	host.write64(ARIES_TEST_DMA_ADDR, buffer + 3);
+	host.write32(ARIES_TEST_DMA_SIZE, 100);
+	host.write32(ARIES_TEST_DMA_CTRL, 1);
+	assert_int_equal(host.irqs[0], 1);
+	assert_int_equal(host.read(ARIES_TEST_DMA_STATUS, 4), 0);
+	assert_int_equal(*host.ram(buffer + 2), 0);
+	assert_int_equal(*host.ram(buffer + 3), 0x96);
+	assert_int_equal(*host.ram(buffer + 102), 0x96);
+	assert_int_equal(*host.ram(buffer + 103), 0);
+	host.write32(ARIES_TEST_DMA_CTRL, 3);
+	assert_int_equal(*host.ram(buffer + 50), 0x69);
+	host.write32(ARIES_TEST_DMA_CTRL, 2);
+	assert_int_equal(*host.ram(buffer + 50), 0);
+	host.write64(ARIES_TEST_DMA_ADDR, LOW_BYTES - 50);
+	host.write32(ARIES_TEST_DMA_CTRL, 1);
+	assert_int_equal(host.read(ARIES_TEST_DMA_STATUS, 4), ARIES_ST_TRANSLATION);
+	aries_nic_set_bus_master(host.nic(), false);
+	host.write32(ARIES_TEST_DMA_CTRL, 1);
+	assert_int_equal(host.read(ARIES_TEST_DMA_STATUS, 4), ARIES_ST_DISABLED);
+}
+
+void test_reset_revokes(void **)
+{
+	Pair p;
+	const uint64_t generation = p.b.read(ARIES_CTL_GENERATION, 4);
+
+	assert_int_equal(p.put(8), 0);
+	aries_nic_reset(p.b.nic());
+	assert_int_equal(p.b.read(ARIES_CTL_GENERATION, 4), generation + 1);
+	assert_int_equal(p.put(8), ARIES_ST_TIMEOUT);
+	p.b.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
+	p.b.set_key(PTAG_B, KEY);
+	assert_int_equal(p.put(8), ARIES_ST_MDD);
+	p.b.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_RESET_MASK);
+	assert_int_equal(p.b.read(ARIES_CTL_CONTROL, 4), 0);
+	assert_int_equal(p.b.counter(ARIES_CNT_RX_REFUSED), 0);
+}
+
+void test_descriptor_rules(void **)
+{
+	Pair p;
+	const uint64_t ctl = p.b.read(ARIES_MDD_CTL_N(MDH), 8);
+
+	/* VALID goes only through INV_MDD, and a valid descriptor is not written over. */
+	p.b.write64(ARIES_MDD_CTL_N(MDH), 0);
+	assert_int_equal(p.b.read(ARIES_MDD_CTL_N(MDH), 8), ctl);
+	p.b.write64(ARIES_MDD_CTL_N(MDH), ctl | ARIES_MDD_CTL_READ_ONLY_MASK);
+	assert_int_equal(p.b.read(ARIES_MDD_CTL_N(MDH), 8), ctl);
+	/* New values of the others wait for the next VALID. */
+	p.b.write64(ARIES_MDD_LENGTH_N(MDH), 1);
+	assert_int_equal(p.put(8), 0);
+	for (unsigned int shift : {0u, 11u, 37u, 63u}) {
+		p.b.write64(ARIES_MDD_LENGTH_N(77), PAGE);
+		p.b.write64(ARIES_MDD_CTL_N(77), ARIES_MDD_CTL_VALID_MASK | uint64_t(shift) << 16);
+		assert_int_equal(p.b.read(ARIES_MDD_CTL_N(77), 8), 0);
+	}
+	p.b.write64(ARIES_MDD_LENGTH_N(77), 0);
+	p.b.write64(ARIES_MDD_CTL_N(77), ARIES_MDD_CTL_VALID_MASK | uint64_t(12) << 16);
+	assert_int_equal(p.b.read(ARIES_MDD_CTL_N(77), 8), 0);
+	/* Tags 0 and 255 never get a key. */
+	for (unsigned int tag : {0u, 255u}) {
+		p.b.set_key(tag, KEY);
+		assert_int_equal(p.b.read(ARIES_PTAG_KEY_N(uint64_t(tag)), 8), 0);
+	}
+	assert_true(p.b.invalidate(MDH));
+	assert_int_equal(p.b.read(ARIES_MDD_CTL_N(MDH), 8), 0);
+}
+
+void test_unknown_places(void **)
+{
+	FakeHost host(fabric_path(), 0);
+
+	assert_int_equal(host.read(0x300, 4), UINT32_MAX);
+	assert_int_equal(host.read(0x300, 8), UINT64_MAX);
+	assert_int_equal(host.read(ARIES_ID_MAGIC + 1, 1), 0xff);
+	assert_int_equal(host.read(uint64_t(1) << 40, 4), UINT32_MAX);
+	host.write32(0x300, 1);
+	host.write32(0xfffffffffffffffc, 1);
+	assert_int_equal(aries_nic_read(host.nic(), 3, 0, 4), UINT32_MAX);
+	assert_int_equal(aries_nic_read(host.nic(), 2, ARIES_FMA_DOORBELL, 8), 0);
+	assert_int_equal(aries_nic_read(host.nic(), 2, ARIES_BAR_FMA_SIZE, 8), UINT64_MAX);
+	aries_nic_write(host.nic(), 2, ARIES_BAR_FMA_SIZE, 8, 0);
+	aries_nic_write(host.nic(), 7, 0, 3, 0);
+	assert_int_equal(host.counter(ARIES_CNT_GUEST_ERRORS), 6);
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_storage),
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_self_test),
+		cmocka_unit_test(test_reset_revokes),
+		cmocka_unit_test(test_descriptor_rules),
+		cmocka_unit_test(test_unknown_places),
+	};
+
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
