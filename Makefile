@@ -84,7 +84,7 @@ userlib: setup ## libugni and the tools
 		-o $(B)/userlib/libugni.so.0 -o $(B)/stage/usr/bin/gni-perf -- bash -c \
 		'$(TOP)/scripts/build-meson.sh $(B)/userlib $(TOP)/userlib -Dprefix=/usr -Dlibdir=lib \
 		-Dtests=false && rm -rf $(B)/stage && \
-		meson install -C $(B)/userlib --no-rebuild --quiet --destdir $(B)/stage'
+		meson install -C $(B)/userlib --no-rebuild --quiet --strip --destdir $(B)/stage'
 
 tools: userlib ## the same as userlib
 

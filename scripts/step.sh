@@ -35,7 +35,8 @@ mkdir -p "$BUILD/logs" "$BUILD/stamps" || die "cannot write to $BUILD"
 content_hash() {
 	{
 		echo "$extra $*"
-		find "${inputs[@]}" -name __pycache__ -prune -o -type f -print0 | sort -z | xargs -0 -r sha256sum
+		[ ${#inputs[@]} -eq 0 ] ||
+			find "${inputs[@]}" -name __pycache__ -prune -o -type f -print0 | sort -z | xargs -0 -r sha256sum
 	} | sha256sum | cut -d' ' -f1
 }
 
