@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "fake_kernel.hpp"
+#include "kernel.hpp"
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+namespace fake
+{
+
+namespace
+{
+
+std::unique_ptr<Kernel> instance = std::make_unique<Kernel>();
+
+/* Places that map() understands. */
+constexpr uint64_t kAreaOffset = 0x10000;
+constexpr uint64_t kDoorbellOffset = 0x20000;
+constexpr uint64_t kQueueOffset = 0x1000000;
+
+int query(kgni_query *q)
+{
+	q->abi_version = kernel().abi_version;
+	q->driver_version = 0x5c0001;
+	q->device_type = GNI_DEVICE_ARIES;
+	q->pe = 5;
+	q->nodes = 8;
+	q->cpu = 2;
+	q->bte_queue = kernel().bte_queue;
+	q->caps = kernel().caps;
+	strcpy(q->build, "fake driver");
+	return 0;
+}
+
+int attach(File &f, kgni_attach *a)
+{
+	f.attached = true;
+	a->pe = 5;
+	a->owner = 9;
+	if (a->ptag == GNI_FIND_ALLOC_PTAG)
+		a->ptag = 33;
+	a->fmad = 1;
+	a->desc_offset = kAreaOffset;
+	a->doorbell_offset = kDoorbellOffset;
+	f.attach = *a;
+	return 0;
+}
+
+int cq_create(File &f, kgni_cq_create *c)
+{
+	auto q = std::make_unique<Queue>();
+
+	q->slots = std::bit_ceil(c->entries + 1);
+	q->memory.assign(ARIES_CQ_HEADER_BYTES / 8 + q->slots, 0);
+	c->entries = q->slots;
+	c->cq = kernel().next_cq++;
+	c->mmap_offset = kQueueOffset + c->cq * 0x100000ULL;
+	c->mmap_size = q->memory.size() * 8;
+	f.queues[c->cq] = std::move(q);
+	return 0;
+}
+
+int mem_register(File &f, kgni_mem_register *m)
+{
+	m->mdh = kernel().next_mdh++;
+	m->page_shift = 12;
+	m->base = m->address & ~uint64_t{4095};
+	m->pages = (m->address + m->length + 4095 - m->base) >> 12;
+	f.registrations[m->mdh] = *m;
+	return 0;
+}
+
+int call_file(File &f, unsigned long request, void *argument)
+{
+	switch (request) {
+	case KGNI_IOC_QUERY:
+		return query(static_cast<kgni_query *>(argument));
+	case KGNI_IOC_ATTACH:
+		return attach(f, static_cast<kgni_attach *>(argument));
+	case KGNI_IOC_CQ_CREATE:
+		return cq_create(f, static_cast<kgni_cq_create *>(argument));
+	case KGNI_IOC_CQ_DESTROY: {
+		auto found = f.queues.find(static_cast<kgni_cq_destroy *>(argument)->cq);
+		if (found == f.queues.end())
+			return -ENOENT;
+		f.queues.erase(found);
+		return 0;
+	}
+	case KGNI_IOC_CQ_WAIT: {
+		auto *w = static_cast<kgni_cq_wait *>(argument);
+		kernel().waits.push_back(*w);
+		return kernel().on_wait ? kernel().on_wait(*w) : -ETIMEDOUT;
+	}
+	case KGNI_IOC_MEM_REGISTER:
+		return mem_register(f, static_cast<kgni_mem_register *>(argument));
+	case KGNI_IOC_MEM_DEREGISTER:
+		return f.registrations.erase(static_cast<kgni_mem_deregister *>(argument)->mdh) ? 0 : -ENOENT;
+	case KGNI_IOC_JOB:
+		kernel().jobs.push_back(*static_cast<kgni_job *>(argument));
+		return 0;
+	case KGNI_IOC_PTAG:
+		static_cast<kgni_ptag *>(argument)->ptag = 33;
+		return 0;
+	case KGNI_IOC_RES: {
+		auto *r = static_cast<kgni_res *>(argument);
+		r->total = 100;
+		r->used = 10;
+		r->reserved_units = 3;
+		r->held = 2;
+		return 0;
+	}
+	default:
+		return -ENOTTY;
+	}
+}
+
+} // namespace
+
+Kernel &kernel()
+{
+	return *instance;
+}
+
+void reset()
+{
+	instance = std::make_unique<Kernel>();
+}
+
+void Queue::put(uint64_t e)
+{
+	memory[ARIES_CQ_HEADER_BYTES / 8 + produced++ % slots] = e;
+}
+
+uint64_t entry(uint32_t tid, uint32_t info, uint32_t data, uint32_t status, uint32_t source)
+{
+	return data | static_cast<uint64_t>(tid) << ARIES_CQE_TID_SHIFT |
+	       static_cast<uint64_t>(status) << ARIES_CQE_STATUS_SHIFT |
+	       static_cast<uint64_t>(info) << ARIES_CQE_INFO_SHIFT |
+	       static_cast<uint64_t>(source) << ARIES_CQE_SOURCE_SHIFT;
+}
+
+void complete(File &file, const Doorbell &d, uint32_t status)
+{
+	bool bte = d.offset == ARIES_DB_BTE;
+	const aries_bte_desc &slot = file.bte(static_cast<unsigned>(d.value & ARIES_DB_SLOT_MASK));
+	uint32_t mode = bte ? slot.mode : d.mode();
+	uint32_t tid = bte ? slot.tid : d.tid();
+	uint32_t source = bte ? ARIES_SRC_BTE : ARIES_SRC_FMA;
+	uint32_t cq = bte ? slot.cq : file.fma().cq;
+
+	file.status().sequence++;
+	file.status().status = status;
+	if (mode & ARIES_EV_LOCAL)
+		file.queues.at(cq)->put(entry(tid, ARIES_INFO_LOCAL, file.fma().local_event, status, source));
+	if (mode & ARIES_EV_GLOBAL)
+		file.queues.at(cq)->put(entry(tid, ARIES_INFO_GLOBAL, file.fma().remote_event, status, source));
+}
+
+} // namespace fake
+
+namespace ugni::sys
+{
+
+using fake::kernel;
+
+int open_device(uint32_t device)
+{
+	if (kernel().open_error)
+		return kernel().open_error;
+	if (device >= kernel().devices)
+		return -ENOENT;
+	int fd = kernel().next_fd++;
+	kernel().files[fd] = std::make_unique<fake::File>();
+	return fd;
+}
+
+int call(int fd, unsigned long request, void *argument)
+{
+	kernel().calls++;
+	auto error = kernel().errors.find(request);
+	if (error != kernel().errors.end())
+		return error->second;
+	auto file = kernel().files.find(fd);
+	return file == kernel().files.end() ? -EBADF : fake::call_file(*file->second, request, argument);
+}
+
+void *map(int fd, size_t bytes, bool readable, uint64_t offset)
+{
+	fake::File &f = *kernel().files.at(fd);
+
+	(void)readable;
+	kernel().calls++;
+	if (offset == fake::kAreaOffset && bytes == sizeof(f.area))
+		return f.area;
+	if (offset == fake::kDoorbellOffset && bytes == sizeof(f.doorbell))
+		return f.doorbell;
+	for (auto &[number, q] : f.queues) {
+		if (offset == fake::kQueueOffset + number * 0x100000ULL && bytes == q->memory.size() * 8)
+			return q->memory.data();
+	}
+	return nullptr;
+}
+
+void unmap(void *address, size_t bytes)
+{
+	(void)address;
+	(void)bytes;
+}
+
+void close_device(int fd)
+{
+	kernel().files.erase(fd);
+}
+
+uint64_t now_ms()
+{
+	return kernel().clock_ms;
+}
+
+} // namespace ugni::sys
+
+extern "C" void ugni_mmio_store64(volatile uint64_t *address, uint64_t value)
+{
+	for (auto &[fd, file] : fake::kernel().files) {
+		auto at = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(file->doorbell);
+		if (at >= sizeof(file->doorbell))
+			continue;
+		fake::Doorbell d{fd, static_cast<uint32_t>(at), value};
+		fake::kernel().doorbells.push_back(d);
+		if (fake::kernel().on_doorbell)
+			fake::kernel().on_doorbell(*file, d);
+		return;
+	}
+	__builtin_trap();
+}

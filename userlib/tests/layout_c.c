@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The header alone, as a C program sees it. */
+#include "layout.h"

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Memory handles: the bits that clients rely on. */
+#include "cmocka_cpp.hpp"
+#include "memhandle.hpp"
+#include "session.hpp"
+
+using namespace ugni;
+
+/* The check value of CRC-8/MAXIM over "123456789" is 0xa1; here bit by bit, as the definition says. */
+static uint8_t crc8_maxim(const unsigned char *bytes, size_t n)
+{
+	uint8_t crc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		crc ^= bytes[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = static_cast<uint8_t>(crc & 1 ? (crc >> 1) ^ 0x8c : crc >> 1);
+	}
+	return crc;
+}
+
+static void crc_is_maxim(void **)
+{
+	assert_int_equal(crc8_maxim(reinterpret_cast<const unsigned char *>("123456789"), 9), 0xa1);
+	for (uint64_t i = 1; i < 200; i++) {
+		gni_mem_handle_t h = {i * 0x9e3779b97f4a7c15, i * 0xd1b54a32d192ed03};
+		/* Little endian: the 15 bytes before the code, in memory order. */
+		assert_int_equal(mem_crc(h), crc8_maxim(reinterpret_cast<const unsigned char *>(&h), 15));
+	}
+}
+
+static void encode(void **)
+{
+	gni_mem_handle_t h = mem_encode(
+		{.address = 0x7f1234567000, .pages = 0x89, .mdh = 0xabc, .page_shift = 12, .flags = kMemReadOnly});
+
+	assert_true(h.qword1 == 0xabc00007f1234567);
+	assert_true((h.qword2 & 0x00ffffffffffffff) == ((1ULL << 34) | (12ULL << 28) | 0x89));
+	assert_true(mem_intact(h));
+	MemHandle m = mem_decode(h);
+	assert_true(m.address == 0x7f1234567000 && m.pages == 0x89 && m.mdh == 0xabc && m.page_shift == 12 &&
+		    m.flags == kMemReadOnly);
+}
+
+static void second_format(void **)
+{
+	gni_mem_handle_t h = {0xfff0000000000001, 0};
+
+	assert_int_equal(mem_mdh(h), 0xfff);
+	h.qword2 = static_cast<uint64_t>(kMemSecondFormat) << 34 | 0x123ULL << 42;
+	assert_int_equal(mem_mdh(h), 0x123);
+}
+
+static void none_and_damaged(void **)
+{
+	gni_mem_handle_t h = {};
+
+	assert_true(mem_none(h));
+	assert_false(mem_intact(h));
+	h = mem_encode({.address = 0x1000, .pages = 1, .mdh = 5, .page_shift = 12, .flags = 0});
+	h.qword1 ^= 1;
+	assert_false(mem_intact(h));
+}
+
+static void registration_makes_a_handle(void **)
+{
+	Session s;
+	gni_mem_handle_t h = {1, 2};
+	uint64_t address = 0x7f0000001234;
+
+	assert_rc(SUCCESS, GNI_MemRegister(s.nic, address, 0x2000, nullptr, GNI_MEM_READ_ONLY, ~0U, &h));
+	MemHandle m = mem_decode(h);
+	assert_true(m.address == 0x7f0000001000 && m.pages == 3 && m.flags == kMemReadOnly && m.page_shift == 12);
+	assert_int_equal(s.file().registrations.rbegin()->second.flags, KGNI_MEM_READ_ONLY);
+	assert_int_equal(s.file().registrations.rbegin()->second.cq, KGNI_NO_CQ);
+	int yes = 7;
+	assert_rc(SUCCESS, GNI_MemHndlQueryAttr(&h, GNI_MEMHNDL_ATTR_READONLY, &yes));
+	assert_int_equal(yes, 1);
+	assert_rc(SUCCESS, GNI_MemHndlQueryAttr(&h, GNI_MEMHNDL_ATTR_CLONE, &yes));
+	assert_int_equal(yes, 0);
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &h));
+	assert_rc(INVALID_PARAM, GNI_MemDeregister(s.nic, &h));
+}
+
+static void registration_failures(void **)
+{
+	Session s;
+	gni_mem_handle_t h = {1, 2};
+	struct {
+		int error;
+		gni_return_t rc;
+	} table[] = {{-ENOSPC, GNI_RC_ERROR_RESOURCE},  {-ENOMEM, GNI_RC_ERROR_NOMEM},
+		     {-EFAULT, GNI_RC_INVALID_PARAM},   {-EACCES, GNI_RC_PERMISSION_ERROR},
+		     {-EPERM, GNI_RC_PERMISSION_ERROR}, {-EFBIG, GNI_RC_INVALID_PARAM},
+		     {-EIO, GNI_RC_ERROR_RESOURCE}};
+
+	for (auto &t : table) {
+		fake::kernel().errors[KGNI_IOC_MEM_REGISTER] = t.error;
+		assert_int_equal(t.rc, GNI_MemRegister(s.nic, 0x1000, 1, nullptr, 0, ~0U, &h));
+		assert_true(h.qword1 == 1 && h.qword2 == 2);
+	}
+	fake::kernel().errors.clear();
+	assert_rc(INVALID_PARAM, GNI_MemRegister(s.nic, 0x1000, 0, nullptr, 0, ~0U, &h));
+	assert_rc(INVALID_PARAM, GNI_MemRegister(s.nic, 0x1000, 1, nullptr, GNI_MEM_CUDA, ~0U, &h));
+	assert_rc(INVALID_PARAM, GNI_MemRegister(s.nic, 0x1000, 1, nullptr, GNI_MEM_USE_VMDH, ~0U, &h));
+	assert_rc(INVALID_PARAM, GNI_MemRegister(nullptr, 0x1000, 1, nullptr, 0, ~0U, &h));
+	assert_rc(INVALID_PARAM, GNI_MemRegister(s.nic, 0x1000, 1, nullptr, 0, ~0U, nullptr));
+	assert_true(h.qword1 == 1 && h.qword2 == 2);
+	/* Ordering and pool flags are hints here. */
+	assert_rc(SUCCESS, GNI_MemRegister(s.nic, 0x1000, 1, nullptr, GNI_MEM_RELAXED_PI_ORDERING | GNI_MEM_MDD_SHARED,
+					   ~0U, &h));
+	gni_mem_handle_t foreign = h;
+	foreign.qword1 ^= 0x10;
+	assert_rc(INVALID_PARAM, GNI_MemDeregister(s.nic, &foreign));
+	gni_mem_handle_t zero = {};
+	assert_rc(INVALID_PARAM, GNI_MemDeregister(s.nic, &zero));
+}
+
+static void walk(void **)
+{
+	Session s;
+	gni_mem_handle_t h = {}, last = {};
+	uint64_t address = 1, length = 1;
+	unsigned count = 0;
+
+	for (int i = 1; i <= 3; i++)
+		assert_rc(SUCCESS, GNI_MemRegister(s.nic, static_cast<uint64_t>(i) << 12, 100, nullptr, 0, ~0U, &last));
+	while (GNI_MemQueryHndls(s.nic, -1, &h, &address, &length) == GNI_RC_SUCCESS)
+		count++;
+	assert_int_equal(count, 4);
+	assert_true(address == 0 && length == 0);
+	gni_mem_handle_t unknown = last;
+	unknown.qword2++;
+	assert_rc(INVALID_STATE, GNI_MemQueryHndls(s.nic, -1, &unknown, &address, &length));
+	assert_rc(INVALID_PARAM, GNI_MemQueryHndls(nullptr, -1, &h, &address, &length));
+	assert_rc(INVALID_PARAM, GNI_MemQueryHndls(s.nic, 3, &h, &address, &length));
+}
+
+static void rebuild(void **)
+{
+	gni_mem_handle_t from = mem_encode({.address = 0, .pages = 9, .mdh = 5, .page_shift = 21, .flags = kMemVmdh});
+	gni_mem_handle_t to = {};
+
+	assert_rc(SUCCESS, GNI_RebuildMemHndl(&from, 77, &to));
+	assert_int_equal(mem_mdh(to), 77);
+	assert_true(mem_intact(to) && mem_decode(to).pages == 9 && mem_decode(to).page_shift == 21);
+	from = mem_encode({.address = 0, .pages = 0, .mdh = 5, .page_shift = 12, .flags = kMemVmdh});
+	assert_rc(INVALID_STATE, GNI_RebuildMemHndl(&from, 77, &to));
+	from = mem_encode({.address = 0, .pages = 9, .mdh = 5, .page_shift = 12, .flags = 0});
+	assert_rc(INVALID_PARAM, GNI_RebuildMemHndl(&from, 77, &to));
+}
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(crc_is_maxim),
+		cmocka_unit_test(encode),
+		cmocka_unit_test(second_format),
+		cmocka_unit_test(none_and_damaged),
+		cmocka_unit_test(registration_makes_a_handle),
+		cmocka_unit_test(registration_failures),
+		cmocka_unit_test(walk),
+		cmocka_unit_test(rebuild),
+	};
+	return cmocka_run_group_tests_name("memory handles", tests, nullptr, nullptr);
+}

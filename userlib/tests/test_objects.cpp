@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Handles: creation, order of destruction, misuse. */
+#include "session.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <vector>
+
+static void null_and_garbage_handles(void **)
+{
+	Session s;
+	auto *garbage_ep = reinterpret_cast<gni_ep_handle_t>(0x1234567);
+	auto *garbage_cq = reinterpret_cast<gni_cq_handle_t>(&s);
+	auto *inside = reinterpret_cast<gni_ep_handle_t>(reinterpret_cast<char *>(s.ep) + 8);
+	gni_cq_entry_t e = 0;
+	gni_post_descriptor_t *d = nullptr;
+
+	for (gni_ep_handle_t ep : {gni_ep_handle_t{nullptr}, garbage_ep, inside}) {
+		gni_post_descriptor_t p = s.post(GNI_POST_FMA_PUT);
+		assert_rc(INVALID_PARAM, GNI_EpBind(ep, 1, 1));
+		assert_rc(INVALID_PARAM, GNI_EpUnbind(ep));
+		assert_rc(INVALID_PARAM, GNI_EpIdle(ep));
+		assert_rc(INVALID_PARAM, GNI_EpSetEventData(ep, 1, 1));
+		assert_rc(INVALID_PARAM, GNI_EpDestroy(ep));
+		assert_rc(INVALID_PARAM, GNI_PostFma(ep, &p));
+		assert_rc(INVALID_PARAM, GNI_PostRdma(ep, &p));
+		assert_rc(INVALID_PARAM, GNI_PostCqWrite(ep, &p));
+	}
+	for (gni_cq_handle_t cq : {gni_cq_handle_t{nullptr}, garbage_cq}) {
+		uint32_t which = 0;
+		assert_rc(INVALID_PARAM, GNI_CqGetEvent(cq, &e));
+		assert_rc(INVALID_PARAM, GNI_CqTestEvent(cq));
+		assert_rc(INVALID_PARAM, GNI_CqWaitEvent(cq, 0, &e));
+		assert_rc(INVALID_PARAM, GNI_CqVectorMonitor(&cq, 1, 0, &which));
+		assert_rc(INVALID_PARAM, GNI_CqVectorWaitEvent(&cq, 1, 0, &e, &which));
+		assert_rc(INVALID_PARAM, GNI_CqInterruptMask(cq));
+		assert_rc(INVALID_PARAM, GNI_CqInterruptUnmask(cq));
+		assert_rc(INVALID_PARAM, GNI_GetCompleted(cq, e, &d));
+		assert_rc(INVALID_PARAM, GNI_CqDestroy(cq));
+	}
+	assert_rc(INVALID_PARAM, GNI_CdmDestroy(nullptr));
+	assert_rc(INVALID_PARAM, GNI_EpCreate(nullptr, nullptr, &s.ep));
+	assert_rc(INVALID_PARAM, GNI_EpCreate(s.nic, garbage_cq, &s.ep));
+}
+
+static void destroyed_handles(void **)
+{
+	Session s;
+	gni_ep_handle_t ep = s.ep, other = nullptr;
+	gni_cq_handle_t cq = s.cq;
+	gni_cq_entry_t e = 0;
+
+	assert_rc(SUCCESS, GNI_EpDestroy(ep));
+	assert_rc(INVALID_PARAM, GNI_EpDestroy(ep));
+	/* The next endpoints do not take the old one's place. */
+	for (int i = 0; i < 60; i++) {
+		assert_rc(SUCCESS, GNI_EpCreate(s.nic, nullptr, &other));
+		assert_ptr_not_equal(other, ep);
+		assert_rc(SUCCESS, GNI_EpDestroy(other));
+	}
+	assert_rc(INVALID_PARAM, GNI_EpBind(ep, 1, 1));
+	assert_rc(SUCCESS, GNI_CqDestroy(cq));
+	assert_rc(INVALID_PARAM, GNI_CqDestroy(cq));
+	assert_rc(INVALID_PARAM, GNI_CqGetEvent(cq, &e));
+	gni_cdm_handle_t cdm = s.cdm;
+	gni_nic_handle_t nic = s.nic;
+	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
+	assert_rc(INVALID_PARAM, GNI_CdmDestroy(cdm));
+	assert_rc(INVALID_PARAM, GNI_EpCreate(nic, nullptr, &ep));
+	assert_int_equal(fake::kernel().files.size(), 0);
+}
+
+static void slots_are_used_again(void **)
+{
+	Session s;
+	std::set<gni_ep_handle_t> seen;
+	gni_ep_handle_t ep = nullptr;
+
+	for (int i = 0; i < 10000; i++) {
+		assert_rc(SUCCESS, GNI_EpCreate(s.nic, nullptr, &ep));
+		seen.insert(ep);
+		assert_rc(SUCCESS, GNI_EpDestroy(ep));
+	}
+	assert_true(seen.size() < 200);
+}
+
+/* Clients use the low 24 bits of an endpoint's handle as its id; 0 and 1 are theirs. */
+static void endpoint_handles_as_ids(void **)
+{
+	Session s;
+	std::set<uint64_t> ids;
+	std::vector<gni_ep_handle_t> eps(20000);
+
+	for (auto &ep : eps) {
+		assert_rc(SUCCESS, GNI_EpCreate(s.nic, nullptr, &ep));
+		uint64_t id = reinterpret_cast<uintptr_t>(ep) & 0xffffff;
+		assert_true(id > 1);
+		assert_true(ids.insert(id).second);
+	}
+}
+
+static void everything_open_at_the_end(void **)
+{
+	Session s;
+	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
+	gni_ep_handle_t ep = s.ep;
+	gni_cq_handle_t cq = s.cq;
+	gni_cq_entry_t e = 0;
+
+	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+	assert_rc(SUCCESS, GNI_CdmDestroy(s.cdm));
+	assert_rc(INVALID_PARAM, GNI_EpDestroy(ep));
+	assert_rc(INVALID_PARAM, GNI_CqGetEvent(cq, &e));
+	assert_int_equal(fake::kernel().files.size(), 0);
+}
+
+static void cdm_modes(void **)
+{
+	gni_cdm_handle_t cdm = nullptr;
+
+	fake::reset();
+	assert_rc(INVALID_PARAM, GNI_CdmCreate(1, 0, 1, 0, &cdm));
+	assert_rc(INVALID_PARAM, GNI_CdmCreate(1, 255, 1, 0, nullptr));
+	assert_rc(INVALID_PARAM, GNI_CdmCreate(1, 255, 1, GNI_CDM_MODE_FORK_NOCOPY | GNI_CDM_MODE_FORK_FULLCOPY, &cdm));
+	assert_rc(INVALID_PARAM, GNI_CdmCreate(1, 255, 1, GNI_CDM_MODE_ERR_NO_KILL | GNI_CDM_MODE_ERR_ALL_KILL, &cdm));
+	assert_rc(INVALID_PARAM, GNI_CdmCreate(1, 255, 1, GNI_CDM_MODE_PRIV_RESERVED_1, &cdm));
+	/* What Open MPI, UCX and libfabric pass. */
+	for (uint32_t modes : {0x22022cU, 0x6002aU, 0x22002cU}) {
+		assert_rc(SUCCESS, GNI_CdmCreate(1, 255, 1, modes, &cdm));
+		assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
+	}
+}
+
+static void attach_codes(void **)
+{
+	gni_cdm_handle_t cdm = nullptr;
+	gni_nic_handle_t nic = nullptr, before = nullptr;
+	uint32_t address = 0;
+
+	fake::reset();
+	assert_rc(SUCCESS, GNI_CdmCreate(1, 255, 0x1234, 0, &cdm));
+	assert_rc(NO_MATCH, GNI_CdmAttach(cdm, 1, &address, &nic));
+	struct {
+		int error;
+		gni_return_t rc;
+	} table[] = {{-EPERM, GNI_RC_PERMISSION_ERROR}, {-EACCES, GNI_RC_PERMISSION_ERROR},
+		     {-EBUSY, GNI_RC_INVALID_STATE},    {-ENOSPC, GNI_RC_ERROR_RESOURCE},
+		     {-EPROTO, GNI_RC_ERROR_RESOURCE},  {-EINVAL, GNI_RC_INVALID_PARAM},
+		     {-ENODEV, GNI_RC_NO_MATCH},        {-EIO, GNI_RC_ERROR_RESOURCE},
+		     {-EINTR, GNI_RC_NOT_DONE},         {-ENOMEM, GNI_RC_ERROR_NOMEM}};
+	for (auto &t : table) {
+		fake::kernel().errors[KGNI_IOC_ATTACH] = t.error;
+		assert_int_equal(t.rc, GNI_CdmAttach(cdm, 0, &address, &nic));
+		assert_ptr_equal(nic, before);
+		assert_int_equal(fake::kernel().files.size(), 0);
+	}
+	fake::kernel().errors.clear();
+	fake::kernel().open_error = -EACCES;
+	assert_rc(PERMISSION_ERROR, GNI_CdmAttach(cdm, 0, &address, &nic));
+	fake::kernel().open_error = 0;
+	assert_rc(SUCCESS, GNI_CdmAttach(cdm, 0, &address, &nic));
+	assert_int_equal(address, 5);
+	assert_int_equal(fake::kernel().file().attach.cookie, 0x1234);
+	assert_rc(INVALID_STATE, GNI_CdmAttach(cdm, 0, &address, &nic));
+	assert_rc(INVALID_STATE, GNI_CdmAttach(cdm, ~0U, &address, &nic));
+	fake::kernel().devices = 2;
+	assert_rc(SUCCESS, GNI_CdmAttach(cdm, ~0U, &address, &before));
+	assert_ptr_not_equal(nic, before);
+	assert_rc(INVALID_PARAM, GNI_CdmAttach(cdm, 0, nullptr, &nic));
+	assert_rc(INVALID_PARAM, GNI_CdmAttach(nullptr, 0, &address, &nic));
+	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
+}
+
+static void nearest_without_devices(void **)
+{
+	gni_cdm_handle_t cdm = nullptr;
+	gni_nic_handle_t nic = nullptr;
+	uint32_t address = 0;
+	int count = 0, ids[2] = {-1, -1};
+	gni_nic_device_t type = GNI_DEVICE_LAST;
+
+	fake::reset();
+	fake::kernel().devices = 0;
+	assert_rc(SUCCESS, GNI_CdmCreate(1, 255, 1, 0, &cdm));
+	assert_rc(NO_MATCH, GNI_CdmAttach(cdm, ~0U, &address, &nic));
+	assert_rc(ERROR_RESOURCE, GNI_GetNumLocalDevices(&count));
+	assert_rc(ERROR_RESOURCE, GNI_GetLocalDeviceIds(2, ids));
+	assert_rc(ERROR_RESOURCE, GNI_GetDeviceType(&type));
+	assert_rc(NO_MATCH, GNI_CdmGetNicAddress(0, &address, &address));
+	gni_version_info_t v;
+	assert_rc(SUCCESS, GNI_GetVersionInformation(&v));
+	assert_int_equal(v.kgni_version, 0);
+	assert_int_equal(v.ugni_version, GNI_VERSION);
+	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
+}
+
+static void queries(void **)
+{
+	int count = 0, ids[2] = {-1, -1};
+	uint32_t address = 0, cpu = 0, version = 0, granularity = 0;
+	gni_nic_device_t type = GNI_DEVICE_LAST;
+	gni_version_info_t v;
+	gni_dev_res_desc_t dev;
+	gni_job_res_desc_t job;
+	uint8_t ptag = 0;
+
+	fake::reset();
+	assert_rc(SUCCESS, GNI_GetNumLocalDevices(&count));
+	assert_int_equal(count, 1);
+	assert_rc(SUCCESS, GNI_GetLocalDeviceIds(2, ids));
+	assert_true(ids[0] == 0 && ids[1] == -1);
+	assert_rc(SUCCESS, GNI_CdmGetNicAddress(0, &address, &cpu));
+	assert_true(address == 5 && cpu == 2);
+	assert_rc(SUCCESS, GNI_GetDeviceType(&type));
+	assert_int_equal(type, GNI_DEVICE_ARIES);
+	assert_rc(SUCCESS, GNI_GetVersion(&version));
+	assert_int_equal(version, GNI_VERSION);
+	assert_rc(SUCCESS, GNI_GetVersionInformation(&v));
+	assert_int_equal(v.kgni_version, 0x5c0001);
+	assert_string_equal(v.kgni_build_string, "fake driver");
+	assert_true(strlen(v.ugni_build_string) > 0);
+	assert_rc(SUCCESS, GNI_GetDevResInfo(0, GNI_DEV_RES_FMA, &dev));
+	assert_true(dev.total == 100 && dev.available == 85 && dev.reserved == 3 && dev.held == 2);
+	assert_rc(INVALID_PARAM, GNI_GetDevResInfo(0, GNI_DEV_RES_LAST, &dev));
+	assert_rc(INVALID_PARAM, GNI_GetDevResInfo(7, GNI_DEV_RES_FMA, &dev));
+	assert_rc(SUCCESS, GNI_GetJobResInfo(0, 33, GNI_JOB_RES_MDD, &job));
+	assert_true(job.used == 10 && job.limit == 100);
+	assert_rc(INVALID_PARAM, GNI_GetJobResInfo(0, 0, GNI_JOB_RES_MDD, &job));
+	assert_rc(INVALID_PARAM, GNI_GetJobResInfo(0, 33, GNI_JOB_RES_FIRST, &job));
+	fake::kernel().errors[KGNI_IOC_RES] = -EOPNOTSUPP;
+	assert_rc(ERROR_RESOURCE, GNI_GetJobResInfo(0, 33, GNI_JOB_RES_GART, &job));
+	assert_rc(SUCCESS, GNI_GetPtag(0, 0x1234, &ptag));
+	assert_int_equal(ptag, 33);
+	fake::kernel().errors[KGNI_IOC_PTAG] = -ENOENT;
+	assert_rc(NO_MATCH, GNI_GetPtag(0, 0x1234, &ptag));
+	assert_rc(SUCCESS, GNI_GetNttGran(0, &granularity));
+	assert_int_equal(granularity, 1);
+	assert_int_equal(fake::kernel().files.size(), 0);
+}
+
+static void configure_job(void **)
+{
+	gni_job_limits_t limits;
+
+	fake::reset();
+	memset(&limits, 0xff, sizeof(limits));
+	limits.mdd_limit = 100;
+	assert_rc(SUCCESS, GNI_ConfigureJob(0, 42, 33, 0x1234, &limits));
+	const kgni_job &j = fake::kernel().jobs.back();
+	assert_true(j.job_id == 42 && j.ptag == 33 && j.cookie == 0x1234 && j.limit_mdd == 100 && j.limit_cq == -1);
+	assert_rc(SUCCESS, GNI_ConfigureNTTandJob(0, 42, 33, 0x1234, nullptr, nullptr, nullptr));
+	assert_int_equal(fake::kernel().jobs.size(), 2);
+	limits.ntt_size = 4;
+	assert_rc(ILLEGAL_OP, GNI_ConfigureJob(0, 42, 33, 0x1234, &limits));
+	fake::kernel().errors[KGNI_IOC_JOB] = -EPERM;
+	assert_rc(PERMISSION_ERROR, GNI_ConfigureJob(0, 42, 33, 0x1234, nullptr));
+	fake::kernel().errors[KGNI_IOC_JOB] = -EEXIST;
+	assert_rc(INVALID_STATE, GNI_ConfigureJob(0, 42, 33, 0x1234, nullptr));
+	assert_rc(NO_MATCH, GNI_ConfigureJob(3, 42, 33, 0x1234, nullptr));
+}
+
+static void statistics(void **)
+{
+	Session s;
+	uint32_t value = 7;
+
+	for (int i = 0; i < GNI_NUM_STATS; i++) {
+		assert_rc(SUCCESS, GNI_GetNicStat(s.nic, static_cast<gni_statistic_t>(i), &value));
+		assert_int_equal(value, 0);
+		assert_rc(SUCCESS, GNI_ResetNicStat(s.nic, static_cast<gni_statistic_t>(i)));
+	}
+	assert_rc(INVALID_PARAM, GNI_GetNicStat(s.nic, static_cast<gni_statistic_t>(19), &value));
+	assert_rc(INVALID_PARAM, GNI_GetNicStat(nullptr, GNI_STAT_SMSG_DLA_STALL, &value));
+}
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(null_and_garbage_handles),
+		cmocka_unit_test(destroyed_handles),
+		cmocka_unit_test(slots_are_used_again),
+		cmocka_unit_test(endpoint_handles_as_ids),
+		cmocka_unit_test(everything_open_at_the_end),
+		cmocka_unit_test(cdm_modes),
+		cmocka_unit_test(attach_codes),
+		cmocka_unit_test(nearest_without_devices),
+		cmocka_unit_test(queries),
+		cmocka_unit_test(configure_job),
+		cmocka_unit_test(statistics),
+	};
+	return cmocka_run_group_tests_name("handles and queries", tests, nullptr, nullptr);
+}
