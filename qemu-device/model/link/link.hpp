@@ -57,6 +57,8 @@ inline uint64_t booked_ahead(const TileState &tile, uint64_t now) noexcept
  * Book a tile for @p length ticks, as soon after @p at as it is free.
  *
  * A booking by another thread in between means another try with the newer value; somebody gets on every time.
+ * One word keeps no gaps: a booking made for later also closes the time before it. So a packet that is handled
+ * after another one, but gets to the tile before it, waits up to the time by which the other one was ahead.
  * @return tick at which the booked time begins
  */
 inline uint64_t book(TileState &tile, uint64_t at, uint64_t length) noexcept
