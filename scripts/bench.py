@@ -177,6 +177,7 @@ def parse(argv):
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", default=ClusterConfig.kernel, help="6.1, 6.12 or the path of an image (default %(default)s)")
+    parser.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
     parser.add_argument("--mem", type=int, default=768, help="MiB of each node (default %(default)s)")
     parser.add_argument("--iterations", type=int, default=200, help="transfers per size in the table (default %(default)s)")
     parser.add_argument("--max-size", default="64M", help="largest transfer in the table (default %(default)s)")
@@ -190,7 +191,7 @@ def main(argv):
     args = parse(argv)
     name = f"bench-{os.getpid()}"
     shared = fabric.SHM / f"opengni-{name}.shm"
-    config = ClusterConfig(nodes=2, name=name, kernel=args.kernel, mem_mib=args.mem, qemu_args=[
+    config = ClusterConfig(nodes=2, name=name, kernel=args.kernel, initrd=args.initrd, mem_mib=args.mem, qemu_args=[
         "-object", f"memory-backend-file,id=bench,mem-path={shared},size=1M,share=on",
         "-device", "ivshmem-plain,memdev=bench"])
     try:

@@ -50,6 +50,7 @@ enum class Patience { Hot, Mild };
  */
 template <class Ready> bool poll_until(Ready ready, const Deadline &deadline, Patience patience = Patience::Hot)
 {
+	long pause_ns = 50000;
 	for (uint32_t spin = 1;; spin++) {
 		if (ready())
 			return true;
@@ -59,8 +60,10 @@ template <class Ready> bool poll_until(Ready ready, const Deadline &deadline, Pa
 			sched_yield();
 		}
 		if (patience == Patience::Mild && spin > 2000) {
-			timespec pause = {0, spin > 20000 ? 1000000 : 50000};
+			timespec pause = {0, pause_ns};
 			nanosleep(&pause, nullptr);
+			/* Who has waited for long leaves the processor to those that work. */
+			pause_ns = pause_ns < 2000000 ? pause_ns + pause_ns / 4 : pause_ns;
 			if (deadline.passed())
 				return false;
 		}

@@ -8,6 +8,7 @@
 #define GNI_ISOLATION_STAGE_H
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,9 @@ public:
 
 	/** Posts; the outcome is right when the NIC refused with ARIES_ST_* @p status. */
 	Outcome expect_status(Side side, gni_post_descriptor_t &d, uint64_t status) const;
+
+	/** The same with several that are right. */
+	Outcome expect_one_of(Side side, gni_post_descriptor_t &d, std::span<const uint64_t> statuses) const;
 
 	/** Posts; right when the call itself refused with @p rc or the NIC with @p status. */
 	Outcome expect_refusal(Side side, gni_post_descriptor_t &d, gni_return_t rc, uint64_t status) const;

@@ -39,8 +39,8 @@ double free_bytes()
 	throw Failure("/proc/meminfo has no MemFree");
 }
 
-/* Waits for a byte, attaches, tells so, and sleeps until its end. */
-[[noreturn]] void child(const tools::Place &place, int n, int in, int out)
+/* Waits for a byte, attaches, tells so, and sleeps until the writing end of @p end is closed. */
+[[noreturn]] void child(const tools::Place &place, int n, int in, int out, int end)
 {
 	char byte = 1;
 	if (write(out, &byte, 1) != 1 || read(in, &byte, 1) != 1)
@@ -51,7 +51,7 @@ double free_bytes()
 		tools::Queue queue(domain->nic(), queue_entries);
 		tools::Endpoint endpoint(domain->nic(), queue.handle(), domain->pe(), 1);
 		byte = 1;
-		if (write(out, &byte, 1) == 1 && read(in, &byte, 1) >= 0)
+		if (write(out, &byte, 1) == 1 && read(end, &byte, 1) == 0)
 			_exit(0);
 	} catch (const Failure &failure) {
 		fprintf(stderr, "gni-perf: attach: %s\n", failure.what());
@@ -79,8 +79,8 @@ void send_bytes(int fd, int count)
 
 void test_attach(Context &context)
 {
-	int in[2], out[2];
-	if (pipe(in) != 0 || pipe(out) != 0)
+	int in[2], out[2], end[2];
+	if (pipe(in) != 0 || pipe(out) != 0 || pipe(end) != 0)
 		throw Failure("no pipe");
 	fflush(nullptr);
 	pid_t pids[children];
@@ -89,11 +89,13 @@ void test_attach(Context &context)
 		if (pids[n] == 0) {
 			close(in[1]);
 			close(out[0]);
-			child(context.options.place, n, in[0], out[1]);
+			close(end[1]);
+			child(context.options.place, n, in[0], out[1], end[0]);
 		}
 	}
 	close(in[0]);
 	close(out[1]);
+	close(end[0]);
 	expect_bytes(out[0], children);
 	usleep(200000);
 	double before = free_bytes();
@@ -102,6 +104,7 @@ void test_attach(Context &context)
 	usleep(200000);
 	double used = (before - free_bytes()) / children - queue_bytes;
 	close(in[1]);
+	close(end[1]);
 	close(out[0]);
 	for (pid_t pid : pids)
 		if (pid > 0)
