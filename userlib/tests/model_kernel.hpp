@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A cluster in this process: for each device number a NIC of the device model
+ * with memory of its own, and the driver's part of sys:: above it. The user
+ * library then runs end to end: every doorbell goes into the model.
+ */
+#ifndef UGNI_TESTS_MODEL_KERNEL_HPP
+#define UGNI_TESTS_MODEL_KERNEL_HPP
+
+#include "gni_pub.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace model
+{
+
+constexpr uint32_t kNodes = 2;
+
+/** Creates the fabric and its NICs; device n is node n. */
+void start();
+void stop();
+
+/** Memory of node @node, zeroed, page aligned plus @skew; lives until stop(). */
+unsigned char *memory(uint32_t node, size_t bytes, size_t skew = 0);
+
+/** Makes the next attaches of domain @cookie possible under @ptag, on all nodes. */
+void allow(uint32_t cookie, uint8_t ptag);
+
+/** The NIC of a node disappears, as if its machine had been killed. */
+void kill(uint32_t node);
+
+/** Counter of a NIC (enum aries_counter). */
+uint64_t counter(uint32_t node, unsigned int which);
+
+} // namespace model
+
+#endif

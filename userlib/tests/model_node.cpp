@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "model_node.hpp"
+#include "aries_hw.h"
+#include "aries_regs.h"
+#include "gni_pub.h"
+
+#include <bit>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace model
+{
+
+namespace
+{
+
+constexpr size_t kRamBytes = size_t{96} << 20;
+constexpr uint64_t kOffsetMask = (uint64_t{1} << 40) - 1;
+
+void on_log(void *opaque, aries_log_level level, const char *line)
+{
+	(void)opaque;
+	if (level == ARIES_LOG_GUEST_ERROR)
+		fprintf(stderr, "guest error: %s\n", line);
+}
+
+[[noreturn]] void die(const char *what)
+{
+	fprintf(stderr, "model: %s\n", what);
+	abort();
+}
+
+} // namespace
+
+Node::Node(const std::string &fabric, uint32_t number, uint32_t nodes)
+	: number_(number), desc_(ARIES_BAR_DESC_SIZE + kPage)
+{
+	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, nullptr};
+	aries_config cfg = {};
+	char err[256] = "";
+
+	desc_base_ = desc_.data() + kPage - reinterpret_cast<uintptr_t>(desc_.data()) % kPage;
+	cfg.api_version = ARIES_MODEL_API_VERSION;
+	cfg.node = number;
+	cfg.nodes = nodes;
+	cfg.lease_ms = 100;
+	cfg.fabric = fabric.c_str();
+	cfg.desc_area = desc_base_;
+	nic_ = aries_nic_create(&cfg, &ops, this, err, sizeof(err));
+	if (!nic_)
+		die(err);
+	fd_ = memfd_create("ugni-test-ram", MFD_CLOEXEC);
+	if (fd_ < 0 || ftruncate(fd_, kRamBytes))
+		die("no memory");
+	void *p = mmap(nullptr, kRamBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+	if (p == MAP_FAILED)
+		die("no memory");
+	ram_ = static_cast<unsigned char *>(p);
+	const aries_ram ram = {0, kRamBytes, ram_, fd_, 0};
+	if (aries_nic_set_ram(nic_, &ram, 1, err, sizeof(err)))
+		die(err);
+	aries_nic_set_bus_master(nic_, true);
+	write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
+	loop_ = std::thread([this] { main_loop(stop_); });
+}
+
+Node::~Node()
+{
+	stop_ = true;
+	loop_.join();
+	aries_nic_destroy(nic_);
+	munmap(ram_, kRamBytes);
+	::close(fd_);
+}
+
+void Node::main_loop(const std::atomic<bool> &stop)
+{
+	while (!stop) {
+		pollfd p = {aries_nic_wake_fd(nic_), POLLIN, 0};
+		if (poll(&p, 1, 10) > 0)
+			aries_nic_wake(nic_);
+		aries_nic_tick(nic_);
+	}
+}
+
+void Node::on_irq(void *opaque, unsigned int vector)
+{
+	Node *node = static_cast<Node *>(opaque);
+
+	(void)vector;
+	std::lock_guard guard(node->mutex_);
+	node->interrupts_++;
+	node->interrupted_.notify_all();
+}
+
+unsigned char *Node::alloc(size_t bytes)
+{
+	unsigned char *p = ram_ + used_;
+
+	used_ += (bytes + kPage - 1) / kPage * kPage;
+	if (used_ > kRamBytes)
+		die("memory of the node is used up");
+	return p;
+}
+
+bool Node::owns(uint64_t address, uint64_t bytes) const
+{
+	uint64_t start = reinterpret_cast<uintptr_t>(ram_);
+
+	return address >= start && bytes <= kRamBytes && address - start <= kRamBytes - bytes;
+}
+
+int Node::attach(kgni_attach *a, const std::map<uint32_t, uint8_t> &tags)
+{
+	auto tag = tags.find(a->cookie);
+
+	if (tag == tags.end())
+		return -EPERM;
+	if (a->ptag != GNI_FIND_ALLOC_PTAG && a->ptag != tag->second)
+		return -EACCES;
+	if (next_fmad_ >= ARIES_FMA_DESCRIPTORS)
+		return -ENOSPC;
+	a->ptag = tag->second;
+	a->pe = number_;
+	a->owner = next_owner_++;
+	a->fmad = next_fmad_++;
+	write64(ARIES_PTAG_KEY_N(uint64_t{a->ptag}), ARIES_PTAG_KEY_VALID_MASK | a->cookie);
+	write64(ARIES_FMAD_CTL_N(uint64_t{a->fmad}),
+		ARIES_FMAD_CTL_ENABLE_MASK | uint64_t{a->ptag} << 8 | uint64_t{a->owner} << 16);
+	return 0;
+}
+
+unsigned char *Node::area(uint32_t fmad) const
+{
+	return desc_base_ + size_t{fmad} * ARIES_DESC_STRIDE;
+}
+
+void Node::doorbell(uint32_t fmad, uint64_t offset, uint64_t value)
+{
+	aries_nic_write(nic_, ARIES_BAR_FMA, uint64_t{fmad} * ARIES_FMA_STRIDE + ARIES_FMA_DOORBELL + offset, 8, value);
+}
+
+int Node::cq_create(uint32_t owner, kgni_cq_create *c)
+{
+	uint64_t log2 = std::max<uint64_t>(ARIES_CQ_LOG2_MIN, static_cast<uint64_t>(std::bit_width(c->entries)));
+	uint64_t slots = uint64_t{1} << log2;
+	uint32_t cq = next_cq_++;
+	void *memory = alloc(ARIES_CQ_HEADER_BYTES + slots * 8);
+
+	queues_[cq] = {owner, static_cast<uint32_t>(slots), static_cast<uint64_t *>(memory)};
+	write64(ARIES_CQ_BASE_N(uint64_t{cq}), bus(memory));
+	write64(ARIES_CQ_CTL_N(uint64_t{cq}),
+		ARIES_CQ_CTL_VALID_MASK | (c->flags & KGNI_CQ_BLOCKING ? ARIES_CQ_CTL_IRQ_MASK : 0) | log2 << 8 |
+			uint64_t{owner} << 16 | uint64_t{1} << 32 | uint64_t{c->delay} << 40);
+	c->entries = static_cast<uint32_t>(slots);
+	c->cq = cq;
+	c->mmap_size = ARIES_CQ_HEADER_BYTES + slots * 8;
+	return 0;
+}
+
+int Node::cq_destroy(uint32_t cq)
+{
+	if (!queues_.erase(cq))
+		return -ENOENT;
+	write64(ARIES_CQ_CTL_N(uint64_t{cq}), 0);
+	return 0;
+}
+
+bool Node::has_entry(uint32_t cq) const
+{
+	const Queue &q = queues_.at(cq);
+	uint64_t consumed = __atomic_load_n(q.memory, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(&q.memory[ARIES_CQ_HEADER_BYTES / 8 + consumed % q.slots], __ATOMIC_ACQUIRE) != 0;
+}
+
+int Node::cq_wait(kgni_cq_wait *w)
+{
+	auto *cqs = reinterpret_cast<const uint32_t *>(w->cqs);
+	auto limit = std::chrono::milliseconds(std::min<uint64_t>(w->timeout_ms, 10000));
+	auto end = std::chrono::steady_clock::now() + limit;
+
+	for (;;) {
+		std::unique_lock guard(mutex_);
+		uint64_t seen = interrupts_;
+		guard.unlock();
+		for (uint32_t i = 0; i < w->count; i++)
+			write32(ARIES_CQI_ARM, cqs[i]);
+		for (uint32_t i = 0; i < w->count; i++) {
+			if (has_entry(cqs[i])) {
+				w->which = i;
+				return 0;
+			}
+		}
+		guard.lock();
+		if (!interrupted_.wait_until(guard, end, [&] { return interrupts_ != seen; }))
+			return -ETIMEDOUT;
+	}
+}
+
+int Node::mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m)
+{
+	uint64_t first = m->address & ~uint64_t{kPage - 1};
+	uint64_t pages = (m->address + m->length - first + kPage - 1) / kPage;
+	uint32_t mdh = next_mdh_++;
+
+	if (!owns(first, pages * kPage))
+		return -EFAULT;
+	if (mdh >= ARIES_MDD_ENTRIES)
+		return -ENOSPC;
+	auto *table = reinterpret_cast<uint64_t *>(alloc(pages * 8));
+	for (uint64_t i = 0; i < pages; i++) {
+		uint64_t page = bus(reinterpret_cast<void *>(first)) + i * kPage;
+		table[i] = page | ARIES_PTE_VALID | (m->flags & KGNI_MEM_READ_ONLY ? 0 : ARIES_PTE_WRITE);
+	}
+	uint64_t ctl = ARIES_MDD_CTL_VALID_MASK | uint64_t{ptag} << 8 | uint64_t{12} << 16 | uint64_t{owner} << 40;
+	if (m->flags & KGNI_MEM_READ_ONLY)
+		ctl |= ARIES_MDD_CTL_READ_ONLY_MASK;
+	if (m->cq != KGNI_NO_CQ)
+		ctl |= ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t{m->cq} << 24;
+	write64(ARIES_MDD_BASE_N(uint64_t{mdh}), first & kOffsetMask);
+	write64(ARIES_MDD_LENGTH_N(uint64_t{mdh}), pages * kPage);
+	write64(ARIES_MDD_TABLE_N(uint64_t{mdh}), bus(table));
+	write64(ARIES_MDD_CTL_N(uint64_t{mdh}), ctl);
+	owners_[mdh] = owner;
+	m->mdh = mdh;
+	m->base = first;
+	m->pages = pages;
+	m->page_shift = 12;
+	return 0;
+}
+
+int Node::mem_deregister(uint32_t mdh)
+{
+	if (!owners_.erase(mdh))
+		return -ENOENT;
+	write32(ARIES_INV_MDD, mdh);
+	while (aries_nic_read(nic_, 0, ARIES_INV_STATUS, 4))
+		usleep(10);
+	return 0;
+}
+
+void Node::close(uint32_t owner, uint32_t fmad)
+{
+	write64(ARIES_FMAD_CTL_N(uint64_t{fmad}), 0);
+	std::erase_if(owners_, [&](const auto &o) {
+		if (o.second != owner)
+			return false;
+		write32(ARIES_INV_MDD, o.first);
+		while (aries_nic_read(nic_, 0, ARIES_INV_STATUS, 4))
+			usleep(10);
+		return true;
+	});
+	std::erase_if(queues_, [&](const auto &q) {
+		if (q.second.owner == owner)
+			write64(ARIES_CQ_CTL_N(uint64_t{q.first}), 0);
+		return q.second.owner == owner;
+	});
+}
+
+} // namespace model
