@@ -35,7 +35,11 @@ struct Layout {
 	}
 
 	/** True when it fits into a region of @p bytes, and the numbers make sense. */
-	bool fits(size_t bytes) const { return size <= bytes && count <= bytes && count * stride() <= bytes; }
+	bool fits(size_t bytes) const
+	{
+		constexpr size_t most = size_t(1) << 40;
+		return bytes <= most && size <= bytes && count <= bytes && (!count || stride() <= bytes / count);
+	}
 };
 
 /** Transfers of @p size bytes that fit into @p bytes, at least 1 and at most @p most. */

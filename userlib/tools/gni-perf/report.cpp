@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report.h"
 
-#include <algorithm>
 #include <cinttypes>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -16,18 +14,6 @@ namespace perf
 {
 
 using tools::format;
-
-uint64_t Samples::percentile(double percent)
-{
-	if (values_.empty())
-		return 0;
-	if (!sorted_) {
-		std::sort(values_.begin(), values_.end());
-		sorted_ = true;
-	}
-	auto rank = static_cast<size_t>(std::ceil(percent / 100 * static_cast<double>(values_.size())));
-	return values_[std::clamp<size_t>(rank, 1, values_.size()) - 1];
-}
 
 namespace
 {

@@ -12,24 +12,10 @@
 #include <vector>
 
 #include "options.h"
+#include "samples.h"
 
 namespace perf
 {
-
-/** Latencies of single transfers. */
-class Samples
-{
-public:
-	void add(uint64_t ns) { values_.push_back(ns); }
-	size_t count() const { return values_.size(); }
-
-	/** Nearest-rank percentile, @p percent from 0 to 100; 0 without samples. */
-	uint64_t percentile(double percent);
-
-private:
-	std::vector<uint64_t> values_;
-	bool sorted_ = false;
-};
 
 /** Result of one test and size. Empty values were not measured. */
 struct Row {

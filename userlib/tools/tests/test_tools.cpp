@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * The parts of the tools that decide whether a transfer was right, without any NIC.
+ */
+#include <csetjmp>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "common/failure.h"
+#include "common/kvs.h"
+#include "common/pattern.h"
+#include "common/place.h"
+#include "gni-isolation/handle.h"
+#include "gni-perf/layout.h"
+#include "gni-perf/samples.h"
+
+/* Last: it makes a macro of the name fail, which the standard library uses. */
+extern "C" {
+#include <cmocka.h>
+}
+
+namespace
+{
+
+template <class Error, class Call> bool throws(Call call)
+{
+	try {
+		call();
+	} catch (const Error &) {
+		return true;
+	}
+	return false;
+}
+
+void each_wrong_byte_is_found(void **)
+{
+	for (size_t size : {1u, 7u, 8u, 9u, 64u, 100u}) {
+		std::vector<uint8_t> data(size);
+		tools::pattern_fill(data.data(), size, 5);
+		assert_false(tools::pattern_check(data.data(), size, 5).found);
+		for (size_t at = 0; at < size; at++) {
+			uint8_t right = data[at];
+			data[at] ^= 0x10;
+			tools::Mismatch m = tools::pattern_check(data.data(), size, 5);
+			assert_true(m.found);
+			assert_int_equal(m.offset, at);
+			assert_int_equal(m.expected, right);
+			assert_int_equal(m.got, data[at]);
+			data[at] = right;
+		}
+	}
+}
+
+/* Data of an earlier transfer must not pass for that of a later one. */
+void another_seed_is_another_pattern(void **)
+{
+	uint8_t data[64];
+	tools::pattern_fill(data, sizeof(data), 1);
+	for (uint64_t seed = 2; seed < 1000; seed++)
+		assert_true(tools::pattern_check(data, sizeof(data), seed).found);
+}
+
+void guards_on_both_sides(void **)
+{
+	constexpr size_t size = 40;
+	std::vector<uint8_t> room(size + 2 * tools::guard_size);
+	uint8_t *data = room.data() + tools::guard_size;
+	tools::guard_fill(room.data(), room.size());
+	tools::pattern_fill(data, size, 9);
+	assert_false(tools::guard_check(data, size).found);
+	data[-1] = 0;
+	assert_int_equal(tools::guard_check(data, size).offset, -1);
+	data[-1] = tools::guard_byte;
+	data[size] = 0;
+	assert_int_equal(tools::guard_check(data, size).offset, size);
+	data[size] = tools::guard_byte;
+	room.front() = 1;
+	assert_int_equal(tools::guard_check(data, size).offset, -static_cast<int64_t>(tools::guard_size));
+}
+
+void slots_do_not_touch(void **)
+{
+	for (uint64_t size : {1u, 63u, 64u, 4096u, 8191u})
+		for (uint64_t step : {0u, 1u, 5u, 63u}) {
+			perf::Layout layout;
+			layout.size = size;
+			layout.count = 64;
+			layout.align_step = step;
+			for (uint64_t n = 0; n < layout.count; n++) {
+				assert_true(layout.at(n) >= n * layout.stride() + tools::guard_size);
+				assert_true(layout.at(n) + size + tools::guard_size <= (n + 1) * layout.stride());
+			}
+			assert_true(layout.fits(layout.count * layout.stride()));
+			assert_false(layout.fits(layout.count * layout.stride() - 1));
+		}
+	perf::Layout huge;
+	huge.size = ~0ull - 8;
+	huge.count = ~0ull;
+	assert_false(huge.fits(1u << 20));
+}
+
+void percentiles(void **)
+{
+	perf::Samples samples;
+	assert_int_equal(samples.percentile(50), 0);
+	for (uint64_t n = 100; n >= 1; n--)
+		samples.add(n);
+	assert_int_equal(samples.percentile(0), 1);
+	assert_int_equal(samples.percentile(50), 50);
+	assert_int_equal(samples.percentile(99), 99);
+	assert_int_equal(samples.percentile(100), 100);
+	samples.add(1000);
+	assert_int_equal(samples.percentile(100), 1000);
+}
+
+void numbers(void **)
+{
+	assert_int_equal(tools::parse_number("64K", "x", 1 << 20), 65536);
+	assert_int_equal(tools::parse_number("0x10", "x", 16), 16);
+	for (const char *bad : {"", "-1", "1x", "17", "99999999999999999999", "1T"})
+		assert_true(throws<tools::UsageError>([&] { tools::parse_number(bad, "x", 16); }));
+}
+
+void forged_handles_keep_the_rest(void **)
+{
+	gni_mem_handle_t handle = {0x0123000000abcdefu, 0x0000000c00000004u};
+	assert_int_equal(isolation::handle_mdh(handle), 0x012);
+	gni_mem_handle_t other = isolation::with_mdh(handle, 0xfed);
+	assert_int_equal(isolation::handle_mdh(other), 0xfed);
+	assert_true((other.qword1 & 0x000fffffffffffffu) == (handle.qword1 & 0x000fffffffffffffu));
+	gni_mem_handle_t bad = isolation::with_bad_crc(other);
+	assert_true(bad.qword2 != other.qword2);
+	assert_true(isolation::with_mdh(bad, 0xfed).qword2 == other.qword2);
+}
+
+void exchange(const std::string &spec)
+{
+	tools::Deadline limit(20);
+	std::thread second([&] {
+		auto kvs = tools::open_kvs(spec, "job", 1, limit);
+		kvs->put("from/1", "two words");
+		assert_string_equal(kvs->get("from/0", limit).c_str(), "hello");
+		kvs->barrier("end", 1, 2, limit);
+	});
+	{
+		auto kvs = tools::open_kvs(spec, "job", 0, limit);
+		kvs->put("from/0", "hello");
+		assert_string_equal(kvs->get("from/1", limit).c_str(), "two words");
+		assert_true(throws<tools::Failure>([&] { kvs->get("nobody", tools::Deadline(0.05)); }));
+		kvs->barrier("end", 0, 2, limit);
+		second.join();
+	}
+}
+
+void stores(void **)
+{
+	char dir[] = "/tmp/test-tools.XXXXXX";
+	assert_non_null(mkdtemp(dir));
+	exchange(std::string("dir:") + dir);
+	std::filesystem::remove_all(dir);
+	exchange("tcp:127.0.0.1:" + std::to_string(20000 + getpid() % 20000));
+	for (const char *bad : {"", "dir", "dir:", "ftp:x", "tcp:nowhere"})
+		assert_true(throws<tools::UsageError>([&] { tools::open_kvs(bad, "", 1, tools::Deadline(0.05)); }));
+	assert_true(throws<tools::Failure>([] { tools::open_kvs("unix:/nowhere", "", 0, tools::Deadline(0.05)); }));
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(each_wrong_byte_is_found),
+		cmocka_unit_test(another_seed_is_another_pattern),
+		cmocka_unit_test(guards_on_both_sides),
+		cmocka_unit_test(slots_do_not_touch),
+		cmocka_unit_test(percentiles),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(forged_handles_keep_the_rest),
+		cmocka_unit_test(stores),
+	};
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
