@@ -123,7 +123,7 @@ Presence Membership::examine(uint32_t node, uint64_t now) noexcept
 	return uint32_t(slot.member.load()) == MEMBER_ALIVE ? Presence::ALIVE : Presence::DEAD;
 }
 
-bool Membership::holder_alive(uint32_t word) noexcept
+bool Membership::holder_alive(uint32_t word, bool ask) noexcept
 {
 	const uint32_t node = (word & 0xffff) - 1;
 
@@ -133,7 +133,7 @@ bool Membership::holder_alive(uint32_t word) noexcept
 
 	if (uint16_t(member >> 32) != uint16_t(word >> 16))
 		return false;
-	return presence(node, now_ns()) == Presence::ALIVE;
+	return presence(node, now_ns()) == Presence::ALIVE && (!ask || segment_.member_locked(node));
 }
 
 bool Membership::in_flight(unsigned int phase) noexcept

@@ -55,8 +55,8 @@ public:
 
 	/** Word that names this member as the holder of a lock in the segment; never 0. */
 	uint32_t lock_word() const noexcept { return lock_word_; }
-	/** Whether the member that a lock word names still lives. */
-	bool holder_alive(uint32_t word) noexcept;
+	/** Whether the member that a lock word names still lives; @ask: ask the kernel, whatever the lease says. */
+	bool holder_alive(uint32_t word, bool ask = false) noexcept;
 
 	/**
 	 * Whether peers still are in accesses of our memory that began in @phase.

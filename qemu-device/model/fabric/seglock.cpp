@@ -10,13 +10,14 @@ namespace
 {
 
 constexpr unsigned int SPINS = 64;
+constexpr uint64_t ASK_NS = 1'000'000; /* a critical section takes a thousandth of that */
 constexpr uint64_t GIVE_UP_NS = 1'000'000'000;
 
 } // namespace
 
 void SegLock::wait(Membership &members) noexcept
 {
-	const uint64_t deadline = now_ns() + GIVE_UP_NS;
+	const uint64_t start = now_ns();
 
 	while (!held_) {
 		for (unsigned int i = 0; i < SPINS; i++) {
@@ -32,13 +33,15 @@ void SegLock::wait(Membership &members) noexcept
 		sched_yield();
 		uint32_t holder = word_.load(std::memory_order_relaxed);
 
-		if (holder && !members.holder_alive(holder) &&
+		const uint64_t waited = now_ns() - start;
+
+		if (holder && !members.holder_alive(holder, waited > ASK_NS) &&
 		    word_.compare_exchange_strong(holder, members.lock_word(), std::memory_order_acquire)) {
 			held_ = true;
 			stolen_ = true;
 			return;
 		}
-		if (now_ns() > deadline)
+		if (waited > GIVE_UP_NS)
 			return;
 	}
 }

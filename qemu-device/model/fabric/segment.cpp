@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fabric/segment.hpp"
+#include "fabric/wake.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -78,10 +79,19 @@ Segment::~Segment()
 		struct flock fl = member_lock(F_UNLCK, node_, 1);
 
 		fcntl(fd_, F_OFD_SETLK, &fl);
-		if (!any_member())
+		if (!any_member()) {
+			remove_sockets();
 			unlink(path_.c_str());
+		}
 	}
 	release();
+}
+
+/* Those of members that were killed. */
+void Segment::remove_sockets() const noexcept
+{
+	for (uint32_t n = 0; n < nodes_; n++)
+		unlink(wake_path(path_, n).c_str());
 }
 
 void Segment::release() noexcept

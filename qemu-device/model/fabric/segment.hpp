@@ -72,6 +72,7 @@ private:
 	void map();
 	bool any_member() const;
 	bool lock_member(uint32_t node);
+	void remove_sockets() const noexcept;
 	void release() noexcept;
 
 	std::string path_;

@@ -35,7 +35,7 @@ Wake::Wake(Segment &segment, uint32_t node) : segment_(segment), node_(node)
 
 	if (made) {
 		/* Whoever left this name is gone: the node's lock is ours. */
-		unlinkat(dir_, (base_ + ".wake" + std::to_string(node)).c_str(), 0);
+		unlinkat(dir_, wake_path(base_, node).c_str(), 0);
 		made = bind(fd_, reinterpret_cast<sockaddr *>(&addr), sizeof(addr)) == 0;
 	}
 	if (!made) {
@@ -52,7 +52,7 @@ Wake::Wake(Segment &segment, uint32_t node) : segment_(segment), node_(node)
 
 Wake::~Wake()
 {
-	unlinkat(dir_, (base_ + ".wake" + std::to_string(node_)).c_str(), 0);
+	unlinkat(dir_, wake_path(base_, node_).c_str(), 0);
 	close(fd_);
 	close(dir_);
 }

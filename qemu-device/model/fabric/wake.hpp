@@ -10,6 +10,12 @@
 namespace aries
 {
 
+/** Name of a member's socket. */
+inline std::string wake_path(const std::string &fabric, uint32_t node)
+{
+	return fabric + ".wake" + std::to_string(node);
+}
+
 class Wake
 {
 public:

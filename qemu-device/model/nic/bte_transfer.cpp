@@ -43,13 +43,16 @@ uint8_t Bte::local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit 
 	uint8_t status;
 
 	if (work.physical()) {
-		status = local.physical() ? physical_runs(*local.ram(), desc.local_offset + at, bytes, list)
-					  : uint8_t(ARIES_ST_TRANSLATION);
+		status = local.admit_physical();
+		if (status != ARIES_ST_OK)
+			return status;
+		status = physical_runs(*local.ram(), desc.local_offset + at, bytes, list);
 	} else {
 		status = local.admit_local(desc.local_mdh, work.rights.ptag(), desc.local_offset, desc.length,
 					   !work.put());
-		if (status == ARIES_ST_OK)
-			status = local.runs((desc.local_offset + at) & OFFSET_MASK, bytes, !work.put(), list);
+		if (status != ARIES_ST_OK)
+			return status;
+		status = local.runs((desc.local_offset + at) & OFFSET_MASK, bytes, !work.put(), list);
 	}
 	return status == ARIES_ST_OK ? status : status | ARIES_ST_LOCAL;
 }

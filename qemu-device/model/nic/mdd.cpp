@@ -35,11 +35,13 @@ bool MddTable::publish(uint32_t mdh, const MddView &view) noexcept
 	return true;
 }
 
+/* Over a drain still under way (reset, bus mastering off) both phases have to be empty once. */
 void MddTable::next_epoch(uint32_t what) noexcept
 {
+	both_phases_ = draining();
 	phase_ = core_.own().epoch.fetch_add(1, std::memory_order_seq_cst) & 1;
 	draining_ = true;
-	what_ = what;
+	what_ = both_phases_ ? ALL : what;
 }
 
 bool MddTable::invalidate(uint32_t mdh) noexcept
@@ -47,15 +49,12 @@ bool MddTable::invalidate(uint32_t mdh) noexcept
 	if (draining())
 		return false;
 	core_.own().mdd[mdh].ctl.store(0, std::memory_order_seq_cst);
-	both_phases_ = false;
 	next_epoch(mdh);
 	return true;
 }
 
-/* A reset does not wait for an invalidation under way: then both phases have to empty once. */
 void MddTable::invalidate_all() noexcept
 {
-	both_phases_ = draining();
 	for (auto &mdd : core_.own().mdd) {
 		if (mdd.ctl.load(std::memory_order_relaxed))
 			mdd.ctl.store(0, std::memory_order_seq_cst);

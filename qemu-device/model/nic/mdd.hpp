@@ -56,11 +56,14 @@ public:
 	/** False if an invalidation is still draining. */
 	bool invalidate(uint32_t mdh) noexcept;
 	void invalidate_all() noexcept;
+	/** Starts a drain that invalidates nothing. */
+	void next_epoch() noexcept { next_epoch(NONE); }
 	/** True while accesses that began before the last invalidation are in flight. */
 	bool draining() noexcept;
 
 private:
 	static constexpr uint32_t ALL = UINT32_MAX;
+	static constexpr uint32_t NONE = UINT32_MAX - 1;
 
 	void next_epoch(uint32_t what) noexcept;
 

@@ -131,7 +131,7 @@ void Nic::doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t valu
 void Nic::set_ram(const aries_ram *ram, size_t count)
 {
 	maps_.set_own(ram, count);
-	registers_.ram_changed();
+	registers_.quiesce();
 	maps_.reap_own();
 }
 
@@ -143,6 +143,8 @@ void Nic::set_bus_master(bool on) noexcept
 		online.fetch_or(ONLINE_MASTER);
 	else
 		online.fetch_and(~uint32_t(ONLINE_MASTER));
+	if (!on)
+		registers_.quiesce();
 }
 
 void Nic::reset() noexcept

@@ -283,19 +283,15 @@ void RegisterFile::drain() noexcept
 		usleep(500);
 }
 
-void RegisterFile::ram_changed() noexcept
+void RegisterFile::quiesce() noexcept
 {
 	std::lock_guard guard(mutex_);
 
-	/* Writers of our queues load the map under the queue's lock, all others inside a visit. */
+	/* Writers of our queues hold the queue's lock, all others are in a visit. */
 	cqs_.fence();
-	for (unsigned int i = 0; i < DRAIN_STEPS; i++) {
-		const Flight &mine = core_.segment.flight(core_.node, core_.node);
-
-		if (!mine.inflight[0].load() && !mine.inflight[1].load())
-			return;
-		usleep(500);
-	}
+	drain();
+	mdds_.next_epoch();
+	drain();
 }
 
 uint64_t RegisterFile::sum(unsigned int which) const noexcept

@@ -23,6 +23,9 @@ uint8_t target_state(Core &core, uint32_t node, uint64_t now) noexcept
 
 uint8_t Visit::admit(const Access &access) noexcept
 {
+	/* Looked at again inside the visit: who switches a NIC off waits for visits. */
+	if ((slot_.online.load(std::memory_order_acquire) & ONLINE_ALL) != ONLINE_ALL)
+		return ARIES_ST_TIMEOUT;
 	mdd_ = mdd_load(slot_, access.mdh);
 	if (access.mdh >= ARIES_MDD_ENTRIES || !mdd_.valid())
 		return ARIES_ST_MDD;
@@ -46,6 +49,8 @@ uint8_t Visit::admit(const Access &access) noexcept
 
 uint8_t Visit::admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t bytes, bool write) noexcept
 {
+	if ((slot_.online.load(std::memory_order_acquire) & ONLINE_ALL) != ONLINE_ALL)
+		return ARIES_ST_DISABLED;
 	mdd_ = mdd_load(slot_, mdh);
 	if (mdh >= ARIES_MDD_ENTRIES || !mdd_.valid())
 		return ARIES_ST_LOCAL_MDD;

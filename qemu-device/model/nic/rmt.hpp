@@ -48,7 +48,7 @@ public:
 	/** All checks of a request but translation, in the order key, bounds, rights. Return: ARIES_ST_* */
 	uint8_t admit(const Access &access) noexcept;
 
-	/** The same for a range of our own memory (no key; codes carry ARIES_ST_LOCAL). */
+	/** The same for a range of our own memory (no key; codes carry ARIES_ST_LOCAL; ARIES_ST_DISABLED if switched off). */
 	uint8_t admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t bytes, bool write) noexcept;
 
 	template <size_t N> uint8_t runs(uint64_t offset, uint64_t bytes, bool write, RunList<N> &list) noexcept
@@ -61,10 +61,12 @@ public:
 	}
 
 	/** Bus addresses instead of a memory domain, of our own node. */
-	bool physical() noexcept
+	uint8_t admit_physical() noexcept
 	{
-		ram_ = core_.maps.of(node_);
-		return ram_ != nullptr;
+		ram_ = core_.maps.own();
+		if ((slot_.online.load(std::memory_order_acquire) & ONLINE_ALL) != ONLINE_ALL)
+			return ARIES_ST_DISABLED;
+		return ram_ ? ARIES_ST_OK : ARIES_ST_LOCAL_TRANSLATION;
 	}
 
 	const RamMap *ram() const noexcept { return ram_; }
