@@ -30,7 +30,7 @@ static int aries_cq_alloc_mem(struct aries_dev *ad, struct aries_cq *cq)
 {
 	cq->size = PAGE_ALIGN(ARIES_CQ_HEADER_BYTES + (8ul << cq->log2));
 	cq->page = dma_alloc_pages(&ad->pdev->dev, cq->size, &cq->dma, DMA_BIDIRECTIONAL,
-				   GFP_KERNEL | __GFP_NOWARN);
+				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!cq->page)
 		return -ENOMEM;
 	cq->mem = page_address(cq->page);
@@ -92,7 +92,7 @@ static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
 
 static struct aries_cq *aries_cq_new(struct aries_dev *ad, const struct kgni_cq_create *arg)
 {
-	struct aries_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL);
+	struct aries_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
 
 	if (!cq)
 		return ERR_PTR(-ENOMEM);

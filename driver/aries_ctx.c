@@ -24,7 +24,7 @@
  */
 struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping)
 {
-	struct aries_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	struct aries_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
@@ -91,7 +91,8 @@ void aries_ctx_free(struct aries_ctx *ctx)
  * aries_ctx_status() - may this file still use the NIC?
  * @ctx: attachment
  *
- * Context: state_sem held. Return: 0, -ENODEV the NIC is gone, -EIO it was reset.
+ * Context: state_sem held.
+ * Return: 0, -ENODEV the NIC is gone or does not answer, -EIO it was reset.
  */
 int aries_ctx_status(struct aries_ctx *ctx)
 {
@@ -100,7 +101,7 @@ int aries_ctx_status(struct aries_ctx *ctx)
 		return -ENODEV;
 	if (ctx->dead || ctx->ad->state == ARIES_STATE_RESET)
 		return -EIO;
-	return 0;
+	return READ_ONCE(ctx->ad->hw_ok) ? 0 : -ENODEV;
 }
 
 /**

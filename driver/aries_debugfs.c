@@ -167,7 +167,10 @@ static int aries_registers_show(struct seq_file *m, void *unused)
 	for (i = 0; i < ARRAY_SIZE(aries_reg_rows); i++) {
 		const struct aries_reg_row *row = &aries_reg_rows[i];
 
-		for (n = 0; row->dump && n < row->count; n++) {
+		/* no keys here: they are the cookies, which keep others out */
+		if (!row->dump || row->offset == ARIES_PTAG_KEY)
+			continue;
+		for (n = 0; n < row->count; n++) {
 			u32 at = row->offset + n * row->stride;
 			u64 value = row->width == 64 ? aries_rd64(ad, at) : aries_rd32(ad, at);
 

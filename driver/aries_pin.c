@@ -75,7 +75,10 @@ static int aries_pin_table(struct aries_mem *mem)
 	struct page **pages;
 	int rc;
 
-	pages = kvmalloc_array(mem->npages, sizeof(*pages), GFP_KERNEL);
+	/* a length that cannot be pinned is the caller's mistake, not worth a line in the log */
+	if (mem->npages > totalram_pages())
+		return -ENOMEM;
+	pages = kvmalloc_array(mem->npages, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages)
 		return -ENOMEM;
 	rc = aries_pin_pages(mem, pages);
@@ -104,7 +107,7 @@ out:
 struct aries_mem *aries_pin(struct aries_dev *ad, unsigned long start, unsigned long npages,
 			    bool read_only)
 {
-	struct aries_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
+	struct aries_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
 	int rc;
 
 	if (!mem)
