@@ -2,6 +2,7 @@
 /*
  * The PCI function: probe and remove, function reset, error recovery, surprise removal.
  */
+#include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -55,6 +56,12 @@ static int aries_pci_enable(struct aries_dev *ad)
 	rc = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(ARIES_DMA_BITS));
 	if (rc)
 		goto err_regions;
+	/* processes and peers poll on memory: nobody could do cache maintenance for them */
+	if (!dev_is_dma_coherent(&pdev->dev)) {
+		dev_err(&pdev->dev, "DMA is not cache coherent here\n");
+		rc = -EOPNOTSUPP;
+		goto err_regions;
+	}
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	rc = aries_pci_map(ad);
 	if (rc)

@@ -13,6 +13,9 @@
 #define ARIES_PTE_LARGE_MAX 36 /* N02 */
 #define ARIES_PTE_TABLE_MAX (4ul << 20) /* what the page allocator gives in one piece */
 
+static_assert(PAGE_SIZE == 4096, "the NIC's small pages are 4 KiB");
+static_assert(ARIES_PTES_PER_PAGE * sizeof(__le64) == PAGE_SIZE);
+
 static unsigned int aries_pte_align(u64 value, unsigned int shift)
 {
 	return value ? min_t(unsigned int, shift, __ffs64(value)) : shift;

@@ -77,7 +77,10 @@ struct kgni_query {
  * tag belongs to another cookie or the cookie to another tag, EBUSY the file
  * is attached already, ENOSPC no FMA descriptor or tag left, EPROTO the ABI
  * version differs, EINVAL bad tag (0, or a kernel tag 1, 2, 254 without
- * CAP_SYS_ADMIN) or unknown mode, ENODEV the NIC is gone, EIO it is in reset.
+ * CAP_SYS_ADMIN) or unknown mode, EOPNOTSUPP GNI_CDM_MODE_USE_PCI_IOMMU where
+ * no IOMMU translates for the NIC, ENODEV the NIC is gone or does not answer,
+ * EIO it is in reset or was reset since open(). The last two are errors of
+ * every other call too.
  */
 struct kgni_attach {
 	__u32 argsz;
@@ -102,14 +105,14 @@ struct kgni_attach {
  * @argsz: in
  * @entries: in: entries wanted, at least 1; out: slots, a power of two greater than that
  * @flags: in: KGNI_CQ_BLOCKING
- * @delay: in: entries per interrupt of a blocking queue, 0 for each
+ * @delay: in: entries per interrupt of a blocking queue, 0 for each; at most @entries
  * @cq: out: number of the queue
  * @reserved: must be zero
  * @mmap_offset: out: for mmap(): header page and slots, @mmap_size bytes, read and write
  * @mmap_size: out
  *
  * Errors: EINVAL, ENOTCONN not attached, ENOSPC no queue left, EFBIG too many
- * entries, ENOMEM.
+ * entries (2^19 or more), ENOMEM no contiguous memory.
  */
 struct kgni_cq_create {
 	__u32 argsz;
@@ -171,7 +174,7 @@ struct kgni_cq_wait {
  *
  * Errors: EINVAL, ENOTCONN, ENOENT no such queue, ENOSPC no memory domain left,
  * ENOMEM, EFAULT not mapped, EACCES mapped read-only and KGNI_MEM_READ_ONLY not
- * set, EPERM over RLIMIT_MEMLOCK, EFBIG more than 1 TiB.
+ * set, EPERM over RLIMIT_MEMLOCK, EFBIG more than 1 TiB, EINTR killed.
  */
 struct kgni_mem_register {
 	__u32 argsz;
