@@ -147,6 +147,25 @@ template <size_t N> uint8_t physical_runs(const RamMap &ram, uint64_t gpa, uint6
 }
 
 /**
+ * memmove() in guest memory. Who writes there at once with whom is between the
+ * guests' programs, so the thread sanitizer is not shown these accesses.
+ */
+inline void move_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes) noexcept
+{
+#ifdef __SANITIZE_THREAD__
+	if (to <= from || to >= from + bytes) {
+		asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+	} else {
+		to += bytes - 1;
+		from += bytes - 1;
+		asm volatile("std; rep movsb; cld" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+	}
+#else
+	memmove(to, from, bytes);
+#endif
+}
+
+/**
  * Stores @bytes into guest memory. What a guest may poll on, 4 or 8 aligned
  * bytes, arrives in one piece and after all stores before it.
  */
@@ -164,7 +183,7 @@ inline void store_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes) noexce
 		__atomic_store_n(reinterpret_cast<uint32_t *>(to), value, __ATOMIC_RELEASE);
 	} else {
 		/* Source and target may be the same guest's and overlap. */
-		memmove(to, from, bytes);
+		move_bytes(to, from, bytes);
 	}
 }
 
