@@ -40,7 +40,7 @@ shell: kernel model qemu initramfs ## boot 2 nodes and give a shell on node 0
 		{ $(TOP)/scripts/cluster shell --name make-shell 0; $(TOP)/scripts/cluster down --name make-shell; }
 
 bench: kernel model qemu initramfs ## the job's table beside its floors, measured in the same run
-	@$(TOP)/scripts/bench.sh $(ARGS)
+	@$(TOP)/scripts/bench.py $(ARGS)
 
 ##@ Test
 check: kernel model qemu initramfs check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"

@@ -180,7 +180,8 @@ int Agent::run()
 		if (fds[0].revents & POLLOUT)
 			port_.flush();
 		if (fds[0].revents & (POLLIN | POLLHUP)) {
-			const bool open = port_.receive([this](Kind k, uint32_t i, std::string_view p) { handle(k, i, p); });
+			const bool open =
+				port_.receive([this](Kind k, uint32_t i, std::string_view p) { handle(k, i, p); });
 			// The port reads as closed until the host comes (back); nothing tells when.
 			if (!open)
 				usleep(100000);

@@ -101,8 +101,8 @@ def parse_nodes(text, count):
     numbers = []
     try:
         for part in text.split(","):
-            first, _, last = part.partition("-")
-            numbers.extend(range(int(first), int(last or first) + 1))
+            first, dash, last = part.partition("-")
+            numbers.extend(range(int(first), int(last if dash else first) + 1))
     except ValueError:
         raise ConfigError(f"'{text}' is not a list of node addresses such as 0 or 0,2-3") from None
     for number in numbers:

@@ -29,13 +29,23 @@ def users(name):
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
-        try:
-            links = [os.readlink(link) for link in (entry / "fd").iterdir()]
-        except OSError:
-            continue
-        if segment in links:
+        if segment in _links(entry / "fd"):
             pids.append(int(entry.name))
     return pids
+
+
+def _links(folder):
+    """Where the links of a folder in /proc lead; some vanish while one looks."""
+    targets = []
+    try:
+        for link in folder.iterdir():
+            try:
+                targets.append(os.readlink(link))
+            except OSError:
+                continue
+    except OSError:
+        pass
+    return targets
 
 
 def check_free(name):

@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run all layers of tests and add up their results.
+
+usage: check.py [--all] [--list] [LAYER...]
+
+The last line is "N passed, N failed, N skipped". A layer that cannot run counts
+as a failure. Exit status: 0 nothing failed, 1 something did, 2 wrong usage.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import time
+
+from opengni import layers, tap
+from opengni.errors import ClusterError
+
+SHOWN = 20
+
+
+def run_layer(name, function):
+    """One layer: its cases, a line on the terminal, failures below it."""
+    start = time.monotonic()
+    try:
+        cases = function()
+    except (layers.LayerError, ClusterError, OSError, ValueError) as error:
+        cases = [tap.Case(name, tap.FAIL, str(error))]
+    passed, failed, skipped = tap.count(cases)
+    print(f"{name:<12} {passed} passed, {failed} failed, {skipped} skipped   {time.monotonic() - start:.0f} s", flush=True)
+    bad = [case for case in cases if case.status == tap.FAIL]
+    for case in bad[:SHOWN]:
+        print(f"    FAILED {case.name}" + (f": {case.detail}" if case.detail else ""))
+    if len(bad) > SHOWN:
+        print(f"    and {len(bad) - SHOWN} more")
+    for case in cases:
+        if case.status == tap.SKIP:
+            print(f"    skipped {case.name}: {case.detail}")
+    if bad:
+        print(f"    logs: {layers.LOGS}")
+    return cases
+
+
+def main():
+    """Parse arguments, run, add up."""
+    parser = argparse.ArgumentParser(description="Run the tests and add up their results.")
+    parser.add_argument("--all", action="store_true", help="with the slow layers and tests")
+    parser.add_argument("--list", action="store_true", help="names of the layers")
+    parser.add_argument("layers", nargs="*", metavar="LAYER", help="only these")
+    args = parser.parse_args()
+    known = {name: function for name, function, _ in layers.LAYERS}
+    unknown = [name for name in args.layers if name not in known]
+    if unknown:
+        parser.error(f"no layer {unknown[0]!r}; there are {', '.join(known)}")
+    if args.list:
+        print("\n".join(known))
+        return 0
+    if args.all:
+        os.environ["OPENGNI_SLOW"] = "1"
+    chosen = args.layers or [name for name, _, slow in layers.LAYERS if args.all or not slow]
+    # A test run that is stopped must stop what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    cases = []
+    for name in chosen:
+        cases += run_layer(name, known[name])
+    passed, failed, skipped = tap.count(cases)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Install library, tools, headers, QEMU, module and agent; called by 'make install'.
+#
+#   install.sh DESTDIR PREFIX
+#
+# With an empty DESTDIR the module index is brought up to date as well. What was
+# installed is listed in PREFIX/share/opengni/files, for 'install.sh --remove'.
+
+. "$(dirname "$0")/lib.sh"
+
+remove() {
+	local list=$1/$2/share/opengni/files file
+	list=${list//\/\//\/}
+	[ -r "$list" ] || die "nothing is installed below $2 (no $list)"
+	while read -r file; do rm -f "$1$file"; done <"$list"
+	rm -rf "$(dirname "$list")"
+}
+
+if [ "${1:-}" = --remove ]; then
+	remove "${2:-}" "${3:-/usr/local}"
+	exit 0
+fi
+
+destdir=${1:-} prefix=${2:-/usr/local}
+stage=$BUILD/install
+rm -rf "$stage"
+
+"$TOP/scripts/build-meson.sh" "$BUILD/userlib-install" "$TOP/userlib" -Dprefix="$prefix" -Dlibdir=lib -Dtests=false >/dev/null
+meson install -C "$BUILD/userlib-install" --no-rebuild --quiet --destdir "$stage"
+for header in uapi/kgni_abi.h; do
+	install -D -m 644 "$TOP/driver/include/$header" "$stage$prefix/include/opengni/$header"
+done
+install -D -m 755 "$BUILD/agent/gni-agent" "$stage$prefix/sbin/gni-agent"
+ln -sf ../sbin/gni-agent "$stage$prefix/bin/gni-kvs"
+if [ -x "$BUILD/qemu/bin/qemu-system-x86_64" ]; then
+	install -D -m 755 "$BUILD/qemu/bin/qemu-system-x86_64" "$stage$prefix/libexec/opengni/qemu-system-x86_64"
+else
+	echo "install: QEMU is not built and left out ('make qemu' builds it)"
+fi
+release=$(cat "$BUILD/kernel-${KERNEL:-6.1}/release")
+install -D -m 644 "$BUILD/driver-$release/aries.ko" "$stage/lib/modules/$release/extra/aries.ko"
+for file in "$TOP"/driver/*.rules; do
+	[ ! -e "$file" ] || install -D -m 644 "$file" "$stage/lib/udev/rules.d/$(basename "$file")"
+done
+mkdir -p "$stage$prefix/share/opengni"
+(cd "$stage" && find . \( -type f -o -type l \) -printf '/%P\n' | sort) >"$stage$prefix/share/opengni/files"
+
+mkdir -p "$destdir/" 2>/dev/null || true
+tar -C "$stage" -c . | tar -C "$destdir/" -x --no-same-owner --no-overwrite-dir ||
+	die "cannot write below '$destdir$prefix': run as root, or give DESTDIR="
+if [ -z "$destdir" ]; then
+	ldconfig
+	depmod "$release" 2>/dev/null || true
+fi
+echo "installed $(wc -l <"$stage$prefix/share/opengni/files") files below ${destdir:-/}"

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The layers of tests that `make check` runs, each as a function that returns cases."""
+
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from . import host, tap
+from .config import ClusterConfig
+from .testing import SyncCluster, kernel_complaints
+
+TOP, BUILD = host.TOP, host.BUILD
+LOGS = BUILD / "check"
+KERNEL = os.environ.get("KERNEL", "6.1")
+JOBS = os.environ.get("JOBS") or str(host.cpus())
+GUEST_TIMEOUT = 900.0
+
+
+class LayerError(Exception):
+    """A layer could not run; that is a failure, never a skip."""
+
+
+def _command(name, argv, timeout, env=None):
+    """Run a program with its output in a log; (exit status, output)."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    log = LOGS / f"{name}.log"
+    with open(log, "wb") as out:
+        process = subprocess.Popen(argv, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=TOP,
+                                   env={**os.environ, **(env or {})}, start_new_session=True)
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 15)
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                process.wait()
+            raise LayerError(f"not finished after {timeout:g} s; log {log}") from None
+        except BaseException:
+            os.killpg(process.pid, 15)
+            process.wait()
+            raise
+    return status, log.read_text(encoding="utf-8", errors="replace")
+
+
+def _must(name, argv, timeout, env=None):
+    status, output = _command(name, argv, timeout, env)
+    if status:
+        tail = "\n".join("    " + line for line in output.splitlines()[-12:])
+        raise LayerError(f"{argv[0]} failed with status {status}; log {LOGS / (name + '.log')}\n{tail}")
+
+
+def _meson(name, source, options):
+    """Build a meson project with options and run its tests."""
+    build = BUILD / name
+    _must(f"{name}-build", [str(TOP / "scripts/build-meson.sh"), str(build), str(TOP / source), *options], 1200)
+    log = build / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    env = {
+        "CMOCKA_MESSAGE_OUTPUT": "TAP",
+        "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+        "TSAN_OPTIONS": "halt_on_error=1",
+    }
+    status, _ = _command(name, ["meson", "test", "-C", str(build), "--no-rebuild", "--num-processes", JOBS,
+                                "--timeout-multiplier", "3"], 1200, env)
+    cases = tap.parse_meson(log)
+    if status and not any(case.status == tap.FAIL for case in cases):
+        raise LayerError(f"meson test ended with status {status}; log {LOGS / (name + '.log')}")
+    return cases
+
+
+def model():
+    """Hardware model on the host."""
+    return _meson("model", "qemu-device/model", [])
+
+
+def model_sanitized():
+    """The same with address and undefined-behaviour sanitizers."""
+    return _meson("model-asan", "qemu-device/model", ["-Db_sanitize=address,undefined", "-Db_lundef=false"])
+
+
+def model_threads():
+    """The same with the thread sanitizer."""
+    return _meson("model-tsan", "qemu-device/model", ["-Db_sanitize=thread", "-Db_lundef=false"])
+
+
+def userlib():
+    """libugni on the host, over a kernel made of software, with sanitizers (its tests set them themselves)."""
+    return _meson("userlib-check", "userlib", [])
+
+
+def qtest():
+    """The device through QEMU's qtest, no guest."""
+    status, output = _command("qtest", [str(TOP / "scripts/run-qtest.sh")], 900)
+    if status and "1.." not in output:
+        raise LayerError(output.strip().splitlines()[-1] if output.strip() else f"run-qtest.sh ended with status {status}")
+    cases = tap.parse(output)
+    if status and not any(case.status == tap.FAIL for case in cases):
+        raise LayerError(f"run-qtest.sh ended with status {status}; log {LOGS / 'qtest.log'}")
+    return cases
+
+
+def guest():
+    """The driver's kselftests on one node."""
+    image = BUILD / f"initramfs-check-{KERNEL}.cpio"
+    cluster = SyncCluster(ClusterConfig(nodes=1, mem_mib=768, initrd=str(image)))
+    try:
+        cluster.up()
+        result = cluster.run(0, "cd /kselftest && exec ./run_kselftest.sh", timeout=GUEST_TIMEOUT)
+        kernel_log = cluster.run(0, "dmesg").stdout
+    finally:
+        cluster.down()
+    LOGS.mkdir(parents=True, exist_ok=True)
+    (LOGS / "guest.log").write_text(result.stdout + result.stderr, encoding="utf-8")
+    (LOGS / "guest-kernel.log").write_text(kernel_log, encoding="utf-8")
+    cases = tap.parse_kselftest(result.stdout)
+    complaints = kernel_complaints(kernel_log)
+    cases.append(tap.Case("kernel log without complaint", tap.FAIL if complaints else tap.PASS, "; ".join(complaints[:3])))
+    return cases
+
+
+class _Collector(unittest.TestResult):
+    """unittest results as cases, with a line to the log for each."""
+
+    def __init__(self, log):
+        super().__init__()
+        self.cases, self.log = [], log
+
+    def _add(self, test, status, detail=""):
+        name = test.id() if hasattr(test, "id") else str(test)
+        self.cases.append(tap.Case(name, status, detail.strip().splitlines()[-1] if detail.strip() else ""))
+        print(f"{status} {name}\n{detail}", file=self.log, flush=True)
+
+    def addSuccess(self, test):
+        self._add(test, tap.PASS)
+
+    def addError(self, test, err):
+        self._add(test, tap.FAIL, self._exc_info_to_string(err, test))
+
+    def addFailure(self, test, err):
+        self._add(test, tap.FAIL, self._exc_info_to_string(err, test))
+
+    def addSkip(self, test, reason):
+        self._add(test, tap.SKIP, reason)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self._add(subtest, tap.FAIL, self._exc_info_to_string(err, test))
+
+
+def _python(name, folder, pattern="test_*.py"):
+    """Python tests of a folder, in this process."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    loader = unittest.TestLoader()
+    sys.path.insert(0, str(TOP / "scripts"))
+    suite = loader.discover(str(TOP / folder), pattern, str(TOP / folder))
+    if not suite.countTestCases():
+        raise LayerError(f"no tests in {folder}")
+    with open(LOGS / f"{name}.log", "w", encoding="utf-8") as log:
+        collector = _Collector(log)
+        suite.run(collector)
+    return collector.cases
+
+
+def tool():
+    """The cluster tool and the counting of test results, without machines."""
+    return _python("tool", Path("selftests/tool"))
+
+
+def cluster():
+    """Nodes against each other: the job, isolation, kill and return."""
+    return _python("cluster", Path("selftests/cluster"))
+
+
+# name, function, whether it belongs to check-all only
+LAYERS = [
+    ("tool", tool, False),
+    ("model", model, False),
+    ("model-asan", model_sanitized, False),
+    ("model-tsan", model_threads, True),
+    ("userlib", userlib, False),
+    ("qtest", qtest, False),
+    ("guest", guest, False),
+    ("cluster", cluster, False),
+]

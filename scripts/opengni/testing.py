@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""For tests on the host: a cluster with plain (blocking) calls, and unittest cases around it.
+
+    class Mine(ClusterCase):
+        NODES = 2
+
+        def test_hello(self):
+            self.assertEqual(self.cluster.run(0, "uname -n").stdout, "node0\\n")
+
+One cluster serves all tests of a class. A test that leaves a node down boots it
+again with self.cluster.start(n), or gives its class one of its own.
+"""
+
+import asyncio
+import os
+import threading
+import time
+import unittest
+
+from . import host
+from .cluster import Cluster
+from .config import ClusterConfig
+
+
+class SyncJob:
+    """A job that runs; wait() for its end."""
+
+    def __init__(self, owner, job):
+        self._owner, self._job = owner, job
+
+    def wait(self, timeout=120.0):
+        """Results in rank order; NodeError if they take too long."""
+        return self._owner.call(self._job.wait(timeout))
+
+    def signal(self, number):
+        """A signal to every rank."""
+        self._owner.call(self._do(self._job.signal, number))
+
+    @staticmethod
+    async def _do(function, *arguments):
+        return function(*arguments)
+
+
+class SyncCluster:
+    """Cluster for code without an event loop: that runs in a thread of its own."""
+
+    def __init__(self, config):
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._cluster = self.call(self._make(config))
+        self.config = config
+
+    @staticmethod
+    async def _make(config):
+        return Cluster(config)
+
+    def call(self, coroutine):
+        """Run a coroutine in the loop's thread; its result."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def up(self):
+        """Boot all nodes."""
+        try:
+            self.call(self._cluster.up())
+        except BaseException:
+            self.down()
+            raise
+
+    def down(self):
+        """End all nodes, and the thread."""
+        self.call(self._cluster.down())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def run(self, node, argv, **options):
+        """Run a command (list, or text for the shell) on one node; Result(code, stdout, stderr)."""
+        return self.call(self._cluster.node(node).run(argv, **options))
+
+    def run_job(self, argv, timeout=120.0, **options):
+        """Run a program with a rank on every node; list of RankResult. Options: nodes, per_node, env, cwd, grace."""
+        return self.call(self._cluster.run_job(argv, timeout, **options))
+
+    def start_job(self, argv, **options):
+        """Start a program with a rank on every node; a SyncJob."""
+        async def start():
+            return self._cluster.start_job(argv, **options)
+        return SyncJob(self, self.call(start()))
+
+    def kill(self, node):
+        """SIGKILL the node's QEMU."""
+        self.call(self._cluster.node(node).kill())
+
+    def stop(self, node):
+        """End the node's QEMU in order."""
+        self.call(self._cluster.node(node).stop())
+
+    def start(self, node):
+        """Boot a node that is down, under its old address."""
+        self.call(self._cluster.node(node).start())
+
+    def running(self, node):
+        """Whether the node's QEMU runs."""
+        return self._cluster.node(node).running
+
+    def set_nic(self, node, name, value):
+        """Set a property of a node's NIC (fault injection)."""
+        self.call(self._cluster.node(node).set_nic(name, value))
+
+    def get_nic(self, node, name):
+        """Read a property of a node's NIC."""
+        return self.call(self._cluster.node(node).get_nic(name))
+
+    def qmp(self, node, name, arguments=None):
+        """A QMP command to a node's QEMU."""
+        return self.call(self._cluster.node(node).qmp(name, arguments))
+
+    def console(self, node):
+        """What the node has printed on its console."""
+        return self._cluster.node(node).paths.console.read_text(encoding="utf-8", errors="replace")
+
+
+def wait_until(condition, timeout=10.0, interval=0.1):
+    """Whether the condition comes true in time."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(interval)
+    return True
+
+
+def slow_tests():
+    """Whether tests that take minutes are wanted (make check-all)."""
+    return bool(os.environ.get("OPENGNI_SLOW"))
+
+
+# What a guest's kernel says when something is wrong with it or with the driver.
+KERNEL_COMPLAINTS = ("BUG:", "WARNING:", "Oops", "general protection", "Call Trace:", "refcount_t:", "hung task", "rcu: INFO")
+
+
+def kernel_complaints(text):
+    """Lines of a kernel log that must not be there."""
+    return [line for line in text.splitlines() if any(word in line for word in KERNEL_COMPLAINTS)]
+
+
+class ClusterCase(unittest.TestCase):
+    """Base of tests with one cluster per class; at its end the guests' kernels must not have complained."""
+
+    NODES = 2
+    CONFIG = {}
+    cluster = None
+
+    @classmethod
+    def setUpClass(cls):
+        options = {"initrd": str(host.BUILD / f"initramfs-check-{os.environ.get('KERNEL', '6.1')}.cpio"), **cls.CONFIG}
+        cls.cluster = SyncCluster(ClusterConfig(nodes=cls.NODES, **options))
+        cls.cluster.up()
+
+    @classmethod
+    def tearDownClass(cls):
+        complaints = []
+        try:
+            for node in range(cls.NODES):
+                if cls.cluster.running(node):
+                    complaints += kernel_complaints(cls.cluster.run(node, "dmesg").stdout)
+        finally:
+            cls.cluster.down()
+        if complaints:
+            raise AssertionError("a guest's kernel complained: " + "; ".join(complaints[:5]))
+
+    def succeed(self, results):
+        """Every rank of a job (or the Result of a command) ended with 0; else show why."""
+        for result in results if isinstance(results, list) else [results]:
+            if result.code:
+                where = f"rank {result.rank} on node {result.node}: " if hasattr(result, "rank") else ""
+                self.fail(f"{where}exit {result.code} {getattr(result, 'error', '')}\n{result.stdout[-2000:]}\n{result.stderr[-2000:]}")
+        return results

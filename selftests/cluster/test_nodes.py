@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The control channel: commands on nodes, their output, input and ends."""
+
+import hashlib
+import signal
+import threading
+import time
+
+from opengni import NodeError
+from opengni.testing import ClusterCase
+
+
+class Nodes(ClusterCase):
+    def test_output_and_exit_codes(self):
+        result = self.cluster.run(0, "echo out; echo err >&2; exit 7")
+        self.assertEqual((result.code, result.stdout, result.stderr), (7, "out\n", "err\n"))
+        self.assertEqual(self.cluster.run(1, ["uname", "-n"]).stdout, "node1\n")
+
+    def test_command_that_does_not_exist(self):
+        result = self.cluster.run(0, ["/nonexistent"])
+        self.assertEqual(result.code, 127)
+        self.assertIn("No such file", result.stderr)
+
+    def test_environment_and_folder(self):
+        result = self.cluster.run(1, "echo $WORD $OPENGNI_NODE/$OPENGNI_NODES; pwd", env={"WORD": "a b"}, cwd="/tmp")
+        self.assertEqual(result.stdout, "a b 1/2\n/tmp\n")
+
+    def test_much_data_both_ways(self):
+        data = bytes(range(256)) * 8192
+        result = self.cluster.run(0, "sha256sum", stdin=data)
+        self.assertEqual(result.stdout.split()[0], hashlib.sha256(data).hexdigest())
+        result = self.cluster.run(0, "head -c 3000000 /dev/zero | tr '\\0' x; echo end >&2")
+        self.assertEqual((len(result.stdout), result.stderr), (3000000, "end\n"))
+
+    def test_several_at_once(self):
+        results = []
+        threads = [threading.Thread(target=lambda i=i: results.append(self.cluster.run(i % 2, f"sleep 1; echo {i}").stdout))
+                   for i in range(8)]
+        start = time.monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(results), [f"{i}\n" for i in range(8)])
+        self.assertLess(time.monotonic() - start, 7)
+
+    def test_time_out_names_the_node_and_ends_the_command(self):
+        with self.assertRaisesRegex(NodeError, "node 0: 'sleep 77' did not end within 1 s"):
+            self.cluster.run(0, "sleep 77", timeout=1.0)
+        time.sleep(0.5)
+        self.assertNotIn("sleep 77", self.cluster.run(0, "ps | grep -v grep").stdout)
+
+    def test_signal(self):
+        job = self.cluster.start_job(["sh", "-c", "trap 'echo caught; exit 3' USR1; echo ready; while :; do sleep 0.1; done"])
+        time.sleep(1.0)
+        job.signal(signal.SIGUSR1)
+        self.assertEqual([(r.code, r.stdout) for r in job.wait(20)], [(3, "ready\ncaught\n")] * 2)
+
+    def test_background_child_does_not_keep_the_command(self):
+        start = time.monotonic()
+        self.assertEqual(self.cluster.run(0, "sleep 30 & echo done").stdout, "done\n")
+        self.assertLess(time.monotonic() - start, 10)
+
+    def test_the_driver_names_the_node(self):
+        for node in range(self.NODES):
+            result = self.cluster.run(node, "cat /sys/class/gni/kgni0/address /sys/class/gni/kgni0/nodes")
+            self.assertEqual(result.stdout.split(), [str(node), str(self.NODES)])
+
+
+class Jobs(ClusterCase):
+    def test_ranks_meet_through_the_key_value_service(self):
+        script = ("gni-kvs put from$OPENGNI_RANK $((OPENGNI_RANK * 10)) && gni-kvs barrier start $OPENGNI_RANKS &&"
+                  "for r in 0 1 2 3; do gni-kvs get from$r; done; gni-kvs add sum 1 >/dev/null")
+        results = self.succeed(self.cluster.run_job(["sh", "-c", script], per_node=2))
+        self.assertEqual([r.stdout.split() for r in results], [["0", "10", "20", "30"]] * 4)
+        self.assertEqual([r.node for r in results], [0, 0, 1, 1])
+
+    def test_jobs_do_not_see_each_other(self):
+        self.succeed(self.cluster.run_job(["gni-kvs", "put", "key", "value"]))
+        results = self.cluster.run_job(["gni-kvs", "get", "key", "100"])
+        self.assertEqual([r.code for r in results], [1, 1])
+
+    def test_a_failed_rank_ends_the_others(self):
+        start = time.monotonic()
+        results = self.cluster.run_job(["sh", "-c", "[ $OPENGNI_RANK = 0 ] && exit 5; exec sleep 60"], grace=1.0)
+        self.assertEqual([r.code for r in results], [5, -signal.SIGTERM])
+        self.assertLess(time.monotonic() - start, 15)
+
+    def test_one_cookie_for_a_job(self):
+        first = {r.stdout for r in self.cluster.run_job(["sh", "-c", "echo $OPENGNI_COOKIE"])}
+        second = {r.stdout for r in self.cluster.run_job(["sh", "-c", "echo $OPENGNI_COOKIE"])}
+        self.assertEqual((len(first), len(second)), (1, 1))
+        self.assertNotEqual(first, second)

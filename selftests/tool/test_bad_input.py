@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Wrong input to the cluster tool: one line that names the cause, nothing started."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from opengni import cli, fabric, host
+from opengni.config import ClusterConfig
+from opengni.errors import ConfigError
+
+CLUSTER = host.TOP / "scripts" / "cluster"
+
+
+def files():
+    """Options that name files which are there, so that only the tested thing is wrong."""
+    return {"kernel": "/bin/true", "initrd": "/bin/true", "qemu": "/bin/true"}
+
+
+class Config(unittest.TestCase):
+    def refused(self, pattern, **options):
+        with self.assertRaisesRegex(ConfigError, pattern) as caught:
+            ClusterConfig(**{**files(), **options}).validate()
+        self.assertNotIn("\n", str(caught.exception))
+
+    def test_good(self):
+        ClusterConfig(**files(), mem_mib=96, nodes=1).validate()
+
+    def test_nodes(self):
+        for number in (0, -1, 257):
+            self.refused("node addresses", nodes=number)
+
+    def test_memory(self):
+        self.refused("no memory for 200 nodes", nodes=200, mem_mib=1 << 20)
+        self.refused("too little to boot", mem_mib=10)
+
+    def test_processors(self):
+        self.refused("processors", smp=0)
+
+    def test_kernel(self):
+        self.refused("unknown kernel '5.10'", kernel="5.10")
+        self.refused("kernel /nonexistent is missing", kernel="/nonexistent")
+
+    def test_files(self):
+        self.refused("initrd /nonexistent is missing", initrd="/nonexistent")
+        self.refused("QEMU /nonexistent is missing", qemu="/nonexistent")
+        self.refused("disk image /nonexistent is missing", disk="/nonexistent")
+
+    def test_name(self):
+        for name in ("a b", "../x", "x" * 50, "-x"):
+            self.refused("cluster name", name=name)
+
+    def test_name_of_a_running_cluster(self):
+        config = ClusterConfig(**files(), nodes=1)
+        config.dir.mkdir(parents=True)
+        try:
+            (config.dir / "pid").write_text(str(os.getpid()), encoding="ascii")
+            self.refused(f"is running .process {os.getpid()}", name=config.name, nodes=1)
+        finally:
+            (config.dir / "pid").unlink()
+            config.dir.rmdir()
+
+    def test_fabric_in_use_and_left_over(self):
+        config = ClusterConfig(**files(), nodes=1)
+        path = fabric.SHM / (fabric.PREFIX + config.fabric)
+        with open(path, "wb"):
+            self.refused(f"in use by process {os.getpid()}", name=config.name, nodes=1)
+        try:
+            self.refused("left from a crash.*clean", name=config.name, nodes=1)
+            fabric.remove(config.fabric)
+            self.assertFalse(path.exists())
+        finally:
+            path.unlink(missing_ok=True)
+
+    def test_removal_leaves_other_fabrics(self):
+        name = f"opengni-test-{os.getpid()}"
+        other = fabric.SHM / (fabric.PREFIX + name + "1")
+        other.touch()
+        try:
+            fabric.remove(name)
+            self.assertTrue(other.exists())
+        finally:
+            other.unlink()
+
+
+class Arguments(unittest.TestCase):
+    def test_nodes(self):
+        self.assertEqual(cli.parse_nodes("all", 3), [0, 1, 2])
+        self.assertEqual(cli.parse_nodes("0,2-3", 4), [0, 2, 3])
+        for text in ("4", "x", "", "1-", "3-2", "-1"):
+            with self.assertRaises(ConfigError, msg=text):
+                cli.parse_nodes(text, 4)
+
+    def test_sizes_and_shapes(self):
+        self.assertEqual(cli.parse_size("2G"), 2048)
+        self.assertEqual(cli.parse_shape("4x2"), (4, 2))
+        for text in ("", "2T", "-1", "1.5G"):
+            with self.assertRaises(ConfigError, msg=text):
+                cli.parse_size(text)
+        for text in ("4", "0x1", "17x1", "4x7", "axb"):
+            with self.assertRaises(ConfigError, msg=text):
+                cli.parse_shape(text)
+
+    def one_line(self, *arguments, status=1):
+        done = subprocess.run([CLUSTER, *arguments], capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def test_command_line(self):
+        self.assertRegex(self.one_line("exec", "--name", "nonexistent", "--", "true"), "^scripts/cluster: no cluster .*\n$")
+        self.assertRegex(self.one_line("run", "--mem", "big", "--", "true"), "^scripts/cluster: memory size .*\n$")
+        self.assertRegex(self.one_line("log", "--name", "nonexistent"), "^scripts/cluster: no log .*\n$")
+        self.one_line("run", "--bogus", status=2)
+        self.one_line("frobnicate", status=2)
+
+    def test_missing_kernel_names_the_way_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            qemu = Path(folder) / "bin"
+            qemu.touch()
+            done = subprocess.run([CLUSTER, "--kernel", "6.12", "--qemu", str(qemu), "--", "true"], capture_output=True, text=True,
+                                  timeout=30, check=False, env={**os.environ, "OPENGNI_BUILD": folder})
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "kernel .* is missing: make kernel KERNEL=6.12\n$")
