@@ -71,6 +71,7 @@ static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner,
 
 /* Stops the queue: nobody writes to its memory afterwards; then takes it from the process. */
 static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
+	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
 
@@ -109,6 +110,7 @@ static struct aries_cq *aries_cq_new(struct aries_dev *ad, const struct kgni_cq_
 }
 
 static int aries_cq_add(struct aries_ctx *ctx, struct aries_cq *cq, u32 delay)
+	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
 	int rc, nr;
@@ -174,6 +176,7 @@ out:
 
 /** aries_cq_find() - queue of an attachment by number, or NULL. Context: ctx->lock held. */
 struct aries_cq *aries_cq_find(struct aries_ctx *ctx, u32 nr)
+	__must_hold(&ctx->lock)
 {
 	lockdep_assert_held(&ctx->lock);
 	return xa_load(&ctx->cqs, nr);
@@ -210,6 +213,7 @@ void aries_cq_teardown(struct aries_ctx *ctx)
 
 /** aries_cq_wake() - the NIC raised the interrupt of queue @nr. Context: irq_lock held. */
 void aries_cq_wake(struct aries_dev *ad, unsigned int nr)
+	__must_hold(&ad->irq_lock)
 {
 	struct aries_cq *cq;
 

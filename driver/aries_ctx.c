@@ -53,6 +53,7 @@ struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapp
  * The order matters: no new work, then no access to memory, then no events.
  */
 static void aries_ctx_teardown(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
 
@@ -133,6 +134,7 @@ void aries_ctx_exit(struct aries_ctx *ctx)
 }
 
 static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
+	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
 	int rc;

@@ -20,6 +20,7 @@
  * Context: may sleep; state_sem and ctx->lock held. Return: 0 or -ENOSPC.
  */
 int aries_fmad_get(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
 	int nr, rc;
@@ -54,6 +55,7 @@ int aries_fmad_get(struct aries_ctx *ctx)
  * Context: sleeps; state_sem and ctx->lock held.
  */
 void aries_fmad_put(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
 	int rc;

@@ -12,6 +12,7 @@
 #define ARIES_INV_MS 120000
 
 static int aries_inv_idle(struct aries_dev *ad)
+	__must_hold(&ad->inv_lock)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(ARIES_INV_MS);
 	unsigned int pause_us = 10;

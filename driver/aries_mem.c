@@ -46,6 +46,7 @@ static int aries_mem_find_cq(struct aries_ctx *ctx, struct aries_mem *mem, u32 c
 }
 
 static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq)
+	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
 	int rc, mdh;
@@ -86,6 +87,7 @@ err_pte:
 
 /* Invalidates a registration and frees it; one that the NIC does not let go of is put aside. */
 static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
+	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
 	int rc;

@@ -39,6 +39,7 @@ static int aries_region_cq(struct aries_ctx *ctx, u64 offset, struct aries_regio
 }
 
 static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_region *region)
+	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
 	resource_size_t fma = ad->fma_phys + (resource_size_t)ctx->fmad * ARIES_FMA_STRIDE;

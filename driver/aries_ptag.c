@@ -12,6 +12,7 @@
 
 /** aries_ptag_by_cookie() - domain of a cookie, or NULL. Context: ptag_lock held. */
 struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie)
+	__must_hold(&ad->ptag_lock)
 {
 	unsigned int ptag;
 
@@ -49,6 +50,7 @@ static int aries_ptag_pick(struct aries_dev *ad)
  * Return: the domain or an error pointer: -ENOSPC, -ENOMEM.
  */
 struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie)
+	__must_hold(&ad->ptag_lock)
 {
 	struct aries_domain *dom;
 
@@ -75,6 +77,7 @@ struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie
 
 /** aries_ptag_destroy() - remove a domain that nobody is attached to. Context: ptag_lock held. */
 void aries_ptag_destroy(struct aries_dev *ad, struct aries_domain *dom)
+	__must_hold(&ad->ptag_lock)
 {
 	lockdep_assert_held(&ad->ptag_lock);
 	WARN_ON(dom->attached);
