@@ -179,6 +179,8 @@ link_device() {
 configure() {
 	local cc=gcc cxx=g++
 	if command -v ccache >/dev/null; then
+		# Lets builds in different places share what was compiled.
+		export CCACHE_BASEDIR=$out CCACHE_NOHASHDIR=1
 		cc='ccache gcc'
 		cxx='ccache g++'
 	fi
@@ -251,9 +253,13 @@ main() {
 	fi
 	link_device
 	compile
-	ln -sfn "$build/qemu-system-x86_64" "$bin"
-	"$bin" -version >/dev/null || die "the binary does not run; the log is $log"
+	# A copy: the last good binary stays usable while a build is going on or has failed.
+	if ! cmp -s "$build/qemu-system-x86_64" "$bin"; then
+		"$build/qemu-system-x86_64" -version >/dev/null || die "the binary does not run; the log is $log"
+		install -m 755 "$build/qemu-system-x86_64" "$bin.new" || die "cannot write to $out/bin"
+		mv -f "$bin.new" "$bin"
+	fi
 	say "ready: $bin"
 }
 
-main "$@"
+main "$@"; exit
