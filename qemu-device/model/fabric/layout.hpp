@@ -34,7 +34,7 @@ enum MemberState : uint32_t {
 /** NodeSlot::online: requests are served while all of them are set. */
 enum OnlineBit : uint32_t {
 	ONLINE_ENABLED = 1, /* CTL_CONTROL.ENABLE */
-	ONLINE_MASTER = 2, /* PCI bus mastering */
+	ONLINE_MASTER = 2,  /* PCI bus mastering */
 	ONLINE_ALL = 3,
 };
 
@@ -66,9 +66,9 @@ struct alignas(64) CqSlot {
 	std::atomic<uint64_t> ctl;
 	std::atomic<uint64_t> base;
 	std::atomic<uint64_t> produced; /* since CQ_CTL.VALID was set */
-	std::atomic<uint64_t> dropped; /* since CQ_CTL.VALID was set */
-	std::atomic<uint64_t> events; /* since the reset */
-	std::atomic<uint64_t> lost; /* since the reset */
+	std::atomic<uint64_t> dropped;  /* since CQ_CTL.VALID was set */
+	std::atomic<uint64_t> events;   /* since the reset */
+	std::atomic<uint64_t> lost;     /* since the reset */
 };
 
 /** What one initiator does at one target; written by the initiator, read by the target. */
@@ -114,7 +114,7 @@ struct alignas(4096) NodeSlot {
 	std::atomic<uint32_t> online;
 
 	alignas(64) std::atomic<uint64_t> epoch; /* counts invalidations */
-	std::atomic<uint64_t> ram_version; /* odd while the sections change */
+	std::atomic<uint64_t> ram_version;       /* odd while the sections change */
 	uint32_t ram_count;
 	RamSection ram[ARIES_RAM_MAX];
 

@@ -13,7 +13,7 @@ namespace
 {
 
 constexpr uint64_t CHECK_INTERVAL_NS = 20'000'000; /* between two looks at the lock of a silent peer */
-constexpr uint64_t DRAIN_NS = 2'000'000'000; /* for peers that are still in the memory of our predecessor */
+constexpr uint64_t DRAIN_NS = 2'000'000'000;       /* for peers that are still in the memory of our predecessor */
 
 constexpr uint64_t member_word(uint32_t incarnation, MemberState state)
 {

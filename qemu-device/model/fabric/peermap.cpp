@@ -52,8 +52,9 @@ void PeerMaps::set_own(const aries_ram *ram, size_t count)
 			if (ram[i].gpa < ram[j].gpa + ram[j].size && ram[j].gpa < ram[i].gpa + ram[i].size)
 				throw Error("pieces of guest memory overlap");
 		}
-		sections[i] = {ram[i].gpa, ram[i].size,      uint64_t(st.st_dev), uint64_t(st.st_ino),
-			       ram[i].fd_offset, ram[i].fd, 0};
+		sections[i] = {
+			ram[i].gpa, ram[i].size, uint64_t(st.st_dev), uint64_t(st.st_ino), ram[i].fd_offset, ram[i].fd,
+			0};
 		map->add(ram[i].gpa, ram[i].size, static_cast<uint8_t *>(ram[i].host));
 	}
 	std::lock_guard guard(mutex_);
@@ -127,10 +128,10 @@ std::unique_ptr<RamMap> PeerMaps::map_peer(uint32_t node) noexcept
 		if (fd < 0)
 			return nullptr;
 		/* The number may belong to another file by now, and a short file would mean SIGBUS. */
-		const bool same = fstat(fd, &st) == 0 && uint64_t(st.st_dev) == sec.dev &&
-				  uint64_t(st.st_ino) == sec.ino &&
-				  (!S_ISREG(st.st_mode) || (sec.size <= uint64_t(st.st_size) &&
-							    sec.fd_offset <= uint64_t(st.st_size) - sec.size));
+		const bool same =
+			fstat(fd, &st) == 0 && uint64_t(st.st_dev) == sec.dev && uint64_t(st.st_ino) == sec.ino &&
+			(!S_ISREG(st.st_mode) ||
+			 (sec.size <= uint64_t(st.st_size) && sec.fd_offset <= uint64_t(st.st_size) - sec.size));
 		void *host = same ? mmap(nullptr, sec.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
 					 off_t(sec.fd_offset))
 				  : MAP_FAILED;

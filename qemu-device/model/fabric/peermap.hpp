@@ -90,7 +90,8 @@ public:
 	/** Our own memory. */
 	const RamMap *own() const noexcept { return current_[node_].load(std::memory_order_seq_cst); }
 
-	/** Publishes our memory to the peers; throws Error. The caller then waits for users of the old map and reaps. */
+	/** Publishes our memory to the peers; throws Error. The caller then waits for users of the old map and reaps.
+	 */
 	void set_own(const aries_ram *ram, size_t count);
 	/** Peers can no longer map us. */
 	void withdraw() noexcept;

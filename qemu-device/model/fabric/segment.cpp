@@ -111,7 +111,8 @@ bool Segment::open_file()
 
 	fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd_ < 0)
-		throw Error(errno_text("cannot open fabric " + path_) + ": give a path that can be written, as under /dev/shm");
+		throw Error(errno_text("cannot open fabric " + path_) +
+			    ": give a path that can be written, as under /dev/shm");
 	lock_file(fd_, path_);
 	if (fstat(fd_, &mine) < 0)
 		throw Error(errno_text("cannot examine fabric " + path_));

@@ -53,8 +53,8 @@ public:
 	/** Traffic of @initiator at @target. */
 	Flight &flight(uint32_t target, uint32_t initiator) const noexcept
 	{
-		auto *first = reinterpret_cast<Flight *>(base_ + SEGMENT_NODES_OFFSET + target * stride_ +
-							 sizeof(NodeSlot));
+		auto *first =
+			reinterpret_cast<Flight *>(base_ + SEGMENT_NODES_OFFSET + target * stride_ + sizeof(NodeSlot));
 		return first[initiator];
 	}
 

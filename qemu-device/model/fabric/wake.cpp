@@ -61,8 +61,8 @@ bool Wake::address(uint32_t node, sockaddr_un &addr) const noexcept
 {
 	addr = {};
 	addr.sun_family = AF_UNIX;
-	const int len = snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/%s.wake%u", dir_,
-				 base_.c_str(), node);
+	const int len =
+		snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/%s.wake%u", dir_, base_.c_str(), node);
 
 	errno = ENAMETOOLONG;
 	return len > 0 && size_t(len) < sizeof(addr.sun_path);

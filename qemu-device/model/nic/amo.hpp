@@ -22,7 +22,8 @@ struct AmoCommand {
 	bool two_operands() const noexcept { return kind == AmoKind::AX || kind == AmoKind::CSWAP; }
 };
 
-/** Runs @command on an aligned word of shared memory, atomically against all NICs and processors. Returns the old value. */
+/** Runs @command on an aligned word of shared memory, atomically against all NICs and processors. Returns the old
+ * value. */
 uint64_t amo_run(const AmoCommand &command, uint64_t *word, uint64_t first, uint64_t second) noexcept;
 
 } // namespace aries

@@ -42,8 +42,8 @@ Bte::~Bte()
 /* Copies the slot: the process may write it again at once. */
 uint8_t Bte::take(uint32_t index, uint32_t slot, BteWork &work) noexcept
 {
-	const uint8_t *from = desc_area_ + size_t(index) * ARIES_DESC_STRIDE + ARIES_DESC_BTE +
-			      slot * sizeof(aries_bte_desc);
+	const uint8_t *from =
+		desc_area_ + size_t(index) * ARIES_DESC_STRIDE + ARIES_DESC_BTE + slot * sizeof(aries_bte_desc);
 
 	memcpy(&work.desc, from, sizeof(work.desc));
 	asm volatile("" ::: "memory");
@@ -60,8 +60,7 @@ uint8_t Bte::check(BteWork &work) noexcept
 	const NodeSlot &own = core_.own();
 	const bool events = desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL);
 
-	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) ||
-	    own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
 		return ARIES_ST_DISABLED;
 	if (events && !cq_allowed(own, desc.cq, work.rights.owner()))
 		return ARIES_ST_CQ_OWNER;

@@ -24,7 +24,7 @@ struct BteWork {
 	aries_bte_desc desc;
 	Rights rights;
 	uint32_t index; /* of the FMA descriptor */
-	uint32_t node; /* physical target */
+	uint32_t node;  /* physical target */
 	uint32_t epoch; /* of the queue; another one now means flushed */
 
 	bool put() const noexcept { return desc.op == ARIES_BTE_PUT; }
@@ -32,8 +32,13 @@ struct BteWork {
 	bool physical() const noexcept { return desc.flags & ARIES_BTE_PHYS; }
 	Access access() const noexcept
 	{
-		return {node,	     desc.mdh,	  rights.key,
-			desc.offset, desc.length, put(), (desc.mode & ARIES_EV_REMOTE) != 0};
+		return {node,
+			desc.mdh,
+			rights.key,
+			desc.offset,
+			desc.length,
+			put(),
+			(desc.mode & ARIES_EV_REMOTE) != 0};
 	}
 };
 
@@ -52,7 +57,8 @@ public:
 	 */
 	uint8_t doorbell(uint32_t index, uint64_t value) noexcept;
 
-	/** Queued transfers of a descriptor end with ARIES_ST_FLUSHED, running ones at their next chunk; does not wait. */
+	/** Queued transfers of a descriptor end with ARIES_ST_FLUSHED, running ones at their next chunk; does not wait.
+	 */
 	void flush(uint32_t index) noexcept;
 	/** Drops everything without events and waits for what is running; bounded. */
 	void reset() noexcept;
@@ -76,7 +82,8 @@ private:
 	void end(const BteWork &work, int channel) noexcept;
 	void run(const BteWork &work, int channel) noexcept;
 	uint8_t transfer(const BteWork &work, CounterBlock &counters) noexcept;
-	uint8_t chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns) noexcept;
+	uint8_t chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBlock &counters,
+		      uint64_t &model_ns) noexcept;
 	uint8_t account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns) noexcept;
 	uint8_t local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit &local, BteRuns &list) noexcept;
 	uint8_t remote_event(const BteWork &work, bool &overrun) noexcept;

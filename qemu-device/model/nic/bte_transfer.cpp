@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One block transfer: chunks of at most 1 MiB, each a visit of its own, so that an invalidation waits for no more. */
+#include "netlink/timing.hpp"
 #include "nic/bte.hpp"
 #include "nic/copy.hpp"
-#include "netlink/timing.hpp"
 
 namespace aries
 {
@@ -153,8 +153,7 @@ void Bte::complete(const BteWork &work, uint8_t status, bool overrun) noexcept
 			 .type = uint8_t(field(desc.mode, ARIES_EV_TYPE_MASK)),
 			 .remote_overrun = overrun};
 
-	if (!(desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL)) ||
-	    !cq_allowed(core_.own(), desc.cq, work.rights.owner()))
+	if (!(desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL)) || !cq_allowed(core_.own(), desc.cq, work.rights.owner()))
 		return;
 	if (desc.mode & ARIES_EV_LOCAL)
 		cq_post(core_, core_.node, nullptr, desc.cq, entry.word());

@@ -13,9 +13,9 @@ struct CqEntry {
 	uint32_t data;
 	uint16_t tid;
 	uint8_t status;
-	uint8_t info; /* ARIES_INFO_* */
+	uint8_t info;   /* ARIES_INFO_* */
 	uint8_t source; /* enum aries_cqe_source */
-	uint8_t type; /* 2 bits from the mode */
+	uint8_t type;   /* 2 bits from the mode */
 	bool remote_overrun;
 
 	uint64_t word() const noexcept
@@ -40,7 +40,8 @@ class CqTable
 public:
 	explicit CqTable(Core &core) noexcept : core_(core) {}
 
-	/** Takes over base and control word; false, without effect, if they make no sense. VALID = 0 stops the queue. */
+	/** Takes over base and control word; false, without effect, if they make no sense. VALID = 0 stops the queue.
+	 */
 	bool configure(uint32_t cq, uint64_t base, uint64_t ctl) noexcept;
 	void arm(uint32_t cq) noexcept;
 	void disarm(uint32_t cq) noexcept;

@@ -41,7 +41,7 @@ uint64_t header_hash(const FmaWork &work)
 void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t ptag, uint32_t index, uint8_t op,
 		    const Access &access) noexcept
 {
-	ErrorEvent event = {status,	   ptag, access.node, access.mdh, access.offset & OFFSET_MASK, access.bytes,
+	ErrorEvent event = {status,          ptag, access.node, access.mdh, access.offset & OFFSET_MASK, access.bytes,
 			    uint16_t(index), op};
 
 	counters.add(ARIES_CNT_ERRORS);
@@ -173,8 +173,7 @@ uint8_t Fma::check(FmaWork &work) noexcept
 {
 	const NodeSlot &own = core_.own();
 
-	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) ||
-	    own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
 		return ARIES_ST_DISABLED;
 	if (work.event_bits()) {
 		if (!cq_allowed(own, work.desc.cq, work.rights.owner()))

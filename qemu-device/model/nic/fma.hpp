@@ -15,10 +15,10 @@ namespace aries
 /** One FMA operation on its way through the NIC. */
 struct FmaWork {
 	Fmad &fmad;
-	uint32_t index; /* of the descriptor */
+	uint32_t index;      /* of the descriptor */
 	aries_fma_desc desc; /* copied once */
 	Rights rights;
-	uint8_t op; /* enum aries_fma_op */
+	uint8_t op;   /* enum aries_fma_op */
 	uint8_t mode; /* ARIES_EV_* */
 	uint16_t tid;
 	uint16_t amo;

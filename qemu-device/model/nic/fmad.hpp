@@ -17,12 +17,12 @@ struct alignas(64) Fmad {
 	SpinLock lock;
 	std::atomic<uint64_t> ctl{0}; /* FMAD_CTL; changes under lock */
 	std::atomic<uint64_t> traps{0};
-	std::atomic<uint8_t> last{0}; /* FMAD_STATUS.LAST */
+	std::atomic<uint8_t> last{0};  /* FMAD_STATUS.LAST */
 	std::atomic<uint32_t> busy{0}; /* FMAD_STATUS.BUSY */
 
 	/* under lock */
 	uint32_t sequence = 0;
-	bool window_open = false; /* window stores since the last CLOSE */
+	bool window_open = false;  /* window stores since the last CLOSE */
 	uint8_t window_status = 0; /* first failure among them */
 	CounterBlock counters;
 };

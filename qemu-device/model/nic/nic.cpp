@@ -55,8 +55,9 @@ SegmentShape checked(const aries_config &cfg)
 Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	: host_(ops, opaque), segment_(cfg.fabric ? cfg.fabric : "", checked(cfg), cfg.node),
 	  members_(segment_, cfg.node, cfg.lease_ms ? cfg.lease_ms : LEASE_DEFAULT_MS), wake_(segment_, cfg.node),
-	  maps_(segment_, cfg.node), network_(shape_of(cfg), segment_.network()), errors_(segment_, members_, wake_),
-	  core_{host_, cfg.node, segment_, members_, maps_, wake_, network_, errors_, faults_, shared_counters_},
+	  maps_(segment_, cfg.node), network_(shape_of(cfg), segment_.network()),
+	  errors_(segment_, members_, wake_), core_{host_, cfg.node, segment_, members_, maps_,
+						    wake_, network_, errors_,  faults_,  shared_counters_},
 	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), traffic_(core_, orb_),
 	  fma_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)),
 	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)),
@@ -207,8 +208,7 @@ std::string Nic::describe()
 		if (uint32_t(member) == MEMBER_NEVER || uint32_t(member) > MEMBER_LEFT)
 			continue;
 		line("member %u %s pid %u incarnation %u lease %lld ms ago\n", n, states[uint32_t(member)],
-		     slot.pid.load(), uint32_t(member >> 32),
-		     (long long)(now - slot.lease_ns.load()) / 1000000);
+		     slot.pid.load(), uint32_t(member >> 32), (long long)(now - slot.lease_ns.load()) / 1000000);
 	}
 	return text + network_.describe(core_.node, now);
 }

@@ -22,7 +22,8 @@ public:
 	{
 	public:
 		Use(Orb &orb, uint32_t packets) noexcept
-			: orb_(orb), count_(std::clamp<uint32_t>(packets, 1, ARIES_ORB_ENTRIES)), stalled_(orb.take(count_))
+			: orb_(orb), count_(std::clamp<uint32_t>(packets, 1, ARIES_ORB_ENTRIES)),
+			  stalled_(orb.take(count_))
 		{
 		}
 		~Use() { orb_.used_.fetch_sub(count_, std::memory_order_relaxed); }

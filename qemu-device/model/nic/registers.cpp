@@ -17,7 +17,8 @@ constexpr uint32_t DMA_TEST_MAX = 65536;
 
 } // namespace
 
-void RegisterFile::refuse(const char *what, uint64_t offset, unsigned int size, uint64_t value, const char *why) noexcept
+void RegisterFile::refuse(const char *what, uint64_t offset, unsigned int size, uint64_t value,
+			  const char *why) noexcept
 {
 	core_.guest_error();
 	core_.host.log(ARIES_LOG_GUEST_ERROR, "%s of register %#llx, %u bytes, value %#llx: %s", what,

@@ -28,7 +28,8 @@ public:
 	uint64_t read(uint64_t offset, unsigned int size) noexcept;
 	void write(uint64_t offset, unsigned int size, uint64_t value) noexcept;
 	void reset() noexcept;
-	/** Waits until nobody is in an access of our memory that began before, and no queue is being written; bounded. */
+	/** Waits until nobody is in an access of our memory that began before, and no queue is being written; bounded.
+	 */
 	void quiesce() noexcept;
 	uint64_t counter(unsigned int which) noexcept;
 

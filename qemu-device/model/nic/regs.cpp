@@ -13,7 +13,7 @@ namespace
 {
 
 constexpr RegRow ROWS[] = {
-#define ARIES_REG_ROW(name, offset, width, access, count, stride, reset, mask, dump, text) \
+#define ARIES_REG_ROW(name, offset, width, access, count, stride, reset, mask, dump, text)                             \
 	{#name, offset, width, RegAccess::access, count, stride, reset, mask},
 	ARIES_REGISTERS(ARIES_REG_ROW)
 #undef ARIES_REG_ROW

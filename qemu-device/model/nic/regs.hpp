@@ -35,9 +35,9 @@ const RegRow &reg_row(Reg reg) noexcept;
 
 /** What is at an offset of the register BAR. */
 struct RegPlace {
-	Reg reg; /* Reg::COUNT: nothing */
+	Reg reg;        /* Reg::COUNT: nothing */
 	uint32_t index; /* element of an array */
-	bool upper; /* upper half of a 64-bit register */
+	bool upper;     /* upper half of a 64-bit register */
 };
 
 /** Decodes a 4-byte aligned offset. */

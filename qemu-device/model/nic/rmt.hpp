@@ -48,7 +48,8 @@ public:
 	/** All checks of a request but translation, in the order key, bounds, rights. Return: ARIES_ST_* */
 	uint8_t admit(const Access &access) noexcept;
 
-	/** The same for a range of our own memory (no key; codes carry ARIES_ST_LOCAL; ARIES_ST_DISABLED if switched off). */
+	/** The same for a range of our own memory (no key; codes carry ARIES_ST_LOCAL; ARIES_ST_DISABLED if switched
+	 * off). */
 	uint8_t admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t bytes, bool write) noexcept;
 
 	template <size_t N> uint8_t runs(uint64_t offset, uint64_t bytes, bool write, RunList<N> &list) noexcept

@@ -26,8 +26,8 @@ uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, 
 	counters.add(ARIES_CNT_REQ_FLITS, flits.request);
 
 	const uint64_t depart = now + SEND_NS;
-	const auto out = core_.network.carry(core_.node, train.target, PacketClass::Request, flits.request,
-					     packets, train.dlvr_mode, train.hash, depart);
+	const auto out = core_.network.carry(core_.node, train.target, PacketClass::Request, flits.request, packets,
+					     train.dlvr_mode, train.hash, depart);
 
 	if (!out.reachable)
 		return ARIES_ST_NO_NODE;
@@ -45,8 +45,8 @@ uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, 
 	/* The response books its way too; only what returns data or a value is waited for by it. */
 	const bool returns = returns_data(train.kind);
 	const uint64_t turn = out.arrive_ns + RECEIVE_NS + (returns ? HOST_READ_NS + NIC_PIPELINE_NS : 0);
-	const auto back = core_.network.carry(train.target, core_.node, PacketClass::Response,
-					      flits.response, packets, train.dlvr_mode, train.hash, turn);
+	const auto back = core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response, packets,
+					      train.dlvr_mode, train.hash, turn);
 
 	latency = (returns && back.reachable ? back.arrive_ns + NIC_PIPELINE_NS : out.arrive_ns + RECEIVE_NS) - now +
 		  core_.faults.delay_ns();

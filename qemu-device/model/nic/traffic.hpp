@@ -16,7 +16,7 @@ struct Train {
 	uint16_t dlvr_mode;
 	uint32_t target;
 	uint32_t bytes; /* payload of all packets; 0 is one packet */
-	uint64_t hash; /* of the header fields */
+	uint64_t hash;  /* of the header fields */
 };
 
 class Traffic

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A host for the model: shared guest memory, descriptor area, interrupts counted. Several make a fabric in one process. */
+/* A host for the model: shared guest memory, descriptor area, interrupts counted. Several make a fabric in one process.
+ */
 #ifndef ARIES_TESTS_FAKE_HOST_HPP
 #define ARIES_TESTS_FAKE_HOST_HPP
 

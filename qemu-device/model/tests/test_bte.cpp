@@ -21,8 +21,8 @@ struct Blocks : Pair {
 		near = a.alloc(BIG);
 		far = b.alloc(BIG);
 		a.make_mdd(NEAR, PTAG_A, near, BIG, BASE);
-		const uint64_t table = b.make_mdd(FAR, PTAG_B, far, BIG, BASE,
-						  ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
+		const uint64_t table =
+			b.make_mdd(FAR, PTAG_B, far, BIG, BASE, ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
 		auto *pte = reinterpret_cast<uint64_t *>(b.ram(table));
 
 		for (uint64_t i = 0; i < BIG / PAGE / 2; i++)

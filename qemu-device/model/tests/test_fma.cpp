@@ -300,8 +300,7 @@ void test_large_pages(void **)
 	p.b.write64(ARIES_MDD_BASE_N(30), 0x1ff000);
 	p.b.write64(ARIES_MDD_LENGTH_N(30), 0x201000);
 	p.b.write64(ARIES_MDD_TABLE_N(30), entry);
-	p.b.write64(ARIES_MDD_CTL_N(30),
-		    ARIES_MDD_CTL_VALID_MASK | uint64_t(PTAG_B) << 8 | uint64_t(21) << 16);
+	p.b.write64(ARIES_MDD_CTL_N(30), ARIES_MDD_CTL_VALID_MASK | uint64_t(PTAG_B) << 8 | uint64_t(21) << 16);
 	p.desc().mdh = 30;
 	p.desc().offset = 0x1ff000 + 4096 - 4;
 	for (unsigned int i = 0; i < 8; i++)
@@ -330,18 +329,12 @@ void test_loopback(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_put_sizes),
-		cmocka_unit_test(test_put_events),
-		cmocka_unit_test(test_put_sync),
-		cmocka_unit_test(test_get),
-		cmocka_unit_test(test_atomics),
-		cmocka_unit_test(test_atomics_of_threads),
-		cmocka_unit_test(test_cq_write),
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_one_trap),
-		cmocka_unit_test(test_ntt),
-		cmocka_unit_test(test_large_pages),
-		cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_put_sizes),   cmocka_unit_test(test_put_events),
+		cmocka_unit_test(test_put_sync),    cmocka_unit_test(test_get),
+		cmocka_unit_test(test_atomics),     cmocka_unit_test(test_atomics_of_threads),
+		cmocka_unit_test(test_cq_write),    cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_one_trap),    cmocka_unit_test(test_ntt),
+		cmocka_unit_test(test_large_pages), cmocka_unit_test(test_loopback),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

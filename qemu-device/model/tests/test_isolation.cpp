@@ -290,20 +290,13 @@ void test_faults(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_wrong_key),
-		cmocka_unit_test(test_forged_handle),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_read_only),
-		cmocka_unit_test(test_local_read_only),
-		cmocka_unit_test(test_translation),
-		cmocka_unit_test(test_foreign_queue),
-		cmocka_unit_test(test_no_remote_queue),
-		cmocka_unit_test(test_bad_commands),
-		cmocka_unit_test(test_nodes),
-		cmocka_unit_test(test_disabled),
-		cmocka_unit_test(test_deregistered),
-		cmocka_unit_test(test_error_queue),
-		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_wrong_key),       cmocka_unit_test(test_forged_handle),
+		cmocka_unit_test(test_bounds),          cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_local_read_only), cmocka_unit_test(test_translation),
+		cmocka_unit_test(test_foreign_queue),   cmocka_unit_test(test_no_remote_queue),
+		cmocka_unit_test(test_bad_commands),    cmocka_unit_test(test_nodes),
+		cmocka_unit_test(test_disabled),        cmocka_unit_test(test_deregistered),
+		cmocka_unit_test(test_error_queue),     cmocka_unit_test(test_faults),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -304,14 +304,10 @@ void test_leave(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_address_taken),
-		cmocka_unit_test(test_other_shape),
-		cmocka_unit_test(test_other_version),
-		cmocka_unit_test(test_foreign_file),
-		cmocka_unit_test(test_unshared_memory),
-		cmocka_unit_test(test_death_and_return),
-		cmocka_unit_test(test_death_in_flight),
-		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_address_taken),   cmocka_unit_test(test_other_shape),
+		cmocka_unit_test(test_other_version),   cmocka_unit_test(test_foreign_file),
+		cmocka_unit_test(test_unshared_memory), cmocka_unit_test(test_death_and_return),
+		cmocka_unit_test(test_death_in_flight), cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_leave),
 	};
 

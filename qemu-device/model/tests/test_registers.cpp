@@ -21,7 +21,7 @@ struct Row {
 };
 
 const Row ROWS[] = {
-#define ROW(name, offset, width, access, count, stride, reset, mask, dump, text) \
+#define ROW(name, offset, width, access, count, stride, reset, mask, dump, text)                                       \
 	{#name, offset, width, access, count, stride, reset, mask},
 	ARIES_REGISTERS(ROW)
 #undef ROW
@@ -229,12 +229,9 @@ void test_unknown_places(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_storage),
-		cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_self_test),
-		cmocka_unit_test(test_reset_revokes),
-		cmocka_unit_test(test_descriptor_rules),
+		cmocka_unit_test(test_table),          cmocka_unit_test(test_storage),
+		cmocka_unit_test(test_identity),       cmocka_unit_test(test_self_test),
+		cmocka_unit_test(test_reset_revokes),  cmocka_unit_test(test_descriptor_rules),
 		cmocka_unit_test(test_unknown_places),
 	};
 
