@@ -49,7 +49,8 @@ private:
 		std::ofstream file(path_);
 		file << value << std::flush;
 		if (!file)
-			throw Failure(format("cannot write %s to %s: %s", value, path_.c_str(), strerror(errno)));
+			throw Failure(
+				format("cannot write %s to %s: %s", value, path_.c_str(), tools::errno_text(errno)));
 	}
 
 	std::string path_;
@@ -107,7 +108,8 @@ int run(const Options &options)
 int main(int argc, char **argv)
 {
 	try {
-		return info::run(info::parse_options(argc, argv));
+		info::Options options = info::parse_options(argc, argv);
+		return options.done ? info::exit_ok : info::run(options);
 	} catch (const tools::UsageError &error) {
 		fprintf(stderr, "aries-info: %s\n", error.what());
 		return info::exit_usage;

@@ -10,7 +10,6 @@ extern "C" {
 
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -27,6 +26,7 @@ using tools::format;
 namespace
 {
 
+/* The library wants this never to return. */
 [[noreturn]] void library_error(char *text, ...)
 {
 	va_list args;
@@ -35,7 +35,8 @@ namespace
 	vfprintf(stderr, text, args);
 	fputc('\n', stderr);
 	va_end(args);
-	exit(exit_access);
+	fflush(nullptr);
+	_exit(exit_access);
 }
 
 void no_output(char *, ...) {}
@@ -190,7 +191,8 @@ struct Cleanup {
 std::vector<Nic> find_nics(const std::string &slot)
 {
 	std::unique_ptr<pci_access, Cleanup> access(pci_alloc());
-	access->error = library_error;
+	/* The attribute is part of the type for one compiler and not for the other. */
+	access->error = reinterpret_cast<decltype(access->error)>(library_error);
 	access->warning = no_output;
 	pci_init(access.get());
 	pci_scan_bus(access.get());

@@ -4,10 +4,10 @@
 #include <getopt.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <sstream>
 
 #include "common/failure.h"
+#include "common/place.h"
 #include "registers.h"
 
 namespace info
@@ -63,7 +63,7 @@ Options parse_options(int argc, char **argv)
 		{"list", no_argument, nullptr, 'l'},         {"json", no_argument, nullptr, 'J'},
 		{"help", no_argument, nullptr, 'h'},         {nullptr, 0, nullptr, 0}};
 	Options o;
-	for (int c; (c = getopt_long(argc, argv, "s:r::aelh", long_options, nullptr)) != -1;) {
+	for (int c; (c = tools::next_option(argc, argv, "s:r::aelh", long_options)) != -1;) {
 		switch (c) {
 		case 's':
 			o.slot = optarg;
@@ -84,10 +84,12 @@ Options parse_options(int argc, char **argv)
 			break;
 		case 'l':
 			list_registers();
-			exit(exit_ok);
+			o.done = true;
+			break;
 		case 'h':
 			fputs(help_text, stdout);
-			exit(exit_ok);
+			o.done = true;
+			break;
 		default:
 			throw tools::UsageError("see aries-info --help");
 		}

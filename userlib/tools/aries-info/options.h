@@ -22,9 +22,10 @@ struct Options {
 	bool all_elements = false;
 	bool enable = false;
 	bool json = false;
+	bool done = false; /* help or list was printed */
 };
 
-/** Reads the command line; prints help and leaves when asked to. Throws UsageError. */
+/** Reads the command line; prints help or the list of registers when asked to. Throws UsageError. */
 Options parse_options(int argc, char **argv);
 
 } // namespace info

@@ -110,13 +110,13 @@ RegisterBar::RegisterBar(const std::string &path, size_t size) : size_(size)
 {
 	int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		throw Failure(format("%s: %s%s", path.c_str(), strerror(errno),
+		throw Failure(format("%s: %s%s", path.c_str(), tools::errno_text(errno),
 				     errno == EACCES || errno == EPERM ? " (registers can be read by root only)" : ""));
 	map_ = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
 	int error = errno;
 	close(fd);
 	if (map_ == MAP_FAILED)
-		throw Failure(format("%s: cannot map: %s", path.c_str(), strerror(error)));
+		throw Failure(format("%s: cannot map: %s", path.c_str(), tools::errno_text(error)));
 }
 
 RegisterBar::~RegisterBar()

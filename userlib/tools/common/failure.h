@@ -8,6 +8,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -37,6 +38,13 @@ public:
 	vsnprintf(buffer, sizeof(buffer), text, args);
 	va_end(args);
 	return buffer;
+}
+
+/** Text of an errno value. Unlike strerror() it may be called by several threads. */
+inline const char *errno_text(int error)
+{
+	const char *text = strerrordesc_np(error);
+	return text ? text : "unknown error";
 }
 
 } // namespace tools

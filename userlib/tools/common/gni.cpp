@@ -76,7 +76,7 @@ Memory::Memory(size_t bytes) : size_(bytes)
 {
 	void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (p == MAP_FAILED)
-		throw Failure(format("no memory for a buffer of %zu bytes: %s", bytes, strerror(errno)));
+		throw Failure(format("no memory for a buffer of %zu bytes: %s", bytes, errno_text(errno)));
 	data_ = static_cast<uint8_t *>(p);
 }
 

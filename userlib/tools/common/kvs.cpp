@@ -52,7 +52,7 @@ public:
 		file << value << '\n';
 		file.close();
 		if (!file || rename(draft.c_str(), path.c_str()) != 0)
-			throw Failure(format("cannot write %s: %s", path.c_str(), strerror(errno)));
+			throw Failure(format("cannot write %s: %s", path.c_str(), errno_text(errno)));
 	}
 
 	std::string get(const std::string &key, const Deadline &deadline) override

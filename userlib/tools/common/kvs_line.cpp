@@ -81,7 +81,7 @@ LineSocket connect_unix(const std::string &path)
 		int error = errno;
 		if (fd >= 0)
 			close(fd);
-		throw Failure(format("control channel %s: %s", path.c_str(), strerror(error)));
+		throw Failure(format("control channel %s: %s", path.c_str(), errno_text(error)));
 	}
 	return LineSocket(fd);
 }

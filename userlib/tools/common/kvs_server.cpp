@@ -41,7 +41,7 @@ int listen_at(const std::string &address)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	throw Failure(format("cannot listen at %s: %s", address.c_str(), strerror(reason)));
+	throw Failure(format("cannot listen at %s: %s", address.c_str(), errno_text(reason)));
 }
 
 } // namespace

@@ -26,30 +26,46 @@ uint64_t parse_number(const char *text, const char *what, uint64_t max)
 	if (*end == 'K' || *end == 'k')
 		scale = 1024, end++;
 	else if (*end == 'M' || *end == 'm')
-		scale = 1024 * 1024, end++;
+		scale = 1u << 20, end++;
 	else if (*end == 'G' || *end == 'g')
-		scale = 1024 * 1024 * 1024, end++;
+		scale = 1u << 30, end++;
 	if (end == text || *end || errno || text[0] == '-' || value > max / scale)
 		throw UsageError(format("%s: '%s' is not a number up to %llu", what, text,
 					static_cast<unsigned long long>(max)));
 	return value * scale;
 }
 
+namespace
+{
+
+/* Nothing of these programs changes the environment. */
+const char *variable(const char *name)
+{
+	return getenv(name); // NOLINT(concurrency-mt-unsafe)
+}
+
+} // namespace
+
 Place place_from_environment()
 {
 	auto number = [](const char *name, uint64_t fallback, uint64_t max) {
-		const char *text = getenv(name);
+		const char *text = variable(name);
 		return text ? parse_number(text, name, max) : fallback;
 	};
 	Place place;
 	place.rank = static_cast<int>(number("OPENGNI_RANK", 0, INT_MAX));
 	place.ranks = static_cast<int>(number("OPENGNI_RANKS", 1, INT_MAX));
 	place.cookie = static_cast<uint32_t>(number("OPENGNI_COOKIE", 0, UINT32_MAX));
-	if (const char *path = getenv("OPENGNI_KVS"))
+	if (const char *path = variable("OPENGNI_KVS"))
 		place.kvs = std::string("unix:") + path;
-	if (const char *job = getenv("OPENGNI_JOB"))
+	if (const char *job = variable("OPENGNI_JOB"))
 		place.job = job;
 	return place;
+}
+
+int next_option(int argc, char **argv, const char *letters, const option *table)
+{
+	return getopt_long(argc, argv, letters, table, nullptr); // NOLINT(concurrency-mt-unsafe)
 }
 
 bool place_option(Place &place, int option, const char *argument)

@@ -6,6 +6,8 @@
 #ifndef TOOLS_PLACE_H
 #define TOOLS_PLACE_H
 
+#include <getopt.h>
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -30,6 +32,9 @@ uint64_t parse_number(const char *text, const char *what, uint64_t max);
 
 /** Reads OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK, OPENGNI_RANKS and OPENGNI_COOKIE. Throws UsageError. */
 Place place_from_environment();
+
+/** getopt_long(), for use before there are threads. */
+int next_option(int argc, char **argv, const char *letters, const option *table);
 
 /**
  * Takes one of the options -r, -n, -k, -c, -j, -d, which all programs with ranks have.

@@ -23,7 +23,7 @@ void *map(int fd, uint64_t offset, size_t size, const char *what)
 {
 	void *p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
 	if (p == MAP_FAILED)
-		throw Failure(format("cannot map the %s: %s", what, strerror(errno)));
+		throw Failure(format("cannot map the %s: %s", what, errno_text(errno)));
 	return p;
 }
 
@@ -34,7 +34,7 @@ RawAttachment::RawAttachment(uint32_t device, uint32_t cookie)
 	std::string path = format("/dev/kgni%u", device);
 	fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
 	if (fd_ < 0)
-		throw Failure(format("%s: %s", path.c_str(), strerror(errno)));
+		throw Failure(format("%s: %s", path.c_str(), errno_text(errno)));
 	attach_.argsz = sizeof(attach_);
 	attach_.abi_version = KGNI_ABI_VERSION;
 	attach_.cookie = cookie;
@@ -42,7 +42,7 @@ RawAttachment::RawAttachment(uint32_t device, uint32_t cookie)
 	if (ioctl(fd_, KGNI_IOC_ATTACH, &attach_) != 0) {
 		int error = errno;
 		close(fd_);
-		throw Failure(format("attach to %s: %s", path.c_str(), strerror(error)));
+		throw Failure(format("attach to %s: %s", path.c_str(), errno_text(error)));
 	}
 	area_ = map(fd_, attach_.desc_offset, ARIES_DESC_STRIDE, "descriptor area");
 	bell_ = map(fd_, attach_.doorbell_offset, bell_size, "doorbell page");
@@ -65,7 +65,7 @@ uint32_t RawAttachment::create_queue()
 	create.argsz = sizeof(create);
 	create.entries = 64;
 	if (ioctl(fd_, KGNI_IOC_CQ_CREATE, &create) != 0)
-		throw Failure(format("cannot make a queue: %s", strerror(errno)));
+		throw Failure(format("cannot make a queue: %s", errno_text(errno)));
 	queue_size_ = create.mmap_size;
 	queue_ = map(fd_, create.mmap_offset, queue_size_, "queue");
 	return create.cq;

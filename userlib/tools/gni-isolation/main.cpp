@@ -6,7 +6,6 @@
 #include <getopt.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 
 #include "common/failure.h"
@@ -49,6 +48,7 @@ struct Options {
 	tools::Place place;
 	int local = 0;
 	double timeout = 120;
+	bool done = false; /* help or list was printed */
 };
 
 enum Long { opt_timeout = 256, opt_list };
@@ -74,17 +74,17 @@ Options parse(int argc, char **argv)
 				       {nullptr, 0, nullptr, 0}};
 	Options o;
 	o.place = tools::place_from_environment();
-	for (int c; (c = getopt_long(argc, argv, "l:r:n:k:c:j:d:h", long_options, nullptr)) != -1;) {
+	for (int c; (c = tools::next_option(argc, argv, "l:r:n:k:c:j:d:h", long_options)) != -1;) {
 		if (c == 'l') {
 			o.local = static_cast<int>(tools::parse_number(optarg, "--local", 2));
 		} else if (c == opt_timeout) {
 			o.timeout = static_cast<double>(tools::parse_number(optarg, "--timeout", 86400));
 		} else if (c == opt_list) {
 			list_attacks();
-			exit(0);
+			o.done = true;
 		} else if (c == 'h') {
 			fputs(help_text, stdout);
-			exit(0);
+			o.done = true;
 		} else if (!tools::place_option(o.place, c, optarg)) {
 			throw tools::UsageError("see gni-isolation --help");
 		}
@@ -93,7 +93,7 @@ Options parse(int argc, char **argv)
 		throw tools::UsageError(tools::format("'%s' is not an option", argv[optind]));
 	if (o.local == 1 || o.timeout <= 0)
 		throw tools::UsageError("--local takes 2 ranks, --timeout a time above 0");
-	if (!o.local)
+	if (!o.local && !o.done)
 		tools::check_place(o.place);
 	return o;
 }
@@ -121,6 +121,8 @@ int run_rank(const tools::Place &place, double timeout)
 int run(int argc, char **argv)
 {
 	Options options = parse(argc, argv);
+	if (options.done)
+		return 0;
 	if (!options.local)
 		return run_rank(options.place, options.timeout);
 	return tools::run_local("gni-isolation", options.place, options.local,

@@ -114,7 +114,7 @@ Outcome map_of_other(const Attacker &a)
 	int error = thief.try_map(0, static_cast<size_t>(ARIES_BAR_FMA_SIZE));
 	if (error == 0)
 		return {false, "the whole FMA BAR could be mapped"};
-	return {true, strerror(error)};
+	return {true, tools::errno_text(error)};
 }
 
 Outcome no_such_node(const Attacker &a)

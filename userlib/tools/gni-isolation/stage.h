@@ -19,7 +19,8 @@
 namespace isolation
 {
 
-constexpr size_t region_bytes = 4 * 4096;
+constexpr size_t page_bytes = 4096;
+constexpr size_t region_bytes = 4 * page_bytes;
 
 /** A region of the victim, as the attacker learns of it. */
 struct Target {

@@ -24,15 +24,15 @@ class Region
 {
 public:
 	Region(gni_nic_handle_t nic, uint64_t seed, uint32_t flags)
-		: memory_(region_bytes + 2 * 4096), seed_(seed),
-		  registration_(nic, memory_.data() + 4096, region_bytes, nullptr, flags)
+		: memory_(region_bytes + 2 * page_bytes), seed_(seed),
+		  registration_(nic, memory_.data() + page_bytes, region_bytes, nullptr, flags)
 	{
 		tools::pattern_fill(memory_.data(), memory_.size(), seed_);
 	}
 
 	Target target() const
 	{
-		return {reinterpret_cast<uint64_t>(memory_.data() + 4096), region_bytes, registration_.handle()};
+		return {reinterpret_cast<uint64_t>(memory_.data() + page_bytes), region_bytes, registration_.handle()};
 	}
 
 	void deregister() { registration_.release(); }

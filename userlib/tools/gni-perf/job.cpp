@@ -52,7 +52,7 @@ RankInfo decode(const std::string &text, int rank)
 	auto *bytes = reinterpret_cast<uint8_t *>(&info);
 	bool ok = text.size() == 2 * sizeof(info);
 	for (size_t i = 0; ok && i < sizeof(info); i++) {
-		unsigned value;
+		unsigned value = 0;
 		ok = sscanf(text.c_str() + 2 * i, "%2x", &value) == 1;
 		bytes[i] = static_cast<uint8_t>(value);
 	}

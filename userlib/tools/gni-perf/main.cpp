@@ -100,6 +100,8 @@ int run_rank(const Options &options)
 int run(int argc, char **argv)
 {
 	Options options = parse_options(argc, argv);
+	if (options.done)
+		return 0;
 	if (options.list) {
 		for (const Test &test : all_tests())
 			printf("%-12s %s%s\n", test.name, test.text, test.standard ? "" : " (only when named)");

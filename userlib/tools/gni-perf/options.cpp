@@ -149,7 +149,8 @@ void take_option(Options &o, int c)
 		break;
 	case 'h':
 		print_help();
-		exit(0);
+		o.done = true;
+		break;
 	default:
 		if (!tools::place_option(o.place, c, optarg))
 			throw UsageError("see gni-perf --help");
@@ -163,7 +164,7 @@ void check_options(Options &o)
 		if (std::none_of(all_tests().begin(), all_tests().end(), same))
 			throw UsageError(format("no test '%s'; gni-perf --list names them", name.c_str()));
 	}
-	if (!o.list && !o.local)
+	if (!o.list && !o.local && !o.done)
 		tools::check_place(o.place);
 }
 
@@ -178,7 +179,7 @@ Options parse_options(int argc, char **argv)
 {
 	Options o;
 	o.place = tools::place_from_environment();
-	for (int c; (c = getopt_long(argc, argv, "l:r:n:k:c:j:t:s:m:i:d:qh", long_options, nullptr)) != -1;)
+	for (int c; (c = tools::next_option(argc, argv, "l:r:n:k:c:j:t:s:m:i:d:qh", long_options)) != -1;)
 		take_option(o, c);
 	if (optind < argc)
 		throw UsageError(format("'%s' is not an option", argv[optind]));

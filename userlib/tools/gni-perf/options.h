@@ -27,14 +27,14 @@ struct Options {
 	std::string json; /* file, "-" for standard output */
 	bool quiet = false;
 	bool list = false;
+	bool done = false; /* help was printed */
 
 	/** True when the test was named. */
 	bool wants(const std::string &test) const;
 };
 
 /**
- * Reads environment and command line. Prints help or version and leaves the process when asked to.
- * Throws UsageError.
+ * Reads environment and command line. Prints help when asked to. Throws UsageError.
  */
 Options parse_options(int argc, char **argv);
 

@@ -61,13 +61,13 @@ SharedBar::SharedBar()
 	int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0)
-		throw Failure(format("%s: %s", path.c_str(), strerror(errno)));
+		throw Failure(format("%s: %s", path.c_str(), tools::errno_text(errno)));
 	size_ = static_cast<size_t>(st.st_size);
 	map_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	int error = errno;
 	close(fd);
 	if (map_ == MAP_FAILED)
-		throw Failure(format("%s: cannot map: %s", path.c_str(), strerror(error)));
+		throw Failure(format("%s: cannot map: %s", path.c_str(), tools::errno_text(error)));
 }
 
 SharedBar::~SharedBar()

@@ -195,7 +195,7 @@ void test_amo(Context &context)
 void test_contention(Context &context)
 {
 	Job &job = context.job;
-	uint64_t count = std::min<uint64_t>(10u * context.options.iterations, contend_max);
+	uint64_t count = std::min<uint64_t>(uint64_t{10} * context.options.iterations, contend_max);
 	auto *word = reinterpret_cast<uint64_t *>(job.control() + control_amo);
 	std::atomic_ref<uint64_t>(*word).store(0);
 

@@ -23,7 +23,7 @@ Row play(Context &context, uint64_t size)
 {
 	Job &job = context.job;
 	constexpr uint64_t warm = 100, together = 20;
-	uint64_t rounds = 10u * context.options.iterations + warm;
+	uint64_t rounds = uint64_t{10} * context.options.iterations + warm;
 	memset(job.control() + control_ping, 0, control_ping_size);
 	context.peer.send(Ask::Pingpong, {.size = size}, rounds);
 
