@@ -9,18 +9,19 @@ namespace ugni
 {
 
 Slab<gni_cq> queues;
+gni_cq no_queue;
 
 /* Posts whose events would have come to @cq are forgotten: nobody can ask for them any more. */
 static void drop_requests(gni_cq *cq)
 {
 	gni_nic *nic = cq->nic;
 
-	for (uint32_t id = 1; cq->in_flight && id < nic->requests.used(); id++) {
-		Request *r = nic->requests.find(id);
-		if (!r || r->cq != cq)
+	for (uint32_t id = 1; cq->room < cq->mask && id < nic->requests.used(); id++) {
+		Request &r = nic->requests[static_cast<uint16_t>(id)];
+		if (!r.state || r.cq != cq)
 			continue;
-		cq->in_flight -= static_cast<uint32_t>(std::popcount(r->pending));
-		request_end(nic, id);
+		cq->room += static_cast<uint32_t>(std::popcount(r.pending()));
+		request_end(nic, r, id);
 	}
 }
 
@@ -43,16 +44,29 @@ void cq_forget_registration(gni_cq *cq)
 }
 
 /* What the caller must see as the status of an entry when the library found the failure, not the NIC. */
-gni_cq_entry_t cq_overlay(gni_cq *cq, gni_cq_entry_t entry)
+static gni_cq_entry_t overlay(gni_cq *cq, gni_cq_entry_t entry)
 {
 	uint32_t source = entry_source(entry);
 
 	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) || entry_status(entry) || entry_info(entry) > 2)
 		return entry;
-	const Request *r = cq->nic->requests.find(entry_tid(entry));
-	if (r && r->cq == cq)
-		entry |= static_cast<uint64_t>(r->forced) << ARIES_CQE_STATUS_SHIFT;
+	const Request &r = cq->nic->requests[entry_tid(entry)];
+	if (r.state && r.cq == cq)
+		entry |= static_cast<uint64_t>(r.forced()) << ARIES_CQE_STATUS_SHIFT;
 	return entry;
+}
+
+gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out)
+{
+	if (entry & ARIES_CQE_OVERRUN) {
+		*out = entry;
+		return GNI_RC_ERROR_RESOURCE;
+	}
+	*out = overlay(cq, entry);
+	bool failed = *out & ARIES_CQE_STATUS_MASK;
+	if (cq->handler)
+		cq->handler(out, cq->context);
+	return failed ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
 }
 
 } // namespace ugni
@@ -77,7 +91,7 @@ gni_return_t map_queue(gni_cq *cq, const kgni_cq_create &arg)
 	cq->header = static_cast<aries_cq_header *>(p);
 	cq->slots = reinterpret_cast<uint64_t *>(static_cast<char *>(p) + ARIES_CQ_HEADER_BYTES);
 	cq->mask = arg.entries - 1;
-	cq->capacity = arg.entries - 1;
+	cq->room = arg.entries - 1;
 	cq->number = arg.cq;
 	return GNI_RC_SUCCESS;
 }
@@ -104,6 +118,7 @@ gni_return_t GNI_CqCreate(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint3
 	cq->nic = nic_hndl;
 	cq->modes = mode;
 	cq->handler = handler;
+	cq->attention = handler != nullptr;
 	cq->context = context;
 	gni_return_t rc = kernel::cq_create(nic_hndl->fd, &arg);
 	if (rc == GNI_RC_SUCCESS) {
@@ -164,30 +179,51 @@ gni_return_t GNI_CqTestEvent(gni_cq_handle_t cq_hndl)
 	return entry & ARIES_CQE_OVERRUN ? GNI_RC_ERROR_RESOURCE : GNI_RC_SUCCESS;
 }
 
+/* The codes of local and global events are the bits of cq_mode; no request waits for code 0 or 3. */
+static_assert(GNI_CQ_EVENT_TYPE_POST == 0 && ARIES_INFO_LOCAL == GNI_CQMODE_LOCAL_EVENT &&
+	      ARIES_INFO_GLOBAL == GNI_CQMODE_GLOBAL_EVENT);
+
+/* Failures, block transfers, posts with both events, and events that belong to no post. */
+[[gnu::noinline]] static gni_return_t completed_any(gni_cq *cq, gni_cq_entry_t entry, gni_post_descriptor_t **out)
+{
+	uint32_t event = entry_info(entry);
+	uint32_t id = entry_tid(entry);
+	Request &r = cq->nic->requests[static_cast<uint16_t>(id)];
+
+	*out = nullptr;
+	if (!(r.pending() >> event & 1) || r.cq != cq || (entry & ARIES_CQE_TYPE_MASK))
+		return GNI_RC_DESCRIPTOR_ERROR;
+	gni_post_descriptor_t *d = r.descriptor;
+	*out = d;
+	d->cq_mode_complete |= static_cast<uint16_t>(event);
+	if (entry & ARIES_CQE_STATUS_MASK)
+		d->status = GNI_RC_TRANSACTION_ERROR;
+	cq->room++;
+	r.state &= ~(1U << event);
+	if (!r.pending())
+		request_end(cq->nic, r, id);
+	return entry & ARIES_CQE_STATUS_MASK ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
+}
+
 gni_return_t GNI_GetCompleted(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data, gni_post_descriptor_t **post_descr)
 {
-	if (!queues.valid(cq_hndl) || !post_descr)
+	if (!queues.valid(cq_hndl) || !post_descr) [[unlikely]]
 		return GNI_RC_INVALID_PARAM;
-	*post_descr = nullptr;
 
-	/* The codes of local and global events are the bits of cq_mode. */
-	static_assert(ARIES_INFO_LOCAL == GNI_CQMODE_LOCAL_EVENT && ARIES_INFO_GLOBAL == GNI_CQMODE_GLOBAL_EVENT);
+	/* The common case: the one event of an FMA post that went well. */
 	uint32_t event = entry_info(event_data);
 	uint32_t id = entry_tid(event_data);
-	Request *r = cq_hndl->nic->requests.find(id);
-	if (!r || r->cq != cq_hndl || !(r->pending & event) || event == ARIES_INFO_REMOTE ||
-	    entry_type(event_data) != GNI_CQ_EVENT_TYPE_POST)
-		return GNI_RC_DESCRIPTOR_ERROR;
-
-	gni_post_descriptor_t *d = r->descriptor;
-	bool failed = entry_status(event_data) != 0;
-	d->cq_mode_complete |= static_cast<uint16_t>(event);
-	if (failed)
-		d->status = GNI_RC_TRANSACTION_ERROR;
-	cq_hndl->in_flight--;
-	r->pending &= static_cast<uint8_t>(~event);
-	if (!r->pending)
-		request_end(cq_hndl->nic, id);
+	gni_nic *nic = cq_hndl->nic;
+	Request &r = nic->requests[static_cast<uint16_t>(id)];
+	if (r.state != 1U << event || r.cq != cq_hndl || r.ep->references == 1 ||
+	    (event_data & (ARIES_CQE_TYPE_MASK | ARIES_CQE_STATUS_MASK))) [[unlikely]]
+		return completed_any(cq_hndl, event_data, post_descr);
+	gni_post_descriptor_t *d = r.descriptor;
 	*post_descr = d;
-	return failed ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
+	d->cq_mode_complete |= static_cast<uint16_t>(event);
+	cq_hndl->room++;
+	r.ep->references--;
+	r.state = 0;
+	nic->requests.give(id);
+	return GNI_RC_SUCCESS;
 }

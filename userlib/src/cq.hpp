@@ -9,7 +9,8 @@
 namespace ugni
 {
 
-gni_cq_entry_t cq_overlay(gni_cq *cq, gni_cq_entry_t entry);
+/** What cq_deliver() does when an entry needs a closer look. */
+gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out);
 
 /** Next entry, left in place; 0 if there is none. Any thread. */
 inline gni_cq_entry_t cq_peek(const gni_cq *cq)
@@ -23,29 +24,27 @@ inline gni_cq_entry_t cq_peek(const gni_cq *cq)
 /** Takes the next entry out; 0 if there is none. */
 inline gni_cq_entry_t cq_take(gni_cq *cq)
 {
-	gni_cq_entry_t entry = cq_peek(cq);
+	uint64_t read = cq->read.load(std::memory_order_relaxed);
+	uint64_t *slot = &cq->slots[read & cq->mask];
+	gni_cq_entry_t entry = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 
 	if (!entry)
 		return 0;
-	uint64_t read = cq->read.load(std::memory_order_relaxed);
-	__atomic_store_n(&cq->slots[read & cq->mask], 0, __ATOMIC_RELAXED);
-	cq->read.store(read + 1, std::memory_order_relaxed);
+	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+	read++;
+	cq->read.store(read, std::memory_order_relaxed);
 	/* The NIC may use the slot again once it sees this: the slot must read 0 by then. */
-	__atomic_store_n(&cq->header->consumed, read + 1, __ATOMIC_RELEASE);
-	if (cq->nic->overlays) [[unlikely]]
-		entry = cq_overlay(cq, entry);
+	__atomic_store_n(&cq->header->consumed, read, __ATOMIC_RELEASE);
 	return entry;
 }
 
 /** Hands a taken entry to the caller; the code that goes with it. */
 inline gni_return_t cq_deliver(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out)
 {
+	if (cq->attention || (entry & (ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK))) [[unlikely]]
+		return cq_deliver_special(cq, entry, out);
 	*out = entry;
-	if (entry & ARIES_CQE_OVERRUN) [[unlikely]]
-		return GNI_RC_ERROR_RESOURCE;
-	if (cq->handler) [[unlikely]]
-		cq->handler(out, cq->context);
-	return entry & ARIES_CQE_STATUS_MASK ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
+	return GNI_RC_SUCCESS;
 }
 
 } // namespace ugni

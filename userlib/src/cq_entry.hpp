@@ -10,9 +10,9 @@
 namespace ugni
 {
 
-constexpr uint32_t entry_tid(uint64_t e)
+constexpr uint16_t entry_tid(uint64_t e)
 {
-	return static_cast<uint32_t>((e & ARIES_CQE_TID_MASK) >> ARIES_CQE_TID_SHIFT);
+	return static_cast<uint16_t>((e & ARIES_CQE_TID_MASK) >> ARIES_CQE_TID_SHIFT);
 }
 
 constexpr uint32_t entry_status(uint64_t e)
@@ -34,9 +34,6 @@ constexpr uint32_t entry_type(uint64_t e)
 {
 	return static_cast<uint32_t>((e & ARIES_CQE_TYPE_MASK) >> ARIES_CQE_TYPE_SHIFT);
 }
-
-/* A failed transfer or a mark of lost events: what a reader looks at once per entry. */
-constexpr uint64_t kEntryTrouble = ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK;
 
 } // namespace ugni
 

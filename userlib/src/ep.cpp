@@ -20,8 +20,7 @@ void ep_close(gni_ep *ep)
 	ep->nic->endpoints.remove(ep);
 	if (ep->cq)
 		ep->cq->endpoints--;
-	if (ep->outstanding == 0)
-		endpoints.recycle(ep);
+	ep_release(ep);
 }
 
 } // namespace ugni
@@ -35,8 +34,10 @@ gni_return_t GNI_EpCreate(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl
 	gni_ep *ep = endpoints.create();
 	if (!ep)
 		return GNI_RC_ERROR_NOMEM;
+	ep->references = 1;
 	ep->nic = nic_hndl;
 	ep->cq = src_cq_hndl;
+	ep->ready = &no_queue;
 	if (src_cq_hndl)
 		src_cq_hndl->endpoints++;
 	nic_hndl->endpoints.add(ep);
@@ -48,8 +49,8 @@ gni_return_t GNI_EpSetEventData(gni_ep_handle_t ep_hndl, uint32_t local_event, u
 {
 	if (!endpoints.valid(ep_hndl))
 		return GNI_RC_INVALID_PARAM;
-	ep_hndl->local_event = local_event;
-	ep_hndl->remote_event = remote_event;
+	ep_hndl->events[0] = local_event;
+	ep_hndl->events[1] = remote_event;
 	ep_hndl->own_event_data = true;
 	return GNI_RC_SUCCESS;
 }
@@ -61,11 +62,12 @@ gni_return_t GNI_EpBind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t 
 	ep_hndl->remote_address = remote_addr;
 	ep_hndl->remote_id = remote_id;
 	if (!ep_hndl->own_event_data) {
-		ep_hndl->local_event = remote_id;
-		ep_hndl->remote_event = ep_hndl->nic->inst_id;
+		ep_hndl->events[0] = remote_id;
+		ep_hndl->events[1] = ep_hndl->nic->inst_id;
 	}
 	/* The source queue's size bounds what may be posted; ids are there for all of it. */
 	ep_hndl->bound = true;
+	ep_hndl->ready = ep_hndl->cq ? ep_hndl->cq : &no_queue;
 	return GNI_RC_SUCCESS;
 }
 
@@ -73,15 +75,17 @@ gni_return_t GNI_EpIdle(gni_ep_handle_t ep_hndl)
 {
 	if (!endpoints.valid(ep_hndl))
 		return GNI_RC_INVALID_PARAM;
-	return ep_hndl->outstanding ? GNI_RC_NOT_DONE : GNI_RC_SUCCESS;
+	return ep_hndl->references > 1 ? GNI_RC_NOT_DONE : GNI_RC_SUCCESS;
 }
 
 gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl)
 {
 	gni_return_t rc = GNI_EpIdle(ep_hndl);
 
-	if (rc == GNI_RC_SUCCESS)
+	if (rc == GNI_RC_SUCCESS) {
 		ep_hndl->bound = false;
+		ep_hndl->ready = &no_queue;
+	}
 	return rc;
 }
 

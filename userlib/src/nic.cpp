@@ -125,7 +125,7 @@ void nic_close(gni_nic *nic)
 {
 	nics.retire(nic);
 	while (gni_ep *ep = nic->endpoints.first()) {
-		ep->outstanding = 0;
+		ep->references = 1;
 		ep_close(ep);
 	}
 	while (gni_cq *cq = nic->queues.first())
@@ -135,17 +135,12 @@ void nic_close(gni_nic *nic)
 	nics.recycle(nic);
 }
 
-void request_end(gni_nic *nic, uint32_t id)
+void request_end_special(gni_nic *nic, const Request &r)
 {
-	Request &r = nic->requests[id];
-	gni_ep *ep = r.ep;
-
-	nic->bte_in_flight -= r.bte;
-	if (r.forced)
-		nic->overlays--;
-	nic->requests.give(id);
-	if (--ep->outstanding == 0 && !endpoints.valid(ep)) [[unlikely]]
-		endpoints.recycle(ep);
+	if (r.state & Request::kBte)
+		nic->bte_in_flight--;
+	if (r.forced())
+		r.cq->attention--;
 }
 
 } // namespace ugni

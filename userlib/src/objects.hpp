@@ -18,22 +18,22 @@
 #include <cstdint>
 
 struct alignas(64) gni_cq {
-	static constexpr uint64_t kMagic = 0x7567'6e69'2063'7120;
+	static constexpr uint32_t kMagic = 0x6371'7567;
 	static constexpr size_t kSlots = size_t{1} << 14;
 
-	std::atomic<uint64_t> magic;
+	std::atomic<uint32_t> magic;
+	uint32_t room; /* events that posts may still ask for: slots less the overrun mark's, less those outstanding */
 	uint64_t *slots;
 	aries_cq_header *header;
 	std::atomic<uint64_t> read; /* entries taken out; any thread may read it */
 	uint64_t mask;
 	gni_nic *nic;
-	uint32_t capacity;  /* events that fit: slots less the overrun mark's */
-	uint32_t in_flight; /* events that outstanding posts may still add */
+	uint32_t attention; /* reasons to look closer at each entry: a handler, requests with a forced status */
 	uint32_t number;    /* the NIC's */
-	uint32_t modes;
 	void (*handler)(gni_cq_entry_t *, void *);
 	void *context;
 	size_t mapped;
+	uint32_t modes;
 	uint32_t endpoints;     /* that name it as their source queue */
 	uint32_t registrations; /* that name it for remote events */
 	std::atomic<uint32_t> masked;
@@ -43,17 +43,17 @@ struct alignas(64) gni_cq {
 };
 
 struct alignas(128) gni_ep {
-	static constexpr uint64_t kMagic = 0x7567'6e69'2065'7020;
-	static constexpr size_t kSlots = size_t{1} << 20;
+	static constexpr uint32_t kMagic = 0x6570'7567;
+	static constexpr size_t kSlots = size_t{1} << 18;
 
-	std::atomic<uint64_t> magic;
+	std::atomic<uint32_t> magic;
+	uint32_t references; /* 1 for the handle, 1 for each post not yet reaped */
 	gni_nic *nic;
-	gni_cq *cq; /* may be nullptr */
+	gni_cq *cq;    /* may be nullptr */
+	gni_cq *ready; /* cq while the endpoint is bound, else a queue without room: all the common post asks */
 	uint32_t remote_address;
 	uint32_t remote_id;
-	uint32_t local_event;
-	uint32_t remote_event;
-	uint32_t outstanding; /* posts not yet reaped */
+	uint32_t events[2]; /* data of local, and of global and remote events; as in the descriptor */
 	bool bound;
 	bool own_event_data; /* set by the caller, not derived from the binding */
 	gni_ep *previous;
@@ -61,15 +61,14 @@ struct alignas(128) gni_ep {
 };
 
 struct alignas(512) gni_nic {
-	static constexpr uint64_t kMagic = 0x7567'6e69'206e'6963;
+	static constexpr uint32_t kMagic = 0x6e69'7567;
 	static constexpr size_t kSlots = size_t{1} << 12;
 	static constexpr unsigned kStatistics = 19; /* the Aries count, whatever the caller was built for */
 
-	std::atomic<uint64_t> magic;
+	std::atomic<uint32_t> magic;
 	char *area;                  /* descriptor area */
 	volatile uint64_t *doorbell; /* doorbell page */
 	ugni::RequestTable requests;
-	uint32_t overlays;      /* requests with a forced status */
 	uint32_t bte_limit;     /* block transfers that may be queued */
 	uint32_t bte_in_flight; /* of those that report an event */
 	uint32_t bte_slot;      /* next slot of the descriptor area */
@@ -93,10 +92,10 @@ struct alignas(512) gni_nic {
 };
 
 struct alignas(64) gni_cdm {
-	static constexpr uint64_t kMagic = 0x7567'6e69'2063'646d;
+	static constexpr uint32_t kMagic = 0x6364'7567;
 	static constexpr size_t kSlots = size_t{1} << 12;
 
-	std::atomic<uint64_t> magic;
+	std::atomic<uint32_t> magic;
 	uint32_t inst_id;
 	uint32_t cookie;
 	uint32_t modes;
@@ -111,6 +110,8 @@ extern Slab<gni_cdm> cdms;
 extern Slab<gni_nic> nics;
 extern Slab<gni_ep> endpoints;
 extern Slab<gni_cq> queues;
+/** Stands in where there is no queue: it never has room. */
+extern gni_cq no_queue;
 
 /* Take things down without asking whether they are in use; the caller has. */
 void nic_close(gni_nic *nic);
@@ -119,8 +120,25 @@ void cq_close(gni_cq *cq);
 /** A registration that named @cq is gone. */
 void cq_forget_registration(gni_cq *cq);
 
-/** Ends a request: @ep may be an endpoint that the caller has destroyed already. */
-void request_end(gni_nic *nic, uint32_t id);
+/** What only some requests need at their end. */
+void request_end_special(gni_nic *nic, const Request &r);
+
+/** Drops a reference; the slot of an endpoint that nothing names any more is free. */
+inline void ep_release(gni_ep *ep)
+{
+	if (--ep->references == 0) [[unlikely]]
+		endpoints.recycle(ep);
+}
+
+/** Ends a request whose last event has been reaped or dropped. */
+inline void request_end(gni_nic *nic, Request &r, uint32_t id)
+{
+	if (r.state & ~Request::kPendingMask) [[unlikely]]
+		request_end_special(nic, r);
+	r.state = 0;
+	nic->requests.give(id);
+	ep_release(r.ep);
+}
 
 } // namespace ugni
 

@@ -28,57 +28,46 @@ struct Ticket {
 	uint32_t id;
 };
 
+/** cq_mode and dlvr_mode, which are neighbours, hold no bit without a meaning. */
+inline bool post_modes_known(const gni_post_descriptor_t *d)
+{
+	uint32_t modes;
+
+	static_assert(offsetof(gni_post_descriptor_t, dlvr_mode) == offsetof(gni_post_descriptor_t, cq_mode) + 2 &&
+		      std::endian::native == std::endian::little);
+	__builtin_memcpy(&modes, &d->cq_mode, sizeof(modes));
+	return !(modes & ~(kKnownCqModes | kKnownDeliveryModes << 16));
+}
+
 /** Checks that hold for every post. */
 inline gni_return_t post_check(const gni_ep *ep, const gni_post_descriptor_t *d)
 {
 	if (!endpoints.valid(ep) || !d || !ep->bound)
 		return GNI_RC_INVALID_PARAM;
-	if ((d->cq_mode & ~kKnownCqModes) | (d->dlvr_mode & ~kKnownDeliveryModes))
-		return GNI_RC_INVALID_PARAM;
-	return GNI_RC_SUCCESS;
+	return post_modes_known(d) ? GNI_RC_SUCCESS : GNI_RC_INVALID_PARAM;
+}
+
+/** Fills in the request of @d. */
+inline void post_request(Request &r, gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, uint32_t events)
+{
+	/* Bit n of cq_mode is the event with code n + 1. */
+	static_assert(GNI_CQMODE_LOCAL_EVENT << 1 == 1 << ARIES_INFO_LOCAL &&
+		      GNI_CQMODE_GLOBAL_EVENT << 1 == 1 << ARIES_INFO_GLOBAL);
+	r.descriptor = d;
+	r.ep = ep;
+	r.cq = cq;
+	r.state = events << 1;
+	ep->references++;
 }
 
 /**
- * Takes a request for @d, whose events will go to @cq. Until post_forget() or
- * the last event the descriptor is the library's.
+ * Accepts @d, whose events will go to @cq: until the last of them has been
+ * reaped the descriptor is the library's.
  *
  * Return: SUCCESS, INVALID_PARAM (events without a queue, both events without
  * GNI_CDM_MODE_DUAL_EVENTS), ERROR_RESOURCE (the queue could overrun, or no id).
  */
-inline gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket *ticket)
-{
-	uint32_t events = d->cq_mode & kEventModes;
-
-	*ticket = {cq, 0};
-	if (events) {
-		uint32_t count = 1;
-		if (events == kEventModes) [[unlikely]] {
-			if (!(ep->nic->modes & GNI_CDM_MODE_DUAL_EVENTS))
-				return GNI_RC_INVALID_PARAM;
-			count = 2;
-		}
-		if (!cq)
-			return GNI_RC_INVALID_PARAM;
-		if (cq->in_flight + count > cq->capacity)
-			return GNI_RC_ERROR_RESOURCE;
-		uint32_t id = ep->nic->requests.take();
-		if (!id)
-			return GNI_RC_ERROR_RESOURCE;
-		Request &r = ep->nic->requests[id];
-		r.descriptor = d;
-		r.ep = ep;
-		r.cq = cq;
-		r.pending = static_cast<uint8_t>(events);
-		r.bte = 0;
-		r.forced = 0;
-		cq->in_flight += count;
-		ep->outstanding++;
-		ticket->id = id;
-	}
-	d->status = GNI_RC_SUCCESS;
-	d->cq_mode_complete = 0;
-	return GNI_RC_SUCCESS;
-}
+gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket *ticket);
 
 /** The FMA descriptor in the descriptor area. Stores only. */
 inline aries_fma_desc *fma_area(const gni_nic *nic)
@@ -86,7 +75,7 @@ inline aries_fma_desc *fma_area(const gni_nic *nic)
 	return reinterpret_cast<aries_fma_desc *>(nic->area + ARIES_DESC_FMA);
 }
 
-/** Fills in what every FMA operation needs. */
+/** Fills in what every FMA operation needs. The compiler joins neighbours into one store. */
 inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d, const gni_cq *cq)
 {
 	aries_fma_desc *area = fma_area(ep->nic);
@@ -95,10 +84,11 @@ inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d
 	area->mdh = mem_mdh(d->remote_mem_hndl);
 	area->dlvr_mode = d->dlvr_mode;
 	area->offset = d->remote_addr & kOffsetMask;
+	area->local_mdh = 0;
 	area->cq = cq ? static_cast<uint16_t>(cq->number) : 0;
 	area->reserved = 0;
-	area->local_event = ep->local_event;
-	area->remote_event = ep->remote_event;
+	area->local_event = ep->events[0];
+	area->remote_event = ep->events[1];
 	return area;
 }
 

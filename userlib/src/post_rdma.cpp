@@ -47,8 +47,8 @@ void fill(aries_bte_desc *slot, const gni_ep *ep, const gni_post_descriptor_t *d
 	slot->length = static_cast<uint32_t>(d->length);
 	slot->cq = ticket.cq ? static_cast<uint16_t>(ticket.cq->number) : 0;
 	slot->tid = static_cast<uint16_t>(ticket.id);
-	slot->local_event = ep->local_event;
-	slot->remote_event = ep->remote_event;
+	slot->local_event = ep->events[0];
+	slot->remote_event = ep->events[1];
 	slot->op = d->type == GNI_POST_RDMA_GET ? ARIES_BTE_GET : ARIES_BTE_PUT;
 	slot->mode = static_cast<uint8_t>(d->cq_mode);
 	slot->flags = d->rdma_mode & GNI_RDMAMODE_FENCE ? ARIES_BTE_FENCE : 0;
@@ -74,7 +74,7 @@ gni_return_t GNI_PostRdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_d
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	if (ticket.id) {
-		nic->requests[ticket.id].bte = 1;
+		nic->requests[static_cast<uint16_t>(ticket.id)].state |= Request::kBte;
 		nic->bte_in_flight++;
 	}
 

@@ -20,14 +20,21 @@ namespace ugni
 {
 
 struct Request {
-	gni_post_descriptor_t *descriptor; /* nullptr: free */
+	gni_post_descriptor_t *descriptor;
 	gni_ep *ep;
 	gni_cq *cq;
-	uint16_t next;   /* free list */
-	uint8_t pending; /* GNI_CQMODE_LOCAL_EVENT, _GLOBAL_EVENT still to be reaped */
-	uint8_t bte;     /* counts as a queued block transfer */
-	uint8_t forced;  /* ARIES_ST_* that the library found, 0 if none */
-	uint8_t padding[3];
+	uint32_t state; /* kPendingMask and the rest below; 0: request is free */
+	uint32_t next;  /* free list */
+
+	/* Bit n: the event with ARIES_INFO_ code n is still to be reaped. */
+	static constexpr uint32_t kPendingMask = 0x6;
+	/* Counts as a queued block transfer. */
+	static constexpr uint32_t kBte = 0x100;
+	/* ARIES_ST_* that the library found, 0 if none. */
+	static constexpr uint32_t kForcedShift = 16;
+
+	uint32_t pending() const { return state & kPendingMask; }
+	uint32_t forced() const { return state >> kForcedShift; }
 };
 
 static_assert(sizeof(Request) == 32);
@@ -42,46 +49,47 @@ public:
 	bool open();
 	void close();
 
-	/** Return: an id, 0 when all are taken. The caller fills the request in. */
-	uint32_t take()
+	/** The free list is long enough for take_free(). */
+	bool plenty() const { return free_ > kQuarantine; }
+
+	/** Only if plenty(). */
+	uint32_t take_free()
 	{
-		if (free_ > kQuarantine || fresh_ == kIds)
-			return pop();
-		return fresh_++;
-	}
-
-	void give(uint32_t id)
-	{
-		Request &r = table_[id];
-
-		r.descriptor = nullptr;
-		r.next = 0;
-		if (free_++)
-			table_[tail_].next = static_cast<uint16_t>(id);
-		else
-			head_ = id;
-		tail_ = id;
-	}
-
-	Request &operator[](uint32_t id) { return table_[id]; }
-
-	/** The request of an id that came from outside. Return: nullptr if it is not in use. */
-	Request *find(uint32_t id) { return id < fresh_ && table_[id].descriptor ? &table_[id] : nullptr; }
-
-	/** Ids ever used; for walks over all requests. */
-	uint32_t used() const { return fresh_; }
-
-private:
-	uint32_t pop()
-	{
-		if (!free_)
-			return 0;
 		uint32_t id = head_;
+
 		head_ = table_[id].next;
 		free_--;
 		return id;
 	}
 
+	/** Return: an id, 0 when all are taken. The caller fills the request in. */
+	uint32_t take()
+	{
+		if (plenty())
+			return take_free();
+		if (fresh_ < kIds)
+			return fresh_++;
+		return free_ ? take_free() : 0;
+	}
+
+	/** @id is no longer in use; its state is 0. */
+	void give(uint32_t id)
+	{
+		if (free_) [[likely]]
+			table_[tail_].next = id;
+		else
+			head_ = id;
+		free_++;
+		tail_ = id;
+	}
+
+	/** @id may come from outside; requests never used are there and free. */
+	Request &operator[](uint16_t id) { return table_[id]; }
+
+	/** Ids ever used; for walks over all requests. */
+	uint32_t used() const { return fresh_; }
+
+private:
 	Request *table_ = nullptr;
 	uint32_t fresh_ = 1; /* 0 is never a transaction id */
 	uint32_t head_ = 0;

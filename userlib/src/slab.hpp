@@ -27,16 +27,17 @@ namespace ugni
 {
 
 /**
- * T: has std::atomic<uint64_t> magic as its first member, kMagic, kSlots, and a
- * size that is a power of two. Pages are taken from the system when first used.
+ * T: has std::atomic<uint32_t> magic as its first member, kMagic, kSlots, and a
+ * size that is a power of two. The system gives pages when they are first used.
  */
 template <typename T> class Slab
 {
 	static_assert(std::has_single_bit(sizeof(T)));
-	static constexpr uint64_t kDead = 0x64656164'00000000;
+	static constexpr uint32_t kDead = 0x64656164;
 	static constexpr uint32_t kQuarantine = 64;
-	static constexpr size_t kStep = size_t{64} << 10;
+	static constexpr size_t kBytes = sizeof(T) * T::kSlots;
 	static constexpr uint32_t kNone = ~0U;
+	static constexpr uintptr_t kNowhere = uintptr_t{1} << 62;
 
 public:
 	/** May be called with any value, from any thread. */
@@ -44,7 +45,8 @@ public:
 	{
 		uintptr_t distance = reinterpret_cast<uintptr_t>(object) - base_.load(std::memory_order_relaxed);
 
-		return distance < used_.load(std::memory_order_acquire) && distance % sizeof(T) == 0 &&
+		/* Range and alignment at once: low bits that are set become high ones. */
+		return std::rotr(distance, std::countr_zero(sizeof(T))) < T::kSlots &&
 		       object->magic.load(std::memory_order_relaxed) == T::kMagic;
 	}
 
@@ -116,27 +118,19 @@ private:
 
 	T *extend()
 	{
-		if (!base_.load(std::memory_order_relaxed) && !reserve())
+		if (base_.load(std::memory_order_relaxed) == kNowhere && !reserve())
 			return nullptr;
-		size_t begin = used_.load(std::memory_order_relaxed);
-		/* Clients use the low 24 bits of a handle as an id and keep 0 for themselves. */
-		while (((base_.load(std::memory_order_relaxed) + begin) & 0xffffff) < 2)
-			begin += sizeof(T);
-		size_t end = begin + sizeof(T);
-		if (end > kBytes)
-			return nullptr;
-		if (end > committed_) {
-			if (mprotect(reinterpret_cast<char *>(at(0)) + committed_, kStep, PROT_READ | PROT_WRITE))
-				return nullptr;
-			committed_ += kStep;
-		}
-		used_.store(end, std::memory_order_release);
-		return reinterpret_cast<T *>(base_.load(std::memory_order_relaxed) + begin);
+		/* Clients use the low 24 bits of a handle as an id and keep 0 and 1 for themselves. */
+		if ((reinterpret_cast<uintptr_t>(at(used_)) & 0xffffff) == 0)
+			used_++;
+		return used_ < T::kSlots ? at(used_++) : nullptr;
 	}
 
+	/* Reads of slots never used give zeros: no live handle. */
 	bool reserve()
 	{
-		void *p = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		void *p = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			       0);
 
 		if (p == MAP_FAILED)
 			return false;
@@ -144,12 +138,10 @@ private:
 		return true;
 	}
 
-	static constexpr size_t kBytes = (sizeof(T) * T::kSlots + kStep - 1) / kStep * kStep;
-
 	pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER; /* protects everything below */
-	std::atomic<uintptr_t> base_{0};                   /* read without the lock */
-	std::atomic<size_t> used_{0};                      /* bytes ever handed out; read without the lock */
-	size_t committed_ = 0;
+	/* No object is there yet: a range that no address is in. Read without the lock. */
+	std::atomic<uintptr_t> base_{kNowhere};
+	uint32_t used_ = 0; /* slots ever handed out */
 	uint32_t head_ = kNone;
 	uint32_t tail_ = kNone;
 	uint32_t free_ = 0;
