@@ -196,8 +196,7 @@ configure() {
 
 build_model() {
 	[ -z "${ARIES_MODEL_BUILD:-}" ] || return 0
-	[ -e "$model/build.ninja" ] || run "configuring the model" meson setup "$model" "$TOP/qemu-device/model"
-	run "building the model" ninja -C "$model" -j "$jobs" libaries-model.a
+	run "building the model" "$TOP/scripts/build-meson.sh" "$model" "$TOP/qemu-device/model" -- libaries-model.a
 }
 
 is_stamp() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }

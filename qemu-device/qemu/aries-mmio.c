@@ -17,7 +17,7 @@ static const char *aries_reg_name(hwaddr offset)
         const char *name;
         uint32_t offset, count, stride, bytes;
     } regs[] = {
-#define ARIES_REG_NAME(name, offset, width, access, count, stride, reset, mask, dump, text) \
+#define ARIES_REG_NAME(name, offset, width, access, count, stride, reset, mask, dump, text)                            \
     {#name, offset, count, stride, (width) / 8},
         ARIES_REGISTERS(ARIES_REG_NAME)
 #undef ARIES_REG_NAME
@@ -26,8 +26,7 @@ static const char *aries_reg_name(hwaddr offset)
     for (size_t i = 0; i < ARRAY_SIZE(regs); i++) {
         hwaddr at = offset - regs[i].offset;
 
-        if (offset >= regs[i].offset && at / regs[i].stride < regs[i].count &&
-            at % regs[i].stride < regs[i].bytes) {
+        if (offset >= regs[i].offset && at / regs[i].stride < regs[i].count && at % regs[i].stride < regs[i].bytes) {
             return regs[i].name;
         }
     }
@@ -45,8 +44,9 @@ static bool aries_nested(AriesNic *s, unsigned bar, hwaddr addr)
         return false;
     }
     trace_aries_ub_nested(s->node, bar, addr);
-    qemu_log_mask(LOG_GUEST_ERROR, "aries-nic %u: interrupt message aimed at the NIC itself, BAR %u offset 0x%" PRIx64
-                  "\n", s->node, bar, (uint64_t)addr);
+    qemu_log_mask(LOG_GUEST_ERROR,
+                  "aries-nic %u: interrupt message aimed at the NIC itself, BAR %u offset 0x%" PRIx64 "\n", s->node,
+                  bar, (uint64_t)addr);
     return true;
 }
 
@@ -111,14 +111,14 @@ const MemoryRegionOps aries_regs_ops = {
     .read = aries_regs_read,
     .write = aries_regs_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
-    .valid = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
-    .impl = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
+    .valid = {.min_access_size = 1, .max_access_size = 8, .unaligned = true},
+    .impl = {.min_access_size = 1, .max_access_size = 8, .unaligned = true},
 };
 
 const MemoryRegionOps aries_fma_ops = {
     .read = aries_fma_read,
     .write = aries_fma_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
-    .valid = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
-    .impl = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
+    .valid = {.min_access_size = 1, .max_access_size = 8, .unaligned = true},
+    .impl = {.min_access_size = 1, .max_access_size = 8, .unaligned = true},
 };

@@ -26,9 +26,9 @@ static void aries_link_init(PCIDevice *pci)
 
     pci_long_test_and_clear_mask(exp + PCI_EXP_LNKCAP, PCI_EXP_LNKCAP_MLW | PCI_EXP_LNKCAP_SLS);
     pci_long_test_and_set_mask(exp + PCI_EXP_LNKCAP, QEMU_PCI_EXP_LNKCAP_MLW(QEMU_PCI_EXP_LNK_X16) |
-                               QEMU_PCI_EXP_LNKCAP_MLS(QEMU_PCI_EXP_LNK_8GT));
-    pci_set_long(exp + PCI_EXP_LNKCAP2, PCI_EXP_LNKCAP2_SLS_2_5GB | PCI_EXP_LNKCAP2_SLS_5_0GB |
-                 PCI_EXP_LNKCAP2_SLS_8_0GB);
+                                                         QEMU_PCI_EXP_LNKCAP_MLS(QEMU_PCI_EXP_LNK_8GT));
+    pci_set_long(exp + PCI_EXP_LNKCAP2,
+                 PCI_EXP_LNKCAP2_SLS_2_5GB | PCI_EXP_LNKCAP2_SLS_5_0GB | PCI_EXP_LNKCAP2_SLS_8_0GB);
     pci_set_word(exp + PCI_EXP_LNKCTL2, QEMU_PCI_EXP_LNKCAP_MLS(QEMU_PCI_EXP_LNK_8GT));
     if (slot) {
         speed = MIN(speed, slot->speed);
@@ -197,7 +197,7 @@ static void aries_realize(PCIDevice *pci, Error **errp)
     }
     if (pci_device_iommu_address_space(pci) != &address_space_memory) {
         error_setg(errp, "aries-nic does not work behind an emulated IOMMU; leave the IOMMU out or set "
-                   "bypass_iommu=on on its bus");
+                         "bypass_iommu=on on its bus");
         return;
     }
     aries_bars_init(s);
@@ -288,10 +288,11 @@ static const TypeInfo aries_info = {
     .instance_size = sizeof(AriesNic),
     .instance_finalize = aries_finalize,
     .class_init = aries_class_init,
-    .interfaces = (InterfaceInfo[]) {
-        {INTERFACE_PCIE_DEVICE},
-        {},
-    },
+    .interfaces =
+        (InterfaceInfo[]){
+            {INTERFACE_PCIE_DEVICE},
+            {},
+        },
 };
 
 static void aries_register(void)

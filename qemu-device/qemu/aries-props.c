@@ -24,25 +24,22 @@ typedef struct AriesNumber {
 } AriesNumber;
 
 static const AriesNumber aries_config[] = {
-    {"node", offsetof(AriesNic, node), 0, ARIES_NODES_MAX - 1, 0, "node address of this NIC, 0 to nodes - 1"},
+    {"node", offsetof(AriesNic, node), 0, ARIES_NODES_MAX - 1, 0, "node address of this NIC, less than nodes"},
     {"nodes", offsetof(AriesNic, nodes), 1, ARIES_NODES_MAX, 2,
-     "node addresses in the fabric, 1 to 256; the same at every member"},
+     "node addresses in the fabric, the same at every member"},
     {"routers-per-chassis", offsetof(AriesNic, routers_per_chassis), 1, 16, 16,
-     "routers in a chassis of the dragonfly, 1 to 16; 4 NICs a router"},
-    {"chassis-per-group", offsetof(AriesNic, chassis_per_group), 1, 6, 6,
-     "chassis in a group of the dragonfly, 1 to 6"},
+     "routers in a chassis of the dragonfly, 4 NICs each"},
+    {"chassis-per-group", offsetof(AriesNic, chassis_per_group), 1, 6, 6, "chassis in a group of the dragonfly"},
     {"lease-ms", offsetof(AriesNic, lease_ms), 50, 60000, 500,
-     "milliseconds of silence after which a peer is checked for being alive, 50 to 60000"},
+     "milliseconds of silence after which a peer is checked for being alive"},
 };
 
 static const AriesNumber aries_faults[ARIES_FAULTS] = {
-    [ARIES_FAULT_DROP] = {"drop", 0, 0, UINT32_MAX, 0, "fault: packets to lose from now on, 0 to 4294967295"},
-    [ARIES_FAULT_CORRUPT] = {"corrupt", 0, 0, UINT32_MAX, 0,
-                             "fault: packets to damage from now on, 0 to 4294967295"},
-    [ARIES_FAULT_DELAY] = {"delay-ns", 0, 0, 1000000000, 0,
-                           "fault: nanoseconds added to the modelled latency of a packet, 0 to 1000000000"},
-    [ARIES_FAULT_LINK] = {"link", 0, 0, 1, 1, "fault: 0 cuts the NIC off the fabric, 1 connects it, 0 to 1"},
-    [ARIES_FAULT_REORDER] = {"reorder", 0, 0, 1, 0, "fault: 1 shuffles the packets of block transfers, 0 to 1"},
+    [ARIES_FAULT_DROP] = {"drop", 0, 0, UINT32_MAX, 0, "fault: packets to lose from now on"},
+    [ARIES_FAULT_CORRUPT] = {"corrupt", 0, 0, UINT32_MAX, 0, "fault: packets to damage from now on"},
+    [ARIES_FAULT_DELAY] = {"delay-ns", 0, 0, 1000000000, 0, "fault: nanoseconds added to a packet's modelled latency"},
+    [ARIES_FAULT_LINK] = {"link", 0, 0, 1, 1, "fault: 0 cuts the NIC off the fabric, 1 connects it"},
+    [ARIES_FAULT_REORDER] = {"reorder", 0, 0, 1, 0, "fault: 1 shuffles the packets of block transfers"},
 };
 
 /* Gets a number that the row allows; the message names property, value and range. */
@@ -161,8 +158,8 @@ char *aries_props_fabric_path(const AriesNic *s, Error **errp)
 
     if (name[0] == '/') {
         path = g_strdup(name);
-    } else if (name[0] && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-               strlen(name)) {
+    } else if (name[0] &&
+               strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == strlen(name)) {
         path = g_strconcat(ARIES_FABRIC_DIR, name, NULL);
     } else {
         error_setg(errp, "fabric=%s is neither an absolute path nor a name of letters, digits, '.', '_' and '-'", name);
@@ -234,8 +231,10 @@ static void aries_number_add(ObjectClass *klass, const AriesNumber *row, ObjectP
 {
     ObjectProperty *prop = object_class_property_add(klass, row->name, "uint64", get, set, NULL, (void *)row);
 
+    g_autofree char *help = g_strdup_printf("%s, %" PRIu64 " to %" PRIu64, row->text, row->min, row->max);
+
     object_property_set_default_uint(prop, row->def);
-    object_class_property_set_description(klass, row->name, row->text);
+    object_class_property_set_description(klass, row->name, help);
 }
 
 void aries_props_class_init(ObjectClass *klass)

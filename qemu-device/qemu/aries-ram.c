@@ -57,7 +57,7 @@ static void aries_ram_piece(AriesNic *s, const MemoryRegionSection *section, hwa
         return;
     }
     offset = section->offset_within_region + start - base;
-    s->next_ram[s->next_count++] = (struct aries_ram) {
+    s->next_ram[s->next_count++] = (struct aries_ram){
         .gpa = start,
         .size = end - start,
         .host = (uint8_t *)memory_region_get_ram_ptr(section->mr) + offset,
@@ -77,7 +77,8 @@ static void aries_ram_add(MemoryListener *listener, MemoryRegionSection *section
     if (memory_region_get_fd(mr) < 0 || !qemu_ram_is_shared(mr->ram_block)) {
         aries_ram_problem(s, g_strdup_printf("guest memory '%s' is not shared, so peers cannot reach it; use -object "
                                              "memory-backend-memfd,id=mem,size=SIZE,share=on -machine "
-                                             "memory-backend=mem", memory_region_name(mr)));
+                                             "memory-backend=mem",
+                                             memory_region_name(mr)));
         return;
     }
     aries_ram_piece(s, section, 0, LEGACY_START);
@@ -154,7 +155,7 @@ static void aries_ram_commit(MemoryListener *listener)
  */
 bool aries_ram_start(AriesNic *s, Error **errp)
 {
-    s->listener = (MemoryListener) {
+    s->listener = (MemoryListener){
         .name = TYPE_ARIES_NIC,
         .begin = aries_ram_begin,
         .commit = aries_ram_commit,

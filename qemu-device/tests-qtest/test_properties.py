@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Properties, messages for wrong ones, state by QMP, migration."""
 
+import pathlib
 import re
 import subprocess
 
 from aries import Endpoint, FabricCase, HW
-from qtest import FIRMWARE, QEMU, Qemu, start_error, wait_until
+from qtest import QEMU, Qemu, start_error, wait_until
 
 PATH = "/machine/peripheral/nic0"
 # name: range that the help names
 KNOBS = {
-    "node": "0 to nodes - 1", "nodes": "1 to 256", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
+    "node": "0 to 255", "nodes": "1 to 256", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
     "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
     "link": "0 to 1", "reorder": "0 to 1", "fabric": "80 bytes",
 }
@@ -150,13 +151,23 @@ class Runtime(FabricCase):
             self.assertEqual(end.memory(0, 7), b"plugged")
 
 
-class Firmware(FabricCase):
-    def test_iommu_is_refused(self):
-        devices = subprocess.run([QEMU, *FIRMWARE, "-device", "help"], capture_output=True, text=True, check=True).stdout
-        if "intel-iommu" not in devices:
-            self.skipTest("this QEMU has no IOMMU")
-        text = start_error("-device", "intel-iommu", "-device", f"aries-nic,bus=rp0,fabric={self.fabric}")
-        self.assertIn("IOMMU", text)
+class Process(FabricCase):
+    def test_two_nics_in_one_guest(self):
+        port = ("-device", "pcie-root-port,id=rp1,chassis=2,addr=2")
+        first = ("-device", f"aries-nic,id=nic0,bus=rp0,fabric={self.fabric},node=0,nodes=2")
+        with Qemu(*first, *port, "-device", f"aries-nic,id=nic1,bus=rp1,fabric={self.fabric},node=1,nodes=2") as qemu:
+            for name in ("nic0", "nic1"):
+                text = qemu.qmp("qom-get", path=f"/machine/peripheral/{name}", property="describe")
+                self.assertRegex(text, r"\w")
+        text = start_error(*first, *port, "-device", f"aries-nic,bus=rp1,fabric={self.fabric},node=0,nodes=2")
+        self.assertIn("in use", text)
+
+    def test_nothing_is_left_behind(self):
+        with Qemu("-device", f"aries-nic,bus=rp0,fabric={self.fabric},nodes=2") as qemu:
+            self.assertTrue(list(pathlib.Path("/dev/shm").glob(f"aries-{self.fabric}*")))
+            qemu.qmp("quit")
+            qemu.process.wait(20)
+        self.assertEqual(list(pathlib.Path("/dev/shm").glob(f"aries-{self.fabric}.*")), [], "sockets and locks")
 
     def test_clean_exit(self):
         with Qemu("-device", f"aries-nic,bus=rp0,fabric={self.fabric},nodes=2") as qemu:
