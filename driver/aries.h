@@ -275,7 +275,7 @@ struct aries_cq {
  * @table: directory (two levels) or entries (one level)
  * @table_dma: its bus address
  * @table_size: bytes
- * @leaf: pages of entries, two levels only
+ * @leaf: pages of entries, NULL for one level
  * @leaf_dma: their bus addresses
  * @nleaf: how many
  * @node: in aries_dev.quarantine

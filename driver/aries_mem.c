@@ -18,7 +18,7 @@ static void aries_mem_free(struct aries_dev *ad, struct aries_mem *mem)
 static void aries_mem_program(struct aries_ctx *ctx, const struct aries_mem *mem)
 {
 	struct aries_dev *ad = ctx->ad;
-	bool two_level = mem->page_shift == PAGE_SHIFT;
+	bool two_level = mem->leaf;
 	u64 ctl = FIELD_PREP(ARIES_MDD_CTL_VALID_MASK, 1ull) |
 		  FIELD_PREP(ARIES_MDD_CTL_READ_ONLY_MASK, (u64)mem->read_only) |
 		  FIELD_PREP(ARIES_MDD_CTL_TWO_LEVEL_MASK, (u64)two_level) |

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Translation tables. A region whose pages are contiguous and aligned on the bus in pieces of at
- * least 64 KiB gets one level of large pages; every other one two levels of 4 KiB pages.
+ * least 64 KiB gets large pages, every other one 4 KiB pages: two levels of them if there are more
+ * than fit into one page of entries.
  */
 #include <linux/bitops.h>
 #include <linux/dma-mapping.h>
@@ -56,7 +57,7 @@ static int aries_pte_alloc(struct aries_dev *ad, struct aries_mem *mem)
 	unsigned long entries = mem->npages >> (mem->page_shift - PAGE_SHIFT);
 	unsigned int nleaf = 0, i;
 
-	if (mem->page_shift == PAGE_SHIFT)
+	if (mem->page_shift == PAGE_SHIFT && entries > ARIES_PTES_PER_PAGE)
 		nleaf = DIV_ROUND_UP(mem->npages, ARIES_PTES_PER_PAGE);
 	mem->table_size = (nleaf ?: entries) * sizeof(__le64);
 	mem->table = dma_alloc_coherent(dev, mem->table_size, &mem->table_dma,
