@@ -3,7 +3,7 @@
 #include "fabric/wake.hpp"
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -26,7 +26,7 @@ uint64_t round_up(uint64_t value, uint64_t unit)
 
 std::string errno_text(const std::string &what)
 {
-	return what + ": " + strerror(errno);
+	return what + ": " + std::generic_category().message(errno);
 }
 
 struct flock member_lock(short type, off_t first, off_t count)

@@ -3,7 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -39,7 +39,7 @@ Wake::Wake(Segment &segment, uint32_t node) : segment_(segment), node_(node)
 		made = bind(fd_, reinterpret_cast<sockaddr *>(&addr), sizeof(addr)) == 0;
 	}
 	if (!made) {
-		const std::string why = strerror(errno);
+		const std::string why = std::generic_category().message(errno);
 
 		if (fd_ >= 0)
 			close(fd_);

@@ -37,7 +37,7 @@ template <size_t N> struct RunList {
 
 /** A range of at most 64 KiB, or of one chunk of a block transfer, at any alignment. */
 using FmaRuns = RunList<20>;
-inline constexpr uint64_t BTE_CHUNK = 1024 * 1024;
+inline constexpr uint64_t BTE_CHUNK = 1 << 20;
 using BteRuns = RunList<BTE_CHUNK / 4096 + 4>;
 
 /** What a translation read and where it went. */

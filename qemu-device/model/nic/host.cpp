@@ -34,6 +34,7 @@ void Host::log(aries_log_level level, const char *format, ...) noexcept
 	if (!ops_.log || (level == ARIES_LOG_GUEST_ERROR && !admit()))
 		return;
 	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, one line above */
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	ops_.log(opaque_, level, line);
