@@ -22,9 +22,9 @@ namespace perf
 namespace
 {
 
-constexpr uint64_t loops = 51;
+constexpr uint64_t floor_loops = 51;
 
-template <class Step> Row time_loop(const char *name, uint64_t steps, const char *note, Step step)
+template <class Step> Row time_loop(const char *name, uint64_t loops, uint64_t steps, const char *note, Step step)
 {
 	Samples samples;
 	for (uint64_t loop = 0; loop < loops; loop++) {
@@ -51,11 +51,12 @@ void test_floor(Context &context)
 	volatile uint64_t *bell = raw.bell(ARIES_DB_NULL);
 	volatile uint64_t *line = raw.area() + ARIES_DESC_LINE / 8;
 	Report &report = context.report;
-	report.add(time_loop("null-mmio", 20000, "8-byte store to ARIES_DB_NULL", [&](uint64_t n) { *bell = n; }));
-	report.add(time_loop("bar-store", 200000, "8-byte store into the descriptor area",
+	report.add(time_loop("null-mmio", floor_loops, 20000, "8-byte store to ARIES_DB_NULL",
+			     [&](uint64_t n) { *bell = n; }));
+	report.add(time_loop("bar-store", floor_loops, 200000, "8-byte store into the descriptor area",
 			     [&](uint64_t n) { line[n % 64] = n; }));
-	report.add(time_loop("syscall", 5000, "getppid", [](uint64_t) { syscall(SYS_getppid); }));
-	report.add(time_loop("clock", 5000, "clock_gettime", [](uint64_t) { tools::now_ns(); }));
+	report.add(time_loop("syscall", floor_loops, 5000, "getppid", [](uint64_t) { syscall(SYS_getppid); }));
+	report.add(time_loop("clock", floor_loops, 5000, "clock_gettime", [](uint64_t) { tools::now_ns(); }));
 }
 
 void test_put_event(Context &context)
@@ -66,8 +67,9 @@ void test_put_event(Context &context)
 	put.dlvr_mode = GNI_DLVMODE_PERFORMANCE;
 	tools::CounterDelta traps(job.stats(), "fma_traps");
 	constexpr uint64_t steps = 2000;
-	Row row = time_loop("put-event", steps, "8-byte put, from GNI_PostFma to its global event and GNI_GetCompleted",
-			    [&](uint64_t) {
+	uint64_t loops = context.options.iterations;
+	Row row = time_loop("put-event", loops, steps,
+			    "8-byte put, from GNI_PostFma to its global event and GNI_GetCompleted", [&](uint64_t) {
 				    value++;
 				    job.post(job.partner(), put);
 				    job.reap();
