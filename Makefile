@@ -83,8 +83,9 @@ userlib: setup ## libugni and the tools
 	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
 		-o $(B)/userlib/libugni.so.0 -o $(B)/stage/usr/bin/gni-perf -- bash -c \
 		'$(TOP)/scripts/build-meson.sh $(B)/userlib $(TOP)/userlib -Dprefix=/usr -Dlibdir=lib \
-		-Dtests=false && rm -rf $(B)/stage && \
-		meson install -C $(B)/userlib --no-rebuild --quiet --strip --destdir $(B)/stage'
+		-Dtests=false && rm -rf $(B)/stage.new && \
+		meson install -C $(B)/userlib --no-rebuild --quiet --strip --destdir $(B)/stage.new && \
+		rm -rf $(B)/stage && mv $(B)/stage.new $(B)/stage'
 
 tools: userlib ## the same as userlib
 

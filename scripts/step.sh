@@ -49,6 +49,10 @@ up_to_date() {
 
 show() { [ -n "${QUIET_STEPS:-}" ] || printf '%s\n' "$*"; }
 
+# Two builds in one tree take turns.
+exec 8>"$BUILD/stamps/$name.lock"
+flock 8
+
 hash=$(content_hash "$@")
 if up_to_date; then
 	show "[$number] $title ... up to date"
@@ -59,10 +63,10 @@ start=$(date +%s)
 status=0
 if [ -n "${V:-}" ]; then
 	show "[$number] $title: $*"
-	"$@" 2>&1 | tee "$log" || status=$?
+	"$@" 8>&- 2>&1 | tee "$log" || status=$?
 else
 	if [ -t 1 ]; then printf '[%s] %s ...' "$number" "$title"; fi
-	"$@" >"$log" 2>&1 </dev/null || status=$?
+	"$@" >"$log" 2>&1 </dev/null 8>&- || status=$?
 	if [ -t 1 ]; then printf '\r'; fi
 fi
 elapsed=$(($(date +%s) - start))

@@ -33,7 +33,7 @@ class Data(ClusterCase):
 
     def test_one_trap_for_a_put_up_to_64_bytes(self):
         report = self.perf("--tests=fma-put", "--sizes=1,8,64", "--iterations=100")
-        self.assertEqual([row["traps"] for row in report["results"]], [1.0] * 3)
+        self.assertEqual([row["traps_per_transfer"] for row in report["results"]], [1.0] * 3)
 
     def test_nothing_is_left_behind(self):
         def used(node):

@@ -6,11 +6,11 @@ import unittest
 
 from opengni.testing import ClusterCase, wait_until
 
-# The lease is 0.5 s; to that come the checks of the peers and the load of the machine.
-BOUND = 20.0
+# Seconds until a dead peer is an error event. The lease is 0.5 s; the rest is for a busy machine.
+BOUND = 10.0
 
 QUICK = ["gni-perf", "--tests=fma-put,bte-put,amo", "--max-size=64K", "--iterations=10"]
-ENDLESS = ["gni-perf", "--tests=bte-put", "--sizes=1M", "--iterations=100000", "--size-time=300", "--timeout=15"]
+ENDLESS = ["gni-perf", "--tests=bte-put", "--sizes=1M", "--iterations=100000", "--size-time=300", "--timeout=5"]
 
 
 class Faults(ClusterCase):
@@ -18,22 +18,38 @@ class Faults(ClusterCase):
         """A statistic of a node's NIC."""
         return int(self.cluster.run(node, f"cat /sys/class/gni/kgni0/stats/{name}").stdout)
 
-    def start_endless(self):
+    def setUp(self):
+        """All nodes up and whole, whatever the test before has left."""
+        for node in range(self.NODES):
+            if not self.cluster.running(node):
+                self.cluster.start(node)
+            for name, value in (("link", 1), ("drop", 0), ("corrupt", 0)):
+                self.cluster.set_nic(node, name, value)
+
+    def start_endless(self, on_output):
         """A job that puts until something stops it; returns once it moves data."""
         before = self.counter(0, "bte_puts")
-        job = self.cluster.start_job(ENDLESS, grace=None)
+        job = self.cluster.start_job(ENDLESS, grace=None, on_output=on_output)
         self.assertTrue(wait_until(lambda: self.counter(0, "bte_puts") > before + 10, 60), "the job does not start")
         return job
 
     def test_killed_node_is_an_error_at_its_peer_and_comes_back(self):
-        job = self.start_endless()
-        start = time.monotonic()
+        text, noticed = bytearray(), []
+
+        def output(rank, _stream, data):
+            if rank == 0:
+                text.extend(data)
+                if b"TRANSACTION_ERROR" in text and not noticed:
+                    noticed.append(time.monotonic())
+
+        job = self.start_endless(output)
+        killed = time.monotonic()
         self.cluster.kill(1)
         results = job.wait(60)
-        self.assertLess(time.monotonic() - start, BOUND)
-        self.assertEqual(results[0].code, 1, results[0])
+        self.assertEqual(results[0].code, 1, text)
         self.assertIn("node 1", results[1].error)
-        self.assertRegex(results[0].stderr, "TRANSACTION_ERROR|timeout|TIMEOUT")
+        self.assertTrue(noticed, f"no error event: {text}")
+        self.assertLess(noticed[0] - killed, BOUND)
 
         # The survivor is in order, alone and with its peer back under the same address.
         self.succeed(self.cluster.run_job(QUICK, nodes=[0], per_node=2))
@@ -54,16 +70,14 @@ class Faults(ClusterCase):
 
     def test_link_cut_and_restored(self):
         self.cluster.set_nic(1, "link", 0)
-        try:
-            results = self.cluster.run_job([*QUICK, "--timeout=10"], timeout=120)
-            self.assertNotEqual(results[0].code, 0)
-        finally:
-            self.cluster.set_nic(1, "link", 1)
+        results = self.cluster.run_job([*QUICK, "--timeout=5"], timeout=120)
+        self.assertNotEqual(results[0].code, 0)
+        self.cluster.set_nic(1, "link", 1)
         self.succeed(self.cluster.run_job(QUICK))
 
     def test_lost_packets_are_errors_not_wrong_data(self):
         self.cluster.set_nic(0, "drop", 3)
-        results = self.cluster.run_job([*QUICK, "--timeout=10"], timeout=120)
+        results = self.cluster.run_job([*QUICK, "--timeout=5"], timeout=120)
         self.assertNotEqual(results[0].code, 0)
         self.cluster.set_nic(0, "drop", 0)
         self.succeed(self.cluster.run_job(QUICK))

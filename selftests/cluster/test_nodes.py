@@ -64,7 +64,7 @@ class Nodes(ClusterCase):
     def test_the_driver_names_the_node(self):
         for node in range(self.NODES):
             result = self.cluster.run(node, "cat /sys/class/gni/kgni0/address /sys/class/gni/kgni0/nodes")
-            self.assertEqual(result.stdout.split(), [str(node), str(self.NODES)])
+            self.assertEqual([int(word, 0) for word in result.stdout.split()], [node, self.NODES])
 
 
 class Jobs(ClusterCase):

@@ -113,6 +113,6 @@ class Teardown(unittest.TestCase):
         try:
             done = call("shell", "0", "--name", self.name, input="tty; uname -n\nexit 4\n")
             self.assertEqual(done.returncode, 4)
-            self.assertRegex(done.stdout, "/dev/pts/0\r\nnode0")
+            self.assertRegex(done.stdout, "/dev/pts/0\nnode0")
         finally:
             call("down", "--name", self.name)
