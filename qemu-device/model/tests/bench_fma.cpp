@@ -11,20 +11,20 @@ using namespace aries_test;
 namespace
 {
 
-constexpr unsigned int ROUNDS = 20, CALLS = 20000;
+constexpr unsigned int ROUNDS = 20;
 
-template <typename F> void measure(const char *what, F &&call)
+template <typename F> void measure(const char *what, F &&call, unsigned int calls = 20000)
 {
 	double best = 1e9;
 
 	for (unsigned int r = 0; r < ROUNDS; r++) {
 		const auto start = std::chrono::steady_clock::now();
 
-		for (unsigned int i = 0; i < CALLS; i++)
+		for (unsigned int i = 0; i < calls; i++)
 			call();
 		const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
 
-		best = std::min(best, took.count() / CALLS);
+		best = std::min(best, took.count() / calls);
 	}
 	printf("%-44s %8.1f ns\n", what, best);
 }
@@ -76,6 +76,24 @@ int main()
 	slot.op = ARIES_BTE_PUT;
 	measure("block put 4 KiB", [&] { a.ring_bte(1, 0); });
 	slot.length = 65536;
-	measure("block put 64 KiB", [&] { a.ring_bte(1, 0); });
+	measure("block put 64 KiB", [&] { a.ring_bte(1, 0); }, 2000);
+	slot.cq = 0;
+	slot.mode = ARIES_EV_GLOBAL;
+	for (uint32_t length : {256u << 10, 1u << 20, 4u << 20}) {
+		char what[64];
+
+		slot.length = length;
+		snprintf(what, sizeof(what), "block put %u KiB, to its event", length >> 10);
+		measure(
+			what,
+			[&] {
+				a.ring_bte(1, 0);
+				while (!a.next_event(0))
+					;
+			},
+			50);
+		snprintf(what, sizeof(what), "memcpy of %u KiB", length >> 10);
+		measure(what, [&] { memcpy(b.ram(target), a.ram(local), length); }, 50);
+	}
 	return 0;
 }
