@@ -8,7 +8,7 @@ using namespace ugni;
 namespace ugni
 {
 
-Slab<gni_cdm> cdms;
+constinit Slab<gni_cdm> cdms;
 
 } // namespace ugni
 

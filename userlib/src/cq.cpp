@@ -8,8 +8,8 @@ using namespace ugni;
 namespace ugni
 {
 
-Slab<gni_cq> queues;
-gni_cq no_queue;
+constinit Slab<gni_cq> queues;
+constinit gni_cq no_queue{};
 
 /* Posts whose events would have come to @cq are forgotten: nobody can ask for them any more. */
 static void drop_requests(gni_cq *cq)

@@ -25,7 +25,8 @@ void debug(const char *format, ...)
 	int n = snprintf(line, sizeof(line), "libugni: ");
 	va_list args;
 	va_start(args, format);
-	(void)vsnprintf(line + n, sizeof(line) - static_cast<size_t>(n), format, args);
+	size_t room = sizeof(line) - static_cast<size_t>(n);
+	(void)vsnprintf(line + n, room, format, args); // NOLINT(clang-analyzer-valist.Uninitialized)
 	va_end(args);
 	/* One call, so that lines of several ranks do not mix. */
 	(void)fprintf(stderr, "%s\n", line);

@@ -8,7 +8,7 @@ using namespace ugni;
 namespace ugni
 {
 
-Slab<gni_ep> endpoints;
+constinit Slab<gni_ep> endpoints;
 
 /*
  * An endpoint with posts in flight keeps its slot until the last of them has

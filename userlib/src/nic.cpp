@@ -8,7 +8,7 @@ using namespace ugni;
 namespace ugni
 {
 
-Slab<gni_nic> nics;
+constinit Slab<gni_nic> nics;
 
 } // namespace ugni
 

@@ -11,11 +11,6 @@ Registration *RegistrationTable::place(uint32_t mdh)
 {
 	if (mdh >= kMdhs)
 		return nullptr;
-	if (!blocks_) {
-		blocks_ = static_cast<Registration **>(calloc(kMdhs / kBlock, sizeof(Registration *)));
-		if (!blocks_)
-			return nullptr;
-	}
 	Registration *&block = blocks_[mdh / kBlock];
 	if (!block)
 		block = static_cast<Registration *>(calloc(kBlock, sizeof(Registration)));
@@ -24,7 +19,7 @@ Registration *RegistrationTable::place(uint32_t mdh)
 
 Registration *RegistrationTable::find(uint32_t mdh) const
 {
-	if (mdh >= kMdhs || !blocks_ || !blocks_[mdh / kBlock])
+	if (mdh >= kMdhs || !blocks_[mdh / kBlock])
 		return nullptr;
 	Registration *r = &blocks_[mdh / kBlock][mdh % kBlock];
 	return mem_none(r->handle) ? nullptr : r;
@@ -41,12 +36,10 @@ Registration *RegistrationTable::next(uint32_t mdh) const
 
 void RegistrationTable::close()
 {
-	if (!blocks_)
-		return;
-	for (uint32_t i = 0; i < kMdhs / kBlock; i++)
-		free(blocks_[i]);
-	free(static_cast<void *>(blocks_));
-	blocks_ = nullptr;
+	for (Registration *&block : blocks_) {
+		free(block);
+		block = nullptr;
+	}
 }
 
 } // namespace ugni

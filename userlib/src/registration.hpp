@@ -5,6 +5,7 @@
 
 #include "gni.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace ugni
@@ -33,7 +34,7 @@ public:
 	void close();
 
 private:
-	Registration **blocks_ = nullptr;
+	std::array<Registration *, kMdhs / kBlock> blocks_{};
 };
 
 } // namespace ugni

@@ -89,7 +89,11 @@ public:
 	}
 
 private:
-	T *at(uint32_t slot) const { return reinterpret_cast<T *>(base_.load(std::memory_order_relaxed)) + slot; }
+	T *at(uint32_t slot) const
+	{
+		uintptr_t base = base_.load(std::memory_order_relaxed);
+		return reinterpret_cast<T *>(base) + slot; // NOLINT(performance-no-int-to-ptr)
+	}
 	uint32_t index(const T *object) const { return static_cast<uint32_t>(object - at(0)); }
 	/* A free slot keeps its link behind the magic word. */
 	uint32_t *next(uint32_t slot) const

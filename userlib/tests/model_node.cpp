@@ -182,7 +182,7 @@ bool Node::has_entry(uint32_t cq) const
 
 int Node::cq_wait(kgni_cq_wait *w)
 {
-	auto *cqs = reinterpret_cast<const uint32_t *>(w->cqs);
+	auto *cqs = reinterpret_cast<const uint32_t *>(w->cqs); // NOLINT(performance-no-int-to-ptr)
 	auto limit = std::chrono::milliseconds(std::min<uint64_t>(w->timeout_ms, 10000));
 	auto end = std::chrono::steady_clock::now() + limit;
 
@@ -215,8 +215,9 @@ int Node::mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m)
 	if (mdh >= ARIES_MDD_ENTRIES)
 		return -ENOSPC;
 	auto *table = reinterpret_cast<uint64_t *>(alloc(pages * 8));
+	uint64_t start = first - reinterpret_cast<uintptr_t>(ram_);
 	for (uint64_t i = 0; i < pages; i++) {
-		uint64_t page = bus(reinterpret_cast<void *>(first)) + i * kPage;
+		uint64_t page = start + i * kPage;
 		table[i] = page | ARIES_PTE_VALID | (m->flags & KGNI_MEM_READ_ONLY ? 0 : ARIES_PTE_WRITE);
 	}
 	uint64_t ctl = ARIES_MDD_CTL_VALID_MASK | uint64_t{ptag} << 8 | uint64_t{12} << 16 | uint64_t{owner} << 40;

@@ -65,6 +65,7 @@ extern "C" int ioctl(int, unsigned long request, ...) noexcept
 extern "C" void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off64_t offset) noexcept
 {
 	if (fd != kDevice)
+		// NOLINTNEXTLINE(performance-no-int-to-ptr)
 		return reinterpret_cast<void *>(syscall(SYS_mmap, address, bytes, protection, flags, fd, offset));
 	return offset == 4096 ? static_cast<void *>(area) : offset == 8192 ? static_cast<void *>(doorbell) : queue;
 }

@@ -227,7 +227,7 @@ static void atomics(void **)
 /* Both nodes add to one word at once; nothing is lost. */
 static void contended_atomics(void **)
 {
-	constexpr unsigned kRounds = 3000;
+	constexpr uint64_t kRounds = 3000;
 	Pair p;
 	auto add = [](const Rank &r, const Rank &target) {
 		for (unsigned i = 0; i < kRounds; i++) {
