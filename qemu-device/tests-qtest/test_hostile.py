@@ -173,8 +173,8 @@ class Forged(FabricCase):
             with self.subTest(field=name, value=value):
                 d = {**good, name: value}
                 self.dev.qemu.write(area, struct.pack(
-                    "<IHHQQIHHIIBBHH18s", d["pe"], d["mdh"], d["lmdh"], d["off"], d["loff"], d["length"], Endpoint.CQ, 1,
-                    1, 2, d["op"], d["mode"], d["flags"], 0, bytes([d["mbz"]]) + bytes(17)))
+                    "<IHHQQIHHIIBBHH18s", d["pe"], d["mdh"], d["lmdh"], d["off"], d["loff"], d["length"],
+                    Endpoint.CQ, 1, 1, 2, d["op"], d["mode"], d["flags"], 0, bytes([d["mbz"]]) + bytes(17)))
                 self.dev.doorbell(Endpoint.FMA, "ARIES_DB_BTE", 0)
                 self.assertTrue(self.dev.qemu.alive())
                 status = self.dev.get("FMAD_STATUS", Endpoint.FMA)

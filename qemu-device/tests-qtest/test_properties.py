@@ -44,7 +44,8 @@ class WrongValues(FabricCase):
     def test_numbers(self):
         for options, *needles in (
                 ("node=2", "node=2", "0 to 1"), ("node=256,nodes=256", "node=256", "0 to 255"),
-                ("node=abc", "node", "0 to 255"), ("nodes=0", "nodes=0", "1 to 256"), ("nodes=257", "nodes=257", "1 to 256"),
+                ("node=abc", "node", "0 to 255"), ("nodes=0", "nodes=0", "1 to 256"),
+                ("nodes=257", "nodes=257", "1 to 256"),
                 ("routers-per-chassis=0", "routers-per-chassis=0", "1 to 16"),
                 ("routers-per-chassis=17", "routers-per-chassis=17", "1 to 16"),
                 ("chassis-per-group=7", "chassis-per-group=7", "1 to 6"),
