@@ -28,6 +28,7 @@ const std::vector<Test> &all_tests()
 		{"events", "local, global and remote events in all combinations", test_events, true},
 		{"pingpong", "half round trip of puts, polling on memory", test_pingpong, true},
 		{"put-event", "8-byte put from the call to its global event, loops timed", test_put_event, false},
+		{"bulk", "block put of 1 and 64 MiB, the same buffers again and again", test_bulk, false},
 		{"floor", "null doorbell store, store into the descriptor area, system call", test_floor, false},
 		{"shm", "8-byte ping-pong over an ivshmem-plain device that both nodes share", test_shm, false},
 		{"attach", "guest memory of an attached, idle process", test_attach, false},

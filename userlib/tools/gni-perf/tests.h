@@ -46,6 +46,7 @@ void test_events(Context &context);
 void test_pingpong(Context &context);
 void test_floor(Context &context);
 void test_put_event(Context &context);
+void test_bulk(Context &context);
 void test_shm(Context &context);
 void test_attach(Context &context);
 
