@@ -28,10 +28,10 @@ struct Queue {
 };
 
 struct File {
-	bool attached = false;
-	kgni_attach attach = {};
 	alignas(64) unsigned char area[ARIES_DESC_STRIDE] = {};
 	uint64_t doorbell[512] = {};
+	kgni_attach attach = {};
+	bool attached = false;
 	std::map<uint32_t, std::unique_ptr<Queue>> queues;
 	std::map<uint32_t, kgni_mem_register> registrations;
 
