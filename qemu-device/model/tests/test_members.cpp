@@ -2,6 +2,7 @@
 /* Members of a fabric: address taken, other shapes and versions, death and return. */
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -245,6 +246,71 @@ void test_death_in_flight(void **)
 	}
 }
 
+/** Another mapping of a segment: what a member that died leaves is put there by hand. */
+class RawSegment
+{
+public:
+	explicit RawSegment(const std::string &path)
+	{
+		const int fd = open(path.c_str(), O_RDWR);
+		struct stat st;
+
+		assert_true(fd >= 0);
+		assert_int_equal(fstat(fd, &st), 0);
+		size_ = size_t(st.st_size);
+		base_ = static_cast<uint8_t *>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+		assert_true(base_ != MAP_FAILED);
+		close(fd);
+	}
+	~RawSegment() { munmap(base_, size_); }
+	aries::NodeSlot &node(uint32_t n)
+	{
+		auto *head = reinterpret_cast<aries::SegmentHeader *>(base_);
+
+		return *reinterpret_cast<aries::NodeSlot *>(base_ + aries::SEGMENT_NODES_OFFSET +
+							    n * head->node_stride);
+	}
+
+private:
+	uint8_t *base_;
+	size_t size_;
+};
+
+/* Killed while it wrote into a queue of ours, before or after the entry itself. */
+void test_death_with_lock(void **)
+{
+	const std::string path = fabric_path();
+	const pid_t child = spawn(path, false);
+	FakeHost a(path, 0);
+	RawSegment raw(path);
+	const uint32_t word = 2 | uint32_t(raw.node(1).member.load() >> 32) << 16;
+
+	a.set_key(PTAG_A, KEY);
+	a.enable_fmad(FMAD, PTAG_A, OWNER);
+	a.make_cq(20, 6, OWNER);
+	a.make_mdd(MDH, PTAG_A, a.alloc(BYTES), BYTES, BASE);
+	a.desc(FMAD) = {};
+	a.desc(FMAD).mdh = MDH;
+	a.desc(FMAD).offset = BASE;
+	a.desc(FMAD).cq = 20;
+	kill_child(child);
+	for (bool entry : {false, true}) {
+		auto *slots =
+			reinterpret_cast<uint64_t *>(a.ram(a.read(ARIES_CQ_BASE_N(20), 8) + ARIES_CQ_HEADER_BYTES));
+		const uint64_t produced = a.read(ARIES_CQ_PRODUCED_N(20), 8);
+
+		if (entry)
+			slots[produced % 64] = 0x0100000000000077;
+		raw.node(0).cq[20].lock.store(word);
+		assert_int_equal(a.ring(FMAD, ARIES_FMA_PUT_LINE, 8, ARIES_EV_GLOBAL, 5), 0);
+		assert_int_equal(raw.node(0).cq[20].lock.load(), 0);
+		if (entry)
+			assert_int_equal(a.next_event(20).data(), 0x77);
+		assert_int_equal(a.next_event(20).tid(), 5);
+		assert_false(bool(a.next_event(20)));
+	}
+}
+
 /* A member that is only stopped keeps its place. */
 void test_stopped(void **)
 {
@@ -307,8 +373,8 @@ int main()
 		cmocka_unit_test(test_address_taken),   cmocka_unit_test(test_other_shape),
 		cmocka_unit_test(test_other_version),   cmocka_unit_test(test_foreign_file),
 		cmocka_unit_test(test_unshared_memory), cmocka_unit_test(test_death_and_return),
-		cmocka_unit_test(test_death_in_flight), cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_leave),
+		cmocka_unit_test(test_death_in_flight), cmocka_unit_test(test_death_with_lock),
+		cmocka_unit_test(test_stopped),         cmocka_unit_test(test_leave),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
