@@ -28,11 +28,17 @@ void aries_cq_put(struct aries_cq *cq)
 
 static int aries_cq_alloc_mem(struct aries_dev *ad, struct aries_cq *cq)
 {
+	struct device *dev = &ad->pdev->dev;
+
 	cq->size = PAGE_ALIGN(ARIES_CQ_HEADER_BYTES + (8ul << cq->log2));
-	cq->page = dma_alloc_pages(&ad->pdev->dev, cq->size, &cq->dma, DMA_BIDIRECTIONAL,
+	cq->page = dma_alloc_pages(dev, cq->size, &cq->dma, DMA_BIDIRECTIONAL,
 				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!cq->page)
 		return -ENOMEM;
+	if (dma_mapping_error(dev, cq->dma)) {
+		dma_free_pages(dev, cq->size, cq->page, cq->dma, DMA_BIDIRECTIONAL);
+		return -ENOMEM;
+	}
 	cq->mem = page_address(cq->page);
 	memset(cq->mem, 0, cq->size);
 	return 0;
