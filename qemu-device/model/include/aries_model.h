@@ -149,6 +149,28 @@ void aries_nic_tick(aries_nic *nic);
 int aries_nic_set_fault(aries_nic *nic, const char *name, uint64_t value, char *err, size_t err_len);
 int aries_nic_get_fault(aries_nic *nic, const char *name, uint64_t *value);
 
+/**
+ * aries_nic_set_trace() - write this NIC's packets to a pcapng file, or stop doing so
+ * @path: a regular file, created or emptied; NULL ends the trace
+ * @limit: bytes that the file may have, ARIES_TRACE_LIMIT_MIN to ARIES_TRACE_LIMIT_MAX
+ * @packets: packets to record of one operation, 1 to ARIES_TRACE_PACKETS_MAX: the first ones
+ *
+ * Records requests that this NIC sends and their responses (Documentation/packet-trace.md). While a trace is written
+ * the threads that send wait for each other and for the file. A full file, a full disk or any other error ends the
+ * trace, with one line to the log from the next aries_nic_tick(), and nothing else.
+ *
+ * Return: 0, or -1 with a line in @err that names path and cause; a trace that runs goes on then.
+ */
+int aries_nic_set_trace(aries_nic *nic, const char *path, uint64_t limit, uint32_t packets, char *err, size_t err_len);
+/** aries_nic_tracing() - whether a trace is being written; any thread */
+bool aries_nic_tracing(aries_nic *nic);
+
+#define ARIES_TRACE_LIMIT_MIN 4096ull
+#define ARIES_TRACE_LIMIT_MAX (1ull << 40)
+#define ARIES_TRACE_LIMIT_DEFAULT (64ull << 20)
+#define ARIES_TRACE_PACKETS_MAX (1u << 26) /* a whole block transfer */
+#define ARIES_TRACE_PACKETS_DEFAULT 32u    /* all of what one FMA put can carry */
+
 /** aries_nic_counter() - one counter (enum aries_counter) */
 uint64_t aries_nic_counter(aries_nic *nic, unsigned int which);
 

@@ -107,6 +107,19 @@ int aries_nic_get_fault(aries_nic *nic, const char *name, uint64_t *value)
 	return name && nic->nic.get_fault(name, *value) ? 0 : -1;
 }
 
+int aries_nic_set_trace(aries_nic *nic, const char *path, uint64_t limit, uint32_t packets, char *err, size_t err_len)
+{
+	return guarded(err, err_len, -1, [&] {
+		nic->nic.set_trace(path, limit, packets);
+		return 0;
+	});
+}
+
+bool aries_nic_tracing(aries_nic *nic)
+{
+	return nic->nic.tracing();
+}
+
 uint64_t aries_nic_counter(aries_nic *nic, unsigned int which)
 {
 	return nic->nic.counter(which);

@@ -166,12 +166,12 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 	return status;
 }
 
-void Bte::run(const BteWork &work, int channel) noexcept
+void Bte::run(BteWork &work, int channel) noexcept
 {
 	CounterBlock &counters = counters_[size_t(channel)];
-	const uint8_t ssid = ssids_.take();
 	bool overrun = false;
 
+	work.ssid = ssids_.take();
 	counters.add(ARIES_CNT_SSIDS);
 	uint8_t status = transfer(work, counters);
 
@@ -184,7 +184,7 @@ void Bte::run(const BteWork &work, int channel) noexcept
 		fmads_[work.index].last.store(status, std::memory_order_relaxed);
 		report_failure(core_, counters, status, work.rights.ptag(), work.index, work.desc.op, work.access());
 	}
-	ssids_.give(ssid);
+	ssids_.give(work.ssid);
 	complete(work, status, overrun);
 	core_.host.trace("bte_done", work.index, work.desc.length, status);
 }

@@ -26,6 +26,7 @@ struct BteWork {
 	uint32_t index; /* of the FMA descriptor */
 	uint32_t node;  /* physical target */
 	uint32_t epoch; /* of the queue; another one now means flushed */
+	uint8_t ssid = 0;
 
 	bool put() const noexcept { return desc.op == ARIES_BTE_PUT; }
 	bool fence() const noexcept { return desc.flags & ARIES_BTE_FENCE; }
@@ -40,6 +41,15 @@ struct BteWork {
 			put(),
 			(desc.mode & ARIES_EV_REMOTE) != 0};
 	}
+};
+
+/** Bytes booked on the network at once: as many packets as may be outstanding. */
+inline constexpr uint64_t BTE_BURST = uint64_t(ARIES_ORB_ENTRIES) * ARIES_PACKET_BYTES;
+
+/** What the network said about the bursts of a chunk. */
+struct Bursts {
+	uint32_t count = 0;
+	std::array<Passage, BTE_CHUNK / BTE_BURST> passage;
 };
 
 class Bte
@@ -80,11 +90,15 @@ private:
 	bool eligible(const Queue &queue, const BteWork &work) const noexcept;
 	int begin(Queue &queue, const BteWork &work) noexcept;
 	void end(const BteWork &work, int channel) noexcept;
-	void run(const BteWork &work, int channel) noexcept;
+	void run(BteWork &work, int channel) noexcept;
 	uint8_t transfer(const BteWork &work, CounterBlock &counters) noexcept;
 	uint8_t chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBlock &counters,
 		      uint64_t &model_ns) noexcept;
-	uint8_t account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns) noexcept;
+	uint8_t account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns,
+			Bursts &bursts) noexcept;
+	uint8_t move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRuns &near) noexcept;
+	void capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t status, const Bursts &bursts,
+		     const BteRuns &near) noexcept;
 	uint8_t local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit &local, BteRuns &list) noexcept;
 	uint8_t remote_event(const BteWork &work, bool &overrun) noexcept;
 	void complete(const BteWork &work, uint8_t status, bool overrun) noexcept;

@@ -7,13 +7,6 @@
 namespace aries
 {
 
-namespace
-{
-
-constexpr uint64_t BURST = uint64_t(ARIES_ORB_ENTRIES) * ARIES_PACKET_BYTES; /* booked on the network at once */
-
-} // namespace
-
 uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
 {
 	const uint64_t chunks = (work.desc.length + BTE_CHUNK - 1) / BTE_CHUNK;
@@ -60,7 +53,8 @@ uint8_t Bte::local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit 
 uint8_t Bte::chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBlock &counters,
 		   uint64_t &model_ns) noexcept
 {
-	BteRuns near, far;
+	BteRuns near;
+	Bursts bursts;
 
 	if (core_.own().online.load(std::memory_order_relaxed) != ONLINE_ALL)
 		return ARIES_ST_FLUSHED;
@@ -72,13 +66,23 @@ uint8_t Bte::chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBloc
 
 	status = local_runs(work, at, bytes, local, near);
 	if (status == ARIES_ST_OK)
-		status = account(work, bytes, counters, model_ns);
-	if (status != ARIES_ST_OK)
-		return status;
+		status = account(work, bytes, counters, model_ns, bursts);
+	if (status == ARIES_ST_OK)
+		status = move(work, at, bytes, near);
+	if (core_.trace.wants(at / ARIES_PACKET_BYTES)) [[unlikely]]
+		capture(work, at, bytes, status, bursts, near);
+	return status;
+}
+
+/* The target's part. */
+uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRuns &near) noexcept
+{
+	BteRuns far;
 	Visit target(core_, work.node);
 
 	/* The whole range each time: the memory domain may have become another one. */
-	status = target.admit(work.access());
+	uint8_t status = target.admit(work.access());
+
 	if (status == ARIES_ST_OK)
 		status = target.runs((work.desc.offset + at) & OFFSET_MASK, bytes, work.put(), far);
 	if (status != ARIES_ST_OK) {
@@ -94,20 +98,23 @@ uint8_t Bte::chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBloc
 }
 
 /* Packets and modelled time, in bursts as long as the buffer of outstanding requests. */
-uint8_t Bte::account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns) noexcept
+uint8_t Bte::account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns,
+		     Bursts &bursts) noexcept
 {
 	const uint64_t start = now_ns();
 	uint64_t busy = 0;
 	uint64_t latency = 0;
 
 	while (bytes) {
-		const uint32_t burst = uint32_t(std::min(bytes, BURST));
+		const uint32_t burst = uint32_t(std::min(bytes, BTE_BURST));
+		Passage &passage = bursts.passage[bursts.count++];
 		const Train train = {work.put() ? PacketKind::Put : PacketKind::Get, work.desc.dlvr_mode, work.node,
 				     burst, work.desc.offset >> 6};
-		const uint8_t status = traffic_.send(train, start + busy, counters, latency);
+		const uint8_t status = traffic_.send(train, start + busy, counters, passage);
 
 		if (status != ARIES_ST_OK)
 			return status;
+		latency = passage.latency_ns;
 		bytes -= burst;
 		busy += bytes ? nic_busy_ns(burst) : 0;
 	}

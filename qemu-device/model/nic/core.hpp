@@ -10,6 +10,7 @@
 #include "fabric/wake.hpp"
 #include "netlink/network.hpp"
 #include "nic/host.hpp"
+#include "packet/trace.hpp"
 #include "ras/counters.hpp"
 #include "ras/errors.hpp"
 #include "ras/faults.hpp"
@@ -42,6 +43,7 @@ struct Core {
 	Network &network;
 	ErrorLog &errors;
 	Faults &faults;
+	PacketTrace &trace;
 	CounterBlock &shared_counters; /* of what has no single writer: add_shared() only */
 
 	NodeSlot &own() const noexcept { return segment.node(node); }

@@ -205,6 +205,15 @@ uint8_t Fma::run(FmaWork &work) noexcept
 	status = target_state(core_, work.node, work.now);
 	if (status != ARIES_ST_OK)
 		return status;
+	status = perform(work);
+	/* A get that went well has recorded itself: it knows where the data is. */
+	if (core_.trace.on() && (work.op != ARIES_FMA_GET_OP || status != ARIES_ST_OK)) [[unlikely]]
+		capture(work, status, nullptr);
+	return status;
+}
+
+uint8_t Fma::perform(FmaWork &work) noexcept
+{
 	switch (work.op) {
 	case ARIES_FMA_GET_OP:
 		return get(work);
@@ -220,10 +229,12 @@ uint8_t Fma::run(FmaWork &work) noexcept
 uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
 {
 	const Train train = {kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work)};
-	const uint8_t status = traffic_.send(train, work.now, work.fmad.counters, work.latency);
+	const uint8_t status = traffic_.send(train, work.now, work.fmad.counters, work.passage);
 
+	work.kind = kind;
+	work.carried = bytes;
 	if (status == ARIES_ST_OK)
-		count_latency(core_, work.fmad.counters, work.latency);
+		count_latency(core_, work.fmad.counters, work.passage.latency_ns);
 	return status;
 }
 
@@ -305,6 +316,8 @@ uint8_t Fma::get(FmaWork &work) noexcept
 	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
 	copy_runs(to, from);
 	remote_event(work, target);
+	if (core_.trace.on()) [[unlikely]]
+		capture(work, ARIES_ST_OK, &to);
 	return ARIES_ST_OK;
 }
 
@@ -351,6 +364,7 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 	const uint64_t old = amo_run(command, reinterpret_cast<uint64_t *>(word.run[0].host), work.desc.operand[0],
 				     work.desc.operand[1]);
 
+	work.fetched = old;
 	if (command.fetch)
 		scatter(to, reinterpret_cast<const uint8_t *>(&old));
 	remote_event(work, target);

@@ -55,9 +55,9 @@ SegmentShape checked(const aries_config &cfg)
 Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	: host_(ops, opaque), segment_(cfg.fabric ? cfg.fabric : "", checked(cfg), cfg.node),
 	  members_(segment_, cfg.node, cfg.lease_ms ? cfg.lease_ms : LEASE_DEFAULT_MS), wake_(segment_, cfg.node),
-	  maps_(segment_, cfg.node), network_(shape_of(cfg), segment_.network()),
-	  errors_(segment_, members_, wake_), core_{host_, cfg.node, segment_, members_, maps_,
-						    wake_, network_, errors_,  faults_,  shared_counters_},
+	  maps_(segment_, cfg.node), network_(shape_of(cfg), segment_.network()), errors_(segment_, members_, wake_),
+	  trace_(cfg.node), core_{host_,    cfg.node, segment_, members_, maps_,           wake_,
+				  network_, errors_,  faults_,  trace_,   shared_counters_},
 	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), traffic_(core_, orb_),
 	  fma_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)),
 	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)),
@@ -167,7 +167,24 @@ void Nic::tick() noexcept
 		host_.log(ARIES_LOG_WARN, "%u member%s of fabric %s died", died, died == 1 ? "" : "s",
 			  segment_.path().c_str());
 	maps_.reap();
+	if (char line[512]; trace_.poll(line, sizeof(line)))
+		host_.log(ARIES_LOG_WARN, "%s", line);
 	wake();
+}
+
+void Nic::set_trace(const char *path, uint64_t limit, uint32_t packets)
+{
+	if (!path) {
+		trace_.stop();
+		return;
+	}
+	if (limit < ARIES_TRACE_LIMIT_MIN || limit > ARIES_TRACE_LIMIT_MAX)
+		throw Error("a trace may have " + std::to_string(ARIES_TRACE_LIMIT_MIN) + " to " +
+			    std::to_string(ARIES_TRACE_LIMIT_MAX) + " bytes, not " + std::to_string(limit));
+	if (!packets || packets > ARIES_TRACE_PACKETS_MAX)
+		throw Error("1 to " + std::to_string(ARIES_TRACE_PACKETS_MAX) +
+			    " packets of an operation may be traced, not " + std::to_string(packets));
+	trace_.start(path, limit, packets);
 }
 
 void Nic::set_fault(const char *name, uint64_t value)
@@ -210,7 +227,7 @@ std::string Nic::describe()
 		line("member %u %s pid %u incarnation %u lease %lld ms ago\n", n, states[uint32_t(member)],
 		     slot.pid.load(), uint32_t(member >> 32), (long long)(now - slot.lease_ns.load()) / 1000000);
 	}
-	return text + network_.describe(core_.node, now);
+	return text + trace_.describe() + network_.describe(core_.node, now);
 }
 
 } // namespace aries

@@ -40,6 +40,9 @@ public:
 	void tick() noexcept;
 	void set_fault(const char *name, uint64_t value);
 	bool get_fault(const char *name, uint64_t &value) const noexcept { return faults_.get(name, value); }
+	/** No path ends the trace; throws with path and cause. */
+	void set_trace(const char *path, uint64_t limit, uint32_t packets);
+	bool tracing() const noexcept { return trace_.on(); }
 	uint64_t counter(unsigned int which) noexcept { return registers_.counter(which); }
 	std::string describe();
 
@@ -55,6 +58,7 @@ private:
 	Network network_;
 	ErrorLog errors_;
 	Faults faults_;
+	PacketTrace trace_;
 	CounterBlock shared_counters_;
 	Core core_;
 	std::unique_ptr<Fmad[]> fmads_;

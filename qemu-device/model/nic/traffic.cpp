@@ -14,12 +14,13 @@ uint8_t Traffic::suffer(uint32_t packets) noexcept
 	return core_.faults.take_corrupt(packets) ? ARIES_ST_CRC : ARIES_ST_OK;
 }
 
-uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, uint64_t &latency) noexcept
+uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
 	const TransferFlits flits = transfer_flits(train.kind, train.bytes);
 	const uint32_t packets = flits.packets;
 	const Orb::Use use(orb_, packets);
 
+	passage = {};
 	if (use.stalled())
 		counters.add(ARIES_CNT_ORB_STALLS);
 	counters.add(ARIES_CNT_REQ_PACKETS, packets);
@@ -31,6 +32,8 @@ uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, 
 
 	if (!out.reachable)
 		return ARIES_ST_NO_NODE;
+	passage.depart_ns = depart;
+	passage.hops = out.hops;
 	counters.add(ARIES_CNT_HOPS, uint64_t(out.hops) * packets);
 	if (out.nonminimal)
 		counters.add(ARIES_CNT_NONMINIMAL, packets);
@@ -48,8 +51,12 @@ uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, 
 	const auto back = core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response, packets,
 					      train.dlvr_mode, train.hash, turn);
 
-	latency = (returns && back.reachable ? back.arrive_ns + NIC_PIPELINE_NS : out.arrive_ns + RECEIVE_NS) - now +
-		  core_.faults.delay_ns();
+	const uint64_t delay = core_.faults.delay_ns();
+
+	passage.latency_ns =
+		(returns && back.reachable ? back.arrive_ns + NIC_PIPELINE_NS : out.arrive_ns + RECEIVE_NS) - now +
+		delay;
+	passage.back_ns = back.reachable ? back.arrive_ns + delay : 0;
 	counters.add(ARIES_CNT_RSP_PACKETS, packets);
 	counters.add(ARIES_CNT_RSP_FLITS, flits.response);
 	return ARIES_ST_OK;

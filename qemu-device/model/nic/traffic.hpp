@@ -10,6 +10,14 @@
 namespace aries
 {
 
+/** When packets of a train are where, in modelled time. */
+struct Passage {
+	uint64_t latency_ns; /* until the data is in memory (gets: until it has returned) */
+	uint64_t depart_ns;  /* the first request leaves; 0: there is no way */
+	uint64_t back_ns;    /* the last response arrives; 0: it does not */
+	uint32_t hops;
+};
+
 /** A train of like packets from this NIC to one target. */
 struct Train {
 	PacketKind kind;
@@ -26,10 +34,10 @@ public:
 
 	/**
 	 * Sends the requests of @train at time @now, counted in @counters. A train of any length is booked as one.
-	 * @latency: gets the modelled nanoseconds until the data is in memory (gets: until it has returned)
+	 * @passage: gets the modelled times
 	 * Return: ARIES_ST_OK, ARIES_ST_NO_NODE (no way), ARIES_ST_TIMEOUT (lost), ARIES_ST_CRC (damaged)
 	 */
-	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, uint64_t &latency) noexcept;
+	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 private:
 	uint8_t suffer(uint32_t packets) noexcept;

@@ -56,10 +56,15 @@ constexpr uint32_t request_flits(PacketKind kind, uint32_t bytes)
 	return REQUEST_HEADER_FLITS + (carries_data(kind) ? data_flits(bytes) : 0);
 }
 
-/** Flits of its response. @p bytes counts what the request asks for; ignored for what returns nothing. */
+/**
+ * Flits of its response. @p bytes counts what the request asks for, or carries; ignored for what returns nothing. An
+ * atomic returns one word however many operands it has.
+ */
 constexpr uint32_t response_flits(PacketKind kind, uint32_t bytes)
 {
-	return RESPONSE_HEADER_FLITS + (returns_data(kind) ? data_flits(bytes) : 0);
+	if (!returns_data(kind))
+		return RESPONSE_HEADER_FLITS;
+	return RESPONSE_HEADER_FLITS + data_flits(kind == PacketKind::FetchAmo && bytes > 8 ? 8 : bytes);
 }
 
 /** Flits of a response that reports an error: header and status (as the third phit of Gemini, G12). */

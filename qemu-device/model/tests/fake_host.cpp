@@ -17,10 +17,16 @@ void on_irq(void *opaque, unsigned int vector)
 	static_cast<FakeHost *>(opaque)->irqs[vector % 64]++;
 }
 
-void on_log(void *opaque, aries_log_level level, const char *)
+void on_log(void *opaque, aries_log_level level, const char *line)
 {
-	if (level == ARIES_LOG_GUEST_ERROR)
-		static_cast<FakeHost *>(opaque)->guest_errors++;
+	auto *host = static_cast<FakeHost *>(opaque);
+
+	if (level == ARIES_LOG_GUEST_ERROR) {
+		host->guest_errors++;
+	} else if (level == ARIES_LOG_WARN && !strncmp(line, "trace ", 6)) {
+		host->trace_lines++;
+		host->trace_line = line;
+	}
 }
 
 } // namespace

@@ -107,6 +107,9 @@ public:
 
 	std::array<std::atomic<unsigned int>, 64> irqs{};
 	std::atomic<unsigned int> guest_errors{0};
+	/* Lines about the packet trace; of the thread that ticks. */
+	unsigned int trace_lines = 0;
+	std::string trace_line;
 
 private:
 	aries_nic *nic_ = nullptr;

@@ -55,6 +55,7 @@ void flit_counts_P03_P04(void **)
 	assert_in_range(request_flits(PacketKind::Put, 64) - request_flits(PacketKind::Put, 8), 9, 11);
 	assert_int_equal(request_flits(PacketKind::Put, 8), 5);
 	assert_int_equal(response_flits(PacketKind::FetchAmo, 8), 3);
+	assert_int_equal(response_flits(PacketKind::FetchAmo, 16), 3);
 	assert_int_equal(response_flits(PacketKind::Amo, 16), 1);
 }
 
