@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Small units of the NIC on their own: atomic commands, outstanding requests, sequence ids, runs of memory. */
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "nic/amo.hpp"
+#include "nic/copy.hpp"
+#include "nic/orb.hpp"
+#include "nic/ssid.hpp"
+#include "tests/cmocka_cpp.hpp"
+
+using namespace aries;
+
+namespace
+{
+
+/* 6 + 5 commands of the first generation and 9 fetching and 9 others of the second, each cached or not. */
+void test_commands(void **)
+{
+	unsigned int known = 0, fetching = 0;
+
+	for (unsigned int code = 0; code <= UINT16_MAX; code++) {
+		AmoCommand command;
+
+		if (!command.decode(uint16_t(code)))
+			continue;
+		known++;
+		fetching += command.fetch;
+		assert_int_equal(command.fetch, !(code & 0x100));
+		assert_true(code < 0x400);
+	}
+	assert_int_equal(known, 2 * (11 + 18));
+	assert_int_equal(fetching, 2 * (6 + 9));
+}
+
+void test_outstanding(void **)
+{
+	Orb orb;
+	{
+		Orb::Use most(orb, ARIES_ORB_ENTRIES - 1), one(orb, 1);
+
+		assert_false(most.stalled());
+		assert_false(one.stalled());
+		assert_int_equal(orb.used(), ARIES_ORB_ENTRIES);
+		Orb::Use more(orb, 1); /* waits, but not for ever */
+
+		assert_true(more.stalled());
+	}
+	assert_int_equal(orb.used(), 0);
+	{
+		Orb::Use train(orb, 1 << 26); /* 4 GiB go through in parts */
+
+		assert_false(train.stalled());
+		assert_int_equal(orb.used(), ARIES_ORB_ENTRIES);
+	}
+	Orb::Use none(orb, 0);
+
+	assert_int_equal(orb.used(), 1);
+}
+
+void test_sequence_ids(void **)
+{
+	SsidPool pool;
+	std::set<unsigned int> taken;
+
+	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++)
+		assert_true(taken.insert(fma_ssid(i)).second);
+	for (uint32_t i = ARIES_FMA_DESCRIPTORS; i < SSIDS; i++)
+		assert_true(taken.insert(pool.take()).second);
+	assert_int_equal(taken.size(), SSIDS);
+	pool.give(200);
+	assert_int_equal(pool.take(), 200);
+	for (uint32_t i = ARIES_FMA_DESCRIPTORS; i < SSIDS; i++)
+		pool.give(uint8_t(i));
+
+	std::atomic<unsigned int> users[SSIDS] = {};
+	std::vector<std::thread> threads;
+	std::atomic<bool> clash{false};
+
+	for (int t = 0; t < 4; t++)
+		threads.emplace_back([&] {
+			for (int i = 0; i < 20000; i++) {
+				const uint8_t ssid = pool.take();
+
+				if (users[ssid].fetch_add(1))
+					clash = true;
+				users[ssid].fetch_sub(1);
+				pool.give(ssid);
+			}
+		});
+	for (std::thread &thread : threads)
+		thread.join();
+	assert_false(clash);
+}
+
+void test_runs(void **)
+{
+	uint8_t memory[64];
+	RunList<3> list;
+
+	assert_true(list.add(memory, 4));
+	assert_true(list.add(memory + 4, 4)); /* adjacent: merged */
+	assert_int_equal(list.count, 1);
+	assert_int_equal(list.run[0].bytes, 8);
+	assert_true(list.add(memory + 16, 4));
+	assert_true(list.add(memory + 32, 4));
+	assert_false(list.add(memory + 48, 4));
+	assert_true(list.add(memory + 36, 4));
+	assert_int_equal(list.count, 3);
+}
+
+/* Every way to cut 16 bytes into two runs on each side. */
+void test_copies(void **)
+{
+	for (unsigned int i = 1; i < 16; i++) {
+		for (unsigned int j = 1; j < 16; j++) {
+			uint8_t from[40], to[40], back[40];
+			RunList<2> source, target;
+
+			for (unsigned int k = 0; k < 40; k++)
+				from[k] = uint8_t(k + 1);
+			memset(to, 0, sizeof(to));
+			source.add(from, i);
+			source.add(from + 20, 16 - i);
+			target.add(to + 3, j);
+			target.add(to + 22, 16 - j);
+			copy_runs(target, source);
+			for (unsigned int k = 0; k < 16; k++) {
+				const uint8_t want = from[k < i ? k : 20 + k - i];
+
+				assert_int_equal(to[k < j ? 3 + k : 22 + k - j], want);
+			}
+			assert_int_equal(to[2], 0);
+			assert_int_equal(to[3 + j], 0);
+			assert_int_equal(to[21], 0);
+			assert_int_equal(to[22 + 16 - j], 0);
+			memset(back, 0, sizeof(back));
+			RunList<2> line;
+
+			line.add(back + 1, i);
+			line.add(back + 30, 4);
+			scatter(line, from);
+			assert_memory_equal(back + 1, from, i);
+			assert_memory_equal(back + 30, from + i, 4);
+		}
+	}
+}
+
+/* Source and target of a loopback transfer may overlap. */
+void test_overlap(void **)
+{
+	uint8_t memory[4096 + 64];
+
+	for (unsigned int shift : {1u, 8u, 63u}) {
+		for (unsigned int i = 0; i < sizeof(memory); i++)
+			memory[i] = uint8_t(i * 7);
+		store_bytes(memory + shift, memory, 4096);
+		for (unsigned int i = 0; i < 4096; i++)
+			assert_int_equal(memory[shift + i], uint8_t(i * 7));
+		store_bytes(memory, memory + shift, 4096);
+		for (unsigned int i = 0; i < 4096; i++)
+			assert_int_equal(memory[i], uint8_t(i * 7));
+	}
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(test_commands),     cmocka_unit_test(test_outstanding),
+		cmocka_unit_test(test_sequence_ids), cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_copies),       cmocka_unit_test(test_overlap),
+	};
+
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
