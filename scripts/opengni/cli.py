@@ -134,6 +134,7 @@ def make_config(args, name=""):
 
 
 def _print_commands(config):
+    config.dir.mkdir(parents=True, exist_ok=True)  # for the logs and sockets that they name
     for number in range(config.nodes):
         print(qemu.printable(Node(config, number, None).command()))
 
