@@ -55,8 +55,6 @@ skeleton() {
 	ln -sf ../sbin/gni-agent "$root/usr/bin/gni-kvs"
 	printf 'root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n' >"$root/etc/passwd"
 	printf 'root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n' >"$root/etc/group"
-	# Where devtmpfs is not mounted yet the kernel wants a console.
-	if [ "$(id -u)" = 0 ]; then mknod -m 600 "$root/dev/console" c 5 1 2>/dev/null || true; fi
 }
 
 # copy_module NAME: a module of the kernel and what it depends on; prints "insmod" order.
