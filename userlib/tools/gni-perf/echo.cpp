@@ -13,52 +13,50 @@ namespace perf
 using tools::Failure;
 using tools::format;
 
-namespace
+PingPong::PingPong(Job &job, size_t size)
+	: job_(job), words_(size / 8), inbox_(reinterpret_cast<uint64_t *>(job.control() + control_ping)),
+	  message_(reinterpret_cast<uint64_t *>(job.data())), endpoint_(job.endpoint(job.partner())),
+	  queue_(job.source().handle()), put_(job.control_put(job.partner(), control_ping, message_, size)),
+	  deadline_(job.deadline())
 {
+	if (size == 0 || size % 8 || size > ping_max)
+		throw Failure("ping-pong of a size that is not possible");
+}
 
-/* FMA puts of more than 64 bytes are several packets, so every word is waited for, the last one first. */
-void await(const Job &job, const uint64_t *words, size_t size, uint64_t round)
+void PingPong::send(uint64_t round)
 {
-	for (size_t n = size / 8; n-- > 0;) {
-		std::atomic_ref<const uint64_t> word(words[n]);
+	for (size_t n = 0; n < words_; n++)
+		message_[n] = round;
+	if (GNI_PostFma(endpoint_, &put_) != GNI_RC_SUCCESS)
+		throw Failure(format("ping-pong: message %" PRIu64 " was not taken", round));
+	/* While the message is on its way. */
+	gni_cq_entry_t entry;
+	gni_post_descriptor_t *done;
+	if (GNI_CqGetEvent(queue_, &entry) != GNI_RC_SUCCESS)
+		job_.reap();
+	else if (GNI_GetCompleted(queue_, entry, &done) != GNI_RC_SUCCESS || done != &put_)
+		throw Failure(format("ping-pong: message %" PRIu64 ": wrong completion", round));
+}
+
+/* A put of more than 64 bytes is several packets, so every word is waited for, the last one first. */
+void PingPong::await(uint64_t round)
+{
+	for (size_t n = words_; n-- > 0;) {
+		std::atomic_ref<const uint64_t> word(inbox_[n]);
 		auto there = [&] { return word.load(std::memory_order_acquire) == round; };
-		if (!there() && !tools::poll_until(there, job.deadline()))
-			throw Failure(format("ping-pong of %zu bytes: word %zu is %" PRIu64 ", expected %" PRIu64, size,
-					     n, word.load(), round));
+		if (!tools::poll_until(there, deadline_))
+			throw Failure(format("ping-pong of %zu bytes: word %zu is %" PRIu64 ", expected %" PRIu64,
+					     8 * words_, n, word.load(), round));
 	}
 }
-
-uint64_t *inbox(const Job &job)
-{
-	return reinterpret_cast<uint64_t *>(job.control() + control_ping);
-}
-
-void send(const Job &job, uint64_t *message, size_t size, uint64_t round)
-{
-	for (size_t n = 0; n < size / 8; n++)
-		message[n] = round;
-	gni_post_descriptor_t put = job.control_put(job.partner(), control_ping, message, size);
-	job.post(job.partner(), put);
-	job.reap();
-}
-
-} // namespace
 
 void echo(Job &job, size_t size, uint64_t rounds)
 {
-	if (size % 8 || size > ping_max)
-		throw Failure("ping-pong of a size that is not possible");
-	auto *message = reinterpret_cast<uint64_t *>(job.data());
+	PingPong side(job, size);
 	for (uint64_t round = 1; round <= rounds; round++) {
-		await(job, inbox(job), size, round);
-		send(job, message, size, round);
+		side.await(round);
+		side.send(round);
 	}
-}
-
-void ping(Job &job, size_t size, uint64_t round)
-{
-	send(job, reinterpret_cast<uint64_t *>(job.data()), size, round);
-	await(job, inbox(job), size, round);
 }
 
 } // namespace perf

@@ -27,19 +27,24 @@ Row play(Context &context, uint64_t size)
 	memset(job.control() + control_ping, 0, control_ping_size);
 	context.peer.send(Ask::Pingpong, {.size = size}, rounds);
 
+	PingPong side(job, size);
+	auto ping = [&](uint64_t n) {
+		side.send(n);
+		side.await(n);
+	};
 	/* Many rounds to one reading of the clock, which costs as much as a put. */
 	Samples samples;
 	uint64_t round = 0;
 	while (round < warm)
-		ping(job, size, ++round);
+		ping(++round);
 	while (round + together <= rounds) {
 		uint64_t start = tools::now_ns();
 		for (uint64_t n = 0; n < together; n++)
-			ping(job, size, ++round);
+			ping(++round);
 		samples.add((tools::now_ns() - start) / (2 * together));
 	}
 	while (round < rounds)
-		ping(job, size, ++round);
+		ping(++round);
 	context.peer.answer();
 
 	Row row;
