@@ -59,8 +59,7 @@ void PeerMaps::set_own(const aries_ram *ram, size_t count)
 	}
 	std::lock_guard guard(mutex_);
 
-	slot.ram_version.store(version - 1);
-	std::atomic_thread_fence(std::memory_order_seq_cst);
+	slot.ram_version.exchange(version - 1); /* no store of the sections moves before it */
 	memcpy(slot.ram, sections, sizeof(sections));
 	slot.ram_count = uint32_t(count);
 	slot.ram_version.store(version, std::memory_order_release);
@@ -106,14 +105,14 @@ const RamMap *PeerMaps::open_peer(uint32_t node) noexcept
 /* The peer's file is reached through its descriptor: that works for memfd and files alike. */
 std::unique_ptr<RamMap> PeerMaps::map_peer(uint32_t node) noexcept
 {
-	const NodeSlot &slot = segment_.node(node);
+	NodeSlot &slot = segment_.node(node);
 	const uint64_t version = slot.ram_version.load(std::memory_order_acquire);
 	RamSection sections[ARIES_RAM_MAX];
 	const uint32_t count = slot.ram_count;
 
 	memcpy(sections, slot.ram, sizeof(sections));
-	std::atomic_thread_fence(std::memory_order_seq_cst);
-	if ((version & 1) || slot.ram_version.load() != version || count == 0 || count > ARIES_RAM_MAX)
+	/* Adding nothing looks at the version after all loads of the sections. */
+	if ((version & 1) || slot.ram_version.fetch_add(0) != version || count == 0 || count > ARIES_RAM_MAX)
 		return nullptr;
 	auto map = std::make_unique<RamMap>(version, false);
 

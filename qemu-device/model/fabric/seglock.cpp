@@ -9,6 +9,16 @@ namespace aries
 namespace
 {
 
+/** Tells the processor that this is a waiting loop. */
+void relax() noexcept
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	asm volatile("yield");
+#endif
+}
+
 constexpr unsigned int SPINS = 64;
 constexpr uint64_t ASK_NS = 1'000'000; /* a critical section takes a thousandth of that */
 constexpr uint64_t GIVE_UP_NS = 1'000'000'000;
@@ -28,7 +38,7 @@ void SegLock::wait(Membership &members) noexcept
 				held_ = true;
 				return;
 			}
-			__builtin_ia32_pause();
+			relax();
 		}
 		sched_yield();
 		uint32_t holder = word_.load(std::memory_order_relaxed);
@@ -52,7 +62,7 @@ void SpinLock::wait() noexcept
 		if (i % SPINS == SPINS - 1)
 			sched_yield();
 		else
-			__builtin_ia32_pause();
+			relax();
 	}
 }
 

@@ -152,7 +152,7 @@ template <size_t N> uint8_t physical_runs(const RamMap &ram, uint64_t gpa, uint6
  */
 inline void move_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes) noexcept
 {
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) && defined(__x86_64__)
 	if (to <= from || to >= from + bytes) {
 		asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 	} else {
