@@ -135,6 +135,8 @@ static void aries_quit(Notifier *notifier, void *data)
 {
     AriesNic *s = container_of(notifier, AriesNic, quit);
 
+    /* Whatever comes: what the trace has gathered goes to its file. */
+    aries_nic_set_trace(s->nic, NULL, 0, 0, NULL, 0);
     if (!runstate_is_running()) {
         aries_host_stop(s);
         aries_nic_destroy(s->nic);

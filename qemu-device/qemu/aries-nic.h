@@ -61,6 +61,9 @@ struct AriesNic {
     uint32_t chassis_per_group;
     uint32_t lease_ms;
     uint64_t fault[ARIES_FAULTS];
+    char *trace_file; /* may change at any time, as the faults may; NULL: none */
+    uint64_t trace_limit;
+    uint64_t trace_packets;
 
     /* From realize to finalize: a vCPU may be in a callback until then. */
     aries_nic *nic;
@@ -119,6 +122,7 @@ void aries_props_class_init(ObjectClass *klass);
 void aries_props_add_state(AriesNic *s);
 bool aries_props_check(AriesNic *s, Error **errp);
 bool aries_props_apply_faults(AriesNic *s, Error **errp);
+bool aries_props_start_trace(AriesNic *s, Error **errp);
 char *aries_props_fabric_path(const AriesNic *s, Error **errp);
 
 #endif /* HW_ARIES_NIC_H */

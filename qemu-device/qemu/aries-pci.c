@@ -142,7 +142,7 @@ static bool aries_join(AriesNic *s, const char *fabric, Error **errp)
         error_setg(errp, "%s", err);
         return false;
     }
-    return aries_ram_publish(s, errp) && aries_props_apply_faults(s, errp);
+    return aries_ram_publish(s, errp) && aries_props_apply_faults(s, errp) && aries_props_start_trace(s, errp);
 }
 
 static bool aries_migration_block(AriesNic *s, Error **errp)
@@ -225,6 +225,7 @@ static void aries_finalize(Object *obj)
     }
     qemu_vfree(s->desc_area);
     g_free(s->fabric);
+    g_free(s->trace_file);
 }
 
 static void aries_bus_master(AriesNic *s)

@@ -133,6 +133,67 @@ bool aries_props_apply_faults(AriesNic *s, Error **errp)
     return true;
 }
 
+static const AriesNumber aries_trace_numbers[] = {
+    {"trace-limit", offsetof(AriesNic, trace_limit), ARIES_TRACE_LIMIT_MIN, ARIES_TRACE_LIMIT_MAX,
+     ARIES_TRACE_LIMIT_DEFAULT, "bytes at which a packet trace ends; for the next one that trace-file starts"},
+    {"trace-packets", offsetof(AriesNic, trace_packets), 1, ARIES_TRACE_PACKETS_MAX, ARIES_TRACE_PACKETS_DEFAULT,
+     "packets that a trace records of one operation, the first ones; for the next trace"},
+};
+
+static void aries_trace_number_get(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
+{
+    const AriesNumber *row = opaque;
+
+    visit_type_uint64(v, name, (uint64_t *)((char *)ARIES_NIC(obj) + row->field), errp);
+}
+
+static void aries_trace_number_set(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
+{
+    const AriesNumber *row = opaque;
+    uint64_t value;
+
+    if (aries_number_visit(v, row, name, &value, errp)) {
+        *(uint64_t *)((char *)ARIES_NIC(obj) + row->field) = value;
+    }
+}
+
+static bool aries_trace_apply(AriesNic *s, const char *path, Error **errp)
+{
+    char err[512] = "";
+
+    if (aries_nic_set_trace(s->nic, path, s->trace_limit, s->trace_packets, err, sizeof(err)) < 0) {
+        trace_aries_err_property(s->node, err);
+        error_setg(errp, "trace-file: %s", err);
+        return false;
+    }
+    return true;
+}
+
+/* Empty also when the trace has ended by itself. */
+static char *aries_trace_file_get(Object *obj, Error **errp)
+{
+    AriesNic *s = ARIES_NIC(obj);
+
+    return g_strdup(s->trace_file && (!s->live || aries_nic_tracing(s->nic)) ? s->trace_file : "");
+}
+
+static void aries_trace_file_set(Object *obj, const char *value, Error **errp)
+{
+    AriesNic *s = ARIES_NIC(obj);
+    const char *path = value[0] ? value : NULL;
+
+    if (!s->live || aries_trace_apply(s, path, errp)) {
+        g_free(s->trace_file);
+        s->trace_file = g_strdup(path);
+    }
+}
+
+/** Starts the trace that was asked for on the command line. */
+bool aries_props_start_trace(AriesNic *s, Error **errp)
+{
+    return !s->trace_file || aries_trace_apply(s, s->trace_file, errp);
+}
+
 static char *aries_fabric_get(Object *obj, Error **errp)
 {
     return g_strdup(ARIES_NIC(obj)->fabric ?: "default");
@@ -245,6 +306,13 @@ void aries_props_class_init(ObjectClass *klass)
     for (unsigned i = 0; i < ARIES_FAULTS; i++) {
         aries_number_add(klass, &aries_faults[i], aries_fault_get, aries_fault_set);
     }
+    for (unsigned i = 0; i < ARRAY_SIZE(aries_trace_numbers); i++) {
+        aries_number_add(klass, &aries_trace_numbers[i], aries_trace_number_get, aries_trace_number_set);
+    }
+    object_class_property_add_str(klass, "trace-file", aries_trace_file_get, aries_trace_file_set);
+    object_class_property_set_description(klass, "trace-file",
+                                          "pcapng file for the packets that this NIC sends and gets back, created or "
+                                          "emptied; at any time, empty ends the trace (default: none)");
     object_class_property_add_str(klass, "fabric", aries_fabric_get, aries_fabric_set);
     object_class_property_set_description(klass, "fabric",
                                           "segment file that the NICs of a fabric share: an absolute path of at most "

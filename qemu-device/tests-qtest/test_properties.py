@@ -13,7 +13,8 @@ PATH = "/machine/peripheral/nic0"
 KNOBS = {
     "node": "0 to 255", "nodes": "1 to 256", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
     "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
-    "link": "0 to 1", "reorder": "0 to 1", "fabric": "80 bytes",
+    "link": "0 to 1", "reorder": "0 to 1", "fabric": "80 bytes", "trace-file": "pcapng",
+    "trace-limit": "4096 to 1099511627776", "trace-packets": "1 to 67108864",
 }
 
 
@@ -51,6 +52,8 @@ class WrongValues(FabricCase):
                 ("chassis-per-group=7", "chassis-per-group=7", "1 to 6"),
                 ("lease-ms=49", "lease-ms=49", "50 to 60000"), ("lease-ms=60001", "lease-ms=60001", "50 to 60000"),
                 ("link=2", "link=2", "0 to 1"), ("reorder=2", "reorder=2", "0 to 1"),
+                ("trace-limit=4095", "trace-limit=4095", "4096 to 1099511627776"),
+                ("trace-packets=0", "trace-packets=0", "1 to 67108864"),
                 ("drop=4294967296", "drop=4294967296", "0 to 4294967295"),
                 ("delay-ns=1000000001", "delay-ns=1000000001", "0 to 1000000000")):
             with self.subTest(options=options):
@@ -61,6 +64,9 @@ class WrongValues(FabricCase):
         self.refused("fabric=", "fabric=", "absolute path")
         self.refused("fabric=/dev/shm/" + "x" * 100, "too long", "80")
         self.refused("fabric=/nonexistent-dir/fabric", "/nonexistent-dir")
+
+    def test_trace_files(self):
+        self.refused("trace-file=/nonexistent-dir/x", "trace-file", "/nonexistent-dir/x", "No such file")
 
     def test_fabric_that_is_something_else(self):
         with open(f"/dev/shm/aries-{self.fabric}", "wb") as file:
@@ -125,6 +131,59 @@ class Runtime(FabricCase):
 
     def test_describe(self):
         self.assertRegex(self.get("describe"), r"\w")
+
+    def trace(self, name="trace"):
+        path = pathlib.Path("/dev/shm") / f"aries-{self.fabric}.{name}.pcapng"
+        self.addCleanup(path.unlink, missing_ok=True)
+        return path
+
+    def test_packet_trace(self):
+        path, end = self.trace(), Endpoint(self.dev)
+        self.assertEqual([self.get(name) for name in ("trace-file", "trace-limit", "trace-packets")], ["", 64 << 20, 32])
+        self.assertEqual(self.set_error("trace-packets", 1), "")
+        self.assertEqual(self.set_error("trace-file", str(path)), "")
+        self.assertEqual(self.get("trace-file"), str(path))
+        self.assertIn(f"trace {path}", self.get("describe"))
+        self.assertEqual(end.put(0, 0, b"traced twice" * 10), 0)
+        self.assertIn("another trace", self.set_error("trace-file", str(path)))
+        self.assertEqual(self.get("trace-file"), str(path))
+        self.assertEqual(self.set_error("trace-file", ""), "")
+        self.assertEqual(self.get("trace-file"), "")
+        data = path.read_bytes()
+        self.assertEqual(data[:4], b"\n\r\r\n")
+        self.assertEqual(data.count(b"traced twice"), 5, "one packet of the two")
+        self.assertEqual(end.put(0, 0, b"not traced"), 0)
+        self.assertEqual(path.read_bytes(), data)
+
+    def test_packet_trace_that_cannot_be(self):
+        for value, cause in (("/nonexistent-dir/x", "No such file"), ("/dev/null", "regular"), ("/dev/shm", "directory")):
+            with self.subTest(value=value):
+                text = self.set_error("trace-file", value)
+                for needle in ("trace-file", value, cause):
+                    self.assertIn(needle, text)
+                self.assertEqual(self.get("trace-file"), "")
+        for name, value in (("trace-limit", 0), ("trace-limit", 1 << 41), ("trace-packets", 0), ("trace-packets", "x")):
+            self.assertIn(name, self.set_error(name, value))
+        self.assertEqual([self.get("trace-limit"), self.get("trace-packets")], [64 << 20, 32])
+
+    def test_packet_trace_ends_at_its_limit(self):
+        path, end = self.trace(), Endpoint(self.dev)
+        self.assertEqual(self.set_error("trace-limit", 4096), "")
+        self.assertEqual(self.set_error("trace-file", str(path)), "")
+        for _ in range(20):
+            self.assertEqual(end.put(0, 0, b"x" * 64), 0)
+        self.assertEqual(self.get("trace-file"), "")
+        self.assertLessEqual(path.stat().st_size, 4096)
+        self.assertTrue(wait_until(lambda: "limit of 4096 bytes" in self.dev.qemu.stderr(), 5), self.dev.qemu.stderr())
+
+    def test_packet_trace_from_the_command_line(self):
+        path = self.trace("other")
+        nic = self.nic(node=1, options=f",trace-file={path},trace-packets=5")
+        self.assertEqual(nic.qemu.qmp("qom-get", path=PATH, property="trace-file"), str(path))
+        self.assertEqual(Endpoint(nic).put(1, 0, b"from the start"), 0)
+        nic.qemu.qmp("quit")
+        nic.qemu.process.wait(20)
+        self.assertIn(b"from the start", path.read_bytes())
 
     def test_traces_are_there(self):
         names = {event["name"] for event in self.dev.qemu.qmp("trace-event-get-state", name="aries_*")}

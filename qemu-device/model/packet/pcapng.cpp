@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "packet/pcapng.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +43,16 @@ std::string text_of(int error)
 	return std::generic_category().message(error);
 }
 
+/* Writing beyond the limit of the process would be a signal that ends it. */
+uint64_t allowed(uint64_t limit)
+{
+	rlimit own;
+
+	if (getrlimit(RLIMIT_FSIZE, &own) == 0 && own.rlim_cur != RLIM_INFINITY)
+		return std::min<uint64_t>(limit, own.rlim_cur);
+	return limit;
+}
+
 /* Why @fd cannot be written as a trace; empty if it can. */
 std::string refuse(int fd)
 {
@@ -58,7 +70,7 @@ std::string refuse(int fd)
 } // namespace
 
 PcapngFile::PcapngFile(const std::string &path, const std::string &interface, uint64_t limit)
-	: limit_(limit), buffer_(std::make_unique<uint8_t[]>(PCAPNG_BUFFER))
+	: limit_(allowed(limit)), buffer_(std::make_unique<uint8_t[]>(PCAPNG_BUFFER))
 {
 	/* Not blocking: a FIFO without a reader is refused, not waited for. */
 	fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);

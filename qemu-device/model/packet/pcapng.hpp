@@ -37,6 +37,8 @@ public:
 	/** Hands the buffer to the system; false when the trace has ended. */
 	bool flush() noexcept;
 
+	/** Bytes that the file may have: what was asked for, or less if the process may write no more. */
+	uint64_t limit() const noexcept { return limit_; }
 	/** Bytes of the file, buffered ones included. */
 	uint64_t bytes() const noexcept { return written_ + used_; }
 	/** 0, the error of a write, or EFBIG for the file's own limit. */

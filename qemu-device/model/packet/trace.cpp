@@ -64,7 +64,6 @@ void PacketTrace::start(const std::string &path, uint64_t limit, uint32_t packet
 	report_.clear();
 	report_.reserve(path.size() + 256); /* end() must not fail */
 	file_ = std::move(file);
-	limit_ = limit;
 	count_ = 0;
 	packets_.store(packets, std::memory_order_relaxed);
 	on_.store(true, std::memory_order_relaxed);
@@ -85,7 +84,7 @@ void PacketTrace::end() noexcept
 
 	on_.store(false, std::memory_order_relaxed);
 	if (file_->limited())
-		snprintf(why, sizeof(why), "its limit of %llu bytes is reached", (unsigned long long)limit_);
+		snprintf(why, sizeof(why), "its limit of %llu bytes is reached", (unsigned long long)file_->limit());
 	else
 		snprintf(why, sizeof(why), "%s", std::generic_category().message(file_->problem()).c_str());
 	report_.append("trace ").append(path_).append(" ended: ").append(why);
@@ -112,7 +111,7 @@ std::string PacketTrace::describe()
 	if (!file_)
 		return "trace off\n";
 	return "trace " + path_ + " packets " + std::to_string(count_) + " bytes " + std::to_string(file_->bytes()) +
-	       " of " + std::to_string(limit_) + "\n";
+	       " of " + std::to_string(file_->limit()) + "\n";
 }
 
 void PacketTrace::write(const TracedTrain &train, Payload payload, void *context) noexcept

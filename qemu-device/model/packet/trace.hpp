@@ -99,7 +99,6 @@ private:
 	std::unique_ptr<PcapngFile> file_;
 	std::string path_;
 	std::string report_; /* why it ended; told once */
-	uint64_t limit_ = 0;
 	uint64_t count_ = 0;
 	uint32_t next_id_ = 0;
 };

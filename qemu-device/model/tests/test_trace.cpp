@@ -407,6 +407,31 @@ void test_full_disk(void **)
 	assert_true(TraceFile(t.file).size() <= 20000);
 }
 
+/* The process may not write more than that: the trace ends before a signal would end the process. */
+void test_limit_of_the_process(void **)
+{
+	rlimit before;
+
+	signal(SIGXFSZ, SIG_DFL);
+	getrlimit(RLIMIT_FSIZE, &before);
+	const rlimit small = {20000, before.rlim_max};
+	Traced t;
+
+	assert_int_equal(t.stop().packets.size(), 0);
+	setrlimit(RLIMIT_FSIZE, &small);
+	const std::string started = t.start(t.file, LIMIT, 1);
+	bool fine = true;
+
+	for (unsigned int i = 0; i < 1000; i++)
+		fine = fine && t.put(64) == 0;
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_string_equal(started.c_str(), "");
+	assert_true(fine);
+	aries_nic_tick(t.a.nic());
+	assert_non_null(strstr(t.a.trace_line.c_str(), "20000"));
+	assert_true(TraceFile(t.file).size() <= 20000);
+}
+
 void test_threads(void **)
 {
 	Traced t;
@@ -482,6 +507,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_bad_requests),
 		cmocka_unit_test(test_another_file_takes_over),
 		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_limit_of_the_process),
 		cmocka_unit_test(test_threads),
 	};
 
