@@ -114,7 +114,7 @@ void PcapngFile::option(uint16_t code, std::span<const uint8_t> value) noexcept
 	half(code);
 	half(uint16_t(value.size()));
 	memset(&buffer_[used_], 0, padded(value.size()));
-	memcpy(&buffer_[used_], value.data(), value.size());
+	std::copy(value.begin(), value.end(), &buffer_[used_]);
 	used_ += padded(value.size());
 }
 
