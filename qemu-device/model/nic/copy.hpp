@@ -17,15 +17,31 @@ template <size_t N> void scatter(const RunList<N> &to, const uint8_t *from) noex
 	}
 }
 
+/**
+ * Reads a byte of each 64 KiB before they are written for the first time. A
+ * read fault lets the kernel map the pages around it as well, a write fault
+ * just one: a peer's memory that is new to us costs a third that way.
+ */
+inline void touch(const uint8_t *at, uint64_t bytes) noexcept
+{
+	constexpr uint64_t AROUND = 65536;
+
+	for (const uint8_t *end = at + bytes; at < end; at += AROUND - reinterpret_cast<uintptr_t>(at) % AROUND)
+		__atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
 /** Copies as many bytes as the shorter list has, one memmove for each piece that is contiguous on both sides. */
 template <size_t N, size_t M> void copy_runs(const RunList<N> &to, const RunList<M> &from) noexcept
 {
+	constexpr uint64_t TOUCH_BYTES = 4096; /* less is not worth it, and may be polled on by another processor */
 	size_t i = 0, j = 0;
 	uint64_t at_to = 0, at_from = 0;
 
 	while (i < to.count && j < from.count) {
 		const uint64_t bytes = std::min(to.run[i].bytes - at_to, from.run[j].bytes - at_from);
 
+		if (bytes >= TOUCH_BYTES)
+			touch(to.run[i].host + at_to, bytes);
 		store_bytes(to.run[i].host + at_to, from.run[j].host + at_from, bytes);
 		at_to += bytes;
 		at_from += bytes;
