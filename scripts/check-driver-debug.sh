@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Run the driver's tests on a kernel with lockdep, KASAN, kmemleak and the DMA debugging code.
+#
+#   check-driver-debug.sh
+#
+# Debian's kernels have none of these, so one is built from Debian's linux-source package with
+# driver/debug.config: the first time that takes ten minutes and 3 GiB. Not part of `make check`.
+# Needs `make run` to have been run once (QEMU, generated headers), flex, bison, bc, libelf-dev.
+#
+# Exit status: 0 all tests passed and the kernel has not complained.
+
+. "$(dirname "$0")/lib.sh"
+
+dir=$BUILD/kernel-debug
+src=$dir/src
+qemu=$BUILD/qemu/bin/qemu-system-x86_64
+harness=$BUILD/linux-source/tools/testing/selftests
+fabric=debug-$$
+tests="abi attach cq device mem mmap raw reset stress" # those that need no library
+jobs=${JOBS:-$(nproc)}
+
+for tool in flex bison bc cpio; do
+	command -v $tool >/dev/null || die "$tool is missing: apt-get install flex bison bc cpio libelf-dev"
+done
+[ -x "$qemu" ] || die "no QEMU: run 'make run' first"
+[ -d "$harness" ] || "$TOP/scripts/fetch-linux-source.sh"
+mkdir -p "$dir" "$BUILD/logs"
+
+get_source() {
+	local deb
+	[ ! -f "$src/Makefile" ] || return 0
+	[ "$(free_mib "$dir")" -ge 3500 ] || die "no space for a kernel build: $dir needs 3500 MiB"
+	deb=$(download_deb "$BUILD/dl" linux-source-6.1)
+	rm -rf "$src.new" && mkdir "$src.new"
+	dpkg-deb --fsys-tarfile "$deb" | tar -xO ./usr/src/linux-source-6.1.tar.xz | xz -dc -T0 |
+		tar -x -C "$src.new" --strip-components=1
+	mv "$src.new" "$src"
+	rm -f "$deb"
+}
+
+build_kernel() {
+	local log=$BUILD/logs/kernel-debug.log
+	echo "kernel with debugging aids (log: $log)"
+	if ! cmp -s "$TOP/driver/debug.config" "$dir/config.used"; then
+		make -s -C "$src" tinyconfig >"$log" 2>&1
+		(cd "$src" && scripts/kconfig/merge_config.sh -m .config "$TOP/driver/debug.config") >>"$log" 2>&1
+		make -s -C "$src" olddefconfig >>"$log" 2>&1
+		grep -q '^CONFIG_KASAN=y' "$src/.config" || die "the configuration lost KASAN, see $log"
+		cp "$TOP/driver/debug.config" "$dir/config.used"
+	fi
+	make -s -C "$src" -j"$jobs" bzImage modules_prepare >>"$log" 2>&1 || die "the kernel does not build, see $log"
+	make -s -C "$TOP/driver" KDIR="$src" BUILD="$dir/driver" KBUILD_MODPOST_WARN=1 >>"$log" 2>&1 ||
+		die "the driver does not build, see $log"
+}
+
+build_image() {
+	local root=$dir/root test app
+	rm -rf "$root" && mkdir -p "$root"/{bin,dev,proc,sys,tmp,tests}
+	cp /bin/busybox "$root/bin/"
+	for app in sh mount insmod rmmod ls cat dmesg poweroff sleep grep head echo; do ln -s busybox "$root/bin/$app"; done
+	for test in $tests; do
+		gcc -O2 -static -pthread -std=gnu11 -D_GNU_SOURCE -w -I"$harness" -I"$BUILD/gen" -I"$TOP/driver/include" \
+			"$TOP/selftests/aries/$test.c" -o "$root/tests/$test" || die "$test does not build"
+	done
+	cp "$dir/driver/aries.ko" "$root/"
+	cat >"$root/init" <<-'INIT'
+		#!/bin/sh
+		mount -t proc none /proc; mount -t sysfs none /sys; mount -t devtmpfs none /dev
+		mount -t debugfs none /sys/kernel/debug
+		exec >/dev/ttyS0 2>&1 </dev/ttyS0
+		echo 1 >/proc/sys/kernel/printk
+		insmod /aries.ko || echo "not ok insmod"
+		for t in /tests/*; do echo "== $t"; $t; done
+		cat /sys/kernel/debug/aries/kgni0/objects
+		for i in 1 2; do echo scan >/sys/kernel/debug/kmemleak; sleep 6; done
+		rmmod aries || echo "not ok rmmod"
+		echo scan >/sys/kernel/debug/kmemleak
+		cat /sys/kernel/debug/kmemleak
+		dmesg
+		echo "== end"
+		poweroff -f
+	INIT
+	chmod +x "$root/init"
+	(cd "$root" && find . | cpio -o -H newc --quiet) >"$dir/initrd"
+}
+
+run() {
+	timeout 900 "$qemu" -L /usr/share/qemu -L /usr/share/seabios -machine q35,memory-backend=mem \
+		-accel tcg,thread=multi -cpu max,-erms -smp 2 -m 1G -object memory-backend-memfd,id=mem,size=1G,share=on \
+		-nodefaults -no-user-config -display none -no-reboot -device pcie-root-port,id=rp0,chassis=1,x-speed=8,x-width=16 \
+		-device aries-nic,id=nic0,bus=rp0,fabric=$fabric,node=0,nodes=2 -kernel "$src/arch/x86/boot/bzImage" \
+		-initrd "$dir/initrd" -append 'console=ttyS0 tsc=reliable panic=-1' -serial stdio -monitor none </dev/null |
+		tr -d '\r' >"$1" || true
+	rm -f /dev/shm/aries-$fabric*
+}
+
+log=$BUILD/logs/check-driver-debug.log
+get_source
+build_kernel
+build_image
+echo "tests (log: $log)"
+run "$log"
+bad=0
+grep -q '^== end' "$log" || { echo "the machine did not come to the end of the tests" >&2; bad=1; }
+# Registering one page more than seven times is no fault; the DMA debugging code counts no further.
+if grep -E '^not ok|unreferenced object|BUG:|WARNING:|possible .* (deadlock|usage)|DMA-API: aries|blocked for more than' "$log" |
+	grep -v 'kernel/dma/debug.c.*add_dma_entry' >&2; then
+	bad=1
+fi
+grep -c '^ok' "$log" | sed 's/$/ tests passed/'
+exit $bad
