@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <memory>
 #include <optional>
 
 #include "aries_regs.h"
@@ -56,6 +57,26 @@ private:
 	std::string path_;
 };
 
+std::unique_ptr<RegisterSource> open_registers(const Nic &nic)
+{
+	auto bar = [&] {
+		return std::make_unique<RegisterBar>(format("%s/resource%u", nic.sysfs.c_str(), ARIES_BAR_REGS),
+						     ARIES_BAR_REGS_SIZE);
+	};
+	if (nic.gni_name.empty())
+		return bar();
+	/* The driver reads them under its locks, and the kernel may keep others from the BAR. */
+	try {
+		return std::make_unique<RegisterFile>("/sys/kernel/debug/aries/" + nic.gni_name + "/registers");
+	} catch (const Failure &first) {
+		try {
+			return bar();
+		} catch (const Failure &) {
+			throw Failure(first.what());
+		}
+	}
+}
+
 std::vector<Value> dump(const Nic &nic, const Options &options)
 {
 	std::optional<Decoding> decoding;
@@ -63,8 +84,7 @@ std::vector<Value> dump(const Nic &nic, const Options &options)
 		throw Failure("memory decoding is off, as no driver is bound; --enable switches it on for the dump");
 	if (!nic.memory_enabled)
 		decoding.emplace(nic);
-	RegisterBar bar(format("%s/resource%u", nic.sysfs.c_str(), ARIES_BAR_REGS), ARIES_BAR_REGS_SIZE);
-	return read_registers(bar, options);
+	return read_registers(*open_registers(nic), options);
 }
 
 int run(const Options &options)

@@ -20,7 +20,8 @@ const char help_text[] = R"(usage: aries-info [options]
 
 Lists the Aries NICs of this machine: PCI link, capabilities, BARs, MSI-X, serial
 number, error status. Dumps their registers by name. Needs no driver: it reads PCI
-configuration space and maps BAR 0.
+configuration space and maps BAR 0; with the driver bound, registers come from its file
+in debugfs.
 
   -s, --slot=SLOT         only the NIC at this slot, as in 0000:00:04.0
   -r, --registers[=LIST]  dumps registers; LIST holds names of registers (CTL_STATUS), of

@@ -69,6 +69,8 @@ void print_capabilities(const Nic &nic)
 void print_value(const Value &v)
 {
 	printf("  %-18s 0x%0*" PRIx64, v.name().c_str(), static_cast<int>(v.reg->width / 4), v.value);
+	if (*v.meaning())
+		printf("  %s", v.meaning());
 	for (const Field &field : v.reg->fields) {
 		uint64_t mask = field.bits == 64 ? ~0ull : (1ull << field.bits) - 1;
 		uint64_t part = v.value >> field.lsb & mask;

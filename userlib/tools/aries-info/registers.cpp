@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
+#include "aries_hw.h"
 #include "aries_regs.h"
 #include "aries_regs_table.h"
 
@@ -101,6 +103,16 @@ void list_registers()
 	}
 }
 
+const char *Value::meaning() const
+{
+	static const char *const counters[] = {
+#define COUNTER(NAME, name, text) #name,
+		ARIES_COUNTERS(COUNTER)
+#undef COUNTER
+	};
+	return reg->offset == ARIES_CNT_VALUE && index < std::size(counters) ? counters[index] : "";
+}
+
 std::string Value::name() const
 {
 	return reg->count > 1 ? format("%s[%u]", reg->name, index) : std::string(reg->name);
@@ -135,10 +147,32 @@ uint64_t RegisterBar::read(const Register &reg, uint32_t index) const
 	return *static_cast<const volatile uint32_t *>(at);
 }
 
-std::vector<Value> read_registers(const RegisterBar &bar, const Options &options)
+RegisterFile::RegisterFile(const std::string &path)
+{
+	/* Opened by hand: a stream does not tell why it failed. */
+	int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+	int error = errno;
+	if (fd >= 0)
+		close(fd);
+	std::ifstream file(path);
+	if (fd < 0 || !file)
+		throw Failure(format("%s: %s%s", path.c_str(), tools::errno_text(error),
+				     error == ENOENT ? " (debugfs not mounted?)" : " (root only)"));
+	std::string name;
+	for (uint64_t value; file >> name >> std::hex >> value;)
+		values_[name] = value;
+}
+
+uint64_t RegisterFile::read(const Register &reg, uint32_t index) const
+{
+	auto found = values_.find(reg.count > 1 ? format("%s[%u]", reg.name, index) : reg.name);
+	return found == values_.end() ? 0 : found->second;
+}
+
+std::vector<Value> read_registers(const RegisterSource &source, const Options &options)
 {
 	const Register &magic = register_table().front();
-	uint64_t got = bar.read(magic, 0);
+	uint64_t got = source.read(magic, 0);
 	if (got != ARIES_ID_MAGIC_VALUE)
 		throw Failure(got == 0xffffffffu ? "registers read as all ones: the NIC is gone or in reset"
 						 : format("%s reads 0x%08llx: not an Aries of this interface",
@@ -151,7 +185,7 @@ std::vector<Value> read_registers(const RegisterBar &bar, const Options &options
 			auto wanted = [&](const std::string &word) { return matches(word, reg, index); };
 			if (!options.names.empty() && std::none_of(options.names.begin(), options.names.end(), wanted))
 				continue;
-			uint64_t value = bar.read(reg, index);
+			uint64_t value = source.read(reg, index);
 			bool plain = reg.count == 1 || value != reg.reset || options.all_elements;
 			if (plain || names_element(options.names, reg, index))
 				values.push_back({&reg, index, value});

@@ -7,6 +7,7 @@
 #define ARIES_INFO_REGISTERS_H
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,27 +53,51 @@ struct Value {
 	uint64_t value;
 
 	std::string name() const;
+
+	/** Name of the counter that an element of CNT_VALUE is, else empty. */
+	const char *meaning() const;
 };
 
-/** BAR 0, mapped for reading. */
-class RegisterBar
+/** Where values come from. */
+class RegisterSource
+{
+public:
+	virtual ~RegisterSource() = default;
+	virtual uint64_t read(const Register &reg, uint32_t index) const = 0;
+};
+
+/** BAR 0, mapped for reading. Kernels with IO_STRICT_DEVMEM refuse it while a driver is bound. */
+class RegisterBar : public RegisterSource
 {
 public:
 	/** @p path resource0 file of the device. Throws Failure. */
 	RegisterBar(const std::string &path, size_t size);
 	RegisterBar(const RegisterBar &) = delete;
 	RegisterBar &operator=(const RegisterBar &) = delete;
-	~RegisterBar();
+	~RegisterBar() override;
 
-	uint64_t read(const Register &reg, uint32_t index) const;
+	uint64_t read(const Register &reg, uint32_t index) const override;
 
 private:
 	void *map_;
 	size_t size_;
 };
 
+/** What the driver shows in debugfs: lines "NAME VALUE"; of arrays the elements that are not zero. */
+class RegisterFile : public RegisterSource
+{
+public:
+	/** Throws Failure. */
+	explicit RegisterFile(const std::string &path);
+
+	uint64_t read(const Register &reg, uint32_t index) const override;
+
+private:
+	std::map<std::string, uint64_t> values_;
+};
+
 /** Reads what the options select. Throws Failure when the NIC does not answer. */
-std::vector<Value> read_registers(const RegisterBar &bar, const Options &options);
+std::vector<Value> read_registers(const RegisterSource &source, const Options &options);
 
 } // namespace info
 
