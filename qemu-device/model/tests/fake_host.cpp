@@ -33,9 +33,26 @@ void on_log(void *opaque, aries_log_level level, const char *line)
 
 std::string fabric_path()
 {
-	static int count;
+	/* A failed assertion jumps over destructors: what is left is removed at the end. Children do not run this. */
+	static struct Paths {
+		std::vector<std::string> list;
+		pid_t owner = getpid();
 
-	return "/dev/shm/aries-test." + std::to_string(getpid()) + "." + std::to_string(count++);
+		~Paths()
+		{
+			for (const std::string &path : list) {
+				if (getpid() != owner)
+					break;
+				unlink(path.c_str());
+				for (int node = 0; node < 2; node++)
+					unlink((path + ".wake" + std::to_string(node)).c_str());
+			}
+		}
+	} paths;
+
+	paths.list.push_back("/dev/shm/aries-test." + std::to_string(getpid()) + "." +
+			     std::to_string(paths.list.size()));
+	return paths.list.back();
 }
 
 FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &options)
