@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "request.hpp"
+#include "mapgap.hpp"
 
 #include <sys/mman.h>
 
@@ -8,7 +9,7 @@ namespace ugni
 
 bool RequestTable::open()
 {
-	void *p = mmap(nullptr, sizeof(Request) * kIds, PROT_READ | PROT_WRITE,
+	void *p = mmap(nullptr, sizeof(Request) * kIds + kMapGap, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
@@ -20,7 +21,7 @@ bool RequestTable::open()
 void RequestTable::close()
 {
 	if (table_)
-		(void)munmap(table_, sizeof(Request) * kIds);
+		(void)munmap(table_, sizeof(Request) * kIds + kMapGap);
 	table_ = nullptr;
 }
 

@@ -15,6 +15,8 @@
 #ifndef UGNI_SLAB_HPP
 #define UGNI_SLAB_HPP
 
+#include "mapgap.hpp"
+
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -133,8 +135,8 @@ private:
 	/* Reads of slots never used give zeros: no live handle. */
 	bool reserve()
 	{
-		void *p = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			       0);
+		void *p = mmap(nullptr, kBytes + kMapGap, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (p == MAP_FAILED)
 			return false;
