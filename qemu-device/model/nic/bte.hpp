@@ -97,8 +97,8 @@ private:
 	uint8_t account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns,
 			Bursts &bursts) noexcept;
 	uint8_t move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRuns &near) noexcept;
-	void capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t status, const Bursts &bursts,
-		     const BteRuns &near) noexcept;
+	[[gnu::cold]] void capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t status,
+				   const Bursts &bursts, const BteRuns &near) noexcept;
 	uint8_t local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit &local, BteRuns &list) noexcept;
 	uint8_t remote_event(const BteWork &work, bool &overrun) noexcept;
 	void complete(const BteWork &work, uint8_t status, bool overrun) noexcept;

@@ -40,14 +40,41 @@ uint32_t packet_count(uint64_t bytes)
 	return bytes ? uint32_t((bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES) : 1;
 }
 
+/* What an FMA operation carries, the way put(), get(), atomic() and cq_write() hand it to send(). */
+struct Payload {
+	PacketKind kind;
+	uint32_t bytes;
+};
+
+Payload payload_of(const FmaWork &work)
+{
+	AmoCommand command = {};
+
+	switch (work.op) {
+	case ARIES_FMA_GET_OP:
+		return {PacketKind::Get, work.bytes};
+	case ARIES_FMA_AMO_OP:
+		command.decode(work.amo);
+		return {command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, command.two_operands() ? 16u : 8u};
+	case ARIES_FMA_CQWRITE:
+		return {PacketKind::CqWrite, 6};
+	default:
+		return {PacketKind::Put, work.bytes};
+	}
+}
+
 } // namespace
 
 void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexcept
 {
 	if (!work.passage.depart_ns)
 		return; /* nothing left the NIC */
+	/* A get that went well has recorded itself: it knew where the data was. */
+	if (work.op == ARIES_FMA_GET_OP && status == ARIES_ST_OK && !got)
+		return;
+	const Payload payload = payload_of(work);
 	const TracedTrain train = {
-		.request = {.kind = work.kind,
+		.request = {.kind = payload.kind,
 			    .to = {work.node, work.desc.mdh, work.desc.offset & OFFSET_MASK},
 			    .source = core_.node,
 			    .key = work.rights.key,
@@ -58,10 +85,10 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 			    .bytes = 0,
 			    .command = work.op == ARIES_FMA_AMO_OP ? work.amo : uint16_t(0),
 			    .data = {}},
-		.bytes = work.carried,
-		.result = work.kind == PacketKind::FetchAmo ? 8u : 0,
+		.bytes = payload.bytes,
+		.result = payload.kind == PacketKind::FetchAmo ? 8u : 0,
 		.index = 0,
-		.packets = packet_count(work.carried),
+		.packets = packet_count(payload.bytes),
 		.engine = TraceEngine::Fma,
 		.fmad = uint8_t(work.index),
 		.status = status,

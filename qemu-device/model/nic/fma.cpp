@@ -93,6 +93,8 @@ void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 	work.data = area(index) + ARIES_DESC_LINE;
 	if (!(value & ARIES_DB_RSVD_MASK) && !(work.mode & ARIES_EV_RSVD_MASK))
 		status = run(work);
+	if (core_.trace.on()) [[unlikely]]
+		capture(work, status, nullptr);
 	if (work.op != ARIES_FMA_CLOSE || !work.fmad.window_open)
 		work.fmad.counters.add(ARIES_CNT_SSIDS);
 	if (work.op == ARIES_FMA_CLOSE) {
@@ -140,6 +142,8 @@ void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
 /* A window store has no status of its own and no event: CLOSE tells. */
 void Fma::window_done(FmaWork &work, uint8_t status) noexcept
 {
+	if (core_.trace.on()) [[unlikely]]
+		capture(work, status, nullptr);
 	if (!work.fmad.window_open)
 		work.fmad.counters.add(ARIES_CNT_SSIDS);
 	work.fmad.window_open = true;
@@ -205,15 +209,6 @@ uint8_t Fma::run(FmaWork &work) noexcept
 	status = target_state(core_, work.node, work.now);
 	if (status != ARIES_ST_OK)
 		return status;
-	status = perform(work);
-	/* A get that went well has recorded itself: it knows where the data is. */
-	if (core_.trace.on() && (work.op != ARIES_FMA_GET_OP || status != ARIES_ST_OK)) [[unlikely]]
-		capture(work, status, nullptr);
-	return status;
-}
-
-uint8_t Fma::perform(FmaWork &work) noexcept
-{
 	switch (work.op) {
 	case ARIES_FMA_GET_OP:
 		return get(work);
@@ -231,8 +226,6 @@ uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
 	const Train train = {kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work)};
 	const uint8_t status = traffic_.send(train, work.now, work.fmad.counters, work.passage);
 
-	work.kind = kind;
-	work.carried = bytes;
 	if (status == ARIES_ST_OK)
 		count_latency(core_, work.fmad.counters, work.passage.latency_ns);
 	return status;

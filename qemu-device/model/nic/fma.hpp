@@ -28,8 +28,6 @@ struct FmaWork {
 	uint32_t node = 0; /* physical target */
 	uint64_t now = 0;
 	Passage passage = {};
-	PacketKind kind = {};
-	uint32_t carried = 0; /* bytes given to send() */
 	uint64_t fetched = 0; /* by an atomic */
 	bool cq_usable = false;
 	bool remote_overrun = false;
@@ -65,7 +63,6 @@ private:
 	uint8_t run(FmaWork &work) noexcept;
 	uint8_t check(FmaWork &work) noexcept;
 	uint8_t check_length(const FmaWork &work) const noexcept;
-	uint8_t perform(FmaWork &work) noexcept;
 	uint8_t put(FmaWork &work) noexcept;
 	uint8_t get(FmaWork &work) noexcept;
 	uint8_t atomic(FmaWork &work) noexcept;
@@ -74,7 +71,7 @@ private:
 	void remote_event(FmaWork &work, Visit &target) noexcept;
 	void source_events(FmaWork &work, uint8_t status) noexcept;
 	void finish(FmaWork &work, uint8_t status) noexcept;
-	void capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexcept;
+	[[gnu::cold]] void capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexcept;
 	void window_done(FmaWork &work, uint8_t status) noexcept;
 	uint8_t *area(uint32_t index) const noexcept { return desc_area_ + size_t(index) * ARIES_DESC_STRIDE; }
 
