@@ -60,7 +60,7 @@ private:
 	std::unique_ptr<uint8_t[]> buffer_;
 };
 
-inline constexpr uint64_t PCAPNG_BUFFER = 64 * 1024;
+inline constexpr uint64_t PCAPNG_BUFFER = 1 << 16;
 inline constexpr uint64_t PCAPNG_PACKET_MAX = 1024;
 
 } // namespace aries
