@@ -19,7 +19,8 @@ Caller::Caller(Job &job) : job_(job) {}
 void Caller::send(Ask ask, const Layout &layout, uint64_t argument)
 {
 	Command command = {ask, layout, argument};
-	box_send(job_, job_.partner(), Box::Command, ++sequence_, command);
+	box_send(job_, job_.partner(), Box::Command, sequence_ + 1, command);
+	sequence_++;
 }
 
 Reply Caller::answer()
