@@ -110,8 +110,11 @@ check-image: kernel driver userlib agent selftests ## the guest's file system wi
 	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
 		-- $(IMAGE_CMD) -t $(B)/kselftest -o $(CHECK_IMAGE)
 
-install: userlib ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
+install: kernel driver userlib agent ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
 	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'
+
+uninstall: ## remove what install has put there
+	@$(TOP)/scripts/install.sh --remove '$(DESTDIR)' '$(prefix)'
 
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
@@ -129,4 +132,4 @@ help: ## this list
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OPENGNI_BUILD=DIR\n'
 
 .PHONY: all agent bench check check-all check-image clean distclean driver format help initramfs install kernel lint \
-	linux-source model qemu run selftests setup shell tools userlib
+	linux-source model qemu run selftests setup shell tools uninstall userlib

@@ -28,9 +28,7 @@ rm -rf "$stage"
 
 "$TOP/scripts/build-meson.sh" "$BUILD/userlib-install" "$TOP/userlib" -Dprefix="$prefix" -Dlibdir=lib -Dtests=false >/dev/null
 meson install -C "$BUILD/userlib-install" --no-rebuild --quiet --destdir "$stage"
-for header in uapi/kgni_abi.h; do
-	install -D -m 644 "$TOP/driver/include/$header" "$stage$prefix/include/opengni/$header"
-done
+install -D -m 644 "$TOP/driver/include/uapi/kgni_abi.h" "$stage$prefix/include/opengni/uapi/kgni_abi.h"
 install -D -m 755 "$BUILD/agent/gni-agent" "$stage$prefix/sbin/gni-agent"
 ln -sf ../sbin/gni-agent "$stage$prefix/bin/gni-kvs"
 if [ -x "$BUILD/qemu/bin/qemu-system-x86_64" ]; then

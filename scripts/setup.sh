@@ -11,7 +11,7 @@
 . "$TOP/scripts/kernel-release.sh"
 
 # Space for everything below .build (QEMU's source and objects, kernels, images, sanitizer builds).
-NEED_MIB=3500
+NEED_MIB=2000
 
 # Packages, by purpose.
 PKG_BUILD="gcc g++ libc6-dev make ninja-build meson pkg-config python3 patch"
@@ -21,7 +21,7 @@ PKG_KERNEL="kmod libelf-dev"
 PKG_IMAGE="busybox-static cpio"
 PKG_TOOLS="libpci-dev nlohmann-json3-dev"
 PKG_TESTS="libcmocka-dev rsync"
-PKG_LINT="clang-format clang-tidy sparse shellcheck codespell"
+PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {
 	local pkg
