@@ -30,9 +30,9 @@ namespace
 [[noreturn]] void library_error(char *text, ...)
 {
 	va_list args;
-	va_start(args, text);
 	fputs("aries-info: ", stderr);
-	vfprintf(stderr, text, args);
+	va_start(args, text);
+	vfprintf(stderr, text, args); // NOLINT(clang-analyzer-valist.Uninitialized): it is, one line above
 	fputc('\n', stderr);
 	va_end(args);
 	fflush(nullptr);

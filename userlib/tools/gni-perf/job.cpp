@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "job.h"
 
+#include <array>
 #include <cinttypes>
 #include <cstring>
 
@@ -39,10 +40,11 @@ size_t control_bytes(const Options &options)
 
 std::string encode(const RankInfo &info)
 {
-	const auto *bytes = reinterpret_cast<const uint8_t *>(&info);
+	std::array<uint8_t, sizeof(info)> bytes = {};
+	memcpy(bytes.data(), &info, sizeof(info));
 	std::string text;
-	for (size_t i = 0; i < sizeof(info); i++)
-		text += format("%02x", bytes[i]);
+	for (uint8_t byte : bytes)
+		text += format("%02x", byte);
 	return text;
 }
 

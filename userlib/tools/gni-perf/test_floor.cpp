@@ -45,7 +45,7 @@ template <class Step> Row time_loop(const char *name, uint64_t loops, uint64_t s
 		uint64_t start = tools::now_ns();
 		for (uint64_t n = 0; n < steps; n++)
 			step(n);
-		samples.add((tools::now_ns() - start) * 1000 / steps);
+		samples.add((tools::now_ns() - start) * 1000 / std::max<uint64_t>(steps, 1));
 	}
 	Row row = timed_row(name, samples, note);
 	for (auto *value : {&row.p50_ns, &row.p99_ns, &row.min_ns})
