@@ -14,15 +14,15 @@ die() {
 	exit 1
 }
 
-# as_root CMD...: run as root, through sudo where needed.
+# check_root WHAT: die unless as_root can work.
+check_root() {
+	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+		die "$1 needs root: run 'make setup' as root once, or install sudo"
+}
+
+# as_root CMD...: run as root, through sudo where needed; check_root first.
 as_root() {
-	if [ "$(id -u)" = 0 ]; then
-		"$@"
-	elif command -v sudo >/dev/null; then
-		sudo "$@"
-	else
-		die "'$1' needs root: run make as root once, or install sudo"
-	fi
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
 # free_mib DIR: free mebibytes where DIR is or will be.
@@ -39,6 +39,8 @@ apt_cause() {
 		echo "no disk space on the file system of /var or /: free some and try again"
 	elif grep -qE "Temporary failure resolving|Could not resolve|Could not connect|Unable to connect|Network is unreachable|timed out" "$log"; then
 		echo "no network: apt cannot reach the Debian mirror in /etc/apt/sources.list*"
+	elif pkg=$(grep -m 1 -E '^sudo: .*(password|terminal|not allowed|not in the sudoers)' "$log"); then
+		echo "$pkg: run 'make setup' as root once"
 	elif grep -qE "Could not get lock|Unable to acquire|Unable to lock" "$log"; then
 		echo "another apt or dpkg is running: wait for it and try again"
 	elif pkg=$(grep -oE "Unable to locate package [^ ]+|Can't find a source to download version .* of '[^']+'|has no installation candidate" "$log" | head -n 1) && [ -n "$pkg" ]; then
@@ -50,6 +52,7 @@ apt_cause() {
 
 # apt_update: refresh the package lists.
 apt_update() {
+	check_root "refreshing the package lists"
 	mkdir -p "$BUILD/logs"
 	as_root apt-get update >"$BUILD/logs/apt-update.log" 2>&1 || die "$(apt_cause "$BUILD/logs/apt-update.log")"
 	# apt-get update exits 0 when a mirror could not be reached and old lists are used.

@@ -90,6 +90,8 @@ main() {
 		return
 	fi
 	# shellcheck disable=SC2086
+	check_root "installing "$(echo $need)
+	# shellcheck disable=SC2086
 	echo "installing: "$need
 	# shellcheck disable=SC2086
 	install $need
