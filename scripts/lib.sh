@@ -50,10 +50,17 @@ apt_cause() {
 	fi
 }
 
+# need_logs: make the folder for logs.
+need_logs() {
+	mkdir -p "$BUILD/logs" 2>/dev/null || true
+	[ -w "$BUILD/logs" ] ||
+		die "cannot write to $BUILD/logs: was it built by another user before? Remove $BUILD, or set OPENGNI_BUILD"
+}
+
 # apt_update: refresh the package lists.
 apt_update() {
 	check_root "refreshing the package lists"
-	mkdir -p "$BUILD/logs"
+	need_logs
 	as_root apt-get update >"$BUILD/logs/apt-update.log" 2>&1 || die "$(apt_cause "$BUILD/logs/apt-update.log")"
 	# apt-get update exits 0 when a mirror could not be reached and old lists are used.
 	if grep -qE '^(Err:|W: Failed to fetch)' "$BUILD/logs/apt-update.log" && [ -z "$(apt-cache pkgnames libc6)" ]; then
@@ -69,7 +76,8 @@ candidate() {
 # download_deb DIR PKG[=VERSION]: fetch a package file, not installing it; prints its path.
 download_deb() {
 	local dir=$1 pkg=$2 log=$BUILD/logs/apt-download.log
-	mkdir -p "$dir" "$BUILD/logs"
+	need_logs
+	mkdir -p "$dir"
 	rm -f "$dir/${pkg%%=*}"_*.deb
 	if ! (cd "$dir" && apt-get download "$pkg") >"$log" 2>&1; then
 		apt_update

@@ -54,7 +54,7 @@ check_space() {
 
 install() {
 	local log=$BUILD/logs/apt-install.log try
-	mkdir -p "$BUILD/logs"
+	need_logs
 	for try in 1 2; do
 		if as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
 			-o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1; then
@@ -89,8 +89,7 @@ main() {
 		echo "all packages are installed"
 		return
 	fi
-	# shellcheck disable=SC2086
-	check_root "installing "$(echo $need)
+	check_root "installing ${need//$'\n'/ }"
 	# shellcheck disable=SC2086
 	echo "installing: "$need
 	# shellcheck disable=SC2086

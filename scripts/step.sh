@@ -30,7 +30,8 @@ shift $((OPTIND - 1))
 
 log=$BUILD/logs/$name.log
 stamp=$BUILD/stamps/$name
-mkdir -p "$BUILD/logs" "$BUILD/stamps" || die "cannot write to $BUILD"
+need_logs
+mkdir -p "$BUILD/stamps"
 
 content_hash() {
 	{
