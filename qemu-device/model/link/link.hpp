@@ -2,7 +2,7 @@
 /**
  * @file
  * The sending side of a link: booking, load, lanes, up and down. The words lie in memory that several processes
- * share; each is changed by one atomic instruction, so whoever dies in between leaves a valid state.
+ * share; each is changed by one instruction, so whoever dies in between leaves a valid state.
  */
 #ifndef ARIES_LINK_LINK_HPP
 #define ARIES_LINK_LINK_HPP
@@ -70,6 +70,20 @@ inline uint64_t book(TileState &tile, uint64_t at, uint64_t length) noexcept
 	do {
 		start = busy > at && busy - at <= BOOKING_LIMIT ? busy : at;
 	} while (!tile.busy.compare_exchange_weak(busy, start + length, std::memory_order_relaxed));
+	return start;
+}
+
+/**
+ * As book(), for a short train, with a load and a store instead of a locked instruction (each costs as much as a
+ * third of all other modelling of a packet). Of two threads that book one tile within the same few nanoseconds one
+ * may be forgotten: the tile then looks less loaded by its flits. Nothing else follows from that.
+ */
+inline uint64_t book_short(TileState &tile, uint64_t at, uint64_t length) noexcept
+{
+	const uint64_t busy = tile.busy.load(std::memory_order_relaxed);
+	const uint64_t start = busy > at && busy - at <= BOOKING_LIMIT ? busy : at;
+
+	tile.busy.store(start + length, std::memory_order_relaxed);
 	return start;
 }
 

@@ -34,6 +34,7 @@ struct Network::Train {
 	uint64_t at; // ticks
 	uint64_t random;
 	RoutingMode mode;
+	bool few; // a single one of few packets
 
 	bool adaptive() const { return mode.routing == Routing::Adaptive; }
 };
@@ -234,7 +235,8 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 	if (train.from != train.to && !choose(train, path, nonminimal))
 		return false;
 
-	uint64_t head = book(pick_inject(train, transit), train.at, processor_ticks) + CROSSING_TICKS;
+	const auto take = train.few ? book_short : book;
+	uint64_t head = take(pick_inject(train, transit), train.at, processor_ticks) + CROSSING_TICKS;
 
 	for (uint32_t i = 0; i < path.hops; i++) {
 		TileState &out = tile(path.link[i]);
@@ -243,7 +245,7 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 		head = book(out, head, ticks) + HOP_TICKS;
 		slowest = std::max(slowest, ticks);
 	}
-	head = book(pick_eject(train), head, processor_ticks) + CROSSING_TICKS;
+	head = take(pick_eject(train), head, processor_ticks) + CROSSING_TICKS;
 
 	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(head + slowest));
 	transit.nonminimal |= nonminimal;
@@ -269,8 +271,9 @@ Network::Transit Network::carry(uint32_t src, uint32_t dst, PacketClass cls, uin
 	if (mode.routing == Routing::Adaptive)
 		seed += depart_ns << 18;
 
-	Train train{src,         dst, src / NICS_PER_ROUTER, dst / NICS_PER_ROUTER, flits_total, ns_to_ticks(depart_ns),
-		    mix64(seed), mode};
+	Train train{
+		src,         dst,  src / NICS_PER_ROUTER, dst / NICS_PER_ROUTER, flits_total, ns_to_ticks(depart_ns),
+		mix64(seed), mode, packets <= SPLIT_ABOVE};
 
 	if (packets <= SPLIT_ABOVE || mode.routing == Routing::InOrder) {
 		book_train(train, transit);

@@ -246,18 +246,30 @@ void Fma::remote_event(FmaWork &work, Visit &target) noexcept
 	work.remote_overrun = target.post(entry.word()) == CqResult::OVERRUN;
 }
 
+/* What can wait until the data is there for a peer to see does wait. */
 uint8_t Fma::put(FmaWork &work) noexcept
 {
-	const bool sync = work.op == ARIES_FMA_PUT_SYNC;
-	uint8_t status = send(work, PacketKind::Put, work.bytes);
+	const Train train = {PacketKind::Put, work.desc.dlvr_mode, work.node, work.bytes, header_hash(work)};
+	uint8_t status = traffic_.request(train, work.now, work.fmad.counters, work.passage);
 
 	if (status != ARIES_ST_OK)
 		return status;
-	work.fmad.counters.add(ARIES_CNT_FMA_PUTS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES + sync);
+	status = deliver(work);
+	traffic_.respond(train, work.now, work.fmad.counters, work.passage);
+	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
+	work.fmad.counters.add(ARIES_CNT_FMA_PUTS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES +
+							   (work.op == ARIES_FMA_PUT_SYNC));
+	return status;
+}
+
+/* A put at its target. */
+uint8_t Fma::deliver(FmaWork &work) noexcept
+{
+	const bool sync = work.op == ARIES_FMA_PUT_SYNC;
 	Visit target(core_, work.node);
 	FmaRuns data, flag;
+	uint8_t status = target.admit(work.access(work.bytes, true));
 
-	status = target.admit(work.access(work.bytes, true));
 	if (status == ARIES_ST_OK && sync) {
 		if (work.desc.sync_offset & 7)
 			status = ARIES_ST_ALIGN;
@@ -272,11 +284,11 @@ uint8_t Fma::put(FmaWork &work) noexcept
 		target.count_refused();
 		return status;
 	}
-	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
 	scatter(data, work.data);
 	if (sync)
 		scatter(flag, reinterpret_cast<const uint8_t *>(&work.desc.sync_value));
 	remote_event(work, target);
+	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
 	return ARIES_ST_OK;
 }
 

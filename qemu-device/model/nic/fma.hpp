@@ -64,6 +64,7 @@ private:
 	uint8_t check(FmaWork &work) noexcept;
 	uint8_t check_length(const FmaWork &work) const noexcept;
 	uint8_t put(FmaWork &work) noexcept;
+	uint8_t deliver(FmaWork &work) noexcept;
 	uint8_t get(FmaWork &work) noexcept;
 	uint8_t atomic(FmaWork &work) noexcept;
 	uint8_t cq_write(FmaWork &work) noexcept;

@@ -42,7 +42,7 @@ public:
 	~Visit()
 	{
 		if (walks_)
-			guard_.counters().walks.fetch_add(walks_, std::memory_order_relaxed);
+			count(guard_.counters().walks, walks_);
 	}
 
 	/** All checks of a request but translation, in the order key, bounds, rights. Return: ARIES_ST_* */
@@ -74,13 +74,16 @@ public:
 	const MddView &mdd() const noexcept { return mdd_; }
 	uint32_t node() const noexcept { return node_; }
 	CqResult post(uint64_t entry) noexcept { return cq_post(core_, node_, ram_, mdd_.cq(), entry); }
-	void count_requests(uint64_t packets) noexcept
-	{
-		guard_.counters().requests.fetch_add(packets, std::memory_order_relaxed);
-	}
+	void count_requests(uint64_t packets) noexcept { count(guard_.counters().requests, packets); }
 	void count_refused() noexcept { guard_.counters().refused.fetch_add(1, std::memory_order_relaxed); }
 
 private:
+	/* Statistics: of two threads of this node that count at the same instant one may be forgotten. */
+	static void count(std::atomic<uint64_t> &word, uint64_t n) noexcept
+	{
+		word.store(word.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+	}
+
 	Core &core_;
 	const uint32_t node_;
 	FlightGuard guard_;

@@ -14,7 +14,7 @@ uint8_t Traffic::suffer(uint32_t packets) noexcept
 	return core_.faults.take_corrupt(packets) ? ARIES_ST_CRC : ARIES_ST_OK;
 }
 
-uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
+uint8_t Traffic::request(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
 	const TransferFlits flits = transfer_flits(train.kind, train.bytes);
 	const uint32_t packets = flits.packets;
@@ -45,21 +45,26 @@ uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, 
 		if (status != ARIES_ST_OK)
 			return status;
 	}
-	/* The response books its way too; only what returns data or a value is waited for by it. */
-	const bool returns = returns_data(train.kind);
-	const uint64_t turn = out.arrive_ns + RECEIVE_NS + (returns ? HOST_READ_NS + NIC_PIPELINE_NS : 0);
-	const auto back = core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response, packets,
-					      train.dlvr_mode, train.hash, turn);
+	passage.latency_ns = out.arrive_ns + RECEIVE_NS - now + core_.faults.delay_ns();
+	passage.turn_ns = out.arrive_ns + RECEIVE_NS + (returns_data(train.kind) ? HOST_READ_NS + NIC_PIPELINE_NS : 0);
+	return ARIES_ST_OK;
+}
 
+void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
+{
+	const TransferFlits flits = transfer_flits(train.kind, train.bytes);
+	const auto back = core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response,
+					      flits.packets, train.dlvr_mode, train.hash, passage.turn_ns);
 	const uint64_t delay = core_.faults.delay_ns();
 
-	passage.latency_ns =
-		(returns && back.reachable ? back.arrive_ns + NIC_PIPELINE_NS : out.arrive_ns + RECEIVE_NS) - now +
-		delay;
-	passage.back_ns = back.reachable ? back.arrive_ns + delay : 0;
-	counters.add(ARIES_CNT_RSP_PACKETS, packets);
+	/* The response books its way in any case; only what returns data or a value is waited for by it. */
+	if (back.reachable) {
+		passage.back_ns = back.arrive_ns + delay;
+		if (returns_data(train.kind))
+			passage.latency_ns = back.arrive_ns + NIC_PIPELINE_NS - now + delay;
+	}
+	counters.add(ARIES_CNT_RSP_PACKETS, flits.packets);
 	counters.add(ARIES_CNT_RSP_FLITS, flits.response);
-	return ARIES_ST_OK;
 }
 
 } // namespace aries

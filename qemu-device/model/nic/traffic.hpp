@@ -14,6 +14,7 @@ namespace aries
 struct Passage {
 	uint64_t latency_ns; /* until the data is in memory (gets: until it has returned) */
 	uint64_t depart_ns;  /* the first request leaves; 0: there is no way */
+	uint64_t turn_ns;    /* the response leaves the target; 0: it does not */
 	uint64_t back_ns;    /* the last response arrives; 0: it does not */
 	uint32_t hops;
 };
@@ -34,10 +35,22 @@ public:
 
 	/**
 	 * Sends the requests of @train at time @now, counted in @counters. A train of any length is booked as one.
-	 * @passage: gets the modelled times
+	 * @passage: gets the modelled times so far
 	 * Return: ARIES_ST_OK, ARIES_ST_NO_NODE (no way), ARIES_ST_TIMEOUT (lost), ARIES_ST_CRC (damaged)
 	 */
-	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	uint8_t request(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	/** Sends the responses to what request() has brought to the target. */
+	void respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+
+	/** Both, for who has nothing to do in between. */
+	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
+	{
+		const uint8_t status = request(train, now, counters, passage);
+
+		if (status == ARIES_ST_OK)
+			respond(train, now, counters, passage);
+		return status;
+	}
 
 private:
 	uint8_t suffer(uint32_t packets) noexcept;

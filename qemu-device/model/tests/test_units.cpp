@@ -38,14 +38,16 @@ void test_outstanding(void **)
 {
 	Orb orb;
 	{
-		Orb::Use most(orb, ARIES_ORB_ENTRIES - 1), one(orb, 1);
+		Orb::Use most(orb, ARIES_ORB_ENTRIES - 2), one(orb, 1), two(orb, 2);
 
 		assert_false(most.stalled());
 		assert_false(one.stalled());
+		assert_false(two.stalled());
 		assert_int_equal(orb.used(), ARIES_ORB_ENTRIES);
-		Orb::Use more(orb, 1); /* waits, but not for ever */
+		Orb::Use more(orb, 1), many(orb, 2); /* wait, but not for ever */
 
 		assert_true(more.stalled());
+		assert_true(many.stalled());
 	}
 	assert_int_equal(orb.used(), 0);
 	{
@@ -54,9 +56,11 @@ void test_outstanding(void **)
 		assert_false(train.stalled());
 		assert_int_equal(orb.used(), ARIES_ORB_ENTRIES);
 	}
-	Orb::Use none(orb, 0);
+	Orb::Use none(orb, 0), single(orb, 1);
 
-	assert_int_equal(orb.used(), 1);
+	assert_false(none.stalled());
+	assert_false(single.stalled());
+	assert_int_equal(orb.used(), 0);
 }
 
 void test_sequence_ids(void **)
