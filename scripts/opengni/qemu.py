@@ -28,6 +28,8 @@ def _nic(config, node):
     props.update(config.nic)
     text = ",".join(f"{key}={value}" for key, value in props.items())
     return [
+        # Hot-plug by the root port itself: with ACPI's the link looks down after a bus reset, and AER recovery fails.
+        "-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
         "-device", "pcie-root-port,id=rp0,chassis=1,x-speed=8,x-width=16",
         "-device", f"aries-nic,id=nic0,bus=rp0,{text}",
     ]
