@@ -62,11 +62,11 @@ Queue::~Queue()
 	GNI_CqDestroy(cq_);
 }
 
-gni_return_t Queue::poll(gni_cq_entry_t &entry, const Deadline &deadline) const
+gni_return_t Queue::poll(gni_cq_entry_t &entry, const Deadline &deadline, Patience patience) const
 {
 	gni_return_t rc = GNI_RC_NOT_DONE;
 	entry = 0;
-	poll_until([&] { return (rc = GNI_CqGetEvent(cq_, &entry)) != GNI_RC_NOT_DONE; }, deadline);
+	poll_until([&] { return (rc = GNI_CqGetEvent(cq_, &entry)) != GNI_RC_NOT_DONE; }, deadline, patience);
 	if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR && rc != GNI_RC_NOT_DONE)
 		throw Failure(format("GNI_CqGetEvent: %s (%s)", rc_name(rc).c_str(), event_text(entry).c_str()));
 	return rc;

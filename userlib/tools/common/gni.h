@@ -60,7 +60,7 @@ public:
 	 * @return GNI_RC_SUCCESS or GNI_RC_TRANSACTION_ERROR with @p entry, GNI_RC_NOT_DONE at the deadline
 	 * Throws Failure for every other return code.
 	 */
-	gni_return_t poll(gni_cq_entry_t &entry, const Deadline &deadline) const;
+	gni_return_t poll(gni_cq_entry_t &entry, const Deadline &deadline, Patience patience = Patience::Hot) const;
 
 private:
 	gni_cq_handle_t cq_ = nullptr;

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tools
@@ -41,8 +42,8 @@ private:
 	uint64_t end_;
 };
 
-/** What a poll does between two looks: Hot keeps the CPU, Mild sleeps after a while. */
-enum class Patience { Hot, Mild };
+/** What a poll does between two looks: Hot keeps the CPU, Fair sleeps for 0.1 ms after a while, Mild ever longer. */
+enum class Patience { Hot, Fair, Mild };
 
 /**
  * Calls @p ready until it returns true.
@@ -59,11 +60,11 @@ template <class Ready> bool poll_until(Ready ready, const Deadline &deadline, Pa
 				return false;
 			sched_yield();
 		}
-		if (patience == Patience::Mild && spin > 2000) {
+		if (patience != Patience::Hot && spin > 2000) {
 			timespec pause = {0, pause_ns};
 			nanosleep(&pause, nullptr);
 			/* Who has waited for long leaves the processor to those that work. */
-			pause_ns = pause_ns < 2000000 ? pause_ns + pause_ns / 4 : pause_ns;
+			pause_ns = std::min(pause_ns + pause_ns / 4, patience == Patience::Fair ? 100000L : 2000000L);
 			if (deadline.passed())
 				return false;
 		}

@@ -21,6 +21,7 @@ constexpr uint32_t modes = GNI_CDM_MODE_DUAL_EVENTS | GNI_CDM_MODE_ERR_NO_KILL |
 constexpr uint32_t source_entries = 256;
 constexpr uint32_t sink_entries = 1024;
 constexpr size_t page = 4096;
+constexpr uint64_t long_transfer = 4u << 20;
 
 /* Room for the largest transfer, for batches of small ones, and for guards at any alignment. */
 size_t data_bytes(const Options &options)
@@ -36,6 +37,11 @@ size_t control_bytes(const Options &options)
 {
 	size_t size = control_boxes + static_cast<size_t>(options.place.ranks) * control_box_stride;
 	return (size + page - 1) / page * page;
+}
+
+bool is_block(const gni_post_descriptor_t &descriptor)
+{
+	return descriptor.type == GNI_POST_RDMA_PUT || descriptor.type == GNI_POST_RDMA_GET;
 }
 
 std::string encode(const RankInfo &info)
@@ -162,7 +168,7 @@ gni_post_descriptor_t Job::atomic(int rank, gni_fma_cmd_type_t command, uint64_t
 
 void Job::post(int rank, gni_post_descriptor_t &descriptor) const
 {
-	bool block = descriptor.type == GNI_POST_RDMA_PUT || descriptor.type == GNI_POST_RDMA_GET;
+	bool block = is_block(descriptor);
 	gni_return_t rc = block ? GNI_PostRdma(endpoint(rank), &descriptor) : GNI_PostFma(endpoint(rank), &descriptor);
 	if (rc != GNI_RC_SUCCESS)
 		throw Failure(format("%s of %" PRIu64 " bytes to rank %d, local 0x%" PRIx64 ", remote 0x%" PRIx64
@@ -171,12 +177,12 @@ void Job::post(int rank, gni_post_descriptor_t &descriptor) const
 				     descriptor.local_addr, descriptor.remote_addr, tools::rc_name(rc).c_str()));
 }
 
-gni_post_descriptor_t *Job::reap(gni_cq_entry_t *entry) const
+gni_post_descriptor_t *Job::reap(gni_cq_entry_t *entry, tools::Patience patience) const
 {
 	gni_cq_entry_t event;
 	gni_return_t rc = GNI_CqGetEvent(source_.handle(), &event);
 	if (rc == GNI_RC_NOT_DONE)
-		rc = source_.poll(event, deadline());
+		rc = source_.poll(event, deadline(), patience);
 	if (rc == GNI_RC_NOT_DONE)
 		throw Failure(format("no event on the source queue within %g s", options_.timeout_seconds));
 	if (rc != GNI_RC_SUCCESS)
@@ -191,7 +197,8 @@ gni_post_descriptor_t *Job::reap(gni_cq_entry_t *entry) const
 void Job::execute(int rank, gni_post_descriptor_t &descriptor) const
 {
 	post(rank, descriptor);
-	gni_post_descriptor_t *done = reap();
+	bool is_long = descriptor.length > long_transfer && is_block(descriptor);
+	gni_post_descriptor_t *done = reap(nullptr, is_long ? tools::Patience::Fair : tools::Patience::Hot);
 	if (done != &descriptor)
 		throw Failure("GNI_GetCompleted returned a descriptor that was not posted last");
 }

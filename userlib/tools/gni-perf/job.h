@@ -80,9 +80,10 @@ public:
 	void post(int rank, gni_post_descriptor_t &descriptor) const;
 
 	/** Waits for the next event of the source queue and returns its descriptor. Throws Failure. */
-	gni_post_descriptor_t *reap(gni_cq_entry_t *entry = nullptr) const;
+	gni_post_descriptor_t *reap(gni_cq_entry_t *entry = nullptr,
+				    tools::Patience patience = tools::Patience::Hot) const;
 
-	/** Posts and reaps one descriptor. */
+	/** Posts and reaps one descriptor; leaves the processor to the NIC's threads during a long block transfer. */
 	void execute(int rank, gni_post_descriptor_t &descriptor) const;
 
 private:

@@ -54,8 +54,7 @@ public:
 		Counters counters(*this);
 		for (uint64_t n = 0; n < layout_.count; n++) {
 			uint64_t start = tools::now_ns();
-			context_.job.post(peer(), describe(n));
-			context_.job.reap();
+			context_.job.execute(peer(), describe(n));
 			samples.add(tools::now_ns() - start);
 		}
 		counters.stop(layout_.count);
