@@ -47,6 +47,7 @@ check: kernel model qemu initramfs check-image ## set-up, build, all tests; ends
 	@$(TOP)/scripts/check.py $(ARGS)
 
 check-all: kernel model qemu initramfs check-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
+	@$(MAKE) --no-print-directory check-image KERNEL=$(if $(filter 6.1,$(KERNEL)),6.12,6.1)
 	@$(TOP)/scripts/check.py --all $(ARGS)
 
 lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck

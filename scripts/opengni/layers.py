@@ -104,10 +104,13 @@ def qtest():
     return cases
 
 
-def guest():
-    """The driver's kselftests on one node."""
-    image = BUILD / f"initramfs-check-{KERNEL}.cpio"
-    cluster = SyncCluster(ClusterConfig(nodes=1, mem_mib=768, initrd=str(image)))
+def _image(kernel):
+    return str(BUILD / f"initramfs-check-{kernel}.cpio")
+
+
+def _guest(name, kernel):
+    """The driver's kselftests on one node of a kernel."""
+    cluster = SyncCluster(ClusterConfig(nodes=1, mem_mib=768, kernel=kernel, initrd=_image(kernel)))
     try:
         cluster.up()
         result = cluster.run(0, "cd /kselftest && exec ./run_kselftest.sh", timeout=GUEST_TIMEOUT)
@@ -115,11 +118,31 @@ def guest():
     finally:
         cluster.down()
     LOGS.mkdir(parents=True, exist_ok=True)
-    (LOGS / "guest.log").write_text(result.stdout + result.stderr, encoding="utf-8")
-    (LOGS / "guest-kernel.log").write_text(kernel_log, encoding="utf-8")
+    (LOGS / f"{name}.log").write_text(result.stdout + result.stderr, encoding="utf-8")
+    (LOGS / f"{name}-kernel.log").write_text(kernel_log, encoding="utf-8")
     cases = tap.parse_kselftest(result.stdout)
     complaints = kernel_complaints(kernel_log)
     cases.append(tap.Case("kernel log without complaint", tap.FAIL if complaints else tap.PASS, "; ".join(complaints[:3])))
+    return cases
+
+
+def guest():
+    """The driver in the guest, on the chosen kernel."""
+    return _guest("guest", KERNEL)
+
+
+def other_kernel():
+    """The driver and the job on the other kernel."""
+    kernel = "6.12" if KERNEL == "6.1" else "6.1"
+    cases = _guest("other-kernel", kernel)
+    cluster = SyncCluster(ClusterConfig(nodes=2, kernel=kernel, initrd=_image(kernel)))
+    try:
+        cluster.up()
+        results = cluster.run_job(["gni-perf", "--max-size=1M", "--iterations=50"], timeout=300)
+    finally:
+        cluster.down()
+    bad = [f"rank {result.rank}: {result.stderr.strip() or result.error}" for result in results if not result.ok]
+    cases.append(tap.Case(f"gni-perf on Linux {kernel}", tap.FAIL if bad else tap.PASS, "; ".join(bad)))
     return cases
 
 
@@ -187,4 +210,5 @@ LAYERS = [
     ("qtest", qtest, False),
     ("guest", guest, False),
     ("cluster", cluster, False),
+    ("other-kernel", other_kernel, True),
 ]
