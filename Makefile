@@ -2,7 +2,8 @@
 # OpenGNI: everything starts here; 'make help' lists the targets.
 #
 # Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,
-# OPENGNI_BUILD=DIR place for everything built, DESTDIR= and prefix= for install, NODES=N for run.
+# OVERLAY=DIR files of yours for the guest, OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
+# DESTDIR= and prefix= for install.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -94,8 +95,8 @@ agent: setup ## the guest's end of the control channel
 	$(STEP) agent -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
 
 IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
-	-i $(MODULE) -i $(B)/stage -i $(B)/agent/gni-agent
-IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) -s $(B)/stage
+	-i $(MODULE) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
+IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) -s $(B)/stage $(addprefix -s ,$(OVERLAY))
 
 initramfs: kernel driver userlib agent ## the guest's file system
 	$(STEP) 'guest file system' $(IMAGE_INPUTS) -o $(IMAGE) -e $(IMAGE) -- $(IMAGE_CMD) -o $(IMAGE)
@@ -130,7 +131,7 @@ distclean: ## remove everything that is not in the repository
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OPENGNI_BUILD=DIR\n'
+	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
 .PHONY: all agent bench check check-all check-image clean distclean driver format help initramfs install kernel lint \
 	linux-source model qemu run selftests setup shell tools uninstall userlib
