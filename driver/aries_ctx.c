@@ -149,11 +149,11 @@ static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 	if (rc < 0)
 		goto err_leave;
 	ctx->owner = rc;
+	ctx->modes = arg->modes;
 	rc = aries_fmad_get(ctx);
 	if (rc)
 		goto err_owner;
 	ctx->inst_id = arg->inst_id;
-	ctx->modes = arg->modes;
 	return 0;
 
 err_owner:

@@ -11,9 +11,12 @@
 /* A 4 GiB block transfer on a busy machine must be able to end. */
 #define ARIES_FMAD_MS 120000
 
+/* GNI_CDM_MODE_CACHED_AMO_ENABLED */
+#define ARIES_CDM_CACHED_AMO 0x00040000u
+
 /**
  * aries_fmad_get() - take an FMA descriptor and enable it
- * @ctx: attachment; domain and context number are set
+ * @ctx: attachment; domain, context number and modes are set
  *
  * The area is cleared before: nothing of its last user may be seen.
  *
@@ -39,6 +42,8 @@ int aries_fmad_get(struct aries_ctx *ctx)
 	memset_io(ad->desc + nr * ARIES_DESC_STRIDE, 0, ARIES_DESC_STRIDE);
 	aries_wr64(ad, ARIES_FMAD_CTL_N(nr),
 		   FIELD_PREP(ARIES_FMAD_CTL_ENABLE_MASK, 1ull) |
+			   FIELD_PREP(ARIES_FMAD_CTL_CACHED_AMO_MASK,
+				      ctx->modes & ARIES_CDM_CACHED_AMO ? 1ull : 0ull) |
 			   FIELD_PREP(ARIES_FMAD_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
 			   FIELD_PREP(ARIES_FMAD_CTL_OWNER_MASK, (u64)ctx->owner));
 	trace_aries_fmad(ad->id, ctx->owner, nr, ctx->dom->ptag, true);

@@ -153,11 +153,17 @@ ARIES_ASSERT(offsetof(struct aries_bte_desc, op) == 40, "aries_bte_desc layout")
 enum aries_fma_op {
 	ARIES_FMA_PUT_LINE = 1, /* put LEN (0 to 2048) bytes of the line area */
 	ARIES_FMA_GET_OP = 2, /* get LEN bytes (1 to 65532, multiple of 4) */
-	ARIES_FMA_AMO_OP = 3, /* atomic; LEN is 4 or 8 */
+	ARIES_FMA_AMO_OP = 3, /* atomic; LEN is that of the operands, 4 or 8 */
 	ARIES_FMA_PUT_SYNC = 4, /* as PUT_LINE, then the sync flag */
 	ARIES_FMA_CQWRITE = 5, /* 48 bits of operand[0] into the CQ of the target's MDD */
 	ARIES_FMA_CLOSE = 6, /* end the transaction made of window stores: events for all of them */
+	ARIES_FMA_GET_FLAG = 7, /* as GET_OP, then ARIES_FMA_FLAG behind the data */
+	ARIES_FMA_AMO_FLAG = 8, /* as AMO_OP with a fetching command, then ARIES_FMA_FLAG behind the result */
 };
+
+/* A flagged response (N11): 32 bits in local memory, stored after the data. */
+#define ARIES_FMA_FLAG 0x00000001u
+#define ARIES_FMA_FLAG_BYTES 4u
 
 /* Events of an operation: ARIES_DB_MODE and aries_bte_desc.mode. */
 #define ARIES_EV_LOCAL 0x01u
@@ -295,7 +301,10 @@ enum aries_status {
 	X(NONMINIMAL, nonminimal, "request packets sent on a non-minimal path") \
 	X(SSIDS, ssids, "sequence ids opened") \
 	X(PTE_WALKS, pte_walks, "translations that read the tables") \
-	X(NETLINK_TILES, netlink_tiles, "changes of processor tile by Netlink")
+	X(NETLINK_TILES, netlink_tiles, "changes of processor tile by Netlink") \
+	X(AMO_CACHE_HITS, amo_cache_hits, "cached atomics that found their word in this node's cache") \
+	X(AMO_CACHE_MISSES, amo_cache_misses, "cached atomics that did not") \
+	X(AMO_CACHE_EVICTIONS, amo_cache_evictions, "words that had to leave the cache for another")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,

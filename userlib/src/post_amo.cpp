@@ -11,6 +11,8 @@ namespace ugni
 namespace
 {
 
+static_assert(ARIES_FMA_FLAG_BYTES == GNI_FMA_FLAGGED_RESPONSE_SIZE);
+
 /* INVALID_PARAM is the documented answer to an opcode that the NIC does not have. */
 bool available(const gni_nic *nic, const AtomicKind &kind, uint32_t opcode)
 {
@@ -34,10 +36,11 @@ bool available(const gni_nic *nic, const AtomicKind &kind, uint32_t opcode)
 gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 {
 	AtomicKind kind = atomic_kind(d->amo_cmd);
+	const bool flagged = d->type == GNI_POST_AMO_W_FLAG;
 
 	if (!kind.operand_bytes || d->length != kind.operand_bytes || mem_none(d->remote_mem_hndl))
 		return GNI_RC_INVALID_PARAM;
-	if (kind.fetching && mem_none(d->local_mem_hndl))
+	if ((kind.fetching && mem_none(d->local_mem_hndl)) || (flagged && !kind.fetching))
 		return GNI_RC_INVALID_PARAM;
 	if (d->remote_addr % kind.operand_bytes || (kind.fetching && d->local_addr % kind.operand_bytes))
 		return GNI_RC_ALIGNMENT_ERROR;
@@ -55,7 +58,8 @@ gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 		area->local_mdh = mem_mdh(d->local_mem_hndl);
 		area->local_offset = d->local_addr & kOffsetMask;
 	}
-	fma_ring(ep->nic, ticket.id, d->length, ARIES_FMA_AMO_OP, d->cq_mode, d->amo_cmd);
+	fma_ring(ep->nic, ticket.id, d->length, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP, d->cq_mode,
+		 d->amo_cmd);
 	if (!ticket.id) [[unlikely]]
 		fma_silent_end(ep, d);
 	return GNI_RC_SUCCESS;

@@ -143,7 +143,8 @@ gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d)
 {
 	if (mem_none(d->remote_mem_hndl) || mem_none(d->local_mem_hndl) || d->length == 0)
 		return GNI_RC_INVALID_PARAM;
-	if ((d->remote_addr | d->length) % 4)
+	const bool flagged = d->type == GNI_POST_FMA_GET_W_FLAG;
+	if ((d->remote_addr | d->length) % 4 || (flagged && d->local_addr % 4))
 		return GNI_RC_ALIGNMENT_ERROR;
 	Ticket ticket;
 	gni_return_t rc = post_begin(ep, ep->cq, d, &ticket);
@@ -168,7 +169,7 @@ gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d)
 		area->offset = offset & kOffsetMask;
 		area->local_offset = local & kOffsetMask;
 	}
-	fma_ring(ep->nic, ticket.id, left, ARIES_FMA_GET_OP, d->cq_mode);
+	fma_ring(ep->nic, ticket.id, left, flagged ? ARIES_FMA_GET_FLAG : ARIES_FMA_GET_OP, d->cq_mode);
 	if (!ticket.id) [[unlikely]]
 		fma_silent_end(ep, d);
 	return GNI_RC_SUCCESS;
@@ -190,12 +191,12 @@ using namespace ugni;
 	case GNI_POST_FMA_PUT_W_SYNCFLAG:
 		return fma_put(ep, d);
 	case GNI_POST_FMA_GET:
+	case GNI_POST_FMA_GET_W_FLAG:
 		return fma_get(ep, d);
 	case GNI_POST_AMO:
+	case GNI_POST_AMO_W_FLAG:
 		return fma_atomic(ep, d);
 	case GNI_POST_CE:
-	case GNI_POST_FMA_GET_W_FLAG:
-	case GNI_POST_AMO_W_FLAG:
 		debug("GNI_PostFma: type %d is not available", static_cast<int>(d->type));
 		return GNI_RC_INVALID_PARAM;
 	default:

@@ -47,7 +47,7 @@ int call_file(File &f, unsigned long request, void *argument)
 		q->abi_version = KGNI_ABI_VERSION;
 		q->device_type = GNI_DEVICE_ARIES;
 		q->bte_queue = ARIES_BTE_QUEUE;
-		q->caps = ARIES_ID_CAPS_FMA_MASK | ARIES_ID_CAPS_BTE_MASK | ARIES_ID_CAPS_AMO64_MASK;
+		q->caps = f.node->caps();
 		return 0;
 	}
 	case KGNI_IOC_ATTACH: {

@@ -132,7 +132,9 @@ int Node::attach(kgni_attach *a, const std::map<uint32_t, uint8_t> &tags)
 	a->fmad = next_fmad_++;
 	write64(ARIES_PTAG_KEY_N(uint64_t{a->ptag}), ARIES_PTAG_KEY_VALID_MASK | a->cookie);
 	write64(ARIES_FMAD_CTL_N(uint64_t{a->fmad}),
-		ARIES_FMAD_CTL_ENABLE_MASK | uint64_t{a->ptag} << 8 | uint64_t{a->owner} << 16);
+		ARIES_FMAD_CTL_ENABLE_MASK |
+			(a->modes & GNI_CDM_MODE_CACHED_AMO_ENABLED ? ARIES_FMAD_CTL_CACHED_AMO_MASK : 0) |
+			uint64_t{a->ptag} << 8 | uint64_t{a->owner} << 16);
 	return 0;
 }
 

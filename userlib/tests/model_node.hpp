@@ -4,6 +4,7 @@
 #define UGNI_TESTS_MODEL_NODE_HPP
 
 #include "aries_model.h"
+#include "aries_regs.h"
 #include "uapi/kgni_abi.h"
 
 #include <array>
@@ -31,6 +32,7 @@ public:
 	/** Memory of this node: pages, zeroed. */
 	unsigned char *alloc(size_t bytes);
 	bool owns(uint64_t address, uint64_t bytes) const;
+	uint64_t caps() const { return aries_nic_read(nic_, 0, ARIES_ID_CAPS, 8); }
 	uint64_t counter(unsigned int which) const { return aries_nic_counter(nic_, which); }
 
 	/* The requests of an open file; @owner is the file's context number. Return: 0 or -errno. */

@@ -273,6 +273,35 @@ static void atomics(void **)
 	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
 }
 
+static void flagged_responses(void **)
+{
+	Session s;
+	gni_post_descriptor_t *back = nullptr;
+	gni_post_descriptor_t d = s.post(GNI_POST_AMO_W_FLAG);
+
+	d.amo_cmd = GNI_FMA_ATOMIC_FADD;
+	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+	assert_int_equal(Session::last().op(), ARIES_FMA_AMO_FLAG);
+	assert_int_equal(Session::last().length(), 8);
+	assert_rc(SUCCESS, reap(s, &back));
+	d.amo_cmd = GNI_FMA_ATOMIC_ADD; /* returns nothing that could be flagged */
+	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
+	d = s.post(GNI_POST_FMA_GET_W_FLAG, 64);
+	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+	assert_int_equal(Session::last().op(), ARIES_FMA_GET_FLAG);
+	assert_int_equal(Session::last().length(), 64);
+	assert_rc(SUCCESS, reap(s, &back));
+	d.local_addr += 2; /* free in other gets */
+	assert_rc(ALIGNMENT_ERROR, GNI_PostFma(s.ep, &d));
+	d = s.post(GNI_POST_FMA_GET_W_FLAG, 66);
+	assert_rc(ALIGNMENT_ERROR, GNI_PostFma(s.ep, &d));
+	d = s.post(GNI_POST_FMA_GET_W_FLAG, 0);
+	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
+	d = s.post(GNI_POST_FMA_GET_W_FLAG, 64);
+	d.local_mem_hndl = {};
+	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
+}
+
 static void atomics_the_nic_lacks(void **)
 {
 	Session first;
@@ -461,8 +490,7 @@ static void refused_posts(void **)
 	d = s.post(GNI_POST_FMA_PUT);
 	d.dlvr_mode = 0x200;
 	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
-	for (gni_post_type_t type : {GNI_POST_CE, GNI_POST_FMA_GET_W_FLAG, GNI_POST_AMO_W_FLAG,
-				     static_cast<gni_post_type_t>(0), static_cast<gni_post_type_t>(99)}) {
+	for (gni_post_type_t type : {GNI_POST_CE, static_cast<gni_post_type_t>(0), static_cast<gni_post_type_t>(99)}) {
 		d = s.post(type);
 		assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
 	}
@@ -521,6 +549,7 @@ int main()
 		cmocka_unit_test(put_with_sync_flag),
 		cmocka_unit_test(lengths_and_alignment),
 		cmocka_unit_test(atomics),
+		cmocka_unit_test(flagged_responses),
 		cmocka_unit_test(atomics_the_nic_lacks),
 		cmocka_unit_test(opcode_structure),
 		cmocka_unit_test(block_transfers),

@@ -18,9 +18,11 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 1;
+inline constexpr uint32_t SEGMENT_VERSION = 2;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
+inline constexpr uint32_t AMO_CACHE_SETS = 16;
+inline constexpr uint32_t AMO_CACHE_WAYS = 4;
 
 /** Low half of NodeSlot::member; the upper half counts joins ("incarnation"). */
 enum MemberState : uint32_t {
@@ -106,6 +108,15 @@ struct alignas(64) ErrorRing {
 	ErrorRecord record[ERROR_RING];
 };
 
+/** Which words the AMO cache of a node holds (N12); nic/amo_cache.hpp. Every initiator changes it, without a lock. */
+struct alignas(64) AmoCacheSlot {
+	std::atomic<uint64_t> tag[AMO_CACHE_SETS][AMO_CACHE_WAYS]; /* 0: empty */
+	std::atomic<uint32_t> next[AMO_CACHE_SETS];                /* way to be given away next */
+	std::atomic<uint64_t> hits;
+	std::atomic<uint64_t> misses;
+	std::atomic<uint64_t> evictions;
+};
+
 struct alignas(4096) NodeSlot {
 	std::atomic<uint64_t> member; /* incarnation << 32 | MemberState; peers turn ALIVE into DEAD */
 	std::atomic<uint64_t> lease_ns;
@@ -124,6 +135,7 @@ struct alignas(4096) NodeSlot {
 
 	ErrorRing errors;
 	std::atomic<uint64_t> ptag_key[ARIES_PTAG_ENTRIES]; /* as PTAG_KEY */
+	AmoCacheSlot amo_cache;
 	CqSlot cq[ARIES_CQ_ENTRIES];
 	MddSlot mdd[ARIES_MDD_ENTRIES];
 	/* Flight[nodes] follows, indexed by initiator */

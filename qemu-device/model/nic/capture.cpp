@@ -52,8 +52,10 @@ Payload payload_of(const FmaWork &work)
 
 	switch (work.op) {
 	case ARIES_FMA_GET_OP:
+	case ARIES_FMA_GET_FLAG:
 		return {PacketKind::Get, work.bytes};
 	case ARIES_FMA_AMO_OP:
+	case ARIES_FMA_AMO_FLAG:
 		command.decode(work.amo);
 		return {command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, command.two_operands() ? 16u : 8u};
 	case ARIES_FMA_CQWRITE:
@@ -70,7 +72,7 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 	if (!work.passage.depart_ns)
 		return; /* nothing left the NIC */
 	/* A get that went well has recorded itself: it knew where the data was. */
-	if (work.op == ARIES_FMA_GET_OP && status == ARIES_ST_OK && !got)
+	if (work.is_get() && status == ARIES_ST_OK && !got)
 		return;
 	const Payload payload = payload_of(work);
 	const TracedTrain train = {
@@ -83,7 +85,7 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 			    .vc = 0,
 			    .routing = routing_bits(work.desc.dlvr_mode),
 			    .bytes = 0,
-			    .command = work.op == ARIES_FMA_AMO_OP ? work.amo : uint16_t(0),
+			    .command = work.is_atomic() ? work.amo : uint16_t(0),
 			    .data = {}},
 		.bytes = payload.bytes,
 		.result = payload.kind == PacketKind::FetchAmo ? 8u : 0,
@@ -101,7 +103,7 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 	core_.trace.record(train, [&](bool response, uint64_t at, uint32_t bytes, uint8_t *to) {
 		const void *from = work.data + at;
 
-		if (work.op == ARIES_FMA_AMO_OP)
+		if (work.is_atomic())
 			from = response ? &work.fetched : work.desc.operand;
 		else if (work.op == ARIES_FMA_CQWRITE)
 			from = work.desc.operand;

@@ -127,7 +127,9 @@ void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
 
 	work.amo = uint16_t(field(word, ARIES_GETW_AMO_MASK));
 	work.op = work.amo ? ARIES_FMA_AMO_OP : ARIES_FMA_GET_OP;
-	work.bytes = work.amo ? 8 : uint32_t(field(word, ARIES_GETW_LEN_MASK)) + 1;
+	work.bytes = uint32_t(field(word, ARIES_GETW_LEN_MASK)) + 1;
+	if (AmoCommand command; work.amo)
+		work.bytes = command.decode(work.amo) ? command.bytes : 8;
 	shift_offset(work.desc, at);
 	work.desc.local_offset = field(word, ARIES_GETW_LOCAL_MASK);
 	uint8_t status = ARIES_ST_OK;
@@ -159,11 +161,16 @@ uint8_t Fma::check_length(const FmaWork &work) const noexcept
 	case ARIES_FMA_PUT_SYNC:
 		return work.bytes <= ARIES_DESC_LINE_BYTES ? ARIES_ST_OK : ARIES_ST_LENGTH;
 	case ARIES_FMA_GET_OP:
+	case ARIES_FMA_GET_FLAG:
 		if (work.bytes < 1 || work.bytes > GET_MAX)
 			return ARIES_ST_LENGTH;
-		return uint8_t((work.bytes | work.desc.offset) & 3 ? ARIES_ST_ALIGN : ARIES_ST_OK);
+		if ((work.bytes | work.desc.offset) & 3)
+			return ARIES_ST_ALIGN;
+		/* A flag that somebody polls arrives in one piece. */
+		return uint8_t(work.flagged() && (work.desc.local_offset & 3) ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK);
 	case ARIES_FMA_AMO_OP:
-		return work.bytes == 8 ? ARIES_ST_OK : work.bytes == 4 ? ARIES_ST_BAD_OP : ARIES_ST_LENGTH;
+	case ARIES_FMA_AMO_FLAG:
+		return work.bytes == 8 || work.bytes == 4 ? ARIES_ST_OK : ARIES_ST_LENGTH;
 	case ARIES_FMA_CQWRITE:
 	case ARIES_FMA_CLOSE:
 		return work.bytes ? ARIES_ST_LENGTH : ARIES_ST_OK;
@@ -184,7 +191,7 @@ uint8_t Fma::check(FmaWork &work) noexcept
 			return ARIES_ST_CQ_OWNER;
 		work.cq_usable = true;
 	}
-	const bool fetches = work.op == ARIES_FMA_GET_OP || work.op == ARIES_FMA_AMO_OP;
+	const bool fetches = work.is_get() || work.is_atomic();
 
 	if (work.desc.reserved || work.desc.mdh >= ARIES_MDD_ENTRIES || work.desc.offset >> ARIES_OFFSET_BITS ||
 	    (fetches && work.desc.local_offset >> ARIES_OFFSET_BITS))
@@ -211,8 +218,10 @@ uint8_t Fma::run(FmaWork &work) noexcept
 		return status;
 	switch (work.op) {
 	case ARIES_FMA_GET_OP:
+	case ARIES_FMA_GET_FLAG:
 		return get(work);
 	case ARIES_FMA_AMO_OP:
+	case ARIES_FMA_AMO_FLAG:
 		return atomic(work);
 	case ARIES_FMA_CQWRITE:
 		return cq_write(work);
@@ -295,15 +304,10 @@ uint8_t Fma::deliver(FmaWork &work) noexcept
 uint8_t Fma::get(FmaWork &work) noexcept
 {
 	Visit local(core_, core_.node);
-	FmaRuns to, from;
-	uint8_t status =
-		local.admit_local(work.desc.local_mdh, work.rights.ptag(), work.desc.local_offset, work.bytes, true);
+	Landing place;
+	FmaRuns from;
+	uint8_t status = find_landing(work, local, place);
 
-	if (status == ARIES_ST_OK) {
-		status = local.runs(work.desc.local_offset, work.bytes, true, to);
-		if (status != ARIES_ST_OK)
-			status |= ARIES_ST_LOCAL;
-	}
 	if (status == ARIES_ST_OK)
 		status = send(work, PacketKind::Get, work.bytes);
 	if (status != ARIES_ST_OK)
@@ -319,60 +323,11 @@ uint8_t Fma::get(FmaWork &work) noexcept
 		return status;
 	}
 	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
-	copy_runs(to, from);
+	copy_runs(place.data, from);
+	raise_flag(work, place);
 	remote_event(work, target);
 	if (core_.trace.on()) [[unlikely]]
-		capture(work, ARIES_ST_OK, &to);
-	return ARIES_ST_OK;
-}
-
-uint8_t Fma::atomic(FmaWork &work) noexcept
-{
-	AmoCommand command;
-	Visit local(core_, core_.node);
-	FmaRuns to, word;
-	uint8_t status = ARIES_ST_OK;
-
-	if (!command.decode(work.amo))
-		return ARIES_ST_BAD_OP;
-	if (work.desc.offset & 7)
-		return ARIES_ST_ALIGN;
-	if (command.fetch) {
-		if (work.desc.local_offset & 7)
-			return ARIES_ST_LOCAL_ALIGN;
-		status = local.admit_local(work.desc.local_mdh, work.rights.ptag(), work.desc.local_offset, 8, true);
-		if (status == ARIES_ST_OK) {
-			status = local.runs(work.desc.local_offset, 8, true, to);
-			if (status != ARIES_ST_OK)
-				status |= ARIES_ST_LOCAL;
-		}
-	}
-	if (status == ARIES_ST_OK)
-		status = send(work, command.fetch ? PacketKind::FetchAmo : PacketKind::Amo,
-			      command.two_operands() ? 16 : 8);
-	if (status != ARIES_ST_OK)
-		return status;
-	work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
-	Visit target(core_, work.node);
-
-	status = target.admit(work.access(8, true));
-	if (status == ARIES_ST_OK)
-		status = target.runs(work.desc.offset, 8, true, word);
-	/* The region's start decides whether an aligned offset is an aligned address. */
-	if (status == ARIES_ST_OK && (word.count != 1 || (reinterpret_cast<uintptr_t>(word.run[0].host) & 7)))
-		status = ARIES_ST_ALIGN;
-	if (status != ARIES_ST_OK) {
-		target.count_refused();
-		return status;
-	}
-	target.count_requests(1);
-	const uint64_t old = amo_run(command, reinterpret_cast<uint64_t *>(word.run[0].host), work.desc.operand[0],
-				     work.desc.operand[1]);
-
-	work.fetched = old;
-	if (command.fetch)
-		scatter(to, reinterpret_cast<const uint8_t *>(&old));
-	remote_event(work, target);
+		capture(work, ARIES_ST_OK, &place.data);
 	return ARIES_ST_OK;
 }
 

@@ -32,11 +32,21 @@ struct FmaWork {
 	bool cq_usable = false;
 	bool remote_overrun = false;
 
+	bool is_get() const noexcept { return op == ARIES_FMA_GET_OP || op == ARIES_FMA_GET_FLAG; }
+	bool is_atomic() const noexcept { return op == ARIES_FMA_AMO_OP || op == ARIES_FMA_AMO_FLAG; }
+	/** The response is followed by a flag (N11). */
+	bool flagged() const noexcept { return op == ARIES_FMA_GET_FLAG || op == ARIES_FMA_AMO_FLAG; }
 	uint16_t event_bits() const noexcept { return mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL); }
 	Access access(uint64_t length, bool write) const noexcept
 	{
 		return {node, desc.mdh, rights.key, desc.offset, length, write, (mode & ARIES_EV_REMOTE) != 0};
 	}
+};
+
+/** Where the data of a response go, and the flag behind them. */
+struct Landing {
+	FmaRuns data;
+	RunList<1> flag;
 };
 
 class Fma
@@ -67,6 +77,9 @@ private:
 	uint8_t deliver(FmaWork &work) noexcept;
 	uint8_t get(FmaWork &work) noexcept;
 	uint8_t atomic(FmaWork &work) noexcept;
+	static uint8_t check_atomic(const FmaWork &work, AmoCommand &command) noexcept;
+	uint8_t find_landing(const FmaWork &work, Visit &local, Landing &place) const noexcept;
+	static void raise_flag(const FmaWork &work, const Landing &place) noexcept;
 	uint8_t cq_write(FmaWork &work) noexcept;
 	uint8_t send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept;
 	void remote_event(FmaWork &work, Visit &target) noexcept;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nic/mdd.hpp"
 
+#include "nic/amo_cache.hpp"
+
 namespace aries
 {
 
@@ -49,6 +51,7 @@ bool MddTable::invalidate(uint32_t mdh) noexcept
 	if (draining())
 		return false;
 	core_.own().mdd[mdh].ctl.store(0, std::memory_order_seq_cst);
+	AmoCache(core_.own().amo_cache).drop(mdh);
 	next_epoch(mdh);
 	return true;
 }

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "nic/amo_cache.hpp"
 #include "nic/att.hpp"
 
 namespace aries
@@ -60,7 +61,7 @@ void RegisterFile::write(uint64_t offset, unsigned int size, uint64_t value) noe
 uint64_t RegisterFile::caps() const noexcept
 {
 	return ARIES_ID_CAPS_FMA_MASK | ARIES_ID_CAPS_BTE_MASK | ARIES_ID_CAPS_AMO64_MASK | ARIES_ID_CAPS_NTT_MASK |
-	       ARIES_ID_CAPS_CQWRITE_MASK;
+	       ARIES_ID_CAPS_CQWRITE_MASK | ARIES_ID_CAPS_AMO32_MASK | ARIES_ID_CAPS_AMOFP_MASK;
 }
 
 uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
@@ -267,6 +268,7 @@ void RegisterFile::reset_locked() noexcept
 	}
 	bte_.clear_counters();
 	core_.shared_counters.clear();
+	AmoCache(own.amo_cache).reset();
 	for (uint32_t n = 0; n < core_.segment.nodes(); n++) {
 		Flight &flight = core_.segment.flight(core_.node, n);
 
@@ -324,6 +326,12 @@ uint64_t RegisterFile::counter(unsigned int which) noexcept
 								 : flight.walks.load();
 		}
 		return value;
+	case ARIES_CNT_AMO_CACHE_HITS:
+		return core_.own().amo_cache.hits.load();
+	case ARIES_CNT_AMO_CACHE_MISSES:
+		return core_.own().amo_cache.misses.load();
+	case ARIES_CNT_AMO_CACHE_EVICTIONS:
+		return core_.own().amo_cache.evictions.load();
 	default:
 		return which < ARIES_CNT_COUNT ? sum(which) : 0;
 	}

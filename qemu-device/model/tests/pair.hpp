@@ -49,11 +49,11 @@ struct Pair {
 	{
 		return a.ring(FMAD, ARIES_FMA_PUT_LINE, bytes, mode, tid);
 	}
-	uint32_t amo(unsigned int code, uint64_t first, uint64_t second = 0)
+	uint32_t amo(unsigned int code, uint64_t first, uint64_t second = 0, unsigned int bytes = 8)
 	{
 		desc().operand[0] = first;
 		desc().operand[1] = second;
-		return a.ring(FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, code);
+		return a.ring(FMAD, ARIES_FMA_AMO_OP, bytes, 0, 0, code);
 	}
 	uint64_t &word(uint64_t at = 0) { return *reinterpret_cast<uint64_t *>(b.ram(target + at)); }
 	uint64_t &fetched() { return *reinterpret_cast<uint64_t *>(a.ram(local)); }

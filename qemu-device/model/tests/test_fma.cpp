@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fast memory access: every operation and its events. */
-#include <thread>
-
 #include "tests/pair.hpp"
 
 using namespace aries_test;
@@ -100,101 +98,6 @@ void test_get(void **)
 	p.desc().offset = BASE;
 	p.desc().local_offset = BASE + BYTES - 4;
 	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_LOCAL_BOUNDS);
-}
-
-struct AmoCase {
-	unsigned int code;
-	uint64_t before, first, second, after;
-};
-
-/* Codes are those of GNI_FMA_ATOMIC_* and GNI_FMA_ATOMIC2_* without the cached bit. */
-const AmoCase AMO_CASES[] = {
-	{0x008, 10, 5, 0, 15},
-	{0x009, 0xff, 0x0f, 0, 0x0f},
-	{0x00a, 0xf0, 0x0f, 0, 0xff},
-	{0x00b, 0xff, 0x0f, 0, 0xf0},
-	{0x00c, 0xabcd, 0xff00, 0x12, 0xab12},
-	{0x00d, 7, 7, 9, 9},
-	{0x00d, 7, 8, 9, 7},
-	{0x041, 0xff, 0x0f, 0, 0x0f},
-	{0x043, 0xf0, 0x0f, 0, 0xff},
-	{0x045, 0xff, 0x0f, 0, 0xf0},
-	{0x047, 1, 2, 0, 2},
-	{0x049, 0xabcd, 0xff00, 0x12, 0xab12},
-	{0x04b, 7, 7, 9, 9},
-	{0x04b, 7, 8, 9, 7},
-	{0x051, 5, uint64_t(-3), 0, uint64_t(-3)},
-	{0x053, 5, uint64_t(-3), 0, 5},
-	{0x055, uint64_t(-1), 2, 0, 1},
-};
-
-void test_atomics(void **)
-{
-	Pair p;
-
-	for (const AmoCase &c : AMO_CASES) {
-		const unsigned int cached = c.code & 0x40 ? 0x20 : 0x10;
-
-		for (unsigned int code : {c.code, c.code | cached}) {
-			p.word() = c.before;
-			p.fetched() = ~uint64_t(0);
-			assert_int_equal(p.amo(code, c.first, c.second), 0);
-			assert_int_equal(p.word(), c.after);
-			assert_int_equal(p.fetched(), c.before);
-			if (c.code == 0x00d) {
-				assert_int_equal(p.amo(code | 0x100, c.first, c.second), ARIES_ST_BAD_OP);
-				continue;
-			}
-			p.word() = c.before;
-			p.fetched() = 0x77;
-			assert_int_equal(p.amo(code | 0x100, c.first, c.second), 0);
-			assert_int_equal(p.word(), c.after);
-			assert_int_equal(p.fetched(), 0x77);
-		}
-	}
-	for (unsigned int code : {0u, 0x7u, 0xeu, 0x240u, 0x340u, 0x059u, 0x15du, 0x040u, 0x241u, 0x3ffu}) {
-		p.word() = 3;
-		assert_int_equal(p.amo(code, 1, 1), ARIES_ST_BAD_OP);
-		assert_int_equal(p.word(), 3);
-	}
-	p.desc().offset = BASE + 4;
-	assert_int_equal(p.amo(0x008, 1), ARIES_ST_ALIGN);
-	p.desc().offset = BASE;
-	p.desc().local_offset = BASE + 4;
-	assert_int_equal(p.amo(0x008, 1), ARIES_ST_LOCAL_ALIGN);
-	assert_int_equal(p.amo(0x108, 1), ARIES_ST_OK);
-	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_AMO_OP, 4, 0, 0, 0x108), ARIES_ST_BAD_OP);
-	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_AMO_OP, 16, 0, 0, 0x108), ARIES_ST_LENGTH);
-}
-
-void test_atomics_of_threads(void **)
-{
-	Pair p;
-	std::vector<std::thread> threads;
-	constexpr unsigned int CALLS = 20000;
-
-	p.b.enable_fmad(1, PTAG_B, OWNER);
-	for (unsigned int t = 0; t < 4; t++) {
-		FakeHost &host = t & 1 ? p.b : p.a;
-		const unsigned int index = 2 + t;
-
-		host.enable_fmad(index, t & 1 ? PTAG_B : PTAG_A, OWNER);
-		threads.emplace_back([&host, index] {
-			aries_fma_desc &desc = host.desc(index);
-
-			desc = {};
-			desc.pe = 1;
-			desc.mdh = MDH;
-			desc.offset = BASE;
-			desc.operand[0] = 1;
-			for (unsigned int i = 0; i < CALLS; i++)
-				host.ring(index, ARIES_FMA_AMO_OP, 8, 0, 0, 0x108);
-		});
-	}
-	for (std::thread &thread : threads)
-		thread.join();
-	assert_int_equal(p.word(), 4 * CALLS);
-	assert_int_equal(p.a.counter(ARIES_CNT_FMA_AMOS) + p.b.counter(ARIES_CNT_FMA_AMOS), 4 * CALLS);
 }
 
 void test_cq_write(void **)
@@ -329,12 +232,10 @@ void test_loopback(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_put_sizes),   cmocka_unit_test(test_put_events),
-		cmocka_unit_test(test_put_sync),    cmocka_unit_test(test_get),
-		cmocka_unit_test(test_atomics),     cmocka_unit_test(test_atomics_of_threads),
-		cmocka_unit_test(test_cq_write),    cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_one_trap),    cmocka_unit_test(test_ntt),
-		cmocka_unit_test(test_large_pages), cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_put_sizes), cmocka_unit_test(test_put_events), cmocka_unit_test(test_put_sync),
+		cmocka_unit_test(test_get),       cmocka_unit_test(test_cq_write),   cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_one_trap),  cmocka_unit_test(test_ntt),        cmocka_unit_test(test_large_pages),
+		cmocka_unit_test(test_loopback),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -167,7 +167,7 @@ void test_bad_commands(void **)
 	Pair p;
 
 	refused(p, ARIES_ST_BAD_OP, 0);
-	refused(p, ARIES_ST_BAD_OP, 7);
+	refused(p, ARIES_ST_BAD_OP, 128);
 	refused(p, ARIES_ST_BAD_OP, 255);
 	refused(p, ARIES_ST_LENGTH, ARIES_FMA_PUT_LINE, 2049);
 	refused(p, ARIES_ST_LENGTH, ARIES_FMA_GET_OP, 65535);

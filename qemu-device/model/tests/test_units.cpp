@@ -15,7 +15,7 @@ using namespace aries;
 namespace
 {
 
-/* 6 + 5 commands of the first generation and 9 fetching and 9 others of the second, each cached or not. */
+/* 6 + 5 commands of the first generation, 12 + 12 in two widths of the second, each cached or not. */
 void test_commands(void **)
 {
 	unsigned int known = 0, fetching = 0;
@@ -30,8 +30,8 @@ void test_commands(void **)
 		assert_int_equal(command.fetch, !(code & 0x100));
 		assert_true(code < 0x400);
 	}
-	assert_int_equal(known, 2 * (11 + 18));
-	assert_int_equal(fetching, 2 * (6 + 9));
+	assert_int_equal(known, 2 * (11 + 48));
+	assert_int_equal(fetching, 2 * (6 + 24));
 }
 
 void test_outstanding(void **)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* FMA: responses with data, and the atomics. */
+#include "nic/amo_cache.hpp"
+#include "nic/copy.hpp"
+#include "nic/fma.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr uint64_t WIRE_WORD = 8; /* operands and results travel as 64 bits, whatever their width */
+
+} // namespace
+
+uint8_t Fma::find_landing(const FmaWork &work, Visit &local, Landing &place) const noexcept
+{
+	const uint64_t flag_bytes = work.flagged() ? ARIES_FMA_FLAG_BYTES : 0;
+	uint8_t status = local.admit_local(work.desc.local_mdh, work.rights.ptag(), work.desc.local_offset,
+					   work.bytes + flag_bytes, true);
+
+	if (status != ARIES_ST_OK)
+		return status;
+	status = local.runs(work.desc.local_offset, work.bytes, true, place.data);
+	if (status == ARIES_ST_OK && flag_bytes)
+		status = local.runs(work.desc.local_offset + work.bytes, flag_bytes, true, place.flag);
+	return status == ARIES_ST_OK ? status : uint8_t(status | ARIES_ST_LOCAL);
+}
+
+void Fma::raise_flag(const FmaWork &work, const Landing &place) noexcept
+{
+	const uint32_t flag = ARIES_FMA_FLAG;
+
+	if (work.flagged())
+		scatter(place.flag, reinterpret_cast<const uint8_t *>(&flag));
+}
+
+/* Everything that the command alone decides. */
+uint8_t Fma::check_atomic(const FmaWork &work, AmoCommand &command) noexcept
+{
+	if (!command.decode(work.amo) || (work.flagged() && !command.fetch))
+		return ARIES_ST_BAD_OP;
+	if (command.cached && !(work.rights.ctl & ARIES_FMAD_CTL_CACHED_AMO_MASK))
+		return ARIES_ST_BAD_OP;
+	if (work.bytes != command.bytes)
+		return ARIES_ST_LENGTH;
+	if (work.desc.offset & (command.bytes - 1u))
+		return ARIES_ST_ALIGN;
+	return command.fetch && (work.desc.local_offset & (command.bytes - 1u)) ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK;
+}
+
+uint8_t Fma::atomic(FmaWork &work) noexcept
+{
+	AmoCommand command;
+	Visit local(core_, core_.node);
+	Landing place;
+	FmaRuns word;
+	uint8_t status = check_atomic(work, command);
+
+	if (status == ARIES_ST_OK && command.fetch)
+		status = find_landing(work, local, place);
+	if (status == ARIES_ST_OK)
+		status = send(work, command.fetch ? PacketKind::FetchAmo : PacketKind::Amo,
+			      command.two_operands() ? 2 * WIRE_WORD : WIRE_WORD);
+	if (status != ARIES_ST_OK)
+		return status;
+	work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
+	Visit target(core_, work.node);
+
+	status = target.admit(work.access(command.bytes, true));
+	if (status == ARIES_ST_OK)
+		status = target.runs(work.desc.offset, command.bytes, true, word);
+	/* The region's start decides whether an aligned offset is an aligned address. */
+	if (status == ARIES_ST_OK &&
+	    (word.count != 1 || (reinterpret_cast<uintptr_t>(word.run[0].host) & (command.bytes - 1u))))
+		status = ARIES_ST_ALIGN;
+	if (status != ARIES_ST_OK) {
+		target.count_refused();
+		return status;
+	}
+	target.count_requests(1);
+	if (command.cached)
+		AmoCache(core_.segment.node(work.node).amo_cache).use(work.desc.mdh, work.desc.offset);
+	work.fetched = amo_run(command, word.run[0].host, work.desc.operand[0], work.desc.operand[1]);
+	if (command.fetch) {
+		/* Little endian: the low bytes come first. */
+		scatter(place.data, reinterpret_cast<const uint8_t *>(&work.fetched));
+		raise_flag(work, place);
+	}
+	remote_event(work, target);
+	return ARIES_ST_OK;
+}
+
+} // namespace aries
