@@ -2,6 +2,7 @@
 /* Completion queues: creation, and reading without waiting. */
 #include "cq.hpp"
 #include "debug.hpp"
+#include "smsg_event.hpp"
 
 using namespace ugni;
 
@@ -62,7 +63,7 @@ gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t
 		*out = entry;
 		return GNI_RC_ERROR_RESOURCE;
 	}
-	*out = overlay(cq, entry);
+	*out = entry_type(entry) == GNI_CQ_EVENT_TYPE_SMSG ? smsg_event(cq, entry) : overlay(cq, entry);
 	bool failed = *out & ARIES_CQE_STATUS_MASK;
 	if (cq->handler)
 		cq->handler(out, cq->context);
@@ -191,7 +192,7 @@ static_assert(GNI_CQ_EVENT_TYPE_POST == 0 && ARIES_INFO_LOCAL == GNI_CQMODE_LOCA
 	Request &r = cq->nic->requests[static_cast<uint16_t>(id)];
 
 	*out = nullptr;
-	if (!(r.pending() >> event & 1) || r.cq != cq || (entry & ARIES_CQE_TYPE_MASK))
+	if (!(r.pending() >> event & 1) || r.cq != cq || (entry & ARIES_CQE_TYPE_MASK) || (r.state & Request::kSmsg))
 		return GNI_RC_DESCRIPTOR_ERROR;
 	gni_post_descriptor_t *d = r.descriptor;
 	*out = d;

@@ -41,7 +41,7 @@ inline gni_cq_entry_t cq_take(gni_cq *cq)
 /** Hands a taken entry to the caller; the code that goes with it. */
 inline gni_return_t cq_deliver(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out)
 {
-	if (cq->attention || (entry & (ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK))) [[unlikely]]
+	if (cq->attention || (entry & (ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK | ARIES_CQE_TYPE_MASK))) [[unlikely]]
 		return cq_deliver_special(cq, entry, out);
 	*out = entry;
 	return GNI_RC_SUCCESS;

@@ -2,6 +2,7 @@
 /* The exported accessors and modifiers of entries and of collective results. */
 #include "cq_entry.hpp"
 #include "gni.hpp"
+#include "smsg_event.hpp"
 
 using namespace ugni;
 
@@ -23,22 +24,24 @@ void put(gni_cq_entry_t *entry, uint64_t mask, unsigned shift, uint64_t value)
 
 uint64_t gni_cq_get_data(gni_cq_entry_t entry)
 {
-	return entry & (entry_source(entry) == ARIES_SRC_CQWRITE ? ARIES_CQE_WRITE_MASK : ARIES_CQE_DATA_MASK);
+	uint64_t e = smsg_plain(entry);
+
+	return e & (entry_source(e) == ARIES_SRC_CQWRITE ? ARIES_CQE_WRITE_MASK : ARIES_CQE_DATA_MASK);
 }
 
 uint64_t gni_cq_get_source(gni_cq_entry_t entry)
 {
-	return entry_source(entry);
+	return entry_source(smsg_plain(entry));
 }
 
 uint64_t gni_cq_get_status(gni_cq_entry_t entry)
 {
-	return entry_status(entry);
+	return entry_status(smsg_plain(entry));
 }
 
 uint64_t gni_cq_get_info(gni_cq_entry_t entry)
 {
-	return entry_info(entry);
+	return entry_info(smsg_plain(entry));
 }
 
 uint64_t gni_cq_overrun(gni_cq_entry_t entry)
@@ -48,12 +51,12 @@ uint64_t gni_cq_overrun(gni_cq_entry_t entry)
 
 uint64_t gni_cq_rem_overrun(gni_cq_entry_t entry)
 {
-	return (entry & ARIES_CQE_REM_OVERRUN) != 0;
+	return (smsg_plain(entry) & ARIES_CQE_REM_OVERRUN) != 0;
 }
 
 uint64_t gni_cq_get_inst_id(gni_cq_entry_t entry)
 {
-	return entry & kInstIdMask;
+	return smsg_failed(entry) ? smsg_failed_event(entry) : entry & kInstIdMask;
 }
 
 uint64_t gni_cq_get_rem_inst_id(gni_cq_entry_t entry)
@@ -63,7 +66,7 @@ uint64_t gni_cq_get_rem_inst_id(gni_cq_entry_t entry)
 
 uint64_t gni_cq_get_tid(gni_cq_entry_t entry)
 {
-	return entry_tid(entry);
+	return entry_tid(smsg_plain(entry));
 }
 
 uint64_t gni_cq_get_msg_id(gni_cq_entry_t entry)
@@ -104,22 +107,26 @@ uint64_t gni_cq_get_failed_enqueue_cnt(gni_cq_entry_t entry)
 
 uint64_t gni_cq_get_ce_id(gni_cq_entry_t entry)
 {
-	return entry_source(entry) == ARIES_SRC_CE ? entry_tid(entry) : 0;
+	return gni_cq_get_source(entry) == ARIES_SRC_CE ? entry_tid(entry) : 0;
 }
 
 uint64_t gni_cq_get_reductn_id(gni_cq_entry_t entry)
 {
-	return entry_source(entry) == ARIES_SRC_CE ? entry & ARIES_CQE_DATA_MASK : 0;
+	return gni_cq_get_source(entry) == ARIES_SRC_CE ? entry & ARIES_CQE_DATA_MASK : 0;
 }
 
 uint64_t gni_cq_get_trans_type(gni_cq_entry_t entry)
 {
-	return entry_info(entry);
+	return entry_info(smsg_plain(entry));
 }
 
 void gni_cq_set_inst_id(gni_cq_entry_t *entry, uint64_t value)
 {
-	put(entry, ARIES_CQE_DATA_MASK, 0, value & kInstIdMask);
+	if (smsg_failed(*entry))
+		*entry = smsg_failed_pack(*entry, smsg_failed_status(*entry),
+					  static_cast<uint32_t>(value & kInstIdMask));
+	else
+		put(entry, ARIES_CQE_DATA_MASK, 0, value & kInstIdMask);
 }
 
 void gni_cq_set_rem_inst_id(gni_cq_entry_t *entry, uint64_t value)
@@ -129,7 +136,9 @@ void gni_cq_set_rem_inst_id(gni_cq_entry_t *entry, uint64_t value)
 
 void gni_cq_set_tid(gni_cq_entry_t *entry, uint64_t value)
 {
-	put(entry, ARIES_CQE_TID_MASK, ARIES_CQE_TID_SHIFT, value);
+	/* A failed send has no transaction id: its bits name the endpoint. */
+	if (!smsg_failed(*entry))
+		put(entry, ARIES_CQE_TID_MASK, ARIES_CQE_TID_SHIFT, value);
 }
 
 void gni_cq_set_msg_id(gni_cq_entry_t *entry, uint64_t value)
@@ -139,11 +148,14 @@ void gni_cq_set_msg_id(gni_cq_entry_t *entry, uint64_t value)
 
 void gni_cq_set_type(gni_cq_entry_t *entry, uint64_t value)
 {
+	if (value != GNI_CQ_EVENT_TYPE_SMSG)
+		*entry = smsg_plain(*entry);
 	put(entry, ARIES_CQE_TYPE_MASK, ARIES_CQE_TYPE_SHIFT, value);
 }
 
 void gni_cq_clr_status(gni_cq_entry_t *entry)
 {
+	*entry = smsg_plain(*entry);
 	put(entry, ARIES_CQE_STATUS_MASK, ARIES_CQE_STATUS_SHIFT, 0);
 }
 

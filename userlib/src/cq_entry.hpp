@@ -35,6 +35,9 @@ constexpr uint32_t entry_type(uint64_t e)
 	return static_cast<uint32_t>((e & ARIES_CQE_TYPE_MASK) >> ARIES_CQE_TYPE_SHIFT);
 }
 
+/** Whether ARIES_ST_* @status may go away when the operation is repeated. */
+bool status_recoverable(uint32_t status);
+
 } // namespace ugni
 
 #endif

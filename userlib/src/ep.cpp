@@ -17,6 +17,7 @@ constinit Slab<gni_ep> endpoints;
 void ep_close(gni_ep *ep)
 {
 	endpoints.retire(ep);
+	smsg_close(ep);
 	ep->nic->endpoints.remove(ep);
 	if (ep->cq)
 		ep->cq->endpoints--;
@@ -83,6 +84,8 @@ gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl)
 	gni_return_t rc = GNI_EpIdle(ep_hndl);
 
 	if (rc == GNI_RC_SUCCESS) {
+		if (ep_hndl->smsg)
+			smsg_close(ep_hndl);
 		ep_hndl->bound = false;
 		ep_hndl->ready = &no_queue;
 	}

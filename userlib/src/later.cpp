@@ -110,43 +110,6 @@ gni_return_t GNI_SetMddResources(gni_nic_handle_t, uint32_t)
 	return later("GNI_SetMddResources", GNI_RC_INVALID_PARAM);
 }
 
-/* ---- Short messages ---- */
-
-gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *, unsigned int *)
-{
-	return later("GNI_SmsgBufferSizeNeeded", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_SmsgInit(gni_ep_handle_t, gni_smsg_attr_t *, gni_smsg_attr_t *)
-{
-	return later("GNI_SmsgInit", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_SmsgSend(gni_ep_handle_t, void *, uint32_t, void *, uint32_t, uint32_t)
-{
-	return later("GNI_SmsgSend", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t, void *, uint32_t, void *, uint32_t, uint32_t, uint8_t)
-{
-	return later("GNI_SmsgSendWTag", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_SmsgGetNext(gni_ep_handle_t, void **)
-{
-	return later("GNI_SmsgGetNext", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t, void **, uint8_t *)
-{
-	return later("GNI_SmsgGetNextWTag", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_SmsgRelease(gni_ep_handle_t)
-{
-	return later("GNI_SmsgRelease", GNI_RC_INVALID_PARAM);
-}
-
 /* ---- Message queues ---- */
 
 gni_return_t GNI_MsgqInit(gni_nic_handle_t, gni_msgq_rcv_cb_func *, void *, gni_cq_handle_t, gni_msgq_attr_t *,

@@ -17,6 +17,11 @@
 #include <atomic>
 #include <cstdint>
 
+namespace ugni
+{
+struct Smsg;
+} // namespace ugni
+
 struct alignas(64) gni_cq {
 	static constexpr uint32_t kMagic = 0x6371'7567;
 	static constexpr size_t kSlots = size_t{1} << 14;
@@ -56,6 +61,7 @@ struct alignas(128) gni_ep {
 	uint32_t events[2]; /* data of local, and of global and remote events; as in the descriptor */
 	bool bound;
 	bool own_event_data; /* set by the caller, not derived from the binding */
+	ugni::Smsg *smsg;    /* short messages, nullptr until they are set up */
 	gni_ep *previous;
 	gni_ep *next;
 };
@@ -117,6 +123,8 @@ extern gni_cq no_queue;
 void nic_close(gni_nic *nic);
 void ep_close(gni_ep *ep);
 void cq_close(gni_cq *cq);
+/** Ends short messages on @ep, if it has any. */
+void smsg_close(gni_ep *ep);
 /** A registration that named @cq is gone. */
 void cq_forget_registration(gni_cq *cq);
 

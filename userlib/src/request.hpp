@@ -20,7 +20,10 @@ namespace ugni
 {
 
 struct Request {
-	gni_post_descriptor_t *descriptor;
+	union {
+		gni_post_descriptor_t *descriptor;
+		uint32_t local_event; /* kSmsg: names the endpoint if the send fails */
+	};
 	gni_ep *ep;
 	gni_cq *cq;
 	uint32_t state; /* kPendingMask and the rest below; 0: request is free */
@@ -30,6 +33,10 @@ struct Request {
 	static constexpr uint32_t kPendingMask = 0x6;
 	/* Counts as a queued block transfer. */
 	static constexpr uint32_t kBte = 0x100;
+	/* A short message, not a post. */
+	static constexpr uint32_t kSmsg = 0x200;
+	/* Its event tells of a first attempt that failed; a later one did not. */
+	static constexpr uint32_t kMended = 0x400;
 	/* ARIES_ST_* that the library found, 0 if none. */
 	static constexpr uint32_t kForcedShift = 16;
 

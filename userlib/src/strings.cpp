@@ -3,6 +3,7 @@
 #define CRAY_CONFIG_GHAL_ARIES 1 /* all names */
 #include "cq_entry.hpp"
 #include "gni.hpp"
+#include "smsg_event.hpp"
 
 #include <array>
 #include <cstdio>
@@ -97,6 +98,11 @@ template <size_t N> const char *name_of(const std::array<const char *, N> &names
 
 } // namespace
 
+bool ugni::status_recoverable(uint32_t status)
+{
+	return kStatus[status & 0x1f].recoverable;
+}
+
 gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, void *buffer, uint32_t len)
 {
 	if (!buffer || len == 0)
@@ -107,8 +113,9 @@ gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, void *buffer, uint32_t len)
 		n = snprintf(text, sizeof(text), "CQ:OVERRUN");
 	} else {
 		const char *name = status_of(entry).name;
-		n = snprintf(text, sizeof(text), "%s:%s%s", source_name(entry_source(entry)),
-			     entry_status(entry) & ARIES_ST_LOCAL ? "LOCAL_" : "", name ? name : "UNKNOWN");
+		const char *source = smsg_failed(entry) ? "SMSG" : source_name(entry_source(entry));
+		bool local = entry_status(smsg_plain(entry)) & ARIES_ST_LOCAL;
+		n = snprintf(text, sizeof(text), "%s:%s%s", source, local ? "LOCAL_" : "", name ? name : "UNKNOWN");
 	}
 	if (static_cast<uint32_t>(n) >= len)
 		return GNI_RC_SIZE_ERROR;

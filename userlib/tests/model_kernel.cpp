@@ -120,6 +120,11 @@ void kill(uint32_t node)
 	world->nodes.erase(node);
 }
 
+void fault(uint32_t node, const char *name, uint64_t value)
+{
+	world->nodes.at(node)->fault(name, value);
+}
+
 uint64_t counter(uint32_t node, unsigned int which)
 {
 	return world->nodes.at(node)->counter(which);

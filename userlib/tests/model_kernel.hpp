@@ -30,6 +30,9 @@ void allow(uint32_t cookie, uint8_t ptag);
 /** The NIC of a node disappears, as if its machine had been killed. */
 void kill(uint32_t node);
 
+/** Fault injection (aries_nic_set_fault()): packets that the node sends. */
+void fault(uint32_t node, const char *name, uint64_t value);
+
 /** Counter of a NIC (enum aries_counter). */
 uint64_t counter(uint32_t node, unsigned int which);
 

@@ -109,6 +109,14 @@ unsigned char *Node::alloc(size_t bytes)
 	return p;
 }
 
+void Node::fault(const char *name, uint64_t value)
+{
+	char err[256] = "";
+
+	if (aries_nic_set_fault(nic_, name, value, err, sizeof(err)))
+		die(err);
+}
+
 bool Node::owns(uint64_t address, uint64_t bytes) const
 {
 	uint64_t start = reinterpret_cast<uintptr_t>(ram_);

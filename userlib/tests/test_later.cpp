@@ -29,13 +29,6 @@ static void documented_codes(void **)
 	assert_rc(NO_MATCH, GNI_EpPostDataCancelById(nullptr, 0));
 	assert_rc(ERROR_RESOURCE, GNI_MemRegisterSegments(nullptr, nullptr, 0, nullptr, 0, 0, nullptr));
 	assert_rc(INVALID_PARAM, GNI_SetMddResources(nullptr, 0));
-	assert_rc(INVALID_PARAM, GNI_SmsgBufferSizeNeeded(nullptr, nullptr));
-	assert_rc(INVALID_PARAM, GNI_SmsgInit(nullptr, nullptr, nullptr));
-	assert_rc(INVALID_PARAM, GNI_SmsgSend(nullptr, nullptr, 0, nullptr, 0, 0));
-	assert_rc(INVALID_PARAM, GNI_SmsgSendWTag(nullptr, nullptr, 0, nullptr, 0, 0, 0));
-	assert_rc(INVALID_PARAM, GNI_SmsgGetNext(nullptr, nullptr));
-	assert_rc(INVALID_PARAM, GNI_SmsgGetNextWTag(nullptr, nullptr, nullptr));
-	assert_rc(INVALID_PARAM, GNI_SmsgRelease(nullptr));
 	assert_rc(INVALID_STATE, GNI_MsgqInit(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
 	assert_rc(INVALID_PARAM, GNI_MsgqRelease(nullptr));
 	assert_rc(INVALID_PARAM, GNI_MsgqIdle(nullptr));
@@ -73,7 +66,6 @@ static void settings_of_short_messages(void **)
 	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(s.nic, 16));
 	assert_rc(SUCCESS, GNI_SmsgSetDeliveryMode(s.nic, GNI_DLVMODE_IN_ORDER));
 	assert_rc(INVALID_PARAM, GNI_SmsgSetDeliveryMode(s.nic, 0x8000));
-	assert_rc(INVALID_PARAM, GNI_SmsgSetMaxRetrans(nullptr, 16));
 }
 
 /* What @call prints on stderr. */

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Mailboxes: size, layout, and the life of a connection. */
+#include "debug.hpp"
+#include "smsg.hpp"
+
+#include <cstdlib>
+
+using namespace ugni;
+
+namespace
+{
+
+bool attr_sound(const gni_smsg_attr_t *a)
+{
+	return a && (a->msg_type == GNI_SMSG_TYPE_MBOX || a->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT) &&
+	       a->mbox_maxcredit && a->msg_maxsize && a->msg_maxsize <= GNI_SMSG_MAX_SIZE;
+}
+
+/* Lines for the credit word and the header words. */
+constexpr uint32_t fixed_bytes(uint32_t credits)
+{
+	return kSmsgLine + smsg_lines(credits * kSmsgWord);
+}
+
+/*
+ * The ring holds some messages of the largest size, and all that the credits
+ * allow if they are small. One line more: a mailbox may begin anywhere.
+ */
+constexpr uint32_t bytes_needed(uint32_t credits, uint32_t largest)
+{
+	uint32_t large = kSmsgLargest * smsg_lines(kSmsgWord + largest);
+	uint32_t small = credits * kSmsgLine;
+
+	return kSmsgLine + fixed_bytes(credits) + (large > small ? large : small);
+}
+
+static_assert(bytes_needed(65535, GNI_SMSG_MAX_SIZE) < 1U << 24);
+
+bool mailbox_sound(const gni_smsg_attr_t *a)
+{
+	return a->msg_buffer && !mem_none(a->mem_hndl) &&
+	       a->buff_size >= bytes_needed(a->mbox_maxcredit, a->msg_maxsize);
+}
+
+SmsgMailbox mailbox(const gni_smsg_attr_t *a)
+{
+	uint64_t start = reinterpret_cast<uintptr_t>(a->msg_buffer) + a->mbox_offset;
+	uint64_t control = (start + kSmsgLine - 1) / kSmsgLine * kSmsgLine;
+	SmsgMailbox box{};
+
+	box.control = control;
+	box.slots = control + kSmsgLine;
+	box.ring = control + fixed_bytes(a->mbox_maxcredit);
+	box.ring_bytes = static_cast<uint32_t>((start + a->buff_size - box.ring) / kSmsgLine * kSmsgLine);
+	box.mdh = mem_mdh(a->mem_hndl);
+	return box;
+}
+
+/* Both sides know both mailboxes, so what another connection left behind is not taken for a message. */
+uint32_t direction_key(const SmsgMailbox &to, const SmsgMailbox &from)
+{
+	uint64_t v = smsg_mix((to.control & kOffsetMask) | uint64_t{to.mdh} << 40);
+
+	v = smsg_mix(v ^ ((from.control & kOffsetMask) | uint64_t{from.mdh} << 40));
+	return static_cast<uint32_t>(v);
+}
+
+/*
+ * The peer may have sent already: those messages stay. Anything else is from an
+ * earlier use of the memory; a message that comes meanwhile wins.
+ */
+void sweep(const Smsg *s)
+{
+	auto *slots = reinterpret_cast<uint64_t *>(s->in.box.slots); // NOLINT(performance-no-int-to-ptr)
+
+	for (uint32_t i = 0; i < s->credits; i++) {
+		uint64_t word = __atomic_load_n(&slots[i], __ATOMIC_ACQUIRE);
+		if (word && !smsg_header_is(word, s->in.box.key, i))
+			(void)__atomic_compare_exchange_n(&slots[i], &word, 0, false, __ATOMIC_RELAXED,
+							  __ATOMIC_RELAXED);
+	}
+	/* Nobody can have released what we have not sent yet. */
+	__atomic_store_n(reinterpret_cast<uint64_t *>(s->in.box.control), 0, // NOLINT(performance-no-int-to-ptr)
+			 __ATOMIC_RELEASE);
+}
+
+} // namespace
+
+namespace ugni
+{
+
+bool smsg_acknowledge(Smsg *s, uint64_t word)
+{
+	SmsgSender &out = s->out;
+	uint64_t released = word >> 16;
+
+	if (word != smsg_credit(s->in.box.key, released) || released > out.sent)
+		return false;
+	/* Words are not read in the order they were written: an older one says nothing new. */
+	while (out.acknowledged < released) {
+		out.used -= s->taken[out.oldest];
+		out.oldest = out.oldest + 1 == s->credits ? 0 : out.oldest + 1;
+		out.acknowledged++;
+	}
+	return true;
+}
+
+bool SmsgRepeat::again(uint32_t status)
+{
+	if (!status_recoverable(status) || !left_)
+		return false;
+	left_--;
+	nic_->statistics[GNI_STAT_SMSG_RETRANS_COUNT]++;
+	return true;
+}
+
+void smsg_close(gni_ep *ep)
+{
+	free(ep->smsg);
+	ep->smsg = nullptr;
+}
+
+} // namespace ugni
+
+gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *smsg_attr, unsigned int *size)
+{
+	if (!attr_sound(smsg_attr) || !size)
+		return GNI_RC_INVALID_PARAM;
+	*size = bytes_needed(smsg_attr->mbox_maxcredit, smsg_attr->msg_maxsize);
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_attr, gni_smsg_attr_t *remote_smsg_attr)
+{
+	const gni_smsg_attr_t *local = local_smsg_attr;
+	const gni_smsg_attr_t *remote = remote_smsg_attr;
+
+	if (!endpoints.valid(ep_hndl) || !attr_sound(local) || !attr_sound(remote))
+		return GNI_RC_INVALID_PARAM;
+	if (local->msg_type != remote->msg_type || local->msg_maxsize != remote->msg_maxsize ||
+	    local->mbox_maxcredit != remote->mbox_maxcredit || !mailbox_sound(local) || !mailbox_sound(remote))
+		return GNI_RC_INVALID_PARAM;
+	if (!ep_hndl->cq) {
+		debug("GNI_SmsgInit: the endpoint has no queue for the events of sends");
+		return GNI_RC_INVALID_PARAM;
+	}
+	if (!ep_hndl->bound || ep_hndl->smsg)
+		return GNI_RC_INVALID_STATE;
+	auto *s = static_cast<Smsg *>(calloc(1, sizeof(Smsg) + local->mbox_maxcredit * sizeof(uint32_t)));
+	if (!s)
+		return GNI_RC_ERROR_NOMEM;
+	s->taken = reinterpret_cast<uint32_t *>(s + 1);
+	s->in.box = mailbox(local);
+	s->out.box = mailbox(remote);
+	s->in.box.key = direction_key(s->in.box, s->out.box);
+	s->out.box.key = direction_key(s->out.box, s->in.box);
+	s->credits = local->mbox_maxcredit;
+	s->largest = local->msg_maxsize;
+	s->repeats = local->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT;
+	sweep(s);
+	ep_hndl->smsg = s;
+	return GNI_RC_SUCCESS;
+}
