@@ -23,12 +23,13 @@ KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
 MODULE = $(B)/driver-$(KREL)/aries.ko
 IMAGE := $(B)/initramfs-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
-SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint)
+CHECK_GOALS := check check-all check-image selftests linux-source lint all
+SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) linux-source selftests check-image
-STEPS := $(if $(filter check check-all quick-check selftests check-image linux-source lint,$(MAKECMDGOALS)),$(CHECK_STEPS),$(RUN_STEPS))
+STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(RUN_STEPS))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [lint]
+#   scripts/setup.sh [--list] [tests] [lint]      what only those need comes with their names
 #
 # KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
@@ -20,7 +20,8 @@ PKG_QEMU="dpkg-dev xz-utils libglib2.0-dev libpixman-1-dev libfdt-dev zlib1g-dev
 PKG_KERNEL="kmod libelf-dev"
 PKG_IMAGE="busybox-static cpio"
 PKG_TOOLS="libpci-dev nlohmann-json3-dev"
-PKG_TESTS="libcmocka-dev rsync"
+PKG_UNIT_TESTS="libcmocka-dev"
+PKG_TESTS="rsync tshark"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {
@@ -66,17 +67,19 @@ install() {
 }
 
 main() {
-	local want list=no lint=no arg need
+	local want list=no lint=no tests=no arg need
 	for arg in "$@"; do
 		case $arg in
 		--list) list=yes ;;
 		lint) lint=yes ;;
-		*) die "unknown argument '$arg': usage: setup.sh [--list] [lint]" ;;
+		tests) tests=yes ;;
+		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint]" ;;
 		esac
 	done
 	check_system
 	check_space
-	want="$PKG_BUILD $PKG_QEMU $PKG_KERNEL $PKG_IMAGE $PKG_TOOLS $PKG_TESTS"
+	want="$PKG_BUILD $PKG_QEMU $PKG_KERNEL $PKG_IMAGE $PKG_TOOLS $PKG_UNIT_TESTS"
+	[ $tests = yes ] && want="$want $PKG_TESTS"
 	[ $lint = yes ] && want="$want $PKG_LINT"
 	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then
