@@ -27,6 +27,7 @@ const std::vector<Test> &all_tests()
 		{"contention", "additions from both sides at once on one word", test_contention, true},
 		{"events", "local, global and remote events in all combinations", test_events, true},
 		{"pingpong", "half round trip of puts, polling on memory", test_pingpong, true},
+		{"smsg", "short messages: half round trip and rate", test_smsg, true},
 		{"put-event", "8-byte put from the call to its global event, loops timed", test_put_event, false},
 		{"bulk", "block put of 1 and 64 MiB, the same buffers again and again", test_bulk, false},
 		{"floor", "null doorbell store, store into the descriptor area, system call", test_floor, false},

@@ -13,6 +13,7 @@
 #include "contend.h"
 #include "echo.h"
 #include "job.h"
+#include "mail.h"
 #include "shm.h"
 
 namespace perf
@@ -109,6 +110,9 @@ void execute(Job &job, const Command &command, Reply &reply)
 		break;
 	case Ask::Pingpong:
 		echo(job, command.layout.size, command.argument);
+		break;
+	case Ask::Smsg:
+		mail_echo(job, command.layout.size, command.argument);
 		break;
 	case Ask::Shm:
 		shm_echo(command.argument, job.deadline());
