@@ -142,7 +142,7 @@ inline std::string text(size_t bytes, unsigned seed)
 	std::string s(bytes, 0);
 
 	for (size_t i = 0; i < bytes; i++)
-		s[i] = static_cast<char>(i * 37 + i / 256 + seed * 11);
+		s[i] = static_cast<char>(i * 37 + i / 256 + size_t{seed} * 11);
 	return s;
 }
 

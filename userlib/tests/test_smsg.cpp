@@ -202,7 +202,7 @@ static void unaligned_mailboxes(void **)
 	for (uint32_t skew : {1, 3, 8, 40, 63, 64, 65, 4095}) {
 		Talk t({.credits = 3, .largest = 3000, .skew = skew, .extra = skew % 5});
 		for (unsigned i = 0; i < 100; i++) {
-			std::string s = text(i * 30, i);
+			std::string s = text(size_t{30} * i, i);
 			assert_rc(SUCCESS, t.a.send(s));
 			t.b.expect(s);
 			assert_rc(SUCCESS, t.b.send(s));
@@ -220,7 +220,7 @@ static void many_mailboxes_in_one_registration(void **)
 	constexpr unsigned kBoxes = 20;
 	Shape shape = {.credits = 4, .largest = 500};
 	gni_smsg_attr_t one = attributes(shape);
-	Rank a(0, 1, one.buff_size * kBoxes + 100), b(1, 2, one.buff_size * kBoxes + 100);
+	Rank a(0, 1, size_t{one.buff_size} * kBoxes + 100), b(1, 2, size_t{one.buff_size} * kBoxes + 100);
 	std::vector<gni_ep_handle_t> from(kBoxes), to(kBoxes);
 
 	for (unsigned i = 0; i < kBoxes; i++) {
@@ -267,7 +267,7 @@ static void early_messages(void **)
 	t.a.init(t.b);
 	assert_rc(SUCCESS, GNI_EpSetEventData(t.a.ep, 1, 0xabcdef01));
 	for (uint32_t i = 0; i < 8; i++)
-		assert_rc(SUCCESS, t.a.send(text(100 * i, i), "", 0x80000000 + i));
+		assert_rc(SUCCESS, t.a.send(text(size_t{100} * i, i), "", 0x80000000 + i));
 	assert_rc(NOT_DONE, t.a.send("too much"));
 	assert_rc(SUCCESS, GNI_CqGetEvent(t.b.remote, &e));
 	assert_int_equal(GNI_CQ_GET_REM_INST_ID(e), 0xabcdef01);
@@ -275,7 +275,7 @@ static void early_messages(void **)
 	assert_rc(INVALID_PARAM, t.b.look());
 	t.b.init(t.a);
 	for (uint32_t i = 0; i < 8; i++) {
-		t.b.expect(text(100 * i, i));
+		t.b.expect(text(size_t{100} * i, i));
 		t.a.expect_sent(0x80000000 + i);
 	}
 	assert_rc(SUCCESS, t.b.send("hello"));

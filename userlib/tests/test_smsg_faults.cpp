@@ -46,7 +46,6 @@ static void repeated_until_it_arrives(void **)
 			}
 		}
 	}
-	/* The same in the last part of a long message. */
 	gni_cq_entry_t e;
 	assert_rc(NOT_DONE, t.a.sent(&e));
 	assert_rc(SUCCESS, GNI_EpUnbind(t.a.ep));
