@@ -159,6 +159,7 @@ enum aries_fma_op {
 	ARIES_FMA_CLOSE = 6, /* end the transaction made of window stores: events for all of them */
 	ARIES_FMA_GET_FLAG = 7, /* as GET_OP, then ARIES_FMA_FLAG behind the data */
 	ARIES_FMA_AMO_FLAG = 8, /* as AMO_OP with a fetching command, then ARIES_FMA_FLAG behind the result */
+	ARIES_FMA_CE = 16, /* contribution to a collective; command in ARIES_DB_AMO, LEN is 0 */
 };
 
 /* A flagged response (N11): 32 bits in local memory, stored after the data. */
@@ -172,6 +173,49 @@ enum aries_fma_op {
 #define ARIES_EV_TYPE_SHIFT 4 /* 2 bits copied to the type field of the entries */
 #define ARIES_EV_TYPE_MASK 0x30u
 #define ARIES_EV_RSVD_MASK 0xc8u
+
+/*
+ * A contribution to a collective uses these fields of struct aries_fma_desc:
+ * pe (node of the engine), offset (ARIES_CE_* below), operand, sync_value
+ * (reduction id, 32 bits), local_mdh and local_offset (where the struct
+ * aries_ce_result goes, 8-byte aligned), cq and event data. Its events come
+ * when the result is in memory, with source ARIES_SRC_CE.
+ */
+#define ARIES_CE_CHILD_MASK 0x000000000000001full /* index of the child at its engine */
+#define ARIES_CE_ENGINE_SHIFT 8
+#define ARIES_CE_ENGINE_MASK 0x0000000000000300ull /* engine on the node */
+#define ARIES_CE_MODE_SHIFT 16
+#define ARIES_CE_MODE_MASK 0x00000000001f0000ull /* GNI_CEMODE_*: ARIES_CEMODE_* */
+#define ARIES_CE_RSVD_MASK 0xffffffffffe0fce0ull
+
+#define ARIES_CEMODE_TWO_OP 0x01u /* two independent operands; AND, OR, XOR and sums only */
+#define ARIES_CEMODE_FPE_SHIFT 1
+#define ARIES_CEMODE_FPE_MASK 0x1eu /* exceptions that the operands have suffered; floating point only */
+
+#define ARIES_CE_FPE_INVALID 0x1u
+#define ARIES_CE_FPE_OVERFLOW 0x2u
+#define ARIES_CE_FPE_UNDERFLOW 0x4u
+#define ARIES_CE_FPE_INEXACT 0x8u
+
+/**
+ * struct aries_ce_result - outcome of a collective, written by the NIC
+ * @control: ARIES_CER_*; stored last, in one piece: clear it before the contribution and poll it
+ * @result: of both operands, or value and index of a minimum or maximum; 0 after an error
+ */
+struct aries_ce_result {
+	uint64_t control;
+	uint64_t result[2];
+};
+
+ARIES_ASSERT(sizeof(struct aries_ce_result) == 24, "aries_ce_result size");
+
+#define ARIES_CER_DONE 0x0000000000000001ull
+#define ARIES_CER_STATUS_SHIFT 8
+#define ARIES_CER_STATUS_MASK 0x0000000000003f00ull /* ARIES_ST_*; 0: there is a result */
+#define ARIES_CER_FPE_SHIFT 16
+#define ARIES_CER_FPE_MASK 0x00000000000f0000ull /* ARIES_CE_FPE_* */
+#define ARIES_CER_RED_ID_SHIFT 32
+#define ARIES_CER_RED_ID_MASK 0xffffffff00000000ull
 
 /*
  * Get window: an 8-byte control word stored at window offset w reads from
@@ -249,6 +293,9 @@ enum aries_status {
 	ARIES_ST_QUEUE_FULL = 0x10, /* too many block transfers queued */
 	ARIES_ST_FLUSHED = 0x11, /* cancelled by a reset or a disable */
 	ARIES_ST_CRC = 0x12, /* packet arrived damaged and was dropped */
+	ARIES_ST_CE_BUSY = 0x18, /* the child's earlier contribution is pending: retry after its result */
+	ARIES_ST_CE_CHILD = 0x19, /* not a child of this collective engine */
+	ARIES_ST_CE_MISMATCH = 0x1a, /* contributions differ in command, mode or reduction id */
 	/* the same at the initiator: 0x20 | code */
 	ARIES_ST_LOCAL_PTAG = 0x21,
 	ARIES_ST_LOCAL_MDD = 0x22,
@@ -304,7 +351,8 @@ enum aries_status {
 	X(NETLINK_TILES, netlink_tiles, "changes of processor tile by Netlink") \
 	X(AMO_CACHE_HITS, amo_cache_hits, "cached atomics that found their word in this node's cache") \
 	X(AMO_CACHE_MISSES, amo_cache_misses, "cached atomics that did not") \
-	X(AMO_CACHE_EVICTIONS, amo_cache_evictions, "words that had to leave the cache for another")
+	X(AMO_CACHE_EVICTIONS, amo_cache_evictions, "words that had to leave the cache for another") \
+	X(CE_OPS, ce_ops, "contributions to collectives that were accepted")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,

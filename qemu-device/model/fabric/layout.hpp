@@ -18,7 +18,7 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 2;
+inline constexpr uint32_t SEGMENT_VERSION = 3;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t AMO_CACHE_SETS = 16;
@@ -71,6 +71,7 @@ struct alignas(64) CqSlot {
 	std::atomic<uint64_t> dropped;  /* since CQ_CTL.VALID was set */
 	std::atomic<uint64_t> events;   /* since the reset */
 	std::atomic<uint64_t> lost;     /* since the reset */
+	std::atomic<uint64_t> serial;   /* counts VALID being set */
 };
 
 /** What one initiator does at one target; written by the initiator, read by the target. */
@@ -117,6 +118,62 @@ struct alignas(64) AmoCacheSlot {
 	std::atomic<uint64_t> evictions;
 };
 
+/** What one child has given to a collective, and where it wants the result. */
+struct CeContribution {
+	uint64_t operand[2];
+	uint64_t arrive_ns; /* modelled */
+	uint64_t start_ns;  /* of an endpoint's doorbell */
+	uint64_t offset;    /* of the result, 40 bits */
+	uint64_t cq_serial; /* CqSlot::serial when it was checked */
+	uint32_t key;
+	uint32_t red_id;
+	uint32_t local_event;
+	uint32_t remote_event;
+	uint16_t mdh;
+	uint16_t cq;
+	uint16_t tid;
+	uint16_t dlvr_mode;
+	uint16_t command;
+	uint8_t ce_mode; /* ARIES_CEMODE_TWO_OP or 0 */
+	uint8_t fpe;
+	uint8_t status; /* of a partial result */
+	uint8_t events; /* ARIES_EV_* */
+	uint8_t level;  /* engines below */
+};
+
+/** Outcome of a collective on its way down. */
+struct CeOutcome {
+	uint64_t result[2];
+	uint64_t at_ns; /* modelled time at which this engine has it */
+	uint32_t red_id;
+	uint8_t status;
+	uint8_t fpe;
+};
+
+/**
+ * A virtual collective engine. Everything after lock changes under it only;
+ * any node may take it. A child's bit is in at most one of arrived and owed.
+ */
+struct alignas(64) CeSlot {
+	std::atomic<uint32_t> lock;
+	std::atomic<uint32_t> arrived;    /* children that have contributed */
+	std::atomic<uint32_t> owed;       /* children that wait for their result to be delivered */
+	std::atomic<uint32_t> delivering; /* child whose delivery is under way, plus 1 */
+	std::atomic<uint32_t> sent;       /* partial result is with the parent, or on its way */
+	std::atomic<uint32_t> mover;      /* lock word of the member that moves the operation on */
+	std::atomic<uint32_t> broken;
+	std::atomic<uint32_t> serial; /* counts configurations */
+	std::atomic<uint64_t> ctl;    /* as CE_CTL */
+	std::atomic<uint64_t> parent; /* as CE_PARENT */
+	uint64_t sequence;            /* of outcomes */
+	uint64_t cq_serial;
+	CeOutcome outcome;
+	std::atomic<uint32_t> parent_generation;
+	std::atomic<uint32_t> child_generation[ARIES_CE_CHILDREN]; /* NodeSlot::generation when the tree was made */
+	std::atomic<uint64_t> child[ARIES_CE_CHILDREN];            /* as CE_CHILD */
+	CeContribution given[ARIES_CE_CHILDREN];
+};
+
 struct alignas(4096) NodeSlot {
 	std::atomic<uint64_t> member; /* incarnation << 32 | MemberState; peers turn ALIVE into DEAD */
 	std::atomic<uint64_t> lease_ns;
@@ -138,6 +195,7 @@ struct alignas(4096) NodeSlot {
 	AmoCacheSlot amo_cache;
 	CqSlot cq[ARIES_CQ_ENTRIES];
 	MddSlot mdd[ARIES_MDD_ENTRIES];
+	CeSlot ce[ARIES_CE_CHANNELS];
 	/* Flight[nodes] follows, indexed by initiator */
 };
 

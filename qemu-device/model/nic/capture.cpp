@@ -69,8 +69,9 @@ Payload payload_of(const FmaWork &work)
 
 void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexcept
 {
-	if (!work.passage.depart_ns)
-		return; /* nothing left the NIC */
+	/* Nothing left the NIC; packets of collectives have no form in a trace. */
+	if (!work.passage.depart_ns || work.op == ARIES_FMA_CE)
+		return;
 	/* A get that went well has recorded itself: it knew where the data was. */
 	if (work.is_get() && status == ARIES_ST_OK && !got)
 		return;

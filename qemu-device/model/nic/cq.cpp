@@ -77,7 +77,7 @@ void bump(std::atomic<uint64_t> &word) noexcept
 
 } // namespace
 
-CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, uint64_t entry) noexcept
+CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, uint64_t entry, uint64_t serial) noexcept
 {
 	NodeSlot &slot = core.segment.node(node);
 	CqSlot &cq = slot.cq[index % ARIES_CQ_ENTRIES];
@@ -89,6 +89,7 @@ CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, u
 	if (node == core.node)
 		ram = core.maps.own();
 	if (!lock.held() || !(ctl & ARIES_CQ_CTL_VALID_MASK) || !ring_of(cq, ctl, ram, ring) ||
+	    (serial && serial != cq.serial.load(std::memory_order_relaxed)) ||
 	    !(slot.online.load(std::memory_order_relaxed) & ONLINE_MASTER))
 		return CqResult::GONE;
 
@@ -138,6 +139,7 @@ bool CqTable::configure(uint32_t index, uint64_t base, uint64_t ctl) noexcept
 		cq.base.store(base, std::memory_order_relaxed);
 		cq.produced.store(0, std::memory_order_relaxed);
 		cq.dropped.store(0, std::memory_order_relaxed);
+		bump(cq.serial);
 	}
 	cq.ctl.store(ctl, std::memory_order_release);
 	return true;

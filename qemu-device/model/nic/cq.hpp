@@ -31,8 +31,10 @@ enum class CqResult { POSTED, OVERRUN, GONE };
 /**
  * Writes an entry into queue @cq of @node, whose memory is @ram. For another
  * node the caller holds a FlightGuard on it. Wait-bounded; no allocation.
+ * @serial: CqSlot::serial of the queue meant, if it may have been made anew since; 0: any
  */
-CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint64_t entry) noexcept;
+CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint64_t entry,
+		 uint64_t serial = 0) noexcept;
 
 /** The owner's control of its queues. One caller at a time (the NIC's control mutex). */
 class CqTable

@@ -173,6 +173,7 @@ uint8_t Fma::check_length(const FmaWork &work) const noexcept
 		return work.bytes == 8 || work.bytes == 4 ? ARIES_ST_OK : ARIES_ST_LENGTH;
 	case ARIES_FMA_CQWRITE:
 	case ARIES_FMA_CLOSE:
+	case ARIES_FMA_CE:
 		return work.bytes ? ARIES_ST_LENGTH : ARIES_ST_OK;
 	default:
 		return ARIES_ST_BAD_OP;
@@ -191,7 +192,7 @@ uint8_t Fma::check(FmaWork &work) noexcept
 			return ARIES_ST_CQ_OWNER;
 		work.cq_usable = true;
 	}
-	const bool fetches = work.is_get() || work.is_atomic();
+	const bool fetches = work.is_get() || work.is_atomic() || work.op == ARIES_FMA_CE;
 
 	if (work.desc.reserved || work.desc.mdh >= ARIES_MDD_ENTRIES || work.desc.offset >> ARIES_OFFSET_BITS ||
 	    (fetches && work.desc.local_offset >> ARIES_OFFSET_BITS))
@@ -225,6 +226,8 @@ uint8_t Fma::run(FmaWork &work) noexcept
 		return atomic(work);
 	case ARIES_FMA_CQWRITE:
 		return cq_write(work);
+	case ARIES_FMA_CE:
+		return collective(work);
 	default:
 		return put(work);
 	}

@@ -4,6 +4,7 @@
 #define ARIES_NIC_FMA_HPP
 
 #include "nic/amo.hpp"
+#include "nic/ce.hpp"
 #include "nic/fmad.hpp"
 #include "nic/ntt.hpp"
 #include "nic/rmt.hpp"
@@ -52,8 +53,8 @@ struct Landing {
 class Fma
 {
 public:
-	Fma(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, uint8_t *desc_area) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), desc_area_(desc_area)
+	Fma(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Ce &ce, uint8_t *desc_area) noexcept
+		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), ce_(ce), desc_area_(desc_area)
 	{
 	}
 
@@ -81,6 +82,7 @@ private:
 	uint8_t find_landing(const FmaWork &work, Visit &local, Landing &place) const noexcept;
 	static void raise_flag(const FmaWork &work, const Landing &place) noexcept;
 	uint8_t cq_write(FmaWork &work) noexcept;
+	uint8_t collective(FmaWork &work) noexcept;
 	uint8_t send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept;
 	void remote_event(FmaWork &work, Visit &target) noexcept;
 	void source_events(FmaWork &work, uint8_t status) noexcept;
@@ -93,6 +95,7 @@ private:
 	Fmad *const fmads_;
 	Ntt &ntt_;
 	Traffic &traffic_;
+	Ce &ce_;
 	uint8_t *const desc_area_;
 };
 

@@ -58,16 +58,17 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	  maps_(segment_, cfg.node), network_(shape_of(cfg), segment_.network()), errors_(segment_, members_, wake_),
 	  trace_(cfg.node), core_{host_,    cfg.node, segment_, members_, maps_,           wake_,
 				  network_, errors_,  faults_,  trace_,   shared_counters_},
-	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), traffic_(core_, orb_),
-	  fma_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)),
+	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), traffic_(core_, orb_), ce_(core_),
+	  fma_(core_, fmads_.get(), ntt_, traffic_, ce_, static_cast<uint8_t *>(cfg.desc_area)),
 	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)),
-	  registers_(core_, fmads_.get(), ntt_, bte_)
+	  registers_(core_, fmads_.get(), ntt_, bte_, ce_)
 {
 	members_.join();
 	maps_.withdraw();
 	errors_.clear(cfg.node);
 	network_.set_nic_link(cfg.node, true);
 	members_.activate();
+	registers_.inherit();
 }
 
 Nic::~Nic()
@@ -166,6 +167,7 @@ void Nic::tick() noexcept
 	if (const unsigned int died = members_.sweep(now))
 		host_.log(ARIES_LOG_WARN, "%u member%s of fabric %s died", died, died == 1 ? "" : "s",
 			  segment_.path().c_str());
+	ce_.sweep(now);
 	maps_.reap();
 	if (char line[512]; trace_.poll(line, sizeof(line)))
 		host_.log(ARIES_LOG_WARN, "%s", line);

@@ -65,6 +65,7 @@ private:
 	Ntt ntt_;
 	Orb orb_;
 	Traffic traffic_;
+	Ce ce_;
 	Fma fma_;
 	Bte bte_;
 	RegisterFile registers_;

@@ -61,7 +61,7 @@ void RegisterFile::write(uint64_t offset, unsigned int size, uint64_t value) noe
 uint64_t RegisterFile::caps() const noexcept
 {
 	return ARIES_ID_CAPS_FMA_MASK | ARIES_ID_CAPS_BTE_MASK | ARIES_ID_CAPS_AMO64_MASK | ARIES_ID_CAPS_NTT_MASK |
-	       ARIES_ID_CAPS_CQWRITE_MASK | ARIES_ID_CAPS_AMO32_MASK | ARIES_ID_CAPS_AMOFP_MASK;
+	       ARIES_ID_CAPS_CQWRITE_MASK | ARIES_ID_CAPS_AMO32_MASK | ARIES_ID_CAPS_AMOFP_MASK | ARIES_ID_CAPS_CE_MASK;
 }
 
 uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
@@ -230,6 +230,13 @@ void RegisterFile::reset() noexcept
 	reset_locked();
 }
 
+void RegisterFile::inherit() noexcept
+{
+	std::lock_guard guard(mutex_);
+
+	ces_.reset(ARIES_ST_TIMEOUT);
+}
+
 /* Everything that was registered is revoked before peers can be told anything else. */
 void RegisterFile::reset_locked() noexcept
 {
@@ -246,6 +253,7 @@ void RegisterFile::reset_locked() noexcept
 		fmads_[i].window_status = 0;
 	}
 	bte_.reset();
+	ces_.reset(ARIES_ST_FLUSHED);
 	mdds_.invalidate_all();
 	cqs_.reset();
 	for (auto &key : own.ptag_key)

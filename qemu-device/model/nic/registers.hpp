@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "nic/bte.hpp"
+#include "nic/ce.hpp"
 #include "nic/cq.hpp"
 #include "nic/fmad.hpp"
 #include "nic/mdd.hpp"
@@ -20,14 +21,16 @@ namespace aries
 class RegisterFile
 {
 public:
-	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Bte &bte) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), bte_(bte), mdds_(core), cqs_(core)
+	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Bte &bte, Ce &ce) noexcept
+		: core_(core), fmads_(fmads), ntt_(ntt), bte_(bte), mdds_(core), cqs_(core), ces_(core, ce)
 	{
 	}
 
 	uint64_t read(uint64_t offset, unsigned int size) noexcept;
 	void write(uint64_t offset, unsigned int size, uint64_t value) noexcept;
 	void reset() noexcept;
+	/** Ends what the former owner of the node address has left at peers. */
+	void inherit() noexcept;
 	/** Waits until nobody is in an access of our memory that began before, and no queue is being written; bounded.
 	 */
 	void quiesce() noexcept;
@@ -60,6 +63,7 @@ private:
 	Bte &bte_;
 	MddTable mdds_;
 	CqTable cqs_;
+	CeTable ces_;
 
 	std::mutex mutex_;
 	std::array<MddStage, ARIES_MDD_ENTRIES> stage_{}; /* written, not yet taken over */

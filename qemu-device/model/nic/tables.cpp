@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The register blocks that are tables: PTAG, FMAD, CQ, NTT, MDD. */
+/* The register blocks that are tables: PTAG, FMAD, CQ, NTT, CE, MDD. */
 #include "nic/registers.hpp"
 
 namespace aries
@@ -29,6 +29,14 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return own.cq[index].dropped.load();
 	case Reg::NTT_ENTRY:
 		return ntt_.get(index);
+	case Reg::CE_CTL:
+		return own.ce[index].ctl.load();
+	case Reg::CE_PARENT:
+		return ces_.read_parent(index);
+	case Reg::CE_STATUS:
+		return ces_.status(index);
+	case Reg::CE_CHILD:
+		return ces_.read_child(index);
 	case Reg::MDD_BASE:
 		return stage_[index].base;
 	case Reg::MDD_LENGTH:
@@ -61,6 +69,12 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 	case Reg::NTT_ENTRY:
 		ntt_.set(index, uint32_t(value));
 		return true;
+	case Reg::CE_CTL:
+		return ces_.configure(index, value);
+	case Reg::CE_PARENT:
+		return ces_.set_parent(index, value);
+	case Reg::CE_CHILD:
+		return ces_.set_child(index, value);
 	case Reg::MDD_BASE:
 		stage_[index].base = value;
 		return true;

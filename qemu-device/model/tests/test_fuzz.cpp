@@ -106,7 +106,17 @@ void doorbell(FakeHost &host, Source &source)
 	const uint64_t base = source.below(source.below(16) ? 4 : 128) * ARIES_FMA_STRIDE;
 	const unsigned int sizes[] = {1, 2, 4, 8};
 
-	switch (source.below(6)) {
+	switch (source.below(7)) {
+	case 6: {
+		aries_fma_desc &desc = host.desc(unsigned(base / ARIES_FMA_STRIDE));
+
+		desc.offset = source.below(4) | source.below(4) << 8 | (source.below(8) ? 0 : source.below(32) << 16);
+		desc.local_offset &= ~uint64_t(7);
+		desc.sync_value = source.below(4) ? 0 : source.value();
+		aries_nic_write(host.nic(), 2, base + ARIES_FMA_DOORBELL, 8,
+				uint64_t(ARIES_FMA_CE) << 32 | source.below(4) << 40 | source.below(0x40) << 48);
+		break;
+	}
 	case 0:
 		aries_nic_write(host.nic(), 2, base + source.below(ARIES_FMA_STRIDE), sizes[source.below(4)],
 				source.value());
@@ -129,6 +139,20 @@ void control(FakeHost &host, Source &source)
 {
 	const Place &place = places()[source.below(places().size())];
 
+	/* Trees that nearly make sense, among them cycles. */
+	if (source.below(16) == 0) {
+		const uint64_t engine = source.below(2);
+		const uint64_t other = source.below(2) | source.below(2) << 18;
+
+		host.write64(ARIES_CE_CTL_N(engine), 0);
+		host.write64(ARIES_CE_PARENT_N(engine),
+			     other | source.below(2) << 20 | (source.below(2) ? ARIES_CE_PARENT_VALID_MASK : 0));
+		for (uint64_t i = 0; i < 2; i++)
+			host.write64(ARIES_CE_CHILD_N(engine * ARIES_CE_CHILDREN + i),
+				     source.below(2) | source.below(2) << 18 | (1 + source.below(2)) << 24);
+		host.write64(ARIES_CE_CTL_N(engine), ARIES_CE_CTL_ENABLE_MASK | uint64_t(PTAG_A) << 8 |
+							     uint64_t(OWNER) << 16 | (1 + source.below(2)) << 32);
+	}
 	/* Mostly leave the NIC enabled; a reset is rare. */
 	if (place.offset == ARIES_CTL_CONTROL && source.below(64))
 		return;

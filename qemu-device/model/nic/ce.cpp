@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nic/ce.hpp"
+
+#include <algorithm>
+
+#include "fabric/flight.hpp"
+#include "netlink/timing.hpp"
+#include "nic/ce_math.hpp"
+#include "nic/rmt.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr uint32_t PACKET_FLITS = request_flits(PacketKind::Amo, 16);
+
+uint32_t bit(uint32_t index)
+{
+	return uint32_t(1) << index;
+}
+
+CePlace parent_of(uint64_t word)
+{
+	return {uint32_t(field(word, ARIES_CE_PARENT_PE_MASK)), uint32_t(field(word, ARIES_CE_PARENT_CE_MASK))};
+}
+
+CePlace child_of(uint64_t word)
+{
+	return {uint32_t(field(word, ARIES_CE_CHILD_PE_MASK)), uint32_t(field(word, ARIES_CE_CHILD_CE_MASK))};
+}
+
+bool is_engine(uint64_t child)
+{
+	return field(child, ARIES_CE_CHILD_KIND_MASK) == CE_CHILD_ENGINE;
+}
+
+/* Whether CE_PARENT @word names @at as the parent, with us as its child @index. */
+bool names(uint64_t word, CePlace at, uint32_t index)
+{
+	const CePlace place = parent_of(word);
+
+	return (word & ARIES_CE_PARENT_VALID_MASK) && place.node == at.node && place.engine == at.engine &&
+	       field(word, ARIES_CE_PARENT_INDEX_MASK) == index;
+}
+
+bool enabled(const CeSlot &ce)
+{
+	return ce.ctl.load(std::memory_order_acquire) & ARIES_CE_CTL_ENABLE_MASK;
+}
+
+/* Modelled way of one packet between engines and endpoints; 0: there is none. */
+uint64_t travel(Core &core, uint32_t from, uint32_t to, uint16_t dlvr_mode, uint64_t hash, uint64_t depart)
+{
+	if (from == to)
+		return depart;
+	const auto transit =
+		core.network.carry(from, to, PacketClass::Request, PACKET_FLITS, 1, dlvr_mode, hash, depart);
+
+	return transit.reachable ? transit.arrive_ns : 0;
+}
+
+/* Contributions that are not for the same operation, or one of them an error. */
+uint8_t agreement(const CeContribution &first, const CeContribution &other)
+{
+	if (other.status != ARIES_ST_OK)
+		return other.status;
+	return other.command == first.command && other.ce_mode == first.ce_mode && other.red_id == first.red_id
+		       ? uint8_t(ARIES_ST_OK)
+		       : uint8_t(ARIES_ST_CE_MISMATCH);
+}
+
+} // namespace
+
+uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what) noexcept
+{
+	Step step;
+	const uint8_t status = arrive(at, index, sender, what, step);
+
+	drive(step);
+	return status;
+}
+
+uint8_t Ce::arrive(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what, Step &step) noexcept
+{
+	CeSlot &ce = slot(at);
+	const CeLock lock(ce, core_.members);
+	const uint64_t ctl = ce.ctl.load();
+
+	if (!lock.held())
+		return ARIES_ST_TIMEOUT;
+	if (!(ctl & ARIES_CE_CTL_ENABLE_MASK))
+		return ARIES_ST_DISABLED;
+	const uint64_t key = core_.segment.node(at.node).ptag_key[field(ctl, ARIES_CE_CTL_PTAG_MASK)].load();
+
+	if (!(key & ARIES_PTAG_KEY_VALID_MASK) || field(key, ARIES_PTAG_KEY_KEY_MASK) != sender.key)
+		return ARIES_ST_PTAG;
+	const uint64_t child = ce.child[index % ARIES_CE_CHILDREN].load();
+	const CePlace place = child_of(child);
+
+	if (index >= field(ctl, ARIES_CE_CTL_CHILDREN_MASK) || field(child, ARIES_CE_CHILD_KIND_MASK) != sender.kind ||
+	    place.node != sender.from.node || (is_engine(child) && place.engine != sender.from.engine))
+		return ARIES_ST_CE_CHILD;
+	if (ce.broken.load())
+		return ARIES_ST_TIMEOUT;
+	if (what.level >= CE_LEVELS)
+		return ARIES_ST_BAD_OP;
+	if ((ce.arrived.load() | ce.owed.load()) & bit(index))
+		return ARIES_ST_CE_BUSY;
+	ce.given[index] = what;
+	if ((ce.arrived.fetch_or(bit(index)) | bit(index)) == ce_all_children(ctl))
+		complete(at, ce, step);
+	return ARIES_ST_OK;
+}
+
+/* All children have contributed; the lock is held. In the order of the children, whoever came first. */
+void Ce::complete(CePlace at, CeSlot &ce, Step &step) noexcept
+{
+	const uint64_t ctl = ce.ctl.load();
+	const size_t count = field(ctl, ARIES_CE_CTL_CHILDREN_MASK);
+	CeContribution sum = ce.given[0];
+	CeValue values[ARIES_CE_CHILDREN], all = {};
+	CeCommand command;
+
+	for (size_t i = 0; i < count; i++) {
+		const CeContribution &given = ce.given[i];
+
+		values[i] = {{given.operand[0], given.operand[1]}, given.fpe};
+		if (sum.status == ARIES_ST_OK)
+			sum.status = agreement(ce.given[0], given);
+		sum.level = std::max(sum.level, given.level);
+		sum.arrive_ns = std::max(sum.arrive_ns, given.arrive_ns);
+	}
+	if (!command.decode(sum.command))
+		sum.status = ARIES_ST_BAD_OP;
+	if (sum.status == ARIES_ST_OK)
+		all = ce_reduce(command, sum.ce_mode & ARIES_CEMODE_TWO_OP,
+				unsigned(field(ctl, ARIES_CE_CTL_ROUND_MASK)), values, count);
+	sum.arrive_ns += NIC_PIPELINE_NS;
+	step.parent = ce.parent.load();
+	if (!(step.parent & ARIES_CE_PARENT_VALID_MASK)) {
+		settle(at, ce, {{all.operand[0], all.operand[1]}, sum.arrive_ns, sum.red_id, sum.status, all.fpe},
+		       step);
+		return;
+	}
+	ce.mover.store(core_.members.lock_word());
+	ce.sent.store(1);
+	sum.operand[0] = all.operand[0];
+	sum.operand[1] = all.operand[1];
+	sum.fpe = all.fpe;
+	sum.level++;
+	step.kind = Step::UP;
+	step.at = at;
+	step.key = sum.key;
+	step.partial = sum;
+}
+
+/* The outcome is known here; the lock is held. What has arrived is owed from now on. */
+void Ce::settle(CePlace at, CeSlot &ce, const CeOutcome &outcome, Step &step) noexcept
+{
+	ce.outcome = outcome;
+	ce.sequence++;
+	ce.mover.store(core_.members.lock_word());
+	ce.owed.store(ce.arrived.load());
+	ce.arrived.store(0);
+	ce.sent.store(0);
+	step.kind = Step::DOWN;
+	step.at = at;
+	step.sequence = ce.sequence;
+	step.outcome = outcome;
+}
+
+/* Up as long as this thread's contribution is the last one, then down if it was so at the root. */
+void Ce::drive(Step &step) noexcept
+{
+	while (step.kind == Step::UP) {
+		const CePlace at = step.at;
+		Step next;
+		const uint8_t status = climb(step);
+
+		if (status == ARIES_ST_OK) {
+			const CePlace parent = parent_of(step.parent);
+
+			const uint8_t taken = arrive(parent, uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
+						     {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
+
+			if (taken != ARIES_ST_OK)
+				fail(at, taken, next);
+		} else {
+			fail(at, status, next);
+		}
+		step = next;
+	}
+	if (step.kind == Step::DOWN)
+		scatter(step);
+}
+
+/* The packet from an engine to its parent. */
+uint8_t Ce::climb(Step &step) noexcept
+{
+	const CePlace parent = parent_of(step.parent);
+	const uint8_t status = target_state(core_, parent.node, now_ns());
+
+	if (status != ARIES_ST_OK)
+		return status;
+	step.partial.arrive_ns =
+		travel(core_, step.at.node, parent.node, step.partial.dlvr_mode, parent.engine, step.partial.arrive_ns);
+	return step.partial.arrive_ns ? ARIES_ST_OK : ARIES_ST_NO_NODE;
+}
+
+/* A tree that has lost a member or a packet is of no more use: the others learn it from broken. */
+void Ce::fail(CePlace at, uint8_t status, Step &step) noexcept
+{
+	CeSlot &ce = slot(at);
+	const CeLock lock(ce, core_.members);
+
+	if (!lock.held() || !enabled(ce))
+		return;
+	ce.broken.store(1);
+	if (ce.owed.load() || !ce.arrived.load())
+		return;
+	const uint32_t red_id = ce.given[std::countr_zero(ce.arrived.load())].red_id;
+
+	settle(at, ce, {{0, 0}, now_ns(), red_id, status, 0}, step);
+}
+
+/* Depth first, with a stack of the engines between root and endpoint. */
+void Ce::scatter(const Step &root) noexcept
+{
+	struct {
+		CePlace at;
+		uint64_t sequence;
+		CeOutcome outcome;
+	} stack[CE_LEVELS + 1];
+	size_t depth = 1;
+	Delivery delivery;
+
+	stack[0] = {root.at, root.sequence, root.outcome};
+	while (depth) {
+		const CePlace at = stack[depth - 1].at;
+		Step step;
+
+		if (!next_delivery(at, stack[depth - 1].sequence, delivery)) {
+			engine_event(at, stack[--depth].outcome);
+		} else if (!is_engine(delivery.child)) {
+			deliver(at, delivery);
+		} else if (depth > CE_LEVELS) {
+			mark(child_of(delivery.child));
+		} else {
+			hand_down(at, delivery, step);
+			if (step.kind == Step::DOWN)
+				stack[depth++] = {step.at, step.sequence, step.outcome};
+		}
+	}
+}
+
+/* Takes one child off the list. Its bit goes first: with the result in hand it may contribute again. */
+bool Ce::next_delivery(CePlace at, uint64_t sequence, Delivery &delivery) noexcept
+{
+	CeSlot &ce = slot(at);
+	const CeLock lock(ce, core_.members);
+
+	if (!lock.held() || ce.sequence != sequence)
+		return false;
+	const uint32_t owed = ce.owed.load();
+
+	if (!owed) {
+		ce.delivering.store(0);
+		return false;
+	}
+	const uint32_t index = uint32_t(std::countr_zero(owed));
+
+	ce.delivering.store(index + 1);
+	delivery = {ce.child[index].load(), index, ce.given[index], ce.outcome};
+	ce.owed.store(owed & ~bit(index));
+	return true;
+}
+
+void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
+{
+	const CePlace at = child_of(delivery.child);
+	CeSlot &ce = slot(at);
+	CeOutcome outcome = delivery.outcome;
+	const uint64_t arrive = travel(core_, from.node, at.node, delivery.given.dlvr_mode, at.engine, outcome.at_ns);
+	const CeLock lock(ce, core_.members);
+
+	if (!lock.held() || !enabled(ce) || !ce.sent.load() || !names(ce.parent.load(), from, delivery.index))
+		return;
+	if (!arrive) /* the packet is lost: what the child's NIC reports then */
+		outcome = {{0, 0}, now_ns(), outcome.red_id, ARIES_ST_TIMEOUT, 0};
+	else
+		outcome.at_ns = arrive + NIC_PIPELINE_NS;
+	settle(at, ce, outcome, step);
+}
+
+/* To the contributor's result block, then its events. */
+void Ce::deliver(CePlace from, const Delivery &delivery) noexcept
+{
+	const uint32_t node = child_of(delivery.child).node;
+	CeOutcome outcome = delivery.outcome;
+	const uint64_t now = now_ns();
+	const uint64_t arrive =
+		travel(core_, from.node, node, delivery.given.dlvr_mode, delivery.given.mdh, outcome.at_ns);
+
+	if (target_state(core_, node, now) != ARIES_ST_OK)
+		return;
+	if (!arrive)
+		outcome = {{0, 0}, now, outcome.red_id, ARIES_ST_TIMEOUT, 0};
+	else if (node == core_.node && outcome.status == ARIES_ST_OK) {
+		const uint64_t latency = arrive + RECEIVE_NS - delivery.given.start_ns;
+
+		core_.shared_counters.add_shared(ARIES_CNT_LATENCY_NS, latency);
+		core_.shared_counters.add_shared(ARIES_CNT_LATENCY_OPS);
+		core_.shared_counters.set(ARIES_CNT_LATENCY_LAST_NS, latency);
+	}
+	const uint8_t stored = store_result(node, delivery, outcome);
+
+	if (stored != ARIES_ST_OK) {
+		const CeContribution &given = delivery.given;
+
+		core_.errors.report(node, {stored, 0, from.node, given.mdh, given.offset, sizeof(aries_ce_result), 0,
+					   ARIES_FMA_CE});
+	}
+	endpoint_events(node, delivery.given, stored != ARIES_ST_OK ? stored : outcome.status);
+}
+
+/* Result words first, control last, each in one piece. Checked as any write of a peer: much time has passed. */
+uint8_t Ce::store_result(uint32_t node, const Delivery &delivery, const CeOutcome &outcome) noexcept
+{
+	const CeContribution &given = delivery.given;
+	const uint64_t control = ARIES_CER_DONE | prep(ARIES_CER_STATUS_MASK, outcome.status) |
+				 prep(ARIES_CER_FPE_MASK, outcome.fpe) | prep(ARIES_CER_RED_ID_MASK, outcome.red_id);
+	const uint64_t words[3] = {outcome.result[0], outcome.result[1], control};
+	const uint64_t places[3] = {8, 16, 0};
+	uint64_t *host[3];
+	Visit target(core_, node);
+	uint8_t status = target.admit({node, given.mdh, given.key, given.offset, sizeof(aries_ce_result), true, false});
+
+	for (size_t i = 0; i < 3 && status == ARIES_ST_OK; i++) {
+		RunList<1> run;
+
+		status = target.runs((given.offset + places[i]) & OFFSET_MASK, 8, true, run);
+		if (status == ARIES_ST_OK && (reinterpret_cast<uintptr_t>(run.run[0].host) & 7))
+			status = ARIES_ST_ALIGN;
+		host[i] = status == ARIES_ST_OK ? reinterpret_cast<uint64_t *>(run.run[0].host) : nullptr;
+	}
+	if (status != ARIES_ST_OK) {
+		target.count_refused();
+		return status;
+	}
+	target.count_requests(1);
+	for (size_t i = 0; i < 3; i++)
+		__atomic_store_n(host[i], words[i], __ATOMIC_RELEASE);
+	return ARIES_ST_OK;
+}
+
+void Ce::endpoint_events(uint32_t node, const CeContribution &given, uint8_t status) noexcept
+{
+	CqEntry entry = {.data = given.local_event,
+			 .tid = given.tid,
+			 .status = status,
+			 .info = ARIES_INFO_LOCAL,
+			 .source = ARIES_SRC_CE,
+			 .type = uint8_t(field(given.events, ARIES_EV_TYPE_MASK)),
+			 .remote_overrun = false};
+
+	if (!given.cq_serial)
+		return;
+	const FlightGuard guard(core_.segment, node, core_.node);
+	const RamMap *ram = core_.maps.of(node);
+
+	if (given.events & ARIES_EV_LOCAL)
+		cq_post(core_, node, ram, given.cq, entry.word(), given.cq_serial);
+	if (given.events & ARIES_EV_GLOBAL) {
+		entry.data = given.remote_event;
+		entry.info = ARIES_INFO_GLOBAL;
+		cq_post(core_, node, ram, given.cq, entry.word(), given.cq_serial);
+	}
+}
+
+/* The event of the engine itself, in the queue of its owner. */
+void Ce::engine_event(CePlace at, const CeOutcome &outcome) noexcept
+{
+	CeSlot &ce = slot(at);
+	uint64_t ctl, serial;
+	{
+		const CeLock lock(ce, core_.members);
+
+		if (!lock.held())
+			return;
+		ctl = ce.ctl.load();
+		serial = ce.cq_serial;
+	}
+	if (!(ctl & ARIES_CE_CTL_CQ_VALID_MASK) ||
+	    ((ctl & ARIES_CE_CTL_CQ_ONERR_MASK) && outcome.status == ARIES_ST_OK && !outcome.fpe))
+		return;
+	const CqEntry entry = {.data = outcome.red_id,
+			       .tid = uint16_t(at.engine),
+			       .status = outcome.status,
+			       .info = ARIES_INFO_REMOTE,
+			       .source = ARIES_SRC_CE,
+			       .type = 0,
+			       .remote_overrun = false};
+	const FlightGuard guard(core_.segment, at.node, core_.node);
+
+	cq_post(core_, at.node, core_.maps.of(at.node), uint32_t(field(ctl, ARIES_CE_CTL_CQ_MASK)), entry.word(),
+		serial);
+}
+
+} // namespace aries

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Collective engines: trees of reductions that need no processor on the way (N21 to N24). */
+#ifndef ARIES_NIC_CE_HPP
+#define ARIES_NIC_CE_HPP
+
+#include "fabric/seglock.hpp"
+#include "nic/core.hpp"
+
+namespace aries
+{
+
+enum CeChildKind : uint64_t { CE_CHILD_UNUSED = 0, CE_CHILD_ENGINE = 1, CE_CHILD_ENDPOINT = 2 };
+
+inline constexpr unsigned int CE_LEVELS = 8; /* of a tree; three cover most systems (N22) */
+
+/** Children of an engine as bits. */
+constexpr uint32_t ce_all_children(uint64_t ctl)
+{
+	const uint64_t count = field(ctl, ARIES_CE_CTL_CHILDREN_MASK);
+
+	return count >= ARIES_CE_CHILDREN ? UINT32_MAX : (uint32_t(1) << count) - 1;
+}
+
+/** The lock of an engine. What a holder that died in settle() left behind is put right. */
+class CeLock
+{
+public:
+	CeLock(CeSlot &ce, Membership &members) noexcept : lock_(ce.lock, members)
+	{
+		if (!lock_.stolen())
+			return;
+		ce.arrived.fetch_and(~ce.owed.load());
+		if (ce.sent.load() && ce.arrived.load() != ce_all_children(ce.ctl.load()))
+			ce.sent.store(0);
+	}
+	bool held() const noexcept { return lock_.held(); }
+
+private:
+	SegLock lock_;
+};
+
+/** An engine of the fabric. */
+struct CePlace {
+	uint32_t node;
+	uint32_t engine;
+};
+
+/** Who contributes, as the target's NIC knows it from the packet. */
+struct CeSender {
+	CeChildKind kind;
+	CePlace from; /* engine 0 of an endpoint */
+	uint32_t key;
+};
+
+/**
+ * Moves operations on, of engines on any node. Whoever makes the last
+ * contribution of a subtree carries its result to the parent's engine; at the
+ * root the same thread brings the outcome down to all endpoints. So nothing
+ * waits for the processors of the nodes between. No lock is held on the way.
+ */
+class Ce
+{
+public:
+	explicit Ce(Core &core) noexcept : core_(core) {}
+
+	/**
+	 * Contributes to engine @at as its child @index; runs to completion.
+	 * Return: ARIES_ST_OK (the outcome comes to the contributor's result block), ARIES_ST_DISABLED (no such tree),
+	 * ARIES_ST_PTAG, ARIES_ST_CE_CHILD, ARIES_ST_CE_BUSY, ARIES_ST_TIMEOUT (member lost)
+	 */
+	uint8_t contribute(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what) noexcept;
+
+	/** Finds members that are lost, in all trees, and ends what waits for them with an error. Call it regularly. */
+	void sweep(uint64_t now) noexcept;
+	/** Ends what is pending in our engine with @status, and marks its neighbours in the tree. */
+	void abandon(uint32_t engine, uint8_t status) noexcept;
+
+private:
+	/** What the thread that completes a subtree has to do next. */
+	struct Step {
+		enum Kind { NONE, UP, DOWN } kind = NONE;
+		CePlace at = {};
+		uint64_t sequence = 0;       /* DOWN */
+		CeOutcome outcome = {};      /* DOWN */
+		uint64_t parent = 0;         /* UP: CE_PARENT */
+		uint32_t key = 0;            /* UP */
+		CeContribution partial = {}; /* UP */
+	};
+	struct Delivery {
+		uint64_t child; /* CE_CHILD */
+		uint32_t index;
+		CeContribution given;
+		CeOutcome outcome;
+	};
+
+	CeSlot &slot(CePlace at) const noexcept
+	{
+		return core_.segment.node(at.node).ce[at.engine % ARIES_CE_CHANNELS];
+	}
+	uint8_t arrive(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what,
+		       Step &step) noexcept;
+	void complete(CePlace at, CeSlot &ce, Step &step) noexcept;
+	void settle(CePlace at, CeSlot &ce, const CeOutcome &outcome, Step &step) noexcept;
+	void drive(Step &step) noexcept;
+	uint8_t climb(Step &step) noexcept;
+	void scatter(const Step &root) noexcept;
+	bool next_delivery(CePlace at, uint64_t sequence, Delivery &delivery) noexcept;
+	void hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept;
+	void deliver(CePlace from, const Delivery &delivery) noexcept;
+	uint8_t store_result(uint32_t node, const Delivery &delivery, const CeOutcome &outcome) noexcept;
+	void endpoint_events(uint32_t node, const CeContribution &given, uint8_t status) noexcept;
+	void engine_event(CePlace at, const CeOutcome &outcome) noexcept;
+	void fail(CePlace at, uint8_t status, Step &step) noexcept;
+	void take_over(CePlace at, CeSlot &ce, Step &step) noexcept;
+	void examine(CePlace at, uint64_t now) noexcept;
+	bool lost(CePlace at, const CeSlot &ce, uint64_t now) noexcept;
+	bool node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept;
+	void mark_neighbours(CePlace at, const CeSlot &ce) noexcept;
+	void mark(CePlace at) noexcept;
+
+	Core &core_;
+};
+
+/** The owner's registers. One caller at a time (the NIC's control mutex). */
+class CeTable
+{
+public:
+	CeTable(Core &core, Ce &ce) noexcept : core_(core), ce_(ce) {}
+
+	/** CE_CTL; false, without effect, if the values make no sense together. ENABLE = 0 abandons the operation. */
+	bool configure(uint32_t engine, uint64_t ctl) noexcept;
+	/** CE_PARENT and CE_CHILD; false while the engine is enabled, or for what does not exist. */
+	bool set_parent(uint32_t engine, uint64_t value) noexcept;
+	bool set_child(uint32_t element, uint64_t value) noexcept;
+	uint64_t read_parent(uint32_t engine) const noexcept { return core_.own().ce[engine].parent.load(); }
+	uint64_t read_child(uint32_t element) const noexcept
+	{
+		return core_.own().ce[element / ARIES_CE_CHILDREN].child[element % ARIES_CE_CHILDREN].load();
+	}
+	uint64_t status(uint32_t engine) const noexcept;
+	/** All engines; what is pending ends with @status. */
+	void reset(uint8_t status) noexcept;
+
+private:
+	bool enable(uint32_t engine, uint64_t ctl) noexcept;
+	void disable(uint32_t engine, uint8_t status) noexcept;
+	bool enabled(uint32_t engine) const noexcept
+	{
+		return core_.own().ce[engine].ctl.load() & ARIES_CE_CTL_ENABLE_MASK;
+	}
+
+	Core &core_;
+	Ce &ce_;
+};
+
+} // namespace aries
+
+#endif

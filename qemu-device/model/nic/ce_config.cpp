@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Registers of the collective engines. */
+#include <unistd.h>
+
+#include "nic/ce.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr unsigned int FINISH_STEPS = 200; /* of 500 us, for an outcome on its way down */
+
+} // namespace
+
+bool CeTable::configure(uint32_t engine, uint64_t ctl) noexcept
+{
+	core_.host.trace("ce_control", engine, ctl);
+	if (ctl & ARIES_CE_CTL_ENABLE_MASK)
+		return enable(engine, ctl);
+	if (enabled(engine))
+		disable(engine, ARIES_ST_FLUSHED);
+	core_.own().ce[engine].ctl.store(ctl);
+	return true;
+}
+
+bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
+{
+	NodeSlot &own = core_.own();
+	CeSlot &ce = own.ce[engine];
+	const uint64_t children = field(ctl, ARIES_CE_CTL_CHILDREN_MASK);
+	const uint64_t parent = ce.parent.load();
+	uint64_t cq_serial = 0;
+
+	if (enabled(engine) || children < 1 || children > ARIES_CE_CHILDREN)
+		return false;
+	for (uint32_t i = 0; i < children; i++) {
+		const uint64_t kind = field(ce.child[i].load(), ARIES_CE_CHILD_KIND_MASK);
+
+		if (kind != CE_CHILD_ENGINE && kind != CE_CHILD_ENDPOINT)
+			return false;
+	}
+	if (ctl & ARIES_CE_CTL_CQ_VALID_MASK) {
+		const CqSlot &cq = own.cq[field(ctl, ARIES_CE_CTL_CQ_MASK)];
+		const uint64_t cq_ctl = cq.ctl.load();
+
+		if (!(cq_ctl & ARIES_CQ_CTL_VALID_MASK) ||
+		    field(cq_ctl, ARIES_CQ_CTL_OWNER_MASK) != field(ctl, ARIES_CE_CTL_OWNER_MASK))
+			return false;
+		cq_serial = cq.serial.load();
+	}
+	const CeLock lock(ce, core_.members);
+
+	if (!lock.held())
+		return false;
+	ce.arrived.store(0);
+	ce.owed.store(0);
+	ce.delivering.store(0);
+	ce.sent.store(0);
+	ce.mover.store(0);
+	ce.broken.store(0);
+	ce.cq_serial = cq_serial;
+	ce.sequence++;
+	for (uint32_t i = 0; i < children; i++) {
+		const uint32_t node = uint32_t(field(ce.child[i].load(), ARIES_CE_CHILD_PE_MASK));
+
+		ce.child_generation[i].store(core_.segment.node(node).generation.load());
+	}
+	if (parent & ARIES_CE_PARENT_VALID_MASK)
+		ce.parent_generation.store(
+			core_.segment.node(uint32_t(field(parent, ARIES_CE_PARENT_PE_MASK))).generation.load());
+	ce.serial.fetch_add(1);
+	ce.ctl.store(ctl, std::memory_order_release);
+	return true;
+}
+
+/* An outcome that is on its way down gets there first: its operation has succeeded. */
+void CeTable::disable(uint32_t engine, uint8_t status) noexcept
+{
+	CeSlot &ce = core_.own().ce[engine];
+
+	for (unsigned int i = 0; (ce.owed.load() || ce.delivering.load()) && i < FINISH_STEPS &&
+				 core_.members.holder_alive(ce.mover.load());
+	     i++)
+		usleep(500);
+	ce_.abandon(engine, status);
+	const CeLock lock(ce, core_.members);
+
+	/* Must not fail; a holder that does not run for a second is as good as gone. */
+	ce.ctl.store(0, std::memory_order_release);
+	ce.serial.fetch_add(1);
+	ce.sequence++;
+	ce.arrived.store(0);
+	ce.owed.store(0);
+	ce.delivering.store(0);
+	ce.sent.store(0);
+	ce.mover.store(0);
+	ce.broken.store(0);
+}
+
+bool CeTable::set_parent(uint32_t engine, uint64_t value) noexcept
+{
+	if (enabled(engine) || field(value, ARIES_CE_PARENT_PE_MASK) >= core_.segment.nodes())
+		return false;
+	core_.own().ce[engine].parent.store(value);
+	return true;
+}
+
+bool CeTable::set_child(uint32_t element, uint64_t value) noexcept
+{
+	const uint32_t engine = element / ARIES_CE_CHILDREN;
+
+	if (enabled(engine) || field(value, ARIES_CE_CHILD_PE_MASK) >= core_.segment.nodes() ||
+	    field(value, ARIES_CE_CHILD_KIND_MASK) > CE_CHILD_ENDPOINT)
+		return false;
+	core_.own().ce[engine].child[element % ARIES_CE_CHILDREN].store(value);
+	return true;
+}
+
+uint64_t CeTable::status(uint32_t engine) const noexcept
+{
+	const CeSlot &ce = core_.own().ce[engine];
+
+	return prep(ARIES_CE_STATUS_ARRIVED_MASK, ce.arrived.load()) |
+	       (ce.sent.load() ? ARIES_CE_STATUS_SENT_MASK : 0) | (ce.broken.load() ? ARIES_CE_STATUS_BROKEN_MASK : 0);
+}
+
+void CeTable::reset(uint8_t status) noexcept
+{
+	for (uint32_t engine = 0; engine < ARIES_CE_CHANNELS; engine++) {
+		CeSlot &ce = core_.own().ce[engine];
+
+		if (enabled(engine))
+			disable(engine, status);
+		ce.ctl.store(0);
+		ce.parent.store(0);
+		for (auto &child : ce.child)
+			child.store(0);
+	}
+}
+
+} // namespace aries

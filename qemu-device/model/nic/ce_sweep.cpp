@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Collectives that have lost a member: how the others come to know. */
+#include "nic/ce.hpp"
+#include "nic/rmt.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+uint32_t parent_node(uint64_t word)
+{
+	return uint32_t(field(word, ARIES_CE_PARENT_PE_MASK));
+}
+
+uint32_t child_node(uint64_t word)
+{
+	return uint32_t(field(word, ARIES_CE_CHILD_PE_MASK));
+}
+
+} // namespace
+
+bool Ce::node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept
+{
+	return target_state(core_, node, now) != ARIES_ST_OK ||
+	       core_.segment.node(node).generation.load() != generation;
+}
+
+/*
+ * Whether an engine can no longer get what it waits for. A neighbour that is
+ * not enabled yet is none of that: trees are made one engine at a time.
+ */
+bool Ce::lost(CePlace at, const CeSlot &ce, uint64_t now) noexcept
+{
+	const uint64_t parent = ce.parent.load();
+	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK);
+
+	if (target_state(core_, at.node, now) != ARIES_ST_OK)
+		return true;
+	for (uint32_t i = 0; i < children && i < ARIES_CE_CHILDREN; i++) {
+		const uint64_t child = ce.child[i].load();
+
+		if (node_lost(child_node(child), ce.child_generation[i].load(), now))
+			return true;
+		if (field(child, ARIES_CE_CHILD_KIND_MASK) != CE_CHILD_ENGINE)
+			continue;
+		const CeSlot &below = slot({child_node(child), uint32_t(field(child, ARIES_CE_CHILD_CE_MASK))});
+		const uint64_t up = below.parent.load();
+
+		if (below.broken.load() && (up & ARIES_CE_PARENT_VALID_MASK) && parent_node(up) == at.node &&
+		    field(up, ARIES_CE_PARENT_CE_MASK) == at.engine)
+			return true;
+	}
+	if (!(parent & ARIES_CE_PARENT_VALID_MASK))
+		return false;
+	if (node_lost(parent_node(parent), ce.parent_generation.load(), now))
+		return true;
+	const CeSlot &above = slot({parent_node(parent), uint32_t(field(parent, ARIES_CE_PARENT_CE_MASK))});
+
+	return above.broken.load() || (ce.sent.load() && !(above.ctl.load() & ARIES_CE_CTL_ENABLE_MASK));
+}
+
+/* The member that brought the outcome down died; the lock is held. The delivery it was at may have happened:
+ * a child that has contributed since knows its outcome, another gets it once more. */
+void Ce::take_over(CePlace at, CeSlot &ce, Step &step) noexcept
+{
+	if (const uint32_t which = ce.delivering.load())
+		ce.owed.fetch_or((uint32_t(1) << (which - 1) % ARIES_CE_CHILDREN) & ~ce.arrived.load());
+	ce.delivering.store(0);
+	ce.sequence++;
+	ce.mover.store(core_.members.lock_word());
+	step.kind = Step::DOWN;
+	step.at = at;
+	step.sequence = ce.sequence;
+	step.outcome = ce.outcome;
+}
+
+void Ce::examine(CePlace at, uint64_t now) noexcept
+{
+	CeSlot &ce = slot(at);
+	const uint32_t serial = ce.serial.load();
+	const uint32_t mover = ce.mover.load();
+	const bool orphan = mover && !core_.members.holder_alive(mover);
+	const bool is_lost = ce.broken.load() || (orphan && ce.sent.load()) || lost(at, ce, now);
+	Step step;
+
+	if (!is_lost && !orphan)
+		return;
+	{
+		const CeLock lock(ce, core_.members);
+
+		if (!lock.held() || ce.serial.load() != serial || !(ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK))
+			return;
+		if (orphan && ce.mover.load() == mover && (ce.owed.load() || ce.delivering.load()))
+			take_over(at, ce, step);
+	}
+	drive(step);
+	if (is_lost) {
+		Step down;
+
+		fail(at, ARIES_ST_TIMEOUT, down);
+		drive(down);
+	}
+}
+
+void Ce::sweep(uint64_t now) noexcept
+{
+	for (uint32_t node = 0; node < core_.segment.nodes(); node++) {
+		for (uint32_t engine = 0; engine < ARIES_CE_CHANNELS; engine++) {
+			const CePlace at = {node, engine};
+
+			if (slot(at).ctl.load(std::memory_order_acquire) & ARIES_CE_CTL_ENABLE_MASK)
+				examine(at, now);
+		}
+	}
+}
+
+void Ce::abandon(uint32_t engine, uint8_t status) noexcept
+{
+	const CePlace at = {core_.node, engine};
+	CeSlot &ce = slot(at);
+	Step rest, pending;
+	{
+		const CeLock lock(ce, core_.members);
+
+		if (lock.held() && (ce.owed.load() || ce.delivering.load()))
+			take_over(at, ce, rest);
+	}
+	drive(rest);
+	fail(at, status, pending);
+	drive(pending);
+	mark_neighbours(at, ce);
+}
+
+/* What waits for us elsewhere is ended by the next sweep. */
+void Ce::mark_neighbours(CePlace at, const CeSlot &ce) noexcept
+{
+	const uint64_t parent = ce.parent.load();
+	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK);
+
+	if (parent & ARIES_CE_PARENT_VALID_MASK) {
+		const CePlace place = {parent_node(parent), uint32_t(field(parent, ARIES_CE_PARENT_CE_MASK))};
+		const uint64_t child =
+			slot(place).child[field(parent, ARIES_CE_PARENT_INDEX_MASK) % ARIES_CE_CHILDREN].load();
+
+		if (field(child, ARIES_CE_CHILD_KIND_MASK) == CE_CHILD_ENGINE && child_node(child) == at.node &&
+		    field(child, ARIES_CE_CHILD_CE_MASK) == at.engine)
+			mark(place);
+	}
+	for (uint32_t i = 0; i < children && i < ARIES_CE_CHILDREN; i++) {
+		const uint64_t child = ce.child[i].load();
+		const CePlace place = {child_node(child), uint32_t(field(child, ARIES_CE_CHILD_CE_MASK))};
+		const uint64_t up = slot(place).parent.load();
+
+		if (field(child, ARIES_CE_CHILD_KIND_MASK) == CE_CHILD_ENGINE && (up & ARIES_CE_PARENT_VALID_MASK) &&
+		    parent_node(up) == at.node && field(up, ARIES_CE_PARENT_CE_MASK) == at.engine)
+			mark(place);
+	}
+}
+
+void Ce::mark(CePlace at) noexcept
+{
+	CeSlot &ce = slot(at);
+	const CeLock lock(ce, core_.members);
+
+	if (lock.held() && (ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK))
+		ce.broken.store(1);
+}
+
+} // namespace aries

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Contributions to collectives: what a doorbell asks for, checked at its own NIC. */
+#include "nic/ce_math.hpp"
+#include "nic/fma.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+/* Fields of the descriptor that a contribution reads in its own way. */
+uint8_t check_fields(const aries_fma_desc &desc, uint16_t code, uint8_t events)
+{
+	const uint64_t mode = field(desc.offset, ARIES_CE_MODE_MASK);
+	CeCommand command;
+
+	if ((desc.offset & ARIES_CE_RSVD_MASK) || desc.sync_value > UINT32_MAX || (events & ARIES_EV_REMOTE))
+		return ARIES_ST_RESERVED;
+	if (!command.decode(code) || ((mode & ARIES_CEMODE_TWO_OP) && command.indexed()))
+		return ARIES_ST_BAD_OP;
+	if ((mode & ARIES_CEMODE_FPE_MASK) && !command.floating())
+		return ARIES_ST_RESERVED;
+	return desc.local_offset & 7 ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK;
+}
+
+} // namespace
+
+/* Its events are the engine's to send, once there is an outcome. */
+uint8_t Fma::collective(FmaWork &work) noexcept
+{
+	const aries_fma_desc &desc = work.desc;
+	const uint64_t mode = field(desc.offset, ARIES_CE_MODE_MASK);
+	uint8_t status = check_fields(desc, work.amo, work.mode);
+
+	if (status == ARIES_ST_OK) {
+		Visit local(core_, core_.node);
+
+		status = local.admit_local(desc.local_mdh, work.rights.ptag(), desc.local_offset,
+					   sizeof(aries_ce_result), true);
+	}
+	/* An engine of the same NIC is reached without the network. */
+	if (status == ARIES_ST_OK && work.node != core_.node)
+		status = send(work, PacketKind::Amo, 16);
+	if (status != ARIES_ST_OK)
+		return status;
+	const CeContribution what = {
+		.operand = {desc.operand[0], desc.operand[1]},
+		.arrive_ns = work.now + work.passage.latency_ns,
+		.start_ns = work.now,
+		.offset = desc.local_offset,
+		.cq_serial = work.cq_usable ? core_.own().cq[desc.cq].serial.load() : 0,
+		.key = work.rights.key,
+		.red_id = uint32_t(desc.sync_value),
+		.local_event = desc.local_event,
+		.remote_event = desc.remote_event,
+		.mdh = desc.local_mdh,
+		.cq = desc.cq,
+		.tid = work.tid,
+		.dlvr_mode = desc.dlvr_mode,
+		.command = work.amo,
+		.ce_mode = uint8_t(mode & ARIES_CEMODE_TWO_OP),
+		.fpe = uint8_t((mode & ARIES_CEMODE_FPE_MASK) >> ARIES_CEMODE_FPE_SHIFT),
+		.status = ARIES_ST_OK,
+		.events = work.mode,
+		.level = 0,
+	};
+	const CePlace engine = {work.node, uint32_t(field(desc.offset, ARIES_CE_ENGINE_MASK))};
+
+	status = ce_.contribute(engine, uint32_t(field(desc.offset, ARIES_CE_CHILD_MASK)),
+				{CE_CHILD_ENDPOINT, {core_.node, 0}, work.rights.key}, what);
+	if (status == ARIES_ST_OK) {
+		work.cq_usable = false;
+		work.fmad.counters.add(ARIES_CNT_CE_OPS);
+	}
+	return status;
+}
+
+} // namespace aries
