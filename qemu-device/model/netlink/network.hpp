@@ -86,6 +86,12 @@ public:
 	/** Set the working lanes, 1 to 3, of both directions of a network link (P17). False as set_link(). */
 	bool set_lanes(uint32_t router, uint32_t tile, uint32_t lanes) noexcept;
 
+	/** Both on one router and connected: nothing lies between them that could be cut. Costs two loads. */
+	bool adjacent(uint32_t src, uint32_t dst) const noexcept
+	{
+		return src / NICS_PER_ROUTER == dst / NICS_PER_ROUTER && nic_link(src) && nic_link(dst);
+	}
+
 	/** The load of an output tile: nanoseconds that it is booked ahead of now_ns. */
 	uint64_t load_ns(uint32_t router, uint32_t tile, uint64_t now_ns) const noexcept;
 
