@@ -251,14 +251,10 @@ void test_flagged_get(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_command),
-		cmocka_unit_test(test_floating_rules),
-		cmocka_unit_test(test_no_other_command),
-		cmocka_unit_test(test_alignment_and_length),
-		cmocka_unit_test(test_cached_need_the_right),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_flagged_atomic),
-		cmocka_unit_test(test_flagged_get),
+		cmocka_unit_test(test_every_command),         cmocka_unit_test(test_floating_rules),
+		cmocka_unit_test(test_no_other_command),      cmocka_unit_test(test_alignment_and_length),
+		cmocka_unit_test(test_cached_need_the_right), cmocka_unit_test(test_window),
+		cmocka_unit_test(test_flagged_atomic),        cmocka_unit_test(test_flagged_get),
 	};
 
 	return cmocka_run_group_tests_name("atomics", tests, nullptr, nullptr);
