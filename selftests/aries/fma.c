@@ -141,6 +141,64 @@ TEST_F(fma, atomics)
 	EXPECT_EQ(0x105, *word);
 }
 
+TEST_F(fma, narrow_and_floating_atomics)
+{
+	uint32_t *word = (uint32_t *)(self->u.data + REMOTE + 4), *old = (uint32_t *)self->u.data;
+	double *sum = (double *)(self->u.data + REMOTE + 64);
+	const double half = 0.5;
+	gni_post_descriptor_t d = ugni_desc(&self->u, GNI_POST_AMO, 0, REMOTE + 4, 4);
+
+	memset(self->u.data, GUARD, UGNI_PAGES * ARIES_PAGE);
+	*word = 0xffffffff;
+	d.amo_cmd = GNI_FMA_ATOMIC2_FIADD_S;
+	d.first_operand = 3;
+	ASSERT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &d));
+	EXPECT_EQ(2, word[0]);
+	EXPECT_EQ(0xa5a5a5a5, word[-1]);
+	EXPECT_EQ(0xa5a5a5a5, word[1]);
+	EXPECT_EQ(0xffffffff, old[0]);
+	EXPECT_EQ(0xa5a5a5a5, old[1]);
+	*sum = 1.25;
+	d = ugni_desc(&self->u, GNI_POST_AMO, 0, REMOTE + 64, 8);
+	d.amo_cmd = GNI_FMA_ATOMIC2_FPADD;
+	memcpy(&d.first_operand, &half, sizeof(half));
+	ASSERT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &d));
+	EXPECT_TRUE(*sum == 1.75);
+}
+
+TEST_F(fma, cached_atomics_need_the_mode)
+{
+	gni_post_descriptor_t d = ugni_desc(&self->u, GNI_POST_AMO, 0, REMOTE, 8);
+	struct ugni_self cached;
+	uint64_t *word;
+
+	d.amo_cmd = GNI_FMA_ATOMIC_ADD_C;
+	d.first_operand = 1;
+	EXPECT_EQ(GNI_RC_INVALID_PARAM, GNI_PostFma(self->u.ep, &d));
+	ASSERT_EQ(0, ugni_begin_modes(&cached, aries_cookie(), GNI_CDM_MODE_CACHED_AMO_ENABLED));
+	word = (uint64_t *)(cached.data + REMOTE);
+	*word = 41;
+	d = ugni_desc(&cached, GNI_POST_AMO, 0, REMOTE, 8);
+	d.amo_cmd = GNI_FMA_ATOMIC_ADD_C;
+	d.first_operand = 1;
+	EXPECT_EQ(GNI_RC_SUCCESS, ugni_fma(&cached, &d));
+	EXPECT_EQ(42, *word);
+	ugni_end(&cached);
+}
+
+TEST_F(fma, flagged_get)
+{
+	gni_post_descriptor_t d = ugni_desc(&self->u, GNI_POST_FMA_GET_W_FLAG, 64, REMOTE, 100);
+	uint32_t flag;
+
+	memset(self->u.data, 0, UGNI_PAGES * ARIES_PAGE);
+	fill(self->u.data + REMOTE, 100, 9);
+	ASSERT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &d));
+	EXPECT_EQ(0, memcmp(self->u.data + 64, self->u.data + REMOTE, 100));
+	memcpy(&flag, self->u.data + 164, sizeof(flag));
+	EXPECT_EQ(ARIES_FMA_FLAG, flag);
+}
+
 TEST_F(fma, block_transfers)
 {
 	gni_post_descriptor_t d = ugni_desc(&self->u, GNI_POST_RDMA_PUT, 64, REMOTE + 65, 5001);

@@ -114,6 +114,18 @@ TEST_F(raw, large_pages)
 		  raw_put(&self->r, 0, mem.mdh, huge + ARIES_PAGE + HUGE, "abcd", 4, 0));
 }
 
+/* The library would refuse the second before the NIC can. */
+TEST_F(raw, cached_atomics_are_refused_without_the_mode)
+{
+	volatile uint64_t *word = (volatile uint64_t *)self->data;
+
+	*word = 7;
+	EXPECT_EQ(0, raw_add(&self->r, self->mem.mdh, word, 0x108));
+	EXPECT_EQ(8, *word);
+	EXPECT_EQ(ARIES_ST_BAD_OP, raw_add(&self->r, self->mem.mdh, word, 0x118));
+	EXPECT_EQ(8, *word);
+}
+
 TEST_F(raw, forged_descriptors_are_refused_by_name)
 {
 	struct kgni_mem_register ro;

@@ -23,13 +23,13 @@ struct ugni_self {
 };
 
 /* 0, or the number of the step that failed. */
-static inline int ugni_begin(struct ugni_self *u, uint32_t cookie)
+static inline int ugni_begin_modes(struct ugni_self *u, uint32_t cookie, uint32_t modes)
 {
 	memset(u, 0, sizeof(*u));
 	u->data = aries_pages(UGNI_PAGES);
 	if (!u->data)
 		return 1;
-	if (GNI_CdmCreate(1, GNI_FIND_ALLOC_PTAG, cookie, 0, &u->cdm))
+	if (GNI_CdmCreate(1, GNI_FIND_ALLOC_PTAG, cookie, modes, &u->cdm))
 		return 2;
 	if (GNI_CdmAttach(u->cdm, 0, &u->pe, &u->nic))
 		return 3;
@@ -41,6 +41,11 @@ static inline int ugni_begin(struct ugni_self *u, uint32_t cookie)
 	if (GNI_EpCreate(u->nic, u->cq, &u->ep))
 		return 6;
 	return GNI_EpBind(u->ep, u->pe, 1) ? 7 : 0;
+}
+
+static inline int ugni_begin(struct ugni_self *u, uint32_t cookie)
+{
+	return ugni_begin_modes(u, cookie, 0);
 }
 
 static inline void ugni_end(struct ugni_self *u)
