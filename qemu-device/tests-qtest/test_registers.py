@@ -3,8 +3,12 @@
 
 from aries import BAR, HW, REGS, TABLE, FabricCase
 
-# Registers whose writing does something: bits that a plain access test must leave zero.
-ACTIVE = {"CTL_CONTROL": 0x3, "FMAD_CTL": 0x1, "CQ_CTL": 0x1, "MDD_CTL": 0x1}
+# Bits that a plain access test must leave zero: those whose writing does something, and node addresses and kinds, of
+# which the NIC takes only those that exist.
+ACTIVE = {
+    "CTL_CONTROL": 0x3, "FMAD_CTL": 0x1, "CQ_CTL": 0x1, "MDD_CTL": 0x1, "CE_CTL": 0x1,
+    "CE_PARENT": 0x3FFFF, "CE_CHILD": 0x203FFFF,
+}
 # Registers that read something else than what was written.
 SHIFTED = {"TEST_REG32", "TEST_REG64"}
 # Registers whose value is not the table's reset value, and what it is.

@@ -76,7 +76,8 @@ int main()
 	slot.op = ARIES_BTE_PUT;
 	measure("block put 4 KiB", [&] { a.ring_bte(1, 0); });
 	slot.length = 65536;
-	measure("block put 64 KiB", [&] { a.ring_bte(1, 0); }, 2000);
+	measure(
+		"block put 64 KiB", [&] { a.ring_bte(1, 0); }, 2000);
 	slot.cq = 0;
 	slot.mode = ARIES_EV_GLOBAL;
 	for (uint32_t length : {256u << 10, 1u << 20, 4u << 20}) {
@@ -93,7 +94,8 @@ int main()
 			},
 			50);
 		snprintf(what, sizeof(what), "memcpy of %u KiB", length >> 10);
-		measure(what, [&] { memcpy(b.ram(target), a.ram(local), length); }, 50);
+		measure(
+			what, [&] { memcpy(b.ram(target), a.ram(local), length); }, 50);
 	}
 	return 0;
 }

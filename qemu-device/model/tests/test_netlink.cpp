@@ -515,9 +515,12 @@ void threads_share_the_network(void **)
 		in += m.net.load_ns(0, FIRST_INJECT + i, NOW);
 		out += m.net.load_ns(15, FIRST_PROCESSOR + i, NOW);
 	}
-	/* 20,000 packets of 5 flits at 875 MHz went in; the other side was booked for as long, somewhat later. */
-	assert_in_range(in, 4 * rounds * 5 * 1000 / 875, 4 * rounds * 5 * 1000 / 875 + 2000);
-	assert_true(out >= in);
+	/*
+	 * 20,000 packets of 5 flits at 875 MHz went in; the other side was booked for as long, somewhat later. The first
+	 * ones may have found a tile free at the same instant, see book_short().
+	 */
+	assert_in_range(in, 4 * rounds * 5 * 1000 / 875 - 200, 4 * rounds * 5 * 1000 / 875 + 2000);
+	assert_true(out + 200 >= in);
 }
 
 bool has(const std::string &text, const char *part)
