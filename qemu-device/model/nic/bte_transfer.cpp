@@ -7,6 +7,13 @@
 namespace aries
 {
 
+namespace
+{
+
+constexpr uint32_t STREAM_BYTES = 16 << 20; /* transfers that are larger than caches are */
+
+} // namespace
+
 uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
 {
 	const uint64_t chunks = (work.desc.length + BTE_CHUNK - 1) / BTE_CHUNK;
@@ -90,10 +97,13 @@ uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRun
 		return status;
 	}
 	target.count_requests((bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	/* Pieces of one node may overlap, which only the ordinary copy minds. */
+	const bool stream = work.desc.length >= STREAM_BYTES && work.node != core_.node;
+
 	if (work.put())
-		copy_runs(far, near);
+		copy_runs(far, near, stream);
 	else
-		copy_runs(near, far);
+		copy_runs(near, far, stream);
 	return ARIES_ST_OK;
 }
 

@@ -3,6 +3,10 @@
 #ifndef ARIES_NIC_COPY_HPP
 #define ARIES_NIC_COPY_HPP
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "nic/att.hpp"
 
 namespace aries
@@ -30,8 +34,42 @@ inline void touch(const uint8_t *at, uint64_t bytes) noexcept
 		__atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
-/** Copies as many bytes as the shorter list has, one memmove for each piece that is contiguous on both sides. */
-template <size_t N, size_t M> void copy_runs(const RunList<N> &to, const RunList<M> &from) noexcept
+/**
+ * Copies around the caches: a transfer that is larger than they are need not read what it overwrites. Libraries do
+ * that for one large copy, but ours comes in runs of pages. Visible to others after stream_end().
+ */
+inline void stream_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes) noexcept
+{
+#if defined(__SSE2__)
+	if ((reinterpret_cast<uintptr_t>(to) & 15) == 0) {
+		for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
+			const auto *source = reinterpret_cast<const __m128i *>(from);
+			auto *place = reinterpret_cast<__m128i *>(to);
+			const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
+			const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
+
+			_mm_stream_si128(place, a);
+			_mm_stream_si128(place + 1, b);
+			_mm_stream_si128(place + 2, c);
+			_mm_stream_si128(place + 3, d);
+		}
+	}
+#endif
+	store_bytes(to, from, bytes);
+}
+
+inline void stream_end() noexcept
+{
+#if defined(__SSE2__)
+	_mm_sfence();
+#endif
+}
+
+/**
+ * Copies as many bytes as the shorter list has, one piece for each part that is contiguous on both sides.
+ * @stream: around the caches
+ */
+template <size_t N, size_t M> void copy_runs(const RunList<N> &to, const RunList<M> &from, bool stream = false) noexcept
 {
 	constexpr uint64_t TOUCH_BYTES = 4096; /* less is not worth it, and may be polled on by another processor */
 	size_t i = 0, j = 0;
@@ -42,7 +80,10 @@ template <size_t N, size_t M> void copy_runs(const RunList<N> &to, const RunList
 
 		if (bytes >= TOUCH_BYTES)
 			touch(to.run[i].host + at_to, bytes);
-		store_bytes(to.run[i].host + at_to, from.run[j].host + at_from, bytes);
+		if (stream)
+			stream_bytes(to.run[i].host + at_to, from.run[j].host + at_from, bytes);
+		else
+			store_bytes(to.run[i].host + at_to, from.run[j].host + at_from, bytes);
 		at_to += bytes;
 		at_from += bytes;
 		if (at_to == to.run[i].bytes) {
@@ -54,6 +95,8 @@ template <size_t N, size_t M> void copy_runs(const RunList<N> &to, const RunList
 			at_from = 0;
 		}
 	}
+	if (stream)
+		stream_end();
 }
 
 } // namespace aries

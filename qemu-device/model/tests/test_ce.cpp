@@ -429,7 +429,8 @@ void test_barrier(void **)
 		traps += member->host.counter(ARIES_CNT_FMA_TRAPS);
 		assert_int_equal(member->host.counter(ARIES_CNT_IRQS), 0);
 		assert_int_equal(member->host.counter(ARIES_CNT_CE_OPS), ROUNDS);
-		assert_true(member->host.counter(ARIES_CNT_LATENCY_LAST_NS) > 0);
+		/* Who comes last may find the result modelled as there already. */
+		assert_true(member->host.counter(ARIES_CNT_LATENCY_NS) > 0);
 	}
 	assert_int_equal(traps, NODES * ROUNDS);
 }
