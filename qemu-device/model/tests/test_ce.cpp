@@ -423,16 +423,17 @@ void test_barrier(void **)
 	for (std::thread &thread : threads)
 		thread.join();
 	assert_int_equal(wrong, 0);
-	uint64_t traps = 0;
+	uint64_t traps = 0, latency = 0;
 
 	for (auto &member : all) {
 		traps += member->host.counter(ARIES_CNT_FMA_TRAPS);
 		assert_int_equal(member->host.counter(ARIES_CNT_IRQS), 0);
 		assert_int_equal(member->host.counter(ARIES_CNT_CE_OPS), ROUNDS);
-		/* Who comes last may find the result modelled as there already. */
-		assert_true(member->host.counter(ARIES_CNT_LATENCY_NS) > 0);
+		latency += member->host.counter(ARIES_CNT_LATENCY_NS);
 	}
 	assert_int_equal(traps, NODES * ROUNDS);
+	/* Of one member it may be 0: who always comes last finds the results modelled as there already. */
+	assert_true(latency > 0);
 }
 
 } // namespace
