@@ -347,12 +347,16 @@ enum aries_status {
 	X(HOPS, hops, "router to router hops of request packets") \
 	X(NONMINIMAL, nonminimal, "request packets sent on a non-minimal path") \
 	X(SSIDS, ssids, "sequence ids opened") \
-	X(PTE_WALKS, pte_walks, "translations that read the tables") \
+	X(PTE_WALKS, pte_walks, "reads of translation tables: directory entries and lines of page entries") \
 	X(NETLINK_TILES, netlink_tiles, "changes of processor tile by Netlink") \
 	X(AMO_CACHE_HITS, amo_cache_hits, "cached atomics that found their word in this node's cache") \
 	X(AMO_CACHE_MISSES, amo_cache_misses, "cached atomics that did not") \
 	X(AMO_CACHE_EVICTIONS, amo_cache_evictions, "words that had to leave the cache for another") \
-	X(CE_OPS, ce_ops, "contributions to collectives that were accepted")
+	X(CE_OPS, ce_ops, "contributions to collectives that were accepted") \
+	X(PTE_CACHE_HITS, pte_cache_hits, "translations that found their page entry in this node's cache") \
+	X(PTE_CACHE_MISSES, pte_cache_misses, "translations that did not") \
+	X(PTE_CACHE_EVICTIONS, pte_cache_evictions, "lines of eight entries that left for another") \
+	X(PTE_CACHE_INVALIDATIONS, pte_cache_invalidations, "lines that left with their memory domain")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,

@@ -18,11 +18,14 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 3;
+inline constexpr uint32_t SEGMENT_VERSION = 4;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t AMO_CACHE_SETS = 16;
 inline constexpr uint32_t AMO_CACHE_WAYS = 4;
+inline constexpr uint32_t PTE_CACHE_SETS = 32;
+inline constexpr uint32_t PTE_CACHE_WAYS = 4;
+inline constexpr uint32_t PTE_CACHE_LANES = 8;
 
 /** Low half of NodeSlot::member; the upper half counts joins ("incarnation"). */
 enum MemberState : uint32_t {
@@ -59,6 +62,7 @@ struct alignas(64) MddSlot {
 	std::atomic<uint64_t> base;
 	std::atomic<uint64_t> length;
 	std::atomic<uint64_t> table;
+	std::atomic<uint64_t> serial; /* changes with ctl and when page entries were changed in place */
 };
 
 /** A completion queue. Everything after lock changes under it only; any node may take it. */
@@ -80,6 +84,9 @@ struct alignas(64) Flight {
 	std::atomic<uint64_t> requests;
 	std::atomic<uint64_t> refused;
 	std::atomic<uint64_t> walks;
+	std::atomic<uint64_t> pte_hits;
+	std::atomic<uint64_t> pte_misses;
+	std::atomic<uint64_t> pte_evictions;
 };
 
 /** A piece of guest memory, as peers open it. */
@@ -116,6 +123,19 @@ struct alignas(64) AmoCacheSlot {
 	std::atomic<uint64_t> hits;
 	std::atomic<uint64_t> misses;
 	std::atomic<uint64_t> evictions;
+};
+
+/** One set of the PTE cache of a node (N03); nic/pte_cache.hpp. Every visitor of the node changes it. */
+struct alignas(64) PteCacheSet {
+	std::atomic<uint64_t> tag[PTE_CACHE_WAYS];   /* 0: empty */
+	std::atomic<uint64_t> state[PTE_CACHE_WAYS]; /* upper half counts fills, lower: lock word of who fills */
+	std::atomic<uint64_t> pte[PTE_CACHE_WAYS][PTE_CACHE_LANES];
+};
+
+struct PteCacheSlot {
+	PteCacheSet set[PTE_CACHE_SETS];
+	std::atomic<uint32_t> next[PTE_CACHE_SETS]; /* way to be given away next */
+	std::atomic<uint64_t> invalidations;        /* lines that left with their memory domain */
 };
 
 /** What one child has given to a collective, and where it wants the result. */
@@ -193,6 +213,7 @@ struct alignas(4096) NodeSlot {
 	ErrorRing errors;
 	std::atomic<uint64_t> ptag_key[ARIES_PTAG_ENTRIES]; /* as PTAG_KEY */
 	AmoCacheSlot amo_cache;
+	PteCacheSlot pte_cache;
 	CqSlot cq[ARIES_CQ_ENTRIES];
 	MddSlot mdd[ARIES_MDD_ENTRIES];
 	CeSlot ce[ARIES_CE_CHANNELS];

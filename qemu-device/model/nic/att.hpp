@@ -40,11 +40,23 @@ using FmaRuns = RunList<20>;
 inline constexpr uint64_t BTE_CHUNK = 1 << 20;
 using BteRuns = RunList<BTE_CHUNK / 4096 + 4>;
 
-/** What a translation read and where it went. */
+/** What translations of one visit asked of the PTE cache and of the tables. */
+struct PteUse {
+	uint32_t hits = 0;
+	uint32_t misses = 0;
+	uint32_t evictions = 0;
+	uint32_t walks = 0; /* reads of a table: a directory entry, or a line of page entries */
+};
+
+/** Translation in one memory domain, for as long as its visit lasts. */
 class Translator
 {
 public:
-	Translator(const RamMap &ram, const MddView &mdd) noexcept : ram_(ram), mdd_(mdd) {}
+	Translator(const RamMap &ram, const MddView &mdd, PteCacheSlot &cache, Membership &members,
+		   PteUse &use) noexcept
+		: ram_(ram), mdd_(mdd), cache_(cache), members_(members), use_(use)
+	{
+	}
 
 	/**
 	 * Translates @bytes at @offset; the caller has checked the bounds.
@@ -74,37 +86,27 @@ public:
 		return ARIES_ST_OK;
 	}
 
-	/** Page and directory entries read. */
-	uint32_t walks() const noexcept { return walks_; }
-
 private:
+	/* An entry that is not valid is never taken from the cache: the owner may have filled it in since. */
 	bool entry(uint64_t page, uint64_t &pte) noexcept
 	{
-		uint64_t table = mdd_.table;
-		uint64_t index = page;
-
-		if (mdd_.two_level()) {
-			uint64_t directory;
-
-			if (!word(mdd_.table + page / ARIES_PTES_PER_PAGE * 8, directory))
-				return false;
-			table = directory & ARIES_PTE_ADDR_MASK;
-			index = page % ARIES_PTES_PER_PAGE;
+		if (cache_.find(mdd_.tag + page / PTE_CACHE_LANES, uint32_t(page % PTE_CACHE_LANES), pte) &&
+		    usable(pte)) [[likely]] {
+			use_.hits++;
+			return true;
 		}
-		return word(table + index * 8, pte);
+		use_.misses++;
+		return miss(page, pte);
 	}
 
-	/* One entry, read once: the guest may change it meanwhile. */
-	bool word(uint64_t gpa, uint64_t &value) noexcept
+	static bool usable(uint64_t pte) noexcept
 	{
-		const uint8_t *host = ram_.span(gpa, 8);
-
-		if (!host || (gpa & 7))
-			return false;
-		walks_++;
-		value = __atomic_load_n(reinterpret_cast<const uint64_t *>(host), __ATOMIC_RELAXED);
-		return (value & (ARIES_PTE_VALID | ARIES_PTE_RSVD_MASK)) == ARIES_PTE_VALID;
+		return (pte & (ARIES_PTE_VALID | ARIES_PTE_RSVD_MASK)) == ARIES_PTE_VALID;
 	}
+
+	bool miss(uint64_t page, uint64_t &pte) noexcept;
+	bool find_table(uint64_t page, uint64_t &table, uint64_t &index) noexcept;
+	bool word(uint64_t gpa, uint64_t &value) noexcept;
 
 	template <size_t N> bool pieces(uint64_t gpa, uint64_t bytes, RunList<N> &list) noexcept
 	{
@@ -125,7 +127,9 @@ private:
 
 	const RamMap &ram_;
 	const MddView &mdd_;
-	uint32_t walks_ = 0;
+	PteCache cache_;
+	Membership &members_;
+	PteUse &use_;
 };
 
 /** Runs of a bus address range that needs no translation. */

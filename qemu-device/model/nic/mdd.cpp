@@ -33,6 +33,7 @@ bool MddTable::publish(uint32_t mdh, const MddView &view) noexcept
 	mdd.base.store(view.base, std::memory_order_relaxed);
 	mdd.length.store(view.length, std::memory_order_relaxed);
 	mdd.table.store(view.table, std::memory_order_relaxed);
+	renew(mdd);
 	mdd.ctl.store(view.ctl, std::memory_order_release);
 	return true;
 }
@@ -51,7 +52,19 @@ bool MddTable::invalidate(uint32_t mdh) noexcept
 	if (draining())
 		return false;
 	core_.own().mdd[mdh].ctl.store(0, std::memory_order_seq_cst);
+	renew(core_.own().mdd[mdh]);
 	AmoCache(core_.own().amo_cache).drop(mdh);
+	PteCache(core_.own().pte_cache).drop(mdh);
+	next_epoch(mdh);
+	return true;
+}
+
+bool MddTable::refresh(uint32_t mdh) noexcept
+{
+	if (draining())
+		return false;
+	renew(core_.own().mdd[mdh]);
+	PteCache(core_.own().pte_cache).drop(mdh);
 	next_epoch(mdh);
 	return true;
 }
@@ -61,7 +74,9 @@ void MddTable::invalidate_all() noexcept
 	for (auto &mdd : core_.own().mdd) {
 		if (mdd.ctl.load(std::memory_order_relaxed))
 			mdd.ctl.store(0, std::memory_order_seq_cst);
+		renew(mdd);
 	}
+	PteCache(core_.own().pte_cache).drop_all();
 	next_epoch(ALL);
 }
 
@@ -73,6 +88,10 @@ bool MddTable::draining() noexcept
 		return true;
 	draining_ = false;
 	both_phases_ = false;
+	if (what_ == ALL)
+		PteCache(core_.own().pte_cache).drop_all();
+	else if (what_ != NONE)
+		PteCache(core_.own().pte_cache).drop(what_);
 	return false;
 }
 

@@ -4,6 +4,7 @@
 #define ARIES_NIC_MDD_HPP
 
 #include "nic/core.hpp"
+#include "nic/pte_cache.hpp"
 
 namespace aries
 {
@@ -14,6 +15,7 @@ struct MddView {
 	uint64_t base;
 	uint64_t length;
 	uint64_t table;
+	uint64_t tag = 0; /* of its first line in the PTE cache */
 
 	bool valid() const noexcept { return ctl & ARIES_MDD_CTL_VALID_MASK; }
 	bool read_only() const noexcept { return ctl & ARIES_MDD_CTL_READ_ONLY_MASK; }
@@ -38,13 +40,15 @@ inline MddView mdd_load(const NodeSlot &slot, uint32_t mdh) noexcept
 	view.base = mdd.base.load(std::memory_order_relaxed);
 	view.length = mdd.length.load(std::memory_order_relaxed);
 	view.table = mdd.table.load(std::memory_order_relaxed);
+	view.tag = pte_tag(mdh % ARIES_MDD_ENTRIES, mdd.serial.load(std::memory_order_relaxed));
 	return view;
 }
 
 /**
  * The owner's side of the table. One caller at a time (the NIC's control
  * mutex). Invalidation: clear VALID, move to the next epoch, then wait until
- * nobody is left in the old one.
+ * nobody is left in the old one, and drop what those have left in the PTE
+ * cache.
  */
 class MddTable
 {
@@ -56,6 +60,11 @@ public:
 	/** False if an invalidation is still draining. */
 	bool invalidate(uint32_t mdh) noexcept;
 	void invalidate_all() noexcept;
+	/**
+	 * Page entries of @mdh were changed in place: visits that begin from now on see the new ones. The others end
+	 * with the drain. False if one is under way.
+	 */
+	bool refresh(uint32_t mdh) noexcept;
 	/** Starts a drain that invalidates nothing. */
 	void next_epoch() noexcept { next_epoch(NONE); }
 	/** True while accesses that began before the last invalidation are in flight. */
@@ -66,6 +75,8 @@ private:
 	static constexpr uint32_t NONE = UINT32_MAX - 1;
 
 	void next_epoch(uint32_t what) noexcept;
+
+	void renew(MddSlot &mdd) noexcept { mdd.serial.fetch_add(1, std::memory_order_seq_cst); }
 
 	Core &core_;
 	bool draining_ = false;

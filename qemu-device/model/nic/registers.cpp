@@ -16,6 +16,29 @@ namespace
 constexpr unsigned int DRAIN_STEPS = 200; /* of 500 us */
 constexpr uint32_t DMA_TEST_MAX = 65536;
 
+/* What an initiator counts at its target. */
+std::atomic<uint64_t> &flight_counter(Flight &flight, unsigned int which)
+{
+	switch (which) {
+	case ARIES_CNT_RX_REQUESTS:
+		return flight.requests;
+	case ARIES_CNT_RX_REFUSED:
+		return flight.refused;
+	case ARIES_CNT_PTE_CACHE_HITS:
+		return flight.pte_hits;
+	case ARIES_CNT_PTE_CACHE_MISSES:
+		return flight.pte_misses;
+	case ARIES_CNT_PTE_CACHE_EVICTIONS:
+		return flight.pte_evictions;
+	default:
+		return flight.walks;
+	}
+}
+
+constexpr unsigned int FLIGHT_COUNTERS[] = {ARIES_CNT_RX_REQUESTS,      ARIES_CNT_RX_REFUSED,
+					    ARIES_CNT_PTE_WALKS,        ARIES_CNT_PTE_CACHE_HITS,
+					    ARIES_CNT_PTE_CACHE_MISSES, ARIES_CNT_PTE_CACHE_EVICTIONS};
+
 } // namespace
 
 void RegisterFile::refuse(const char *what, uint64_t offset, unsigned int size, uint64_t value,
@@ -184,6 +207,9 @@ bool RegisterFile::write_reg(Reg reg, uint32_t index, uint64_t value) noexcept
 	case Reg::INV_MDD:
 		core_.host.trace("mdd_invalidate", value);
 		return mdds_.invalidate(uint32_t(value));
+	case Reg::INV_PTES:
+		core_.host.trace("pte_invalidate", value);
+		return mdds_.refresh(uint32_t(value));
 	default:
 		return write_table(reg, index, value);
 	}
@@ -235,6 +261,7 @@ void RegisterFile::inherit() noexcept
 	std::lock_guard guard(mutex_);
 
 	ces_.reset(ARIES_ST_TIMEOUT);
+	PteCache(core_.own().pte_cache).reset();
 }
 
 /* Everything that was registered is revoked before peers can be told anything else. */
@@ -277,12 +304,10 @@ void RegisterFile::reset_locked() noexcept
 	bte_.clear_counters();
 	core_.shared_counters.clear();
 	AmoCache(own.amo_cache).reset();
+	PteCache(own.pte_cache).reset();
 	for (uint32_t n = 0; n < core_.segment.nodes(); n++) {
-		Flight &flight = core_.segment.flight(core_.node, n);
-
-		flight.requests.store(0);
-		flight.refused.store(0);
-		flight.walks.store(0);
+		for (unsigned int which : FLIGHT_COUNTERS)
+			flight_counter(core_.segment.flight(core_.node, n), which).store(0);
 	}
 	core_.host.trace("reset", own.generation.load());
 }
@@ -326,14 +351,14 @@ uint64_t RegisterFile::counter(unsigned int which) noexcept
 	case ARIES_CNT_RX_REQUESTS:
 	case ARIES_CNT_RX_REFUSED:
 	case ARIES_CNT_PTE_WALKS:
-		for (uint32_t n = 0; n < core_.segment.nodes(); n++) {
-			const Flight &flight = core_.segment.flight(core_.node, n);
-
-			value += which == ARIES_CNT_RX_REQUESTS  ? flight.requests.load()
-				 : which == ARIES_CNT_RX_REFUSED ? flight.refused.load()
-								 : flight.walks.load();
-		}
+	case ARIES_CNT_PTE_CACHE_HITS:
+	case ARIES_CNT_PTE_CACHE_MISSES:
+	case ARIES_CNT_PTE_CACHE_EVICTIONS:
+		for (uint32_t n = 0; n < core_.segment.nodes(); n++)
+			value += flight_counter(core_.segment.flight(core_.node, n), which).load();
 		return value;
+	case ARIES_CNT_PTE_CACHE_INVALIDATIONS:
+		return core_.own().pte_cache.invalidations.load();
 	case ARIES_CNT_AMO_CACHE_HITS:
 		return core_.own().amo_cache.hits.load();
 	case ARIES_CNT_AMO_CACHE_MISSES:

@@ -41,8 +41,12 @@ public:
 	}
 	~Visit()
 	{
-		if (walks_)
-			count(guard_.counters().walks, walks_);
+		Flight &counters = guard_.counters();
+
+		if (use_.hits)
+			count(counters.pte_hits, use_.hits);
+		if (use_.misses) [[unlikely]]
+			count_misses(counters);
 	}
 
 	/** All checks of a request but translation, in the order key, bounds, rights. Return: ARIES_ST_* */
@@ -54,11 +58,7 @@ public:
 
 	template <size_t N> uint8_t runs(uint64_t offset, uint64_t bytes, bool write, RunList<N> &list) noexcept
 	{
-		Translator translator(*ram_, mdd_);
-		const uint8_t status = translator.runs(offset, bytes, write, list);
-
-		walks_ += translator.walks();
-		return status;
+		return Translator(*ram_, mdd_, slot_.pte_cache, core_.members, use_).runs(offset, bytes, write, list);
 	}
 
 	/** Bus addresses instead of a memory domain, of our own node. */
@@ -84,13 +84,20 @@ private:
 		word.store(word.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 	}
 
+	void count_misses(Flight &counters) const noexcept
+	{
+		count(counters.walks, use_.walks);
+		count(counters.pte_misses, use_.misses);
+		count(counters.pte_evictions, use_.evictions);
+	}
+
 	Core &core_;
 	const uint32_t node_;
 	FlightGuard guard_;
-	const NodeSlot &slot_;
+	NodeSlot &slot_;
 	const RamMap *ram_ = nullptr;
 	MddView mdd_ = {};
-	uint32_t walks_ = 0;
+	PteUse use_;
 };
 
 /** Whether the target keeps a record of its own for this refusal. */
