@@ -122,7 +122,7 @@ uninstall: ## remove what install has put there
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* userlib* driver-* agent gen stage stamps selftests kselftest initramfs* install || true
+	@cd $(B) 2>/dev/null && rm -rf model* userlib* fuzz driver-* agent gen stage stamps selftests kselftest initramfs* install || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null

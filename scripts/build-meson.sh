@@ -3,6 +3,8 @@
 # Configure (once) and build a meson project.
 #
 #   build-meson.sh BUILD_DIR SOURCE_DIR [-Doption=value]... [-- TARGET...]
+#
+# CC and CXX choose another compiler.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +18,7 @@ done
 [ $# -eq 0 ] || shift
 
 # Other options or another compiler: start afresh.
-wanted="$source ${options[*]} $(c++ --version | head -n 1)"
+wanted="$source ${options[*]} $("${CXX:-c++}" --version | head -n 1)"
 if [ ! -e "$dir/build.ninja" ] || [ "$(cat "$dir/.configured" 2>/dev/null)" != "$wanted" ]; then
 	rm -rf "$dir"
 	meson setup "$dir" "$source" "${options[@]}"

@@ -21,7 +21,7 @@ PKG_KERNEL="kmod libelf-dev"
 PKG_IMAGE="busybox-static cpio"
 PKG_TOOLS="libpci-dev nlohmann-json3-dev"
 PKG_UNIT_TESTS="libcmocka-dev"
-PKG_TESTS="rsync tshark"
+PKG_TESTS="rsync tshark clang"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {

@@ -2,6 +2,8 @@
 """The layers of tests that `make check` runs, each as a function that returns cases."""
 
 import os
+import random
+import re
 import subprocess
 import sys
 import unittest
@@ -16,6 +18,8 @@ LOGS = BUILD / "check"
 KERNEL = os.environ.get("KERNEL", "6.1")
 JOBS = os.environ.get("JOBS") or str(host.cpus())
 GUEST_TIMEOUT = 900.0
+FUZZ_ACCESSES = 10_000_000
+FUZZ_INPUT = 4096  # bytes
 
 
 class LayerError(Exception):
@@ -86,6 +90,46 @@ def model_sanitized():
 def model_threads():
     """The same with the thread sanitizer."""
     return _meson("model-tsan", "qemu-device/model", ["-Db_sanitize=thread", "-Db_lundef=false"])
+
+
+def _fuzz_corpus(name):
+    """Folder of inputs that grows from run to run; the first ones are random, and the same everywhere."""
+    corpus = BUILD / "fuzz" / name
+    corpus.mkdir(parents=True, exist_ok=True)
+    for seed in range(8):
+        (corpus / f"seed{seed}").write_bytes(random.Random(seed).randbytes(FUZZ_INPUT))
+    return corpus
+
+
+def _fuzz_run(name, runs):
+    """Run a fuzz target; accesses to BARs that it made, and a case if it failed."""
+    target = BUILD / "model-fuzz" / "fuzz" / f"fuzz_{name}"
+    status, output = _command(f"fuzz-{name}", [
+        str(target), f"-runs={runs}", f"-max_len={FUZZ_INPUT}", "-len_control=0", "-timeout=60",
+        f"-artifact_prefix={LOGS}/fuzz-{name}-", str(_fuzz_corpus(name))], 1800, {
+            "ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"})
+    found = re.search(r"^(\d+) accesses$", output, re.MULTILINE)
+    if status:
+        tail = [line for line in output.splitlines() if "ERROR" in line or "not so" in line or "Test unit" in line]
+        return 0, tap.Case(f"fuzz_{name}", tap.FAIL, " ".join(tail) or f"status {status}")
+    return int(found[1]) if found else 0, None
+
+
+def fuzz():
+    """The model under libFuzzer with sanitizers, for FUZZ_ACCESSES accesses."""
+    _must("model-fuzz-build", ["env", "CC=clang", "CXX=clang++", str(TOP / "scripts/build-meson.sh"),
+                               str(BUILD / "model-fuzz"), str(TOP / "qemu-device/model"), "-Dlibfuzzer=true",
+                               "-Db_sanitize=address,undefined", "-Db_lundef=false", "--", "fuzz/fuzz_nic",
+                               "fuzz/fuzz_packet"], 1200)
+    cases, total = [], 0
+    while total < FUZZ_ACCESSES:
+        accesses, failed = _fuzz_run("nic", 8000)
+        if failed or not accesses:
+            return [failed or tap.Case("fuzz_nic", tap.FAIL, "it made no access")]
+        total += accesses
+    cases.append(tap.Case(f"fuzz_nic, {total} accesses", tap.PASS, ""))
+    _, failed = _fuzz_run("packet", 500000)
+    return cases + [failed or tap.Case("fuzz_packet", tap.PASS, "")]
 
 
 def userlib():
@@ -206,6 +250,7 @@ LAYERS = [
     ("model", model, False),
     ("model-asan", model_sanitized, False),
     ("model-tsan", model_threads, True),
+    ("fuzz", fuzz, True),
     ("userlib", userlib, False),
     ("qtest", qtest, False),
     ("guest", guest, False),

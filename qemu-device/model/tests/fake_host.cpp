@@ -100,6 +100,16 @@ FakeHost::~FakeHost()
 		close(fd_);
 }
 
+void FakeHost::restart()
+{
+	aries_nic_set_bus_master(nic_, true);
+	aries_nic_reset(nic_);
+	memset(desc_base_, 0, ARIES_BAR_DESC_SIZE);
+	used_ = PAGE;
+	queues_ = {};
+	write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
+}
+
 uint8_t *FakeHost::ram(uint64_t gpa) const
 {
 	return gpa >= HIGH_GPA ? memory_ + LOW_BYTES + (gpa - HIGH_GPA) : memory_ + gpa;

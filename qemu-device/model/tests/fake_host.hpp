@@ -65,6 +65,9 @@ public:
 	void write64(uint64_t offset, uint64_t value) const { aries_nic_write(nic_, 0, offset, 8, value); }
 	uint64_t counter(unsigned int which) const { return aries_nic_counter(nic_, which); }
 
+	/** Device reset; all memory that alloc() gave is free again and the NIC enabled. */
+	void restart();
+
 	/** Memory of the guest at a bus address. */
 	uint8_t *ram(uint64_t gpa) const;
 	/** Pages of guest memory, from the low piece, zeroed. */
