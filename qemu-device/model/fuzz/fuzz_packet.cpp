@@ -78,7 +78,7 @@ void any_packet(Input &input)
 	back.key = request.key;
 	FUZZ_CHECK(encode(back, again) && same_flits(wire, again));
 
-	const uint64_t bit = input.below(wire.count * 48);
+	const uint64_t bit = input.below(uint64_t(48) * wire.count);
 
 	wire.flit[bit / 48] ^= uint64_t(1) << bit % 48;
 	FUZZ_CHECK(check(wire.flits(), request.key) != DecodeResult::Ok);
@@ -102,7 +102,7 @@ void any_response(Input &input)
 	FUZZ_CHECK(back.target == response.target && back.status == response.status && back.bytes == response.bytes);
 	FUZZ_CHECK(encode(back, again) && same_flits(wire, again));
 
-	const uint64_t bit = input.below(wire.count * 48);
+	const uint64_t bit = input.below(uint64_t(48) * wire.count);
 
 	wire.flit[bit / 48] ^= uint64_t(1) << bit % 48;
 	FUZZ_CHECK(decode(wire.flits(), back) != DecodeResult::Ok);

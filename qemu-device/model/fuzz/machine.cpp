@@ -16,8 +16,8 @@ namespace
 constexpr uint32_t NODES = 24; /* six routers, so that packets have a way to go */
 constexpr uint32_t PEER[2] = {0, NODES - 1};
 constexpr uint64_t BASE = 0x7f12345000;
-constexpr uint64_t BYTES = 32 * 1024;
-constexpr uint64_t FENCE_BYTES = 8 * 1024;
+constexpr uint64_t BYTES = uint64_t(32) << 10;
+constexpr uint64_t FENCE_BYTES = uint64_t(8) << 10;
 constexpr uint8_t FENCE = 0x77;
 constexpr uint32_t KEY = 0xc00c1e, OTHER_KEY = 0xbad;
 constexpr unsigned int PTAG = 3, OTHER_PTAG = 4, OWNER = 5, OTHER_OWNER = 6;
@@ -223,7 +223,7 @@ void Machine::window(Input &input)
 	switch (form & 3) {
 	case 0: /* a run of stores, as a process makes them */
 		at = input.below(512) * 8;
-		for (unsigned int i = 0; i < (form >> 4); i++)
+		for (uint64_t i = 0; i < (form >> 4); i++)
 			write(node, ARIES_BAR_FMA, index * ARIES_FMA_STRIDE + ARIES_FMA_PUT + at + i * 8, 8,
 			      input.take(2));
 		break;

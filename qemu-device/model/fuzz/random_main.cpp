@@ -24,7 +24,7 @@ void run(const std::vector<uint8_t> &input)
 
 void random_inputs(unsigned int seconds)
 {
-	const char *text = getenv("ARIES_FUZZ_SEED");
+	const char *text = getenv("ARIES_FUZZ_SEED"); // NOLINT(concurrency-mt-unsafe)
 	const uint64_t seed = text ? strtoull(text, nullptr, 0) : std::random_device()();
 	const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
 	std::mt19937_64 random(seed);
