@@ -5,7 +5,7 @@
  * Layers, upper ones call lower ones:
  *   aries_chrdev, aries_sysfs, aries_debugfs  what user space sees
  *   aries_ctx, aries_ptag, aries_job          attachments and communication domains
- *   aries_fmad, aries_cq, aries_mem           objects of one NIC block each
+ *   aries_fmad, aries_cq, aries_mem, aries_ce objects of one NIC block each
  *   aries_pool, aries_inv, aries_irq, aries_err
  *   aries_hw                                  registers
  * aries_pci puts a device together, aries_main the module.
@@ -102,6 +102,7 @@ enum aries_res {
 	ARIES_RES_MDD,
 	ARIES_RES_CQ,
 	ARIES_RES_FMA,
+	ARIES_RES_CE,
 	ARIES_RES_COUNT
 };
 
@@ -174,6 +175,7 @@ struct aries_dev {
 	struct aries_pool fmads;
 	struct aries_pool mdds;
 	struct aries_pool cqs;
+	struct aries_pool ces;
 
 	struct mutex ptag_lock; /* domains; see DOC: locks */
 	struct aries_domain *domain[ARIES_PTAG_ENTRIES];
@@ -209,6 +211,8 @@ struct aries_dev {
  * @fmad: FMA descriptor
  * @cqs: queues by number
  * @mems: registrations by memory domain handle
+ * @ces: collective engines, one bit each
+ * @ce_cq: their queues, NULL for none
  * @pid: who opened the file, for lists
  * @comm: its name
  */
@@ -225,6 +229,8 @@ struct aries_ctx {
 	u16 fmad;
 	struct xarray cqs;
 	struct xarray mems;
+	unsigned long ces;
+	struct aries_cq *ce_cq[ARIES_CE_CHANNELS];
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 };
@@ -237,6 +243,7 @@ struct aries_ctx {
  * @flags: KGNI_CQ_*
  * @size: bytes, header page included
  * @mem_refs: registrations that name the queue (aries_ctx.lock)
+ * @ce_refs: collective engines that name it (aries_ctx.lock)
  * @waiters: threads in KGNI_IOC_CQ_WAIT (aries_ctx.lock)
  * @lock: protects @mem
  * @mem: header page and slots, NULL once they were freed
@@ -252,6 +259,7 @@ struct aries_cq {
 	u32 flags;
 	size_t size;
 	unsigned int mem_refs;
+	unsigned int ce_refs;
 	unsigned int waiters;
 	spinlock_t lock; /* see DOC: locks */
 	void *mem;
@@ -370,6 +378,12 @@ int aries_mem_register(struct aries_ctx *ctx, struct kgni_mem_register *arg);
 int aries_mem_deregister(struct aries_ctx *ctx, struct kgni_mem_deregister *arg);
 void aries_mem_teardown(struct aries_ctx *ctx);
 void aries_mem_free_quarantine(struct aries_dev *ad);
+
+/* aries_ce.c: collective engines */
+int aries_ce_alloc(struct aries_ctx *ctx, struct kgni_ce_alloc *arg);
+int aries_ce_config(struct aries_ctx *ctx, struct kgni_ce_config *arg);
+int aries_ce_free(struct aries_ctx *ctx, struct kgni_ce_free *arg);
+void aries_ce_teardown(struct aries_ctx *ctx);
 
 /* aries_inv.c */
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);

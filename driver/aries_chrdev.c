@@ -32,6 +32,9 @@ union aries_arg {
 	struct kgni_job job;
 	struct kgni_ptag ptag;
 	struct kgni_res res;
+	struct kgni_ce_alloc ce_alloc;
+	struct kgni_ce_config ce_config;
+	struct kgni_ce_free ce_free;
 };
 
 static int aries_ioc_query(struct aries_ctx *ctx, union aries_arg *arg)
@@ -106,6 +109,21 @@ static int aries_ioc_res(struct aries_ctx *ctx, union aries_arg *arg)
 	return aries_job_res(ctx, &arg->res);
 }
 
+static int aries_ioc_ce_alloc(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ce_alloc(ctx, &arg->ce_alloc);
+}
+
+static int aries_ioc_ce_config(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ce_config(ctx, &arg->ce_config);
+}
+
+static int aries_ioc_ce_free(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ce_free(ctx, &arg->ce_free);
+}
+
 /**
  * struct aries_ioc - one ioctl
  * @handler: gets the structure in kernel memory
@@ -136,6 +154,9 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_JOB, job),
 	ARIES_IOC(KGNI_IOC_PTAG, ptag),
 	ARIES_IOC(KGNI_IOC_RES, res),
+	ARIES_IOC(KGNI_IOC_CE_ALLOC, ce_alloc),
+	ARIES_IOC(KGNI_IOC_CE_CONFIG, ce_config),
+	ARIES_IOC(KGNI_IOC_CE_FREE, ce_free),
 };
 
 static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
@@ -151,6 +172,8 @@ static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	    cmd != _IO(KGNI_IOC_MAGIC, _IOC_NR(cmd)))
 		return -ENOTTY;
 	ioc = &aries_iocs[_IOC_NR(cmd)];
+	if (!ioc->handler)
+		return -ENOTTY;
 	if (get_user(argsz, (u32 __user *)user))
 		return -EFAULT;
 	if (argsz < ioc->minsz)
@@ -202,6 +225,7 @@ static void aries_dev_release(struct device *dev)
 	aries_pool_exit(&ad->fmads);
 	aries_pool_exit(&ad->mdds);
 	aries_pool_exit(&ad->cqs);
+	aries_pool_exit(&ad->ces);
 	kvfree(ad->cq_table);
 	ida_free(&aries_ids, ad->id);
 	pci_dev_put(ad->pdev);

@@ -16,7 +16,7 @@ static void aries_cq_release(struct kref *ref)
 {
 	struct aries_cq *cq = container_of(ref, struct aries_cq, ref);
 
-	WARN_ON(cq->mem || cq->waiters || cq->mem_refs);
+	WARN_ON(cq->mem || cq->waiters || cq->mem_refs || cq->ce_refs);
 	kfree(cq);
 }
 
@@ -199,7 +199,7 @@ int aries_cq_destroy(struct aries_ctx *ctx, struct kgni_cq_destroy *arg)
 	cq = aries_cq_find(ctx, arg->cq);
 	if (!cq)
 		rc = -ENOENT;
-	else if (cq->mem_refs || cq->waiters)
+	else if (cq->mem_refs || cq->ce_refs || cq->waiters)
 		rc = -EBUSY;
 	else
 		aries_cq_stop(ctx, cq);

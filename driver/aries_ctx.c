@@ -62,6 +62,7 @@ static void aries_ctx_teardown(struct aries_ctx *ctx)
 	if (!ctx->dom)
 		return;
 	aries_fmad_put(ctx);
+	aries_ce_teardown(ctx);
 	aries_mem_teardown(ctx);
 	aries_cq_teardown(ctx);
 	aries_pool_put(&ad->owners, ctx->owner, 0);

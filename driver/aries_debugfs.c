@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: aries/kgniN/{contexts,queues,registrations,domains,objects,vectors,registers}.
+ * debugfs: aries/kgniN/{contexts,queues,registrations,engines,domains,objects,vectors,registers}.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -85,6 +85,33 @@ static int aries_registrations_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(aries_registrations);
 
+static void aries_show_engines(struct seq_file *m, struct aries_ctx *ctx)
+{
+	struct aries_dev *ad = ctx->ad;
+	unsigned long nr;
+
+	for_each_set_bit(nr, &ctx->ces, ARIES_CE_CHANNELS) {
+		u64 ctl = aries_rd64(ad, ARIES_CE_CTL_N(nr));
+		u64 status = aries_rd64(ad, ARIES_CE_STATUS_N(nr));
+
+		seq_printf(m, "ce %lu owner %u children %llu cq %d arrived %#llx%s%s%s\n", nr,
+			   ctx->owner,
+			   FIELD_GET(ARIES_CE_CTL_CHILDREN_MASK, ctl),
+			   ctx->ce_cq[nr] ? ctx->ce_cq[nr]->nr : -1,
+			   FIELD_GET(ARIES_CE_STATUS_ARRIVED_MASK, status),
+			   ctl & ARIES_CE_CTL_ENABLE_MASK ? " enabled" : "",
+			   status & ARIES_CE_STATUS_SENT_MASK ? " sent" : "",
+			   status & ARIES_CE_STATUS_BROKEN_MASK ? " broken" : "");
+	}
+}
+
+static int aries_engines_show(struct seq_file *m, void *unused)
+{
+	aries_each_ctx(m, aries_show_engines);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(aries_engines);
+
 static int aries_domains_show(struct seq_file *m, void *unused)
 {
 	struct aries_dev *ad = m->private;
@@ -96,11 +123,12 @@ static int aries_domains_show(struct seq_file *m, void *unused)
 
 		/* not the cookie: it is what keeps others out */
 		if (dom)
-			seq_printf(m, "ptag %u job %llu%s attached %u mdd %u/%u cq %u/%u fma %u/%u\n",
+			seq_printf(m, "ptag %u job %llu%s attached %u mdd %u/%u cq %u/%u fma %u/%u ce %u/%u\n",
 				   ptag, dom->job_id, dom->job ? "" : " (implicit)", dom->attached,
 				   dom->used[ARIES_RES_MDD], dom->limit[ARIES_RES_MDD],
 				   dom->used[ARIES_RES_CQ], dom->limit[ARIES_RES_CQ],
-				   dom->used[ARIES_RES_FMA], dom->limit[ARIES_RES_FMA]);
+				   dom->used[ARIES_RES_FMA], dom->limit[ARIES_RES_FMA],
+				   dom->used[ARIES_RES_CE], dom->limit[ARIES_RES_CE]);
 	}
 	mutex_unlock(&ad->ptag_lock);
 	return 0;
@@ -126,6 +154,7 @@ static int aries_objects_show(struct seq_file *m, void *unused)
 	seq_printf(m, "fmads %u held %u\n", aries_pool_used(&ad->fmads), ad->fmads.held);
 	seq_printf(m, "mdds %u held %u\n", aries_pool_used(&ad->mdds), ad->mdds.held);
 	seq_printf(m, "cqs %u held %u\n", aries_pool_used(&ad->cqs), ad->cqs.held);
+	seq_printf(m, "ces %u held %u\n", aries_pool_used(&ad->ces), ad->ces.held);
 	seq_printf(m, "pinned_pages %lld\n", atomic64_read(&ad->pinned));
 	seq_printf(m, "errors %lld\n", atomic64_read(&ad->errors));
 	seq_printf(m, "resets %lld\n", atomic64_read(&ad->resets));
@@ -194,6 +223,7 @@ void aries_debugfs_add(struct aries_dev *ad)
 	debugfs_create_file("contexts", 0400, dir, ad, &aries_contexts_fops);
 	debugfs_create_file("queues", 0400, dir, ad, &aries_queues_fops);
 	debugfs_create_file("registrations", 0400, dir, ad, &aries_registrations_fops);
+	debugfs_create_file("engines", 0400, dir, ad, &aries_engines_fops);
 	debugfs_create_file("domains", 0400, dir, ad, &aries_domains_fops);
 	debugfs_create_file("objects", 0400, dir, ad, &aries_objects_fops);
 	debugfs_create_file("vectors", 0400, dir, ad, &aries_vectors_fops);

@@ -28,6 +28,9 @@ static const char *const aries_status_names[] = {
 	[ARIES_ST_QUEUE_FULL] = "QUEUE_FULL",
 	[ARIES_ST_FLUSHED] = "FLUSHED",
 	[ARIES_ST_CRC] = "CRC",
+	[ARIES_ST_CE_BUSY] = "CE_BUSY",
+	[ARIES_ST_CE_CHILD] = "CE_CHILD",
+	[ARIES_ST_CE_MISMATCH] = "CE_MISMATCH",
 };
 
 /** aries_status_name() - name of an ARIES_ST_* code, its side of the transfer left out */

@@ -11,12 +11,14 @@
 #define ARIES_DEV_RES_MDD 1
 #define ARIES_DEV_RES_CQ 3
 #define ARIES_DEV_RES_FMA 4
+#define ARIES_DEV_RES_CE 5
 #define ARIES_DEV_RES_LAST 7
 /* gni_job_res_t */
 #define ARIES_JOB_RES_MDD 1
 #define ARIES_JOB_RES_CQ 5
 #define ARIES_JOB_RES_FMA 6
 #define ARIES_JOB_RES_RMDA 7
+#define ARIES_JOB_RES_CE 8
 #define ARIES_JOB_RES_LAST 11
 
 static int aries_job_destroy(struct aries_dev *ad, const struct kgni_job *arg)
@@ -37,7 +39,8 @@ static int aries_job_create(struct aries_dev *ad, struct kgni_job *arg)
 {
 	const s32 limit[ARIES_RES_COUNT] = { [ARIES_RES_MDD] = arg->limit_mdd,
 					     [ARIES_RES_CQ] = arg->limit_cq,
-					     [ARIES_RES_FMA] = arg->limit_fma };
+					     [ARIES_RES_FMA] = arg->limit_fma,
+					     [ARIES_RES_CE] = -1 };
 	struct aries_domain *dom = aries_ptag_by_cookie(ad, arg->cookie);
 	unsigned int i;
 
@@ -123,6 +126,9 @@ static int aries_res_device(struct aries_dev *ad, struct kgni_res *arg)
 	case ARIES_DEV_RES_FMA:
 		pool = &ad->fmads;
 		break;
+	case ARIES_DEV_RES_CE:
+		pool = &ad->ces;
+		break;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -162,6 +168,8 @@ static int aries_res_of_job(u32 kind)
 	case ARIES_JOB_RES_FMA:
 	case ARIES_JOB_RES_RMDA:
 		return ARIES_RES_FMA;
+	case ARIES_JOB_RES_CE:
+		return ARIES_RES_CE;
 	default:
 		return -EOPNOTSUPP;
 	}

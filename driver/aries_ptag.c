@@ -70,6 +70,7 @@ struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie
 	dom->limit[ARIES_RES_MDD] = aries_pool_total(&ad->mdds);
 	dom->limit[ARIES_RES_CQ] = aries_pool_total(&ad->cqs);
 	dom->limit[ARIES_RES_FMA] = aries_pool_total(&ad->fmads);
+	dom->limit[ARIES_RES_CE] = aries_pool_total(&ad->ces);
 	ad->domain[ptag] = dom;
 	aries_ptag_write_key(ad, dom);
 	return dom;

@@ -127,6 +127,8 @@ static ARIES_RES_ATTR(cq_used, cqs, used_show);
 static ARIES_RES_ATTR(cq_total, cqs, total_show);
 static ARIES_RES_ATTR(fma_used, fmads, used_show);
 static ARIES_RES_ATTR(fma_total, fmads, total_show);
+static ARIES_RES_ATTR(ce_used, ces, used_show);
+static ARIES_RES_ATTR(ce_total, ces, total_show);
 
 static ssize_t pinned_pages_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -141,6 +143,8 @@ static struct attribute *aries_res_attrs[] = {
 	&aries_res_cq_total.attr.attr,
 	&aries_res_fma_used.attr.attr,
 	&aries_res_fma_total.attr.attr,
+	&aries_res_ce_used.attr.attr,
+	&aries_res_ce_total.attr.attr,
 	&dev_attr_pinned_pages.attr,
 	NULL,
 };

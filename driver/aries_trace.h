@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tracepoints, events/aries/ in tracefs: error, ioctl, fmad, cq, mem, state. */
+/* Tracepoints, events/aries/ in tracefs: error, ioctl, fmad, cq, mem, ce, state. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM aries
 
@@ -96,6 +96,25 @@ TRACE_EVENT(aries_mem,
 	    TP_printk("kgni%d owner=%u mdh=%u start=%#lx pages=%lu shift=%u %s", __entry->id,
 		      __entry->owner, __entry->mdh, __entry->start, __entry->pages, __entry->shift,
 		      __entry->on ? "registered" : "invalidated")
+);
+
+TRACE_EVENT(aries_ce,
+	    TP_PROTO(int id, unsigned int owner, unsigned int ce, unsigned int children,
+		     u64 parent),
+	    TP_ARGS(id, owner, ce, children, parent),
+	    TP_STRUCT__entry(__field(int, id)
+			     __field(unsigned int, owner)
+			     __field(unsigned int, ce)
+			     __field(unsigned int, children)
+			     __field(u64, parent)),
+	    TP_fast_assign(__entry->id = id;
+			   __entry->owner = owner;
+			   __entry->ce = ce;
+			   __entry->children = children;
+			   __entry->parent = parent;),
+	    TP_printk("kgni%d owner=%u ce=%u children=%u parent=%#llx %s", __entry->id,
+		      __entry->owner, __entry->ce, __entry->children, __entry->parent,
+		      __entry->children ? "enabled" : "stopped")
 );
 
 TRACE_EVENT(aries_state,

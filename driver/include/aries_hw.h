@@ -293,7 +293,7 @@ enum aries_status {
 	ARIES_ST_QUEUE_FULL = 0x10, /* too many block transfers queued */
 	ARIES_ST_FLUSHED = 0x11, /* cancelled by a reset or a disable */
 	ARIES_ST_CRC = 0x12, /* packet arrived damaged and was dropped */
-	ARIES_ST_CE_BUSY = 0x18, /* the child's earlier contribution is pending: retry after its result */
+	ARIES_ST_CE_BUSY = 0x18, /* the child's earlier contribution is pending: no event; retry after its result */
 	ARIES_ST_CE_CHILD = 0x19, /* not a child of this collective engine */
 	ARIES_ST_CE_MISMATCH = 0x1a, /* contributions differ in command, mode or reduction id */
 	/* the same at the initiator: 0x20 | code */

@@ -165,8 +165,11 @@ gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 	if (!queues.valid(cq_hndl) || !event_data)
 		return GNI_RC_INVALID_PARAM;
 	gni_cq_entry_t entry = cq_take(cq_hndl);
-	if (!entry)
+	if (!entry) {
+		if (cq_hndl->nic->collectives) [[unlikely]]
+			ce_advance(cq_hndl->nic);
 		return GNI_RC_NOT_DONE;
+	}
 	return cq_deliver(cq_hndl, entry, event_data);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The exported accessors and modifiers of entries and of collective results. */
+/* The exported accessors and modifiers of entries. */
 #include "cq_entry.hpp"
 #include "gni.hpp"
 #include "smsg_event.hpp"
@@ -11,13 +11,17 @@ namespace
 
 constexpr uint64_t kInstIdMask = 0xffffff; /* Aries */
 
-/* Result of a collective: status 5:0, delivered 7, exceptions 11:8, reduction id 63:16. */
-constexpr uint64_t kCeStatusMask = 0x3f;
-constexpr uint64_t kCeDelivered = 0x80;
-
 void put(gni_cq_entry_t *entry, uint64_t mask, unsigned shift, uint64_t value)
 {
 	*entry = (*entry & ~mask) | (value << shift & mask);
+}
+
+/* Of a channel. The event of a post has transaction id and event data where this has channel and reduction id. */
+bool channel_event(gni_cq_entry_t entry)
+{
+	uint64_t e = smsg_plain(entry);
+
+	return entry_source(e) == ARIES_SRC_CE && entry_info(e) == ARIES_INFO_REMOTE;
 }
 
 } // namespace
@@ -107,12 +111,12 @@ uint64_t gni_cq_get_failed_enqueue_cnt(gni_cq_entry_t entry)
 
 uint64_t gni_cq_get_ce_id(gni_cq_entry_t entry)
 {
-	return gni_cq_get_source(entry) == ARIES_SRC_CE ? entry_tid(entry) : 0;
+	return channel_event(entry) ? entry_tid(entry) : 0;
 }
 
 uint64_t gni_cq_get_reductn_id(gni_cq_entry_t entry)
 {
-	return gni_cq_get_source(entry) == ARIES_SRC_CE ? entry & ARIES_CQE_DATA_MASK : 0;
+	return channel_event(entry) ? entry & ARIES_CQE_DATA_MASK : 0;
 }
 
 uint64_t gni_cq_get_trans_type(gni_cq_entry_t entry)
@@ -169,24 +173,4 @@ unsigned gni_cq_bte_enq_status(gni_cq_entry_t entry)
 {
 	(void)entry;
 	return 0;
-}
-
-uint64_t gni_ce_res_get_status(gni_ce_result_t *result)
-{
-	return result->control & kCeStatusMask;
-}
-
-uint64_t gni_ce_res_status_ok(gni_ce_result_t *result)
-{
-	return (result->control & kCeDelivered) != 0;
-}
-
-uint64_t gni_ce_res_get_fpe(gni_ce_result_t *result)
-{
-	return result->control >> 8 & 0xf;
-}
-
-uint64_t gni_ce_res_get_red_id(gni_ce_result_t *result)
-{
-	return result->control >> 16;
 }

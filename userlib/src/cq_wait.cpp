@@ -119,6 +119,22 @@ gni_return_t wait_any(gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, u
 	}
 }
 
+/*
+ * Collectives that wait for their turn are posted from here, and looked after
+ * while the thread waits: what they wait for may come without an event.
+ */
+uint64_t tend_collectives(gni_cq *const *cqs, uint32_t count, uint64_t left)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (!cqs[i]->nic->collectives) [[likely]]
+			continue;
+		ce_advance(cqs[i]->nic);
+		if (left > kSliceMs)
+			left = kSliceMs;
+	}
+	return left;
+}
+
 gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which)
 {
 	gni_return_t rc = check(cqs, count);
@@ -144,7 +160,11 @@ gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_e
 		if (entry)
 			return cq_deliver(cq_hndl, entry, event_data);
 		uint32_t which = 0;
-		rc = wait_any(&cq_hndl, 1, deadline.left(), &which);
+		const uint64_t left = deadline.left();
+		const uint64_t slice = tend_collectives(&cq_hndl, 1, left);
+		rc = wait_any(&cq_hndl, 1, slice, &which);
+		if (rc == GNI_RC_TIMEOUT && slice < left)
+			rc = GNI_RC_SUCCESS;
 	}
 	return rc;
 }
@@ -156,7 +176,14 @@ gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, 
 		return GNI_RC_INVALID_PARAM;
 	Deadline deadline(timeout);
 	for (;;) {
-		gni_return_t rc = vector_wait(cq_hndls, num_cqs, deadline.left(), which);
+		gni_return_t rc = check(cq_hndls, num_cqs);
+		if (rc != GNI_RC_SUCCESS)
+			return rc;
+		const uint64_t left = deadline.left();
+		const uint64_t slice = tend_collectives(cq_hndls, num_cqs, left);
+		rc = vector_wait(cq_hndls, num_cqs, slice, which);
+		if (rc == GNI_RC_TIMEOUT && slice < left)
+			continue;
 		if (rc != GNI_RC_SUCCESS)
 			return rc;
 		/* Another thread may have been faster. */

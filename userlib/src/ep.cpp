@@ -18,6 +18,7 @@ void ep_close(gni_ep *ep)
 {
 	endpoints.retire(ep);
 	smsg_close(ep);
+	ce_leave(ep);
 	ep->nic->endpoints.remove(ep);
 	if (ep->cq)
 		ep->cq->endpoints--;
@@ -86,6 +87,7 @@ gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl)
 	if (rc == GNI_RC_SUCCESS) {
 		if (ep_hndl->smsg)
 			smsg_close(ep_hndl);
+		ce_leave(ep_hndl);
 		ep_hndl->bound = false;
 		ep_hndl->ready = &no_queue;
 	}

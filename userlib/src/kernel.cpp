@@ -60,6 +60,11 @@ constexpr Meaning kPtag[] = {
 constexpr Meaning kResource[] = {
 	{EOPNOTSUPP, GNI_RC_ERROR_RESOURCE},
 };
+constexpr Meaning kCeAlloc[] = {
+	{EOPNOTSUPP, GNI_RC_ILLEGAL_OP},
+	{ENOTTY, GNI_RC_ILLEGAL_OP},
+	{ENOMEM, GNI_RC_ERROR_NOMEM},
+};
 
 gni_return_t meaning(const char *what, int error, std::span<const Meaning> table, gni_return_t fallback)
 {
@@ -174,6 +179,32 @@ gni_return_t resource(int fd, kgni_res *res)
 {
 	res->argsz = sizeof(*res);
 	return meaning("RES", sys::call(fd, KGNI_IOC_RES, res), kResource, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t ce_alloc(int fd, uint32_t *ce)
+{
+	kgni_ce_alloc arg{};
+
+	arg.argsz = sizeof(arg);
+	gni_return_t rc = meaning("CE_ALLOC", sys::call(fd, KGNI_IOC_CE_ALLOC, &arg), kCeAlloc, GNI_RC_ERROR_RESOURCE);
+	if (rc == GNI_RC_SUCCESS)
+		*ce = arg.ce;
+	return rc;
+}
+
+gni_return_t ce_config(int fd, kgni_ce_config *config)
+{
+	config->argsz = sizeof(*config);
+	return meaning("CE_CONFIG", sys::call(fd, KGNI_IOC_CE_CONFIG, config), {}, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t ce_free(int fd, uint32_t ce)
+{
+	kgni_ce_free arg{};
+
+	arg.argsz = sizeof(arg);
+	arg.ce = ce;
+	return meaning("CE_FREE", sys::call(fd, KGNI_IOC_CE_FREE, &arg), {}, GNI_RC_INVALID_PARAM);
 }
 
 } // namespace ugni::kernel

@@ -52,6 +52,9 @@ gni_return_t mem_deregister(int fd, uint32_t mdh);
 gni_return_t job(int fd, kgni_job *job);
 gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag);
 gni_return_t resource(int fd, kgni_res *res);
+gni_return_t ce_alloc(int fd, uint32_t *ce);
+gni_return_t ce_config(int fd, kgni_ce_config *config);
+gni_return_t ce_free(int fd, uint32_t ce);
 
 } // namespace ugni::kernel
 

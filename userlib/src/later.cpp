@@ -195,38 +195,6 @@ gni_return_t GNI_SetErrorPtag(gni_err_handle_t, uint8_t)
 	return later("GNI_SetErrorPtag", GNI_RC_INVALID_PARAM);
 }
 
-/* ---- Collectives ---- */
-
-gni_return_t GNI_CeCreate(gni_nic_handle_t, gni_ce_handle_t *)
-{
-	return later("GNI_CeCreate", GNI_RC_ILLEGAL_OP);
-}
-
-gni_return_t GNI_CeGetId(gni_ce_handle_t, uint32_t *)
-{
-	return later("GNI_CeGetId", GNI_RC_ILLEGAL_OP);
-}
-
-gni_return_t GNI_EpSetCeAttr(gni_ep_handle_t, uint32_t, uint32_t, gni_ce_child_t)
-{
-	return later("GNI_EpSetCeAttr", GNI_RC_ILLEGAL_OP);
-}
-
-gni_return_t GNI_CeConfigure(gni_ce_handle_t, gni_ep_handle_t *, uint32_t, gni_ep_handle_t, gni_cq_handle_t, uint32_t)
-{
-	return later("GNI_CeConfigure", GNI_RC_ILLEGAL_OP);
-}
-
-gni_return_t GNI_CeCheckResult(gni_ce_result_t *, uint32_t)
-{
-	return later("GNI_CeCheckResult", GNI_RC_ILLEGAL_OP);
-}
-
-gni_return_t GNI_CeDestroy(gni_ce_handle_t)
-{
-	return later("GNI_CeDestroy", GNI_RC_ILLEGAL_OP);
-}
-
 /* ---- Injection bandwidth ---- */
 
 gni_return_t GNI_SetBIConfig(uint32_t, uint16_t, uint16_t, uint16_t)

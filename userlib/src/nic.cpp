@@ -128,6 +128,8 @@ void nic_close(gni_nic *nic)
 		ep->references = 1;
 		ep_close(ep);
 	}
+	while (gni_ce *ce = nic->channels.first())
+		ce_close(ce);
 	while (gni_cq *cq = nic->queues.first())
 		cq_close(cq);
 	nic->cdm->nics.remove(nic);

@@ -20,6 +20,7 @@
 namespace ugni
 {
 struct Smsg;
+struct CeQueue;
 } // namespace ugni
 
 struct alignas(64) gni_cq {
@@ -39,7 +40,7 @@ struct alignas(64) gni_cq {
 	void *context;
 	size_t mapped;
 	uint32_t modes;
-	uint32_t endpoints;     /* that name it as their source queue */
+	uint32_t endpoints;     /* that name it as their source queue, and channels */
 	uint32_t registrations; /* that name it for remote events */
 	std::atomic<uint32_t> masked;
 	bool retired; /* destroyed by the caller, kept for the registrations that name it */
@@ -61,9 +62,25 @@ struct alignas(128) gni_ep {
 	uint32_t events[2]; /* data of local, and of global and remote events; as in the descriptor */
 	bool bound;
 	bool own_event_data; /* set by the caller, not derived from the binding */
+	uint8_t ce_kind;     /* place in a tree of collectives: GNI_CE_CHILD_*, */
+	uint8_t ce_index;    /* child, */
+	uint8_t ce_engine;   /* channel on its node; 255 for what no channel has */
 	ugni::Smsg *smsg;    /* short messages, nullptr until they are set up */
+	ugni::CeQueue *ce;   /* collectives that wait for their turn, nullptr if there are none */
 	gni_ep *previous;
 	gni_ep *next;
+};
+
+struct alignas(64) gni_ce {
+	static constexpr uint32_t kMagic = 0x6365'7567;
+	static constexpr size_t kSlots = size_t{1} << 10;
+
+	std::atomic<uint32_t> magic;
+	uint32_t number; /* the NIC's */
+	gni_nic *nic;
+	gni_cq *cq; /* of its events, nullptr if there is none */
+	gni_ce *previous;
+	gni_ce *next;
 };
 
 struct alignas(512) gni_nic {
@@ -91,6 +108,8 @@ struct alignas(512) gni_nic {
 	gni_cdm *cdm;
 	ugni::List<gni_ep> endpoints;
 	ugni::List<gni_cq> queues;
+	ugni::List<gni_ce> channels;
+	ugni::CeQueue *collectives; /* of endpoints whose collectives wait for their turn */
 	ugni::RegistrationTable registrations;
 	gni_nic *previous;
 	gni_nic *next;
@@ -116,6 +135,7 @@ extern Slab<gni_cdm> cdms;
 extern Slab<gni_nic> nics;
 extern Slab<gni_ep> endpoints;
 extern Slab<gni_cq> queues;
+extern Slab<gni_ce> channels;
 /** Stands in where there is no queue: it never has room. */
 extern gni_cq no_queue;
 
@@ -125,6 +145,11 @@ void ep_close(gni_ep *ep);
 void cq_close(gni_cq *cq);
 /** Ends short messages on @ep, if it has any. */
 void smsg_close(gni_ep *ep);
+void ce_close(gni_ce *ce);
+/** @ep is in no tree any more; collectives that wait there end with an error in their result blocks. */
+void ce_leave(gni_ep *ep);
+/** Posts collectives of @nic whose turn has come. */
+void ce_advance(gni_nic *nic);
 /** A registration that named @cq is gone. */
 void cq_forget_registration(gni_cq *cq);
 

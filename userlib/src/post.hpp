@@ -131,6 +131,7 @@ void fma_silent_end(const gni_ep *ep, gni_post_descriptor_t *d);
 gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d);
 gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d);
 gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d);
+gni_return_t fma_collective(gni_ep *ep, gni_post_descriptor_t *d);
 
 } // namespace ugni
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* FMA posts: puts and gets. An operation of up to one line is one doorbell. */
-#include "debug.hpp"
 #include "post.hpp"
 
 #include <cstring>
@@ -197,8 +196,7 @@ using namespace ugni;
 	case GNI_POST_AMO_W_FLAG:
 		return fma_atomic(ep, d);
 	case GNI_POST_CE:
-		debug("GNI_PostFma: type %d is not available", static_cast<int>(d->type));
-		return GNI_RC_INVALID_PARAM;
+		return fma_collective(ep, d);
 	default:
 		return GNI_RC_INVALID_PARAM;
 	}

@@ -63,6 +63,9 @@ constexpr std::array<Status, 0x20> kStatus = [] {
 	t[ARIES_ST_QUEUE_FULL] = {"QUEUE_FULL", true};
 	t[ARIES_ST_FLUSHED] = {"FLUSHED", false};
 	t[ARIES_ST_CRC] = {"PACKET_DAMAGED", true};
+	t[ARIES_ST_CE_BUSY] = {"COLLECTIVE_PENDING", true};
+	t[ARIES_ST_CE_CHILD] = {"NOT_A_CHILD", false};
+	t[ARIES_ST_CE_MISMATCH] = {"COLLECTIVE_MISMATCH", false};
 	return t;
 }();
 

@@ -71,6 +71,29 @@ int mem_register(File &f, kgni_mem_register *m)
 	return 0;
 }
 
+int ce_alloc(File &f, kgni_ce_alloc *c)
+{
+	for (uint32_t n = 0; n < 4; n++) {
+		if (f.engines.contains(n))
+			continue;
+		f.engines[n] = {};
+		c->ce = n;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+int ce_config(File &f, const kgni_ce_config *c)
+{
+	auto found = f.engines.find(c->ce);
+
+	if (found == f.engines.end())
+		return -ENOENT;
+	auto *children = reinterpret_cast<const kgni_ce_child *>(c->children); // NOLINT(performance-no-int-to-ptr)
+	found->second = {*c, {children, children + c->count}};
+	return 0;
+}
+
 int call_file(File &f, unsigned long request, void *argument)
 {
 	switch (request) {
@@ -110,6 +133,12 @@ int call_file(File &f, unsigned long request, void *argument)
 		r->held = 2;
 		return 0;
 	}
+	case KGNI_IOC_CE_ALLOC:
+		return ce_alloc(f, static_cast<kgni_ce_alloc *>(argument));
+	case KGNI_IOC_CE_CONFIG:
+		return ce_config(f, static_cast<kgni_ce_config *>(argument));
+	case KGNI_IOC_CE_FREE:
+		return f.engines.erase(static_cast<kgni_ce_free *>(argument)->ce) ? 0 : -ENOENT;
 	default:
 		return -ENOTTY;
 	}

@@ -27,6 +27,11 @@ struct Queue {
 	void put(uint64_t entry);
 };
 
+struct Engine {
+	kgni_ce_config config = {};
+	std::vector<kgni_ce_child> children;
+};
+
 struct File {
 	alignas(64) unsigned char area[ARIES_DESC_STRIDE] = {};
 	uint64_t doorbell[512] = {};
@@ -34,6 +39,7 @@ struct File {
 	bool attached = false;
 	std::map<uint32_t, std::unique_ptr<Queue>> queues;
 	std::map<uint32_t, kgni_mem_register> registrations;
+	std::map<uint32_t, Engine> engines;
 
 	const aries_fma_desc &fma() const { return *reinterpret_cast<const aries_fma_desc *>(area + ARIES_DESC_FMA); }
 	aries_fma_status &status() { return *reinterpret_cast<aries_fma_status *>(area + ARIES_DESC_STATUS); }

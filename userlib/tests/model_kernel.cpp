@@ -73,6 +73,12 @@ int call_file(File &f, unsigned long request, void *argument)
 		return f.node->mem_register(f.attach.owner, f.attach.ptag, static_cast<kgni_mem_register *>(argument));
 	case KGNI_IOC_MEM_DEREGISTER:
 		return f.node->mem_deregister(static_cast<kgni_mem_deregister *>(argument)->mdh);
+	case KGNI_IOC_CE_ALLOC:
+		return f.node->ce_alloc(f.attach.owner, static_cast<kgni_ce_alloc *>(argument));
+	case KGNI_IOC_CE_CONFIG:
+		return f.node->ce_config(f.attach.owner, f.attach.ptag, static_cast<kgni_ce_config *>(argument));
+	case KGNI_IOC_CE_FREE:
+		return f.node->ce_free(f.attach.owner, static_cast<kgni_ce_free *>(argument)->ce);
 	default:
 		return -ENOTTY;
 	}
@@ -80,14 +86,14 @@ int call_file(File &f, unsigned long request, void *argument)
 
 } // namespace
 
-void start()
+void start(uint32_t nodes)
 {
 	static int count;
 
 	world = std::make_unique<World>();
 	world->fabric = "/dev/shm/ugni-test." + std::to_string(getpid()) + "." + std::to_string(count++);
-	for (uint32_t n = 0; n < kNodes; n++)
-		world->nodes[n] = std::make_unique<Node>(world->fabric, n, kNodes);
+	for (uint32_t n = 0; n < nodes; n++)
+		world->nodes[n] = std::make_unique<Node>(world->fabric, n, nodes);
 }
 
 void stop()

@@ -18,7 +18,7 @@ namespace model
 constexpr uint32_t kNodes = 2;
 
 /** Creates the fabric and its NICs; device n is node n. */
-void start();
+void start(uint32_t nodes = kNodes);
 void stop();
 
 /** Memory of node @node, zeroed, page aligned plus @skew; lives until stop(). */

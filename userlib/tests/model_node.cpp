@@ -257,9 +257,59 @@ int Node::mem_deregister(uint32_t mdh)
 	return 0;
 }
 
+int Node::ce_alloc(uint32_t owner, kgni_ce_alloc *c)
+{
+	for (uint32_t n = 0; n < ARIES_CE_CHANNELS; n++) {
+		if (!engines_.try_emplace(n, owner).second)
+			continue;
+		c->ce = n;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+int Node::ce_config(uint32_t owner, uint8_t ptag, const kgni_ce_config *c)
+{
+	auto engine = engines_.find(c->ce);
+	auto *children = reinterpret_cast<const kgni_ce_child *>(c->children); // NOLINT(performance-no-int-to-ptr)
+	const uint64_t n = c->ce;
+
+	if (engine == engines_.end() || engine->second != owner)
+		return -ENOENT;
+	if (c->cq != KGNI_NO_CQ && (!queues_.contains(c->cq) || queues_[c->cq].owner != owner))
+		return -ENOENT;
+	write64(ARIES_CE_CTL_N(n), 0);
+	write64(ARIES_CE_PARENT_N(n), c->parent_pe | uint64_t{c->parent_ce} << 18 | uint64_t{c->parent_index} << 20 |
+					      (c->flags & KGNI_CE_PARENT ? ARIES_CE_PARENT_VALID_MASK : 0));
+	for (uint64_t i = 0; i < c->count; i++)
+		write64(ARIES_CE_CHILD_N(n * ARIES_CE_CHILDREN + i),
+			children[i].pe | uint64_t{children[i].ce} << 18 | uint64_t{children[i].kind} << 24);
+	uint64_t ctl = ARIES_CE_CTL_ENABLE_MASK | uint64_t{c->round} << 4 | uint64_t{c->route} << 6 |
+		       uint64_t{ptag} << 8 | uint64_t{owner} << 16 | uint64_t{c->count} << 32;
+	if (c->cq != KGNI_NO_CQ)
+		ctl |= ARIES_CE_CTL_CQ_VALID_MASK | uint64_t{c->cq} << 40;
+	if (c->flags & KGNI_CE_CQ_ONERR)
+		ctl |= ARIES_CE_CTL_CQ_ONERR_MASK;
+	write64(ARIES_CE_CTL_N(n), ctl);
+	return aries_nic_read(nic_, 0, ARIES_CE_CTL_N(n), 8) & ARIES_CE_CTL_ENABLE_MASK ? 0 : -EIO;
+}
+
+int Node::ce_free(uint32_t owner, uint32_t ce)
+{
+	auto engine = engines_.find(ce);
+
+	if (engine == engines_.end() || engine->second != owner)
+		return -ENOENT;
+	write64(ARIES_CE_CTL_N(uint64_t{ce}), 0);
+	engines_.erase(engine);
+	return 0;
+}
+
 void Node::close(uint32_t owner, uint32_t fmad)
 {
 	write64(ARIES_FMAD_CTL_N(uint64_t{fmad}), 0);
+	for (uint32_t n = 0; n < ARIES_CE_CHANNELS; n++)
+		(void)ce_free(owner, n);
 	std::erase_if(owners_, [&](const auto &o) {
 		if (o.second != owner)
 			return false;

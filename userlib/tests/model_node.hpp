@@ -43,6 +43,9 @@ public:
 	int cq_wait(kgni_cq_wait *w);
 	int mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m);
 	int mem_deregister(uint32_t mdh);
+	int ce_alloc(uint32_t owner, kgni_ce_alloc *c);
+	int ce_config(uint32_t owner, uint8_t ptag, const kgni_ce_config *c);
+	int ce_free(uint32_t owner, uint32_t ce);
 
 	unsigned char *area(uint32_t fmad) const;
 	void *queue(uint32_t cq) const { return queues_.at(cq).memory; }
@@ -74,7 +77,8 @@ private:
 	std::vector<unsigned char> desc_;
 	unsigned char *desc_base_ = nullptr;
 	std::map<uint32_t, Queue> queues_;
-	std::map<uint32_t, uint32_t> owners_; /* of registrations, by MDH */
+	std::map<uint32_t, uint32_t> owners_;  /* of registrations, by MDH */
+	std::map<uint32_t, uint32_t> engines_; /* owners of collective engines */
 	uint32_t next_fmad_ = 1;
 	uint32_t next_owner_ = 1;
 	uint32_t next_cq_ = 1;

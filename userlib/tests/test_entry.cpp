@@ -125,12 +125,38 @@ static void names(void **)
 
 static void collective_results(void **)
 {
-	gni_ce_result_t r = {0x123400ULL << 16 | 0x500 | 0x80 | 0x7, 1, 2};
+	gni_ce_result_t r = {0x8000'1234ULL << 32 | 0x5 << 16 | ARIES_CER_DONE, 1, 2};
 
-	assert_int_equal(GNI_CE_RES_GET_STATUS(&r), 7);
+	assert_int_equal(GNI_CE_RES_GET_STATUS(&r), 0);
 	assert_true(GNI_CE_RES_STATUS_OK(&r));
 	assert_int_equal(GNI_CE_RES_GET_FPE(&r), GNI_CE_FPE_OP_INVAL | GNI_CE_FPE_UFLOW);
-	assert_int_equal(GNI_CE_RES_GET_RED_ID(&r), 0x123400);
+	assert_true(GNI_CE_RES_GET_RED_ID(&r) == 0x80001234);
+	assert_rc(TRANSACTION_ERROR, GNI_CeCheckResult(&r, sizeof(r)));
+	r.control = ARIES_CER_DONE | 0x1aULL << ARIES_CER_STATUS_SHIFT;
+	assert_int_equal(GNI_CE_RES_GET_STATUS(&r), ARIES_ST_CE_MISMATCH);
+	assert_false(GNI_CE_RES_STATUS_OK(&r));
+	assert_rc(TRANSACTION_ERROR, GNI_CeCheckResult(&r, sizeof(r)));
+	r.control = ARIES_CER_DONE;
+	assert_rc(SUCCESS, GNI_CeCheckResult(&r, 0));
+	r.control = 0;
+	assert_false(GNI_CE_RES_STATUS_OK(&r));
+	assert_rc(NOT_DONE, GNI_CeCheckResult(&r, sizeof(r)));
+	assert_rc(INVALID_PARAM, GNI_CeCheckResult(nullptr, sizeof(r)));
+}
+
+/* Of a channel's event; that of a post has other things in these bits. */
+static void collective_events(void **)
+{
+	const gni_cq_entry_t channel = 0x99 | uint64_t{3} << ARIES_CQE_TID_SHIFT |
+				       uint64_t{ARIES_INFO_REMOTE} << ARIES_CQE_INFO_SHIFT |
+				       uint64_t{ARIES_SRC_CE} << ARIES_CQE_SOURCE_SHIFT;
+	const gni_cq_entry_t post = (channel & ~ARIES_CQE_INFO_MASK) | uint64_t{ARIES_INFO_GLOBAL}
+									       << ARIES_CQE_INFO_SHIFT;
+
+	assert_int_equal(GNI_CQ_GET_CE_ID(channel), 3);
+	assert_int_equal(GNI_CQ_GET_REDUCTN_ID(channel), 0x99);
+	assert_int_equal(GNI_CQ_GET_CE_ID(post), 0);
+	assert_int_equal(GNI_CQ_GET_REDUCTN_ID(post), 0);
 }
 
 int main()
@@ -146,6 +172,7 @@ int main()
 		cmocka_unit_test(recoverable),
 		cmocka_unit_test(names),
 		cmocka_unit_test(collective_results),
+		cmocka_unit_test(collective_events),
 	};
 	return cmocka_run_group_tests_name("entries and names", tests, nullptr, nullptr);
 }

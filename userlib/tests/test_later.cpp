@@ -45,12 +45,6 @@ static void documented_codes(void **)
 	assert_rc(INVALID_PARAM, GNI_GetErrorEvent(nullptr, nullptr));
 	assert_rc(INVALID_PARAM, GNI_WaitErrorEvents(nullptr, nullptr, 0, 0, nullptr));
 	assert_rc(INVALID_PARAM, GNI_SetErrorPtag(nullptr, 0));
-	assert_rc(ILLEGAL_OP, GNI_CeCreate(nullptr, nullptr));
-	assert_rc(ILLEGAL_OP, GNI_CeGetId(nullptr, nullptr));
-	assert_rc(ILLEGAL_OP, GNI_EpSetCeAttr(nullptr, 0, 0, GNI_CE_CHILD_PE));
-	assert_rc(ILLEGAL_OP, GNI_CeConfigure(nullptr, nullptr, 0, nullptr, nullptr, 0));
-	assert_rc(ILLEGAL_OP, GNI_CeCheckResult(nullptr, 0));
-	assert_rc(ILLEGAL_OP, GNI_CeDestroy(nullptr));
 	assert_rc(INVALID_PARAM, GNI_SetBIConfig(0, 0, 0, 0));
 	assert_rc(INVALID_PARAM, GNI_GetBIConfig(0, nullptr));
 	assert_rc(INVALID_PARAM, GNI_BISyncWait(0, 0));
@@ -88,7 +82,7 @@ template <typename F> static std::string output_of(F call)
 
 static void one_line_on_demand(void **)
 {
-	auto call = [] { (void)GNI_CeCreate(nullptr, nullptr); };
+	auto call = [] { (void)GNI_CdmResume(nullptr); };
 
 	// NOLINTBEGIN(concurrency-mt-unsafe)
 	unsetenv("UGNI_DEBUG");
@@ -96,7 +90,7 @@ static void one_line_on_demand(void **)
 	setenv("UGNI_DEBUG", "0", 1);
 	assert_string_equal(output_of(call).c_str(), "");
 	setenv("UGNI_DEBUG", "1", 1);
-	assert_string_equal(output_of(call).c_str(), "libugni: GNI_CeCreate is not available in this version\n");
+	assert_string_equal(output_of(call).c_str(), "libugni: GNI_CdmResume is not available in this version\n");
 	unsetenv("UGNI_DEBUG");
 	// NOLINTEND(concurrency-mt-unsafe)
 }

@@ -130,8 +130,8 @@ struct kgni_cq_create {
 /**
  * struct kgni_cq_destroy - free a completion queue
  *
- * Errors: EINVAL, ENOENT not a queue of this file, EBUSY registrations name it
- * or a thread waits on it.
+ * Errors: EINVAL, ENOENT not a queue of this file, EBUSY registrations or
+ * collective engines name it or a thread waits on it.
  */
 struct kgni_cq_destroy {
 	__u32 argsz;
@@ -269,6 +269,91 @@ struct kgni_res {
 	__u64 held;
 };
 
+/**
+ * struct kgni_ce_alloc - take a virtual collective engine
+ * @argsz: in
+ * @ce: out: its number on this node, 0 to 3; what peers name it by
+ *
+ * It takes no contributions until KGNI_IOC_CE_CONFIG. Closing the file gives it back.
+ *
+ * Errors: EINVAL, ENOTCONN, ENOSPC all are taken, EOPNOTSUPP the NIC has none.
+ */
+struct kgni_ce_alloc {
+	__u32 argsz;
+	__u32 ce;
+};
+
+#define KGNI_CE_CHILDREN 32
+#define KGNI_CE_ENGINE 1
+#define KGNI_CE_ENDPOINT 2
+
+/**
+ * struct kgni_ce_child - one child of a collective engine
+ * @pe: node address, as the attachment names nodes
+ * @ce: engine on that node; 0 for an endpoint
+ * @inst_id: instance id of the process that contributes as this child; 0 for an engine
+ * @kind: KGNI_CE_ENGINE or KGNI_CE_ENDPOINT
+ */
+struct kgni_ce_child {
+	__u32 pe;
+	__u32 ce;
+	__u32 inst_id;
+	__u32 kind;
+};
+
+/**
+ * struct kgni_ce_config - give a collective engine its place in a tree and start it
+ * @argsz: in
+ * @ce: in: number of the engine
+ * @flags: in: KGNI_CE_*
+ * @count: in: children, 1 to 32; each is known by its place in @children
+ * @children: in: pointer to @count structures kgni_ce_child
+ * @cq: in: queue for the engine's events, KGNI_NO_CQ for none
+ * @round: in: of sums: 0 up, 1 down, 2 nearest, 3 to zero
+ * @route: in: of its packets: 0 adaptive, 1 non-minimal hashed, 2 minimal hashed, 3 minimal and in
+ *         order
+ * @parent_pe: in: node of the parent
+ * @parent_ce: in: engine there
+ * @parent_index: in: which of its children this engine is
+ * @reserved: must be zero
+ *
+ * Contributions are taken from processes of this attachment's domain only. An engine that was
+ * configured before is stopped first, which ends what is pending with an error for all of the tree.
+ * If the call fails with anything but EIO and ENODEV the engine is as it was.
+ *
+ * Errors: EINVAL, ENOTCONN, ENOENT not an engine or not a queue of this file, EFAULT, ENOMEM,
+ * ENXIO no such node.
+ */
+struct kgni_ce_config {
+	__u32 argsz;
+	__u32 ce;
+	__u32 flags;
+	__u32 count;
+	__u64 children;
+	__u32 cq;
+	__u32 round;
+	__u32 route;
+	__u32 parent_pe;
+	__u32 parent_ce;
+	__u32 parent_index;
+	__u64 reserved;
+};
+
+#define KGNI_CE_PARENT 0x1 /* there is a parent; else this is the root and parent_* are zero */
+#define KGNI_CE_CQ_ONERR 0x2 /* events for failures and exceptions only */
+
+/**
+ * struct kgni_ce_free - stop a collective engine and give it back
+ *
+ * What is pending ends with an error for all of the tree.
+ *
+ * Errors: EINVAL, ENOTCONN, ENOENT not an engine of this file.
+ */
+struct kgni_ce_free {
+	__u32 argsz;
+	__u32 ce;
+};
+
 #define KGNI_IOC_QUERY _IO(KGNI_IOC_MAGIC, 0x00)
 #define KGNI_IOC_ATTACH _IO(KGNI_IOC_MAGIC, 0x01)
 #define KGNI_IOC_CQ_CREATE _IO(KGNI_IOC_MAGIC, 0x02)
@@ -279,5 +364,8 @@ struct kgni_res {
 #define KGNI_IOC_JOB _IO(KGNI_IOC_MAGIC, 0x07)
 #define KGNI_IOC_PTAG _IO(KGNI_IOC_MAGIC, 0x08)
 #define KGNI_IOC_RES _IO(KGNI_IOC_MAGIC, 0x09)
+#define KGNI_IOC_CE_ALLOC _IO(KGNI_IOC_MAGIC, 0x10)
+#define KGNI_IOC_CE_CONFIG _IO(KGNI_IOC_MAGIC, 0x11)
+#define KGNI_IOC_CE_FREE _IO(KGNI_IOC_MAGIC, 0x12)
 
 #endif /* KGNI_ABI_H */

@@ -50,6 +50,14 @@ bool enabled(const CeSlot &ce)
 	return ce.ctl.load(std::memory_order_acquire) & ARIES_CE_CTL_ENABLE_MASK;
 }
 
+/* GNI_DLVMODE_* of CE_CTL.ROUTE. */
+uint16_t route_of(uint64_t ctl)
+{
+	constexpr uint16_t ROUTES[] = {0x00, 0x08, 0x10, 0x03};
+
+	return ROUTES[field(ctl, ARIES_CE_CTL_ROUTE_MASK)];
+}
+
 /* Modelled way of one packet between engines and endpoints; 0: there is none. */
 uint64_t travel(Core &core, uint32_t from, uint32_t to, uint16_t dlvr_mode, uint64_t hash, uint64_t depart)
 {
@@ -149,6 +157,7 @@ void Ce::complete(CePlace at, CeSlot &ce, Step &step) noexcept
 	sum.operand[0] = all.operand[0];
 	sum.operand[1] = all.operand[1];
 	sum.fpe = all.fpe;
+	sum.dlvr_mode = route_of(ctl);
 	sum.level++;
 	step.kind = Step::UP;
 	step.at = at;
@@ -272,7 +281,7 @@ bool Ce::next_delivery(CePlace at, uint64_t sequence, Delivery &delivery) noexce
 	const uint32_t index = uint32_t(std::countr_zero(owed));
 
 	ce.delivering.store(index + 1);
-	delivery = {ce.child[index].load(), index, ce.given[index], ce.outcome};
+	delivery = {ce.child[index].load(), index, route_of(ce.ctl.load()), ce.given[index], ce.outcome};
 	ce.owed.store(owed & ~bit(index));
 	return true;
 }
@@ -282,7 +291,7 @@ void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 	const CePlace at = child_of(delivery.child);
 	CeSlot &ce = slot(at);
 	CeOutcome outcome = delivery.outcome;
-	const uint64_t arrive = travel(core_, from.node, at.node, delivery.given.dlvr_mode, at.engine, outcome.at_ns);
+	const uint64_t arrive = travel(core_, from.node, at.node, delivery.dlvr_mode, at.engine, outcome.at_ns);
 	const CeLock lock(ce, core_.members);
 
 	if (!lock.held() || !enabled(ce) || !ce.sent.load() || !names(ce.parent.load(), from, delivery.index))
@@ -300,8 +309,7 @@ void Ce::deliver(CePlace from, const Delivery &delivery) noexcept
 	const uint32_t node = child_of(delivery.child).node;
 	CeOutcome outcome = delivery.outcome;
 	const uint64_t now = now_ns();
-	const uint64_t arrive =
-		travel(core_, from.node, node, delivery.given.dlvr_mode, delivery.given.mdh, outcome.at_ns);
+	const uint64_t arrive = travel(core_, from.node, node, delivery.dlvr_mode, delivery.given.mdh, outcome.at_ns);
 
 	if (target_state(core_, node, now) != ARIES_ST_OK)
 		return;

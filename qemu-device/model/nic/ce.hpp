@@ -89,6 +89,7 @@ private:
 	struct Delivery {
 		uint64_t child; /* CE_CHILD */
 		uint32_t index;
+		uint16_t dlvr_mode; /* of the packet that carries it */
 		CeContribution given;
 		CeOutcome outcome;
 	};

@@ -392,6 +392,8 @@ void Fma::source_events(FmaWork &work, uint8_t status) noexcept
 void Fma::finish(FmaWork &work, uint8_t status) noexcept
 {
 	if (status != ARIES_ST_OK) [[unlikely]] {
+		if (status == ARIES_ST_CE_BUSY) /* not a failure: the same doorbell is to be rung again */
+			return;
 		work.fmad.last.store(status, std::memory_order_relaxed);
 		report_failure(core_, work.fmad.counters, status, work.rights.ptag(), work.index, work.op,
 			       work.access(work.bytes, false));

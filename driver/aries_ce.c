@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Collective engines: a process owns them, the kernel alone writes their place in a tree.
+ *
+ * Whatever the process names is checked here: its queue, its engine, nodes through the translation
+ * of its attachment. Who may contribute the NIC checks by the domain and the node of each packet.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "aries.h"
+#include "aries_trace.h"
+
+static_assert(KGNI_CE_CHILDREN == ARIES_CE_CHILDREN);
+
+#define ARIES_CE_FLAGS (KGNI_CE_PARENT | KGNI_CE_CQ_ONERR)
+
+/**
+ * struct aries_ce_tree - register values of one engine
+ * @ctl: CE_CTL
+ * @parent: CE_PARENT
+ * @child: CE_CHILD
+ */
+struct aries_ce_tree {
+	u64 ctl;
+	u64 parent;
+	u64 child[ARIES_CE_CHILDREN];
+};
+
+/* Node address of the process to physical one, as the NIC does it for its FMA descriptor. */
+static int aries_ce_node(struct aries_ctx *ctx, u32 pe, u64 *node)
+	__must_hold(&ctx->lock)
+{
+	struct aries_dev *ad = ctx->ad;
+	u64 ctl = aries_rd64(ad, ARIES_FMAD_CTL_N(ctx->fmad));
+
+	lockdep_assert_held(&ctx->lock);
+	*node = pe;
+	if (ctl & ARIES_FMAD_CTL_NTT_MASK) {
+		u64 index = FIELD_GET(ARIES_FMAD_CTL_NTT_BASE_MASK, ctl) + pe;
+		u32 entry;
+
+		if (pe >= FIELD_GET(ARIES_FMAD_CTL_NTT_SIZE_MASK, ctl) ||
+		    index >= ARIES_NTT_ENTRIES)
+			return -ENXIO;
+		entry = aries_rd32(ad, ARIES_NTT_ENTRY_N(index));
+		if (!(entry & ARIES_NTT_ENTRY_VALID_MASK))
+			return -ENXIO;
+		*node = FIELD_GET(ARIES_NTT_ENTRY_PE_MASK, entry);
+	}
+	return *node < ad->nodes ? 0 : -ENXIO;
+}
+
+static int aries_ce_child(struct aries_ctx *ctx, const struct kgni_ce_child *child, u64 *word)
+	__must_hold(&ctx->lock)
+{
+	u64 node;
+	int rc;
+
+	if (child->kind == KGNI_CE_ENGINE) {
+		if (child->ce >= ARIES_CE_CHANNELS || child->inst_id)
+			return -EINVAL;
+	} else if (child->kind != KGNI_CE_ENDPOINT || child->ce) {
+		return -EINVAL;
+	}
+	rc = aries_ce_node(ctx, child->pe, &node);
+	if (rc)
+		return rc;
+	*word = FIELD_PREP(ARIES_CE_CHILD_PE_MASK, node) |
+		FIELD_PREP(ARIES_CE_CHILD_CE_MASK, (u64)child->ce) |
+		FIELD_PREP(ARIES_CE_CHILD_KIND_MASK, (u64)child->kind);
+	return 0;
+}
+
+static int aries_ce_parent(struct aries_ctx *ctx, const struct kgni_ce_config *arg, u64 *word)
+	__must_hold(&ctx->lock)
+{
+	u64 node;
+	int rc;
+
+	*word = 0;
+	if (!(arg->flags & KGNI_CE_PARENT))
+		return arg->parent_pe || arg->parent_ce || arg->parent_index ? -EINVAL : 0;
+	if (arg->parent_ce >= ARIES_CE_CHANNELS || arg->parent_index >= ARIES_CE_CHILDREN)
+		return -EINVAL;
+	rc = aries_ce_node(ctx, arg->parent_pe, &node);
+	if (rc)
+		return rc;
+	*word = FIELD_PREP(ARIES_CE_PARENT_PE_MASK, node) |
+		FIELD_PREP(ARIES_CE_PARENT_CE_MASK, (u64)arg->parent_ce) |
+		FIELD_PREP(ARIES_CE_PARENT_INDEX_MASK, (u64)arg->parent_index) |
+		FIELD_PREP(ARIES_CE_PARENT_VALID_MASK, 1ull);
+	return 0;
+}
+
+static int aries_ce_tree(struct aries_ctx *ctx, const struct kgni_ce_config *arg,
+			 const struct kgni_ce_child *children, struct aries_ce_tree *tree)
+	__must_hold(&ctx->lock)
+{
+	unsigned int i;
+	int rc = aries_ce_parent(ctx, arg, &tree->parent);
+
+	for (i = 0; i < arg->count && !rc; i++)
+		rc = aries_ce_child(ctx, &children[i], &tree->child[i]);
+	tree->ctl = FIELD_PREP(ARIES_CE_CTL_ENABLE_MASK, 1ull) |
+		    FIELD_PREP(ARIES_CE_CTL_CQ_ONERR_MASK,
+			       arg->flags & KGNI_CE_CQ_ONERR ? 1ull : 0ull) |
+		    FIELD_PREP(ARIES_CE_CTL_ROUND_MASK, (u64)arg->round) |
+		    FIELD_PREP(ARIES_CE_CTL_ROUTE_MASK, (u64)arg->route) |
+		    FIELD_PREP(ARIES_CE_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
+		    FIELD_PREP(ARIES_CE_CTL_OWNER_MASK, (u64)ctx->owner) |
+		    FIELD_PREP(ARIES_CE_CTL_CHILDREN_MASK, (u64)arg->count);
+	return rc;
+}
+
+/* Nothing of the engine's last life is left: neither in the NIC nor a reference to its queue. */
+static void aries_ce_stop(struct aries_ctx *ctx, unsigned int nr)
+	__must_hold(&ctx->lock)
+{
+	struct aries_dev *ad = ctx->ad;
+	unsigned int i;
+
+	lockdep_assert_held(&ctx->lock);
+	aries_wr64(ad, ARIES_CE_CTL_N(nr), 0);
+	aries_rd64(ad, ARIES_CE_CTL_N(nr)); /* what was pending has ended when this returns */
+	aries_wr64(ad, ARIES_CE_PARENT_N(nr), 0);
+	for (i = 0; i < ARIES_CE_CHILDREN; i++)
+		aries_wr64(ad, ARIES_CE_CHILD_N(nr * ARIES_CE_CHILDREN + i), 0);
+	if (ctx->ce_cq[nr])
+		ctx->ce_cq[nr]->ce_refs--;
+	ctx->ce_cq[nr] = NULL;
+	trace_aries_ce(ad->id, ctx->owner, nr, 0, 0);
+}
+
+static int aries_ce_start(struct aries_ctx *ctx, unsigned int nr, unsigned int count,
+			  const struct aries_ce_tree *tree)
+	__must_hold(&ctx->lock)
+{
+	struct aries_dev *ad = ctx->ad;
+	unsigned int i;
+	u64 ctl;
+
+	aries_wr64(ad, ARIES_CE_PARENT_N(nr), tree->parent);
+	for (i = 0; i < count; i++)
+		aries_wr64(ad, ARIES_CE_CHILD_N(nr * ARIES_CE_CHILDREN + i), tree->child[i]);
+	aries_wr64(ad, ARIES_CE_CTL_N(nr), tree->ctl);
+	ctl = aries_rd64(ad, ARIES_CE_CTL_N(nr));
+	if (ctl == ~0ull && !aries_hw_alive(ad))
+		return -ENODEV;
+	if (!(ctl & ARIES_CE_CTL_ENABLE_MASK))
+		return -EIO;
+	trace_aries_ce(ad->id, ctx->owner, nr, count, tree->parent);
+	return 0;
+}
+
+static bool aries_ce_owned(struct aries_ctx *ctx, u32 nr)
+	__must_hold(&ctx->lock)
+{
+	lockdep_assert_held(&ctx->lock);
+	return nr < ARIES_CE_CHANNELS && test_bit(nr, &ctx->ces);
+}
+
+static int aries_ce_apply(struct aries_ctx *ctx, const struct kgni_ce_config *arg,
+			  struct aries_ce_tree *tree)
+	__must_hold(&ctx->lock)
+{
+	struct aries_cq *cq = NULL;
+	int rc;
+
+	if (arg->cq != KGNI_NO_CQ) {
+		cq = aries_cq_find(ctx, arg->cq);
+		if (!cq)
+			return -ENOENT;
+		tree->ctl |= FIELD_PREP(ARIES_CE_CTL_CQ_VALID_MASK, 1ull) |
+			     FIELD_PREP(ARIES_CE_CTL_CQ_MASK, (u64)cq->nr);
+	}
+	aries_ce_stop(ctx, arg->ce);
+	rc = aries_ce_start(ctx, arg->ce, arg->count, tree);
+	if (rc) {
+		aries_ce_stop(ctx, arg->ce);
+		return rc;
+	}
+	ctx->ce_cq[arg->ce] = cq;
+	if (cq)
+		cq->ce_refs++;
+	return 0;
+}
+
+/** aries_ce_config() - KGNI_IOC_CE_CONFIG. Context: sleeps. */
+int aries_ce_config(struct aries_ctx *ctx, struct kgni_ce_config *arg)
+{
+	struct aries_ce_tree tree = {};
+	struct kgni_ce_child *children;
+	int rc;
+
+	if (arg->flags & ~ARIES_CE_FLAGS || !arg->count || arg->count > ARIES_CE_CHILDREN ||
+	    arg->round > 3 || arg->route > 3 || arg->reserved)
+		return -EINVAL;
+	children = memdup_user(u64_to_user_ptr(arg->children), arg->count * sizeof(*children));
+	if (IS_ERR(children))
+		return PTR_ERR(children);
+	rc = aries_ctx_enter(ctx, true);
+	if (rc)
+		goto out;
+	rc = aries_ce_owned(ctx, arg->ce) ? aries_ce_tree(ctx, arg, children, &tree) : -ENOENT;
+	if (!rc)
+		rc = aries_ce_apply(ctx, arg, &tree);
+	aries_ctx_exit(ctx);
+out:
+	kfree(children);
+	return rc;
+}
+
+static int aries_ce_take(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	struct aries_dev *ad = ctx->ad;
+	int rc, nr;
+
+	lockdep_assert_held(&ctx->lock);
+	if (!FIELD_GET(ARIES_ID_CAPS_CE_MASK, ad->caps))
+		return -EOPNOTSUPP;
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_CE);
+	if (rc)
+		return rc;
+	nr = aries_pool_get(&ad->ces, ctx->owner);
+	if (nr < 0)
+		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CE);
+	else
+		__set_bit(nr, &ctx->ces);
+	return nr;
+}
+
+/** aries_ce_alloc() - KGNI_IOC_CE_ALLOC. Context: sleeps. */
+int aries_ce_alloc(struct aries_ctx *ctx, struct kgni_ce_alloc *arg)
+{
+	int rc = aries_ctx_enter(ctx, true);
+
+	if (rc)
+		return rc;
+	rc = aries_ce_take(ctx);
+	if (rc >= 0) {
+		arg->ce = rc;
+		rc = 0;
+	}
+	aries_ctx_exit(ctx);
+	return rc;
+}
+
+static void aries_ce_del(struct aries_ctx *ctx, unsigned int nr)
+	__must_hold(&ctx->lock)
+{
+	aries_ce_stop(ctx, nr);
+	__clear_bit(nr, &ctx->ces);
+	aries_pool_put(&ctx->ad->ces, nr, ctx->owner);
+	aries_domain_uncharge(ctx->ad, ctx->dom, ARIES_RES_CE);
+}
+
+/** aries_ce_free() - KGNI_IOC_CE_FREE. Context: sleeps. */
+int aries_ce_free(struct aries_ctx *ctx, struct kgni_ce_free *arg)
+{
+	int rc = aries_ctx_enter(ctx, true);
+
+	if (rc)
+		return rc;
+	if (aries_ce_owned(ctx, arg->ce))
+		aries_ce_del(ctx, arg->ce);
+	else
+		rc = -ENOENT;
+	aries_ctx_exit(ctx);
+	return rc;
+}
+
+/** aries_ce_teardown() - stop all engines of an attachment. Context: sleeps; ctx->lock held. */
+void aries_ce_teardown(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	unsigned long nr;
+
+	for_each_set_bit(nr, &ctx->ces, ARIES_CE_CHANNELS)
+		aries_ce_del(ctx, nr);
+}

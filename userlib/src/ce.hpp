@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Collectives. A child of a tree has one contribution pending in the NIC; what
+ * is posted meanwhile waits here, in order, until the NIC takes it. Result
+ * blocks say so in their control word, which CeCheckResult() polls.
+ */
+#ifndef UGNI_CE_HPP
+#define UGNI_CE_HPP
+
+#include "aries_hw.h"
+#include "objects.hpp"
+
+namespace ugni
+{
+
+/** A collective that waits; all that its doorbell needs. */
+struct CeWaiting {
+	CeWaiting *next;
+	gni_post_descriptor_t *descriptor; /* nullptr if it reports no event */
+	gni_ce_result_t *result;
+	aries_fma_desc area;
+	uint32_t id; /* transaction, 0 if it reports no event */
+	uint16_t events;
+	uint16_t command;
+};
+
+/** Those of one endpoint. */
+struct CeQueue {
+	CeQueue *next; /* in gni_nic::collectives */
+	gni_ep *ep;
+	CeWaiting *first;
+	CeWaiting *last;
+	uint32_t count;
+	uint32_t pause; /* calls until the next try */
+	uint32_t backoff;
+};
+
+/** Most that one endpoint may have waiting. */
+constexpr uint32_t kCeWaitingMost = 1024;
+/* Control word of a result block whose collective waits; the rest names the NIC handle. */
+constexpr uint64_t kCeQueued = 2;
+constexpr uint64_t kCeNicMask = ~uint64_t{alignof(gni_nic) - 1};
+
+static_assert(!(kCeQueued & ARIES_CER_DONE) && kCeQueued < alignof(gni_nic));
+static_assert(sizeof(gni_ce_result_t) == sizeof(aries_ce_result));
+
+/* The 26 commands: bit n is command n. There is no product. */
+constexpr uint64_t kCeCommands = 0x3fULL | 0x3fULL << 0x10 | 0x3fULL << 0x18 | 0xfULL << 0x30 | 0xfULL << 0x38;
+
+constexpr bool ce_known(uint32_t command)
+{
+	return command < 64 && (kCeCommands >> command & 1);
+}
+
+constexpr bool ce_floating(uint32_t command)
+{
+	return (command & 0x18) == 0x18;
+}
+
+/** The second operand is the index of the first. */
+constexpr bool ce_indexed(uint32_t command)
+{
+	return (command & 0x10) && (command & 7) < 4;
+}
+
+inline uint64_t ce_control(const gni_ce_result_t *result)
+{
+	/* Pairs with the NIC's store, which comes after the results. */
+	return __atomic_load_n(&result->control, __ATOMIC_ACQUIRE);
+}
+
+inline void ce_set_control(gni_ce_result_t *result, uint64_t control)
+{
+	__atomic_store_n(&result->control, control, __ATOMIC_RELEASE);
+}
+
+} // namespace ugni
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Result blocks of collectives. */
+#include "ce.hpp"
+
+using namespace ugni;
+
+gni_return_t GNI_CeCheckResult(gni_ce_result_t *result, uint32_t length)
+{
+	(void)length;
+	if (!result)
+		return GNI_RC_INVALID_PARAM;
+	const uint64_t control = ce_control(result);
+	if (control & ARIES_CER_DONE)
+		return control & (ARIES_CER_STATUS_MASK | ARIES_CER_FPE_MASK) ? GNI_RC_TRANSACTION_ERROR
+									      : GNI_RC_SUCCESS;
+	if (control & kCeQueued) {
+		auto *nic = reinterpret_cast<gni_nic *>(control & kCeNicMask); // NOLINT(performance-no-int-to-ptr)
+
+		if (nics.valid(nic))
+			ce_advance(nic);
+	}
+	return GNI_RC_NOT_DONE;
+}
+
+uint64_t gni_ce_res_get_status(gni_ce_result_t *result)
+{
+	return (ce_control(result) & ARIES_CER_STATUS_MASK) >> ARIES_CER_STATUS_SHIFT;
+}
+
+uint64_t gni_ce_res_status_ok(gni_ce_result_t *result)
+{
+	return (ce_control(result) & (ARIES_CER_DONE | ARIES_CER_STATUS_MASK)) == ARIES_CER_DONE;
+}
+
+uint64_t gni_ce_res_get_fpe(gni_ce_result_t *result)
+{
+	return (ce_control(result) & ARIES_CER_FPE_MASK) >> ARIES_CER_FPE_SHIFT;
+}
+
+uint64_t gni_ce_res_get_red_id(gni_ce_result_t *result)
+{
+	return ce_control(result) >> ARIES_CER_RED_ID_SHIFT;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Contributions to collectives, and those that wait for their turn. */
+#include "aries_regs.h"
+#include "ce.hpp"
+#include "debug.hpp"
+#include "post.hpp"
+
+#include <cstdlib>
+
+namespace ugni
+{
+
+namespace
+{
+
+constexpr uint32_t kKnownModes = GNI_CEMODE_TWO_OP | GNI_CEMODE_FPE_OP_INVAL | GNI_CEMODE_FPE_OFLOW |
+				 GNI_CEMODE_FPE_UFLOW | GNI_CEMODE_FPE_PRECISION;
+/* A queue that the NIC keeps refusing is tried once in so many calls. */
+constexpr uint32_t kBackoffMost = 64;
+
+static_assert(GNI_CEMODE_TWO_OP == ARIES_CEMODE_TWO_OP && (kKnownModes & ~GNI_CEMODE_TWO_OP) == ARIES_CEMODE_FPE_MASK);
+static_assert(GNI_CE_FPE_OP_INVAL == ARIES_CE_FPE_INVALID && GNI_CE_FPE_PRECISION == ARIES_CE_FPE_INEXACT);
+
+gni_return_t check(const gni_ep *ep, const gni_post_descriptor_t *d)
+{
+	if (ep->ce_kind != GNI_CE_CHILD_PE || ep->ce_engine >= ARIES_CE_CHANNELS)
+		return GNI_RC_INVALID_PARAM;
+	if (!ce_known(d->ce_cmd)) {
+		debug("GNI_PostFma: no collective 0x%02x", static_cast<unsigned>(d->ce_cmd));
+		return GNI_RC_INVALID_PARAM;
+	}
+	if (d->ce_mode & ~kKnownModes || d->ce_red_id > UINT32_MAX || (d->cq_mode & GNI_CQMODE_REMOTE_EVENT))
+		return GNI_RC_INVALID_PARAM;
+	if ((d->ce_mode & GNI_CEMODE_TWO_OP) && ce_indexed(d->ce_cmd))
+		return GNI_RC_INVALID_PARAM;
+	if ((d->ce_mode & ARIES_CEMODE_FPE_MASK) && !ce_floating(d->ce_cmd))
+		return GNI_RC_INVALID_PARAM;
+	if (!d->local_addr || mem_none(d->local_mem_hndl))
+		return GNI_RC_INVALID_PARAM;
+	return d->local_addr % 8 ? GNI_RC_ALIGNMENT_ERROR : GNI_RC_SUCCESS;
+}
+
+CeWaiting prepare(const gni_ep *ep, gni_post_descriptor_t *d, const Ticket &ticket)
+{
+	CeWaiting w = {};
+
+	w.descriptor = ticket.id ? d : nullptr;
+	w.result = reinterpret_cast<gni_ce_result_t *>(d->local_addr); // NOLINT(performance-no-int-to-ptr)
+	w.id = ticket.id;
+	w.events = d->cq_mode;
+	w.command = static_cast<uint16_t>(d->ce_cmd);
+	w.area.pe = ep->remote_address;
+	w.area.dlvr_mode = d->dlvr_mode;
+	w.area.offset = ep->ce_index | static_cast<uint64_t>(ep->ce_engine) << ARIES_CE_ENGINE_SHIFT |
+			static_cast<uint64_t>(d->ce_mode) << ARIES_CE_MODE_SHIFT;
+	w.area.local_mdh = mem_mdh(d->local_mem_hndl);
+	w.area.cq = ep->cq ? static_cast<uint16_t>(ep->cq->number) : 0;
+	w.area.local_offset = d->local_addr & kOffsetMask;
+	w.area.local_event = ep->events[0];
+	w.area.remote_event = ep->events[1];
+	w.area.operand[0] = d->first_operand;
+	w.area.operand[1] = d->second_operand;
+	w.area.sync_value = d->ce_red_id;
+	return w;
+}
+
+/* Return: ARIES_ST_*; CE_BUSY leaves everything as it was. */
+uint32_t ring(gni_nic *nic, const CeWaiting &w)
+{
+	*fma_area(nic) = w.area;
+	fma_ring(nic, w.id, 0, ARIES_FMA_CE, w.events, w.command);
+	return fma_last_status(nic);
+}
+
+/* What the NIC refused gets no result from it. The block is not ours to touch if the refusal is about it. */
+void refuse(const CeWaiting &w, uint32_t status)
+{
+	if (!(status & ARIES_ST_LOCAL))
+		ce_set_control(w.result, ARIES_CER_DONE | static_cast<uint64_t>(status) << ARIES_CER_STATUS_SHIFT |
+						 w.area.sync_value << ARIES_CER_RED_ID_SHIFT);
+}
+
+CeQueue *queue_of(gni_ep *ep)
+{
+	if (ep->ce)
+		return ep->ce;
+	auto *q = static_cast<CeQueue *>(calloc(1, sizeof(CeQueue)));
+	if (!q)
+		return nullptr;
+	q->ep = ep;
+	q->next = ep->nic->collectives;
+	ep->nic->collectives = q;
+	ep->ce = q;
+	return q;
+}
+
+void drop_queue(CeQueue *q)
+{
+	CeQueue **at = &q->ep->nic->collectives;
+
+	while (*at != q)
+		at = &(*at)->next;
+	*at = q->next;
+	q->ep->ce = nullptr;
+	free(q);
+}
+
+CeWaiting *pop(CeQueue *q)
+{
+	CeWaiting *w = q->first;
+
+	q->first = w->next;
+	q->count--;
+	return w;
+}
+
+bool enqueue(gni_ep *ep, const CeWaiting &what)
+{
+	if (ep->ce && ep->ce->count == kCeWaitingMost)
+		return false;
+	auto *w = static_cast<CeWaiting *>(malloc(sizeof(CeWaiting)));
+	CeQueue *q = w ? queue_of(ep) : nullptr;
+	if (!q) {
+		free(w);
+		return false;
+	}
+	*w = what;
+	if (q->first)
+		q->last->next = w;
+	else
+		q->first = w;
+	q->last = w;
+	q->count++;
+	ce_set_control(w->result, reinterpret_cast<uintptr_t>(ep->nic) | kCeQueued);
+	return true;
+}
+
+/* Undoes post_begin(). */
+void cancel(gni_ep *ep, const gni_post_descriptor_t *d, const Ticket &ticket)
+{
+	if (!ticket.id)
+		return;
+	ticket.cq->room += (d->cq_mode & kEventModes) == kEventModes ? 2 : 1;
+	request_end(ep->nic, ep->nic->requests[static_cast<uint16_t>(ticket.id)], ticket.id);
+}
+
+/* Posts what the NIC takes. */
+void advance(CeQueue *q)
+{
+	if (q->pause) {
+		q->pause--;
+		return;
+	}
+	while (q->first) {
+		const uint32_t status = ring(q->ep->nic, *q->first);
+
+		if (status == ARIES_ST_CE_BUSY) {
+			q->backoff = q->backoff < kBackoffMost ? 2 * q->backoff + 1 : kBackoffMost;
+			q->pause = q->backoff;
+			return;
+		}
+		CeWaiting *w = pop(q);
+		if (status != ARIES_ST_OK)
+			refuse(*w, status);
+		free(w);
+		q->backoff = 0;
+	}
+	drop_queue(q);
+}
+
+} // namespace
+
+void ce_advance(gni_nic *nic)
+{
+	for (CeQueue *q = nic->collectives, *next; q; q = next) {
+		next = q->next;
+		advance(q);
+	}
+}
+
+void ce_leave(gni_ep *ep)
+{
+	CeQueue *q = ep->ce;
+
+	ep->ce_kind = GNI_CE_CHILD_UNUSED;
+	if (!q)
+		return;
+	while (q->first) {
+		CeWaiting *w = pop(q);
+		refuse(*w, ARIES_ST_FLUSHED);
+		if (w->descriptor && ep->references > 1) {
+			const Ticket ticket = {ep->cq, w->id};
+			*fma_area(ep->nic) = w->area;
+			fma_fail(ep, w->descriptor, ticket, ARIES_ST_FLUSHED);
+		}
+		free(w);
+	}
+	drop_queue(q);
+}
+
+gni_return_t fma_collective(gni_ep *ep, gni_post_descriptor_t *d)
+{
+	gni_return_t rc = check(ep, d);
+
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	Ticket ticket;
+	rc = post_begin(ep, ep->cq, d, &ticket);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	const CeWaiting w = prepare(ep, d, ticket);
+	if (ep->ce)
+		ce_advance(ep->nic);
+	uint32_t status = ARIES_ST_CE_BUSY;
+	if (!ep->ce) {
+		ce_set_control(w.result, 0);
+		status = ring(ep->nic, w);
+	}
+	if (status == ARIES_ST_CE_BUSY) {
+		if (enqueue(ep, w))
+			return GNI_RC_SUCCESS;
+		cancel(ep, d, ticket);
+		return GNI_RC_ERROR_RESOURCE;
+	}
+	if (status != ARIES_ST_OK) {
+		refuse(w, status);
+		if (!ticket.id)
+			d->status = GNI_RC_TRANSACTION_ERROR;
+	}
+	return GNI_RC_SUCCESS;
+}
+
+} // namespace ugni
