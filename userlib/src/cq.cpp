@@ -2,6 +2,7 @@
 /* Completion queues: creation, and reading without waiting. */
 #include "cq.hpp"
 #include "debug.hpp"
+#include "post.hpp"
 #include "smsg_event.hpp"
 
 using namespace ugni;
@@ -31,7 +32,7 @@ void cq_close(gni_cq *cq)
 	if (!cq->retired)
 		queues.retire(cq);
 	cq->nic->queues.remove(cq);
-	sys::unmap(cq->header, cq->mapped);
+	sys::unmap(cq_header(cq), cq->mapped);
 	queues.recycle(cq);
 }
 
@@ -89,7 +90,6 @@ gni_return_t map_queue(gni_cq *cq, const kgni_cq_create &arg)
 	if (!p)
 		return GNI_RC_ERROR_NOMEM;
 	cq->mapped = arg.mmap_size;
-	cq->header = static_cast<aries_cq_header *>(p);
 	cq->slots = reinterpret_cast<uint64_t *>(static_cast<char *>(p) + ARIES_CQ_HEADER_BYTES);
 	cq->mask = arg.entries - 1;
 	cq->room = arg.entries - 1;
@@ -162,7 +162,10 @@ gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl)
 
 gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 {
-	if (!queues.valid(cq_hndl) || !event_data)
+	if (!queues.reachable(cq_hndl, !event_data)) [[unlikely]]
+		return GNI_RC_INVALID_PARAM;
+	const uint64_t word = first_word(cq_hndl); /* magic and attention */
+	if (static_cast<uint32_t>(word) != gni_cq::kMagic) [[unlikely]]
 		return GNI_RC_INVALID_PARAM;
 	gni_cq_entry_t entry = cq_take(cq_hndl);
 	if (!entry) {
@@ -170,7 +173,10 @@ gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 			ce_advance(cq_hndl->nic);
 		return GNI_RC_NOT_DONE;
 	}
-	return cq_deliver(cq_hndl, entry, event_data);
+	if ((entry & kSpecialEntry) | word >> 32) [[unlikely]]
+		return cq_deliver_special(cq_hndl, entry, event_data);
+	*event_data = entry;
+	return GNI_RC_SUCCESS;
 }
 
 gni_return_t GNI_CqTestEvent(gni_cq_handle_t cq_hndl)
@@ -199,12 +205,18 @@ static_assert(GNI_CQ_EVENT_TYPE_POST == 0 && ARIES_INFO_LOCAL == GNI_CQMODE_LOCA
 		return GNI_RC_DESCRIPTOR_ERROR;
 	gni_post_descriptor_t *d = r.descriptor;
 	*out = d;
+	if (!(r.state & Request::kPartly)) {
+		d->status = GNI_RC_SUCCESS;
+		d->cq_mode_complete = 0;
+	}
 	d->cq_mode_complete |= static_cast<uint16_t>(event);
 	if (entry & ARIES_CQE_STATUS_MASK)
 		d->status = GNI_RC_TRANSACTION_ERROR;
 	cq->room++;
-	r.state &= ~(1U << event);
-	if (!r.pending())
+	r.state &= ~(1U << event | Request::kPartly);
+	if (r.pending())
+		r.state |= Request::kPartly;
+	else
 		request_end(cq->nic, r, id);
 	return entry & ARIES_CQE_STATUS_MASK ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
 }
@@ -224,7 +236,8 @@ gni_return_t GNI_GetCompleted(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data
 		return completed_any(cq_hndl, event_data, post_descr);
 	gni_post_descriptor_t *d = r.descriptor;
 	*post_descr = d;
-	d->cq_mode_complete |= static_cast<uint16_t>(event);
+	d->status = GNI_RC_SUCCESS;
+	d->cq_mode_complete = static_cast<uint16_t>(event);
 	cq_hndl->room++;
 	r.ep->references--;
 	r.state = 0;

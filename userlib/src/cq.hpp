@@ -9,6 +9,12 @@
 namespace ugni
 {
 
+/** The header page is in front of the slots. */
+inline aries_cq_header *cq_header(const gni_cq *cq)
+{
+	return reinterpret_cast<aries_cq_header *>(reinterpret_cast<char *>(cq->slots) - ARIES_CQ_HEADER_BYTES);
+}
+
 /** What cq_deliver() does when an entry needs a closer look. */
 gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out);
 
@@ -34,14 +40,17 @@ inline gni_cq_entry_t cq_take(gni_cq *cq)
 	read++;
 	cq->read.store(read, std::memory_order_relaxed);
 	/* The NIC may use the slot again once it sees this: the slot must read 0 by then. */
-	__atomic_store_n(&cq->header->consumed, read, __ATOMIC_RELEASE);
+	__atomic_store_n(&cq_header(cq)->consumed, read, __ATOMIC_RELEASE);
 	return entry;
 }
+
+/** What cq_take() leaves to be looked at: bits that a plain entry does not have. */
+constexpr uint64_t kSpecialEntry = ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK | ARIES_CQE_TYPE_MASK;
 
 /** Hands a taken entry to the caller; the code that goes with it. */
 inline gni_return_t cq_deliver(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out)
 {
-	if (cq->attention || (entry & (ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK | ARIES_CQE_TYPE_MASK))) [[unlikely]]
+	if (cq->attention || (entry & kSpecialEntry)) [[unlikely]]
 		return cq_deliver_special(cq, entry, out);
 	*out = entry;
 	return GNI_RC_SUCCESS;

@@ -28,14 +28,13 @@ struct alignas(64) gni_cq {
 	static constexpr size_t kSlots = size_t{1} << 14;
 
 	std::atomic<uint32_t> magic;
+	uint32_t attention; /* reasons to look closer at each entry: a handler, requests with a forced status */
 	uint32_t room; /* events that posts may still ask for: slots less the overrun mark's, less those outstanding */
+	uint32_t number; /* the NIC's */
 	uint64_t *slots;
-	aries_cq_header *header;
 	std::atomic<uint64_t> read; /* entries taken out; any thread may read it */
 	uint64_t mask;
 	gni_nic *nic;
-	uint32_t attention; /* reasons to look closer at each entry: a handler, requests with a forced status */
-	uint32_t number;    /* the NIC's */
 	void (*handler)(gni_cq_entry_t *, void *);
 	void *context;
 	size_t mapped;
@@ -138,6 +137,16 @@ extern Slab<gni_cq> queues;
 extern Slab<gni_ce> channels;
 /** Stands in where there is no queue: it never has room. */
 extern gni_cq no_queue;
+
+/** The magic word of an object, and the 32 bits behind it. */
+template <typename T> inline uint64_t first_word(const T *object)
+{
+	uint64_t word;
+
+	static_assert(std::endian::native == std::endian::little);
+	__builtin_memcpy(&word, static_cast<const void *>(object), sizeof(word));
+	return word;
+}
 
 /* Take things down without asking whether they are in use; the caller has. */
 void nic_close(gni_nic *nic);

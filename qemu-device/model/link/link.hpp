@@ -73,6 +73,18 @@ inline uint64_t book(TileState &tile, uint64_t at, uint64_t length) noexcept
 	return start;
 }
 
+/** Whether a tile has nothing to do from @p at on. */
+inline bool free_at(const TileState &tile, uint64_t at) noexcept
+{
+	return tile.busy.load(std::memory_order_relaxed) <= at;
+}
+
+/** Book a tile that free_at() @p at for a short train. */
+inline void take_free(TileState &tile, uint64_t at, uint64_t length) noexcept
+{
+	tile.busy.store(at + std::min(length, BOOKING_LIMIT / 2), std::memory_order_relaxed);
+}
+
 /**
  * As book(), for a short train: a tile that is free is taken with a load and a store instead of a locked instruction
  * (each costs as much as a third of all other modelling of a packet). Of two threads that find one tile free within
@@ -81,11 +93,9 @@ inline uint64_t book(TileState &tile, uint64_t at, uint64_t length) noexcept
  */
 inline uint64_t book_short(TileState &tile, uint64_t at, uint64_t length) noexcept
 {
-	const uint64_t busy = tile.busy.load(std::memory_order_relaxed);
-
-	if (busy > at)
+	if (!free_at(tile, at))
 		return book(tile, at, length);
-	tile.busy.store(at + std::min(length, BOOKING_LIMIT / 2), std::memory_order_relaxed);
+	take_free(tile, at, length);
 	return at;
 }
 

@@ -170,10 +170,16 @@ bool Network::choose(const Train &train, Path &path, bool &nonminimal) noexcept
 	return choose_detour(train, path, nonminimal);
 }
 
+/* Link id of the first of the processor tiles of @node: FIRST_INJECT towards the router, FIRST_PROCESSOR back. */
+inline uint32_t Network::quad_tile(uint32_t node, uint32_t first) noexcept
+{
+	return link_id(node / NICS_PER_ROUTER, first + node % NICS_PER_ROUTER / 2 * NIC_TILES);
+}
+
 /* Packets stay on the tile of the last ones until it is booked and another is less so (T05). */
 TileState &Network::pick_inject(const Train &train, Transit &transit) noexcept
 {
-	const uint32_t first = link_id(train.from, FIRST_INJECT + (train.src % NICS_PER_ROUTER) / 2 * NIC_TILES);
+	const uint32_t first = quad_tile(train.src, FIRST_INJECT);
 
 	if (!train.adaptive())
 		return tile(first + train.random % NIC_TILES);
@@ -201,7 +207,7 @@ TileState &Network::pick_inject(const Train &train, Transit &transit) noexcept
 
 TileState &Network::pick_eject(const Train &train) noexcept
 {
-	const uint32_t first = link_id(train.to, FIRST_PROCESSOR + (train.dst % NICS_PER_ROUTER) / 2 * NIC_TILES);
+	const uint32_t first = quad_tile(train.dst, FIRST_PROCESSOR);
 	uint32_t best = train.random / NIC_TILES % NIC_TILES;
 
 	if (!train.adaptive())
@@ -252,6 +258,38 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 	if (!transit.reachable)
 		transit.hops = path.hops;
 	transit.reachable = true;
+	return true;
+}
+
+bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
+		       uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
+{
+	constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
+
+	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
+		return false;
+	const uint32_t there = nics_[src].tile.load(std::memory_order_relaxed) % NIC_TILES;
+	/* A response is booked ahead of its time, which the requests of its NIC should not wait for. */
+	const uint32_t back = (nics_[dst].tile.load(std::memory_order_relaxed) + NIC_TILES / 2) % NIC_TILES;
+	TileState &request_in = tile(quad_tile(src, FIRST_INJECT) + there);
+	TileState &request_out = tile(quad_tile(dst, FIRST_PROCESSOR) + there);
+	TileState &response_in = tile(quad_tile(dst, FIRST_INJECT) + back);
+	TileState &response_out = tile(quad_tile(src, FIRST_PROCESSOR) + back);
+	const uint64_t request_ticks = flit_ticks(request_flits, LINK_FACTORS[2][0]);
+	const uint64_t response_ticks = flit_ticks(response_flits, LINK_FACTORS[2][0]);
+	const uint64_t at = ns_to_ticks(depart_ns);
+
+	out.arrive_ns = ticks_to_ns(at + 2 * CROSSING_TICKS + request_ticks);
+	const uint64_t turn = ns_to_ticks(out.arrive_ns + turn_ns);
+
+	if (!free_at(request_in, at) || !free_at(request_out, at + CROSSING_TICKS) || !free_at(response_in, turn) ||
+	    !free_at(response_out, turn + CROSSING_TICKS))
+		return false;
+	out.back_ns = ticks_to_ns(turn + 2 * CROSSING_TICKS + response_ticks);
+	take_free(request_in, at, request_ticks);
+	take_free(request_out, at + CROSSING_TICKS, request_ticks);
+	take_free(response_in, turn, response_ticks);
+	take_free(response_out, turn + CROSSING_TICKS, response_ticks);
 	return true;
 }
 

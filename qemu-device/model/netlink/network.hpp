@@ -73,6 +73,22 @@ public:
 	Transit carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint32_t packets,
 		      uint16_t dlvr_mode, uint64_t hash, uint64_t depart_ns) noexcept;
 
+	/** When a request is at its target, and when its response is back. */
+	struct Exchange {
+		uint64_t arrive_ns;
+		uint64_t back_ns;
+	};
+
+	/**
+	 * carry() of a short request and of its response at once, for the commonest case: adaptive routing between
+	 * neighbours, all four tiles of the way free.
+	 *
+	 * @param turn_ns time from the arrival of the request to the departure of the response
+	 * @return false if this is another case: nothing is booked, carry() both
+	 */
+	bool exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
+		      uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
+
 	/** Cut a NIC off from Netlink, or connect it again. Unknown nodes are ignored. */
 	void set_nic_link(uint32_t node, bool up) noexcept;
 	bool nic_link(uint32_t node) const noexcept
@@ -104,6 +120,7 @@ private:
 	struct Train;
 
 	bool book_train(const Train &train, Transit &transit) noexcept;
+	static uint32_t quad_tile(uint32_t node, uint32_t first) noexcept;
 	TileState &pick_inject(const Train &train, Transit &transit) noexcept;
 	TileState &pick_eject(const Train &train) noexcept;
 	bool choose(const Train &train, Path &path, bool &nonminimal) noexcept;

@@ -86,6 +86,29 @@ public:
 		return ARIES_ST_OK;
 	}
 
+	/**
+	 * As runs(), for a range in one page and one piece of memory, which is what small operations have.
+	 * @host: nullptr if the range is another one, with ARIES_ST_OK
+	 */
+	uint8_t spot(uint64_t offset, uint64_t bytes, bool write, uint8_t *&host) noexcept
+	{
+		const unsigned int shift = mdd_.page_shift();
+		const uint64_t page_size = uint64_t(1) << shift;
+		const uint64_t at = mdd_.position(offset) + (mdd_.base & (page_size - 1));
+		const uint64_t in_page = at & (page_size - 1);
+		uint64_t pte;
+
+		host = nullptr;
+		if (bytes > page_size - in_page)
+			return ARIES_ST_OK;
+		if (!entry(at >> shift, pte))
+			return ARIES_ST_TRANSLATION;
+		if (write && !(pte & ARIES_PTE_WRITE))
+			return ARIES_ST_ACCESS;
+		host = ram_.span((pte & ARIES_PTE_ADDR_MASK) + in_page, bytes);
+		return ARIES_ST_OK;
+	}
+
 private:
 	/* An entry that is not valid is never taken from the cache: the owner may have filled it in since. */
 	bool entry(uint64_t page, uint64_t &pte) noexcept

@@ -266,16 +266,18 @@ uint8_t Fma::put(FmaWork &work) noexcept
 {
 	const Train train = {PacketKind::Put, work.desc.dlvr_mode, work.node, work.bytes, header_hash(work)};
 	const bool sure = core_.network.adjacent(core_.node, work.node) && !core_.faults.any();
-	uint8_t status = sure ? deliver(work) : uint8_t(ARIES_ST_OK);
-	const uint8_t sent = traffic_.request(train, work.now, work.fmad.counters, work.passage);
+	uint8_t status;
 
-	if (!sure) {
-		if (sent != ARIES_ST_OK)
-			return sent;
+	if (sure) [[likely]] {
 		status = deliver(work);
-	}
-	if (sent == ARIES_ST_OK)
+		traffic_.send(train, work.now, work.fmad.counters, work.passage);
+	} else {
+		status = traffic_.request(train, work.now, work.fmad.counters, work.passage);
+		if (status != ARIES_ST_OK)
+			return status;
+		status = deliver(work);
 		traffic_.respond(train, work.now, work.fmad.counters, work.passage);
+	}
 	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
 	work.fmad.counters.add(ARIES_CNT_FMA_PUTS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES +
 							   (work.op == ARIES_FMA_PUT_SYNC));
@@ -285,12 +287,33 @@ uint8_t Fma::put(FmaWork &work) noexcept
 /* A put at its target. */
 uint8_t Fma::deliver(FmaWork &work) noexcept
 {
-	const bool sync = work.op == ARIES_FMA_PUT_SYNC;
 	Visit target(core_, work.node);
-	FmaRuns data, flag;
+	uint8_t *place = nullptr;
 	uint8_t status = target.admit(work.access(work.bytes, true));
 
-	if (status == ARIES_ST_OK && sync) {
+	if (status == ARIES_ST_OK && work.op == ARIES_FMA_PUT_LINE)
+		status = target.spot(work.desc.offset, work.bytes, true, place);
+	if (place) [[likely]]
+		store_bytes(place, work.data, work.bytes);
+	else if (status == ARIES_ST_OK)
+		status = deliver_runs(work, target);
+	if (status != ARIES_ST_OK) {
+		target.count_refused();
+		return status;
+	}
+	remote_event(work, target);
+	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	return ARIES_ST_OK;
+}
+
+/* Any range, and the flag behind it. */
+uint8_t Fma::deliver_runs(const FmaWork &work, Visit &target) noexcept
+{
+	const bool sync = work.op == ARIES_FMA_PUT_SYNC;
+	FmaRuns data, flag;
+	uint8_t status = ARIES_ST_OK;
+
+	if (sync) {
 		if (work.desc.sync_offset & 7)
 			status = ARIES_ST_ALIGN;
 		else if (work.desc.sync_offset >> ARIES_OFFSET_BITS || !target.mdd().contains(work.desc.sync_offset, 8))
@@ -300,15 +323,11 @@ uint8_t Fma::deliver(FmaWork &work) noexcept
 	}
 	if (status == ARIES_ST_OK)
 		status = target.runs(work.desc.offset, work.bytes, true, data);
-	if (status != ARIES_ST_OK) {
-		target.count_refused();
+	if (status != ARIES_ST_OK)
 		return status;
-	}
 	scatter(data, work.data);
 	if (sync)
 		scatter(flag, reinterpret_cast<const uint8_t *>(&work.desc.sync_value));
-	remote_event(work, target);
-	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
 	return ARIES_ST_OK;
 }
 

@@ -61,6 +61,12 @@ public:
 		return Translator(*ram_, mdd_, slot_.pte_cache, core_.members, use_).runs(offset, bytes, write, list);
 	}
 
+	/** As runs(), for ranges in one page; nullptr in @host for others. */
+	uint8_t spot(uint64_t offset, uint64_t bytes, bool write, uint8_t *&host) noexcept
+	{
+		return Translator(*ram_, mdd_, slot_.pte_cache, core_.members, use_).spot(offset, bytes, write, host);
+	}
+
 	/** Bus addresses instead of a memory domain, of our own node. */
 	uint8_t admit_physical() noexcept
 	{

@@ -45,6 +45,8 @@ public:
 	/** Both, for who has nothing to do in between. */
 	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 	{
+		if (exchange(train, now, counters, passage)) [[likely]]
+			return ARIES_ST_OK;
 		const uint8_t status = request(train, now, counters, passage);
 
 		if (status == ARIES_ST_OK)
@@ -53,6 +55,7 @@ public:
 	}
 
 private:
+	bool exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 	uint8_t suffer(uint32_t packets) noexcept;
 
 	Core &core_;
