@@ -201,9 +201,11 @@ build_model() {
 
 is_stamp() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
 
-# Hash of all that source tree and configuration are made from.
+# Hash of all that source tree and configuration are made from, and of their place: a
+# configured tree that was moved or copied would regenerate itself where it came from.
 tree_stamp() {
 	{
+		echo "$out"
 		cat "$dsc" "$TOP/qemu-device/qemu/devices.mak" "$TOP"/qemu-device/patches/*.patch
 		declare -f unpack configure
 		gcc --version | head -n 1
