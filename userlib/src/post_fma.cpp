@@ -258,7 +258,7 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
 		return post_any(ep, d);
 	gni_cq *const cq = ep->ready;
 	gni_nic *const nic = ep->nic;
-	const uint64_t queue = load(reinterpret_cast<uintptr_t>(&cq->room)); /* and number */
+	const uint64_t queue = load(reinterpret_cast<uintptr_t>(cq) + offsetof(gni_cq, room)); /* and number */
 	/* The sign tells: no room, or few free ids. */
 	if (static_cast<int32_t>((static_cast<uint32_t>(queue) - 1) | static_cast<uint32_t>(nic->requests.spare())) < 0)
 		[[unlikely]]

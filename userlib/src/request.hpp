@@ -54,27 +54,30 @@ class RequestTable
 	static constexpr uint32_t kIds = 65536;
 	static constexpr uint32_t kQuarantine = 64;
 
+	struct alignas(8) FreeList {
+		uint32_t head;
+		uint32_t length;
+	};
+
 public:
 	/** Return: false without memory. */
 	bool open();
 	void close();
 
 	/** The free list is long enough for take_free(). */
-	bool plenty() const { return free_ > kQuarantine; }
+	bool plenty() const { return spare() >= 0; }
 
-	/** Ids that take_free() may still give, less one: negative if not plenty(). */
-	int32_t spare() const { return static_cast<int32_t>(free_) - static_cast<int32_t>(kQuarantine) - 1; }
+	/** Ids that take_free() may still give, less one. */
+	int32_t spare() const { return static_cast<int32_t>(free_.length) - static_cast<int32_t>(kQuarantine) - 1; }
 
 	/** Only if plenty(). Head and length change by one load and one store: each costs a hundredth of a put. */
 	uint32_t take_free()
 	{
-		uint64_t both;
-
 		static_assert(std::endian::native == std::endian::little);
-		__builtin_memcpy(&both, &head_, sizeof(both));
+		const auto both = std::bit_cast<uint64_t>(free_);
 		const auto id = static_cast<uint32_t>(both);
-		both = ((both >> 32) - 1) << 32 | table_[id].next;
-		__builtin_memcpy(&head_, &both, sizeof(both));
+
+		free_ = std::bit_cast<FreeList>(((both >> 32) - 1) << 32 | table_[id].next);
 		return id;
 	}
 
@@ -85,17 +88,17 @@ public:
 			return take_free();
 		if (fresh_ < kIds)
 			return fresh_++;
-		return free_ ? take_free() : 0;
+		return free_.length ? take_free() : 0;
 	}
 
 	/** @id is no longer in use; its state is 0. */
 	void give(uint32_t id)
 	{
-		if (free_) [[likely]]
+		if (free_.length) [[likely]]
 			table_[tail_].next = id;
 		else
-			head_ = id;
-		free_++;
+			free_.head = id;
+		free_.length++;
 		tail_ = id;
 	}
 
@@ -107,8 +110,7 @@ public:
 
 private:
 	Request *table_ = nullptr;
-	alignas(8) uint32_t head_ = 0;
-	uint32_t free_ = 0;  /* behind head_: take_free() */
+	FreeList free_{};
 	uint32_t fresh_ = 1; /* 0 is never a transaction id */
 	uint32_t tail_ = 0;
 };
