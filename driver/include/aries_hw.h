@@ -34,11 +34,14 @@ extern "C" {
 #define ARIES_DB_FMA 0x00u
 #define ARIES_DB_BTE 0x08u
 #define ARIES_DB_NULL 0x40u /* a trap and nothing else: the floor of a benchmark */
+#define ARIES_DB_LAUNCH 0x80u /* one launch entry, 16 bytes; the store to the upper half issues it (N10) */
 
 /* ---- Layout of one descriptor's area in the descriptor BAR (memory) ---- */
 #define ARIES_DESC_STRIDE 0x2000u
 #define ARIES_DESC_FMA 0x0000u /* struct aries_fma_desc */
 #define ARIES_DESC_STATUS 0x0080u /* struct aries_fma_status, written by the NIC */
+#define ARIES_DESC_DONE 0x0088u /* uint32_t, written by the NIC: entries or parts that the last batch has done */
+#define ARIES_DESC_WINDOW 0x00a0u /* struct aries_fma_window */
 #define ARIES_DESC_LINE 0x0800u /* put data for a doorbell */
 #define ARIES_DESC_LINE_BYTES 0x0800u
 #define ARIES_DESC_BTE 0x1000u /* struct aries_bte_desc[ARIES_BTE_SLOTS] */
@@ -79,6 +82,68 @@ struct aries_fma_desc {
 
 ARIES_ASSERT(sizeof(struct aries_fma_desc) == 72, "aries_fma_desc size");
 ARIES_ASSERT(offsetof(struct aries_fma_desc, operand) == 40, "aries_fma_desc layout");
+
+/**
+ * struct aries_fma_window - how window addresses are read, and where launch entries come from
+ * @pe_shift: lowest bit of a window address that selects the node, 3 to 15 (N09)
+ * @pe_bits: number of such bits, 0 (all of the address is offset) to 16 less @pe_shift
+ * @at: window address at which the line starts for PUT_SCATTER
+ * @amo: command of the atomics among launch entries
+ * @ring_mdh: local memory domain that holds the launch ring
+ * @ring_offset: 40-bit offset of the ring there, 16-byte aligned
+ * @ring_first: index of the first entry of a doorbell, below @ring_entries
+ * @ring_entries: size of the ring, 1 to 65536 entries; index 0 follows the last one
+ *
+ * 24 bytes, the process's like struct aries_fma_desc. Window stores read the
+ * first half, PUT_SCATTER and launches what they need. All zero is a window
+ * without scatter.
+ */
+struct aries_fma_window {
+	uint8_t pe_shift;
+	uint8_t pe_bits;
+	uint16_t at;
+	uint16_t amo;
+	uint16_t ring_mdh;
+	uint64_t ring_offset;
+	uint32_t ring_first;
+	uint32_t ring_entries;
+};
+
+ARIES_ASSERT(sizeof(struct aries_fma_window) == 24, "aries_fma_window size");
+
+/**
+ * struct aries_launch_entry - one operation of FMA launch, 128 bits (N10)
+ * @target: offset (39:0), node as in struct aries_fma_desc (57:40), ARIES_LAUNCH_* (63:58)
+ * @value: data of a put, 40-bit local offset of a get, first operand of an atomic
+ *
+ * Everything else comes from struct aries_fma_desc: memory domain, routing
+ * control, second operand, local memory domain, events.
+ */
+struct aries_launch_entry {
+	uint64_t target;
+	uint64_t value;
+};
+
+ARIES_ASSERT(sizeof(struct aries_launch_entry) == 16, "aries_launch_entry size");
+
+#define ARIES_LAUNCH_OFFSET_MASK 0x000000ffffffffffull
+#define ARIES_LAUNCH_PE_SHIFT 40
+#define ARIES_LAUNCH_PE_MASK 0x03ffff0000000000ull
+#define ARIES_LAUNCH_KIND_SHIFT 58
+#define ARIES_LAUNCH_KIND_MASK 0xfc00000000000000ull
+
+enum aries_launch_kind {
+	ARIES_LAUNCH_PUT8 = 1, /* put 8 bytes */
+	ARIES_LAUNCH_PUT4 = 2, /* put the low 4 bytes; the others must be zero */
+	ARIES_LAUNCH_GET8 = 3, /* get 8 bytes */
+	ARIES_LAUNCH_GET4 = 4, /* get 4 bytes */
+	ARIES_LAUNCH_AMO = 5, /* atomic; a fetched value goes to local_offset + 8 * index of the entry in its doorbell */
+};
+
+#define ARIES_LAUNCH_BYTES 16u
+#define ARIES_LAUNCH_LINE (ARIES_DESC_LINE_BYTES / ARIES_LAUNCH_BYTES) /* entries of the line */
+#define ARIES_LAUNCH_MAX 4096u /* entries of one doorbell for the ring */
+#define ARIES_RING_MAX 65536u /* entries of a ring */
 
 /**
  * struct aries_fma_status - what became of the last doorbell of a descriptor
@@ -156,9 +221,12 @@ enum aries_fma_op {
 	ARIES_FMA_AMO_OP = 3, /* atomic; LEN is that of the operands, 4 or 8 */
 	ARIES_FMA_PUT_SYNC = 4, /* as PUT_LINE, then the sync flag */
 	ARIES_FMA_CQWRITE = 5, /* 48 bits of operand[0] into the CQ of the target's MDD */
-	ARIES_FMA_CLOSE = 6, /* end the transaction made of window stores: events for all of them */
+	ARIES_FMA_CLOSE = 6, /* end the transaction made of window stores and silent batches: events for all of them */
 	ARIES_FMA_GET_FLAG = 7, /* as GET_OP, then ARIES_FMA_FLAG behind the data */
 	ARIES_FMA_AMO_FLAG = 8, /* as AMO_OP with a fetching command, then ARIES_FMA_FLAG behind the result */
+	ARIES_FMA_PUT_SCATTER = 9, /* put LEN (0 to 2048) bytes of the line through the scatter of the window */
+	ARIES_FMA_LAUNCH = 10, /* the LEN (1 to 128) launch entries in the line */
+	ARIES_FMA_LAUNCH_RING = 11, /* LEN (1 to 4096) launch entries of the ring */
 	ARIES_FMA_CE = 16, /* contribution to a collective; command in ARIES_DB_AMO, LEN is 0 */
 };
 

@@ -12,6 +12,26 @@
 namespace aries
 {
 
+/** A value from memory that its owner may change meanwhile: read once. */
+template <typename T> T copy_once(const void *from) noexcept
+{
+	T value;
+
+	/* The compiler must not read twice. */
+	memcpy(&value, from, sizeof(value));
+	asm volatile("" ::: "memory");
+	return value;
+}
+
+/** Contiguous bytes out of the runs, in order. */
+template <size_t N> void gather(const RunList<N> &from, uint8_t *to) noexcept
+{
+	for (size_t i = 0; i < from.count; i++) {
+		move_bytes(to, from.run[i].host, from.run[i].bytes);
+		to += from.run[i].bytes;
+	}
+}
+
 /** Stores contiguous bytes into the runs, in order. */
 template <size_t N> void scatter(const RunList<N> &to, const uint8_t *from) noexcept
 {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "nic/copy.hpp"
+#include "nic/launch.hpp"
 
 namespace aries
 {
@@ -12,23 +13,6 @@ namespace
 {
 
 constexpr uint32_t GET_MAX = 65532;
-
-template <typename T> T copy_once(const void *from)
-{
-	T value;
-
-	/* A process may write here while we read; the compiler must not read twice. */
-	memcpy(&value, from, sizeof(value));
-	asm volatile("" ::: "memory");
-	return value;
-}
-
-/* A window store goes to its place in the window; an offset that is wrong anyway stays so. */
-void shift_offset(aries_fma_desc &desc, uint32_t at)
-{
-	if (!(desc.offset >> ARIES_OFFSET_BITS))
-		desc.offset = (desc.offset + at) & OFFSET_MASK;
-}
 
 /* Equal header fields take equal ways (R12). */
 uint64_t header_hash(const FmaWork &work)
@@ -117,8 +101,9 @@ void Fma::put_window(uint32_t index, uint32_t at, unsigned int size, uint64_t va
 	work.op = ARIES_FMA_PUT_LINE;
 	work.bytes = size;
 	work.data = data;
-	shift_offset(work.desc, at);
-	window_done(work, run(work));
+	const uint8_t status = window_place(window(index), at, size, work.desc);
+
+	window_done(work, status == ARIES_ST_OK ? run(work) : status);
 }
 
 void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
@@ -130,14 +115,15 @@ void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
 	work.bytes = uint32_t(field(word, ARIES_GETW_LEN_MASK)) + 1;
 	if (AmoCommand command; work.amo)
 		work.bytes = command.decode(work.amo) ? command.bytes : 8;
-	shift_offset(work.desc, at);
 	work.desc.local_offset = field(word, ARIES_GETW_LOCAL_MASK);
-	uint8_t status = ARIES_ST_OK;
+	uint8_t status;
 
 	if (word & ARIES_GETW_RSVD_MASK)
 		status = ARIES_ST_RESERVED;
 	else if (work.bytes > ARIES_PACKET_BYTES)
 		status = ARIES_ST_LENGTH;
+	else
+		status = window_place(window(index), at, work.bytes, work.desc);
 	window_done(work, status == ARIES_ST_OK ? run(work) : status);
 }
 
@@ -159,6 +145,7 @@ uint8_t Fma::check_length(const FmaWork &work) const noexcept
 	switch (work.op) {
 	case ARIES_FMA_PUT_LINE:
 	case ARIES_FMA_PUT_SYNC:
+	case ARIES_FMA_PUT_SCATTER:
 		return work.bytes <= ARIES_DESC_LINE_BYTES ? ARIES_ST_OK : ARIES_ST_LENGTH;
 	case ARIES_FMA_GET_OP:
 	case ARIES_FMA_GET_FLAG:
@@ -171,6 +158,10 @@ uint8_t Fma::check_length(const FmaWork &work) const noexcept
 	case ARIES_FMA_AMO_OP:
 	case ARIES_FMA_AMO_FLAG:
 		return work.bytes == 8 || work.bytes == 4 ? ARIES_ST_OK : ARIES_ST_LENGTH;
+	case ARIES_FMA_LAUNCH:
+		return work.bytes && work.bytes <= ARIES_LAUNCH_LINE ? ARIES_ST_OK : ARIES_ST_LENGTH;
+	case ARIES_FMA_LAUNCH_RING:
+		return work.bytes && work.bytes <= ARIES_LAUNCH_MAX ? ARIES_ST_OK : ARIES_ST_LENGTH;
 	case ARIES_FMA_CQWRITE:
 	case ARIES_FMA_CLOSE:
 	case ARIES_FMA_CE:
@@ -199,11 +190,7 @@ uint8_t Fma::check(FmaWork &work) noexcept
 		return ARIES_ST_RESERVED;
 	uint8_t status = check_length(work);
 
-	if (status == ARIES_ST_OK)
-		status = work.rights.load(own, work.rights.ctl);
-	if (status == ARIES_ST_OK)
-		status = ntt_.resolve(work.rights.ctl, work.desc.pe, work.node);
-	return status;
+	return status == ARIES_ST_OK ? work.rights.load(own, work.rights.ctl) : status;
 }
 
 uint8_t Fma::run(FmaWork &work) noexcept
@@ -211,6 +198,10 @@ uint8_t Fma::run(FmaWork &work) noexcept
 	work.node = work.desc.pe;
 	uint8_t status = check(work);
 
+	if (work.is_batch()) [[unlikely]]
+		return batch(work, status);
+	if (status == ARIES_ST_OK)
+		status = ntt_.resolve(work.rights.ctl, work.desc.pe, work.node);
 	if (status != ARIES_ST_OK)
 		return status;
 	work.now = now_ns();

@@ -37,6 +37,11 @@ struct FmaWork {
 	bool is_atomic() const noexcept { return op == ARIES_FMA_AMO_OP || op == ARIES_FMA_AMO_FLAG; }
 	/** The response is followed by a flag (N11). */
 	bool flagged() const noexcept { return op == ARIES_FMA_GET_FLAG || op == ARIES_FMA_AMO_FLAG; }
+	/** Several operations for one doorbell. */
+	bool is_batch() const noexcept
+	{
+		return op >= ARIES_FMA_PUT_SCATTER && op <= ARIES_FMA_LAUNCH_RING;
+	}
 	uint16_t event_bits() const noexcept { return mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL); }
 	Access access(uint64_t length, bool write) const noexcept
 	{
@@ -62,6 +67,8 @@ public:
 	void doorbell(uint32_t index, uint64_t value) noexcept;
 	/** A store of @size bytes into the put window; lock held. */
 	void put_window(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept;
+	/** The upper half of a launch entry stored to DB_LAUNCH; lock held. */
+	void launch_store(uint32_t index, uint64_t value) noexcept;
 	/** A control word stored into the get window; lock held. */
 	void get_window(uint32_t index, uint32_t at, uint64_t word) noexcept;
 
@@ -84,6 +91,17 @@ private:
 	static void raise_flag(const FmaWork &work, const Landing &place) noexcept;
 	uint8_t cq_write(FmaWork &work) noexcept;
 	uint8_t collective(FmaWork &work) noexcept;
+	uint8_t batch(FmaWork &work, uint8_t status) noexcept;
+	uint8_t batch_parts(FmaWork &work, uint32_t &done) noexcept;
+	uint8_t put_scatter(FmaWork &work, uint32_t &done) noexcept;
+	uint8_t launch_line(FmaWork &work, uint32_t &done) noexcept;
+	uint8_t launch_ring(FmaWork &work, uint32_t &done) noexcept;
+	uint8_t read_ring(const FmaWork &work, const aries_fma_window &ring, uint32_t at, uint32_t count,
+			  aries_launch_entry *to) noexcept;
+	uint8_t launch(FmaWork &work, const aries_launch_entry *entry, uint32_t count, uint32_t &done) noexcept;
+	uint8_t launch_one(FmaWork &work, const aries_launch_entry &entry, uint32_t index) noexcept;
+	uint8_t run_part(FmaWork &work, FmaWork &part) noexcept;
+	aries_fma_window window(uint32_t index) const noexcept;
 	uint8_t send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept;
 	void remote_event(FmaWork &work, Visit &target) noexcept;
 	void source_events(FmaWork &work, uint8_t status) noexcept;

@@ -124,6 +124,10 @@ void Nic::doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t valu
 		fma_.doorbell(index, value);
 	} else if (size == 8 && at == ARIES_DB_BTE) {
 		fma_.publish_status(index, bte_.doorbell(index, value));
+	} else if (size == 8 && at == ARIES_DB_LAUNCH) {
+		fmads_[index].launch_low = value;
+	} else if (size == 8 && at == ARIES_DB_LAUNCH + 8) {
+		fma_.launch_store(index, value);
 	} else if (size != 8 || at != ARIES_DB_NULL) {
 		core_.guest_error();
 		host_.log(ARIES_LOG_GUEST_ERROR, "doorbell page of descriptor %u: %u bytes at %#x", index, size, at);

@@ -278,6 +278,7 @@ void RegisterFile::reset_locked() noexcept
 		fmads_[i].sequence = 0;
 		fmads_[i].window_open = false;
 		fmads_[i].window_status = 0;
+		fmads_[i].launch_low = 0;
 	}
 	bte_.reset();
 	ces_.reset(ARIES_ST_FLUSHED);

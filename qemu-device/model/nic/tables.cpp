@@ -104,6 +104,7 @@ bool RegisterFile::write_fmad(uint32_t index, uint64_t value) noexcept
 		fmad.sequence = 0;
 		fmad.window_open = false;
 		fmad.window_status = 0;
+		fmad.launch_low = 0;
 	}
 	if ((before & ARIES_FMAD_CTL_ENABLE_MASK) && !(value & ARIES_FMAD_CTL_ENABLE_MASK))
 		bte_.flush(index);

@@ -94,4 +94,43 @@ void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, 
 	counters.add(ARIES_CNT_RSP_FLITS, flits.response);
 }
 
+uint8_t Traffic::request(const Burst &burst, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
+{
+	const Orb::Use use(orb_, burst.packets);
+	const uint64_t depart = now + SEND_NS;
+
+	passage = {};
+	if (use.stalled())
+		counters.add(ARIES_CNT_ORB_STALLS);
+	counters.add(ARIES_CNT_REQ_PACKETS, burst.packets);
+	counters.add(ARIES_CNT_REQ_FLITS, burst.flits);
+	const auto out = core_.network.carry(core_.node, burst.target, PacketClass::Request, burst.flits, burst.packets,
+					     burst.dlvr_mode, burst.hash, depart);
+
+	if (!out.reachable)
+		return ARIES_ST_NO_NODE;
+	passage.depart_ns = depart;
+	passage.hops = out.hops;
+	counters.add(ARIES_CNT_HOPS, uint64_t(out.hops) * burst.packets);
+	if (out.nonminimal)
+		counters.add(ARIES_CNT_NONMINIMAL, burst.packets);
+	if (out.tile_changed)
+		counters.add(ARIES_CNT_NETLINK_TILES);
+	passage.latency_ns = out.arrive_ns + RECEIVE_NS - now;
+	passage.turn_ns = out.arrive_ns + RECEIVE_NS;
+	return ARIES_ST_OK;
+}
+
+void Traffic::respond(const Burst &burst, CounterBlock &counters, Passage &passage) noexcept
+{
+	const uint32_t flits = burst.packets * RESPONSE_HEADER_FLITS;
+	const auto back = core_.network.carry(burst.target, core_.node, PacketClass::Response, flits, burst.packets,
+					      burst.dlvr_mode, burst.hash, passage.turn_ns);
+
+	if (back.reachable)
+		passage.back_ns = back.arrive_ns;
+	counters.add(ARIES_CNT_RSP_PACKETS, burst.packets);
+	counters.add(ARIES_CNT_RSP_FLITS, flits);
+}
+
 } // namespace aries

@@ -28,6 +28,15 @@ struct Train {
 	uint64_t hash;  /* of the header fields */
 };
 
+/** Small requests of several operations to one target, all at once. */
+struct Burst {
+	uint16_t dlvr_mode;
+	uint32_t target;
+	uint32_t packets;
+	uint32_t flits; /* of all requests; each response is a header */
+	uint64_t hash;
+};
+
 class Traffic
 {
 public:
@@ -53,6 +62,11 @@ public:
 			respond(train, now, counters, passage);
 		return status;
 	}
+
+	/** As request() and respond(), for puts of several operations. No packet of a burst suffers an injected fault.
+	 */
+	uint8_t request(const Burst &burst, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	void respond(const Burst &burst, CounterBlock &counters, Passage &passage) noexcept;
 
 private:
 	bool exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;

@@ -13,7 +13,8 @@ namespace
 
 constexpr unsigned int ROUNDS = 20;
 
-template <typename F> void measure(const char *what, F &&call, unsigned int calls = 20000)
+/* @parts: of one call, each of which is an operation */
+template <typename F> void measure(const char *what, F &&call, unsigned int calls = 20000, unsigned int parts = 1)
 {
 	double best = 1e9;
 
@@ -24,9 +25,33 @@ template <typename F> void measure(const char *what, F &&call, unsigned int call
 			call();
 		const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
 
-		best = std::min(best, took.count() / calls);
+		best = std::min(best, took.count() / calls / parts);
 	}
 	printf("%-44s %8.1f ns\n", what, best);
+}
+
+/* Batches of puts, each an entry's time; to one place, over a page, and over all of the region of 4 MiB. */
+void launches(FakeHost &a, uint32_t pe)
+{
+	auto *entry = reinterpret_cast<aries_launch_entry *>(a.line(1));
+
+	for (uint64_t reach : {uint64_t(8), PAGE, uint64_t(4 << 20)}) {
+		for (unsigned int count : {1u, 16u, 128u}) {
+			char what[64];
+			uint64_t random = 1;
+
+			for (unsigned int i = 0; i < count; i++) {
+				random = random * 6364136223846793005u + 1442695040888963407u;
+				entry[i] = {((random >> 20) % reach & ~uint64_t(7)) | uint64_t(pe) << 40 |
+						    uint64_t(ARIES_LAUNCH_PUT8) << 58,
+					    random};
+			}
+			snprintf(what, sizeof(what), "launch %u puts of 8 B in %llu B, each", count,
+				 static_cast<unsigned long long>(reach));
+			measure(
+				what, [&] { a.ring(1, ARIES_FMA_LAUNCH, count); }, 20000 / count, count);
+		}
+	}
 }
 
 } // namespace
@@ -66,6 +91,7 @@ int main()
 	});
 	measure("get 64 B", [&] { a.ring(1, ARIES_FMA_GET_OP, 64); });
 	measure("fetching add", [&] { a.ring(1, ARIES_FMA_AMO_OP, 8, 0, 0, 0x008); });
+	launches(a, 1);
 	aries_bte_desc &slot = a.slot(1, 0);
 
 	slot = {};

@@ -213,6 +213,16 @@ aries_fma_desc &FakeHost::desc(unsigned int index) const
 	return *reinterpret_cast<aries_fma_desc *>(desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_FMA);
 }
 
+aries_fma_window &FakeHost::window(unsigned int index) const
+{
+	return *reinterpret_cast<aries_fma_window *>(desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_WINDOW);
+}
+
+uint32_t FakeHost::done(unsigned int index) const
+{
+	return *reinterpret_cast<uint32_t *>(desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_DONE);
+}
+
 uint8_t *FakeHost::line(unsigned int index) const
 {
 	return desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_LINE;

@@ -96,7 +96,10 @@ public:
 
 	/** The part of the descriptor area of @index. */
 	aries_fma_desc &desc(unsigned int index) const;
+	aries_fma_window &window(unsigned int index) const;
 	uint8_t *line(unsigned int index) const;
+	/** Entries or parts that the last batch has done. */
+	uint32_t done(unsigned int index) const;
 	aries_bte_desc &slot(unsigned int index, unsigned int slot) const;
 	uint32_t status(unsigned int index) const;
 	/** Rings DB_FMA; returns the status. */

@@ -101,12 +101,51 @@ void scribble(FakeHost &host, Source &source)
 	bte.flags = uint16_t(source.below(4));
 }
 
+/* Launch entries in the line, and a window that may have scatter and a ring. */
+void scribble_batch(FakeHost &host, Source &source, unsigned int index)
+{
+	aries_fma_window &window = host.window(index);
+	auto *entry = reinterpret_cast<aries_launch_entry *>(host.line(index));
+
+	window.pe_shift = uint8_t(source.below(8) ? 3 + source.below(8) : source());
+	window.pe_bits = uint8_t(source.below(8) ? source.below(4) : source());
+	window.at = uint16_t(source.below(8) ? source.below(256) : source());
+	window.amo = uint16_t(source.below(8) ? source.below(0x180) : source());
+	window.ring_mdh = uint16_t(source.below(8) ? LOCAL_MDH : source.value());
+	window.ring_offset = source.below(4) ? BASE + (source.below(BYTES) & ~uint64_t(15)) : source.value();
+	window.ring_first = uint32_t(source.below(4) ? source.below(256) : source.value());
+	window.ring_entries = uint32_t(source.below(4) ? 256 + source.below(ARIES_RING_MAX) : source.value());
+	for (uint64_t i = source.below(ARIES_LAUNCH_LINE); i < ARIES_LAUNCH_LINE; i++) {
+		entry[i].target = (source.below(8) ? BASE + source.below(BYTES) : source.value()) |
+				  source.below(source.below(8) ? 2 : 1 << 18) << ARIES_LAUNCH_PE_SHIFT |
+				  source.below(source.below(8) ? 6 : 64) << ARIES_LAUNCH_KIND_SHIFT;
+		entry[i].value = source.below(4) ? BASE + source.below(BYTES) : source();
+	}
+}
+
+void doorbell_batch(FakeHost &host, Source &source, uint64_t base)
+{
+	const unsigned int index = unsigned(base / ARIES_FMA_STRIDE);
+	const uint64_t ops[] = {ARIES_FMA_PUT_SCATTER, ARIES_FMA_LAUNCH, ARIES_FMA_LAUNCH_RING};
+
+	scribble_batch(host, source, index);
+	if (source.below(8) == 0)
+		aries_nic_write(host.nic(), 2, base + ARIES_FMA_DOORBELL + ARIES_DB_LAUNCH + source.below(2) * 8, 8,
+				source());
+	aries_nic_write(host.nic(), 2, base + ARIES_FMA_DOORBELL, 8,
+			source.below(source.below(8) ? 140 : 65536) << 16 | ops[source.below(3)] << 32 |
+				source.below(8) << 40);
+}
+
 void doorbell(FakeHost &host, Source &source)
 {
 	const uint64_t base = source.below(source.below(16) ? 4 : 128) * ARIES_FMA_STRIDE;
 	const unsigned int sizes[] = {1, 2, 4, 8};
 
-	switch (source.below(7)) {
+	switch (source.below(8)) {
+	case 7:
+		doorbell_batch(host, source, base);
+		break;
 	case 6: {
 		aries_fma_desc &desc = host.desc(unsigned(base / ARIES_FMA_STRIDE));
 
@@ -129,7 +168,7 @@ void doorbell(FakeHost &host, Source &source)
 		break;
 	default:
 		aries_nic_write(host.nic(), 2, base + ARIES_FMA_DOORBELL, 8,
-				source.below(2049) << 16 | source.below(8) << 32 | source.below(8) << 40 |
+				source.below(2049) << 16 | source.below(13) << 32 | source.below(8) << 40 |
 					(source.below(32) ? source.below(0x180) : source()) << 48);
 		break;
 	}
