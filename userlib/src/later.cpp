@@ -212,13 +212,6 @@ gni_return_t GNI_BISyncWait(uint32_t, uint32_t)
 	return later("GNI_BISyncWait", GNI_RC_INVALID_PARAM);
 }
 
-/* ---- Chains ---- */
-
-gni_return_t GNI_CtPostFma(gni_ep_handle_t, gni_post_descriptor_t *)
-{
-	return later("GNI_CtPostFma", GNI_RC_INVALID_PARAM);
-}
-
 /* ---- Node translation ---- */
 
 gni_return_t GNI_ConfigureNTTandJob(int device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie,

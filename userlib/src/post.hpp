@@ -132,6 +132,8 @@ gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d);
 gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d);
 gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d);
 gni_return_t fma_collective(gni_ep *ep, gni_post_descriptor_t *d);
+/** A put or get and what follows it in its chain. */
+gni_return_t fma_chain(gni_ep *ep, gni_post_descriptor_t *d);
 
 } // namespace ugni
 

@@ -48,7 +48,6 @@ static void documented_codes(void **)
 	assert_rc(INVALID_PARAM, GNI_SetBIConfig(0, 0, 0, 0));
 	assert_rc(INVALID_PARAM, GNI_GetBIConfig(0, nullptr));
 	assert_rc(INVALID_PARAM, GNI_BISyncWait(0, 0));
-	assert_rc(INVALID_PARAM, GNI_CtPostFma(nullptr, nullptr));
 	gni_ntt_descriptor_t table = {};
 	assert_rc(ILLEGAL_OP, GNI_ConfigureNTTandJob(0, 0, 33, 0, nullptr, &table, nullptr));
 }
