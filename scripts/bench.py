@@ -68,7 +68,7 @@ async def sample(cluster):
     copy = host_copy()
     bulk = await perf(cluster, "--tests=bulk")
     again = host_copy()
-    loops = await perf(cluster, "--tests=floor,put-event,pingpong,shm", "--sizes=8", "--iterations=300", "--max-size=1M")
+    loops = await perf(cluster, "--tests=floor,put-event,launch,pingpong,shm", "--sizes=8", "--iterations=300", "--max-size=1M")
     return {"copy": {size: (copy[size] + again[size]) / 2 for size in COPY_SIZES}, "rows": {**loops, **bulk}}
 
 
@@ -101,6 +101,22 @@ def ratio(data, above, below):
     return statistics.median(one["rows"][above]["p50_ns"] / one["rows"][below]["p50_ns"] for one in data["samples"])
 
 
+def rate(data, test):
+    """Median rate of a row over the samples, in millions a second."""
+    return statistics.median(one["rows"][test, 8]["rate_per_s"] for one in data["samples"]) / 1e6
+
+
+def launch_figures(data):
+    """Rates of 8-byte puts: by launch entries, and from two processors against one."""
+    launch = rate(data, "launch")
+    out = [("FMA launch, 8 B puts from one vCPU, million/s", launch, ">= 7.5", launch >= 7.5)]
+    if ("launch-2", 8) in data["samples"][0]["rows"]:
+        for test, text in (("put-each", "8 B puts, two vCPUs at once / one"), ("launch", "FMA launch, two vCPUs at once / one")):
+            gain = rate(data, test + "-2") / rate(data, test)
+            out.append((text, gain, ">= 1.6", gain >= 1.6))
+    return out
+
+
 def judge(data):
     """The promised ratios: (text, value, bound, reached)."""
     traps = max(row["traps_per_transfer"] for (test, size), row in data["table"].items()
@@ -110,6 +126,7 @@ def judge(data):
     out = [("FMA put up to 64 B: traps for one put", traps, "= 1", traps == 1),
            ("8 B put to global event / null MMIO store", put, "<= 8", put <= 8),
            ("8 B half ping-pong / over plain shared memory", ping, "<= 2.5", ping <= 2.5)]
+    out += launch_figures(data)
     for size in COPY_SIZES:
         speed = statistics.median(one["copy"][size] / one["rows"]["bulk-put", size]["p50_ns"] for one in data["samples"])
         out.append((f"BTE put {size // MIB} MiB / host memcpy, bandwidth", speed, ">= 0.6", speed >= 0.6))

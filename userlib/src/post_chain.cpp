@@ -50,7 +50,7 @@ Piece get_piece(const void *at)
 {
 	const auto *d = static_cast<const gni_ct_get_post_descriptor_t *>(at);
 
-	return {d->next_descr,	d->ep_hndl,	   d->length,	      d->local_addr,
+	return {d->next_descr,  d->ep_hndl,        d->length,         d->local_addr,
 		d->remote_addr, d->local_mem_hndl, d->remote_mem_hndl};
 }
 
@@ -138,7 +138,8 @@ private:
 			value = p.local_addr & kOffsetMask;
 		} else {
 			kind = wide ? ARIES_LAUNCH_PUT8 : ARIES_LAUNCH_PUT4;
-			memcpy(&value, reinterpret_cast<const void *>(p.local_addr), p.length); // NOLINT(performance-no-int-to-ptr)
+			memcpy(&value, reinterpret_cast<const void *>(p.local_addr),
+			       p.length); // NOLINT(performance-no-int-to-ptr)
 		}
 		entry->target = (p.remote_addr & kOffsetMask) |
 				uint64_t{p.ep->remote_address} << ARIES_LAUNCH_PE_SHIFT |
@@ -163,7 +164,8 @@ private:
 				area_->local_offset = (p.local_addr + done) & kOffsetMask;
 			else if (part)
 				memcpy(nic_->area + ARIES_DESC_LINE,
-				       reinterpret_cast<const void *>(p.local_addr + done), part); // NOLINT(performance-no-int-to-ptr)
+				       reinterpret_cast<const void *>(p.local_addr + done),
+				       part); // NOLINT(performance-no-int-to-ptr)
 			done += part;
 			if (done == p.length && !p.next && !separate_) {
 				fma_ring(nic_, id_, part, op, events_);

@@ -38,10 +38,7 @@ struct FmaWork {
 	/** The response is followed by a flag (N11). */
 	bool flagged() const noexcept { return op == ARIES_FMA_GET_FLAG || op == ARIES_FMA_AMO_FLAG; }
 	/** Several operations for one doorbell. */
-	bool is_batch() const noexcept
-	{
-		return op >= ARIES_FMA_PUT_SCATTER && op <= ARIES_FMA_LAUNCH_RING;
-	}
+	bool is_batch() const noexcept { return op >= ARIES_FMA_PUT_SCATTER && op <= ARIES_FMA_LAUNCH_RING; }
 	uint16_t event_bits() const noexcept { return mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL); }
 	Access access(uint64_t length, bool write) const noexcept
 	{

@@ -37,8 +37,8 @@ uint8_t window_place(const aries_fma_window &window, uint32_t at, uint32_t bytes
 		return ARIES_ST_ALIGN;
 	if (window.pe_bits) {
 		node = at >> window.pe_shift & ((1u << window.pe_bits) - 1);
-		shift = (at & ((1u << window.pe_shift) - 1)) |
-			at >> (window.pe_shift + window.pe_bits) << window.pe_shift;
+		shift = (at & ((1u << window.pe_shift) - 1)) | at >> (window.pe_shift + window.pe_bits)
+									       << window.pe_shift;
 	}
 	/* What is out of range anyway stays so. */
 	desc.pe = desc.pe > UINT32_MAX - node ? UINT32_MAX : desc.pe + node;

@@ -58,7 +58,8 @@ uint8_t PutBurst::find_target(const LaunchView &put, uint32_t &which) noexcept
 /* Finds the target of each entry; returns how many there are up to the one that fails or does not belong here. */
 uint32_t PutBurst::plan(const aries_launch_entry *entry, uint32_t count, uint8_t &status) noexcept
 {
-	static constexpr uint32_t flits8 = request_flits(PacketKind::Put, 8), flits4 = request_flits(PacketKind::Put, 4);
+	static constexpr uint32_t flits8 = request_flits(PacketKind::Put, 8),
+				  flits4 = request_flits(PacketKind::Put, 4);
 
 	for (uint32_t i = 0; i < count; i++) {
 		const LaunchView put(entry[i]);

@@ -51,14 +51,16 @@ struct Reference {
 		return {0, uint32_t(entries.size())};
 	}
 
-	Outcome scatter(const uint8_t *line, uint32_t bytes, uint32_t pe, uint64_t offset, const aries_fma_window &window)
+	Outcome scatter(const uint8_t *line, uint32_t bytes, uint32_t pe, uint64_t offset,
+			const aries_fma_window &window)
 	{
 		uint32_t parts = 0;
 
 		for (uint32_t i = 0; i < bytes; i++) {
 			const uint32_t w = window.at + i, part = 1u << window.pe_shift;
 			const uint32_t node = pe + w / part % (1u << window.pe_bits);
-			const uint64_t at = position(offset + w / part / (1u << window.pe_bits) * part + w % part, Job::BASE);
+			const uint64_t at =
+				position(offset + w / part / (1u << window.pe_bits) * part + w % part, Job::BASE);
 
 			if (i == 0 || w % part == 0) {
 				/* A part is one put: it fails as a whole. */
@@ -120,8 +122,8 @@ uint8_t Reference::entry(const aries_launch_entry &e, uint32_t index)
 		return ARIES_ST_LOCAL_BOUNDS;
 	if (at + bytes > Job::BYTES)
 		return ARIES_ST_BOUNDS;
-	memcpy(put ? &memory[pe][at] : &local[landing], put ? reinterpret_cast<const uint8_t *>(&e.value) : &memory[pe][at],
-	       bytes);
+	memcpy(put ? &memory[pe][at] : &local[landing],
+	       put ? reinterpret_cast<const uint8_t *>(&e.value) : &memory[pe][at], bytes);
 	return 0;
 }
 
@@ -167,7 +169,8 @@ private:
 	aries_launch_entry entry()
 	{
 		const bool wild = below(1000) == 0;
-		unsigned int kind = wild && below(3) == 0 ? unsigned(below(64)) : unsigned(1 + below(puts_only_ ? 2 : 5));
+		unsigned int kind =
+			wild && below(3) == 0 ? unsigned(below(64)) : unsigned(1 + below(puts_only_ ? 2 : 5));
 		const uint32_t pe = uint32_t(below(wild ? 6 : Job::NODES));
 		const unsigned int align = wild || kind <= ARIES_LAUNCH_PUT4 ? 1 : kind == ARIES_LAUNCH_AMO ? 8 : 4;
 		uint64_t value = random_();

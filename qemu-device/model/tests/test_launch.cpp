@@ -74,7 +74,8 @@ void first_failure_is_named(void **)
 		job.window().amo = ADD_QUIET;
 		for (const auto &one : bad) {
 			for (unsigned int i = 0; i < 8; i++)
-				job.line()[i] = launch_entry(ARIES_LAUNCH_PUT8, 1 + i % 3, Job::BASE + i * 8, ~uint64_t(i));
+				job.line()[i] =
+					launch_entry(ARIES_LAUNCH_PUT8, 1 + i % 3, Job::BASE + i * 8, ~uint64_t(i));
 			job.line()[5] = one.entry;
 			for (unsigned int n = 1; n < 4; n++)
 				memset(job.host(n).ram(job.target[n]), 0, 64);
@@ -423,18 +424,12 @@ void zero_length_put_N07(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_N10_N18),
-		cmocka_unit_test(first_failure_is_named),
-		cmocka_unit_test(commands_of_atomics),
-		cmocka_unit_test(rights_of_a_batch),
-		cmocka_unit_test(virtual_nodes_N05),
-		cmocka_unit_test(ring_wraps),
-		cmocka_unit_test(ring_memory_is_checked),
-		cmocka_unit_test(entries_are_copied_first),
-		cmocka_unit_test(store_of_16_bytes_N10),
-		cmocka_unit_test(one_completion_for_all_N18),
-		cmocka_unit_test(pages_and_regions_that_go),
-		cmocka_unit_test(faults_in_a_batch),
+		cmocka_unit_test(every_kind_N10_N18),        cmocka_unit_test(first_failure_is_named),
+		cmocka_unit_test(commands_of_atomics),       cmocka_unit_test(rights_of_a_batch),
+		cmocka_unit_test(virtual_nodes_N05),         cmocka_unit_test(ring_wraps),
+		cmocka_unit_test(ring_memory_is_checked),    cmocka_unit_test(entries_are_copied_first),
+		cmocka_unit_test(store_of_16_bytes_N10),     cmocka_unit_test(one_completion_for_all_N18),
+		cmocka_unit_test(pages_and_regions_that_go), cmocka_unit_test(faults_in_a_batch),
 		cmocka_unit_test(zero_length_put_N07),
 	};
 

@@ -27,7 +27,8 @@ void contiguous_stores_N09(void **)
 			job.a().store(Job::FMAD, at, 8, 0xabc0000 + at);
 		for (unsigned int n = 0; n < Job::NODES; n++)
 			for (uint64_t at = 0; at < 2 * part; at += 8)
-				assert_int_equal(job.word(n, at), 0xabc0000 + (at / part * Job::NODES + n) * part + at % part);
+				assert_int_equal(job.word(n, at),
+						 0xabc0000 + (at / part * Job::NODES + n) * part + at % part);
 		assert_int_equal(job.close(ARIES_EV_GLOBAL, 3), 0);
 		assert_int_equal(job.a().next_event(Job::CQ).tid(), 3);
 		assert_false(bool(job.a().next_event(Job::CQ)));
@@ -106,7 +107,8 @@ void bits_without_sense(void **)
 {
 	Job job;
 
-	for (auto [shift, bits] : {std::pair{2, 1}, {0, 1}, {3, 14}, {15, 2}, {16, 1}, {255, 1}, {3, 255}, {255, 255}}) {
+	for (auto [shift, bits] :
+	     {std::pair{2, 1}, {0, 1}, {3, 14}, {15, 2}, {16, 1}, {255, 1}, {3, 255}, {255, 255}}) {
 		select(job, unsigned(shift), unsigned(bits));
 		job.a().store(Job::FMAD, 0, 8, 1);
 		assert_int_equal(job.close(), ARIES_ST_RESERVED);
@@ -165,12 +167,9 @@ void nodes_beyond_the_job(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(contiguous_stores_N09),
-		cmocka_unit_test(line_through_the_window_N09),
-		cmocka_unit_test(gets_and_atomics_N08_N09),
-		cmocka_unit_test(what_crosses_a_part_is_refused),
-		cmocka_unit_test(bits_without_sense),
-		cmocka_unit_test(nodes_beyond_the_job),
+		cmocka_unit_test(contiguous_stores_N09),    cmocka_unit_test(line_through_the_window_N09),
+		cmocka_unit_test(gets_and_atomics_N08_N09), cmocka_unit_test(what_crosses_a_part_is_refused),
+		cmocka_unit_test(bits_without_sense),       cmocka_unit_test(nodes_beyond_the_job),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
