@@ -219,7 +219,10 @@ void Bte::worker() noexcept
 		int channel;
 
 		if (!next(work, channel)) {
-			work_.wait(guard);
+			if (offered_ && !helping_)
+				help(guard);
+			else
+				work_.wait(guard);
 			continue;
 		}
 		guard.unlock();

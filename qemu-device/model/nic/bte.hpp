@@ -52,6 +52,18 @@ struct Bursts {
 	std::array<Passage, BTE_CHUNK / BTE_BURST> passage;
 };
 
+/** A transfer under way, as those see it who carry its chunks: its channel's thread, and perhaps one that has no work.
+ */
+struct BteShare {
+	const BteWork &work;
+	const uint64_t chunks;
+	const bool backwards; /* last chunk first */
+	std::atomic<uint64_t> next{0};
+	std::atomic<uint64_t> model_ns{0};
+	std::atomic<uint8_t> status{ARIES_ST_OK}; /* the first failure */
+	uint32_t partners = 0;                    /* under the mutex */
+};
+
 class Bte
 {
 public:
@@ -92,6 +104,10 @@ private:
 	void end(const BteWork &work, int channel) noexcept;
 	void run(BteWork &work, int channel) noexcept;
 	uint8_t transfer(const BteWork &work, CounterBlock &counters) noexcept;
+	bool carry_next(BteShare &share, CounterBlock &counters) noexcept;
+	void offer(BteShare &share) noexcept;
+	void withdraw(BteShare &share) noexcept;
+	void help(std::unique_lock<std::mutex> &guard) noexcept;
 	uint8_t chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBlock &counters,
 		      uint64_t &model_ns) noexcept;
 	uint8_t account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns,
@@ -121,10 +137,12 @@ private:
 	std::array<std::atomic<uint32_t>, ARIES_FMA_DESCRIPTORS> epochs_{};
 	uint32_t round_ = 0; /* descriptor served last */
 	uint32_t waiting_ = 0;
-	uint32_t busy_channels_ = 0; /* bit mask */
+	uint32_t busy_channels_ = 0;  /* bit mask */
+	BteShare *offered_ = nullptr; /* a long transfer that an idle thread may help with */
+	bool helping_ = false;        /* a thread does; it counts in counters_ behind the channels */
 	bool stop_ = false;
 	std::vector<std::thread> workers_;
-	std::array<CounterBlock, ARIES_BTE_CHANNELS> counters_;
+	std::array<CounterBlock, ARIES_BTE_CHANNELS + 1> counters_;
 };
 
 } // namespace aries

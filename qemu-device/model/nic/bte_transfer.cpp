@@ -11,30 +11,92 @@ namespace
 {
 
 constexpr uint32_t STREAM_BYTES = 16 << 20; /* transfers that are larger than caches are */
+constexpr uint64_t SHARE_CHUNKS = 4;        /* from here on a second thread is worth waking */
 
 } // namespace
 
+/* One processor cannot saturate the memory: a thread that has nothing else to do takes chunks of a long transfer. */
 uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
 {
-	const uint64_t chunks = (work.desc.length + BTE_CHUNK - 1) / BTE_CHUNK;
-	const bool backwards = core_.faults.reorder();
+	BteShare share = {.work = work,
+			  .chunks = (work.desc.length + BTE_CHUNK - 1) / BTE_CHUNK,
+			  .backwards = core_.faults.reorder()};
+	const bool shared = share.chunks >= SHARE_CHUNKS && !share.backwards;
 	const uint64_t start = now_ns();
+
+	if (shared)
+		offer(share);
+	while (carry_next(share, counters))
+		;
+	if (shared)
+		withdraw(share);
+	const uint8_t status = share.status.load(std::memory_order_relaxed);
+
+	if (status != ARIES_ST_OK)
+		return status;
+	count_latency(core_, counters, share.model_ns.load(std::memory_order_relaxed));
+	core_.host.trace("bte_copied", work.desc.length, now_ns() - start,
+			 share.model_ns.load(std::memory_order_relaxed));
+	return ARIES_ST_OK;
+}
+
+/* Carries one more chunk; false if there is none, or no sense in it. */
+bool Bte::carry_next(BteShare &share, CounterBlock &counters) noexcept
+{
+	const uint64_t taken = share.next.fetch_add(1, std::memory_order_relaxed);
 	uint64_t model_ns = 0;
 
-	for (uint64_t i = 0; i < chunks; i++) {
-		const uint64_t at = (backwards ? chunks - 1 - i : i) * BTE_CHUNK;
-		const uint64_t bytes = std::min<uint64_t>(BTE_CHUNK, work.desc.length - at);
+	if (taken >= share.chunks || share.status.load(std::memory_order_relaxed) != ARIES_ST_OK)
+		return false;
+	const uint64_t at = (share.backwards ? share.chunks - 1 - taken : taken) * BTE_CHUNK;
+	const uint64_t bytes = std::min<uint64_t>(BTE_CHUNK, share.work.desc.length - at);
+	const uint8_t status =
+		cancelled(share.work) ? uint8_t(ARIES_ST_FLUSHED) : chunk(share.work, at, bytes, counters, model_ns);
+	uint8_t none = ARIES_ST_OK;
 
-		if (cancelled(work))
-			return ARIES_ST_FLUSHED;
-		const uint8_t status = chunk(work, at, bytes, counters, model_ns);
+	if (status != ARIES_ST_OK)
+		share.status.compare_exchange_strong(none, status, std::memory_order_relaxed);
+	share.model_ns.fetch_add(model_ns, std::memory_order_relaxed);
+	return status == ARIES_ST_OK;
+}
 
-		if (status != ARIES_ST_OK)
-			return status;
+void Bte::offer(BteShare &share) noexcept
+{
+	std::lock_guard guard(mutex_);
+
+	if (!offered_ && !helping_ && !waiting_) {
+		offered_ = &share;
+		work_.notify_one();
 	}
-	count_latency(core_, counters, model_ns);
-	core_.host.trace("bte_copied", work.desc.length, now_ns() - start, model_ns);
-	return ARIES_ST_OK;
+}
+
+/* Nobody carries for @share any more when this returns: at most one chunk's time. */
+void Bte::withdraw(BteShare &share) noexcept
+{
+	std::unique_lock guard(mutex_);
+
+	if (offered_ == &share)
+		offered_ = nullptr;
+	idle_.wait(guard, [&share] { return !share.partners; });
+}
+
+/* Mutex held. Whoever waits for a channel's thread comes first. */
+void Bte::help(std::unique_lock<std::mutex> &guard) noexcept
+{
+	BteShare &share = *offered_;
+	bool more = true;
+
+	offered_ = nullptr;
+	helping_ = true;
+	share.partners++;
+	while (more && !waiting_ && !stop_) {
+		guard.unlock();
+		more = carry_next(share, counters_[ARIES_BTE_CHANNELS]);
+		guard.lock();
+	}
+	share.partners--;
+	helping_ = false;
+	idle_.notify_all();
 }
 
 uint8_t Bte::local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit &local, BteRuns &list) noexcept
