@@ -5,6 +5,8 @@
  * Layers, upper ones call lower ones:
  *   aries_chrdev, aries_sysfs, aries_debugfs  what user space sees
  *   aries_ctx, aries_ptag, aries_job          attachments and communication domains
+ *   aries_dgram, aries_dgmatch                datagrams between processes
+ *   aries_peer, aries_chan                    messages between the drivers of two nodes
  *   aries_fmad, aries_cq, aries_mem, aries_ce objects of one NIC block each
  *   aries_pool, aries_inv, aries_irq, aries_err
  *   aries_hw                                  registers
@@ -44,6 +46,7 @@
 #define ARIES_OWNERS 65536 /* FMAD_CTL.OWNER has 16 bits */
 #define ARIES_PTAG_ANY 255 /* GNI_FIND_ALLOC_PTAG */
 
+struct aries_chan;
 struct aries_cq;
 struct aries_ctx;
 struct aries_dev;
@@ -65,6 +68,7 @@ struct aries_dev;
  *                       CQI_PENDING as one step. Taken in interrupt handlers.
  * aries_cq.lock         Protects the pointer to the queue's memory.
  * aries_pool.lock       Protects one pool of numbers.
+ * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
  *
  * Order: state_sem, ctx_lock, aries_ctx.lock, then ptag_lock or inv_lock, then the spinlocks, of
  * which irq_lock comes before the others. mmap_lock comes before aries_ctx.lock.
@@ -188,6 +192,8 @@ struct aries_dev {
 	spinlock_t irq_lock; /* cq_table, CQI_PENDING */
 	struct aries_cq **cq_table;
 
+	struct aries_chan *chan;
+
 	bool testing;
 	struct completion test_done;
 
@@ -195,6 +201,40 @@ struct aries_dev {
 	atomic64_t errors; /* error events taken from the NIC */
 	atomic64_t resets;
 	struct dentry *debugfs;
+};
+
+/**
+ * struct aries_dgrams - datagrams of one attachment, protected by aries_chan.lock
+ * @node: in aries_chan.ctxs
+ * @on: attached
+ * @fast: intermediate states are not told (GNI_CDM_MODE_FAST_DATAGRAM_POLL)
+ * @cookie: of the domain
+ * @inst_id: of the attachment
+ * @pending: no final state yet
+ * @done: final state, in the order in which they reached it
+ * @early: requests of other nodes that nothing matched yet
+ * @count: datagrams
+ * @nearly: elements of @early
+ * @norphans: datagrams in @done whose endpoint is gone
+ * @probers: threads that wait in KGNI_IOC_DGRAM_PROBE
+ * @round: counts KGNI_DGRAM_ALL
+ * @wq: woken with each final state
+ */
+struct aries_dgrams {
+	struct list_head node;
+	bool on;
+	bool fast;
+	u32 cookie;
+	u32 inst_id;
+	struct list_head pending;
+	struct list_head done;
+	struct list_head early;
+	unsigned int count;
+	unsigned int nearly;
+	unsigned int norphans;
+	unsigned int probers;
+	unsigned int round;
+	wait_queue_head_t wq;
 };
 
 /**
@@ -213,6 +253,7 @@ struct aries_dev {
  * @mems: registrations by memory domain handle
  * @ces: collective engines, one bit each
  * @ce_cq: their queues, NULL for none
+ * @dg: datagrams
  * @pid: who opened the file, for lists
  * @comm: its name
  */
@@ -231,6 +272,7 @@ struct aries_ctx {
 	struct xarray mems;
 	unsigned long ces;
 	struct aries_cq *ce_cq[ARIES_CE_CHANNELS];
+	struct aries_dgrams dg;
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 };
@@ -406,6 +448,25 @@ void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_
 #define ARIES_MMAP_CQ_SHIFT 24 /* room for one queue */
 #define ARIES_MMAP_CQ_N(nr) (ARIES_MMAP_CQ + ((u64)(nr) << ARIES_MMAP_CQ_SHIFT))
 int aries_mmap(struct file *file, struct vm_area_struct *vma);
+
+/* aries_chan.c: the channel between drivers */
+int aries_chan_init(struct aries_dev *ad);
+void aries_chan_exit(struct aries_dev *ad);
+void aries_chan_start(struct aries_dev *ad);
+void aries_chan_stop(struct aries_dev *ad);
+void aries_chan_irq(struct aries_dev *ad);
+bool aries_chan_reserved(u8 ptag, u32 cookie);
+
+/* aries_dgram.c: datagrams */
+struct poll_table_struct;
+void aries_dgram_init(struct aries_ctx *ctx);
+void aries_dgram_attach(struct aries_ctx *ctx);
+void aries_dgram_detach(struct aries_ctx *ctx);
+int aries_dgram_post(struct aries_ctx *ctx, struct kgni_dgram_post *arg);
+int aries_dgram_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg);
+int aries_dgram_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg);
+int aries_dgram_cancel(struct aries_ctx *ctx, struct kgni_dgram_cancel *arg);
+__poll_t aries_dgram_poll(struct file *file, struct poll_table_struct *wait);
 
 /* aries_chrdev.c */
 int aries_chrdev_init(void);

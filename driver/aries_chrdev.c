@@ -35,6 +35,10 @@ union aries_arg {
 	struct kgni_ce_alloc ce_alloc;
 	struct kgni_ce_config ce_config;
 	struct kgni_ce_free ce_free;
+	struct kgni_dgram_post dgram_post;
+	struct kgni_dgram_test dgram_test;
+	struct kgni_dgram_probe dgram_probe;
+	struct kgni_dgram_cancel dgram_cancel;
 };
 
 static int aries_ioc_query(struct aries_ctx *ctx, union aries_arg *arg)
@@ -124,6 +128,26 @@ static int aries_ioc_ce_free(struct aries_ctx *ctx, union aries_arg *arg)
 	return aries_ce_free(ctx, &arg->ce_free);
 }
 
+static int aries_ioc_dgram_post(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_dgram_post(ctx, &arg->dgram_post);
+}
+
+static int aries_ioc_dgram_test(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_dgram_test(ctx, &arg->dgram_test);
+}
+
+static int aries_ioc_dgram_probe(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_dgram_probe(ctx, &arg->dgram_probe);
+}
+
+static int aries_ioc_dgram_cancel(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_dgram_cancel(ctx, &arg->dgram_cancel);
+}
+
 /**
  * struct aries_ioc - one ioctl
  * @handler: gets the structure in kernel memory
@@ -157,6 +181,10 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_CE_ALLOC, ce_alloc),
 	ARIES_IOC(KGNI_IOC_CE_CONFIG, ce_config),
 	ARIES_IOC(KGNI_IOC_CE_FREE, ce_free),
+	ARIES_IOC(KGNI_IOC_DGRAM_POST, dgram_post),
+	ARIES_IOC(KGNI_IOC_DGRAM_TEST, dgram_test),
+	ARIES_IOC(KGNI_IOC_DGRAM_PROBE, dgram_probe),
+	ARIES_IOC(KGNI_IOC_DGRAM_CANCEL, dgram_cancel),
 };
 
 static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
@@ -215,6 +243,7 @@ static const struct file_operations aries_fops = {
 	.unlocked_ioctl = aries_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = aries_mmap,
+	.poll = aries_dgram_poll,
 };
 
 static void aries_dev_release(struct device *dev)
@@ -227,6 +256,7 @@ static void aries_dev_release(struct device *dev)
 	aries_pool_exit(&ad->cqs);
 	aries_pool_exit(&ad->ces);
 	kvfree(ad->cq_table);
+	kfree(ad->chan);
 	ida_free(&aries_ids, ad->id);
 	pci_dev_put(ad->pdev);
 	kfree(ad);

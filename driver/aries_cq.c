@@ -224,6 +224,10 @@ void aries_cq_wake(struct aries_dev *ad, unsigned int nr)
 	struct aries_cq *cq;
 
 	lockdep_assert_held(&ad->irq_lock);
+	if (!nr) { /* the kernel's */
+		aries_chan_irq(ad);
+		return;
+	}
 	cq = nr < ad->ncq ? ad->cq_table[nr] : NULL;
 	if (!cq)
 		return;

@@ -35,6 +35,7 @@ struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapp
 	mutex_init(&ctx->lock);
 	xa_init(&ctx->cqs);
 	xa_init(&ctx->mems);
+	aries_dgram_init(ctx);
 	down_read(&ad->state_sem);
 	if (ad->state == ARIES_STATE_GONE) {
 		up_read(&ad->state_sem);
@@ -61,6 +62,7 @@ static void aries_ctx_teardown(struct aries_ctx *ctx)
 	lockdep_assert_held(&ctx->lock);
 	if (!ctx->dom)
 		return;
+	aries_dgram_detach(ctx);
 	aries_fmad_put(ctx);
 	aries_ce_teardown(ctx);
 	aries_mem_teardown(ctx);
@@ -155,6 +157,7 @@ static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 	if (rc)
 		goto err_owner;
 	ctx->inst_id = arg->inst_id;
+	aries_dgram_attach(ctx);
 	return 0;
 
 err_owner:

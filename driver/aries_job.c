@@ -44,6 +44,8 @@ static int aries_job_create(struct aries_dev *ad, struct kgni_job *arg)
 	struct aries_domain *dom = aries_ptag_by_cookie(ad, arg->cookie);
 	unsigned int i;
 
+	if (aries_chan_reserved(arg->ptag, arg->cookie))
+		return -EEXIST;
 	if (dom) {
 		if (arg->ptag != ARIES_PTAG_ANY && arg->ptag != dom->ptag)
 			return -EEXIST;

@@ -91,9 +91,9 @@ static int aries_pools_init(struct aries_dev *ad)
 	if (!rc)
 		rc = aries_pool_init(&ad->fmads, 1, ad->nfma); /* 0 is the kernel's */
 	if (!rc)
-		rc = aries_pool_init(&ad->mdds, 0, ad->nmdd);
+		rc = aries_pool_init(&ad->mdds, 1, ad->nmdd);
 	if (!rc)
-		rc = aries_pool_init(&ad->cqs, 0, ad->ncq);
+		rc = aries_pool_init(&ad->cqs, 1, ad->ncq);
 	if (!rc)
 		rc = aries_pool_init(&ad->ces, 0, ARIES_CE_CHANNELS);
 	if (rc)
@@ -118,6 +118,7 @@ static int aries_pci_start(struct aries_dev *ad)
 	aries_pool_release_held(&ad->mdds);
 	aries_pool_release_held(&ad->cqs);
 	aries_domain_restore_keys(ad);
+	aries_chan_start(ad);
 	aries_hw_enable(ad, true);
 	status = aries_rd32(ad, ARIES_CTL_STATUS);
 	if (!FIELD_GET(ARIES_CTL_STATUS_ENABLED_MASK, status)) {
@@ -150,9 +151,12 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	rc = aries_pools_init(ad);
 	if (rc)
 		goto err_disable;
-	rc = aries_irq_init(ad);
+	rc = aries_chan_init(ad);
 	if (rc)
 		goto err_disable;
+	rc = aries_irq_init(ad);
+	if (rc)
+		goto err_chan;
 	rc = aries_selftest(ad);
 	if (rc)
 		goto err_irq;
@@ -170,9 +174,12 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 err_stop:
 	aries_debugfs_del(ad);
+	aries_chan_stop(ad);
 	aries_hw_enable(ad, false);
 err_irq:
 	aries_irq_exit(ad);
+err_chan:
+	aries_chan_exit(ad);
 err_disable:
 	aries_pci_disable(ad);
 err_dev:
@@ -189,8 +196,10 @@ static void aries_pci_remove(struct pci_dev *pdev)
 	aries_chrdev_del(ad);
 	aries_debugfs_del(ad);
 	aries_domain_free_all(ad);
+	aries_chan_stop(ad);
 	aries_hw_enable(ad, false);
 	aries_irq_exit(ad);
+	aries_chan_exit(ad);
 	aries_pci_disable(ad);
 	/* without bus mastering the NIC reaches no memory */
 	aries_mem_free_quarantine(ad);
@@ -203,6 +212,7 @@ static void aries_pci_shutdown(struct pci_dev *pdev)
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
 	aries_ctx_revoke_all(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
+	aries_chan_stop(ad);
 	aries_hw_enable(ad, false);
 	pci_clear_master(pdev);
 }
@@ -212,6 +222,7 @@ static void aries_reset_prepare(struct pci_dev *pdev)
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
 	aries_ctx_revoke_all(ad, ARIES_STATE_RESET, aries_hw_alive(ad));
+	aries_chan_stop(ad);
 	aries_hw_enable(ad, false);
 }
 
@@ -247,10 +258,12 @@ static pci_ers_result_t aries_error_detected(struct pci_dev *pdev, pci_channel_s
 		return PCI_ERS_RESULT_CAN_RECOVER;
 	case pci_channel_io_frozen:
 		aries_ctx_revoke_all(ad, ARIES_STATE_RESET, false);
+		aries_chan_stop(ad);
 		pci_disable_device(pdev);
 		return PCI_ERS_RESULT_NEED_RESET;
 	default:
 		aries_ctx_revoke_all(ad, ARIES_STATE_GONE, false);
+		aries_chan_stop(ad);
 		return PCI_ERS_RESULT_DISCONNECT;
 	}
 }
@@ -267,8 +280,10 @@ static pci_ers_result_t aries_slot_reset(struct pci_dev *pdev)
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
 	/* came here without error_detected(frozen): the reset took everything from everybody */
-	if (READ_ONCE(ad->state) == ARIES_STATE_UP)
+	if (READ_ONCE(ad->state) == ARIES_STATE_UP) {
 		aries_ctx_revoke_all(ad, ARIES_STATE_RESET, false);
+		aries_chan_stop(ad);
+	}
 	if (!pci_is_enabled(pdev) && pci_enable_device_mem(pdev))
 		return PCI_ERS_RESULT_DISCONNECT;
 	pci_set_master(pdev);

@@ -106,6 +106,8 @@ static struct aries_domain *aries_ptag_join(struct aries_dev *ad, u8 ptag, u32 c
 {
 	struct aries_domain *dom = aries_ptag_by_cookie(ad, cookie);
 
+	if (aries_chan_reserved(ptag, cookie))
+		return ERR_PTR(-EACCES);
 	if (dom) {
 		if (ptag != ARIES_PTAG_ANY && ptag != dom->ptag)
 			return ERR_PTR(-EACCES);

@@ -19,6 +19,8 @@ void ep_close(gni_ep *ep)
 	endpoints.retire(ep);
 	smsg_close(ep);
 	ce_leave(ep);
+	if (ep->datagram)
+		datagram_close(ep);
 	ep->nic->endpoints.remove(ep);
 	if (ep->cq)
 		ep->cq->endpoints--;

@@ -66,6 +66,16 @@ constexpr Meaning kCeAlloc[] = {
 	{ENOMEM, GNI_RC_ERROR_NOMEM},
 };
 
+constexpr Meaning kDatagramPost[] = {
+	{EBUSY, GNI_RC_ERROR_RESOURCE}, {ENOSPC, GNI_RC_ERROR_RESOURCE}, {E2BIG, GNI_RC_SIZE_ERROR},
+	{EINVAL, GNI_RC_INVALID_PARAM}, {ENOMEM, GNI_RC_ERROR_NOMEM},
+};
+constexpr Meaning kDatagramTest[] = {
+	{ETIMEDOUT, GNI_RC_TIMEOUT},
+	{EINTR, GNI_RC_INVALID_STATE},
+	{EINVAL, GNI_RC_INVALID_PARAM},
+};
+
 gni_return_t meaning(const char *what, int error, std::span<const Meaning> table, gni_return_t fallback)
 {
 	if (error == 0)
@@ -205,6 +215,43 @@ gni_return_t ce_free(int fd, uint32_t ce)
 	arg.argsz = sizeof(arg);
 	arg.ce = ce;
 	return meaning("CE_FREE", sys::call(fd, KGNI_IOC_CE_FREE, &arg), {}, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t datagram_post(int fd, kgni_dgram_post *post)
+{
+	post->argsz = sizeof(*post);
+	int r = sys::call(fd, KGNI_IOC_DGRAM_POST, post);
+	/* Busy is what clients poll for. */
+	if (r == -EBUSY)
+		return GNI_RC_ERROR_RESOURCE;
+	return meaning("DGRAM_POST", r, kDatagramPost, GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t datagram_test(int fd, kgni_dgram_test *test)
+{
+	test->argsz = sizeof(*test);
+	int r = sys::call(fd, KGNI_IOC_DGRAM_TEST, test);
+	if (r == -ENOENT)
+		return GNI_RC_NO_MATCH;
+	return meaning("DGRAM_TEST", r, kDatagramTest, GNI_RC_NO_MATCH);
+}
+
+gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe)
+{
+	probe->argsz = sizeof(*probe);
+	int r = sys::call(fd, KGNI_IOC_DGRAM_PROBE, probe);
+	if (r == -ENOENT)
+		return GNI_RC_NO_MATCH;
+	return meaning("DGRAM_PROBE", r, kDatagramTest, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel)
+{
+	cancel->argsz = sizeof(*cancel);
+	int r = sys::call(fd, KGNI_IOC_DGRAM_CANCEL, cancel);
+	if (r == -ENOENT)
+		return GNI_RC_NO_MATCH;
+	return meaning("DGRAM_CANCEL", r, {}, GNI_RC_NO_MATCH);
 }
 
 } // namespace ugni::kernel

@@ -55,6 +55,12 @@ gni_return_t resource(int fd, kgni_res *res);
 gni_return_t ce_alloc(int fd, uint32_t *ce);
 gni_return_t ce_config(int fd, kgni_ce_config *config);
 gni_return_t ce_free(int fd, uint32_t ce);
+gni_return_t datagram_post(int fd, kgni_dgram_post *post);
+/** One test or wait. INVALID_STATE: a signal came, the caller decides how to go on. */
+gni_return_t datagram_test(int fd, kgni_dgram_test *test);
+/** One probe or wait, as above; NO_MATCH: none, without waiting. */
+gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe);
+gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel);
 
 } // namespace ugni::kernel
 

@@ -40,63 +40,6 @@ gni_return_t GNI_ConfigureNTT(int, gni_ntt_descriptor_t *, uint32_t *)
 	return later("GNI_ConfigureNTT", GNI_RC_ERROR_RESOURCE);
 }
 
-/* ---- Datagrams ---- */
-
-gni_return_t GNI_EpPostData(gni_ep_handle_t, void *, uint16_t, void *, uint16_t)
-{
-	return later("GNI_EpPostData", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_EpPostDataWId(gni_ep_handle_t, void *, uint16_t, void *, uint16_t, uint64_t)
-{
-	return later("GNI_EpPostDataWId", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_EpPostDataTest(gni_ep_handle_t, gni_post_state_t *, uint32_t *, uint32_t *)
-{
-	return later("GNI_EpPostDataTest", GNI_RC_NO_MATCH);
-}
-
-gni_return_t GNI_EpPostDataTestById(gni_ep_handle_t, uint64_t, gni_post_state_t *, uint32_t *, uint32_t *)
-{
-	return later("GNI_EpPostDataTestById", GNI_RC_NO_MATCH);
-}
-
-gni_return_t GNI_EpPostDataWait(gni_ep_handle_t, uint32_t, gni_post_state_t *, uint32_t *, uint32_t *)
-{
-	return later("GNI_EpPostDataWait", GNI_RC_NO_MATCH);
-}
-
-gni_return_t GNI_EpPostDataWaitById(gni_ep_handle_t, uint64_t, uint32_t, gni_post_state_t *, uint32_t *, uint32_t *)
-{
-	return later("GNI_EpPostDataWaitById", GNI_RC_NO_MATCH);
-}
-
-gni_return_t GNI_PostDataProbe(gni_nic_handle_t, uint32_t *, uint32_t *)
-{
-	return later("GNI_PostDataProbe", GNI_RC_NO_MATCH);
-}
-
-gni_return_t GNI_PostDataProbeById(gni_nic_handle_t, uint64_t *)
-{
-	return later("GNI_PostDataProbeById", GNI_RC_NO_MATCH);
-}
-
-gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t, uint32_t, uint64_t *)
-{
-	return later("GNI_PostdataProbeWaitById", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_EpPostDataCancel(gni_ep_handle_t)
-{
-	return later("GNI_EpPostDataCancel", GNI_RC_NO_MATCH);
-}
-
-gni_return_t GNI_EpPostDataCancelById(gni_ep_handle_t, uint64_t)
-{
-	return later("GNI_EpPostDataCancelById", GNI_RC_NO_MATCH);
-}
-
 /* ---- Memory ---- */
 
 gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t, gni_mem_segment_t *, uint32_t, gni_cq_handle_t, uint32_t,

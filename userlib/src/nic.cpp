@@ -124,7 +124,9 @@ namespace ugni
 void nic_close(gni_nic *nic)
 {
 	nics.retire(nic);
+	datagrams_close(nic);
 	while (gni_ep *ep = nic->endpoints.first()) {
+		ep->datagram = false;
 		ep->references = 1;
 		ep_close(ep);
 	}

@@ -52,7 +52,7 @@ struct alignas(128) gni_ep {
 	static constexpr size_t kSlots = size_t{1} << 18;
 
 	std::atomic<uint32_t> magic;
-	uint32_t references; /* 1 for the handle, 1 for each post not yet reaped */
+	uint32_t references; /* 1 for the handle, 1 for each post and for a datagram not yet reaped */
 	gni_nic *nic;
 	gni_cq *cq;    /* may be nullptr */
 	gni_cq *ready; /* cq while the endpoint is bound, else a queue without room: all the common post asks */
@@ -66,6 +66,9 @@ struct alignas(128) gni_ep {
 	uint8_t ce_engine;   /* channel on its node; 255 for what no channel has */
 	ugni::Smsg *smsg;    /* short messages, nullptr until they are set up */
 	ugni::CeQueue *ce;   /* collectives that wait for their turn, nullptr if there are none */
+	void *datagram_out;  /* where the partner's datagram goes */
+	uint16_t datagram_room;
+	bool datagram; /* one is posted and not yet reaped; counts as a reference */
 	gni_ep *previous;
 	gni_ep *next;
 };
@@ -96,7 +99,8 @@ struct alignas(512) gni_nic {
 	uint32_t bte_slot;      /* next slot of the descriptor area */
 	uint32_t inst_id;
 	uint32_t modes;
-	uint64_t caps; /* ID_CAPS register */
+	uint64_t caps;  /* ID_CAPS register */
+	bool datagrams; /* has ever posted or waited for one */
 
 	int fd;
 	uint32_t device;
@@ -159,6 +163,10 @@ void ce_close(gni_ce *ce);
 void ce_leave(gni_ep *ep);
 /** Posts collectives of @nic whose turn has come. */
 void ce_advance(gni_nic *nic);
+/** The endpoint goes away: its datagram ends, news of it stay with the NIC handle. */
+void datagram_close(gni_ep *ep);
+/** The NIC handle goes away: threads that wait for datagrams return. */
+void datagrams_close(gni_nic *nic);
 /** A registration that named @cq is gone. */
 void cq_forget_registration(gni_cq *cq);
 

@@ -144,6 +144,17 @@ int call_file(File &f, unsigned long request, void *argument)
 	}
 }
 
+int call(int fd, File &f, unsigned long request, void *argument)
+{
+	if (Datagrams::answers(request))
+		return kernel().datagrams.call(fd, request, argument);
+	int r = call_file(f, request, argument);
+	if (r == 0 && request == KGNI_IOC_ATTACH)
+		kernel().datagrams.attach(fd, 5, f.attach.inst_id, f.attach.cookie,
+					  f.attach.modes & GNI_CDM_MODE_FAST_DATAGRAM_POLL);
+	return r;
+}
+
 } // namespace
 
 Kernel &kernel()
@@ -211,7 +222,7 @@ int call(int fd, unsigned long request, void *argument)
 	if (error != kernel().errors.end())
 		return error->second;
 	auto file = kernel().files.find(fd);
-	return file == kernel().files.end() ? -EBADF : fake::call_file(*file->second, request, argument);
+	return file == kernel().files.end() ? -EBADF : fake::call(fd, *file->second, request, argument);
 }
 
 void *map(int fd, size_t bytes, bool readable, uint64_t offset)
@@ -239,6 +250,7 @@ void unmap(void *address, size_t bytes)
 
 void close_device(int fd)
 {
+	kernel().datagrams.detach(fd);
 	kernel().files.erase(fd);
 }
 

@@ -7,6 +7,7 @@
 #define UGNI_TESTS_FAKE_KERNEL_HPP
 
 #include "aries_hw.h"
+#include "datagrams.hpp"
 #include "gni_pub.h"
 #include "uapi/kgni_abi.h"
 
@@ -76,6 +77,7 @@ struct Kernel {
 	std::vector<kgni_cq_wait> waits;
 	std::vector<kgni_job> jobs;
 	unsigned calls = 0; /* requests of any kind, and maps */
+	Datagrams datagrams;
 	int next_fd = 100;
 	uint32_t next_cq = 3;
 	uint32_t next_mdh = 17;

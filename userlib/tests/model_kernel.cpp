@@ -3,6 +3,7 @@
 #include "model_kernel.hpp"
 #include "aries_hw.h"
 #include "aries_regs.h"
+#include "datagrams.hpp"
 #include "kernel.hpp"
 #include "model_node.hpp"
 
@@ -34,6 +35,7 @@ struct World {
 	std::map<uint32_t, std::unique_ptr<Node>> nodes;
 	std::map<int, File> files;
 	std::map<uint32_t, uint8_t> tags; /* by cookie */
+	fake::Datagrams datagrams;
 	int next_fd = 100;
 };
 
@@ -157,7 +159,17 @@ int open_device(uint32_t device)
 int call(int fd, unsigned long request, void *argument)
 {
 	auto f = world->files.find(fd);
-	return f == world->files.end() ? -EBADF : model::call_file(f->second, request, argument);
+
+	if (f == world->files.end())
+		return -EBADF;
+	if (fake::Datagrams::answers(request))
+		return world->datagrams.call(fd, request, argument);
+	int r = model::call_file(f->second, request, argument);
+	if (r == 0 && request == KGNI_IOC_ATTACH) {
+		const kgni_attach &a = f->second.attach;
+		world->datagrams.attach(fd, a.pe, a.inst_id, a.cookie, a.modes & GNI_CDM_MODE_FAST_DATAGRAM_POLL);
+	}
+	return r;
 }
 
 void *map(int fd, size_t bytes, bool readable, uint64_t offset)
@@ -188,6 +200,7 @@ void close_device(int fd)
 	if (f->second.attach.fmad)
 		f->second.node->close(f->second.attach.owner, f->second.attach.fmad);
 	free(f->second.page);
+	world->datagrams.detach(fd);
 	world->files.erase(f);
 }
 

@@ -16,17 +16,6 @@ static void documented_codes(void **)
 	assert_rc(ERROR_RESOURCE, GNI_SuspendJob(0, 0, 0, 0, 0));
 	assert_rc(INVALID_STATE, GNI_ResumeJob(0, 0, 0, 0));
 	assert_rc(ERROR_RESOURCE, GNI_ConfigureNTT(0, nullptr, nullptr));
-	assert_rc(INVALID_PARAM, GNI_EpPostData(nullptr, nullptr, 0, nullptr, 0));
-	assert_rc(INVALID_PARAM, GNI_EpPostDataWId(nullptr, nullptr, 0, nullptr, 0, 0));
-	assert_rc(NO_MATCH, GNI_EpPostDataTest(nullptr, nullptr, nullptr, nullptr));
-	assert_rc(NO_MATCH, GNI_EpPostDataTestById(nullptr, 0, nullptr, nullptr, nullptr));
-	assert_rc(NO_MATCH, GNI_EpPostDataWait(nullptr, 0, nullptr, nullptr, nullptr));
-	assert_rc(NO_MATCH, GNI_EpPostDataWaitById(nullptr, 0, 0, nullptr, nullptr, nullptr));
-	assert_rc(NO_MATCH, GNI_PostDataProbe(nullptr, nullptr, nullptr));
-	assert_rc(NO_MATCH, GNI_PostDataProbeById(nullptr, nullptr));
-	assert_rc(INVALID_PARAM, GNI_PostdataProbeWaitById(nullptr, 0, nullptr));
-	assert_rc(NO_MATCH, GNI_EpPostDataCancel(nullptr));
-	assert_rc(NO_MATCH, GNI_EpPostDataCancelById(nullptr, 0));
 	assert_rc(ERROR_RESOURCE, GNI_MemRegisterSegments(nullptr, nullptr, 0, nullptr, 0, 0, nullptr));
 	assert_rc(INVALID_PARAM, GNI_SetMddResources(nullptr, 0));
 	assert_rc(INVALID_STATE, GNI_MsgqInit(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));

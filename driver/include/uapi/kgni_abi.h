@@ -354,6 +354,132 @@ struct kgni_ce_free {
 	__u32 ce;
 };
 
+#define KGNI_DGRAM_BYTES 128 /* GNI_DATAGRAM_MAXSIZE */
+#define KGNI_DGRAM_LIMIT 4096 /* datagrams that one attachment may have */
+
+/* Flags of the datagram requests. */
+#define KGNI_DGRAM_WILDCARD 0x1 /* post: matches any directed datagram to this instance */
+#define KGNI_DGRAM_ID 0x2 /* @id counts: post with it, find by it, probe only for such */
+#define KGNI_DGRAM_RELEASE 0x4 /* cancel: the endpoint goes away, keep nothing but the news */
+#define KGNI_DGRAM_ALL 0x8 /* cancel: all of this file, and end the waits of other threads */
+
+/* States, as gni_post_state_t. */
+#define KGNI_DGRAM_PENDING 0
+#define KGNI_DGRAM_COMPLETED 1
+#define KGNI_DGRAM_ERROR 2
+#define KGNI_DGRAM_TIMEOUT 3
+#define KGNI_DGRAM_TERMINATED 4
+#define KGNI_DGRAM_REMOTE_DATA 5
+
+/**
+ * struct kgni_dgram_post - offer a datagram for exchange
+ * @argsz: in
+ * @flags: in: KGNI_DGRAM_WILDCARD, KGNI_DGRAM_ID
+ * @ep: in: the caller's name of the endpoint; one datagram each
+ * @id: in: with KGNI_DGRAM_ID; not ~0
+ * @pe: in: node that a directed one goes to
+ * @inst_id: in: instance there
+ * @length: in: bytes of @data, at most KGNI_DGRAM_BYTES
+ * @reserved: must be zero
+ * @data: in
+ *
+ * A directed datagram meets a directed one of that instance to this one, else
+ * a wildcard one of that instance, in the same domain. Then each side has the
+ * other's data. Errors: EINVAL, ENOTCONN, E2BIG @length, EBUSY the endpoint has
+ * a datagram, or another directed one to that instance is under way, ENOSPC
+ * KGNI_DGRAM_LIMIT, ENOMEM.
+ */
+struct kgni_dgram_post {
+	__u32 argsz;
+	__u32 flags;
+	__u64 ep;
+	__u64 id;
+	__u32 pe;
+	__u32 inst_id;
+	__u32 length;
+	__u32 reserved;
+	__u8 data[KGNI_DGRAM_BYTES];
+};
+
+/**
+ * struct kgni_dgram_test - state of a datagram; takes it away if the state is final
+ * @argsz: in
+ * @flags: in: KGNI_DGRAM_ID
+ * @ep: in
+ * @id: in: with KGNI_DGRAM_ID
+ * @timeout_ms: in: wait for a final state, 0 do not wait, ~0 for ever
+ * @state: out
+ * @pe: out: the partner's node, of a COMPLETED one
+ * @inst_id: out: the partner's instance
+ * @length: out: bytes of @data
+ * @reserved: must be zero
+ * @data: out: what the partner sent
+ *
+ * Errors: EINVAL, ENOTCONN, ENOENT no such datagram on the endpoint, ETIMEDOUT,
+ * EINTR, ECANCELED by KGNI_DGRAM_ALL.
+ */
+struct kgni_dgram_test {
+	__u32 argsz;
+	__u32 flags;
+	__u64 ep;
+	__u64 id;
+	__u64 timeout_ms;
+	__u32 state;
+	__u32 pe;
+	__u32 inst_id;
+	__u32 length;
+	__u64 reserved;
+	__u8 data[KGNI_DGRAM_BYTES];
+};
+
+/**
+ * struct kgni_dgram_probe - first datagram of the file that has a final state
+ * @argsz: in
+ * @flags: in: KGNI_DGRAM_ID
+ * @timeout_ms: in: 0 do not wait, ~0 for ever
+ * @id: out
+ * @pe: out
+ * @inst_id: out
+ * @state: out
+ * @reserved: must be zero
+ *
+ * It stays for KGNI_IOC_DGRAM_TEST, unless its endpoint was released. poll()
+ * on the file tells POLLIN while there is one. Errors: EINVAL, ENOTCONN, ENOENT
+ * none (without waiting), ETIMEDOUT, EINTR, ECANCELED by KGNI_DGRAM_ALL.
+ */
+struct kgni_dgram_probe {
+	__u32 argsz;
+	__u32 flags;
+	__u64 timeout_ms;
+	__u64 id;
+	__u32 pe;
+	__u32 inst_id;
+	__u32 state;
+	__u32 reserved;
+};
+
+/**
+ * struct kgni_dgram_cancel - end a datagram
+ * @argsz: in
+ * @flags: in: KGNI_DGRAM_ID, KGNI_DGRAM_RELEASE, or KGNI_DGRAM_ALL alone
+ * @ep: in
+ * @id: in: with KGNI_DGRAM_ID
+ * @gone: out: 1 there is nothing left to test on the endpoint
+ * @reserved: must be zero
+ *
+ * A directed one becomes TERMINATED, a wildcard is gone at once; one that has
+ * met its partner already becomes TERMINATED when that answers. Errors: EINVAL,
+ * ENOTCONN, ENOENT none on the endpoint, or it has a final state.
+ */
+struct kgni_dgram_cancel {
+	__u32 argsz;
+	__u32 flags;
+	__u64 ep;
+	__u64 id;
+	__u32 gone;
+	__u32 reserved;
+};
+
 #define KGNI_IOC_QUERY _IO(KGNI_IOC_MAGIC, 0x00)
 #define KGNI_IOC_ATTACH _IO(KGNI_IOC_MAGIC, 0x01)
 #define KGNI_IOC_CQ_CREATE _IO(KGNI_IOC_MAGIC, 0x02)
@@ -367,5 +493,9 @@ struct kgni_ce_free {
 #define KGNI_IOC_CE_ALLOC _IO(KGNI_IOC_MAGIC, 0x10)
 #define KGNI_IOC_CE_CONFIG _IO(KGNI_IOC_MAGIC, 0x11)
 #define KGNI_IOC_CE_FREE _IO(KGNI_IOC_MAGIC, 0x12)
+#define KGNI_IOC_DGRAM_POST _IO(KGNI_IOC_MAGIC, 0x28)
+#define KGNI_IOC_DGRAM_TEST _IO(KGNI_IOC_MAGIC, 0x29)
+#define KGNI_IOC_DGRAM_PROBE _IO(KGNI_IOC_MAGIC, 0x2a)
+#define KGNI_IOC_DGRAM_CANCEL _IO(KGNI_IOC_MAGIC, 0x2b)
 
 #endif /* KGNI_ABI_H */

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The channel between the drivers of all nodes: each has a receive area with a slot for each
+ * peer, registered under the same handle everywhere. A message is one FMA put into our slot at the
+ * peer, with a remote event into the peer's kernel queue; the interrupt of that queue starts the
+ * work item, which is the only code that uses FMA descriptor 0.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include "aries_dgram.h"
+
+#define ARIES_CHAN_CQ_LOG2 10
+#define ARIES_CHAN_CQ_BYTES (ARIES_CQ_HEADER_BYTES + (8ul << ARIES_CHAN_CQ_LOG2))
+#define ARIES_CHAN_BATCH 512 /* events before others get the CPU */
+#define ARIES_CHAN_IDLE (60 * HZ)
+
+static_assert(ARIES_SLOTS_MAX * ARIES_SLOT_BYTES / PAGE_SIZE <= ARIES_PTES_PER_PAGE);
+
+/**
+ * aries_chan_reserved() - is this the drivers' own tag or cookie?
+ * @ptag: protection tag
+ * @cookie: cookie
+ *
+ * Return: true if nobody else may use it.
+ */
+bool aries_chan_reserved(u8 ptag, u32 cookie)
+{
+	return ptag == ARIES_CHAN_PTAG || cookie == ARIES_CHAN_COOKIE;
+}
+
+/** aries_chan_kick() - have the work item run now. Context: lock held, or interrupt. */
+void aries_chan_kick(struct aries_chan *ch)
+{
+	if (READ_ONCE(ch->on))
+		mod_delayed_work(ch->wq, &ch->work, 0);
+}
+
+/** aries_chan_irq() - the kernel's queue raised its interrupt. Context: irq_lock held. */
+void aries_chan_irq(struct aries_dev *ad)
+{
+	if (ad->chan)
+		aries_chan_kick(ad->chan);
+}
+
+/**
+ * aries_chan_put() - put bytes into the receive area of a node, with an event
+ * @ch: channel
+ * @pe: node address
+ * @at: offset in the area
+ * @data: bytes
+ * @bytes: how many, at most ARIES_DESC_LINE_BYTES
+ * @event: data of the remote event
+ *
+ * Context: the work item, state_sem held. Return: ARIES_ST_OK or what failed.
+ */
+int aries_chan_put(struct aries_chan *ch, u32 pe, u32 at, const void *data, size_t bytes, u32 event)
+{
+	const struct aries_fma_desc desc = { .pe = pe,
+					     .mdh = ARIES_CHAN_MDH,
+					     .offset = at,
+					     .remote_event = event };
+	void __iomem *area = ch->ad->desc + ARIES_CHAN_FMAD * ARIES_DESC_STRIDE;
+
+	memcpy_toio(area + ARIES_DESC_FMA, &desc, sizeof(desc));
+	memcpy_toio(area + ARIES_DESC_LINE, data, bytes);
+	wmb(); /* the area is write combining, and the doorbell starts the NIC */
+	writeq(FIELD_PREP(ARIES_DB_LEN_MASK, (u64)bytes) |
+		       FIELD_PREP(ARIES_DB_OP_MASK, (u64)ARIES_FMA_PUT_LINE) |
+		       FIELD_PREP(ARIES_DB_MODE_MASK, (u64)ARIES_EV_REMOTE),
+	       ch->bell + ARIES_DB_FMA);
+	return readl(area + ARIES_DESC_STATUS + offsetof(struct aries_fma_status, status));
+}
+
+static void aries_chan_scan(struct aries_chan *ch)
+{
+	u32 slot;
+
+	for (slot = 0; slot < ch->slots; slot++) {
+		aries_peer_rx_ack(ch, slot);
+		aries_peer_rx_msg(ch, slot, false);
+		cond_resched();
+	}
+}
+
+static void aries_chan_event(struct aries_chan *ch, u64 entry)
+{
+	u32 data = FIELD_GET(ARIES_CQE_DATA_MASK, entry);
+	u32 slot = data & (ch->slots - 1);
+
+	if (data & ARIES_CHAN_EVENT_ACK)
+		aries_peer_rx_ack(ch, slot);
+	else
+		aries_peer_rx_msg(ch, slot, true);
+}
+
+/* Return: whether there may be more. */
+static bool aries_chan_drain(struct aries_chan *ch)
+{
+	u64 *slots = ch->cq + ARIES_CQ_HEADER_BYTES / sizeof(u64);
+	bool overrun = false;
+	unsigned int n;
+
+	for (n = 0; n < ARIES_CHAN_BATCH; n++) {
+		u64 *slot = &slots[ch->consumed & (BIT(ARIES_CHAN_CQ_LOG2) - 1)];
+		u64 entry = smp_load_acquire(slot); /* pairs with the NIC's release */
+
+		if (!entry)
+			break;
+		WRITE_ONCE(*slot, 0);
+		smp_store_release(&ch->cq[0], ++ch->consumed); /* after the slot is clear */
+		if (entry & ARIES_CQE_OVERRUN)
+			overrun = true;
+		else
+			aries_chan_event(ch, entry);
+	}
+	if (overrun)
+		aries_chan_scan(ch);
+	return n == ARIES_CHAN_BATCH;
+}
+
+/* Return: jiffies of the next run. */
+static unsigned long aries_chan_pass(struct aries_chan *ch)
+{
+	unsigned long next = jiffies + ARIES_CHAN_IDLE;
+	bool more = aries_chan_drain(ch);
+
+	next = aries_dg_run(ch, next);
+	next = aries_peer_run(ch, next);
+	if (more)
+		return jiffies;
+	/* interrupts at once if an entry has come meanwhile */
+	aries_wr32(ch->ad, ARIES_CQI_ARM, FIELD_PREP(ARIES_CQI_ARM_CQ_MASK, ARIES_CHAN_CQ));
+	return next;
+}
+
+static void aries_chan_work(struct work_struct *work)
+{
+	struct aries_chan *ch = container_of(to_delayed_work(work), struct aries_chan, work);
+	struct aries_dev *ad = ch->ad;
+	unsigned long next, now;
+
+	down_read(&ad->state_sem);
+	if (READ_ONCE(ch->on) && ad->state == ARIES_STATE_UP && READ_ONCE(ad->hw_ok)) {
+		next = aries_chan_pass(ch);
+		now = jiffies;
+		if (time_before(next, now + ARIES_CHAN_IDLE))
+			queue_delayed_work(ch->wq, &ch->work,
+					   time_after(next, now) ? next - now : 0);
+	}
+	up_read(&ad->state_sem);
+}
+
+static int aries_chan_alloc(struct aries_chan *ch)
+{
+	struct aries_dev *ad = ch->ad;
+	struct device *dev = &ad->pdev->dev;
+
+	ch->area = dma_alloc_coherent(dev, ch->slots * ARIES_SLOT_BYTES, &ch->area_dma, GFP_KERNEL);
+	ch->pte = dma_alloc_coherent(dev, PAGE_SIZE, &ch->pte_dma, GFP_KERNEL);
+	ch->cq = dma_alloc_coherent(dev, ARIES_CHAN_CQ_BYTES, &ch->cq_dma, GFP_KERNEL);
+	ch->bell = ioremap(ad->fma_phys + ARIES_CHAN_FMAD * ARIES_FMA_STRIDE + ARIES_FMA_DOORBELL,
+			   PAGE_SIZE);
+	ch->wq = alloc_ordered_workqueue("%s-chan", 0, dev_name(&ad->dev));
+	return ch->area && ch->pte && ch->cq && ch->bell && ch->wq ? 0 : -ENOMEM;
+}
+
+/**
+ * aries_chan_init() - make what the channel needs in memory
+ * @ad: the device, identified
+ *
+ * Context: may sleep. Return: 0 or -ENOMEM.
+ */
+int aries_chan_init(struct aries_dev *ad)
+{
+	struct aries_chan *ch = kzalloc(sizeof(*ch), GFP_KERNEL);
+	int rc;
+
+	if (!ch)
+		return -ENOMEM;
+	ch->ad = ad;
+	spin_lock_init(&ch->lock);
+	INIT_DELAYED_WORK(&ch->work, aries_chan_work);
+	xa_init(&ch->peers);
+	INIT_LIST_HEAD(&ch->active);
+	INIT_LIST_HEAD(&ch->ctxs);
+	INIT_LIST_HEAD(&ch->remote);
+	hash_init(ch->by_handle);
+	ch->slots = ARIES_SLOTS_MIN;
+	while (ch->slots < ad->nodes && ch->slots < ARIES_SLOTS_MAX)
+		ch->slots *= 2;
+	ad->chan = ch;
+	rc = aries_chan_alloc(ch);
+	if (rc)
+		aries_chan_exit(ad);
+	return rc;
+}
+
+/**
+ * aries_chan_exit() - free what aries_chan_init() made, but for the structure
+ * @ad: the device
+ *
+ * Files that are open look into the structure; it goes with the device.
+ *
+ * Context: sleeps; no interrupt comes any more.
+ */
+void aries_chan_exit(struct aries_dev *ad)
+{
+	struct device *dev = &ad->pdev->dev;
+	struct aries_chan *ch = ad->chan;
+
+	if (!ch)
+		return;
+	aries_chan_stop(ad);
+	if (ch->stuck)
+		pci_clear_master(ad->pdev);
+	if (ch->wq)
+		destroy_workqueue(ch->wq);
+	if (ch->bell)
+		iounmap(ch->bell);
+	if (ch->cq)
+		dma_free_coherent(dev, ARIES_CHAN_CQ_BYTES, ch->cq, ch->cq_dma);
+	if (ch->pte)
+		dma_free_coherent(dev, PAGE_SIZE, ch->pte, ch->pte_dma);
+	if (ch->area)
+		dma_free_coherent(dev, ch->slots * ARIES_SLOT_BYTES, ch->area, ch->area_dma);
+	xa_destroy(&ch->peers);
+}
+
+static void aries_chan_program(struct aries_chan *ch)
+{
+	struct aries_dev *ad = ch->ad;
+	u32 bytes = ch->slots * ARIES_SLOT_BYTES;
+	u64 vector = ad->nvec > 1 ? 1 : 0;
+	u32 at;
+
+	for (at = 0; at < bytes; at += PAGE_SIZE)
+		ch->pte[at / PAGE_SIZE] =
+			cpu_to_le64((ch->area_dma + at) | ARIES_PTE_VALID | ARIES_PTE_WRITE);
+	aries_wr64(ad, ARIES_PTAG_KEY_N(ARIES_CHAN_PTAG),
+		   FIELD_PREP(ARIES_PTAG_KEY_KEY_MASK, (u64)ARIES_CHAN_COOKIE) |
+			   FIELD_PREP(ARIES_PTAG_KEY_VALID_MASK, 1ull));
+	aries_wr64(ad, ARIES_CQ_BASE_N(ARIES_CHAN_CQ), ch->cq_dma);
+	aries_wr64(ad, ARIES_CQ_CTL_N(ARIES_CHAN_CQ),
+		   FIELD_PREP(ARIES_CQ_CTL_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_CQ_CTL_IRQ_MASK, 1ull) |
+			   FIELD_PREP(ARIES_CQ_CTL_LOG2_MASK, (u64)ARIES_CHAN_CQ_LOG2) |
+			   FIELD_PREP(ARIES_CQ_CTL_OWNER_MASK, (u64)ARIES_CHAN_OWNER) |
+			   FIELD_PREP(ARIES_CQ_CTL_VECTOR_MASK, vector));
+	aries_wr64(ad, ARIES_MDD_BASE_N(ARIES_CHAN_MDH), 0);
+	aries_wr64(ad, ARIES_MDD_LENGTH_N(ARIES_CHAN_MDH), bytes);
+	aries_wr64(ad, ARIES_MDD_TABLE_N(ARIES_CHAN_MDH), ch->pte_dma);
+	aries_wr64(ad, ARIES_MDD_CTL_N(ARIES_CHAN_MDH),
+		   FIELD_PREP(ARIES_MDD_CTL_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_MDD_CTL_CQ_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_MDD_CTL_PTAG_MASK, (u64)ARIES_CHAN_PTAG) |
+			   FIELD_PREP(ARIES_MDD_CTL_PAGE_SHIFT_MASK, (u64)PAGE_SHIFT) |
+			   FIELD_PREP(ARIES_MDD_CTL_CQ_MASK, (u64)ARIES_CHAN_CQ) |
+			   FIELD_PREP(ARIES_MDD_CTL_OWNER_MASK, (u64)ARIES_CHAN_OWNER));
+	aries_wr64(ad, ARIES_FMAD_CTL_N(ARIES_CHAN_FMAD),
+		   FIELD_PREP(ARIES_FMAD_CTL_ENABLE_MASK, 1ull) |
+			   FIELD_PREP(ARIES_FMAD_CTL_PTAG_MASK, (u64)ARIES_CHAN_PTAG) |
+			   FIELD_PREP(ARIES_FMAD_CTL_OWNER_MASK, (u64)ARIES_CHAN_OWNER));
+	aries_wr32(ad, ARIES_CQI_ARM, FIELD_PREP(ARIES_CQI_ARM_CQ_MASK, ARIES_CHAN_CQ));
+}
+
+/** aries_chan_start() - set the channel up in a NIC that was reset. Context: may sleep. */
+void aries_chan_start(struct aries_dev *ad)
+{
+	struct aries_chan *ch = ad->chan;
+
+	memset(ch->area, 0, ch->slots * ARIES_SLOT_BYTES);
+	memset(ch->cq, 0, ARIES_CHAN_CQ_BYTES);
+	memset_io(ad->desc + ARIES_CHAN_FMAD * ARIES_DESC_STRIDE, 0, ARIES_DESC_STRIDE);
+	ch->consumed = 0;
+	ch->stuck = false;
+	aries_chan_program(ch);
+	WRITE_ONCE(ch->on, true);
+}
+
+/**
+ * aries_chan_stop() - end the channel; nobody is attached any more
+ * @ad: the device
+ *
+ * May be called twice. Context: sleeps; state_sem not held.
+ */
+void aries_chan_stop(struct aries_dev *ad)
+{
+	struct aries_chan *ch = ad->chan;
+
+	if (!READ_ONCE(ch->on))
+		return;
+	spin_lock(&ch->lock);
+	WRITE_ONCE(ch->on, false);
+	spin_unlock(&ch->lock);
+	cancel_delayed_work_sync(&ch->work);
+	aries_wr64(ad, ARIES_FMAD_CTL_N(ARIES_CHAN_FMAD), 0);
+	if (READ_ONCE(ad->hw_ok))
+		ch->stuck = aries_inv_mdd(ad, ARIES_CHAN_MDH);
+	aries_wr64(ad, ARIES_CQ_CTL_N(ARIES_CHAN_CQ), 0);
+	aries_rd64(ad, ARIES_CQ_CTL_N(ARIES_CHAN_CQ)); /* nobody writes there after this */
+	aries_wr64(ad, ARIES_PTAG_KEY_N(ARIES_CHAN_PTAG), 0);
+	aries_peer_free_all(ch);
+}

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Datagrams of processes: KGNI_IOC_DGRAM_*. They belong to the open file, not to the endpoint, so
+ * the news of one outlives its endpoint, and all of them end with the file.
+ */
+#include <linux/fs.h>
+#include <linux/jiffies.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "aries_dgram.h"
+
+#define ARIES_ORPHANS_MAX 64
+#define ARIES_CDM_FAST_DATAGRAM_POLL 0x00000020u /* GNI_CDM_MODE_FAST_DATAGRAM_POLL */
+
+/** aries_dgram_init() - prepare an open file. Context: any. */
+void aries_dgram_init(struct aries_ctx *ctx)
+{
+	struct aries_dgrams *dgs = &ctx->dg;
+
+	INIT_LIST_HEAD(&dgs->node);
+	INIT_LIST_HEAD(&dgs->pending);
+	INIT_LIST_HEAD(&dgs->done);
+	INIT_LIST_HEAD(&dgs->early);
+	init_waitqueue_head(&dgs->wq);
+}
+
+/** aries_dgram_attach() - the file has joined its domain. Context: ctx->lock held. */
+void aries_dgram_attach(struct aries_ctx *ctx)
+{
+	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_dgrams *dgs = &ctx->dg;
+
+	spin_lock(&ch->lock);
+	dgs->cookie = ctx->dom->cookie;
+	dgs->inst_id = ctx->inst_id;
+	dgs->fast = ctx->modes & ARIES_CDM_FAST_DATAGRAM_POLL;
+	dgs->on = true;
+	list_add_tail(&dgs->node, &ch->ctxs);
+	spin_unlock(&ch->lock);
+}
+
+static void aries_dg_unlink(struct aries_dgram *dg)
+{
+	list_del_init(&dg->remote);
+	hash_del(&dg->hash);
+}
+
+static void aries_dg_free(struct aries_dgram *dg)
+{
+	struct aries_dgrams *dgs = &dg->ctx->dg;
+
+	aries_dg_unlink(dg);
+	list_del(&dg->node);
+	dgs->count--;
+	if (dg->orphan && dg->state != KGNI_DGRAM_PENDING && dg->state != KGNI_DGRAM_REMOTE_DATA)
+		dgs->norphans--;
+	kfree(dg);
+}
+
+static bool aries_dg_final(const struct aries_dgram *dg)
+{
+	return dg->state != KGNI_DGRAM_PENDING && dg->state != KGNI_DGRAM_REMOTE_DATA;
+}
+
+static void aries_dg_free_orphan(struct aries_dgrams *dgs)
+{
+	struct aries_dgram *dg;
+
+	list_for_each_entry(dg, &dgs->done, node)
+		if (dg->orphan) {
+			aries_dg_free(dg);
+			return;
+		}
+}
+
+static void aries_dg_count_orphan(struct aries_dgrams *dgs)
+{
+	if (++dgs->norphans > ARIES_ORPHANS_MAX)
+		aries_dg_free_orphan(dgs);
+}
+
+/** aries_dg_finish() - give a datagram its final state and wake who waits. Context: lock held. */
+void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
+	__must_hold(&ch->lock)
+{
+	struct aries_dgrams *dgs = &dg->ctx->dg;
+
+	lockdep_assert_held(&ch->lock);
+	dg->state = state;
+	if (state != KGNI_DGRAM_COMPLETED)
+		dg->out_len = 0;
+	aries_dg_unlink(dg);
+	list_move_tail(&dg->node, &dgs->done);
+	if (dg->orphan)
+		aries_dg_count_orphan(dgs);
+	wake_up_all(&dgs->wq);
+}
+
+/* Ends one that has no final state. Return: whether it is gone. */
+static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
+{
+	if (dg->state == KGNI_DGRAM_REMOTE_DATA) {
+		dg->cancelled = true;
+		return false;
+	}
+	if (dg->flags & KGNI_DGRAM_WILDCARD) {
+		aries_dg_free(dg);
+		return true;
+	}
+	if (dg->to_pe != ch->ad->pe)
+		aries_dg_tell(ch, dg->to_pe, ARIES_MSG_CANCEL, dg->ctx->dg.cookie, 0, dg->handle);
+	aries_dg_finish(ch, dg, KGNI_DGRAM_TERMINATED);
+	return false;
+}
+
+/* Everything goes, and nobody hears of it. */
+static void aries_dg_clear(struct aries_chan *ch, struct aries_dgrams *dgs)
+	__must_hold(&ch->lock)
+{
+	struct aries_dgram *dg, *next;
+
+	list_for_each_entry_safe(dg, next, &dgs->pending, node) {
+		if (dg->state == KGNI_DGRAM_PENDING && !(dg->flags & KGNI_DGRAM_WILDCARD) &&
+		    dg->to_pe != ch->ad->pe)
+			aries_dg_tell(ch, dg->to_pe, ARIES_MSG_CANCEL, dgs->cookie, 0, dg->handle);
+		aries_dg_free(dg);
+	}
+	list_for_each_entry_safe(dg, next, &dgs->done, node)
+		aries_dg_free(dg);
+	dgs->round++;
+	wake_up_all(&dgs->wq);
+}
+
+/** aries_dgram_detach() - the file leaves its domain. Context: ctx->lock held. */
+void aries_dgram_detach(struct aries_ctx *ctx)
+{
+	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_dgrams *dgs = &ctx->dg;
+	struct aries_early *early, *next;
+
+	spin_lock(&ch->lock);
+	aries_dg_clear(ch, dgs);
+	list_for_each_entry_safe(early, next, &dgs->early, node) {
+		/* its owner asks again until somebody else is there */
+		aries_dg_tell(ch, early->pe, ARIES_MSG_NAK, dgs->cookie, early->handle, 0);
+		list_del(&early->node);
+		kfree(early);
+	}
+	dgs->nearly = 0;
+	dgs->on = false;
+	list_del_init(&dgs->node);
+	aries_chan_kick(ch);
+	spin_unlock(&ch->lock);
+}
+
+/* What to tell somebody whose file has no datagrams: -ENOTCONN is replaced by the reason for it. */
+static int aries_dg_why(struct aries_ctx *ctx, int rc)
+{
+	int status;
+
+	if (rc != -ENOTCONN)
+		return rc;
+	down_read(&ctx->ad->state_sem);
+	status = aries_ctx_status(ctx);
+	up_read(&ctx->ad->state_sem);
+	return status ?: rc;
+}
+
+static struct aries_dgram *aries_dg_by_ep(struct aries_dgrams *dgs, u64 ep)
+{
+	struct aries_dgram *dg;
+
+	list_for_each_entry(dg, &dgs->done, node)
+		if (dg->ep == ep && !dg->orphan)
+			return dg;
+	list_for_each_entry(dg, &dgs->pending, node)
+		if (dg->ep == ep && !dg->orphan)
+			return dg;
+	return NULL;
+}
+
+static struct aries_dgram *aries_dg_named(struct aries_dgrams *dgs, u32 flags, u64 ep, u64 id)
+{
+	struct aries_dgram *dg = aries_dg_by_ep(dgs, ep);
+
+	if (dg && flags & KGNI_DGRAM_ID && (!(dg->flags & KGNI_DGRAM_ID) || dg->id != id))
+		return NULL;
+	return dg;
+}
+
+/* Is something under way to this instance already? To oneself there may be two: they meet. */
+static bool aries_dg_busy(struct aries_chan *ch, struct aries_dgrams *dgs,
+			  const struct aries_dgram *new)
+{
+	struct aries_dgram *dg;
+
+	if (new->flags & KGNI_DGRAM_WILDCARD)
+		return false;
+	if (new->to_pe == ch->ad->pe && new->to_inst == dgs->inst_id)
+		return false;
+	list_for_each_entry(dg, &dgs->pending, node) {
+		bool named = !(dg->flags & KGNI_DGRAM_WILDCARD) ||
+			     dg->state == KGNI_DGRAM_REMOTE_DATA;
+
+		if (named && dg->to_pe == new->to_pe && dg->to_inst == new->to_inst)
+			return true;
+	}
+	return false;
+}
+
+static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare,
+			bool *work)
+	__must_hold(&ch->lock)
+{
+	struct aries_dgrams *dgs = &dg->ctx->dg;
+
+	if (dgs->count >= KGNI_DGRAM_LIMIT)
+		return -ENOSPC;
+	if (aries_dg_by_ep(dgs, dg->ep) || aries_dg_busy(ch, dgs, dg))
+		return -EBUSY;
+	dg->handle = ++ch->handle;
+	hash_add(ch->by_handle, &dg->hash, dg->handle);
+	list_add_tail(&dg->node, &dgs->pending);
+	dgs->count++;
+	*work = aries_dg_meet(ch, dg, spare);
+	return 0;
+}
+
+static struct aries_dgram *aries_dg_new(struct aries_ctx *ctx, const struct kgni_dgram_post *arg)
+{
+	struct aries_dgram *dg = kzalloc(sizeof(*dg), GFP_KERNEL_ACCOUNT);
+
+	if (!dg)
+		return NULL;
+	INIT_LIST_HEAD(&dg->remote);
+	dg->ctx = ctx;
+	dg->ep = arg->ep;
+	dg->id = arg->id;
+	dg->flags = arg->flags;
+	dg->to_pe = arg->pe;
+	dg->to_inst = arg->inst_id;
+	dg->in_len = arg->length;
+	memcpy(dg->in, arg->data, arg->length);
+	return dg;
+}
+
+/* The driver of the other node, so that there is somebody to ask. */
+static int aries_dg_prepare(struct aries_ctx *ctx, const struct kgni_dgram_post *arg)
+{
+	if (arg->flags & KGNI_DGRAM_WILDCARD || arg->pe == ctx->ad->pe)
+		return 0;
+	return aries_peer_get(ctx->ad->chan, arg->pe) ? 0 : -ENOMEM;
+}
+
+static int aries_dg_check_post(struct aries_ctx *ctx, const struct kgni_dgram_post *arg)
+{
+	const u32 known = KGNI_DGRAM_WILDCARD | KGNI_DGRAM_ID;
+
+	if (arg->flags & ~known || arg->reserved)
+		return -EINVAL;
+	if (arg->flags & KGNI_DGRAM_ID ? arg->id == ~0ull : arg->id != 0)
+		return -EINVAL;
+	if (arg->flags & KGNI_DGRAM_WILDCARD ? arg->pe || arg->inst_id : arg->pe >= ctx->ad->nodes)
+		return -EINVAL;
+	return arg->length > KGNI_DGRAM_BYTES ? -E2BIG : 0;
+}
+
+/** aries_dgram_post() - KGNI_IOC_DGRAM_POST. Context: sleeps. */
+int aries_dgram_post(struct aries_ctx *ctx, struct kgni_dgram_post *arg)
+{
+	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_spare spare = {};
+	struct aries_dgram *dg;
+	bool work = false;
+	int rc = aries_dg_check_post(ctx, arg);
+
+	if (rc)
+		return rc;
+	dg = aries_dg_new(ctx, arg);
+	spare.tx = kzalloc(sizeof(*spare.tx), GFP_KERNEL);
+	rc = dg && spare.tx && READ_ONCE(ctx->dg.on) ? aries_dg_prepare(ctx, arg) : -ENOMEM;
+	spin_lock(&ch->lock);
+	if (!ctx->dg.on)
+		rc = -ENOTCONN;
+	else if (!rc)
+		rc = aries_dg_add(ch, dg, &spare, &work);
+	if (!rc)
+		dg = NULL; /* it has its place */
+	if (work)
+		aries_chan_kick(ch);
+	spin_unlock(&ch->lock);
+	kfree(dg);
+	kfree(spare.tx);
+	return aries_dg_why(ctx, rc);
+}
+
+static void aries_dg_report(struct aries_dgram *dg, struct kgni_dgram_test *arg)
+{
+	const struct aries_dgrams *dgs = &dg->ctx->dg;
+
+	arg->state = dg->state;
+	arg->pe = 0;
+	arg->inst_id = 0;
+	arg->length = 0;
+	memset(arg->data, 0, sizeof(arg->data));
+	if (dg->state == KGNI_DGRAM_REMOTE_DATA && (dgs->fast || dg->cancelled))
+		arg->state = KGNI_DGRAM_PENDING;
+	if (dg->state == KGNI_DGRAM_COMPLETED) {
+		arg->pe = dg->to_pe;
+		arg->inst_id = dg->to_inst;
+		arg->length = dg->out_len;
+		memcpy(arg->data, dg->out, dg->out_len);
+	}
+	if (aries_dg_final(dg))
+		aries_dg_free(dg);
+}
+
+/*
+ * Return: 1 with a state told (any, or with @wait a final one), 0 when there is reason to wait, or
+ * an error. Does not sleep.
+ */
+static int aries_dg_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg, bool wait)
+{
+	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_dgram *dg;
+	int rc = 1;
+
+	spin_lock(&ch->lock);
+	dg = aries_dg_named(&ctx->dg, arg->flags, arg->ep, arg->id);
+	if (!ctx->dg.on)
+		rc = -ENOTCONN;
+	else if (!dg)
+		rc = -ENOENT;
+	else if (wait && !aries_dg_final(dg))
+		rc = 0;
+	else
+		aries_dg_report(dg, arg);
+	spin_unlock(&ch->lock);
+	return rc;
+}
+
+static long aries_dg_timeout(u64 ms)
+{
+	return ms < INT_MAX ? (long)msecs_to_jiffies(ms) : MAX_SCHEDULE_TIMEOUT;
+}
+
+/* Calls @step until it returns something else than 0, as long as the time lasts. */
+static int aries_dg_wait(struct aries_ctx *ctx, u64 timeout_ms,
+			 int (*step)(struct aries_ctx *ctx, void *arg), void *arg)
+{
+	struct aries_dgrams *dgs = &ctx->dg;
+	unsigned int round = READ_ONCE(dgs->round);
+	int rc = 0;
+	long left;
+
+	left = wait_event_interruptible_timeout(dgs->wq,
+						READ_ONCE(dgs->round) != round ||
+							(rc = step(ctx, arg)) != 0,
+						aries_dg_timeout(timeout_ms));
+	if (rc)
+		return rc;
+	if (READ_ONCE(dgs->round) != round)
+		return READ_ONCE(dgs->on) ? -ECANCELED : -ENOTCONN;
+	return left < 0 ? -EINTR : -ETIMEDOUT;
+}
+
+static int aries_dg_test_step(struct aries_ctx *ctx, void *arg)
+{
+	return aries_dg_test(ctx, arg, true);
+}
+
+/** aries_dgram_test() - KGNI_IOC_DGRAM_TEST. Context: sleeps, interruptibly. */
+int aries_dgram_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg)
+{
+	int rc;
+
+	if (arg->flags & ~KGNI_DGRAM_ID || arg->reserved)
+		return -EINVAL;
+	if (!arg->timeout_ms)
+		rc = aries_dg_test(ctx, arg, false);
+	else
+		rc = aries_dg_wait(ctx, arg->timeout_ms, aries_dg_test_step, arg);
+	return rc > 0 ? 0 : aries_dg_why(ctx, rc);
+}
+
+/* As aries_dg_test(). News of an endpoint that is gone are for who waits, if somebody does. */
+static int aries_dg_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg, bool wait)
+{
+	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_dgram *dg;
+	int rc = 0;
+
+	spin_lock(&ch->lock);
+	if (!ctx->dg.on)
+		rc = -ENOTCONN;
+	list_for_each_entry(dg, &ctx->dg.done, node) {
+		if (arg->flags & KGNI_DGRAM_ID && !(dg->flags & KGNI_DGRAM_ID))
+			continue;
+		if (dg->orphan && !wait && ctx->dg.probers)
+			continue;
+		arg->id = dg->id;
+		arg->pe = dg->to_pe;
+		arg->inst_id = dg->to_inst;
+		arg->state = dg->state;
+		if (dg->orphan)
+			aries_dg_free(dg);
+		rc = 1;
+		break;
+	}
+	spin_unlock(&ch->lock);
+	return rc;
+}
+
+static int aries_dg_probe_step(struct aries_ctx *ctx, void *arg)
+{
+	return aries_dg_probe(ctx, arg, true);
+}
+
+static void aries_dg_probers(struct aries_ctx *ctx, int change)
+{
+	spin_lock(&ctx->ad->chan->lock);
+	ctx->dg.probers += change;
+	spin_unlock(&ctx->ad->chan->lock);
+}
+
+/** aries_dgram_probe() - KGNI_IOC_DGRAM_PROBE. Context: sleeps, interruptibly. */
+int aries_dgram_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg)
+{
+	int rc;
+
+	if (arg->flags & ~KGNI_DGRAM_ID || arg->reserved)
+		return -EINVAL;
+	if (!arg->timeout_ms) {
+		rc = aries_dg_probe(ctx, arg, false);
+		return rc > 0 ? 0 : aries_dg_why(ctx, rc ?: -ENOENT);
+	}
+	aries_dg_probers(ctx, 1);
+	rc = aries_dg_wait(ctx, arg->timeout_ms, aries_dg_probe_step, arg);
+	aries_dg_probers(ctx, -1);
+	return rc > 0 ? 0 : aries_dg_why(ctx, rc);
+}
+
+static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_dgrams *dgs,
+			       struct kgni_dgram_cancel *arg)
+	__must_hold(&ch->lock)
+{
+	struct aries_dgram *dg = aries_dg_named(dgs, arg->flags, arg->ep, arg->id);
+	bool release = arg->flags & KGNI_DGRAM_RELEASE;
+
+	if (!dg || (aries_dg_final(dg) && !release))
+		return -ENOENT;
+	dg->orphan = release;
+	arg->gone = release;
+	if (aries_dg_final(dg))
+		aries_dg_count_orphan(dgs);
+	else
+		arg->gone |= aries_dg_cancel(ch, dg);
+	return 0;
+}
+
+/** aries_dgram_cancel() - KGNI_IOC_DGRAM_CANCEL. Context: sleeps. */
+int aries_dgram_cancel(struct aries_ctx *ctx, struct kgni_dgram_cancel *arg)
+{
+	const u32 known = KGNI_DGRAM_ID | KGNI_DGRAM_RELEASE | KGNI_DGRAM_ALL;
+	struct aries_chan *ch = ctx->ad->chan;
+	int rc = 0;
+
+	if (arg->flags & ~known || arg->reserved)
+		return -EINVAL;
+	if (arg->flags & KGNI_DGRAM_ALL && arg->flags != KGNI_DGRAM_ALL)
+		return -EINVAL;
+	spin_lock(&ch->lock);
+	arg->gone = 1;
+	if (!ctx->dg.on)
+		rc = -ENOTCONN;
+	else if (arg->flags & KGNI_DGRAM_ALL)
+		aries_dg_clear(ch, &ctx->dg);
+	else
+		rc = aries_dg_cancel_one(ch, &ctx->dg, arg);
+	aries_chan_kick(ch);
+	spin_unlock(&ch->lock);
+	return aries_dg_why(ctx, rc);
+}
+
+/** aries_dgram_poll() - poll() on the file: readable while a datagram has a final state */
+__poll_t aries_dgram_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct aries_ctx *ctx = file->private_data;
+	struct aries_chan *ch = ctx->ad->chan;
+	__poll_t mask = 0;
+
+	poll_wait(file, &ctx->dg.wq, wait);
+	spin_lock(&ch->lock);
+	if (!list_empty(&ctx->dg.done))
+		mask = EPOLLIN | EPOLLRDNORM;
+	spin_unlock(&ch->lock);
+	if (READ_ONCE(ctx->dead))
+		mask |= EPOLLERR | EPOLLHUP;
+	return mask;
+}

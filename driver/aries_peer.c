@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages to and from the driver of another node, each delivered once and in order as long as
+ * both live. One message is under way in each direction; the answer to it is an acknowledgment,
+ * without which it is put again. Each side names its end of the connection by a random epoch, so
+ * that a node that has rebooted, or that was given up for lost, starts afresh and its peer notices.
+ *
+ * What stands in a slot was written by another machine: it is copied once, then checked.
+ */
+#include <linux/jhash.h>
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "aries_dgram.h"
+
+#define ARIES_TX_PAUSE_MIN (HZ / 5)
+#define ARIES_TX_PAUSE_MAX HZ
+/* The fabric says there is nobody, or nobody answers: so long until the peer counts as lost. */
+#define ARIES_TX_FAILED (10 * HZ)
+#define ARIES_TX_SILENT (60 * HZ)
+
+/** aries_earlier() - the earlier of two points in time */
+unsigned long aries_earlier(unsigned long a, unsigned long b)
+{
+	return time_before(a, b) ? a : b;
+}
+
+static u64 aries_epoch_new(void)
+{
+	return get_random_u64() | 1; /* 0 means unknown */
+}
+
+/* In memory and on the wire the words stand in the same order, so any node computes the same. */
+static u32 aries_check(const void *data, size_t bytes)
+{
+	return jhash(data, bytes, ARIES_MSG_MAGIC);
+}
+
+/** aries_peer_find() - peer by node address, or NULL. Context: any, lock held. */
+struct aries_peer *aries_peer_find(struct aries_chan *ch, u32 pe)
+{
+	return xa_load(&ch->peers, pe);
+}
+
+/**
+ * aries_peer_get() - peer by node address, made if there is none
+ * @ch: channel
+ * @pe: node address, less than the number of nodes
+ *
+ * A peer stays until the channel stops.
+ *
+ * Context: sleeps. Return: it, or NULL without memory or when the channel has stopped.
+ */
+struct aries_peer *aries_peer_get(struct aries_chan *ch, u32 pe)
+{
+	struct aries_peer *peer = xa_load(&ch->peers, pe), *old;
+
+	if (peer)
+		return peer;
+	peer = kzalloc(sizeof(*peer), GFP_KERNEL);
+	if (!peer)
+		return NULL;
+	peer->pe = pe;
+	peer->own_epoch = aries_epoch_new();
+	peer->tx_seq = 1;
+	INIT_LIST_HEAD(&peer->active);
+	INIT_LIST_HEAD(&peer->tx);
+	spin_lock(&ch->lock);
+	old = xa_load(&ch->peers, pe);
+	if (old || !ch->on ||
+	    xa_err(xa_store(&ch->peers, pe, peer, GFP_ATOMIC | __GFP_NOWARN))) {
+		kfree(peer);
+		peer = old;
+	}
+	spin_unlock(&ch->lock);
+	return peer;
+}
+
+/** aries_peer_queue() - send a message when its turn comes. Context: lock held. */
+void aries_peer_queue(struct aries_chan *ch, struct aries_peer *peer, struct aries_tx *tx)
+	__must_hold(&ch->lock)
+{
+	lockdep_assert_held(&ch->lock);
+	list_add_tail(&tx->node, &peer->tx);
+	peer->ntx++;
+	if (list_empty(&peer->active))
+		list_add_tail(&peer->active, &ch->active);
+}
+
+static void aries_peer_pop(struct aries_chan *ch, struct aries_peer *peer)
+	__must_hold(&ch->lock)
+{
+	struct aries_tx *tx = list_first_entry(&peer->tx, struct aries_tx, node);
+
+	list_del(&tx->node);
+	peer->ntx--;
+	peer->sent = false;
+	peer->tx_seq++;
+	aries_dg_sent(ch, &tx->msg);
+	kfree(tx);
+}
+
+static void aries_peer_flush(struct aries_chan *ch, struct aries_peer *peer)
+	__must_hold(&ch->lock)
+{
+	while (!list_empty(&peer->tx))
+		aries_peer_pop(ch, peer);
+	list_del_init(&peer->active);
+	peer->rx_any = false;
+}
+
+/* The other side has started afresh: nothing that was under way has a meaning for it. */
+static void aries_peer_restart(struct aries_chan *ch, struct aries_peer *peer, u64 epoch)
+	__must_hold(&ch->lock)
+{
+	aries_peer_flush(ch, peer);
+	peer->epoch = epoch;
+	aries_dg_peer_restarted(ch, peer->pe, false);
+}
+
+static void aries_peer_lost(struct aries_chan *ch, struct aries_peer *peer)
+	__must_hold(&ch->lock)
+{
+	aries_peer_flush(ch, peer);
+	peer->epoch = 0;
+	peer->own_epoch = aries_epoch_new();
+	ch->lost++;
+	aries_dg_peer_restarted(ch, peer->pe, true);
+}
+
+static u32 aries_peer_own_slot(struct aries_chan *ch)
+{
+	return (ch->ad->pe & (ch->slots - 1)) * ARIES_SLOT_BYTES;
+}
+
+static void aries_peer_ack(struct aries_chan *ch, const struct aries_msg *msg, u64 epoch,
+			   bool stale)
+{
+	u32 pe = le32_to_cpu(msg->src);
+	struct aries_ack ack = { .src = cpu_to_le32(ch->ad->pe),
+				 .seq = msg->seq,
+				 .to_epoch = msg->src_epoch,
+				 .epoch = cpu_to_le64(epoch),
+				 .stale = cpu_to_le32(stale) };
+
+	ack.check = cpu_to_le32(aries_check(&ack, offsetof(struct aries_ack, check)));
+	/* if it gets lost, the message comes again */
+	aries_chan_put(ch, pe, aries_peer_own_slot(ch) + ARIES_SLOT_ACK, &ack, sizeof(ack),
+		       ch->ad->pe | ARIES_CHAN_EVENT_ACK);
+}
+
+static bool aries_msg_valid(struct aries_chan *ch, u32 slot, const struct aries_msg *msg)
+{
+	u32 src = le32_to_cpu(msg->src);
+	u16 type = le16_to_cpu(msg->type);
+
+	return le32_to_cpu(msg->magic) == ARIES_MSG_MAGIC &&
+	       le64_to_cpu(msg->check) == aries_check(msg, offsetof(struct aries_msg, check)) &&
+	       src < ch->ad->nodes && src != ch->ad->pe && (src & (ch->slots - 1)) == slot &&
+	       type && type <= ARIES_MSG_LAST && le16_to_cpu(msg->len) <= KGNI_DGRAM_BYTES &&
+	       !msg->reserved && msg->src_epoch;
+}
+
+/* Return: whether the message is the next one, otherwise it is not to be looked at. */
+static bool aries_peer_in_order(struct aries_chan *ch, struct aries_peer *peer,
+				const struct aries_msg *msg)
+	__must_hold(&ch->lock)
+{
+	u64 epoch = le64_to_cpu(msg->src_epoch);
+	u32 seq = le32_to_cpu(msg->seq);
+
+	if (!peer->epoch) {
+		peer->epoch = epoch;
+		peer->rx_any = false;
+	} else if (peer->epoch != epoch) {
+		aries_peer_restart(ch, peer, epoch);
+	}
+	if (peer->rx_any && seq != peer->rx_seq + 1)
+		return false;
+	peer->rx_any = true;
+	peer->rx_seq = seq;
+	return true;
+}
+
+static bool aries_peer_again(const struct aries_peer *peer, const struct aries_msg *msg)
+{
+	return peer->rx_any && peer->epoch == le64_to_cpu(msg->src_epoch) &&
+	       peer->rx_seq == le32_to_cpu(msg->seq);
+}
+
+static void aries_peer_take(struct aries_chan *ch, struct aries_peer *peer,
+			    const struct aries_msg *msg)
+{
+	struct aries_spare spare = { .tx = kzalloc(sizeof(*spare.tx), GFP_KERNEL),
+				     .early = kzalloc(sizeof(*spare.early), GFP_KERNEL) };
+	bool taken = false;
+
+	/* without memory it is not acknowledged and comes again */
+	if (spare.tx && spare.early) {
+		spin_lock(&ch->lock);
+		taken = aries_peer_in_order(ch, peer, msg);
+		if (taken)
+			aries_dg_message(ch, peer, msg, &spare);
+		spin_unlock(&ch->lock);
+	}
+	kfree(spare.tx);
+	kfree(spare.early);
+	if (taken)
+		aries_peer_ack(ch, msg, peer->own_epoch, false);
+}
+
+/**
+ * aries_peer_rx_msg() - look at the message in a slot
+ * @ch: channel
+ * @slot: which
+ * @hinted: an event said that it was just put; else one that was taken before is left alone
+ *
+ * Context: the work item.
+ */
+void aries_peer_rx_msg(struct aries_chan *ch, u32 slot, bool hinted)
+{
+	struct aries_peer *peer;
+	struct aries_msg msg;
+	u64 dst;
+
+	memcpy(&msg, ch->area + slot * ARIES_SLOT_BYTES, sizeof(msg));
+	barrier(); /* checked and used is the copy */
+	if (!aries_msg_valid(ch, slot, &msg))
+		return;
+	peer = aries_peer_get(ch, le32_to_cpu(msg.src));
+	if (!peer)
+		return;
+	dst = le64_to_cpu(msg.dst_epoch);
+	if (aries_peer_again(peer, &msg)) {
+		if (hinted)
+			aries_peer_ack(ch, &msg, peer->own_epoch, false);
+	} else if (dst && dst != peer->own_epoch) {
+		if (hinted)
+			aries_peer_ack(ch, &msg, peer->own_epoch, true);
+	} else {
+		aries_peer_take(ch, peer, &msg);
+	}
+}
+
+static bool aries_ack_valid(struct aries_chan *ch, u32 slot, const struct aries_ack *ack)
+{
+	u32 src = le32_to_cpu(ack->src);
+
+	return le32_to_cpu(ack->check) == aries_check(ack, offsetof(struct aries_ack, check)) &&
+	       src < ch->ad->nodes && src != ch->ad->pe && (src & (ch->slots - 1)) == slot &&
+	       ack->epoch;
+}
+
+static void aries_peer_acked(struct aries_chan *ch, struct aries_peer *peer,
+			     const struct aries_ack *ack)
+	__must_hold(&ch->lock)
+{
+	u64 epoch = le64_to_cpu(ack->epoch);
+
+	if (!peer->sent || le64_to_cpu(ack->to_epoch) != peer->own_epoch ||
+	    le32_to_cpu(ack->seq) != peer->tx_seq)
+		return;
+	if (ack->stale ? epoch != peer->epoch : peer->epoch && epoch != peer->epoch) {
+		aries_peer_restart(ch, peer, epoch);
+		return;
+	}
+	peer->epoch = epoch;
+	if (!ack->stale)
+		aries_peer_pop(ch, peer);
+}
+
+/** aries_peer_rx_ack() - look at the acknowledgment in a slot. Context: the work item. */
+void aries_peer_rx_ack(struct aries_chan *ch, u32 slot)
+{
+	struct aries_peer *peer;
+	struct aries_ack ack;
+
+	memcpy(&ack, ch->area + slot * ARIES_SLOT_BYTES + ARIES_SLOT_ACK, sizeof(ack));
+	barrier(); /* checked and used is the copy */
+	if (!aries_ack_valid(ch, slot, &ack))
+		return;
+	spin_lock(&ch->lock);
+	peer = aries_peer_find(ch, le32_to_cpu(ack.src));
+	if (peer)
+		aries_peer_acked(ch, peer, &ack);
+	spin_unlock(&ch->lock);
+}
+
+static void aries_peer_fill(struct aries_chan *ch, struct aries_peer *peer, struct aries_msg *msg)
+{
+	msg->magic = cpu_to_le32(ARIES_MSG_MAGIC);
+	msg->src = cpu_to_le32(ch->ad->pe);
+	msg->src_epoch = cpu_to_le64(peer->own_epoch);
+	msg->dst_epoch = cpu_to_le64(peer->epoch);
+	msg->seq = cpu_to_le32(peer->tx_seq);
+	msg->check = cpu_to_le64(aries_check(msg, offsetof(struct aries_msg, check)));
+}
+
+/* Puts the first message if it is time. Only the work item takes messages off the queue. */
+static unsigned long aries_peer_step(struct aries_chan *ch, struct aries_peer *peer,
+				     unsigned long next)
+	__must_hold(&ch->lock)
+{
+	struct aries_msg msg;
+	int status;
+
+	if (peer->sent && time_before(jiffies, peer->next))
+		return aries_earlier(next, peer->next);
+	if (!peer->sent) {
+		peer->sent = true;
+		peer->since = jiffies;
+		peer->pause = ARIES_TX_PAUSE_MIN;
+	} else if (time_after(jiffies,
+			      peer->since + (peer->failed ? ARIES_TX_FAILED : ARIES_TX_SILENT))) {
+		aries_peer_lost(ch, peer);
+		return next;
+	}
+	msg = list_first_entry(&peer->tx, struct aries_tx, node)->msg;
+	aries_peer_fill(ch, peer, &msg);
+	spin_unlock(&ch->lock);
+	status = aries_chan_put(ch, peer->pe, aries_peer_own_slot(ch), &msg, sizeof(msg),
+				ch->ad->pe);
+	spin_lock(&ch->lock);
+	peer->failed = status != ARIES_ST_OK;
+	peer->next = jiffies + peer->pause;
+	peer->pause = min(2 * peer->pause, (unsigned long)ARIES_TX_PAUSE_MAX);
+	return aries_earlier(next, peer->next);
+}
+
+/**
+ * aries_peer_run() - put what is to be put
+ * @ch: channel
+ * @next: when the work item is to run again at the latest
+ *
+ * Context: the work item. Return: the same, or earlier.
+ */
+unsigned long aries_peer_run(struct aries_chan *ch, unsigned long next)
+{
+	struct aries_peer *peer;
+	LIST_HEAD(todo);
+
+	spin_lock(&ch->lock);
+	list_splice_init(&ch->active, &todo);
+	while (!list_empty(&todo)) {
+		peer = list_first_entry(&todo, struct aries_peer, active);
+		if (list_empty(&peer->tx)) {
+			list_del_init(&peer->active);
+			continue;
+		}
+		list_move_tail(&peer->active, &ch->active);
+		next = aries_peer_step(ch, peer, next);
+	}
+	spin_unlock(&ch->lock);
+	return next;
+}
+
+/** aries_peer_free_all() - forget all peers; the work item does not run. Context: may sleep. */
+void aries_peer_free_all(struct aries_chan *ch)
+{
+	struct aries_peer *peer;
+	unsigned long pe;
+
+	spin_lock(&ch->lock);
+	xa_for_each(&ch->peers, pe, peer) {
+		aries_peer_flush(ch, peer);
+		xa_erase(&ch->peers, pe);
+		kfree(peer);
+	}
+	spin_unlock(&ch->lock);
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Datagrams. All of their state is in the driver: a thread that sleeps here
+ * holds nothing, and may be cancelled.
+ */
+#include "debug.hpp"
+#include "objects.hpp"
+
+#include <cstring>
+
+using namespace ugni;
+
+static_assert(KGNI_DGRAM_BYTES == GNI_DATAGRAM_MAXSIZE);
+static_assert(KGNI_DGRAM_PENDING == GNI_POST_PENDING && KGNI_DGRAM_COMPLETED == GNI_POST_COMPLETED &&
+	      KGNI_DGRAM_ERROR == GNI_POST_ERROR && KGNI_DGRAM_TIMEOUT == GNI_POST_TIMEOUT &&
+	      KGNI_DGRAM_TERMINATED == GNI_POST_TERMINATED && KGNI_DGRAM_REMOTE_DATA == GNI_POST_REMOTE_DATA);
+
+namespace
+{
+
+constexpr uint64_t kForever = ~uint64_t{0};
+constexpr uint64_t kNoId = ~uint64_t{0};
+
+struct Out {
+	gni_post_state_t *state;
+	uint32_t *address;
+	uint32_t *id;
+
+	bool complete() const { return state && address && id; }
+};
+
+uint64_t name(const gni_ep *ep)
+{
+	return reinterpret_cast<uintptr_t>(ep);
+}
+
+/* When a wait of @timeout milliseconds ends. */
+uint64_t end_of(uint32_t timeout)
+{
+	return timeout == ~0U ? kForever : sys::now_ms() + timeout;
+}
+
+uint64_t left_until(uint64_t end)
+{
+	if (end == kForever)
+		return kForever;
+	uint64_t now = sys::now_ms();
+	return now < end ? end - now : 0;
+}
+
+gni_return_t post(gni_ep *ep, const void *in, uint16_t length, void *out, uint16_t room, uint32_t flags, uint64_t id)
+{
+	if (!endpoints.valid(ep) || (length && !in) || (room && !out))
+		return GNI_RC_INVALID_PARAM;
+	if (length > GNI_DATAGRAM_MAXSIZE)
+		return GNI_RC_SIZE_ERROR;
+	if (ep->datagram)
+		return GNI_RC_ERROR_RESOURCE;
+
+	kgni_dgram_post arg{};
+	arg.flags = flags;
+	arg.ep = name(ep);
+	arg.id = id;
+	arg.length = length;
+	if (ep->bound) {
+		arg.pe = ep->remote_address;
+		arg.inst_id = ep->remote_id;
+	} else {
+		arg.flags |= KGNI_DGRAM_WILDCARD;
+	}
+	if (length)
+		memcpy(arg.data, in, length);
+	ep->nic->datagrams = true;
+	gni_return_t rc = kernel::datagram_post(ep->nic->fd, &arg);
+	if (rc == GNI_RC_SUCCESS) {
+		ep->datagram_out = out;
+		ep->datagram_room = room;
+		ep->datagram = true;
+		ep->references++;
+	}
+	return rc;
+}
+
+/* The datagram of @ep has a final state; the driver has forgotten it. */
+gni_return_t reap(gni_ep *ep, const kgni_dgram_test &arg)
+{
+	ep->datagram = false;
+	ep->references--;
+	if (arg.state != KGNI_DGRAM_COMPLETED)
+		return GNI_RC_SUCCESS;
+	if (arg.length > ep->datagram_room) {
+		debug("a datagram of %u bytes came, the buffer has %u", arg.length, ep->datagram_room);
+		return GNI_RC_SIZE_ERROR;
+	}
+	if (arg.length)
+		memcpy(ep->datagram_out, arg.data, arg.length);
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t tell(gni_ep *ep, const kgni_dgram_test &arg, const Out &out)
+{
+	gni_return_t rc = GNI_RC_SUCCESS;
+
+	if (arg.state != KGNI_DGRAM_PENDING && arg.state != KGNI_DGRAM_REMOTE_DATA)
+		rc = reap(ep, arg);
+	*out.state = static_cast<gni_post_state_t>(arg.state);
+	if (arg.state == KGNI_DGRAM_COMPLETED) {
+		*out.address = arg.pe;
+		*out.id = arg.inst_id;
+	}
+	return rc;
+}
+
+kgni_dgram_test question(const gni_ep *ep, uint32_t flags, uint64_t id)
+{
+	kgni_dgram_test arg{};
+
+	arg.flags = flags;
+	arg.ep = name(ep);
+	arg.id = id;
+	return arg;
+}
+
+gni_return_t test(gni_ep *ep, uint32_t flags, uint64_t id, const Out &out)
+{
+	if (!endpoints.valid(ep) || !out.complete())
+		return GNI_RC_INVALID_PARAM;
+	if (!ep->datagram)
+		return GNI_RC_NO_MATCH;
+	kgni_dgram_test arg = question(ep, flags, id);
+	gni_return_t rc = kernel::datagram_test(ep->nic->fd, &arg);
+	return rc == GNI_RC_SUCCESS ? tell(ep, arg, out) : rc;
+}
+
+gni_return_t wait(gni_ep *ep, uint32_t flags, uint64_t id, uint32_t timeout, const Out &out)
+{
+	if (!endpoints.valid(ep) || !out.complete() || timeout == 0)
+		return GNI_RC_INVALID_PARAM;
+	if (!ep->datagram)
+		return GNI_RC_NO_MATCH;
+	uint64_t end = end_of(timeout);
+	for (;;) {
+		kgni_dgram_test arg = question(ep, flags, id);
+		arg.timeout_ms = left_until(end);
+		/* Once the time is up, one look without waiting. */
+		bool last = arg.timeout_ms == 0;
+		gni_return_t rc = kernel::datagram_test(ep->nic->fd, &arg);
+		if (last && rc == GNI_RC_SUCCESS &&
+		    (arg.state == KGNI_DGRAM_PENDING || arg.state == KGNI_DGRAM_REMOTE_DATA))
+			return GNI_RC_TIMEOUT;
+		if (rc == GNI_RC_SUCCESS)
+			return tell(ep, arg, out);
+		/* INVALID_STATE: a signal. */
+		if (rc != GNI_RC_INVALID_STATE)
+			return rc;
+	}
+}
+
+gni_return_t cancel(gni_ep *ep, uint32_t flags, uint64_t id)
+{
+	if (!endpoints.valid(ep))
+		return GNI_RC_INVALID_PARAM;
+	if (!ep->datagram)
+		return GNI_RC_NO_MATCH;
+	kgni_dgram_cancel arg{};
+	arg.flags = flags;
+	arg.ep = name(ep);
+	arg.id = id;
+	gni_return_t rc = kernel::datagram_cancel(ep->nic->fd, &arg);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	/* A wildcard is gone, unless somebody has just met it; others end as TERMINATED. */
+	if (arg.gone) {
+		ep->datagram = false;
+		ep->references--;
+	}
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t probe(gni_nic *nic, kgni_dgram_probe *arg)
+{
+	nic->datagrams = true;
+	return kernel::datagram_probe(nic->fd, arg);
+}
+
+} // namespace
+
+namespace ugni
+{
+
+void datagram_close(gni_ep *ep)
+{
+	kgni_dgram_cancel arg{};
+
+	arg.flags = KGNI_DGRAM_RELEASE;
+	arg.ep = name(ep);
+	(void)kernel::datagram_cancel(ep->nic->fd, &arg);
+	ep->datagram = false;
+	ep->references--;
+}
+
+void datagrams_close(gni_nic *nic)
+{
+	kgni_dgram_cancel arg{};
+
+	if (!nic->datagrams)
+		return;
+	arg.flags = KGNI_DGRAM_ALL;
+	(void)kernel::datagram_cancel(nic->fd, &arg);
+}
+
+} // namespace ugni
+
+gni_return_t GNI_EpPostData(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf, uint16_t buf_size)
+{
+	return post(ep_hndl, in_data, data_len, out_buf, buf_size, 0, 0);
+}
+
+gni_return_t GNI_EpPostDataWId(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
+			       uint16_t buf_size, uint64_t datagram_id)
+{
+	if (datagram_id == kNoId)
+		return GNI_RC_INVALID_PARAM;
+	return post(ep_hndl, in_data, data_len, out_buf, buf_size, KGNI_DGRAM_ID, datagram_id);
+}
+
+gni_return_t GNI_EpPostDataTest(gni_ep_handle_t ep_hndl, gni_post_state_t *post_state, uint32_t *remote_addr,
+				uint32_t *remote_id)
+{
+	return test(ep_hndl, 0, 0, {post_state, remote_addr, remote_id});
+}
+
+gni_return_t GNI_EpPostDataTestById(gni_ep_handle_t ep_hndl, uint64_t datagram_id, gni_post_state_t *post_state,
+				    uint32_t *remote_addr, uint32_t *remote_id)
+{
+	return test(ep_hndl, KGNI_DGRAM_ID, datagram_id, {post_state, remote_addr, remote_id});
+}
+
+gni_return_t GNI_EpPostDataWait(gni_ep_handle_t ep_hndl, uint32_t timeout, gni_post_state_t *post_state,
+				uint32_t *remote_addr, uint32_t *remote_id)
+{
+	return wait(ep_hndl, 0, 0, timeout, {post_state, remote_addr, remote_id});
+}
+
+gni_return_t GNI_EpPostDataWaitById(gni_ep_handle_t ep_hndl, uint64_t datagram_id, uint32_t timeout,
+				    gni_post_state_t *post_state, uint32_t *remote_addr, uint32_t *remote_id)
+{
+	return wait(ep_hndl, KGNI_DGRAM_ID, datagram_id, timeout, {post_state, remote_addr, remote_id});
+}
+
+gni_return_t GNI_PostDataProbe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr, uint32_t *remote_id)
+{
+	if (!nics.valid(nic_hndl) || !remote_addr || !remote_id)
+		return GNI_RC_INVALID_PARAM;
+	kgni_dgram_probe arg{};
+	gni_return_t rc = probe(nic_hndl, &arg);
+	if (rc == GNI_RC_SUCCESS) {
+		*remote_addr = arg.pe;
+		*remote_id = arg.inst_id;
+	}
+	return rc;
+}
+
+gni_return_t GNI_PostDataProbeById(gni_nic_handle_t nic_hndl, uint64_t *datagram_id)
+{
+	if (!nics.valid(nic_hndl) || !datagram_id)
+		return GNI_RC_INVALID_PARAM;
+	kgni_dgram_probe arg{};
+	arg.flags = KGNI_DGRAM_ID;
+	gni_return_t rc = probe(nic_hndl, &arg);
+	if (rc == GNI_RC_SUCCESS)
+		*datagram_id = arg.id;
+	return rc;
+}
+
+/* Called without the lock that serialises the NIC handle. */
+gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t nic_hndl, uint32_t timeout, uint64_t *datagram_id)
+{
+	if (!nics.valid(nic_hndl) || !datagram_id)
+		return GNI_RC_INVALID_PARAM;
+	uint64_t end = end_of(timeout);
+	for (;;) {
+		kgni_dgram_probe arg{};
+		arg.flags = KGNI_DGRAM_ID;
+		arg.timeout_ms = left_until(end);
+		gni_return_t rc = probe(nic_hndl, &arg);
+		if (rc == GNI_RC_SUCCESS)
+			*datagram_id = arg.id;
+		/* INVALID_STATE: a signal. */
+		if (rc != GNI_RC_INVALID_STATE)
+			return rc == GNI_RC_NO_MATCH ? GNI_RC_TIMEOUT : rc;
+	}
+}
+
+gni_return_t GNI_EpPostDataCancel(gni_ep_handle_t ep_hndl)
+{
+	return cancel(ep_hndl, 0, 0);
+}
+
+gni_return_t GNI_EpPostDataCancelById(gni_ep_handle_t ep_hndl, uint64_t datagram_id)
+{
+	return cancel(ep_hndl, KGNI_DGRAM_ID, datagram_id);
+}
