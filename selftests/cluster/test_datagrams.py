@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Datagrams between nodes: who meets whom, cancelling, floods, and nodes that die and come back."""
+
+import itertools
+import time
+import unittest
+
+from opengni.testing import ClusterCase, wait_until
+
+PEER = "/kselftest/aries/datagram_peer"
+COMPLETED, TIMEOUT, TERMINATED = "1", "3", "4"
+# Seconds until a datagram to a dead node is TIMEOUT: the driver tries for 10 s.
+BOUND = 30.0
+
+
+class Datagrams(ClusterCase):
+    cookies = itertools.count(0x51000000)
+
+    def setUp(self):
+        """All nodes up, a domain and output files of the test's own."""
+        for node in range(self.NODES):
+            if not self.cluster.running(node):
+                self.cluster.start(node)
+        self.cookie = next(self.cookies)
+        self.files = itertools.count()
+
+    def start(self, node, command, *arguments, cookie=None):
+        """A peer in the background; what output() takes."""
+        file = f"/tmp/dg-{self.cookie:x}-{next(self.files)}"
+        line = " ".join(map(str, [PEER, command, cookie or self.cookie, *arguments]))
+        self.succeed(self.cluster.run(node, f"({line}; echo exit $?) >{file} 2>&1 </dev/null &"))
+        return node, file
+
+    def output(self, peer, bound=30.0, until="exit "):
+        """Lines of a peer, once it has ended (or a line begins with something)."""
+        node, file = peer
+        lines = []
+
+        def there():
+            lines[:] = self.cluster.run(node, f"cat {file}").stdout.splitlines()
+            return any(line.startswith(until) for line in lines)
+
+        self.assertTrue(wait_until(there, bound, 0.2), f"still running: {lines}")
+        return [line for line in lines if line != "posted"]
+
+    def test_directed_meets_wildcard(self):
+        server = self.start(1, "serve", 7, 3, 30000)
+        caller = self.start(0, "call", 3, 1, 7, 3, 30000)
+        self.assertEqual(self.output(caller), [f"{COMPLETED} 1 7 7:{n}" for n in range(3)] + ["exit 0"])
+        self.assertEqual(self.output(server), [f"{COMPLETED} 0 3 3:{n}" for n in range(3)] + ["exit 0"])
+
+    def test_caller_comes_first(self):
+        for first, second in ((0, 1), (1, 0)):
+            with self.subTest(caller=first):
+                caller = self.start(first, "call", 3, second, 7, 1, 30000)
+                self.output(caller, until="posted")
+                time.sleep(0.5)
+                server = self.start(second, "serve", 7, 1, 30000)
+                self.assertEqual(self.output(caller), [f"{COMPLETED} {second} 7 7:0", "exit 0"])
+                self.assertEqual(self.output(server), [f"{COMPLETED} {first} 3 3:0", "exit 0"])
+
+    def test_directed_meet_each_other(self):
+        peers = [self.start(node, "call", 10 + node, 1 - node, 11 - node, 50, 30000) for node in (0, 1)]
+        for node, peer in enumerate(peers):
+            expected = [f"{COMPLETED} {1 - node} {11 - node} {11 - node}:{n}" for n in range(50)]
+            self.assertEqual(self.output(peer, 60), expected + ["exit 0"])
+
+    def test_another_domain_is_out_of_reach(self):
+        server = self.start(1, "serve", 7, 1, 3000, cookie=self.cookie ^ 0x00800000)
+        caller = self.start(0, "call", 3, 1, 7, 1, 3000)
+        self.assertEqual(self.output(caller)[-1], "exit 3")
+        self.assertEqual(self.output(server)[-1], "exit 3")
+
+    def test_kept_until_somebody_listens(self):
+        server = self.start(1, "serve", 7, 1, 30000, 3000)
+        caller = self.start(0, "call", 3, 1, 7, 1, 30000)
+        self.assertEqual(self.output(caller), [f"{COMPLETED} 1 7 7:0", "exit 0"])
+        self.assertEqual(self.output(server), [f"{COMPLETED} 0 3 3:0", "exit 0"])
+
+    def test_cancelled_one_is_not_met(self):
+        server = self.start(1, "serve", 7, 1, 2000, 4000)
+        self.assertEqual(self.output(self.start(0, "cancel", 3, 1, 7)), [TERMINATED, "exit 1"])
+        self.assertEqual(self.output(server)[-1], "exit 3")
+
+    def test_process_that_dies_is_not_met(self):
+        server = self.start(1, "serve", 7, 1, 2000, 5000)
+        caller = self.start(0, "hang", 3, 1, 7)
+        self.output(caller, until="posted")
+        self.cluster.run(0, "killall -9 datagram_peer")
+        self.output(caller)
+        self.assertEqual(self.output(server)[-1], "exit 3")
+
+    def test_many_callers_one_server(self):
+        callers, each = 8, 25
+        server = self.start(1, "serve", 7, callers * each, 60000)
+        peers = [self.start(node, "call", 100 + n, 1, 7, each, 60000) for n, node in enumerate([0, 1] * (callers // 2))]
+        for peer in peers:
+            lines = self.output(peer, 120)
+            self.assertEqual(lines[-1], "exit 0", lines)
+        lines = self.output(server, 120)
+        self.assertEqual(lines[-1], "exit 0")
+        self.assertEqual(len(set(lines)), callers * each + 1, "each exchange happens once")
+
+    def test_node_that_dies_and_comes_back(self):
+        caller = self.start(0, "call", 3, 1, 7, 1, 60000)
+        self.output(caller, until="posted")
+        self.cluster.kill(1)
+        killed = time.monotonic()
+        self.assertEqual(self.output(caller, BOUND), [TIMEOUT, "exit 1"])
+        self.assertLess(time.monotonic() - killed, BOUND)
+        self.cluster.start(1)
+        server = self.start(1, "serve", 7, 1, 30000)
+        self.assertEqual(self.output(self.start(0, "call", 3, 1, 7, 1, 30000)), [f"{COMPLETED} 1 7 7:0", "exit 0"])
+        self.assertEqual(self.output(server)[-1], "exit 0")
+
+    def test_driver_that_comes_again_is_noticed(self):
+        # the peer does not know that we have forgotten everything
+        self.test_directed_meets_wildcard()
+        self.succeed(self.cluster.run(1, "rmmod aries && modprobe aries"))
+        self.cookie = next(self.cookies)
+        self.test_directed_meets_wildcard()
+        self.succeed(self.cluster.run(0, "rmmod aries && modprobe aries"))
+        self.cookie = next(self.cookies)
+        self.test_directed_meets_wildcard()
+
+
+if __name__ == "__main__":
+    unittest.main()
