@@ -25,7 +25,9 @@ from opengni import Cluster, ClusterConfig, ClusterError
 from opengni import fabric, host
 
 MIB = 1 << 20
-COPY_SIZES = (MIB, 64 * MIB)
+BULK_SIZES = (MIB, 64 * MIB)
+BLOCK = 4096  # of the loop of short block puts
+COPY_SIZES = (BLOCK,) + BULK_SIZES
 RUNS = 5
 
 
@@ -68,7 +70,7 @@ async def sample(cluster):
     copy = host_copy()
     bulk = await perf(cluster, "--tests=bulk")
     again = host_copy()
-    loops = await perf(cluster, "--tests=floor,put-event,launch,pingpong,shm", "--sizes=8", "--iterations=300", "--max-size=1M")
+    loops = await perf(cluster, "--tests=floor,put-event,post-event,launch,pingpong,shm", "--sizes=8", "--iterations=300", "--max-size=1M")
     return {"copy": {size: (copy[size] + again[size]) / 2 for size in COPY_SIZES}, "rows": {**loops, **bulk}}
 
 
@@ -126,8 +128,13 @@ def judge(data):
     out = [("FMA put up to 64 B: traps for one put", traps, "= 1", traps == 1),
            ("8 B put to global event / null MMIO store", put, "<= 8", put <= 8),
            ("8 B half ping-pong / over plain shared memory", ping, "<= 2.5", ping <= 2.5)]
+    fadd = ratio(data, ("fadd-event", 8), ("get-event", 8))
+    block = statistics.median((one["rows"]["bte-event", BLOCK]["p50_ns"] - one["copy"][BLOCK])
+                              / one["rows"]["null-mmio", 0]["p50_ns"] for one in data["samples"])
+    out += [("fetching add / 8 B get, to the global event", fadd, "<= 1.3", fadd <= 1.3),
+            ("BTE put 4 KiB less host memcpy / null MMIO store", block, "<= 6", block <= 6)]
     out += launch_figures(data)
-    for size in COPY_SIZES:
+    for size in BULK_SIZES:
         speed = statistics.median(one["copy"][size] / one["rows"]["bulk-put", size]["p50_ns"] for one in data["samples"])
         out.append((f"BTE put {size // MIB} MiB / host memcpy, bandwidth", speed, ">= 0.6", speed >= 0.6))
     out.append(("guest memory of an attached, idle process, KiB", data["attach"]["size"] / 1024, "< 1024",
@@ -168,7 +175,7 @@ def print_floors(data):
             continue
         name = row.get("note", test) + (f", {size_text(size)}" if size else "")
         print(f"{name[:61]:<62} {p50(data, test, size):>12.1f}")
-    for size in COPY_SIZES:
+    for size in BULK_SIZES:
         for name, ns in (("host memcpy of ", copy_ns(data, size)), ("BTE put of ", p50(data, "bulk-put", size))):
             print(f"{name + size_text(size):<62} {ns:>12.0f}  {size / ns:.1f} GB/s")
 

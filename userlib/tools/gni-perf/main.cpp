@@ -29,6 +29,8 @@ const std::vector<Test> &all_tests()
 		{"pingpong", "half round trip of puts, polling on memory", test_pingpong, true},
 		{"smsg", "short messages: half round trip and rate", test_smsg, true},
 		{"put-event", "8-byte put from the call to its global event, loops timed", test_put_event, false},
+		{"post-event", "the same for an 8-byte get, a fetching add and a block put of 4 KiB", test_post_event,
+		 false},
 		{"launch", "rate of 8-byte puts by FMA launch and by doorbells, one and two processors", test_launch,
 		 false},
 		{"bulk", "block put of 1 and 64 MiB, the same buffers again and again", test_bulk, false},

@@ -53,6 +53,17 @@ nlohmann::json to_json(const Row &row)
 
 } // namespace
 
+Row timed_row(const char *name, Samples &samples, const char *note, double unit)
+{
+	Row row;
+	row.test = name;
+	row.p50_ns = static_cast<double>(samples.percentile(50)) / unit;
+	row.p99_ns = static_cast<double>(samples.percentile(99)) / unit;
+	row.min_ns = static_cast<double>(samples.percentile(0)) / unit;
+	row.note = note;
+	return row;
+}
+
 void Report::headline(const std::string &text)
 {
 	headline_ = text;

@@ -32,6 +32,9 @@ struct Row {
 	std::string note;
 };
 
+/** A row with the percentiles of @p samples, of which @p unit are a nanosecond. */
+Row timed_row(const char *name, Samples &samples, const char *note, double unit = 1);
+
 class Report
 {
 public:

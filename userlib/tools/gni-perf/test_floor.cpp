@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /**
  * @file
- * What the machine charges for the steps of a put, and a put in a loop. Each figure is the median over loops, since
- * reading the clock costs as much as a trap.
+ * What the machine charges for the steps of a put. Each figure is the median over loops, since reading the clock costs
+ * as much as a trap.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "aries_hw.h"
 
@@ -27,17 +26,6 @@ namespace
 
 constexpr uint64_t floor_loops = 51;
 
-Row timed_row(const char *name, Samples &samples, const char *note)
-{
-	Row row;
-	row.test = name;
-	row.p50_ns = static_cast<double>(samples.percentile(50));
-	row.p99_ns = static_cast<double>(samples.percentile(99));
-	row.min_ns = static_cast<double>(samples.percentile(0));
-	row.note = note;
-	return row;
-}
-
 /* Samples are in picoseconds: a store into memory takes less than two nanoseconds. */
 template <class Step> Row time_loop(const char *name, uint64_t loops, uint64_t steps, const char *note, Step step)
 {
@@ -48,40 +36,7 @@ template <class Step> Row time_loop(const char *name, uint64_t loops, uint64_t s
 			step(n);
 		samples.add((tools::now_ns() - start) * 1000 / std::max<uint64_t>(steps, 1));
 	}
-	Row row = timed_row(name, samples, note);
-	for (auto *value : {&row.p50_ns, &row.p99_ns, &row.min_ns})
-		**value /= 1000;
-	return row;
-}
-
-constexpr unsigned put_batch = 64; /* puts between two looks at the clock */
-
-/* A put from the call until its event is seen; it is there when the call returns, or soon. */
-bool put_and_see(gni_ep_handle_t ep, gni_cq_handle_t cq, gni_post_descriptor_t &put, gni_cq_entry_t &entry)
-{
-	constexpr unsigned looks = 1u << 26;
-	if (GNI_PostFma(ep, &put) != GNI_RC_SUCCESS)
-		return false;
-	gni_return_t rc = GNI_CqGetEvent(cq, &entry);
-	for (unsigned look = 0; rc == GNI_RC_NOT_DONE && look < looks; look++)
-		rc = GNI_CqGetEvent(cq, &entry);
-	return rc == GNI_RC_SUCCESS;
-}
-
-/* The descriptors come back after the clock has been stopped. */
-uint64_t time_batch(gni_ep_handle_t ep, gni_cq_handle_t cq, std::array<gni_post_descriptor_t, put_batch> &puts,
-		    uint64_t &failures)
-{
-	std::array<gni_cq_entry_t, put_batch> entries{};
-	uint64_t start = tools::now_ns();
-	for (unsigned n = 0; n < put_batch; n++)
-		failures += !put_and_see(ep, cq, puts[n], entries[n]);
-	uint64_t spent = tools::now_ns() - start;
-	for (unsigned n = 0; n < put_batch; n++) {
-		gni_post_descriptor_t *done = nullptr;
-		failures += GNI_GetCompleted(cq, entries[n], &done) != GNI_RC_SUCCESS || done != &puts[n];
-	}
-	return spent;
+	return timed_row(name, samples, note, 1000);
 }
 
 void put_again_and_again(Context &context, uint64_t size, uint64_t seed, uint64_t repeats, Samples &samples)
@@ -118,41 +73,6 @@ void test_floor(Context &context)
 			     [&](uint64_t n) { line[n % 64] = n; }));
 	report.add(time_loop("syscall", floor_loops, 5000, "getppid", [](uint64_t) { syscall(SYS_getppid); }));
 	report.add(time_loop("clock", floor_loops, 5000, "clock_gettime", [](uint64_t) { tools::now_ns(); }));
-}
-
-void test_put_event(Context &context)
-{
-	Job &job = context.job;
-	uint64_t value = 0, failures = 0;
-	std::array<gni_post_descriptor_t, put_batch> puts;
-	for (gni_post_descriptor_t &put : puts) {
-		put = job.control_put(job.partner(), control_amo, &value, sizeof(value));
-		put.dlvr_mode = GNI_DLVMODE_PERFORMANCE;
-	}
-	tools::CounterDelta traps(job.stats(), "fma_traps");
-	const uint64_t batches = context.options.iterations * 32;
-	Samples samples;
-	for (uint64_t batch = 0; batch < batches; batch++) {
-		value++;
-		samples.add(time_batch(job.endpoint(job.partner()), job.source().handle(), puts, failures) * 1000 /
-			    put_batch);
-	}
-	Row row = timed_row("put-event", samples, "8-byte put, from GNI_PostFma to its global event");
-	for (auto *figure : {&row.p50_ns, &row.p99_ns, &row.min_ns})
-		**figure /= 1000;
-	row.size = 8;
-	row.transfers = batches * put_batch;
-	if (traps.value())
-		row.traps = static_cast<double>(*traps.value()) / static_cast<double>(row.transfers);
-	uint64_t arrived = context.peer.call(Ask::GetWord).value;
-	if (failures)
-		throw tools::Failure(tools::format("%llu puts did not end with their event",
-						   static_cast<unsigned long long>(failures)));
-	if (arrived != value)
-		throw tools::Failure(tools::format("the last put stored %llu, the word is %llu",
-						   static_cast<unsigned long long>(value),
-						   static_cast<unsigned long long>(arrived)));
-	context.report.add(row);
 }
 
 void test_bulk(Context &context)
