@@ -17,6 +17,7 @@
 # Exit status: 0 built or up to date, 1 failed (one line on stderr says why).
 
 . "$(dirname "$0")/lib.sh"
+. "$TOP/scripts/apt-source.sh"
 
 out=$BUILD/qemu
 gen=$BUILD/gen
@@ -75,51 +76,6 @@ check_space() {
 
 # ---- source ----
 
-# A copy of apt's entries for Debian 12 with deb turned into deb-src, for this
-# script alone: the system's configuration stays as it is.
-apt_sources() {
-	local file copy parts=$out/apt/parts
-	rm -rf "$parts"
-	mkdir -p "$parts" "$out/apt/lists/partial"
-	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
-		[ -e "$file" ] || continue
-		copy=$parts/$(basename "$file")
-		case $file in
-		*.sources)
-			awk -v RS= -v ORS='\n\n' '
-				/(^|\n)Types:[^\n]*deb/ && /(^|\n)Components:[^\n]* main( |\n|$)/ &&
-				/(^|\n)Suites:[^\n]* bookworm(-security|-updates)?( |\n|$)/' "$file" |
-				sed -E 's/^Types:.*/Types: deb-src/' >"$copy"
-			;;
-		*)
-			# One entry is: deb [options] place suite components.
-			copy=${copy%.list}.list
-			sed -nE '/^deb([[:space:]]+\[[^]]*\])?[[:space:]]+[^[:space:]]+[[:space:]]+bookworm(-security|-updates)?[[:space:]]([^#]*[[:space:]])?main([[:space:]]|$)/s/^deb/deb-src/p' \
-				"$file" >"$copy"
-			;;
-		esac
-		[ -s "$copy" ] || rm -f "$copy"
-	done
-	[ -n "$(ls "$parts")" ] ||
-		die "no source for QEMU: apt has no entry for Debian 12 (bookworm) main; add one, or set QEMU_DSC to a qemu_7.2*.dsc"
-}
-
-# private_apt COMMAND...: an apt program that sees those entries only. Needs no root.
-private_apt() {
-	local cmd=$1
-	shift
-	"$cmd" -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$out/apt/parts" \
-		-o Dir::State::lists="$out/apt/lists" -o Dir::Cache::srcpkgcache= -o Dir::Cache::pkgcache= \
-		-o Dir::Cache::archives="$out/apt" -o APT::Sandbox::User= "$@"
-}
-
-# apt_run WHAT PROGRAM...: private_apt with its output in a file that apt_cause can read.
-apt_run() {
-	local what=$1
-	shift
-	private_apt "$@" >"$out/apt.log" 2>&1 || die "$what: $(apt_cause "$out/apt.log")"
-}
-
 # Prints the .dsc to build from, fetching it if need be.
 find_source() {
 	local version
@@ -133,8 +89,7 @@ find_source() {
 		say "fetching Debian's source package" >&2
 		apt_sources
 		apt_run "no source for QEMU" apt-get update
-		version=$(private_apt apt-cache showsrc --only-source qemu 2>>"$log" | sed -n 's/^Version: //p' |
-			grep -E '^1:7\.2' | sort -V | tail -n 1) || true
+		version=$(source_version qemu '^1:7\.2')
 		[ -n "$version" ] || die "no source for QEMU: apt knows no qemu 7.2; set QEMU_DSC to a qemu_7.2*.dsc"
 		cd "$out/download" || die "cannot enter $out/download"
 		apt_run "no source for QEMU" apt-get source --download-only --only-source "qemu=$version"

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Build Debian's UCX, as it is, against our prefix.
+
+. "$(dirname "$0")/lib.sh"
+
+src=$OUT/ucx/src build=$OUT/ucx/build log=$OUT/ucx/build.log
+stage=$OUT/ucx/stage
+
+# The package has no configure. autogen.sh makes it, in the source.
+generate() {
+	cd "$src" || die "cannot enter $src"
+	logged "UCX's autogen.sh" "$log" ./autogen.sh
+}
+
+configure() {
+	rm -rf "$build"
+	mkdir -p "$build"
+	cd "$build" || die "cannot enter $build"
+	PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig logged "UCX's configure" "$log" "$src/contrib/configure-release" \
+		--prefix=/opt/ucx --with-ugni --without-verbs --without-rdmacm --without-knem --without-xpmem --without-cuda \
+		--without-rocm --without-fuse3 --without-go --without-java --disable-numa --disable-doxygen-doc --enable-mt \
+		"${gtest[@]}"
+	cd "$build" || die "cannot enter $build"
+}
+
+gtest=()
+[ -z "${UCX_GTEST:-}" ] || gtest=(--enable-gtest)
+: >"$log"
+[ -x "$src/configure" ] || generate
+[ -e "$build/.configured" ] || { configure && touch "$build/.configured"; }
+grep -q '^checking cray-ugni\.* yes' "$log" "$build/config.log" 2>/dev/null || say "UCX's configure did not report uGNI (see $log)"
+logged "UCX's make" "$log" make -C "$build" -j "$JOBS"
+rm -rf "$stage"
+logged "UCX's make install" "$log" make -C "$build" install DESTDIR="$stage"
+touch "$OUT/ucx/.built"

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "session.hpp"
+
+#include "codec.hpp"
+#include "debug.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <unistd.h>
+
+namespace pmi
+{
+
+namespace
+{
+
+/* Bytes of a piece of a long value: encoded it fits into a line of the service. */
+constexpr size_t piece_max = 45000;
+
+} // namespace
+
+Session &Session::get()
+{
+	/* Never destroyed: threads may still use it while the process ends. */
+	static Session &session = *new Session; // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
+	return session;
+}
+
+bool Session::open() const
+{
+	return users_ > 0 && pid_ == getpid();
+}
+
+int Session::init()
+{
+	if (open()) {
+		users_++;
+		return PMI_SUCCESS;
+	}
+	/* In a child of fork(): the connection is the parent's, only the descriptor is closed here. */
+	service_.close();
+	const auto place = place_from_environment();
+	if (!place)
+		return PMI_FAIL;
+	if (place->size > 1 && !service_.open(place->service, place->job))
+		return PMI_FAIL;
+	place_ = *place;
+	own_.clear();
+	put_now_.clear();
+	put_before_.clear();
+	round_ = 0;
+	pid_ = getpid();
+	users_ = 1;
+	return PMI_SUCCESS;
+}
+
+int Session::finalize()
+{
+	if (--users_ == 0)
+		service_.close();
+	return PMI_SUCCESS;
+}
+
+int Session::put(const std::string &key, const std::string &value)
+{
+	if (place_.size == 1) {
+		own_[key] = value_text(value);
+		return PMI_SUCCESS;
+	}
+	return service_.put(key, value_text(value)) ? PMI_SUCCESS : PMI_FAIL;
+}
+
+int Session::get(const std::string &key, std::string &value, bool wait)
+{
+	std::optional<std::string> text;
+	bool failed = false;
+	if (place_.size == 1) {
+		if (const auto found = own_.find(key); found != own_.end())
+			text = found->second;
+	} else if (wait) {
+		text = service_.wait(key);
+		failed = !text;
+	} else {
+		text = service_.get(key, failed);
+	}
+	if (!text)
+		return failed ? PMI_FAIL : PMI_ERR_INVALID_KEY;
+	const auto bytes = text_value(*text);
+	if (!bytes) {
+		debug("key %.80s has a value that libpmi has not put", key.c_str());
+		return PMI_FAIL;
+	}
+	value = *bytes;
+	return PMI_SUCCESS;
+}
+
+int Session::del(const std::string &key)
+{
+	if (place_.size == 1) {
+		own_.erase(key);
+		return PMI_SUCCESS;
+	}
+	return service_.del(key) ? PMI_SUCCESS : PMI_FAIL;
+}
+
+int Session::barrier()
+{
+	if (place_.size == 1)
+		return PMI_SUCCESS;
+	return service_.barrier("pmi", place_.size) ? PMI_SUCCESS : PMI_FAIL;
+}
+
+int Session::ticket(const std::string &key, long &number)
+{
+	if (place_.size == 1) {
+		number = static_cast<long>(++round_);
+		return PMI_SUCCESS;
+	}
+	const auto sum = service_.add(key, 1);
+	if (!sum)
+		return PMI_FAIL;
+	number = *sum;
+	return PMI_SUCCESS;
+}
+
+/* A long value goes in pieces; the first says how long all of it is. */
+int Session::put_bytes(const std::string &key, const std::string &bytes)
+{
+	size_t at = 0, piece = 0;
+	do {
+		const std::string text = encode64(std::string_view(bytes).substr(at, piece_max));
+		const std::string name = key + "/" + std::to_string(piece++);
+		if (!service_.put(name, std::to_string(bytes.size()) + ":" + text))
+			return PMI_FAIL;
+		put_now_.push_back(name);
+		at += std::min(piece_max, bytes.size() - at);
+	} while (at < bytes.size());
+	return PMI_SUCCESS;
+}
+
+int Session::get_bytes(const std::string &key, std::string &bytes)
+{
+	bytes.clear();
+	for (size_t piece = 0;; piece++) {
+		const auto text = service_.wait(key + "/" + std::to_string(piece));
+		if (!text)
+			return PMI_FAIL;
+		const size_t colon = text->find(':');
+		const auto part =
+			colon == std::string::npos ? std::nullopt : decode64(std::string_view(*text).substr(colon + 1));
+		if (!part)
+			return PMI_FAIL;
+		bytes += *part;
+		const size_t whole = strtoul(text->c_str(), nullptr, 10);
+		if (bytes.size() >= whole || part->empty())
+			return bytes.size() == whole ? PMI_SUCCESS : PMI_FAIL;
+	}
+}
+
+/* Who has seen a round's keys of all ranks knows that all have seen those of the round before. */
+int Session::drop_previous()
+{
+	for (const std::string &key : put_before_)
+		if (!service_.del(key))
+			return PMI_FAIL;
+	put_before_ = std::move(put_now_);
+	put_now_.clear();
+	return PMI_SUCCESS;
+}
+
+int Session::gather(const std::string &mine, std::vector<std::string> &all)
+{
+	all.assign(static_cast<size_t>(place_.size), mine);
+	if (place_.size == 1)
+		return PMI_SUCCESS;
+	const std::string round = "pmi/gather/" + std::to_string(round_++) + "/";
+	if (int rc = put_bytes(round + std::to_string(place_.rank), mine))
+		return rc;
+	for (int rank = 0; rank < place_.size; rank++)
+		if (rank != place_.rank)
+			if (int rc = get_bytes(round + std::to_string(rank), all[static_cast<size_t>(rank)]))
+				return rc;
+	return drop_previous();
+}
+
+int Session::broadcast(std::string &bytes)
+{
+	if (place_.size == 1)
+		return PMI_SUCCESS;
+	const std::string round = "pmi/gather/" + std::to_string(round_++) + "/0";
+	if (place_.rank == 0) {
+		if (int rc = put_bytes(round, bytes))
+			return rc;
+	} else if (int rc = get_bytes(round, bytes)) {
+		return rc;
+	}
+	/* Nothing tells rank 0 that the others have read: its keys stay until the next gather. */
+	return PMI_SUCCESS;
+}
+
+int copy_text(const std::string &text, char *to, int length)
+{
+	if (length <= 0 || text.size() >= static_cast<size_t>(length))
+		return PMI_ERR_INVALID_LENGTH;
+	memcpy(to, text.c_str(), text.size() + 1);
+	return PMI_SUCCESS;
+}
+
+int check_key(const char *key)
+{
+	if (!key || !*key)
+		return PMI_ERR_INVALID_KEY;
+	return strnlen(key, key_max) < key_max ? PMI_SUCCESS : PMI_ERR_INVALID_KEY_LENGTH;
+}
+
+int check_value(const char *value)
+{
+	if (!value)
+		return PMI_ERR_INVALID_VAL;
+	return strnlen(value, value_max) < value_max ? PMI_SUCCESS : PMI_ERR_INVALID_VAL_LENGTH;
+}
+
+} // namespace pmi

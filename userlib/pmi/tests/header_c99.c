@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The headers in an old C, alone and in any order. */
+#include <pmi2.h>
+#include <pmi_cray.h>
+
+int pmi_header_c99(void);
+
+int pmi_header_c99(void)
+{
+	return PMI_SUCCESS + PMI2_SUCCESS;
+}
