@@ -43,7 +43,7 @@ trap 'rm -rf "$root"' EXIT
 
 skeleton() {
 	local dir app
-	for dir in dev proc sys run tmp etc root home bin sbin usr/bin usr/sbin usr/lib usr/local/lib lib lib64 mnt var; do
+	for dir in dev proc sys run tmp etc opt root home bin sbin usr/bin usr/sbin usr/lib usr/local/lib lib lib64 mnt var; do
 		mkdir -p "$root/$dir"
 	done
 	install -m 755 "$TOP/scripts/initramfs/init" "$root/init"
@@ -97,7 +97,7 @@ trees() {
 libraries() {
 	local file lib search
 	for file in $HOST_PROGRAMS; do install -D -m 755 "$file" "$root$file"; done
-	search=$(find "$root/usr/lib" "$root/usr/local/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
+	search=$(find "$root/usr/lib" "$root/usr/local/lib" "$root/opt" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
 	find "$root" -path "$root/lib/modules" -prune -o -type f \( -perm -u+x -o -name '*.so*' \) -print | while read -r file; do
 		LD_LIBRARY_PATH=$search ldd "$file" 2>/dev/null || true
 	done | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 } $2 == "=>" && $3 == "not" { print "missing " $1 > "/dev/stderr" }' |

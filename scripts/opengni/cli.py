@@ -167,7 +167,7 @@ async def _run(args, config):
             print(f"rank {result.rank}: {result.error}", file=sys.stderr)
         elif result.code:
             print(f"rank {result.rank} on node {result.node}: {describe(result.code)}", file=sys.stderr)
-    return exit_status(result.code for result in results)
+    return exit_status(results[rank].code for rank in job.ended)
 
 
 def _status(args):

@@ -104,14 +104,29 @@ def _forward_stdin(writer):
         writer.write(frame(Kind.STDIN, 0, sys.stdin.buffer.read()) + frame(Kind.STDIN, 0))
 
 
-async def execute(name, request, label=True, stdin=True):
-    """Run a command on nodes with output here; the exit status for the shell."""
-    reader, writer = await _open(name)
-    ranks = (await _ask(reader, writer, {"op": "exec", **request}))["ranks"]
-    printer = Printer(labels_for(ranks) if label and len(ranks) > 1 else None)
-    codes = {}
+class _Ends:
+    """How the ranks of a command have ended, in the order in which they did."""
+
+    def __init__(self):
+        self.codes = {}
+        self.reasons = {}
+
+    def add(self, rank, payload):
+        """An EXIT frame."""
+        code, number = struct.unpack_from("<II", payload)
+        self.codes[rank] = -number or code
+        self.reasons[rank] = payload[8:].decode("utf-8", "replace")
+
+    def first_bad(self):
+        """The first rank that failed, or None."""
+        return next((rank for rank, code in self.codes.items() if code), None)
+
+
+async def _follow(reader, writer, ranks, printer, request, stdin):
+    """Carry output, input and signals until every rank has ended."""
+    ends = _Ends()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in request.get("signals", (signal.SIGINT, signal.SIGTERM)):
         loop.add_signal_handler(number, lambda number=number: writer.write(frame(Kind.SIGNAL, 0, struct.pack("<I", number))))
     for rank in range(1 if stdin else 0, len(ranks)):
         writer.write(frame(Kind.STDIN, rank))
@@ -119,13 +134,10 @@ async def execute(name, request, label=True, stdin=True):
         if stdin:
             _forward_stdin(writer)
         try:
-            while len(codes) < len(ranks):
+            while len(ends.codes) < len(ranks):
                 kind, rank, payload = await read_frame(reader)
                 if kind is Kind.EXIT:
-                    code, number = struct.unpack_from("<II", payload)
-                    codes[rank] = -number or code
-                    if payload[8:]:
-                        printer(rank, 2, payload[8:] + b"\n")
+                    ends.add(rank, payload)
                 else:
                     printer(rank, 1 if kind is Kind.STDOUT else 2, payload)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -133,11 +145,40 @@ async def execute(name, request, label=True, stdin=True):
         finally:
             printer.close()
             writer.close()
-    if len(ranks) > 1:
-        for rank, code in sorted(codes.items()):
-            if code:
-                print(f"{labels_for(ranks)[rank]}{describe(code)}", file=sys.stderr)
-    return exit_status(codes.values())
+    return ends
+
+
+async def execute(name, request, label=True, stdin=True):
+    """Run a command on nodes with output here; the exit status for the shell."""
+    reader, writer = await _open(name)
+    ranks = (await _ask(reader, writer, {"op": "exec", **request}))["ranks"]
+    labels = labels_for(ranks)
+    ends = await _follow(reader, writer, ranks, Printer(labels if label and len(ranks) > 1 else None), request, stdin)
+    for rank, code in sorted(ends.codes.items()):
+        if ends.reasons[rank]:
+            print(f"{labels[rank]}{ends.reasons[rank]}", file=sys.stderr)
+        elif code and len(ranks) > 1:
+            print(f"{labels[rank]}{describe(code)}", file=sys.stderr)
+    return exit_status(ends.codes.values())
+
+
+APRUN_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
+
+
+async def aprun(name, request, label=False, quiet=False):
+    """Run an application; the exit status is that of the rank that failed first."""
+    reader, writer = await _open(name)
+    answer = await _ask(reader, writer, {"op": "aprun", **request})
+    ranks = answer["ranks"]
+    printer = Printer([f"{rank}: " for rank in range(len(ranks))] if label else None)
+    ends = await _follow(reader, writer, ranks, printer, {**request, "signals": APRUN_SIGNALS}, True)
+    bad = ends.first_bad()
+    if bad is not None and not quiet:
+        others = sum(1 for code in ends.codes.values() if code) - 1
+        more = f", then {others} more" if others else ""
+        reason = ends.reasons[bad] or describe(ends.codes[bad])
+        print(f"aprun: application {answer['job'].rpartition('-')[2]}: rank {bad} on node {ranks[bad]}: {reason}{more}", file=sys.stderr)
+    return exit_status(ends.codes.values())
 
 
 class _nothing:  # pylint: disable=invalid-name

@@ -33,31 +33,49 @@ class RankResult:
         return self.code == 0
 
 
+def layout(placement):
+    """Nodes of ranks as OPENGNI_LAYOUT has them: '0x2,3x1' is two ranks on node 0, then one on node 3."""
+    return ",".join(f"{node}x{len(list(group))}" for node, group in itertools.groupby(placement))
+
+
 class Job:
     """Ranks of one program, in node order."""
 
-    def __init__(self, cluster, argv, nodes=None, per_node=1, env=None, cwd="/", tty=False, on_output=None, grace=10.0):
-        """on_output(rank, stream, data); grace: seconds that other ranks get once one has failed, None for ever."""
+    def __init__(self, cluster, argv, nodes=None, per_node=1, env=None, cwd="/", tty=False, on_output=None, grace=10.0,
+                 placement=None):
+        """placement: node of each rank, instead of nodes and per_node. on_output(rank, stream, data).
+
+        grace: seconds that other ranks get once one has failed, None for ever.
+        """
         self.cluster = cluster
         self.name = f"job-{os.getpid()}-{next(_numbers)}"
-        self.placement = [node for node in (nodes if nodes is not None else range(len(cluster.nodes))) for _ in range(per_node)]
+        nodes = nodes if nodes is not None else range(len(cluster.nodes))
+        self.placement = placement or [node for node in nodes for _ in range(per_node)]
         self.argv, self.env, self.cwd, self.tty = argv, dict(env or {}), cwd, tty
         self.on_output = on_output
         self.grace = grace
+        self.cookie = secrets.randbelow(0xFFFFFFFE) + 1
         self.processes = []
         self.output = []
+        self.ended = []
+        """Ranks in the order in which they have ended."""
+
+    def rank_env(self, _rank):
+        """More variables for one rank."""
+        return {}
 
     def start(self):
         """Start all ranks."""
         shared = {
             "OPENGNI_JOB": self.name,
             "OPENGNI_RANKS": str(len(self.placement)),
-            "OPENGNI_COOKIE": f"0x{secrets.randbelow(0xFFFFFFFE) + 1:08x}",
+            "OPENGNI_COOKIE": f"0x{self.cookie:08x}",
+            "OPENGNI_LAYOUT": layout(self.placement),
         }
         for rank, number in enumerate(self.placement):
             output = {1: bytearray(), 2: bytearray()}
             self.output.append(output)
-            env = {**shared, "OPENGNI_RANK": str(rank), **self.env}
+            env = {**shared, "OPENGNI_RANK": str(rank), **self.rank_env(rank), **self.env}
             node = self.cluster.nodes[number]
             self.processes.append(node.start_command(self.argv, env, self.cwd, self.tty, self._sink(rank, output)))
 
@@ -119,5 +137,6 @@ class Job:
             code = await self.processes[rank].wait()
         except NodeError as cause:
             error = str(cause)
+        self.ended.append(rank)
         texts = [self.output[rank][stream].decode("utf-8", "replace") for stream in (1, 2)]
         return RankResult(rank, self.placement[rank], code, *texts, error)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A cluster in the background, and its socket for the commands that come later.
 
-A client sends one JSON line. The answer to all but "exec" is one JSON line; an
+A client sends one JSON line. The answer to all but "exec" and "aprun" is one JSON line; an
 "exec" is answered by {"ranks": [node of rank 0, ...]} and then frames of
 protocol.py in both directions, their id being the rank.
 """
@@ -13,6 +13,7 @@ import signal
 import struct
 import sys
 
+from .application import Application, place
 from .cluster import Cluster
 from .errors import ClusterError
 from .job import LOST
@@ -85,16 +86,26 @@ class Server:
         _say(writer, {"value": await node.get_nic(request["property"])})
 
     async def _op_exec(self, request, reader, writer):
-        def output(rank, stream, data):
-            writer.write(frame(Kind.STDOUT if stream == 1 else Kind.STDERR, rank, data))
-
         job = self.cluster.start_job(
             request["argv"], nodes=request["nodes"], per_node=request.get("per_node", 1), env=request.get("env"),
-            cwd=request.get("cwd", "/"), tty=request.get("tty", False), grace=request.get("grace"), on_output=output)
-        _say(writer, {"ranks": job.placement})
+            cwd=request.get("cwd", "/"), tty=request.get("tty", False), grace=request.get("grace"), on_output=_to(writer))
+        await self._stream(job, request, reader, writer)
+
+    async def _op_aprun(self, request, reader, writer):
+        application = Application(
+            self.cluster, request["argv"], env=request.get("env"), cwd=request.get("cwd", "/"), on_output=_to(writer),
+            placement=place(self.cluster, request), depth=request.get("depth", 1))
+        await application.launch()
+        await self._stream(application, request, reader, writer)
+
+    async def _stream(self, job, request, reader, writer):
+        """What a job prints and how its ranks end, in the order in which they do."""
+        _say(writer, {"ranks": job.placement, "job": job.name})
         control = asyncio.create_task(self._control(job, reader))
         try:
-            for result in await job.wait(request.get("timeout")):
+            results = await job.wait(request.get("timeout"))
+            for rank in job.ended:
+                result = results[rank]
                 code, number = (0, -result.code) if result.code < 0 else (result.code, 0)
                 text = result.error.encode() if result.code == LOST else b""
                 writer.write(frame(Kind.EXIT, result.rank, struct.pack("<II", code, number) + text))
@@ -117,6 +128,12 @@ class Server:
             job.signal(signal.SIGHUP)
             await asyncio.sleep(1.0)
             job.signal(signal.SIGKILL)
+
+
+def _to(writer):
+    def output(rank, stream, data):
+        writer.write(frame(Kind.STDOUT if stream == 1 else Kind.STDERR, rank, data))
+    return output
 
 
 def _say(writer, message):

@@ -18,6 +18,7 @@ import time
 import unittest
 
 from . import host
+from .application import Application, place
 from .cluster import Cluster
 from .config import ClusterConfig
 
@@ -26,15 +27,15 @@ class SyncJob:
     """A job that runs; wait() for its end."""
 
     def __init__(self, owner, job):
-        self._owner, self._job = owner, job
+        self._owner, self.job = owner, job
 
     def wait(self, timeout=120.0):
         """Results in rank order; NodeError if they take too long."""
-        return self._owner.call(self._job.wait(timeout))
+        return self._owner.call(self.job.wait(timeout))
 
     def signal(self, number):
         """A signal to every rank."""
-        self._owner.call(self._do(self._job.signal, number))
+        self._owner.call(self._do(self.job.signal, number))
 
     @staticmethod
     async def _do(function, *arguments):
@@ -86,6 +87,21 @@ class SyncCluster:
         async def start():
             return self._cluster.start_job(argv, **options)
         return SyncJob(self, self.call(start()))
+
+    def start_application(self, argv, count, nodes=None, per_node=None, env=None):
+        """Start a program as aprun does; a SyncJob."""
+        async def start():
+            placement = place(self._cluster, {"count": count, "nodes": nodes, "per_node": per_node})
+            application = Application(self._cluster, argv, placement=placement, env=env)
+            await application.launch()
+            for rank in range(count):
+                application.stdin(b"", rank)
+            return application
+        return SyncJob(self, self.call(start()))
+
+    def run_application(self, argv, count, timeout=120.0, **options):
+        """Run a program as aprun does; list of RankResult. Options: nodes, per_node, env."""
+        return self.start_application(argv, count, **options).wait(timeout)
 
     def kill(self, node):
         """SIGKILL the node's QEMU."""

@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The clients as a tree for the guest, without what only builds need; then a guest file system with it.
+#
+#   guest.sh CLIENT...     of those built
+
+. "$(dirname "$0")/lib.sh"
+
+KERNEL=${KERNEL:-6.1}
+tree=$OUT/guest
+release=$(cat "$BUILD/kernel-$KERNEL/release") || die "no guest kernel: run 'make kernel'"
+
+rm -rf "$tree"
+mkdir -p "$tree/etc"
+for client in "$@"; do
+	[ -e "$OUT/$client/.built" ] || continue
+	tar -C "$OUT/$client/stage" --exclude='*.la' --exclude='*.a' --exclude='./opt/*/include' --exclude='./opt/*/share/doc' \
+		--exclude='./opt/*/share/man' --exclude='*.mod' --exclude='pkgconfig' -c . | tar -C "$tree" -x
+done
+find "$tree" -type f \( -name '*.so*' -o -path '*/bin/*' \) -exec strip --strip-unneeded {} + 2>/dev/null || true
+[ ! -d "$OUT/programs" ] || cp -r "$OUT/programs/." "$tree/"
+
+"$TOP/scripts/mkinitramfs.sh" -k "$BUILD/kernel-$KERNEL" -m "$BUILD/driver-$release/aries.ko" -s "$BUILD/stage" -s "$tree" \
+	-o "$OUT/initramfs.cpio" 2>"$OUT/guest.log" || die "no guest file system; the log is $OUT/guest.log"

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line of scripts/aprun."""
+
+import argparse
+import asyncio
+import os
+import sys
+
+from . import client
+from .errors import ClusterError
+
+VERSION = "aprun (OpenGNI) 5.2"
+
+DESCRIPTION = """Start a program on the nodes of a running cluster, as ALPS does: with communication domains on every node,
+and with what libpmi, libugni and their users expect in the environment."""
+EPILOG = """The program is a path in the guests (make it part of them with OVERLAY=, or copy it with `scripts/cluster exec`).
+Input goes to rank 0. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 and SIGCONT go to all ranks. The first rank
+that fails ends the others; its exit status (128 + the signal) is that of aprun. 1 is also an error of aprun itself, 2 a
+wrong command line.
+
+  scripts/cluster up -n 4
+  scripts/aprun -n 8 -N 2 -l ./program         8 ranks, 2 on each node, lines marked with their rank
+  scripts/aprun -n 2 -L 1,3 ./program          on nodes 1 and 3
+"""
+
+
+def _positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of 1 or more")
+    return value
+
+
+def _node_list(text):
+    numbers = []
+    try:
+        for part in text.split(","):
+            first, dash, last = part.partition("-")
+            numbers.extend(range(int(first), int(last if dash else first) + 1))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of nodes such as 0 or 0,2-3") from None
+    if not numbers or min(numbers) < 0 or max(numbers) > 1 << 18:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of nodes such as 0 or 0,2-3")
+    if len(set(numbers)) < len(numbers):
+        raise argparse.ArgumentTypeError(f"'{text}' names a node twice")
+    return numbers
+
+
+def _pair(text):
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE")
+    return name, value
+
+
+def parser():
+    """The argument parser; tests use it too."""
+    top = argparse.ArgumentParser(prog="aprun", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False,
+                                  formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("-n", "--pes", type=_positive, default=1, metavar="N", help="ranks (default 1)")
+    top.add_argument("-N", "--pes-per-node", type=_positive, metavar="N",
+                     help="ranks on each node (default: its processors divided by -d)")
+    top.add_argument("-d", "--cpus-per-pe", type=_positive, default=1, metavar="N", help="processors for each rank (default 1)")
+    top.add_argument("-L", "--node-list", type=_node_list, metavar="LIST", help="nodes to take, in this order, such as 0,2-3")
+    top.add_argument("-e", "--environment-override", type=_pair, action="append", default=[], metavar="NAME=VALUE",
+                     help="environment of the ranks")
+    top.add_argument("-l", "--label", action="store_true", help="mark every line with the rank it comes from")
+    top.add_argument("-q", "--quiet", action="store_true", help="do not tell which rank has failed")
+    top.add_argument("-b", "--bypass-app-transfer", action="store_true", help="accepted: programs are never copied to the nodes")
+    top.add_argument("-T", "--sync-output", action="store_true", help="accepted: lines of ranks do not mix with --label")
+    top.add_argument("-t", "--time-limit", type=_positive, metavar="S", help="seconds after which the application is ended")
+    top.add_argument("--cwd", default="/", help="working directory (default /)")
+    top.add_argument("--cluster", default=os.environ.get("OPENGNI_CLUSTER", "default"), metavar="NAME",
+                     help="name of the cluster (default: $OPENGNI_CLUSTER, or 'default')")
+    top.add_argument("-V", "--version", action="version", version=VERSION)
+    top.add_argument("program", metavar="PROGRAM", help="path in the guest")
+    top.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="its arguments")
+    return top
+
+
+def request_of(args):
+    """What the cluster's process is asked."""
+    return {"argv": [args.program, *args.arguments], "count": args.pes, "per_node": args.pes_per_node,
+            "depth": args.cpus_per_pe, "nodes": args.node_list, "env": dict(args.environment_override),
+            "cwd": args.cwd, "timeout": args.time_limit}
+
+
+def main(argv):
+    """Run an application; its exit status."""
+    top = parser()
+    args = top.parse_args(argv)
+    if ":" in args.arguments:
+        top.error("several programs separated by ':' are not supported")
+    if args.pes_per_node and args.pes_per_node > args.pes:
+        args.pes_per_node = args.pes
+    try:
+        return asyncio.run(client.aprun(args.cluster, request_of(args), args.label, args.quiet))
+    except ClusterError as error:
+        print(f"aprun: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * gni-domain: makes the communication domains of a job on this node, and removes them; what a launcher's daemon does
+ * on a compute node. Prints the variables that ranks on this node need.
+ */
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gni_pub.h"
+#include "uapi/kgni_abi.h"
+
+#include "common/failure.h"
+#include "common/gni.h"
+#include "common/place.h"
+#include "common/wait.h"
+
+using namespace tools;
+
+namespace
+{
+
+constexpr const char *usage =
+	"usage: gni-domain create|destroy --job=ID --cookie=COOKIE[,COOKIE]... [--device=N]\n"
+	"\n"
+	"create   makes a domain for each cookie under the number of a job and prints, for `export`,\n"
+	"         PMI_GNI_PTAG, PMI_GNI_COOKIE, PMI_GNI_DEV_ID and PMI_GNI_LOC_ADDR; what is there already stays\n"
+	"destroy  removes them; waits a second for processes that are just ending\n"
+	"\n"
+	"Needs the rights of an administrator. Exit status: 0 done, 1 refused, 2 wrong usage.\n";
+
+struct Request {
+	bool create = false;
+	uint64_t job = 0;
+	std::vector<uint32_t> cookies;
+	uint32_t device = 0;
+};
+
+std::vector<uint32_t> parse_cookies(const char *text)
+{
+	std::vector<uint32_t> cookies;
+	std::istringstream words(text);
+	for (std::string word; std::getline(words, word, ',');) {
+		cookies.push_back(static_cast<uint32_t>(parse_number(word.c_str(), "--cookie", UINT32_MAX)));
+		if (!cookies.back())
+			throw UsageError("--cookie: 0 is no cookie");
+	}
+	return cookies;
+}
+
+Request parse(int argc, char **argv)
+{
+	static const option table[] = {{"job", required_argument, nullptr, 'j'},
+				       {"cookie", required_argument, nullptr, 'c'},
+				       {"device", required_argument, nullptr, 'd'},
+				       {"help", no_argument, nullptr, 'h'},
+				       {}};
+	Request request;
+	for (int letter; (letter = next_option(argc, argv, "j:c:d:h", table)) != -1;) {
+		if (letter == 'j')
+			request.job = parse_number(optarg, "--job", UINT64_MAX);
+		else if (letter == 'c')
+			request.cookies = parse_cookies(optarg);
+		else if (letter == 'd')
+			request.device = static_cast<uint32_t>(parse_number(optarg, "--device", INT_MAX));
+		else if (letter == 'h')
+			throw UsageError("");
+		else
+			throw UsageError("see gni-domain --help");
+	}
+	const std::string what = optind == argc - 1 ? argv[optind] : "";
+	if (what != "create" && what != "destroy")
+		throw UsageError("say create or destroy");
+	if (request.cookies.empty() || !request.job)
+		throw UsageError("--job and --cookie are needed");
+	request.create = what == "create";
+	return request;
+}
+
+/* What GNI has no call for: removing a domain. Waits for descriptors that the kernel is still closing. */
+void remove_domain(int fd, const Request &request, uint32_t cookie)
+{
+	kgni_job job = {};
+	job.argsz = sizeof(job);
+	job.flags = KGNI_JOB_DESTROY;
+	job.job_id = request.job;
+	job.cookie = cookie;
+	job.ptag = GNI_FIND_ALLOC_PTAG;
+	const Deadline deadline(1.0);
+	int error = 0;
+	while ((error = ioctl(fd, KGNI_IOC_JOB, &job) == 0 ? 0 : errno) == EBUSY && !deadline.passed())
+		usleep(10000);
+	if (error)
+		throw Failure(format("cookie 0x%08x: %s", cookie, errno_text(error)));
+}
+
+void destroy(const Request &request)
+{
+	const std::string path = format("/dev/kgni%u", request.device);
+	const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		throw Failure(format("%s: %s", path.c_str(), errno_text(errno)));
+	std::string first;
+	for (const uint32_t cookie : request.cookies) {
+		try {
+			remove_domain(fd, request, cookie);
+		} catch (const Failure &failure) {
+			first = first.empty() ? failure.what() : first; /* the others are removed all the same */
+		}
+	}
+	close(fd);
+	if (!first.empty())
+		throw Failure(first);
+}
+
+void create(const Request &request)
+{
+	std::string tags, cookies, devices, addresses;
+	uint32_t address = 0, cpu = 0;
+	check(GNI_CdmGetNicAddress(request.device, &address, &cpu), "GNI_CdmGetNicAddress");
+	for (const uint32_t cookie : request.cookies) {
+		uint8_t tag = 0;
+		check(GNI_ConfigureJob(request.device, request.job, GNI_FIND_ALLOC_PTAG, cookie, nullptr),
+		      "GNI_ConfigureJob");
+		check(GNI_GetPtag(request.device, cookie, &tag), "GNI_GetPtag");
+		const char *mark = tags.empty() ? "" : ":";
+		tags += mark + std::to_string(tag);
+		cookies += mark + std::to_string(cookie);
+		devices += mark + std::to_string(request.device);
+		addresses += mark + std::to_string(address);
+	}
+	printf("PMI_GNI_PTAG=%s\nPMI_GNI_COOKIE=%s\nPMI_GNI_DEV_ID=%s\nPMI_GNI_LOC_ADDR=%s\n", tags.c_str(),
+	       cookies.c_str(), devices.c_str(), addresses.c_str());
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	try {
+		const Request request = parse(argc, argv);
+		if (request.create)
+			create(request);
+		else
+			destroy(request);
+		return 0;
+	} catch (const UsageError &error) {
+		if (*error.what())
+			fprintf(stderr, "gni-domain: %s\n", error.what());
+		else
+			fputs(usage, stdout);
+		return *error.what() ? 2 : 0;
+	} catch (const std::exception &error) {
+		fprintf(stderr, "gni-domain: %s\n", error.what());
+		return 1;
+	}
+}
