@@ -116,7 +116,7 @@ class Applications(ClusterCase):
         self.cluster.kill(3)
         try:
             results = application.wait(40)
-            self.assertIn("gone", results[3].error)
+            self.assertIn("node 3", results[3].error)
             self.assertEqual([result.code for result in results[:3]], [-signal.SIGTERM] * 3)
             with self.assertRaisesRegex(Exception, "node 3 is not running"):
                 self.cluster.run_application(["true"], 1, nodes=[3])
