@@ -24,5 +24,5 @@ logged() {
 }
 
 # Where our own libraries are for the clients' configure; see prefix.sh.
-PREFIX=$OUT/prefix
+export PREFIX=$OUT/prefix
 JOBS=${JOBS:-2}
