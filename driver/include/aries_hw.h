@@ -424,7 +424,8 @@ enum aries_status {
 	X(PTE_CACHE_HITS, pte_cache_hits, "translations that found their page entry in this node's cache") \
 	X(PTE_CACHE_MISSES, pte_cache_misses, "translations that did not") \
 	X(PTE_CACHE_EVICTIONS, pte_cache_evictions, "lines of eight entries that left for another") \
-	X(PTE_CACHE_INVALIDATIONS, pte_cache_invalidations, "lines that left with their memory domain")
+	X(PTE_CACHE_INVALIDATIONS, pte_cache_invalidations, "lines that left with their memory domain") \
+	X(RX_DUPLICATES, rx_duplicates, "packets that arrived a second time and were dropped")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,

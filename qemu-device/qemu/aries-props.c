@@ -39,7 +39,8 @@ static const AriesNumber aries_faults[ARIES_FAULTS] = {
     [ARIES_FAULT_CORRUPT] = {"corrupt", 0, 0, UINT32_MAX, 0, "fault: packets to damage from now on"},
     [ARIES_FAULT_DELAY] = {"delay-ns", 0, 0, 1000000000, 0, "fault: nanoseconds added to a packet's modelled latency"},
     [ARIES_FAULT_LINK] = {"link", 0, 0, 1, 1, "fault: 0 cuts the NIC off the fabric, 1 connects it"},
-    [ARIES_FAULT_REORDER] = {"reorder", 0, 0, 1, 0, "fault: 1 shuffles the packets of block transfers"},
+    [ARIES_FAULT_REORDER] = {"reorder", 0, 0, 1, 0, "fault: 1 shuffles the packets of each transaction"},
+    [ARIES_FAULT_DUPLICATE] = {"duplicate", 0, 0, UINT32_MAX, 0, "fault: packets that come twice from now on"},
 };
 
 /* Gets a number that the row allows; the message names property, value and range. */

@@ -18,7 +18,7 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 4;
+inline constexpr uint32_t SEGMENT_VERSION = 5;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t AMO_CACHE_SETS = 16;
@@ -87,6 +87,7 @@ struct alignas(64) Flight {
 	std::atomic<uint64_t> pte_hits;
 	std::atomic<uint64_t> pte_misses;
 	std::atomic<uint64_t> pte_evictions;
+	std::atomic<uint64_t> duplicates;
 };
 
 /** A piece of guest memory, as peers open it. */

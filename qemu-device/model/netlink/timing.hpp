@@ -53,6 +53,9 @@ inline constexpr uint64_t RECEIVE_NS = NIC_PIPELINE_NS + HOST_CROSSING_NS;
 /** Time from the arrival of a get at the target NIC until its response is at Netlink. */
 inline constexpr uint64_t SERVE_GET_NS = NIC_PIPELINE_NS + HOST_READ_NS + NIC_PIPELINE_NS;
 
+/** After this time a NIC no longer waits for the response to a packet: the operation ends with TIMEOUT (N27, P18). */
+inline constexpr uint64_t RESPONSE_TIMEOUT_NS = 10'000'000;
+
 } // namespace aries
 
 #endif

@@ -3,6 +3,7 @@
 #include "netlink/timing.hpp"
 #include "nic/bte.hpp"
 #include "nic/copy.hpp"
+#include "nic/sequence.hpp"
 
 namespace aries
 {
@@ -160,6 +161,18 @@ uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRun
 	}
 	target.count_requests((bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
 	/* Pieces of one node may overlap, which only the ordinary copy minds. */
+	if (core_.faults.any()) [[unlikely]] {
+		arrive<BTE_CHUNK / ARIES_PACKET_BYTES>(core_.faults, target, packets_of(bytes), [&](uint32_t packet) {
+			const uint64_t from = uint64_t(packet) * ARIES_PACKET_BYTES;
+			const uint64_t part = std::min<uint64_t>(bytes - from, ARIES_PACKET_BYTES);
+
+			if (work.put())
+				copy_part(far, near, from, part);
+			else
+				copy_part(near, far, from, part);
+		});
+		return ARIES_ST_OK;
+	}
 	const bool stream = work.desc.length >= STREAM_BYTES && work.node != core_.node;
 
 	if (work.put())

@@ -119,6 +119,43 @@ template <size_t N, size_t M> void copy_runs(const RunList<N> &to, const RunList
 		stream_end();
 }
 
+/** Where byte @at of the runs is: the number of its run; @at becomes the place in there. */
+template <size_t N> size_t run_at(const RunList<N> &list, uint64_t &at) noexcept
+{
+	size_t i = 0;
+
+	for (; i < list.count && at >= list.run[i].bytes; i++)
+		at -= list.run[i].bytes;
+	return i;
+}
+
+/** scatter(), of @bytes to where byte @at is. */
+template <size_t N> void scatter_part(const RunList<N> &to, uint64_t at, const uint8_t *from, uint64_t bytes) noexcept
+{
+	for (size_t i = run_at(to, at); bytes && i < to.count; i++, at = 0) {
+		const uint64_t part = std::min(bytes, to.run[i].bytes - at);
+
+		store_bytes(to.run[i].host + at, from, part);
+		from += part;
+		bytes -= part;
+	}
+}
+
+/** copy_runs(), of the @bytes from byte @at on. */
+template <size_t N, size_t M>
+void copy_part(const RunList<N> &to, const RunList<M> &from, uint64_t at, uint64_t bytes) noexcept
+{
+	uint64_t place = at;
+
+	for (size_t i = run_at(from, place); bytes && i < from.count; i++, place = 0) {
+		const uint64_t part = std::min(bytes, from.run[i].bytes - place);
+
+		scatter_part(to, at, from.run[i].host + place, part);
+		at += part;
+		bytes -= part;
+	}
+}
+
 } // namespace aries
 
 #endif

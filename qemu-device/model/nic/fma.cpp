@@ -5,6 +5,7 @@
 
 #include "nic/copy.hpp"
 #include "nic/launch.hpp"
+#include "nic/sequence.hpp"
 
 namespace aries
 {
@@ -282,7 +283,7 @@ uint8_t Fma::deliver(FmaWork &work) noexcept
 	uint8_t *place = nullptr;
 	uint8_t status = target.admit(work.access(work.bytes, true));
 
-	if (status == ARIES_ST_OK && work.op == ARIES_FMA_PUT_LINE)
+	if (status == ARIES_ST_OK && work.op == ARIES_FMA_PUT_LINE && !core_.faults.any()) [[likely]]
 		status = target.spot(work.desc.offset, work.bytes, true, place);
 	if (place) [[likely]]
 		store_bytes(place, work.data, work.bytes);
@@ -316,7 +317,15 @@ uint8_t Fma::deliver_runs(const FmaWork &work, Visit &target) noexcept
 		status = target.runs(work.desc.offset, work.bytes, true, data);
 	if (status != ARIES_ST_OK)
 		return status;
-	scatter(data, work.data);
+	if (core_.faults.any()) [[unlikely]]
+		arrive<ARIES_DESC_LINE_BYTES / ARIES_PACKET_BYTES>(
+			core_.faults, target, packets_of(work.bytes), [&](uint32_t packet) {
+				const uint32_t at = packet * ARIES_PACKET_BYTES;
+
+				scatter_part(data, at, work.data + at, std::min(work.bytes - at, ARIES_PACKET_BYTES));
+			});
+	else
+		scatter(data, work.data);
 	if (sync)
 		scatter(flag, reinterpret_cast<const uint8_t *>(&work.desc.sync_value));
 	return ARIES_ST_OK;
@@ -344,7 +353,15 @@ uint8_t Fma::get(FmaWork &work) noexcept
 		return status;
 	}
 	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
-	copy_runs(place.data, from);
+	if (core_.faults.any()) [[unlikely]]
+		arrive<(GET_MAX + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES>(
+			core_.faults, target, packets_of(work.bytes), [&](uint32_t packet) {
+				const uint32_t at = packet * ARIES_PACKET_BYTES;
+
+				copy_part(place.data, from, at, std::min(work.bytes - at, ARIES_PACKET_BYTES));
+			});
+	else
+		copy_runs(place.data, from);
 	raise_flag(work, place);
 	remote_event(work, target);
 	if (core_.trace.on()) [[unlikely]]
@@ -374,8 +391,12 @@ uint8_t Fma::cq_write(FmaWork &work) noexcept
 			       prep(ARIES_CQE_INFO_MASK, ARIES_INFO_REMOTE) |
 			       prep(ARIES_CQE_SOURCE_MASK, ARIES_SRC_CQWRITE) |
 			       prep(ARIES_CQE_TYPE_MASK, field(work.mode, ARIES_EV_TYPE_MASK));
-	const CqResult result = target.post(entry);
+	CqResult result = CqResult::GONE;
 
+	if (core_.faults.any()) [[unlikely]]
+		arrive<1>(core_.faults, target, 1, [&](uint32_t) { result = target.post(entry); });
+	else
+		result = target.post(entry);
 	work.remote_overrun = result == CqResult::OVERRUN;
 	return result == CqResult::GONE ? ARIES_ST_NO_CQ : ARIES_ST_OK;
 }

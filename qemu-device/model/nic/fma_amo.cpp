@@ -3,6 +3,7 @@
 #include "nic/amo_cache.hpp"
 #include "nic/copy.hpp"
 #include "nic/fma.hpp"
+#include "nic/sequence.hpp"
 
 namespace aries
 {
@@ -82,7 +83,14 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 	target.count_requests(1);
 	if (command.cached)
 		AmoCache(core_.segment.node(work.node).amo_cache).use(work.desc.mdh, work.desc.offset);
-	work.fetched = amo_run(command, word.run[0].host, work.desc.operand[0], work.desc.operand[1]);
+	const auto execute = [&](uint32_t) {
+		work.fetched = amo_run(command, word.run[0].host, work.desc.operand[0], work.desc.operand[1]);
+	};
+
+	if (core_.faults.any()) [[unlikely]]
+		arrive<1>(core_.faults, target, 1, execute);
+	else
+		execute(0);
 	if (command.fetch) {
 		/* Little endian: the low bytes come first. */
 		scatter(place.data, reinterpret_cast<const uint8_t *>(&work.fetched));

@@ -197,7 +197,7 @@ void Nic::set_fault(const char *name, uint64_t value)
 {
 	if (!name || !faults_.set(name, value))
 		throw Error(std::string("unknown fault ") + (name ? name : "") +
-			    ": there are drop, corrupt, delay-ns, link and reorder");
+			    ": there are drop, corrupt, delay-ns, link, reorder and duplicate");
 	network_.set_nic_link(core_.node, faults_.link_up());
 }
 

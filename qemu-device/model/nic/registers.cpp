@@ -30,14 +30,16 @@ std::atomic<uint64_t> &flight_counter(Flight &flight, unsigned int which)
 		return flight.pte_misses;
 	case ARIES_CNT_PTE_CACHE_EVICTIONS:
 		return flight.pte_evictions;
+	case ARIES_CNT_RX_DUPLICATES:
+		return flight.duplicates;
 	default:
 		return flight.walks;
 	}
 }
 
-constexpr unsigned int FLIGHT_COUNTERS[] = {ARIES_CNT_RX_REQUESTS,      ARIES_CNT_RX_REFUSED,
-					    ARIES_CNT_PTE_WALKS,        ARIES_CNT_PTE_CACHE_HITS,
-					    ARIES_CNT_PTE_CACHE_MISSES, ARIES_CNT_PTE_CACHE_EVICTIONS};
+constexpr unsigned int FLIGHT_COUNTERS[] = {
+	ARIES_CNT_RX_REQUESTS,      ARIES_CNT_RX_REFUSED,          ARIES_CNT_PTE_WALKS,    ARIES_CNT_PTE_CACHE_HITS,
+	ARIES_CNT_PTE_CACHE_MISSES, ARIES_CNT_PTE_CACHE_EVICTIONS, ARIES_CNT_RX_DUPLICATES};
 
 } // namespace
 
@@ -351,6 +353,7 @@ uint64_t RegisterFile::counter(unsigned int which) noexcept
 		return cqs_.total_lost();
 	case ARIES_CNT_RX_REQUESTS:
 	case ARIES_CNT_RX_REFUSED:
+	case ARIES_CNT_RX_DUPLICATES:
 	case ARIES_CNT_PTE_WALKS:
 	case ARIES_CNT_PTE_CACHE_HITS:
 	case ARIES_CNT_PTE_CACHE_MISSES:

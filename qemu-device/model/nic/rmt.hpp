@@ -81,6 +81,7 @@ public:
 	uint32_t node() const noexcept { return node_; }
 	CqResult post(uint64_t entry) noexcept { return cq_post(core_, node_, ram_, mdd_.cq(), entry); }
 	void count_requests(uint64_t packets) noexcept { count(guard_.counters().requests, packets); }
+	void count_duplicate() noexcept { count(guard_.counters().duplicates, 1); }
 	void count_refused() noexcept { guard_.counters().refused.fetch_add(1, std::memory_order_relaxed); }
 
 private:

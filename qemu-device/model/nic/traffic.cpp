@@ -69,8 +69,10 @@ uint8_t Traffic::request(const Train &train, uint64_t now, CounterBlock &counter
 	if (core_.faults.any()) [[unlikely]] {
 		const uint8_t status = suffer(packets);
 
-		if (status != ARIES_ST_OK)
+		if (status != ARIES_ST_OK) {
+			count_latency(core_, counters, depart - now + RESPONSE_TIMEOUT_NS);
 			return status;
+		}
 	}
 	passage.latency_ns = out.arrive_ns + RECEIVE_NS - now + core_.faults.delay_ns();
 	passage.turn_ns = out.arrive_ns + RECEIVE_NS + (returns_data(train.kind) ? HOST_READ_NS + NIC_PIPELINE_NS : 0);

@@ -18,7 +18,8 @@ struct FaultLimit {
 };
 
 constexpr FaultLimit LIMITS[] = {
-	{"drop", UINT32_MAX}, {"corrupt", UINT32_MAX}, {"delay-ns", 1'000'000'000}, {"link", 1}, {"reorder", 1},
+	{"drop", UINT32_MAX}, {"corrupt", UINT32_MAX}, {"delay-ns", 1'000'000'000},
+	{"link", 1},          {"reorder", 1},          {"duplicate", UINT32_MAX},
 };
 
 } // namespace
@@ -35,6 +36,8 @@ std::atomic<uint64_t> *Faults::word(std::string_view name) noexcept
 		return &link_;
 	if (name == "reorder")
 		return &reorder_;
+	if (name == "duplicate")
+		return &duplicate_;
 	return nullptr;
 }
 
@@ -49,7 +52,7 @@ bool Faults::set(std::string_view name, uint64_t value)
 			throw Error("fault " + std::string(name) + " takes 0 to " + std::to_string(limit.max));
 	}
 	fault->store(value);
-	armed_.store(drop_ || corrupt_ || delay_ns_ || reorder_ || !link_);
+	armed_.store(drop_ || corrupt_ || delay_ns_ || reorder_ || duplicate_ || !link_);
 	return true;
 }
 
@@ -60,6 +63,16 @@ bool Faults::get(std::string_view name, uint64_t &value) const noexcept
 	if (fault)
 		value = fault->load();
 	return fault != nullptr;
+}
+
+/* Steps of a Weyl sequence, mixed (SplitMix64). */
+uint64_t Faults::random() noexcept
+{
+	uint64_t z = random_.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
 }
 
 uint32_t Faults::take(std::atomic<uint64_t> &from, uint32_t packets) noexcept

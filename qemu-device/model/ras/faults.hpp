@@ -25,6 +25,10 @@ public:
 	/** Takes up to @packets from the packets to lose (or damage); returns how many. */
 	uint32_t take_drops(uint32_t packets) noexcept { return take(drop_, packets); }
 	uint32_t take_corrupt(uint32_t packets) noexcept { return take(corrupt_, packets); }
+	/** Takes up to @packets from the packets that are to come twice; returns how many. */
+	uint32_t take_duplicates(uint32_t packets) noexcept { return take(duplicate_, packets); }
+	/** For choices that the faults leave open: the same numbers in each run. */
+	uint64_t random() noexcept;
 	uint64_t delay_ns() const noexcept { return delay_ns_.load(std::memory_order_relaxed); }
 	bool reorder() const noexcept { return reorder_.load(std::memory_order_relaxed) != 0; }
 	bool link_up() const noexcept { return link_.load(std::memory_order_relaxed) != 0; }
@@ -38,7 +42,9 @@ private:
 	std::atomic<uint64_t> corrupt_{0};
 	std::atomic<uint64_t> delay_ns_{0};
 	std::atomic<uint64_t> reorder_{0};
+	std::atomic<uint64_t> duplicate_{0};
 	std::atomic<uint64_t> link_{1};
+	std::atomic<uint64_t> random_{0};
 };
 
 } // namespace aries
