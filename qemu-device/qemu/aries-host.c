@@ -100,11 +100,41 @@ static void aries_host_trace(void *opaque, const char *event, uint64_t a, uint64
     trace_aries_model(s->node, event, a, b, c);
 }
 
+/* timer_mod_ns() and timer_del() may be called by any thread. */
+static void aries_host_timer(void *opaque, uint64_t delay_ns)
+{
+    AriesNic *s = opaque;
+
+    if (delay_ns == UINT64_MAX) {
+        timer_del(s->alarm);
+    } else {
+        timer_mod_ns(s->alarm, qemu_clock_get_ns(QEMU_CLOCK_REALTIME) + MIN(delay_ns, ARIES_ALARM_MAX_NS));
+    }
+}
+
+/* The clock is the fabric's: it goes on while this guest is stopped. */
+static void aries_alarm(void *opaque)
+{
+    AriesNic *s = opaque;
+
+    if (s->live) {
+        aries_nic_timer(s->nic);
+        aries_irq_flush(s);
+    }
+}
+
+/** Makes the timer behind aries_host_ops.timer; it lives until no vCPU can be in the model. */
+void aries_host_init(AriesNic *s)
+{
+    s->alarm = timer_new_ns(QEMU_CLOCK_REALTIME, aries_alarm, s);
+}
+
 const struct aries_host_ops aries_host_ops = {
     .api_version = ARIES_MODEL_API_VERSION,
     .irq = aries_host_irq,
     .log = aries_host_log,
     .trace = aries_host_trace,
+    .timer = aries_host_timer,
 };
 
 static void aries_wake(void *opaque)

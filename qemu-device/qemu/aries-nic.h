@@ -51,6 +51,9 @@ enum {
 /* Warnings of the model that are printed per ARIES_TICK_MS; the rest is only traced. */
 #define ARIES_WARN_BUDGET 5
 
+/* Longest time that a timer of the model is set for: an hour. The model looks again then. */
+#define ARIES_ALARM_MAX_NS (3600 * 1000000000ull)
+
 struct AriesNic {
     PCIDevice parent_obj;
 
@@ -73,6 +76,7 @@ struct AriesNic {
     MemoryRegion desc;
     void *desc_area;
     QEMUBH *irq_bh;
+    QEMUTimer *alarm; /* of the model; any thread sets it */
     uint32_t irq_pending; /* atomic: vectors marked and not yet delivered */
 
     /* From realize to exit; iothread lock. */
@@ -98,6 +102,7 @@ struct AriesNic {
 extern const struct aries_host_ops aries_host_ops;
 void aries_irq_flush_slow(AriesNic *s);
 void aries_irq_bh(void *opaque);
+void aries_host_init(AriesNic *s);
 void aries_host_start(AriesNic *s);
 void aries_host_stop(AriesNic *s);
 

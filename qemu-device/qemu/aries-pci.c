@@ -202,6 +202,7 @@ static void aries_realize(PCIDevice *pci, Error **errp)
     }
     aries_bars_init(s);
     s->irq_bh = qemu_bh_new(aries_irq_bh, s);
+    aries_host_init(s);
     if (!aries_caps_init(s, fabric, errp) || !aries_ram_start(s, errp) || !aries_migration_block(s, errp) ||
         !aries_join(s, fabric, errp)) {
         aries_exit(pci);
@@ -220,6 +221,7 @@ static void aries_finalize(Object *obj)
     if (s->nic) {
         aries_nic_destroy(s->nic);
     }
+    timer_free(s->alarm);
     if (s->irq_bh) {
         qemu_bh_delete(s->irq_bh);
     }

@@ -52,6 +52,7 @@ struct SegmentHeader {
 	uint64_t node_stride;
 	uint64_t network_bytes;
 	uint64_t total_bytes;
+	uint64_t origin_ns; /* now_ns() when the fabric was made: where the global clock starts */
 };
 
 inline constexpr uint64_t SEGMENT_NODES_OFFSET = 4096;

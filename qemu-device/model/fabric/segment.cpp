@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fabric/segment.hpp"
+#include "fabric/membership.hpp"
 #include "fabric/wake.hpp"
 
 #include <cerrno>
@@ -208,6 +209,7 @@ void Segment::write_header(const SegmentShape &shape)
 	head->node_stride = stride_;
 	head->network_bytes = shape.network_bytes;
 	head->total_bytes = total_;
+	head->origin_ns = now_ns();
 	head->magic.store(SEGMENT_MAGIC, std::memory_order_release);
 }
 

@@ -50,6 +50,9 @@ public:
 		return *reinterpret_cast<NodeSlot *>(base_ + SEGMENT_NODES_OFFSET + n * stride_);
 	}
 
+	/** now_ns() at which the global clock reads 0. */
+	uint64_t origin_ns() const noexcept { return reinterpret_cast<const SegmentHeader *>(base_)->origin_ns; }
+
 	/** Traffic of @initiator at @target. */
 	Flight &flight(uint32_t target, uint32_t initiator) const noexcept
 	{

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define ARIES_MODEL_API_VERSION 1
+#define ARIES_MODEL_API_VERSION 2
 
 typedef struct aries_nic aries_nic;
 
@@ -34,12 +34,16 @@ enum aries_log_level {
  * @irq: raise an MSI-X vector; called from any thread
  * @log: one line without newline; called from any thread
  * @trace: an event of the named block, for the host's tracing; may be NULL; any thread
+ * @timer: call aries_nic_timer() in @delay_ns nanoseconds of host time, UINT64_MAX: not at all; takes the place of
+ *         what was asked for before. Called from any thread with a lock of the model held: it must not call the
+ *         model, nor wait for who does. May be NULL: timers are as coarse as the ticks then.
  */
 struct aries_host_ops {
 	uint32_t api_version;
 	void (*irq)(void *opaque, unsigned int vector);
 	void (*log)(void *opaque, enum aries_log_level level, const char *line);
 	void (*trace)(void *opaque, const char *event, uint64_t a, uint64_t b, uint64_t c);
+	void (*timer)(void *opaque, uint64_t delay_ns);
 };
 
 /**
@@ -134,6 +138,9 @@ void aries_nic_write(aries_nic *nic, unsigned int bar, uint64_t offset, unsigned
  */
 int aries_nic_wake_fd(aries_nic *nic);
 void aries_nic_wake(aries_nic *nic);
+
+/** aries_nic_timer() - what aries_host_ops.timer asked for: raises the interrupts of timers that are due */
+void aries_nic_timer(aries_nic *nic);
 
 /** aries_nic_tick() - to be called every ARIES_TICK_MS: keeps the lease, finds dead peers */
 void aries_nic_tick(aries_nic *nic);

@@ -94,6 +94,11 @@ void aries_nic_tick(aries_nic *nic)
 	nic->nic.tick();
 }
 
+void aries_nic_timer(aries_nic *nic)
+{
+	nic->nic.timer();
+}
+
 int aries_nic_set_fault(aries_nic *nic, const char *name, uint64_t value, char *err, size_t err_len)
 {
 	return guarded(err, err_len, -1, [&] {

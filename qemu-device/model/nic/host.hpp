@@ -25,6 +25,12 @@ public:
 		if (ops_.trace)
 			ops_.trace(opaque_, event, a, b, c);
 	}
+	/** As aries_host_ops.timer. */
+	void timer(uint64_t delay_ns) const noexcept
+	{
+		if (ops_.timer)
+			ops_.timer(opaque_, delay_ns);
+	}
 
 private:
 	bool admit() noexcept;

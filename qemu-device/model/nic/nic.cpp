@@ -60,8 +60,8 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 				  network_, errors_,  faults_,  trace_,   shared_counters_},
 	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), traffic_(core_, orb_), ce_(core_),
 	  fma_(core_, fmads_.get(), ntt_, traffic_, ce_, static_cast<uint8_t *>(cfg.desc_area)),
-	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)),
-	  registers_(core_, fmads_.get(), ntt_, bte_, ce_)
+	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)), timer_(core_),
+	  registers_(core_, fmads_.get(), ntt_, bte_, ce_, timer_)
 {
 	members_.join();
 	maps_.withdraw();
@@ -163,6 +163,12 @@ void Nic::wake() noexcept
 	core_.raise_all(wake_.take());
 }
 
+void Nic::timer() noexcept
+{
+	timer_.expire();
+	core_.deliver_irqs();
+}
+
 void Nic::tick() noexcept
 {
 	const uint64_t now = now_ns();
@@ -173,6 +179,7 @@ void Nic::tick() noexcept
 			  segment_.path().c_str());
 	ce_.sweep(now);
 	maps_.reap();
+	timer_.expire();
 	if (char line[512]; trace_.poll(line, sizeof(line)))
 		host_.log(ARIES_LOG_WARN, "%s", line);
 	wake();
@@ -223,6 +230,7 @@ std::string Nic::describe()
 		fmads += fmads_[i].ctl.load() & ARIES_FMAD_CTL_ENABLE_MASK ? 1 : 0;
 	line("fabric %s node %u of %u\n", segment_.path().c_str(), core_.node, segment_.nodes());
 	line("online %#x generation %u\n", core_.own().online.load(), core_.own().generation.load());
+	line("clock %llu ns\n", static_cast<unsigned long long>(global_clock(segment_)));
 	line("memory domains %u queues %u descriptors %u transfers %u\n", mdds, cqs, fmads, bte_.backlog());
 	for (uint32_t n = 0; n < segment_.nodes(); n++) {
 		const NodeSlot &slot = segment_.node(n);

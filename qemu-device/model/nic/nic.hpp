@@ -37,6 +37,7 @@ public:
 	void reset() noexcept;
 	int wake_fd() const noexcept { return wake_.fd(); }
 	void wake() noexcept;
+	void timer() noexcept;
 	void tick() noexcept;
 	void set_fault(const char *name, uint64_t value);
 	bool get_fault(const char *name, uint64_t &value) const noexcept { return faults_.get(name, value); }
@@ -68,6 +69,7 @@ private:
 	Ce ce_;
 	Fma fma_;
 	Bte bte_;
+	EventTimer timer_;
 	RegisterFile registers_;
 };
 

@@ -60,6 +60,10 @@ uint64_t RegisterFile::read(uint64_t offset, unsigned int size) noexcept
 		refuse("read", offset, size, 0, why);
 		return ~uint64_t(0) >> (64 - 8 * size);
 	}
+	if (place.reg == Reg::CLK_NOW) /* processes may read it: they do not wait for the kernel, nor it for them */
+		return size == 8     ? global_clock(core_.segment)
+		       : place.upper ? global_clock(core_.segment) >> 32
+				     : global_clock(core_.segment) & UINT32_MAX;
 	std::lock_guard guard(mutex_);
 	const uint64_t value = read_reg(place.reg, place.index);
 
@@ -86,7 +90,8 @@ void RegisterFile::write(uint64_t offset, unsigned int size, uint64_t value) noe
 uint64_t RegisterFile::caps() const noexcept
 {
 	return ARIES_ID_CAPS_FMA_MASK | ARIES_ID_CAPS_BTE_MASK | ARIES_ID_CAPS_AMO64_MASK | ARIES_ID_CAPS_NTT_MASK |
-	       ARIES_ID_CAPS_CQWRITE_MASK | ARIES_ID_CAPS_AMO32_MASK | ARIES_ID_CAPS_AMOFP_MASK | ARIES_ID_CAPS_CE_MASK;
+	       ARIES_ID_CAPS_CQWRITE_MASK | ARIES_ID_CAPS_AMO32_MASK | ARIES_ID_CAPS_AMOFP_MASK |
+	       ARIES_ID_CAPS_CE_MASK | ARIES_ID_CAPS_TIMER_MASK;
 }
 
 uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
@@ -283,6 +288,7 @@ void RegisterFile::reset_locked() noexcept
 		fmads_[i].launch_low = 0;
 	}
 	bte_.reset();
+	timer_.reset();
 	ces_.reset(ARIES_ST_FLUSHED);
 	mdds_.invalidate_all();
 	cqs_.reset();

@@ -13,6 +13,7 @@
 #include "nic/mdd.hpp"
 #include "nic/ntt.hpp"
 #include "nic/regs.hpp"
+#include "nic/timer.hpp"
 
 namespace aries
 {
@@ -21,8 +22,9 @@ namespace aries
 class RegisterFile
 {
 public:
-	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Bte &bte, Ce &ce) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), bte_(bte), mdds_(core), cqs_(core), ces_(core, ce)
+	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Bte &bte, Ce &ce, EventTimer &timer) noexcept
+		: core_(core), fmads_(fmads), ntt_(ntt), bte_(bte), mdds_(core), cqs_(core), ces_(core, ce),
+		  timer_(timer)
 	{
 	}
 
@@ -64,6 +66,7 @@ private:
 	MddTable mdds_;
 	CqTable cqs_;
 	CeTable ces_;
+	EventTimer &timer_;
 
 	std::mutex mutex_;
 	std::array<MddStage, ARIES_MDD_ENTRIES> stage_{}; /* written, not yet taken over */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The register blocks that are tables: PTAG, FMAD, CQ, NTT, CE, MDD. */
+/* The register blocks that are tables: PTAG, FMAD, CQ, NTT, CE, TMR, MDD. */
 #include "nic/registers.hpp"
 
 namespace aries
@@ -37,6 +37,18 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return ces_.status(index);
 	case Reg::CE_CHILD:
 		return ces_.read_child(index);
+	case Reg::TMR_CTL:
+		return timer_.control(index);
+	case Reg::TMR_PERIOD:
+		return timer_.period(index);
+	case Reg::TMR_COMPARE:
+		return timer_.compare(index);
+	case Reg::TMR_FIRED:
+		return timer_.fired(index);
+	case Reg::TMR_PENDING:
+		return timer_.pending();
+	case Reg::CLK_RATE:
+		return reg_row(reg).reset;
 	case Reg::MDD_BASE:
 		return stage_[index].base;
 	case Reg::MDD_LENGTH:
@@ -75,6 +87,17 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 		return ces_.set_parent(index, value);
 	case Reg::CE_CHILD:
 		return ces_.set_child(index, value);
+	case Reg::TMR_CTL:
+		return timer_.set_control(index, uint32_t(value));
+	case Reg::TMR_PERIOD:
+		timer_.set_period(index, value);
+		return true;
+	case Reg::TMR_COMPARE:
+		timer_.set_compare(index, value);
+		return true;
+	case Reg::TMR_PENDING:
+		timer_.acknowledge(uint32_t(value));
+		return true;
 	case Reg::MDD_BASE:
 		stage_[index].base = value;
 		return true;

@@ -29,6 +29,14 @@ void on_log(void *opaque, aries_log_level level, const char *line)
 	}
 }
 
+void on_timer(void *opaque, uint64_t delay_ns)
+{
+	auto *host = static_cast<FakeHost *>(opaque);
+
+	host->timer_delay = delay_ns;
+	host->timer_requests++;
+}
+
 } // namespace
 
 std::string fabric_path()
@@ -58,7 +66,7 @@ std::string fabric_path()
 FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &options)
 	: desc_area_(ARIES_BAR_DESC_SIZE + PAGE)
 {
-	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, nullptr};
+	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, nullptr, on_timer};
 	aries_config cfg = {};
 	char err[256] = "";
 

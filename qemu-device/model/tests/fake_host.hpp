@@ -112,6 +112,8 @@ public:
 	void main_loop(int wait_ms = 0) const;
 
 	std::array<std::atomic<unsigned int>, 64> irqs{};
+	std::atomic<uint64_t> timer_delay{UINT64_MAX}; /* what the model asked for last */
+	std::atomic<unsigned int> timer_requests{0};
 	std::atomic<unsigned int> guest_errors{0};
 	/* Lines about the packet trace; of the thread that ticks. */
 	unsigned int trace_lines = 0;
