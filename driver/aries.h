@@ -64,14 +64,15 @@ struct aries_dev;
  * aries_dev.ptag_lock   Protects domains, their limits and counts.
  * aries_dev.inv_lock    Protects INV_MDD and INV_STATUS: one invalidation at a time; and the
  *                       quarantine of registrations whose invalidation never ended.
+ * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
  * aries_dev.irq_lock    Protects the table of queues by number, and reading and clearing
  *                       CQI_PENDING as one step. Taken in interrupt handlers.
  * aries_cq.lock         Protects the pointer to the queue's memory.
  * aries_pool.lock       Protects one pool of numbers.
  * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
  *
- * Order: state_sem, ctx_lock, aries_ctx.lock, then ptag_lock or inv_lock, then the spinlocks, of
- * which irq_lock comes before the others. mmap_lock comes before aries_ctx.lock.
+ * Order: state_sem, ctx_lock, aries_ctx.lock, then ptag_lock, inv_lock or clock_lock, then the
+ * spinlocks, of which irq_lock comes before the others. mmap_lock comes before aries_ctx.lock.
  */
 
 /**
@@ -161,6 +162,7 @@ struct aries_dev {
 
 	void __iomem *regs;
 	void __iomem *desc;
+	resource_size_t regs_phys;
 	resource_size_t fma_phys;
 	resource_size_t desc_phys;
 
@@ -193,6 +195,10 @@ struct aries_dev {
 	struct aries_cq **cq_table;
 
 	struct aries_chan *chan;
+	struct mutex clock_lock; /* sleepers, timer 0 */
+	struct list_head sleepers;
+	atomic_t clock_seq; /* changes when sleepers are to look again */
+	wait_queue_head_t clock_wq;
 
 	bool testing;
 	struct completion test_done;
@@ -430,6 +436,13 @@ void aries_ce_teardown(struct aries_ctx *ctx);
 /* aries_inv.c */
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
 
+/* aries_clock.c: the global clock */
+int aries_clock_read(struct aries_dev *ad, u64 *now);
+int aries_clock(struct aries_ctx *ctx, struct kgni_clock *arg);
+int aries_clock_wait(struct aries_ctx *ctx, struct kgni_clock_wait *arg);
+void aries_clock_wake(struct aries_dev *ad);
+void aries_clock_irq(struct aries_dev *ad);
+
 /* aries_ctx.c: attachments */
 struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping);
 void aries_ctx_free(struct aries_ctx *ctx);
@@ -444,6 +457,7 @@ void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_
 #define ARIES_MMAP_DOORBELL 0x00010000ull
 #define ARIES_MMAP_PUT 0x00100000ull
 #define ARIES_MMAP_GET 0x00200000ull
+#define ARIES_MMAP_CLOCK 0x00300000ull
 #define ARIES_MMAP_CQ 0x100000000ull
 #define ARIES_MMAP_CQ_SHIFT 24 /* room for one queue */
 #define ARIES_MMAP_CQ_N(nr) (ARIES_MMAP_CQ + ((u64)(nr) << ARIES_MMAP_CQ_SHIFT))

@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/idr.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
@@ -39,6 +40,8 @@ union aries_arg {
 	struct kgni_dgram_test dgram_test;
 	struct kgni_dgram_probe dgram_probe;
 	struct kgni_dgram_cancel dgram_cancel;
+	struct kgni_clock clock;
+	struct kgni_clock_wait clock_wait;
 };
 
 static int aries_ioc_query(struct aries_ctx *ctx, union aries_arg *arg)
@@ -148,9 +151,19 @@ static int aries_ioc_dgram_cancel(struct aries_ctx *ctx, union aries_arg *arg)
 	return aries_dgram_cancel(ctx, &arg->dgram_cancel);
 }
 
+static int aries_ioc_clock(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_clock(ctx, &arg->clock);
+}
+
+static int aries_ioc_clock_wait(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_clock_wait(ctx, &arg->clock_wait);
+}
+
 /**
  * struct aries_ioc - one ioctl
- * @handler: gets the structure in kernel memory
+ * @handler: gets the structure in kernel memory; NULL for a number without a meaning
  * @minsz: size of its first version
  * @size: size as this driver knows it
  */
@@ -185,6 +198,8 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_DGRAM_TEST, dgram_test),
 	ARIES_IOC(KGNI_IOC_DGRAM_PROBE, dgram_probe),
 	ARIES_IOC(KGNI_IOC_DGRAM_CANCEL, dgram_cancel),
+	ARIES_IOC(KGNI_IOC_CLOCK, clock),
+	ARIES_IOC(KGNI_IOC_CLOCK_WAIT, clock_wait),
 };
 
 static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
@@ -199,7 +214,7 @@ static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	if (_IOC_TYPE(cmd) != KGNI_IOC_MAGIC || _IOC_NR(cmd) >= ARRAY_SIZE(aries_iocs) ||
 	    cmd != _IO(KGNI_IOC_MAGIC, _IOC_NR(cmd)))
 		return -ENOTTY;
-	ioc = &aries_iocs[_IOC_NR(cmd)];
+	ioc = &aries_iocs[array_index_nospec(_IOC_NR(cmd), ARRAY_SIZE(aries_iocs))];
 	if (!ioc->handler)
 		return -ENOTTY;
 	if (get_user(argsz, (u32 __user *)user))
@@ -288,6 +303,9 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	mutex_init(&ad->ptag_lock);
 	mutex_init(&ad->ctx_lock);
 	mutex_init(&ad->inv_lock);
+	mutex_init(&ad->clock_lock);
+	INIT_LIST_HEAD(&ad->sleepers);
+	init_waitqueue_head(&ad->clock_wq);
 	spin_lock_init(&ad->irq_lock);
 	INIT_LIST_HEAD(&ad->ctxs);
 	INIT_LIST_HEAD(&ad->quarantine);

@@ -241,5 +241,6 @@ void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_
 	list_for_each_entry(ctx, &ad->ctxs, node)
 		aries_ctx_revoke(ctx);
 	mutex_unlock(&ad->ctx_lock);
+	aries_clock_wake(ad);
 	up_write(&ad->state_sem);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: vector 0 tells of error events and finished DMA tests, the others of completion
- * queues that were armed. With one vector only, it serves everything.
+ * Interrupts: vector 0 tells of error events, finished DMA tests and timers, the others of
+ * completion queues that were armed. With one vector only, it serves everything.
  */
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
@@ -59,6 +59,7 @@ static irqreturn_t aries_irq_err(int irq, void *arg)
 	struct aries_vector *vec = arg;
 
 	aries_irq_test(vec);
+	aries_clock_irq(vec->ad);
 	if (vec->ad->nvec == 1)
 		aries_irq_queues(vec->ad);
 	return IRQ_WAKE_THREAD;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings: descriptor area, doorbell page, windows and queues of the attachment, nothing else.
+ * Mappings: descriptor area, doorbell page, windows and queues of the attachment, and the global
+ * clock; nothing else.
  *
  * Pages are entered by the fault handler, under the lock under which a reset marks the attachment
  * dead: a mapping that was taken away cannot come back.
@@ -15,11 +16,13 @@
  * @pfn: first page frame
  * @size: bytes
  * @prot: how it is to be mapped
+ * @read_only: must not be mapped for writing
  */
 struct aries_region {
 	unsigned long pfn;
 	unsigned long size;
 	enum { ARIES_MAP_CACHED, ARIES_MAP_COMBINE, ARIES_MAP_UNCACHED } prot;
+	bool read_only;
 };
 
 static int aries_region_cq(struct aries_ctx *ctx, u64 offset, struct aries_region *region)
@@ -38,6 +41,17 @@ static int aries_region_cq(struct aries_ctx *ctx, u64 offset, struct aries_regio
 	return 0;
 }
 
+/* A page of registers that are all read only and the same for everybody. */
+static int aries_region_clock(struct aries_dev *ad, struct aries_region *region)
+{
+	if (!(ad->caps & ARIES_ID_CAPS_TIMER_MASK) || PAGE_SIZE != SZ_4K)
+		return -EOPNOTSUPP;
+	region->pfn = PHYS_PFN(ad->regs_phys + ARIES_CLK_NOW);
+	region->size = PAGE_SIZE;
+	region->read_only = true;
+	return 0;
+}
+
 static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_region *region)
 	__must_hold(&ctx->lock)
 {
@@ -45,6 +59,7 @@ static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_reg
 	resource_size_t fma = ad->fma_phys + (resource_size_t)ctx->fmad * ARIES_FMA_STRIDE;
 
 	lockdep_assert_held(&ctx->lock);
+	region->read_only = false;
 	if (READ_ONCE(ctx->dead))
 		return -EIO;
 	if (!ctx->dom)
@@ -70,6 +85,8 @@ static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_reg
 	case ARIES_MMAP_GET:
 		region->pfn = PHYS_PFN(fma + ARIES_FMA_GET);
 		return 0;
+	case ARIES_MMAP_CLOCK:
+		return aries_region_clock(ad, region);
 	default:
 		return -EINVAL;
 	}
@@ -124,7 +141,8 @@ static const struct vm_operations_struct aries_vm_ops = {
  * A mapping starts at the offset of a region and is not longer than that; it is shared, not
  * executable, not inherited by fork(), and cannot grow, move or be split.
  *
- * Return: 0, -EINVAL bad offset, size or private, -EPERM executable, -ENOTCONN not attached,
+ * Return: 0, -EINVAL bad offset, size or private, -EPERM executable or the clock for
+ * writing, -EOPNOTSUPP no clock, -ENOTCONN not attached,
  * -ENXIO no such queue, -EIO the NIC was reset.
  */
 int aries_mmap(struct file *file, struct vm_area_struct *vma)
@@ -144,8 +162,10 @@ int aries_mmap(struct file *file, struct vm_area_struct *vma)
 		return rc;
 	if (vma->vm_end - vma->vm_start > region.size)
 		return -EINVAL;
+	if (region.read_only && vma->vm_flags & VM_WRITE)
+		return -EPERM;
 	aries_vm_flags(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP,
-		       VM_MAYEXEC);
+		       VM_MAYEXEC | (region.read_only ? VM_MAYWRITE : 0));
 	if (region.prot == ARIES_MAP_UNCACHED)
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
 	else if (region.prot == ARIES_MAP_COMBINE)

@@ -20,6 +20,7 @@ static int aries_pci_map(struct aries_dev *ad)
 		dev_err(&pdev->dev, "BAR 0, 2 or 4 is missing or too small\n");
 		return -ENODEV;
 	}
+	ad->regs_phys = pci_resource_start(pdev, ARIES_BAR_REGS);
 	ad->fma_phys = pci_resource_start(pdev, ARIES_BAR_FMA);
 	ad->desc_phys = pci_resource_start(pdev, ARIES_BAR_DESC);
 	ad->regs = pci_iomap(pdev, ARIES_BAR_REGS, ARIES_BAR_REGS_SIZE);

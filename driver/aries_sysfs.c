@@ -81,8 +81,22 @@ static ssize_t resets_show(struct device *dev, struct device_attribute *attr, ch
 }
 static DEVICE_ATTR_RO(resets);
 
+static ssize_t clock_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct aries_dev *ad = aries_of(dev);
+	u64 now = 0;
+	int rc;
+
+	down_read(&ad->state_sem);
+	rc = aries_clock_read(ad, &now);
+	up_read(&ad->state_sem);
+	return rc ?: sysfs_emit(buf, "%llu\n", now);
+}
+static DEVICE_ATTR_RO(clock);
+
 static struct attribute *aries_attrs[] = {
 	&dev_attr_address.attr,
+	&dev_attr_clock.attr,
 	&dev_attr_nodes.attr,
 	&dev_attr_device_type.attr,
 	&dev_attr_version.attr,

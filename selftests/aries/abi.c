@@ -24,6 +24,8 @@ static const struct ioc iocs[] = {
 	{ "job", KGNI_IOC_JOB, sizeof(struct kgni_job) },
 	{ "ptag", KGNI_IOC_PTAG, sizeof(struct kgni_ptag) },
 	{ "res", KGNI_IOC_RES, sizeof(struct kgni_res) },
+	{ "clock", KGNI_IOC_CLOCK, sizeof(struct kgni_clock) },
+	{ "clock_wait", KGNI_IOC_CLOCK_WAIT, sizeof(struct kgni_clock_wait) },
 };
 
 #define IOCS (sizeof(iocs) / sizeof(iocs[0]))
@@ -135,6 +137,8 @@ TEST_F(abi, argument_that_ends_in_nowhere)
 TEST_F(abi, unknown_requests)
 {
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0x0a), &self->arg));
+	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0x2f), &self->arg));
+	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0x32), &self->arg));
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0xff), &self->arg));
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO('H', 0), &self->arg));
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IOR(KGNI_IOC_MAGIC, 0, int), &self->arg));
@@ -164,6 +168,7 @@ TEST_F(abi, reserved_fields)
 				.limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
 	struct kgni_ptag ptag = { .argsz = sizeof(ptag) };
 	struct kgni_res res = { .argsz = sizeof(res), .kind = 1 };
+	struct kgni_clock clock = { .argsz = sizeof(clock) };
 
 	mem.address = (uintptr_t)&mem;
 	EXPECT_RESERVED(KGNI_IOC_ATTACH, attach, reserved);
@@ -174,6 +179,7 @@ TEST_F(abi, reserved_fields)
 	EXPECT_RESERVED(KGNI_IOC_JOB, job, reserved2);
 	EXPECT_RESERVED(KGNI_IOC_PTAG, ptag, reserved);
 	EXPECT_RESERVED(KGNI_IOC_RES, res, reserved);
+	EXPECT_RESERVED(KGNI_IOC_CLOCK, clock, reserved);
 }
 
 /* Every bit that has no meaning, one at a time. */
@@ -198,8 +204,12 @@ TEST_F(abi, unknown_flags)
 	struct kgni_mem_register mem = { .argsz = sizeof(mem), .length = 1, .cq = KGNI_NO_CQ };
 	struct kgni_job job = { .argsz = sizeof(job), .cookie = 1, .ptag = ARIES_ANY_PTAG,
 				.limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
+	struct kgni_clock clock = { .argsz = sizeof(clock) };
+	struct kgni_clock_wait wait = { .argsz = sizeof(wait) };
 
 	mem.address = (uintptr_t)&mem;
+	EXPECT_FLAGS(KGNI_IOC_CLOCK, clock, flags, 0);
+	EXPECT_FLAGS(KGNI_IOC_CLOCK_WAIT, wait, flags, 0);
 	EXPECT_FLAGS(KGNI_IOC_CQ_CREATE, create, flags, KGNI_CQ_BLOCKING);
 	EXPECT_FLAGS(KGNI_IOC_MEM_REGISTER, mem, flags, KGNI_MEM_READ_ONLY);
 	EXPECT_FLAGS(KGNI_IOC_JOB, job, flags, KGNI_JOB_DESTROY);

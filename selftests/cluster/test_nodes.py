@@ -91,3 +91,15 @@ class Jobs(ClusterCase):
         second = {r.stdout for r in self.cluster.run_job(["sh", "-c", "echo $OPENGNI_COOKIE"])}
         self.assertEqual((len(first), len(second)), (1, 1))
         self.assertNotEqual(first, second)
+
+
+class Clock(ClusterCase):
+    def test_all_nodes_read_one_clock(self):
+        """N25: whoever reads later reads more, whichever node it is; and about as much later as it was."""
+        read = "cat /sys/class/gni/kgni0/clock"
+        start, values = time.monotonic_ns(), []
+        for turn in range(8):
+            values.append(int(self.cluster.run(turn % 2, read).stdout))
+        took = time.monotonic_ns() - start
+        self.assertEqual(values, sorted(values))
+        self.assertLess(values[-1] - values[0], took)

@@ -480,6 +480,50 @@ struct kgni_dgram_cancel {
 	__u32 reserved;
 };
 
+/**
+ * struct kgni_clock - the global clock of the fabric
+ * @argsz: in
+ * @flags: must be zero
+ * @now: out: nanoseconds since the fabric was made, the same at all nodes
+ * @rate: out: steps of @now in a second
+ * @mmap_offset: out: for mmap(), read only: a page whose first 8 bytes read as @now
+ * @mmap_size: out: bytes of that page
+ * @reserved: must be zero
+ *
+ * Allowed before KGNI_IOC_ATTACH; the mapping is not. Read the word with one
+ * aligned load of 8 bytes; each is a read over the bus.
+ *
+ * Errors: EINVAL, EOPNOTSUPP the NIC has no clock.
+ */
+struct kgni_clock {
+	__u32 argsz;
+	__u32 flags;
+	__u64 now;
+	__u64 rate;
+	__u64 mmap_offset;
+	__u32 mmap_size;
+	__u32 reserved;
+};
+
+/**
+ * struct kgni_clock_wait - sleep until the global clock reaches a time
+ * @argsz: in
+ * @flags: must be zero
+ * @until: in: global time; one that has passed returns at once
+ * @now: out: the clock when the call ended, @until or more
+ *
+ * Allowed before KGNI_IOC_ATTACH. Processes of several nodes that wait for the
+ * same time go on together, as exactly as their kernels schedule.
+ *
+ * Errors: EINVAL, EOPNOTSUPP the NIC has no clock, EINTR.
+ */
+struct kgni_clock_wait {
+	__u32 argsz;
+	__u32 flags;
+	__u64 until;
+	__u64 now;
+};
+
 #define KGNI_IOC_QUERY _IO(KGNI_IOC_MAGIC, 0x00)
 #define KGNI_IOC_ATTACH _IO(KGNI_IOC_MAGIC, 0x01)
 #define KGNI_IOC_CQ_CREATE _IO(KGNI_IOC_MAGIC, 0x02)
@@ -497,5 +541,7 @@ struct kgni_dgram_cancel {
 #define KGNI_IOC_DGRAM_TEST _IO(KGNI_IOC_MAGIC, 0x29)
 #define KGNI_IOC_DGRAM_PROBE _IO(KGNI_IOC_MAGIC, 0x2a)
 #define KGNI_IOC_DGRAM_CANCEL _IO(KGNI_IOC_MAGIC, 0x2b)
+#define KGNI_IOC_CLOCK _IO(KGNI_IOC_MAGIC, 0x30)
+#define KGNI_IOC_CLOCK_WAIT _IO(KGNI_IOC_MAGIC, 0x31)
 
 #endif /* KGNI_ABI_H */

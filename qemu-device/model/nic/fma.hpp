@@ -80,7 +80,7 @@ private:
 	uint8_t check_length(const FmaWork &work) const noexcept;
 	uint8_t put(FmaWork &work) noexcept;
 	uint8_t deliver(FmaWork &work) noexcept;
-	static uint8_t deliver_runs(const FmaWork &work, Visit &target) noexcept;
+	uint8_t deliver_runs(const FmaWork &work, Visit &target) noexcept;
 	uint8_t get(FmaWork &work) noexcept;
 	uint8_t atomic(FmaWork &work) noexcept;
 	static uint8_t check_atomic(const FmaWork &work, AmoCommand &command) noexcept;

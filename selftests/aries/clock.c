@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The global clock (N25): reading, mapping, waiting.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "aries_test.h"
+#include "kselftest_harness.h"
+
+#define MS 1000000ull
+
+static uint64_t global_now(int fd)
+{
+	struct kgni_clock clock = { .argsz = sizeof(clock) };
+
+	return aries_ioctl(fd, KGNI_IOC_CLOCK, &clock) ? 0 : clock.now;
+}
+
+static int wait_until(int fd, uint64_t until, uint64_t *now)
+{
+	struct kgni_clock_wait arg = { .argsz = sizeof(arg), .until = until };
+	int rc = aries_ioctl(fd, KGNI_IOC_CLOCK_WAIT, &arg);
+
+	if (now)
+		*now = arg.now;
+	return rc;
+}
+
+FIXTURE(clock)
+{
+	int fd;
+	struct kgni_clock clock;
+};
+
+FIXTURE_SETUP(clock)
+{
+	self->fd = aries_attached(aries_cookie(), NULL);
+	ASSERT_LE(0, self->fd);
+	self->clock = (struct kgni_clock){ .argsz = sizeof(self->clock) };
+	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_CLOCK, &self->clock));
+}
+
+FIXTURE_TEARDOWN(clock)
+{
+	close(self->fd);
+}
+
+/* Forward only, and about as fast as the kernel's clock. */
+TEST_F(clock, runs)
+{
+	struct timespec start, end;
+	uint64_t first = global_now(self->fd), last = first, took;
+	int i;
+
+	EXPECT_EQ(1000000000, self->clock.rate);
+	EXPECT_LT(0, first);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (i = 0; i < 20; i++) {
+		uint64_t now = global_now(self->fd);
+
+		EXPECT_LE(last, now);
+		last = now;
+		usleep(10000);
+	}
+	last = global_now(self->fd);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	took = (uint64_t)(end.tv_sec - start.tv_sec) * 1000000000ull + (uint64_t)end.tv_nsec -
+	       (uint64_t)start.tv_nsec;
+	EXPECT_LT(took / 2, last - first);
+	EXPECT_GT(took * 2, last - first);
+}
+
+TEST_F(clock, page_and_file_agree_with_the_call)
+{
+	volatile uint64_t *word = mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, self->fd,
+				       (off_t)self->clock.mmap_offset);
+	uint64_t a, b, c;
+	int i;
+
+	ASSERT_NE(MAP_FAILED, (void *)word);
+	EXPECT_EQ(ARIES_PAGE, self->clock.mmap_size);
+	for (i = 0; i < 100; i++) {
+		a = global_now(self->fd);
+		b = *word;
+		c = (uint64_t)aries_number("clock");
+		EXPECT_LE(a, b);
+		EXPECT_LE(b, c);
+		EXPECT_GT(a + 10000 * MS, c);
+	}
+	munmap((void *)word, ARIES_PAGE);
+}
+
+/* Nothing else of BAR 0, and nothing to write. */
+TEST_F(clock, page_is_read_only)
+{
+	off_t at = (off_t)self->clock.mmap_offset;
+	void *page;
+
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, at));
+	EXPECT_EQ(EPERM, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * ARIES_PAGE, PROT_READ, MAP_SHARED, self->fd, at));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, self->fd,
+				   at + (off_t)ARIES_PAGE));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, ARIES_PAGE, PROT_READ, MAP_PRIVATE, self->fd, at));
+	EXPECT_EQ(EINVAL, errno);
+	page = mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, self->fd, at);
+	ASSERT_NE(MAP_FAILED, page);
+	EXPECT_EQ(-1, mprotect(page, ARIES_PAGE, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(EACCES, errno);
+	munmap(page, ARIES_PAGE);
+}
+
+TEST_F(clock, mapping_needs_an_attachment)
+{
+	int fd = aries_open();
+
+	ASSERT_LE(0, fd);
+	EXPECT_LT(0, global_now(fd));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, fd,
+				   (off_t)self->clock.mmap_offset));
+	EXPECT_EQ(ENOTCONN, errno);
+	close(fd);
+}
+
+TEST_F(clock, waits)
+{
+	uint64_t start = global_now(self->fd), now = 0;
+	int i;
+
+	EXPECT_EQ(0, wait_until(self->fd, 0, &now));
+	EXPECT_LE(start, now);
+	for (i = 1; i <= 5; i++) {
+		EXPECT_EQ(0, wait_until(self->fd, start + (uint64_t)i * 50 * MS, &now));
+		EXPECT_LE(start + (uint64_t)i * 50 * MS, now);
+	}
+	EXPECT_GT(start + 20000 * MS, now);
+}
+
+struct sleeper {
+	pthread_t thread;
+	int fd, rc;
+	uint64_t until, now;
+};
+
+static void *sleep_on(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->rc = wait_until(s->fd, s->until, &s->now);
+	return NULL;
+}
+
+/* One timer serves all of them, in whatever order they came. */
+TEST_F(clock, many_wait)
+{
+	struct sleeper s[12];
+	uint64_t start = global_now(self->fd);
+	unsigned int i;
+
+	for (i = 0; i < 12; i++) {
+		s[i].fd = self->fd;
+		s[i].until = start + (i * 7 % 12) * 30 * MS;
+		ASSERT_EQ(0, pthread_create(&s[i].thread, NULL, sleep_on, &s[i]));
+	}
+	for (i = 0; i < 12; i++) {
+		pthread_join(s[i].thread, NULL);
+		EXPECT_EQ(0, s[i].rc);
+		EXPECT_LE(s[i].until, s[i].now);
+	}
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+TEST_F(clock, signal_ends_a_wait)
+{
+	struct sigaction act = { .sa_handler = nothing };
+	struct itimerspec in = { .it_value = { .tv_nsec = 100000000 } };
+	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	timer_t timer;
+
+	sigaction(SIGUSR1, &act, NULL);
+	ASSERT_EQ(0, timer_create(CLOCK_MONOTONIC, &ev, &timer));
+	ASSERT_EQ(0, timer_settime(timer, 0, &in, NULL));
+	EXPECT_EQ(EINTR, wait_until(self->fd, UINT64_MAX, NULL));
+	timer_delete(timer);
+	/* The timer is free again. */
+	EXPECT_EQ(0, wait_until(self->fd, global_now(self->fd) + 10 * MS, NULL));
+}
+
+TEST_HARNESS_MAIN
