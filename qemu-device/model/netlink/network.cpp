@@ -10,10 +10,11 @@ namespace
 constexpr uint64_t HOP_TICKS = ns_to_ticks(HOP_NS);
 constexpr uint64_t CROSSING_TICKS = ns_to_ticks(ROUTER_NS / 2); // NIC to router output, and router input to NIC
 
-constexpr uint32_t NIC_TILES = 4;   // processor tiles that a NIC shares with its neighbour (T04)
-constexpr uint32_t SPLIT_ABOVE = 8; // packets that stay together
-constexpr uint32_t SPLIT_PARTS = 4; // as many as a NIC has tiles
-constexpr uint32_t MAX_ROOTS = 32;  // roots tried when the chosen ways are cut
+constexpr uint32_t NIC_TILES = 4;      // processor tiles that a NIC shares with its neighbour (T04)
+constexpr uint32_t SPLIT_ABOVE = 8;    // packets that stay together
+constexpr uint32_t EXACT_ABOVE = 1024; // flits whose booking must not be forgotten, whatever it costs
+constexpr uint32_t SPLIT_PARTS = 4;    // as many as a NIC has tiles
+constexpr uint32_t MAX_ROOTS = 32;     // roots tried when the chosen ways are cut
 
 constexpr uint64_t CUT = UINT64_MAX; // load of a way with a link that is down
 
@@ -261,13 +262,10 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 	return true;
 }
 
-bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
-		       uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
+/* Short trains to a neighbour and back; false if a tile of the way is booked. */
+inline bool Network::cross_free(uint32_t src, uint32_t dst, uint64_t request_ticks, uint64_t response_ticks,
+				uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
 {
-	constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
-
-	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
-		return false;
 	const uint32_t there = nics_[src].tile.load(std::memory_order_relaxed) % NIC_TILES;
 	/* A response is booked ahead of its time, which the requests of its NIC should not wait for. */
 	const uint32_t back = (nics_[dst].tile.load(std::memory_order_relaxed) + NIC_TILES / 2) % NIC_TILES;
@@ -275,8 +273,6 @@ bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint3
 	TileState &request_out = tile(quad_tile(dst, FIRST_PROCESSOR) + there);
 	TileState &response_in = tile(quad_tile(dst, FIRST_INJECT) + back);
 	TileState &response_out = tile(quad_tile(src, FIRST_PROCESSOR) + back);
-	const uint64_t request_ticks = flit_ticks(request_flits, LINK_FACTORS[2][0]);
-	const uint64_t response_ticks = flit_ticks(response_flits, LINK_FACTORS[2][0]);
 	const uint64_t at = ns_to_ticks(depart_ns);
 
 	out.arrive_ns = ticks_to_ns(at + 2 * CROSSING_TICKS + request_ticks);
@@ -290,6 +286,38 @@ bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint3
 	take_free(request_out, at + CROSSING_TICKS, request_ticks);
 	take_free(response_in, turn, response_ticks);
 	take_free(response_out, turn + CROSSING_TICKS, response_ticks);
+	return true;
+}
+
+/* A long train through the router of both, in as many parts as there are tiles; the tick at which it is there. */
+uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at) noexcept
+{
+	const auto take = flits <= EXACT_ABOVE ? book_short : book;
+	const uint32_t in = quad_tile(src, FIRST_INJECT), out = quad_tile(dst, FIRST_PROCESSOR);
+	uint64_t last = 0;
+
+	for (uint32_t part = 0; part < NIC_TILES; part++) {
+		const uint64_t ticks = flit_ticks((flits + part) / NIC_TILES, LINK_FACTORS[2][0]);
+		uint64_t head = take(tile(in + part), at, ticks) + CROSSING_TICKS;
+
+		head = take(tile(out + part), head, ticks) + CROSSING_TICKS;
+		last = std::max(last, head + ticks);
+	}
+	return last;
+}
+
+bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint32_t packets,
+		       uint16_t dlvr_mode, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
+{
+	constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
+
+	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
+		return false;
+	if (packets <= SPLIT_ABOVE)
+		return cross_free(src, dst, flit_ticks(request_flits, LINK_FACTORS[2][0]),
+				  flit_ticks(response_flits, LINK_FACTORS[2][0]), depart_ns, turn_ns, out);
+	out.arrive_ns = ticks_to_ns(cross(src, dst, request_flits, ns_to_ticks(depart_ns)));
+	out.back_ns = ticks_to_ns(cross(dst, src, response_flits, ns_to_ticks(out.arrive_ns + turn_ns)));
 	return true;
 }
 

@@ -14,30 +14,36 @@ uint8_t Traffic::suffer(uint32_t packets) noexcept
 	return core_.faults.take_corrupt(packets) ? ARIES_ST_CRC : ARIES_ST_OK;
 }
 
-/* A single packet to a neighbour and back on a quiet way, in one step; false, without effect, in any other case. */
+/* To a neighbour and back in one step; false, without effect, in any other case. */
 bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
 	const bool data = returns_data(train.kind);
+	const bool single = train.bytes <= ARIES_PACKET_BYTES;
 	const uint64_t depart = now + SEND_NS;
+	const uint64_t turn = RECEIVE_NS + (data ? HOST_READ_NS + NIC_PIPELINE_NS : 0);
+	const TransferFlits flits = single ? TransferFlits{1, request_flits(train.kind, train.bytes),
+							   response_flits(train.kind, train.bytes)}
+					   : transfer_flits(train.kind, train.bytes);
 	Network::Exchange way;
 
-	if (train.bytes > ARIES_PACKET_BYTES || orb_.used() >= ARIES_ORB_ENTRIES || core_.faults.any())
+	if (orb_.used() >= ARIES_ORB_ENTRIES || core_.faults.any())
 		return false;
-	const uint32_t request = request_flits(train.kind, train.bytes);
-	const uint32_t response = response_flits(train.kind, train.bytes);
+	const Orb::Use use(orb_, flits.packets);
 
-	if (!core_.network.exchange(core_.node, train.target, request, response, train.dlvr_mode, depart,
-				    RECEIVE_NS + (data ? HOST_READ_NS + NIC_PIPELINE_NS : 0), way))
+	if (!core_.network.exchange(core_.node, train.target, flits.request, flits.response, flits.packets,
+				    train.dlvr_mode, depart, turn, way))
 		return false;
 	passage = {.latency_ns = data ? way.back_ns + NIC_PIPELINE_NS - now : way.arrive_ns + RECEIVE_NS - now,
 		   .depart_ns = depart,
-		   .turn_ns = way.arrive_ns + RECEIVE_NS + (data ? HOST_READ_NS + NIC_PIPELINE_NS : 0),
+		   .turn_ns = way.arrive_ns + turn,
 		   .back_ns = way.back_ns,
 		   .hops = 0};
-	counters.add(ARIES_CNT_REQ_PACKETS);
-	counters.add(ARIES_CNT_REQ_FLITS, request);
-	counters.add(ARIES_CNT_RSP_PACKETS);
-	counters.add(ARIES_CNT_RSP_FLITS, response);
+	if (use.stalled())
+		counters.add(ARIES_CNT_ORB_STALLS);
+	counters.add(ARIES_CNT_REQ_PACKETS, flits.packets);
+	counters.add(ARIES_CNT_REQ_FLITS, flits.request);
+	counters.add(ARIES_CNT_RSP_PACKETS, flits.packets);
+	counters.add(ARIES_CNT_RSP_FLITS, flits.response);
 	return true;
 }
 
