@@ -283,6 +283,15 @@ struct aries_ctx {
 	char comm[TASK_COMM_LEN];
 };
 
+/* GNI_CDM_MODE_FMA_SMALL_WINDOW */
+#define ARIES_CDM_SMALL_WINDOW 0x00200000u
+
+/** aries_ctx_window() - bytes of the put and of the get window that an attachment may map */
+static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
+{
+	return ctx->modes & ARIES_CDM_SMALL_WINDOW ? ARIES_FMA_SMALL_WINDOW : ARIES_FMA_WINDOW;
+}
+
 /**
  * struct aries_cq - one completion queue
  * @ref: held by the attachment and by each waiter

@@ -197,7 +197,7 @@ int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
 		arg->owner = ctx->owner;
 		arg->pe = ctx->ad->pe;
 		arg->fmad = ctx->fmad;
-		arg->put_size = ARIES_FMA_WINDOW;
+		arg->put_size = aries_ctx_window(ctx);
 		arg->desc_offset = ARIES_MMAP_DESC;
 		arg->doorbell_offset = ARIES_MMAP_DOORBELL;
 		arg->put_offset = ARIES_MMAP_PUT;

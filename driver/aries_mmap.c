@@ -67,7 +67,7 @@ static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_reg
 	if (offset >= ARIES_MMAP_CQ)
 		return aries_region_cq(ctx, offset, region);
 	region->prot = ARIES_MAP_UNCACHED;
-	region->size = ARIES_FMA_WINDOW;
+	region->size = aries_ctx_window(ctx);
 	switch (offset) {
 	case ARIES_MMAP_DESC:
 		region->prot = ARIES_MAP_COMBINE;

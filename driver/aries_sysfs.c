@@ -45,7 +45,7 @@ static DEVICE_ATTR_RO(build);
 
 static ssize_t fma_sm_win_sz_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", ARIES_FMA_WINDOW);
+	return sysfs_emit(buf, "%u\n", ARIES_FMA_SMALL_WINDOW);
 }
 static DEVICE_ATTR_RO(fma_sm_win_sz);
 

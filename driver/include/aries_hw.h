@@ -29,6 +29,7 @@ extern "C" {
 #define ARIES_FMA_GET 0x10000u /* get window */
 #define ARIES_FMA_DOORBELL 0x20000u /* doorbell page */
 #define ARIES_FMA_WINDOW 0x10000u /* bytes of one window */
+#define ARIES_FMA_SMALL_WINDOW 0x8000u /* what of it a process in small-window mode may map */
 
 /* Doorbell page: 64-bit stores only, see ARIES_DB_* below. */
 #define ARIES_DB_FMA 0x00u

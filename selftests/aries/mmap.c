@@ -58,6 +58,23 @@ TEST_F(map, not_more_than_a_region)
 				  self->attach.put_size + ARIES_PAGE, rw, MAP_SHARED));
 }
 
+TEST_F(map, small_window)
+{
+	struct kgni_attach arg = aries_attach_arg(aries_cookie());
+	int fd = aries_open();
+
+	ASSERT_LE(0, fd);
+	arg.modes = 0x00200000; /* GNI_CDM_MODE_FMA_SMALL_WINDOW */
+	ASSERT_EQ(0, aries_ioctl(fd, KGNI_IOC_ATTACH, &arg));
+	EXPECT_EQ(ARIES_FMA_SMALL_WINDOW, arg.put_size);
+	EXPECT_EQ(ARIES_FMA_SMALL_WINDOW, aries_number("fma_sm_win_sz"));
+	EXPECT_EQ(0, try_map(fd, arg.put_offset, arg.put_size, rw, MAP_SHARED));
+	EXPECT_EQ(0, try_map(fd, arg.get_offset, arg.put_size, rw, MAP_SHARED));
+	EXPECT_EQ(EINVAL, try_map(fd, arg.put_offset, arg.put_size + ARIES_PAGE, rw, MAP_SHARED));
+	EXPECT_EQ(EINVAL, try_map(fd, arg.get_offset, ARIES_FMA_WINDOW, rw, MAP_SHARED));
+	close(fd);
+}
+
 TEST_F(map, not_from_the_middle)
 {
 	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.desc_offset + ARIES_PAGE, ARIES_PAGE, rw,

@@ -66,7 +66,8 @@ struct kgni_query {
  * @owner: out: context number, as in FMAD_CTL.OWNER
  * @pe: out: network address
  * @fmad: out: FMA descriptor
- * @put_size: out: bytes of the put window, and of the get window
+ * @put_size: out: bytes of the put window, and of the get window; half of them with
+ *            GNI_CDM_MODE_FMA_SMALL_WINDOW
  * @desc_offset: out: for mmap(): descriptor area, 8192 bytes, read and write
  * @doorbell_offset: out: for mmap(): doorbell page, 4096 bytes, write (read gives zeros)
  * @put_offset: out: for mmap(): put window

@@ -191,6 +191,39 @@ void Machine::describe_block(Input &input)
 		reinterpret_cast<uint8_t *>(&bte)[input.below(sizeof(bte))] = input.byte();
 }
 
+/* A window with scatter, a launch ring, and entries that may stand in the line or in the ring. */
+void Machine::describe_batch(Input &input)
+{
+	Node &node = pick(input);
+	const unsigned int index = unsigned(input.below(DESCRIPTORS));
+	aries_fma_window &window = node.host.window(index);
+	const bool ring = input.below(2);
+	auto *entry = reinterpret_cast<aries_launch_entry *>(ring ? node.host.ram(node.memory) : node.host.line(index));
+
+	window.pe_shift = uint8_t(input.below(8) ? 3 + input.below(10) : input.byte());
+	window.pe_bits = uint8_t(input.below(8) ? input.below(6) : input.byte());
+	window.at = uint16_t(input.below(4) ? input.byte() : input.take(2));
+	window.amo = uint16_t(input.take(2) & 0x37f);
+	window.ring_mdh = uint16_t(mdh(input));
+	window.ring_offset = input.below(4) ? BASE : offset(input);
+	window.ring_first = uint32_t(input.below(4) ? input.byte() : input.word());
+	window.ring_entries = uint32_t(input.below(4) ? 1 + input.below(600) : input.word());
+	for (uint64_t i = input.below(ARIES_LAUNCH_LINE), end = i + input.below(12); i < end && i < ARIES_LAUNCH_LINE;
+	     i++) {
+		const uint64_t pe = input.below(8) ? PEER[input.below(2)] : input.take(3);
+		const uint64_t kind = input.below(8) ? 1 + input.below(5) : input.byte();
+
+		entry[i].target = (offset(input) & ARIES_LAUNCH_OFFSET_MASK) |
+				  (pe << ARIES_LAUNCH_PE_SHIFT & ARIES_LAUNCH_PE_MASK) |
+				  kind << ARIES_LAUNCH_KIND_SHIFT;
+		entry[i].value = offset(input);
+	}
+	if (input.below(8) == 0)
+		write(node, ARIES_BAR_FMA,
+		      index * uint64_t(ARIES_FMA_STRIDE) + ARIES_FMA_DOORBELL + ARIES_DB_LAUNCH + input.below(2) * 8, 8,
+		      input.word());
+}
+
 void Machine::ring(Input &input)
 {
 	Node &node = pick(input);
@@ -261,13 +294,16 @@ void Machine::scribble_queue(Input &input)
 
 void Machine::process(Input &input)
 {
-	switch (input.below(8)) {
+	switch (input.below(9)) {
 	case 0:
 	case 1:
 		describe(input);
 		break;
 	case 2:
 		describe_block(input);
+		break;
+	case 8:
+		describe_batch(input);
 		break;
 	case 3:
 		window(input);

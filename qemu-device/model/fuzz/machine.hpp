@@ -44,6 +44,7 @@ private:
 	void set_up(Node &node);
 	void describe(Input &input);
 	void describe_block(Input &input);
+	void describe_batch(Input &input);
 	void ring(Input &input);
 	void window(Input &input);
 	void scribble_queue(Input &input);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* FMA launch: single entries and rings of them (N10), in the bounds of transactions (N18). */
+#include <thread>
+
+#include <unistd.h>
+
 #include "tests/launch_job.hpp"
 
 using namespace aries_test;
@@ -368,6 +372,68 @@ void pages_and_regions_that_go(void **)
 	assert_int_equal(job.host(1).counter(ARIES_CNT_RX_REFUSED), 1);
 }
 
+/* Two processors, two descriptors, the same nodes: nobody waits for the other, nothing is lost. */
+void two_at_once(void **)
+{
+	Job job;
+	std::vector<std::thread> threads;
+
+	job.a().enable_fmad(2, Job::PTAG, Job::OWNER);
+	job.a().desc(2) = job.desc();
+	for (unsigned int index : {1u, 2u})
+		threads.emplace_back([&job, index] {
+			auto *entry = reinterpret_cast<aries_launch_entry *>(job.a().line(index));
+
+			for (uint64_t round = 0; round < 200; round++) {
+				for (uint64_t i = 0; i < 128; i++)
+					entry[i] = launch_entry(ARIES_LAUNCH_PUT8, uint32_t(1 + i % 3),
+								Job::BASE + index * 8000 + (round + i) % 900 * 8,
+								round << 32 | i);
+				assert_int_equal(job.a().ring(index, ARIES_FMA_LAUNCH, 128), 0);
+			}
+		});
+	for (std::thread &thread : threads)
+		thread.join();
+	for (uint64_t index : {1, 2})
+		for (uint64_t i = 0; i < 128; i++)
+			assert_int_equal(job.word(unsigned(1 + i % 3), index * 8000 + (199 + i) % 900 * 8),
+					 uint64_t(199) << 32 | i);
+	assert_int_equal(job.a().counter(ARIES_CNT_FMA_PUTS), 2 * 200 * 128);
+}
+
+/* Once an invalidation has ended no entry of a batch under way stores there any more. */
+void invalidation_during_batches(void **)
+{
+	Job job;
+	std::atomic<bool> stop{false};
+	unsigned int stored = 0;
+
+	for (uint32_t i = 0; i < 4000; i++)
+		job.ring()[i] = launch_entry(ARIES_LAUNCH_PUT8, 1, Job::BASE + i % 2000 * 8, ~uint64_t(0));
+	std::thread thread([&job, &stop] {
+		while (!stop) {
+			const uint32_t status = job.launch_ring(4000);
+
+			assert_true(status == ARIES_ST_OK || status == ARIES_ST_MDD);
+		}
+	});
+	for (unsigned int round = 0; round < 100; round++) {
+		for (unsigned int i = 0;
+		     i < 1000 && !__atomic_load_n(job.host(1).ram(job.target[1] + 8), __ATOMIC_RELAXED); i++)
+			usleep(10);
+		stored += __atomic_load_n(job.host(1).ram(job.target[1] + 8), __ATOMIC_RELAXED) != 0;
+		assert_true(job.host(1).invalidate(Job::MDH));
+		memset(job.host(1).ram(job.target[1]), 0, Job::BYTES);
+		usleep(200);
+		for (uint64_t at = 0; at < 16000; at += 8)
+			assert_int_equal(job.word(1, at), 0);
+		job.host(1).make_mdd(Job::MDH, Job::PTAG, job.target[1], Job::BYTES, Job::BASE);
+	}
+	stop = true;
+	thread.join();
+	assert_true(stored > 0);
+}
+
 /* Injected loss and damage hit entries of a batch like other packets. */
 void faults_in_a_batch(void **)
 {
@@ -424,12 +490,13 @@ void zero_length_put_N07(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_N10_N18),        cmocka_unit_test(first_failure_is_named),
-		cmocka_unit_test(commands_of_atomics),       cmocka_unit_test(rights_of_a_batch),
-		cmocka_unit_test(virtual_nodes_N05),         cmocka_unit_test(ring_wraps),
-		cmocka_unit_test(ring_memory_is_checked),    cmocka_unit_test(entries_are_copied_first),
-		cmocka_unit_test(store_of_16_bytes_N10),     cmocka_unit_test(one_completion_for_all_N18),
-		cmocka_unit_test(pages_and_regions_that_go), cmocka_unit_test(faults_in_a_batch),
+		cmocka_unit_test(every_kind_N10_N18),          cmocka_unit_test(first_failure_is_named),
+		cmocka_unit_test(commands_of_atomics),         cmocka_unit_test(rights_of_a_batch),
+		cmocka_unit_test(virtual_nodes_N05),           cmocka_unit_test(ring_wraps),
+		cmocka_unit_test(ring_memory_is_checked),      cmocka_unit_test(entries_are_copied_first),
+		cmocka_unit_test(store_of_16_bytes_N10),       cmocka_unit_test(one_completion_for_all_N18),
+		cmocka_unit_test(pages_and_regions_that_go),   cmocka_unit_test(two_at_once),
+		cmocka_unit_test(invalidation_during_batches), cmocka_unit_test(faults_in_a_batch),
 		cmocka_unit_test(zero_length_put_N07),
 	};
 
