@@ -35,7 +35,7 @@ FIXTURE_SETUP(window)
 	self->data = aries_pages(BYTES / ARIES_PAGE);
 	ASSERT_NE(NULL, self->data);
 	memset(self->data, 0, BYTES);
-	ASSERT_EQ(0, aries_register(self->r.fd, self->data, BYTES, 0, 0, &self->mem));
+	ASSERT_EQ(0, aries_register(self->r.fd, self->data, BYTES, 0, self->cq.c.cq, &self->mem));
 	self->put = map_window(&self->r, self->r.at.put_offset);
 	self->get = map_window(&self->r, self->r.at.get_offset);
 	ASSERT_NE(NULL, self->put);
