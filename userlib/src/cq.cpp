@@ -160,6 +160,7 @@ gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl)
 	return GNI_RC_SUCCESS;
 }
 
+UGNI_IN_ONE_PAGE(256)
 gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 {
 	if (!queues.reachable(cq_hndl, !event_data)) [[unlikely]]
@@ -221,6 +222,7 @@ static_assert(GNI_CQ_EVENT_TYPE_POST == 0 && ARIES_INFO_LOCAL == GNI_CQMODE_LOCA
 	return entry & ARIES_CQE_STATUS_MASK ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
 }
 
+UGNI_IN_ONE_PAGE(512)
 gni_return_t GNI_GetCompleted(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data, gni_post_descriptor_t **post_descr)
 {
 	if (!queues.valid(cq_hndl) || !post_descr) [[unlikely]]

@@ -7,4 +7,11 @@
 #include "gni_pub.h"
 #pragma GCC visibility pop
 
+/**
+ * For a function of the data path, with the power of two that is not less than its size: it lies in one page then. An
+ * emulator that translates code chains blocks within a page only, and looks the next one up at each step over its end:
+ * 8 ns under TCG, 36 of the 230 ns of an 8-byte put.
+ */
+#define UGNI_IN_ONE_PAGE(bytes) __attribute__((aligned(bytes)))
+
 #endif

@@ -241,6 +241,7 @@ inline uint64_t load(uint64_t address)
  * branches, the descriptor in whole words. What the post leaves in d is written
  * when it completes. test_budget counts its instructions.
  */
+UGNI_IN_ONE_PAGE(512)
 gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
 {
 	gni_ep *const ep = ep_hndl;

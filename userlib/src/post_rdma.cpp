@@ -59,6 +59,7 @@ void fill(aries_bte_desc *slot, const gni_ep *ep, const gni_post_descriptor_t *d
 
 } // namespace
 
+UGNI_IN_ONE_PAGE(1024)
 gni_return_t GNI_PostRdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
 {
 	gni_return_t rc = check(ep_hndl, post_descr);
