@@ -22,9 +22,11 @@ export OPENGNI_BUILD KERNEL JOBS V
 KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
 MODULE = $(B)/driver-$(KREL)/aries.ko
 IMAGE := $(B)/initramfs-$(KERNEL).cpio
+SSH_IMAGE := $(B)/initramfs-ssh-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
 CHECK_GOALS := check check-all check-image selftests linux-source lint all
-SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests)
+SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
+	$(if $(filter interop,$(MAKECMDGOALS)),interop)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver userlib agent initramfs
@@ -51,6 +53,9 @@ check: kernel model qemu initramfs check-image ## set-up, build, all tests; ends
 check-all: kernel model qemu initramfs check-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
 	@$(MAKE) --no-print-directory check-image KERNEL=$(if $(filter 6.1,$(KERNEL)),6.12,6.1)
 	@$(TOP)/scripts/check.py --all $(ARGS)
+
+interop: kernel model qemu driver userlib agent ## UCX and Open MPI from Debian's sources, built and run (Documentation/interop.md)
+	@$(TOP)/scripts/interop/run.sh $(ARGS)
 
 lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck
 	@$(TOP)/scripts/lint.sh
@@ -102,6 +107,10 @@ IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) 
 initramfs: kernel driver userlib agent ## the guest's file system
 	$(STEP) 'guest file system' $(IMAGE_INPUTS) -o $(IMAGE) -e $(IMAGE) -- $(IMAGE_CMD) -o $(IMAGE)
 
+ssh-image: kernel driver userlib agent ## the guest's file system with sshd, for scripts/cluster --ssh
+	@$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree
+	@$(IMAGE_CMD) -s $(B)/ssh/tree -o $(SSH_IMAGE)
+
 linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
 
@@ -134,5 +143,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench check check-all check-image clean distclean driver format help initramfs install kernel lint \
-	linux-source model qemu run selftests setup shell tools uninstall userlib
+.PHONY: all agent bench check check-all check-image clean distclean driver format help initramfs install \
+	interop kernel lint linux-source model qemu run selftests setup shell ssh-image tools uninstall userlib

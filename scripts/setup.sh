@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint]      what only those need comes with their names
+#   scripts/setup.sh [--list] [tests] [lint] [interop]      what only those need comes with their names
 #
 # KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
@@ -22,6 +22,7 @@ PKG_IMAGE="busybox-static cpio"
 PKG_TOOLS="libpci-dev nlohmann-json3-dev"
 PKG_UNIT_TESTS="libcmocka-dev"
 PKG_TESTS="rsync tshark clang"
+PKG_INTEROP="autoconf automake libtool flex"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {
@@ -67,13 +68,14 @@ install() {
 }
 
 main() {
-	local want list=no lint=no tests=no arg need
+	local want list=no lint=no tests=no interop=no arg need
 	for arg in "$@"; do
 		case $arg in
 		--list) list=yes ;;
 		lint) lint=yes ;;
 		tests) tests=yes ;;
-		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint]" ;;
+		interop) interop=yes ;;
+		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop]" ;;
 		esac
 	done
 	check_system
@@ -81,6 +83,7 @@ main() {
 	want="$PKG_BUILD $PKG_QEMU $PKG_KERNEL $PKG_IMAGE $PKG_TOOLS $PKG_UNIT_TESTS"
 	[ $tests = yes ] && want="$want $PKG_TESTS"
 	[ $lint = yes ] && want="$want $PKG_LINT"
+	[ $interop = yes ] && want="$want $PKG_INTEROP"
 	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then
 		printf '%s\n' $want

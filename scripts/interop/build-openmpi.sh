@@ -26,7 +26,7 @@ configure() {
 	PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig logged "Open MPI's configure" "$log" "$src/configure" \
 		--prefix=/opt/openmpi --with-ugni --with-libevent=internal --with-hwloc=internal --with-pmix=internal \
 		--without-verbs --without-ucx --without-ofi --without-psm --without-psm2 --without-slurm --without-tm \
-		--without-cma --without-xpmem \
+		--without-cma --without-xpmem --with-alps=no \
 		--disable-mpi-fortran --disable-oshmem --disable-man-pages --disable-io-romio --disable-debug-symbols \
 		--disable-libompitrace --enable-wrapper-rpath --disable-silent-rules \
 		CFLAGS=-O2 CXXFLAGS=-O2

@@ -4,6 +4,7 @@
 import os
 import re
 import secrets
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,6 +63,10 @@ class ClusterConfig:
     agent: bool = True
     """Whether the guest runs gni-agent; without it commands cannot be run."""
     load_driver: bool = True
+    net: bool = False
+    """Whether the nodes have an Ethernet among themselves, for programs that need TCP/IP."""
+    ssh: bool = False
+    """Whether to boot the guest that has sshd, where initrd says nothing else."""
     boot_timeout: float = 90.0
     accel: str = ""
 
@@ -79,6 +84,12 @@ class ClusterConfig:
         """Where logs and sockets of this cluster are."""
         return host.RUN / self.name
 
+    @property
+    def net_group(self):
+        """Multicast group and port on the loopback interface that stand for the wire of this cluster."""
+        digest = zlib.crc32(self.fabric.encode())
+        return f"239.77.{digest >> 8 & 0xff}.{digest & 0xff}:{20000 + (digest >> 16) % 40000}"
+
     def qemu_path(self):
         """The QEMU binary to run."""
         return Path(self.qemu) if self.qemu else host.BUILD / "qemu" / "bin" / "qemu-system-x86_64"
@@ -95,7 +106,7 @@ class ClusterConfig:
             return Path(self.initrd)
         if self.disk or not re.fullmatch(r"\d+\.\d+", self.kernel):
             return None
-        return host.BUILD / f"initramfs-{self.kernel}.cpio"
+        return host.BUILD / f"initramfs-{'ssh-' if self.ssh else ''}{self.kernel}.cpio"
 
     def validate(self):
         """Raise ConfigError for what can be known to fail before anything is started."""
@@ -138,7 +149,9 @@ class ClusterConfig:
                 raise ConfigError(f"{what} {path} cannot be read")
 
     def _way_out(self, target):
-        known = self.kernel in ("6.1", "6.12") and not (target == "initramfs" and self.initrd)
+        if target == "initramfs" and self.ssh:
+            target = "ssh-image"
+        known = self.kernel in ("6.1", "6.12") and not (target != "kernel" and self.initrd)
         return f"make {target} KERNEL={self.kernel}" if known else "give another path"
 
     def _validate_memory(self):

@@ -35,6 +35,16 @@ def _nic(config, node):
     ]
 
 
+def _ethernet(config, node):
+    if not config.net:
+        return []
+    mac = f"52:54:00:4e:{node >> 8:02x}:{node & 0xff:02x}"
+    return [
+        "-netdev", f"socket,id=net0,mcast={config.net_group},localaddr=127.0.0.1",
+        "-device", f"virtio-net-pci,netdev=net0,mac={mac},romfile=",
+    ]
+
+
 def kernel_arguments(config, node):
     """The kernel's command line."""
     words = ["console=ttyS0", "quiet", "panic=-1", f"opengni.node={node}", f"opengni.nodes={config.nodes}"]
@@ -45,6 +55,8 @@ def kernel_arguments(config, node):
         words.append(f"root={config.root} rw")
     if not config.load_driver:
         words.append("opengni.noload")
+    if config.net:
+        words.append("opengni.net")
     if config.append:
         words.append(config.append)
     return " ".join(words)
@@ -59,6 +71,7 @@ def command(config, node, paths):
     if config.disk:
         line += ["-drive", f"if=none,id=disk,file={config.disk},snapshot=on", "-device", "virtio-blk-pci,drive=disk"]
     line += ["-append", kernel_arguments(config, node)]
+    line += _ethernet(config, node)
     line += ["-serial", f"file:{paths.console}", "-device", "virtio-rng-pci"]
     line += ["-qmp", f"unix:{paths.qmp},server=on,wait=off"]
     line += [

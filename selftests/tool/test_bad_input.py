@@ -48,6 +48,20 @@ class Config(unittest.TestCase):
         self.refused("QEMU /nonexistent is missing", qemu="/nonexistent")
         self.refused("disk image /nonexistent is missing", disk="/nonexistent")
 
+    def test_ssh_without_its_image(self):
+        config = ClusterConfig(ssh=True, kernel="6.1")
+        self.assertTrue(str(config.initrd_path()).endswith("initramfs-ssh-6.1.cpio"))
+        if not config.initrd_path().exists():
+            with self.assertRaisesRegex(ConfigError, "is missing: make"):
+                config.validate()
+
+    def test_every_cluster_has_an_ethernet_of_its_own(self):
+        groups = {ClusterConfig(name=f"n{i}").net_group for i in range(200)}
+        self.assertEqual(len(groups), 200)
+        for group in groups:
+            address, port = group.split(":")
+            self.assertTrue(address.startswith("239.77.") and 20000 <= int(port) < 60000)
+
     def test_name(self):
         for name in ("a b", "../x", "x" * 50, "-x"):
             self.refused("cluster name", name=name)

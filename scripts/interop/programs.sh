@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs for the guest over the MPI library that was built: the package's own examples and ours.
+
+. "$(dirname "$0")/lib.sh"
+
+[ -e "$OUT/openmpi/.built" ] || exit 0
+mpi=$OUT/openmpi/stage/opt/openmpi
+bin=$OUT/programs/usr/bin
+rm -rf "$OUT/programs"
+mkdir -p "$bin"
+
+compile() {
+	gcc -O2 -o "$bin/$(basename "$1" .c)" "$1" -I"$mpi/include" -L"$mpi/lib" -lmpi -Wl,-rpath,/opt/openmpi/lib \
+		-Wl,-rpath-link,"$mpi/lib" || die "$1 does not build"
+}
+
+for name in hello_c ring_c connectivity_c; do compile "$OUT/openmpi/src/examples/$name.c"; done
+compile "$TOP/scripts/interop/programs/mpi-check.c"
