@@ -132,6 +132,11 @@ def fuzz():
     return cases + [failed or tap.Case("fuzz_packet", tap.PASS, "")]
 
 
+def driver():
+    """Files of the driver that touch no hardware, over a kernel made of software, with sanitizers."""
+    return _meson("driver-check", "driver/tests", [])
+
+
 def userlib():
     """libugni on the host, over a kernel made of software, with sanitizers (its tests set them themselves)."""
     return _meson("userlib-check", "userlib", [])
@@ -251,6 +256,7 @@ LAYERS = [
     ("model-asan", model_sanitized, False),
     ("model-tsan", model_threads, True),
     ("fuzz", fuzz, True),
+    ("driver", driver, False),
     ("userlib", userlib, False),
     ("qtest", qtest, False),
     ("guest", guest, False),

@@ -195,7 +195,8 @@ TEST_F(datagram, news_outlive_the_endpoint_once)
 
 TEST_F(datagram, arguments)
 {
-	struct kgni_dgram_post post = { .argsz = sizeof(post), .ep = 5, .pe = self->pe, .inst_id = 2 };
+	struct kgni_dgram_post post = { .argsz = sizeof(post), .ep = 5, .pe = self->pe,
+					.inst_id = 2 };
 	struct kgni_dgram_test test = { .argsz = sizeof(test), .flags = 0x10 };
 	struct kgni_dgram_probe probe = { .argsz = sizeof(probe), .flags = 0x10 };
 	struct kgni_dgram_cancel cancel = { .argsz = sizeof(cancel), .flags = 0x10 };

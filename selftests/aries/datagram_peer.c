@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One side of an exchange of datagrams between nodes, for the cluster's tests; not a test by itself.
+ * One side of an exchange of datagrams between nodes; the cluster's tests run it, alone it is none.
  *
- *   datagram_peer serve COOKIE INST COUNT MS [WAIT]  wildcards, COUNT exchanges, WAIT ms after attaching
- *   datagram_peer call COOKIE INST PE TO COUNT MS  bound to instance TO on node PE
- *   datagram_peer cancel COOKIE INST PE TO       posts one and cancels it
- *   datagram_peer hang COOKIE INST PE TO         posts one and sleeps for ever
+ *   datagram_peer serve COOKIE INST COUNT MS [WAIT]
+ *       wildcards, COUNT exchanges, the first one WAIT ms after attaching
+ *   datagram_peer call COOKIE INST PE TO COUNT MS
+ *       bound to instance TO on node PE
+ *   datagram_peer cancel COOKIE INST PE TO
+ *       posts one and cancels it
+ *   datagram_peer hang COOKIE INST PE TO
+ *       posts one and sleeps for ever
  *
  * A line for each exchange: the state's number, then node and instance of the partner and its text.
  * Exit status: 0 all COMPLETED, 1 another state, 2 wrong usage or a call that failed, 3 time is up.
