@@ -241,22 +241,10 @@ static inline u32 jhash(const void *data, u32 bytes, u32 hash)
 	return hash;
 }
 
-/* names that the driver's header mentions */
-#define SIM_OPAQUE(name) struct name { int unused; }
-SIM_OPAQUE(cdev);
-SIM_OPAQUE(class);
-SIM_OPAQUE(completion);
-SIM_OPAQUE(delayed_work);
-SIM_OPAQUE(device);
-SIM_OPAQUE(kref);
-SIM_OPAQUE(mutex);
-SIM_OPAQUE(pci_driver);
-SIM_OPAQUE(sg_table);
-struct page;
-struct vm_area_struct;
+struct delayed_work {
+	int unused;
+};
+
 struct workqueue_struct;
-typedef struct {
-	long long unused;
-} atomic64_t;
 
 #endif /* SIM_KERNEL_H */

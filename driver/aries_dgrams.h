@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What an open file has of datagrams, and what it may ask for. */
+#ifndef ARIES_DGRAMS_H
+#define ARIES_DGRAMS_H
+
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include "uapi/kgni_abi.h"
+
+struct aries_ctx;
+struct poll_table_struct;
+
+/**
+ * struct aries_dgrams - datagrams of one attachment, protected by aries_chan.lock
+ * @node: in aries_chan.ctxs
+ * @on: attached
+ * @fast: intermediate states are not told (GNI_CDM_MODE_FAST_DATAGRAM_POLL)
+ * @cookie: of the domain
+ * @inst_id: of the attachment
+ * @pending: no final state yet
+ * @done: final state, in the order in which they reached it
+ * @early: requests of other nodes that nothing matched yet
+ * @count: datagrams
+ * @nearly: elements of @early
+ * @norphans: datagrams in @done whose endpoint is gone
+ * @probers: threads that wait in KGNI_IOC_DGRAM_PROBE
+ * @round: counts KGNI_DGRAM_ALL
+ * @wq: woken with each final state
+ */
+struct aries_dgrams {
+	struct list_head node;
+	bool on;
+	bool fast;
+	u32 cookie;
+	u32 inst_id;
+	struct list_head pending;
+	struct list_head done;
+	struct list_head early;
+	unsigned int count;
+	unsigned int nearly;
+	unsigned int norphans;
+	unsigned int probers;
+	unsigned int round;
+	wait_queue_head_t wq;
+};
+
+/* aries_dgram.c: datagrams */
+void aries_dgram_init(struct aries_ctx *ctx);
+void aries_dgram_attach(struct aries_ctx *ctx);
+void aries_dgram_detach(struct aries_ctx *ctx);
+int aries_dgram_post(struct aries_ctx *ctx, struct kgni_dgram_post *arg);
+int aries_dgram_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg);
+int aries_dgram_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg);
+int aries_dgram_cancel(struct aries_ctx *ctx, struct kgni_dgram_cancel *arg);
+__poll_t aries_dgram_poll(struct file *file, struct poll_table_struct *wait);
+
+#endif /* ARIES_DGRAMS_H */

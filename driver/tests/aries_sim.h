@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Stands for aries.h: of a NIC and of an open file only what datagrams know of them. */
+#ifndef ARIES_H
+#define ARIES_H
+
+#include "aries_dgrams.h"
+#include "aries_hw.h"
+#include "kernel.h"
+
+struct aries_chan;
+
+struct aries_dev {
+	struct rw_semaphore state_sem;
+	struct aries_chan *chan;
+	u32 pe;
+	u32 nodes;
+};
+
+struct aries_domain {
+	u32 cookie;
+};
+
+struct aries_ctx {
+	struct aries_dev *ad;
+	struct aries_domain *dom;
+	struct aries_dgrams dg;
+	u32 modes;
+	u32 inst_id;
+	bool dead;
+};
+
+int aries_ctx_status(struct aries_ctx *ctx);
+
+#endif /* ARIES_H */
