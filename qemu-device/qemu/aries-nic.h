@@ -76,7 +76,7 @@ struct AriesNic {
     MemoryRegion desc;
     void *desc_area;
     QEMUBH *irq_bh;
-    QEMUTimer *alarm; /* of the model; any thread sets it */
+    QEMUTimer *alarm;     /* of the model; any thread sets it */
     uint32_t irq_pending; /* atomic: vectors marked and not yet delivered */
 
     /* From realize to exit; iothread lock. */

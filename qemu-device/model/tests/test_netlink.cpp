@@ -516,8 +516,8 @@ void threads_share_the_network(void **)
 		out += m.net.load_ns(15, FIRST_PROCESSOR + i, NOW);
 	}
 	/*
-	 * 20,000 packets of 5 flits at 875 MHz went in; the other side was booked for as long, somewhat later. The first
-	 * ones may have found a tile free at the same instant, see book_short().
+	 * 20,000 packets of 5 flits at 875 MHz went in; the other side was booked for as long, somewhat later. The
+	 * first ones may have found a tile free at the same instant, see book_short().
 	 */
 	assert_in_range(in, 4 * rounds * 5 * 1000 / 875 - 200, 4 * rounds * 5 * 1000 / 875 + 2000);
 	assert_true(out + 200 >= in);
