@@ -30,6 +30,8 @@ static const char *const aries_status_names[] = {
 	[ARIES_ST_CRC] = "CRC",
 	[ARIES_ST_CE_BUSY] = "CE_BUSY",
 	[ARIES_ST_CE_CHILD] = "CE_CHILD",
+	[ARIES_ST_NO_RECEIVE] = "NO_RECEIVE",
+	[ARIES_ST_RECEIVE_LENGTH] = "RECEIVE_LENGTH",
 	[ARIES_ST_CE_MISMATCH] = "CE_MISMATCH",
 };
 

@@ -159,16 +159,16 @@ struct aries_fma_status {
 /**
  * struct aries_bte_desc - one block transfer
  * @pe: node address, virtual if the domain uses the NTT
- * @mdh: memory domain handle at the target
+ * @mdh: memory domain handle at the target; 0 for a send
  * @local_mdh: local memory domain handle
- * @offset: 40-bit offset at the target
+ * @offset: 40-bit offset at the target; channel of a send
  * @local_offset: 40-bit offset in the local memory domain, or a bus address with ARIES_BTE_PHYS
  * @length: bytes, 1 to 2^32-1 (N15)
  * @cq: completion queue for local and global events
  * @tid: transaction id, returned in the events
  * @local_event: data of a local event
  * @remote_event: data of a global and of a remote event
- * @op: ARIES_BTE_PUT or ARIES_BTE_GET
+ * @op: ARIES_BTE_PUT, ARIES_BTE_GET or ARIES_BTE_SEND
  * @mode: ARIES_EV_* events wanted
  * @flags: ARIES_BTE_* flags
  * @dlvr_mode: GNI_DLVMODE_* routing control
@@ -197,6 +197,7 @@ ARIES_ASSERT(offsetof(struct aries_bte_desc, op) == 40, "aries_bte_desc layout")
 
 #define ARIES_BTE_PUT 1u
 #define ARIES_BTE_GET 2u
+#define ARIES_BTE_SEND 3u /* to a posted receive: offset is the channel, 16 bits, and mdh is 0 */
 #define ARIES_BTE_FENCE 0x0001u /* wait for the earlier transfers of this descriptor */
 #define ARIES_BTE_PHYS 0x0002u /* local_offset is a bus address; kernel descriptors only */
 
@@ -362,6 +363,8 @@ enum aries_status {
 	ARIES_ST_QUEUE_FULL = 0x10, /* too many block transfers queued */
 	ARIES_ST_FLUSHED = 0x11, /* cancelled by a reset or a disable */
 	ARIES_ST_CRC = 0x12, /* packet arrived damaged and was dropped */
+	ARIES_ST_NO_RECEIVE = 0x16, /* no receive is posted for the channel */
+	ARIES_ST_RECEIVE_LENGTH = 0x17, /* the message is longer than the receive */
 	ARIES_ST_CE_BUSY = 0x18, /* the child's earlier contribution is pending: no event; retry after its result */
 	ARIES_ST_CE_CHILD = 0x19, /* not a child of this collective engine */
 	ARIES_ST_CE_MISMATCH = 0x1a, /* contributions differ in command, mode or reduction id */
@@ -426,7 +429,8 @@ enum aries_status {
 	X(PTE_CACHE_MISSES, pte_cache_misses, "translations that did not") \
 	X(PTE_CACHE_EVICTIONS, pte_cache_evictions, "lines of eight entries that left for another") \
 	X(PTE_CACHE_INVALIDATIONS, pte_cache_invalidations, "lines that left with their memory domain") \
-	X(RX_DUPLICATES, rx_duplicates, "packets that arrived a second time and were dropped")
+	X(RX_DUPLICATES, rx_duplicates, "packets that arrived a second time and were dropped") \
+	X(BTE_SENDS, bte_sends, "channel sends finished")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,

@@ -65,6 +65,8 @@ constexpr std::array<Status, 0x20> kStatus = [] {
 	t[ARIES_ST_CRC] = {"PACKET_DAMAGED", true};
 	t[ARIES_ST_CE_BUSY] = {"COLLECTIVE_PENDING", true};
 	t[ARIES_ST_CE_CHILD] = {"NOT_A_CHILD", false};
+	t[ARIES_ST_NO_RECEIVE] = {"NO_RECEIVE", true};
+	t[ARIES_ST_RECEIVE_LENGTH] = {"RECEIVE_LENGTH", false};
 	t[ARIES_ST_CE_MISMATCH] = {"COLLECTIVE_MISMATCH", false};
 	return t;
 }();

@@ -18,7 +18,7 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 5;
+inline constexpr uint32_t SEGMENT_VERSION = 6;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t AMO_CACHE_SETS = 16;
@@ -196,6 +196,25 @@ struct alignas(64) CeSlot {
 	CeContribution given[ARIES_CE_CHILDREN];
 };
 
+/** Low half of RmtSlot::state below the taker: what a posted receive is doing. */
+enum RmtState : uint32_t {
+	RMT_FREE = 0,
+	RMT_POSTED = 1,
+	RMT_TAKEN = 2, /* by a sender */
+	RMT_DONE = 3,
+};
+
+/** A receive for channel sends. The owner posts it; a sender takes it and owns message and place until it is done. */
+struct alignas(64) RmtSlot {
+	std::atomic<uint64_t> state; /* serial << 34 | RmtState << 32 | lock word of the taker */
+	std::atomic<uint64_t> ctl;   /* as RMT_CTL */
+	std::atomic<uint64_t> offset;
+	std::atomic<uint64_t> length;
+	std::atomic<uint64_t> event;
+	std::atomic<uint64_t> message; /* as RMT_STATUS, without BUSY and DONE */
+	std::atomic<uint64_t> order;   /* of posting */
+};
+
 struct alignas(4096) NodeSlot {
 	std::atomic<uint64_t> member; /* incarnation << 32 | MemberState; peers turn ALIVE into DEAD */
 	std::atomic<uint64_t> lease_ns;
@@ -219,6 +238,7 @@ struct alignas(4096) NodeSlot {
 	CqSlot cq[ARIES_CQ_ENTRIES];
 	MddSlot mdd[ARIES_MDD_ENTRIES];
 	CeSlot ce[ARIES_CE_CHANNELS];
+	RmtSlot rmt[ARIES_RMT_ENTRIES];
 	/* Flight[nodes] follows, indexed by initiator */
 };
 

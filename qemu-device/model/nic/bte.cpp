@@ -76,8 +76,10 @@ uint8_t Bte::check(BteWork &work) noexcept
 	    desc.mdh >= ARIES_MDD_ENTRIES || desc.offset >> ARIES_OFFSET_BITS ||
 	    (!work.physical() && desc.local_offset >> ARIES_OFFSET_BITS))
 		return ARIES_ST_RESERVED;
-	if (desc.op != ARIES_BTE_PUT && desc.op != ARIES_BTE_GET)
+	if (desc.op != ARIES_BTE_PUT && desc.op != ARIES_BTE_GET && desc.op != ARIES_BTE_SEND)
 		return ARIES_ST_BAD_OP;
+	if (work.send() && (desc.mdh || desc.offset > UINT16_MAX))
+		return ARIES_ST_RESERVED;
 	if (work.physical() && !work.rights.kernel())
 		return ARIES_ST_LOCAL_ACCESS;
 	if (!desc.length)
@@ -173,12 +175,12 @@ void Bte::run(BteWork &work, int channel) noexcept
 
 	work.ssid = ssids_.take();
 	counters.add(ARIES_CNT_SSIDS);
-	uint8_t status = transfer(work, counters);
+	uint8_t status = work.send() ? send(work, counters, overrun) : transfer(work, counters);
 
-	if (status == ARIES_ST_OK)
+	if (status == ARIES_ST_OK && !work.send())
 		status = remote_event(work, overrun);
 	if (status == ARIES_ST_OK) {
-		counters.add(work.put() ? ARIES_CNT_BTE_PUTS : ARIES_CNT_BTE_GETS);
+		counters.add(work.send() ? ARIES_CNT_BTE_SENDS : work.put() ? ARIES_CNT_BTE_PUTS : ARIES_CNT_BTE_GETS);
 		counters.add(ARIES_CNT_BTE_BYTES, work.desc.length);
 	} else {
 		fmads_[work.index].last.store(status, std::memory_order_relaxed);

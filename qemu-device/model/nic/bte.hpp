@@ -12,6 +12,7 @@
 
 #include "nic/fmad.hpp"
 #include "nic/ntt.hpp"
+#include "nic/receive.hpp"
 #include "nic/rmt.hpp"
 #include "nic/ssid.hpp"
 #include "nic/traffic.hpp"
@@ -27,8 +28,11 @@ struct BteWork {
 	uint32_t node;  /* physical target */
 	uint32_t epoch; /* of the queue; another one now means flushed */
 	uint8_t ssid = 0;
+	RmtClaim claim = {}; /* of a send */
 
-	bool put() const noexcept { return desc.op == ARIES_BTE_PUT; }
+	/** Data goes to the target. */
+	bool put() const noexcept { return desc.op != ARIES_BTE_GET; }
+	bool send() const noexcept { return desc.op == ARIES_BTE_SEND; }
 	bool fence() const noexcept { return desc.flags & ARIES_BTE_FENCE; }
 	bool physical() const noexcept { return desc.flags & ARIES_BTE_PHYS; }
 	Access access() const noexcept
@@ -117,6 +121,9 @@ private:
 				   const Bursts &bursts, const BteRuns &near) noexcept;
 	uint8_t local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit &local, BteRuns &list) noexcept;
 	uint8_t remote_event(const BteWork &work, bool &overrun) noexcept;
+	uint8_t send(BteWork &work, CounterBlock &counters, bool &overrun) noexcept;
+	uint8_t match(BteWork &work) noexcept;
+	uint8_t finish_send(BteWork &work, bool &overrun) noexcept;
 	void complete(const BteWork &work, uint8_t status, bool overrun) noexcept;
 	bool cancelled(const BteWork &work) noexcept;
 	bool next(BteWork &work, int &channel) noexcept;

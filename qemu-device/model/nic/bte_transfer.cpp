@@ -153,6 +153,8 @@ uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRun
 	/* The whole range each time: the memory domain may have become another one. */
 	uint8_t status = target.admit(work.access());
 
+	if (status == ARIES_ST_OK && work.send() && !rmt_held(core_.segment.node(work.node), work.claim))
+		status = ARIES_ST_FLUSHED;
 	if (status == ARIES_ST_OK)
 		status = target.runs((work.desc.offset + at) & OFFSET_MASK, bytes, work.put(), far);
 	if (status != ARIES_ST_OK) {

@@ -178,6 +178,7 @@ void Nic::tick() noexcept
 		host_.log(ARIES_LOG_WARN, "%u member%s of fabric %s died", died, died == 1 ? "" : "s",
 			  segment_.path().c_str());
 	ce_.sweep(now);
+	registers_.sweep();
 	maps_.reap();
 	timer_.expire();
 	if (char line[512]; trace_.poll(line, sizeof(line)))

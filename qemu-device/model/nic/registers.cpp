@@ -91,7 +91,7 @@ uint64_t RegisterFile::caps() const noexcept
 {
 	return ARIES_ID_CAPS_FMA_MASK | ARIES_ID_CAPS_BTE_MASK | ARIES_ID_CAPS_AMO64_MASK | ARIES_ID_CAPS_NTT_MASK |
 	       ARIES_ID_CAPS_CQWRITE_MASK | ARIES_ID_CAPS_AMO32_MASK | ARIES_ID_CAPS_AMOFP_MASK |
-	       ARIES_ID_CAPS_CE_MASK | ARIES_ID_CAPS_TIMER_MASK;
+	       ARIES_ID_CAPS_CE_MASK | ARIES_ID_CAPS_TIMER_MASK | ARIES_ID_CAPS_SEND_MASK;
 }
 
 uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
@@ -268,6 +268,7 @@ void RegisterFile::inherit() noexcept
 	std::lock_guard guard(mutex_);
 
 	ces_.reset(ARIES_ST_TIMEOUT);
+	receives_.reset();
 	PteCache(core_.own().pte_cache).reset();
 }
 
@@ -290,6 +291,7 @@ void RegisterFile::reset_locked() noexcept
 	bte_.reset();
 	timer_.reset();
 	ces_.reset(ARIES_ST_FLUSHED);
+	receives_.reset();
 	mdds_.invalidate_all();
 	cqs_.reset();
 	for (auto &key : own.ptag_key)

@@ -12,6 +12,7 @@
 #include "nic/fmad.hpp"
 #include "nic/mdd.hpp"
 #include "nic/ntt.hpp"
+#include "nic/receive.hpp"
 #include "nic/regs.hpp"
 #include "nic/timer.hpp"
 
@@ -24,7 +25,7 @@ class RegisterFile
 public:
 	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Bte &bte, Ce &ce, EventTimer &timer) noexcept
 		: core_(core), fmads_(fmads), ntt_(ntt), bte_(bte), mdds_(core), cqs_(core), ces_(core, ce),
-		  timer_(timer)
+		  receives_(core), timer_(timer)
 	{
 	}
 
@@ -37,6 +38,8 @@ public:
 	 */
 	void quiesce() noexcept;
 	uint64_t counter(unsigned int which) noexcept;
+	/** What members that have died left in our tables. */
+	void sweep() noexcept { receives_.sweep(); }
 
 private:
 	uint64_t read_reg(Reg reg, uint32_t index) noexcept;
@@ -66,6 +69,7 @@ private:
 	MddTable mdds_;
 	CqTable cqs_;
 	CeTable ces_;
+	ReceiveTable receives_;
 	EventTimer &timer_;
 
 	std::mutex mutex_;

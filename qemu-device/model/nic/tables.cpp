@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The register blocks that are tables: PTAG, FMAD, CQ, NTT, CE, TMR, MDD. */
+/* The register blocks that are tables: PTAG, FMAD, CQ, NTT, CE, RMT, TMR, MDD. */
 #include "nic/registers.hpp"
 
 namespace aries
@@ -37,6 +37,16 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return ces_.status(index);
 	case Reg::CE_CHILD:
 		return ces_.read_child(index);
+	case Reg::RMT_CTL:
+		return receives_.control(index);
+	case Reg::RMT_OFFSET:
+		return receives_.offset(index);
+	case Reg::RMT_LENGTH:
+		return receives_.length(index);
+	case Reg::RMT_EVENT:
+		return receives_.event(index);
+	case Reg::RMT_STATUS:
+		return receives_.status(index);
 	case Reg::TMR_CTL:
 		return timer_.control(index);
 	case Reg::TMR_PERIOD:
@@ -87,6 +97,17 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 		return ces_.set_parent(index, value);
 	case Reg::CE_CHILD:
 		return ces_.set_child(index, value);
+	case Reg::RMT_CTL:
+		return receives_.configure(index, value);
+	case Reg::RMT_OFFSET:
+		receives_.set_offset(index, value);
+		return true;
+	case Reg::RMT_LENGTH:
+		receives_.set_length(index, uint32_t(value));
+		return true;
+	case Reg::RMT_EVENT:
+		receives_.set_event(index, uint32_t(value));
+		return true;
 	case Reg::TMR_CTL:
 		return timer_.set_control(index, uint32_t(value));
 	case Reg::TMR_PERIOD:

@@ -139,7 +139,7 @@ void test_refusals(void **)
 	expect(ARIES_ST_BOUNDS, [](aries_bte_desc &d) { d.offset = BASE + BIG - 127; });
 	expect(ARIES_ST_BOUNDS, [](aries_bte_desc &d) { d.length = BYTES + 1, d.mdh = MDH; });
 	expect(ARIES_ST_LOCAL_BOUNDS, [](aries_bte_desc &d) { d.local_offset = BASE - 1; });
-	expect(ARIES_ST_BAD_OP, [](aries_bte_desc &d) { d.op = 3; });
+	expect(ARIES_ST_BAD_OP, [](aries_bte_desc &d) { d.op = 4; });
 	expect(ARIES_ST_RESERVED, [](aries_bte_desc &d) { d.reserved[8] = 1; });
 	expect(ARIES_ST_RESERVED, [](aries_bte_desc &d) { d.flags = 0x8000; });
 	expect(ARIES_ST_LENGTH, [](aries_bte_desc &d) { d.length = 0; });
@@ -303,6 +303,112 @@ void test_reset_under_way(void **)
 	assert_int_equal(p.a.read(ARIES_CTL_STATUS, 4) & ARIES_CTL_STATUS_BUSY_MASK, 0);
 }
 
+/* ---- Transfers of up to 2^32-1 bytes, over few pages that many entries of the table name ---- */
+
+constexpr uint64_t SHEET = 2 << 20;
+constexpr uint64_t WHOLE = uint64_t(1) << 32;
+
+/** A memory domain of 2^32 bytes at offset 0 with one level: all pages are @sheet but the last, which is @last. */
+void make_wide(FakeHost &host, unsigned int mdh, unsigned int ptag, uint64_t sheet, uint64_t last)
+{
+	const uint64_t table = host.alloc(WHOLE / SHEET * 8);
+	auto *entry = reinterpret_cast<uint64_t *>(host.ram(table));
+
+	for (uint64_t i = 0; i < WHOLE / SHEET; i++)
+		entry[i] = (i == WHOLE / SHEET - 1 ? last : sheet) | ARIES_PTE_VALID | ARIES_PTE_WRITE;
+	host.write64(ARIES_MDD_BASE_N(mdh), 0);
+	host.write64(ARIES_MDD_LENGTH_N(mdh), WHOLE);
+	host.write64(ARIES_MDD_TABLE_N(mdh), table);
+	host.write64(ARIES_MDD_CTL_N(mdh), ARIES_MDD_CTL_VALID_MASK | uint64_t(ptag) << 8 | uint64_t(21) << 16);
+	assert_true(host.read(ARIES_MDD_CTL_N(mdh), 8) & ARIES_MDD_CTL_VALID_MASK);
+}
+
+/* N15: the longest transfer there is, by its 32 bits of length. */
+void test_longest(void **)
+{
+	Pair p;
+	const uint64_t from = p.a.alloc(SHEET), to = p.b.alloc(SHEET), end = p.b.alloc(SHEET);
+
+	for (uint64_t i = 0; i < SHEET; i++)
+		*p.a.ram(from + i) = uint8_t(i * 13 + i / 4096);
+	make_wide(p.a, NEAR, PTAG_A, from, from);
+	make_wide(p.b, FAR, PTAG_B, to, end);
+	aries_bte_desc &d = p.a.slot(FMAD, 0);
+
+	d = {};
+	d.pe = 1;
+	d.mdh = FAR;
+	d.local_mdh = NEAR;
+	d.length = UINT32_MAX;
+	d.cq = 20;
+	d.op = ARIES_BTE_PUT;
+	d.mode = ARIES_EV_GLOBAL;
+	assert_int_equal(p.a.ring_bte(FMAD, 0), 0);
+	const Event event = p.a.wait_event(20, 60000);
+
+	assert_true(bool(event));
+	assert_int_equal(event.status(), 0);
+	assert_int_equal(p.a.counter(ARIES_CNT_BTE_BYTES), UINT32_MAX);
+	assert_memory_equal(p.b.ram(to), p.a.ram(from), SHEET);
+	assert_memory_equal(p.b.ram(end), p.a.ram(from), SHEET - 1);
+	assert_int_equal(*p.b.ram(end + SHEET - 1), 0);
+	/* One byte further is outside. */
+	d.offset = 2;
+	p.a.ring_bte(FMAD, 0);
+	assert_int_equal(p.a.wait_event(20, 60000).status(), ARIES_ST_BOUNDS);
+}
+
+/* N14: four run at once, the others wait until one has ended. */
+void test_four_at_once(void **)
+{
+	Pair p;
+	constexpr unsigned int COUNT = 7;
+	const uint64_t from = p.a.alloc(SHEET);
+	uint64_t to[COUNT];
+
+	memset(p.a.ram(from), 0x55, SHEET);
+	make_wide(p.a, NEAR, PTAG_A, from, from);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		to[i] = p.b.alloc(SHEET);
+		make_wide(p.b, FAR + i, PTAG_B, to[i], to[i]);
+	}
+	auto started = [&] {
+		unsigned int count = 0;
+
+		for (uint64_t at : to)
+			count += __atomic_load_n(p.b.ram(at), __ATOMIC_RELAXED) ? 1 : 0;
+		return count;
+	};
+
+	for (unsigned int i = 0; i < COUNT; i++) {
+		aries_bte_desc &d = p.a.slot(FMAD, i);
+
+		d = {};
+		d.pe = 1;
+		d.mdh = uint16_t(FAR + i);
+		d.local_mdh = NEAR;
+		d.length = 256 << 20;
+		d.cq = 20;
+		d.op = ARIES_BTE_PUT;
+		d.mode = ARIES_EV_GLOBAL;
+		assert_int_equal(p.a.ring_bte(FMAD, i), 0);
+	}
+	for (unsigned int i = 0; i < 20000 && started() < ARIES_BTE_CHANNELS; i++)
+		std::this_thread::sleep_for(std::chrono::microseconds(100));
+	for (unsigned int ended = 0; ended < COUNT;) {
+		const unsigned int now = started();
+
+		while (const Event event = p.a.next_event(20)) {
+			assert_int_equal(event.status(), 0);
+			ended++;
+		}
+		/* The event comes before the channel is free. */
+		assert_true(now >= ARIES_BTE_CHANNELS && now <= ended + ARIES_BTE_CHANNELS);
+		std::this_thread::sleep_for(std::chrono::milliseconds(1));
+	}
+	assert_int_equal(started(), COUNT);
+}
+
 } // namespace
 
 int main()
@@ -318,6 +424,8 @@ int main()
 		cmocka_unit_test(test_reorder),
 		cmocka_unit_test(test_invalidate_under_way),
 		cmocka_unit_test(test_reset_under_way),
+		cmocka_unit_test(test_longest),
+		cmocka_unit_test(test_four_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

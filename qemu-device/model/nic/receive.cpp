@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nic/receive.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr unsigned int STATE_SHIFT = 32, SERIAL_SHIFT = 34;
+
+constexpr RmtState kind(uint64_t state)
+{
+	return RmtState(state >> STATE_SHIFT & 3);
+}
+
+/** @state of the same posting with another kind and taker. */
+constexpr uint64_t turned(uint64_t state, RmtState to, uint32_t taker = 0)
+{
+	return (state >> SERIAL_SHIFT << SERIAL_SHIFT) | uint64_t(to) << STATE_SHIFT | taker;
+}
+
+/** Of the next posting: who still holds the old word has lost it. */
+constexpr uint64_t renewed(uint64_t state, RmtState to)
+{
+	return turned(state + (uint64_t(1) << SERIAL_SHIFT), to);
+}
+
+bool wanted(const NodeSlot &slot, const RmtSlot &receive, uint32_t channel, uint32_t key)
+{
+	const uint64_t ctl = receive.ctl.load(std::memory_order_relaxed);
+
+	if (field(ctl, ARIES_RMT_CTL_CHANNEL_MASK) != channel)
+		return false;
+	const uint64_t own = slot.ptag_key[field(ctl, ARIES_RMT_CTL_PTAG_MASK)].load(std::memory_order_relaxed);
+
+	return (own & ARIES_PTAG_KEY_VALID_MASK) && field(own, ARIES_PTAG_KEY_KEY_MASK) == key;
+}
+
+/** The receive posted first among those wanted; ARIES_RMT_ENTRIES if there is none. */
+uint32_t oldest(const NodeSlot &slot, uint32_t channel, uint32_t key, uint64_t &state)
+{
+	uint32_t found = ARIES_RMT_ENTRIES;
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < ARIES_RMT_ENTRIES; i++) {
+		const RmtSlot &receive = slot.rmt[i];
+		const uint64_t now = receive.state.load(std::memory_order_acquire);
+		const uint64_t order = receive.order.load(std::memory_order_relaxed);
+
+		if (kind(now) != RMT_POSTED || order >= first || !wanted(slot, receive, channel, key))
+			continue;
+		found = i;
+		first = order;
+		state = now;
+	}
+	return found;
+}
+
+} // namespace
+
+/* Fields are read while the word still says what it said: whoever changes them changes the word. */
+uint8_t rmt_take(NodeSlot &slot, uint32_t taker, uint32_t channel, uint32_t key, uint32_t bytes,
+		 RmtClaim &claim) noexcept
+{
+	constexpr unsigned int TRIES = 1000; /* others take them as fast as we look */
+
+	for (unsigned int i = 0; i < TRIES; i++) {
+		uint64_t state = 0;
+		const uint32_t index = oldest(slot, channel, key, state);
+
+		if (index == ARIES_RMT_ENTRIES)
+			return ARIES_ST_NO_RECEIVE;
+		RmtSlot &receive = slot.rmt[index];
+		const bool fits = bytes <= receive.length.load(std::memory_order_relaxed);
+
+		claim = {index, turned(state, RMT_TAKEN, taker),
+			 uint16_t(field(receive.ctl.load(std::memory_order_relaxed), ARIES_RMT_CTL_MDH_MASK)),
+			 receive.offset.load(std::memory_order_relaxed),
+			 uint32_t(receive.event.load(std::memory_order_relaxed))};
+		std::atomic_thread_fence(std::memory_order_acquire);
+		if (!fits && receive.state.load(std::memory_order_relaxed) == state) {
+			claim.state = 0;
+			return ARIES_ST_RECEIVE_LENGTH;
+		}
+		if (fits && receive.state.compare_exchange_strong(state, claim.state))
+			return ARIES_ST_OK;
+	}
+	claim.state = 0;
+	return ARIES_ST_NO_RECEIVE;
+}
+
+bool rmt_held(const NodeSlot &slot, const RmtClaim &claim) noexcept
+{
+	return slot.rmt[claim.index].state.load(std::memory_order_acquire) == claim.state;
+}
+
+bool rmt_finish(NodeSlot &slot, const RmtClaim &claim, uint32_t bytes, uint32_t node) noexcept
+{
+	RmtSlot &receive = slot.rmt[claim.index];
+	uint64_t state = claim.state;
+
+	if (!rmt_held(slot, claim))
+		return false;
+	receive.message.store(bytes | prep(ARIES_RMT_STATUS_PE_MASK, node), std::memory_order_relaxed);
+	return receive.state.compare_exchange_strong(state, turned(state, RMT_DONE));
+}
+
+void rmt_return(NodeSlot &slot, const RmtClaim &claim) noexcept
+{
+	uint64_t state = claim.state;
+
+	slot.rmt[claim.index].state.compare_exchange_strong(state, turned(state, RMT_POSTED));
+}
+
+uint64_t ReceiveTable::control(uint32_t index) const noexcept
+{
+	const RmtSlot &receive = core_.own().rmt[index];
+	const RmtState now = kind(receive.state.load());
+
+	return receive.ctl.load() | (now == RMT_POSTED || now == RMT_TAKEN ? ARIES_RMT_CTL_VALID_MASK : 0);
+}
+
+bool ReceiveTable::configure(uint32_t index, uint64_t ctl) noexcept
+{
+	RmtSlot &receive = core_.own().rmt[index];
+	const bool post = ctl & ARIES_RMT_CTL_VALID_MASK;
+	const uint64_t before = receive.state.load();
+
+	if (post && (kind(before) == RMT_POSTED || kind(before) == RMT_TAKEN || !stage_[index].length))
+		return false;
+	/* Whoever is sending has lost it from here on. */
+	const uint64_t free = renewed(receive.state.load(), RMT_FREE);
+
+	receive.state.store(free);
+	receive.ctl.store(ctl & ~ARIES_RMT_CTL_VALID_MASK);
+	receive.message.store(0);
+	if (!post)
+		return true;
+	receive.offset.store(stage_[index].offset, std::memory_order_relaxed);
+	receive.length.store(stage_[index].length, std::memory_order_relaxed);
+	receive.event.store(stage_[index].event, std::memory_order_relaxed);
+	receive.order.store(++posted_, std::memory_order_relaxed);
+	receive.state.store(turned(free, RMT_POSTED), std::memory_order_release);
+	return true;
+}
+
+uint64_t ReceiveTable::status(uint32_t index) const noexcept
+{
+	const RmtSlot &receive = core_.own().rmt[index];
+	const RmtState now = kind(receive.state.load(std::memory_order_acquire));
+
+	if (now == RMT_DONE)
+		return receive.message.load() | ARIES_RMT_STATUS_DONE_MASK;
+	return now == RMT_TAKEN ? ARIES_RMT_STATUS_BUSY_MASK : 0;
+}
+
+void ReceiveTable::reset() noexcept
+{
+	for (uint32_t i = 0; i < ARIES_RMT_ENTRIES; i++)
+		configure(i, 0);
+	stage_.fill({});
+}
+
+void ReceiveTable::sweep() noexcept
+{
+	for (RmtSlot &receive : core_.own().rmt) {
+		uint64_t state = receive.state.load();
+
+		if (kind(state) == RMT_TAKEN && !core_.members.holder_alive(uint32_t(state)))
+			receive.state.compare_exchange_strong(state, turned(state, RMT_POSTED));
+	}
+}
+
+} // namespace aries
