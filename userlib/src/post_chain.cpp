@@ -22,6 +22,11 @@ constexpr uint32_t kMostPieces = 65536;
 /* Whole packets that fit the length field of a get. */
 constexpr uint64_t kGetPiece = 0xffc0;
 
+const void *memory(uint64_t address)
+{
+	return reinterpret_cast<const void *>(address); // NOLINT(performance-no-int-to-ptr)
+}
+
 struct Piece {
 	const void *next;
 	gni_ep *ep;
@@ -138,8 +143,7 @@ private:
 			value = p.local_addr & kOffsetMask;
 		} else {
 			kind = wide ? ARIES_LAUNCH_PUT8 : ARIES_LAUNCH_PUT4;
-			memcpy(&value, reinterpret_cast<const void *>(p.local_addr),
-			       p.length); // NOLINT(performance-no-int-to-ptr)
+			memcpy(&value, memory(p.local_addr), p.length);
 		}
 		entry->target = (p.remote_addr & kOffsetMask) |
 				uint64_t{p.ep->remote_address} << ARIES_LAUNCH_PE_SHIFT |
@@ -163,9 +167,7 @@ private:
 			if (get_)
 				area_->local_offset = (p.local_addr + done) & kOffsetMask;
 			else if (part)
-				memcpy(nic_->area + ARIES_DESC_LINE,
-				       reinterpret_cast<const void *>(p.local_addr + done),
-				       part); // NOLINT(performance-no-int-to-ptr)
+				memcpy(nic_->area + ARIES_DESC_LINE, memory(p.local_addr + done), part);
 			done += part;
 			if (done == p.length && !p.next && !separate_) {
 				fma_ring(nic_, id_, part, op, events_);

@@ -212,10 +212,8 @@ void test_launch(Context &context)
 	measure(context, launchers, 1, Way::Line, "launch", "puts by launch entries, 128 for a doorbell");
 	measure(context, launchers, 1, Way::Ring, "launch-ring", "puts by launch entries, 4,096 for a doorbell");
 	measure(context, launchers, 1, Way::Single, "put-each", "puts by a doorbell each");
-	if (processors < 2) {
-		context.report.passed("launch", 0, "one processor: no test of two");
+	if (processors < 2)
 		return;
-	}
 	measure(context, launchers, 2, Way::Line, "launch-2", "as launch, from two processors at once");
 	measure(context, launchers, 2, Way::Single, "put-each-2", "as put-each, from two processors at once");
 }
