@@ -51,6 +51,7 @@ struct aries_chan;
 struct aries_cq;
 struct aries_ctx;
 struct aries_dev;
+struct aries_stale;
 
 /**
  * DOC: locks
@@ -62,7 +63,8 @@ struct aries_dev;
  * aries_ctx.lock        Protects the objects of one open file: its FMA descriptor, queues and
  *                       registrations. Taken in the page fault handler, so no user memory may be
  *                       touched and no mmap_lock taken under it.
- * aries_dev.ptag_lock   Protects domains, their limits and counts.
+ * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
+ *                       the limits of injection.
  * aries_dev.inv_lock    Protects INV_MDD and INV_STATUS: one invalidation at a time; and the
  *                       quarantine of registrations whose invalidation never ended.
  * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
@@ -119,6 +121,9 @@ enum aries_res {
  * @job_id: from KGNI_IOC_JOB, 0 if it was made by an attach
  * @job: made by KGNI_IOC_JOB, stays when the last process leaves
  * @attached: attachments
+ * @ntt_base: first entry of the node translation table
+ * @ntt_size: entries, 0 for physical node addresses
+ * @ntt_cleanup: they go with the domain
  * @limit: units that its processes may hold together
  * @used: units that they hold
  */
@@ -128,6 +133,9 @@ struct aries_domain {
 	u64 job_id;
 	bool job;
 	unsigned int attached;
+	u32 ntt_base;
+	u32 ntt_size;
+	bool ntt_cleanup;
 	u32 limit[ARIES_RES_COUNT];
 	u32 used[ARIES_RES_COUNT];
 };
@@ -184,8 +192,13 @@ struct aries_dev {
 	struct aries_pool cqs;
 	struct aries_pool ces;
 
-	struct mutex ptag_lock; /* domains; see DOC: locks */
+	struct mutex ptag_lock; /* domains, ntt, bi; see DOC: locks */
 	struct aries_domain *domain[ARIES_PTAG_ENTRIES];
+
+	struct kgni_ntt_entry *ntt; /* of each entry allocated, what was written */
+	unsigned long *ntt_map; /* entries allocated */
+	u32 ntt_log2; /* granularity */
+	struct kgni_bi bi; /* current_* and sequence */
 
 	struct mutex ctx_lock; /* ctxs */
 	struct list_head ctxs;
@@ -222,6 +235,7 @@ struct aries_dev {
  * @inst_id: instance id given by the process
  * @owner: context number
  * @fmad: FMA descriptor
+ * @pe: node address, as its domain counts
  * @cqs: queues by number
  * @mems: registrations by memory domain handle
  * @ces: collective engines, one bit each
@@ -241,6 +255,7 @@ struct aries_ctx {
 	u32 inst_id;
 	u16 owner;
 	u16 fmad;
+	u32 pe;
 	struct xarray cqs;
 	struct xarray mems;
 	unsigned long ces;
@@ -297,9 +312,14 @@ struct aries_cq {
  * struct aries_mem - one registration
  * @mdh: memory domain handle
  * @read_only: peers may only read
+ * @reserved: made with KGNI_MEM_RESERVE: @sgt is empty, @pages counts
+ * @live: the NIC has its descriptor
  * @cq: queue of remote events or NULL
- * @start: virtual address of the first page
+ * @start: virtual address of the first page, 0 for a list of segments
  * @npages: pages of 4 KiB
+ * @accounted: pages in the accounts of @mm and of the device
+ * @pages: of a reserved region, those that are there, by their number
+ * @stale: of a reserved region, pages that the NIC did not let go of
  * @page_shift: log2 of the page size in the NIC's table
  * @mm: whose pages they are; accounted in its pinned_vm
  * @sgt: the pages, and their bus addresses once @mapped
@@ -307,7 +327,7 @@ struct aries_cq {
  * @table: directory (two levels) or entries (one level)
  * @table_dma: its bus address
  * @table_size: bytes
- * @leaf: pages of entries, NULL for one level
+ * @leaf: pages of entries, NULL for one level; a reserved region has them as needed
  * @leaf_dma: their bus addresses
  * @nleaf: how many
  * @node: in aries_dev.quarantine
@@ -315,9 +335,14 @@ struct aries_cq {
 struct aries_mem {
 	u16 mdh;
 	bool read_only;
+	bool reserved;
+	bool live;
 	struct aries_cq *cq;
 	unsigned long start;
 	unsigned long npages;
+	unsigned long accounted;
+	struct xarray pages;
+	struct aries_stale *stale;
 	unsigned int page_shift;
 	struct mm_struct *mm;
 	struct sg_table sgt;
@@ -329,6 +354,16 @@ struct aries_mem {
 	dma_addr_t *leaf_dma;
 	unsigned int nleaf;
 	struct list_head node;
+};
+
+/**
+ * struct aries_range - whole pages of a process
+ * @start: virtual address
+ * @npages: how many
+ */
+struct aries_range {
+	unsigned long start;
+	unsigned long npages;
 };
 
 /* aries_hw.c: registers */
@@ -376,6 +411,20 @@ int aries_job(struct aries_ctx *ctx, struct kgni_job *arg);
 int aries_job_ptag(struct aries_ctx *ctx, struct kgni_ptag *arg);
 int aries_job_res(struct aries_ctx *ctx, struct kgni_res *arg);
 
+/* aries_ntt.c: node translation */
+int aries_ntt_init(struct aries_dev *ad);
+void aries_ntt_exit(struct aries_dev *ad);
+void aries_ntt_restore(struct aries_dev *ad);
+void aries_ntt_release(struct aries_dev *ad, const struct aries_domain *dom);
+int aries_ntt_self(struct aries_dev *ad, const struct aries_domain *dom, u32 *pe);
+int aries_ntt(struct aries_ctx *ctx, struct kgni_ntt *arg);
+int aries_ntt_info(struct aries_ctx *ctx, struct kgni_ntt_info *arg);
+int aries_ntt_job(struct aries_ctx *ctx, struct kgni_job_ntt *arg);
+
+/* aries_bi.c: balanced injection */
+void aries_bi_reset(struct aries_dev *ad);
+int aries_bi(struct aries_ctx *ctx, struct kgni_bi *arg);
+
 /* aries_fmad.c: FMA descriptors */
 int aries_fmad_get(struct aries_ctx *ctx);
 void aries_fmad_put(struct aries_ctx *ctx);
@@ -393,13 +442,22 @@ void aries_cq_wake(struct aries_dev *ad, unsigned int nr);
 int aries_cq_wait(struct aries_ctx *ctx, struct kgni_cq_wait *arg);
 
 /* aries_pin.c, aries_pte.c, aries_mem.c: memory domains */
-struct aries_mem *aries_pin(struct aries_dev *ad, unsigned long start, unsigned long npages,
-			    bool read_only);
+struct aries_mem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
+			    unsigned int count, bool read_only);
+struct aries_mem *aries_pin_none(unsigned long start, unsigned long npages, bool read_only);
+int aries_pin_range(const struct aries_range *range, bool read_only, struct page **pages);
+int aries_pin_account(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages);
+void aries_pin_unaccount(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages);
 void aries_unpin(struct aries_dev *ad, struct aries_mem *mem);
 int aries_pte_build(struct aries_dev *ad, struct aries_mem *mem);
 void aries_pte_free(struct aries_dev *ad, struct aries_mem *mem);
+int aries_pte_reserve(struct aries_dev *ad, struct aries_mem *mem);
+__le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_mem *mem, unsigned long n);
 int aries_mem_register(struct aries_ctx *ctx, struct kgni_mem_register *arg);
 int aries_mem_deregister(struct aries_ctx *ctx, struct kgni_mem_deregister *arg);
+int aries_mem_segments(struct aries_ctx *ctx, struct kgni_mem_segments *arg);
+int aries_mem_range(u64 address, u64 length, struct aries_range *range);
+void aries_mem_program(struct aries_ctx *ctx, struct aries_mem *mem);
 void aries_mem_teardown(struct aries_ctx *ctx);
 void aries_mem_free_quarantine(struct aries_dev *ad);
 
@@ -409,8 +467,13 @@ int aries_ce_config(struct aries_ctx *ctx, struct kgni_ce_config *arg);
 int aries_ce_free(struct aries_ctx *ctx, struct kgni_ce_free *arg);
 void aries_ce_teardown(struct aries_ctx *ctx);
 
+/* aries_reserve.c: regions that are populated piece by piece */
+int aries_mem_update(struct aries_ctx *ctx, struct kgni_mem_update *arg);
+void aries_reserve_free(struct aries_dev *ad, struct aries_mem *mem);
+
 /* aries_inv.c */
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
+int aries_inv_ptes(struct aries_dev *ad, unsigned int mdh);
 
 /* aries_clock.c: the global clock */
 int aries_clock_read(struct aries_dev *ad, u64 *now);

@@ -30,6 +30,12 @@ union aries_arg {
 	struct kgni_cq_wait cq_wait;
 	struct kgni_mem_register mem_register;
 	struct kgni_mem_deregister mem_deregister;
+	struct kgni_mem_segments mem_segments;
+	struct kgni_mem_update mem_update;
+	struct kgni_ntt ntt;
+	struct kgni_ntt_info ntt_info;
+	struct kgni_job_ntt job_ntt;
+	struct kgni_bi bi;
 	struct kgni_job job;
 	struct kgni_ptag ptag;
 	struct kgni_res res;
@@ -99,6 +105,36 @@ static int aries_ioc_mem_register(struct aries_ctx *ctx, union aries_arg *arg)
 static int aries_ioc_mem_deregister(struct aries_ctx *ctx, union aries_arg *arg)
 {
 	return aries_mem_deregister(ctx, &arg->mem_deregister);
+}
+
+static int aries_ioc_mem_segments(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_mem_segments(ctx, &arg->mem_segments);
+}
+
+static int aries_ioc_mem_update(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_mem_update(ctx, &arg->mem_update);
+}
+
+static int aries_ioc_ntt(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ntt(ctx, &arg->ntt);
+}
+
+static int aries_ioc_ntt_info(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ntt_info(ctx, &arg->ntt_info);
+}
+
+static int aries_ioc_job_ntt(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ntt_job(ctx, &arg->job_ntt);
+}
+
+static int aries_ioc_bi(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_bi(ctx, &arg->bi);
 }
 
 static int aries_ioc_job(struct aries_ctx *ctx, union aries_arg *arg)
@@ -200,6 +236,12 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_DGRAM_CANCEL, dgram_cancel),
 	ARIES_IOC(KGNI_IOC_CLOCK, clock),
 	ARIES_IOC(KGNI_IOC_CLOCK_WAIT, clock_wait),
+	ARIES_IOC(KGNI_IOC_MEM_SEGMENTS, mem_segments),
+	ARIES_IOC(KGNI_IOC_MEM_UPDATE, mem_update),
+	ARIES_IOC(KGNI_IOC_NTT, ntt),
+	ARIES_IOC(KGNI_IOC_NTT_INFO, ntt_info),
+	ARIES_IOC(KGNI_IOC_JOB_NTT, job_ntt),
+	ARIES_IOC(KGNI_IOC_BI, bi),
 };
 
 static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
@@ -272,6 +314,7 @@ static void aries_dev_release(struct device *dev)
 	aries_pool_exit(&ad->ces);
 	kvfree(ad->cq_table);
 	kfree(ad->chan);
+	aries_ntt_exit(ad);
 	ida_free(&aries_ids, ad->id);
 	pci_dev_put(ad->pdev);
 	kfree(ad);

@@ -152,6 +152,9 @@ static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 	if (rc < 0)
 		goto err_leave;
 	ctx->owner = rc;
+	rc = aries_ntt_self(ad, ctx->dom, &ctx->pe);
+	if (rc)
+		goto err_owner;
 	ctx->modes = arg->modes;
 	rc = aries_fmad_get(ctx);
 	if (rc)
@@ -195,7 +198,7 @@ int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
 	if (!rc) {
 		arg->ptag = ctx->dom->ptag;
 		arg->owner = ctx->owner;
-		arg->pe = ctx->ad->pe;
+		arg->pe = ctx->pe;
 		arg->fmad = ctx->fmad;
 		arg->put_size = aries_ctx_window(ctx);
 		arg->desc_offset = ARIES_MMAP_DESC;

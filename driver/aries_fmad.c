@@ -44,6 +44,9 @@ int aries_fmad_get(struct aries_ctx *ctx)
 		   FIELD_PREP(ARIES_FMAD_CTL_ENABLE_MASK, 1ull) |
 			   FIELD_PREP(ARIES_FMAD_CTL_CACHED_AMO_MASK,
 				      ctx->modes & ARIES_CDM_CACHED_AMO ? 1ull : 0ull) |
+			   FIELD_PREP(ARIES_FMAD_CTL_NTT_MASK, ctx->dom->ntt_size ? 1ull : 0ull) |
+			   FIELD_PREP(ARIES_FMAD_CTL_NTT_BASE_MASK, (u64)ctx->dom->ntt_base) |
+			   FIELD_PREP(ARIES_FMAD_CTL_NTT_SIZE_MASK, (u64)ctx->dom->ntt_size) |
 			   FIELD_PREP(ARIES_FMAD_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
 			   FIELD_PREP(ARIES_FMAD_CTL_OWNER_MASK, (u64)ctx->owner));
 	trace_aries_fmad(ad->id, ctx->owner, nr, ctx->dom->ptag, true);

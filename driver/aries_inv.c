@@ -34,24 +34,15 @@ static int aries_inv_idle(struct aries_dev *ad)
 	}
 }
 
-/**
- * aries_inv_mdd() - invalidate a memory domain and wait for accesses in flight
- * @ad: the device
- * @mdh: memory domain handle
- *
- * A device that does not answer has no access to memory: that counts as done.
- *
- * Context: sleeps; one invalidation at a time.
- * Return: 0, or -ETIMEDOUT: the pages must not be freed.
- */
-int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
+/* A device that does not answer has no access to memory: that counts as done. */
+static int aries_inv(struct aries_dev *ad, u32 reg, unsigned int mdh)
 {
 	int rc;
 
 	mutex_lock(&ad->inv_lock);
 	rc = aries_inv_idle(ad);
 	if (!rc) {
-		aries_wr32(ad, ARIES_INV_MDD, FIELD_PREP(ARIES_INV_MDD_MDH_MASK, mdh));
+		aries_wr32(ad, reg, FIELD_PREP(ARIES_INV_MDD_MDH_MASK, mdh));
 		rc = aries_inv_idle(ad);
 	}
 	mutex_unlock(&ad->inv_lock);
@@ -61,4 +52,31 @@ int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
 		dev_err(&ad->pdev->dev, "MDD %u: accesses still in flight after %u s\n", mdh,
 			ARIES_INV_MS / 1000);
 	return rc;
+}
+
+/**
+ * aries_inv_mdd() - invalidate a memory domain and wait for accesses in flight
+ * @ad: the device
+ * @mdh: memory domain handle
+ *
+ * Context: sleeps; one invalidation at a time.
+ * Return: 0, or -ETIMEDOUT: the pages must not be freed.
+ */
+int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
+{
+	return aries_inv(ad, ARIES_INV_MDD, mdh);
+}
+
+/**
+ * aries_inv_ptes() - wait for who uses page entries of a valid domain that have changed
+ * @ad: the device
+ * @mdh: memory domain handle
+ *
+ * Context: sleeps; one invalidation at a time.
+ * Return: 0, or -ETIMEDOUT: the old pages must not be freed.
+ */
+int aries_inv_ptes(struct aries_dev *ad, unsigned int mdh)
+{
+	static_assert(ARIES_INV_PTES_MDH_MASK == ARIES_INV_MDD_MDH_MASK);
+	return aries_inv(ad, ARIES_INV_PTES, mdh);
 }

@@ -3,6 +3,8 @@
  * Memory domains: registrations of user memory.
  */
 #include <linux/mm.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 
 #include "aries.h"
 #include "aries_trace.h"
@@ -11,11 +13,14 @@
 
 static void aries_mem_free(struct aries_dev *ad, struct aries_mem *mem)
 {
+	if (mem->reserved)
+		aries_reserve_free(ad, mem);
 	aries_pte_free(ad, mem);
 	aries_unpin(ad, mem);
 }
 
-static void aries_mem_program(struct aries_ctx *ctx, const struct aries_mem *mem)
+/** aries_mem_program() - let peers reach a registration. Context: ctx->lock held. */
+void aries_mem_program(struct aries_ctx *ctx, struct aries_mem *mem)
 {
 	struct aries_dev *ad = ctx->ad;
 	bool two_level = mem->leaf;
@@ -35,6 +40,7 @@ static void aries_mem_program(struct aries_ctx *ctx, const struct aries_mem *mem
 		   FIELD_PREP(ARIES_MDD_LENGTH_LENGTH_MASK, (u64)mem->npages << PAGE_SHIFT));
 	aries_wr64(ad, ARIES_MDD_TABLE_N(mem->mdh), mem->table_dma);
 	aries_wr64(ad, ARIES_MDD_CTL_N(mem->mdh), ctl);
+	mem->live = true;
 }
 
 static int aries_mem_find_cq(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq)
@@ -55,7 +61,7 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq)
 	rc = aries_mem_find_cq(ctx, mem, cq);
 	if (rc)
 		return rc;
-	rc = aries_pte_build(ad, mem);
+	rc = mem->reserved ? aries_pte_reserve(ad, mem) : aries_pte_build(ad, mem);
 	if (rc)
 		goto err_pte;
 	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_MDD);
@@ -72,7 +78,9 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq)
 		goto err_pool;
 	if (mem->cq)
 		mem->cq->mem_refs++;
-	aries_mem_program(ctx, mem);
+	/* a reserved region waits for its first update */
+	if (!mem->reserved)
+		aries_mem_program(ctx, mem);
 	trace_aries_mem(ad->id, ctx->owner, mdh, mem->start, mem->npages, mem->page_shift, true);
 	return 0;
 
@@ -111,35 +119,67 @@ static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
 	aries_mem_free(ad, mem);
 }
 
-static int aries_mem_check(const struct kgni_mem_register *arg, unsigned long *start,
-			   unsigned long *npages)
+/**
+ * aries_mem_range() - whole pages of a range of user memory
+ * @address: virtual address
+ * @length: bytes
+ * @range: gets the pages
+ *
+ * Return: 0, -EINVAL, -EFBIG more than the reach of a handle.
+ */
+int aries_mem_range(u64 address, u64 length, struct aries_range *range)
 {
 	u64 end;
 
-	if (arg->flags & ~KGNI_MEM_READ_ONLY || arg->reserved || !arg->length)
+	if (!length)
 		return -EINVAL;
-	if (check_add_overflow(arg->address, arg->length, &end) || end > TASK_SIZE_MAX)
-		return arg->length > ARIES_MEM_MAX ? -EFBIG : -EINVAL;
-	*start = arg->address & PAGE_MASK;
-	*npages = (PAGE_ALIGN(end) - *start) >> PAGE_SHIFT;
-	return *npages > ARIES_MEM_MAX >> PAGE_SHIFT ? -EFBIG : 0;
+	if (check_add_overflow(address, length, &end) || end > TASK_SIZE_MAX)
+		return length > ARIES_MEM_MAX ? -EFBIG : -EINVAL;
+	range->start = address & PAGE_MASK;
+	range->npages = (PAGE_ALIGN(end) - range->start) >> PAGE_SHIFT;
+	return range->npages > ARIES_MEM_MAX >> PAGE_SHIFT ? -EFBIG : 0;
+}
+
+/* Only to refuse before the work of pinning: the answer may change meanwhile. */
+static int aries_mem_allowed(struct aries_ctx *ctx)
+{
+	int rc = aries_ctx_enter(ctx, true);
+
+	if (!rc)
+		aries_ctx_exit(ctx);
+	return rc;
+}
+
+static struct aries_mem *aries_mem_reserve(const struct aries_range *range, bool read_only)
+{
+	struct aries_mem *mem;
+
+	/* no process can populate more; it bounds the directory, too */
+	if (range->npages > totalram_pages())
+		return ERR_PTR(-ENOMEM);
+	mem = aries_pin_none(range->start, range->npages, read_only);
+	if (!IS_ERR(mem))
+		mem->reserved = true;
+	return mem;
 }
 
 /** aries_mem_register() - KGNI_IOC_MEM_REGISTER. Context: sleeps. */
 int aries_mem_register(struct aries_ctx *ctx, struct kgni_mem_register *arg)
 {
-	unsigned long start, npages;
+	bool read_only = arg->flags & KGNI_MEM_READ_ONLY;
+	struct aries_range range;
 	struct aries_mem *mem;
-	int rc = aries_mem_check(arg, &start, &npages);
+	int rc;
 
+	if (arg->flags & ~(KGNI_MEM_READ_ONLY | KGNI_MEM_RESERVE) || arg->reserved)
+		return -EINVAL;
+	rc = aries_mem_range(arg->address, arg->length, &range);
+	if (!rc)
+		rc = aries_mem_allowed(ctx);
 	if (rc)
 		return rc;
-	/* only to refuse before the work of pinning: the answer may change meanwhile */
-	rc = aries_ctx_enter(ctx, true);
-	if (rc)
-		return rc;
-	aries_ctx_exit(ctx);
-	mem = aries_pin(ctx->ad, start, npages, arg->flags & KGNI_MEM_READ_ONLY);
+	mem = arg->flags & KGNI_MEM_RESERVE ? aries_mem_reserve(&range, read_only) :
+					      aries_pin(ctx->ad, &range, 1, read_only);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	rc = aries_ctx_enter(ctx, true);
@@ -157,6 +197,81 @@ int aries_mem_register(struct aries_ctx *ctx, struct kgni_mem_register *arg)
 		return 0;
 err_unpin:
 	aries_unpin(ctx->ad, mem);
+	return rc;
+}
+
+/* The pages of a list of segments; their sum fits a handle. */
+static struct aries_range *aries_mem_ranges(const struct kgni_mem_segments *arg)
+{
+	struct kgni_mem_segment *segments;
+	struct aries_range *ranges;
+	unsigned long npages = 0;
+	unsigned int i;
+	int rc = 0;
+
+	segments = vmemdup_user(u64_to_user_ptr(arg->segments), arg->count * sizeof(*segments));
+	if (IS_ERR(segments))
+		return ERR_CAST(segments);
+	ranges = kvcalloc(arg->count, sizeof(*ranges), GFP_KERNEL_ACCOUNT);
+	if (!ranges)
+		rc = -ENOMEM;
+	for (i = 0; i < arg->count && !rc; i++) {
+		rc = aries_mem_range(segments[i].address, segments[i].length, &ranges[i]);
+		if (rc)
+			break;
+		npages += ranges[i].npages;
+		if (npages > ARIES_MEM_MAX >> PAGE_SHIFT)
+			rc = -EFBIG;
+	}
+	kvfree(segments);
+	if (!rc)
+		return ranges;
+	kvfree(ranges);
+	return ERR_PTR(rc);
+}
+
+static int aries_mem_add_segments(struct aries_ctx *ctx, struct aries_mem *mem,
+				  struct kgni_mem_segments *arg)
+{
+	int rc = aries_ctx_enter(ctx, true);
+
+	if (rc)
+		return rc;
+	mem->start = 0; /* addressed by offset */
+	rc = aries_mem_add(ctx, mem, arg->cq);
+	if (!rc) {
+		arg->mdh = mem->mdh;
+		arg->page_shift = mem->page_shift;
+		arg->pages = mem->npages;
+	}
+	aries_ctx_exit(ctx);
+	return rc;
+}
+
+/** aries_mem_segments() - KGNI_IOC_MEM_SEGMENTS. Context: sleeps. */
+int aries_mem_segments(struct aries_ctx *ctx, struct kgni_mem_segments *arg)
+{
+	struct aries_range *ranges;
+	struct aries_mem *mem;
+	int rc;
+
+	if (arg->flags & ~KGNI_MEM_READ_ONLY || !arg->count)
+		return -EINVAL;
+	if (arg->count > KGNI_SEGMENTS_MAX)
+		return -EFBIG;
+	rc = aries_mem_allowed(ctx);
+	if (rc)
+		return rc;
+	ranges = aries_mem_ranges(arg);
+	if (IS_ERR(ranges))
+		return PTR_ERR(ranges);
+	mem = aries_pin(ctx->ad, ranges, arg->count, arg->flags & KGNI_MEM_READ_ONLY);
+	kvfree(ranges);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
+	rc = aries_mem_add_segments(ctx, mem, arg);
+	if (rc)
+		aries_unpin(ctx->ad, mem);
 	return rc;
 }
 

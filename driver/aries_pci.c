@@ -100,7 +100,7 @@ static int aries_pools_init(struct aries_dev *ad)
 	if (rc)
 		return rc;
 	ad->cq_table = kvcalloc(ad->ncq, sizeof(*ad->cq_table), GFP_KERNEL);
-	return ad->cq_table ? 0 : -ENOMEM;
+	return ad->cq_table ? aries_ntt_init(ad) : -ENOMEM;
 }
 
 /* Brings the NIC from whatever state it is in to "up"; at probe and after a reset. */
@@ -119,6 +119,8 @@ static int aries_pci_start(struct aries_dev *ad)
 	aries_pool_release_held(&ad->mdds);
 	aries_pool_release_held(&ad->cqs);
 	aries_domain_restore_keys(ad);
+	aries_ntt_restore(ad);
+	aries_bi_reset(ad);
 	aries_chan_start(ad);
 	aries_hw_enable(ad, true);
 	status = aries_rd32(ad, ARIES_CTL_STATUS);

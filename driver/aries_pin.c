@@ -13,7 +13,15 @@
 
 #define ARIES_PIN_BATCH 4096 /* pages a call, so that a signal is noticed */
 
-static int aries_pin_account(struct mm_struct *mm, unsigned long npages)
+/**
+ * aries_pin_account() - count pages against RLIMIT_MEMLOCK of the calling process
+ * @ad: the device
+ * @mm: the process's
+ * @npages: pages
+ *
+ * Context: any of the process. Return: 0 or -EPERM.
+ */
+int aries_pin_account(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 
@@ -21,7 +29,15 @@ static int aries_pin_account(struct mm_struct *mm, unsigned long npages)
 		atomic64_sub(npages, &mm->pinned_vm);
 		return -EPERM;
 	}
+	atomic64_add(npages, &ad->pinned);
 	return 0;
+}
+
+/** aries_pin_unaccount() - undo aries_pin_account(), from whatever process */
+void aries_pin_unaccount(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages)
+{
+	atomic64_sub(npages, &mm->pinned_vm);
+	atomic64_sub(npages, &ad->pinned);
 }
 
 /*
@@ -44,17 +60,26 @@ static int aries_pin_batch(unsigned long start, unsigned int n, bool read_only,
 	return -EACCES;
 }
 
-static int aries_pin_pages(struct aries_mem *mem, struct page **pages)
+/**
+ * aries_pin_range() - pin pages of the calling process, all or none
+ * @range: which
+ * @read_only: nobody will write to them through the NIC
+ * @pages: gets them
+ *
+ * Context: sleeps, touches user memory: called without any lock.
+ * Return: 0, -EFAULT, -EACCES, -ENOMEM, -EINTR killed.
+ */
+int aries_pin_range(const struct aries_range *range, bool read_only, struct page **pages)
 {
 	unsigned long done = 0;
 	int rc;
 
-	while (done < mem->npages) {
-		unsigned int n = min(mem->npages - done, (unsigned long)ARIES_PIN_BATCH);
+	while (done < range->npages) {
+		unsigned int n = min(range->npages - done, (unsigned long)ARIES_PIN_BATCH);
 
 		rc = fatal_signal_pending(current) ? -EINTR : 0;
 		if (!rc)
-			rc = aries_pin_batch(mem->start + done * PAGE_SIZE, n, mem->read_only,
+			rc = aries_pin_batch(range->start + done * PAGE_SIZE, n, read_only,
 					     pages + done);
 		if (!rc)
 			rc = -EFAULT;
@@ -70,7 +95,26 @@ err_unpin:
 	return rc;
 }
 
-static int aries_pin_table(struct aries_mem *mem)
+static int aries_pin_pages(const struct aries_range *ranges, unsigned int count, bool read_only,
+			   struct page **pages)
+{
+	unsigned long done = 0;
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < count; i++) {
+		rc = aries_pin_range(&ranges[i], read_only, pages + done);
+		if (rc) {
+			unpin_user_pages(pages, done);
+			return rc;
+		}
+		done += ranges[i].npages;
+	}
+	return 0;
+}
+
+static int aries_pin_table(struct aries_mem *mem, const struct aries_range *ranges,
+			   unsigned int count)
 {
 	struct page **pages;
 	int rc;
@@ -81,7 +125,7 @@ static int aries_pin_table(struct aries_mem *mem)
 	pages = kvmalloc_array(mem->npages, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages)
 		return -ENOMEM;
-	rc = aries_pin_pages(mem, pages);
+	rc = aries_pin_pages(ranges, count, mem->read_only, pages);
 	if (rc)
 		goto out;
 	rc = sg_alloc_table_from_pages(&mem->sgt, pages, mem->npages, 0, mem->npages * PAGE_SIZE,
@@ -94,21 +138,16 @@ out:
 }
 
 /**
- * aries_pin() - pin memory of the calling process
- * @ad: the device
+ * aries_pin_none() - make a registration without pages
  * @start: virtual address of the first page
  * @npages: pages
  * @read_only: nobody will write to them through the NIC
  *
- * Context: sleeps, touches user memory: called without any lock.
- * Return: a registration with pages only, or an error pointer: -EPERM over RLIMIT_MEMLOCK,
- * -EFAULT, -EACCES, -ENOMEM, -EINTR killed.
+ * Context: sleeps. Return: it, or an error pointer: -ENOMEM.
  */
-struct aries_mem *aries_pin(struct aries_dev *ad, unsigned long start, unsigned long npages,
-			    bool read_only)
+struct aries_mem *aries_pin_none(unsigned long start, unsigned long npages, bool read_only)
 {
 	struct aries_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
-	int rc;
 
 	if (!mem)
 		return ERR_PTR(-ENOMEM);
@@ -116,25 +155,54 @@ struct aries_mem *aries_pin(struct aries_dev *ad, unsigned long start, unsigned 
 	mem->npages = npages;
 	mem->read_only = read_only;
 	mem->mm = current->mm;
-	rc = aries_pin_account(mem->mm, npages);
+	mmgrab(mem->mm);
+	xa_init(&mem->pages);
+	return mem;
+}
+
+/**
+ * aries_pin() - pin memory of the calling process
+ * @ad: the device
+ * @ranges: pages that make up the region, one after the other
+ * @count: elements of @ranges, at least 1
+ * @read_only: nobody will write to them through the NIC
+ *
+ * Context: sleeps, touches user memory: called without any lock.
+ * Return: a registration with pages only, or an error pointer: -EPERM over RLIMIT_MEMLOCK,
+ * -EFAULT, -EACCES, -ENOMEM, -EINTR killed. Its address is that of the first range.
+ */
+struct aries_mem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
+			    unsigned int count, bool read_only)
+{
+	unsigned long npages = 0;
+	struct aries_mem *mem;
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < count; i++)
+		npages += ranges[i].npages;
+	mem = aries_pin_none(ranges[0].start, npages, read_only);
+	if (IS_ERR(mem))
+		return mem;
+	rc = aries_pin_account(ad, mem->mm, npages);
 	if (rc)
 		goto err_free;
-	rc = aries_pin_table(mem);
+	mem->accounted = npages;
+	rc = aries_pin_table(mem, ranges, count);
 	if (rc)
 		goto err_account;
-	mmgrab(mem->mm);
-	atomic64_add(npages, &ad->pinned);
 	return mem;
 
 err_account:
-	atomic64_sub(npages, &mem->mm->pinned_vm);
+	aries_pin_unaccount(ad, mem->mm, npages);
 err_free:
+	mmdrop(mem->mm);
 	kfree(mem);
 	return ERR_PTR(rc);
 }
 
 /**
- * aries_unpin() - undo aries_pin(), from whatever process
+ * aries_unpin() - undo aries_pin() or aries_pin_none(), from whatever process
  * @ad: the device
  * @mem: registration
  *
@@ -151,8 +219,7 @@ void aries_unpin(struct aries_dev *ad, struct aries_mem *mem)
 		cond_resched();
 	}
 	sg_free_table(&mem->sgt);
-	atomic64_sub(mem->npages, &mem->mm->pinned_vm);
-	atomic64_sub(mem->npages, &ad->pinned);
+	aries_pin_unaccount(ad, mem->mm, mem->accounted);
 	mmdrop(mem->mm);
 	kfree(mem);
 }

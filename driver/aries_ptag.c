@@ -83,6 +83,7 @@ void aries_ptag_destroy(struct aries_dev *ad, struct aries_domain *dom)
 	lockdep_assert_held(&ad->ptag_lock);
 	WARN_ON(dom->attached);
 	aries_wr64(ad, ARIES_PTAG_KEY_N(dom->ptag), 0);
+	aries_ntt_release(ad, dom);
 	ad->domain[dom->ptag] = NULL;
 	kfree(dom);
 }

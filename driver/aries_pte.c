@@ -125,7 +125,56 @@ int aries_pte_build(struct aries_dev *ad, struct aries_mem *mem)
 	return 0;
 }
 
-/** aries_pte_free() - undo aries_pte_build(). Context: sleeps; the NIC no longer uses the table. */
+/**
+ * aries_pte_reserve() - make a directory of two levels without pages of entries
+ * @ad: the device
+ * @mem: registration
+ *
+ * Context: sleeps; state_sem held. Return: 0 or -ENOMEM; in any case aries_pte_free() frees what
+ * there is.
+ */
+int aries_pte_reserve(struct aries_dev *ad, struct aries_mem *mem)
+{
+	unsigned int nleaf = DIV_ROUND_UP(mem->npages, ARIES_PTES_PER_PAGE);
+
+	mem->page_shift = PAGE_SHIFT;
+	mem->table_size = nleaf * sizeof(__le64);
+	mem->table = dma_alloc_coherent(&ad->pdev->dev, mem->table_size, &mem->table_dma,
+					GFP_KERNEL | __GFP_NOWARN);
+	mem->leaf = kvcalloc(nleaf, sizeof(*mem->leaf), GFP_KERNEL_ACCOUNT);
+	mem->leaf_dma = kvcalloc(nleaf, sizeof(*mem->leaf_dma), GFP_KERNEL_ACCOUNT);
+	if (!mem->table || !mem->leaf || !mem->leaf_dma)
+		return -ENOMEM;
+	mem->nleaf = nleaf;
+	return 0;
+}
+
+/**
+ * aries_pte_leaf() - place of an entry in a reserved region
+ * @ad: the device
+ * @mem: registration
+ * @n: number of the page
+ *
+ * Makes the page of entries if there is none. Context: sleeps; ctx->lock held.
+ * Return: the entry, or NULL without memory.
+ */
+__le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_mem *mem, unsigned long n)
+{
+	unsigned long i = n / ARIES_PTES_PER_PAGE;
+
+	if (!mem->leaf[i]) {
+		mem->leaf[i] = dma_alloc_coherent(&ad->pdev->dev, PAGE_SIZE, &mem->leaf_dma[i],
+						  GFP_KERNEL);
+		if (!mem->leaf[i])
+			return NULL;
+		/* the entries are seen to be empty before the page is seen */
+		dma_wmb();
+		WRITE_ONCE(mem->table[i], cpu_to_le64(mem->leaf_dma[i] | ARIES_PTE_VALID));
+	}
+	return &mem->leaf[i][n % ARIES_PTES_PER_PAGE];
+}
+
+/** aries_pte_free() - free a table that the NIC no longer uses. Context: sleeps. */
 void aries_pte_free(struct aries_dev *ad, struct aries_mem *mem)
 {
 	enum dma_data_direction dir = mem->read_only ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
@@ -133,7 +182,8 @@ void aries_pte_free(struct aries_dev *ad, struct aries_mem *mem)
 	unsigned int i;
 
 	for (i = 0; i < mem->nleaf; i++)
-		dma_free_coherent(dev, PAGE_SIZE, mem->leaf[i], mem->leaf_dma[i]);
+		if (mem->leaf[i])
+			dma_free_coherent(dev, PAGE_SIZE, mem->leaf[i], mem->leaf_dma[i]);
 	kvfree(mem->leaf);
 	kvfree(mem->leaf_dma);
 	if (mem->table)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Questions about devices; none needs a domain. */
-#include "debug.hpp"
 #include "kernel.hpp"
 #include "version.hpp"
 
@@ -179,21 +178,23 @@ gni_return_t GNI_GetPtag(uint32_t device_id, uint32_t cookie, uint8_t *ptag)
 	return kernel::ptag(device.fd(), cookie, ptag);
 }
 
-gni_return_t GNI_GetNttGran(uint32_t device_id, uint32_t *ntt_gran)
-{
-	if (!ntt_gran || !Device(device_id).open())
-		return GNI_RC_INVALID_PARAM;
-	/* The table of this NIC has one entry for each node address. */
-	*ntt_gran = 1;
-	return GNI_RC_SUCCESS;
-}
-
 namespace
 {
 
-bool range_given(const gni_job_limits_t *limits)
+/* Gives the job that has just been made its part of the node translation table, if the limits name one. */
+gni_return_t tie_range(int fd, uint32_t cookie, const gni_job_limits_t *limits)
 {
-	return limits && limits->ntt_size != GNI_JOB_INVALID_LIMIT && limits->ntt_size != 0;
+	if (!limits || limits->ntt_size == GNI_JOB_INVALID_LIMIT || limits->ntt_size == 0)
+		return GNI_RC_SUCCESS;
+	if (limits->ntt_size < 0 || limits->ntt_base < 0)
+		return GNI_RC_INVALID_PARAM;
+	kgni_job_ntt tie{};
+	tie.cookie = cookie;
+	tie.base = static_cast<uint32_t>(limits->ntt_base);
+	tie.size = static_cast<uint32_t>(limits->ntt_size);
+	if (limits->ntt_ctrl != GNI_JOB_INVALID_LIMIT && (limits->ntt_ctrl & GNI_JOB_CTRL_NTT_CLEANUP))
+		tie.flags = KGNI_JOB_NTT_CLEANUP;
+	return kernel::job_ntt(fd, &tie);
 }
 
 } // namespace
@@ -203,10 +204,6 @@ gni_return_t GNI_ConfigureJob(uint32_t device_id, uint64_t job_id, uint8_t ptag,
 {
 	if (ptag == 0)
 		return GNI_RC_INVALID_PARAM;
-	if (range_given(limits)) {
-		debug("GNI_ConfigureJob: ranges of the node translation table are not available");
-		return GNI_RC_ILLEGAL_OP;
-	}
 	int fd = -1;
 	gni_return_t rc = kernel::open_device(device_id, &fd);
 	if (rc != GNI_RC_SUCCESS)
@@ -219,6 +216,8 @@ gni_return_t GNI_ConfigureJob(uint32_t device_id, uint64_t job_id, uint8_t ptag,
 	job.limit_cq = limits ? limits->cq_limit : GNI_JOB_INVALID_LIMIT;
 	job.limit_fma = limits ? limits->fma_limit : GNI_JOB_INVALID_LIMIT;
 	rc = kernel::job(fd, &job);
+	if (rc == GNI_RC_SUCCESS)
+		rc = tie_range(fd, cookie, limits);
 	sys::close_device(fd);
 	return rc;
 }

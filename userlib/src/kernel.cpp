@@ -29,6 +29,7 @@ constexpr Meaning kAttach[] = {
 	{EPERM, GNI_RC_PERMISSION_ERROR}, {EACCES, GNI_RC_PERMISSION_ERROR}, {EBUSY, GNI_RC_INVALID_STATE},
 	{ENOSPC, GNI_RC_ERROR_RESOURCE},  {EINVAL, GNI_RC_INVALID_PARAM},    {ENODEV, GNI_RC_NO_MATCH},
 	{EINTR, GNI_RC_NOT_DONE},         {ENOMEM, GNI_RC_ERROR_NOMEM},      {EPROTO, GNI_RC_ERROR_RESOURCE},
+	{ENXIO, GNI_RC_NO_MATCH},
 };
 constexpr Meaning kCqCreate[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM},
@@ -52,6 +53,17 @@ constexpr Meaning kJob[] = {
 	{EPERM, GNI_RC_PERMISSION_ERROR}, {EEXIST, GNI_RC_INVALID_STATE}, {ENOSPC, GNI_RC_ERROR_RESOURCE},
 	{EBUSY, GNI_RC_INVALID_STATE},    {ENOENT, GNI_RC_NO_MATCH},      {ENODEV, GNI_RC_NO_MATCH},
 	{ENOMEM, GNI_RC_ERROR_NOMEM},
+};
+constexpr Meaning kNtt[] = {
+	{EPERM, GNI_RC_PERMISSION_ERROR}, {ENOENT, GNI_RC_NO_MATCH}, {EBUSY, GNI_RC_ERROR_RESOURCE},
+	{ENOSPC, GNI_RC_ERROR_RESOURCE},  {ENODEV, GNI_RC_NO_MATCH}, {ENOMEM, GNI_RC_ERROR_NOMEM},
+};
+constexpr Meaning kJobNtt[] = {
+	{EPERM, GNI_RC_PERMISSION_ERROR}, {ENOENT, GNI_RC_NO_MATCH}, {EBUSY, GNI_RC_INVALID_STATE},
+	{EOPNOTSUPP, GNI_RC_ILLEGAL_OP},  {ENODEV, GNI_RC_NO_MATCH}, {ENOMEM, GNI_RC_ERROR_NOMEM},
+};
+constexpr Meaning kBi[] = {
+	{EPERM, GNI_RC_PERMISSION_ERROR},
 };
 constexpr Meaning kPtag[] = {
 	{ENOENT, GNI_RC_NO_MATCH},
@@ -158,6 +170,18 @@ gni_return_t mem_register(int fd, kgni_mem_register *mem)
 	return meaning("MEM_REGISTER", sys::call(fd, KGNI_IOC_MEM_REGISTER, mem), kMemRegister, GNI_RC_ERROR_RESOURCE);
 }
 
+gni_return_t mem_segments(int fd, kgni_mem_segments *mem)
+{
+	mem->argsz = sizeof(*mem);
+	return meaning("MEM_SEGMENTS", sys::call(fd, KGNI_IOC_MEM_SEGMENTS, mem), kMemRegister, GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t mem_update(int fd, kgni_mem_update *mem)
+{
+	mem->argsz = sizeof(*mem);
+	return meaning("MEM_UPDATE", sys::call(fd, KGNI_IOC_MEM_UPDATE, mem), kMemRegister, GNI_RC_ERROR_RESOURCE);
+}
+
 gni_return_t mem_deregister(int fd, uint32_t mdh)
 {
 	kgni_mem_deregister arg{};
@@ -171,6 +195,30 @@ gni_return_t job(int fd, kgni_job *job)
 {
 	job->argsz = sizeof(*job);
 	return meaning("JOB", sys::call(fd, KGNI_IOC_JOB, job), kJob, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t ntt(int fd, kgni_ntt *ntt)
+{
+	ntt->argsz = sizeof(*ntt);
+	return meaning("NTT", sys::call(fd, KGNI_IOC_NTT, ntt), kNtt, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t ntt_info(int fd, kgni_ntt_info *info)
+{
+	info->argsz = sizeof(*info);
+	return meaning("NTT_INFO", sys::call(fd, KGNI_IOC_NTT_INFO, info), {}, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t job_ntt(int fd, kgni_job_ntt *job)
+{
+	job->argsz = sizeof(*job);
+	return meaning("JOB_NTT", sys::call(fd, KGNI_IOC_JOB_NTT, job), kJobNtt, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t bi(int fd, kgni_bi *bi)
+{
+	bi->argsz = sizeof(*bi);
+	return meaning("BI", sys::call(fd, KGNI_IOC_BI, bi), kBi, GNI_RC_INVALID_PARAM);
 }
 
 gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag)

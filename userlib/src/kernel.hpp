@@ -48,8 +48,14 @@ gni_return_t cq_destroy(int fd, uint32_t cq);
 /** One wait. INVALID_STATE: a signal came, the caller decides how to go on. */
 gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which);
 gni_return_t mem_register(int fd, kgni_mem_register *mem);
+gni_return_t mem_segments(int fd, kgni_mem_segments *mem);
+gni_return_t mem_update(int fd, kgni_mem_update *mem);
 gni_return_t mem_deregister(int fd, uint32_t mdh);
 gni_return_t job(int fd, kgni_job *job);
+gni_return_t ntt(int fd, kgni_ntt *ntt);
+gni_return_t ntt_info(int fd, kgni_ntt_info *info);
+gni_return_t job_ntt(int fd, kgni_job_ntt *job);
+gni_return_t bi(int fd, kgni_bi *bi);
 gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag);
 gni_return_t resource(int fd, kgni_res *res);
 gni_return_t ce_alloc(int fd, uint32_t *ce);

@@ -35,18 +35,7 @@ gni_return_t GNI_ResumeJob(uint32_t, uint64_t, uint8_t, uint32_t)
 	return later("GNI_ResumeJob", GNI_RC_INVALID_STATE);
 }
 
-gni_return_t GNI_ConfigureNTT(int, gni_ntt_descriptor_t *, uint32_t *)
-{
-	return later("GNI_ConfigureNTT", GNI_RC_ERROR_RESOURCE);
-}
-
 /* ---- Memory ---- */
-
-gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t, gni_mem_segment_t *, uint32_t, gni_cq_handle_t, uint32_t,
-				     uint32_t, gni_mem_handle_t *)
-{
-	return later("GNI_MemRegisterSegments", GNI_RC_ERROR_RESOURCE);
-}
 
 gni_return_t GNI_SetMddResources(gni_nic_handle_t, uint32_t)
 {
@@ -138,29 +127,3 @@ gni_return_t GNI_SetErrorPtag(gni_err_handle_t, uint8_t)
 	return later("GNI_SetErrorPtag", GNI_RC_INVALID_PARAM);
 }
 
-/* ---- Injection bandwidth ---- */
-
-gni_return_t GNI_SetBIConfig(uint32_t, uint16_t, uint16_t, uint16_t)
-{
-	return later("GNI_SetBIConfig", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_GetBIConfig(uint32_t, gni_bi_desc_t *)
-{
-	return later("GNI_GetBIConfig", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_BISyncWait(uint32_t, uint32_t)
-{
-	return later("GNI_BISyncWait", GNI_RC_INVALID_PARAM);
-}
-
-/* ---- Node translation ---- */
-
-gni_return_t GNI_ConfigureNTTandJob(int device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie,
-				    gni_job_limits_t *limits, gni_ntt_descriptor_t *ntt_desc, uint32_t *)
-{
-	if (!ntt_desc)
-		return GNI_ConfigureJob(static_cast<uint32_t>(device_id), job_id, ptag, cookie, limits);
-	return later("GNI_ConfigureNTTandJob with a table", GNI_RC_ILLEGAL_OP);
-}

@@ -4,14 +4,92 @@
 #include "memhandle.hpp"
 #include "objects.hpp"
 
+#include <cstddef>
+
 using namespace ugni;
 
 namespace
 {
 
 /* Ordering and pool flags are taken and change nothing: this NIC orders all, and has one pool. */
-constexpr uint32_t kTakenFlags = GNI_MEM_READ_ONLY | GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING |
-				 GNI_MEM_PI_FLUSH | GNI_MEM_MDD_SHARED | GNI_MEM_MDD_DEDICATED;
+constexpr uint32_t kHintFlags = GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING | GNI_MEM_PI_FLUSH |
+				GNI_MEM_MDD_SHARED | GNI_MEM_MDD_DEDICATED;
+constexpr uint32_t kTakenFlags = GNI_MEM_READ_ONLY | kHintFlags;
+
+/* Checks that all registrations share. */
+gni_return_t check(const char *name, const gni_nic *nic, const gni_cq *cq, uint32_t flags, uint32_t taken,
+		   const gni_mem_handle_t *handle)
+{
+	if (!nics.valid(nic) || !handle)
+		return GNI_RC_INVALID_PARAM;
+	if (cq && (!queues.valid(cq) || cq->nic != nic))
+		return GNI_RC_INVALID_PARAM;
+	if (flags & ~taken) {
+		debug("%s: flags 0x%x are not available", name, flags & ~taken);
+		return GNI_RC_INVALID_PARAM;
+	}
+	return GNI_RC_SUCCESS;
+}
+
+/** What the driver has registered, on its way into the table and into a handle. */
+struct Registered {
+	MemHandle handle;
+	uint64_t address;
+	uint64_t length;
+	uint64_t reserved; /* pages of a reserved region, else 0 */
+};
+
+uint64_t pages_of(uint32_t page_shift, uint64_t small)
+{
+	return page_shift > kPageShift ? small >> (page_shift - kPageShift) : small;
+}
+
+gni_return_t keep(gni_nic *nic, gni_cq *cq, const Registered &r, gni_mem_handle_t *handle)
+{
+	Registration *place = nic->registrations.place(r.handle.mdh);
+
+	if (!place) {
+		(void)kernel::mem_deregister(nic->fd, r.handle.mdh);
+		return GNI_RC_ERROR_NOMEM;
+	}
+	*handle = mem_encode(r.handle);
+	*place = {*handle, r.address, r.length, cq, r.reserved};
+	if (cq)
+		cq->registrations++;
+	return GNI_RC_SUCCESS;
+}
+
+/* The registration that a caller's handle names. */
+Registration *find(const gni_nic *nic, const gni_mem_handle_t &handle)
+{
+	Registration *r = mem_intact(handle) ? nic->registrations.find(mem_mdh(handle)) : nullptr;
+
+	return r && r->handle.qword1 == handle.qword1 && r->handle.qword2 == handle.qword2 ? r : nullptr;
+}
+
+/* The handle of a reserved region tells no pages until it is live. */
+gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const gni_cq *cq, uint32_t flags,
+		    gni_mem_handle_t *handle)
+{
+	Registration *r = find(nic, *handle);
+
+	if (!r || !r->pages || (cq && cq != r->cq))
+		return GNI_RC_INVALID_PARAM;
+	MemHandle m = mem_decode(r->handle);
+	if ((flags & GNI_MEM_READ_ONLY) && !(m.flags & kMemReadOnly))
+		return GNI_RC_INVALID_PARAM;
+	kgni_mem_update arg{};
+	arg.mdh = m.mdh;
+	arg.address = address;
+	arg.length = length;
+	gni_return_t rc = kernel::mem_update(nic->fd, &arg);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	m.pages = r->pages;
+	r->handle = mem_encode(m);
+	*handle = r->handle;
+	return GNI_RC_SUCCESS;
+}
 
 } // namespace
 
@@ -19,48 +97,71 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
 			     uint32_t flags, uint32_t vmdh_index, gni_mem_handle_t *mem_hndl)
 {
 	(void)vmdh_index;
-	if (!nics.valid(nic_hndl) || !mem_hndl || length == 0)
+	gni_return_t rc = check("GNI_MemRegister", nic_hndl, dst_cq_hndl, flags,
+				kTakenFlags | GNI_MEM_RESERVE_REGION | GNI_MEM_UPDATE_REGION, mem_hndl);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	const bool reserve = flags & GNI_MEM_RESERVE_REGION;
+	if (length == 0 || (reserve && (flags & GNI_MEM_UPDATE_REGION)))
 		return GNI_RC_INVALID_PARAM;
-	if (dst_cq_hndl && (!queues.valid(dst_cq_hndl) || dst_cq_hndl->nic != nic_hndl))
-		return GNI_RC_INVALID_PARAM;
-	if (flags & ~kTakenFlags) {
-		debug("GNI_MemRegister: flags 0x%x are not available", flags & ~kTakenFlags);
-		return GNI_RC_INVALID_PARAM;
-	}
+	if (flags & GNI_MEM_UPDATE_REGION)
+		return update(nic_hndl, address, length, dst_cq_hndl, flags, mem_hndl);
 
 	kgni_mem_register arg{};
-	arg.flags = flags & GNI_MEM_READ_ONLY ? KGNI_MEM_READ_ONLY : 0;
+	arg.flags = (flags & GNI_MEM_READ_ONLY ? KGNI_MEM_READ_ONLY : 0) | (reserve ? KGNI_MEM_RESERVE : 0);
 	arg.address = address;
 	arg.length = length;
 	arg.cq = dst_cq_hndl ? dst_cq_hndl->number : KGNI_NO_CQ;
-	gni_return_t rc = kernel::mem_register(nic_hndl->fd, &arg);
+	rc = kernel::mem_register(nic_hndl->fd, &arg);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 
-	Registration *place = nic_hndl->registrations.place(arg.mdh);
-	if (!place) {
-		(void)kernel::mem_deregister(nic_hndl->fd, arg.mdh);
-		return GNI_RC_ERROR_NOMEM;
-	}
-	MemHandle m{};
-	m.address = arg.base;
-	m.pages = arg.page_shift > kPageShift ? arg.pages >> (arg.page_shift - kPageShift) : arg.pages;
-	m.mdh = arg.mdh;
-	m.page_shift = static_cast<uint8_t>(arg.page_shift);
-	m.flags = flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0;
-	*mem_hndl = mem_encode(m);
-	*place = {*mem_hndl, address, length, dst_cq_hndl};
-	if (dst_cq_hndl)
-		dst_cq_hndl->registrations++;
-	return GNI_RC_SUCCESS;
+	Registered r{.handle = {}, .address = address, .length = length, .reserved = reserve ? arg.pages : 0};
+	r.handle.address = arg.base;
+	r.handle.pages = reserve ? 0 : pages_of(arg.page_shift, arg.pages);
+	r.handle.mdh = arg.mdh;
+	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
+	r.handle.flags = flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0;
+	return keep(nic_hndl, dst_cq_hndl, r, mem_hndl);
+}
+
+gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_t *mem_segments, uint32_t segments_cnt,
+				     gni_cq_handle_t dst_cq_hndl, uint32_t flags, uint32_t vmdh_index,
+				     gni_mem_handle_t *mem_hndl)
+{
+	(void)vmdh_index;
+	gni_return_t rc = check("GNI_MemRegisterSegments", nic_hndl, dst_cq_hndl, flags, kTakenFlags, mem_hndl);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	if (!mem_segments || segments_cnt == 0)
+		return GNI_RC_INVALID_PARAM;
+
+	/* The caller's structure is the kernel's. */
+	static_assert(sizeof(gni_mem_segment_t) == sizeof(kgni_mem_segment) &&
+		      offsetof(gni_mem_segment_t, length) == offsetof(kgni_mem_segment, length));
+	kgni_mem_segments arg{};
+	arg.flags = flags & GNI_MEM_READ_ONLY ? KGNI_MEM_READ_ONLY : 0;
+	arg.segments = reinterpret_cast<uintptr_t>(mem_segments);
+	arg.count = segments_cnt;
+	arg.cq = dst_cq_hndl ? dst_cq_hndl->number : KGNI_NO_CQ;
+	rc = kernel::mem_segments(nic_hndl->fd, &arg);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+
+	Registered r{.handle = {}, .address = 0, .length = arg.pages << kPageShift, .reserved = 0};
+	r.handle.pages = pages_of(arg.page_shift, arg.pages);
+	r.handle.mdh = arg.mdh;
+	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
+	r.handle.flags = flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0;
+	return keep(nic_hndl, dst_cq_hndl, r, mem_hndl);
 }
 
 gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl)
 {
-	if (!nics.valid(nic_hndl) || !mem_hndl || !mem_intact(*mem_hndl))
+	if (!nics.valid(nic_hndl) || !mem_hndl)
 		return GNI_RC_INVALID_PARAM;
-	Registration *r = nic_hndl->registrations.find(mem_mdh(*mem_hndl));
-	if (!r || r->handle.qword1 != mem_hndl->qword1 || r->handle.qword2 != mem_hndl->qword2)
+	Registration *r = find(nic_hndl, *mem_hndl);
+	if (!r)
 		return GNI_RC_INVALID_PARAM;
 
 	gni_return_t rc = kernel::mem_deregister(nic_hndl->fd, mem_mdh(*mem_hndl));
@@ -111,8 +212,7 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
 
 	uint32_t from = 0;
 	if (!mem_none(*mem_hndl)) {
-		const Registration *r = nic_hndl->registrations.find(mem_mdh(*mem_hndl));
-		if (!r || r->handle.qword1 != mem_hndl->qword1 || r->handle.qword2 != mem_hndl->qword2)
+		if (!find(nic_hndl, *mem_hndl))
 			return GNI_RC_INVALID_STATE;
 		from = mem_mdh(*mem_hndl) + 1U;
 	}

@@ -15,7 +15,8 @@ struct Registration {
 	gni_mem_handle_t handle; /* all zero: free */
 	uint64_t address;
 	uint64_t length;
-	gni_cq *cq; /* nullptr: no remote events */
+	gni_cq *cq;     /* nullptr: no remote events */
+	uint64_t pages; /* of a reserved region, also before its first update; else 0 */
 };
 
 /** Grows by blocks, so that a process with few registrations pays little. */

@@ -117,11 +117,56 @@ int call_file(File &f, unsigned long request, void *argument)
 	}
 	case KGNI_IOC_MEM_REGISTER:
 		return mem_register(f, static_cast<kgni_mem_register *>(argument));
+	case KGNI_IOC_MEM_SEGMENTS: {
+		auto *m = static_cast<kgni_mem_segments *>(argument);
+		auto *segments =
+			reinterpret_cast<const kgni_mem_segment *>(m->segments); // NOLINT(performance-no-int-to-ptr)
+		m->mdh = kernel().next_mdh++;
+		m->page_shift = 12;
+		for (uint32_t i = 0; i < m->count; i++)
+			m->pages += (segments[i].length + 4095) >> 12;
+		f.registrations[m->mdh] = {};
+		return 0;
+	}
+	case KGNI_IOC_MEM_UPDATE:
+		kernel().updates.push_back(*static_cast<kgni_mem_update *>(argument));
+		return 0;
 	case KGNI_IOC_MEM_DEREGISTER:
 		return f.registrations.erase(static_cast<kgni_mem_deregister *>(argument)->mdh) ? 0 : -ENOENT;
 	case KGNI_IOC_JOB:
 		kernel().jobs.push_back(*static_cast<kgni_job *>(argument));
 		return 0;
+	case KGNI_IOC_NTT: {
+		auto *t = static_cast<kgni_ntt *>(argument);
+		auto *e = reinterpret_cast<const kgni_ntt_entry *>(t->entries); // NOLINT(performance-no-int-to-ptr)
+		kernel().tables.push_back(*t);
+		if (e)
+			kernel().entries.assign(e, e + t->count);
+		if (!t->flags)
+			t->base = 64;
+		return 0;
+	}
+	case KGNI_IOC_NTT_INFO:
+		static_cast<kgni_ntt_info *>(argument)->granularity = 4;
+		return 0;
+	case KGNI_IOC_JOB_NTT:
+		kernel().ranges.push_back(*static_cast<kgni_job_ntt *>(argument));
+		return 0;
+	case KGNI_IOC_BI: {
+		auto *b = static_cast<kgni_bi *>(argument);
+		if (b->flags & KGNI_BI_SET)
+			kernel().injection = {.current_bw = b->bw,
+					      .current_aot_bw = b->aot_bw,
+					      .current_norbs = 7,
+					      .current_modes = b->modes,
+					      .sequence = kernel().injection.sequence + 1};
+		b->current_bw = kernel().injection.current_bw;
+		b->current_aot_bw = kernel().injection.current_aot_bw;
+		b->current_norbs = kernel().injection.current_norbs;
+		b->current_modes = kernel().injection.current_modes;
+		b->sequence = kernel().injection.sequence;
+		return 0;
+	}
 	case KGNI_IOC_PTAG:
 		static_cast<kgni_ptag *>(argument)->ptag = 33;
 		return 0;

@@ -76,6 +76,11 @@ struct Kernel {
 	std::vector<Doorbell> doorbells;
 	std::vector<kgni_cq_wait> waits;
 	std::vector<kgni_job> jobs;
+	std::vector<kgni_mem_update> updates;
+	std::vector<kgni_ntt> tables;
+	std::vector<kgni_ntt_entry> entries; /* of the last table */
+	std::vector<kgni_job_ntt> ranges;
+	kgni_bi injection = {};
 	unsigned calls = 0; /* requests of any kind, and maps */
 	Datagrams datagrams;
 	int next_fd = 100;

@@ -73,6 +73,16 @@ int call_file(File &f, unsigned long request, void *argument)
 		return f.node->cq_wait(static_cast<kgni_cq_wait *>(argument));
 	case KGNI_IOC_MEM_REGISTER:
 		return f.node->mem_register(f.attach.owner, f.attach.ptag, static_cast<kgni_mem_register *>(argument));
+	case KGNI_IOC_NTT:
+		return f.node->ntt(static_cast<kgni_ntt *>(argument));
+	case KGNI_IOC_JOB:
+		return 0;
+	case KGNI_IOC_JOB_NTT:
+		return f.node->job_ntt(static_cast<kgni_job_ntt *>(argument));
+	case KGNI_IOC_MEM_SEGMENTS:
+		return f.node->mem_segments(f.attach.owner, f.attach.ptag, static_cast<kgni_mem_segments *>(argument));
+	case KGNI_IOC_MEM_UPDATE:
+		return f.node->mem_update(static_cast<kgni_mem_update *>(argument));
 	case KGNI_IOC_MEM_DEREGISTER:
 		return f.node->mem_deregister(static_cast<kgni_mem_deregister *>(argument)->mdh);
 	case KGNI_IOC_CE_ALLOC:

@@ -21,7 +21,6 @@ namespace
 {
 
 constexpr size_t kRamBytes = size_t{96} << 20;
-constexpr uint64_t kOffsetMask = (uint64_t{1} << 40) - 1;
 
 void on_log(void *opaque, aries_log_level level, const char *line)
 {
@@ -142,7 +141,39 @@ int Node::attach(kgni_attach *a, const std::map<uint32_t, uint8_t> &tags)
 	write64(ARIES_FMAD_CTL_N(uint64_t{a->fmad}),
 		ARIES_FMAD_CTL_ENABLE_MASK |
 			(a->modes & GNI_CDM_MODE_CACHED_AMO_ENABLED ? ARIES_FMAD_CTL_CACHED_AMO_MASK : 0) |
-			uint64_t{a->ptag} << 8 | uint64_t{a->owner} << 16);
+			uint64_t{a->ptag} << 8 | uint64_t{a->owner} << 16 | translation(a->cookie));
+	return 0;
+}
+
+/* Bits of FMAD_CTL. */
+uint64_t Node::translation(uint32_t cookie) const
+{
+	auto range = ranges_.find(cookie);
+
+	if (range == ranges_.end())
+		return 0;
+	return ARIES_FMAD_CTL_NTT_MASK | uint64_t{range->second.base} << 32 | uint64_t{range->second.size} << 48;
+}
+
+int Node::ntt(kgni_ntt *t)
+{
+	auto *entries = reinterpret_cast<const kgni_ntt_entry *>(t->entries); // NOLINT(performance-no-int-to-ptr)
+
+	if (!(t->flags & KGNI_NTT_CHANGE)) {
+		t->base = next_entry_;
+		next_entry_ += t->count;
+	}
+	write32(ARIES_NTT_CONFIG, static_cast<uint32_t>(std::bit_width(t->granularity) - 1));
+	for (uint32_t i = 0; i < t->count; i++) {
+		write32(ARIES_NTT_REPLACE_N(uint64_t{t->base} + i), entries[i].replacement | entries[i].size << 18);
+		write32(ARIES_NTT_ENTRY_N(uint64_t{t->base} + i), entries[i].block | ARIES_NTT_ENTRY_VALID_MASK);
+	}
+	return 0;
+}
+
+int Node::job_ntt(const kgni_job_ntt *j)
+{
+	ranges_[j->cookie] = *j;
 	return 0;
 }
 
@@ -214,49 +245,6 @@ int Node::cq_wait(kgni_cq_wait *w)
 	}
 }
 
-int Node::mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m)
-{
-	uint64_t first = m->address & ~uint64_t{kPage - 1};
-	uint64_t pages = (m->address + m->length - first + kPage - 1) / kPage;
-	uint32_t mdh = next_mdh_++;
-
-	if (!owns(first, pages * kPage))
-		return -EFAULT;
-	if (mdh >= ARIES_MDD_ENTRIES)
-		return -ENOSPC;
-	auto *table = reinterpret_cast<uint64_t *>(alloc(pages * 8));
-	uint64_t start = first - reinterpret_cast<uintptr_t>(ram_);
-	for (uint64_t i = 0; i < pages; i++) {
-		uint64_t page = start + i * kPage;
-		table[i] = page | ARIES_PTE_VALID | (m->flags & KGNI_MEM_READ_ONLY ? 0 : ARIES_PTE_WRITE);
-	}
-	uint64_t ctl = ARIES_MDD_CTL_VALID_MASK | uint64_t{ptag} << 8 | uint64_t{12} << 16 | uint64_t{owner} << 40;
-	if (m->flags & KGNI_MEM_READ_ONLY)
-		ctl |= ARIES_MDD_CTL_READ_ONLY_MASK;
-	if (m->cq != KGNI_NO_CQ)
-		ctl |= ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t{m->cq} << 24;
-	write64(ARIES_MDD_BASE_N(uint64_t{mdh}), first & kOffsetMask);
-	write64(ARIES_MDD_LENGTH_N(uint64_t{mdh}), pages * kPage);
-	write64(ARIES_MDD_TABLE_N(uint64_t{mdh}), bus(table));
-	write64(ARIES_MDD_CTL_N(uint64_t{mdh}), ctl);
-	owners_[mdh] = owner;
-	m->mdh = mdh;
-	m->base = first;
-	m->pages = pages;
-	m->page_shift = 12;
-	return 0;
-}
-
-int Node::mem_deregister(uint32_t mdh)
-{
-	if (!owners_.erase(mdh))
-		return -ENOENT;
-	write32(ARIES_INV_MDD, mdh);
-	while (aries_nic_read(nic_, 0, ARIES_INV_STATUS, 4))
-		usleep(10);
-	return 0;
-}
-
 int Node::ce_alloc(uint32_t owner, kgni_ce_alloc *c)
 {
 	for (uint32_t n = 0; n < ARIES_CE_CHANNELS; n++) {
@@ -310,12 +298,11 @@ void Node::close(uint32_t owner, uint32_t fmad)
 	write64(ARIES_FMAD_CTL_N(uint64_t{fmad}), 0);
 	for (uint32_t n = 0; n < ARIES_CE_CHANNELS; n++)
 		(void)ce_free(owner, n);
-	std::erase_if(owners_, [&](const auto &o) {
-		if (o.second != owner)
+	std::erase_if(regions_, [&](const auto &r) {
+		if (r.second.owner != owner)
 			return false;
-		write32(ARIES_INV_MDD, o.first);
-		while (aries_nic_read(nic_, 0, ARIES_INV_STATUS, 4))
-			usleep(10);
+		write32(ARIES_INV_MDD, r.first);
+		drain();
 		return true;
 	});
 	std::erase_if(queues_, [&](const auto &q) {

@@ -38,10 +38,14 @@ public:
 
 	/* The requests of an open file; @owner is the file's context number. Return: 0 or -errno. */
 	int attach(kgni_attach *a, const std::map<uint32_t, uint8_t> &tags);
+	int ntt(kgni_ntt *t);
+	int job_ntt(const kgni_job_ntt *j);
 	int cq_create(uint32_t owner, kgni_cq_create *c);
 	int cq_destroy(uint32_t cq);
 	int cq_wait(kgni_cq_wait *w);
 	int mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m);
+	int mem_segments(uint32_t owner, uint8_t ptag, kgni_mem_segments *m);
+	int mem_update(kgni_mem_update *m);
 	int mem_deregister(uint32_t mdh);
 	int ce_alloc(uint32_t owner, kgni_ce_alloc *c);
 	int ce_config(uint32_t owner, uint8_t ptag, const kgni_ce_config *c);
@@ -59,12 +63,27 @@ private:
 		uint32_t slots;
 		uint64_t *memory;
 	};
+	struct Region {
+		uint32_t owner;
+		uint8_t ptag;
+		uint32_t flags;
+		uint32_t cq;
+		uint64_t base;
+		uint64_t pages;
+		uint64_t *table;
+		bool live;
+	};
+	int new_region(uint32_t owner, uint8_t ptag, uint32_t flags, uint32_t cq, uint64_t base, uint64_t pages);
+	void fill(uint32_t mdh, uint64_t from, uint64_t address, uint64_t count);
+	void publish(uint32_t mdh);
+	void drain();
 	void write64(uint64_t offset, uint64_t value) { aries_nic_write(nic_, 0, offset, 8, value); }
 	void write32(uint64_t offset, uint32_t value) { aries_nic_write(nic_, 0, offset, 4, value); }
 	uint64_t bus(const void *p) const
 	{
 		return static_cast<uint64_t>(static_cast<const unsigned char *>(p) - ram_);
 	}
+	uint64_t translation(uint32_t cookie) const;
 	bool has_entry(uint32_t cq) const;
 	void main_loop(const std::atomic<bool> &stop);
 	static void on_irq(void *opaque, unsigned int vector);
@@ -77,8 +96,10 @@ private:
 	std::vector<unsigned char> desc_;
 	unsigned char *desc_base_ = nullptr;
 	std::map<uint32_t, Queue> queues_;
-	std::map<uint32_t, uint32_t> owners_;  /* of registrations, by MDH */
+	std::map<uint32_t, Region> regions_; /* by MDH */
 	std::map<uint32_t, uint32_t> engines_; /* owners of collective engines */
+	std::map<uint32_t, kgni_job_ntt> ranges_; /* of the node translation table, by cookie */
+	uint32_t next_entry_ = 0;
 	uint32_t next_fmad_ = 1;
 	uint32_t next_owner_ = 1;
 	uint32_t next_cq_ = 1;

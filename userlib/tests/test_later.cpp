@@ -15,8 +15,6 @@ static void documented_codes(void **)
 	assert_rc(INVALID_PARAM, GNI_CdmResume(nullptr));
 	assert_rc(ERROR_RESOURCE, GNI_SuspendJob(0, 0, 0, 0, 0));
 	assert_rc(INVALID_STATE, GNI_ResumeJob(0, 0, 0, 0));
-	assert_rc(ERROR_RESOURCE, GNI_ConfigureNTT(0, nullptr, nullptr));
-	assert_rc(ERROR_RESOURCE, GNI_MemRegisterSegments(nullptr, nullptr, 0, nullptr, 0, 0, nullptr));
 	assert_rc(INVALID_PARAM, GNI_SetMddResources(nullptr, 0));
 	assert_rc(INVALID_STATE, GNI_MsgqInit(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
 	assert_rc(INVALID_PARAM, GNI_MsgqRelease(nullptr));
@@ -34,11 +32,6 @@ static void documented_codes(void **)
 	assert_rc(INVALID_PARAM, GNI_GetErrorEvent(nullptr, nullptr));
 	assert_rc(INVALID_PARAM, GNI_WaitErrorEvents(nullptr, nullptr, 0, 0, nullptr));
 	assert_rc(INVALID_PARAM, GNI_SetErrorPtag(nullptr, 0));
-	assert_rc(INVALID_PARAM, GNI_SetBIConfig(0, 0, 0, 0));
-	assert_rc(INVALID_PARAM, GNI_GetBIConfig(0, nullptr));
-	assert_rc(INVALID_PARAM, GNI_BISyncWait(0, 0));
-	gni_ntt_descriptor_t table = {};
-	assert_rc(ILLEGAL_OP, GNI_ConfigureNTTandJob(0, 0, 33, 0, nullptr, &table, nullptr));
 }
 
 static void settings_of_short_messages(void **)

@@ -235,7 +235,7 @@ static void queries(void **)
 	fake::kernel().errors[KGNI_IOC_PTAG] = -ENOENT;
 	assert_rc(NO_MATCH, GNI_GetPtag(0, 0x1234, &ptag));
 	assert_rc(SUCCESS, GNI_GetNttGran(0, &granularity));
-	assert_int_equal(granularity, 1);
+	assert_int_equal(granularity, 4);
 	assert_int_equal(fake::kernel().files.size(), 0);
 }
 
@@ -251,13 +251,87 @@ static void configure_job(void **)
 	assert_true(j.job_id == 42 && j.ptag == 33 && j.cookie == 0x1234 && j.limit_mdd == 100 && j.limit_cq == -1);
 	assert_rc(SUCCESS, GNI_ConfigureNTTandJob(0, 42, 33, 0x1234, nullptr, nullptr, nullptr));
 	assert_int_equal(fake::kernel().jobs.size(), 2);
+	assert_true(fake::kernel().ranges.empty());
 	limits.ntt_size = 4;
+	assert_rc(INVALID_PARAM, GNI_ConfigureJob(0, 42, 33, 0x1234, &limits));
+	limits.ntt_base = 8;
+	assert_rc(SUCCESS, GNI_ConfigureJob(0, 42, 33, 0x1234, &limits));
+	const kgni_job_ntt &r = fake::kernel().ranges.back();
+	assert_true(r.base == 8 && r.size == 4 && r.cookie == 0x1234 && r.flags == 0);
+	limits.ntt_ctrl = GNI_JOB_CTRL_NTT_CLEANUP;
+	assert_rc(SUCCESS, GNI_ConfigureJob(0, 42, 33, 0x1234, &limits));
+	assert_int_equal(fake::kernel().ranges.back().flags, KGNI_JOB_NTT_CLEANUP);
+	fake::kernel().errors[KGNI_IOC_JOB_NTT] = -EOPNOTSUPP;
 	assert_rc(ILLEGAL_OP, GNI_ConfigureJob(0, 42, 33, 0x1234, &limits));
 	fake::kernel().errors[KGNI_IOC_JOB] = -EPERM;
 	assert_rc(PERMISSION_ERROR, GNI_ConfigureJob(0, 42, 33, 0x1234, nullptr));
 	fake::kernel().errors[KGNI_IOC_JOB] = -EEXIST;
 	assert_rc(INVALID_STATE, GNI_ConfigureJob(0, 42, 33, 0x1234, nullptr));
 	assert_rc(NO_MATCH, GNI_ConfigureJob(3, 42, 33, 0x1234, nullptr));
+}
+
+static void node_translation(void **)
+{
+	gni_ntt_entry_t entries[2] = {{100, 0, 0}, {200, 300, 2}};
+	gni_ntt_descriptor_t table = {};
+	uint32_t base = 7;
+
+	fake::reset();
+	table.group_size = 2;
+	table.granularity = 4;
+	table.u.table_v2 = entries;
+	assert_rc(INVALID_PARAM, GNI_ConfigureNTT(0, nullptr, &base));
+	assert_rc(INVALID_PARAM, GNI_ConfigureNTT(0, &table, nullptr));
+	assert_rc(NO_MATCH, GNI_ConfigureNTT(3, &table, &base));
+	assert_rc(NO_MATCH, GNI_ConfigureNTT(-1, &table, &base));
+	assert_rc(SUCCESS, GNI_ConfigureNTT(0, &table, &base));
+	assert_int_equal(base, 64);
+	assert_true(fake::kernel().tables.back().granularity == 4 && fake::kernel().tables.back().count == 2);
+	const kgni_ntt_entry &second = fake::kernel().entries[1];
+	assert_true(second.block == 200 && second.replacement == 300 && second.size == 2 && second.reserved == 0);
+	/* In place. */
+	table.flags = 1;
+	base = 65;
+	table.group_size = 1;
+	assert_rc(SUCCESS, GNI_ConfigureNTT(0, &table, &base));
+	assert_true(fake::kernel().tables.back().flags == KGNI_NTT_CHANGE && fake::kernel().tables.back().base == 65);
+	/* Clearing. */
+	table.u.table_v2 = nullptr;
+	assert_rc(SUCCESS, GNI_ConfigureNTT(0, &table, &base));
+	assert_true(fake::kernel().tables.back().flags == KGNI_NTT_CLEAR && fake::kernel().tables.back().base == 65 &&
+		    fake::kernel().tables.back().entries == 0);
+	assert_rc(INVALID_PARAM, GNI_ConfigureNTTandJob(0, 1, 33, 5, nullptr, &table, &base));
+	table.u.table_v2 = entries;
+	table.flags = 0;
+	assert_rc(SUCCESS, GNI_ConfigureNTTandJob(0, 1, 33, 5, nullptr, &table, &base));
+	assert_true(fake::kernel().ranges.back().base == 64 && fake::kernel().ranges.back().size == 1);
+	/* Without the job the entries go, too. */
+	fake::kernel().errors[KGNI_IOC_JOB] = -EEXIST;
+	assert_rc(INVALID_STATE, GNI_ConfigureNTTandJob(0, 1, 33, 5, nullptr, &table, &base));
+	assert_int_equal(fake::kernel().tables.back().flags, KGNI_NTT_CLEAR);
+	fake::kernel().errors[KGNI_IOC_NTT] = -EPERM;
+	assert_rc(PERMISSION_ERROR, GNI_ConfigureNTT(0, &table, &base));
+	fake::kernel().errors[KGNI_IOC_NTT] = -EBUSY;
+	assert_rc(ERROR_RESOURCE, GNI_ConfigureNTT(0, &table, &base));
+	assert_int_equal(fake::kernel().files.size(), 0);
+}
+
+static void injection(void **)
+{
+	gni_bi_desc_t d = {};
+
+	fake::reset();
+	assert_rc(SUCCESS, GNI_SetBIConfig(0, 50, 25, GNI_BI_FLAG_APPLY_NOW));
+	assert_rc(SUCCESS, GNI_GetBIConfig(0, &d));
+	assert_true(d.current_bw == 50 && d.current_aot_bw == 25 && d.current_norbs == 7 &&
+		    d.flags == GNI_BI_FLAG_APPLY_NOW && d.sys_def_bw == 100 && d.cle_seqnum == 1 && d.hss_seqnum == 1);
+	assert_rc(SUCCESS, GNI_BISyncWait(0, 1000));
+	assert_rc(INVALID_PARAM, GNI_GetBIConfig(0, nullptr));
+	assert_rc(INVALID_PARAM, GNI_BISyncWait(9, 0));
+	fake::kernel().errors[KGNI_IOC_BI] = -EPERM;
+	assert_rc(PERMISSION_ERROR, GNI_SetBIConfig(0, 50, 25, 0));
+	fake::kernel().errors[KGNI_IOC_BI] = -EINVAL;
+	assert_rc(INVALID_PARAM, GNI_SetBIConfig(0, 101, 25, 0));
 }
 
 static void statistics(void **)
@@ -287,6 +361,8 @@ int main()
 		cmocka_unit_test(nearest_without_devices),
 		cmocka_unit_test(queries),
 		cmocka_unit_test(configure_job),
+		cmocka_unit_test(node_translation),
+		cmocka_unit_test(injection),
 		cmocka_unit_test(statistics),
 	};
 	return cmocka_run_group_tests_name("handles and queries", tests, nullptr, nullptr);

@@ -80,7 +80,8 @@ struct kgni_query {
  * version differs, EINVAL bad tag (0, or a kernel tag 1, 2, 254 without
  * CAP_SYS_ADMIN) or unknown mode, EOPNOTSUPP GNI_CDM_MODE_USE_PCI_IOMMU where
  * no IOMMU translates for the NIC, ENODEV the NIC is gone or does not answer,
- * EIO it is in reset or was reset since open(). The last two are errors of
+ * EIO it is in reset or was reset since open(), ENXIO the domain has virtual
+ * node addresses and this node has none. The last two are errors of
  * every other call too.
  */
 struct kgni_attach {
@@ -173,6 +174,10 @@ struct kgni_cq_wait {
  * @base: out: address of the first page
  * @pages: out: pages of 4096 bytes
  *
+ * With KGNI_MEM_RESERVE nothing is pinned: the region gets its number and table,
+ * and peers reach it from the first KGNI_IOC_MEM_UPDATE on, as far as it is
+ * populated.
+ *
  * Errors: EINVAL, ENOTCONN, ENOENT no such queue, ENOSPC no memory domain left,
  * ENOMEM, EFAULT not mapped, EACCES mapped read-only and KGNI_MEM_READ_ONLY not
  * set, EPERM over RLIMIT_MEMLOCK, EFBIG more than 1 TiB, EINTR killed.
@@ -191,7 +196,73 @@ struct kgni_mem_register {
 };
 
 #define KGNI_MEM_READ_ONLY 0x1
+#define KGNI_MEM_RESERVE 0x2
 #define KGNI_NO_CQ 0xffffffffU
+
+/**
+ * struct kgni_mem_segment - a piece of a region
+ * @address: virtual address; widened to whole pages
+ * @length: bytes, not 0
+ */
+struct kgni_mem_segment {
+	__u64 address;
+	__u64 length;
+};
+
+/**
+ * struct kgni_mem_segments - register several pieces as one region addressed by offsets
+ * @argsz: in
+ * @flags: in: KGNI_MEM_READ_ONLY
+ * @segments: in: pointer to struct kgni_mem_segment
+ * @count: in: elements of @segments, 1 to KGNI_SEGMENTS_MAX
+ * @cq: in: queue for remote events, KGNI_NO_CQ for none
+ * @mdh: out: memory domain handle
+ * @page_shift: out: log2 of the page size used
+ * @pages: out: pages of 4096 bytes, of all segments together
+ *
+ * The pages of the segments follow each other in the order of the list: the
+ * first page of the first one has offset 0. Errors: as KGNI_IOC_MEM_REGISTER,
+ * of the first segment that has one; EFBIG also too many segments.
+ */
+struct kgni_mem_segments {
+	__u32 argsz;
+	__u32 flags;
+	__u64 segments;
+	__u32 count;
+	__u32 cq;
+	__u32 mdh;
+	__u32 page_shift;
+	__u64 pages;
+};
+
+#define KGNI_SEGMENTS_MAX 65536
+
+/**
+ * struct kgni_mem_update - let a reserved region follow the process's pages
+ * @argsz: in
+ * @flags: in: must be zero
+ * @mdh: in: registration made with KGNI_MEM_RESERVE
+ * @reserved: must be zero
+ * @address: in: virtual address; the range is widened to whole pages
+ * @length: in: bytes, not 0; the range lies in the region
+ * @pages: out: pages of the whole region that are populated now
+ *
+ * Pages that the region has not yet are pinned and filled in; those that are
+ * other ones than before take their place, and the call returns when the NIC
+ * can reach the old ones no more. After an error the region has what it had,
+ * and perhaps some of the new pages. Errors: EINVAL also not in the region, not
+ * a reserved one, another process's; ENOENT not a registration of this file;
+ * else as KGNI_IOC_MEM_REGISTER.
+ */
+struct kgni_mem_update {
+	__u32 argsz;
+	__u32 flags;
+	__u32 mdh;
+	__u32 reserved;
+	__u64 address;
+	__u64 length;
+	__u64 pages;
+};
 
 /**
  * struct kgni_mem_deregister - end a registration; returns when no access is in flight
@@ -525,6 +596,125 @@ struct kgni_clock_wait {
 	__u64 now;
 };
 
+/**
+ * struct kgni_ntt_entry - where a block of virtual nodes is
+ * @block: node address of its first node
+ * @replacement: node address of the first of those that stand in for its last nodes
+ * @size: how many do, 0 to the granularity
+ * @reserved: must be zero
+ */
+struct kgni_ntt_entry {
+	__u32 block;
+	__u32 replacement;
+	__u32 size;
+	__u32 reserved;
+};
+
+/**
+ * struct kgni_ntt - write entries of the node translation table; needs CAP_SYS_ADMIN
+ * @argsz: in
+ * @flags: in: KGNI_NTT_*
+ * @count: in: entries
+ * @granularity: in: nodes of an entry, a power of two from 1 to 128; one value
+ *               for the whole table, to be changed while it is empty only
+ * @base: in: first entry, with KGNI_NTT_CLEAR and KGNI_NTT_CHANGE; out: first
+ *        entry of what the driver has allocated
+ * @reserved: must be zero
+ * @entries: in: pointer to struct kgni_ntt_entry, 0 with KGNI_NTT_CLEAR
+ *
+ * Without flags the driver finds @count free entries in a row. KGNI_NTT_CHANGE
+ * writes entries that are allocated: a failed node is replaced by it while its
+ * job runs. KGNI_NTT_CLEAR frees entries that no domain uses; with @count and
+ * @base ~0 all of those. Errors: EPERM, EINVAL, ENOENT not allocated (CHANGE,
+ * CLEAR), EBUSY a domain uses them (CLEAR) or the table has another granularity,
+ * ENOSPC no room, EFAULT, ENOMEM.
+ */
+struct kgni_ntt {
+	__u32 argsz;
+	__u32 flags;
+	__u32 count;
+	__u32 granularity;
+	__u32 base;
+	__u32 reserved;
+	__u64 entries;
+};
+
+#define KGNI_NTT_CHANGE 0x1
+#define KGNI_NTT_CLEAR 0x2
+
+/**
+ * struct kgni_ntt_info - the node translation table
+ * @argsz: in
+ * @granularity: out: nodes of an entry
+ * @entries: out: entries in the NIC
+ * @used: out: entries allocated
+ */
+struct kgni_ntt_info {
+	__u32 argsz;
+	__u32 granularity;
+	__u32 entries;
+	__u32 used;
+};
+
+/**
+ * struct kgni_job_ntt - give a domain its part of the table; needs CAP_SYS_ADMIN
+ * @argsz: in
+ * @flags: in: KGNI_JOB_NTT_CLEANUP frees the entries with the domain
+ * @cookie: in: cookie of a domain made by KGNI_IOC_JOB
+ * @base: in: first entry
+ * @size: in: entries, at least 1
+ * @reserved: must be zero
+ *
+ * Who attaches to the domain from then on uses virtual node addresses. Errors:
+ * EPERM, EINVAL, ENOENT no such domain or entries not allocated, EBUSY processes
+ * are attached or another domain uses the entries, EOPNOTSUPP the domain has
+ * other entries already.
+ */
+struct kgni_job_ntt {
+	__u32 argsz;
+	__u32 flags;
+	__u32 cookie;
+	__u32 base;
+	__u32 size;
+	__u32 reserved;
+};
+
+#define KGNI_JOB_NTT_CLEANUP 0x1
+
+/**
+ * struct kgni_bi - balanced injection: see and limit what the NIC has under way
+ * @argsz: in
+ * @flags: in: KGNI_BI_SET, which needs CAP_SYS_ADMIN
+ * @modes: in: GNI_BI_FLAG_* bits of a change
+ * @bw: in: percent, or ORB entries with GNI_BI_FLAG_VALUE_IS_NUM_ORB_ENTRIES
+ * @aot_bw: in: the same, for times at which the network throttles
+ * @reserved: must be zero
+ * @current_bw: out: percent in force
+ * @current_aot_bw: out: percent kept for throttling
+ * @current_norbs: out: ORB entries in force
+ * @current_modes: out: GNI_BI_FLAG_* bits of the last change
+ * @sequence: out: changes so far, all of them in force
+ *
+ * A value of 0 leaves one packet at a time. Nothing throttles the network of
+ * this NIC, so a change is in force when the call returns, whatever the bits say
+ * about when. Errors: EPERM, EINVAL value or bits out of range.
+ */
+struct kgni_bi {
+	__u32 argsz;
+	__u32 flags;
+	__u16 modes;
+	__u16 bw;
+	__u16 aot_bw;
+	__u16 reserved;
+	__u16 current_bw;
+	__u16 current_aot_bw;
+	__u16 current_norbs;
+	__u16 current_modes;
+	__u32 sequence;
+};
+
+#define KGNI_BI_SET 0x1
+
 #define KGNI_IOC_QUERY _IO(KGNI_IOC_MAGIC, 0x00)
 #define KGNI_IOC_ATTACH _IO(KGNI_IOC_MAGIC, 0x01)
 #define KGNI_IOC_CQ_CREATE _IO(KGNI_IOC_MAGIC, 0x02)
@@ -538,6 +728,12 @@ struct kgni_clock_wait {
 #define KGNI_IOC_CE_ALLOC _IO(KGNI_IOC_MAGIC, 0x10)
 #define KGNI_IOC_CE_CONFIG _IO(KGNI_IOC_MAGIC, 0x11)
 #define KGNI_IOC_CE_FREE _IO(KGNI_IOC_MAGIC, 0x12)
+#define KGNI_IOC_MEM_SEGMENTS _IO(KGNI_IOC_MAGIC, 0x20)
+#define KGNI_IOC_MEM_UPDATE _IO(KGNI_IOC_MAGIC, 0x21)
+#define KGNI_IOC_NTT _IO(KGNI_IOC_MAGIC, 0x22)
+#define KGNI_IOC_NTT_INFO _IO(KGNI_IOC_MAGIC, 0x23)
+#define KGNI_IOC_JOB_NTT _IO(KGNI_IOC_MAGIC, 0x24)
+#define KGNI_IOC_BI _IO(KGNI_IOC_MAGIC, 0x25)
 #define KGNI_IOC_DGRAM_POST _IO(KGNI_IOC_MAGIC, 0x28)
 #define KGNI_IOC_DGRAM_TEST _IO(KGNI_IOC_MAGIC, 0x29)
 #define KGNI_IOC_DGRAM_PROBE _IO(KGNI_IOC_MAGIC, 0x2a)

@@ -202,6 +202,9 @@ uint8_t Bte::account(const BteWork &work, uint64_t bytes, CounterBlock &counters
 		if (status != ARIES_ST_OK)
 			return status;
 		latency = passage.latency_ns;
+		/* A smaller window: the next packets wait for responses. */
+		if (const uint64_t windows = traffic_.windows(burst / ARIES_PACKET_BYTES); windows > 1) [[unlikely]]
+			busy += (windows - 1) * (std::max(passage.back_ns, start + busy + latency) - start - busy);
 		bytes -= burst;
 		busy += bytes ? nic_busy_ns(burst) : 0;
 	}

@@ -61,7 +61,7 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), traffic_(core_, orb_), ce_(core_),
 	  fma_(core_, fmads_.get(), ntt_, traffic_, ce_, static_cast<uint8_t *>(cfg.desc_area)),
 	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)), timer_(core_),
-	  registers_(core_, fmads_.get(), ntt_, bte_, ce_, timer_)
+	  registers_(core_, fmads_.get(), ntt_, traffic_, bte_, ce_, timer_)
 {
 	members_.join();
 	maps_.withdraw();

@@ -15,10 +15,23 @@ class Ntt
 public:
 	uint32_t get(uint32_t index) const noexcept { return entry_[index].load(std::memory_order_relaxed); }
 	void set(uint32_t index, uint32_t value) noexcept { entry_[index].store(value, std::memory_order_relaxed); }
+	uint32_t get_replacement(uint32_t index) const noexcept
+	{
+		return replace_[index].load(std::memory_order_relaxed);
+	}
+	void set_replacement(uint32_t index, uint32_t value) noexcept
+	{
+		replace_[index].store(value, std::memory_order_relaxed);
+	}
+	uint32_t granularity() const noexcept { return log2_.load(std::memory_order_relaxed); }
+	void set_granularity(uint32_t log2) noexcept { log2_.store(log2, std::memory_order_relaxed); }
 	void reset() noexcept
 	{
 		for (auto &entry : entry_)
 			entry.store(0, std::memory_order_relaxed);
+		for (auto &entry : replace_)
+			entry.store(0, std::memory_order_relaxed);
+		log2_.store(0, std::memory_order_relaxed);
 	}
 
 	/**
@@ -30,17 +43,31 @@ public:
 		node = pe;
 		if (!(fmad_ctl & ARIES_FMAD_CTL_NTT_MASK))
 			return ARIES_ST_OK;
-		const uint64_t index = field(fmad_ctl, ARIES_FMAD_CTL_NTT_BASE_MASK) + pe;
+		const uint32_t log2 = granularity();
+		const uint64_t index = field(fmad_ctl, ARIES_FMAD_CTL_NTT_BASE_MASK) + (pe >> log2);
 
-		if (pe >= field(fmad_ctl, ARIES_FMAD_CTL_NTT_SIZE_MASK) || index >= entry_.size())
+		if (pe >> log2 >= field(fmad_ctl, ARIES_FMAD_CTL_NTT_SIZE_MASK) || index >= entry_.size())
 			return ARIES_ST_NTT;
 		const uint32_t word = get(uint32_t(index));
 
-		node = uint32_t(field(word, ARIES_NTT_ENTRY_PE_MASK));
+		node = place(word, get_replacement(uint32_t(index)), pe, uint32_t(1) << log2);
 		return word & ARIES_NTT_ENTRY_VALID_MASK ? ARIES_ST_OK : ARIES_ST_NTT;
 	}
 
 private:
+	/* The last nodes of a block may be elsewhere; what does not exist is found out later. */
+	static uint32_t place(uint32_t entry, uint32_t replace, uint32_t pe, uint32_t nodes) noexcept
+	{
+		const uint32_t in_block = pe & (nodes - 1);
+		const uint32_t elsewhere = uint32_t(field(replace, ARIES_NTT_REPLACE_SIZE_MASK));
+
+		if (in_block + elsewhere >= nodes)
+			return uint32_t(field(replace, ARIES_NTT_REPLACE_PE_MASK)) + in_block + elsewhere - nodes;
+		return uint32_t(field(entry, ARIES_NTT_ENTRY_PE_MASK)) + in_block;
+	}
+
+	std::atomic<uint32_t> log2_{0};
+	std::array<std::atomic<uint32_t>, ARIES_NTT_ENTRIES> replace_{};
 	std::array<std::atomic<uint32_t>, ARIES_NTT_ENTRIES> entry_{};
 };
 

@@ -26,7 +26,7 @@ public:
 	{
 	public:
 		Use(Orb &orb, uint32_t packets) noexcept
-			: orb_(orb), count_(packets > 1 ? std::min<uint32_t>(packets, ARIES_ORB_ENTRIES) : 0),
+			: orb_(orb), count_(packets > 1 ? std::min(packets, orb.limit()) : 0),
 			  stalled_(orb.take(count_))
 		{
 		}
@@ -46,21 +46,25 @@ public:
 		const bool stalled_;
 	};
 
+	/** Packets that may be outstanding, at least 1: fewer than there are entries with balanced injection. */
+	uint32_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+	void set_limit(uint32_t packets) noexcept { limit_.store(packets, std::memory_order_relaxed); }
 	uint32_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
 
 private:
 	/* Waits for entries by yielding, but not for ever: the accounting may overshoot, a thread may not hang. */
 	bool take(uint32_t count) noexcept
 	{
-		if (!count && used_.load(std::memory_order_relaxed) < ARIES_ORB_ENTRIES) [[likely]]
+		const uint32_t most = limit();
+
+		if (!count && used_.load(std::memory_order_relaxed) < most) [[likely]]
 			return false;
-		if (used_.fetch_add(count, std::memory_order_relaxed) + std::max(count, 1u) <= ARIES_ORB_ENTRIES)
+		if (used_.fetch_add(count, std::memory_order_relaxed) + std::max(count, 1u) <= most)
 			return false;
 		for (int i = 0; i < WAITS; i++) {
 			used_.fetch_sub(count, std::memory_order_relaxed);
 			sched_yield();
-			if (used_.fetch_add(count, std::memory_order_relaxed) + std::max(count, 1u) <=
-			    ARIES_ORB_ENTRIES)
+			if (used_.fetch_add(count, std::memory_order_relaxed) + std::max(count, 1u) <= most)
 				break;
 		}
 		return true;
@@ -68,6 +72,7 @@ private:
 
 	static constexpr int WAITS = 64;
 	alignas(64) std::atomic<uint32_t> used_{0};
+	std::atomic<uint32_t> limit_{ARIES_ORB_ENTRIES};
 };
 
 } // namespace aries

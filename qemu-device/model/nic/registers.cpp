@@ -297,6 +297,7 @@ void RegisterFile::reset_locked() noexcept
 	for (auto &key : own.ptag_key)
 		key.store(0);
 	ntt_.reset();
+	traffic_.limit_injection(0);
 	core_.errors.clear(core_.node);
 	own.irq_vectors.store(0);
 	stage_.fill({});

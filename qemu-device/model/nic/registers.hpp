@@ -23,9 +23,9 @@ namespace aries
 class RegisterFile
 {
 public:
-	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Bte &bte, Ce &ce, EventTimer &timer) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), bte_(bte), mdds_(core), cqs_(core), ces_(core, ce),
-		  receives_(core), timer_(timer)
+	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Ce &ce, EventTimer &timer) noexcept
+		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), mdds_(core), cqs_(core),
+		  ces_(core, ce), receives_(core), timer_(timer)
 	{
 	}
 
@@ -65,6 +65,7 @@ private:
 	Core &core_;
 	Fmad *const fmads_;
 	Ntt &ntt_;
+	Traffic &traffic_;
 	Bte &bte_;
 	MddTable mdds_;
 	CqTable cqs_;

@@ -29,6 +29,12 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return own.cq[index].dropped.load();
 	case Reg::NTT_ENTRY:
 		return ntt_.get(index);
+	case Reg::NTT_REPLACE:
+		return ntt_.get_replacement(index);
+	case Reg::NTT_CONFIG:
+		return ntt_.granularity();
+	case Reg::BI_LIMIT:
+		return traffic_.injection_limit();
 	case Reg::CE_CTL:
 		return own.ce[index].ctl.load();
 	case Reg::CE_PARENT:
@@ -90,6 +96,15 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 		return cqs_.configure(index, cq_base_[index], value);
 	case Reg::NTT_ENTRY:
 		ntt_.set(index, uint32_t(value));
+		return true;
+	case Reg::NTT_REPLACE:
+		ntt_.set_replacement(index, uint32_t(value));
+		return true;
+	case Reg::NTT_CONFIG:
+		ntt_.set_granularity(uint32_t(value));
+		return true;
+	case Reg::BI_LIMIT:
+		traffic_.limit_injection(uint32_t(value));
 		return true;
 	case Reg::CE_CTL:
 		return ces_.configure(index, value);

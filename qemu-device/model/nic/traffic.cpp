@@ -26,7 +26,7 @@ bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &counters,
 					   : transfer_flits(train.kind, train.bytes);
 	Network::Exchange way;
 
-	if (orb_.used() >= ARIES_ORB_ENTRIES || core_.faults.any())
+	if (orb_.used() >= orb_.limit() || core_.faults.any())
 		return false;
 	const Orb::Use use(orb_, flits.packets);
 

@@ -67,6 +67,12 @@ public:
 	 */
 	uint8_t request(const Burst &burst, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 	void respond(const Burst &burst, CounterBlock &counters, Passage &passage) noexcept;
+	/** At most so many request packets are outstanding from now on, 0: as many as the buffer holds. */
+	void limit_injection(uint32_t packets) noexcept { orb_.set_limit(packets ? packets : ARIES_ORB_ENTRIES); }
+	/** What was set, 0 for none. */
+	uint32_t injection_limit() const noexcept { return orb_.limit() == ARIES_ORB_ENTRIES ? 0 : orb_.limit(); }
+	/** Times that the buffer fills up with @packets. */
+	uint64_t windows(uint64_t packets) const noexcept { return (packets + orb_.limit() - 1) / orb_.limit(); }
 
 private:
 	bool exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Node translation and balanced injection: requests of launchers. */
+#include "kernel.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace ugni;
+
+namespace
+{
+
+/* gni_ntt_descriptor_t::flags: the entries from *ntt_base on change in place. An addition of this library. */
+constexpr uint8_t kChange = 1;
+
+/* An open device for one request. */
+template <typename F> gni_return_t with_device(int device, F call)
+{
+	int fd = -1;
+	gni_return_t rc = device < 0 ? GNI_RC_NO_MATCH : kernel::open_device(static_cast<uint32_t>(device), &fd);
+
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	rc = call(fd);
+	sys::close_device(fd);
+	return rc;
+}
+
+gni_return_t clear_table(int device, uint32_t base, uint32_t count)
+{
+	kgni_ntt arg{};
+
+	arg.flags = KGNI_NTT_CLEAR;
+	arg.base = base;
+	arg.count = count;
+	return with_device(device, [&](int fd) { return kernel::ntt(fd, &arg); });
+}
+
+gni_return_t write_table(int device, const gni_ntt_descriptor_t *desc, uint32_t *base)
+{
+	auto *entries = static_cast<kgni_ntt_entry *>(calloc(desc->group_size, sizeof(kgni_ntt_entry)));
+
+	if (!entries)
+		return GNI_RC_ERROR_NOMEM;
+	for (uint32_t i = 0; i < desc->group_size; i++) {
+		const gni_ntt_entry_t &from = desc->u.table_v2[i];
+		entries[i] = {from.blck_addr, from.rplc_addr, from.rplc_size, 0};
+	}
+	kgni_ntt arg{};
+	arg.flags = desc->flags == kChange ? KGNI_NTT_CHANGE : 0;
+	arg.base = desc->flags == kChange ? *base : 0;
+	arg.count = desc->group_size;
+	arg.granularity = desc->granularity;
+	arg.entries = reinterpret_cast<uintptr_t>(entries);
+	gni_return_t rc = with_device(device, [&](int fd) { return kernel::ntt(fd, &arg); });
+	free(entries);
+	if (rc == GNI_RC_SUCCESS)
+		*base = arg.base;
+	return rc;
+}
+
+constexpr uint32_t kMostEntries = 1U << 18; /* nodes of the network; the driver knows its table */
+
+} // namespace
+
+gni_return_t GNI_ConfigureNTT(int device_id, gni_ntt_descriptor_t *ntt_desc, uint32_t *ntt_base)
+{
+	if (!ntt_desc || !ntt_base || ntt_desc->group_size == 0)
+		return GNI_RC_INVALID_PARAM;
+	if (!ntt_desc->u.table_v2)
+		return clear_table(device_id, *ntt_base, ntt_desc->group_size);
+	if (ntt_desc->group_size > kMostEntries)
+		return GNI_RC_INVALID_PARAM;
+	return write_table(device_id, ntt_desc, ntt_base);
+}
+
+gni_return_t GNI_ConfigureNTTandJob(int device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie,
+				    gni_job_limits_t *limits, gni_ntt_descriptor_t *ntt_desc, uint32_t *ntt_base)
+{
+	const auto device = static_cast<uint32_t>(device_id);
+
+	if (!ntt_desc)
+		return GNI_ConfigureJob(device, job_id, ptag, cookie, limits);
+	if (!ntt_base || !ntt_desc->u.table_v2 || ntt_desc->flags == kChange)
+		return GNI_RC_INVALID_PARAM;
+	gni_return_t rc = GNI_ConfigureNTT(device_id, ntt_desc, ntt_base);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	gni_job_limits_t mine;
+	static_assert(GNI_JOB_INVALID_LIMIT == -1);
+	if (limits)
+		mine = *limits;
+	else
+		memset(&mine, 0xff, sizeof(mine));
+	mine.ntt_base = static_cast<int32_t>(*ntt_base);
+	mine.ntt_size = static_cast<int32_t>(ntt_desc->group_size);
+	rc = GNI_ConfigureJob(device, job_id, ptag, cookie, &mine);
+	if (rc != GNI_RC_SUCCESS)
+		(void)clear_table(device_id, *ntt_base, ntt_desc->group_size);
+	return rc;
+}
+
+gni_return_t GNI_GetNttGran(uint32_t device_id, uint32_t *ntt_gran)
+{
+	kgni_ntt_info info{};
+
+	if (!ntt_gran || with_device(static_cast<int>(device_id),
+				     [&](int fd) { return kernel::ntt_info(fd, &info); }) != GNI_RC_SUCCESS)
+		return GNI_RC_INVALID_PARAM;
+	*ntt_gran = info.granularity;
+	return GNI_RC_SUCCESS;
+}
+
+namespace
+{
+
+/* Documented codes only. */
+gni_return_t injection(uint32_t device, kgni_bi *arg)
+{
+	gni_return_t rc = with_device(static_cast<int>(device), [&](int fd) { return kernel::bi(fd, arg); });
+
+	return rc == GNI_RC_PERMISSION_ERROR || rc == GNI_RC_SUCCESS ? rc : GNI_RC_INVALID_PARAM;
+}
+
+constexpr uint16_t kDefaultPercent = 100;
+
+} // namespace
+
+gni_return_t GNI_SetBIConfig(uint32_t device_id, uint16_t bw, uint16_t aot_bw, uint16_t modes)
+{
+	kgni_bi arg{};
+
+	arg.flags = KGNI_BI_SET;
+	arg.modes = modes;
+	arg.bw = bw;
+	arg.aot_bw = aot_bw;
+	return injection(device_id, &arg);
+}
+
+gni_return_t GNI_GetBIConfig(uint32_t device_id, gni_bi_desc_t *desc)
+{
+	kgni_bi arg{};
+
+	if (!desc || injection(device_id, &arg) != GNI_RC_SUCCESS)
+		return GNI_RC_INVALID_PARAM;
+	desc->current_bw = arg.current_bw;
+	desc->current_aot_bw = arg.current_aot_bw;
+	desc->current_norbs = arg.current_norbs;
+	desc->flags = arg.current_modes;
+	desc->sys_def_bw = kDefaultPercent;
+	desc->sys_def_aot_bw = kDefaultPercent;
+	desc->cle_seqnum = static_cast<uint16_t>(arg.sequence);
+	desc->hss_seqnum = static_cast<uint16_t>(arg.sequence);
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_BISyncWait(uint32_t device_id, uint32_t timeout)
+{
+	kgni_bi arg{};
+
+	/* A change is in force when SetBIConfig returns. */
+	(void)timeout;
+	return injection(device_id, &arg) == GNI_RC_SUCCESS ? GNI_RC_SUCCESS : GNI_RC_INVALID_PARAM;
+}

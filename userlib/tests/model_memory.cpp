@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Memory domains of a node: tables of one level, made as the driver makes them. */
+#include "aries_hw.h"
+#include "model_node.hpp"
+
+#include <cerrno>
+#include <unistd.h>
+
+namespace model
+{
+
+namespace
+{
+
+constexpr uint64_t kOffsetMask = (uint64_t{1} << 40) - 1;
+
+struct Pages {
+	uint64_t first;
+	uint64_t count;
+};
+
+Pages pages_of(uint64_t address, uint64_t length)
+{
+	uint64_t first = address & ~uint64_t{kPage - 1};
+
+	return {first, (address + length - first + kPage - 1) / kPage};
+}
+
+} // namespace
+
+void Node::drain()
+{
+	while (aries_nic_read(nic_, 0, ARIES_INV_STATUS, 4))
+		usleep(10);
+}
+
+int Node::new_region(uint32_t owner, uint8_t ptag, uint32_t flags, uint32_t cq, uint64_t base, uint64_t pages)
+{
+	uint32_t mdh = next_mdh_++;
+
+	if (mdh >= ARIES_MDD_ENTRIES)
+		return -ENOSPC;
+	auto *table = reinterpret_cast<uint64_t *>(alloc(pages * 8));
+	regions_[mdh] = {owner, ptag, flags, cq, base, pages, table, false};
+	return static_cast<int>(mdh);
+}
+
+void Node::fill(uint32_t mdh, uint64_t from, uint64_t address, uint64_t count)
+{
+	const Region &r = regions_.at(mdh);
+	uint64_t start = address - reinterpret_cast<uintptr_t>(ram_);
+
+	for (uint64_t i = 0; i < count; i++)
+		__atomic_store_n(&r.table[from + i],
+				 (start + i * kPage) | ARIES_PTE_VALID |
+					 (r.flags & KGNI_MEM_READ_ONLY ? 0 : ARIES_PTE_WRITE),
+				 __ATOMIC_RELEASE);
+}
+
+void Node::publish(uint32_t mdh)
+{
+	Region &r = regions_.at(mdh);
+	uint64_t ctl = ARIES_MDD_CTL_VALID_MASK | uint64_t{r.ptag} << 8 | uint64_t{12} << 16 | uint64_t{r.owner} << 40;
+
+	if (r.flags & KGNI_MEM_READ_ONLY)
+		ctl |= ARIES_MDD_CTL_READ_ONLY_MASK;
+	if (r.cq != KGNI_NO_CQ)
+		ctl |= ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t{r.cq} << 24;
+	write64(ARIES_MDD_BASE_N(uint64_t{mdh}), r.base & kOffsetMask);
+	write64(ARIES_MDD_LENGTH_N(uint64_t{mdh}), r.pages * kPage);
+	write64(ARIES_MDD_TABLE_N(uint64_t{mdh}), bus(r.table));
+	write64(ARIES_MDD_CTL_N(uint64_t{mdh}), ctl);
+	r.live = true;
+}
+
+int Node::mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m)
+{
+	Pages p = pages_of(m->address, m->length);
+	bool reserve = m->flags & KGNI_MEM_RESERVE;
+
+	if (!reserve && !owns(p.first, p.count * kPage))
+		return -EFAULT;
+	int mdh = new_region(owner, ptag, m->flags, m->cq, p.first, p.count);
+	if (mdh < 0)
+		return mdh;
+	m->mdh = static_cast<uint32_t>(mdh);
+	m->base = p.first;
+	m->pages = p.count;
+	m->page_shift = 12;
+	if (reserve)
+		return 0;
+	fill(m->mdh, 0, p.first, p.count);
+	publish(m->mdh);
+	return 0;
+}
+
+int Node::mem_segments(uint32_t owner, uint8_t ptag, kgni_mem_segments *m)
+{
+	auto *segments = reinterpret_cast<const kgni_mem_segment *>(m->segments); // NOLINT(performance-no-int-to-ptr)
+	uint64_t pages = 0;
+
+	for (uint32_t i = 0; i < m->count; i++) {
+		if (!segments[i].length)
+			return -EINVAL;
+		Pages p = pages_of(segments[i].address, segments[i].length);
+		if (!owns(p.first, p.count * kPage))
+			return -EFAULT;
+		pages += p.count;
+	}
+	int mdh = new_region(owner, ptag, m->flags, m->cq, 0, pages);
+	if (mdh < 0)
+		return mdh;
+	m->mdh = static_cast<uint32_t>(mdh);
+	m->page_shift = 12;
+	m->pages = 0;
+	for (uint32_t i = 0; i < m->count; i++) {
+		Pages p = pages_of(segments[i].address, segments[i].length);
+		fill(m->mdh, m->pages, p.first, p.count);
+		m->pages += p.count;
+	}
+	publish(m->mdh);
+	return 0;
+}
+
+int Node::mem_update(kgni_mem_update *m)
+{
+	auto found = regions_.find(m->mdh);
+	if (found == regions_.end())
+		return -ENOENT;
+	const Region &r = found->second;
+	Pages p = pages_of(m->address, m->length);
+	if (!(r.flags & KGNI_MEM_RESERVE) || p.first < r.base || p.first + p.count * kPage > r.base + r.pages * kPage)
+		return -EINVAL;
+	if (!owns(p.first, p.count * kPage))
+		return -EFAULT;
+	fill(m->mdh, (p.first - r.base) / kPage, p.first, p.count);
+	if (!r.live)
+		publish(m->mdh);
+	return 0;
+}
+
+int Node::mem_deregister(uint32_t mdh)
+{
+	if (!regions_.erase(mdh))
+		return -ENOENT;
+	write32(ARIES_INV_MDD, mdh);
+	drain();
+	return 0;
+}
+
+} // namespace model
