@@ -131,7 +131,7 @@ TEST_F(ntt, a_job_sees_its_nodes)
 	struct kgni_attach at = aries_attach_arg(cookie);
 	struct kgni_mem_register mem;
 	uint64_t value = 0x77;
-	struct raw r;
+	struct raw r = { .fd = -1 };
 	int fd;
 
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_QUERY, &q));

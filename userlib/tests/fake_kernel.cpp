@@ -154,12 +154,13 @@ int call_file(File &f, unsigned long request, void *argument)
 		return 0;
 	case KGNI_IOC_BI: {
 		auto *b = static_cast<kgni_bi *>(argument);
-		if (b->flags & KGNI_BI_SET)
-			kernel().injection = {.current_bw = b->bw,
-					      .current_aot_bw = b->aot_bw,
-					      .current_norbs = 7,
-					      .current_modes = b->modes,
-					      .sequence = kernel().injection.sequence + 1};
+		if (b->flags & KGNI_BI_SET) {
+			kernel().injection.current_bw = b->bw;
+			kernel().injection.current_aot_bw = b->aot_bw;
+			kernel().injection.current_norbs = 7;
+			kernel().injection.current_modes = b->modes;
+			kernel().injection.sequence++;
+		}
 		b->current_bw = kernel().injection.current_bw;
 		b->current_aot_bw = kernel().injection.current_aot_bw;
 		b->current_norbs = kernel().injection.current_norbs;
