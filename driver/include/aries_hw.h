@@ -50,7 +50,7 @@ extern "C" {
 /**
  * struct aries_fma_desc - destination and operands of FMA operations
  * @pe: node address, virtual if the domain uses the NTT
- * @mdh: memory domain handle at the target, 12 bits
+ * @mdh: memory domain handle at the target, 12 bits, perhaps with ARIES_MDH_VIRTUAL
  * @dlvr_mode: GNI_DLVMODE_* routing control
  * @offset: 40-bit offset at the target; window stores add their window offset
  * @local_offset: 40-bit offset in the local memory domain, for fetched data
@@ -231,6 +231,12 @@ enum aries_fma_op {
 	ARIES_FMA_LAUNCH_RING = 11, /* LEN (1 to 4096) launch entries of the ring */
 	ARIES_FMA_CE = 16, /* contribution to a collective; command in ARIES_DB_AMO, LEN is 0 */
 };
+
+/*
+ * Memory domain handles in descriptors: 12 bits, and this one for a virtual
+ * handle, which the target's VMDH_CTL turns into one of its own (N04).
+ */
+#define ARIES_MDH_VIRTUAL 0x8000u
 
 /* A flagged response (N11): 32 bits in local memory, stored after the data. */
 #define ARIES_FMA_FLAG 0x00000001u
@@ -430,7 +436,9 @@ enum aries_status {
 	X(PTE_CACHE_EVICTIONS, pte_cache_evictions, "lines of eight entries that left for another") \
 	X(PTE_CACHE_INVALIDATIONS, pte_cache_invalidations, "lines that left with their memory domain") \
 	X(RX_DUPLICATES, rx_duplicates, "packets that arrived a second time and were dropped") \
-	X(BTE_SENDS, bte_sends, "channel sends finished")
+	X(BTE_SENDS, bte_sends, "channel sends finished") \
+	X(VMDH_HITS, vmdh_hits, "virtual memory domain handles that matched an entry of this node") \
+	X(VMDH_MISSES, vmdh_misses, "virtual memory domain handles that matched none")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,

@@ -18,7 +18,7 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 6;
+inline constexpr uint32_t SEGMENT_VERSION = 7;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t AMO_CACHE_SETS = 16;
@@ -235,6 +235,9 @@ struct alignas(4096) NodeSlot {
 	std::atomic<uint64_t> ptag_key[ARIES_PTAG_ENTRIES]; /* as PTAG_KEY */
 	AmoCacheSlot amo_cache;
 	PteCacheSlot pte_cache;
+	alignas(64) std::atomic<uint64_t> vmdh[ARIES_VMDH_ENTRIES]; /* as VMDH_CTL; nic/vmdh.hpp */
+	std::atomic<uint64_t> vmdh_hits;
+	std::atomic<uint64_t> vmdh_misses;
 	CqSlot cq[ARIES_CQ_ENTRIES];
 	MddSlot mdd[ARIES_MDD_ENTRIES];
 	CeSlot ce[ARIES_CE_CHANNELS];

@@ -57,6 +57,8 @@ void Membership::join()
 		mdd.ctl.store(0, std::memory_order_relaxed);
 	for (auto &key : slot.ptag_key)
 		key.store(0, std::memory_order_relaxed);
+	for (auto &entry : slot.vmdh)
+		entry.store(0, std::memory_order_relaxed);
 	for (auto &cq : slot.cq) {
 		cq.ctl.store(0, std::memory_order_relaxed);
 		cq.armed.store(0, std::memory_order_relaxed);

@@ -186,7 +186,7 @@ uint8_t Fma::check(FmaWork &work) noexcept
 	}
 	const bool fetches = work.is_get() || work.is_atomic() || work.op == ARIES_FMA_CE;
 
-	if (work.desc.reserved || work.desc.mdh >= ARIES_MDD_ENTRIES || work.desc.offset >> ARIES_OFFSET_BITS ||
+	if (work.desc.reserved || !mdh_sound(work.desc.mdh) || work.desc.offset >> ARIES_OFFSET_BITS ||
 	    (fetches && work.desc.local_offset >> ARIES_OFFSET_BITS))
 		return ARIES_ST_RESERVED;
 	uint8_t status = check_length(work);
@@ -380,7 +380,8 @@ uint8_t Fma::cq_write(FmaWork &work) noexcept
 
 	/* The payload is the event; the offset has no meaning. */
 	access.remote_event = true;
-	access.offset = mdd_load(core_.segment.node(work.node), work.desc.mdh).base;
+	access.mdh = Vmdh(core_.segment.node(work.node)).of_packet(work.desc.mdh, access.key);
+	access.offset = mdd_load(core_.segment.node(work.node), access.mdh).base;
 	status = target.admit(access);
 	if (status != ARIES_ST_OK) {
 		target.count_refused();

@@ -82,7 +82,7 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 	}
 	target.count_requests(1);
 	if (command.cached)
-		AmoCache(core_.segment.node(work.node).amo_cache).use(work.desc.mdh, work.desc.offset);
+		AmoCache(core_.segment.node(work.node).amo_cache).use(target.mdh(), work.desc.offset);
 	const auto execute = [&](uint32_t) {
 		work.fetched = amo_run(command, word.run[0].host, work.desc.operand[0], work.desc.operand[1]);
 	};

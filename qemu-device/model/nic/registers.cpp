@@ -297,6 +297,8 @@ void RegisterFile::reset_locked() noexcept
 	for (auto &key : own.ptag_key)
 		key.store(0);
 	ntt_.reset();
+	for (auto &entry : own.vmdh)
+		entry.store(0);
 	traffic_.limit_injection(0);
 	core_.errors.clear(core_.node);
 	own.irq_vectors.store(0);
@@ -317,6 +319,8 @@ void RegisterFile::reset_locked() noexcept
 	core_.shared_counters.clear();
 	AmoCache(own.amo_cache).reset();
 	PteCache(own.pte_cache).reset();
+	own.vmdh_hits.store(0);
+	own.vmdh_misses.store(0);
 	for (uint32_t n = 0; n < core_.segment.nodes(); n++) {
 		for (unsigned int which : FLIGHT_COUNTERS)
 			flight_counter(core_.segment.flight(core_.node, n), which).store(0);
@@ -370,6 +374,10 @@ uint64_t RegisterFile::counter(unsigned int which) noexcept
 		for (uint32_t n = 0; n < core_.segment.nodes(); n++)
 			value += flight_counter(core_.segment.flight(core_.node, n), which).load();
 		return value;
+	case ARIES_CNT_VMDH_HITS:
+		return core_.own().vmdh_hits.load();
+	case ARIES_CNT_VMDH_MISSES:
+		return core_.own().vmdh_misses.load();
 	case ARIES_CNT_PTE_CACHE_INVALIDATIONS:
 		return core_.own().pte_cache.invalidations.load();
 	case ARIES_CNT_AMO_CACHE_HITS:

@@ -51,6 +51,7 @@ private:
 	bool write_table(Reg reg, uint32_t index, uint64_t value) noexcept;
 	bool write_fmad(uint32_t index, uint64_t value) noexcept;
 	bool write_mdd_ctl(uint32_t index, uint64_t value) noexcept;
+	bool write_vmdh(uint32_t index, uint64_t value) noexcept;
 	bool write_control(uint64_t value) noexcept;
 	bool run_dma_test(uint64_t op) noexcept;
 	void reset_locked() noexcept;

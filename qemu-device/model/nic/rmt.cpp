@@ -27,7 +27,14 @@ uint8_t Visit::admit(const Access &access) noexcept
 	if ((slot_.online.load(std::memory_order_acquire) & ONLINE_ALL) != ONLINE_ALL)
 		return ARIES_ST_TIMEOUT;
 	mdd_ = mdd_load(slot_, access.mdh);
-	if (access.mdh >= ARIES_MDD_ENTRIES || !mdd_.valid())
+	if (access.mdh >= ARIES_MDD_ENTRIES) [[unlikely]] {
+		const uint16_t mdh = Vmdh(slot_).of_packet(access.mdh, access.key);
+
+		if (mdh == NO_MDH)
+			return ARIES_ST_MDD;
+		mdd_ = mdd_load(slot_, mdh);
+	}
+	if (!mdd_.valid())
 		return ARIES_ST_MDD;
 	const uint64_t key = slot_.ptag_key[mdd_.ptag()].load(std::memory_order_relaxed);
 
@@ -51,8 +58,9 @@ uint8_t Visit::admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t
 {
 	if ((slot_.online.load(std::memory_order_acquire) & ONLINE_ALL) != ONLINE_ALL)
 		return ARIES_ST_DISABLED;
+	mdh = Vmdh(slot_).of_process(mdh, ptag);
 	mdd_ = mdd_load(slot_, mdh);
-	if (mdh >= ARIES_MDD_ENTRIES || !mdd_.valid())
+	if (mdh == NO_MDH || !mdd_.valid())
 		return ARIES_ST_LOCAL_MDD;
 	if (mdd_.ptag() != ptag)
 		return ARIES_ST_LOCAL_PTAG;

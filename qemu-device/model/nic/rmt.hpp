@@ -6,6 +6,7 @@
 #include "fabric/flight.hpp"
 #include "nic/att.hpp"
 #include "nic/cq.hpp"
+#include "nic/vmdh.hpp"
 
 namespace aries
 {
@@ -78,6 +79,8 @@ public:
 
 	const RamMap *ram() const noexcept { return ram_; }
 	const MddView &mdd() const noexcept { return mdd_; }
+	/** Descriptor that was found, of a virtual handle too. */
+	uint32_t mdh() const noexcept { return pte_tag_mdh(mdd_.tag); }
 	uint32_t node() const noexcept { return node_; }
 	CqResult post(uint64_t entry) noexcept { return cq_post(core_, node_, ram_, mdd_.cq(), entry); }
 	void count_requests(uint64_t packets) noexcept { count(guard_.counters().requests, packets); }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The register blocks that are tables: PTAG, FMAD, CQ, NTT, CE, RMT, TMR, MDD. */
 #include "nic/registers.hpp"
+#include "nic/vmdh.hpp"
 
 namespace aries
 {
@@ -29,6 +30,8 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return own.cq[index].dropped.load();
 	case Reg::NTT_ENTRY:
 		return ntt_.get(index);
+	case Reg::VMDH_CTL:
+		return own.vmdh[index].load();
 	case Reg::NTT_REPLACE:
 		return ntt_.get_replacement(index);
 	case Reg::NTT_CONFIG:
@@ -97,6 +100,8 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 	case Reg::NTT_ENTRY:
 		ntt_.set(index, uint32_t(value));
 		return true;
+	case Reg::VMDH_CTL:
+		return write_vmdh(index, value);
 	case Reg::NTT_REPLACE:
 		ntt_.set_replacement(index, uint32_t(value));
 		return true;
@@ -168,6 +173,20 @@ bool RegisterFile::write_fmad(uint32_t index, uint64_t value) noexcept
 	if ((before & ARIES_FMAD_CTL_ENABLE_MASK) && !(value & ARIES_FMAD_CTL_ENABLE_MASK))
 		bte_.flush(index);
 	core_.host.trace("fmad_control", index, value);
+	return true;
+}
+
+/* Who found the old entry may be on his way to its descriptors: INV_STATUS tells when he is done. */
+bool RegisterFile::write_vmdh(uint32_t index, uint64_t value) noexcept
+{
+	std::atomic<uint64_t> &entry = core_.own().vmdh[index];
+	const bool was_valid = entry.load() & ARIES_VMDH_CTL_VALID_MASK;
+
+	if (!Vmdh::sound(value) || (was_valid && (value & ARIES_VMDH_CTL_VALID_MASK)))
+		return false;
+	entry.store(value);
+	if (was_valid)
+		mdds_.next_epoch();
 	return true;
 }
 
