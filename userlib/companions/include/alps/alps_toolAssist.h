@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For tools that attach to applications; there is nothing in it beyond alps.h. */
+#ifndef ALPS_ALPS_TOOLASSIST_H
+#define ALPS_ALPS_TOOLASSIST_H
+
+#include <alps/alps.h>
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The headers in an old C. */
+#include <alps/alps_toolAssist.h>
+#include <alps/libalpslli.h>
+#include <alps/libalpsutil.h>
+#include <udreg_pub.h>
+#include <wlm_detect.h>
+
+int companions_header_c99(void);
+
+int companions_header_c99(void)
+{
+	return UDREG_RC_SUCCESS + ALPS_APP_LLI_ALPS_STAT_OK;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/** @file The cache of registrations, with an owner that counts. */
+#include "../../tests/cmocka_cpp.hpp"
+
+#include "udreg_pub.h"
+
+#include <cstring>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace
+{
+
+/** What the owner of a cache has registered at present. */
+struct Owner {
+	std::set<void *> live;
+	std::vector<std::pair<uint64_t, uint64_t>> asked;
+	int ended = 0, destroyed = 0;
+	bool refuse = false;
+};
+
+void *do_register(void *addr, uint64_t length, void *context)
+{
+	auto &owner = *static_cast<Owner *>(context);
+	if (owner.refuse)
+		return UDREG_DEVICE_REG_FAILED;
+	owner.asked.emplace_back(reinterpret_cast<uintptr_t>(addr), length);
+	void *data = new char;
+	owner.live.insert(data);
+	return data;
+}
+
+uint32_t do_deregister(void *data, void *context)
+{
+	auto &owner = *static_cast<Owner *>(context);
+	assert_int_equal(1, owner.live.erase(data));
+	delete static_cast<char *>(data);
+	owner.ended++;
+	return 0;
+}
+
+void do_destroy(void *context)
+{
+	static_cast<Owner *>(context)->destroyed++;
+}
+
+/** A cache that goes with its scope. */
+struct Cached {
+	Owner owner;
+	udreg_cache_attr_t attr{};
+	udreg_cache_handle_t handle = nullptr;
+
+	explicit Cached(uint32_t modes, uint32_t max = 0)
+	{
+		strcpy(attr.cache_name, "cache");
+		attr.modes = modes;
+		attr.max_entries = max;
+		attr.reg_context = attr.dreg_context = attr.destructor_context = &owner;
+		attr.device_reg_func = do_register;
+		attr.device_dereg_func = do_deregister;
+		attr.destructor_callback = do_destroy;
+		assert_int_equal(UDREG_RC_SUCCESS, UDREG_CacheCreate(&attr));
+		assert_int_equal(UDREG_RC_SUCCESS, UDREG_CacheAccess(attr.cache_name, &handle));
+	}
+	Cached(const Cached &) = delete;
+	Cached &operator=(const Cached &) = delete;
+	~Cached()
+	{
+		UDREG_CacheDestroy(handle);
+		assert_true(owner.live.empty());
+		assert_int_equal(1, owner.destroyed);
+	}
+
+	udreg_entry_t *take(uint64_t addr, uint64_t length)
+	{
+		udreg_entry_t *entry = nullptr;
+		assert_int_equal(UDREG_RC_SUCCESS,
+				 UDREG_Register(handle, reinterpret_cast<void *>(addr), length, &entry));
+		return entry;
+	}
+	void give(udreg_entry_t *entry) { assert_int_equal(UDREG_RC_SUCCESS, UDREG_DecrRefcount(handle, entry)); }
+	uint64_t stat(udreg_stat_t which)
+	{
+		uint64_t value = 99;
+		assert_int_equal(UDREG_RC_SUCCESS, UDREG_GetStat(handle, which, &value));
+		return value;
+	}
+};
+
+constexpr uint32_t lazy = UDREG_CC_MODE_USE_LAZY_DEREG;
+
+} // namespace
+
+static void hits_and_misses(void **)
+{
+	Cached cache(lazy);
+	udreg_entry_t *entry = cache.take(0x10010, 100);
+	assert_int_equal(0x10000, entry->address);
+	assert_int_equal(0x1000, entry->length);
+	assert_ptr_equal(entry, cache.take(0x10fff, 1));
+	assert_int_equal(2, entry->ref_count);
+	assert_ptr_not_equal(entry, cache.take(0x10fff, 2)); /* one page further */
+	assert_int_equal(1, cache.stat(UDREG_STAT_CACHE_HIT));
+	assert_int_equal(2, cache.stat(UDREG_STAT_CACHE_MISS));
+	assert_int_equal(2, cache.stat(UDREG_STAT_CACHE_ENTRIES));
+	assert_true(cache.owner.asked[1] == std::make_pair(uint64_t{0x10000}, uint64_t{0x2000}));
+	/* a part of the larger one is found in it, however far from its begin */
+	cache.take(0x11000, 0x1000);
+	assert_int_equal(2, cache.stat(UDREG_STAT_CACHE_HIT));
+}
+
+static void lazy_keeps_and_eager_ends(void **)
+{
+	{
+		Cached cache(lazy);
+		cache.give(cache.take(0x1000, 1));
+		assert_int_equal(0, cache.owner.ended);
+		cache.take(0x1000, 1);
+		assert_int_equal(1, cache.stat(UDREG_STAT_CACHE_HIT));
+	}
+	Cached cache(0);
+	cache.give(cache.take(0x1000, 1));
+	assert_int_equal(1, cache.owner.ended);
+	assert_int_equal(0, cache.stat(UDREG_STAT_CACHE_ENTRIES));
+}
+
+static void the_longest_unused_goes_first(void **)
+{
+	Cached cache(lazy, 3);
+	udreg_entry_t *a = cache.take(0x1000, 1), *b = cache.take(0x2000, 1), *c = cache.take(0x3000, 1);
+	udreg_entry_t *none = nullptr;
+	assert_int_equal(UDREG_RC_NO_SPACE, UDREG_Register(cache.handle, reinterpret_cast<void *>(0x4000), 1, &none));
+	assert_int_equal(UDREG_RC_NO_MATCH, UDREG_Evict(cache.handle));
+	cache.give(b);
+	cache.give(a);
+	cache.give(c);
+	cache.give(cache.take(0x2000, 1)); /* b is the latest now: order a, c, b */
+	cache.take(0x4000, 1);             /* a goes */
+	assert_int_equal(1, cache.stat(UDREG_STAT_CACHE_EVICTED));
+	const uint64_t before = cache.stat(UDREG_STAT_CACHE_MISS);
+	cache.take(0x3000, 1);
+	cache.take(0x2000, 1);
+	assert_int_equal(before, cache.stat(UDREG_STAT_CACHE_MISS));
+	cache.give(cache.take(0x4000, 1));
+}
+
+static void evict_one_by_one(void **)
+{
+	Cached cache(lazy);
+	cache.give(cache.take(0x1000, 1));
+	cache.give(cache.take(0x2000, 1));
+	assert_int_equal(UDREG_RC_SUCCESS, UDREG_Evict(cache.handle));
+	assert_int_equal(UDREG_RC_SUCCESS, UDREG_Evict(cache.handle));
+	assert_int_equal(UDREG_RC_NO_MATCH, UDREG_Evict(cache.handle));
+	assert_int_equal(2, cache.owner.ended);
+}
+
+static void unregister_evicts_where_asked(void **)
+{
+	{
+		Cached cache(lazy | UDREG_CC_MODE_USE_EVICT_W_UNREG);
+		assert_int_equal(UDREG_RC_SUCCESS, UDREG_Unregister(cache.handle, cache.take(0x1000, 1)));
+		assert_int_equal(1, cache.owner.ended);
+	}
+	Cached cache(lazy);
+	assert_int_equal(UDREG_RC_SUCCESS, UDREG_Unregister(cache.handle, cache.take(0x1000, 1)));
+	assert_int_equal(0, cache.owner.ended);
+}
+
+static void invalidation(void **)
+{
+	Cached cache(lazy);
+	udreg_entry_t *busy = cache.take(0x10000, 0x4000);
+	cache.give(cache.take(0x20000, 0x1000));
+	cache.give(cache.take(0x30000, 0x1000));
+	assert_int_equal(UDREG_RC_SUCCESS,
+			 UDREG_InvalidateRange(cache.handle, reinterpret_cast<void *>(0x13fff), 0xd000));
+	assert_int_equal(1, cache.owner.ended); /* 0x20000, not 0x30000, and the busy one later */
+	udreg_entry_t *fresh = cache.take(0x10000, 0x1000);
+	assert_ptr_not_equal(busy, fresh);
+	cache.give(busy);
+	assert_int_equal(2, cache.owner.ended);
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_DecrRefcount(cache.handle, busy));
+	assert_int_equal(UDREG_RC_SUCCESS,
+			 UDREG_InvalidateRange(cache.handle, reinterpret_cast<void *>(0x31000), 0x1000));
+	assert_int_equal(2, cache.owner.ended);
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_InvalidateRange(cache.handle, nullptr, 0));
+	assert_int_equal(UDREG_RC_INVALID_PARAM,
+			 UDREG_InvalidateRange(cache.handle, reinterpret_cast<void *>(-4096l), 8192));
+}
+
+static void the_owner_may_exchange_his_data(void **)
+{
+	Cached cache(lazy);
+	udreg_entry_t *entry = cache.take(0x1000, 1);
+	do_deregister(entry->device_data, &cache.owner);
+	entry->device_data = nullptr;
+	cache.give(entry);
+	assert_int_equal(UDREG_RC_SUCCESS, UDREG_Evict(cache.handle)); /* nothing to deregister any more */
+	assert_int_equal(1, cache.owner.ended);
+}
+
+static void failed_registration_leaves_nothing(void **)
+{
+	Cached cache(lazy);
+	udreg_entry_t *entry = nullptr;
+	cache.owner.refuse = true;
+	assert_int_equal(UDREG_RC_NO_SPACE, UDREG_Register(cache.handle, reinterpret_cast<void *>(0x1000), 1, &entry));
+	assert_null(entry);
+	assert_int_equal(0, cache.stat(UDREG_STAT_CACHE_ENTRIES));
+	cache.owner.refuse = false;
+	cache.take(0x1000, 1);
+}
+
+static void large_pages(void **)
+{
+	Cached cache(lazy | UDREG_CC_MODE_USE_LARGE_PAGES);
+	udreg_entry_t *entry = cache.take(0x212345, 8);
+	assert_int_equal(0x200000, entry->address);
+	assert_int_equal(0x200000, entry->length);
+}
+
+static void wrong_arguments(void **)
+{
+	Cached cache(lazy);
+	udreg_entry_t *entry = nullptr, other{};
+	udreg_cache_handle_t handle = nullptr;
+	char name[] = "elsewhere";
+	void *page = reinterpret_cast<void *>(0x1000);
+	uint64_t value;
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheCreate(nullptr));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheCreate(&cache.attr)); /* there is one of that name */
+	udreg_cache_attr_t attr = cache.attr;
+	strcpy(attr.cache_name, name);
+	attr.modes = UDREG_CC_MODE_USE_KERNEL_CACHE;
+	assert_int_equal(UDREG_RC_ERROR_NO_DEVICE, UDREG_CacheCreate(&attr));
+	attr.modes = 0x100;
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheCreate(&attr));
+	attr.modes = 0;
+	attr.device_reg_func = nullptr;
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheCreate(&attr));
+	attr.device_reg_func = do_register;
+	memset(attr.cache_name, 'x', sizeof(attr.cache_name));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheCreate(&attr));
+	assert_int_equal(UDREG_RC_NO_MATCH, UDREG_CacheAccess(name, &handle));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheAccess(nullptr, &handle));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_Register(cache.handle, page, 0, &entry));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_Register(cache.handle, page, UINT64_MAX - 5, &entry));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_Register(cache.handle, page, 1, nullptr));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_Register(nullptr, page, 1, &entry));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_DecrRefcount(cache.handle, &other));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_DecrRefcount(cache.handle, nullptr));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_GetStat(cache.handle, UDREG_STAT_CACHE_HIT, nullptr));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_GetStat(cache.handle, static_cast<udreg_stat_t>(7), &value));
+}
+
+static void use_after_the_end(void **)
+{
+	udreg_cache_handle_t stale;
+	udreg_entry_t *entry = nullptr;
+	{
+		Cached cache(lazy);
+		stale = cache.handle;
+		entry = cache.take(0x1000, 1);
+	}
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_DecrRefcount(stale, entry));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheRelease(stale));
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheDestroy(stale));
+}
+
+static void the_last_release_empties(void **)
+{
+	Cached cache(lazy);
+	udreg_cache_handle_t second;
+	assert_int_equal(UDREG_RC_SUCCESS, UDREG_CacheAccess(cache.attr.cache_name, &second));
+	assert_ptr_equal(cache.handle, second);
+	cache.give(cache.take(0x1000, 1));
+	assert_int_equal(UDREG_RC_SUCCESS, UDREG_CacheRelease(second));
+	assert_int_equal(0, cache.owner.ended);
+	assert_int_equal(UDREG_RC_SUCCESS, UDREG_CacheRelease(cache.handle));
+	assert_int_equal(1, cache.owner.ended);
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheRelease(cache.handle));
+}
+
+static void threads_share_a_cache(void **)
+{
+	Cached cache(lazy, 8);
+	std::vector<std::thread> threads;
+	int bad = 0;
+	for (unsigned int t = 0; t < 4; t++)
+		threads.emplace_back([&, t] {
+			for (uint64_t i = 0; i < 2000; i++) {
+				udreg_entry_t *entry = nullptr;
+				const uint64_t addr = 0x1000 * (1 + (i * 7 + t) % 13);
+				if (UDREG_Register(cache.handle, reinterpret_cast<void *>(addr), 1, &entry) ||
+				    entry->address != addr || UDREG_DecrRefcount(cache.handle, entry))
+					__atomic_fetch_add(&bad, 1, __ATOMIC_RELAXED);
+			}
+		});
+	for (std::thread &thread : threads)
+		thread.join();
+	assert_int_equal(0, bad);
+	assert_true(cache.stat(UDREG_STAT_CACHE_ENTRIES) <= 8);
+}
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(hits_and_misses),
+		cmocka_unit_test(lazy_keeps_and_eager_ends),
+		cmocka_unit_test(the_longest_unused_goes_first),
+		cmocka_unit_test(evict_one_by_one),
+		cmocka_unit_test(unregister_evicts_where_asked),
+		cmocka_unit_test(invalidation),
+		cmocka_unit_test(the_owner_may_exchange_his_data),
+		cmocka_unit_test(failed_registration_leaves_nothing),
+		cmocka_unit_test(large_pages),
+		cmocka_unit_test(wrong_arguments),
+		cmocka_unit_test(use_after_the_end),
+		cmocka_unit_test(the_last_release_empties),
+		cmocka_unit_test(threads_share_a_cache),
+	};
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
