@@ -52,6 +52,7 @@ struct aries_cq;
 struct aries_ctx;
 struct aries_dev;
 struct aries_stale;
+struct aries_block;
 
 /**
  * DOC: locks
@@ -124,6 +125,7 @@ enum aries_res {
  * @ntt_base: first entry of the node translation table
  * @ntt_size: entries, 0 for physical node addresses
  * @ntt_cleanup: they go with the domain
+ * @block: memory domains for virtual handles, or NULL
  * @limit: units that its processes may hold together
  * @used: units that they hold
  */
@@ -136,6 +138,7 @@ struct aries_domain {
 	u32 ntt_base;
 	u32 ntt_size;
 	bool ntt_cleanup;
+	struct aries_block *block;
 	u32 limit[ARIES_RES_COUNT];
 	u32 used[ARIES_RES_COUNT];
 };
@@ -236,6 +239,7 @@ struct aries_dev {
  * @owner: context number
  * @fmad: FMA descriptor
  * @pe: node address, as its domain counts
+ * @block: shares the domain's block of memory domains
  * @cqs: queues by number
  * @mems: registrations by memory domain handle
  * @ces: collective engines, one bit each
@@ -256,6 +260,7 @@ struct aries_ctx {
 	u16 owner;
 	u16 fmad;
 	u32 pe;
+	bool block;
 	struct xarray cqs;
 	struct xarray mems;
 	unsigned long ces;
@@ -314,6 +319,7 @@ struct aries_cq {
  * @read_only: peers may only read
  * @reserved: made with KGNI_MEM_RESERVE: @sgt is empty, @pages counts
  * @live: the NIC has its descriptor
+ * @virtual: @mdh is of the domain's block
  * @cq: queue of remote events or NULL
  * @start: virtual address of the first page, 0 for a list of segments
  * @npages: pages of 4 KiB
@@ -337,6 +343,7 @@ struct aries_mem {
 	bool read_only;
 	bool reserved;
 	bool live;
+	bool virtual;
 	struct aries_cq *cq;
 	unsigned long start;
 	unsigned long npages;
@@ -392,6 +399,7 @@ const char *aries_status_name(unsigned int code);
 int aries_pool_init(struct aries_pool *pool, unsigned int first, unsigned int size);
 void aries_pool_exit(struct aries_pool *pool);
 int aries_pool_get(struct aries_pool *pool, u16 owner);
+int aries_pool_get_row(struct aries_pool *pool, unsigned int count);
 void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner);
 void aries_pool_hold(struct aries_pool *pool, unsigned int nr);
 void aries_pool_release_held(struct aries_pool *pool);
@@ -471,7 +479,15 @@ void aries_ce_teardown(struct aries_ctx *ctx);
 int aries_mem_update(struct aries_ctx *ctx, struct kgni_mem_update *arg);
 void aries_reserve_free(struct aries_dev *ad, struct aries_mem *mem);
 
+/* aries_vmdh.c: virtual memory domain handles */
+int aries_vmdh_block(struct aries_ctx *ctx, struct kgni_mdd_block *arg);
+int aries_vmdh_get(struct aries_ctx *ctx, u32 *place);
+void aries_vmdh_put(struct aries_ctx *ctx, unsigned int mdh);
+void aries_vmdh_hold(struct aries_ctx *ctx, unsigned int mdh);
+void aries_vmdh_leave(struct aries_ctx *ctx);
+
 /* aries_inv.c */
+int aries_inv_drain(struct aries_dev *ad);
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
 int aries_inv_ptes(struct aries_dev *ad, unsigned int mdh);
 

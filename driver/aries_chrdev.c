@@ -36,6 +36,7 @@ union aries_arg {
 	struct kgni_ntt_info ntt_info;
 	struct kgni_job_ntt job_ntt;
 	struct kgni_bi bi;
+	struct kgni_mdd_block mdd_block;
 	struct kgni_job job;
 	struct kgni_ptag ptag;
 	struct kgni_res res;
@@ -130,6 +131,11 @@ static int aries_ioc_ntt_info(struct aries_ctx *ctx, union aries_arg *arg)
 static int aries_ioc_job_ntt(struct aries_ctx *ctx, union aries_arg *arg)
 {
 	return aries_ntt_job(ctx, &arg->job_ntt);
+}
+
+static int aries_ioc_mdd_block(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_vmdh_block(ctx, &arg->mdd_block);
 }
 
 static int aries_ioc_bi(struct aries_ctx *ctx, union aries_arg *arg)
@@ -242,6 +248,7 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_NTT_INFO, ntt_info),
 	ARIES_IOC(KGNI_IOC_JOB_NTT, job_ntt),
 	ARIES_IOC(KGNI_IOC_BI, bi),
+	ARIES_IOC(KGNI_IOC_MDD_BLOCK, mdd_block),
 };
 
 static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)

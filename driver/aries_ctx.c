@@ -66,6 +66,7 @@ static void aries_ctx_teardown(struct aries_ctx *ctx)
 	aries_fmad_put(ctx);
 	aries_ce_teardown(ctx);
 	aries_mem_teardown(ctx);
+	aries_vmdh_leave(ctx);
 	aries_cq_teardown(ctx);
 	aries_pool_put(&ad->owners, ctx->owner, 0);
 	aries_domain_leave(ad, ctx->dom);

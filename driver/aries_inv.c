@@ -55,6 +55,22 @@ static int aries_inv(struct aries_dev *ad, u32 reg, unsigned int mdh)
 }
 
 /**
+ * aries_inv_drain() - wait for accesses in flight, after a register write that began a drain
+ * @ad: the device
+ *
+ * Context: sleeps. Return: 0 or -ETIMEDOUT.
+ */
+int aries_inv_drain(struct aries_dev *ad)
+{
+	int rc;
+
+	mutex_lock(&ad->inv_lock);
+	rc = aries_inv_idle(ad);
+	mutex_unlock(&ad->inv_lock);
+	return rc == -ENODEV ? 0 : rc;
+}
+
+/**
  * aries_inv_mdd() - invalidate a memory domain and wait for accesses in flight
  * @ad: the device
  * @mdh: memory domain handle

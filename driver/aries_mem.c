@@ -51,7 +51,17 @@ static int aries_mem_find_cq(struct aries_ctx *ctx, struct aries_mem *mem, u32 c
 	return mem->cq ? 0 : -ENOENT;
 }
 
-static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq)
+static void aries_mem_put_number(struct aries_ctx *ctx, const struct aries_mem *mem,
+				 unsigned int mdh)
+{
+	if (mem->virtual)
+		aries_vmdh_put(ctx, mdh);
+	else
+		aries_pool_put(&ctx->ad->mdds, mdh, ctx->owner);
+}
+
+/* @vmdh: place in the domain's block, in and out; NULL for a number of its own. */
+static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq, u32 *vmdh)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
@@ -67,7 +77,8 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq)
 	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_MDD);
 	if (rc)
 		goto err_pte;
-	mdh = aries_pool_get(&ad->mdds, ctx->owner);
+	mdh = vmdh ? aries_vmdh_get(ctx, vmdh) : aries_pool_get(&ad->mdds, ctx->owner);
+	mem->virtual = vmdh;
 	if (mdh < 0) {
 		rc = mdh;
 		goto err_uncharge;
@@ -85,7 +96,7 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq)
 	return 0;
 
 err_pool:
-	aries_pool_put(&ad->mdds, mdh, ctx->owner);
+	aries_mem_put_number(ctx, mem, mdh);
 err_uncharge:
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD);
 err_pte:
@@ -109,13 +120,16 @@ static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
 		mem->cq->mem_refs--;
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD);
 	if (rc) {
-		aries_pool_hold(&ad->mdds, mem->mdh);
+		if (mem->virtual)
+			aries_vmdh_hold(ctx, mem->mdh);
+		else
+			aries_pool_hold(&ad->mdds, mem->mdh);
 		mutex_lock(&ad->inv_lock);
 		list_add(&mem->node, &ad->quarantine);
 		mutex_unlock(&ad->inv_lock);
 		return;
 	}
-	aries_pool_put(&ad->mdds, mem->mdh, ctx->owner);
+	aries_mem_put_number(ctx, mem, mem->mdh);
 	aries_mem_free(ad, mem);
 }
 
@@ -167,11 +181,13 @@ static struct aries_mem *aries_mem_reserve(const struct aries_range *range, bool
 int aries_mem_register(struct aries_ctx *ctx, struct kgni_mem_register *arg)
 {
 	bool read_only = arg->flags & KGNI_MEM_READ_ONLY;
+	bool virtual = arg->flags & KGNI_MEM_VMDH;
 	struct aries_range range;
 	struct aries_mem *mem;
 	int rc;
 
-	if (arg->flags & ~(KGNI_MEM_READ_ONLY | KGNI_MEM_RESERVE) || arg->reserved)
+	if (arg->flags & ~(KGNI_MEM_READ_ONLY | KGNI_MEM_RESERVE | KGNI_MEM_VMDH) ||
+	    (arg->vmdh && !virtual))
 		return -EINVAL;
 	rc = aries_mem_range(arg->address, arg->length, &range);
 	if (!rc)
@@ -185,7 +201,7 @@ int aries_mem_register(struct aries_ctx *ctx, struct kgni_mem_register *arg)
 	rc = aries_ctx_enter(ctx, true);
 	if (rc)
 		goto err_unpin;
-	rc = aries_mem_add(ctx, mem, arg->cq);
+	rc = aries_mem_add(ctx, mem, arg->cq, virtual ? &arg->vmdh : NULL);
 	if (!rc) {
 		arg->mdh = mem->mdh;
 		arg->page_shift = mem->page_shift;
@@ -238,7 +254,7 @@ static int aries_mem_add_segments(struct aries_ctx *ctx, struct aries_mem *mem,
 	if (rc)
 		return rc;
 	mem->start = 0; /* addressed by offset */
-	rc = aries_mem_add(ctx, mem, arg->cq);
+	rc = aries_mem_add(ctx, mem, arg->cq, NULL);
 	if (!rc) {
 		arg->mdh = mem->mdh;
 		arg->page_shift = mem->page_shift;

@@ -77,6 +77,32 @@ int aries_pool_get(struct aries_pool *pool, u16 owner)
 }
 
 /**
+ * aries_pool_get_row() - take numbers in a row, for owner 0
+ * @pool: the pool
+ * @count: how many
+ *
+ * Context: any. Return: the first or -ENOSPC.
+ */
+int aries_pool_get_row(struct aries_pool *pool, unsigned int count)
+{
+	unsigned long first;
+	unsigned int nr;
+
+	spin_lock(&pool->lock);
+	first = bitmap_find_next_zero_area(pool->map, pool->size, pool->first, count, 0);
+	if (first >= pool->size) {
+		spin_unlock(&pool->lock);
+		return -ENOSPC;
+	}
+	bitmap_set(pool->map, first, count);
+	for (nr = first; nr < first + count; nr++)
+		pool->owner[nr] = 0;
+	pool->used += count;
+	spin_unlock(&pool->lock);
+	return first;
+}
+
+/**
  * aries_pool_put() - give a number back
  * @pool: the pool
  * @nr: what aries_pool_get() returned

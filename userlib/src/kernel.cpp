@@ -54,6 +54,10 @@ constexpr Meaning kJob[] = {
 	{EBUSY, GNI_RC_INVALID_STATE},    {ENOENT, GNI_RC_NO_MATCH},      {ENODEV, GNI_RC_NO_MATCH},
 	{ENOMEM, GNI_RC_ERROR_NOMEM},
 };
+constexpr Meaning kMddBlock[] = {
+	{ENOSPC, GNI_RC_ERROR_NOMEM},
+	{ENOMEM, GNI_RC_ERROR_NOMEM},
+};
 constexpr Meaning kNtt[] = {
 	{EPERM, GNI_RC_PERMISSION_ERROR}, {ENOENT, GNI_RC_NO_MATCH}, {EBUSY, GNI_RC_ERROR_RESOURCE},
 	{ENOSPC, GNI_RC_ERROR_RESOURCE},  {ENODEV, GNI_RC_NO_MATCH}, {ENOMEM, GNI_RC_ERROR_NOMEM},
@@ -174,6 +178,15 @@ gni_return_t mem_segments(int fd, kgni_mem_segments *mem)
 {
 	mem->argsz = sizeof(*mem);
 	return meaning("MEM_SEGMENTS", sys::call(fd, KGNI_IOC_MEM_SEGMENTS, mem), kMemRegister, GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t mdd_block(int fd, uint32_t entries)
+{
+	kgni_mdd_block arg{};
+
+	arg.argsz = sizeof(arg);
+	arg.entries = entries;
+	return meaning("MDD_BLOCK", sys::call(fd, KGNI_IOC_MDD_BLOCK, &arg), kMddBlock, GNI_RC_INVALID_PARAM);
 }
 
 gni_return_t mem_update(int fd, kgni_mem_update *mem)

@@ -49,6 +49,7 @@ gni_return_t cq_destroy(int fd, uint32_t cq);
 gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which);
 gni_return_t mem_register(int fd, kgni_mem_register *mem);
 gni_return_t mem_segments(int fd, kgni_mem_segments *mem);
+gni_return_t mdd_block(int fd, uint32_t entries);
 gni_return_t mem_update(int fd, kgni_mem_update *mem);
 gni_return_t mem_deregister(int fd, uint32_t mdh);
 gni_return_t job(int fd, kgni_job *job);

@@ -35,13 +35,6 @@ gni_return_t GNI_ResumeJob(uint32_t, uint64_t, uint8_t, uint32_t)
 	return later("GNI_ResumeJob", GNI_RC_INVALID_STATE);
 }
 
-/* ---- Memory ---- */
-
-gni_return_t GNI_SetMddResources(gni_nic_handle_t, uint32_t)
-{
-	return later("GNI_SetMddResources", GNI_RC_INVALID_PARAM);
-}
-
 /* ---- Message queues ---- */
 
 gni_return_t GNI_MsgqInit(gni_nic_handle_t, gni_msgq_rcv_cb_func *, void *, gni_cq_handle_t, gni_msgq_attr_t *,

@@ -31,9 +31,18 @@ gni_return_t check(const char *name, const gni_nic *nic, const gni_cq *cq, uint3
 	return GNI_RC_SUCCESS;
 }
 
+constexpr uint32_t kVirtual = 4096; /* where virtual handles begin in the table of registrations */
+
+/* Place of a handle in that table. */
+uint32_t table_index(const gni_mem_handle_t &handle)
+{
+	return mem_mdh(handle) + (mem_flags(handle) & kMemVmdh ? kVirtual : 0);
+}
+
 /** What the driver has registered, on its way into the table and into a handle. */
 struct Registered {
 	MemHandle handle;
+	uint32_t mdh;
 	uint64_t address;
 	uint64_t length;
 	uint64_t reserved; /* pages of a reserved region, else 0 */
@@ -46,14 +55,15 @@ uint64_t pages_of(uint32_t page_shift, uint64_t small)
 
 gni_return_t keep(gni_nic *nic, gni_cq *cq, const Registered &r, gni_mem_handle_t *handle)
 {
-	Registration *place = nic->registrations.place(r.handle.mdh);
+	const gni_mem_handle_t made = mem_encode(r.handle);
+	Registration *place = nic->registrations.place(table_index(made));
 
 	if (!place) {
-		(void)kernel::mem_deregister(nic->fd, r.handle.mdh);
+		(void)kernel::mem_deregister(nic->fd, r.mdh);
 		return GNI_RC_ERROR_NOMEM;
 	}
-	*handle = mem_encode(r.handle);
-	*place = {*handle, r.address, r.length, cq, r.reserved};
+	*handle = made;
+	*place = {made, r.address, r.length, cq, r.mdh, r.reserved};
 	if (cq)
 		cq->registrations++;
 	return GNI_RC_SUCCESS;
@@ -62,7 +72,7 @@ gni_return_t keep(gni_nic *nic, gni_cq *cq, const Registered &r, gni_mem_handle_
 /* The registration that a caller's handle names. */
 Registration *find(const gni_nic *nic, const gni_mem_handle_t &handle)
 {
-	Registration *r = mem_intact(handle) ? nic->registrations.find(mem_mdh(handle)) : nullptr;
+	Registration *r = mem_intact(handle) ? nic->registrations.find(table_index(handle)) : nullptr;
 
 	return r && r->handle.qword1 == handle.qword1 && r->handle.qword2 == handle.qword2 ? r : nullptr;
 }
@@ -79,7 +89,7 @@ gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const
 	if ((flags & GNI_MEM_READ_ONLY) && !(m.flags & kMemReadOnly))
 		return GNI_RC_INVALID_PARAM;
 	kgni_mem_update arg{};
-	arg.mdh = m.mdh;
+	arg.mdh = r->mdh;
 	arg.address = address;
 	arg.length = length;
 	gni_return_t rc = kernel::mem_update(nic->fd, &arg);
@@ -96,9 +106,9 @@ gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const
 gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64_t length, gni_cq_handle_t dst_cq_hndl,
 			     uint32_t flags, uint32_t vmdh_index, gni_mem_handle_t *mem_hndl)
 {
-	(void)vmdh_index;
-	gni_return_t rc = check("GNI_MemRegister", nic_hndl, dst_cq_hndl, flags,
-				kTakenFlags | GNI_MEM_RESERVE_REGION | GNI_MEM_UPDATE_REGION, mem_hndl);
+	gni_return_t rc =
+		check("GNI_MemRegister", nic_hndl, dst_cq_hndl, flags,
+		      kTakenFlags | GNI_MEM_RESERVE_REGION | GNI_MEM_UPDATE_REGION | GNI_MEM_USE_VMDH, mem_hndl);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	const bool reserve = flags & GNI_MEM_RESERVE_REGION;
@@ -107,8 +117,11 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
 	if (flags & GNI_MEM_UPDATE_REGION)
 		return update(nic_hndl, address, length, dst_cq_hndl, flags, mem_hndl);
 
+	const bool is_virtual = flags & GNI_MEM_USE_VMDH;
 	kgni_mem_register arg{};
-	arg.flags = (flags & GNI_MEM_READ_ONLY ? KGNI_MEM_READ_ONLY : 0) | (reserve ? KGNI_MEM_RESERVE : 0);
+	arg.vmdh = is_virtual ? vmdh_index : 0;
+	arg.flags = (is_virtual ? KGNI_MEM_VMDH : 0) | (flags & GNI_MEM_READ_ONLY ? KGNI_MEM_READ_ONLY : 0) |
+		    (reserve ? KGNI_MEM_RESERVE : 0);
 	arg.address = address;
 	arg.length = length;
 	arg.cq = dst_cq_hndl ? dst_cq_hndl->number : KGNI_NO_CQ;
@@ -116,12 +129,17 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 
-	Registered r{.handle = {}, .address = address, .length = length, .reserved = reserve ? arg.pages : 0};
+	Registered r{.handle = {},
+		     .mdh = arg.mdh,
+		     .address = address,
+		     .length = length,
+		     .reserved = reserve ? arg.pages : 0};
 	r.handle.address = arg.base;
 	r.handle.pages = reserve ? 0 : pages_of(arg.page_shift, arg.pages);
-	r.handle.mdh = arg.mdh;
+	r.handle.mdh = is_virtual ? arg.vmdh : arg.mdh;
 	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
-	r.handle.flags = flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0;
+	r.handle.flags =
+		static_cast<uint8_t>((flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0) | (is_virtual ? kMemVmdh : 0));
 	return keep(nic_hndl, dst_cq_hndl, r, mem_hndl);
 }
 
@@ -148,7 +166,7 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 
-	Registered r{.handle = {}, .address = 0, .length = arg.pages << kPageShift, .reserved = 0};
+	Registered r{.handle = {}, .mdh = arg.mdh, .address = 0, .length = arg.pages << kPageShift, .reserved = 0};
 	r.handle.pages = pages_of(arg.page_shift, arg.pages);
 	r.handle.mdh = arg.mdh;
 	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
@@ -164,7 +182,7 @@ gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_
 	if (!r)
 		return GNI_RC_INVALID_PARAM;
 
-	gni_return_t rc = kernel::mem_deregister(nic_hndl->fd, mem_mdh(*mem_hndl));
+	gni_return_t rc = kernel::mem_deregister(nic_hndl->fd, r->mdh);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	gni_cq *cq = r->cq;
@@ -214,7 +232,7 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
 	if (!mem_none(*mem_hndl)) {
 		if (!find(nic_hndl, *mem_hndl))
 			return GNI_RC_INVALID_STATE;
-		from = mem_mdh(*mem_hndl) + 1U;
+		from = table_index(*mem_hndl) + 1U;
 	}
 	const Registration *r = nic_hndl->registrations.next(from);
 	if (!r)
@@ -223,4 +241,11 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
 	*address = r->address;
 	*length = r->length;
 	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_SetMddResources(gni_nic_handle_t nic_hndl, uint32_t num_entries)
+{
+	if (!nics.valid(nic_hndl) || num_entries == 0)
+		return GNI_RC_INVALID_PARAM;
+	return kernel::mdd_block(nic_hndl->fd, num_entries);
 }

@@ -13,6 +13,7 @@
 #ifndef UGNI_MEMHANDLE_HPP
 #define UGNI_MEMHANDLE_HPP
 
+#include "aries_hw.h"
 #include "gni.hpp"
 
 #include <cstdint>
@@ -51,6 +52,12 @@ static inline uint16_t mem_mdh(const gni_mem_handle_t &h)
 	uint64_t v = mem_flags(h) & kMemSecondFormat ? h.qword2 >> 42 & 0xfff : h.qword1 >> 52;
 
 	return static_cast<uint16_t>(v);
+}
+
+/** As descriptors name the memory domain: virtual handles have a mark. */
+static inline uint16_t mem_name(const gni_mem_handle_t &h)
+{
+	return static_cast<uint16_t>(mem_mdh(h) | (mem_flags(h) & kMemVmdh ? ARIES_MDH_VIRTUAL : 0));
 }
 
 static inline bool mem_none(const gni_mem_handle_t &h)

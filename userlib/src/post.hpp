@@ -81,7 +81,7 @@ inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d
 	aries_fma_desc *area = fma_area(ep->nic);
 
 	area->pe = ep->remote_address;
-	area->mdh = mem_mdh(d->remote_mem_hndl);
+	area->mdh = mem_name(d->remote_mem_hndl);
 	area->dlvr_mode = d->dlvr_mode;
 	area->offset = d->remote_addr & kOffsetMask;
 	area->local_mdh = 0;

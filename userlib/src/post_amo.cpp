@@ -55,7 +55,7 @@ gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 	area->operand[0] = d->first_operand;
 	area->operand[1] = d->second_operand;
 	if (kind.fetching) {
-		area->local_mdh = mem_mdh(d->local_mem_hndl);
+		area->local_mdh = mem_name(d->local_mem_hndl);
 		area->local_offset = d->local_addr & kOffsetMask;
 	}
 	fma_ring(ep->nic, ticket.id, d->length, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP, d->cq_mode,

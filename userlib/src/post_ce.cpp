@@ -53,7 +53,7 @@ CeWaiting prepare(const gni_ep *ep, gni_post_descriptor_t *d, const Ticket &tick
 	w.area.dlvr_mode = d->dlvr_mode;
 	w.area.offset = ep->ce_index | static_cast<uint64_t>(ep->ce_engine) << ARIES_CE_ENGINE_SHIFT |
 			static_cast<uint64_t>(d->ce_mode) << ARIES_CE_MODE_SHIFT;
-	w.area.local_mdh = mem_mdh(d->local_mem_hndl);
+	w.area.local_mdh = mem_name(d->local_mem_hndl);
 	w.area.cq = ep->cq ? static_cast<uint16_t>(ep->cq->number) : 0;
 	w.area.local_offset = d->local_addr & kOffsetMask;
 	w.area.local_event = ep->events[0];

@@ -117,15 +117,15 @@ public:
 private:
 	bool fits(const Piece &p) const
 	{
-		return area_->mdh == mem_mdh(p.remote) && (!get_ || area_->local_mdh == mem_mdh(p.local));
+		return area_->mdh == mem_name(p.remote) && (!get_ || area_->local_mdh == mem_name(p.local));
 	}
 
 	void aim(const Piece &p)
 	{
 		area_->pe = p.ep->remote_address;
-		area_->mdh = mem_mdh(p.remote);
+		area_->mdh = mem_name(p.remote);
 		area_->offset = p.remote_addr & kOffsetMask;
-		area_->local_mdh = get_ ? mem_mdh(p.local) : uint16_t{0};
+		area_->local_mdh = get_ ? mem_name(p.local) : uint16_t{0};
 		area_->local_offset = get_ ? p.local_addr & kOffsetMask : 0;
 	}
 
@@ -246,7 +246,7 @@ gni_return_t fma_chain(gni_ep *ep, gni_post_descriptor_t *d)
 	}
 	if (remote) {
 		area->pe = ep->remote_address;
-		area->mdh = mem_mdh(d->remote_mem_hndl);
+		area->mdh = mem_name(d->remote_mem_hndl);
 		area->offset = d->remote_addr & kOffsetMask;
 	}
 	chain.finish();

@@ -151,7 +151,7 @@ gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d)
 		return rc;
 
 	aries_fma_desc *area = fma_fill(ep, d, ep->cq);
-	area->local_mdh = mem_mdh(d->local_mem_hndl);
+	area->local_mdh = mem_name(d->local_mem_hndl);
 	area->local_offset = d->local_addr & kOffsetMask;
 	uint64_t offset = d->remote_addr;
 	uint64_t local = d->local_addr;
@@ -254,7 +254,8 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
 	const gni_mem_handle_t handle = d->remote_mem_hndl;
 	const uint64_t uncommon = (static_cast<uint32_t>(first) ^ gni_ep::kMagic) |
 				  ((kind & kCommonMask) ^ kCommonKind) | (d->length ^ 8) |
-				  (mem_flags(handle) & kMemSecondFormat) | static_cast<uint64_t>(!handle.qword2);
+				  (mem_flags(handle) & (kMemSecondFormat | kMemVmdh)) |
+				  static_cast<uint64_t>(!handle.qword2);
 	if (uncommon) [[unlikely]]
 		return post_any(ep, d);
 	gni_cq *const cq = ep->ready;

@@ -40,8 +40,8 @@ gni_return_t check(const gni_ep *ep, const gni_post_descriptor_t *d)
 void fill(aries_bte_desc *slot, const gni_ep *ep, const gni_post_descriptor_t *d, const Ticket &ticket)
 {
 	slot->pe = ep->remote_address;
-	slot->mdh = mem_mdh(d->remote_mem_hndl);
-	slot->local_mdh = mem_mdh(d->local_mem_hndl);
+	slot->mdh = mem_name(d->remote_mem_hndl);
+	slot->local_mdh = mem_name(d->local_mem_hndl);
 	slot->offset = d->remote_addr & kOffsetMask;
 	slot->local_offset = d->local_addr & kOffsetMask;
 	slot->length = static_cast<uint32_t>(d->length);

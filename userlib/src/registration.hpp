@@ -16,14 +16,15 @@ struct Registration {
 	uint64_t address;
 	uint64_t length;
 	gni_cq *cq;     /* nullptr: no remote events */
+	uint32_t mdh;   /* the NIC's, also of a virtual handle */
 	uint64_t pages; /* of a reserved region, also before its first update; else 0 */
 };
 
 /** Grows by blocks, so that a process with few registrations pays little. */
 class RegistrationTable
 {
-	static constexpr uint32_t kMdhs = 4096;
-	static constexpr uint32_t kBlock = 64;
+	static constexpr uint32_t kMdhs = 8192; /* real and virtual ones */
+	static constexpr uint32_t kBlock = 128;
 
 public:
 	/** Return: the place for @mdh, free or not; nullptr without memory or out of range. */

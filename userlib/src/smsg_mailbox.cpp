@@ -52,7 +52,7 @@ SmsgMailbox mailbox(const gni_smsg_attr_t *a)
 	box.slots = control + kSmsgLine;
 	box.ring = control + fixed_bytes(a->mbox_maxcredit);
 	box.ring_bytes = static_cast<uint32_t>((start + a->buff_size - box.ring) / kSmsgLine * kSmsgLine);
-	box.mdh = mem_mdh(a->mem_hndl);
+	box.mdh = mem_name(a->mem_hndl);
 	return box;
 }
 

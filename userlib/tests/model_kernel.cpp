@@ -81,6 +81,8 @@ int call_file(File &f, unsigned long request, void *argument)
 		return f.node->job_ntt(static_cast<kgni_job_ntt *>(argument));
 	case KGNI_IOC_MEM_SEGMENTS:
 		return f.node->mem_segments(f.attach.owner, f.attach.ptag, static_cast<kgni_mem_segments *>(argument));
+	case KGNI_IOC_MDD_BLOCK:
+		return f.node->mdd_block(f.attach.ptag, static_cast<kgni_mdd_block *>(argument)->entries);
 	case KGNI_IOC_MEM_UPDATE:
 		return f.node->mem_update(static_cast<kgni_mem_update *>(argument));
 	case KGNI_IOC_MEM_DEREGISTER:

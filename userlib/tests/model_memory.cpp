@@ -83,6 +83,19 @@ int Node::mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m)
 	int mdh = new_region(owner, ptag, m->flags, m->cq, p.first, p.count);
 	if (mdh < 0)
 		return mdh;
+	if (m->flags & KGNI_MEM_VMDH) {
+		auto region = regions_.extract(static_cast<uint32_t>(mdh));
+		if (m->vmdh == ~0U)
+			for (m->vmdh = 0; regions_.contains(block_base_ + m->vmdh); m->vmdh++)
+				;
+		if (m->vmdh >= block_size_)
+			return -ENOENT;
+		if (regions_.contains(block_base_ + m->vmdh))
+			return -EBUSY;
+		mdh = static_cast<int>(block_base_ + m->vmdh);
+		region.key() = static_cast<uint32_t>(mdh);
+		regions_.insert(std::move(region));
+	}
 	m->mdh = static_cast<uint32_t>(mdh);
 	m->base = p.first;
 	m->pages = p.count;
@@ -136,6 +149,17 @@ int Node::mem_update(kgni_mem_update *m)
 	fill(m->mdh, (p.first - r.base) / kPage, p.first, p.count);
 	if (!r.live)
 		publish(m->mdh);
+	return 0;
+}
+
+int Node::mdd_block(uint8_t ptag, uint32_t entries)
+{
+	if (block_size_)
+		return -EBUSY;
+	block_base_ = 2000 + number_ * 100; /* each node's elsewhere */
+	block_size_ = entries;
+	write64(ARIES_VMDH_CTL_N(0), ARIES_VMDH_CTL_VALID_MASK | uint64_t{ptag} << 8 | uint64_t{block_base_} << 16 |
+					     uint64_t{entries} << 32);
 	return 0;
 }
 

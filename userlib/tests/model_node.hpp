@@ -46,6 +46,7 @@ public:
 	int mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m);
 	int mem_segments(uint32_t owner, uint8_t ptag, kgni_mem_segments *m);
 	int mem_update(kgni_mem_update *m);
+	int mdd_block(uint8_t ptag, uint32_t entries);
 	int mem_deregister(uint32_t mdh);
 	int ce_alloc(uint32_t owner, kgni_ce_alloc *c);
 	int ce_config(uint32_t owner, uint8_t ptag, const kgni_ce_config *c);
@@ -98,6 +99,8 @@ private:
 	std::map<uint32_t, Queue> queues_;
 	std::map<uint32_t, Region> regions_; /* by MDH */
 	std::map<uint32_t, uint32_t> engines_; /* owners of collective engines */
+	uint32_t block_base_ = 0; /* of the one block of virtual handles */
+	uint32_t block_size_ = 0;
 	std::map<uint32_t, kgni_job_ntt> ranges_; /* of the node translation table, by cookie */
 	uint32_t next_entry_ = 0;
 	uint32_t next_fmad_ = 1;

@@ -15,7 +15,6 @@ static void documented_codes(void **)
 	assert_rc(INVALID_PARAM, GNI_CdmResume(nullptr));
 	assert_rc(ERROR_RESOURCE, GNI_SuspendJob(0, 0, 0, 0, 0));
 	assert_rc(INVALID_STATE, GNI_ResumeJob(0, 0, 0, 0));
-	assert_rc(INVALID_PARAM, GNI_SetMddResources(nullptr, 0));
 	assert_rc(INVALID_STATE, GNI_MsgqInit(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
 	assert_rc(INVALID_PARAM, GNI_MsgqRelease(nullptr));
 	assert_rc(INVALID_PARAM, GNI_MsgqIdle(nullptr));

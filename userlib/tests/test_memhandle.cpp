@@ -102,7 +102,7 @@ static void registration_failures(void **)
 	fake::kernel().errors.clear();
 	assert_rc(INVALID_PARAM, GNI_MemRegister(s.nic, 0x1000, 0, nullptr, 0, ~0U, &h));
 	assert_rc(INVALID_PARAM, GNI_MemRegister(s.nic, 0x1000, 1, nullptr, GNI_MEM_CUDA, ~0U, &h));
-	assert_rc(INVALID_PARAM, GNI_MemRegister(s.nic, 0x1000, 1, nullptr, GNI_MEM_USE_VMDH, ~0U, &h));
+	assert_rc(INVALID_PARAM, GNI_MemRegister(s.nic, 0x1000, 1, nullptr, GNI_MEM_USE_GART, ~0U, &h));
 	assert_rc(INVALID_PARAM, GNI_MemRegister(nullptr, 0x1000, 1, nullptr, 0, ~0U, &h));
 	assert_rc(INVALID_PARAM, GNI_MemRegister(s.nic, 0x1000, 1, nullptr, 0, ~0U, nullptr));
 	assert_true(h.qword1 == 1 && h.qword2 == 2);

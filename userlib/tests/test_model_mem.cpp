@@ -171,15 +171,67 @@ void segments_refused(void **)
 	assert_int_equal(p.a.run(&d), ARIES_ST_ACCESS);
 }
 
+/* N04: all ranks register at the same place, and know each other's handles without asking. */
+void same_handle_everywhere(void **)
+{
+	Pair p;
+	gni_mem_handle_t ha = {}, hb = {}, computed = {}, other = {};
+	unsigned char *a = model::memory(0, kPageBytes), *b = model::memory(1, kPageBytes);
+
+	auto reg = [](const Rank &r, unsigned char *memory, uint32_t place, gni_mem_handle_t *h) {
+		return GNI_MemRegister(r.nic, reinterpret_cast<uintptr_t>(memory), kPageBytes, nullptr,
+				       GNI_MEM_USE_VMDH, place, h);
+	};
+	assert_rc(INVALID_PARAM, reg(p.a, a, 3, &ha));
+	assert_rc(INVALID_PARAM, GNI_SetMddResources(nullptr, 8));
+	assert_rc(INVALID_PARAM, GNI_SetMddResources(p.a.nic, 0));
+	assert_rc(SUCCESS, GNI_SetMddResources(p.a.nic, 8));
+	assert_rc(INVALID_PARAM, GNI_SetMddResources(p.a.nic, 8));
+	assert_rc(SUCCESS, GNI_SetMddResources(p.b.nic, 8));
+	assert_rc(SUCCESS, reg(p.a, a, 3, &ha));
+	assert_rc(SUCCESS, reg(p.b, b, 3, &hb));
+	assert_rc(ERROR_RESOURCE, reg(p.b, b, 3, &other));
+	assert_rc(INVALID_PARAM, reg(p.b, b, 8, &other));
+	int yes = 0;
+	assert_rc(SUCCESS, GNI_MemHndlQueryAttr(&hb, GNI_MEMHNDL_ATTR_VMDH, &yes));
+	assert_int_equal(yes, 1);
+	assert_int_equal(mem_mdh(ha), 3);
+	assert_int_equal(mem_mdh(hb), 3);
+	/* The handle of the own region, with the peer's addresses. */
+	gni_post_descriptor_t d = put(p.a, ha, reinterpret_cast<uintptr_t>(b), 8);
+	memset(p.a.bytes, 0x42, 64);
+	assert_int_equal(p.a.run(&d), ARIES_ST_OK);
+	assert_int_equal(b[7], 0x42);
+	d.length = 64;
+	d.remote_addr += 100;
+	assert_int_equal(p.a.run(&d), ARIES_ST_OK);
+	assert_int_equal(b[163], 0x42);
+	d.type = GNI_POST_RDMA_GET;
+	d.remote_addr = reinterpret_cast<uintptr_t>(b);
+	d.local_mem_hndl = ha;
+	d.local_addr = reinterpret_cast<uintptr_t>(a);
+	assert_int_equal(p.a.run(&d), ARIES_ST_OK);
+	assert_int_equal(a[0], 0x42);
+	/* Another place: computed, registered by nobody, then at the first free place. */
+	assert_rc(SUCCESS, GNI_RebuildMemHndl(&ha, 0, &computed));
+	d = put(p.a, computed, reinterpret_cast<uintptr_t>(b), 8);
+	assert_int_equal(p.a.run(&d), ARIES_ST_MDD);
+	assert_rc(SUCCESS, reg(p.b, b, ~0U, &other));
+	assert_int_equal(mem_mdh(other), 0);
+	assert_int_equal(p.a.run(&d), ARIES_ST_OK);
+	assert_rc(SUCCESS, GNI_MemDeregister(p.b.nic, &other));
+	assert_int_equal(p.a.run(&d), ARIES_ST_MDD);
+	assert_rc(SUCCESS, GNI_MemDeregister(p.b.nic, &hb));
+	assert_rc(INVALID_PARAM, GNI_MemDeregister(p.b.nic, &hb));
+}
+
 } // namespace
 
 int main()
 {
 	const CMUnitTest tests[] = {
-		model_test(reserve_and_update),
-		model_test(updates_refused),
-		model_test(segments),
-		model_test(segments_refused),
+		model_test(reserve_and_update), model_test(updates_refused),        model_test(segments),
+		model_test(segments_refused),   model_test(same_handle_everywhere),
 	};
 	return cmocka_run_group_tests_name("regions in pieces", tests, nullptr, nullptr);
 }

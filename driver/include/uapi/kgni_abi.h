@@ -170,9 +170,14 @@ struct kgni_cq_wait {
  * @cq: in: queue for remote events, KGNI_NO_CQ for none
  * @mdh: out: memory domain handle
  * @page_shift: out: log2 of the page size used
- * @reserved: must be zero
+ * @vmdh: in: with KGNI_MEM_VMDH, the place or ~0 for any; out: the place; else zero
  * @base: out: address of the first page
  * @pages: out: pages of 4096 bytes
+ *
+ * With KGNI_MEM_VMDH the region takes place @vmdh of the domain's block (see
+ * struct kgni_mdd_block); peers and the process name it by that place and
+ * ARIES_MDH_VIRTUAL. EBUSY the place is taken, ENOENT no block or no such place,
+ * ENOSPC no place left.
  *
  * With KGNI_MEM_RESERVE nothing is pinned: the region gets its number and table,
  * and peers reach it from the first KGNI_IOC_MEM_UPDATE on, as far as it is
@@ -190,13 +195,14 @@ struct kgni_mem_register {
 	__u32 cq;
 	__u32 mdh;
 	__u32 page_shift;
-	__u32 reserved;
+	__u32 vmdh;
 	__u64 base;
 	__u64 pages;
 };
 
 #define KGNI_MEM_READ_ONLY 0x1
 #define KGNI_MEM_RESERVE 0x2
+#define KGNI_MEM_VMDH 0x4
 #define KGNI_NO_CQ 0xffffffffU
 
 /**
@@ -682,6 +688,21 @@ struct kgni_job_ntt {
 #define KGNI_JOB_NTT_CLEANUP 0x1
 
 /**
+ * struct kgni_mdd_block - set memory domains in a row aside for virtual handles
+ * @argsz: in
+ * @entries: in: how many, at least 1
+ *
+ * The block is the domain's on this node: its first process to ask makes it, the
+ * others must not ask for more and share it; it goes with the last of them.
+ * Errors: EINVAL, ENOTCONN, EBUSY asked already, ENOSPC no such row, over the
+ * domain's limit, too many domains with blocks, or more than the block has.
+ */
+struct kgni_mdd_block {
+	__u32 argsz;
+	__u32 entries;
+};
+
+/**
  * struct kgni_bi - balanced injection: see and limit what the NIC has under way
  * @argsz: in
  * @flags: in: KGNI_BI_SET, which needs CAP_SYS_ADMIN
@@ -734,6 +755,7 @@ struct kgni_bi {
 #define KGNI_IOC_NTT_INFO _IO(KGNI_IOC_MAGIC, 0x23)
 #define KGNI_IOC_JOB_NTT _IO(KGNI_IOC_MAGIC, 0x24)
 #define KGNI_IOC_BI _IO(KGNI_IOC_MAGIC, 0x25)
+#define KGNI_IOC_MDD_BLOCK _IO(KGNI_IOC_MAGIC, 0x26)
 #define KGNI_IOC_DGRAM_POST _IO(KGNI_IOC_MAGIC, 0x28)
 #define KGNI_IOC_DGRAM_TEST _IO(KGNI_IOC_MAGIC, 0x29)
 #define KGNI_IOC_DGRAM_PROBE _IO(KGNI_IOC_MAGIC, 0x2a)

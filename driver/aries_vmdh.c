@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Virtual memory domain handles: a block of memory domains in a row that the processes of a domain
+ * on this node fill by place, so that the same place means the same thing on all nodes.
+ */
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+
+#include "aries.h"
+
+/**
+ * struct aries_block - memory domains of a communication domain, protected by aries_dev.ptag_lock
+ * @base: first memory domain
+ * @count: how many
+ * @entry: VMDH_CTL that tells the NIC
+ * @users: attachments that share it
+ * @taken: places with a registration
+ * @held: places of which the NIC does not let go
+ */
+struct aries_block {
+	unsigned int base;
+	unsigned int count;
+	unsigned int entry;
+	unsigned int users;
+	DECLARE_BITMAP(taken, ARIES_MDD_ENTRIES);
+	DECLARE_BITMAP(held, ARIES_MDD_ENTRIES);
+};
+
+/* An entry of the NIC that no domain has. */
+static int aries_vmdh_entry(struct aries_dev *ad)
+	__must_hold(&ad->ptag_lock)
+{
+	DECLARE_BITMAP(used, ARIES_VMDH_ENTRIES) = {};
+	unsigned int ptag, nr;
+
+	lockdep_assert_held(&ad->ptag_lock);
+	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++)
+		if (ad->domain[ptag] && ad->domain[ptag]->block)
+			__set_bit(ad->domain[ptag]->block->entry, used);
+	nr = find_first_zero_bit(used, ARIES_VMDH_ENTRIES);
+	return nr < ARIES_VMDH_ENTRIES ? nr : -ENOSPC;
+}
+
+static int aries_vmdh_make(struct aries_dev *ad, struct aries_domain *dom, unsigned int count)
+	__must_hold(&ad->ptag_lock)
+{
+	struct aries_block *block;
+	int entry, base;
+
+	lockdep_assert_held(&ad->ptag_lock);
+	if (count > dom->limit[ARIES_RES_MDD])
+		return -ENOSPC;
+	entry = aries_vmdh_entry(ad);
+	if (entry < 0)
+		return entry;
+	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	if (!block)
+		return -ENOMEM;
+	base = aries_pool_get_row(&ad->mdds, count);
+	if (base < 0) {
+		kfree(block);
+		return base;
+	}
+	block->base = base;
+	block->count = count;
+	block->entry = entry;
+	dom->block = block;
+	aries_wr64(ad, ARIES_VMDH_CTL_N(entry),
+		   FIELD_PREP(ARIES_VMDH_CTL_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_VMDH_CTL_PTAG_MASK, (u64)dom->ptag) |
+			   FIELD_PREP(ARIES_VMDH_CTL_BASE_MASK, (u64)base) |
+			   FIELD_PREP(ARIES_VMDH_CTL_COUNT_MASK, (u64)count));
+	return 0;
+}
+
+/** aries_vmdh_block() - KGNI_IOC_MDD_BLOCK. Context: sleeps. */
+int aries_vmdh_block(struct aries_ctx *ctx, struct kgni_mdd_block *arg)
+{
+	struct aries_dev *ad = ctx->ad;
+	int rc;
+
+	if (!arg->entries)
+		return -EINVAL;
+	if (arg->entries > ARIES_MDD_ENTRIES)
+		return -ENOSPC;
+	rc = aries_ctx_enter(ctx, true);
+	if (rc)
+		return rc;
+	mutex_lock(&ad->ptag_lock);
+	if (ctx->block)
+		rc = -EBUSY;
+	else if (!ctx->dom->block)
+		rc = aries_vmdh_make(ad, ctx->dom, arg->entries);
+	else if (arg->entries > ctx->dom->block->count)
+		rc = -ENOSPC;
+	if (!rc) {
+		ctx->dom->block->users++;
+		ctx->block = true;
+	}
+	mutex_unlock(&ad->ptag_lock);
+	aries_ctx_exit(ctx);
+	return rc;
+}
+
+/**
+ * aries_vmdh_get() - take a place of the block
+ * @ctx: attachment
+ * @place: which, or ~0 for the first free one; gets it
+ *
+ * Context: sleeps; ctx->lock held. Return: memory domain handle, -ENOENT no block or no such place,
+ * -EBUSY taken, -ENOSPC no place left.
+ */
+int aries_vmdh_get(struct aries_ctx *ctx, u32 *place)
+	__must_hold(&ctx->lock)
+{
+	struct aries_block *block;
+	int rc;
+
+	lockdep_assert_held(&ctx->lock);
+	mutex_lock(&ctx->ad->ptag_lock);
+	block = ctx->block ? ctx->dom->block : NULL;
+	if (block && *place == U32_MAX)
+		*place = find_first_zero_bit(block->taken, block->count);
+	else if (block && *place >= block->count)
+		block = NULL;
+	if (!block)
+		rc = -ENOENT;
+	else if (*place >= block->count)
+		rc = -ENOSPC;
+	else if (__test_and_set_bit(*place, block->taken))
+		rc = -EBUSY;
+	else
+		rc = block->base + *place;
+	mutex_unlock(&ctx->ad->ptag_lock);
+	return rc;
+}
+
+/** aries_vmdh_put() - give a place back. Context: sleeps; ctx->lock held. */
+void aries_vmdh_put(struct aries_ctx *ctx, unsigned int mdh)
+{
+	mutex_lock(&ctx->ad->ptag_lock);
+	__clear_bit(mdh - ctx->dom->block->base, ctx->dom->block->taken);
+	mutex_unlock(&ctx->ad->ptag_lock);
+}
+
+/** aries_vmdh_hold() - keep a place back until the next reset. Context: sleeps; ctx->lock held. */
+void aries_vmdh_hold(struct aries_ctx *ctx, unsigned int mdh)
+{
+	mutex_lock(&ctx->ad->ptag_lock);
+	__set_bit(mdh - ctx->dom->block->base, ctx->dom->block->held);
+	mutex_unlock(&ctx->ad->ptag_lock);
+}
+
+/* Nobody is on the way through the entry when the numbers are given back. */
+static void aries_vmdh_free(struct aries_dev *ad, struct aries_block *block)
+{
+	bool late;
+	unsigned int i;
+
+	aries_wr64(ad, ARIES_VMDH_CTL_N(block->entry), 0);
+	late = aries_inv_drain(ad);
+	for (i = 0; i < block->count; i++) {
+		if (late || test_bit(i, block->held))
+			aries_pool_hold(&ad->mdds, block->base + i);
+		else
+			aries_pool_put(&ad->mdds, block->base + i, 0);
+	}
+	kfree(block);
+}
+
+/**
+ * aries_vmdh_leave() - an attachment ends; the last one that shares the block frees it
+ * @ctx: attachment, without registrations
+ *
+ * Context: sleeps; ctx->lock held.
+ */
+void aries_vmdh_leave(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	struct aries_dev *ad = ctx->ad;
+
+	lockdep_assert_held(&ctx->lock);
+	if (!ctx->block)
+		return;
+	ctx->block = false;
+	mutex_lock(&ad->ptag_lock);
+	if (!--ctx->dom->block->users) {
+		aries_vmdh_free(ad, ctx->dom->block);
+		ctx->dom->block = NULL;
+	}
+	mutex_unlock(&ad->ptag_lock);
+}
