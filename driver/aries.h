@@ -8,7 +8,7 @@
  *   aries_dgram, aries_dgmatch                datagrams between processes
  *   aries_peer, aries_chan                    messages between the drivers of two nodes
  *   aries_fmad, aries_cq, aries_mem, aries_ce objects of one NIC block each
- *   aries_pool, aries_inv, aries_irq, aries_err
+ *   aries_pool, aries_inv, aries_irq, aries_err, aries_ees
  *   aries_hw                                  registers
  * aries_pci puts a device together, aries_main the module.
  */
@@ -53,6 +53,9 @@ struct aries_ctx;
 struct aries_dev;
 struct aries_stale;
 struct aries_block;
+struct aries_ees;
+struct poll_table_struct;
+struct seq_file;
 
 /**
  * DOC: locks
@@ -71,6 +74,7 @@ struct aries_block;
  * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
  * aries_dev.irq_lock    Protects the table of queues by number, and reading and clearing
  *                       CQI_PENDING as one step. Taken in interrupt handlers.
+ * aries_dev.ees_lock    Protects the list of subscriptions to error events and their queues.
  * aries_cq.lock         Protects the pointer to the queue's memory.
  * aries_pool.lock       Protects one pool of numbers.
  * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
@@ -216,6 +220,8 @@ struct aries_dev {
 	struct list_head sleepers;
 	atomic_t clock_seq; /* changes when sleepers are to look again */
 	wait_queue_head_t clock_wq;
+	spinlock_t ees_lock; /* ees */
+	struct list_head ees;
 
 	bool testing;
 	struct completion test_done;
@@ -245,6 +251,7 @@ struct aries_dev {
  * @ces: collective engines, one bit each
  * @ce_cq: their queues, NULL for none
  * @dg: datagrams
+ * @ees: subscription to error events or NULL; set once
  * @pid: who opened the file, for lists
  * @comm: its name
  */
@@ -266,6 +273,7 @@ struct aries_ctx {
 	unsigned long ces;
 	struct aries_cq *ce_cq[ARIES_CE_CHANNELS];
 	struct aries_dgrams dg;
+	struct aries_ees *ees;
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 };
@@ -395,6 +403,16 @@ void aries_irq_exit(struct aries_dev *ad);
 void aries_err_drain(struct aries_dev *ad);
 const char *aries_status_name(unsigned int code);
 
+/* aries_ees.c: subscriptions to error events */
+void aries_ees_post(struct aries_dev *ad, const struct kgni_err_event *event);
+int aries_ees_subscribe(struct aries_ctx *ctx, struct kgni_err_subscribe *arg);
+int aries_ees_read(struct aries_ctx *ctx, struct kgni_err_read *arg);
+int aries_ees_control(struct aries_ctx *ctx, struct kgni_err_control *arg);
+__poll_t aries_ees_poll(struct aries_ctx *ctx, struct file *file, struct poll_table_struct *wait);
+void aries_ees_stop(struct aries_ctx *ctx);
+void aries_ees_free(struct aries_ctx *ctx);
+void aries_ees_show(struct seq_file *m, struct aries_ctx *ctx);
+
 /* aries_pool.c: numbers */
 int aries_pool_init(struct aries_pool *pool, unsigned int first, unsigned int size);
 void aries_pool_exit(struct aries_pool *pool);
@@ -408,6 +426,7 @@ unsigned int aries_pool_total(const struct aries_pool *pool);
 
 /* aries_ptag.c: communication domains */
 struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie);
+struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cookie);
 void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom);
 int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res);
 void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res);

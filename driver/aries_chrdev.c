@@ -49,6 +49,9 @@ union aries_arg {
 	struct kgni_dgram_cancel dgram_cancel;
 	struct kgni_clock clock;
 	struct kgni_clock_wait clock_wait;
+	struct kgni_err_subscribe err_subscribe;
+	struct kgni_err_read err_read;
+	struct kgni_err_control err_control;
 };
 
 static int aries_ioc_query(struct aries_ctx *ctx, union aries_arg *arg)
@@ -203,6 +206,21 @@ static int aries_ioc_clock_wait(struct aries_ctx *ctx, union aries_arg *arg)
 	return aries_clock_wait(ctx, &arg->clock_wait);
 }
 
+static int aries_ioc_err_subscribe(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ees_subscribe(ctx, &arg->err_subscribe);
+}
+
+static int aries_ioc_err_read(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ees_read(ctx, &arg->err_read);
+}
+
+static int aries_ioc_err_control(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_ees_control(ctx, &arg->err_control);
+}
+
 /**
  * struct aries_ioc - one ioctl
  * @handler: gets the structure in kernel memory; NULL for a number without a meaning
@@ -249,6 +267,9 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_JOB_NTT, job_ntt),
 	ARIES_IOC(KGNI_IOC_BI, bi),
 	ARIES_IOC(KGNI_IOC_MDD_BLOCK, mdd_block),
+	ARIES_IOC(KGNI_IOC_ERR_SUBSCRIBE, err_subscribe),
+	ARIES_IOC(KGNI_IOC_ERR_READ, err_read),
+	ARIES_IOC(KGNI_IOC_ERR_CONTROL, err_control),
 };
 
 static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
@@ -300,6 +321,11 @@ static int aries_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static __poll_t aries_poll(struct file *file, struct poll_table_struct *wait)
+{
+	return aries_dgram_poll(file, wait) | aries_ees_poll(file->private_data, file, wait);
+}
+
 static const struct file_operations aries_fops = {
 	.owner = THIS_MODULE,
 	.open = aries_open,
@@ -307,7 +333,7 @@ static const struct file_operations aries_fops = {
 	.unlocked_ioctl = aries_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = aries_mmap,
-	.poll = aries_dgram_poll,
+	.poll = aries_poll,
 };
 
 static void aries_dev_release(struct device *dev)
@@ -359,6 +385,8 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	spin_lock_init(&ad->irq_lock);
 	INIT_LIST_HEAD(&ad->ctxs);
 	INIT_LIST_HEAD(&ad->quarantine);
+	spin_lock_init(&ad->ees_lock);
+	INIT_LIST_HEAD(&ad->ees);
 	init_completion(&ad->test_done);
 	device_initialize(&ad->dev);
 	ad->dev.class = &aries_class;

@@ -60,6 +60,7 @@ static void aries_ctx_teardown(struct aries_ctx *ctx)
 
 	lockdep_assert_held(&ad->state_sem);
 	lockdep_assert_held(&ctx->lock);
+	aries_ees_stop(ctx);
 	if (!ctx->dom)
 		return;
 	aries_dgram_detach(ctx);
@@ -88,6 +89,7 @@ void aries_ctx_free(struct aries_ctx *ctx)
 	up_read(&ad->state_sem);
 	xa_destroy(&ctx->cqs);
 	xa_destroy(&ctx->mems);
+	aries_ees_free(ctx);
 	kfree(ctx);
 	put_device(&ad->dev);
 }

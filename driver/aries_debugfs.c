@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: aries/kgniN/{contexts,queues,registrations,engines,domains,objects,vectors,registers}.
+ * debugfs: aries/kgniN/{contexts,queues,registrations,engines,subscriptions,domains,objects,
+ * vectors,registers}.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -111,6 +112,13 @@ static int aries_engines_show(struct seq_file *m, void *unused)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(aries_engines);
+
+static int aries_subscriptions_show(struct seq_file *m, void *unused)
+{
+	aries_each_ctx(m, aries_ees_show);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(aries_subscriptions);
 
 static int aries_domains_show(struct seq_file *m, void *unused)
 {
@@ -224,6 +232,7 @@ void aries_debugfs_add(struct aries_dev *ad)
 	debugfs_create_file("queues", 0400, dir, ad, &aries_queues_fops);
 	debugfs_create_file("registrations", 0400, dir, ad, &aries_registrations_fops);
 	debugfs_create_file("engines", 0400, dir, ad, &aries_engines_fops);
+	debugfs_create_file("subscriptions", 0400, dir, ad, &aries_subscriptions_fops);
 	debugfs_create_file("domains", 0400, dir, ad, &aries_domains_fops);
 	debugfs_create_file("objects", 0400, dir, ad, &aries_objects_fops);
 	debugfs_create_file("vectors", 0400, dir, ad, &aries_vectors_fops);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Error events: taken from the NIC's queue, counted, traced and logged at a limited rate.
+ * Error events: taken from the NIC's queue, counted, traced, given to who has subscribed, and
+ * logged at a limited rate.
  */
 #include "aries.h"
 #include "aries_trace.h"
@@ -49,13 +50,21 @@ static void aries_err_one(struct aries_dev *ad, u64 event)
 	unsigned int code = FIELD_GET(ARIES_ERR_EVENT_CODE_MASK, event);
 	unsigned int category = FIELD_GET(ARIES_ERR_EVENT_CATEGORY_MASK, event);
 	unsigned int ptag = FIELD_GET(ARIES_ERR_EVENT_PTAG_MASK, event);
-	u64 info[ARIES_ERR_INFO_COUNT];
+	struct kgni_err_event told = {
+		.code = code,
+		.category = category,
+		.ptag = ptag,
+		.time_ns = aries_rd64(ad, ARIES_ERR_TIME),
+	};
+	u64 *info = told.info;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(info); i++)
+	BUILD_BUG_ON(ARRAY_SIZE(told.info) != ARIES_ERR_INFO_COUNT);
+	for (i = 0; i < ARIES_ERR_INFO_COUNT; i++)
 		info[i] = aries_rd64(ad, ARIES_ERR_INFO_N(i));
 	atomic64_inc(&ad->errors);
-	trace_aries_error(ad->id, event, aries_rd64(ad, ARIES_ERR_TIME), info);
+	trace_aries_error(ad->id, event, told.time_ns, info);
+	aries_ees_post(ad, &told);
 	dev_warn_ratelimited(&ad->dev,
 			     "error %#x %s%s, category %#x, ptag %u, info %#llx %#llx %#llx %#llx\n",
 			     code, aries_status_name(code),

@@ -148,7 +148,32 @@ struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie
 	return dom;
 }
 
-/** aries_domain_leave() - undo aries_domain_join(); without a job the last one removes it */
+/**
+ * aries_domain_enter() - enter a domain that exists
+ * @ad: the device
+ * @ptag: its tag or ARIES_PTAG_ANY
+ * @cookie: its cookie
+ *
+ * Context: may sleep; state_sem held. Return: the domain with one more attachment, or an error
+ * pointer: -EINVAL, -EACCES, -ENOENT.
+ */
+struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cookie)
+{
+	struct aries_domain *dom;
+	int rc = aries_ptag_check(ptag);
+
+	if (rc)
+		return ERR_PTR(rc);
+	mutex_lock(&ad->ptag_lock);
+	dom = aries_ptag_by_cookie(ad, cookie) ? aries_ptag_join(ad, ptag, cookie) :
+						 ERR_PTR(-ENOENT);
+	if (!IS_ERR(dom))
+		dom->attached++;
+	mutex_unlock(&ad->ptag_lock);
+	return dom;
+}
+
+/** aries_domain_leave() - undo join or enter; the last one removes a domain without job */
 void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom)
 {
 	mutex_lock(&ad->ptag_lock);

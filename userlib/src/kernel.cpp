@@ -92,6 +92,20 @@ constexpr Meaning kDatagramTest[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM},
 };
 
+/* INVALID_PARAM for who is not privileged: the function has no code of its own for it. */
+constexpr Meaning kErrSubscribe[] = {
+	{EINVAL, GNI_RC_INVALID_PARAM}, {EPERM, GNI_RC_INVALID_PARAM}, {EACCES, GNI_RC_INVALID_PARAM},
+	{ENOENT, GNI_RC_NO_MATCH},      {ENODEV, GNI_RC_NO_MATCH},     {ENOMEM, GNI_RC_ERROR_NOMEM},
+};
+constexpr Meaning kErrRead[] = {
+	{EAGAIN, GNI_RC_NOT_DONE},
+	{EINTR, GNI_RC_NOT_DONE},
+	{ETIMEDOUT, GNI_RC_TIMEOUT},
+};
+constexpr Meaning kErrControl[] = {
+	{EPERM, GNI_RC_PERMISSION_ERROR},
+};
+
 gni_return_t meaning(const char *what, int error, std::span<const Meaning> table, gni_return_t fallback)
 {
 	if (error == 0)
@@ -103,7 +117,7 @@ gni_return_t meaning(const char *what, int error, std::span<const Meaning> table
 			break;
 		}
 	}
-	if (rc != GNI_RC_TIMEOUT && rc != GNI_RC_INVALID_STATE)
+	if (rc != GNI_RC_TIMEOUT && rc != GNI_RC_INVALID_STATE && rc != GNI_RC_NOT_DONE)
 		debug("%s: errno %d (%s)", what, -error, strerrordesc_np(-error));
 	return rc;
 }
@@ -313,6 +327,25 @@ gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel)
 	if (r == -ENOENT)
 		return GNI_RC_NO_MATCH;
 	return meaning("DGRAM_CANCEL", r, {}, GNI_RC_NO_MATCH);
+}
+
+gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe)
+{
+	subscribe->argsz = sizeof(*subscribe);
+	return meaning("ERR_SUBSCRIBE", sys::call(fd, KGNI_IOC_ERR_SUBSCRIBE, subscribe), kErrSubscribe,
+		       GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t err_read(int fd, kgni_err_read *read)
+{
+	read->argsz = sizeof(*read);
+	return meaning("ERR_READ", sys::call(fd, KGNI_IOC_ERR_READ, read), kErrRead, GNI_RC_INVALID_PARAM);
+}
+
+gni_return_t err_control(int fd, kgni_err_control *control)
+{
+	control->argsz = sizeof(*control);
+	return meaning("ERR_CONTROL", sys::call(fd, KGNI_IOC_ERR_CONTROL, control), kErrControl, GNI_RC_INVALID_PARAM);
 }
 
 } // namespace ugni::kernel

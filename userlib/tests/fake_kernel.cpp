@@ -94,6 +94,33 @@ int ce_config(File &f, const kgni_ce_config *c)
 	return 0;
 }
 
+int err_read(kgni_err_read *r)
+{
+	auto *out = reinterpret_cast<kgni_err_event *>(r->events); // NOLINT(performance-no-int-to-ptr)
+	auto &events = kernel().error_events;
+	uint32_t n = 0;
+
+	kernel().error_reads.push_back(*r);
+	for (; n < r->count && !events.empty(); n++) {
+		out[n] = events.front();
+		events.pop_front();
+	}
+	r->count = n;
+	return n ? 0 : r->timeout_ms ? -EINTR : -EAGAIN;
+}
+
+int err_control(kgni_err_control *c)
+{
+	kgni_err_control before = kernel().filter;
+
+	if (c->flags & KGNI_ERR_SET_MASK)
+		kernel().filter.mask = c->mask;
+	if (c->flags & KGNI_ERR_SET_PTAG)
+		kernel().filter.ptag = c->ptag;
+	*c = before;
+	return 0;
+}
+
 int call_file(File &f, unsigned long request, void *argument)
 {
 	switch (request) {
@@ -185,6 +212,14 @@ int call_file(File &f, unsigned long request, void *argument)
 		return ce_config(f, static_cast<kgni_ce_config *>(argument));
 	case KGNI_IOC_CE_FREE:
 		return f.engines.erase(static_cast<kgni_ce_free *>(argument)->ce) ? 0 : -ENOENT;
+	case KGNI_IOC_ERR_SUBSCRIBE:
+		kernel().subscriptions.push_back(*static_cast<kgni_err_subscribe *>(argument));
+		kernel().filter.mask = kernel().subscriptions.back().mask;
+		return 0;
+	case KGNI_IOC_ERR_READ:
+		return err_read(static_cast<kgni_err_read *>(argument));
+	case KGNI_IOC_ERR_CONTROL:
+		return err_control(static_cast<kgni_err_control *>(argument));
 	default:
 		return -ENOTTY;
 	}

@@ -11,6 +11,7 @@
 #include "gni_pub.h"
 #include "uapi/kgni_abi.h"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -83,6 +84,10 @@ struct Kernel {
 	kgni_bi injection = {};
 	unsigned calls = 0; /* requests of any kind, and maps */
 	Datagrams datagrams;
+	std::vector<kgni_err_subscribe> subscriptions;
+	std::vector<kgni_err_read> error_reads;
+	kgni_err_control filter = {};            /* of the last subscription */
+	std::deque<kgni_err_event> error_events; /* that the next reads find */
 	int next_fd = 100;
 	uint32_t next_cq = 3;
 	uint32_t next_mdh = 17;

@@ -41,7 +41,7 @@ struct World {
 
 std::unique_ptr<World> world;
 
-int call_file(File &f, unsigned long request, void *argument)
+int call_file(int fd, File &f, unsigned long request, void *argument)
 {
 	switch (request) {
 	case KGNI_IOC_QUERY: {
@@ -93,6 +93,12 @@ int call_file(File &f, unsigned long request, void *argument)
 		return f.node->ce_config(f.attach.owner, f.attach.ptag, static_cast<kgni_ce_config *>(argument));
 	case KGNI_IOC_CE_FREE:
 		return f.node->ce_free(f.attach.owner, static_cast<kgni_ce_free *>(argument)->ce);
+	case KGNI_IOC_ERR_SUBSCRIBE:
+		return f.node->errors().subscribe(fd, static_cast<kgni_err_subscribe *>(argument), world->tags);
+	case KGNI_IOC_ERR_READ:
+		return f.node->errors().read(fd, static_cast<kgni_err_read *>(argument));
+	case KGNI_IOC_ERR_CONTROL:
+		return f.node->errors().control(fd, static_cast<kgni_err_control *>(argument));
 	default:
 		return -ENOTTY;
 	}
@@ -176,7 +182,7 @@ int call(int fd, unsigned long request, void *argument)
 		return -EBADF;
 	if (fake::Datagrams::answers(request))
 		return world->datagrams.call(fd, request, argument);
-	int r = model::call_file(f->second, request, argument);
+	int r = model::call_file(fd, f->second, request, argument);
 	if (r == 0 && request == KGNI_IOC_ATTACH) {
 		const kgni_attach &a = f->second.attach;
 		world->datagrams.attach(fd, a.pe, a.inst_id, a.cookie, a.modes & GNI_CDM_MODE_FAST_DATAGRAM_POLL);
@@ -209,6 +215,7 @@ void close_device(int fd)
 
 	if (f == world->files.end())
 		return;
+	f->second.node->errors().close(fd);
 	if (f->second.attach.fmad)
 		f->second.node->close(f->second.attach.owner, f->second.attach.fmad);
 	free(f->second.page);

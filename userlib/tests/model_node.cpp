@@ -293,6 +293,22 @@ int Node::ce_free(uint32_t owner, uint32_t ce)
 	return 0;
 }
 
+bool Node::take_error(kgni_err_event *e)
+{
+	uint64_t word = aries_nic_read(nic_, 0, ARIES_ERR_EVENT, 8);
+
+	if (!word)
+		return false;
+	e->code = static_cast<uint16_t>(word);
+	e->category = static_cast<uint8_t>(word >> 16);
+	e->ptag = static_cast<uint8_t>(word >> 24);
+	e->time_ns = aries_nic_read(nic_, 0, ARIES_ERR_TIME, 8);
+	for (uint64_t i = 0; i < ARIES_ERR_INFO_COUNT; i++)
+		e->info[i] = aries_nic_read(nic_, 0, ARIES_ERR_INFO_N(i), 8);
+	write32(ARIES_ERR_POP, ARIES_ERR_POP_POP_MASK);
+	return true;
+}
+
 void Node::close(uint32_t owner, uint32_t fmad)
 {
 	write64(ARIES_FMAD_CTL_N(uint64_t{fmad}), 0);

@@ -5,6 +5,7 @@
 
 #include "aries_model.h"
 #include "aries_regs.h"
+#include "model_errors.hpp"
 #include "uapi/kgni_abi.h"
 
 #include <array>
@@ -51,6 +52,9 @@ public:
 	int ce_alloc(uint32_t owner, kgni_ce_alloc *c);
 	int ce_config(uint32_t owner, uint8_t ptag, const kgni_ce_config *c);
 	int ce_free(uint32_t owner, uint32_t ce);
+	/** Takes the NIC's oldest error event; false if there is none. */
+	bool take_error(kgni_err_event *e);
+	ErrorEvents &errors() { return errors_; }
 
 	unsigned char *area(uint32_t fmad) const;
 	void *queue(uint32_t cq) const { return queues_.at(cq).memory; }
@@ -110,6 +114,7 @@ private:
 	std::mutex mutex_; /* protects interrupts_ */
 	std::condition_variable interrupted_;
 	uint64_t interrupts_ = 0;
+	ErrorEvents errors_{*this};
 	std::atomic<bool> stop_{false};
 	std::thread loop_;
 };

@@ -24,13 +24,6 @@ static void documented_codes(void **)
 	assert_rc(INVALID_PARAM, GNI_MsgqSend(nullptr, nullptr, nullptr, 0, nullptr, 0, 0, 0));
 	assert_rc(INVALID_PARAM, GNI_MsgqProgress(nullptr, 0));
 	assert_rc(INVALID_PARAM, GNI_MsgqSize(nullptr, nullptr));
-	assert_rc(ERROR_RESOURCE, GNI_SubscribeErrors(nullptr, 0, 0, 0, nullptr));
-	assert_rc(INVALID_PARAM, GNI_ReleaseErrors(nullptr));
-	assert_rc(INVALID_PARAM, GNI_GetErrorMask(nullptr, nullptr));
-	assert_rc(INVALID_PARAM, GNI_SetErrorMask(nullptr, 0, nullptr));
-	assert_rc(INVALID_PARAM, GNI_GetErrorEvent(nullptr, nullptr));
-	assert_rc(INVALID_PARAM, GNI_WaitErrorEvents(nullptr, nullptr, 0, 0, nullptr));
-	assert_rc(INVALID_PARAM, GNI_SetErrorPtag(nullptr, 0));
 }
 
 static void settings_of_short_messages(void **)

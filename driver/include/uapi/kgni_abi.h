@@ -736,6 +736,102 @@ struct kgni_bi {
 
 #define KGNI_BI_SET 0x1
 
+/**
+ * struct kgni_err_event - one error event of the NIC
+ * @code: ARIES_ST_* status, 0x100 and up for RAS events
+ * @category: one GNI_ERRMASK_* bit
+ * @ptag: protection tag concerned, 0 if it is not known
+ * @serial: running number of the subscription; a gap tells of events that were lost
+ * @time_ns: the NIC's clock
+ * @info: ERR_INFO registers
+ *
+ * The same layout as gni_error_event_t.
+ */
+struct kgni_err_event {
+	__u16 code;
+	__u8 category;
+	__u8 ptag;
+	__u32 serial;
+	__u64 time_ns;
+	__u64 info[4];
+};
+
+/**
+ * struct kgni_err_subscribe - have error events queued for this file
+ * @argsz: in
+ * @flags: in: KGNI_ERR_ALL
+ * @cookie: in: domain whose events are wanted; 0 with KGNI_ERR_ALL
+ * @ptag: in: its tag or 255; with KGNI_ERR_ALL a tag, or 0 for all and for events of none;
+ *        out: the tag
+ * @mask: in: GNI_ERRMASK_* categories wanted
+ * @reserved: must be zero
+ * @entries: in: events that the queue holds, 0 for 64, at most KGNI_ERR_ENTRIES_MAX; out: the same
+ * @reserved2: must be zero
+ *
+ * The file need not be attached. While it has events poll() finds it readable. The domain stays
+ * while there are subscriptions to it. KGNI_ERR_ALL needs CAP_SYS_ADMIN.
+ *
+ * Errors: EINVAL, EPERM, EACCES tag and cookie do not belong together, ENOENT no such domain,
+ * EBUSY the file has a subscription, ENOMEM.
+ */
+struct kgni_err_subscribe {
+	__u32 argsz;
+	__u32 flags;
+	__u32 cookie;
+	__u8 ptag;
+	__u8 mask;
+	__u16 reserved;
+	__u32 entries;
+	__u32 reserved2;
+};
+
+#define KGNI_ERR_ALL 0x1
+#define KGNI_ERR_ENTRIES_MAX 4096
+
+/**
+ * struct kgni_err_read - take error events out of the file's queue, oldest first
+ * @argsz: in
+ * @flags: in: must be zero
+ * @events: in: pointer to an array of struct kgni_err_event
+ * @count: in: its elements, 1 to KGNI_ERR_ENTRIES_MAX; out: events stored, at least 1
+ * @batch_ms: in: with @timeout_ms, how long to wait for more once there is one
+ * @timeout_ms: in: milliseconds to wait for the first, 0 not at all, ~0 without limit
+ * @lost: out: events lost so far because the queue was full
+ *
+ * Errors: EINVAL, ENOTCONN no subscription, EAGAIN there is none (@timeout_ms is 0), ETIMEDOUT,
+ * EINTR, EFAULT (the events are gone), ENOMEM.
+ */
+struct kgni_err_read {
+	__u32 argsz;
+	__u32 flags;
+	__u64 events;
+	__u32 count;
+	__u32 batch_ms;
+	__u64 timeout_ms;
+	__u64 lost;
+};
+
+/**
+ * struct kgni_err_control - look at or change what a subscription asks for
+ * @argsz: in
+ * @flags: in: KGNI_ERR_SET_MASK, KGNI_ERR_SET_PTAG (CAP_SYS_ADMIN)
+ * @mask: in: new categories; out: those before
+ * @ptag: in: new tag, 0 for all; out: the one before
+ * @reserved: must be zero
+ *
+ * Errors: EINVAL, EPERM, ENOTCONN no subscription.
+ */
+struct kgni_err_control {
+	__u32 argsz;
+	__u32 flags;
+	__u8 mask;
+	__u8 ptag;
+	__u16 reserved;
+};
+
+#define KGNI_ERR_SET_MASK 0x1
+#define KGNI_ERR_SET_PTAG 0x2
+
 #define KGNI_IOC_QUERY _IO(KGNI_IOC_MAGIC, 0x00)
 #define KGNI_IOC_ATTACH _IO(KGNI_IOC_MAGIC, 0x01)
 #define KGNI_IOC_CQ_CREATE _IO(KGNI_IOC_MAGIC, 0x02)
@@ -762,5 +858,8 @@ struct kgni_bi {
 #define KGNI_IOC_DGRAM_CANCEL _IO(KGNI_IOC_MAGIC, 0x2b)
 #define KGNI_IOC_CLOCK _IO(KGNI_IOC_MAGIC, 0x30)
 #define KGNI_IOC_CLOCK_WAIT _IO(KGNI_IOC_MAGIC, 0x31)
+#define KGNI_IOC_ERR_SUBSCRIBE _IO(KGNI_IOC_MAGIC, 0x38)
+#define KGNI_IOC_ERR_READ _IO(KGNI_IOC_MAGIC, 0x39)
+#define KGNI_IOC_ERR_CONTROL _IO(KGNI_IOC_MAGIC, 0x3a)
 
 #endif /* KGNI_ABI_H */

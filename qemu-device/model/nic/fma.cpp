@@ -35,7 +35,10 @@ void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t 
 	core.errors.report(core.node, event);
 	if (target_records(status)) {
 		event.pe = core.node;
-		event.ptag = 0; /* tags are names of a node */
+		/* Tags are names of a node: that of the domain which was hit, if there is one. */
+		const uint64_t hit = core.segment.node(access.node).mdd[access.mdh % ARIES_MDD_ENTRIES].ctl.load();
+
+		event.ptag = hit & ARIES_MDD_CTL_VALID_MASK ? uint8_t(field(hit, ARIES_MDD_CTL_PTAG_MASK)) : 0;
 		core.errors.report(access.node, event);
 	}
 	core.host.trace("fma_failed", status, access.node, access.offset);
