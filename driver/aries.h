@@ -54,6 +54,8 @@ struct aries_dev;
 struct aries_stale;
 struct aries_block;
 struct aries_ees;
+struct aries_fma_saved;
+struct aries_share;
 struct poll_table_struct;
 struct seq_file;
 
@@ -67,6 +69,9 @@ struct seq_file;
  * aries_ctx.lock        Protects the objects of one open file: its FMA descriptor, queues and
  *                       registrations. Taken in the page fault handler, so no user memory may be
  *                       touched and no mmap_lock taken under it.
+ * aries_dev.share_lock  Protects the list of descriptors that may be shared, and their users.
+ * aries_share.lock      Protects the content of such a descriptor and who has it mapped. Taken in
+ *                       the page fault handler.
  * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
  *                       the limits of injection.
  * aries_dev.inv_lock    Protects INV_MDD and INV_STATUS: one invalidation at a time; and the
@@ -79,8 +84,9 @@ struct seq_file;
  * aries_pool.lock       Protects one pool of numbers.
  * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
  *
- * Order: state_sem, ctx_lock, aries_ctx.lock, then ptag_lock, inv_lock or clock_lock, then the
- * spinlocks, of which irq_lock comes before the others. mmap_lock comes before aries_ctx.lock.
+ * Order: state_sem, ctx_lock, aries_ctx.lock, then share_lock or aries_share.lock, then ptag_lock,
+ * inv_lock or clock_lock, then the spinlocks, of which irq_lock comes before the others. mmap_lock
+ * comes before aries_ctx.lock.
  */
 
 /**
@@ -125,6 +131,7 @@ enum aries_res {
  * @cookie: what its members know; the key of its packets
  * @job_id: from KGNI_IOC_JOB, 0 if it was made by an attach
  * @job: made by KGNI_IOC_JOB, stays when the last process leaves
+ * @suspended: by KGNI_IOC_SUSPEND
  * @attached: attachments
  * @ntt_base: first entry of the node translation table
  * @ntt_size: entries, 0 for physical node addresses
@@ -138,6 +145,7 @@ struct aries_domain {
 	u32 cookie;
 	u64 job_id;
 	bool job;
+	bool suspended;
 	unsigned int attached;
 	u32 ntt_base;
 	u32 ntt_size;
@@ -206,9 +214,12 @@ struct aries_dev {
 	unsigned long *ntt_map; /* entries allocated */
 	u32 ntt_log2; /* granularity */
 	struct kgni_bi bi; /* current_* and sequence */
+	struct mutex share_lock; /* shares */
+	struct list_head shares;
 
 	struct mutex ctx_lock; /* ctxs */
 	struct list_head ctxs;
+	wait_queue_head_t resume_wq;
 
 	struct mutex inv_lock; /* INV_MDD, quarantine */
 	struct list_head quarantine;
@@ -239,6 +250,7 @@ struct aries_dev {
  * @lock: see DOC: locks
  * @mapping: of the inode that was opened, to take mappings away
  * @dead: everything was revoked by a reset or removal
+ * @suspended: its job is: page faults wait
  * @dom: domain, NULL before KGNI_IOC_ATTACH
  * @modes: GNI_CDM_MODE_* bits
  * @inst_id: instance id given by the process
@@ -246,6 +258,8 @@ struct aries_dev {
  * @fmad: FMA descriptor
  * @pe: node address, as its domain counts
  * @block: shares the domain's block of memory domains
+ * @share: the same, if it may be shared
+ * @saved: content of the area while another has the descriptor; with @share
  * @cqs: queues by number
  * @mems: registrations by memory domain handle
  * @ces: collective engines, one bit each
@@ -261,6 +275,7 @@ struct aries_ctx {
 	struct mutex lock; /* see DOC: locks */
 	struct address_space *mapping;
 	bool dead;
+	bool suspended;
 	struct aries_domain *dom;
 	u32 modes;
 	u32 inst_id;
@@ -268,6 +283,8 @@ struct aries_ctx {
 	u16 fmad;
 	u32 pe;
 	bool block;
+	struct aries_share *share;
+	struct aries_fma_saved *saved;
 	struct xarray cqs;
 	struct xarray mems;
 	unsigned long ces;
@@ -437,6 +454,7 @@ void aries_domain_free_all(struct aries_dev *ad);
 int aries_job(struct aries_ctx *ctx, struct kgni_job *arg);
 int aries_job_ptag(struct aries_ctx *ctx, struct kgni_ptag *arg);
 int aries_job_res(struct aries_ctx *ctx, struct kgni_res *arg);
+u64 aries_res_transfers(struct aries_dev *ad, u8 ptag);
 
 /* aries_ntt.c: node translation */
 int aries_ntt_init(struct aries_dev *ad);
@@ -452,7 +470,22 @@ int aries_ntt_job(struct aries_ctx *ctx, struct kgni_job_ntt *arg);
 void aries_bi_reset(struct aries_dev *ad);
 int aries_bi(struct aries_ctx *ctx, struct kgni_bi *arg);
 
-/* aries_fmad.c: FMA descriptors */
+/* aries_suspend.c */
+int aries_suspend(struct aries_ctx *ctx, struct kgni_suspend *arg);
+bool aries_suspend_wait(struct aries_ctx *ctx);
+
+/* aries_fmad.c, aries_share.c: FMA descriptors */
+int aries_fmad_take(struct aries_ctx *ctx);
+void aries_fmad_enable(struct aries_ctx *ctx, unsigned int nr);
+void aries_fmad_unmap(struct aries_ctx *ctx);
+int aries_fmad_wait(struct aries_dev *ad, unsigned int nr);
+void aries_fmad_give(struct aries_ctx *ctx, unsigned int nr, u16 owner);
+int aries_share_get(struct aries_ctx *ctx);
+void aries_share_put(struct aries_ctx *ctx);
+void aries_share_take(struct aries_ctx *ctx);
+void aries_share_enter(struct aries_ctx *ctx);
+void aries_share_exit(struct aries_ctx *ctx);
+unsigned int aries_share_users(struct aries_ctx *ctx);
 int aries_fmad_get(struct aries_ctx *ctx);
 void aries_fmad_put(struct aries_ctx *ctx);
 unsigned int aries_fmad_busy(struct aries_dev *ad, unsigned int fmad);
@@ -535,6 +568,14 @@ void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_
 #define ARIES_MMAP_CQ 0x100000000ull
 #define ARIES_MMAP_CQ_SHIFT 24 /* room for one queue */
 #define ARIES_MMAP_CQ_N(nr) (ARIES_MMAP_CQ + ((u64)(nr) << ARIES_MMAP_CQ_SHIFT))
+/* Each attachment has a place of its own, so that its mappings alone can be taken away. */
+#define ARIES_MMAP_PLACE 0x1000000000ull
+#define ARIES_MMAP_PLACE_SIZE 0x400000ull
+static inline u64 aries_ctx_place(const struct aries_ctx *ctx)
+{
+	return ARIES_MMAP_PLACE + ctx->owner * ARIES_MMAP_PLACE_SIZE;
+}
+
 int aries_mmap(struct file *file, struct vm_area_struct *vma);
 
 /* aries_chan.c: the channel between drivers */

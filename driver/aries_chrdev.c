@@ -52,6 +52,7 @@ union aries_arg {
 	struct kgni_err_subscribe err_subscribe;
 	struct kgni_err_read err_read;
 	struct kgni_err_control err_control;
+	struct kgni_suspend suspend;
 };
 
 static int aries_ioc_query(struct aries_ctx *ctx, union aries_arg *arg)
@@ -221,6 +222,11 @@ static int aries_ioc_err_control(struct aries_ctx *ctx, union aries_arg *arg)
 	return aries_ees_control(ctx, &arg->err_control);
 }
 
+static int aries_ioc_suspend(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_suspend(ctx, &arg->suspend);
+}
+
 /**
  * struct aries_ioc - one ioctl
  * @handler: gets the structure in kernel memory; NULL for a number without a meaning
@@ -270,6 +276,7 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_ERR_SUBSCRIBE, err_subscribe),
 	ARIES_IOC(KGNI_IOC_ERR_READ, err_read),
 	ARIES_IOC(KGNI_IOC_ERR_CONTROL, err_control),
+	ARIES_IOC(KGNI_IOC_SUSPEND, suspend),
 };
 
 static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
@@ -377,7 +384,10 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	ad->state = ARIES_STATE_RESET;
 	init_rwsem(&ad->state_sem);
 	mutex_init(&ad->ptag_lock);
+	mutex_init(&ad->share_lock);
+	INIT_LIST_HEAD(&ad->shares);
 	mutex_init(&ad->ctx_lock);
+	init_waitqueue_head(&ad->resume_wq);
 	mutex_init(&ad->inv_lock);
 	mutex_init(&ad->clock_lock);
 	INIT_LIST_HEAD(&ad->sleepers);

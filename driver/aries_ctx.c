@@ -164,6 +164,8 @@ static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 		goto err_owner;
 	ctx->inst_id = arg->inst_id;
 	aries_dgram_attach(ctx);
+	/* a suspension that begins after this look finds us in the list */
+	WRITE_ONCE(ctx->suspended, READ_ONCE(ctx->dom->suspended));
 	return 0;
 
 err_owner:
@@ -204,10 +206,10 @@ int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
 		arg->pe = ctx->pe;
 		arg->fmad = ctx->fmad;
 		arg->put_size = aries_ctx_window(ctx);
-		arg->desc_offset = ARIES_MMAP_DESC;
-		arg->doorbell_offset = ARIES_MMAP_DOORBELL;
-		arg->put_offset = ARIES_MMAP_PUT;
-		arg->get_offset = ARIES_MMAP_GET;
+		arg->desc_offset = aries_ctx_place(ctx) + ARIES_MMAP_DESC;
+		arg->doorbell_offset = aries_ctx_place(ctx) + ARIES_MMAP_DOORBELL;
+		arg->put_offset = aries_ctx_place(ctx) + ARIES_MMAP_PUT;
+		arg->get_offset = aries_ctx_place(ctx) + ARIES_MMAP_GET;
 	}
 	aries_ctx_exit(ctx);
 	return rc;
@@ -219,6 +221,7 @@ static void aries_ctx_revoke(struct aries_ctx *ctx)
 	/* Before the mappings go: a page fault that comes later must find it. */
 	WRITE_ONCE(ctx->dead, true);
 	unmap_mapping_range(ctx->mapping, 0, 0, 1);
+	wake_up_all(&ctx->ad->resume_wq);
 	aries_ctx_teardown(ctx);
 	mutex_unlock(&ctx->lock);
 }

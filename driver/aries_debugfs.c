@@ -34,9 +34,9 @@ static void aries_show_ctx(struct seq_file *m, struct aries_ctx *ctx)
 			   ctx->dead ? "revoked" : "open");
 		return;
 	}
-	seq_printf(m, "pid %d comm %s owner %u ptag %u inst %u fmad %u busy %u modes %#x\n",
+	seq_printf(m, "pid %d comm %s owner %u ptag %u inst %u fmad %u sharing %u busy %u modes %#x\n",
 		   ctx->pid, ctx->comm, ctx->owner, ctx->dom->ptag, ctx->inst_id, ctx->fmad,
-		   aries_fmad_busy(ctx->ad, ctx->fmad), ctx->modes);
+		   aries_share_users(ctx), aries_fmad_busy(ctx->ad, ctx->fmad), ctx->modes);
 }
 
 static int aries_contexts_show(struct seq_file *m, void *unused)
@@ -131,8 +131,9 @@ static int aries_domains_show(struct seq_file *m, void *unused)
 
 		/* not the cookie: it is what keeps others out */
 		if (dom)
-			seq_printf(m, "ptag %u job %llu%s attached %u mdd %u/%u cq %u/%u fma %u/%u ce %u/%u\n",
+			seq_printf(m, "ptag %u job %llu%s attached %u%s mdd %u/%u cq %u/%u fma %u/%u ce %u/%u\n",
 				   ptag, dom->job_id, dom->job ? "" : " (implicit)", dom->attached,
+				   dom->suspended ? " suspended" : "",
 				   dom->used[ARIES_RES_MDD], dom->limit[ARIES_RES_MDD],
 				   dom->used[ARIES_RES_CQ], dom->limit[ARIES_RES_CQ],
 				   dom->used[ARIES_RES_FMA], dom->limit[ARIES_RES_FMA],

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FMA descriptors: one for each attachment. Its rights stand in FMAD_CTL, which only the kernel
- * can reach; the area and windows that a process maps hold none of them.
+ * FMA descriptors. The rights of one stand in FMAD_CTL, which only the kernel can reach; the area
+ * and windows that a process maps hold none of them.
  */
 #include <linux/io.h>
+#include <linux/mm.h>
 
 #include "aries.h"
 #include "aries_trace.h"
@@ -14,32 +15,34 @@
 /* GNI_CDM_MODE_CACHED_AMO_ENABLED */
 #define ARIES_CDM_CACHED_AMO 0x00040000u
 
+/* GNI_CDM_MODE_FMA_SHARED */
+#define ARIES_CDM_FMA_SHARED 0x00020000u
+
 /**
- * aries_fmad_get() - take an FMA descriptor and enable it
- * @ctx: attachment; domain, context number and modes are set
+ * aries_fmad_take() - take a free FMA descriptor on the account of a domain
+ * @ctx: attachment; domain and context number are set
  *
- * The area is cleared before: nothing of its last user may be seen.
- *
- * Context: may sleep; state_sem and ctx->lock held. Return: 0 or -ENOSPC.
+ * Context: may sleep; ctx->lock held. Return: its number or -ENOSPC.
  */
-int aries_fmad_get(struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+int aries_fmad_take(struct aries_ctx *ctx)
 {
 	struct aries_dev *ad = ctx->ad;
 	int nr, rc;
 
-	lockdep_assert_held_read(&ad->state_sem);
-	lockdep_assert_held(&ctx->lock);
 	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_FMA);
 	if (rc)
 		return rc;
 	nr = aries_pool_get(&ad->fmads, ctx->owner);
-	if (nr < 0) {
+	if (nr < 0)
 		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA);
-		return nr;
-	}
-	ctx->fmad = nr;
-	memset_io(ad->desc + nr * ARIES_DESC_STRIDE, 0, ARIES_DESC_STRIDE);
+	return nr;
+}
+
+/** aries_fmad_enable() - give a descriptor the rights of an attachment */
+void aries_fmad_enable(struct aries_ctx *ctx, unsigned int nr)
+{
+	struct aries_dev *ad = ctx->ad;
+
 	aries_wr64(ad, ARIES_FMAD_CTL_N(nr),
 		   FIELD_PREP(ARIES_FMAD_CTL_ENABLE_MASK, 1ull) |
 			   FIELD_PREP(ARIES_FMAD_CTL_CACHED_AMO_MASK,
@@ -50,37 +53,96 @@ int aries_fmad_get(struct aries_ctx *ctx)
 			   FIELD_PREP(ARIES_FMAD_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
 			   FIELD_PREP(ARIES_FMAD_CTL_OWNER_MASK, (u64)ctx->owner));
 	trace_aries_fmad(ad->id, ctx->owner, nr, ctx->dom->ptag, true);
-	return 0;
+}
+
+/** aries_fmad_unmap() - take the mappings from an attachment; it may fault them in again */
+void aries_fmad_unmap(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->share)
+		aries_share_take(ctx);
+	else
+		unmap_mapping_range(ctx->mapping, aries_ctx_place(ctx), ARIES_MMAP_PLACE_SIZE, 1);
+}
+
+/** aries_fmad_wait() - wait for the transfers of a descriptor; 0, -ETIMEDOUT or -ENODEV */
+int aries_fmad_wait(struct aries_dev *ad, unsigned int nr)
+{
+	return aries_hw_poll64(ad, ARIES_FMAD_STATUS_N(nr), ARIES_FMAD_STATUS_BUSY_MASK,
+			       ARIES_FMAD_MS);
 }
 
 /**
- * aries_fmad_put() - disable the FMA descriptor of an attachment and wait for its transfers
- * @ctx: attachment
+ * aries_fmad_give() - disable a descriptor, wait for its transfers and give it back
+ * @ctx: attachment that leaves it
+ * @nr: its number
+ * @owner: context number that it was taken with
  *
  * A descriptor that stays busy is kept back until the next reset. Its memory is safe all the
  * same: invalidation of the memory domains waits for accesses on its own.
  *
  * Context: sleeps; state_sem and ctx->lock held.
  */
-void aries_fmad_put(struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+void aries_fmad_give(struct aries_ctx *ctx, unsigned int nr, u16 owner)
 {
 	struct aries_dev *ad = ctx->ad;
 	int rc;
 
-	lockdep_assert_held(&ctx->lock);
-	aries_wr64(ad, ARIES_FMAD_CTL_N(ctx->fmad), 0);
-	rc = aries_hw_poll64(ad, ARIES_FMAD_STATUS_N(ctx->fmad), ARIES_FMAD_STATUS_BUSY_MASK,
-			     ARIES_FMAD_MS);
-	trace_aries_fmad(ad->id, ctx->owner, ctx->fmad, ctx->dom->ptag, false);
+	aries_wr64(ad, ARIES_FMAD_CTL_N(nr), 0);
+	rc = aries_fmad_wait(ad, nr);
+	trace_aries_fmad(ad->id, ctx->owner, nr, ctx->dom->ptag, false);
 	if (rc == -ETIMEDOUT) {
 		dev_err(&ad->dev, "FMA descriptor %u busy after %u s, kept back until a reset\n",
-			ctx->fmad, ARIES_FMAD_MS / 1000);
-		aries_pool_hold(&ad->fmads, ctx->fmad);
+			nr, ARIES_FMAD_MS / 1000);
+		aries_pool_hold(&ad->fmads, nr);
 	} else {
-		aries_pool_put(&ad->fmads, ctx->fmad, ctx->owner);
+		aries_pool_put(&ad->fmads, nr, owner);
 	}
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA);
+}
+
+/**
+ * aries_fmad_get() - give an attachment its FMA descriptor, or a share of one
+ * @ctx: attachment; domain, context number and modes are set
+ *
+ * The area is cleared before: nothing of its last user may be seen.
+ *
+ * Context: may sleep; state_sem and ctx->lock held. Return: 0, -ENOSPC, -ENOMEM.
+ */
+int aries_fmad_get(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	struct aries_dev *ad = ctx->ad;
+	int nr;
+
+	lockdep_assert_held_read(&ad->state_sem);
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->modes & ARIES_CDM_FMA_SHARED)
+		return aries_share_get(ctx);
+	nr = aries_fmad_take(ctx);
+	if (nr < 0)
+		return nr;
+	ctx->fmad = nr;
+	memset_io(ad->desc + nr * ARIES_DESC_STRIDE, 0, ARIES_DESC_STRIDE);
+	aries_fmad_enable(ctx, nr);
+	return 0;
+}
+
+/**
+ * aries_fmad_put() - take the FMA descriptor from an attachment and wait for its transfers
+ * @ctx: attachment
+ *
+ * Context: sleeps; state_sem and ctx->lock held.
+ */
+void aries_fmad_put(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->share)
+		aries_share_put(ctx);
+	else
+		aries_fmad_give(ctx, ctx->fmad, ctx->owner);
 	ctx->fmad = 0;
 }
 

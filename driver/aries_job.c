@@ -19,6 +19,7 @@
 #define ARIES_JOB_RES_FMA 6
 #define ARIES_JOB_RES_RMDA 7
 #define ARIES_JOB_RES_CE 8
+#define ARIES_JOB_RES_SFMA 10
 #define ARIES_JOB_RES_LAST 11
 
 static int aries_job_destroy(struct aries_dev *ad, const struct kgni_job *arg)
@@ -141,8 +142,10 @@ static int aries_res_device(struct aries_dev *ad, struct kgni_res *arg)
 	return 0;
 }
 
-static u64 aries_res_transfers(struct aries_dev *ad, u8 ptag)
+/** aries_res_transfers() - block transfers of a domain that have not ended. Context: state_sem. */
+u64 aries_res_transfers(struct aries_dev *ad, u8 ptag)
 {
+	DECLARE_BITMAP(seen, ARIES_FMA_DESCRIPTORS) = {}; /* several may share one */
 	struct aries_ctx *ctx;
 	u64 sum = 0;
 
@@ -150,8 +153,23 @@ static u64 aries_res_transfers(struct aries_dev *ad, u8 ptag)
 	mutex_lock(&ad->ctx_lock);
 	list_for_each_entry(ctx, &ad->ctxs, node) {
 		mutex_lock(&ctx->lock);
-		if (ctx->dom && ctx->dom->ptag == ptag)
+		if (ctx->dom && ctx->dom->ptag == ptag && !__test_and_set_bit(ctx->fmad, seen))
 			sum += aries_fmad_busy(ad, ctx->fmad);
+		mutex_unlock(&ctx->lock);
+	}
+	mutex_unlock(&ad->ctx_lock);
+	return sum;
+}
+
+static u64 aries_res_sharing(struct aries_dev *ad, u8 ptag)
+{
+	struct aries_ctx *ctx;
+	u64 sum = 0;
+
+	mutex_lock(&ad->ctx_lock);
+	list_for_each_entry(ctx, &ad->ctxs, node) {
+		mutex_lock(&ctx->lock);
+		sum += ctx->dom && ctx->dom->ptag == ptag && ctx->share;
 		mutex_unlock(&ctx->lock);
 	}
 	mutex_unlock(&ad->ctx_lock);
@@ -169,6 +187,7 @@ static int aries_res_of_job(u32 kind)
 		return ARIES_RES_CQ;
 	case ARIES_JOB_RES_FMA:
 	case ARIES_JOB_RES_RMDA:
+	case ARIES_JOB_RES_SFMA:
 		return ARIES_RES_FMA;
 	case ARIES_JOB_RES_CE:
 		return ARIES_RES_CE;
@@ -199,6 +218,10 @@ static int aries_res_domain(struct aries_dev *ad, struct kgni_res *arg)
 		/* each FMA descriptor of the domain has a queue of its own */
 		arg->total *= ad->bte_queue;
 		arg->used = aries_res_transfers(ad, arg->ptag);
+	}
+	if (!rc && arg->kind == ARIES_JOB_RES_SFMA) {
+		arg->total = aries_pool_total(&ad->owners);
+		arg->used = aries_res_sharing(ad, arg->ptag);
 	}
 	return rc;
 }

@@ -7,6 +7,7 @@
  * dead: a mapping that was taken away cannot come back.
  */
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 
 #include "aries.h"
 #include "aries_compat.h"
@@ -64,11 +65,15 @@ static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_reg
 		return -EIO;
 	if (!ctx->dom)
 		return -ENOTCONN;
-	if (offset >= ARIES_MMAP_CQ)
+	if (offset >= ARIES_MMAP_CQ && offset < ARIES_MMAP_PLACE)
 		return aries_region_cq(ctx, offset, region);
 	region->prot = ARIES_MAP_UNCACHED;
 	region->size = aries_ctx_window(ctx);
-	switch (offset) {
+	if (offset == ARIES_MMAP_CLOCK)
+		return aries_region_clock(ad, region);
+	if (offset < aries_ctx_place(ctx))
+		return -EINVAL;
+	switch (offset - aries_ctx_place(ctx)) {
 	case ARIES_MMAP_DESC:
 		region->prot = ARIES_MAP_COMBINE;
 		region->size = ARIES_DESC_STRIDE;
@@ -85,31 +90,51 @@ static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_reg
 	case ARIES_MMAP_GET:
 		region->pfn = PHYS_PFN(fma + ARIES_FMA_GET);
 		return 0;
-	case ARIES_MMAP_CLOCK:
-		return aries_region_clock(ad, region);
 	default:
 		return -EINVAL;
 	}
 }
 
 /* All pages at the first fault: the others would come one by one, and a fault is dear. */
+static vm_fault_t aries_vm_insert(struct vm_area_struct *vma, const struct aries_region *region)
+{
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	unsigned long n;
+
+	for (n = 0; n < vma_pages(vma); n++) {
+		ret = vmf_insert_pfn(vma, vma->vm_start + n * PAGE_SIZE, region->pfn + n);
+		if (ret != VM_FAULT_NOPAGE)
+			break;
+	}
+	return ret;
+}
+
 static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct aries_ctx *ctx = vma->vm_file->private_data;
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 	struct aries_region region;
-	unsigned long n;
 
+	/* A copy in the kernel would come back for ever, so one that is killed gets an error. */
+	if (offset >= ARIES_MMAP_PLACE && !aries_suspend_wait(ctx))
+		return fatal_signal_pending(current) ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 	mutex_lock(&ctx->lock);
-	if (aries_region_find(ctx, (u64)vma->vm_pgoff << PAGE_SHIFT, &region))
+	if (aries_region_find(ctx, offset, &region))
 		goto out;
+	if (offset >= ARIES_MMAP_PLACE && ctx->suspended) {
+		ret = VM_FAULT_NOPAGE;
+		goto out;
+	}
 	if (vma->vm_end - vma->vm_start > region.size)
 		goto out;
-	for (n = 0; n < vma_pages(vma); n++) {
-		ret = vmf_insert_pfn(vma, vma->vm_start + n * PAGE_SIZE, region.pfn + n);
-		if (ret != VM_FAULT_NOPAGE)
-			break;
+	if (ctx->share && offset >= ARIES_MMAP_PLACE) {
+		aries_share_enter(ctx);
+		ret = aries_vm_insert(vma, &region);
+		aries_share_exit(ctx);
+	} else {
+		ret = aries_vm_insert(vma, &region);
 	}
 out:
 	mutex_unlock(&ctx->lock);

@@ -117,6 +117,21 @@ TRACE_EVENT(aries_ce,
 		      __entry->children ? "enabled" : "stopped")
 );
 
+TRACE_EVENT(aries_job,
+	    TP_PROTO(int id, unsigned int ptag, u64 job, const char *what),
+	    TP_ARGS(id, ptag, job, what),
+	    TP_STRUCT__entry(__field(int, id)
+			     __field(unsigned int, ptag)
+			     __field(u64, job)
+			     __field(const char *, what)),
+	    TP_fast_assign(__entry->id = id;
+			   __entry->ptag = ptag;
+			   __entry->job = job;
+			   __entry->what = what;),
+	    TP_printk("kgni%d ptag=%u job=%llu %s", __entry->id, __entry->ptag, __entry->job,
+		      __entry->what)
+);
+
 TRACE_EVENT(aries_state,
 	    TP_PROTO(int id, int state, bool hw_ok),
 	    TP_ARGS(id, state, hw_ok),

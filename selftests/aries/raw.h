@@ -27,15 +27,23 @@ struct raw_cq {
 	volatile uint64_t *slots;
 };
 
-/* 0 or a positive errno. */
-static inline int raw_open(struct raw *r, uint32_t cookie)
+/* Attached with GNI_CDM_MODE_* bits; 0 or a positive errno. */
+static inline int raw_open_mode(struct raw *r, uint32_t cookie, uint32_t modes)
 {
 	const int rw = PROT_READ | PROT_WRITE;
 	void *area, *bell;
+	int rc;
 
-	r->fd = aries_attached(cookie, &r->at);
+	r->at = aries_attach_arg(cookie);
+	r->at.modes = modes;
+	r->fd = aries_open();
 	if (r->fd < 0)
-		return -r->fd;
+		return errno;
+	rc = aries_ioctl(r->fd, KGNI_IOC_ATTACH, &r->at);
+	if (rc) {
+		close(r->fd);
+		return rc;
+	}
 	area = mmap(NULL, ARIES_DESC_STRIDE, rw, MAP_SHARED, r->fd, (off_t)r->at.desc_offset);
 	bell = mmap(NULL, ARIES_PAGE, rw, MAP_SHARED, r->fd, (off_t)r->at.doorbell_offset);
 	if (area == MAP_FAILED || bell == MAP_FAILED)
@@ -43,6 +51,11 @@ static inline int raw_open(struct raw *r, uint32_t cookie)
 	r->area = area;
 	r->bell = bell;
 	return 0;
+}
+
+static inline int raw_open(struct raw *r, uint32_t cookie)
+{
+	return raw_open_mode(r, cookie, 0);
 }
 
 static inline void raw_close(struct raw *r)

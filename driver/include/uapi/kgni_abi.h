@@ -832,6 +832,35 @@ struct kgni_err_control {
 #define KGNI_ERR_SET_MASK 0x1
 #define KGNI_ERR_SET_PTAG 0x2
 
+/**
+ * struct kgni_suspend - suspend or resume a job on this node; needs CAP_SYS_ADMIN
+ * @argsz: in
+ * @flags: in: KGNI_SUSPEND_RESUME
+ * @job_id: in
+ * @cookie: in
+ * @ptag: in: protection tag or 255
+ * @reserved: must be zero
+ * @timeout_ms: in: how long to wait for block transfers to end
+ *
+ * The processes of a suspended job lose the mappings of descriptor area, doorbell and windows; who
+ * touches them waits until the job is resumed. What they have started ends before the call returns;
+ * if it does not in time, nothing is suspended. Registrations and queues stay in use by peers.
+ *
+ * Errors: EPERM, EINVAL, ENOENT no such job, EALREADY it is suspended, or is not (resume),
+ * ETIMEDOUT, EINTR.
+ */
+struct kgni_suspend {
+	__u32 argsz;
+	__u32 flags;
+	__u64 job_id;
+	__u32 cookie;
+	__u8 ptag;
+	__u8 reserved[3];
+	__u64 timeout_ms;
+};
+
+#define KGNI_SUSPEND_RESUME 0x1
+
 #define KGNI_IOC_QUERY _IO(KGNI_IOC_MAGIC, 0x00)
 #define KGNI_IOC_ATTACH _IO(KGNI_IOC_MAGIC, 0x01)
 #define KGNI_IOC_CQ_CREATE _IO(KGNI_IOC_MAGIC, 0x02)
@@ -861,5 +890,6 @@ struct kgni_err_control {
 #define KGNI_IOC_ERR_SUBSCRIBE _IO(KGNI_IOC_MAGIC, 0x38)
 #define KGNI_IOC_ERR_READ _IO(KGNI_IOC_MAGIC, 0x39)
 #define KGNI_IOC_ERR_CONTROL _IO(KGNI_IOC_MAGIC, 0x3a)
+#define KGNI_IOC_SUSPEND _IO(KGNI_IOC_MAGIC, 0x3b)
 
 #endif /* KGNI_ABI_H */

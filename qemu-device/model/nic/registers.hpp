@@ -50,6 +50,8 @@ private:
 	bool write_reg(Reg reg, uint32_t index, uint64_t value) noexcept;
 	bool write_table(Reg reg, uint32_t index, uint64_t value) noexcept;
 	bool write_fmad(uint32_t index, uint64_t value) noexcept;
+	static uint64_t read_fmad_state(Reg reg, Fmad &fmad) noexcept;
+	static void write_fmad_state(Reg reg, Fmad &fmad, uint64_t value) noexcept;
 	bool write_mdd_ctl(uint32_t index, uint64_t value) noexcept;
 	bool write_vmdh(uint32_t index, uint64_t value) noexcept;
 	bool write_control(uint64_t value) noexcept;

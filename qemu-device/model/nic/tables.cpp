@@ -20,6 +20,9 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 	case Reg::FMAD_STATUS:
 		return prep(ARIES_FMAD_STATUS_BUSY_MASK, fmads_[index].busy.load()) |
 		       prep(ARIES_FMAD_STATUS_LAST_MASK, fmads_[index].last.load());
+	case Reg::FMAD_STATE:
+	case Reg::FMAD_LAUNCH:
+		return read_fmad_state(reg, fmads_[index]);
 	case Reg::CQ_BASE:
 		return cq_base_[index];
 	case Reg::CQ_CTL:
@@ -91,6 +94,10 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 		return true;
 	case Reg::FMAD_CTL:
 		return write_fmad(index, value);
+	case Reg::FMAD_STATE:
+	case Reg::FMAD_LAUNCH:
+		write_fmad_state(reg, fmads_[index], value);
+		return true;
 	case Reg::CQ_BASE:
 		cq_base_[index] = value;
 		return true;
@@ -188,6 +195,28 @@ bool RegisterFile::write_vmdh(uint32_t index, uint64_t value) noexcept
 	if (was_valid)
 		mdds_.next_epoch();
 	return true;
+}
+
+uint64_t RegisterFile::read_fmad_state(Reg reg, Fmad &fmad) noexcept
+{
+	std::lock_guard guard(fmad.lock);
+
+	if (reg == Reg::FMAD_LAUNCH)
+		return fmad.launch_low;
+	return prep(ARIES_FMAD_STATE_OPEN_MASK, fmad.window_open) |
+	       prep(ARIES_FMAD_STATE_FAILED_MASK, fmad.window_status);
+}
+
+void RegisterFile::write_fmad_state(Reg reg, Fmad &fmad, uint64_t value) noexcept
+{
+	std::lock_guard guard(fmad.lock);
+
+	if (reg == Reg::FMAD_LAUNCH) {
+		fmad.launch_low = value;
+		return;
+	}
+	fmad.window_open = field(value, ARIES_FMAD_STATE_OPEN_MASK);
+	fmad.window_status = uint8_t(field(value, ARIES_FMAD_STATE_FAILED_MASK));
 }
 
 bool RegisterFile::write_mdd_ctl(uint32_t index, uint64_t value) noexcept

@@ -227,15 +227,49 @@ void test_loopback(void **)
 	assert_memory_equal(p.a.ram(p.local), p.a.line(FMAD), 64);
 }
 
+/* A driver serves two processes with one descriptor: what the NIC remembers of each is kept and put back. */
+void test_state_moves(void **)
+{
+	Pair p;
+	const uint64_t state = ARIES_FMAD_STATE_N(uint64_t(FMAD)), launch = ARIES_FMAD_LAUNCH_N(uint64_t(FMAD));
+
+	p.desc().offset = BASE + BYTES;
+	p.a.store(FMAD, ARIES_FMA_PUT, 8, 1); /* fails */
+	p.a.store(FMAD, ARIES_FMA_DOORBELL + ARIES_DB_LAUNCH, 8, 0x1234);
+	const uint64_t kept = p.a.read(state, 8), low = p.a.read(launch, 8);
+
+	assert_int_equal(kept, ARIES_FMAD_STATE_OPEN_MASK | uint64_t(ARIES_ST_BOUNDS) << 8);
+	assert_int_equal(low, 0x1234);
+	p.a.enable_fmad(FMAD, PTAG_A, OWNER + 1);
+	p.a.write64(state, 0);
+	p.a.write64(launch, 0);
+	p.a.make_cq(22, 6, OWNER + 1);
+	p.desc().cq = 22;
+	p.desc().offset = BASE;
+	p.a.store(FMAD, ARIES_FMA_PUT, 8, 2);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.a.next_event(22).status(), ARIES_ST_OK);
+	p.a.enable_fmad(FMAD, PTAG_A, OWNER);
+	p.a.write64(state, kept);
+	p.a.write64(launch, low);
+	p.desc().cq = 20;
+	assert_int_equal(p.a.read(launch, 8), 0x1234);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL), ARIES_ST_BOUNDS);
+	assert_int_equal(p.a.next_event(20).status(), ARIES_ST_BOUNDS);
+	assert_int_equal(p.a.read(state, 8), 0);
+}
+
 } // namespace
 
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_put_sizes), cmocka_unit_test(test_put_events), cmocka_unit_test(test_put_sync),
-		cmocka_unit_test(test_get),       cmocka_unit_test(test_cq_write),   cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_one_trap),  cmocka_unit_test(test_ntt),        cmocka_unit_test(test_large_pages),
-		cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_put_sizes),   cmocka_unit_test(test_put_events),
+		cmocka_unit_test(test_put_sync),    cmocka_unit_test(test_get),
+		cmocka_unit_test(test_cq_write),    cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_one_trap),    cmocka_unit_test(test_ntt),
+		cmocka_unit_test(test_large_pages), cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_state_moves),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
