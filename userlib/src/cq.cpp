@@ -32,7 +32,8 @@ void cq_close(gni_cq *cq)
 	if (!cq->retired)
 		queues.retire(cq);
 	cq->nic->queues.remove(cq);
-	sys::unmap(cq_header(cq), cq->mapped);
+	if (!cq->nic->checkpoint)
+		sys::unmap(cq_header(cq), cq->mapped);
 	queues.recycle(cq);
 }
 
@@ -41,7 +42,8 @@ void cq_forget_registration(gni_cq *cq)
 	cq->registrations--;
 	if (!cq->retired || cq->registrations)
 		return;
-	(void)kernel::cq_destroy(cq->nic->fd, cq->number);
+	if (!cq->nic->checkpoint)
+		(void)kernel::cq_destroy(cq->nic->fd, cq->number);
 	cq_close(cq);
 }
 
@@ -152,7 +154,8 @@ gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl)
 		cq_hndl->retired = true;
 		return GNI_RC_SUCCESS;
 	}
-	gni_return_t rc = kernel::cq_destroy(cq_hndl->nic->fd, cq_hndl->number);
+	gni_return_t rc =
+		cq_hndl->nic->checkpoint ? GNI_RC_SUCCESS : kernel::cq_destroy(cq_hndl->nic->fd, cq_hndl->number);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	drop_requests(cq_hndl);

@@ -92,6 +92,11 @@ constexpr Meaning kDatagramTest[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM},
 };
 
+constexpr Meaning kSuspend[] = {
+	{EPERM, GNI_RC_PERMISSION_ERROR}, {ENOENT, GNI_RC_INVALID_PARAM}, {EINVAL, GNI_RC_INVALID_PARAM},
+	{EALREADY, GNI_RC_INVALID_STATE}, {ETIMEDOUT, GNI_RC_TIMEOUT},    {EINTR, GNI_RC_NOT_DONE},
+};
+
 /* INVALID_PARAM for who is not privileged: the function has no code of its own for it. */
 constexpr Meaning kErrSubscribe[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM}, {EPERM, GNI_RC_INVALID_PARAM}, {EACCES, GNI_RC_INVALID_PARAM},
@@ -327,6 +332,15 @@ gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel)
 	if (r == -ENOENT)
 		return GNI_RC_NO_MATCH;
 	return meaning("DGRAM_CANCEL", r, {}, GNI_RC_NO_MATCH);
+}
+
+gni_return_t suspend(int fd, kgni_suspend *suspend)
+{
+	const bool resume = suspend->flags & KGNI_SUSPEND_RESUME;
+
+	suspend->argsz = sizeof(*suspend);
+	return meaning("SUSPEND", sys::call(fd, KGNI_IOC_SUSPEND, suspend), kSuspend,
+		       resume ? GNI_RC_INVALID_PARAM : GNI_RC_ERROR_RESOURCE);
 }
 
 gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe)

@@ -68,6 +68,7 @@ gni_return_t datagram_test(int fd, kgni_dgram_test *test);
 /** One probe or wait, as above; NO_MATCH: none, without waiting. */
 gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe);
 gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel);
+gni_return_t suspend(int fd, kgni_suspend *suspend);
 gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe);
 /** NOT_DONE: no event, or a signal came. */
 gni_return_t err_read(int fd, kgni_err_read *read);

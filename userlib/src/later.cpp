@@ -13,28 +13,6 @@ static gni_return_t later(const char *name, gni_return_t rc)
 	return rc;
 }
 
-/* ---- Jobs ---- */
-
-gni_return_t GNI_CdmCheckpoint(gni_cdm_handle_t)
-{
-	return later("GNI_CdmCheckpoint", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_CdmResume(gni_cdm_handle_t)
-{
-	return later("GNI_CdmResume", GNI_RC_INVALID_PARAM);
-}
-
-gni_return_t GNI_SuspendJob(uint32_t, uint64_t, uint8_t, uint32_t, uint32_t)
-{
-	return later("GNI_SuspendJob", GNI_RC_ERROR_RESOURCE);
-}
-
-gni_return_t GNI_ResumeJob(uint32_t, uint64_t, uint8_t, uint32_t)
-{
-	return later("GNI_ResumeJob", GNI_RC_INVALID_STATE);
-}
-
 /* ---- Message queues ---- */
 
 gni_return_t GNI_MsgqInit(gni_nic_handle_t, gni_msgq_rcv_cb_func *, void *, gni_cq_handle_t, gni_msgq_attr_t *,

@@ -182,7 +182,7 @@ gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_
 	if (!r)
 		return GNI_RC_INVALID_PARAM;
 
-	gni_return_t rc = kernel::mem_deregister(nic_hndl->fd, r->mdh);
+	gni_return_t rc = nic_hndl->checkpoint ? GNI_RC_SUCCESS : kernel::mem_deregister(nic_hndl->fd, r->mdh);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	gni_cq *cq = r->cq;

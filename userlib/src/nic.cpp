@@ -63,13 +63,14 @@ gni_return_t attach_open(gni_nic *nic, const gni_cdm *cdm)
 /* Frees what attach_open() and later calls acquired; the slot stays retired. */
 void release(gni_nic *nic)
 {
-	if (nic->doorbell)
+	if (nic->doorbell && !nic->checkpoint)
 		sys::unmap(const_cast<uint64_t *>(nic->doorbell), kDoorbellBytes);
-	if (nic->area)
+	if (nic->area && !nic->checkpoint)
 		sys::unmap(nic->area, ARIES_DESC_STRIDE);
 	nic->requests.close();
 	nic->registrations.close();
-	sys::close_device(nic->fd);
+	if (!nic->checkpoint)
+		sys::close_device(nic->fd);
 }
 
 gni_return_t attach(gni_cdm *cdm, uint32_t device, gni_nic **out)

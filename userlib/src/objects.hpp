@@ -117,6 +117,8 @@ struct alignas(512) gni_nic {
 	gni_nic *previous;
 	gni_nic *next;
 	uint32_t statistics[kStatistics];
+	bool checkpoint; /* the device may be gone, fd is -1 meanwhile: leave it and its mappings alone */
+	int kept_fd;     /* fd, during a checkpoint */
 };
 
 struct alignas(64) gni_cdm {

@@ -212,6 +212,9 @@ int call_file(File &f, unsigned long request, void *argument)
 		return ce_config(f, static_cast<kgni_ce_config *>(argument));
 	case KGNI_IOC_CE_FREE:
 		return f.engines.erase(static_cast<kgni_ce_free *>(argument)->ce) ? 0 : -ENOENT;
+	case KGNI_IOC_SUSPEND:
+		kernel().suspends.push_back(*static_cast<kgni_suspend *>(argument));
+		return 0;
 	case KGNI_IOC_ERR_SUBSCRIBE:
 		kernel().subscriptions.push_back(*static_cast<kgni_err_subscribe *>(argument));
 		kernel().filter.mask = kernel().subscriptions.back().mask;

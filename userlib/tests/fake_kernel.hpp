@@ -82,6 +82,7 @@ struct Kernel {
 	std::vector<kgni_ntt_entry> entries; /* of the last table */
 	std::vector<kgni_job_ntt> ranges;
 	kgni_bi injection = {};
+	std::vector<kgni_suspend> suspends;
 	unsigned calls = 0; /* requests of any kind, and maps */
 	Datagrams datagrams;
 	std::vector<kgni_err_subscribe> subscriptions;

@@ -11,10 +11,6 @@ static void documented_codes(void **)
 {
 	fake::reset();
 
-	assert_rc(INVALID_PARAM, GNI_CdmCheckpoint(nullptr));
-	assert_rc(INVALID_PARAM, GNI_CdmResume(nullptr));
-	assert_rc(ERROR_RESOURCE, GNI_SuspendJob(0, 0, 0, 0, 0));
-	assert_rc(INVALID_STATE, GNI_ResumeJob(0, 0, 0, 0));
 	assert_rc(INVALID_STATE, GNI_MsgqInit(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
 	assert_rc(INVALID_PARAM, GNI_MsgqRelease(nullptr));
 	assert_rc(INVALID_PARAM, GNI_MsgqIdle(nullptr));
@@ -55,7 +51,7 @@ template <typename F> static std::string output_of(F call)
 
 static void one_line_on_demand(void **)
 {
-	auto call = [] { (void)GNI_CdmResume(nullptr); };
+	auto call = [] { (void)GNI_MsgqIdle(nullptr); };
 
 	// NOLINTBEGIN(concurrency-mt-unsafe)
 	unsetenv("UGNI_DEBUG");
@@ -63,7 +59,7 @@ static void one_line_on_demand(void **)
 	setenv("UGNI_DEBUG", "0", 1);
 	assert_string_equal(output_of(call).c_str(), "");
 	setenv("UGNI_DEBUG", "1", 1);
-	assert_string_equal(output_of(call).c_str(), "libugni: GNI_CdmResume is not available in this version\n");
+	assert_string_equal(output_of(call).c_str(), "libugni: GNI_MsgqIdle is not available in this version\n");
 	unsetenv("UGNI_DEBUG");
 	// NOLINTEND(concurrency-mt-unsafe)
 }
