@@ -60,4 +60,3 @@ gni_return_t GNI_MsgqSize(gni_msgq_attr_t *, uint32_t *)
 {
 	return later("GNI_MsgqSize", GNI_RC_INVALID_PARAM);
 }
-

@@ -101,9 +101,9 @@ private:
 	std::vector<unsigned char> desc_;
 	unsigned char *desc_base_ = nullptr;
 	std::map<uint32_t, Queue> queues_;
-	std::map<uint32_t, Region> regions_; /* by MDH */
+	std::map<uint32_t, Region> regions_;   /* by MDH */
 	std::map<uint32_t, uint32_t> engines_; /* owners of collective engines */
-	uint32_t block_base_ = 0; /* of the one block of virtual handles */
+	uint32_t block_base_ = 0;              /* of the one block of virtual handles */
 	uint32_t block_size_ = 0;
 	std::map<uint32_t, kgni_job_ntt> ranges_; /* of the node translation table, by cookie */
 	uint32_t next_entry_ = 0;

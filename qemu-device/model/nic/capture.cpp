@@ -78,7 +78,8 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 	const Payload payload = payload_of(work);
 	const TracedTrain train = {
 		.request = {.kind = payload.kind,
-			    .to = {work.node, uint16_t(work.desc.mdh & (ARIES_MDD_ENTRIES - 1)), work.desc.offset & OFFSET_MASK},
+			    .to = {work.node, uint16_t(work.desc.mdh & (ARIES_MDD_ENTRIES - 1)),
+				   work.desc.offset & OFFSET_MASK},
 			    .source = core_.node,
 			    .key = work.rights.key,
 			    .packet_id = 0,
@@ -127,7 +128,8 @@ void Bte::capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t stat
 			return;
 		const TracedTrain train = {
 			.request = {.kind = work.put() ? PacketKind::Put : PacketKind::Get,
-				    .to = {work.node, uint16_t(work.desc.mdh & (ARIES_MDD_ENTRIES - 1)), (work.desc.offset + at + done) & OFFSET_MASK},
+				    .to = {work.node, uint16_t(work.desc.mdh & (ARIES_MDD_ENTRIES - 1)),
+					   (work.desc.offset + at + done) & OFFSET_MASK},
 				    .source = core_.node,
 				    .key = work.rights.key,
 				    .packet_id = 0,
