@@ -206,6 +206,7 @@ struct aries_dev {
 	struct aries_pool mdds;
 	struct aries_pool cqs;
 	struct aries_pool ces;
+	struct aries_pool insts;
 
 	struct mutex ptag_lock; /* domains, ntt, bi; see DOC: locks */
 	struct aries_domain *domain[ARIES_PTAG_ENTRIES];
@@ -262,6 +263,7 @@ struct aries_dev {
  * @saved: content of the area while another has the descriptor; with @share
  * @cqs: queues by number
  * @mems: registrations by memory domain handle
+ * @inst: its number among the instances that the NIC knows, -1 for none
  * @ces: collective engines, one bit each
  * @ce_cq: their queues, NULL for none
  * @dg: datagrams
@@ -287,6 +289,7 @@ struct aries_ctx {
 	struct aries_fma_saved *saved;
 	struct xarray cqs;
 	struct xarray mems;
+	int inst;
 	unsigned long ces;
 	struct aries_cq *ce_cq[ARIES_CE_CHANNELS];
 	struct aries_dgrams dg;
@@ -526,6 +529,8 @@ int aries_ce_alloc(struct aries_ctx *ctx, struct kgni_ce_alloc *arg);
 int aries_ce_config(struct aries_ctx *ctx, struct kgni_ce_config *arg);
 int aries_ce_free(struct aries_ctx *ctx, struct kgni_ce_free *arg);
 void aries_ce_teardown(struct aries_ctx *ctx);
+void aries_inst_add(struct aries_ctx *ctx);
+void aries_inst_del(struct aries_ctx *ctx);
 
 /* aries_reserve.c: regions that are populated piece by piece */
 int aries_mem_update(struct aries_ctx *ctx, struct kgni_mem_update *arg);

@@ -39,16 +39,25 @@ static int aries_ce_node(struct aries_ctx *ctx, u32 pe, u64 *node)
 	lockdep_assert_held(&ctx->lock);
 	*node = pe;
 	if (ctl & ARIES_FMAD_CTL_NTT_MASK) {
-		u64 index = FIELD_GET(ARIES_FMAD_CTL_NTT_BASE_MASK, ctl) + pe;
-		u32 entry;
+		u32 log2 = FIELD_GET(ARIES_NTT_CONFIG_LOG2_MASK, aries_rd32(ad, ARIES_NTT_CONFIG));
+		u64 index = FIELD_GET(ARIES_FMAD_CTL_NTT_BASE_MASK, ctl) + (pe >> log2);
+		u32 inside = pe & (BIT(log2) - 1);
+		u32 entry, replace, moved;
 
-		if (pe >= FIELD_GET(ARIES_FMAD_CTL_NTT_SIZE_MASK, ctl) ||
+		if (pe >> log2 >= FIELD_GET(ARIES_FMAD_CTL_NTT_SIZE_MASK, ctl) ||
 		    index >= ARIES_NTT_ENTRIES)
 			return -ENXIO;
 		entry = aries_rd32(ad, ARIES_NTT_ENTRY_N(index));
+		replace = aries_rd32(ad, ARIES_NTT_REPLACE_N(index));
+		moved = FIELD_GET(ARIES_NTT_REPLACE_SIZE_MASK, replace);
 		if (!(entry & ARIES_NTT_ENTRY_VALID_MASK))
 			return -ENXIO;
-		*node = FIELD_GET(ARIES_NTT_ENTRY_PE_MASK, entry);
+		/* the last nodes of a block may be elsewhere */
+		if (inside + moved >= BIT(log2))
+			*node = FIELD_GET(ARIES_NTT_REPLACE_PE_MASK, replace) + inside + moved -
+				BIT(log2);
+		else
+			*node = FIELD_GET(ARIES_NTT_ENTRY_PE_MASK, entry) + inside;
 	}
 	return *node < ad->nodes ? 0 : -ENXIO;
 }
@@ -71,6 +80,9 @@ static int aries_ce_child(struct aries_ctx *ctx, const struct kgni_ce_child *chi
 	*word = FIELD_PREP(ARIES_CE_CHILD_PE_MASK, node) |
 		FIELD_PREP(ARIES_CE_CHILD_CE_MASK, (u64)child->ce) |
 		FIELD_PREP(ARIES_CE_CHILD_KIND_MASK, (u64)child->kind);
+	if (child->kind == KGNI_CE_ENDPOINT)
+		*word |= FIELD_PREP(ARIES_CE_CHILD_INST_VALID_MASK, 1ull) |
+			 FIELD_PREP(ARIES_CE_CHILD_INST_MASK, (u64)child->inst_id);
 	return 0;
 }
 
@@ -281,4 +293,40 @@ void aries_ce_teardown(struct aries_ctx *ctx)
 
 	for_each_set_bit(nr, &ctx->ces, ARIES_CE_CHANNELS)
 		aries_ce_del(ctx, nr);
+}
+
+/**
+ * aries_inst_add() - tell the fabric that the process of an attachment is there
+ * @ctx: attachment; domain and instance id are set
+ *
+ * Trees of collectives of which it is a leaf end with an error when it goes, on whatever node their
+ * engines are. With no number left the attachment can be no leaf.
+ *
+ * Context: state_sem and ctx->lock held.
+ */
+void aries_inst_add(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	struct aries_dev *ad = ctx->ad;
+
+	lockdep_assert_held(&ctx->lock);
+	ctx->inst = aries_pool_get(&ad->insts, ctx->owner);
+	if (ctx->inst < 0)
+		return;
+	aries_wr64(ad, ARIES_CE_INST_N(ctx->inst),
+		   FIELD_PREP(ARIES_CE_INST_INST_MASK, (u64)ctx->inst_id) |
+			   FIELD_PREP(ARIES_CE_INST_PTAG_MASK, (u64)ctx->dom->ptag) |
+			   FIELD_PREP(ARIES_CE_INST_VALID_MASK, 1ull));
+}
+
+/** aries_inst_del() - undo aries_inst_add() */
+void aries_inst_del(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->inst < 0)
+		return;
+	aries_wr64(ctx->ad, ARIES_CE_INST_N(ctx->inst), 0);
+	aries_pool_put(&ctx->ad->insts, ctx->inst, ctx->owner);
+	ctx->inst = -1;
 }

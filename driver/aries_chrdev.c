@@ -352,6 +352,7 @@ static void aries_dev_release(struct device *dev)
 	aries_pool_exit(&ad->mdds);
 	aries_pool_exit(&ad->cqs);
 	aries_pool_exit(&ad->ces);
+	aries_pool_exit(&ad->insts);
 	kvfree(ad->cq_table);
 	kfree(ad->chan);
 	aries_ntt_exit(ad);

@@ -66,6 +66,7 @@ static void aries_ctx_teardown(struct aries_ctx *ctx)
 	aries_dgram_detach(ctx);
 	aries_fmad_put(ctx);
 	aries_ce_teardown(ctx);
+	aries_inst_del(ctx);
 	aries_mem_teardown(ctx);
 	aries_vmdh_leave(ctx);
 	aries_cq_teardown(ctx);
@@ -166,6 +167,7 @@ static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 	aries_dgram_attach(ctx);
 	/* a suspension that begins after this look finds us in the list */
 	WRITE_ONCE(ctx->suspended, READ_ONCE(ctx->dom->suspended));
+	aries_inst_add(ctx);
 	return 0;
 
 err_owner:

@@ -97,6 +97,8 @@ static int aries_pools_init(struct aries_dev *ad)
 		rc = aries_pool_init(&ad->cqs, 1, ad->ncq);
 	if (!rc)
 		rc = aries_pool_init(&ad->ces, 0, ARIES_CE_CHANNELS);
+	if (!rc)
+		rc = aries_pool_init(&ad->insts, 0, ARIES_CE_INSTANCES);
 	if (rc)
 		return rc;
 	ad->cq_table = kvcalloc(ad->ncq, sizeof(*ad->cq_table), GFP_KERNEL);

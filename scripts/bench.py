@@ -5,7 +5,8 @@
 Boots two nodes, measures the host's memcpy while they idle, runs gni-perf between
 them, then the floors: a store that traps and does nothing, a store into a RAM-backed
 BAR, and an 8-byte ping-pong over plain shared memory between the same machines.
-Prints a table and the ratios that the project promises, and writes JSON.
+Prints a table and the ratios that the project promises, and writes JSON. With
+--barrier-nodes=8 eight nodes are booted afterwards for a barrier among them.
 
 Exit status: 0 measured (also when a ratio is missed), 1 something failed, 2 bad
 command line; with --strict 3 when a ratio is missed.
@@ -88,6 +89,18 @@ async def measure(config, args):
     return data
 
 
+async def measure_barrier(config, args):
+    """The row of a barrier over more nodes than the rest needs."""
+    async with Cluster(config, lambda line: print(line, file=sys.stderr)) as cluster:
+        await asyncio.sleep(2)
+        argv = ["gni-perf", "--json=-", "--tests=barrier", f"--iterations={args.iterations}"]
+        results = await cluster.run_job(argv, timeout=900)
+        for result in results:
+            if not result.ok:
+                raise BenchError(f"{' '.join(argv)} on node {result.node}: status {result.code} {result.stderr.strip()}")
+        return json.loads(results[0].stdout)["results"][0]
+
+
 def p50(data, test, size=0):
     """Median latency of a row in nanoseconds, over all samples."""
     return statistics.median(one["rows"][test, size]["p50_ns"] for one in data["samples"])
@@ -139,6 +152,13 @@ def judge(data):
         out.append((f"BTE put {size // MIB} MiB / host memcpy, bandwidth", speed, ">= 0.6", speed >= 0.6))
     out.append(("guest memory of an attached, idle process, KiB", data["attach"]["size"] / 1024, "< 1024",
                 data["attach"]["size"] < MIB))
+    if "barrier" in data:
+        row = data["barrier"]
+        nodes = row["size"]
+        traps = row["traps_per_transfer"]
+        out.append((f"{nodes}-node barrier: traps of all nodes", traps, f"< {3 * nodes}", traps < 3 * nodes))
+        out.append((f"{nodes}-node barrier, polled: interrupts", row["irqs_per_transfer"], "= 0",
+                    row["irqs_per_transfer"] == 0))
     grown = data["segment_after"][0] - data["segment_before"][0]
     out.append(("growth of the segment by traffic, bytes", grown, "= 0", grown == 0))
     return out
@@ -209,6 +229,8 @@ def parse(argv):
     parser.add_argument("--iterations", type=int, default=200, help="transfers per size in the table (default %(default)s)")
     parser.add_argument("--max-size", default="64M", help="largest transfer in the table (default %(default)s)")
     parser.add_argument("--json", type=Path, default=host.BUILD / "bench" / "bench.json", help="result (default %(default)s)")
+    parser.add_argument("--barrier-nodes", type=int, default=0, metavar="N",
+                        help="also boot N nodes and measure a barrier among them (default: not)")
     parser.add_argument("--strict", action="store_true", help="exit status 3 when a ratio is missed")
     return parser.parse_args(argv)
 
@@ -223,6 +245,11 @@ def main(argv):
         "-device", "ivshmem-plain,memdev=bench"])
     try:
         data = asyncio.run(measure(config, args))
+        if args.barrier_nodes:
+            many = ClusterConfig(nodes=args.barrier_nodes, name=name + "-n", kernel=args.kernel, initrd=args.initrd,
+                                 mem_mib=384, smp=1, boot_timeout=300.0)
+            data["barrier"] = asyncio.run(measure_barrier(many, args))
+            data["table"]["barrier", data["barrier"]["size"]] = data["barrier"]
     except (ClusterError, BenchError, OSError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1

@@ -275,7 +275,7 @@ enum aries_fma_op {
 
 /**
  * struct aries_ce_result - outcome of a collective, written by the NIC
- * @control: ARIES_CER_*; stored last, in one piece: clear it before the contribution and poll it
+ * @control: ARIES_CER_*; with an accepted contribution the NIC clears DONE; set last, in one piece
  * @result: of both operands, or value and index of a minimum or maximum; 0 after an error
  */
 struct aries_ce_result {
@@ -286,6 +286,7 @@ struct aries_ce_result {
 ARIES_ASSERT(sizeof(struct aries_ce_result) == 24, "aries_ce_result size");
 
 #define ARIES_CER_DONE 0x0000000000000001ull
+#define ARIES_CER_PENDING 0x0000000000000004ull /* not done, and the NIC has it; the other bits are its own */
 #define ARIES_CER_STATUS_SHIFT 8
 #define ARIES_CER_STATUS_MASK 0x0000000000003f00ull /* ARIES_ST_*; 0: there is a result */
 #define ARIES_CER_FPE_SHIFT 16

@@ -158,7 +158,7 @@ static inline long long aries_number(const char *name)
 
 /* What one process can hold on to. */
 struct aries_use {
-	long long mdd, cq, fma, pages;
+	long long mdd, cq, fma, ce, pages;
 };
 
 static inline struct aries_use aries_use(void)
@@ -166,6 +166,7 @@ static inline struct aries_use aries_use(void)
 	struct aries_use use = { aries_number("resources/mdd_used"),
 				 aries_number("resources/cq_used"),
 				 aries_number("resources/fma_used"),
+				 aries_number("resources/ce_used"),
 				 aries_number("resources/pinned_pages") };
 
 	return use;
@@ -173,7 +174,8 @@ static inline struct aries_use aries_use(void)
 
 static inline int aries_use_equal(struct aries_use a, struct aries_use b)
 {
-	return a.mdd == b.mdd && a.cq == b.cq && a.fma == b.fma && a.pages == b.pages;
+	return a.mdd == b.mdd && a.cq == b.cq && a.fma == b.fma && a.ce == b.ce &&
+	       a.pages == b.pages;
 }
 
 #endif /* ARIES_TEST_H */

@@ -41,6 +41,14 @@ class Data(ClusterCase):
         self.perf("--tests=fma-put,bte-put", "--max-size=64K", "--iterations=5")
         self.assertEqual([used(node) for node in range(self.NODES)], before)
 
+    def test_collectives_of_two_nodes(self):
+        row = self.perf("--tests=barrier", "--iterations=50")["results"][0]
+        self.assertEqual((row["size"], row["traps_per_transfer"], row["irqs_per_transfer"]), (2, 2.0, 0.0))
+
+    def test_collectives_of_several_ranks_a_node(self):
+        row = self.perf("--tests=barrier", "--iterations=20", per_node=2)["results"][0]
+        self.assertEqual((row["size"], row["irqs_per_transfer"]), (4, 0.0))
+
     def test_isolation(self):
         results = self.cluster.run_job(["gni-isolation"], timeout=180)
         cases = tap.parse(results[0].stdout)
@@ -62,6 +70,15 @@ if slow_tests():
 
         NODES = 8
         CONFIG = {"mem_mib": 384, "smp": 1, "boot_timeout": 180.0}
+
+        def test_barrier(self):
+            """A sum, a minimum with index and barriers; the promise is less than three traps a node."""
+            results = self.cluster.run_job(["gni-perf", "--json=-", "--tests=barrier", "--iterations=50"], timeout=600)
+            self.succeed(results)
+            row = json.loads(results[0].stdout)["results"][0]
+            self.assertEqual(row["size"], self.NODES)
+            self.assertLess(row["traps_per_transfer"], 3 * self.NODES)
+            self.assertEqual(row["irqs_per_transfer"], 0)
 
         def test_all_pairs(self):
             self.succeed(self.cluster.run_job(["gni-perf", "--max-size=64K", "--iterations=10", "--size-time=2"], timeout=600))

@@ -142,6 +142,7 @@ int Node::attach(kgni_attach *a, const std::map<uint32_t, uint8_t> &tags)
 		ARIES_FMAD_CTL_ENABLE_MASK |
 			(a->modes & GNI_CDM_MODE_CACHED_AMO_ENABLED ? ARIES_FMAD_CTL_CACHED_AMO_MASK : 0) |
 			uint64_t{a->ptag} << 8 | uint64_t{a->owner} << 16 | translation(a->cookie));
+	write64(ARIES_CE_INST_N(uint64_t{a->fmad}), a->inst_id | uint64_t{a->ptag} << 32 | ARIES_CE_INST_VALID_MASK);
 	return 0;
 }
 
@@ -271,7 +272,9 @@ int Node::ce_config(uint32_t owner, uint8_t ptag, const kgni_ce_config *c)
 					      (c->flags & KGNI_CE_PARENT ? ARIES_CE_PARENT_VALID_MASK : 0));
 	for (uint64_t i = 0; i < c->count; i++)
 		write64(ARIES_CE_CHILD_N(n * ARIES_CE_CHILDREN + i),
-			children[i].pe | uint64_t{children[i].ce} << 18 | uint64_t{children[i].kind} << 24);
+			children[i].pe | uint64_t{children[i].ce} << 18 | uint64_t{children[i].kind} << 24 |
+				(children[i].kind == KGNI_CE_ENDPOINT ? ARIES_CE_CHILD_INST_VALID_MASK : 0) |
+				uint64_t{children[i].inst_id} << 32);
 	uint64_t ctl = ARIES_CE_CTL_ENABLE_MASK | uint64_t{c->round} << 4 | uint64_t{c->route} << 6 |
 		       uint64_t{ptag} << 8 | uint64_t{owner} << 16 | uint64_t{c->count} << 32;
 	if (c->cq != KGNI_NO_CQ)
@@ -314,6 +317,7 @@ void Node::close(uint32_t owner, uint32_t fmad)
 	write64(ARIES_FMAD_CTL_N(uint64_t{fmad}), 0);
 	for (uint32_t n = 0; n < ARIES_CE_CHANNELS; n++)
 		(void)ce_free(owner, n);
+	write64(ARIES_CE_INST_N(uint64_t{fmad}), 0);
 	std::erase_if(regions_, [&](const auto &r) {
 		if (r.second.owner != owner)
 			return false;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <memory>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 constexpr uint32_t kTreeNodes = 6;
@@ -375,12 +376,40 @@ static void death_of_an_engine(void **)
 	}
 }
 
+/* A leaf on another node than its engine, with none of its own: it ends, its node lives on. */
+static void death_of_a_leaf(void **)
+{
+	for (uint32_t victim : {1U, 5U}) {
+		if (victim == 5) {
+			world_stop(nullptr);
+			tree_start(nullptr);
+		}
+		Tree t;
+		gni_post_descriptor_t d[kTreeNodes];
+		t.run(GNI_FMA_CE_IADD, [](uint32_t n) { return std::pair{uint64_t{n}, uint64_t{0}}; });
+		usleep(100000);
+		for (uint32_t n = 0; n < kTreeNodes; n++) {
+			d[n] = t[n].give(GNI_FMA_CE_IADD, 1);
+			if (n != victim)
+				assert_rc(SUCCESS, GNI_PostFma(t[n].ep, &d[n]));
+		}
+		t.leaf[victim].reset();
+		for (uint32_t n = 0; n < kTreeNodes; n++) {
+			if (n == victim)
+				continue;
+			assert_int_equal(t[n].reap(&d[n]), ARIES_ST_TIMEOUT);
+			assert_false(GNI_CE_RES_STATUS_OK(t[n].result()));
+		}
+	}
+}
+
 int main()
 {
 	const CMUnitTest tests[] = {
 		tree_test(sums_and_barriers), tree_test(minimum_with_index), tree_test(exceptions),
 		tree_test(resources),         tree_test(back_to_back),       tree_test(traps),
 		tree_test(protection),        tree_test(mismatch),           tree_test(death_of_an_engine),
+		tree_test(death_of_a_leaf),
 	};
 	return cmocka_run_group_tests_name("collectives over the model", tests, nullptr, nullptr);
 }

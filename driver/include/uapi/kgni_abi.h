@@ -395,7 +395,8 @@ struct kgni_ce_child {
  * @parent_index: in: which of its children this engine is
  * @reserved: must be zero
  *
- * Contributions are taken from processes of this attachment's domain only. An engine that was
+ * Contributions are taken from processes of this attachment's domain only. A leaf that ends, or is
+ * not attached within seconds, breaks the tree: an error for all. An engine that was
  * configured before is stopped first, which ends what is pending with an error for all of the tree.
  * If the call fails with anything but EIO and ENODEV the engine is as it was.
  *

@@ -18,7 +18,7 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 7;
+inline constexpr uint32_t SEGMENT_VERSION = 8;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t AMO_CACHE_SETS = 16;
@@ -147,6 +147,7 @@ struct CeContribution {
 	uint64_t start_ns;  /* of an endpoint's doorbell */
 	uint64_t offset;    /* of the result, 40 bits */
 	uint64_t cq_serial; /* CqSlot::serial when it was checked */
+	uint64_t token;     /* what the control word of the result block holds until the result is there */
 	uint32_t key;
 	uint32_t red_id;
 	uint32_t local_event;
@@ -172,6 +173,9 @@ struct CeOutcome {
 	uint8_t fpe;
 };
 
+/** CeSlot::delivering while the engine's own event is on its way. */
+inline constexpr uint32_t CE_OWN_EVENT = ARIES_CE_CHILDREN + 1;
+
 /**
  * A virtual collective engine. Everything after lock changes under it only;
  * any node may take it. A child's bit is in at most one of arrived and owed.
@@ -180,7 +184,7 @@ struct alignas(64) CeSlot {
 	std::atomic<uint32_t> lock;
 	std::atomic<uint32_t> arrived;    /* children that have contributed */
 	std::atomic<uint32_t> owed;       /* children that wait for their result to be delivered */
-	std::atomic<uint32_t> delivering; /* child whose delivery is under way, plus 1 */
+	std::atomic<uint32_t> delivering; /* child whose delivery is under way, plus 1; then CE_OWN_EVENT */
 	std::atomic<uint32_t> sent;       /* partial result is with the parent, or on its way */
 	std::atomic<uint32_t> mover;      /* lock word of the member that moves the operation on */
 	std::atomic<uint32_t> broken;
@@ -193,6 +197,13 @@ struct alignas(64) CeSlot {
 	std::atomic<uint32_t> parent_generation;
 	std::atomic<uint32_t> child_generation[ARIES_CE_CHILDREN]; /* NodeSlot::generation when the tree was made */
 	std::atomic<uint64_t> child[ARIES_CE_CHILDREN];            /* as CE_CHILD */
+	std::atomic<uint64_t> enabled_ns;
+	std::atomic<uint64_t> tokens;  /* given out, ever */
+	std::atomic<uint32_t> resumed; /* delivery that a dead member may have made in part, as in delivering */
+	std::atomic<uint32_t> posted;  /* of its events: two for each that is in the queue, one for one that may be */
+	std::atomic<uint64_t> posting_at;                  /* CqSlot::produced before that one */
+	std::atomic<uint64_t> instance[ARIES_CE_CHILDREN]; /* NodeSlot::ce_instance of the child, once it was seen */
+	std::atomic<uint32_t> place[ARIES_CE_CHILDREN];    /* where it was seen */
 	CeContribution given[ARIES_CE_CHILDREN];
 };
 
@@ -242,6 +253,7 @@ struct alignas(4096) NodeSlot {
 	MddSlot mdd[ARIES_MDD_ENTRIES];
 	CeSlot ce[ARIES_CE_CHANNELS];
 	RmtSlot rmt[ARIES_RMT_ENTRIES];
+	std::atomic<uint64_t> ce_instance[ARIES_CE_INSTANCES]; /* as CE_INST; bits 62:40 count its changes */
 	/* Flight[nodes] follows, indexed by initiator */
 };
 

@@ -81,16 +81,20 @@ uint8_t agreement(const CeContribution &first, const CeContribution &other)
 
 } // namespace
 
-uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what) noexcept
+/* Bit 0, DONE, is clear; no other contribution of this node's engines has the same. */
+uint64_t Ce::arm(CePlace at, CeSlot &ce, const CeSender &sender) noexcept
 {
-	Step step;
-	const uint8_t status = arrive(at, index, sender, what, step);
+	const uint64_t token =
+		ARIES_CER_PENDING | at.engine << 4 | uint64_t(at.node) << 8 | (ce.tokens.fetch_add(1) + 1) << 26;
 
-	drive(step);
-	return status;
+	if (!sender.control)
+		return 0;
+	__atomic_store_n(sender.control, token, __ATOMIC_RELEASE);
+	return token;
 }
 
-uint8_t Ce::arrive(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what, Step &step) noexcept
+uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what,
+		       Step &step) noexcept
 {
 	CeSlot &ce = slot(at);
 	const CeLock lock(ce, core_.members);
@@ -117,6 +121,7 @@ uint8_t Ce::arrive(CePlace at, uint32_t index, const CeSender &sender, const CeC
 	if ((ce.arrived.load() | ce.owed.load()) & bit(index))
 		return ARIES_ST_CE_BUSY;
 	ce.given[index] = what;
+	ce.given[index].token = arm(at, ce, sender);
 	if ((ce.arrived.fetch_or(bit(index)) | bit(index)) == ce_all_children(ctl))
 		complete(at, ce, step);
 	return ARIES_ST_OK;
@@ -191,8 +196,9 @@ void Ce::drive(Step &step) noexcept
 		if (status == ARIES_ST_OK) {
 			const CePlace parent = parent_of(step.parent);
 
-			const uint8_t taken = arrive(parent, uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
-						     {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
+			const uint8_t taken =
+				contribute(parent, uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
+					   {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
 
 			if (taken != ARIES_ST_OK)
 				fail(at, taken, next);
@@ -243,15 +249,18 @@ void Ce::scatter(const Step &root) noexcept
 		CeOutcome outcome;
 	} stack[CE_LEVELS + 1];
 	size_t depth = 1;
-	Delivery delivery;
 
 	stack[0] = {root.at, root.sequence, root.outcome};
 	while (depth) {
 		const CePlace at = stack[depth - 1].at;
 		Step step;
 
-		if (!next_delivery(at, stack[depth - 1].sequence, delivery)) {
-			engine_event(at, stack[--depth].outcome);
+		const Delivery delivery = next_delivery(at, stack[depth - 1].sequence);
+
+		if (delivery.kind == Delivery::NONE) {
+			depth--;
+		} else if (delivery.kind == Delivery::OWN_EVENT) {
+			engine_event(at, stack[depth - 1].outcome, delivery.again);
 		} else if (!is_engine(delivery.child)) {
 			deliver(at, delivery);
 		} else if (depth > CE_LEVELS) {
@@ -264,26 +273,40 @@ void Ce::scatter(const Step &root) noexcept
 	}
 }
 
-/* Takes one child off the list. Its bit goes first: with the result in hand it may contribute again. */
-bool Ce::next_delivery(CePlace at, uint64_t sequence, Delivery &delivery) noexcept
+/*
+ * Takes one child off the list; after the last one comes the engine's own
+ * event. Its bit goes first: with the result in hand it may contribute again.
+ */
+Ce::Delivery Ce::next_delivery(CePlace at, uint64_t sequence) noexcept
 {
 	CeSlot &ce = slot(at);
 	const CeLock lock(ce, core_.members);
+	Delivery delivery = {};
 
 	if (!lock.held() || ce.sequence != sequence)
-		return false;
-	const uint32_t owed = ce.owed.load();
+		return delivery;
+	const uint32_t owed = ce.owed.load(), resumed = ce.resumed.exchange(0);
 
-	if (!owed) {
+	if (!owed && ce.delivering.load() == CE_OWN_EVENT && resumed != CE_OWN_EVENT) {
 		ce.delivering.store(0);
-		return false;
+		return delivery;
 	}
-	const uint32_t index = uint32_t(std::countr_zero(owed));
+	const uint32_t index = owed ? uint32_t(std::countr_zero(owed)) : CE_OWN_EVENT - 1;
 
+	delivery.kind = owed ? Delivery::CHILD : Delivery::OWN_EVENT;
+	delivery.again = resumed == index + 1;
+	if (!delivery.again)
+		ce.posted.store(0);
 	ce.delivering.store(index + 1);
-	delivery = {ce.child[index].load(), index, route_of(ce.ctl.load()), ce.given[index], ce.outcome};
+	if (!owed)
+		return delivery;
+	delivery.child = ce.child[index].load();
+	delivery.index = index;
+	delivery.dlvr_mode = route_of(ce.ctl.load());
+	delivery.given = ce.given[index];
+	delivery.outcome = ce.outcome;
 	ce.owed.store(owed & ~bit(index));
-	return true;
+	return delivery;
 }
 
 void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
@@ -330,7 +353,7 @@ void Ce::deliver(CePlace from, const Delivery &delivery) noexcept
 		core_.errors.report(node, {stored, 0, from.node, given.mdh, given.offset, sizeof(aries_ce_result), 0,
 					   ARIES_FMA_CE});
 	}
-	endpoint_events(node, delivery.given, stored != ARIES_ST_OK ? stored : outcome.status);
+	endpoint_events(from, delivery, stored != ARIES_ST_OK ? stored : outcome.status);
 }
 
 /* Result words first, control last, each in one piece. Checked as any write of a peer: much time has passed. */
@@ -357,14 +380,46 @@ uint8_t Ce::store_result(uint32_t node, const Delivery &delivery, const CeOutcom
 		target.count_refused();
 		return status;
 	}
+	/* Whoever was at it before has stored it, and the block may be in use for something else by now. */
+	if (delivery.again && __atomic_load_n(host[2], __ATOMIC_ACQUIRE) != given.token)
+		return ARIES_ST_OK;
 	target.count_requests(1);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 3; i++) {
 		__atomic_store_n(host[i], words[i], __ATOMIC_RELEASE);
+		if (core_.faults.any()) [[unlikely]]
+			core_.faults.carrier_step();
+	}
 	return ARIES_ST_OK;
 }
 
-void Ce::endpoint_events(uint32_t node, const CeContribution &given, uint8_t status) noexcept
+/*
+ * The @nth event of what is being delivered. After the death of a member at it
+ * an event that may be in the queue counts as there if the queue has grown:
+ * rather none than two.
+ */
+void Ce::post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32_t cq, uint64_t entry,
+		   uint64_t serial) noexcept
 {
+	CeSlot &ce = slot(from);
+	const FlightGuard guard(core_.segment, node, core_.node);
+	const RamMap *ram = core_.maps.of(node);
+	const uint64_t produced = cq_produced(core_, node, ram, cq);
+	const uint32_t posted = ce.posted.load();
+
+	if (again && (posted >= 2 * nth + 2 || (posted == 2 * nth + 1 && ce.posting_at.load() != produced)))
+		return;
+	ce.posting_at.store(produced);
+	ce.posted.store(2 * nth + 1);
+	cq_post(core_, node, ram, cq, entry, serial);
+	if (core_.faults.any()) [[unlikely]]
+		core_.faults.carrier_step();
+	ce.posted.store(2 * nth + 2);
+}
+
+void Ce::endpoint_events(CePlace from, const Delivery &delivery, uint8_t status) noexcept
+{
+	const CeContribution &given = delivery.given;
+	const uint32_t node = child_of(delivery.child).node;
 	CqEntry entry = {.data = given.local_event,
 			 .tid = given.tid,
 			 .status = status,
@@ -375,20 +430,17 @@ void Ce::endpoint_events(uint32_t node, const CeContribution &given, uint8_t sta
 
 	if (!given.cq_serial)
 		return;
-	const FlightGuard guard(core_.segment, node, core_.node);
-	const RamMap *ram = core_.maps.of(node);
-
 	if (given.events & ARIES_EV_LOCAL)
-		cq_post(core_, node, ram, given.cq, entry.word(), given.cq_serial);
+		post_once(from, 0, delivery.again, node, given.cq, entry.word(), given.cq_serial);
 	if (given.events & ARIES_EV_GLOBAL) {
 		entry.data = given.remote_event;
 		entry.info = ARIES_INFO_GLOBAL;
-		cq_post(core_, node, ram, given.cq, entry.word(), given.cq_serial);
+		post_once(from, 1, delivery.again, node, given.cq, entry.word(), given.cq_serial);
 	}
 }
 
 /* The event of the engine itself, in the queue of its owner. */
-void Ce::engine_event(CePlace at, const CeOutcome &outcome) noexcept
+void Ce::engine_event(CePlace at, const CeOutcome &outcome, bool again) noexcept
 {
 	CeSlot &ce = slot(at);
 	uint64_t ctl, serial;
@@ -410,10 +462,8 @@ void Ce::engine_event(CePlace at, const CeOutcome &outcome) noexcept
 			       .source = ARIES_SRC_CE,
 			       .type = 0,
 			       .remote_overrun = false};
-	const FlightGuard guard(core_.segment, at.node, core_.node);
 
-	cq_post(core_, at.node, core_.maps.of(at.node), uint32_t(field(ctl, ARIES_CE_CTL_CQ_MASK)), entry.word(),
-		serial);
+	post_once(at, 0, again, at.node, uint32_t(field(ctl, ARIES_CE_CTL_CQ_MASK)), entry.word(), serial);
 }
 
 } // namespace aries

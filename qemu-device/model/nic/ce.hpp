@@ -50,6 +50,7 @@ struct CeSender {
 	CeChildKind kind;
 	CePlace from; /* engine 0 of an endpoint */
 	uint32_t key;
+	uint64_t *control = nullptr; /* of an endpoint's result block */
 };
 
 /**
@@ -63,19 +64,6 @@ class Ce
 public:
 	explicit Ce(Core &core) noexcept : core_(core) {}
 
-	/**
-	 * Contributes to engine @at as its child @index; runs to completion.
-	 * Return: ARIES_ST_OK (the outcome comes to the contributor's result block), ARIES_ST_DISABLED (no such tree),
-	 * ARIES_ST_PTAG, ARIES_ST_CE_CHILD, ARIES_ST_CE_BUSY, ARIES_ST_TIMEOUT (member lost)
-	 */
-	uint8_t contribute(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what) noexcept;
-
-	/** Finds members that are lost, in all trees, and ends what waits for them with an error. Call it regularly. */
-	void sweep(uint64_t now) noexcept;
-	/** Ends what is pending in our engine with @status, and marks its neighbours in the tree. */
-	void abandon(uint32_t engine, uint8_t status) noexcept;
-
-private:
 	/** What the thread that completes a subtree has to do next. */
 	struct Step {
 		enum Kind { NONE, UP, DOWN } kind = NONE;
@@ -86,8 +74,29 @@ private:
 		uint32_t key = 0;            /* UP */
 		CeContribution partial = {}; /* UP */
 	};
+
+	/**
+	 * Contributes to engine @at as its child @index. The control word of an endpoint's block gets a word of ours,
+	 * which the result replaces.
+	 * @step: what is to be done then, by drive(); the result block need not be held in place any more
+	 * Return: ARIES_ST_OK (the outcome comes to the contributor's result block), ARIES_ST_DISABLED (no such tree),
+	 * ARIES_ST_PTAG, ARIES_ST_CE_CHILD, ARIES_ST_CE_BUSY, ARIES_ST_TIMEOUT (member lost)
+	 */
+	uint8_t contribute(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what,
+			   Step &step) noexcept;
+	/** Moves the operation on; runs to completion. */
+	void drive(Step &step) noexcept;
+
+	/** Finds members that are lost, in all trees, and ends what waits for them with an error. Call it regularly. */
+	void sweep(uint64_t now) noexcept;
+	/** Ends what is pending in our engine with @status, and marks its neighbours in the tree. */
+	void abandon(uint32_t engine, uint8_t status) noexcept;
+
+private:
 	struct Delivery {
-		uint64_t child; /* CE_CHILD */
+		enum Kind { NONE, CHILD, OWN_EVENT } kind = NONE;
+		bool again = false; /* a member died while it was at this one */
+		uint64_t child;     /* CE_CHILD */
 		uint32_t index;
 		uint16_t dlvr_mode; /* of the packet that carries it */
 		CeContribution given;
@@ -98,23 +107,25 @@ private:
 	{
 		return core_.segment.node(at.node).ce[at.engine % ARIES_CE_CHANNELS];
 	}
-	uint8_t arrive(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what,
-		       Step &step) noexcept;
 	void complete(CePlace at, CeSlot &ce, Step &step) noexcept;
 	void settle(CePlace at, CeSlot &ce, const CeOutcome &outcome, Step &step) noexcept;
-	void drive(Step &step) noexcept;
 	uint8_t climb(Step &step) noexcept;
 	void scatter(const Step &root) noexcept;
-	bool next_delivery(CePlace at, uint64_t sequence, Delivery &delivery) noexcept;
+	Delivery next_delivery(CePlace at, uint64_t sequence) noexcept;
 	void hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept;
 	void deliver(CePlace from, const Delivery &delivery) noexcept;
 	uint8_t store_result(uint32_t node, const Delivery &delivery, const CeOutcome &outcome) noexcept;
-	void endpoint_events(uint32_t node, const CeContribution &given, uint8_t status) noexcept;
-	void engine_event(CePlace at, const CeOutcome &outcome) noexcept;
+	static uint64_t arm(CePlace at, CeSlot &ce, const CeSender &sender) noexcept;
+	void endpoint_events(CePlace from, const Delivery &delivery, uint8_t status) noexcept;
+	void engine_event(CePlace at, const CeOutcome &outcome, bool again) noexcept;
+	void post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32_t cq, uint64_t entry,
+		       uint64_t serial) noexcept;
 	void fail(CePlace at, uint8_t status, Step &step) noexcept;
 	void take_over(CePlace at, CeSlot &ce, Step &step) noexcept;
 	void examine(CePlace at, uint64_t now) noexcept;
-	bool lost(CePlace at, const CeSlot &ce, uint64_t now) noexcept;
+	bool lost(CePlace at, CeSlot &ce, uint64_t now) noexcept;
+	bool instance_lost(CeSlot &ce, uint32_t index, uint32_t key, uint64_t now) noexcept;
+	bool find_instance(CeSlot &ce, uint32_t index, uint32_t key) noexcept;
 	bool node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept;
 	void mark_neighbours(CePlace at, const CeSlot &ce) noexcept;
 	void mark(CePlace at) noexcept;
@@ -139,6 +150,9 @@ public:
 		return core_.own().ce[element / ARIES_CE_CHILDREN].child[element % ARIES_CE_CHILDREN].load();
 	}
 	uint64_t status(uint32_t engine) const noexcept;
+	/** CE_INST. */
+	void set_instance(uint32_t element, uint64_t value) noexcept;
+	uint64_t read_instance(uint32_t element) const noexcept;
 	/** All engines; what is pending ends with @status. */
 	void reset(uint8_t status) noexcept;
 

@@ -10,6 +10,12 @@ namespace aries
 namespace
 {
 
+constexpr uint64_t INSTANCE_MASK = ARIES_CE_INST_INST_MASK | ARIES_CE_INST_PTAG_MASK | ARIES_CE_INST_VALID_MASK;
+constexpr uint64_t INSTANCE_COUNT = uint64_t(1) << 40;
+constexpr uint64_t INSTANCE_COUNT_MASK = 0x7fffffull << 40;
+
+static_assert(!(INSTANCE_MASK & INSTANCE_COUNT_MASK));
+
 constexpr unsigned int FINISH_STEPS = 200; /* of 500 us, for an outcome on its way down */
 
 } // namespace
@@ -57,6 +63,7 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 	ce.arrived.store(0);
 	ce.owed.store(0);
 	ce.delivering.store(0);
+	ce.resumed.store(0);
 	ce.sent.store(0);
 	ce.mover.store(0);
 	ce.broken.store(0);
@@ -67,6 +74,9 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 
 		ce.child_generation[i].store(core_.segment.node(node).generation.load());
 	}
+	for (auto &instance : ce.instance)
+		instance.store(0);
+	ce.enabled_ns.store(now_ns());
 	if (parent & ARIES_CE_PARENT_VALID_MASK)
 		ce.parent_generation.store(
 			core_.segment.node(uint32_t(field(parent, ARIES_CE_PARENT_PE_MASK))).generation.load());
@@ -94,6 +104,7 @@ void CeTable::disable(uint32_t engine, uint8_t status) noexcept
 	ce.arrived.store(0);
 	ce.owed.store(0);
 	ce.delivering.store(0);
+	ce.resumed.store(0);
 	ce.sent.store(0);
 	ce.mover.store(0);
 	ce.broken.store(0);
@@ -118,6 +129,19 @@ bool CeTable::set_child(uint32_t element, uint64_t value) noexcept
 	return true;
 }
 
+/* The count tells a process from another of the same name that came later. */
+void CeTable::set_instance(uint32_t element, uint64_t value) noexcept
+{
+	auto &word = core_.own().ce_instance[element % ARIES_CE_INSTANCES];
+
+	word.store((value & INSTANCE_MASK) | ((word.load() + INSTANCE_COUNT) & INSTANCE_COUNT_MASK));
+}
+
+uint64_t CeTable::read_instance(uint32_t element) const noexcept
+{
+	return core_.own().ce_instance[element % ARIES_CE_INSTANCES].load() & INSTANCE_MASK;
+}
+
 uint64_t CeTable::status(uint32_t engine) const noexcept
 {
 	const CeSlot &ce = core_.own().ce[engine];
@@ -138,6 +162,8 @@ void CeTable::reset(uint8_t status) noexcept
 		for (auto &child : ce.child)
 			child.store(0);
 	}
+	for (uint32_t i = 0; i < ARIES_CE_INSTANCES; i++)
+		set_instance(i, 0);
 }
 
 } // namespace aries

@@ -9,6 +9,8 @@ namespace aries
 namespace
 {
 
+constexpr uint64_t ABSENT_LEASES = 20;
+
 uint32_t parent_node(uint64_t word)
 {
 	return uint32_t(field(word, ARIES_CE_PARENT_PE_MASK));
@@ -27,14 +29,54 @@ bool Ce::node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept
 	       core_.segment.node(node).generation.load() != generation;
 }
 
+/* Looks for the process that is child @index of an engine whose domain has @key, and remembers where it is. */
+bool Ce::find_instance(CeSlot &ce, uint32_t index, uint32_t key) noexcept
+{
+	const uint64_t child = ce.child[index].load();
+	const NodeSlot &node = core_.segment.node(child_node(child));
+
+	for (uint32_t i = 0; i < ARIES_CE_INSTANCES; i++) {
+		const uint64_t word = node.ce_instance[i].load();
+
+		if (!(word & ARIES_CE_INST_VALID_MASK) ||
+		    field(word, ARIES_CE_INST_INST_MASK) != field(child, ARIES_CE_CHILD_INST_MASK))
+			continue;
+		const uint64_t its = node.ptag_key[field(word, ARIES_CE_INST_PTAG_MASK)].load();
+
+		if (!(its & ARIES_PTAG_KEY_VALID_MASK) || field(its, ARIES_PTAG_KEY_KEY_MASK) != key)
+			continue;
+		ce.place[index].store(i);
+		ce.instance[index].store(word);
+		return true;
+	}
+	return false;
+}
+
+/* One that has never been seen gets some time to come: processes are started one by one. */
+bool Ce::instance_lost(CeSlot &ce, uint32_t index, uint32_t key, uint64_t now) noexcept
+{
+	const uint64_t seen = ce.instance[index].load();
+
+	if (!seen)
+		return !find_instance(ce, index, key) &&
+		       now > ce.enabled_ns.load() + ABSENT_LEASES * core_.members.lease_ns();
+	const NodeSlot &node = core_.segment.node(child_node(ce.child[index].load()));
+
+	return node.ce_instance[ce.place[index].load() % ARIES_CE_INSTANCES].load() != seen;
+}
+
 /*
  * Whether an engine can no longer get what it waits for. A neighbour that is
  * not enabled yet is none of that: trees are made one engine at a time.
  */
-bool Ce::lost(CePlace at, const CeSlot &ce, uint64_t now) noexcept
+bool Ce::lost(CePlace at, CeSlot &ce, uint64_t now) noexcept
 {
 	const uint64_t parent = ce.parent.load();
-	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK);
+	const uint64_t ctl = ce.ctl.load();
+	const uint64_t children = field(ctl, ARIES_CE_CTL_CHILDREN_MASK);
+	const uint64_t key = core_.segment.node(at.node).ptag_key[field(ctl, ARIES_CE_CTL_PTAG_MASK)].load();
+	/* While an outcome is on its way nobody waits: who has it may go. */
+	const bool settled = !ce.owed.load() && !ce.delivering.load();
 
 	if (target_state(core_, at.node, now) != ARIES_ST_OK)
 		return true;
@@ -42,6 +84,9 @@ bool Ce::lost(CePlace at, const CeSlot &ce, uint64_t now) noexcept
 		const uint64_t child = ce.child[i].load();
 
 		if (node_lost(child_node(child), ce.child_generation[i].load(), now))
+			return true;
+		if (settled && (child & ARIES_CE_CHILD_INST_VALID_MASK) &&
+		    instance_lost(ce, i, uint32_t(field(key, ARIES_PTAG_KEY_KEY_MASK)), now))
 			return true;
 		if (field(child, ARIES_CE_CHILD_KIND_MASK) != CE_CHILD_ENGINE)
 			continue;
@@ -61,13 +106,21 @@ bool Ce::lost(CePlace at, const CeSlot &ce, uint64_t now) noexcept
 	return above.broken.load() || (ce.sent.load() && !(above.ctl.load() & ARIES_CE_CTL_ENABLE_MASK));
 }
 
-/* The member that brought the outcome down died; the lock is held. The delivery it was at may have happened:
- * a child that has contributed since knows its outcome, another gets it once more. */
+/*
+ * The member that brought the outcome down died, or is us; the lock is held. A
+ * child that has contributed since knows its outcome. What happened of the
+ * delivery that was under way is found out when it is made again.
+ */
 void Ce::take_over(CePlace at, CeSlot &ce, Step &step) noexcept
 {
-	if (const uint32_t which = ce.delivering.load())
+	const uint32_t which = ce.delivering.load();
+
+	if (which && which != CE_OWN_EVENT)
 		ce.owed.fetch_or((uint32_t(1) << (which - 1) % ARIES_CE_CHILDREN) & ~ce.arrived.load());
-	ce.delivering.store(0);
+	/* Still ours from an earlier take-over that came no further? */
+	if (which)
+		ce.resumed.store(which);
+	ce.delivering.store(which == CE_OWN_EVENT ? CE_OWN_EVENT : 0);
 	ce.sequence++;
 	ce.mover.store(core_.members.lock_word());
 	step.kind = Step::DOWN;

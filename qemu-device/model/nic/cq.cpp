@@ -118,6 +118,20 @@ CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, u
 	return room ? CqResult::POSTED : CqResult::OVERRUN;
 }
 
+uint64_t cq_produced(Core &core, uint32_t node, const RamMap *ram, uint32_t index) noexcept
+{
+	CqSlot &cq = core.segment.node(node).cq[index % ARIES_CQ_ENTRIES];
+	const SegLock lock(cq.lock, core.members);
+	const uint64_t ctl = cq.ctl.load(std::memory_order_relaxed);
+	Ring ring;
+
+	if (node == core.node)
+		ram = core.maps.own();
+	if (lock.stolen() && (ctl & ARIES_CQ_CTL_VALID_MASK) && ring_of(cq, ctl, ram, ring))
+		return repaired(cq, ring);
+	return cq.produced.load(std::memory_order_relaxed);
+}
+
 bool CqTable::configure(uint32_t index, uint64_t base, uint64_t ctl) noexcept
 {
 	CqSlot &cq = core_.own().cq[index];

@@ -36,6 +36,12 @@ enum class CqResult { POSTED, OVERRUN, GONE };
 CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint64_t entry,
 		 uint64_t serial = 0) noexcept;
 
+/**
+ * CqSlot::produced, after what a writer that died has left behind was put
+ * right. Otherwise as cq_post().
+ */
+uint64_t cq_produced(Core &core, uint32_t node, const RamMap *ram, uint32_t cq) noexcept;
+
 /** The owner's control of its queues. One caller at a time (the NIC's control mutex). */
 class CqTable
 {

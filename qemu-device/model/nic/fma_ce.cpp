@@ -24,6 +24,21 @@ uint8_t check_fields(const aries_fma_desc &desc, uint16_t code, uint8_t events)
 	return desc.local_offset & 7 ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK;
 }
 
+/* The control word of the result block; what refuses it has been checked before, but for a page that is missing. */
+uint8_t find_control(Visit &local, const aries_fma_desc &desc, uint8_t ptag, uint64_t *&control)
+{
+	RunList<1> run;
+	uint8_t status = local.admit_local(desc.local_mdh, ptag, desc.local_offset, sizeof(aries_ce_result), true);
+
+	if (status != ARIES_ST_OK)
+		return status;
+	status = local.runs(desc.local_offset & OFFSET_MASK, 8, true, run);
+	if (status != ARIES_ST_OK)
+		return status | ARIES_ST_LOCAL;
+	control = reinterpret_cast<uint64_t *>(run.run[0].host);
+	return reinterpret_cast<uintptr_t>(control) & 7 ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK;
+}
+
 } // namespace
 
 /* Its events are the engine's to send, once there is an outcome. */
@@ -34,10 +49,10 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 	uint8_t status = check_fields(desc, work.amo, work.mode);
 
 	if (status == ARIES_ST_OK) {
+		uint64_t *control = nullptr;
 		Visit local(core_, core_.node);
 
-		status = local.admit_local(desc.local_mdh, work.rights.ptag(), desc.local_offset,
-					   sizeof(aries_ce_result), true);
+		status = find_control(local, desc, work.rights.ptag(), control);
 	}
 	/* An engine of the same NIC is reached without the network. */
 	if (status == ARIES_ST_OK && work.node != core_.node)
@@ -50,6 +65,7 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 		.start_ns = work.now,
 		.offset = desc.local_offset,
 		.cq_serial = work.cq_usable ? core_.own().cq[desc.cq].serial.load() : 0,
+		.token = 0,
 		.key = work.rights.key,
 		.red_id = uint32_t(desc.sync_value),
 		.local_event = desc.local_event,
@@ -67,8 +83,17 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 	};
 	const CePlace engine = {work.node, uint32_t(field(desc.offset, ARIES_CE_ENGINE_MASK))};
 
-	status = ce_.contribute(engine, uint32_t(field(desc.offset, ARIES_CE_CHILD_MASK)),
-				{CE_CHILD_ENDPOINT, {core_.node, 0}, work.rights.key}, what);
+	Ce::Step step;
+	{
+		CeSender sender = {CE_CHILD_ENDPOINT, {core_.node, 0}, work.rights.key};
+		Visit local(core_, core_.node);
+
+		status = find_control(local, desc, work.rights.ptag(), sender.control);
+		if (status == ARIES_ST_OK)
+			status = ce_.contribute(engine, uint32_t(field(desc.offset, ARIES_CE_CHILD_MASK)), sender, what,
+						step);
+	}
+	ce_.drive(step);
 	if (status == ARIES_ST_OK) {
 		work.cq_usable = false;
 		work.fmad.counters.add(ARIES_CNT_CE_OPS);

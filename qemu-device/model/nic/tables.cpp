@@ -71,6 +71,8 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return timer_.pending();
 	case Reg::CLK_RATE:
 		return reg_row(reg).reset;
+	case Reg::CE_INST:
+		return ces_.read_instance(index);
 	case Reg::MDD_BASE:
 		return stage_[index].base;
 	case Reg::MDD_LENGTH:
@@ -145,6 +147,9 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 		return true;
 	case Reg::TMR_PENDING:
 		timer_.acknowledge(uint32_t(value));
+		return true;
+	case Reg::CE_INST:
+		ces_.set_instance(index, value);
 		return true;
 	case Reg::MDD_BASE:
 		stage_[index].base = value;

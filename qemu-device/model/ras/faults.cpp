@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ras/faults.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <string>
 
@@ -20,6 +22,7 @@ struct FaultLimit {
 constexpr FaultLimit LIMITS[] = {
 	{"drop", UINT32_MAX}, {"corrupt", UINT32_MAX}, {"delay-ns", 1'000'000'000},
 	{"link", 1},          {"reorder", 1},          {"duplicate", UINT32_MAX},
+	{"carrier", 1000},
 };
 
 } // namespace
@@ -38,6 +41,8 @@ std::atomic<uint64_t> *Faults::word(std::string_view name) noexcept
 		return &reorder_;
 	if (name == "duplicate")
 		return &duplicate_;
+	if (name == "carrier")
+		return &carrier_;
 	return nullptr;
 }
 
@@ -52,7 +57,7 @@ bool Faults::set(std::string_view name, uint64_t value)
 			throw Error("fault " + std::string(name) + " takes 0 to " + std::to_string(limit.max));
 	}
 	fault->store(value);
-	armed_.store(drop_ || corrupt_ || delay_ns_ || reorder_ || duplicate_ || !link_);
+	armed_.store(drop_ || corrupt_ || delay_ns_ || reorder_ || duplicate_ || !link_ || carrier_);
 	return true;
 }
 
@@ -73,6 +78,12 @@ uint64_t Faults::random() noexcept
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
 	return z ^ z >> 31;
+}
+
+void Faults::carrier_step() noexcept
+{
+	if (carrier_.load() && carrier_.fetch_sub(1) == 1)
+		(void)raise(SIGKILL);
 }
 
 uint32_t Faults::take(std::atomic<uint64_t> &from, uint32_t packets) noexcept

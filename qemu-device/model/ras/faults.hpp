@@ -30,6 +30,8 @@ public:
 	/** For choices that the faults leave open: the same numbers in each run. */
 	uint64_t random() noexcept;
 	uint64_t delay_ns() const noexcept { return delay_ns_.load(std::memory_order_relaxed); }
+	/** At a step in the delivery of a collective's outcome: the process dies here if it is the one chosen. */
+	void carrier_step() noexcept;
 	bool reorder() const noexcept { return reorder_.load(std::memory_order_relaxed) != 0; }
 	bool link_up() const noexcept { return link_.load(std::memory_order_relaxed) != 0; }
 
@@ -45,6 +47,7 @@ private:
 	std::atomic<uint64_t> duplicate_{0};
 	std::atomic<uint64_t> link_{1};
 	std::atomic<uint64_t> random_{0};
+	std::atomic<uint64_t> carrier_{0};
 };
 
 } // namespace aries

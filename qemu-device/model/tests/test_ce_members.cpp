@@ -28,6 +28,14 @@ void set_up(Member &member, unsigned int n)
 	assert_true(member.engine(0, children, {n != 0, n ? n - 1 : 0, 0, 1}));
 }
 
+uint64_t clock_ns()
+{
+	timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return uint64_t(ts.tv_sec) * 1000000000 + uint64_t(ts.tv_nsec);
+}
+
 uint32_t give(Member &member, unsigned int n, uint64_t value)
 {
 	member.prepare(n, 0, 0).operand[0] = value;
@@ -238,6 +246,141 @@ void test_link_down(void **)
 		assert_int_not_equal(member->status(), ARIES_ST_OK);
 }
 
+constexpr uint64_t INSTANCE = 77;
+constexpr Child LEAF = {ENDPOINT, 1, 0, INSTANCE << 32 | ARIES_CE_CHILD_INST_VALID_MASK};
+constexpr uint64_t PRESENT = INSTANCE | uint64_t(PTAG_A) << 32 | ARIES_CE_INST_VALID_MASK;
+
+/* A process that ends, on another node than the engine, takes the tree with it; its node lives on. */
+void test_leaf_process_ends(void **)
+{
+	for (const bool returns : {false, true}) {
+		const std::string path = fabric_path();
+		Member root(path, 0, 2), leaf(path, 1, 2);
+
+		leaf.host.write64(ARIES_CE_INST_N(9), PRESENT);
+		assert_int_equal(leaf.host.read(ARIES_CE_INST_N(9), 8), PRESENT);
+		assert_true(root.engine(0, {{ENDPOINT, 0}, LEAF}));
+		for (unsigned int round = 0; round < 3; round++) {
+			assert_int_equal(give(root, 0, 1), ARIES_ST_OK);
+			leaf.prepare(0, 0, 1).operand[0] = 2;
+			assert_int_equal(leaf.ring(IADD), ARIES_ST_OK);
+			assert_int_equal(root.control(), ARIES_CER_DONE);
+			assert_int_equal(root.host.next_event(ENDPOINT_CQ).status(), ARIES_ST_OK);
+			until({&root, &leaf}, [n = 0]() mutable { return n++ > 30; });
+		}
+		assert_int_equal(give(root, 0, 1), ARIES_ST_OK);
+		leaf.host.write64(ARIES_CE_INST_N(9), 0);
+		/* Another one of that name is not the one that was there. */
+		if (returns)
+			leaf.host.write64(ARIES_CE_INST_N(9), PRESENT);
+		assert_true(until({&root, &leaf}, [&] { return root.done(); }) < LOST_MS);
+		assert_int_equal(root.status(), ARIES_ST_TIMEOUT);
+		assert_int_equal(root.host.next_event(ENDPOINT_CQ).status(), ARIES_ST_TIMEOUT);
+		leaf.prepare(0, 0, 1);
+		assert_int_equal(leaf.ring(IADD), ARIES_ST_TIMEOUT);
+		/* Made anew, with the process that is there now. */
+		leaf.host.write64(ARIES_CE_INST_N(9), PRESENT);
+		root.disable(0);
+		assert_true(root.engine(0, {{ENDPOINT, 0}, LEAF}));
+		until({&root, &leaf}, [n = 0]() mutable { return n++ > 30; });
+		assert_int_equal(root.host.read(ARIES_CE_STATUS_N(0), 8), 0);
+	}
+}
+
+/* One that never comes is waited for, then given up; a namesake in another domain does not stand in for it. */
+void test_leaf_process_never_comes(void **)
+{
+	for (const bool comes : {false, true}) {
+		const std::string path = fabric_path();
+		Member root(path, 0, 2), leaf(path, 1, 2);
+
+		leaf.host.set_key(PTAG_A + 1, KEY + 1);
+		leaf.host.write64(ARIES_CE_INST_N(0), PRESENT + (uint64_t(1) << 32));
+		leaf.host.write64(ARIES_CE_INST_N(1), PRESENT & ~ARIES_CE_INST_VALID_MASK);
+		assert_true(root.engine(0, {{ENDPOINT, 0}, LEAF}));
+		assert_int_equal(give(root, 0, 1), ARIES_ST_OK);
+		const uint64_t start = clock_ns();
+		auto until_ms = [&](uint64_t ms) {
+			until({&root, &leaf}, [&] { return root.done() || clock_ns() > start + ms * 1000000; });
+		};
+
+		until_ms(500);
+		assert_false(root.done());
+		if (comes)
+			leaf.host.write64(ARIES_CE_INST_N(255), PRESENT);
+		until_ms(4000);
+		assert_int_equal(root.done(), !comes);
+		if (comes)
+			continue;
+		assert_int_equal(root.status(), ARIES_ST_TIMEOUT);
+	}
+}
+
+/*
+ * Node 2 contributes last and dies at a step of its way down: the others have
+ * result and events once, and a block that was used for something else since is
+ * left alone.
+ */
+void test_carrier_dies(void **)
+{
+	constexpr unsigned int STEPS = 16; /* 3 stores and 2 events for each of three, and the engine's event */
+
+	for (unsigned int step = 1; step <= STEPS; step++) {
+		const std::string path = fabric_path();
+		Member zero(path, 0, 3), one(path, 1, 3);
+		Member *both[] = {&zero, &one};
+		bool reused[2] = {};
+		int status;
+
+		assert_true(zero.engine(0, {{ENDPOINT, 0}, {ENDPOINT, 1}, {ENDPOINT, 2}}, {}, 2,
+					ARIES_CE_CTL_CQ_VALID_MASK | uint64_t(ENGINE_CQ) << 40));
+		for (unsigned int n = 0; n < 2; n++) {
+			both[n]->prepare(0, 0, n).operand[0] = 1 + n;
+			assert_int_equal(both[n]->ring(IADD, ARIES_EV_LOCAL | ARIES_EV_GLOBAL), ARIES_ST_OK);
+		}
+		const pid_t pid = fork();
+
+		if (pid == 0) {
+			char err[256];
+			Member carrier(path, 2, 3);
+
+			aries_nic_set_fault(carrier.host.nic(), "carrier", step, err, sizeof(err));
+			carrier.prepare(0, 0, 2).operand[0] = 10;
+			carrier.ring(IADD, ARIES_EV_LOCAL | ARIES_EV_GLOBAL);
+			_exit(1);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+		for (unsigned int turn = 0; turn < 400; turn++) {
+			for (unsigned int n = 0; n < 2; n++) {
+				both[n]->host.main_loop();
+				if (reused[n] || !both[n]->done())
+					continue;
+				assert_int_equal(both[n]->control(), ARIES_CER_DONE);
+				assert_int_equal(both[n]->result().result[0], 13);
+				both[n]->result() = {0x4242, {0x4343, 0x4444}};
+				reused[n] = true;
+			}
+			usleep(1000);
+		}
+		for (unsigned int n = 0; n < 2; n++) {
+			assert_true(reused[n]);
+			assert_int_equal(both[n]->result().control, 0x4242);
+			assert_int_equal(both[n]->result().result[0], 0x4343);
+			for (const unsigned int data : {0x1111u, 0x2222u}) {
+				const auto event = both[n]->host.next_event(ENDPOINT_CQ);
+
+				assert_true(bool(event));
+				assert_int_equal(event.status(), ARIES_ST_OK);
+				assert_int_equal(event.data(), data);
+			}
+			assert_false(bool(both[n]->host.next_event(ENDPOINT_CQ)));
+		}
+		assert_true(bool(zero.host.next_event(ENGINE_CQ)));
+		assert_false(bool(zero.host.next_event(ENGINE_CQ)));
+	}
+}
+
 /* Teardown of a tree whose last operation is over breaks nothing for anybody. */
 void test_orderly_end(void **)
 {
@@ -271,6 +414,9 @@ int main()
 		cmocka_unit_test(test_death_and_return),
 		cmocka_unit_test(test_reset_and_disable),
 		cmocka_unit_test(test_link_down),
+		cmocka_unit_test(test_leaf_process_ends),
+		cmocka_unit_test(test_leaf_process_never_comes),
+		cmocka_unit_test(test_carrier_dies),
 		cmocka_unit_test(test_orderly_end),
 	};
 

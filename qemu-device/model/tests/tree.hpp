@@ -16,6 +16,7 @@ struct Child {
 	unsigned int kind;
 	unsigned int node;
 	unsigned int engine = 0;
+	uint64_t instance = 0; /* CE_CHILD.INST and INST_VALID, in their places */
 };
 
 struct Parent {
@@ -54,7 +55,8 @@ public:
 		host.write64(ARIES_CE_PARENT_N(uint64_t(engine)), up);
 		for (unsigned int i = 0; i < children.size() && i < ARIES_CE_CHILDREN; i++)
 			host.write64(ARIES_CE_CHILD_N(uint64_t(engine * ARIES_CE_CHILDREN + i)),
-				     children[i].node | children[i].engine << 18 | uint64_t(children[i].kind) << 24);
+				     children[i].node | children[i].engine << 18 | uint64_t(children[i].kind) << 24 |
+					     children[i].instance);
 		host.write64(ARIES_CE_CTL_N(uint64_t(engine)), ARIES_CE_CTL_ENABLE_MASK | uint64_t(round) << 4 |
 								       uint64_t(PTAG_A) << 8 | uint64_t(OWNER) << 16 |
 								       uint64_t(children.size()) << 32 | extra);

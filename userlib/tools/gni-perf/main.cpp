@@ -5,7 +5,9 @@
  */
 #include <cstdio>
 #include <exception>
+#include <optional>
 
+#include "barrier.h"
 #include "channel.h"
 #include "common/failure.h"
 #include "job.h"
@@ -28,6 +30,7 @@ const std::vector<Test> &all_tests()
 		{"events", "local, global and remote events in all combinations", test_events, true},
 		{"pingpong", "half round trip of puts, polling on memory", test_pingpong, true},
 		{"smsg", "short messages: half round trip and rate", test_smsg, true},
+		{"barrier", "barrier of all ranks through collective engines, sums and minima", nullptr, false},
 		{"put-event", "8-byte put from the call to its global event, loops timed", test_put_event, false},
 		{"post-event", "the same for an 8-byte get, a fetching add and a block put of 4 KiB", test_post_event,
 		 false},
@@ -68,6 +71,8 @@ bool run_tests(Job &job, Report &report)
 	for (const Test &test : all_tests()) {
 		if (job.options().tests.empty() ? !test.standard : !job.options().wants(test.name))
 			continue;
+		if (!test.run) /* not between pairs */
+			continue;
 		try {
 			test.run(context);
 		} catch (const tools::Failure &failure) {
@@ -87,11 +92,13 @@ std::string headline(const Job &job)
 			     job.rank(), own.pe, job.partner(), other.pe, job.options().place.cookie);
 }
 
-bool measure(Job &job)
+bool measure(Job &job, const std::optional<Row> &collective)
 {
 	const Options &options = job.options();
 	Report report(options, options.place.rank == 0 && !options.quiet && options.json != "-");
 	report.headline(headline(job));
+	if (collective && options.place.rank == 0)
+		report.add(*collective);
 	bool passed = run_tests(job, report);
 	report.finish();
 	return passed;
@@ -104,8 +111,11 @@ int run_rank(const Options &options)
 	Job job(options, *kvs);
 	bool passed = true;
 	try {
+		std::optional<Row> collective;
+		if (options.wants("barrier"))
+			collective = barrier(job, *kvs);
 		if (job.measures())
-			passed = measure(job);
+			passed = measure(job, collective);
 		else
 			serve(job);
 	} catch (const tools::Failure &failure) {

@@ -46,6 +46,7 @@ nlohmann::json to_json(const Row &row)
 	put("rate_per_s", row.rate);
 	put("modelled_ns", row.model_ns);
 	put("traps_per_transfer", row.traps);
+	put("irqs_per_transfer", row.irqs);
 	if (!row.note.empty())
 		out["note"] = row.note;
 	return out;

@@ -28,7 +28,7 @@ struct Context {
 struct Test {
 	const char *name;
 	const char *text;
-	void (*run)(Context &); /* throws Failure */
+	void (*run)(Context &); /* throws Failure; nullptr: all ranks take part, before the pairs' tests */
 	bool standard;          /* runs when no tests are named */
 };
 

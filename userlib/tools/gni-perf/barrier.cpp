@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "barrier.h"
+
+#include <bit>
+#include <cinttypes>
+#include <memory>
+#include <vector>
+
+#include "common/failure.h"
+#include "job.h"
+#include "samples.h"
+
+namespace perf
+{
+
+namespace
+{
+
+using tools::check;
+using tools::Failure;
+using tools::format;
+
+constexpr uint32_t modes = GNI_CE_MODE_ROUND_NEAR | GNI_CE_MODE_CQE_ONERR | GNI_CE_MODE_RC_ADAPT;
+constexpr uint32_t any_index = 0;
+
+/* Ranks from @first on belong to the engine of rank @first. */
+struct Part {
+	int first;
+	int end;
+};
+
+/** The tree: one engine at rank 0; from four ranks on another one, for the upper half, below it. */
+class Tree
+{
+public:
+	Tree(Job &job, tools::Kvs &kvs) : job_(job), kvs_(kvs), half_(job.ranks() < 4 ? job.ranks() : job.ranks() / 2)
+	{
+		if (job.ranks() > 2 * GNI_CE_MAX_CHILDREN - 2)
+			throw Failure(
+				format("the tree of this test has room for %d ranks", 2 * GNI_CE_MAX_CHILDREN - 2));
+		if (owns_engine())
+			create();
+		uint32_t ids[2] = {id_of(0), half_ < job.ranks() ? id_of(half_) : 0};
+		if (owns_engine())
+			configure(ids);
+		const Part part = part_of(job.rank());
+		leaf_ = edge(part.first, ids[part.first ? 1 : 0], job.rank() - part.first, GNI_CE_CHILD_PE);
+		kvs.barrier("perf/ce", job.rank(), job.ranks(), job.deadline());
+	}
+	~Tree()
+	{
+		edges_.clear();
+		if (engine_)
+			GNI_CeDestroy(engine_);
+	}
+	Tree(const Tree &) = delete;
+	Tree &operator=(const Tree &) = delete;
+
+	/** One collective; returns when its result is there. Throws Failure. */
+	const gni_ce_result_t &run(gni_ce_cmd_type_t command, uint64_t first, uint64_t second, uint32_t id) const
+	{
+		gni_post_descriptor_t d = job_.transfer(GNI_POST_CE, 0, 0, 0, 0);
+		auto *result = reinterpret_cast<gni_ce_result_t *>(job_.data());
+		d.cq_mode = GNI_CQMODE_SILENT;
+		d.ce_cmd = command;
+		d.ce_red_id = id;
+		d.first_operand = first;
+		d.second_operand = second;
+		check(GNI_PostFma(leaf_, &d), "GNI_PostFma of a collective");
+		gni_return_t rc = GNI_RC_NOT_DONE;
+		auto ready = [&] { return (rc = GNI_CeCheckResult(result, sizeof(*result))) != GNI_RC_NOT_DONE; };
+		if (!tools::poll_until(ready, job_.deadline(), tools::Patience::Fair))
+			throw Failure(
+				format("collective %u has no result within %g s", id, job_.options().timeout_seconds));
+		if (!GNI_CE_RES_STATUS_OK(result))
+			throw Failure(format("collective %u: status 0x%02" PRIx64, id, GNI_CE_RES_GET_STATUS(result)));
+		if (GNI_CE_RES_GET_RED_ID(result) != id)
+			throw Failure(
+				format("collective %u has the result of %" PRIu64, id, GNI_CE_RES_GET_RED_ID(result)));
+		return *result;
+	}
+
+private:
+	bool owns_engine() const { return job_.rank() == 0 || job_.rank() == half_; }
+	Part part_of(int rank) const { return rank < half_ ? Part{0, half_} : Part{half_, job_.ranks()}; }
+
+	void create()
+	{
+		uint32_t id = 0;
+		check(GNI_CeCreate(job_.nic(), &engine_), "GNI_CeCreate");
+		check(GNI_CeGetId(engine_, &id), "GNI_CeGetId");
+		kvs_.put(format("perf/engine/%d", job_.rank()), format("%u", id));
+	}
+	uint32_t id_of(int rank) const
+	{
+		const std::string text = kvs_.get(format("perf/engine/%d", rank), job_.deadline());
+		return static_cast<uint32_t>(strtoul(text.c_str(), nullptr, 10));
+	}
+	gni_ep_handle_t edge(int rank, uint32_t id, int index, gni_ce_child_t kind)
+	{
+		const RankInfo &info = job_.info(rank);
+		edges_.push_back(
+			std::make_unique<tools::Endpoint>(job_.nic(), job_.source().handle(), info.pe, info.inst_id));
+		check(GNI_EpSetCeAttr(edges_.back()->handle(), id, static_cast<uint32_t>(index), kind),
+		      "GNI_EpSetCeAttr");
+		return edges_.back()->handle();
+	}
+	void configure(const uint32_t *ids)
+	{
+		const Part part = part_of(job_.rank());
+		std::vector<gni_ep_handle_t> children;
+		for (int rank = part.first; rank < part.end; rank++)
+			children.push_back(edge(rank, any_index, rank - part.first, GNI_CE_CHILD_PE));
+		if (!part.first && half_ < job_.ranks())
+			children.push_back(edge(half_, ids[1], half_, GNI_CE_CHILD_VCE));
+		gni_ep_handle_t parent = part.first ? edge(0, ids[0], half_, GNI_CE_CHILD_VCE) : nullptr;
+		check(GNI_CeConfigure(engine_, children.data(), static_cast<uint32_t>(children.size()), parent, nullptr,
+				      modes),
+		      "GNI_CeConfigure");
+	}
+
+	Job &job_;
+	tools::Kvs &kvs_;
+	int half_; /* first rank of the second engine; the number of ranks if there is none */
+	gni_ce_handle_t engine_ = nullptr;
+	gni_ep_handle_t leaf_ = nullptr;
+	std::vector<std::unique_ptr<tools::Endpoint>> edges_;
+};
+
+/* A sum of 64 bits, and a minimum that two ranks have: the one with the greater index wins. */
+void verify(const Job &job, const Tree &tree, uint32_t id)
+{
+	const auto rank = static_cast<uint64_t>(job.rank()), ranks = static_cast<uint64_t>(job.ranks());
+	const uint64_t big = uint64_t{1} << 40;
+	const gni_ce_result_t &sum = tree.run(GNI_FMA_CE_IADD, big + rank + id, 0, id);
+	const uint64_t expected = ranks * (big + id) + ranks * (ranks - 1) / 2;
+	if (sum.result1 != expected)
+		throw Failure(format("sum %u is %" PRIu64 ", expected %" PRIu64, id, sum.result1, expected));
+	const double own = rank % 2 ? -1.5 * id : 3.25 * static_cast<double>(rank);
+	const gni_ce_result_t &least =
+		tree.run(GNI_FMA_CE_FPMIN_GIDX, std::bit_cast<uint64_t>(own), 1000 + rank, id + 1);
+	const uint64_t last_odd = ranks % 2 ? ranks - 2 : ranks - 1;
+	if (std::bit_cast<double>(least.result1) != -1.5 * id || least.result2 != 1000 + last_odd)
+		throw Failure(format("minimum %u is %g of %" PRIu64 ", expected %g of %" PRIu64, id,
+				     std::bit_cast<double>(least.result1), least.result2, -1.5 * id, 1000 + last_odd));
+}
+
+/* What each node's NIC has counted, added up by all; a node counts once, however many of its processes take part. */
+double total(const Job &job, tools::Kvs &kvs, const tools::CounterDelta &counter, const char *name)
+{
+	kvs.put(format("perf/%s/%d", name, job.rank()), format("%" PRIu64, counter.value().value_or(0)));
+	double sum = 0;
+	for (int rank = 0; rank < job.ranks(); rank++) {
+		const std::string text = kvs.get(format("perf/%s/%d", name, rank), job.deadline());
+		bool first = true;
+		for (int other = 0; other < rank; other++)
+			first = first && job.info(other).pe != job.info(rank).pe;
+		if (first)
+			sum += strtod(text.c_str(), nullptr);
+	}
+	return sum;
+}
+
+} // namespace
+
+Row barrier(Job &job, tools::Kvs &kvs)
+{
+	constexpr uint32_t warm = 10;
+	const Tree tree(job, kvs);
+	uint32_t id = 1;
+	for (unsigned n = 0; n < 5; n++, id += 2)
+		verify(job, tree, id);
+	for (uint32_t n = 0; n < warm; n++)
+		tree.run(GNI_FMA_CE_AND, 0, 0, id++);
+
+	Samples samples;
+	kvs.barrier("perf/ce/start", job.rank(), job.ranks(), job.deadline());
+	const tools::CounterDelta traps(job.stats(), "fma_traps"), irqs(job.stats(), "irqs");
+	kvs.barrier("perf/ce/go", job.rank(), job.ranks(), job.deadline());
+	const uint32_t rounds = job.options().iterations;
+	for (uint32_t n = 0; n < rounds; n++) {
+		const uint64_t start = tools::now_ns();
+		tree.run(GNI_FMA_CE_AND, 0, 0, id++);
+		samples.add(tools::now_ns() - start);
+	}
+	kvs.barrier("perf/ce/stop", job.rank(), job.ranks(), job.deadline());
+
+	Row row;
+	row.test = "barrier";
+	row.size = static_cast<uint64_t>(job.ranks());
+	row.transfers = rounds + warm + 10;
+	row.p50_ns = samples.percentile(50);
+	row.p99_ns = samples.percentile(99);
+	row.min_ns = samples.percentile(0);
+	row.traps = total(job, kvs, traps, "traps") / rounds;
+	row.irqs = total(job, kvs, irqs, "irqs") / rounds;
+	row.note = "all ranks (size); traps and interrupts of all nodes";
+	/* Nobody takes the tree down while another rank is in it. */
+	kvs.barrier("perf/ce/end", job.rank(), job.ranks(), job.deadline());
+	return row;
+}
+
+} // namespace perf
