@@ -90,7 +90,7 @@ run() {
 		-accel tcg,thread=multi -cpu max,-erms -smp 2 -m 1G -object memory-backend-memfd,id=mem,size=1G,share=on \
 		-nodefaults -no-user-config -display none -no-reboot -device pcie-root-port,id=rp0,chassis=1,x-speed=8,x-width=16 \
 		-device aries-nic,id=nic0,bus=rp0,fabric=$fabric,node=0,nodes=2 -kernel "$src/arch/x86/boot/bzImage" \
-		-initrd "$dir/initrd" -append 'console=ttyS0 tsc=reliable panic=-1' -serial stdio -monitor none </dev/null |
+		-initrd "$dir/initrd" -append 'console=ttyS0 tsc=reliable no_timer_check panic=-1' -serial stdio -monitor none </dev/null |
 		tr -d '\r' >"$1" || true
 	rm -f /dev/shm/aries-$fabric*
 }
