@@ -52,6 +52,7 @@ class Capabilities(FabricCase):
         self.assertEqual(self.dev.config(at + 8, 4), 0x81000, "pending bits in BAR 0")
 
     def test_express_and_link(self):
+        """P20: the link is Gen3 x16."""
         at = self.dev.capability(CAP_EXPRESS)
         self.assertTrue(at)
         self.assertEqual(self.dev.config(at + 2, 2) >> 4 & 15, 0, "endpoint")
@@ -69,6 +70,7 @@ class Capabilities(FabricCase):
         self.assertEqual((status & 15, status >> 4 & 63), (3, 16))
 
     def test_error_reporting(self):
+        """P19: errors of the PCIe link are reported by AER."""
         self.assertTrue(self.dev.extended_capability(EXT_AER))
         answer = self.dev.qemu.hmp("pcie_aer_inject_error nic0 RCVR")
         self.assertIn("OK", answer)

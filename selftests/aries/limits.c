@@ -15,6 +15,7 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* N06: 127 processes have a descriptor; the next one is refused. */
 TEST(fma_descriptors)
 {
 	struct aries_use before = aries_use();

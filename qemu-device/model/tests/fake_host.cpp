@@ -29,6 +29,11 @@ void on_log(void *opaque, aries_log_level level, const char *line)
 	}
 }
 
+void on_trace(void *opaque, const char *event, uint64_t a, uint64_t, uint64_t)
+{
+	static_cast<FakeHost *>(opaque)->on_trace(event, a);
+}
+
 void on_timer(void *opaque, uint64_t delay_ns)
 {
 	auto *host = static_cast<FakeHost *>(opaque);
@@ -64,9 +69,10 @@ std::string fabric_path()
 }
 
 FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &options)
-	: desc_area_(ARIES_BAR_DESC_SIZE + PAGE)
+	: on_trace(options.on_trace), desc_area_(ARIES_BAR_DESC_SIZE + PAGE)
 {
-	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, nullptr, on_timer};
+	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, on_trace ? aries_test::on_trace : nullptr,
+				    on_timer};
 	aries_config cfg = {};
 	char err[256] = "";
 

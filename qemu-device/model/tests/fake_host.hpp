@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ public:
 		uint32_t nodes = 2;
 		uint32_t lease_ms = 100;
 		bool share_ram = true;
+		/* Trace events of the model: name and first value; called from any thread. */
+		std::function<void(const char *event, uint64_t a)> on_trace = {};
 	};
 
 	/** Creates and enables a NIC with memory; throws std::string with the error of the model. */
@@ -118,6 +121,8 @@ public:
 	/* Lines about the packet trace; of the thread that ticks. */
 	unsigned int trace_lines = 0;
 	std::string trace_line;
+
+	const std::function<void(const char *event, uint64_t a)> on_trace;
 
 private:
 	aries_nic *nic_ = nullptr;

@@ -16,13 +16,13 @@ inline constexpr uint64_t BYTES = 64 * 1024;
 
 struct Pair {
 	std::string path = fabric_path();
-	FakeHost a{path, 0};
+	FakeHost a;
 	FakeHost b{path, 1};
 	uint64_t target;
 	uint64_t table;
 	uint64_t local;
 
-	Pair()
+	explicit Pair(const FakeHost::Options &options = {}) : a(path, 0, options)
 	{
 		a.set_key(PTAG_A, KEY);
 		b.set_key(PTAG_B, KEY);

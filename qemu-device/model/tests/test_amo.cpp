@@ -181,6 +181,7 @@ void test_window(void **)
 	assert_int_equal(p.fetched(), 0xffffffff11111111);
 }
 
+/* N11: the flag comes behind the result of a fetching atomic. */
 void test_flagged_atomic(void **)
 {
 	AmoPair p;
@@ -217,6 +218,7 @@ void test_flagged_atomic(void **)
 	assert_int_equal(p.word(), before);
 }
 
+/* N11: the flag comes behind the data of a get. */
 void test_flagged_get(void **)
 {
 	AmoPair p;

@@ -197,7 +197,7 @@ void test_many(void **)
 		assert_int_equal(p.there(i), Blocks::pattern(i));
 }
 
-/* A fenced transfer of a flag comes after all the data before it, and before what follows. */
+/* N17: a fenced transfer of a flag comes after all the data before it, and before what follows. */
 void test_fence(void **)
 {
 	Blocks p;

@@ -170,6 +170,7 @@ void test_one_trap(void **)
 	assert_true(p.a.counter(ARIES_CNT_LATENCY_LAST_NS) <= 5000);
 }
 
+/* N05: virtual node addresses of a domain. */
 void test_ntt(void **)
 {
 	Pair p;

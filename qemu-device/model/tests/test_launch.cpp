@@ -163,7 +163,7 @@ void rights_of_a_batch(void **)
 		assert_int_equal(job.launch_ring(length), ARIES_ST_LENGTH);
 }
 
-/* Virtual nodes: those of the domain, and no others. */
+/* N05: virtual nodes: those of the domain, and no others. */
 void virtual_nodes_N05(void **)
 {
 	Job job;
@@ -456,7 +456,7 @@ void faults_in_a_batch(void **)
 	assert_int_equal(job.done(), 4);
 }
 
-/* An empty put moves nothing, and is checked like any other; its events come. */
+/* N07: an empty put moves nothing, and is checked like any other; its events come. */
 void zero_length_put_N07(void **)
 {
 	Job job;

@@ -133,6 +133,7 @@ void hop_latency_L05_L06_L07(void **)
 	assert_int_equal(longest * HOP_NS, 500);
 }
 
+/* L08, L15: the constants of the NIC; what L08 does to a transfer is in test_claims_rates. */
 void nic_rate_L08_L15(void **)
 {
 	/* 10.24 GB/s: a megabyte in 102,400 ns. */

@@ -45,6 +45,7 @@ bool same(const Request &a, const Request &b)
 	       a.routing == b.routing && a.bytes == b.bytes && a.command == b.command && a.data == b.data;
 }
 
+/* P03: 14 + 1 flits; P04: 3 + 12. */
 void flit_counts_P03_P04(void **)
 {
 	assert_int_equal(request_flits(PacketKind::Put, 64), 14);
@@ -59,6 +60,7 @@ void flit_counts_P03_P04(void **)
 	assert_int_equal(response_flits(PacketKind::Amo, 16), 1);
 }
 
+/* P01: at most 64 bytes in a packet. */
 void transfer_counts_P01(void **)
 {
 	const TransferFlits put = transfer_flits(PacketKind::Put, 8192);
@@ -306,6 +308,7 @@ void garbage_is_answered(void **)
 	}
 }
 
+/* P12: requests and responses are not taken for each other; four channels each. */
 void classes_are_told_apart_P12(void **)
 {
 	std::mt19937_64 rnd(7);

@@ -66,6 +66,7 @@ void line_through_the_window_N09(void **)
 	assert_memory_equal(job.host(0).ram(job.target[0] + 4000), job.a().line(Job::FMAD), 64);
 }
 
+/* N08: control words of the get window, with N09. */
 void gets_and_atomics_N08_N09(void **)
 {
 	Job job;

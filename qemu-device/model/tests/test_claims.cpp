@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is promised of the NIC, promise by promise: each test is named after the claim that it checks. */
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "packet/flits.hpp"
+#include "tests/launch_job.hpp"
+#include "tests/pair.hpp"
+
+using namespace aries_test;
+
+namespace
+{
+
+using namespace std::chrono_literals;
+
+constexpr unsigned int FETCH_ADD = 0x008;
+constexpr uint64_t CHUNK = 1 << 20; /* longer transfers have a thread of their own */
+
+/** Holds block transfers of at least @from bytes when their data is there, before their events. */
+class Gate
+{
+public:
+	explicit Gate(uint64_t from) : from_(from) {}
+
+	FakeHost::Options options()
+	{
+		FakeHost::Options options;
+
+		options.on_trace = [this](const char *event, uint64_t bytes) {
+			if (!strcmp(event, "bte_copied") && bytes >= from_)
+				pass();
+		};
+		return options;
+	}
+	void let(unsigned int count)
+	{
+		std::lock_guard guard(mutex_);
+
+		tickets_ += count;
+		changed_.notify_all();
+	}
+	/** Waits until @count transfers have come here; false if they do not. */
+	bool wait(unsigned int count)
+	{
+		std::unique_lock guard(mutex_);
+
+		return changed_.wait_for(guard, 10s, [&] { return arrived_ >= count; });
+	}
+	/** Whether nothing but @count transfers comes here. */
+	bool stays(unsigned int count)
+	{
+		std::unique_lock guard(mutex_);
+
+		return !changed_.wait_for(guard, 50ms, [&] { return arrived_ > count; }) && arrived_ == count;
+	}
+
+private:
+	void pass()
+	{
+		std::unique_lock guard(mutex_);
+
+		arrived_++;
+		changed_.notify_all();
+		changed_.wait(guard, [this] { return tickets_ > 0; });
+		tickets_--;
+	}
+
+	const uint64_t from_;
+	std::mutex mutex_;
+	std::condition_variable changed_;
+	unsigned int arrived_ = 0, tickets_ = 0;
+};
+
+/** A pair with large regions, whose longer block transfers the gate holds. */
+struct Held {
+	static constexpr unsigned int NEAR = 100, FAR = 101;
+	static constexpr uint64_t REGION = 2 * CHUNK;
+
+	Gate gate{CHUNK};
+	Pair pair{gate.options()};
+	uint64_t near = pair.a.alloc(REGION), far = pair.b.alloc(REGION);
+
+	Held()
+	{
+		pair.a.make_mdd(NEAR, PTAG_A, near, REGION, BASE);
+		pair.b.make_mdd(FAR, PTAG_B, far, REGION, BASE);
+	}
+	/* A failed check must not leave threads behind that wait for ever. */
+	~Held() { gate.let(1000); }
+
+	void put(unsigned int slot, uint64_t bytes, unsigned int flags = 0)
+	{
+		aries_bte_desc &d = pair.a.slot(FMAD, slot);
+
+		d = {};
+		d.pe = 1;
+		d.mdh = FAR;
+		d.local_mdh = NEAR;
+		d.offset = d.local_offset = BASE;
+		d.length = uint32_t(bytes);
+		d.cq = 20;
+		d.tid = uint16_t(slot);
+		d.op = ARIES_BTE_PUT;
+		d.mode = ARIES_EV_GLOBAL;
+		d.flags = uint16_t(flags);
+		assert_int_equal(pair.a.ring_bte(FMAD, slot), 0);
+	}
+	unsigned int finished()
+	{
+		const Event event = pair.a.wait_event(20, 10000);
+
+		assert_true(bool(event));
+		assert_int_equal(event.status(), 0);
+		return event.tid();
+	}
+	unsigned int unfinished() const { return pair.a.read(ARIES_FMAD_STATUS_N(FMAD), 8) & 0xffff; }
+	uint8_t there() const { return *pair.b.ram(far); }
+};
+
+/** Packets and flits that an operation costs, by the counters of the initiator. */
+struct Cost {
+	uint64_t packets, request, response;
+
+	static Cost now(const FakeHost &host)
+	{
+		return {host.counter(ARIES_CNT_REQ_PACKETS), host.counter(ARIES_CNT_REQ_FLITS),
+			host.counter(ARIES_CNT_RSP_FLITS)};
+	}
+	Cost operator-(const Cost &other) const
+	{
+		return {packets - other.packets, request - other.request, response - other.response};
+	}
+};
+
+template <class F> Cost cost(const FakeHost &host, F operation)
+{
+	const Cost before = Cost::now(host);
+
+	operation();
+	return Cost::now(host) - before;
+}
+
+/* N05: a process goes on with the same virtual node while a spare one takes the place of one that failed. */
+void n05_virtual_nodes_map_around_failed_nodes(void **)
+{
+	Job job;
+	constexpr unsigned int FAILED = 1, SPARE = 3, ENTRY = 40;
+	auto map = [&](unsigned int node) {
+		job.a().write32(ARIES_NTT_ENTRY_N(ENTRY + 1), ARIES_NTT_ENTRY_VALID_MASK | node);
+	};
+	auto put = [&](uint8_t value) {
+		memset(job.a().line(Job::FMAD), value, 8);
+		return job.a().ring(Job::FMAD, ARIES_FMA_PUT_LINE, 8);
+	};
+
+	job.a().enable_fmad(Job::FMAD, Job::PTAG, Job::OWNER,
+			    ARIES_FMAD_CTL_NTT_MASK | uint64_t(ENTRY) << 32 | uint64_t(2) << 48);
+	job.desc().pe = 1;
+	map(FAILED);
+	assert_int_equal(put(0x11), ARIES_ST_OK);
+	assert_int_equal(job.word(FAILED, 0) & 0xff, 0x11);
+	job.hosts[FAILED].reset();
+	assert_int_not_equal(put(0x22), ARIES_ST_OK);
+	map(SPARE);
+	assert_int_equal(put(0x33), ARIES_ST_OK);
+	assert_int_equal(job.word(SPARE, 0), 0x3333333333333333);
+	assert_int_equal(job.word(2, 0), 0);
+}
+
+/* N06: 127 descriptors for processes beside the kernel's, each with rights of its own, and not one more. */
+void n06_descriptors_1_to_127_are_for_processes(void **)
+{
+	Pair p;
+	const unsigned int last = ARIES_FMA_DESCRIPTORS - 1;
+
+	assert_int_equal(last, 127);
+	for (unsigned int index = 1; index <= last; index++) {
+		p.a.enable_fmad(index, PTAG_A, OWNER);
+		p.a.desc(index) = p.desc();
+		p.a.desc(index).offset = BASE + uint64_t(index) * 8;
+		memset(p.a.line(index), int(index), 8);
+	}
+	for (unsigned int index = 1; index <= last; index++)
+		assert_int_equal(p.a.ring(index, ARIES_FMA_PUT_LINE, 8), ARIES_ST_OK);
+	for (unsigned int index = 1; index <= last; index++)
+		assert_int_equal(p.word(uint64_t(index) * 8), 0x0101010101010101 * index);
+	p.a.disable_fmad(77);
+	assert_int_equal(p.a.ring(77, ARIES_FMA_PUT_LINE, 8), ARIES_ST_DISABLED);
+	assert_int_equal(p.a.ring(78, ARIES_FMA_PUT_LINE, 8), ARIES_ST_OK);
+
+	/* The one after the last: no window, and nothing happens. */
+	const Cost none = cost(p.a, [&] {
+		p.a.store(last + 1, ARIES_FMA_PUT, 8, 1);
+		p.a.store(last + 1, ARIES_FMA_DOORBELL, 8, uint64_t(8) << 16 | uint64_t(ARIES_FMA_PUT_LINE) << 32);
+	});
+
+	assert_int_equal(none.packets, 0);
+}
+
+/* N07: every store to the window is a put of its bytes; what is longer than 64 bytes becomes several packets. */
+void n07_window_store_is_a_put_of_up_to_64_bytes(void **)
+{
+	Pair p;
+
+	for (unsigned int size : {1u, 2u, 4u, 8u}) {
+		const Cost one = cost(p.a, [&] { p.a.store(FMAD, 64, size, 0x8877665544332211); });
+
+		assert_int_equal(one.packets, 1);
+		assert_int_equal(one.request, aries::request_flits(aries::PacketKind::Put, size));
+		assert_int_equal(p.word(64),
+				 size == 8 ? 0x8877665544332211 : 0x8877665544332211 & ((1ull << size * 8) - 1));
+	}
+	for (unsigned int bytes = 1; bytes <= ARIES_DESC_LINE_BYTES; bytes += 7) {
+		const Cost line = cost(p.a, [&] { assert_int_equal(p.put(bytes), ARIES_ST_OK); });
+
+		assert_int_equal(line.packets, (bytes + 63) / 64);
+	}
+
+	/* Each store is under the descriptor of its time: what changes later concerns the next store only. */
+	p.desc().offset = BASE + 4096;
+	p.a.store(FMAD, 0, 8, 1);
+	p.desc().offset = BASE + 8192;
+	p.a.store(FMAD, 0, 8, 2);
+	assert_int_equal(p.word(4096), 1);
+	assert_int_equal(p.word(8192), 2);
+}
+
+/* N08: one store of a control word fetches up to 64 bytes, or fetches and changes a word. */
+void n08_control_word_gets_up_to_64_bytes_or_fetches(void **)
+{
+	Pair p;
+	auto control = [](unsigned int bytes, unsigned int amo = 0) {
+		return BASE | uint64_t(bytes - 1) << ARIES_GETW_LEN_SHIFT | uint64_t(amo) << ARIES_GETW_AMO_SHIFT;
+	};
+
+	for (unsigned int i = 0; i < 256; i++)
+		*p.b.ram(p.target + i) = uint8_t(i + 1);
+	for (unsigned int bytes = 4; bytes <= 64; bytes += 4) {
+		memset(p.a.ram(p.local), 0, 128);
+		const Cost get = cost(p.a, [&] { p.a.store(FMAD, ARIES_FMA_GET + 8, 8, control(bytes)); });
+
+		assert_int_equal(get.packets, 1);
+		assert_memory_equal(p.a.ram(p.local), p.b.ram(p.target + 8), bytes);
+		assert_int_equal(*p.a.ram(p.local + bytes), 0);
+	}
+	const uint64_t before = p.word(16);
+	const Cost amo = cost(p.a, [&] {
+		p.desc().operand[0] = 5;
+		p.a.store(FMAD, ARIES_FMA_GET + 16, 8, control(8, FETCH_ADD));
+	});
+
+	assert_int_equal(amo.packets, 1);
+	assert_int_equal(p.fetched(), before);
+	assert_int_equal(p.word(16), before + 5);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0), ARIES_ST_OK);
+
+	/* More than a packet, and half a control word. */
+	p.fetched() = 0;
+	p.a.store(FMAD, ARIES_FMA_GET, 8, control(68));
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0), ARIES_ST_LENGTH);
+	const Cost half = cost(p.a, [&] { p.a.store(FMAD, ARIES_FMA_GET, 4, uint32_t(control(8))); });
+
+	assert_int_equal(half.packets, 0);
+	assert_int_equal(p.fetched(), 0);
+}
+
+/* N14: four block transfers are under way at once; the others wait until one has ended. */
+void n14_four_block_transfers_at_once(void **)
+{
+	Held h;
+	unsigned int ended = 0;
+
+	for (unsigned int slot = 0; slot < 7; slot++)
+		h.put(slot, CHUNK + 4096);
+	assert_true(h.gate.wait(4));
+	assert_true(h.gate.stays(4));
+	assert_int_equal(h.unfinished(), 7);
+	assert_false(bool(h.pair.a.next_event(20)));
+	for (unsigned int more = 1; more <= 3; more++) {
+		h.gate.let(1);
+		h.finished();
+		ended++;
+		assert_true(h.gate.wait(4 + more));
+		assert_true(h.gate.stays(4 + more));
+	}
+	h.gate.let(4);
+	for (; ended < 7; ended++)
+		h.finished();
+	assert_false(bool(h.pair.a.next_event(20)));
+}
+
+/* N17: a later transfer may end before an earlier one; with a fence it does not even begin before that. */
+void n17_only_a_fence_orders_block_transfers(void **)
+{
+	Held h;
+
+	*h.pair.a.ram(h.near) = 1;
+	h.put(0, CHUNK + 4096);
+	assert_true(h.gate.wait(1));
+	*h.pair.a.ram(h.near) = 2;
+	h.put(1, 64);
+	assert_int_equal(h.finished(), 1);
+	assert_int_equal(h.there(), 2);
+	*h.pair.a.ram(h.near) = 3;
+	h.put(2, 64, ARIES_BTE_FENCE);
+	h.put(3, 64);
+	assert_false(bool(h.pair.a.wait_event(20, 50)));
+	assert_int_equal(h.there(), 2);
+	h.gate.let(1);
+	assert_int_equal(h.finished(), 0);
+	assert_int_equal(h.finished(), 2);
+	assert_int_equal(h.finished(), 3);
+	assert_int_equal(h.there(), 3);
+}
+
+/* N28: nothing remote is kept at the initiator: each reference goes to the target and finds what is there now. */
+void n28_remote_references_are_never_cached(void **)
+{
+	Pair p;
+
+	for (uint64_t value : {0x1111ull, 0x2222ull, 0x3333ull}) {
+		p.word() = value;
+		for (unsigned int again = 0; again < 2; again++) {
+			const Cost get = cost(p.a, [&] {
+				p.fetched() = 0;
+				assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_OK);
+			});
+
+			assert_int_equal(get.packets, 1);
+			assert_int_equal(p.fetched(), value);
+		}
+		memset(p.a.line(FMAD), 0x77, 8);
+		const Cost put = cost(p.a, [&] { assert_int_equal(p.put(8), ARIES_ST_OK); });
+
+		assert_int_equal(put.packets, 1);
+		assert_int_equal(p.word(), 0x7777777777777777);
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_OK);
+		assert_int_equal(p.fetched(), 0x7777777777777777);
+	}
+}
+
+/* P01: packets carry at most 64 bytes, whatever engine makes them. */
+void p01_packets_carry_at_most_64_bytes(void **)
+{
+	Held h;
+	Pair &p = h.pair;
+
+	for (unsigned int bytes : {4u, 60u, 64u, 68u, 128u, 132u, 2048u}) {
+		const uint64_t packets = (bytes + 63) / 64, served = p.b.counter(ARIES_CNT_RX_REQUESTS);
+
+		assert_int_equal(cost(p.a, [&] { p.put(bytes); }).packets, packets);
+		assert_int_equal(cost(p.a, [&] { p.a.ring(FMAD, ARIES_FMA_GET_OP, bytes); }).packets, packets);
+		assert_int_equal(cost(p.a, [&] { h.put(0, bytes); }).packets, packets);
+		assert_int_equal(p.b.counter(ARIES_CNT_RX_REQUESTS) - served, 3 * packets);
+	}
+}
+
+/* P03: a put of 64 bytes is 14 flits and an answer of one; P02 makes a flit 6 bytes. */
+void p03_put_of_64_bytes_takes_14_and_1_flits(void **)
+{
+	Held h;
+	const Cost fma = cost(h.pair.a, [&] { assert_int_equal(h.pair.put(64), ARIES_ST_OK); });
+	const Cost block = cost(h.pair.a, [&] { h.put(0, 65536); });
+
+	assert_int_equal(fma.request, 14);
+	assert_int_equal(fma.response, 1);
+	assert_int_equal(block.packets, 1024);
+	assert_int_equal(block.request, 14 * 1024);
+	assert_int_equal(block.response, 1024);
+}
+
+/* P04: a get of 64 bytes is 3 flits and an answer of 12. */
+void p04_get_of_64_bytes_takes_3_and_12_flits(void **)
+{
+	Held h;
+	Pair &p = h.pair;
+	const Cost fma = cost(p.a, [&] { assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 64), ARIES_ST_OK); });
+	const Cost window =
+		cost(p.a, [&] { p.a.store(FMAD, ARIES_FMA_GET, 8, BASE | uint64_t(63) << ARIES_GETW_LEN_SHIFT); });
+
+	assert_int_equal(fma.request, 3);
+	assert_int_equal(fma.response, 12);
+	assert_int_equal(window.request, 3);
+	assert_int_equal(window.response, 12);
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(n05_virtual_nodes_map_around_failed_nodes),
+		cmocka_unit_test(n06_descriptors_1_to_127_are_for_processes),
+		cmocka_unit_test(n07_window_store_is_a_put_of_up_to_64_bytes),
+		cmocka_unit_test(n08_control_word_gets_up_to_64_bytes_or_fetches),
+		cmocka_unit_test(n14_four_block_transfers_at_once),
+		cmocka_unit_test(n17_only_a_fence_orders_block_transfers),
+		cmocka_unit_test(n28_remote_references_are_never_cached),
+		cmocka_unit_test(p01_packets_carry_at_most_64_bytes),
+		cmocka_unit_test(p03_put_of_64_bytes_takes_14_and_1_flits),
+		cmocka_unit_test(p04_get_of_64_bytes_takes_3_and_12_flits),
+	};
+
+	return cmocka_run_group_tests_name("claims", tests, nullptr, nullptr);
+}
