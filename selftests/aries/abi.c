@@ -174,7 +174,7 @@ TEST_F(abi, reserved_fields)
 	EXPECT_RESERVED(KGNI_IOC_ATTACH, attach, reserved);
 	EXPECT_RESERVED(KGNI_IOC_CQ_CREATE, create, reserved);
 	EXPECT_RESERVED(KGNI_IOC_CQ_WAIT, wait, reserved);
-	EXPECT_RESERVED(KGNI_IOC_MEM_REGISTER, mem, reserved);
+	EXPECT_RESERVED(KGNI_IOC_MEM_REGISTER, mem, vmdh); /* without its flag */
 	EXPECT_RESERVED(KGNI_IOC_JOB, job, reserved);
 	EXPECT_RESERVED(KGNI_IOC_JOB, job, reserved2);
 	EXPECT_RESERVED(KGNI_IOC_PTAG, ptag, reserved);
