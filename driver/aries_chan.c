@@ -189,6 +189,7 @@ int aries_chan_init(struct aries_dev *ad)
 	INIT_LIST_HEAD(&ch->ctxs);
 	INIT_LIST_HEAD(&ch->remote);
 	hash_init(ch->by_handle);
+	hash_init(ch->by_ep);
 	ch->slots = ARIES_SLOTS_MIN;
 	while (ch->slots < ad->nodes && ch->slots < ARIES_SLOTS_MAX)
 		ch->slots *= 2;

@@ -52,6 +52,7 @@ static void aries_dg_free(struct aries_dgram *dg)
 	struct aries_dgrams *dgs = &dg->ctx->dg;
 
 	aries_dg_unlink(dg);
+	hash_del(&dg->ep_hash);
 	list_del(&dg->node);
 	dgs->count--;
 	if (dg->orphan && dg->state != KGNI_DGRAM_PENDING && dg->state != KGNI_DGRAM_REMOTE_DATA)
@@ -169,22 +170,25 @@ static int aries_dg_why(struct aries_ctx *ctx, int rc)
 	return status ?: rc;
 }
 
-static struct aries_dgram *aries_dg_by_ep(struct aries_dgrams *dgs, u64 ep)
+static unsigned long aries_dg_ep_key(const struct aries_ctx *ctx, u64 ep)
 {
+	return (unsigned long)ctx ^ (unsigned long)ep;
+}
+
+static struct aries_dgram *aries_dg_by_ep(struct aries_ctx *ctx, u64 ep)
+{
+	struct aries_chan *ch = ctx->ad->chan;
 	struct aries_dgram *dg;
 
-	list_for_each_entry(dg, &dgs->done, node)
-		if (dg->ep == ep && !dg->orphan)
-			return dg;
-	list_for_each_entry(dg, &dgs->pending, node)
-		if (dg->ep == ep && !dg->orphan)
+	hash_for_each_possible(ch->by_ep, dg, ep_hash, aries_dg_ep_key(ctx, ep))
+		if (dg->ctx == ctx && dg->ep == ep && !dg->orphan)
 			return dg;
 	return NULL;
 }
 
-static struct aries_dgram *aries_dg_named(struct aries_dgrams *dgs, u32 flags, u64 ep, u64 id)
+static struct aries_dgram *aries_dg_named(struct aries_ctx *ctx, u32 flags, u64 ep, u64 id)
 {
-	struct aries_dgram *dg = aries_dg_by_ep(dgs, ep);
+	struct aries_dgram *dg = aries_dg_by_ep(ctx, ep);
 
 	if (dg && flags & KGNI_DGRAM_ID && (!(dg->flags & KGNI_DGRAM_ID) || dg->id != id))
 		return NULL;
@@ -219,10 +223,11 @@ static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct ar
 
 	if (dgs->count >= KGNI_DGRAM_LIMIT)
 		return -ENOSPC;
-	if (aries_dg_by_ep(dgs, dg->ep) || aries_dg_busy(ch, dgs, dg))
+	if (aries_dg_by_ep(dg->ctx, dg->ep) || aries_dg_busy(ch, dgs, dg))
 		return -EBUSY;
 	dg->handle = ++ch->handle;
 	hash_add(ch->by_handle, &dg->hash, dg->handle);
+	hash_add(ch->by_ep, &dg->ep_hash, aries_dg_ep_key(dg->ctx, dg->ep));
 	list_add_tail(&dg->node, &dgs->pending);
 	dgs->count++;
 	*work = aries_dg_meet(ch, dg, spare);
@@ -329,7 +334,7 @@ static int aries_dg_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg, boo
 	int rc = 1;
 
 	spin_lock(&ch->lock);
-	dg = aries_dg_named(&ctx->dg, arg->flags, arg->ep, arg->id);
+	dg = aries_dg_named(ctx, arg->flags, arg->ep, arg->id);
 	if (!ctx->dg.on)
 		rc = -ENOTCONN;
 	else if (!dg)
@@ -443,11 +448,11 @@ int aries_dgram_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg)
 	return rc > 0 ? 0 : aries_dg_why(ctx, rc);
 }
 
-static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_dgrams *dgs,
+static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_ctx *ctx,
 			       struct kgni_dgram_cancel *arg)
 	__must_hold(&ch->lock)
 {
-	struct aries_dgram *dg = aries_dg_named(dgs, arg->flags, arg->ep, arg->id);
+	struct aries_dgram *dg = aries_dg_named(ctx, arg->flags, arg->ep, arg->id);
 	bool release = arg->flags & KGNI_DGRAM_RELEASE;
 
 	if (!dg || (aries_dg_final(dg) && !release))
@@ -455,7 +460,7 @@ static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_dgrams *dgs,
 	dg->orphan = release;
 	arg->gone = release;
 	if (aries_dg_final(dg))
-		aries_dg_count_orphan(dgs);
+		aries_dg_count_orphan(&ctx->dg);
 	else
 		arg->gone |= aries_dg_cancel(ch, dg);
 	return 0;
@@ -479,7 +484,7 @@ int aries_dgram_cancel(struct aries_ctx *ctx, struct kgni_dgram_cancel *arg)
 	else if (arg->flags & KGNI_DGRAM_ALL)
 		aries_dg_clear(ch, &ctx->dg);
 	else
-		rc = aries_dg_cancel_one(ch, &ctx->dg, arg);
+		rc = aries_dg_cancel_one(ch, ctx, arg);
 	aries_chan_kick(ch);
 	spin_unlock(&ch->lock);
 	return aries_dg_why(ctx, rc);

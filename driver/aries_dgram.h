@@ -166,6 +166,7 @@ struct aries_peer {
  * @ctxs: attachments, struct aries_dgrams
  * @remote: datagrams that wait for another node
  * @by_handle: those that other nodes may name
+ * @by_ep: all, by attachment and endpoint
  * @handle: last number given out
  * @lost: peers given up
  */
@@ -190,6 +191,7 @@ struct aries_chan {
 	struct list_head ctxs;
 	struct list_head remote;
 	DECLARE_HASHTABLE(by_handle, 8);
+	DECLARE_HASHTABLE(by_ep, 10);
 	u64 handle;
 	unsigned long lost;
 };
@@ -199,6 +201,7 @@ struct aries_chan {
  * @node: in the pending or done list of its attachment
  * @remote: in aries_chan.remote
  * @hash: in aries_chan.by_handle
+ * @ep_hash: in aries_chan.by_ep
  * @ctx: attachment
  * @ep: endpoint, as the process calls it
  * @id: given by the process
@@ -222,6 +225,7 @@ struct aries_dgram {
 	struct list_head node;
 	struct list_head remote;
 	struct hlist_node hash;
+	struct hlist_node ep_hash;
 	struct aries_ctx *ctx;
 	u64 ep;
 	u64 id;

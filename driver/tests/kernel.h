@@ -173,6 +173,11 @@ struct hlist_node {
 
 #define DECLARE_HASHTABLE(name, bits) struct list_head name[1 << (bits)]
 #define SIM_HASH(table, key) (&(table)[(key) % (sizeof(table) / sizeof((table)[0]))])
+#define hash_init(table)                                                                  \
+	do {                                                                              \
+		for (size_t sim = 0; sim < sizeof(table) / sizeof((table)[0]); sim++)     \
+			INIT_LIST_HEAD(&(table)[sim]);                                    \
+	} while (0)
 #define hash_add(table, node, key) list_add_tail(&(node)->list, SIM_HASH(table, key))
 #define hash_for_each_possible(table, pos, member, key)                                   \
 	list_for_each_entry(pos, SIM_HASH(table, key), member.list)

@@ -131,8 +131,8 @@ void sim_up(u32 pe)
 	INIT_LIST_HEAD(&n->ch.active);
 	INIT_LIST_HEAD(&n->ch.ctxs);
 	INIT_LIST_HEAD(&n->ch.remote);
-	for (i = 0; i < sizeof(n->ch.by_handle) / sizeof(n->ch.by_handle[0]); i++)
-		INIT_LIST_HEAD(&n->ch.by_handle[i]);
+	hash_init(n->ch.by_handle);
+	hash_init(n->ch.by_ep);
 	n->up = true;
 	for (i = 0; i < SIM_FILES; i++)
 		sim_attach(pe, i);
