@@ -24,13 +24,20 @@ uint64_t ctl_word(unsigned int channel, unsigned int mdh, unsigned int ptag = PT
 	return ARIES_RMT_CTL_VALID_MASK | uint64_t(ptag) << 8 | uint64_t(channel) << 16 | uint64_t(mdh) << 32;
 }
 
-void post(const FakeHost &host, unsigned int n, unsigned int channel, uint64_t at, uint32_t length,
-	  unsigned int mdh = MDH)
+/* A sender that waits for it may take the receive before this returns. */
+void put_up(const FakeHost &host, unsigned int n, unsigned int channel, uint64_t at, uint32_t length,
+	    unsigned int mdh = MDH)
 {
 	host.write64(ARIES_RMT_OFFSET_N(n), BASE + at);
 	host.write32(ARIES_RMT_LENGTH_N(n), length);
 	host.write32(ARIES_RMT_EVENT_N(n), 0x5000 + n);
 	host.write64(ARIES_RMT_CTL_N(n), ctl_word(channel, mdh));
+}
+
+void post(const FakeHost &host, unsigned int n, unsigned int channel, uint64_t at, uint32_t length,
+	  unsigned int mdh = MDH)
+{
+	put_up(host, n, channel, at, length, mdh);
 	assert_true(host.read(ARIES_RMT_CTL_N(n), 8) & ARIES_RMT_CTL_VALID_MASK);
 	assert_int_equal(host.read(ARIES_RMT_STATUS_N(n), 8), 0);
 }
@@ -390,7 +397,7 @@ void test_sender_dies(void **)
 			send_for_ever(path);
 		for (unsigned int i = 0; i < 40 + 10 * round; i++) {
 			if (!posted(b, 0))
-				post(b, 0, CHANNEL, 0, BIG);
+				put_up(b, 0, CHANNEL, 0, BIG);
 			usleep(1000);
 			aries_nic_tick(b.nic());
 		}
