@@ -8,6 +8,28 @@
 namespace aries
 {
 
+/** A small number that few threads of this process share. */
+inline uint32_t thread_lane() noexcept
+{
+	constexpr uint32_t UNKNOWN = UINT32_MAX;
+	static std::atomic<uint32_t> next{0};
+	static constinit thread_local uint32_t lane = UNKNOWN;
+
+	if (lane == UNKNOWN) [[unlikely]]
+		lane = next.fetch_add(1, std::memory_order_relaxed) % FLIGHT_LANES;
+	return lane;
+}
+
+/** Whether @initiator has visits under way at @target that began in @phase. */
+inline bool in_flight(const Segment &segment, uint32_t target, uint32_t initiator, unsigned int phase) noexcept
+{
+	for (const Flight &flight : segment.flights(target, initiator)) {
+		if (flight.inflight[phase & 1].load())
+			return true;
+	}
+	return false;
+}
+
 /**
  * Marks this initiator as inside the memory of @target. Everything the target
  * published that was valid at entry or later stays usable until leave(): the
@@ -18,7 +40,7 @@ class FlightGuard
 {
 public:
 	FlightGuard(Segment &segment, uint32_t target, uint32_t initiator) noexcept
-		: flight_(segment.flight(target, initiator))
+		: flight_(segment.flights(target, initiator)[thread_lane()])
 	{
 		const std::atomic<uint64_t> &epoch = segment.node(target).epoch;
 

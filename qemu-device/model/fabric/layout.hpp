@@ -18,9 +18,10 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 8;
+inline constexpr uint32_t SEGMENT_VERSION = 9;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
+inline constexpr uint32_t FLIGHT_LANES = 4;
 inline constexpr uint32_t AMO_CACHE_SETS = 16;
 inline constexpr uint32_t AMO_CACHE_WAYS = 4;
 inline constexpr uint32_t PTE_CACHE_SETS = 32;
@@ -79,7 +80,10 @@ struct alignas(64) CqSlot {
 	std::atomic<uint64_t> serial;   /* counts VALID being set */
 };
 
-/** What one initiator does at one target; written by the initiator, read by the target. */
+/**
+ * What some threads of one initiator do at one target; written by them, read by the target. A pair of nodes has
+ * FLIGHT_LANES of them, so that processors of one machine do not fight for a cache line with each operation.
+ */
 struct alignas(64) Flight {
 	std::atomic<uint32_t> inflight[2]; /* accesses in flight, by the low bit of the epoch they began in */
 	std::atomic<uint64_t> requests;
@@ -254,7 +258,7 @@ struct alignas(4096) NodeSlot {
 	CeSlot ce[ARIES_CE_CHANNELS];
 	RmtSlot rmt[ARIES_RMT_ENTRIES];
 	std::atomic<uint64_t> ce_instance[ARIES_CE_INSTANCES]; /* as CE_INST; bits 62:40 count its changes */
-	/* Flight[nodes] follows, indexed by initiator */
+	/* Flight[nodes][FLIGHT_LANES] follows, indexed by initiator */
 };
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fabric/membership.hpp"
+#include "fabric/flight.hpp"
 
 #include <ctime>
 
@@ -48,10 +49,10 @@ void Membership::join()
 
 	/* What our predecessor had in flight at others died with it. */
 	for (uint32_t n = 0; n < segment_.nodes(); n++) {
-		Flight &flight = segment_.flight(n, node_);
-
-		flight.inflight[0].store(0);
-		flight.inflight[1].store(0);
+		for (Flight &flight : segment_.flights(n, node_)) {
+			flight.inflight[0].store(0);
+			flight.inflight[1].store(0);
+		}
 	}
 	for (auto &mdd : slot.mdd)
 		mdd.ctl.store(0, std::memory_order_relaxed);
@@ -141,9 +142,7 @@ bool Membership::holder_alive(uint32_t word, bool ask) noexcept
 bool Membership::in_flight(unsigned int phase) noexcept
 {
 	for (uint32_t n = 0; n < segment_.nodes(); n++) {
-		const auto &count = segment_.flight(node_, n).inflight[phase & 1];
-
-		if (!count.load())
+		if (!aries::in_flight(segment_, node_, n, phase))
 			continue;
 		if (n == node_ || presence(n, now_ns()) == Presence::ALIVE)
 			return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fabric/peermap.hpp"
+#include "fabric/flight.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -148,9 +149,8 @@ void PeerMaps::reap() noexcept
 	std::lock_guard guard(mutex_);
 
 	std::erase_if(retired_, [this](const Retired &retired) {
-		const Flight &flight = segment_.flight(retired.node, node_);
-
-		return retired.node != node_ && !flight.inflight[0].load() && !flight.inflight[1].load();
+		return retired.node != node_ && !in_flight(segment_, retired.node, node_, 0) &&
+		       !in_flight(segment_, retired.node, node_, 1);
 	});
 }
 

@@ -57,7 +57,7 @@ void lock_file(int fd, const std::string &path)
 Segment::Segment(const std::string &path, const SegmentShape &shape, uint32_t node)
 	: path_(path), nodes_(shape.nodes), node_(node)
 {
-	stride_ = round_up(sizeof(NodeSlot) + uint64_t(shape.nodes) * sizeof(Flight), 4096);
+	stride_ = round_up(sizeof(NodeSlot) + uint64_t(shape.nodes) * sizeof(Flights), 4096);
 	total_ = round_up(SEGMENT_NODES_OFFSET + nodes_ * stride_ + shape.network_bytes, 4096);
 	try {
 		/* The last member may remove the file between our open and our lock. */

@@ -53,11 +53,13 @@ public:
 	/** now_ns() at which the global clock reads 0. */
 	uint64_t origin_ns() const noexcept { return reinterpret_cast<const SegmentHeader *>(base_)->origin_ns; }
 
+	using Flights = Flight[FLIGHT_LANES];
+
 	/** Traffic of @initiator at @target. */
-	Flight &flight(uint32_t target, uint32_t initiator) const noexcept
+	Flights &flights(uint32_t target, uint32_t initiator) const noexcept
 	{
 		auto *first =
-			reinterpret_cast<Flight *>(base_ + SEGMENT_NODES_OFFSET + target * stride_ + sizeof(NodeSlot));
+			reinterpret_cast<Flights *>(base_ + SEGMENT_NODES_OFFSET + target * stride_ + sizeof(NodeSlot));
 		return first[initiator];
 	}
 

@@ -17,14 +17,17 @@
 namespace aries
 {
 
-/** One direction of a link or processor tile. All zero: quiet, up, all lanes. */
-struct alignas(16) TileState {
+/**
+ * One direction of a link or processor tile. All zero: quiet, up, all lanes. A cache line each: processors that book
+ * neighbours at once do not wait for one another.
+ */
+struct alignas(64) TileState {
 	std::atomic<uint64_t> busy;  ///< ticks up to which it is booked
 	std::atomic<uint32_t> state; ///< LINK_* bits
 	uint32_t reserved;
 };
 
-static_assert(sizeof(TileState) == 16 && std::atomic<uint64_t>::is_always_lock_free &&
+static_assert(sizeof(TileState) == 64 && std::atomic<uint64_t>::is_always_lock_free &&
 		      std::atomic<uint32_t>::is_always_lock_free,
 	      "tiles are shared between processes");
 

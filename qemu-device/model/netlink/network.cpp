@@ -264,11 +264,11 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 
 /* Short trains to a neighbour and back; false if a tile of the way is booked. */
 inline bool Network::cross_free(uint32_t src, uint32_t dst, uint64_t request_ticks, uint64_t response_ticks,
-				uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
+				uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
 {
-	const uint32_t there = nics_[src].tile.load(std::memory_order_relaxed) % NIC_TILES;
+	const uint32_t there = (nics_[src].tile.load(std::memory_order_relaxed) + lane) % NIC_TILES;
 	/* A response is booked ahead of its time, which the requests of its NIC should not wait for. */
-	const uint32_t back = (nics_[dst].tile.load(std::memory_order_relaxed) + NIC_TILES / 2) % NIC_TILES;
+	const uint32_t back = (nics_[dst].tile.load(std::memory_order_relaxed) + lane + NIC_TILES / 2) % NIC_TILES;
 	TileState &request_in = tile(quad_tile(src, FIRST_INJECT) + there);
 	TileState &request_out = tile(quad_tile(dst, FIRST_PROCESSOR) + there);
 	TileState &response_in = tile(quad_tile(dst, FIRST_INJECT) + back);
@@ -307,7 +307,7 @@ uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at)
 }
 
 bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint32_t packets,
-		       uint16_t dlvr_mode, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
+		       uint16_t dlvr_mode, uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
 {
 	constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
 
@@ -315,7 +315,7 @@ bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint3
 		return false;
 	if (packets <= SPLIT_ABOVE)
 		return cross_free(src, dst, flit_ticks(request_flits, LINK_FACTORS[2][0]),
-				  flit_ticks(response_flits, LINK_FACTORS[2][0]), depart_ns, turn_ns, out);
+				  flit_ticks(response_flits, LINK_FACTORS[2][0]), lane, depart_ns, turn_ns, out);
 	out.arrive_ns = ticks_to_ns(cross(src, dst, request_flits, ns_to_ticks(depart_ns)));
 	out.back_ns = ticks_to_ns(cross(dst, src, response_flits, ns_to_ticks(out.arrive_ns + turn_ns)));
 	return true;

@@ -83,11 +83,12 @@ public:
 	 * carry() of a train of requests and of its responses at once, for the commonest case: adaptive routing between
 	 * neighbours, and for a short train all four tiles of the way free.
 	 *
+	 * @param lane small number of the calling thread: those with different ones book different tiles
 	 * @param turn_ns time from the arrival of the requests to the departure of the responses
 	 * @return false if this is another case: nothing is booked, carry() both
 	 */
 	bool exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint32_t packets,
-		      uint16_t dlvr_mode, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
+		      uint16_t dlvr_mode, uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
 
 	/** Cut a NIC off from Netlink, or connect it again. Unknown nodes are ignored. */
 	void set_nic_link(uint32_t node, bool up) noexcept;
@@ -120,8 +121,8 @@ private:
 	struct Train;
 
 	bool book_train(const Train &train, Transit &transit) noexcept;
-	bool cross_free(uint32_t src, uint32_t dst, uint64_t request_ticks, uint64_t response_ticks, uint64_t depart_ns,
-			uint64_t turn_ns, Exchange &out) noexcept;
+	bool cross_free(uint32_t src, uint32_t dst, uint64_t request_ticks, uint64_t response_ticks, uint32_t lane,
+			uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
 	uint64_t cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at) noexcept;
 	static uint32_t quad_tile(uint32_t node, uint32_t first) noexcept;
 	TileState &pick_inject(const Train &train, Transit &transit) noexcept;

@@ -322,8 +322,10 @@ void RegisterFile::reset_locked() noexcept
 	own.vmdh_hits.store(0);
 	own.vmdh_misses.store(0);
 	for (uint32_t n = 0; n < core_.segment.nodes(); n++) {
-		for (unsigned int which : FLIGHT_COUNTERS)
-			flight_counter(core_.segment.flight(core_.node, n), which).store(0);
+		for (Flight &flight : core_.segment.flights(core_.node, n)) {
+			for (unsigned int which : FLIGHT_COUNTERS)
+				flight_counter(flight, which).store(0);
+		}
 	}
 	core_.host.trace("reset", own.generation.load());
 }
@@ -371,8 +373,10 @@ uint64_t RegisterFile::counter(unsigned int which) noexcept
 	case ARIES_CNT_PTE_CACHE_HITS:
 	case ARIES_CNT_PTE_CACHE_MISSES:
 	case ARIES_CNT_PTE_CACHE_EVICTIONS:
-		for (uint32_t n = 0; n < core_.segment.nodes(); n++)
-			value += flight_counter(core_.segment.flight(core_.node, n), which).load();
+		for (uint32_t n = 0; n < core_.segment.nodes(); n++) {
+			for (Flight &flight : core_.segment.flights(core_.node, n))
+				value += flight_counter(flight, which).load();
+		}
 		return value;
 	case ARIES_CNT_VMDH_HITS:
 		return core_.own().vmdh_hits.load();

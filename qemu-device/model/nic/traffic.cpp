@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nic/traffic.hpp"
 
+#include "fabric/flight.hpp"
+
 #include "netlink/timing.hpp"
 
 namespace aries
@@ -31,7 +33,7 @@ bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &counters,
 	const Orb::Use use(orb_, flits.packets);
 
 	if (!core_.network.exchange(core_.node, train.target, flits.request, flits.response, flits.packets,
-				    train.dlvr_mode, depart, turn, way))
+				    train.dlvr_mode, thread_lane(), depart, turn, way))
 		return false;
 	passage = {.latency_ns = data ? way.back_ns + NIC_PIPELINE_NS - now : way.arrive_ns + RECEIVE_NS - now,
 		   .depart_ns = depart,

@@ -25,7 +25,12 @@ public:
 
 		word.store(word.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 	}
-	void set(aries_counter which, uint64_t n) noexcept { values_[which].store(n, std::memory_order_relaxed); }
+	/** The line stays shared between processors while the value stays the same. */
+	void set(aries_counter which, uint64_t n) noexcept
+	{
+		if (values_[which].load(std::memory_order_relaxed) != n)
+			values_[which].store(n, std::memory_order_relaxed);
+	}
 	/** For blocks without a single writer. */
 	void add_shared(aries_counter which, uint64_t n = 1) noexcept
 	{

@@ -137,6 +137,14 @@ void doorbell_batch(FakeHost &host, Source &source, uint64_t base)
 				source.below(8) << 40);
 }
 
+/* Two threads may be at one descriptor, as two of a process may. */
+[[gnu::noinline]] void scribble_contribution(aries_fma_desc &desc, Source &source)
+{
+	desc.offset = source.below(4) | source.below(4) << 8 | (source.below(8) ? 0 : source.below(32) << 16);
+	desc.local_offset &= ~uint64_t(7);
+	desc.sync_value = source.below(4) ? 0 : source.value();
+}
+
 void doorbell(FakeHost &host, Source &source)
 {
 	const uint64_t base = source.below(source.below(16) ? 4 : 128) * ARIES_FMA_STRIDE;
@@ -146,16 +154,11 @@ void doorbell(FakeHost &host, Source &source)
 	case 7:
 		doorbell_batch(host, source, base);
 		break;
-	case 6: {
-		aries_fma_desc &desc = host.desc(unsigned(base / ARIES_FMA_STRIDE));
-
-		desc.offset = source.below(4) | source.below(4) << 8 | (source.below(8) ? 0 : source.below(32) << 16);
-		desc.local_offset &= ~uint64_t(7);
-		desc.sync_value = source.below(4) ? 0 : source.value();
+	case 6:
+		scribble_contribution(host.desc(unsigned(base / ARIES_FMA_STRIDE)), source);
 		aries_nic_write(host.nic(), 2, base + ARIES_FMA_DOORBELL, 8,
 				uint64_t(ARIES_FMA_CE) << 32 | source.below(4) << 40 | source.below(0x40) << 48);
 		break;
-	}
 	case 0:
 		aries_nic_write(host.nic(), 2, base + source.below(ARIES_FMA_STRIDE), sizes[source.below(4)],
 				source.value());
