@@ -20,9 +20,8 @@ struct FaultLimit {
 };
 
 constexpr FaultLimit LIMITS[] = {
-	{"drop", UINT32_MAX}, {"corrupt", UINT32_MAX}, {"delay-ns", 1'000'000'000},
-	{"link", 1},          {"reorder", 1},          {"duplicate", UINT32_MAX},
-	{"carrier", 1000},
+	{"drop", UINT32_MAX}, {"corrupt", UINT32_MAX},   {"delay-ns", 1'000'000'000}, {"link", 1},
+	{"reorder", 1},       {"duplicate", UINT32_MAX}, {"carrier", 1000},
 };
 
 } // namespace
