@@ -338,12 +338,12 @@ static unsigned long aries_peer_step(struct aries_chan *ch, struct aries_peer *p
 unsigned long aries_peer_run(struct aries_chan *ch, unsigned long next)
 {
 	struct aries_peer *peer;
-	LIST_HEAD(todo);
+	LIST_HEAD(due);
 
 	spin_lock(&ch->lock);
-	list_splice_init(&ch->active, &todo);
-	while (!list_empty(&todo)) {
-		peer = list_first_entry(&todo, struct aries_peer, active);
+	list_splice_init(&ch->active, &due);
+	while (!list_empty(&due)) {
+		peer = list_first_entry(&due, struct aries_peer, active);
 		if (list_empty(&peer->tx)) {
 			list_del_init(&peer->active);
 			continue;

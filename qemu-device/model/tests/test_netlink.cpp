@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <stdexcept>
@@ -12,70 +11,13 @@
 #include <thread>
 #include <vector>
 
-#include "netlink/network.hpp"
+#include "machine.hpp"
 #include "netlink/timing.hpp"
-#include "packet/flits.hpp"
 
 using namespace aries;
 
 namespace
 {
-
-constexpr DragonflyShape ONE_ROUTER{4, 0, 0};
-constexpr DragonflyShape CHASSIS{64, 0, 0};
-constexpr DragonflyShape GROUPS{64, 2, 2};
-constexpr uint64_t NOW = 1000000;
-constexpr uint16_t ADAPTIVE = 0;
-
-/* A network with memory of its own. */
-class Machine
-{
-public:
-	explicit Machine(const DragonflyShape &shape)
-		: bytes_(Network::shared_bytes(shape)), memory_(std::aligned_alloc(64, bytes_)), zeroed_(zero()),
-		  net(shape, memory_)
-	{
-	}
-
-	~Machine() { std::free(memory_); }
-
-	Machine(const Machine &) = delete;
-	Machine &operator=(const Machine &) = delete;
-
-	void *memory() { return memory_; }
-
-	void book_until(uint32_t router, uint32_t tile, uint64_t ns)
-	{
-		static_cast<TileState *>(memory_)[link_id(router, tile)].busy = ns_to_ticks(ns);
-	}
-
-	bool quiet() const
-	{
-		const auto *byte = static_cast<const unsigned char *>(memory_);
-
-		return std::all_of(byte, byte + bytes_, [](unsigned char b) { return b == 0; });
-	}
-
-	Network::Transit put8(uint32_t src, uint32_t dst, uint16_t mode = ADAPTIVE, uint64_t hash = 0,
-			      uint64_t at = NOW)
-	{
-		return net.carry(src, dst, PacketClass::Request, request_flits(PacketKind::Put, 8), 1, mode, hash, at);
-	}
-
-private:
-	bool zero()
-	{
-		std::memset(memory_, 0, bytes_);
-		return true;
-	}
-
-	size_t bytes_;
-	void *memory_;
-	bool zeroed_;
-
-public:
-	Network net;
-};
 
 /* Modelled time of operations, put together as a NIC does it. */
 uint64_t put_ns(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint64_t at)

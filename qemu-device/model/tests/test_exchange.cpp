@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The short way of Network::exchange(): what it answers is what carry() answers, and where it may not be taken. */
+#include "cmocka_cpp.hpp"
+
+#include "machine.hpp"
+#include "netlink/timing.hpp"
+
+using namespace aries;
+
+namespace
+{
+
+/* An exchange of a put of @bytes between the two NICs. */
+bool exchange(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, Network::Exchange &out,
+	      uint16_t mode = ADAPTIVE, uint32_t lane = 0, uint64_t at = NOW)
+{
+	const TransferFlits flits = transfer_flits(PacketKind::Put, bytes);
+
+	return net.exchange(src, dst, flits.request, flits.response, flits.packets, mode, lane, at, RECEIVE_NS, out);
+}
+
+/* On a quiet network both ways cost the same, packet by packet and as a train. */
+void same_times(void **)
+{
+	for (uint32_t bytes : {0u, 1u, 8u, 64u, 65u, 512u, 513u, 4096u, 65536u}) {
+		const TransferFlits flits = transfer_flits(PacketKind::Put, bytes);
+		Machine general(ONE_ROUTER), direct(ONE_ROUTER);
+		Network::Exchange way{};
+
+		assert_true(exchange(direct.net, 0, 2, bytes, way));
+		const auto there =
+			general.net.carry(0, 2, PacketClass::Request, flits.request, flits.packets, ADAPTIVE, 0, NOW);
+		const auto back = general.net.carry(2, 0, PacketClass::Response, flits.response, flits.packets,
+						    ADAPTIVE, 0, there.arrive_ns + RECEIVE_NS);
+
+		assert_int_equal(way.arrive_ns, there.arrive_ns);
+		assert_int_equal(way.back_ns, back.arrive_ns);
+	}
+}
+
+/* Bits that fix the way, NICs of other routers, and those cut off go through carry(); nothing is booked. */
+void other_cases(void **)
+{
+	Machine m(CHASSIS);
+	Network::Exchange way{};
+
+	for (uint16_t mode : {DLV_NO_ADAPT, DLV_NO_RADAPT, DLV_MIN_HASH, DLV_NMIN_HASH, DLV_IN_ORDER})
+		assert_false(exchange(m.net, 0, 1, 8, way, mode));
+	assert_false(exchange(m.net, 0, 4, 8, way));
+	assert_false(exchange(m.net, 0, 64, 8, way));
+	assert_false(exchange(m.net, 0, 4, 65536, way));
+	assert_true(m.quiet());
+	m.net.set_nic_link(1, false);
+	assert_false(exchange(m.net, 0, 1, 8, way));
+	assert_false(exchange(m.net, 1, 0, 8, way));
+	m.net.set_nic_link(1, true);
+	assert_true(exchange(m.net, 0, 1, 8, way, DLV_ADAPTIVE2));
+	assert_false(m.quiet());
+}
+
+/* Each of the four tiles of a short way must be free: a booked one is waited for, or avoided, by carry(). */
+void booked_tiles(void **)
+{
+	constexpr uint32_t TILES_USED[] = {FIRST_INJECT, FIRST_PROCESSOR + 4, FIRST_INJECT + 4 + 2,
+					   FIRST_PROCESSOR + 2};
+
+	for (uint32_t tile : TILES_USED) {
+		Machine m(ONE_ROUTER);
+		Network::Exchange way{};
+
+		m.book_until(0, tile, NOW + 100000);
+		assert_false(exchange(m.net, 0, 2, 8, way));
+		assert_true(exchange(m.net, 0, 2, 8, way, ADAPTIVE, 0, NOW + 100000));
+	}
+}
+
+/* Threads of other lanes book other tiles, so the tiles of one do not keep another waiting. */
+void lanes(void **)
+{
+	Machine m(ONE_ROUTER);
+	Network::Exchange way{};
+
+	assert_true(exchange(m.net, 0, 2, 8, way));
+	assert_false(exchange(m.net, 0, 2, 8, way));
+	assert_true(exchange(m.net, 0, 2, 8, way, ADAPTIVE, 1));
+	assert_false(exchange(m.net, 0, 2, 8, way, ADAPTIVE, 1));
+}
+
+/* A long train waits for what is booked, on every tile. */
+void long_trains_wait(void **)
+{
+	Machine m(ONE_ROUTER);
+	Network::Exchange first{}, second{};
+
+	assert_true(exchange(m.net, 0, 2, 65536, first));
+	assert_true(exchange(m.net, 0, 2, 65536, second));
+	const uint64_t taken = first.arrive_ns - NOW - ROUTER_NS;
+
+	assert_in_range(second.arrive_ns, first.arrive_ns + taken * 9 / 10, first.arrive_ns + taken * 11 / 10);
+	assert_true(second.back_ns > first.back_ns);
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(same_times), cmocka_unit_test(other_cases),      cmocka_unit_test(booked_tiles),
+		cmocka_unit_test(lanes),      cmocka_unit_test(long_trains_wait),
+	};
+
+	return cmocka_run_group_tests_name("exchange between neighbours", tests, nullptr, nullptr);
+}
