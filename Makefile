@@ -115,7 +115,7 @@ linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
 
 selftests: linux-source userlib ## the tests that run in the guest
-	$(STEP) 'guest tests' -i $(TOP)/selftests/aries -i $(TOP)/driver/include -i $(TOP)/userlib/include \
+	$(STEP) 'guest tests' -i $(TOP)/selftests/aries -i $(TOP)/selftests/conformance -i $(TOP)/driver/include -i $(TOP)/userlib/include \
 		-i $(B)/linux-source/version -o $(B)/kselftest/kselftest-list.txt -- $(TOP)/scripts/build-selftests.sh
 
 check-image: kernel driver userlib agent selftests ## the guest's file system with the tests in it
