@@ -21,6 +21,12 @@ namespace ugni
 {
 struct Smsg;
 struct CeQueue;
+
+/** Two handles whose check codes and rights were found right, and what a slot says of them. */
+struct RdmaPair {
+	gni_mem_handle_t local, remote;
+	uint64_t names; /* first word of the slot without the node; 0: there is no pair */
+};
 } // namespace ugni
 
 struct alignas(64) gni_cq {
@@ -94,9 +100,9 @@ struct alignas(512) gni_nic {
 	char *area;                  /* descriptor area */
 	volatile uint64_t *doorbell; /* doorbell page */
 	ugni::RequestTable requests;
-	uint32_t bte_limit;     /* block transfers that may be queued */
-	uint32_t bte_in_flight; /* of those that report an event */
-	uint32_t bte_slot;      /* next slot of the descriptor area */
+	uint32_t bte_limit;      /* block transfers that may be queued */
+	uint32_t bte_in_flight;  /* of those that report an event */
+	ugni::RdmaPair rdma_put; /* handles of the last block put that was not refused */
 	uint32_t inst_id;
 	uint32_t modes;
 	uint64_t caps;  /* ID_CAPS register */

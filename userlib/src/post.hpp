@@ -22,6 +22,46 @@ constexpr uint32_t kKnownDeliveryModes = GNI_DLVMODE_NO_ADAPT | GNI_DLVMODE_NO_H
 static_assert(GNI_CQMODE_LOCAL_EVENT == ARIES_EV_LOCAL && GNI_CQMODE_GLOBAL_EVENT == ARIES_EV_GLOBAL &&
 	      GNI_CQMODE_REMOTE_EVENT == ARIES_EV_REMOTE);
 
+inline uint64_t load_word(const void *from)
+{
+	uint64_t value;
+
+	__builtin_memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+/** type, cq_mode and dlvr_mode, which are 8 bytes in a row. */
+inline uint64_t post_kind(const gni_post_descriptor_t *d)
+{
+	static_assert(offsetof(gni_post_descriptor_t, cq_mode) == offsetof(gni_post_descriptor_t, type) + 4);
+	return load_word(&d->type);
+}
+
+/** Bits of post_kind() that are as in common_kind(): neither a remote event nor a delivery mode is among them. */
+constexpr uint64_t kCommonMask =
+	0xffffffff | uint64_t{0xffff & ~GNI_CQMODE_REMOTE_EVENT} << 32 | uint64_t{0xffff & ~kKnownDeliveryModes} << 48;
+
+/** The common post of a type asks for a global event here, perhaps for a remote one, and sets no bit without a meaning.
+ */
+constexpr uint64_t common_kind(gni_post_type_t type)
+{
+	return uint64_t{GNI_CQMODE_GLOBAL_EVENT} << 32 | type;
+}
+
+/** Events that @cq has room for, and its number above them. */
+inline uint64_t cq_room_and_number(const gni_cq *cq)
+{
+	static_assert(offsetof(gni_ep, references) == 4 && offsetof(gni_cq, attention) == 4 &&
+		      offsetof(gni_cq, number) == offsetof(gni_cq, room) + 4);
+	return load_word(&cq->room);
+}
+
+/** Both words of event data, as a descriptor has them. */
+inline uint64_t event_data(const gni_ep *ep)
+{
+	return load_word(ep->events);
+}
+
 /** One post on its way: its queue and transaction id, 0 for one that reports no event here. */
 struct Ticket {
 	gni_cq *cq;

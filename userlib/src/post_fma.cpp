@@ -202,40 +202,6 @@ using namespace ugni;
 	}
 }
 
-namespace
-{
-
-/*
- * type, cq_mode and dlvr_mode are 8 bytes in a row. The common post is a put
- * that asks for a global event here, perhaps for a remote one, and sets no bit
- * without a meaning.
- */
-constexpr uint64_t kCommonMask =
-	0xffffffff | uint64_t{0xffff & ~GNI_CQMODE_REMOTE_EVENT} << 32 | uint64_t{0xffff & ~kKnownDeliveryModes} << 48;
-constexpr uint64_t kCommonKind = uint64_t{GNI_CQMODE_GLOBAL_EVENT} << 32 | GNI_POST_FMA_PUT;
-
-inline uint64_t kind_word(const gni_post_descriptor_t *d)
-{
-	uint64_t word;
-
-	static_assert(offsetof(gni_post_descriptor_t, cq_mode) == offsetof(gni_post_descriptor_t, type) + 4);
-	__builtin_memcpy(&word, &d->type, sizeof(word));
-	return word;
-}
-
-static_assert(offsetof(gni_ep, references) == 4 && offsetof(gni_cq, attention) == 4 &&
-	      offsetof(gni_cq, number) == offsetof(gni_cq, room) + 4);
-
-inline uint64_t load(uint64_t address)
-{
-	uint64_t value;
-
-	__builtin_memcpy(&value, reinterpret_cast<const void *>(address), 8); // NOLINT(performance-no-int-to-ptr)
-	return value;
-}
-
-} // namespace
-
 /*
  * A put of 8 bytes with a global event takes the short way: no call, three
  * branches, the descriptor in whole words. What the post leaves in d is written
@@ -250,17 +216,17 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
 	if (!endpoints.reachable(ep, !d)) [[unlikely]]
 		return GNI_RC_INVALID_PARAM;
 	const uint64_t first = first_word(ep); /* magic and references */
-	const uint64_t kind = kind_word(d);
+	const uint64_t kind = post_kind(d);
 	const gni_mem_handle_t handle = d->remote_mem_hndl;
 	const uint64_t uncommon = (static_cast<uint32_t>(first) ^ gni_ep::kMagic) |
-				  ((kind & kCommonMask) ^ kCommonKind) | (d->length ^ 8) |
+				  ((kind & kCommonMask) ^ common_kind(GNI_POST_FMA_PUT)) | (d->length ^ 8) |
 				  (mem_flags(handle) & (kMemSecondFormat | kMemVmdh)) |
 				  static_cast<uint64_t>(!handle.qword2);
 	if (uncommon) [[unlikely]]
 		return post_any(ep, d);
 	gni_cq *const cq = ep->ready;
 	gni_nic *const nic = ep->nic;
-	const uint64_t queue = load(reinterpret_cast<uintptr_t>(cq) + offsetof(gni_cq, room)); /* and number */
+	const uint64_t queue = cq_room_and_number(cq);
 	/* The sign tells: no room, or few free ids. */
 	if (static_cast<int32_t>((static_cast<uint32_t>(queue) - 1) | static_cast<uint32_t>(nic->requests.spare())) < 0)
 		[[unlikely]]
@@ -284,8 +250,9 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
 	words[0] = ep->remote_address | handle.qword1 >> 52 << 32 | kind >> 48 << 48;
 	words[1] = d->remote_addr & kOffsetMask;
 	words[3] = queue >> 32 << 16;
-	words[4] = load(reinterpret_cast<uintptr_t>(ep->events));
-	*reinterpret_cast<uint64_t *>(area + ARIES_DESC_LINE) = load(d->local_addr);
+	words[4] = event_data(ep);
+	*reinterpret_cast<uint64_t *>(area + ARIES_DESC_LINE) =
+		load_word(reinterpret_cast<const void *>(d->local_addr)); // NOLINT(performance-no-int-to-ptr)
 	fma_ring(nic, id, 8, ARIES_FMA_PUT_LINE, kind >> 32 & kKnownCqModes);
 	return GNI_RC_SUCCESS;
 }

@@ -290,9 +290,8 @@ inline bool Network::cross_free(uint32_t src, uint32_t dst, uint64_t request_tic
 }
 
 /* A long train through the router of both, in as many parts as there are tiles; the tick at which it is there. */
-uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at) noexcept
+template <auto take> uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at) noexcept
 {
-	const auto take = flits <= EXACT_ABOVE ? book_short : book;
 	const uint32_t in = quad_tile(src, FIRST_INJECT), out = quad_tile(dst, FIRST_PROCESSOR);
 	uint64_t last = 0;
 
@@ -316,8 +315,11 @@ bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint3
 	if (packets <= SPLIT_ABOVE)
 		return cross_free(src, dst, flit_ticks(request_flits, LINK_FACTORS[2][0]),
 				  flit_ticks(response_flits, LINK_FACTORS[2][0]), lane, depart_ns, turn_ns, out);
-	out.arrive_ns = ticks_to_ns(cross(src, dst, request_flits, ns_to_ticks(depart_ns)));
-	out.back_ns = ticks_to_ns(cross(dst, src, response_flits, ns_to_ticks(out.arrive_ns + turn_ns)));
+	const auto way = std::max(request_flits, response_flits) <= EXACT_ABOVE ? &Network::cross<book_part>
+										: &Network::cross<book>;
+
+	out.arrive_ns = ticks_to_ns((this->*way)(src, dst, request_flits, ns_to_ticks(depart_ns)));
+	out.back_ns = ticks_to_ns((this->*way)(dst, src, response_flits, ns_to_ticks(out.arrive_ns + turn_ns)));
 	return true;
 }
 

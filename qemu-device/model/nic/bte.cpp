@@ -22,7 +22,7 @@ namespace
  * thread costs as much again as the tenth of a millisecond that it takes.
  */
 constexpr uint32_t INLINE_BYTES = BTE_CHUNK;
-constexpr auto RESET_WAIT = std::chrono::seconds(2);
+constexpr std::chrono::milliseconds RESET_WAIT{2000}, LOOK{1};
 
 } // namespace
 
@@ -97,14 +97,17 @@ bool Bte::eligible(const Queue &queue, const BteWork &work) const noexcept
 	return !queue.fenced && (!work.fence() || !queue.running);
 }
 
-/* Takes a channel, mutex held; -1 if all are busy. */
+/* Takes a channel, mutex held; -1 if all are busy. Short transfers come and go without the mutex. */
 int Bte::begin(Queue &queue, const BteWork &work) noexcept
 {
-	const int channel = std::countr_one(busy_channels_);
+	uint32_t busy = busy_channels_.load(std::memory_order_seq_cst);
+	int channel;
 
-	if (channel >= int(ARIES_BTE_CHANNELS))
-		return -1;
-	busy_channels_ |= 1u << channel;
+	do {
+		channel = std::countr_one(busy);
+		if (channel >= int(ARIES_BTE_CHANNELS))
+			return -1;
+	} while (!busy_channels_.compare_exchange_weak(busy, busy | 1u << channel, std::memory_order_seq_cst));
 	queue.running++;
 	queue.fenced = work.fence();
 	return channel;
@@ -115,7 +118,7 @@ void Bte::end(const BteWork &work, int channel) noexcept
 	std::lock_guard guard(mutex_);
 	Queue &queue = queues_[work.index];
 
-	busy_channels_ &= ~(1u << channel);
+	busy_channels_.fetch_and(~(1u << channel));
 	queue.running--;
 	queue.fenced = false;
 	fmads_[work.index].busy.fetch_sub(1);
@@ -135,6 +138,15 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 		status = take(index, uint32_t(value), work);
 	else
 		work.desc = {};
+	if (status == ARIES_ST_OK && is_short(work) && (channel = seize(fmad)) >= 0) [[likely]] {
+		CounterBlock &counters = counters_[size_t(channel)];
+		bool overrun = false;
+
+		counters.add(ARIES_CNT_SSIDS);
+		conclude(work, carry_short(work, counters, overrun), overrun, counters);
+		release(channel);
+		return ARIES_ST_OK;
+	}
 	if (status == ARIES_ST_OK) {
 		std::lock_guard guard(mutex_);
 		Queue &queue = queues_[index];
@@ -179,14 +191,20 @@ void Bte::run(BteWork &work, int channel) noexcept
 
 	if (status == ARIES_ST_OK && !work.send())
 		status = remote_event(work, overrun);
-	if (status == ARIES_ST_OK) {
+	ssids_.give(work.ssid);
+	conclude(work, status, overrun, counters);
+}
+
+/* Counters, errors and events here. */
+void Bte::conclude(const BteWork &work, uint8_t status, bool overrun, CounterBlock &counters) noexcept
+{
+	if (status == ARIES_ST_OK) [[likely]] {
 		counters.add(work.send() ? ARIES_CNT_BTE_SENDS : work.put() ? ARIES_CNT_BTE_PUTS : ARIES_CNT_BTE_GETS);
 		counters.add(ARIES_CNT_BTE_BYTES, work.desc.length);
 	} else {
 		fmads_[work.index].last.store(status, std::memory_order_relaxed);
 		report_failure(core_, counters, status, work.rights.ptag(), work.index, work.desc.op, work.access());
 	}
-	ssids_.give(work.ssid);
 	complete(work, status, overrun);
 	core_.host.trace("bte_done", work.index, work.desc.length, status);
 }
@@ -287,14 +305,16 @@ void Bte::reset() noexcept
 		fmads_[i].busy.fetch_sub(uint32_t(queues_[i].waiting.size()));
 		queues_[i].waiting.clear();
 	}
-	idle_.wait_for(guard, RESET_WAIT, [this] { return busy_channels_ == 0; });
+	/* Short transfers do not tell when they end. */
+	for (auto waited = LOOK; busy_channels_ && waited < RESET_WAIT; waited += LOOK)
+		idle_.wait_for(guard, LOOK);
 }
 
 uint32_t Bte::backlog() noexcept
 {
 	std::lock_guard guard(mutex_);
 
-	return waiting_ + uint32_t(std::popcount(busy_channels_));
+	return waiting_ + uint32_t(std::popcount(busy_channels_.load()));
 }
 
 uint64_t Bte::counter(unsigned int which) const noexcept

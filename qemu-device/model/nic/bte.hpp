@@ -107,6 +107,13 @@ private:
 	int begin(Queue &queue, const BteWork &work) noexcept;
 	void end(const BteWork &work, int channel) noexcept;
 	void run(BteWork &work, int channel) noexcept;
+	void conclude(const BteWork &work, uint8_t status, bool overrun, CounterBlock &counters) noexcept;
+	bool is_short(const BteWork &work) const noexcept;
+	int seize(const Fmad &fmad) noexcept;
+	void release(int channel) noexcept;
+	uint8_t carry_short(const BteWork &work, CounterBlock &counters, bool &overrun) noexcept;
+	uint8_t deliver_short(const BteWork &work, const FmaRuns &near, bool &overrun) noexcept;
+	static uint64_t remote_entry(const BteWork &work) noexcept;
 	uint8_t transfer(const BteWork &work, CounterBlock &counters) noexcept;
 	bool carry_next(BteShare &share, CounterBlock &counters) noexcept;
 	void offer(BteShare &share) noexcept;
@@ -142,11 +149,11 @@ private:
 	std::condition_variable idle_; /* a transfer has ended */
 	std::array<Queue, ARIES_FMA_DESCRIPTORS> queues_;
 	std::array<std::atomic<uint32_t>, ARIES_FMA_DESCRIPTORS> epochs_{};
-	uint32_t round_ = 0; /* descriptor served last */
-	uint32_t waiting_ = 0;
-	uint32_t busy_channels_ = 0;  /* bit mask */
-	BteShare *offered_ = nullptr; /* a long transfer that an idle thread may help with */
-	bool helping_ = false;        /* a thread does; it counts in counters_ behind the channels */
+	uint32_t round_ = 0;                     /* descriptor served last */
+	std::atomic<uint32_t> waiting_{0};       /* changes under the mutex */
+	std::atomic<uint32_t> busy_channels_{0}; /* bit mask */
+	BteShare *offered_ = nullptr;            /* a long transfer that an idle thread may help with */
+	bool helping_ = false;                   /* a thread does; it counts in counters_ behind the channels */
 	bool stop_ = false;
 	std::vector<std::thread> workers_;
 	std::array<CounterBlock, ARIES_BTE_CHANNELS + 1> counters_;

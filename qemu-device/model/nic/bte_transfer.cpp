@@ -226,6 +226,12 @@ uint8_t Bte::remote_event(const BteWork &work, bool &overrun) noexcept
 	status = target.admit(work.access());
 	if (status != ARIES_ST_OK)
 		return status;
+	overrun = target.post(remote_entry(work)) == CqResult::OVERRUN;
+	return ARIES_ST_OK;
+}
+
+uint64_t Bte::remote_entry(const BteWork &work) noexcept
+{
 	const CqEntry entry = {.data = work.desc.remote_event,
 			       .tid = 0,
 			       .status = ARIES_ST_OK,
@@ -234,8 +240,7 @@ uint8_t Bte::remote_event(const BteWork &work, bool &overrun) noexcept
 			       .type = uint8_t(field(work.desc.mode, ARIES_EV_TYPE_MASK)),
 			       .remote_overrun = false};
 
-	overrun = target.post(entry.word()) == CqResult::OVERRUN;
-	return ARIES_ST_OK;
+	return entry.word();
 }
 
 /* Local and global event at the initiator, if its queue still is the process's. */

@@ -18,15 +18,17 @@ class Orb
 {
 public:
 	/**
-	 * Scoped use of entries, one a packet; a longer train goes through the buffer in parts. A single packet takes
-	 * none, it only needs room: its thread does nothing else until it is answered, so there are never more of them
-	 * than threads, and a locked instruction on either side would be a tenth of a small put.
+	 * Scoped use of entries, one a packet; a longer train goes through the buffer in parts. What takes a sixteenth
+	 * of the buffer at most is not counted, it only needs room: its thread does nothing else until it is answered,
+	 * so there are never more of them than threads, and a locked instruction on either side would be a tenth of a
+	 * small put.
 	 */
 	class Use
 	{
 	public:
 		Use(Orb &orb, uint32_t packets) noexcept
-			: orb_(orb), count_(packets > 1 ? std::min(packets, orb.limit()) : 0),
+			: orb_(orb),
+			  count_(packets > std::max(1u, orb.limit() / 16) ? std::min(packets, orb.limit()) : 0),
 			  stalled_(orb.take(count_))
 		{
 		}

@@ -231,9 +231,10 @@ void test_block_transfers(void **)
 		Traced t;
 
 		assert_int_equal(t.bte(ARIES_BTE_PUT, BYTES), 0);
+		assert_int_equal(t.bte(ARIES_BTE_PUT, 640), 0);
 		const TraceFile file = t.stop();
 
-		assert_int_equal(file.packets.size(), 2 * ARIES_TRACE_PACKETS_DEFAULT);
+		assert_int_equal(file.packets.size(), 2 * ARIES_TRACE_PACKETS_DEFAULT + 2 * 10);
 		for (uint32_t i = 0; i < ARIES_TRACE_PACKETS_DEFAULT; i++) {
 			const TracedPacket &p = file.packets[i];
 

@@ -38,16 +38,25 @@ void test_outstanding(void **)
 {
 	Orb orb;
 	{
-		Orb::Use most(orb, ARIES_ORB_ENTRIES - 2), one(orb, 1), two(orb, 2);
+		Orb::Use most(orb, ARIES_ORB_ENTRIES - 65), some(orb, 65), few(orb, 64);
 
 		assert_false(most.stalled());
+		assert_false(some.stalled());
+		assert_true(few.stalled()); /* is not counted, but needs room */
+		assert_int_equal(orb.used(), ARIES_ORB_ENTRIES);
+		Orb::Use one(orb, 1), many(orb, 65); /* wait, but not for ever */
+
+		assert_true(one.stalled());
+		assert_true(many.stalled());
+	}
+	{
+		orb.set_limit(16); /* of which a sixteenth is one */
+		Orb::Use one(orb, 1), two(orb, 2);
+
 		assert_false(one.stalled());
 		assert_false(two.stalled());
-		assert_int_equal(orb.used(), ARIES_ORB_ENTRIES);
-		Orb::Use more(orb, 1), many(orb, 2); /* wait, but not for ever */
-
-		assert_true(more.stalled());
-		assert_true(many.stalled());
+		assert_int_equal(orb.used(), 2);
+		orb.set_limit(ARIES_ORB_ENTRIES);
 	}
 	assert_int_equal(orb.used(), 0);
 	{

@@ -68,17 +68,36 @@ uint32_t RawAttachment::create_queue()
 		throw Failure(format("cannot make a queue: %s", errno_text(errno)));
 	queue_size_ = create.mmap_size;
 	queue_ = map(fd_, create.mmap_offset, queue_size_, "queue");
+	slot_mask_ = create.entries - 1;
+	read_ = 0;
 	return create.cq;
 }
 
 bool RawAttachment::queue_empty() const
 {
-	const auto *slots = reinterpret_cast<const volatile uint64_t *>(static_cast<const uint8_t *>(queue_) +
-									ARIES_CQ_HEADER_BYTES);
+	const volatile uint64_t *all = slots();
 	for (size_t n = 0; n < (queue_size_ - ARIES_CQ_HEADER_BYTES) / 8; n++)
-		if (slots[n])
+		if (all[n])
 			return false;
 	return true;
+}
+
+uint32_t RawAttachment::register_memory(void *start, size_t bytes) const
+{
+	kgni_mem_register region = {};
+	region.argsz = sizeof(region);
+	region.address = reinterpret_cast<uintptr_t>(start);
+	region.length = bytes;
+	region.cq = KGNI_NO_CQ;
+	if (ioctl(fd_, KGNI_IOC_MEM_REGISTER, &region) != 0)
+		throw Failure(format("cannot register memory: %s", errno_text(errno)));
+	return region.mdh;
+}
+
+void RawAttachment::fill_slot(const aries_bte_desc &slot)
+{
+	memcpy(static_cast<uint8_t *>(area_) + ARIES_DESC_BTE, &slot, sizeof(slot));
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 uint32_t RawAttachment::doorbell(const aries_fma_desc &desc, aries_fma_op op, uint32_t bytes, uint32_t events)

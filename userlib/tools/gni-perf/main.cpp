@@ -34,6 +34,7 @@ const std::vector<Test> &all_tests()
 		{"put-event", "8-byte put from the call to its global event, loops timed", test_put_event, false},
 		{"post-event", "the same for an 8-byte get, a fetching add and a block put of 4 KiB", test_post_event,
 		 false},
+		{"bell", "block put of 4 KiB from the doorbell to its event, without the library", test_bell, false},
 		{"launch", "rate of 8-byte puts by FMA launch and by doorbells, one and two processors", test_launch,
 		 false},
 		{"bulk", "block put of 1 and 64 MiB, the same buffers again and again", test_bulk, false},

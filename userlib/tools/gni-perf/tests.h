@@ -48,6 +48,7 @@ void test_smsg(Context &context);
 void test_floor(Context &context);
 void test_put_event(Context &context);
 void test_post_event(Context &context);
+void test_bell(Context &context);
 void test_launch(Context &context);
 void test_bulk(Context &context);
 void test_shm(Context &context);
