@@ -3,7 +3,8 @@
  * aries.ko: structures and functions that its files share.
  *
  * Layers, upper ones call lower ones:
- *   aries_chrdev, aries_sysfs, aries_debugfs  what user space sees
+ *   aries_chrdev, aries_sysfs                 what user space sees
+ *   aries_debugfs, aries_views
  *   aries_ctx, aries_ptag, aries_job          attachments and communication domains
  *   aries_dgram, aries_dgmatch                datagrams between processes
  *   aries_peer, aries_chan                    messages between the drivers of two nodes
@@ -246,7 +247,8 @@ struct aries_dev {
 
 /**
  * struct aries_ctx - one open file, an attachment once @dom is set
- * @ad: the device; the file holds a reference
+ * @ref: held by the file, and by who reads debugfs
+ * @ad: the device, with a reference
  * @node: in aries_dev.ctxs
  * @lock: see DOC: locks
  * @mapping: of the inode that was opened, to take mappings away
@@ -272,6 +274,7 @@ struct aries_dev {
  * @comm: its name
  */
 struct aries_ctx {
+	struct kref ref;
 	struct aries_dev *ad;
 	struct list_head node;
 	struct mutex lock; /* see DOC: locks */
@@ -464,6 +467,7 @@ int aries_ntt_init(struct aries_dev *ad);
 void aries_ntt_exit(struct aries_dev *ad);
 void aries_ntt_restore(struct aries_dev *ad);
 void aries_ntt_release(struct aries_dev *ad, const struct aries_domain *dom);
+void aries_ntt_entries_show(struct seq_file *m, struct aries_dev *ad);
 int aries_ntt_self(struct aries_dev *ad, const struct aries_domain *dom, u32 *pe);
 int aries_ntt(struct aries_ctx *ctx, struct kgni_ntt *arg);
 int aries_ntt_info(struct aries_ctx *ctx, struct kgni_ntt_info *arg);
@@ -542,6 +546,7 @@ int aries_vmdh_get(struct aries_ctx *ctx, u32 *place);
 void aries_vmdh_put(struct aries_ctx *ctx, unsigned int mdh);
 void aries_vmdh_hold(struct aries_ctx *ctx, unsigned int mdh);
 void aries_vmdh_leave(struct aries_ctx *ctx);
+void aries_vmdh_show(struct seq_file *m, struct aries_dev *ad, const struct aries_domain *dom);
 
 /* aries_inv.c */
 int aries_inv_drain(struct aries_dev *ad);
@@ -558,6 +563,8 @@ void aries_clock_irq(struct aries_dev *ad);
 /* aries_ctx.c: attachments */
 struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping);
 void aries_ctx_free(struct aries_ctx *ctx);
+void aries_ctx_put(struct aries_ctx *ctx);
+struct aries_ctx **aries_ctx_all(struct aries_dev *ad, unsigned int *count);
 int aries_ctx_enter(struct aries_ctx *ctx, bool attached);
 void aries_ctx_exit(struct aries_ctx *ctx);
 int aries_ctx_status(struct aries_ctx *ctx);
@@ -602,6 +609,9 @@ extern const char aries_build[];
 /* aries_sysfs.c */
 extern struct class aries_class;
 void aries_sysfs_init(void);
+
+/* aries_views.c: debugfs, one line an object */
+void aries_views_add(struct aries_dev *ad, struct dentry *dir);
 
 /* aries_debugfs.c */
 void aries_debugfs_init(void);

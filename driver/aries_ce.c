@@ -132,18 +132,20 @@ static void aries_ce_stop(struct aries_ctx *ctx, unsigned int nr)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
+	u64 ctl = aries_rd64(ad, ARIES_CE_CTL_N(nr));
 	unsigned int i;
 
 	lockdep_assert_held(&ctx->lock);
 	aries_wr64(ad, ARIES_CE_CTL_N(nr), 0);
 	aries_rd64(ad, ARIES_CE_CTL_N(nr)); /* what was pending has ended when this returns */
+	if (ctl & ARIES_CE_CTL_ENABLE_MASK)
+		trace_aries_ce_stop(ctx, nr, ctl, aries_rd64(ad, ARIES_CE_PARENT_N(nr)));
 	aries_wr64(ad, ARIES_CE_PARENT_N(nr), 0);
 	for (i = 0; i < ARIES_CE_CHILDREN; i++)
 		aries_wr64(ad, ARIES_CE_CHILD_N(nr * ARIES_CE_CHILDREN + i), 0);
 	if (ctx->ce_cq[nr])
 		ctx->ce_cq[nr]->ce_refs--;
 	ctx->ce_cq[nr] = NULL;
-	trace_aries_ce(ad->id, ctx->owner, nr, 0, 0);
 }
 
 static int aries_ce_start(struct aries_ctx *ctx, unsigned int nr, unsigned int count,
@@ -163,7 +165,7 @@ static int aries_ce_start(struct aries_ctx *ctx, unsigned int nr, unsigned int c
 		return -ENODEV;
 	if (!(ctl & ARIES_CE_CTL_ENABLE_MASK))
 		return -EIO;
-	trace_aries_ce(ad->id, ctx->owner, nr, count, tree->parent);
+	trace_aries_ce_start(ctx, nr, tree->ctl, tree->parent);
 	return 0;
 }
 

@@ -92,7 +92,7 @@ static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
 	aries_cq_free_mem(ad, cq);
 	aries_pool_put(&ad->cqs, cq->nr, ctx->owner);
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ);
-	trace_aries_cq(ad->id, ctx->owner, cq->nr, cq->log2, false);
+	trace_aries_cq_destroy(ctx, cq);
 	wake_up_all(&cq->wq);
 	aries_cq_put(cq);
 }
@@ -135,7 +135,7 @@ static int aries_cq_add(struct aries_ctx *ctx, struct aries_cq *cq, u32 delay)
 	if (rc)
 		goto err_pool;
 	aries_cq_start(ad, cq, ctx->owner, delay);
-	trace_aries_cq(ad->id, ctx->owner, cq->nr, cq->log2, true);
+	trace_aries_cq_create(ctx, cq);
 	return 0;
 
 err_pool:
@@ -232,5 +232,6 @@ void aries_cq_wake(struct aries_dev *ad, unsigned int nr)
 	if (!cq)
 		return;
 	cq->irqs++;
+	trace_aries_cq_irq(ad->id, cq);
 	wake_up_all(&cq->wq);
 }

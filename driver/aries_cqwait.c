@@ -12,6 +12,7 @@
 #include <linux/uaccess.h>
 
 #include "aries.h"
+#include "aries_trace.h"
 
 #define ARIES_WAIT_MAX 64
 
@@ -163,6 +164,7 @@ int aries_cq_wait(struct aries_ctx *ctx, struct kgni_cq_wait *arg)
 	if (rc)
 		goto out;
 	rc = aries_wait_loop(ctx, w, left);
+	trace_aries_cq_wait(ctx, w->count, rc < 0 ? -1 : w->nr[rc], min(rc, 0));
 	aries_wait_end(ctx, w);
 	if (rc >= 0) {
 		arg->which = rc;

@@ -28,6 +28,7 @@ struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapp
 
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
+	kref_init(&ctx->ref);
 	ctx->ad = ad;
 	ctx->mapping = mapping;
 	ctx->pid = task_tgid_nr(current);
@@ -63,6 +64,7 @@ static void aries_ctx_teardown(struct aries_ctx *ctx)
 	aries_ees_stop(ctx);
 	if (!ctx->dom)
 		return;
+	trace_aries_detach(ctx);
 	aries_dgram_detach(ctx);
 	aries_fmad_put(ctx);
 	aries_ce_teardown(ctx);
@@ -73,6 +75,54 @@ static void aries_ctx_teardown(struct aries_ctx *ctx)
 	aries_pool_put(&ad->owners, ctx->owner, 0);
 	aries_domain_leave(ad, ctx->dom);
 	ctx->dom = NULL;
+}
+
+static void aries_ctx_release(struct kref *ref)
+{
+	struct aries_ctx *ctx = container_of(ref, struct aries_ctx, ref);
+	struct aries_dev *ad = ctx->ad;
+
+	xa_destroy(&ctx->cqs);
+	xa_destroy(&ctx->mems);
+	aries_ees_free(ctx);
+	kfree(ctx);
+	put_device(&ad->dev);
+}
+
+/** aries_ctx_put() - drop a reference. Context: sleeps. */
+void aries_ctx_put(struct aries_ctx *ctx)
+{
+	kref_put(&ctx->ref, aries_ctx_release);
+}
+
+/**
+ * aries_ctx_all() - the files that are open now, for who looks at one after another
+ * @ad: the device
+ * @count: gets how many
+ *
+ * No lock is held afterwards, so that one that is busy keeps nobody else from opening or closing.
+ *
+ * Context: may sleep.
+ * Return: references to them, to be dropped one by one and freed with kvfree(), or an error
+ * pointer: -ENOMEM.
+ */
+struct aries_ctx **aries_ctx_all(struct aries_dev *ad, unsigned int *count)
+{
+	struct aries_ctx **all, *ctx;
+	unsigned int n = 0;
+
+	mutex_lock(&ad->ctx_lock);
+	list_for_each_entry(ctx, &ad->ctxs, node)
+		n++;
+	all = kvcalloc(n + 1, sizeof(*all), GFP_KERNEL);
+	*count = 0;
+	if (all)
+		list_for_each_entry(ctx, &ad->ctxs, node) {
+			kref_get(&ctx->ref);
+			all[(*count)++] = ctx;
+		}
+	mutex_unlock(&ad->ctx_lock);
+	return all ?: ERR_PTR(-ENOMEM);
 }
 
 /** aries_ctx_free() - undo everything an open file has done. Context: sleeps. */
@@ -88,11 +138,7 @@ void aries_ctx_free(struct aries_ctx *ctx)
 	aries_ctx_teardown(ctx);
 	mutex_unlock(&ctx->lock);
 	up_read(&ad->state_sem);
-	xa_destroy(&ctx->cqs);
-	xa_destroy(&ctx->mems);
-	aries_ees_free(ctx);
-	kfree(ctx);
-	put_device(&ad->dev);
+	aries_ctx_put(ctx);
 }
 
 /**
@@ -168,6 +214,7 @@ static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 	/* a suspension that begins after this look finds us in the list */
 	WRITE_ONCE(ctx->suspended, READ_ONCE(ctx->dom->suspended));
 	aries_inst_add(ctx);
+	trace_aries_attach(ctx);
 	return 0;
 
 err_owner:
@@ -247,7 +294,7 @@ void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_
 	ad->state = state;
 	if (!hw_ok)
 		WRITE_ONCE(ad->hw_ok, false);
-	trace_aries_state(ad->id, state, hw_ok);
+	trace_aries_reset(ad->id, state, hw_ok);
 	mutex_lock(&ad->ctx_lock);
 	list_for_each_entry(ctx, &ad->ctxs, node)
 		aries_ctx_revoke(ctx);

@@ -7,9 +7,11 @@
 #include <linux/jiffies.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "aries_dgram.h"
+#include "aries_trace.h"
 
 #define ARIES_ORPHANS_MAX 64
 #define ARIES_CDM_FAST_DATAGRAM_POLL 0x00000020u /* GNI_CDM_MODE_FAST_DATAGRAM_POLL */
@@ -90,6 +92,7 @@ void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
 
 	lockdep_assert_held(&ch->lock);
 	dg->state = state;
+	trace_aries_dgram_end(dg->ctx, dg->ep, dg->to_pe, dg->to_inst, state);
 	if (state != KGNI_DGRAM_COMPLETED)
 		dg->out_len = 0;
 	aries_dg_unlink(dg);
@@ -103,6 +106,7 @@ void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
 static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
+	trace_aries_dgram_cancel(dg->ctx, dg->ep, dg->to_pe, dg->to_inst, dg->state);
 	if (dg->state == KGNI_DGRAM_REMOTE_DATA) {
 		dg->cancelled = true;
 		return false;
@@ -230,6 +234,7 @@ static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct ar
 	hash_add(ch->by_ep, &dg->ep_hash, aries_dg_ep_key(dg->ctx, dg->ep));
 	list_add_tail(&dg->node, &dgs->pending);
 	dgs->count++;
+	trace_aries_dgram_post(dg->ctx, dg->ep, dg->to_pe, dg->to_inst, dg->state);
 	*work = aries_dg_meet(ch, dg, spare);
 	return 0;
 }
@@ -505,4 +510,41 @@ __poll_t aries_dgram_poll(struct file *file, struct poll_table_struct *wait)
 	if (READ_ONCE(ctx->dead))
 		mask |= EPOLLERR | EPOLLHUP;
 	return mask;
+}
+
+static void aries_dg_show(struct seq_file *m, const struct aries_dgram *dg)
+{
+	static const char *const states[] = {
+		[KGNI_DGRAM_PENDING] = "PENDING",
+		[KGNI_DGRAM_COMPLETED] = "COMPLETED",
+		[KGNI_DGRAM_ERROR] = "ERROR",
+		[KGNI_DGRAM_TIMEOUT] = "TIMEOUT",
+		[KGNI_DGRAM_TERMINATED] = "TERMINATED",
+		[KGNI_DGRAM_REMOTE_DATA] = "REMOTE_DATA",
+	};
+
+	seq_printf(m, "datagram %llu owner %u inst %u ep %#llx id %#llx state %s %s node %u peer %u in %u out %u%s%s\n",
+		   dg->handle, dg->ctx->owner, dg->ctx->dg.inst_id, dg->ep, dg->id,
+		   states[dg->state], dg->flags & KGNI_DGRAM_WILDCARD ? "wildcard" : "directed",
+		   dg->to_pe, dg->to_inst, dg->in_len, dg->out_len,
+		   dg->cancelled ? " cancelled" : "", dg->orphan ? " orphan" : "");
+}
+
+/** aries_dgram_show() - debugfs lines of a file's datagrams. Context: ctx->lock held. */
+void aries_dgram_show(struct seq_file *m, struct aries_ctx *ctx)
+{
+	struct aries_chan *ch = ctx->ad->chan;
+	const struct aries_early *early;
+	const struct aries_dgram *dg;
+
+	spin_lock(&ch->lock);
+	list_for_each_entry(dg, &ctx->dg.pending, node)
+		aries_dg_show(m, dg);
+	list_for_each_entry(dg, &ctx->dg.done, node)
+		aries_dg_show(m, dg);
+	list_for_each_entry(early, &ctx->dg.early, node)
+		seq_printf(m, "request %llu owner %u inst %u node %u peer %u in %u\n",
+			   early->handle, ctx->owner, ctx->dg.inst_id, early->pe, early->inst,
+			   early->len);
+	spin_unlock(&ch->lock);
 }

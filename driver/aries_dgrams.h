@@ -12,6 +12,7 @@
 
 struct aries_ctx;
 struct poll_table_struct;
+struct seq_file;
 
 /**
  * struct aries_dgrams - datagrams of one attachment, protected by aries_chan.lock
@@ -56,5 +57,6 @@ int aries_dgram_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg);
 int aries_dgram_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg);
 int aries_dgram_cancel(struct aries_ctx *ctx, struct kgni_dgram_cancel *arg);
 __poll_t aries_dgram_poll(struct file *file, struct poll_table_struct *wait);
+void aries_dgram_show(struct seq_file *m, struct aries_ctx *ctx);
 
 #endif /* ARIES_DGRAMS_H */

@@ -344,8 +344,8 @@ void aries_ees_show(struct seq_file *m, struct aries_ctx *ctx)
 	if (!ees)
 		return;
 	spin_lock(&ctx->ad->ees_lock);
-	seq_printf(m, "pid %d comm %s ptag %u mask %#x entries %u queued %u matched %u lost %llu%s\n",
-		   ctx->pid, ctx->comm, ees->ptag, ees->mask, ees->size, ees->count, ees->serial,
-		   ees->lost, ees->dead ? " revoked" : "");
+	seq_printf(m, "pid %d ptag %u mask %#x entries %u queued %u matched %u lost %llu state %s comm \"%*pE\"\n",
+		   ctx->pid, ees->ptag, ees->mask, ees->size, ees->count, ees->serial, ees->lost,
+		   ees->dead ? "revoked" : "active", (int)strlen(ctx->comm), ctx->comm);
 	spin_unlock(&ctx->ad->ees_lock);
 }

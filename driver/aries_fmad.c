@@ -52,7 +52,7 @@ void aries_fmad_enable(struct aries_ctx *ctx, unsigned int nr)
 			   FIELD_PREP(ARIES_FMAD_CTL_NTT_SIZE_MASK, (u64)ctx->dom->ntt_size) |
 			   FIELD_PREP(ARIES_FMAD_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
 			   FIELD_PREP(ARIES_FMAD_CTL_OWNER_MASK, (u64)ctx->owner));
-	trace_aries_fmad(ad->id, ctx->owner, nr, ctx->dom->ptag, true);
+	trace_aries_fmad_enable(ctx, nr);
 }
 
 /** aries_fmad_unmap() - take the mappings from an attachment; it may fault them in again */
@@ -91,7 +91,7 @@ void aries_fmad_give(struct aries_ctx *ctx, unsigned int nr, u16 owner)
 
 	aries_wr64(ad, ARIES_FMAD_CTL_N(nr), 0);
 	rc = aries_fmad_wait(ad, nr);
-	trace_aries_fmad(ad->id, ctx->owner, nr, ctx->dom->ptag, false);
+	trace_aries_fmad_disable(ctx, nr);
 	if (rc == -ETIMEDOUT) {
 		dev_err(&ad->dev, "FMA descriptor %u busy after %u s, kept back until a reset\n",
 			nr, ARIES_FMAD_MS / 1000);

@@ -6,6 +6,7 @@
 
 #include "aries.h"
 #include "aries_ptag.h"
+#include "aries_trace.h"
 
 /* gni_dev_res_t */
 #define ARIES_DEV_RES_MDD 1
@@ -32,6 +33,7 @@ static int aries_job_destroy(struct aries_dev *ad, const struct kgni_job *arg)
 		return -ENOENT;
 	if (dom->attached)
 		return -EBUSY;
+	trace_aries_job_destroy(ad->id, dom);
 	aries_ptag_destroy(ad, dom);
 	return 0;
 }
@@ -65,6 +67,7 @@ static int aries_job_create(struct aries_dev *ad, struct kgni_job *arg)
 		if (limit[i] >= 0)
 			dom->limit[i] = limit[i];
 	arg->ptag = dom->ptag;
+	trace_aries_job_create(ad->id, dom);
 	return 0;
 }
 

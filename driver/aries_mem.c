@@ -92,7 +92,7 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq, u
 	/* a reserved region waits for its first update */
 	if (!mem->reserved)
 		aries_mem_program(ctx, mem);
-	trace_aries_mem(ad->id, ctx->owner, mdh, mem->start, mem->npages, mem->page_shift, true);
+	trace_aries_mem_register(ctx, mem);
 	return 0;
 
 err_pool:
@@ -113,8 +113,7 @@ static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
 
 	lockdep_assert_held(&ctx->lock);
 	rc = aries_inv_mdd(ad, mem->mdh);
-	trace_aries_mem(ad->id, ctx->owner, mem->mdh, mem->start, mem->npages, mem->page_shift,
-			false);
+	trace_aries_mem_deregister(ctx, mem);
 	xa_erase(&ctx->mems, mem->mdh);
 	if (mem->cq)
 		mem->cq->mem_refs--;

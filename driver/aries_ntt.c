@@ -6,6 +6,7 @@
 #include <linux/bitmap.h>
 #include <linux/capability.h>
 #include <linux/log2.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -312,4 +313,24 @@ int aries_ntt_self(struct aries_dev *ad, const struct aries_domain *dom, u32 *pe
 	}
 	mutex_unlock(&ad->ptag_lock);
 	return rc;
+}
+
+/** aries_ntt_entries_show() - debugfs lines of the table. Context: ptag_lock held. */
+void aries_ntt_entries_show(struct seq_file *m, struct aries_dev *ad)
+	__must_hold(&ad->ptag_lock)
+{
+	unsigned int nr;
+
+	seq_printf(m, "granularity %u entries %u used %u\n", 1u << ad->ntt_log2, ARIES_NTT_ENTRIES,
+		   bitmap_weight(ad->ntt_map, ARIES_NTT_ENTRIES));
+	for_each_set_bit(nr, ad->ntt_map, ARIES_NTT_ENTRIES) {
+		const struct kgni_ntt_entry *entry = &ad->ntt[nr];
+		const struct aries_domain *dom = aries_ntt_user(ad, nr);
+		u32 now = aries_rd32(ad, ARIES_NTT_ENTRY_N(nr));
+
+		seq_printf(m, "entry %u node %u replacement %u size %u valid %lu ptag %u job %llu\n",
+			   nr, entry->block, entry->replacement, entry->size,
+			   FIELD_GET(ARIES_NTT_ENTRY_VALID_MASK, now) + 0ul, dom ? dom->ptag : 0,
+			   dom ? dom->job_id : 0);
+	}
 }

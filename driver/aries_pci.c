@@ -134,7 +134,7 @@ static int aries_pci_start(struct aries_dev *ad)
 		dev_warn(&ad->pdev->dev, "not connected to the fabric\n");
 	down_write(&ad->state_sem);
 	ad->state = ARIES_STATE_UP;
-	trace_aries_state(ad->id, ad->state, true);
+	trace_aries_reset(ad->id, ad->state, true);
 	up_write(&ad->state_sem);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 
 #include "aries.h"
+#include "aries_trace.h"
 
 /**
  * struct aries_stale - a page that left a region
@@ -180,6 +181,7 @@ static int aries_reserve_fill(struct aries_ctx *ctx, struct aries_mem *mem,
 		mem->accounted -= count;
 		aries_pin_unaccount(ctx->ad, mem->mm, count);
 	}
+	trace_aries_mem_update(ctx, mem);
 	return min(rc, 0);
 }
 

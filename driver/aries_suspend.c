@@ -77,7 +77,10 @@ static void aries_suspend_set(struct aries_dev *ad, struct aries_domain *dom, bo
 	}
 	mutex_unlock(&ad->ctx_lock);
 	wake_up_all(&ad->resume_wq);
-	trace_aries_job(ad->id, dom->ptag, dom->job_id, suspend ? "suspended" : "resumed");
+	if (suspend)
+		trace_aries_job_suspend(ad->id, dom);
+	else
+		trace_aries_job_resume(ad->id, dom);
 }
 
 static int aries_suspend_drained(struct aries_ctx *ctx, struct aries_domain *dom)

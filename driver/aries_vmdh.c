@@ -4,6 +4,7 @@
  * on this node fill by place, so that the same place means the same thing on all nodes.
  */
 #include <linux/bitmap.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "aries.h"
@@ -189,4 +190,21 @@ void aries_vmdh_leave(struct aries_ctx *ctx)
 		ctx->dom->block = NULL;
 	}
 	mutex_unlock(&ad->ptag_lock);
+}
+
+/** aries_vmdh_show() - debugfs line of a domain's block. Context: ptag_lock held. */
+void aries_vmdh_show(struct seq_file *m, struct aries_dev *ad, const struct aries_domain *dom)
+	__must_hold(&ad->ptag_lock)
+{
+	const struct aries_block *block = dom->block;
+
+	lockdep_assert_held(&ad->ptag_lock);
+	if (!block)
+		return;
+	seq_printf(m, "block %u ptag %u base %u count %u users %u taken %u held %u valid %llu\n",
+		   block->entry, dom->ptag, block->base, block->count, block->users,
+		   bitmap_weight(block->taken, block->count),
+		   bitmap_weight(block->held, block->count),
+		   FIELD_GET(ARIES_VMDH_CTL_VALID_MASK,
+			     aries_rd64(ad, ARIES_VMDH_CTL_N(block->entry))));
 }

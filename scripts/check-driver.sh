@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Check the driver: W=1 build, sparse, checkpatch --strict, and that every sysfs file is
-# described in Documentation/ABI.
+# Check the driver: W=1 build, sparse, checkpatch --strict, and that every file in sysfs and debugfs
+# is described in Documentation/ABI.
 #
 #   check-driver.sh [KERNEL_RELEASE]...     default: every kernel whose headers are installed
 
@@ -9,6 +9,7 @@
 
 checkpatch=$BUILD/linux-source/scripts/checkpatch.pl
 abi=$TOP/Documentation/ABI/testing/sysfs-class-gni
+debugfs=$TOP/Documentation/ABI/testing/debugfs-aries
 bad=0
 
 # report LOG NAME: show the complaints in a build log, if any.
@@ -67,6 +68,23 @@ sysfs_abi() {
 	fi
 }
 
+# The same for debugfs.
+debugfs_abi() {
+	local code doc
+	code=$({
+		sed -n 's/.*debugfs_create_file("\([a-z]*\)".*/\1/p' "$TOP/driver/aries_debugfs.c"
+		sed -n 's/^\t\t{ "\([a-z]*\)", &aries_.*_fops },/\1/p' "$TOP/driver/aries_views.c"
+	} | sort)
+	doc=$(sed -n 's,^What:.*/debug/aries/kgniN/\(.\),\1,p' "$debugfs" | sort)
+	if [ "$code" = "$doc" ]; then
+		echo "ok   debugfs files and $(basename "$debugfs")"
+	else
+		diff <(echo "$code") <(echo "$doc") >&2 || true
+		echo "check-driver: debugfs files (<) and $debugfs (>) differ" >&2
+		bad=1
+	fi
+}
+
 mkdir -p "$BUILD/logs"
 if [ $# -eq 0 ]; then
 	for dir in /lib/modules/*/build; do
@@ -77,4 +95,5 @@ fi
 for release in "$@"; do build_kernel "$release"; done
 style
 sysfs_abi
+debugfs_abi
 exit $bad

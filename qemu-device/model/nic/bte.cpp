@@ -317,6 +317,13 @@ uint32_t Bte::backlog() noexcept
 	return waiting_ + uint32_t(std::popcount(busy_channels_.load()));
 }
 
+uint32_t Bte::status() noexcept
+{
+	std::lock_guard guard(mutex_);
+
+	return busy_channels_ | prep(ARIES_BTE_STATUS_WAITING_MASK, waiting_);
+}
+
 uint64_t Bte::counter(unsigned int which) const noexcept
 {
 	uint64_t sum = 0;

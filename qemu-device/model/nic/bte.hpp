@@ -94,6 +94,9 @@ public:
 	/** Transfers queued or running, of all descriptors. */
 	uint32_t backlog() noexcept;
 
+	/** BTE_STATUS register. */
+	uint32_t status() noexcept;
+
 private:
 	struct Queue {
 		std::deque<BteWork> waiting;

@@ -217,6 +217,16 @@ uint32_t CqTable::summary() const noexcept
 	return bits;
 }
 
+uint64_t CqTable::armed(uint32_t element) const noexcept
+{
+	const CqSlot *cq = &core_.own().cq[element * 64];
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < 64; i++)
+		bits |= uint64_t(cq[i].armed.load(std::memory_order_relaxed) != 0) << i;
+	return bits;
+}
+
 uint64_t CqTable::total_events() const noexcept
 {
 	uint64_t sum = 0;

@@ -57,6 +57,8 @@ public:
 	void fence() noexcept;
 	void reset() noexcept;
 
+	/** Element of CQI_ARMED: queues that owe an interrupt. */
+	uint64_t armed(uint32_t element) const noexcept;
 	uint64_t pending(uint32_t element) const noexcept { return core_.own().cqi_pending[element].load(); }
 	void acknowledge(uint32_t element, uint64_t bits) noexcept
 	{

@@ -142,6 +142,10 @@ uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
 		return cqs_.summary();
 	case Reg::CQI_PENDING:
 		return cqs_.pending(index);
+	case Reg::CQI_ARMED:
+		return cqs_.armed(index);
+	case Reg::BTE_STATUS:
+		return bte_.status();
 	case Reg::INV_STATUS:
 		return mdds_.draining() ? ARIES_INV_STATUS_BUSY_MASK : 0;
 	case Reg::CNT_VALUE:

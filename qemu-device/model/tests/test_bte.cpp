@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Block transfers: sizes, alignment, queueing, fences, flushing, invalidation under way. */
+#include <bit>
 #include <thread>
 
 #include "tests/blocks.hpp"
@@ -168,6 +169,32 @@ void test_fence(void **)
 		assert_int_equal(order[3], 3);
 		p.wait_idle();
 	}
+}
+
+/* N14: four channels, the others wait; the register shows it while it is so. */
+void test_status(void **)
+{
+	Blocks p;
+	bool seen = false;
+
+	assert_int_equal(p.a.read(ARIES_BTE_STATUS, 4), 0);
+	for (unsigned int round = 0; round < 50 && !seen; round++) {
+		for (unsigned int i = 0; i < ARIES_BTE_SLOTS; i++) {
+			p.fill(FMAD, i, ARIES_BTE_PUT, 0, 0, BIG, 0);
+			p.a.ring_bte(FMAD, i);
+		}
+		uint64_t status;
+
+		while ((status = p.a.read(ARIES_BTE_STATUS, 4)) != 0) {
+			const auto running = std::popcount(status & ARIES_BTE_STATUS_CHANNELS_MASK);
+			const uint64_t waiting = status >> 8;
+
+			assert_true(uint64_t(running) + waiting <= ARIES_BTE_SLOTS);
+			seen |= running && waiting;
+		}
+		p.wait_idle();
+	}
+	assert_true(seen);
 }
 
 void test_queue_full_and_flush(void **)
@@ -366,6 +393,7 @@ int main()
 		cmocka_unit_test(test_physical),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_fence),
+		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_queue_full_and_flush),
 		cmocka_unit_test(test_reorder),
 		cmocka_unit_test(test_invalidate_under_way),

@@ -83,14 +83,20 @@ void test_interrupt(void **)
 	assert_int_equal(p.a.irqs[4], 1); /* one shot */
 	while (p.a.next_event(100))
 		;
+	assert_int_equal(p.a.read(ARIES_CQI_ARMED_N(1), 8), 0);
 	p.a.write32(ARIES_CQI_ARM, 100);
 	assert_int_equal(p.a.irqs[4], 1);
+	assert_int_equal(p.a.read(ARIES_CQI_ARMED_N(0), 8), 0);
+	assert_int_equal(p.a.read(ARIES_CQI_ARMED_N(1), 8), uint64_t(1) << 36);
 	assert_int_equal(p.put(8, ARIES_EV_GLOBAL), 0);
 	assert_int_equal(p.a.irqs[4], 2);
+	assert_int_equal(p.a.read(ARIES_CQI_ARMED_N(1), 8), 0);
 	while (p.a.next_event(100))
 		;
 	p.a.write32(ARIES_CQI_ARM, 100);
+	assert_int_equal(p.a.read(ARIES_CQI_ARMED_N(1), 8), uint64_t(1) << 36);
 	p.a.write32(ARIES_CQI_DISARM, 100);
+	assert_int_equal(p.a.read(ARIES_CQI_ARMED_N(1), 8), 0);
 	assert_int_equal(p.put(8, ARIES_EV_GLOBAL), 0);
 	assert_int_equal(p.a.irqs[4], 2);
 }
