@@ -16,7 +16,7 @@ TABLE = FOLDER / "coverage.csv"
 
 _TEST = re.compile(r"^(?:TEST|TEST_SIGNAL|TEST_F|TEST_F_TIMEOUT|PAIR_TEST|RC_TEST)\(\s*(?:(?!GNI_|gni_|S\d)\w+,\s*)?(\w+)", re.M)
 _FUNCTION = re.compile(r"^static [^;{}=]*?(\w+)\([^;{}]*\)\s*\n\{\n(.*?)^\}", re.M | re.S)
-_MACRO = re.compile(r"^#define (\w+)\(.*?(?<!\\)\n", re.M | re.S)
+_MACRO = re.compile(r"^#define (\w+)\([^)]*\)(.*?(?<!\\))\n", re.M | re.S)
 _CODE_NAME = re.compile(r"^((?:GNI|gni)_[A-Za-z0-9_]+?)__([A-Z][A-Z_]*[A-Z])__([a-z0-9_]+)$")
 _STATEMENT_NAME = re.compile(r"^S\d+(_\d+)*__[a-z0-9_]+$")
 _WORD = re.compile(r"\b\w+\b")
@@ -48,29 +48,32 @@ def read_table(text):
     return table
 
 
-def _used(text, helpers):
-    """The text with the helpers that it names, and those that they name."""
-    todo, seen = [text], set()
+def _used(text, helpers, macros):
+    """The text with macros that it names in their places, and with the functions that it and they name."""
+    def expand(piece):
+        return _WORD.sub(lambda word: f"{word[0]} {macros[word[0]]} " if word[0] in macros else word[0], piece)
+
+    todo, seen = [expand(text)], {}
+    first = todo[0]
     while todo:
         for word in _WORD.findall(todo.pop()):
             if word in helpers and word not in seen:
-                seen.add(word)
-                todo.append(helpers[word])
-    return "\n".join([text, *(helpers[word] for word in sorted(seen))])
+                seen[word] = expand(helpers[word])
+                todo.append(seen[word])
+    return "\n".join([first, *(seen[word] for word in sorted(seen))])
 
 
 def read_tests(source, file=""):
     """Tests of one C source."""
     helpers = {match[1]: match[2] for match in _FUNCTION.finditer(source)}
-    helpers.update({match[1]: match[0] for match in _MACRO.finditer(source)})
-    starts = list(_TEST.finditer(source))
+    macros = {match[1]: match[2].replace("\\\n", " ") for match in _MACRO.finditer(source)}
     tests = []
-    for match in starts:
+    for match in _TEST.finditer(source):
         end = source.find("\n}\n", match.start())
         if match[0].startswith("RC_TEST"):
             end = source.find(";\n", match.start())
         body = source[match.end():end]
-        tests.append(Test(match[1], file, _used(body, helpers)))
+        tests.append(Test(match[1], file, _used(body, helpers, macros)))
     return tests
 
 

@@ -11,12 +11,14 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -77,6 +79,7 @@ static inline uint32_t conf_cookie(void)
 {
 	static uint32_t count;
 
+	/* Keys are 128 to 65407; a test makes less than 256 domains. */
 	return 0x40000000u | ((uint32_t)getpid() & 0x3fffu) << 16 | (++count & 0xffu) << 8;
 }
 
@@ -294,13 +297,53 @@ static inline void conf_become_nobody(void)
 /* The same as a user without privilege. Attach before only what a child may inherit. */
 #define CONF_NOBODY_RC(call) CONF_APART(conf_become_nobody(), call)
 
-/* Ends the memory of a process: address space it has is all it gets. */
+/* From here on the process gets no memory that it does not have yet. */
 static inline void conf_no_memory(void)
 {
-	struct rlimit limit = { 1, 1 };
+	struct rlimit limit = { 1, RLIM_INFINITY };
+	void *volatile taken;
+	size_t size;
 
 	if (setrlimit(RLIMIT_AS, &limit))
 		_exit(254);
+	for (size = CONF_PAGE; size >= 16; size /= 2)
+		do {
+			taken = malloc(size);
+		} while (taken);
+}
+
+static inline void conf_memory_again(void)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+	if (setrlimit(RLIMIT_AS, &limit))
+		_exit(254);
+}
+
+/* For this process there are no device files any more; only in CONF_APART(). */
+static inline void conf_no_devices(void)
+{
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/dev", "tmpfs", 0, NULL))
+		_exit(254);
+}
+
+/* Limits of a job that limit nothing. */
+static inline gni_job_limits_t conf_limits(void)
+{
+	gni_job_limits_t limits;
+
+	/* GNI_JOB_INVALID_LIMIT in every field */
+	memset(&limits, 0xff, sizeof(limits));
+	return limits;
+}
+
+/* A job of the test's own; nothing of the interface ends it, so it stays until the node does. */
+static inline uint32_t conf_job(uint64_t job_id, gni_job_limits_t *limits)
+{
+	uint32_t cookie = conf_cookie();
+
+	return GNI_ConfigureJob(CONF_DEVICE, job_id, GNI_FIND_ALLOC_PTAG, cookie, limits) ? 0 : cookie;
 }
 
 #endif /* CONFORMANCE_H */

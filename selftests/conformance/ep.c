@@ -69,6 +69,21 @@ TEST_F(ep, GNI_EpCreate__INVALID_PARAM__queue_of_another_nic_handle)
 	side_close(&other);
 }
 
+TEST(GNI_EpCreate__ERROR_NOMEM__no_address_space)
+{
+	gni_ep_handle_t ep = NULL;
+	gni_cdm_handle_t cdm;
+	gni_nic_handle_t nic;
+	uint32_t pe;
+
+	MUST(GNI_CdmCreate(1, GNI_FIND_ALLOC_PTAG, conf_cookie(), 0, &cdm));
+	MUST(GNI_CdmAttach(cdm, CONF_DEVICE, &pe, &nic));
+	conf_no_memory();
+	RC(ERROR_NOMEM, GNI_EpCreate(nic, NULL, &ep));
+	conf_memory_again();
+	RC(SUCCESS, GNI_EpCreate(nic, NULL, &ep));
+}
+
 /* ---- GNI_EpSetEventData ---- */
 
 TEST_F(ep, GNI_EpSetEventData__SUCCESS__unbound)
