@@ -2001,8 +2001,8 @@ gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl);
  * @attrs: attributes
  * @msgq_hndl: out: message queue
  *
- * Every local instance gives equal attributes. INVALID_STATE: an instance is not ready;
- * PERMISSION_ERROR: no huge pages.
+ * Every local instance gives equal attributes. INVALID_STATE: attributes differ, or the queue
+ * takes no more instances; PERMISSION_ERROR: no shared memory.
  *
  * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_NOMEM, GNI_RC_INVALID_STATE,
  * GNI_RC_PERMISSION_ERROR.
@@ -2087,9 +2087,10 @@ gni_return_t GNI_MsgqSend(gni_msgq_handle_t msgq_hndl, gni_ep_handle_t ep_hndl, 
 /**
  * GNI_MsgqProgress() - receive from the message queue
  * @msgq_hndl: message queue
- * @timeout: milliseconds for each message
+ * @timeout: milliseconds for each message; other than 0 and -1 only with GNI_MSGQ_MODE_BLOCKING
  *
- * Calls the receive callback for each message until it returns 0 or none comes within @timeout.
+ * Calls the receive callback for each message until it returns 0 or none comes within @timeout;
+ * 0 and -1: does not wait. NOT_DONE: the callback returned 0, and there is more.
  *
  * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_ERROR_RESOURCE,
  * GNI_RC_INVALID_STATE, GNI_RC_ERROR_NOMEM.

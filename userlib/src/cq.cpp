@@ -66,7 +66,7 @@ gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t
 		*out = entry;
 		return GNI_RC_ERROR_RESOURCE;
 	}
-	*out = entry_type(entry) == GNI_CQ_EVENT_TYPE_SMSG ? smsg_event(cq, entry) : overlay(cq, entry);
+	*out = message_type(entry) ? smsg_event(cq, entry) : overlay(cq, entry);
 	bool failed = *out & ARIES_CQE_STATUS_MASK;
 	if (cq->handler)
 		cq->handler(out, cq->context);

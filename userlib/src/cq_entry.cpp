@@ -152,7 +152,7 @@ void gni_cq_set_msg_id(gni_cq_entry_t *entry, uint64_t value)
 
 void gni_cq_set_type(gni_cq_entry_t *entry, uint64_t value)
 {
-	if (value != GNI_CQ_EVENT_TYPE_SMSG)
+	if (value != GNI_CQ_EVENT_TYPE_SMSG && value != GNI_CQ_EVENT_TYPE_MSGQ)
 		*entry = smsg_plain(*entry);
 	put(entry, ARIES_CQE_TYPE_MASK, ARIES_CQE_TYPE_SHIFT, value);
 }

@@ -28,6 +28,29 @@ void close_device(int fd);
 /** Milliseconds of a clock that never jumps. */
 uint64_t now_ms();
 
+/*
+ * Memory shared by the processes of a node: files without permanence, private
+ * to the user. Locks belong to the open file and end with it, whatever becomes
+ * of the process.
+ */
+
+/** Opens @name, and creates it if it is not there. Return: descriptor, or -errno; -EPERM: not this user's own. */
+int share_open(const char *name);
+/** Byte @byte, shared or exclusive. Return: 0 or -errno. */
+int share_lock(int fd, uint64_t byte, bool exclusive);
+void share_unlock(int fd, uint64_t byte);
+/** Another open file has a lock on @byte. */
+bool share_locked(int fd, uint64_t byte);
+/** The file still has its name. */
+bool share_named(int fd);
+/** Empties the file and gives it @bytes zeros, of which @kept are there for certain. Return: 0 or -errno. */
+int share_resize(int fd, uint64_t bytes, uint64_t kept);
+/** Maps @bytes, for use with the NIC @device. Return: nullptr on failure. */
+void *share_map(int fd, uint32_t device, size_t bytes);
+void share_unmap(void *address, size_t bytes);
+void share_unlink(const char *name);
+void share_close(int fd);
+
 } // namespace ugni::sys
 
 namespace ugni::kernel

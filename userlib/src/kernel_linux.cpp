@@ -44,6 +44,18 @@ void close_device(int fd)
 	(void)::close(fd);
 }
 
+void *share_map(int fd, uint32_t device, size_t bytes)
+{
+	(void)device;
+	void *p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return p == MAP_FAILED ? nullptr : p;
+}
+
+void share_unmap(void *address, size_t bytes)
+{
+	(void)::munmap(address, bytes);
+}
+
 uint64_t now_ms()
 {
 	timespec ts{};

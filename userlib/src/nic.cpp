@@ -125,6 +125,8 @@ namespace ugni
 void nic_close(gni_nic *nic)
 {
 	nics.retire(nic);
+	if (nic->msgq)
+		msgq_close(nic->msgq);
 	datagrams_close(nic);
 	while (gni_ep *ep = nic->endpoints.first()) {
 		ep->datagram = false;
@@ -144,6 +146,8 @@ void request_end_special(gni_nic *nic, const Request &r)
 {
 	if (r.state & Request::kBte)
 		nic->bte_in_flight--;
+	if (r.state & Request::kMsgq)
+		nic->msgq_sends--;
 	if (r.forced())
 		r.cq->attention--;
 }

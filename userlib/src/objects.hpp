@@ -21,6 +21,10 @@ namespace ugni
 {
 struct Smsg;
 struct CeQueue;
+struct MsgqRoute;
+struct MsgqInbox;
+struct MsgqControl;
+struct MsgqFound;
 
 /** Two handles whose check codes and rights were found right, and what a slot says of them. */
 struct RdmaPair {
@@ -119,6 +123,8 @@ struct alignas(512) gni_nic {
 	ugni::List<gni_cq> queues;
 	ugni::List<gni_ce> channels;
 	ugni::CeQueue *collectives; /* of endpoints whose collectives wait for their turn */
+	gni_msgq *msgq;             /* message queue, nullptr if it has none */
+	uint32_t msgq_sends;        /* requests of that kind */
 	ugni::RegistrationTable registrations;
 	gni_nic *previous;
 	gni_nic *next;
@@ -164,6 +170,8 @@ template <typename T> inline uint64_t first_word(const T *object)
 void nic_close(gni_nic *nic);
 void ep_close(gni_ep *ep);
 void cq_close(gni_cq *cq);
+/** Leaves the message queue of the node; memory domain and receive queue are left to the caller. */
+void msgq_close(gni_msgq *q);
 /** Ends short messages on @ep, if it has any. */
 void smsg_close(gni_ep *ep);
 void ce_close(gni_ce *ce);

@@ -40,6 +40,8 @@ struct Request {
 	static constexpr uint32_t kMended = 0x400;
 	/* One of two events has been reaped. */
 	static constexpr uint32_t kPartly = 0x800;
+	/* With kSmsg: sent through the message queue. */
+	static constexpr uint32_t kMsgq = 0x1000;
 	/* ARIES_ST_* that the library found, 0 if none. */
 	static constexpr uint32_t kForcedShift = 16;
 

@@ -18,10 +18,16 @@ namespace ugni
 
 constexpr uint64_t kSmsgFailedStatus = uint64_t{0x1f} << ARIES_CQE_STATUS_SHIFT;
 
+/** @e tells of a message, of a mailbox or of the message queue. */
+constexpr bool message_type(uint64_t e)
+{
+	return entry_type(e) == GNI_CQ_EVENT_TYPE_SMSG || entry_type(e) == GNI_CQ_EVENT_TYPE_MSGQ;
+}
+
 /** @e, an entry that a caller got, is the event of a send that failed. */
 constexpr bool smsg_failed(uint64_t e)
 {
-	return !(e & ARIES_CQE_OVERRUN) && entry_type(e) == GNI_CQ_EVENT_TYPE_SMSG && (e & kSmsgFailedStatus);
+	return !(e & ARIES_CQE_OVERRUN) && message_type(e) && (e & kSmsgFailedStatus);
 }
 
 /** Entry with the type and data of @e. @status: ARIES_ST_* without ARIES_ST_LOCAL. */

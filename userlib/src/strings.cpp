@@ -118,7 +118,8 @@ gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, void *buffer, uint32_t len)
 		n = snprintf(text, sizeof(text), "CQ:OVERRUN");
 	} else {
 		const char *name = status_of(entry).name;
-		const char *source = smsg_failed(entry) ? "SMSG" : source_name(entry_source(entry));
+		const char *message = entry_type(entry) == GNI_CQ_EVENT_TYPE_MSGQ ? "MSGQ" : "SMSG";
+		const char *source = smsg_failed(entry) ? message : source_name(entry_source(entry));
 		bool local = entry_status(smsg_plain(entry)) & ARIES_ST_LOCAL;
 		n = snprintf(text, sizeof(text), "%s:%s%s", source, local ? "LOCAL_" : "", name ? name : "UNKNOWN");
 	}

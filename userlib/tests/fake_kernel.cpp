@@ -5,6 +5,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <sys/mman.h>
 
 namespace fake
 {
@@ -273,12 +274,15 @@ void complete(File &file, const Doorbell &d, uint32_t status)
 	uint32_t source = bte ? ARIES_SRC_BTE : ARIES_SRC_FMA;
 	uint32_t cq = bte ? slot.cq : file.fma().cq;
 
+	uint64_t type = static_cast<uint64_t>((mode & ARIES_EV_TYPE_MASK) >> ARIES_EV_TYPE_SHIFT)
+			<< ARIES_CQE_TYPE_SHIFT;
+
 	file.status().sequence++;
 	file.status().status = status;
 	if (mode & ARIES_EV_LOCAL)
-		file.queues.at(cq)->put(entry(tid, ARIES_INFO_LOCAL, file.fma().local_event, status, source));
+		file.queues.at(cq)->put(type | entry(tid, ARIES_INFO_LOCAL, file.fma().local_event, status, source));
 	if (mode & ARIES_EV_GLOBAL)
-		file.queues.at(cq)->put(entry(tid, ARIES_INFO_GLOBAL, file.fma().remote_event, status, source));
+		file.queues.at(cq)->put(type | entry(tid, ARIES_INFO_GLOBAL, file.fma().remote_event, status, source));
 }
 
 } // namespace fake
@@ -336,6 +340,18 @@ void close_device(int fd)
 {
 	kernel().datagrams.detach(fd);
 	kernel().files.erase(fd);
+}
+
+void *share_map(int fd, uint32_t device, size_t bytes)
+{
+	(void)device;
+	void *p = kernel().no_share ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return p == MAP_FAILED ? nullptr : p;
+}
+
+void share_unmap(void *address, size_t bytes)
+{
+	(void)munmap(address, bytes);
 }
 
 uint64_t now_ms()

@@ -89,6 +89,7 @@ struct Kernel {
 	std::vector<kgni_err_read> error_reads;
 	kgni_err_control filter = {};            /* of the last subscription */
 	std::deque<kgni_err_event> error_events; /* that the next reads find */
+	bool no_share = false;                   /* shared memory cannot be mapped */
 	int next_fd = 100;
 	uint32_t next_cq = 3;
 	uint32_t next_mdh = 17;

@@ -33,9 +33,11 @@ struct File {
 struct World {
 	std::string fabric;
 	std::map<uint32_t, std::unique_ptr<Node>> nodes;
+	std::vector<std::unique_ptr<Node>> dead;
 	std::map<int, File> files;
 	std::map<uint32_t, uint8_t> tags; /* by cookie */
 	fake::Datagrams datagrams;
+	std::map<uint32_t, void *> shares; /* memory behind files of sys::share_*() */
 	int next_fd = 100;
 };
 
@@ -143,6 +145,8 @@ void kill(uint32_t node)
 		free(f.second.page);
 		return true;
 	});
+	world->nodes.at(node)->off();
+	world->dead.push_back(std::move(world->nodes.at(node)));
 	world->nodes.erase(node);
 }
 
@@ -221,6 +225,28 @@ void close_device(int fd)
 	free(f->second.page);
 	world->datagrams.detach(fd);
 	world->files.erase(f);
+}
+
+/* The file holds the number of memory of the node, which all that map the file get. */
+void *share_map(int fd, uint32_t device, size_t bytes)
+{
+	uint32_t number = 0;
+
+	if (pread(fd, &number, sizeof(number), 0) != sizeof(number))
+		return nullptr;
+	if (!number) {
+		number = static_cast<uint32_t>(world->shares.size()) + 1;
+		if (pwrite(fd, &number, sizeof(number), 0) != sizeof(number))
+			return nullptr;
+		world->shares[number] = world->nodes.at(device)->alloc(bytes);
+	}
+	return world->shares.at(number);
+}
+
+void share_unmap(void *address, size_t bytes)
+{
+	(void)address;
+	(void)bytes;
 }
 
 uint64_t now_ms()

@@ -69,11 +69,18 @@ Node::Node(const std::string &fabric, uint32_t number, uint32_t nodes)
 	loop_ = std::thread([this] { main_loop(stop_); });
 }
 
-Node::~Node()
+void Node::off()
 {
 	stop_ = true;
 	loop_.join();
 	aries_nic_destroy(nic_);
+	nic_ = nullptr;
+}
+
+Node::~Node()
+{
+	if (nic_)
+		off();
 	munmap(ram_, kRamBytes);
 	::close(fd_);
 }

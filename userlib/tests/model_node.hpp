@@ -30,6 +30,8 @@ public:
 	Node(const Node &) = delete;
 	Node &operator=(const Node &) = delete;
 
+	/** The NIC is gone; the memory stays for those of its processes that the test still has. */
+	void off();
 	/** Memory of this node: pages, zeroed. */
 	unsigned char *alloc(size_t bytes);
 	bool owns(uint64_t address, uint64_t bytes) const;

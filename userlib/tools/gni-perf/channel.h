@@ -26,6 +26,7 @@ enum class Ask : uint64_t {
 	Events,      /* expect argument remote events on the sink queue */
 	Pingpong,    /* echo argument messages of size bytes */
 	Smsg,        /* echo argument short messages of size bytes, then take as many */
+	Msgq,        /* the same through message queues */
 	Shm,         /* echo argument rounds through memory that an ivshmem device shares */
 	Quit,        /* the end; argument not 0: the measuring rank failed */
 };

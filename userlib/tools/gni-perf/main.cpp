@@ -30,6 +30,7 @@ const std::vector<Test> &all_tests()
 		{"events", "local, global and remote events in all combinations", test_events, true},
 		{"pingpong", "half round trip of puts, polling on memory", test_pingpong, true},
 		{"smsg", "short messages: half round trip and rate", test_smsg, true},
+		{"msgq", "message queues of two ranks: half round trip and rate", test_msgq, true},
 		{"barrier", "barrier of all ranks through collective engines, sums and minima", nullptr, false},
 		{"put-event", "8-byte put from the call to its global event, loops timed", test_put_event, false},
 		{"post-event", "the same for an 8-byte get, a fetching add and a block put of 4 KiB", test_post_event,

@@ -14,6 +14,7 @@
 #include "echo.h"
 #include "job.h"
 #include "mail.h"
+#include "msgq.h"
 #include "shm.h"
 
 namespace perf
@@ -113,6 +114,9 @@ void execute(Job &job, const Command &command, Reply &reply)
 		break;
 	case Ask::Smsg:
 		mail_echo(job, command.layout.size, command.argument);
+		break;
+	case Ask::Msgq:
+		msgq_echo(job, command.layout.size, command.argument);
 		break;
 	case Ask::Shm:
 		shm_echo(command.argument, job.deadline());

@@ -45,6 +45,7 @@ void test_contention(Context &context);
 void test_events(Context &context);
 void test_pingpong(Context &context);
 void test_smsg(Context &context);
+void test_msgq(Context &context);
 void test_floor(Context &context);
 void test_put_event(Context &context);
 void test_post_event(Context &context);

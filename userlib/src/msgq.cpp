@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Message queues: joining and leaving. */
+#include "msgq.hpp"
+#include "cq.hpp"
+
+#include <cstdlib>
+
+using namespace ugni;
+
+namespace ugni
+{
+
+constinit Slab<gni_msgq> msgqs;
+
+bool msgq_sending(const gni_msgq *q, const uint32_t *pe)
+{
+	gni_nic *nic = q->nic;
+
+	if (!nic->msgq_sends)
+		return false;
+	for (uint32_t id = 1; id < nic->requests.used(); id++) {
+		const Request &r = nic->requests[static_cast<uint16_t>(id)];
+		if ((r.state & Request::kMsgq) && endpoints.valid(r.ep) && (!pe || r.ep->remote_address == *pe))
+			return true;
+	}
+	return false;
+}
+
+void msgq_close(gni_msgq *q)
+{
+	msgqs.retire(q);
+	q->send_queue->endpoints--;
+	q->nic->msgq = nullptr;
+	msgq_leave(q);
+	free(q->routes);
+	free(q->inboxes);
+	free(q->found);
+	msgqs.recycle(q);
+}
+
+} // namespace ugni
+
+namespace
+{
+
+/* Inboxes with their words behind them, routes, and what a search finds. */
+bool allocate(gni_msgq *q)
+{
+	const MsgqLayout &l = q->layout;
+
+	q->inboxes = static_cast<MsgqInbox *>(calloc(l.peers, sizeof(MsgqInbox) + l.words * sizeof(uint32_t)));
+	q->routes = static_cast<MsgqRoute *>(calloc(kMsgqRoutes, sizeof(MsgqRoute)));
+	q->found = static_cast<MsgqFound *>(calloc(l.slots, sizeof(MsgqFound)));
+	if (!q->inboxes || !q->routes || !q->found)
+		return false;
+	auto *words = reinterpret_cast<uint32_t *>(q->inboxes + l.peers);
+	for (uint32_t i = 0; i < l.peers; i++)
+		q->inboxes[i].emptied = words + size_t{i} * l.words;
+	return true;
+}
+
+gni_return_t open_queue(gni_msgq *q, const gni_msgq_attr_t *attrs)
+{
+	if (!allocate(q))
+		return GNI_RC_ERROR_NOMEM;
+	const auto mode = static_cast<gni_cq_mode_t>(q->blocking ? GNI_CQ_BLOCKING : GNI_CQ_NOBLOCK);
+	gni_return_t rc = GNI_CqCreate(q->nic, attrs->rcv_cq_sz, 0, mode, nullptr, nullptr, &q->receive_queue);
+	if (rc != GNI_RC_SUCCESS)
+		return rc == GNI_RC_INVALID_PARAM ? rc : GNI_RC_ERROR_NOMEM;
+	rc = msgq_join(q, attrs);
+	if (rc != GNI_RC_SUCCESS)
+		(void)GNI_CqDestroy(q->receive_queue);
+	return rc;
+}
+
+} // namespace
+
+gni_return_t GNI_MsgqInit(gni_nic_handle_t nic_hndl, gni_msgq_rcv_cb_func *rcv_cb, void *cb_data,
+			  gni_cq_handle_t snd_cq, gni_msgq_attr_t *attrs, gni_msgq_handle_t *msgq_hndl)
+{
+	MsgqLayout layout;
+
+	if (!nics.valid(nic_hndl) || !rcv_cb || !msgq_hndl || !queues.valid(snd_cq) || snd_cq->nic != nic_hndl ||
+	    !msgq_layout(attrs, &layout))
+		return GNI_RC_INVALID_PARAM;
+	if (nic_hndl->msgq || nic_hndl->checkpoint)
+		return GNI_RC_INVALID_STATE;
+	gni_msgq *q = msgqs.create();
+	if (!q)
+		return GNI_RC_ERROR_NOMEM;
+	q->nic = nic_hndl;
+	q->callback = rcv_cb;
+	q->context = cb_data;
+	q->send_queue = snd_cq;
+	q->layout = layout;
+	q->largest = attrs->max_msg_sz;
+	q->blocking = attrs->modes & GNI_MSGQ_MODE_BLOCKING;
+	const gni_msgq_attr_t copy = *attrs;
+	gni_return_t rc = open_queue(q, &copy);
+	if (rc != GNI_RC_SUCCESS) {
+		free(q->routes);
+		free(q->inboxes);
+		free(q->found);
+		msgqs.destroy(q);
+		return rc;
+	}
+	snd_cq->endpoints++;
+	nic_hndl->msgq = q;
+	*msgq_hndl = q;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_MsgqRelease(gni_msgq_handle_t msgq_hndl)
+{
+	if (!msgqs.valid(msgq_hndl))
+		return GNI_RC_INVALID_PARAM;
+	if (msgq_hndl->busy || msgq_sending(msgq_hndl, nullptr))
+		return GNI_RC_NOT_DONE;
+	gni_nic *nic = msgq_hndl->nic;
+	gni_cq *receive_queue = msgq_hndl->receive_queue;
+
+	/* Peers that still send here are refused from now on. */
+	(void)GNI_MemDeregister(nic, &msgq_hndl->handle);
+	msgq_close(msgq_hndl);
+	(void)GNI_CqDestroy(receive_queue);
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t GNI_MsgqIdle(gni_msgq_handle_t msgq_hndl)
+{
+	if (!msgqs.valid(msgq_hndl))
+		return GNI_RC_INVALID_PARAM;
+	const gni_msgq *q = msgq_hndl;
+	const bool quiet = !q->busy && !msgq_sending(q, nullptr) && !cq_peek(q->receive_queue) && !q->searching &&
+			   q->found_next == q->found_count;
+
+	return quiet ? GNI_RC_SUCCESS : GNI_RC_NOT_DONE;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Message queues: how the instances of a node find each other.
+ *
+ * The file has a name until all have come; then it lives as long as one of
+ * them has it open. Byte 0 is the lock for changes, byte 1 is locked by each
+ * member as long as it is there: a file that nobody has locked was left
+ * behind, and is made anew.
+ */
+#include "debug.hpp"
+#include "msgq.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+using namespace ugni;
+
+namespace
+{
+
+constexpr uint64_t kMagic = 0x31'7167'736d'676eULL;
+constexpr uint64_t kPresence = 1;
+
+struct Name {
+	char text[64];
+
+	explicit Name(const gni_nic *nic)
+	{
+		(void)snprintf(text, sizeof(text), "kgni%u-msgq-%u-%08x", nic->device, static_cast<unsigned>(geteuid()),
+			       nic->cdm->cookie);
+	}
+};
+
+gni_return_t open_share(const Name &name, int *share)
+{
+	/* The last one to come takes the name away; who waited for the lock meanwhile is of the next group. */
+	for (;;) {
+		int fd = sys::share_open(name.text);
+		if (fd == -ENOMEM || fd == -ENOSPC || fd == -EMFILE || fd == -ENFILE)
+			return GNI_RC_ERROR_NOMEM;
+		if (fd < 0) {
+			debug("GNI_MsgqInit: no shared memory, error %d", -fd);
+			return GNI_RC_PERMISSION_ERROR;
+		}
+		if (sys::share_lock(fd, 0, true) < 0) {
+			sys::share_close(fd);
+			return GNI_RC_PERMISSION_ERROR;
+		}
+		if (sys::share_named(fd)) {
+			*share = fd;
+			return GNI_RC_SUCCESS;
+		}
+		sys::share_close(fd);
+	}
+}
+
+bool same(const gni_msgq_attr_t &a, const gni_msgq_attr_t &b)
+{
+	return a.max_msg_sz == b.max_msg_sz && a.smsg_q_sz == b.smsg_q_sz && a.rcv_pool_sz == b.rcv_pool_sz &&
+	       a.num_msgq_eps == b.num_msgq_eps && a.nloc_insts == b.nloc_insts && a.modes == b.modes &&
+	       a.rcv_cq_sz == b.rcv_cq_sz;
+}
+
+/* The head of a group that exists, before its size is known to be ours. */
+gni_return_t check_group(const gni_msgq *q, const gni_msgq_attr_t *attrs)
+{
+	void *p = sys::share_map(q->share, q->nic->device, sizeof(MsgqControl));
+	if (!p)
+		return GNI_RC_ERROR_NOMEM;
+	const auto *control = static_cast<const MsgqControl *>(p);
+	gni_return_t rc = GNI_RC_SUCCESS;
+	if (control->magic != kMagic || control->phase != kMsgqForming || control->joined >= q->layout.members ||
+	    !same(control->attrs, *attrs)) {
+		debug("GNI_MsgqInit: other attributes than those of the queue, or it is not open any more");
+		rc = GNI_RC_INVALID_STATE;
+	}
+	for (uint32_t i = 0; rc == GNI_RC_SUCCESS && i < control->joined; i++) {
+		if (control->members[i].inst_id == q->nic->inst_id)
+			rc = GNI_RC_INVALID_STATE;
+	}
+	sys::share_unmap(p, sizeof(MsgqControl));
+	return rc;
+}
+
+gni_return_t make_group(gni_msgq *q)
+{
+	return sys::share_resize(q->share, q->layout.size, q->layout.used) < 0 ? GNI_RC_ERROR_NOMEM : GNI_RC_SUCCESS;
+}
+
+/* Credits, then the mail of this member: offsets from 0 on, as peers count. */
+gni_return_t register_region(gni_msgq *q)
+{
+	const MsgqLayout &l = q->layout;
+	gni_mem_segment_t pieces[2] = {
+		{reinterpret_cast<uintptr_t>(q->base + l.credits_at), l.credits_bytes},
+		{reinterpret_cast<uintptr_t>(q->mailbox(q->self, 0)), l.mail_bytes},
+	};
+	gni_return_t rc = GNI_MemRegisterSegments(q->nic, pieces, 2, q->receive_queue, 0, 0, &q->handle);
+
+	return rc == GNI_RC_SUCCESS || rc == GNI_RC_PERMISSION_ERROR ? rc : GNI_RC_ERROR_NOMEM;
+}
+
+/* With the lock held, and a file that is empty or a group. */
+gni_return_t enter(gni_msgq *q, const gni_msgq_attr_t *attrs, bool first)
+{
+	gni_return_t rc = first ? make_group(q) : check_group(q, attrs);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	q->base = static_cast<char *>(sys::share_map(q->share, q->nic->device, q->layout.size));
+	if (!q->base)
+		return GNI_RC_ERROR_NOMEM;
+	MsgqControl *control = q->control();
+	if (first) {
+		control->attrs = *attrs;
+		control->phase = kMsgqForming;
+		control->joined = 0;
+		control->magic = kMagic;
+	}
+	q->self = control->joined;
+	rc = register_region(q);
+	if (rc != GNI_RC_SUCCESS) {
+		sys::share_unmap(q->base, q->layout.size);
+		q->base = nullptr;
+	}
+	return rc;
+}
+
+} // namespace
+
+namespace ugni
+{
+
+gni_return_t msgq_join(gni_msgq *q, const gni_msgq_attr_t *attrs)
+{
+	const Name name(q->nic);
+	gni_return_t rc = open_share(name, &q->share);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	const bool first = !sys::share_locked(q->share, kPresence);
+	rc = enter(q, attrs, first);
+	if (rc == GNI_RC_SUCCESS && sys::share_lock(q->share, kPresence, false) < 0) {
+		(void)GNI_MemDeregister(q->nic, &q->handle);
+		sys::share_unmap(q->base, q->layout.size);
+		rc = GNI_RC_ERROR_NOMEM;
+	}
+	if (rc != GNI_RC_SUCCESS) {
+		if (first)
+			sys::share_unlink(name.text);
+		sys::share_close(q->share); /* and the lock */
+		return rc;
+	}
+	MsgqControl *control = q->control();
+	control->members[q->self] = {q->nic->inst_id, 0, q->handle};
+	control->joined++;
+	if (control->joined == q->layout.members) {
+		sys::share_unlink(name.text);
+		__atomic_store_n(&control->phase, kMsgqReady, __ATOMIC_RELEASE);
+	}
+	sys::share_unlock(q->share, 0);
+	return GNI_RC_SUCCESS;
+}
+
+void msgq_leave(gni_msgq *q)
+{
+	{
+		MsgqLock lock(q->share);
+		__atomic_store_n(&q->control()->phase, kMsgqEnding, __ATOMIC_RELEASE);
+		/* It still has its name: not all have come, and nobody will any more. */
+		if (sys::share_named(q->share) && !sys::share_locked(q->share, kPresence))
+			sys::share_unlink(Name(q->nic).text);
+	}
+	sys::share_unmap(q->base, q->layout.size);
+	sys::share_close(q->share);
+}
+
+} // namespace ugni

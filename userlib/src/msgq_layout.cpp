@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Message queues: attributes, and the memory they ask for. */
+#include "msgq.hpp"
+
+using namespace ugni;
+
+namespace
+{
+
+constexpr uint64_t round_up(uint64_t v, uint64_t to)
+{
+	return (v + to - 1) / to * to;
+}
+
+bool attrs_sound(const gni_msgq_attr_t *a)
+{
+	return a && a->max_msg_sz && a->max_msg_sz <= GNI_MSGQ_MSG_SZ_MAX && a->smsg_q_sz &&
+	       a->smsg_q_sz <= kMsgqMostSlots && a->rcv_pool_sz && a->num_msgq_eps &&
+	       a->num_msgq_eps <= kMsgqMostPeers && a->nloc_insts && a->nloc_insts <= kMsgqMembers &&
+	       !(a->modes & ~GNI_MSGQ_MODE_BLOCKING) && a->rcv_cq_sz;
+}
+
+} // namespace
+
+namespace ugni
+{
+
+bool msgq_layout(const gni_msgq_attr_t *attrs, MsgqLayout *layout)
+{
+	if (!attrs_sound(attrs))
+		return false;
+	MsgqLayout &l = *layout;
+
+	l.slots = attrs->smsg_q_sz;
+	l.words = (l.slots + kMsgqWordSlots - 1) / kMsgqWordSlots;
+	l.slot_bytes = smsg_lines(static_cast<uint32_t>(sizeof(MsgqSlot)) + attrs->max_msg_sz);
+	l.peers = attrs->num_msgq_eps;
+	l.members = attrs->nloc_insts;
+	l.peers_at = round_up(sizeof(MsgqControl), kSmsgLine);
+	l.senders_at = round_up(l.peers_at + uint64_t{l.peers} * sizeof(MsgqPeer), kSmsgLine);
+	l.sender_bytes = round_up(sizeof(MsgqSender) + 2 * sizeof(uint32_t) * l.words, kSmsgLine);
+	l.credits_at = round_up(l.senders_at + uint64_t{l.peers} * kMsgqMembers * l.sender_bytes, kMsgqPage);
+	l.credits_bytes = round_up(l.credit(l.peers, 0), kMsgqPage);
+	l.mail_at = l.credits_at + l.credits_bytes;
+	l.mail_bytes = round_up(l.peers * l.mailbox_bytes(), kMsgqPage);
+	l.used = l.mail_at + l.members * l.mail_bytes;
+	l.size = round_up(l.used, kMsgqHugePage);
+	return l.size <= UINT32_MAX;
+}
+
+} // namespace ugni
+
+gni_return_t GNI_MsgqSize(gni_msgq_attr_t *attrs, uint32_t *size)
+{
+	MsgqLayout layout;
+
+	if (!size || !msgq_layout(attrs, &layout))
+		return GNI_RC_INVALID_PARAM;
+	*size = static_cast<uint32_t>(layout.size);
+	return GNI_RC_SUCCESS;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Message queues: sending. No system call, no lock: the senders of a node take
+ * slots from each other by atomic operations. Header and data are copied
+ * before the call returns; one doorbell a message.
+ */
+#include "msgq.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstring>
+
+using namespace ugni;
+
+namespace
+{
+
+constexpr uint64_t kType = GNI_CQ_EVENT_TYPE_MSGQ << ARIES_EV_TYPE_SHIFT;
+
+/* One slot of the peer's mailbox, taken by us. */
+struct Taken {
+	uint32_t slot;
+	uint32_t word;
+	uint32_t mask;
+	bool bit;
+};
+
+struct Text {
+	const void *header;
+	uint32_t header_bytes;
+	const void *data;
+	uint32_t data_bytes;
+
+	uint32_t bytes() const { return header_bytes + data_bytes; }
+};
+
+/* Fills @route in. Return: SUCCESS, NO_MATCH, INVALID_STATE. */
+[[gnu::noinline]] gni_return_t search(const gni_msgq *q, uint32_t pe, uint32_t id, MsgqRoute *route)
+{
+	for (uint32_t n = 0; n < q->layout.peers; n++) {
+		const MsgqPeer *p = q->peer(n);
+		const uint32_t state = msgq_state(q, n);
+		if (msgq_link(state) == kMsgqFree || p->pe != pe)
+			continue;
+		if (msgq_link(state) != kMsgqConnected)
+			return GNI_RC_INVALID_STATE;
+		for (uint32_t i = 0; i < p->count && i < kMsgqMembers; i++) {
+			const gni_msgq_rem_inst_t to = p->instances[i];
+			if (to.id != id)
+				continue;
+			const uint64_t own = msgq_place(q->layout.mailbox(n), n, state >> 8);
+			const uint16_t name = mem_name(to.mdh);
+			*route = {state,
+				  pe,
+				  id,
+				  msgq_key(name, to.mdh_off, q->nic->address, own),
+				  n,
+				  name,
+				  to.mdh_off,
+				  q->sender(n, i),
+				  q->credits(n, i)};
+			/* Another process may have released it meanwhile. */
+			if (msgq_state(q, n) == state) [[likely]]
+				return GNI_RC_SUCCESS;
+			route->state = 0;
+			return GNI_RC_INVALID_STATE;
+		}
+		return GNI_RC_NO_MATCH;
+	}
+	return msgq_phase(q) == kMsgqForming ? GNI_RC_INVALID_STATE : GNI_RC_NO_MATCH;
+}
+
+gni_return_t find(const gni_msgq *q, uint32_t pe, uint32_t id, MsgqRoute **out)
+{
+	MsgqRoute *route = &q->routes[(pe * 31 + id) % kMsgqRoutes];
+
+	*out = route;
+	if (route->state && route->pe == pe && route->id == id && msgq_state(q, route->peer) == route->state) [[likely]]
+		return GNI_RC_SUCCESS;
+	route->state = 0;
+	return search(q, pe, id, route);
+}
+
+/* Slots of @word that the peer has emptied, by their bits. Return: false if it cannot have written that. */
+bool emptied(const MsgqRoute *r, uint32_t word, uint32_t *bits)
+{
+	const uint64_t credit = __atomic_load_n(&r->credits[word], __ATOMIC_ACQUIRE);
+
+	*bits = static_cast<uint32_t>(credit);
+	return !credit || credit == msgq_credit(r->key, word, *bits);
+}
+
+/* The message in the slot has an unknown fate: it keeps the slot until the receiver says otherwise. */
+uint32_t *lost_words(const gni_msgq *q, MsgqSender *s)
+{
+	return s->taken() + q->layout.words;
+}
+
+/* Its fate is known by now: the receiver has emptied the slot. */
+void forget_lost(const gni_msgq *q, MsgqSender *s, uint32_t word, uint32_t mask)
+{
+	uint32_t *lost = lost_words(q, s) + word;
+
+	if (__atomic_load_n(lost, __ATOMIC_RELAXED) & mask) [[unlikely]]
+		(void)__atomic_fetch_and(lost, ~mask, __ATOMIC_RELAXED);
+}
+
+/* Takes a slot. Return: SUCCESS, NOT_DONE, INVALID_STATE if there will never be one. */
+gni_return_t take(const gni_msgq *q, const MsgqRoute *r, Taken *out)
+{
+	const uint32_t words = q->layout.words;
+	bool hope = false;
+
+	for (uint32_t w = 0; w < words; w++) {
+		uint32_t *place = r->sender->taken() + w;
+		uint32_t taken = __atomic_load_n(place, __ATOMIC_RELAXED);
+		uint32_t done;
+		if (!emptied(r, w, &done))
+			continue;
+		for (;;) {
+			const uint32_t free = ~(taken ^ done) & q->layout.mask(w);
+			if (!free)
+				break;
+			const uint32_t mask = free & -free;
+			if (!__atomic_compare_exchange_n(place, &taken, taken ^ mask, true, __ATOMIC_ACQ_REL,
+							 __ATOMIC_RELAXED))
+				continue;
+			forget_lost(q, r->sender, w, mask);
+			*out = {w * kMsgqWordSlots + static_cast<uint32_t>(std::countr_zero(mask)), w, mask,
+				!(taken & mask)};
+			return GNI_RC_SUCCESS;
+		}
+		hope |= q->layout.mask(w) & ~__atomic_load_n(lost_words(q, r->sender) + w, __ATOMIC_RELAXED);
+	}
+	return hope ? GNI_RC_NOT_DONE : GNI_RC_INVALID_STATE;
+}
+
+void give_back(const MsgqRoute *r, const Taken &t)
+{
+	(void)__atomic_fetch_xor(r->sender->taken() + t.word, t.mask, __ATOMIC_ACQ_REL);
+}
+
+/* A place for the event, and a transaction id. Return: 0 if there is none. */
+uint32_t reserve_event(gni_ep *ep, gni_cq *cq)
+{
+	gni_nic *nic = ep->nic;
+	const uint32_t id = nic->requests.take();
+
+	if (!id)
+		return 0;
+	Request &r = nic->requests[static_cast<uint16_t>(id)];
+	r.local_event = ep->events[0];
+	r.ep = ep;
+	r.cq = cq;
+	r.state = 1U << ARIES_INFO_LOCAL | Request::kSmsg | Request::kMsgq;
+	ep->references++;
+	cq->room--;
+	nic->msgq_sends++;
+	return id;
+}
+
+/* What the NIC reads: descriptor and line. */
+void fill(const gni_msgq *q, const gni_cq *cq, const MsgqRoute *r, const Taken &t, const Text &text, uint32_t msg_id,
+	  uint8_t tag)
+{
+	aries_fma_desc *area = fma_area(q->nic);
+	char *line = q->nic->area + ARIES_DESC_LINE;
+	const uint64_t number = __atomic_fetch_add(&r->sender->number, 1, __ATOMIC_ACQ_REL);
+	const uint32_t sender_id = q->nic->inst_id;
+	const uint64_t slot = (r->place & kOffsetMask) + uint64_t{t.slot} * q->layout.slot_bytes;
+	const MsgqSlot head = {0, number, sender_id, {}};
+
+	area->pe = r->pe;
+	area->mdh = r->name;
+	area->dlvr_mode = q->nic->smsg_delivery;
+	area->offset = slot + sizeof(uint64_t);
+	area->local_mdh = 0;
+	area->cq = static_cast<uint16_t>(cq->number);
+	area->reserved = 0;
+	area->local_event = msg_id;
+	area->remote_event = msgq_event(r->place, t.slot, t.bit);
+	area->sync_offset = slot;
+	area->sync_value = msgq_header(r->key, number, sender_id, text.bytes(), tag, t.bit);
+	memcpy(line, reinterpret_cast<const char *>(&head) + sizeof(uint64_t), kMsgqPrefix);
+	if (text.header_bytes)
+		memcpy(line + kMsgqPrefix, text.header, text.header_bytes);
+	if (text.data_bytes)
+		memcpy(line + kMsgqPrefix + text.header_bytes, text.data, text.data_bytes);
+}
+
+/*
+ * The first attempt puts the event of the send into the queue; when it failed
+ * and another one does not, readers of the queue mend that event.
+ *
+ * Return: ARIES_ST_OK; ARIES_ST_TIMEOUT if the message may be there all the same; what else refused it.
+ */
+uint32_t transmit(gni_nic *nic, uint32_t id, uint32_t bytes)
+{
+	SmsgRepeat repeat(nic, true);
+	bool unknown = false;
+
+	fma_ring(nic, id, bytes, ARIES_FMA_PUT_SYNC, kType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
+	uint32_t status = fma_last_status(nic);
+	if (status == ARIES_ST_OK) [[likely]]
+		return status;
+	unknown = status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
+	while (status != ARIES_ST_OK && repeat.again(status)) {
+		fma_ring(nic, 0, bytes, ARIES_FMA_PUT_SYNC, kType | ARIES_EV_REMOTE);
+		status = fma_last_status(nic);
+		unknown |= status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
+	}
+	if (status == ARIES_ST_OK) {
+		nic->requests[static_cast<uint16_t>(id)].state |= Request::kMended;
+		return status;
+	}
+	return unknown ? uint32_t{ARIES_ST_TIMEOUT} : status;
+}
+
+gni_return_t send(const gni_msgq *q, gni_ep *ep, gni_cq *cq, const Text &text, uint32_t msg_id, uint8_t tag)
+{
+	gni_nic *nic = q->nic;
+	MsgqRoute *route;
+	Taken t;
+
+	gni_return_t rc = find(q, ep->remote_address, ep->remote_id, &route);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	if (!cq->room) {
+		nic->statistics[GNI_STAT_SMSG_REQ_STALL]++;
+		return GNI_RC_NOT_DONE;
+	}
+	rc = take(q, route, &t);
+	if (rc != GNI_RC_SUCCESS) {
+		if (rc == GNI_RC_NOT_DONE)
+			nic->statistics[GNI_STAT_SMSG_MBOX_CREDITS_STALL]++;
+		return rc;
+	}
+	const uint32_t id = reserve_event(ep, cq);
+	if (!id) {
+		give_back(route, t);
+		nic->statistics[GNI_STAT_SMSG_REQ_STALL]++;
+		return GNI_RC_NOT_DONE;
+	}
+	fill(q, cq, route, t, text, msg_id, tag);
+	const uint32_t status = transmit(nic, id, kMsgqPrefix + text.bytes());
+	if (status == ARIES_ST_TIMEOUT)
+		(void)__atomic_fetch_or(lost_words(q, route->sender) + t.word, t.mask, __ATOMIC_RELAXED);
+	else if (status != ARIES_ST_OK)
+		give_back(route, t);
+	return GNI_RC_SUCCESS;
+}
+
+} // namespace
+
+gni_return_t GNI_MsgqSend(gni_msgq_handle_t msgq_hndl, gni_ep_handle_t ep_hndl, void *hdr, uint32_t hdr_len, void *msg,
+			  uint32_t msg_len, uint32_t msg_id, uint8_t msg_tag)
+{
+	if (!msgqs.valid(msgq_hndl) || !endpoints.valid(ep_hndl) || !ep_hndl->bound || ep_hndl->nic != msgq_hndl->nic ||
+	    (!hdr && hdr_len) || (!msg && msg_len))
+		return GNI_RC_INVALID_PARAM;
+	if (uint64_t{hdr_len} + msg_len > msgq_hndl->largest)
+		return GNI_RC_SIZE_ERROR;
+	gni_cq *cq = ep_hndl->cq ? ep_hndl->cq : msgq_hndl->send_queue;
+	return send(msgq_hndl, ep_hndl, cq, {hdr, hdr_len, msg, msg_len}, msg_id, msg_tag);
+}

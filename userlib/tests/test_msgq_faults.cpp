@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Message queues over the device model when things go wrong: losses, repetitions, damage, death. */
+#include "memhandle.hpp"
+#include "msgq_rank.hpp"
+
+namespace
+{
+
+void expect_failed(MsgqRank &r, uint32_t msg_id, uint32_t status, const char *name)
+{
+	gni_cq_entry_t e = 0;
+	char text[32];
+
+	assert_rc(TRANSACTION_ERROR, r.sent(&e));
+	assert_int_equal(GNI_CQ_GET_TYPE(e), GNI_CQ_EVENT_TYPE_MSGQ);
+	assert_int_equal(GNI_CQ_GET_MSG_ID(e), msg_id);
+	assert_int_equal(GNI_CQ_GET_STATUS(e), status);
+	assert_rc(SUCCESS, GNI_CqErrorStr(e, text, sizeof(text)));
+	assert_string_equal(text, name);
+}
+
+uint32_t statistic(const MsgqRank &r, gni_statistic_t which)
+{
+	uint32_t value = 0;
+
+	assert_rc(SUCCESS, GNI_GetNicStat(r.nic, which, &value));
+	return value;
+}
+
+void repeated_until_it_arrives(void **)
+{
+	MsgqPair p(4);
+	uint32_t repeated = 0;
+
+	for (const char *fault : {"drop", "corrupt"}) {
+		for (unsigned i = 0; i < 20; i++) {
+			model::fault(0, fault, i % 4);
+			repeated += i % 4;
+			p.a.send_ok(p.b, "all the same", i);
+			assert_rc(SUCCESS, p.b.progress());
+			p.b.expect(p.a, "all the same");
+			assert_true(p.b.heard.empty());
+		}
+	}
+	assert_int_equal(statistic(p.a, GNI_STAT_SMSG_RETRANS_COUNT), repeated);
+}
+
+void packets_that_come_twice(void **)
+{
+	MsgqPair p(4);
+
+	for (unsigned i = 0; i < 30; i++) {
+		model::fault(0, "duplicate", 1);
+		p.a.send_ok(p.b, std::to_string(i), i);
+		model::fault(1, "duplicate", 2);
+		assert_rc(SUCCESS, p.b.progress());
+		p.b.expect(p.a, std::to_string(i));
+		assert_true(p.b.heard.empty());
+	}
+}
+
+/* Damage is known to its receiver: the slot is free again. */
+void not_repeated(void **)
+{
+	MsgqPair p(4);
+
+	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(p.a.nic, 0));
+	for (unsigned i = 0; i < 20; i++) {
+		model::fault(0, "corrupt", 1);
+		assert_rc(SUCCESS, p.a.send(p.b, "lost", i));
+		expect_failed(p.a, i, ARIES_ST_CRC, "MSGQ:PACKET_DAMAGED");
+		model::fault(0, "corrupt", 0);
+		p.a.send_ok(p.b, "arrives", i);
+		assert_rc(SUCCESS, p.b.progress());
+		p.b.expect(p.a, "arrives");
+		assert_true(p.b.heard.empty());
+	}
+	assert_int_equal(statistic(p.a, GNI_STAT_SMSG_RETRANS_COUNT), 0);
+}
+
+/* A message of which nobody knows keeps its slot; with the last one the connection is at its end. */
+void fate_unknown(void **)
+{
+	MsgqPair p(4);
+
+	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(p.a.nic, 0));
+	for (unsigned i = 0; i < 3; i++) {
+		model::fault(0, "drop", 1);
+		assert_rc(SUCCESS, p.a.send(p.b, "lost", i));
+		expect_failed(p.a, i, ARIES_ST_TIMEOUT, "MSGQ:TIMEOUT");
+	}
+	p.a.send_ok(p.b, "arrives");
+	assert_rc(NOT_DONE, p.a.send(p.b, "no slot"));
+	assert_rc(SUCCESS, p.b.progress());
+	p.b.expect(p.a, "arrives");
+	/* One of four is less than half: the credit does not come back before the next message. */
+	model::fault(0, "drop", 0);
+	assert_rc(NOT_DONE, p.a.send(p.b, "no slot"));
+	assert_rc(SUCCESS, GNI_MsgqConnRelease(p.a.q, p.b.address));
+	assert_rc(SUCCESS, GNI_MsgqConnRelease(p.b.q, p.a.address));
+	msgq_connect(p.a, p.b);
+	model::fault(0, "drop", 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_rc(SUCCESS, p.a.send(p.b, "lost", i));
+		expect_failed(p.a, i, ARIES_ST_TIMEOUT, "MSGQ:TIMEOUT");
+	}
+	assert_rc(INVALID_STATE, p.a.send(p.b, "never"));
+	assert_rc(SUCCESS, GNI_MsgqConnRelease(p.a.q, p.b.address));
+	assert_rc(SUCCESS, GNI_MsgqConnRelease(p.b.q, p.a.address));
+	msgq_connect(p.a, p.b);
+	p.a.send_ok(p.b, "again");
+	assert_rc(SUCCESS, p.b.progress());
+	p.b.expect(p.a, "again");
+}
+
+/* Credits that are lost are sent again by later looks: the sender does not hang. */
+void lost_credits(void **)
+{
+	MsgqPair p(4);
+
+	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(p.b.nic, 0));
+	for (unsigned round = 0; round < 5; round++) {
+		for (unsigned i = 0; i < 4; i++)
+			p.a.send_ok(p.b, "m");
+		assert_rc(NOT_DONE, p.a.send(p.b, "m"));
+		model::fault(1, "drop", 1000);
+		assert_rc(SUCCESS, p.b.progress());
+		assert_int_equal(p.b.heard.size(), 4);
+		p.b.heard.clear();
+		assert_rc(NOT_DONE, p.a.send(p.b, "m"));
+		for (unsigned i = 0; i < 20; i++)
+			assert_rc(SUCCESS, p.b.progress());
+		assert_rc(NOT_DONE, p.a.send(p.b, "m"));
+		/* Not with every look. */
+		const uint64_t traps = model::counter(1, ARIES_CNT_FMA_TRAPS);
+		for (unsigned i = 0; i < 30; i++)
+			assert_rc(SUCCESS, p.b.progress());
+		assert_true(model::counter(1, ARIES_CNT_FMA_TRAPS) - traps <= 3);
+		model::fault(1, "drop", 0);
+		for (unsigned i = 0; i < 200; i++)
+			assert_rc(SUCCESS, p.b.progress());
+	}
+}
+
+/* While credits are due a wait looks after them. */
+void lost_credits_and_a_wait(void **)
+{
+	MsgqPair p(1);
+
+	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(p.b.nic, 0));
+	p.a.send_ok(p.b, "m");
+	model::fault(1, "drop", 1);
+	assert_rc(SUCCESS, p.b.progress(30));
+	p.a.send_ok(p.b, "m");
+}
+
+void dead_peer(void **)
+{
+	MsgqPair p(4);
+	gni_return_t rc;
+	unsigned failed = 0;
+
+	p.b.send_ok(p.a, "last words");
+	p.a.send_ok(p.b, "nobody reads this");
+	model::kill(1);
+	while ((rc = p.a.send(p.b, "anybody?", failed)) == GNI_RC_SUCCESS) {
+		gni_cq_entry_t e = 0;
+		assert_rc(TRANSACTION_ERROR, p.a.sent(&e));
+		assert_int_equal(GNI_CQ_GET_MSG_ID(e), failed);
+		assert_int_equal(GNI_CQ_GET_INST_ID(e), p.b.id);
+		if (++failed == 20)
+			break;
+	}
+	assert_true(failed >= 3);
+	assert_true(failed == 20 || rc == GNI_RC_NOT_DONE);
+	assert_rc(SUCCESS, p.a.progress());
+	p.a.expect(p.b, "last words");
+	for (unsigned i = 0; i < 50; i++)
+		assert_rc(SUCCESS, p.a.progress());
+	assert_rc(SUCCESS, GNI_MsgqIdle(p.a.q));
+	assert_rc(SUCCESS, GNI_MsgqConnRelease(p.a.q, p.b.address));
+	assert_rc(SUCCESS, GNI_MsgqRelease(p.a.q));
+}
+
+/* The instance has left, its node is there: an answer, and no slot is lost. */
+void peer_has_left(void **)
+{
+	gni_msgq_attr_t two = msgq_attrs(2);
+	MsgqRank a(0, 10, msgq_attrs()), b0(1, 20, two), b1(1, 21, two);
+
+	msgq_connect(a, b0);
+	assert_rc(SUCCESS, GNI_MsgqRelease(b1.q));
+	for (unsigned i = 0; i < 20; i++) {
+		assert_rc(SUCCESS, a.send(b1, "gone", i));
+		expect_failed(a, i, ARIES_ST_MDD, "MSGQ:MDD_INVALID");
+		a.send_ok(b0, "there");
+		assert_rc(SUCCESS, b0.progress());
+		b0.expect(a, "there");
+	}
+}
+
+/* Somebody of the same domain writes where it must not. */
+struct Vandal : Rank {
+	gni_msgq_ep_attr_t record;
+
+	Vandal(const MsgqRank &of, const gni_msgq_ep_attr_t &record_) : Rank(of.address, 666, 4096), record(record_)
+	{
+		assert_rc(SUCCESS, GNI_EpBind(ep, of.address, of.id));
+	}
+
+	void write(uint64_t offset, uint64_t value)
+	{
+		memcpy(bytes, &value, sizeof(value));
+		gni_post_descriptor_t d = {};
+		d.type = GNI_POST_FMA_PUT;
+		d.cq_mode = GNI_CQMODE_GLOBAL_EVENT;
+		d.local_addr = at(0);
+		d.remote_addr = offset;
+		d.remote_mem_hndl = record.insts[0].mdh;
+		d.length = sizeof(value);
+		assert_int_equal(run(&d), 0);
+	}
+};
+
+/* Header, number, sender: each is covered by the check. The other message is not touched. */
+void damaged_messages(void **)
+{
+	for (unsigned word = 0; word < 3; word++) {
+		MsgqPair p(4, 64, false);
+		gni_msgq_ep_attr_t of_a = p.a.reserve(p.b.address), of_b = p.b.reserve(p.a.address);
+		p.a.connect(p.b.address, of_b);
+		p.b.connect(p.a.address, of_a);
+		Vandal v(p.b, of_b);
+		p.a.send_ok(p.b, "damaged");
+		p.a.send_ok(p.b, "sound");
+		v.write((of_b.insts[0].mdh_off & 0xffffffffff) + size_t{word} * 8, 0x0101ff00ff000000);
+		assert_rc(INVALID_STATE, p.b.progress());
+		assert_int_equal(p.b.calls, 0);
+		assert_rc(SUCCESS, p.b.progress());
+		p.b.expect(p.a, "sound");
+		assert_int_equal(p.b.calls, 1);
+	}
+}
+
+void damaged_credits(void **)
+{
+	MsgqPair p(4, 64, false);
+	gni_msgq_ep_attr_t of_a = p.a.reserve(p.b.address), of_b = p.b.reserve(p.a.address);
+	p.a.connect(p.b.address, of_b);
+	p.b.connect(p.a.address, of_a);
+	Vandal v(p.a, of_a);
+
+	p.a.send_ok(p.b, "before");
+	v.write(0, 0x0123456700000005);
+	assert_rc(INVALID_STATE, p.a.send(p.b, "after"));
+	assert_rc(SUCCESS, p.b.progress());
+	p.b.expect(p.a, "before");
+	/* True ones mend it. */
+	v.write(0, 0);
+	p.a.send_ok(p.b, "after");
+	assert_rc(SUCCESS, p.b.progress());
+	p.b.expect(p.a, "after");
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		model_test(repeated_until_it_arrives),
+		model_test(packets_that_come_twice),
+		model_test(not_repeated),
+		model_test(fate_unknown),
+		model_test(lost_credits),
+		model_test(lost_credits_and_a_wait),
+		model_test(dead_peer),
+		model_test(peer_has_left),
+		model_test(damaged_messages),
+		model_test(damaged_credits),
+	};
+	return cmocka_run_group_tests_name("message queues, faults", tests, nullptr, nullptr);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Message queues against plain queues: random instances, sizes, order of calls and losses; then threads. */
+#include "msgq_rank.hpp"
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+namespace
+{
+
+using Random = std::minstd_rand;
+using Way = std::pair<uint32_t, uint32_t>; /* sender, receiver */
+
+size_t below(Random &r, size_t n)
+{
+	return r() % n;
+}
+
+struct Message {
+	std::string text;
+	uint8_t tag;
+};
+
+struct World {
+	std::vector<std::unique_ptr<MsgqRank>> ranks;
+	std::map<Way, std::deque<Message>> queues; /* what receivers must get, in this order */
+	unsigned stalls = 0, delivered = 0;
+
+	World(uint32_t nodes, uint32_t instances, const gni_msgq_attr_t &attrs)
+	{
+		for (uint32_t n = 0; n < nodes; n++) {
+			for (uint32_t i = 0; i < instances; i++) {
+				ranks.push_back(std::make_unique<MsgqRank>(n, 100 * n + i, attrs));
+				assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(ranks.back()->nic, 1000));
+			}
+		}
+		/* Any instance of a node may make the connection. */
+		for (uint32_t n = 0; n < nodes; n++) {
+			for (uint32_t m = n; m < nodes; m++)
+				msgq_connect(*ranks[n * instances + m % instances], *ranks[m * instances]);
+		}
+	}
+
+	void send(MsgqRank &from, MsgqRank &to, Random &r)
+	{
+		Message m = {std::string(below(r, 128), static_cast<char>('a' + below(r, 26))),
+			     static_cast<uint8_t>(r())};
+		const auto id = static_cast<uint32_t>(r());
+		gni_return_t rc = from.send(to, m.text, id, m.tag);
+
+		if (rc == GNI_RC_NOT_DONE) {
+			stalls++;
+			return;
+		}
+		assert_int_equal(rc, GNI_RC_SUCCESS);
+		from.expect_sent(id);
+		queues[{from.id, to.id}].push_back(m);
+	}
+
+	void receive(MsgqRank &to, Random &r)
+	{
+		to.answer = static_cast<int>(below(r, 2));
+		gni_return_t rc = to.progress(below(r, 50) ? ~0U : 1);
+
+		assert_true(rc == GNI_RC_SUCCESS || (rc == GNI_RC_NOT_DONE && !to.answer));
+		for (const Heard &h : to.heard) {
+			auto &queue = queues[{h.id, to.id}];
+			assert_false(queue.empty());
+			assert_string_equal(h.text.c_str(), queue.front().text.c_str());
+			assert_int_equal(h.tag, queue.front().tag);
+			assert_int_equal(h.pe, h.id / 100);
+			queue.pop_front();
+			delivered++;
+		}
+		to.heard.clear();
+	}
+
+	bool pending() const
+	{
+		return std::any_of(queues.begin(), queues.end(), [](auto &q) { return !q.second.empty(); });
+	}
+
+	void drain(Random &r)
+	{
+		for (unsigned round = 0; pending(); round++) {
+			assert_true(round < 2000);
+			for (auto &rank : ranks)
+				receive(*rank, r);
+		}
+	}
+};
+
+void run(Random &r, uint32_t nodes, const gni_msgq_attr_t &attrs, bool losses, unsigned least)
+{
+	World w(nodes, attrs.nloc_insts, attrs);
+
+	for (unsigned step = 0; step < 8000; step++) {
+		MsgqRank &one = *w.ranks[below(r, w.ranks.size())];
+		MsgqRank &two = *w.ranks[below(r, w.ranks.size())];
+		/* Phases in which receivers fall behind. */
+		if (below(r, 100) < (step / 500 % 2 ? 96U : 30U))
+			w.send(one, two, r);
+		else
+			w.receive(one, r);
+		if (losses && !below(r, 20))
+			model::fault(static_cast<uint32_t>(below(r, nodes)), "drop", below(r, 20));
+		if (losses && !below(r, 20))
+			model::fault(static_cast<uint32_t>(below(r, nodes)), "duplicate", below(r, 20));
+	}
+	w.drain(r);
+	assert_true(w.delivered >= least);
+	assert_true(w.stalls > 0);
+}
+
+void against_queues(void **)
+{
+	Random r(20261121);
+
+	run(r, 2, msgq_attrs(1, 5, 64), false, 1000);
+	run(r, 3, msgq_attrs(2, 8, 256), false, 2000);
+	run(r, 2, msgq_attrs(3, 70, 2), false, 2000); /* the receive queue overruns all the time */
+}
+
+void against_queues_with_losses(void **)
+{
+	Random r(4);
+
+	run(r, 2, msgq_attrs(2, 6, 4), true, 1000);
+	run(r, 3, msgq_attrs(1, 33, 64), true, 1000);
+}
+
+/* Each instance in a thread of its own, as processes would be: two senders of one node fight for slots. */
+void all_at_once(void **)
+{
+	constexpr uint32_t kMessages = 10000;
+	World w(2, 2, msgq_attrs(2, 8, 16));
+	std::atomic<unsigned> good = 0, finished = 0;
+	const auto side = [&](size_t self) {
+		MsgqRank &me = *w.ranks[self];
+		const size_t others[2] = {self ^ 2, self ^ 3}; /* on the other node */
+		uint32_t out[2] = {}, in[2] = {};
+		unsigned done = 0;
+		while (in[0] < kMessages || in[1] < kMessages || out[0] < kMessages || out[1] < kMessages ||
+		       finished < 4) {
+			gni_cq_entry_t e;
+			bool moved = false;
+			for (unsigned k = 0; k < 2; k++) {
+				if (out[k] == kMessages)
+					continue;
+				gni_return_t rc = me.send(*w.ranks[others[k]], std::to_string(out[k]), out[k]);
+				if (rc != GNI_RC_SUCCESS && rc != GNI_RC_NOT_DONE)
+					return;
+				out[k] += rc == GNI_RC_SUCCESS;
+				moved |= rc == GNI_RC_SUCCESS;
+			}
+			while (me.sent(&e) == GNI_RC_SUCCESS)
+				;
+			if (me.progress(moved ? ~0U : 1) != GNI_RC_SUCCESS)
+				return;
+			for (const Heard &h : me.heard) {
+				const unsigned k = h.id == w.ranks[others[0]]->id ? 0 : 1;
+				if (h.id != w.ranks[others[k]]->id || h.text != std::to_string(in[k]++))
+					return;
+			}
+			me.heard.clear();
+			if (!done && in[0] == kMessages && in[1] == kMessages && out[0] == kMessages &&
+			    out[1] == kMessages) {
+				done = 1;
+				finished++;
+			}
+		}
+		good++;
+	};
+	for (auto &r : w.ranks) {
+		for (auto &peer : w.ranks)
+			(void)r->endpoint(*peer);
+	}
+	std::vector<std::thread> threads;
+	for (size_t i = 0; i < 4; i++)
+		threads.emplace_back(side, i);
+	for (std::thread &t : threads)
+		t.join();
+	assert_int_equal(good, 4);
+}
+
+int world_of_three(void **)
+{
+	model::start(3);
+	model::allow(kCookie, kPtag);
+	return 0;
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(against_queues, world_of_three, world_stop),
+		cmocka_unit_test_setup_teardown(against_queues_with_losses, world_of_three, world_stop),
+		model_test(all_at_once),
+	};
+	return cmocka_run_group_tests_name("message queues against plain queues", tests, nullptr, nullptr);
+}
