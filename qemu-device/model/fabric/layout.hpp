@@ -18,7 +18,7 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 9;
+inline constexpr uint32_t SEGMENT_VERSION = 10;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -151,6 +151,7 @@ struct CeContribution {
 	uint64_t start_ns;  /* of an endpoint's doorbell */
 	uint64_t offset;    /* of the result, 40 bits */
 	uint64_t cq_serial; /* CqSlot::serial when it was checked */
+	uint64_t serial;    /* of the packet; grows with each of a source */
 	uint64_t token;     /* what the control word of the result block holds until the result is there */
 	uint32_t key;
 	uint32_t red_id;
@@ -161,6 +162,7 @@ struct CeContribution {
 	uint16_t tid;
 	uint16_t dlvr_mode;
 	uint16_t command;
+	uint16_t source; /* FMA descriptor, or engine below, whose serial it is */
 	uint8_t ce_mode; /* ARIES_CEMODE_TWO_OP or 0 */
 	uint8_t fpe;
 	uint8_t status; /* of a partial result */
@@ -196,6 +198,7 @@ struct alignas(64) CeSlot {
 	std::atomic<uint64_t> ctl;    /* as CE_CTL */
 	std::atomic<uint64_t> parent; /* as CE_PARENT */
 	uint64_t sequence;            /* of outcomes */
+	uint64_t sent_serial;         /* CeContribution::serial of what was sent last */
 	uint64_t cq_serial;
 	CeOutcome outcome;
 	std::atomic<uint32_t> parent_generation;

@@ -97,6 +97,15 @@ bool Bte::eligible(const Queue &queue, const BteWork &work) const noexcept
 	return !queue.fenced && (!work.fence() || !queue.running);
 }
 
+/* The domain has as many under way as it may; mutex held. */
+bool Bte::at_limit(const BteWork &work) const noexcept
+{
+	const uint32_t limit = limits_[work.rights.ptag()].load(std::memory_order_relaxed);
+
+	return (limit & ARIES_PTAG_BTE_LIMITED_MASK) &&
+	       under_way_[work.rights.ptag()] >= (limit & ARIES_PTAG_BTE_LIMIT_MASK);
+}
+
 /* Takes a channel, mutex held; -1 if all are busy. Short transfers come and go without the mutex. */
 int Bte::begin(Queue &queue, const BteWork &work) noexcept
 {
@@ -121,6 +130,7 @@ void Bte::end(const BteWork &work, int channel) noexcept
 	busy_channels_.fetch_and(~(1u << channel));
 	queue.running--;
 	queue.fenced = false;
+	under_way_[work.rights.ptag()]--;
 	fmads_[work.index].busy.fetch_sub(1);
 	if (waiting_)
 		work_.notify_all();
@@ -138,7 +148,8 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 		status = take(index, uint32_t(value), work);
 	else
 		work.desc = {};
-	if (status == ARIES_ST_OK && is_short(work) && (channel = seize(fmad)) >= 0) [[likely]] {
+	/* Transfers that are limited are counted, which takes the mutex. */
+	if (status == ARIES_ST_OK && is_short(work) && !limit(work.rights.ptag()) && (channel = seize(fmad)) >= 0) [[likely]] {
 		CounterBlock &counters = counters_[size_t(channel)];
 		bool overrun = false;
 
@@ -151,6 +162,8 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 		std::lock_guard guard(mutex_);
 		Queue &queue = queues_[index];
 
+		if (at_limit(work)) [[unlikely]]
+			return ARIES_ST_QUEUE_FULL;
 		if (queue.waiting.empty() && work.desc.length <= INLINE_BYTES && eligible(queue, work))
 			channel = begin(queue, work);
 		if (channel < 0 && queue.waiting.size() >= ARIES_BTE_QUEUE) {
@@ -163,8 +176,10 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 			waiting_++;
 			work_.notify_one();
 		}
-		if (status == ARIES_ST_OK)
+		if (status == ARIES_ST_OK) {
 			fmad.busy.fetch_add(1);
+			under_way_[work.rights.ptag()]++;
+		}
 	} else {
 		fmad.last.store(status, std::memory_order_relaxed);
 		if (value & ~ARIES_DB_SLOT_MASK)
@@ -287,6 +302,8 @@ void Bte::flush(uint32_t index) noexcept
 
 		epochs_[index].fetch_add(1);
 		dropped.swap(queues_[index].waiting);
+		for (const BteWork &work : dropped)
+			under_way_[work.rights.ptag()]--;
 		waiting_ -= uint32_t(dropped.size());
 	}
 	for (const BteWork &work : dropped) {
@@ -302,9 +319,13 @@ void Bte::reset() noexcept
 	for (uint32_t i = 0; i < queues_.size(); i++) {
 		epochs_[i].fetch_add(1);
 		waiting_ -= uint32_t(queues_[i].waiting.size());
+		for (const BteWork &work : queues_[i].waiting)
+			under_way_[work.rights.ptag()]--;
 		fmads_[i].busy.fetch_sub(uint32_t(queues_[i].waiting.size()));
 		queues_[i].waiting.clear();
 	}
+	for (auto &limit : limits_)
+		limit.store(0, std::memory_order_relaxed);
 	/* Short transfers do not tell when they end. */
 	for (auto waited = LOOK; busy_channels_ && waited < RESET_WAIT; waited += LOOK)
 		idle_.wait_for(guard, LOOK);

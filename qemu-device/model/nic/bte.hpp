@@ -89,6 +89,10 @@ public:
 	/** Drops everything without events and waits for what is running; bounded. */
 	void reset() noexcept;
 
+	/** PTAG_BTE: block transfers that descriptors of a tag may have queued or running at once. */
+	void limit(uint32_t ptag, uint32_t value) noexcept { limits_[ptag].store(value, std::memory_order_relaxed); }
+	uint32_t limit(uint32_t ptag) const noexcept { return limits_[ptag].load(std::memory_order_relaxed); }
+
 	uint64_t counter(unsigned int which) const noexcept;
 	void clear_counters() noexcept;
 	/** Transfers queued or running, of all descriptors. */
@@ -107,6 +111,7 @@ private:
 	uint8_t take(uint32_t index, uint32_t slot, BteWork &work) noexcept;
 	uint8_t check(BteWork &work) noexcept;
 	bool eligible(const Queue &queue, const BteWork &work) const noexcept;
+	bool at_limit(const BteWork &work) const noexcept;
 	int begin(Queue &queue, const BteWork &work) noexcept;
 	void end(const BteWork &work, int channel) noexcept;
 	void run(BteWork &work, int channel) noexcept;
@@ -157,6 +162,8 @@ private:
 	std::atomic<uint32_t> busy_channels_{0}; /* bit mask */
 	BteShare *offered_ = nullptr;            /* a long transfer that an idle thread may help with */
 	bool helping_ = false;                   /* a thread does; it counts in counters_ behind the channels */
+	std::array<std::atomic<uint32_t>, ARIES_PTAG_ENTRIES> limits_{}; /* as PTAG_BTE */
+	std::array<uint32_t, ARIES_PTAG_ENTRIES> under_way_{};          /* all but short transfers */
 	bool stop_ = false;
 	std::vector<std::thread> workers_;
 	std::array<CounterBlock, ARIES_BTE_CHANNELS + 1> counters_;

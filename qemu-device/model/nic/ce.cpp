@@ -79,6 +79,12 @@ uint8_t agreement(const CeContribution &first, const CeContribution &other)
 		       : uint8_t(ARIES_ST_CE_MISMATCH);
 }
 
+/* A source sends one packet after the other, so an older serial can only be a copy that comes late (N19). */
+bool repeated(const CeContribution &last, const CeContribution &what)
+{
+	return last.serial && last.source == what.source && what.serial <= last.serial;
+}
+
 } // namespace
 
 /* Bit 0, DONE, is clear; no other contribution of this node's engines has the same. */
@@ -91,6 +97,13 @@ uint64_t Ce::arm(CePlace at, CeSlot &ce, const CeSender &sender) noexcept
 		return 0;
 	__atomic_store_n(sender.control, token, __ATOMIC_RELEASE);
 	return token;
+}
+
+void Ce::count_duplicate(CePlace at) noexcept
+{
+	FlightGuard guard(core_.segment, at.node, core_.node);
+
+	guard.counters().duplicates.fetch_add(1, std::memory_order_relaxed);
 }
 
 uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what,
@@ -118,6 +131,10 @@ uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const
 		return ARIES_ST_TIMEOUT;
 	if (what.level >= CE_LEVELS)
 		return ARIES_ST_BAD_OP;
+	if (repeated(ce.given[index], what)) {
+		count_duplicate(at);
+		return ARIES_ST_OK;
+	}
 	if ((ce.arrived.load() | ce.owed.load()) & bit(index))
 		return ARIES_ST_CE_BUSY;
 	ce.given[index] = what;
@@ -163,6 +180,9 @@ void Ce::complete(CePlace at, CeSlot &ce, Step &step) noexcept
 	sum.operand[1] = all.operand[1];
 	sum.fpe = all.fpe;
 	sum.dlvr_mode = route_of(ctl);
+	sum.source = uint16_t(CE_SOURCE_ENGINE | at.engine);
+	sum.serial = ce.sequence + 1;
+	ce.sent_serial = sum.serial;
 	sum.level++;
 	step.kind = Step::UP;
 	step.at = at;
@@ -185,6 +205,26 @@ void Ce::settle(CePlace at, CeSlot &ce, const CeOutcome &outcome, Step &step) no
 	step.outcome = outcome;
 }
 
+/* One packet with a contribution. A copy may come at once, or when all is over. */
+uint8_t Ce::give(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what, Step &step) noexcept
+{
+	const bool again = core_.faults.any() && core_.faults.take_duplicates(1);
+	const bool late = again && core_.faults.reorder();
+	const uint8_t status = contribute(at, index, sender, what, step);
+
+	if (!again)
+		return status;
+	Step none;
+	CeSender copy = sender;
+
+	copy.control = nullptr;
+	if (late)
+		drive(step);
+	(void)contribute(at, index, copy, what, none);
+	drive(none);
+	return status;
+}
+
 /* Up as long as this thread's contribution is the last one, then down if it was so at the root. */
 void Ce::drive(Step &step) noexcept
 {
@@ -194,11 +234,9 @@ void Ce::drive(Step &step) noexcept
 		const uint8_t status = climb(step);
 
 		if (status == ARIES_ST_OK) {
-			const CePlace parent = parent_of(step.parent);
-
-			const uint8_t taken =
-				contribute(parent, uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
-					   {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
+			const uint8_t taken = give(parent_of(step.parent),
+						   uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
+						   {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
 
 			if (taken != ARIES_ST_OK)
 				fail(at, taken, next);
@@ -209,6 +247,7 @@ void Ce::drive(Step &step) noexcept
 	}
 	if (step.kind == Step::DOWN)
 		scatter(step);
+	step.kind = Step::NONE;
 }
 
 /* The packet from an engine to its parent. */
@@ -267,6 +306,11 @@ void Ce::scatter(const Step &root) noexcept
 			mark(child_of(delivery.child));
 		} else {
 			hand_down(at, delivery, step);
+			if (core_.faults.any() && core_.faults.take_duplicates(1)) [[unlikely]] {
+				Step none;
+
+				hand_down(at, delivery, none);
+			}
 			if (step.kind == Step::DOWN)
 				stack[depth++] = {step.at, step.sequence, step.outcome};
 		}
@@ -317,8 +361,13 @@ void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 	const uint64_t arrive = travel(core_, from.node, at.node, delivery.dlvr_mode, at.engine, outcome.at_ns);
 	const CeLock lock(ce, core_.members);
 
-	if (!lock.held() || !enabled(ce) || !ce.sent.load() || !names(ce.parent.load(), from, delivery.index))
+	if (!lock.held() || !enabled(ce) || !names(ce.parent.load(), from, delivery.index))
 		return;
+	/* The outcome of what we have given, not a copy of an earlier one. */
+	if (!ce.sent.load() || delivery.given.serial != ce.sent_serial) {
+		count_duplicate(at);
+		return;
+	}
 	if (!arrive) /* the packet is lost: what the child's NIC reports then */
 		outcome = {{0, 0}, now_ns(), outcome.red_id, ARIES_ST_TIMEOUT, 0};
 	else
@@ -346,6 +395,14 @@ void Ce::deliver(CePlace from, const Delivery &delivery) noexcept
 		core_.shared_counters.set(ARIES_CNT_LATENCY_LAST_NS, latency);
 	}
 	const uint8_t stored = store_result(node, delivery, outcome);
+
+	/* What the block holds then is not what was there when the contribution came. */
+	if (core_.faults.any() && core_.faults.take_duplicates(1)) [[unlikely]] {
+		Delivery copy = delivery;
+
+		copy.again = true;
+		(void)store_result(node, copy, outcome);
+	}
 
 	if (stored != ARIES_ST_OK) {
 		const CeContribution &given = delivery.given;
@@ -381,8 +438,10 @@ uint8_t Ce::store_result(uint32_t node, const Delivery &delivery, const CeOutcom
 		return status;
 	}
 	/* Whoever was at it before has stored it, and the block may be in use for something else by now. */
-	if (delivery.again && __atomic_load_n(host[2], __ATOMIC_ACQUIRE) != given.token)
+	if (delivery.again && __atomic_load_n(host[2], __ATOMIC_ACQUIRE) != given.token) {
+		target.count_duplicate();
 		return ARIES_ST_OK;
+	}
 	target.count_requests(1);
 	for (size_t i = 0; i < 3; i++) {
 		__atomic_store_n(host[i], words[i], __ATOMIC_RELEASE);

@@ -11,6 +11,7 @@ namespace aries
 
 enum CeChildKind : uint64_t { CE_CHILD_UNUSED = 0, CE_CHILD_ENGINE = 1, CE_CHILD_ENDPOINT = 2 };
 
+inline constexpr uint16_t CE_SOURCE_ENGINE = 0x8000; /* CeContribution::source of an engine */
 inline constexpr unsigned int CE_LEVELS = 8; /* of a tree; three cover most systems (N22) */
 
 /** Children of an engine as bits. */
@@ -84,6 +85,9 @@ public:
 	 */
 	uint8_t contribute(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what,
 			   Step &step) noexcept;
+	/** As contribute(), under the faults that are injected: the packet may come twice. */
+	uint8_t give(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what,
+		     Step &step) noexcept;
 	/** Moves the operation on; runs to completion. */
 	void drive(Step &step) noexcept;
 
@@ -120,6 +124,7 @@ private:
 	void engine_event(CePlace at, const CeOutcome &outcome, bool again) noexcept;
 	void post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32_t cq, uint64_t entry,
 		       uint64_t serial) noexcept;
+	void count_duplicate(CePlace at) noexcept;
 	void fail(CePlace at, uint8_t status, Step &step) noexcept;
 	void take_over(CePlace at, CeSlot &ce, Step &step) noexcept;
 	void examine(CePlace at, uint64_t now) noexcept;

@@ -74,6 +74,8 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 
 		ce.child_generation[i].store(core_.segment.node(node).generation.load());
 	}
+	for (CeContribution &given : ce.given)
+		given.serial = 0;
 	for (auto &instance : ce.instance)
 		instance.store(0);
 	ce.enabled_ns.store(now_ns());

@@ -113,6 +113,7 @@ private:
 	Traffic &traffic_;
 	Ce &ce_;
 	uint8_t *const desc_area_;
+	std::atomic<uint64_t> contributions_{0}; /* to collectives, ever */
 };
 
 /** Records a failed operation: counters, error events here and, for refusals, at the target. */

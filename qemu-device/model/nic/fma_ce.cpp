@@ -65,6 +65,7 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 		.start_ns = work.now,
 		.offset = desc.local_offset,
 		.cq_serial = work.cq_usable ? core_.own().cq[desc.cq].serial.load() : 0,
+		.serial = ++contributions_,
 		.token = 0,
 		.key = work.rights.key,
 		.red_id = uint32_t(desc.sync_value),
@@ -75,6 +76,7 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 		.tid = work.tid,
 		.dlvr_mode = desc.dlvr_mode,
 		.command = work.amo,
+		.source = uint16_t(work.index),
 		.ce_mode = uint8_t(mode & ARIES_CEMODE_TWO_OP),
 		.fpe = uint8_t((mode & ARIES_CEMODE_FPE_MASK) >> ARIES_CEMODE_FPE_SHIFT),
 		.status = ARIES_ST_OK,
@@ -90,8 +92,8 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 
 		status = find_control(local, desc, work.rights.ptag(), sender.control);
 		if (status == ARIES_ST_OK)
-			status = ce_.contribute(engine, uint32_t(field(desc.offset, ARIES_CE_CHILD_MASK)), sender, what,
-						step);
+			status = ce_.give(engine, uint32_t(field(desc.offset, ARIES_CE_CHILD_MASK)), sender, what,
+					  step);
 	}
 	ce_.drive(step);
 	if (status == ARIES_ST_OK) {

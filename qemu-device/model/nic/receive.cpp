@@ -129,10 +129,15 @@ bool ReceiveTable::configure(uint32_t index, uint64_t ctl) noexcept
 
 	if (post && (kind(before) == RMT_POSTED || kind(before) == RMT_TAKEN || !stage_[index].length))
 		return false;
-	/* Whoever is sending has lost it from here on. */
-	const uint64_t free = renewed(receive.state.load(), RMT_FREE);
+	/* Whoever is sending has lost it from here on. A message that was faster stays to be read. */
+	uint64_t now = before;
 
-	receive.state.store(free);
+	do {
+		if (!post && kind(now) == RMT_DONE)
+			return true;
+	} while (!receive.state.compare_exchange_weak(now, renewed(now, RMT_FREE)));
+	const uint64_t free = renewed(now, RMT_FREE);
+
 	receive.ctl.store(ctl & ~ARIES_RMT_CTL_VALID_MASK);
 	receive.message.store(0);
 	if (!post)
@@ -157,8 +162,14 @@ uint64_t ReceiveTable::status(uint32_t index) const noexcept
 
 void ReceiveTable::reset() noexcept
 {
-	for (uint32_t i = 0; i < ARIES_RMT_ENTRIES; i++)
-		configure(i, 0);
+	for (RmtSlot &receive : core_.own().rmt) {
+		uint64_t now = receive.state.load();
+
+		while (!receive.state.compare_exchange_weak(now, renewed(now, RMT_FREE)))
+			;
+		receive.ctl.store(0);
+		receive.message.store(0);
+	}
 	stage_.fill({});
 }
 

@@ -13,6 +13,8 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 	switch (reg) {
 	case Reg::PTAG_KEY:
 		return own.ptag_key[index].load();
+	case Reg::PTAG_BTE:
+		return bte_.limit(index);
 	case Reg::FMAD_CTL:
 		return fmads_[index].ctl.load();
 	case Reg::FMAD_TRAPS:
@@ -93,6 +95,9 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 		if ((index == 0 || index == ARIES_PTAG_ENTRIES - 1) && (value & ARIES_PTAG_KEY_VALID_MASK))
 			return false;
 		core_.own().ptag_key[index].store(value);
+		return true;
+	case Reg::PTAG_BTE:
+		bte_.limit(index, uint32_t(value));
 		return true;
 	case Reg::FMAD_CTL:
 		return write_fmad(index, value);
