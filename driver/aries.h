@@ -8,7 +8,7 @@
  *   aries_ctx, aries_ptag, aries_job          attachments and communication domains
  *   aries_dgram, aries_dgmatch                datagrams between processes
  *   aries_peer, aries_chan                    messages between the drivers of two nodes
- *   aries_fmad, aries_cq, aries_mem, aries_ce objects of one NIC block each
+ *   aries_fmad, aries_cq, aries_mem, aries_ce, aries_recv  objects of one NIC block each
  *   aries_pool, aries_inv, aries_irq, aries_err, aries_ees
  *   aries_hw                                  registers
  * aries_pci puts a device together, aries_main the module.
@@ -123,6 +123,8 @@ enum aries_res {
 	ARIES_RES_CQ,
 	ARIES_RES_FMA,
 	ARIES_RES_CE,
+	ARIES_RES_PAGES, /* of 4 KiB, registered or reserved */
+	ARIES_RES_RECV,
 	ARIES_RES_COUNT
 };
 
@@ -138,6 +140,10 @@ enum aries_res {
  * @ntt_size: entries, 0 for physical node addresses
  * @ntt_cleanup: they go with the domain
  * @block: memory domains for virtual handles, or NULL
+ * @bte_limited: @bte_limit counts
+ * @bte_limit: block transfers that they may have under way, enforced by the NIC
+ * @dgram_limit: datagrams that they may have
+ * @dgrams: datagrams that they have (aries_chan.lock)
  * @limit: units that its processes may hold together
  * @used: units that they hold
  */
@@ -152,6 +158,10 @@ struct aries_domain {
 	u32 ntt_size;
 	bool ntt_cleanup;
 	struct aries_block *block;
+	bool bte_limited;
+	u32 bte_limit;
+	u32 dgram_limit;
+	u32 dgrams;
 	u32 limit[ARIES_RES_COUNT];
 	u32 used[ARIES_RES_COUNT];
 };
@@ -208,6 +218,7 @@ struct aries_dev {
 	struct aries_pool cqs;
 	struct aries_pool ces;
 	struct aries_pool insts;
+	struct aries_pool recvs;
 
 	struct mutex ptag_lock; /* domains, ntt, bi; see DOC: locks */
 	struct aries_domain *domain[ARIES_PTAG_ENTRIES];
@@ -268,6 +279,8 @@ struct aries_dev {
  * @inst: its number among the instances that the NIC knows, -1 for none
  * @ces: collective engines, one bit each
  * @ce_cq: their queues, NULL for none
+ * @recvs: receives for channel sends, oldest first
+ * @nrecvs: how many
  * @dg: datagrams
  * @ees: subscription to error events or NULL; set once
  * @pid: who opened the file, for lists
@@ -295,6 +308,8 @@ struct aries_ctx {
 	int inst;
 	unsigned long ces;
 	struct aries_cq *ce_cq[ARIES_CE_CHANNELS];
+	struct list_head recvs;
+	unsigned int nrecvs;
 	struct aries_dgrams dg;
 	struct aries_ees *ees;
 	pid_t pid;
@@ -352,6 +367,7 @@ struct aries_cq {
  * @live: the NIC has its descriptor
  * @virtual: @mdh is of the domain's block
  * @cq: queue of remote events or NULL
+ * @recvs: receives posted in it
  * @start: virtual address of the first page, 0 for a list of segments
  * @npages: pages of 4 KiB
  * @accounted: pages in the accounts of @mm and of the device
@@ -376,6 +392,7 @@ struct aries_mem {
 	bool live;
 	bool virtual;
 	struct aries_cq *cq;
+	unsigned int recvs;
 	unsigned long start;
 	unsigned long npages;
 	unsigned long accounted;
@@ -451,9 +468,11 @@ unsigned int aries_pool_total(const struct aries_pool *pool);
 struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie);
 struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cookie);
 void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom);
-int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res);
-void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res);
-void aries_domain_restore_keys(struct aries_dev *ad);
+int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			unsigned int count);
+void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			   unsigned int count);
+void aries_domain_restore(struct aries_dev *ad);
 void aries_domain_free_all(struct aries_dev *ad);
 
 /* aries_job.c: requests about domains and resources */
@@ -468,7 +487,8 @@ void aries_ntt_exit(struct aries_dev *ad);
 void aries_ntt_restore(struct aries_dev *ad);
 void aries_ntt_release(struct aries_dev *ad, const struct aries_domain *dom);
 void aries_ntt_entries_show(struct seq_file *m, struct aries_dev *ad);
-int aries_ntt_self(struct aries_dev *ad, const struct aries_domain *dom, u32 *pe);
+int aries_ntt_virtual(struct aries_dev *ad, const struct aries_domain *dom, u32 node, u32 *pe);
+int aries_ntt_physical(struct aries_dev *ad, const struct aries_domain *dom, u32 pe, u32 *node);
 int aries_ntt(struct aries_ctx *ctx, struct kgni_ntt *arg);
 int aries_ntt_info(struct aries_ctx *ctx, struct kgni_ntt_info *arg);
 int aries_ntt_job(struct aries_ctx *ctx, struct kgni_job_ntt *arg);
@@ -533,6 +553,15 @@ int aries_ce_alloc(struct aries_ctx *ctx, struct kgni_ce_alloc *arg);
 int aries_ce_config(struct aries_ctx *ctx, struct kgni_ce_config *arg);
 int aries_ce_free(struct aries_ctx *ctx, struct kgni_ce_free *arg);
 void aries_ce_teardown(struct aries_ctx *ctx);
+
+/* aries_recv.c: receives for channel sends */
+int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg);
+int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg);
+int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg);
+void aries_recv_suspend(struct aries_ctx *ctx, bool suspend);
+void aries_recv_teardown(struct aries_ctx *ctx);
+
+/* aries_ce.c: instances */
 void aries_inst_add(struct aries_ctx *ctx);
 void aries_inst_del(struct aries_ctx *ctx);
 
@@ -568,6 +597,8 @@ struct aries_ctx **aries_ctx_all(struct aries_dev *ad, unsigned int *count);
 int aries_ctx_enter(struct aries_ctx *ctx, bool attached);
 void aries_ctx_exit(struct aries_ctx *ctx);
 int aries_ctx_status(struct aries_ctx *ctx);
+int aries_ctx_node(struct aries_ctx *ctx, u32 pe, u32 *node);
+u32 aries_ctx_pe(struct aries_ctx *ctx, u32 node);
 int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg);
 void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_ok);
 

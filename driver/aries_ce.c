@@ -29,43 +29,10 @@ struct aries_ce_tree {
 	u64 child[ARIES_CE_CHILDREN];
 };
 
-/* Node address of the process to physical one, as the NIC does it for its FMA descriptor. */
-static int aries_ce_node(struct aries_ctx *ctx, u32 pe, u64 *node)
-	__must_hold(&ctx->lock)
-{
-	struct aries_dev *ad = ctx->ad;
-	u64 ctl = aries_rd64(ad, ARIES_FMAD_CTL_N(ctx->fmad));
-
-	lockdep_assert_held(&ctx->lock);
-	*node = pe;
-	if (ctl & ARIES_FMAD_CTL_NTT_MASK) {
-		u32 log2 = FIELD_GET(ARIES_NTT_CONFIG_LOG2_MASK, aries_rd32(ad, ARIES_NTT_CONFIG));
-		u64 index = FIELD_GET(ARIES_FMAD_CTL_NTT_BASE_MASK, ctl) + (pe >> log2);
-		u32 inside = pe & (BIT(log2) - 1);
-		u32 entry, replace, moved;
-
-		if (pe >> log2 >= FIELD_GET(ARIES_FMAD_CTL_NTT_SIZE_MASK, ctl) ||
-		    index >= ARIES_NTT_ENTRIES)
-			return -ENXIO;
-		entry = aries_rd32(ad, ARIES_NTT_ENTRY_N(index));
-		replace = aries_rd32(ad, ARIES_NTT_REPLACE_N(index));
-		moved = FIELD_GET(ARIES_NTT_REPLACE_SIZE_MASK, replace);
-		if (!(entry & ARIES_NTT_ENTRY_VALID_MASK))
-			return -ENXIO;
-		/* the last nodes of a block may be elsewhere */
-		if (inside + moved >= BIT(log2))
-			*node = FIELD_GET(ARIES_NTT_REPLACE_PE_MASK, replace) + inside + moved -
-				BIT(log2);
-		else
-			*node = FIELD_GET(ARIES_NTT_ENTRY_PE_MASK, entry) + inside;
-	}
-	return *node < ad->nodes ? 0 : -ENXIO;
-}
-
 static int aries_ce_child(struct aries_ctx *ctx, const struct kgni_ce_child *child, u64 *word)
 	__must_hold(&ctx->lock)
 {
-	u64 node;
+	u32 node;
 	int rc;
 
 	if (child->kind == KGNI_CE_ENGINE) {
@@ -74,10 +41,10 @@ static int aries_ce_child(struct aries_ctx *ctx, const struct kgni_ce_child *chi
 	} else if (child->kind != KGNI_CE_ENDPOINT || child->ce) {
 		return -EINVAL;
 	}
-	rc = aries_ce_node(ctx, child->pe, &node);
+	rc = aries_ntt_physical(ctx->ad, ctx->dom, child->pe, &node);
 	if (rc)
 		return rc;
-	*word = FIELD_PREP(ARIES_CE_CHILD_PE_MASK, node) |
+	*word = FIELD_PREP(ARIES_CE_CHILD_PE_MASK, (u64)node) |
 		FIELD_PREP(ARIES_CE_CHILD_CE_MASK, (u64)child->ce) |
 		FIELD_PREP(ARIES_CE_CHILD_KIND_MASK, (u64)child->kind);
 	if (child->kind == KGNI_CE_ENDPOINT)
@@ -89,7 +56,7 @@ static int aries_ce_child(struct aries_ctx *ctx, const struct kgni_ce_child *chi
 static int aries_ce_parent(struct aries_ctx *ctx, const struct kgni_ce_config *arg, u64 *word)
 	__must_hold(&ctx->lock)
 {
-	u64 node;
+	u32 node;
 	int rc;
 
 	*word = 0;
@@ -97,10 +64,10 @@ static int aries_ce_parent(struct aries_ctx *ctx, const struct kgni_ce_config *a
 		return arg->parent_pe || arg->parent_ce || arg->parent_index ? -EINVAL : 0;
 	if (arg->parent_ce >= ARIES_CE_CHANNELS || arg->parent_index >= ARIES_CE_CHILDREN)
 		return -EINVAL;
-	rc = aries_ce_node(ctx, arg->parent_pe, &node);
+	rc = aries_ntt_physical(ctx->ad, ctx->dom, arg->parent_pe, &node);
 	if (rc)
 		return rc;
-	*word = FIELD_PREP(ARIES_CE_PARENT_PE_MASK, node) |
+	*word = FIELD_PREP(ARIES_CE_PARENT_PE_MASK, (u64)node) |
 		FIELD_PREP(ARIES_CE_PARENT_CE_MASK, (u64)arg->parent_ce) |
 		FIELD_PREP(ARIES_CE_PARENT_INDEX_MASK, (u64)arg->parent_index) |
 		FIELD_PREP(ARIES_CE_PARENT_VALID_MASK, 1ull);
@@ -236,12 +203,12 @@ static int aries_ce_take(struct aries_ctx *ctx)
 	lockdep_assert_held(&ctx->lock);
 	if (!FIELD_GET(ARIES_ID_CAPS_CE_MASK, ad->caps))
 		return -EOPNOTSUPP;
-	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_CE);
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_CE, 1);
 	if (rc)
 		return rc;
 	nr = aries_pool_get(&ad->ces, ctx->owner);
 	if (nr < 0)
-		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CE);
+		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CE, 1);
 	else
 		__set_bit(nr, &ctx->ces);
 	return nr;
@@ -269,7 +236,7 @@ static void aries_ce_del(struct aries_ctx *ctx, unsigned int nr)
 	aries_ce_stop(ctx, nr);
 	__clear_bit(nr, &ctx->ces);
 	aries_pool_put(&ctx->ad->ces, nr, ctx->owner);
-	aries_domain_uncharge(ctx->ad, ctx->dom, ARIES_RES_CE);
+	aries_domain_uncharge(ctx->ad, ctx->dom, ARIES_RES_CE, 1);
 }
 
 /** aries_ce_free() - KGNI_IOC_CE_FREE. Context: sleeps. */

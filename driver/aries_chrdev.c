@@ -53,6 +53,9 @@ union aries_arg {
 	struct kgni_err_read err_read;
 	struct kgni_err_control err_control;
 	struct kgni_suspend suspend;
+	struct kgni_recv_post recv_post;
+	struct kgni_recv_test recv_test;
+	struct kgni_recv_cancel recv_cancel;
 };
 
 static int aries_ioc_query(struct aries_ctx *ctx, union aries_arg *arg)
@@ -179,17 +182,34 @@ static int aries_ioc_ce_free(struct aries_ctx *ctx, union aries_arg *arg)
 
 static int aries_ioc_dgram_post(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_dgram_post(ctx, &arg->dgram_post);
+	struct kgni_dgram_post *post = &arg->dgram_post;
+	u32 pe = post->pe;
+	int rc = 0;
+
+	if (!(post->flags & KGNI_DGRAM_WILDCARD))
+		rc = aries_ctx_node(ctx, pe, &post->pe);
+	if (!rc)
+		rc = aries_dgram_post(ctx, post);
+	post->pe = pe;
+	return rc;
 }
 
 static int aries_ioc_dgram_test(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_dgram_test(ctx, &arg->dgram_test);
+	int rc = aries_dgram_test(ctx, &arg->dgram_test);
+
+	if (!rc && arg->dgram_test.state == KGNI_DGRAM_COMPLETED)
+		arg->dgram_test.pe = aries_ctx_pe(ctx, arg->dgram_test.pe);
+	return rc;
 }
 
 static int aries_ioc_dgram_probe(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_dgram_probe(ctx, &arg->dgram_probe);
+	int rc = aries_dgram_probe(ctx, &arg->dgram_probe);
+
+	if (!rc)
+		arg->dgram_probe.pe = aries_ctx_pe(ctx, arg->dgram_probe.pe);
+	return rc;
 }
 
 static int aries_ioc_dgram_cancel(struct aries_ctx *ctx, union aries_arg *arg)
@@ -227,6 +247,21 @@ static int aries_ioc_suspend(struct aries_ctx *ctx, union aries_arg *arg)
 	return aries_suspend(ctx, &arg->suspend);
 }
 
+static int aries_ioc_recv_post(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_recv_post(ctx, &arg->recv_post);
+}
+
+static int aries_ioc_recv_test(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_recv_test(ctx, &arg->recv_test);
+}
+
+static int aries_ioc_recv_cancel(struct aries_ctx *ctx, union aries_arg *arg)
+{
+	return aries_recv_cancel(ctx, &arg->recv_cancel);
+}
+
 /**
  * struct aries_ioc - one ioctl
  * @handler: gets the structure in kernel memory; NULL for a number without a meaning
@@ -239,12 +274,16 @@ struct aries_ioc {
 	u32 size;
 };
 
-#define ARIES_IOC(NR, name)                                                             \
+#define ARIES_IOC_SIZES(NR, name, min)                                                  \
 	[_IOC_NR(NR)] = {                                                               \
 		.handler = aries_ioc_##name,                                            \
-		.minsz = sizeof(struct kgni_##name),                                    \
+		.minsz = (min),                                                         \
 		.size = sizeof(struct kgni_##name),                                     \
 	}
+#define ARIES_IOC(NR, name) ARIES_IOC_SIZES(NR, name, sizeof(struct kgni_##name))
+/* @last: last member of the first version */
+#define ARIES_IOC_GREW(NR, name, last) \
+	ARIES_IOC_SIZES(NR, name, offsetofend(struct kgni_##name, last))
 
 static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_QUERY, query),
@@ -254,7 +293,7 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_CQ_WAIT, cq_wait),
 	ARIES_IOC(KGNI_IOC_MEM_REGISTER, mem_register),
 	ARIES_IOC(KGNI_IOC_MEM_DEREGISTER, mem_deregister),
-	ARIES_IOC(KGNI_IOC_JOB, job),
+	ARIES_IOC_GREW(KGNI_IOC_JOB, job, reserved2),
 	ARIES_IOC(KGNI_IOC_PTAG, ptag),
 	ARIES_IOC(KGNI_IOC_RES, res),
 	ARIES_IOC(KGNI_IOC_CE_ALLOC, ce_alloc),
@@ -266,7 +305,7 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_DGRAM_CANCEL, dgram_cancel),
 	ARIES_IOC(KGNI_IOC_CLOCK, clock),
 	ARIES_IOC(KGNI_IOC_CLOCK_WAIT, clock_wait),
-	ARIES_IOC(KGNI_IOC_MEM_SEGMENTS, mem_segments),
+	ARIES_IOC_GREW(KGNI_IOC_MEM_SEGMENTS, mem_segments, pages),
 	ARIES_IOC(KGNI_IOC_MEM_UPDATE, mem_update),
 	ARIES_IOC(KGNI_IOC_NTT, ntt),
 	ARIES_IOC(KGNI_IOC_NTT_INFO, ntt_info),
@@ -277,6 +316,9 @@ static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_ERR_READ, err_read),
 	ARIES_IOC(KGNI_IOC_ERR_CONTROL, err_control),
 	ARIES_IOC(KGNI_IOC_SUSPEND, suspend),
+	ARIES_IOC(KGNI_IOC_RECV_POST, recv_post),
+	ARIES_IOC(KGNI_IOC_RECV_TEST, recv_test),
+	ARIES_IOC(KGNI_IOC_RECV_CANCEL, recv_cancel),
 };
 
 static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
@@ -353,6 +395,7 @@ static void aries_dev_release(struct device *dev)
 	aries_pool_exit(&ad->cqs);
 	aries_pool_exit(&ad->ces);
 	aries_pool_exit(&ad->insts);
+	aries_pool_exit(&ad->recvs);
 	kvfree(ad->cq_table);
 	kfree(ad->chan);
 	aries_ntt_exit(ad);

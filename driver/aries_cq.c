@@ -91,7 +91,7 @@ static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
 	unmap_mapping_range(ctx->mapping, ARIES_MMAP_CQ_N(cq->nr), cq->size, 1);
 	aries_cq_free_mem(ad, cq);
 	aries_pool_put(&ad->cqs, cq->nr, ctx->owner);
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ);
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ, 1);
 	trace_aries_cq_destroy(ctx, cq);
 	wake_up_all(&cq->wq);
 	aries_cq_put(cq);
@@ -122,7 +122,7 @@ static int aries_cq_add(struct aries_ctx *ctx, struct aries_cq *cq, u32 delay)
 	int rc, nr;
 
 	lockdep_assert_held(&ctx->lock);
-	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_CQ);
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_CQ, 1);
 	if (rc)
 		return rc;
 	nr = aries_pool_get(&ad->cqs, ctx->owner);
@@ -141,7 +141,7 @@ static int aries_cq_add(struct aries_ctx *ctx, struct aries_cq *cq, u32 delay)
 err_pool:
 	aries_pool_put(&ad->cqs, nr, ctx->owner);
 err_uncharge:
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ);
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ, 1);
 	return rc;
 }
 

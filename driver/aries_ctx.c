@@ -36,6 +36,7 @@ struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapp
 	mutex_init(&ctx->lock);
 	xa_init(&ctx->cqs);
 	xa_init(&ctx->mems);
+	INIT_LIST_HEAD(&ctx->recvs);
 	aries_dgram_init(ctx);
 	down_read(&ad->state_sem);
 	if (ad->state == ARIES_STATE_GONE) {
@@ -69,6 +70,7 @@ static void aries_ctx_teardown(struct aries_ctx *ctx)
 	aries_fmad_put(ctx);
 	aries_ce_teardown(ctx);
 	aries_inst_del(ctx);
+	aries_recv_teardown(ctx);
 	aries_mem_teardown(ctx);
 	aries_vmdh_leave(ctx);
 	aries_cq_teardown(ctx);
@@ -186,6 +188,38 @@ void aries_ctx_exit(struct aries_ctx *ctx)
 	up_read(&ctx->ad->state_sem);
 }
 
+/**
+ * aries_ctx_node() - physical address of a node that a process names
+ * @ctx: attachment; a file that is none names physical nodes
+ * @pe: as the process says
+ * @node: gets it
+ *
+ * Context: sleeps. Return: 0 or -EINVAL: the domain has no such node.
+ */
+int aries_ctx_node(struct aries_ctx *ctx, u32 pe, u32 *node)
+{
+	int rc = 0;
+
+	*node = pe;
+	mutex_lock(&ctx->lock);
+	if (ctx->dom && ctx->dom->ntt_size && aries_ntt_physical(ctx->ad, ctx->dom, pe, node))
+		rc = -EINVAL;
+	mutex_unlock(&ctx->lock);
+	return rc;
+}
+
+/** aries_ctx_pe() - what the process calls a node, or KGNI_NO_PE. Context: sleeps. */
+u32 aries_ctx_pe(struct aries_ctx *ctx, u32 node)
+{
+	u32 pe = node;
+
+	mutex_lock(&ctx->lock);
+	if (ctx->dom && aries_ntt_virtual(ctx->ad, ctx->dom, node, &pe))
+		pe = KGNI_NO_PE;
+	mutex_unlock(&ctx->lock);
+	return pe;
+}
+
 static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 	__must_hold(&ctx->lock)
 {
@@ -202,7 +236,7 @@ static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 	if (rc < 0)
 		goto err_leave;
 	ctx->owner = rc;
-	rc = aries_ntt_self(ad, ctx->dom, &ctx->pe);
+	rc = aries_ntt_virtual(ad, ctx->dom, ad->pe, &ctx->pe);
 	if (rc)
 		goto err_owner;
 	ctx->modes = arg->modes;

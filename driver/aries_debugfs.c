@@ -32,6 +32,7 @@ static int aries_objects_show(struct seq_file *m, void *unused)
 	seq_printf(m, "cqs %u held %u\n", aries_pool_used(&ad->cqs), ad->cqs.held);
 	seq_printf(m, "ces %u held %u\n", aries_pool_used(&ad->ces), ad->ces.held);
 	seq_printf(m, "insts %u\n", aries_pool_used(&ad->insts));
+	seq_printf(m, "receives %u\n", aries_pool_used(&ad->recvs));
 	seq_printf(m, "pinned_pages %lld\n", atomic64_read(&ad->pinned));
 	seq_printf(m, "errors %lld\n", atomic64_read(&ad->errors));
 	seq_printf(m, "resets %lld\n", atomic64_read(&ad->resets));

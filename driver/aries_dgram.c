@@ -57,6 +57,7 @@ static void aries_dg_free(struct aries_dgram *dg)
 	hash_del(&dg->ep_hash);
 	list_del(&dg->node);
 	dgs->count--;
+	dg->ctx->dom->dgrams--;
 	if (dg->orphan && dg->state != KGNI_DGRAM_PENDING && dg->state != KGNI_DGRAM_REMOTE_DATA)
 		dgs->norphans--;
 	kfree(dg);
@@ -224,8 +225,9 @@ static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct ar
 	__must_hold(&ch->lock)
 {
 	struct aries_dgrams *dgs = &dg->ctx->dg;
+	struct aries_domain *dom = dg->ctx->dom; /* stays while the file has datagrams */
 
-	if (dgs->count >= KGNI_DGRAM_LIMIT)
+	if (dgs->count >= KGNI_DGRAM_LIMIT || dom->dgrams >= READ_ONCE(dom->dgram_limit))
 		return -ENOSPC;
 	if (aries_dg_by_ep(dg->ctx, dg->ep) || aries_dg_busy(ch, dgs, dg))
 		return -EBUSY;
@@ -234,6 +236,7 @@ static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct ar
 	hash_add(ch->by_ep, &dg->ep_hash, aries_dg_ep_key(dg->ctx, dg->ep));
 	list_add_tail(&dg->node, &dgs->pending);
 	dgs->count++;
+	dom->dgrams++;
 	trace_aries_dgram_post(dg->ctx, dg->ep, dg->to_pe, dg->to_inst, dg->state);
 	*work = aries_dg_meet(ch, dg, spare);
 	return 0;

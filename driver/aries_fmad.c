@@ -29,12 +29,12 @@ int aries_fmad_take(struct aries_ctx *ctx)
 	struct aries_dev *ad = ctx->ad;
 	int nr, rc;
 
-	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_FMA);
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_FMA, 1);
 	if (rc)
 		return rc;
 	nr = aries_pool_get(&ad->fmads, ctx->owner);
 	if (nr < 0)
-		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA);
+		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA, 1);
 	return nr;
 }
 
@@ -99,7 +99,7 @@ void aries_fmad_give(struct aries_ctx *ctx, unsigned int nr, u16 owner)
 	} else {
 		aries_pool_put(&ad->fmads, nr, owner);
 	}
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA);
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA, 1);
 }
 
 /**

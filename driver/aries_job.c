@@ -16,6 +16,7 @@
 #define ARIES_DEV_RES_LAST 7
 /* gni_job_res_t */
 #define ARIES_JOB_RES_MDD 1
+#define ARIES_JOB_RES_IOMMU 3
 #define ARIES_JOB_RES_CQ 5
 #define ARIES_JOB_RES_FMA 6
 #define ARIES_JOB_RES_RMDA 7
@@ -38,15 +39,48 @@ static int aries_job_destroy(struct aries_dev *ad, const struct kgni_job *arg)
 	return 0;
 }
 
-static int aries_job_create(struct aries_dev *ad, struct kgni_job *arg)
+static void aries_job_set(u32 *limit, s32 wanted)
 {
-	const s32 limit[ARIES_RES_COUNT] = { [ARIES_RES_MDD] = arg->limit_mdd,
-					     [ARIES_RES_CQ] = arg->limit_cq,
-					     [ARIES_RES_FMA] = arg->limit_fma,
-					     [ARIES_RES_CE] = -1 };
-	struct aries_domain *dom = aries_ptag_by_cookie(ad, arg->cookie);
-	unsigned int i;
+	if (wanted >= 0)
+		WRITE_ONCE(*limit, wanted);
+}
 
+/* 2^N MiB in pages, as far as they can be counted. */
+static u32 aries_job_pages(s32 log2_mib)
+{
+	const int shift = log2_mib + 20 - PAGE_SHIFT;
+
+	return shift < 32 ? 1u << shift : U32_MAX;
+}
+
+static void aries_job_limit(struct aries_dev *ad, struct aries_domain *dom,
+			    const struct kgni_job *arg)
+	__must_hold(&ad->ptag_lock)
+{
+	lockdep_assert_held(&ad->ptag_lock);
+	aries_job_set(&dom->limit[ARIES_RES_MDD], arg->limit_mdd);
+	aries_job_set(&dom->limit[ARIES_RES_CQ], arg->limit_cq);
+	aries_job_set(&dom->limit[ARIES_RES_FMA], arg->limit_fma);
+	if (!(arg->flags & KGNI_JOB_LIMITS))
+		return;
+	aries_job_set(&dom->limit[ARIES_RES_CE], arg->limit_ce);
+	aries_job_set(&dom->limit[ARIES_RES_RECV], arg->limit_recv);
+	aries_job_set(&dom->dgram_limit, arg->limit_dgram);
+	if (arg->limit_iommu >= 0)
+		dom->limit[ARIES_RES_PAGES] = aries_job_pages(arg->limit_iommu);
+	if (arg->limit_bte >= 0) {
+		dom->bte_limited = true;
+		dom->bte_limit = min_t(u32, arg->limit_bte, ARIES_PTAG_BTE_LIMIT_MASK);
+		aries_ptag_write_limit(ad, dom);
+	}
+}
+
+static int aries_job_create(struct aries_dev *ad, struct kgni_job *arg)
+	__must_hold(&ad->ptag_lock)
+{
+	struct aries_domain *dom = aries_ptag_by_cookie(ad, arg->cookie);
+
+	lockdep_assert_held(&ad->ptag_lock);
 	if (aries_chan_reserved(arg->ptag, arg->cookie))
 		return -EEXIST;
 	if (dom) {
@@ -63,12 +97,30 @@ static int aries_job_create(struct aries_dev *ad, struct kgni_job *arg)
 	}
 	dom->job = true;
 	dom->job_id = arg->job_id;
-	for (i = 0; i < ARIES_RES_COUNT; i++)
-		if (limit[i] >= 0)
-			dom->limit[i] = limit[i];
+	aries_job_limit(ad, dom, arg);
 	arg->ptag = dom->ptag;
 	trace_aries_job_create(ad->id, dom);
 	return 0;
+}
+
+static int aries_job_check(const struct kgni_job *arg)
+{
+	const s32 basic[] = { arg->limit_mdd, arg->limit_cq, arg->limit_fma };
+	const s32 more[] = { arg->limit_ce, arg->limit_bte, arg->limit_iommu, arg->limit_dgram,
+			     arg->limit_recv };
+	const s32 least = arg->flags & KGNI_JOB_LIMITS ? -1 : 0;
+	unsigned int i;
+
+	if (arg->flags & ~(KGNI_JOB_DESTROY | KGNI_JOB_LIMITS) || arg->reserved2 ||
+	    arg->reserved3 || memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(basic); i++)
+		if (basic[i] < -1)
+			return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(more); i++)
+		if (more[i] < least || (!least && more[i]))
+			return -EINVAL;
+	return arg->limit_iommu > U8_MAX ? -EINVAL : aries_ptag_check(arg->ptag);
 }
 
 /** aries_job() - KGNI_IOC_JOB: create, change or destroy a domain. Context: sleeps. */
@@ -79,12 +131,7 @@ int aries_job(struct aries_ctx *ctx, struct kgni_job *arg)
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	if (arg->flags & ~KGNI_JOB_DESTROY || arg->reserved2 ||
-	    memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
-		return -EINVAL;
-	if (arg->limit_mdd < -1 || arg->limit_cq < -1 || arg->limit_fma < -1)
-		return -EINVAL;
-	rc = aries_ptag_check(arg->ptag);
+	rc = aries_job_check(arg);
 	if (rc)
 		return rc;
 	rc = aries_ctx_enter(ctx, false);
@@ -120,9 +167,12 @@ static int aries_res_device(struct aries_dev *ad, struct kgni_res *arg)
 {
 	struct aries_pool *pool;
 
-	if (!arg->kind || arg->kind >= ARIES_DEV_RES_LAST)
+	if (!arg->kind || (arg->kind >= ARIES_DEV_RES_LAST && arg->kind != KGNI_RES_RECV))
 		return -EINVAL;
 	switch (arg->kind) {
+	case KGNI_RES_RECV:
+		pool = &ad->recvs;
+		break;
 	case ARIES_DEV_RES_MDD:
 		pool = &ad->mdds;
 		break;
@@ -181,9 +231,14 @@ static u64 aries_res_sharing(struct aries_dev *ad, u8 ptag)
 
 static int aries_res_of_job(u32 kind)
 {
-	if (!kind || kind >= ARIES_JOB_RES_LAST)
+	if (!kind || (kind >= ARIES_JOB_RES_LAST && kind != KGNI_RES_RECV &&
+		      kind != KGNI_RES_DGRAM))
 		return -EINVAL;
 	switch (kind) {
+	case KGNI_RES_RECV:
+		return ARIES_RES_RECV;
+	case ARIES_JOB_RES_IOMMU:
+		return ARIES_RES_PAGES;
 	case ARIES_JOB_RES_MDD:
 		return ARIES_RES_MDD;
 	case ARIES_JOB_RES_CQ:
@@ -191,6 +246,7 @@ static int aries_res_of_job(u32 kind)
 	case ARIES_JOB_RES_FMA:
 	case ARIES_JOB_RES_RMDA:
 	case ARIES_JOB_RES_SFMA:
+	case KGNI_RES_DGRAM: /* these three are counted in ways of their own */
 		return ARIES_RES_FMA;
 	case ARIES_JOB_RES_CE:
 		return ARIES_RES_CE;
@@ -212,16 +268,24 @@ static int aries_res_domain(struct aries_dev *ad, struct kgni_res *arg)
 	if (dom) {
 		arg->total = dom->limit[res];
 		arg->used = dom->used[res];
+		if (arg->kind == ARIES_JOB_RES_RMDA) /* each FMA descriptor has a queue */
+			arg->total = dom->bte_limited ? dom->bte_limit :
+							arg->total * ad->bte_queue;
+		if (arg->kind == ARIES_JOB_RES_IOMMU) {
+			arg->total <<= PAGE_SHIFT;
+			arg->used <<= PAGE_SHIFT;
+		}
+		if (arg->kind == KGNI_RES_DGRAM) {
+			arg->total = dom->dgram_limit;
+			arg->used = READ_ONCE(dom->dgrams);
+		}
 		arg->reserved_units = 0;
 		arg->held = 0;
 		rc = 0;
 	}
 	mutex_unlock(&ad->ptag_lock);
-	if (!rc && arg->kind == ARIES_JOB_RES_RMDA) {
-		/* each FMA descriptor of the domain has a queue of its own */
-		arg->total *= ad->bte_queue;
+	if (!rc && arg->kind == ARIES_JOB_RES_RMDA)
 		arg->used = aries_res_transfers(ad, arg->ptag);
-	}
 	if (!rc && arg->kind == ARIES_JOB_RES_SFMA) {
 		arg->total = aries_pool_total(&ad->owners);
 		arg->used = aries_res_sharing(ad, arg->ptag);

@@ -74,9 +74,12 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq, u
 	rc = mem->reserved ? aries_pte_reserve(ad, mem) : aries_pte_build(ad, mem);
 	if (rc)
 		goto err_pte;
-	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_MDD);
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
 	if (rc)
 		goto err_pte;
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_MDD, 1);
+	if (rc)
+		goto err_pages;
 	mdh = vmdh ? aries_vmdh_get(ctx, vmdh) : aries_pool_get(&ad->mdds, ctx->owner);
 	mem->virtual = vmdh;
 	if (mdh < 0) {
@@ -98,7 +101,9 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq, u
 err_pool:
 	aries_mem_put_number(ctx, mem, mdh);
 err_uncharge:
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD);
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD, 1);
+err_pages:
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
 err_pte:
 	aries_pte_free(ad, mem);
 	return rc;
@@ -117,7 +122,8 @@ static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
 	xa_erase(&ctx->mems, mem->mdh);
 	if (mem->cq)
 		mem->cq->mem_refs--;
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD);
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD, 1);
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
 	if (rc) {
 		if (mem->virtual)
 			aries_vmdh_hold(ctx, mem->mdh);
@@ -253,7 +259,7 @@ static int aries_mem_add_segments(struct aries_ctx *ctx, struct aries_mem *mem,
 	if (rc)
 		return rc;
 	mem->start = 0; /* addressed by offset */
-	rc = aries_mem_add(ctx, mem, arg->cq, NULL);
+	rc = aries_mem_add(ctx, mem, arg->cq, arg->flags & KGNI_MEM_VMDH ? &arg->vmdh : NULL);
 	if (!rc) {
 		arg->mdh = mem->mdh;
 		arg->page_shift = mem->page_shift;
@@ -270,7 +276,8 @@ int aries_mem_segments(struct aries_ctx *ctx, struct kgni_mem_segments *arg)
 	struct aries_mem *mem;
 	int rc;
 
-	if (arg->flags & ~KGNI_MEM_READ_ONLY || !arg->count)
+	if (arg->flags & ~(KGNI_MEM_READ_ONLY | KGNI_MEM_VMDH) || !arg->count || arg->reserved ||
+	    (arg->vmdh && !(arg->flags & KGNI_MEM_VMDH)))
 		return -EINVAL;
 	if (arg->count > KGNI_SEGMENTS_MAX)
 		return -EFBIG;
@@ -299,10 +306,12 @@ int aries_mem_deregister(struct aries_ctx *ctx, struct kgni_mem_deregister *arg)
 	if (rc)
 		return rc;
 	mem = xa_load(&ctx->mems, arg->mdh);
-	if (mem)
-		aries_mem_del(ctx, mem);
-	else
+	if (!mem)
 		rc = -ENOENT;
+	else if (mem->recvs)
+		rc = -EBUSY;
+	else
+		aries_mem_del(ctx, mem);
 	aries_ctx_exit(ctx);
 	return rc;
 }

@@ -282,20 +282,21 @@ int aries_ntt_job(struct aries_ctx *ctx, struct kgni_job_ntt *arg)
 }
 
 /**
- * aries_ntt_self() - node address of this NIC as a domain counts
+ * aries_ntt_virtual() - what a domain calls a node
  * @ad: the device
  * @dom: domain
- * @pe: gets it
+ * @node: physical address
+ * @pe: gets the first virtual address that means it; the physical one without translation
  *
  * Context: may sleep. Return: 0 or -ENXIO: the domain has no such node.
  */
-int aries_ntt_self(struct aries_dev *ad, const struct aries_domain *dom, u32 *pe)
+int aries_ntt_virtual(struct aries_dev *ad, const struct aries_domain *dom, u32 node, u32 *pe)
 {
 	u32 nodes = 1u << ad->ntt_log2;
 	int rc = -ENXIO;
 	u32 i;
 
-	*pe = ad->pe;
+	*pe = node;
 	if (!dom->ntt_size)
 		return 0;
 	mutex_lock(&ad->ptag_lock);
@@ -303,10 +304,10 @@ int aries_ntt_self(struct aries_dev *ad, const struct aries_domain *dom, u32 *pe
 		const struct kgni_ntt_entry *entry = &ad->ntt[dom->ntt_base + i];
 		u32 here = nodes - entry->size;
 
-		if (ad->pe - entry->block < here)
-			*pe = i * nodes + ad->pe - entry->block;
-		else if (ad->pe - entry->replacement < entry->size)
-			*pe = i * nodes + here + ad->pe - entry->replacement;
+		if (node - entry->block < here)
+			*pe = i * nodes + node - entry->block;
+		else if (node - entry->replacement < entry->size)
+			*pe = i * nodes + here + node - entry->replacement;
 		else
 			continue;
 		rc = 0;
@@ -333,4 +334,36 @@ void aries_ntt_entries_show(struct seq_file *m, struct aries_dev *ad)
 			   FIELD_GET(ARIES_NTT_ENTRY_VALID_MASK, now) + 0ul, dom ? dom->ptag : 0,
 			   dom ? dom->job_id : 0);
 	}
+}
+
+/**
+ * aries_ntt_physical() - which node a domain means, as the NIC translates it
+ * @ad: the device
+ * @dom: domain
+ * @pe: virtual address, or the physical one of a domain without translation
+ * @node: gets it
+ *
+ * Context: may sleep. Return: 0 or -ENXIO: no such node.
+ */
+int aries_ntt_physical(struct aries_dev *ad, const struct aries_domain *dom, u32 pe, u32 *node)
+{
+	u32 nodes = 1u << ad->ntt_log2;
+	u32 inside = pe & (nodes - 1);
+
+	*node = pe;
+	if (dom->ntt_size) {
+		const struct kgni_ntt_entry *entry;
+
+		if (pe >> ad->ntt_log2 >= dom->ntt_size)
+			return -ENXIO;
+		mutex_lock(&ad->ptag_lock);
+		entry = &ad->ntt[dom->ntt_base + (pe >> ad->ntt_log2)];
+		/* the last nodes of a block may be elsewhere */
+		if (inside + entry->size >= nodes)
+			*node = entry->replacement + inside + entry->size - nodes;
+		else
+			*node = entry->block + inside;
+		mutex_unlock(&ad->ptag_lock);
+	}
+	return *node < ad->nodes ? 0 : -ENXIO;
 }

@@ -99,6 +99,8 @@ static int aries_pools_init(struct aries_dev *ad)
 		rc = aries_pool_init(&ad->ces, 0, ARIES_CE_CHANNELS);
 	if (!rc)
 		rc = aries_pool_init(&ad->insts, 0, ARIES_CE_INSTANCES);
+	if (!rc)
+		rc = aries_pool_init(&ad->recvs, 0, ARIES_RMT_ENTRIES);
 	if (rc)
 		return rc;
 	ad->cq_table = kvcalloc(ad->ncq, sizeof(*ad->cq_table), GFP_KERNEL);
@@ -120,7 +122,7 @@ static int aries_pci_start(struct aries_dev *ad)
 	aries_pool_release_held(&ad->fmads);
 	aries_pool_release_held(&ad->mdds);
 	aries_pool_release_held(&ad->cqs);
-	aries_domain_restore_keys(ad);
+	aries_domain_restore(ad);
 	aries_ntt_restore(ad);
 	aries_bi_reset(ad);
 	aries_chan_start(ad);

@@ -10,6 +10,10 @@
 #include "aries.h"
 #include "aries_ptag.h"
 
+/* Unless KGNI_IOC_JOB says otherwise: a domain leaves receives to others, and memory. */
+#define ARIES_RECV_PER_DOMAIN (ARIES_RMT_ENTRIES / 2)
+#define ARIES_DGRAM_PER_DOMAIN 65536
+
 /** aries_ptag_by_cookie() - domain of a cookie, or NULL. Context: ptag_lock held. */
 struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie)
 	__must_hold(&ad->ptag_lock)
@@ -71,6 +75,9 @@ struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie
 	dom->limit[ARIES_RES_CQ] = aries_pool_total(&ad->cqs);
 	dom->limit[ARIES_RES_FMA] = aries_pool_total(&ad->fmads);
 	dom->limit[ARIES_RES_CE] = aries_pool_total(&ad->ces);
+	dom->limit[ARIES_RES_PAGES] = U32_MAX;
+	dom->limit[ARIES_RES_RECV] = ARIES_RECV_PER_DOMAIN;
+	dom->dgram_limit = ARIES_DGRAM_PER_DOMAIN;
 	ad->domain[ptag] = dom;
 	aries_ptag_write_key(ad, dom);
 	return dom;
@@ -83,6 +90,7 @@ void aries_ptag_destroy(struct aries_dev *ad, struct aries_domain *dom)
 	lockdep_assert_held(&ad->ptag_lock);
 	WARN_ON(dom->attached);
 	aries_wr64(ad, ARIES_PTAG_KEY_N(dom->ptag), 0);
+	aries_wr32(ad, ARIES_PTAG_BTE_N(dom->ptag), 0);
 	aries_ntt_release(ad, dom);
 	ad->domain[dom->ptag] = NULL;
 	kfree(dom);
@@ -182,38 +190,51 @@ void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom)
 	mutex_unlock(&ad->ptag_lock);
 }
 
-/** aries_domain_charge() - account one unit; -ENOSPC at the limit. Context: may sleep. */
-int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res)
+/** aries_domain_charge() - account @count units; -ENOSPC over the limit. Context: may sleep. */
+int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			unsigned int count)
 {
 	int rc = -ENOSPC;
 
 	mutex_lock(&ad->ptag_lock);
-	if (dom->used[res] < dom->limit[res]) {
-		dom->used[res]++;
+	if ((u64)dom->used[res] + count <= dom->limit[res]) {
+		dom->used[res] += count;
 		rc = 0;
 	}
 	mutex_unlock(&ad->ptag_lock);
 	return rc;
 }
 
-/** aries_domain_uncharge() - take one unit off the account. Context: may sleep. */
-void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res)
+/** aries_domain_uncharge() - take @count units off the account. Context: may sleep. */
+void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			   unsigned int count)
 {
 	mutex_lock(&ad->ptag_lock);
-	if (!WARN_ON(!dom->used[res]))
-		dom->used[res]--;
+	if (!WARN_ON(dom->used[res] < count))
+		dom->used[res] -= count;
 	mutex_unlock(&ad->ptag_lock);
 }
 
-/** aries_domain_restore_keys() - write the keys of all domains again after a reset */
-void aries_domain_restore_keys(struct aries_dev *ad)
+/** aries_ptag_write_limit() - tell the NIC how many transfers a domain may have under way */
+void aries_ptag_write_limit(struct aries_dev *ad, const struct aries_domain *dom)
+{
+	aries_wr32(ad, ARIES_PTAG_BTE_N(dom->ptag),
+		   FIELD_PREP(ARIES_PTAG_BTE_LIMITED_MASK, dom->bte_limited) |
+			   FIELD_PREP(ARIES_PTAG_BTE_LIMIT_MASK, dom->bte_limit));
+}
+
+/** aries_domain_restore() - write keys and limits of all domains again after a reset */
+void aries_domain_restore(struct aries_dev *ad)
 {
 	unsigned int ptag;
 
 	mutex_lock(&ad->ptag_lock);
-	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++)
-		if (ad->domain[ptag])
-			aries_ptag_write_key(ad, ad->domain[ptag]);
+	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++) {
+		if (!ad->domain[ptag])
+			continue;
+		aries_ptag_write_key(ad, ad->domain[ptag]);
+		aries_ptag_write_limit(ad, ad->domain[ptag]);
+	}
 	mutex_unlock(&ad->ptag_lock);
 }
 

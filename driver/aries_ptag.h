@@ -12,6 +12,7 @@
 struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie);
 struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie);
 void aries_ptag_destroy(struct aries_dev *ad, struct aries_domain *dom);
+void aries_ptag_write_limit(struct aries_dev *ad, const struct aries_domain *dom);
 int aries_ptag_check(u8 ptag);
 
 #endif /* ARIES_PTAG_H */

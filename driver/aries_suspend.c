@@ -4,7 +4,8 @@
  *
  * The mappings of descriptor areas, doorbells and windows are taken away. Who touches them waits in
  * the page fault until the job is resumed, a signal comes or the NIC is reset; nothing is lost.
- * Registrations and queues stay, and peers may go on using them.
+ * Registrations and queues stay, and peers may go on using them. Receives for channel sends are
+ * taken back and posted again.
  */
 #include <linux/capability.h>
 #include <linux/delay.h>
@@ -65,6 +66,8 @@ static void aries_suspend_set(struct aries_dev *ad, struct aries_domain *dom, bo
 	mutex_lock(&ad->ptag_lock);
 	WRITE_ONCE(dom->suspended, suspend);
 	mutex_unlock(&ad->ptag_lock);
+	/* no attachment is left after a reset, and none begins to use registers that are gone */
+	down_read(&ad->state_sem);
 	mutex_lock(&ad->ctx_lock);
 	list_for_each_entry(ctx, &ad->ctxs, node) {
 		mutex_lock(&ctx->lock);
@@ -72,10 +75,12 @@ static void aries_suspend_set(struct aries_dev *ad, struct aries_domain *dom, bo
 			WRITE_ONCE(ctx->suspended, suspend);
 			if (suspend)
 				aries_fmad_unmap(ctx);
+			aries_recv_suspend(ctx, suspend);
 		}
 		mutex_unlock(&ctx->lock);
 	}
 	mutex_unlock(&ad->ctx_lock);
+	up_read(&ad->state_sem);
 	wake_up_all(&ad->resume_wq);
 	if (suspend)
 		trace_aries_job_suspend(ad->id, dom);

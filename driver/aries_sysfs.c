@@ -143,6 +143,8 @@ static ARIES_RES_ATTR(fma_used, fmads, used_show);
 static ARIES_RES_ATTR(fma_total, fmads, total_show);
 static ARIES_RES_ATTR(ce_used, ces, used_show);
 static ARIES_RES_ATTR(ce_total, ces, total_show);
+static ARIES_RES_ATTR(recv_used, recvs, used_show);
+static ARIES_RES_ATTR(recv_total, recvs, total_show);
 
 static ssize_t pinned_pages_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -159,6 +161,8 @@ static struct attribute *aries_res_attrs[] = {
 	&aries_res_fma_total.attr.attr,
 	&aries_res_ce_used.attr.attr,
 	&aries_res_ce_total.attr.attr,
+	&aries_res_recv_used.attr.attr,
+	&aries_res_recv_total.attr.attr,
 	&dev_attr_pinned_pages.attr,
 	NULL,
 };

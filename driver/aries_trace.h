@@ -9,6 +9,7 @@
  *   aries_mem_register _deregister _update           memory domains
  *   aries_cq_create _destroy _wait _irq              completion queues
  *   aries_ce_start aries_ce_stop                     collective engines
+ *   aries_recv_post _done _cancel _suspend           receives for channel sends
  *   aries_dgram_post _cancel _end                    datagrams
  *   aries_error                                      error events of the NIC
  *   aries_reset                                      resets, removal and return of the NIC
@@ -115,6 +116,36 @@ DEFINE_EVENT(aries_job, aries_job_suspend,
 	     TP_PROTO(int id, const struct aries_domain *dom), TP_ARGS(id, dom));
 DEFINE_EVENT(aries_job, aries_job_resume,
 	     TP_PROTO(int id, const struct aries_domain *dom), TP_ARGS(id, dom));
+
+DECLARE_EVENT_CLASS(aries_recv,
+		    TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
+		    TP_ARGS(ctx, nr, channel),
+		    TP_STRUCT__entry(__field(int, id)
+				     __field(unsigned int, nr)
+				     __field(unsigned int, channel)
+				     __field(u16, owner)
+				     __field(u8, ptag)),
+		    TP_fast_assign(__entry->id = ctx->ad->id;
+				   __entry->nr = nr;
+				   __entry->channel = channel;
+				   __entry->owner = ctx->owner;
+				   __entry->ptag = ctx->dom->ptag;),
+		    TP_printk("kgni%d owner=%u receive=%u channel=%u ptag=%u", __entry->id,
+			      __entry->owner, __entry->nr, __entry->channel, __entry->ptag)
+);
+
+DEFINE_EVENT(aries_recv, aries_recv_post,
+	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
+	     TP_ARGS(ctx, nr, channel));
+DEFINE_EVENT(aries_recv, aries_recv_done,
+	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
+	     TP_ARGS(ctx, nr, channel));
+DEFINE_EVENT(aries_recv, aries_recv_cancel,
+	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
+	     TP_ARGS(ctx, nr, channel));
+DEFINE_EVENT(aries_recv, aries_recv_suspend,
+	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
+	     TP_ARGS(ctx, nr, channel));
 
 DECLARE_EVENT_CLASS(aries_mem,
 		    TP_PROTO(const struct aries_ctx *ctx, const struct aries_mem *mem),

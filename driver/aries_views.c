@@ -191,13 +191,17 @@ DEFINE_SHOW_ATTRIBUTE(aries_datagrams);
 static void aries_show_domain(struct seq_file *m, const struct aries_domain *dom)
 {
 	/* not the cookie: it is what keeps others out */
-	seq_printf(m, "ptag %u job %llu%s attached %u%s mdd %u/%u cq %u/%u fma %u/%u ce %u/%u ntt %u+%u\n",
+	seq_printf(m, "ptag %u job %llu%s attached %u%s mdd %u/%u cq %u/%u fma %u/%u ce %u/%u ntt %u+%u pages %u/%u receives %u/%u datagrams %u/%u transfers %s%u\n",
 		   dom->ptag, dom->job_id, dom->job ? "" : " (implicit)", dom->attached,
 		   dom->suspended ? " suspended" : "",
 		   dom->used[ARIES_RES_MDD], dom->limit[ARIES_RES_MDD],
 		   dom->used[ARIES_RES_CQ], dom->limit[ARIES_RES_CQ],
 		   dom->used[ARIES_RES_FMA], dom->limit[ARIES_RES_FMA],
-		   dom->used[ARIES_RES_CE], dom->limit[ARIES_RES_CE], dom->ntt_base, dom->ntt_size);
+		   dom->used[ARIES_RES_CE], dom->limit[ARIES_RES_CE], dom->ntt_base, dom->ntt_size,
+		   dom->used[ARIES_RES_PAGES], dom->limit[ARIES_RES_PAGES],
+		   dom->used[ARIES_RES_RECV], dom->limit[ARIES_RES_RECV],
+		   READ_ONCE(dom->dgrams), dom->dgram_limit, dom->bte_limited ? "/" : "-",
+		   dom->bte_limit);
 }
 
 static int aries_domains_show(struct seq_file *m, void *unused)
@@ -317,7 +321,9 @@ static const char *aries_receive_state(u64 ctl, u64 status)
 {
 	if (status & ARIES_RMT_STATUS_BUSY_MASK)
 		return "arriving";
-	return ctl & ARIES_RMT_CTL_VALID_MASK ? "posted" : "done";
+	if (status & ARIES_RMT_STATUS_DONE_MASK)
+		return "done";
+	return ctl & ARIES_RMT_CTL_VALID_MASK ? "posted" : "suspended";
 }
 
 static int aries_receives_show(struct seq_file *m, void *unused)
@@ -330,7 +336,7 @@ static int aries_receives_show(struct seq_file *m, void *unused)
 		u64 ctl = aries_rd64(ad, ARIES_RMT_CTL_N(nr));
 		u64 status = aries_rd64(ad, ARIES_RMT_STATUS_N(nr));
 
-		if (!(ctl & ARIES_RMT_CTL_VALID_MASK) && !(status & ARIES_RMT_STATUS_DONE_MASK))
+		if (!test_bit(nr, ad->recvs.map))
 			continue;
 		seq_printf(m, "receive %u state %s ptag %llu channel %llu mdh %llu size %u bytes %llu node %llu\n",
 			   nr, aries_receive_state(ctl, status),

@@ -18,6 +18,8 @@ struct aries_dev {
 
 struct aries_domain {
 	u32 cookie;
+	u32 dgram_limit;
+	u32 dgrams;
 };
 
 struct aries_ctx {

@@ -97,6 +97,7 @@ void sim_attach(u32 pe, unsigned int file)
 
 	assert(ctx);
 	domain[file].cookie = sim_cookie(file);
+	domain[file].dgram_limit = 65536;
 	ctx->ad = &sim_node[pe].ad;
 	ctx->dom = &domain[file];
 	ctx->inst_id = sim_instance(file);

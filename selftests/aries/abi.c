@@ -21,11 +21,15 @@ static const struct ioc iocs[] = {
 	{ "cq_wait", KGNI_IOC_CQ_WAIT, sizeof(struct kgni_cq_wait) },
 	{ "mem_register", KGNI_IOC_MEM_REGISTER, sizeof(struct kgni_mem_register) },
 	{ "mem_deregister", KGNI_IOC_MEM_DEREGISTER, sizeof(struct kgni_mem_deregister) },
-	{ "job", KGNI_IOC_JOB, sizeof(struct kgni_job) },
+	{ "job", KGNI_IOC_JOB, offsetof(struct kgni_job, limit_ce) }, /* its first version */
 	{ "ptag", KGNI_IOC_PTAG, sizeof(struct kgni_ptag) },
 	{ "res", KGNI_IOC_RES, sizeof(struct kgni_res) },
 	{ "clock", KGNI_IOC_CLOCK, sizeof(struct kgni_clock) },
 	{ "clock_wait", KGNI_IOC_CLOCK_WAIT, sizeof(struct kgni_clock_wait) },
+	{ "mem_segments", KGNI_IOC_MEM_SEGMENTS, offsetof(struct kgni_mem_segments, vmdh) },
+	{ "recv_post", KGNI_IOC_RECV_POST, sizeof(struct kgni_recv_post) },
+	{ "recv_test", KGNI_IOC_RECV_TEST, sizeof(struct kgni_recv_test) },
+	{ "recv_cancel", KGNI_IOC_RECV_CANCEL, sizeof(struct kgni_recv_cancel) },
 };
 
 #define IOCS (sizeof(iocs) / sizeof(iocs[0]))
@@ -112,7 +116,7 @@ TEST_F(abi, bad_address)
 
 	for (i = 0; i < IOCS; i++)
 		EXPECT_EQ(EFAULT, aries_ioctl(self->fd, iocs[i].request, (void *)8)) {
-			TH_LOG("%s", iocs[i].name);
+			TH_LOG("request %#lx", iocs[i].request);
 		}
 }
 
@@ -139,6 +143,8 @@ TEST_F(abi, unknown_requests)
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0x0a), &self->arg));
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0x2f), &self->arg));
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0x32), &self->arg));
+	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0x3f), &self->arg));
+	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0x4f), &self->arg));
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO(KGNI_IOC_MAGIC, 0xff), &self->arg));
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO('H', 0), &self->arg));
 	EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IOR(KGNI_IOC_MAGIC, 0, int), &self->arg));
@@ -169,6 +175,11 @@ TEST_F(abi, reserved_fields)
 	struct kgni_ptag ptag = { .argsz = sizeof(ptag) };
 	struct kgni_res res = { .argsz = sizeof(res), .kind = 1 };
 	struct kgni_clock clock = { .argsz = sizeof(clock) };
+	struct kgni_mem_segment piece = { (uintptr_t)&mem, 1 };
+	struct kgni_mem_segments segments = { .argsz = sizeof(segments), .count = 1,
+					      .cq = KGNI_NO_CQ, .segments = (uintptr_t)&piece };
+	struct kgni_recv_test test = { .argsz = sizeof(test) };
+	struct kgni_recv_cancel cancel = { .argsz = sizeof(cancel) };
 
 	mem.address = (uintptr_t)&mem;
 	EXPECT_RESERVED(KGNI_IOC_ATTACH, attach, reserved);
@@ -177,6 +188,13 @@ TEST_F(abi, reserved_fields)
 	EXPECT_RESERVED(KGNI_IOC_MEM_REGISTER, mem, vmdh); /* without its flag */
 	EXPECT_RESERVED(KGNI_IOC_JOB, job, reserved);
 	EXPECT_RESERVED(KGNI_IOC_JOB, job, reserved2);
+	EXPECT_RESERVED(KGNI_IOC_JOB, job, limit_ce); /* these without their flag */
+	EXPECT_RESERVED(KGNI_IOC_JOB, job, limit_recv);
+	EXPECT_RESERVED(KGNI_IOC_JOB, job, reserved3);
+	EXPECT_RESERVED(KGNI_IOC_MEM_SEGMENTS, segments, vmdh);
+	EXPECT_RESERVED(KGNI_IOC_MEM_SEGMENTS, segments, reserved);
+	EXPECT_RESERVED(KGNI_IOC_RECV_TEST, test, reserved);
+	EXPECT_RESERVED(KGNI_IOC_RECV_CANCEL, cancel, reserved);
 	EXPECT_RESERVED(KGNI_IOC_PTAG, ptag, reserved);
 	EXPECT_RESERVED(KGNI_IOC_RES, res, reserved);
 	EXPECT_RESERVED(KGNI_IOC_CLOCK, clock, reserved);
@@ -206,6 +224,8 @@ TEST_F(abi, unknown_flags)
 				.limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
 	struct kgni_clock clock = { .argsz = sizeof(clock) };
 	struct kgni_clock_wait wait = { .argsz = sizeof(wait) };
+	struct kgni_recv_test test = { .argsz = sizeof(test) };
+	struct kgni_recv_cancel cancel = { .argsz = sizeof(cancel) };
 
 	mem.address = (uintptr_t)&mem;
 	EXPECT_FLAGS(KGNI_IOC_CLOCK, clock, flags, 0);
@@ -213,7 +233,9 @@ TEST_F(abi, unknown_flags)
 	EXPECT_FLAGS(KGNI_IOC_CQ_CREATE, create, flags, KGNI_CQ_BLOCKING);
 	EXPECT_FLAGS(KGNI_IOC_MEM_REGISTER, mem, flags,
 		     KGNI_MEM_READ_ONLY | KGNI_MEM_RESERVE | KGNI_MEM_VMDH);
-	EXPECT_FLAGS(KGNI_IOC_JOB, job, flags, KGNI_JOB_DESTROY);
+	EXPECT_FLAGS(KGNI_IOC_JOB, job, flags, KGNI_JOB_DESTROY | KGNI_JOB_LIMITS);
+	EXPECT_FLAGS(KGNI_IOC_RECV_TEST, test, flags, 0);
+	EXPECT_FLAGS(KGNI_IOC_RECV_CANCEL, cancel, flags, 0);
 }
 
 TEST_F(abi, unknown_modes)

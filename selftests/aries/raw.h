@@ -91,6 +91,12 @@ static inline int raw_cq_close(struct raw *r, struct raw_cq *q)
 	return aries_ioctl(r->fd, KGNI_IOC_CQ_DESTROY, &arg);
 }
 
+/* Of a queue that ends with its file: a mapping would keep the file open. */
+static inline void raw_cq_unmap(struct raw_cq *q)
+{
+	munmap((void *)q->header, q->c.mmap_size);
+}
+
 /* Takes one entry; 0 if there is none. */
 static inline uint64_t raw_take(struct raw_cq *q)
 {

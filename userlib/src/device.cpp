@@ -181,6 +181,28 @@ gni_return_t GNI_GetPtag(uint32_t device_id, uint32_t cookie, uint8_t *ptag)
 namespace
 {
 
+/* The Aries reading of the limits: a byte of the union that has all bits set leaves its limit alone. */
+constexpr uint8_t kSameLimit = 0xff;
+
+int32_t small_limit(uint8_t value)
+{
+	return value == kSameLimit ? GNI_JOB_INVALID_LIMIT : value;
+}
+
+/* DLA entries are not limited: this NIC has none. */
+void set_limits(kgni_job *job, const gni_job_limits_t &limits)
+{
+	job->flags = KGNI_JOB_LIMITS;
+	job->limit_mdd = limits.mdd_limit;
+	job->limit_cq = limits.cq_limit;
+	job->limit_fma = limits.fma_limit;
+	job->limit_ce = small_limit(limits.a.m.ce_limit);
+	job->limit_bte = limits.bte_limit;
+	job->limit_iommu = small_limit(limits.a.m.iommu_limit);
+	job->limit_dgram = GNI_JOB_INVALID_LIMIT;
+	job->limit_recv = GNI_JOB_INVALID_LIMIT;
+}
+
 /* Gives the job that has just been made its part of the node translation table, if the limits name one. */
 gni_return_t tie_range(int fd, uint32_t cookie, const gni_job_limits_t *limits)
 {
@@ -212,9 +234,11 @@ gni_return_t GNI_ConfigureJob(uint32_t device_id, uint64_t job_id, uint8_t ptag,
 	job.job_id = job_id;
 	job.cookie = cookie;
 	job.ptag = ptag;
-	job.limit_mdd = limits ? limits->mdd_limit : GNI_JOB_INVALID_LIMIT;
-	job.limit_cq = limits ? limits->cq_limit : GNI_JOB_INVALID_LIMIT;
-	job.limit_fma = limits ? limits->fma_limit : GNI_JOB_INVALID_LIMIT;
+	job.limit_mdd = GNI_JOB_INVALID_LIMIT;
+	job.limit_cq = GNI_JOB_INVALID_LIMIT;
+	job.limit_fma = GNI_JOB_INVALID_LIMIT;
+	if (limits)
+		set_limits(&job, *limits);
 	rc = kernel::job(fd, &job);
 	if (rc == GNI_RC_SUCCESS)
 		rc = tie_range(fd, cookie, limits);

@@ -147,8 +147,8 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 				     gni_cq_handle_t dst_cq_hndl, uint32_t flags, uint32_t vmdh_index,
 				     gni_mem_handle_t *mem_hndl)
 {
-	(void)vmdh_index;
-	gni_return_t rc = check("GNI_MemRegisterSegments", nic_hndl, dst_cq_hndl, flags, kTakenFlags, mem_hndl);
+	gni_return_t rc = check("GNI_MemRegisterSegments", nic_hndl, dst_cq_hndl, flags,
+				kTakenFlags | GNI_MEM_USE_VMDH, mem_hndl);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	if (!mem_segments || segments_cnt == 0)
@@ -157,8 +157,10 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 	/* The caller's structure is the kernel's. */
 	static_assert(sizeof(gni_mem_segment_t) == sizeof(kgni_mem_segment) &&
 		      offsetof(gni_mem_segment_t, length) == offsetof(kgni_mem_segment, length));
+	const bool is_virtual = flags & GNI_MEM_USE_VMDH;
 	kgni_mem_segments arg{};
-	arg.flags = flags & GNI_MEM_READ_ONLY ? KGNI_MEM_READ_ONLY : 0;
+	arg.vmdh = is_virtual ? vmdh_index : 0;
+	arg.flags = (is_virtual ? KGNI_MEM_VMDH : 0) | (flags & GNI_MEM_READ_ONLY ? KGNI_MEM_READ_ONLY : 0);
 	arg.segments = reinterpret_cast<uintptr_t>(mem_segments);
 	arg.count = segments_cnt;
 	arg.cq = dst_cq_hndl ? dst_cq_hndl->number : KGNI_NO_CQ;
@@ -168,9 +170,10 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 
 	Registered r{.handle = {}, .mdh = arg.mdh, .address = 0, .length = arg.pages << kPageShift, .reserved = 0};
 	r.handle.pages = pages_of(arg.page_shift, arg.pages);
-	r.handle.mdh = arg.mdh;
+	r.handle.mdh = is_virtual ? arg.vmdh : arg.mdh;
 	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
-	r.handle.flags = flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0;
+	r.handle.flags =
+		static_cast<uint8_t>((flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0) | (is_virtual ? kMemVmdh : 0));
 	return keep(nic_hndl, dst_cq_hndl, r, mem_hndl);
 }
 

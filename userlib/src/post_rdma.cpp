@@ -4,6 +4,8 @@
 #include "debug.hpp"
 #include "post.hpp"
 
+#include <bit>
+
 using namespace ugni;
 
 namespace
@@ -78,6 +80,25 @@ void fill(aries_bte_desc *slot, const gni_ep *ep, const gni_post_descriptor_t *d
 		word = 0;
 }
 
+/* What the status word says after a doorbell. */
+bool full(const gni_nic *nic)
+{
+	const auto *status = reinterpret_cast<const volatile aries_fma_status *>(nic->area + ARIES_DESC_STATUS);
+
+	return status->status == ARIES_ST_QUEUE_FULL;
+}
+
+/* The NIC did not take it: its queue is full, or the job has as many under way as it may. No event comes. */
+[[gnu::cold]] gni_return_t not_taken(gni_nic *nic, const Ticket &ticket)
+{
+	if (ticket.id) {
+		Request &r = nic->requests[static_cast<uint16_t>(ticket.id)];
+		ticket.cq->room += static_cast<uint32_t>(std::popcount(r.pending()));
+		request_end(nic, r, ticket.id);
+	}
+	return GNI_RC_ERROR_RESOURCE;
+}
+
 } // namespace
 
 /* Everything but the common case below. */
@@ -104,6 +125,8 @@ void fill(aries_bte_desc *slot, const gni_ep *ep, const gni_post_descriptor_t *d
 		nic->rdma_put = {d->local_mem_hndl, d->remote_mem_hndl, slot_names(d)};
 	store_fence();
 	doorbell_store(nic->doorbell + ARIES_DB_BTE / 8, kSlot);
+	if (full(nic)) [[unlikely]]
+		return not_taken(nic, ticket);
 	return GNI_RC_SUCCESS;
 }
 
@@ -162,5 +185,7 @@ gni_return_t GNI_PostRdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_d
 	words[7] = 0;
 	store_fence();
 	doorbell_store(nic->doorbell + ARIES_DB_BTE / 8, kSlot);
+	if (full(nic)) [[unlikely]]
+		return not_taken(nic, {cq, id});
 	return GNI_RC_SUCCESS;
 }

@@ -78,7 +78,7 @@ int call_file(int fd, File &f, unsigned long request, void *argument)
 	case KGNI_IOC_NTT:
 		return f.node->ntt(static_cast<kgni_ntt *>(argument));
 	case KGNI_IOC_JOB:
-		return 0;
+		return f.node->job(static_cast<kgni_job *>(argument), world->tags);
 	case KGNI_IOC_JOB_NTT:
 		return f.node->job_ntt(static_cast<kgni_job_ntt *>(argument));
 	case KGNI_IOC_MEM_SEGMENTS:

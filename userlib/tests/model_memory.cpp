@@ -73,6 +73,34 @@ void Node::publish(uint32_t mdh)
 	r.live = true;
 }
 
+/* Moves a region into the block. Return: its number there or -errno. */
+int Node::to_place(int mdh, uint32_t *place)
+{
+	auto region = regions_.extract(static_cast<uint32_t>(mdh));
+
+	if (*place == ~0U)
+		for (*place = 0; regions_.contains(block_base_ + *place); ++*place)
+			;
+	if (*place >= block_size_)
+		return -ENOENT;
+	if (regions_.contains(block_base_ + *place))
+		return -EBUSY;
+	region.key() = block_base_ + *place;
+	regions_.insert(std::move(region));
+	return static_cast<int>(block_base_ + *place);
+}
+
+/* Of the limits the one that the NIC enforces. */
+int Node::job(const kgni_job *j, const std::map<uint32_t, uint8_t> &tags)
+{
+	auto tag = tags.find(j->cookie);
+
+	if (tag != tags.end() && (j->flags & KGNI_JOB_LIMITS) && j->limit_bte >= 0)
+		write32(ARIES_PTAG_BTE_N(uint64_t{tag->second}),
+			ARIES_PTAG_BTE_LIMITED_MASK | static_cast<uint32_t>(j->limit_bte));
+	return 0;
+}
+
 int Node::mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m)
 {
 	Pages p = pages_of(m->address, m->length);
@@ -84,17 +112,9 @@ int Node::mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m)
 	if (mdh < 0)
 		return mdh;
 	if (m->flags & KGNI_MEM_VMDH) {
-		auto region = regions_.extract(static_cast<uint32_t>(mdh));
-		if (m->vmdh == ~0U)
-			for (m->vmdh = 0; regions_.contains(block_base_ + m->vmdh); m->vmdh++)
-				;
-		if (m->vmdh >= block_size_)
-			return -ENOENT;
-		if (regions_.contains(block_base_ + m->vmdh))
-			return -EBUSY;
-		mdh = static_cast<int>(block_base_ + m->vmdh);
-		region.key() = static_cast<uint32_t>(mdh);
-		regions_.insert(std::move(region));
+		mdh = to_place(mdh, &m->vmdh);
+		if (mdh < 0)
+			return mdh;
 	}
 	m->mdh = static_cast<uint32_t>(mdh);
 	m->base = p.first;
@@ -123,6 +143,11 @@ int Node::mem_segments(uint32_t owner, uint8_t ptag, kgni_mem_segments *m)
 	int mdh = new_region(owner, ptag, m->flags, m->cq, 0, pages);
 	if (mdh < 0)
 		return mdh;
+	if (m->flags & KGNI_MEM_VMDH) {
+		mdh = to_place(mdh, &m->vmdh);
+		if (mdh < 0)
+			return mdh;
+	}
 	m->mdh = static_cast<uint32_t>(mdh);
 	m->page_shift = 12;
 	m->pages = 0;

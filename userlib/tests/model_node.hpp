@@ -49,6 +49,7 @@ public:
 	int mem_register(uint32_t owner, uint8_t ptag, kgni_mem_register *m);
 	int mem_segments(uint32_t owner, uint8_t ptag, kgni_mem_segments *m);
 	int mem_update(kgni_mem_update *m);
+	int job(const kgni_job *j, const std::map<uint32_t, uint8_t> &tags);
 	int mdd_block(uint8_t ptag, uint32_t entries);
 	int mem_deregister(uint32_t mdh);
 	int ce_alloc(uint32_t owner, kgni_ce_alloc *c);
@@ -82,6 +83,7 @@ private:
 	};
 	int new_region(uint32_t owner, uint8_t ptag, uint32_t flags, uint32_t cq, uint64_t base, uint64_t pages);
 	void fill(uint32_t mdh, uint64_t from, uint64_t address, uint64_t count);
+	int to_place(int mdh, uint32_t *place);
 	void publish(uint32_t mdh);
 	void drain();
 	void write64(uint64_t offset, uint64_t value) { aries_nic_write(nic_, 0, offset, 8, value); }

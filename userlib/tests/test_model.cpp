@@ -57,6 +57,44 @@ static void fma_gets(void **)
 	}
 }
 
+/* bte_limit of a job holds for all of its processes on the node, and the post says so. */
+static void limit_of_transfers(void **)
+{
+	Pair p(8 << 20);
+	Rank c(0, 1002, 65536);
+	gni_job_limits_t limits;
+	gni_post_descriptor_t small = c.post(p.b, GNI_POST_RDMA_PUT, 64);
+
+	c.bind(p.b, 1001);
+	memset(&limits, 0xff, sizeof(limits));
+	limits.bte_limit = 0;
+	assert_rc(SUCCESS, GNI_ConfigureJob(0, 1, kPtag, kCookie, &limits));
+	gni_post_descriptor_t d = p.a.post(p.b, GNI_POST_RDMA_PUT, 64);
+	assert_rc(ERROR_RESOURCE, GNI_PostRdma(p.a.ep, &d));
+	assert_rc(ERROR_RESOURCE, GNI_PostRdma(c.ep, &small));
+	/* Another node's limit is its own. */
+	gni_post_descriptor_t back = p.b.post(p.a, GNI_POST_RDMA_PUT, 64);
+	assert_int_equal(p.b.run(&back), 0);
+	limits.bte_limit = 5;
+	assert_rc(SUCCESS, GNI_ConfigureJob(0, 1, kPtag, kCookie, &limits));
+	std::vector<gni_post_descriptor_t> all(60, p.a.post(p.b, GNI_POST_RDMA_PUT, 4 << 20));
+	size_t posted = 0, refused = 0;
+	for (auto &post : all) {
+		gni_return_t rc = GNI_PostRdma(p.a.ep, &post);
+		assert_true(rc == GNI_RC_SUCCESS || rc == GNI_RC_ERROR_RESOURCE);
+		posted += rc == GNI_RC_SUCCESS;
+		refused += rc != GNI_RC_SUCCESS;
+	}
+	assert_true(posted >= 5 && refused > 0);
+	for (size_t i = 0; i < posted; i++) {
+		gni_post_descriptor_t *done = nullptr;
+		gni_cq_entry_t e = 0;
+		assert_rc(SUCCESS, GNI_CqWaitEvent(p.a.source, 5000, &e));
+		assert_rc(SUCCESS, GNI_GetCompleted(p.a.source, e, &done));
+	}
+	assert_int_equal(c.run(&small), 0);
+}
+
 static void rdma(void **)
 {
 	constexpr size_t kSize = size_t{9} << 20;
@@ -348,6 +386,7 @@ int main()
 		model_test(one_doorbell_for_a_short_put),
 		model_test(fma_gets),
 		model_test(rdma),
+		model_test(limit_of_transfers),
 		model_test(many_block_transfers),
 		model_test(all_events),
 		model_test(one_remote_event_for_a_long_put),

@@ -225,13 +225,55 @@ void same_handle_everywhere(void **)
 	assert_rc(INVALID_PARAM, GNI_MemDeregister(p.b.nic, &hb));
 }
 
+/* Regions of pieces have places, too: one value names them at all ranks, and offsets are the same anyway. */
+void segments_at_a_place(void **)
+{
+	Pair p;
+	unsigned char *memory = model::memory(1, 8 * kPageBytes);
+	const uint64_t start = reinterpret_cast<uintptr_t>(memory);
+	gni_mem_segment_t list[] = {{start + 4 * kPageBytes, 8}, {start, kPageBytes}};
+	gni_mem_handle_t h = {}, guessed = {}, other = {1, 2};
+
+	assert_rc(INVALID_PARAM, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, 2, &other));
+	assert_rc(SUCCESS, GNI_SetMddResources(p.b.nic, 4));
+	assert_rc(SUCCESS, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, 2, &h));
+	assert_int_equal(mem_mdh(h), 2);
+	assert_int_equal(mem_decode(h).address, 0);
+	assert_int_equal(mem_decode(h).pages, 2);
+	assert_rc(ERROR_RESOURCE, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, 2, &other));
+	assert_rc(INVALID_PARAM, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, 4, &other));
+	assert_true(other.qword1 == 1 && other.qword2 == 2);
+	/* The index counts for nothing without the flag. */
+	assert_rc(SUCCESS, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, 0, 2, &other));
+	assert_int_not_equal(mem_name(h), mem_name(other));
+	assert_rc(SUCCESS, GNI_MemDeregister(p.b.nic, &other));
+	assert_rc(SUCCESS, GNI_MemRegisterSegments(p.b.nic, list, 2, nullptr, GNI_MEM_USE_VMDH, ~0U, &other));
+	assert_int_equal(mem_mdh(other), 0);
+	memset(p.a.bytes, 0x42, 64);
+	gni_post_descriptor_t d = put(p.a, h, kPageBytes - 16, 64);
+	assert_int_equal(p.a.run(&d), ARIES_ST_OK);
+	assert_int_equal(memory[5 * kPageBytes - 1], 0x42);
+	assert_int_equal(memory[47], 0x42);
+	assert_int_equal(memory[48], 0);
+	assert_rc(SUCCESS, GNI_RebuildMemHndl(&other, 2, &guessed));
+	memset(p.a.bytes, 0x43, 64);
+	d = put(p.a, guessed, 0, 64);
+	assert_int_equal(p.a.run(&d), ARIES_ST_OK);
+	assert_int_equal(memory[4 * kPageBytes], 0x43);
+	d = put(p.a, h, 2 * kPageBytes, 8);
+	assert_int_equal(p.a.run(&d), ARIES_ST_BOUNDS);
+	assert_rc(SUCCESS, GNI_MemDeregister(p.b.nic, &h));
+	d = put(p.a, h, 0, 8);
+	assert_int_equal(p.a.run(&d), ARIES_ST_MDD);
+}
+
 } // namespace
 
 int main()
 {
 	const CMUnitTest tests[] = {
 		model_test(reserve_and_update), model_test(updates_refused),        model_test(segments),
-		model_test(segments_refused),   model_test(same_handle_everywhere),
+		model_test(segments_refused),   model_test(same_handle_everywhere), model_test(segments_at_a_place),
 	};
 	return cmocka_run_group_tests_name("regions in pieces", tests, nullptr, nullptr);
 }

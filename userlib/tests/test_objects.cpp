@@ -249,8 +249,24 @@ static void configure_job(void **)
 	assert_rc(SUCCESS, GNI_ConfigureJob(0, 42, 33, 0x1234, &limits));
 	const kgni_job &j = fake::kernel().jobs.back();
 	assert_true(j.job_id == 42 && j.ptag == 33 && j.cookie == 0x1234 && j.limit_mdd == 100 && j.limit_cq == -1);
+	assert_true(j.flags == KGNI_JOB_LIMITS && j.limit_fma == -1 && j.limit_ce == -1 && j.limit_bte == -1 &&
+		    j.limit_iommu == -1 && j.limit_dgram == -1 && j.limit_recv == -1 && j.reserved3 == 0);
+	limits.cq_limit = 1;
+	limits.fma_limit = 2;
+	limits.bte_limit = 3;
+	limits.a.m.ce_limit = 0;
+	limits.a.m.iommu_limit = 5;
+	limits.b.dla_limit = 9;
+	assert_rc(SUCCESS, GNI_ConfigureJob(0, 42, 33, 0x1234, &limits));
+	const kgni_job &all = fake::kernel().jobs.back();
+	assert_true(all.limit_mdd == 100 && all.limit_cq == 1 && all.limit_fma == 2 && all.limit_bte == 3 &&
+		    all.limit_ce == 0 && all.limit_iommu == 5);
+	assert_rc(SUCCESS, GNI_ConfigureJob(0, 42, 33, 0x1234, nullptr));
+	const kgni_job &none = fake::kernel().jobs.back();
+	assert_true(none.flags == 0 && none.limit_mdd == -1 && none.limit_cq == -1 && none.limit_fma == -1 &&
+		    none.limit_ce == 0 && none.limit_bte == 0);
 	assert_rc(SUCCESS, GNI_ConfigureNTTandJob(0, 42, 33, 0x1234, nullptr, nullptr, nullptr));
-	assert_int_equal(fake::kernel().jobs.size(), 2);
+	assert_int_equal(fake::kernel().jobs.size(), 4);
 	assert_true(fake::kernel().ranges.empty());
 	limits.ntt_size = 4;
 	assert_rc(INVALID_PARAM, GNI_ConfigureJob(0, 42, 33, 0x1234, &limits));

@@ -413,6 +413,34 @@ static void block_queue_limit(void **)
 	assert_rc(SUCCESS, GNI_PostRdma(s.ep, &d[1024]));
 }
 
+/* The NIC takes no more: told by the call, and everything is as before, so that it can be tried for ever. */
+static void block_not_taken(void **)
+{
+	Session s(GNI_CDM_MODE_DUAL_EVENTS, 40);
+	gni_post_descriptor_t d = s.post(GNI_POST_RDMA_PUT, 8, GNI_CQMODE_DUAL_EVENTS);
+	gni_post_descriptor_t *back = nullptr;
+	gni_cq_entry_t e = 0;
+
+	fake::kernel().on_doorbell = [](fake::File &f, const fake::Doorbell &) {
+		f.status().sequence++;
+		f.status().status = ARIES_ST_QUEUE_FULL;
+	};
+	for (unsigned i = 0; i < 70000; i++)
+		assert_rc(ERROR_RESOURCE, GNI_PostRdma(s.ep, &d));
+	d.cq_mode = 0;
+	assert_rc(ERROR_RESOURCE, GNI_PostRdma(s.ep, &d));
+	assert_rc(NOT_DONE, GNI_CqGetEvent(s.cq, &e));
+	fake::kernel().on_doorbell = [](fake::File &f, const fake::Doorbell &b) { fake::complete(f, b); };
+	for (unsigned i = 0; i < 15; i++) {
+		d.cq_mode = GNI_CQMODE_DUAL_EVENTS;
+		assert_rc(SUCCESS, GNI_PostRdma(s.ep, &d));
+		assert_rc(SUCCESS, reap(s, &back));
+		assert_rc(SUCCESS, reap(s, &back));
+		assert_ptr_equal(back, &d);
+	}
+	assert_rc(SUCCESS, GNI_EpUnbind(s.ep));
+}
+
 static void queue_size_bounds_posts(void **)
 {
 	Session s(GNI_CDM_MODE_DUAL_EVENTS, 31);
@@ -555,6 +583,7 @@ int main()
 		cmocka_unit_test(block_transfers),
 		cmocka_unit_test(fma_ignores_the_check_code),
 		cmocka_unit_test(block_queue_limit),
+		cmocka_unit_test(block_not_taken),
 		cmocka_unit_test(queue_size_bounds_posts),
 		cmocka_unit_test(silent_posts),
 		cmocka_unit_test(cq_write),

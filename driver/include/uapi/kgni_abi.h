@@ -218,13 +218,15 @@ struct kgni_mem_segment {
 /**
  * struct kgni_mem_segments - register several pieces as one region addressed by offsets
  * @argsz: in
- * @flags: in: KGNI_MEM_READ_ONLY
+ * @flags: in: KGNI_MEM_READ_ONLY, KGNI_MEM_VMDH
  * @segments: in: pointer to struct kgni_mem_segment
  * @count: in: elements of @segments, 1 to KGNI_SEGMENTS_MAX
  * @cq: in: queue for remote events, KGNI_NO_CQ for none
  * @mdh: out: memory domain handle
  * @page_shift: out: log2 of the page size used
  * @pages: out: pages of 4096 bytes, of all segments together
+ * @vmdh: in: with KGNI_MEM_VMDH, as in struct kgni_mem_register; out: the place; else zero
+ * @reserved: must be zero
  *
  * The pages of the segments follow each other in the order of the list: the
  * first page of the first one has offset 0. Errors: as KGNI_IOC_MEM_REGISTER,
@@ -239,6 +241,8 @@ struct kgni_mem_segments {
 	__u32 mdh;
 	__u32 page_shift;
 	__u64 pages;
+	__u32 vmdh;
+	__u32 reserved;
 };
 
 #define KGNI_SEGMENTS_MAX 65536
@@ -273,7 +277,7 @@ struct kgni_mem_update {
 /**
  * struct kgni_mem_deregister - end a registration; returns when no access is in flight
  *
- * Errors: EINVAL, ENOENT not a registration of this file.
+ * Errors: EINVAL, ENOENT not a registration of this file, EBUSY receives are posted in it.
  */
 struct kgni_mem_deregister {
 	__u32 argsz;
@@ -283,7 +287,7 @@ struct kgni_mem_deregister {
 /**
  * struct kgni_job - create or change a communication domain; needs CAP_SYS_ADMIN
  * @argsz: in
- * @flags: in: KGNI_JOB_DESTROY removes the domain instead
+ * @flags: in: KGNI_JOB_DESTROY removes the domain instead; KGNI_JOB_LIMITS
  * @job_id: in
  * @cookie: in
  * @ptag: in: protection tag or 255 to allocate one; out: the tag
@@ -292,6 +296,15 @@ struct kgni_mem_deregister {
  * @limit_cq: in: completion queues
  * @limit_fma: in: FMA descriptors
  * @reserved2: must be zero
+ * @limit_ce: in: collective engines; this and what follows only with KGNI_JOB_LIMITS, else zero
+ * @limit_bte: in: block transfers queued or running at once; one more is refused by the NIC
+ * @limit_iommu: in: registered memory, as exponent N of 2^N MiB, 0 to 255
+ * @limit_dgram: in: datagrams
+ * @limit_recv: in: receives for channel sends
+ * @reserved3: must be zero
+ *
+ * A limit of -1 leaves it as it is. Limits hold for all processes of the domain on this node
+ * together; what they have beyond a new limit they keep. Destroying looks at no limit.
  *
  * Errors: EPERM, EINVAL, EEXIST tag or cookie belongs to another job, EBUSY
  * processes are attached (destroy), ENOENT (destroy), ENOSPC.
@@ -307,9 +320,16 @@ struct kgni_job {
 	__s32 limit_cq;
 	__s32 limit_fma;
 	__u32 reserved2;
+	__s32 limit_ce;
+	__s32 limit_bte;
+	__s32 limit_iommu;
+	__s32 limit_dgram;
+	__s32 limit_recv;
+	__u32 reserved3;
 };
 
 #define KGNI_JOB_DESTROY 0x1
+#define KGNI_JOB_LIMITS 0x2
 
 /**
  * struct kgni_ptag - tag that belongs to a cookie
@@ -326,7 +346,7 @@ struct kgni_ptag {
 /**
  * struct kgni_res - use of a resource
  * @argsz: in
- * @kind: in: gni_dev_res_t, or gni_job_res_t when @ptag is not 0
+ * @kind: in: gni_dev_res_t, or gni_job_res_t when @ptag is not 0, or KGNI_RES_*
  * @ptag: in: 0 asks for the device
  * @reserved: must be zero
  * @total: out: units, or the limit of the tag
@@ -346,6 +366,9 @@ struct kgni_res {
 	__u64 reserved_units;
 	__u64 held;
 };
+
+#define KGNI_RES_RECV 0x100 /* receives for channel sends */
+#define KGNI_RES_DGRAM 0x101 /* datagrams; of a tag only */
 
 /**
  * struct kgni_ce_alloc - take a virtual collective engine
@@ -456,7 +479,7 @@ struct kgni_ce_free {
  * @flags: in: KGNI_DGRAM_WILDCARD, KGNI_DGRAM_ID
  * @ep: in: the caller's name of the endpoint; one datagram each
  * @id: in: with KGNI_DGRAM_ID; not ~0
- * @pe: in: node that a directed one goes to
+ * @pe: in: node that a directed one goes to, as the attachment names nodes
  * @inst_id: in: instance there
  * @length: in: bytes of @data, at most KGNI_DGRAM_BYTES
  * @reserved: must be zero
@@ -488,7 +511,8 @@ struct kgni_dgram_post {
  * @id: in: with KGNI_DGRAM_ID
  * @timeout_ms: in: wait for a final state, 0 do not wait, ~0 for ever
  * @state: out
- * @pe: out: the partner's node, of a COMPLETED one
+ * @pe: out: the partner's node, of a COMPLETED one, as the attachment names nodes; KGNI_NO_PE if it
+ *      has no name for it
  * @inst_id: out: the partner's instance
  * @length: out: bytes of @data
  * @reserved: must be zero
@@ -862,6 +886,95 @@ struct kgni_suspend {
 
 #define KGNI_SUSPEND_RESUME 0x1
 
+#define KGNI_RECV_LIMIT 16 /* receives that one attachment may have */
+#define KGNI_NO_PE 0xffffffffU
+
+/* States of a receive. */
+#define KGNI_RECV_PENDING 0 /* waits, or the job is suspended */
+#define KGNI_RECV_ARRIVING 1
+#define KGNI_RECV_DONE 2
+#define KGNI_RECV_CANCELLED 3
+
+/**
+ * struct kgni_recv_post - post a receive for a channel send
+ * @argsz: in
+ * @flags: must be zero
+ * @address: in: where the buffer starts, as peers address the registration: its virtual address, or
+ *           the offset into a list of segments
+ * @length: in: bytes, not 0
+ * @mdh: in: registration of this file that holds the buffer; not read-only, live
+ * @channel: in: 0 to 65535, what senders name
+ * @cq: in: queue for the event, the one that the registration was made with, KGNI_NO_CQ for none
+ * @event: in: data of the event
+ * @receive: out: number, the transaction id of the event
+ * @reserved: must be zero
+ *
+ * The receive is given to one message of the domain to this node and channel; among several the one
+ * that was posted first. A registration with receives cannot be ended until each was told by
+ * KGNI_IOC_RECV_TEST or taken back. The NIC has 32 for all.
+ *
+ * Errors: EINVAL also not in the region, another queue than the region's, not populated; ENOTCONN;
+ * ENOENT no such registration or queue of this file; EACCES read-only; ENOSPC the file, the domain
+ * or the NIC has no more; ENOMEM; EOPNOTSUPP the NIC knows no sends.
+ */
+struct kgni_recv_post {
+	__u32 argsz;
+	__u32 flags;
+	__u64 address;
+	__u32 length;
+	__u32 mdh;
+	__u32 channel;
+	__u32 cq;
+	__u32 event;
+	__u32 receive;
+	__u64 reserved;
+};
+
+/**
+ * struct kgni_recv_test - what became of a receive; takes it away if the message is there
+ * @argsz: in
+ * @flags: must be zero
+ * @receive: in: number
+ * @state: out: KGNI_RECV_*
+ * @bytes: out: length of the message that is there
+ * @pe: out: node that sent it, as the attachment names nodes; KGNI_NO_PE if it has no name for it
+ * @reserved: must be zero
+ *
+ * Errors: EINVAL, ENOTCONN, ENOENT not a receive of this file.
+ */
+struct kgni_recv_test {
+	__u32 argsz;
+	__u32 flags;
+	__u32 receive;
+	__u32 state;
+	__u32 bytes;
+	__u32 pe;
+	__u64 reserved;
+};
+
+/**
+ * struct kgni_recv_cancel - take a receive back
+ * @argsz: in
+ * @flags: must be zero
+ * @receive: in: number
+ * @state: out: KGNI_RECV_CANCELLED, or KGNI_RECV_DONE: the message was faster
+ * @bytes: out: as in kgni_recv_test
+ * @pe: out
+ * @reserved: must be zero
+ *
+ * A message that was arriving ends with an error at its sender, and may have left a part in the
+ * buffer; nobody writes there when the call returns. Errors: as KGNI_IOC_RECV_TEST.
+ */
+struct kgni_recv_cancel {
+	__u32 argsz;
+	__u32 flags;
+	__u32 receive;
+	__u32 state;
+	__u32 bytes;
+	__u32 pe;
+	__u64 reserved;
+};
+
 #define KGNI_IOC_QUERY _IO(KGNI_IOC_MAGIC, 0x00)
 #define KGNI_IOC_ATTACH _IO(KGNI_IOC_MAGIC, 0x01)
 #define KGNI_IOC_CQ_CREATE _IO(KGNI_IOC_MAGIC, 0x02)
@@ -892,5 +1005,8 @@ struct kgni_suspend {
 #define KGNI_IOC_ERR_READ _IO(KGNI_IOC_MAGIC, 0x39)
 #define KGNI_IOC_ERR_CONTROL _IO(KGNI_IOC_MAGIC, 0x3a)
 #define KGNI_IOC_SUSPEND _IO(KGNI_IOC_MAGIC, 0x3b)
+#define KGNI_IOC_RECV_POST _IO(KGNI_IOC_MAGIC, 0x40)
+#define KGNI_IOC_RECV_TEST _IO(KGNI_IOC_MAGIC, 0x41)
+#define KGNI_IOC_RECV_CANCEL _IO(KGNI_IOC_MAGIC, 0x42)
 
 #endif /* KGNI_ABI_H */

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Receives for channel sends. A process posts parts of its registrations; the NIC gives each to one
+ * message of the domain that names the channel. Sends need no driver: they are block transfers.
+ *
+ * The requests take structures in kernel memory and touch no user memory, so clients in the kernel
+ * that have an attachment use the same functions.
+ *
+ * While a job is suspended its receives are taken back: a sender is told that nobody receives.
+ */
+#include <linux/slab.h>
+
+#include "aries.h"
+#include "aries_trace.h"
+
+/**
+ * struct aries_recv - a receive of an attachment, protected by aries_ctx.lock
+ * @node: in aries_ctx.recvs, oldest first
+ * @mem: registration that holds the buffer
+ * @offset: of the buffer, as senders and NIC count in @mem
+ * @length: bytes
+ * @event: data of its event
+ * @channel: that senders name
+ * @nr: number in the NIC
+ * @parked: not with the NIC: the job is suspended
+ */
+struct aries_recv {
+	struct list_head node;
+	struct aries_mem *mem;
+	u64 offset;
+	u32 length;
+	u32 event;
+	u16 channel;
+	u8 nr;
+	bool parked;
+};
+
+/** struct aries_arrival - what the NIC says about a receive */
+struct aries_arrival {
+	u32 state;
+	u32 bytes;
+	u32 pe;
+};
+
+static void aries_recv_give(struct aries_ctx *ctx, struct aries_recv *recv)
+	__must_hold(&ctx->lock)
+{
+	struct aries_dev *ad = ctx->ad;
+
+	lockdep_assert_held(&ctx->lock);
+	aries_wr64(ad, ARIES_RMT_OFFSET_N(recv->nr), recv->offset);
+	aries_wr32(ad, ARIES_RMT_LENGTH_N(recv->nr), recv->length);
+	aries_wr32(ad, ARIES_RMT_EVENT_N(recv->nr), recv->event);
+	aries_wr64(ad, ARIES_RMT_CTL_N(recv->nr),
+		   FIELD_PREP(ARIES_RMT_CTL_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_RMT_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
+			   FIELD_PREP(ARIES_RMT_CTL_CHANNEL_MASK, (u64)recv->channel) |
+			   FIELD_PREP(ARIES_RMT_CTL_MDH_MASK, (u64)recv->mem->mdh));
+	recv->parked = false;
+	trace_aries_recv_post(ctx, recv->nr, recv->channel);
+}
+
+/* Does not change anything. Context: state_sem, ctx->lock. */
+static void aries_recv_look(struct aries_ctx *ctx, const struct aries_recv *recv,
+			    struct aries_arrival *arrival)
+{
+	struct aries_dev *ad = ctx->ad;
+	u64 status = recv->parked ? 0 : aries_rd64(ad, ARIES_RMT_STATUS_N(recv->nr));
+
+	*arrival = (struct aries_arrival){ .state = KGNI_RECV_PENDING };
+	if (status == ~0ull)
+		return;
+	if (status & ARIES_RMT_STATUS_BUSY_MASK)
+		arrival->state = KGNI_RECV_ARRIVING;
+	if (!(status & ARIES_RMT_STATUS_DONE_MASK))
+		return;
+	arrival->state = KGNI_RECV_DONE;
+	arrival->bytes = FIELD_GET(ARIES_RMT_STATUS_BYTES_MASK, status);
+	if (aries_ntt_virtual(ad, ctx->dom, FIELD_GET(ARIES_RMT_STATUS_PE_MASK, status),
+			      &arrival->pe))
+		arrival->pe = KGNI_NO_PE;
+}
+
+/*
+ * Takes a receive back from the NIC, unless its message was faster; tells which. Nobody writes to
+ * the buffer afterwards but for what aries_recv_settle() waits for.
+ */
+static void aries_recv_take(struct aries_ctx *ctx, struct aries_recv *recv,
+			    struct aries_arrival *arrival)
+	__must_hold(&ctx->lock)
+{
+	lockdep_assert_held(&ctx->lock);
+	if (!recv->parked)
+		aries_wr64(ctx->ad, ARIES_RMT_CTL_N(recv->nr), 0);
+	aries_recv_look(ctx, recv, arrival);
+	if (arrival->state != KGNI_RECV_DONE)
+		arrival->state = KGNI_RECV_CANCELLED;
+}
+
+/* A sender that had looked before may still be writing a piece. */
+static void aries_recv_settle(struct aries_ctx *ctx, const struct aries_recv *recv)
+{
+	if (!recv->parked)
+		aries_inv_ptes(ctx->ad, recv->mem->mdh);
+}
+
+static void aries_recv_free(struct aries_ctx *ctx, struct aries_recv *recv)
+	__must_hold(&ctx->lock)
+{
+	lockdep_assert_held(&ctx->lock);
+	list_del(&recv->node);
+	ctx->nrecvs--;
+	recv->mem->recvs--;
+	aries_pool_put(&ctx->ad->recvs, recv->nr, ctx->owner);
+	aries_domain_uncharge(ctx->ad, ctx->dom, ARIES_RES_RECV, 1);
+	kfree(recv);
+}
+
+static struct aries_recv *aries_recv_find(struct aries_ctx *ctx, u32 nr)
+	__must_hold(&ctx->lock)
+{
+	struct aries_recv *recv;
+
+	lockdep_assert_held(&ctx->lock);
+	list_for_each_entry(recv, &ctx->recvs, node)
+		if (recv->nr == nr)
+			return recv;
+	return NULL;
+}
+
+/* The registration, queue and range that the process names are its own and belong together. */
+static struct aries_mem *aries_recv_mem(struct aries_ctx *ctx, const struct kgni_recv_post *arg)
+	__must_hold(&ctx->lock)
+{
+	struct aries_mem *mem = xa_load(&ctx->mems, arg->mdh);
+	struct aries_cq *cq = NULL;
+	u64 from, size;
+
+	lockdep_assert_held(&ctx->lock);
+	if (!mem)
+		return ERR_PTR(-ENOENT);
+	if (arg->cq != KGNI_NO_CQ) {
+		cq = aries_cq_find(ctx, arg->cq);
+		if (!cq)
+			return ERR_PTR(-ENOENT);
+	}
+	/* the NIC knows one queue of a memory domain */
+	if (mem->cq != cq || !mem->live)
+		return ERR_PTR(-EINVAL);
+	if (mem->read_only)
+		return ERR_PTR(-EACCES);
+	from = arg->address - mem->start;
+	size = (u64)mem->npages << PAGE_SHIFT;
+	if (arg->address < mem->start || from >= size || arg->length > size - from)
+		return ERR_PTR(-EINVAL);
+	return mem;
+}
+
+static int aries_recv_number(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	struct aries_dev *ad = ctx->ad;
+	int rc, nr;
+
+	if (ctx->nrecvs >= KGNI_RECV_LIMIT)
+		return -ENOSPC;
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_RECV, 1);
+	if (rc)
+		return rc;
+	nr = aries_pool_get(&ad->recvs, ctx->owner);
+	if (nr < 0)
+		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_RECV, 1);
+	return nr;
+}
+
+static int aries_recv_add(struct aries_ctx *ctx, struct kgni_recv_post *arg,
+			  struct aries_recv *recv)
+	__must_hold(&ctx->lock)
+{
+	struct aries_mem *mem;
+	int nr;
+
+	lockdep_assert_held(&ctx->lock);
+	if (!FIELD_GET(ARIES_ID_CAPS_SEND_MASK, ctx->ad->caps))
+		return -EOPNOTSUPP;
+	mem = aries_recv_mem(ctx, arg);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
+	nr = aries_recv_number(ctx);
+	if (nr < 0)
+		return nr;
+	recv->mem = mem;
+	recv->offset = arg->address & (BIT_ULL(ARIES_OFFSET_BITS) - 1);
+	recv->length = arg->length;
+	recv->event = arg->event;
+	recv->channel = arg->channel;
+	recv->nr = nr;
+	recv->parked = true;
+	mem->recvs++;
+	ctx->nrecvs++;
+	list_add_tail(&recv->node, &ctx->recvs);
+	if (!ctx->suspended)
+		aries_recv_give(ctx, recv);
+	arg->receive = nr;
+	return 0;
+}
+
+/** aries_recv_post() - KGNI_IOC_RECV_POST. Context: sleeps. */
+int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg)
+{
+	struct aries_recv *recv;
+	int rc;
+
+	if (arg->flags || arg->reserved || !arg->length || arg->channel > U16_MAX)
+		return -EINVAL;
+	recv = kzalloc(sizeof(*recv), GFP_KERNEL_ACCOUNT);
+	if (!recv)
+		return -ENOMEM;
+	rc = aries_ctx_enter(ctx, true);
+	if (!rc) {
+		rc = aries_recv_add(ctx, arg, recv);
+		aries_ctx_exit(ctx);
+	}
+	if (rc)
+		kfree(recv);
+	return rc;
+}
+
+/** aries_recv_test() - KGNI_IOC_RECV_TEST. Context: sleeps. */
+int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg)
+{
+	struct aries_arrival arrival;
+	struct aries_recv *recv;
+	int rc;
+
+	if (arg->flags || arg->reserved)
+		return -EINVAL;
+	rc = aries_ctx_enter(ctx, true);
+	if (rc)
+		return rc;
+	recv = aries_recv_find(ctx, arg->receive);
+	if (recv) {
+		aries_recv_look(ctx, recv, &arrival);
+		arg->state = arrival.state;
+		arg->bytes = arrival.bytes;
+		arg->pe = arrival.pe;
+		if (arrival.state == KGNI_RECV_DONE) {
+			trace_aries_recv_done(ctx, recv->nr, recv->channel);
+			aries_recv_free(ctx, recv);
+		}
+	} else {
+		rc = -ENOENT;
+	}
+	aries_ctx_exit(ctx);
+	return rc;
+}
+
+/** aries_recv_cancel() - KGNI_IOC_RECV_CANCEL. Context: sleeps. */
+int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg)
+{
+	struct aries_arrival arrival;
+	struct aries_recv *recv;
+	int rc;
+
+	if (arg->flags || arg->reserved)
+		return -EINVAL;
+	rc = aries_ctx_enter(ctx, true);
+	if (rc)
+		return rc;
+	recv = aries_recv_find(ctx, arg->receive);
+	if (recv) {
+		aries_recv_take(ctx, recv, &arrival);
+		aries_recv_settle(ctx, recv);
+		trace_aries_recv_cancel(ctx, recv->nr, recv->channel);
+		arg->state = arrival.state;
+		arg->bytes = arrival.bytes;
+		arg->pe = arrival.pe;
+		aries_recv_free(ctx, recv);
+	} else {
+		rc = -ENOENT;
+	}
+	aries_ctx_exit(ctx);
+	return rc;
+}
+
+/**
+ * aries_recv_suspend() - take the receives of an attachment back, or post them again
+ * @ctx: attachment
+ * @suspend: which of the two
+ *
+ * Those whose message has come stay as they are. The order among those of one file is kept.
+ *
+ * Context: sleeps; state_sem and ctx->lock held.
+ */
+void aries_recv_suspend(struct aries_ctx *ctx, bool suspend)
+	__must_hold(&ctx->lock)
+{
+	struct aries_arrival arrival;
+	struct aries_recv *recv;
+
+	lockdep_assert_held(&ctx->lock);
+	list_for_each_entry(recv, &ctx->recvs, node) {
+		if (!suspend && recv->parked)
+			aries_recv_give(ctx, recv);
+		if (!suspend || recv->parked)
+			continue;
+		aries_recv_take(ctx, recv, &arrival);
+		if (arrival.state == KGNI_RECV_DONE)
+			continue;
+		aries_recv_settle(ctx, recv);
+		recv->parked = true;
+		trace_aries_recv_suspend(ctx, recv->nr, recv->channel);
+	}
+}
+
+/**
+ * aries_recv_teardown() - take back all receives of an attachment
+ * @ctx: attachment; its registrations are still there, and ended after this
+ *
+ * Context: sleeps; ctx->lock held.
+ */
+void aries_recv_teardown(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	struct aries_recv *recv, *next;
+	struct aries_arrival arrival;
+
+	lockdep_assert_held(&ctx->lock);
+	list_for_each_entry_safe(recv, next, &ctx->recvs, node) {
+		aries_recv_take(ctx, recv, &arrival);
+		/* invalidation of the memory domain waits for who is still writing */
+		aries_recv_free(ctx, recv);
+	}
+}

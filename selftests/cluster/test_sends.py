@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Channel sends between nodes: messages into posted receives, withdrawn ones, receivers that die."""
+
+import itertools
+import unittest
+
+from opengni.testing import ClusterCase, wait_until
+
+PEER = "/kselftest/aries/receive_peer"
+NO_RECEIVE, RECEIVE_LENGTH = 0x16, 0x17
+CHANNEL = 77
+
+
+class Sends(ClusterCase):
+    cookies = itertools.count(0x52000000)
+
+    def setUp(self):
+        """All nodes up, a domain and output files of the test's own."""
+        for node in range(self.NODES):
+            if not self.cluster.running(node):
+                self.cluster.start(node)
+        self.cookie = next(self.cookies)
+        self.files = itertools.count()
+
+    def start(self, node, command, *arguments, cookie=None):
+        """A peer in the background; what output() takes."""
+        file = f"/tmp/sends-{self.cookie:x}-{next(self.files)}"
+        line = " ".join(map(str, [PEER, command, cookie or self.cookie, CHANNEL, *arguments]))
+        self.succeed(self.cluster.run(node, f"({line}; echo exit $?) >{file} 2>&1 </dev/null &"))
+        return node, file
+
+    def output(self, peer, bound=60.0, until="exit "):
+        """Lines of a peer, once it has ended (or a line begins with something)."""
+        node, file = peer
+        lines = []
+
+        def there():
+            lines[:] = self.cluster.run(node, f"cat {file}").stdout.splitlines()
+            return any(line.startswith(until) for line in lines)
+
+        self.assertTrue(wait_until(there, bound, 0.2), f"still running: {lines}")
+        return [line for line in lines if line != "posted"]
+
+    def once(self, node, pe, length, cookie=None):
+        """Status of one try."""
+        lines = self.output(self.start(node, "once", pe, length, cookie=cookie))
+        self.assertEqual(lines[-1], "exit 0")
+        return int(lines[0].split()[1])
+
+    def test_messages(self):
+        for length in (1, 100, 4096, 300000):
+            with self.subTest(bytes=length):
+                taker = self.start(1, "take", 8, length)
+                self.output(taker, until="posted")
+                self.assertEqual(self.output(self.start(0, "send", 1, 8, length)), ["exit 0"])
+                self.assertEqual(self.output(taker), [f"0 {length} ok"] * 8 + ["exit 0"])
+
+    def test_two_senders(self):
+        taker = self.start(1, "take", 16, 2000)
+        self.output(taker, until="posted")
+        senders = [self.start(node, "send", 1, 8, 2000) for node in (0, 1)]
+        for sender in senders:
+            self.assertEqual(self.output(sender), ["exit 0"])
+        self.assertEqual(sorted(self.output(taker)), sorted(["0 2000 ok"] * 8 + ["1 2000 ok"] * 8 + ["exit 0"]))
+
+    def test_errors_at_the_sender(self):
+        self.assertEqual(self.once(0, 1, 64), NO_RECEIVE)
+        taker = self.start(1, "take", 1, 64)
+        self.output(taker, until="posted")
+        self.assertEqual(self.once(0, 1, 64, cookie=self.cookie ^ 0x00800000), NO_RECEIVE)
+        self.assertEqual(self.once(0, 1, 65), RECEIVE_LENGTH)
+        self.assertEqual(self.once(0, 1, 64), 0)
+        self.assertEqual(self.output(taker), ["0 64 ok", "exit 0"])
+        self.assertEqual(self.once(0, 1, 64), NO_RECEIVE)
+
+    def test_withdrawn_under_way(self):
+        taker = self.start(1, "withdraw", 40, 3 << 20)
+        self.output(taker, until="posted")
+        sender = self.start(0, "send", 1, 400, 3 << 20)
+        lines = self.output(taker)
+        self.assertEqual(lines[-1], "exit 0", lines)
+        self.assertRegex(lines[0], r"done \d+ cancelled \d+")
+        self.cluster.run(0, "killall -9 receive_peer")
+        self.output(sender)
+
+    def test_suspended_job_does_not_receive(self):
+        def job(what):
+            self.succeed(self.cluster.run(1, f"{PEER} {what} {self.cookie}"))
+
+        job("job")
+        taker = self.start(1, "take", 2, 64)
+        self.output(taker, until="posted")
+        job("suspend")
+        self.assertEqual(self.once(0, 1, 64), NO_RECEIVE)
+        job("resume")
+        self.assertEqual(self.once(0, 1, 64), 0)
+        self.assertEqual(self.once(0, 1, 64), 0)
+        self.assertEqual(self.output(taker), ["0 64 ok"] * 2 + ["exit 0"])
+        job("destroy")
+
+    def test_receiver_dies(self):
+        taker = self.start(1, "take", 8, 4096)
+        self.output(taker, until="posted")
+        self.assertEqual(self.once(0, 1, 64), 0)
+        self.cluster.run(1, "killall -9 receive_peer")
+        self.output(taker)
+        self.assertEqual(self.once(0, 1, 64), NO_RECEIVE)
+        used = self.cluster.run(1, "cat /sys/class/gni/kgni0/resources/recv_used").stdout
+        self.assertEqual(used.strip(), "0")
+
+
+if __name__ == "__main__":
+    unittest.main()
