@@ -147,8 +147,8 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 				     gni_cq_handle_t dst_cq_hndl, uint32_t flags, uint32_t vmdh_index,
 				     gni_mem_handle_t *mem_hndl)
 {
-	gni_return_t rc = check("GNI_MemRegisterSegments", nic_hndl, dst_cq_hndl, flags,
-				kTakenFlags | GNI_MEM_USE_VMDH, mem_hndl);
+	gni_return_t rc = check("GNI_MemRegisterSegments", nic_hndl, dst_cq_hndl, flags, kTakenFlags | GNI_MEM_USE_VMDH,
+				mem_hndl);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	if (!mem_segments || segments_cnt == 0)

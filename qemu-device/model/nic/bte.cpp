@@ -149,7 +149,8 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 	else
 		work.desc = {};
 	/* Transfers that are limited are counted, which takes the mutex. */
-	if (status == ARIES_ST_OK && is_short(work) && !limit(work.rights.ptag()) && (channel = seize(fmad)) >= 0) [[likely]] {
+	if (status == ARIES_ST_OK && is_short(work) && !limit(work.rights.ptag()) && (channel = seize(fmad)) >= 0)
+		[[likely]] {
 		CounterBlock &counters = counters_[size_t(channel)];
 		bool overrun = false;
 

@@ -163,7 +163,7 @@ private:
 	BteShare *offered_ = nullptr;            /* a long transfer that an idle thread may help with */
 	bool helping_ = false;                   /* a thread does; it counts in counters_ behind the channels */
 	std::array<std::atomic<uint32_t>, ARIES_PTAG_ENTRIES> limits_{}; /* as PTAG_BTE */
-	std::array<uint32_t, ARIES_PTAG_ENTRIES> under_way_{};          /* all but short transfers */
+	std::array<uint32_t, ARIES_PTAG_ENTRIES> under_way_{};           /* all but short transfers */
 	bool stop_ = false;
 	std::vector<std::thread> workers_;
 	std::array<CounterBlock, ARIES_BTE_CHANNELS + 1> counters_;

@@ -234,9 +234,9 @@ void Ce::drive(Step &step) noexcept
 		const uint8_t status = climb(step);
 
 		if (status == ARIES_ST_OK) {
-			const uint8_t taken = give(parent_of(step.parent),
-						   uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
-						   {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
+			const uint8_t taken =
+				give(parent_of(step.parent), uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
+				     {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
 
 			if (taken != ARIES_ST_OK)
 				fail(at, taken, next);

@@ -12,7 +12,7 @@ namespace aries
 enum CeChildKind : uint64_t { CE_CHILD_UNUSED = 0, CE_CHILD_ENGINE = 1, CE_CHILD_ENDPOINT = 2 };
 
 inline constexpr uint16_t CE_SOURCE_ENGINE = 0x8000; /* CeContribution::source of an engine */
-inline constexpr unsigned int CE_LEVELS = 8; /* of a tree; three cover most systems (N22) */
+inline constexpr unsigned int CE_LEVELS = 8;         /* of a tree; three cover most systems (N22) */
 
 /** Children of an engine as bits. */
 constexpr uint32_t ce_all_children(uint64_t ctl)

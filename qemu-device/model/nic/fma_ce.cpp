@@ -92,8 +92,8 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 
 		status = find_control(local, desc, work.rights.ptag(), sender.control);
 		if (status == ARIES_ST_OK)
-			status = ce_.give(engine, uint32_t(field(desc.offset, ARIES_CE_CHILD_MASK)), sender, what,
-					  step);
+			status =
+				ce_.give(engine, uint32_t(field(desc.offset, ARIES_CE_CHILD_MASK)), sender, what, step);
 	}
 	ce_.drive(step);
 	if (status == ARIES_ST_OK) {
