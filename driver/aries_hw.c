@@ -152,8 +152,14 @@ int aries_hw_reset(struct aries_dev *ad)
 	}
 }
 
+static bool amo_lazy;
+module_param(amo_lazy, bool, 0444);
+MODULE_PARM_DESC(amo_lazy, "host memory gets results of cached atomics later (default: with each operation)");
+
 /** aries_hw_enable() - let the NIC take work and packets, or stop that */
 void aries_hw_enable(struct aries_dev *ad, bool on)
 {
+	if (on && amo_lazy)
+		aries_wr32(ad, ARIES_AMO_CTL, FIELD_PREP(ARIES_AMO_CTL_LAZY_MASK, 1));
 	aries_wr32(ad, ARIES_CTL_CONTROL, FIELD_PREP(ARIES_CTL_CONTROL_ENABLE_MASK, on));
 }

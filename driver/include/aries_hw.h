@@ -439,7 +439,8 @@ enum aries_status {
 	X(RX_DUPLICATES, rx_duplicates, "packets that arrived a second time and were dropped") \
 	X(BTE_SENDS, bte_sends, "channel sends finished") \
 	X(VMDH_HITS, vmdh_hits, "virtual memory domain handles that matched an entry of this node") \
-	X(VMDH_MISSES, vmdh_misses, "virtual memory domain handles that matched none")
+	X(VMDH_MISSES, vmdh_misses, "virtual memory domain handles that matched none") \
+	X(AMO_CACHE_UPDATES, amo_cache_updates, "words whose result reached host memory later than its operation")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,

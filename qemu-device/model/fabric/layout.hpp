@@ -122,13 +122,30 @@ struct alignas(64) ErrorRing {
 	ErrorRecord record[ERROR_RING];
 };
 
-/** Which words the AMO cache of a node holds (N12); nic/amo_cache.hpp. Every initiator changes it, without a lock. */
+/**
+ * A word in the AMO cache of a node (N12). With lazy updates it has contents, which change under the set's lock only.
+ * All zero is empty. A holder that dies leaves a line that is right or is seen to be none.
+ */
+struct AmoLine {
+	std::atomic<uint64_t> tag;    /* memory domain and offset */
+	std::atomic<uint64_t> place;  /* bus address of the word, AMO_PRESENT, AMO_NARROW; 0: no contents */
+	std::atomic<uint64_t> value;  /* newer than memory if they differ */
+	std::atomic<uint64_t> memory; /* what host memory held when it was looked at */
+};
+
+/** Bits of AmoLine::place. */
+inline constexpr uint64_t AMO_NARROW = 1; /* its halves are words of their own */
+inline constexpr uint64_t AMO_PRESENT = 2;
+
+/** The AMO cache of a node; nic/amo_cache.hpp. Every initiator changes it. */
 struct alignas(64) AmoCacheSlot {
-	std::atomic<uint64_t> tag[AMO_CACHE_SETS][AMO_CACHE_WAYS]; /* 0: empty */
-	std::atomic<uint32_t> next[AMO_CACHE_SETS];                /* way to be given away next */
+	AmoLine line[AMO_CACHE_SETS][AMO_CACHE_WAYS];
+	std::atomic<uint32_t> next[AMO_CACHE_SETS]; /* way to be given away next */
+	std::atomic<uint32_t> lock[AMO_CACHE_SETS]; /* for contents */
 	std::atomic<uint64_t> hits;
 	std::atomic<uint64_t> misses;
 	std::atomic<uint64_t> evictions;
+	std::atomic<uint64_t> updates;
 };
 
 /** One set of the PTE cache of a node (N03); nic/pte_cache.hpp. Every visitor of the node changes it. */
@@ -239,6 +256,7 @@ struct alignas(4096) NodeSlot {
 	std::atomic<uint32_t> pid;
 	std::atomic<uint32_t> generation; /* attaches and resets */
 	std::atomic<uint32_t> online;
+	std::atomic<uint32_t> amo_lazy; /* as AMO_CTL; changes while nobody visits */
 
 	alignas(64) std::atomic<uint64_t> epoch; /* counts invalidations */
 	std::atomic<uint64_t> ram_version;       /* odd while the sections change */

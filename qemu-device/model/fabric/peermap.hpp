@@ -57,6 +57,18 @@ public:
 		return host && length <= have ? host : nullptr;
 	}
 
+	/** Bus address of what find() has found. */
+	uint64_t address(const uint8_t *host) const noexcept
+	{
+		for (size_t i = 0; i < count_; i++) {
+			const Piece &piece = pieces_[i];
+
+			if (uint64_t(host - piece.host) < piece.size)
+				return piece.gpa + uint64_t(host - piece.host);
+		}
+		return UINT64_MAX;
+	}
+
 private:
 	const uint64_t version_;
 	const bool ours_; /* false: munmap() them in the end */

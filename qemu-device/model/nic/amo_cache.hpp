@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The AMO cache of a target: which 64 words the NIC holds (N12). Words are
- * written to host memory with every operation, and the values are taken from
- * there as well: the cache knows names and no contents. So nothing has to be
- * written back when a memory domain, a node or an initiator goes away, nobody
- * holds a lock that could outlive him, and cached and other commands agree.
+ * The AMO cache of a target: 64 words (N12), used by all initiators at once.
+ *
+ * Host memory is updated with each operation, or lazily.
+ *
+ * With each operation: the values are those of host memory, and the cache knows names only. Nothing has to be written
+ * back when a memory domain, a node or an initiator goes away, and nobody takes a lock.
+ *
+ * Lazily: a line holds the newest value, and what host memory held when the line last looked. All atomics of the node
+ * then run under the lock of the word's set, and other accesses of a NIC write back what they are about to read or
+ * overwrite before they touch it. A write back exchanges a value that memory still has: what was stored there
+ * meanwhile, by a put at the same time or by a processor (N13), is newer and stays. Lines are named by bus address, so
+ * a word that two memory domains share is one line.
+ *
+ * A line never outlives its memory domain: whoever ends a domain, or the NIC's mastering of the bus, waits for all
+ * visits and then writes the lines back himself, before anybody is told that the memory is free.
  */
 #ifndef ARIES_NIC_AMO_CACHE_HPP
 #define ARIES_NIC_AMO_CACHE_HPP
 
-#include "fabric/layout.hpp"
+#include "fabric/peermap.hpp"
+#include "fabric/seglock.hpp"
+#include "nic/amo.hpp"
+#include "nic/att.hpp"
 
 namespace aries
 {
@@ -19,54 +32,68 @@ inline constexpr uint32_t AMO_CACHE_WORD = 8; /* bytes; two narrow neighbours sh
 
 static_assert(AMO_CACHE_ENTRIES == 64, "N12");
 
-/** A view of the cache in the segment. All calls: any thread of any member, lock-free, and bounded. */
+/** One atomic at its target. */
+struct AmoRequest {
+	AmoCommand command;
+	uint32_t mdh;
+	uint64_t offset;
+	uint8_t *word; /* in this process */
+	uint64_t first;
+	uint64_t second;
+};
+
+/** A view of the cache in the segment. All calls: any thread of any member, and bounded. */
 class AmoCache
 {
 public:
 	explicit AmoCache(AmoCacheSlot &slot) noexcept : slot_(slot) {}
 
-	/** A cached command uses the word at @offset of memory domain @mdh. */
-	void use(uint32_t mdh, uint64_t offset) noexcept
-	{
-		const uint64_t tag = name(mdh, offset);
-		const uint32_t set = uint32_t(offset / AMO_CACHE_WORD) % AMO_CACHE_SETS;
+	/** A cached command uses the word at @offset of memory domain @mdh. Lock-free. Return: whether it was there */
+	bool use(uint32_t mdh, uint64_t offset) noexcept;
 
-		for (const auto &way : slot_.tag[set]) {
-			if (way.load(std::memory_order_relaxed) == tag) {
-				slot_.hits.fetch_add(1, std::memory_order_relaxed);
-				return;
-			}
+	/** Whether a cached command would find the word. */
+	bool holds(uint32_t mdh, uint64_t offset) const noexcept
+	{
+		for (const AmoLine &line : slot_.line[set_of(offset)]) {
+			if (line.tag.load(std::memory_order_relaxed) == name(mdh, offset))
+				return true;
 		}
-		slot_.misses.fetch_add(1, std::memory_order_relaxed);
-		settle(set, insert(set, tag), tag);
+		return false;
 	}
 
-	/** The words of @mdh leave: the number may soon mean another region. */
-	void drop(uint32_t mdh) noexcept
-	{
-		for (auto &set : slot_.tag) {
-			for (auto &way : set) {
-				uint64_t tag = way.load(std::memory_order_relaxed);
+	/** The words of @mdh leave: the number may soon mean another region. Not with contents. */
+	void drop(uint32_t mdh) noexcept;
 
-				if (tag && (tag & ~VALID) >> ARIES_OFFSET_BITS == mdh)
-					way.compare_exchange_strong(tag, 0);
-			}
-		}
-	}
+	/** Empty, contents lost, and the counters zero. */
+	void reset() noexcept;
 
-	/** Empty, and the counters zero. */
-	void reset() noexcept
-	{
-		for (auto &set : slot_.tag) {
-			for (auto &way : set)
-				way.store(0);
-		}
-		for (auto &next : slot_.next)
-			next.store(0);
-		slot_.hits.store(0);
-		slot_.misses.store(0);
-		slot_.evictions.store(0);
-	}
+	/**
+	 * Lazy updates: runs @request, cached or not.
+	 * @ram: of the target, valid for the whole call
+	 * @old: gets the value that the word had
+	 * Return: false, without effect, if a live member keeps the lock
+	 */
+	bool run(const AmoRequest &request, const RamMap &ram, Membership &members, uint64_t &old) noexcept;
+
+	/**
+	 * Lazy updates: the @count runs at @run are about to be read, or with @write overwritten. Host memory has
+	 * every result there afterwards.
+	 * Return: false if a live member keeps a lock
+	 */
+	bool settle(const Run *run, size_t count, bool write, const RamMap &ram, Membership &members) noexcept;
+
+	/** Lazy updates: all contents go to host memory, and stay here. Return: as settle() */
+	bool update(const RamMap *ram, Membership &members) noexcept { return empty(ANY, ram, members, true); }
+
+	static constexpr uint32_t ANY = UINT32_MAX;
+
+	/**
+	 * Lazy updates: all contents go to host memory, and the words of @mdh, or ANY, leave. Without @ram they are
+	 * lost instead.
+	 * @keep: nothing leaves
+	 * Return: as settle()
+	 */
+	bool empty(uint32_t mdh, const RamMap *ram, Membership &members, bool keep = false) noexcept;
 
 private:
 	static constexpr uint64_t VALID = uint64_t(1) << 63;
@@ -75,34 +102,18 @@ private:
 	{
 		return VALID | uint64_t(mdh) << ARIES_OFFSET_BITS | (offset & ~uint64_t(AMO_CACHE_WORD - 1));
 	}
-
-	/* An empty way if there is one, else that of the word which came first. Return: the way */
-	uint32_t insert(uint32_t set, uint64_t tag) noexcept
+	static uint32_t mdh_of(uint64_t tag) noexcept { return uint32_t((tag & ~VALID) >> ARIES_OFFSET_BITS); }
+	/* The low bits of an offset are those of its bus address. */
+	static uint32_t set_of(uint64_t address) noexcept
 	{
-		for (uint32_t way = 0; way < AMO_CACHE_WAYS; way++) {
-			uint64_t empty = 0;
-
-			if (slot_.tag[set][way].compare_exchange_strong(empty, tag))
-				return way;
-		}
-		const uint32_t way = slot_.next[set].fetch_add(1) % AMO_CACHE_WAYS;
-		const uint64_t before = slot_.tag[set][way].exchange(tag);
-
-		if (before && before != tag)
-			slot_.evictions.fetch_add(1, std::memory_order_relaxed);
-		return way;
+		return uint32_t(address / AMO_CACHE_WORD) % AMO_CACHE_SETS;
 	}
-
-	/* Another initiator may have brought the same word in at the same time: the lower way stays. */
-	void settle(uint32_t set, uint32_t mine, uint64_t tag) noexcept
-	{
-		for (uint32_t way = 0; way < AMO_CACHE_WAYS; way++) {
-			uint64_t same = tag;
-
-			if (way != mine && slot_.tag[set][way].load() == tag)
-				slot_.tag[set][way > mine ? way : mine].compare_exchange_strong(same, 0);
-		}
-	}
+	uint32_t insert(uint32_t set, uint64_t tag) noexcept;
+	void settle_twins(uint32_t set, uint32_t mine, uint64_t tag) noexcept;
+	AmoLine *find(uint32_t set, uint64_t place) noexcept;
+	AmoLine &take_in(uint32_t set, uint64_t tag, uint64_t place, const uint64_t *word, const RamMap &ram) noexcept;
+	void write_back(AmoLine &line, const RamMap &ram) noexcept;
+	static uint64_t execute(AmoLine &line, const AmoRequest &request, uint64_t at, uint64_t memory) noexcept;
 
 	AmoCacheSlot &slot_;
 };

@@ -110,6 +110,8 @@ uint8_t Bte::local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit 
 		if (status != ARIES_ST_OK)
 			return status;
 		status = physical_runs(*local.ram(), desc.local_offset + at, bytes, list);
+		if (status == ARIES_ST_OK && local.lazy()) [[unlikely]]
+			local.settle(list.run, list.count, !work.put());
 	} else {
 		status = local.admit_local(desc.local_mdh, work.rights.ptag(), desc.local_offset, desc.length,
 					   !work.put());

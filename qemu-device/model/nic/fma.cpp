@@ -286,7 +286,7 @@ uint8_t Fma::deliver(FmaWork &work) noexcept
 	uint8_t *place = nullptr;
 	uint8_t status = target.admit(work.access(work.bytes, true));
 
-	if (status == ARIES_ST_OK && work.op == ARIES_FMA_PUT_LINE && !core_.faults.any()) [[likely]]
+	if (status == ARIES_ST_OK && work.op == ARIES_FMA_PUT_LINE && !core_.faults.any() && !target.lazy()) [[likely]]
 		status = target.spot(work.desc.offset, work.bytes, true, place);
 	if (place) [[likely]]
 		store_bytes(place, work.data, work.bytes);

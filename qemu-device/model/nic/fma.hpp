@@ -83,6 +83,8 @@ private:
 	uint8_t deliver_runs(const FmaWork &work, Visit &target) noexcept;
 	uint8_t get(FmaWork &work) noexcept;
 	uint8_t atomic(FmaWork &work) noexcept;
+	[[gnu::cold]] uint8_t run_lazily(FmaWork &work, const AmoCommand &command, Visit &target,
+					 uint8_t *word) noexcept;
 	static uint8_t check_atomic(const FmaWork &work, AmoCommand &command) noexcept;
 	uint8_t find_landing(const FmaWork &work, Visit &local, Landing &place) const noexcept;
 	static void raise_flag(const FmaWork &work, const Landing &place) noexcept;

@@ -51,6 +51,16 @@ uint8_t Fma::check_atomic(const FmaWork &work, AmoCommand &command) noexcept
 	return command.fetch && (work.desc.local_offset & (command.bytes - 1u)) ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK;
 }
 
+/* The result may stay in the target's cache (N12). */
+uint8_t Fma::run_lazily(FmaWork &work, const AmoCommand &command, Visit &target, uint8_t *word) noexcept
+{
+	const AmoRequest request = {
+		command, target.mdh(), work.desc.offset, word, work.desc.operand[0], work.desc.operand[1]};
+	AmoCache cache(core_.segment.node(work.node).amo_cache);
+
+	return cache.run(request, *target.ram(), core_.members, work.fetched) ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
+}
+
 uint8_t Fma::atomic(FmaWork &work) noexcept
 {
 	AmoCommand command;
@@ -71,7 +81,7 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 
 	status = target.admit(work.access(command.bytes, true));
 	if (status == ARIES_ST_OK)
-		status = target.runs(work.desc.offset, command.bytes, true, word);
+		status = target.find(work.desc.offset, command.bytes, true, word);
 	/* The region's start decides whether an aligned offset is an aligned address. */
 	if (status == ARIES_ST_OK &&
 	    (word.count != 1 || (reinterpret_cast<uintptr_t>(word.run[0].host) & (command.bytes - 1u))))
@@ -81,16 +91,23 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 		return status;
 	}
 	target.count_requests(1);
-	if (command.cached)
-		AmoCache(core_.segment.node(work.node).amo_cache).use(target.mdh(), work.desc.offset);
+	const bool lazy = target.lazy();
+	uint8_t *const at = word.run[0].host;
 	const auto execute = [&](uint32_t) {
-		work.fetched = amo_run(command, word.run[0].host, work.desc.operand[0], work.desc.operand[1]);
+		if (lazy) [[unlikely]]
+			status = run_lazily(work, command, target, at);
+		else
+			work.fetched = amo_run(command, at, work.desc.operand[0], work.desc.operand[1]);
 	};
 
+	if (command.cached && !lazy)
+		AmoCache(core_.segment.node(work.node).amo_cache).use(target.mdh(), work.desc.offset);
 	if (core_.faults.any()) [[unlikely]]
 		arrive<1>(core_.faults, target, 1, execute);
 	else
 		execute(0);
+	if (status != ARIES_ST_OK) [[unlikely]]
+		return status;
 	if (command.fetch) {
 		/* Little endian: the low bytes come first. */
 		scatter(place.data, reinterpret_cast<const uint8_t *>(&work.fetched));

@@ -71,6 +71,7 @@ bool MddTable::refresh(uint32_t mdh) noexcept
 
 void MddTable::invalidate_all() noexcept
 {
+	lose_ = true;
 	for (auto &mdd : core_.own().mdd) {
 		if (mdd.ctl.load(std::memory_order_relaxed))
 			mdd.ctl.store(0, std::memory_order_seq_cst);
@@ -80,14 +81,31 @@ void MddTable::invalidate_all() noexcept
 	next_epoch(ALL);
 }
 
+/* Nobody visits any more. After a reset the memory is not ours to write to; else it gets what the AMO cache has. */
+bool MddTable::settle_atomics() noexcept
+{
+	const RamMap *ram = lose_ ? nullptr : core_.maps.own();
+
+	return AmoCache(core_.own().amo_cache)
+		.empty(what_ == ALL || what_ == NONE ? AmoCache::ANY : what_, ram, core_.members);
+}
+
+bool MddTable::update_atomics() noexcept
+{
+	return lose_ || AmoCache(core_.own().amo_cache).update(core_.maps.own(), core_.members);
+}
+
 bool MddTable::draining() noexcept
 {
 	if (!draining_)
 		return false;
 	if (core_.members.in_flight(phase_) || (both_phases_ && core_.members.in_flight(phase_ ^ 1)))
 		return true;
+	if (core_.own().amo_lazy.load() && !settle_atomics())
+		return true;
 	draining_ = false;
 	both_phases_ = false;
+	lose_ = false;
 	if (what_ == ALL)
 		PteCache(core_.own().pte_cache).drop_all();
 	else if (what_ != NONE)

@@ -67,20 +67,24 @@ public:
 	bool refresh(uint32_t mdh) noexcept;
 	/** Starts a drain that invalidates nothing. */
 	void next_epoch() noexcept { next_epoch(NONE); }
-	/** True while accesses that began before the last invalidation are in flight. */
+	/** True while accesses that began before the last invalidation are in flight, or their atomics in the cache. */
 	bool draining() noexcept;
+	/** Host memory gets what the AMO cache has, unless a reset is draining. False if a peer keeps a line. */
+	bool update_atomics() noexcept;
 
 private:
 	static constexpr uint32_t ALL = UINT32_MAX;
 	static constexpr uint32_t NONE = UINT32_MAX - 1;
 
 	void next_epoch(uint32_t what) noexcept;
+	bool settle_atomics() noexcept;
 
 	void renew(MddSlot &mdd) noexcept { mdd.serial.fetch_add(1, std::memory_order_seq_cst); }
 
 	Core &core_;
 	bool draining_ = false;
 	bool both_phases_ = false;
+	bool lose_ = false; /* what the AMO cache has is not written back */
 	unsigned int phase_ = 0;
 	uint32_t what_ = 0;
 };

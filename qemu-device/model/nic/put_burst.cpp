@@ -116,7 +116,7 @@ uint8_t PutBurst::locate(const LaunchView &put, Target &target, FmaRuns &data) n
 
 	page.first = sheet * PAGE_BYTES > ahead ? sheet * PAGE_BYTES - ahead : 0;
 	page.bytes = std::min((sheet + 1) * PAGE_BYTES - ahead, mdd.length) - page.first;
-	if (position + put.bytes() > page.first + page.bytes)
+	if (position + put.bytes() > page.first + page.bytes || visit.lazy())
 		return visit.runs(put.offset, put.bytes(), true, data);
 	if (visit.runs(mdd.base + page.first, page.bytes, true, data) != ARIES_ST_OK || data.count != 1) {
 		data.count = 0;

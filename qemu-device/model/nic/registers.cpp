@@ -146,6 +146,8 @@ uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
 		return cqs_.armed(index);
 	case Reg::BTE_STATUS:
 		return bte_.status();
+	case Reg::AMO_CTL:
+		return core_.own().amo_lazy.load();
 	case Reg::INV_STATUS:
 		return mdds_.draining() ? ARIES_INV_STATUS_BUSY_MASK : 0;
 	case Reg::CNT_VALUE:
@@ -218,6 +220,10 @@ bool RegisterFile::write_reg(Reg reg, uint32_t index, uint64_t value) noexcept
 	case Reg::INV_MDD:
 		core_.host.trace("mdd_invalidate", value);
 		return mdds_.invalidate(uint32_t(value));
+	case Reg::AMO_CTL:
+		return write_amo_ctl(uint32_t(value));
+	case Reg::AMO_FLUSH:
+		return value && (core_.own().online.load() & ONLINE_MASTER) && mdds_.update_atomics();
 	case Reg::INV_PTES:
 		core_.host.trace("pte_invalidate", value);
 		return mdds_.refresh(uint32_t(value));
@@ -237,6 +243,37 @@ bool RegisterFile::write_control(uint64_t value) noexcept
 	else
 		online.fetch_and(~uint32_t(ONLINE_ENABLED));
 	return true;
+}
+
+/* Atomics of either kind must not meet: what began before has to end. */
+bool RegisterFile::write_amo_ctl(uint32_t value) noexcept
+{
+	NodeSlot &own = core_.own();
+
+	if (value == own.amo_lazy.load())
+		return true;
+	if (own.online.load() & ONLINE_ENABLED)
+		return false;
+	drain();
+	mdds_.next_epoch();
+	drain();
+	if (mdds_.draining())
+		return false;
+	AmoCache(own.amo_cache).empty(AmoCache::ANY, nullptr, core_.members);
+	own.amo_lazy.store(value);
+	return true;
+}
+
+/* Lazy is not never. */
+void RegisterFile::sweep() noexcept
+{
+	receives_.sweep();
+	if (!core_.own().amo_lazy.load(std::memory_order_relaxed))
+		return;
+	std::lock_guard guard(mutex_);
+
+	if (core_.own().online.load() & ONLINE_MASTER)
+		mdds_.update_atomics();
 }
 
 bool RegisterFile::run_dma_test(uint64_t op) noexcept
@@ -273,6 +310,8 @@ void RegisterFile::inherit() noexcept
 
 	ces_.reset(ARIES_ST_TIMEOUT);
 	receives_.reset();
+	core_.own().amo_lazy.store(0);
+	AmoCache(core_.own().amo_cache).reset();
 	PteCache(core_.own().pte_cache).reset();
 }
 
@@ -321,6 +360,7 @@ void RegisterFile::reset_locked() noexcept
 	}
 	bte_.clear_counters();
 	core_.shared_counters.clear();
+	own.amo_lazy.store(0);
 	AmoCache(own.amo_cache).reset();
 	PteCache(own.pte_cache).reset();
 	own.vmdh_hits.store(0);
@@ -394,6 +434,8 @@ uint64_t RegisterFile::counter(unsigned int which) noexcept
 		return core_.own().amo_cache.misses.load();
 	case ARIES_CNT_AMO_CACHE_EVICTIONS:
 		return core_.own().amo_cache.evictions.load();
+	case ARIES_CNT_AMO_CACHE_UPDATES:
+		return core_.own().amo_cache.updates.load();
 	default:
 		return which < ARIES_CNT_COUNT ? sum(which) : 0;
 	}

@@ -38,8 +38,8 @@ public:
 	 */
 	void quiesce() noexcept;
 	uint64_t counter(unsigned int which) noexcept;
-	/** What members that have died left in our tables. */
-	void sweep() noexcept { receives_.sweep(); }
+	/** From time to time: what members that have died left in our tables, and lazy updates of host memory. */
+	void sweep() noexcept;
 
 private:
 	uint64_t read_reg(Reg reg, uint32_t index) noexcept;
@@ -55,6 +55,7 @@ private:
 	bool write_mdd_ctl(uint32_t index, uint64_t value) noexcept;
 	bool write_vmdh(uint32_t index, uint64_t value) noexcept;
 	bool write_control(uint64_t value) noexcept;
+	bool write_amo_ctl(uint32_t value) noexcept;
 	bool run_dma_test(uint64_t op) noexcept;
 	void reset_locked() noexcept;
 	void drain() noexcept;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nic/rmt.hpp"
 
+#include "nic/amo_cache.hpp"
+
 namespace aries
 {
 
@@ -70,6 +72,13 @@ uint8_t Visit::admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t
 		return ARIES_ST_LOCAL_ACCESS;
 	ram_ = core_.maps.own();
 	return ram_ ? ARIES_ST_OK : ARIES_ST_LOCAL_TRANSLATION;
+}
+
+uint8_t Visit::settle(const Run *run, size_t count, bool write) noexcept
+{
+	const bool done = AmoCache(slot_.amo_cache).settle(run, count, write, *ram_, core_.members);
+
+	return done || node_ == core_.node ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
 }
 
 } // namespace aries

@@ -57,16 +57,35 @@ public:
 	 * off). */
 	uint8_t admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t bytes, bool write) noexcept;
 
+	/** Translates for an access that begins afterwards, and ends before the visit. */
 	template <size_t N> uint8_t runs(uint64_t offset, uint64_t bytes, bool write, RunList<N> &list) noexcept
 	{
-		return Translator(*ram_, mdd_, slot_.pte_cache, core_.members, use_).runs(offset, bytes, write, list);
+		const uint8_t status = find(offset, bytes, write, list);
+
+		if (lazy() && status == ARIES_ST_OK) [[unlikely]]
+			return settle(list.run, list.count, write);
+		return status;
 	}
 
-	/** As runs(), for ranges in one page; nullptr in @host for others. */
+	/** As runs(), for ranges in one page, and not lazy(); nullptr in @host for others. */
 	uint8_t spot(uint64_t offset, uint64_t bytes, bool write, uint8_t *&host) noexcept
 	{
 		return Translator(*ram_, mdd_, slot_.pte_cache, core_.members, use_).spot(offset, bytes, write, host);
 	}
+
+	/** As runs(), for atomics: nothing leaves the AMO cache. */
+	template <size_t N> uint8_t find(uint64_t offset, uint64_t bytes, bool write, RunList<N> &list) noexcept
+	{
+		return Translator(*ram_, mdd_, slot_.pte_cache, core_.members, use_).runs(offset, bytes, write, list);
+	}
+
+	/** Whether the AMO cache may have newer values than host memory (N12). */
+	bool lazy() const noexcept { return slot_.amo_lazy.load(std::memory_order_relaxed) != 0; }
+	/**
+	 * Writes back what the AMO cache has of runs that are about to be accessed.
+	 * Return: ARIES_ST_OK, ARIES_ST_TIMEOUT (at a peer, if one keeps a line for a second)
+	 */
+	[[gnu::cold]] uint8_t settle(const Run *run, size_t count, bool write) noexcept;
 
 	/** Bus addresses instead of a memory domain, of our own node. */
 	uint8_t admit_physical() noexcept

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nic/amo_cache.hpp"
+
+#include <algorithm>
+
+namespace aries
+{
+
+namespace
+{
+
+/* AmoLine::place of the word in which an operand of @bytes lies. */
+uint64_t place_of(uint64_t address, uint32_t bytes)
+{
+	return (address & ~uint64_t(AMO_CACHE_WORD - 1)) | AMO_PRESENT | (bytes < AMO_CACHE_WORD ? AMO_NARROW : 0);
+}
+
+uint64_t word_of(uint64_t place)
+{
+	return place & ~uint64_t(AMO_CACHE_WORD - 1);
+}
+
+/* Parts of a line that are words of their own. */
+struct Parts {
+	uint64_t mask[2];
+};
+
+Parts parts(uint64_t place)
+{
+	return place & AMO_NARROW ? Parts{{UINT32_MAX, ~uint64_t(UINT32_MAX)}} : Parts{{~uint64_t(0), 0}};
+}
+
+/* @theirs where it differs from @before, else @ours, part by part. */
+uint64_t merge(uint64_t place, uint64_t theirs, uint64_t before, uint64_t ours)
+{
+	uint64_t result = 0;
+
+	for (uint64_t mask : parts(place).mask)
+		result |= mask & ((theirs ^ before) & mask ? theirs : ours);
+	return result;
+}
+
+uint64_t *word_in(const RamMap &ram, uint64_t place)
+{
+	return reinterpret_cast<uint64_t *>(ram.span(word_of(place), AMO_CACHE_WORD));
+}
+
+/* Readers without the lock take a line for what it is only while place is set. */
+void clear(AmoLine &line)
+{
+	line.place.store(0);
+	line.tag.store(0);
+}
+
+bool overlaps(const uint8_t *word, const Run &run)
+{
+	return word < run.host + run.bytes && run.host < word + AMO_CACHE_WORD;
+}
+
+} // namespace
+
+bool AmoCache::use(uint32_t mdh, uint64_t offset) noexcept
+{
+	const uint64_t tag = name(mdh, offset);
+	const uint32_t set = set_of(offset);
+
+	if (holds(mdh, offset)) {
+		slot_.hits.fetch_add(1, std::memory_order_relaxed);
+		return true;
+	}
+	slot_.misses.fetch_add(1, std::memory_order_relaxed);
+	settle_twins(set, insert(set, tag), tag);
+	return false;
+}
+
+/* An empty way if there is one, else that of the word which came first. Return: the way */
+uint32_t AmoCache::insert(uint32_t set, uint64_t tag) noexcept
+{
+	for (uint32_t way = 0; way < AMO_CACHE_WAYS; way++) {
+		uint64_t empty = 0;
+
+		if (slot_.line[set][way].tag.compare_exchange_strong(empty, tag))
+			return way;
+	}
+	const uint32_t way = slot_.next[set].fetch_add(1) % AMO_CACHE_WAYS;
+	const uint64_t before = slot_.line[set][way].tag.exchange(tag);
+
+	if (before && before != tag)
+		slot_.evictions.fetch_add(1, std::memory_order_relaxed);
+	return way;
+}
+
+/* Another initiator may have brought the same word in at the same time: the lower way stays. */
+void AmoCache::settle_twins(uint32_t set, uint32_t mine, uint64_t tag) noexcept
+{
+	for (uint32_t way = 0; way < AMO_CACHE_WAYS; way++) {
+		uint64_t same = tag;
+
+		if (way != mine && slot_.line[set][way].tag.load() == tag)
+			slot_.line[set][std::max(way, mine)].tag.compare_exchange_strong(same, 0);
+	}
+}
+
+void AmoCache::drop(uint32_t mdh) noexcept
+{
+	for (auto &set : slot_.line) {
+		for (AmoLine &line : set) {
+			uint64_t tag = line.tag.load(std::memory_order_relaxed);
+
+			if (tag && mdh_of(tag) == mdh && !line.place.load())
+				line.tag.compare_exchange_strong(tag, 0);
+		}
+	}
+}
+
+void AmoCache::reset() noexcept
+{
+	for (auto &set : slot_.line) {
+		for (AmoLine &line : set)
+			clear(line);
+	}
+	for (auto &next : slot_.next)
+		next.store(0);
+	slot_.hits.store(0);
+	slot_.misses.store(0);
+	slot_.evictions.store(0);
+	slot_.updates.store(0);
+}
+
+/* Lock held. The line of the word at @place, whatever its form; of place 0, an empty one. */
+AmoLine *AmoCache::find(uint32_t set, uint64_t place) noexcept
+{
+	for (AmoLine &line : slot_.line[set]) {
+		if ((line.place.load(std::memory_order_relaxed) & ~AMO_NARROW) == (place & ~AMO_NARROW))
+			return &line;
+	}
+	return nullptr;
+}
+
+/* Lock held. Whoever dies in here leaves memory, or memory and line, with the new value. */
+void AmoCache::write_back(AmoLine &line, const RamMap &ram) noexcept
+{
+	const uint64_t place = line.place.load(std::memory_order_relaxed);
+	const uint64_t before = line.memory.load(std::memory_order_relaxed);
+	const uint64_t value = line.value.load(std::memory_order_relaxed);
+	uint64_t *word = word_in(ram, place);
+
+	if (!word)
+		return;
+	uint64_t now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	uint64_t wanted = merge(place, now, before, value);
+
+	while (wanted != now &&
+	       !__atomic_compare_exchange_n(word, &now, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
+		wanted = merge(place, now, before, value);
+	if (wanted != now)
+		slot_.updates.fetch_add(1, std::memory_order_relaxed);
+	line.value.store(wanted);
+	line.memory.store(wanted);
+}
+
+/* Lock held. */
+AmoLine &AmoCache::take_in(uint32_t set, uint64_t tag, uint64_t place, const uint64_t *word, const RamMap &ram) noexcept
+{
+	AmoLine *line = find(set, 0);
+
+	if (!line) {
+		line = &slot_.line[set][slot_.next[set].fetch_add(1) % AMO_CACHE_WAYS];
+		write_back(*line, ram);
+		slot_.evictions.fetch_add(1, std::memory_order_relaxed);
+	}
+	const uint64_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+
+	clear(*line);
+	line->value.store(value);
+	line->memory.store(value);
+	line->tag.store(tag);
+	line->place.store(place);
+	return *line;
+}
+
+bool AmoCache::run(const AmoRequest &request, const RamMap &ram, Membership &members, uint64_t &old) noexcept
+{
+	const AmoCommand &command = request.command;
+	const uint64_t address = ram.address(request.word);
+	const uint64_t place = place_of(address, command.bytes);
+	const uint32_t set = set_of(address);
+	const uint64_t *memory = word_in(ram, place);
+	const SegLock lock(slot_.lock[set], members);
+
+	if (!lock.held())
+		return false;
+	AmoLine *line = find(set, place);
+
+	if (!command.cached || !memory) {
+		if (line) {
+			write_back(*line, ram);
+			clear(*line);
+		}
+		old = amo_run(command, request.word, request.first, request.second);
+		return true;
+	}
+	(line ? slot_.hits : slot_.misses).fetch_add(1, std::memory_order_relaxed);
+	if (!line) {
+		line = &take_in(set, name(request.mdh, request.offset), place, memory, ram);
+	} else if (line->place.load(std::memory_order_relaxed) != place) {
+		write_back(*line, ram);
+		line->place.store(place);
+	}
+	old = execute(*line, request, address % AMO_CACHE_WORD, __atomic_load_n(memory, __ATOMIC_ACQUIRE));
+	return true;
+}
+
+/* Lock held. What was stored to memory since the line looked there comes before the command. */
+uint64_t AmoCache::execute(AmoLine &line, const AmoRequest &request, uint64_t at, uint64_t memory) noexcept
+{
+	uint64_t value = merge(line.place.load(std::memory_order_relaxed), memory,
+			       line.memory.load(std::memory_order_relaxed), line.value.load(std::memory_order_relaxed));
+	const uint64_t old =
+		amo_run(request.command, reinterpret_cast<uint8_t *>(&value) + at, request.first, request.second);
+
+	line.value.store(value);
+	line.memory.store(memory);
+	return old;
+}
+
+bool AmoCache::settle(const Run *run, size_t count, bool write, const RamMap &ram, Membership &members) noexcept
+{
+	for (uint32_t n = 0; n < AMO_CACHE_ENTRIES; n++) {
+		const uint32_t set = n / AMO_CACHE_WAYS;
+		AmoLine &line = slot_.line[set][n % AMO_CACHE_WAYS];
+		const uint64_t place = line.place.load(std::memory_order_acquire);
+		const auto *word = place ? reinterpret_cast<const uint8_t *>(word_in(ram, place)) : nullptr;
+
+		if (!word || std::none_of(run, run + count, [word](const Run &r) { return overlaps(word, r); }))
+			continue;
+		const SegLock lock(slot_.lock[set], members);
+
+		if (!lock.held())
+			return false;
+		/* Another word may have come here meanwhile. It may go as well. */
+		write_back(line, ram);
+		if (write)
+			clear(line);
+	}
+	return true;
+}
+
+bool AmoCache::empty(uint32_t mdh, const RamMap *ram, Membership &members, bool keep) noexcept
+{
+	for (uint32_t n = 0; n < AMO_CACHE_ENTRIES; n++) {
+		const uint32_t set = n / AMO_CACHE_WAYS;
+		AmoLine &line = slot_.line[set][n % AMO_CACHE_WAYS];
+
+		if (!line.place.load())
+			continue;
+		const SegLock lock(slot_.lock[set], members);
+
+		if (!lock.held())
+			return false;
+		/* All of them: a word that belongs to another domain may have been reached through this one, too. */
+		if (ram)
+			write_back(line, *ram);
+		if (!keep && (mdh == ANY || mdh_of(line.tag.load()) == mdh))
+			clear(line);
+	}
+	return true;
+}
+
+} // namespace aries
