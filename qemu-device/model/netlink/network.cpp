@@ -49,14 +49,16 @@ size_t Network::shared_bytes(const DragonflyShape &shape) noexcept
 try {
 	const Dragonfly topo(shape);
 
-	return (tile_bytes(topo.routers()) + size_t{topo.nodes()} * sizeof(NicState) + 63) / 64 * 64;
+	return (tile_bytes(topo.routers()) + size_t{topo.nodes()} * (sizeof(NicPace) + sizeof(NicState)) + 63) / 64 *
+	       64;
 } catch (...) {
 	return 0;
 }
 
 Network::Network(const DragonflyShape &shape, void *shared)
 	: topo_(shape), tables_(topo_), cache_(topo_.routers()), tiles_(static_cast<TileState *>(shared)),
-	  nics_(reinterpret_cast<NicState *>(static_cast<char *>(shared) + tile_bytes(topo_.routers())))
+	  paces_(reinterpret_cast<NicPace *>(static_cast<char *>(shared) + tile_bytes(topo_.routers()))),
+	  nics_(reinterpret_cast<NicState *>(paces_ + topo_.nodes()))
 {
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "link/link.hpp"
+#include "link/pace.hpp"
 #include "router/path_cache.hpp"
 #include "router/route_tables.hpp"
 #include "router/routing_mode.hpp"
@@ -90,6 +91,9 @@ public:
 	bool exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint32_t packets,
 		      uint16_t dlvr_mode, uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
 
+	/** What the NIC at @p node has to do; see book_stream() and book_atomic(). */
+	NicPace &pace(uint32_t node) const noexcept { return paces_[node]; }
+
 	/** Cut a NIC off from Netlink, or connect it again. Unknown nodes are ignored. */
 	void set_nic_link(uint32_t node, bool up) noexcept;
 	bool nic_link(uint32_t node) const noexcept
@@ -140,6 +144,7 @@ private:
 	RouteTables tables_;
 	PathCache cache_;
 	TileState *tiles_; // shared: TILE_SLOTS per router
+	NicPace *paces_;   // shared: one per node
 	NicState *nics_;   // shared: one per node
 };
 

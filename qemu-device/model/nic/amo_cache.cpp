@@ -179,7 +179,7 @@ AmoLine &AmoCache::take_in(uint32_t set, uint64_t tag, uint64_t place, const uin
 	return *line;
 }
 
-bool AmoCache::run(const AmoRequest &request, const RamMap &ram, Membership &members, uint64_t &old) noexcept
+bool AmoCache::run(const AmoRequest &request, const RamMap &ram, Membership &members, AmoResult &result) noexcept
 {
 	const AmoCommand &command = request.command;
 	const uint64_t address = ram.address(request.word);
@@ -197,9 +197,10 @@ bool AmoCache::run(const AmoRequest &request, const RamMap &ram, Membership &mem
 			write_back(*line, ram);
 			clear(*line);
 		}
-		old = amo_run(command, request.word, request.first, request.second);
+		result = {amo_run(command, request.word, request.first, request.second), false};
 		return true;
 	}
+	result.hit = line != nullptr;
 	(line ? slot_.hits : slot_.misses).fetch_add(1, std::memory_order_relaxed);
 	if (!line) {
 		line = &take_in(set, name(request.mdh, request.offset), place, memory, ram);
@@ -207,7 +208,7 @@ bool AmoCache::run(const AmoRequest &request, const RamMap &ram, Membership &mem
 		write_back(*line, ram);
 		line->place.store(place);
 	}
-	old = execute(*line, request, address % AMO_CACHE_WORD, __atomic_load_n(memory, __ATOMIC_ACQUIRE));
+	result.old = execute(*line, request, address % AMO_CACHE_WORD, __atomic_load_n(memory, __ATOMIC_ACQUIRE));
 	return true;
 }
 

@@ -42,6 +42,12 @@ struct AmoRequest {
 	uint64_t second;
 };
 
+/** What became of it. */
+struct AmoResult {
+	uint64_t old; /* value of the word before */
+	bool hit;     /* the word was in the cache */
+};
+
 /** A view of the cache in the segment. All calls: any thread of any member, and bounded. */
 class AmoCache
 {
@@ -70,10 +76,9 @@ public:
 	/**
 	 * Lazy updates: runs @request, cached or not.
 	 * @ram: of the target, valid for the whole call
-	 * @old: gets the value that the word had
 	 * Return: false, without effect, if a live member keeps the lock
 	 */
-	bool run(const AmoRequest &request, const RamMap &ram, Membership &members, uint64_t &old) noexcept;
+	bool run(const AmoRequest &request, const RamMap &ram, Membership &members, AmoResult &result) noexcept;
 
 	/**
 	 * Lazy updates: the @count runs at @run are about to be read, or with @write overwritten. Host memory has

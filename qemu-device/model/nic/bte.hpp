@@ -63,9 +63,20 @@ struct BteShare {
 	const uint64_t chunks;
 	const bool backwards; /* last chunk first */
 	std::atomic<uint64_t> next{0};
-	std::atomic<uint64_t> model_ns{0};
 	std::atomic<uint8_t> status{ARIES_ST_OK}; /* the first failure */
 	uint32_t partners = 0;                    /* under the mutex */
+
+	/* Modelled time, of one thread at a time: what the NIC sends without a break is not booked in pieces. */
+	const uint64_t start;    /* now_ns() */
+	uint64_t floor = start;  /* earliest that packets leave: start, or when the host came with a late chunk */
+	uint64_t end = start;    /* what was booked so far has left */
+	uint64_t lag = 0;        /* time for which the NIC waited for the host */
+	uint64_t last = 0;       /* arrival of the last packet so far */
+	uint64_t stalled = 0;    /* waits for responses */
+	std::mutex booking = {}; /* for all of them while chunks are left to others */
+
+	/** From the start until all of it has arrived, in modelled time. */
+	uint64_t model_ns() const noexcept { return last + stalled - start - lag; }
 };
 
 class Bte
@@ -127,10 +138,8 @@ private:
 	void offer(BteShare &share) noexcept;
 	void withdraw(BteShare &share) noexcept;
 	void help(std::unique_lock<std::mutex> &guard) noexcept;
-	uint8_t chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBlock &counters,
-		      uint64_t &model_ns) noexcept;
-	uint8_t account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns,
-			Bursts &bursts) noexcept;
+	uint8_t chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &counters) noexcept;
+	uint8_t account(BteShare &share, uint64_t bytes, CounterBlock &counters, Bursts &bursts) noexcept;
 	uint8_t move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRuns &near) noexcept;
 	[[gnu::cold]] void capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t status,
 				   const Bursts &bursts, const BteRuns &near) noexcept;

@@ -14,6 +14,14 @@ namespace
 constexpr uint32_t STREAM_BYTES = 16 << 20; /* transfers that are larger than caches are */
 constexpr uint64_t SHARE_CHUNKS = 4;        /* from here on a second thread is worth waking */
 
+/* Time of a transfer that takes none to be sent. */
+uint64_t quiet_ns(bool put, uint32_t hops)
+{
+	const uint64_t way = ROUTER_NS + hops * HOP_NS;
+
+	return SEND_NS + way + (put ? RECEIVE_NS : ANSWER_NS + way + NIC_PIPELINE_NS);
+}
+
 } // namespace
 
 /* One processor cannot saturate the memory: a thread that has nothing else to do takes chunks of a long transfer. */
@@ -21,9 +29,9 @@ uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
 {
 	BteShare share = {.work = work,
 			  .chunks = (work.desc.length + BTE_CHUNK - 1) / BTE_CHUNK,
-			  .backwards = core_.faults.reorder()};
+			  .backwards = core_.faults.reorder(),
+			  .start = now_ns()};
 	const bool shared = share.chunks >= SHARE_CHUNKS && !share.backwards;
-	const uint64_t start = now_ns();
 
 	if (shared)
 		offer(share);
@@ -35,9 +43,8 @@ uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
 
 	if (status != ARIES_ST_OK)
 		return status;
-	count_latency(core_, counters, share.model_ns.load(std::memory_order_relaxed));
-	core_.host.trace("bte_copied", work.desc.length, now_ns() - start,
-			 share.model_ns.load(std::memory_order_relaxed));
+	count_latency(core_, counters, share.model_ns());
+	core_.host.trace("bte_copied", work.desc.length, now_ns() - share.start, share.model_ns());
 	return ARIES_ST_OK;
 }
 
@@ -45,19 +52,15 @@ uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
 bool Bte::carry_next(BteShare &share, CounterBlock &counters) noexcept
 {
 	const uint64_t taken = share.next.fetch_add(1, std::memory_order_relaxed);
-	uint64_t model_ns = 0;
-
 	if (taken >= share.chunks || share.status.load(std::memory_order_relaxed) != ARIES_ST_OK)
 		return false;
 	const uint64_t at = (share.backwards ? share.chunks - 1 - taken : taken) * BTE_CHUNK;
 	const uint64_t bytes = std::min<uint64_t>(BTE_CHUNK, share.work.desc.length - at);
-	const uint8_t status =
-		cancelled(share.work) ? uint8_t(ARIES_ST_FLUSHED) : chunk(share.work, at, bytes, counters, model_ns);
+	const uint8_t status = cancelled(share.work) ? uint8_t(ARIES_ST_FLUSHED) : chunk(share, at, bytes, counters);
 	uint8_t none = ARIES_ST_OK;
 
 	if (status != ARIES_ST_OK)
 		share.status.compare_exchange_strong(none, status, std::memory_order_relaxed);
-	share.model_ns.fetch_add(model_ns, std::memory_order_relaxed);
 	return status == ARIES_ST_OK;
 }
 
@@ -122,9 +125,9 @@ uint8_t Bte::local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit 
 	return status == ARIES_ST_OK ? status : status | ARIES_ST_LOCAL;
 }
 
-uint8_t Bte::chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBlock &counters,
-		   uint64_t &model_ns) noexcept
+uint8_t Bte::chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &counters) noexcept
 {
+	const BteWork &work = share.work;
 	BteRuns near;
 	Bursts bursts;
 
@@ -138,7 +141,7 @@ uint8_t Bte::chunk(const BteWork &work, uint64_t at, uint64_t bytes, CounterBloc
 
 	status = local_runs(work, at, bytes, local, near);
 	if (status == ARIES_ST_OK)
-		status = account(work, bytes, counters, model_ns, bursts);
+		status = account(share, bytes, counters, bursts);
 	if (status == ARIES_ST_OK)
 		status = move(work, at, bytes, near);
 	if (core_.trace.wants(at / ARIES_PACKET_BYTES)) [[unlikely]]
@@ -186,31 +189,40 @@ uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRun
 	return ARIES_ST_OK;
 }
 
-/* Packets and modelled time, in bursts as long as the buffer of outstanding requests. */
-uint8_t Bte::account(const BteWork &work, uint64_t bytes, CounterBlock &counters, uint64_t &model_ns,
-		     Bursts &bursts) noexcept
+/*
+ * Packets and modelled time, in bursts as long as the buffer of outstanding requests. All bursts are ready at once: it
+ * is the NICs and the network that make one wait for another (L08). When the host comes late with a chunk, what the
+ * network is like then counts, and the delay does not.
+ */
+uint8_t Bte::account(BteShare &share, uint64_t bytes, CounterBlock &counters, Bursts &bursts) noexcept
 {
-	const uint64_t start = now_ns();
-	uint64_t busy = 0;
-	uint64_t latency = 0;
+	const BteWork &work = share.work;
+	std::unique_lock guard(share.booking, std::defer_lock);
 
+	if (share.chunks > 1) {
+		guard.lock();
+		if (const uint64_t now = now_ns(); share.last && now > share.end) {
+			share.lag += now - share.end;
+			share.floor = now;
+		}
+	}
 	while (bytes) {
 		const uint32_t burst = uint32_t(std::min(bytes, BTE_BURST));
 		Passage &passage = bursts.passage[bursts.count++];
 		const Train train = {work.put() ? PacketKind::Put : PacketKind::Get, work.desc.dlvr_mode, work.node,
 				     burst, work.desc.offset >> 6};
-		const uint8_t status = traffic_.send(train, start + busy, counters, passage);
+		const uint8_t status = traffic_.send(train, share.floor, counters, passage);
 
 		if (status != ARIES_ST_OK)
 			return status;
-		latency = passage.latency_ns;
+		share.last = std::max(share.last, share.floor + passage.latency_ns);
+		share.end = share.last - quiet_ns(work.put(), passage.hops);
 		/* A smaller window: the next packets wait for responses. */
 		if (const uint64_t windows = traffic_.windows(burst / ARIES_PACKET_BYTES); windows > 1) [[unlikely]]
-			busy += (windows - 1) * (std::max(passage.back_ns, start + busy + latency) - start - busy);
+			share.stalled +=
+				(windows - 1) * (std::max(passage.back_ns, share.last) - (passage.depart_ns - SEND_NS));
 		bytes -= burst;
-		busy += bytes ? nic_busy_ns(burst) : 0;
 	}
-	model_ns += busy + latency;
 	return ARIES_ST_OK;
 }
 

@@ -15,12 +15,6 @@ namespace
 
 constexpr uint32_t GET_MAX = 65532;
 
-/* Equal header fields take equal ways (R12). */
-uint64_t header_hash(const FmaWork &work)
-{
-	return (uint64_t(work.desc.mdh) << ARIES_OFFSET_BITS | (work.desc.offset & OFFSET_MASK) >> 6) + work.node;
-}
-
 } // namespace
 
 void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t ptag, uint32_t index, uint8_t op,

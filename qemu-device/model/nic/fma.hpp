@@ -46,6 +46,12 @@ struct FmaWork {
 	}
 };
 
+/** Equal header fields take equal ways (R12). */
+inline uint64_t header_hash(const FmaWork &work) noexcept
+{
+	return (uint64_t(work.desc.mdh) << ARIES_OFFSET_BITS | (work.desc.offset & OFFSET_MASK) >> 6) + work.node;
+}
+
 /** Where the data of a response go, and the flag behind them. */
 struct Landing {
 	FmaRuns data;
@@ -83,8 +89,9 @@ private:
 	uint8_t deliver_runs(const FmaWork &work, Visit &target) noexcept;
 	uint8_t get(FmaWork &work) noexcept;
 	uint8_t atomic(FmaWork &work) noexcept;
-	[[gnu::cold]] uint8_t run_lazily(FmaWork &work, const AmoCommand &command, Visit &target,
-					 uint8_t *word) noexcept;
+	[[gnu::cold]] uint8_t run_lazily(FmaWork &work, const AmoCommand &command, Visit &target, uint8_t *word,
+					 bool &hit) noexcept;
+	uint8_t execute(FmaWork &work, const AmoCommand &command, Visit &target) noexcept;
 	static uint8_t check_atomic(const FmaWork &work, AmoCommand &command) noexcept;
 	uint8_t find_landing(const FmaWork &work, Visit &local, Landing &place) const noexcept;
 	static void raise_flag(const FmaWork &work, const Landing &place) noexcept;

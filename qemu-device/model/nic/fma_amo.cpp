@@ -11,7 +11,7 @@ namespace aries
 namespace
 {
 
-constexpr uint64_t WIRE_WORD = 8; /* operands and results travel as 64 bits, whatever their width */
+constexpr uint32_t WIRE_WORD = 8; /* operands and results travel as 64 bits, whatever their width */
 
 } // namespace
 
@@ -52,34 +52,26 @@ uint8_t Fma::check_atomic(const FmaWork &work, AmoCommand &command) noexcept
 }
 
 /* The result may stay in the target's cache (N12). */
-uint8_t Fma::run_lazily(FmaWork &work, const AmoCommand &command, Visit &target, uint8_t *word) noexcept
+uint8_t Fma::run_lazily(FmaWork &work, const AmoCommand &command, Visit &target, uint8_t *word, bool &hit) noexcept
 {
-	const AmoRequest request = {
-		command, target.mdh(), work.desc.offset, word, work.desc.operand[0], work.desc.operand[1]};
-	AmoCache cache(core_.segment.node(work.node).amo_cache);
+	const AmoRequest request = {command, target.mdh(),         work.desc.offset,
+				    word,    work.desc.operand[0], work.desc.operand[1]};
+	AmoResult result = {};
 
-	return cache.run(request, *target.ram(), core_.members, work.fetched) ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
+	if (!AmoCache(core_.segment.node(work.node).amo_cache).run(request, *target.ram(), core_.members, result))
+		return ARIES_ST_TIMEOUT;
+	work.fetched = result.old;
+	hit = result.hit;
+	return ARIES_ST_OK;
 }
 
-uint8_t Fma::atomic(FmaWork &work) noexcept
+/* What the unit of the target does. */
+inline uint8_t Fma::execute(FmaWork &work, const AmoCommand &command, Visit &target) noexcept
 {
-	AmoCommand command;
-	Visit local(core_, core_.node);
-	Landing place;
 	FmaRuns word;
-	uint8_t status = check_atomic(work, command);
+	bool hit = false;
+	uint8_t status = target.admit(work.access(command.bytes, true));
 
-	if (status == ARIES_ST_OK && command.fetch)
-		status = find_landing(work, local, place);
-	if (status == ARIES_ST_OK)
-		status = send(work, command.fetch ? PacketKind::FetchAmo : PacketKind::Amo,
-			      command.two_operands() ? 2 * WIRE_WORD : WIRE_WORD);
-	if (status != ARIES_ST_OK)
-		return status;
-	work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
-	Visit target(core_, work.node);
-
-	status = target.admit(work.access(command.bytes, true));
 	if (status == ARIES_ST_OK)
 		status = target.find(work.desc.offset, command.bytes, true, word);
 	/* The region's start decides whether an aligned offset is an aligned address. */
@@ -93,20 +85,46 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 	target.count_requests(1);
 	const bool lazy = target.lazy();
 	uint8_t *const at = word.run[0].host;
-	const auto execute = [&](uint32_t) {
+	const auto run = [&](uint32_t) {
 		if (lazy) [[unlikely]]
-			status = run_lazily(work, command, target, at);
+			status = run_lazily(work, command, target, at, hit);
 		else
 			work.fetched = amo_run(command, at, work.desc.operand[0], work.desc.operand[1]);
 	};
 
 	if (command.cached && !lazy)
-		AmoCache(core_.segment.node(work.node).amo_cache).use(target.mdh(), work.desc.offset);
+		hit = AmoCache(core_.segment.node(work.node).amo_cache).use(target.mdh(), work.desc.offset);
 	if (core_.faults.any()) [[unlikely]]
-		arrive<1>(core_.faults, target, 1, execute);
+		arrive<1>(core_.faults, target, 1, run);
 	else
-		execute(0);
-	if (status != ARIES_ST_OK) [[unlikely]]
+		run(0);
+	traffic_.serve_atomic(work.node, hit, target.walked(), command.fetch, work.passage);
+	return status;
+}
+
+uint8_t Fma::atomic(FmaWork &work) noexcept
+{
+	AmoCommand command;
+	Visit local(core_, core_.node);
+	Landing place;
+	uint8_t status = check_atomic(work, command);
+
+	if (status == ARIES_ST_OK && command.fetch)
+		status = find_landing(work, local, place);
+	if (status != ARIES_ST_OK)
+		return status;
+	const Train train = {command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, work.desc.dlvr_mode, work.node,
+			     command.two_operands() ? 2 * WIRE_WORD : WIRE_WORD, header_hash(work)};
+
+	status = traffic_.send(train, work.now, work.fmad.counters, work.passage);
+	if (status != ARIES_ST_OK)
+		return status;
+	work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
+	Visit target(core_, work.node);
+
+	status = execute(work, command, target);
+	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
+	if (status != ARIES_ST_OK)
 		return status;
 	if (command.fetch) {
 		/* Little endian: the low bytes come first. */

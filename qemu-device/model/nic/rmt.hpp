@@ -101,6 +101,8 @@ public:
 	/** Descriptor that was found, of a virtual handle too. */
 	uint32_t mdh() const noexcept { return pte_tag_mdh(mdd_.tag); }
 	uint32_t node() const noexcept { return node_; }
+	/** A translation was not in the PTE cache. */
+	bool walked() const noexcept { return use_.misses != 0; }
 	CqResult post(uint64_t entry) noexcept { return cq_post(core_, node_, ram_, mdd_.cq(), entry); }
 	void count_requests(uint64_t packets) noexcept { count(guard_.counters().requests, packets); }
 	void count_duplicate() noexcept { count(guard_.counters().duplicates, 1); }

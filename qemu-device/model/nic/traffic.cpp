@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nic/traffic.hpp"
 
-#include "fabric/flight.hpp"
-
-#include "netlink/timing.hpp"
-
 namespace aries
 {
 
@@ -16,13 +12,42 @@ uint8_t Traffic::suffer(uint32_t packets) noexcept
 	return core_.faults.take_corrupt(packets) ? ARIES_ST_CRC : ARIES_ST_OK;
 }
 
+/*
+ * What is more than a packet keeps to what the NICs at both ends can do, @ticks a packet (L08, L10). Times in ns.
+ * @arrive_ns: of the last packet; becomes later if a NIC is slower than the network
+ * Return: when the first packet leaves, not before @at_ns
+ */
+uint64_t Traffic::stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t ticks, uint64_t at_ns, uint32_t hops,
+			 uint64_t &arrive_ns) noexcept
+{
+	Network &network = core_.network;
+	const Passing way = book_stream(network.pace(from), network.pace(to), packets, ticks, ns_to_ticks(at_ns));
+
+	arrive_ns = std::max(arrive_ns, ticks_to_ns(way.tail) + ROUTER_NS + hops * HOP_NS);
+	return ticks_to_ns(way.head);
+}
+
+/* The same for an exchange. Return: when the first request leaves */
+uint64_t Traffic::pace(const Train &train, uint32_t packets, uint64_t depart, uint64_t turn,
+		       Network::Exchange &way) noexcept
+{
+	if (returns_data(train.kind)) {
+		/* The first response does not wait for the last request. */
+		stream(train.target, core_.node, packets, INJECT_TICKS, depart + ROUTER_NS + turn, 0, way.back_ns);
+	} else {
+		depart = stream(core_.node, train.target, packets, INJECT_TICKS, depart, 0, way.arrive_ns);
+		way.back_ns = std::max(way.back_ns, way.arrive_ns + turn + ROUTER_NS);
+	}
+	return depart;
+}
+
 /* To a neighbour and back in one step; false, without effect, in any other case. */
 bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
 	const bool data = returns_data(train.kind);
 	const bool single = train.bytes <= ARIES_PACKET_BYTES;
-	const uint64_t depart = now + SEND_NS;
-	const uint64_t turn = RECEIVE_NS + (data ? HOST_READ_NS + NIC_PIPELINE_NS : 0);
+	uint64_t depart = now + SEND_NS;
+	const uint64_t turn = data ? ANSWER_NS : RECEIVE_NS;
 	const TransferFlits flits = single ? TransferFlits{1, request_flits(train.kind, train.bytes),
 							   response_flits(train.kind, train.bytes)}
 					   : transfer_flits(train.kind, train.bytes);
@@ -35,6 +60,8 @@ bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &counters,
 	if (!core_.network.exchange(core_.node, train.target, flits.request, flits.response, flits.packets,
 				    train.dlvr_mode, thread_lane(), depart, turn, way))
 		return false;
+	if (!single) [[unlikely]]
+		depart = pace(train, flits.packets, depart, turn, way);
 	passage = {.latency_ns = data ? way.back_ns + NIC_PIPELINE_NS - now : way.arrive_ns + RECEIVE_NS - now,
 		   .depart_ns = depart,
 		   .turn_ns = way.arrive_ns + turn,
@@ -62,12 +89,15 @@ uint8_t Traffic::request(const Train &train, uint64_t now, CounterBlock &counter
 	counters.add(ARIES_CNT_REQ_FLITS, flits.request);
 
 	const uint64_t depart = now + SEND_NS;
-	const auto out = core_.network.carry(core_.node, train.target, PacketClass::Request, flits.request, packets,
-					     train.dlvr_mode, train.hash, depart);
+	auto out = core_.network.carry(core_.node, train.target, PacketClass::Request, flits.request, packets,
+				       train.dlvr_mode, train.hash, depart);
 
 	if (!out.reachable)
 		return ARIES_ST_NO_NODE;
 	passage.depart_ns = depart;
+	if (packets > 1 && !returns_data(train.kind))
+		passage.depart_ns =
+			stream(core_.node, train.target, packets, INJECT_TICKS, depart, out.hops, out.arrive_ns);
 	passage.hops = out.hops;
 	counters.add(ARIES_CNT_HOPS, uint64_t(out.hops) * packets);
 	if (out.nonminimal)
@@ -83,16 +113,20 @@ uint8_t Traffic::request(const Train &train, uint64_t now, CounterBlock &counter
 		}
 	}
 	passage.latency_ns = out.arrive_ns + RECEIVE_NS - now + core_.faults.delay_ns();
-	passage.turn_ns = out.arrive_ns + RECEIVE_NS + (returns_data(train.kind) ? HOST_READ_NS + NIC_PIPELINE_NS : 0);
+	passage.turn_ns = out.arrive_ns + (returns_data(train.kind) ? ANSWER_NS : RECEIVE_NS);
 	return ARIES_ST_OK;
 }
 
 void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
 	const TransferFlits flits = transfer_flits(train.kind, train.bytes);
-	const auto back = core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response,
-					      flits.packets, train.dlvr_mode, train.hash, passage.turn_ns);
+	auto back = core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response, flits.packets,
+					train.dlvr_mode, train.hash, passage.turn_ns);
 	const uint64_t delay = core_.faults.delay_ns();
+
+	if (back.reachable && flits.packets > 1 && returns_data(train.kind))
+		stream(train.target, core_.node, flits.packets, INJECT_TICKS,
+		       passage.depart_ns + ROUTER_NS + passage.hops * HOP_NS + ANSWER_NS, back.hops, back.arrive_ns);
 
 	/* The response books its way in any case; only what returns data or a value is waited for by it. */
 	if (back.reachable) {
@@ -114,12 +148,15 @@ uint8_t Traffic::request(const Burst &burst, uint64_t now, CounterBlock &counter
 		counters.add(ARIES_CNT_ORB_STALLS);
 	counters.add(ARIES_CNT_REQ_PACKETS, burst.packets);
 	counters.add(ARIES_CNT_REQ_FLITS, burst.flits);
-	const auto out = core_.network.carry(core_.node, burst.target, PacketClass::Request, burst.flits, burst.packets,
-					     burst.dlvr_mode, burst.hash, depart);
+	auto out = core_.network.carry(core_.node, burst.target, PacketClass::Request, burst.flits, burst.packets,
+				       burst.dlvr_mode, burst.hash, depart);
 
 	if (!out.reachable)
 		return ARIES_ST_NO_NODE;
 	passage.depart_ns = depart;
+	if (burst.packets > 1)
+		passage.depart_ns =
+			stream(core_.node, burst.target, burst.packets, LAUNCH_TICKS, depart, out.hops, out.arrive_ns);
 	passage.hops = out.hops;
 	counters.add(ARIES_CNT_HOPS, uint64_t(out.hops) * burst.packets);
 	if (out.nonminimal)

@@ -3,12 +3,17 @@
 #ifndef ARIES_NIC_TRAFFIC_HPP
 #define ARIES_NIC_TRAFFIC_HPP
 
+#include "fabric/flight.hpp"
+#include "netlink/timing.hpp"
 #include "nic/core.hpp"
 #include "nic/orb.hpp"
 #include "packet/flits.hpp"
 
 namespace aries
 {
+
+/** From the arrival of a request until its response with what host memory has leaves. */
+inline constexpr uint64_t ANSWER_NS = RECEIVE_NS + HOST_READ_NS + NIC_PIPELINE_NS;
 
 /** When packets of a train are where, in modelled time. */
 struct Passage {
@@ -71,11 +76,31 @@ public:
 	void limit_injection(uint32_t packets) noexcept { orb_.set_limit(packets ? packets : ARIES_ORB_ENTRIES); }
 	/** What was set, 0 for none. */
 	uint32_t injection_limit() const noexcept { return orb_.limit() == ARIES_ORB_ENTRIES ? 0 : orb_.limit(); }
+	/**
+	 * The unit of @target runs an atomic whose request has arrived: its time is added to @passage. The way back
+	 * was booked for one that takes none; to read host memory is part of the way of one that returns a value.
+	 */
+	void serve_atomic(uint32_t target, bool hit, bool walked, bool fetch, Passage &passage) const noexcept
+	{
+		const uint64_t served = fetch ? ANSWER_NS : RECEIVE_NS;
+		const uint64_t cost = hit ? AMO_HIT_TICKS : walked ? AMO_WALK_TICKS : AMO_MISS_TICKS;
+		const uint64_t more = ticks_to_ns(book_atomic(core_.network.pace(target), thread_lane(), cost,
+							      ns_to_ticks(passage.turn_ns - served))) -
+				      (hit && fetch ? HOST_READ_NS : 0);
+
+		passage.latency_ns += more;
+		passage.turn_ns += more;
+		passage.back_ns += more;
+	}
 	/** Times that the buffer fills up with @packets. */
 	uint64_t windows(uint64_t packets) const noexcept { return (packets + orb_.limit() - 1) / orb_.limit(); }
 
 private:
 	bool exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	uint64_t pace(const Train &train, uint32_t packets, uint64_t depart, uint64_t turn,
+		      Network::Exchange &way) noexcept;
+	uint64_t stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t ticks, uint64_t at_ns, uint32_t hops,
+			uint64_t &arrive_ns) noexcept;
 	uint8_t suffer(uint32_t packets) noexcept;
 
 	Core &core_;

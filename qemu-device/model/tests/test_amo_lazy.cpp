@@ -612,14 +612,15 @@ struct Bare {
 void test_holders(void **)
 {
 	Bare bare;
-	uint64_t old = 0;
+	aries::AmoResult old = {};
 	const aries::Run all = {reinterpret_cast<uint8_t *>(bare.memory), sizeof(bare.memory)};
 
 	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
 	for (auto &lock : bare.slot->lock)
 		lock.store(2 | 5 << 16); /* node 1, which is not there */
 	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
-	assert_int_equal(old, 1);
+	assert_int_equal(old.old, 1);
+	assert_true(old.hit);
 	bare.slot->lock[0].store(2 | 5 << 16);
 	assert_true(bare.cache.settle(&all, 1, false, bare.ram, bare.members));
 	assert_int_equal(bare.memory[0], 2);
@@ -641,7 +642,7 @@ void test_holders(void **)
 void test_edges_of_memory(void **)
 {
 	Bare bare;
-	uint64_t old = 0;
+	aries::AmoResult old = {};
 	aries::RamMap none{0, true};
 
 	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
