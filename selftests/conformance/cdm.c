@@ -214,6 +214,12 @@ TEST(GNI_CdmAttach__ERROR_RESOURCE__no_fma_descriptor_left)
 	RC(SUCCESS, GNI_CdmAttach(cdm[1], CONF_DEVICE, &pe, &nic));
 }
 
+TEST_F(cdm, GNI_CdmAttach__ERROR_RESOURCE__no_more_files)
+{
+	RC(ERROR_RESOURCE,
+	   CONF_APART(conf_no_files(), GNI_CdmAttach(self->cdm, CONF_DEVICE, &self->pe, &self->nic)));
+}
+
 /* ---- GNI_CdmCheckpoint, GNI_CdmResume ---- */
 
 TEST_F(cdm, GNI_CdmCheckpoint__SUCCESS__and_all_can_be_destroyed)

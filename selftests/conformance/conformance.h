@@ -328,6 +328,15 @@ static inline void conf_no_devices(void)
 		_exit(254);
 }
 
+/* The process may open no more files. */
+static inline void conf_no_files(void)
+{
+	struct rlimit limit = { 0, 0 };
+
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		_exit(254);
+}
+
 /* Limits of a job that limit nothing. */
 static inline gni_job_limits_t conf_limits(void)
 {

@@ -88,19 +88,11 @@ TEST(GNI_SubscribeErrors__NO_MATCH__no_such_device)
 	RC(NO_MATCH, GNI_SubscribeErrors(NULL, NO_DEVICE, ALL_CATEGORIES, 0, &err));
 }
 
-static void no_files(void)
-{
-	struct rlimit limit = { 0, 0 };
-
-	if (setrlimit(RLIMIT_NOFILE, &limit))
-		_exit(254);
-}
-
 TEST_F(errors, GNI_SubscribeErrors__ERROR_RESOURCE__no_more_files_for_the_process)
 {
 	gni_err_handle_t err;
 
-	RC(ERROR_RESOURCE, CONF_APART(no_files(), GNI_SubscribeErrors(self->s.nic, 0, ALL_CATEGORIES, 0, &err)));
+	RC(ERROR_RESOURCE, CONF_APART(conf_no_files(), GNI_SubscribeErrors(self->s.nic, 0, ALL_CATEGORIES, 0, &err)));
 }
 
 TEST(GNI_SubscribeErrors__ERROR_NOMEM__no_address_space)

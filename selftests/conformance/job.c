@@ -76,6 +76,9 @@ TEST(GNI_ConfigureJob__INVALID_STATE__another_job_has_it)
 	RC(INVALID_STATE, GNI_ConfigureJob(CONF_DEVICE, JOB + 1, GNI_FIND_ALLOC_PTAG, cookie, NULL));
 }
 
+RC_TEST(GNI_ConfigureJob__ERROR_RESOURCE__no_more_files, ERROR_RESOURCE,
+	CONF_APART(conf_no_files(), GNI_ConfigureJob(CONF_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, 0x40001000, NULL)));
+
 /* ---- GNI_ConfigureNTT ---- */
 
 /* Two blocks of one node each: this node, and another one. */
@@ -400,6 +403,11 @@ TEST_F(suspend, GNI_SuspendJob__INVALID_PARAM__device_job_tag_cookie)
 TEST_F(suspend, GNI_SuspendJob__PERMISSION_ERROR__not_root)
 {
 	RC(PERMISSION_ERROR, CONF_NOBODY_RC(SUSPEND(WAIT_MS)));
+}
+
+TEST_F(suspend, GNI_SuspendJob__ERROR_RESOURCE__no_more_files)
+{
+	RC(ERROR_RESOURCE, CONF_APART(conf_no_files(), SUSPEND(WAIT_MS)));
 }
 
 TEST_F(suspend, GNI_SuspendJob__INVALID_STATE__suspended_already)

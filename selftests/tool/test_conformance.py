@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The conformance tests: each documented return code has a test of its name, or a reason."""
 
+import re
 import unittest
 
 from opengni import conformance
@@ -34,6 +35,16 @@ class Table(unittest.TestCase):
         functions = {function for function, _ in table}
         self.assertEqual(len([f for f in functions if f.startswith("GNI_")]), 96)
         self.assertEqual(len([f for f in functions if f.startswith(("gni_cq_", "gni_ce_res_"))]), 30)
+
+
+    def test_the_header_documents_the_same_codes(self):
+        header = (conformance.FOLDER / "../../userlib/include/gni_pub.h").read_text(encoding="utf-8")
+        documented = set()
+        for comment, function in re.findall(r"/\*\*((?:(?!\*/).)*)\*/\s*(?:[\w ]+[ *])(GNI_\w+)\(", header, re.S):
+            returns = comment.partition("Return:")[2]
+            documented |= {(function, code) for code in re.findall(r"GNI_RC_(\w+)", returns)}
+        table = conformance.read_table(conformance.TABLE.read_text(encoding="utf-8"))
+        self.assertEqual(documented ^ {key for key in table if key[0].startswith("GNI_")}, set())
 
 
 class Check(unittest.TestCase):

@@ -24,8 +24,10 @@ public:
 	Device &operator=(const Device &) = delete;
 
 	bool open() const { return rc_ == GNI_RC_SUCCESS; }
-	/* The device is there, though perhaps not for this caller. */
-	bool present() const { return rc_ != GNI_RC_NO_MATCH; }
+	/* The device is there, though perhaps not for this caller. Other errors say nothing about it. */
+	bool present() const { return open() || rc_ == GNI_RC_PERMISSION_ERROR; }
+	/* What a question about a device that is not open is answered with: it does not exist, or nothing can be opened. */
+	gni_return_t refusal() const { return rc_ == GNI_RC_NO_MATCH ? GNI_RC_INVALID_PARAM : GNI_RC_ERROR_RESOURCE; }
 	int fd() const { return fd_; }
 
 private:
@@ -136,7 +138,7 @@ gni_return_t GNI_GetDevResInfo(uint32_t device_id, gni_dev_res_t res_type, gni_d
 		return GNI_RC_INVALID_PARAM;
 	Device device(device_id);
 	if (!device.open())
-		return GNI_RC_INVALID_PARAM;
+		return device.refusal();
 	kgni_res res{};
 	res.kind = res_type;
 	gni_return_t rc = kernel::resource(device.fd(), &res);
@@ -156,7 +158,7 @@ gni_return_t GNI_GetJobResInfo(uint32_t device_id, uint8_t ptag, gni_job_res_t r
 		return GNI_RC_INVALID_PARAM;
 	Device device(device_id);
 	if (!device.open())
-		return GNI_RC_INVALID_PARAM;
+		return device.refusal();
 	kgni_res res{};
 	res.kind = res_type;
 	res.ptag = ptag;
@@ -174,7 +176,7 @@ gni_return_t GNI_GetPtag(uint32_t device_id, uint32_t cookie, uint8_t *ptag)
 		return GNI_RC_INVALID_PARAM;
 	Device device(device_id);
 	if (!device.open())
-		return GNI_RC_INVALID_PARAM;
+		return device.refusal();
 	return kernel::ptag(device.fd(), cookie, ptag);
 }
 

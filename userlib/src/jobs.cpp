@@ -12,8 +12,12 @@ gni_return_t suspend(uint32_t device, const kgni_suspend &what)
 {
 	int fd = -1;
 	gni_return_t rc = kernel::open_device(device, &fd);
+	if (rc == GNI_RC_NO_MATCH)
+		return GNI_RC_INVALID_PARAM;
+	if (rc != GNI_RC_SUCCESS && rc != GNI_RC_PERMISSION_ERROR)
+		return what.flags & KGNI_SUSPEND_RESUME ? GNI_RC_INVALID_PARAM : GNI_RC_ERROR_RESOURCE;
 	if (rc != GNI_RC_SUCCESS)
-		return rc == GNI_RC_PERMISSION_ERROR ? rc : GNI_RC_INVALID_PARAM;
+		return rc;
 	kgni_suspend arg = what;
 	rc = kernel::suspend(fd, &arg);
 	sys::close_device(fd);

@@ -188,6 +188,13 @@ static void nearest_without_devices(void **)
 	assert_rc(ERROR_RESOURCE, GNI_GetLocalDeviceIds(2, ids));
 	assert_rc(ERROR_RESOURCE, GNI_GetDeviceType(&type));
 	assert_rc(NO_MATCH, GNI_CdmGetNicAddress(0, &address, &address));
+	/* Devices that may be there or not are not counted; one of somebody else is. */
+	fake::kernel().open_error = -EMFILE;
+	assert_rc(ERROR_RESOURCE, GNI_GetNumLocalDevices(&count));
+	assert_rc(ERROR_RESOURCE, GNI_GetLocalDeviceIds(2, ids));
+	fake::kernel().open_error = -EACCES;
+	assert_rc(SUCCESS, GNI_GetLocalDeviceIds(1, ids));
+	fake::kernel().open_error = 0;
 	gni_version_info_t v;
 	assert_rc(SUCCESS, GNI_GetVersionInformation(&v));
 	assert_int_equal(v.kgni_version, 0);
