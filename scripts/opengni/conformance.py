@@ -67,6 +67,8 @@ def read_tests(source, file=""):
     """Tests of one C source."""
     helpers = {match[1]: match[2] for match in _FUNCTION.finditer(source)}
     macros = {match[1]: match[2].replace("\\\n", " ") for match in _MACRO.finditer(source)}
+    # A macro of statements is like a function: put in place it would end the statement that uses it.
+    helpers.update({name: macros.pop(name) for name in list(macros) if ";" in macros[name]})
     tests = []
     for match in _TEST.finditer(source):
         end = source.find("\n}\n", match.start())

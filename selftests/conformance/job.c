@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What launchers do: jobs, node translation, balanced injection, suspending. The interface has no way
- * to end a job, so those made here stay until the node does.
+ * What launchers do: jobs, node translation, balanced injection. The interface has no way to end a job,
+ * so those made here stay until the node does.
  */
-#include <pthread.h>
-#include <signal.h>
-
 #include "conformance.h"
 
 #define NO_DEVICE 15u
 #define JOB 8001u
-#define WAIT_MS 5000u
 
 /* ---- GNI_ConfigureJob ---- */
 
@@ -335,168 +331,6 @@ TEST(GNI_ConfigureNTTandJob__ILLEGAL_OP__job_has_a_range)
 
 	ASSERT_NE(0, cookie);
 	RC(ILLEGAL_OP, BOTH(CONF_DEVICE, GNI_FIND_ALLOC_PTAG, cookie, NULL, &desc, &base));
-}
-
-/* ---- GNI_SuspendJob, GNI_ResumeJob ---- */
-
-FIXTURE(suspend)
-{
-	struct side s; /* a process of the job, bound to itself */
-	uint32_t cookie;
-};
-
-FIXTURE_SETUP(suspend)
-{
-	self->cookie = conf_job(JOB, NULL);
-	ASSERT_NE(0, self->cookie);
-	ASSERT_EQ(0, side_open(&self->s, self->cookie, 1));
-	ASSERT_EQ(GNI_RC_SUCCESS, GNI_EpBind(self->s.ep, self->s.pe, self->s.id));
-}
-
-FIXTURE_TEARDOWN(suspend)
-{
-	GNI_ResumeJob(CONF_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, self->cookie);
-	side_close(&self->s);
-}
-
-#define SUSPEND(ms) GNI_SuspendJob(CONF_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, self->cookie, ms)
-#define RESUME() GNI_ResumeJob(CONF_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, self->cookie)
-
-struct poster {
-	struct side *s;
-	volatile int done;
-	gni_return_t rc;
-};
-
-static void *post_a_put(void *arg)
-{
-	struct poster *p = arg;
-	gni_post_descriptor_t d = conf_post(p->s, side_name(p->s), GNI_POST_FMA_PUT, 0, 64, 8);
-
-	p->rc = conf_fma(p->s, &d);
-	p->done = 1;
-	return NULL;
-}
-
-TEST_F(suspend, GNI_SuspendJob__SUCCESS__posts_wait)
-{
-	struct poster poster = { &self->s, 0, 99 };
-	pthread_t thread;
-
-	RC(SUCCESS, SUSPEND(WAIT_MS));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, post_a_put, &poster));
-	usleep(100000);
-	EXPECT_EQ(0, poster.done);
-	MUST(RESUME());
-	pthread_join(thread, NULL);
-	EXPECT_EQ(GNI_RC_SUCCESS, poster.rc);
-}
-
-TEST_F(suspend, GNI_SuspendJob__INVALID_PARAM__device_job_tag_cookie)
-{
-	RC(INVALID_PARAM, GNI_SuspendJob(NO_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, self->cookie, WAIT_MS));
-	RC(INVALID_PARAM, GNI_SuspendJob(CONF_DEVICE, JOB + 1, GNI_FIND_ALLOC_PTAG, self->cookie, WAIT_MS));
-	RC(INVALID_PARAM, GNI_SuspendJob(CONF_DEVICE, JOB, 0, self->cookie, WAIT_MS));
-	RC(INVALID_PARAM, GNI_SuspendJob(CONF_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, conf_cookie(), WAIT_MS));
-}
-
-TEST_F(suspend, GNI_SuspendJob__PERMISSION_ERROR__not_root)
-{
-	RC(PERMISSION_ERROR, CONF_NOBODY_RC(SUSPEND(WAIT_MS)));
-}
-
-TEST_F(suspend, GNI_SuspendJob__ERROR_RESOURCE__no_more_files)
-{
-	RC(ERROR_RESOURCE, CONF_APART(conf_no_files(), SUSPEND(WAIT_MS)));
-}
-
-TEST_F(suspend, GNI_SuspendJob__INVALID_STATE__suspended_already)
-{
-	MUST(SUSPEND(WAIT_MS));
-	RC(INVALID_STATE, SUSPEND(WAIT_MS));
-}
-
-TEST_F(suspend, GNI_ResumeJob__SUCCESS__all_works_again)
-{
-	gni_post_descriptor_t d = conf_post(&self->s, side_name(&self->s), GNI_POST_FMA_PUT, 0, 64, 8);
-
-	MUST(SUSPEND(WAIT_MS));
-	RC(SUCCESS, RESUME());
-	EXPECT_EQ(GNI_RC_SUCCESS, conf_fma(&self->s, &d));
-}
-
-TEST_F(suspend, GNI_ResumeJob__INVALID_PARAM__device_job_tag_cookie)
-{
-	RC(INVALID_PARAM, GNI_ResumeJob(NO_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, self->cookie));
-	RC(INVALID_PARAM, GNI_ResumeJob(CONF_DEVICE, JOB + 1, GNI_FIND_ALLOC_PTAG, self->cookie));
-	RC(INVALID_PARAM, GNI_ResumeJob(CONF_DEVICE, JOB, 0, self->cookie));
-	RC(INVALID_PARAM, GNI_ResumeJob(CONF_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, conf_cookie()));
-}
-
-TEST_F(suspend, GNI_ResumeJob__PERMISSION_ERROR__not_root)
-{
-	MUST(SUSPEND(WAIT_MS));
-	RC(PERMISSION_ERROR, CONF_NOBODY_RC(RESUME()));
-}
-
-TEST_F(suspend, GNI_ResumeJob__INVALID_STATE__not_suspended)
-{
-	RC(INVALID_STATE, RESUME());
-}
-
-/* ---- Transfers that do not end ---- */
-
-#define LARGE (128ul << 20)
-#define LARGE_POSTS 8
-
-static void nothing(int signal)
-{
-	(void)signal;
-}
-
-/* Block transfers over a region of pages that are all the same: much to do, little memory. */
-static int keep_busy(struct side *s, gni_post_descriptor_t *d)
-{
-	gni_mem_handle_t mem;
-	uint8_t *large = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int i;
-
-	if (large == MAP_FAILED)
-		return 1;
-	if (GNI_MemRegister(s->nic, (uintptr_t)large, LARGE, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &mem))
-		return 2;
-	for (i = 0; i < LARGE_POSTS; i++) {
-		d[i] = conf_post(s, side_name(s), GNI_POST_RDMA_PUT, 0, 0, LARGE / 2);
-		d[i].local_addr = (uintptr_t)large;
-		d[i].local_mem_hndl = mem;
-		d[i].remote_addr = (uintptr_t)large + LARGE / 2;
-		d[i].remote_mem_hndl = mem;
-		if (GNI_PostRdma(s->ep, &d[i]))
-			return 3;
-	}
-	return 0;
-}
-
-TEST_F(suspend, GNI_SuspendJob__TIMEOUT__block_transfers_are_under_way)
-{
-	gni_post_descriptor_t d[LARGE_POSTS];
-
-	ASSERT_EQ(0, keep_busy(&self->s, d));
-	RC(TIMEOUT, SUSPEND(1));
-	/* the job is as it was */
-	RC(SUCCESS, SUSPEND(30000));
-	MUST(RESUME());
-}
-
-TEST_F(suspend, GNI_SuspendJob__NOT_DONE__a_signal_came)
-{
-	struct sigaction action = { .sa_handler = nothing };
-	gni_post_descriptor_t d[LARGE_POSTS];
-
-	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
-	ASSERT_EQ(0, keep_busy(&self->s, d));
-	ualarm(3000, 0);
-	RC(NOT_DONE, SUSPEND(30000));
 }
 
 /* ---- Balanced injection ---- */
