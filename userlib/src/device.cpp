@@ -26,7 +26,8 @@ public:
 	bool open() const { return rc_ == GNI_RC_SUCCESS; }
 	/* The device is there, though perhaps not for this caller. Other errors say nothing about it. */
 	bool present() const { return open() || rc_ == GNI_RC_PERMISSION_ERROR; }
-	/* What a question about a device that is not open is answered with: it does not exist, or nothing can be opened. */
+	/* What a question about a device that is not open is answered with: it does not exist, or nothing can be
+	 * opened. */
 	gni_return_t refusal() const { return rc_ == GNI_RC_NO_MATCH ? GNI_RC_INVALID_PARAM : GNI_RC_ERROR_RESOURCE; }
 	int fd() const { return fd_; }
 
