@@ -11,7 +11,7 @@ constexpr uint64_t HOP_TICKS = ns_to_ticks(HOP_NS);
 constexpr uint64_t CROSSING_TICKS = ns_to_ticks(ROUTER_NS / 2); // NIC to router output, and router input to NIC
 
 constexpr uint32_t NIC_TILES = 4;      // processor tiles that a NIC shares with its neighbour (T04)
-constexpr uint32_t SPLIT_ABOVE = 8;    // packets that stay together
+constexpr uint32_t SPLIT_ABOVE = 112;  // flits that stay together: 8 of the longest packets
 constexpr uint32_t EXACT_ABOVE = 1024; // flits whose booking must not be forgotten, whatever it costs
 constexpr uint32_t SPLIT_PARTS = 4;    // as many as a NIC has tiles
 constexpr uint32_t MAX_ROOTS = 32;     // roots tried when the chosen ways are cut
@@ -35,7 +35,7 @@ struct Network::Train {
 	uint64_t at; // ticks
 	uint64_t random;
 	RoutingMode mode;
-	bool few; // a single one of few packets
+	bool few; // a single one of few flits
 
 	bool adaptive() const { return mode.routing == Routing::Adaptive; }
 };
@@ -307,26 +307,42 @@ template <auto take> uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_
 	return last;
 }
 
-bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint32_t packets,
-		       uint16_t dlvr_mode, uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
+/* The same for few flits, on one tile. */
+uint64_t Network::cross_together(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at, uint32_t lane) noexcept
+{
+	const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
+	const uint32_t which = (nics_[src].tile.load(std::memory_order_relaxed) + lane + NIC_TILES / 2) % NIC_TILES;
+	uint64_t head = book_part(tile(quad_tile(src, FIRST_INJECT) + which), at, ticks) + CROSSING_TICKS;
+
+	head = book_part(tile(quad_tile(dst, FIRST_PROCESSOR) + which), head, ticks) + CROSSING_TICKS;
+	return head + ticks;
+}
+
+bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
+		       uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
 {
 	constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
 
 	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
 		return false;
-	if (packets <= SPLIT_ABOVE)
+	if (std::max(request_flits, response_flits) <= SPLIT_ABOVE)
 		return cross_free(src, dst, flit_ticks(request_flits, LINK_FACTORS[2][0]),
 				  flit_ticks(response_flits, LINK_FACTORS[2][0]), lane, depart_ns, turn_ns, out);
-	const auto way = std::max(request_flits, response_flits) <= EXACT_ABOVE ? &Network::cross<book_part>
-										: &Network::cross<book>;
+	const auto way = [this, lane](uint32_t from, uint32_t to, uint32_t flits, uint64_t at_ns) {
+		const uint64_t at = ns_to_ticks(at_ns);
 
-	out.arrive_ns = ticks_to_ns((this->*way)(src, dst, request_flits, ns_to_ticks(depart_ns)));
-	out.back_ns = ticks_to_ns((this->*way)(dst, src, response_flits, ns_to_ticks(out.arrive_ns + turn_ns)));
+		return ticks_to_ns(flits <= SPLIT_ABOVE   ? cross_together(from, to, flits, at, lane)
+				   : flits <= EXACT_ABOVE ? cross<book_part>(from, to, flits, at)
+							  : cross<book>(from, to, flits, at));
+	};
+
+	out.arrive_ns = way(src, dst, request_flits, depart_ns);
+	out.back_ns = way(dst, src, response_flits, out.arrive_ns + turn_ns);
 	return true;
 }
 
-Network::Transit Network::carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint32_t packets,
-				uint16_t dlvr_mode, uint64_t hash, uint64_t depart_ns) noexcept
+Network::Transit Network::carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint16_t dlvr_mode,
+				uint64_t hash, uint64_t depart_ns) noexcept
 {
 	Transit transit{depart_ns, 0, false, false, false};
 
@@ -341,11 +357,17 @@ Network::Transit Network::carry(uint32_t src, uint32_t dst, PacketClass cls, uin
 	if (mode.routing == Routing::Adaptive)
 		seed += depart_ns << 18;
 
-	Train train{
-		src,         dst,  src / NICS_PER_ROUTER, dst / NICS_PER_ROUTER, flits_total, ns_to_ticks(depart_ns),
-		mix64(seed), mode, packets <= SPLIT_ABOVE};
+	Train train{src,
+		    dst,
+		    src / NICS_PER_ROUTER,
+		    dst / NICS_PER_ROUTER,
+		    flits_total,
+		    ns_to_ticks(depart_ns),
+		    mix64(seed),
+		    mode,
+		    flits_total <= SPLIT_ABOVE};
 
-	if (packets <= SPLIT_ABOVE || mode.routing == Routing::InOrder) {
+	if (flits_total <= SPLIT_ABOVE || mode.routing == Routing::InOrder) {
 		book_train(train, transit);
 		return transit;
 	}

@@ -65,14 +65,14 @@ public:
 	 *
 	 * @param src node address of the sending NIC, also of a response (the target of the request)
 	 * @param dst node address of the receiving NIC
-	 * @param flits_total flits of all the packets, see packet/flits.hpp
-	 * @param packets how many; long trains are spread over tiles and ways unless the mode wants order
+	 * @param flits_total flits of all the packets, see packet/flits.hpp; many are spread over tiles and ways unless
+	 * the mode wants order
 	 * @param dlvr_mode GNI_DLVMODE_* bits (R06, R10, R12)
 	 * @param hash hash of the header fields; equal ones take equal ways in the hashed modes
 	 * @param depart_ns modelled time at which the first flit is ready at the NIC; one clock for the whole fabric
 	 */
-	Transit carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint32_t packets,
-		      uint16_t dlvr_mode, uint64_t hash, uint64_t depart_ns) noexcept;
+	Transit carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint16_t dlvr_mode,
+		      uint64_t hash, uint64_t depart_ns) noexcept;
 
 	/** When a request is at its target, and when its response is back. */
 	struct Exchange {
@@ -88,8 +88,8 @@ public:
 	 * @param turn_ns time from the arrival of the requests to the departure of the responses
 	 * @return false if this is another case: nothing is booked, carry() both
 	 */
-	bool exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint32_t packets,
-		      uint16_t dlvr_mode, uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
+	bool exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
+		      uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
 
 	/** What the NIC at @p node has to do; see book_stream() and book_atomic(). */
 	NicPace &pace(uint32_t node) const noexcept { return paces_[node]; }
@@ -127,6 +127,7 @@ private:
 	bool book_train(const Train &train, Transit &transit) noexcept;
 	bool cross_free(uint32_t src, uint32_t dst, uint64_t request_ticks, uint64_t response_ticks, uint32_t lane,
 			uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
+	uint64_t cross_together(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at, uint32_t lane) noexcept;
 	template <auto take> uint64_t cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at) noexcept;
 	static uint32_t quad_tile(uint32_t node, uint32_t first) noexcept;
 	TileState &pick_inject(const Train &train, Transit &transit) noexcept;

@@ -63,8 +63,7 @@ uint64_t travel(Core &core, uint32_t from, uint32_t to, uint16_t dlvr_mode, uint
 {
 	if (from == to)
 		return depart;
-	const auto transit =
-		core.network.carry(from, to, PacketClass::Request, PACKET_FLITS, 1, dlvr_mode, hash, depart);
+	const auto transit = core.network.carry(from, to, PacketClass::Request, PACKET_FLITS, dlvr_mode, hash, depart);
 
 	return transit.reachable ? transit.arrive_ns : 0;
 }

@@ -57,8 +57,8 @@ bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &counters,
 		return false;
 	const Orb::Use use(orb_, flits.packets);
 
-	if (!core_.network.exchange(core_.node, train.target, flits.request, flits.response, flits.packets,
-				    train.dlvr_mode, thread_lane(), depart, turn, way))
+	if (!core_.network.exchange(core_.node, train.target, flits.request, flits.response, train.dlvr_mode,
+				    thread_lane(), depart, turn, way))
 		return false;
 	if (!single) [[unlikely]]
 		depart = pace(train, flits.packets, depart, turn, way);
@@ -89,8 +89,8 @@ uint8_t Traffic::request(const Train &train, uint64_t now, CounterBlock &counter
 	counters.add(ARIES_CNT_REQ_FLITS, flits.request);
 
 	const uint64_t depart = now + SEND_NS;
-	auto out = core_.network.carry(core_.node, train.target, PacketClass::Request, flits.request, packets,
-				       train.dlvr_mode, train.hash, depart);
+	auto out = core_.network.carry(core_.node, train.target, PacketClass::Request, flits.request, train.dlvr_mode,
+				       train.hash, depart);
 
 	if (!out.reachable)
 		return ARIES_ST_NO_NODE;
@@ -120,7 +120,7 @@ uint8_t Traffic::request(const Train &train, uint64_t now, CounterBlock &counter
 void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
 	const TransferFlits flits = transfer_flits(train.kind, train.bytes);
-	auto back = core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response, flits.packets,
+	auto back = core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response,
 					train.dlvr_mode, train.hash, passage.turn_ns);
 	const uint64_t delay = core_.faults.delay_ns();
 
@@ -148,8 +148,8 @@ uint8_t Traffic::request(const Burst &burst, uint64_t now, CounterBlock &counter
 		counters.add(ARIES_CNT_ORB_STALLS);
 	counters.add(ARIES_CNT_REQ_PACKETS, burst.packets);
 	counters.add(ARIES_CNT_REQ_FLITS, burst.flits);
-	auto out = core_.network.carry(core_.node, burst.target, PacketClass::Request, burst.flits, burst.packets,
-				       burst.dlvr_mode, burst.hash, depart);
+	auto out = core_.network.carry(core_.node, burst.target, PacketClass::Request, burst.flits, burst.dlvr_mode,
+				       burst.hash, depart);
 
 	if (!out.reachable)
 		return ARIES_ST_NO_NODE;
@@ -171,8 +171,8 @@ uint8_t Traffic::request(const Burst &burst, uint64_t now, CounterBlock &counter
 void Traffic::respond(const Burst &burst, CounterBlock &counters, Passage &passage) noexcept
 {
 	const uint32_t flits = burst.packets * RESPONSE_HEADER_FLITS;
-	const auto back = core_.network.carry(burst.target, core_.node, PacketClass::Response, flits, burst.packets,
-					      burst.dlvr_mode, burst.hash, passage.turn_ns);
+	const auto back = core_.network.carry(burst.target, core_.node, PacketClass::Response, flits, burst.dlvr_mode,
+					      burst.hash, passage.turn_ns);
 
 	if (back.reachable)
 		passage.back_ns = back.arrive_ns;

@@ -39,7 +39,7 @@ bool find_pair(Network &net, const Case &c, uint32_t &src, uint32_t &dst)
 			bool all = src != dst;
 
 			for (uint64_t hash = 0; all && hash < 16; hash++) {
-				const auto t = net.carry(src, dst, PacketClass::Request, 1, 1, DLV_MIN_HASH, hash, 0);
+				const auto t = net.carry(src, dst, PacketClass::Request, 1, DLV_MIN_HASH, hash, 0);
 
 				all = t.hops == c.hops;
 			}
@@ -71,7 +71,7 @@ double measure(Network &net, uint32_t src, uint32_t dst, uint16_t mode)
 		const double start = thread_ns();
 
 		for (int i = 0; i < packets; i++, now += 2000)
-			sink = net.carry(src, dst, PacketClass::Request, 5, 1, mode, i, now).arrive_ns;
+			sink = net.carry(src, dst, PacketClass::Request, 5, mode, i, now).arrive_ns;
 
 		round = (thread_ns() - start) / packets;
 	}

@@ -51,7 +51,7 @@ public:
 	Network::Transit put8(uint32_t src, uint32_t dst, uint16_t mode = ADAPTIVE, uint64_t hash = 0,
 			      uint64_t at = NOW)
 	{
-		return net.carry(src, dst, PacketClass::Request, request_flits(PacketKind::Put, 8), 1, mode, hash, at);
+		return net.carry(src, dst, PacketClass::Request, request_flits(PacketKind::Put, 8), mode, hash, at);
 	}
 
 private:

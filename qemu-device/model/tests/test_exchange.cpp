@@ -16,7 +16,7 @@ bool exchange(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, Network:
 {
 	const TransferFlits flits = transfer_flits(PacketKind::Put, bytes);
 
-	return net.exchange(src, dst, flits.request, flits.response, flits.packets, mode, lane, at, RECEIVE_NS, out);
+	return net.exchange(src, dst, flits.request, flits.response, mode, lane, at, RECEIVE_NS, out);
 }
 
 /* On a quiet network both ways cost the same, packet by packet and as a train. */
@@ -28,10 +28,9 @@ void same_times(void **)
 		Network::Exchange way{};
 
 		assert_true(exchange(direct.net, 0, 2, bytes, way));
-		const auto there =
-			general.net.carry(0, 2, PacketClass::Request, flits.request, flits.packets, ADAPTIVE, 0, NOW);
-		const auto back = general.net.carry(2, 0, PacketClass::Response, flits.response, flits.packets,
-						    ADAPTIVE, 0, there.arrive_ns + RECEIVE_NS);
+		const auto there = general.net.carry(0, 2, PacketClass::Request, flits.request, ADAPTIVE, 0, NOW);
+		const auto back = general.net.carry(2, 0, PacketClass::Response, flits.response, ADAPTIVE, 0,
+						    there.arrive_ns + RECEIVE_NS);
 
 		assert_int_equal(way.arrive_ns, there.arrive_ns);
 		assert_int_equal(way.back_ns, back.arrive_ns);

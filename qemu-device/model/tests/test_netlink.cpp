@@ -24,18 +24,15 @@ uint64_t put_ns(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint64
 {
 	const TransferFlits flits = transfer_flits(PacketKind::Put, bytes);
 
-	return net.carry(src, dst, PacketClass::Request, flits.request, flits.packets, 0, 0, at + SEND_NS).arrive_ns +
-	       RECEIVE_NS - at;
+	return net.carry(src, dst, PacketClass::Request, flits.request, 0, 0, at + SEND_NS).arrive_ns + RECEIVE_NS - at;
 }
 
 uint64_t get_ns(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint64_t at)
 {
 	const TransferFlits flits = transfer_flits(PacketKind::Get, bytes);
-	const uint64_t there =
-		net.carry(src, dst, PacketClass::Request, flits.request, flits.packets, 0, 0, at + SEND_NS).arrive_ns;
+	const uint64_t there = net.carry(src, dst, PacketClass::Request, flits.request, 0, 0, at + SEND_NS).arrive_ns;
 	const uint64_t back =
-		net.carry(dst, src, PacketClass::Response, flits.response, flits.packets, 0, 0, there + SERVE_GET_NS)
-			.arrive_ns;
+		net.carry(dst, src, PacketClass::Response, flits.response, 0, 0, there + SERVE_GET_NS).arrive_ns;
 
 	return back + RECEIVE_NS - at;
 }
@@ -89,8 +86,8 @@ void stream_over_one_link_P06(void **)
 {
 	Machine m(CHASSIS);
 	const TransferFlits flits = transfer_flits(PacketKind::Put, 64 << 20);
-	const Network::Transit t = m.net.carry(0, 4, PacketClass::Request, flits.request + flits.response,
-					       flits.packets, DLV_IN_ORDER, 0, NOW);
+	const Network::Transit t =
+		m.net.carry(0, 4, PacketClass::Request, flits.request + flits.response, DLV_IN_ORDER, 0, NOW);
 	const double mb_per_s = (64 << 20) * 1e3 / static_cast<double>(t.arrive_ns - NOW);
 
 	assert_int_equal(t.hops, 1);
@@ -106,8 +103,7 @@ void netlink_spreads_by_load_T04_T05(void **)
 		uint32_t changes = 0;
 
 		for (int i = 0; i < 16; i++)
-			changes +=
-				m.net.carry(nic, nic ^ 1, PacketClass::Request, 14, 1, ADAPTIVE, 0, NOW).tile_changed;
+			changes += m.net.carry(nic, nic ^ 1, PacketClass::Request, 14, ADAPTIVE, 0, NOW).tile_changed;
 		for (uint32_t i = 0; i < PROCESSOR_TILES; i++) {
 			if (m.net.load_ns(0, FIRST_INJECT + i, NOW))
 				used.insert(i / 4);
@@ -134,10 +130,8 @@ void block_transfers_are_spread_T05(void **)
 {
 	Machine m(CHASSIS);
 	const TransferFlits flits = transfer_flits(PacketKind::Put, 16 << 20);
-	const uint64_t local =
-		m.net.carry(0, 1, PacketClass::Request, flits.request, flits.packets, 0, 0, NOW).arrive_ns - NOW;
-	const Network::Transit far =
-		m.net.carry(0, 4, PacketClass::Request, flits.request, flits.packets, 0, 0, 1000 * NOW);
+	const uint64_t local = m.net.carry(0, 1, PacketClass::Request, flits.request, 0, 0, NOW).arrive_ns - NOW;
+	const Network::Transit far = m.net.carry(0, 4, PacketClass::Request, flits.request, 0, 0, 1000 * NOW);
 	const double one_tile = flits.request * 6 / 5.25;
 
 	assert_true(static_cast<double>(local) < one_tile / 3.9);
@@ -230,7 +224,7 @@ void worst_case_traffic_R15(void **)
 		Machine m({176, 2, 2});
 
 		for (uint32_t i = 0; i < 4000; i++) {
-			const Network::Transit t = m.net.carry(i % 16, 16 + i * 7 % 16, PacketClass::Request, 14, 1,
+			const Network::Transit t = m.net.carry(i % 16, 16 + i * 7 % 16, PacketClass::Request, 14,
 							       adaptive ? ADAPTIVE : DLV_MIN_HASH, i, NOW);
 
 			last[adaptive] = std::max(last[adaptive], t.arrive_ns - NOW);
@@ -392,8 +386,7 @@ void degraded_lanes_P17(void **)
 		Machine m(CHASSIS);
 
 		assert_true(m.net.set_lanes(1, Dragonfly::green_tile(1, 0), lanes));
-		time[lanes] =
-			m.net.carry(0, 4, PacketClass::Request, 1000000, 70000, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
+		time[lanes] = m.net.carry(0, 4, PacketClass::Request, 1000000, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
 	}
 	assert_true(time[2] * 2 > time[3] * 299 / 100 && time[2] * 2 < time[3] * 301 / 100);
 	assert_true(time[1] > time[3] * 299 / 100 && time[1] < time[3] * 301 / 100);
@@ -409,7 +402,7 @@ void two_objects_share_one_network(void **)
 		m.put8(0, 4, DLV_IN_ORDER);
 	assert_true(other.load_ns(0, Dragonfly::green_tile(0, 1), NOW) > 400);
 
-	const uint64_t waited = other.carry(1, 5, PacketClass::Request, 5, 1, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
+	const uint64_t waited = other.carry(1, 5, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
 
 	assert_true(waited > 600);
 	other.set_nic_link(4, false);
@@ -423,7 +416,7 @@ void wild_times_do_no_harm(void **)
 
 	for (uint64_t at : {UINT64_MAX, UINT64_MAX / 64, UINT64_MAX / 2, uint64_t{0}}) {
 		m.put8(0, 4, DLV_IN_ORDER, 0, at);
-		m.net.carry(0, 4, PacketClass::Request, UINT32_MAX, UINT32_MAX, 0, 0, at);
+		m.net.carry(0, 4, PacketClass::Request, UINT32_MAX, 0, 0, at);
 	}
 
 	const Network::Transit t = m.put8(0, 4, DLV_IN_ORDER, 0, NOW * 1000);
@@ -498,9 +491,9 @@ void responses_have_their_own_mode_R13(void **)
 	for (uint32_t i = 0; i < 1000; i++)
 		m.put8(0, 4, DLV_IN_ORDER);
 	/* NO_ADAPT is about requests, NO_RADAPT about responses. */
-	assert_true(m.net.carry(0, 4, PacketClass::Response, 1, 1, DLV_NO_ADAPT, 0, NOW).nonminimal);
-	assert_false(m.net.carry(0, 4, PacketClass::Response, 1, 1, DLV_NO_RADAPT, 0, NOW).nonminimal);
-	assert_false(m.net.carry(0, 4, PacketClass::Request, 5, 1, DLV_NO_ADAPT, 0, NOW).nonminimal);
+	assert_true(m.net.carry(0, 4, PacketClass::Response, 1, DLV_NO_ADAPT, 0, NOW).nonminimal);
+	assert_false(m.net.carry(0, 4, PacketClass::Response, 1, DLV_NO_RADAPT, 0, NOW).nonminimal);
+	assert_false(m.net.carry(0, 4, PacketClass::Request, 5, DLV_NO_ADAPT, 0, NOW).nonminimal);
 }
 
 } // namespace
