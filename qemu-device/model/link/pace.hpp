@@ -4,8 +4,8 @@
  * What a NIC itself can do in a time, whatever the network lets through: data that it sends, data that it moves in
  * both directions, atomics. Each is a word that is booked like a tile (link.hpp).
  *
- * Streams and bursts book exactly. Operations of a single packet do not book: a processor cannot issue as many as
- * would fill the NIC (L14), and every one would pay for the shared word.
+ * Streams and bursts book exactly, those of up to 64 packets as book_part() does. Operations of a single packet do not
+ * book: a processor cannot issue as many as would fill the NIC (L14), and every one would pay for the shared word.
  */
 #ifndef ARIES_LINK_PACE_HPP
 #define ARIES_LINK_PACE_HPP
@@ -57,7 +57,9 @@ inline Passing book_stream(NicPace &from, NicPace &to, uint64_t packets, uint64_
 {
 	uint64_t head;
 
-	if (packets <= LONG_PACKETS || ticks != INJECT_TICKS) {
+	if (packets <= LONG_PACKETS) {
+		head = book_part(from.inject, at, packets * ticks);
+	} else if (ticks != INJECT_TICKS) {
 		head = book_short(from.inject, at, packets * ticks);
 	} else {
 		head = book(from.inject, at, packets * ticks);
