@@ -1,8 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The clients as a tree for the guest, without what only builds need; then a guest file system with it.
-#
-#   guest.sh CLIENT...     of those built
+# The clients that are built as a tree for the guest, without what only builds need; then a guest file system with it.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -12,7 +10,7 @@ release=$(cat "$BUILD/kernel-$KERNEL/release") || die "no guest kernel: run 'mak
 
 rm -rf "$tree"
 mkdir -p "$tree/etc"
-for client in "$@"; do
+for client in ucx openmpi; do
 	[ -e "$OUT/$client/.built" ] || continue
 	tar -C "$OUT/$client/stage" --exclude='*.la' --exclude='*.a' --exclude='./opt/*/include' --exclude='./opt/*/share/doc' \
 		--exclude='./opt/*/share/man' --exclude='*.mod' --exclude='pkgconfig' -c . | tar -C "$tree" -x

@@ -16,4 +16,4 @@ compile() {
 }
 
 for name in hello_c ring_c connectivity_c; do compile "$OUT/openmpi/src/examples/$name.c"; done
-compile "$TOP/scripts/interop/programs/mpi-check.c"
+for name in mpi-check mpi-perf; do compile "$TOP/scripts/interop/programs/$name.c"; done

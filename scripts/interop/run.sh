@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make interop: fetch clients of GNI, build them as they are against our libraries, run them in virtual machines.
 #
-#   run.sh [CLIENT]...     ucx, openmpi (default: both)
+#   run.sh [PART]...     ratio, ucx, openmpi, gtest, start (default: all), as run.py knows them
 #
 # Everything is below .build/interop; what was built is used again unless our headers have changed.
 
 . "$(dirname "$0")/lib.sh"
 
-NEED_MIB=1500
-clients=("$@")
-[ ${#clients[@]} -gt 0 ] || clients=(ucx openmpi)
+NEED_MIB=2500
+clients=()
+case " $* " in
+*" ucx "* | *" gtest "* | "  ") clients+=(ucx) ;;
+esac
+case " $* " in
+*" openmpi "* | *" ratio "* | "  ") clients+=(openmpi) ;;
+esac
 here=$TOP/scripts/interop
 
 # Our libraries under a prefix; a client is built anew when a header has changed.
@@ -32,7 +37,7 @@ used=$(du -sm "$OUT" | cut -f1)
 [ $((have + used)) -ge "$NEED_MIB" ] || die "no space for the clients: $OUT needs $NEED_MIB MiB, $have MiB are free"
 
 prefix
-"$here/fetch.sh" "${clients[@]}"
+[ ${#clients[@]} -eq 0 ] || "$here/fetch.sh" "${clients[@]}"
 failed=()
 for client in "${clients[@]}"; do
 	[ -e "$OUT/$client/.built" ] && continue
@@ -46,8 +51,8 @@ for client in "${clients[@]}"; do
 done
 "$here/programs.sh"
 "$TOP/scripts/guest-ssh.sh" "$BUILD/ssh/tree" >"$OUT/ssh.log" 2>&1 || die "no ssh for the guests; the log is $OUT/ssh.log"
-"$here/guest.sh" "${clients[@]}"
+"$here/guest.sh"
 status=0
-"$here/run.py" "${clients[@]}" || status=$?
+"$here/run.py" "$@" || status=$?
 [ ${#failed[@]} -eq 0 ] || { say "not built: ${failed[*]}" && status=1; }
 exit $status

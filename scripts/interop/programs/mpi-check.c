@@ -41,10 +41,10 @@ static void pingpong(void)
 	int peer = size - 1 - rank, bytes, i, rounds;
 	long at;
 
-	for (bytes = 8; bytes <= LARGEST; bytes *= 8) {
+	for (bytes = 8; bytes <= LARGEST; bytes *= 2) {
 		double start, elapsed;
 
-		rounds = bytes <= 4096 ? 200 : 10;
+		rounds = bytes <= 4096 ? 100 : 10;
 		for (at = 0; at < bytes; at++)
 			out[at] = mark(rank, peer, at);
 		memset(in, 0, (size_t)bytes);
@@ -74,7 +74,7 @@ static void allreduce(void)
 	long most = LARGEST / (long)sizeof(long), count, at;
 	long *out = block(LARGEST), *in = block(LARGEST);
 
-	for (count = 1; count <= most; count *= 8) {
+	for (count = 1; count <= most; count *= 2) {
 		for (at = 0; at < count; at++)
 			out[at] = at + rank;
 		MPI_Allreduce(out, in, (int)count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -94,7 +94,7 @@ static void alltoall(void)
 	long bytes, at;
 	int peer;
 
-	for (bytes = 8; bytes <= LARGEST; bytes *= 8) {
+	for (bytes = 8; bytes <= LARGEST; bytes *= 2) {
 		for (peer = 0; peer < size; peer++)
 			for (at = 0; at < bytes; at++)
 				out[peer * bytes + at] = mark(rank, peer, at);

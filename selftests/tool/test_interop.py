@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How the interop target reads what the clients print, without machines and without clients."""
+
+import io
+import sys
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts" / "interop"))
+
+import openmpi  # noqa: E402  (needs the path)
+import ratio  # noqa: E402
+import ucx  # noqa: E402
+from guests import Report  # noqa: E402
+
+GTEST = """[==========] Running 4 tests from 2 test suites.
+[ RUN      ] ugni_rdma/uct_p2p_rma_test.put_short/0 <ugni_rdma/ARIES:0>
+[       OK ] ugni_rdma/uct_p2p_rma_test.put_short/0 (12 ms)
+[ RUN      ] ugni_udt/uct_p2p_am_test.am_zcopy/0
+[     SKIP ] (am_zcopy is not supported)
+[       OK ] ugni_udt/uct_p2p_am_test.am_zcopy/0 (1 ms)
+[ RUN      ] ugni_smsg/test_uct_pending.pending_op/0
+[  FAILED  ] ugni_smsg/test_uct_pending.pending_op/0, where GetParam() = ugni_smsg/ARIES:0 (3 ms)
+[ RUN      ] ugni/test_ucp_tag_match.send/0
+[       OK ] ugni/test_ucp_tag_match.send/0 (9 ms)
+[==========] 4 tests from 2 test suites ran. (30 ms total)
+[  PASSED  ] 3 tests.
+[  FAILED  ] 1 test, listed below:
+[  FAILED  ] ugni_smsg/test_uct_pending.pending_op/0, where GetParam() = ugni_smsg/ARIES:0
+"""
+
+PERF = """latency 8 bytes: half round trip {lat} us, least {lat_best} us
+bandwidth 1048576 bytes: {bw} MB/s, most {bw_best} MB/s
+roundtrip 1048576 bytes: {bw} MB/s, most {bw_best} MB/s
+"""
+
+
+class FakeGuests:
+    """Nodes that print what they are told to."""
+
+    def __init__(self, text="", flags="sse avx", nodes=2):
+        self.text, self.flags, self.nodes, self.log = text, flags, nodes, io.StringIO()
+        self.cluster = self
+
+    def shell(self, _node, _text, _timeout=0):
+        return self.flags
+
+    def mpirun(self, options, *_):
+        return self.text(options) if callable(self.text) else self.text
+
+    def run_application(self, _argv, count, **_):
+        texts = self.text if isinstance(self.text, list) else [self.text] * count
+        return [SimpleNamespace(rank=rank, stdout=text, stderr="", code=0) for rank, text in enumerate(texts)]
+
+
+def reported(function, guests):
+    """Lines that a part prints, and the counts."""
+    report = Report(io.StringIO())
+    with redirect_stdout(io.StringIO()) as out:
+        function(report, guests)
+    return out.getvalue(), report.count
+
+
+class Gtest(unittest.TestCase):
+    def test_each_verdict_is_counted_where_it_belongs(self):
+        shard = ucx.Shard(GTEST)
+        self.assertEqual(shard.passed, ["ugni_rdma/uct_p2p_rma_test.put_short/0", "ugni/test_ucp_tag_match.send/0"])
+        self.assertEqual(shard.skipped, ["ugni_udt/uct_p2p_am_test.am_zcopy/0"])
+        self.assertEqual(shard.failed, ["ugni_smsg/test_uct_pending.pending_op/0"])
+        self.assertTrue(shard.ended)
+
+    def test_transport_of_a_test(self):
+        names = ("ugni_rdma/a.b/0", "ugni_udt/a.b/1", "ugni_smsg/a.b", "ugni/test_ucp_tag.x/2")
+        self.assertEqual([ucx.transport_of(name) for name in names], ["ugni_rdma", "ugni_udt", "ugni_smsg", "ugni"])
+
+    def test_a_failed_test_fails_its_transport_alone(self):
+        text, count = reported(ucx.gtest, FakeGuests(GTEST, nodes=1))
+        self.assertIn("PASS  UCX's gtest, ugni_rdma: 1 passed, 0 skipped by UCX, 0 failed", text)
+        self.assertIn("FAIL  UCX's gtest, ugni_smsg: 0 passed, 0 skipped by UCX, 1 failed", text)
+        self.assertIn("failed: ugni_smsg/test_uct_pending.pending_op/0", text)
+        self.assertEqual(count["PASS"], 2)
+
+    def test_a_process_that_dies_is_a_failure_and_its_test_has_no_result(self):
+        died = GTEST.split("[       OK ] ugni/test")[0]
+        text, _ = reported(ucx.gtest, FakeGuests([GTEST, died]))
+        self.assertIn("FAIL  UCX's gtest on node 1: it ended in ugni/test_ucp_tag_match.send/0", text)
+        self.assertIn("FAIL  UCX's gtest, ugni: 1 passed, 0 skipped by UCX, 0 failed, 1 without a result", text)
+
+    def test_no_test_at_all_is_a_failure(self):
+        empty = "[==========] 0 tests from 0 test suites ran. (0 ms total)\n"
+        _, count = reported(ucx.gtest, FakeGuests(empty))
+        self.assertEqual(count, {"PASS": 0, "FAIL": 1, "NONE": 0})
+
+
+class Ratios(unittest.TestCase):
+    @staticmethod
+    def perf(lat, bw, tcp_lat, tcp_bw):
+        def text(options):
+            if "ugni" in options:
+                return PERF.format(lat=lat, lat_best=lat / 2, bw=bw, bw_best=bw * 2)
+            return PERF.format(lat=tcp_lat * 9, lat_best=tcp_lat, bw=tcp_bw / 9, bw_best=tcp_bw)
+        return text
+
+    def test_our_median_beside_the_best_of_tcp(self):
+        text, count = reported(ratio.compare, FakeGuests(self.perf(2.0, 4000.0, 80.0, 400.0)))
+        self.assertEqual(count, {"PASS": 3, "FAIL": 0, "NONE": 0})
+        self.assertIn("btl ugni 2 us (median), btl tcp 80 us (best): 40.0 times better", text)
+        self.assertIn("btl ugni 4000 MB/s (median), btl tcp 400 MB/s (best): 10.0 times better", text)
+
+    def test_just_below_the_limits(self):
+        _, count = reported(ratio.compare, FakeGuests(self.perf(2.0, 4000.0, 79.0, 401.0)))
+        self.assertEqual(count, {"PASS": 0, "FAIL": 3, "NONE": 0})
+
+    def test_guests_with_erms_are_not_compared(self):
+        text, count = reported(ratio.compare, FakeGuests(self.perf(2.0, 4000.0, 80.0, 400.0), flags="sse erms"))
+        self.assertEqual(count, {"PASS": 0, "FAIL": 1, "NONE": 0})
+        self.assertIn("has ERMS", text)
+
+    def test_output_that_is_cut_off(self):
+        with self.assertRaises(AssertionError):
+            ratio.parse("latency 8 bytes: half round trip 2.0 us, least 1.0 us\n")
+
+
+class OpenMpi(unittest.TestCase):
+    def test_all_sizes_must_have_been_reached(self):
+        short = "alltoall 2097152 bytes\nPASS alltoall with 4 ranks\n"
+        with self.assertRaisesRegex(AssertionError, "4194304"):
+            openmpi.verify(FakeGuests(short), "alltoall", "", 4, 4)
+        openmpi.verify(FakeGuests("alltoall 4194304 bytes\n" + short), "alltoall", "", 4, 4)
+
+    def test_a_pass_line_of_another_job_size_does_not_count(self):
+        with self.assertRaisesRegex(AssertionError, "no PASS line"):
+            openmpi.verify(FakeGuests("PASS osc with 2 ranks\n"), "osc", "", 4, 4)
+
+
+class Perftest(unittest.TestCase):
+    LINE = "Final:                   500      0.500     0.327     0.328       23.34      23.35     3059303     3059304\n"
+
+    def test_the_figure_that_a_test_is_about(self):
+        self.assertEqual(ucx.figure("put_lat", self.LINE), "0.328 us")
+        self.assertEqual(ucx.figure("put_bw", self.LINE), "23.35 MB/s")
+        self.assertEqual(ucx.figure("add_mr", self.LINE), "3059304 per s")
+
+    def test_no_result_is_a_failure(self):
+        with self.assertRaises(AssertionError):
+            ucx.figure("put_lat", "Connection refused\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
