@@ -108,8 +108,8 @@ initramfs: kernel driver userlib agent ## the guest's file system
 	$(STEP) 'guest file system' $(IMAGE_INPUTS) -o $(IMAGE) -e $(IMAGE) -- $(IMAGE_CMD) -o $(IMAGE)
 
 ssh-image: kernel driver userlib agent ## the guest's file system with sshd, for scripts/cluster --ssh
-	@$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree
-	@$(IMAGE_CMD) -s $(B)/ssh/tree -o $(SSH_IMAGE)
+	$(STEP) 'guest file system with ssh' $(IMAGE_INPUTS) -i $(TOP)/scripts/guest-ssh.sh -o $(SSH_IMAGE) -e $(SSH_IMAGE) -- bash -c \
+		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -o $(SSH_IMAGE)'
 
 linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh

@@ -29,7 +29,7 @@ configure() {
 		--without-cma --without-xpmem --with-alps=no \
 		--disable-mpi-fortran --disable-oshmem --disable-man-pages --disable-io-romio --disable-debug-symbols \
 		--disable-libompitrace --enable-wrapper-rpath --disable-silent-rules \
-		CFLAGS=-O2 CXXFLAGS=-O2
+		CFLAGS=-O2 CXXFLAGS=-O2 "${compilers[@]}"
 }
 
 : >"$log"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Build Debian's UCX, as it is, against our prefix; with its gtest, whose C++ is compiled with little optimisation.
+# Build Debian's UCX, as it is, against our prefix; with its gtest, whose C++ is compiled with little optimisation,
+# and with warnings for what they are: a compiler newer than this UCX has more of them.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -20,7 +21,7 @@ configure() {
 	PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig logged "UCX's configure" "$log" "$src/contrib/configure-release" \
 		--prefix=/opt/ucx --with-ugni --without-verbs --without-rdmacm --without-knem --without-xpmem --without-cuda \
 		--without-rocm --without-fuse3 --without-go --without-java --disable-numa --disable-doxygen-doc --enable-mt \
-		--enable-gtest CXXFLAGS='-O1 -g0'
+		--enable-gtest CXXFLAGS='-O1 -g0 -Wno-error' "${compilers[@]}"
 }
 
 : >"$log"

@@ -23,6 +23,10 @@ logged() {
 	fi
 }
 
-# Where our own libraries are for the clients' configure; see prefix.sh.
+# Where our own libraries are for the clients' configure.
 export PREFIX=$OUT/prefix
 JOBS=${JOBS:-2}
+
+# For configure: through ccache where it is installed.
+compilers=()
+if command -v ccache >/dev/null; then compilers=(CC='ccache gcc' CXX='ccache g++'); fi

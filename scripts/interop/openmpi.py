@@ -41,6 +41,6 @@ def programs(report, guests):
             report.check(f"mpirun btl ugni, {nodes} nodes: {program}", example, guests, program, pattern, nodes)
         for what, options in CHECKS:
             report.check(f"mpirun btl ugni, {nodes} nodes: {what}", verify, guests, what, options, nodes, nodes)
-    report.check("mpirun btl ugni, 2 nodes: pingpong with rcache udreg", verify, guests, "pingpong",
-                 "--mca btl_ugni_rcache udreg", 2, 2)
     report.check("mpirun btl ugni, 2 ranks on one node: pingpong", verify, guests, "pingpong", "", 1, 2)
+    report.add("NONE", "btl ugni with rcache udreg in place of grdma", "it wants to be told of unmapped memory by the kernel's"
+               " registration cache, which our udreg refuses (Documentation/jobs.md)")
