@@ -10,6 +10,7 @@ import os
 import sys
 import time
 
+import gtest
 import openmpi
 import ratio
 import ucx
@@ -26,7 +27,7 @@ PARTS = {
     "ratio": ("openmpi", 2, ratio.compare),
     "ucx": ("ucx", 0, ucx.programs),
     "openmpi": ("openmpi", 0, openmpi.programs),
-    "gtest": ("ucx", 0, ucx.gtest),
+    "gtest": ("ucx", 0, gtest.check),
 }
 START = "start"
 

@@ -31,7 +31,7 @@ prefix() {
 
 headers() { find "$PREFIX/include" -type f -print0 2>/dev/null | sort -z | xargs -0 -r cat | sha256sum; }
 
-mkdir -p "$OUT"
+mkdir -p "$OUT" "$PREFIX/include"
 have=$(free_mib "$OUT")
 used=$(du -sm "$OUT" | cut -f1)
 [ $((have + used)) -ge "$NEED_MIB" ] || die "no space for the clients: $OUT needs $NEED_MIB MiB, $have MiB are free"

@@ -102,6 +102,7 @@ struct SmsgMailbox {
 	uint64_t slots;
 	uint64_t ring;
 	uint32_t ring_bytes;
+	uint32_t most; /* header and data of a message with a tag; not less than msg_maxsize */
 	uint32_t key; /* of the direction that writes into this mailbox */
 	uint16_t mdh;
 };
@@ -135,7 +136,7 @@ struct Smsg {
 	SmsgSender out;
 	SmsgReceiver in;
 	uint32_t credits;
-	uint32_t largest; /* header and data */
+	uint32_t largest; /* header and data of a message without a tag: msg_maxsize */
 	bool repeats;     /* GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT */
 	bool broken;      /* the peer wrote what it must not */
 	uint32_t *taken;  /* of the ring, by slot of the message */

@@ -42,6 +42,18 @@ bool mailbox_sound(const gni_smsg_attr_t *a)
 	       a->buff_size >= bytes_needed(a->mbox_maxcredit, a->msg_maxsize);
 }
 
+/*
+ * Messages with a tag may be longer than msg_maxsize: their documented limit is
+ * GNI_SMSG_MAX_SIZE, and UCX, whose header is not in its msg_maxsize, counts on
+ * it. A part of the ring each, so that the rule for credit words holds.
+ */
+constexpr uint32_t most_tagged(uint32_t ring_bytes)
+{
+	uint32_t most = ring_bytes / kSmsgLargest / kSmsgLine * kSmsgLine - kSmsgWord;
+
+	return most < GNI_SMSG_MAX_SIZE ? most : GNI_SMSG_MAX_SIZE;
+}
+
 SmsgMailbox mailbox(const gni_smsg_attr_t *a)
 {
 	uint64_t start = reinterpret_cast<uintptr_t>(a->msg_buffer) + a->mbox_offset;
@@ -52,6 +64,7 @@ SmsgMailbox mailbox(const gni_smsg_attr_t *a)
 	box.slots = control + kSmsgLine;
 	box.ring = control + fixed_bytes(a->mbox_maxcredit);
 	box.ring_bytes = static_cast<uint32_t>((start + a->buff_size - box.ring) / kSmsgLine * kSmsgLine);
+	box.most = most_tagged(box.ring_bytes);
 	box.mdh = mem_name(a->mem_hndl);
 	return box;
 }

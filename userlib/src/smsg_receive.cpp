@@ -78,7 +78,7 @@ gni_return_t look(gni_ep *ep, uint64_t *header)
 
 	if (!word)
 		return s->in.wait ? tell_again(ep) : GNI_RC_NOT_DONE;
-	if (!smsg_header_is(word, s->in.box.key, s->in.released) || smsg_header_length(word) > s->largest ||
+	if (!smsg_header_is(word, s->in.box.key, s->in.released) || smsg_header_length(word) > s->in.box.most ||
 	    smsg_header_tag(word) == GNI_SMSG_ANY_TAG)
 		return unexpected(s, word);
 	SmsgPlace place = smsg_place(s->in.position, s->in.box.ring_bytes, smsg_header_length(word));

@@ -197,7 +197,8 @@ void sent(Smsg *s, const SmsgPlace &place)
 	s->in.backoff = 0;
 }
 
-gni_return_t send(gni_ep *ep, const Part &header, const Part &data, uint32_t msg_id, uint8_t tag)
+/* @tagged: whether the limit is that of messages with a tag. */
+gni_return_t send(gni_ep *ep, const Part &header, const Part &data, uint32_t msg_id, uint8_t tag, bool tagged)
 {
 	if (!endpoints.valid(ep) || !ep->smsg || ep->smsg->broken)
 		return GNI_RC_INVALID_PARAM;
@@ -205,7 +206,7 @@ gni_return_t send(gni_ep *ep, const Part &header, const Part &data, uint32_t msg
 		return GNI_RC_INVALID_PARAM;
 	Smsg *s = ep->smsg;
 	uint64_t length = uint64_t{header.bytes} + data.bytes;
-	if (length > s->largest)
+	if (length > (tagged ? s->out.box.most : s->largest))
 		return GNI_RC_ERROR_RESOURCE;
 	uint32_t bytes = static_cast<uint32_t>(length);
 	SmsgPlace place;
@@ -229,7 +230,7 @@ gni_return_t send(gni_ep *ep, const Part &header, const Part &data, uint32_t msg
 gni_return_t GNI_SmsgSend(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			  uint32_t data_length, uint32_t msg_id)
 {
-	return send(ep_hndl, {header, header_length}, {data, data_length}, msg_id, 0);
+	return send(ep_hndl, {header, header_length}, {data, data_length}, msg_id, 0, false);
 }
 
 gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
@@ -237,5 +238,5 @@ gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t ep_hndl, void *header, uint32_t he
 {
 	if (tag == GNI_SMSG_ANY_TAG)
 		return GNI_RC_INVALID_PARAM;
-	return send(ep_hndl, {header, header_length}, {data, data_length}, msg_id, tag);
+	return send(ep_hndl, {header, header_length}, {data, data_length}, msg_id, tag, true);
 }

@@ -3,6 +3,8 @@
 #include "aries_hw.h"
 #include "talk.hpp"
 
+#include <algorithm>
+
 static void sizes(void **)
 {
 	Talk t({.credits = 4, .largest = 65535});
@@ -158,6 +160,36 @@ static void buffer_credits(void **)
 		}
 		assert_int_equal(fit, 4 + extra / (16384 + 64));
 		assert_int_equal(t.a.statistic(GNI_STAT_SMSG_MBOX_CREDITS_STALL), 0);
+	}
+}
+
+/*
+ * With a tag the limit is not msg_maxsize, but a quarter of the ring: four of
+ * them are on the way at any time, at any place of the ring's end.
+ */
+static void longer_with_a_tag(void **)
+{
+	for (uint32_t extra : {0U, 10000U, 400000U}) {
+		Talk t({.credits = 8, .largest = 2048, .extra = extra});
+		const uint32_t ring = 4 * 2112 + extra / 64 * 64;
+		const uint32_t most = std::min(ring / 4 / 64 * 64 - 8, 65535U);
+		assert_in_range(most, 2048 + 4, 65535); /* UCX: its header of 4 bytes comes on top */
+		for (unsigned round = 0; round < 40; round++) {
+			assert_rc(ERROR_RESOURCE, t.a.send(text(most + 1, 0)));
+			assert_rc(ERROR_RESOURCE, t.a.send(text(most, 0), "y"));
+			/* Half of the credits may wait for the peer to hear of them. */
+			for (unsigned i = 0; i < 2; i++)
+				assert_rc(SUCCESS, t.a.send(text(most - round, i), std::string(round, 'd')));
+			for (unsigned i = 0; i < 2; i++)
+				t.b.expect(text(most - round, i) + std::string(round, 'd'));
+			t.a.drain();
+			t.b.drain();
+			assert_rc(SUCCESS, t.a.send(text(round * 50, round)));
+			t.b.expect(text(round * 50, round));
+			t.a.drain();
+			t.b.drain();
+		}
+		assert_true(t.b.surroundings_untouched());
 	}
 }
 
@@ -392,7 +424,8 @@ static void return_codes(void **)
 	assert_rc(INVALID_PARAM, GNI_SmsgSend(t.a.ep, nullptr, 1, nullptr, 0, 0));
 	assert_rc(INVALID_PARAM, GNI_SmsgSend(t.a.ep, &c, 1, nullptr, 1, 0));
 	assert_rc(INVALID_PARAM, GNI_SmsgSend(nullptr, &c, 1, nullptr, 0, 0));
-	assert_rc(ERROR_RESOURCE, t.a.send(text(4096, 0), "y"));
+	std::string most = text(4097, 0);
+	assert_rc(ERROR_RESOURCE, GNI_SmsgSend(t.a.ep, most.data(), 4096, most.data(), 1, 0));
 	assert_rc(ERROR_RESOURCE, GNI_SmsgSend(t.a.ep, &c, 0xffffffff, &c, 2, 0));
 	assert_rc(INVALID_PARAM, GNI_SmsgGetNext(t.a.ep, nullptr));
 	assert_rc(INVALID_PARAM, GNI_SmsgGetNext(nullptr, &p));
@@ -414,6 +447,7 @@ int main()
 		model_test(mailbox_credits),
 		model_test(one_credit),
 		model_test(buffer_credits),
+		model_test(longer_with_a_tag),
 		model_test(ring_wraps),
 		model_test(request_stall),
 		model_test(unaligned_mailboxes),
