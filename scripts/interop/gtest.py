@@ -3,6 +3,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatch
 
 from ucx import UCX
 
@@ -12,8 +13,16 @@ RUN_LIMIT = 5400.0  # seconds for one process
 DEATHS_MAX = 40  # a node gives up then
 
 # Tests that end the process by a fault of UCX's own, wherever they run; each with the reason.
+NO_IOV = "divides by max_iov, which this transport leaves at 0"
+NO_INTERNAL = "follows the pointer to internal operations, which these transports leave NULL"
 NOT_ASKED = (
-    ("ugni_udt/uct_p2p_am_test.am_async/*", "divides by max_iov, which ugni_udt reports as 0"),
+    ("ugni_udt/uct_p2p_am_test.am_async/*", NO_IOV),
+    ("ugni_smsg/uct_p2p_am_test.am_sync/*", NO_IOV),
+    ("ugni_udt/uct_p2p_am_misc.am_max_short_iov_multi/*", NO_IOV),
+    ("ugni_smsg/uct_p2p_am_misc.am_max_short_iov_multi/*", NO_IOV),
+    ("ugni_*/test_uct_query.query_perf/*", NO_INTERNAL),
+    ("ugni/test_md.sockaddr_accessibility/*", "calls a function that ugni's memory domain leaves NULL"),
+    ("ugni/test_ucp_*", "makes an endpoint of the upper layer, which " + NO_INTERNAL),
 )
 
 
@@ -98,7 +107,8 @@ def check(report, guests):
     """All tests whose name matches FILTER."""
     report.log.write("\n==== gtest\n")
     listed = guests.aprun(command(f"--gtest_list_tests --gtest_filter='{FILTER}'"), 1)[0].stdout
-    suites = suites_of(listed)
+    # Without this a node would start with suites of which no test is left.
+    suites = [suite for suite in suites_of(listed) if not any(fnmatch(suite, pattern) for pattern, _ in NOT_ASKED)]
     with ThreadPoolExecutor(guests.nodes) as pool:
         dealt = [pool.submit(node_runs, guests, node, suites[node::guests.nodes]) for node in range(guests.nodes)]
         runs = [run for future in dealt for run in future.result()]
@@ -108,4 +118,4 @@ def check(report, guests):
     for transport in transports:
         report_transport(report, transport, runs)
     for pattern, reason in NOT_ASKED:
-        report.add("NONE", f"UCX's gtest, {pattern}", f"it {reason}")
+        report.add("NONE", f"UCX's gtest, {pattern}", f"UCX itself {reason}")

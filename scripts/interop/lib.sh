@@ -28,5 +28,7 @@ export PREFIX=$OUT/prefix
 JOBS=${JOBS:-2}
 
 # For configure: through ccache where it is installed.
+# shellcheck disable=SC2034  # used by those that source this
 compilers=()
+# shellcheck disable=SC2034
 if command -v ccache >/dev/null; then compilers=(CC='ccache gcc' CXX='ccache g++'); fi

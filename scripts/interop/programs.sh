@@ -4,11 +4,13 @@
 
 . "$(dirname "$0")/lib.sh"
 
-[ -e "$OUT/openmpi/.built" ] || exit 0
-mpi=$OUT/openmpi/stage/opt/openmpi
 bin=$OUT/programs/usr/bin
 rm -rf "$OUT/programs"
-mkdir -p "$bin"
+mkdir -p "$bin" "$OUT/programs/bin"
+cp /bin/bash "$OUT/programs/bin/" # a test of UCX calls it
+
+[ -e "$OUT/openmpi/.built" ] || exit 0
+mpi=$OUT/openmpi/stage/opt/openmpi
 
 compile() {
 	gcc -O2 -o "$bin/$(basename "$1" .c)" "$1" -I"$mpi/include" -L"$mpi/lib" -lmpi -Wl,-rpath,/opt/openmpi/lib \

@@ -2,6 +2,7 @@
 """How the interop target reads what the clients print, without machines and without clients."""
 
 import io
+import re
 import sys
 import unittest
 from contextlib import redirect_stdout
@@ -10,7 +11,8 @@ from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts" / "interop"))
 
-import openmpi  # noqa: E402  (needs the path)
+import gtest  # noqa: E402  (needs the path)
+import openmpi  # noqa: E402
 import ratio  # noqa: E402
 import ucx  # noqa: E402
 from guests import Report  # noqa: E402
@@ -50,9 +52,13 @@ class FakeGuests:
     def mpirun(self, options, *_):
         return self.text(options) if callable(self.text) else self.text
 
-    def run_application(self, _argv, count, **_):
-        texts = self.text if isinstance(self.text, list) else [self.text] * count
-        return [SimpleNamespace(rank=rank, stdout=text, stderr="", code=0) for rank, text in enumerate(texts)]
+    def run_application(self, argv, count, **_):
+        chosen = re.search(r"-t \d+ --gtest_filter='(.*?)'", argv[-1])
+        text = self.text(argv, chosen and chosen.group(1)) if callable(self.text) else self.text
+        return [SimpleNamespace(rank=rank, stdout=text, stderr="", code=0) for rank in range(count)]
+
+    def aprun(self, argv, count, **options):
+        return self.run_application(argv, count, **options)
 
 
 def reported(function, guests):
@@ -64,34 +70,60 @@ def reported(function, guests):
 
 
 class Gtest(unittest.TestCase):
-    def test_each_verdict_is_counted_where_it_belongs(self):
-        shard = ucx.Shard(GTEST)
-        self.assertEqual(shard.passed, ["ugni_rdma/uct_p2p_rma_test.put_short/0", "ugni/test_ucp_tag_match.send/0"])
-        self.assertEqual(shard.skipped, ["ugni_udt/uct_p2p_am_test.am_zcopy/0"])
-        self.assertEqual(shard.failed, ["ugni_smsg/test_uct_pending.pending_op/0"])
-        self.assertTrue(shard.ended)
+    SUITES = "ugni_rdma/uct_p2p_rma_test.\n  put_short/0\nugni/test_ucp_tag_match.\n  send/0\nugni/test_md.\n  alloc/0\n"
 
-    def test_transport_of_a_test(self):
+    def test_each_verdict_is_counted_where_it_belongs(self):
+        run = gtest.Run(GTEST)
+        self.assertEqual(run.passed, ["ugni_rdma/uct_p2p_rma_test.put_short/0", "ugni/test_ucp_tag_match.send/0"])
+        self.assertEqual(run.skipped, ["ugni_udt/uct_p2p_am_test.am_zcopy/0"])
+        self.assertEqual(run.failed, ["ugni_smsg/test_uct_pending.pending_op/0"])
+        self.assertTrue(run.ended)
+
+    def test_names_of_suites_and_transports(self):
+        self.assertEqual(gtest.suites_of("Note: x\n" + self.SUITES), ["ugni_rdma/uct_p2p_rma_test.", "ugni/test_ucp_tag_match.", "ugni/test_md."])
         names = ("ugni_rdma/a.b/0", "ugni_udt/a.b/1", "ugni_smsg/a.b", "ugni/test_ucp_tag.x/2")
-        self.assertEqual([ucx.transport_of(name) for name in names], ["ugni_rdma", "ugni_udt", "ugni_smsg", "ugni"])
+        self.assertEqual([gtest.transport_of(name) for name in names], ["ugni_rdma", "ugni_udt", "ugni_smsg", "ugni"])
 
     def test_a_failed_test_fails_its_transport_alone(self):
-        text, count = reported(ucx.gtest, FakeGuests(GTEST, nodes=1))
+        text, _ = reported(gtest.check, FakeGuests(lambda _, filter_: GTEST if filter_ else self.SUITES, nodes=1))
         self.assertIn("PASS  UCX's gtest, ugni_rdma: 1 passed, 0 skipped by UCX, 0 failed", text)
         self.assertIn("FAIL  UCX's gtest, ugni_smsg: 0 passed, 0 skipped by UCX, 1 failed", text)
         self.assertIn("failed: ugni_smsg/test_uct_pending.pending_op/0", text)
-        self.assertEqual(count["PASS"], 2)
 
-    def test_a_process_that_dies_is_a_failure_and_its_test_has_no_result(self):
-        died = GTEST.split("[       OK ] ugni/test")[0]
-        text, _ = reported(ucx.gtest, FakeGuests([GTEST, died]))
-        self.assertIn("FAIL  UCX's gtest on node 1: it ended in ugni/test_ucp_tag_match.send/0", text)
-        self.assertIn("FAIL  UCX's gtest, ugni: 1 passed, 0 skipped by UCX, 0 failed, 1 without a result", text)
+    def test_what_is_not_asked_is_not_started_and_said(self):
+        filters = []
+
+        def output(_, filter_):
+            filters.append(filter_ or "")
+            return GTEST if filter_ else self.SUITES
+
+        text, count = reported(gtest.check, FakeGuests(output, nodes=1))
+        self.assertTrue(filters[1].startswith("ugni_rdma/uct_p2p_rma_test.*:ugni/test_md.*-"), filters)
+        self.assertIn("NONE  UCX's gtest, ugni/test_ucp_*: UCX itself makes an endpoint", text)
+        self.assertEqual(count["NONE"], len(gtest.NOT_ASKED))
+
+    def test_after_a_test_that_ends_the_process_the_others_go_on_without_it(self):
+        filters = []
+
+        def output(_, filter_):
+            filters.append(filter_)
+            return GTEST.split("[       OK ] ugni/test")[0] if len(filters) == 1 else GTEST
+
+        suites = ["ugni_rdma/uct_p2p_rma_test.", "ugni/test_ucp_tag_match.", "ugni/test_ucp_rma."]
+        runs = gtest.node_runs(FakeGuests(output), 0, suites)
+        self.assertEqual(len(runs), 2)
+        chosen, without = filters[1].split("-", 1)
+        self.assertEqual(chosen, "ugni/test_ucp_tag_match.*:ugni/test_ucp_rma.*")
+        self.assertIn("ugni/test_ucp_tag_match.send/0", without.split(":"))
+        text, _ = reported(lambda report, _: gtest.report_transport(report, "ugni", runs[:1]), None)
+        self.assertIn("FAIL  UCX's gtest, ugni: 0 passed, 0 skipped by UCX, 0 failed, 1 ended the process", text)
+
+    def test_a_process_that_dies_at_once_is_not_started_for_ever(self):
+        self.assertEqual(len(gtest.node_runs(FakeGuests(lambda *_: "cannot open"), 0, ["ugni/a."])), 1)
 
     def test_no_test_at_all_is_a_failure(self):
-        empty = "[==========] 0 tests from 0 test suites ran. (0 ms total)\n"
-        _, count = reported(ucx.gtest, FakeGuests(empty))
-        self.assertEqual(count, {"PASS": 0, "FAIL": 1, "NONE": 0})
+        text, _ = reported(gtest.check, FakeGuests("[==========] 0 tests from 0 test suites ran. (0 ms total)\n"))
+        self.assertIn("FAIL  UCX's gtest: no test has a name like", text)
 
 
 class Ratios(unittest.TestCase):

@@ -103,7 +103,7 @@ struct SmsgMailbox {
 	uint64_t ring;
 	uint32_t ring_bytes;
 	uint32_t most; /* header and data of a message with a tag; not less than msg_maxsize */
-	uint32_t key; /* of the direction that writes into this mailbox */
+	uint32_t key;  /* of the direction that writes into this mailbox */
 	uint16_t mdh;
 };
 
