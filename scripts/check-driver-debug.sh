@@ -17,7 +17,7 @@ src=$dir/src
 qemu=$BUILD/qemu/bin/qemu-system-x86_64
 harness=$BUILD/linux-source/tools/testing/selftests
 fabric=debug-$$
-tests="abi attach cq datagram device mem mmap raw reset stress" # those that need no library
+tests="abi attach cq datagram device limits mem mmap raw receive reset stress suspend virtual_nodes" # those that need no library
 jobs=${JOBS:-$(nproc)}
 
 for tool in flex bison bc cpio; do

@@ -288,6 +288,8 @@ void Ce::scatter(const Step &root) noexcept
 	} stack[CE_LEVELS + 1];
 	size_t depth = 1;
 
+	if (core_.faults.any()) [[unlikely]]
+		late_down();
 	stack[0] = {root.at, root.sequence, root.outcome};
 	while (depth) {
 		const CePlace at = stack[depth - 1].at;
@@ -305,11 +307,8 @@ void Ce::scatter(const Step &root) noexcept
 			mark(child_of(delivery.child));
 		} else {
 			hand_down(at, delivery, step);
-			if (core_.faults.any() && core_.faults.take_duplicates(1)) [[unlikely]] {
-				Step none;
-
-				hand_down(at, delivery, none);
-			}
+			if (core_.faults.any() && core_.faults.take_duplicates(1)) [[unlikely]]
+				copy_down(at, delivery);
 			if (step.kind == Step::DOWN)
 				stack[depth++] = {step.at, step.sequence, step.outcome};
 		}
@@ -372,6 +371,35 @@ void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 	else
 		outcome.at_ns = arrive + NIC_PIPELINE_NS;
 	settle(at, ce, outcome, step);
+}
+
+/* An outcome's packet comes again: at once, or when the next outcome is on its way. */
+void Ce::copy_down(CePlace from, const Delivery &delivery) noexcept
+{
+	Step none;
+
+	if (!core_.faults.reorder()) {
+		hand_down(from, delivery, none);
+		return;
+	}
+	std::lock_guard guard(late_mutex_);
+	late_.emplace_back(from, delivery);
+}
+
+void Ce::late_down() noexcept
+{
+	std::vector<std::pair<CePlace, Delivery>> late;
+	{
+		std::lock_guard guard(late_mutex_);
+
+		late.swap(late_);
+	}
+	for (const auto &[from, delivery] : late) {
+		Step none;
+
+		hand_down(from, delivery, none);
+		drive(none);
+	}
 }
 
 /* To the contributor's result block, then its events. */

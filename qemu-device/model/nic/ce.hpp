@@ -3,6 +3,10 @@
 #ifndef ARIES_NIC_CE_HPP
 #define ARIES_NIC_CE_HPP
 
+#include <mutex>
+#include <utility>
+#include <vector>
+
 #include "fabric/seglock.hpp"
 #include "nic/core.hpp"
 
@@ -117,6 +121,8 @@ private:
 	void scatter(const Step &root) noexcept;
 	Delivery next_delivery(CePlace at, uint64_t sequence) noexcept;
 	void hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept;
+	void copy_down(CePlace from, const Delivery &delivery) noexcept;
+	void late_down() noexcept;
 	void deliver(CePlace from, const Delivery &delivery) noexcept;
 	uint8_t store_result(uint32_t node, const Delivery &delivery, const CeOutcome &outcome) noexcept;
 	static uint64_t arm(CePlace at, CeSlot &ce, const CeSender &sender) noexcept;
@@ -136,6 +142,8 @@ private:
 	void mark(CePlace at) noexcept;
 
 	Core &core_;
+	std::mutex late_mutex_;                          /* protects late_ */
+	std::vector<std::pair<CePlace, Delivery>> late_; /* outcomes that are to come twice */
 };
 
 /** The owner's registers. One caller at a time (the NIC's control mutex). */
