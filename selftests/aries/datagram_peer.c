@@ -10,6 +10,8 @@
  *       posts one and cancels it
  *   datagram_peer hang COOKIE INST PE TO
  *       posts one and sleeps for ever
+ *   datagram_peer map COOKIE JOB NODE NODE
+ *       makes a job whose nodes 0 and 1 are those
  *
  * A line for each exchange: the state's number, then node and instance of the partner and its text.
  * Exit status: 0 all COMPLETED, 1 another state, 2 wrong usage or a call that failed, 3 time is up.
@@ -96,12 +98,29 @@ static int exchange(struct side *s, uint32_t count, uint32_t ms)
 	return bad;
 }
 
+static int map(const char *cookie, const char *job, const char *zero, const char *one)
+{
+	gni_ntt_entry_t entries[2] = { { .blck_addr = number(zero) }, { .blck_addr = number(one) } };
+	gni_ntt_descriptor_t table = { .group_size = 2, .granularity = 1 };
+	gni_job_limits_t limits;
+	uint32_t base = 0;
+
+	memset(&limits, 0xff, sizeof(limits)); /* GNI_JOB_INVALID_LIMIT */
+	limits.ntt_ctrl = GNI_JOB_CTRL_NTT_CLEANUP;
+	table.u.table_v2 = entries;
+	must(GNI_ConfigureNTTandJob(0, number(job), GNI_FIND_ALLOC_PTAG, number(cookie), &limits,
+				    &table, &base), "job");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct side s;
 
 	if (argc < 6)
 		return 2;
+	if (!strcmp(argv[1], "map"))
+		return map(argv[2], argv[3], argv[4], argv[5]);
 	begin(&s, argv[2], argv[3]);
 	if (argc == 7 && !strcmp(argv[1], "serve"))
 		usleep(1000 * number(argv[6]));

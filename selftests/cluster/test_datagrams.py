@@ -8,6 +8,8 @@ import unittest
 from opengni.testing import ClusterCase, wait_until
 
 PEER = "/kselftest/aries/datagram_peer"
+SENDS = "/kselftest/aries/receive_peer"
+JOB = 4712  # as there
 COMPLETED, TIMEOUT, TERMINATED = "1", "3", "4"
 # Seconds until a datagram to a dead node is TIMEOUT: the driver tries for 10 s.
 BOUND = 30.0
@@ -81,6 +83,18 @@ class Datagrams(ClusterCase):
         server = self.start(1, "serve", 7, 1, 2000, 4000)
         self.assertEqual(self.output(self.start(0, "cancel", 3, 1, 7)), [TERMINATED, "exit 1"])
         self.assertEqual(self.output(server)[-1], "exit 3")
+
+    def test_virtual_nodes(self):
+        # the job calls node 1 its node 0, and node 0 its node 1
+        for node in (0, 1):
+            self.succeed(self.cluster.run(node, f"{PEER} map {self.cookie} {JOB} 1 0"))
+        server = self.start(1, "serve", 7, 3, 30000)
+        caller = self.start(0, "call", 3, 0, 7, 3, 30000)
+        self.assertEqual(self.output(caller), [f"{COMPLETED} 0 7 7:{n}" for n in range(3)] + ["exit 0"])
+        self.assertEqual(self.output(server), [f"{COMPLETED} 1 3 3:{n}" for n in range(3)] + ["exit 0"])
+        self.assertEqual(self.output(self.start(0, "call", 3, 2, 7, 1, 1000))[-1], "exit 2", "not in the job")
+        for node in (0, 1):
+            self.succeed(self.cluster.run(node, f"{SENDS} destroy {self.cookie}"))
 
     def test_process_that_dies_is_not_met(self):
         server = self.start(1, "serve", 7, 1, 2000, 5000)

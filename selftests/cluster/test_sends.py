@@ -7,6 +7,8 @@ import unittest
 from opengni.testing import ClusterCase, wait_until
 
 PEER = "/kselftest/aries/receive_peer"
+DATAGRAMS = "/kselftest/aries/datagram_peer"
+JOB = 4712  # as there
 NO_RECEIVE, RECEIVE_LENGTH = 0x16, 0x17
 CHANNEL = 77
 
@@ -62,6 +64,17 @@ class Sends(ClusterCase):
         for sender in senders:
             self.assertEqual(self.output(sender), ["exit 0"])
         self.assertEqual(sorted(self.output(taker)), sorted(["0 2000 ok"] * 8 + ["1 2000 ok"] * 8 + ["exit 0"]))
+
+    def test_virtual_nodes(self):
+        # the job calls node 1 its node 0, and node 0 its node 1
+        for node in (0, 1):
+            self.succeed(self.cluster.run(node, f"{DATAGRAMS} map {self.cookie} {JOB} 1 0"))
+        taker = self.start(1, "take", 2, 100)
+        self.output(taker, until="posted")
+        self.assertEqual(self.output(self.start(0, "send", 0, 2, 100)), ["exit 0"])
+        self.assertEqual(self.output(taker), ["1 100 ok"] * 2 + ["exit 0"])
+        for node in (0, 1):
+            self.succeed(self.cluster.run(node, f"{PEER} destroy {self.cookie}"))
 
     def test_errors_at_the_sender(self):
         self.assertEqual(self.once(0, 1, 64), NO_RECEIVE)
