@@ -188,10 +188,12 @@ static int aries_res_device(struct aries_dev *ad, struct kgni_res *arg)
 	default:
 		return -EOPNOTSUPP;
 	}
-	arg->total = aries_pool_total(pool);
-	arg->used = aries_pool_used(pool);
+	spin_lock(&pool->lock);
+	arg->total = pool->size;
+	arg->used = pool->used - pool->held;
 	arg->reserved_units = pool->first;
-	arg->held = READ_ONCE(pool->held);
+	arg->held = pool->held;
+	spin_unlock(&pool->lock);
 	return 0;
 }
 

@@ -271,7 +271,9 @@ TEST_F(abi, resources)
 	res.kind = 4; /* FMA descriptors */
 	EXPECT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_RES, &res));
 	EXPECT_LE(1, res.used);
-	EXPECT_EQ(ARIES_FMA_DESCRIPTORS - 1, res.total);
+	EXPECT_EQ(ARIES_FMA_DESCRIPTORS, res.total);
+	EXPECT_EQ(1, res.reserved_units);
+	EXPECT_EQ(0, res.held);
 	res.kind = 1;
 	res.ptag = 200;
 	EXPECT_EQ(ENOENT, aries_ioctl(self->fd, KGNI_IOC_RES, &res));

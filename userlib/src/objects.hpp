@@ -98,7 +98,8 @@ struct alignas(64) gni_ce {
 struct alignas(512) gni_nic {
 	static constexpr uint32_t kMagic = 0x6e69'7567;
 	static constexpr size_t kSlots = size_t{1} << 12;
-	static constexpr unsigned kStatistics = 19; /* the Aries count, whatever the caller was built for */
+	static constexpr unsigned kStatistics = 19;       /* the Aries count, whatever the caller was built for */
+	static constexpr unsigned kStatisticTxdNone = 18; /* GNI_STAT_FLBTE_TXD_NONE */
 
 	std::atomic<uint32_t> magic;
 	char *area;                  /* descriptor area */

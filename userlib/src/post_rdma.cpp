@@ -110,8 +110,10 @@ bool full(const gni_nic *nic)
 		return rc;
 	gni_nic *nic = ep->nic;
 	gni_cq *cq = d->src_cq_hndl ? d->src_cq_hndl : ep->cq;
-	if (nic->bte_in_flight >= nic->bte_limit)
+	if (nic->bte_in_flight >= nic->bte_limit) {
+		nic->statistics[gni_nic::kStatisticTxdNone]++;
 		return GNI_RC_ERROR_RESOURCE;
+	}
 	Ticket ticket;
 	rc = post_begin(ep, cq, d, &ticket);
 	if (rc != GNI_RC_SUCCESS)

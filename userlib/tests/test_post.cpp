@@ -407,7 +407,16 @@ static void block_queue_limit(void **)
 
 	for (size_t i = 0; i < 1024; i++)
 		assert_rc(SUCCESS, GNI_PostRdma(s.ep, &d[i]));
+	const auto none_left = static_cast<gni_statistic_t>(18); /* GNI_STAT_FLBTE_TXD_NONE */
+	uint32_t times = 9;
+	assert_rc(SUCCESS, GNI_GetNicStat(s.nic, none_left, &times));
+	assert_int_equal(times, 0);
 	assert_rc(ERROR_RESOURCE, GNI_PostRdma(s.ep, &d[1024]));
+	assert_rc(SUCCESS, GNI_GetNicStat(s.nic, none_left, &times));
+	assert_int_equal(times, 1);
+	assert_rc(SUCCESS, GNI_ResetNicStat(s.nic, none_left));
+	assert_rc(SUCCESS, GNI_GetNicStat(s.nic, none_left, &times));
+	assert_int_equal(times, 0);
 	assert_rc(SUCCESS, reap(s, &back));
 	assert_ptr_equal(back, &d[0]);
 	assert_rc(SUCCESS, GNI_PostRdma(s.ep, &d[1024]));

@@ -349,10 +349,13 @@ struct kgni_ptag {
  * @kind: in: gni_dev_res_t, or gni_job_res_t when @ptag is not 0, or KGNI_RES_*
  * @ptag: in: 0 asks for the device
  * @reserved: must be zero
- * @total: out: units, or the limit of the tag
+ * @total: out: units, all of the following included, or the limit of the tag
  * @used: out: units taken
- * @reserved_units: out: units set aside
+ * @reserved_units: out: units set aside, for the kernel
  * @held: out: units kept back after release
+ *
+ * What is left of the device's are @total less the other three. 0 for the last
+ * two when a tag is asked for.
  *
  * Errors: EINVAL, ENOENT no such tag, EOPNOTSUPP the NIC has no such resource.
  */

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module and the PCI function come and go while processes use the device: they see the errors
+ * that are documented, never a hang, and the device works when it is back.
+ */
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "dgram.h"
+#include "raw.h"
+#include "kselftest_harness.h"
+
+#define USERS 3
+#define ROUNDS 5
+
+static sigjmp_buf on_fault;
+
+static void fault(int sig)
+{
+	siglongjmp(on_fault, sig);
+}
+
+/* What one attachment does until the device goes. Return: 0 or what is not as documented. */
+static int use(struct raw *r, uint8_t *page)
+{
+	struct kgni_mem_register mem;
+	struct kgni_cq_wait wait = { .argsz = sizeof(wait), .count = 1, .timeout_ms = 5 };
+	struct kgni_dgram_probe probe = { .argsz = sizeof(probe), .timeout_ms = 5 };
+	struct raw_cq q;
+	uint32_t cq;
+	int rc;
+
+	rc = raw_cq(r, &q, 100, KGNI_CQ_BLOCKING);
+	if (rc)
+		return rc;
+	cq = q.c.cq;
+	wait.cqs = (uintptr_t)&cq;
+	rc = aries_register(r->fd, page, 4 * ARIES_PAGE, 0, cq, &mem);
+	if (!rc) {
+		raw_put(r, cq, mem.mdh, page, "abcd", 4, ARIES_EV_GLOBAL);
+		raw_block(r, cq, ARIES_BTE_PUT, mem.mdh, page, page + ARIES_PAGE, ARIES_PAGE);
+		dgram_wildcard(r->fd, 1, "x");
+		rc = aries_ioctl(r->fd, KGNI_IOC_CQ_WAIT, &wait);
+	}
+	if (!rc || rc == ETIMEDOUT)
+		rc = aries_ioctl(r->fd, KGNI_IOC_DGRAM_PROBE, &probe);
+	munmap((void *)q.header, q.c.mmap_size);
+	return rc == ETIMEDOUT ? 0 : rc;
+}
+
+static int documented(int rc)
+{
+	return !rc || rc == ENODEV || rc == EIO || rc == ENXIO || rc == ENOENT;
+}
+
+/* One after another opens, uses and closes, whatever happens to the device; ends on SIGTERM. */
+static void user(uint32_t cookie, const volatile int *stop, int pause_us)
+{
+	struct sigaction sa = { .sa_handler = fault };
+	uint8_t *page = aries_pages(4);
+
+	sigaction(SIGBUS, &sa, NULL);
+	while (!*stop) {
+		struct raw r = { .fd = -1 };
+		volatile int rc = 0;
+
+		if (sigsetjmp(on_fault, 1))
+			rc = ENODEV; /* touched a page that is gone */
+		else
+			rc = raw_open(&r, cookie);
+		if (!rc && !sigsetjmp(on_fault, 1))
+			rc = use(&r, page);
+		if (r.area && (void *)r.area != MAP_FAILED)
+			munmap((void *)r.area, ARIES_DESC_STRIDE);
+		if (r.bell && (void *)r.bell != MAP_FAILED)
+			munmap((void *)r.bell, ARIES_PAGE);
+		if (r.fd >= 0)
+			close(r.fd);
+		if (!documented(rc))
+			_exit(rc);
+		usleep(pause_us);
+	}
+	_exit(0);
+}
+
+FIXTURE(hotplug)
+{
+	volatile int *stop;
+	pid_t pid[USERS];
+	char pci[64];
+};
+
+FIXTURE_SETUP(hotplug)
+{
+	char path[PATH_MAX] = "";
+
+	ASSERT_NE(NULL, realpath(ARIES_SYSFS "device", path));
+	snprintf(self->pci, sizeof(self->pci), "%s", basename(path));
+	self->stop = mmap(NULL, ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->stop);
+}
+
+/* Everything works for who comes afterwards. */
+FIXTURE_TEARDOWN(hotplug)
+{
+	struct kgni_mem_register mem;
+	uint8_t *page = aries_pages(1);
+	struct aries_use use;
+	struct raw r;
+
+	ASSERT_EQ(0, raw_open(&r, aries_cookie()));
+	ASSERT_EQ(0, aries_register(r.fd, page, 8, 0, KGNI_NO_CQ, &mem));
+	EXPECT_EQ(0, raw_put(&r, 0, mem.mdh, page, "abcd", 4, 0));
+	EXPECT_EQ(0, memcmp(page, "abcd", 4));
+	raw_close(&r);
+	use = aries_use();
+	EXPECT_EQ(0, use.mdd + use.cq + use.fma + use.ce + use.pages);
+}
+
+static void start(pid_t *pid, const volatile int *stop, int pause_us)
+{
+	const uint32_t cookie[2] = { aries_cookie(), aries_cookie() };
+	int i;
+
+	for (i = 0; i < USERS; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			user(cookie[i % 2], stop, pause_us);
+	}
+}
+
+/* How many did not end as they should; none may hang. */
+static int finish(const pid_t *pid, volatile int *stop)
+{
+	int i, n, status, bad = 0;
+
+	*stop = 1;
+	for (i = 0; i < USERS; i++) {
+		for (n = 0; n < 6000 && waitpid(pid[i], &status, WNOHANG) != pid[i]; n++)
+			usleep(10000);
+		if (n == 6000)
+			kill(pid[i], SIGKILL);
+		if (n == 6000 || status) {
+			printf("# user %d: %s %#x\n", i, n == 6000 ? "hangs" : "status", status);
+			bad++;
+		}
+	}
+	return bad;
+}
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), rc = 0;
+
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, strlen(text)) < 0)
+		rc = errno;
+	close(fd);
+	return rc;
+}
+
+static int wait_for_node(void)
+{
+	int i;
+
+	for (i = 0; i < 6000 && access(ARIES_NODE, F_OK); i++)
+		usleep(10000);
+	return access(ARIES_NODE, F_OK);
+}
+
+/* Between two rounds the users are without a device for a moment, then find it again. */
+TEST_F_TIMEOUT(hotplug, function_removed_under_load, 300)
+{
+	char path[128];
+	int i;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", self->pci);
+	start(self->pid, self->stop, 0);
+	for (i = 0; i < ROUNDS; i++) {
+		usleep(200000 + 37000 * i);
+		EXPECT_EQ(0, write_text(path, "1"));
+		EXPECT_NE(0, access(path, F_OK));
+		EXPECT_EQ(0, write_text("/sys/bus/pci/rescan", "1"));
+		/* the number 0 is free again when the last old file is closed */
+		EXPECT_EQ(0, wait_for_node());
+	}
+	EXPECT_EQ(0, finish(self->pid, self->stop));
+	EXPECT_EQ(0, wait_for_node());
+}
+
+TEST_F_TIMEOUT(hotplug, reset_under_load, 300)
+{
+	long long resets = aries_number("resets");
+	int i;
+
+	start(self->pid, self->stop, 0);
+	for (i = 0; i < 2 * ROUNDS; i++) {
+		usleep(100000 + 17000 * i);
+		EXPECT_EQ(0, write_text(ARIES_SYSFS "device/reset", "1"));
+	}
+	EXPECT_EQ(0, finish(self->pid, self->stop));
+	EXPECT_EQ(resets + i, aries_number("resets"));
+}
+
+static int open_module(void)
+{
+	struct utsname uts;
+	char path[512];
+	int fd;
+
+	uname(&uts);
+	snprintf(path, sizeof(path), "/lib/modules/%s/extra/aries.ko", uts.release);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? open("/aries.ko", O_RDONLY | O_CLOEXEC) : fd;
+}
+
+/* Refused while a file is open, done in a gap between two, and back at once. */
+TEST_F_TIMEOUT(hotplug, module_under_load, 300)
+{
+	int fd = open_module(), i, n, rc = EBUSY;
+
+	if (fd < 0)
+		SKIP(return, "no aries.ko");
+	start(self->pid, self->stop, 3000);
+	for (i = 0; i < ROUNDS; i++) {
+		usleep(100000);
+		for (n = 0; n < 20000; n++) {
+			rc = syscall(SYS_delete_module, "aries", O_NONBLOCK) ? errno : 0;
+			if (rc != EWOULDBLOCK && rc != EBUSY)
+				break;
+			usleep(1000);
+		}
+		EXPECT_EQ(0, rc);
+		EXPECT_NE(0, access("/sys/module/aries", F_OK));
+		ASSERT_EQ(0, syscall(SYS_finit_module, fd, "", 0));
+		EXPECT_EQ(0, wait_for_node());
+	}
+	EXPECT_EQ(0, finish(self->pid, self->stop));
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
