@@ -51,7 +51,7 @@ extern "C" {
  * struct aries_fma_desc - destination and operands of FMA operations
  * @pe: node address, virtual if the domain uses the NTT
  * @mdh: memory domain handle at the target, 12 bits, perhaps with ARIES_MDH_VIRTUAL
- * @dlvr_mode: GNI_DLVMODE_* routing control
+ * @dlvr_mode: GNI_DLVMODE_* routing control; ARIES_DLV_RSVD_MASK must be zero
  * @offset: 40-bit offset at the target; window stores add their window offset
  * @local_offset: 40-bit offset in the local memory domain, for fetched data
  * @local_mdh: local memory domain handle, for fetched data
@@ -171,7 +171,7 @@ struct aries_fma_status {
  * @op: ARIES_BTE_PUT, ARIES_BTE_GET or ARIES_BTE_SEND
  * @mode: ARIES_EV_* events wanted
  * @flags: ARIES_BTE_* flags
- * @dlvr_mode: GNI_DLVMODE_* routing control
+ * @dlvr_mode: GNI_DLVMODE_* routing control; ARIES_DLV_RSVD_MASK must be zero
  * @reserved: must be zero
  */
 struct aries_bte_desc {
@@ -237,6 +237,9 @@ enum aries_fma_op {
  * handle, which the target's VMDH_CTL turns into one of its own (N04).
  */
 #define ARIES_MDH_VIRTUAL 0x8000u
+
+/* Bits of a descriptor's dlvr_mode that no GNI_DLVMODE_* has. */
+#define ARIES_DLV_RSVD_MASK 0xfe00u
 
 /* A flagged response (N11): 32 bits in local memory, stored after the data. */
 #define ARIES_FMA_FLAG 0x00000001u

@@ -99,7 +99,7 @@ public:
 		uint64_t pte;
 
 		host = nullptr;
-		if (bytes > page_size - in_page)
+		if (bytes - 1 >= page_size - in_page) /* nor any page for a range of nothing */
 			return ARIES_ST_OK;
 		if (!entry(at >> shift, pte))
 			return ARIES_ST_TRANSLATION;

@@ -73,7 +73,7 @@ uint8_t Bte::check(BteWork &work) noexcept
 			return ARIES_ST_RESERVED;
 	}
 	if ((desc.mode & ARIES_EV_RSVD_MASK) || (desc.flags & ~(ARIES_BTE_FENCE | ARIES_BTE_PHYS)) ||
-	    !mdh_sound(desc.mdh) || desc.offset >> ARIES_OFFSET_BITS ||
+	    (desc.dlvr_mode & ARIES_DLV_RSVD_MASK) || !mdh_sound(desc.mdh) || desc.offset >> ARIES_OFFSET_BITS ||
 	    (!work.physical() && desc.local_offset >> ARIES_OFFSET_BITS))
 		return ARIES_ST_RESERVED;
 	if (desc.op != ARIES_BTE_PUT && desc.op != ARIES_BTE_GET && desc.op != ARIES_BTE_SEND)

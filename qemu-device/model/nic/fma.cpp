@@ -183,8 +183,8 @@ uint8_t Fma::check(FmaWork &work) noexcept
 	}
 	const bool fetches = work.is_get() || work.is_atomic() || work.op == ARIES_FMA_CE;
 
-	if (work.desc.reserved || !mdh_sound(work.desc.mdh) || work.desc.offset >> ARIES_OFFSET_BITS ||
-	    (fetches && work.desc.local_offset >> ARIES_OFFSET_BITS))
+	if (work.desc.reserved || (work.desc.dlvr_mode & ARIES_DLV_RSVD_MASK) || !mdh_sound(work.desc.mdh) ||
+	    work.desc.offset >> ARIES_OFFSET_BITS || (fetches && work.desc.local_offset >> ARIES_OFFSET_BITS))
 		return ARIES_ST_RESERVED;
 	uint8_t status = check_length(work);
 

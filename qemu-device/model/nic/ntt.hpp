@@ -48,10 +48,13 @@ public:
 
 		if (pe >> log2 >= field(fmad_ctl, ARIES_FMAD_CTL_NTT_SIZE_MASK) || index >= entry_.size())
 			return ARIES_ST_NTT;
-		const uint32_t word = get(uint32_t(index));
+		const uint32_t word = get(uint32_t(index)), replace = get_replacement(uint32_t(index));
 
-		node = place(word, get_replacement(uint32_t(index)), pe, uint32_t(1) << log2);
-		return word & ARIES_NTT_ENTRY_VALID_MASK ? ARIES_ST_OK : ARIES_ST_NTT;
+		if (!(word & ARIES_NTT_ENTRY_VALID_MASK) ||
+		    field(replace, ARIES_NTT_REPLACE_SIZE_MASK) > uint64_t(1) << log2)
+			return ARIES_ST_NTT;
+		node = place(word, replace, pe, uint32_t(1) << log2);
+		return ARIES_ST_OK;
 	}
 
 private:

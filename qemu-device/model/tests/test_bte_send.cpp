@@ -69,7 +69,7 @@ aries_bte_desc &fill_send(const FakeHost &host, unsigned int index, unsigned int
 struct Sends : Pair {
 	uint64_t near, far;
 
-	Sends()
+	explicit Sends(const FakeHost::Options &options = {}) : Pair(options)
 	{
 		near = a.alloc(BIG);
 		far = b.alloc(BIG);
@@ -372,6 +372,38 @@ void test_withdraw_under_way(void **)
 	print_message("%u of 60 taken back on the way\n", flushed);
 }
 
+/* Taken back, or taken back and posted anew, when the data is there and the target has not been told yet. */
+void test_withdraw_at_the_end(void **)
+{
+	FakeHost::Options options;
+	std::function<void()> copied;
+
+	options.on_trace = [&](const char *event, uint64_t) {
+		if (copied && !strcmp(event, "bte_copied"))
+			copied();
+	};
+	Sends p(options);
+
+	post(p.b, 7, CHANNEL, 0, BYTES);
+	copied = [&] { p.b.write64(ARIES_RMT_CTL_N(7), 0); };
+	assert_int_equal(p.send(64), ARIES_ST_FLUSHED);
+	assert_false(posted(p.b, 7));
+	assert_int_equal(p.b.read(ARIES_RMT_STATUS_N(7), 8), 0);
+	post(p.b, 7, CHANNEL, 0, BYTES);
+	copied = [&] {
+		p.b.write64(ARIES_RMT_CTL_N(7), 0);
+		post(p.b, 7, CHANNEL, 1000, BYTES - 1000);
+	};
+	assert_int_equal(p.send(64), ARIES_ST_FLUSHED);
+	assert_true(posted(p.b, 7));
+	assert_false(bool(p.b.next_event(21)));
+	assert_int_equal(p.a.counter(ARIES_CNT_BTE_SENDS), 0);
+	copied = nullptr;
+	assert_int_equal(p.send(64), ARIES_ST_OK);
+	p.arrived(7, 64);
+	assert_memory_equal(p.b.ram(p.target + 1000), p.a.ram(p.local), 64);
+}
+
 [[noreturn]] void send_for_ever(const std::string &path)
 {
 	FakeHost a(path, 0);
@@ -425,10 +457,15 @@ void test_sender_dies(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_send),        cmocka_unit_test(test_no_receive),
-		cmocka_unit_test(test_too_long),    cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_faults),      cmocka_unit_test(test_order),
-		cmocka_unit_test(test_many),        cmocka_unit_test(test_withdraw_under_way),
+		cmocka_unit_test(test_send),
+		cmocka_unit_test(test_no_receive),
+		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_withdraw_under_way),
+		cmocka_unit_test(test_withdraw_at_the_end),
 		cmocka_unit_test(test_sender_dies),
 	};
 

@@ -126,8 +126,18 @@ void test_largest_granularity(void **)
 	job.replace(0, 1, 127);
 	job.expect(1, 1);
 	job.expect(5, 5);
-	job.replace(0, 3, 255); /* more than the block has */
-	assert_int_equal(job.put(0, 0), ARIES_ST_NO_NODE);
+	job.replace(0, 1, 128); /* the whole block */
+	job.expect(1, 2);
+	job.replace(0, 1, 129); /* more than the block has */
+	assert_int_equal(job.put(0, 0), ARIES_ST_NTT);
+	assert_int_equal(job.put(127, 0), ARIES_ST_NTT);
+	job.replace(0, 0, 0);
+	job.expect(5, 5);
+	/* What is not valid has an address all the same. */
+	job.host[0]->write32(ARIES_NTT_ENTRY_N(FIRST), 0);
+	assert_int_equal(job.put(5, 0), ARIES_ST_NTT);
+	job.entry(0, 0);
+	job.replace(0, 1, 127);
 	aries_nic_reset(job.host[0]->nic());
 	assert_int_equal(job.host[0]->read(ARIES_NTT_REPLACE_N(FIRST), 4), 0);
 }
