@@ -83,6 +83,24 @@ template <typename T> void flip(T &structure, size_t at, uint8_t mask)
 	reinterpret_cast<uint8_t *>(&structure)[at] ^= mask;
 }
 
+/** Something wrong with an operation, and its status. */
+template <typename T> struct Break {
+	uint32_t status;
+	void (*apply)(T &descriptor);
+};
+
+/** Of two things that are wrong the earlier one of @breaks tells. @run: called as run(first, second, status). */
+template <typename T, size_t N, typename Run>
+void try_order(const Break<T> (&breaks)[N], const char *operation, Run run)
+{
+	for (size_t i = 0; i < N; i++) {
+		for (size_t j = i; j < N; j++) {
+			if (!run(breaks[i], breaks[j], breaks[i].status))
+				fail_msg("%s with %#x and %#x", operation, breaks[i].status, breaks[j].status);
+		}
+	}
+}
+
 /** Memory of both nodes that a refused operation must leave alone. */
 class Untouched
 {

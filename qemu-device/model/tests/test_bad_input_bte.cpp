@@ -193,6 +193,30 @@ void test_rights(void **)
 	assert_false(bool(bench.a.wait_event(20, 1)));
 }
 
+/* Two things wrong: which of them the status tells is written down. */
+void test_order(void **)
+{
+	using Wrong = Break<aries_bte_desc>;
+	Bench bench;
+
+	try_order({Wrong{ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = 999; }},
+		   Wrong{ARIES_ST_RESERVED, [](auto &d) { d.reserved[3] = 1; }},
+		   Wrong{ARIES_ST_BAD_OP, [](auto &d) { d.op = 7; }},
+		   Wrong{ARIES_ST_LENGTH, [](auto &d) { d.length = 0; }},
+		   Wrong{ARIES_ST_ALIGN, [](auto &d) { d.offset |= 1; }},
+		   Wrong{ARIES_ST_NO_NODE, [](auto &d) { d.pe = 7; }},
+		   Wrong{ARIES_ST_LOCAL_MDD, [](auto &d) { d.local_mdh = 99; }},
+		   Wrong{ARIES_ST_LOCAL_BOUNDS, [](auto &d) { d.local_offset += BYTES; }},
+		   Wrong{ARIES_ST_MDD, [](auto &d) { d.mdh = 99; }},
+		   Wrong{ARIES_ST_BOUNDS, [](auto &d) { d.offset += BYTES; }}},
+		  "get", [&](const Wrong &first, const Wrong &second, uint32_t status) {
+			  bench.prepare(GET);
+			  first.apply(bench.slot());
+			  second.apply(bench.slot());
+			  return bench.ended(status);
+		  });
+}
+
 /* What a receive names is checked when a message comes. */
 void test_receives(void **)
 {
@@ -227,10 +251,8 @@ void test_receives(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_slots),
-		cmocka_unit_test(test_slot_numbers),
-		cmocka_unit_test(test_rights),
-		cmocka_unit_test(test_receives),
+		cmocka_unit_test(test_slots), cmocka_unit_test(test_slot_numbers), cmocka_unit_test(test_rights),
+		cmocka_unit_test(test_order), cmocka_unit_test(test_receives),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

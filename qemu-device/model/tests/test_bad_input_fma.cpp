@@ -48,7 +48,9 @@ struct Bench : Pair {
 
 	Bench()
 	{
-		b.write64(ARIES_CE_CHILD_N(0), uint64_t(2) << 24); /* an endpoint on node 0 */
+		/* Endpoints on node 0, of which the engine has the first. */
+		for (uint64_t child = 0; child < ARIES_CE_CHILDREN; child++)
+			b.write64(ARIES_CE_CHILD_N(child), uint64_t(2) << 24);
 		b.write64(ARIES_CE_CTL_N(0), ARIES_CE_CTL_ENABLE_MASK | uint64_t(PTAG_B) << 8 | uint64_t(1) << 32);
 		assert_int_equal(b.guest_errors, 0);
 	}
@@ -356,6 +358,39 @@ void test_foreign_and_stale(void **)
 	all(ALL, ARIES_ST_LOCAL_PTAG, [](auto &) {});
 }
 
+/* Two things wrong: which of them the status tells is written down. */
+void test_order(void **)
+{
+	using Wrong = Break<aries_fma_desc>;
+	Bench bench;
+	const Wrong foreign_queue = {ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = 999; }};
+	const Wrong reserved = {ARIES_ST_RESERVED, [](auto &d) { d.reserved = 1; }};
+	const Wrong misaligned = {ARIES_ST_ALIGN, [](auto &d) { d.offset |= 1; }};
+	const Wrong local_misaligned = {ARIES_ST_LOCAL_ALIGN, [](auto &d) { d.local_offset |= 1; }};
+	const Wrong no_node = {ARIES_ST_NO_NODE, [](auto &d) { d.pe = 7; }};
+	const Wrong local_stale = {ARIES_ST_LOCAL_MDD, [](auto &d) { d.local_mdh = 99; }};
+	const Wrong local_outside = {ARIES_ST_LOCAL_BOUNDS, [](auto &d) { d.local_offset += BYTES; }};
+	const Wrong stale = {ARIES_ST_MDD, [](auto &d) { d.mdh = 99; }};
+	const Wrong outside = {ARIES_ST_BOUNDS, [](auto &d) { d.offset += BYTES; }};
+	auto run_with = [&](unsigned int op) {
+		return [&bench, op](const Wrong &first, const Wrong &second, uint32_t status) {
+			bench.prepare(op);
+			first.apply(bench.desc());
+			second.apply(bench.desc());
+			return bench.ended(bench.ring(op), status);
+		};
+	};
+
+	try_order({foreign_queue, reserved, no_node, stale, outside}, "put", run_with(PUT));
+	try_order({foreign_queue, reserved, misaligned, no_node, local_stale, local_outside, stale, outside}, "get",
+		  run_with(GET));
+	try_order({foreign_queue, reserved, no_node, misaligned, local_misaligned, local_stale, local_outside, stale,
+		   outside},
+		  "fetch-add", run_with(FADD));
+	try_order({foreign_queue, reserved, no_node, local_misaligned, local_stale, local_outside}, "collective",
+		  run_with(CE));
+}
+
 /* A queue that is gone, at the target. */
 void test_stale_remote_queue(void **)
 {
@@ -468,15 +503,11 @@ void test_accesses(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_descriptor),
-		cmocka_unit_test(test_queue_only_for_events),
-		cmocka_unit_test(test_doorbell_bits),
-		cmocka_unit_test(test_unknown_operations),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_foreign_and_stale),
-		cmocka_unit_test(test_stale_remote_queue),
-		cmocka_unit_test(test_disabled),
-		cmocka_unit_test(test_contributions),
+		cmocka_unit_test(test_descriptor),    cmocka_unit_test(test_queue_only_for_events),
+		cmocka_unit_test(test_doorbell_bits), cmocka_unit_test(test_unknown_operations),
+		cmocka_unit_test(test_lengths),       cmocka_unit_test(test_foreign_and_stale),
+		cmocka_unit_test(test_order),         cmocka_unit_test(test_stale_remote_queue),
+		cmocka_unit_test(test_disabled),      cmocka_unit_test(test_contributions),
 		cmocka_unit_test(test_accesses),
 	};
 
