@@ -43,8 +43,8 @@ shell: kernel model qemu initramfs ## boot 2 nodes and give a shell on node 0
 	@$(TOP)/scripts/cluster up -n $(NODES) --name make-shell && \
 		{ $(TOP)/scripts/cluster shell --name make-shell 0; $(TOP)/scripts/cluster down --name make-shell; }
 
-bench: kernel model qemu initramfs ## the job's table beside its floors, measured in the same run (BENCH_NODES=8: a barrier, too)
-	@$(TOP)/scripts/bench.py $(if $(BENCH_NODES),--barrier-nodes=$(BENCH_NODES)) $(ARGS)
+bench: kernel model qemu initramfs ## the job's table beside its floors (BENCH_NODES=8: a barrier, too; BENCH_START=4: the start of a job)
+	@$(TOP)/scripts/bench.py $(if $(BENCH_NODES),--barrier-nodes=$(BENCH_NODES)) $(if $(BENCH_START),--start-nodes=$(BENCH_START)) $(ARGS)
 
 ##@ Test
 check: kernel model qemu initramfs check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"

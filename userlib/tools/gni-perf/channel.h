@@ -25,6 +25,7 @@ enum class Ask : uint64_t {
 	Contend,     /* argument fetching additions on the word of rank 0's partner in the pair */
 	Events,      /* expect argument remote events on the sink queue */
 	Pingpong,    /* echo argument messages of size bytes */
+	PutRemote,   /* the same, seen by their remote events */
 	Smsg,        /* echo argument short messages of size bytes, then take as many */
 	Msgq,        /* the same through message queues */
 	Shm,         /* echo argument rounds through memory that an ivshmem device shares */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /**
  * @file
- * Messages that two ranks send to and fro, polling on memory.
+ * Messages that two ranks send to and fro by puts.
  */
 #ifndef GNI_PERF_ECHO_H
 #define GNI_PERF_ECHO_H
@@ -20,12 +20,15 @@ class Job;
 /** Largest message: whole words, since the last word tells that it has arrived. */
 constexpr size_t ping_max = 8192;
 
+/** What the receiver polls: its memory, or the queue for remote events. */
+enum class Seen { InMemory, ByEvent };
+
 /** One side of a ping-pong; whatever does not depend on the round is done once. */
 class PingPong
 {
 public:
 	/** @p size a multiple of 8 up to ping_max. Throws Failure. */
-	PingPong(Job &job, size_t size);
+	PingPong(Job &job, size_t size, Seen seen);
 
 	/** Sends message @p round. Throws Failure. */
 	void send(uint64_t round);
@@ -34,7 +37,10 @@ public:
 	void await(uint64_t round);
 
 private:
+	void await_event(uint64_t round);
+
 	Job &job_;
+	Seen seen_;
 	size_t words_;
 	uint64_t *inbox_;
 	uint64_t *message_;
@@ -45,7 +51,7 @@ private:
 };
 
 /** Serving side: waits for message 1 to @p rounds and sends each back. Throws Failure. */
-void echo(Job &job, size_t size, uint64_t rounds);
+void echo(Job &job, size_t size, uint64_t rounds, Seen seen);
 
 } // namespace perf
 

@@ -36,12 +36,15 @@ const std::vector<Test> &all_tests()
 		{"post-event", "the same for an 8-byte get, a fetching add and a block put of 4 KiB", test_post_event,
 		 false},
 		{"bell", "block put of 4 KiB from the doorbell to its event, without the library", test_bell, false},
+		{"put-remote", "half round trip of puts, polling for their remote events", test_put_remote, false},
 		{"launch", "rate of 8-byte puts by FMA launch and by doorbells, one and two processors", test_launch,
 		 false},
 		{"bulk", "block put of 1 and 64 MiB, the same buffers again and again", test_bulk, false},
 		{"floor", "null doorbell store, store into the descriptor area, system call", test_floor, false},
 		{"shm", "8-byte ping-pong over an ivshmem-plain device that both nodes share", test_shm, false},
 		{"attach", "guest memory of an attached, idle process", test_attach, false},
+		{"calls", "binding of an endpoint; registration of 1, 4 and 16 MiB: time and system calls", test_calls,
+		 false},
 	};
 	return tests;
 }

@@ -47,6 +47,7 @@ nlohmann::json to_json(const Row &row)
 	put("modelled_ns", row.model_ns);
 	put("traps_per_transfer", row.traps);
 	put("irqs_per_transfer", row.irqs);
+	put("syscalls_per_transfer", row.syscalls);
 	if (!row.note.empty())
 		out["note"] = row.note;
 	return out;

@@ -30,6 +30,7 @@ struct Row {
 	std::optional<double> model_ns;  /* modelled latency, mean */
 	std::optional<double> traps;     /* stores that trapped, per transfer */
 	std::optional<double> irqs;      /* interrupts of the NICs, per transfer */
+	std::optional<double> syscalls;  /* system calls, per transfer */
 	std::string note;
 };
 

@@ -110,7 +110,10 @@ void execute(Job &job, const Command &command, Reply &reply)
 		expect_events(job, command.argument);
 		break;
 	case Ask::Pingpong:
-		echo(job, command.layout.size, command.argument);
+		echo(job, command.layout.size, command.argument, Seen::InMemory);
+		break;
+	case Ask::PutRemote:
+		echo(job, command.layout.size, command.argument, Seen::ByEvent);
 		break;
 	case Ask::Smsg:
 		mail_echo(job, command.layout.size, command.argument);

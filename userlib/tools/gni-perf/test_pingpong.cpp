@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /**
  * @file
- * Half round trip of puts that the other side sees by polling its memory.
+ * Half round trip of puts that the other side sees by polling its memory, or a queue.
  */
-#include <cinttypes>
 #include <cstring>
 
 #include "channel.h"
@@ -11,6 +10,7 @@
 #include "echo.h"
 #include "job.h"
 #include "report.h"
+#include "rounds.h"
 #include "tests.h"
 
 namespace perf
@@ -19,53 +19,45 @@ namespace perf
 namespace
 {
 
-Row play(Context &context, uint64_t size)
+Row play(Context &context, uint64_t size, Seen seen)
 {
 	Job &job = context.job;
-	constexpr uint64_t warm = 100, together = 20;
-	uint64_t rounds = uint64_t{10} * context.options.iterations + warm;
+	const bool events = seen == Seen::ByEvent;
+	const uint64_t rounds = uint64_t{10} * context.options.iterations + warm_rounds;
 	memset(job.control() + control_ping, 0, control_ping_size);
-	context.peer.send(Ask::Pingpong, {.size = size}, rounds);
-
-	PingPong side(job, size);
-	auto ping = [&](uint64_t n) {
+	PingPong side(job, size, seen);
+	context.peer.send(events ? Ask::PutRemote : Ask::Pingpong, {.size = size}, rounds);
+	Samples samples = time_rounds(rounds, [&](uint64_t n) {
 		side.send(n);
 		side.await(n);
-	};
-	/* Many rounds to one reading of the clock, which costs as much as a put. */
-	Samples samples;
-	uint64_t round = 0;
-	while (round < warm)
-		ping(++round);
-	while (round + together <= rounds) {
-		uint64_t start = tools::now_ns();
-		for (uint64_t n = 0; n < together; n++)
-			ping(++round);
-		samples.add((tools::now_ns() - start) / (2 * together));
-	}
-	while (round < rounds)
-		ping(++round);
+	});
 	context.peer.answer();
 
-	Row row;
-	row.test = "pingpong";
+	Row row = timed_row(events ? "put-remote" : "pingpong", samples,
+			    events ? "half round trip, polling for the remote event"
+				   : "half round trip, polling on memory");
 	row.size = size;
 	row.transfers = 2 * rounds;
-	row.p50_ns = samples.percentile(50);
-	row.p99_ns = samples.percentile(99);
-	row.min_ns = samples.percentile(0);
-	row.note = "half round trip, polling on memory";
 	return row;
+}
+
+void play_sizes(Context &context, const std::vector<uint64_t> &sizes, Seen seen)
+{
+	for (uint64_t size : context.options.sizes.empty() ? sizes : context.options.sizes)
+		if (size % 8 == 0 && size <= ping_max)
+			context.report.add(play(context, size, seen));
 }
 
 } // namespace
 
 void test_pingpong(Context &context)
 {
-	const std::vector<uint64_t> sizes = {8, 64, 1024};
-	for (uint64_t size : context.options.sizes.empty() ? sizes : context.options.sizes)
-		if (size % 8 == 0 && size <= ping_max)
-			context.report.add(play(context, size));
+	play_sizes(context, {8, 64, 1024}, Seen::InMemory);
+}
+
+void test_put_remote(Context &context)
+{
+	play_sizes(context, {8}, Seen::ByEvent);
 }
 
 } // namespace perf

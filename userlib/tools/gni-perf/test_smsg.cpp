@@ -8,7 +8,7 @@
 #include "job.h"
 #include "mail.h"
 #include "report.h"
-#include "samples.h"
+#include "rounds.h"
 #include "tests.h"
 
 namespace perf
@@ -19,28 +19,14 @@ namespace
 
 Row exchange(Context &context, uint64_t size)
 {
-	constexpr uint64_t warm = 100, together = 20;
-	uint64_t rounds = uint64_t{10} * context.options.iterations + warm;
+	const uint64_t rounds = uint64_t{10} * context.options.iterations + warm_rounds;
 	Mail mail(context.job, size);
 	context.peer.send(Ask::Smsg, {.size = size}, rounds);
 	mail.await(0);
-
-	auto ping = [&](uint64_t n) {
+	Samples samples = time_rounds(rounds, [&](uint64_t n) {
 		mail.send(n);
 		mail.await(n);
-	};
-	Samples samples;
-	uint64_t round = 0;
-	while (round < warm)
-		ping(++round);
-	while (round + together <= rounds) {
-		uint64_t start = tools::now_ns();
-		for (uint64_t n = 0; n < together; n++)
-			ping(++round);
-		samples.add((tools::now_ns() - start) / (2 * together));
-	}
-	while (round < rounds)
-		ping(++round);
+	});
 
 	uint64_t start = tools::now_ns();
 	for (uint64_t n = 1; n <= rounds; n++)
@@ -49,15 +35,10 @@ Row exchange(Context &context, uint64_t size)
 	double seconds = static_cast<double>(tools::now_ns() - start) / 1e9;
 	context.peer.answer();
 
-	Row row;
-	row.test = "smsg";
+	Row row = timed_row("smsg", samples, "half round trip with all events; rate: one direction");
 	row.size = size;
 	row.transfers = 3 * rounds;
-	row.p50_ns = samples.percentile(50);
-	row.p99_ns = samples.percentile(99);
-	row.min_ns = samples.percentile(0);
 	row.rate = static_cast<double>(rounds) / seconds;
-	row.note = "half round trip with all events; rate: one direction";
 	return row;
 }
 

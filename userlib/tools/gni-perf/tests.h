@@ -54,6 +54,8 @@ void test_launch(Context &context);
 void test_bulk(Context &context);
 void test_shm(Context &context);
 void test_attach(Context &context);
+void test_calls(Context &context);
+void test_put_remote(Context &context);
 
 } // namespace perf
 
