@@ -537,23 +537,23 @@ static const struct value values[] = {
 	VALUE(CQ_CREATE, cq_create, entries, 0, EINVAL),
 	VALUE(CQ_CREATE, cq_create, entries, 1u << 19, EFBIG),
 	VALUE(CQ_CREATE, cq_create, entries, UINT32_MAX, EFBIG),
-	VALUE(CQ_CREATE, cq_create, delay, 1, EINVAL), /* not blocking */
+	VALUE(CQ_CREATE, cq_create, delay, 2, EINVAL), /* more than entries */
 	VALUE(CQ_WAIT, cq_wait, count, 0, EINVAL),
 	VALUE(CQ_WAIT, cq_wait, count, 65, EINVAL),
 	VALUE(CQ_WAIT, cq_wait, count, UINT32_MAX, EINVAL),
 	BAD_POINTER(CQ_WAIT, cq_wait, cqs),
 	VALUE(MEM_REGISTER, mem_register, length, 0, EINVAL),
-	VALUE(MEM_REGISTER, mem_register, length, UINT64_MAX, EINVAL),
+	VALUE(MEM_REGISTER, mem_register, length, UINT64_MAX, EFBIG),
 	VALUE(MEM_REGISTER, mem_register, length, 1ull << 41, EFBIG),
 	VALUE(MEM_REGISTER, mem_register, address, 8, EFAULT),
-	VALUE(MEM_REGISTER, mem_register, address, KERNEL_ADDRESS, EFAULT),
+	VALUE(MEM_REGISTER, mem_register, address, KERNEL_ADDRESS, EINVAL),
 	VALUE(MEM_SEGMENTS, mem_segments, count, 0, EINVAL),
 	VALUE(MEM_SEGMENTS, mem_segments, count, KGNI_SEGMENTS_MAX + 1, EFBIG),
 	VALUE(MEM_SEGMENTS, mem_segments, count, UINT32_MAX, EFBIG),
 	BAD_POINTER(MEM_SEGMENTS, mem_segments, segments),
 	VALUE(MEM_UPDATE, mem_update, length, 0, EINVAL),
 	VALUE(MEM_UPDATE, mem_update, length, ARIES_PAGE + 1, EINVAL),
-	VALUE(MEM_UPDATE, mem_update, length, UINT64_MAX, EINVAL),
+	VALUE(MEM_UPDATE, mem_update, length, UINT64_MAX, EFBIG),
 	VALUE(MEM_UPDATE, mem_update, address, 8, EINVAL),
 	VALUE(MEM_UPDATE, mem_update, address, UINT64_MAX, EINVAL),
 	VALUE(RES, res, kind, 0, EINVAL),
@@ -580,7 +580,8 @@ static const struct value values[] = {
 	VALUE(MDD_BLOCK, mdd_block, entries, UINT32_MAX, ENOSPC),
 	VALUE(ERR_SUBSCRIBE, err_subscribe, entries, KGNI_ERR_ENTRIES_MAX + 1, EINVAL),
 	VALUE(ERR_SUBSCRIBE, err_subscribe, entries, UINT32_MAX, EINVAL),
-	VALUE(ERR_SUBSCRIBE, err_subscribe, mask, 0, EINVAL),
+	VALUE(ERR_READ, err_read, count, 0, EINVAL),
+	VALUE(ERR_READ, err_read, count, KGNI_ERR_ENTRIES_MAX + 1, EINVAL),
 };
 
 TEST_F(badargs, values)

@@ -8,17 +8,25 @@ using namespace ugni;
 namespace
 {
 
-gni_return_t suspend(uint32_t device, const kgni_suspend &what)
+gni_return_t suspend(uint32_t device, uint32_t flags, uint64_t job_id, uint8_t ptag, uint32_t cookie, uint32_t timeout)
 {
+	kgni_suspend arg{};
 	int fd = -1;
+
+	if (ptag == 0)
+		return GNI_RC_INVALID_PARAM;
+	arg.flags = flags;
+	arg.job_id = job_id;
+	arg.cookie = cookie;
+	arg.ptag = ptag;
+	arg.timeout_ms = timeout;
 	gni_return_t rc = kernel::open_device(device, &fd);
 	if (rc == GNI_RC_NO_MATCH)
 		return GNI_RC_INVALID_PARAM;
 	if (rc != GNI_RC_SUCCESS && rc != GNI_RC_PERMISSION_ERROR)
-		return what.flags & KGNI_SUSPEND_RESUME ? GNI_RC_INVALID_PARAM : GNI_RC_ERROR_RESOURCE;
+		return flags & KGNI_SUSPEND_RESUME ? GNI_RC_INVALID_PARAM : GNI_RC_ERROR_RESOURCE;
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
-	kgni_suspend arg = what;
 	rc = kernel::suspend(fd, &arg);
 	sys::close_device(fd);
 	return rc;
@@ -42,28 +50,12 @@ gni_return_t set_checkpoint(gni_cdm *cdm, bool on)
 
 gni_return_t GNI_SuspendJob(uint32_t device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie, uint32_t timeout)
 {
-	kgni_suspend arg{};
-
-	if (ptag == 0)
-		return GNI_RC_INVALID_PARAM;
-	arg.job_id = job_id;
-	arg.cookie = cookie;
-	arg.ptag = ptag;
-	arg.timeout_ms = timeout;
-	return suspend(device_id, arg);
+	return suspend(device_id, 0, job_id, ptag, cookie, timeout);
 }
 
 gni_return_t GNI_ResumeJob(uint32_t device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie)
 {
-	kgni_suspend arg{};
-
-	if (ptag == 0)
-		return GNI_RC_INVALID_PARAM;
-	arg.flags = KGNI_SUSPEND_RESUME;
-	arg.job_id = job_id;
-	arg.cookie = cookie;
-	arg.ptag = ptag;
-	return suspend(device_id, arg);
+	return suspend(device_id, KGNI_SUSPEND_RESUME, job_id, ptag, cookie, 0);
 }
 
 gni_return_t GNI_CdmCheckpoint(gni_cdm_handle_t cdm_handle)

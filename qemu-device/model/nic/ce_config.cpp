@@ -18,6 +18,19 @@ static_assert(!(INSTANCE_MASK & INSTANCE_COUNT_MASK));
 
 constexpr unsigned int FINISH_STEPS = 200; /* of 500 us, for an outcome on its way down */
 
+/* The engine's lock is held. Whoever still carries an outcome of this operation finds another sequence. */
+void forget_operation(CeSlot &ce)
+{
+	ce.sequence++;
+	ce.arrived.store(0);
+	ce.owed.store(0);
+	ce.delivering.store(0);
+	ce.resumed.store(0);
+	ce.sent.store(0);
+	ce.mover.store(0);
+	ce.broken.store(0);
+}
+
 } // namespace
 
 bool CeTable::configure(uint32_t engine, uint64_t ctl) noexcept
@@ -60,15 +73,8 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 
 	if (!lock.held())
 		return false;
-	ce.arrived.store(0);
-	ce.owed.store(0);
-	ce.delivering.store(0);
-	ce.resumed.store(0);
-	ce.sent.store(0);
-	ce.mover.store(0);
-	ce.broken.store(0);
+	forget_operation(ce);
 	ce.cq_serial = cq_serial;
-	ce.sequence++;
 	for (uint32_t i = 0; i < children; i++) {
 		const uint32_t node = uint32_t(field(ce.child[i].load(), ARIES_CE_CHILD_PE_MASK));
 
@@ -102,14 +108,7 @@ void CeTable::disable(uint32_t engine, uint8_t status) noexcept
 	/* Must not fail; a holder that does not run for a second is as good as gone. */
 	ce.ctl.store(0, std::memory_order_release);
 	ce.serial.fetch_add(1);
-	ce.sequence++;
-	ce.arrived.store(0);
-	ce.owed.store(0);
-	ce.delivering.store(0);
-	ce.resumed.store(0);
-	ce.sent.store(0);
-	ce.mover.store(0);
-	ce.broken.store(0);
+	forget_operation(ce);
 }
 
 bool CeTable::set_parent(uint32_t engine, uint64_t value) noexcept

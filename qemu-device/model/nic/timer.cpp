@@ -6,13 +6,6 @@
 namespace aries
 {
 
-uint32_t EventTimer::control(uint32_t index) noexcept
-{
-	std::lock_guard guard(mutex_);
-
-	return timers_[index].ctl;
-}
-
 bool EventTimer::set_control(uint32_t index, uint32_t value) noexcept
 {
 	std::lock_guard guard(mutex_);
@@ -31,41 +24,6 @@ bool EventTimer::set_control(uint32_t index, uint32_t value) noexcept
 	}
 	ask_host(global_clock(core_.segment));
 	return true;
-}
-
-uint64_t EventTimer::period(uint32_t index) noexcept
-{
-	std::lock_guard guard(mutex_);
-
-	return timers_[index].period;
-}
-
-void EventTimer::set_period(uint32_t index, uint64_t ns) noexcept
-{
-	std::lock_guard guard(mutex_);
-
-	timers_[index].period = ns;
-}
-
-uint64_t EventTimer::compare(uint32_t index) noexcept
-{
-	std::lock_guard guard(mutex_);
-
-	return timers_[index].compare;
-}
-
-void EventTimer::set_compare(uint32_t index, uint64_t ns) noexcept
-{
-	std::lock_guard guard(mutex_);
-
-	timers_[index].compare = ns;
-}
-
-uint64_t EventTimer::fired(uint32_t index) noexcept
-{
-	std::lock_guard guard(mutex_);
-
-	return timers_[index].fired;
 }
 
 uint32_t EventTimer::pending() noexcept

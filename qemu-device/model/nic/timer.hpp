@@ -28,14 +28,14 @@ class EventTimer
 public:
 	explicit EventTimer(Core &core) noexcept : core_(core) {}
 
-	uint32_t control(uint32_t index) noexcept;
+	uint32_t control(uint32_t index) noexcept { return get(index, &Timer::ctl); }
 	/** False, without effect: no such vector, or a period that is too short. */
 	bool set_control(uint32_t index, uint32_t value) noexcept;
-	uint64_t period(uint32_t index) noexcept;
-	void set_period(uint32_t index, uint64_t ns) noexcept;
-	uint64_t compare(uint32_t index) noexcept;
-	void set_compare(uint32_t index, uint64_t ns) noexcept;
-	uint64_t fired(uint32_t index) noexcept;
+	uint64_t period(uint32_t index) noexcept { return get(index, &Timer::period); }
+	void set_period(uint32_t index, uint64_t ns) noexcept { set(index, &Timer::period, ns); }
+	uint64_t compare(uint32_t index) noexcept { return get(index, &Timer::compare); }
+	void set_compare(uint32_t index, uint64_t ns) noexcept { set(index, &Timer::compare, ns); }
+	uint64_t fired(uint32_t index) noexcept { return get(index, &Timer::fired); }
 	uint32_t pending() noexcept;
 	void acknowledge(uint32_t timers) noexcept;
 
@@ -53,6 +53,18 @@ private:
 		uint64_t fired = 0;
 	};
 
+	template <typename T> T get(uint32_t index, T Timer::*member) noexcept
+	{
+		std::lock_guard guard(mutex_);
+
+		return timers_[index].*member;
+	}
+	void set(uint32_t index, uint64_t Timer::*member, uint64_t value) noexcept
+	{
+		std::lock_guard guard(mutex_);
+
+		timers_[index].*member = value;
+	}
 	void come(uint32_t index, uint64_t now) noexcept;
 	void ask_host(uint64_t now) noexcept;
 

@@ -30,6 +30,16 @@ struct Field {
 
 inline constexpr uint64_t ANY = UINT64_MAX;
 
+/** Operations as a set. */
+template <typename Op> constexpr uint32_t on(std::initializer_list<Op> ops)
+{
+	uint32_t set = 0;
+
+	for (Op op : ops)
+		set |= 1u << op;
+	return set;
+}
+
 /** Every byte of a structure of @bytes is in a row of @fields; rows of one field are neighbours. */
 inline void assert_complete(const Field *fields, size_t count, size_t bytes)
 {
@@ -127,6 +137,41 @@ public:
 private:
 	Pair &pair_;
 	std::vector<uint8_t> far_, near_;
+};
+
+/** Objects of others, and objects that are gone. */
+struct Strangers {
+	static constexpr unsigned int FOREIGN_CQ = 22, STALE_CQ = 23;
+	static constexpr unsigned int FOREIGN_NEAR = 40, FOREIGN_FAR = 41, STALE_NEAR = 42, STALE_FAR = 43;
+
+	explicit Strangers(Pair &pair) : pair_(pair)
+	{
+		pair.a.make_cq(FOREIGN_CQ, 6, OWNER + 1);
+		pair.a.make_cq(STALE_CQ, 6, OWNER);
+		pair.a.write64(ARIES_CQ_CTL_N(STALE_CQ), 0);
+		pair.a.set_key(PTAG_A + 1, KEY + 1);
+		pair.b.set_key(PTAG_B + 1, KEY + 1);
+		page(pair.a, FOREIGN_NEAR, PTAG_A + 1, 0);
+		page(pair.b, FOREIGN_FAR, PTAG_B + 1, 0);
+		page(pair.a, STALE_NEAR, PTAG_A, 0);
+		page(pair.b, STALE_FAR, PTAG_B, 0);
+		assert_true(pair.a.invalidate(STALE_NEAR) && pair.b.invalidate(STALE_FAR));
+	}
+	/** The numbers of what is gone are given away again, to memory elsewhere. */
+	void reuse() const
+	{
+		page(pair_.a, STALE_NEAR, PTAG_A, 1 << 20);
+		page(pair_.b, STALE_FAR, PTAG_B, 1 << 20);
+	}
+
+private:
+	static void page(FakeHost &host, unsigned int mdh, unsigned int ptag, uint64_t further)
+	{
+		host.make_mdd(mdh, ptag, host.alloc(PAGE), PAGE, BASE + further,
+			      ptag == PTAG_B ? ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24 : 0);
+	}
+
+	Pair &pair_;
 };
 
 /** Whether @status, if it is a failure, was recorded where a driver and the process look for it. */

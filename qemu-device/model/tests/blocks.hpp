@@ -41,19 +41,12 @@ struct Blocks : Pair {
 	{
 		aries_bte_desc &d = a.slot(index, slot);
 
-		d = {};
-		d.pe = 1;
-		d.mdh = FAR;
-		d.local_mdh = NEAR;
-		d.offset = BASE + remote;
-		d.local_offset = BASE + local;
-		d.length = uint32_t(bytes);
-		d.cq = 20;
+		d = block_transfer(op, FAR, NEAR, bytes, mode);
+		d.offset += remote;
+		d.local_offset += local;
 		d.tid = uint16_t(slot);
 		d.local_event = 0x1111;
 		d.remote_event = 0x2222;
-		d.op = uint8_t(op);
-		d.mode = uint8_t(mode);
 		return d;
 	}
 	unsigned int outcome()

@@ -59,6 +59,23 @@ struct Pair {
 	uint64_t &fetched() { return *reinterpret_cast<uint64_t *>(a.ram(local)); }
 };
 
+/** A transfer between the starts of the two regions, events in queue 20. */
+inline aries_bte_desc block_transfer(unsigned int op, unsigned int mdh, unsigned int local_mdh, uint64_t bytes,
+				     unsigned int mode = ARIES_EV_GLOBAL)
+{
+	aries_bte_desc d = {};
+
+	d.pe = 1;
+	d.mdh = uint16_t(mdh);
+	d.local_mdh = uint16_t(local_mdh);
+	d.offset = d.local_offset = BASE;
+	d.length = uint32_t(bytes);
+	d.cq = 20;
+	d.op = uint8_t(op);
+	d.mode = uint8_t(mode);
+	return d;
+}
+
 } // namespace aries_test
 
 #endif

@@ -153,29 +153,17 @@ void test_rights(void **)
 	for (uint8_t op : {0, 4, 7, 255})
 		refused(ALL, ARIES_ST_BAD_OP, [op](auto &d) { d.op = op; });
 	refused(ALL, ARIES_ST_LENGTH, [](auto &d) { d.length = 0; });
-	/* Foreign. */
-	bench.a.make_cq(22, 6, OWNER + 1);
-	refused(ALL, ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = 22; });
-	bench.a.set_key(PTAG_A + 1, KEY + 1);
-	bench.a.make_mdd(40, PTAG_A + 1, bench.a.alloc(PAGE), PAGE, BASE);
-	refused(mapped, ARIES_ST_LOCAL_PTAG, [](auto &d) { d.local_mdh = 40; });
-	bench.b.set_key(PTAG_B + 1, KEY + 1);
-	bench.b.make_mdd(41, PTAG_B + 1, bench.b.alloc(PAGE), PAGE, BASE);
-	refused(named, ARIES_ST_PTAG, [](auto &d) { d.mdh = 41; });
-	/* Stale, and its number given away again. */
-	bench.a.make_cq(23, 6, OWNER);
-	bench.a.write64(ARIES_CQ_CTL_N(23), 0);
-	refused(ALL, ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = 23; });
-	bench.a.make_mdd(42, PTAG_A, bench.a.alloc(PAGE), PAGE, BASE);
-	assert_true(bench.a.invalidate(42));
-	refused(mapped, ARIES_ST_LOCAL_MDD, [](auto &d) { d.local_mdh = 42; });
-	bench.b.make_mdd(43, PTAG_B, bench.b.alloc(PAGE), PAGE, BASE);
-	assert_true(bench.b.invalidate(43));
-	refused(named, ARIES_ST_MDD, [](auto &d) { d.mdh = 43; });
-	bench.a.make_mdd(42, PTAG_A, bench.a.alloc(PAGE), PAGE, BASE + (1 << 20));
-	refused(mapped, ARIES_ST_LOCAL_BOUNDS, [](auto &d) { d.local_mdh = 42; });
-	bench.b.make_mdd(43, PTAG_B, bench.b.alloc(PAGE), PAGE, BASE + (1 << 20));
-	refused(named, ARIES_ST_BOUNDS, [](auto &d) { d.mdh = 43; });
+	const Strangers others(bench);
+
+	refused(ALL, ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = Strangers::FOREIGN_CQ; });
+	refused(mapped, ARIES_ST_LOCAL_PTAG, [](auto &d) { d.local_mdh = Strangers::FOREIGN_NEAR; });
+	refused(named, ARIES_ST_PTAG, [](auto &d) { d.mdh = Strangers::FOREIGN_FAR; });
+	refused(ALL, ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = Strangers::STALE_CQ; });
+	refused(mapped, ARIES_ST_LOCAL_MDD, [](auto &d) { d.local_mdh = Strangers::STALE_NEAR; });
+	refused(named, ARIES_ST_MDD, [](auto &d) { d.mdh = Strangers::STALE_FAR; });
+	others.reuse();
+	refused(mapped, ARIES_ST_LOCAL_BOUNDS, [](auto &d) { d.local_mdh = Strangers::STALE_NEAR; });
+	refused(named, ARIES_ST_BOUNDS, [](auto &d) { d.mdh = Strangers::STALE_FAR; });
 	bench.b.write64(ARIES_CQ_CTL_N(21), 0);
 	refused(named, ARIES_ST_NO_CQ, [](auto &d) { d.mode |= ARIES_EV_REMOTE; });
 	/* Bus addresses are the kernel's. */

@@ -26,15 +26,6 @@ constexpr const char *NAMES[] = {"put",
 				 "collective"};
 static_assert(std::size(NAMES) == OPS);
 
-constexpr uint32_t on(std::initializer_list<Op> ops)
-{
-	uint32_t set = 0;
-
-	for (Op op : ops)
-		set |= 1u << op;
-	return set;
-}
-
 constexpr uint32_t ALL = (1u << OPS) - 1;
 constexpr uint32_t OWN_TARGETS = on({LAUNCH, RING}); /* entries name nodes and offsets */
 constexpr uint32_t ATOMICS = on({ADD, FADD, FADD4, FADD_FLAG});
@@ -311,15 +302,12 @@ void test_foreign_and_stale(void **)
 	const uint32_t lands = FETCHES | on({CE});
 	const uint32_t at_mdh = ALL & ~on({CE});
 
+	const Strangers others(bench);
+
 	/* Foreign: queue, local and remote memory, collective engine. */
-	bench.a.make_cq(22, 6, OWNER + 1);
-	all(ALL, ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = 22; });
-	bench.a.set_key(PTAG_A + 1, KEY + 1);
-	bench.a.make_mdd(40, PTAG_A + 1, bench.a.alloc(PAGE), PAGE, BASE);
-	all(lands, ARIES_ST_LOCAL_PTAG, [](auto &d) { d.local_mdh = 40; });
-	bench.b.set_key(PTAG_B + 1, KEY + 1);
-	bench.b.make_mdd(41, PTAG_B + 1, bench.b.alloc(PAGE), PAGE, BASE);
-	all(at_mdh, ARIES_ST_PTAG, [](auto &d) { d.mdh = 41; });
+	all(ALL, ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = Strangers::FOREIGN_CQ; });
+	all(lands, ARIES_ST_LOCAL_PTAG, [](auto &d) { d.local_mdh = Strangers::FOREIGN_NEAR; });
+	all(at_mdh, ARIES_ST_PTAG, [](auto &d) { d.mdh = Strangers::FOREIGN_FAR; });
 	bench.b.write64(ARIES_CE_CHILD_N(ARIES_CE_CHILDREN), uint64_t(2) << 24);
 	bench.b.write64(ARIES_CE_CTL_N(1), ARIES_CE_CTL_ENABLE_MASK | uint64_t(PTAG_B + 1) << 8 | uint64_t(1) << 32);
 	all(on({CE}), ARIES_ST_PTAG, [](auto &d) { d.offset = 1 << ARIES_CE_ENGINE_SHIFT; });
@@ -334,21 +322,13 @@ void test_foreign_and_stale(void **)
 	all(on({CE}), ARIES_ST_CE_CHILD, [](auto &d) { d.offset = 1 << ARIES_CE_ENGINE_SHIFT; });
 
 	/* Stale: everything that an operation names, after its end. */
-	bench.a.make_cq(23, 6, OWNER);
-	bench.a.write64(ARIES_CQ_CTL_N(23), 0);
-	all(ALL, ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = 23; });
-	bench.a.make_mdd(42, PTAG_A, bench.a.alloc(PAGE), PAGE, BASE);
-	assert_true(bench.a.invalidate(42));
-	all(lands, ARIES_ST_LOCAL_MDD, [](auto &d) { d.local_mdh = 42; });
-	bench.b.make_mdd(43, PTAG_B, bench.b.alloc(PAGE), PAGE, BASE);
-	assert_true(bench.b.invalidate(43));
-	all(at_mdh, ARIES_ST_MDD, [](auto &d) { d.mdh = 43; });
+	all(ALL, ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = Strangers::STALE_CQ; });
+	all(lands, ARIES_ST_LOCAL_MDD, [](auto &d) { d.local_mdh = Strangers::STALE_NEAR; });
+	all(at_mdh, ARIES_ST_MDD, [](auto &d) { d.mdh = Strangers::STALE_FAR; });
 	/* The numbers were given away again: whoever has an old address misses. */
-	bench.a.make_mdd(42, PTAG_A, bench.a.alloc(PAGE), PAGE, BASE + (1 << 20));
-	all(lands, ARIES_ST_LOCAL_BOUNDS, [](auto &d) { d.local_mdh = 42; });
-	bench.b.make_mdd(43, PTAG_B, bench.b.alloc(PAGE), PAGE, BASE + (1 << 20),
-			 ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
-	all(at_mdh & ~on({CQWRITE}), ARIES_ST_BOUNDS, [](auto &d) { d.mdh = 43; });
+	others.reuse();
+	all(lands, ARIES_ST_LOCAL_BOUNDS, [](auto &d) { d.local_mdh = Strangers::STALE_NEAR; });
+	all(at_mdh & ~on({CQWRITE}), ARIES_ST_BOUNDS, [](auto &d) { d.mdh = Strangers::STALE_FAR; });
 	bench.b.write64(ARIES_CE_CTL_N(0), 0);
 	all(on({CE}), ARIES_ST_DISABLED, [](auto &) {});
 	/* The domain itself. */

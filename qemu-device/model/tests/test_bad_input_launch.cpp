@@ -17,15 +17,6 @@ constexpr const char *NAMES[] = {"put window", "get window",          "scatter",
 				 "ring",       "ring with an atomic", "launch store", "plain put"};
 static_assert(std::size(NAMES) == OPS);
 
-constexpr uint32_t on(std::initializer_list<Op> ops)
-{
-	uint32_t set = 0;
-
-	for (Op op : ops)
-		set |= 1u << op;
-	return set;
-}
-
 constexpr uint32_t ALL = (1u << OPS) - 1;
 constexpr uint32_t WINDOWS = on({PUT_STORE, GET_STORE, SCATTER});
 constexpr uint32_t RINGS = on({RING, RING_AMO});

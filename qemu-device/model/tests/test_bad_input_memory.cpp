@@ -40,17 +40,7 @@ struct Reach : Pair {
 
 	uint32_t bte(unsigned int op, unsigned int mdh, unsigned int local_mdh)
 	{
-		aries_bte_desc &slot = a.slot(FMAD, 0);
-
-		slot = {};
-		slot.pe = 1;
-		slot.mdh = uint16_t(mdh);
-		slot.local_mdh = uint16_t(local_mdh);
-		slot.offset = slot.local_offset = BASE;
-		slot.length = 64;
-		slot.cq = 20;
-		slot.op = uint8_t(op);
-		slot.mode = ARIES_EV_GLOBAL;
+		a.slot(FMAD, 0) = block_transfer(op, mdh, local_mdh, 64);
 		a.ring_bte(FMAD, 0);
 		return a.wait_event(20, 5000).status();
 	}
@@ -290,13 +280,7 @@ void test_virtual_nodes(void **)
 	/* Block transfers go through the same table. */
 	p.a.write32(ARIES_NTT_CONFIG, 0);
 	part(7, 1);
-	p.a.slot(VIRTUAL, 0) = {};
-	p.a.slot(VIRTUAL, 0).pe = 1;
-	p.a.slot(VIRTUAL, 0).mdh = MDH;
-	p.a.slot(VIRTUAL, 0).local_mdh = LOCAL_MDH;
-	p.a.slot(VIRTUAL, 0).offset = p.a.slot(VIRTUAL, 0).local_offset = BASE;
-	p.a.slot(VIRTUAL, 0).length = 8;
-	p.a.slot(VIRTUAL, 0).op = ARIES_BTE_PUT;
+	p.a.slot(VIRTUAL, 0) = block_transfer(ARIES_BTE_PUT, MDH, LOCAL_MDH, 8, 0);
 	assert_int_equal(p.a.ring_bte(VIRTUAL, 0), ARIES_ST_NTT);
 }
 

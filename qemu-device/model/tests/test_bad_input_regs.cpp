@@ -1,42 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bad input to registers: every reserved bit while everything is in use, ends of arrays, sizes, values refused. */
-#include "aries_regs_table.h"
 #include "tests/bad_input.hpp"
+#include "tests/register_rows.hpp"
 
 using namespace aries_test;
 
 namespace
 {
 
-enum Access { RO, RW, WO, W1C };
-
-struct Row {
-	const char *name;
-	uint64_t offset;
-	unsigned int width;
-	Access access;
-	uint64_t count, stride, mask;
-
-	uint64_t at(uint64_t element) const { return offset + element * stride; }
-	unsigned int bytes() const { return width / 8; }
-	uint64_t all() const { return UINT64_MAX >> (64 - width); }
-	bool is(const char *other) const { return strcmp(name, other) == 0; }
-};
-
-const Row ROWS[] = {
-#define ROW(name, offset, width, access, count, stride, reset, mask, dump, text)                                       \
-	{#name, offset, width, access, count, stride, mask},
-	ARIES_REGISTERS(ROW)
-#undef ROW
-};
-
 /* Counters count the accesses of this test, the clock goes on. */
-bool moves(const Row &row)
+bool moves(const RegisterRow &row)
 {
 	return row.is("CNT_VALUE") || row.is("CLK_NOW");
 }
 
-std::vector<uint64_t> elements(const Row &row)
+std::vector<uint64_t> elements(const RegisterRow &row)
 {
 	if (row.count < 4)
 		return row.count == 1 ? std::vector<uint64_t>{0} : std::vector<uint64_t>{0, row.count - 1};
@@ -77,7 +55,7 @@ struct Busy : Pair {
 	{
 		std::vector<uint64_t> values;
 
-		for (const Row &row : ROWS) {
+		for (const RegisterRow &row : REGISTER_ROWS) {
 			for (uint64_t i = 0; i < row.count && row.access != WO && !moves(row); i++)
 				values.push_back(b.read(row.at(i), row.bytes()));
 		}
@@ -105,7 +83,7 @@ void test_reserved_bits(void **)
 	const std::vector<uint64_t> before = p.snapshot();
 	unsigned int bits = 0;
 
-	for (const Row &row : ROWS) {
+	for (const RegisterRow &row : REGISTER_ROWS) {
 		if (row.access == RO)
 			continue;
 		for (uint64_t element : elements(row)) {
@@ -132,7 +110,7 @@ void test_read_only(void **)
 	Busy p;
 	const std::vector<uint64_t> before = p.snapshot();
 
-	for (const Row &row : ROWS) {
+	for (const RegisterRow &row : REGISTER_ROWS) {
 		if (row.access != RO)
 			continue;
 		for (uint64_t element : elements(row)) {
@@ -150,7 +128,7 @@ void test_sizes_and_places(void **)
 	Busy p;
 	const std::vector<uint64_t> before = p.snapshot();
 
-	for (const Row &row : ROWS) {
+	for (const RegisterRow &row : REGISTER_ROWS) {
 		for (uint64_t element : elements(row)) {
 			for (uint64_t skew = 0; skew < row.bytes(); skew++) {
 				for (unsigned int size : {1u, 2u, 4u, 8u}) {
@@ -172,11 +150,11 @@ void test_ends_of_arrays(void **)
 	Busy p;
 	unsigned int free = 0;
 
-	for (const Row &row : ROWS) {
+	for (const RegisterRow &row : REGISTER_ROWS) {
 		const uint64_t past = row.at(row.count);
 		bool taken = past >= ARIES_BAR_REGS_SIZE;
 
-		for (const Row &other : ROWS) {
+		for (const RegisterRow &other : REGISTER_ROWS) {
 			for (uint64_t i = 0; i < other.count && !taken; i++)
 				taken = past + row.bytes() > other.at(i) && past < other.at(i) + other.bytes();
 		}

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Collectives and their members: stopped ones are not needed, lost ones end in an error for all (N24). */
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "tests/child.hpp"
 #include "tests/tree.hpp"
 
 using namespace aries_test;
@@ -45,37 +41,16 @@ uint32_t give(Member &member, unsigned int n, uint64_t value)
 /** A process with node @n of the three; contributes if @give_value, then serves until it is killed. */
 pid_t spawn(const std::string &path, unsigned int n, bool give_value)
 {
-	int ready[2];
-
-	assert_int_equal(pipe(ready), 0);
-	const pid_t pid = fork();
-
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return start_child([&](auto ready) {
 		Member member(path, n, 3);
 
 		set_up(member, n);
 		if (give_value && give(member, n, 100) != ARIES_ST_OK)
 			_exit(1);
-		if (write(ready[1], "x", 1) != 1)
-			_exit(1);
+		ready();
 		for (;;)
 			member.host.main_loop(20);
-	}
-	char byte;
-
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	return pid;
-}
-
-void end(pid_t pid)
-{
-	int status;
-
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	});
 }
 
 /** Turns the main loops of all until @done; milliseconds. */
@@ -112,7 +87,7 @@ void test_stopped_in_the_middle(void **)
 		assert_int_equal(member->result().result[0], 111);
 		assert_int_equal(member->host.next_event(ENDPOINT_CQ).status(), ARIES_ST_OK);
 	}
-	end(middle);
+	kill_child(middle);
 }
 
 /* Whoever dies, before or after its contribution: the others have an error in bounded time, and keep having it. */
@@ -130,7 +105,7 @@ void test_death(void **)
 			if (!contributes) {
 				assert_int_equal(give(a, one, 1), ARIES_ST_OK);
 				assert_int_equal(give(b, two, 2), ARIES_ST_OK);
-				end(child);
+				kill_child(child);
 				const unsigned int ms = until({&a, &b}, [&] { return a.done() && b.done(); });
 
 				assert_true(ms < LOST_MS);
@@ -143,7 +118,7 @@ void test_death(void **)
 			} else {
 				/* Only one waits: the other learns it when it comes. */
 				assert_int_equal(give(a, one, 1), ARIES_ST_OK);
-				end(child);
+				kill_child(child);
 				assert_true(until({&a, &b}, [&] { return a.done(); }) < LOST_MS);
 				assert_int_equal(a.status(), ARIES_ST_TIMEOUT);
 			}
@@ -182,13 +157,13 @@ void test_death_and_return(void **)
 		}
 		assert_int_equal(give(root, 0, 1), ARIES_ST_OK);
 		assert_int_equal(give(leaf, 2, 1), ARIES_ST_OK);
-		end(middle);
+		kill_child(middle);
 		const pid_t next = spawn(path, 1, false);
 
 		assert_true(until({&root, &leaf}, [&] { return root.done() && leaf.done(); }) < LOST_MS);
 		assert_int_equal(root.status(), ARIES_ST_TIMEOUT);
 		assert_int_equal(leaf.status(), ARIES_ST_TIMEOUT);
-		end(next);
+		kill_child(next);
 		usleep(250000);
 		until({&root, &leaf}, [n = 0]() mutable { return n++ > 3; });
 	}

@@ -94,16 +94,8 @@ struct Held {
 	{
 		aries_bte_desc &d = pair.a.slot(FMAD, slot);
 
-		d = {};
-		d.pe = 1;
-		d.mdh = FAR;
-		d.local_mdh = NEAR;
-		d.offset = d.local_offset = BASE;
-		d.length = uint32_t(bytes);
-		d.cq = 20;
+		d = block_transfer(ARIES_BTE_PUT, FAR, NEAR, bytes);
 		d.tid = uint16_t(slot);
-		d.op = ARIES_BTE_PUT;
-		d.mode = ARIES_EV_GLOBAL;
 		d.flags = uint16_t(flags);
 		assert_int_equal(pair.a.ring_bte(FMAD, slot), 0);
 	}

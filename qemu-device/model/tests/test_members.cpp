@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fabric/layout.hpp"
+#include "tests/child.hpp"
 #include "tests/pair.hpp"
 
 using namespace aries_test;
@@ -126,12 +127,7 @@ void test_unshared_memory(void **)
 /** A child process with a NIC at node 1 that serves, and writes if @busy, until it is killed. */
 pid_t spawn(const std::string &path, bool busy)
 {
-	int ready[2];
-
-	assert_int_equal(pipe(ready), 0);
-	const pid_t pid = fork();
-
-	if (pid == 0) {
+	return start_child([&](auto ready) {
 		FakeHost host(path, 1);
 
 		host.set_key(PTAG_B, KEY);
@@ -142,38 +138,27 @@ pid_t spawn(const std::string &path, bool busy)
 		host.make_mdd(MDH + 1, PTAG_B, big, 8 << 20, BASE);
 		std::thread copier([&] {
 			while (busy) {
-				aries_bte_desc &d = host.slot(FMAD, 0);
-
-				d = {};
-				d.pe = 0;
-				d.mdh = 50;
-				d.local_mdh = MDH + 1;
-				d.offset = BASE;
-				d.local_offset = BASE;
-				d.length = 64 << 10;
-				d.op = ARIES_BTE_PUT;
+				host.slot(FMAD, 0) = block_transfer(ARIES_BTE_PUT, 50, MDH + 1, 64 << 10, 0);
+				host.slot(FMAD, 0).pe = 0;
 				host.ring_bte(FMAD, 0);
 			}
 		});
 
-		assert_int_equal(write(ready[1], "x", 1), 1);
+		ready();
 		for (;;)
 			host.main_loop(20);
-	}
-	char byte;
-
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	return pid;
+	});
 }
 
-void kill_child(pid_t pid)
+/** A NIC that puts to node 1. */
+void aim(FakeHost &a)
 {
-	int status;
-
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	a.set_key(PTAG_A, KEY);
+	a.enable_fmad(FMAD, PTAG_A, OWNER);
+	a.desc(FMAD) = {};
+	a.desc(FMAD).pe = 1;
+	a.desc(FMAD).mdh = MDH;
+	a.desc(FMAD).offset = BASE;
 }
 
 /** Puts from node 0 until the status is no longer @status; returns milliseconds. */
@@ -197,12 +182,7 @@ void test_death_and_return(void **)
 	uint32_t last = 0;
 	char text[4096];
 
-	a.set_key(PTAG_A, KEY);
-	a.enable_fmad(FMAD, PTAG_A, OWNER);
-	a.desc(FMAD) = {};
-	a.desc(FMAD).pe = 1;
-	a.desc(FMAD).mdh = MDH;
-	a.desc(FMAD).offset = BASE;
+	aim(a);
 	for (unsigned int round = 0; round < 3; round++) {
 		assert_int_equal(a.ring(FMAD, ARIES_FMA_PUT_LINE, 8), ARIES_ST_OK);
 		const uint64_t timeouts = a.counter(ARIES_CNT_TIMEOUTS);
@@ -318,12 +298,7 @@ void test_stopped(void **)
 	const pid_t child = spawn(path, false);
 	FakeHost a(path, 0);
 
-	a.set_key(PTAG_A, KEY);
-	a.enable_fmad(FMAD, PTAG_A, OWNER);
-	a.desc(FMAD) = {};
-	a.desc(FMAD).pe = 1;
-	a.desc(FMAD).mdh = MDH;
-	a.desc(FMAD).offset = BASE;
+	aim(a);
 	kill(child, SIGSTOP);
 	for (int i = 0; i < 30; i++) {
 		usleep(10000);

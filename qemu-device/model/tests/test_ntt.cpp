@@ -146,16 +146,8 @@ void test_largest_granularity(void **)
 void test_injection_limit(void **)
 {
 	Pair p;
-	aries_bte_desc &slot = p.a.slot(FMAD, 0);
 
-	slot = {};
-	slot.pe = 1;
-	slot.mdh = MDH;
-	slot.local_mdh = LOCAL_MDH;
-	slot.offset = BASE;
-	slot.local_offset = BASE;
-	slot.length = BYTES;
-	slot.op = ARIES_BTE_PUT;
+	p.a.slot(FMAD, 0) = block_transfer(ARIES_BTE_PUT, MDH, LOCAL_MDH, BYTES, 0);
 	uint64_t latency[3];
 	const uint32_t limits[3] = {0, 512, 64};
 

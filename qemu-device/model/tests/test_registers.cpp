@@ -2,47 +2,25 @@
 /* The register table against the model: reset values, access kinds, reserved bits; the self-test block; reset; INV. */
 #include <random>
 
-#include "aries_regs_table.h"
 #include "tests/pair.hpp"
+#include "tests/register_rows.hpp"
 
 using namespace aries_test;
 
 namespace
 {
 
-enum Access { RO, RW, WO, W1C };
-
-struct Row {
-	const char *name;
-	uint64_t offset;
-	unsigned int width;
-	Access access;
-	uint64_t count, stride, reset, mask;
-};
-
-const Row ROWS[] = {
-#define ROW(name, offset, width, access, count, stride, reset, mask, dump, text)                                       \
-	{#name, offset, width, access, count, stride, reset, mask},
-	ARIES_REGISTERS(ROW)
-#undef ROW
-};
-
-bool starts(const Row &row, const char *prefix)
-{
-	return strncmp(row.name, prefix, strlen(prefix)) == 0;
-}
-
 void test_table(void **)
 {
 	FakeHost host(fabric_path(), 0);
 
-	for (const Row &row : ROWS) {
+	for (const RegisterRow &row : REGISTER_ROWS) {
 		for (uint64_t i : {uint64_t(0), row.count - 1}) {
-			const uint64_t at = row.offset + i * row.stride;
-			const unsigned int size = row.width / 8;
-			const uint64_t all = ~uint64_t(0) >> (64 - row.width);
+			const uint64_t at = row.at(i);
+			const unsigned int size = row.bytes();
+			const uint64_t all = row.all();
 
-			if (row.access == RW && !starts(row, "CTL_"))
+			if (row.access == RW && !row.starts("CTL_"))
 				assert_int_equal(host.read(at, size), row.reset);
 			if (row.access == WO)
 				assert_int_equal(host.read(at, size), 0);
@@ -62,7 +40,7 @@ void test_table(void **)
 			aries_nic_write(host.nic(), 0, at, size == 4 ? 8 : 4, 0);
 			aries_nic_write(host.nic(), 0, at, 1, 0);
 			assert_int_equal(host.counter(ARIES_CNT_GUEST_ERRORS) - before, errors + 2);
-			if (row.access != WO && !starts(row, "CNT_") && !starts(row, "CLK_NOW"))
+			if (row.access != WO && !row.starts("CNT_") && !row.starts("CLK_NOW"))
 				assert_int_equal(host.read(at, size), value);
 		}
 	}
@@ -74,12 +52,12 @@ void test_storage(void **)
 	FakeHost host(fabric_path(), 0);
 	std::mt19937_64 random(1);
 
-	for (const Row &row : ROWS) {
+	for (const RegisterRow &row : REGISTER_ROWS) {
 		/* Places in a tree must exist: test_ce.cpp; vectors, too: test_timer.cpp. */
-		if (row.access != RW || starts(row, "CTL_") || starts(row, "TEST_") || starts(row, "CE_PARENT") ||
-		    starts(row, "CE_CHILD") || starts(row, "TMR_CTL"))
+		if (row.access != RW || row.starts("CTL_") || row.starts("TEST_") || row.starts("CE_PARENT") ||
+		    row.starts("CE_CHILD") || row.starts("TMR_CTL"))
 			continue;
-		const unsigned int size = row.width / 8;
+		const unsigned int size = row.bytes();
 		std::vector<uint64_t> values;
 
 		for (uint64_t i = 0; i < row.count; i++) {
@@ -88,13 +66,13 @@ void test_storage(void **)
 			/* Without the bit that takes the value into use. */
 			if (strstr(row.name, "_CTL"))
 				value &= ~uint64_t(1);
-			if (starts(row, "PTAG_"))
+			if (row.starts("PTAG_"))
 				value &= ~ARIES_PTAG_KEY_VALID_MASK;
 			values.push_back(value);
-			aries_nic_write(host.nic(), 0, row.offset + i * row.stride, size, value);
+			aries_nic_write(host.nic(), 0, row.at(i), size, value);
 		}
 		for (uint64_t i = 0; i < row.count; i++) {
-			const uint64_t at = row.offset + i * row.stride;
+			const uint64_t at = row.at(i);
 
 			assert_int_equal(host.read(at, size), values[i]);
 			if (size == 8) {
@@ -105,9 +83,9 @@ void test_storage(void **)
 	}
 	assert_int_equal(host.guest_errors, 0);
 	aries_nic_reset(host.nic());
-	for (const Row &row : ROWS) {
+	for (const RegisterRow &row : REGISTER_ROWS) {
 		for (uint64_t i = 0; row.access == RW && i < row.count; i++)
-			assert_int_equal(host.read(row.offset + i * row.stride, row.width / 8), row.reset);
+			assert_int_equal(host.read(row.at(i), row.bytes()), row.reset);
 	}
 }
 

@@ -74,16 +74,10 @@ struct Transfer {
 		if (block()) {
 			aries_bte_desc &s = p.a.slot(FMAD, 5);
 
-			s = {};
-			s.pe = 1;
-			s.mdh = MDH;
-			s.local_mdh = LOCAL_MDH;
-			s.offset = BASE + at;
-			s.local_offset = BASE + local;
-			s.length = uint32_t(bytes);
+			s = block_transfer(get() ? ARIES_BTE_GET : ARIES_BTE_PUT, MDH, LOCAL_MDH, bytes, mode);
+			s.offset += at;
+			s.local_offset += local;
 			s.cq = SOURCE_CQ;
-			s.op = get() ? ARIES_BTE_GET : ARIES_BTE_PUT;
-			s.mode = uint8_t(mode);
 			p.a.ring_bte(FMAD, 5);
 			return;
 		}

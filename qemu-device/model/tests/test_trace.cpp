@@ -51,17 +51,7 @@ struct Traced : Pair {
 	uint64_t count(unsigned int which) const { return a.counter(which); }
 	unsigned int bte(unsigned int op, uint64_t bytes)
 	{
-		aries_bte_desc &d = a.slot(FMAD, 0);
-
-		d = {};
-		d.pe = 1;
-		d.mdh = MDH;
-		d.local_mdh = LOCAL_MDH;
-		d.offset = d.local_offset = BASE;
-		d.length = uint32_t(bytes);
-		d.cq = 20;
-		d.op = uint8_t(op);
-		d.mode = ARIES_EV_LOCAL;
+		a.slot(FMAD, 0) = block_transfer(op, MDH, LOCAL_MDH, bytes, ARIES_EV_LOCAL);
 		a.ring_bte(FMAD, 0);
 		return a.wait_event(20, 5000).status();
 	}

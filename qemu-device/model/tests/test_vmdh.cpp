@@ -59,14 +59,9 @@ void test_same_handle_everywhere(void **)
 	p.desc().pe = 0;
 	assert_int_equal(p.put_value(0x33), ARIES_ST_OK);
 	assert_int_equal(p.near_word(), 0x33);
-	aries_bte_desc &slot = p.a.slot(FMAD, 0);
+	constexpr unsigned int HANDLE = ARIES_MDH_VIRTUAL | Virtual::INDEX;
 
-	slot = {};
-	slot.pe = 1;
-	slot.mdh = slot.local_mdh = ARIES_MDH_VIRTUAL | Virtual::INDEX;
-	slot.offset = slot.local_offset = BASE;
-	slot.length = 8;
-	slot.op = ARIES_BTE_PUT;
+	p.a.slot(FMAD, 0) = block_transfer(ARIES_BTE_PUT, HANDLE, HANDLE, 8, 0);
 	assert_int_equal(p.a.ring_bte(FMAD, 0), ARIES_ST_OK);
 	assert_int_equal(p.far_word(), 0x33);
 }

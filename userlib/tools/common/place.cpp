@@ -63,6 +63,18 @@ Place place_from_environment()
 	return place;
 }
 
+std::vector<option> rank_options(std::initializer_list<option> own)
+{
+	std::vector<option> all = {
+		{"local", required_argument, nullptr, 'l'},  {"rank", required_argument, nullptr, 'r'},
+		{"ranks", required_argument, nullptr, 'n'},  {"kvs", required_argument, nullptr, 'k'},
+		{"cookie", required_argument, nullptr, 'c'}, {"job", required_argument, nullptr, 'j'},
+		{"device", required_argument, nullptr, 'd'}, {"help", no_argument, nullptr, 'h'}};
+	all.insert(all.end(), own);
+	all.push_back({nullptr, 0, nullptr, 0});
+	return all;
+}
+
 int next_option(int argc, char **argv, const char *letters, const option *table)
 {
 	return getopt_long(argc, argv, letters, table, nullptr); // NOLINT(concurrency-mt-unsafe)

@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace tools
 {
@@ -32,6 +34,13 @@ uint64_t parse_number(const char *text, const char *what, uint64_t max);
 
 /** Reads OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK, OPENGNI_RANKS and OPENGNI_COOKIE. Throws UsageError. */
 Place place_from_environment();
+
+/** Letters of the options in rank_options(). */
+constexpr char rank_letters[] = "l:r:n:k:c:j:d:h";
+
+/** Long options of all programs with ranks: place_option()'s, --local and --help; then @p own and the end of the table.
+ */
+std::vector<option> rank_options(std::initializer_list<option> own);
 
 /** getopt_long(), for use before there are threads. */
 int next_option(int argc, char **argv, const char *letters, const option *table);

@@ -61,20 +61,11 @@ void list_attacks()
 
 Options parse(int argc, char **argv)
 {
-	const option long_options[] = {{"local", required_argument, nullptr, 'l'},
-				       {"rank", required_argument, nullptr, 'r'},
-				       {"ranks", required_argument, nullptr, 'n'},
-				       {"kvs", required_argument, nullptr, 'k'},
-				       {"cookie", required_argument, nullptr, 'c'},
-				       {"job", required_argument, nullptr, 'j'},
-				       {"device", required_argument, nullptr, 'd'},
-				       {"timeout", required_argument, nullptr, opt_timeout},
-				       {"list", no_argument, nullptr, opt_list},
-				       {"help", no_argument, nullptr, 'h'},
-				       {nullptr, 0, nullptr, 0}};
+	const std::vector<option> long_options = tools::rank_options(
+		{{"timeout", required_argument, nullptr, opt_timeout}, {"list", no_argument, nullptr, opt_list}});
 	Options o;
 	o.place = tools::place_from_environment();
-	for (int c; (c = tools::next_option(argc, argv, "l:r:n:k:c:j:d:h", long_options)) != -1;) {
+	for (int c; (c = tools::next_option(argc, argv, tools::rank_letters, long_options.data())) != -1;) {
 		if (c == 'l') {
 			o.local = static_cast<int>(tools::parse_number(optarg, "--local", 2));
 		} else if (c == opt_timeout) {

@@ -92,24 +92,18 @@ void print_help()
 
 enum Long { opt_size_time = 256, opt_timeout, opt_json, opt_list };
 
-const option long_options[] = {{"local", required_argument, nullptr, 'l'},
-			       {"rank", required_argument, nullptr, 'r'},
-			       {"ranks", required_argument, nullptr, 'n'},
-			       {"kvs", required_argument, nullptr, 'k'},
-			       {"cookie", required_argument, nullptr, 'c'},
-			       {"job", required_argument, nullptr, 'j'},
-			       {"tests", required_argument, nullptr, 't'},
-			       {"sizes", required_argument, nullptr, 's'},
-			       {"max-size", required_argument, nullptr, 'm'},
-			       {"iterations", required_argument, nullptr, 'i'},
-			       {"device", required_argument, nullptr, 'd'},
-			       {"size-time", required_argument, nullptr, opt_size_time},
-			       {"timeout", required_argument, nullptr, opt_timeout},
-			       {"json", required_argument, nullptr, opt_json},
-			       {"quiet", no_argument, nullptr, 'q'},
-			       {"list", no_argument, nullptr, opt_list},
-			       {"help", no_argument, nullptr, 'h'},
-			       {nullptr, 0, nullptr, 0}};
+std::vector<option> long_options()
+{
+	return tools::rank_options({{"tests", required_argument, nullptr, 't'},
+				    {"sizes", required_argument, nullptr, 's'},
+				    {"max-size", required_argument, nullptr, 'm'},
+				    {"iterations", required_argument, nullptr, 'i'},
+				    {"size-time", required_argument, nullptr, opt_size_time},
+				    {"timeout", required_argument, nullptr, opt_timeout},
+				    {"json", required_argument, nullptr, opt_json},
+				    {"quiet", no_argument, nullptr, 'q'},
+				    {"list", no_argument, nullptr, opt_list}});
+}
 
 constexpr uint64_t largest = 1ull << 32;
 
@@ -179,7 +173,9 @@ Options parse_options(int argc, char **argv)
 {
 	Options o;
 	o.place = tools::place_from_environment();
-	for (int c; (c = tools::next_option(argc, argv, "l:r:n:k:c:j:t:s:m:i:d:qh", long_options)) != -1;)
+	const std::string letters = tools::rank_letters + std::string("t:s:m:i:q");
+	const std::vector<option> table = long_options();
+	for (int c; (c = tools::next_option(argc, argv, letters.c_str(), table.data())) != -1;)
 		take_option(o, c);
 	if (optind < argc)
 		throw UsageError(format("'%s' is not an option", argv[optind]));
