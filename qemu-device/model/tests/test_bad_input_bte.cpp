@@ -29,6 +29,13 @@ struct Bench : Pair {
 	Bench() { a.enable_fmad(FMAD, PTAG_A, OWNER, ARIES_FMAD_CTL_KERNEL_MASK); }
 
 	aries_bte_desc &slot() { return a.slot(FMAD, SLOT); }
+	/** The general way instead of the short one, as with any fault. */
+	void slow(bool on)
+	{
+		char error[80];
+
+		assert_int_equal(aries_nic_set_fault(a.nic(), "delay-ns", on, error, sizeof(error)), 0);
+	}
 
 	void prepare(unsigned int op)
 	{
@@ -104,20 +111,23 @@ void test_slots(void **)
 {
 	Bench bench;
 
-	for (unsigned int op = 0; op < OPS; op++) {
-		bench.prepare(op);
-		if (!bench.ended(ARIES_ST_OK))
-			fail_msg("%s must go well", NAMES[op]);
-	}
 	assert_complete(SLOTS, std::size(SLOTS), sizeof(aries_bte_desc));
-	const unsigned int tried = try_fields(SLOTS, std::size(SLOTS), NAMES, OPS,
-					      [&](unsigned int op, size_t at, uint8_t mask, uint32_t status) {
-						      bench.prepare(op);
-						      flip(bench.slot(), at, mask);
-						      return bench.ended(status);
-					      });
+	for (bool slow : {false, true}) {
+		bench.slow(slow);
+		for (unsigned int op = 0; op < OPS; op++) {
+			bench.prepare(op);
+			if (!bench.ended(ARIES_ST_OK))
+				fail_msg("%s must go well", NAMES[op]);
+		}
+		const unsigned int tried = try_fields(SLOTS, std::size(SLOTS), NAMES, OPS,
+						      [&](unsigned int op, size_t at, uint8_t mask, uint32_t status) {
+							      bench.prepare(op);
+							      flip(bench.slot(), at, mask);
+							      return bench.ended(status);
+						      });
 
-	assert_true(tried > 1500);
+		assert_true(tried > 1500);
+	}
 }
 
 /* Numbers of slots that there are not: nothing is read. */
@@ -142,10 +152,13 @@ void test_rights(void **)
 		for (unsigned int op = 0; op < OPS; op++) {
 			if (!(ops >> op & 1))
 				continue;
-			bench.prepare(op);
-			change(bench.slot());
-			if (!bench.ended(status))
-				fail_msg("%s must end with %#x", NAMES[op], status);
+			for (bool slow : {false, true}) {
+				bench.slow(slow);
+				bench.prepare(op);
+				change(bench.slot());
+				if (!bench.ended(status))
+					fail_msg("%s must end with %#x", NAMES[op], status);
+			}
 		}
 	};
 	const uint32_t named = ALL & ~bit(SEND), mapped = ALL & ~PHYS;
@@ -187,22 +200,25 @@ void test_order(void **)
 	using Wrong = Break<aries_bte_desc>;
 	Bench bench;
 
-	try_order({Wrong{ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = 999; }},
-		   Wrong{ARIES_ST_RESERVED, [](auto &d) { d.reserved[3] = 1; }},
-		   Wrong{ARIES_ST_BAD_OP, [](auto &d) { d.op = 7; }},
-		   Wrong{ARIES_ST_LENGTH, [](auto &d) { d.length = 0; }},
-		   Wrong{ARIES_ST_ALIGN, [](auto &d) { d.offset |= 1; }},
-		   Wrong{ARIES_ST_NO_NODE, [](auto &d) { d.pe = 7; }},
-		   Wrong{ARIES_ST_LOCAL_MDD, [](auto &d) { d.local_mdh = 99; }},
-		   Wrong{ARIES_ST_LOCAL_BOUNDS, [](auto &d) { d.local_offset += BYTES; }},
-		   Wrong{ARIES_ST_MDD, [](auto &d) { d.mdh = 99; }},
-		   Wrong{ARIES_ST_BOUNDS, [](auto &d) { d.offset += BYTES; }}},
-		  "get", [&](const Wrong &first, const Wrong &second, uint32_t status) {
-			  bench.prepare(GET);
-			  first.apply(bench.slot());
-			  second.apply(bench.slot());
-			  return bench.ended(status);
-		  });
+	for (bool slow : {false, true}) {
+		bench.slow(slow);
+		try_order({Wrong{ARIES_ST_CQ_OWNER, [](auto &d) { d.cq = 999; }},
+			   Wrong{ARIES_ST_RESERVED, [](auto &d) { d.reserved[3] = 1; }},
+			   Wrong{ARIES_ST_BAD_OP, [](auto &d) { d.op = 7; }},
+			   Wrong{ARIES_ST_LENGTH, [](auto &d) { d.length = 0; }},
+			   Wrong{ARIES_ST_ALIGN, [](auto &d) { d.offset |= 1; }},
+			   Wrong{ARIES_ST_NO_NODE, [](auto &d) { d.pe = 7; }},
+			   Wrong{ARIES_ST_LOCAL_MDD, [](auto &d) { d.local_mdh = 99; }},
+			   Wrong{ARIES_ST_LOCAL_BOUNDS, [](auto &d) { d.local_offset += BYTES; }},
+			   Wrong{ARIES_ST_MDD, [](auto &d) { d.mdh = 99; }},
+			   Wrong{ARIES_ST_BOUNDS, [](auto &d) { d.offset += BYTES; }}},
+			  "get", [&](const Wrong &first, const Wrong &second, uint32_t status) {
+				  bench.prepare(GET);
+				  first.apply(bench.slot());
+				  second.apply(bench.slot());
+				  return bench.ended(status);
+			  });
+	}
 }
 
 /* What a receive names is checked when a message comes. */
