@@ -69,6 +69,7 @@ struct Kernel {
 	unsigned devices = 1;
 	int open_error = 0;                  /* -errno of the next opens */
 	std::map<unsigned long, int> errors; /* request: -errno */
+	std::map<unsigned long, int> once;   /* the same for one call, before those */
 	uint64_t caps = ~uint64_t{0};
 	uint32_t bte_queue = 1024;
 	uint32_t abi_version = KGNI_ABI_VERSION;

@@ -165,6 +165,23 @@ static void wrong_trees(void **)
 	for (uint32_t bad : {kModes & ~0xfU, kModes & ~0x70U, kModes & ~0x780U, kModes | 1, kModes | 0x40,
 			     kModes | 0x80, kModes | 0x20, kModes | 0x800, 0U})
 		assert_rc(INVALID_PARAM, GNI_CeConfigure(ce, kids, 2, nullptr, nullptr, bad));
+	/* Child, parent and queue of another attachment. */
+	gni_cdm_handle_t cdm = nullptr;
+	gni_nic_handle_t nic = nullptr;
+	gni_cq_handle_t far_cq = nullptr;
+	gni_ep_handle_t far = nullptr;
+	uint32_t address = 0;
+	assert_rc(SUCCESS, GNI_CdmCreate(78, GNI_FIND_ALLOC_PTAG, 0x1234, 0, &cdm));
+	assert_rc(SUCCESS, GNI_CdmAttach(cdm, 0, &address, &nic));
+	assert_rc(SUCCESS, GNI_CqCreate(nic, 10, 0, GNI_CQ_NOBLOCK, nullptr, nullptr, &far_cq));
+	assert_rc(SUCCESS, GNI_EpCreate(nic, far_cq, &far));
+	assert_rc(SUCCESS, GNI_EpBind(far, 0, 1));
+	assert_rc(SUCCESS, GNI_EpSetCeAttr(far, 0, 0, GNI_CE_CHILD_PE));
+	assert_rc(INVALID_PARAM, GNI_CeConfigure(ce, &far, 1, nullptr, nullptr, kModes));
+	assert_rc(SUCCESS, GNI_EpSetCeAttr(far, 0, 0, GNI_CE_CHILD_VCE));
+	assert_rc(INVALID_PARAM, GNI_CeConfigure(ce, kids, 2, far, nullptr, kModes));
+	assert_rc(INVALID_PARAM, GNI_CeConfigure(ce, kids, 2, nullptr, far_cq, kModes));
+	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));
 	/* Unbinding ends the endpoint's place. */
 	assert_rc(SUCCESS, GNI_EpUnbind(kids[0]));
 	assert_rc(SUCCESS, GNI_EpBind(kids[0], 0, 1));
@@ -368,6 +385,44 @@ static void waiting(void **)
 	assert_null(s.nic->collectives);
 }
 
+/* Who has waited long is tried seldom; who comes after him starts anew. A post tries those before it. */
+static void backing_off(void **)
+{
+	Session s;
+	OneAtATime nic;
+	gni_post_descriptor_t d[5];
+	fake::kernel().on_doorbell = [&](fake::File &f, const fake::Doorbell &bell) { nic.ring(f, bell); };
+	assert_rc(SUCCESS, GNI_EpSetCeAttr(s.ep, 0, 0, GNI_CE_CHILD_PE));
+	auto post = [&](size_t i) {
+		d[i] = contribution(s, GNI_CQMODE_SILENT, i);
+		assert_rc(SUCCESS, GNI_PostFma(s.ep, &d[i]));
+	};
+	auto looks_until = [&](unsigned taken) {
+		unsigned looks = 0;
+		for (; nic.taken < taken && looks < 1000; looks++)
+			(void)GNI_CeCheckResult(result(s, taken - 1), 24);
+		return looks;
+	};
+
+	for (size_t i = 0; i < 3; i++)
+		post(i);
+	for (unsigned look = 0; look < 200; look++)
+		assert_rc(NOT_DONE, GNI_CeCheckResult(result(s, 1), 24));
+	assert_in_range(nic.refused, 2, 20);
+	nic.finish(s);
+	assert_in_range(looks_until(2), 1, 66);
+	nic.finish(s);
+	assert_in_range(looks_until(3), 1, 3);
+	post(3);
+	nic.finish(s);
+	post(4);
+	assert_int_equal(nic.taken, 4);
+	nic.finish(s);
+	assert_in_range(looks_until(5), 1, 3);
+	nic.finish(s);
+	assert_null(s.nic->collectives);
+}
+
 /* A thread that sleeps for the second of two goes on when the first had no event. */
 static void waiting_asleep(void **)
 {
@@ -421,7 +476,7 @@ static void abandoned(void **)
 
 static void too_many_waiting(void **)
 {
-	Session s;
+	Session s(GNI_CDM_MODE_DUAL_EVENTS);
 	OneAtATime nic;
 	fake::kernel().on_doorbell = [&](fake::File &f, const fake::Doorbell &d) { nic.ring(f, d); };
 	assert_rc(SUCCESS, GNI_EpSetCeAttr(s.ep, 0, 0, GNI_CE_CHILD_PE));
@@ -430,19 +485,22 @@ static void too_many_waiting(void **)
 		assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
 	}
 	const uint32_t room = s.cq->room;
-	gni_post_descriptor_t d = contribution(s);
-	assert_rc(ERROR_RESOURCE, GNI_PostFma(s.ep, &d));
-	assert_int_equal(s.cq->room, room);
+	for (uint16_t events : {GNI_CQMODE_GLOBAL_EVENT, GNI_CQMODE_GLOBAL_EVENT | GNI_CQMODE_LOCAL_EVENT}) {
+		gni_post_descriptor_t d = contribution(s, events);
+		assert_rc(ERROR_RESOURCE, GNI_PostFma(s.ep, &d));
+		assert_int_equal(s.cq->room, room);
+	}
 	assert_rc(SUCCESS, GNI_EpIdle(s.ep));
 }
 
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(channels),       cmocka_unit_test(no_engine),   cmocka_unit_test(attributes),
-		cmocka_unit_test(configuration),  cmocka_unit_test(wrong_trees), cmocka_unit_test(posts),
-		cmocka_unit_test(commands),       cmocka_unit_test(refusals),    cmocka_unit_test(waiting),
-		cmocka_unit_test(waiting_asleep), cmocka_unit_test(abandoned),   cmocka_unit_test(too_many_waiting),
+		cmocka_unit_test(channels),         cmocka_unit_test(no_engine),      cmocka_unit_test(attributes),
+		cmocka_unit_test(configuration),    cmocka_unit_test(wrong_trees),    cmocka_unit_test(posts),
+		cmocka_unit_test(commands),         cmocka_unit_test(refusals),       cmocka_unit_test(waiting),
+		cmocka_unit_test(backing_off),      cmocka_unit_test(waiting_asleep), cmocka_unit_test(abandoned),
+		cmocka_unit_test(too_many_waiting),
 	};
 	return cmocka_run_group_tests_name("collectives", tests, nullptr, nullptr);
 }

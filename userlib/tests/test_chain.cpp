@@ -149,6 +149,29 @@ static void chains_of_gets(void **)
 	}
 }
 
+/* Small gets whose data go into two registrations. */
+static void gets_into_two_regions(void **)
+{
+	Three t;
+	Gets chain;
+	unsigned char *more = model::memory(0, 4096);
+	gni_mem_handle_t handle = {};
+
+	assert_rc(SUCCESS, GNI_MemRegister(t.a.nic, reinterpret_cast<uintptr_t>(more), 4096, nullptr, 0, ~0U, &handle));
+	randomize(t.b.bytes, 256, 4);
+	chain.first = t.a.post(t.b, GNI_POST_FMA_GET, 8, 0, 0);
+	for (size_t i = 1; i < 8; i++) {
+		chain.rest.push_back(t.get(true, 8, i * 8, i * 8));
+		if (i % 2) {
+			chain.rest.back().local_addr = reinterpret_cast<uintptr_t>(more + i * 8);
+			chain.rest.back().local_mem_hndl = handle;
+		}
+	}
+	assert_int_equal(t.run(chain.link()), 0);
+	for (size_t i = 0; i < 8; i++)
+		assert_memory_equal((i % 2 ? more : t.a.bytes) + i * 8, t.b.bytes + i * 8, 8);
+}
+
 /* Small pieces share doorbells: 128 puts of 8 bytes are one. */
 static void one_doorbell_for_small_pieces(void **)
 {
@@ -260,6 +283,9 @@ static void refused_chains(void **)
 	refuse(GNI_RC_INVALID_PARAM);
 	chain.rest[1].ep_hndl = t.c.ep; /* of another attachment, and not bound */
 	refuse(GNI_RC_INVALID_PARAM);
+	t.c.bind(t.b, 1001);
+	chain.rest[1].ep_hndl = t.c.ep; /* bound, of another attachment still */
+	refuse(GNI_RC_INVALID_PARAM);
 	chain.rest[1].remote_mem_hndl = {};
 	refuse(GNI_RC_INVALID_PARAM);
 	chain.rest[1].next_descr = &chain.rest[0]; /* without an end */
@@ -289,13 +315,10 @@ static void refused_chains(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		model_test(chains_of_puts),
-		model_test(chains_of_gets),
-		model_test(one_doorbell_for_small_pieces),
-		model_test(no_followers),
-		model_test(failure_in_the_middle),
-		model_test(events_of_a_chain),
-		model_test(refused_chains),
+		model_test(chains_of_puts),        model_test(chains_of_gets),
+		model_test(gets_into_two_regions), model_test(one_doorbell_for_small_pieces),
+		model_test(no_followers),          model_test(failure_in_the_middle),
+		model_test(events_of_a_chain),     model_test(refused_chains),
 	};
 	return cmocka_run_group_tests_name("chained posts over the model", tests, nullptr, nullptr);
 }

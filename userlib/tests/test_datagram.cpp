@@ -3,6 +3,7 @@
 #include "session.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <pthread.h>
 #include <string>
@@ -165,6 +166,15 @@ static void sizes(void **)
 	assert_rc(NO_MATCH, b.test());
 	assert_rc(SUCCESS, a.test());
 	assert_memory_equal(a.out, "..", 2);
+	/* One byte more than there is room for, then as many as there is. */
+	for (const char *text : {"four", "two"}) {
+		char room[4] = "...";
+		assert_rc(SUCCESS, a.post(text));
+		assert_rc(SUCCESS, GNI_EpPostData(b.ep, room, 2, room, 3));
+		assert_int_equal(b.test(), *text == 'f' ? GNI_RC_SIZE_ERROR : GNI_RC_SUCCESS);
+		assert_string_equal(room, *text == 'f' ? "..." : "two");
+		assert_rc(SUCCESS, a.test());
+	}
 
 	assert_rc(SUCCESS, GNI_EpPostDataWId(a.ep, nullptr, 0, nullptr, 0, 1));
 	assert_rc(SUCCESS, GNI_EpPostDataWId(b.ep, nullptr, 0, nullptr, 0, 1));
@@ -179,8 +189,10 @@ static void one_an_endpoint(void **)
 
 	a.bind(2);
 	assert_rc(SUCCESS, a.post("x", 1));
+	const unsigned calls = fake::kernel().calls;
 	assert_rc(ERROR_RESOURCE, a.post("x", 1));
 	assert_rc(ERROR_RESOURCE, a.post("x"));
+	assert_int_equal(fake::kernel().calls, calls);
 	/* under way: the binding stays */
 	assert_rc(NOT_DONE, GNI_EpIdle(a.ep));
 	assert_rc(NOT_DONE, GNI_EpUnbind(a.ep));
@@ -338,6 +350,29 @@ static void errno_of_the_others(void **)
 	fake::kernel().errors.clear();
 }
 
+/* A wait goes on after a signal. */
+static void signals(void **)
+{
+	uint64_t number = 0;
+
+	fake::reset();
+	Member a(1), b(2);
+	a.bind(2);
+	b.bind(1);
+	assert_rc(SUCCESS, a.post("from a", 4));
+	assert_rc(SUCCESS, b.post("from b"));
+	fake::kernel().once[KGNI_IOC_DGRAM_PROBE] = -EINTR;
+	assert_rc(SUCCESS, GNI_PostdataProbeWaitById(a.nic, 1000, &number));
+	assert_int_equal(number, 4);
+	fake::kernel().once[KGNI_IOC_DGRAM_TEST] = -EINTR;
+	assert_rc(SUCCESS, a.wait(4, 1000));
+	a.got(2, "from b");
+	fake::kernel().once[KGNI_IOC_DGRAM_TEST] = -EINTR;
+	assert_rc(SUCCESS, b.wait(~0U));
+	b.got(1, "from a");
+	assert_true(fake::kernel().once.empty());
+}
+
 static void limit(void **)
 {
 	fake::reset();
@@ -413,6 +448,7 @@ int main()
 		cmocka_unit_test(wrong_arguments),
 		cmocka_unit_test(errno_of_post),
 		cmocka_unit_test(errno_of_the_others),
+		cmocka_unit_test(signals),
 		cmocka_unit_test(limit),
 		cmocka_unit_test(sleeper_wakes),
 		cmocka_unit_test(sleeper_does_not_outlive_its_domain),

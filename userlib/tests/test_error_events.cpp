@@ -23,7 +23,9 @@ static void a_subscription_asks_for_its_domain(void **)
 	assert_int_equal(asked.ptag, 33);
 	assert_int_equal(asked.mask, GNI_ERRMASK_TRANSACTION);
 	assert_int_equal(asked.entries, 100);
+	const size_t files = fake::kernel().files.size();
 	assert_rc(SUCCESS, GNI_ReleaseErrors(err));
+	assert_int_equal(fake::kernel().files.size(), files - 1);
 	assert_rc(INVALID_PARAM, GNI_ReleaseErrors(err));
 }
 
@@ -59,6 +61,8 @@ static void every_errno_of_a_subscription(void **)
 		assert_null(err);
 		assert_int_equal(fake::kernel().files.size(), files);
 	}
+	fake::kernel().open_error = -EACCES;
+	assert_rc(ERROR_RESOURCE, GNI_SubscribeErrors(s.nic, 0, 0xff, 0, &err));
 	assert_rc(INVALID_PARAM, GNI_SubscribeErrors(s.nic, 0, 0xff, 0, nullptr));
 	assert_rc(INVALID_PARAM, GNI_SubscribeErrors(reinterpret_cast<gni_nic_handle_t>(s.cq), 0, 0xff, 0, &err));
 }
@@ -126,6 +130,11 @@ static void waiting_for_several(void **)
 	fake::kernel().error_events.assign(1, {});
 	assert_rc(SUCCESS, GNI_WaitErrorEvents(err, e, 3, 0, &n));
 	assert_int_equal(n, 1);
+	/* more at a time than the driver gives */
+	std::vector<gni_error_event_t> many(KGNI_ERR_ENTRIES_MAX + 1);
+	fake::kernel().error_events.assign(1, {});
+	assert_rc(SUCCESS, GNI_WaitErrorEvents(err, many.data(), KGNI_ERR_ENTRIES_MAX + 1, 0, &n));
+	assert_int_equal(fake::kernel().error_reads.back().count, KGNI_ERR_ENTRIES_MAX);
 	/* a signal */
 	assert_rc(NOT_DONE, GNI_WaitErrorEvents(err, e, 3, 0, &n));
 	/* the NIC was reset */

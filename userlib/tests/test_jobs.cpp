@@ -45,6 +45,11 @@ static void every_errno(void **)
 		assert_int_equal(GNI_ResumeJob(0, 1, 33, 0x1234), c.resume);
 	}
 	assert_int_equal(fake::kernel().files.size(), files);
+	fake::kernel().open_error = -EACCES;
+	assert_rc(PERMISSION_ERROR, GNI_SuspendJob(0, 1, 33, 0x1234, 0));
+	assert_rc(PERMISSION_ERROR, GNI_ResumeJob(0, 1, 33, 0x1234));
+	fake::kernel().open_error = -ENODEV;
+	assert_rc(INVALID_PARAM, GNI_SuspendJob(0, 1, 33, 0x1234, 0));
 }
 
 static void a_checkpoint_leaves_the_device_alone(void **)

@@ -184,8 +184,8 @@ struct kgni_cq_wait {
  * populated.
  *
  * Errors: EINVAL also addresses that no process has, ENOTCONN, ENOENT no such queue,
- * ENOSPC no memory domain left, ENOMEM, EFAULT not mapped, EACCES mapped read-only and KGNI_MEM_READ_ONLY not
- * set, EPERM over RLIMIT_MEMLOCK, EFBIG more than 1 TiB, EINTR killed.
+ * ENOSPC no memory domain left, ENOMEM, EFAULT not mapped, EACCES mapped read-only and
+ * KGNI_MEM_READ_ONLY not set, EPERM over RLIMIT_MEMLOCK, EFBIG more than 1 TiB, EINTR killed.
  */
 struct kgni_mem_register {
 	__u32 argsz;

@@ -72,6 +72,10 @@ static void requests(void **)
 	assert_int_equal(4294967295u, list[1].cookie);
 	assert_int_equal(5, list[0].local_addr);
 	assert_int_equal(0, list[1].device_id);
+	/* of one domain: never shorter than the structure */
+	for (const char *name : {"PMI_GNI_PTAG", "PMI_GNI_COOKIE", "PMI_GNI_DEV_ID", "PMI_GNI_LOC_ADDR"})
+		setenv(name, "3", 1);
+	assert_true(ask(ALPS_APP_LLI_ALPS_REQ_GNI, ALPS_APP_LLI_ALPS_STAT_OK).size() >= sizeof(alpsAppLLIGni_t));
 }
 
 static void an_answer_may_be_read_in_pieces(void **)
@@ -182,7 +186,11 @@ static void no_placement(void **)
 		assert_null(nids);
 	};
 	refused(4712, ESRCH);
-	for (const char *bad : {"", "4", "4x", "4x0", "x2", "4x2,", "4x2;5x2", "4x9999999"}) {
+	setenv("ALPS_APP_ID", "4711x", 1);
+	refused(4711, ESRCH);
+	setenv("ALPS_APP_ID", "4711", 1);
+	for (const char *bad : {"", "4", "4x", "4x0", "x2", "4x2,", "4x2;5x2", "4x9999999", "4x2,5x0,4x3",
+				"4x2,5x2;,4x1", "4x2,5 x2,4x1"}) {
 		setenv("OPENGNI_LAYOUT", bad, 1);
 		refused(4711, EINVAL);
 	}
@@ -207,6 +215,8 @@ static void workload_manager(void **)
 	assert_string_equal("ALPS", active().c_str());
 	setenv("SLURM_JOB_ID", "7", 1);
 	assert_string_equal("SLURM", active().c_str());
+	setenv("SLURM_JOB_ID", "", 1);
+	assert_string_equal("ALPS", active().c_str());
 	unsetenv("SLURM_JOB_ID");
 	unsetenv("ALPS_APP_ID");
 	assert_string_equal("-", active().c_str());

@@ -186,6 +186,11 @@ static void invalidation(void **)
 	assert_int_equal(UDREG_RC_SUCCESS,
 			 UDREG_InvalidateRange(cache.handle, reinterpret_cast<void *>(0x31000), 0x1000));
 	assert_int_equal(2, cache.owner.ended);
+	/* its first byte is enough */
+	assert_int_equal(UDREG_RC_SUCCESS, UDREG_InvalidateRange(cache.handle, reinterpret_cast<void *>(0x2ffff), 1));
+	assert_int_equal(2, cache.owner.ended);
+	assert_int_equal(UDREG_RC_SUCCESS, UDREG_InvalidateRange(cache.handle, reinterpret_cast<void *>(0x2ffff), 2));
+	assert_int_equal(3, cache.owner.ended);
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_InvalidateRange(cache.handle, nullptr, 0));
 	assert_int_equal(UDREG_RC_INVALID_PARAM,
 			 UDREG_InvalidateRange(cache.handle, reinterpret_cast<void *>(-4096l), 8192));
@@ -248,6 +253,13 @@ static void wrong_arguments(void **)
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_CacheAccess(nullptr, &handle));
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_Register(cache.handle, page, 0, &entry));
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_Register(cache.handle, page, UINT64_MAX - 5, &entry));
+	/* the last page cannot be rounded up to */
+	assert_int_equal(UDREG_RC_INVALID_PARAM,
+			 UDREG_Register(cache.handle, reinterpret_cast<void *>(-0x1800l), 0x1000, &entry));
+	assert_null(entry);
+	udreg_entry_t *given = cache.take(0x5000, 1);
+	cache.give(given);
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_DecrRefcount(cache.handle, given)); /* it is nobody's */
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_Register(cache.handle, page, 1, nullptr));
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_Register(nullptr, page, 1, &entry));
 	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_DecrRefcount(cache.handle, &other));

@@ -34,6 +34,7 @@ static void keys_stay_different(void **)
 	assert_true(key_word("a b") != key_word("a+b"));
 	/* an encoded key is not the plain key that looks like it */
 	assert_true(key_word("a b") != key_word(key_word("a b")));
+	assert_true(key_word("a b") != key_word(encode64("a b")));
 	assert_true(key_word(std::string(63, ' ')).size() <= 100);
 	assert_int_equal(std::string::npos, key_word("a b\n").find_first_of(" \n"));
 }

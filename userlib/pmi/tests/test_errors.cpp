@@ -109,6 +109,7 @@ static void null_pointers_and_lengths(void **)
 				 CHECK(PMI_KVS_Put("elsewhere", "k", "v") == PMI_ERR_INVALID_ARG);
 				 CHECK(PMI_KVS_Put("singleton+", "k", "v") == PMI_ERR_INVALID_ARG);
 				 CHECK(PMI_KVS_Put("singleton+1/2", "k", "v") == PMI_ERR_INVALID_ARG);
+				 CHECK(PMI_KVS_Put("singleton12", "k", "v") == PMI_ERR_INVALID_ARG);
 				 CHECK(PMI_KVS_Put(name, nullptr, "v") == PMI_ERR_INVALID_KEY);
 				 CHECK(PMI_KVS_Put(name, "", "v") == PMI_ERR_INVALID_KEY);
 				 memset(text, 'k', sizeof(text));

@@ -28,6 +28,8 @@ static void singleton(void **)
 			CHECK(PMI_Get_rank(&rank) == PMI_SUCCESS && rank == 0);
 			CHECK(PMI_Get_size(&size) == PMI_SUCCESS && size == 1);
 			CHECK(PMI_Get_appnum(&value) == PMI_SUCCESS && value == 0);
+			CHECK(PMI_Get_clique_size(&value) == PMI_SUCCESS && value == 1);
+			CHECK(PMI_Get_clique_ranks(&value, 1) == PMI_SUCCESS && value == 0);
 			CHECK(PMI_Barrier() == PMI_SUCCESS);
 			CHECK(PMI_KVS_Get_my_name(text, sizeof(text)) == PMI_SUCCESS);
 			CHECK(PMI_KVS_Put(text, "a key", "a value\n") == PMI_SUCCESS);
@@ -160,6 +162,7 @@ static void different_lengths_are_refused(void **)
 		char mine[8] = "", all[16] = "........";
 		CHECK(begin() == 0);
 		CHECK(PMI_Allgather(mine, all, 4 + rank) == PMI_FAIL && all[0] == '.');
+		CHECK(PMI_Bcast(all, 4 + rank) == (rank ? PMI_FAIL : PMI_SUCCESS) && all[0] == '.');
 		return 0;
 	}));
 }
