@@ -98,13 +98,31 @@ TEST_F(badargs, shorter)
 	size_t i;
 
 	for (i = 0; i < CALLS; i++) {
-		for (size = 0; size < calls[i].size; size++) {
+		for (size = 0; size < calls[i].first; size++) {
 			fill(&self->arg, &calls[i], &self->own);
 			self->arg.argsz = size;
 			EXPECT_EQ(EINVAL, aries_ioctl(self->fd, calls[i].request, &self->arg)) {
 				TH_LOG("%s of %u bytes", calls[i].name, size);
 			}
 		}
+	}
+}
+
+/* Programs that know less than the driver: what they do not give is zero. */
+TEST_F(badargs, earlier_versions)
+{
+	size_t i;
+
+	for (i = 0; i < CALLS; i++) {
+		if (calls[i].first == calls[i].size)
+			continue;
+		fill(&self->arg, &calls[i], &self->own);
+		memset(self->arg.bytes + calls[i].first, 0xff, TAIL);
+		self->arg.argsz = (uint32_t)calls[i].first;
+		EXPECT_EQ(calls[i].result, aries_ioctl(self->fd, calls[i].request, &self->arg)) {
+			TH_LOG("%s", calls[i].name);
+		}
+		EXPECT_EQ(0xff, self->arg.bytes[calls[i].first]);
 	}
 }
 
@@ -136,7 +154,7 @@ TEST_F(badargs, reserved_fields_and_unknown_flags)
 	size_t i, n;
 
 	for (i = 0; i < CALLS; i++) {
-		for (n = 0; n < 4 && calls[i].field[n].name; n++) {
+		for (n = 0; n < FIELDS_MAX && calls[i].field[n].name; n++) {
 			const struct field *f = &calls[i].field[n];
 
 			for (bit = 0; bit < 8u * f->bytes; bit++) {
@@ -292,6 +310,13 @@ static const struct value values[] = {
 	VALUE(MEM_UPDATE, mem_update, length, UINT64_MAX, EFBIG),
 	VALUE(MEM_UPDATE, mem_update, address, 8, EINVAL),
 	VALUE(MEM_UPDATE, mem_update, address, UINT64_MAX, EINVAL),
+	VALUE(RECV_POST, recv_post, length, 0, EINVAL),
+	VALUE(RECV_POST, recv_post, length, ARIES_PAGE + 1, EINVAL),
+	VALUE(RECV_POST, recv_post, length, UINT32_MAX, EINVAL),
+	VALUE(RECV_POST, recv_post, address, 8, EINVAL),
+	VALUE(RECV_POST, recv_post, address, UINT64_MAX, EINVAL),
+	VALUE(JOB, job, limit_mdd, (uint32_t)-2, EINVAL),
+	VALUE(JOB, job, limit_iommu, 256, EINVAL),
 	VALUE(RES, res, kind, 0, EINVAL),
 	VALUE(RES, res, kind, UINT32_MAX, EINVAL),
 	VALUE(RES, res, ptag, 200, ENOENT),
@@ -337,7 +362,7 @@ TEST_F(badargs, values)
 	}
 }
 
-/* Arguments that name a queue, a registration or an engine, where the name stands. */
+/* Arguments that name a queue, a registration, an engine or a receive, where the name stands. */
 static const struct name {
 	unsigned long request;
 	uint16_t at;
@@ -352,6 +377,10 @@ static const struct name {
 	{ KGNI_IOC_MEM_UPDATE, offsetof(struct kgni_mem_update, mdh), 'm' },
 	{ KGNI_IOC_CE_FREE, offsetof(struct kgni_ce_free, ce), 'e' },
 	{ KGNI_IOC_CE_CONFIG, offsetof(struct kgni_ce_config, ce), 'e' },
+	{ KGNI_IOC_RECV_POST, offsetof(struct kgni_recv_post, cq), 'q' },
+	{ KGNI_IOC_RECV_POST, offsetof(struct kgni_recv_post, mdh), 'm' },
+	{ KGNI_IOC_RECV_TEST, offsetof(struct kgni_recv_test, receive), 'r' },
+	{ KGNI_IOC_RECV_CANCEL, offsetof(struct kgni_recv_cancel, receive), 'r' },
 };
 
 /* How a request ends that names @id. */
@@ -368,33 +397,46 @@ static int named(int fd, union argument *arg, struct objects *o, const struct na
 	return aries_ioctl(fd, name->request, arg);
 }
 
+/* A receive of @fd, which its owner has to take back. */
+static uint32_t receive(int fd, union argument *arg, struct objects *o)
+{
+	fill(arg, find(KGNI_IOC_RECV_POST), o);
+	return aries_ioctl(fd, KGNI_IOC_RECV_POST, arg) ? UINT32_MAX : arg->recv_post.receive;
+}
+
+#define IDS 5
+
 TEST_F(badargs, names_of_others_and_of_nobody)
 {
+	struct objects *foreign = &self->foreign;
+	const uint32_t queues[IDS] = { foreign->cq, 0, ARIES_CQ_ENTRIES, UINT32_MAX - 1, INT32_MAX };
+	const uint32_t domains[IDS] = { foreign->reserved_mdh, foreign->mdh, 0, ARIES_MDD_ENTRIES,
+					UINT32_MAX };
+	const uint32_t engines[IDS] = { foreign->ce, ARIES_CE_CHANNELS, UINT32_MAX, INT32_MAX,
+					ARIES_CE_CHANNELS + 1 };
+	const uint32_t receives[IDS] = { receive(self->other, &self->arg, foreign),
+					 ARIES_RMT_ENTRIES, UINT32_MAX, INT32_MAX,
+					 ARIES_RMT_ENTRIES - 1 };
 	size_t i, n;
 
+	ASSERT_NE(UINT32_MAX, receives[0]);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct name *name = &names[i];
-		const uint32_t queues[] = { self->foreign.cq, 0, ARIES_CQ_ENTRIES,
-					    UINT32_MAX - 1, INT32_MAX };
-		const uint32_t domains[] = { self->foreign.reserved_mdh, 0, ARIES_MDD_ENTRIES,
-					     UINT32_MAX, INT32_MAX };
-		const uint32_t engines[] = { self->foreign.ce, ARIES_CE_CHANNELS, UINT32_MAX,
-					     INT32_MAX, ARIES_CE_CHANNELS + 1 };
 		const uint32_t *ids = name->kind == 'q' ? queues :
-				      name->kind == 'm' ? domains : engines;
+				      name->kind == 'm' ? domains :
+				      name->kind == 'r' ? receives : engines;
 
-		for (n = 0; n < 5; n++) {
+		for (n = 0; n < IDS; n++) {
 			EXPECT_EQ(ENOENT, named(self->fd, &self->arg, &self->own, name, ids[n])) {
 				TH_LOG("%s, %c %u", find(name->request)->name, name->kind, ids[n]);
 			}
 		}
 	}
 	/* and nothing has happened to what they name */
-	EXPECT_EQ(ETIMEDOUT, named(self->other, &self->arg, &self->foreign, &names[1],
-				   self->foreign.cq));
-	EXPECT_EQ(0, named(self->other, &self->arg, &self->foreign, &names[8], self->foreign.ce));
-	EXPECT_EQ(0, named(self->other, &self->arg, &self->foreign, &names[6],
-			   self->foreign.reserved_mdh));
+	EXPECT_EQ(ETIMEDOUT, named(self->other, &self->arg, foreign, &names[1], foreign->cq));
+	EXPECT_EQ(0, named(self->other, &self->arg, foreign, &names[8], foreign->ce));
+	EXPECT_EQ(0, named(self->other, &self->arg, foreign, &names[6], foreign->reserved_mdh));
+	EXPECT_EQ(0, named(self->other, &self->arg, foreign, &names[12], receives[0]));
 }
 
 TEST_F(badargs, names_of_what_is_gone)
@@ -402,14 +444,18 @@ TEST_F(badargs, names_of_what_is_gone)
 	struct kgni_cq_destroy cq = { .argsz = sizeof(cq), .cq = self->own.cq };
 	struct kgni_mem_deregister mem = { .argsz = sizeof(mem), .mdh = self->own.reserved_mdh };
 	struct kgni_ce_free ce = { .argsz = sizeof(ce), .ce = self->own.ce };
+	struct kgni_recv_cancel recv = { .argsz = sizeof(recv) };
 	size_t i;
 
+	recv.receive = receive(self->fd, &self->arg, &self->own);
+	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_RECV_CANCEL, &recv));
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_CQ_DESTROY, &cq));
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_MEM_DEREGISTER, &mem));
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_CE_FREE, &ce));
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const uint32_t id = names[i].kind == 'q' ? cq.cq :
-				    names[i].kind == 'm' ? mem.mdh : ce.ce;
+				    names[i].kind == 'm' ? mem.mdh :
+				    names[i].kind == 'r' ? recv.receive : ce.ce;
 
 		EXPECT_EQ(ENOENT, named(self->fd, &self->arg, &self->own, &names[i], id)) {
 			TH_LOG("%s, %c", find(names[i].request)->name, names[i].kind);

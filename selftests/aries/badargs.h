@@ -16,22 +16,28 @@ struct field {
 	uint64_t known;
 };
 
+#define FIELDS_MAX 9
+
 struct call {
 	const char *name;
 	unsigned long request;
-	size_t size;
+	size_t size, first; /* of the argument now, and in its first version */
 	/* what the argument of fill() gets; an attachment is needed; so is CAP_SYS_ADMIN */
 	int result, attached, privileged;
-	struct field field[4];
+	struct field field[FIELDS_MAX];
 };
 
 #define ARG(name) KGNI_IOC_##name
 #define FIELD(type, member, known)                                                              \
 	{ #member, offsetof(struct kgni_##type, member),                                        \
 	  sizeof(((struct kgni_##type *)0)->member), known }
+#define CALL_GREW(name, type, last, result, attached, privileged, ...)                          \
+	{ #type, KGNI_IOC_##name, sizeof(struct kgni_##type),                                   \
+	  offsetof(struct kgni_##type, last) + sizeof(((struct kgni_##type *)0)->last),         \
+	  result, attached, privileged, { __VA_ARGS__ } }
 #define CALL(name, type, result, attached, privileged, ...)                                     \
-	{ #type, KGNI_IOC_##name, sizeof(struct kgni_##type), result, attached, privileged,     \
-	  { __VA_ARGS__ } }
+	{ #type, KGNI_IOC_##name, sizeof(struct kgni_##type), sizeof(struct kgni_##type),       \
+	  result, attached, privileged, { __VA_ARGS__ } }
 
 /* In this order they can be called one after the other. */
 static const struct call calls[] = {
@@ -45,12 +51,18 @@ static const struct call calls[] = {
 	     FIELD(mem_register, flags, KGNI_MEM_READ_ONLY | KGNI_MEM_RESERVE | KGNI_MEM_VMDH),
 	     FIELD(mem_register, vmdh, 0)), /* without its flag */
 	CALL(MEM_DEREGISTER, mem_deregister, ENOENT, 1, 0),
-	CALL(MEM_SEGMENTS, mem_segments, 0, 1, 0,
-	     FIELD(mem_segments, flags, KGNI_MEM_READ_ONLY)),
+	CALL_GREW(MEM_SEGMENTS, mem_segments, pages, 0, 1, 0,
+		  FIELD(mem_segments, flags, KGNI_MEM_READ_ONLY | KGNI_MEM_VMDH),
+		  FIELD(mem_segments, vmdh, 0), /* without its flag */
+		  FIELD(mem_segments, reserved, 0)),
 	CALL(MEM_UPDATE, mem_update, 0, 1, 0, FIELD(mem_update, flags, 0),
 	     FIELD(mem_update, reserved, 0)),
-	CALL(JOB, job, ENOENT, 0, 1, FIELD(job, flags, KGNI_JOB_DESTROY), FIELD(job, reserved, 0),
-	     FIELD(job, reserved2, 0)),
+	CALL_GREW(JOB, job, reserved2, ENOENT, 0, 1,
+		  FIELD(job, flags, KGNI_JOB_DESTROY | KGNI_JOB_LIMITS), FIELD(job, reserved, 0),
+		  FIELD(job, reserved2, 0), FIELD(job, reserved3, 0),
+		  FIELD(job, limit_ce, 0), /* these without their flag */
+		  FIELD(job, limit_bte, 0), FIELD(job, limit_iommu, 0), FIELD(job, limit_dgram, 0),
+		  FIELD(job, limit_recv, 0)),
 	CALL(PTAG, ptag, 0, 0, 0, FIELD(ptag, reserved, 0)),
 	CALL(RES, res, 0, 0, 0, FIELD(res, reserved, 0)),
 	CALL(CE_ALLOC, ce_alloc, 0, 1, 0),
@@ -85,6 +97,12 @@ static const struct call calls[] = {
 	CALL(ERR_CONTROL, err_control, 0, 0, 0,
 	     FIELD(err_control, flags, KGNI_ERR_SET_MASK | KGNI_ERR_SET_PTAG),
 	     FIELD(err_control, reserved, 0)),
+	CALL(RECV_POST, recv_post, 0, 1, 0, FIELD(recv_post, flags, 0),
+	     FIELD(recv_post, channel, 0xffff), FIELD(recv_post, reserved, 0)),
+	CALL(RECV_TEST, recv_test, ENOENT, 1, 0, FIELD(recv_test, flags, 0),
+	     FIELD(recv_test, reserved, 0)),
+	CALL(RECV_CANCEL, recv_cancel, ENOENT, 1, 0, FIELD(recv_cancel, flags, 0),
+	     FIELD(recv_cancel, reserved, 0)),
 	CALL(SUSPEND, suspend, ENOENT, 0, 1, FIELD(suspend, flags, KGNI_SUSPEND_RESUME),
 	     FIELD(suspend, reserved, 0)),
 };
@@ -115,12 +133,15 @@ union argument {
 	struct kgni_err_subscribe err_subscribe;
 	struct kgni_err_read err_read;
 	struct kgni_suspend suspend;
+	struct kgni_recv_post recv_post;
+	struct kgni_recv_test recv_test;
+	struct kgni_recv_cancel recv_cancel;
 	uint8_t bytes[2 * ARIES_PAGE];
 };
 
 /* What arguments point at or name. */
 struct objects {
-	uint32_t cookie, inst, cq, reserved_mdh, ce;
+	uint32_t cookie, inst, cq, mdh, reserved_mdh, ce;
 	uint8_t *pages;
 	struct kgni_mem_segment segment;
 	struct kgni_ce_child child;
@@ -132,19 +153,21 @@ struct objects {
 static int make(int fd, const struct kgni_attach *attach, struct objects *o)
 {
 	struct kgni_cq_create cq;
-	struct kgni_mem_register mem;
+	struct kgni_mem_register mem, reserved;
 	struct kgni_ce_alloc ce = { .argsz = sizeof(ce) };
 
 	o->cookie = attach->cookie;
 	o->inst = attach->inst_id;
 	o->pages = aries_pages(4);
 	if (!o->pages || aries_cq(fd, 4, KGNI_CQ_BLOCKING, &cq) ||
+	    aries_register(fd, o->pages, ARIES_PAGE, 0, KGNI_NO_CQ, &mem) ||
 	    aries_register(fd, o->pages + 2 * ARIES_PAGE, ARIES_PAGE, KGNI_MEM_RESERVE,
-			   KGNI_NO_CQ, &mem) ||
+			   KGNI_NO_CQ, &reserved) ||
 	    aries_ioctl(fd, KGNI_IOC_CE_ALLOC, &ce))
 		return -1;
 	o->cq = cq.cq;
-	o->reserved_mdh = mem.mdh;
+	o->mdh = mem.mdh;
+	o->reserved_mdh = reserved.mdh;
 	o->ce = ce.ce;
 	o->segment.address = (uintptr_t)o->pages;
 	o->segment.length = ARIES_PAGE;
@@ -184,6 +207,18 @@ static void fill_memory(union argument *arg, unsigned long request, struct objec
 		arg->mem_update.mdh = o->reserved_mdh;
 		arg->mem_update.address = (uintptr_t)o->pages + 2 * ARIES_PAGE;
 		arg->mem_update.length = 1;
+		break;
+	case ARG(RECV_POST):
+		arg->recv_post.address = (uintptr_t)o->pages;
+		arg->recv_post.length = 1;
+		arg->recv_post.mdh = o->mdh;
+		arg->recv_post.cq = KGNI_NO_CQ;
+		break;
+	case ARG(RECV_TEST):
+		arg->recv_test.receive = UINT32_MAX;
+		break;
+	case ARG(RECV_CANCEL):
+		arg->recv_cancel.receive = UINT32_MAX;
 		break;
 	case ARG(MDD_BLOCK):
 		arg->mdd_block.entries = 1;
