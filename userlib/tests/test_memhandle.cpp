@@ -136,6 +136,21 @@ static void walk(void **)
 	assert_rc(INVALID_PARAM, GNI_MemQueryHndls(s.nic, 3, &h, &address, &length));
 }
 
+/* A place of the block and a memory domain of the same number are two registrations. */
+static void virtual_and_plain(void **)
+{
+	Session s;
+	const uint32_t number = s.file().registrations.begin()->first;
+	gni_mem_handle_t place = {}, plain = s.memory;
+
+	assert_rc(SUCCESS, GNI_MemRegister(s.nic, reinterpret_cast<uint64_t>(s.bytes), 8, nullptr, GNI_MEM_USE_VMDH,
+					   number, &place));
+	assert_int_equal(ugni::mem_mdh(place), ugni::mem_mdh(plain));
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &place));
+	assert_rc(INVALID_PARAM, GNI_MemDeregister(s.nic, &place));
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &plain));
+}
+
 static void rebuild(void **)
 {
 	gni_mem_handle_t from = mem_encode({.address = 0, .pages = 9, .mdh = 5, .page_shift = 21, .flags = kMemVmdh});
@@ -160,6 +175,7 @@ int main()
 		cmocka_unit_test(registration_makes_a_handle),
 		cmocka_unit_test(registration_failures),
 		cmocka_unit_test(walk),
+		cmocka_unit_test(virtual_and_plain),
 		cmocka_unit_test(rebuild),
 	};
 	return cmocka_run_group_tests_name("memory handles", tests, nullptr, nullptr);

@@ -305,6 +305,10 @@ static void node_translation(void **)
 	table.u.table_v2 = entries;
 	assert_rc(INVALID_PARAM, GNI_ConfigureNTT(0, nullptr, &base));
 	assert_rc(INVALID_PARAM, GNI_ConfigureNTT(0, &table, nullptr));
+	/* More entries than there can be nodes: nothing is read of them. */
+	table.group_size = (1U << 18) + 1;
+	assert_rc(INVALID_PARAM, GNI_ConfigureNTT(0, &table, &base));
+	table.group_size = 2;
 	assert_rc(NO_MATCH, GNI_ConfigureNTT(3, &table, &base));
 	assert_rc(NO_MATCH, GNI_ConfigureNTT(-1, &table, &base));
 	assert_rc(SUCCESS, GNI_ConfigureNTT(0, &table, &base));

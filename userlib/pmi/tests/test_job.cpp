@@ -215,10 +215,26 @@ static void init_counts(void **)
 				 int rank, value;
 				 CHECK(begin() == 0 && PMI2_Init(&value, &value, &rank, &value) == 0);
 				 CHECK(PMI2_Finalize() == 0 && PMI_Get_rank(&rank) == PMI_SUCCESS);
+				 CHECK(PMI2_KVS_Put("key", "of the first time") == PMI2_SUCCESS);
 				 CHECK(PMI_Finalize() == 0 && PMI_Get_rank(&rank) == PMI_ERR_INIT);
 				 CHECK(begin() == 0 && PMI_Get_rank(&rank) == PMI_SUCCESS);
+				 char text[64];
+				 CHECK(PMI2_KVS_Get(nullptr, 0, "key", text, sizeof(text), &value) ==
+				       PMI2_ERR_INVALID_KEY);
 				 return 0;
 			 }));
+}
+
+/* The connection lasts as long as anybody uses it. */
+static void the_last_finalize_ends_it(void **)
+{
+	FakeService service;
+	assert_true(run_ranks(service, 2, [](int) {
+		CHECK(begin() == 0 && begin() == 0 && PMI_Finalize() == PMI_SUCCESS);
+		CHECK(PMI_Barrier() == PMI_SUCCESS);
+		CHECK(PMI_Finalize() == PMI_SUCCESS && PMI_Barrier() == PMI_ERR_INIT);
+		return 0;
+	}));
 }
 
 static void a_forked_child_has_no_place(void **)
@@ -276,6 +292,7 @@ int main()
 		cmocka_unit_test(node_attributes_stay_on_their_node),
 		cmocka_unit_test(names),
 		cmocka_unit_test(init_counts),
+		cmocka_unit_test(the_last_finalize_ends_it),
 		cmocka_unit_test(a_forked_child_has_no_place),
 		cmocka_unit_test(threads_take_turns),
 	};
