@@ -248,9 +248,9 @@ def print_floors(data):
 
 def print_ratios(ratios):
     """Promise by promise."""
-    print(f"\n{'promise':<52} {'measured':>10} {'bound':>8}  reached")
+    print(f"\n{'promise':<64} {'measured':>10} {'bound':>8}  reached")
     for text, value, bound, reached in ratios:
-        print(f"{text:<52} {value:>10.2f} {bound:>8}  {'yes' if reached else 'NO'}")
+        print(f"{text:<64} {value:>10.2f} {bound:>8}  {'yes' if reached else 'NO'}")
 
 
 def to_json(config, data, ratios):
