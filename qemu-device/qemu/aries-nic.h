@@ -40,6 +40,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(AriesNic, ARIES_NIC)
 /* Fault knobs: index into AriesNic.fault. */
 enum {
     ARIES_FAULT_DROP,
+    ARIES_FAULT_DROP_RESPONSE,
     ARIES_FAULT_CORRUPT,
     ARIES_FAULT_DELAY,
     ARIES_FAULT_LINK,

@@ -36,6 +36,7 @@ static const AriesNumber aries_config[] = {
 
 static const AriesNumber aries_faults[ARIES_FAULTS] = {
     [ARIES_FAULT_DROP] = {"drop", 0, 0, UINT32_MAX, 0, "fault: packets to lose from now on"},
+    [ARIES_FAULT_DROP_RESPONSE] = {"drop-response", 0, 0, UINT32_MAX, 0, "fault: responses to lose from now on"},
     [ARIES_FAULT_CORRUPT] = {"corrupt", 0, 0, UINT32_MAX, 0, "fault: packets to damage from now on"},
     [ARIES_FAULT_DELAY] = {"delay-ns", 0, 0, 1000000000, 0, "fault: nanoseconds added to a packet's modelled latency"},
     [ARIES_FAULT_LINK] = {"link", 0, 0, 1, 1, "fault: 0 cuts the NIC off the fabric, 1 connects it"},

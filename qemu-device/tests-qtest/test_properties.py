@@ -12,7 +12,7 @@ PATH = "/machine/peripheral/nic0"
 # name: range that the help names
 KNOBS = {
     "node": "0 to 255", "nodes": "1 to 256", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
-    "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
+    "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "drop-response": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
     "link": "0 to 1", "reorder": "0 to 1", "duplicate": "0 to 4294967295", "fabric": "80 bytes", "trace-file": "pcapng",
     "trace-limit": "4096 to 1099511627776", "trace-packets": "1 to 67108864",
 }
@@ -103,6 +103,7 @@ class Runtime(FabricCase):
 
     def test_faults(self):
         for name, values, wrong in (("drop", (3, 0), (-1, 1 << 32, "x")), ("corrupt", (2, 0), (1 << 32,)),
+                                    ("drop-response", (4, 0), (-1, 1 << 32)),
                                     ("delay-ns", (500, 0), (1000000001,)), ("link", (0, 1), (2, "up")),
                                     ("reorder", (1, 0), (2,)), ("duplicate", (7, 0), (-1, 1 << 32))):
             for value in values:

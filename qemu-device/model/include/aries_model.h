@@ -148,7 +148,7 @@ void aries_nic_tick(aries_nic *nic);
 
 /**
  * aries_nic_set_fault() - fault injection
- * @name: "drop" (packets to lose), "corrupt" (packets to damage), "delay-ns" (added to the modelled latency),
+ * @name: "drop" (packets to lose), "drop-response" (responses to lose), "corrupt" (packets to damage), "delay-ns" (added to the modelled latency),
  *        "link" (0: cut the NIC off, 1: connect), "reorder" (0 or 1: shuffle the packets of a transaction),
  *        "duplicate" (packets that arrive twice)
  *

@@ -207,6 +207,8 @@ void Bte::run(BteWork &work, int channel) noexcept
 
 	if (status == ARIES_ST_OK && !work.send())
 		status = remote_event(work, overrun);
+	if (status == ARIES_ST_OK && !work.answered)
+		status = ARIES_ST_TIMEOUT;
 	ssids_.give(work.ssid);
 	conclude(work, status, overrun, counters);
 }

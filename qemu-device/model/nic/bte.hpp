@@ -28,7 +28,8 @@ struct BteWork {
 	uint32_t node;  /* physical target */
 	uint32_t epoch; /* of the queue; another one now means flushed */
 	uint8_t ssid = 0;
-	RmtClaim claim = {}; /* of a send */
+	bool answered = true; /* by the target, all packets */
+	RmtClaim claim = {};  /* of a send */
 
 	/** Data goes to the target. */
 	bool put() const noexcept { return desc.op != ARIES_BTE_GET; }
@@ -64,7 +65,8 @@ struct BteShare {
 	const bool backwards; /* last chunk first */
 	std::atomic<uint64_t> next{0};
 	std::atomic<uint8_t> status{ARIES_ST_OK}; /* the first failure */
-	uint32_t partners = 0;                    /* under the mutex */
+	std::atomic<bool> answered{true};
+	uint32_t partners = 0; /* under the mutex */
 
 	/* Modelled time, of one thread at a time: what the NIC sends without a break is not booked in pieces. */
 	const uint64_t start;    /* now_ns() */
@@ -133,14 +135,15 @@ private:
 	uint8_t carry_short(const BteWork &work, CounterBlock &counters, bool &overrun) noexcept;
 	uint8_t deliver_short(const BteWork &work, const FmaRuns &near, bool &overrun) noexcept;
 	static uint64_t remote_entry(const BteWork &work) noexcept;
-	uint8_t transfer(const BteWork &work, CounterBlock &counters) noexcept;
+	uint8_t transfer(BteWork &work, CounterBlock &counters) noexcept;
 	bool carry_next(BteShare &share, CounterBlock &counters) noexcept;
 	void offer(BteShare &share) noexcept;
 	void withdraw(BteShare &share) noexcept;
 	void help(std::unique_lock<std::mutex> &guard) noexcept;
 	uint8_t chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &counters) noexcept;
 	uint8_t account(BteShare &share, uint64_t bytes, CounterBlock &counters, Bursts &bursts) noexcept;
-	uint8_t move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRuns &near) noexcept;
+	uint8_t move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRuns &near, bool answered) noexcept;
+	bool answered(const Bursts &bursts) const noexcept;
 	[[gnu::cold]] void capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t status,
 				   const Bursts &bursts, const BteRuns &near) noexcept;
 	uint8_t local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit &local, BteRuns &list) noexcept;

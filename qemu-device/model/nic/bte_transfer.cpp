@@ -25,7 +25,7 @@ uint64_t quiet_ns(bool put, uint32_t hops)
 } // namespace
 
 /* One processor cannot saturate the memory: a thread that has nothing else to do takes chunks of a long transfer. */
-uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
+uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
 {
 	BteShare share = {.work = work,
 			  .chunks = (work.desc.length + BTE_CHUNK - 1) / BTE_CHUNK,
@@ -43,6 +43,7 @@ uint8_t Bte::transfer(const BteWork &work, CounterBlock &counters) noexcept
 
 	if (status != ARIES_ST_OK)
 		return status;
+	work.answered = share.answered.load();
 	count_latency(core_, counters, share.model_ns());
 	core_.host.trace("bte_copied", work.desc.length, now_ns() - share.start, share.model_ns());
 	return ARIES_ST_OK;
@@ -142,15 +143,30 @@ uint8_t Bte::chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &c
 	status = local_runs(work, at, bytes, local, near);
 	if (status == ARIES_ST_OK)
 		status = account(share, bytes, counters, bursts);
+	if (status == ARIES_ST_OK && core_.faults.any() && !answered(bursts)) [[unlikely]]
+		share.answered.store(false);
 	if (status == ARIES_ST_OK)
-		status = move(work, at, bytes, near);
+		status = move(work, at, bytes, near, work.put() || answered(bursts));
 	if (core_.trace.wants(at / ARIES_PACKET_BYTES)) [[unlikely]]
 		capture(work, at, bytes, status, bursts, near);
 	return status;
 }
 
-/* The target's part. */
-uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRuns &near) noexcept
+/* Whether a response comes to every packet of a chunk. */
+bool Bte::answered(const Bursts &bursts) const noexcept
+{
+	for (uint32_t i = 0; i < bursts.count; i++) {
+		if (traffic_.unanswered(bursts.passage[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The target's part.
+ * @answered: false if nothing of a get comes back
+ */
+uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRuns &near, bool answered) noexcept
 {
 	BteRuns far;
 	Visit target(core_, work.node);
@@ -175,7 +191,7 @@ uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRun
 
 			if (work.put())
 				copy_part(far, near, from, part);
-			else
+			else if (answered)
 				copy_part(near, far, from, part);
 		});
 		return ARIES_ST_OK;
@@ -215,7 +231,7 @@ uint8_t Bte::account(BteShare &share, uint64_t bytes, CounterBlock &counters, Bu
 
 		if (status != ARIES_ST_OK)
 			return status;
-		share.last = std::max(share.last, share.floor + passage.latency_ns);
+		share.last = std::max(share.last, share.floor + traffic_.waited(passage, share.floor));
 		share.end = share.last - quiet_ns(work.put(), passage.hops);
 		/* A smaller window: the next packets wait for responses. */
 		if (const uint64_t windows = traffic_.windows(burst / ARIES_PACKET_BYTES); windows > 1) [[unlikely]]

@@ -228,7 +228,8 @@ uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
 	const uint8_t status = traffic_.send(train, work.now, work.fmad.counters, work.passage);
 
 	if (status == ARIES_ST_OK)
-		count_latency(core_, work.fmad.counters, work.passage.latency_ns);
+		count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));
+	work.unanswered = traffic_.unanswered(work.passage);
 	return status;
 }
 
@@ -266,6 +267,9 @@ uint8_t Fma::put(FmaWork &work) noexcept
 			return status;
 		status = deliver(work);
 		traffic_.respond(train, work.now, work.fmad.counters, work.passage);
+		work.passage.latency_ns = traffic_.waited(work.passage, work.now);
+		if (traffic_.unanswered(work.passage)) [[unlikely]]
+			status = ARIES_ST_TIMEOUT;
 	}
 	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
 	work.fmad.counters.add(ARIES_CNT_FMA_PUTS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES +
@@ -350,6 +354,10 @@ uint8_t Fma::get(FmaWork &work) noexcept
 		return status;
 	}
 	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	if (work.unanswered) [[unlikely]] {
+		remote_event(work, target);
+		return ARIES_ST_TIMEOUT;
+	}
 	if (core_.faults.any()) [[unlikely]]
 		arrive<(GET_MAX + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES>(
 			core_.faults, target, packets_of(work.bytes), [&](uint32_t packet) {
@@ -396,6 +404,8 @@ uint8_t Fma::cq_write(FmaWork &work) noexcept
 	else
 		result = target.post(entry);
 	work.remote_overrun = result == CqResult::OVERRUN;
+	if (work.unanswered) [[unlikely]]
+		return ARIES_ST_TIMEOUT;
 	return result == CqResult::GONE ? ARIES_ST_NO_CQ : ARIES_ST_OK;
 }
 

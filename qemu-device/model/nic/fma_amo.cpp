@@ -122,7 +122,15 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 	work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
 	Visit target(core_, work.node);
 
+	work.unanswered = traffic_.unanswered(work.passage);
 	status = execute(work, command, target);
+	if (work.unanswered) [[unlikely]] {
+		count_latency(core_, work.fmad.counters, work.passage.depart_ns - work.now + RESPONSE_TIMEOUT_NS);
+		work.passage.back_ns = 0;
+		if (status == ARIES_ST_OK)
+			remote_event(work, target);
+		return ARIES_ST_TIMEOUT;
+	}
 	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
 	if (status != ARIES_ST_OK)
 		return status;

@@ -205,7 +205,7 @@ void Nic::set_fault(const char *name, uint64_t value)
 {
 	if (!name || !faults_.set(name, value))
 		throw Error(std::string("unknown fault ") + (name ? name : "") +
-			    ": there are drop, corrupt, delay-ns, link, reorder, duplicate and carrier");
+			    ": there are drop, drop-response, corrupt, delay-ns, link, reorder, duplicate and carrier");
 	network_.set_nic_link(core_.node, faults_.link_up());
 }
 

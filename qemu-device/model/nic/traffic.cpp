@@ -129,13 +129,15 @@ void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, 
 		       passage.depart_ns + ROUTER_NS + passage.hops * HOP_NS + ANSWER_NS, back.hops, back.arrive_ns);
 
 	/* The response books its way in any case; only what returns data or a value is waited for by it. */
-	if (back.reachable) {
+	const uint32_t lost = core_.faults.any() ? core_.faults.take_lost_responses(flits.packets) : 0;
+
+	if (back.reachable && !lost) {
 		passage.back_ns = back.arrive_ns + delay;
 		if (returns_data(train.kind))
 			passage.latency_ns = back.arrive_ns + NIC_PIPELINE_NS - now + delay;
 	}
-	counters.add(ARIES_CNT_RSP_PACKETS, flits.packets);
-	counters.add(ARIES_CNT_RSP_FLITS, flits.response);
+	counters.add(ARIES_CNT_RSP_PACKETS, flits.packets - lost);
+	counters.add(ARIES_CNT_RSP_FLITS, flits.response / flits.packets * (flits.packets - lost));
 }
 
 uint8_t Traffic::request(const Burst &burst, uint64_t now, CounterBlock &counters, Passage &passage) noexcept

@@ -56,6 +56,14 @@ public:
 	/** Sends the responses to what request() has brought to the target. */
 	void respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
+	/** After respond(): no response comes back to what the target may have done all the same (N27). */
+	bool unanswered(const Passage &passage) const noexcept { return core_.faults.any() && !passage.back_ns; }
+	/** What the initiator has waited from @now on. */
+	uint64_t waited(const Passage &passage, uint64_t now) const noexcept
+	{
+		return unanswered(passage) ? passage.depart_ns - now + RESPONSE_TIMEOUT_NS : passage.latency_ns;
+	}
+
 	/** Both, for who has nothing to do in between. */
 	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 	{

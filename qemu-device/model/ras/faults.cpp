@@ -20,8 +20,14 @@ struct FaultLimit {
 };
 
 constexpr FaultLimit LIMITS[] = {
-	{"drop", UINT32_MAX}, {"corrupt", UINT32_MAX},   {"delay-ns", 1'000'000'000}, {"link", 1},
-	{"reorder", 1},       {"duplicate", UINT32_MAX}, {"carrier", 1000},
+	{"drop", UINT32_MAX},
+	{"drop-response", UINT32_MAX},
+	{"corrupt", UINT32_MAX},
+	{"delay-ns", 1'000'000'000},
+	{"link", 1},
+	{"reorder", 1},
+	{"duplicate", UINT32_MAX},
+	{"carrier", 1000},
 };
 
 } // namespace
@@ -30,6 +36,8 @@ std::atomic<uint64_t> *Faults::word(std::string_view name) noexcept
 {
 	if (name == "drop")
 		return &drop_;
+	if (name == "drop-response")
+		return &drop_response_;
 	if (name == "corrupt")
 		return &corrupt_;
 	if (name == "delay-ns")
@@ -56,7 +64,7 @@ bool Faults::set(std::string_view name, uint64_t value)
 			throw Error("fault " + std::string(name) + " takes 0 to " + std::to_string(limit.max));
 	}
 	fault->store(value);
-	armed_.store(drop_ || corrupt_ || delay_ns_ || reorder_ || duplicate_ || !link_ || carrier_);
+	armed_.store(drop_ || drop_response_ || corrupt_ || delay_ns_ || reorder_ || duplicate_ || !link_ || carrier_);
 	return true;
 }
 

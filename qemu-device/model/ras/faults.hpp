@@ -25,6 +25,8 @@ public:
 	/** Takes up to @packets from the packets to lose (or damage); returns how many. */
 	uint32_t take_drops(uint32_t packets) noexcept { return take(drop_, packets); }
 	uint32_t take_corrupt(uint32_t packets) noexcept { return take(corrupt_, packets); }
+	/** The same of responses to lose. */
+	uint32_t take_lost_responses(uint32_t packets) noexcept { return take(drop_response_, packets); }
 	/** Takes up to @packets from the packets that are to come twice; returns how many. */
 	uint32_t take_duplicates(uint32_t packets) noexcept { return take(duplicate_, packets); }
 	/** For choices that the faults leave open: the same numbers in each run. */
@@ -41,6 +43,7 @@ private:
 
 	std::atomic<bool> armed_{false};
 	std::atomic<uint64_t> drop_{0};
+	std::atomic<uint64_t> drop_response_{0};
 	std::atomic<uint64_t> corrupt_{0};
 	std::atomic<uint64_t> delay_ns_{0};
 	std::atomic<uint64_t> reorder_{0};

@@ -270,6 +270,111 @@ void test_lost(void **)
 	assert_true(p.a.counter(ARIES_CNT_TIMEOUTS) > 50);
 }
 
+/* N27: a lost response tells TIMEOUT, too, but the target has done what it was asked, with its event, and once. */
+void test_lost_responses(void **)
+{
+	Pair p;
+	std::mt19937 random(28);
+	Memories expect(p, random);
+	uint64_t timeouts = 0;
+
+	for (uint64_t round = 1; round <= 200; round++) {
+		const Transfer transfer(random);
+		const bool lost = random() % 2;
+
+		set_fault(p, "reorder", random() % 2);
+		set_fault(p, "duplicate", random() % 20);
+		set_fault(p, "drop-response", lost);
+		transfer.start(p, round);
+		const Event event = only_event(p, transfer.mode & ARIES_EV_REMOTE);
+
+		assert_int_equal(event.status(), lost ? ARIES_ST_TIMEOUT : ARIES_ST_OK);
+		assert_int_equal(get_fault(p, "drop-response"), 0);
+		const uint64_t latency = p.a.counter(ARIES_CNT_LATENCY_LAST_NS);
+
+		assert_int_equal(latency >= aries::RESPONSE_TIMEOUT_NS, lost);
+		assert_true(latency < 2 * aries::RESPONSE_TIMEOUT_NS);
+		timeouts += lost;
+		if (!lost || !transfer.get())
+			transfer.apply(expect.near, expect.far, round);
+		expect.check(p);
+	}
+	assert_int_equal(p.a.counter(ARIES_CNT_TIMEOUTS), timeouts);
+}
+
+/* The same for single words: executed once, however many copies come, and nothing is stored at home. */
+void test_lost_responses_of_words(void **)
+{
+	Pair p;
+	uint64_t word = p.word() = 5;
+	const uint32_t flag_before = 0;
+
+	for (unsigned int round = 0; round < 100; round++) {
+		const bool cached = round & 1;
+
+		p.a.enable_fmad(FMAD, PTAG_A, OWNER, cached ? ARIES_FMAD_CTL_CACHED_AMO_MASK : 0);
+		set_fault(p, "reorder", round / 2 & 1);
+		set_fault(p, "duplicate", 1);
+		set_fault(p, "drop-response", 1);
+		p.fetched() = 0x7777;
+		memcpy(p.a.ram(p.local + 8), &flag_before, 4);
+		p.desc().operand[0] = round;
+		assert_int_equal(
+			p.a.ring(FMAD, ARIES_FMA_AMO_FLAG, 8, ARIES_EV_REMOTE, 0, FETCH_ADD | (cached ? 0x10 : 0)),
+			ARIES_ST_TIMEOUT);
+		word += round;
+		assert_int_equal(p.word(), word);
+		assert_int_equal(p.fetched(), 0x7777);
+		assert_memory_equal(p.a.ram(p.local + 8), &flag_before, 4);
+		assert_true(bool(p.b.next_event(REMOTE_CQ)));
+		/* The next one is answered. */
+		assert_int_equal(p.amo(FETCH_ADD, 1), ARIES_ST_OK);
+		assert_int_equal(p.fetched(), word++);
+		set_fault(p, "drop-response", 1);
+		p.desc().operand[0] = 0x4711 + round;
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CQWRITE, 0), ARIES_ST_TIMEOUT);
+		assert_int_equal(p.b.next_event(REMOTE_CQ).word & ARIES_CQE_WRITE_MASK, 0x4711 + round);
+		assert_false(bool(p.b.next_event(REMOTE_CQ)));
+	}
+}
+
+/* Of a block get the chunk with the lost packet is missing and no other; a block put is there as a whole. */
+void test_lost_response_of_a_chunk(void **)
+{
+	constexpr uint64_t CHUNK = 1 << 20;
+	constexpr unsigned int NEAR = 100, FAR = 101;
+
+	for (bool get : {false, true}) {
+		Pair p;
+		const uint64_t near = p.a.alloc(3 * CHUNK), far = p.b.alloc(3 * CHUNK);
+		aries_bte_desc &s = p.a.slot(FMAD, 5);
+		uint8_t *to = get ? p.a.ram(near) : p.b.ram(far);
+
+		p.a.make_mdd(NEAR, PTAG_A, near, 3 * CHUNK, BASE);
+		p.b.make_mdd(FAR, PTAG_B, far, 3 * CHUNK, BASE);
+		memset(p.a.ram(near), get ? 0 : 0x55, 3 * CHUNK);
+		memset(p.b.ram(far), get ? 0x55 : 0, 3 * CHUNK);
+		s = {};
+		s.pe = 1;
+		s.mdh = FAR;
+		s.local_mdh = NEAR;
+		s.offset = s.local_offset = BASE;
+		s.length = 3 * CHUNK;
+		s.cq = SOURCE_CQ;
+		s.op = get ? ARIES_BTE_GET : ARIES_BTE_PUT;
+		s.mode = ARIES_EV_GLOBAL;
+		set_fault(p, "drop-response", 1);
+		assert_int_equal(p.a.ring_bte(FMAD, 5), ARIES_ST_OK);
+		assert_int_equal(p.a.wait_event(SOURCE_CQ, 5000).status(), ARIES_ST_TIMEOUT);
+		unsigned int there = 0;
+
+		for (uint64_t chunk = 0; chunk < 3; chunk++)
+			there += std::all_of(to + chunk * CHUNK, to + (chunk + 1) * CHUNK,
+					     [](uint8_t byte) { return byte == 0x55; });
+		assert_int_equal(there, get ? 2 : 3);
+	}
+}
+
 /* N19: many descriptors at once, each with a sequence of its own. */
 void test_many_threads(void **)
 {
@@ -302,9 +407,14 @@ void test_many_threads(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_arrivals),     cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_atomics_once), cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_arrivals),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_atomics_once),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_lost_responses),
+		cmocka_unit_test(test_lost_responses_of_words),
+		cmocka_unit_test(test_lost_response_of_a_chunk),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
