@@ -49,6 +49,10 @@ class Data(ClusterCase):
         row = self.perf("--tests=barrier", "--iterations=20", per_node=2)["results"][0]
         self.assertEqual((row["size"], row["irqs_per_transfer"]), (4, 0.0))
 
+    def test_atomics_of_all_ranks(self):
+        row = self.perf("--tests=storm", "--iterations=20000", per_node=2)["results"][0]
+        self.assertEqual(row["transfers"], 80000)
+
     def test_isolation(self):
         results = self.cluster.run_job(["gni-isolation"], timeout=180)
         cases = tap.parse(results[0].stdout)
@@ -82,3 +86,23 @@ if slow_tests():
 
         def test_all_pairs(self):
             self.succeed(self.cluster.run_job(["gni-perf", "--max-size=64K", "--iterations=10", "--size-time=2"], timeout=600))
+
+    class FourNodes(ClusterCase):
+        """A million additions on one word of node 0, by one rank of each node."""
+
+        NODES = 4
+        CONFIG = {"mem_mib": 384, "smp": 1, "boot_timeout": 180.0}
+
+        def storm(self):
+            results = self.cluster.run_job(["gni-perf", "--json=-", "--tests=storm", "--iterations=250000"], timeout=600)
+            self.succeed(results)
+            self.assertEqual(json.loads(results[0].stdout)["results"][0]["transfers"], 1000000)
+
+        def test_no_update_is_lost(self):
+            self.storm()
+
+        def test_no_lazy_update_is_lost(self):
+            self.succeed(self.cluster.run(0, "rmmod aries && modprobe aries amo_lazy=1"))
+            self.storm()
+            updates = self.cluster.run(0, "cat /sys/class/gni/kgni0/stats/amo_cache_updates").stdout
+            self.assertGreater(int(updates), 0)

@@ -17,7 +17,8 @@ using tools::format;
 namespace
 {
 
-constexpr uint32_t modes = GNI_CDM_MODE_DUAL_EVENTS | GNI_CDM_MODE_ERR_NO_KILL | GNI_CDM_MODE_FORK_FULLCOPY;
+constexpr uint32_t modes = GNI_CDM_MODE_DUAL_EVENTS | GNI_CDM_MODE_ERR_NO_KILL | GNI_CDM_MODE_FORK_FULLCOPY |
+			   GNI_CDM_MODE_CACHED_AMO_ENABLED;
 constexpr uint32_t source_entries = 256;
 constexpr uint32_t sink_entries = 1024;
 constexpr size_t page = 4096;

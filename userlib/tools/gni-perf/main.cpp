@@ -5,13 +5,14 @@
  */
 #include <cstdio>
 #include <exception>
-#include <optional>
+#include <vector>
 
 #include "barrier.h"
 #include "channel.h"
 #include "common/failure.h"
 #include "job.h"
 #include "report.h"
+#include "storm.h"
 #include "tests.h"
 
 namespace perf
@@ -32,6 +33,7 @@ const std::vector<Test> &all_tests()
 		{"smsg", "short messages: half round trip and rate", test_smsg, true},
 		{"msgq", "message queues of two ranks: half round trip and rate", test_msgq, true},
 		{"barrier", "barrier of all ranks through collective engines, sums and minima", nullptr, false},
+		{"storm", "fetching additions of all ranks on one word, cached and not", nullptr, false},
 		{"put-event", "8-byte put from the call to its global event, loops timed", test_put_event, false},
 		{"post-event", "the same for an 8-byte get, a fetching add and a block put of 4 KiB", test_post_event,
 		 false},
@@ -97,13 +99,14 @@ std::string headline(const Job &job)
 			     job.rank(), own.pe, job.partner(), other.pe, job.options().place.cookie);
 }
 
-bool measure(Job &job, const std::optional<Row> &collective)
+bool measure(Job &job, const std::vector<Row> &of_all)
 {
 	const Options &options = job.options();
 	Report report(options, options.place.rank == 0 && !options.quiet && options.json != "-");
 	report.headline(headline(job));
-	if (collective && options.place.rank == 0)
-		report.add(*collective);
+	for (const Row &row : of_all)
+		if (options.place.rank == 0)
+			report.add(row);
 	bool passed = run_tests(job, report);
 	report.finish();
 	return passed;
@@ -116,11 +119,13 @@ int run_rank(const Options &options)
 	Job job(options, *kvs);
 	bool passed = true;
 	try {
-		std::optional<Row> collective;
+		std::vector<Row> of_all;
 		if (options.wants("barrier"))
-			collective = barrier(job, *kvs);
+			of_all.push_back(barrier(job, *kvs));
+		if (options.wants("storm"))
+			of_all.push_back(storm(job, *kvs));
 		if (job.measures())
-			passed = measure(job, collective);
+			passed = measure(job, of_all);
 		else
 			serve(job);
 	} catch (const tools::Failure &failure) {
