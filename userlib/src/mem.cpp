@@ -77,6 +77,42 @@ Registration *find(const gni_nic *nic, const gni_mem_handle_t &handle)
 	return r && r->handle.qword1 == handle.qword1 && r->handle.qword2 == handle.qword2 ? r : nullptr;
 }
 
+/* It leaves the table first: the driver may give its number to another thread's registration at once. */
+gni_return_t end(const gni_nic *nic, Registration *r)
+{
+	const Registration ended = *r;
+
+	*r = {};
+	gni_return_t rc = nic->checkpoint ? GNI_RC_SUCCESS : kernel::mem_deregister(nic->fd, ended.mdh);
+	if (rc != GNI_RC_SUCCESS) {
+		*r = ended;
+		return rc;
+	}
+	if (ended.cq)
+		cq_forget_registration(ended.cq);
+	return GNI_RC_SUCCESS;
+}
+
+/*
+ * Memory registered with another NIC handle of this process and tag. UCX counts
+ * on it: each opening of its memory domain makes a new handle, and the memory
+ * of earlier ones is deregistered with the newest.
+ */
+gni_return_t end_elsewhere(const gni_nic *nic, const gni_mem_handle_t &handle)
+{
+	gni_return_t rc = GNI_RC_INVALID_PARAM;
+
+	nics.visit([&](const gni_nic *other) {
+		if (other == nic || other->device != nic->device || other->ptag != nic->ptag)
+			return false;
+		Registration *r = find(other, handle);
+		if (r)
+			rc = end(other, r);
+		return r != nullptr;
+	});
+	return rc;
+}
+
 /* The handle of a reserved region tells no pages until it is live. */
 gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const gni_cq *cq, uint32_t flags,
 		    gni_mem_handle_t *handle)
@@ -182,17 +218,7 @@ gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_
 	if (!nics.valid(nic_hndl) || !mem_hndl)
 		return GNI_RC_INVALID_PARAM;
 	Registration *r = find(nic_hndl, *mem_hndl);
-	if (!r)
-		return GNI_RC_INVALID_PARAM;
-
-	gni_return_t rc = nic_hndl->checkpoint ? GNI_RC_SUCCESS : kernel::mem_deregister(nic_hndl->fd, r->mdh);
-	if (rc != GNI_RC_SUCCESS)
-		return rc;
-	gni_cq *cq = r->cq;
-	*r = {};
-	if (cq)
-		cq_forget_registration(cq);
-	return GNI_RC_SUCCESS;
+	return r ? end(nic_hndl, r) : end_elsewhere(nic_hndl, *mem_hndl);
 }
 
 gni_return_t GNI_MemHndlQueryAttr(gni_mem_handle_t *mem_hndl, gni_mem_handle_attr_t attr, int *yesno)

@@ -93,6 +93,7 @@ gni_return_t attach(gni_cdm *cdm, uint32_t device, gni_nic **out)
 	rc = attach_open(nic, cdm);
 	if (rc != GNI_RC_SUCCESS) {
 		nics.retire(nic);
+		nics.settle();
 		release(nic);
 		nics.recycle(nic);
 		return rc;
@@ -125,6 +126,7 @@ namespace ugni
 void nic_close(gni_nic *nic)
 {
 	nics.retire(nic);
+	nics.settle();
 	if (nic->msgq)
 		msgq_close(nic->msgq);
 	datagrams_close(nic);

@@ -94,6 +94,28 @@ public:
 		pthread_mutex_unlock(&lock_);
 	}
 
+	/**
+	 * Asks @visit about live objects until it says true. None of them gets past settle() meanwhile; @visit must not
+	 * create or recycle any.
+	 */
+	template <typename Visit> void visit(Visit &&visit)
+	{
+		pthread_mutex_lock(&lock_);
+		for (uint32_t slot = 0; slot < used_; slot++) {
+			T *object = at(slot);
+			if (object->magic.load(std::memory_order_acquire) == T::kMagic && visit(object))
+				break;
+		}
+		pthread_mutex_unlock(&lock_);
+	}
+
+	/** After retire(): no visit() looks at the object any more. */
+	void settle()
+	{
+		pthread_mutex_lock(&lock_);
+		pthread_mutex_unlock(&lock_);
+	}
+
 	void destroy(T *object)
 	{
 		retire(object);

@@ -116,6 +116,46 @@ static void registration_failures(void **)
 	assert_rc(INVALID_PARAM, GNI_MemDeregister(s.nic, &zero));
 }
 
+/* Any NIC handle of the process on the device and with the tag will do, no other. */
+static void deregister_through_another_handle(void **)
+{
+	Session s;
+	uint32_t address = 0;
+	gni_cdm_handle_t same = nullptr, other = nullptr;
+	gni_nic_handle_t nic = nullptr, stranger = nullptr;
+	gni_cq_handle_t cq = nullptr;
+	gni_mem_handle_t h = {};
+	uint64_t at = 0, length = 0;
+
+	assert_rc(SUCCESS, GNI_CqCreate(s.nic, 8, 0, GNI_CQ_NOBLOCK, nullptr, nullptr, &cq));
+	assert_rc(SUCCESS, GNI_CdmCreate(78, GNI_FIND_ALLOC_PTAG, 0x1234, 0, &same));
+	assert_rc(SUCCESS, GNI_CdmAttach(same, 0, &address, &nic));
+	assert_rc(SUCCESS, GNI_CdmCreate(79, 34, 0x4321, 0, &other));
+	assert_rc(SUCCESS, GNI_CdmAttach(other, 0, &address, &stranger));
+	for (int i = 0; i < 3; i++) {
+		assert_rc(SUCCESS, GNI_MemRegister(s.nic, 0x10000, 100, cq, 0, ~0U, &h));
+		assert_rc(INVALID_PARAM, GNI_MemDeregister(stranger, &h));
+		assert_rc(SUCCESS, GNI_MemDeregister(nic, &h));
+		assert_rc(INVALID_PARAM, GNI_MemDeregister(nic, &h));
+		assert_rc(INVALID_PARAM, GNI_MemDeregister(s.nic, &h));
+	}
+	assert_rc(SUCCESS, GNI_CqDestroy(cq)); /* nothing names it any more */
+	/* What the driver refuses is still there. */
+	assert_rc(SUCCESS, GNI_MemRegister(s.nic, 0x10000, 100, nullptr, 0, ~0U, &h));
+	fake::kernel().errors[KGNI_IOC_MEM_DEREGISTER] = -EIO;
+	assert_rc(INVALID_PARAM, GNI_MemDeregister(nic, &h));
+	fake::kernel().errors.clear();
+	gni_mem_handle_t walked = {};
+	unsigned count = 0;
+	while (GNI_MemQueryHndls(s.nic, -1, &walked, &at, &length) == GNI_RC_SUCCESS)
+		count++;
+	assert_int_equal(count, 2); /* the session's own, and this one */
+	/* With its handle the registration goes. */
+	assert_rc(SUCCESS, GNI_CdmDestroy(same));
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &h));
+	assert_rc(SUCCESS, GNI_CdmDestroy(other));
+}
+
 static void walk(void **)
 {
 	Session s;
@@ -174,6 +214,7 @@ int main()
 		cmocka_unit_test(none_and_damaged),
 		cmocka_unit_test(registration_makes_a_handle),
 		cmocka_unit_test(registration_failures),
+		cmocka_unit_test(deregister_through_another_handle),
 		cmocka_unit_test(walk),
 		cmocka_unit_test(virtual_and_plain),
 		cmocka_unit_test(rebuild),
