@@ -103,7 +103,7 @@ gni_return_t end_elsewhere(const gni_nic *nic, const gni_mem_handle_t &handle)
 	gni_return_t rc = GNI_RC_INVALID_PARAM;
 
 	nics.visit([&](const gni_nic *other) {
-		if (other == nic || other->device != nic->device || other->ptag != nic->ptag)
+		if (other == nic || other->address != nic->address || other->ptag != nic->ptag)
 			return false;
 		Registration *r = find(other, handle);
 		if (r)
