@@ -309,6 +309,7 @@ TEST_F(receive, limits)
 	/* the domain's share is used up by the other file */
 	EXPECT_EQ(-ENOSPC, recv_post(self->s.fd, self->smem.mdh, self->from, 1, 0, KGNI_NO_CQ));
 	ASSERT_EQ(0, aries_ioctl(self->d.fd, KGNI_IOC_JOB, &job));
+	EXPECT_EQ(-ENOSPC, POST(self->to, 1, 0));
 	for (i = 0; i < KGNI_RECV_LIMIT; i++)
 		ASSERT_LE(0, recv_post(self->s.fd, self->smem.mdh, self->from, 1, 0, KGNI_NO_CQ));
 	ASSERT_EQ(0, raw_open(&third, self->cookie));

@@ -127,6 +127,7 @@ static int send_all(uint32_t channel, uint32_t pe, uint32_t count, uint32_t byte
 static int withdraw(uint32_t channel, uint32_t rounds, uint32_t bytes)
 {
 	uint32_t n, done = 0, cancelled = 0;
+	size_t i;
 
 	say("posted");
 	for (n = 0; n < rounds; n++) {
@@ -140,12 +141,13 @@ static int withdraw(uint32_t channel, uint32_t rounds, uint32_t bytes)
 		must(state < 0 ? state : 0, "cancel");
 		done += state == KGNI_RECV_DONE;
 		cancelled += state == KGNI_RECV_CANCELLED;
-		/* nobody writes any more */
-		memset(data, 0x5a, bytes);
+		/* nobody writes any more: a mark in each page stays */
+		for (i = 0; i < bytes; i += ARIES_PAGE)
+			data[i] = (uint8_t)~pattern(0, i);
 		usleep(3000);
-		if (memchr(data, 0x5a, bytes) != data || data[bytes - 1] != 0x5a ||
-		    memcmp(data, data + 1, bytes - 1))
-			return 1;
+		for (i = 0; i < bytes; i += ARIES_PAGE)
+			if (data[i] != (uint8_t)~pattern(0, i))
+				return 1;
 		entry = raw_poll(&q, state == KGNI_RECV_DONE ? 1000 : 0);
 		if (!entry != (state != KGNI_RECV_DONE))
 			return 1;

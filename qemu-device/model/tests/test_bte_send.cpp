@@ -353,8 +353,16 @@ void test_withdraw_under_way(void **)
 		p.a.ring_bte(FMAD, 2);
 		std::this_thread::sleep_for(std::chrono::microseconds(20 * round));
 		p.b.write64(ARIES_RMT_CTL_N(7), 0);
+		/* When this has ended nobody writes to the buffer any more. */
+		p.b.write32(ARIES_INV_PTES, BIG_MDH);
+		while (p.b.read(ARIES_INV_STATUS, 4))
+			;
+		for (uint64_t at = 0; at < BIG; at += 64)
+			*p.b.ram(p.far + at) = uint8_t(~*p.a.ram(p.near + at));
 		const unsigned int status = p.outcome();
 
+		for (uint64_t at = 0; at < BIG; at += 64)
+			assert_int_equal(*p.b.ram(p.far + at), uint8_t(~*p.a.ram(p.near + at)));
 		assert_true(status == ARIES_ST_OK || status == ARIES_ST_FLUSHED || status == ARIES_ST_NO_RECEIVE);
 		flushed += status == ARIES_ST_FLUSHED;
 		assert_false(posted(p.b, 7));
