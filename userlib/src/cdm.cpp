@@ -68,6 +68,9 @@ gni_return_t GNI_CdmDestroy(gni_cdm_handle_t cdm_hndl)
 {
 	if (!cdms.valid(cdm_hndl))
 		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::domain, cdm_hndl);
+	if (!cdms.valid(cdm_hndl))
+		return GNI_RC_INVALID_PARAM;
 	cdms.retire(cdm_hndl);
 	while (gni_nic *nic = cdm_hndl->nics.first())
 		nic_close(nic);

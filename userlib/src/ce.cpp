@@ -95,6 +95,9 @@ gni_return_t GNI_CeCreate(gni_nic_handle_t nic_hndl, gni_ce_handle_t *ce_hndl)
 		return GNI_RC_INVALID_PARAM;
 	if (!has_engines(nic_hndl))
 		return GNI_RC_ILLEGAL_OP;
+	const Locked lock(Subject::control, nic_hndl);
+	if (!nics.valid(nic_hndl))
+		return GNI_RC_INVALID_PARAM;
 	gni_ce *ce = channels.create();
 	if (!ce)
 		return GNI_RC_ERROR_NOMEM;
@@ -144,6 +147,9 @@ gni_return_t GNI_CeConfigure(gni_ce_handle_t ce_hndl, gni_ep_handle_t *child_eps
 		return GNI_RC_INVALID_PARAM;
 	}
 	gni_nic *nic = ce_hndl->nic;
+	const Locked lock(Subject::control, nic);
+	if (!channels.valid(ce_hndl))
+		return GNI_RC_INVALID_PARAM;
 	if (cq_hndl && (!queues.valid(cq_hndl) || cq_hndl->nic != nic))
 		return GNI_RC_INVALID_PARAM;
 	if (parent_ep && (!edge(parent_ep, nic) || parent_ep->ce_kind != GNI_CE_CHILD_VCE))
@@ -175,6 +181,9 @@ gni_return_t GNI_CeConfigure(gni_ce_handle_t ce_hndl, gni_ep_handle_t *child_eps
 
 gni_return_t GNI_CeDestroy(gni_ce_handle_t ce_hndl)
 {
+	if (!channels.valid(ce_hndl))
+		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::control, ce_hndl->nic);
 	if (!channels.valid(ce_hndl))
 		return GNI_RC_INVALID_PARAM;
 	(void)kernel::ce_free(ce_hndl->nic->fd, ce_hndl->number);

@@ -27,6 +27,27 @@ static void drop_requests(gni_cq *cq)
 	}
 }
 
+constexpr uint32_t kLooksPerSlot = 16;
+
+void cq_resync(gni_cq *cq)
+{
+	const uint64_t read = cq->read.load(std::memory_order_relaxed);
+
+	cq->looks = static_cast<uint32_t>(cq->mask + 1) * kLooksPerSlot;
+	for (uint64_t ahead = 0; ahead <= cq->mask; ahead++) {
+		if (!__atomic_load_n(&cq->slots[(read + ahead) & cq->mask], __ATOMIC_ACQUIRE))
+			continue;
+		/* Entries come in order: if there is one at the place itself now, it has just come. */
+		if (!ahead || cq_peek(cq))
+			return;
+		debug("a queue was read by several threads at once: %u entries passed over",
+		      static_cast<unsigned>(ahead));
+		cq->read.store(read + ahead, std::memory_order_relaxed);
+		__atomic_store_n(&cq_header(cq)->consumed, read + ahead, __ATOMIC_RELEASE);
+		return;
+	}
+}
+
 void cq_close(gni_cq *cq)
 {
 	if (!cq->retired)
@@ -95,6 +116,7 @@ gni_return_t map_queue(gni_cq *cq, const kgni_cq_create &arg)
 	cq->slots = reinterpret_cast<uint64_t *>(static_cast<char *>(p) + ARIES_CQ_HEADER_BYTES);
 	cq->mask = arg.entries - 1;
 	cq->room = arg.entries - 1;
+	cq->looks = arg.entries * kLooksPerSlot;
 	cq->number = arg.cq;
 	return GNI_RC_SUCCESS;
 }
@@ -105,6 +127,9 @@ gni_return_t GNI_CqCreate(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint3
 			  void (*handler)(gni_cq_entry_t *, void *), void *context, gni_cq_handle_t *cq_hndl)
 {
 	if (!nics.valid(nic_hndl) || !cq_hndl || entry_count == 0)
+		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::control, nic_hndl);
+	if (!nics.valid(nic_hndl))
 		return GNI_RC_INVALID_PARAM;
 	if (mode & ~kKnownModes) {
 		debug("GNI_CqCreate: mode 0x%x is not available", mode & ~kKnownModes);
@@ -142,6 +167,9 @@ gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl)
 {
 	if (!queues.valid(cq_hndl))
 		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::control, cq_hndl->nic);
+	if (!queues.valid(cq_hndl))
+		return GNI_RC_INVALID_PARAM;
 	if (cq_hndl->endpoints)
 		return GNI_RC_ERROR_RESOURCE;
 	/*
@@ -173,6 +201,7 @@ gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 		return GNI_RC_INVALID_PARAM;
 	gni_cq_entry_t entry = cq_take(cq_hndl);
 	if (!entry) {
+		cq_missed(cq_hndl);
 		if (cq_hndl->nic->collectives) [[unlikely]]
 			ce_advance(cq_hndl->nic);
 		return GNI_RC_NOT_DONE;

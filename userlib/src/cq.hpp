@@ -44,6 +44,22 @@ inline gni_cq_entry_t cq_take(gni_cq *cq)
 	return entry;
 }
 
+/** Goes on at the next entry, wherever it is. Only who may also take entries. */
+void cq_resync(gni_cq *cq);
+
+/**
+ * The queue is empty, for the reader. Threads that read it at once may have left it before entries that have been
+ * taken; after many looks the whole queue is looked at.
+ */
+inline void cq_missed(gni_cq *cq)
+{
+	if (--cq->looks == 0) [[unlikely]]
+		cq_resync(cq);
+}
+
+/** GNI_CqVectorMonitor() from within another function, whose guard is @outer. */
+gni_return_t cq_monitor(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer);
+
 /** What cq_take() leaves to be looked at: bits that a plain entry does not have. */
 constexpr uint64_t kSpecialEntry = ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK | ARIES_CQE_TYPE_MASK;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Waiting for events. All state is in the kernel while a thread sleeps, and no
- * lock is held: a thread may be cancelled there.
+ * lock is held: a thread may be cancelled there, and nowhere else.
  */
 #include "cq.hpp"
 
@@ -16,6 +16,10 @@ constexpr uint64_t kForever = ~uint64_t{0};
 constexpr uint32_t kMostQueues = 64; /* of one request to the driver */
 /* Queues of several NIC handles are asked in turn, each for this long. */
 constexpr uint64_t kSliceMs = 2;
+/* A wait without end looks so often whether its queues are still there: another thread may destroy them. */
+constexpr uint64_t kLookMs = 250;
+/* So often the kernel may say that there is an event when there is none; then the caller shall look. */
+constexpr uint32_t kMostMisses = 4;
 
 class Deadline
 {
@@ -72,18 +76,28 @@ bool any_masked(gni_cq *const *cqs, uint32_t count)
 	return false;
 }
 
-/* Sleeps on those of the queues that belong to @nic. Return: TIMEOUT when none of them got an event. */
-gni_return_t sleep_on(const gni_nic *nic, gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms)
+/*
+ * Sleeps on those of the queues that belong to @nic. Return: TIMEOUT when none of them got an event; SUCCESS and in
+ * @which one that did.
+ */
+gni_return_t sleep_on(const gni_nic *nic, gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
+		      const Uncancelled &outer)
 {
-	uint32_t numbers[kMostQueues];
+	uint32_t numbers[kMostQueues] = {};
+	uint32_t places[kMostQueues] = {};
 	uint32_t n = 0;
-	uint32_t which = 0;
+	uint32_t found = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (cqs[i]->nic == nic)
+		if (cqs[i]->nic == nic) {
+			places[n] = i;
 			numbers[n++] = cqs[i]->number;
+		}
 	}
-	return kernel::cq_wait(nic->fd, numbers, n, timeout_ms, &which);
+	gni_return_t rc = kernel::cq_wait(nic->fd, numbers, n, timeout_ms, &found, outer);
+	if (rc == GNI_RC_SUCCESS && found < n)
+		*which = places[found];
+	return rc;
 }
 
 bool one_nic(gni_cq *const *cqs, uint32_t count)
@@ -97,25 +111,32 @@ bool one_nic(gni_cq *const *cqs, uint32_t count)
 
 /*
  * Return: SUCCESS when queue *@which has an event, TIMEOUT, or an error. A
- * signal does not end the wait.
+ * signal does not end the wait; destruction of a queue does.
  */
-gni_return_t wait_any(gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which)
+gni_return_t wait_any(gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
+		      const Uncancelled &outer)
 {
 	Deadline deadline(timeout_ms);
-	bool single = one_nic(cqs, count);
+	const uint64_t most = one_nic(cqs, count) ? kLookMs : kSliceMs;
 
-	for (uint32_t turn = 0;; turn = (turn + 1) % count) {
+	for (uint32_t turn = 0, misses = 0;; turn = (turn + 1) % count) {
+		gni_return_t rc = check(cqs, count);
+		if (rc != GNI_RC_SUCCESS)
+			return rc;
 		if (find_event(cqs, count, which))
 			return GNI_RC_SUCCESS;
 		uint64_t left = deadline.left();
 		if (left == 0)
 			return GNI_RC_TIMEOUT;
-		if (!single && left > kSliceMs)
-			left = kSliceMs;
-		gni_return_t rc = sleep_on(cqs[turn]->nic, cqs, count, left);
+		if (left > most)
+			left = most;
+		rc = sleep_on(cqs[turn]->nic, cqs, count, left, which, outer);
+		/* Another reader was faster, each time, or the queue is out of step: who reads it finds out. */
+		if (rc == GNI_RC_SUCCESS && ++misses > kMostMisses)
+			return rc;
 		/* INVALID_STATE: a signal. */
 		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TIMEOUT && rc != GNI_RC_INVALID_STATE)
-			return rc;
+			return queues.valid(cqs[turn]) ? rc : GNI_RC_INVALID_PARAM;
 	}
 }
 
@@ -135,7 +156,7 @@ uint64_t tend_collectives(gni_cq *const *cqs, uint32_t count, uint64_t left)
 	return left;
 }
 
-gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which)
+gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer)
 {
 	gni_return_t rc = check(cqs, count);
 
@@ -145,13 +166,24 @@ gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint
 		return GNI_RC_SUCCESS;
 	if (any_masked(cqs, count))
 		return GNI_RC_NOT_DONE;
-	return wait_any(cqs, count, timeout_ms, which);
+	return wait_any(cqs, count, timeout_ms, which, outer);
 }
 
 } // namespace
 
+namespace ugni
+{
+
+gni_return_t cq_monitor(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer)
+{
+	return vector_wait(cqs, count, timeout_ms, which, outer);
+}
+
+} // namespace ugni
+
 gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_entry_t *event_data)
 {
+	const Uncancelled whole;
 	gni_return_t rc = event_data ? check(&cq_hndl, 1) : GNI_RC_INVALID_PARAM;
 	Deadline deadline(timeout);
 
@@ -159,12 +191,13 @@ gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_e
 		gni_cq_entry_t entry = cq_take(cq_hndl);
 		if (entry)
 			return cq_deliver(cq_hndl, entry, event_data);
+		cq_missed(cq_hndl);
 		uint32_t which = 0;
 		const uint64_t left = deadline.left();
 		const uint64_t slice = tend_collectives(&cq_hndl, 1, left);
-		rc = wait_any(&cq_hndl, 1, slice, &which);
+		rc = wait_any(&cq_hndl, 1, slice, &which, whole);
 		if (rc == GNI_RC_TIMEOUT && slice < left)
-			rc = GNI_RC_SUCCESS;
+			rc = check(&cq_hndl, 1);
 	}
 	return rc;
 }
@@ -172,6 +205,8 @@ gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_e
 gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, uint64_t timeout,
 				   gni_cq_entry_t *event_data, uint32_t *which)
 {
+	const Uncancelled whole;
+
 	if (!event_data || !which)
 		return GNI_RC_INVALID_PARAM;
 	Deadline deadline(timeout);
@@ -181,7 +216,7 @@ gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, 
 			return rc;
 		const uint64_t left = deadline.left();
 		const uint64_t slice = tend_collectives(cq_hndls, num_cqs, left);
-		rc = vector_wait(cq_hndls, num_cqs, slice, which);
+		rc = vector_wait(cq_hndls, num_cqs, slice, which, whole);
 		if (rc == GNI_RC_TIMEOUT && slice < left)
 			continue;
 		if (rc != GNI_RC_SUCCESS)
@@ -190,12 +225,15 @@ gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, 
 		gni_cq_entry_t entry = cq_take(cq_hndls[*which]);
 		if (entry)
 			return cq_deliver(cq_hndls[*which], entry, event_data);
+		cq_missed(cq_hndls[*which]);
 	}
 }
 
 gni_return_t GNI_CqVectorMonitor(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, uint64_t timeout, uint32_t *which)
 {
-	return which ? vector_wait(cq_hndls, num_cqs, timeout, which) : GNI_RC_INVALID_PARAM;
+	const Uncancelled whole;
+
+	return which ? vector_wait(cq_hndls, num_cqs, timeout, which, whole) : GNI_RC_INVALID_PARAM;
 }
 
 gni_return_t GNI_CqInterruptMask(gni_cq_handle_t cq_hndl)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Datagrams. All of their state is in the driver: a thread that sleeps here
- * holds nothing, and may be cancelled.
+ * Datagrams. All of their state is in the driver but who waits for what comes:
+ * a thread that sleeps here holds nothing, and may be cancelled.
  */
 #include "debug.hpp"
 #include "objects.hpp"
@@ -54,6 +54,9 @@ gni_return_t post(gni_ep *ep, const void *in, uint16_t length, void *out, uint16
 		return GNI_RC_INVALID_PARAM;
 	if (length > GNI_DATAGRAM_MAXSIZE)
 		return GNI_RC_SIZE_ERROR;
+	const Locked lock(Subject::control, ep->nic);
+	if (!endpoints.valid(ep))
+		return GNI_RC_INVALID_PARAM;
 	if (ep->datagram)
 		return GNI_RC_ERROR_RESOURCE;
 
@@ -81,11 +84,22 @@ gni_return_t post(gni_ep *ep, const void *in, uint16_t length, void *out, uint16
 	return rc;
 }
 
-/* The datagram of @ep has a final state; the driver has forgotten it. */
-gni_return_t reap(gni_ep *ep, const kgni_dgram_test &arg)
+/* Bookkeeping of a datagram that the driver has forgotten. */
+void forget(gni_ep *ep)
 {
 	ep->datagram = false;
 	ep->references--;
+}
+
+bool final(const kgni_dgram_test &arg)
+{
+	return arg.state != KGNI_DGRAM_PENDING && arg.state != KGNI_DGRAM_REMOTE_DATA;
+}
+
+/* The datagram of @ep has a final state; the driver has forgotten it. */
+gni_return_t reap(gni_ep *ep, const kgni_dgram_test &arg)
+{
+	forget(ep);
 	if (arg.state != KGNI_DGRAM_COMPLETED)
 		return GNI_RC_SUCCESS;
 	if (arg.length > ep->datagram_room) {
@@ -97,12 +111,11 @@ gni_return_t reap(gni_ep *ep, const kgni_dgram_test &arg)
 	return GNI_RC_SUCCESS;
 }
 
+/* The lock is held, or the thread that held it was cancelled while it slept. */
 gni_return_t tell(gni_ep *ep, const kgni_dgram_test &arg, const Out &out)
 {
-	gni_return_t rc = GNI_RC_SUCCESS;
+	gni_return_t rc = final(arg) ? reap(ep, arg) : GNI_RC_SUCCESS;
 
-	if (arg.state != KGNI_DGRAM_PENDING && arg.state != KGNI_DGRAM_REMOTE_DATA)
-		rc = reap(ep, arg);
 	*out.state = static_cast<gni_post_state_t>(arg.state);
 	if (arg.state == KGNI_DGRAM_COMPLETED) {
 		*out.address = arg.pe;
@@ -121,43 +134,95 @@ kgni_dgram_test question(const gni_ep *ep, uint32_t flags, uint64_t id)
 	return arg;
 }
 
+/* Another thread may have destroyed the endpoint, or been told the state, while this one asked. */
+gni_return_t tell_if_there(gni_ep *ep, const kgni_dgram_test &arg, const Out &out)
+{
+	const Locked lock(Subject::control, ep->nic);
+
+	if (!endpoints.valid(ep))
+		return GNI_RC_INVALID_PARAM;
+	return ep->datagram ? tell(ep, arg, out) : GNI_RC_NO_MATCH;
+}
+
 gni_return_t test(gni_ep *ep, uint32_t flags, uint64_t id, const Out &out)
 {
+	const Uncancelled whole;
+
 	if (!endpoints.valid(ep) || !out.complete())
 		return GNI_RC_INVALID_PARAM;
 	if (!ep->datagram)
 		return GNI_RC_NO_MATCH;
 	kgni_dgram_test arg = question(ep, flags, id);
-	gni_return_t rc = kernel::datagram_test(ep->nic->fd, &arg);
-	return rc == GNI_RC_SUCCESS ? tell(ep, arg, out) : rc;
+	gni_return_t rc = kernel::datagram_test(ep->nic->fd, &arg, whole);
+	return rc == GNI_RC_SUCCESS ? tell_if_there(ep, arg, out) : rc;
+}
+
+/* One wait, as far as a thread needs to know that is cancelled in it. */
+struct Waiting {
+	gni_ep *ep;
+	kgni_dgram_test arg;
+};
+
+constexpr uint32_t kNoAnswer = ~uint32_t{0};
+
+/*
+ * The thread was cancelled while it slept. The driver may have told it a final
+ * state just then, and only once.
+ */
+void abandon(void *argument)
+{
+	const auto *w = static_cast<const Waiting *>(argument);
+
+	if (w->arg.state == kNoAnswer || !final(w->arg))
+		return;
+	const Locked lock(Subject::control, w->ep->nic);
+	if (endpoints.valid(w->ep) && w->ep->datagram)
+		(void)reap(w->ep, w->arg);
+}
+
+gni_return_t wait_once(Waiting *w, const Uncancelled &outer)
+{
+	gni_return_t rc = GNI_RC_SUCCESS;
+
+	w->arg.state = kNoAnswer;
+	pthread_cleanup_push(abandon, w);
+	rc = kernel::datagram_test(w->ep->nic->fd, &w->arg, outer);
+	pthread_cleanup_pop(0);
+	return rc;
 }
 
 gni_return_t wait(gni_ep *ep, uint32_t flags, uint64_t id, uint32_t timeout, const Out &out)
 {
+	const Uncancelled whole;
+
 	if (!endpoints.valid(ep) || !out.complete() || timeout == 0)
 		return GNI_RC_INVALID_PARAM;
 	if (!ep->datagram)
 		return GNI_RC_NO_MATCH;
 	uint64_t end = end_of(timeout);
 	for (;;) {
-		kgni_dgram_test arg = question(ep, flags, id);
-		arg.timeout_ms = left_until(end);
+		Waiting w = {ep, question(ep, flags, id)};
+		w.arg.timeout_ms = left_until(end);
 		/* Once the time is up, one look without waiting. */
-		bool last = arg.timeout_ms == 0;
-		gni_return_t rc = kernel::datagram_test(ep->nic->fd, &arg);
-		if (last && rc == GNI_RC_SUCCESS &&
-		    (arg.state == KGNI_DGRAM_PENDING || arg.state == KGNI_DGRAM_REMOTE_DATA))
+		bool last = w.arg.timeout_ms == 0;
+		gni_return_t rc = wait_once(&w, whole);
+		if (last && rc == GNI_RC_SUCCESS && !final(w.arg))
 			return GNI_RC_TIMEOUT;
 		if (rc == GNI_RC_SUCCESS)
-			return tell(ep, arg, out);
+			return tell_if_there(ep, w.arg, out);
 		/* INVALID_STATE: a signal. */
 		if (rc != GNI_RC_INVALID_STATE)
 			return rc;
+		if (!endpoints.valid(ep))
+			return GNI_RC_INVALID_PARAM;
 	}
 }
 
 gni_return_t cancel(gni_ep *ep, uint32_t flags, uint64_t id)
 {
+	if (!endpoints.valid(ep))
+		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::control, ep->nic);
 	if (!endpoints.valid(ep))
 		return GNI_RC_INVALID_PARAM;
 	if (!ep->datagram)
@@ -170,17 +235,15 @@ gni_return_t cancel(gni_ep *ep, uint32_t flags, uint64_t id)
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	/* A wildcard is gone, unless somebody has just met it; others end as TERMINATED. */
-	if (arg.gone) {
-		ep->datagram = false;
-		ep->references--;
-	}
+	if (arg.gone)
+		forget(ep);
 	return GNI_RC_SUCCESS;
 }
 
-gni_return_t probe(gni_nic *nic, kgni_dgram_probe *arg)
+gni_return_t probe(gni_nic *nic, kgni_dgram_probe *arg, const Uncancelled &outer)
 {
 	nic->datagrams = true;
-	return kernel::datagram_probe(nic->fd, arg);
+	return kernel::datagram_probe(nic->fd, arg, outer);
 }
 
 } // namespace
@@ -195,8 +258,7 @@ void datagram_close(gni_ep *ep)
 	arg.flags = KGNI_DGRAM_RELEASE;
 	arg.ep = name(ep);
 	(void)kernel::datagram_cancel(ep->nic->fd, &arg);
-	ep->datagram = false;
-	ep->references--;
+	forget(ep);
 }
 
 void datagrams_close(gni_nic *nic)
@@ -250,10 +312,12 @@ gni_return_t GNI_EpPostDataWaitById(gni_ep_handle_t ep_hndl, uint64_t datagram_i
 
 gni_return_t GNI_PostDataProbe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr, uint32_t *remote_id)
 {
+	const Uncancelled whole;
+
 	if (!nics.valid(nic_hndl) || !remote_addr || !remote_id)
 		return GNI_RC_INVALID_PARAM;
 	kgni_dgram_probe arg{};
-	gni_return_t rc = probe(nic_hndl, &arg);
+	gni_return_t rc = probe(nic_hndl, &arg, whole);
 	if (rc == GNI_RC_SUCCESS) {
 		*remote_addr = arg.pe;
 		*remote_id = arg.inst_id;
@@ -263,11 +327,13 @@ gni_return_t GNI_PostDataProbe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr,
 
 gni_return_t GNI_PostDataProbeById(gni_nic_handle_t nic_hndl, uint64_t *datagram_id)
 {
+	const Uncancelled whole;
+
 	if (!nics.valid(nic_hndl) || !datagram_id)
 		return GNI_RC_INVALID_PARAM;
 	kgni_dgram_probe arg{};
 	arg.flags = KGNI_DGRAM_ID;
-	gni_return_t rc = probe(nic_hndl, &arg);
+	gni_return_t rc = probe(nic_hndl, &arg, whole);
 	if (rc == GNI_RC_SUCCESS)
 		*datagram_id = arg.id;
 	return rc;
@@ -276,6 +342,8 @@ gni_return_t GNI_PostDataProbeById(gni_nic_handle_t nic_hndl, uint64_t *datagram
 /* Called without the lock that serialises the NIC handle. */
 gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t nic_hndl, uint32_t timeout, uint64_t *datagram_id)
 {
+	const Uncancelled whole;
+
 	if (!nics.valid(nic_hndl) || !datagram_id)
 		return GNI_RC_INVALID_PARAM;
 	uint64_t end = end_of(timeout);
@@ -283,12 +351,14 @@ gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t nic_hndl, uint32_t timeo
 		kgni_dgram_probe arg{};
 		arg.flags = KGNI_DGRAM_ID;
 		arg.timeout_ms = left_until(end);
-		gni_return_t rc = probe(nic_hndl, &arg);
+		gni_return_t rc = probe(nic_hndl, &arg, whole);
 		if (rc == GNI_RC_SUCCESS)
 			*datagram_id = arg.id;
 		/* INVALID_STATE: a signal. */
 		if (rc != GNI_RC_INVALID_STATE)
 			return rc == GNI_RC_NO_MATCH ? GNI_RC_TIMEOUT : rc;
+		if (!nics.valid(nic_hndl))
+			return GNI_RC_INVALID_PARAM;
 	}
 }
 

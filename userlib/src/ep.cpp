@@ -27,11 +27,23 @@ void ep_close(gni_ep *ep)
 	ep_release(ep);
 }
 
+/* A handle that is still good has a reference: if not, threads that posted at once have spoilt the count. */
+void ep_end(gni_ep *ep)
+{
+	if (endpoints.valid(ep))
+		ep->references = 1;
+	else
+		endpoints.recycle(ep);
+}
+
 } // namespace ugni
 
 gni_return_t GNI_EpCreate(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl, gni_ep_handle_t *ep_hndl)
 {
 	if (!nics.valid(nic_hndl) || !ep_hndl)
+		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::control, nic_hndl);
+	if (!nics.valid(nic_hndl))
 		return GNI_RC_INVALID_PARAM;
 	if (src_cq_hndl && (!queues.valid(src_cq_hndl) || src_cq_hndl->nic != nic_hndl))
 		return GNI_RC_INVALID_PARAM;
@@ -79,7 +91,20 @@ gni_return_t GNI_EpIdle(gni_ep_handle_t ep_hndl)
 {
 	if (!endpoints.valid(ep_hndl))
 		return GNI_RC_INVALID_PARAM;
+	if (ep_hndl->references <= 1) [[likely]]
+		return GNI_RC_SUCCESS;
+	ep_mend(ep_hndl);
 	return ep_hndl->references > 1 ? GNI_RC_NOT_DONE : GNI_RC_SUCCESS;
+}
+
+[[gnu::noinline]] static void unbind_more(gni_ep *ep)
+{
+	const Locked lock(Subject::control, ep->nic);
+
+	if (!endpoints.valid(ep))
+		return;
+	smsg_close(ep);
+	ce_leave(ep);
 }
 
 gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl)
@@ -87,9 +112,9 @@ gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl)
 	gni_return_t rc = GNI_EpIdle(ep_hndl);
 
 	if (rc == GNI_RC_SUCCESS) {
-		if (ep_hndl->smsg)
-			smsg_close(ep_hndl);
-		ce_leave(ep_hndl);
+		if (ep_hndl->smsg || ep_hndl->ce) [[unlikely]]
+			unbind_more(ep_hndl);
+		ep_hndl->ce_kind = GNI_CE_CHILD_UNUSED;
 		ep_hndl->bound = false;
 		ep_hndl->ready = &no_queue;
 	}
@@ -98,6 +123,9 @@ gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl)
 
 gni_return_t GNI_EpDestroy(gni_ep_handle_t ep_hndl)
 {
+	if (!endpoints.valid(ep_hndl))
+		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::control, ep_hndl->nic);
 	if (!endpoints.valid(ep_hndl))
 		return GNI_RC_INVALID_PARAM;
 	ep_close(ep_hndl);

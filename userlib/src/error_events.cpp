@@ -47,14 +47,14 @@ void leave(void *err)
 	static_cast<gni_err *>(err)->users.fetch_sub(1);
 }
 
-gni_return_t read_events(gni_err *err, kgni_err_read *arg)
+gni_return_t read_events(gni_err *err, kgni_err_read *arg, const Uncancelled &outer)
 {
 	gni_return_t rc = GNI_RC_INVALID_PARAM;
 
 	if (!enter(err))
 		return rc;
 	pthread_cleanup_push(leave, err);
-	rc = kernel::err_read(err->fd, arg);
+	rc = kernel::err_read(err->fd, arg, outer);
 	pthread_cleanup_pop(1);
 	return rc;
 }
@@ -146,17 +146,21 @@ gni_return_t GNI_SetErrorPtag(gni_err_handle_t err_handle, uint8_t ptag)
 
 gni_return_t GNI_GetErrorEvent(gni_err_handle_t err_handle, gni_error_event_t *event)
 {
+	const Uncancelled whole;
+
 	if (!subscriptions.valid(err_handle) || !event)
 		return GNI_RC_INVALID_PARAM;
 	kgni_err_read arg{};
 	arg.events = reinterpret_cast<uintptr_t>(event);
 	arg.count = 1;
-	return read_events(err_handle, &arg);
+	return read_events(err_handle, &arg, whole);
 }
 
 gni_return_t GNI_WaitErrorEvents(gni_err_handle_t err_handle, gni_error_event_t *events, uint32_t events_size,
 				 uint32_t timeout, uint32_t *num_events)
 {
+	const Uncancelled whole;
+
 	if (!subscriptions.valid(err_handle) || !events || !events_size || !num_events)
 		return GNI_RC_INVALID_PARAM;
 	kgni_err_read arg{};
@@ -164,7 +168,7 @@ gni_return_t GNI_WaitErrorEvents(gni_err_handle_t err_handle, gni_error_event_t 
 	arg.count = events_size < KGNI_ERR_ENTRIES_MAX ? events_size : KGNI_ERR_ENTRIES_MAX;
 	arg.batch_ms = timeout;
 	arg.timeout_ms = kForever;
-	gni_return_t rc = read_events(err_handle, &arg);
+	gni_return_t rc = read_events(err_handle, &arg, whole);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	*num_events = arg.count;

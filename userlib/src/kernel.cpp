@@ -129,6 +129,13 @@ gni_return_t meaning(const char *what, int error, std::span<const Meaning> table
 
 } // namespace
 
+static int sleep_in(const Uncancelled &outer, int fd, unsigned long request, void *argument)
+{
+	const Sleep sleep(outer);
+
+	return sys::call(fd, request, argument);
+}
+
 gni_return_t open_device(uint32_t device, int *fd)
 {
 	int r = sys::open_device(device);
@@ -173,7 +180,8 @@ gni_return_t cq_destroy(int fd, uint32_t cq)
 	return meaning("CQ_DESTROY", sys::call(fd, KGNI_IOC_CQ_DESTROY, &arg), kCqDestroy, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which)
+gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
+		     const Uncancelled &outer)
 {
 	kgni_cq_wait arg{};
 
@@ -181,7 +189,8 @@ gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeo
 	arg.count = count;
 	arg.cqs = reinterpret_cast<uintptr_t>(cqs);
 	arg.timeout_ms = timeout_ms;
-	gni_return_t rc = meaning("CQ_WAIT", sys::call(fd, KGNI_IOC_CQ_WAIT, &arg), kCqWait, GNI_RC_ERROR_RESOURCE);
+	const int r = sleep_in(outer, fd, KGNI_IOC_CQ_WAIT, &arg);
+	gni_return_t rc = meaning("CQ_WAIT", r, kCqWait, GNI_RC_ERROR_RESOURCE);
 	if (rc == GNI_RC_SUCCESS)
 		*which = arg.which;
 	return rc;
@@ -307,19 +316,19 @@ gni_return_t datagram_post(int fd, kgni_dgram_post *post)
 	return meaning("DGRAM_POST", r, kDatagramPost, GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t datagram_test(int fd, kgni_dgram_test *test)
+gni_return_t datagram_test(int fd, kgni_dgram_test *test, const Uncancelled &outer)
 {
 	test->argsz = sizeof(*test);
-	int r = sys::call(fd, KGNI_IOC_DGRAM_TEST, test);
+	int r = sleep_in(outer, fd, KGNI_IOC_DGRAM_TEST, test);
 	if (r == -ENOENT)
 		return GNI_RC_NO_MATCH;
 	return meaning("DGRAM_TEST", r, kDatagramTest, GNI_RC_NO_MATCH);
 }
 
-gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe)
+gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe, const Uncancelled &outer)
 {
 	probe->argsz = sizeof(*probe);
-	int r = sys::call(fd, KGNI_IOC_DGRAM_PROBE, probe);
+	int r = sleep_in(outer, fd, KGNI_IOC_DGRAM_PROBE, probe);
 	if (r == -ENOENT)
 		return GNI_RC_NO_MATCH;
 	return meaning("DGRAM_PROBE", r, kDatagramTest, GNI_RC_INVALID_PARAM);
@@ -350,10 +359,10 @@ gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe)
 		       GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t err_read(int fd, kgni_err_read *read)
+gni_return_t err_read(int fd, kgni_err_read *read, const Uncancelled &outer)
 {
 	read->argsz = sizeof(*read);
-	return meaning("ERR_READ", sys::call(fd, KGNI_IOC_ERR_READ, read), kErrRead, GNI_RC_INVALID_PARAM);
+	return meaning("ERR_READ", sleep_in(outer, fd, KGNI_IOC_ERR_READ, read), kErrRead, GNI_RC_INVALID_PARAM);
 }
 
 gni_return_t err_control(int fd, kgni_err_control *control)

@@ -9,6 +9,7 @@
 #define UGNI_KERNEL_HPP
 
 #include "gni.hpp"
+#include "guard.hpp"
 #include "uapi/kgni_abi.h"
 
 #include <cstddef>
@@ -61,7 +62,8 @@ constexpr uint32_t kMaxDevices = 16;
 /*
  * One function a request. Each fills in argsz and the ABI version itself and
  * returns a code that the public function may return; none is called on the
- * data path.
+ * data path. Those that may sleep take the guard of the public function: the
+ * thread may be cancelled while it sleeps, and nowhere else.
  */
 gni_return_t open_device(uint32_t device, int *fd);
 gni_return_t query(int fd, kgni_query *query);
@@ -69,7 +71,8 @@ gni_return_t attach(int fd, kgni_attach *attach);
 gni_return_t cq_create(int fd, kgni_cq_create *cq);
 gni_return_t cq_destroy(int fd, uint32_t cq);
 /** One wait. INVALID_STATE: a signal came, the caller decides how to go on. */
-gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which);
+gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
+		     const Uncancelled &outer);
 gni_return_t mem_register(int fd, kgni_mem_register *mem);
 gni_return_t mem_segments(int fd, kgni_mem_segments *mem);
 gni_return_t mdd_block(int fd, uint32_t entries);
@@ -87,14 +90,14 @@ gni_return_t ce_config(int fd, kgni_ce_config *config);
 gni_return_t ce_free(int fd, uint32_t ce);
 gni_return_t datagram_post(int fd, kgni_dgram_post *post);
 /** One test or wait. INVALID_STATE: a signal came, the caller decides how to go on. */
-gni_return_t datagram_test(int fd, kgni_dgram_test *test);
+gni_return_t datagram_test(int fd, kgni_dgram_test *test, const Uncancelled &outer);
 /** One probe or wait, as above; NO_MATCH: none, without waiting. */
-gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe);
+gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe, const Uncancelled &outer);
 gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel);
 gni_return_t suspend(int fd, kgni_suspend *suspend);
 gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe);
 /** NOT_DONE: no event, or a signal came. */
-gni_return_t err_read(int fd, kgni_err_read *read);
+gni_return_t err_read(int fd, kgni_err_read *read, const Uncancelled &outer);
 gni_return_t err_control(int fd, kgni_err_control *control);
 
 } // namespace ugni::kernel

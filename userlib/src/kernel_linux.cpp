@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* System calls. Nothing here knows what they mean. */
+#include "ground.hpp"
+#include "guard.hpp"
 #include "kernel.hpp"
+#include "open_files.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -15,11 +18,18 @@ namespace ugni::sys
 
 int open_device(uint32_t device)
 {
+	const Uncancelled whole;
 	char path[32];
 
 	(void)snprintf(path, sizeof(path), "/dev/kgni%u", device);
-	int fd = ::open(path, O_RDWR | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	int fd;
+	do
+		fd = ::open(path, O_RDWR | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	if (fd < 0)
+		return -errno;
+	open_files_add(fd);
+	return fd;
 }
 
 int call(int fd, unsigned long request, void *argument)
@@ -29,18 +39,25 @@ int call(int fd, unsigned long request, void *argument)
 
 void *map(int fd, size_t bytes, bool readable, uint64_t offset)
 {
-	void *p = ::mmap(nullptr, bytes, PROT_WRITE | (readable ? PROT_READ : 0), MAP_SHARED, fd,
-			 static_cast<off_t>(offset));
+	void *place = ground_take(bytes);
+	void *p = ::mmap(place, bytes, PROT_WRITE | (readable ? PROT_READ : 0), MAP_SHARED | (place ? MAP_FIXED : 0),
+			 fd, static_cast<off_t>(offset));
+
+	if (p == MAP_FAILED && place)
+		ground_keep(place, bytes);
 	return p == MAP_FAILED ? nullptr : p;
 }
 
 void unmap(void *address, size_t bytes)
 {
-	(void)::munmap(address, bytes);
+	ground_keep(address, bytes);
 }
 
 void close_device(int fd)
 {
+	const Uncancelled whole;
+
+	open_files_remove(fd);
 	(void)::close(fd);
 }
 
@@ -53,7 +70,7 @@ void *share_map(int fd, uint32_t device, size_t bytes)
 
 void share_unmap(void *address, size_t bytes)
 {
-	(void)::munmap(address, bytes);
+	ground_keep(address, bytes);
 }
 
 uint64_t now_ms()

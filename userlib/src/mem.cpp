@@ -46,6 +46,7 @@ struct Registered {
 	uint64_t address;
 	uint64_t length;
 	uint64_t reserved; /* pages of a reserved region, else 0 */
+	PageRange kept;    /* from children of fork() */
 };
 
 uint64_t pages_of(uint32_t page_shift, uint64_t small)
@@ -63,7 +64,8 @@ gni_return_t keep(gni_nic *nic, gni_cq *cq, const Registered &r, gni_mem_handle_
 		return GNI_RC_ERROR_NOMEM;
 	}
 	*handle = made;
-	*place = {made, r.address, r.length, cq, r.mdh, r.reserved};
+	/* Without memory for the range a child gets a copy. */
+	*place = {made, r.address, r.length, cq, r.mdh, r.reserved, fork_keep(r.kept) ? r.kept : PageRange{}};
 	if (cq)
 		cq->registrations++;
 	return GNI_RC_SUCCESS;
@@ -88,6 +90,7 @@ gni_return_t end(const gni_nic *nic, Registration *r)
 		*r = ended;
 		return rc;
 	}
+	fork_share(ended.kept);
 	if (ended.cq)
 		cq_forget_registration(ended.cq);
 	return GNI_RC_SUCCESS;
@@ -100,17 +103,19 @@ gni_return_t end(const gni_nic *nic, Registration *r)
  */
 gni_return_t end_elsewhere(const gni_nic *nic, const gni_mem_handle_t &handle)
 {
-	gni_return_t rc = GNI_RC_INVALID_PARAM;
+	gni_nic *other = nullptr;
 
-	nics.visit([&](const gni_nic *other) {
-		if (other == nic || other->address != nic->address || other->ptag != nic->ptag)
+	nics.visit([&](gni_nic *n) {
+		if (n == nic || n->address != nic->address || n->ptag != nic->ptag || !find(n, handle))
 			return false;
-		Registration *r = find(other, handle);
-		if (r)
-			rc = end(other, r);
-		return r != nullptr;
+		other = n;
+		return true;
 	});
-	return rc;
+	if (!other)
+		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::control, other);
+	Registration *r = nics.valid(other) ? find(other, handle) : nullptr;
+	return r ? end(other, r) : GNI_RC_INVALID_PARAM;
 }
 
 /* The handle of a reserved region tells no pages until it is live. */
@@ -147,6 +152,9 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
 		      kTakenFlags | GNI_MEM_RESERVE_REGION | GNI_MEM_UPDATE_REGION | GNI_MEM_USE_VMDH, mem_hndl);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
+	const Locked lock(Subject::control, nic_hndl);
+	if (!nics.valid(nic_hndl))
+		return GNI_RC_INVALID_PARAM;
 	const bool reserve = flags & GNI_MEM_RESERVE_REGION;
 	if (length == 0 || (reserve && (flags & GNI_MEM_UPDATE_REGION)))
 		return GNI_RC_INVALID_PARAM;
@@ -169,7 +177,8 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
 		     .mdh = arg.mdh,
 		     .address = address,
 		     .length = length,
-		     .reserved = reserve ? arg.pages : 0};
+		     .reserved = reserve ? arg.pages : 0,
+		     .kept = reserve ? PageRange{} : fork_range(nic_hndl->modes, address, length)};
 	r.handle.address = arg.base;
 	r.handle.pages = reserve ? 0 : pages_of(arg.page_shift, arg.pages);
 	r.handle.mdh = is_virtual ? arg.vmdh : arg.mdh;
@@ -189,6 +198,9 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 		return rc;
 	if (!mem_segments || segments_cnt == 0)
 		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::control, nic_hndl);
+	if (!nics.valid(nic_hndl))
+		return GNI_RC_INVALID_PARAM;
 
 	/* The caller's structure is the kernel's. */
 	static_assert(sizeof(gni_mem_segment_t) == sizeof(kgni_mem_segment) &&
@@ -204,7 +216,12 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 
-	Registered r{.handle = {}, .mdh = arg.mdh, .address = 0, .length = arg.pages << kPageShift, .reserved = 0};
+	Registered r{.handle = {},
+		     .mdh = arg.mdh,
+		     .address = 0,
+		     .length = arg.pages << kPageShift,
+		     .reserved = 0,
+		     .kept = {}};
 	r.handle.pages = pages_of(arg.page_shift, arg.pages);
 	r.handle.mdh = is_virtual ? arg.vmdh : arg.mdh;
 	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
@@ -217,8 +234,13 @@ gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_
 {
 	if (!nics.valid(nic_hndl) || !mem_hndl)
 		return GNI_RC_INVALID_PARAM;
-	Registration *r = find(nic_hndl, *mem_hndl);
-	return r ? end(nic_hndl, r) : end_elsewhere(nic_hndl, *mem_hndl);
+	{
+		const Locked lock(Subject::control, nic_hndl);
+		Registration *r = nics.valid(nic_hndl) ? find(nic_hndl, *mem_hndl) : nullptr;
+		if (r)
+			return end(nic_hndl, r);
+	}
+	return end_elsewhere(nic_hndl, *mem_hndl);
 }
 
 gni_return_t GNI_MemHndlQueryAttr(gni_mem_handle_t *mem_hndl, gni_mem_handle_attr_t attr, int *yesno)

@@ -2,8 +2,7 @@
 /* Message queues: joining and leaving. */
 #include "msgq.hpp"
 #include "cq.hpp"
-
-#include <cstdlib>
+#include "ground.hpp"
 
 using namespace ugni;
 
@@ -26,15 +25,20 @@ bool msgq_sending(const gni_msgq *q, const uint32_t *pe)
 	return false;
 }
 
+/* Threads that are late find them as they were. */
+static void leave_tables(const gni_msgq *q)
+{
+	if (q->tables)
+		ground_leave(q->tables, q->table_bytes);
+}
+
 void msgq_close(gni_msgq *q)
 {
 	msgqs.retire(q);
 	q->send_queue->endpoints--;
 	q->nic->msgq = nullptr;
 	msgq_leave(q);
-	free(q->routes);
-	free(q->inboxes);
-	free(q->found);
+	leave_tables(q);
 	msgqs.recycle(q);
 }
 
@@ -48,11 +52,18 @@ bool allocate(gni_msgq *q)
 {
 	const MsgqLayout &l = q->layout;
 
-	q->inboxes = static_cast<MsgqInbox *>(calloc(l.peers, sizeof(MsgqInbox) + l.words * sizeof(uint32_t)));
-	q->routes = static_cast<MsgqRoute *>(calloc(kMsgqRoutes, sizeof(MsgqRoute)));
-	q->found = static_cast<MsgqFound *>(calloc(l.slots, sizeof(MsgqFound)));
-	if (!q->inboxes || !q->routes || !q->found)
+	const size_t inboxes = l.peers * (sizeof(MsgqInbox) + l.words * sizeof(uint32_t));
+
+	static_assert(alignof(MsgqFound) <= alignof(MsgqRoute) && alignof(MsgqInbox) <= alignof(MsgqRoute) &&
+		      sizeof(MsgqFound) % alignof(MsgqInbox) == 0);
+	q->table_bytes = kMsgqRoutes * sizeof(MsgqRoute) + l.slots * sizeof(MsgqFound) + inboxes;
+	q->table_bytes = (q->table_bytes + 4095) & ~size_t{4095};
+	q->tables = ground_new(q->table_bytes);
+	if (!q->tables)
 		return false;
+	q->routes = static_cast<MsgqRoute *>(q->tables);
+	q->found = reinterpret_cast<MsgqFound *>(q->routes + kMsgqRoutes);
+	q->inboxes = reinterpret_cast<MsgqInbox *>(q->found + l.slots);
 	auto *words = reinterpret_cast<uint32_t *>(q->inboxes + l.peers);
 	for (uint32_t i = 0; i < l.peers; i++)
 		q->inboxes[i].emptied = words + size_t{i} * l.words;
@@ -98,9 +109,7 @@ gni_return_t GNI_MsgqInit(gni_nic_handle_t nic_hndl, gni_msgq_rcv_cb_func *rcv_c
 	const gni_msgq_attr_t copy = *attrs;
 	gni_return_t rc = open_queue(q, &copy);
 	if (rc != GNI_RC_SUCCESS) {
-		free(q->routes);
-		free(q->inboxes);
-		free(q->found);
+		leave_tables(q);
 		msgqs.destroy(q);
 		return rc;
 	}

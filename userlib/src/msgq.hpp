@@ -253,6 +253,8 @@ struct alignas(512) gni_msgq {
 	ugni::MsgqRoute *routes;
 	ugni::MsgqInbox *inboxes;
 	ugni::MsgqFound *found;
+	void *tables;       /* these three */
+	size_t table_bytes; /* of them */
 	uint32_t found_peer;
 	uint32_t found_count;
 	uint32_t found_next;
@@ -302,6 +304,7 @@ public:
 	MsgqLock &operator=(const MsgqLock &) = delete;
 
 private:
+	Uncancelled whole_;
 	int share_;
 };
 

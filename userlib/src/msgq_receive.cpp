@@ -72,7 +72,7 @@ bool step(gni_msgq *q, MsgqOutcome *outcome)
 }
 
 /* Sleeps until there may be something. Return: SUCCESS, TIMEOUT, or what the wait says. */
-gni_return_t wait(gni_msgq *q, uint64_t end)
+gni_return_t wait(gni_msgq *q, uint64_t end, const Uncancelled &outer)
 {
 	const uint64_t now = sys::now_ms();
 	uint32_t which = 0;
@@ -82,11 +82,15 @@ gni_return_t wait(gni_msgq *q, uint64_t end)
 	uint64_t left = end - now;
 	if ((q->searching || q->credits_due) && left > kSliceMs)
 		left = kSliceMs;
-	gni_return_t rc = GNI_CqVectorMonitor(&q->receive_queue, 1, left, &which);
+	gni_return_t rc = GNI_RC_SUCCESS;
+	/* A thread that is cancelled here leaves the queue to others. */
+	pthread_cleanup_push([](void *queue) { static_cast<gni_msgq *>(queue)->busy = false; }, q);
+	rc = cq_monitor(&q->receive_queue, 1, left, &which, outer);
+	pthread_cleanup_pop(0);
 	return rc == GNI_RC_TIMEOUT ? GNI_RC_SUCCESS : rc;
 }
 
-gni_return_t progress(gni_msgq *q, uint32_t timeout)
+gni_return_t progress(gni_msgq *q, uint32_t timeout, const Uncancelled &outer)
 {
 	const bool waits = timeout && timeout != kNoWait;
 	uint64_t end = waits ? sys::now_ms() + timeout : 0;
@@ -105,7 +109,7 @@ gni_return_t progress(gni_msgq *q, uint32_t timeout)
 		}
 		if (q->credits_due) [[unlikely]]
 			msgq_tell_due(q);
-		gni_return_t rc = waits ? wait(q, end) : GNI_RC_TIMEOUT;
+		gni_return_t rc = waits ? wait(q, end, outer) : GNI_RC_TIMEOUT;
 		if (rc != GNI_RC_SUCCESS)
 			return rc == GNI_RC_TIMEOUT ? GNI_RC_SUCCESS : rc;
 	}
@@ -153,6 +157,7 @@ MsgqOutcome msgq_deliver(gni_msgq *q, uint32_t peer, MsgqInbox *box, uint32_t sl
 
 gni_return_t GNI_MsgqProgress(gni_msgq_handle_t msgq_hndl, uint32_t timeout)
 {
+	const Uncancelled whole;
 	gni_msgq *q = msgq_hndl;
 
 	if (!msgqs.valid(q) || (timeout && timeout != kNoWait && !q->blocking))
@@ -160,7 +165,7 @@ gni_return_t GNI_MsgqProgress(gni_msgq_handle_t msgq_hndl, uint32_t timeout)
 	if (q->busy || msgq_phase(q) == kMsgqForming)
 		return GNI_RC_INVALID_STATE;
 	q->busy = true;
-	gni_return_t rc = progress(q, timeout);
+	gni_return_t rc = progress(q, timeout, whole);
 	q->busy = false;
 	return rc;
 }

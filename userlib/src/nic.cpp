@@ -68,7 +68,7 @@ void release(gni_nic *nic)
 	if (nic->area && !nic->checkpoint)
 		sys::unmap(nic->area, ARIES_DESC_STRIDE);
 	nic->requests.close();
-	nic->registrations.close();
+	nic->registrations.close([](const Registration &r) { fork_share(r.kept); });
 	if (!nic->checkpoint)
 		sys::close_device(nic->fd);
 }
@@ -125,6 +125,8 @@ namespace ugni
 
 void nic_close(gni_nic *nic)
 {
+	const Locked lock(Subject::control, nic);
+
 	nics.retire(nic);
 	nics.settle();
 	if (nic->msgq)
@@ -160,6 +162,9 @@ gni_return_t GNI_CdmAttach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint32
 			   gni_nic_handle_t *nic_hndl)
 {
 	if (!cdms.valid(cdm_hndl) || !local_addr || !nic_hndl)
+		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::domain, cdm_hndl);
+	if (!cdms.valid(cdm_hndl))
 		return GNI_RC_INVALID_PARAM;
 
 	gni_nic *nic = nullptr;

@@ -8,6 +8,7 @@
 
 #include "aries_hw.h"
 #include "gni.hpp"
+#include "guard.hpp"
 #include "kernel.hpp"
 #include "list.hpp"
 #include "registration.hpp"
@@ -52,7 +53,8 @@ struct alignas(64) gni_cq {
 	uint32_t endpoints;     /* that name it as their source queue, and channels */
 	uint32_t registrations; /* that name it for remote events */
 	std::atomic<uint32_t> masked;
-	bool retired; /* destroyed by the caller, kept for the registrations that name it */
+	uint32_t looks; /* that find nothing, until the queue is looked at as a whole */
+	bool retired;   /* destroyed by the caller, kept for the registrations that name it */
 	gni_cq *previous;
 	gni_cq *next;
 };
@@ -130,8 +132,9 @@ struct alignas(512) gni_nic {
 	gni_nic *previous;
 	gni_nic *next;
 	uint32_t statistics[kStatistics];
-	bool checkpoint; /* the device may be gone, fd is -1 meanwhile: leave it and its mappings alone */
-	int kept_fd;     /* fd, during a checkpoint */
+	uint32_t refusals; /* posts that found no room, see nic_refused() */
+	bool checkpoint;   /* the device may be gone, fd is -1 meanwhile: leave it and its mappings alone */
+	int kept_fd;       /* fd, during a checkpoint */
 };
 
 struct alignas(64) gni_cdm {
@@ -190,11 +193,20 @@ void cq_forget_registration(gni_cq *cq);
 /** What only some requests need at their end. */
 void request_end_special(gni_nic *nic, const Request &r);
 
+/** Nothing names @ep any more. */
+void ep_end(gni_ep *ep);
+/** Makes right the counts of @nic that threads which posted at once have spoilt: room of queues, free ids. */
+void nic_mend(gni_nic *nic);
+/** A post found no room: nic_mend(), if many have. */
+void nic_refused(gni_nic *nic);
+/** An endpoint is not idle: its references are counted, if that happens often. */
+void ep_mend(gni_ep *ep);
+
 /** Drops a reference; the slot of an endpoint that nothing names any more is free. */
 inline void ep_release(gni_ep *ep)
 {
 	if (--ep->references == 0) [[unlikely]]
-		endpoints.recycle(ep);
+		ep_end(ep);
 }
 
 /** Ends a request whose last event has been reaped or dropped. */

@@ -172,6 +172,10 @@ void advance(CeQueue *q)
 
 void ce_advance(gni_nic *nic)
 {
+	const Locked lock(Subject::collectives, nic);
+
+	if (!nics.valid(nic))
+		return;
 	for (CeQueue *q = nic->collectives, *next; q; q = next) {
 		next = q->next;
 		advance(q);
@@ -180,6 +184,7 @@ void ce_advance(gni_nic *nic)
 
 void ce_leave(gni_ep *ep)
 {
+	const Locked lock(Subject::collectives, ep->nic);
 	CeQueue *q = ep->ce;
 
 	ep->ce_kind = GNI_CE_CHILD_UNUSED;
@@ -211,6 +216,9 @@ gni_return_t fma_collective(gni_ep *ep, gni_post_descriptor_t *d)
 	const CeWaiting w = prepare(ep, d, ticket);
 	if (ep->ce)
 		ce_advance(ep->nic);
+	const Locked lock(Subject::collectives, ep->nic);
+	if (!endpoints.valid(ep))
+		return GNI_RC_INVALID_PARAM;
 	uint32_t status = ARIES_ST_CE_BUSY;
 	if (!ep->ce) {
 		ce_set_control(w.result, 0);

@@ -43,12 +43,12 @@ gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket
 		uint32_t count = events == kEventModes ? 2 : 1;
 		if (!cq || (count == 2 && !(ep->nic->modes & GNI_CDM_MODE_DUAL_EVENTS)))
 			return GNI_RC_INVALID_PARAM;
-		if (cq->room < count)
-			return GNI_RC_ERROR_RESOURCE;
 		RequestTable &requests = ep->nic->requests;
-		ticket->id = requests.take();
-		if (!ticket->id)
+		ticket->id = cq->room < count ? 0 : requests.take();
+		if (!ticket->id) {
+			nic_refused(ep->nic);
 			return GNI_RC_ERROR_RESOURCE;
+		}
 		post_request(requests[static_cast<uint16_t>(ticket->id)], ep, cq, d, events);
 		cq->room -= count;
 	}

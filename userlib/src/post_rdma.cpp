@@ -112,6 +112,7 @@ bool full(const gni_nic *nic)
 	gni_cq *cq = d->src_cq_hndl ? d->src_cq_hndl : ep->cq;
 	if (nic->bte_in_flight >= nic->bte_limit) {
 		nic->statistics[gni_nic::kStatisticTxdNone]++;
+		nic_refused(nic);
 		return GNI_RC_ERROR_RESOURCE;
 	}
 	Ticket ticket;

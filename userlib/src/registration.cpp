@@ -34,8 +34,12 @@ Registration *RegistrationTable::next(uint32_t mdh) const
 	return nullptr;
 }
 
-void RegistrationTable::close()
+void RegistrationTable::close(void (*end)(const Registration &))
 {
+	for (uint32_t mdh = 0; mdh < kMdhs; mdh++) {
+		if (const Registration *r = find(mdh))
+			end(*r);
+	}
 	for (Registration *&block : blocks_) {
 		free(block);
 		block = nullptr;

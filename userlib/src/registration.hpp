@@ -3,6 +3,7 @@
 #ifndef UGNI_REGISTRATION_HPP
 #define UGNI_REGISTRATION_HPP
 
+#include "forkcopy.hpp"
 #include "gni.hpp"
 
 #include <array>
@@ -18,6 +19,7 @@ struct Registration {
 	gni_cq *cq;     /* nullptr: no remote events */
 	uint32_t mdh;   /* the NIC's, also of a virtual handle */
 	uint64_t pages; /* of a reserved region, also before its first update; else 0 */
+	PageRange kept; /* from children of fork() */
 };
 
 /** Grows by blocks, so that a process with few registrations pays little. */
@@ -33,7 +35,8 @@ public:
 	Registration *find(uint32_t mdh) const;
 	/** First registration with an MDH of @mdh or more, nullptr if there is none. */
 	Registration *next(uint32_t mdh) const;
-	void close();
+	/** Frees the table; @end is called for each registration that is left. */
+	void close(void (*end)(const Registration &));
 
 private:
 	std::array<Registration *, kMdhs / kBlock> blocks_{};

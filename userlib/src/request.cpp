@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "request.hpp"
-#include "mapgap.hpp"
+#include "ground.hpp"
 
 #include <sys/mman.h>
 
@@ -9,20 +9,35 @@ namespace ugni
 
 bool RequestTable::open()
 {
-	void *p = mmap(nullptr, sizeof(Request) * kIds + kMapGap, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = ground_new(kBytes);
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return false;
+	(void)madvise(p, kBytes, MADV_DONTFORK);
 	table_ = static_cast<Request *>(p);
 	return true;
 }
 
 void RequestTable::close()
 {
+	/* A thread that is late finds the requests that it knows. */
 	if (table_)
-		(void)munmap(table_, sizeof(Request) * kIds + kMapGap);
-	table_ = nullptr;
+		ground_leave(table_, kBytes);
+}
+
+void RequestTable::mend()
+{
+	uint32_t free = 0;
+
+	for (uint32_t id = 1; id < fresh_ && id < kIds; id++)
+		free += !table_[id].state;
+	if (free == free_.length)
+		return;
+	free_ = {};
+	for (uint32_t id = 1; id < fresh_ && id < kIds; id++) {
+		if (!table_[id].state)
+			give(id);
+	}
 }
 
 } // namespace ugni

@@ -13,6 +13,7 @@
 #define UGNI_REQUEST_HPP
 
 #include "gni.hpp"
+#include "mapgap.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -55,6 +56,7 @@ class RequestTable
 {
 	static constexpr uint32_t kIds = 65536;
 	static constexpr uint32_t kQuarantine = 64;
+	static constexpr size_t kBytes = sizeof(Request) * kIds + kMapGap;
 
 	struct alignas(8) FreeList {
 		uint32_t head;
@@ -104,11 +106,16 @@ public:
 		tail_ = id;
 	}
 
+	/** Makes the list of free ids anew if it does not have all of them: threads that posted at once have spoilt it.
+	 */
+	void mend();
+
 	/** @id may come from outside; requests never used are there and free. */
 	Request &operator[](uint16_t id) { return table_[id]; }
+	const Request &operator[](uint16_t id) const { return table_[id]; }
 
 	/** Ids ever used; for walks over all requests. */
-	uint32_t used() const { return fresh_; }
+	uint32_t used() const { return fresh_ < kIds ? fresh_ : kIds; }
 
 private:
 	Request *table_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Shared memory of a node: files in a file system of the kernel's memory. */
 #include "kernel.hpp"
+#include "open_files.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -37,6 +38,8 @@ struct flock range(uint64_t byte, short type)
 
 int share_open(const char *name)
 {
+	const Uncancelled whole;
+
 	/* No link is followed, and nobody else's file is taken: the name is no secret. */
 	int fd = ::open(Path(name).text, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
 	if (fd < 0)
@@ -46,6 +49,7 @@ int share_open(const char *name)
 		(void)::close(fd);
 		return -EPERM;
 	}
+	open_files_add(fd);
 	return fd;
 }
 
@@ -96,6 +100,9 @@ void share_unlink(const char *name)
 
 void share_close(int fd)
 {
+	const Uncancelled whole;
+
+	open_files_remove(fd);
 	(void)::close(fd);
 }
 

@@ -10,12 +10,16 @@
  *
  * A slot is used again only after kQuarantine others of its kind have been
  * freed, oldest first, so that a handle destroyed recently is never taken for
- * a new object.
+ * a new object. What an object points at stays there for threads that are late.
+ *
+ * A child of fork() finds all of it empty: the parent's handles are not valid
+ * there, and the slots that had been used are used last.
  */
 #ifndef UGNI_SLAB_HPP
 #define UGNI_SLAB_HPP
 
 #include "mapgap.hpp"
+#include "wiped.hpp"
 
 #include <atomic>
 #include <bit>
@@ -39,6 +43,7 @@ template <typename T> class Slab
 	static constexpr uint32_t kQuarantine = 64;
 	static constexpr size_t kBytes = sizeof(T) * T::kSlots;
 	static constexpr uint32_t kNone = ~0U;
+	static constexpr uint32_t kHeld = ~1U;
 	static constexpr uintptr_t kNowhere = uintptr_t{1} << 62;
 
 public:
@@ -65,9 +70,12 @@ public:
 	/** Return: a new object, or nullptr when memory or slots are exhausted. */
 	T *create()
 	{
-		pthread_mutex_lock(&lock_);
-		T *object = take();
-		pthread_mutex_unlock(&lock_);
+		State *s = reserve() ? state_.get() : nullptr;
+		if (!s)
+			return nullptr;
+		pthread_mutex_lock(&s->lock);
+		T *object = take(*s);
+		pthread_mutex_unlock(&s->lock);
 		if (!object)
 			return nullptr;
 		new (object) T();
@@ -78,20 +86,22 @@ public:
 	/** The handle is invalid from here on; the slot stays out of use until recycle(). */
 	static void retire(T *object) { object->magic.store(kDead, std::memory_order_release); }
 
-	/** Gives a retired object's slot back. */
+	/** Gives a retired object's slot back; once, however often it is called. */
 	void recycle(T *object)
 	{
+		State *s = state_.get();
 		uint32_t slot = index(object);
 
-		pthread_mutex_lock(&lock_);
-		*next(slot) = kNone;
-		if (tail_ == kNone)
-			head_ = slot;
-		else
-			*next(tail_) = slot;
-		tail_ = slot;
-		free_++;
-		pthread_mutex_unlock(&lock_);
+		if (!s || object->magic.load(std::memory_order_relaxed) == T::kMagic)
+			return;
+		pthread_mutex_lock(&s->lock);
+		if (s->links[slot] == kHeld) {
+			s->links[slot] = kNone;
+			(s->free ? s->links[s->tail] : s->head) = slot;
+			s->tail = slot;
+			s->free++;
+		}
+		pthread_mutex_unlock(&s->lock);
 	}
 
 	/**
@@ -100,20 +110,25 @@ public:
 	 */
 	template <typename Visit> void visit(Visit &&visit)
 	{
-		pthread_mutex_lock(&lock_);
-		for (uint32_t slot = 0; slot < used_; slot++) {
-			T *object = at(slot);
+		State *s = state_.get();
+		if (!s)
+			return;
+		pthread_mutex_lock(&s->lock);
+		for (uint32_t n = 0; n < s->used; n++) {
+			T *object = at(static_cast<uint32_t>((s->start + n) % T::kSlots));
 			if (object->magic.load(std::memory_order_acquire) == T::kMagic && visit(object))
 				break;
 		}
-		pthread_mutex_unlock(&lock_);
+		pthread_mutex_unlock(&s->lock);
 	}
 
 	/** After retire(): no visit() looks at the object any more. */
 	void settle()
 	{
-		pthread_mutex_lock(&lock_);
-		pthread_mutex_unlock(&lock_);
+		if (State *s = state_.get()) {
+			pthread_mutex_lock(&s->lock);
+			pthread_mutex_unlock(&s->lock);
+		}
 	}
 
 	void destroy(T *object)
@@ -123,66 +138,77 @@ public:
 	}
 
 private:
+	struct State {
+		pthread_mutex_t lock; /* protects everything below */
+		bool begun;
+		uint32_t start; /* the slot that was used first */
+		uint32_t used;  /* slots ever handed out */
+		uint32_t head;  /* of the free ones; valid if there are any */
+		uint32_t tail;
+		uint32_t free;
+		uint32_t links[T::kSlots]; /* kHeld: in use; a free slot: the next one */
+	};
+
 	T *at(uint32_t slot) const
 	{
 		uintptr_t base = base_.load(std::memory_order_relaxed);
 		return reinterpret_cast<T *>(base) + slot; // NOLINT(performance-no-int-to-ptr)
 	}
 	uint32_t index(const T *object) const { return static_cast<uint32_t>(object - at(0)); }
-	/* A free slot keeps its link behind the magic word. */
-	uint32_t *next(uint32_t slot) const
+
+	T *take(State &s)
 	{
-		return reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(at(slot)) + sizeof(uint64_t));
+		if (!s.begun) {
+			s.begun = true;
+			s.start = next_.load(std::memory_order_relaxed);
+		}
+		T *object = s.free > kQuarantine ? nullptr : extend(s);
+		return object || !s.free ? object : pop(s);
 	}
 
-	T *take()
+	T *pop(State &s)
 	{
-		if (free_ > kQuarantine)
-			return pop();
-		T *object = extend();
-		return object || !free_ ? object : pop();
-	}
+		uint32_t slot = s.head;
 
-	T *pop()
-	{
-		uint32_t slot = head_;
-
-		head_ = *next(slot);
-		if (head_ == kNone)
-			tail_ = kNone;
-		free_--;
+		s.head = s.links[slot];
+		s.links[slot] = kHeld;
+		s.free--;
 		return at(slot);
 	}
 
-	T *extend()
+	T *extend(State &s)
 	{
-		if (base_.load(std::memory_order_relaxed) == kNowhere && !reserve())
-			return nullptr;
-		/* Clients use the low 24 bits of a handle as an id and keep 0 and 1 for themselves. */
-		if ((reinterpret_cast<uintptr_t>(at(used_)) & 0xffffff) == 0)
-			used_++;
-		return used_ < T::kSlots ? at(used_++) : nullptr;
+		while (s.used < T::kSlots) {
+			const uint32_t slot = static_cast<uint32_t>((s.start + s.used++) % T::kSlots);
+			/* Clients use the low 24 bits of a handle as an id and keep 0 and 1 for themselves. */
+			if ((reinterpret_cast<uintptr_t>(at(slot)) & 0xffffff) == 0)
+				continue;
+			next_.store(slot + 1, std::memory_order_relaxed);
+			s.links[slot] = kHeld;
+			return at(slot);
+		}
+		return nullptr;
 	}
 
 	/* Reads of slots never used give zeros: no live handle. */
 	bool reserve()
 	{
-		void *p = mmap(nullptr, kBytes + kMapGap, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		if (p == MAP_FAILED)
+		if (base_.load(std::memory_order_acquire) != kNowhere)
+			return true;
+		void *p = map_wiped(kBytes + kMapGap);
+		if (!p)
 			return false;
-		base_.store(reinterpret_cast<uintptr_t>(p), std::memory_order_release);
+		uintptr_t nowhere = kNowhere;
+		if (!base_.compare_exchange_strong(nowhere, reinterpret_cast<uintptr_t>(p)))
+			(void)munmap(p, kBytes + kMapGap);
 		return true;
 	}
 
-	pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER; /* protects everything below */
-	/* No object is there yet: a range that no address is in. Read without the lock. */
+	/* No object is there yet: a range that no address is in. */
 	std::atomic<uintptr_t> base_{kNowhere};
-	uint32_t used_ = 0; /* slots ever handed out */
-	uint32_t head_ = kNone;
-	uint32_t tail_ = kNone;
-	uint32_t free_ = 0;
+	/* Where a child of fork() goes on. */
+	std::atomic<uint32_t> next_{0};
+	Wiped<State> state_;
 };
 
 } // namespace ugni

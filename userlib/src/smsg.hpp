@@ -140,7 +140,17 @@ struct Smsg {
 	bool repeats;     /* GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT */
 	bool broken;      /* the peer wrote what it must not */
 	uint32_t *taken;  /* of the ring, by slot of the message */
+	Smsg *next;       /* when it is no connection any more */
 };
+
+/**
+ * The connection of a handle, nullptr if either is none. Looked at once: another thread may end it meanwhile, and its
+ * memory stays a connection's.
+ */
+inline Smsg *smsg_of(const gni_ep *ep)
+{
+	return endpoints.valid(ep) ? __atomic_load_n(&ep->smsg, __ATOMIC_RELAXED) : nullptr;
+}
 
 /** Event bits of all doorbells of short messages. */
 constexpr uint64_t kSmsgType = GNI_CQ_EVENT_TYPE_SMSG << ARIES_EV_TYPE_SHIFT;

@@ -2,8 +2,11 @@
 /* Mailboxes: size, layout, and the life of a connection. */
 #include "debug.hpp"
 #include "smsg.hpp"
+#include "wiped.hpp"
 
+#include <bit>
 #include <cstdlib>
+#include <cstring>
 
 using namespace ugni;
 
@@ -97,6 +100,56 @@ void sweep(const Smsg *s)
 			 __ATOMIC_RELEASE);
 }
 
+/*
+ * Memory of connections goes back here only: a thread that still uses one which
+ * another has ended finds a connection, of no less credits.
+ */
+struct Spare {
+	Smsg *first[17]; /* by power of two that is not less than the credits */
+};
+
+constinit Spare spare{};
+constinit Inherited inherited;
+
+Spare *own_spare()
+{
+	if (inherited.first_look())
+		spare = {};
+	return &spare;
+}
+
+constexpr uint32_t spare_class(uint32_t credits)
+{
+	return static_cast<uint32_t>(std::bit_width(credits - 1));
+}
+
+Smsg *connection_new(uint32_t credits)
+{
+	const uint32_t c = spare_class(credits);
+	const size_t bytes = sizeof(Smsg) + (size_t{1} << c) * sizeof(uint32_t);
+	Smsg *s = nullptr;
+
+	{
+		const Locked lock(Subject::mailboxes);
+		Spare *all = own_spare();
+		s = all->first[c];
+		if (s)
+			all->first[c] = s->next;
+	}
+	if (!s)
+		return static_cast<Smsg *>(calloc(1, bytes));
+	memset(static_cast<void *>(s), 0, bytes);
+	return s;
+}
+
+void connection_free(Smsg *s)
+{
+	const Locked lock(Subject::mailboxes);
+	Smsg *&first = own_spare()->first[spare_class(s->credits)];
+	s->next = first;
+	first = s;
+}
+
 } // namespace
 
 namespace ugni
@@ -112,7 +165,7 @@ bool smsg_acknowledge(Smsg *s, uint64_t word)
 	/* Words are not read in the order they were written: an older one says nothing new. */
 	while (out.acknowledged < released) {
 		out.used -= s->taken[out.oldest];
-		out.oldest = out.oldest + 1 == s->credits ? 0 : out.oldest + 1;
+		out.oldest = out.oldest + 1 >= s->credits ? 0 : out.oldest + 1;
 		out.acknowledged++;
 	}
 	return true;
@@ -129,8 +182,11 @@ bool SmsgRepeat::again(uint32_t status)
 
 void smsg_close(gni_ep *ep)
 {
-	free(ep->smsg);
+	Smsg *s = ep->smsg;
+
 	ep->smsg = nullptr;
+	if (s)
+		connection_free(s);
 }
 
 } // namespace ugni
@@ -157,9 +213,12 @@ gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_a
 		debug("GNI_SmsgInit: the endpoint has no queue for the events of sends");
 		return GNI_RC_INVALID_PARAM;
 	}
+	const Locked lock(Subject::control, ep_hndl->nic);
+	if (!endpoints.valid(ep_hndl))
+		return GNI_RC_INVALID_PARAM;
 	if (!ep_hndl->bound || ep_hndl->smsg)
 		return GNI_RC_INVALID_STATE;
-	auto *s = static_cast<Smsg *>(calloc(1, sizeof(Smsg) + local->mbox_maxcredit * sizeof(uint32_t)));
+	Smsg *s = connection_new(local->mbox_maxcredit);
 	if (!s)
 		return GNI_RC_ERROR_NOMEM;
 	s->taken = reinterpret_cast<uint32_t *>(s + 1);

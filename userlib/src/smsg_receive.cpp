@@ -21,9 +21,8 @@ char *message_address(const Smsg *s, const SmsgPlace &place)
 }
 
 /* Tells the peer by a put of its own how much is released. No event: the peer looks when it wants to send. */
-void tell(gni_ep *ep)
+void tell(gni_ep *ep, Smsg *s)
 {
-	Smsg *s = ep->smsg;
 	SmsgReceiver &in = s->in;
 	aries_fma_desc *area = smsg_fill(ep, s, 0);
 	SmsgRepeat repeat(ep->nic, true);
@@ -48,10 +47,10 @@ void tell(gni_ep *ep)
 }
 
 /* Nothing there. A peer that waits for a credit word that got lost would wait for ever. */
-[[gnu::noinline]] gni_return_t tell_again(gni_ep *ep)
+[[gnu::noinline]] gni_return_t tell_again(gni_ep *ep, Smsg *s)
 {
-	if (--ep->smsg->in.wait == 0)
-		tell(ep);
+	if (--s->in.wait == 0)
+		tell(ep, s);
 	return GNI_RC_NOT_DONE;
 }
 
@@ -70,14 +69,13 @@ void tell(gni_ep *ep)
 }
 
 /* Looks for the next message. Return: SUCCESS with its header word, NOT_DONE, INVALID_STATE. */
-gni_return_t look(gni_ep *ep, uint64_t *header)
+gni_return_t look(gni_ep *ep, Smsg *s, uint64_t *header)
 {
-	Smsg *s = ep->smsg;
 	/* Pairs with the NIC's release store of the sync flag: the data is there. */
 	uint64_t word = __atomic_load_n(slot_address(s), __ATOMIC_ACQUIRE);
 
 	if (!word)
-		return s->in.wait ? tell_again(ep) : GNI_RC_NOT_DONE;
+		return s->in.wait ? tell_again(ep, s) : GNI_RC_NOT_DONE;
 	if (!smsg_header_is(word, s->in.box.key, s->in.released) || smsg_header_length(word) > s->in.box.most ||
 	    smsg_header_tag(word) == GNI_SMSG_ANY_TAG)
 		return unexpected(s, word);
@@ -92,15 +90,14 @@ gni_return_t look(gni_ep *ep, uint64_t *header)
 	return GNI_RC_SUCCESS;
 }
 
-gni_return_t next(gni_ep *ep, void **header, uint8_t *tag)
+gni_return_t next(gni_ep *ep, Smsg *s, void **header, uint8_t *tag)
 {
-	Smsg *s = ep->smsg;
 	uint64_t word = s->in.word;
 
 	if (s->broken)
 		return GNI_RC_INVALID_STATE;
 	if (!word) {
-		gni_return_t rc = look(ep, &word);
+		gni_return_t rc = look(ep, s, &word);
 		if (rc != GNI_RC_SUCCESS)
 			return rc;
 	}
@@ -119,16 +116,20 @@ gni_return_t next(gni_ep *ep, void **header, uint8_t *tag)
 
 gni_return_t GNI_SmsgGetNext(gni_ep_handle_t ep_hndl, void **header)
 {
-	if (!endpoints.valid(ep_hndl) || !ep_hndl->smsg || !header)
+	Smsg *s = smsg_of(ep_hndl);
+
+	if (!s || !header)
 		return GNI_RC_INVALID_PARAM;
-	return next(ep_hndl, header, nullptr);
+	return next(ep_hndl, s, header, nullptr);
 }
 
 gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t ep_hndl, void **header, uint8_t *tag)
 {
-	if (!endpoints.valid(ep_hndl) || !ep_hndl->smsg || !header || !tag)
+	Smsg *s = smsg_of(ep_hndl);
+
+	if (!s || !header || !tag)
 		return GNI_RC_INVALID_PARAM;
-	return next(ep_hndl, header, tag);
+	return next(ep_hndl, s, header, tag);
 }
 
 /*
@@ -138,9 +139,10 @@ gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t ep_hndl, void **header, uint8_t
  */
 gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl)
 {
-	if (!endpoints.valid(ep_hndl) || !ep_hndl->smsg)
+	Smsg *s = smsg_of(ep_hndl);
+
+	if (!s)
 		return GNI_RC_INVALID_PARAM;
-	Smsg *s = ep_hndl->smsg;
 	SmsgReceiver &in = s->in;
 	if (!in.word)
 		return GNI_RC_NOT_DONE;
@@ -149,10 +151,10 @@ gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl)
 	__atomic_store_n(slot_address(s), 0, __ATOMIC_RELEASE);
 	in.word = 0;
 	in.released++;
-	in.slot = in.slot + 1 == s->credits ? 0 : in.slot + 1;
+	in.slot = in.slot + 1 >= s->credits ? 0 : in.slot + 1;
 	in.position = place.next;
 	in.untold_bytes += place.taken;
 	if ((in.released - in.told) * 2 >= s->credits || in.untold_bytes >= in.box.ring_bytes / kSmsgLargest)
-		tell(ep_hndl);
+		tell(ep_hndl, s);
 	return GNI_RC_SUCCESS;
 }

@@ -169,6 +169,7 @@ uint32_t reserve_event(gni_ep *ep)
 
 	if (!id) {
 		nic->statistics[GNI_STAT_SMSG_REQ_STALL]++;
+		nic_refused(nic);
 		return 0;
 	}
 	Request &r = nic->requests[static_cast<uint16_t>(id)];
@@ -189,7 +190,7 @@ void sent(Smsg *s, const SmsgPlace &place)
 	s->taken[out.slot] = place.taken;
 	out.used += place.taken;
 	out.position = place.next;
-	out.slot = out.slot + 1 == s->credits ? 0 : out.slot + 1;
+	out.slot = out.slot + 1 >= s->credits ? 0 : out.slot + 1;
 	out.sent++;
 	s->in.told = s->in.released;
 	s->in.untold_bytes = 0;
@@ -200,11 +201,12 @@ void sent(Smsg *s, const SmsgPlace &place)
 /* @tagged: whether the limit is that of messages with a tag. */
 gni_return_t send(gni_ep *ep, const Part &header, const Part &data, uint32_t msg_id, uint8_t tag, bool tagged)
 {
-	if (!endpoints.valid(ep) || !ep->smsg || ep->smsg->broken)
+	Smsg *s = smsg_of(ep);
+
+	if (!s || s->broken)
 		return GNI_RC_INVALID_PARAM;
 	if ((!header.from && header.bytes) || (!data.from && data.bytes))
 		return GNI_RC_INVALID_PARAM;
-	Smsg *s = ep->smsg;
 	uint64_t length = uint64_t{header.bytes} + data.bytes;
 	if (length > (tagged ? s->out.box.most : s->largest))
 		return GNI_RC_ERROR_RESOURCE;

@@ -117,7 +117,8 @@ static void waiting(void **)
 	assert_rc(TIMEOUT, GNI_CqWaitEvent(s.cq, 50, &e));
 	fake::kernel().on_wait = [](kgni_cq_wait &) { return -EIO; };
 	assert_rc(ERROR_RESOURCE, GNI_CqWaitEvent(s.cq, ~0ULL, &e));
-	assert_true(fake::kernel().waits.back().timeout_ms == ~0ULL);
+	/* Without end: in pieces, between which the library looks whether the queue is still there. */
+	assert_in_range(fake::kernel().waits.back().timeout_ms, 1, 1000);
 	assert_rc(INVALID_PARAM, GNI_CqWaitEvent(s.cq, 50, nullptr));
 }
 

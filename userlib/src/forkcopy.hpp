@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a child of fork() gets of registered memory (GNI_CDM_MODE_FORK_*).
+ *
+ * The kernel copies pinned pages when a process forks, so the parent's stay
+ * with the NIC whatever the mode: that is FULLCOPY, and needs nothing. In the
+ * other modes pages are kept from the child: all of them, or those that belong
+ * to the region entirely.
+ */
+#ifndef UGNI_FORKCOPY_HPP
+#define UGNI_FORKCOPY_HPP
+
+#include <cstdint>
+
+namespace ugni
+{
+
+struct PageRange {
+	uint64_t start;
+	uint64_t end; /* start: none */
+};
+
+/** Pages of a region that a domain with @modes keeps from children. */
+PageRange fork_range(uint32_t modes, uint64_t address, uint64_t length);
+
+/**
+ * Keeps the pages of @range from children, until fork_share() has been called as often for each of them. One system
+ * call in most cases; pages that cannot be kept are copied. Return: false without memory, nothing is changed then.
+ */
+bool fork_keep(const PageRange &range);
+void fork_share(const PageRange &range);
+
+} // namespace ugni
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What keeps the library sound when a caller does what it must not: threads
+ * that end in the middle of a call, and threads that use one NIC handle at once.
+ * None of it is on the data path.
+ */
+#ifndef UGNI_GUARD_HPP
+#define UGNI_GUARD_HPP
+
+#include "gni.hpp"
+
+#include <pthread.h>
+
+namespace ugni
+{
+
+/**
+ * While it lives the thread is not cancelled, whatever kind of cancellation it has chosen: nothing is left half
+ * done. A thread is cancelled where it sleeps, see Sleep.
+ */
+class Uncancelled
+{
+public:
+	Uncancelled() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+	~Uncancelled() { (void)pthread_setcancelstate(before_, nullptr); }
+	Uncancelled(const Uncancelled &) = delete;
+	Uncancelled &operator=(const Uncancelled &) = delete;
+
+	int before() const { return before_; }
+
+private:
+	int before_ = PTHREAD_CANCEL_DISABLE;
+};
+
+/**
+ * Around one system call that may sleep: the thread may be cancelled there, at once and also if it has chosen
+ * deferred cancellation, unless it has disabled cancellation. Holds no lock, leaves nothing half done.
+ */
+class Sleep
+{
+public:
+	explicit Sleep(const Uncancelled &outer)
+	{
+		(void)pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type_);
+		(void)pthread_setcancelstate(outer.before(), nullptr);
+	}
+	~Sleep()
+	{
+		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+		(void)pthread_setcanceltype(type_, nullptr);
+	}
+	Sleep(const Sleep &) = delete;
+	Sleep &operator=(const Sleep &) = delete;
+
+private:
+	int type_ = PTHREAD_CANCEL_DEFERRED;
+};
+
+/** What a lock protects. A thread takes them in this order only. */
+enum class Subject {
+	domain,      /* the attachments of a domain, by domain */
+	control,     /* creation and destruction of what a NIC handle has, by NIC handle */
+	collectives, /* those that wait, by NIC handle */
+	fork,        /* ranges that a child does not get; one lock */
+	mailboxes,   /* memory of connections; one lock */
+	ground,      /* address space; one lock */
+	count
+};
+
+/**
+ * Holds the lock of @subject of an object. The lock is no part of the object, so the object may be destroyed by
+ * another thread while this one waits: look at it only afterwards.
+ */
+class Locked
+{
+public:
+	Locked(Subject subject, const void *object);
+	explicit Locked(Subject subject) : Locked(subject, nullptr) {}
+	~Locked();
+	Locked(const Locked &) = delete;
+	Locked &operator=(const Locked &) = delete;
+
+private:
+	Uncancelled uncancelled_;
+	pthread_mutex_t *lock_;
+};
+
+} // namespace ugni
+
+#endif

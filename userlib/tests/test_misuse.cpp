@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a caller must not do, in one thread: the library stays sound and says so. Children of fork() as well. */
+#include "objects.hpp"
+#include "session.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace
+{
+
+constexpr size_t kPage = 4096;
+constexpr int kCrashed = 1000;
+
+/* Runs @body in a child with a time limit. Return: its exit code; kCrashed and the signal when it was killed. */
+int in_child(const std::function<int()> &body)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (int s : {SIGSEGV, SIGBUS, SIGABRT})
+			(void)signal(s, SIG_DFL);
+		alarm(60);
+		_exit(body());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : kCrashed + WTERMSIG(status);
+}
+
+/* Every function that takes one of these handles. Return: the number of the first that does not refuse, 0 if none. */
+int all_refuse(gni_cdm_handle_t cdm, gni_nic_handle_t nic, gni_cq_handle_t cq, gni_ep_handle_t ep)
+{
+	gni_post_descriptor_t d = {}, *done = nullptr;
+	gni_cq_entry_t e = 0;
+	gni_mem_handle_t memory = {1, 1};
+	gni_smsg_attr_t mailbox = {};
+	gni_cq_handle_t made_cq = nullptr;
+	gni_ep_handle_t made_ep = nullptr;
+	gni_nic_handle_t made_nic = nullptr;
+	gni_ce_handle_t made_ce = nullptr;
+	gni_err_handle_t made_err = nullptr;
+	gni_post_state_t state = GNI_POST_ERROR;
+	uint32_t word = 0, other = 0;
+	uint64_t id = 0, length = 0;
+	uint8_t tag = 0;
+	void *p = nullptr;
+	const gni_return_t answers[] = {
+		GNI_CdmAttach(cdm, 0, &word, &made_nic),
+		GNI_CdmCheckpoint(cdm),
+		GNI_CdmResume(cdm),
+		GNI_CdmDestroy(cdm),
+		GNI_CqCreate(nic, 10, 0, GNI_CQ_NOBLOCK, nullptr, nullptr, &made_cq),
+		GNI_EpCreate(nic, nullptr, &made_ep),
+		GNI_MemRegister(nic, 4096, 4096, nullptr, 0, ~0U, &memory),
+		GNI_MemDeregister(nic, &memory),
+		GNI_MemQueryHndls(nic, -1, &memory, &id, &length),
+		GNI_SetMddResources(nic, 4),
+		GNI_CeCreate(nic, &made_ce),
+		GNI_GetNicStat(nic, GNI_STAT_SMSG_BUFF_CREDITS_STALL, &word),
+		GNI_ResetNicStat(nic, GNI_STAT_SMSG_BUFF_CREDITS_STALL),
+		GNI_PostDataProbe(nic, &word, &other),
+		GNI_PostDataProbeById(nic, &id),
+		GNI_PostdataProbeWaitById(nic, 1, &id),
+		GNI_SmsgSetDeliveryMode(nic, 0),
+		GNI_SmsgSetMaxRetrans(nic, 1),
+		GNI_SubscribeErrors(nic, 0, 1, 0, &made_err),
+		GNI_CqGetEvent(cq, &e),
+		GNI_CqTestEvent(cq),
+		GNI_CqWaitEvent(cq, 1, &e),
+		GNI_CqVectorWaitEvent(&cq, 1, 1, &e, &word),
+		GNI_CqVectorMonitor(&cq, 1, 1, &word),
+		GNI_CqInterruptMask(cq),
+		GNI_CqInterruptUnmask(cq),
+		GNI_GetCompleted(cq, 0, &done),
+		GNI_CqDestroy(cq),
+		GNI_EpSetEventData(ep, 1, 1),
+		GNI_EpBind(ep, 1, 1),
+		GNI_EpIdle(ep),
+		GNI_EpSetCeAttr(ep, 0, 0, GNI_CE_CHILD_PE),
+		GNI_PostFma(ep, &d),
+		GNI_CtPostFma(ep, &d),
+		GNI_PostRdma(ep, &d),
+		GNI_PostCqWrite(ep, &d),
+		GNI_SmsgInit(ep, &mailbox, &mailbox),
+		GNI_SmsgSend(ep, &word, 4, nullptr, 0, 0),
+		GNI_SmsgSendWTag(ep, &word, 4, nullptr, 0, 0, 1),
+		GNI_SmsgGetNext(ep, &p),
+		GNI_SmsgGetNextWTag(ep, &p, &tag),
+		GNI_SmsgRelease(ep),
+		GNI_EpPostData(ep, nullptr, 0, nullptr, 0),
+		GNI_EpPostDataWId(ep, nullptr, 0, nullptr, 0, 1),
+		GNI_EpPostDataTest(ep, &state, &word, &other),
+		GNI_EpPostDataTestById(ep, 1, &state, &word, &other),
+		GNI_EpPostDataWait(ep, 1, &state, &word, &other),
+		GNI_EpPostDataWaitById(ep, 1, 1, &state, &word, &other),
+		GNI_EpPostDataCancel(ep),
+		GNI_EpPostDataCancelById(ep, 1),
+		GNI_EpUnbind(ep),
+		GNI_EpDestroy(ep),
+	};
+	int n = 0;
+
+	for (gni_return_t rc : answers) {
+		n++;
+		if (rc != GNI_RC_INVALID_PARAM)
+			return n;
+	}
+	return 0;
+}
+
+void handles_after_their_end(void **)
+{
+	Session s;
+
+	assert_rc(SUCCESS, GNI_CdmDestroy(s.cdm));
+	assert_int_equal(all_refuse(s.cdm, s.nic, s.cq, s.ep), 0);
+	/* Each alone, its parents alive. */
+	Session t;
+	assert_rc(SUCCESS, GNI_EpDestroy(t.ep));
+	assert_rc(INVALID_PARAM, GNI_EpDestroy(t.ep));
+	assert_rc(SUCCESS, GNI_CqDestroy(t.cq));
+	assert_rc(INVALID_PARAM, GNI_CqDestroy(t.cq));
+	assert_rc(SUCCESS, GNI_MemDeregister(t.nic, &t.memory));
+	assert_rc(INVALID_PARAM, GNI_MemDeregister(t.nic, &t.memory));
+	gni_ep_handle_t ep = nullptr;
+	assert_rc(INVALID_PARAM, GNI_EpCreate(t.nic, t.cq, &ep));
+	gni_ce_handle_t ce = nullptr;
+	uint32_t id = 0;
+	assert_rc(SUCCESS, GNI_CeCreate(t.nic, &ce));
+	assert_rc(SUCCESS, GNI_CeDestroy(ce));
+	assert_rc(INVALID_PARAM, GNI_CeDestroy(ce));
+	assert_rc(INVALID_PARAM, GNI_CeGetId(ce, &id));
+}
+
+/* Values that are no handles at all, and handles of another kind. */
+void foreign_handles(void **)
+{
+	Session s;
+	char local[256] = {};
+	auto *garbage = reinterpret_cast<void *>(uintptr_t{0xdeadbeef0}); // NOLINT(performance-no-int-to-ptr)
+
+	auto refuse = [](void *p) {
+		return all_refuse(static_cast<gni_cdm_handle_t>(p), static_cast<gni_nic_handle_t>(p),
+				  static_cast<gni_cq_handle_t>(p), static_cast<gni_ep_handle_t>(p));
+	};
+	for (void *p : {garbage, static_cast<void *>(local), static_cast<void *>(&s), reinterpret_cast<void *>(-1L)})
+		assert_int_equal(refuse(p), 0);
+	void *const ep = s.ep, *const cdm = s.cdm;
+	assert_int_equal(all_refuse(static_cast<gni_cdm_handle_t>(ep), static_cast<gni_nic_handle_t>(ep),
+				    static_cast<gni_cq_handle_t>(ep), static_cast<gni_ep_handle_t>(cdm)),
+			 0);
+}
+
+/* An endpoint that is destroyed twice, with a post in flight, gives its place back once. */
+void destroyed_with_posts(void **)
+{
+	Session s;
+	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
+	gni_cq_entry_t e = 0;
+
+	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+	assert_rc(SUCCESS, GNI_EpDestroy(s.ep));
+	assert_rc(INVALID_PARAM, GNI_EpDestroy(s.ep));
+	assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
+	assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
+	assert_ptr_equal(back, &d);
+	assert_rc(DESCRIPTOR_ERROR, GNI_GetCompleted(s.cq, e, &back));
+	std::vector<gni_ep_handle_t> eps(200);
+	for (auto &ep : eps)
+		assert_rc(SUCCESS, GNI_EpCreate(s.nic, s.cq, &ep));
+	for (size_t i = 0; i < eps.size(); i++)
+		for (size_t k = 0; k < i; k++)
+			assert_ptr_not_equal(eps[i], eps[k]);
+}
+
+/* What lost updates of two threads leave behind: too many references, or one too few. */
+void references_out_of_count(void **)
+{
+	Session s;
+	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
+	gni_cq_entry_t e = 0;
+	gni_return_t rc = GNI_RC_NOT_DONE;
+
+	s.ep->references += 3;
+	for (int i = 0; i < 1000 && rc == GNI_RC_NOT_DONE; i++)
+		rc = GNI_EpUnbind(s.ep);
+	assert_rc(SUCCESS, rc);
+	assert_rc(SUCCESS, GNI_EpBind(s.ep, 6, 88));
+	/* Too few: the end of a post would end the endpoint. */
+	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+	s.ep->references = 1;
+	assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
+	assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
+	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+	assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
+	assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
+	assert_rc(SUCCESS, GNI_EpUnbind(s.ep));
+}
+
+void room_out_of_count(void **)
+{
+	Session s;
+	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
+	gni_cq_entry_t e = 0;
+	gni_return_t rc = GNI_RC_ERROR_RESOURCE;
+
+	s.cq->room = 0;
+	for (int i = 0; i < 1000 && rc == GNI_RC_ERROR_RESOURCE; i++)
+		rc = GNI_PostFma(s.ep, &d);
+	assert_rc(SUCCESS, rc);
+	assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
+	assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
+	/* Room that is right stays as it is. */
+	std::vector<gni_post_descriptor_t> many(s.cq->mask, d);
+	for (auto &post : many)
+		assert_rc(SUCCESS, GNI_PostFma(s.ep, &post));
+	for (int i = 0; i < 1000; i++)
+		assert_rc(ERROR_RESOURCE, GNI_PostFma(s.ep, &d));
+	/* Block transfers. */
+	for (size_t i = 0; i < many.size(); i++) {
+		assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
+		assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
+	}
+	s.nic->bte_in_flight = s.nic->bte_limit;
+	d.type = GNI_POST_RDMA_PUT;
+	rc = GNI_RC_ERROR_RESOURCE;
+	for (int i = 0; i < 1000 && rc == GNI_RC_ERROR_RESOURCE; i++)
+		rc = GNI_PostRdma(s.ep, &d);
+	assert_rc(SUCCESS, rc);
+}
+
+/* Two readers may put a queue back to entries that have been read: it goes on where the next one is. */
+void queue_out_of_step(void **)
+{
+	Session s;
+	gni_cq_entry_t e = 0;
+	gni_return_t rc = GNI_RC_NOT_DONE;
+
+	for (uint64_t back = 1; back <= 3; back++) {
+		for (int i = 0; i < 5; i++) {
+			s.queue().put(fake::entry(0, 3, 7));
+			assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
+		}
+		s.cq->read -= back;
+		s.queue().memory[0] -= back;
+		s.queue().put(fake::entry(0, 3, 1000 + static_cast<uint32_t>(back)));
+		rc = GNI_RC_NOT_DONE;
+		for (int i = 0; i < 100000 && rc == GNI_RC_NOT_DONE; i++)
+			rc = GNI_CqGetEvent(s.cq, &e);
+		assert_rc(SUCCESS, rc);
+		assert_int_equal(GNI_CQ_GET_DATA(e), 1000 + back);
+		assert_int_equal(s.queue().consumed(), s.queue().produced);
+		assert_rc(NOT_DONE, GNI_CqGetEvent(s.cq, &e));
+	}
+	/* The same for who waits: the kernel sees entries, the reader does not. */
+	fake::kernel().on_wait = [](kgni_cq_wait &) { return 0; };
+	s.cq->read -= 2;
+	s.queue().put(fake::entry(0, 3, 9));
+	assert_rc(SUCCESS, GNI_CqWaitEvent(s.cq, ~uint64_t{0}, &e));
+	assert_int_equal(GNI_CQ_GET_DATA(e), 9);
+	uint32_t which = 9;
+	s.cq->read -= 2;
+	assert_rc(SUCCESS, GNI_CqVectorMonitor(&s.cq, 1, ~uint64_t{0}, &which));
+	assert_int_equal(which, 0);
+}
+
+/* ---- fork ---- */
+
+bool kept_from_children(const unsigned char *page)
+{
+	FILE *maps = fopen("/proc/self/smaps", "re");
+	char line[512];
+	bool here = false, kept = false;
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		unsigned long start = 0, end = 0;
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2) // NOLINT(cert-err34-c)
+			here = start <= reinterpret_cast<uintptr_t>(page) && reinterpret_cast<uintptr_t>(page) < end;
+		else if (here && strncmp(line, "VmFlags:", 8) == 0)
+			kept = strstr(line, " dc") != nullptr;
+	}
+	(void)fclose(maps);
+	return kept;
+}
+
+std::string kept_pages(const unsigned char *memory, size_t pages)
+{
+	std::string s;
+
+	for (size_t i = 0; i < pages; i++)
+		s += kept_from_children(memory + i * kPage) ? 'k' : '.';
+	return s;
+}
+
+struct Memory {
+	static constexpr size_t kPages = 8;
+	unsigned char *bytes;
+
+	Memory()
+		: bytes(static_cast<unsigned char *>(
+			  mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
+	{
+		memset(bytes, 0x5a, kPages * kPage);
+	}
+	~Memory() { munmap(bytes, kPages * kPage); }
+	Memory(const Memory &) = delete;
+	Memory &operator=(const Memory &) = delete;
+
+	std::string kept() const { return kept_pages(bytes, kPages); }
+	/* What a child finds: the page's bytes, or it is killed. */
+	std::string in_children() const
+	{
+		std::string s;
+
+		for (size_t i = 0; i < kPages; i++) {
+			const unsigned char *page = bytes + i * kPage;
+			int r = in_child([page] { return *static_cast<const volatile unsigned char *>(page); });
+			s += r == 0x5a ? 'c' : r == kCrashed + SIGSEGV ? '-' : '?';
+		}
+		return s;
+	}
+	gni_mem_handle_t register_part(gni_nic_handle_t nic, size_t from, size_t length) const
+	{
+		gni_mem_handle_t h = {};
+
+		assert_rc(SUCCESS,
+			  GNI_MemRegister(nic, reinterpret_cast<uintptr_t>(bytes) + from, length, nullptr, 0, ~0U, &h));
+		return h;
+	}
+};
+
+/* A domain without memory: what a session registers is on the stack, which a child needs. */
+struct Domain : Session {
+	explicit Domain(uint32_t modes = 0) : Session(modes) { assert_rc(SUCCESS, GNI_MemDeregister(nic, &memory)); }
+};
+
+void fork_modes(void **)
+{
+	struct Case {
+		uint32_t modes;
+		const char *kept;
+		const char *child;
+	};
+	/* From the middle of page 1 to the middle of page 5. */
+	const Case cases[] = {
+		{GNI_CDM_MODE_FORK_NOCOPY, ".kkkkk..", "c-----cc"},
+		{GNI_CDM_MODE_FORK_PARTCOPY, "..kkk...", "cc---ccc"},
+		{0, "..kkk...", "cc---ccc"},
+		{GNI_CDM_MODE_FORK_FULLCOPY, "........", "cccccccc"},
+	};
+
+	for (const Case &c : cases) {
+		Domain s(c.modes);
+		Memory m;
+		gni_mem_handle_t h = m.register_part(s.nic, kPage + 100, 4 * kPage);
+		assert_string_equal(m.kept().c_str(), c.kept);
+		assert_string_equal(m.in_children().c_str(), c.child);
+		assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &h));
+		assert_string_equal(m.kept().c_str(), "........");
+		assert_string_equal(m.in_children().c_str(), "cccccccc");
+		/* Less than a page. */
+		h = m.register_part(s.nic, 100, 100);
+		assert_string_equal(m.kept().c_str(), c.modes == GNI_CDM_MODE_FORK_NOCOPY ? "k......." : "........");
+		assert_rc(SUCCESS, GNI_CdmDestroy(s.cdm));
+		assert_string_equal(m.kept().c_str(), "........");
+	}
+}
+
+void overlapping_regions(void **)
+{
+	Domain s;
+	Memory m;
+	gni_mem_handle_t a = m.register_part(s.nic, 0, 4 * kPage);
+	gni_mem_handle_t b = m.register_part(s.nic, 2 * kPage, 4 * kPage);
+	gni_mem_handle_t c = m.register_part(s.nic, 7 * kPage, kPage);
+	gni_mem_handle_t all = m.register_part(s.nic, 0, 8 * kPage);
+
+	assert_string_equal(m.kept().c_str(), "kkkkkkkk");
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &all));
+	assert_string_equal(m.kept().c_str(), "kkkkkk.k");
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &a));
+	assert_string_equal(m.kept().c_str(), "..kkkk.k");
+	gni_mem_handle_t again = m.register_part(s.nic, 3 * kPage, kPage);
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &b));
+	assert_string_equal(m.kept().c_str(), "...k...k");
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &c));
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &again));
+	assert_string_equal(m.kept().c_str(), "........");
+}
+
+/* Against a count for each page. */
+void many_regions(void **)
+{
+	constexpr size_t kPages = 64;
+	Domain s;
+	auto *bytes = static_cast<unsigned char *>(
+		mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	unsigned counts[kPages] = {};
+	struct Part {
+		gni_mem_handle_t handle;
+		size_t from, to;
+	};
+	std::vector<Part> parts;
+	uint64_t seed = 12345;
+	auto random = [&seed](size_t n) {
+		seed = seed * 6364136223846793005 + 1442695040888963407;
+		return static_cast<size_t>(seed >> 33) % n;
+	};
+
+	for (int step = 0; step < 600; step++) {
+		if (parts.size() < 40 && (parts.empty() || random(2))) {
+			size_t from = random(kPages), to = from + 1 + random(kPages - from);
+			Part p = {{}, from, to};
+			assert_rc(SUCCESS, GNI_MemRegister(s.nic, reinterpret_cast<uintptr_t>(bytes) + from * kPage,
+							   (to - from) * kPage, nullptr, 0, ~0U, &p.handle));
+			parts.push_back(p);
+			for (size_t i = from; i < to; i++)
+				counts[i]++;
+		} else {
+			size_t n = random(parts.size());
+			assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &parts[n].handle));
+			for (size_t i = parts[n].from; i < parts[n].to; i++)
+				counts[i]--;
+			parts.erase(parts.begin() + static_cast<long>(n));
+		}
+		if (step % 50 == 0 || step > 590) {
+			std::string expected;
+			for (unsigned c : counts)
+				expected += c ? 'k' : '.';
+			assert_string_equal(kept_pages(bytes, kPages).c_str(), expected.c_str());
+		}
+	}
+	assert_rc(SUCCESS, GNI_CdmDestroy(s.cdm));
+	assert_string_equal(kept_pages(bytes, kPages).c_str(), std::string(kPages, '.').c_str());
+	munmap(bytes, kPages * kPage);
+}
+
+/* The parent's handles are none in a child; a child may have its own. */
+void handles_in_a_child(void **)
+{
+	Session s(GNI_CDM_MODE_FORK_FULLCOPY);
+	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
+	gni_cq_entry_t e = 0;
+
+	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+	const size_t doorbells = fake::kernel().doorbells.size();
+	int r = in_child([&] {
+		if (int n = all_refuse(s.cdm, s.nic, s.cq, s.ep))
+			return n;
+		if (fake::kernel().doorbells.size() != doorbells)
+			return 100;
+		Session mine;
+		gni_post_descriptor_t p = mine.post(GNI_POST_FMA_PUT);
+		if (mine.cdm == s.cdm || mine.ep == s.ep || mine.cq == s.cq || mine.nic == s.nic)
+			return 101;
+		if (GNI_PostFma(mine.ep, &p) || GNI_CqGetEvent(mine.cq, &e) || GNI_GetCompleted(mine.cq, e, &back))
+			return 102;
+		if (int n = all_refuse(s.cdm, s.nic, s.cq, s.ep))
+			return n;
+		/* A child of the child. */
+		if (in_child([&] { return all_refuse(mine.cdm, mine.nic, mine.cq, mine.ep); }))
+			return 103;
+		return 0;
+	});
+	assert_int_equal(r, 0);
+	assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
+	assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
+	assert_ptr_equal(back, &d);
+	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(handles_after_their_end),
+		cmocka_unit_test(foreign_handles),
+		cmocka_unit_test(destroyed_with_posts),
+		cmocka_unit_test(references_out_of_count),
+		cmocka_unit_test(room_out_of_count),
+		cmocka_unit_test(queue_out_of_step),
+		cmocka_unit_test(fork_modes),
+		cmocka_unit_test(overlapping_regions),
+		cmocka_unit_test(many_regions),
+		cmocka_unit_test(handles_in_a_child),
+	};
+	return cmocka_run_group_tests_name("misuse by one thread, and fork", tests, nullptr, nullptr);
+}
