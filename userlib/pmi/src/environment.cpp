@@ -79,6 +79,46 @@ bool read_layout(Place &place)
 	return true;
 }
 
+/* Clients read the first field and take what atoi() makes of it. */
+bool numbers(std::string_view text, uint64_t max)
+{
+	for (;;) {
+		const std::string_view part = text.substr(0, text.find(':'));
+		uint64_t value = 0;
+		const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+		if (error != std::errc() || end != part.data() + part.size() || value > max)
+			return false;
+		if (part.size() == text.size())
+			return true;
+		text.remove_prefix(part.size() + 1);
+	}
+}
+
+/* PMI_Init() has no code for a job without a usable domain: jobs that do not need the network have none. */
+void check_gni_variables()
+{
+	const struct {
+		const char *name;
+		uint64_t max;
+	} all[] = {{"PMI_GNI_COOKIE", UINT32_MAX},
+		   {"PMI_GNI_PTAG", 255},
+		   {"PMI_GNI_DEV_ID", 15},
+		   {"PMI_GNI_LOC_ADDR", nodes_max - 1}};
+	const bool cookie = variable("PMI_GNI_COOKIE"), ptag = variable("PMI_GNI_PTAG");
+
+	for (const auto &v : all) {
+		const char *text = variable(v.name);
+		if (text && !numbers(text, v.max))
+			debug("%s=%.40s is no list of numbers up to %llu", v.name, text,
+			      static_cast<unsigned long long>(v.max));
+	}
+	if (cookie != ptag)
+		debug("%s is set, %s is not", cookie ? "PMI_GNI_COOKIE" : "PMI_GNI_PTAG",
+		      cookie ? "PMI_GNI_PTAG" : "PMI_GNI_COOKIE");
+	else if (!cookie)
+		debug("neither PMI_GNI_COOKIE nor OPENGNI_COOKIE is set: this job has no domain");
+}
+
 } // namespace
 
 std::optional<std::vector<int>> parse_layout(std::string_view text, int size)
@@ -146,16 +186,17 @@ std::optional<Place> place_from_environment()
 	return place;
 }
 
-void complete_gni_variables()
+/* Return: whether nothing has been said. */
+static bool set_gni_variables()
 {
 	const char *told = variable("OPENGNI_COOKIE");
 	if (variable("PMI_GNI_COOKIE") || !told)
-		return;
+		return true;
 	char *end = nullptr;
 	const unsigned long cookie = strtoul(told, &end, 0);
 	if (*end || cookie == 0 || cookie > UINT32_MAX) {
 		debug("OPENGNI_COOKIE=%.20s is no cookie", told);
-		return;
+		return false;
 	}
 	/* 255: libugni finds the tag by the cookie. One device, number 0. */
 	// NOLINTBEGIN(concurrency-mt-unsafe)
@@ -166,6 +207,13 @@ void complete_gni_variables()
 		(void)setenv("PMI_GNI_LOC_ADDR", node, 0);
 	}
 	// NOLINTEND(concurrency-mt-unsafe)
+	return true;
+}
+
+void complete_gni_variables()
+{
+	if (set_gni_variables())
+		check_gni_variables();
 }
 
 } // namespace pmi

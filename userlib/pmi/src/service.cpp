@@ -38,7 +38,11 @@ bool Service::open(const std::string &path, const std::string &job)
 	}
 	memcpy(address.sun_path, path.data(), path.size());
 	fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd_ < 0 || connect(fd_, reinterpret_cast<sockaddr *>(&address), sizeof(address)) != 0) {
+	int r = -1;
+	while (fd_ >= 0 && (r = connect(fd_, reinterpret_cast<sockaddr *>(&address), sizeof(address))) != 0 &&
+	       errno == EINTR)
+		;
+	if (r != 0) {
 		debug("key-value service %s: %s", path.c_str(), reason(errno));
 		close();
 		return false;

@@ -171,12 +171,53 @@ static void gni_variables(void **)
 				 }));
 }
 
+/* PMI_Init() succeeds, and says on demand what clients will stumble over; silent otherwise. */
+static void init_says(const Variables &variables, const char *word)
+{
+	const auto body = [] {
+		int spawned;
+		return PMI_Init(&spawned) == PMI_SUCCESS ? 0 : 1;
+	};
+	std::string said;
+	assert_int_equal(0, in_child(variables, body, &said));
+	assert_string_equal("", said.c_str());
+	Variables loud = variables;
+	loud.emplace_back("UGNI_DEBUG", "1");
+	assert_int_equal(0, in_child(loud, body, &said));
+	if (!word) {
+		assert_string_equal("", said.c_str());
+		return;
+	}
+	assert_int_equal(1, std::count(said.begin(), said.end(), '\n'));
+	assert_int_not_equal(std::string::npos, said.find(word));
+}
+
+static void gni_variables_that_make_no_sense(void **)
+{
+	init_says({{"OPENGNI_COOKIE", "0x10"}}, nullptr);
+	init_says({{"PMI_GNI_COOKIE", "7:8"}, {"PMI_GNI_PTAG", "9:10"}, {"PMI_GNI_LOC_ADDR", "0:262143"}}, nullptr);
+	init_says({}, "no domain");
+	init_says({{"OPENGNI_COOKIE", "none"}}, "OPENGNI_COOKIE=none");
+	init_says({{"PMI_GNI_PTAG", "9"}}, "PMI_GNI_COOKIE is not");
+	init_says({{"PMI_GNI_COOKIE", "9"}}, "PMI_GNI_PTAG is not");
+	init_says({{"PMI_GNI_COOKIE", "x"}, {"PMI_GNI_PTAG", "9"}}, "PMI_GNI_COOKIE=x");
+	init_says({{"PMI_GNI_COOKIE", "4294967296"}, {"PMI_GNI_PTAG", "9"}}, "PMI_GNI_COOKIE=4294967296");
+	init_says({{"PMI_GNI_COOKIE", "1"}, {"PMI_GNI_PTAG", "9:"}}, "PMI_GNI_PTAG=9:");
+	init_says({{"PMI_GNI_COOKIE", "1"}, {"PMI_GNI_PTAG", "256"}}, "PMI_GNI_PTAG=256");
+	init_says({{"PMI_GNI_COOKIE", "1"}, {"PMI_GNI_PTAG", "9"}, {"PMI_GNI_DEV_ID", "-1"}}, "PMI_GNI_DEV_ID=-1");
+	init_says({{"PMI_GNI_COOKIE", "1"}, {"PMI_GNI_PTAG", "9"}, {"PMI_GNI_LOC_ADDR", "262144"}}, "PMI_GNI_LOC_ADDR");
+}
+
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(variables_that_make_no_sense), cmocka_unit_test(services_that_are_none),
-		cmocka_unit_test(the_service_goes_away),        cmocka_unit_test(null_pointers_and_lengths),
-		cmocka_unit_test(abort_ends_the_process),       cmocka_unit_test(gni_variables),
+		cmocka_unit_test(variables_that_make_no_sense),
+		cmocka_unit_test(services_that_are_none),
+		cmocka_unit_test(the_service_goes_away),
+		cmocka_unit_test(null_pointers_and_lengths),
+		cmocka_unit_test(abort_ends_the_process),
+		cmocka_unit_test(gni_variables),
+		cmocka_unit_test(gni_variables_that_make_no_sense),
 	};
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
