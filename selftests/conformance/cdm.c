@@ -144,9 +144,16 @@ TEST_F(cdm, GNI_CdmAttach__NO_MATCH__no_such_device)
 	RC(NO_MATCH, GNI_CdmAttach(self->cdm, NO_DEVICE, &self->pe, &self->nic));
 }
 
+/* A process has none of its parent's handles. */
+static void own_domain(gni_cdm_handle_t *cdm)
+{
+	if (GNI_CdmCreate(1, GNI_FIND_ALLOC_PTAG, conf_cookie(), 0, cdm))
+		_exit(254);
+}
+
 TEST_F(cdm, GNI_CdmAttach__NO_MATCH__no_device_at_all)
 {
-	RC(NO_MATCH, CONF_APART(conf_no_devices(),
+	RC(NO_MATCH, CONF_APART((conf_no_devices(), own_domain(&self->cdm)),
 				GNI_CdmAttach(self->cdm, CONF_DEVICE, &self->pe, &self->nic)));
 }
 
@@ -177,7 +184,8 @@ TEST_F(cdm, GNI_CdmAttach__ERROR_NOMEM__no_address_space)
 
 TEST_F(cdm, GNI_CdmAttach__PERMISSION_ERROR__domain_that_does_not_exist)
 {
-	RC(PERMISSION_ERROR, CONF_NOBODY_RC(GNI_CdmAttach(self->cdm, CONF_DEVICE, &self->pe, &self->nic)));
+	RC(PERMISSION_ERROR, CONF_APART((own_domain(&self->cdm), conf_become_nobody()),
+					GNI_CdmAttach(self->cdm, CONF_DEVICE, &self->pe, &self->nic)));
 }
 
 TEST(GNI_CdmAttach__PERMISSION_ERROR__tag_and_cookie_do_not_belong_together)
@@ -217,7 +225,7 @@ TEST(GNI_CdmAttach__ERROR_RESOURCE__no_fma_descriptor_left)
 TEST_F(cdm, GNI_CdmAttach__ERROR_RESOURCE__no_more_files)
 {
 	RC(ERROR_RESOURCE,
-	   CONF_APART(conf_no_files(), GNI_CdmAttach(self->cdm, CONF_DEVICE, &self->pe, &self->nic)));
+	   CONF_APART((own_domain(&self->cdm), conf_no_files()), GNI_CdmAttach(self->cdm, CONF_DEVICE, &self->pe, &self->nic)));
 }
 
 /* ---- GNI_CdmCheckpoint, GNI_CdmResume ---- */

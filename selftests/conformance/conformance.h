@@ -294,7 +294,7 @@ static inline void conf_become_nobody(void)
 		_exit(254);
 }
 
-/* The same as a user without privilege. Attach before only what a child may inherit. */
+/* The same as a user without privilege. Handles are not inherited: what the call needs is made in it. */
 #define CONF_NOBODY_RC(call) CONF_APART(conf_become_nobody(), call)
 
 /* From here on the process gets no memory that it does not have yet. */

@@ -88,11 +88,19 @@ TEST(GNI_SubscribeErrors__NO_MATCH__no_such_device)
 	RC(NO_MATCH, GNI_SubscribeErrors(NULL, NO_DEVICE, ALL_CATEGORIES, 0, &err));
 }
 
+/* A process has none of its parent's handles. */
+static void own_side(struct side *s)
+{
+	if (side_open(s, conf_cookie(), 1))
+		_exit(254);
+}
+
 TEST_F(errors, GNI_SubscribeErrors__ERROR_RESOURCE__no_more_files_for_the_process)
 {
 	gni_err_handle_t err;
 
-	RC(ERROR_RESOURCE, CONF_APART(conf_no_files(), GNI_SubscribeErrors(self->s.nic, 0, ALL_CATEGORIES, 0, &err)));
+	RC(ERROR_RESOURCE, CONF_APART((own_side(&self->s), conf_no_files()),
+				      GNI_SubscribeErrors(self->s.nic, 0, ALL_CATEGORIES, 0, &err)));
 }
 
 TEST(GNI_SubscribeErrors__ERROR_NOMEM__no_address_space)
@@ -264,9 +272,17 @@ TEST_F(errors, GNI_SetErrorPtag__SUCCESS__all_tags)
 
 RC_TEST(GNI_SetErrorPtag__INVALID_PARAM__null_handle, INVALID_PARAM, GNI_SetErrorPtag(NULL, 0));
 
+static void subscribe_and_become_nobody(gni_err_handle_t *err)
+{
+	if (GNI_SubscribeErrors(NULL, CONF_DEVICE, ALL_CATEGORIES, 0, err))
+		_exit(254);
+	conf_become_nobody();
+}
+
 TEST_F(errors, GNI_SetErrorPtag__PERMISSION_ERROR__not_root)
 {
-	RC(PERMISSION_ERROR, CONF_NOBODY_RC(GNI_SetErrorPtag(self->err, 0)));
+	RC(PERMISSION_ERROR,
+	   CONF_APART(subscribe_and_become_nobody(&self->err), GNI_SetErrorPtag(self->err, 0)));
 }
 
 TEST_HARNESS_MAIN
