@@ -13,6 +13,7 @@ from . import host
 
 FOLDER = host.TOP / "selftests" / "conformance"
 TABLE = FOLDER / "coverage.csv"
+STATEMENTS = FOLDER / "statements.csv"
 
 _TEST = re.compile(r"^(?:TEST|TEST_SIGNAL|TEST_F|TEST_F_TIMEOUT|PAIR_TEST|RC_TEST)\(\s*(?:(?!GNI_|gni_|S\d)\w+,\s*)?(\w+)", re.M)
 _FUNCTION = re.compile(r"^static [^;{}=]*?(\w+)\([^;{}]*\)\s*\n\{\n(.*?)^\}", re.M | re.S)
@@ -125,10 +126,32 @@ def complaints(table, tests):
     return wrong
 
 
+def statement_complaints(text, tests):
+    """What is wrong with a table of statements: each has tests that exist, or a reason why there is none, and is listed once."""
+    wrong, listed = [], set()
+    names = {test.name for test in tests}
+    for row in csv.DictReader(text.splitlines()):
+        statement, wanted, reason = row["statement"], row["tests"].split(), row["reason"].strip()
+        if not re.fullmatch(r"S\d+_\d+", statement) or not row["words"].strip():
+            wrong.append(f"{statement}: a row is S<section>_<point>, words, tests, reason")
+        if statement in listed:
+            wrong.append(f"{statement} stands twice in the table")
+        listed.add(statement)
+        wrong += [f"{statement}: there is no test {name}" for name in wanted if name not in names]
+        if bool(wanted) == bool(reason):
+            wrong.append(f"{statement}: needs tests or a reason, not both")
+        wrong += [f"{statement}: {name} is not in its row" for name in sorted(names)
+                  if name.startswith(statement + "__") and name not in wanted]
+    for test in tests:
+        if test.parts is None and test.name.split("__")[0] not in listed:
+            wrong.append(f"{test.file}: {test.name}: no such statement")
+    return wrong
+
+
 def main():
     """Print the state of the table."""
     table, tests = read_table(TABLE.read_text(encoding="utf-8")), all_tests()
-    wrong = complaints(table, tests)
+    wrong = complaints(table, tests) + statement_complaints(STATEMENTS.read_text(encoding="utf-8"), tests)
     if "--missing" in sys.argv[1:]:
         print("\n".join(wrong))
     tested = {test.parts[:2] for test in tests if test.parts}

@@ -47,6 +47,29 @@ class Table(unittest.TestCase):
         self.assertEqual(documented ^ {key for key in table if key[0].startswith("GNI_")}, set())
 
 
+class Statements(unittest.TestCase):
+    HEAD = "statement,words,tests,reason\n"
+    TEST = conformance.Test("S1_1__in_order", "x.c", "")
+
+    def wrong(self, rows):
+        return conformance.statement_complaints(self.HEAD + rows, [self.TEST])
+
+    def test_every_statement_has_tests_or_a_reason(self):
+        text = conformance.STATEMENTS.read_text(encoding="utf-8")
+        self.assertEqual(conformance.statement_complaints(text, conformance.all_tests()), [])
+        self.assertGreater(len(text.splitlines()), 100)
+
+    def test_the_check_can_fail(self):
+        self.assertEqual(self.wrong("S1_1,words,S1_1__in_order,\nS1_2,words,,why\n"), [])
+        self.assertIn("no such statement", self.wrong("")[0])
+        self.assertIn("tests or a reason", self.wrong("S1_1,words,,\n")[0])
+        self.assertIn("tests or a reason", self.wrong("S1_1,words,S1_1__in_order,why\n")[0])
+        self.assertIn("no test S1_1__other", " ".join(self.wrong("S1_1,words,S1_1__in_order S1_1__other,\n")))
+        self.assertIn("twice", self.wrong("S1_1,w,S1_1__in_order,\nS1_1,w,S1_1__in_order,\n")[0])
+        self.assertIn("not in its row", " ".join(self.wrong("S1_1,words,,why\n")))
+        self.assertIn("a row is", " ".join(self.wrong("S1_1,,S1_1__in_order,\n")))
+
+
 class Check(unittest.TestCase):
     """The check can fail."""
 
