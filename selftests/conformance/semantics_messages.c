@@ -277,7 +277,7 @@ TEST_F(pairs, S11_14__messages_whose_events_were_lost)
 	/* messages arrive at a queue that nobody reads */
 	MUST(GNI_CqCreate(self->b.nic, 2, 0, GNI_CQ_NOBLOCK, NULL, NULL, &tiny));
 	MUST(GNI_MemRegister(self->b.nic, (uintptr_t)self->b.data, CONF_BYTES, tiny, 0, CONF_NO_VMDH, &mem));
-	at_a.mbox_maxcredit = 1000;
+	at_a.mbox_maxcredit = 700;
 	MUST(GNI_SmsgBufferSizeNeeded(&at_a, &at_a.buff_size));
 	at_b = at_a;
 	at_b.msg_buffer = self->b.data;
