@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace
 {
@@ -18,10 +20,16 @@ alignas(4096) unsigned char area[ARIES_DESC_STRIDE];
 alignas(4096) uint64_t doorbell[512];
 alignas(4096) uint64_t queue[ARIES_CQ_HEADER_BYTES / 8 + kSlots];
 alignas(4096) uint64_t small_queue[ARIES_CQ_HEADER_BYTES / 8 + kSlots]; /* all that have fewer entries; stays empty */
-std::atomic<bool> awake;
+std::atomic<bool> awake, told;
 std::atomic<uint32_t> asleep, interrupts, next_fd{100}, open_files, next_mdh;
 std::atomic<bool> mdhs[4096];
 std::atomic<uint64_t> made; /* entries */
+
+/* As an ioctl() that sleeps: no cancellation point of the C library. */
+void doze(const timespec &moment)
+{
+	(void)syscall(SYS_nanosleep, &moment, nullptr);
+}
 
 /* Only system calls here: cancellation may be asynchronous. */
 int sleep_until(uint64_t timeout_ms, bool (*ready)())
@@ -38,7 +46,7 @@ int sleep_until(uint64_t timeout_ms, bool (*ready)())
 			return 0;
 		if (timeout_ms != ~uint64_t{0} && ugni::sys::now_ms() >= end)
 			return -ETIMEDOUT;
-		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
+		doze(moment);
 	}
 }
 
@@ -153,8 +161,10 @@ int call(int fd, unsigned long request, void *argument)
 	case KGNI_IOC_MEM_DEREGISTER:
 		mdhs[static_cast<kgni_mem_deregister *>(argument)->mdh] = false;
 		return 0;
-	case KGNI_IOC_CQ_DESTROY:
 	case KGNI_IOC_DGRAM_POST:
+		told = false;
+		return 0;
+	case KGNI_IOC_CQ_DESTROY:
 	case KGNI_IOC_DGRAM_CANCEL:
 	case KGNI_IOC_ERR_SUBSCRIBE:
 		return 0;
@@ -163,12 +173,17 @@ int call(int fd, unsigned long request, void *argument)
 	case KGNI_IOC_DGRAM_TEST: {
 		auto *t = static_cast<kgni_dgram_test *>(argument);
 		int r = t->timeout_ms ? nap(t->timeout_ms) : 0;
+		if (!r && told)
+			return -ENOENT;
 		if (!r)
 			t->state = awake ? KGNI_DGRAM_COMPLETED : KGNI_DGRAM_PENDING;
+		/* Once, as the driver does. */
+		if (!r && awake)
+			told = true;
 		/* The answer is there, the caller not awake yet: a good moment to be cancelled. */
 		const timespec moment = {0, 5000000};
 		if (!r && t->timeout_ms == ~uint64_t{0})
-			(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
+			doze(moment);
 		return r;
 	}
 	case KGNI_IOC_DGRAM_PROBE:
