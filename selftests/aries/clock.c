@@ -178,6 +178,23 @@ static void nothing(int sig)
 	(void)sig;
 }
 
+/* The timer is set for the earliest, not for who came first or goes latest. */
+TEST_F(clock, a_late_one_holds_up_nobody)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	uint64_t start = global_now(self->fd), now = 0;
+	struct sleeper late = { .fd = self->fd, .rc = -1, .until = start + 25000 * MS };
+
+	sigaction(SIGUSR1, &action, NULL);
+	ASSERT_EQ(0, pthread_create(&late.thread, NULL, sleep_on, &late));
+	usleep(200000);
+	EXPECT_EQ(0, wait_until(self->fd, start + 300 * MS, &now));
+	EXPECT_GT(start + 20000 * MS, now);
+	pthread_kill(late.thread, SIGUSR1);
+	pthread_join(late.thread, NULL);
+	EXPECT_EQ(EINTR, late.rc);
+}
+
 TEST_F(clock, signal_ends_a_wait)
 {
 	struct sigaction act = { .sa_handler = nothing };

@@ -165,6 +165,23 @@ TEST_F(ntt, a_job_sees_its_nodes)
 	munmap(page, ARIES_PAGE);
 }
 
+/* Who is attached has been told where it is: too late for another table. */
+TEST_F(ntt, tied_before_anybody_attaches)
+{
+	const struct kgni_ntt_entry one = { .block = 0 };
+	uint32_t cookie = aries_cookie(), base = 0;
+	int fd;
+
+	ASSERT_EQ(0, table(self->fd, 0, &one, 1, 1, &base));
+	ASSERT_EQ(0, job(self->fd, cookie, 0));
+	fd = aries_attached(cookie, NULL);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(EBUSY, tie(self->fd, cookie, base, 1, KGNI_JOB_NTT_CLEANUP));
+	close(fd);
+	EXPECT_EQ(0, tie(self->fd, cookie, base, 1, KGNI_JOB_NTT_CLEANUP));
+	EXPECT_EQ(0, job(self->fd, cookie, KGNI_JOB_DESTROY));
+}
+
 static int bi(int fd, uint16_t modes, uint16_t bw, uint16_t aot_bw, struct kgni_bi *out)
 {
 	struct kgni_bi arg = { .argsz = sizeof(arg), .flags = KGNI_BI_SET, .modes = modes,

@@ -2,6 +2,8 @@
 /*
  * Regions that are populated later, and regions of several pieces.
  */
+#include <sys/wait.h>
+
 #include "raw.h"
 #include "kselftest_harness.h"
 
@@ -138,6 +140,8 @@ TEST_F(regions, updates_refused)
 	struct kgni_mem_register mem, ordinary;
 	struct kgni_mem_update arg;
 	uint8_t *inner = self->pages + ARIES_PAGE;
+	int status = 0;
+	pid_t child;
 
 	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, ARIES_PAGE, 0, KGNI_NO_CQ, &ordinary));
 	ASSERT_EQ(0, aries_register(self->r.fd, inner, 2 * ARIES_PAGE, KGNI_MEM_RESERVE, KGNI_NO_CQ,
@@ -154,6 +158,12 @@ TEST_F(regions, updates_refused)
 	arg.flags = 0;
 	arg.reserved = 1;
 	EXPECT_EQ(EINVAL, aries_ioctl(self->r.fd, KGNI_IOC_MEM_UPDATE, &arg));
+	/* a child has the file and the same addresses, but they are other pages */
+	child = fork();
+	if (!child)
+		_exit(update(&self->r, mem.mdh, inner, 8, NULL));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(EINVAL, WEXITSTATUS(status));
 	EXPECT_EQ(ARIES_ST_MDD, put(&self->r, mem.mdh, inner, 1));
 	ASSERT_EQ(0, munmap(inner + ARIES_PAGE, ARIES_PAGE));
 	EXPECT_EQ(EFAULT, update(&self->r, mem.mdh, inner, 2 * ARIES_PAGE, NULL));
