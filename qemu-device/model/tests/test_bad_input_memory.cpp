@@ -204,6 +204,9 @@ void test_virtual_handles(void **)
 			;
 	};
 
+	/* What lies behind the block is the domain's, too, and not reached by it. */
+	p.b.make_mdd(MDH + COUNT, PTAG_B, p.b.alloc(PAGE), PAGE, BASE);
+	p.a.make_mdd(NEAR + COUNT, PTAG_A, p.a.alloc(PAGE), PAGE, BASE);
 	p.b.write64(ARIES_VMDH_CTL_N(0), block(PTAG_B, MDH));
 	p.a.write64(ARIES_VMDH_CTL_N(0), block(PTAG_A, NEAR));
 	for (unsigned int index = 0; index < ARIES_MDD_ENTRIES; index++) {
