@@ -35,6 +35,8 @@ uint64_t now_ms();
  * of the process.
  */
 
+/** Where they are; tests have a place of their own. */
+extern const char *share_directory;
 /** Opens @name, and creates it if it is not there. Return: descriptor, or -errno; -EPERM: not this user's own. */
 int share_open(const char *name);
 /** Byte @byte, shared or exclusive. Return: 0 or -errno. */

@@ -22,10 +22,6 @@ namespace ugni
 {
 struct Smsg;
 struct CeQueue;
-struct MsgqRoute;
-struct MsgqInbox;
-struct MsgqControl;
-struct MsgqFound;
 
 /** Two handles whose check codes and rights were found right, and what a slot says of them. */
 struct RdmaPair {

@@ -12,15 +12,15 @@
 namespace ugni::sys
 {
 
+constinit const char *share_directory = "/dev/shm";
+
 namespace
 {
-
-constexpr char kDirectory[] = "/dev/shm";
 
 struct Path {
 	char text[128];
 
-	explicit Path(const char *name) { (void)snprintf(text, sizeof(text), "%s/%s", kDirectory, name); }
+	explicit Path(const char *name) { (void)snprintf(text, sizeof(text), "%s/%s", share_directory, name); }
 };
 
 struct flock range(uint64_t byte, short type)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fake_kernel.hpp"
 #include "kernel.hpp"
+#include "share_place.hpp"
 
 #include <bit>
 #include <cerrno>
@@ -249,6 +250,7 @@ Kernel &kernel()
 
 void reset()
 {
+	own_share_place();
 	instance = std::make_unique<Kernel>();
 }
 

@@ -6,6 +6,7 @@
 #include "datagrams.hpp"
 #include "kernel.hpp"
 #include "model_node.hpp"
+#include "share_place.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -112,6 +113,7 @@ void start(uint32_t nodes)
 {
 	static int count;
 
+	own_share_place();
 	world = std::make_unique<World>();
 	world->fabric = "/dev/shm/ugni-test." + std::to_string(getpid()) + "." + std::to_string(count++);
 	for (uint32_t n = 0; n < nodes; n++)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Message queues over the fake kernel: every return code, what reaches the NIC, and who may join. */
+#include "kernel.hpp"
 #include "session.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <string>
@@ -85,10 +85,7 @@ struct Other {
 
 std::string share_path()
 {
-	char path[64];
-
-	(void)snprintf(path, sizeof(path), "/dev/shm/kgni0-msgq-%u-00001234", static_cast<unsigned>(geteuid()));
-	return path;
+	return std::string(ugni::sys::share_directory) + "/kgni0-msgq-" + std::to_string(geteuid()) + "-00001234";
 }
 
 void size(void **)
@@ -181,15 +178,15 @@ void no_shared_memory(void **)
 	Session s;
 	gni_msgq_attr_t a = attributes();
 	gni_msgq_handle_t q = nullptr;
-	const std::string path = share_path();
+	const std::string path = share_path(), elsewhere = path + "-elsewhere";
 
 	/* The name is taken by what is not ours, or not for us alone. */
 	assert_int_equal(mkdir(path.c_str(), 0700), 0);
 	assert_rc(PERMISSION_ERROR, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
 	assert_int_equal(rmdir(path.c_str()), 0);
-	assert_int_equal(symlink("/dev/shm/elsewhere", path.c_str()), 0);
+	assert_int_equal(symlink(elsewhere.c_str(), path.c_str()), 0);
 	assert_rc(PERMISSION_ERROR, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
-	assert_int_equal(access("/dev/shm/elsewhere", F_OK), -1);
+	assert_int_equal(access(elsewhere.c_str(), F_OK), -1);
 	assert_int_equal(unlink(path.c_str()), 0);
 	int fd = open(path.c_str(), O_CREAT | O_RDWR, 0600);
 	assert_true(fd >= 0);

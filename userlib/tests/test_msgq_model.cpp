@@ -242,10 +242,10 @@ void three_nodes(void **)
 	}
 }
 
-/* The receive queue has two entries; slots are used out of order all the time. */
+/* The smallest receive queue has 64 slots. */
 void overrun(void **)
 {
-	gni_msgq_attr_t one = msgq_attrs(1, 40, 2), two = msgq_attrs(2, 40, 2);
+	gni_msgq_attr_t one = msgq_attrs(1, 200, 2), two = msgq_attrs(2, 200, 2);
 	MsgqRank b(1, 20, one);
 	MsgqRank a0(0, 10, two), a1(0, 11, two);
 	unsigned sent[2] = {}, seen[2] = {};
@@ -253,7 +253,7 @@ void overrun(void **)
 	msgq_connect(a0, b);
 	for (unsigned round = 0; round < 60; round++) {
 		unsigned i = 0;
-		for (; i < 12 + round % 9; i++) {
+		for (; i < 60 + round % 40; i++) {
 			MsgqRank &from = (i + round) % 3 ? a0 : a1;
 			unsigned &n = sent[from.id - 10];
 			if (from.send(b, std::to_string(n)) != GNI_RC_SUCCESS)
@@ -272,7 +272,27 @@ void overrun(void **)
 		assert_int_equal(seen[0], sent[0]);
 		assert_int_equal(seen[1], sent[1]);
 	}
-	assert_true(sent[0] > 300 && sent[1] > 150);
+	assert_true(sent[0] > 3000 && sent[1] > 1500);
+}
+
+/* Messages whose events were lost are in high slots, later ones in low slots that were free meanwhile. */
+void overrun_and_slots_used_again(void **)
+{
+	MsgqPair p(120, 2);
+	unsigned sent = 0;
+
+	while (sent < 80)
+		p.a.send_ok(p.b, std::to_string(sent++));
+	p.b.answer = 0;
+	for (unsigned i = 0; i < 60; i++)
+		assert_rc(NOT_DONE, p.b.progress());
+	while (sent < 83)
+		p.a.send_ok(p.b, std::to_string(sent++));
+	p.b.answer = 1;
+	assert_rc(SUCCESS, p.b.progress());
+	assert_int_equal(p.b.calls, sent);
+	for (unsigned i = 0; i < sent; i++)
+		p.b.expect(p.a, std::to_string(i));
 }
 
 /* One node has connected, the other one not yet: its messages wait, and are in order. */
@@ -326,6 +346,27 @@ void connected_again(void **)
 		assert_rc(SUCCESS, p.b.progress());
 		p.b.expect(p.a, "new");
 	}
+}
+
+/* An event that was not read names a slot that has another message by now. */
+void events_of_an_old_connection(void **)
+{
+	MsgqPair p(8);
+
+	for (unsigned i = 0; i < 3; i++) {
+		p.a.send_ok(p.b, "old");
+		assert_rc(SUCCESS, p.b.progress());
+		p.b.expect(p.a, "old");
+	}
+	p.a.send_ok(p.b, "not read");
+	assert_rc(SUCCESS, GNI_MsgqConnRelease(p.a.q, p.b.address));
+	assert_rc(SUCCESS, GNI_MsgqConnRelease(p.b.q, p.a.address));
+	msgq_connect(p.a, p.b);
+	for (const char *text : {"1", "2", "3", "4"})
+		p.a.send_ok(p.b, text);
+	assert_rc(SUCCESS, p.b.progress());
+	for (const char *text : {"1", "2", "3", "4"})
+		p.b.expect(p.a, text);
 }
 
 /* A new group of the same domain while members of the old one are still there. */
@@ -401,8 +442,10 @@ int main()
 		model_test(within_a_node),
 		cmocka_unit_test_setup_teardown(three_nodes, world_of_three, world_stop),
 		model_test(overrun),
+		model_test(overrun_and_slots_used_again),
 		model_test(early_messages),
 		model_test(connected_again),
+		model_test(events_of_an_old_connection),
 		model_test(next_group),
 		model_test(calls_from_the_callback),
 	};
