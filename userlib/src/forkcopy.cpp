@@ -106,9 +106,10 @@ void Table::join(uint32_t from, uint32_t to)
 /* What fails here leaves a copy to the child. */
 void advise(uint64_t start, uint64_t end, int advice)
 {
+	void *from = reinterpret_cast<void *>(start); // NOLINT(performance-no-int-to-ptr)
+
 	if (start < end)
-		(void)madvise(reinterpret_cast<void *>(start), end - start,
-			      advice); // NOLINT(performance-no-int-to-ptr)
+		(void)madvise(from, end - start, advice);
 }
 
 } // namespace

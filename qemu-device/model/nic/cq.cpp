@@ -219,7 +219,7 @@ uint32_t CqTable::summary() const noexcept
 
 uint64_t CqTable::armed(uint32_t element) const noexcept
 {
-	const CqSlot *cq = &core_.own().cq[element * 64];
+	const CqSlot *cq = &core_.own().cq[size_t(element) * 64];
 	uint64_t bits = 0;
 
 	for (uint32_t i = 0; i < 64; i++)

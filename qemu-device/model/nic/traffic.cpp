@@ -137,7 +137,7 @@ void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, 
 			passage.latency_ns = back.arrive_ns + NIC_PIPELINE_NS - now + delay;
 	}
 	counters.add(ARIES_CNT_RSP_PACKETS, flits.packets - lost);
-	counters.add(ARIES_CNT_RSP_FLITS, flits.response / flits.packets * (flits.packets - lost));
+	counters.add(ARIES_CNT_RSP_FLITS, uint64_t(flits.response / flits.packets) * (flits.packets - lost));
 }
 
 uint8_t Traffic::request(const Burst &burst, uint64_t now, CounterBlock &counters, Passage &passage) noexcept

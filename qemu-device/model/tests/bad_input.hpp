@@ -68,7 +68,7 @@ unsigned int try_fields(const Field *fields, size_t count, const char *const *op
 
 	for (const Field *field = fields; field != fields + count; field++) {
 		for (unsigned int bit = 0; bit < 8 * field->bytes; bit++) {
-			if (field->meaning >> bit & 1)
+			if (bit < 64 && field->meaning >> bit & 1)
 				continue;
 			for (unsigned int op = 0; op < operation_count; op++) {
 				const bool reads = field->readers >> op & 1;
