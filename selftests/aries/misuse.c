@@ -207,7 +207,10 @@ TEST_F_TIMEOUT(cancel, in_a_wait, 2 * LIMIT)
 	EXPECT_EQ(0, in_child(cancel_kind, &self->kind));
 }
 
-/* A thread that reads is cancelled while events come; the next one goes on there. */
+/*
+ * A thread that reads is cancelled while events come; the next one goes on there. The queue holds all events, since
+ * readers may be cancelled before they get to any.
+ */
 static void *reading(void *argument)
 {
 	struct waiter *w = argument;
@@ -233,7 +236,7 @@ static int cancel_readers(void *argument)
 	pthread_t thread;
 
 	if (ugni_begin_modes(&u, aries_cookie(), FORK_FULLCOPY) ||
-	    GNI_CqCreate(u.nic, 256, 0, GNI_CQ_BLOCKING, NULL, NULL, &w.blocking) ||
+	    GNI_CqCreate(u.nic, 1024, 0, GNI_CQ_BLOCKING, NULL, NULL, &w.blocking) ||
 	    GNI_MemRegister(u.nic, (uintptr_t)u.data, ARIES_PAGE, w.blocking, 0, -1, &mem))
 		return 1;
 	for (round = 0; round < 100; round++) {
