@@ -148,9 +148,9 @@ void aries_nic_tick(aries_nic *nic);
 
 /**
  * aries_nic_set_fault() - fault injection
- * @name: "drop" (packets to lose), "drop-response" (responses to lose), "corrupt" (packets to damage), "delay-ns" (added to the modelled latency),
- *        "link" (0: cut the NIC off, 1: connect), "reorder" (0 or 1: shuffle the packets of a transaction),
- *        "duplicate" (packets that arrive twice)
+ * @name: "drop" (packets to lose), "drop-response" (responses to lose), "corrupt" (packets to damage), "delay-ns"
+ * (added to the modelled latency), "link" (0: cut the NIC off, 1: connect), "reorder" (0 or 1: shuffle the packets of a
+ * transaction), "duplicate" (packets that arrive twice)
  *
  * Return: 0, or -1 for an unknown name or a value out of range, with a line in @err.
  */
