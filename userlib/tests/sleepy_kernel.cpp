@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,14 +26,33 @@ std::atomic<uint32_t> asleep, interrupts, next_fd{100}, open_files, next_mdh;
 std::atomic<bool> mdhs[4096];
 std::atomic<uint64_t> made; /* entries */
 
-/* As an ioctl() that sleeps: no cancellation point of the C library. */
-void doze(const timespec &moment)
+/*
+ * Nothing but the sleep itself may be cancelled, as with an ioctl(): a thread that ends in an atomic operation leaves
+ * a lock of the thread sanitizer behind.
+ */
+class InKernel
 {
-	(void)syscall(SYS_nanosleep, &moment, nullptr);
-}
+public:
+	InKernel() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+	~InKernel() { (void)pthread_setcancelstate(before_, nullptr); }
+	InKernel(const InKernel &) = delete;
+	InKernel &operator=(const InKernel &) = delete;
 
-/* Only system calls here: cancellation may be asynchronous. */
-int sleep_until(uint64_t timeout_ms, bool (*ready)())
+	/* No cancellation point of the C library. */
+	void doze(const timespec &moment) const
+	{
+		int ignored = 0;
+
+		(void)pthread_setcancelstate(before_, nullptr);
+		(void)syscall(SYS_nanosleep, &moment, nullptr);
+		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ignored);
+	}
+
+private:
+	int before_ = PTHREAD_CANCEL_DISABLE;
+};
+
+int sleep_until(const InKernel &kernel, uint64_t timeout_ms, bool (*ready)())
 {
 	const timespec moment = {0, 200000};
 	const uint64_t end = ugni::sys::now_ms() + timeout_ms;
@@ -46,14 +66,14 @@ int sleep_until(uint64_t timeout_ms, bool (*ready)())
 			return 0;
 		if (timeout_ms != ~uint64_t{0} && ugni::sys::now_ms() >= end)
 			return -ETIMEDOUT;
-		doze(moment);
+		kernel.doze(moment);
 	}
 }
 
-int nap(uint64_t timeout_ms, bool (*ready)() = nullptr)
+int nap(const InKernel &kernel, uint64_t timeout_ms, bool (*ready)() = nullptr)
 {
 	asleep++;
-	int r = sleep_until(timeout_ms, ready);
+	int r = sleep_until(kernel, timeout_ms, ready);
 	asleep--;
 	return r;
 }
@@ -127,6 +147,8 @@ int open_device(uint32_t device)
 
 int call(int fd, unsigned long request, void *argument)
 {
+	const InKernel kernel;
+
 	(void)fd;
 	switch (request) {
 	case KGNI_IOC_QUERY:
@@ -169,10 +191,10 @@ int call(int fd, unsigned long request, void *argument)
 	case KGNI_IOC_ERR_SUBSCRIBE:
 		return 0;
 	case KGNI_IOC_CQ_WAIT:
-		return nap(static_cast<kgni_cq_wait *>(argument)->timeout_ms, has_entry);
+		return nap(kernel, static_cast<kgni_cq_wait *>(argument)->timeout_ms, has_entry);
 	case KGNI_IOC_DGRAM_TEST: {
 		auto *t = static_cast<kgni_dgram_test *>(argument);
-		int r = t->timeout_ms ? nap(t->timeout_ms) : 0;
+		int r = t->timeout_ms ? nap(kernel, t->timeout_ms) : 0;
 		if (!r && told)
 			return -ENOENT;
 		if (!r)
@@ -183,13 +205,13 @@ int call(int fd, unsigned long request, void *argument)
 		/* The answer is there, the caller not awake yet: a good moment to be cancelled. */
 		const timespec moment = {0, 5000000};
 		if (!r && t->timeout_ms == ~uint64_t{0})
-			doze(moment);
+			kernel.doze(moment);
 		return r;
 	}
 	case KGNI_IOC_DGRAM_PROBE:
-		return nap(static_cast<kgni_dgram_probe *>(argument)->timeout_ms);
+		return nap(kernel, static_cast<kgni_dgram_probe *>(argument)->timeout_ms);
 	case KGNI_IOC_ERR_READ:
-		return nap(static_cast<kgni_err_read *>(argument)->timeout_ms);
+		return nap(kernel, static_cast<kgni_err_read *>(argument)->timeout_ms);
 	default:
 		return -ENOTTY;
 	}
