@@ -635,6 +635,7 @@ void aries_chrdev_exit(void);
 int aries_chrdev_add(struct aries_dev *ad);
 void aries_chrdev_del(struct aries_dev *ad);
 struct aries_dev *aries_dev_new(struct pci_dev *pdev);
+void aries_dev_drop(struct aries_dev *ad);
 extern const char aries_build[];
 
 /* aries_sysfs.c */

@@ -399,7 +399,6 @@ static void aries_dev_release(struct device *dev)
 	kvfree(ad->cq_table);
 	kfree(ad->chan);
 	aries_ntt_exit(ad);
-	ida_free(&aries_ids, ad->id);
 	pci_dev_put(ad->pdev);
 	kfree(ad);
 }
@@ -408,7 +407,7 @@ static void aries_dev_release(struct device *dev)
  * aries_dev_new() - allocate a device and give it a number
  * @pdev: the PCI function
  *
- * Context: may sleep. Return: the device, to be dropped with put_device(), or an error pointer:
+ * Context: may sleep. Return: the device, for aries_dev_drop(), or an error pointer:
  * -ENOMEM, -ENOSPC too many devices.
  */
 struct aries_dev *aries_dev_new(struct pci_dev *pdev)
@@ -448,10 +447,23 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	ad->dev.devt = MKDEV(MAJOR(aries_devt), id);
 	ad->dev.release = aries_dev_release;
 	if (dev_set_name(&ad->dev, "kgni%d", id)) {
-		put_device(&ad->dev);
+		aries_dev_drop(ad);
 		return ERR_PTR(-ENOMEM);
 	}
 	return ad;
+}
+
+/**
+ * aries_dev_drop() - give the number of a device back, and the caller's reference
+ * @ad: not in /dev, or not any more
+ *
+ * Files may still be open: they answer -ENODEV until they are closed, while the number is free for
+ * the function that comes next. Context: may sleep.
+ */
+void aries_dev_drop(struct aries_dev *ad)
+{
+	ida_free(&aries_ids, ad->id);
+	put_device(&ad->dev);
 }
 
 /** aries_chrdev_add() - make /dev/kgniN appear. Return: 0 or a negative errno. */

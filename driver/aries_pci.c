@@ -191,7 +191,7 @@ err_disable:
 	aries_pci_disable(ad);
 err_dev:
 	pci_set_drvdata(pdev, NULL);
-	put_device(&ad->dev);
+	aries_dev_drop(ad);
 	return rc;
 }
 
@@ -211,7 +211,7 @@ static void aries_pci_remove(struct pci_dev *pdev)
 	/* without bus mastering the NIC reaches no memory */
 	aries_mem_free_quarantine(ad);
 	pci_set_drvdata(pdev, NULL);
-	put_device(&ad->dev);
+	aries_dev_drop(ad);
 }
 
 static void aries_pci_shutdown(struct pci_dev *pdev)

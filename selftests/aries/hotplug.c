@@ -190,7 +190,6 @@ TEST_F_TIMEOUT(hotplug, function_removed_under_load, 300)
 		EXPECT_EQ(0, write_text(path, "1"));
 		EXPECT_NE(0, access(path, F_OK));
 		EXPECT_EQ(0, write_text("/sys/bus/pci/rescan", "1"));
-		/* the number 0 is free again when the last old file is closed */
 		EXPECT_EQ(0, wait_for_node());
 	}
 	EXPECT_EQ(0, finish(self->pid, self->stop));
