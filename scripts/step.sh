@@ -55,6 +55,14 @@ exec 8>"$BUILD/stamps/$name.lock"
 flock 8
 
 hash=$(content_hash "$@")
+# make -n runs the lines that name $(MAKE): nothing is done then, and nothing counts as done.
+case " ${MAKEFLAGS%% *}" in
+" -"*) ;;
+*n*)
+	show "[$number] $title: $*"
+	exit 0
+	;;
+esac
 if up_to_date; then
 	show "[$number] $title ... up to date"
 	exit 0

@@ -141,7 +141,8 @@ void test_threads(void **)
 			thread.join();
 		assert_int_equal(right, NODES);
 		assert_int_equal(owner.sum(), NODES * ADDS);
-		if (mode.lazy)
+		/* A command that is not cached puts the word out of the cache: how often one hits then is chance. */
+		if (mode.lazy && mode.even == mode.odd)
 			assert_true(owner.host.counter(ARIES_CNT_AMO_CACHE_HITS) > ADDS);
 	}
 }
