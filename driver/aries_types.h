@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * aries.ko: the structures that its files share, and which lock protects what.
+ */
+#ifndef ARIES_TYPES_H
+#define ARIES_TYPES_H
+
+#include <linux/atomic.h>
+#include <linux/bitfield.h>
+#include <linux/cdev.h>
+#include <linux/completion.h>
+#include <linux/device.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/rwsem.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include "aries_dgrams.h"
+#include "aries_hw.h"
+#include "aries_regs.h"
+#include "uapi/kgni_abi.h"
+
+/* Packed as GNI_VERSION_CHECK(0, 0x5c, 1). */
+#define ARIES_DRIVER_VERSION 0x005c0001u
+#define ARIES_DRIVER_VERSION_TEXT "0.5c.0001"
+#define ARIES_DEVICE_TYPE 1 /* GNI_DEVICE_ARIES */
+
+#define ARIES_MAX_DEVICES 64
+#define ARIES_VECTORS_MAX ARIES_MSIX_VECTORS
+#define ARIES_DMA_BITS 52 /* ARIES_PTE_ADDR_MASK */
+#define ARIES_OWNERS 65536 /* FMAD_CTL.OWNER has 16 bits */
+#define ARIES_PTAG_ANY 255 /* GNI_FIND_ALLOC_PTAG */
+
+struct aries_chan;
+struct aries_cq;
+struct aries_ctx;
+struct aries_dev;
+struct aries_stale;
+struct aries_block;
+struct aries_ees;
+struct aries_fma_saved;
+struct aries_share;
+
+/**
+ * DOC: locks
+ *
+ * aries_dev.state_sem   Protects the state of the device and, held for reading, promises that
+ *                       the registers are mapped and that nothing is revoked meanwhile. Held for
+ *                       writing by probe, removal and reset only.
+ * aries_dev.ctx_lock    Protects the list of attachments.
+ * aries_ctx.lock        Protects the objects of one open file: its FMA descriptor, queues and
+ *                       registrations. Taken in the page fault handler, so no user memory may be
+ *                       touched and no mmap_lock taken under it.
+ * aries_dev.share_lock  Protects the list of descriptors that may be shared, and their users.
+ * aries_share.lock      Protects the content of such a descriptor and who has it mapped. Taken in
+ *                       the page fault handler.
+ * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
+ *                       the limits of injection.
+ * aries_dev.inv_lock    Protects INV_MDD and INV_STATUS: one invalidation at a time; and the
+ *                       quarantine of registrations whose invalidation never ended.
+ * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
+ * aries_dev.irq_lock    Protects the table of queues by number, and reading and clearing
+ *                       CQI_PENDING as one step. Taken in interrupt handlers.
+ * aries_dev.ees_lock    Protects the list of subscriptions to error events and their queues.
+ * aries_cq.lock         Protects the pointer to the queue's memory.
+ * aries_pool.lock       Protects one pool of numbers.
+ * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
+ *
+ * Order: state_sem, ctx_lock, aries_ctx.lock, then share_lock or aries_share.lock, then ptag_lock,
+ * inv_lock or clock_lock, then the spinlocks, of which irq_lock comes before the others. mmap_lock
+ * comes before aries_ctx.lock.
+ */
+
+/**
+ * struct aries_pool - numbers of one kind of NIC resource
+ * @lock: protects everything below
+ * @map: one bit a number, set while it is taken
+ * @owner: context number of the holder, one a number
+ * @first: lowest number given out
+ * @size: one more than the highest
+ * @used: numbers taken
+ * @held: of these, numbers kept back because the NIC did not let go of them
+ * @cursor: where the next search starts
+ */
+struct aries_pool {
+	spinlock_t lock; /* the rest */
+	unsigned long *map;
+	u16 *owner;
+	unsigned int first;
+	unsigned int size;
+	unsigned int used;
+	unsigned int held;
+	unsigned int cursor;
+};
+
+enum aries_state {
+	ARIES_STATE_UP,
+	ARIES_STATE_RESET, /* between reset_prepare and reset_done, or after a failed reset */
+	ARIES_STATE_GONE, /* removed or unplugged */
+};
+
+enum aries_res {
+	ARIES_RES_MDD,
+	ARIES_RES_CQ,
+	ARIES_RES_FMA,
+	ARIES_RES_CE,
+	ARIES_RES_PAGES, /* of 4 KiB, registered or reserved */
+	ARIES_RES_RECV,
+	ARIES_RES_COUNT
+};
+
+/**
+ * struct aries_domain - one communication domain, protected by aries_dev.ptag_lock
+ * @ptag: the node's number for it
+ * @cookie: what its members know; the key of its packets
+ * @job_id: from KGNI_IOC_JOB, 0 if it was made by an attach
+ * @job: made by KGNI_IOC_JOB, stays when the last process leaves
+ * @suspended: by KGNI_IOC_SUSPEND
+ * @attached: attachments
+ * @ntt_base: first entry of the node translation table
+ * @ntt_size: entries, 0 for physical node addresses
+ * @ntt_cleanup: they go with the domain
+ * @block: memory domains for virtual handles, or NULL
+ * @bte_limited: @bte_limit counts
+ * @bte_limit: block transfers that they may have under way, enforced by the NIC
+ * @dgram_limit: datagrams that they may have
+ * @dgrams: datagrams that they have (aries_chan.lock)
+ * @limit: units that its processes may hold together
+ * @used: units that they hold
+ */
+struct aries_domain {
+	u8 ptag;
+	u32 cookie;
+	u64 job_id;
+	bool job;
+	bool suspended;
+	unsigned int attached;
+	u32 ntt_base;
+	u32 ntt_size;
+	bool ntt_cleanup;
+	struct aries_block *block;
+	bool bte_limited;
+	u32 bte_limit;
+	u32 dgram_limit;
+	u32 dgrams;
+	u32 limit[ARIES_RES_COUNT];
+	u32 used[ARIES_RES_COUNT];
+};
+
+/**
+ * struct aries_vector - one MSI-X vector
+ * @ad: the device
+ * @nr: vector number
+ * @count: interrupts taken
+ * @name: as in /proc/interrupts
+ */
+struct aries_vector {
+	struct aries_dev *ad;
+	unsigned int nr;
+	unsigned long count;
+	char name[24];
+};
+
+/**
+ * struct aries_dev - one NIC
+ *
+ * Freed with the last reference to @dev, which open files hold.
+ */
+struct aries_dev {
+	struct device dev;
+	struct cdev cdev;
+	struct pci_dev *pdev;
+	int id;
+
+	struct rw_semaphore state_sem;
+	enum aries_state state;
+	bool hw_ok; /* registers answer; false skips every register access */
+
+	void __iomem *regs;
+	void __iomem *desc;
+	resource_size_t regs_phys;
+	resource_size_t fma_phys;
+	resource_size_t desc_phys;
+
+	/* read from the ID block at probe */
+	u64 caps;
+	u32 pe;
+	u32 nodes;
+	u32 nfma;
+	u32 nmdd;
+	u32 ncq;
+	u32 bte_queue;
+	unsigned int nvec;
+	struct aries_vector vec[ARIES_VECTORS_MAX];
+
+	struct aries_pool owners;
+	struct aries_pool fmads;
+	struct aries_pool mdds;
+	struct aries_pool cqs;
+	struct aries_pool ces;
+	struct aries_pool insts;
+	struct aries_pool recvs;
+
+	struct mutex ptag_lock; /* domains, ntt, bi; see DOC: locks */
+	struct aries_domain *domain[ARIES_PTAG_ENTRIES];
+
+	struct kgni_ntt_entry *ntt; /* of each entry allocated, what was written */
+	unsigned long *ntt_map; /* entries allocated */
+	u32 ntt_log2; /* granularity */
+	struct kgni_bi bi; /* current_* and sequence */
+	struct mutex share_lock; /* shares */
+	struct list_head shares;
+
+	struct mutex ctx_lock; /* ctxs */
+	struct list_head ctxs;
+	wait_queue_head_t resume_wq;
+
+	struct mutex inv_lock; /* INV_MDD, quarantine */
+	struct list_head quarantine;
+	spinlock_t irq_lock; /* cq_table, CQI_PENDING */
+	struct aries_cq **cq_table;
+
+	struct aries_chan *chan;
+	struct mutex clock_lock; /* sleepers, timer 0 */
+	struct list_head sleepers;
+	atomic_t clock_seq; /* changes when sleepers are to look again */
+	wait_queue_head_t clock_wq;
+	spinlock_t ees_lock; /* ees */
+	struct list_head ees;
+
+	bool testing;
+	struct completion test_done;
+
+	atomic64_t pinned; /* pages */
+	atomic64_t errors; /* error events taken from the NIC */
+	atomic64_t resets;
+	struct dentry *debugfs;
+};
+
+/**
+ * struct aries_ctx - one open file, an attachment once @dom is set
+ * @ref: held by the file, and by who reads debugfs
+ * @ad: the device, with a reference
+ * @node: in aries_dev.ctxs
+ * @lock: see DOC: locks
+ * @mapping: of the inode that was opened, to take mappings away
+ * @dead: everything was revoked by a reset or removal
+ * @suspended: its job is: page faults wait
+ * @dom: domain, NULL before KGNI_IOC_ATTACH
+ * @modes: GNI_CDM_MODE_* bits
+ * @inst_id: instance id given by the process
+ * @owner: context number
+ * @fmad: FMA descriptor
+ * @pe: node address, as its domain counts
+ * @block: shares the domain's block of memory domains
+ * @share: the same, if it may be shared
+ * @saved: content of the area while another has the descriptor; with @share
+ * @cqs: queues by number
+ * @mems: registrations by memory domain handle
+ * @inst: its number among the instances that the NIC knows, -1 for none
+ * @ces: collective engines, one bit each
+ * @ce_cq: their queues, NULL for none
+ * @recvs: receives for channel sends, oldest first
+ * @nrecvs: how many
+ * @dg: datagrams
+ * @ees: subscription to error events or NULL; set once
+ * @pid: who opened the file, for lists
+ * @comm: its name
+ */
+struct aries_ctx {
+	struct kref ref;
+	struct aries_dev *ad;
+	struct list_head node;
+	struct mutex lock; /* see DOC: locks */
+	struct address_space *mapping;
+	bool dead;
+	bool suspended;
+	struct aries_domain *dom;
+	u32 modes;
+	u32 inst_id;
+	u16 owner;
+	u16 fmad;
+	u32 pe;
+	bool block;
+	struct aries_share *share;
+	struct aries_fma_saved *saved;
+	struct xarray cqs;
+	struct xarray mems;
+	int inst;
+	unsigned long ces;
+	struct aries_cq *ce_cq[ARIES_CE_CHANNELS];
+	struct list_head recvs;
+	unsigned int nrecvs;
+	struct aries_dgrams dg;
+	struct aries_ees *ees;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+};
+
+/* GNI_CDM_MODE_FMA_SMALL_WINDOW */
+#define ARIES_CDM_SMALL_WINDOW 0x00200000u
+
+/** aries_ctx_window() - bytes of the put and of the get window that an attachment may map */
+static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
+{
+	return ctx->modes & ARIES_CDM_SMALL_WINDOW ? ARIES_FMA_SMALL_WINDOW : ARIES_FMA_WINDOW;
+}
+
+/**
+ * struct aries_cq - one completion queue
+ * @ref: held by the attachment and by each waiter
+ * @nr: number in the NIC
+ * @log2: log2 of the slots
+ * @flags: KGNI_CQ_*
+ * @size: bytes, header page included
+ * @mem_refs: registrations that name the queue (aries_ctx.lock)
+ * @ce_refs: collective engines that name it (aries_ctx.lock)
+ * @waiters: threads in KGNI_IOC_CQ_WAIT (aries_ctx.lock)
+ * @lock: protects @mem
+ * @mem: header page and slots, NULL once they were freed
+ * @page: the same
+ * @dma: bus address of @mem
+ * @wq: woken by the interrupt and by a reset
+ * @irqs: interrupts that woke the queue
+ */
+struct aries_cq {
+	struct kref ref;
+	u16 nr;
+	u8 log2;
+	u32 flags;
+	size_t size;
+	unsigned int mem_refs;
+	unsigned int ce_refs;
+	unsigned int waiters;
+	spinlock_t lock; /* see DOC: locks */
+	void *mem;
+	struct page *page;
+	dma_addr_t dma;
+	wait_queue_head_t wq;
+	unsigned long irqs;
+};
+
+/**
+ * struct aries_mem - one registration
+ * @mdh: memory domain handle
+ * @read_only: peers may only read
+ * @reserved: made with KGNI_MEM_RESERVE: @sgt is empty, @pages counts
+ * @live: the NIC has its descriptor
+ * @virtual: @mdh is of the domain's block
+ * @cq: queue of remote events or NULL
+ * @recvs: receives posted in it
+ * @start: virtual address of the first page, 0 for a list of segments
+ * @npages: pages of 4 KiB
+ * @accounted: pages in the accounts of @mm and of the device
+ * @pages: of a reserved region, those that are there, by their number
+ * @stale: of a reserved region, pages that the NIC did not let go of
+ * @page_shift: log2 of the page size in the NIC's table
+ * @mm: whose pages they are; accounted in its pinned_vm
+ * @sgt: the pages, and their bus addresses once @mapped
+ * @mapped: @sgt has bus addresses
+ * @table: directory (two levels) or entries (one level)
+ * @table_dma: its bus address
+ * @table_size: bytes
+ * @leaf: pages of entries, NULL for one level; a reserved region has them as needed
+ * @leaf_dma: their bus addresses
+ * @nleaf: how many
+ * @node: in aries_dev.quarantine
+ */
+struct aries_mem {
+	u16 mdh;
+	bool read_only;
+	bool reserved;
+	bool live;
+	bool virtual;
+	struct aries_cq *cq;
+	unsigned int recvs;
+	unsigned long start;
+	unsigned long npages;
+	unsigned long accounted;
+	struct xarray pages;
+	struct aries_stale *stale;
+	unsigned int page_shift;
+	struct mm_struct *mm;
+	struct sg_table sgt;
+	bool mapped;
+	__le64 *table;
+	dma_addr_t table_dma;
+	size_t table_size;
+	__le64 **leaf;
+	dma_addr_t *leaf_dma;
+	unsigned int nleaf;
+	struct list_head node;
+};
+
+/**
+ * struct aries_range - whole pages of a process
+ * @start: virtual address
+ * @npages: how many
+ */
+struct aries_range {
+	unsigned long start;
+	unsigned long npages;
+};
+
+#endif /* ARIES_TYPES_H */
