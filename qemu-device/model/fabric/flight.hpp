@@ -8,16 +8,26 @@
 namespace aries
 {
 
+inline constexpr uint32_t LANE_UNKNOWN = UINT32_MAX;
+inline constinit thread_local uint32_t lane_of_thread = LANE_UNKNOWN;
+
 /** A small number that few threads of this process share. */
 inline uint32_t thread_lane() noexcept
 {
-	constexpr uint32_t UNKNOWN = UINT32_MAX;
 	static std::atomic<uint32_t> next{0};
-	static constinit thread_local uint32_t lane = UNKNOWN;
 
-	if (lane == UNKNOWN) [[unlikely]]
-		lane = next.fetch_add(1, std::memory_order_relaxed) % FLIGHT_LANES;
-	return lane;
+	if (lane_of_thread == LANE_UNKNOWN) [[unlikely]]
+		lane_of_thread = next.fetch_add(1, std::memory_order_relaxed) % FLIGHT_LANES;
+	return lane_of_thread;
+}
+
+/**
+ * The calling thread, number @n of its kind, makes few and long visits: it gets a lane from the other end, so that the
+ * first processors that come have lanes that differ, whenever they come.
+ */
+inline void take_back_lane(uint32_t n) noexcept
+{
+	lane_of_thread = FLIGHT_LANES - 1 - n % FLIGHT_LANES;
 }
 
 /** Whether @initiator has visits under way at @target that began in @phase. */

@@ -16,6 +16,9 @@ constexpr uint32_t EXACT_ABOVE = 1024; // flits whose booking must not be forgot
 constexpr uint32_t SPLIT_PARTS = 4;    // as many as a NIC has tiles
 constexpr uint32_t MAX_ROOTS = 32;     // roots tried when the chosen ways are cut
 
+/* What asks for more than the quickest way. */
+constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
+
 constexpr uint64_t CUT = UINT64_MAX; // load of a way with a link that is down
 
 size_t tile_bytes(uint32_t routers)
@@ -311,7 +314,7 @@ template <auto take> uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_
 uint64_t Network::cross_together(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at, uint32_t lane) noexcept
 {
 	const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
-	const uint32_t which = (nics_[src].tile.load(std::memory_order_relaxed) + lane + NIC_TILES / 2) % NIC_TILES;
+	const uint32_t which = (nics_[src].tile.load(std::memory_order_relaxed) + lane) % NIC_TILES;
 	uint64_t head = book_part(tile(quad_tile(src, FIRST_INJECT) + which), at, ticks) + CROSSING_TICKS;
 
 	head = book_part(tile(quad_tile(dst, FIRST_PROCESSOR) + which), head, ticks) + CROSSING_TICKS;
@@ -321,8 +324,6 @@ uint64_t Network::cross_together(uint32_t src, uint32_t dst, uint64_t flits, uin
 bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
 		       uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
 {
-	constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
-
 	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
 		return false;
 	if (std::max(request_flits, response_flits) <= SPLIT_ABOVE)
@@ -331,13 +332,25 @@ bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint3
 	const auto way = [this, lane](uint32_t from, uint32_t to, uint32_t flits, uint64_t at_ns) {
 		const uint64_t at = ns_to_ticks(at_ns);
 
-		return ticks_to_ns(flits <= SPLIT_ABOVE   ? cross_together(from, to, flits, at, lane)
+		return ticks_to_ns(flits <= SPLIT_ABOVE   ? cross_together(from, to, flits, at, lane + NIC_TILES / 2)
 				   : flits <= EXACT_ABOVE ? cross<book_part>(from, to, flits, at)
 							  : cross<book>(from, to, flits, at));
 	};
 
 	out.arrive_ns = way(src, dst, request_flits, depart_ns);
 	out.back_ns = way(dst, src, response_flits, out.arrive_ns + turn_ns);
+	return true;
+}
+
+bool Network::exchange_launched(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits,
+				uint16_t dlvr_mode, uint32_t lane, uint64_t depart_ns, uint64_t turn_ns,
+				Exchange &out) noexcept
+{
+	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
+		return false;
+	out.arrive_ns = ticks_to_ns(cross_together(src, dst, request_flits, ns_to_ticks(depart_ns), lane));
+	out.back_ns = ticks_to_ns(
+		cross_together(dst, src, response_flits, ns_to_ticks(out.arrive_ns + turn_ns), lane + NIC_TILES / 2));
 	return true;
 }
 

@@ -91,6 +91,15 @@ public:
 	bool exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
 		      uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
 
+	/**
+	 * The same for small packets that one thread issues one after the other, as many as it likes: they keep to the
+	 * tiles of its lane, which pass more of them than a NIC launches (L12), and wait there for those before them.
+	 * @return false if they do not go to a neighbour, or not adaptively
+	 */
+	bool exchange_launched(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits,
+			       uint16_t dlvr_mode, uint32_t lane, uint64_t depart_ns, uint64_t turn_ns,
+			       Exchange &out) noexcept;
+
 	/** What the NIC at @p node has to do; see book_stream() and book_atomic(). */
 	NicPace &pace(uint32_t node) const noexcept { return paces_[node]; }
 

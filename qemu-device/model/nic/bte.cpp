@@ -248,10 +248,11 @@ bool Bte::next(BteWork &work, int &channel) noexcept
 	return false;
 }
 
-void Bte::worker() noexcept
+void Bte::worker(uint32_t number) noexcept
 {
 	std::unique_lock guard(mutex_);
 
+	take_back_lane(number);
 	while (!stop_) {
 		BteWork work;
 		int channel;
@@ -284,7 +285,7 @@ bool Bte::start_workers() noexcept
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	try {
 		for (uint32_t i = 0; i < ARIES_BTE_CHANNELS; i++)
-			workers_.emplace_back([this] { worker(); });
+			workers_.emplace_back([this, i] { worker(i); });
 	} catch (...) {
 		core_.host.log(ARIES_LOG_WARN, "cannot start a thread for block transfers");
 	}

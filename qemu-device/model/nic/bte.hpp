@@ -155,7 +155,7 @@ private:
 	bool cancelled(const BteWork &work) noexcept;
 	bool next(BteWork &work, int &channel) noexcept;
 	bool start_workers() noexcept;
-	void worker() noexcept;
+	void worker(uint32_t number) noexcept;
 
 	Core &core_;
 	Fmad *const fmads_;

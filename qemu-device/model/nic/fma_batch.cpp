@@ -13,7 +13,7 @@ constexpr uint32_t SHIFT_MIN = 3; /* a store of 8 bytes belongs to one node */
 constexpr uint32_t WINDOW_BITS = 16;
 
 static_assert(1u << WINDOW_BITS == ARIES_FMA_WINDOW);
-static_assert(PutBurst::SEGMENT == ARIES_LAUNCH_LINE);
+static_assert(LaunchBurst::SEGMENT == ARIES_LAUNCH_LINE);
 
 bool window_sensible(const aries_fma_window &window)
 {
@@ -145,27 +145,19 @@ uint8_t Fma::launch_one(FmaWork &work, const aries_launch_entry &entry, uint32_t
 uint8_t Fma::launch(FmaWork &work, const aries_launch_entry *entry, uint32_t count, uint32_t &done) noexcept
 {
 	const bool fast = !core_.faults.any() && !core_.trace.on();
-	PutBurst burst(core_, ntt_, traffic_, work.fmad, work.rights, work.desc);
+	LaunchBurst burst(core_, ntt_, traffic_, work.fmad, work.rights, work.desc, window(work.index).amo);
 
-	for (uint32_t i = 0; i < count;) {
-		uint8_t status = ARIES_ST_OK;
-		uint32_t ran = 0;
+	for (uint32_t i = 0; i < count; i++, done++) {
+		if (fast) {
+			const uint32_t ran = burst.run(entry + i, count - i, done);
 
-		if (fast && LaunchView(entry[i]).is_put()) {
-			status = burst.run(entry + i, count - i, ran);
-			if (status != ARIES_ST_OK) {
-				const LaunchView failed(entry[i + ran]);
-
-				work.node = burst.failed_node();
-				work.desc.pe = failed.pe;
-				work.desc.offset = failed.offset;
-			}
-		} else {
-			status = launch_one(work, entry[i], done);
-			ran = status == ARIES_ST_OK;
+			i += ran;
+			done += ran;
+			if (i == count)
+				break;
 		}
-		i += ran;
-		done += ran;
+		const uint8_t status = launch_one(work, entry[i], done);
+
 		if (status != ARIES_ST_OK)
 			return status;
 	}
@@ -174,7 +166,7 @@ uint8_t Fma::launch(FmaWork &work, const aries_launch_entry *entry, uint32_t cou
 
 uint8_t Fma::launch_line(FmaWork &work, uint32_t &done) noexcept
 {
-	aries_launch_entry entry[PutBurst::SEGMENT];
+	aries_launch_entry entry[LaunchBurst::SEGMENT];
 
 	memcpy(entry, work.data, work.bytes * sizeof(entry[0]));
 	asm volatile("" ::: "memory");
@@ -202,7 +194,7 @@ uint8_t Fma::read_ring(const FmaWork &work, const aries_fma_window &ring, uint32
 uint8_t Fma::launch_ring(FmaWork &work, uint32_t &done) noexcept
 {
 	const aries_fma_window ring = window(work.index);
-	aries_launch_entry entry[PutBurst::SEGMENT];
+	aries_launch_entry entry[LaunchBurst::SEGMENT];
 	uint8_t status = ARIES_ST_OK;
 
 	if (ring.ring_mdh >= ARIES_MDD_ENTRIES || ring.ring_offset >> ARIES_OFFSET_BITS || !ring.ring_entries ||
@@ -213,7 +205,7 @@ uint8_t Fma::launch_ring(FmaWork &work, uint32_t &done) noexcept
 	if (ring.ring_offset % ARIES_LAUNCH_BYTES)
 		return ARIES_ST_LOCAL_ALIGN;
 	for (uint32_t at = ring.ring_first; status == ARIES_ST_OK && done < work.bytes;) {
-		const uint32_t count = std::min({PutBurst::SEGMENT, work.bytes - done, ring.ring_entries - at});
+		const uint32_t count = std::min({LaunchBurst::SEGMENT, work.bytes - done, ring.ring_entries - at});
 
 		status = read_ring(work, ring, at, count, entry);
 		if (status == ARIES_ST_OK)

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "nic/amo.hpp"
 #include "nic/copy.hpp"
 #include "nic/fmad.hpp"
 #include "nic/ntt.hpp"
@@ -39,41 +40,52 @@ struct LaunchView {
 		  kind(uint8_t(field(entry.target, ARIES_LAUNCH_KIND_MASK)))
 	{
 	}
-	bool is_put() const noexcept { return kind == ARIES_LAUNCH_PUT8 || kind == ARIES_LAUNCH_PUT4; }
 	/** Bits without a meaning are set; those of a get's local address are for the get to find. */
 	bool reserved() const noexcept { return kind == ARIES_LAUNCH_PUT4 && value >> 32; }
 	uint32_t bytes() const noexcept { return kind == ARIES_LAUNCH_PUT4 || kind == ARIES_LAUNCH_GET4 ? 4 : 8; }
 };
 
-/**
- * Puts of launch entries, in order, where no fault is injected and no packet
- * traced. What a put needs of its target is found once for a segment: a series
- * of entries with at most TARGETS nodes among them. A segment visits all its
- * targets at a time.
- */
-class PutBurst
+/** What a burst reaches of a node: one memory domain, whose pages are kept for as long as the visit lasts. */
+class BurstReach
 {
 public:
-	/** @fmad locked; @rights loaded; @desc gives memory domain and routing control. */
-	PutBurst(Core &core, const Ntt &ntt, Traffic &traffic, Fmad &fmad, const Rights &rights,
-		 const aries_fma_desc &desc) noexcept
-		: core_(core), ntt_(ntt), traffic_(traffic), fmad_(fmad), rights_(rights), desc_(desc)
+	void begin(Core &core, uint32_t node) noexcept
 	{
+		visit_.emplace(core, node);
+		admitted_ = false;
+		for (Page &page : page_)
+			page.bytes = 0;
 	}
+	void end() noexcept { visit_.reset(); }
+	bool begun() const noexcept { return visit_.has_value(); }
+	Visit &visit() noexcept { return *visit_; }
 
 	/**
-	 * Runs entries up to the first that is no put, or fails.
-	 * @entry: a copy that nobody changes
-	 * @done: gets how many have been run
-	 * Return: ARIES_ST_OK, or why entry @done could not be.
+	 * Checks and translates; @admit does all checks for the first range that it is called for.
+	 * Return: false if anything is wrong with the range, for whatever reason
 	 */
-	uint8_t run(const aries_launch_entry *entry, uint32_t count, uint32_t &done) noexcept;
+	template <typename Admit>
+	bool find(uint64_t offset, uint32_t bytes, bool write, FmaRuns &data, Admit &&admit) noexcept
+	{
+		const MddView &mdd = visit_->mdd();
 
-	/** Physical node of the entry that failed. */
-	uint32_t failed_node() const noexcept { return failed_node_; }
+		if (!admitted_) {
+			if (admit(*visit_) != ARIES_ST_OK)
+				return false;
+			admitted_ = true;
+		}
+		const uint64_t position = mdd.position(offset);
+		const Page &page = page_[sheet(position) % PAGES];
 
-	static constexpr uint32_t SEGMENT = 128;
-	static constexpr uint32_t TARGETS = 16;
+		/* No page that is kept reaches beyond the region, and no writable one is of a read-only region. */
+		if (position - page.first < page.bytes && position - page.first + bytes <= page.bytes &&
+		    page.writable >= write) [[likely]] {
+			data.count = 1;
+			data.run[0] = {page.host + (position - page.first), bytes};
+			return true;
+		}
+		return mdd.contains(offset, bytes) && !(write && mdd.read_only()) && locate(offset, bytes, write, data);
+	}
 
 private:
 	static constexpr uint32_t PAGES = 8;
@@ -84,28 +96,78 @@ private:
 		uint64_t first;
 		uint64_t bytes;
 		uint8_t *host;
+		bool writable;
+	};
+
+	/** The region's start in its page. */
+	uint64_t ahead() const noexcept { return visit_->mdd().base & (PAGE_BYTES - 1); }
+	/** Number of the page that has @position. */
+	uint64_t sheet(uint64_t position) const noexcept { return (position + ahead()) / PAGE_BYTES; }
+	bool locate(uint64_t offset, uint32_t bytes, bool write, FmaRuns &data) noexcept;
+
+	std::optional<Visit> visit_;
+	bool admitted_ = false;
+	Page page_[PAGES];
+};
+
+/**
+ * Launch entries, in order, where no fault is injected and no packet traced.
+ * What an entry needs of its target is found once for a segment: a series of
+ * entries with at most TARGETS nodes among them. A segment visits all its
+ * targets at a time. Whatever is not plain about an entry, an error above all,
+ * ends the burst before it, and the entry is to be run by itself.
+ */
+class LaunchBurst
+{
+public:
+	/** @fmad locked; @rights loaded; @desc has what entries have not; @amo is the command of atomics. */
+	LaunchBurst(Core &core, const Ntt &ntt, Traffic &traffic, Fmad &fmad, const Rights &rights,
+		    const aries_fma_desc &desc, uint16_t amo) noexcept;
+
+	/**
+	 * Runs entries up to the first that is to be run by itself.
+	 * @entry: a copy that nobody changes
+	 * @index: of the first one, for where results go
+	 * Return: how many have been run
+	 */
+	uint32_t run(const aries_launch_entry *entry, uint32_t count, uint32_t index) noexcept;
+
+	static constexpr uint32_t SEGMENT = 128;
+	static constexpr uint32_t TARGETS = 16;
+
+private:
+	/** Of one packet and of its response. */
+	struct Flits {
+		uint8_t request;
+		uint8_t response;
 	};
 	struct Target {
 		uint32_t pe;
 		uint32_t node;
-		uint32_t packets;
-		uint32_t flits;
-		uint32_t ran;
-		uint64_t hash;
+		Burst burst;
 		Passage passage;
-		bool admitted;
-		std::optional<Visit> visit;
-		Page page[PAGES];
+		uint32_t puts, gets, atomics; /* that have been run */
+		uint64_t atomic_ticks;
+		bool all_hits;
+		BurstReach reach;
 	};
 
-	uint32_t plan(const aries_launch_entry *entry, uint32_t count, uint8_t &status) noexcept;
-	uint8_t find_target(const LaunchView &put, uint32_t &which) noexcept;
-	uint8_t add_target(const LaunchView &put) noexcept;
-	uint8_t send() noexcept;
-	uint8_t deliver(const LaunchView &put, Target &target) noexcept;
-	uint8_t locate(const LaunchView &put, Target &target, FmaRuns &data) noexcept;
+	bool plain(const LaunchView &entry, Flits &flits, bool &returns) const noexcept;
+	void tally(uint32_t which, const Flits &flits, bool returns) noexcept;
+	void recount(const aries_launch_entry *entry, uint32_t count) noexcept;
+	bool add_target(const LaunchView &entry) noexcept;
+	bool find_target(const LaunchView &entry, uint32_t &which) noexcept;
+	uint32_t plan(const aries_launch_entry *entry, uint32_t count) noexcept;
+	uint32_t send(uint32_t count) noexcept;
+	bool find(const LaunchView &entry, uint32_t bytes, bool write, Target &target, FmaRuns &data) noexcept;
+	bool find_landing(uint64_t offset, uint32_t bytes, FmaRuns &data) noexcept;
+	bool put(const LaunchView &entry, Target &target) noexcept;
+	bool get(const LaunchView &entry, Target &target) noexcept;
+	bool atomic(const LaunchView &entry, Target &target, uint32_t index) noexcept;
+	bool deliver(const LaunchView &entry, Target &target, uint32_t index) noexcept;
+	void count(const Target &target) noexcept;
 	void settle() noexcept;
-	uint8_t segment(const aries_launch_entry *entry, uint32_t count, uint32_t &done) noexcept;
+	uint32_t segment(const aries_launch_entry *entry, uint32_t count, uint32_t index) noexcept;
 
 	Core &core_;
 	const Ntt &ntt_;
@@ -113,11 +175,15 @@ private:
 	Fmad &fmad_;
 	const Rights &rights_;
 	const aries_fma_desc &desc_;
-	uint32_t failed_node_ = 0;
+	AmoCommand command_;
+	bool amo_plain_;
+	Flits amo_flits_;
+	bool stopped_ = false; /* the next entry is not plain */
 	uint64_t now_ = 0;
 	uint32_t targets_ = 0;
 	uint32_t last_ = 0; /* target of the entry before */
 	Target target_[TARGETS];
+	BurstReach local_;
 	uint8_t which_[SEGMENT]; /* target of each entry */
 };
 

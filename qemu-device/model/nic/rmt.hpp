@@ -103,6 +103,7 @@ public:
 	uint32_t node() const noexcept { return node_; }
 	/** A translation was not in the PTE cache. */
 	bool walked() const noexcept { return use_.misses != 0; }
+	uint32_t misses() const noexcept { return use_.misses; }
 	CqResult post(uint64_t entry) noexcept { return cq_post(core_, node_, ram_, mdd_.cq(), entry); }
 	void count_requests(uint64_t packets) noexcept { count(guard_.counters().requests, packets); }
 	void count_duplicate() noexcept { count(guard_.counters().duplicates, 1); }

@@ -143,43 +143,62 @@ void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, 
 uint8_t Traffic::request(const Burst &burst, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
 	const Orb::Use use(orb_, burst.packets);
-	const uint64_t depart = now + SEND_NS;
+	const uint64_t depart = now + SEND_NS, turn = burst.returns ? ANSWER_NS : RECEIVE_NS;
+	Network::Exchange way = {};
 
 	passage = {};
 	if (use.stalled())
 		counters.add(ARIES_CNT_ORB_STALLS);
-	counters.add(ARIES_CNT_REQ_PACKETS, burst.packets);
-	counters.add(ARIES_CNT_REQ_FLITS, burst.flits);
-	auto out = core_.network.carry(core_.node, burst.target, PacketClass::Request, burst.flits, burst.dlvr_mode,
-				       burst.hash, depart);
+	if (!core_.network.exchange_launched(core_.node, burst.target, burst.request, burst.response, burst.dlvr_mode,
+					     thread_lane(), depart, turn, way)) {
+		const auto out = core_.network.carry(core_.node, burst.target, PacketClass::Request, burst.request,
+						     burst.dlvr_mode, burst.hash, depart);
 
-	if (!out.reachable)
-		return ARIES_ST_NO_NODE;
+		if (!out.reachable)
+			return ARIES_ST_NO_NODE;
+		way.arrive_ns = out.arrive_ns;
+		passage.hops = out.hops;
+		if (out.nonminimal)
+			counters.add(ARIES_CNT_NONMINIMAL, burst.packets);
+		if (out.tile_changed)
+			counters.add(ARIES_CNT_NETLINK_TILES);
+	}
 	passage.depart_ns = depart;
 	if (burst.packets > 1)
-		passage.depart_ns =
-			stream(core_.node, burst.target, burst.packets, LAUNCH_TICKS, depart, out.hops, out.arrive_ns);
-	passage.hops = out.hops;
-	counters.add(ARIES_CNT_HOPS, uint64_t(out.hops) * burst.packets);
-	if (out.nonminimal)
-		counters.add(ARIES_CNT_NONMINIMAL, burst.packets);
-	if (out.tile_changed)
-		counters.add(ARIES_CNT_NETLINK_TILES);
-	passage.latency_ns = out.arrive_ns + RECEIVE_NS - now;
-	passage.turn_ns = out.arrive_ns + RECEIVE_NS;
+		passage.depart_ns = stream(core_.node, burst.target, burst.packets, LAUNCH_TICKS, depart, passage.hops,
+					   way.arrive_ns);
+	passage.latency_ns = way.arrive_ns + RECEIVE_NS - now;
+	passage.turn_ns = way.arrive_ns + turn;
+	if (way.back_ns)
+		passage.back_ns = std::max(way.back_ns, passage.turn_ns + ROUTER_NS);
 	return ARIES_ST_OK;
 }
 
 void Traffic::respond(const Burst &burst, CounterBlock &counters, Passage &passage) noexcept
 {
-	const uint32_t flits = burst.packets * RESPONSE_HEADER_FLITS;
-	const auto back = core_.network.carry(burst.target, core_.node, PacketClass::Response, flits, burst.dlvr_mode,
-					      burst.hash, passage.turn_ns);
+	if (!passage.back_ns) {
+		const auto back = core_.network.carry(burst.target, core_.node, PacketClass::Response, burst.response,
+						      burst.dlvr_mode, burst.hash, passage.turn_ns);
 
-	if (back.reachable)
-		passage.back_ns = back.arrive_ns;
+		if (back.reachable)
+			passage.back_ns = back.arrive_ns;
+	}
+	counters.add(ARIES_CNT_REQ_PACKETS, burst.packets);
+	counters.add(ARIES_CNT_REQ_FLITS, burst.request);
+	counters.add(ARIES_CNT_HOPS, uint64_t(passage.hops) * burst.packets);
 	counters.add(ARIES_CNT_RSP_PACKETS, burst.packets);
-	counters.add(ARIES_CNT_RSP_FLITS, flits);
+	counters.add(ARIES_CNT_RSP_FLITS, burst.response);
+}
+
+/* Those that came before the last one are done when it comes, as far as the time between them was enough. */
+uint64_t Traffic::serve_burst(const Burst &burst, uint32_t count, uint64_t ticks, bool hits,
+			      const Passage &passage) const noexcept
+{
+	const uint64_t last = ns_to_ticks(passage.turn_ns - (burst.returns ? ANSWER_NS : RECEIVE_NS));
+	const uint64_t ahead = std::min((burst.packets - 1) * LAUNCH_TICKS, ticks - ticks / count);
+	const uint64_t waited = book_atomic(core_.network.pace(burst.target), thread_lane(), ticks, last - ahead);
+
+	return ticks_to_ns(waited - ahead) - (hits && burst.returns ? HOST_READ_NS : 0);
 }
 
 } // namespace aries

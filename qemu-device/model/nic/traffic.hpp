@@ -38,7 +38,9 @@ struct Burst {
 	uint16_t dlvr_mode;
 	uint32_t target;
 	uint32_t packets;
-	uint32_t flits; /* of all requests; each response is a header */
+	uint32_t request;  /* flits of all requests */
+	uint32_t response; /* flits of all responses */
+	bool returns;      /* some of these have data */
 	uint64_t hash;
 };
 
@@ -76,10 +78,19 @@ public:
 		return status;
 	}
 
-	/** As request() and respond(), for puts of several operations. No packet of a burst suffers an injected fault.
+	/**
+	 * As request() and respond(), for several operations. No packet of a burst suffers an injected fault. Fewer
+	 * than were asked for may have been answered: what respond() is given is counted.
 	 */
 	uint8_t request(const Burst &burst, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 	void respond(const Burst &burst, CounterBlock &counters, Passage &passage) noexcept;
+	/**
+	 * The unit of @target runs @count atomics of a burst, @ticks for all of them, after request().
+	 * @hits: all words were in the AMO cache
+	 * Return: ns that they have waited for it in the end
+	 */
+	uint64_t serve_burst(const Burst &burst, uint32_t count, uint64_t ticks, bool hits,
+			     const Passage &passage) const noexcept;
 	/** At most so many request packets are outstanding from now on, 0: as many as the buffer holds. */
 	void limit_injection(uint32_t packets) noexcept { orb_.set_limit(packets ? packets : ARIES_ORB_ENTRIES); }
 	/** What was set, 0 for none. */

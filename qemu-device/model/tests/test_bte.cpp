@@ -3,7 +3,9 @@
 #include <bit>
 #include <thread>
 
+#include "fabric/flight.hpp"
 #include "tests/blocks.hpp"
+#include "tests/raw_segment.hpp"
 
 using namespace aries_test;
 
@@ -237,6 +239,28 @@ void test_reorder(void **)
 		assert_int_equal(p.there(i), Blocks::pattern(i));
 }
 
+/* Engines of large transfers have lanes of their own, but use up no number: those are for processors. */
+void test_lanes(void **)
+{
+	Blocks p;
+	RawSegment raw(p.path);
+	uint32_t before = 0, after = 0, used = 0;
+
+	std::thread([&before] { before = aries::thread_lane(); }).join();
+	for (unsigned int i = 0; i < 16; i++) {
+		p.fill(FMAD, i, ARIES_BTE_PUT, 0, 0, BIG);
+		p.a.ring_bte(FMAD, i);
+	}
+	for (unsigned int i = 0; i < 16; i++)
+		assert_int_equal(p.outcome(), 0);
+	p.wait_idle();
+	std::thread([&after] { after = aries::thread_lane(); }).join();
+	assert_int_equal(after, (before + 1) % aries::FLIGHT_LANES);
+	for (uint32_t lane = 0; lane < aries::FLIGHT_LANES; lane++)
+		used += raw.flight(1, 0, lane).requests != 0;
+	assert_true(used > 0);
+}
+
 /* The region goes away while copies run: afterwards its pages belong to somebody else. */
 void test_invalidate_under_way(void **)
 {
@@ -396,6 +420,7 @@ int main()
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_queue_full_and_flush),
 		cmocka_unit_test(test_reorder),
+		cmocka_unit_test(test_lanes),
 		cmocka_unit_test(test_invalidate_under_way),
 		cmocka_unit_test(test_reset_under_way),
 		cmocka_unit_test(test_longest),

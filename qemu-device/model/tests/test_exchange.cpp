@@ -85,6 +85,52 @@ void lanes(void **)
 	assert_false(exchange(m.net, 0, 2, 8, way, ADAPTIVE, 1));
 }
 
+/* Launched packets of one thread queue on the tiles of its lane; those of another lane do not wait for them. */
+void launched(void **)
+{
+	const uint32_t one = request_flits(PacketKind::Put, 8);
+	const auto launch = [](Network &net, uint32_t packets, uint32_t lane, uint64_t at, Network::Exchange &out,
+			       uint32_t dst = 2, uint16_t mode = ADAPTIVE) {
+		return net.exchange_launched(0, dst, packets * request_flits(PacketKind::Put, 8), packets, mode, lane,
+					     at, RECEIVE_NS, out);
+	};
+
+	for (uint32_t packets : {1u, 16u, 128u}) {
+		Machine m(ONE_ROUTER), plain(ONE_ROUTER);
+		Network::Exchange way{}, again{}, other{}, small{};
+		const uint64_t took = ticks_to_ns(flit_ticks(uint64_t{packets} * one, LINK_FACTORS[2][0]));
+
+		assert_true(launch(m.net, packets, 0, NOW, way));
+		assert_in_range(way.arrive_ns, NOW + ROUTER_NS + took - 1, NOW + ROUTER_NS + took);
+		assert_in_range(way.back_ns, way.arrive_ns + RECEIVE_NS + ROUTER_NS + packets,
+				way.arrive_ns + RECEIVE_NS + ROUTER_NS + packets * 2);
+		if (packets == 1) {
+			assert_true(exchange(plain.net, 0, 2, 8, small));
+			assert_int_equal(way.arrive_ns, small.arrive_ns);
+			assert_int_equal(way.back_ns, small.back_ns);
+		}
+		assert_true(launch(m.net, packets, 1, NOW, other));
+		assert_int_equal(other.arrive_ns, way.arrive_ns);
+		assert_int_equal(other.back_ns, way.back_ns);
+		assert_true(launch(m.net, packets, 0, NOW, again));
+		assert_in_range(again.arrive_ns, way.arrive_ns + took - 1, way.arrive_ns + took + 1);
+		assert_true(again.back_ns > way.back_ns);
+		/* Requests of its own do not wait for the responses of a lane. */
+		assert_true(m.net.exchange_launched(2, 0, packets * one, packets, ADAPTIVE, 0, NOW, RECEIVE_NS, other));
+		assert_int_equal(other.arrive_ns, way.arrive_ns);
+	}
+	Machine m(CHASSIS);
+	Network::Exchange way{};
+
+	for (uint16_t mode : {DLV_NO_ADAPT, DLV_NO_RADAPT, DLV_MIN_HASH, DLV_NMIN_HASH, DLV_IN_ORDER})
+		assert_false(launch(m.net, 8, 0, NOW, way, 1, mode));
+	assert_false(launch(m.net, 8, 0, NOW, way, 4));
+	assert_false(launch(m.net, 8, 0, NOW, way, 64));
+	m.net.set_nic_link(1, false);
+	assert_false(launch(m.net, 8, 0, NOW, way, 1));
+	assert_true(way.arrive_ns == 0 && way.back_ns == 0);
+}
+
 /* A long train waits for what is booked, on every tile; one of middling length does, too. */
 void long_trains_wait(void **)
 {
@@ -106,8 +152,8 @@ void long_trains_wait(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(same_times), cmocka_unit_test(other_cases),      cmocka_unit_test(booked_tiles),
-		cmocka_unit_test(lanes),      cmocka_unit_test(long_trains_wait),
+		cmocka_unit_test(same_times), cmocka_unit_test(other_cases), cmocka_unit_test(booked_tiles),
+		cmocka_unit_test(lanes),      cmocka_unit_test(launched),    cmocka_unit_test(long_trains_wait),
 	};
 
 	return cmocka_run_group_tests_name("exchange between neighbours", tests, nullptr, nullptr);

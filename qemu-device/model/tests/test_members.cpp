@@ -11,6 +11,7 @@
 #include "fabric/layout.hpp"
 #include "tests/child.hpp"
 #include "tests/pair.hpp"
+#include "tests/raw_segment.hpp"
 
 using namespace aries_test;
 
@@ -225,36 +226,6 @@ void test_death_in_flight(void **)
 		memset(a.ram(region), 0x77, 1 << 20);
 	}
 }
-
-/** Another mapping of a segment: what a member that died leaves is put there by hand. */
-class RawSegment
-{
-public:
-	explicit RawSegment(const std::string &path)
-	{
-		const int fd = open(path.c_str(), O_RDWR);
-		struct stat st;
-
-		assert_true(fd >= 0);
-		assert_int_equal(fstat(fd, &st), 0);
-		size_ = size_t(st.st_size);
-		base_ = static_cast<uint8_t *>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
-		assert_true(base_ != MAP_FAILED);
-		close(fd);
-	}
-	~RawSegment() { munmap(base_, size_); }
-	aries::NodeSlot &node(uint32_t n)
-	{
-		auto *head = reinterpret_cast<aries::SegmentHeader *>(base_);
-
-		return *reinterpret_cast<aries::NodeSlot *>(base_ + aries::SEGMENT_NODES_OFFSET +
-							    n * head->node_stride);
-	}
-
-private:
-	uint8_t *base_;
-	size_t size_;
-};
 
 /* Killed while it wrote into a queue of ours, before or after the entry itself. */
 void test_death_with_lock(void **)
