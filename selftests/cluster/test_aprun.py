@@ -89,7 +89,10 @@ class Applications(ClusterCase):
 
     def test_a_program_that_is_not_there(self):
         results = self.cluster.run_application(["/nonexistent"], 2, per_node=1)
-        self.assertEqual({result.code for result in results}, {127})
+        codes = {result.code for result in results}
+        # The first failure ends the others, which may not have come to theirs.
+        self.assertIn(127, codes)
+        self.assertLessEqual(codes, {127, -signal.SIGTERM})
         self.assert_no_domains()
 
     def test_missing_variables_have_a_code_and_a_line(self):
