@@ -12,14 +12,17 @@ uint8_t Bte::match(BteWork &work) noexcept
 
 	if (status != ARIES_ST_OK)
 		return status;
-	Visit target(core_, work.node);
+	{
+		Visit target(core_, work.node);
 
-	status = rmt_take(core_.segment.node(work.node), core_.members.lock_word(), uint32_t(work.desc.offset),
-			  work.rights.key, work.desc.length, work.claim);
-	if (status != ARIES_ST_OK) {
-		target.count_refused();
-		return status;
+		status = rmt_take(core_.segment.node(work.node), core_.members.lock_word(), uint32_t(work.desc.offset),
+				  work.rights.key, work.desc.length, work.claim);
+		if (status != ARIES_ST_OK) {
+			target.count_refused();
+			return status;
+		}
 	}
+	core_.host.trace("send_matched", work.claim.index, work.claim.offset, work.desc.length);
 	work.desc.mdh = work.claim.mdh;
 	work.desc.offset = work.claim.offset;
 	return ARIES_ST_OK;

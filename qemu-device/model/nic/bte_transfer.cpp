@@ -183,6 +183,8 @@ uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRun
 		return status;
 	}
 	target.count_requests((bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	if (work.send())
+		core_.host.trace("send_writes", work.claim.index, at, bytes);
 	/* Pieces of one node may overlap, which only the ordinary copy minds. */
 	if (core_.faults.any()) [[unlikely]] {
 		arrive<BTE_CHUNK / ARIES_PACKET_BYTES>(core_.faults, target, packets_of(bytes), [&](uint32_t packet) {

@@ -412,6 +412,84 @@ void test_withdraw_at_the_end(void **)
 	assert_memory_equal(p.b.ram(p.target + 1000), p.a.ram(p.local), 64);
 }
 
+/**
+ * Taken back by a receiver that then waits as the driver does, and uses its buffer for something else. A sender that
+ * has looked before is waited for, however long it takes; one that has not looked yet writes nothing.
+ */
+void test_withdraw_waits(void **)
+{
+	for (uint64_t bytes : {uint64_t(64), BYTES, BIG}) {
+		FakeHost::Options options;
+		std::atomic<bool> inside{false}, go_on{false};
+
+		options.on_trace = [&](const char *event, uint64_t receive) {
+			if (strcmp(event, "send_writes") != 0)
+				return;
+			assert_int_equal(receive, 7);
+			inside = true;
+			while (!go_on)
+				usleep(1000);
+		};
+		Sends p(options);
+
+		memset(p.b.ram(p.far), 0x77, BIG);
+		post(p.b, 7, CHANNEL, 0, BIG, BIG_MDH);
+		fill_send(p.a, FMAD, CHANNEL, uint32_t(bytes)).local_mdh = NEAR;
+		std::thread sender([&p] { p.a.ring_bte(FMAD, 2); });
+
+		while (!inside)
+			usleep(1000);
+		p.b.write64(ARIES_RMT_CTL_N(7), 0);
+		assert_false(posted(p.b, 7));
+		p.b.write32(ARIES_INV_PTES, BIG_MDH);
+		for (unsigned int i = 0; i < 20; i++) {
+			assert_int_equal(p.b.read(ARIES_INV_STATUS, 4), 1);
+			usleep(1000);
+		}
+		go_on = true;
+		while (p.b.read(ARIES_INV_STATUS, 4))
+			usleep(100);
+		memset(p.b.ram(p.far), 0x55, BIG);
+		assert_int_equal(p.outcome(), ARIES_ST_FLUSHED);
+		sender.join();
+		for (uint64_t at = 0; at < BIG; at++)
+			assert_int_equal(*p.b.ram(p.far + at), 0x55);
+		assert_false(bool(p.b.next_event(21)));
+	}
+}
+
+void test_withdraw_before_the_write(void **)
+{
+	FakeHost::Options options;
+	std::function<void()> matched;
+
+	options.on_trace = [&](const char *event, uint64_t) {
+		if (matched && !strcmp(event, "send_matched"))
+			matched();
+	};
+	Sends p(options);
+
+	for (bool anew : {false, true}) {
+		post(p.b, 7, CHANNEL, 0, BYTES);
+		assert_int_equal(p.b.read(ARIES_RMT_STATUS_N(7), 8), 0);
+		matched = [&] {
+			assert_int_equal(p.b.read(ARIES_RMT_STATUS_N(7), 8), ARIES_RMT_STATUS_BUSY_MASK);
+			p.b.write64(ARIES_RMT_CTL_N(7), 0);
+			p.b.write32(ARIES_INV_PTES, MDH);
+			while (p.b.read(ARIES_INV_STATUS, 4))
+				usleep(100);
+			memset(p.b.ram(p.target), 0x55, BYTES);
+			if (anew)
+				post(p.b, 7, CHANNEL, 4096, 4096);
+		};
+		assert_int_equal(p.send(64), ARIES_ST_FLUSHED);
+		for (uint64_t at = 0; at < BYTES; at++)
+			assert_int_equal(*p.b.ram(p.target + at), 0x55);
+		assert_int_equal(posted(p.b, 7), anew);
+		assert_false(bool(p.b.next_event(21)));
+	}
+}
+
 [[noreturn]] void send_for_ever(const std::string &path)
 {
 	FakeHost a(path, 0);
@@ -474,6 +552,8 @@ int main()
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_withdraw_under_way),
 		cmocka_unit_test(test_withdraw_at_the_end),
+		cmocka_unit_test(test_withdraw_waits),
+		cmocka_unit_test(test_withdraw_before_the_write),
 		cmocka_unit_test(test_sender_dies),
 	};
 

@@ -251,6 +251,34 @@ void l12_launch_rate_is_120_million_per_s(void **)
 	assert_in_range((all - two) * 100 / 126, 825, 840);
 }
 
+/* L12, L16: the unit is done with launched atomics right behind the last one, and waits for nobody in between. */
+void l16_unit_keeps_up_with_launches(void **)
+{
+	Job job;
+	Shared shared(job.path);
+	auto add = [&](unsigned int entries) {
+		for (unsigned int i = 0; i < entries; i++)
+			job.line()[i] = launch_entry(ARIES_LAUNCH_AMO, 1, Job::BASE + 8 * i, 1);
+		assert_int_equal(job.launch(entries), ARIES_ST_OK);
+	};
+
+	job.window().amo = 0x100 | FADD;
+	add(1); /* the translation is there */
+	usleep(100);
+	add(128);
+	uint64_t done = 0;
+
+	for (const aries::TileState &lane : shared.nic(1).amo_lane)
+		done = std::max(done, lane.busy.load());
+	const uint64_t last = aries::ticks_to_ns(shared.nic(0).inject.busy) + aries::ROUTER_NS;
+
+	assert_int_equal(done, aries::ns_to_ticks(last) + aries::AMO_MISS_TICKS);
+	/* A unit that is busy is waited for. */
+	Shared::keep(shared.nic(1).amo, 1000000000);
+	add(16);
+	assert_true(job.a().counter(ARIES_CNT_LATENCY_LAST_NS) > 500000000);
+}
+
 /* L15: 400 million atomics in a second on words of the cache, of all threads together. */
 void l15_amo_unit_takes_an_operation_in_2_cycles(void **)
 {
@@ -317,6 +345,7 @@ int main()
 		cmocka_unit_test(l10_bidirectional_bandwidth_is_15_gb_per_s),
 		cmocka_unit_test(l10_transfers_wait_for_both_nics),
 		cmocka_unit_test(l12_launch_rate_is_120_million_per_s),
+		cmocka_unit_test(l16_unit_keeps_up_with_launches),
 		cmocka_unit_test(l15_amo_unit_takes_an_operation_in_2_cycles),
 		cmocka_unit_test(l15_atomics_wait_for_the_unit),
 		cmocka_unit_test(l16_amo_unit_misses_cost_more),

@@ -3,6 +3,7 @@
  * Launch entries share what they cost; nothing else of them may differ from
  * single operations (N10). ARIES_FUZZ_SEED repeats a run.
  */
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <thread>
@@ -17,7 +18,8 @@ namespace
 {
 
 constexpr uint16_t ADD = 0x008, ADD_QUIET = 0x108, CACHED_ADD = 0x018, CACHED_ADD_QUIET = 0x118, CSWAP = 0x00d,
-		   SHORT_ADD = 0x254, SHORT_ADD_QUIET = 0x354, AX_SHORT_QUIET = 0x348, FP_MAX = 0x05b, UNKNOWN = 0x3ff;
+		   CSWAP_QUIET = 0x14b, SHORT_ADD = 0x254, SHORT_ADD_QUIET = 0x354, AX_SHORT_QUIET = 0x348,
+		   FP_MAX = 0x05b, UNKNOWN = 0x3ff;
 constexpr uint32_t PES = 40; /* virtual nodes, ten for each node: more than a burst has room for */
 constexpr unsigned int NTT = 100, LANDING = 12, READ_ONLY = 3, LAZY = 2;
 
@@ -43,12 +45,12 @@ struct Twins {
 		}
 	}
 
-	void read_only(unsigned int node)
+	void read_only(unsigned int node, bool writable_pages)
 	{
 		for (Job *job : {&launched, &single}) {
 			job->host(node).invalidate(Job::MDH);
 			job->host(node).make_mdd(Job::MDH, Job::PTAG, job->target[node], Job::BYTES, Job::BASE,
-						 ARIES_MDD_CTL_READ_ONLY_MASK, false);
+						 ARIES_MDD_CTL_READ_ONLY_MASK, writable_pages);
 		}
 	}
 
@@ -178,6 +180,29 @@ public:
 		return list;
 	}
 
+	/*
+	 * Entries that all succeed; to the read-only node only gets. Of that node, and of the end of a region, a page
+	 * is known when somebody wants more than he may.
+	 */
+	std::vector<aries_launch_entry> good(uint32_t count)
+	{
+		std::vector<aries_launch_entry> list;
+
+		while (list.size() < count) {
+			const auto kind = unsigned(1 + list.size() % 5);
+			const bool get = kind == ARIES_LAUNCH_GET8 || kind == ARIES_LAUNCH_GET4;
+			const aries_launch_entry one = entry(kind, 8);
+
+			if (get || (one.target >> ARIES_LAUNCH_PE_SHIFT & 0x3ffff) % Job::NODES != READ_ONLY)
+				list.push_back(one);
+		}
+		list[0] = launch_entry(ARIES_LAUNCH_GET8, READ_ONLY, Job::BASE, Job::LOCAL_BASE + 64);
+		list[1] = launch_entry(ARIES_LAUNCH_GET8, 1, Job::BASE + Job::BYTES - 8,
+				       Job::LOCAL_BASE + Job::LOCAL_BYTES - 8);
+		list[2] = launch_entry(ARIES_LAUNCH_PUT8, 1, Job::BASE + Job::BYTES - 8, random_());
+		return list;
+	}
+
 private:
 	std::mt19937_64 random_;
 };
@@ -207,7 +232,7 @@ void as_single_operations_N10(void **)
 		if (round == 200)
 			twins.lazy(LAZY);
 		if (round == 300)
-			twins.read_only(READ_ONLY);
+			twins.read_only(READ_ONLY, false);
 		twins.play(player.entries(amo, uint32_t(1 + player.below(ring ? 400 : 128))), amo, ring);
 		if (round % 20 == 0)
 			twins.compare();
@@ -229,7 +254,8 @@ void failure_in_the_middle(void **)
 		{launch_entry(ARIES_LAUNCH_GET8, 1, Job::BASE, LOCAL_END - 7), ARIES_ST_LOCAL_BOUNDS},
 		{launch_entry(ARIES_LAUNCH_GET4, 1, Job::BASE, LOCAL_END - 3), ARIES_ST_LOCAL_BOUNDS},
 		{launch_entry(ARIES_LAUNCH_GET8, 1, Job::BASE, Job::LOCAL_BASE + 39), ARIES_ST_LOCAL_BOUNDS},
-		{launch_entry(ARIES_LAUNCH_GET8, 1, Job::BASE, uint64_t(1) << 40 | Job::LOCAL_BASE), ARIES_ST_RESERVED},
+		{launch_entry(ARIES_LAUNCH_GET8, 1, Job::BASE, uint64_t(1) << 40 | (Job::LOCAL_BASE + 64)),
+		 ARIES_ST_RESERVED},
 		{launch_entry(ARIES_LAUNCH_GET8, 1, Job::BASE + 2, Job::LOCAL_BASE + 64), ARIES_ST_ALIGN},
 		{launch_entry(ARIES_LAUNCH_GET8, PES, Job::BASE, Job::LOCAL_BASE + 64), ARIES_ST_NTT},
 		{launch_entry(ARIES_LAUNCH_AMO, 1, END, 1), ARIES_ST_BOUNDS},
@@ -242,35 +268,25 @@ void failure_in_the_middle(void **)
 		{launch_entry(0, 1, Job::BASE, 1), ARIES_ST_BAD_OP},
 		{launch_entry(6, 1, Job::BASE, 1), ARIES_ST_BAD_OP},
 	};
-	Player player(1);
-	Twins twins;
+	for (bool writable_pages : {false, true}) {
+		Player player(1);
+		Twins twins;
 
-	twins.read_only(READ_ONLY);
-	for (const auto &one : bad) {
-		for (uint32_t at : {0u, 1u, 64u, 126u, 127u}) {
-			std::vector<aries_launch_entry> list;
+		twins.read_only(READ_ONLY, writable_pages);
+		for (const auto &one : bad) {
+			for (uint32_t at : {0u, 1u, 64u, 126u, 127u}) {
+				std::vector<aries_launch_entry> list = player.good(128);
 
-			/* To the read-only node only gets; a page of it is known when somebody wants to write there. */
-			while (list.size() < 128) {
-				aries_launch_entry entry = player.entry(unsigned(1 + list.size() % 5), 8);
+				list[at] = one.entry;
+				const uint32_t status = twins.play(list, ADD, at % 2);
 
-				if ((entry.target >> ARIES_LAUNCH_PE_SHIFT & 0x3ffff) % Job::NODES == READ_ONLY)
-					entry = player.entry(ARIES_LAUNCH_GET8, 4);
-				if (list.size() % 5 != 2 && list.size() % 5 != 3 &&
-				    (entry.target >> ARIES_LAUNCH_PE_SHIFT & 0x3ffff) % Job::NODES == READ_ONLY)
-					continue;
-				list.push_back(entry);
+				if (status != one.status)
+					print_message("%#llx at %u\n",
+						      static_cast<unsigned long long>(one.entry.target), at);
+				assert_int_equal(status, one.status);
+				assert_int_equal(twins.launched.done(), at);
+				twins.compare();
 			}
-			if (at)
-				list[0] = launch_entry(ARIES_LAUNCH_GET8, READ_ONLY, Job::BASE, Job::LOCAL_BASE + 64);
-			list[at] = one.entry;
-			const uint32_t status = twins.play(list, ADD, at % 2);
-
-			if (status != one.status)
-				print_message("%#llx at %u\n", static_cast<unsigned long long>(one.entry.target), at);
-			assert_int_equal(status, one.status);
-			assert_int_equal(twins.launched.done(), at);
-			twins.compare();
 		}
 	}
 }
@@ -295,6 +311,9 @@ void descriptor_of_fetches(void **)
 	assert_int_equal(twins.play(adds, ADD_QUIET, false), 0);
 	assert_int_equal(twins.play({launch_entry(ARIES_LAUNCH_AMO, 1, Job::BASE + 4, 5)}, SHORT_ADD, false), 0);
 	assert_int_equal(twins.play(gets, ADD, false), 0);
+	/* The second operand: what was found to be the first is replaced by it. */
+	assert_int_equal(twins.play({launch_entry(ARIES_LAUNCH_AMO, 2, Job::BASE + 16, 0)}, CSWAP_QUIET, false), 0);
+	assert_int_equal(twins.launched.word(2, 16), 0x1234567);
 	both([](Desc d) { d.local_offset = Job::LOCAL_BASE + Job::LOCAL_BYTES - 16; });
 	assert_int_equal(twins.play(adds, ADD, false), ARIES_ST_LOCAL_BOUNDS);
 	assert_int_equal(twins.launched.done(), 2);
@@ -450,6 +469,18 @@ void time_of_atomics_L15_L16(void **)
 	const uint64_t get = latency(ARIES_LAUNCH_GET8, 0, 1);
 
 	assert_true(get > one);
+	/* One entry takes as long as an operation by itself. */
+	job.desc().offset = Job::BASE;
+	usleep(100);
+	assert_int_equal(job.a().ring(Job::FMAD, ARIES_FMA_GET_OP, 8), 0);
+	assert_int_equal(job.a().counter(ARIES_CNT_LATENCY_LAST_NS), get);
+	for (uint16_t amo : {ADD, ADD_QUIET, CACHED_ADD}) {
+		const uint64_t launched = latency(ARIES_LAUNCH_AMO, amo, 1);
+
+		usleep(100);
+		assert_int_equal(job.a().ring(Job::FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, amo), 0);
+		assert_int_equal(job.a().counter(ARIES_CNT_LATENCY_LAST_NS), launched);
+	}
 	assert_in_range(latency(ARIES_LAUNCH_GET8, 0, 128) - get, 127 * 833 / 100 - 10, 128 * 834 / 100 + 10);
 }
 
