@@ -15,7 +15,7 @@ namespace
 
 using namespace std::chrono_literals;
 
-constexpr unsigned int FETCH_ADD = 0x008;
+constexpr unsigned int FETCH_ADD = 0x008, SHORT_FETCH_ADD = 0x254;
 constexpr uint64_t CHUNK = 1 << 20; /* longer transfers have a thread of their own */
 
 /** Holds block transfers of at least @from bytes when their data is there, before their events. */
@@ -247,6 +247,22 @@ void n08_control_word_gets_up_to_64_bytes_or_fetches(void **)
 	assert_int_equal(p.fetched(), before);
 	assert_int_equal(p.word(16), before + 5);
 	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0), ARIES_ST_OK);
+
+	/* The control word says where it goes, not the descriptor; a narrow command takes 4 bytes. */
+	p.desc().local_offset = BASE + 512;
+	p.a.store(FMAD, ARIES_FMA_GET + 64, 8, control(8) + 256);
+	assert_memory_equal(p.a.ram(p.local + 256), p.b.ram(p.target + 64), 8);
+	memset(p.a.ram(p.local + 256), 0, 8);
+	p.desc().operand[0] = 1;
+	p.desc().offset += 4;
+	p.a.store(FMAD, ARIES_FMA_GET + 64, 8, control(8, SHORT_FETCH_ADD) + 256);
+	p.desc().offset -= 4;
+	assert_int_equal(*p.a.ram(p.local + 256), 69);
+	assert_int_equal(*p.a.ram(p.local + 260), 0);
+	assert_int_equal(*p.b.ram(p.target + 68), 70);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0), ARIES_ST_OK);
+	assert_int_equal(*p.a.ram(p.local + 512), 0);
+	p.desc().local_offset = BASE;
 
 	/* More than a packet, and half a control word. */
 	p.fetched() = 0;

@@ -163,14 +163,53 @@ void nodes_beyond_the_job(void **)
 	assert_int_equal(job.word(3, 8), 8);
 }
 
+/* Offsets go on at 0 behind the last one of 40 bits, from the descriptor's to the window's, and in the parts of nodes.
+ */
+void window_over_the_end_of_offsets(void **)
+{
+	constexpr unsigned int HIGH = 50;
+	Job job;
+	uint64_t gpa[Job::NODES];
+	auto word = [&](unsigned int node, uint64_t at) {
+		uint64_t value;
+
+		memcpy(&value, job.host(node).ram(gpa[node] + at), 8);
+		return value;
+	};
+
+	for (unsigned int n = 0; n < Job::NODES; n++) {
+		gpa[n] = job.host(n).alloc(2 * PAGE);
+		job.host(n).make_mdd(HIGH, Job::PTAG, gpa[n], 2 * PAGE, MASK40 + 1 - PAGE);
+	}
+	job.desc().mdh = HIGH;
+	job.desc().offset = MASK40 + 1 - 64;
+	job.a().store(Job::FMAD, 56, 8, 1);
+	job.a().store(Job::FMAD, 64, 8, 2);
+	assert_int_equal(job.close(0), 0);
+	assert_int_equal(word(1, PAGE - 8), 1);
+	assert_int_equal(word(1, PAGE), 2);
+	job.desc().pe = 0;
+	select(job, 6, 2);
+	for (uint64_t at = 0; at < 2 * Job::NODES * 64; at += 8)
+		job.a().store(Job::FMAD, at, 8, 100 + at);
+	assert_int_equal(job.close(0), 0);
+	for (unsigned int n = 0; n < Job::NODES; n++)
+		for (uint64_t at = 0; at < 128; at += 8)
+			assert_int_equal(word(n, PAGE - 64 + at), 100 + (at / 64 * Job::NODES + n) * 64 + at % 64);
+}
+
 } // namespace
 
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(contiguous_stores_N09),    cmocka_unit_test(line_through_the_window_N09),
-		cmocka_unit_test(gets_and_atomics_N08_N09), cmocka_unit_test(what_crosses_a_part_is_refused),
-		cmocka_unit_test(bits_without_sense),       cmocka_unit_test(nodes_beyond_the_job),
+		cmocka_unit_test(contiguous_stores_N09),
+		cmocka_unit_test(line_through_the_window_N09),
+		cmocka_unit_test(gets_and_atomics_N08_N09),
+		cmocka_unit_test(what_crosses_a_part_is_refused),
+		cmocka_unit_test(bits_without_sense),
+		cmocka_unit_test(nodes_beyond_the_job),
+		cmocka_unit_test(window_over_the_end_of_offsets),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
