@@ -221,6 +221,7 @@ static void *reading(void *argument)
 	do {
 		rc = GNI_CqWaitEvent(w->blocking, FOREVER, &entry);
 	} while (!rc || rc == GNI_RC_NOT_DONE);
+	w->rc = rc;
 	return w;
 }
 
@@ -250,8 +251,10 @@ static int cancel_readers(void *argument)
 				return 3;
 		}
 		pthread_cancel(thread);
-		if (!joined(thread, &result) || result != PTHREAD_CANCELED)
+		if (!joined(thread, &result))
 			return 4;
+		if (result != PTHREAD_CANCELED)
+			return 10 + w.rc;
 	}
 	while (!GNI_CqGetEvent(w.blocking, &entry))
 		;
@@ -638,6 +641,7 @@ static int several_threads(void *argument)
 	gni_cq_entry_t entry;
 	struct ugni_self u;
 	struct late l = { .u = &u };
+	gni_post_descriptor_t late;
 	pthread_t threads[3];
 	unsigned int i;
 	int rc;
@@ -645,6 +649,7 @@ static int several_threads(void *argument)
 	(void)argument;
 	if (ugni_begin_modes(&u, aries_cookie(), FORK_FULLCOPY))
 		return 1;
+	late = ugni_desc(&u, GNI_POST_FMA_PUT, 0, 64, 8);
 	for (i = 0; i < 3; i++)
 		if (pthread_create(&threads[i], NULL, post_many, &l))
 			return 2;
@@ -653,12 +658,31 @@ static int several_threads(void *argument)
 			return 3;
 	if (l.bad)
 		return 20 + l.bad;
-	/* What is left is read; the endpoint may be spoiled, but every call returns. */
+	/* What is left is read; the endpoint may be spoilt for good, but every call returns. */
 	for (i = 0; i < 100000; i++) {
 		rc = GNI_CqGetEvent(u.cq, &entry);
 		if (!rc || rc == GNI_RC_TRANSACTION_ERROR)
 			GNI_GetCompleted(u.cq, entry, &done);
 	}
+	late = ugni_desc(&u, GNI_POST_FMA_PUT, 0, 64, 8);
+	for (i = 0; i < 1000; i++) {
+		GNI_PostFma(u.ep, &late);
+		if (!GNI_CqGetEvent(u.cq, &entry))
+			GNI_GetCompleted(u.cq, entry, &done);
+	}
+	/* A new endpoint with a new queue works, on the same NIC handle and on the next. */
+	GNI_EpUnbind(u.ep);
+	if (GNI_EpDestroy(u.ep) || GNI_CqDestroy(u.cq) ||
+	    GNI_CqCreate(u.nic, 64, 0, GNI_CQ_NOBLOCK, NULL, NULL, &u.cq) ||
+	    GNI_EpCreate(u.nic, u.cq, &u.ep) || GNI_EpBind(u.ep, u.pe, 1))
+		return 4;
+	for (i = 0; i < 300; i++)
+		if (put_works(&u, i))
+			return 5;
+	ugni_end(&u);
+	if (ugni_begin_modes(&u, aries_cookie(), FORK_FULLCOPY) || put_works(&u, 4711))
+		return 6;
+	ugni_end(&u);
 	return 0;
 }
 

@@ -18,7 +18,8 @@ static void drop_requests(gni_cq *cq)
 {
 	gni_nic *nic = cq->nic;
 
-	for (uint32_t id = 1; cq->room < cq->mask && id < nic->requests.used(); id++) {
+	/* All of them: the queue's room may be counted wrong, see mend.cpp. */
+	for (uint32_t id = 1; id < nic->requests.used(); id++) {
 		Request &r = nic->requests[static_cast<uint16_t>(id)];
 		if (!r.state || r.cq != cq)
 			continue;
@@ -29,22 +30,31 @@ static void drop_requests(gni_cq *cq)
 
 constexpr uint32_t kLooksPerSlot = 16;
 
+/* Slots from @read on to the first of @count that holds an entry; @count if none does. */
+static uint64_t first_entry(const gni_cq *cq, uint64_t read, uint64_t count)
+{
+	uint64_t ahead = 0;
+
+	while (ahead < count && !__atomic_load_n(&cq->slots[(read + ahead) & cq->mask], __ATOMIC_ACQUIRE))
+		ahead++;
+	return ahead;
+}
+
 void cq_resync(gni_cq *cq)
 {
 	const uint64_t read = cq->read.load(std::memory_order_relaxed);
 
 	cq->looks = static_cast<uint32_t>(cq->mask + 1) * kLooksPerSlot;
-	for (uint64_t ahead = 0; ahead <= cq->mask; ahead++) {
-		if (!__atomic_load_n(&cq->slots[(read + ahead) & cq->mask], __ATOMIC_ACQUIRE))
-			continue;
-		/* Entries come in order: if there is one at the place itself now, it has just come. */
-		if (!ahead || cq_peek(cq))
-			return;
+	uint64_t ahead = first_entry(cq, read, cq->mask + 1);
+	if (ahead > cq->mask)
+		return;
+	/* Entries come in order: those before the one that was found, if there are any, are there by now. */
+	ahead = first_entry(cq, read, ahead);
+	if (ahead) {
 		debug("a queue was read by several threads at once: %u entries passed over",
 		      static_cast<unsigned>(ahead));
 		cq->read.store(read + ahead, std::memory_order_relaxed);
 		__atomic_store_n(&cq_header(cq)->consumed, read + ahead, __ATOMIC_RELEASE);
-		return;
 	}
 }
 

@@ -53,7 +53,8 @@ void cq_resync(gni_cq *cq);
  */
 inline void cq_missed(gni_cq *cq)
 {
-	if (--cq->looks == 0) [[unlikely]]
+	/* Threads that look at once may go past 0. */
+	if (static_cast<int32_t>(--cq->looks) <= 0) [[unlikely]]
 		cq_resync(cq);
 }
 

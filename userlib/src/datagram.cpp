@@ -48,6 +48,13 @@ uint64_t left_until(uint64_t end)
 	return now < end ? end - now : 0;
 }
 
+/* A sleep ended without an answer: INVALID_STATE is a signal; the kernel's clock ticks, so it may find the time up
+ * early. */
+bool again(gni_return_t rc, bool last)
+{
+	return rc == GNI_RC_INVALID_STATE || (rc == GNI_RC_TIMEOUT && !last);
+}
+
 gni_return_t post(gni_ep *ep, const void *in, uint16_t length, void *out, uint16_t room, uint32_t flags, uint64_t id)
 {
 	if (!endpoints.valid(ep) || (length && !in) || (room && !out))
@@ -210,8 +217,7 @@ gni_return_t wait(gni_ep *ep, uint32_t flags, uint64_t id, uint32_t timeout, con
 			return GNI_RC_TIMEOUT;
 		if (rc == GNI_RC_SUCCESS)
 			return tell_if_there(ep, w.arg, out);
-		/* INVALID_STATE: a signal. */
-		if (rc != GNI_RC_INVALID_STATE)
+		if (!again(rc, last))
 			return rc;
 		if (!endpoints.valid(ep))
 			return GNI_RC_INVALID_PARAM;
@@ -354,8 +360,7 @@ gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t nic_hndl, uint32_t timeo
 		gni_return_t rc = probe(nic_hndl, &arg, whole);
 		if (rc == GNI_RC_SUCCESS)
 			*datagram_id = arg.id;
-		/* INVALID_STATE: a signal. */
-		if (rc != GNI_RC_INVALID_STATE)
+		if (!again(rc, arg.timeout_ms == 0))
 			return rc == GNI_RC_NO_MATCH ? GNI_RC_TIMEOUT : rc;
 		if (!nics.valid(nic_hndl))
 			return GNI_RC_INVALID_PARAM;

@@ -73,7 +73,8 @@ void nic_mend(gni_nic *nic)
 		return;
 	for (gni_cq *cq = nic->queues.first(); cq; cq = cq->next) {
 		const Count c = count_of(nic, cq);
-		correct(&cq->room, static_cast<uint32_t>(cq->mask) - c.events, "room of a queue");
+		const auto slots = static_cast<uint32_t>(cq->mask);
+		correct(&cq->room, slots > c.events ? slots - c.events : 0, "room of a queue");
 		correct(&cq->attention, c.forced + (cq->handler ? 1 : 0), "failed posts");
 	}
 	correct(&nic->bte_in_flight, block_transfers(nic), "block transfers");

@@ -44,7 +44,9 @@ gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket
 		if (!cq || (count == 2 && !(ep->nic->modes & GNI_CDM_MODE_DUAL_EVENTS)))
 			return GNI_RC_INVALID_PARAM;
 		RequestTable &requests = ep->nic->requests;
-		ticket->id = cq->room < count ? 0 : requests.take();
+		/* Threads that post at once may have taken more than there was. */
+		const bool room = static_cast<int32_t>(cq->room) >= static_cast<int32_t>(count);
+		ticket->id = room ? requests.take() : 0;
 		if (!ticket->id) {
 			nic_refused(ep->nic);
 			return GNI_RC_ERROR_RESOURCE;

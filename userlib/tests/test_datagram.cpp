@@ -270,6 +270,10 @@ static void news_of_a_destroyed_endpoint(void **)
 	assert_rc(SUCCESS, GNI_PostdataProbeWaitById(a.nic, 1000, &number));
 	assert_int_equal(number, 1);
 	assert_rc(TIMEOUT, GNI_PostdataProbeWaitById(a.nic, 1, &number));
+	/* All of the time, though the kernel wakes early. */
+	const uint64_t start = fake::kernel().clock_ms;
+	assert_rc(TIMEOUT, GNI_PostdataProbeWaitById(a.nic, 20, &number));
+	assert_int_equal(fake::kernel().clock_ms, start + 20);
 	assert_rc(INVALID_PARAM, GNI_EpPostDataTestById(gone, 1, &a.state, &a.address, &a.id));
 	/* a wildcard that is pending leaves no trace */
 	assert_rc(SUCCESS, GNI_EpCreate(a.nic, nullptr, &a.ep));
@@ -345,8 +349,10 @@ static void errno_of_the_others(void **)
 		assert_rc(INVALID_PARAM, GNI_PostdataProbeWaitById(a.nic, ~0U, &number));
 		assert_rc(NO_MATCH, GNI_EpPostDataCancel(a.ep));
 	}
-	fake::kernel().errors[KGNI_IOC_DGRAM_TEST] = -ETIMEDOUT;
-	assert_rc(TIMEOUT, a.wait(1));
+	fake::kernel().errors.clear();
+	const uint64_t start = fake::kernel().clock_ms;
+	assert_rc(TIMEOUT, a.wait(20));
+	assert_int_equal(fake::kernel().clock_ms, start + 20);
 	fake::kernel().errors.clear();
 }
 

@@ -182,97 +182,6 @@ void destroyed_with_posts(void **)
 			assert_ptr_not_equal(eps[i], eps[k]);
 }
 
-/* What lost updates of two threads leave behind: too many references, or one too few. */
-void references_out_of_count(void **)
-{
-	Session s;
-	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
-	gni_cq_entry_t e = 0;
-	gni_return_t rc = GNI_RC_NOT_DONE;
-
-	s.ep->references += 3;
-	for (int i = 0; i < 1000 && rc == GNI_RC_NOT_DONE; i++)
-		rc = GNI_EpUnbind(s.ep);
-	assert_rc(SUCCESS, rc);
-	assert_rc(SUCCESS, GNI_EpBind(s.ep, 6, 88));
-	/* Too few: the end of a post would end the endpoint. */
-	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
-	s.ep->references = 1;
-	assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
-	assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
-	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
-	assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
-	assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
-	assert_rc(SUCCESS, GNI_EpUnbind(s.ep));
-}
-
-void room_out_of_count(void **)
-{
-	Session s;
-	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT), *back = nullptr;
-	gni_cq_entry_t e = 0;
-	gni_return_t rc = GNI_RC_ERROR_RESOURCE;
-
-	s.cq->room = 0;
-	for (int i = 0; i < 1000 && rc == GNI_RC_ERROR_RESOURCE; i++)
-		rc = GNI_PostFma(s.ep, &d);
-	assert_rc(SUCCESS, rc);
-	assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
-	assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
-	/* Room that is right stays as it is. */
-	std::vector<gni_post_descriptor_t> many(s.cq->mask, d);
-	for (auto &post : many)
-		assert_rc(SUCCESS, GNI_PostFma(s.ep, &post));
-	for (int i = 0; i < 1000; i++)
-		assert_rc(ERROR_RESOURCE, GNI_PostFma(s.ep, &d));
-	/* Block transfers. */
-	for (size_t i = 0; i < many.size(); i++) {
-		assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
-		assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
-	}
-	s.nic->bte_in_flight = s.nic->bte_limit;
-	d.type = GNI_POST_RDMA_PUT;
-	rc = GNI_RC_ERROR_RESOURCE;
-	for (int i = 0; i < 1000 && rc == GNI_RC_ERROR_RESOURCE; i++)
-		rc = GNI_PostRdma(s.ep, &d);
-	assert_rc(SUCCESS, rc);
-}
-
-/* Two readers may put a queue back to entries that have been read: it goes on where the next one is. */
-void queue_out_of_step(void **)
-{
-	Session s;
-	gni_cq_entry_t e = 0;
-	gni_return_t rc = GNI_RC_NOT_DONE;
-
-	for (uint64_t back = 1; back <= 3; back++) {
-		for (int i = 0; i < 5; i++) {
-			s.queue().put(fake::entry(0, 3, 7));
-			assert_rc(SUCCESS, GNI_CqGetEvent(s.cq, &e));
-		}
-		s.cq->read -= back;
-		s.queue().memory[0] -= back;
-		s.queue().put(fake::entry(0, 3, 1000 + static_cast<uint32_t>(back)));
-		rc = GNI_RC_NOT_DONE;
-		for (int i = 0; i < 100000 && rc == GNI_RC_NOT_DONE; i++)
-			rc = GNI_CqGetEvent(s.cq, &e);
-		assert_rc(SUCCESS, rc);
-		assert_int_equal(GNI_CQ_GET_DATA(e), 1000 + back);
-		assert_int_equal(s.queue().consumed(), s.queue().produced);
-		assert_rc(NOT_DONE, GNI_CqGetEvent(s.cq, &e));
-	}
-	/* The same for who waits: the kernel sees entries, the reader does not. */
-	fake::kernel().on_wait = [](kgni_cq_wait &) { return 0; };
-	s.cq->read -= 2;
-	s.queue().put(fake::entry(0, 3, 9));
-	assert_rc(SUCCESS, GNI_CqWaitEvent(s.cq, ~uint64_t{0}, &e));
-	assert_int_equal(GNI_CQ_GET_DATA(e), 9);
-	uint32_t which = 9;
-	s.cq->read -= 2;
-	assert_rc(SUCCESS, GNI_CqVectorMonitor(&s.cq, 1, ~uint64_t{0}, &which));
-	assert_int_equal(which, 0);
-}
-
 /* ---- fork ---- */
 
 bool kept_from_children(const unsigned char *page)
@@ -484,15 +393,9 @@ void handles_in_a_child(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(handles_after_their_end),
-		cmocka_unit_test(foreign_handles),
-		cmocka_unit_test(destroyed_with_posts),
-		cmocka_unit_test(references_out_of_count),
-		cmocka_unit_test(room_out_of_count),
-		cmocka_unit_test(queue_out_of_step),
-		cmocka_unit_test(fork_modes),
-		cmocka_unit_test(overlapping_regions),
-		cmocka_unit_test(many_regions),
+		cmocka_unit_test(handles_after_their_end), cmocka_unit_test(foreign_handles),
+		cmocka_unit_test(destroyed_with_posts),    cmocka_unit_test(fork_modes),
+		cmocka_unit_test(overlapping_regions),     cmocka_unit_test(many_regions),
 		cmocka_unit_test(handles_in_a_child),
 	};
 	return cmocka_run_group_tests_name("misuse by one thread, and fork", tests, nullptr, nullptr);

@@ -180,6 +180,85 @@ void short_messages(void **)
 	}
 }
 
+/* What guest programs do: FMA and block transfers together on one endpoint of the own node, a short queue. */
+struct Mixed {
+	Rank rank{0, 1, 65536};
+	gni_cq_handle_t queue = nullptr;
+	gni_ep_handle_t ep = nullptr;
+	std::atomic<unsigned> unknown{0};
+
+	Mixed() { begin(); }
+	void begin()
+	{
+		assert_rc(SUCCESS, GNI_CqCreate(rank.nic, 64, 0, GNI_CQ_NOBLOCK, nullptr, nullptr, &queue));
+		assert_rc(SUCCESS, GNI_EpCreate(rank.nic, queue, &ep));
+		assert_rc(SUCCESS, GNI_EpBind(ep, rank.address, 1));
+	}
+	gni_return_t post(gni_post_descriptor_t *d, gni_post_type_t type, size_t to) const
+	{
+		*d = rank.post(rank, type, 8, 0, to);
+		return type == GNI_POST_FMA_PUT ? GNI_PostFma(ep, d) : GNI_PostRdma(ep, d);
+	}
+	gni_return_t reap() const
+	{
+		gni_post_descriptor_t *back = nullptr;
+		gni_cq_entry_t e = 0;
+		gni_return_t rc = GNI_CqGetEvent(queue, &e);
+
+		if (rc == GNI_RC_SUCCESS || rc == GNI_RC_TRANSACTION_ERROR)
+			(void)GNI_GetCompleted(queue, e, &back);
+		return rc;
+	}
+};
+
+void *post_mixed(void *argument)
+{
+	auto *m = static_cast<Mixed *>(argument);
+	gni_post_descriptor_t d[8];
+
+	for (unsigned n = 0; n < kPosts; n++) {
+		const gni_return_t rc = m->post(&d[n % 8], n % 4 ? GNI_POST_FMA_PUT : GNI_POST_RDMA_PUT, 4096);
+
+		m->unknown += rc != GNI_RC_SUCCESS && rc != GNI_RC_ERROR_RESOURCE;
+		(void)m->reap();
+		(void)m->reap();
+	}
+	return nullptr;
+}
+
+/*
+ * An endpoint that several threads have used may be spoilt for good, but every call returns; a new one with a new queue
+ * on the same NIC handle is not spoilt.
+ */
+void spoilt_endpoint(void **)
+{
+	for (int round = 0; round < 20; round++) {
+		Mixed m;
+		pthread_t threads[kThreads];
+		gni_post_descriptor_t d;
+
+		for (auto &t : threads)
+			assert_int_equal(pthread_create(&t, nullptr, post_mixed, &m), 0);
+		for (auto &t : threads)
+			assert_int_equal(pthread_join(t, nullptr), 0);
+		assert_int_equal(m.unknown, 0);
+		for (unsigned i = 0; i < 10000; i++)
+			(void)m.reap();
+		for (unsigned i = 0; i < 1000; i++) {
+			(void)m.post(&d, GNI_POST_FMA_PUT, 64);
+			(void)m.reap();
+		}
+		(void)GNI_EpUnbind(m.ep);
+		assert_rc(SUCCESS, GNI_EpDestroy(m.ep));
+		assert_rc(SUCCESS, GNI_CqDestroy(m.queue));
+		m.begin();
+		for (unsigned i = 0; i < 300; i++) {
+			assert_rc(SUCCESS, m.post(&d, i % 2 ? GNI_POST_FMA_PUT : GNI_POST_RDMA_PUT, 64));
+			assert_rc(SUCCESS, m.reap());
+		}
+	}
+}
+
 } // namespace
 
 int main()
@@ -188,6 +267,7 @@ int main()
 		model_test(short_transfers),
 		model_test(block_transfers),
 		model_test(short_messages),
+		model_test(spoilt_endpoint),
 	};
 	alarm(110);
 	return cmocka_run_group_tests_name("several threads on one endpoint", tests, nullptr, nullptr);
