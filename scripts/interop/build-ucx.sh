@@ -21,13 +21,14 @@ configure() {
 	PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig logged "UCX's configure" "$log" "$src/contrib/configure-release" \
 		--prefix=/opt/ucx --with-ugni --without-verbs --without-rdmacm --without-knem --without-xpmem --without-cuda \
 		--without-rocm --without-fuse3 --without-go --without-java --disable-numa --disable-doxygen-doc --enable-mt \
-		--enable-gtest CXXFLAGS='-O1 -g0 -Wno-error' "${compilers[@]}"
+		--enable-gtest "${compilers[@]}"
 }
 
 : >"$log"
 [ -x "$src/configure" ] || generate
 [ -e "$build/.configured" ] || { configure && touch "$build/.configured"; }
-logged "UCX's make" "$log" make -C "$build" -j "$JOBS"
+# For make, not for configure: that one forgets CXXFLAGS when it tries the compiler's options.
+logged "UCX's make" "$log" make -C "$build" -j "$JOBS" CXXFLAGS='-O1 -g0 -Wno-error'
 rm -rf "$stage"
 logged "UCX's make install" "$log" make -C "$build" install DESTDIR="$stage"
 # gtest is built to be run where it was built: in the guest LD_LIBRARY_PATH says where the libraries are.

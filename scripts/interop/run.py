@@ -27,7 +27,7 @@ PARTS = {
     "ratio": ("openmpi", 2, ratio.compare),
     "ucx": ("ucx", 0, ucx.programs),
     "openmpi": ("openmpi", 0, openmpi.programs),
-    "gtest": ("ucx", 0, gtest.check),
+    "gtest": ("ucx", gtest.NODES, gtest.check),
 }
 START = "start"
 

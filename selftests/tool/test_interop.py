@@ -33,6 +33,15 @@ GTEST = """[==========] Running 4 tests from 2 test suites.
 [  FAILED  ] ugni_smsg/test_uct_pending.pending_op/0, where GetParam() = ugni_smsg/ARIES:0
 """
 
+CLOSED = """[node0:369  :0]         ugni_md.c:111  UCX  ERROR GNI_MemDeregister failed, Error status: GNI_RC_INVALID_PARAM 2
+"""
+CAUSE = "libugni: GNI_MemDeregister: 0x7f7a is no NIC handle, or its domain is destroyed\n"
+FAILURE = """/src/test/gtest/common/test.cc:344: Failure
+Failed
+Got {} errors and {} warnings during the test
+[     INFO ] < /src/uct/ugni/base/ugni_md.c:111 GNI_MemDeregister failed, Error status: GNI_RC_INVALID_PARAM 2 >
+"""
+
 PERF = """latency 8 bytes: half round trip {lat} us, least {lat_best} us
 bandwidth 1048576 bytes: {bw} MB/s, most {bw_best} MB/s
 roundtrip 1048576 bytes: {bw} MB/s, most {bw_best} MB/s
@@ -74,10 +83,50 @@ class Gtest(unittest.TestCase):
 
     def test_each_verdict_is_counted_where_it_belongs(self):
         run = gtest.Run(GTEST)
-        self.assertEqual(run.passed, ["ugni_rdma/uct_p2p_rma_test.put_short/0", "ugni/test_ucp_tag_match.send/0"])
-        self.assertEqual(run.skipped, ["ugni_udt/uct_p2p_am_test.am_zcopy/0"])
-        self.assertEqual(run.failed, ["ugni_smsg/test_uct_pending.pending_op/0"])
+        self.assertEqual(run.of("passed"), ["ugni_rdma/uct_p2p_rma_test.put_short/0", "ugni/test_ucp_tag_match.send/0"])
+        self.assertEqual(run.of("skipped"), ["ugni_udt/uct_p2p_am_test.am_zcopy/0"])
+        self.assertEqual(run.of("failed"), ["ugni_smsg/test_uct_pending.pending_op/0"])
+        self.assertEqual(run.started, [*run.of("passed")[:1], *run.of("skipped", "failed"), *run.of("passed")[1:]])
         self.assertTrue(run.ended)
+
+    @staticmethod
+    def failed(body):
+        """A test that UCX calls failed, and that printed this."""
+        name = "ugni_rdma/uct_amo_swap_test.swap32/0"
+        return gtest.Run(f"[ RUN      ] {name} <ugni_rdma>\n{body}[  FAILED  ] {name}, where GetParam() = x (3 ms)\n").verdicts[name]
+
+    def test_a_closed_domain_is_no_failure_if_nothing_else_is_wrong(self):
+        self.assertEqual(self.failed((CAUSE + CLOSED) * 2 + FAILURE.format(2, 0)), "closed")
+        self.assertEqual(self.failed("T x\n" + CAUSE * 2 + CLOSED * 2 + FAILURE.format(2, 0)), "closed")
+
+    def test_a_closed_domain_hides_no_failure(self):
+        other = CLOSED.replace("MemDeregister", "MemRegister")
+        once = CAUSE + CLOSED
+        for body in (
+                "", FAILURE.format(0, 0),
+                CLOSED + FAILURE.format(1, 0),  # the NIC handle was good, the memory handle was not
+                once + CLOSED + FAILURE.format(2, 0), once + FAILURE.format(2, 0), once + FAILURE.format(1, 1), once,
+                once + other + FAILURE.format(2, 0), CAUSE + other + FAILURE.format(1, 0),
+                CAUSE + CLOSED.replace("INVALID_PARAM 2", "INVALID_STATE 5") + FAILURE.format(1, 0),
+                once + CLOSED.replace("ERROR", "WARN ").replace("ugni_md", "ugni_ep") + FAILURE.format(1, 0),
+                "/src/test.cc:10: Failure\nExpected: 1\n" + once + FAILURE.format(1, 0)):
+            self.assertEqual(self.failed(body), "failed", body)
+
+    def test_the_end_that_is_wrong_is_counted_and_said(self):
+        name = "ugni_rdma/uct_amo_swap_test.swap32/0"
+        run = gtest.Run(f"[ RUN      ] {name}\n{CAUSE}{CLOSED}{FAILURE.format(1, 0)}[  FAILED  ] {name}, where x (3 ms)\n")
+        text, count = reported(lambda report, _: gtest.report_transport(report, "ugni_rdma", [run]), None)
+        self.assertIn("PASS  UCX's gtest, ugni_rdma: 1 passed, 0 skipped by UCX, 0 failed\n", text)
+        self.assertIn("NONE  UCX's gtest, the end of 1 of those of ugni_rdma: UCX itself deregisters", text)
+        self.assertEqual(count, {"PASS": 1, "FAIL": 0, "NONE": 1})
+
+    def test_one_that_is_stuck_is_named(self):
+        fine = "[ RUN      ] ugni_smsg/a.b/0\n[       OK ] ugni_smsg/a.b/0 (1 ms)\n"
+        run = gtest.Run(fine + GTEST.split("[  FAILED  ]")[0] + f"x.cc:55: Failure\nFailed\n{gtest.TIMED_OUT}\n")
+        self.assertEqual(run.of("stuck"), ["ugni_smsg/test_uct_pending.pending_op/0"])
+        text, _ = reported(lambda report, _: gtest.report_transport(report, "ugni_smsg", [run]), None)
+        self.assertIn(f"FAIL  UCX's gtest, ugni_smsg: 1 passed, 0 skipped by UCX, 0 failed, 1 no result in {gtest.TEST_LIMIT} s", text)
+        self.assertIn("s: ugni_smsg/test_uct_pending.pending_op/0", text)
 
     def test_names_of_suites_and_transports(self):
         self.assertEqual(gtest.suites_of("Note: x\n" + self.SUITES), ["ugni_rdma/uct_p2p_rma_test.", "ugni/test_ucp_tag_match.", "ugni/test_md."])

@@ -118,6 +118,13 @@ gni_return_t end_elsewhere(const gni_nic *nic, const gni_mem_handle_t &handle)
 	return r ? end(other, r) : GNI_RC_INVALID_PARAM;
 }
 
+/* Said, for it is not the memory handle that is bad: UCX deregisters through domains that it has destroyed. */
+gni_return_t no_nic(const char *name, const gni_nic *nic)
+{
+	debug("%s: %p is no NIC handle, or its domain is destroyed", name, static_cast<const void *>(nic));
+	return GNI_RC_INVALID_PARAM;
+}
+
 /* The handle of a reserved region tells no pages until it is live. */
 gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const gni_cq *cq, uint32_t flags,
 		    gni_mem_handle_t *handle)
@@ -232,11 +239,15 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 
 gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl)
 {
-	if (!nics.valid(nic_hndl) || !mem_hndl)
+	if (!nics.valid(nic_hndl))
+		return no_nic("GNI_MemDeregister", nic_hndl);
+	if (!mem_hndl)
 		return GNI_RC_INVALID_PARAM;
 	{
 		const Locked lock(Subject::control, nic_hndl);
-		Registration *r = nics.valid(nic_hndl) ? find(nic_hndl, *mem_hndl) : nullptr;
+		if (!nics.valid(nic_hndl))
+			return no_nic("GNI_MemDeregister", nic_hndl);
+		Registration *r = find(nic_hndl, *mem_hndl);
 		if (r)
 			return end(nic_hndl, r);
 	}

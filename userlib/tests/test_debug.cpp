@@ -2,6 +2,7 @@
 /* Refusals say why on demand. Settings of short messages. */
 #include "session.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -53,11 +54,34 @@ static void one_line_on_demand(void **)
 	// NOLINTEND(concurrency-mt-unsafe)
 }
 
+/* What tells a domain that is gone from a memory handle that is none: both are INVALID_PARAM. */
+static void a_domain_that_is_gone(void **)
+{
+	Session s;
+	char text[128];
+	auto deregister = [&](gni_mem_handle_t handle) {
+		return output_of([&] { assert_rc(INVALID_PARAM, GNI_MemDeregister(s.nic, &handle)); });
+	};
+
+	(void)snprintf(text, sizeof(text),
+		       "libugni: GNI_MemDeregister: %p is no NIC handle, or its domain is destroyed\n",
+		       static_cast<void *>(s.nic));
+	// NOLINTBEGIN(concurrency-mt-unsafe)
+	setenv("UGNI_DEBUG", "1", 1);
+	assert_string_equal(deregister({}).c_str(), "");
+	assert_rc(SUCCESS, GNI_CdmDestroy(s.cdm));
+	s.cdm = nullptr;
+	assert_string_equal(deregister(s.memory).c_str(), text);
+	unsetenv("UGNI_DEBUG");
+	// NOLINTEND(concurrency-mt-unsafe)
+}
+
 int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(settings_of_short_messages),
 		cmocka_unit_test(one_line_on_demand),
+		cmocka_unit_test(a_domain_that_is_gone),
 	};
 	return cmocka_run_group_tests_name("what refusals say", tests, nullptr, nullptr);
 }
