@@ -108,10 +108,9 @@ static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
 	trace_aries_dgram_cancel(dg->ctx, dg->ep, dg->to_pe, dg->to_inst, dg->state);
-	if (dg->state == KGNI_DGRAM_REMOTE_DATA) {
-		dg->cancelled = true;
+	dg->cancelled = true;
+	if (dg->state == KGNI_DGRAM_REMOTE_DATA)
 		return false;
-	}
 	if (dg->flags & KGNI_DGRAM_WILDCARD) {
 		aries_dg_free(dg);
 		return true;
@@ -463,14 +462,15 @@ static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_ctx *ctx,
 	struct aries_dgram *dg = aries_dg_named(ctx, arg->flags, arg->ep, arg->id);
 	bool release = arg->flags & KGNI_DGRAM_RELEASE;
 
-	if (!dg || (aries_dg_final(dg) && !release))
+	/* One that was faster than its cancelling is still there to be told: that is no error. */
+	if (!dg || (aries_dg_final(dg) && dg->cancelled && !release))
 		return -ENOENT;
 	dg->orphan = release;
 	arg->gone = release;
-	if (aries_dg_final(dg))
-		aries_dg_count_orphan(&ctx->dg);
-	else
+	if (!aries_dg_final(dg))
 		arg->gone |= aries_dg_cancel(ch, dg);
+	else if (release)
+		aries_dg_count_orphan(&ctx->dg);
 	return 0;
 }
 

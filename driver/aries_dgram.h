@@ -211,7 +211,7 @@ struct aries_chan {
  * @to_inst: the same for the instance
  * @peer_handle: the partner's handle, while the exchange is under way
  * @state: KGNI_DGRAM_*
- * @cancelled: ends as TERMINATED whatever the partner says
+ * @cancelled: by its owner; ends as TERMINATED whatever the partner says
  * @orphan: the endpoint is gone, told once and then forgotten
  * @asking: a request is in the queue of messages
  * @next: when to ask, or to look after the peer, again

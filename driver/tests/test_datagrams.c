@@ -27,7 +27,7 @@ enum progress {
 struct post {
 	enum progress progress;
 	u32 pe, file, ep, state, partner;
-	bool wild;
+	bool wild, cancelled;
 };
 
 static struct post posts[POSTS];
@@ -101,9 +101,15 @@ static void do_test(u32 pe, u32 file, u32 ep)
 static void do_cancel(u32 pe, u32 file, u32 ep)
 {
 	struct kgni_dgram_cancel c = { .ep = ep };
+	struct post *p = find_post(pe, file, ep);
+	int rc = aries_dgram_cancel(sim_node[pe].ctx[file], &c);
 
-	if (!aries_dgram_cancel(sim_node[pe].ctx[file], &c) && c.gone)
-		find_post(pe, file, ep)->progress = GONE;
+	if (!p || !p->cancelled)
+		assert_int_equal(rc, p ? 0 : -ENOENT);
+	if (p)
+		p->cancelled = true;
+	if (!rc && c.gone)
+		p->progress = GONE;
 }
 
 static void forget(u32 pe, u32 file)

@@ -22,6 +22,9 @@ NO_INTERNAL = ("follows iface->internal_ops (uct_iface_estimate_perf, uct/base/u
                " interfaces leave NULL (uct_ugni_iface_t, uct/ugni/base/ugni_iface.c)")
 NO_PROGRESS = ("waits for ever: the test leaves sends behind, and uct_ugni_smsg_ep_t's clean-up"
                " (uct/ugni/smsg/ugni_smsg_ep.c) flushes until they are done without reading the queue that says so")
+NO_LOCK = ("ends endpoints whose datagrams are under way: uct_ugni_udt_ep_t's clean-up (uct/ugni/udt/ugni_udt_ep.c) cancels and reaps them"
+           " without the lock under which uct_ugni_proccess_datagram_pipe (uct/ugni/udt/ugni_udt_iface.c) reaps in another thread, so now and then"
+           " one of both finds nothing")
 NOT_ASKED = (
     ("ugni_udt/uct_p2p_am_test.am_async/*", NO_IOV),
     ("ugni_smsg/uct_p2p_am_test.am_sync/*", NO_IOV),
@@ -29,6 +32,7 @@ NOT_ASKED = (
     ("ugni_smsg/uct_p2p_am_misc.am_max_short_iov_multi/*", NO_IOV),
     ("ugni_smsg/test_uct_pending.pending_purge/*", NO_PROGRESS),
     ("ugni_smsg/test_uct_pending.pending_ucs_ok_dc_arbiter_bug/*", NO_PROGRESS),
+    ("ugni_udt/test_uct_pending.pending_purge/*", NO_LOCK),
     ("ugni_*/test_uct_query.query_perf/*", NO_INTERNAL),
     ("ugni/test_md.sockaddr_accessibility/*", "calls is_sockaddr_accessible of the memory domain"
      " (uct_md_is_sockaddr_accessible, uct/base/uct_md.c), which ugni leaves NULL (uct_ugni_md_open, uct/ugni/base/ugni_md.c)"),

@@ -110,6 +110,10 @@ class Server:
                 text = result.error.encode() if result.code == LOST else b""
                 writer.write(frame(Kind.EXIT, result.rank, struct.pack("<II", code, number) + text))
             await writer.drain()
+        except ClusterError as error:  # a frame, too: the client does not read lines any more
+            for rank in range(len(job.placement)):
+                writer.write(frame(Kind.EXIT, rank, struct.pack("<II", LOST, 0) + (b"" if rank else str(error).encode())))
+            await writer.drain()
         finally:
             control.cancel()
 

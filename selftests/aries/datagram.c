@@ -177,6 +177,26 @@ TEST_F(datagram, cancel)
 	EXPECT_EQ(KGNI_DGRAM_PENDING, dgram_state(self->b, 6, 0));
 }
 
+/* The partner was faster: no error, and it is told what came. */
+TEST_F(datagram, cancelled_too_late)
+{
+	struct kgni_dgram_test t;
+	uint64_t id;
+
+	ASSERT_EQ(0, dgram_wildcard(self->b, 6, "any"));
+	ASSERT_EQ(0, dgram_directed(self->a, 5, self->pe, 2, "x"));
+	EXPECT_EQ(0, dgram_cancel(self->b, 6, KGNI_DGRAM_ID));
+	EXPECT_EQ(0, dgram_cancel(self->a, 5, 0));
+	EXPECT_EQ(0, dgram_probe(self->a, 0, &id));
+	EXPECT_EQ(1005, id);
+	EXPECT_EQ(KGNI_DGRAM_COMPLETED, dgram_state(self->a, 5, 0));
+	ASSERT_EQ(0, dgram_test(self->b, 6, 0, &t));
+	EXPECT_TRUE(dgram_holds(&t, 1, "x"));
+	EXPECT_EQ(ENOENT, dgram_cancel(self->a, 5, 0));
+	EXPECT_EQ(ENOENT, dgram_cancel(self->b, 6, 0));
+	EXPECT_EQ(ENOENT, dgram_probe(self->a, 0, &id));
+}
+
 TEST_F(datagram, news_outlive_the_endpoint_once)
 {
 	struct kgni_dgram_test t;

@@ -224,15 +224,16 @@ int Datagrams::cancel(int fd, kgni_dgram_cancel &arg)
 	}
 	auto d = find(fd, arg.flags, arg.ep, arg.id);
 	bool final = d != pending_.end() && d->state != KGNI_DGRAM_PENDING && d->state != KGNI_DGRAM_REMOTE_DATA;
-	if (d == pending_.end() || (final && !release))
+	if (d == pending_.end() || (final && d->cancelled && !release))
 		return -ENOENT;
 	d->orphan = release;
 	arg.gone = release;
 	if (final)
 		return 0;
-	if (d->state == KGNI_DGRAM_REMOTE_DATA) {
-		d->cancelled = true;
-	} else if (d->post.flags & KGNI_DGRAM_WILDCARD) {
+	d->cancelled = true;
+	if (d->state == KGNI_DGRAM_REMOTE_DATA)
+		return 0;
+	if (d->post.flags & KGNI_DGRAM_WILDCARD) {
 		arg.gone = 1;
 		pending_.erase(d);
 	} else {

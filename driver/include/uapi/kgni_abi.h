@@ -574,8 +574,9 @@ struct kgni_dgram_probe {
  * @reserved: must be zero
  *
  * A directed one becomes TERMINATED, a wildcard is gone at once; one that has
- * met its partner already becomes TERMINATED when that answers. Errors: EINVAL,
- * ENOTCONN, ENOENT none on the endpoint, or it has a final state.
+ * met its partner already becomes TERMINATED when that answers. One that has
+ * another final state keeps it, and it is told as without this call. Errors:
+ * EINVAL, ENOTCONN, ENOENT none on the endpoint, or cancelled before.
  */
 struct kgni_dgram_cancel {
 	__u32 argsz;
