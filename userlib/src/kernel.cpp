@@ -28,8 +28,7 @@ constexpr Meaning kOpen[] = {
 constexpr Meaning kAttach[] = {
 	{EPERM, GNI_RC_PERMISSION_ERROR}, {EACCES, GNI_RC_PERMISSION_ERROR}, {EBUSY, GNI_RC_INVALID_STATE},
 	{ENOSPC, GNI_RC_ERROR_RESOURCE},  {EINVAL, GNI_RC_INVALID_PARAM},    {ENODEV, GNI_RC_NO_MATCH},
-	{EINTR, GNI_RC_NOT_DONE},         {ENOMEM, GNI_RC_ERROR_NOMEM},      {EPROTO, GNI_RC_ERROR_RESOURCE},
-	{ENXIO, GNI_RC_NO_MATCH},
+	{EINTR, GNI_RC_NOT_DONE},         {ENOMEM, GNI_RC_ERROR_NOMEM},      {ENXIO, GNI_RC_NO_MATCH},
 };
 constexpr Meaning kCqCreate[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM},
@@ -152,17 +151,19 @@ gni_return_t query(int fd, kgni_query *query)
 	*query = {};
 	query->argsz = sizeof(*query);
 	query->abi_version = KGNI_ABI_VERSION;
-	int r = sys::call(fd, KGNI_IOC_QUERY, query);
-	if (r == 0 && query->abi_version != KGNI_ABI_VERSION)
-		debug("the driver has ABI version %u, this library %u", query->abi_version, KGNI_ABI_VERSION);
-	return meaning("QUERY", r, {}, GNI_RC_ERROR_RESOURCE);
+	return meaning("QUERY", sys::call(fd, KGNI_IOC_QUERY, query), {}, GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t attach(int fd, kgni_attach *attach)
+gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version)
 {
 	attach->argsz = sizeof(*attach);
 	attach->abi_version = KGNI_ABI_VERSION;
-	return meaning("ATTACH", sys::call(fd, KGNI_IOC_ATTACH, attach), kAttach, GNI_RC_ERROR_RESOURCE);
+	const int r = sys::call(fd, KGNI_IOC_ATTACH, attach);
+	if (r == -EPROTO) {
+		debug("the driver has ABI version %u, this library %u", driver_version, KGNI_ABI_VERSION);
+		return GNI_RC_ERROR_RESOURCE;
+	}
+	return meaning("ATTACH", r, kAttach, GNI_RC_ERROR_RESOURCE);
 }
 
 gni_return_t cq_create(int fd, kgni_cq_create *cq)

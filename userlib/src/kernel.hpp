@@ -69,7 +69,8 @@ constexpr uint32_t kMaxDevices = 16;
  */
 gni_return_t open_device(uint32_t device, int *fd);
 gni_return_t query(int fd, kgni_query *query);
-gni_return_t attach(int fd, kgni_attach *attach);
+/** @driver_version: of the driver's ABI, to tell if it is not ours */
+gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version);
 gni_return_t cq_create(int fd, kgni_cq_create *cq);
 gni_return_t cq_destroy(int fd, uint32_t cq);
 /** One wait. INVALID_STATE: a signal came, the caller decides how to go on. */

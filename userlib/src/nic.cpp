@@ -48,7 +48,7 @@ gni_return_t attach_open(gni_nic *nic, const gni_cdm *cdm)
 	a.cookie = cdm->cookie;
 	a.modes = cdm->modes;
 	a.ptag = cdm->ptag;
-	rc = kernel::attach(nic->fd, &a);
+	rc = kernel::attach(nic->fd, &a, q.abi_version);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	nic->address = a.pe;

@@ -37,6 +37,8 @@ int query(kgni_query *q)
 
 int attach(File &f, kgni_attach *a)
 {
+	if (a->abi_version != kernel().abi_version)
+		return -EPROTO;
 	f.attached = true;
 	a->pe = 5;
 	a->owner = 9;
