@@ -412,6 +412,11 @@ void test_withdraw_at_the_end(void **)
 	assert_memory_equal(p.b.ram(p.target + 1000), p.a.ram(p.local), 64);
 }
 
+bool all_are(const uint8_t *at, uint64_t bytes, uint8_t value)
+{
+	return *at == value && !memcmp(at, at + 1, bytes - 1);
+}
+
 /**
  * Taken back by a receiver that then waits as the driver does, and uses its buffer for something else. A sender that
  * has looked before is waited for, however long it takes; one that has not looked yet writes nothing.
@@ -452,26 +457,36 @@ void test_withdraw_waits(void **)
 		memset(p.b.ram(p.far), 0x55, BIG);
 		assert_int_equal(p.outcome(), ARIES_ST_FLUSHED);
 		sender.join();
-		for (uint64_t at = 0; at < BIG; at++)
-			assert_int_equal(*p.b.ram(p.far + at), 0x55);
+		assert_true(all_are(p.b.ram(p.far), BIG, 0x55));
 		assert_false(bool(p.b.next_event(21)));
 	}
 }
 
+/* The same for one that has not looked yet: it writes nothing, also if a sender of its node has taken the next one. */
 void test_withdraw_before_the_write(void **)
 {
+	enum { GONE, ANEW, TAKEN_ANEW };
 	FakeHost::Options options;
 	std::function<void()> matched;
+	std::atomic<bool> inside{false}, go_on{false};
+	thread_local bool second = false;
 
 	options.on_trace = [&](const char *event, uint64_t) {
-		if (matched && !strcmp(event, "send_matched"))
+		if (matched && !second && !strcmp(event, "send_matched"))
 			matched();
+		if (second && !strcmp(event, "send_writes")) {
+			inside = true;
+			while (!go_on)
+				usleep(1000);
+		}
 	};
 	Sends p(options);
 
-	for (bool anew : {false, true}) {
+	p.a.enable_fmad(2, PTAG_A, OWNER);
+	for (unsigned int then : {GONE, ANEW, TAKEN_ANEW}) {
+		std::thread other;
+
 		post(p.b, 7, CHANNEL, 0, BYTES);
-		assert_int_equal(p.b.read(ARIES_RMT_STATUS_N(7), 8), 0);
 		matched = [&] {
 			assert_int_equal(p.b.read(ARIES_RMT_STATUS_N(7), 8), ARIES_RMT_STATUS_BUSY_MASK);
 			p.b.write64(ARIES_RMT_CTL_N(7), 0);
@@ -479,14 +494,30 @@ void test_withdraw_before_the_write(void **)
 			while (p.b.read(ARIES_INV_STATUS, 4))
 				usleep(100);
 			memset(p.b.ram(p.target), 0x55, BYTES);
-			if (anew)
+			if (then != GONE)
 				post(p.b, 7, CHANNEL, 4096, 4096);
+			if (then != TAKEN_ANEW)
+				return;
+			fill_send(p.a, 2, CHANNEL, 64, 0);
+			other = std::thread([&p] {
+				second = true;
+				p.a.ring_bte(2, 2);
+			});
+			while (!inside)
+				usleep(1000);
 		};
 		assert_int_equal(p.send(64), ARIES_ST_FLUSHED);
-		for (uint64_t at = 0; at < BYTES; at++)
-			assert_int_equal(*p.b.ram(p.target + at), 0x55);
-		assert_int_equal(posted(p.b, 7), anew);
+		assert_true(all_are(p.b.ram(p.target), BYTES, 0x55));
+		assert_int_equal(posted(p.b, 7), then != GONE);
 		assert_false(bool(p.b.next_event(21)));
+		if (then == ANEW)
+			p.b.write64(ARIES_RMT_CTL_N(7), 0);
+		if (then == TAKEN_ANEW) {
+			go_on = true;
+			other.join();
+			p.arrived(7, 64);
+			assert_memory_equal(p.b.ram(p.target + 4096), p.a.ram(p.local), 64);
+		}
 	}
 }
 

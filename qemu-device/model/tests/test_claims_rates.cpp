@@ -18,7 +18,7 @@ namespace
 
 constexpr uint64_t REGION = 8 << 20;
 constexpr double NIC_RATE = 10.24; /* bytes in a nanosecond: 64 in five cycles of 800 MHz */
-constexpr unsigned int FADD = 0x008, FADD_C = 0x018;
+constexpr unsigned int FADD = 0x008, FADD_C = 0x018, ADD_C = 0x118;
 
 /** Two NICs of a machine of @p nodes, the second one at @p node, with regions for long block transfers. */
 struct Stream {
@@ -111,6 +111,11 @@ void l08_streams_share_the_nics_rate(void **)
 				aries::book_stream(nic[0], nic[1 + burst % 2], 1024, aries::INJECT_TICKS, 5000).tail);
 	assert_int_equal(last, 5000 + 200 * 1024 * aries::INJECT_TICKS);
 	assert_int_equal(uint64_t(200) * 65536 * 100 * aries::TICKS_PER_NS / (last - 5000), 1024);
+	/* To itself a NIC sends as fast: its data is booked once. */
+	nic = std::make_unique<aries::NicPace[]>(1);
+	for (unsigned int burst = 0; burst < 200; burst++)
+		last = aries::book_stream(nic[0], nic[0], 1024, aries::INJECT_TICKS, 5000).tail;
+	assert_int_equal(last, 5000 + 200 * 1024 * aries::INJECT_TICKS);
 }
 
 /* L09: up to 10 GB/s in one direction, the more the longer the transfer. */
@@ -233,6 +238,24 @@ void l15_atomics_wait_for_the_unit(void **)
 	assert_true(waits());
 }
 
+/* L08: of what is sent at once only a single packet passes by a NIC that is busy sending. */
+void l08_short_streams_wait_for_the_nic(void **)
+{
+	constexpr uint64_t WAIT = 1000000000;
+
+	Pair p;
+	Shared shared(p.path);
+	auto waits = [&](unsigned int bytes) {
+		Shared::keep(shared.nic(0).inject, WAIT);
+		assert_int_equal(p.put(bytes), ARIES_ST_OK);
+		return p.a.counter(ARIES_CNT_LATENCY_LAST_NS) > WAIT / 2;
+	};
+
+	assert_false(waits(64));
+	assert_true(waits(65));
+	assert_true(waits(2048));
+}
+
 /* L12: launched puts leave a NIC 120 million times a second, whoever they are for. */
 void l12_launch_rate_is_120_million_per_s(void **)
 {
@@ -323,6 +346,10 @@ void l16_miss_reads_host_memory(void **)
 		const uint64_t other = latency(FADD, 256), again = latency(FADD, 256);
 
 		assert_in_range(miss - hit, aries::HOST_READ_NS + 5, aries::HOST_READ_NS + 7);
+		/* One that returns nothing has read no memory for its answer. */
+		const uint64_t quiet = latency(ADD_C, 128 + 8 * lazy), found = latency(ADD_C, 128 + 8 * lazy);
+
+		assert_in_range(quiet - found, 5, 7);
 		assert_int_equal(other, miss);
 		assert_int_equal(again, miss);
 		/* A page whose entry is not in the cache of translations; its neighbour's then is. */
@@ -344,6 +371,7 @@ int main()
 		cmocka_unit_test(l09_one_link_is_slower_than_the_nic),
 		cmocka_unit_test(l10_bidirectional_bandwidth_is_15_gb_per_s),
 		cmocka_unit_test(l10_transfers_wait_for_both_nics),
+		cmocka_unit_test(l08_short_streams_wait_for_the_nic),
 		cmocka_unit_test(l12_launch_rate_is_120_million_per_s),
 		cmocka_unit_test(l16_unit_keeps_up_with_launches),
 		cmocka_unit_test(l15_amo_unit_takes_an_operation_in_2_cycles),
