@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <random>
+#include <sched.h>
 #include <thread>
 
 namespace
@@ -214,6 +215,72 @@ int world_of_three(void **)
 	return 0;
 }
 
+/* ---- released while another thread uses it ---- */
+
+struct User {
+	MsgqPair *pair;
+	std::atomic<unsigned> calls{0};
+	std::atomic<unsigned> unknown{0};
+};
+
+void *use_for_ever(void *argument)
+{
+	auto *u = static_cast<User *>(argument);
+	MsgqRank &a = u->pair->a, &b = u->pair->b;
+	bool refused = false;
+
+	while (!refused) {
+		const gni_return_t sent = a.send(b, "late", 1);
+		gni_cq_entry_t e = 0;
+
+		u->unknown += sent != GNI_RC_SUCCESS && sent != GNI_RC_NOT_DONE && sent != GNI_RC_INVALID_PARAM &&
+			      sent != GNI_RC_ERROR_RESOURCE;
+		(void)a.sent(&e);
+		(void)b.progress();
+		b.heard.clear();
+		(void)b.send(a, "back");
+		(void)b.sent(&e);
+		const gni_return_t got = a.progress();
+		u->unknown += got != GNI_RC_SUCCESS && got != GNI_RC_NOT_DONE && got != GNI_RC_INVALID_PARAM;
+		a.heard.clear();
+		refused = sent == GNI_RC_INVALID_PARAM && got == GNI_RC_INVALID_PARAM &&
+			  GNI_MsgqIdle(a.q) == GNI_RC_INVALID_PARAM;
+		u->calls++;
+	}
+	return nullptr;
+}
+
+/* Who is late is refused and ends; the next queue has nothing of it. */
+void released_in_use(void **)
+{
+	for (unsigned round = 0; round < 30; round++) {
+		{
+			MsgqPair p;
+			User u{&p};
+			pthread_t thread;
+			gni_return_t rc = GNI_RC_NOT_DONE;
+
+			assert_int_equal(pthread_create(&thread, nullptr, use_for_ever, &u), 0);
+			while (u.calls < 3 * round)
+				(void)sched_yield();
+			while (rc == GNI_RC_NOT_DONE)
+				rc = GNI_MsgqRelease(p.a.q);
+			assert_rc(SUCCESS, rc);
+			assert_rc(INVALID_PARAM, GNI_MsgqRelease(p.a.q));
+			assert_int_equal(pthread_join(thread, nullptr), 0);
+			assert_int_equal(u.unknown, 0);
+		}
+		MsgqPair next;
+		next.a.send_ok(next.b, "hello", 7);
+		assert_rc(SUCCESS, next.b.progress());
+		next.b.expect(next.a, "hello");
+		if (round % 10 == 9) {
+			(void)world_stop(nullptr);
+			(void)world_start(nullptr);
+		}
+	}
+}
+
 } // namespace
 
 int main()
@@ -223,6 +290,7 @@ int main()
 		cmocka_unit_test_setup_teardown(against_queues_with_losses, world_of_three, world_stop),
 		model_test(overruns),
 		model_test(all_at_once),
+		model_test(released_in_use),
 	};
 	return cmocka_run_group_tests_name("message queues against plain queues", tests, nullptr, nullptr);
 }
