@@ -17,12 +17,23 @@ namespace ugni
 /**
  * While it lives the thread is not cancelled, whatever kind of cancellation it has chosen: nothing is left half
  * done. A thread is cancelled where it sleeps, see Sleep.
+ *
+ * Asynchronous cancellation is not only disabled but deferred: a request that another thread has just sent arrives as a
+ * signal, and the C library then looks at the type alone.
  */
 class Uncancelled
 {
 public:
-	Uncancelled() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-	~Uncancelled() { (void)pthread_setcancelstate(before_, nullptr); }
+	Uncancelled()
+	{
+		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
+		(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
+	}
+	~Uncancelled()
+	{
+		(void)pthread_setcanceltype(type_, nullptr);
+		(void)pthread_setcancelstate(before_, nullptr);
+	}
 	Uncancelled(const Uncancelled &) = delete;
 	Uncancelled &operator=(const Uncancelled &) = delete;
 
@@ -30,6 +41,7 @@ public:
 
 private:
 	int before_ = PTHREAD_CANCEL_DISABLE;
+	int type_ = PTHREAD_CANCEL_DEFERRED;
 };
 
 /**

@@ -28,28 +28,37 @@ std::atomic<uint64_t> made; /* entries */
 
 /*
  * Nothing but the sleep itself may be cancelled, as with an ioctl(): a thread that ends in an atomic operation leaves
- * a lock of the thread sanitizer behind.
+ * a lock of the thread sanitizer behind. As in the library, cancellation is deferred, too.
  */
 class InKernel
 {
 public:
-	InKernel() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-	~InKernel() { (void)pthread_setcancelstate(before_, nullptr); }
+	InKernel() { enter(); }
+	~InKernel() { leave(); }
 	InKernel(const InKernel &) = delete;
 	InKernel &operator=(const InKernel &) = delete;
 
 	/* No cancellation point of the C library. */
 	void doze(const timespec &moment) const
 	{
-		int ignored = 0;
-
-		(void)pthread_setcancelstate(before_, nullptr);
+		leave();
 		(void)syscall(SYS_nanosleep, &moment, nullptr);
-		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ignored);
+		enter();
 	}
 
 private:
-	int before_ = PTHREAD_CANCEL_DISABLE;
+	void enter() const
+	{
+		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
+		(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
+	}
+	void leave() const
+	{
+		(void)pthread_setcanceltype(type_, nullptr);
+		(void)pthread_setcancelstate(before_, nullptr);
+	}
+	mutable int before_ = PTHREAD_CANCEL_DISABLE;
+	mutable int type_ = PTHREAD_CANCEL_DEFERRED;
 };
 
 int sleep_until(const InKernel &kernel, uint64_t timeout_ms, bool (*ready)())

@@ -5,6 +5,7 @@
  */
 #include "cmocka_cpp.hpp"
 #include "gni_pub.h"
+#include "guard.hpp"
 #include "sleepy_kernel.hpp"
 
 #include <atomic>
@@ -261,10 +262,8 @@ gni_return_t read_for_ever(World &w)
 		if (rc != GNI_RC_SUCCESS)
 			return rc;
 		/* Not in the middle of an atomic operation: the thread sanitizer has a lock there. */
-		int before = 0;
-		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+		const ugni::Uncancelled whole;
 		reader_took++;
-		(void)pthread_setcancelstate(before, nullptr);
 	}
 }
 
