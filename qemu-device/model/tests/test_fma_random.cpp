@@ -234,6 +234,8 @@ private:
 			judge(status, reference_.scatter(line, bytes, pe, at, window), events);
 		else if (events)
 			assert_true(bool(job_.a().next_event(Job::CQ)));
+		else
+			job_.close(0); /* of nothing, perhaps to no node: what CLOSE tells is not the next batch's */
 		/* Stores into the window do the same byte by byte. */
 		if (bytes && status == 0 && below(4) == 0) {
 			job_.desc().offset = at;
