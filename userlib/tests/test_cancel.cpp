@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -265,6 +266,30 @@ gni_return_t read_for_ever(World &w)
 		const ugni::Uncancelled whole;
 		reader_took++;
 	}
+}
+
+/* The C library's signal of a cancellation that was sent just before the thread disabled it. */
+std::atomic<bool> went_on;
+
+gni_return_t signalled_within(World &)
+{
+	constexpr int kSignal = 32; /* SIGCANCEL: the first of those that programs do not have */
+	const ugni::Uncancelled whole;
+
+	(void)syscall(SYS_tgkill, getpid(), gettid(), kSignal);
+	went_on = true;
+	return GNI_RC_SUCCESS;
+}
+
+void cancellation_under_way(void **)
+{
+	World w;
+
+	went_on = false;
+	Thread t(w, signalled_within);
+	(void)t.join();
+	assert_true(went_on);
+	works(w);
 }
 
 /* At any moment, while events come: the queue goes on where the thread has left it. */
@@ -524,15 +549,11 @@ void forked_among_threads(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(cancelled_asleep),
-		cmocka_unit_test(cancellation_disabled),
-		cmocka_unit_test(cancellation_as_before),
-		cmocka_unit_test(cancelled_while_reading),
-		cmocka_unit_test(cancelled_with_an_answer),
-		cmocka_unit_test(destroyed_while_waiting),
-		cmocka_unit_test(interrupted),
-		cmocka_unit_test(crowd_of_makers),
-		cmocka_unit_test(ended_by_two),
+		cmocka_unit_test(cancelled_asleep),        cmocka_unit_test(cancellation_disabled),
+		cmocka_unit_test(cancellation_as_before),  cmocka_unit_test(cancellation_under_way),
+		cmocka_unit_test(cancelled_while_reading), cmocka_unit_test(cancelled_with_an_answer),
+		cmocka_unit_test(destroyed_while_waiting), cmocka_unit_test(interrupted),
+		cmocka_unit_test(crowd_of_makers),         cmocka_unit_test(ended_by_two),
 		cmocka_unit_test(forked_among_threads),
 	};
 	alarm(400);
