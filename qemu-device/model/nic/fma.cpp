@@ -80,9 +80,11 @@ void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 	if (work.op != ARIES_FMA_CLOSE || !work.fmad.window_open)
 		work.fmad.counters.add(ARIES_CNT_SSIDS);
 	if (work.op == ARIES_FMA_CLOSE) {
-		/* Events of a transaction tell its first failure. */
-		if (status == ARIES_ST_OK)
+		/* Events of a transaction tell its first failure, which was reported when it happened. */
+		if (status == ARIES_ST_OK) {
 			status = work.fmad.window_status;
+			work.reported = true;
+		}
 		work.fmad.window_open = false;
 		work.fmad.window_status = ARIES_ST_OK;
 	}
@@ -434,8 +436,9 @@ void Fma::finish(FmaWork &work, uint8_t status) noexcept
 		if (status == ARIES_ST_CE_BUSY) /* not a failure: the same doorbell is to be rung again */
 			return;
 		work.fmad.last.store(status, std::memory_order_relaxed);
-		report_failure(core_, work.fmad.counters, status, work.rights.ptag(), work.index, work.op,
-			       work.access(work.bytes, false));
+		if (!work.reported)
+			report_failure(core_, work.fmad.counters, status, work.rights.ptag(), work.index, work.op,
+				       work.access(work.bytes, false));
 	}
 	if (work.cq_usable)
 		source_events(work, status);

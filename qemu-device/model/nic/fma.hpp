@@ -33,6 +33,7 @@ struct FmaWork {
 	bool cq_usable = false;
 	bool remote_overrun = false;
 	bool unanswered = false; /* whatever the target has done */
+	bool reported = false;   /* the failure is in the error queues */
 
 	bool is_get() const noexcept { return op == ARIES_FMA_GET_OP || op == ARIES_FMA_GET_FLAG; }
 	bool is_atomic() const noexcept { return op == ARIES_FMA_AMO_OP || op == ARIES_FMA_AMO_FLAG; }

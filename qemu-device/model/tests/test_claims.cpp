@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "nic/orb.hpp"
 #include "packet/flits.hpp"
 #include "tests/launch_job.hpp"
 #include "tests/pair.hpp"
@@ -323,6 +324,186 @@ void n17_only_a_fence_orders_block_transfers(void **)
 	assert_int_equal(h.there(), 3);
 }
 
+/* N20: 1,024 packets of a NIC are on their way; the next one finds no room until one of them is answered. */
+void n20_1024_packets_are_outstanding(void **)
+{
+	aries::Orb orb;
+
+	assert_int_equal(orb.limit(), 1024);
+	{
+		const aries::Orb::Use most(orb, 1023);
+
+		assert_false(most.stalled());
+		assert_false(aries::Orb::Use(orb, 1).stalled());
+		assert_true(aries::Orb::Use(orb, 65).stalled());
+		assert_int_equal(orb.used(), 1023);
+	}
+	{
+		/* A train that is longer than the buffer goes through it in parts. */
+		const aries::Orb::Use all(orb, 5000);
+
+		assert_false(all.stalled());
+		assert_int_equal(orb.used(), 1024);
+		assert_true(aries::Orb::Use(orb, 1).stalled());
+		assert_int_equal(orb.used(), 1024);
+	}
+	assert_int_equal(orb.used(), 0);
+
+	/* Who waits goes on as soon as there is room. */
+	for (uint32_t packets : {1u, 1024u}) {
+		auto all = std::make_unique<aries::Orb::Use>(orb, 1024);
+		std::atomic<bool> waits{true};
+		std::thread late([&] {
+			while (aries::Orb::Use(orb, packets).stalled() && orb.used())
+				std::this_thread::yield();
+			waits = false;
+		});
+
+		std::this_thread::sleep_for(20ms);
+		assert_true(waits);
+		all.reset();
+		late.join();
+		assert_int_equal(orb.used(), 0);
+	}
+
+	/* Balanced injection makes it smaller, never nothing. */
+	Pair p;
+
+	p.a.write32(ARIES_BI_LIMIT, 1023);
+	assert_int_equal(p.a.read(ARIES_BI_LIMIT, 4), 1023);
+	assert_int_equal(p.put(2048), ARIES_ST_OK);
+	assert_int_equal(p.a.counter(ARIES_CNT_ORB_STALLS), 0);
+}
+
+/* Block transfers, FMA operations, launches and windows by a domain that the target's memory does not belong to. */
+struct Stranger {
+	static constexpr uint64_t MARK = 0x5ec2e75ec2e75ec2;
+
+	Held h;
+	Pair &p = h.pair;
+	uint32_t refusals = 0;
+
+	Stranger()
+	{
+		p.a.set_key(PTAG_A, KEY ^ 0x10000);
+		for (uint64_t at = 0; at < BYTES; at += 8) {
+			p.word(at) = MARK;
+			*reinterpret_cast<uint64_t *>(p.a.ram(p.local + at)) = ~MARK;
+		}
+		memset(p.a.line(FMAD), 0x11, ARIES_DESC_LINE_BYTES);
+		p.desc().sync_offset = BASE + 4096;
+		p.desc().sync_value = 0x77;
+		p.a.window(FMAD) = {};
+	}
+	/** Blocked, told to the initiator by @status, and to both kernels; nothing has changed on either side. */
+	void blocked(uint32_t status, unsigned int mdh = MDH)
+	{
+		refusals++;
+		assert_int_equal(status, ARIES_ST_PTAG);
+		for (uint64_t at = 0; at < BYTES; at += 8) {
+			assert_int_equal(p.word(at), MARK);
+			assert_int_equal(*reinterpret_cast<uint64_t *>(p.a.ram(p.local + at)), ~MARK);
+		}
+		assert_false(bool(p.b.next_event(21)));
+		for (FakeHost *host : {&p.a, &p.b}) {
+			assert_int_equal(host->read(ARIES_ERR_COUNT, 4), 1);
+			assert_int_equal(host->read(ARIES_ERR_EVENT, 8) & 0xffff, ARIES_ST_PTAG);
+			assert_int_equal(host->read(ARIES_ERR_INFO_N(0), 8) >> 32, mdh);
+			host->write32(ARIES_ERR_POP, 1);
+		}
+		assert_int_equal(p.b.counter(ARIES_CNT_RX_REFUSED), refusals);
+	}
+	/** Status of the event that the initiator has got. */
+	uint32_t told()
+	{
+		const Event event = p.a.wait_event(20, 10000);
+
+		assert_true(bool(event));
+		assert_false(bool(p.a.next_event(20)));
+		return event.status();
+	}
+};
+
+/* N26: what comes from outside of the domain is blocked by the NIC, whichever engine sends it, and an error is raised.
+ */
+void n26_packets_of_other_domains_are_blocked(void **)
+{
+	constexpr unsigned int ALL = ARIES_EV_GLOBAL | ARIES_EV_REMOTE;
+	static const struct {
+		unsigned int op, bytes, command;
+	} operations[] = {
+		{ARIES_FMA_PUT_LINE, 0, 0},
+		{ARIES_FMA_PUT_LINE, 8, 0},
+		{ARIES_FMA_PUT_LINE, 2048, 0},
+		{ARIES_FMA_PUT_SYNC, 64, 0},
+		{ARIES_FMA_GET_OP, 64, 0},
+		{ARIES_FMA_GET_OP, 8192, 0},
+		{ARIES_FMA_GET_FLAG, 64, 0},
+		{ARIES_FMA_AMO_OP, 8, FETCH_ADD},
+		{ARIES_FMA_AMO_OP, 8, 0x100 | FETCH_ADD},
+		{ARIES_FMA_AMO_OP, 8, 0x10 | FETCH_ADD},
+		{ARIES_FMA_AMO_OP, 4, SHORT_FETCH_ADD},
+		{ARIES_FMA_AMO_FLAG, 8, FETCH_ADD},
+		{ARIES_FMA_CQWRITE, 0, 0},
+	};
+	Stranger s;
+	Pair &p = s.p;
+
+	p.a.enable_fmad(FMAD, PTAG_A, OWNER, ARIES_FMAD_CTL_CACHED_AMO_MASK);
+	for (const auto &each : operations) {
+		const unsigned int mode = each.op == ARIES_FMA_CQWRITE ? ARIES_EV_GLOBAL : ALL;
+
+		s.blocked(p.a.ring(FMAD, each.op, each.bytes, mode, 1, each.command));
+		assert_int_equal(s.told(), ARIES_ST_PTAG);
+	}
+	/* Batches. */
+	auto *entry = reinterpret_cast<aries_launch_entry *>(p.a.line(FMAD));
+
+	p.a.window(FMAD).amo = FETCH_ADD;
+	for (unsigned int kind = ARIES_LAUNCH_PUT8; kind <= ARIES_LAUNCH_AMO; kind++) {
+		for (unsigned int i = 0; i < 8; i++)
+			entry[i] = launch_entry(kind, 1, BASE + 64 * i, BASE + 8 * i);
+		if (kind == ARIES_LAUNCH_PUT4)
+			entry[0].value = 1;
+		s.blocked(p.a.ring(FMAD, ARIES_FMA_LAUNCH, 8, ARIES_EV_GLOBAL));
+		assert_int_equal(s.told(), ARIES_ST_PTAG);
+		assert_int_equal(p.a.done(FMAD), 0);
+	}
+	/* Stores to the windows: the transaction's end tells the process; the kernels know already. */
+	const uint64_t stores[][2] = {{ARIES_FMA_PUT + 8, 1}, {ARIES_FMA_GET + 8, BASE | 7ull << ARIES_GETW_LEN_SHIFT}};
+
+	for (const auto &store : stores) {
+		p.a.store(FMAD, store[0], 8, store[1]);
+		s.blocked(ARIES_ST_PTAG);
+		p.a.set_key(PTAG_A, KEY); /* CLOSE itself is allowed */
+		p.a.ring(FMAD, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL);
+		assert_int_equal(s.told(), ARIES_ST_PTAG);
+		for (FakeHost *host : {&p.a, &p.b})
+			assert_int_equal(host->read(ARIES_ERR_COUNT, 4), 0);
+		p.a.set_key(PTAG_A, KEY ^ 0x10000);
+	}
+	/* Block transfers that the doorbell does itself, and one that a thread does. */
+	for (unsigned int op : {ARIES_BTE_PUT, ARIES_BTE_GET}) {
+		for (uint64_t bytes : {uint64_t(8), uint64_t(4096), BYTES, CHUNK + 4096}) {
+			const bool large = bytes > BYTES;
+			const unsigned int mdh = large ? Held::FAR : MDH;
+
+			*p.b.ram(s.h.far) = 1;
+			*p.a.ram(s.h.near) = 2;
+			p.a.slot(FMAD, 0) = block_transfer(op, mdh, large ? Held::NEAR : LOCAL_MDH, bytes, ALL);
+			p.a.ring_bte(FMAD, 0);
+			s.blocked(s.told(), mdh);
+			assert_int_equal(*p.b.ram(s.h.far), 1);
+			assert_int_equal(*p.a.ram(s.h.near), 2);
+		}
+	}
+	/* The same domain gets through. */
+	p.a.set_key(PTAG_A, KEY);
+	memset(p.a.line(FMAD), 0x11, 8);
+	assert_int_equal(p.put(8), ARIES_ST_OK);
+	assert_int_equal(p.word(), 0x1111111111111111);
+}
+
 /* N28: nothing remote is kept at the initiator: each reference goes to the target and finds what is there now. */
 void n28_remote_references_are_never_cached(void **)
 {
@@ -405,6 +586,8 @@ int main()
 		cmocka_unit_test(n08_control_word_gets_up_to_64_bytes_or_fetches),
 		cmocka_unit_test(n14_four_block_transfers_at_once),
 		cmocka_unit_test(n17_only_a_fence_orders_block_transfers),
+		cmocka_unit_test(n20_1024_packets_are_outstanding),
+		cmocka_unit_test(n26_packets_of_other_domains_are_blocked),
 		cmocka_unit_test(n28_remote_references_are_never_cached),
 		cmocka_unit_test(p01_packets_carry_at_most_64_bytes),
 		cmocka_unit_test(p03_put_of_64_bytes_takes_14_and_1_flits),
