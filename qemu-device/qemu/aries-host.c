@@ -22,8 +22,8 @@ static void aries_irq_deliver(AriesNic *s)
     }
     qatomic_set(&s->delivering, true);
     pending = qatomic_xchg(&s->irq_pending, 0);
-    /* With MSI-X off the message is lost, as on a bus; it must not arrive when a driver later turns it on. */
-    while (pending && msix_enabled(PCI_DEVICE(s))) {
+    /* With MSI-X or power off the message is lost, as on a bus; it must not arrive when a driver later turns it on. */
+    while (pending && msix_enabled(PCI_DEVICE(s)) && aries_may_master(s)) {
         unsigned vector = ctz32(pending);
 
         pending &= pending - 1;

@@ -115,6 +115,9 @@ static inline void aries_irq_flush(AriesNic *s)
     }
 }
 
+/* aries-pci.c */
+bool aries_may_master(AriesNic *s);
+
 /* aries-mmio.c */
 extern const MemoryRegionOps aries_regs_ops;
 extern const MemoryRegionOps aries_fma_ops;

@@ -230,9 +230,18 @@ static void aries_finalize(Object *obj)
     g_free(s->trace_file);
 }
 
+/** Whether the function may send requests on the bus: mastering is on, and it has power (D0). */
+bool aries_may_master(AriesNic *s)
+{
+    const uint8_t *config = PCI_DEVICE(s)->config;
+
+    return pci_get_word(config + PCI_COMMAND) & PCI_COMMAND_MASTER &&
+           !(pci_get_word(config + ARIES_CFG_PM + PCI_PM_CTRL) & PCI_PM_CTRL_STATE_MASK);
+}
+
 static void aries_bus_master(AriesNic *s)
 {
-    bool on = pci_get_word(PCI_DEVICE(s)->config + PCI_COMMAND) & PCI_COMMAND_MASTER;
+    bool on = aries_may_master(s);
 
     trace_aries_bus_master(s->node, on);
     aries_nic_set_bus_master(s->nic, on);
@@ -244,7 +253,7 @@ static void aries_config_write(PCIDevice *pci, uint32_t addr, uint32_t val, int 
 
     pci_default_write_config(pci, addr, val, len);
     pcie_aer_write_config(pci, addr, val, len);
-    if (range_covers_byte(addr, len, PCI_COMMAND)) {
+    if (range_covers_byte(addr, len, PCI_COMMAND) || range_covers_byte(addr, len, ARIES_CFG_PM + PCI_PM_CTRL)) {
         aries_bus_master(s);
     }
     pcie_cap_flr_write_config(pci, addr, val, len);
@@ -259,6 +268,8 @@ static void aries_reset(DeviceState *dev)
     trace_aries_reset(s->node);
     aries_nic_set_bus_master(s->nic, false);
     aries_nic_reset(s->nic);
+    /* Whoever has the function next must not find what processes left there. */
+    memset(s->desc_area, 0, ARIES_BAR_DESC_SIZE);
     qatomic_set(&s->irq_pending, 0);
     pcie_cap_deverr_reset(pci);
     pcie_cap_lnkctl_reset(pci);

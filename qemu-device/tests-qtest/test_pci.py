@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Configuration space: identity, capabilities, link, BARs."""
 
-from aries import BAR, NIC, ROOT_PORT, TABLE, FabricCase
+from aries import BAR, HW, NIC, ROOT_PORT, TABLE, Endpoint, FabricCase
 
 CAP_PM, CAP_MSIX, CAP_EXPRESS = 0x01, 0x11, 0x10
 EXT_AER, EXT_DSN = 0x0001, 0x0003
@@ -43,6 +43,21 @@ class Capabilities(FabricCase):
         self.assertEqual(self.dev.config(at + 4, 2) & 3, 3, "D3hot can be set")
         self.dev.config_store(at + 4, 2, 0)
         self.assertEqual(self.dev.config(at + 4, 2) & 3, 0)
+
+    def test_without_power_nothing_goes_to_the_bus(self):
+        end, power = Endpoint(self.dev), self.dev.capability(CAP_PM) + 4
+        self.dev.enable_msix()
+        self.dev.config_store(power, 2, 3)
+        self.assertEqual(end.put(0, 0, b"asleep"), HW["ARIES_ST_DISABLED"])
+        self.dev.set("TEST_IRQ", 1)
+        self.dev.config_store(0x04, 2, 6)
+        self.assertEqual(end.put(0, 0, b"asleep"), HW["ARIES_ST_DISABLED"], "mastering alone does not wake it")
+        self.dev.config_store(power, 2, 0)
+        self.assertEqual((self.dev.vectors(), end.event(), end.memory(0, 6)), ([], 0, bytes(6)))
+        self.assertEqual(end.put(0, 0, b"awake"), 0, "what was set up is there")
+        self.assertEqual(end.memory(0, 5), b"awake")
+        self.dev.set("TEST_IRQ", 1)
+        self.assertIn(1, self.dev.vectors())
 
     def test_msix(self):
         at = self.dev.capability(CAP_MSIX)

@@ -13,6 +13,12 @@ class Reset(FabricCase):
         self.end = Endpoint(self.dev)
         self.dev.set("NTT_ENTRY", fields("NTT_ENTRY", PE=1, VALID=1), 100)
         self.generation = self.dev.get("CTL_GENERATION")
+        for at in (self.dev.area(0), self.dev.area(Endpoint.FMA) + 0x800, self.dev.area(127) + 0x1FF8):
+            self.dev.qemu.store(at, 8, 0x5EC2E7)
+
+    def check_descriptor_areas(self):
+        """Nothing of processes is left for whoever has the function next."""
+        self.assertEqual(self.dev.qemu.read(BAR[4], 0x100000), bytes(0x100000))
 
     def check_device_state(self):
         """The NIC's own state is gone."""
@@ -41,6 +47,7 @@ class Reset(FabricCase):
         self.assertEqual(self.dev.config(at + 8, 2) & 0x8000, 0, "reads as 0")
         self.check_bus_state()
         self.dev.set_up_function()
+        self.check_descriptor_areas()
         self.check_device_state()
         self.check_works_again()
 
@@ -50,6 +57,7 @@ class Reset(FabricCase):
         self.dev.config_store(0x3E, 2, control, ROOT_PORT)
         self.check_bus_state()
         self.dev.set_up_function()
+        self.check_descriptor_areas()
         self.check_device_state()
         self.check_works_again()
 
@@ -57,6 +65,7 @@ class Reset(FabricCase):
         self.dev.qemu.qmp("system_reset")
         self.assertTrue(wait_until(lambda: not self.dev.config(0x18, 4, ROOT_PORT) & 0xFF00, 5))
         self.dev.set_up_bus()
+        self.check_descriptor_areas()
         self.check_device_state()
         self.check_works_again()
 
