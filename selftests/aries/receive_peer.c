@@ -9,7 +9,7 @@
  *   receive_peer once COOKIE CHANNEL PE BYTES
  *       one try
  *   receive_peer withdraw COOKIE CHANNEL ROUNDS BYTES
- *       posts a receive and takes it back, at another time of its message in each round
+ *       posts a receive and takes it back, mostly in the middle of its message
  *   receive_peer job|suspend|resume|destroy COOKIE
  *       of the domain on this node
  *
@@ -124,6 +124,20 @@ static int send_all(uint32_t channel, uint32_t pe, uint32_t count, uint32_t byte
 	return 0;
 }
 
+/* Until the message of a receive has begun to come; its state then. */
+static int await_message(int nr)
+{
+	int state, tries;
+
+	for (tries = 0; tries < 20000; tries++) {
+		state = recv_test(r.fd, nr, NULL);
+		if (state != KGNI_RECV_PENDING)
+			return state;
+		usleep(100);
+	}
+	return KGNI_RECV_PENDING;
+}
+
 static int withdraw(uint32_t channel, uint32_t rounds, uint32_t bytes)
 {
 	uint32_t n, done = 0, cancelled = 0;
@@ -131,13 +145,17 @@ static int withdraw(uint32_t channel, uint32_t rounds, uint32_t bytes)
 
 	say("posted");
 	for (n = 0; n < rounds; n++) {
-		int nr = recv_post(r.fd, mem.mdh, data, bytes, channel, q.c.cq), state;
+		int nr = recv_post(r.fd, mem.mdh, data, bytes, channel, q.c.cq), state = -1;
 		struct kgni_recv_cancel c;
 		uint64_t entry;
 
 		must(nr < 0 ? nr : 0, "post");
-		usleep(n * 500);
-		state = recv_cancel(r.fd, nr, &c);
+		if (n % 4)
+			state = await_message(nr); /* a piece of it is being written now */
+		else
+			usleep(n * 500);
+		if (state != KGNI_RECV_DONE)
+			state = recv_cancel(r.fd, nr, &c);
 		must(state < 0 ? state : 0, "cancel");
 		done += state == KGNI_RECV_DONE;
 		cancelled += state == KGNI_RECV_CANCELLED;

@@ -32,6 +32,7 @@ class Chain(ClusterCase):
         self.says(node, "posted 1")
 
     def test_a_stopped_guest_in_the_middle_does_not_stop_the_tree(self):
+        """N24: reductions progress without the processors of a host."""
         self.go(1)
         self.cluster.qmp(1, "stop")
         try:

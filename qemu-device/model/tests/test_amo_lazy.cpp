@@ -561,11 +561,13 @@ void test_deregistration_under_fire(void **)
 	LazyPair p;
 	const uint64_t ctl = p.b.read(ARIES_MDD_CTL_N(uint64_t(MDH)), 8);
 	std::atomic<bool> stop{false};
+	std::atomic<uint64_t> added{0};
 	std::thread other([&] {
 		while (!stop)
-			for (uint64_t n = 0; n < 80; n++) {
-				p.desc().offset = BASE + 8 * n;
-				p.amo(ADD_C, 1);
+			for (uint64_t n = 0; n < 160; n++) {
+				p.desc().offset = BASE + 8 * (n / 2);
+				p.amo(ADD_C, 1); /* the second one of a word finds it in the cache */
+				added++;
 			}
 	});
 	unsigned int touched = 0;
@@ -581,7 +583,8 @@ void test_deregistration_under_fire(void **)
 		for (uint64_t n = 0; n < 80; n++)
 			touched += !done || __atomic_load_n(&p.word(8 * n), __ATOMIC_SEQ_CST) != 0xeeee;
 		p.b.write64(ARIES_MDD_CTL_N(uint64_t(MDH)), ctl);
-		usleep(200);
+		for (const uint64_t from = added; added - from < 20;)
+			std::this_thread::yield();
 	}
 	stop = true;
 	other.join();
