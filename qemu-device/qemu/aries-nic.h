@@ -97,6 +97,7 @@ struct AriesNic {
     struct aries_ram next_ram[ARIES_RAM_MAX];
     unsigned next_count;
     char *ram_problem; /* of the map being collected: why it cannot be used */
+    char *ram_told;    /* the last one that was printed */
 };
 
 /* aries-host.c */

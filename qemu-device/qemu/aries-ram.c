@@ -130,20 +130,29 @@ bool aries_ram_publish(AriesNic *s, Error **errp)
     return true;
 }
 
+/* Tells what is left out of the map: once, for a guest can change the map as often as it likes. */
+static void aries_ram_warn(AriesNic *s)
+{
+    if (!s->ram_problem || g_strcmp0(s->ram_problem, s->ram_told) == 0) {
+        return;
+    }
+    trace_aries_err_ram(s->node, s->ram_problem);
+    warn_report("aries-nic %u: %s", s->node, s->ram_problem);
+    g_free(s->ram_told);
+    s->ram_told = g_strdup(s->ram_problem);
+}
+
 static void aries_ram_commit(MemoryListener *listener)
 {
     AriesNic *s = container_of(listener, AriesNic, listener);
     Error *err = NULL;
 
     /* Registering and unregistering also commit, the latter with an empty map. */
-    if (!s->listening || !s->nic || aries_ram_same(s)) {
+    if (!s->listening || !s->nic) {
         return;
     }
-    if (s->ram_problem) {
-        trace_aries_err_ram(s->node, s->ram_problem);
-        warn_report("aries-nic %u: %s", s->node, s->ram_problem);
-    }
-    if (!aries_ram_publish(s, &err)) {
+    aries_ram_warn(s);
+    if (!aries_ram_same(s) && !aries_ram_publish(s, &err)) {
         error_reportf_err(err, "aries-nic %u: ", s->node);
     }
 }
@@ -180,4 +189,6 @@ void aries_ram_stop(AriesNic *s)
     }
     g_free(s->ram_problem);
     s->ram_problem = NULL;
+    g_free(s->ram_told);
+    s->ram_told = NULL;
 }
