@@ -92,6 +92,17 @@ class Hostile(FabricCase):
                 self.assertTrue(self.dev.qemu.alive())
         self.check_alive()
 
+    def test_interrupt_message_into_the_nic_is_refused(self):
+        self.dev.set("TEST_REG32", 5)
+        before, slot = self.dev.get("TEST_REG32"), self.dev.area(0)
+        self.dev.enable_msix(address=self.dev.address("TEST_REG32"))
+        self.dev.set("TEST_IRQ", 1)
+        self.assertEqual(self.dev.get("TEST_REG32"), before)
+        # Its plain memory is not: nothing happens there.
+        self.dev.enable_msix(address=slot)
+        self.dev.set("TEST_IRQ", 1)
+        self.assertEqual(self.dev.qemu.load(slot, 4), 0x5A01)
+
     def test_interrupt_message_to_nowhere(self):
         for where in (0xFFFFFFFFFFFFFFFC, 0xC0000000, 3):
             self.dev.enable_msix(address=where)

@@ -133,6 +133,15 @@ class Pair(FabricCase):
         self.assertTrue(wait_until(lambda: self.ea.put(1, 16, b"welcome back") == 0, 5))
         self.assertEqual(end.memory(16, 12), b"welcome back")
 
+    def test_dead_peer_is_noticed_without_traffic(self):
+        def members():
+            return self.a.qemu.qmp("qom-get", path="/machine/peripheral/nic0", property="describe")
+
+        self.assertIn("member 1 alive", members())
+        time.sleep(2 * LEASE / 1000)
+        self.b.qemu.kill()
+        self.assertTrue(wait_until(lambda: "member 1 dead" in members(), 10), members())
+
     def test_kill_in_the_middle_of_block_transfers(self):
         for _ in range(8):
             self.block(1, 1 << 20, 0, 0)

@@ -197,6 +197,7 @@ class Runtime(FabricCase):
         self.assertIn("aries-nic", text)
         self.assertIn("peers hold mappings", text)
         self.assertIn("peers hold mappings", self.dev.qemu.hmp("savevm x"))
+        self.assertIn("peers hold mappings", " ".join(self.dev.qemu.qmp("query-migrate")["blocked-reasons"]))
 
     def test_unplug_and_plug(self):
         for _ in range(3):
@@ -204,6 +205,7 @@ class Runtime(FabricCase):
             # The guest's part of an unplug is to switch the slot off; a reset does it for it.
             self.dev.qemu.qmp("system_reset")
             self.assertTrue(wait_until(lambda: self.dev.qemu.qmp_error("qom-list", path=PATH), 10), "it is gone")
+            self.assertFalse(self.dev.qemu.qmp("query-migrate").get("blocked-reasons"), "without it nothing is in the way")
             plug = {"driver": "aries-nic", "id": "nic0", "bus": "rp0", "node": 0, "nodes": 2, "fabric": self.fabric}
             self.assertTrue(wait_until(lambda: not self.dev.qemu.qmp_error("device_add", **plug), 5),
                             self.dev.qemu.qmp_error("device_add", **plug))

@@ -35,6 +35,19 @@ class Reset(FabricCase):
         self.assertEqual(self.dev.config(0x10, 4) & ~15, 0)
         self.assertEqual(self.dev.config(self.dev.capability(0x11) + 2, 2) & 0x8000, 0)
 
+    def disturb_bus_state(self):
+        """What a driver may have switched on: reports of errors, a common clock, no power."""
+        express = self.dev.capability(0x10)
+        self.dev.config_store(express + 8, 2, self.dev.config(express + 8, 2) | 0xF)
+        self.dev.config_store(express + 16, 2, 0xC0)
+        self.dev.config_store(self.dev.capability(0x01) + 4, 2, 3)
+        self.assertEqual(self.capability_state(), (0xF, 0xC0, 3))
+
+    def capability_state(self):
+        express, power = self.dev.capability(0x10), self.dev.capability(0x01)
+        return (self.dev.config(express + 8, 2) & 0xF, self.dev.config(express + 16, 2) & 0xC0,
+                self.dev.config(power + 4, 2) & 3)
+
     def check_works_again(self):
         self.dev.enable_msix()
         end = Endpoint(self.dev)
@@ -52,10 +65,12 @@ class Reset(FabricCase):
         self.check_works_again()
 
     def test_bus_reset(self):
+        self.disturb_bus_state()
         control = self.dev.config(0x3E, 2, ROOT_PORT)
         self.dev.config_store(0x3E, 2, control | 0x40, ROOT_PORT)
         self.dev.config_store(0x3E, 2, control, ROOT_PORT)
         self.check_bus_state()
+        self.assertEqual(self.capability_state(), (0, 0, 0))
         self.dev.set_up_function()
         self.check_descriptor_areas()
         self.check_device_state()

@@ -76,9 +76,12 @@ class Dma(FabricCase):
                     self.assertEqual(q.read(at + size, 8), b"\xee" * 8, "bytes behind")
 
     def test_where_no_memory_is(self):
-        for address in (0x8000000, 0xFFFFFFFFFFFFF000, BAR[0], BAR[4], 64 << 20, (64 << 20) - 2048):
+        legacy = (0xA0000, 0xB8000, 0xC0000, 0xFF000, 0xA0000 - 2048)  # firmware's, whatever is mapped there
+        for address in (0x8000000, 0xFFFFFFFFFFFFF000, BAR[0], BAR[4], 64 << 20, (64 << 20) - 2048, *legacy):
             with self.subTest(address=hex(address)):
                 self.assertNotEqual(self.run_dma(FILL, address, 4096), 0)
+        for address in (0xA0000 - 4096, 0x100000):
+            self.assertEqual(self.run_dma(FILL, address, 4096), 0, hex(address))
         self.assertTrue(self.dev.qemu.alive())
 
     def test_bus_master_off_moves_nothing(self):
