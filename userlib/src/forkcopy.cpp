@@ -126,6 +126,13 @@ PageRange fork_range(uint32_t modes, uint64_t address, uint64_t length)
 	return range.start < range.end ? range : PageRange{0, 0};
 }
 
+void fork_prepare()
+{
+	const Locked lock(Subject::fork);
+
+	(void)own_table().reserve(1);
+}
+
 bool fork_keep(const PageRange &range)
 {
 	if (range.start >= range.end)

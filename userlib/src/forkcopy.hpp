@@ -24,6 +24,12 @@ struct PageRange {
 PageRange fork_range(uint32_t modes, uint64_t address, uint64_t length);
 
 /**
+ * What fork_keep() needs once in a process, ahead of it: a first registration costs no more system calls than others.
+ * Without memory fork_keep() tries again.
+ */
+void fork_prepare();
+
+/**
  * Keeps the pages of @range from children, until fork_share() has been called as often for each of them. One system
  * call in most cases; pages that cannot be kept are copied. Return: false without memory, nothing is changed then.
  */

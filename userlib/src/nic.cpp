@@ -57,6 +57,7 @@ gni_return_t attach_open(gni_nic *nic, const gni_cdm *cdm)
 	nic->caps = q.caps;
 	if (!nic->requests.open())
 		return GNI_RC_ERROR_NOMEM;
+	fork_prepare();
 	return map_areas(nic, a);
 }
 

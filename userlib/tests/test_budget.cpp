@@ -60,16 +60,29 @@ extern "C" int ioctl(int, unsigned long request, ...) noexcept
 		c->entries = kSlots;
 		c->mmap_offset = 16384;
 		c->mmap_size = sizeof(queue);
+	} else if (request == KGNI_IOC_MEM_REGISTER) {
+		auto *m = static_cast<kgni_mem_register *>(argument);
+		m->mdh = 1;
+		m->base = m->address;
+		m->page_shift = 12;
+		m->pages = m->length >> 12;
 	}
 	return 0;
 }
 
 extern "C" void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off64_t offset) noexcept
 {
+	system_calls++;
 	if (fd != kDevice)
 		// NOLINTNEXTLINE(performance-no-int-to-ptr)
 		return reinterpret_cast<void *>(syscall(SYS_mmap, address, bytes, protection, flags, fd, offset));
 	return offset == 4096 ? static_cast<void *>(area) : offset == 8192 ? static_cast<void *>(doorbell) : queue;
+}
+
+extern "C" int madvise(void *address, size_t bytes, int advice) noexcept
+{
+	system_calls++;
+	return static_cast<int>(syscall(SYS_madvise, address, bytes, advice));
 }
 
 namespace
@@ -219,6 +232,26 @@ void bind_and_unbind_without_system_calls(void **)
 	assert_int_equal(system_calls, calls);
 }
 
+/* The first one of a process, too. */
+void registration_with_two_system_calls(void **)
+{
+	constexpr size_t kBytes = 4 << 20;
+	const int modes = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	Process p;
+	void *memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, modes, -1, 0);
+	gni_mem_handle_t handle{};
+
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	for (int i = 0; i < 3; i++) {
+		const unsigned calls = system_calls;
+		assert_rc(SUCCESS, GNI_MemRegister(p.nic, reinterpret_cast<uintptr_t>(memory), kBytes, nullptr,
+						   GNI_MEM_READWRITE, -1, &handle));
+		assert_in_range(system_calls - calls, 1, 2);
+		assert_rc(SUCCESS, GNI_MemDeregister(p.nic, &handle));
+	}
+	munmap(memory, kBytes);
+}
+
 } // namespace
 
 int main()
@@ -227,6 +260,7 @@ int main()
 		cmocka_unit_test(put_event_and_descriptor),
 		cmocka_unit_test(data_path_in_one_page),
 		cmocka_unit_test(bind_and_unbind_without_system_calls),
+		cmocka_unit_test(registration_with_two_system_calls),
 	};
 	return cmocka_run_group_tests_name("instructions of the data path", tests, nullptr, nullptr);
 }
