@@ -8,6 +8,7 @@ import sys
 
 from . import client
 from .errors import ClusterError
+from .output import reader_gone
 
 VERSION = "aprun (OpenGNI) 5.2"
 
@@ -100,3 +101,5 @@ def main(argv):
         return 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        return reader_gone()

@@ -11,7 +11,7 @@ from .cluster import Cluster, to_stderr
 from .config import ClusterConfig, parse_shape, parse_size
 from .errors import ClusterError, ConfigError
 from .node import Node
-from .output import Printer, describe, exit_status, labels_for
+from .output import Printer, describe, exit_status, labels_for, reader_gone
 
 EPILOG = """examples:
   scripts/cluster -n 2 -- gni-perf              boot two nodes, run a rank on each, tear down
@@ -288,3 +288,5 @@ def main(argv):
         return 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        return reader_gone()

@@ -122,6 +122,13 @@ class _Ends:
         return next((rank for rank, code in self.codes.items() if code), None)
 
 
+async def _next_frame(reader):
+    try:
+        return await read_frame(reader)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        raise ClusterError("the cluster has gone") from None
+
+
 async def _follow(reader, writer, ranks, printer, request, stdin):
     """Carry output, input and signals until every rank has ended."""
     ends = _Ends()
@@ -135,15 +142,13 @@ async def _follow(reader, writer, ranks, printer, request, stdin):
             _forward_stdin(writer)
         try:
             while len(ends.codes) < len(ranks):
-                kind, rank, payload = await read_frame(reader)
+                kind, rank, payload = await _next_frame(reader)
                 if kind is Kind.EXIT:
                     ends.add(rank, payload)
                 else:
                     printer(rank, 1 if kind is Kind.STDOUT else 2, payload)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            raise ClusterError("the cluster has gone") from None
-        finally:
             printer.close()
+        finally:
             writer.close()
     return ends
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Output of several ranks on one terminal."""
 
+import os
+import signal
 import sys
 
 
@@ -33,6 +35,12 @@ class Printer:
             out.write(self.labels[rank].encode() + data + b"\n")
             out.flush()
         self.rest.clear()
+
+
+def reader_gone():
+    """Exit status when nobody reads standard output any more, as of a program that SIGPIPE has ended."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 128 + signal.SIGPIPE
 
 
 def labels_for(placement):

@@ -21,6 +21,7 @@ from . import host
 from .application import Application, place
 from .cluster import Cluster
 from .config import ClusterConfig
+from .server import SOCKET, Server
 
 
 class SyncJob:
@@ -49,6 +50,7 @@ class SyncCluster:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
+        self._server = None
         self._cluster = self.call(self._make(config))
         self.config = config
 
@@ -68,8 +70,19 @@ class SyncCluster:
             self.down()
             raise
 
+    def serve(self):
+        """From now on scripts/aprun and scripts/cluster find the cluster by its name, as if it were in the background."""
+        async def begin():
+            self._server = Server(self._cluster)
+            asyncio.get_running_loop().create_task(self._server.serve())
+        self.call(begin())
+        if not wait_until((self.config.dir / SOCKET).exists):
+            raise AssertionError("the cluster has no socket")
+
     def down(self):
         """End all nodes, and the thread."""
+        if self._server:
+            self._loop.call_soon_threadsafe(self._server.over.set)
         self.call(self._cluster.down())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
