@@ -336,7 +336,9 @@ typedef enum gni_post_type {
  *
  * The comment is the new value of the remote word m; a and b are the first and
  * the second operand. Names that begin with F return the old value to
- * local_addr, as do ATOMIC_CSWAP and ATOMIC_CSWAP_C. Bit 8: nothing returned.
+ * local_addr, as do ATOMIC_CSWAP and ATOMIC_CSWAP_C. Bit 8: nothing returned;
+ * but ATOMIC2_CSWAP_S and _SC do return it where a descriptor of type
+ * GNI_POST_AMO names local memory.
  * ATOMIC: first generation, 64 bits. ATOMIC2: second generation (Aries); with
  * suffix S 32 bits. Suffix C: kept in the atomic cache of the target's NIC,
  * needs GNI_CDM_MODE_CACHED_AMO_ENABLED.

@@ -31,11 +31,28 @@ bool available(const gni_nic *nic, const AtomicKind &kind, uint32_t opcode)
 	return true;
 }
 
+/*
+ * Open MPI posts the narrow compare-and-swap that returns nothing, names a place for the old value, and reads it: where
+ * there is such a place, this is the one that returns it.
+ */
+uint32_t opcode_of(const gni_post_descriptor_t *d)
+{
+	constexpr uint32_t kNothingReturned = 0x100;
+	const uint32_t opcode = d->amo_cmd;
+	const bool narrow_swap = opcode == GNI_FMA_ATOMIC2_CSWAP_S || opcode == GNI_FMA_ATOMIC2_CSWAP_SC;
+	const bool place = d->type == GNI_POST_AMO && !mem_none(d->local_mem_hndl);
+
+	static_assert(GNI_FMA_ATOMIC2_FCSWAP_S == (GNI_FMA_ATOMIC2_CSWAP_S & ~kNothingReturned) &&
+		      GNI_FMA_ATOMIC2_FCSWAP_SC == (GNI_FMA_ATOMIC2_CSWAP_SC & ~kNothingReturned));
+	return narrow_swap && place ? opcode & ~kNothingReturned : opcode;
+}
+
 } // namespace
 
 gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 {
-	AtomicKind kind = atomic_kind(d->amo_cmd);
+	const uint32_t opcode = opcode_of(d);
+	AtomicKind kind = atomic_kind(opcode);
 	const bool flagged = d->type == GNI_POST_AMO_W_FLAG;
 
 	if (!kind.operand_bytes || d->length != kind.operand_bytes || mem_none(d->remote_mem_hndl))
@@ -44,7 +61,7 @@ gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 		return GNI_RC_INVALID_PARAM;
 	if (d->remote_addr % kind.operand_bytes || (kind.fetching && d->local_addr % kind.operand_bytes))
 		return GNI_RC_ALIGNMENT_ERROR;
-	if (!available(ep->nic, kind, d->amo_cmd))
+	if (!available(ep->nic, kind, opcode))
 		return GNI_RC_INVALID_PARAM;
 	Ticket ticket;
 	gni_return_t rc = post_begin(ep, ep->cq, d, &ticket);
@@ -58,8 +75,7 @@ gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 		area->local_mdh = mem_name(d->local_mem_hndl);
 		area->local_offset = d->local_addr & kOffsetMask;
 	}
-	fma_ring(ep->nic, ticket.id, d->length, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP, d->cq_mode,
-		 d->amo_cmd);
+	fma_ring(ep->nic, ticket.id, d->length, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP, d->cq_mode, opcode);
 	if (!ticket.id) [[unlikely]]
 		fma_silent_end(ep, d);
 	return GNI_RC_SUCCESS;

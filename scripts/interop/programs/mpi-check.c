@@ -110,6 +110,23 @@ static void alltoall(void)
 	free(in);
 }
 
+/* 32 bits: Open MPI posts the opcode that is said to return nothing, and reads the old value. */
+static void narrow_swaps(MPI_Win win, int peer, MPI_Aint word, int value)
+{
+	const int wrong = value + 1, next = value + 2;
+	const int *const compared[] = {&wrong, &value, &value}, seen[] = {value, value, next};
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		int old = -1;
+
+		MPI_Compare_and_swap(&next, compared[i], &old, MPI_INT, peer, word, win);
+		MPI_Win_flush(peer, win);
+		if (old != seen[i])
+			fail("compare-and-swap of 32 bits: wrong old value", old);
+	}
+}
+
 static void one_sided(void)
 {
 	enum { WORDS = 1024 };
@@ -139,6 +156,7 @@ static void one_sided(void)
 	MPI_Accumulate(&one, 1, MPI_LONG, 0, 1, 1, MPI_LONG, MPI_SUM, win);
 	mine = rank + 1;
 	MPI_Compare_and_swap(&mine, &zero, &old, MPI_LONG, peer, 2, win); /* word 2 is not zero: nothing happens */
+	narrow_swaps(win, peer, 4, rank * WORDS + 4);
 	MPI_Win_unlock_all(win);
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
