@@ -3,6 +3,9 @@
 #include "debug.hpp"
 #include "objects.hpp"
 
+#include <cstdlib>
+#include <cstring>
+
 using namespace ugni;
 
 namespace ugni
@@ -47,6 +50,16 @@ bool modes_valid(uint32_t modes)
 	return true;
 }
 
+/* libfabric's tests set UGNI_FMA_SHARED=0: descriptors are not shared then, whatever the program asks for. */
+uint32_t modes_wanted(uint32_t modes)
+{
+	const char *shared = getenv("UGNI_FMA_SHARED"); // NOLINT(concurrency-mt-unsafe)
+
+	if (!(modes & GNI_CDM_MODE_FMA_SHARED) || !shared || strcmp(shared, "0") != 0)
+		return modes;
+	return (modes & ~uint32_t{GNI_CDM_MODE_FMA_SHARED}) | GNI_CDM_MODE_FMA_DEDICATED;
+}
+
 } // namespace
 
 gni_return_t GNI_CdmCreate(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint32_t modes, gni_cdm_handle_t *cdm_hndl)
@@ -59,7 +72,7 @@ gni_return_t GNI_CdmCreate(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint
 	cdm->inst_id = inst_id;
 	cdm->ptag = ptag;
 	cdm->cookie = cookie;
-	cdm->modes = modes;
+	cdm->modes = modes_wanted(modes);
 	*cdm_hndl = cdm;
 	return GNI_RC_SUCCESS;
 }

@@ -132,6 +132,31 @@ static void cdm_modes(void **)
 	}
 }
 
+/* The variable undoes one mode, and only with the value 0. */
+static void sharing_by_environment(void **)
+{
+	constexpr uint32_t kRest = GNI_CDM_MODE_FORK_FULLCOPY | GNI_CDM_MODE_DLA_ENABLE_FORWARDING;
+	const struct {
+		const char *value;
+		uint32_t asked, passed;
+	} table[] = {
+		{nullptr, GNI_CDM_MODE_FMA_SHARED, GNI_CDM_MODE_FMA_SHARED},
+		{"1", GNI_CDM_MODE_FMA_SHARED, GNI_CDM_MODE_FMA_SHARED},
+		{"", GNI_CDM_MODE_FMA_SHARED, GNI_CDM_MODE_FMA_SHARED},
+		{"0", GNI_CDM_MODE_FMA_SHARED, GNI_CDM_MODE_FMA_DEDICATED},
+		{"0", GNI_CDM_MODE_FMA_DEDICATED, GNI_CDM_MODE_FMA_DEDICATED},
+		{"0", 0, 0},
+	};
+
+	for (auto &t : table) {
+		if (t.value)
+			setenv("UGNI_FMA_SHARED", t.value, 1);
+		Session s(kRest | t.asked);
+		unsetenv("UGNI_FMA_SHARED");
+		assert_int_equal(s.file().attach.modes, kRest | t.passed);
+	}
+}
+
 static void attach_codes(void **)
 {
 	gni_cdm_handle_t cdm = nullptr;
@@ -384,6 +409,7 @@ int main()
 		cmocka_unit_test(endpoint_handles_as_ids),
 		cmocka_unit_test(everything_open_at_the_end),
 		cmocka_unit_test(cdm_modes),
+		cmocka_unit_test(sharing_by_environment),
 		cmocka_unit_test(attach_codes),
 		cmocka_unit_test(nearest_without_devices),
 		cmocka_unit_test(queries),
