@@ -1684,7 +1684,7 @@ gni_return_t GNI_RebuildMemHndl(gni_mem_handle_t *src_mem_hndl, uint32_t vmdh_in
 /**
  * GNI_MemQueryHndls() - walk through the registrations
  * @nic_hndl: NIC handle
- * @fd: open device file, -1 for none
+ * @fd: open device file of a NIC handle of this process, -1 for none
  * @mem_hndl: in, out: handle found before; then the next one
  * @address: out: start address
  * @length: out: bytes

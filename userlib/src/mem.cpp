@@ -118,6 +118,20 @@ gni_return_t end_elsewhere(const gni_nic *nic, const gni_mem_handle_t &handle)
 	return r ? end(other, r) : GNI_RC_INVALID_PARAM;
 }
 
+/* The NIC handle that has @fd open, nullptr if none has. */
+gni_nic *nic_of_file(int fd)
+{
+	gni_nic *found = nullptr;
+
+	nics.visit([&](gni_nic *n) {
+		if ((n->checkpoint ? n->kept_fd : n->fd) != fd)
+			return false;
+		found = n;
+		return true;
+	});
+	return found;
+}
+
 /* Said, for it is not the memory handle that is bad: UCX deregisters through domains that it has destroyed. */
 gni_return_t no_nic(const char *name, const gni_nic *nic)
 {
@@ -287,16 +301,19 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
 		*address = 0;
 	if (length)
 		*length = 0;
-	if (!nics.valid(nic_hndl) || fd >= 0 || !mem_hndl || !address || !length)
+	if (!mem_hndl || !address || !length || (nic_hndl && fd >= 0))
+		return GNI_RC_INVALID_PARAM;
+	const gni_nic *const nic = fd >= 0 ? nic_of_file(fd) : nic_hndl;
+	if (!nics.valid(nic))
 		return GNI_RC_INVALID_PARAM;
 
 	uint32_t from = 0;
 	if (!mem_none(*mem_hndl)) {
-		if (!find(nic_hndl, *mem_hndl))
+		if (!find(nic, *mem_hndl))
 			return GNI_RC_INVALID_STATE;
 		from = table_index(*mem_hndl) + 1U;
 	}
-	const Registration *r = nic_hndl->registrations.next(from);
+	const Registration *r = nic->registrations.next(from);
 	if (!r)
 		return GNI_RC_NO_MATCH;
 	*mem_hndl = r->handle;

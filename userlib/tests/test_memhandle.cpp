@@ -173,7 +173,19 @@ static void walk(void **)
 	unknown.qword2++;
 	assert_rc(INVALID_STATE, GNI_MemQueryHndls(s.nic, -1, &unknown, &address, &length));
 	assert_rc(INVALID_PARAM, GNI_MemQueryHndls(nullptr, -1, &h, &address, &length));
-	assert_rc(INVALID_PARAM, GNI_MemQueryHndls(s.nic, 3, &h, &address, &length));
+	const int fd = fake::kernel().files.begin()->first;
+	/* By the open file: one of the two names, and a file of a NIC handle of ours. */
+	h = {};
+	for (count = 0; GNI_MemQueryHndls(nullptr, fd, &h, &address, &length) == GNI_RC_SUCCESS; count++)
+		assert_true(length != 0);
+	assert_int_equal(count, 4);
+	assert_rc(INVALID_PARAM, GNI_MemQueryHndls(s.nic, fd, &h, &address, &length));
+	assert_rc(INVALID_PARAM, GNI_MemQueryHndls(nullptr, fd + 1, &h, &address, &length));
+	assert_rc(INVALID_PARAM, GNI_MemQueryHndls(nullptr, -1, &h, &address, &length));
+	assert_rc(SUCCESS, GNI_CdmCheckpoint(s.cdm));
+	h = {};
+	assert_rc(SUCCESS, GNI_MemQueryHndls(nullptr, fd, &h, &address, &length));
+	assert_rc(SUCCESS, GNI_CdmResume(s.cdm));
 }
 
 /* A place of the block and a memory domain of the same number are two registrations. */
