@@ -56,7 +56,7 @@ def _pair(text):
 
 def parser():
     """The argument parser; tests use it too."""
-    top = argparse.ArgumentParser(prog="aprun", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False,
+    top = argparse.ArgumentParser(prog="aprun", usage="%(prog)s [OPTION...] PROGRAM [ARGUMENT...]", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False,
                                   formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("-n", "--pes", type=_positive, default=1, metavar="N", help="ranks (default 1)")
     top.add_argument("-N", "--pes-per-node", type=_positive, metavar="N",
@@ -74,14 +74,19 @@ def parser():
     top.add_argument("--cluster", default=os.environ.get("OPENGNI_CLUSTER", "default"), metavar="NAME",
                      help="name of the cluster (default: $OPENGNI_CLUSTER, or 'default')")
     top.add_argument("-V", "--version", action="version", version=VERSION)
-    top.add_argument("program", metavar="PROGRAM", help="path in the guest")
-    top.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="its arguments")
+    # One list: with a program of its own argparse drops a '--' that follows it.
+    top.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT...]", help="path in the guest, and its arguments")
     return top
+
+
+def command_of(args):
+    """Program and arguments; a '--' may end the options."""
+    return args.command[1:] if args.command[:1] == ["--"] else args.command
 
 
 def request_of(args):
     """What the cluster's process is asked."""
-    return {"argv": [args.program, *args.arguments], "count": args.pes, "per_node": args.pes_per_node,
+    return {"argv": command_of(args), "count": args.pes, "per_node": args.pes_per_node,
             "depth": args.cpus_per_pe, "nodes": args.node_list, "env": dict(args.environment_override),
             "cwd": args.cwd, "timeout": args.time_limit}
 
@@ -90,7 +95,9 @@ def main(argv):
     """Run an application; its exit status."""
     top = parser()
     args = top.parse_args(argv)
-    if ":" in args.arguments:
+    if not command_of(args):
+        top.error("the following arguments are required: PROGRAM")
+    if ":" in command_of(args)[1:]:
         top.error("several programs separated by ':' are not supported")
     if args.pes_per_node and args.pes_per_node > args.pes:
         args.pes_per_node = args.pes

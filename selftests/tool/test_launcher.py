@@ -45,6 +45,11 @@ class CommandLine(unittest.TestCase):
         request = self.parse("-n8", "-N2", "prog")
         self.assertEqual((request["count"], request["per_node"], request["nodes"]), (8, 2, None))
 
+    def test_what_follows_the_program_is_its_own(self):
+        for words, argv in ((("prog", "--", "a"), ["prog", "--", "a"]), (("-n", "2", "--", "prog", "-n", "--"), ["prog", "-n", "--"]),
+                            (("-n2", "prog", "-l", "--bogus", "-h"), ["prog", "-l", "--bogus", "-h"])):
+            self.assertEqual(self.parse(*words)["argv"], argv)
+
     def test_wrong_values(self):
         for words in (("-n", "0"), ("-n", "-3"), ("-n", "x"), ("-N", "0"), ("-d", "0"), ("-t", "0")):
             self.refused("argument", *words, "prog")
@@ -55,6 +60,7 @@ class CommandLine(unittest.TestCase):
 
     def test_no_program_and_unknown_options(self):
         self.refused("PROGRAM", "-n", "2")
+        self.refused("PROGRAM", "-n", "2", "--")
         self.refused("unrecognized|required", "--bogus", "prog")
         self.refused("separated by ':'", "-n", "1", "a", ":", "-n", "1", "b")
 
