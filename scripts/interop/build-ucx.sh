@@ -27,8 +27,9 @@ configure() {
 : >"$log"
 [ -x "$src/configure" ] || generate
 [ -e "$build/.configured" ] || { configure && touch "$build/.configured"; }
-# For make, not for configure: that one forgets CXXFLAGS when it tries the compiler's options.
-logged "UCX's make" "$log" make -C "$build" -j "$JOBS" CXXFLAGS='-O1 -g0 -Wno-error'
+# For make, not for configure: that one forgets flags when it tries the compiler's options. CXXFLAGS are not ours to
+# set: libucxperf, which is linked as C, has its -fno-exceptions there.
+logged "UCX's make" "$log" make -C "$build" -j "$JOBS" BASE_CXXFLAGS='-O2 -g0 -Wno-error'
 rm -rf "$stage"
 logged "UCX's make install" "$log" make -C "$build" install DESTDIR="$stage"
 # gtest is built to be run where it was built: in the guest LD_LIBRARY_PATH says where the libraries are.
