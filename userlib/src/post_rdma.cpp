@@ -137,7 +137,7 @@ bool full(const gni_nic *nic)
  * A put with a global event between regions that were named last time, too, takes the short way: their check codes,
  * most of the work, need no second look. As GNI_PostFma: two branches, the slot in whole words.
  */
-UGNI_IN_ONE_PAGE(512)
+UGNI_IN_ONE_PAGE(1024)
 gni_return_t GNI_PostRdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
 {
 	gni_ep *const ep = ep_hndl;
