@@ -19,20 +19,22 @@ namespace ugni
  * done. A thread is cancelled where it sleeps, see Sleep.
  *
  * Asynchronous cancellation is not only disabled but deferred: a request that another thread has just sent arrives as a
- * signal, and the C library then looks at the type alone.
+ * signal, and the C library then looks at the type alone. The type comes first and goes back last: a request that has
+ * come meanwhile is then answered by pthread_setcanceltype(). In pthread_setcancelstate() a thread ends, too, but glibc
+ * 2.36 does not tell who joins it that it was cancelled.
  */
 class Uncancelled
 {
 public:
 	Uncancelled()
 	{
-		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
 		(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
+		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
 	}
 	~Uncancelled()
 	{
-		(void)pthread_setcanceltype(type_, nullptr);
 		(void)pthread_setcancelstate(before_, nullptr);
+		(void)pthread_setcanceltype(type_, nullptr);
 	}
 	Uncancelled(const Uncancelled &) = delete;
 	Uncancelled &operator=(const Uncancelled &) = delete;
@@ -51,21 +53,25 @@ private:
 class Sleep
 {
 public:
-	explicit Sleep(const Uncancelled &outer)
+	explicit Sleep(const Uncancelled &outer) : may_end_(outer.before() == PTHREAD_CANCEL_ENABLE)
 	{
-		(void)pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type_);
-		(void)pthread_setcancelstate(outer.before(), nullptr);
+		if (!may_end_)
+			return;
+		(void)pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+		(void)pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
 	}
 	~Sleep()
 	{
+		if (!may_end_)
+			return;
+		(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, nullptr);
 		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
-		(void)pthread_setcanceltype(type_, nullptr);
 	}
 	Sleep(const Sleep &) = delete;
 	Sleep &operator=(const Sleep &) = delete;
 
 private:
-	int type_ = PTHREAD_CANCEL_DEFERRED;
+	const bool may_end_;
 };
 
 /** What a lock protects. A thread takes them in this order only. */

@@ -49,13 +49,13 @@ public:
 private:
 	void enter() const
 	{
-		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
 		(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
+		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
 	}
 	void leave() const
 	{
-		(void)pthread_setcanceltype(type_, nullptr);
 		(void)pthread_setcancelstate(before_, nullptr);
+		(void)pthread_setcanceltype(type_, nullptr);
 	}
 	mutable int before_ = PTHREAD_CANCEL_DISABLE;
 	mutable int type_ = PTHREAD_CANCEL_DEFERRED;
