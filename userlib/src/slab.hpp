@@ -18,6 +18,7 @@
 #ifndef UGNI_SLAB_HPP
 #define UGNI_SLAB_HPP
 
+#include "guard.hpp"
 #include "mapgap.hpp"
 #include "wiped.hpp"
 
@@ -73,9 +74,11 @@ public:
 		State *s = reserve() ? state_.get() : nullptr;
 		if (!s)
 			return nullptr;
-		pthread_mutex_lock(&s->lock);
-		T *object = take(*s);
-		pthread_mutex_unlock(&s->lock);
+		T *object = nullptr;
+		{
+			const Hold hold(*s);
+			object = take(*s);
+		}
 		if (!object)
 			return nullptr;
 		new (object) T();
@@ -94,14 +97,13 @@ public:
 
 		if (!s || object->magic.load(std::memory_order_relaxed) == T::kMagic)
 			return;
-		pthread_mutex_lock(&s->lock);
+		const Hold hold(*s);
 		if (s->links[slot] == kHeld) {
 			s->links[slot] = kNone;
 			(s->free ? s->links[s->tail] : s->head) = slot;
 			s->tail = slot;
 			s->free++;
 		}
-		pthread_mutex_unlock(&s->lock);
 	}
 
 	/**
@@ -113,21 +115,19 @@ public:
 		State *s = state_.get();
 		if (!s)
 			return;
-		pthread_mutex_lock(&s->lock);
+		const Hold hold(*s);
 		for (uint32_t n = 0; n < s->used; n++) {
 			T *object = at(static_cast<uint32_t>((s->start + n) % T::kSlots));
 			if (object->magic.load(std::memory_order_acquire) == T::kMagic && visit(object))
 				break;
 		}
-		pthread_mutex_unlock(&s->lock);
 	}
 
 	/** After retire(): no visit() looks at the object any more. */
 	void settle()
 	{
 		if (State *s = state_.get()) {
-			pthread_mutex_lock(&s->lock);
-			pthread_mutex_unlock(&s->lock);
+			const Hold hold(*s);
 		}
 	}
 
@@ -147,6 +147,20 @@ private:
 		uint32_t tail;
 		uint32_t free;
 		uint32_t links[T::kSlots]; /* kHeld: in use; a free slot: the next one */
+	};
+
+	/* Holds the lock; the thread is not cancelled meanwhile. */
+	class Hold
+	{
+	public:
+		explicit Hold(State &state) : lock_(&state.lock) { (void)pthread_mutex_lock(lock_); }
+		~Hold() { (void)pthread_mutex_unlock(lock_); }
+		Hold(const Hold &) = delete;
+		Hold &operator=(const Hold &) = delete;
+
+	private:
+		Uncancelled uncancelled_;
+		pthread_mutex_t *lock_;
 	};
 
 	T *at(uint32_t slot) const

@@ -174,6 +174,70 @@ void destroyed_in_use(void **)
 	}
 }
 
+/* Posts, reads, completes and makes domains without end; cancelled at any instruction of the library. */
+void *use_for_ever(void *argument)
+{
+	auto *p = static_cast<Process *>(argument);
+	static uint64_t value[512];
+	static gni_post_descriptor_t d;
+	gni_post_descriptor_t *back = nullptr;
+	gni_cdm_handle_t cdm = nullptr;
+	gni_cq_entry_t e = 0;
+
+	d.local_addr = reinterpret_cast<uintptr_t>(value);
+	d.remote_mem_hndl.qword2 = 1;
+	d.type = GNI_POST_FMA_PUT;
+	d.cq_mode = GNI_CQMODE_GLOBAL_EVENT;
+	for (uint64_t n = 0;; n++) {
+		d.length = n % 16 ? 8 : 2000;
+		(void)pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+		(void)GNI_PostFma(p->ep, &d);
+		(void)GNI_CqGetEvent(p->cq, &e);
+		(void)GNI_GetCompleted(p->cq, n % 100 << ARIES_CQE_TID_SHIFT | uint64_t{2} << ARIES_CQE_INFO_SHIFT,
+				       &back);
+		if (GNI_CdmCreate(1, 255, 1, 0, &cdm) == GNI_RC_SUCCESS)
+			(void)GNI_CdmDestroy(cdm);
+		(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, nullptr);
+	}
+}
+
+/* No lock stays behind; posts go on, the domain can be destroyed, and another one works. */
+void cancelled_in_use(void **)
+{
+	static uint64_t value;
+	gni_post_descriptor_t d = {}, *back = nullptr;
+
+	d.local_addr = reinterpret_cast<uintptr_t>(&value);
+	d.length = 8;
+	d.remote_mem_hndl.qword2 = 1;
+	d.type = GNI_POST_FMA_PUT;
+	d.cq_mode = GNI_CQMODE_GLOBAL_EVENT;
+	for (unsigned round = 0; round < 3000; round++) {
+		Process p;
+		pthread_t thread;
+		void *result = nullptr;
+		unsigned posted = 0;
+
+		assert_int_equal(pthread_create(&thread, nullptr, use_for_ever, &p), 0);
+		(void)usleep(round % 16 * 20);
+		assert_int_equal(pthread_cancel(thread), 0);
+		assert_int_equal(pthread_join(thread, &result), 0);
+		assert_ptr_equal(result, PTHREAD_CANCELED);
+		/* Refusals mend what is counted wrong; events of all ids make room. */
+		for (uint64_t n = 0; n < 2000 && posted < 10; n++) {
+			posted += GNI_PostFma(p.ep, &d) == GNI_RC_SUCCESS;
+			(void)GNI_GetCompleted(
+				p.cq, n % 200 << ARIES_CQE_TID_SHIFT | uint64_t{2} << ARIES_CQE_INFO_SHIFT, &back);
+		}
+		assert_int_equal(posted, 10);
+		assert_rc(SUCCESS, GNI_EpDestroy(p.ep));
+		assert_rc(SUCCESS, GNI_CqDestroy(p.cq));
+		assert_rc(SUCCESS, GNI_CdmDestroy(p.cdm));
+		Process next;
+		assert_rc(SUCCESS, GNI_PostFma(next.ep, &d));
+	}
+}
+
 /* Address space does not run out. */
 size_t mappings()
 {
@@ -262,6 +326,7 @@ int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(destroyed_in_use),
+		cmocka_unit_test(cancelled_in_use),
 		cmocka_unit_test(address_space_is_used_again),
 		cmocka_unit_test(files_in_a_child),
 		cmocka_unit_test(debug_takes_no_lock),
