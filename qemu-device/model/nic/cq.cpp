@@ -18,10 +18,20 @@ struct Ring {
 	uint64_t slots;
 
 	uint64_t *at(uint64_t count) const noexcept { return &slot[count & (slots - 1)]; }
-	/** Entries that the owner has not read; what it wrote is not to be trusted. */
+	/**
+	 * Entries that the owner has not read; what it wrote is not to be trusted. A count that is off by whole rounds,
+	 * as of a thread that was stopped between reading and telling, must not end the queue: the slot tells whether
+	 * it is free.
+	 */
 	uint64_t used(uint64_t produced) const noexcept
 	{
-		return std::min(produced - __atomic_load_n(consumed, __ATOMIC_ACQUIRE), slots);
+		const uint64_t unread = produced - __atomic_load_n(consumed, __ATOMIC_ACQUIRE);
+
+		if (unread < slots) [[likely]]
+			return unread;
+		if (__atomic_load_n(at(produced), __ATOMIC_RELAXED))
+			return slots;
+		return unread == slots ? slots - 1 : unread & (slots - 1);
 	}
 };
 
