@@ -60,6 +60,10 @@ TEST_F(abi, resources)
 	res.kind = 1;
 	res.ptag = 200;
 	EXPECT_EQ(ENOENT, aries_ioctl(self->fd, KGNI_IOC_RES, &res));
+	res.kind = 0;
+	EXPECT_EQ(EINVAL, aries_ioctl(self->fd, KGNI_IOC_RES, &res));
+	res.kind = 11;
+	EXPECT_EQ(EINVAL, aries_ioctl(self->fd, KGNI_IOC_RES, &res));
 }
 
 TEST_HARNESS_MAIN

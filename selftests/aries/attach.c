@@ -8,6 +8,11 @@
 #include "aries_test.h"
 #include "kselftest_harness.h"
 
+#define KERNEL_TAG 254
+/* of the driver's datagrams, driver/aries_dgram.h */
+#define DRIVER_TAG 2
+#define DRIVER_COOKIE 0x00020001u
+
 static int attach(uint32_t cookie, uint8_t ptag, uint8_t *out)
 {
 	struct kgni_attach arg = aries_attach_arg(cookie);
@@ -23,9 +28,9 @@ static int attach(uint32_t cookie, uint8_t ptag, uint8_t *out)
 	return rc;
 }
 
-static int job(uint32_t cookie, uint8_t ptag, uint32_t flags)
+static int job_of(uint64_t id, uint32_t cookie, uint8_t ptag, uint32_t flags)
 {
-	struct kgni_job arg = { .argsz = sizeof(arg), .job_id = 77, .cookie = cookie, .ptag = ptag,
+	struct kgni_job arg = { .argsz = sizeof(arg), .job_id = id, .cookie = cookie, .ptag = ptag,
 				.flags = flags, .limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
 	int fd = aries_open(), rc;
 
@@ -34,6 +39,11 @@ static int job(uint32_t cookie, uint8_t ptag, uint32_t flags)
 	rc = aries_ioctl(fd, KGNI_IOC_JOB, &arg);
 	close(fd);
 	return rc;
+}
+
+static int job(uint32_t cookie, uint8_t ptag, uint32_t flags)
+{
+	return job_of(77, cookie, ptag, flags);
 }
 
 /* Result of @call in a process of another user, without capabilities. */
@@ -85,6 +95,54 @@ TEST(domain_of_a_running_process_needs_none)
 
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(0, as_nobody(attach_any, cookie));
+	close(fd);
+}
+
+static int attach_boot(uint32_t cookie)
+{
+	return attach(cookie, KERNEL_TAG, NULL);
+}
+
+/* Not by its number, nor by its cookie; the one of the driver's own messages not even by root. */
+TEST(tags_of_the_kernel)
+{
+	uint32_t cookie = aries_cookie();
+
+	EXPECT_EQ(EINVAL, as_nobody(attach_boot, cookie));
+	ASSERT_EQ(0, job(cookie, KERNEL_TAG, 0));
+	EXPECT_EQ(EACCES, as_nobody(attach_any, cookie));
+	EXPECT_EQ(0, job(cookie, KERNEL_TAG, KGNI_JOB_DESTROY));
+	EXPECT_EQ(EACCES, attach(DRIVER_COOKIE, ARIES_ANY_PTAG, NULL));
+	EXPECT_EQ(EACCES, attach(cookie, DRIVER_TAG, NULL));
+	EXPECT_EQ(EEXIST, job(DRIVER_COOKIE, ARIES_ANY_PTAG, 0));
+	EXPECT_EQ(EEXIST, job(cookie, DRIVER_TAG, 0));
+}
+
+TEST(jobs_are_told_apart)
+{
+	uint32_t cookie = aries_cookie();
+
+	ASSERT_EQ(0, job(cookie, 200, 0));
+	EXPECT_EQ(0, job(cookie, 200, 0));
+	EXPECT_EQ(EEXIST, job_of(78, cookie, 200, 0));
+	EXPECT_EQ(EEXIST, job(cookie, 201, 0));
+	EXPECT_EQ(EEXIST, job(cookie + 1, 200, 0));
+	EXPECT_EQ(ENOENT, job_of(78, cookie, 200, KGNI_JOB_DESTROY));
+	EXPECT_EQ(ENOENT, job(cookie, 201, KGNI_JOB_DESTROY));
+	EXPECT_EQ(0, job(cookie, 200, KGNI_JOB_DESTROY));
+	EXPECT_EQ(ENOENT, job(cookie, 200, KGNI_JOB_DESTROY));
+}
+
+/* GNI_CDM_MODE_USE_PCI_IOMMU, where nothing translates. */
+TEST(no_iommu)
+{
+	struct kgni_attach arg = aries_attach_arg(aries_cookie());
+	int fd = aries_open();
+
+	if (!access(ARIES_SYSFS "device/iommu_group", F_OK))
+		SKIP(close(fd); return, "there is an IOMMU");
+	arg.modes = 0x80;
+	EXPECT_EQ(EOPNOTSUPP, aries_ioctl(fd, KGNI_IOC_ATTACH, &arg));
 	close(fd);
 }
 

@@ -100,8 +100,8 @@ TEST_F_TIMEOUT(cancel, in_a_wait, 2 * LIMIT)
 }
 
 /*
- * A thread that reads is cancelled while events come; the next one goes on there. The queue holds all events, since
- * readers may be cancelled before they get to any.
+ * A thread that reads is cancelled while events come; the next one goes on there. The queue holds
+ * all events, since readers may be cancelled before they get to any.
  */
 static void *reading(void *argument)
 {

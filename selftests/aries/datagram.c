@@ -249,6 +249,9 @@ TEST_F(datagram, arguments)
 	EXPECT_EQ(0, aries_ioctl(self->a, KGNI_IOC_DGRAM_POST, &post));
 	/* one an endpoint, one an instance */
 	EXPECT_EQ(EBUSY, aries_ioctl(self->a, KGNI_IOC_DGRAM_POST, &post));
+	post.inst_id += 100;
+	EXPECT_EQ(EBUSY, aries_ioctl(self->a, KGNI_IOC_DGRAM_POST, &post));
+	post.inst_id -= 100;
 	post.ep = 6;
 	EXPECT_EQ(EBUSY, aries_ioctl(self->a, KGNI_IOC_DGRAM_POST, &post));
 	post.inst_id = 3;

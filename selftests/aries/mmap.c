@@ -153,6 +153,85 @@ TEST_F(map, old_mapping_of_a_destroyed_queue_faults)
 	signal(SIGBUS, SIG_DFL);
 }
 
+/* The number of a queue comes back: an old mapping is no way past the end of the new, smaller one. */
+TEST_F(map, old_mapping_of_a_larger_queue)
+{
+	struct kgni_cq_create large, cq = { .cq = ~0u };
+	struct kgni_cq_destroy destroy = { .argsz = sizeof(destroy) };
+	volatile uint64_t *slots;
+	unsigned int n;
+
+	ASSERT_EQ(0, aries_cq(self->fd, 4096, 0, &large));
+	slots = mmap(NULL, large.mmap_size, rw, MAP_SHARED, self->fd, (off_t)large.mmap_offset);
+	ASSERT_NE(MAP_FAILED, (void *)slots);
+	for (n = 0; n <= ARIES_CQ_ENTRIES && cq.cq != large.cq; n++) {
+		destroy.cq = n ? cq.cq : large.cq;
+		ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_CQ_DESTROY, &destroy));
+		ASSERT_EQ(0, aries_cq(self->fd, 1, 0, &cq));
+	}
+	ASSERT_EQ(large.cq, cq.cq);
+	ASSERT_GT(large.mmap_size, cq.mmap_size);
+	signal(SIGBUS, on_sigbus);
+	if (!sigsetjmp(back, 1)) {
+		slots[cq.mmap_size / 8] = 0x5ec2e75ec2e75ec2ull;
+		EXPECT_TRUE(0);
+	}
+	signal(SIGBUS, SIG_DFL);
+	munmap((void *)slots, large.mmap_size);
+}
+
+static int has_flag(const char *flags, const char *flag)
+{
+	char word[8];
+
+	snprintf(word, sizeof(word), " %s ", flag);
+	return !!strstr(flags, word);
+}
+
+/* The line "VmFlags:" of a mapping. */
+static void vm_flags(const void *p, char *line, int size)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	char start[32];
+	int here = 0;
+
+	snprintf(start, sizeof(start), "%lx-", (unsigned long)p);
+	while (f && fgets(line, size, f)) {
+		here |= !strncmp(line, start, strlen(start));
+		if (here && !strncmp(line, "VmFlags:", 8))
+			break;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* Not moved, grown, cut, made executable, inherited or dumped. */
+TEST_F(map, stays_as_it_is)
+{
+	uint8_t *put = mmap(NULL, self->attach.put_size, rw, MAP_SHARED, self->fd,
+			    (off_t)self->attach.put_offset);
+	static const char *const flags[] = { "io", "pf", "de", "dc", "dd" };
+	char line[256] = "";
+	unsigned int i;
+
+	ASSERT_NE(MAP_FAILED, (void *)put);
+	EXPECT_EQ(MAP_FAILED, mremap(put, self->attach.put_size, self->attach.put_size,
+				     MREMAP_MAYMOVE | MREMAP_FIXED, put + (1ul << 32)));
+	EXPECT_EQ(MAP_FAILED, mremap(put, self->attach.put_size,
+				     self->attach.put_size + ARIES_PAGE, MREMAP_MAYMOVE));
+	EXPECT_EQ(-1, munmap(put, ARIES_PAGE));
+	EXPECT_EQ(-1, mprotect(put, ARIES_PAGE, PROT_READ));
+	EXPECT_EQ(-1, mprotect(put, self->attach.put_size, PROT_READ | PROT_EXEC));
+	EXPECT_EQ(-1, madvise(put, self->attach.put_size, MADV_DOFORK));
+	EXPECT_EQ(-1, madvise(put, self->attach.put_size, MADV_DODUMP));
+	vm_flags(put, line, sizeof(line));
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		EXPECT_TRUE(has_flag(line, flags[i])) {
+			TH_LOG("no %s: %s", flags[i], line);
+		}
+	EXPECT_EQ(0, munmap(put, self->attach.put_size));
+}
+
 /* The descriptor area is memory, the doorbell page reads as zeros. */
 TEST_F(map, contents)
 {

@@ -165,21 +165,30 @@ TEST_F(ntt, a_job_sees_its_nodes)
 	munmap(page, ARIES_PAGE);
 }
 
-/* Who is attached has been told where it is: too late for another table. */
+/* Who is attached has been told where it is: too late for another table. A range is one job's. */
 TEST_F(ntt, tied_before_anybody_attaches)
 {
-	const struct kgni_ntt_entry one = { .block = 0 };
-	uint32_t cookie = aries_cookie(), base = 0;
+	struct kgni_ntt_entry *entries = calloc(ARIES_NTT_ENTRIES, sizeof(*entries));
+	uint32_t cookie = aries_cookie(), other = aries_cookie(), base = 0, none = 0;
 	int fd;
 
-	ASSERT_EQ(0, table(self->fd, 0, &one, 1, 1, &base));
+	ASSERT_NE(NULL, entries);
+	ASSERT_EQ(0, table(self->fd, 0, entries, 2, 1, &base));
+	EXPECT_EQ(ENOSPC, table(self->fd, 0, entries, ARIES_NTT_ENTRIES, 1, &none));
+	free(entries);
 	ASSERT_EQ(0, job(self->fd, cookie, 0));
+	ASSERT_EQ(0, job(self->fd, other, 0));
 	fd = aries_attached(cookie, NULL);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(EBUSY, tie(self->fd, cookie, base, 1, KGNI_JOB_NTT_CLEANUP));
 	close(fd);
 	EXPECT_EQ(0, tie(self->fd, cookie, base, 1, KGNI_JOB_NTT_CLEANUP));
+	EXPECT_EQ(EOPNOTSUPP, tie(self->fd, cookie, base + 1, 1, KGNI_JOB_NTT_CLEANUP));
+	EXPECT_EQ(EBUSY, tie(self->fd, other, base, 2, KGNI_JOB_NTT_CLEANUP));
+	EXPECT_EQ(EBUSY, tie(self->fd, other, base, 1, KGNI_JOB_NTT_CLEANUP));
+	EXPECT_EQ(0, tie(self->fd, other, base + 1, 1, KGNI_JOB_NTT_CLEANUP));
 	EXPECT_EQ(0, job(self->fd, cookie, KGNI_JOB_DESTROY));
+	EXPECT_EQ(0, job(self->fd, other, KGNI_JOB_DESTROY));
 }
 
 static int bi(int fd, uint16_t modes, uint16_t bw, uint16_t aot_bw, struct kgni_bi *out)

@@ -215,6 +215,10 @@ TEST_F(regions, pieces_refused)
 	EXPECT_EQ(EINVAL, segments(&self->r, list, 2, 0, NULL));
 	list[1] = (struct kgni_mem_segment){ 0, (1ull << 40) + 1 };
 	EXPECT_EQ(EFBIG, segments(&self->r, list, 2, 0, NULL));
+	/* each fits a handle, not both */
+	list[0] = (struct kgni_mem_segment){ ARIES_PAGE, 1ull << 39 };
+	list[1] = (struct kgni_mem_segment){ ARIES_PAGE, (1ull << 39) + 1 };
+	EXPECT_EQ(EFBIG, segments(&self->r, list, 2, 0, NULL));
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
 }
 

@@ -90,6 +90,21 @@ TEST_F(vmdh, places)
 	EXPECT_EQ(ENOSPC, place(&self->r, self->page, UINT32_MAX, NULL));
 }
 
+TEST_F(vmdh, not_more_than_the_job_may_have)
+{
+	struct kgni_job arg = { .argsz = sizeof(arg), .job_id = 7, .cookie = self->cookie,
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = 4, .limit_cq = -1,
+				.limit_fma = -1 };
+
+	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &arg));
+	EXPECT_EQ(ENOSPC, block(&self->r, 5));
+	EXPECT_EQ(0, block(&self->r, 4));
+	raw_close(&self->r);
+	ASSERT_EQ(0, raw_open(&self->r, aries_cookie()));
+	arg.flags = KGNI_JOB_DESTROY;
+	EXPECT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &arg));
+}
+
 /* Processes of a domain share its block; another domain's packets do not match it. */
 TEST_F(vmdh, who_shares)
 {
