@@ -67,19 +67,26 @@ def built(report, part):
     return False
 
 
-def parse():
+def known(name):
+    """A part, as argparse takes it: its choices refuse no parts at all."""
+    if name not in (*PARTS, START):
+        raise argparse.ArgumentTypeError(f"no part {name!r}; there are {', '.join((*PARTS, START))}")
+    return name
+
+
+def parse(argv):
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="*", choices=[*PARTS, START], help="what to run: %(choices)s (default: all)")
+    parser.add_argument("part", nargs="*", type=known, help=f"what to run: {', '.join((*PARTS, START))} (default: all)")
     parser.add_argument("--nodes", type=int, default=4, help="nodes to boot, 2 or more (default 4)")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     args.part = args.part or [*PARTS, START]
     return args
 
 
-def main():
+def main(argv):
     """0 when nothing failed."""
-    args = parse()
+    args = parse(argv)
     with open(LOG, "w", encoding="utf-8") as log:
         report = Report(log)
         parts = [part for part in PARTS if part in args.part and built(report, part)]
@@ -92,4 +99,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -5,7 +5,7 @@ import io
 import re
 import sys
 import unittest
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts" / "intero
 import gtest  # noqa: E402  (needs the path)
 import openmpi  # noqa: E402
 import ratio  # noqa: E402
+import run  # noqa: E402
 import ucx  # noqa: E402
 from guests import Report  # noqa: E402
 
@@ -46,6 +47,21 @@ PERF = """latency 8 bytes: half round trip {lat} us, least {lat_best} us
 bandwidth 1048576 bytes: {bw} MB/s, most {bw_best} MB/s
 roundtrip 1048576 bytes: {bw} MB/s, most {bw_best} MB/s
 """
+
+
+class Parts(unittest.TestCase):
+    """The command line of run.py."""
+
+    def test_all_without_a_name(self):
+        self.assertEqual(run.parse([]).part, [*run.PARTS, run.START])
+
+    def test_those_named(self):
+        self.assertEqual(run.parse(["ucx", "start"]).part, ["ucx", "start"])
+
+    def test_unknown(self):
+        with redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
+            run.parse(["ucz"])
+        self.assertIn("no part 'ucz'", said.getvalue())
 
 
 class FakeGuests:
