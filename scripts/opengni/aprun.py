@@ -56,8 +56,8 @@ def _pair(text):
 
 def parser():
     """The argument parser; tests use it too."""
-    top = argparse.ArgumentParser(prog="aprun", usage="%(prog)s [OPTION...] PROGRAM [ARGUMENT...]", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False,
-                                  formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = argparse.ArgumentParser(prog="aprun", usage="%(prog)s [OPTION...] PROGRAM [ARGUMENT...]", description=DESCRIPTION,
+                                  epilog=EPILOG, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("-n", "--pes", type=_positive, default=1, metavar="N", help="ranks (default 1)")
     top.add_argument("-N", "--pes-per-node", type=_positive, metavar="N",
                      help="ranks on each node (default: its processors divided by -d)")
@@ -75,7 +75,8 @@ def parser():
                      help="name of the cluster (default: $OPENGNI_CLUSTER, or 'default')")
     top.add_argument("-V", "--version", action="version", version=VERSION)
     # One list: with a program of its own argparse drops a '--' that follows it.
-    top.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT...]", help="path in the guest, and its arguments")
+    top.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT...]",
+                     help="path in the guest, and its arguments")
     return top
 
 
