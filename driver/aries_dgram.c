@@ -374,9 +374,13 @@ static int aries_dg_wait(struct aries_ctx *ctx, u64 timeout_ms,
 						aries_dg_timeout(timeout_ms));
 	if (rc)
 		return rc;
-	if (READ_ONCE(dgs->round) != round)
-		return READ_ONCE(dgs->on) ? -ECANCELED : -ENOTCONN;
-	return left < 0 ? -EINTR : -ETIMEDOUT;
+	if (READ_ONCE(dgs->round) == round)
+		return left < 0 ? -EINTR : -ETIMEDOUT;
+	/* Who detaches wakes us before it is done; the lock tells which of the two it was. */
+	spin_lock(&ctx->ad->chan->lock);
+	rc = dgs->on ? -ECANCELED : -ENOTCONN;
+	spin_unlock(&ctx->ad->chan->lock);
+	return rc;
 }
 
 static int aries_dg_test_step(struct aries_ctx *ctx, void *arg)

@@ -149,7 +149,7 @@ static int finish(const pid_t *pid, volatile int *stop)
 		if (n == 6000)
 			kill(pid[i], SIGKILL);
 		if (n == 6000 || status) {
-			printf("# user %d: %s %#x\n", i, n == 6000 ? "hangs" : "status", status);
+			fprintf(stderr, "# user %d: %s %#x\n", i, n == 6000 ? "hangs" : "status", status);
 			bad++;
 		}
 	}
