@@ -66,9 +66,13 @@ void *ground_new(size_t bytes)
 {
 	void *p = ground_take(bytes);
 
-	if (!p)
-		p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p == MAP_FAILED ? nullptr : p;
+	if (p)
+		return p;
+	p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return nullptr;
+	keep_sparse(p, bytes);
+	return p;
 }
 
 void ground_keep(void *address, size_t bytes)

@@ -10,6 +10,12 @@
 namespace ugni
 {
 
+/** For a large table of which a process uses a few pages: no huge page, which would cost it 2 MiB for one of them. */
+inline void keep_sparse(void *table, size_t bytes)
+{
+	(void)madvise(table, bytes, MADV_NOHUGEPAGE);
+}
+
 /** Pages that read 0 at first. A child of fork() finds them so again, whatever the parent had there. */
 inline void *map_wiped(size_t bytes)
 {
@@ -19,6 +25,7 @@ inline void *map_wiped(size_t bytes)
 		return nullptr;
 	/* Linux 4.14 on; there is no driver for an older one. */
 	(void)madvise(p, bytes, MADV_WIPEONFORK);
+	keep_sparse(p, bytes);
 	return p;
 }
 
