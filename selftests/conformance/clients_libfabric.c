@@ -25,20 +25,6 @@ FIXTURE_TEARDOWN(fabric)
 	side_close(&self->b);
 }
 
-/* CRC-8/MAXIM over the 15 bytes in front of the code. */
-static uint64_t check_code(const gni_mem_handle_t *h)
-{
-	uint8_t crc = 0;
-	int i, bit;
-
-	for (i = 0; i < 15; i++) {
-		crc ^= (uint8_t)((i < 8 ? h->qword1 >> 8 * i : h->qword2 >> 8 * (i - 8)) & 0xff);
-		for (bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ 0x8c : crc >> 1;
-	}
-	return crc;
-}
-
 /* A handle made of what its 64-bit key keeps: address, MDH, read-only flag. */
 static gni_mem_handle_t rebuilt(const gni_mem_handle_t *from, int second_format)
 {
@@ -73,7 +59,7 @@ TEST_F(fabric, S20_11__rebuilt_handles_of_either_format)
 		d = conf_post(&self->a, side_name(&self->b), GNI_POST_RDMA_PUT, 0, 4096, 64);
 		d.remote_mem_hndl = built;
 		RC(INVALID_PARAM, GNI_PostRdma(self->a.ep, &d));
-		d.remote_mem_hndl.qword2 |= check_code(&built) << 56;
+		d.remote_mem_hndl.qword2 |= conf_check_code(&built) << 56;
 		RC(SUCCESS, conf_rdma(&self->a, &d));
 		EXPECT_EQ(0x40 + second, self->b.data[4096]);
 	}

@@ -355,4 +355,18 @@ static inline uint32_t conf_job(uint64_t job_id, gni_job_limits_t *limits)
 	return GNI_ConfigureJob(CONF_DEVICE, job_id, GNI_FIND_ALLOC_PTAG, cookie, limits) ? 0 : cookie;
 }
 
+/* The check code of a memory handle: CRC-8/MAXIM over the 15 bytes in front of it. */
+static inline uint64_t conf_check_code(const gni_mem_handle_t *h)
+{
+	uint8_t crc = 0;
+	int i, bit;
+
+	for (i = 0; i < 15; i++) {
+		crc ^= (uint8_t)((i < 8 ? h->qword1 >> 8 * i : h->qword2 >> 8 * (i - 8)) & 0xff);
+		for (bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ 0x8c : crc >> 1;
+	}
+	return crc;
+}
+
 #endif /* CONFORMANCE_H */

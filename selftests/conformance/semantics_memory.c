@@ -115,20 +115,6 @@ TEST(S5_11__ordering_flags_are_taken)
 	side_close(&s);
 }
 
-/* CRC-8/MAXIM over the 15 bytes in front of the code. */
-static uint8_t check_code(const gni_mem_handle_t *h)
-{
-	uint8_t crc = 0;
-	int i, bit;
-
-	for (i = 0; i < 15; i++) {
-		crc ^= (uint8_t)((i < 8 ? h->qword1 >> 8 * i : h->qword2 >> 8 * (i - 8)) & 0xff);
-		for (bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ 0x8c : crc >> 1;
-	}
-	return crc;
-}
-
 TEST(S5_14__words_of_a_handle)
 {
 	struct side s;
@@ -144,8 +130,8 @@ TEST(S5_14__words_of_a_handle)
 	EXPECT_EQ(0, mem.qword2 >> 34 & 0x83);
 	EXPECT_EQ(1, read_only.qword2 >> 34 & 0x83);
 	EXPECT_NE(mem.qword1 >> 52, read_only.qword1 >> 52);
-	EXPECT_EQ(check_code(&mem), mem.qword2 >> 56);
-	EXPECT_EQ(check_code(&read_only), read_only.qword2 >> 56);
+	EXPECT_EQ(conf_check_code(&mem), mem.qword2 >> 56);
+	EXPECT_EQ(conf_check_code(&read_only), read_only.qword2 >> 56);
 	MUST(GNI_MemDeregister(s.nic, &mem));
 	MUST(GNI_MemDeregister(s.nic, &read_only));
 	side_close(&s);
@@ -169,7 +155,7 @@ TEST(S5_16__rebuilt_handle_needs_its_code_for_block_transfers_only)
 	d = conf_post(&s, side_name(&s), GNI_POST_RDMA_PUT, 0, 128, 8);
 	d.remote_mem_hndl = built;
 	RC(INVALID_PARAM, GNI_PostRdma(s.ep, &d));
-	d.remote_mem_hndl.qword2 |= (uint64_t)check_code(&built) << 56;
+	d.remote_mem_hndl.qword2 |= conf_check_code(&built) << 56;
 	RC(SUCCESS, conf_rdma(&s, &d));
 	EXPECT_EQ(0x44, s.data[128]);
 	side_close(&s);
