@@ -97,7 +97,10 @@ gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t
 		*out = entry;
 		return GNI_RC_ERROR_RESOURCE;
 	}
-	*out = message_type(entry) ? smsg_event(cq, entry) : overlay(cq, entry);
+	if (!message_type(entry))
+		*out = overlay(cq, entry);
+	else
+		*out = entry_info(entry) == ARIES_INFO_LOCAL ? smsg_event(cq, entry) : entry;
 	bool failed = *out & ARIES_CQE_STATUS_MASK;
 	if (cq->handler)
 		cq->handler(out, cq->context);

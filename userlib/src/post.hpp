@@ -152,8 +152,17 @@ inline void fma_ring(const gni_nic *nic, uint32_t id, uint64_t length, aries_fma
  */
 uint32_t fma_ring_piece(const gni_nic *nic, uint64_t length, aries_fma_op op);
 
+/** What the NIC says of the last doorbell. */
+inline volatile const aries_fma_status *fma_status(const gni_nic *nic)
+{
+	return reinterpret_cast<volatile const aries_fma_status *>(nic->area + ARIES_DESC_STATUS);
+}
+
 /** ARIES_ST_* of the last doorbell. */
-uint32_t fma_last_status(const gni_nic *nic);
+inline uint32_t fma_last_status(const gni_nic *nic)
+{
+	return fma_status(nic)->status;
+}
 
 /**
  * Ends a post of several pieces after one has failed with @status: the rest is

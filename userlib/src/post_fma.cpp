@@ -15,11 +15,6 @@ constexpr uint64_t kGetPiece = 0xffc0;
 /* A NIC that takes so many looks to answer a doorbell is gone. */
 constexpr uint32_t kStatusLooks = 1U << 20;
 
-volatile const aries_fma_status *status_area(const gni_nic *nic)
-{
-	return reinterpret_cast<volatile const aries_fma_status *>(nic->area + ARIES_DESC_STATUS);
-}
-
 /* Put data into the line. Short ones are what latency is measured with: no call for them. */
 inline void line_copy(gni_nic *nic, uint64_t source, uint64_t bytes)
 {
@@ -59,21 +54,16 @@ gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket
 	return GNI_RC_SUCCESS;
 }
 
-uint32_t fma_last_status(const gni_nic *nic)
-{
-	return status_area(nic)->status;
-}
-
 uint32_t fma_ring_piece(const gni_nic *nic, uint64_t length, aries_fma_op op)
 {
-	uint32_t before = status_area(nic)->sequence;
+	uint32_t before = fma_status(nic)->sequence;
 
 	fma_ring(nic, 0, length, op, 0);
-	for (uint32_t look = 0; status_area(nic)->sequence == before; look++) {
+	for (uint32_t look = 0; fma_status(nic)->sequence == before; look++) {
 		if (look == kStatusLooks)
 			return ARIES_ST_TIMEOUT;
 	}
-	return status_area(nic)->status;
+	return fma_status(nic)->status;
 }
 
 void fma_fail(gni_ep *ep, gni_post_descriptor_t *d, const Ticket &ticket, uint32_t status)

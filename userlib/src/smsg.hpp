@@ -136,11 +136,12 @@ struct Smsg {
 	SmsgSender out;
 	SmsgReceiver in;
 	uint32_t credits;
-	uint32_t largest; /* header and data of a message without a tag: msg_maxsize */
-	bool repeats;     /* GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT */
-	bool broken;      /* the peer wrote what it must not */
-	uint32_t *taken;  /* of the ring, by slot of the message */
-	Smsg *next;       /* when it is no connection any more */
+	uint32_t largest;     /* header and data of a message without a tag: msg_maxsize */
+	uint64_t credit_seen; /* credit word of the peer that was looked at last */
+	bool repeats;         /* GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT */
+	bool broken;          /* the peer wrote what it must not */
+	uint32_t *taken;      /* of the ring, by slot of the message */
+	Smsg *next;           /* when it is no connection any more */
 };
 
 /**
@@ -156,7 +157,21 @@ inline Smsg *smsg_of(const gni_ep *ep)
 constexpr uint64_t kSmsgType = GNI_CQ_EVENT_TYPE_SMSG << ARIES_EV_TYPE_SHIFT;
 
 /** Whether @word, a credit word of the peer, is sound; takes what it says. */
-bool smsg_acknowledge(Smsg *s, uint64_t word);
+inline bool smsg_acknowledge(Smsg *s, uint64_t word)
+{
+	SmsgSender &out = s->out;
+	uint64_t released = word >> 16;
+
+	if (word != smsg_credit(s->in.box.key, released) || released > out.sent)
+		return false;
+	/* Words are not read in the order they were written: an older one says nothing new. */
+	while (out.acknowledged < released) {
+		out.used -= s->taken[out.oldest];
+		out.oldest = out.oldest + 1 >= s->credits ? 0 : out.oldest + 1;
+		out.acknowledged++;
+	}
+	return true;
+}
 
 /** Repeats what failed with a status that may go away, as often as the NIC handle allows. */
 class SmsgRepeat

@@ -155,22 +155,6 @@ void connection_free(Smsg *s)
 namespace ugni
 {
 
-bool smsg_acknowledge(Smsg *s, uint64_t word)
-{
-	SmsgSender &out = s->out;
-	uint64_t released = word >> 16;
-
-	if (word != smsg_credit(s->in.box.key, released) || released > out.sent)
-		return false;
-	/* Words are not read in the order they were written: an older one says nothing new. */
-	while (out.acknowledged < released) {
-		out.used -= s->taken[out.oldest];
-		out.oldest = out.oldest + 1 >= s->credits ? 0 : out.oldest + 1;
-		out.acknowledged++;
-	}
-	return true;
-}
-
 bool SmsgRepeat::again(uint32_t status)
 {
 	if (!status_recoverable(status) || !left_)

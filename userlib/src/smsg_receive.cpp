@@ -21,7 +21,7 @@ char *message_address(const Smsg *s, const SmsgPlace &place)
 }
 
 /* Tells the peer by a put of its own how much is released. No event: the peer looks when it wants to send. */
-void tell(gni_ep *ep, Smsg *s)
+[[gnu::noinline]] void tell(gni_ep *ep, Smsg *s)
 {
 	SmsgReceiver &in = s->in;
 	aries_fma_desc *area = smsg_fill(ep, s, 0);
@@ -69,7 +69,7 @@ void tell(gni_ep *ep, Smsg *s)
 }
 
 /* Looks for the next message. Return: SUCCESS with its header word, NOT_DONE, INVALID_STATE. */
-gni_return_t look(gni_ep *ep, Smsg *s, uint64_t *header)
+[[gnu::always_inline]] inline gni_return_t look(gni_ep *ep, Smsg *s, uint64_t *header)
 {
 	/* Pairs with the NIC's release store of the sync flag: the data is there. */
 	uint64_t word = __atomic_load_n(slot_address(s), __ATOMIC_ACQUIRE);
@@ -90,7 +90,7 @@ gni_return_t look(gni_ep *ep, Smsg *s, uint64_t *header)
 	return GNI_RC_SUCCESS;
 }
 
-gni_return_t next(gni_ep *ep, Smsg *s, void **header, uint8_t *tag)
+[[gnu::always_inline]] inline gni_return_t next(gni_ep *ep, Smsg *s, void **header, uint8_t *tag)
 {
 	uint64_t word = s->in.word;
 
@@ -114,6 +114,7 @@ gni_return_t next(gni_ep *ep, Smsg *s, void **header, uint8_t *tag)
 
 } // namespace
 
+UGNI_IN_ONE_PAGE(512)
 gni_return_t GNI_SmsgGetNext(gni_ep_handle_t ep_hndl, void **header)
 {
 	Smsg *s = smsg_of(ep_hndl);
@@ -123,6 +124,7 @@ gni_return_t GNI_SmsgGetNext(gni_ep_handle_t ep_hndl, void **header)
 	return next(ep_hndl, s, header, nullptr);
 }
 
+UGNI_IN_ONE_PAGE(512)
 gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t ep_hndl, void **header, uint8_t *tag)
 {
 	Smsg *s = smsg_of(ep_hndl);
@@ -137,6 +139,7 @@ gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t ep_hndl, void **header, uint8_t
  * wait for it: what is left then always has room for the largest message.
  * Before that the credits go with the next message.
  */
+UGNI_IN_ONE_PAGE(512)
 gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl)
 {
 	Smsg *s = smsg_of(ep_hndl);

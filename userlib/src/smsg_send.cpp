@@ -4,6 +4,7 @@
  * before the call returns. A message that fits the line with its credit word
  * (2,040 bytes) is one doorbell.
  */
+#include "mmio.hpp"
 #include "smsg.hpp"
 
 #include <cstring>
@@ -41,14 +42,30 @@ void gather(char *line, const Stream &stream, uint32_t from, uint32_t bytes)
 	}
 }
 
-/* The whole of a short stream; what latency is measured with. */
-void gather_all(char *line, const Stream &stream)
+/* Longest part that is copied without a call. */
+constexpr uint32_t kShortPart = 64;
+
+/* To the end of the line. A call of memcpy() costs an emulated processor more than ten words; latency is measured with
+ * fewer. */
+inline char *append(char *line, const Part &p)
 {
-	for (const Part &p : stream.parts) {
-		if (p.bytes)
-			memcpy(line, p.from, p.bytes);
-		line += p.bytes;
+	const char *from = static_cast<const char *>(p.from);
+	uint32_t left = p.bytes;
+
+	if (left > kShortPart) [[unlikely]] {
+		memcpy(line, from, left);
+		return line + left;
 	}
+	/* The compiler would make calls of these loops. */
+	for (; left >= 8; left -= 8, line += 8, from += 8) {
+		memcpy(line, from, 8);
+		compiler_barrier();
+	}
+	for (; left; left--) {
+		*line++ = *from++;
+		compiler_barrier();
+	}
+	return line;
 }
 
 struct Sending {
@@ -82,31 +99,30 @@ uint32_t put_first_parts(Sending &m, const Stream &stream, uint32_t *done)
 }
 
 /*
- * The part that makes the message readable. The first attempt puts the event of
- * the send into the queue; when it failed and another one does not, readers of
- * the queue mend that event.
+ * The part that makes the message readable, @bytes of which are in the line. This first attempt puts the event of the
+ * send into the queue. Return: ARIES_ST_*
  */
-uint32_t put_last_part(Sending &m, const Stream &stream, uint32_t done)
+inline uint32_t put_last_part(const gni_nic *nic, uint32_t id, uint32_t bytes)
 {
-	const gni_nic *nic = m.ep->nic;
-	uint32_t bytes = stream.bytes - done;
+	fma_ring(nic, id, bytes, ARIES_FMA_PUT_SYNC, kSmsgType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
+	return fma_last_status(nic);
+}
 
-	if (done)
-		gather(nic->area + ARIES_DESC_LINE, stream, done, bytes);
-	else
-		gather_all(nic->area + ARIES_DESC_LINE, stream);
-	fma_area(nic)->offset = (m.s->out.box.ring + m.place.at + done) & kOffsetMask;
-	fma_ring(nic, m.id, bytes, ARIES_FMA_PUT_SYNC, kSmsgType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
-	uint32_t status = fma_last_status(nic);
-	if (status == ARIES_ST_OK) [[likely]]
-		return status;
+/*
+ * It failed with @status. When another attempt does not, readers of the queue mend the event of the first.
+ * Return: whether the message has arrived
+ */
+[[gnu::noinline]] bool repeat_last_part(Sending m, uint32_t bytes, uint32_t status)
+{
+	gni_nic *nic = m.ep->nic;
+
 	while (status != ARIES_ST_OK && m.repeat.again(status)) {
 		fma_ring(nic, 0, bytes, ARIES_FMA_PUT_SYNC, kSmsgType | ARIES_EV_REMOTE);
 		status = fma_last_status(nic);
 	}
 	if (status == ARIES_ST_OK)
-		m.ep->nic->requests[static_cast<uint16_t>(m.id)].state |= Request::kMended;
-	return status;
+		nic->requests[static_cast<uint16_t>(m.id)].state |= Request::kMended;
+	return status == ARIES_ST_OK;
 }
 
 /* The event of a message whose first parts failed: an empty put raises it, readers of the queue add the status. */
@@ -119,36 +135,43 @@ void fail_early(const Sending &m, uint32_t status)
 	fma_ring(nic, m.id, 0, ARIES_FMA_PUT_LINE, kSmsgType | ARIES_EV_LOCAL);
 }
 
-/* Return: whether the message has arrived. A message that has not leaves no trace: the next one takes its place. */
-bool transmit(Sending &m, const Stream &stream, uint64_t word, uint32_t msg_id)
+/* More than the line takes. Return: whether the message has arrived */
+[[gnu::noinline]] bool transmit_long(Sending m, const Stream &stream)
 {
-	const SmsgSender &out = m.s->out;
-	aries_fma_desc *area = smsg_fill(m.ep, m.s, msg_id);
+	const gni_nic *nic = m.ep->nic;
 	uint32_t done = 0;
+	uint32_t status = put_first_parts(m, stream, &done);
 
-	area->sync_offset = (out.box.slots + uint64_t{out.slot} * kSmsgWord) & kOffsetMask;
-	area->sync_value = word;
-	if (stream.bytes > ARIES_DESC_LINE_BYTES) {
-		uint32_t status = put_first_parts(m, stream, &done);
-		if (status != ARIES_ST_OK) {
-			fail_early(m, status);
-			return false;
-		}
+	if (status != ARIES_ST_OK) {
+		fail_early(m, status);
+		return false;
 	}
-	return put_last_part(m, stream, done) == ARIES_ST_OK;
+	gather(nic->area + ARIES_DESC_LINE, stream, done, stream.bytes - done);
+	fma_area(nic)->offset = (m.s->out.box.ring + m.place.at + done) & kOffsetMask;
+	status = put_last_part(nic, m.id, stream.bytes - done);
+	return status == ARIES_ST_OK || repeat_last_part(m, stream.bytes - done, status);
+}
+
+/* The peer has told what it released in a word of its own. Return: whether it is sound */
+[[gnu::noinline]] bool take_credit(Smsg *s, uint64_t word)
+{
+	if (!smsg_acknowledge(s, word)) {
+		s->broken = true;
+		return false;
+	}
+	s->credit_seen = word;
+	return true;
 }
 
 /* Room for @length bytes in the mailbox: count of messages and ring. */
-gni_return_t reserve(gni_nic *nic, Smsg *s, uint32_t length, SmsgPlace *place)
+[[gnu::always_inline]] inline gni_return_t reserve(gni_nic *nic, Smsg *s, uint32_t length, SmsgPlace *place)
 {
 	const SmsgSender &out = s->out;
 	/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
 	uint64_t credit = __atomic_load_n(reinterpret_cast<const uint64_t *>(s->in.box.control), __ATOMIC_ACQUIRE);
 
-	if (credit && !smsg_acknowledge(s, credit)) {
-		s->broken = true;
+	if (credit != s->credit_seen && !take_credit(s, credit)) [[unlikely]]
 		return GNI_RC_INVALID_PARAM;
-	}
 	if (out.sent - out.acknowledged == s->credits) {
 		nic->statistics[GNI_STAT_SMSG_MBOX_CREDITS_STALL]++;
 		return GNI_RC_NOT_DONE;
@@ -162,7 +185,7 @@ gni_return_t reserve(gni_nic *nic, Smsg *s, uint32_t length, SmsgPlace *place)
 }
 
 /* A place for the event in the source queue, and a transaction id. Return: 0 if there is none. */
-uint32_t reserve_event(gni_ep *ep)
+[[gnu::always_inline]] inline uint32_t reserve_event(gni_ep *ep)
 {
 	gni_nic *nic = ep->nic;
 	uint32_t id = ep->cq->room ? nic->requests.take() : 0;
@@ -183,7 +206,7 @@ uint32_t reserve_event(gni_ep *ep)
 }
 
 /* The peer has the message, and with it our credit word. */
-void sent(Smsg *s, const SmsgPlace &place)
+inline void sent(Smsg *s, const SmsgPlace &place)
 {
 	SmsgSender &out = s->out;
 
@@ -198,8 +221,12 @@ void sent(Smsg *s, const SmsgPlace &place)
 	s->in.backoff = 0;
 }
 
-/* @tagged: whether the limit is that of messages with a tag. */
-gni_return_t send(gni_ep *ep, const Part &header, const Part &data, uint32_t msg_id, uint8_t tag, bool tagged)
+/*
+ * A message that leaves no trace is not sent(): the next one takes its place.
+ * @tagged: whether the limit is that of messages with a tag.
+ */
+[[gnu::always_inline]] inline gni_return_t send(gni_ep *ep, Part header, Part data, uint32_t msg_id, uint8_t tag,
+						bool tagged)
 {
 	Smsg *s = smsg_of(ep);
 
@@ -220,21 +247,37 @@ gni_return_t send(gni_ep *ep, const Part &header, const Part &data, uint32_t msg
 		return GNI_RC_NOT_DONE;
 
 	const uint64_t credit = smsg_credit(s->out.box.key, s->in.released);
-	const Stream stream = {{{&credit, kSmsgWord}, header, data}, kSmsgWord + bytes};
-	Sending m = {ep, s, id, place, SmsgRepeat(ep->nic, s->repeats)};
-	if (transmit(m, stream, smsg_header(s->out.box.key, s->out.sent, bytes, tag), msg_id))
+	aries_fma_desc *area = smsg_fill(ep, s, msg_id);
+	area->sync_offset = (s->out.box.slots + uint64_t{s->out.slot} * kSmsgWord) & kOffsetMask;
+	area->sync_value = smsg_header(s->out.box.key, s->out.sent, bytes, tag);
+	bytes += kSmsgWord;
+	if (bytes > ARIES_DESC_LINE_BYTES) [[unlikely]] {
+		const Stream stream = {{{&credit, kSmsgWord}, header, data}, bytes};
+		if (transmit_long({ep, s, id, place, SmsgRepeat(ep->nic, s->repeats)}, stream))
+			sent(s, place);
+		return GNI_RC_SUCCESS;
+	}
+	char *line = ep->nic->area + ARIES_DESC_LINE;
+	memcpy(line, &credit, kSmsgWord);
+	append(append(line + kSmsgWord, header), data);
+	area->offset = (s->out.box.ring + place.at) & kOffsetMask;
+	uint32_t status = put_last_part(ep->nic, id, bytes);
+	if (status == ARIES_ST_OK ||
+	    repeat_last_part({ep, s, id, place, SmsgRepeat(ep->nic, s->repeats)}, bytes, status)) [[likely]]
 		sent(s, place);
 	return GNI_RC_SUCCESS;
 }
 
 } // namespace
 
+UGNI_IN_ONE_PAGE(2048)
 gni_return_t GNI_SmsgSend(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			  uint32_t data_length, uint32_t msg_id)
 {
 	return send(ep_hndl, {header, header_length}, {data, data_length}, msg_id, 0, false);
 }
 
+UGNI_IN_ONE_PAGE(2048)
 gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			      uint32_t data_length, uint32_t msg_id, uint8_t tag)
 {

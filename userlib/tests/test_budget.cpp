@@ -203,8 +203,11 @@ void put_event_and_descriptor(void **)
 void data_path_in_one_page(void **)
 {
 	const void *const functions[] = {
-		reinterpret_cast<const void *>(&GNI_PostFma), reinterpret_cast<const void *>(&GNI_PostRdma),
-		reinterpret_cast<const void *>(&GNI_CqGetEvent), reinterpret_cast<const void *>(&GNI_GetCompleted)};
+		reinterpret_cast<const void *>(&GNI_PostFma),     reinterpret_cast<const void *>(&GNI_PostRdma),
+		reinterpret_cast<const void *>(&GNI_CqGetEvent),  reinterpret_cast<const void *>(&GNI_GetCompleted),
+		reinterpret_cast<const void *>(&GNI_SmsgSend),    reinterpret_cast<const void *>(&GNI_SmsgSendWTag),
+		reinterpret_cast<const void *>(&GNI_SmsgGetNext), reinterpret_cast<const void *>(&GNI_SmsgGetNextWTag),
+		reinterpret_cast<const void *>(&GNI_SmsgRelease)};
 
 	for (const void *function : functions) {
 		Dl_info where{};

@@ -284,14 +284,22 @@ uint8_t Fma::deliver(FmaWork &work) noexcept
 {
 	Visit target(core_, work.node);
 	uint8_t *place = nullptr;
+	uint8_t *flag = nullptr;
 	uint8_t status = target.admit(work.access(work.bytes, true));
 
-	if (status == ARIES_ST_OK && work.op == ARIES_FMA_PUT_LINE && !core_.faults.any() && !target.lazy()) [[likely]]
-		status = target.spot(work.desc.offset, work.bytes, true, place);
-	if (place) [[likely]]
+	if (status == ARIES_ST_OK && !core_.faults.any() && !target.lazy()) [[likely]] {
+		if (work.op == ARIES_FMA_PUT_LINE) [[likely]]
+			status = target.spot(work.desc.offset, work.bytes, true, place);
+		else if (work.op == ARIES_FMA_PUT_SYNC)
+			status = flagged_spots(work, target, place, flag);
+	}
+	if (place) [[likely]] {
 		store_bytes(place, work.data, work.bytes);
-	else if (status == ARIES_ST_OK)
+		if (flag)
+			store_bytes(flag, reinterpret_cast<const uint8_t *>(&work.desc.sync_value), 8);
+	} else if (status == ARIES_ST_OK) {
 		status = deliver_runs(work, target);
+	}
 	if (status != ARIES_ST_OK) {
 		target.count_refused();
 		return status;
@@ -301,6 +309,30 @@ uint8_t Fma::deliver(FmaWork &work) noexcept
 	return ARIES_ST_OK;
 }
 
+/* Whether the flag of a put with one may be stored where it says. */
+uint8_t Fma::check_flag(const FmaWork &work, Visit &target) noexcept
+{
+	if (work.desc.sync_offset & 7)
+		return ARIES_ST_ALIGN;
+	if (work.desc.sync_offset >> ARIES_OFFSET_BITS || !target.mdd().contains(work.desc.sync_offset, 8))
+		return ARIES_ST_BOUNDS;
+	return ARIES_ST_OK;
+}
+
+/* Data within a page, and the flag: short messages. Both or none of @place and @flag; none for any other range. */
+uint8_t Fma::flagged_spots(const FmaWork &work, Visit &target, uint8_t *&place, uint8_t *&flag) noexcept
+{
+	uint8_t status = check_flag(work, target);
+
+	if (status == ARIES_ST_OK)
+		status = target.spot(work.desc.offset, work.bytes, true, place);
+	if (place)
+		status = target.spot(work.desc.sync_offset, 8, true, flag);
+	if (!flag)
+		place = nullptr;
+	return status;
+}
+
 /* Any range, and the flag behind it. */
 uint8_t Fma::deliver_runs(const FmaWork &work, Visit &target) noexcept
 {
@@ -308,16 +340,12 @@ uint8_t Fma::deliver_runs(const FmaWork &work, Visit &target) noexcept
 	FmaRuns data, flag;
 	uint8_t status = ARIES_ST_OK;
 
-	if (sync) {
-		if (work.desc.sync_offset & 7)
-			status = ARIES_ST_ALIGN;
-		else if (work.desc.sync_offset >> ARIES_OFFSET_BITS || !target.mdd().contains(work.desc.sync_offset, 8))
-			status = ARIES_ST_BOUNDS;
-		else
-			status = target.runs(work.desc.sync_offset, 8, true, flag);
-	}
+	if (sync)
+		status = check_flag(work, target);
 	if (status == ARIES_ST_OK)
 		status = target.runs(work.desc.offset, work.bytes, true, data);
+	if (status == ARIES_ST_OK && sync)
+		status = target.runs(work.desc.sync_offset, 8, true, flag);
 	if (status != ARIES_ST_OK)
 		return status;
 	if (core_.faults.any()) [[unlikely]]

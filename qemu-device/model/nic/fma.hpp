@@ -88,6 +88,8 @@ private:
 	uint8_t check_length(const FmaWork &work) const noexcept;
 	uint8_t put(FmaWork &work) noexcept;
 	uint8_t deliver(FmaWork &work) noexcept;
+	static uint8_t check_flag(const FmaWork &work, Visit &target) noexcept;
+	static uint8_t flagged_spots(const FmaWork &work, Visit &target, uint8_t *&place, uint8_t *&flag) noexcept;
 	uint8_t deliver_runs(const FmaWork &work, Visit &target) noexcept;
 	uint8_t get(FmaWork &work) noexcept;
 	uint8_t atomic(FmaWork &work) noexcept;
