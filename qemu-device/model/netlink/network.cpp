@@ -11,6 +11,7 @@ constexpr uint64_t HOP_TICKS = ns_to_ticks(HOP_NS);
 constexpr uint64_t CROSSING_TICKS = ns_to_ticks(ROUTER_NS / 2); // NIC to router output, and router input to NIC
 
 constexpr uint32_t NIC_TILES = 4;      // processor tiles that a NIC shares with its neighbour (T04)
+constexpr uint32_t NICS_PER_QUAD = 2;  // NICs that share them
 constexpr uint32_t SPLIT_ABOVE = 112;  // flits that stay together: 8 of the longest packets
 constexpr uint32_t EXACT_ABOVE = 1024; // flits whose booking must not be forgotten, whatever it costs
 constexpr uint32_t SPLIT_PARTS = 4;    // as many as a NIC has tiles
@@ -20,6 +21,12 @@ constexpr uint32_t MAX_ROOTS = 32;     // roots tried when the chosen ways are c
 constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
 
 constexpr uint64_t CUT = UINT64_MAX; // load of a way with a link that is down
+
+/* The tile for responses of the lane whose requests take @which, see Network::lane_tile(). */
+constexpr uint32_t other_class(uint32_t which)
+{
+	return (which + NIC_TILES / 2) % NIC_TILES;
+}
 
 size_t tile_bytes(uint32_t routers)
 {
@@ -179,7 +186,7 @@ bool Network::choose(const Train &train, Path &path, bool &nonminimal) noexcept
 /* Link id of the first of the processor tiles of @node: FIRST_INJECT towards the router, FIRST_PROCESSOR back. */
 inline uint32_t Network::quad_tile(uint32_t node, uint32_t first) noexcept
 {
-	return link_id(node / NICS_PER_ROUTER, first + node % NICS_PER_ROUTER / 2 * NIC_TILES);
+	return link_id(node / NICS_PER_ROUTER, first + node % NICS_PER_ROUTER / NICS_PER_QUAD * NIC_TILES);
 }
 
 /* Packets stay on the tile of the last ones until it is booked and another is less so (T05). */
@@ -267,17 +274,28 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 	return true;
 }
 
+/*
+ * Tile of its quad that short trains of @node take. A response is booked ahead of its time, and no request should wait
+ * for one: of the four tiles two are for either class. Both NICs of a quad keep to the same two, whatever tiles Netlink
+ * has moved them to, and lanes that follow one another take different ones.
+ */
+inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept
+{
+	const uint32_t stay = nics_[node - node % NICS_PER_QUAD].tile.load(std::memory_order_relaxed);
+
+	return (stay + lane % (NIC_TILES / 2) + (cls == PacketClass::Response ? NIC_TILES / 2 : 0)) % NIC_TILES;
+}
+
 /* Short trains to a neighbour and back; false if a tile of the way is booked. */
 inline bool Network::cross_free(uint32_t src, uint32_t dst, uint64_t request_ticks, uint64_t response_ticks,
 				uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
 {
-	const uint32_t there = (nics_[src].tile.load(std::memory_order_relaxed) + lane) % NIC_TILES;
-	/* A response is booked ahead of its time, which the requests of its NIC should not wait for. */
-	const uint32_t back = (nics_[dst].tile.load(std::memory_order_relaxed) + lane + NIC_TILES / 2) % NIC_TILES;
-	TileState &request_in = tile(quad_tile(src, FIRST_INJECT) + there);
-	TileState &request_out = tile(quad_tile(dst, FIRST_PROCESSOR) + there);
-	TileState &response_in = tile(quad_tile(dst, FIRST_INJECT) + back);
-	TileState &response_out = tile(quad_tile(src, FIRST_PROCESSOR) + back);
+	const uint32_t at_src = lane_tile(src, lane, PacketClass::Request);
+	const uint32_t at_dst = lane_tile(dst, lane, PacketClass::Request);
+	TileState &request_in = tile(quad_tile(src, FIRST_INJECT) + at_src);
+	TileState &request_out = tile(quad_tile(dst, FIRST_PROCESSOR) + at_dst);
+	TileState &response_in = tile(quad_tile(dst, FIRST_INJECT) + other_class(at_dst));
+	TileState &response_out = tile(quad_tile(src, FIRST_PROCESSOR) + other_class(at_src));
 	const uint64_t at = ns_to_ticks(depart_ns);
 
 	out.arrive_ns = ticks_to_ns(at + 2 * CROSSING_TICKS + request_ticks);
@@ -311,14 +329,14 @@ template <auto take> uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_
 }
 
 /* The same for few flits, on one tile. */
-uint64_t Network::cross_together(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at, uint32_t lane) noexcept
+uint64_t Network::cross_together(uint32_t src, uint32_t dst, PacketClass cls, uint64_t flits, uint64_t at,
+				 uint32_t lane) noexcept
 {
 	const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
-	const uint32_t which = (nics_[src].tile.load(std::memory_order_relaxed) + lane) % NIC_TILES;
-	uint64_t head = book_part(tile(quad_tile(src, FIRST_INJECT) + which), at, ticks) + CROSSING_TICKS;
+	TileState &in = tile(quad_tile(src, FIRST_INJECT) + lane_tile(src, lane, cls));
+	TileState &out = tile(quad_tile(dst, FIRST_PROCESSOR) + lane_tile(dst, lane, cls));
 
-	head = book_part(tile(quad_tile(dst, FIRST_PROCESSOR) + which), head, ticks) + CROSSING_TICKS;
-	return head + ticks;
+	return book_part(out, book_part(in, at, ticks) + CROSSING_TICKS, ticks) + CROSSING_TICKS + ticks;
 }
 
 bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
@@ -329,16 +347,16 @@ bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint3
 	if (std::max(request_flits, response_flits) <= SPLIT_ABOVE)
 		return cross_free(src, dst, flit_ticks(request_flits, LINK_FACTORS[2][0]),
 				  flit_ticks(response_flits, LINK_FACTORS[2][0]), lane, depart_ns, turn_ns, out);
-	const auto way = [this, lane](uint32_t from, uint32_t to, uint32_t flits, uint64_t at_ns) {
+	const auto way = [this, lane](uint32_t from, uint32_t to, PacketClass cls, uint32_t flits, uint64_t at_ns) {
 		const uint64_t at = ns_to_ticks(at_ns);
 
-		return ticks_to_ns(flits <= SPLIT_ABOVE   ? cross_together(from, to, flits, at, lane + NIC_TILES / 2)
+		return ticks_to_ns(flits <= SPLIT_ABOVE   ? cross_together(from, to, cls, flits, at, lane)
 				   : flits <= EXACT_ABOVE ? cross<book_part>(from, to, flits, at)
 							  : cross<book>(from, to, flits, at));
 	};
 
-	out.arrive_ns = way(src, dst, request_flits, depart_ns);
-	out.back_ns = way(dst, src, response_flits, out.arrive_ns + turn_ns);
+	out.arrive_ns = way(src, dst, PacketClass::Request, request_flits, depart_ns);
+	out.back_ns = way(dst, src, PacketClass::Response, response_flits, out.arrive_ns + turn_ns);
 	return true;
 }
 
@@ -348,9 +366,10 @@ bool Network::exchange_launched(uint32_t src, uint32_t dst, uint32_t request_fli
 {
 	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
 		return false;
-	out.arrive_ns = ticks_to_ns(cross_together(src, dst, request_flits, ns_to_ticks(depart_ns), lane));
-	out.back_ns = ticks_to_ns(
-		cross_together(dst, src, response_flits, ns_to_ticks(out.arrive_ns + turn_ns), lane + NIC_TILES / 2));
+	out.arrive_ns = ticks_to_ns(
+		cross_together(src, dst, PacketClass::Request, request_flits, ns_to_ticks(depart_ns), lane));
+	out.back_ns = ticks_to_ns(cross_together(dst, src, PacketClass::Response, response_flits,
+						 ns_to_ticks(out.arrive_ns + turn_ns), lane));
 	return true;
 }
 

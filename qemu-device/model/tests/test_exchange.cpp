@@ -85,6 +85,26 @@ void lanes(void **)
 	assert_false(exchange(m.net, 0, 2, 8, way, ADAPTIVE, 1));
 }
 
+/* No request finds a response of anybody in its way, wherever Netlink has moved the NICs of a quad. */
+void responses_in_nobodys_way(void **)
+{
+	for (uint32_t moved = 0; moved < 4; moved++) {
+		Machine m(ONE_ROUTER);
+		Network::Exchange way{};
+
+		for (uint32_t tile = 0; tile < moved; tile++)
+			m.book_until(0, FIRST_INJECT + tile, NOW + 1000);
+		assert_int_equal(m.net.carry(1, 2, PacketClass::Request, 1, ADAPTIVE, 0, NOW).tile_changed, moved > 0);
+		for (uint32_t n = 0; n < 16; n++) {
+			/* Each while the responses to those before are on their way. */
+			const uint32_t src = n % 2;
+
+			assert_true(exchange(m.net, src, 1 - src, 8, way, ADAPTIVE, n / 2 % 4, NOW + 100000 + n * 20));
+			assert_true(way.back_ns > NOW + 100000 + 16 * 20);
+		}
+	}
+}
+
 /* Launched packets of one thread queue on the tiles of its lane; those of another lane do not wait for them. */
 void launched(void **)
 {
@@ -152,8 +172,13 @@ void long_trains_wait(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(same_times), cmocka_unit_test(other_cases), cmocka_unit_test(booked_tiles),
-		cmocka_unit_test(lanes),      cmocka_unit_test(launched),    cmocka_unit_test(long_trains_wait),
+		cmocka_unit_test(same_times),
+		cmocka_unit_test(other_cases),
+		cmocka_unit_test(booked_tiles),
+		cmocka_unit_test(lanes),
+		cmocka_unit_test(launched),
+		cmocka_unit_test(long_trains_wait),
+		cmocka_unit_test(responses_in_nobodys_way),
 	};
 
 	return cmocka_run_group_tests_name("exchange between neighbours", tests, nullptr, nullptr);
