@@ -173,7 +173,7 @@ def launch_figures(data):
     out = [("FMA launch, 8 B puts from one vCPU, million/s", launch, ">= 7.5", launch >= 7.5)]
     if ("launch-2", 8) in data["samples"][0]["rows"]:
         for test, text in (("put-each", "8 B puts, two vCPUs at once / one"), ("launch", "FMA launch, two vCPUs at once / one")):
-            gain = rate(data, test + "-2") / rate(data, test)
+            gain = ratio(data, (test, 8), (test + "-2", 8))
             out.append((text, gain, ">= 1.6", gain >= 1.6))
     return out
 
