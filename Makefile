@@ -26,12 +26,13 @@ SSH_IMAGE := $(B)/initramfs-ssh-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
 CHECK_GOALS := check check-all check-image selftests linux-source lint all
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
-	$(if $(filter interop,$(MAKECMDGOALS)),interop)
+	$(if $(filter interop,$(MAKECMDGOALS)),interop) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) linux-source selftests check-image
-STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(RUN_STEPS))
+DEBUG_STEPS := setup model qemu userlib linux-source
+STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(RUN_STEPS)))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 
@@ -53,6 +54,9 @@ check: kernel model qemu initramfs check-image ## set-up, build, all tests; ends
 check-all: kernel model qemu initramfs check-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
 	@$(MAKE) --no-print-directory check-image KERNEL=$(if $(filter 6.1,$(KERNEL)),6.12,6.1)
 	@$(TOP)/scripts/check.py --all $(ARGS)
+
+check-debug: model qemu userlib linux-source ## the driver's tests on a kernel with lockdep, KASAN, kmemleak (builds one, first time 10 min)
+	@$(TOP)/scripts/check-driver-debug.sh
 
 interop: kernel model qemu driver userlib agent ## UCX and Open MPI from Debian's sources, built and run (Documentation/interop.md)
 	@$(TOP)/scripts/interop/run.sh $(ARGS)
@@ -143,5 +147,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench check check-all check-image clean distclean driver format help initramfs install \
+.PHONY: all agent bench check check-all check-debug check-image clean distclean driver format help initramfs install \
 	interop kernel lint linux-source model qemu run selftests setup shell ssh-image tools uninstall userlib

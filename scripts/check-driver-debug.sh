@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Run the driver's tests on a kernel with lockdep, KASAN, kmemleak and the DMA debugging code.
 #
-#   check-driver-debug.sh
+#   make check-debug
 #
 # Debian's kernels have none of these, so one is built from Debian's linux-source package with
 # driver/debug.config: the first time that takes ten minutes and 3 GiB. Not part of `make check`.
-# Needs `make run` to have been run once (QEMU, libugni, generated headers), flex, bison, bc, libelf-dev.
+# Needs what that target makes before it: QEMU, libugni, generated headers, the test harness, packages.
 #
 # Exit status: 0 all tests passed and the kernel has not complained.
 
@@ -19,12 +19,9 @@ harness=$BUILD/linux-source/tools/testing/selftests
 fabric=debug-$$
 jobs=${JOBS:-$(nproc)}
 
-for tool in flex bison bc cpio; do
-	command -v $tool >/dev/null || die "$tool is missing: apt-get install flex bison bc cpio libelf-dev"
+for file in "$qemu" "$harness" "$BUILD/userlib/libugni.so.0"; do
+	[ -e "$file" ] || die "run 'make check-debug': there is no $file"
 done
-[ -x "$qemu" ] || die "no QEMU: run 'make qemu' first"
-[ -d "$harness" ] || "$TOP/scripts/fetch-linux-source.sh"
-[ -e "$BUILD/userlib/libugni.so.0" ] || die "no libugni: run 'make userlib' first"
 mkdir -p "$dir" "$BUILD/logs"
 
 get_source() {
@@ -75,12 +72,15 @@ build_image() {
 	done
 	for app in "$root"/tests/*; do
 		LD_LIBRARY_PATH=$BUILD/userlib ldd "$app" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }'
-	done | sort -u | while read -r lib; do
+	done | sort -u >"$dir/libraries"
+	gcc -print-file-name=libgcc_s.so.1 >>"$dir/libraries" # pthread_cancel() loads it
+	while read -r lib; do
 		case $lib in
 		"$BUILD"/*) install -D -m 755 "$lib" "$root/lib/x86_64-linux-gnu/${lib##*/}" ;;
+		*libgcc_s.so.1) install -D -m 755 "$lib" "$root/lib/x86_64-linux-gnu/libgcc_s.so.1" ;;
 		*) install -D -m 755 "$lib" "$root$lib" ;;
 		esac
-	done
+	done <"$dir/libraries"
 	cp "$dir/driver/aries.ko" "$root/"
 	cat >"$root/init" <<-'INIT'
 		#!/bin/sh

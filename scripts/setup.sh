@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop]      what only those need comes with their names
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [debug]      what only those need comes with their names
 #
 # KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
@@ -23,6 +23,7 @@ PKG_TOOLS="libpci-dev nlohmann-json3-dev"
 PKG_UNIT_TESTS="libcmocka-dev"
 PKG_TESTS="rsync tshark clang"
 PKG_INTEROP="autoconf automake libtool flex"
+PKG_DEBUG="flex bison bc"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {
@@ -68,14 +69,15 @@ install() {
 }
 
 main() {
-	local want list=no lint=no tests=no interop=no arg need
+	local want list=no lint=no tests=no interop=no debug=no arg need
 	for arg in "$@"; do
 		case $arg in
 		--list) list=yes ;;
 		lint) lint=yes ;;
 		tests) tests=yes ;;
 		interop) interop=yes ;;
-		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop]" ;;
+		debug) debug=yes ;;
+		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop] [debug]" ;;
 		esac
 	done
 	check_system
@@ -84,6 +86,7 @@ main() {
 	[ $tests = yes ] && want="$want $PKG_TESTS"
 	[ $lint = yes ] && want="$want $PKG_LINT"
 	[ $interop = yes ] && want="$want $PKG_INTEROP"
+	[ $debug = yes ] && want="$want $PKG_DEBUG"
 	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then
 		printf '%s\n' $want
