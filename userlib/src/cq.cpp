@@ -91,6 +91,7 @@ static gni_cq_entry_t overlay(gni_cq *cq, gni_cq_entry_t entry)
 	return entry;
 }
 
+UGNI_IN_ONE_PAGE(512)
 gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out)
 {
 	if (entry & ARIES_CQE_OVERRUN) {
@@ -240,6 +241,7 @@ static_assert(GNI_CQ_EVENT_TYPE_POST == 0 && ARIES_INFO_LOCAL == GNI_CQMODE_LOCA
 	      ARIES_INFO_GLOBAL == GNI_CQMODE_GLOBAL_EVENT);
 
 /* Failures, block transfers, posts with both events, and events that belong to no post. */
+UGNI_IN_ONE_PAGE(512)
 [[gnu::noinline]] static gni_return_t completed_any(gni_cq *cq, gni_cq_entry_t entry, gni_post_descriptor_t **out)
 {
 	uint32_t event = entry_info(entry);

@@ -49,6 +49,7 @@ uint32_t opcode_of(const gni_post_descriptor_t *d)
 
 } // namespace
 
+UGNI_IN_ONE_PAGE(1024)
 gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 {
 	const uint32_t opcode = opcode_of(d);
@@ -59,7 +60,9 @@ gni_return_t fma_atomic(gni_ep *ep, gni_post_descriptor_t *d)
 		return GNI_RC_INVALID_PARAM;
 	if ((kind.fetching && mem_none(d->local_mem_hndl)) || (flagged && !kind.fetching))
 		return GNI_RC_INVALID_PARAM;
-	if (d->remote_addr % kind.operand_bytes || (kind.fetching && d->local_addr % kind.operand_bytes))
+	/* A power of two; the compiler would divide, and an emulated processor calls a function for that. */
+	const uint64_t below = kind.operand_bytes - 1U;
+	if ((d->remote_addr & below) || (kind.fetching && (d->local_addr & below)))
 		return GNI_RC_ALIGNMENT_ERROR;
 	if (!available(ep->nic, kind, opcode))
 		return GNI_RC_INVALID_PARAM;

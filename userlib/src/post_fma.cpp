@@ -29,6 +29,7 @@ inline void line_copy(gni_nic *nic, uint64_t source, uint64_t bytes)
 
 } // namespace
 
+UGNI_IN_ONE_PAGE(512)
 gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket *ticket)
 {
 	uint32_t events = d->cq_mode & kEventModes;
@@ -171,6 +172,7 @@ gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d)
 using namespace ugni;
 
 /* Everything but the common case below. */
+UGNI_IN_ONE_PAGE(1024)
 [[gnu::noinline]] static gni_return_t post_any(gni_ep *ep, gni_post_descriptor_t *d)
 {
 	gni_return_t rc = post_check(ep, d);

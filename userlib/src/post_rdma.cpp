@@ -102,6 +102,7 @@ bool full(const gni_nic *nic)
 } // namespace
 
 /* Everything but the common case below. */
+UGNI_IN_ONE_PAGE(1024)
 [[gnu::noinline]] static gni_return_t post_any(gni_ep *ep, gni_post_descriptor_t *d)
 {
 	gni_return_t rc = check(ep, d);

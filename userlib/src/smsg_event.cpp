@@ -6,6 +6,7 @@
 namespace ugni
 {
 
+UGNI_IN_ONE_PAGE(512)
 gni_cq_entry_t smsg_event(gni_cq *cq, gni_cq_entry_t entry)
 {
 	uint32_t id = entry_tid(entry);

@@ -13,8 +13,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -199,30 +197,6 @@ void put_event_and_descriptor(void **)
 	assert_true(full - empty <= static_cast<long>(kBudget));
 }
 
-/* See UGNI_IN_ONE_PAGE. */
-void data_path_in_one_page(void **)
-{
-	const void *const functions[] = {
-		reinterpret_cast<const void *>(&GNI_PostFma),     reinterpret_cast<const void *>(&GNI_PostRdma),
-		reinterpret_cast<const void *>(&GNI_CqGetEvent),  reinterpret_cast<const void *>(&GNI_GetCompleted),
-		reinterpret_cast<const void *>(&GNI_SmsgSend),    reinterpret_cast<const void *>(&GNI_SmsgSendWTag),
-		reinterpret_cast<const void *>(&GNI_SmsgGetNext), reinterpret_cast<const void *>(&GNI_SmsgGetNextWTag),
-		reinterpret_cast<const void *>(&GNI_SmsgRelease)};
-
-	for (const void *function : functions) {
-		Dl_info where{};
-		const ElfW(Sym) *symbol = nullptr;
-
-		assert_true(dladdr1(function, &where, const_cast<void **>(reinterpret_cast<const void **>(&symbol)),
-				    RTLD_DL_SYMENT));
-		assert_non_null(symbol);
-		const auto start = reinterpret_cast<uintptr_t>(where.dli_saddr);
-		print_message("%s: %zu bytes\n", where.dli_sname, size_t{symbol->st_size});
-		assert_true(symbol->st_size > 0);
-		assert_int_equal(start / 4096, (start + symbol->st_size - 1) / 4096);
-	}
-}
-
 void bind_and_unbind_without_system_calls(void **)
 {
 	Process p;
@@ -261,7 +235,6 @@ int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(put_event_and_descriptor),
-		cmocka_unit_test(data_path_in_one_page),
 		cmocka_unit_test(bind_and_unbind_without_system_calls),
 		cmocka_unit_test(registration_with_two_system_calls),
 	};
