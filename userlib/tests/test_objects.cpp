@@ -85,6 +85,29 @@ static void slots_are_used_again(void **)
 	assert_true(seen.size() < 200);
 }
 
+/* Endpoints that end before their posts leave nothing behind when the domain does: more of them than there are slots.
+ */
+static void posts_outlived_their_endpoint(void **)
+{
+	constexpr uint32_t each = 4096;
+	constexpr uint32_t domains = (1U << 18) / each + 2;
+
+	for (uint32_t n = 0; n < domains; n++) {
+		Session s(0, each + 64);
+
+		fake::kernel().on_doorbell = nullptr;
+		for (uint32_t k = 0; k < each; k++) {
+			gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
+			gni_ep_handle_t ep = nullptr;
+
+			assert_rc(SUCCESS, GNI_EpCreate(s.nic, s.cq, &ep));
+			assert_rc(SUCCESS, GNI_EpBind(ep, 6, 88));
+			assert_rc(SUCCESS, GNI_PostFma(ep, &d));
+			assert_rc(SUCCESS, GNI_EpDestroy(ep));
+		}
+	}
+}
+
 /* Clients use the low 24 bits of an endpoint's handle as its id; 0 and 1 are theirs. */
 static void endpoint_handles_as_ids(void **)
 {
@@ -406,6 +429,7 @@ int main()
 		cmocka_unit_test(null_and_garbage_handles),
 		cmocka_unit_test(destroyed_handles),
 		cmocka_unit_test(slots_are_used_again),
+		cmocka_unit_test(posts_outlived_their_endpoint),
 		cmocka_unit_test(endpoint_handles_as_ids),
 		cmocka_unit_test(everything_open_at_the_end),
 		cmocka_unit_test(cdm_modes),
