@@ -120,7 +120,7 @@ gni_return_t attach_nearest(gni_cdm *cdm, gni_nic **out)
 }
 
 /* Nobody will reap the posts that are left. An endpoint that ended before them has its slot for their sake only. */
-void drop_requests(gni_nic *nic)
+void forget_posts(gni_nic *nic)
 {
 	for (uint32_t id = 1; id < nic->requests.used(); id++) {
 		Request &r = nic->requests[static_cast<uint16_t>(id)];
@@ -145,7 +145,7 @@ void nic_close(gni_nic *nic)
 	if (nic->msgq)
 		msgq_close(nic->msgq);
 	datagrams_close(nic);
-	drop_requests(nic);
+	forget_posts(nic);
 	while (gni_ep *ep = nic->endpoints.first()) {
 		ep->datagram = false;
 		ep->references = 1;

@@ -155,7 +155,8 @@ void fail_early(const Sending &m, uint32_t status)
 /* The peer has told what it released in a word of its own. Return: whether it is sound */
 [[gnu::noinline]] bool take_credit(Smsg *s, uint64_t word)
 {
-	if (!smsg_acknowledge(s, word)) {
+	/* None: the owner may have cleared the mailbox. */
+	if (word && !smsg_acknowledge(s, word)) {
 		s->broken = true;
 		return false;
 	}
