@@ -48,6 +48,14 @@ inline constexpr uint32_t LINK_DOWN = 0x4;
  */
 inline constexpr uint64_t BOOKING_LIMIT = uint64_t{1} << 42;
 
+/**
+ * The furthest ahead of the time at which it is issued, in ticks (100 us), that a train of middling length books a
+ * tile: what 16 NICs can have outstanding at one (N20, L08). In hardware whoever issues more is held up; a guest is
+ * not, and where the host is faster than the modelled links it would close a tile to all that come later for as long as
+ * it has been at it.
+ */
+inline constexpr uint64_t BACKLOG_LIMIT = ns_to_ticks(100'000);
+
 /** Ticks that a tile is booked ahead of @p now: the near-end load (R08). */
 inline uint64_t booked_ahead(const TileState &tile, uint64_t now) noexcept
 {
@@ -103,17 +111,29 @@ inline uint64_t book_short(TileState &tile, uint64_t at, uint64_t length) noexce
 }
 
 /**
- * As book(), for one of several tiles that share a train of middling length. A load and a store: of two threads that
- * book one tile within the same nanosecond one may be forgotten, and the tile looks less loaded by that part of its
- * train. With locked instructions eight tiles would cost as much as copying the train's data.
+ * Book at @p now for a train that gets to the tile at @p at, not before now: the tile has @p length ticks more to do
+ * from now on. Unlike book() this does not close the time between both to others, who may be there first; so a tile may
+ * pass two that get there at once, but in the long run no more than it can.
+ * @return tick at which the train's time begins
  */
-inline uint64_t book_part(TileState &tile, uint64_t at, uint64_t length) noexcept
+inline uint64_t book_later(TileState &tile, uint64_t now, uint64_t at, uint64_t length) noexcept
 {
-	const uint64_t busy = tile.busy.load(std::memory_order_relaxed);
-	const uint64_t start = busy > at && busy - at <= BOOKING_LIMIT ? busy : at;
+	return std::max(at, book(tile, now, length));
+}
 
-	take_free(tile, start, length);
-	return start;
+/**
+ * As book_later(), for one of several tiles that share a train of middling length. A load and a store: of two threads
+ * that book one tile within the same nanosecond one may be forgotten, and the tile looks less loaded by that part of
+ * its train. With locked instructions eight tiles would cost as much as copying the train's data. Behind a backlog of
+ * more than BACKLOG_LIMIT a train waits, but adds nothing to it.
+ */
+inline uint64_t book_part(TileState &tile, uint64_t now, uint64_t at, uint64_t length) noexcept
+{
+	const uint64_t ahead = booked_ahead(tile, now);
+
+	if (ahead <= BACKLOG_LIMIT) [[likely]]
+		take_free(tile, now + ahead, length);
+	return std::max(at, now + ahead);
 }
 
 inline bool link_up(const TileState &tile) noexcept

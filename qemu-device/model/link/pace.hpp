@@ -58,7 +58,7 @@ inline Passing book_stream(NicPace &from, NicPace &to, uint64_t packets, uint64_
 	uint64_t head;
 
 	if (packets <= LONG_PACKETS) {
-		head = book_part(from.inject, at, packets * ticks);
+		head = book_part(from.inject, at, at, packets * ticks);
 	} else if (ticks != INJECT_TICKS) {
 		head = book_short(from.inject, at, packets * ticks);
 	} else {

@@ -312,31 +312,35 @@ inline bool Network::cross_free(uint32_t src, uint32_t dst, uint64_t request_tic
 	return true;
 }
 
-/* A long train through the router of both, in as many parts as there are tiles; the tick at which it is there. */
-template <auto take> uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at) noexcept
+/*
+ * A long train through the router of both, in as many parts as there are tiles. Booked at tick @now for tick @at;
+ * answers the tick at which it is there.
+ */
+template <auto take>
+uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t now, uint64_t at) noexcept
 {
 	const uint32_t in = quad_tile(src, FIRST_INJECT), out = quad_tile(dst, FIRST_PROCESSOR);
 	uint64_t last = 0;
 
 	for (uint32_t part = 0; part < NIC_TILES; part++) {
 		const uint64_t ticks = flit_ticks((flits + part) / NIC_TILES, LINK_FACTORS[2][0]);
-		uint64_t head = take(tile(in + part), at, ticks) + CROSSING_TICKS;
+		uint64_t head = take(tile(in + part), now, at, ticks) + CROSSING_TICKS;
 
-		head = take(tile(out + part), head, ticks) + CROSSING_TICKS;
+		head = take(tile(out + part), now, head, ticks) + CROSSING_TICKS;
 		last = std::max(last, head + ticks);
 	}
 	return last;
 }
 
 /* The same for few flits, on one tile. */
-uint64_t Network::cross_together(uint32_t src, uint32_t dst, PacketClass cls, uint64_t flits, uint64_t at,
+uint64_t Network::cross_together(uint32_t src, uint32_t dst, PacketClass cls, uint64_t flits, uint64_t now, uint64_t at,
 				 uint32_t lane) noexcept
 {
 	const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
 	TileState &in = tile(quad_tile(src, FIRST_INJECT) + lane_tile(src, lane, cls));
 	TileState &out = tile(quad_tile(dst, FIRST_PROCESSOR) + lane_tile(dst, lane, cls));
 
-	return book_part(out, book_part(in, at, ticks) + CROSSING_TICKS, ticks) + CROSSING_TICKS + ticks;
+	return book_part(out, now, book_part(in, now, at, ticks) + CROSSING_TICKS, ticks) + CROSSING_TICKS + ticks;
 }
 
 bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
@@ -347,12 +351,14 @@ bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint3
 	if (std::max(request_flits, response_flits) <= SPLIT_ABOVE)
 		return cross_free(src, dst, flit_ticks(request_flits, LINK_FACTORS[2][0]),
 				  flit_ticks(response_flits, LINK_FACTORS[2][0]), lane, depart_ns, turn_ns, out);
-	const auto way = [this, lane](uint32_t from, uint32_t to, PacketClass cls, uint32_t flits, uint64_t at_ns) {
+	const uint64_t now = ns_to_ticks(depart_ns);
+	const auto way = [this, lane, now](uint32_t from, uint32_t to, PacketClass cls, uint32_t flits,
+					   uint64_t at_ns) {
 		const uint64_t at = ns_to_ticks(at_ns);
 
-		return ticks_to_ns(flits <= SPLIT_ABOVE   ? cross_together(from, to, cls, flits, at, lane)
-				   : flits <= EXACT_ABOVE ? cross<book_part>(from, to, flits, at)
-							  : cross<book>(from, to, flits, at));
+		return ticks_to_ns(flits <= SPLIT_ABOVE   ? cross_together(from, to, cls, flits, now, at, lane)
+				   : flits <= EXACT_ABOVE ? cross<book_part>(from, to, flits, now, at)
+							  : cross<book_later>(from, to, flits, now, at));
 	};
 
 	out.arrive_ns = way(src, dst, PacketClass::Request, request_flits, depart_ns);
@@ -366,9 +372,10 @@ bool Network::exchange_launched(uint32_t src, uint32_t dst, uint32_t request_fli
 {
 	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
 		return false;
-	out.arrive_ns = ticks_to_ns(
-		cross_together(src, dst, PacketClass::Request, request_flits, ns_to_ticks(depart_ns), lane));
-	out.back_ns = ticks_to_ns(cross_together(dst, src, PacketClass::Response, response_flits,
+	const uint64_t now = ns_to_ticks(depart_ns);
+
+	out.arrive_ns = ticks_to_ns(cross_together(src, dst, PacketClass::Request, request_flits, now, now, lane));
+	out.back_ns = ticks_to_ns(cross_together(dst, src, PacketClass::Response, response_flits, now,
 						 ns_to_ticks(out.arrive_ns + turn_ns), lane));
 	return true;
 }

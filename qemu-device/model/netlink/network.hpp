@@ -136,10 +136,11 @@ private:
 	bool book_train(const Train &train, Transit &transit) noexcept;
 	bool cross_free(uint32_t src, uint32_t dst, uint64_t request_ticks, uint64_t response_ticks, uint32_t lane,
 			uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
-	uint64_t cross_together(uint32_t src, uint32_t dst, PacketClass cls, uint64_t flits, uint64_t at,
+	uint64_t cross_together(uint32_t src, uint32_t dst, PacketClass cls, uint64_t flits, uint64_t now, uint64_t at,
 				uint32_t lane) noexcept;
 	uint32_t lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept;
-	template <auto take> uint64_t cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t at) noexcept;
+	template <auto take>
+	uint64_t cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t now, uint64_t at) noexcept;
 	static uint32_t quad_tile(uint32_t node, uint32_t first) noexcept;
 	TileState &pick_inject(const Train &train, Transit &transit) noexcept;
 	TileState &pick_eject(const Train &train) noexcept;

@@ -10,11 +10,11 @@ using namespace aries;
 namespace
 {
 
-/* An exchange of a put of @bytes between the two NICs. */
+/* An exchange of a put, or what else, of @bytes between the two NICs. */
 bool exchange(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, Network::Exchange &out,
-	      uint16_t mode = ADAPTIVE, uint32_t lane = 0, uint64_t at = NOW)
+	      uint16_t mode = ADAPTIVE, uint32_t lane = 0, uint64_t at = NOW, PacketKind kind = PacketKind::Put)
 {
-	const TransferFlits flits = transfer_flits(PacketKind::Put, bytes);
+	const TransferFlits flits = transfer_flits(kind, bytes);
 
 	return net.exchange(src, dst, flits.request, flits.response, mode, lane, at, RECEIVE_NS, out);
 }
@@ -167,6 +167,50 @@ void long_trains_wait(void **)
 	}
 }
 
+/*
+ * Responses come back through the tiles by which NICs of a quad send their requests. They are booked with the request,
+ * for later, and do not close the tiles until then.
+ */
+void responses_close_no_tile(void **)
+{
+	const struct {
+		PacketKind kind;
+		uint32_t bytes;
+	} cases[] = {{PacketKind::Put, 4096}, {PacketKind::Put, 65536}, {PacketKind::Get, 65536}};
+
+	for (const auto &[kind, bytes] : cases) {
+		Machine quad(ONE_ROUTER), router(ONE_ROUTER);
+		Network::Exchange near{}, far{};
+
+		for (uint32_t n = 0; n < 20; n++) {
+			assert_true(exchange(quad.net, 0, 1, bytes, near, ADAPTIVE, 0, NOW, kind));
+			assert_true(exchange(router.net, 0, 2, bytes, far, ADAPTIVE, 0, NOW, kind));
+		}
+		/*
+		 * They do take their part: 64 flits on one tile, where 4 KiB of requests take 224 on each of four; and
+		 * requests for data wait for the data of those before.
+		 */
+		if (kind == PacketKind::Put)
+			assert_in_range(near.arrive_ns - NOW, far.arrive_ns - NOW,
+					(far.arrive_ns - NOW) * 13 / 10 + 200);
+		assert_in_range(near.back_ns - NOW, far.back_ns - NOW, (far.back_ns - NOW) * 13 / 10 + 200);
+	}
+}
+
+/* Trains that the host carries faster than the links do leave the way free for others soon after the last one. */
+void trains_leave_the_way_free(void **)
+{
+	Machine m(ONE_ROUTER);
+	Network::Exchange way{};
+
+	for (uint32_t n = 0; n < 100000; n++)
+		assert_true(exchange(m.net, 0, n % 2 + 1, 4096, way, ADAPTIVE, 0, NOW + n * 200));
+	const uint64_t end = NOW + 100000 * 200;
+
+	assert_false(exchange(m.net, 0, 1, 8, way, ADAPTIVE, 0, end));
+	assert_true(exchange(m.net, 0, 1, 8, way, ADAPTIVE, 0, end + ticks_to_ns(BACKLOG_LIMIT) + 1000));
+}
+
 } // namespace
 
 int main()
@@ -178,6 +222,8 @@ int main()
 		cmocka_unit_test(lanes),
 		cmocka_unit_test(launched),
 		cmocka_unit_test(long_trains_wait),
+		cmocka_unit_test(responses_close_no_tile),
+		cmocka_unit_test(trains_leave_the_way_free),
 		cmocka_unit_test(responses_in_nobodys_way),
 	};
 

@@ -52,6 +52,60 @@ void bookings_follow_each_other(void **)
 	assert_int_equal(book(tile, 500, 1), 500);
 }
 
+/* Short trains that come faster than a link passes them wait for each other, and do not close it for ever. */
+void short_trains_book_no_further(void **)
+{
+	constexpr uint64_t length = 300;
+	TileState tile{};
+	uint64_t start = 0;
+
+	for (uint32_t n = 0; n < 1000; n++)
+		assert_int_equal(book_part(tile, 5000, 5000, length), 5000 + n * length);
+	for (uint64_t n = 0; n < BACKLOG_LIMIT / length * 3; n++) {
+		const uint64_t next = book_part(tile, 5000, 5000, length);
+
+		assert_true(next >= start);
+		start = next;
+	}
+	assert_in_range(booked_ahead(tile, 5000), BACKLOG_LIMIT, BACKLOG_LIMIT + length);
+	/* The exact way books on, and who comes behind it waits. */
+	book(tile, 5000, 10 * BACKLOG_LIMIT);
+	const uint64_t ahead = booked_ahead(tile, 5000);
+
+	assert_true(ahead > 10 * BACKLOG_LIMIT);
+	assert_int_equal(book_part(tile, 5000, 5000, length), 5000 + ahead);
+	assert_int_equal(booked_ahead(tile, 5000), ahead);
+	tile.busy = 1000 + BOOKING_LIMIT + 1;
+	assert_int_equal(book_part(tile, 1000, 1000, length), 1000);
+	assert_int_equal(booked_ahead(tile, 1000), length);
+}
+
+/* What is booked for later does not close the time until then, but takes its time of the tile. */
+void bookings_for_later_leave_time(void **)
+{
+	const auto part = [](TileState &tile, uint64_t now, uint64_t at, uint64_t length) {
+		return book_part(tile, now, at, length);
+	};
+	const auto exact = [](TileState &tile, uint64_t now, uint64_t at, uint64_t length) {
+		return book_later(tile, now, at, length);
+	};
+	const auto check = [](auto take) {
+		TileState tile{};
+
+		assert_int_equal(take(tile, 1000, 5000, 10), 5000);
+		assert_int_equal(take(tile, 1000, 1000, 10), 1010);
+		assert_int_equal(booked_ahead(tile, 1000), 20);
+		/* More than it can do until then: the last ones wait. */
+		for (uint32_t n = 0; n < 398; n++)
+			assert_int_equal(take(tile, 1000, 5000, 10), 5000);
+		assert_int_equal(take(tile, 1000, 5000, 10), 5000);
+		assert_int_equal(take(tile, 1000, 5000, 10), 5010);
+	};
+
+	check(part);
+	check(exact);
+}
+
 /* T19, T20, P02: raw rates; P05: one flit in ten is the LCB's, but processor tiles have none. */
 void rates_P05_P17_T20(void **)
 {
@@ -169,6 +223,8 @@ int main()
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(zero_is_quiet),
 		cmocka_unit_test(bookings_follow_each_other),
+		cmocka_unit_test(short_trains_book_no_further),
+		cmocka_unit_test(bookings_for_later_leave_time),
 		cmocka_unit_test(rates_P05_P17_T20),
 		cmocka_unit_test(up_and_down_leave_the_lanes_alone),
 		cmocka_unit_test(damage_heals),
