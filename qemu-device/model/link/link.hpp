@@ -49,7 +49,7 @@ inline constexpr uint32_t LINK_DOWN = 0x4;
 inline constexpr uint64_t BOOKING_LIMIT = uint64_t{1} << 42;
 
 /**
- * The furthest ahead of the time at which it is issued, in ticks (100 us), that a train of middling length books a
+ * The furthest ahead of the time at which they are issued, in ticks (100 us), that short and middling trains book a
  * tile: what 16 NICs can have outstanding at one (N20, L08). In hardware whoever issues more is held up; a guest is
  * not, and where the host is faster than the modelled links it would close a tile to all that come later for as long as
  * it has been at it.
@@ -97,35 +97,38 @@ inline void take_free(TileState &tile, uint64_t at, uint64_t length) noexcept
 }
 
 /**
- * As book(), for a short train: a tile that is free is taken with a load and a store instead of a locked instruction
- * (each costs as much as a third of all other modelling of a packet). Of two threads that find one tile free within
- * the same few nanoseconds one may be forgotten: the tile then looks less loaded by its flits. A tile that has load
- * is booked exactly.
+ * Book at @p now for a train that gets to the tile at @p at, not before now: the tile has @p length ticks more to do
+ * from now on. Unlike book() this does not close the time between both to others, who may be there first; so a tile may
+ * pass two that get there at once, but in the long run no more than it can.
+ * @param limit behind a backlog of more ticks the train waits, but adds nothing to it
+ * @return tick at which the train's time begins
  */
-inline uint64_t book_short(TileState &tile, uint64_t at, uint64_t length) noexcept
+inline uint64_t book_later(TileState &tile, uint64_t now, uint64_t at, uint64_t length, uint64_t limit) noexcept
 {
-	if (!free_at(tile, at))
-		return book(tile, at, length);
-	take_free(tile, at, length);
+	const uint64_t ahead = booked_ahead(tile, now);
+
+	return std::max(at, ahead > limit ? now + ahead : book(tile, now, length));
+}
+
+/**
+ * As book_later(), for a short train: a tile that is free is taken with a load and a store instead of a locked
+ * instruction (each costs as much as a third of all other modelling of a packet). Of two threads that find one tile
+ * free within the same few nanoseconds one may be forgotten: the tile then looks less loaded by its flits. A tile that
+ * has load is booked exactly.
+ */
+inline uint64_t book_short(TileState &tile, uint64_t now, uint64_t at, uint64_t length, uint64_t limit) noexcept
+{
+	if (!free_at(tile, now))
+		return book_later(tile, now, at, length, limit);
+	take_free(tile, now, length);
 	return at;
 }
 
 /**
- * Book at @p now for a train that gets to the tile at @p at, not before now: the tile has @p length ticks more to do
- * from now on. Unlike book() this does not close the time between both to others, who may be there first; so a tile may
- * pass two that get there at once, but in the long run no more than it can.
- * @return tick at which the train's time begins
- */
-inline uint64_t book_later(TileState &tile, uint64_t now, uint64_t at, uint64_t length) noexcept
-{
-	return std::max(at, book(tile, now, length));
-}
-
-/**
- * As book_later(), for one of several tiles that share a train of middling length. A load and a store: of two threads
- * that book one tile within the same nanosecond one may be forgotten, and the tile looks less loaded by that part of
- * its train. With locked instructions eight tiles would cost as much as copying the train's data. Behind a backlog of
- * more than BACKLOG_LIMIT a train waits, but adds nothing to it.
+ * As book_later() with BACKLOG_LIMIT, for one of several tiles that share a train of middling length. A load and a
+ * store: of two threads that book one tile within the same nanosecond one may be forgotten, and the tile looks less
+ * loaded by that part of its train. With locked instructions eight tiles would cost as much as copying the train's
+ * data.
  */
 inline uint64_t book_part(TileState &tile, uint64_t now, uint64_t at, uint64_t length) noexcept
 {
@@ -134,6 +137,12 @@ inline uint64_t book_part(TileState &tile, uint64_t now, uint64_t at, uint64_t l
 	if (ahead <= BACKLOG_LIMIT) [[likely]]
 		take_free(tile, now + ahead, length);
 	return std::max(at, now + ahead);
+}
+
+/** As book_later() without a limit, for a tile's part of a long train. */
+inline uint64_t book_exact(TileState &tile, uint64_t now, uint64_t at, uint64_t length) noexcept
+{
+	return book_later(tile, now, at, length, BOOKING_LIMIT);
 }
 
 inline bool link_up(const TileState &tile) noexcept

@@ -60,7 +60,7 @@ inline Passing book_stream(NicPace &from, NicPace &to, uint64_t packets, uint64_
 	if (packets <= LONG_PACKETS) {
 		head = book_part(from.inject, at, at, packets * ticks);
 	} else if (ticks != INJECT_TICKS) {
-		head = book_short(from.inject, at, packets * ticks);
+		head = book_short(from.inject, at, at, packets * ticks, BACKLOG_LIMIT);
 	} else {
 		head = book(from.inject, at, packets * ticks);
 		head = book(from.data, head, packets * DATA_TICKS);

@@ -42,10 +42,12 @@ struct Network::Train {
 	uint32_t from; // router of src
 	uint32_t to;   // router of dst
 	uint64_t flits;
-	uint64_t at; // ticks
+	uint64_t now; // tick at which it is booked
+	uint64_t at;  // and at which it leaves
 	uint64_t random;
 	RoutingMode mode;
-	bool few; // a single one of few flits
+	bool few;       // a single one of few flits
+	uint64_t limit; // ticks that a tile may be booked ahead
 
 	bool adaptive() const { return mode.routing == Routing::Adaptive; }
 };
@@ -254,17 +256,18 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 	if (train.from != train.to && !choose(train, path, nonminimal))
 		return false;
 
-	const auto take = train.few ? book_short : book;
-	uint64_t head = take(pick_inject(train, transit), train.at, processor_ticks) + CROSSING_TICKS;
+	const auto take = train.few ? book_short : book_later;
+	TileState &in = pick_inject(train, transit);
+	uint64_t head = take(in, train.now, train.at, processor_ticks, train.limit) + CROSSING_TICKS;
 
 	for (uint32_t i = 0; i < path.hops; i++) {
 		TileState &out = tile(path.link[i]);
 		const uint64_t ticks = link_ticks(out, tile_medium(link_tile(path.link[i])), train.flits);
 
-		head = book(out, head, ticks) + HOP_TICKS;
+		head = book_later(out, train.now, head, ticks, train.limit) + HOP_TICKS;
 		slowest = std::max(slowest, ticks);
 	}
-	head = take(pick_eject(train), head, processor_ticks) + CROSSING_TICKS;
+	head = take(pick_eject(train), train.now, head, processor_ticks, train.limit) + CROSSING_TICKS;
 
 	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(head + slowest));
 	transit.nonminimal |= nonminimal;
@@ -358,7 +361,7 @@ bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint3
 
 		return ticks_to_ns(flits <= SPLIT_ABOVE   ? cross_together(from, to, cls, flits, now, at, lane)
 				   : flits <= EXACT_ABOVE ? cross<book_part>(from, to, flits, now, at)
-							  : cross<book_later>(from, to, flits, now, at));
+							  : cross<book_exact>(from, to, flits, now, at));
 	};
 
 	out.arrive_ns = way(src, dst, PacketClass::Request, request_flits, depart_ns);
@@ -381,7 +384,7 @@ bool Network::exchange_launched(uint32_t src, uint32_t dst, uint32_t request_fli
 }
 
 Network::Transit Network::carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint16_t dlvr_mode,
-				uint64_t hash, uint64_t depart_ns) noexcept
+				uint64_t hash, uint64_t depart_ns, uint64_t early_ns) noexcept
 {
 	Transit transit{depart_ns, 0, false, false, false};
 
@@ -401,10 +404,12 @@ Network::Transit Network::carry(uint32_t src, uint32_t dst, PacketClass cls, uin
 		    src / NICS_PER_ROUTER,
 		    dst / NICS_PER_ROUTER,
 		    flits_total,
+		    ns_to_ticks(depart_ns - std::min(early_ns, depart_ns)),
 		    ns_to_ticks(depart_ns),
 		    mix64(seed),
 		    mode,
-		    flits_total <= SPLIT_ABOVE};
+		    flits_total <= SPLIT_ABOVE,
+		    flits_total <= EXACT_ABOVE ? BACKLOG_LIMIT : BOOKING_LIMIT};
 
 	if (flits_total <= SPLIT_ABOVE || mode.routing == Routing::InOrder) {
 		book_train(train, transit);

@@ -70,9 +70,10 @@ public:
 	 * @param dlvr_mode GNI_DLVMODE_* bits (R06, R10, R12)
 	 * @param hash hash of the header fields; equal ones take equal ways in the hashed modes
 	 * @param depart_ns modelled time at which the first flit is ready at the NIC; one clock for the whole fabric
+	 * @param early_ns by how much the booking is early, for packets that are issued when others have arrived
 	 */
 	Transit carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint16_t dlvr_mode,
-		      uint64_t hash, uint64_t depart_ns) noexcept;
+		      uint64_t hash, uint64_t depart_ns, uint64_t early_ns = 0) noexcept;
 
 	/** When a request is at its target, and when its response is back. */
 	struct Exchange {

@@ -120,8 +120,9 @@ uint8_t Traffic::request(const Train &train, uint64_t now, CounterBlock &counter
 void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
 	const TransferFlits flits = transfer_flits(train.kind, train.bytes);
-	auto back = core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response,
-					train.dlvr_mode, train.hash, passage.turn_ns);
+	auto back =
+		core_.network.carry(train.target, core_.node, PacketClass::Response, flits.response, train.dlvr_mode,
+				    train.hash, passage.turn_ns, passage.turn_ns - passage.depart_ns);
 	const uint64_t delay = core_.faults.delay_ns();
 
 	if (back.reachable && flits.packets > 1 && returns_data(train.kind))
@@ -178,7 +179,8 @@ void Traffic::respond(const Burst &burst, CounterBlock &counters, Passage &passa
 {
 	if (!passage.back_ns) {
 		const auto back = core_.network.carry(burst.target, core_.node, PacketClass::Response, burst.response,
-						      burst.dlvr_mode, burst.hash, passage.turn_ns);
+						      burst.dlvr_mode, burst.hash, passage.turn_ns,
+						      passage.turn_ns - passage.depart_ns);
 
 		if (back.reachable)
 			passage.back_ns = back.arrive_ns;

@@ -87,7 +87,7 @@ void bookings_for_later_leave_time(void **)
 		return book_part(tile, now, at, length);
 	};
 	const auto exact = [](TileState &tile, uint64_t now, uint64_t at, uint64_t length) {
-		return book_later(tile, now, at, length);
+		return book_exact(tile, now, at, length);
 	};
 	const auto check = [](auto take) {
 		TileState tile{};

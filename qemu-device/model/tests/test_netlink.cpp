@@ -409,6 +409,50 @@ void two_objects_share_one_network(void **)
 	assert_false(m.put8(0, 4).reachable);
 }
 
+/* Responses are booked when their requests are, and keep nobody waiting who gets to a link before them. */
+void responses_close_no_link(void **)
+{
+	Machine quiet(CHASSIS), m(CHASSIS);
+	const auto back = [](Network &net) {
+		return net.carry(4, 0, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns;
+	};
+	const uint64_t alone = back(quiet.net);
+
+	for (uint32_t n = 0; n < 10; n++)
+		assert_true(m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
+			    NOW + 2000);
+	assert_in_range(back(m.net), alone + 10, alone + 25);
+	/* As many as a link passes in the meantime are on time, and what comes on top is late. */
+	for (uint32_t n = 0; n < 1000; n++)
+		m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
+	const uint64_t last = m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns;
+
+	assert_in_range(last, NOW + 2000 + ROUTER_NS + HOP_NS, NOW + 2000 + ROUTER_NS + HOP_NS + 10);
+	for (uint32_t n = 0; n < 2000; n++)
+		m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
+	assert_true(m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
+		    last + 1000);
+}
+
+/* However long a host has been faster than a link: what comes somewhat later finds it free. Long trains are exact. */
+void backlog_is_bounded(void **)
+{
+	constexpr uint32_t count = 100000;
+	constexpr uint64_t end = NOW + uint64_t{count} * 100;
+	Machine quiet(CHASSIS), m(CHASSIS);
+	const uint64_t later = end + ticks_to_ns(BACKLOG_LIMIT) + 2000;
+
+	for (uint32_t n = 0; n < count; n++)
+		m.net.carry(0, 4, PacketClass::Request, 896, DLV_IN_ORDER, 0, NOW + n * 100);
+	assert_in_range(m.net.load_ns(0, Dragonfly::green_tile(0, 1), end), 99000, 102000);
+	assert_true(m.put8(0, 4, DLV_IN_ORDER, 0, end).arrive_ns > end + 99000);
+	assert_int_equal(m.put8(0, 4, DLV_IN_ORDER, 0, later).arrive_ns,
+			 quiet.put8(0, 4, DLV_IN_ORDER, 0, later).arrive_ns);
+	for (uint32_t n = 0; n < 100; n++)
+		m.net.carry(0, 4, PacketClass::Request, 14336, DLV_IN_ORDER, 0, later);
+	assert_true(m.net.load_ns(0, Dragonfly::green_tile(0, 1), later) > 1'000'000);
+}
+
 /* A clock gone wrong in one process closes no link for the others. */
 void wild_times_do_no_harm(void **)
 {
@@ -522,6 +566,8 @@ int main()
 		cmocka_unit_test(cut_off_nic),
 		cmocka_unit_test(degraded_lanes_P17),
 		cmocka_unit_test(two_objects_share_one_network),
+		cmocka_unit_test(responses_close_no_link),
+		cmocka_unit_test(backlog_is_bounded),
 		cmocka_unit_test(wild_times_do_no_harm),
 		cmocka_unit_test(threads_share_the_network),
 		cmocka_unit_test(description_shows_links),
