@@ -49,10 +49,11 @@ inline constexpr uint32_t LINK_DOWN = 0x4;
 inline constexpr uint64_t BOOKING_LIMIT = uint64_t{1} << 42;
 
 /**
- * The furthest ahead of the time at which they are issued, in ticks (100 us), that short and middling trains book a
- * tile: what 16 NICs can have outstanding at one (N20, L08). In hardware whoever issues more is held up; a guest is
- * not, and where the host is faster than the modelled links it would close a tile to all that come later for as long as
- * it has been at it.
+ * Short and middling trains book a tile no further ahead of the time at which they are issued, in ticks (100 us: what
+ * 16 NICs can have outstanding at one, N20, L08), and wait no longer. In hardware whoever issues more is held up; a
+ * guest is not, and where the host is faster than the modelled links it would close a tile to all that come later for
+ * as long as it has been at it. Nor does a small packet wait for a whole long transfer there, whose packets it mixes
+ * with.
  */
 inline constexpr uint64_t BACKLOG_LIMIT = ns_to_ticks(100'000);
 
@@ -100,14 +101,14 @@ inline void take_free(TileState &tile, uint64_t at, uint64_t length) noexcept
  * Book at @p now for a train that gets to the tile at @p at, not before now: the tile has @p length ticks more to do
  * from now on. Unlike book() this does not close the time between both to others, who may be there first; so a tile may
  * pass two that get there at once, but in the long run no more than it can.
- * @param limit behind a backlog of more ticks the train waits, but adds nothing to it
+ * @param limit ticks that it waits at most; to a longer backlog it adds nothing
  * @return tick at which the train's time begins
  */
 inline uint64_t book_later(TileState &tile, uint64_t now, uint64_t at, uint64_t length, uint64_t limit) noexcept
 {
 	const uint64_t ahead = booked_ahead(tile, now);
 
-	return std::max(at, ahead > limit ? now + ahead : book(tile, now, length));
+	return std::max(at, ahead > limit ? now + limit : book(tile, now, length));
 }
 
 /**
@@ -136,7 +137,7 @@ inline uint64_t book_part(TileState &tile, uint64_t now, uint64_t at, uint64_t l
 
 	if (ahead <= BACKLOG_LIMIT) [[likely]]
 		take_free(tile, now + ahead, length);
-	return std::max(at, now + ahead);
+	return std::max(at, now + std::min(ahead, BACKLOG_LIMIT));
 }
 
 /** As book_later() without a limit, for a tile's part of a long train. */

@@ -155,6 +155,7 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 		bool overrun = false;
 
 		counters.add(ARIES_CNT_SSIDS);
+		work.channel = uint8_t(channel);
 		conclude(work, carry_short(work, counters, overrun), overrun, counters);
 		release(channel);
 		return ARIES_ST_OK;
@@ -202,6 +203,7 @@ void Bte::run(BteWork &work, int channel) noexcept
 	bool overrun = false;
 
 	work.ssid = ssids_.take();
+	work.channel = uint8_t(channel);
 	counters.add(ARIES_CNT_SSIDS);
 	uint8_t status = work.send() ? send(work, counters, overrun) : transfer(work, counters);
 

@@ -28,6 +28,7 @@ struct BteWork {
 	uint32_t node;  /* physical target */
 	uint32_t epoch; /* of the queue; another one now means flushed */
 	uint8_t ssid = 0;
+	uint8_t channel = 0;  /* that carries it */
 	bool answered = true; /* by the target, all packets */
 	RmtClaim claim = {};  /* of a send */
 
@@ -77,8 +78,8 @@ struct BteShare {
 	uint64_t stalled = 0;    /* waits for responses */
 	std::mutex booking = {}; /* for all of them while chunks are left to others */
 
-	/** From the start until all of it has arrived, in modelled time. */
-	uint64_t model_ns() const noexcept { return last + stalled - start - lag; }
+	/** When all of it has arrived, in modelled time. */
+	uint64_t arrived() const noexcept { return last + stalled; }
 };
 
 class Bte
@@ -136,6 +137,7 @@ private:
 	uint8_t deliver_short(const BteWork &work, const FmaRuns &near, bool &overrun) noexcept;
 	static uint64_t remote_entry(const BteWork &work) noexcept;
 	uint8_t transfer(BteWork &work, CounterBlock &counters) noexcept;
+	uint64_t latency(const BteWork &work, uint64_t start, uint64_t arrived, uint64_t quiet_ns) noexcept;
 	bool carry_next(BteShare &share, CounterBlock &counters) noexcept;
 	void offer(BteShare &share) noexcept;
 	void withdraw(BteShare &share) noexcept;
@@ -179,6 +181,7 @@ private:
 	bool stop_ = false;
 	std::vector<std::thread> workers_;
 	std::array<CounterBlock, ARIES_BTE_CHANNELS + 1> counters_;
+	std::array<uint64_t, ARIES_BTE_CHANNELS> sent_{}; /* modelled time; a channel's word is its user's */
 };
 
 } // namespace aries

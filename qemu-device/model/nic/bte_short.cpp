@@ -104,7 +104,7 @@ uint8_t Bte::carry_short(const BteWork &work, CounterBlock &counters, bool &over
 
 	traffic_.send(train, now, counters, passage);
 	if (status == ARIES_ST_OK)
-		count_latency(core_, counters, passage.latency_ns);
+		count_latency(core_, counters, latency(work, now, now + passage.latency_ns, quiet_ns(work.put(), 0)));
 	return status;
 }
 

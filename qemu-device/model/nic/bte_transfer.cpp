@@ -14,15 +14,22 @@ namespace
 constexpr uint32_t STREAM_BYTES = 16 << 20; /* transfers that are larger than caches are */
 constexpr uint64_t SHARE_CHUNKS = 4;        /* from here on a second thread is worth waking */
 
-/* Time of a transfer that takes none to be sent. */
-uint64_t quiet_ns(bool put, uint32_t hops)
-{
-	const uint64_t way = ROUTER_NS + hops * HOP_NS;
-
-	return SEND_NS + way + (put ? RECEIVE_NS : ANSWER_NS + way + NIC_PIPELINE_NS);
-}
-
 } // namespace
+
+/*
+ * Modelled latency of what came at @start and has arrived at @arrived, of which @quiet_ns are the way. A channel begins
+ * when it has sent what it had before. The host is often faster than that: who posts as soon as it has seen the end of
+ * one transfer does not wait for what is left of it in modelled time. Injected faults delay what has long been sent.
+ */
+uint64_t Bte::latency(const BteWork &work, uint64_t start, uint64_t arrived, uint64_t quiet_ns) noexcept
+{
+	uint64_t &sent = sent_[work.channel];
+	const uint64_t left = arrived - quiet_ns, before = std::min(sent, left);
+
+	if (!core_.faults.any()) [[likely]]
+		sent = std::max(sent, left);
+	return arrived - std::max(start, before);
+}
 
 /* One processor cannot saturate the memory: a thread that has nothing else to do takes chunks of a long transfer. */
 uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
@@ -44,8 +51,10 @@ uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
 	if (status != ARIES_ST_OK)
 		return status;
 	work.answered = share.answered.load();
-	count_latency(core_, counters, share.model_ns());
-	core_.host.trace("bte_copied", work.desc.length, now_ns() - share.start, share.model_ns());
+	const uint64_t took = latency(work, share.start, share.arrived() - share.lag, share.last - share.end);
+
+	count_latency(core_, counters, took);
+	core_.host.trace("bte_copied", work.desc.length, now_ns() - share.start, took);
 	return ARIES_ST_OK;
 }
 

@@ -126,6 +126,14 @@ private:
 	Orb &orb_;
 };
 
+/** Modelled time of a transfer to or from a node @hops away that takes no time to be sent. */
+constexpr uint64_t quiet_ns(bool put, uint32_t hops) noexcept
+{
+	const uint64_t way = ROUTER_NS + hops * HOP_NS;
+
+	return SEND_NS + way + (put ? RECEIVE_NS : ANSWER_NS + way + NIC_PIPELINE_NS);
+}
+
 /** Adds the modelled latency of one operation to the counters. */
 inline void count_latency(Core &core, CounterBlock &counters, uint64_t latency) noexcept
 {

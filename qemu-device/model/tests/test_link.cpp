@@ -68,12 +68,14 @@ void short_trains_book_no_further(void **)
 		start = next;
 	}
 	assert_in_range(booked_ahead(tile, 5000), BACKLOG_LIMIT, BACKLOG_LIMIT + length);
-	/* The exact way books on, and who comes behind it waits. */
+	/* The exact way books on, and who comes behind it does not wait for all of it. */
 	book(tile, 5000, 10 * BACKLOG_LIMIT);
 	const uint64_t ahead = booked_ahead(tile, 5000);
 
 	assert_true(ahead > 10 * BACKLOG_LIMIT);
-	assert_int_equal(book_part(tile, 5000, 5000, length), 5000 + ahead);
+	assert_int_equal(book_part(tile, 5000, 5000, length), 5000 + BACKLOG_LIMIT);
+	assert_int_equal(book_short(tile, 5000, 5000, length, BACKLOG_LIMIT), 5000 + BACKLOG_LIMIT);
+	assert_int_equal(book_part(tile, 5000, 6000 + BACKLOG_LIMIT, length), 6000 + BACKLOG_LIMIT);
 	assert_int_equal(booked_ahead(tile, 5000), ahead);
 	tile.busy = 1000 + BOOKING_LIMIT + 1;
 	assert_int_equal(book_part(tile, 1000, 1000, length), 1000);
