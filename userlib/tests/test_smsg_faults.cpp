@@ -191,6 +191,24 @@ static void damaged_credits(void **)
 	assert_rc(INVALID_STATE, t.b.look());
 }
 
+/* Who owns a mailbox may clear it while messages are under way: that is no damage, and credits come again. */
+static void cleared_mailbox(void **)
+{
+	Talk t({.credits = 2, .largest = 64});
+
+	for (int round = 0; round < 3; round++) {
+		assert_rc(SUCCESS, t.a.send("one"));
+		assert_true(!round || line(t.a, 0)[0]); /* has been read */
+		line(t.a, 0)[0] = 0;
+		assert_rc(SUCCESS, t.a.send("two"));
+		t.b.expect("one");
+		t.b.expect("two");
+		assert_rc(NOT_DONE, t.b.look());
+		t.a.drain();
+		t.b.drain();
+	}
+}
+
 /* A repetition whose first attempt has arrived after all puts the header word of a released message there again. */
 static void message_twice(void **)
 {
@@ -274,6 +292,7 @@ int main()
 		model_test(damaged_header),
 		model_test(damaged_slot_without_a_message),
 		model_test(damaged_credits),
+		model_test(cleared_mailbox),
 		model_test(message_twice),
 		model_test(receive_queue_overruns),
 		model_test(entry_of_a_failed_send),
