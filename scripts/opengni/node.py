@@ -4,6 +4,7 @@
 import asyncio
 import shlex
 import signal
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,21 +129,29 @@ class Node:
         full.update(env or {})
         return self.channel.start(list(argv), full, cwd, tty, on_output)
 
-    async def run(self, argv, env=None, cwd="/", timeout=60.0, stdin=b""):
-        """Run a command and return its Result; NodeError when it takes too long or the node dies."""
+    async def run(self, argv, env=None, cwd="/", timeout=60.0, stdin=b"", silence=None):
+        """Run a command and return its Result; NodeError when it takes too long or the node dies.
+
+        @silence: seconds without output that are too long; @timeout does not count then
+        """
         output = {1: bytearray(), 2: bytearray()}
         process = self.start_command(argv, env, cwd, on_output=lambda stream, data: output[stream].extend(data))
         if stdin:
             process.stdin(stdin)
         process.stdin(b"")
-        try:
-            code = await asyncio.wait_for(process.wait(), timeout)
-        except asyncio.TimeoutError:
+        ended = asyncio.ensure_future(process.wait())
+        heard = -1
+        while not ended.done() and heard < (now := len(output[1]) + len(output[2])):
+            heard = now if silence else sys.maxsize
+            await asyncio.wait({ended}, timeout=silence or timeout)
+        if not ended.done():
+            ended.cancel()
             process.signal(signal.SIGKILL)
             shown = argv if isinstance(argv, str) else shlex.join(argv)
-            raise NodeError(f"node {self.number}: '{shown}' did not end within {timeout:g} s;"
-                            f" the end of {self.paths.console}:\n" + host.log_tail(self.paths.console)) from None
-        return Result(code, output[1].decode("utf-8", "replace"), output[2].decode("utf-8", "replace"))
+            limit = f"said nothing for {silence:g} s" if silence else f"did not end within {timeout:g} s"
+            raise NodeError(f"node {self.number}: '{shown}' {limit};"
+                            f" the end of {self.paths.console}:\n" + host.log_tail(self.paths.console))
+        return Result(ended.result(), output[1].decode("utf-8", "replace"), output[2].decode("utf-8", "replace"))
 
     async def qmp(self, name, arguments=None):
         """A QMP command to this node's QEMU."""

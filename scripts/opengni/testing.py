@@ -21,6 +21,7 @@ from . import host
 from .application import Application, place
 from .cluster import Cluster
 from .config import ClusterConfig
+from .patience import PatientLoop, clock
 from .server import SOCKET, Server
 
 
@@ -47,7 +48,7 @@ class SyncCluster:
     """Cluster for code without an event loop: that runs in a thread of its own."""
 
     def __init__(self, config):
-        self._loop = asyncio.new_event_loop()
+        self._loop = PatientLoop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._server = None
@@ -150,10 +151,10 @@ class SyncCluster:
 
 
 def wait_until(condition, timeout=10.0, interval=0.1):
-    """Whether the condition comes true in time."""
-    end = time.monotonic() + timeout
+    """Whether the condition comes true in time, by patience.clock()."""
+    end = clock().now() + timeout
     while not condition():
-        if time.monotonic() > end:
+        if clock().now() > end:
             return False
         time.sleep(interval)
     return True

@@ -3,10 +3,9 @@
 
 import signal
 import subprocess
-import time
 
 from opengni import host
-from opengni.testing import ClusterCase, wait_until
+from opengni.testing import ClusterCase, clock, wait_until
 
 APRUN = str(host.TOP / "scripts" / "aprun")
 WAIT = "while :; do sleep 0.1; done"
@@ -72,9 +71,9 @@ class Command(ClusterCase):
         self.assertEqual(self.aprun("-q", "/no/such/program")[0], 127)
 
     def test_the_first_failure_is_told_and_ends_the_others(self):
-        start = time.monotonic()
+        start = clock().now()
         code, _, error = self.shell("-n 4 -N 2", f": first-failure; [ $PMI_RANK = 2 ] && exit 9; {WAIT}")
-        self.assertLess(time.monotonic() - start, 40)
+        self.assertLess(clock().now() - start, 40)
         self.assertEqual(code, 9)
         self.assertRegex(error, r"^aprun: application \d+: rank 2 on node 1: exit status 9, then 3 more\n$")
         self.nothing_left("first-failure")

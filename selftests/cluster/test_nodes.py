@@ -7,7 +7,7 @@ import threading
 import time
 
 from opengni import NodeError
-from opengni.testing import ClusterCase
+from opengni.testing import ClusterCase, clock
 
 
 class Nodes(ClusterCase):
@@ -36,13 +36,13 @@ class Nodes(ClusterCase):
         results = []
         threads = [threading.Thread(target=lambda i=i: results.append(self.cluster.run(i % 2, f"sleep 1; echo {i}").stdout))
                    for i in range(8)]
-        start = time.monotonic()
+        start = clock().now()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         self.assertEqual(sorted(results), [f"{i}\n" for i in range(8)])
-        self.assertLess(time.monotonic() - start, 7)
+        self.assertLess(clock().now() - start, 7)
 
     def test_time_out_names_the_node_and_ends_the_command(self):
         with self.assertRaisesRegex(NodeError, "node 0: 'sleep 77' did not end within 1 s"):
@@ -57,9 +57,9 @@ class Nodes(ClusterCase):
         self.assertEqual([(r.code, r.stdout) for r in job.wait(20)], [(3, "ready\ncaught\n")] * 2)
 
     def test_background_child_does_not_keep_the_command(self):
-        start = time.monotonic()
+        start = clock().now()
         self.assertEqual(self.cluster.run(0, "sleep 30 & echo done").stdout, "done\n")
-        self.assertLess(time.monotonic() - start, 10)
+        self.assertLess(clock().now() - start, 10)
 
     def test_the_driver_names_the_node(self):
         for node in range(self.NODES):
@@ -81,10 +81,10 @@ class Jobs(ClusterCase):
         self.assertEqual([r.code for r in results], [1, 1])
 
     def test_a_failed_rank_ends_the_others(self):
-        start = time.monotonic()
+        start = clock().now()
         results = self.cluster.run_job(["sh", "-c", "[ $OPENGNI_RANK = 0 ] && exit 5; exec sleep 60"], grace=1.0)
         self.assertEqual([r.code for r in results], [5, -signal.SIGTERM])
-        self.assertLess(time.monotonic() - start, 15)
+        self.assertLess(clock().now() - start, 15)
 
     def test_one_cookie_for_a_job(self):
         first = {r.stdout for r in self.cluster.run_job(["sh", "-c", "echo $OPENGNI_COOKIE"])}
