@@ -4,17 +4,43 @@
 #
 #   install.sh DESTDIR PREFIX
 #
-# With an empty DESTDIR the module index is brought up to date as well. What was
-# installed is listed in PREFIX/share/opengni/files, for 'install.sh --remove'.
+# With an empty DESTDIR the module index is brought up to date as well. What was installed,
+# and what folders were made for it, is listed in PREFIX/share/opengni/files, for 'install.sh --remove'.
 
 . "$(dirname "$0")/lib.sh"
 
 remove() {
-	local list=$1/$2/share/opengni/files file
+	local list=$1/$2/share/opengni/files entry entries
 	list=${list//\/\//\/}
 	[ -r "$list" ] || die "nothing is installed below $2 (no $list)"
-	while read -r file; do rm -f "$1$file"; done <"$list"
-	rm -rf "$(dirname "$list")"
+	mapfile -t entries <"$list"
+	for entry in "${entries[@]}"; do
+		[[ $entry = */ ]] || rm -f "$1$entry"
+	done
+	# The folders that were made for them, inner ones first, unless somebody else has put something there.
+	printf '%s\n' "${entries[@]}" | grep '/$' | sort -r | while read -r entry; do
+		rmdir "$1$entry" 2>/dev/null || true
+	done
+}
+
+# What would be written through a link that leads out of DESTDIR belongs to the machine that builds.
+check_root_tree() {
+	local root dir place
+	root=$(realpath -m "$destdir")
+	(cd "$stage" && find . -type d -printf '/%P\n') | while read -r dir; do
+		place=$(realpath -m "$destdir$dir")
+		[[ $place/ = "${root%/}"/* ]] ||
+			die "$destdir$dir leads out of DESTDIR, to $place: make that link a relative one, or install with chroot"
+	done
+}
+
+# Folders of ours that are not there yet, or were not before the last installation.
+new_folders() {
+	local dir
+	[ ! -r "$destdir$prefix/share/opengni/files" ] || grep '/$' "$destdir$prefix/share/opengni/files" || true
+	(cd "$stage" && find . -mindepth 1 -type d -printf '/%P\n') | while read -r dir; do
+		[ -e "$destdir$dir" ] || echo "$dir/"
+	done
 }
 
 if [ "${1:-}" = --remove ]; then
@@ -42,13 +68,21 @@ for file in "$TOP"/driver/*.rules; do
 	[ ! -e "$file" ] || install -D -m 644 "$file" "$stage/lib/udev/rules.d/$(basename "$file")"
 done
 mkdir -p "$stage$prefix/share/opengni"
-(cd "$stage" && find . \( -type f -o -type l \) -printf '/%P\n' | sort) >"$stage$prefix/share/opengni/files"
+list=$stage$prefix/share/opengni/files
+touch "$list"
+[ -z "$destdir" ] || check_root_tree
+{
+	(cd "$stage" && find . \( -type f -o -type l \) -printf '/%P\n')
+	new_folders
+} | sort -u >"$BUILD/install.files"
+mv "$BUILD/install.files" "$list"
 
+# A folder that is a link in the target (/lib of every Debian since 12) stays one.
 mkdir -p "$destdir/" 2>/dev/null || true
-tar -C "$stage" -c . | tar -C "$destdir/" -x --no-same-owner --no-overwrite-dir ||
+tar -C "$stage" -c . | tar -C "$destdir/" -x --no-same-owner --no-overwrite-dir --keep-directory-symlink ||
 	die "cannot write below '$destdir$prefix': run as root, or give DESTDIR="
 if [ -z "$destdir" ]; then
 	ldconfig
 	depmod "$release" 2>/dev/null || true
 fi
-echo "installed $(wc -l <"$stage$prefix/share/opengni/files") files below ${destdir:-/}"
+echo "installed $(grep -vc '/$' "$list") files below ${destdir:-/}"
