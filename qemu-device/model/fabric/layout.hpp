@@ -18,7 +18,8 @@ namespace aries
 {
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
-inline constexpr uint32_t SEGMENT_VERSION = 11;
+inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
+inline constexpr uint32_t SEGMENT_VERSION = 12;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -45,7 +46,7 @@ enum OnlineBit : uint32_t {
 };
 
 struct SegmentHeader {
-	std::atomic<uint64_t> magic; /* written last */
+	std::atomic<uint64_t> magic; /* SEGMENT_BEING_MADE first, SEGMENT_MAGIC last */
 	uint32_t version;
 	uint32_t nodes;
 	uint32_t routers_per_chassis;
@@ -54,6 +55,8 @@ struct SegmentHeader {
 	uint64_t network_bytes;
 	uint64_t total_bytes;
 	uint64_t origin_ns; /* now_ns() when the fabric was made: where the global clock starts */
+	std::atomic<uint64_t>
+		joined[MEMBERS_MAX / 64]; /* node addresses that were ever used; the others' slots are zero */
 };
 
 inline constexpr uint64_t SEGMENT_NODES_OFFSET = 4096;

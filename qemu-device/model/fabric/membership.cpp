@@ -42,6 +42,7 @@ void Membership::join()
 	NodeSlot &slot = segment_.node(node_);
 	const uint32_t incarnation = uint32_t(slot.member.load() >> 32) + 1;
 
+	segment_.mark_joined();
 	slot.member.store(member_word(incarnation, MEMBER_JOINING));
 	lock_word_ = (node_ + 1) | (incarnation << 16);
 	slot.online.store(0);
@@ -154,12 +155,12 @@ unsigned int Membership::sweep(uint64_t now) noexcept
 {
 	unsigned int died = 0;
 
-	for (uint32_t n = 0; n < segment_.nodes(); n++) {
+	segment_.for_each_joined([&](uint32_t n) {
 		const bool was_alive = uint32_t(segment_.node(n).member.load()) == MEMBER_ALIVE;
 
 		if (was_alive && presence(n, now) == Presence::DEAD)
 			died++;
-	}
+	});
 	return died;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace aries
@@ -23,6 +24,14 @@ constexpr int CREATE_TRIES = 500; /* of 10 ms: how long another member may take 
 uint64_t round_up(uint64_t value, uint64_t unit)
 {
 	return (value + unit - 1) / unit * unit;
+}
+
+/** One decimal, rounded up. */
+std::string mib(uint64_t bytes)
+{
+	const uint64_t tenths = (bytes * 10 + (1 << 20) - 1) >> 20;
+
+	return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
 std::string errno_text(const std::string &what)
@@ -80,7 +89,7 @@ Segment::~Segment()
 		struct flock fl = member_lock(F_UNLCK, node_, 1);
 
 		fcntl(fd_, F_OFD_SETLK, &fl);
-		if (!any_member()) {
+		if (!any_member() && named()) {
 			remove_sockets();
 			unlink(path_.c_str());
 		}
@@ -92,7 +101,7 @@ Segment::~Segment()
 void Segment::remove_sockets() const noexcept
 {
 	for (uint32_t n = 0; n < nodes_; n++)
-		unlink(wake_path(path_, n).c_str());
+		remove_socket(AT_FDCWD, SocketName(path_, n).text);
 }
 
 void Segment::release() noexcept
@@ -108,7 +117,7 @@ void Segment::release() noexcept
 /* Returns false if the name meanwhile belongs to another file. */
 bool Segment::open_file()
 {
-	struct stat mine, named;
+	struct stat mine;
 
 	fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd_ < 0)
@@ -119,7 +128,16 @@ bool Segment::open_file()
 		throw Error(errno_text("cannot examine fabric " + path_));
 	if (!S_ISREG(mine.st_mode))
 		throw Error("fabric " + path_ + " is not a file: give the path of a file to be created");
-	return stat(path_.c_str(), &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+	return named();
+}
+
+/* Whether the file that we have open still has the fabric's name. */
+bool Segment::named() const noexcept
+{
+	struct stat mine, now;
+
+	return fstat(fd_, &mine) == 0 && lstat(path_.c_str(), &now) == 0 && mine.st_dev == now.st_dev &&
+	       mine.st_ino == now.st_ino;
 }
 
 bool Segment::any_member() const
@@ -148,31 +166,35 @@ bool Segment::lock_member(uint32_t node)
 /* Called with the file locked. What dead members left is thrown away, whatever its version. */
 void Segment::adopt_or_create(const SegmentShape &shape)
 {
-	if (any_member()) {
-		struct stat st;
+	struct stat st;
 
-		if (fstat(fd_, &st) < 0 || uint64_t(st.st_size) < sizeof(SegmentHeader))
-			throw Error("fabric " + path_ + " is not a fabric: give another path");
+	if (fstat(fd_, &st) < 0)
+		throw Error(errno_text("cannot examine fabric " + path_));
+	if (any_member()) {
 		check_header(shape);
 		if (uint64_t(st.st_size) < total_)
 			throw Error("fabric " + path_ + " is shorter than its header says: stop its members and retry");
 		map();
 		return;
 	}
-	struct stat st;
-
-	if (fstat(fd_, &st) == 0 && st.st_size > 0) {
-		uint64_t magic = 0;
-
-		/* Never wipe a file of somebody else's that was named by mistake. */
-		if (pread(fd_, &magic, sizeof(magic), 0) != ssize_t(sizeof(magic)) ||
-		    (magic != SEGMENT_MAGIC && magic != 0))
-			throw Error("fabric " + path_ + " exists and is not a fabric: give another path");
-	}
-	if (ftruncate(fd_, 0) < 0 || ftruncate(fd_, off_t(total_)) < 0)
-		throw Error(errno_text("cannot size fabric " + path_) + ": make room there or give another path");
+	if (st.st_size > 0)
+		check_ours();
+	allocate();
 	map();
 	write_header(shape);
+}
+
+/*
+ * Never write to a file of somebody else's that was named by mistake: what has contents must say that it is a fabric,
+ * or that it was about to become one when its maker died.
+ */
+void Segment::check_ours() const
+{
+	uint64_t magic = 0;
+
+	if (pread(fd_, &magic, sizeof(magic), 0) != ssize_t(sizeof(magic)) ||
+	    (magic != SEGMENT_MAGIC && magic != SEGMENT_BEING_MADE))
+		throw Error("fabric " + path_ + " exists and is not a fabric: give another path, or remove the file");
 }
 
 void Segment::check_header(const SegmentShape &shape) const
@@ -198,9 +220,32 @@ void Segment::check_header(const SegmentShape &shape) const
 	differs("bytes in total", head->total_bytes, total_);
 }
 
+/*
+ * All of it is had now, also the parts of members to come: a store into a file that cannot grow ends the process. A
+ * crash in between leaves an empty file or one that says what it is.
+ */
+void Segment::allocate()
+{
+	const uint64_t magic = SEGMENT_BEING_MADE;
+	const bool marked = ftruncate(fd_, 0) == 0 && pwrite(fd_, &magic, sizeof(magic), 0) == ssize_t(sizeof(magic));
+	int why = marked ? EINTR : errno;
+
+	while (why == EINTR)
+		why = posix_fallocate(fd_, 0, off_t(total_));
+	if (!why)
+		return;
+	struct statvfs fs = {};
+	const bool known = why == ENOSPC && ftruncate(fd_, 0) == 0 && fstatvfs(fd_, &fs) == 0;
+
+	unlink(path_.c_str());
+	throw Error("no space for fabric " + path_ + ": " + std::generic_category().message(why) +
+		    (known ? " (needs " + mib(total_) + " MiB, free are " + mib(fs.f_bavail * fs.f_frsize) + ")" : "") +
+		    ": make room there, give another path or fewer nodes");
+}
+
 void Segment::write_header(const SegmentShape &shape)
 {
-	auto *head = reinterpret_cast<SegmentHeader *>(base_);
+	SegmentHeader *head = &header();
 
 	head->version = SEGMENT_VERSION;
 	head->nodes = shape.nodes;
@@ -220,13 +265,6 @@ void Segment::map()
 	if (p == MAP_FAILED)
 		throw Error(errno_text("cannot map fabric " + path_));
 	base_ = static_cast<uint8_t *>(p);
-	/* The file is sparse: have our part of it now, rather than a SIGBUS later. */
-	const off_t mine = off_t(SEGMENT_NODES_OFFSET + node_ * stride_);
-	const off_t network = off_t(SEGMENT_NODES_OFFSET + nodes_ * stride_);
-
-	if (posix_fallocate(fd_, 0, SEGMENT_NODES_OFFSET) || posix_fallocate(fd_, mine, off_t(stride_)) ||
-	    (total_ > uint64_t(network) && posix_fallocate(fd_, network, off_t(total_) - network)))
-		throw Error("no space for fabric " + path_ + ": make room there or give another path");
 }
 
 } // namespace aries

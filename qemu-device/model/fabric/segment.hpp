@@ -3,6 +3,7 @@
 #ifndef ARIES_FABRIC_SEGMENT_HPP
 #define ARIES_FABRIC_SEGMENT_HPP
 
+#include <bit>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -51,7 +52,7 @@ public:
 	}
 
 	/** now_ns() at which the global clock reads 0. */
-	uint64_t origin_ns() const noexcept { return reinterpret_cast<const SegmentHeader *>(base_)->origin_ns; }
+	uint64_t origin_ns() const noexcept { return header().origin_ns; }
 
 	using Flights = Flight[FLIGHT_LANES];
 
@@ -69,10 +70,29 @@ public:
 	/** Whether a process holds the lock of @node; a system call. */
 	bool member_locked(uint32_t node) const noexcept;
 
+	/** Our address is in use from now on. */
+	void mark_joined() noexcept { header().joined[node_ / 64].fetch_or(uint64_t(1) << (node_ % 64)); }
+	/** Calls @visit with each node that ever joined: what must not grow with the size of the fabric uses this. */
+	template <typename Visit> void for_each_joined(Visit &&visit) const
+	{
+		for (uint32_t word = 0; word < MEMBERS_MAX / 64; word++) {
+			for (uint64_t left = header().joined[word].load(); left; left &= left - 1) {
+				const uint32_t n = word * 64 + uint32_t(std::countr_zero(left));
+
+				if (n < nodes_)
+					visit(n);
+			}
+		}
+	}
+
 private:
+	SegmentHeader &header() const noexcept { return *reinterpret_cast<SegmentHeader *>(base_); }
 	bool open_file();
+	bool named() const noexcept;
 	void adopt_or_create(const SegmentShape &shape);
+	void check_ours() const;
 	void check_header(const SegmentShape &shape) const;
+	void allocate();
 	void write_header(const SegmentShape &shape);
 	void map();
 	bool any_member() const;

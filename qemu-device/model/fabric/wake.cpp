@@ -2,11 +2,11 @@
 #include "fabric/wake.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -19,6 +19,14 @@ namespace
 constexpr int DRAIN_MAX = 256; /* datagrams at once; what is left wakes us again */
 
 } // namespace
+
+void remove_socket(int dir, const char *name) noexcept
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(st.st_mode))
+		unlinkat(dir, name, 0);
+}
 
 /* Names go through the folder's descriptor: a socket address holds 107 characters, a path more. */
 Wake::Wake(Segment &segment, uint32_t node) : segment_(segment), node_(node)
@@ -35,7 +43,7 @@ Wake::Wake(Segment &segment, uint32_t node) : segment_(segment), node_(node)
 
 	if (made) {
 		/* Whoever left this name is gone: the node's lock is ours. */
-		unlinkat(dir_, wake_path(base_, node).c_str(), 0);
+		remove_socket(dir_, SocketName(base_, node).text);
 		made = bind(fd_, reinterpret_cast<sockaddr *>(&addr), sizeof(addr)) == 0;
 	}
 	if (!made) {
@@ -52,7 +60,7 @@ Wake::Wake(Segment &segment, uint32_t node) : segment_(segment), node_(node)
 
 Wake::~Wake()
 {
-	unlinkat(dir_, wake_path(base_, node_).c_str(), 0);
+	remove_socket(dir_, SocketName(base_, node_).text);
 	close(fd_);
 	close(dir_);
 }
@@ -61,8 +69,8 @@ bool Wake::address(uint32_t node, sockaddr_un &addr) const noexcept
 {
 	addr = {};
 	addr.sun_family = AF_UNIX;
-	const int len =
-		snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/%s.wake%u", dir_, base_.c_str(), node);
+	const int len = snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/%s", dir_,
+				 SocketName(base_, node).text);
 
 	errno = ENAMETOOLONG;
 	return len > 0 && size_t(len) < sizeof(addr.sun_path);

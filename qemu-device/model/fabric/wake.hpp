@@ -3,6 +3,9 @@
 #ifndef ARIES_FABRIC_WAKE_HPP
 #define ARIES_FABRIC_WAKE_HPP
 
+#include <climits>
+#include <cstdio>
+
 #include <sys/un.h>
 
 #include "fabric/segment.hpp"
@@ -11,10 +14,17 @@ namespace aries
 {
 
 /** Name of a member's socket. */
-inline std::string wake_path(const std::string &fabric, uint32_t node)
-{
-	return fabric + ".wake" + std::to_string(node);
-}
+struct SocketName {
+	SocketName(const std::string &fabric, uint32_t node) noexcept
+	{
+		snprintf(text, sizeof(text), "%s.wake%u", fabric.c_str(), node);
+	}
+
+	char text[PATH_MAX];
+};
+
+/** Removes what a member that is gone has left; a file of another kind under that name is somebody else's. */
+void remove_socket(int dir, const char *name) noexcept;
 
 class Wake
 {

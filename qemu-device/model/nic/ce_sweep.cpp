@@ -159,14 +159,14 @@ void Ce::examine(CePlace at, uint64_t now) noexcept
 
 void Ce::sweep(uint64_t now) noexcept
 {
-	for (uint32_t node = 0; node < core_.segment.nodes(); node++) {
+	core_.segment.for_each_joined([&](uint32_t node) {
 		for (uint32_t engine = 0; engine < ARIES_CE_CHANNELS; engine++) {
 			const CePlace at = {node, engine};
 
 			if (slot(at).ctl.load(std::memory_order_acquire) & ARIES_CE_CTL_ENABLE_MASK)
 				examine(at, now);
 		}
-	}
+	});
 }
 
 void Ce::abandon(uint32_t engine, uint8_t status) noexcept

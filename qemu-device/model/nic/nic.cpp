@@ -233,15 +233,15 @@ std::string Nic::describe()
 	line("online %#x generation %u\n", core_.own().online.load(), core_.own().generation.load());
 	line("clock %llu ns\n", static_cast<unsigned long long>(global_clock(segment_)));
 	line("memory domains %u queues %u descriptors %u transfers %u\n", mdds, cqs, fmads, bte_.backlog());
-	for (uint32_t n = 0; n < segment_.nodes(); n++) {
+	segment_.for_each_joined([&](uint32_t n) {
 		const NodeSlot &slot = segment_.node(n);
 		const uint64_t member = slot.member.load();
 
 		if (uint32_t(member) == MEMBER_NEVER || uint32_t(member) > MEMBER_LEFT)
-			continue;
+			return;
 		line("member %u %s pid %u incarnation %u lease %lld ms ago\n", n, states[uint32_t(member)],
 		     slot.pid.load(), uint32_t(member >> 32), (long long)(now - slot.lease_ns.load()) / 1000000);
-	}
+	});
 	return text + trace_.describe() + network_.describe(core_.node, now);
 }
 
