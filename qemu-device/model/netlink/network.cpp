@@ -70,7 +70,7 @@ try {
 Network::Network(const DragonflyShape &shape, void *shared)
 	: topo_(shape), tables_(topo_), cache_(topo_.routers()), tiles_(static_cast<TileState *>(shared)),
 	  paces_(reinterpret_cast<NicPace *>(static_cast<char *>(shared) + tile_bytes(topo_.routers()))),
-	  nics_(reinterpret_cast<NicState *>(paces_ + topo_.nodes()))
+	  nics_(reinterpret_cast<NicState *>(paces_ + topo_.nodes())), detours_(topo_, tiles_)
 {
 }
 
@@ -110,7 +110,7 @@ uint64_t Network::through_root(const Train &train, uint32_t pick, Path &path) no
 	return path_load(path, train.at + CROSSING_TICKS);
 }
 
-/* Any way that is not cut: the minimal ones in turn, then roots in turn. */
+/* A way of the tables that is not cut: the minimal ones in turn, then roots in turn. */
 bool Network::choose_detour(const Train &train, Path &path, bool &nonminimal) noexcept
 {
 	const uint32_t pick = static_cast<uint32_t>(train.random);
@@ -241,28 +241,39 @@ TileState &Network::pick_eject(const Train &train) noexcept
 	return tile(first + best);
 }
 
-/*
- * Packets cut through: the head of the train goes on as soon as a tile is free for it, the tile stays booked for
- * the whole train, and the slowest tile decides how long the tail lags behind.
- */
 bool Network::book_train(const Train &train, Transit &transit) noexcept
 {
-	const uint64_t processor_ticks = flit_ticks(train.flits, LINK_FACTORS[2][0]);
-	uint64_t slowest = processor_ticks;
 	bool nonminimal = false;
 	Path path;
 
 	path.hops = 0;
-	if (train.from != train.to && !choose(train, path, nonminimal))
-		return false;
+	if (train.from == train.to || choose(train, path, nonminimal)) [[likely]] {
+		book_way(train, {path.link.data(), path.hops}, transit);
+	} else {
+		nonminimal = true;
+		if (!detours_.find(train.from, train.to, static_cast<uint32_t>(train.random),
+				   [&](std::span<const uint32_t> links) { book_way(train, links, transit); }))
+			return false;
+	}
+	transit.nonminimal |= nonminimal;
+	return true;
+}
 
+/*
+ * Packets cut through: the head of the train goes on as soon as a tile is free for it, the tile stays booked for
+ * the whole train, and the slowest tile decides how long the tail lags behind.
+ */
+void Network::book_way(const Train &train, std::span<const uint32_t> links, Transit &transit) noexcept
+{
+	const uint64_t processor_ticks = flit_ticks(train.flits, LINK_FACTORS[2][0]);
+	uint64_t slowest = processor_ticks;
 	const auto take = train.few ? book_short : book_later;
 	TileState &in = pick_inject(train, transit);
 	uint64_t head = take(in, train.now, train.at, processor_ticks, train.limit) + CROSSING_TICKS;
 
-	for (uint32_t i = 0; i < path.hops; i++) {
-		TileState &out = tile(path.link[i]);
-		const uint64_t ticks = link_ticks(out, tile_medium(link_tile(path.link[i])), train.flits);
+	for (const uint32_t link : links) {
+		TileState &out = tile(link);
+		const uint64_t ticks = link_ticks(out, tile_medium(link_tile(link)), train.flits);
 
 		head = book_later(out, train.now, head, ticks, train.limit) + HOP_TICKS;
 		slowest = std::max(slowest, ticks);
@@ -270,11 +281,9 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 	head = take(pick_eject(train), train.now, head, processor_ticks, train.limit) + CROSSING_TICKS;
 
 	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(head + slowest));
-	transit.nonminimal |= nonminimal;
 	if (!transit.reachable)
-		transit.hops = path.hops;
+		transit.hops = static_cast<uint32_t>(links.size());
 	transit.reachable = true;
-	return true;
 }
 
 /*

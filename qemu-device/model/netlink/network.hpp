@@ -12,10 +12,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "link/link.hpp"
 #include "link/pace.hpp"
+#include "netlink/detours.hpp"
 #include "router/path_cache.hpp"
 #include "router/route_tables.hpp"
 #include "router/routing_mode.hpp"
@@ -31,7 +33,7 @@ enum class PacketClass : uint8_t { Request, Response };
  * One network. Every process has its own object over the same shared memory, with the same shape.
  *
  * Threads: everything but construction may be called from any number of threads and processes at once; nothing
- * locks, sleeps or allocates except describe().
+ * sleeps or allocates except describe(), and nothing locks but the search for a way around cut links.
  */
 class Network
 {
@@ -135,6 +137,7 @@ private:
 	struct Train;
 
 	bool book_train(const Train &train, Transit &transit) noexcept;
+	void book_way(const Train &train, std::span<const uint32_t> links, Transit &transit) noexcept;
 	bool cross_free(uint32_t src, uint32_t dst, uint64_t request_ticks, uint64_t response_ticks, uint32_t lane,
 			uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
 	uint64_t cross_together(uint32_t src, uint32_t dst, PacketClass cls, uint64_t flits, uint64_t now, uint64_t at,
@@ -160,6 +163,7 @@ private:
 	TileState *tiles_; // shared: TILE_SLOTS per router
 	NicPace *paces_;   // shared: one per node
 	NicState *nics_;   // shared: one per node
+	Detours detours_;
 };
 
 } // namespace aries
