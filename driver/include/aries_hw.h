@@ -56,8 +56,8 @@ extern "C" {
  * @local_offset: 40-bit offset in the local memory domain, for fetched data
  * @local_mdh: local memory domain handle, for fetched data
  * @cq: completion queue for local and global events
- * @local_event: data of a local event
- * @remote_event: data of a global and of a remote event
+ * @local_event: data of events at the source, local and global
+ * @remote_event: data of a remote event
  * @operand: first and second operand of an atomic; operand[0] is the value of a CQ write
  * @sync_offset: offset of the sync flag in the target's memory domain
  * @sync_value: value stored there after the data
@@ -166,8 +166,8 @@ struct aries_fma_status {
  * @length: bytes, 1 to 2^32-1 (N15)
  * @cq: completion queue for local and global events
  * @tid: transaction id, returned in the events
- * @local_event: data of a local event
- * @remote_event: data of a global and of a remote event
+ * @local_event: data of events at the source, local and global
+ * @remote_event: data of a remote event
  * @op: ARIES_BTE_PUT, ARIES_BTE_GET or ARIES_BTE_SEND
  * @mode: ARIES_EV_* events wanted
  * @flags: ARIES_BTE_* flags

@@ -54,7 +54,7 @@ TEST_F(raw, puts_of_all_lengths_across_pages)
 		entry = raw_take(&self->cq);
 		ASSERT_NE(0, entry);
 		ASSERT_EQ(0, raw_entry_status(entry));
-		ASSERT_EQ(RAW_REMOTE, entry & ARIES_CQE_DATA_MASK);
+		ASSERT_EQ(RAW_LOCAL, entry & ARIES_CQE_DATA_MASK);
 		memset(to, 0x11, len);
 	}
 }

@@ -132,7 +132,8 @@ TEST_F(entry, gni_cq_get_inst_id__VALUE__event_data_of_either_side)
 	MUST(GNI_PostFma(self->s.ep, &d));
 	MUST(conf_event(self->s.cq, &entry));
 	EXPECT_EQ(LOCAL_DATA, gni_cq_get_inst_id(entry));
-	EXPECT_EQ(REMOTE_DATA & 0xffffff, gni_cq_get_inst_id(self->local) & 0xffffff);
+	EXPECT_EQ(LOCAL_DATA, gni_cq_get_inst_id(self->local));
+	EXPECT_EQ(REMOTE_DATA & 0xffffff, gni_cq_get_inst_id(self->remote) & 0xffffff);
 }
 
 TEST_F(entry, gni_cq_get_rem_inst_id__VALUE__all_32_bits)

@@ -236,7 +236,7 @@ TEST(S6_2__default_event_data)
 	MUST(GNI_EpBind(s.ep, s.pe, 1234));
 	ASSERT_EQ(0, event_data(&s, data));
 	EXPECT_EQ(1234, data[0]);
-	EXPECT_EQ(77, data[1]);
+	EXPECT_EQ(1234, data[1]);
 	EXPECT_EQ(77, data[2]);
 	side_close(&s);
 }
@@ -251,8 +251,43 @@ TEST(S6_3__set_event_data)
 	MUST(GNI_EpSetEventData(s.ep, 0x111, 0x222));
 	ASSERT_EQ(0, event_data(&s, data));
 	EXPECT_EQ(0x111, data[0]);
-	EXPECT_EQ(0x222, data[1]);
+	EXPECT_EQ(0x111, data[1]);
 	EXPECT_EQ(0x222, data[2]);
+	side_close(&s);
+}
+
+static gni_return_t post(const struct side *s, gni_post_descriptor_t *d)
+{
+	switch (d->type) {
+	case GNI_POST_CQWRITE:
+		return GNI_PostCqWrite(s->ep, d);
+	case GNI_POST_RDMA_PUT:
+	case GNI_POST_RDMA_GET:
+		return GNI_PostRdma(s->ep, d);
+	default:
+		return GNI_PostFma(s->ep, d);
+	}
+}
+
+TEST(S6_3__of_every_kind_of_post)
+{
+	static const gni_post_type_t types[] = { GNI_POST_FMA_PUT,  GNI_POST_FMA_GET,  GNI_POST_AMO,
+						 GNI_POST_RDMA_PUT, GNI_POST_RDMA_GET, GNI_POST_CQWRITE };
+	gni_post_descriptor_t d, *done;
+	gni_cq_entry_t entry;
+	struct side s;
+	size_t i;
+
+	ASSERT_EQ(0, self_open(&s));
+	MUST(GNI_EpSetEventData(s.ep, 0x111, 0x222));
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		d = conf_post(&s, side_name(&s), types[i], 0, 64, 8);
+		d.amo_cmd = GNI_FMA_ATOMIC_FADD;
+		MUST(post(&s, &d));
+		MUST(conf_event(s.cq, &entry));
+		EXPECT_EQ(0x111, GNI_CQ_GET_INST_ID(entry));
+		MUST(GNI_GetCompleted(s.cq, entry, &done));
+	}
 	side_close(&s);
 }
 

@@ -1387,10 +1387,10 @@ gni_return_t GNI_EpCreate(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl
 /**
  * GNI_EpSetEventData() - choose the event data of an endpoint
  * @ep_hndl: endpoint
- * @local_event: data of local events
- * @remote_event: data of global and remote events
+ * @local_event: data of events in the source queue, local and global
+ * @remote_event: data of remote events, which are in the target's queue
  *
- * Without this call local events carry the bound remote_id and global and remote events the own
+ * Without this call local and global events carry the bound remote_id and remote events the own
  * instance id.
  *
  * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.

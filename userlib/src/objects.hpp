@@ -66,7 +66,7 @@ struct alignas(128) gni_ep {
 	gni_cq *ready; /* cq while the endpoint is bound, else a queue without room: all the common post asks */
 	uint32_t remote_address;
 	uint32_t remote_id;
-	uint32_t events[2]; /* data of local, and of global and remote events; as in the descriptor */
+	uint32_t events[2]; /* data of events at the source, and of remote events; as in the descriptor */
 	bool bound;
 	bool own_event_data; /* set by the caller, not derived from the binding */
 	uint8_t ce_kind;     /* place in a tree of collectives: GNI_CE_CHILD_*, */

@@ -292,6 +292,7 @@ void complete(File &file, const Doorbell &d, uint32_t status)
 	uint32_t tid = bte ? slot.tid : d.tid();
 	uint32_t source = bte ? ARIES_SRC_BTE : ARIES_SRC_FMA;
 	uint32_t cq = bte ? slot.cq : file.fma().cq;
+	uint32_t data = bte ? slot.local_event : file.fma().local_event;
 
 	uint64_t type = static_cast<uint64_t>((mode & ARIES_EV_TYPE_MASK) >> ARIES_EV_TYPE_SHIFT)
 			<< ARIES_CQE_TYPE_SHIFT;
@@ -299,9 +300,9 @@ void complete(File &file, const Doorbell &d, uint32_t status)
 	file.status().sequence++;
 	file.status().status = status;
 	if (mode & ARIES_EV_LOCAL)
-		file.queues.at(cq)->put(type | entry(tid, ARIES_INFO_LOCAL, file.fma().local_event, status, source));
+		file.queues.at(cq)->put(type | entry(tid, ARIES_INFO_LOCAL, data, status, source));
 	if (mode & ARIES_EV_GLOBAL)
-		file.queues.at(cq)->put(type | entry(tid, ARIES_INFO_GLOBAL, file.fma().remote_event, status, source));
+		file.queues.at(cq)->put(type | entry(tid, ARIES_INFO_GLOBAL, data, status, source));
 }
 
 } // namespace fake

@@ -49,7 +49,7 @@ static void put_of_8_bytes(void **)
 	assert_rc(SUCCESS, reap(s, &back, &e));
 	assert_ptr_equal(back, &d);
 	assert_int_equal(GNI_CQ_GET_TYPE(e), GNI_CQ_EVENT_TYPE_POST);
-	assert_int_equal(GNI_CQ_GET_INST_ID(e), 77);
+	assert_int_equal(GNI_CQ_GET_INST_ID(e), 88);
 	assert_true(d.status == GNI_RC_SUCCESS && d.cq_mode_complete == GNI_CQMODE_GLOBAL_EVENT);
 	assert_true(d.post_id == 0x1122334455667788);
 	/* The data path makes no request of the kernel. */
@@ -76,7 +76,7 @@ static void event_data(void **)
 	assert_rc(NOT_DONE, GNI_EpUnbind(s.ep));
 	assert_rc(SUCCESS, reap(s, &back, &e));
 	assert_ptr_equal(back, &d);
-	assert_int_equal(GNI_CQ_GET_INST_ID(e), 0x222222);
+	assert_int_equal(GNI_CQ_GET_INST_ID(e), 0x111111);
 	assert_int_equal(d.cq_mode_complete, GNI_CQMODE_DUAL_EVENTS);
 	assert_rc(SUCCESS, GNI_EpUnbind(s.ep));
 	/* Data that the caller chose outlives the binding. */

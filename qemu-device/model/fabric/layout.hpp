@@ -19,7 +19,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 12;
+inline constexpr uint32_t SEGMENT_VERSION = 13;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -176,7 +176,6 @@ struct CeContribution {
 	uint32_t key;
 	uint32_t red_id;
 	uint32_t local_event;
-	uint32_t remote_event;
 	uint16_t mdh;
 	uint16_t cq;
 	uint16_t tid;

@@ -301,7 +301,6 @@ void Bte::complete(const BteWork &work, uint8_t status, bool overrun) noexcept
 	if (desc.mode & ARIES_EV_LOCAL)
 		cq_post(core_, core_.node, nullptr, desc.cq, entry.word());
 	if (desc.mode & ARIES_EV_GLOBAL) {
-		entry.data = desc.remote_event;
 		entry.info = ARIES_INFO_GLOBAL;
 		cq_post(core_, core_.node, nullptr, desc.cq, entry.word());
 	}

@@ -519,7 +519,6 @@ void Ce::endpoint_events(CePlace from, const Delivery &delivery, uint8_t status)
 	if (given.events & ARIES_EV_LOCAL)
 		post_once(from, 0, delivery.again, node, given.cq, entry.word(), given.cq_serial);
 	if (given.events & ARIES_EV_GLOBAL) {
-		entry.data = given.remote_event;
 		entry.info = ARIES_INFO_GLOBAL;
 		post_once(from, 1, delivery.again, node, given.cq, entry.word(), given.cq_serial);
 	}

@@ -452,7 +452,6 @@ void Fma::source_events(FmaWork &work, uint8_t status) noexcept
 	if (work.mode & ARIES_EV_LOCAL)
 		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word());
 	if (work.mode & ARIES_EV_GLOBAL) {
-		entry.data = work.desc.remote_event;
 		entry.info = ARIES_INFO_GLOBAL;
 		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word());
 	}

@@ -70,7 +70,6 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 		.key = work.rights.key,
 		.red_id = uint32_t(desc.sync_value),
 		.local_event = desc.local_event,
-		.remote_event = desc.remote_event,
 		.mdh = desc.local_mdh,
 		.cq = desc.cq,
 		.tid = work.tid,

@@ -25,9 +25,10 @@ void test_sizes(void **)
 			assert_int_equal(p.outcome(), 0);
 			const Event global = p.a.wait_event(20, 1000), remote = p.b.wait_event(21, 1000);
 
-			assert_int_equal(global.data(), 0x2222);
+			assert_int_equal(global.data(), 0x1111);
 			assert_int_equal(global.tid(), 1);
 			assert_int_equal(remote.source(), ARIES_SRC_REMOTE);
+			assert_int_equal(remote.data(), 0x2222);
 			for (uint64_t i = 0; i < bytes; i++)
 				assert_int_equal(p.there(at + i), Blocks::pattern(at + 5 + i));
 			assert_int_equal(p.there(at + bytes), 0);

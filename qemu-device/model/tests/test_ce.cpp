@@ -230,7 +230,7 @@ void test_events(void **)
 
 				assert_int_equal(local.data(), 0x1111);
 				assert_int_equal(local.info(), ARIES_INFO_LOCAL);
-				assert_int_equal(global.data(), 0x2222);
+				assert_int_equal(global.data(), 0x1111);
 				assert_int_equal(global.info(), ARIES_INFO_GLOBAL);
 				for (const Event &e : {local, global}) {
 					assert_int_equal(e.source(), ARIES_SRC_CE);

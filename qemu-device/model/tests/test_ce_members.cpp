@@ -342,12 +342,13 @@ void test_carrier_dies(void **)
 			assert_true(reused[n]);
 			assert_int_equal(both[n]->result().control, 0x4242);
 			assert_int_equal(both[n]->result().result[0], 0x4343);
-			for (const unsigned int data : {0x1111u, 0x2222u}) {
+			for (const unsigned int info : {ARIES_INFO_LOCAL, ARIES_INFO_GLOBAL}) {
 				const auto event = both[n]->host.next_event(ENDPOINT_CQ);
 
 				assert_true(bool(event));
 				assert_int_equal(event.status(), ARIES_ST_OK);
-				assert_int_equal(event.data(), data);
+				assert_int_equal(event.data(), 0x1111);
+				assert_int_equal(event.info(), info);
 			}
 			assert_false(bool(both[n]->host.next_event(ENDPOINT_CQ)));
 		}

@@ -38,7 +38,8 @@ void test_put_events(void **)
 	assert_int_equal(local.info(), ARIES_INFO_LOCAL);
 	assert_int_equal(local.source(), ARIES_SRC_FMA);
 	assert_int_equal(local.type(), 2);
-	assert_int_equal(global.data(), 0x2222);
+	/* Both events at the source carry the source's data. */
+	assert_int_equal(global.data(), 0x1111);
 	assert_int_equal(global.tid(), 0xabcd);
 	assert_int_equal(global.info(), ARIES_INFO_GLOBAL);
 	assert_int_equal(remote.data(), 0x2222);

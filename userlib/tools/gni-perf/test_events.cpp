@@ -45,15 +45,13 @@ uint16_t collect(Context &context, gni_post_descriptor_t &d, unsigned count)
 			throw Failure(format("event of type %" PRIu64 ", descriptor status %" PRIu64,
 					     static_cast<uint64_t>(GNI_CQ_GET_TYPE(entry)), d.status));
 		uint64_t data = GNI_CQ_GET_INST_ID(entry);
-		if (data == local_event_of(job.rank()))
-			seen |= GNI_CQMODE_LOCAL_EVENT;
-		else if (data == remote_event_of(job.rank()))
-			seen |= GNI_CQMODE_GLOBAL_EVENT;
-		else
-			throw Failure(format("event carries 0x%" PRIx64, data));
+		if (data != local_event_of(job.rank()))
+			throw Failure(format("event carries 0x%" PRIx64 ", expected 0x%x", data,
+					     local_event_of(job.rank())));
+		if (!(d.cq_mode_complete & ~seen))
+			throw Failure(format("cq_mode_complete 0x%x, 0x%x before", d.cq_mode_complete, seen));
+		seen = d.cq_mode_complete;
 	}
-	if (d.cq_mode_complete != seen)
-		throw Failure(format("cq_mode_complete 0x%x, expected 0x%x", d.cq_mode_complete, seen));
 	gni_cq_entry_t more;
 	if (GNI_CqGetEvent(job.source().handle(), &more) != GNI_RC_NOT_DONE)
 		throw Failure(format("an event too many: %s", tools::event_text(more).c_str()));
