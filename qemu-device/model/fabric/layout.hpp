@@ -19,7 +19,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 13;
+inline constexpr uint32_t SEGMENT_VERSION = 14;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -67,21 +67,31 @@ struct alignas(64) MddSlot {
 	std::atomic<uint64_t> base;
 	std::atomic<uint64_t> length;
 	std::atomic<uint64_t> table;
-	std::atomic<uint64_t> serial; /* changes with ctl and when page entries were changed in place */
+	std::atomic<uint64_t> serial;    /* changes with ctl and when page entries were changed in place */
+	std::atomic<uint32_t> cq_serial; /* of the queue that ctl names: cq_serial_of() when it was published */
 };
 
-/** A completion queue. Everything after lock changes under it only; any node may take it. */
+/**
+ * A completion queue. Counts change under the lock only, which any node may take; ctl and base are the owner's, and
+ * life has a part for those who do not get the lock.
+ */
 struct alignas(64) CqSlot {
 	std::atomic<uint32_t> lock;
-	std::atomic<uint32_t> armed;
+	std::atomic<uint32_t> armed; /* 0: not; each CQI_ARM has another number */
 	std::atomic<uint64_t> ctl;
 	std::atomic<uint64_t> base;
 	std::atomic<uint64_t> produced; /* since CQ_CTL.VALID was set */
 	std::atomic<uint64_t> dropped;  /* since CQ_CTL.VALID was set */
 	std::atomic<uint64_t> events;   /* since the reset */
 	std::atomic<uint64_t> lost;     /* since the reset */
-	std::atomic<uint64_t> serial;   /* counts VALID being set */
+	std::atomic<uint64_t> life;     /* upper half counts VALID being set, lower half events that are owed */
 };
+
+/** Names a queue among all that have had or will have its number; never 0 once there was one. */
+inline uint32_t cq_serial_of(const CqSlot &cq) noexcept
+{
+	return uint32_t(cq.life.load(std::memory_order_acquire) >> 32);
+}
 
 /**
  * What some threads of one initiator do at one target; written by them, read by the target. A pair of nodes has
@@ -115,12 +125,15 @@ struct ErrorRecord {
 	uint64_t info[4];
 };
 
-/** Error events of a node, written by it and its peers under the lock. */
+/**
+ * Error events of a node. Any member adds one under the lock, which is in the ring once tail says so; the owner takes
+ * them out without it. Whoever does not get the lock, or finds no room, counts in lost.
+ */
 struct alignas(64) ErrorRing {
 	std::atomic<uint32_t> lock;
-	uint32_t head;
-	uint32_t serial;
-	std::atomic<uint32_t> count;
+	std::atomic<uint32_t> head;
+	std::atomic<uint32_t> tail;
+	std::atomic<uint32_t> serial; /* of events, also of lost ones */
 	std::atomic<uint32_t> lost;
 	ErrorRecord record[ERROR_RING];
 };
@@ -170,9 +183,9 @@ struct CeContribution {
 	uint64_t arrive_ns; /* modelled */
 	uint64_t start_ns;  /* of an endpoint's doorbell */
 	uint64_t offset;    /* of the result, 40 bits */
-	uint64_t cq_serial; /* CqSlot::serial when it was checked */
 	uint64_t serial;    /* of the packet; grows with each of a source */
 	uint64_t token;     /* what the control word of the result block holds until the result is there */
+	uint32_t cq_serial; /* cq_serial_of() the queue when its owner was checked; 0: no events */
 	uint32_t key;
 	uint32_t red_id;
 	uint32_t local_event;
@@ -213,12 +226,12 @@ struct alignas(64) CeSlot {
 	std::atomic<uint32_t> sent;       /* partial result is with the parent, or on its way */
 	std::atomic<uint32_t> mover;      /* lock word of the member that moves the operation on */
 	std::atomic<uint32_t> broken;
-	std::atomic<uint32_t> serial; /* counts configurations */
-	std::atomic<uint64_t> ctl;    /* as CE_CTL */
-	std::atomic<uint64_t> parent; /* as CE_PARENT */
-	uint64_t sequence;            /* of outcomes */
-	uint64_t sent_serial;         /* CeContribution::serial of what was sent last */
-	uint64_t cq_serial;
+	std::atomic<uint32_t> serial;    /* counts configurations */
+	std::atomic<uint64_t> ctl;       /* as CE_CTL */
+	std::atomic<uint64_t> parent;    /* as CE_PARENT */
+	uint64_t sequence;               /* of outcomes */
+	uint64_t sent_serial;            /* CeContribution::serial of what was sent last */
+	std::atomic<uint32_t> cq_serial; /* of the queue that ctl names */
 	CeOutcome outcome;
 	std::atomic<uint32_t> parent_generation;
 	std::atomic<uint32_t> child_generation[ARIES_CE_CHILDREN]; /* NodeSlot::generation when the tree was made */

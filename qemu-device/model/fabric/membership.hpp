@@ -13,6 +13,11 @@ namespace aries
 /** CLOCK_MONOTONIC in nanoseconds; the same clock in all members. */
 uint64_t now_ns() noexcept;
 
+/** In a lock's word: somebody has waited long for this holder. */
+inline constexpr uint32_t LOCK_SLOW = 1u << 15;
+
+static_assert(MEMBERS_MAX < LOCK_SLOW);
+
 enum class Presence { ALIVE, DEAD, ABSENT };
 
 /**
@@ -53,8 +58,10 @@ public:
 		return uint32_t(member) == MEMBER_DEAD ? Presence::DEAD : Presence::ABSENT;
 	}
 
-	/** Word that names this member as the holder of a lock in the segment; never 0. */
+	/** Word that names this member as the holder of a lock in the segment; never 0, and without LOCK_SLOW. */
 	uint32_t lock_word() const noexcept { return lock_word_; }
+	/** Whether a thread of this very process is the holder. */
+	bool is_own(uint32_t word) const noexcept { return (word & ~LOCK_SLOW) == lock_word_; }
 	/** Whether the member that a lock word names still lives; @ask: ask the kernel, whatever the lease says. */
 	bool holder_alive(uint32_t word, bool ask = false) noexcept;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fabric/seglock.hpp"
 
+#include <algorithm>
+
 #include <sched.h>
 
 namespace aries
@@ -20,12 +22,17 @@ void relax() noexcept
 }
 
 constexpr unsigned int SPINS = 64;
-constexpr uint64_t ASK_NS = 1'000'000; /* a critical section takes a thousandth of that */
-constexpr uint64_t GIVE_UP_NS = 1'000'000'000;
+constexpr uint64_t ASK_NS = 1'000'000;
+
+static_assert(uint64_t(Patience::BRIEF) <= ASK_NS && uint64_t(Patience::LONG) > ASK_NS);
 
 } // namespace
 
-void SegLock::wait(Membership &members) noexcept
+/*
+ * Whoever has waited long says so in the word, so that those who come after wait for the same holder briefly only. The
+ * holder's unlock() takes that away.
+ */
+void SegLock::wait(Membership &members, uint64_t patience_ns) noexcept
 {
 	const uint64_t start = now_ns();
 
@@ -34,7 +41,7 @@ void SegLock::wait(Membership &members) noexcept
 			uint32_t free = 0;
 
 			if (word_.load(std::memory_order_relaxed) == 0 &&
-			    word_.compare_exchange_strong(free, members.lock_word(), std::memory_order_acquire)) {
+			    word_.compare_exchange_strong(free, members.lock_word())) {
 				held_ = true;
 				return;
 			}
@@ -42,16 +49,18 @@ void SegLock::wait(Membership &members) noexcept
 		}
 		sched_yield();
 		uint32_t holder = word_.load(std::memory_order_relaxed);
-
 		const uint64_t waited = now_ns() - start;
 
-		if (holder && !members.holder_alive(holder, waited > ASK_NS) &&
-		    word_.compare_exchange_strong(holder, members.lock_word(), std::memory_order_acquire)) {
-			held_ = true;
-			stolen_ = true;
-			return;
+		if (!holder || members.is_own(holder))
+			continue;
+		if (!members.holder_alive(holder, waited > ASK_NS)) {
+			held_ = word_.compare_exchange_strong(holder, members.lock_word());
+			dead_ = held_ ? holder : 0;
+			continue;
 		}
-		if (waited > GIVE_UP_NS)
+		if (waited > uint64_t(Patience::LONG))
+			word_.compare_exchange_strong(holder, holder | LOCK_SLOW);
+		if (waited > (holder & LOCK_SLOW ? std::min(patience_ns, uint64_t(Patience::BRIEF)) : patience_ns))
 			return;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A lock in the segment that survives the death of its holder. */
+/* Locks in the segment that survive the death of their holder: had together with the repair of what they protect. */
 #ifndef ARIES_FABRIC_SEGLOCK_HPP
 #define ARIES_FABRIC_SEGLOCK_HPP
 
@@ -9,31 +9,34 @@ namespace aries
 {
 
 /**
- * Scoped lock on a word of the segment. The word is 0 or names its holder
- * (Membership::lock_word()); one of a dead member is taken over, and the new
- * holder must then repair what the word protects. Waiting is bounded: with a
- * holder that lives but does not run the lock is not had. Critical sections
- * are a few dozen instructions without calls.
+ * How long to wait for a member that holds a lock, lives and does not run (a debugger, a freezer). Nobody but its
+ * holder ends such a lock, however long it takes: who does not get it leaves a mark, or fails. Threads of our own
+ * process are always waited for: they run if we do.
+ */
+enum class Patience : uint64_t {
+	NONE = 0,          /* the owner's regular look: it comes again */
+	BRIEF = 1'000'000, /* ns; nothing is lost without the lock, and a critical section takes a thousandth of that */
+	LONG = 1'000'000'000,
+};
+
+/**
+ * The word of a lock is 0, or names its holder (Membership::lock_word()); one of a dead member is taken over. Only
+ * Guard makes one, which has what is protected repaired then.
  */
 class SegLock
 {
-public:
-	SegLock(std::atomic<uint32_t> &word, Membership &members) noexcept : word_(word)
+	template <typename Block> friend class Guard;
+
+	SegLock(std::atomic<uint32_t> &word, Membership &members, Patience patience) noexcept : word_(word)
 	{
 		uint32_t free = 0;
 
-		held_ = word_.compare_exchange_strong(free, members.lock_word(), std::memory_order_acquire,
+		held_ = word_.compare_exchange_strong(free, members.lock_word(), std::memory_order_seq_cst,
 						      std::memory_order_relaxed);
-		if (!held_)
-			wait(members);
+		if (!held_) [[unlikely]]
+			wait(members, uint64_t(patience));
 	}
 	~SegLock() { unlock(); }
-	SegLock(const SegLock &) = delete;
-	SegLock &operator=(const SegLock &) = delete;
-
-	bool held() const noexcept { return held_; }
-	/** The former holder died in the middle of its work. */
-	bool stolen() const noexcept { return stolen_; }
 
 	void unlock() noexcept
 	{
@@ -41,13 +44,46 @@ public:
 			word_.store(0, std::memory_order_release);
 		held_ = false;
 	}
-
-private:
-	void wait(Membership &members) noexcept;
+	/* The repair is left to somebody else: the dead member holds it again. */
+	void give_back() noexcept
+	{
+		word_.store(dead_, std::memory_order_release);
+		held_ = false;
+	}
+	void wait(Membership &members, uint64_t patience_ns) noexcept;
 
 	std::atomic<uint32_t> &word_;
 	bool held_ = false;
-	bool stolen_ = false;
+	uint32_t dead_ = 0; /* the word of the holder that died in the middle of its work */
+
+public:
+	SegLock(const SegLock &) = delete;
+	SegLock &operator=(const SegLock &) = delete;
+};
+
+/**
+ * Scoped lock of a block of the segment. Critical sections are a few dozen instructions without calls.
+ *
+ * Block has
+ *     std::atomic<uint32_t> &lock()   its lock
+ *     bool repair()                   puts right what a holder that died at any instruction may have left; the lock is
+ *                                     held. False: not by us, who cannot reach what it takes. Then the lock is not had.
+ */
+template <typename Block> class Guard
+{
+public:
+	Guard(Membership &members, Block &block, Patience patience = Patience::LONG) noexcept
+		: lock_(block.lock(), members, patience)
+	{
+		if (lock_.dead_ && !block.repair()) [[unlikely]]
+			lock_.give_back();
+	}
+
+	bool held() const noexcept { return lock_.held_; }
+	void unlock() noexcept { lock_.unlock(); }
+
+private:
+	SegLock lock_;
 };
 
 /** The same for what only threads of this process touch; held for one operation at most. */

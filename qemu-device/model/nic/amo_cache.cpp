@@ -52,6 +52,20 @@ void clear(AmoLine &line)
 	line.tag.store(0);
 }
 
+/** What the lock of a set protects. */
+class Set
+{
+public:
+	Set(AmoCacheSlot &slot, uint32_t number) noexcept : lock_(slot.lock[number]) {}
+
+	std::atomic<uint32_t> &lock() noexcept { return lock_; }
+	/* Each line is right at every instruction of a change, or is seen to be none; AmoLine. */
+	bool repair() noexcept { return true; }
+
+private:
+	std::atomic<uint32_t> &lock_;
+};
+
 bool overlaps(const uint8_t *word, const Run &run)
 {
 	return word < run.host + run.bytes && run.host < word + AMO_CACHE_WORD;
@@ -186,7 +200,8 @@ bool AmoCache::run(const AmoRequest &request, const RamMap &ram, Membership &mem
 	const uint64_t place = place_of(address, command.bytes);
 	const uint32_t set = set_of(address);
 	const uint64_t *memory = word_in(ram, place);
-	const SegLock lock(slot_.lock[set], members);
+	Set block(slot_, set);
+	const Guard lock(members, block);
 
 	if (!lock.held())
 		return false;
@@ -235,7 +250,8 @@ bool AmoCache::settle(const Run *run, size_t count, bool write, const RamMap &ra
 
 		if (!word || std::none_of(run, run + count, [word](const Run &r) { return overlaps(word, r); }))
 			continue;
-		const SegLock lock(slot_.lock[set], members);
+		Set block(slot_, set);
+		const Guard lock(members, block);
 
 		if (!lock.held())
 			return false;
@@ -255,7 +271,8 @@ bool AmoCache::empty(uint32_t mdh, const RamMap *ram, Membership &members, bool 
 
 		if (!line.place.load())
 			continue;
-		const SegLock lock(slot_.lock[set], members);
+		Set block(slot_, set);
+		const Guard lock(members, block);
 
 		if (!lock.held())
 			return false;

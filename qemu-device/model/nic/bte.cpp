@@ -66,7 +66,8 @@ uint8_t Bte::check(BteWork &work) noexcept
 
 	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
 		return ARIES_ST_DISABLED;
-	if (events && !cq_allowed(own, desc.cq, work.rights.owner()))
+	work.cq_serial = events ? cq_claim(own, desc.cq, work.rights.owner()) : 0;
+	if (events && !work.cq_serial)
 		return ARIES_ST_CQ_OWNER;
 	for (uint16_t word : desc.reserved) {
 		if (word)
@@ -187,8 +188,7 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 		if (value & ~ARIES_DB_SLOT_MASK)
 			return status;
 		report_failure(core_, fmad.counters, status, work.rights.ptag(), index, work.desc.op, work.access());
-		if (status != ARIES_ST_DISABLED && status != ARIES_ST_CQ_OWNER)
-			complete(work, status, false);
+		complete(work, status, false);
 	}
 	if (channel >= 0) {
 		run(work, channel);

@@ -24,9 +24,10 @@ namespace aries
 struct BteWork {
 	aries_bte_desc desc;
 	Rights rights;
-	uint32_t index; /* of the FMA descriptor */
-	uint32_t node;  /* physical target */
-	uint32_t epoch; /* of the queue; another one now means flushed */
+	uint32_t index;         /* of the FMA descriptor */
+	uint32_t node;          /* physical target */
+	uint32_t epoch;         /* of the queue; another one now means flushed */
+	uint32_t cq_serial = 0; /* of the queue for its events; 0: none are to come */
 	uint8_t ssid = 0;
 	uint8_t channel = 0;  /* that carries it */
 	bool answered = true; /* by the target, all packets */

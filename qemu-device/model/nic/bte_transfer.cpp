@@ -284,7 +284,7 @@ uint64_t Bte::remote_entry(const BteWork &work) noexcept
 	return entry.word();
 }
 
-/* Local and global event at the initiator, if its queue still is the process's. */
+/* Local and global event at the initiator, if its queue still is there. */
 void Bte::complete(const BteWork &work, uint8_t status, bool overrun) noexcept
 {
 	const aries_bte_desc &desc = work.desc;
@@ -296,13 +296,13 @@ void Bte::complete(const BteWork &work, uint8_t status, bool overrun) noexcept
 			 .type = uint8_t(field(desc.mode, ARIES_EV_TYPE_MASK)),
 			 .remote_overrun = overrun};
 
-	if (!(desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL)) || !cq_allowed(core_.own(), desc.cq, work.rights.owner()))
+	if (!work.cq_serial)
 		return;
 	if (desc.mode & ARIES_EV_LOCAL)
-		cq_post(core_, core_.node, nullptr, desc.cq, entry.word());
+		cq_post(core_, core_.node, nullptr, desc.cq, entry.word(), work.cq_serial);
 	if (desc.mode & ARIES_EV_GLOBAL) {
 		entry.info = ARIES_INFO_GLOBAL;
-		cq_post(core_, core_.node, nullptr, desc.cq, entry.word());
+		cq_post(core_, core_.node, nullptr, desc.cq, entry.word(), work.cq_serial);
 	}
 }
 

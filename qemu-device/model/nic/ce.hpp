@@ -26,22 +26,37 @@ constexpr uint32_t ce_all_children(uint64_t ctl)
 	return count >= ARIES_CE_CHILDREN ? UINT32_MAX : (uint32_t(1) << count) - 1;
 }
 
-/** The lock of an engine. What a holder that died in settle() left behind is put right. */
+/** What the lock of an engine protects. */
+class CeBlock
+{
+public:
+	explicit CeBlock(CeSlot &ce) noexcept : ce_(ce) {}
+
+	std::atomic<uint32_t> &lock() noexcept { return ce_.lock; }
+	/* The holder died in Ce::settle()? Then its outcome stands once the first child is owed it. */
+	bool repair() noexcept
+	{
+		ce_.arrived.fetch_and(~ce_.owed.load());
+		if (ce_.sent.load() && ce_.arrived.load() != ce_all_children(ce_.ctl.load()))
+			ce_.sent.store(0);
+		return true;
+	}
+
+private:
+	CeSlot &ce_;
+};
+
+/** The lock of an engine. */
 class CeLock
 {
 public:
-	CeLock(CeSlot &ce, Membership &members) noexcept : lock_(ce.lock, members)
-	{
-		if (!lock_.stolen())
-			return;
-		ce.arrived.fetch_and(~ce.owed.load());
-		if (ce.sent.load() && ce.arrived.load() != ce_all_children(ce.ctl.load()))
-			ce.sent.store(0);
-	}
+	CeLock(CeSlot &ce, Membership &members) noexcept : block_(ce), lock_(members, block_) {}
+
 	bool held() const noexcept { return lock_.held(); }
 
 private:
-	SegLock lock_;
+	CeBlock block_;
+	Guard<CeBlock> lock_;
 };
 
 /** An engine of the fabric. */

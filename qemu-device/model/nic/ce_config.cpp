@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "nic/ce.hpp"
+#include "nic/fmad.hpp"
 
 namespace aries
 {
@@ -50,7 +51,7 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 	CeSlot &ce = own.ce[engine];
 	const uint64_t children = field(ctl, ARIES_CE_CTL_CHILDREN_MASK);
 	const uint64_t parent = ce.parent.load();
-	uint64_t cq_serial = 0;
+	uint32_t cq_serial = 0;
 
 	if (enabled(engine) || children < 1 || children > ARIES_CE_CHILDREN)
 		return false;
@@ -61,20 +62,17 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 			return false;
 	}
 	if (ctl & ARIES_CE_CTL_CQ_VALID_MASK) {
-		const CqSlot &cq = own.cq[field(ctl, ARIES_CE_CTL_CQ_MASK)];
-		const uint64_t cq_ctl = cq.ctl.load();
-
-		if (!(cq_ctl & ARIES_CQ_CTL_VALID_MASK) ||
-		    field(cq_ctl, ARIES_CQ_CTL_OWNER_MASK) != field(ctl, ARIES_CE_CTL_OWNER_MASK))
+		cq_serial = cq_claim(own, uint16_t(field(ctl, ARIES_CE_CTL_CQ_MASK)),
+				     uint16_t(field(ctl, ARIES_CE_CTL_OWNER_MASK)));
+		if (!cq_serial)
 			return false;
-		cq_serial = cq.serial.load();
 	}
 	const CeLock lock(ce, core_.members);
 
 	if (!lock.held())
 		return false;
 	forget_operation(ce);
-	ce.cq_serial = cq_serial;
+	ce.cq_serial.store(cq_serial);
 	for (uint32_t i = 0; i < children; i++) {
 		const uint32_t node = uint32_t(field(ce.child[i].load(), ARIES_CE_CHILD_PE_MASK));
 

@@ -45,101 +45,201 @@ constexpr uint64_t ring_bytes(uint64_t ctl)
 	return ARIES_CQ_HEADER_BYTES + 8 * ring_slots(ctl);
 }
 
-bool ring_of(const CqSlot &cq, uint64_t ctl, const RamMap *ram, Ring &ring) noexcept
-{
-	uint8_t *host = ram ? ram->span(cq.base.load(std::memory_order_relaxed), ring_bytes(ctl)) : nullptr;
-
-	if (!host)
-		return false;
-	ring.consumed = reinterpret_cast<uint64_t *>(host);
-	ring.slot = reinterpret_cast<uint64_t *>(host + ARIES_CQ_HEADER_BYTES);
-	ring.slots = ring_slots(ctl);
-	return true;
-}
-
-/* The holder died between the entry and the count: then the entry stands or was read already. */
-uint64_t repaired(CqSlot &cq, const Ring &ring) noexcept
-{
-	uint64_t produced = cq.produced.load(std::memory_order_relaxed);
-	const uint64_t consumed = __atomic_load_n(ring.consumed, __ATOMIC_ACQUIRE);
-
-	if (__atomic_load_n(ring.at(produced), __ATOMIC_RELAXED) != 0 || consumed == produced + 1)
-		cq.produced.store(++produced, std::memory_order_relaxed);
-	return produced;
-}
-
 /** Whether the queue has as many entries as an interrupt waits for. */
 bool reached(uint64_t ctl, uint64_t used) noexcept
 {
 	return used >= std::max<uint64_t>(1, field(ctl, ARIES_CQ_CTL_DELAY_MASK));
 }
 
-void fire(Core &core, uint32_t node, uint32_t cq, uint64_t ctl) noexcept
+void bump(std::atomic<uint64_t> &word, uint64_t by = 1) noexcept
 {
-	core.segment.node(node).cqi_pending[cq / 64].fetch_or(uint64_t(1) << (cq % 64));
-	core.request_irq(node, uint32_t(1) << field(ctl, ARIES_CQ_CTL_VECTOR_MASK) % ARIES_MSIX_VECTORS);
+	word.store(word.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
-void bump(std::atomic<uint64_t> &word) noexcept
+/**
+ * A queue, and its memory as this member sees it. Another member may take the queue's number away at any time: ctl says
+ * so to whoever has the lock since, and those who had it before are waited for.
+ */
+class Queue
 {
-	word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
+public:
+	/** @ram: of @node; not used for our own, whose map may be replaced while it is not locked out */
+	Queue(Core &core, uint32_t node, const RamMap *ram, uint32_t index) noexcept
+		: core_(core), node_(node), index_(index % ARIES_CQ_ENTRIES), ram_(ram),
+		  cq_(core.segment.node(node).cq[index_])
+	{
+	}
+
+	std::atomic<uint32_t> &lock() noexcept { return cq_.lock; }
+	CqSlot &slot() noexcept { return cq_; }
+	uint64_t ctl() const noexcept { return ctl_; }
+	const Ring &ring() const noexcept { return ring_; }
+
+	/** False: there is no queue, or we do not have its memory. */
+	bool open() noexcept
+	{
+		ctl_ = cq_.ctl.load(std::memory_order_seq_cst);
+		if (!(ctl_ & ARIES_CQ_CTL_VALID_MASK)) [[unlikely]]
+			return false;
+		const RamMap *ram = node_ == core_.node ? core_.maps.own() : ram_;
+		uint8_t *host = ram ? ram->span(cq_.base.load(std::memory_order_relaxed), ring_bytes(ctl_)) : nullptr;
+
+		ring_.consumed = reinterpret_cast<uint64_t *>(host);
+		ring_.slot = reinterpret_cast<uint64_t *>(host + ARIES_CQ_HEADER_BYTES);
+		ring_.slots = ring_slots(ctl_);
+		return host != nullptr;
+	}
+
+	/* The holder died between the entry and the count? Then the entry stands or was read already. */
+	[[gnu::cold]] bool repair() noexcept
+	{
+		if (!open())
+			return !(ctl_ & ARIES_CQ_CTL_VALID_MASK);
+		const uint64_t produced = cq_.produced.load(std::memory_order_relaxed);
+		const uint64_t consumed = __atomic_load_n(ring_.consumed, __ATOMIC_ACQUIRE);
+
+		if (__atomic_load_n(ring_.at(produced), __ATOMIC_RELAXED) != 0 || consumed == produced + 1)
+			cq_.produced.store(produced + 1, std::memory_order_relaxed);
+		return true;
+	}
+
+	/** Lock held: an entry, or in the last slot an overrun mark for it. @due: gets whether an interrupt is due */
+	CqResult put(uint64_t entry, bool &due) noexcept
+	{
+		const uint64_t produced = cq_.produced.load(std::memory_order_relaxed);
+		const uint64_t used = ring_.used(produced);
+		const bool room = used < ring_.slots - 1;
+
+		if (!room) {
+			entry = OVERRUN_MARK;
+			count_lost(1);
+		}
+		if (used < ring_.slots) {
+			store(produced, entry);
+			if (room)
+				bump(cq_.events);
+		}
+		due = reached(ctl_, used + 1);
+		return room ? CqResult::POSTED : CqResult::OVERRUN;
+	}
+
+	/** Lock held: one mark for all that is owed. Who dies on the way leaves it owed. */
+	[[gnu::cold]] void settle_owed() noexcept
+	{
+		const uint64_t produced = cq_.produced.load(std::memory_order_relaxed);
+		const uint32_t owed = uint32_t(cq_.life.load());
+
+		if (!owed)
+			return;
+		if (ring_.used(produced) < ring_.slots)
+			store(produced, OVERRUN_MARK);
+		count_lost(owed);
+		cq_.life.fetch_sub(owed);
+	}
+
+	/** Without the lock. False: it is another queue by now. */
+	[[gnu::cold]] bool owe(uint32_t serial) noexcept
+	{
+		uint64_t life = cq_.life.load();
+
+		while (life >> 32 == serial) {
+			/* As many as it can count, but not into the serial. */
+			if (uint32_t(life) == UINT32_MAX || cq_.life.compare_exchange_weak(life, life + 1))
+				return true;
+		}
+		return false;
+	}
+
+	/** Whether the owner, who was armed, is to be told. The lock is not needed: the entries tell. */
+	bool due() const noexcept
+	{
+		const uint64_t delay = std::clamp<uint64_t>(field(ctl_, ARIES_CQ_CTL_DELAY_MASK), 1, ring_.slots);
+
+		return __atomic_load_n(ring_.at(__atomic_load_n(ring_.consumed, __ATOMIC_ACQUIRE) + delay - 1),
+				       __ATOMIC_SEQ_CST) != 0;
+	}
+
+	/**
+	 * Takes the arming @armed back for an interrupt. The marks come first: who stops between the two leaves an
+	 * interrupt, who stops before them leaves the queue armed, which the owner's sweep() sees.
+	 */
+	void mark(uint32_t armed) noexcept
+	{
+		NodeSlot &node = core_.segment.node(node_);
+
+		node.cqi_pending[index_ / 64].fetch_or(uint64_t(1) << (index_ % 64));
+		node.irq_vectors.fetch_or(vector());
+		cq_.armed.compare_exchange_strong(armed, 0);
+	}
+
+	/** After mark(), without the lock. */
+	void tell() const noexcept
+	{
+		if (node_ != core_.node)
+			core_.wake.raise(node_, vector());
+	}
+
+private:
+	static constexpr uint64_t OVERRUN_MARK = ARIES_CQE_OVERRUN | prep(ARIES_CQE_SOURCE_MASK, ARIES_SRC_CQ);
+
+	uint32_t vector() const noexcept
+	{
+		return uint32_t(1) << field(ctl_, ARIES_CQ_CTL_VECTOR_MASK) % ARIES_MSIX_VECTORS;
+	}
+	void store(uint64_t produced, uint64_t entry) noexcept
+	{
+		__atomic_store_n(ring_.at(produced), entry, __ATOMIC_RELEASE);
+		cq_.produced.store(produced + 1, std::memory_order_relaxed);
+	}
+	void count_lost(uint64_t events) noexcept
+	{
+		bump(cq_.dropped, events);
+		bump(cq_.lost, events);
+	}
+
+	Core &core_;
+	const uint32_t node_, index_;
+	const RamMap *const ram_;
+	CqSlot &cq_;
+	uint64_t ctl_ = 0;
+	Ring ring_;
+};
 
 } // namespace
 
-CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, uint64_t entry, uint64_t serial) noexcept
+CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, uint64_t entry, uint32_t serial) noexcept
 {
-	NodeSlot &slot = core.segment.node(node);
-	CqSlot &cq = slot.cq[index % ARIES_CQ_ENTRIES];
-	SegLock lock(cq.lock, core.members);
-	const uint64_t ctl = cq.ctl.load(std::memory_order_relaxed);
-	Ring ring;
+	Queue queue(core, node, ram, index);
+	Guard lock(core.members, queue);
+	CqSlot &cq = queue.slot();
+	bool due = false;
 
-	/* The owner's RamMap may be replaced while it is not locked out: ours is loaded under the lock. */
-	if (node == core.node)
-		ram = core.maps.own();
-	if (!lock.held() || !(ctl & ARIES_CQ_CTL_VALID_MASK) || !ring_of(cq, ctl, ram, ring) ||
-	    (serial && serial != cq.serial.load(std::memory_order_relaxed)) ||
-	    !(slot.online.load(std::memory_order_relaxed) & ONLINE_MASTER))
+	if (!lock.held()) [[unlikely]]
+		return queue.owe(serial) ? CqResult::OVERRUN : CqResult::GONE;
+	const uint64_t life = cq.life.load(std::memory_order_relaxed);
+
+	if (!queue.open() || life >> 32 != serial ||
+	    !(core.segment.node(node).online.load(std::memory_order_relaxed) & ONLINE_MASTER)) [[unlikely]]
 		return CqResult::GONE;
+	if (uint32_t(life)) [[unlikely]]
+		queue.settle_owed();
+	const CqResult result = queue.put(entry, due);
+	const uint32_t armed = due ? cq.armed.load(std::memory_order_relaxed) : 0;
 
-	const uint64_t produced = lock.stolen() ? repaired(cq, ring) : cq.produced.load(std::memory_order_relaxed);
-	const uint64_t used = ring.used(produced);
-	const bool room = used < ring.slots - 1;
-
-	if (!room) {
-		entry = ARIES_CQE_OVERRUN | prep(ARIES_CQE_SOURCE_MASK, ARIES_SRC_CQ);
-		bump(cq.dropped);
-		bump(cq.lost);
-	}
-	if (used < ring.slots) {
-		__atomic_store_n(ring.at(produced), entry, __ATOMIC_RELEASE);
-		cq.produced.store(produced + 1, std::memory_order_relaxed);
-		if (room)
-			bump(cq.events);
-	}
-	const bool irq = cq.armed.load(std::memory_order_relaxed) && reached(ctl, used + 1);
-
-	if (irq)
-		cq.armed.store(0, std::memory_order_relaxed);
+	if (armed)
+		queue.mark(armed);
 	lock.unlock();
-	if (irq)
-		fire(core, node, index, ctl);
-	return room ? CqResult::POSTED : CqResult::OVERRUN;
+	if (armed)
+		queue.tell();
+	return result;
 }
 
 uint64_t cq_produced(Core &core, uint32_t node, const RamMap *ram, uint32_t index) noexcept
 {
-	CqSlot &cq = core.segment.node(node).cq[index % ARIES_CQ_ENTRIES];
-	const SegLock lock(cq.lock, core.members);
-	const uint64_t ctl = cq.ctl.load(std::memory_order_relaxed);
-	Ring ring;
+	Queue queue(core, node, ram, index);
+	const Guard lock(core.members, queue);
 
-	if (node == core.node)
-		ram = core.maps.own();
-	if (lock.stolen() && (ctl & ARIES_CQ_CTL_VALID_MASK) && ring_of(cq, ctl, ram, ring))
-		return repaired(cq, ring);
-	return cq.produced.load(std::memory_order_relaxed);
+	return queue.slot().produced.load(std::memory_order_relaxed);
 }
 
 bool CqTable::configure(uint32_t index, uint64_t base, uint64_t ctl) noexcept
@@ -155,50 +255,73 @@ bool CqTable::configure(uint32_t index, uint64_t base, uint64_t ctl) noexcept
 		    (cq.ctl.load(std::memory_order_relaxed) & ARIES_CQ_CTL_VALID_MASK))
 			return false;
 	}
-	SegLock lock(cq.lock, core_.members);
+	Queue queue(core_, core_.node, nullptr, index);
 
-	/* Stopping must not fail; a holder that does not run for a second is as good as gone. */
-	cq.armed.store(0, std::memory_order_relaxed);
-	if (ctl & ARIES_CQ_CTL_VALID_MASK) {
-		cq.base.store(base, std::memory_order_relaxed);
-		cq.produced.store(0, std::memory_order_relaxed);
-		cq.dropped.store(0, std::memory_order_relaxed);
-		bump(cq.serial);
+	cq.armed.store(0);
+	if (!(ctl & ARIES_CQ_CTL_VALID_MASK)) {
+		/* Whoever gets the lock from now on sees it. */
+		cq.ctl.store(ctl, std::memory_order_seq_cst);
+		const Guard lock(core_.members, queue);
+
+		return true;
 	}
+	const Guard lock(core_.members, queue);
+
+	if (!lock.held())
+		return false;
+	cq.base.store(base, std::memory_order_relaxed);
+	cq.produced.store(0, std::memory_order_relaxed);
+	cq.dropped.store(0, std::memory_order_relaxed);
+	/* Nothing is owed of what the queue of that number before has lost. */
+	cq.life.store(((cq.life.load() >> 32) + 1) << 32);
 	cq.ctl.store(ctl, std::memory_order_release);
 	return true;
 }
 
+/*
+ * With the lock, who posts at the same time has seen the queue armed, or we see the entry. Without it, because its
+ * holder is stopped, the next sweep does.
+ */
 void CqTable::arm(uint32_t index) noexcept
 {
-	CqSlot &cq = core_.own().cq[index];
-	SegLock lock(cq.lock, core_.members);
-	const uint64_t ctl = cq.ctl.load(std::memory_order_relaxed);
-	Ring ring;
+	Queue queue(core_, core_.node, nullptr, index);
+	const Guard lock(core_.members, queue, Patience::BRIEF);
 
-	if (!lock.held() || !(ctl & ARIES_CQ_CTL_VALID_MASK) || !(ctl & ARIES_CQ_CTL_IRQ_MASK) ||
-	    !ring_of(cq, ctl, core_.maps.own(), ring))
+	if (!queue.open() || !(queue.ctl() & ARIES_CQ_CTL_IRQ_MASK))
 		return;
-	const bool now = reached(ctl, ring.used(cq.produced.load(std::memory_order_relaxed)));
-
-	cq.armed.store(!now, std::memory_order_relaxed);
-	lock.unlock();
-	if (now)
-		fire(core_, core_.node, index, ctl);
-}
-
-void CqTable::disarm(uint32_t index) noexcept
-{
-	CqSlot &cq = core_.own().cq[index];
-	SegLock lock(cq.lock, core_.members);
-
-	cq.armed.store(0, std::memory_order_relaxed);
+	if (!++arms_)
+		arms_ = 1;
+	queue.slot().armed.store(arms_);
+	if (queue.due())
+		queue.mark(arms_);
 }
 
 void CqTable::fence() noexcept
 {
-	for (auto &cq : core_.own().cq)
-		SegLock lock(cq.lock, core_.members);
+	for (uint32_t i = 0; i < ARIES_CQ_ENTRIES; i++) {
+		Queue queue(core_, core_.node, nullptr, i);
+		const Guard lock(core_.members, queue, Patience::NONE);
+	}
+}
+
+void CqTable::sweep() noexcept
+{
+	for (uint32_t i = 0; i < ARIES_CQ_ENTRIES; i++) {
+		CqSlot &cq = core_.own().cq[i];
+		const uint32_t armed = cq.armed.load(std::memory_order_relaxed);
+
+		if (!armed && !uint32_t(cq.life.load(std::memory_order_relaxed))) [[likely]]
+			continue;
+		Queue queue(core_, core_.node, nullptr, i);
+		const Guard lock(core_.members, queue, Patience::NONE);
+
+		if (!queue.open() || !(core_.own().online.load() & ONLINE_MASTER))
+			continue;
+		if (lock.held())
+			queue.settle_owed();
+		if (armed && queue.due())
+			queue.mark(armed);
+	}
 }
 
 void CqTable::reset() noexcept

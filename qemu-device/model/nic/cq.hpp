@@ -26,20 +26,19 @@ struct CqEntry {
 	}
 };
 
+/** OVERRUN: in place of the event there is, or will be, an overrun mark. GONE: no such queue any more. */
 enum class CqResult { POSTED, OVERRUN, GONE };
 
 /**
  * Writes an entry into queue @cq of @node, whose memory is @ram. For another
  * node the caller holds a FlightGuard on it. Wait-bounded; no allocation.
- * @serial: CqSlot::serial of the queue meant, if it may have been made anew since; 0: any
+ * While a member that is stopped has the queue's lock the event is owed: who
+ * has the lock next, or the owner's sweep(), makes an overrun mark of it.
+ * @serial: cq_serial_of() the queue that was checked; the event comes to no other of that number
  */
-CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint64_t entry,
-		 uint64_t serial = 0) noexcept;
+CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint64_t entry, uint32_t serial) noexcept;
 
-/**
- * CqSlot::produced, after what a writer that died has left behind was put
- * right. Otherwise as cq_post().
- */
+/** CqSlot::produced, after what a writer that died has left behind was put right. Otherwise as cq_post(). */
 uint64_t cq_produced(Core &core, uint32_t node, const RamMap *ram, uint32_t cq) noexcept;
 
 /** The owner's control of its queues. One caller at a time (the NIC's control mutex). */
@@ -52,9 +51,12 @@ public:
 	 */
 	bool configure(uint32_t cq, uint64_t base, uint64_t ctl) noexcept;
 	void arm(uint32_t cq) noexcept;
-	void disarm(uint32_t cq) noexcept;
-	/** Waits until no thread of any member writes into our queues with an old RamMap. */
+	void disarm(uint32_t cq) noexcept { core_.own().cq[cq].armed.store(0); }
+	/** Waits until no thread of ours writes into our queues with an old RamMap. Those of others are in visits. */
 	void fence() noexcept;
+	/** From time to time: marks for what is owed, and interrupts that writers which died or stopped have not
+	 * raised. */
+	void sweep() noexcept;
 	void reset() noexcept;
 
 	/** Element of CQI_ARMED: queues that owe an interrupt. */
@@ -71,6 +73,7 @@ public:
 
 private:
 	Core &core_;
+	uint32_t arms_ = 0;
 };
 
 } // namespace aries

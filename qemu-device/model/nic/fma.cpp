@@ -179,9 +179,9 @@ uint8_t Fma::check(FmaWork &work) noexcept
 	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
 		return ARIES_ST_DISABLED;
 	if (work.event_bits()) {
-		if (!cq_allowed(own, work.desc.cq, work.rights.owner()))
+		work.cq_serial = cq_claim(own, work.desc.cq, work.rights.owner());
+		if (!work.cq_serial)
 			return ARIES_ST_CQ_OWNER;
-		work.cq_usable = true;
 	}
 	const bool fetches = work.is_get() || work.is_atomic() || work.op == ARIES_FMA_CE;
 
@@ -450,10 +450,10 @@ void Fma::source_events(FmaWork &work, uint8_t status) noexcept
 			 .remote_overrun = work.remote_overrun};
 
 	if (work.mode & ARIES_EV_LOCAL)
-		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word());
+		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word(), work.cq_serial);
 	if (work.mode & ARIES_EV_GLOBAL) {
 		entry.info = ARIES_INFO_GLOBAL;
-		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word());
+		cq_post(core_, core_.node, nullptr, work.desc.cq, entry.word(), work.cq_serial);
 	}
 }
 
@@ -467,7 +467,7 @@ void Fma::finish(FmaWork &work, uint8_t status) noexcept
 			report_failure(core_, work.fmad.counters, status, work.rights.ptag(), work.index, work.op,
 				       work.access(work.bytes, false));
 	}
-	if (work.cq_usable)
+	if (work.cq_serial)
 		source_events(work, status);
 }
 

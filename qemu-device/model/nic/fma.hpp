@@ -30,7 +30,7 @@ struct FmaWork {
 	uint64_t now = 0;
 	Passage passage = {};
 	uint64_t fetched = 0; /* by an atomic */
-	bool cq_usable = false;
+	uint32_t cq_serial = 0; /* of the queue for its events; 0: none are to come */
 	bool remote_overrun = false;
 	bool unanswered = false; /* whatever the target has done */
 	bool reported = false;   /* the failure is in the error queues */

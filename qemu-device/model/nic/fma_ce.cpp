@@ -64,9 +64,9 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 		.arrive_ns = work.now + work.passage.latency_ns,
 		.start_ns = work.now,
 		.offset = desc.local_offset,
-		.cq_serial = work.cq_usable ? core_.own().cq[desc.cq].serial.load() : 0,
 		.serial = ++contributions_,
 		.token = 0,
+		.cq_serial = work.cq_serial,
 		.key = work.rights.key,
 		.red_id = uint32_t(desc.sync_value),
 		.local_event = desc.local_event,
@@ -96,7 +96,7 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 	}
 	ce_.drive(step);
 	if (status == ARIES_ST_OK) {
-		work.cq_usable = false;
+		work.cq_serial = 0;
 		work.fmad.counters.add(ARIES_CNT_CE_OPS);
 	}
 	return status;

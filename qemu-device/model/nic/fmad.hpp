@@ -48,14 +48,18 @@ struct Rights {
 	}
 };
 
-/** Whether a process with @owner may name queue @cq of its own node. */
-inline bool cq_allowed(const NodeSlot &own, uint16_t cq, uint16_t owner) noexcept
+/**
+ * The queue @cq of its own node as a process with @owner may name it: its serial, which goes with each event that is
+ * meant for it; 0 if it is none of its. The serial is read first: CqTable::configure() stores it before a new owner.
+ */
+inline uint32_t cq_claim(const NodeSlot &own, uint16_t cq, uint16_t owner) noexcept
 {
 	if (cq >= ARIES_CQ_ENTRIES)
-		return false;
+		return 0;
+	const uint32_t serial = cq_serial_of(own.cq[cq]);
 	const uint64_t ctl = own.cq[cq].ctl.load(std::memory_order_relaxed);
 
-	return (ctl & ARIES_CQ_CTL_VALID_MASK) && field(ctl, ARIES_CQ_CTL_OWNER_MASK) == owner;
+	return (ctl & ARIES_CQ_CTL_VALID_MASK) && field(ctl, ARIES_CQ_CTL_OWNER_MASK) == owner ? serial : 0;
 }
 
 } // namespace aries

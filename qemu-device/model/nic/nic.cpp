@@ -65,7 +65,7 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 {
 	members_.join();
 	maps_.withdraw();
-	errors_.clear(cfg.node);
+	errors_.clear();
 	network_.set_nic_link(cfg.node, true);
 	members_.activate();
 	registers_.inherit();

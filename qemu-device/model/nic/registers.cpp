@@ -168,10 +168,10 @@ uint64_t RegisterFile::read_error(Reg reg, uint32_t index) noexcept
 	ErrorRecord record = {};
 
 	if (reg == Reg::ERR_COUNT)
-		return core_.errors.waiting(core_.node);
+		return core_.errors.waiting();
 	if (reg == Reg::ERR_LOST)
-		return core_.errors.lost(core_.node);
-	if (!core_.errors.oldest(core_.node, record))
+		return core_.errors.lost();
+	if (!core_.errors.oldest(record))
 		return 0;
 	if (reg == Reg::ERR_EVENT)
 		return record.event;
@@ -206,7 +206,7 @@ bool RegisterFile::write_reg(Reg reg, uint32_t index, uint64_t value) noexcept
 		return run_dma_test(value);
 	case Reg::ERR_POP:
 		if (value)
-			core_.errors.pop(core_.node);
+			core_.errors.pop();
 		return value != 0;
 	case Reg::CQI_ARM:
 		cqs_.arm(uint32_t(value));
@@ -264,14 +264,17 @@ bool RegisterFile::write_amo_ctl(uint32_t value) noexcept
 	return true;
 }
 
-/* Lazy is not never. */
+/* Lazy is not never: neither for atomics, nor for interrupts that others have not come to raise. */
 void RegisterFile::sweep() noexcept
 {
 	receives_.sweep();
-	if (!core_.own().amo_lazy.load(std::memory_order_relaxed))
-		return;
 	std::lock_guard guard(mutex_);
 
+	cqs_.sweep();
+	if (core_.errors.sweep())
+		core_.request_irq(core_.node, 1);
+	if (!core_.own().amo_lazy.load(std::memory_order_relaxed))
+		return;
 	if (core_.own().online.load() & ONLINE_MASTER)
 		mdds_.update_atomics();
 }
@@ -343,7 +346,7 @@ void RegisterFile::reset_locked() noexcept
 	for (auto &entry : own.vmdh)
 		entry.store(0);
 	traffic_.limit_injection(0);
-	core_.errors.clear(core_.node);
+	core_.errors.clear();
 	own.irq_vectors.store(0);
 	stage_.fill({});
 	cq_base_.fill(0);

@@ -47,9 +47,10 @@ uint8_t Visit::admit(const Access &access) noexcept
 	if (access.write && mdd_.read_only())
 		return ARIES_ST_ACCESS;
 	if (access.remote_event) {
-		const uint64_t ctl = slot_.cq[mdd_.cq()].ctl.load(std::memory_order_relaxed);
+		const CqSlot &cq = slot_.cq[mdd_.cq()];
 
-		if (!mdd_.has_cq() || !(ctl & ARIES_CQ_CTL_VALID_MASK))
+		if (!mdd_.has_cq() || cq_serial_of(cq) != slot_.mdd[mdh()].cq_serial.load() ||
+		    !(cq.ctl.load(std::memory_order_relaxed) & ARIES_CQ_CTL_VALID_MASK))
 			return ARIES_ST_NO_CQ;
 	}
 	ram_ = core_.maps.of(node_);

@@ -104,7 +104,11 @@ public:
 	/** A translation was not in the PTE cache. */
 	bool walked() const noexcept { return use_.misses != 0; }
 	uint32_t misses() const noexcept { return use_.misses; }
-	CqResult post(uint64_t entry) noexcept { return cq_post(core_, node_, ram_, mdd_.cq(), entry); }
+	/** Writes into the queue of the memory domain. */
+	CqResult post(uint64_t entry) noexcept
+	{
+		return cq_post(core_, node_, ram_, mdd_.cq(), entry, slot_.mdd[mdh()].cq_serial.load());
+	}
 	void count_requests(uint64_t packets) noexcept { count(guard_.counters().requests, packets); }
 	void count_duplicate() noexcept { count(guard_.counters().duplicates, 1); }
 	void count_refused() noexcept { guard_.counters().refused.fetch_add(1, std::memory_order_relaxed); }

@@ -22,42 +22,47 @@ uint8_t category(uint8_t code)
 	}
 }
 
-/* A holder that died may have left any value. */
-void repair(ErrorRing &ring)
+/** What the lock of a ring protects: the record behind the last, which is none before tail says so. */
+class Ring
 {
-	ring.head %= ERROR_RING;
-	if (ring.count > ERROR_RING)
-		ring.count = 0;
-}
+public:
+	explicit Ring(ErrorRing &ring) noexcept : ring_(ring) {}
+
+	std::atomic<uint32_t> &lock() noexcept { return ring_.lock; }
+	bool repair() noexcept { return true; }
+
+private:
+	ErrorRing &ring_;
+};
 
 } // namespace
 
 void ErrorLog::report(uint32_t node, const ErrorEvent &event) noexcept
 {
 	ErrorRing &ring = segment_.node(node).errors;
-	SegLock lock(ring.lock, members_);
+	const uint32_t serial = ring.serial.fetch_add(1) + 1;
+	Ring block(ring);
+	Guard lock(members_, block);
+	const uint32_t tail = ring.tail.load();
 
-	if (!lock.held())
-		return;
-	repair(ring);
-	ring.serial++;
-	if (ring.count == ERROR_RING) {
-		ring.lost++;
+	if (!lock.held() || tail - ring.head.load() >= ERROR_RING) {
+		ring.lost.fetch_add(1);
 		return;
 	}
-	ErrorRecord &rec = ring.record[(ring.head + ring.count) % ERROR_RING];
+	ErrorRecord &rec = ring.record[tail % ERROR_RING];
 
-	rec.event = event.code | uint64_t(category(event.code)) << 16 | uint64_t(event.ptag) << 24 |
-		    uint64_t(ring.serial) << 32;
+	rec.event =
+		event.code | uint64_t(category(event.code)) << 16 | uint64_t(event.ptag) << 24 | uint64_t(serial) << 32;
 	rec.time_ns = now_ns();
 	rec.info[0] = event.pe | uint64_t(event.mdh) << 32;
 	rec.info[1] = event.offset;
 	rec.info[2] = event.length;
 	rec.info[3] = event.fmad | uint64_t(event.op) << 16;
-	const bool first = ring.count++ == 0;
-
+	ring.tail.store(tail + 1);
 	lock.unlock();
-	if (!first)
+	/* The owner, who looks at tail after each event that it takes, has not seen ours, or we see that it has taken
+	 * all. */
+	if (ring.head.load() != tail)
 		return;
 	if (node == members_.node())
 		segment_.node(node).irq_vectors.fetch_or(1);
@@ -65,53 +70,50 @@ void ErrorLog::report(uint32_t node, const ErrorEvent &event) noexcept
 		wake_.raise(node, 1);
 }
 
-bool ErrorLog::oldest(uint32_t node, ErrorRecord &record) noexcept
+bool ErrorLog::sweep() noexcept
 {
-	ErrorRing &ring = segment_.node(node).errors;
-	SegLock lock(ring.lock, members_);
+	const uint32_t head = own().head.load(), tail = own().tail.load();
+	/* There was something at the last call, and nobody has taken any of it since. */
+	const bool stale = swept_ && head == head_ && tail != told_;
 
-	if (!lock.held())
+	swept_ = head != tail;
+	head_ = head;
+	if (stale)
+		told_ = tail;
+	return stale;
+}
+
+bool ErrorLog::oldest(ErrorRecord &record) const noexcept
+{
+	const ErrorRing &ring = own();
+
+	if (!waiting())
 		return false;
-	repair(ring);
-	if (ring.count)
-		record = ring.record[ring.head];
-	return ring.count != 0;
+	record = ring.record[ring.head.load() % ERROR_RING];
+	return true;
 }
 
-void ErrorLog::pop(uint32_t node) noexcept
+void ErrorLog::pop() noexcept
 {
-	ErrorRing &ring = segment_.node(node).errors;
-	SegLock lock(ring.lock, members_);
-
-	if (!lock.held())
-		return;
-	repair(ring);
-	if (ring.count) {
-		ring.head = (ring.head + 1) % ERROR_RING;
-		ring.count--;
-	}
+	if (waiting())
+		own().head.fetch_add(1);
 }
 
-uint32_t ErrorLog::waiting(uint32_t node) const noexcept
+uint32_t ErrorLog::waiting() const noexcept
 {
-	return segment_.node(node).errors.count.load(std::memory_order_relaxed);
+	/* The head is ours; nobody moves the tail back. */
+	return own().tail.load() - own().head.load();
 }
 
-uint32_t ErrorLog::lost(uint32_t node) const noexcept
+uint32_t ErrorLog::lost() const noexcept
 {
-	return segment_.node(node).errors.lost.load(std::memory_order_relaxed);
+	return own().lost.load();
 }
 
-void ErrorLog::clear(uint32_t node) noexcept
+void ErrorLog::clear() noexcept
 {
-	ErrorRing &ring = segment_.node(node).errors;
-	SegLock lock(ring.lock, members_);
-
-	if (!lock.held())
-		return;
-	ring.head = 0;
-	ring.count = 0;
-	ring.lost = 0;
+	own().head.store(own().tail.load());
+	own().lost.store(0);
 }
 
 } // namespace aries

@@ -37,17 +37,28 @@ public:
 	/** Adds an event to the queue of @node and raises its vector 0 if the queue was empty. Any thread. */
 	void report(uint32_t node, const ErrorEvent &event) noexcept;
 
-	/** The oldest event of our own queue; false if there is none. */
-	bool oldest(uint32_t node, ErrorRecord &record) noexcept;
-	void pop(uint32_t node) noexcept;
-	uint32_t waiting(uint32_t node) const noexcept;
-	uint32_t lost(uint32_t node) const noexcept;
-	void clear(uint32_t node) noexcept;
+	/**
+	 * Our own queue: one caller at a time.
+	 * oldest(): false if there is none
+	 * sweep(): whether vector 0 is due for events that nobody takes. Who added the first may have died or stopped
+	 * before he told.
+	 */
+	bool oldest(ErrorRecord &record) const noexcept;
+	void pop() noexcept;
+	uint32_t waiting() const noexcept;
+	uint32_t lost() const noexcept;
+	void clear() noexcept;
+	bool sweep() noexcept;
 
 private:
+	ErrorRing &own() const noexcept { return segment_.node(members_.node()).errors; }
+
 	Segment &segment_;
 	Membership &members_;
 	Wake &wake_;
+	/* of sweep(): */
+	bool swept_ = false;           /* there were events */
+	uint32_t head_ = 0, told_ = 0; /* head then, tail when it last found that the vector is due */
 };
 
 } // namespace aries

@@ -594,7 +594,8 @@ void test_deregistration_under_fire(void **)
 
 /** The cache alone, over a page of memory. */
 struct Bare {
-	aries::Segment segment{fabric_path(), {2, 16, 6, 4096}, 0};
+	std::string path = fabric_path();
+	aries::Segment segment{path, {2, 16, 6, 4096}, 0};
 	aries::Membership members{segment, 0, 100};
 	std::unique_ptr<aries::AmoCacheSlot> slot = std::make_unique<aries::AmoCacheSlot>();
 	aries::AmoCache cache{*slot};
@@ -628,7 +629,13 @@ void test_holders(void **)
 	assert_true(bare.cache.settle(&all, 1, false, bare.ram, bare.members));
 	assert_int_equal(bare.memory[0], 2);
 	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
-	bare.slot->lock[0].store(bare.members.lock_word());
+	/* Another member, which does not run. */
+	aries::Segment peer_segment{bare.path, {2, 16, 6, 4096}, 1};
+	aries::Membership peer{peer_segment, 1, 100};
+
+	peer.join();
+	peer.activate();
+	bare.slot->lock[0].store(peer.lock_word());
 	assert_false(bare.cache.run(bare.add, bare.ram, bare.members, old));
 	assert_false(bare.cache.settle(&all, 1, true, bare.ram, bare.members));
 	assert_false(bare.cache.empty(3, &bare.ram, bare.members));
