@@ -68,6 +68,8 @@ unsigned int aries_pool_total(const struct aries_pool *pool);
 struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie);
 struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cookie);
 void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom);
+struct aries_domain *aries_domain_get(struct aries_domain *dom);
+void aries_domain_put(struct aries_domain *dom);
 int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			unsigned int count);
 void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
@@ -79,7 +81,6 @@ void aries_domain_free_all(struct aries_dev *ad);
 int aries_job(struct aries_ctx *ctx, struct kgni_job *arg);
 int aries_job_ptag(struct aries_ctx *ctx, struct kgni_ptag *arg);
 int aries_job_res(struct aries_ctx *ctx, struct kgni_res *arg);
-u64 aries_res_transfers(struct aries_dev *ad, u8 ptag);
 
 /* aries_ntt.c: node translation */
 int aries_ntt_init(struct aries_dev *ad);
@@ -113,9 +114,11 @@ void aries_share_take(struct aries_ctx *ctx);
 void aries_share_enter(struct aries_ctx *ctx);
 void aries_share_exit(struct aries_ctx *ctx);
 unsigned int aries_share_users(struct aries_ctx *ctx);
+unsigned int aries_share_count(struct aries_dev *ad, const struct aries_domain *dom);
 int aries_fmad_get(struct aries_ctx *ctx);
 void aries_fmad_put(struct aries_ctx *ctx);
 unsigned int aries_fmad_busy(struct aries_dev *ad, unsigned int fmad);
+u64 aries_fmad_transfers(struct aries_dev *ad, const struct aries_domain *dom);
 
 /* aries_cq.c: completion queues */
 int aries_cq_create(struct aries_ctx *ctx, struct kgni_cq_create *arg);
@@ -193,7 +196,7 @@ void aries_clock_irq(struct aries_dev *ad);
 struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping);
 void aries_ctx_free(struct aries_ctx *ctx);
 void aries_ctx_put(struct aries_ctx *ctx);
-struct aries_ctx **aries_ctx_all(struct aries_dev *ad, unsigned int *count);
+struct aries_ctx *aries_ctx_next(struct aries_dev *ad, struct aries_ctx *last);
 int aries_ctx_enter(struct aries_ctx *ctx, bool attached);
 void aries_ctx_exit(struct aries_ctx *ctx);
 int aries_ctx_status(struct aries_ctx *ctx);

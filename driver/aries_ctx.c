@@ -45,6 +45,7 @@ struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapp
 		return ERR_PTR(-ENODEV);
 	}
 	mutex_lock(&ad->ctx_lock);
+	ctx->id = ++ad->ctx_id;
 	list_add_tail(&ctx->node, &ad->ctxs);
 	mutex_unlock(&ad->ctx_lock);
 	up_read(&ad->state_sem);
@@ -98,33 +99,31 @@ void aries_ctx_put(struct aries_ctx *ctx)
 }
 
 /**
- * aries_ctx_all() - the files that are open now, for who looks at one after another
+ * aries_ctx_next() - the files that are open, one after another
  * @ad: the device
- * @count: gets how many
+ * @last: the one before, NULL for the first; its reference is dropped
  *
  * No lock is held afterwards, so that one that is busy keeps nobody else from opening or closing.
+ * Files that are opened meanwhile come at the end.
  *
- * Context: may sleep.
- * Return: references to them, to be dropped one by one and freed with kvfree(), or an error
- * pointer: -ENOMEM.
+ * Context: sleeps. Return: the next one with a reference, or NULL.
  */
-struct aries_ctx **aries_ctx_all(struct aries_dev *ad, unsigned int *count)
+struct aries_ctx *aries_ctx_next(struct aries_dev *ad, struct aries_ctx *last)
 {
-	struct aries_ctx **all, *ctx;
-	unsigned int n = 0;
+	u64 id = last ? last->id : 0;
+	struct aries_ctx *ctx, *next = NULL;
 
 	mutex_lock(&ad->ctx_lock);
 	list_for_each_entry(ctx, &ad->ctxs, node)
-		n++;
-	all = kvcalloc(n + 1, sizeof(*all), GFP_KERNEL);
-	*count = 0;
-	if (all)
-		list_for_each_entry(ctx, &ad->ctxs, node) {
+		if (ctx->id > id) {
 			kref_get(&ctx->ref);
-			all[(*count)++] = ctx;
+			next = ctx;
+			break;
 		}
 	mutex_unlock(&ad->ctx_lock);
-	return all ?: ERR_PTR(-ENOMEM);
+	if (last)
+		aries_ctx_put(last);
+	return next;
 }
 
 /** aries_ctx_free() - undo everything an open file has done. Context: sleeps. */

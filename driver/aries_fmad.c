@@ -35,6 +35,8 @@ int aries_fmad_take(struct aries_ctx *ctx)
 	nr = aries_pool_get(&ad->fmads, ctx->owner);
 	if (nr < 0)
 		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA, 1);
+	else
+		set_bit(nr, ctx->dom->fmads);
 	return nr;
 }
 
@@ -92,6 +94,7 @@ void aries_fmad_give(struct aries_ctx *ctx, unsigned int nr, u16 owner)
 	aries_wr64(ad, ARIES_FMAD_CTL_N(nr), 0);
 	rc = aries_fmad_wait(ad, nr);
 	trace_aries_fmad_disable(ctx, nr);
+	clear_bit(nr, ctx->dom->fmads);
 	if (rc == -ETIMEDOUT) {
 		dev_err(&ad->dev, "FMA descriptor %u busy after %u s, kept back until a reset\n",
 			nr, ARIES_FMAD_MS / 1000);
@@ -152,4 +155,24 @@ unsigned int aries_fmad_busy(struct aries_dev *ad, unsigned int fmad)
 	u64 status = aries_rd64(ad, ARIES_FMAD_STATUS_N(fmad));
 
 	return status == ~0ull ? 0 : FIELD_GET(ARIES_FMAD_STATUS_BUSY_MASK, status);
+}
+
+/**
+ * aries_fmad_transfers() - block transfers of a domain that have not ended
+ * @ad: the device
+ * @dom: domain, with a reference
+ *
+ * Asks the NIC and nobody else: an attachment that waits for its own does not hold this up.
+ *
+ * Context: state_sem held. Return: how many.
+ */
+u64 aries_fmad_transfers(struct aries_dev *ad, const struct aries_domain *dom)
+{
+	unsigned int nr;
+	u64 sum = 0;
+
+	lockdep_assert_held(&ad->state_sem);
+	for_each_set_bit(nr, dom->fmads, ARIES_FMA_DESCRIPTORS)
+		sum += aries_fmad_busy(ad, nr);
+	return sum;
 }

@@ -35,7 +35,7 @@ static int aries_job_destroy(struct aries_dev *ad, const struct kgni_job *arg)
 	if (dom->attached)
 		return -EBUSY;
 	trace_aries_job_destroy(ad->id, dom);
-	aries_ptag_destroy(ad, dom);
+	aries_ptag_remove(ad, dom);
 	return 0;
 }
 
@@ -197,40 +197,6 @@ static int aries_res_device(struct aries_dev *ad, struct kgni_res *arg)
 	return 0;
 }
 
-/** aries_res_transfers() - block transfers of a domain that have not ended. Context: state_sem. */
-u64 aries_res_transfers(struct aries_dev *ad, u8 ptag)
-{
-	DECLARE_BITMAP(seen, ARIES_FMA_DESCRIPTORS) = {}; /* several may share one */
-	struct aries_ctx *ctx;
-	u64 sum = 0;
-
-	lockdep_assert_held_read(&ad->state_sem);
-	mutex_lock(&ad->ctx_lock);
-	list_for_each_entry(ctx, &ad->ctxs, node) {
-		mutex_lock(&ctx->lock);
-		if (ctx->dom && ctx->dom->ptag == ptag && !__test_and_set_bit(ctx->fmad, seen))
-			sum += aries_fmad_busy(ad, ctx->fmad);
-		mutex_unlock(&ctx->lock);
-	}
-	mutex_unlock(&ad->ctx_lock);
-	return sum;
-}
-
-static u64 aries_res_sharing(struct aries_dev *ad, u8 ptag)
-{
-	struct aries_ctx *ctx;
-	u64 sum = 0;
-
-	mutex_lock(&ad->ctx_lock);
-	list_for_each_entry(ctx, &ad->ctxs, node) {
-		mutex_lock(&ctx->lock);
-		sum += ctx->dom && ctx->dom->ptag == ptag && ctx->share;
-		mutex_unlock(&ctx->lock);
-	}
-	mutex_unlock(&ad->ctx_lock);
-	return sum;
-}
-
 static int aries_res_of_job(u32 kind)
 {
 	if (!kind || (kind >= ARIES_JOB_RES_LAST && kind != KGNI_RES_RECV &&
@@ -257,42 +223,55 @@ static int aries_res_of_job(u32 kind)
 	}
 }
 
+/* What the domain's own account says. */
+static void aries_res_account(struct aries_dev *ad, const struct aries_domain *dom,
+			      enum aries_res res, struct kgni_res *arg)
+	__must_hold(&ad->ptag_lock)
+{
+	lockdep_assert_held(&ad->ptag_lock);
+	arg->total = dom->limit[res];
+	arg->used = dom->used[res];
+	arg->reserved_units = 0;
+	arg->held = 0;
+	switch (arg->kind) {
+	case ARIES_JOB_RES_RMDA: /* each FMA descriptor has a queue */
+		arg->total = dom->bte_limited ? dom->bte_limit : arg->total * ad->bte_queue;
+		break;
+	case ARIES_JOB_RES_IOMMU:
+		arg->total <<= PAGE_SHIFT;
+		arg->used <<= PAGE_SHIFT;
+		break;
+	case KGNI_RES_DGRAM:
+		arg->total = dom->dgram_limit;
+		arg->used = READ_ONCE(dom->dgrams);
+		break;
+	}
+}
+
 static int aries_res_domain(struct aries_dev *ad, struct kgni_res *arg)
 {
 	int res = aries_res_of_job(arg->kind);
 	struct aries_domain *dom;
-	int rc = -ENOENT;
 
 	if (res < 0)
 		return res;
 	mutex_lock(&ad->ptag_lock);
 	dom = ad->domain[arg->ptag];
 	if (dom) {
-		arg->total = dom->limit[res];
-		arg->used = dom->used[res];
-		if (arg->kind == ARIES_JOB_RES_RMDA) /* each FMA descriptor has a queue */
-			arg->total = dom->bte_limited ? dom->bte_limit :
-							arg->total * ad->bte_queue;
-		if (arg->kind == ARIES_JOB_RES_IOMMU) {
-			arg->total <<= PAGE_SHIFT;
-			arg->used <<= PAGE_SHIFT;
-		}
-		if (arg->kind == KGNI_RES_DGRAM) {
-			arg->total = dom->dgram_limit;
-			arg->used = READ_ONCE(dom->dgrams);
-		}
-		arg->reserved_units = 0;
-		arg->held = 0;
-		rc = 0;
+		aries_domain_get(dom);
+		aries_res_account(ad, dom, res, arg);
 	}
 	mutex_unlock(&ad->ptag_lock);
-	if (!rc && arg->kind == ARIES_JOB_RES_RMDA)
-		arg->used = aries_res_transfers(ad, arg->ptag);
-	if (!rc && arg->kind == ARIES_JOB_RES_SFMA) {
+	if (!dom)
+		return -ENOENT;
+	if (arg->kind == ARIES_JOB_RES_RMDA)
+		arg->used = aries_fmad_transfers(ad, dom);
+	if (arg->kind == ARIES_JOB_RES_SFMA) {
 		arg->total = aries_pool_total(&ad->owners);
-		arg->used = aries_res_sharing(ad, arg->ptag);
+		arg->used = aries_share_count(ad, dom);
 	}
-	return rc;
+	aries_domain_put(dom);
+	return 0;
 }
 
 /** aries_job_res() - KGNI_IOC_RES: use of a resource by the device or a domain. Context: sleeps. */

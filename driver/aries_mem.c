@@ -51,13 +51,37 @@ static int aries_mem_find_cq(struct aries_ctx *ctx, struct aries_mem *mem, u32 c
 	return mem->cq ? 0 : -ENOENT;
 }
 
-static void aries_mem_put_number(struct aries_ctx *ctx, const struct aries_mem *mem,
-				 unsigned int mdh)
+/* A number of its own; the places of a block are on the domain's account already. */
+static int aries_mem_get_number(struct aries_ctx *ctx)
 {
-	if (mem->virtual)
-		aries_vmdh_put(ctx, mdh);
+	struct aries_dev *ad = ctx->ad;
+	int rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_MDD, 1);
+
+	if (rc)
+		return rc;
+	rc = aries_pool_get(&ad->mdds, ctx->owner);
+	if (rc < 0)
+		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD, 1);
+	return rc;
+}
+
+/* @held: the NIC does not let go of it */
+static void aries_mem_put_number(struct aries_ctx *ctx, const struct aries_mem *mem, bool held)
+{
+	struct aries_dev *ad = ctx->ad;
+
+	if (mem->virtual) {
+		if (held)
+			aries_vmdh_hold(ctx, mem->mdh);
+		else
+			aries_vmdh_put(ctx, mem->mdh);
+		return;
+	}
+	if (held)
+		aries_pool_hold(&ad->mdds, mem->mdh);
 	else
-		aries_pool_put(&ctx->ad->mdds, mdh, ctx->owner);
+		aries_pool_put(&ad->mdds, mem->mdh, ctx->owner);
+	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD, 1);
 }
 
 /* @vmdh: place in the domain's block, in and out; NULL for a number of its own. */
@@ -77,14 +101,11 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq, u
 	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
 	if (rc)
 		goto err_pte;
-	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_MDD, 1);
-	if (rc)
-		goto err_pages;
-	mdh = vmdh ? aries_vmdh_get(ctx, vmdh) : aries_pool_get(&ad->mdds, ctx->owner);
+	mdh = vmdh ? aries_vmdh_get(ctx, vmdh) : aries_mem_get_number(ctx);
 	mem->virtual = vmdh;
 	if (mdh < 0) {
 		rc = mdh;
-		goto err_uncharge;
+		goto err_pages;
 	}
 	mem->mdh = mdh;
 	rc = xa_err(xa_store(&ctx->mems, mdh, mem, GFP_KERNEL));
@@ -99,9 +120,7 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq, u
 	return 0;
 
 err_pool:
-	aries_mem_put_number(ctx, mem, mdh);
-err_uncharge:
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD, 1);
+	aries_mem_put_number(ctx, mem, false);
 err_pages:
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
 err_pte:
@@ -122,19 +141,14 @@ static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
 	xa_erase(&ctx->mems, mem->mdh);
 	if (mem->cq)
 		mem->cq->mem_refs--;
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD, 1);
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
+	aries_mem_put_number(ctx, mem, rc);
 	if (rc) {
-		if (mem->virtual)
-			aries_vmdh_hold(ctx, mem->mdh);
-		else
-			aries_pool_hold(&ad->mdds, mem->mdh);
 		mutex_lock(&ad->inv_lock);
 		list_add(&mem->node, &ad->quarantine);
 		mutex_unlock(&ad->inv_lock);
 		return;
 	}
-	aries_mem_put_number(ctx, mem, mem->mdh);
 	aries_mem_free(ad, mem);
 }
 

@@ -69,6 +69,7 @@ struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie
 	dom = kzalloc(sizeof(*dom), GFP_KERNEL);
 	if (!dom)
 		return ERR_PTR(-ENOMEM);
+	kref_init(&dom->ref); /* the table's */
 	dom->ptag = ptag;
 	dom->cookie = cookie;
 	dom->limit[ARIES_RES_MDD] = aries_pool_total(&ad->mdds);
@@ -83,17 +84,48 @@ struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie
 	return dom;
 }
 
-/** aries_ptag_destroy() - remove a domain that nobody is attached to. Context: ptag_lock held. */
-void aries_ptag_destroy(struct aries_dev *ad, struct aries_domain *dom)
+static void aries_domain_release(struct kref *ref)
+{
+	struct aries_domain *dom = container_of(ref, struct aries_domain, ref);
+
+	WARN_ON(dom->attached || dom->block);
+	kfree(dom);
+}
+
+/**
+ * aries_domain_get() - keep a domain in memory; its tag may go meanwhile
+ * @dom: domain to which the caller has a reference, or that it found under ptag_lock
+ *
+ * Context: any. Return: @dom.
+ */
+struct aries_domain *aries_domain_get(struct aries_domain *dom)
+{
+	kref_get(&dom->ref);
+	return dom;
+}
+
+/** aries_domain_put() - undo aries_domain_get(). Context: any. */
+void aries_domain_put(struct aries_domain *dom)
+{
+	kref_put(&dom->ref, aries_domain_release);
+}
+
+/**
+ * aries_ptag_remove() - take its tag from a domain
+ * @ad: the device
+ * @dom: domain that has its tag
+ *
+ * It is freed when nobody has a pointer to it any more. Context: ptag_lock held.
+ */
+void aries_ptag_remove(struct aries_dev *ad, struct aries_domain *dom)
 	__must_hold(&ad->ptag_lock)
 {
 	lockdep_assert_held(&ad->ptag_lock);
-	WARN_ON(dom->attached);
 	aries_wr64(ad, ARIES_PTAG_KEY_N(dom->ptag), 0);
 	aries_wr32(ad, ARIES_PTAG_BTE_N(dom->ptag), 0);
 	aries_ntt_release(ad, dom);
 	ad->domain[dom->ptag] = NULL;
-	kfree(dom);
+	aries_domain_put(dom);
 }
 
 /**
@@ -133,6 +165,18 @@ static struct aries_domain *aries_ptag_join(struct aries_dev *ad, u8 ptag, u32 c
 }
 
 /**
+ * aries_ptag_hold() - keep a domain and its tag, as an attachment does
+ * @dom: domain
+ *
+ * Context: ptag_lock held. Undone by aries_domain_leave().
+ */
+void aries_ptag_hold(struct aries_domain *dom)
+{
+	dom->attached++;
+	aries_domain_get(dom);
+}
+
+/**
  * aries_domain_join() - enter a domain; a privileged caller makes it if there is none
  * @ad: the device
  * @ptag: its tag or ARIES_PTAG_ANY
@@ -151,7 +195,7 @@ struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie
 	mutex_lock(&ad->ptag_lock);
 	dom = aries_ptag_join(ad, ptag, cookie);
 	if (!IS_ERR(dom))
-		dom->attached++;
+		aries_ptag_hold(dom);
 	mutex_unlock(&ad->ptag_lock);
 	return dom;
 }
@@ -176,31 +220,45 @@ struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cooki
 	dom = aries_ptag_by_cookie(ad, cookie) ? aries_ptag_join(ad, ptag, cookie) :
 						 ERR_PTR(-ENOENT);
 	if (!IS_ERR(dom))
-		dom->attached++;
+		aries_ptag_hold(dom);
 	mutex_unlock(&ad->ptag_lock);
 	return dom;
 }
 
-/** aries_domain_leave() - undo join or enter; the last one removes a domain without job */
+/**
+ * aries_domain_leave() - undo join, enter or aries_ptag_hold(); the last one removes a domain
+ * without job
+ * @ad: the device
+ * @dom: domain, not to be used afterwards
+ *
+ * Context: may sleep; state_sem held. The NIC may have been removed meanwhile.
+ */
 void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom)
 {
 	mutex_lock(&ad->ptag_lock);
-	if (!--dom->attached && !dom->job)
-		aries_ptag_destroy(ad, dom);
+	if (!--dom->attached && !dom->job && ad->domain[dom->ptag] == dom)
+		aries_ptag_remove(ad, dom);
 	mutex_unlock(&ad->ptag_lock);
+	aries_domain_put(dom);
+}
+
+/** aries_ptag_charge() - as aries_domain_charge(). Context: ptag_lock held. */
+int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int count)
+{
+	if ((u64)dom->used[res] + count > dom->limit[res])
+		return -ENOSPC;
+	dom->used[res] += count;
+	return 0;
 }
 
 /** aries_domain_charge() - account @count units; -ENOSPC over the limit. Context: may sleep. */
 int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			unsigned int count)
 {
-	int rc = -ENOSPC;
+	int rc;
 
 	mutex_lock(&ad->ptag_lock);
-	if ((u64)dom->used[res] + count <= dom->limit[res]) {
-		dom->used[res] += count;
-		rc = 0;
-	}
+	rc = aries_ptag_charge(dom, res, count);
 	mutex_unlock(&ad->ptag_lock);
 	return rc;
 }
@@ -238,7 +296,7 @@ void aries_domain_restore(struct aries_dev *ad)
 	mutex_unlock(&ad->ptag_lock);
 }
 
-/** aries_domain_free_all() - remove all domains; nobody is attached any more */
+/** aries_domain_free_all() - remove all domains; no attachment is left, but calls may hold some */
 void aries_domain_free_all(struct aries_dev *ad)
 {
 	unsigned int ptag;
@@ -246,6 +304,6 @@ void aries_domain_free_all(struct aries_dev *ad)
 	mutex_lock(&ad->ptag_lock);
 	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++)
 		if (ad->domain[ptag])
-			aries_ptag_destroy(ad, ad->domain[ptag]);
+			aries_ptag_remove(ad, ad->domain[ptag]);
 	mutex_unlock(&ad->ptag_lock);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Domains by tag and cookie, for aries_ptag.c and aries_job.c alone. */
+/* Domains by tag and cookie, for those who hold ptag_lock. */
 #ifndef ARIES_PTAG_H
 #define ARIES_PTAG_H
 
@@ -11,7 +11,9 @@
 
 struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie);
 struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie);
-void aries_ptag_destroy(struct aries_dev *ad, struct aries_domain *dom);
+void aries_ptag_hold(struct aries_domain *dom);
+void aries_ptag_remove(struct aries_dev *ad, struct aries_domain *dom);
+int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int count);
 void aries_ptag_write_limit(struct aries_dev *ad, const struct aries_domain *dom);
 int aries_ptag_check(u8 ptag);
 

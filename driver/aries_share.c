@@ -39,7 +39,7 @@ struct aries_fma_saved {
 /**
  * struct aries_share - one descriptor of attachments that may share
  * @node: in aries_dev.shares
- * @dom: domain of all of them, charged for one descriptor
+ * @dom: domain of all of them, charged for one descriptor; a reference
  * @nr: number of the descriptor
  * @owner: context number that the pool knows it by
  * @users: attachments (aries_dev.share_lock)
@@ -70,7 +70,7 @@ static struct aries_share *aries_share_new(struct aries_ctx *ctx)
 		kfree(share);
 		return ERR_PTR(nr);
 	}
-	share->dom = ctx->dom;
+	share->dom = aries_domain_get(ctx->dom);
 	share->nr = nr;
 	share->owner = ctx->owner;
 	mutex_init(&share->lock);
@@ -183,6 +183,7 @@ void aries_share_put(struct aries_ctx *ctx)
 	mutex_unlock(&ad->share_lock);
 	if (last) {
 		aries_fmad_give(ctx, share->nr, share->owner);
+		aries_domain_put(share->dom);
 		kfree(share);
 	}
 	kvfree(ctx->saved);
@@ -247,4 +248,24 @@ void aries_share_take(struct aries_ctx *ctx)
 unsigned int aries_share_users(struct aries_ctx *ctx)
 {
 	return ctx->share ? READ_ONCE(ctx->share->users) : 1;
+}
+
+/**
+ * aries_share_count() - attachments of a domain that may share
+ * @ad: the device
+ * @dom: domain
+ *
+ * Context: may sleep; waits for no attachment. Return: how many.
+ */
+unsigned int aries_share_count(struct aries_dev *ad, const struct aries_domain *dom)
+{
+	struct aries_share *share;
+	unsigned int sum = 0;
+
+	mutex_lock(&ad->share_lock);
+	list_for_each_entry(share, &ad->shares, node)
+		if (share->dom == dom)
+			sum += share->users;
+	mutex_unlock(&ad->share_lock);
+	return sum;
 }

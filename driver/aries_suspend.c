@@ -37,77 +37,101 @@ bool aries_suspend_wait(struct aries_ctx *ctx)
 					   msecs_to_jiffies(ARIES_FAULT_MS)) > 0;
 }
 
-/* The domain of a job, with one more attachment so that it stays. */
-static struct aries_domain *aries_suspend_find(struct aries_dev *ad,
-					       const struct kgni_suspend *arg)
+/**
+ * struct aries_suspension - one change of a job, as the call sees it that makes it
+ * @dom: domain, which keeps its tag meanwhile
+ * @change: its number; another one in the domain tells that a later call has changed it again
+ */
+struct aries_suspension {
+	struct aries_domain *dom;
+	unsigned int change;
+};
+
+static void aries_suspend_change(struct aries_dev *ad, struct aries_suspension *s, bool suspend)
+	__must_hold(&ad->ptag_lock)
+{
+	lockdep_assert_held(&ad->ptag_lock);
+	WRITE_ONCE(s->dom->suspended, suspend);
+	s->change = s->dom->changes + 1;
+	WRITE_ONCE(s->dom->changes, s->change);
+}
+
+static int aries_suspend_begin(struct aries_dev *ad, const struct kgni_suspend *arg,
+			       struct aries_suspension *s)
 {
 	const bool suspend = !(arg->flags & KGNI_SUSPEND_RESUME);
 	struct aries_domain *dom;
+	int rc = 0;
 
 	mutex_lock(&ad->ptag_lock);
 	dom = aries_ptag_by_cookie(ad, arg->cookie);
 	if (!dom || dom->job_id != arg->job_id ||
 	    (arg->ptag != ARIES_PTAG_ANY && arg->ptag != dom->ptag)) {
-		dom = ERR_PTR(-ENOENT);
+		rc = -ENOENT;
 	} else if (dom->suspended == suspend) {
-		dom = ERR_PTR(-EALREADY);
+		rc = -EALREADY;
 	} else {
-		dom->suspended = suspend;
-		dom->attached++;
+		s->dom = dom;
+		aries_ptag_hold(dom);
+		aries_suspend_change(ad, s, suspend);
 	}
 	mutex_unlock(&ad->ptag_lock);
-	return dom;
+	return rc;
 }
 
-static void aries_suspend_set(struct aries_dev *ad, struct aries_domain *dom, bool suspend)
+/*
+ * Tells every attachment what the domain is now. Of two changes at once the later one is what all
+ * end with: each of the calls looks at the domain again under the lock of the attachment.
+ */
+static void aries_suspend_apply(struct aries_dev *ad, struct aries_domain *dom)
 {
-	struct aries_ctx *ctx;
+	struct aries_ctx *ctx = NULL;
 
-	mutex_lock(&ad->ptag_lock);
-	WRITE_ONCE(dom->suspended, suspend);
-	mutex_unlock(&ad->ptag_lock);
-	/* no attachment is left after a reset, and none begins to use registers that are gone */
-	down_read(&ad->state_sem);
-	mutex_lock(&ad->ctx_lock);
-	list_for_each_entry(ctx, &ad->ctxs, node) {
+	while ((ctx = aries_ctx_next(ad, ctx))) {
+		/* no attachment is left after a reset, none begins to use registers that are gone */
+		down_read(&ad->state_sem);
 		mutex_lock(&ctx->lock);
 		if (ctx->dom == dom) {
+			bool suspend = READ_ONCE(dom->suspended);
+
 			WRITE_ONCE(ctx->suspended, suspend);
 			if (suspend)
 				aries_fmad_unmap(ctx);
 			aries_recv_suspend(ctx, suspend);
 		}
 		mutex_unlock(&ctx->lock);
+		up_read(&ad->state_sem);
 	}
-	mutex_unlock(&ad->ctx_lock);
-	up_read(&ad->state_sem);
 	wake_up_all(&ad->resume_wq);
-	if (suspend)
+	if (READ_ONCE(dom->suspended))
 		trace_aries_job_suspend(ad->id, dom);
 	else
 		trace_aries_job_resume(ad->id, dom);
 }
 
-static int aries_suspend_drained(struct aries_ctx *ctx, struct aries_domain *dom)
+static int aries_suspend_drained(struct aries_ctx *ctx, const struct aries_suspension *s)
 {
 	struct aries_dev *ad = ctx->ad;
 	int rc;
 
 	down_read(&ad->state_sem);
 	rc = aries_ctx_status(ctx);
-	if (!rc && aries_res_transfers(ad, dom->ptag))
+	if (!rc && READ_ONCE(s->dom->changes) != s->change)
+		rc = -ECANCELED;
+	if (!rc && aries_fmad_transfers(ad, s->dom))
 		rc = -EAGAIN;
 	up_read(&ad->state_sem);
 	return rc;
 }
 
-static int aries_suspend_drain(struct aries_ctx *ctx, struct aries_domain *dom, u64 timeout_ms)
+static int aries_suspend_drain(struct aries_ctx *ctx, const struct aries_suspension *s,
+			       u64 timeout_ms)
 {
 	u64 waited = 0;
 	int rc;
 
 	for (;;) {
-		rc = aries_suspend_drained(ctx, dom);
+		rc = aries_suspend_drained(ctx, s);
 		if (rc != -EAGAIN)
 			return rc;
 		if (waited >= timeout_ms)
@@ -118,11 +142,25 @@ static int aries_suspend_drain(struct aries_ctx *ctx, struct aries_domain *dom, 
 	}
 }
 
+/* Unless somebody else has changed the job meanwhile. */
+static void aries_suspend_undo(struct aries_dev *ad, struct aries_suspension *s)
+{
+	bool ours;
+
+	mutex_lock(&ad->ptag_lock);
+	ours = s->dom->changes == s->change;
+	if (ours)
+		aries_suspend_change(ad, s, false);
+	mutex_unlock(&ad->ptag_lock);
+	if (ours)
+		aries_suspend_apply(ad, s->dom);
+}
+
 /** aries_suspend() - KGNI_IOC_SUSPEND. Context: sleeps, interruptibly. */
 int aries_suspend(struct aries_ctx *ctx, struct kgni_suspend *arg)
 {
 	struct aries_dev *ad = ctx->ad;
-	struct aries_domain *dom;
+	struct aries_suspension s;
 	int rc;
 
 	if (!capable(CAP_SYS_ADMIN))
@@ -133,16 +171,18 @@ int aries_suspend(struct aries_ctx *ctx, struct kgni_suspend *arg)
 	rc = aries_ctx_enter(ctx, false);
 	if (rc)
 		return rc;
+	rc = aries_suspend_begin(ad, arg, &s);
 	aries_ctx_exit(ctx);
-	dom = aries_suspend_find(ad, arg);
-	if (IS_ERR(dom))
-		return PTR_ERR(dom);
-	aries_suspend_set(ad, dom, !(arg->flags & KGNI_SUSPEND_RESUME));
+	if (rc)
+		return rc;
+	aries_suspend_apply(ad, s.dom);
 	if (!(arg->flags & KGNI_SUSPEND_RESUME)) {
-		rc = aries_suspend_drain(ctx, dom, arg->timeout_ms);
+		rc = aries_suspend_drain(ctx, &s, arg->timeout_ms);
 		if (rc)
-			aries_suspend_set(ad, dom, false);
+			aries_suspend_undo(ad, &s);
 	}
-	aries_domain_leave(ad, dom);
+	down_read(&ad->state_sem);
+	aries_domain_leave(ad, s.dom);
+	up_read(&ad->state_sem);
 	return rc;
 }

@@ -53,7 +53,8 @@ struct aries_share;
  * aries_dev.state_sem   Protects the state of the device and, held for reading, promises that
  *                       the registers are mapped and that nothing is revoked meanwhile. Held for
  *                       writing by probe, removal and reset only.
- * aries_dev.ctx_lock    Protects the list of attachments.
+ * aries_dev.ctx_lock    Protects the list of open files. Nobody waits for one of them under it; see
+ *                       aries_ctx_next().
  * aries_ctx.lock        Protects the objects of one open file: its FMA descriptor, queues and
  *                       registrations. Taken in the page fault handler, so no user memory may be
  *                       touched and no mmap_lock taken under it.
@@ -117,16 +118,25 @@ enum aries_res {
 
 /**
  * struct aries_domain - one communication domain, protected by aries_dev.ptag_lock
+ *
+ * It lives as long as somebody has a pointer to it (@ref): aries_dev.domain[] while it has its tag,
+ * and each attachment, subscription, shared descriptor and call that keeps one. It has its tag until
+ * it was destroyed, its last attachment has left a domain without job, or the NIC was removed
+ * (aries_ptag_remove()); who still has a pointer then finds a domain that is in no table.
+ *
+ * @ref: one for each pointer; aries_domain_get(), aries_domain_put()
  * @ptag: the node's number for it
  * @cookie: what its members know; the key of its packets
  * @job_id: from KGNI_IOC_JOB, 0 if it was made by an attach
  * @job: made by KGNI_IOC_JOB, stays when the last process leaves
  * @suspended: by KGNI_IOC_SUSPEND
- * @attached: attachments
+ * @changes: how often that changed, so that a call knows whether another one has come after it
+ * @attached: attachments, and calls that need it to keep its tag
  * @ntt_base: first entry of the node translation table
  * @ntt_size: entries, 0 for physical node addresses
  * @ntt_cleanup: they go with the domain
  * @block: memory domains for virtual handles, or NULL
+ * @fmads: its FMA descriptors; atomic bits
  * @bte_limited: @bte_limit counts
  * @bte_limit: block transfers that they may have under way, enforced by the NIC
  * @dgram_limit: datagrams that they may have
@@ -135,16 +145,19 @@ enum aries_res {
  * @used: units that they hold
  */
 struct aries_domain {
+	struct kref ref;
 	u8 ptag;
 	u32 cookie;
 	u64 job_id;
 	bool job;
 	bool suspended;
+	unsigned int changes;
 	unsigned int attached;
 	u32 ntt_base;
 	u32 ntt_size;
 	bool ntt_cleanup;
 	struct aries_block *block;
+	DECLARE_BITMAP(fmads, ARIES_FMA_DESCRIPTORS);
 	bool bte_limited;
 	u32 bte_limit;
 	u32 dgram_limit;
@@ -217,8 +230,9 @@ struct aries_dev {
 	struct mutex share_lock; /* shares */
 	struct list_head shares;
 
-	struct mutex ctx_lock; /* ctxs */
+	struct mutex ctx_lock; /* ctxs, ctx_id */
 	struct list_head ctxs;
+	u64 ctx_id;
 	wait_queue_head_t resume_wq;
 
 	struct mutex inv_lock; /* INV_MDD, quarantine */
@@ -245,14 +259,15 @@ struct aries_dev {
 
 /**
  * struct aries_ctx - one open file, an attachment once @dom is set
- * @ref: held by the file, and by who reads debugfs
+ * @ref: held by the file, and by who looks at one file after another
  * @ad: the device, with a reference
  * @node: in aries_dev.ctxs
+ * @id: higher than of every file that was opened before
  * @lock: see DOC: locks
  * @mapping: of the inode that was opened, to take mappings away
  * @dead: everything was revoked by a reset or removal
  * @suspended: its job is: page faults wait
- * @dom: domain, NULL before KGNI_IOC_ATTACH
+ * @dom: domain with a reference, NULL before KGNI_IOC_ATTACH
  * @modes: GNI_CDM_MODE_* bits
  * @inst_id: instance id given by the process
  * @owner: context number
@@ -277,6 +292,7 @@ struct aries_ctx {
 	struct kref ref;
 	struct aries_dev *ad;
 	struct list_head node;
+	u64 id;
 	struct mutex lock; /* see DOC: locks */
 	struct address_space *mapping;
 	bool dead;

@@ -19,22 +19,15 @@ typedef void (*aries_show)(struct seq_file *m, struct aries_ctx *ctx);
 static int aries_each_ctx(struct seq_file *m, aries_show show)
 {
 	struct aries_dev *ad = m->private;
-	unsigned int count, i;
-	struct aries_ctx **all = aries_ctx_all(ad, &count);
+	struct aries_ctx *ctx = NULL;
 
-	if (IS_ERR(all))
-		return PTR_ERR(all);
-	for (i = 0; i < count; i++) {
-		struct aries_ctx *ctx = all[i];
-
+	while ((ctx = aries_ctx_next(ad, ctx))) {
 		down_read(&ad->state_sem);
 		mutex_lock(&ctx->lock);
 		show(m, ctx);
 		mutex_unlock(&ctx->lock);
 		up_read(&ad->state_sem);
-		aries_ctx_put(ctx);
 	}
-	kvfree(all);
 	return 0;
 }
 

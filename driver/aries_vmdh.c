@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "aries.h"
+#include "aries_ptag.h"
 
 /**
  * struct aries_block - memory domains of a communication domain, protected by aries_dev.ptag_lock
@@ -49,19 +50,19 @@ static int aries_vmdh_make(struct aries_dev *ad, struct aries_domain *dom, unsig
 	int entry, base;
 
 	lockdep_assert_held(&ad->ptag_lock);
-	if (count > dom->limit[ARIES_RES_MDD])
-		return -ENOSPC;
 	entry = aries_vmdh_entry(ad);
 	if (entry < 0)
 		return entry;
 	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
 	if (!block)
 		return -ENOMEM;
+	/* as a whole, whatever will be registered in it */
+	base = aries_ptag_charge(dom, ARIES_RES_MDD, count);
+	if (base)
+		goto err_free;
 	base = aries_pool_get_row(&ad->mdds, count);
-	if (base < 0) {
-		kfree(block);
-		return base;
-	}
+	if (base < 0)
+		goto err_uncharge;
 	block->base = base;
 	block->count = count;
 	block->entry = entry;
@@ -72,6 +73,12 @@ static int aries_vmdh_make(struct aries_dev *ad, struct aries_domain *dom, unsig
 			   FIELD_PREP(ARIES_VMDH_CTL_BASE_MASK, (u64)base) |
 			   FIELD_PREP(ARIES_VMDH_CTL_COUNT_MASK, (u64)count));
 	return 0;
+
+err_uncharge:
+	dom->used[ARIES_RES_MDD] -= count;
+err_free:
+	kfree(block);
+	return base;
 }
 
 /** aries_vmdh_block() - KGNI_IOC_MDD_BLOCK. Context: sleeps. */
@@ -186,6 +193,7 @@ void aries_vmdh_leave(struct aries_ctx *ctx)
 	ctx->block = false;
 	mutex_lock(&ad->ptag_lock);
 	if (!--ctx->dom->block->users) {
+		ctx->dom->used[ARIES_RES_MDD] -= ctx->dom->block->count;
 		aries_vmdh_free(ad, ctx->dom->block);
 		ctx->dom->block = NULL;
 	}

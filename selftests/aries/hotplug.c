@@ -7,6 +7,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -96,12 +97,27 @@ FIXTURE(hotplug)
 	volatile int *stop;
 	pid_t pid[USERS];
 	char pci[64];
+	int warnings;
 };
+
+/* Complaints of the kernel about itself: the bits "died" and "warned" of its taint. */
+static int warnings(void)
+{
+	unsigned long taint = 0;
+	FILE *f = fopen("/proc/sys/kernel/tainted", "r");
+
+	if (!f || fscanf(f, "%lu", &taint) != 1)
+		taint = ~0ul;
+	if (f)
+		fclose(f);
+	return !!(taint & (1 << 7 | 1 << 9));
+}
 
 FIXTURE_SETUP(hotplug)
 {
 	char path[PATH_MAX] = "";
 
+	self->warnings = warnings();
 	ASSERT_NE(NULL, realpath(ARIES_SYSFS "device", path));
 	snprintf(self->pci, sizeof(self->pci), "%s", basename(path));
 	self->stop = mmap(NULL, ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -194,6 +210,91 @@ TEST_F_TIMEOUT(hotplug, function_removed_under_load, 300)
 	}
 	EXPECT_EQ(0, finish(self->pid, self->stop));
 	EXPECT_EQ(0, wait_for_node());
+}
+
+#define SUSPEND_JOB 4712
+#define HALF (16ul << 20)
+
+struct draining {
+	uint32_t cookie;
+	volatile int rc, removed;
+};
+
+static void on_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *suspend_job(void *arg)
+{
+	struct draining *d = arg;
+	struct kgni_suspend s = { .argsz = sizeof(s), .job_id = SUSPEND_JOB, .cookie = d->cookie,
+				  .ptag = ARIES_ANY_PTAG, .timeout_ms = 600000 };
+	int fd = aries_open();
+
+	on_cpu(1);
+	d->rc = aries_ioctl(fd, KGNI_IOC_SUSPEND, &s);
+	close(fd);
+	return NULL;
+}
+
+/* Work of a higher priority keeps the call off its processor until the device is gone. */
+static void *hog(void *arg)
+{
+	struct sched_param param = { .sched_priority = 50 };
+	struct draining *d = arg;
+	time_t end = time(NULL) + 30;
+
+	on_cpu(1);
+	if (!sched_setscheduler(0, SCHED_FIFO, &param))
+		while (!d->removed && time(NULL) < end)
+			;
+	return NULL;
+}
+
+/* The domain is gone from the device's tables while a call that suspends it still has a pointer. */
+TEST_F_TIMEOUT(hotplug, function_removed_while_a_job_is_suspended, 300)
+{
+	struct draining d = { .cookie = aries_cookie(), .rc = -1 };
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = SUSPEND_JOB, .cookie = d.cookie,
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = -1, .limit_cq = -1,
+				.limit_fma = -1 };
+	uint8_t *pages = aries_pages(2 * HALF / ARIES_PAGE);
+	pthread_t suspender, hogger;
+	struct kgni_mem_register mem;
+	char path[128];
+	struct raw r;
+	int fd = aries_open();
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "takes two processors");
+	write_text("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	on_cpu(0);
+	ASSERT_EQ(0, aries_ioctl(fd, KGNI_IOC_JOB, &job));
+	close(fd);
+	ASSERT_EQ(0, raw_open(&r, d.cookie));
+	ASSERT_EQ(0, aries_register(r.fd, pages, 2 * HALF, 0, KGNI_NO_CQ, &mem));
+	ASSERT_LT(100, raw_keep_busy(&r, mem.mdh, pages, HALF, 600));
+	ASSERT_EQ(0, pthread_create(&suspender, NULL, suspend_job, &d));
+	usleep(50000);
+	EXPECT_EQ(-1, d.rc);
+	ASSERT_EQ(0, pthread_create(&hogger, NULL, hog, &d));
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", self->pci);
+	EXPECT_EQ(0, write_text(path, "1"));
+	d.removed = 1;
+	pthread_join(hogger, NULL);
+	pthread_join(suspender, NULL);
+	EXPECT_EQ(ENODEV, d.rc);
+	raw_close(&r);
+	munmap(pages, 2 * HALF);
+	write_text("/proc/sys/kernel/sched_rt_runtime_us", "950000");
+	EXPECT_EQ(0, write_text("/sys/bus/pci/rescan", "1"));
+	EXPECT_EQ(0, wait_for_node());
+	EXPECT_EQ(self->warnings, warnings());
 }
 
 TEST_F_TIMEOUT(hotplug, reset_under_load, 300)

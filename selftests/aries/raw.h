@@ -181,10 +181,10 @@ static inline uint32_t raw_put(struct raw *r, uint32_t cq, uint32_t mdh, const v
 	return raw_status(r);
 }
 
-/* Starts a block transfer inside domain @mdh with a global event; the doorbell's status. */
-static inline uint32_t raw_block(struct raw *r, uint32_t cq, uint8_t op, uint32_t mdh,
-				 const volatile void *remote, const volatile void *local,
-				 uint32_t len)
+/* Starts a block transfer inside domain @mdh with events ARIES_EV_*; the doorbell's status. */
+static inline uint32_t raw_block_mode(struct raw *r, uint32_t cq, uint8_t mode, uint8_t op,
+				      uint32_t mdh, const volatile void *remote,
+				      const volatile void *local, uint32_t len)
 {
 	const struct aries_bte_desc desc = {
 		.pe = r->at.pe,
@@ -198,7 +198,7 @@ static inline uint32_t raw_block(struct raw *r, uint32_t cq, uint8_t op, uint32_
 		.local_event = RAW_LOCAL,
 		.remote_event = RAW_REMOTE,
 		.op = op,
-		.mode = ARIES_EV_GLOBAL,
+		.mode = mode,
 	};
 
 	memcpy((void *)(r->area + ARIES_DESC_BTE), &desc, sizeof(desc));
@@ -206,6 +206,26 @@ static inline uint32_t raw_block(struct raw *r, uint32_t cq, uint8_t op, uint32_
 	r->bell[ARIES_DB_BTE / 8] = 0;
 	__sync_synchronize();
 	return raw_status(r);
+}
+
+/* The same with a global event. */
+static inline uint32_t raw_block(struct raw *r, uint32_t cq, uint8_t op, uint32_t mdh,
+				 const volatile void *remote, const volatile void *local,
+				 uint32_t len)
+{
+	return raw_block_mode(r, cq, ARIES_EV_GLOBAL, op, mdh, remote, local, len);
+}
+
+/* Starts puts of @half bytes without events until @max are queued or no more fit; how many. */
+static inline unsigned int raw_keep_busy(struct raw *r, uint32_t mdh, const uint8_t *pages,
+					 uint32_t half, unsigned int max)
+{
+	unsigned int n = 0;
+
+	while (n < max &&
+	       !raw_block_mode(r, 0, 0, ARIES_BTE_PUT, mdh, pages, pages + half, half))
+		n++;
+	return n;
 }
 
 #endif /* RAW_H */

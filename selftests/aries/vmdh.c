@@ -90,14 +90,46 @@ TEST_F(vmdh, places)
 	EXPECT_EQ(ENOSPC, place(&self->r, self->page, UINT32_MAX, NULL));
 }
 
+/* Memory domains of the domain, as it is told about them. */
+static struct kgni_res mdds(struct raw *r)
+{
+	struct kgni_res res = { .argsz = sizeof(res), .kind = 1, .ptag = r->at.ptag };
+
+	if (aries_ioctl(r->fd, KGNI_IOC_RES, &res))
+		res.used = ~0ull;
+	return res;
+}
+
 TEST_F(vmdh, not_more_than_the_job_may_have)
 {
 	struct kgni_job arg = { .argsz = sizeof(arg), .job_id = 7, .cookie = self->cookie,
 				.ptag = ARIES_ANY_PTAG, .limit_mdd = 4, .limit_cq = -1,
 				.limit_fma = -1 };
+	struct kgni_mem_register mem;
 
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &arg));
 	EXPECT_EQ(ENOSPC, block(&self->r, 5));
+	EXPECT_EQ(0, block(&self->r, 4));
+	/* the block is all that it may have, and its places are paid for */
+	EXPECT_EQ(4, mdds(&self->r).used);
+	EXPECT_EQ(ENOSPC, aries_register(self->r.fd, self->page, 8, 0, KGNI_NO_CQ, NULL));
+	EXPECT_EQ(0, place(&self->r, self->page, 1, &mem));
+	EXPECT_EQ(4, mdds(&self->r).used);
+	EXPECT_EQ(0, deregister(&self->r, mem.mdh));
+	EXPECT_EQ(4, mdds(&self->r).used);
+	arg.limit_mdd = 5;
+	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &arg));
+	EXPECT_EQ(0, aries_register(self->r.fd, self->page, 8, 0, KGNI_NO_CQ, &mem));
+	EXPECT_EQ(5, mdds(&self->r).used);
+	EXPECT_EQ(ENOSPC, aries_register(self->r.fd, self->page, 8, 0, KGNI_NO_CQ, NULL));
+	EXPECT_EQ(0, deregister(&self->r, mem.mdh));
+	raw_close(&self->r);
+	/* everything is back, and may be used in another way */
+	ASSERT_EQ(0, raw_open(&self->r, self->cookie));
+	EXPECT_EQ(0, mdds(&self->r).used);
+	EXPECT_EQ(0, aries_register(self->r.fd, self->page, 8, 0, KGNI_NO_CQ, NULL));
+	EXPECT_EQ(ENOSPC, block(&self->r, 5));
+	EXPECT_EQ(1, mdds(&self->r).used);
 	EXPECT_EQ(0, block(&self->r, 4));
 	raw_close(&self->r);
 	ASSERT_EQ(0, raw_open(&self->r, aries_cookie()));
