@@ -9,6 +9,7 @@
  *   aries_dgram, aries_dgmatch                datagrams between processes
  *   aries_peer, aries_chan                    messages between the drivers of two nodes
  *   aries_fmad, aries_cq, aries_mem, aries_ce, aries_recv  objects of one NIC block each
+ *   aries_charge, aries_ring, aries_pin       memory, and who pays for it
  *   aries_pool, aries_inv, aries_irq, aries_err, aries_ees
  *   aries_hw                                  registers
  * aries_pci puts a device together, aries_main the module.
@@ -120,6 +121,18 @@ void aries_fmad_put(struct aries_ctx *ctx);
 unsigned int aries_fmad_busy(struct aries_dev *ad, unsigned int fmad);
 u64 aries_fmad_transfers(struct aries_dev *ad, const struct aries_domain *dom);
 
+/* aries_charge.c: locked memory on the account of users */
+void aries_charge_begin(struct aries_charge *charge);
+void aries_charge_same(struct aries_charge *charge, const struct aries_charge *from);
+int aries_charge(struct aries_charge *charge, unsigned long npages);
+void aries_uncharge(struct aries_charge *charge, unsigned long npages);
+void aries_charge_move(struct aries_charge *to, struct aries_charge *from, unsigned long npages);
+void aries_charge_end(struct aries_charge *charge);
+
+/* aries_ring.c: memory in one piece */
+void *aries_ring_alloc(unsigned long npages);
+void aries_ring_free(void *ring, unsigned long npages);
+
 /* aries_cq.c: completion queues */
 int aries_cq_create(struct aries_ctx *ctx, struct kgni_cq_create *arg);
 int aries_cq_destroy(struct aries_ctx *ctx, struct kgni_cq_destroy *arg);
@@ -136,7 +149,7 @@ struct aries_mem *aries_pin(struct aries_dev *ad, const struct aries_range *rang
 			    unsigned int count, bool read_only);
 struct aries_mem *aries_pin_none(unsigned long start, unsigned long npages, bool read_only);
 int aries_pin_range(const struct aries_range *range, bool read_only, struct page **pages);
-int aries_pin_account(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages);
+void aries_pin_account(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages);
 void aries_pin_unaccount(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages);
 void aries_unpin(struct aries_dev *ad, struct aries_mem *mem);
 int aries_pte_build(struct aries_dev *ad, struct aries_mem *mem);
@@ -200,6 +213,7 @@ struct aries_ctx *aries_ctx_next(struct aries_dev *ad, struct aries_ctx *last);
 int aries_ctx_enter(struct aries_ctx *ctx, bool attached);
 void aries_ctx_exit(struct aries_ctx *ctx);
 int aries_ctx_status(struct aries_ctx *ctx);
+int aries_ctx_own(struct aries_ctx *ctx);
 int aries_ctx_node(struct aries_ctx *ctx, u32 pe, u32 *node);
 u32 aries_ctx_pe(struct aries_ctx *ctx, u32 node);
 int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg);

@@ -26,30 +26,47 @@ void aries_cq_put(struct aries_cq *cq)
 	kref_put(&cq->ref, aries_cq_release);
 }
 
-static int aries_cq_alloc_mem(struct aries_dev *ad, struct aries_cq *cq)
+static int aries_cq_alloc_mem(struct aries_cq *cq)
+{
+	unsigned long npages = cq->size >> PAGE_SHIFT;
+	int rc;
+
+	aries_charge_begin(&cq->charge);
+	rc = aries_charge(&cq->charge, npages);
+	if (!rc) {
+		cq->mem = aries_ring_alloc(npages);
+		rc = cq->mem ? 0 : -ENOMEM;
+	}
+	if (rc)
+		aries_charge_end(&cq->charge);
+	else
+		cq->page = virt_to_page(cq->mem);
+	return rc;
+}
+
+static int aries_cq_map(struct aries_dev *ad, struct aries_cq *cq)
 {
 	struct device *dev = &ad->pdev->dev;
 
-	cq->size = PAGE_ALIGN(ARIES_CQ_HEADER_BYTES + (8ul << cq->log2));
-	cq->page = dma_alloc_pages(dev, cq->size, &cq->dma, DMA_BIDIRECTIONAL,
-				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!cq->page)
-		return -ENOMEM;
-	if (dma_mapping_error(dev, cq->dma)) {
-		dma_free_pages(dev, cq->size, cq->page, cq->dma, DMA_BIDIRECTIONAL);
-		return -ENOMEM;
-	}
-	cq->mem = page_address(cq->page);
-	memset(cq->mem, 0, cq->size);
-	return 0;
+	cq->dma = dma_map_page(dev, cq->page, 0, cq->size, DMA_BIDIRECTIONAL);
+	return dma_mapping_error(dev, cq->dma) ? -ENOMEM : 0;
 }
 
-static void aries_cq_free_mem(struct aries_dev *ad, struct aries_cq *cq)
+static void aries_cq_unmap(struct aries_dev *ad, struct aries_cq *cq)
 {
+	dma_unmap_page(&ad->pdev->dev, cq->dma, cq->size, DMA_BIDIRECTIONAL);
+}
+
+/* The NIC cannot reach it any more. */
+static void aries_cq_free_mem(struct aries_cq *cq)
+{
+	void *mem = cq->mem;
+
 	spin_lock(&cq->lock);
 	cq->mem = NULL;
 	spin_unlock(&cq->lock);
-	dma_free_pages(&ad->pdev->dev, cq->size, cq->page, cq->dma, DMA_BIDIRECTIONAL);
+	aries_ring_free(mem, cq->size >> PAGE_SHIFT);
+	aries_charge_end(&cq->charge);
 }
 
 static unsigned int aries_cq_vector(struct aries_dev *ad)
@@ -89,7 +106,8 @@ static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
 	spin_unlock_irq(&ad->irq_lock);
 	xa_erase(&ctx->cqs, cq->nr);
 	unmap_mapping_range(ctx->mapping, ARIES_MMAP_CQ_N(cq->nr), cq->size, 1);
-	aries_cq_free_mem(ad, cq);
+	aries_cq_unmap(ad, cq);
+	aries_cq_free_mem(cq);
 	aries_pool_put(&ad->cqs, cq->nr, ctx->owner);
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ, 1);
 	trace_aries_cq_destroy(ctx, cq);
@@ -97,9 +115,11 @@ static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
 	aries_cq_put(cq);
 }
 
-static struct aries_cq *aries_cq_new(struct aries_dev *ad, const struct kgni_cq_create *arg)
+/* With its memory, and without a number. Context: sleeps; called without any lock. */
+static struct aries_cq *aries_cq_new(const struct kgni_cq_create *arg)
 {
 	struct aries_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
+	int rc;
 
 	if (!cq)
 		return ERR_PTR(-ENOMEM);
@@ -108,11 +128,12 @@ static struct aries_cq *aries_cq_new(struct aries_dev *ad, const struct kgni_cq_
 	init_waitqueue_head(&cq->wq);
 	cq->flags = arg->flags;
 	cq->log2 = max_t(int, order_base_2(arg->entries + 1), ARIES_CQ_LOG2_MIN);
-	if (aries_cq_alloc_mem(ad, cq)) {
-		aries_cq_put(cq);
-		return ERR_PTR(-ENOMEM);
-	}
-	return cq;
+	cq->size = PAGE_ALIGN(ARIES_CQ_HEADER_BYTES + (8ul << cq->log2));
+	rc = aries_cq_alloc_mem(cq);
+	if (!rc)
+		return cq;
+	aries_cq_put(cq);
+	return ERR_PTR(rc);
 }
 
 static int aries_cq_add(struct aries_ctx *ctx, struct aries_cq *cq, u32 delay)
@@ -122,9 +143,12 @@ static int aries_cq_add(struct aries_ctx *ctx, struct aries_cq *cq, u32 delay)
 	int rc, nr;
 
 	lockdep_assert_held(&ctx->lock);
-	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_CQ, 1);
+	rc = aries_cq_map(ad, cq);
 	if (rc)
 		return rc;
+	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_CQ, 1);
+	if (rc)
+		goto err_unmap;
 	nr = aries_pool_get(&ad->cqs, ctx->owner);
 	if (nr < 0) {
 		rc = nr;
@@ -142,6 +166,8 @@ err_pool:
 	aries_pool_put(&ad->cqs, nr, ctx->owner);
 err_uncharge:
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ, 1);
+err_unmap:
+	aries_cq_unmap(ad, cq);
 	return rc;
 }
 
@@ -157,26 +183,30 @@ int aries_cq_create(struct aries_ctx *ctx, struct kgni_cq_create *arg)
 		return -EFBIG;
 	if (arg->delay > arg->entries)
 		return -EINVAL;
+	/* only to refuse before the work: the answer may change meanwhile */
 	rc = aries_ctx_enter(ctx, true);
 	if (rc)
 		return rc;
-	cq = aries_cq_new(ctx->ad, arg);
-	if (IS_ERR(cq)) {
-		rc = PTR_ERR(cq);
-		goto out;
-	}
-	rc = aries_cq_add(ctx, cq, arg->delay);
-	if (rc) {
-		aries_cq_free_mem(ctx->ad, cq);
-		aries_cq_put(cq);
-		goto out;
-	}
-	arg->cq = cq->nr;
-	arg->entries = 1u << cq->log2;
-	arg->mmap_offset = ARIES_MMAP_CQ_N(cq->nr);
-	arg->mmap_size = cq->size;
-out:
 	aries_ctx_exit(ctx);
+	cq = aries_cq_new(arg);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	rc = aries_ctx_enter(ctx, true);
+	if (rc)
+		goto err_free;
+	rc = aries_cq_add(ctx, cq, arg->delay);
+	if (!rc) {
+		arg->cq = cq->nr;
+		arg->entries = 1u << cq->log2;
+		arg->mmap_offset = ARIES_MMAP_CQ_N(cq->nr);
+		arg->mmap_size = cq->size;
+	}
+	aries_ctx_exit(ctx);
+	if (!rc)
+		return 0;
+err_free:
+	aries_cq_free_mem(cq);
+	aries_cq_put(cq);
 	return rc;
 }
 

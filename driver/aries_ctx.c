@@ -5,6 +5,7 @@
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "aries.h"
@@ -88,6 +89,8 @@ static void aries_ctx_release(struct kref *ref)
 	xa_destroy(&ctx->cqs);
 	xa_destroy(&ctx->mems);
 	aries_ees_free(ctx);
+	if (ctx->mm)
+		mmdrop(ctx->mm);
 	kfree(ctx);
 	put_device(&ad->dev);
 }
@@ -157,6 +160,26 @@ int aries_ctx_status(struct aries_ctx *ctx)
 	if (ctx->dead || ctx->ad->state == ARIES_STATE_RESET)
 		return -EIO;
 	return READ_ONCE(ctx->ad->hw_ok) ? 0 : -ENODEV;
+}
+
+/**
+ * aries_ctx_own() - is the caller the process that attached?
+ * @ctx: attachment
+ *
+ * Only its pages may be registered. Those of a process that has the file from it, by fork() or
+ * otherwise, would stay pinned when that process is gone and nobody can unmap or account them.
+ *
+ * Context: ctx->lock held. Return: 0 or -EBADF.
+ */
+int aries_ctx_own(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->mm == current->mm)
+		return 0;
+	dev_dbg_ratelimited(&ctx->ad->dev, "%s[%d] registers memory through the file of %s[%d]; it must open and attach one of its own\n",
+			    current->comm, task_tgid_nr(current), ctx->comm, ctx->pid);
+	return -EBADF;
 }
 
 /**
@@ -243,6 +266,10 @@ static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 	if (rc)
 		goto err_owner;
 	ctx->inst_id = arg->inst_id;
+	if (!ctx->mm) {
+		ctx->mm = current->mm;
+		mmgrab(ctx->mm);
+	}
 	aries_dgram_attach(ctx);
 	/* a suspension that begins after this look finds us in the list */
 	WRITE_ONCE(ctx->suspended, READ_ONCE(ctx->dom->suspended));

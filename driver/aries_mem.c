@@ -178,8 +178,10 @@ static int aries_mem_allowed(struct aries_ctx *ctx)
 {
 	int rc = aries_ctx_enter(ctx, true);
 
-	if (!rc)
-		aries_ctx_exit(ctx);
+	if (rc)
+		return rc;
+	rc = aries_ctx_own(ctx);
+	aries_ctx_exit(ctx);
 	return rc;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pinning: user pages that the NIC may reach, accounted against RLIMIT_MEMLOCK of the process.
+ * Pinning: user pages that the NIC may reach. aries_charge.c limits them; counts of the process and
+ * of the device tell how many there are.
  */
-#include <linux/capability.h>
 #include <linux/mm.h>
-#include <linux/resource.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -13,27 +12,14 @@
 
 #define ARIES_PIN_BATCH 4096 /* pages a call, so that a signal is noticed */
 
-/**
- * aries_pin_account() - count pages against RLIMIT_MEMLOCK of the calling process
- * @ad: the device
- * @mm: the process's
- * @npages: pages
- *
- * Context: any of the process. Return: 0 or -EPERM.
- */
-int aries_pin_account(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages)
+/** aries_pin_account() - count pages of a process that are pinned. Context: any. */
+void aries_pin_account(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages)
 {
-	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-
-	if (atomic64_add_return(npages, &mm->pinned_vm) > limit && !capable(CAP_IPC_LOCK)) {
-		atomic64_sub(npages, &mm->pinned_vm);
-		return -EPERM;
-	}
+	atomic64_add(npages, &mm->pinned_vm);
 	atomic64_add(npages, &ad->pinned);
-	return 0;
 }
 
-/** aries_pin_unaccount() - undo aries_pin_account(), from whatever process */
+/** aries_pin_unaccount() - undo aries_pin_account(), from whatever process. Context: any. */
 void aries_pin_unaccount(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages)
 {
 	atomic64_sub(npages, &mm->pinned_vm);
@@ -129,7 +115,7 @@ static int aries_pin_table(struct aries_mem *mem, const struct aries_range *rang
 	if (rc)
 		goto out;
 	rc = sg_alloc_table_from_pages(&mem->sgt, pages, mem->npages, 0, mem->npages * PAGE_SIZE,
-				       GFP_KERNEL);
+				       GFP_KERNEL_ACCOUNT);
 	if (rc)
 		unpin_user_pages(pages, mem->npages);
 out:
@@ -156,6 +142,7 @@ struct aries_mem *aries_pin_none(unsigned long start, unsigned long npages, bool
 	mem->read_only = read_only;
 	mem->mm = current->mm;
 	mmgrab(mem->mm);
+	aries_charge_begin(&mem->charge);
 	xa_init(&mem->pages);
 	return mem;
 }
@@ -184,27 +171,22 @@ struct aries_mem *aries_pin(struct aries_dev *ad, const struct aries_range *rang
 	mem = aries_pin_none(ranges[0].start, npages, read_only);
 	if (IS_ERR(mem))
 		return mem;
-	rc = aries_pin_account(ad, mem->mm, npages);
-	if (rc)
-		goto err_free;
-	mem->accounted = npages;
-	rc = aries_pin_table(mem, ranges, count);
-	if (rc)
-		goto err_account;
-	return mem;
-
-err_account:
-	aries_pin_unaccount(ad, mem->mm, npages);
-err_free:
-	mmdrop(mem->mm);
-	kfree(mem);
+	rc = aries_charge(&mem->charge, npages);
+	if (!rc) {
+		aries_pin_account(ad, mem->mm, npages);
+		mem->accounted = npages;
+		rc = aries_pin_table(mem, ranges, count);
+	}
+	if (!rc)
+		return mem;
+	aries_unpin(ad, mem); /* there are no pages */
 	return ERR_PTR(rc);
 }
 
 /**
  * aries_unpin() - undo aries_pin() or aries_pin_none(), from whatever process
  * @ad: the device
- * @mem: registration
+ * @mem: registration, whose tables are free already: the charge for them ends here, too
  *
  * Context: sleeps; the NIC no longer reaches the pages.
  */
@@ -220,6 +202,7 @@ void aries_unpin(struct aries_dev *ad, struct aries_mem *mem)
 	}
 	sg_free_table(&mem->sgt);
 	aries_pin_unaccount(ad, mem->mm, mem->accounted);
+	aries_charge_end(&mem->charge);
 	mmdrop(mem->mm);
 	kfree(mem);
 }

@@ -51,33 +51,68 @@ static unsigned int aries_pte_shift(struct aries_mem *mem)
 	return shift;
 }
 
+/* Tables are on the account of who registers; aries_unpin() ends that when they are free. */
+static __le64 *aries_pte_pages(struct aries_dev *ad, struct aries_mem *mem, size_t size,
+			       dma_addr_t *dma)
+{
+	const unsigned long npages = 1ul << get_order(size);
+	__le64 *table;
+	int rc = aries_charge(&mem->charge, npages);
+
+	if (rc)
+		return ERR_PTR(rc);
+	table = dma_alloc_coherent(&ad->pdev->dev, size, dma, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (table)
+		return table;
+	aries_uncharge(&mem->charge, npages);
+	return ERR_PTR(-ENOMEM);
+}
+
+/* The table of which @mem->table_size is known, and room for @nleaf pages of entries. */
+static int aries_pte_table(struct aries_dev *ad, struct aries_mem *mem, unsigned int nleaf)
+{
+	__le64 *table = aries_pte_pages(ad, mem, mem->table_size, &mem->table_dma);
+
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	mem->table = table;
+	if (!nleaf)
+		return 0;
+	mem->leaf = kvcalloc(nleaf, sizeof(*mem->leaf), GFP_KERNEL_ACCOUNT);
+	mem->leaf_dma = kvcalloc(nleaf, sizeof(*mem->leaf_dma), GFP_KERNEL_ACCOUNT);
+	if (!mem->leaf || !mem->leaf_dma)
+		return -ENOMEM;
+	mem->nleaf = nleaf;
+	return 0;
+}
+
+/* Makes page @i of entries. */
+static int aries_pte_page(struct aries_dev *ad, struct aries_mem *mem, unsigned int i)
+{
+	__le64 *leaf = aries_pte_pages(ad, mem, PAGE_SIZE, &mem->leaf_dma[i]);
+
+	if (IS_ERR(leaf))
+		return PTR_ERR(leaf);
+	mem->leaf[i] = leaf;
+	/* the entries are seen to be empty before the page is seen */
+	dma_wmb();
+	WRITE_ONCE(mem->table[i], cpu_to_le64(mem->leaf_dma[i] | ARIES_PTE_VALID));
+	return 0;
+}
+
 static int aries_pte_alloc(struct aries_dev *ad, struct aries_mem *mem)
 {
-	struct device *dev = &ad->pdev->dev;
 	unsigned long entries = mem->npages >> (mem->page_shift - PAGE_SHIFT);
 	unsigned int nleaf = 0, i;
+	int rc;
 
 	if (mem->page_shift == PAGE_SHIFT && entries > ARIES_PTES_PER_PAGE)
 		nleaf = DIV_ROUND_UP(mem->npages, ARIES_PTES_PER_PAGE);
 	mem->table_size = (nleaf ?: entries) * sizeof(__le64);
-	mem->table = dma_alloc_coherent(dev, mem->table_size, &mem->table_dma,
-					GFP_KERNEL | __GFP_NOWARN);
-	if (!mem->table)
-		return -ENOMEM;
-	if (!nleaf)
-		return 0;
-	mem->leaf = kvcalloc(nleaf, sizeof(*mem->leaf), GFP_KERNEL);
-	mem->leaf_dma = kvcalloc(nleaf, sizeof(*mem->leaf_dma), GFP_KERNEL);
-	if (!mem->leaf || !mem->leaf_dma)
-		return -ENOMEM;
-	for (i = 0; i < nleaf; i++) {
-		mem->leaf[i] = dma_alloc_coherent(dev, PAGE_SIZE, &mem->leaf_dma[i], GFP_KERNEL);
-		if (!mem->leaf[i])
-			return -ENOMEM;
-		mem->nleaf = i + 1;
-		mem->table[i] = cpu_to_le64(mem->leaf_dma[i] | ARIES_PTE_VALID);
-	}
-	return 0;
+	rc = aries_pte_table(ad, mem, nleaf);
+	for (i = 0; i < nleaf && !rc; i++)
+		rc = aries_pte_page(ad, mem, i);
+	return rc;
 }
 
 static void aries_pte_fill(struct aries_mem *mem)
@@ -106,8 +141,8 @@ static void aries_pte_fill(struct aries_mem *mem)
  * @ad: the device
  * @mem: registration
  *
- * Context: sleeps; state_sem held. Return: 0, -ENOMEM, or what the DMA layer returned; in any
- * case aries_pte_free() frees what there is.
+ * Context: sleeps; state_sem held. Return: 0, -ENOMEM, -EPERM over RLIMIT_MEMLOCK, or what the DMA
+ * layer returned; in any case aries_pte_free() frees what there is.
  */
 int aries_pte_build(struct aries_dev *ad, struct aries_mem *mem)
 {
@@ -130,8 +165,8 @@ int aries_pte_build(struct aries_dev *ad, struct aries_mem *mem)
  * @ad: the device
  * @mem: registration
  *
- * Context: sleeps; state_sem held. Return: 0 or -ENOMEM; in any case aries_pte_free() frees what
- * there is.
+ * Context: sleeps; state_sem held. Return: 0, -ENOMEM, -EPERM over RLIMIT_MEMLOCK; in any case
+ * aries_pte_free() frees what there is.
  */
 int aries_pte_reserve(struct aries_dev *ad, struct aries_mem *mem)
 {
@@ -139,14 +174,7 @@ int aries_pte_reserve(struct aries_dev *ad, struct aries_mem *mem)
 
 	mem->page_shift = PAGE_SHIFT;
 	mem->table_size = nleaf * sizeof(__le64);
-	mem->table = dma_alloc_coherent(&ad->pdev->dev, mem->table_size, &mem->table_dma,
-					GFP_KERNEL | __GFP_NOWARN);
-	mem->leaf = kvcalloc(nleaf, sizeof(*mem->leaf), GFP_KERNEL_ACCOUNT);
-	mem->leaf_dma = kvcalloc(nleaf, sizeof(*mem->leaf_dma), GFP_KERNEL_ACCOUNT);
-	if (!mem->table || !mem->leaf || !mem->leaf_dma)
-		return -ENOMEM;
-	mem->nleaf = nleaf;
-	return 0;
+	return aries_pte_table(ad, mem, nleaf);
 }
 
 /**
@@ -156,22 +184,14 @@ int aries_pte_reserve(struct aries_dev *ad, struct aries_mem *mem)
  * @n: number of the page
  *
  * Makes the page of entries if there is none. Context: sleeps; ctx->lock held.
- * Return: the entry, or NULL without memory.
+ * Return: the entry or an error pointer: -ENOMEM, -EPERM over RLIMIT_MEMLOCK.
  */
 __le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_mem *mem, unsigned long n)
 {
 	unsigned long i = n / ARIES_PTES_PER_PAGE;
+	int rc = mem->leaf[i] ? 0 : aries_pte_page(ad, mem, i);
 
-	if (!mem->leaf[i]) {
-		mem->leaf[i] = dma_alloc_coherent(&ad->pdev->dev, PAGE_SIZE, &mem->leaf_dma[i],
-						  GFP_KERNEL);
-		if (!mem->leaf[i])
-			return NULL;
-		/* the entries are seen to be empty before the page is seen */
-		dma_wmb();
-		WRITE_ONCE(mem->table[i], cpu_to_le64(mem->leaf_dma[i] | ARIES_PTE_VALID));
-	}
-	return &mem->leaf[i][n % ARIES_PTES_PER_PAGE];
+	return rc ? ERR_PTR(rc) : &mem->leaf[i][n % ARIES_PTES_PER_PAGE];
 }
 
 /** aries_pte_free() - free a table that the NIC no longer uses. Context: sleeps. */

@@ -5,7 +5,6 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "aries.h"
@@ -83,7 +82,7 @@ static struct aries_mem *aries_reserve_find(struct aries_ctx *ctx, u32 mdh,
 
 	if (!mem)
 		return ERR_PTR(-ENOENT);
-	if (!mem->reserved || mem->mm != current->mm || range->start < mem->start)
+	if (!mem->reserved || range->start < mem->start)
 		return ERR_PTR(-EINVAL);
 	if (((range->start - mem->start) >> PAGE_SHIFT) + range->npages > mem->npages)
 		return ERR_PTR(-EINVAL);
@@ -107,8 +106,8 @@ static int aries_reserve_put(struct aries_dev *ad, struct aries_mem *mem, unsign
 	if (old == page)
 		return 0;
 	pte = aries_pte_leaf(ad, mem, n);
-	if (!pte)
-		return -ENOMEM;
+	if (IS_ERR(pte))
+		return PTR_ERR(pte);
 	if (old) {
 		left = kzalloc(sizeof(*left), GFP_KERNEL_ACCOUNT);
 		if (!left)
@@ -154,21 +153,34 @@ static unsigned long aries_reserve_release(struct aries_dev *ad, struct aries_me
 	return count;
 }
 
-/* What is taken over from @pages becomes NULL there. */
-static int aries_reserve_fill(struct aries_ctx *ctx, struct aries_mem *mem,
-			      const struct aries_range *range, struct page **pages)
+/**
+ * struct aries_update - one call of KGNI_IOC_MEM_UPDATE
+ * @range: pages of the process
+ * @pages: the same, pinned; NULL for those that the region has taken over
+ * @read_only: how they are pinned
+ * @charge: who pays for those that are not the region's
+ */
+struct aries_update {
+	struct aries_range range;
+	struct page **pages;
+	bool read_only;
+	struct aries_charge charge;
+};
+
+static int aries_reserve_fill(struct aries_ctx *ctx, struct aries_mem *mem, struct aries_update *u)
 	__must_hold(&ctx->lock)
 {
-	unsigned long first = (range->start - mem->start) >> PAGE_SHIFT;
+	unsigned long first = (u->range.start - mem->start) >> PAGE_SHIFT;
 	struct aries_stale *stale = NULL;
 	unsigned long i;
 	int rc = 0;
 
 	lockdep_assert_held(&ctx->lock);
-	for (i = 0; i < range->npages && rc >= 0; i++) {
-		rc = aries_reserve_put(ctx->ad, mem, first + i, pages[i], &stale);
+	for (i = 0; i < u->range.npages && rc >= 0; i++) {
+		rc = aries_reserve_put(ctx->ad, mem, first + i, u->pages[i], &stale);
 		if (rc > 0) {
-			pages[i] = NULL;
+			u->pages[i] = NULL;
+			aries_charge_move(&mem->charge, &u->charge, 1);
 			mem->accounted++;
 		}
 		cond_resched();
@@ -180,84 +192,102 @@ static int aries_reserve_fill(struct aries_ctx *ctx, struct aries_mem *mem,
 
 		mem->accounted -= count;
 		aries_pin_unaccount(ctx->ad, mem->mm, count);
+		aries_uncharge(&mem->charge, count);
 	}
 	trace_aries_mem_update(ctx, mem);
 	return min(rc, 0);
 }
 
 static int aries_reserve_update(struct aries_ctx *ctx, struct kgni_mem_update *arg,
-				const struct aries_range *range, struct page **pages,
-				bool read_only)
+				struct aries_update *u)
 {
 	struct aries_mem *mem;
 	int rc = aries_ctx_enter(ctx, true);
 
 	if (rc)
 		return rc;
-	mem = aries_reserve_find(ctx, arg->mdh, range);
+	mem = aries_reserve_find(ctx, arg->mdh, &u->range);
 	rc = PTR_ERR_OR_ZERO(mem);
-	/* another region meanwhile: these pages may be pinned for reading only */
-	if (!rc && mem->read_only != read_only)
+	/* another region meanwhile: for reading only, or somebody else pays for it */
+	if (!rc && (mem->read_only != u->read_only || mem->charge.user != u->charge.user))
 		rc = -EINVAL;
 	if (!rc)
-		rc = aries_reserve_fill(ctx, mem, range, pages);
+		rc = aries_reserve_fill(ctx, mem, u);
 	if (!rc)
 		arg->pages = mem->accounted;
 	aries_ctx_exit(ctx);
 	return rc;
 }
 
-/* Before anything is pinned: may this be done, and for whom may be written. */
+/* Before anything is pinned: may this be done, for whom may be written, and who pays. */
 static int aries_reserve_check(struct aries_ctx *ctx, const struct kgni_mem_update *arg,
-			       const struct aries_range *range, bool *read_only)
+			       struct aries_update *u)
 {
 	struct aries_mem *mem;
 	int rc = aries_ctx_enter(ctx, true);
 
 	if (rc)
 		return rc;
-	mem = aries_reserve_find(ctx, arg->mdh, range);
+	rc = aries_ctx_own(ctx);
+	mem = rc ? ERR_PTR(rc) : aries_reserve_find(ctx, arg->mdh, &u->range);
 	rc = PTR_ERR_OR_ZERO(mem);
-	if (!rc)
-		*read_only = mem->read_only;
+	if (!rc) {
+		u->read_only = mem->read_only;
+		aries_charge_same(&u->charge, &mem->charge);
+	}
 	aries_ctx_exit(ctx);
 	return rc;
+}
+
+static int aries_reserve_pin(struct aries_ctx *ctx, struct aries_update *u)
+{
+	int rc = aries_charge(&u->charge, u->range.npages);
+
+	if (rc)
+		return rc;
+	u->pages = kvmalloc_array(u->range.npages, sizeof(*u->pages),
+				  GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!u->pages)
+		return -ENOMEM;
+	rc = aries_pin_range(&u->range, u->read_only, u->pages);
+	if (rc)
+		return rc;
+	aries_pin_account(ctx->ad, current->mm, u->range.npages);
+	return 0;
+}
+
+static void aries_reserve_unpin(struct aries_ctx *ctx, struct aries_update *u)
+{
+	unsigned long i, unused = 0;
+
+	for (i = 0; i < u->range.npages; i++) {
+		if (!u->pages[i])
+			continue;
+		unpin_user_page(u->pages[i]);
+		unused++;
+	}
+	aries_pin_unaccount(ctx->ad, current->mm, unused);
 }
 
 /** aries_mem_update() - KGNI_IOC_MEM_UPDATE. Context: sleeps. */
 int aries_mem_update(struct aries_ctx *ctx, struct kgni_mem_update *arg)
 {
-	struct mm_struct *mm = current->mm;
-	unsigned long i, unused = 0;
-	struct aries_range range;
-	struct page **pages;
-	bool read_only;
+	struct aries_update u = {};
 	int rc;
 
 	if (arg->flags || arg->reserved)
 		return -EINVAL;
-	rc = aries_mem_range(arg->address, arg->length, &range);
+	rc = aries_mem_range(arg->address, arg->length, &u.range);
 	if (!rc)
-		rc = aries_reserve_check(ctx, arg, &range, &read_only);
-	if (!rc)
-		rc = aries_pin_account(ctx->ad, mm, range.npages);
+		rc = aries_reserve_check(ctx, arg, &u);
 	if (rc)
 		return rc;
-	pages = kvmalloc_array(range.npages, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	rc = pages ? aries_pin_range(&range, read_only, pages) : -ENOMEM;
-	if (rc) {
-		aries_pin_unaccount(ctx->ad, mm, range.npages);
-		goto out;
+	rc = aries_reserve_pin(ctx, &u);
+	if (!rc) {
+		rc = aries_reserve_update(ctx, arg, &u);
+		aries_reserve_unpin(ctx, &u);
 	}
-	rc = aries_reserve_update(ctx, arg, &range, pages, read_only);
-	for (i = 0; i < range.npages; i++) {
-		if (!pages[i])
-			continue;
-		unpin_user_page(pages[i]);
-		unused++;
-	}
-	aries_pin_unaccount(ctx->ad, mm, unused);
-out:
-	kvfree(pages);
+	kvfree(u.pages);
+	aries_charge_end(&u.charge);
 	return rc;
 }

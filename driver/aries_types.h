@@ -36,12 +36,14 @@
 #define ARIES_DMA_BITS 52 /* ARIES_PTE_ADDR_MASK */
 #define ARIES_OWNERS 65536 /* FMAD_CTL.OWNER has 16 bits */
 #define ARIES_PTAG_ANY 255 /* GNI_FIND_ALLOC_PTAG */
+#define ARIES_RING_ORDER_MAX 10 /* 4 MiB, what the page allocator gives in one piece */
 
 struct aries_chan;
 struct aries_cq;
 struct aries_ctx;
 struct aries_dev;
 struct aries_stale;
+struct user_struct;
 struct aries_block;
 struct aries_ees;
 struct aries_fma_saved;
@@ -117,11 +119,23 @@ enum aries_res {
 };
 
 /**
+ * struct aries_charge - locked memory on the account of a user; in the object that holds the memory
+ * @user: whose, with a reference; NULL for who had CAP_IPC_LOCK, and after aries_charge_end()
+ * @npages: pages charged
+ *
+ * Protected by whatever protects the object.
+ */
+struct aries_charge {
+	struct user_struct *user;
+	unsigned long npages;
+};
+
+/**
  * struct aries_domain - one communication domain, protected by aries_dev.ptag_lock
  *
- * It lives as long as somebody has a pointer to it (@ref): aries_dev.domain[] while it has its tag,
- * and each attachment, subscription, shared descriptor and call that keeps one. It has its tag until
- * it was destroyed, its last attachment has left a domain without job, or the NIC was removed
+ * It lives as long as somebody has a pointer to it (@ref): aries_dev.domain[] while it has its
+ * tag, and each attachment, subscription, shared descriptor and call that keeps one. It has its tag
+ * until it was destroyed, its last attachment has left a domain without job, or the NIC was removed
  * (aries_ptag_remove()); who still has a pointer then finds a domain that is in no table.
  *
  * @ref: one for each pointer; aries_domain_get(), aries_domain_put()
@@ -265,6 +279,7 @@ struct aries_dev {
  * @id: higher than of every file that was opened before
  * @lock: see DOC: locks
  * @mapping: of the inode that was opened, to take mappings away
+ * @mm: memory of the process that attached, the one whose pages may be registered; with a reference
  * @dead: everything was revoked by a reset or removal
  * @suspended: its job is: page faults wait
  * @dom: domain with a reference, NULL before KGNI_IOC_ATTACH
@@ -295,6 +310,7 @@ struct aries_ctx {
 	u64 id;
 	struct mutex lock; /* see DOC: locks */
 	struct address_space *mapping;
+	struct mm_struct *mm;
 	bool dead;
 	bool suspended;
 	struct aries_domain *dom;
@@ -342,6 +358,7 @@ static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
  * @mem: header page and slots, NULL once they were freed
  * @page: the same
  * @dma: bus address of @mem
+ * @charge: who pays for @mem
  * @wq: woken by the interrupt and by a reset
  * @irqs: interrupts that woke the queue
  */
@@ -358,6 +375,7 @@ struct aries_cq {
 	void *mem;
 	struct page *page;
 	dma_addr_t dma;
+	struct aries_charge charge;
 	wait_queue_head_t wq;
 	unsigned long irqs;
 };
@@ -373,11 +391,12 @@ struct aries_cq {
  * @recvs: receives posted in it
  * @start: virtual address of the first page, 0 for a list of segments
  * @npages: pages of 4 KiB
- * @accounted: pages in the accounts of @mm and of the device
+ * @accounted: pages of the process that are pinned: in the counts of @mm and of the device
+ * @charge: who pays for those, for @table and @leaf
  * @pages: of a reserved region, those that are there, by their number
  * @stale: of a reserved region, pages that the NIC did not let go of
  * @page_shift: log2 of the page size in the NIC's table
- * @mm: whose pages they are; accounted in its pinned_vm
+ * @mm: whose pages they are; counted in its pinned_vm
  * @sgt: the pages, and their bus addresses once @mapped
  * @mapped: @sgt has bus addresses
  * @table: directory (two levels) or entries (one level)
@@ -399,6 +418,7 @@ struct aries_mem {
 	unsigned long start;
 	unsigned long npages;
 	unsigned long accounted;
+	struct aries_charge charge;
 	struct xarray pages;
 	struct aries_stale *stale;
 	unsigned int page_shift;

@@ -126,7 +126,8 @@ TEST_F(mem, twice_is_two_registrations)
 /* Exit status of a child without privileges that tries to register more than it may lock. */
 static int over_the_limit(uint32_t cookie, void *pages, size_t bytes)
 {
-	struct rlimit limit = { 4 * ARIES_PAGE, 4 * ARIES_PAGE };
+	/* twice two pages, each with a page of its table */
+	struct rlimit limit = { 6 * ARIES_PAGE, 6 * ARIES_PAGE };
 	int status, fd;
 	pid_t pid = fork();
 

@@ -163,7 +163,7 @@ TEST_F(regions, updates_refused)
 	if (!child)
 		_exit(update(&self->r, mem.mdh, inner, 8, NULL));
 	ASSERT_EQ(child, waitpid(child, &status, 0));
-	EXPECT_EQ(EINVAL, WEXITSTATUS(status));
+	EXPECT_EQ(EBADF, WEXITSTATUS(status));
 	EXPECT_EQ(ARIES_ST_MDD, put(&self->r, mem.mdh, inner, 1));
 	ASSERT_EQ(0, munmap(inner + ARIES_PAGE, ARIES_PAGE));
 	EXPECT_EQ(EFAULT, update(&self->r, mem.mdh, inner, 2 * ARIES_PAGE, NULL));

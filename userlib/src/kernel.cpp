@@ -34,6 +34,7 @@ constexpr Meaning kCqCreate[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM},
 	{EFBIG, GNI_RC_INVALID_PARAM},
 	{ENOMEM, GNI_RC_ERROR_NOMEM},
+	{EPERM, GNI_RC_ERROR_RESOURCE},
 };
 constexpr Meaning kCqDestroy[] = {
 	{EBUSY, GNI_RC_ERROR_RESOURCE},
@@ -46,7 +47,7 @@ constexpr Meaning kCqWait[] = {
 constexpr Meaning kMemRegister[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM}, {ENOENT, GNI_RC_INVALID_PARAM},    {EFBIG, GNI_RC_INVALID_PARAM},
 	{EFAULT, GNI_RC_INVALID_PARAM}, {EACCES, GNI_RC_PERMISSION_ERROR}, {EPERM, GNI_RC_PERMISSION_ERROR},
-	{ENOMEM, GNI_RC_ERROR_NOMEM},
+	{ENOMEM, GNI_RC_ERROR_NOMEM},   {EBADF, GNI_RC_PERMISSION_ERROR},
 };
 constexpr Meaning kJob[] = {
 	{EPERM, GNI_RC_PERMISSION_ERROR}, {EEXIST, GNI_RC_INVALID_STATE}, {ENOSPC, GNI_RC_ERROR_RESOURCE},
@@ -94,6 +95,7 @@ constexpr Meaning kDatagramTest[] = {
 constexpr Meaning kSuspend[] = {
 	{EPERM, GNI_RC_PERMISSION_ERROR}, {ENOENT, GNI_RC_INVALID_PARAM}, {EINVAL, GNI_RC_INVALID_PARAM},
 	{EALREADY, GNI_RC_INVALID_STATE}, {ETIMEDOUT, GNI_RC_TIMEOUT},    {EINTR, GNI_RC_NOT_DONE},
+	{ECANCELED, GNI_RC_INVALID_STATE},
 };
 
 /* INVALID_PARAM for who is not privileged: the function has no code of its own for it. */

@@ -114,7 +114,7 @@ struct kgni_attach {
  * @mmap_size: out
  *
  * Errors: EINVAL, ENOTCONN not attached, ENOSPC no queue left, EFBIG too many
- * entries (2^19 or more), ENOMEM no contiguous memory.
+ * entries (2^19 or more), EPERM over RLIMIT_MEMLOCK, ENOMEM no memory in one piece.
  */
 struct kgni_cq_create {
 	__u32 argsz;
@@ -185,7 +185,8 @@ struct kgni_cq_wait {
  *
  * Errors: EINVAL also addresses that no process has, ENOTCONN, ENOENT no such queue,
  * ENOSPC no memory domain left, ENOMEM, EFAULT not mapped, EACCES mapped read-only and
- * KGNI_MEM_READ_ONLY not set, EPERM over RLIMIT_MEMLOCK, EFBIG more than 1 TiB, EINTR killed.
+ * KGNI_MEM_READ_ONLY not set, EPERM over RLIMIT_MEMLOCK, EBADF another process has attached,
+ * EFBIG more than 1 TiB, EINTR killed.
  */
 struct kgni_mem_register {
 	__u32 argsz;
@@ -261,8 +262,8 @@ struct kgni_mem_segments {
  * other ones than before take their place, and the call returns when the NIC
  * can reach the old ones no more. After an error the region has what it had,
  * and perhaps some of the new pages. Errors: EINVAL also not in the region, not
- * a reserved one, another process's; ENOENT not a registration of this file;
- * else as KGNI_IOC_MEM_REGISTER.
+ * a reserved one; ENOENT not a registration of this file; else as
+ * KGNI_IOC_MEM_REGISTER.
  */
 struct kgni_mem_update {
 	__u32 argsz;
@@ -292,7 +293,7 @@ struct kgni_mem_deregister {
  * @cookie: in
  * @ptag: in: protection tag or 255 to allocate one; out: the tag
  * @reserved: must be zero
- * @limit_mdd: in: memory domains, -1 to leave as it is
+ * @limit_mdd: in: memory domains, those of a block included, -1 to leave as it is
  * @limit_cq: in: completion queues
  * @limit_fma: in: FMA descriptors
  * @reserved2: must be zero
@@ -876,7 +877,7 @@ struct kgni_err_control {
  * if it does not in time, nothing is suspended. Registrations and queues stay in use by peers.
  *
  * Errors: EPERM, EINVAL, ENOENT no such job, EALREADY it is suspended, or is not (resume),
- * ETIMEDOUT, EINTR.
+ * ETIMEDOUT, EINTR, ECANCELED another call has resumed the job meanwhile.
  */
 struct kgni_suspend {
 	__u32 argsz;
