@@ -251,17 +251,18 @@ enum RmtState : uint32_t {
 	RMT_FREE = 0,
 	RMT_POSTED = 1,
 	RMT_TAKEN = 2, /* by a sender */
-	RMT_DONE = 3,
+	RMT_TELLING = 3, /* the message is there, its event is not yet */
+	RMT_DONE = 4,
 };
 
-/** A receive for channel sends. The owner posts it; a sender takes it and owns message and place until it is done. */
+/** A receive for channel sends. The owner posts it; a sender takes it and owns the place until it is done. */
 struct alignas(64) RmtSlot {
-	std::atomic<uint64_t> state; /* serial << 34 | RmtState << 32 | lock word of the taker */
+	std::atomic<uint64_t> state; /* serial << 35 | RmtState << 32 | lock word of the taker, the sender */
 	std::atomic<uint64_t> ctl;   /* as RMT_CTL */
 	std::atomic<uint64_t> offset;
 	std::atomic<uint64_t> length;
 	std::atomic<uint64_t> event;
-	std::atomic<uint64_t> message; /* as RMT_STATUS, without BUSY and DONE */
+	std::atomic<uint64_t> message; /* the same serial << 35 | length */
 	std::atomic<uint64_t> order;   /* of posting */
 };
 

@@ -129,7 +129,7 @@ Presence Membership::examine(uint32_t node, uint64_t now) noexcept
 
 bool Membership::holder_alive(uint32_t word, bool ask) noexcept
 {
-	const uint32_t node = (word & (LOCK_SLOW - 1)) - 1;
+	const uint32_t node = node_of(word);
 
 	if (!word || node >= segment_.nodes())
 		return false;

@@ -16,7 +16,7 @@ uint64_t now_ns() noexcept;
 /** In a lock's word: somebody has waited long for this holder. */
 inline constexpr uint32_t LOCK_SLOW = 1u << 15;
 
-static_assert(MEMBERS_MAX < LOCK_SLOW);
+static_assert(MEMBERS_MAX + 1 < LOCK_SLOW);
 
 enum class Presence { ALIVE, DEAD, ABSENT };
 
@@ -58,8 +58,12 @@ public:
 		return uint32_t(member) == MEMBER_DEAD ? Presence::DEAD : Presence::ABSENT;
 	}
 
+	/** A lock word of no member: it is never alive. */
+	static constexpr uint32_t NOBODY = LOCK_SLOW - 1;
 	/** Word that names this member as the holder of a lock in the segment; never 0, and without LOCK_SLOW. */
 	uint32_t lock_word() const noexcept { return lock_word_; }
+	/** Node of the member that a lock word names. */
+	static uint32_t node_of(uint32_t word) noexcept { return (word & (LOCK_SLOW - 1)) - 1; }
 	/** Whether a thread of this very process is the holder. */
 	bool is_own(uint32_t word) const noexcept { return (word & ~LOCK_SLOW) == lock_word_; }
 	/** Whether the member that a lock word names still lives; @ask: ask the kernel, whatever the lease says. */

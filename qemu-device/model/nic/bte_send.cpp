@@ -41,7 +41,7 @@ uint8_t Bte::finish_send(BteWork &work, bool &overrun) noexcept
 	status = target.admit(work.access());
 	if (status != ARIES_ST_OK)
 		return status;
-	if (!rmt_finish(slot, work.claim, work.desc.length, core_.node))
+	if (!rmt_finish(slot, work.claim, work.desc.length))
 		return ARIES_ST_FLUSHED;
 	const CqEntry entry = {.data = work.claim.event,
 			       .tid = uint16_t(work.claim.index),
@@ -51,9 +51,9 @@ uint8_t Bte::finish_send(BteWork &work, bool &overrun) noexcept
 			       .type = uint8_t(field(work.desc.mode, ARIES_EV_TYPE_MASK)),
 			       .remote_overrun = false};
 
-	work.claim.state = 0;
 	if (target.mdd().has_cq())
 		overrun = target.post(entry.word()) == CqResult::OVERRUN;
+	rmt_told(slot, work.claim);
 	return ARIES_ST_OK;
 }
 

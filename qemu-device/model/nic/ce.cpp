@@ -262,15 +262,16 @@ uint8_t Ce::climb(Step &step) noexcept
 	return step.partial.arrive_ns ? ARIES_ST_OK : ARIES_ST_NO_NODE;
 }
 
-/* A tree that has lost a member or a packet is of no more use: the others learn it from broken. */
+/* A tree that has lost a member or a packet is of no more use: the others learn it from broken, which no lock keeps. */
 void Ce::fail(CePlace at, uint8_t status, Step &step) noexcept
 {
 	CeSlot &ce = slot(at);
+
+	mark(at);
 	const CeLock lock(ce, core_.members);
 
 	if (!lock.held() || !enabled(ce))
 		return;
-	ce.broken.store(1);
 	if (ce.owed.load() || !ce.arrived.load())
 		return;
 	const uint32_t red_id = ce.given[std::countr_zero(ce.arrived.load())].red_id;
@@ -318,6 +319,8 @@ void Ce::scatter(const Step &root) noexcept
 /*
  * Takes one child off the list; after the last one comes the engine's own
  * event. Its bit goes first: with the result in hand it may contribute again.
+ * Without the lock, whose holder is stopped, the rest is for whoever sees that
+ * nobody is at it and gets the lock: a sweep.
  */
 Ce::Delivery Ce::next_delivery(CePlace at, uint64_t sequence) noexcept
 {
@@ -325,7 +328,11 @@ Ce::Delivery Ce::next_delivery(CePlace at, uint64_t sequence) noexcept
 	const CeLock lock(ce, core_.members);
 	Delivery delivery = {};
 
-	if (!lock.held() || ce.sequence != sequence)
+	if (!lock.held()) {
+		ce.mover.store(Membership::NOBODY);
+		return delivery;
+	}
+	if (ce.sequence != sequence)
 		return delivery;
 	const uint32_t owed = ce.owed.load(), resumed = ce.resumed.exchange(0);
 
@@ -359,7 +366,11 @@ void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 	const uint64_t arrive = travel(core_, from.node, at.node, delivery.dlvr_mode, at.engine, outcome.at_ns);
 	const CeLock lock(ce, core_.members);
 
-	if (!lock.held() || !enabled(ce) || !names(ce.parent.load(), from, delivery.index))
+	if (!lock.held()) {
+		mark(at);
+		return;
+	}
+	if (!enabled(ce) || !names(ce.parent.load(), from, delivery.index))
 		return;
 	/* The outcome of what we have given, not a copy of an earlier one. */
 	if (!ce.sent.load() || delivery.given.serial != ce.sent_serial) {
@@ -528,15 +539,11 @@ void Ce::endpoint_events(CePlace from, const Delivery &delivery, uint8_t status)
 void Ce::engine_event(CePlace at, const CeOutcome &outcome, bool again) noexcept
 {
 	CeSlot &ce = slot(at);
-	uint64_t ctl, serial;
-	{
-		const CeLock lock(ce, core_.members);
+	const uint32_t configured = ce.serial.load(), serial = ce.cq_serial.load();
+	const uint64_t ctl = ce.ctl.load();
 
-		if (!lock.held())
-			return;
-		ctl = ce.ctl.load();
-		serial = ce.cq_serial;
-	}
+	if (ce.serial.load() != configured) /* made anew meanwhile */
+		return;
 	if (!(ctl & ARIES_CE_CTL_CQ_VALID_MASK) ||
 	    ((ctl & ARIES_CE_CTL_CQ_ONERR_MASK) && outcome.status == ARIES_ST_OK && !outcome.fpe))
 		return;

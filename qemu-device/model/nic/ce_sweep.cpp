@@ -212,12 +212,12 @@ void Ce::mark_neighbours(CePlace at, const CeSlot &ce) noexcept
 	}
 }
 
+/* Without the lock: a member that is stopped may have it. */
 void Ce::mark(CePlace at) noexcept
 {
 	CeSlot &ce = slot(at);
-	const CeLock lock(ce, core_.members);
 
-	if (lock.held() && (ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK))
+	if (ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK)
 		ce.broken.store(1);
 }
 

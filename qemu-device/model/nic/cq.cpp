@@ -137,19 +137,6 @@ public:
 		cq_.life.fetch_sub(owed);
 	}
 
-	/** Without the lock. False: it is another queue by now. */
-	[[gnu::cold]] bool owe(uint32_t serial) noexcept
-	{
-		uint64_t life = cq_.life.load();
-
-		while (life >> 32 == serial) {
-			/* As many as it can count, but not into the serial. */
-			if (uint32_t(life) == UINT32_MAX || cq_.life.compare_exchange_weak(life, life + 1))
-				return true;
-		}
-		return false;
-	}
-
 	/** Whether the owner, who was armed, is to be told. The lock is not needed: the entries tell. */
 	bool due() const noexcept
 	{
@@ -207,6 +194,19 @@ private:
 
 } // namespace
 
+bool cq_owe(NodeSlot &slot, uint32_t index, uint32_t serial) noexcept
+{
+	std::atomic<uint64_t> &word = slot.cq[index % ARIES_CQ_ENTRIES].life;
+	uint64_t life = word.load();
+
+	while (life >> 32 == serial) {
+		/* As many as it can count, but not into the serial. */
+		if (uint32_t(life) == UINT32_MAX || word.compare_exchange_weak(life, life + 1))
+			return true;
+	}
+	return false;
+}
+
 CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, uint64_t entry, uint32_t serial) noexcept
 {
 	Queue queue(core, node, ram, index);
@@ -215,7 +215,7 @@ CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, u
 	bool due = false;
 
 	if (!lock.held()) [[unlikely]]
-		return queue.owe(serial) ? CqResult::OVERRUN : CqResult::GONE;
+		return cq_owe(core.segment.node(node), index, serial) ? CqResult::OVERRUN : CqResult::GONE;
 	const uint64_t life = cq.life.load(std::memory_order_relaxed);
 
 	if (!queue.open() || life >> 32 != serial ||

@@ -38,6 +38,9 @@ enum class CqResult { POSTED, OVERRUN, GONE };
  */
 CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint64_t entry, uint32_t serial) noexcept;
 
+/** An event that cannot be posted, and perhaps was: an overrun mark comes in its place, as in cq_post(). */
+bool cq_owe(NodeSlot &slot, uint32_t cq, uint32_t serial) noexcept;
+
 /** CqSlot::produced, after what a writer that died has left behind was put right. Otherwise as cq_post(). */
 uint64_t cq_produced(Core &core, uint32_t node, const RamMap *ram, uint32_t cq) noexcept;
 

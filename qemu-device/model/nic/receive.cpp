@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nic/receive.hpp"
 
+#include "nic/cq.hpp"
+#include "nic/mdd.hpp"
+#include "nic/vmdh.hpp"
+
 namespace aries
 {
 
 namespace
 {
 
-constexpr unsigned int STATE_SHIFT = 32, SERIAL_SHIFT = 34;
+constexpr unsigned int STATE_SHIFT = 32, SERIAL_SHIFT = 35;
 
 constexpr RmtState kind(uint64_t state)
 {
-	return RmtState(state >> STATE_SHIFT & 3);
+	return RmtState(state >> STATE_SHIFT & 7);
 }
 
 /** @state of the same posting with another kind and taker. */
@@ -20,10 +24,22 @@ constexpr uint64_t turned(uint64_t state, RmtState to, uint32_t taker = 0)
 	return (state >> SERIAL_SHIFT << SERIAL_SHIFT) | uint64_t(to) << STATE_SHIFT | taker;
 }
 
+/** RmtSlot::message of a posting; whoever writes it for an earlier one finds another serial. */
+constexpr uint64_t message_of(uint64_t state, uint32_t bytes = 0)
+{
+	return (state >> SERIAL_SHIFT << SERIAL_SHIFT) | bytes;
+}
+
 /** Of the next posting: who still holds the old word has lost it. */
 constexpr uint64_t renewed(uint64_t state, RmtState to)
 {
 	return turned(state + (uint64_t(1) << SERIAL_SHIFT), to);
+}
+
+/** The message is in the buffer. */
+constexpr bool is_there(uint64_t state)
+{
+	return kind(state) == RMT_TELLING || kind(state) == RMT_DONE;
 }
 
 bool wanted(const NodeSlot &slot, const RmtSlot &receive, uint32_t channel, uint32_t key)
@@ -95,15 +111,25 @@ bool rmt_held(const NodeSlot &slot, const RmtClaim &claim) noexcept
 	return slot.rmt[claim.index].state.load(std::memory_order_acquire) == claim.state;
 }
 
-bool rmt_finish(NodeSlot &slot, const RmtClaim &claim, uint32_t bytes, uint32_t node) noexcept
+bool rmt_finish(NodeSlot &slot, RmtClaim &claim, uint32_t bytes) noexcept
 {
 	RmtSlot &receive = slot.rmt[claim.index];
+	const uint64_t telling = turned(claim.state, RMT_TELLING, uint32_t(claim.state));
+	uint64_t state = claim.state, none = message_of(state);
+
+	receive.message.compare_exchange_strong(none, message_of(state, bytes));
+	if (!receive.state.compare_exchange_strong(state, telling))
+		return false;
+	claim.state = telling;
+	return true;
+}
+
+void rmt_told(NodeSlot &slot, const RmtClaim &claim) noexcept
+{
 	uint64_t state = claim.state;
 
-	if (!rmt_held(slot, claim))
-		return false;
-	receive.message.store(bytes | prep(ARIES_RMT_STATUS_PE_MASK, node), std::memory_order_relaxed);
-	return receive.state.compare_exchange_strong(state, turned(state, RMT_DONE));
+	/* The owner may have posted it anew already: the message was there to be seen. */
+	slot.rmt[claim.index].state.compare_exchange_strong(state, turned(state, RMT_DONE, uint32_t(state)));
 }
 
 void rmt_return(NodeSlot &slot, const RmtClaim &claim) noexcept
@@ -133,13 +159,13 @@ bool ReceiveTable::configure(uint32_t index, uint64_t ctl) noexcept
 	uint64_t now = before;
 
 	do {
-		if (!post && kind(now) == RMT_DONE)
+		if (!post && is_there(now))
 			return true;
 	} while (!receive.state.compare_exchange_weak(now, renewed(now, RMT_FREE)));
 	const uint64_t free = renewed(now, RMT_FREE);
 
 	receive.ctl.store(ctl & ~ARIES_RMT_CTL_VALID_MASK);
-	receive.message.store(0);
+	receive.message.store(message_of(free));
 	if (!post)
 		return true;
 	receive.offset.store(stage_[index].offset, std::memory_order_relaxed);
@@ -153,11 +179,12 @@ bool ReceiveTable::configure(uint32_t index, uint64_t ctl) noexcept
 uint64_t ReceiveTable::status(uint32_t index) const noexcept
 {
 	const RmtSlot &receive = core_.own().rmt[index];
-	const RmtState now = kind(receive.state.load(std::memory_order_acquire));
+	const uint64_t now = receive.state.load(std::memory_order_acquire);
 
-	if (now == RMT_DONE)
-		return receive.message.load() | ARIES_RMT_STATUS_DONE_MASK;
-	return now == RMT_TAKEN ? ARIES_RMT_STATUS_BUSY_MASK : 0;
+	if (is_there(now))
+		return uint32_t(receive.message.load()) | ARIES_RMT_STATUS_DONE_MASK |
+		       prep(ARIES_RMT_STATUS_PE_MASK, Membership::node_of(uint32_t(now)));
+	return kind(now) == RMT_TAKEN ? ARIES_RMT_STATUS_BUSY_MASK : 0;
 }
 
 void ReceiveTable::reset() noexcept
@@ -168,9 +195,25 @@ void ReceiveTable::reset() noexcept
 		while (!receive.state.compare_exchange_weak(now, renewed(now, RMT_FREE)))
 			;
 		receive.ctl.store(0);
-		receive.message.store(0);
+		receive.message.store(message_of(receive.state.load()));
 	}
 	stage_.fill({});
+}
+
+/* Whether the queue has got the event nobody can tell: rather a mark that it has lost one than two. */
+void ReceiveTable::owe_event(const RmtSlot &receive) noexcept
+{
+	NodeSlot &own = core_.own();
+	const uint64_t ctl = receive.ctl.load();
+	const uint16_t mdh = Vmdh(own).of_process(uint16_t(field(ctl, ARIES_RMT_CTL_MDH_MASK)),
+						  uint8_t(field(ctl, ARIES_RMT_CTL_PTAG_MASK)));
+
+	if (mdh == NO_MDH)
+		return;
+	const MddView mdd = mdd_load(own, mdh);
+
+	if (mdd.valid() && mdd.has_cq())
+		cq_owe(own, mdd.cq(), own.mdd[mdh].cq_serial.load());
 }
 
 void ReceiveTable::sweep() noexcept
@@ -178,8 +221,13 @@ void ReceiveTable::sweep() noexcept
 	for (RmtSlot &receive : core_.own().rmt) {
 		uint64_t state = receive.state.load();
 
-		if (kind(state) == RMT_TAKEN && !core_.members.holder_alive(uint32_t(state)))
+		if ((kind(state) != RMT_TAKEN && kind(state) != RMT_TELLING) ||
+		    core_.members.holder_alive(uint32_t(state)))
+			continue;
+		if (kind(state) == RMT_TAKEN)
 			receive.state.compare_exchange_strong(state, turned(state, RMT_POSTED));
+		else if (receive.state.compare_exchange_strong(state, turned(state, RMT_DONE, uint32_t(state))))
+			owe_event(receive);
 	}
 }
 

@@ -27,8 +27,9 @@ uint8_t rmt_take(NodeSlot &slot, uint32_t taker, uint32_t channel, uint32_t key,
 		 RmtClaim &claim) noexcept;
 /** Whether the owner has not taken the receive back. */
 bool rmt_held(const NodeSlot &slot, const RmtClaim &claim) noexcept;
-/** The message of @bytes from @node is there. False: the owner has taken the receive back. */
-bool rmt_finish(NodeSlot &slot, const RmtClaim &claim, uint32_t bytes, uint32_t node) noexcept;
+/** The message of @bytes is there; rmt_told() when its event is. False: the owner has taken the receive back. */
+bool rmt_finish(NodeSlot &slot, RmtClaim &claim, uint32_t bytes) noexcept;
+void rmt_told(NodeSlot &slot, const RmtClaim &claim) noexcept;
 /** It failed: the receive is posted as before. */
 void rmt_return(NodeSlot &slot, const RmtClaim &claim) noexcept;
 
@@ -49,7 +50,7 @@ public:
 	uint32_t event(uint32_t index) const noexcept { return stage_[index].event; }
 	void set_event(uint32_t index, uint32_t value) noexcept { stage_[index].event = value; }
 	void reset() noexcept;
-	/** Posts again what was taken by senders that have died. */
+	/** Posts again what was taken by senders that have died, and owes the events that they may not have posted. */
 	void sweep() noexcept;
 
 private:
@@ -58,6 +59,8 @@ private:
 		uint32_t length;
 		uint32_t event;
 	};
+
+	void owe_event(const RmtSlot &receive) noexcept;
 
 	Core &core_;
 	std::array<Stage, ARIES_RMT_ENTRIES> stage_{};
