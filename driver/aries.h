@@ -242,9 +242,11 @@ int aries_mmap(struct file *file, struct vm_area_struct *vma);
 int aries_chan_init(struct aries_dev *ad);
 void aries_chan_exit(struct aries_dev *ad);
 void aries_chan_start(struct aries_dev *ad);
+void aries_chan_go(struct aries_dev *ad);
 void aries_chan_stop(struct aries_dev *ad);
 void aries_chan_irq(struct aries_dev *ad);
 bool aries_chan_reserved(u8 ptag, u32 cookie);
+void aries_peers_show(struct seq_file *m, struct aries_dev *ad);
 
 /* aries_chrdev.c */
 int aries_chrdev_init(void);

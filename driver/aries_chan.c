@@ -9,6 +9,7 @@
 #include <linux/io.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/jiffies.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "aries_dgram.h"
@@ -128,11 +129,14 @@ static unsigned long aries_chan_pass(struct aries_chan *ch)
 	unsigned long next = jiffies + ARIES_CHAN_IDLE;
 	bool more = aries_chan_drain(ch);
 
-	next = aries_dg_run(ch, next);
+	next = aries_flow_run(ch, next);
 	next = aries_peer_run(ch, next);
 	if (more)
 		return jiffies;
-	/* interrupts at once if an entry has come meanwhile */
+	/*
+	 * Interrupts at once if an entry has come meanwhile. This is the only place that arms the
+	 * queue, so whoever takes its interrupt finds a work item that may run.
+	 */
 	aries_wr32(ch->ad, ARIES_CQI_ARM, FIELD_PREP(ARIES_CQI_ARM_CQ_MASK, ARIES_CHAN_CQ));
 	return next;
 }
@@ -168,6 +172,27 @@ static int aries_chan_alloc(struct aries_chan *ch)
 	return ch->area && ch->pte && ch->cq && ch->bell && ch->wq ? 0 : -ENOMEM;
 }
 
+static void aries_chan_init_lists(struct aries_chan *ch)
+{
+	unsigned int i;
+
+	xa_init(&ch->peers);
+	INIT_LIST_HEAD(&ch->active);
+	for (i = 0; i < ARIES_PAUSES; i++)
+		INIT_LIST_HEAD(&ch->pause[i]);
+	ch->seed = (u32)get_random_u64();
+	hash_init(ch->flows);
+	hash_init(ch->by_inst);
+	hash_init(ch->by_handle);
+	hash_init(ch->by_ep);
+	hash_init(ch->by_route);
+	for (i = 0; i < ARRAY_SIZE(ch->by_callee); i++)
+		INIT_LIST_HEAD(&ch->by_callee[i]);
+	hash_init(ch->by_partner);
+	hash_init(ch->by_request);
+	hash_init(ch->by_caller);
+}
+
 /**
  * aries_chan_init() - make what the channel needs in memory
  * @ad: the device, identified
@@ -176,28 +201,22 @@ static int aries_chan_alloc(struct aries_chan *ch)
  */
 int aries_chan_init(struct aries_dev *ad)
 {
-	struct aries_chan *ch = kzalloc(sizeof(*ch), GFP_KERNEL);
-	int rc;
+	struct aries_chan *ch = kvzalloc(sizeof(*ch), GFP_KERNEL);
 
 	if (!ch)
 		return -ENOMEM;
 	ch->ad = ad;
 	spin_lock_init(&ch->lock);
 	INIT_DELAYED_WORK(&ch->work, aries_chan_work);
-	xa_init(&ch->peers);
-	INIT_LIST_HEAD(&ch->active);
-	INIT_LIST_HEAD(&ch->ctxs);
-	INIT_LIST_HEAD(&ch->remote);
-	hash_init(ch->by_handle);
-	hash_init(ch->by_ep);
+	aries_chan_init_lists(ch);
 	ch->slots = ARIES_SLOTS_MIN;
 	while (ch->slots < ad->nodes && ch->slots < ARIES_SLOTS_MAX)
 		ch->slots *= 2;
 	ad->chan = ch;
-	rc = aries_chan_alloc(ch);
-	if (rc)
-		aries_chan_exit(ad);
-	return rc;
+	if (!aries_chan_alloc(ch))
+		return 0;
+	aries_chan_exit(ad);
+	return -ENOMEM;
 }
 
 /**
@@ -265,10 +284,14 @@ static void aries_chan_program(struct aries_chan *ch)
 		   FIELD_PREP(ARIES_FMAD_CTL_ENABLE_MASK, 1ull) |
 			   FIELD_PREP(ARIES_FMAD_CTL_PTAG_MASK, (u64)ARIES_CHAN_PTAG) |
 			   FIELD_PREP(ARIES_FMAD_CTL_OWNER_MASK, (u64)ARIES_CHAN_OWNER));
-	aries_wr32(ad, ARIES_CQI_ARM, FIELD_PREP(ARIES_CQI_ARM_CQ_MASK, ARIES_CHAN_CQ));
 }
 
-/** aries_chan_start() - set the channel up in a NIC that was reset. Context: may sleep. */
+/**
+ * aries_chan_start() - set the channel up in a NIC that was reset
+ * @ad: the device
+ *
+ * It works from aries_chan_go() on. Context: may sleep.
+ */
 void aries_chan_start(struct aries_dev *ad)
 {
 	struct aries_chan *ch = ad->chan;
@@ -280,6 +303,19 @@ void aries_chan_start(struct aries_dev *ad)
 	ch->stuck = false;
 	aries_chan_program(ch);
 	WRITE_ONCE(ch->on, true);
+}
+
+/**
+ * aries_chan_go() - let the channel work; the device is up
+ * @ad: the device
+ *
+ * The work item runs once: what has come before the queue was armed is seen by it.
+ *
+ * Context: any.
+ */
+void aries_chan_go(struct aries_dev *ad)
+{
+	aries_chan_kick(ad->chan);
 }
 
 /**

@@ -397,7 +397,7 @@ static void aries_dev_release(struct device *dev)
 	aries_pool_exit(&ad->insts);
 	aries_pool_exit(&ad->recvs);
 	kvfree(ad->cq_table);
-	kfree(ad->chan);
+	kvfree(ad->chan);
 	aries_ntt_exit(ad);
 	pci_dev_put(ad->pdev);
 	kfree(ad);

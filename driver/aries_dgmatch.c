@@ -7,18 +7,15 @@
  * ask; then the request of the lower node address is the one that counts.
  *
  * A request that finds no match is kept at the instance it is for, if there is one, within limits;
- * otherwise the asking side asks again now and then. All of it may be repeated without harm.
+ * otherwise the asking side asks again now and then (aries_flow.c). All of it may be repeated
+ * without harm.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
 #include "aries_dgram.h"
 
-#define ARIES_DG_IDLE (2 * HZ) /* asks again, or looks after the partner */
-#define ARIES_DG_PAUSE_MIN 1
-#define ARIES_DG_PAUSE_MAX (HZ / 2)
 #define ARIES_EARLY_MAX 256 /* requests kept for one attachment */
-#define ARIES_REPLY_MAX 512 /* replies that one peer may have us keep */
 
 static struct aries_dgram *aries_dg_find(struct aries_chan *ch, u64 handle, u32 pe)
 	__must_hold(&ch->lock)
@@ -31,56 +28,33 @@ static struct aries_dgram *aries_dg_find(struct aries_chan *ch, u64 handle, u32 
 	return NULL;
 }
 
-static void aries_dg_fill(struct aries_msg *msg, enum aries_msg_type type,
-			  const struct aries_dgram *dg)
+static u32 aries_handle_key(const struct aries_chan *ch, u32 pe, u64 handle)
 {
-	memset(msg, 0, sizeof(*msg));
-	msg->type = cpu_to_le16(type);
-	msg->cookie = cpu_to_le32(dg->ctx->dg.cookie);
-	msg->src_inst = cpu_to_le32(dg->ctx->dg.inst_id);
-	msg->dst_inst = cpu_to_le32(dg->to_inst);
-	msg->src_handle = cpu_to_le64(dg->handle);
-	msg->dst_handle = cpu_to_le64(dg->peer_handle);
-	if (type == ARIES_MSG_REQUEST || type == ARIES_MSG_ACCEPT) {
-		msg->len = cpu_to_le16(dg->in_len);
-		memcpy(msg->data, dg->in, dg->in_len);
-	}
+	return aries_dg_key(ch, pe, (u32)handle, (u32)(handle >> 32), 0);
 }
 
-/* A reply without a datagram of ours behind it. */
-static void aries_dg_fill_reply(struct aries_msg *reply, enum aries_msg_type type,
-				const struct aries_msg *msg)
-{
-	memset(reply, 0, sizeof(*reply));
-	reply->type = cpu_to_le16(type);
-	reply->cookie = msg->cookie;
-	reply->src_inst = msg->dst_inst;
-	reply->dst_inst = msg->src_inst;
-	reply->src_handle = msg->dst_handle;
-	reply->dst_handle = msg->src_handle;
-}
-
-/*
- * What a peer has us keep is limited: it asks again. Whatever is left out here is repeated by the
- * other side sooner or later.
- */
-static struct aries_msg *aries_dg_reply(struct aries_chan *ch, struct aries_peer *peer,
-					struct aries_spare *spare)
+/* An answer to a message, with no datagram of ours behind it or none that needs to come along. */
+static bool aries_dg_reply(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type,
+			   const struct aries_msg *msg, struct aries_spare *spare)
 	__must_hold(&ch->lock)
 {
-	struct aries_tx *tx = spare->tx;
+	struct aries_note *note = aries_flow_note(ch, flow, &spare->note);
 
-	if (peer->ntx >= ARIES_REPLY_MAX)
-		return NULL;
-	spare->tx = NULL;
-	aries_peer_queue(ch, peer, tx);
-	return &tx->msg;
+	if (!note)
+		return false;
+	note->type = type;
+	note->cookie = le32_to_cpu(msg->cookie);
+	note->src_inst = le32_to_cpu(msg->dst_inst);
+	note->dst_inst = le32_to_cpu(msg->src_inst);
+	note->src_handle = le64_to_cpu(msg->dst_handle);
+	note->dst_handle = le64_to_cpu(msg->src_handle);
+	return true;
 }
 
 /**
  * aries_dg_tell() - send a message without data, if there is memory for it
  * @ch: channel
- * @pe: to whom
+ * @flow: to whom, in whose turn
  * @type: what
  * @cookie: domain
  * @dst_handle: datagram of the receiver
@@ -88,23 +62,21 @@ static struct aries_msg *aries_dg_reply(struct aries_chan *ch, struct aries_peer
  *
  * For what the other side would find out by itself, later. Context: lock held.
  */
-void aries_dg_tell(struct aries_chan *ch, u32 pe, enum aries_msg_type type, u32 cookie,
-		   u64 dst_handle, u64 src_handle)
+void aries_dg_tell(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type,
+		   u32 cookie, u64 dst_handle, u64 src_handle)
 	__must_hold(&ch->lock)
 {
-	struct aries_peer *peer = aries_peer_find(ch, pe);
-	struct aries_tx *tx;
+	struct aries_note *spare = kzalloc(sizeof(*spare), GFP_ATOMIC | __GFP_NOWARN), *note = NULL;
 
-	if (!peer || peer->ntx >= ARIES_REPLY_MAX)
+	if (spare)
+		note = aries_flow_note(ch, flow, &spare);
+	kfree(spare);
+	if (!note)
 		return;
-	tx = kzalloc(sizeof(*tx), GFP_ATOMIC | __GFP_NOWARN);
-	if (!tx)
-		return;
-	tx->msg.type = cpu_to_le16(type);
-	tx->msg.cookie = cpu_to_le32(cookie);
-	tx->msg.dst_handle = cpu_to_le64(dst_handle);
-	tx->msg.src_handle = cpu_to_le64(src_handle);
-	aries_peer_queue(ch, peer, tx);
+	note->type = type;
+	note->cookie = cookie;
+	note->dst_handle = dst_handle;
+	note->src_handle = src_handle;
 }
 
 static void aries_dg_take(struct aries_dgram *dg, u32 pe, u32 inst, const void *data, u16 len)
@@ -115,17 +87,38 @@ static void aries_dg_take(struct aries_dgram *dg, u32 pe, u32 inst, const void *
 	memcpy(dg->out, data, len);
 }
 
-/* Our datagram has met one of another node: answer with our data and wait for its agreement. */
-static void aries_dg_accept(struct aries_chan *ch, struct aries_dgram *dg, u64 handle,
-			    struct aries_msg *reply)
+static bool aries_dg_is(const struct aries_dgrams *dgs, u32 cookie, u32 inst)
+{
+	return dgs->cookie == cookie && dgs->inst_id == inst;
+}
+
+/* Of datagrams from @inst, those that go to @to_inst on @to_pe. */
+static u32 aries_route_key(const struct aries_chan *ch, u32 cookie, u32 inst, u32 to_pe,
+			   u32 to_inst)
+{
+	return aries_dg_key(ch, cookie, inst, to_pe, to_inst);
+}
+
+static void aries_dg_add_route(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
+	const struct aries_dgrams *dgs = &dg->ctx->dg;
+
+	hash_add(ch->by_route, &dg->route,
+		 aries_route_key(ch, dgs->cookie, dgs->inst_id, dg->to_pe, dg->to_inst));
+}
+
+/* Our datagram has met one of another node: answer with our data and wait for its agreement. */
+static void aries_dg_accept(struct aries_chan *ch, struct aries_dgram *dg, u64 handle)
+	__must_hold(&ch->lock)
+{
+	list_del_init(&dg->wild);
 	dg->state = KGNI_DGRAM_REMOTE_DATA;
 	dg->peer_handle = handle;
-	dg->next = jiffies + ARIES_DG_IDLE;
-	if (list_empty(&dg->remote))
-		list_add_tail(&dg->remote, &ch->remote);
-	aries_dg_fill(reply, ARIES_MSG_ACCEPT, dg);
+	if (dg->flags & KGNI_DGRAM_WILDCARD)
+		aries_dg_add_route(ch, dg);
+	hash_add(ch->by_partner, &dg->partner, aries_handle_key(ch, dg->to_pe, handle));
+	aries_flow_due(ch, dg);
 }
 
 static bool aries_dg_directed(const struct aries_dgram *dg, u32 pe, u32 inst)
@@ -134,56 +127,95 @@ static bool aries_dg_directed(const struct aries_dgram *dg, u32 pe, u32 inst)
 	       dg->to_pe == pe && dg->to_inst == inst;
 }
 
-static bool aries_dg_wild(const struct aries_dgram *dg)
+static struct list_head *aries_callees(struct aries_chan *ch, u32 cookie, u32 to_inst)
 {
-	return dg->state == KGNI_DGRAM_PENDING && dg->flags & KGNI_DGRAM_WILDCARD;
+	return &ch->by_callee[aries_dg_key(ch, cookie, to_inst, 0, 0) % ARRAY_SIZE(ch->by_callee)];
 }
 
-static bool aries_dg_is(const struct aries_dgrams *dgs, u32 cookie, u32 inst)
+/* A directed datagram waits for its partner. */
+static void aries_dg_await(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
-	return dgs->cookie == cookie && dgs->inst_id == inst;
+	dg->since = jiffies;
+	aries_dg_add_route(ch, dg);
+	if (dg->to_pe == ch->ad->pe)
+		list_add_tail(&dg->wild, aries_callees(ch, dg->ctx->dg.cookie, dg->to_inst));
+	else
+		aries_flow_due(ch, dg);
+}
+
+/* The older one; either may be NULL. */
+static struct aries_dgram *aries_dg_older(struct aries_dgram *a, struct aries_dgram *b)
+{
+	return !b || (a && a->handle < b->handle) ? a : b;
+}
+
+static struct aries_dgram *aries_dg_wild(struct aries_chan *ch, u32 cookie, u32 inst)
+	__must_hold(&ch->lock)
+{
+	u32 key = aries_dg_key(ch, cookie, inst, 0, 0);
+	struct aries_dgram *oldest = NULL;
+	struct aries_dgrams *dgs;
+
+	hash_for_each_possible(ch->by_inst, dgs, hash, key)
+		if (aries_dg_is(dgs, cookie, inst) && !list_empty(&dgs->wild))
+			oldest = aries_dg_older(oldest, list_first_entry(&dgs->wild,
+									 struct aries_dgram, wild));
+	return oldest;
 }
 
 /* The datagram of instance @inst that one of instance @from_inst on @from_pe meets. */
 static struct aries_dgram *aries_dg_match(struct aries_chan *ch, u32 cookie, u32 inst, u32 from_pe,
-					  u32 from_inst, const struct aries_dgram *self)
+					  u32 from_inst)
 	__must_hold(&ch->lock)
 {
-	struct aries_dgram *dg, *wild = NULL;
-	struct aries_dgrams *dgs;
+	u32 key = aries_route_key(ch, cookie, inst, from_pe, from_inst);
+	struct aries_dgram *dg, *oldest = NULL;
 
-	list_for_each_entry(dgs, &ch->ctxs, node) {
-		if (!aries_dg_is(dgs, cookie, inst))
-			continue;
-		list_for_each_entry(dg, &dgs->pending, node) {
-			if (dg == self)
-				continue;
-			if (aries_dg_directed(dg, from_pe, from_inst))
-				return dg;
-			if (!wild && aries_dg_wild(dg))
-				wild = dg;
-		}
-	}
-	return wild;
+	hash_for_each_possible(ch->by_route, dg, route, key)
+		if (aries_dg_is(&dg->ctx->dg, cookie, inst) &&
+		    aries_dg_directed(dg, from_pe, from_inst))
+			oldest = aries_dg_older(oldest, dg);
+	return oldest ?: aries_dg_wild(ch, cookie, inst);
 }
 
 /* The oldest directed datagram of this node that a wildcard of @dgs meets. */
 static struct aries_dgram *aries_dg_caller(struct aries_chan *ch, const struct aries_dgrams *dgs)
 	__must_hold(&ch->lock)
 {
-	struct aries_dgram *dg, *oldest = NULL;
-	struct aries_dgrams *other;
+	struct list_head *callees = aries_callees(ch, dgs->cookie, dgs->inst_id);
+	struct aries_dgram *dg;
 
-	list_for_each_entry(other, &ch->ctxs, node) {
-		if (other->cookie != dgs->cookie)
-			continue;
-		list_for_each_entry(dg, &other->pending, node) {
-			if (aries_dg_directed(dg, ch->ad->pe, dgs->inst_id) &&
-			    (!oldest || dg->handle < oldest->handle))
-				oldest = dg;
-		}
-	}
-	return oldest;
+	list_for_each_entry(dg, callees, wild)
+		if (dg->ctx->dg.cookie == dgs->cookie && dg->to_inst == dgs->inst_id)
+			return dg;
+	return NULL;
+}
+
+/**
+ * aries_dg_named_already() - does the attachment have another one that goes to the same instance?
+ * @ch: channel
+ * @dg: datagram, not yet among those of its attachment
+ *
+ * To oneself there may be two: they meet. Context: lock held.
+ */
+bool aries_dg_named_already(struct aries_chan *ch, const struct aries_dgram *dg)
+	__must_hold(&ch->lock)
+{
+	const struct aries_dgrams *dgs = &dg->ctx->dg;
+	const struct aries_dgram *other;
+	u32 key;
+
+	if (dg->flags & KGNI_DGRAM_WILDCARD)
+		return false;
+	if (dg->to_pe == ch->ad->pe && dg->to_inst == dgs->inst_id)
+		return false;
+	key = aries_route_key(ch, dgs->cookie, dgs->inst_id, dg->to_pe, dg->to_inst);
+	hash_for_each_possible(ch->by_route, other, route, key)
+		if (other->ctx == dg->ctx && other->to_pe == dg->to_pe &&
+		    other->to_inst == dg->to_inst)
+			return true;
+	return false;
 }
 
 static void aries_dg_meet_here(struct aries_chan *ch, struct aries_dgram *dg,
@@ -196,22 +228,38 @@ static void aries_dg_meet_here(struct aries_chan *ch, struct aries_dgram *dg,
 	aries_dg_finish(ch, other, KGNI_DGRAM_COMPLETED);
 }
 
-static struct aries_early *aries_early_find(const struct aries_dgrams *dgs,
-					    const struct aries_dgram *dg)
+static u32 aries_caller_key(const struct aries_chan *ch, const struct aries_dgrams *dgs, u32 pe,
+			    u32 inst)
 {
+	return aries_dg_key(ch, dgs->cookie, dgs->inst_id, pe, inst);
+}
+
+/* The oldest request that was kept for @dgs and that a new datagram matches. */
+static struct aries_early *aries_early_find(struct aries_chan *ch, const struct aries_dgrams *dgs,
+					    const struct aries_dgram *dg)
+	__must_hold(&ch->lock)
+{
+	u32 key = aries_caller_key(ch, dgs, dg->to_pe, dg->to_inst);
 	struct aries_early *early;
 
-	list_for_each_entry(early, &dgs->early, node)
-		if (dg->flags & KGNI_DGRAM_WILDCARD ||
-		    (early->pe == dg->to_pe && early->inst == dg->to_inst))
+	if (list_empty(&dgs->early))
+		return NULL;
+	if (dg->flags & KGNI_DGRAM_WILDCARD)
+		return list_first_entry(&dgs->early, struct aries_early, node);
+	hash_for_each_possible(ch->by_caller, early, caller, key)
+		if (early->dgs == dgs && early->pe == dg->to_pe && early->inst == dg->to_inst)
 			return early;
 	return NULL;
 }
 
-static void aries_early_free(struct aries_dgrams *dgs, struct aries_early *early)
+/** aries_early_free() - forget a request that was kept. Context: lock held. */
+void aries_early_free(struct aries_early *early)
 {
 	list_del(&early->node);
-	dgs->nearly--;
+	list_del(&early->of_peer);
+	hash_del(&early->request);
+	hash_del(&early->caller);
+	early->dgs->nearly--;
 	kfree(early);
 }
 
@@ -219,27 +267,24 @@ static bool aries_dg_meet_early(struct aries_chan *ch, struct aries_dgram *dg,
 				struct aries_spare *spare)
 	__must_hold(&ch->lock)
 {
-	struct aries_dgrams *dgs = &dg->ctx->dg;
-	struct aries_early *early = aries_early_find(dgs, dg);
+	struct aries_early *early = aries_early_find(ch, &dg->ctx->dg, dg);
 	struct aries_peer *peer = early ? aries_peer_find(ch, early->pe) : NULL;
-	struct aries_tx *tx;
 
-	if (!peer)
+	if (!peer || (!dg->flow && !aries_flow_bind(ch, dg, peer, &spare->flow)))
 		return false;
-	tx = spare->tx;
-	spare->tx = NULL;
+	if (!(dg->flags & KGNI_DGRAM_WILDCARD))
+		aries_dg_add_route(ch, dg);
 	aries_dg_take(dg, early->pe, early->inst, early->data, early->len);
-	aries_dg_accept(ch, dg, early->handle, &tx->msg);
-	aries_peer_queue(ch, peer, tx);
-	aries_early_free(dgs, early);
+	aries_dg_accept(ch, dg, early->handle);
+	aries_early_free(early);
 	return true;
 }
 
 /**
  * aries_dg_meet() - look for the partner of a new datagram
  * @ch: channel
- * @dg: it, already among those of its attachment
- * @spare: memory for a message
+ * @dg: it, already among those of its attachment, and of its peer if it goes to another node
+ * @spare: memory
  *
  * Context: lock held. Return: whether the work item has something to do.
  */
@@ -249,38 +294,34 @@ bool aries_dg_meet(struct aries_chan *ch, struct aries_dgram *dg, struct aries_s
 	struct aries_dgrams *dgs = &dg->ctx->dg;
 	struct aries_dgram *other = NULL;
 	bool wild = dg->flags & KGNI_DGRAM_WILDCARD;
-	bool here = !wild && dg->to_pe == ch->ad->pe;
 
 	lockdep_assert_held(&ch->lock);
 	if (wild)
 		other = aries_dg_caller(ch, dgs);
-	else if (here)
-		other = aries_dg_match(ch, dgs->cookie, dg->to_inst, ch->ad->pe, dgs->inst_id, dg);
+	else if (dg->to_pe == ch->ad->pe)
+		other = aries_dg_match(ch, dgs->cookie, dg->to_inst, ch->ad->pe, dgs->inst_id);
 	if (other) {
 		aries_dg_meet_here(ch, dg, other);
 		return false;
 	}
-	if (here)
-		return false;
-	if (aries_dg_meet_early(ch, dg, spare))
+	if ((wild || dg->flow) && aries_dg_meet_early(ch, dg, spare))
 		return true;
 	if (wild)
-		return false;
-	dg->next = jiffies;
-	dg->pause = ARIES_DG_PAUSE_MIN;
-	list_add_tail(&dg->remote, &ch->remote);
-	return true;
+		list_add_tail(&dg->wild, &dgs->wild);
+	else
+		aries_dg_await(ch, dg);
+	return dg->flow;
 }
 
 /* A request once more, whose answer is still under way? */
 static bool aries_dg_known(struct aries_chan *ch, u32 pe, u64 handle)
 	__must_hold(&ch->lock)
 {
+	u32 key = aries_handle_key(ch, pe, handle);
 	struct aries_dgram *dg;
 
-	list_for_each_entry(dg, &ch->remote, remote)
-		if (dg->state == KGNI_DGRAM_REMOTE_DATA && dg->to_pe == pe &&
-		    dg->peer_handle == handle)
+	hash_for_each_possible(ch->by_partner, dg, partner, key)
+		if (dg->to_pe == pe && dg->peer_handle == handle)
 			return true;
 	return false;
 }
@@ -288,35 +329,68 @@ static bool aries_dg_known(struct aries_chan *ch, u32 pe, u64 handle)
 static struct aries_dgrams *aries_dg_instance(struct aries_chan *ch, u32 cookie, u32 inst)
 	__must_hold(&ch->lock)
 {
+	u32 key = aries_dg_key(ch, cookie, inst, 0, 0);
 	struct aries_dgrams *dgs;
 
-	list_for_each_entry(dgs, &ch->ctxs, node)
+	hash_for_each_possible(ch->by_inst, dgs, hash, key)
 		if (aries_dg_is(dgs, cookie, inst))
 			return dgs;
 	return NULL;
 }
 
-static bool aries_early_keep(struct aries_dgrams *dgs, u32 pe, const struct aries_msg *msg,
-			     struct aries_spare *spare)
+static struct aries_early *aries_early_of(struct aries_chan *ch, u32 pe, u64 handle)
+	__must_hold(&ch->lock)
 {
-	u64 handle = le64_to_cpu(msg->src_handle);
+	u32 key = aries_handle_key(ch, pe, handle);
 	struct aries_early *early;
 
-	list_for_each_entry(early, &dgs->early, node)
+	hash_for_each_possible(ch->by_request, early, request, key)
 		if (early->pe == pe && early->handle == handle)
-			return true;
+			return early;
+	return NULL;
+}
+
+static bool aries_early_keep(struct aries_chan *ch, struct aries_dgrams *dgs,
+			     struct aries_peer *peer, const struct aries_msg *msg,
+			     struct aries_spare *spare)
+	__must_hold(&ch->lock)
+{
+	struct aries_early *early = spare->early;
+
 	if (dgs->nearly >= ARIES_EARLY_MAX)
 		return false;
-	early = spare->early;
 	spare->early = NULL;
-	early->pe = pe;
+	early->dgs = dgs;
+	early->pe = peer->pe;
 	early->inst = le32_to_cpu(msg->src_inst);
-	early->handle = handle;
+	early->handle = le64_to_cpu(msg->src_handle);
 	early->len = le16_to_cpu(msg->len);
 	memcpy(early->data, msg->data, early->len);
 	list_add_tail(&early->node, &dgs->early);
+	list_add_tail(&early->of_peer, &peer->earlies);
+	hash_add(ch->by_request, &early->request,
+		 aries_handle_key(ch, peer->pe, early->handle));
+	hash_add(ch->by_caller, &early->caller,
+		 aries_caller_key(ch, dgs, early->pe, early->inst));
 	dgs->nearly++;
 	return true;
+}
+
+/* A request that nothing matches yet: kept, or refused. */
+static void aries_dg_keep(struct aries_chan *ch, struct aries_peer *peer,
+			  const struct aries_msg *msg, struct aries_spare *spare)
+	__must_hold(&ch->lock)
+{
+	struct aries_dgrams *dgs = aries_dg_instance(ch, le32_to_cpu(msg->cookie),
+						     le32_to_cpu(msg->dst_inst));
+	struct aries_early *early = aries_early_of(ch, peer->pe, le64_to_cpu(msg->src_handle));
+
+	if (early && early->dgs == dgs)
+		return;
+	if (early)
+		aries_early_free(early);
+	if (!dgs || !aries_early_keep(ch, dgs, peer, msg, spare))
+		aries_dg_reply(ch, &peer->nobody, ARIES_MSG_NAK, msg, spare);
 }
 
 static void aries_dg_request(struct aries_chan *ch, struct aries_peer *peer,
@@ -326,33 +400,30 @@ static void aries_dg_request(struct aries_chan *ch, struct aries_peer *peer,
 	u32 cookie = le32_to_cpu(msg->cookie), inst = le32_to_cpu(msg->dst_inst);
 	u32 from = le32_to_cpu(msg->src_inst);
 	u64 handle = le64_to_cpu(msg->src_handle);
-	struct aries_dgrams *dgs;
-	struct aries_msg *reply;
+	struct aries_early *early;
 	struct aries_dgram *dg;
 
 	if (aries_dg_known(ch, peer->pe, handle))
 		return;
-	dg = aries_dg_match(ch, cookie, inst, peer->pe, from, NULL);
-	if (dg && !(dg->flags & KGNI_DGRAM_WILDCARD) && ch->ad->pe < peer->pe) {
+	dg = aries_dg_match(ch, cookie, inst, peer->pe, from);
+	if (!dg) {
+		aries_dg_keep(ch, peer, msg, spare);
+		return;
+	}
+	if (!(dg->flags & KGNI_DGRAM_WILDCARD) && ch->ad->pe < peer->pe) {
 		/* both ask, and ours counts: they are there now */
-		dg->next = jiffies;
-		dg->pause = ARIES_DG_PAUSE_MIN;
+		dg->since = jiffies;
+		if (peer->flying != dg)
+			aries_flow_due(ch, dg);
 		return;
 	}
-	if (dg) {
-		reply = aries_dg_reply(ch, peer, spare);
-		if (!reply)
-			return;
-		aries_dg_take(dg, peer->pe, from, msg->data, le16_to_cpu(msg->len));
-		aries_dg_accept(ch, dg, handle, reply);
+	if (!dg->flow && !aries_flow_bind(ch, dg, peer, &spare->flow))
 		return;
-	}
-	dgs = aries_dg_instance(ch, cookie, inst);
-	if (dgs && aries_early_keep(dgs, peer->pe, msg, spare))
-		return;
-	reply = aries_dg_reply(ch, peer, spare);
-	if (reply)
-		aries_dg_fill_reply(reply, ARIES_MSG_NAK, msg);
+	early = aries_early_of(ch, peer->pe, handle);
+	if (early) /* by another attachment of that instance */
+		aries_early_free(early);
+	aries_dg_take(dg, peer->pe, from, msg->data, le16_to_cpu(msg->len));
+	aries_dg_accept(ch, dg, handle);
 }
 
 static void aries_dg_accepted(struct aries_chan *ch, struct aries_peer *peer,
@@ -363,12 +434,12 @@ static void aries_dg_accepted(struct aries_chan *ch, struct aries_peer *peer,
 	u32 inst = le32_to_cpu(msg->src_inst);
 	bool ours = dg && aries_dg_directed(dg, peer->pe, inst) &&
 		    aries_dg_is(&dg->ctx->dg, le32_to_cpu(msg->cookie), le32_to_cpu(msg->dst_inst));
-	struct aries_msg *reply = aries_dg_reply(ch, peer, spare);
 
-	if (!reply)
+	if (!ours) {
+		aries_dg_reply(ch, &peer->nobody, ARIES_MSG_REJECT, msg, spare);
 		return;
-	aries_dg_fill_reply(reply, ours ? ARIES_MSG_CONFIRM : ARIES_MSG_REJECT, msg);
-	if (!ours)
+	}
+	if (!aries_dg_reply(ch, dg->flow, ARIES_MSG_CONFIRM, msg, spare))
 		return;
 	aries_dg_take(dg, peer->pe, inst, msg->data, le16_to_cpu(msg->len));
 	aries_dg_finish(ch, dg, KGNI_DGRAM_COMPLETED);
@@ -382,10 +453,11 @@ static void aries_dg_rejected(struct aries_chan *ch, struct aries_dgram *dg)
 		return;
 	}
 	/* the other side may post another one */
+	hash_del(&dg->partner);
 	dg->state = KGNI_DGRAM_PENDING;
 	dg->peer_handle = 0;
-	dg->next = jiffies;
-	dg->pause = ARIES_DG_PAUSE_MIN;
+	dg->since = jiffies;
+	aries_flow_due(ch, dg);
 }
 
 static void aries_dg_answered(struct aries_chan *ch, struct aries_peer *peer,
@@ -408,15 +480,11 @@ static void aries_dg_withdrawn(struct aries_chan *ch, struct aries_peer *peer,
 			       const struct aries_msg *msg)
 	__must_hold(&ch->lock)
 {
-	u64 handle = le64_to_cpu(msg->src_handle);
-	struct aries_early *early, *next;
-	struct aries_dgrams *dgs;
+	struct aries_early *early = aries_early_of(ch, peer->pe, le64_to_cpu(msg->src_handle));
 
 	/* one that has met its partner already is rejected by the answer to our ACCEPT */
-	list_for_each_entry(dgs, &ch->ctxs, node)
-		list_for_each_entry_safe(early, next, &dgs->early, node)
-			if (early->pe == peer->pe && early->handle == handle)
-				aries_early_free(dgs, early);
+	if (early)
+		aries_early_free(early);
 }
 
 static void aries_dg_refused(struct aries_chan *ch, struct aries_peer *peer,
@@ -425,10 +493,8 @@ static void aries_dg_refused(struct aries_chan *ch, struct aries_peer *peer,
 {
 	struct aries_dgram *dg = aries_dg_find(ch, le64_to_cpu(msg->dst_handle), peer->pe);
 
-	if (!dg || dg->state != KGNI_DGRAM_PENDING)
-		return;
-	dg->next = jiffies + dg->pause;
-	dg->pause = min(2 * dg->pause, (unsigned long)ARIES_DG_PAUSE_MAX);
+	if (dg && dg->state == KGNI_DGRAM_PENDING)
+		aries_flow_refused(ch, dg);
 }
 
 /**
@@ -476,84 +542,51 @@ static void aries_dg_partner_gone(struct aries_chan *ch, struct aries_dgram *dg,
 	else if (lost)
 		aries_dg_finish(ch, dg, KGNI_DGRAM_TIMEOUT);
 	else
-		dg->next = jiffies;
+		aries_flow_due(ch, dg);
 }
 
-/**
- * aries_dg_peer_restarted() - the driver of a node has forgotten everything
- * @ch: channel
- * @pe: node
- * @lost: it is not there any more
- *
- * Context: lock held.
- */
-void aries_dg_peer_restarted(struct aries_chan *ch, u32 pe, bool lost)
+/* Return: false when nothing is left of what was before. */
+static bool aries_dg_settle_one(struct aries_chan *ch, struct aries_peer *peer)
 	__must_hold(&ch->lock)
 {
-	struct aries_early *early, *enext;
-	struct aries_dgram *dg, *next;
-	struct aries_dgrams *dgs;
+	if (!list_empty(&peer->old_earlies)) {
+		aries_early_free(list_first_entry(&peer->old_earlies, struct aries_early,
+						  of_peer));
+	} else if (!list_empty(&peer->old_notes)) {
+		struct aries_note *note = list_first_entry(&peer->old_notes, struct aries_note, node);
 
-	list_for_each_entry_safe(dg, next, &ch->remote, remote)
-		if (dg->to_pe == pe)
-			aries_dg_partner_gone(ch, dg, lost);
-	list_for_each_entry(dgs, &ch->ctxs, node)
-		list_for_each_entry_safe(early, enext, &dgs->early, node)
-			if (early->pe == pe)
-				aries_early_free(dgs, early);
-}
+		list_del(&note->node);
+		kfree(note);
+	} else if (!list_empty(&peer->old_dgrams)) {
+		struct aries_dgram *dg =
+			list_first_entry(&peer->old_dgrams, struct aries_dgram, of_peer);
 
-/** aries_dg_sent() - a message has left the queue, delivered or not. Context: lock held. */
-void aries_dg_sent(struct aries_chan *ch, const struct aries_msg *msg)
-	__must_hold(&ch->lock)
-{
-	u64 handle = le64_to_cpu(msg->src_handle);
-	u16 type = le16_to_cpu(msg->type);
-	struct aries_dgram *dg;
-
-	if (type != ARIES_MSG_REQUEST && type != ARIES_MSG_ACCEPT)
-		return;
-	hash_for_each_possible(ch->by_handle, dg, hash, handle)
-		if (dg->handle == handle)
-			dg->asking = false;
-}
-
-/* Asks the other node, or repeats our answer to it so that its death does not go unnoticed. */
-static void aries_dg_ask(struct aries_chan *ch, struct aries_dgram *dg)
-	__must_hold(&ch->lock)
-{
-	struct aries_peer *peer = aries_peer_find(ch, dg->to_pe);
-	struct aries_tx *tx;
-
-	dg->next = jiffies + ARIES_DG_IDLE;
-	if (!peer || dg->asking)
-		return;
-	tx = kzalloc(sizeof(*tx), GFP_ATOMIC | __GFP_NOWARN);
-	if (!tx)
-		return;
-	aries_dg_fill(&tx->msg,
-		      dg->state == KGNI_DGRAM_PENDING ? ARIES_MSG_REQUEST : ARIES_MSG_ACCEPT, dg);
-	dg->asking = true;
-	aries_peer_queue(ch, peer, tx);
-}
-
-/**
- * aries_dg_run() - ask for those datagrams whose time has come
- * @ch: channel
- * @next: when the work item is to run again at the latest
- *
- * Context: the work item. Return: the same, or earlier.
- */
-unsigned long aries_dg_run(struct aries_chan *ch, unsigned long next)
-{
-	struct aries_dgram *dg;
-
-	spin_lock(&ch->lock);
-	list_for_each_entry(dg, &ch->remote, remote) {
-		if (time_after_eq(jiffies, dg->next))
-			aries_dg_ask(ch, dg);
-		next = aries_earlier(next, dg->next);
+		list_move_tail(&dg->of_peer, &peer->dgrams);
+		aries_dg_partner_gone(ch, dg, peer->lost);
+	} else {
+		peer->restarted = false;
 	}
-	spin_unlock(&ch->lock);
-	return next;
+	return peer->restarted;
+}
+
+/**
+ * aries_dg_settle() - the driver of a node has forgotten everything, or is gone: draw conclusions
+ * @ch: channel
+ * @peer: it
+ *
+ * Context: the work item, or nobody else deals with the peer. Nothing of what the peer has sent
+ * since is looked at before this is done.
+ */
+void aries_dg_settle(struct aries_chan *ch, struct aries_peer *peer)
+{
+	bool more = peer->restarted;
+	unsigned int n;
+
+	while (more) {
+		spin_lock(&ch->lock);
+		for (n = 0; more && n < ARIES_DG_BATCH; n++)
+			more = aries_dg_settle_one(ch, peer);
+		spin_unlock(&ch->lock);
+		cond_resched();
+	}
 }

@@ -14,6 +14,7 @@
 #include "aries_trace.h"
 
 #define ARIES_ORPHANS_MAX 64
+#define ARIES_DG_LISTS(d) { &(d)->pending, &(d)->done[0], &(d)->done[1], &(d)->orphans }
 #define ARIES_CDM_FAST_DATAGRAM_POLL 0x00000020u /* GNI_CDM_MODE_FAST_DATAGRAM_POLL */
 
 /** aries_dgram_init() - prepare an open file. Context: any. */
@@ -21,9 +22,11 @@ void aries_dgram_init(struct aries_ctx *ctx)
 {
 	struct aries_dgrams *dgs = &ctx->dg;
 
-	INIT_LIST_HEAD(&dgs->node);
 	INIT_LIST_HEAD(&dgs->pending);
-	INIT_LIST_HEAD(&dgs->done);
+	INIT_LIST_HEAD(&dgs->wild);
+	INIT_LIST_HEAD(&dgs->done[0]);
+	INIT_LIST_HEAD(&dgs->done[1]);
+	INIT_LIST_HEAD(&dgs->orphans);
 	INIT_LIST_HEAD(&dgs->early);
 	init_waitqueue_head(&dgs->wq);
 }
@@ -39,14 +42,23 @@ void aries_dgram_attach(struct aries_ctx *ctx)
 	dgs->inst_id = ctx->inst_id;
 	dgs->fast = ctx->modes & ARIES_CDM_FAST_DATAGRAM_POLL;
 	dgs->on = true;
-	list_add_tail(&dgs->node, &ch->ctxs);
+	hash_add(ch->by_inst, &dgs->hash, aries_dg_key(ch, dgs->cookie, dgs->inst_id, 0, 0));
 	spin_unlock(&ch->lock);
 }
 
+static bool aries_dg_final(const struct aries_dgram *dg)
+{
+	return dg->state != KGNI_DGRAM_PENDING && dg->state != KGNI_DGRAM_REMOTE_DATA;
+}
+
+/* It looks for nobody any more, and nobody finds it. */
 static void aries_dg_unlink(struct aries_dgram *dg)
 {
-	list_del_init(&dg->remote);
+	aries_flow_leave(dg);
+	list_del_init(&dg->wild);
 	hash_del(&dg->hash);
+	hash_del(&dg->route);
+	hash_del(&dg->partner);
 }
 
 static void aries_dg_free(struct aries_dgram *dg)
@@ -58,31 +70,23 @@ static void aries_dg_free(struct aries_dgram *dg)
 	list_del(&dg->node);
 	dgs->count--;
 	dg->ctx->dom->dgrams--;
-	if (dg->orphan && dg->state != KGNI_DGRAM_PENDING && dg->state != KGNI_DGRAM_REMOTE_DATA)
+	if (dg->orphan && aries_dg_final(dg))
 		dgs->norphans--;
 	kfree(dg);
 }
 
-static bool aries_dg_final(const struct aries_dgram *dg)
+/* One that has a final state goes where it will be told from. */
+static void aries_dg_file(struct aries_dgram *dg)
 {
-	return dg->state != KGNI_DGRAM_PENDING && dg->state != KGNI_DGRAM_REMOTE_DATA;
-}
+	struct aries_dgrams *dgs = &dg->ctx->dg;
 
-static void aries_dg_free_orphan(struct aries_dgrams *dgs)
-{
-	struct aries_dgram *dg;
-
-	list_for_each_entry(dg, &dgs->done, node)
-		if (dg->orphan) {
-			aries_dg_free(dg);
-			return;
-		}
-}
-
-static void aries_dg_count_orphan(struct aries_dgrams *dgs)
-{
+	if (!dg->orphan) {
+		list_move_tail(&dg->node, &dgs->done[!!(dg->flags & KGNI_DGRAM_ID)]);
+		return;
+	}
+	list_move_tail(&dg->node, &dgs->orphans);
 	if (++dgs->norphans > ARIES_ORPHANS_MAX)
-		aries_dg_free_orphan(dgs);
+		aries_dg_free(list_first_entry(&dgs->orphans, struct aries_dgram, node));
 }
 
 /** aries_dg_finish() - give a datagram its final state and wake who waits. Context: lock held. */
@@ -93,14 +97,21 @@ void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
 
 	lockdep_assert_held(&ch->lock);
 	dg->state = state;
+	dg->ended = ++dgs->ended;
 	trace_aries_dgram_end(dg->ctx, dg->ep, dg->to_pe, dg->to_inst, state);
 	if (state != KGNI_DGRAM_COMPLETED)
 		dg->out_len = 0;
 	aries_dg_unlink(dg);
-	list_move_tail(&dg->node, &dgs->done);
-	if (dg->orphan)
-		aries_dg_count_orphan(dgs);
+	aries_dg_file(dg);
 	wake_up_all(&dgs->wq);
+}
+
+/* The other node may have kept the request of one that is going to end. */
+static void aries_dg_withdraw(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
+{
+	if (dg->state == KGNI_DGRAM_PENDING && dg->kept)
+		aries_dg_tell(ch, dg->flow, ARIES_MSG_CANCEL, dg->ctx->dg.cookie, 0, dg->handle);
 }
 
 /* Ends one that has no final state. Return: whether it is gone. */
@@ -115,48 +126,65 @@ static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg)
 		aries_dg_free(dg);
 		return true;
 	}
-	if (dg->to_pe != ch->ad->pe)
-		aries_dg_tell(ch, dg->to_pe, ARIES_MSG_CANCEL, dg->ctx->dg.cookie, 0, dg->handle);
+	aries_dg_withdraw(ch, dg);
 	aries_dg_finish(ch, dg, KGNI_DGRAM_TERMINATED);
 	return false;
 }
 
-/* Everything goes, and nobody hears of it. */
+/* Any one, or NULL. */
+static struct aries_dgram *aries_dg_any(struct aries_dgrams *dgs)
+{
+	struct list_head *const lists[] = ARIES_DG_LISTS(dgs);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		if (!list_empty(lists[i]))
+			return list_first_entry(lists[i], struct aries_dgram, node);
+	return NULL;
+}
+
+/* Everything that is there now goes, and nobody hears of it. The lock is let go in between. */
 static void aries_dg_clear(struct aries_chan *ch, struct aries_dgrams *dgs)
 	__must_hold(&ch->lock)
 {
-	struct aries_dgram *dg, *next;
+	unsigned int left = dgs->count;
+	struct aries_dgram *dg;
 
-	list_for_each_entry_safe(dg, next, &dgs->pending, node) {
-		if (dg->state == KGNI_DGRAM_PENDING && !(dg->flags & KGNI_DGRAM_WILDCARD) &&
-		    dg->to_pe != ch->ad->pe)
-			aries_dg_tell(ch, dg->to_pe, ARIES_MSG_CANCEL, dgs->cookie, 0, dg->handle);
+	while (left-- && (dg = aries_dg_any(dgs))) {
+		aries_dg_withdraw(ch, dg);
 		aries_dg_free(dg);
+		if (left % ARIES_DG_BATCH)
+			continue;
+		aries_chan_kick(ch);
+		spin_unlock(&ch->lock);
+		cond_resched();
+		spin_lock(&ch->lock);
 	}
-	list_for_each_entry_safe(dg, next, &dgs->done, node)
-		aries_dg_free(dg);
 	dgs->round++;
 	wake_up_all(&dgs->wq);
 }
 
-/** aries_dgram_detach() - the file leaves its domain. Context: ctx->lock held. */
+/** aries_dgram_detach() - the file leaves its domain. Context: ctx->lock held, sleeps. */
 void aries_dgram_detach(struct aries_ctx *ctx)
 {
 	struct aries_chan *ch = ctx->ad->chan;
 	struct aries_dgrams *dgs = &ctx->dg;
-	struct aries_early *early, *next;
 
 	spin_lock(&ch->lock);
+	dgs->on = false; /* no more come */
+	hash_del(&dgs->hash);
 	aries_dg_clear(ch, dgs);
-	list_for_each_entry_safe(early, next, &dgs->early, node) {
+	while (!list_empty(&dgs->early)) {
+		struct aries_early *early =
+			list_first_entry(&dgs->early, struct aries_early, node);
+		struct aries_peer *peer = aries_peer_find(ch, early->pe);
+
 		/* its owner asks again until somebody else is there */
-		aries_dg_tell(ch, early->pe, ARIES_MSG_NAK, dgs->cookie, early->handle, 0);
-		list_del(&early->node);
-		kfree(early);
+		if (peer)
+			aries_dg_tell(ch, &peer->nobody, ARIES_MSG_NAK, dgs->cookie,
+				      early->handle, 0);
+		aries_early_free(early);
 	}
-	dgs->nearly = 0;
-	dgs->on = false;
-	list_del_init(&dgs->node);
 	aries_chan_kick(ch);
 	spin_unlock(&ch->lock);
 }
@@ -174,17 +202,20 @@ static int aries_dg_why(struct aries_ctx *ctx, int rc)
 	return status ?: rc;
 }
 
-static unsigned long aries_dg_ep_key(const struct aries_ctx *ctx, u64 ep)
+static u32 aries_dg_ep_key(const struct aries_chan *ch, const struct aries_ctx *ctx, u64 ep)
 {
-	return (unsigned long)ctx ^ (unsigned long)ep;
+	const u64 file = (uintptr_t)ctx;
+
+	return aries_dg_key(ch, (u32)file, (u32)(file >> 32), (u32)ep, (u32)(ep >> 32));
 }
 
 static struct aries_dgram *aries_dg_by_ep(struct aries_ctx *ctx, u64 ep)
 {
 	struct aries_chan *ch = ctx->ad->chan;
+	u32 key = aries_dg_ep_key(ch, ctx, ep);
 	struct aries_dgram *dg;
 
-	hash_for_each_possible(ch->by_ep, dg, ep_hash, aries_dg_ep_key(ctx, ep))
+	hash_for_each_possible(ch->by_ep, dg, ep_hash, key)
 		if (dg->ctx == ctx && dg->ep == ep && !dg->orphan)
 			return dg;
 	return NULL;
@@ -199,40 +230,24 @@ static struct aries_dgram *aries_dg_named(struct aries_ctx *ctx, u32 flags, u64 
 	return dg;
 }
 
-/* Is something under way to this instance already? To oneself there may be two: they meet. */
-static bool aries_dg_busy(struct aries_chan *ch, struct aries_dgrams *dgs,
-			  const struct aries_dgram *new)
-{
-	struct aries_dgram *dg;
-
-	if (new->flags & KGNI_DGRAM_WILDCARD)
-		return false;
-	if (new->to_pe == ch->ad->pe && new->to_inst == dgs->inst_id)
-		return false;
-	list_for_each_entry(dg, &dgs->pending, node) {
-		bool named = !(dg->flags & KGNI_DGRAM_WILDCARD) ||
-			     dg->state == KGNI_DGRAM_REMOTE_DATA;
-
-		if (named && dg->to_pe == new->to_pe && dg->to_inst == new->to_inst)
-			return true;
-	}
-	return false;
-}
-
 static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare,
 			bool *work)
 	__must_hold(&ch->lock)
 {
 	struct aries_dgrams *dgs = &dg->ctx->dg;
 	struct aries_domain *dom = dg->ctx->dom; /* stays while the file has datagrams */
+	bool remote = !(dg->flags & KGNI_DGRAM_WILDCARD) && dg->to_pe != ch->ad->pe;
+	struct aries_peer *peer = remote ? aries_peer_find(ch, dg->to_pe) : NULL;
 
 	if (dgs->count >= KGNI_DGRAM_LIMIT || dom->dgrams >= READ_ONCE(dom->dgram_limit))
 		return -ENOSPC;
-	if (aries_dg_by_ep(dg->ctx, dg->ep) || aries_dg_busy(ch, dgs, dg))
+	if (aries_dg_by_ep(dg->ctx, dg->ep) || aries_dg_named_already(ch, dg))
 		return -EBUSY;
+	if (remote && (!peer || !aries_flow_bind(ch, dg, peer, &spare->flow)))
+		return -ENOMEM;
 	dg->handle = ++ch->handle;
 	hash_add(ch->by_handle, &dg->hash, dg->handle);
-	hash_add(ch->by_ep, &dg->ep_hash, aries_dg_ep_key(dg->ctx, dg->ep));
+	hash_add(ch->by_ep, &dg->ep_hash, aries_dg_ep_key(ch, dg->ctx, dg->ep));
 	list_add_tail(&dg->node, &dgs->pending);
 	dgs->count++;
 	dom->dgrams++;
@@ -247,7 +262,9 @@ static struct aries_dgram *aries_dg_new(struct aries_ctx *ctx, const struct kgni
 
 	if (!dg)
 		return NULL;
-	INIT_LIST_HEAD(&dg->remote);
+	INIT_LIST_HEAD(&dg->queue);
+	INIT_LIST_HEAD(&dg->of_peer);
+	INIT_LIST_HEAD(&dg->wild);
 	dg->ctx = ctx;
 	dg->ep = arg->ep;
 	dg->id = arg->id;
@@ -292,8 +309,8 @@ int aries_dgram_post(struct aries_ctx *ctx, struct kgni_dgram_post *arg)
 	if (rc)
 		return rc;
 	dg = aries_dg_new(ctx, arg);
-	spare.tx = kzalloc(sizeof(*spare.tx), GFP_KERNEL);
-	rc = dg && spare.tx && READ_ONCE(ctx->dg.on) ? aries_dg_prepare(ctx, arg) : -ENOMEM;
+	spare.flow = kzalloc(sizeof(*spare.flow), GFP_KERNEL);
+	rc = dg && spare.flow && READ_ONCE(ctx->dg.on) ? aries_dg_prepare(ctx, arg) : -ENOMEM;
 	spin_lock(&ch->lock);
 	if (!ctx->dg.on)
 		rc = -ENOTCONN;
@@ -305,7 +322,7 @@ int aries_dgram_post(struct aries_ctx *ctx, struct kgni_dgram_post *arg)
 		aries_chan_kick(ch);
 	spin_unlock(&ch->lock);
 	kfree(dg);
-	kfree(spare.tx);
+	kfree(spare.flow);
 	return aries_dg_why(ctx, rc);
 }
 
@@ -402,21 +419,44 @@ int aries_dgram_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg)
 	return rc > 0 ? 0 : aries_dg_why(ctx, rc);
 }
 
-/* As aries_dg_test(). News of an endpoint that is gone are for who waits, if somebody does. */
+static void aries_dg_earliest(struct aries_dgram **first, struct aries_dgram *dg)
+{
+	if (!*first || dg->ended < (*first)->ended)
+		*first = dg;
+}
+
+/* What a probe tells: the one that ended first of those that it is for. */
+static struct aries_dgram *aries_dg_news(struct aries_dgrams *dgs, u32 flags, bool wait)
+{
+	struct aries_dgram *first = NULL, *dg;
+	unsigned int id;
+
+	for (id = flags & KGNI_DGRAM_ID ? 1 : 0; id < ARRAY_SIZE(dgs->done); id++)
+		if (!list_empty(&dgs->done[id]))
+			aries_dg_earliest(&first, list_first_entry(&dgs->done[id],
+								   struct aries_dgram, node));
+	/* of an endpoint that is gone: for who waits, if somebody does */
+	if (!wait && dgs->probers)
+		return first;
+	list_for_each_entry(dg, &dgs->orphans, node)
+		if (!(flags & ~dg->flags & KGNI_DGRAM_ID))
+			aries_dg_earliest(&first, dg);
+	return first;
+}
+
+/* As aries_dg_test(). */
 static int aries_dg_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg, bool wait)
 {
 	struct aries_chan *ch = ctx->ad->chan;
-	struct aries_dgram *dg;
+	struct aries_dgram *dg = NULL;
 	int rc = 0;
 
 	spin_lock(&ch->lock);
 	if (!ctx->dg.on)
 		rc = -ENOTCONN;
-	list_for_each_entry(dg, &ctx->dg.done, node) {
-		if (arg->flags & KGNI_DGRAM_ID && !(dg->flags & KGNI_DGRAM_ID))
-			continue;
-		if (dg->orphan && !wait && ctx->dg.probers)
-			continue;
+	else
+		dg = aries_dg_news(&ctx->dg, arg->flags, wait);
+	if (dg) {
 		arg->id = dg->id;
 		arg->pe = dg->to_pe;
 		arg->inst_id = dg->to_inst;
@@ -424,7 +464,6 @@ static int aries_dg_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg, b
 		if (dg->orphan)
 			aries_dg_free(dg);
 		rc = 1;
-		break;
 	}
 	spin_unlock(&ch->lock);
 	return rc;
@@ -474,7 +513,7 @@ static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_ctx *ctx,
 	if (!aries_dg_final(dg))
 		arg->gone |= aries_dg_cancel(ch, dg);
 	else if (release)
-		aries_dg_count_orphan(&ctx->dg);
+		aries_dg_file(dg);
 	return 0;
 }
 
@@ -511,7 +550,7 @@ __poll_t aries_dgram_poll(struct file *file, struct poll_table_struct *wait)
 
 	poll_wait(file, &ctx->dg.wq, wait);
 	spin_lock(&ch->lock);
-	if (!list_empty(&ctx->dg.done))
+	if (aries_dg_news(&ctx->dg, 0, true))
 		mask = EPOLLIN | EPOLLRDNORM;
 	spin_unlock(&ch->lock);
 	if (READ_ONCE(ctx->dead))
@@ -541,14 +580,15 @@ static void aries_dg_show(struct seq_file *m, const struct aries_dgram *dg)
 void aries_dgram_show(struct seq_file *m, struct aries_ctx *ctx)
 {
 	struct aries_chan *ch = ctx->ad->chan;
+	struct list_head *const lists[] = ARIES_DG_LISTS(&ctx->dg);
 	const struct aries_early *early;
 	const struct aries_dgram *dg;
+	unsigned int i;
 
 	spin_lock(&ch->lock);
-	list_for_each_entry(dg, &ctx->dg.pending, node)
-		aries_dg_show(m, dg);
-	list_for_each_entry(dg, &ctx->dg.done, node)
-		aries_dg_show(m, dg);
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		list_for_each_entry(dg, lists[i], node)
+			aries_dg_show(m, dg);
 	list_for_each_entry(early, &ctx->dg.early, node)
 		seq_printf(m, "request %llu owner %u inst %u node %u peer %u in %u\n",
 			   early->handle, ctx->owner, ctx->dg.inst_id, early->pe, early->inst,

@@ -16,29 +16,35 @@ struct seq_file;
 
 /**
  * struct aries_dgrams - datagrams of one attachment, protected by aries_chan.lock
- * @node: in aries_chan.ctxs
+ * @hash: in aries_chan.by_inst
  * @on: attached
  * @fast: intermediate states are not told (GNI_CDM_MODE_FAST_DATAGRAM_POLL)
  * @cookie: of the domain
  * @inst_id: of the attachment
  * @pending: no final state yet
- * @done: final state, in the order in which they reached it
+ * @wild: wildcards of these without partner
+ * @done: final state, in the order in which they reached it; those without and with an id
+ * @orphans: the same, of endpoints that are gone
+ * @ended: datagrams that have reached a final state so far
  * @early: requests of other nodes that nothing matched yet
  * @count: datagrams
  * @nearly: elements of @early
- * @norphans: datagrams in @done whose endpoint is gone
+ * @norphans: datagrams in @orphans
  * @probers: threads that wait in KGNI_IOC_DGRAM_PROBE
  * @round: counts KGNI_DGRAM_ALL
  * @wq: woken with each final state
  */
 struct aries_dgrams {
-	struct list_head node;
+	struct hlist_node hash;
 	bool on;
 	bool fast;
 	u32 cookie;
 	u32 inst_id;
 	struct list_head pending;
-	struct list_head done;
+	struct list_head wild;
+	struct list_head done[2];
+	struct list_head orphans;
+	u64 ended;
 	struct list_head early;
 	unsigned int count;
 	unsigned int nearly;

@@ -138,6 +138,7 @@ static int aries_pci_start(struct aries_dev *ad)
 	ad->state = ARIES_STATE_UP;
 	trace_aries_reset(ad->id, ad->state, true);
 	up_write(&ad->state_sem);
+	aries_chan_go(ad);
 	return 0;
 }
 

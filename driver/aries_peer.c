@@ -10,6 +10,7 @@
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "aries_dgram.h"
@@ -19,12 +20,6 @@
 /* The fabric says there is nobody, or nobody answers: so long until the peer counts as lost. */
 #define ARIES_TX_FAILED (10 * HZ)
 #define ARIES_TX_SILENT (60 * HZ)
-
-/** aries_earlier() - the earlier of two points in time */
-unsigned long aries_earlier(unsigned long a, unsigned long b)
-{
-	return time_before(a, b) ? a : b;
-}
 
 static u64 aries_epoch_new(void)
 {
@@ -43,6 +38,27 @@ struct aries_peer *aries_peer_find(struct aries_chan *ch, u32 pe)
 	return xa_load(&ch->peers, pe);
 }
 
+static struct aries_peer *aries_peer_new(u32 pe)
+{
+	struct aries_peer *peer = kzalloc(sizeof(*peer), GFP_KERNEL);
+
+	if (!peer)
+		return NULL;
+	peer->pe = pe;
+	peer->own_epoch = aries_epoch_new();
+	peer->tx_seq = 1;
+	INIT_LIST_HEAD(&peer->active);
+	INIT_LIST_HEAD(&peer->flows);
+	INIT_LIST_HEAD(&peer->turn);
+	INIT_LIST_HEAD(&peer->dgrams);
+	INIT_LIST_HEAD(&peer->earlies);
+	INIT_LIST_HEAD(&peer->old_dgrams);
+	INIT_LIST_HEAD(&peer->old_earlies);
+	INIT_LIST_HEAD(&peer->old_notes);
+	aries_flow_init(&peer->nobody, peer, 0);
+	return peer;
+}
+
 /**
  * aries_peer_get() - peer by node address, made if there is none
  * @ch: channel
@@ -58,14 +74,9 @@ struct aries_peer *aries_peer_get(struct aries_chan *ch, u32 pe)
 
 	if (peer)
 		return peer;
-	peer = kzalloc(sizeof(*peer), GFP_KERNEL);
+	peer = aries_peer_new(pe);
 	if (!peer)
 		return NULL;
-	peer->pe = pe;
-	peer->own_epoch = aries_epoch_new();
-	peer->tx_seq = 1;
-	INIT_LIST_HEAD(&peer->active);
-	INIT_LIST_HEAD(&peer->tx);
 	spin_lock(&ch->lock);
 	old = xa_load(&ch->peers, pe);
 	if (old || !ch->on ||
@@ -77,56 +88,45 @@ struct aries_peer *aries_peer_get(struct aries_chan *ch, u32 pe)
 	return peer;
 }
 
-/** aries_peer_queue() - send a message when its turn comes. Context: lock held. */
-void aries_peer_queue(struct aries_chan *ch, struct aries_peer *peer, struct aries_tx *tx)
-	__must_hold(&ch->lock)
-{
-	lockdep_assert_held(&ch->lock);
-	list_add_tail(&tx->node, &peer->tx);
-	peer->ntx++;
-	if (list_empty(&peer->active))
-		list_add_tail(&peer->active, &ch->active);
-}
-
+/* The message under way has ended; the next one has the next number. */
 static void aries_peer_pop(struct aries_chan *ch, struct aries_peer *peer)
 	__must_hold(&ch->lock)
 {
-	struct aries_tx *tx = list_first_entry(&peer->tx, struct aries_tx, node);
-
-	list_del(&tx->node);
-	peer->ntx--;
-	peer->sent = false;
+	if (!peer->busy)
+		return;
+	peer->busy = false;
 	peer->tx_seq++;
-	aries_dg_sent(ch, &tx->msg);
-	kfree(tx);
+	aries_flow_landed(ch, peer);
 }
 
-static void aries_peer_flush(struct aries_chan *ch, struct aries_peer *peer)
+/* Nothing that was under way has a meaning for the other side; aries_dg_settle() is to follow. */
+static void aries_peer_flush(struct aries_chan *ch, struct aries_peer *peer, bool lost)
 	__must_hold(&ch->lock)
 {
-	while (!list_empty(&peer->tx))
-		aries_peer_pop(ch, peer);
-	list_del_init(&peer->active);
+	aries_peer_pop(ch, peer);
 	peer->rx_any = false;
+	peer->restarted = true;
+	peer->lost = lost;
+	list_splice_tail_init(&peer->dgrams, &peer->old_dgrams);
+	list_splice_tail_init(&peer->earlies, &peer->old_earlies);
+	aries_flow_forget(peer);
 }
 
-/* The other side has started afresh: nothing that was under way has a meaning for it. */
+/* The other side has started afresh. */
 static void aries_peer_restart(struct aries_chan *ch, struct aries_peer *peer, u64 epoch)
 	__must_hold(&ch->lock)
 {
-	aries_peer_flush(ch, peer);
+	aries_peer_flush(ch, peer, false);
 	peer->epoch = epoch;
-	aries_dg_peer_restarted(ch, peer->pe, false);
 }
 
 static void aries_peer_lost(struct aries_chan *ch, struct aries_peer *peer)
 	__must_hold(&ch->lock)
 {
-	aries_peer_flush(ch, peer);
+	aries_peer_flush(ch, peer, true);
 	peer->epoch = 0;
 	peer->own_epoch = aries_epoch_new();
 	ch->lost++;
-	aries_dg_peer_restarted(ch, peer->pe, true);
 }
 
 static u32 aries_peer_own_slot(struct aries_chan *ch)
@@ -148,6 +148,31 @@ static void aries_peer_ack(struct aries_chan *ch, const struct aries_msg *msg, u
 	/* if it gets lost, the message comes again */
 	aries_chan_put(ch, pe, aries_peer_own_slot(ch) + ARIES_SLOT_ACK, &ack, sizeof(ack),
 		       ch->ad->pe | ARIES_CHAN_EVENT_ACK);
+}
+
+/* Once for each peer: whoever runs this machine has to bring the drivers to one version. */
+static void aries_peer_foreign(struct aries_chan *ch, struct aries_peer *peer, const char *what)
+{
+	if (peer->warned)
+		return;
+	peer->warned = true;
+	dev_warn(&ch->ad->dev, "node %u: %s; no datagrams with it until both have the same driver\n",
+		 peer->pe, what);
+}
+
+/* Of a message of another version nothing but its start and the slot can be relied on. */
+static void aries_peer_rx_foreign(struct aries_chan *ch, u32 slot, const struct aries_msg *msg)
+{
+	u32 magic = le32_to_cpu(msg->magic), src = le32_to_cpu(msg->src);
+	struct aries_peer *peer;
+
+	if ((magic ^ ARIES_MSG_MAGIC) & ARIES_MSG_MAGIC_MASK || magic == ARIES_MSG_MAGIC)
+		return;
+	if (src >= ch->ad->nodes || src == ch->ad->pe || (src & (ch->slots - 1)) != slot)
+		return;
+	peer = aries_peer_get(ch, src);
+	if (peer)
+		aries_peer_foreign(ch, peer, "its messages are of another version");
 }
 
 static bool aries_msg_valid(struct aries_chan *ch, u32 slot, const struct aries_msg *msg)
@@ -189,25 +214,35 @@ static bool aries_peer_again(const struct aries_peer *peer, const struct aries_m
 	       peer->rx_seq == le32_to_cpu(msg->seq);
 }
 
+static bool aries_spare_fill(struct aries_spare *spare)
+{
+	if (!spare->note)
+		spare->note = kzalloc(sizeof(*spare->note), GFP_KERNEL);
+	if (!spare->early)
+		spare->early = kzalloc(sizeof(*spare->early), GFP_KERNEL);
+	if (!spare->flow)
+		spare->flow = kzalloc(sizeof(*spare->flow), GFP_KERNEL);
+	return spare->note && spare->early && spare->flow;
+}
+
 static void aries_peer_take(struct aries_chan *ch, struct aries_peer *peer,
 			    const struct aries_msg *msg)
 {
-	struct aries_spare spare = { .tx = kzalloc(sizeof(*spare.tx), GFP_KERNEL),
-				     .early = kzalloc(sizeof(*spare.early), GFP_KERNEL) };
-	bool taken = false;
+	bool taken;
 
 	/* without memory it is not acknowledged and comes again */
-	if (spare.tx && spare.early) {
-		spin_lock(&ch->lock);
-		taken = aries_peer_in_order(ch, peer, msg);
-		if (taken)
-			aries_dg_message(ch, peer, msg, &spare);
-		spin_unlock(&ch->lock);
-	}
-	kfree(spare.tx);
-	kfree(spare.early);
-	if (taken)
-		aries_peer_ack(ch, msg, peer->own_epoch, false);
+	if (!aries_spare_fill(&ch->spare))
+		return;
+	spin_lock(&ch->lock);
+	taken = aries_peer_in_order(ch, peer, msg);
+	spin_unlock(&ch->lock);
+	aries_dg_settle(ch, peer);
+	if (!taken)
+		return;
+	spin_lock(&ch->lock);
+	aries_dg_message(ch, peer, msg, &ch->spare);
+	spin_unlock(&ch->lock);
+	aries_peer_ack(ch, msg, peer->own_epoch, false);
 }
 
 /**
@@ -226,8 +261,10 @@ void aries_peer_rx_msg(struct aries_chan *ch, u32 slot, bool hinted)
 
 	memcpy(&msg, ch->area + slot * ARIES_SLOT_BYTES, sizeof(msg));
 	barrier(); /* checked and used is the copy */
-	if (!aries_msg_valid(ch, slot, &msg))
+	if (!aries_msg_valid(ch, slot, &msg)) {
+		aries_peer_rx_foreign(ch, slot, &msg);
 		return;
+	}
 	peer = aries_peer_get(ch, le32_to_cpu(msg.src));
 	if (!peer)
 		return;
@@ -258,7 +295,7 @@ static void aries_peer_acked(struct aries_chan *ch, struct aries_peer *peer,
 {
 	u64 epoch = le64_to_cpu(ack->epoch);
 
-	if (!peer->sent || le64_to_cpu(ack->to_epoch) != peer->own_epoch ||
+	if (!peer->busy || le64_to_cpu(ack->to_epoch) != peer->own_epoch ||
 	    le32_to_cpu(ack->seq) != peer->tx_seq)
 		return;
 	if (ack->stale ? epoch != peer->epoch : peer->epoch && epoch != peer->epoch) {
@@ -285,6 +322,8 @@ void aries_peer_rx_ack(struct aries_chan *ch, u32 slot)
 	if (peer)
 		aries_peer_acked(ch, peer, &ack);
 	spin_unlock(&ch->lock);
+	if (peer)
+		aries_dg_settle(ch, peer);
 }
 
 static void aries_peer_fill(struct aries_chan *ch, struct aries_peer *peer, struct aries_msg *msg)
@@ -297,39 +336,71 @@ static void aries_peer_fill(struct aries_chan *ch, struct aries_peer *peer, stru
 	msg->check = cpu_to_le64(aries_check(msg, offsetof(struct aries_msg, check)));
 }
 
-/* Puts the first message if it is time. Only the work item takes messages off the queue. */
-static unsigned long aries_peer_step(struct aries_chan *ch, struct aries_peer *peer,
-				     unsigned long next)
+/* Return: whether there is a message, and it is time to put it; else *next may be earlier. */
+static bool aries_peer_ready(struct aries_chan *ch, struct aries_peer *peer, unsigned long *next)
 	__must_hold(&ch->lock)
+{
+	unsigned long bound = peer->failed ? ARIES_TX_FAILED : ARIES_TX_SILENT;
+
+	if (peer->busy && time_before(jiffies, peer->next)) {
+		*next = aries_earlier(*next, peer->next);
+		return false;
+	}
+	if (peer->busy && time_after(jiffies, peer->since + bound))
+		aries_peer_lost(ch, peer);
+	if (peer->busy || peer->restarted)
+		return !peer->restarted;
+	peer->busy = aries_flow_next(peer);
+	peer->since = jiffies;
+	peer->pause = ARIES_TX_PAUSE_MIN;
+	if (!peer->busy)
+		list_del_init(&peer->active);
+	return peer->busy;
+}
+
+static void aries_peer_put(struct aries_chan *ch, struct aries_peer *peer)
 {
 	struct aries_msg msg;
 	int status;
 
-	if (peer->sent && time_before(jiffies, peer->next))
-		return aries_earlier(next, peer->next);
-	if (!peer->sent) {
-		peer->sent = true;
-		peer->since = jiffies;
-		peer->pause = ARIES_TX_PAUSE_MIN;
-	} else if (time_after(jiffies,
-			      peer->since + (peer->failed ? ARIES_TX_FAILED : ARIES_TX_SILENT))) {
-		aries_peer_lost(ch, peer);
-		return next;
-	}
-	msg = list_first_entry(&peer->tx, struct aries_tx, node)->msg;
+	/* only the work item takes messages, so this one stays */
+	msg = peer->msg;
 	aries_peer_fill(ch, peer, &msg);
-	spin_unlock(&ch->lock);
 	status = aries_chan_put(ch, peer->pe, aries_peer_own_slot(ch), &msg, sizeof(msg),
 				ch->ad->pe);
-	spin_lock(&ch->lock);
+	/* it has a domain there, with another key than ours */
+	if (status == ARIES_ST_PTAG)
+		aries_peer_foreign(ch, peer, "it refuses the key of our messages");
 	peer->failed = status != ARIES_ST_OK;
 	peer->next = jiffies + peer->pause;
 	peer->pause = min(2 * peer->pause, (unsigned long)ARIES_TX_PAUSE_MAX);
-	return aries_earlier(next, peer->next);
+}
+
+/* Return: a peer that is to be put something, or settled; NULL when all have been looked at. */
+static struct aries_peer *aries_peer_due(struct aries_chan *ch, struct list_head *rest,
+					 unsigned long *next)
+	__must_hold(&ch->lock)
+{
+	struct aries_peer *peer;
+	unsigned int n;
+
+	for (n = 0; !list_empty(rest); n++) {
+		if (n == ARIES_DG_BATCH) {
+			spin_unlock(&ch->lock);
+			cond_resched();
+			spin_lock(&ch->lock);
+			n = 0;
+		}
+		peer = list_first_entry(rest, struct aries_peer, active);
+		list_move_tail(&peer->active, &ch->active);
+		if (aries_peer_ready(ch, peer, next) || peer->restarted)
+			return peer;
+	}
+	return NULL;
 }
 
 /**
- * aries_peer_run() - put what is to be put
+ * aries_peer_run() - put what is to be put, one message to each peer
  * @ch: channel
  * @next: when the work item is to run again at the latest
  *
@@ -338,18 +409,20 @@ static unsigned long aries_peer_step(struct aries_chan *ch, struct aries_peer *p
 unsigned long aries_peer_run(struct aries_chan *ch, unsigned long next)
 {
 	struct aries_peer *peer;
-	LIST_HEAD(due);
+	LIST_HEAD(rest);
 
 	spin_lock(&ch->lock);
-	list_splice_init(&ch->active, &due);
-	while (!list_empty(&due)) {
-		peer = list_first_entry(&due, struct aries_peer, active);
-		if (list_empty(&peer->tx)) {
-			list_del_init(&peer->active);
-			continue;
+	list_splice_tail_init(&ch->active, &rest);
+	while ((peer = aries_peer_due(ch, &rest, &next))) {
+		spin_unlock(&ch->lock);
+		if (peer->restarted) {
+			aries_dg_settle(ch, peer);
+			next = jiffies; /* it may have something to send after this */
+		} else {
+			aries_peer_put(ch, peer);
+			next = aries_earlier(next, peer->next);
 		}
-		list_move_tail(&peer->active, &ch->active);
-		next = aries_peer_step(ch, peer, next);
+		spin_lock(&ch->lock);
 	}
 	spin_unlock(&ch->lock);
 	return next;
@@ -361,11 +434,46 @@ void aries_peer_free_all(struct aries_chan *ch)
 	struct aries_peer *peer;
 	unsigned long pe;
 
-	spin_lock(&ch->lock);
 	xa_for_each(&ch->peers, pe, peer) {
-		aries_peer_flush(ch, peer);
+		spin_lock(&ch->lock);
+		aries_peer_flush(ch, peer, true);
+		spin_unlock(&ch->lock);
+		aries_dg_settle(ch, peer);
+		spin_lock(&ch->lock);
+		list_del(&peer->active);
 		xa_erase(&ch->peers, pe);
+		spin_unlock(&ch->lock);
 		kfree(peer);
 	}
-	spin_unlock(&ch->lock);
+	kfree(ch->spare.note);
+	kfree(ch->spare.early);
+	kfree(ch->spare.flow);
+	memset(&ch->spare, 0, sizeof(ch->spare));
+}
+
+static void aries_flow_show(struct seq_file *m, const struct aries_flow *flow)
+{
+	seq_printf(m, "peer %u ptag %u datagrams %u notes %u sent %llu\n", flow->peer->pe,
+		   flow->ptag, flow->users, flow->nnotes, flow->sent);
+}
+
+/** aries_peers_show() - debugfs lines of who says how much to other nodes. Context: any. */
+void aries_peers_show(struct seq_file *m, struct aries_dev *ad)
+{
+	const struct aries_flow *flow;
+	struct aries_peer *peer;
+	unsigned long pe;
+
+	for (pe = 0; pe < ad->nodes; pe++) {
+		spin_lock(&ad->chan->lock);
+		peer = xa_find(&ad->chan->peers, &pe, ad->nodes - 1, XA_PRESENT);
+		if (!peer) {
+			spin_unlock(&ad->chan->lock);
+			return;
+		}
+		aries_flow_show(m, &peer->nobody);
+		list_for_each_entry(flow, &peer->flows, node)
+			aries_flow_show(m, flow);
+		spin_unlock(&ad->chan->lock);
+	}
 }

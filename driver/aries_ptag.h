@@ -6,7 +6,7 @@
 #include "aries.h"
 
 #define ARIES_PTAG_USER_FIRST 3
-#define ARIES_PTAG_USER_LAST 253
+#define ARIES_PTAG_USER_LAST 252 /* 253 is the drivers' own: ARIES_CHAN_PTAG */
 #define ARIES_PTAG_BOOT 254
 
 struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie);

@@ -242,6 +242,13 @@ DEFINE_SHOW_ATTRIBUTE(aries_ntt);
 
 /* ---- what belongs to the NIC ---- */
 
+static int aries_peers_view_show(struct seq_file *m, void *unused)
+{
+	aries_peers_show(m, m->private);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(aries_peers_view);
+
 static u64 aries_counter(struct aries_dev *ad, enum aries_counter which)
 {
 	return aries_rd64(ad, ARIES_CNT_VALUE_N((unsigned int)which));
@@ -383,6 +390,7 @@ void aries_views_add(struct aries_dev *ad, struct dentry *dir)
 		{ "ntt", &aries_ntt_fops },
 		{ "engines", &aries_engines_fops },
 		{ "datagrams", &aries_datagrams_fops },
+		{ "peers", &aries_peers_view_fops },
 		{ "subscriptions", &aries_subscriptions_fops },
 		{ "transfers", &aries_transfers_fops },
 		{ "receives", &aries_receives_fops },

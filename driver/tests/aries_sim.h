@@ -1,22 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stands for aries.h: of a NIC and of an open file only what datagrams know of them. */
+/* Stands for aries.h: of a NIC and of an open file only what the channel and datagrams know. */
 #ifndef ARIES_H
 #define ARIES_H
 
 #include "aries_dgrams.h"
 #include "aries_hw.h"
+#include "aries_regs.h"
 #include "kernel.h"
 
 struct aries_chan;
 
+enum aries_state {
+	ARIES_STATE_UP,
+	ARIES_STATE_RESET,
+};
+
 struct aries_dev {
+	struct device dev;
+	struct pci_dev *pdev;
 	struct rw_semaphore state_sem;
+	enum aries_state state;
+	bool hw_ok;
+	u8 *desc;
+	phys_addr_t fma_phys;
+	unsigned int nvec;
 	struct aries_chan *chan;
 	u32 pe;
 	u32 nodes;
 };
 
 struct aries_domain {
+	u8 ptag;
 	u32 cookie;
 	u32 dgram_limit;
 	u32 dgrams;
@@ -33,6 +47,18 @@ struct aries_ctx {
 };
 
 int aries_ctx_status(struct aries_ctx *ctx);
+u64 aries_rd64(struct aries_dev *ad, u32 reg);
+void aries_wr32(struct aries_dev *ad, u32 reg, u32 value);
+void aries_wr64(struct aries_dev *ad, u32 reg, u64 value);
+int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
+int aries_chan_init(struct aries_dev *ad);
+void aries_chan_exit(struct aries_dev *ad);
+void aries_chan_start(struct aries_dev *ad);
+void aries_chan_go(struct aries_dev *ad);
+void aries_chan_stop(struct aries_dev *ad);
+void aries_chan_irq(struct aries_dev *ad);
+bool aries_chan_reserved(u8 ptag, u32 cookie);
+void aries_peers_show(struct seq_file *m, struct aries_dev *ad);
 
 /* stands for aries_trace.h */
 static inline void aries_sim_trace(const struct aries_ctx *ctx, u64 ep, u32 pe, u32 inst, u32 state)

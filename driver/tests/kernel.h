@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The part of the kernel that the datagram files use, for one thread in a process. Locks only check
- * that they are taken and given back, time stands still until somebody moves it, memory can be
- * made scarce.
+ * that they are taken and given back, and that nobody goes through much while holding one; time
+ * stands still until somebody moves it, memory can be made scarce, work runs when it is told to.
  */
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
@@ -26,6 +26,7 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef u64 dma_addr_t;
 typedef u64 resource_size_t;
+typedef u64 phys_addr_t;
 typedef unsigned int __poll_t;
 typedef __u16 __le16;
 typedef __u32 __le32;
@@ -37,10 +38,21 @@ typedef __u64 __le64;
 #define WRITE_ONCE(x, v) ((x) = (v))
 #define barrier() __asm__ volatile("" ::: "memory")
 #define BIT(n) (1ul << (n))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define clamp(x, low, high) min(max(x, low), high)
+#define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define wmb() barrier()
+#define FIELD_PREP(mask, value) (((u64)(value) << __builtin_ctzll(mask)) & (mask))
+#define FIELD_GET(mask, value) (((u64)(value) & (mask)) >> __builtin_ctzll(mask))
+#define fls_long(x) ((x) ? 64u - (unsigned int)__builtin_clzl(x) : 0u)
 #define container_of(p, type, member) ((type *)((char *)(p) - offsetof(type, member)))
 #define TASK_COMM_LEN 16
 #define PAGE_SIZE 4096ul
+#define PAGE_SHIFT 12
+#define cond_resched() ((void)0)
 
 #define cpu_to_le16(x) ((__le16)(x))
 #define cpu_to_le32(x) ((__le32)(x))
@@ -65,23 +77,42 @@ extern unsigned long jiffies;
 #define __GFP_NOWARN 0
 void *kzalloc(size_t size, int flags);
 void kfree(const void *p);
+#define kvzalloc(size, flags) calloc(1, size)
+#define kvfree(p) free(p)
 u64 get_random_u64(void);
 
-/* locks */
+/* locks; and steps along lists, or from one to another, while one is held */
+#define SIM_STEPS_MAX 3000
+
 typedef struct {
 	int held;
 } spinlock_t;
+
+extern unsigned long sim_steps;
+
+static inline bool sim_step(void)
+{
+	assert(sim_steps++ < SIM_STEPS_MAX);
+	return true;
+}
+
+static inline void spin_lock_init(spinlock_t *lock)
+{
+	lock->held = 0;
+}
 
 static inline void spin_lock(spinlock_t *lock)
 {
 	assert(!lock->held);
 	lock->held = 1;
+	sim_steps = 0;
 }
 
 static inline void spin_unlock(spinlock_t *lock)
 {
 	assert(lock->held);
 	lock->held = 0;
+	sim_steps = 0;
 }
 
 #define lockdep_assert_held(lock) assert((lock)->held)
@@ -121,6 +152,7 @@ static inline void list_add_tail(struct list_head *entry, struct list_head *head
 
 static inline void sim_list_unlink(struct list_head *entry)
 {
+	sim_step();
 	entry->prev->next = entry->next;
 	entry->next->prev = entry->prev;
 }
@@ -144,14 +176,14 @@ static inline void list_move_tail(struct list_head *entry, struct list_head *hea
 	list_add_tail(entry, head);
 }
 
-static inline void list_splice_init(struct list_head *list, struct list_head *head)
+static inline void list_splice_tail_init(struct list_head *list, struct list_head *head)
 {
 	if (list_empty(list))
 		return;
-	list->prev->next = head->next;
-	head->next->prev = list->prev;
-	head->next = list->next;
-	list->next->prev = head;
+	list->next->prev = head->prev;
+	head->prev->next = list->next;
+	head->prev = list->prev;
+	list->prev->next = head;
 	INIT_LIST_HEAD(list);
 }
 
@@ -159,12 +191,12 @@ static inline void list_splice_init(struct list_head *list, struct list_head *he
 #define list_first_entry(head, type, member) list_entry((head)->next, type, member)
 #define list_next_entry(pos, member) list_entry((pos)->member.next, typeof(*(pos)), member)
 #define list_for_each_entry(pos, head, member)                                            \
-	for (pos = list_first_entry(head, typeof(*pos), member); &pos->member != (head);  \
+	for (pos = list_first_entry(head, typeof(*pos), member); &pos->member != (head) && sim_step();  \
 	     pos = list_next_entry(pos, member))
 #define list_for_each_entry_safe(pos, n, head, member)                                    \
 	for (pos = list_first_entry(head, typeof(*pos), member),                          \
 	    n = list_next_entry(pos, member);                                             \
-	     &pos->member != (head); pos = n, n = list_next_entry(n, member))
+	     &pos->member != (head) && sim_step(); pos = n, n = list_next_entry(n, member))
 
 /* hash tables, of lists */
 struct hlist_node {
@@ -212,6 +244,19 @@ static inline int xa_err(void *entry)
 	return entry == (void *)-1 ? -ENOMEM : 0;
 }
 
+#define xa_init(xa) memset(xa, 0, sizeof(*(xa)))
+#define xa_destroy(xa) ((void)(xa))
+#define XA_PRESENT 0
+
+static inline void *xa_find(struct xarray *xa, unsigned long *index, unsigned long last, int filter)
+{
+	(void)filter;
+	for (; *index < SIM_XA_SLOTS && *index <= last; ++*index)
+		if (xa->slot[*index])
+			return xa->slot[*index];
+	return NULL;
+}
+
 #define xa_for_each(xa, index, entry)                                                     \
 	for (index = 0; index < SIM_XA_SLOTS; index++)                                    \
 		if (((entry) = (xa)->slot[index]))
@@ -255,10 +300,73 @@ static inline void seq_printf(struct seq_file *m, const char *format, ...)
 	(void)format;
 }
 
+/* work; there is one queue, and it runs what its time has come for when a node is let run */
+struct work_struct {
+	void (*function)(struct work_struct *work);
+};
+
 struct delayed_work {
+	struct work_struct work;
+	bool pending;
+	unsigned long expires;
+};
+
+struct workqueue_struct {
 	int unused;
 };
 
-struct workqueue_struct;
+#define INIT_DELAYED_WORK(w, f) (*(w) = (struct delayed_work){ .work.function = (f) })
+#define to_delayed_work(w) container_of(w, struct delayed_work, work)
+#define alloc_ordered_workqueue(...) calloc(1, sizeof(struct workqueue_struct))
+#define destroy_workqueue(wq) free(wq)
+#define cancel_delayed_work_sync(w) ((w)->pending = false)
+
+static inline void mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
+				    unsigned long delay)
+{
+	(void)wq;
+	work->pending = true;
+	work->expires = jiffies + delay;
+}
+
+static inline void queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
+				      unsigned long delay)
+{
+	if (!work->pending)
+		mod_delayed_work(wq, work, delay);
+}
+
+/* the bus: a bus address is an address; areas of the NIC are memory, but for its doorbell */
+struct device {
+	int unused;
+};
+
+struct pci_dev {
+	struct device dev;
+};
+
+extern unsigned int sim_warnings;
+
+#define dev_name(dev) ((void)(dev), "kgni0")
+#define dev_warn(dev, ...) ((void)(dev), sim_warnings++)
+#define pci_clear_master(pdev) ((void)(pdev))
+#define dma_alloc_coherent(dev, size, dma, flags) \
+	((void)(dev), sim_dma_alloc(size, dma))
+#define dma_free_coherent(dev, size, mem, dma) ((void)(dev), (void)(size), (void)(dma), free(mem))
+#define ioremap(phys, size) ((void)(size), (void *)(uintptr_t)(phys))
+#define iounmap(mem) ((void)(mem))
+#define memcpy_toio(to, from, bytes) memcpy(to, from, bytes)
+#define memset_io(to, byte, bytes) memset(to, byte, bytes)
+#define readl(at) (*(volatile u32 *)(at))
+void writeq(u64 value, void *at);
+
+static inline void *sim_dma_alloc(size_t size, dma_addr_t *dma)
+{
+	size_t pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
+	void *mem = memset(aligned_alloc(PAGE_SIZE, pages * PAGE_SIZE), 0, pages * PAGE_SIZE);
+
+	*dma = (dma_addr_t)(uintptr_t)mem;
+	return mem;
+}
 
 #endif /* SIM_KERNEL_H */

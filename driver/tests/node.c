@@ -3,7 +3,8 @@
 
 struct sim_node sim_node[SIM_NODES];
 unsigned int sim_trouble;
-unsigned long sim_puts;
+unsigned int sim_warnings;
+unsigned long sim_steps;
 unsigned long jiffies;
 
 static u64 sim_random;
@@ -12,7 +13,7 @@ void sim_seed(u64 seed)
 {
 	sim_random = seed * 0x9e3779b97f4a7c15ull + 1;
 	jiffies = 1000;
-	sim_puts = 0;
+	sim_warnings = 0;
 }
 
 u64 get_random_u64(void)
@@ -57,37 +58,113 @@ int aries_ctx_status(struct aries_ctx *ctx)
 	return 0;
 }
 
-void aries_chan_kick(struct aries_chan *ch)
+static struct sim_node *sim_of(const struct aries_dev *ad)
 {
-	sim_node[ch->ad->pe].next = jiffies;
+	return &sim_node[ad->pe];
 }
 
-void sim_event(struct sim_node *n, u32 event)
+u64 aries_rd64(struct aries_dev *ad, u32 reg)
 {
-	if (n->nevents < SIM_EVENTS)
-		n->event[n->nevents++] = event;
-	else
-		n->overrun = true;
-	n->next = jiffies;
+	return 0;
 }
 
-int aries_chan_put(struct aries_chan *ch, u32 pe, u32 at, const void *data, size_t bytes, u32 event)
+/* An entry, or a mark instead of those that are lost. */
+static void sim_event(struct sim_node *n, u32 event)
 {
-	struct sim_node *to = &sim_node[pe];
+	u64 slots = 1ull << n->log2;
 
-	assert(!ch->lock.held);
-	assert(pe < SIM_NODES && pe != ch->ad->pe && at + bytes <= sizeof(to->area));
-	sim_puts++;
-	if (!to->up || sim_fails(SIM_LOSE, 5))
-		return ARIES_ST_TIMEOUT;
-	memcpy(to->area + at, data, bytes);
-	if (sim_fails(SIM_LOSE, 20)) {
-		to->overrun = true;
-		to->next = jiffies;
-	} else {
-		sim_event(to, event);
+	if (!n->cq)
+		return;
+	if (n->produced - n->cq[0] >= slots) {
+		n->owed = true;
+		return;
 	}
+	n->cq[ARIES_CQ_HEADER_BYTES / sizeof(u64) + n->produced++ % slots] =
+		FIELD_PREP(ARIES_CQE_DATA_MASK, event) | FIELD_PREP(ARIES_CQE_SOURCE_MASK, 1) |
+		(n->owed ? ARIES_CQE_OVERRUN : 0);
+	n->owed = false;
+	if (n->armed) {
+		n->armed = false;
+		aries_chan_irq(&n->ad);
+	}
+}
+
+void aries_wr32(struct aries_dev *ad, u32 reg, u32 value)
+{
+	struct sim_node *n = sim_of(ad);
+
+	assert(reg == ARIES_CQI_ARM && value == ARIES_CHAN_CQ);
+	n->armed = n->produced == n->cq[0];
+	if (!n->armed)
+		aries_chan_irq(ad);
+}
+
+void aries_wr64(struct aries_dev *ad, u32 reg, u64 value)
+{
+	struct sim_node *n = sim_of(ad);
+
+	if (reg == ARIES_CQ_BASE_N(ARIES_CHAN_CQ)) {
+		n->cq = (u64 *)(uintptr_t)value;
+	} else if (reg == ARIES_CQ_CTL_N(ARIES_CHAN_CQ)) {
+		n->log2 = (unsigned int)FIELD_GET(ARIES_CQ_CTL_LOG2_MASK, value);
+		n->produced = 0;
+		n->armed = false;
+		n->cq = value ? n->cq : NULL;
+	} else if (reg == ARIES_PTAG_KEY_N(ARIES_CHAN_PTAG)) {
+		n->key = value;
+	} else if (reg == ARIES_MDD_LENGTH_N(ARIES_CHAN_MDH)) {
+		n->area_bytes = value;
+	} else if (reg == ARIES_MDD_TABLE_N(ARIES_CHAN_MDH)) {
+		u64 *pte = (u64 *)(uintptr_t)value;
+
+		n->area = (u8 *)(uintptr_t)(pte[0] & ARIES_PTE_ADDR_MASK);
+	}
+}
+
+int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
+{
+	assert(mdh == ARIES_CHAN_MDH);
+	sim_of(ad)->area = NULL;
+	return 0;
+}
+
+static u32 sim_put(struct sim_node *from, const struct aries_fma_desc *desc, u64 bytes)
+{
+	struct sim_node *to = &sim_node[desc->pe];
+	const u8 *data = from->desc + ARIES_DESC_LINE;
+	struct aries_msg msg;
+	u32 domain;
+
+	memcpy(&msg, data, sizeof(msg));
+	domain = le32_to_cpu(msg.cookie) - sim_cookie(0);
+	assert(desc->pe < SIM_NODES && to != from && desc->mdh == ARIES_CHAN_MDH);
+	if (!to->area || sim_fails(SIM_LOSE, 5))
+		return ARIES_ST_TIMEOUT;
+	if (to->key != from->key)
+		return ARIES_ST_PTAG;
+	assert(desc->offset + bytes <= to->area_bytes);
+	if (bytes == sizeof(msg) && domain < SIM_DOMAINS)
+		from->sent[domain]++;
+	memcpy(to->area + desc->offset, data, bytes);
+	to->owed |= sim_fails(SIM_LOSE, 20);
+	sim_event(to, (u32)desc->remote_event);
 	return ARIES_ST_OK;
+}
+
+/* The doorbell. */
+void writeq(u64 value, void *at)
+{
+	struct sim_node *n = sim_node;
+	struct aries_fma_status status = {};
+	struct aries_fma_desc desc;
+
+	while (at != n->bell + ARIES_DB_FMA)
+		assert(++n < sim_node + SIM_NODES);
+	assert(!n->ad.chan->lock.held);
+	assert(FIELD_GET(ARIES_DB_OP_MASK, value) == ARIES_FMA_PUT_LINE);
+	memcpy(&desc, n->desc + ARIES_DESC_FMA, sizeof(desc));
+	status.status = sim_put(n, &desc, FIELD_GET(ARIES_DB_LEN_MASK, value));
+	memcpy(n->desc + ARIES_DESC_STATUS, &status, sizeof(status));
 }
 
 void sim_attach(u32 pe, unsigned int file)
@@ -96,6 +173,7 @@ void sim_attach(u32 pe, unsigned int file)
 	struct aries_ctx *ctx = calloc(1, sizeof(*ctx));
 
 	assert(ctx);
+	domain[file].ptag = (u8)(3 + file / SIM_INSTANCES);
 	domain[file].cookie = sim_cookie(file);
 	domain[file].dgram_limit = 65536;
 	ctx->ad = &sim_node[pe].ad;
@@ -113,30 +191,49 @@ void sim_detach(u32 pe, unsigned int file)
 	sim_node[pe].ctx[file] = NULL;
 }
 
-/* As aries_chan_init() and aries_chan_start(). Numbers that were given out stay used. */
-void sim_up(u32 pe)
+/* Up to where the NIC is set up, as at probe. Numbers that were given out stay used. */
+void sim_prepare(u32 pe)
 {
 	struct sim_node *n = &sim_node[pe];
-	u64 handle = n->ch.handle;
-	unsigned int i;
+	unsigned int trouble = sim_trouble;
+	static u64 handle[SIM_NODES];
 
+	if (n->ad.chan) {
+		handle[pe] = n->ad.chan->handle;
+		kvfree(n->ad.chan);
+	}
 	memset(n, 0, sizeof(*n));
 	n->ad.pe = pe;
 	n->ad.nodes = SIM_NODES;
-	n->ad.chan = &n->ch;
-	n->ch.ad = &n->ad;
-	n->ch.on = true;
-	n->ch.slots = ARIES_SLOTS_MIN;
-	n->ch.area = n->area;
-	n->ch.handle = handle;
-	INIT_LIST_HEAD(&n->ch.active);
-	INIT_LIST_HEAD(&n->ch.ctxs);
-	INIT_LIST_HEAD(&n->ch.remote);
-	hash_init(n->ch.by_handle);
-	hash_init(n->ch.by_ep);
+	n->ad.pdev = &n->pdev;
+	n->ad.hw_ok = true;
+	n->ad.state = ARIES_STATE_RESET;
+	n->ad.desc = n->desc;
+	n->ad.fma_phys = (uintptr_t)n->bell - ARIES_FMA_DOORBELL;
+	sim_trouble = 0;
+	assert(!aries_chan_init(&n->ad));
+	sim_trouble = trouble;
+	n->ad.chan->handle = handle[pe];
+	aries_chan_start(&n->ad);
+}
+
+/* The rest of it. */
+void sim_begin(u32 pe)
+{
+	struct sim_node *n = &sim_node[pe];
+	unsigned int i;
+
+	n->ad.state = ARIES_STATE_UP;
+	aries_chan_go(&n->ad);
 	n->up = true;
 	for (i = 0; i < SIM_FILES; i++)
 		sim_attach(pe, i);
+}
+
+void sim_up(u32 pe)
+{
+	sim_prepare(pe);
+	sim_begin(pe);
 }
 
 void sim_down(u32 pe)
@@ -146,47 +243,20 @@ void sim_down(u32 pe)
 
 	for (i = 0; i < SIM_FILES; i++)
 		sim_detach(pe, i);
-	n->ch.on = false;
 	n->up = false;
-	aries_peer_free_all(&n->ch);
+	aries_chan_stop(&n->ad);
+	aries_chan_exit(&n->ad);
 }
 
-static void sim_scan(struct sim_node *n)
-{
-	u32 slot;
-
-	n->overrun = false;
-	for (slot = 0; slot < n->ch.slots; slot++) {
-		aries_peer_rx_ack(&n->ch, slot);
-		aries_peer_rx_msg(&n->ch, slot, false);
-	}
-}
-
-/* As the work item of aries_chan.c. */
+/* Lets the driver run, if it has a reason to. */
 void sim_work(struct sim_node *n)
 {
-	unsigned long next = jiffies + 60 * HZ;
-	unsigned int i, count = n->nevents;
-	u32 event[SIM_EVENTS];
+	struct delayed_work *work = &n->ad.chan->work;
 
-	if (!n->up || time_before(jiffies, n->next))
+	if (!work->pending || time_before(jiffies, work->expires))
 		return;
-	memcpy(event, n->event, count * sizeof(event[0]));
-	n->nevents = 0;
-	for (i = 0; i < count; i++) {
-		u32 slot = event[i] & (n->ch.slots - 1);
-
-		if (event[i] & ARIES_CHAN_EVENT_ACK)
-			aries_peer_rx_ack(&n->ch, slot);
-		else
-			aries_peer_rx_msg(&n->ch, slot, true);
-	}
-	if (n->overrun)
-		sim_scan(n);
-	next = aries_dg_run(&n->ch, next);
-	n->next = aries_peer_run(&n->ch, next);
-	if (n->nevents || n->overrun)
-		n->next = jiffies;
+	work->pending = false;
+	work->work.function(&work->work);
 }
 
 /* A message that is right in form and wrong in some of the rest. */
@@ -218,7 +288,7 @@ static void sim_forge(struct sim_node *n)
 void sim_tamper(struct sim_node *n)
 {
 	if (sim_pick(3))
-		n->area[sim_pick(sizeof(n->area))] = (u8)get_random_u64();
+		n->area[sim_pick((unsigned int)n->area_bytes)] = (u8)get_random_u64();
 	else
 		sim_forge(n);
 	sim_event(n, (u32)get_random_u64() & (ARIES_CHAN_EVENT_ACK | 3));

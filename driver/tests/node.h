@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Simulated nodes: the receive area of each, puts between them, and what can go wrong. */
+/* Simulated nodes: of the NIC of each what the channel uses, and what can go wrong. */
 #ifndef SIM_NODE_H
 #define SIM_NODE_H
 
@@ -9,7 +9,6 @@
 #define SIM_INSTANCES 2 /* 0 and 1, of each domain on each node */
 #define SIM_DOMAINS 2
 #define SIM_FILES (SIM_DOMAINS * SIM_INSTANCES)
-#define SIM_EVENTS 1024
 
 /* What goes wrong. */
 #define SIM_LOSE 0x01 /* puts fail, events get lost */
@@ -22,38 +21,50 @@
 /**
  * struct sim_node - one node
  * @ad: its NIC
- * @ch: its channel
- * @area: receive area
- * @event: events not yet seen
- * @nevents: how many
- * @overrun: some were lost
+ * @pdev: the same
+ * @desc: area of FMA descriptor 0
+ * @bell: its doorbell page
+ * @cq: the driver's queue, NULL for none
+ * @log2: of its entries
+ * @produced: entries so far
+ * @owed: some were lost
+ * @armed: the next entry raises the interrupt
+ * @key: of the channel's domain
+ * @area: receive area, NULL for none
+ * @area_bytes: its size
  * @up: the driver runs
- * @next: when the work item runs
+ * @sent: messages that it has put, by domain
  * @ctx: attachments, instance by instance of the first domain, then of the second
  */
 struct sim_node {
 	struct aries_dev ad;
-	struct aries_chan ch;
-	u8 area[ARIES_SLOTS_MIN * ARIES_SLOT_BYTES];
-	u32 event[SIM_EVENTS];
-	unsigned int nevents;
-	bool overrun;
+	struct pci_dev pdev;
+	u8 desc[ARIES_DESC_STRIDE];
+	u8 bell[PAGE_SIZE];
+	u64 *cq;
+	unsigned int log2;
+	u64 produced;
+	bool owed;
+	bool armed;
+	u64 key;
+	u8 *area;
+	u64 area_bytes;
 	bool up;
-	unsigned long next;
+	unsigned long sent[SIM_DOMAINS];
 	struct aries_ctx *ctx[SIM_FILES];
 };
 
 extern struct sim_node sim_node[SIM_NODES];
 extern unsigned int sim_trouble; /* SIM_* */
-extern unsigned long sim_puts;
 
 void sim_seed(u64 seed);
 unsigned int sim_pick(unsigned int below);
+void sim_prepare(u32 pe);
+void sim_begin(u32 pe);
 void sim_up(u32 pe);
 void sim_down(u32 pe);
 void sim_attach(u32 pe, unsigned int file);
 void sim_detach(u32 pe, unsigned int file);
-void sim_event(struct sim_node *n, u32 event);
 void sim_work(struct sim_node *n);
 void sim_tamper(struct sim_node *n);
 

@@ -10,8 +10,11 @@
 
 #define KERNEL_TAG 254
 /* of the driver's datagrams, driver/aries_dgram.h */
-#define DRIVER_TAG 2
-#define DRIVER_COOKIE 0x00020001u
+#define DRIVER_TAG 253
+#define DRIVER_COOKIE 0x007f0000u
+/* of another client in the kernel, as the interface has it */
+#define CLIENT_TAG 2
+#define CLIENT_COOKIE 0x00020000u
 
 static int attach(uint32_t cookie, uint8_t ptag, uint8_t *out)
 {
@@ -116,6 +119,10 @@ TEST(tags_of_the_kernel)
 	EXPECT_EQ(EACCES, attach(cookie, DRIVER_TAG, NULL));
 	EXPECT_EQ(EEXIST, job(DRIVER_COOKIE, ARIES_ANY_PTAG, 0));
 	EXPECT_EQ(EEXIST, job(cookie, DRIVER_TAG, 0));
+	/* the driver is in no other client's way */
+	EXPECT_EQ(0, job(CLIENT_COOKIE, CLIENT_TAG, 0));
+	EXPECT_EQ(0, attach(CLIENT_COOKIE, CLIENT_TAG, NULL));
+	EXPECT_EQ(0, job(CLIENT_COOKIE, CLIENT_TAG, KGNI_JOB_DESTROY));
 }
 
 TEST(jobs_are_told_apart)

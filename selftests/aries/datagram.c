@@ -275,19 +275,19 @@ TEST(not_attached)
 
 TEST(drivers_own_domain_is_closed)
 {
-	struct kgni_attach arg = aries_attach_arg(0x00020001u);
+	struct kgni_attach arg = aries_attach_arg(0x007f0000u);
 	struct kgni_job job = { .argsz = sizeof(job), .job_id = 5, .cookie = aries_cookie(),
-				.ptag = 2, .limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
+				.ptag = 253, .limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
 	int fd = aries_open();
 
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(EACCES, aries_ioctl(fd, KGNI_IOC_ATTACH, &arg));
 	arg = aries_attach_arg(aries_cookie());
-	arg.ptag = 2;
+	arg.ptag = 253;
 	EXPECT_EQ(EACCES, aries_ioctl(fd, KGNI_IOC_ATTACH, &arg));
 	EXPECT_EQ(EEXIST, aries_ioctl(fd, KGNI_IOC_JOB, &job));
 	job.ptag = ARIES_ANY_PTAG;
-	job.cookie = 0x00020001u;
+	job.cookie = 0x007f0000u;
 	EXPECT_EQ(EEXIST, aries_ioctl(fd, KGNI_IOC_JOB, &job));
 	close(fd);
 }

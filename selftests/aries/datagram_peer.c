@@ -10,6 +10,8 @@
  *       posts one and cancels it
  *   datagram_peer hang COOKIE INST PE TO
  *       posts one and sleeps for ever
+ *   datagram_peer flood COOKIE INST PE COUNT
+ *       posts COUNT to instances of node PE that do not exist, and sleeps for ever
  *   datagram_peer map COOKIE JOB NODE NODE
  *       makes a job whose nodes 0 and 1 are those
  *
@@ -98,6 +100,21 @@ static int exchange(struct side *s, uint32_t count, uint32_t ms)
 	return bad;
 }
 
+static int flood(struct side *s, uint32_t pe, uint32_t count)
+{
+	uint32_t n;
+
+	for (n = 0; n < count; n++) {
+		must(GNI_EpCreate(s->nic, NULL, &s->ep), "endpoint");
+		must(GNI_EpBind(s->ep, pe, 100000 + n), "bind");
+		post(s, n);
+	}
+	printf("posted %u\n", n);
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
 static int map(const char *cookie, const char *job, const char *zero, const char *one)
 {
 	gni_ntt_entry_t entries[2] = { { .blck_addr = number(zero) }, { .blck_addr = number(one) } };
@@ -126,6 +143,8 @@ int main(int argc, char **argv)
 		usleep(1000 * number(argv[6]));
 	if (!strcmp(argv[1], "serve"))
 		return exchange(&s, number(argv[4]), number(argv[5]));
+	if (!strcmp(argv[1], "flood"))
+		return flood(&s, number(argv[4]), number(argv[5]));
 	must(GNI_EpBind(s.ep, number(argv[4]), number(argv[5])), "bind");
 	if (!strcmp(argv[1], "call") && argc == 8)
 		return exchange(&s, number(argv[6]), number(argv[7]));

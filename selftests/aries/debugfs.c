@@ -141,7 +141,7 @@ TEST_F(debugfs, descriptors)
 	/* the drivers' own */
 	FIND("descriptors", "fmad", 0);
 	VALUE(0, "owner");
-	VALUE(2, "ptag");
+	VALUE(253, "ptag");
 }
 
 struct sleeper {

@@ -11,6 +11,8 @@ PEER = "/kselftest/aries/datagram_peer"
 SENDS = "/kselftest/aries/receive_peer"
 JOB = 4712  # as there
 COMPLETED, TIMEOUT, TERMINATED = "1", "3", "4"
+FLOOD = 4000  # datagrams; a file may have 4,096
+FLOOD_WINDOW = 8.0  # seconds, of the count without flood and of that with it
 # Seconds until a datagram to a dead node is TIMEOUT: the driver tries for 10 s.
 BOUND = 30.0
 
@@ -114,6 +116,45 @@ class Datagrams(ClusterCase):
         lines = self.output(server, 120)
         self.assertEqual(lines[-1], "exit 0")
         self.assertEqual(len(set(lines)), callers * each + 1, "each exchange happens once")
+
+    def exchanges(self, caller):
+        """How many exchanges of a caller are complete."""
+        node, file = caller
+        return int(self.cluster.run(node, f"grep -c '^{COMPLETED} ' {file}; true").stdout)
+
+    def sent(self, node, ptag):
+        """Messages that a node has sent for the datagrams of a domain that has some."""
+        for line in self.cluster.run(node, "cat /sys/kernel/debug/aries/kgni0/peers").stdout.splitlines():
+            words = line.split()
+            if words[3] == ptag:
+                return int(words[words.index("sent") + 1])
+        return 0
+
+    def test_a_flood_leaves_others_their_share(self):
+        """One job asks for thousands of instances that do not exist; another one's rate is counted before and meanwhile.
+
+        While all have something to say its share is one of three (the flood and the refusals of it take their turns);
+        a quarter of that is demanded.
+        """
+        flood_cookie = next(self.cookies)
+        server = self.start(1, "serve", 7, 1000000, 600000)
+        caller = self.start(0, "call", 3, 1, 7, 1000000, 600000)
+        self.assertTrue(wait_until(lambda: self.exchanges(caller), 60), "no exchange at all")
+        before = self.exchanges(caller)
+        time.sleep(FLOOD_WINDOW)
+        alone = self.exchanges(caller) - before
+        flood = self.start(0, "flood", 5, 1, FLOOD, cookie=flood_cookie)
+        self.output(flood, 120, until=f"posted {FLOOD}")
+        ptag = self.cluster.run(0, f"grep 'datagrams {FLOOD} ' /sys/kernel/debug/aries/kgni0/peers").stdout.split()[3]
+        before, sent = self.exchanges(caller), self.sent(0, ptag)
+        time.sleep(FLOOD_WINDOW)
+        flooded, flood_sent = self.exchanges(caller) - before, self.sent(0, ptag) - sent
+        self.cluster.run(0, "killall -9 datagram_peer")
+        self.cluster.run(1, "killall -9 datagram_peer")
+        for peer in (flood, caller, server):
+            self.output(peer)
+        self.assertGreater(flood_sent, 0, "the flood did not flood")
+        self.assertGreaterEqual(12 * flooded, alone, f"{alone} exchanges without the flood, {flooded} with it")
 
     def test_node_that_dies_and_comes_back(self):
         caller = self.start(0, "call", 3, 1, 7, 1, 60000)

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The channel between drivers: nobody's datagrams keep those of others from being sent, however
+ * many there are; the first message to a node that is coming up is not lost; a driver of another
+ * version is told about and does no harm.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "node.h"
+
+/* Files of a node, see sim_cookie(): of the first domain and of the second. */
+#define FLOOD 0
+#define VICTIM SIM_INSTANCES
+#define FLOOD_SIZE 4000
+#define NOBODY 100000u
+#define EXCHANGES 40
+/*
+ * An exchange is three messages, one after the other. Requests and refusals of the flood have their
+ * turn before each, and three messages go the other way in the same time: that is fair. Four
+ * times as many are not.
+ */
+#define FLOOD_MESSAGES (4 * (3 * 3 * 2 - 3))
+
+static int setup(void **state)
+{
+	u32 pe;
+
+	sim_seed(1);
+	sim_trouble = 0;
+	for (pe = 0; pe < SIM_NODES; pe++)
+		sim_up(pe);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	u32 pe;
+
+	for (pe = 0; pe < SIM_NODES; pe++)
+		if (sim_node[pe].up)
+			sim_down(pe);
+	return 0;
+}
+
+static void let_run(int rounds)
+{
+	u32 pe;
+
+	while (rounds--) {
+		for (pe = 0; pe < SIM_NODES; pe++)
+			if (sim_node[pe].ad.chan)
+				sim_work(&sim_node[pe]);
+		jiffies++;
+	}
+}
+
+static int post(u32 pe, u32 file, u64 ep, u32 flags, u32 to_pe, u32 to_inst)
+{
+	struct kgni_dgram_post arg = { .flags = flags, .ep = ep, .pe = to_pe, .inst_id = to_inst,
+				       .length = 4 };
+
+	return aries_dgram_post(sim_node[pe].ctx[file], &arg);
+}
+
+static u32 state_of(u32 pe, u32 file, u64 ep)
+{
+	struct kgni_dgram_test t = { .ep = ep };
+
+	assert_int_equal(aries_dgram_test(sim_node[pe].ctx[file], &t), 0);
+	return t.state;
+}
+
+/* One instance floods the other node with datagrams to nobody. */
+static void flood(u32 pe, u32 to_pe)
+{
+	u32 n;
+
+	for (n = 0; n < FLOOD_SIZE; n++)
+		assert_int_equal(post(pe, FLOOD, n, 0, to_pe, NOBODY + n), 0);
+}
+
+/* Exchanges between nodes 0 and 1; how many messages of the flood went between the two meanwhile */
+static unsigned long exchanges(u32 from)
+{
+	u32 to = 1 - from;
+	unsigned long before = sim_node[0].sent[0] + sim_node[1].sent[0];
+	unsigned int n, rounds = 0;
+
+	for (n = 0; n < EXCHANGES; n++) {
+		assert_int_equal(post(to, VICTIM, n, KGNI_DGRAM_WILDCARD, 0, 0), 0);
+		assert_int_equal(post(from, VICTIM, n, 0, to, sim_instance(VICTIM)), 0);
+		while (sim_node[from].ctx[VICTIM]->dg.pending.next !=
+			       &sim_node[from].ctx[VICTIM]->dg.pending ||
+		       sim_node[to].ctx[VICTIM]->dg.pending.next !=
+			       &sim_node[to].ctx[VICTIM]->dg.pending) {
+			let_run(1);
+			assert_true(rounds++ < 100 * EXCHANGES);
+		}
+		assert_int_equal(state_of(from, VICTIM, n), KGNI_DGRAM_COMPLETED);
+		assert_int_equal(state_of(to, VICTIM, n), KGNI_DGRAM_COMPLETED);
+	}
+	return sim_node[0].sent[0] + sim_node[1].sent[0] - before;
+}
+
+static void a_flood_leaves_others_their_share(void **state)
+{
+	unsigned long other;
+
+	flood(0, 1);
+	let_run(1000);
+	other = exchanges(0);
+	assert_in_range(other, EXCHANGES, EXCHANGES * FLOOD_MESSAGES);
+	/* against the stream, where its refusals are in the way */
+	other = exchanges(1);
+	assert_in_range(other, EXCHANGES, EXCHANGES * FLOOD_MESSAGES);
+}
+
+static void floods_from_both_sides(void **state)
+{
+	flood(0, 1);
+	flood(1, 0);
+	flood(2, 1);
+	let_run(1000);
+	assert_in_range(exchanges(0), EXCHANGES, EXCHANGES * FLOOD_MESSAGES);
+	assert_in_range(exchanges(1), EXCHANGES, EXCHANGES * FLOOD_MESSAGES);
+}
+
+/* Who is told again and again that there is nobody asks more and more seldom, but does not end. */
+static void pauses_grow(void **state)
+{
+	unsigned long early, late;
+
+	assert_int_equal(post(0, FLOOD, 1, 0, 1, NOBODY), 0);
+	let_run(4 * HZ);
+	early = sim_node[0].sent[0];
+	assert_in_range(early, 10, 100);
+	let_run(96 * HZ);
+	late = sim_node[0].sent[0] - early;
+	assert_in_range(late, 12, 60); /* every 8 s at the end */
+	assert_int_equal(state_of(0, FLOOD, 1), KGNI_DGRAM_PENDING);
+}
+
+/* The peer of a whole flood dies, comes back, and the flood's file is closed: in portions. */
+static void many_end_in_portions(void **state)
+{
+	flood(0, 1);
+	let_run(100);
+	sim_down(1);
+	let_run(1);
+	sim_up(1);
+	let_run(5 * HZ);
+	assert_int_equal(state_of(0, FLOOD, 17), KGNI_DGRAM_PENDING);
+	sim_down(1);
+	let_run(100 * HZ);
+	assert_int_equal(state_of(0, FLOOD, 17), KGNI_DGRAM_TIMEOUT);
+	sim_detach(0, FLOOD);
+	sim_attach(0, FLOOD);
+}
+
+static u64 probe(u32 pe, u32 file, u32 flags)
+{
+	struct kgni_dgram_probe arg = { .flags = flags };
+
+	return aries_dgram_probe(sim_node[pe].ctx[file], &arg) ? ~0ull : arg.id;
+}
+
+/* Those without an id are in nobody's way who asks for ids only. */
+static void news_come_in_order(void **state)
+{
+	struct kgni_dgram_post arg = { .flags = KGNI_DGRAM_ID, .ep = FLOOD_SIZE, .id = 77,
+				       .pe = 0, .inst_id = 55, .length = 4 };
+	struct kgni_dgram_cancel end = {};
+
+	for (end.ep = 0; end.ep < FLOOD_SIZE; end.ep++) {
+		assert_int_equal(post(0, FLOOD, end.ep, 0, 0, NOBODY + (u32)end.ep), 0);
+		assert_int_equal(aries_dgram_cancel(sim_node[0].ctx[FLOOD], &end), 0);
+	}
+	assert_int_equal(probe(0, FLOOD, KGNI_DGRAM_ID), ~0ull);
+	assert_int_equal(probe(0, FLOOD, 0), 0);
+	assert_int_equal(aries_dgram_post(sim_node[0].ctx[FLOOD], &arg), 0);
+	end = (struct kgni_dgram_cancel){ .flags = KGNI_DGRAM_ID, .ep = FLOOD_SIZE, .id = 77 };
+	assert_int_equal(aries_dgram_cancel(sim_node[0].ctx[FLOOD], &end), 0);
+	assert_int_equal(probe(0, FLOOD, KGNI_DGRAM_ID), 77);
+	assert_int_equal(probe(0, FLOOD, 0), 0);
+}
+
+/*
+ * A message arrives when the NIC is set up and the device is not yet in use, and then no other:
+ * whatever the interrupt found, the message is seen.
+ */
+static void first_message_is_not_lost(void **state)
+{
+	sim_down(0);
+	let_run(1);
+	sim_prepare(0);
+	assert_int_equal(post(1, FLOOD, 1, 0, 0, NOBODY), 0);
+	let_run(2);
+	assert_true(sim_node[0].produced > 0);
+	sim_begin(0);
+	let_run(70 * HZ); /* nobody answers: lost after 60 s */
+	assert_int_equal(state_of(1, FLOOD, 1), KGNI_DGRAM_PENDING);
+	assert_true(sim_node[0].sent[0] > 0);
+}
+
+/* A driver that has the channel elsewhere refuses our key. */
+static void another_key_is_told_once(void **state)
+{
+	sim_node[1].key ^= 1;
+	assert_int_equal(post(0, FLOOD, 1, 0, 1, 1), 0);
+	let_run(30 * HZ);
+	assert_int_equal(state_of(0, FLOOD, 1), KGNI_DGRAM_TIMEOUT);
+	assert_int_equal(post(0, FLOOD, 1, 0, 1, 1), 0);
+	let_run(30 * HZ);
+	assert_int_equal(sim_warnings, 1);
+}
+
+/* A driver that speaks another version under the same key. */
+static void another_version_is_told_once(void **state)
+{
+	struct aries_msg msg = { .magic = cpu_to_le32(ARIES_MSG_MAGIC + 0x01000000u),
+				 .src = cpu_to_le32(1), .type = cpu_to_le16(200) };
+	int n;
+
+	for (n = 0; n < 3; n++) {
+		memcpy(sim_node[0].area + ARIES_SLOT_BYTES, &msg, sizeof(msg));
+		aries_peer_rx_msg(sim_node[0].ad.chan, 1, true);
+	}
+	assert_int_equal(sim_warnings, 1);
+	msg.src = cpu_to_le32(SIM_NODES + 1);
+	memcpy(sim_node[0].area + ARIES_SLOT_BYTES, &msg, sizeof(msg));
+	aries_peer_rx_msg(sim_node[0].ad.chan, 1, true);
+	assert_int_equal(sim_warnings, 1);
+	/* and what is right is understood */
+	exchanges(0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_flood_leaves_others_their_share, setup, teardown),
+		cmocka_unit_test_setup_teardown(floods_from_both_sides, setup, teardown),
+		cmocka_unit_test_setup_teardown(pauses_grow, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_end_in_portions, setup, teardown),
+		cmocka_unit_test_setup_teardown(news_come_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(first_message_is_not_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_key_is_told_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_version_is_told_once, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("channel of drivers", tests, NULL, NULL);
+}
