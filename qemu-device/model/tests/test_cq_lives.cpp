@@ -102,10 +102,10 @@ void test_remote_event_of_former_owner(void **)
 	assert_int_equal(p.put(8), ARIES_ST_OK);
 }
 
-/** A node with queue 20, whose peer died in there between an entry and its count. */
-struct Orphan {
+/** A node with queue 20 and a peer in another process, in whose name locks are held. */
+struct Peered {
 	const std::string path = fabric_path();
-	const pid_t child = start_child([this](auto ready) {
+	pid_t child = start_child([this](auto ready) {
 		FakeHost host(path, 1);
 
 		ready();
@@ -114,11 +114,10 @@ struct Orphan {
 	});
 	FakeHost a{path, 0};
 	RawSegment raw{path};
+	const uint32_t word = 2 | uint32_t(raw.node(1).member.load() >> 32) << 16;
 
-	explicit Orphan(bool read)
+	Peered()
 	{
-		const uint32_t word = 2 | uint32_t(raw.node(1).member.load() >> 32) << 16;
-
 		a.set_key(PTAG_A, KEY);
 		a.enable_fmad(FMAD, PTAG_A, OWNER);
 		a.make_cq(20, LOG2, OWNER, ARIES_CQ_CTL_IRQ_MASK | uint64_t(3) << 32);
@@ -127,25 +126,52 @@ struct Orphan {
 		a.desc(FMAD).mdh = MDH;
 		a.desc(FMAD).offset = BASE;
 		a.desc(FMAD).cq = 20;
-		kill_child(child);
-		*reinterpret_cast<uint64_t *>(a.ram(a.read(ARIES_CQ_BASE_N(20), 8) + ARIES_CQ_HEADER_BYTES)) =
-			prep_entry(0x77);
-		raw.node(0).cq[20].lock.store(word);
-		if (read)
-			assert_int_equal(a.next_event(20).data(), 0x77);
-		/* Until the lease has run out the dead member counts as silent. */
+	}
+	~Peered() { kill_peer(); }
+
+	void kill_peer()
+	{
+		if (child)
+			kill_child(child);
+		child = 0;
+	}
+	/** Until the lease has run out a dead member counts as silent. */
+	void bury_peer()
+	{
+		kill_peer();
 		for (unsigned int i = 0; raw.node(1).member.load() << 32 >> 32 == aries::MEMBER_ALIVE; i++) {
 			assert_true(i < 1000);
 			usleep(10000);
 			a.main_loop();
 		}
 	}
-	static uint64_t prep_entry(uint32_t data) { return uint64_t(ARIES_SRC_REMOTE) << 56 | data; }
+	std::atomic<uint32_t> &lock() { return raw.node(0).cq[20].lock; }
+	uint64_t &slot(unsigned int n)
+	{
+		return reinterpret_cast<uint64_t *>(a.ram(a.read(ARIES_CQ_BASE_N(20), 8) + ARIES_CQ_HEADER_BYTES))[n];
+	}
+	void put(unsigned int tid)
+	{
+		assert_int_equal(a.ring(FMAD, ARIES_FMA_PUT_LINE, 8, ARIES_EV_LOCAL, tid), ARIES_ST_OK);
+	}
+	static uint64_t entry(uint32_t data) { return uint64_t(ARIES_SRC_REMOTE) << 56 | data; }
+};
+
+/** The same, and the peer died in the queue between an entry and its count. */
+struct Orphan : Peered {
+	explicit Orphan(bool read)
+	{
+		slot(0) = entry(0x77);
+		lock().store(word);
+		if (read)
+			assert_int_equal(a.next_event(20).data(), 0x77);
+		bury_peer();
+	}
 	/** Two more events, and that they come as they should behind what was there. */
 	void check(bool read)
 	{
 		for (unsigned int tid : {5u, 6u})
-			assert_int_equal(a.ring(FMAD, ARIES_FMA_PUT_LINE, 8, ARIES_EV_LOCAL, tid), ARIES_ST_OK);
+			put(tid);
 		if (!read)
 			assert_int_equal(a.next_event(20).data(), 0x77);
 		for (unsigned int tid : {5u, 6u})
@@ -175,6 +201,105 @@ void test_takeover_of_lock(void **)
 	}
 }
 
+/* A member that is stopped in the queue: what others have for it is owed, and told as soon as somebody can tell. */
+void test_owed(void **)
+{
+	enum End { GOES_ON, NEXT_POST, DIES };
+
+	for (const End end : {GOES_ON, NEXT_POST, DIES}) {
+		Peered p;
+
+		p.put(1);
+		p.lock().store(p.word);
+		for (unsigned int tid : {2u, 3u, 4u})
+			p.put(tid);
+		p.a.main_loop();
+		assert_int_equal(p.a.next_event(20).tid(), 1);
+		assert_int_equal(p.a.next_event(20).word, 0);
+		assert_int_equal(p.a.read(ARIES_CQ_DROPPED_N(20), 8), 0);
+		if (end == DIES)
+			p.bury_peer();
+		else
+			p.lock().store(0);
+		if (end == NEXT_POST)
+			p.put(5);
+		else
+			p.a.main_loop();
+		assert_true(p.a.next_event(20).overrun());
+		assert_int_equal(p.a.next_event(20).tid(), end == NEXT_POST ? 5 : 0);
+		p.a.main_loop();
+		assert_int_equal(p.a.next_event(20).word, 0);
+		assert_int_equal(p.a.read(ARIES_CQ_DROPPED_N(20), 8), 3);
+		assert_int_equal(p.a.counter(ARIES_CNT_CQ_OVERRUNS), 3);
+		p.put(6);
+		assert_int_equal(p.a.next_event(20).tid(), 6);
+	}
+}
+
+/* The process and the queue are gone by the time; the number is somebody else's. */
+void test_owed_to_former_owner(void **)
+{
+	Peered p;
+
+	p.lock().store(p.word);
+	p.put(1);
+	p.a.write64(ARIES_CQ_CTL_N(20), 0);
+	p.lock().store(0);
+	p.a.make_cq(20, LOG2, OWNER + 1);
+	p.a.main_loop();
+	assert_int_equal(p.a.next_event(20).word, 0);
+	assert_int_equal(p.a.read(ARIES_CQ_DROPPED_N(20), 8), 0);
+}
+
+/* Armed while a member is stopped in the queue, behind the entry: the owner sees that for itself. */
+void test_armed_meanwhile(void **)
+{
+	Peered p;
+
+	p.lock().store(p.word);
+	p.a.write32(ARIES_CQI_ARM, 20);
+	p.a.main_loop();
+	assert_int_equal(p.a.irqs[3], 0);
+	assert_int_equal(p.a.read(ARIES_CQI_ARMED_N(0), 8), 1 << 20);
+	p.slot(0) = Peered::entry(0x77);
+	p.a.main_loop();
+	assert_int_equal(p.a.irqs[3], 1);
+	assert_int_equal(p.a.read(ARIES_CQI_ARMED_N(0), 8), 0);
+	p.a.main_loop();
+	assert_int_equal(p.a.irqs[3], 1);
+}
+
+/* The same for errors: counted while nobody else can write, and an interrupt that was not raised comes. */
+void test_errors(void **)
+{
+	Peered p;
+	aries::ErrorRing &ring = p.raw.node(0).errors;
+	const auto fail = [&p] {
+		p.a.desc(FMAD).pe = 77;
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_LINE, 8), ARIES_ST_NO_NODE);
+	};
+
+	ring.lock.store(p.word);
+	fail();
+	assert_int_equal(p.a.read(ARIES_ERR_COUNT, 4), 0);
+	assert_int_equal(p.a.read(ARIES_ERR_LOST, 4), 1);
+	/* The other one goes on as far as to its event, and dies before it tells. */
+	ring.record[ring.tail % aries::ERROR_RING].event = ARIES_ST_MDD;
+	ring.tail++;
+	p.bury_peer();
+	for (unsigned int i = 0; i < 3; i++)
+		p.a.main_loop();
+	assert_int_equal(p.a.irqs[0], 1);
+	assert_int_equal(p.a.read(ARIES_ERR_EVENT, 8), ARIES_ST_MDD);
+	fail();
+	assert_int_equal(p.a.read(ARIES_ERR_COUNT, 4), 2);
+	p.a.write32(ARIES_ERR_POP, 1);
+	p.a.write32(ARIES_ERR_POP, 1);
+	fail();
+	p.a.main_loop();
+	assert_int_equal(p.a.irqs[0], 2);
+}
+
 } // namespace
 
 int main()
@@ -185,6 +310,10 @@ int main()
 		cmocka_unit_test(test_block_event_of_former_queue),
 		cmocka_unit_test(test_remote_event_of_former_owner),
 		cmocka_unit_test(test_takeover_of_lock),
+		cmocka_unit_test(test_owed),
+		cmocka_unit_test(test_owed_to_former_owner),
+		cmocka_unit_test(test_armed_meanwhile),
+		cmocka_unit_test(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
