@@ -2,13 +2,15 @@
 /*
  * Layout of the fabric's segment file. Plain words and atomics, no pointers;
  * all zero is a valid state. A node's slot is written by its owner unless a
- * member says otherwise. Any change here changes SEGMENT_VERSION.
+ * member says otherwise. A change of what the words mean changes SEGMENT_VERSION.
  */
 #ifndef ARIES_FABRIC_LAYOUT_HPP
 #define ARIES_FABRIC_LAYOUT_HPP
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "aries_hw.h"
 #include "aries_model.h"
@@ -19,7 +21,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 14;
+inline constexpr uint32_t SEGMENT_VERSION = 15;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -48,9 +50,11 @@ enum OnlineBit : uint32_t {
 struct SegmentHeader {
 	std::atomic<uint64_t> magic; /* SEGMENT_BEING_MADE first, SEGMENT_MAGIC last */
 	uint32_t version;
+	uint32_t layout; /* layout_hash() */
 	uint32_t nodes;
 	uint32_t routers_per_chassis;
 	uint32_t chassis_per_group;
+	uint32_t reserved;
 	uint64_t node_stride;
 	uint64_t network_bytes;
 	uint64_t total_bytes;
@@ -250,7 +254,7 @@ struct alignas(64) CeSlot {
 enum RmtState : uint32_t {
 	RMT_FREE = 0,
 	RMT_POSTED = 1,
-	RMT_TAKEN = 2, /* by a sender */
+	RMT_TAKEN = 2,   /* by a sender */
 	RMT_TELLING = 3, /* the message is there, its event is not yet */
 	RMT_DONE = 4,
 };
@@ -266,37 +270,123 @@ struct alignas(64) RmtSlot {
 	std::atomic<uint64_t> order;   /* of posting */
 };
 
-struct alignas(4096) NodeSlot {
+/*
+ * The blocks of a node's slot. What happens to each of them when the node's address gets another owner, when the NIC is
+ * reset, when a member dies and from time to time is in nic/blocks.cpp.
+ */
+
+struct alignas(64) MemberBlock {
+	static constexpr std::string_view NAME = "member";
+
 	std::atomic<uint64_t> member; /* incarnation << 32 | MemberState; peers turn ALIVE into DEAD */
 	std::atomic<uint64_t> lease_ns;
 	std::atomic<uint32_t> pid;
 	std::atomic<uint32_t> generation; /* attaches and resets */
 	std::atomic<uint32_t> online;
-	std::atomic<uint32_t> amo_lazy; /* as AMO_CTL; changes while nobody visits */
+};
 
-	alignas(64) std::atomic<uint64_t> epoch; /* counts invalidations */
-	std::atomic<uint64_t> ram_version;       /* odd while the sections change */
+struct alignas(64) RamBlock {
+	static constexpr std::string_view NAME = "memory";
+
+	std::atomic<uint64_t> epoch;       /* counts invalidations */
+	std::atomic<uint64_t> ram_version; /* odd while the sections change */
 	uint32_t ram_count;
 	RamSection ram[ARIES_RAM_MAX];
+};
 
-	alignas(64) std::atomic<uint32_t> irq_vectors; /* peers set bits, the owner takes them */
+struct alignas(64) InterruptBlock {
+	static constexpr std::string_view NAME = "interrupts";
+
+	std::atomic<uint32_t> irq_vectors; /* peers set bits, the owner takes them */
 	std::atomic<uint32_t> wake_sent;
-	std::atomic<uint64_t> cqi_pending[ARIES_CQ_ENTRIES / 64];
+};
+
+struct alignas(64) ErrorBlock {
+	static constexpr std::string_view NAME = "errors";
 
 	ErrorRing errors;
+};
+
+struct alignas(64) KeyBlock {
+	static constexpr std::string_view NAME = "keys";
+
 	std::atomic<uint64_t> ptag_key[ARIES_PTAG_ENTRIES]; /* as PTAG_KEY */
-	AmoCacheSlot amo_cache;
-	PteCacheSlot pte_cache;
-	alignas(64) std::atomic<uint64_t> vmdh[ARIES_VMDH_ENTRIES]; /* as VMDH_CTL; nic/vmdh.hpp */
+};
+
+struct alignas(64) VmdhBlock {
+	static constexpr std::string_view NAME = "virtual handles";
+
+	std::atomic<uint64_t> vmdh[ARIES_VMDH_ENTRIES]; /* as VMDH_CTL; nic/vmdh.hpp */
 	std::atomic<uint64_t> vmdh_hits;
 	std::atomic<uint64_t> vmdh_misses;
-	CqSlot cq[ARIES_CQ_ENTRIES];
-	MddSlot mdd[ARIES_MDD_ENTRIES];
-	CeSlot ce[ARIES_CE_CHANNELS];
-	RmtSlot rmt[ARIES_RMT_ENTRIES];
-	std::atomic<uint64_t> ce_instance[ARIES_CE_INSTANCES]; /* as CE_INST; bits 62:40 count its changes */
-	/* Flight[nodes][FLIGHT_LANES] follows, indexed by initiator */
 };
+
+struct alignas(64) CollectiveBlock {
+	static constexpr std::string_view NAME = "collectives";
+
+	CeSlot ce[ARIES_CE_CHANNELS];
+	std::atomic<uint64_t> ce_instance[ARIES_CE_INSTANCES]; /* as CE_INST; bits 62:40 count its changes */
+};
+
+struct alignas(64) ReceiveBlock {
+	static constexpr std::string_view NAME = "receives";
+
+	RmtSlot rmt[ARIES_RMT_ENTRIES];
+};
+
+struct alignas(64) DomainBlock {
+	static constexpr std::string_view NAME = "memory domains";
+
+	MddSlot mdd[ARIES_MDD_ENTRIES];
+};
+
+struct alignas(64) QueueBlock {
+	static constexpr std::string_view NAME = "queues";
+
+	CqSlot cq[ARIES_CQ_ENTRIES];
+	std::atomic<uint64_t> cqi_pending[ARIES_CQ_ENTRIES / 64];
+};
+
+struct alignas(64) AmoBlock {
+	static constexpr std::string_view NAME = "AMO cache";
+
+	AmoCacheSlot amo_cache;
+	std::atomic<uint32_t> amo_lazy; /* as AMO_CTL; changes while nobody visits */
+};
+
+struct alignas(64) PteBlock {
+	static constexpr std::string_view NAME = "PTE cache";
+
+	PteCacheSlot pte_cache;
+};
+
+/** A slot made of blocks, one behind the other in the order of the list. */
+template <typename... Block> struct alignas(4096) BlockList : Block... {
+	/** Calls @f.operator()<Block>() for each, in the order of the list. */
+	template <typename F> static constexpr void each(F &&f) { (f.template operator()<Block>(), ...); }
+};
+
+/**
+ * The one list of blocks: it gives their places, the hash by which builds of different layout refuse each other, and
+ * what is done with them and when, in this order. Flight[nodes][FLIGHT_LANES] follows, indexed by initiator.
+ */
+using NodeSlot = BlockList<MemberBlock, RamBlock, InterruptBlock, ErrorBlock, CollectiveBlock, ReceiveBlock,
+			   DomainBlock, QueueBlock, KeyBlock, VmdhBlock, AmoBlock, PteBlock>;
+
+/** Of names, sizes and order of the blocks; SEGMENT_VERSION stands for what they mean. */
+constexpr uint32_t layout_hash() noexcept
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+	const auto add = [&hash](uint8_t byte) { hash = (hash ^ byte) * 16777619u; };
+
+	NodeSlot::each([&add]<typename Block>() {
+		for (const char c : Block::NAME)
+			add(uint8_t(c));
+		for (size_t size = sizeof(Block); size; size >>= 8)
+			add(uint8_t(size));
+	});
+	return hash;
+}
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 static_assert(sizeof(MddSlot) == 64 && sizeof(CqSlot) == 64 && sizeof(Flight) == 64);

@@ -212,6 +212,7 @@ void Segment::check_header(const SegmentShape &shape) const
 	    head->magic.load(std::memory_order_relaxed) != SEGMENT_MAGIC)
 		throw Error("fabric " + path_ + " is not a fabric: give another path");
 	differs("layout version", head->version, SEGMENT_VERSION);
+	differs("layout hash", head->layout, layout_hash());
 	differs("nodes", head->nodes, shape.nodes);
 	differs("routers per chassis", head->routers_per_chassis, shape.routers_per_chassis);
 	differs("chassis per group", head->chassis_per_group, shape.chassis_per_group);
@@ -248,6 +249,7 @@ void Segment::write_header(const SegmentShape &shape)
 	SegmentHeader *head = &header();
 
 	head->version = SEGMENT_VERSION;
+	head->layout = layout_hash();
 	head->nodes = shape.nodes;
 	head->routers_per_chassis = shape.routers_per_chassis;
 	head->chassis_per_group = shape.chassis_per_group;

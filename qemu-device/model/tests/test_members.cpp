@@ -66,18 +66,20 @@ void test_other_shape(void **)
 void test_other_version(void **)
 {
 	const std::string path = fabric_path();
-	auto patch = [&] {
+	auto patch = [&](off_t at, uint32_t value) {
 		const int fd = open(path.c_str(), O_RDWR);
-		const uint32_t version = 99;
 
 		assert_true(fd >= 0);
-		assert_int_equal(pwrite(fd, &version, 4, offsetof(aries::SegmentHeader, version)), 4);
+		assert_int_equal(pwrite(fd, &value, 4, at), 4);
 		close(fd);
 	};
 	{
 		FakeHost host(path, 0);
 
-		patch();
+		/* Blocks of another size, name or order. */
+		patch(offsetof(aries::SegmentHeader, layout), 77);
+		assert_true(has(failure(path, 1, {}), "layout hash 77"));
+		patch(offsetof(aries::SegmentHeader, version), 99);
 		const std::string text = failure(path, 1, {});
 
 		assert_true(has(text, "layout version 99"));
