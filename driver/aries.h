@@ -6,6 +6,7 @@
  *   aries_chrdev, aries_sysfs                 what user space sees
  *   aries_debugfs, aries_views
  *   aries_ctx, aries_ptag, aries_job          attachments and communication domains
+ *   aries_guess                               who may look for them
  *   aries_dgram, aries_dgmatch                datagrams between processes
  *   aries_peer, aries_chan                    messages between the drivers of two nodes
  *   aries_fmad, aries_cq, aries_mem, aries_ce, aries_recv  objects of one NIC block each
@@ -77,6 +78,11 @@ void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum 
 			   unsigned int count);
 void aries_domain_restore(struct aries_dev *ad);
 void aries_domain_free_all(struct aries_dev *ad);
+
+/* aries_guess.c: how often a user may name cookies of no domain */
+int aries_guess_begin(struct aries_guess *guess, u32 cookie);
+void aries_guess_end(struct aries_guess *guess, int rc);
+void aries_guess_exit(void);
 
 /* aries_job.c: requests about domains and resources */
 int aries_job(struct aries_ctx *ctx, struct kgni_job *arg);

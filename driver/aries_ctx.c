@@ -298,14 +298,10 @@ static int aries_ctx_check_attach(struct aries_ctx *ctx, const struct kgni_attac
 	return 0;
 }
 
-/** aries_ctx_attach() - KGNI_IOC_ATTACH. Context: sleeps. */
-int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
+static int aries_ctx_do_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
 {
-	int rc = aries_ctx_check_attach(ctx, arg);
+	int rc = aries_ctx_enter(ctx, false);
 
-	if (rc)
-		return rc;
-	rc = aries_ctx_enter(ctx, false);
 	if (rc)
 		return rc;
 	rc = ctx->dom ? -EBUSY : aries_ctx_join(ctx, arg);
@@ -321,6 +317,21 @@ int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
 		arg->get_offset = aries_ctx_place(ctx) + ARIES_MMAP_GET;
 	}
 	aries_ctx_exit(ctx);
+	return rc;
+}
+
+/** aries_ctx_attach() - KGNI_IOC_ATTACH. Context: sleeps. */
+int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
+{
+	struct aries_guess guess;
+	int rc = aries_ctx_check_attach(ctx, arg);
+
+	if (!rc)
+		rc = aries_guess_begin(&guess, arg->cookie);
+	if (rc)
+		return rc;
+	rc = aries_ctx_do_attach(ctx, arg);
+	aries_guess_end(&guess, rc);
 	return rc;
 }
 

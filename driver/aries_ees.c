@@ -136,6 +136,23 @@ static int aries_ees_add(struct aries_ctx *ctx, struct aries_ees *ees,
 	return rc;
 }
 
+/* A cookie is asked for where not all events are. */
+static int aries_ees_try(struct aries_ctx *ctx, struct aries_ees *ees,
+			 struct kgni_err_subscribe *arg)
+{
+	struct aries_guess guess;
+	int rc;
+
+	if (arg->flags & KGNI_ERR_ALL)
+		return aries_ees_add(ctx, ees, arg);
+	rc = aries_guess_begin(&guess, arg->cookie);
+	if (rc)
+		return rc;
+	rc = aries_ees_add(ctx, ees, arg);
+	aries_guess_end(&guess, rc);
+	return rc;
+}
+
 /** aries_ees_subscribe() - KGNI_IOC_ERR_SUBSCRIBE. Context: sleeps. */
 int aries_ees_subscribe(struct aries_ctx *ctx, struct kgni_err_subscribe *arg)
 {
@@ -157,7 +174,7 @@ int aries_ees_subscribe(struct aries_ctx *ctx, struct kgni_err_subscribe *arg)
 	ees = aries_ees_new(arg);
 	if (!ees)
 		return -ENOMEM;
-	rc = aries_ees_add(ctx, ees, arg);
+	rc = aries_ees_try(ctx, ees, arg);
 	if (rc)
 		kvfree(ees);
 	return rc;

@@ -144,22 +144,31 @@ int aries_job(struct aries_ctx *ctx, struct kgni_job *arg)
 	return rc;
 }
 
+static int aries_job_find(struct aries_dev *ad, struct kgni_ptag *arg)
+{
+	struct aries_domain *dom;
+
+	mutex_lock(&ad->ptag_lock);
+	dom = aries_ptag_by_cookie(ad, arg->cookie);
+	if (dom)
+		arg->ptag = dom->ptag;
+	mutex_unlock(&ad->ptag_lock);
+	return dom ? 0 : -ENOENT;
+}
+
 /** aries_job_ptag() - KGNI_IOC_PTAG: tag of a cookie. Context: sleeps. */
 int aries_job_ptag(struct aries_ctx *ctx, struct kgni_ptag *arg)
 {
-	struct aries_dev *ad = ctx->ad;
-	struct aries_domain *dom;
-	int rc = -ENOENT;
+	struct aries_guess guess;
+	int rc;
 
 	if (memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
 		return -EINVAL;
-	mutex_lock(&ad->ptag_lock);
-	dom = aries_ptag_by_cookie(ad, arg->cookie);
-	if (dom) {
-		arg->ptag = dom->ptag;
-		rc = 0;
-	}
-	mutex_unlock(&ad->ptag_lock);
+	rc = aries_guess_begin(&guess, arg->cookie);
+	if (rc)
+		return rc;
+	rc = aries_job_find(ctx->ad, arg);
+	aries_guess_end(&guess, rc);
 	return rc;
 }
 

@@ -32,6 +32,7 @@ static void __exit aries_exit(void)
 	pci_unregister_driver(&aries_pci_driver);
 	aries_debugfs_exit();
 	aries_chrdev_exit();
+	aries_guess_exit();
 }
 module_exit(aries_exit);
 

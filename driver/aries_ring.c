@@ -15,6 +15,8 @@
 
 #include "aries.h"
 
+#ifdef CONFIG_CONTIG_ALLOC
+
 /* Present, of this zone and given out by the page allocator; whether they can be moved is tried. */
 static bool aries_ring_possible(const struct zone *zone, unsigned long pfn, unsigned long npages)
 {
@@ -60,6 +62,16 @@ static struct page *aries_ring_from_node(int nid, unsigned long npages)
 	}
 	return page;
 }
+
+#else
+
+/* Such a kernel has no queues of more than 4 MiB. */
+static struct page *aries_ring_from_node(int nid, unsigned long npages)
+{
+	return NULL;
+}
+
+#endif
 
 /**
  * aries_ring_alloc() - memory in one piece, zeroed

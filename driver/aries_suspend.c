@@ -81,14 +81,14 @@ static int aries_suspend_begin(struct aries_dev *ad, const struct kgni_suspend *
 
 /*
  * Tells every attachment what the domain is now. Of two changes at once the later one is what all
- * end with: each of the calls looks at the domain again under the lock of the attachment.
+ * end with: each call looks at the domain again under the lock of the attachment.
  */
 static void aries_suspend_apply(struct aries_dev *ad, struct aries_domain *dom)
 {
 	struct aries_ctx *ctx = NULL;
 
 	while ((ctx = aries_ctx_next(ad, ctx))) {
-		/* no attachment is left after a reset, none begins to use registers that are gone */
+		/* a reset leaves no attachment, and nobody begins to use registers that are gone */
 		down_read(&ad->state_sem);
 		mutex_lock(&ctx->lock);
 		if (ctx->dom == dom) {

@@ -47,6 +47,7 @@ struct user_struct;
 struct aries_block;
 struct aries_ees;
 struct aries_fma_saved;
+struct aries_guesser;
 struct aries_share;
 
 /**
@@ -74,10 +75,11 @@ struct aries_share;
  * aries_cq.lock         Protects the pointer to the queue's memory.
  * aries_pool.lock       Protects one pool of numbers.
  * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
+ * aries_guesser.turn    One cookie at a time of a user who has named wrong ones.
  *
- * Order: state_sem, ctx_lock, aries_ctx.lock, then share_lock or aries_share.lock, then ptag_lock,
- * inv_lock or clock_lock, then the spinlocks, of which irq_lock comes before the others. mmap_lock
- * comes before aries_ctx.lock.
+ * Order: turn, state_sem, ctx_lock, aries_ctx.lock, then share_lock or aries_share.lock, then
+ * ptag_lock, inv_lock or clock_lock, then the spinlocks, of which irq_lock comes before the others.
+ * mmap_lock comes before aries_ctx.lock.
  */
 
 /**
@@ -432,6 +434,20 @@ struct aries_mem {
 	dma_addr_t *leaf_dma;
 	unsigned int nleaf;
 	struct list_head node;
+};
+
+/**
+ * struct aries_guess - a cookie that somebody names
+ * @cookie: it
+ * @free: by who may try as many as it likes
+ * @user: who else
+ * @turn: whose turn it is, held until the end; NULL if nobody has to wait for it
+ */
+struct aries_guess {
+	u32 cookie;
+	bool free;
+	uid_t user;
+	struct aries_guesser *turn;
 };
 
 /**

@@ -335,7 +335,8 @@ struct kgni_job {
 /**
  * struct kgni_ptag - tag that belongs to a cookie
  *
- * Errors: EINVAL, ENOENT.
+ * A user who has named many cookies of no domain waits, here, in KGNI_IOC_ATTACH and in
+ * KGNI_IOC_ERR_SUBSCRIBE. Errors: EINVAL, ENOENT, EINTR killed.
  */
 struct kgni_ptag {
 	__u32 argsz;
