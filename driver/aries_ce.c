@@ -104,7 +104,7 @@ static void aries_ce_stop(struct aries_ctx *ctx, unsigned int nr)
 
 	lockdep_assert_held(&ctx->lock);
 	aries_wr64(ad, ARIES_CE_CTL_N(nr), 0);
-	aries_rd64(ad, ARIES_CE_CTL_N(nr)); /* what was pending has ended when this returns */
+	aries_inv_drain(ad); /* what was pending has ended when this returns */
 	if (ctl & ARIES_CE_CTL_ENABLE_MASK)
 		trace_aries_ce_stop(ctx, nr, ctl, aries_rd64(ad, ARIES_CE_PARENT_N(nr)));
 	aries_wr64(ad, ARIES_CE_PARENT_N(nr), 0);

@@ -100,7 +100,7 @@ static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
 
 	lockdep_assert_held(&ctx->lock);
 	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr), 0);
-	aries_rd64(ad, ARIES_CQ_CTL_N(cq->nr)); /* the write has arrived when this returns */
+	aries_inv_drain(ad);
 	spin_lock_irq(&ad->irq_lock);
 	ad->cq_table[cq->nr] = NULL;
 	spin_unlock_irq(&ad->irq_lock);

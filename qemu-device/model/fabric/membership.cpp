@@ -2,6 +2,8 @@
 #include "fabric/membership.hpp"
 #include "fabric/flight.hpp"
 
+#include <cstdio>
+#include <cstring>
 #include <ctime>
 
 #include <sched.h>
@@ -65,16 +67,14 @@ void Membership::join()
 		cq.ctl.store(0, std::memory_order_relaxed);
 		cq.armed.store(0, std::memory_order_relaxed);
 	}
-	slot.epoch.fetch_add(1);
-	/* Live peers may still be inside the predecessor's memory: it is not ours, but the tables are. */
+	/*
+	 * Live peers may still be inside the predecessor's memory: it is not ours, but the tables are. In which phase
+	 * they began is not known, so both are drained, one after the other.
+	 */
 	const uint64_t deadline = now_ns() + DRAIN_NS;
 
-	while (in_flight(0) || in_flight(1)) {
-		if (now_ns() > deadline)
-			throw Error("fabric " + segment_.path() + ": peers do not let go of node address " +
-				    std::to_string(node_) + ": retry, or restart the fabric");
-		usleep(1000);
-	}
+	for (unsigned int i = 0; i < 2; i++)
+		wait_for_visitors(slot.epoch.fetch_add(1) & 1, deadline);
 	for (auto &cq : slot.cq) {
 		if (!cq.lock.load() || !holder_alive(cq.lock.load()))
 			cq.lock.store(0);
@@ -140,15 +140,50 @@ bool Membership::holder_alive(uint32_t word, bool ask) noexcept
 	return presence(node, now_ns()) == Presence::ALIVE && (!ask || segment_.member_locked(node));
 }
 
+bool Membership::visits(uint32_t node, unsigned int phase) noexcept
+{
+	return aries::in_flight(segment_, node_, node, phase) &&
+	       (node == node_ || presence(node, now_ns()) == Presence::ALIVE);
+}
+
 bool Membership::in_flight(unsigned int phase) noexcept
 {
 	for (uint32_t n = 0; n < segment_.nodes(); n++) {
-		if (!aries::in_flight(segment_, node_, n, phase))
-			continue;
-		if (n == node_ || presence(n, now_ns()) == Presence::ALIVE)
+		if (visits(n, phase))
 			return true;
 	}
 	return false;
+}
+
+unsigned int Membership::visitors(unsigned int phase, char *text, size_t len) noexcept
+{
+	unsigned int count = 0;
+
+	*text = 0;
+	for (uint32_t n = 0; n < segment_.nodes(); n++) {
+		if (!visits(n, phase))
+			continue;
+		const size_t used = strlen(text);
+
+		snprintf(text + used, len - used, "%snode %u (pid %u)", count ? ", " : "", n,
+			 segment_.node(n).pid.load());
+		count++;
+	}
+	return count;
+}
+
+/* A peer that was stopped in there would go on later, in tables that are ours by then. */
+void Membership::wait_for_visitors(unsigned int phase, uint64_t deadline)
+{
+	char who[128];
+
+	while (visitors(phase, who, sizeof(who))) {
+		if (now_ns() > deadline)
+			throw Error("fabric " + segment_.path() + ": node address " + std::to_string(node_) +
+				    " is not free yet: an access of " + who +
+				    " to its former owner has not ended; let it go on (kill -CONT) or kill it");
+		usleep(1000);
+	}
 }
 
 unsigned int Membership::sweep(uint64_t now) noexcept

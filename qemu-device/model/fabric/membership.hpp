@@ -74,11 +74,15 @@ public:
 	 * Those of dead members do not count.
 	 */
 	bool in_flight(unsigned int phase) noexcept;
+	/** Names them in @text: "node 3 (pid 1234), node 7 (pid 1240)". Returns how many there are. */
+	unsigned int visitors(unsigned int phase, char *text, size_t len) noexcept;
 	/** Looks at every peer; logs nothing. Returns the number of members found dead by this call. */
 	unsigned int sweep(uint64_t now) noexcept;
 
 private:
 	Presence examine(uint32_t node, uint64_t now) noexcept;
+	bool visits(uint32_t node, unsigned int phase) noexcept;
+	void wait_for_visitors(unsigned int phase, uint64_t deadline);
 
 	Segment &segment_;
 	const uint32_t node_;

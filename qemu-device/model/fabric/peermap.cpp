@@ -154,11 +154,22 @@ void PeerMaps::reap() noexcept
 	});
 }
 
-void PeerMaps::reap_own() noexcept
+void PeerMaps::retire_own(uint64_t ticket) noexcept
 {
 	std::lock_guard guard(mutex_);
 
-	std::erase_if(retired_, [this](const Retired &retired) { return retired.node == node_; });
+	for (Retired &retired : retired_) {
+		if (retired.node == node_ && retired.ticket == UINT64_MAX)
+			retired.ticket = ticket;
+	}
+}
+
+void PeerMaps::reap_own(uint64_t done) noexcept
+{
+	std::lock_guard guard(mutex_);
+
+	std::erase_if(retired_,
+		      [this, done](const Retired &retired) { return retired.node == node_ && retired.ticket <= done; });
 }
 
 } // namespace aries

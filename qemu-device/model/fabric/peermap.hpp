@@ -110,13 +110,16 @@ public:
 
 	/** Frees replaced maps of nodes in which this process has nothing in flight. */
 	void reap() noexcept;
-	/** Frees replaced maps of ourselves; the caller knows that nobody uses them. */
-	void reap_own() noexcept;
+	/** Replaced maps of ourselves go when @ticket is done, if none was named for them before. */
+	void retire_own(uint64_t ticket) noexcept;
+	/** Frees those whose ticket is not above @done. */
+	void reap_own(uint64_t done) noexcept;
 
 private:
 	struct Retired {
 		uint32_t node;
 		std::unique_ptr<const RamMap> map;
+		uint64_t ticket = UINT64_MAX; /* of ourselves */
 	};
 
 	const RamMap *open_peer(uint32_t node) noexcept;

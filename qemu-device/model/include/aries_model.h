@@ -111,11 +111,27 @@ void aries_nic_destroy(aries_nic *nic);
  */
 int aries_nic_set_ram(aries_nic *nic, const struct aries_ram *ram, size_t count, char *err, size_t err_len);
 
-/** aries_nic_reset() - device reset (FLR, bus reset, CTL_CONTROL.RESET): revokes everything registered */
+/**
+ * aries_nic_reset() - device reset (FLR, bus reset, CTL_CONTROL.RESET): revokes everything registered
+ *
+ * Does not wait for peers that are stopped: the reset is over when aries_nic_drained() says so.
+ */
 void aries_nic_reset(aries_nic *nic);
 
-/** aries_nic_set_bus_master() - PCI bus mastering; off means that nothing is read from or written to guest memory */
+/**
+ * aries_nic_set_bus_master() - PCI bus mastering; off means that nothing is read from or written to guest memory
+ *
+ * Accesses that began before end by themselves, see aries_nic_drained().
+ */
 void aries_nic_set_bus_master(aries_nic *nic, bool on);
+
+/**
+ * aries_nic_drained() - whether all accesses to guest memory have ended that began before it was taken from the NIC
+ *
+ * After a reset, with bus mastering off, or with another memory map the guest's memory is its own again only then. A
+ * peer that is stopped (SIGSTOP, freezer, debugger) in an access keeps it from ending; aries_nic_tick() logs which.
+ */
+bool aries_nic_drained(aries_nic *nic);
 
 /**
  * aries_nic_read() - guest load from a BAR

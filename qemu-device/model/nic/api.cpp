@@ -64,6 +64,11 @@ void aries_nic_reset(aries_nic *nic)
 	nic->nic.reset();
 }
 
+bool aries_nic_drained(aries_nic *nic)
+{
+	return nic->nic.drained();
+}
+
 void aries_nic_set_bus_master(aries_nic *nic, bool on)
 {
 	nic->nic.set_bus_master(on);

@@ -109,7 +109,7 @@ uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const
 		       Step &step) noexcept
 {
 	CeSlot &ce = slot(at);
-	const CeLock lock(ce, core_.members);
+	const CeLock lock(core_, at);
 	const uint64_t ctl = ce.ctl.load();
 
 	if (!lock.held())
@@ -268,7 +268,7 @@ void Ce::fail(CePlace at, uint8_t status, Step &step) noexcept
 	CeSlot &ce = slot(at);
 
 	mark(at);
-	const CeLock lock(ce, core_.members);
+	const CeLock lock(core_, at);
 
 	if (!lock.held() || !enabled(ce))
 		return;
@@ -325,14 +325,14 @@ void Ce::scatter(const Step &root) noexcept
 Ce::Delivery Ce::next_delivery(CePlace at, uint64_t sequence) noexcept
 {
 	CeSlot &ce = slot(at);
-	const CeLock lock(ce, core_.members);
+	const CeLock lock(core_, at);
 	Delivery delivery = {};
 
 	if (!lock.held()) {
 		ce.mover.store(Membership::NOBODY);
 		return delivery;
 	}
-	if (ce.sequence != sequence)
+	if (!enabled(ce) || ce.sequence != sequence)
 		return delivery;
 	const uint32_t owed = ce.owed.load(), resumed = ce.resumed.exchange(0);
 
@@ -364,7 +364,7 @@ void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 	CeSlot &ce = slot(at);
 	CeOutcome outcome = delivery.outcome;
 	const uint64_t arrive = travel(core_, from.node, at.node, delivery.dlvr_mode, at.engine, outcome.at_ns);
-	const CeLock lock(ce, core_.members);
+	const CeLock lock(core_, at);
 
 	if (!lock.held()) {
 		mark(at);

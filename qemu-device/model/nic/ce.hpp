@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/flight.hpp"
 #include "fabric/seglock.hpp"
-#include "nic/core.hpp"
+#include "nic/drain.hpp"
 
 namespace aries
 {
@@ -46,23 +47,28 @@ private:
 	CeSlot &ce_;
 };
 
-/** The lock of an engine. */
-class CeLock
-{
-public:
-	CeLock(CeSlot &ce, Membership &members) noexcept : block_(ce), lock_(members, block_) {}
-
-	bool held() const noexcept { return lock_.held(); }
-
-private:
-	CeBlock block_;
-	Guard<CeBlock> lock_;
-};
-
 /** An engine of the fabric. */
 struct CePlace {
 	uint32_t node;
 	uint32_t engine;
+};
+
+/** The lock of an engine, in a visit to its node: who drains that waits for holders. */
+class CeLock
+{
+public:
+	CeLock(Core &core, CePlace at) noexcept
+		: guard_(core.segment, at.node, core.node),
+		  block_(core.segment.node(at.node).ce[at.engine % ARIES_CE_CHANNELS]), lock_(core.members, block_)
+	{
+	}
+
+	bool held() const noexcept { return lock_.held(); }
+
+private:
+	FlightGuard guard_;
+	CeBlock block_;
+	Guard<CeBlock> lock_;
 };
 
 /** Who contributes, as the target's NIC knows it from the packet. */
@@ -165,9 +171,12 @@ private:
 class CeTable
 {
 public:
-	CeTable(Core &core, Ce &ce) noexcept : core_(core), ce_(ce) {}
+	CeTable(Core &core, Ce &ce, Drain &drain) noexcept : core_(core), ce_(ce), drain_(drain) {}
 
-	/** CE_CTL; false, without effect, if the values make no sense together. ENABLE = 0 abandons the operation. */
+	/**
+	 * CE_CTL; false, without effect, if the values make no sense together, or the last drain is not done.
+	 * ENABLE = 0 abandons the operation and begins a drain.
+	 */
 	bool configure(uint32_t engine, uint64_t ctl) noexcept;
 	/** CE_PARENT and CE_CHILD; false while the engine is enabled, or for what does not exist. */
 	bool set_parent(uint32_t engine, uint64_t value) noexcept;
@@ -194,6 +203,8 @@ private:
 
 	Core &core_;
 	Ce &ce_;
+	Drain &drain_;
+	Leaving<ARIES_CE_CHANNELS> leaving_;
 };
 
 } // namespace aries

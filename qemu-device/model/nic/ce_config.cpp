@@ -39,8 +39,10 @@ bool CeTable::configure(uint32_t engine, uint64_t ctl) noexcept
 	core_.host.trace("ce_control", engine, ctl);
 	if (ctl & ARIES_CE_CTL_ENABLE_MASK)
 		return enable(engine, ctl);
-	if (enabled(engine))
+	if (enabled(engine)) {
 		disable(engine, ARIES_ST_FLUSHED);
+		leaving_.leave(engine, drain_.begin());
+	}
 	core_.own().ce[engine].ctl.store(ctl);
 	return true;
 }
@@ -53,7 +55,7 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 	const uint64_t parent = ce.parent.load();
 	uint32_t cq_serial = 0;
 
-	if (enabled(engine) || children < 1 || children > ARIES_CE_CHILDREN)
+	if (enabled(engine) || !leaving_.gone(engine, drain_) || children < 1 || children > ARIES_CE_CHILDREN)
 		return false;
 	for (uint32_t i = 0; i < children; i++) {
 		const uint64_t kind = field(ce.child[i].load(), ARIES_CE_CHILD_KIND_MASK);
@@ -67,7 +69,7 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 		if (!cq_serial)
 			return false;
 	}
-	const CeLock lock(ce, core_.members);
+	const CeLock lock(core_, {core_.node, engine});
 
 	if (!lock.held())
 		return false;
@@ -101,12 +103,9 @@ void CeTable::disable(uint32_t engine, uint8_t status) noexcept
 	     i++)
 		usleep(500);
 	ce_.abandon(engine, status);
-	const CeLock lock(ce, core_.members);
-
-	/* Must not fail; a holder that does not run for a second is as good as gone. */
-	ce.ctl.store(0, std::memory_order_release);
+	/* Without the lock: a peer that is stopped may hold it. What it does then is forgotten with the next life. */
+	ce.ctl.store(0, std::memory_order_seq_cst);
 	ce.serial.fetch_add(1);
-	forget_operation(ce);
 }
 
 bool CeTable::set_parent(uint32_t engine, uint64_t value) noexcept
@@ -145,6 +144,8 @@ uint64_t CeTable::status(uint32_t engine) const noexcept
 {
 	const CeSlot &ce = core_.own().ce[engine];
 
+	if (!enabled(engine))
+		return 0;
 	return prep(ARIES_CE_STATUS_ARRIVED_MASK, ce.arrived.load()) |
 	       (ce.sent.load() ? ARIES_CE_STATUS_SENT_MASK : 0) | (ce.broken.load() ? ARIES_CE_STATUS_BROKEN_MASK : 0);
 }

@@ -141,7 +141,7 @@ void Ce::examine(CePlace at, uint64_t now) noexcept
 	if (!is_lost && !orphan)
 		return;
 	{
-		const CeLock lock(ce, core_.members);
+		const CeLock lock(core_, at);
 
 		if (!lock.held() || ce.serial.load() != serial || !(ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK))
 			return;
@@ -175,7 +175,7 @@ void Ce::abandon(uint32_t engine, uint8_t status) noexcept
 	CeSlot &ce = slot(at);
 	Step rest, pending;
 	{
-		const CeLock lock(ce, core_.members);
+		const CeLock lock(core_, at);
 
 		if (lock.held() && (ce.owed.load() || ce.delivering.load()))
 			take_over(at, ce, rest);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <sched.h>
+
 #include "fabric/seglock.hpp"
 
 namespace aries
@@ -245,30 +247,33 @@ uint64_t cq_produced(Core &core, uint32_t node, const RamMap *ram, uint32_t inde
 bool CqTable::configure(uint32_t index, uint64_t base, uint64_t ctl) noexcept
 {
 	CqSlot &cq = core_.own().cq[index];
+
+	if (ctl & ARIES_CQ_CTL_VALID_MASK)
+		return start(index, base, ctl);
+	const bool was_valid = cq.ctl.load(std::memory_order_relaxed) & ARIES_CQ_CTL_VALID_MASK;
+
+	stop(cq, ctl);
+	if (was_valid)
+		leaving_.leave(index, drain_.begin());
+	return true;
+}
+
+bool CqTable::start(uint32_t index, uint64_t base, uint64_t ctl) noexcept
+{
+	CqSlot &cq = core_.own().cq[index];
 	const uint64_t log2 = field(ctl, ARIES_CQ_CTL_LOG2_MASK);
 	const RamMap *ram = core_.maps.own();
 
-	if (ctl & ARIES_CQ_CTL_VALID_MASK) {
-		if (log2 < ARIES_CQ_LOG2_MIN || log2 > ARIES_CQ_LOG2_MAX ||
-		    field(ctl, ARIES_CQ_CTL_VECTOR_MASK) >= ARIES_MSIX_VECTORS || !ram ||
-		    !ram->span(base, ring_bytes(ctl)) ||
-		    (cq.ctl.load(std::memory_order_relaxed) & ARIES_CQ_CTL_VALID_MASK))
-			return false;
-	}
+	if (log2 < ARIES_CQ_LOG2_MIN || log2 > ARIES_CQ_LOG2_MAX ||
+	    field(ctl, ARIES_CQ_CTL_VECTOR_MASK) >= ARIES_MSIX_VECTORS || !ram || !ram->span(base, ring_bytes(ctl)) ||
+	    (cq.ctl.load(std::memory_order_relaxed) & ARIES_CQ_CTL_VALID_MASK) || !leaving_.gone(index, drain_))
+		return false;
 	Queue queue(core_, core_.node, nullptr, index);
-
-	cq.armed.store(0);
-	if (!(ctl & ARIES_CQ_CTL_VALID_MASK)) {
-		/* Whoever gets the lock from now on sees it. */
-		cq.ctl.store(ctl, std::memory_order_seq_cst);
-		const Guard lock(core_.members, queue);
-
-		return true;
-	}
 	const Guard lock(core_.members, queue);
 
 	if (!lock.held())
 		return false;
+	cq.armed.store(0);
 	cq.base.store(base, std::memory_order_relaxed);
 	cq.produced.store(0, std::memory_order_relaxed);
 	cq.dropped.store(0, std::memory_order_relaxed);
@@ -276,6 +281,29 @@ bool CqTable::configure(uint32_t index, uint64_t base, uint64_t ctl) noexcept
 	cq.life.store(((cq.life.load() >> 32) + 1) << 32);
 	cq.ctl.store(ctl, std::memory_order_release);
 	return true;
+}
+
+/*
+ * Without the lock: a peer that is stopped may hold it. Whoever gets it after this store sees the queue stopped. A peer
+ * that has it is in a visit, for which the drain waits; threads of ours run, and are waited for here.
+ */
+void CqTable::stop(CqSlot &cq, uint64_t ctl) noexcept
+{
+	cq.ctl.store(ctl, std::memory_order_seq_cst);
+	cq.armed.store(0);
+	wait_for_own_threads(cq);
+}
+
+void CqTable::wait_for_own_threads(const CqSlot &cq) const noexcept
+{
+	while (core_.members.is_own(cq.lock.load(std::memory_order_seq_cst)))
+		sched_yield();
+}
+
+void CqTable::wait_for_own_threads() const noexcept
+{
+	for (const CqSlot &cq : core_.own().cq)
+		wait_for_own_threads(cq);
 }
 
 /*
@@ -296,11 +324,11 @@ void CqTable::arm(uint32_t index) noexcept
 		queue.mark(arms_);
 }
 
-void CqTable::fence() noexcept
+void CqTable::stop_all() noexcept
 {
-	for (uint32_t i = 0; i < ARIES_CQ_ENTRIES; i++) {
-		Queue queue(core_, core_.node, nullptr, i);
-		const Guard lock(core_.members, queue, Patience::NONE);
+	for (CqSlot &cq : core_.own().cq) {
+		if (cq.ctl.load(std::memory_order_relaxed))
+			stop(cq, 0);
 	}
 }
 
@@ -324,13 +352,9 @@ void CqTable::sweep() noexcept
 	}
 }
 
-void CqTable::reset() noexcept
+void CqTable::clear() noexcept
 {
-	for (uint32_t i = 0; i < ARIES_CQ_ENTRIES; i++) {
-		CqSlot &cq = core_.own().cq[i];
-
-		if (cq.ctl.load(std::memory_order_relaxed))
-			configure(i, 0, 0);
+	for (CqSlot &cq : core_.own().cq) {
 		cq.base.store(0, std::memory_order_relaxed);
 		cq.produced.store(0, std::memory_order_relaxed);
 		cq.dropped.store(0, std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 #define ARIES_NIC_CQ_HPP
 
 #include "nic/core.hpp"
+#include "nic/drain.hpp"
 
 namespace aries
 {
@@ -48,19 +49,23 @@ uint64_t cq_produced(Core &core, uint32_t node, const RamMap *ram, uint32_t cq) 
 class CqTable
 {
 public:
-	explicit CqTable(Core &core) noexcept : core_(core) {}
+	CqTable(Core &core, Drain &drain) noexcept : core_(core), drain_(drain) {}
 
-	/** Takes over base and control word; false, without effect, if they make no sense. VALID = 0 stops the queue.
+	/**
+	 * Takes over base and control word; false, without effect, if they make no sense, or the queue's last drain is
+	 * not done. VALID = 0 stops the queue and begins a drain.
 	 */
 	bool configure(uint32_t cq, uint64_t base, uint64_t ctl) noexcept;
 	void arm(uint32_t cq) noexcept;
 	void disarm(uint32_t cq) noexcept { core_.own().cq[cq].armed.store(0); }
 	/** Waits until no thread of ours writes into our queues with an old RamMap. Those of others are in visits. */
-	void fence() noexcept;
+	void wait_for_own_threads() const noexcept;
 	/** From time to time: marks for what is owed, and interrupts that writers which died or stopped have not
 	 * raised. */
 	void sweep() noexcept;
-	void reset() noexcept;
+	/** Stops all queues; the caller begins the drain, and calls clear() at its end. */
+	void stop_all() noexcept;
+	void clear() noexcept;
 
 	/** Element of CQI_ARMED: queues that owe an interrupt. */
 	uint64_t armed(uint32_t element) const noexcept;
@@ -75,7 +80,13 @@ public:
 	uint64_t total_lost() const noexcept;
 
 private:
+	bool start(uint32_t index, uint64_t base, uint64_t ctl) noexcept;
+	void stop(CqSlot &cq, uint64_t ctl) noexcept;
+	void wait_for_own_threads(const CqSlot &cq) const noexcept;
+
 	Core &core_;
+	Drain &drain_;
+	Leaving<ARIES_CQ_ENTRIES> leaving_;
 	uint32_t arms_ = 0;
 };
 

@@ -26,9 +26,8 @@ bool MddTable::publish(uint32_t mdh, const MddView &view) noexcept
 {
 	MddSlot &mdd = core_.own().mdd[mdh];
 
-	if ((mdd.ctl.load(std::memory_order_relaxed) & ARIES_MDD_CTL_VALID_MASK) || !sensible(view))
-		return false;
-	if (draining() && (what_ == ALL || what_ == mdh))
+	if ((mdd.ctl.load(std::memory_order_relaxed) & ARIES_MDD_CTL_VALID_MASK) || !sensible(view) ||
+	    !leaving_.gone(mdh, drain_))
 		return false;
 	mdd.base.store(view.base, std::memory_order_relaxed);
 	mdd.length.store(view.length, std::memory_order_relaxed);
@@ -39,79 +38,66 @@ bool MddTable::publish(uint32_t mdh, const MddView &view) noexcept
 	return true;
 }
 
-/* Over a drain still under way (reset, bus mastering off) both phases have to be empty once. */
-void MddTable::next_epoch(uint32_t what) noexcept
+void MddTable::invalidate(uint32_t mdh) noexcept
 {
-	both_phases_ = draining();
-	phase_ = core_.own().epoch.fetch_add(1, std::memory_order_seq_cst) & 1;
-	draining_ = true;
-	what_ = both_phases_ ? ALL : what;
-}
-
-bool MddTable::invalidate(uint32_t mdh) noexcept
-{
-	if (draining())
-		return false;
 	core_.own().mdd[mdh].ctl.store(0, std::memory_order_seq_cst);
 	renew(core_.own().mdd[mdh]);
 	AmoCache(core_.own().amo_cache).drop(mdh);
 	PteCache(core_.own().pte_cache).drop(mdh);
-	next_epoch(mdh);
-	return true;
+	leaving_.leave(mdh, drain_.begin());
 }
 
-bool MddTable::refresh(uint32_t mdh) noexcept
+void MddTable::refresh(uint32_t mdh) noexcept
 {
-	if (draining())
-		return false;
 	renew(core_.own().mdd[mdh]);
 	PteCache(core_.own().pte_cache).drop(mdh);
-	next_epoch(mdh);
-	return true;
+	leaving_.leave(mdh, drain_.begin());
 }
 
-void MddTable::invalidate_all() noexcept
+uint64_t MddTable::invalidate_all() noexcept
 {
-	lose_ = true;
 	for (auto &mdd : core_.own().mdd) {
 		if (mdd.ctl.load(std::memory_order_relaxed))
 			mdd.ctl.store(0, std::memory_order_seq_cst);
 		renew(mdd);
 	}
 	PteCache(core_.own().pte_cache).drop_all();
-	next_epoch(ALL);
+	lost_ = flush();
+	return lost_;
 }
 
-/* Nobody visits any more. After a reset the memory is not ours to write to; else it gets what the AMO cache has. */
-bool MddTable::settle_atomics() noexcept
+uint64_t MddTable::flush() noexcept
 {
-	const RamMap *ram = lose_ ? nullptr : core_.maps.own();
+	flushed_ = drain_.begin();
+	return flushed_;
+}
 
-	return AmoCache(core_.own().amo_cache)
-		.empty(what_ == ALL || what_ == NONE ? AmoCache::ANY : what_, ram, core_.members);
+/* Nobody visits any more who began before: what is taken out here is not put in again. */
+bool MddTable::settle() noexcept
+{
+	AmoCache atomics(core_.own().amo_cache);
+	const RamMap *ram = losing() ? nullptr : core_.maps.own();
+	const bool lazy = core_.own().amo_lazy.load() != 0;
+
+	const bool all = flushed_ > drain_.done() && flushed_ <= drain_.covers();
+
+	if (lazy && all && !atomics.empty(AmoCache::ANY, ram, core_.members))
+		return false;
+	for (uint32_t mdh = 0; mdh < ARIES_MDD_ENTRIES; mdh++) {
+		if (!leaving_.ends(mdh, drain_))
+			continue;
+		if (lazy && !all && !atomics.empty(mdh, ram, core_.members))
+			return false;
+		PteCache(core_.own().pte_cache).drop(mdh);
+	}
+	if (losing())
+		PteCache(core_.own().pte_cache).drop_all();
+	return true;
 }
 
 bool MddTable::update_atomics() noexcept
 {
-	return lose_ || AmoCache(core_.own().amo_cache).update(core_.maps.own(), core_.members);
-}
-
-bool MddTable::draining() noexcept
-{
-	if (!draining_)
-		return false;
-	if (core_.members.in_flight(phase_) || (both_phases_ && core_.members.in_flight(phase_ ^ 1)))
-		return true;
-	if (core_.own().amo_lazy.load() && !settle_atomics())
-		return true;
-	draining_ = false;
-	both_phases_ = false;
-	lose_ = false;
-	if (what_ == ALL)
-		PteCache(core_.own().pte_cache).drop_all();
-	else if (what_ != NONE)
-		PteCache(core_.own().pte_cache).drop(what_);
-	return false;
+	return losing() || AmoCache(core_.own().amo_cache).update(core_.maps.own(), core_.members);
 }
 
 } // namespace aries

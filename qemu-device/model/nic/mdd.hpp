@@ -4,6 +4,7 @@
 #define ARIES_NIC_MDD_HPP
 
 #include "nic/core.hpp"
+#include "nic/drain.hpp"
 #include "nic/pte_cache.hpp"
 
 namespace aries
@@ -46,47 +47,44 @@ inline MddView mdd_load(const NodeSlot &slot, uint32_t mdh) noexcept
 
 /**
  * The owner's side of the table. One caller at a time (the NIC's control
- * mutex). Invalidation: clear VALID, move to the next epoch, then wait until
- * nobody is left in the old one, and drop what those have left in the PTE
- * cache.
+ * mutex). A descriptor that was invalidated can be published again when its
+ * drain is done.
  */
 class MddTable
 {
 public:
-	explicit MddTable(Core &core) noexcept : core_(core) {}
+	MddTable(Core &core, Drain &drain) noexcept : core_(core), drain_(drain) {}
 
 	/** False, without effect, if the descriptor is valid, being drained, or the values make no sense. */
 	bool publish(uint32_t mdh, const MddView &view) noexcept;
-	/** False if an invalidation is still draining. */
-	bool invalidate(uint32_t mdh) noexcept;
-	void invalidate_all() noexcept;
+	/** Begins a drain. */
+	void invalidate(uint32_t mdh) noexcept;
+	/** All of them; what the AMO cache has is lost. Begins a drain and returns its ticket. */
+	uint64_t invalidate_all() noexcept;
+	/** Invalidates nothing, but the caches are empty at the end of the drain that this begins. */
+	uint64_t flush() noexcept;
 	/**
 	 * Page entries of @mdh were changed in place: visits that begin from now on see the new ones. The others end
-	 * with the drain. False if one is under way.
+	 * with the drain that this begins.
 	 */
-	bool refresh(uint32_t mdh) noexcept;
-	/** Starts a drain that invalidates nothing. */
-	void next_epoch() noexcept { next_epoch(NONE); }
-	/** True while accesses that began before the last invalidation are in flight, or their atomics in the cache. */
-	bool draining() noexcept;
+	void refresh(uint32_t mdh) noexcept;
+	/**
+	 * The visits of the epoch that drains have ended: what they have left in the caches goes; host memory gets what
+	 * the AMO cache has, unless that is to be lost. False if a peer keeps a line: to be called again.
+	 */
+	bool settle() noexcept;
 	/** Host memory gets what the AMO cache has, unless a reset is draining. False if a peer keeps a line. */
 	bool update_atomics() noexcept;
 
 private:
-	static constexpr uint32_t ALL = UINT32_MAX;
-	static constexpr uint32_t NONE = UINT32_MAX - 1;
-
-	void next_epoch(uint32_t what) noexcept;
-	bool settle_atomics() noexcept;
-
 	void renew(MddSlot &mdd) noexcept { mdd.serial.fetch_add(1, std::memory_order_seq_cst); }
+	bool losing() const noexcept { return lost_ > drain_.done(); }
 
 	Core &core_;
-	bool draining_ = false;
-	bool both_phases_ = false;
-	bool lose_ = false; /* what the AMO cache has is not written back */
-	unsigned int phase_ = 0;
-	uint32_t what_ = 0;
+	Drain &drain_;
+	Leaving<ARIES_MDD_ENTRIES> leaving_;
+	uint64_t flushed_ = 0; /* ticket */
+	uint64_t lost_ = 0;    /* ticket: until then what the AMO cache has is not written back */
 };
 
 } // namespace aries

@@ -138,7 +138,6 @@ void Nic::set_ram(const aries_ram *ram, size_t count)
 {
 	maps_.set_own(ram, count);
 	registers_.quiesce();
-	maps_.reap_own();
 }
 
 void Nic::set_bus_master(bool on) noexcept

@@ -35,6 +35,7 @@ public:
 	void set_ram(const aries_ram *ram, size_t count);
 	void set_bus_master(bool on) noexcept;
 	void reset() noexcept;
+	bool drained() noexcept { return registers_.drained(); }
 	int wake_fd() const noexcept { return wake_.fd(); }
 	void wake() noexcept;
 	void timer() noexcept;

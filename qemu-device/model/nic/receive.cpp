@@ -150,30 +150,53 @@ uint64_t ReceiveTable::control(uint32_t index) const noexcept
 bool ReceiveTable::configure(uint32_t index, uint64_t ctl) noexcept
 {
 	RmtSlot &receive = core_.own().rmt[index];
-	const bool post = ctl & ARIES_RMT_CTL_VALID_MASK;
+
+	if (!(ctl & ARIES_RMT_CTL_VALID_MASK)) {
+		cancel(index, ctl);
+		return true;
+	}
 	const uint64_t before = receive.state.load();
 
-	if (post && (kind(before) == RMT_POSTED || kind(before) == RMT_TAKEN || !stage_[index].length))
+	if (kind(before) == RMT_POSTED || kind(before) == RMT_TAKEN || !stage_[index].length ||
+	    !leaving_.gone(index, drain_))
 		return false;
-	/* Whoever is sending has lost it from here on. A message that was faster stays to be read. */
-	uint64_t now = before;
-
-	do {
-		if (!post && is_there(now))
-			return true;
-	} while (!receive.state.compare_exchange_weak(now, renewed(now, RMT_FREE)));
-	const uint64_t free = renewed(now, RMT_FREE);
+	const uint64_t free = release(receive);
 
 	receive.ctl.store(ctl & ~ARIES_RMT_CTL_VALID_MASK);
 	receive.message.store(message_of(free));
-	if (!post)
-		return true;
 	receive.offset.store(stage_[index].offset, std::memory_order_relaxed);
 	receive.length.store(stage_[index].length, std::memory_order_relaxed);
 	receive.event.store(stage_[index].event, std::memory_order_relaxed);
 	receive.order.store(++posted_, std::memory_order_relaxed);
 	receive.state.store(turned(free, RMT_POSTED), std::memory_order_release);
 	return true;
+}
+
+/* Whoever is sending has lost it from here on, and is waited for. A message that was faster stays to be read. */
+void ReceiveTable::cancel(uint32_t index, uint64_t ctl) noexcept
+{
+	RmtSlot &receive = core_.own().rmt[index];
+	uint64_t now = receive.state.load();
+	const bool was_posted = kind(now) != RMT_FREE;
+
+	do {
+		if (is_there(now))
+			return;
+	} while (!receive.state.compare_exchange_weak(now, renewed(now, RMT_FREE)));
+	receive.ctl.store(ctl);
+	receive.message.store(message_of(renewed(now, RMT_FREE)));
+	if (was_posted)
+		leaving_.leave(index, drain_.begin());
+}
+
+/* Whatever it was, it is free. Returns the word that says so. */
+uint64_t ReceiveTable::release(RmtSlot &receive) noexcept
+{
+	uint64_t now = receive.state.load();
+
+	while (!receive.state.compare_exchange_weak(now, renewed(now, RMT_FREE)))
+		;
+	return renewed(now, RMT_FREE);
 }
 
 uint64_t ReceiveTable::status(uint32_t index) const noexcept
@@ -190,10 +213,7 @@ uint64_t ReceiveTable::status(uint32_t index) const noexcept
 void ReceiveTable::reset() noexcept
 {
 	for (RmtSlot &receive : core_.own().rmt) {
-		uint64_t now = receive.state.load();
-
-		while (!receive.state.compare_exchange_weak(now, renewed(now, RMT_FREE)))
-			;
+		release(receive);
 		receive.ctl.store(0);
 		receive.message.store(message_of(receive.state.load()));
 	}

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "nic/core.hpp"
+#include "nic/drain.hpp"
 
 namespace aries
 {
@@ -37,10 +37,13 @@ void rmt_return(NodeSlot &slot, const RmtClaim &claim) noexcept;
 class ReceiveTable
 {
 public:
-	explicit ReceiveTable(Core &core) noexcept : core_(core) {}
+	ReceiveTable(Core &core, Drain &drain) noexcept : core_(core), drain_(drain) {}
 
 	uint64_t control(uint32_t index) const noexcept;
-	/** False, without effect: posted already, or a buffer of no length. */
+	/**
+	 * False, without effect: posted already, its last drain is not done, or a buffer of no length. VALID = 0 takes
+	 * the receive back, and begins a drain unless its message is there.
+	 */
 	bool configure(uint32_t index, uint64_t ctl) noexcept;
 	uint64_t status(uint32_t index) const noexcept;
 	uint64_t offset(uint32_t index) const noexcept { return stage_[index].offset; }
@@ -61,8 +64,12 @@ private:
 	};
 
 	void owe_event(const RmtSlot &receive) noexcept;
+	void cancel(uint32_t index, uint64_t ctl) noexcept;
+	static uint64_t release(RmtSlot &receive) noexcept;
 
 	Core &core_;
+	Drain &drain_;
+	Leaving<ARIES_RMT_ENTRIES> leaving_;
 	std::array<Stage, ARIES_RMT_ENTRIES> stage_{};
 	uint64_t posted_ = 0;
 };

@@ -2,6 +2,7 @@
 /* Register accesses: identity, control, test, errors, interrupts, invalidation, counters. Tables: tables.cpp. */
 #include "nic/registers.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include "nic/amo_cache.hpp"
@@ -65,6 +66,8 @@ uint64_t RegisterFile::read(uint64_t offset, unsigned int size) noexcept
 		       : place.upper ? global_clock(core_.segment) >> 32
 				     : global_clock(core_.segment) & UINT32_MAX;
 	std::lock_guard guard(mutex_);
+
+	advance_drain();
 	const uint64_t value = read_reg(place.reg, place.index);
 
 	if (reg_row(place.reg).width == 64 && size == 4)
@@ -80,9 +83,13 @@ void RegisterFile::write(uint64_t offset, unsigned int size, uint64_t value) noe
 	if (!why) {
 		std::lock_guard guard(mutex_);
 
-		if (write_reg(place.reg, place.index, value))
+		advance_drain();
+		if (reset_ && place.reg != Reg::CTL_CONTROL)
+			why = "the reset is not done";
+		else if (write_reg(place.reg, place.index, value))
 			return;
-		why = "value refused";
+		else
+			why = "value refused";
 	}
 	refuse("write", offset, size, value, why);
 }
@@ -125,7 +132,7 @@ uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
 	case Reg::CTL_STATUS:
 		return (core_.network.nic_link(core_.node) ? ARIES_CTL_STATUS_LINK_MASK : 0) |
 		       (core_.own().online.load() & ONLINE_ENABLED ? ARIES_CTL_STATUS_ENABLED_MASK : 0) |
-		       (mdds_.draining() ? ARIES_CTL_STATUS_BUSY_MASK : 0);
+		       (reset_ ? ARIES_CTL_STATUS_BUSY_MASK : 0);
 	case Reg::CTL_GENERATION:
 		return core_.own().generation.load();
 	case Reg::TEST_REG32:
@@ -149,7 +156,11 @@ uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
 	case Reg::AMO_CTL:
 		return core_.own().amo_lazy.load();
 	case Reg::INV_STATUS:
-		return mdds_.draining() ? ARIES_INV_STATUS_BUSY_MASK : 0;
+		return drain_.idle() ? 0 : ARIES_INV_STATUS_BUSY_MASK;
+	case Reg::INV_SEQ:
+		return drain_.asked();
+	case Reg::INV_DONE:
+		return drain_.done();
 	case Reg::CNT_VALUE:
 		return index < ARIES_CNT_COUNT ? counter(index) : 0;
 	case Reg::ERR_COUNT:
@@ -219,14 +230,16 @@ bool RegisterFile::write_reg(Reg reg, uint32_t index, uint64_t value) noexcept
 		return true;
 	case Reg::INV_MDD:
 		core_.host.trace("mdd_invalidate", value);
-		return mdds_.invalidate(uint32_t(value));
+		mdds_.invalidate(uint32_t(value));
+		return true;
 	case Reg::AMO_CTL:
 		return write_amo_ctl(uint32_t(value));
 	case Reg::AMO_FLUSH:
 		return value && (core_.own().online.load() & ONLINE_MASTER) && mdds_.update_atomics();
 	case Reg::INV_PTES:
 		core_.host.trace("pte_invalidate", value);
-		return mdds_.refresh(uint32_t(value));
+		mdds_.refresh(uint32_t(value));
+		return true;
 	default:
 		return write_table(reg, index, value);
 	}
@@ -238,6 +251,8 @@ bool RegisterFile::write_control(uint64_t value) noexcept
 
 	if (value & ARIES_CTL_CONTROL_RESET_MASK)
 		reset_locked();
+	else if ((value & ARIES_CTL_CONTROL_ENABLE_MASK) && reset_)
+		return false;
 	else if (value & ARIES_CTL_CONTROL_ENABLE_MASK)
 		online.fetch_or(ONLINE_ENABLED);
 	else
@@ -254,10 +269,9 @@ bool RegisterFile::write_amo_ctl(uint32_t value) noexcept
 		return true;
 	if (own.online.load() & ONLINE_ENABLED)
 		return false;
-	drain();
-	mdds_.next_epoch();
-	drain();
-	if (mdds_.draining())
+	mdds_.flush();
+	wait_for_drain();
+	if (!drain_.idle())
 		return false;
 	AmoCache(own.amo_cache).empty(AmoCache::ANY, nullptr, core_.members);
 	own.amo_lazy.store(value);
@@ -267,16 +281,27 @@ bool RegisterFile::write_amo_ctl(uint32_t value) noexcept
 /* Lazy is not never: neither for atomics, nor for interrupts that others have not come to raise. */
 void RegisterFile::sweep() noexcept
 {
-	receives_.sweep();
-	std::lock_guard guard(mutex_);
+	char who[256];
+	bool overdue;
 
-	cqs_.sweep();
-	if (core_.errors.sweep())
-		core_.request_irq(core_.node, 1);
-	if (!core_.own().amo_lazy.load(std::memory_order_relaxed))
-		return;
-	if (core_.own().online.load() & ONLINE_MASTER)
-		mdds_.update_atomics();
+	receives_.sweep();
+	{
+		std::lock_guard guard(mutex_);
+
+		advance_drain();
+		overdue = drain_.overdue(now_ns(), who, sizeof(who));
+		cqs_.sweep();
+		if (core_.errors.sweep())
+			core_.request_irq(core_.node, 1);
+		if (core_.own().amo_lazy.load(std::memory_order_relaxed) && (core_.own().online.load() & ONLINE_MASTER))
+			mdds_.update_atomics();
+	}
+	if (overdue)
+		core_.host.log(
+			ARIES_LOG_WARN,
+			"an access of %s to this node's memory does not end: what was revoked stays in use until "
+			"it goes on (kill -CONT) or is killed",
+			who);
 }
 
 bool RegisterFile::run_dma_test(uint64_t op) noexcept
@@ -318,7 +343,10 @@ void RegisterFile::inherit() noexcept
 	PteCache(core_.own().pte_cache).reset();
 }
 
-/* Everything that was registered is revoked before peers can be told anything else. */
+/*
+ * Everything that was registered is revoked before peers can be told anything else. What peers that are still inside
+ * may change is put in order when they have left: until then CTL_STATUS.BUSY reads 1.
+ */
 void RegisterFile::reset_locked() noexcept
 {
 	NodeSlot &own = core_.own();
@@ -338,16 +366,13 @@ void RegisterFile::reset_locked() noexcept
 	timer_.reset();
 	ces_.reset(ARIES_ST_FLUSHED);
 	receives_.reset();
-	mdds_.invalidate_all();
-	cqs_.reset();
+	cqs_.stop_all();
 	for (auto &key : own.ptag_key)
 		key.store(0);
 	ntt_.reset();
 	for (auto &entry : own.vmdh)
 		entry.store(0);
 	traffic_.limit_injection(0);
-	core_.errors.clear();
-	own.irq_vectors.store(0);
 	stage_.fill({});
 	cq_base_.fill(0);
 	test32_ = 0;
@@ -356,7 +381,19 @@ void RegisterFile::reset_locked() noexcept
 	dma_size_ = 0;
 	dma_status_ = 0;
 	own.generation.fetch_add(1);
-	drain();
+	reset_ = mdds_.invalidate_all();
+	wait_for_drain();
+}
+
+/* Nobody is left who knew anything of before. */
+void RegisterFile::finish_reset() noexcept
+{
+	NodeSlot &own = core_.own();
+
+	reset_ = 0;
+	cqs_.clear();
+	core_.errors.clear();
+	own.irq_vectors.store(0);
 	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++) {
 		fmads_[i].last.store(0); /* what was flushed has left its mark */
 		fmads_[i].counters.clear();
@@ -377,22 +414,57 @@ void RegisterFile::reset_locked() noexcept
 	core_.host.trace("reset", own.generation.load());
 }
 
-/* Bounded: a peer that is stopped in the middle of a copy shows as CTL_STATUS.BUSY. */
-void RegisterFile::drain() noexcept
+/* Everything that ends with a drain, of whatever unit. */
+void RegisterFile::advance_drain() noexcept
 {
-	for (unsigned int i = 0; mdds_.draining() && i < DRAIN_STEPS; i++)
+	while (drain_.visits_ended() && mdds_.settle()) {
+		drain_.finish();
+		if (reset_ && reset_ <= drain_.done())
+			finish_reset();
+		core_.maps.reap_own(drain_.done());
+	}
+}
+
+/* A courtesy to who would look again at once; a peer that is stopped shows as INV_STATUS.BUSY. */
+void RegisterFile::wait_for_drain() noexcept
+{
+	advance_drain();
+	for (unsigned int i = 0; !drain_.idle() && i < DRAIN_STEPS; i++) {
 		usleep(500);
+		advance_drain();
+	}
+}
+
+/*
+ * Threads of this process use our memory in visits, or under the lock of a queue. They run, and each place needs to be
+ * seen empty only once: who comes later sees what is new.
+ */
+void RegisterFile::wait_for_own_threads() noexcept
+{
+	cqs_.wait_for_own_threads();
+	for (Flight &flight : core_.segment.flights(core_.node, core_.node)) {
+		for (std::atomic<uint32_t> &visits : flight.inflight) {
+			while (visits.load())
+				sched_yield();
+		}
+	}
 }
 
 void RegisterFile::quiesce() noexcept
 {
 	std::lock_guard guard(mutex_);
 
-	/* Writers of our queues hold the queue's lock, all others are in a visit. */
-	cqs_.fence();
-	drain();
-	mdds_.next_epoch();
-	drain();
+	core_.maps.retire_own(mdds_.flush());
+	wait_for_own_threads();
+	wait_for_drain();
+}
+
+bool RegisterFile::drained() noexcept
+{
+	std::lock_guard guard(mutex_);
+
+	advance_drain();
+	return drain_.idle();
 }
 
 uint64_t RegisterFile::sum(unsigned int which) const noexcept

@@ -9,6 +9,7 @@
 #include "nic/bte.hpp"
 #include "nic/ce.hpp"
 #include "nic/cq.hpp"
+#include "nic/drain.hpp"
 #include "nic/fmad.hpp"
 #include "nic/mdd.hpp"
 #include "nic/ntt.hpp"
@@ -24,8 +25,9 @@ class RegisterFile
 {
 public:
 	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Ce &ce, EventTimer &timer) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), mdds_(core), cqs_(core),
-		  ces_(core, ce), receives_(core), timer_(timer)
+		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), drain_(core),
+		  mdds_(core, drain_), cqs_(core, drain_), ces_(core, ce, drain_), receives_(core, drain_),
+		  timer_(timer)
 	{
 	}
 
@@ -34,9 +36,13 @@ public:
 	void reset() noexcept;
 	/** Ends what the former owner of the node address has left at peers. */
 	void inherit() noexcept;
-	/** Waits until nobody is in an access of our memory that began before, and no queue is being written; bounded.
+	/**
+	 * The bus was taken from us, or the memory map is another one: begins a drain. No thread of ours uses what was
+	 * before when this returns; peers may, while drained() is false.
 	 */
 	void quiesce() noexcept;
+	/** Whether nobody is left in an access that began before anything was revoked. */
+	bool drained() noexcept;
 	uint64_t counter(unsigned int which) noexcept;
 	/** From time to time: what members that have died left in our tables, and lazy updates of host memory. */
 	void sweep() noexcept;
@@ -58,7 +64,10 @@ private:
 	bool write_amo_ctl(uint32_t value) noexcept;
 	bool run_dma_test(uint64_t op) noexcept;
 	void reset_locked() noexcept;
-	void drain() noexcept;
+	void finish_reset() noexcept;
+	void advance_drain() noexcept;
+	void wait_for_drain() noexcept;
+	void wait_for_own_threads() noexcept;
 	void refuse(const char *what, uint64_t offset, unsigned int size, uint64_t value, const char *why) noexcept;
 	uint64_t sum(unsigned int which) const noexcept;
 
@@ -71,6 +80,7 @@ private:
 	Ntt &ntt_;
 	Traffic &traffic_;
 	Bte &bte_;
+	Drain drain_; /* before its users */
 	MddTable mdds_;
 	CqTable cqs_;
 	CeTable ces_;
@@ -85,6 +95,7 @@ private:
 	uint64_t dma_addr_ = 0;
 	uint32_t dma_size_ = 0;
 	uint8_t dma_status_ = 0;
+	uint64_t reset_ = 0; /* ticket of the reset that is not done, 0: none */
 };
 
 } // namespace aries

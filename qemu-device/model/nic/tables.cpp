@@ -193,7 +193,7 @@ bool RegisterFile::write_fmad(uint32_t index, uint64_t value) noexcept
 	return true;
 }
 
-/* Who found the old entry may be on his way to its descriptors: INV_STATUS tells when he is done. */
+/* Who found the old entry may be on his way to its descriptors. */
 bool RegisterFile::write_vmdh(uint32_t index, uint64_t value) noexcept
 {
 	std::atomic<uint64_t> &entry = core_.own().vmdh[index];
@@ -203,7 +203,7 @@ bool RegisterFile::write_vmdh(uint32_t index, uint64_t value) noexcept
 		return false;
 	entry.store(value);
 	if (was_valid)
-		mdds_.next_epoch();
+		drain_.begin();
 	return true;
 }
 

@@ -26,6 +26,11 @@ void on_log(void *opaque, aries_log_level level, const char *line)
 	} else if (level == ARIES_LOG_WARN && !strncmp(line, "trace ", 6)) {
 		host->trace_lines++;
 		host->trace_line = line;
+	} else if (level == ARIES_LOG_WARN) {
+		std::lock_guard guard(host->warning_mutex);
+
+		host->warnings++;
+		host->warning = line;
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,10 @@ public:
 	std::atomic<uint64_t> timer_delay{UINT64_MAX}; /* what the model asked for last */
 	std::atomic<unsigned int> timer_requests{0};
 	std::atomic<unsigned int> guest_errors{0};
+	/* Other warnings; any thread. */
+	std::mutex warning_mutex;
+	unsigned int warnings = 0;
+	std::string warning;
 	/* Lines about the packet trace; of the thread that ticks. */
 	unsigned int trace_lines = 0;
 	std::string trace_line;
