@@ -6,6 +6,7 @@
 #include "qemu/error-report.h"
 #include "qemu/log.h"
 #include "qemu/main-loop.h"
+#include "sysemu/reset.h"
 #include "sysemu/runstate.h"
 #include "sysemu/sysemu.h"
 #include "hw/core/cpu.h"
@@ -153,7 +154,46 @@ static void aries_tick(void *opaque)
     qatomic_set(&s->warn_budget, ARIES_WARN_BUDGET);
     aries_nic_tick(s->nic);
     aries_irq_flush(s);
+    if (s->held && aries_ready(s)) {
+        s->held = false;
+        vm_start();
+    }
     timer_mod(s->tick, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + ARIES_TICK_MS);
+}
+
+/*
+ * What runs after a system reset does not know that somebody may still write to its memory. It has to wait until
+ * nobody can; the monitor goes on to answer.
+ */
+static void aries_run_state(void *opaque, bool running, RunState state)
+{
+    AriesNic *s = opaque;
+
+    if (running && s->live && !aries_ready(s)) {
+        s->held = true;
+        qemu_system_vmstop_request_prepare();
+        qemu_system_vmstop_request(RUN_STATE_PAUSED);
+    }
+}
+
+static QLIST_HEAD(, AriesNic) aries_nics = QLIST_HEAD_INITIALIZER(aries_nics);
+
+/*
+ * Of the whole machine, and for all NICs: one that is unplugged by the reset must not take a handler off the list that
+ * is being gone through. Devices are reset another time, before or after this, which finds nothing to do.
+ */
+static void aries_system_reset(void *opaque)
+{
+    AriesNic *s;
+
+    QLIST_FOREACH(s, &aries_nics, next) {
+        device_cold_reset(DEVICE(s));
+        if (!aries_ready(s) && runstate_is_running()) {
+            trace_aries_hold(s->node);
+            s->held = true;
+            vm_stop(RUN_STATE_PAUSED);
+        }
+    }
 }
 
 /*
@@ -177,6 +217,8 @@ static void aries_quit(Notifier *notifier, void *data)
 /** Begins to serve the model: wake-ups by peers, ticks, interrupts. Iothread lock. */
 void aries_host_start(AriesNic *s)
 {
+    static bool registered;
+
     s->live = true;
     s->warn_budget = ARIES_WARN_BUDGET;
     s->wake_fd = aries_nic_wake_fd(s->nic);
@@ -188,6 +230,12 @@ void aries_host_start(AriesNic *s)
     timer_mod(s->tick, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + ARIES_TICK_MS);
     s->quit.notify = aries_quit;
     qemu_add_exit_notifier(&s->quit);
+    s->run_state = qemu_add_vm_change_state_handler(aries_run_state, s);
+    QLIST_INSERT_HEAD(&aries_nics, s, next);
+    if (!registered) {
+        qemu_register_reset(aries_system_reset, NULL);
+        registered = true;
+    }
 }
 
 /** Undoes aries_host_start(); afterwards no interrupt is raised. Iothread lock. */
@@ -203,4 +251,6 @@ void aries_host_stop(AriesNic *s)
     timer_free(s->tick);
     s->tick = NULL;
     qemu_remove_exit_notifier(&s->quit);
+    qemu_del_vm_change_state_handler(s->run_state);
+    QLIST_REMOVE(s, next);
 }

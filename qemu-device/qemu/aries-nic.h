@@ -18,6 +18,7 @@
 #include "hw/pci/pci.h"
 #include "qemu/notify.h"
 #include "qemu/timer.h"
+#include "sysemu/runstate.h"
 #include "qom/object.h"
 
 #include "aries_model.h"
@@ -77,6 +78,8 @@ struct AriesNic {
     MemoryRegion desc;
     void *desc_area;
     QEMUBH *irq_bh;
+    bool unready; /* after a reset: accesses that began before it are in flight; iothread lock */
+    bool held;    /* we have stopped the machine until they have ended; iothread lock */
     QEMUTimer *alarm;     /* of the model; any thread sets it */
     uint32_t irq_pending; /* atomic: vectors marked and not yet delivered */
 
@@ -86,6 +89,8 @@ struct AriesNic {
     int wake_fd;
     QEMUTimer *tick;
     Notifier quit;
+    VMChangeStateEntry *run_state;
+    QLIST_ENTRY(AriesNic) next; /* of all NICs */
     int warn_budget; /* atomic */
     Error *blocker;
 
@@ -118,6 +123,7 @@ static inline void aries_irq_flush(AriesNic *s)
 
 /* aries-pci.c */
 bool aries_may_master(AriesNic *s);
+bool aries_ready(AriesNic *s);
 
 /* aries-mmio.c */
 extern const MemoryRegionOps aries_regs_ops;

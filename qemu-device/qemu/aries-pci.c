@@ -247,10 +247,41 @@ static void aries_bus_master(AriesNic *s)
     aries_nic_set_bus_master(s->nic, on);
 }
 
+/** Whether a reset is over: nobody is left in an access to guest memory that began before it. Iothread lock. */
+bool aries_ready(AriesNic *s)
+{
+    if (s->unready && aries_nic_drained(s->nic)) {
+        s->unready = false;
+    }
+    return !s->unready;
+}
+
+/* A function that is not ready after a reset does not answer; its software tries again. */
+static uint32_t aries_config_read(PCIDevice *pci, uint32_t addr, int len)
+{
+    AriesNic *s = ARIES_NIC(pci);
+    uint8_t *status = pci->config + ARIES_CFG_EXP + PCI_EXP_DEVSTA;
+
+    if (s->live && !aries_ready(s)) {
+        return UINT32_MAX >> (32 - 8 * len);
+    }
+    if (s->live && ranges_overlap(addr, len, ARIES_CFG_EXP + PCI_EXP_DEVSTA, 2)) {
+        if (aries_nic_drained(s->nic)) {
+            pci_word_test_and_clear_mask(status, PCI_EXP_DEVSTA_TRPND);
+        } else {
+            pci_word_test_and_set_mask(status, PCI_EXP_DEVSTA_TRPND);
+        }
+    }
+    return pci_default_read_config(pci, addr, len);
+}
+
 static void aries_config_write(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
 {
     AriesNic *s = ARIES_NIC(pci);
 
+    if (s->live && !aries_ready(s)) {
+        return;
+    }
     pci_default_write_config(pci, addr, val, len);
     pcie_aer_write_config(pci, addr, val, len);
     if (range_covers_byte(addr, len, PCI_COMMAND) || range_covers_byte(addr, len, ARIES_CFG_PM + PCI_PM_CTRL)) {
@@ -268,6 +299,7 @@ static void aries_reset(DeviceState *dev)
     trace_aries_reset(s->node);
     aries_nic_set_bus_master(s->nic, false);
     aries_nic_reset(s->nic);
+    s->unready = !aries_nic_drained(s->nic);
     /* Whoever has the function next must not find what processes left there. */
     memset(s->desc_area, 0, ARIES_BAR_DESC_SIZE);
     qatomic_set(&s->irq_pending, 0);
@@ -283,6 +315,7 @@ static void aries_class_init(ObjectClass *klass, void *data)
 
     pc->realize = aries_realize;
     pc->exit = aries_exit;
+    pc->config_read = aries_config_read;
     pc->config_write = aries_config_write;
     pc->vendor_id = ARIES_PCI_VENDOR;
     pc->device_id = ARIES_PCI_DEVICE;
