@@ -79,6 +79,16 @@ class WrongValues(FabricCase):
         self.refused("node=0", "not shared", "'mem'", memory=[
             "-machine", "q35,memory-backend=mem", "-object", "memory-backend-memfd,id=mem,size=64M,share=off"])
 
+    def test_memory_that_may_shrink(self):
+        self.refused("node=0", "not sealed", "seal=on", memory=[
+            "-machine", "q35,memory-backend=mem", "-object", "memory-backend-memfd,id=mem,size=64M,share=on,seal=off"])
+
+    def test_fabric_that_begins_with_zeros(self):
+        path = pathlib.Path(f"/dev/shm/aries-{self.fabric}")
+        path.write_bytes(bytes(2048) + b"a file system")
+        self.refused("node=0", self.fabric, "is not a fabric")
+        self.assertEqual(path.read_bytes(), bytes(2048) + b"a file system")
+
     def test_only_migratable(self):
         text = start_error("-only-migratable", "-device", f"aries-nic,bus=rp0,fabric={self.fabric}")
         self.assertIn("peers hold mappings", text)

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -54,8 +55,8 @@ Node::Node(const std::string &fabric, uint32_t number, uint32_t nodes)
 	nic_ = aries_nic_create(&cfg, &ops, this, err, sizeof(err));
 	if (!nic_)
 		die(err);
-	fd_ = memfd_create("ugni-test-ram", MFD_CLOEXEC);
-	if (fd_ < 0 || ftruncate(fd_, kRamBytes))
+	fd_ = memfd_create("ugni-test-ram", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd_ < 0 || ftruncate(fd_, kRamBytes) || fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK))
 		die("no memory");
 	void *p = mmap(nullptr, kRamBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
 	if (p == MAP_FAILED)

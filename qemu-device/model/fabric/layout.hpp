@@ -112,15 +112,13 @@ struct alignas(64) Flight {
 	std::atomic<uint64_t> duplicates;
 };
 
-/** A piece of guest memory, as peers open it. */
+/** A piece of guest memory, and which of the files that its node passes it is in. */
 struct RamSection {
 	uint64_t gpa;
 	uint64_t size;
 	uint64_t dev;
 	uint64_t ino;
 	uint64_t fd_offset;
-	int32_t fd;
-	uint32_t reserved;
 };
 
 struct ErrorRecord {

@@ -2,26 +2,17 @@
 #include "fabric/peermap.hpp"
 #include "fabric/flight.hpp"
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <new>
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace aries
 {
 
-RamMap::~RamMap()
-{
-	for (size_t i = 0; !ours_ && i < count_; i++)
-		munmap(pieces_[i].host, pieces_[i].size);
-}
-
-PeerMaps::PeerMaps(Segment &segment, uint32_t node)
-	: segment_(segment), node_(node), current_(std::make_unique<std::atomic<const RamMap *>[]>(segment.nodes()))
+PeerMaps::PeerMaps(Segment &segment, Membership &members, Wake &wake)
+	: segment_(segment), node_(members.node()), files_(segment, members, wake),
+	  current_(std::make_unique<std::atomic<const RamMap *>[]>(segment.nodes()))
 {
 }
 
@@ -36,7 +27,7 @@ void PeerMaps::set_own(const aries_ram *ram, size_t count)
 	NodeSlot &slot = segment_.node(node_);
 	RamSection sections[ARIES_RAM_MAX] = {};
 	const uint64_t version = (slot.ram_version.load() | 1) + 1;
-	auto map = std::make_unique<RamMap>(version, true);
+	auto map = std::make_unique<RamMap>(version);
 
 	if (count > ARIES_RAM_MAX)
 		throw Error("guest memory has " + std::to_string(count) + " pieces, the NIC knows " +
@@ -53,11 +44,11 @@ void PeerMaps::set_own(const aries_ram *ram, size_t count)
 			if (ram[i].gpa < ram[j].gpa + ram[j].size && ram[j].gpa < ram[i].gpa + ram[i].size)
 				throw Error("pieces of guest memory overlap");
 		}
-		sections[i] = {
-			ram[i].gpa, ram[i].size, uint64_t(st.st_dev), uint64_t(st.st_ino), ram[i].fd_offset, ram[i].fd,
-			0};
+		sections[i] = {ram[i].gpa, ram[i].size, uint64_t(st.st_dev), uint64_t(st.st_ino), ram[i].fd_offset};
 		map->add(ram[i].gpa, ram[i].size, static_cast<uint8_t *>(ram[i].host));
 	}
+	/* Peers shall have the descriptors when they see the sections. */
+	files_.give(ram, count);
 	std::lock_guard guard(mutex_);
 
 	slot.ram_version.exchange(version - 1); /* no store of the sections moves before it */
@@ -85,26 +76,32 @@ void PeerMaps::replace(uint32_t node, std::unique_ptr<const RamMap> map)
 
 const RamMap *PeerMaps::open_peer(uint32_t node) noexcept
 {
-	try {
-		std::lock_guard guard(mutex_);
-		const RamMap *map = current_[node].load();
+	MapCause cause;
 
-		if (map && map->version() == segment_.node(node).ram_version.load())
-			return map;
-		std::unique_ptr<RamMap> fresh = map_peer(node);
+	do {
+		try {
+			std::lock_guard guard(mutex_);
+			const RamMap *map = current_[node].load();
 
-		if (!fresh)
-			return nullptr;
-		map = fresh.get();
-		replace(node, std::move(fresh));
-		return map;
-	} catch (...) {
-		return nullptr;
-	}
+			if (map && map->version() == segment_.node(node).ram_version.load())
+				return map;
+			std::unique_ptr<RamMap> fresh = map_peer(node, cause);
+
+			if (fresh) {
+				map = fresh.get();
+				replace(node, std::move(fresh));
+				files_.reached(node);
+				return map;
+			}
+		} catch (const std::bad_alloc &) {
+			cause = MapCause::NO_ROOM;
+		}
+	} while (files_.wait(node, cause));
+	files_.complain(node, cause);
+	return nullptr;
 }
 
-/* The peer's file is reached through its descriptor: that works for memfd and files alike. */
-std::unique_ptr<RamMap> PeerMaps::map_peer(uint32_t node) noexcept
+std::unique_ptr<RamMap> PeerMaps::map_peer(uint32_t node, MapCause &cause)
 {
 	NodeSlot &slot = segment_.node(node);
 	const uint64_t version = slot.ram_version.load(std::memory_order_acquire);
@@ -112,34 +109,25 @@ std::unique_ptr<RamMap> PeerMaps::map_peer(uint32_t node) noexcept
 	const uint32_t count = slot.ram_count;
 
 	memcpy(sections, slot.ram, sizeof(sections));
+	cause = count == 0 || count > ARIES_RAM_MAX ? MapCause::NO_MEMORY_YET : MapCause::CHANGING;
 	/* Adding nothing looks at the version after all loads of the sections. */
-	if ((version & 1) || slot.ram_version.fetch_add(0) != version || count == 0 || count > ARIES_RAM_MAX)
+	if (cause != MapCause::CHANGING || (version & 1) || slot.ram_version.fetch_add(0) != version)
 		return nullptr;
-	auto map = std::make_unique<RamMap>(version, false);
+	auto map = std::make_unique<RamMap>(version);
 
 	for (uint32_t i = 0; i < count; i++) {
 		const RamSection &sec = sections[i];
-		char name[64];
-		struct stat st;
+		std::shared_ptr<const PeerFile> file = files_.find(node, {sec.dev, sec.ino}, cause);
 
-		snprintf(name, sizeof(name), "/proc/%u/fd/%d", slot.pid.load(), sec.fd);
-		const int fd = open(name, O_RDWR | O_CLOEXEC);
-
-		if (fd < 0)
+		if (!file)
 			return nullptr;
-		/* The number may belong to another file by now, and a short file would mean SIGBUS. */
-		const bool same =
-			fstat(fd, &st) == 0 && uint64_t(st.st_dev) == sec.dev && uint64_t(st.st_ino) == sec.ino &&
-			(!S_ISREG(st.st_mode) ||
-			 (sec.size <= uint64_t(st.st_size) && sec.fd_offset <= uint64_t(st.st_size) - sec.size));
-		void *host = same ? mmap(nullptr, sec.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
-					 off_t(sec.fd_offset))
-				  : MAP_FAILED;
-
-		close(fd);
-		if (host == MAP_FAILED)
+		/* Behind its end there is SIGBUS. */
+		cause = MapCause::TOO_SHORT;
+		if (sec.size > file->size || sec.fd_offset > file->size - sec.size)
 			return nullptr;
-		map->add(sec.gpa, sec.size, static_cast<uint8_t *>(host));
+		uint8_t *const host = file->host + sec.fd_offset;
+
+		map->add(sec.gpa, sec.size, host, std::move(file));
 	}
 	return map;
 }

@@ -3,11 +3,12 @@
 #ifndef ARIES_FABRIC_PEERMAP_HPP
 #define ARIES_FABRIC_PEERMAP_HPP
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "fabric/membership.hpp"
+#include "fabric/peerfiles.hpp"
 
 namespace aries
 {
@@ -22,12 +23,16 @@ public:
 		uint8_t *host;
 	};
 
-	RamMap(uint64_t version, bool ours) : version_(version), ours_(ours) {}
-	~RamMap();
+	explicit RamMap(uint64_t version) : version_(version) {}
 	RamMap(const RamMap &) = delete;
 	RamMap &operator=(const RamMap &) = delete;
 
-	void add(uint64_t gpa, uint64_t size, uint8_t *host) { pieces_[count_++] = {gpa, size, host}; }
+	/** @file: what the piece is in, if it is a peer's; stays mapped as long as the map is there */
+	void add(uint64_t gpa, uint64_t size, uint8_t *host, std::shared_ptr<const PeerFile> file = nullptr)
+	{
+		files_[count_] = std::move(file);
+		pieces_[count_++] = {gpa, size, host};
+	}
 	uint64_t version() const noexcept { return version_; }
 	size_t count() const noexcept { return count_; }
 
@@ -71,9 +76,9 @@ public:
 
 private:
 	const uint64_t version_;
-	const bool ours_; /* false: munmap() them in the end */
 	size_t count_ = 0;
 	Piece pieces_[ARIES_RAM_MAX];
+	std::array<std::shared_ptr<const PeerFile>, ARIES_RAM_MAX> files_;
 };
 
 /**
@@ -84,10 +89,16 @@ private:
 class PeerMaps
 {
 public:
-	PeerMaps(Segment &segment, uint32_t node);
+	PeerMaps(Segment &segment, Membership &members, Wake &wake);
 	~PeerMaps();
 
-	/** Memory of a peer, mapped on first use; nullptr if that fails. Hold a FlightGuard on it. */
+	/** Whence descriptors of the peers' memory come. */
+	PeerFiles &files() noexcept { return files_; }
+
+	/**
+	 * Memory of a peer, mapped on first use; nullptr if that fails, which is told. Hold a FlightGuard on it, and no
+	 * lock in the segment: a peer that has not given its descriptors yet is waited for.
+	 */
 	const RamMap *of(uint32_t node) noexcept
 	{
 		const RamMap *map = current_[node].load(std::memory_order_seq_cst);
@@ -123,11 +134,12 @@ private:
 	};
 
 	const RamMap *open_peer(uint32_t node) noexcept;
-	std::unique_ptr<RamMap> map_peer(uint32_t node) noexcept;
+	std::unique_ptr<RamMap> map_peer(uint32_t node, MapCause &cause);
 	void replace(uint32_t node, std::unique_ptr<const RamMap> map);
 
 	Segment &segment_;
 	const uint32_t node_;
+	PeerFiles files_;
 	std::unique_ptr<std::atomic<const RamMap *>[]> current_;
 	std::mutex mutex_; /* opening, replacing, reaping */
 	std::vector<Retired> retired_;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fabric/segment.hpp"
+#include "fabric/member_socket.hpp"
 #include "fabric/membership.hpp"
-#include "fabric/wake.hpp"
 
 #include <cerrno>
 #include <system_error>
@@ -100,8 +100,10 @@ Segment::~Segment()
 /* Those of members that were killed. */
 void Segment::remove_sockets() const noexcept
 {
-	for (uint32_t n = 0; n < nodes_; n++)
-		remove_socket(AT_FDCWD, SocketName(path_, n).text);
+	for (uint32_t n = 0; n < nodes_; n++) {
+		for (const char *kind : SOCKET_KINDS)
+			remove_socket(AT_FDCWD, SocketName(path_, kind, n).text);
+	}
 }
 
 void Segment::release() noexcept

@@ -3,28 +3,13 @@
 #ifndef ARIES_FABRIC_WAKE_HPP
 #define ARIES_FABRIC_WAKE_HPP
 
-#include <climits>
-#include <cstdio>
+#include <memory>
 
-#include <sys/un.h>
-
+#include "fabric/member_socket.hpp"
 #include "fabric/segment.hpp"
 
 namespace aries
 {
-
-/** Name of a member's socket. */
-struct SocketName {
-	SocketName(const std::string &fabric, uint32_t node) noexcept
-	{
-		snprintf(text, sizeof(text), "%s.wake%u", fabric.c_str(), node);
-	}
-
-	char text[PATH_MAX];
-};
-
-/** Removes what a member that is gone has left; a file of another kind under that name is somebody else's. */
-void remove_socket(int dir, const char *name) noexcept;
 
 class Wake
 {
@@ -35,21 +20,25 @@ public:
 	Wake(const Wake &) = delete;
 	Wake &operator=(const Wake &) = delete;
 
-	int fd() const noexcept { return fd_; }
+	int fd() const noexcept { return socket_.fd(); }
+	/** What peers ring. */
+	int bell() const noexcept { return socket_.door(); }
+	/** How @node is to be rung from now on: as its introduction says. */
+	void learn(uint32_t node, Descriptor bell) noexcept;
 
-	/** Asks @node to take @vectors; a system call only if nobody has asked yet. Never blocks. */
+	/**
+	 * Asks @node to take @vectors; a system call only if nobody has asked yet. Never blocks. A member that has not
+	 * introduced itself finds the vectors with its next tick.
+	 */
 	void raise(uint32_t node, uint32_t vectors) noexcept;
 	/** Empties the socket; returns the vectors that were asked for. */
 	uint32_t take() noexcept;
 
 private:
-	bool address(uint32_t node, sockaddr_un &addr) const noexcept;
-
 	Segment &segment_;
 	const uint32_t node_;
-	int dir_ = -1;
-	int fd_ = -1;
-	std::string base_;
+	MemberSocket socket_;
+	std::unique_ptr<std::atomic<int>[]> bells_; /* -1: not known. A number once known stays that of a bell */
 };
 
 } // namespace aries

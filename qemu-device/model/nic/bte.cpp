@@ -6,9 +6,7 @@
 #include <chrono>
 #include <cstring>
 
-#include <pthread.h>
-#include <signal.h>
-
+#include "fabric/quiet_thread.hpp"
 #include "nic/fma.hpp"
 
 namespace aries
@@ -276,22 +274,18 @@ void Bte::worker(uint32_t number) noexcept
 	}
 }
 
-/* Mutex held. The threads take no signals: those are for the host's own. */
+/* Mutex held. */
 bool Bte::start_workers() noexcept
 {
-	sigset_t all, before;
-
 	if (!workers_.empty())
 		return true;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	try {
+		workers_.reserve(ARIES_BTE_CHANNELS);
 		for (uint32_t i = 0; i < ARIES_BTE_CHANNELS; i++)
-			workers_.emplace_back([this, i] { worker(i); });
+			workers_.push_back(quiet_thread([this, i] { worker(i); }));
 	} catch (...) {
 		core_.host.log(ARIES_LOG_WARN, "cannot start a thread for block transfers");
 	}
-	pthread_sigmask(SIG_SETMASK, &before, nullptr);
 	return !workers_.empty();
 }
 

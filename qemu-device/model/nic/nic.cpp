@@ -13,6 +13,7 @@ namespace
 constexpr uint32_t LEASE_DEFAULT_MS = 500;
 constexpr uint32_t LEASE_MIN_MS = 50;
 constexpr uint32_t LEASE_MAX_MS = 60000;
+constexpr unsigned int LINES_OF_A_TICK = 2; /* of the log: a host limits them */
 
 DragonflyShape shape_of(const aries_config &cfg)
 {
@@ -55,7 +56,8 @@ SegmentShape checked(const aries_config &cfg)
 Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	: host_(ops, opaque), segment_(cfg.fabric ? cfg.fabric : "", checked(cfg), cfg.node),
 	  members_(segment_, cfg.node, cfg.lease_ms ? cfg.lease_ms : LEASE_DEFAULT_MS), wake_(segment_, cfg.node),
-	  maps_(segment_, cfg.node), network_(shape_of(cfg), segment_.network()), errors_(segment_, members_, wake_),
+	  maps_(segment_, members_, wake_), network_(shape_of(cfg), segment_.network()),
+	  errors_(segment_, members_, wake_),
 	  trace_(cfg.node), core_{host_,    cfg.node, segment_, members_, maps_,           wake_,
 				  network_, errors_,  faults_,  trace_,   shared_counters_},
 	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), traffic_(core_, orb_), ce_(core_),
@@ -67,7 +69,9 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	maps_.withdraw();
 	errors_.clear();
 	network_.set_nic_link(cfg.node, true);
+	maps_.files().serve();
 	members_.activate();
+	maps_.files().introduce();
 	registers_.inherit();
 }
 
@@ -179,8 +183,13 @@ void Nic::tick() noexcept
 	ce_.sweep(now);
 	registers_.sweep();
 	maps_.reap();
+	maps_.files().tick(now);
 	timer_.expire();
-	if (char line[512]; trace_.poll(line, sizeof(line)))
+	char line[512];
+
+	if (trace_.poll(line, sizeof(line)))
+		host_.log(ARIES_LOG_WARN, "%s", line);
+	for (unsigned int i = 0; i < LINES_OF_A_TICK && maps_.files().poll(line, sizeof(line)); i++)
 		host_.log(ARIES_LOG_WARN, "%s", line);
 	wake();
 }
@@ -215,7 +224,7 @@ std::string Nic::describe()
 	const uint64_t now = now_ns();
 
 	auto line = [&text](const char *format, auto... args) {
-		char buf[256];
+		char buf[384];
 
 		snprintf(buf, sizeof(buf), format, args...);
 		text += buf;
@@ -238,8 +247,12 @@ std::string Nic::describe()
 
 		if (uint32_t(member) == MEMBER_NEVER || uint32_t(member) > MEMBER_LEFT)
 			return;
-		line("member %u %s pid %u incarnation %u lease %lld ms ago\n", n, states[uint32_t(member)],
-		     slot.pid.load(), uint32_t(member >> 32), (long long)(now - slot.lease_ns.load()) / 1000000);
+		char memory[160];
+
+		maps_.files().describe(n, memory, sizeof(memory));
+		line("member %u %s pid %u incarnation %u lease %lld ms ago, %s\n", n, states[uint32_t(member)],
+		     slot.pid.load(), uint32_t(member >> 32), (long long)(now - slot.lease_ns.load()) / 1000000,
+		     memory);
 	});
 	return text + trace_.describe() + network_.describe(core_.node, now);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/fake_host.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -62,8 +63,8 @@ std::string fabric_path()
 				if (getpid() != owner)
 					break;
 				unlink(path.c_str());
-				for (int node = 0; node < 2; node++)
-					unlink((path + ".wake" + std::to_string(node)).c_str());
+				for (const char *kind : {".wake0", ".wake1", ".ram0", ".ram1"})
+					unlink((path + kind).c_str());
 			}
 		}
 	} paths;
@@ -74,7 +75,8 @@ std::string fabric_path()
 }
 
 FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &options)
-	: on_trace(options.on_trace), desc_area_(ARIES_BAR_DESC_SIZE + PAGE)
+	: on_trace(options.on_trace), legacy_hole_(options.legacy_hole), used_(legacy_hole_ ? LEGACY_END : PAGE),
+	  desc_area_(ARIES_BAR_DESC_SIZE + PAGE)
 {
 	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, on_trace ? aries_test::on_trace : nullptr,
 				    on_timer};
@@ -92,19 +94,16 @@ FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &opti
 	if (!nic_)
 		throw std::string(err);
 
-	fd_ = memfd_create("ram", MFD_CLOEXEC);
-	if (fd_ < 0 || ftruncate(fd_, LOW_BYTES + HIGH_BYTES) < 0)
+	fd_ = memfd_create("ram", MFD_CLOEXEC | MFD_ALLOW_SEALING | options.memfd_flags);
+	if (fd_ < 0 || ftruncate(fd_, LOW_BYTES + HIGH_BYTES) < 0 || fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
 		throw std::string("no memory");
 	void *p = mmap(nullptr, LOW_BYTES + HIGH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
 
 	if (p == MAP_FAILED)
 		throw std::string("no memory");
 	memory_ = static_cast<uint8_t *>(p);
-	const aries_ram ram[] = {{0, LOW_BYTES, memory_, fd_, 0},
-				 {HIGH_GPA, HIGH_BYTES, memory_ + LOW_BYTES, fd_, LOW_BYTES}};
-
-	if (options.share_ram && aries_nic_set_ram(nic_, ram, 2, err, sizeof(err)))
-		throw std::string(err);
+	if (options.share_ram)
+		set_ram();
 	aries_nic_set_bus_master(nic_, true);
 	write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
 }
@@ -119,12 +118,28 @@ FakeHost::~FakeHost()
 		close(fd_);
 }
 
+void FakeHost::set_ram(const aries_ram *more, size_t count) const
+{
+	std::vector<aries_ram> ram;
+	char err[256] = "";
+
+	if (legacy_hole_)
+		ram = {{0, LEGACY_START, memory_, fd_, 0},
+		       {LEGACY_END, LOW_BYTES - LEGACY_END, memory_ + LEGACY_END, fd_, LEGACY_END}};
+	else
+		ram = {{0, LOW_BYTES, memory_, fd_, 0}};
+	ram.push_back({HIGH_GPA, HIGH_BYTES, memory_ + LOW_BYTES, fd_, LOW_BYTES});
+	ram.insert(ram.end(), more, more + count);
+	if (aries_nic_set_ram(nic_, ram.data(), ram.size(), err, sizeof(err)))
+		throw std::string(err);
+}
+
 void FakeHost::restart()
 {
 	aries_nic_set_bus_master(nic_, true);
 	aries_nic_reset(nic_);
 	memset(desc_base_, 0, ARIES_BAR_DESC_SIZE);
-	used_ = PAGE;
+	used_ = legacy_hole_ ? LEGACY_END : PAGE;
 	queues_ = {};
 	write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
 }

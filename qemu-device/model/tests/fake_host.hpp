@@ -25,6 +25,7 @@ inline constexpr uint64_t LOW_BYTES = 24 << 20;
 inline constexpr uint64_t HIGH_GPA = uint64_t(4) << 30;
 inline constexpr uint64_t HIGH_BYTES = 8 << 20;
 inline constexpr uint64_t PAGE = 4096;
+inline constexpr uint64_t LEGACY_START = 0xa0000, LEGACY_END = 0x100000;
 inline constexpr uint64_t MASK40 = (uint64_t(1) << 40) - 1;
 
 /** A path nobody else uses. */
@@ -52,6 +53,8 @@ public:
 		uint32_t nodes = 2;
 		uint32_t lease_ms = 100;
 		bool share_ram = true;
+		unsigned int memfd_flags = 0; /* more for memfd_create() */
+		bool legacy_hole = false;     /* no memory where a PC has its legacy range */
 		/* Trace events of the model: name and first value; called from any thread. */
 		std::function<void(const char *event, uint64_t a)> on_trace = {};
 	};
@@ -69,6 +72,8 @@ public:
 	void write64(uint64_t offset, uint64_t value) const { aries_nic_write(nic_, 0, offset, 8, value); }
 	uint64_t counter(unsigned int which) const { return aries_nic_counter(nic_, which); }
 
+	/** Tells the NIC its memory map, with @more behind it. Throws std::string with the error of the model. */
+	void set_ram(const aries_ram *more = nullptr, size_t count = 0) const;
 	/** Device reset; all memory that alloc() gave is free again and the NIC enabled. */
 	void restart();
 
@@ -131,9 +136,10 @@ public:
 
 private:
 	aries_nic *nic_ = nullptr;
+	const bool legacy_hole_;
 	int fd_ = -1;
 	uint8_t *memory_ = nullptr;
-	uint64_t used_ = PAGE;
+	uint64_t used_;
 	std::vector<uint8_t> desc_area_;
 	uint8_t *desc_base_ = nullptr;
 	struct Queue {

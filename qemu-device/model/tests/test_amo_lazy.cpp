@@ -600,7 +600,7 @@ struct Bare {
 	std::unique_ptr<aries::AmoCacheSlot> slot = std::make_unique<aries::AmoCacheSlot>();
 	aries::AmoCache cache{*slot};
 	alignas(64) uint64_t memory[64] = {};
-	aries::RamMap ram{0, true};
+	aries::RamMap ram{0};
 	aries::AmoRequest add = {{}, 3, 0, reinterpret_cast<uint8_t *>(memory), 1, 0};
 
 	Bare()
@@ -653,7 +653,7 @@ void test_edges_of_memory(void **)
 {
 	Bare bare;
 	aries::AmoResult old = {};
-	aries::RamMap none{0, true};
+	aries::RamMap none{0};
 
 	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
 	assert_int_equal(bare.memory[0], 0);
