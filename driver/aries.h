@@ -11,7 +11,7 @@
  *   aries_peer, aries_chan                    messages between the drivers of two nodes
  *   aries_fmad, aries_cq, aries_mem, aries_ce, aries_recv  objects of one NIC block each
  *   aries_charge, aries_ring, aries_pin       memory, and who pays for it
- *   aries_pool, aries_inv, aries_irq, aries_err, aries_ees
+ *   aries_pool, aries_inv, aries_quiet, aries_irq, aries_err, aries_ees
  *   aries_hw                                  registers
  * aries_pci puts a device together, aries_main the module.
  */
@@ -30,6 +30,7 @@ void aries_wr32(struct aries_dev *ad, u32 reg, u32 value);
 void aries_wr64(struct aries_dev *ad, u32 reg, u64 value);
 bool aries_hw_alive(struct aries_dev *ad);
 int aries_hw_identify(struct aries_dev *ad);
+int aries_hw_settle(struct aries_dev *ad, unsigned int timeout_ms);
 int aries_hw_reset(struct aries_dev *ad);
 void aries_hw_enable(struct aries_dev *ad, bool on);
 int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeout_ms);
@@ -168,7 +169,6 @@ int aries_mem_segments(struct aries_ctx *ctx, struct kgni_mem_segments *arg);
 int aries_mem_range(u64 address, u64 length, struct aries_range *range);
 void aries_mem_program(struct aries_ctx *ctx, struct aries_mem *mem);
 void aries_mem_teardown(struct aries_ctx *ctx);
-void aries_mem_free_quarantine(struct aries_dev *ad);
 
 /* aries_ce.c: collective engines */
 int aries_ce_alloc(struct aries_ctx *ctx, struct kgni_ce_alloc *arg);
@@ -199,6 +199,15 @@ void aries_vmdh_hold(struct aries_ctx *ctx, unsigned int mdh);
 void aries_vmdh_leave(struct aries_ctx *ctx);
 void aries_vmdh_show(struct seq_file *m, struct aries_dev *ad, const struct aries_domain *dom);
 
+/* aries_quiet.c: when memory that the NIC knew may be given back */
+bool aries_quiet(struct aries_dev *ad);
+bool aries_quiet_begin(struct aries_dev *ad);
+void aries_quiet_end(struct aries_dev *ad);
+void aries_quiet_keep(struct aries_dev *ad, struct aries_kept *kept,
+		      void (*free)(struct aries_dev *ad, struct aries_kept *kept));
+void aries_quiet_free(struct aries_dev *ad);
+bool aries_quiet_exit(struct aries_dev *ad);
+
 /* aries_inv.c */
 int aries_inv_drain(struct aries_dev *ad);
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
@@ -223,7 +232,7 @@ int aries_ctx_own(struct aries_ctx *ctx);
 int aries_ctx_node(struct aries_ctx *ctx, u32 pe, u32 *node);
 u32 aries_ctx_pe(struct aries_ctx *ctx, u32 node);
 int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg);
-void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_ok);
+void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state);
 
 /* aries_mmap.c: file offsets and mappings */
 #define ARIES_MMAP_DESC 0x00000000ull
@@ -243,6 +252,7 @@ static inline u64 aries_ctx_place(const struct aries_ctx *ctx)
 }
 
 int aries_mmap(struct file *file, struct vm_area_struct *vma);
+void aries_ghosts_free(struct aries_ctx *ctx);
 
 /* aries_chan.c: the channel between drivers */
 int aries_chan_init(struct aries_dev *ad);

@@ -215,6 +215,7 @@ int aries_chan_init(struct aries_dev *ad)
 	ad->chan = ch;
 	if (!aries_chan_alloc(ch))
 		return 0;
+	aries_quiet_begin(ad);
 	aries_chan_exit(ad);
 	return -ENOMEM;
 }
@@ -223,7 +224,8 @@ int aries_chan_init(struct aries_dev *ad)
  * aries_chan_exit() - free what aries_chan_init() made, but for the structure
  * @ad: the device
  *
- * Files that are open look into the structure; it goes with the device.
+ * Files that are open look into the structure; it goes with the device. The memory stays if the NIC
+ * may still reach it: after aries_quiet_exit().
  *
  * Context: sleeps; no interrupt comes any more.
  */
@@ -235,19 +237,19 @@ void aries_chan_exit(struct aries_dev *ad)
 	if (!ch)
 		return;
 	aries_chan_stop(ad);
-	if (ch->stuck)
-		pci_clear_master(ad->pdev);
 	if (ch->wq)
 		destroy_workqueue(ch->wq);
 	if (ch->bell)
 		iounmap(ch->bell);
+	xa_destroy(&ch->peers);
+	if (!aries_quiet(ad))
+		return;
 	if (ch->cq)
 		dma_free_coherent(dev, ARIES_CHAN_CQ_BYTES, ch->cq, ch->cq_dma);
 	if (ch->pte)
 		dma_free_coherent(dev, PAGE_SIZE, ch->pte, ch->pte_dma);
 	if (ch->area)
 		dma_free_coherent(dev, ch->slots * ARIES_SLOT_BYTES, ch->area, ch->area_dma);
-	xa_destroy(&ch->peers);
 }
 
 static void aries_chan_program(struct aries_chan *ch)
@@ -300,7 +302,6 @@ void aries_chan_start(struct aries_dev *ad)
 	memset(ch->cq, 0, ARIES_CHAN_CQ_BYTES);
 	memset_io(ad->desc + ARIES_CHAN_FMAD * ARIES_DESC_STRIDE, 0, ARIES_DESC_STRIDE);
 	ch->consumed = 0;
-	ch->stuck = false;
 	aries_chan_program(ch);
 	WRITE_ONCE(ch->on, true);
 }
@@ -335,10 +336,9 @@ void aries_chan_stop(struct aries_dev *ad)
 	spin_unlock(&ch->lock);
 	cancel_delayed_work_sync(&ch->work);
 	aries_wr64(ad, ARIES_FMAD_CTL_N(ARIES_CHAN_FMAD), 0);
-	if (READ_ONCE(ad->hw_ok))
-		ch->stuck = aries_inv_mdd(ad, ARIES_CHAN_MDH);
+	aries_inv_mdd(ad, ARIES_CHAN_MDH);
 	aries_wr64(ad, ARIES_CQ_CTL_N(ARIES_CHAN_CQ), 0);
-	aries_rd64(ad, ARIES_CQ_CTL_N(ARIES_CHAN_CQ)); /* nobody writes there after this */
+	aries_inv_drain(ad);
 	aries_wr64(ad, ARIES_PTAG_KEY_N(ARIES_CHAN_PTAG), 0);
 	aries_peer_free_all(ch);
 }

@@ -437,7 +437,9 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	init_waitqueue_head(&ad->clock_wq);
 	spin_lock_init(&ad->irq_lock);
 	INIT_LIST_HEAD(&ad->ctxs);
-	INIT_LIST_HEAD(&ad->quarantine);
+	spin_lock_init(&ad->kept_lock);
+	INIT_LIST_HEAD(&ad->kept);
+	ad->quiet = true;
 	spin_lock_init(&ad->ees_lock);
 	INIT_LIST_HEAD(&ad->ees);
 	init_completion(&ad->test_done);

@@ -4,13 +4,25 @@
 #define ARIES_COMPAT_H
 
 #include <linux/mm.h>
+#include <linux/pci.h>
 #include <linux/version.h>
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
+#include <linux/aer.h>
+#endif
 
 #if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
 #define aries_devnode_arg struct device
 #else
 #define aries_devnode_arg const struct device
 #endif
+
+/* From 6.2 on the kernel does it for every function. */
+static inline void aries_report_errors(struct pci_dev *pdev)
+{
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
+	pci_enable_pcie_error_reporting(pdev);
+#endif
+}
 
 static inline void aries_vm_flags(struct vm_area_struct *vma, unsigned long set,
 				  unsigned long clear)

@@ -57,16 +57,29 @@ static void aries_cq_unmap(struct aries_dev *ad, struct aries_cq *cq)
 	dma_unmap_page(&ad->pdev->dev, cq->dma, cq->size, DMA_BIDIRECTIONAL);
 }
 
-/* The NIC cannot reach it any more. */
-static void aries_cq_free_mem(struct aries_cq *cq)
+/* Who waits does not look into the memory any more. */
+static void aries_cq_hide(struct aries_cq *cq)
 {
-	void *mem = cq->mem;
-
 	spin_lock(&cq->lock);
 	cq->mem = NULL;
 	spin_unlock(&cq->lock);
-	aries_ring_free(mem, cq->size >> PAGE_SHIFT);
+}
+
+/* The NIC cannot reach it any more. */
+static void aries_cq_free_mem(struct aries_cq *cq)
+{
+	aries_cq_hide(cq);
+	aries_ring_free(page_address(cq->page), cq->size >> PAGE_SHIFT);
 	aries_charge_end(&cq->charge);
+}
+
+static void aries_cq_free_kept(struct aries_dev *ad, struct aries_kept *kept)
+{
+	struct aries_cq *cq = container_of(kept, struct aries_cq, kept);
+
+	aries_cq_unmap(ad, cq);
+	aries_cq_free_mem(cq);
+	aries_cq_put(cq);
 }
 
 static unsigned int aries_cq_vector(struct aries_dev *ad)
@@ -92,27 +105,41 @@ static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner,
 			   FIELD_PREP(ARIES_CQ_CTL_DELAY_MASK, (u64)(irq ? delay : 0)));
 }
 
-/* Stops the queue: nobody writes to its memory afterwards; then takes it from the process. */
+/* Return: whether nobody writes to the queue's memory any more. */
+static bool aries_cq_fence(struct aries_dev *ad, struct aries_cq *cq)
+{
+	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr), 0);
+	return !aries_inv_drain(ad);
+}
+
+/*
+ * Stops the queue and takes it from the process. Memory that somebody may still write to is put
+ * aside, and the number with it.
+ */
 static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
+	bool stopped;
 
 	lockdep_assert_held(&ctx->lock);
-	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr), 0);
-	aries_inv_drain(ad);
+	stopped = aries_cq_fence(ad, cq);
 	spin_lock_irq(&ad->irq_lock);
 	ad->cq_table[cq->nr] = NULL;
 	spin_unlock_irq(&ad->irq_lock);
 	xa_erase(&ctx->cqs, cq->nr);
 	unmap_mapping_range(ctx->mapping, ARIES_MMAP_CQ_N(cq->nr), cq->size, 1);
-	aries_cq_unmap(ad, cq);
-	aries_cq_free_mem(cq);
-	aries_pool_put(&ad->cqs, cq->nr, ctx->owner);
+	aries_cq_hide(cq);
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ, 1);
 	trace_aries_cq_destroy(ctx, cq);
 	wake_up_all(&cq->wq);
-	aries_cq_put(cq);
+	if (stopped) {
+		aries_pool_put(&ad->cqs, cq->nr, ctx->owner);
+		aries_cq_free_kept(ad, &cq->kept);
+	} else {
+		aries_pool_hold(&ad->cqs, cq->nr);
+		aries_quiet_keep(ad, &cq->kept, aries_cq_free_kept);
+	}
 }
 
 /* With its memory, and without a number. Context: sleeps; called without any lock. */

@@ -91,6 +91,7 @@ static void aries_ctx_release(struct kref *ref)
 	aries_ees_free(ctx);
 	if (ctx->mm)
 		mmdrop(ctx->mm);
+	aries_ghosts_free(ctx);
 	kfree(ctx);
 	put_device(&ad->dev);
 }
@@ -350,22 +351,19 @@ static void aries_ctx_revoke(struct aries_ctx *ctx)
  * aries_ctx_revoke_all() - take everything from every open file
  * @ad: the device
  * @state: the device's state from now on
- * @hw_ok: the registers still work, so that work can be stopped properly
  *
- * Mappings go away, and touching them gives SIGBUS; sleepers wake up; memory is unpinned. Open
- * files stay what they are and get -EIO or -ENODEV.
+ * Mappings lead nowhere: they read as ones; sleepers wake up; memory is unpinned. Open files stay
+ * what they are and get -EIO or -ENODEV.
  *
  * Context: sleeps.
  */
-void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state, bool hw_ok)
+void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state)
 {
 	struct aries_ctx *ctx;
 
 	down_write(&ad->state_sem);
 	ad->state = state;
-	if (!hw_ok)
-		WRITE_ONCE(ad->hw_ok, false);
-	trace_aries_reset(ad->id, state, hw_ok);
+	trace_aries_reset(ad->id, state, READ_ONCE(ad->hw_ok));
 	mutex_lock(&ad->ctx_lock);
 	list_for_each_entry(ctx, &ad->ctxs, node)
 		aries_ctx_revoke(ctx);

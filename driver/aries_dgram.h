@@ -255,7 +255,6 @@ struct aries_spare {
  * @cq: header page and slots of the kernel's queue
  * @cq_dma: its bus address
  * @consumed: entries taken from it
- * @stuck: the NIC did not let go of the receive area
  * @bell: doorbell page of descriptor 0
  * @spare: of the work item
  * @peers: struct aries_peer by node address
@@ -288,7 +287,6 @@ struct aries_chan {
 	u64 *cq;
 	dma_addr_t cq_dma;
 	u64 consumed;
-	bool stuck;
 	void __iomem *bell;
 	struct aries_spare spare;
 	struct xarray peers;

@@ -2,8 +2,9 @@
 /*
  * Registers: the only file that touches BAR 0.
  *
- * A device that was unplugged answers every read with ones. Whoever sees all ones where they
- * cannot be true asks aries_hw_alive(); from then on no register is accessed any more.
+ * A device that was unplugged answers every read with ones, on some buses with zeros. Whoever sees
+ * all ones where they cannot be true, or relies on a zero, asks aries_hw_alive(); once it has said
+ * no, no register is accessed any more.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -90,9 +91,47 @@ int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeou
 	}
 }
 
+/* Tables and numbers were made for what the NIC has said first. */
+static int aries_hw_limit(struct aries_dev *ad, const char *what, u32 *limit, u32 value)
+{
+	if (ad->identified && *limit != value) {
+		dev_err(&ad->pdev->dev, "%s was %u before the reset and is %u now\n", what, *limit,
+			value);
+		return -ENODEV;
+	}
+	*limit = value;
+	return 0;
+}
+
+static int aries_hw_limits(struct aries_dev *ad)
+{
+	u32 pe = FIELD_GET(ARIES_ID_PE_PE_MASK, aries_rd32(ad, ARIES_ID_PE));
+	u32 bte = FIELD_GET(ARIES_ID_BTE_QUEUE_MASK, aries_rd32(ad, ARIES_ID_BTE));
+	u64 caps = aries_rd64(ad, ARIES_ID_CAPS);
+	u32 low = lower_32_bits(ad->caps), high = upper_32_bits(ad->caps);
+	int rc = aries_hw_limit(ad, "node address", &ad->pe, pe);
+
+	rc = rc ?: aries_hw_limit(ad, "ID_CAPS", &low, lower_32_bits(caps));
+	rc = rc ?: aries_hw_limit(ad, "upper half of ID_CAPS", &high, upper_32_bits(caps));
+	rc = rc ?: aries_hw_limit(ad, "number of nodes", &ad->nodes,
+				  aries_rd32(ad, ARIES_ID_NODES));
+	rc = rc ?: aries_hw_limit(ad, "number of FMA descriptors", &ad->nfma,
+				  min(aries_rd32(ad, ARIES_ID_FMA), ARIES_FMA_DESCRIPTORS));
+	rc = rc ?: aries_hw_limit(ad, "number of MDDs", &ad->nmdd,
+				  min(aries_rd32(ad, ARIES_ID_MDD), ARIES_MDD_ENTRIES));
+	rc = rc ?: aries_hw_limit(ad, "number of CQs", &ad->ncq,
+				  min(aries_rd32(ad, ARIES_ID_CQ), ARIES_CQ_ENTRIES));
+	rc = rc ?: aries_hw_limit(ad, "block transfers a descriptor", &ad->bte_queue, bte);
+	if (!rc)
+		ad->caps = caps;
+	return rc;
+}
+
 /**
  * aries_hw_identify() - check that this is an Aries that we know and read its limits
  * @ad: the device
+ *
+ * A NIC that has other limits after a reset is refused: it takes a new probe.
  *
  * Return: 0, or -ENODEV with a line in the log.
  */
@@ -101,7 +140,7 @@ int aries_hw_identify(struct aries_dev *ad)
 	struct device *dev = &ad->pdev->dev;
 	u32 magic = aries_rd32(ad, ARIES_ID_MAGIC);
 	u32 version = aries_rd32(ad, ARIES_ID_VERSION);
-	u32 bte = aries_rd32(ad, ARIES_ID_BTE);
+	int rc;
 
 	if (magic != ARIES_ID_MAGIC_VALUE) {
 		dev_err(dev, "ID_MAGIC reads %#x, not an Aries NIC\n", magic);
@@ -113,19 +152,44 @@ int aries_hw_identify(struct aries_dev *ad)
 			ARIES_ID_VERSION_VALUE);
 		return -ENODEV;
 	}
-	ad->caps = aries_rd64(ad, ARIES_ID_CAPS);
-	ad->pe = FIELD_GET(ARIES_ID_PE_PE_MASK, aries_rd32(ad, ARIES_ID_PE));
-	ad->nodes = aries_rd32(ad, ARIES_ID_NODES);
-	ad->nfma = min(aries_rd32(ad, ARIES_ID_FMA), ARIES_FMA_DESCRIPTORS);
-	ad->nmdd = min(aries_rd32(ad, ARIES_ID_MDD), ARIES_MDD_ENTRIES);
-	ad->ncq = min(aries_rd32(ad, ARIES_ID_CQ), ARIES_CQ_ENTRIES);
-	ad->bte_queue = FIELD_GET(ARIES_ID_BTE_QUEUE_MASK, bte);
+	rc = aries_hw_limits(ad);
+	if (rc)
+		return rc;
 	if (ad->nfma < 2 || !ad->nmdd || !ad->ncq) {
 		dev_err(dev, "no resources: %u FMA descriptors, %u MDDs, %u CQs\n", ad->nfma,
 			ad->nmdd, ad->ncq);
 		return -ENODEV;
 	}
+	ad->identified = true;
 	return 0;
+}
+
+/**
+ * aries_hw_settle() - wait until nothing is in flight after a reset or the loss of bus mastering
+ * @ad: the device; one that was taken for unplugged is asked all the same
+ * @timeout_ms: longest wait
+ *
+ * Context: sleeps. Return: 0, -ETIMEDOUT, or -ENODEV if the registers do not answer.
+ */
+int aries_hw_settle(struct aries_dev *ad, unsigned int timeout_ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
+	bool late = false;
+	u32 busy;
+
+	might_sleep();
+	for (;;) {
+		busy = readl(ad->regs + ARIES_CTL_STATUS) & ARIES_CTL_STATUS_BUSY_MASK;
+		busy |= readl(ad->regs + ARIES_INV_STATUS) & ARIES_INV_STATUS_BUSY_MASK;
+		if (readl(ad->regs + ARIES_ID_MAGIC) != ARIES_ID_MAGIC_VALUE)
+			return -ENODEV;
+		if (!busy)
+			return 0;
+		if (late)
+			return -ETIMEDOUT;
+		usleep_range(500, 1000);
+		late = time_after(jiffies, end);
+	}
 }
 
 /**
@@ -136,20 +200,8 @@ int aries_hw_identify(struct aries_dev *ad)
  */
 int aries_hw_reset(struct aries_dev *ad)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(ARIES_RESET_MS);
-	u32 status;
-
 	aries_wr32(ad, ARIES_CTL_CONTROL, FIELD_PREP(ARIES_CTL_CONTROL_RESET_MASK, 1));
-	for (;;) {
-		status = aries_rd32(ad, ARIES_CTL_STATUS);
-		if (status == ~0u && !aries_hw_alive(ad))
-			return -ENODEV;
-		if (!FIELD_GET(ARIES_CTL_STATUS_BUSY_MASK, status))
-			return 0;
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-		usleep_range(500, 1000);
-	}
+	return aries_hw_settle(ad, ARIES_RESET_MS);
 }
 
 static bool amo_lazy;

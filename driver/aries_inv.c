@@ -24,8 +24,9 @@ static int aries_inv_idle(struct aries_dev *ad)
 
 		if (status == ~0u && !aries_hw_alive(ad))
 			return -ENODEV;
+		/* where nobody answers, some buses read zeros: no promise */
 		if (!FIELD_GET(ARIES_INV_STATUS_BUSY_MASK, status))
-			return 0;
+			return aries_hw_alive(ad) ? 0 : -ENODEV;
 		if (late)
 			return -ETIMEDOUT;
 		usleep_range(pause_us, 2 * pause_us);
@@ -34,7 +35,12 @@ static int aries_inv_idle(struct aries_dev *ad)
 	}
 }
 
-/* A device that does not answer has no access to memory: that counts as done. */
+/* A device that does not answer has not let go of anything, unless it reaches no memory at all. */
+static int aries_inv_result(struct aries_dev *ad, int rc)
+{
+	return rc && aries_quiet(ad) ? 0 : rc;
+}
+
 static int aries_inv(struct aries_dev *ad, u32 reg, unsigned int mdh)
 {
 	int rc;
@@ -46,19 +52,17 @@ static int aries_inv(struct aries_dev *ad, u32 reg, unsigned int mdh)
 		rc = aries_inv_idle(ad);
 	}
 	mutex_unlock(&ad->inv_lock);
-	if (rc == -ENODEV)
-		rc = 0;
-	if (rc)
+	if (rc == -ETIMEDOUT)
 		dev_err(&ad->pdev->dev, "MDD %u: accesses still in flight after %u s\n", mdh,
 			ARIES_INV_MS / 1000);
-	return rc;
+	return aries_inv_result(ad, rc);
 }
 
 /**
  * aries_inv_drain() - wait for accesses in flight, after a register write that began a drain
  * @ad: the device
  *
- * Context: sleeps. Return: 0 or -ETIMEDOUT.
+ * Context: sleeps. Return: 0, or -ETIMEDOUT or -ENODEV: they may go on.
  */
 int aries_inv_drain(struct aries_dev *ad)
 {
@@ -67,7 +71,7 @@ int aries_inv_drain(struct aries_dev *ad)
 	mutex_lock(&ad->inv_lock);
 	rc = aries_inv_idle(ad);
 	mutex_unlock(&ad->inv_lock);
-	return rc == -ENODEV ? 0 : rc;
+	return aries_inv_result(ad, rc);
 }
 
 /**
@@ -76,7 +80,7 @@ int aries_inv_drain(struct aries_dev *ad)
  * @mdh: memory domain handle
  *
  * Context: sleeps; one invalidation at a time.
- * Return: 0, or -ETIMEDOUT: the pages must not be freed.
+ * Return: 0, or -ETIMEDOUT or -ENODEV: the pages must not be freed, see aries_quiet_keep().
  */
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
 {
@@ -89,7 +93,7 @@ int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
  * @mdh: memory domain handle
  *
  * Context: sleeps; one invalidation at a time.
- * Return: 0, or -ETIMEDOUT: the old pages must not be freed.
+ * Return: 0, or -ETIMEDOUT or -ENODEV: the old pages must not be freed.
  */
 int aries_inv_ptes(struct aries_dev *ad, unsigned int mdh)
 {

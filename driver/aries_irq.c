@@ -89,22 +89,40 @@ static int aries_irq_request(struct aries_dev *ad, unsigned int nr)
 	return request_irq(irq, aries_irq_cq, 0, vec->name, vec);
 }
 
+/* CPU that vector @nr is best taken on, near the device; the n-th of them for queue vector n. */
+static const struct cpumask *aries_irq_mask(struct aries_dev *ad, unsigned int nr)
+{
+	return cpumask_of(cpumask_local_spread(nr - 1, dev_to_node(&ad->pdev->dev)));
+}
+
+static void aries_irq_free(struct aries_dev *ad, unsigned int count)
+{
+	while (count--) {
+		int irq = pci_irq_vector(ad->pdev, count);
+
+		irq_set_affinity_and_hint(irq, NULL);
+		free_irq(irq, &ad->vec[count]);
+	}
+	pci_free_irq_vectors(ad->pdev);
+}
+
 /**
  * aries_irq_init() - allocate and request the vectors: one for errors, one a CPU for queues
  * @ad: the device
+ *
+ * The vectors are not managed by the kernel: those go away with their CPU, while a queue keeps the
+ * vector that it was made with, and who waits for it may be on any CPU. These move to another.
  *
  * Context: may sleep. Return: 0 or a negative errno.
  */
 int aries_irq_init(struct aries_dev *ad)
 {
-	struct irq_affinity affinity = { .pre_vectors = 1 };
 	unsigned int want = min(aries_rd32(ad, ARIES_ID_MSIX), ARIES_VECTORS_MAX);
 	unsigned int nr;
 	int rc;
 
 	want = clamp(want, 1u, 1 + num_online_cpus());
-	rc = pci_alloc_irq_vectors_affinity(ad->pdev, 1, want, PCI_IRQ_MSIX | PCI_IRQ_AFFINITY,
-					    &affinity);
+	rc = pci_alloc_irq_vectors(ad->pdev, 1, want, PCI_IRQ_MSIX);
 	if (rc < 0) {
 		dev_err(&ad->pdev->dev, "no MSI-X vector: %d\n", rc);
 		return rc;
@@ -112,25 +130,20 @@ int aries_irq_init(struct aries_dev *ad)
 	ad->nvec = rc;
 	for (nr = 0; nr < ad->nvec; nr++) {
 		rc = aries_irq_request(ad, nr);
-		if (rc)
-			goto err_free;
+		if (rc) {
+			dev_err(&ad->pdev->dev, "vector %u: %d\n", nr, rc);
+			aries_irq_free(ad, nr);
+			return rc;
+		}
+		if (nr)
+			irq_set_affinity_and_hint(pci_irq_vector(ad->pdev, nr),
+						  aries_irq_mask(ad, nr));
 	}
 	return 0;
-
-err_free:
-	dev_err(&ad->pdev->dev, "vector %u: %d\n", nr, rc);
-	while (nr--)
-		free_irq(pci_irq_vector(ad->pdev, nr), &ad->vec[nr]);
-	pci_free_irq_vectors(ad->pdev);
-	return rc;
 }
 
 /** aries_irq_exit() - undo aries_irq_init(); no handler runs afterwards. Context: sleeps. */
 void aries_irq_exit(struct aries_dev *ad)
 {
-	unsigned int nr;
-
-	for (nr = 0; nr < ad->nvec; nr++)
-		free_irq(pci_irq_vector(ad->pdev, nr), &ad->vec[nr]);
-	pci_free_irq_vectors(ad->pdev);
+	aries_irq_free(ad, ad->nvec);
 }

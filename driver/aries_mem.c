@@ -128,6 +128,11 @@ err_pte:
 	return rc;
 }
 
+static void aries_mem_free_kept(struct aries_dev *ad, struct aries_kept *kept)
+{
+	aries_mem_free(ad, container_of(kept, struct aries_mem, kept));
+}
+
 /* Invalidates a registration and frees it; one that the NIC does not let go of is put aside. */
 static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
 	__must_hold(&ctx->lock)
@@ -144,9 +149,7 @@ static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
 	aries_mem_put_number(ctx, mem, rc);
 	if (rc) {
-		mutex_lock(&ad->inv_lock);
-		list_add(&mem->node, &ad->quarantine);
-		mutex_unlock(&ad->inv_lock);
+		aries_quiet_keep(ad, &mem->kept, aries_mem_free_kept);
 		return;
 	}
 	aries_mem_free(ad, mem);
@@ -340,17 +343,4 @@ void aries_mem_teardown(struct aries_ctx *ctx)
 
 	xa_for_each(&ctx->mems, mdh, mem)
 		aries_mem_del(ctx, mem);
-}
-
-/** aries_mem_free_quarantine() - free what was put aside; the NIC was reset or cannot do DMA */
-void aries_mem_free_quarantine(struct aries_dev *ad)
-{
-	struct aries_mem *mem, *next;
-
-	mutex_lock(&ad->inv_lock);
-	list_for_each_entry_safe(mem, next, &ad->quarantine, node) {
-		list_del(&mem->node);
-		aries_mem_free(ad, mem);
-	}
-	mutex_unlock(&ad->inv_lock);
 }

@@ -5,6 +5,10 @@
  *
  * Pages are entered by the fault handler, under the lock under which a reset marks the attachment
  * dead: a mapping that was taken away cannot come back.
+ *
+ * In its place the process finds memory that reads as the registers of a NIC that is gone: all
+ * ones. So it is not killed for what it cannot know yet, and finds out by what it reads anyway: a
+ * status word that is none, a queue's entry that no NIC writes.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -95,6 +99,54 @@ static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_reg
 	}
 }
 
+/*
+ * What a page of a dead attachment reads as does not change by what the process stores to others:
+ * each kind has a page of its own, but for those that a process only stores to.
+ */
+static enum aries_ghost aries_ghost_kind(const struct vm_fault *vmf)
+{
+	u64 offset = (u64)vmf->vma->vm_pgoff << PAGE_SHIFT;
+	unsigned long n = vmf->pgoff - vmf->vma->vm_pgoff;
+
+	BUILD_BUG_ON(ARIES_GHOST_AREA + ARIES_DESC_STRIDE / PAGE_SIZE != ARIES_GHOST_COUNT);
+	if (offset == ARIES_MMAP_CLOCK)
+		return ARIES_GHOST_CLOCK;
+	if (offset < ARIES_MMAP_PLACE)
+		return n < ARIES_CQ_HEADER_BYTES / PAGE_SIZE ? ARIES_GHOST_STORES :
+							       ARIES_GHOST_SLOTS;
+	if ((offset - ARIES_MMAP_PLACE) % ARIES_MMAP_PLACE_SIZE == ARIES_MMAP_DESC)
+		return ARIES_GHOST_AREA + n;
+	return ARIES_GHOST_STORES;
+}
+
+/* These pages are the process's alone: nothing that it stores there is seen by another. */
+static vm_fault_t aries_vm_ghost(struct vm_fault *vmf, struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	struct page **ghost = &ctx->ghosts[aries_ghost_kind(vmf)];
+
+	lockdep_assert_held(&ctx->lock);
+	if (!*ghost) {
+		*ghost = alloc_page(GFP_KERNEL_ACCOUNT);
+		if (!*ghost)
+			return VM_FAULT_OOM;
+		memset(page_address(*ghost), 0xff, PAGE_SIZE);
+	}
+	get_page(*ghost);
+	vmf->page = *ghost;
+	return 0;
+}
+
+/** aries_ghosts_free() - an attachment ends, and so do its mappings. Context: any. */
+void aries_ghosts_free(struct aries_ctx *ctx)
+{
+	unsigned int n;
+
+	for (n = 0; n < ARIES_GHOST_COUNT; n++)
+		if (ctx->ghosts[n])
+			put_page(ctx->ghosts[n]);
+}
+
 /* All pages at the first fault: the others would come one by one, and a fault is dear. */
 static vm_fault_t aries_vm_insert(struct vm_area_struct *vma, const struct aries_region *region)
 {
@@ -121,6 +173,10 @@ static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 	if (offset >= ARIES_MMAP_PLACE && !aries_suspend_wait(ctx))
 		return fatal_signal_pending(current) ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 	mutex_lock(&ctx->lock);
+	if (READ_ONCE(ctx->dead)) {
+		ret = aries_vm_ghost(vmf, ctx);
+		goto out;
+	}
 	if (aries_region_find(ctx, offset, &region))
 		goto out;
 	if (offset >= ARIES_MMAP_PLACE && ctx->suspended) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The PCI function: probe and remove, function reset, error recovery, surprise removal.
+ * The PCI function: probe and remove, function reset, error recovery, surprise removal, sleep.
  */
 #include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
+#include <linux/pm.h>
 #include <linux/slab.h>
 
 #include "aries.h"
+#include "aries_compat.h"
 #include "aries_trace.h"
 
 static int aries_pci_map(struct aries_dev *ad)
@@ -67,7 +69,7 @@ static int aries_pci_enable(struct aries_dev *ad)
 	rc = aries_pci_map(ad);
 	if (rc)
 		goto err_regions;
-	pci_set_master(pdev);
+	aries_quiet_end(ad);
 	return 0;
 
 err_regions:
@@ -118,10 +120,11 @@ static int aries_pci_start(struct aries_dev *ad)
 		dev_err(&ad->pdev->dev, "reset does not end: %d\n", rc);
 		return rc;
 	}
-	aries_mem_free_quarantine(ad);
+	aries_quiet_free(ad);
 	aries_pool_release_held(&ad->fmads);
 	aries_pool_release_held(&ad->mdds);
 	aries_pool_release_held(&ad->cqs);
+	aries_quiet_end(ad);
 	aries_domain_restore(ad);
 	aries_ntt_restore(ad);
 	aries_bi_reset(ad);
@@ -171,6 +174,8 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	rc = aries_pci_start(ad);
 	if (rc)
 		goto err_irq;
+	aries_report_errors(pdev);
+	/* for error recovery: a bus reset takes the addresses of the BARs, too */
 	pci_save_state(pdev);
 	aries_debugfs_add(ad);
 	rc = aries_chrdev_add(ad);
@@ -187,6 +192,7 @@ err_stop:
 err_irq:
 	aries_irq_exit(ad);
 err_chan:
+	aries_quiet_exit(ad);
 	aries_chan_exit(ad);
 err_disable:
 	aries_pci_disable(ad);
@@ -196,21 +202,36 @@ err_dev:
 	return rc;
 }
 
+/*
+ * Takes everything from everybody. A NIC that answers lets go of one thing after the other; memory
+ * of one that does not is given back only after all memory was taken from it.
+ */
+static void aries_pci_stop(struct aries_dev *ad, enum aries_state state, bool answers)
+{
+	if (!answers) {
+		/* who waits for the NIC gives up, and with it what the next lines wait for */
+		WRITE_ONCE(ad->hw_ok, false);
+		aries_quiet_begin(ad);
+	}
+	aries_ctx_revoke_all(ad, state);
+	aries_chan_stop(ad);
+	aries_hw_enable(ad, false);
+	if (aries_quiet(ad))
+		aries_quiet_free(ad);
+}
+
 static void aries_pci_remove(struct pci_dev *pdev)
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
-	aries_ctx_revoke_all(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
+	aries_pci_stop(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
 	aries_chrdev_del(ad);
 	aries_debugfs_del(ad);
 	aries_domain_free_all(ad);
-	aries_chan_stop(ad);
-	aries_hw_enable(ad, false);
 	aries_irq_exit(ad);
+	aries_quiet_exit(ad);
 	aries_chan_exit(ad);
 	aries_pci_disable(ad);
-	/* without bus mastering the NIC reaches no memory */
-	aries_mem_free_quarantine(ad);
 	pci_set_drvdata(pdev, NULL);
 	aries_dev_drop(ad);
 }
@@ -219,19 +240,15 @@ static void aries_pci_shutdown(struct pci_dev *pdev)
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
-	aries_ctx_revoke_all(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
-	aries_chan_stop(ad);
-	aries_hw_enable(ad, false);
-	pci_clear_master(pdev);
+	aries_pci_stop(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
+	aries_quiet_begin(ad);
 }
 
 static void aries_reset_prepare(struct pci_dev *pdev)
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
-	aries_ctx_revoke_all(ad, ARIES_STATE_RESET, aries_hw_alive(ad));
-	aries_chan_stop(ad);
-	aries_hw_enable(ad, false);
+	aries_pci_stop(ad, ARIES_STATE_RESET, aries_hw_alive(ad));
 }
 
 /* Registers answer again; everything in the NIC is lost. */
@@ -245,8 +262,11 @@ static int aries_restart(struct aries_dev *ad)
 		rc = aries_pci_start(ad);
 	if (rc) {
 		dev_err(&ad->pdev->dev, "not usable after a reset: %d\n", rc);
+		aries_pci_stop(ad, ARIES_STATE_RESET, false);
 		return rc;
 	}
+	/* whoever has restored the last one has used it up */
+	pci_save_state(ad->pdev);
 	atomic64_inc(&ad->resets);
 	dev_info(&ad->dev, "was reset; programs have to attach again\n");
 	return 0;
@@ -257,6 +277,10 @@ static void aries_reset_done(struct pci_dev *pdev)
 	aries_restart(pci_get_drvdata(pdev));
 }
 
+/*
+ * The function stays enabled for the kernel: a bus reset and pci_restore_state() bring it back as
+ * it was, and removal disables it whether it came back or not.
+ */
 static pci_ers_result_t aries_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
@@ -265,13 +289,10 @@ static pci_ers_result_t aries_error_detected(struct pci_dev *pdev, pci_channel_s
 	case pci_channel_io_normal:
 		return PCI_ERS_RESULT_CAN_RECOVER;
 	case pci_channel_io_frozen:
-		aries_ctx_revoke_all(ad, ARIES_STATE_RESET, false);
-		aries_chan_stop(ad);
-		pci_disable_device(pdev);
+		aries_pci_stop(ad, ARIES_STATE_RESET, false);
 		return PCI_ERS_RESULT_NEED_RESET;
 	default:
-		aries_ctx_revoke_all(ad, ARIES_STATE_GONE, false);
-		aries_chan_stop(ad);
+		aries_pci_stop(ad, ARIES_STATE_GONE, false);
 		return PCI_ERS_RESULT_DISCONNECT;
 	}
 }
@@ -288,15 +309,9 @@ static pci_ers_result_t aries_slot_reset(struct pci_dev *pdev)
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
 	/* came here without error_detected(frozen): the reset took everything from everybody */
-	if (READ_ONCE(ad->state) == ARIES_STATE_UP) {
-		aries_ctx_revoke_all(ad, ARIES_STATE_RESET, false);
-		aries_chan_stop(ad);
-	}
-	if (!pci_is_enabled(pdev) && pci_enable_device_mem(pdev))
-		return PCI_ERS_RESULT_DISCONNECT;
-	pci_set_master(pdev);
+	if (READ_ONCE(ad->state) == ARIES_STATE_UP)
+		aries_pci_stop(ad, ARIES_STATE_RESET, false);
 	pci_restore_state(pdev);
-	pci_save_state(pdev);
 	return aries_restart(ad) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
 }
 
@@ -316,6 +331,27 @@ static const struct pci_error_handlers aries_err_handlers = {
 	.reset_done = aries_reset_done,
 };
 
+/*
+ * For whatever sleep: the NIC forgets everything, or a part of it, or the kernel is another one
+ * afterwards. It is stopped before, and begins anew as after a reset.
+ */
+static int aries_pm_suspend(struct device *dev)
+{
+	struct aries_dev *ad = dev_get_drvdata(dev);
+
+	aries_pci_stop(ad, ARIES_STATE_RESET, aries_hw_alive(ad));
+	if (aries_quiet_begin(ad))
+		aries_quiet_free(ad);
+	return 0;
+}
+
+static int aries_pm_resume(struct device *dev)
+{
+	return aries_restart(dev_get_drvdata(dev));
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(aries_pm_ops, aries_pm_suspend, aries_pm_resume);
+
 static const struct pci_device_id aries_pci_ids[] = {
 	{ PCI_DEVICE(ARIES_PCI_VENDOR, ARIES_PCI_DEVICE) },
 	{}
@@ -329,4 +365,5 @@ struct pci_driver aries_pci_driver = {
 	.remove = aries_pci_remove,
 	.shutdown = aries_pci_shutdown,
 	.err_handler = &aries_err_handlers,
+	.driver.pm = pm_sleep_ptr(&aries_pm_ops),
 };

@@ -66,8 +66,8 @@ struct aries_share;
  *                       the page fault handler.
  * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
  *                       the limits of injection.
- * aries_dev.inv_lock    Protects INV_MDD and INV_STATUS: one invalidation at a time; and the
- *                       quarantine of registrations whose invalidation never ended.
+ * aries_dev.inv_lock    Protects INV_MDD and INV_STATUS: one invalidation at a time.
+ * aries_dev.kept_lock   Protects the list of memory of which the NIC did not let go.
  * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
  * aries_dev.irq_lock    Protects the table of queues by number, and reading and clearing
  *                       CQI_PENDING as one step. Taken in interrupt handlers.
@@ -217,7 +217,8 @@ struct aries_dev {
 	resource_size_t fma_phys;
 	resource_size_t desc_phys;
 
-	/* read from the ID block at probe */
+	/* read from the ID block at probe; a reset does not change them */
+	bool identified;
 	u64 caps;
 	u32 pe;
 	u32 nodes;
@@ -251,8 +252,10 @@ struct aries_dev {
 	u64 ctx_id;
 	wait_queue_head_t resume_wq;
 
-	struct mutex inv_lock; /* INV_MDD, quarantine */
-	struct list_head quarantine;
+	struct mutex inv_lock; /* INV_MDD */
+	spinlock_t kept_lock; /* kept */
+	struct list_head kept; /* of struct aries_kept */
+	bool quiet; /* the NIC reaches no memory, see aries_quiet.c */
 	spinlock_t irq_lock; /* cq_table, CQI_PENDING */
 	struct aries_cq **cq_table;
 
@@ -271,6 +274,15 @@ struct aries_dev {
 	atomic64_t errors; /* error events taken from the NIC */
 	atomic64_t resets;
 	struct dentry *debugfs;
+};
+
+/* What stands behind the mappings of an attachment whose NIC is gone, see aries_mmap.c. */
+enum aries_ghost {
+	ARIES_GHOST_STORES, /* doorbell, windows, headers of queues: nobody reads them */
+	ARIES_GHOST_SLOTS, /* of queues, all of them */
+	ARIES_GHOST_CLOCK,
+	ARIES_GHOST_AREA, /* pages of the descriptor area */
+	ARIES_GHOST_COUNT = ARIES_GHOST_AREA + ARIES_DESC_STRIDE / 4096
 };
 
 /**
@@ -302,6 +314,7 @@ struct aries_dev {
  * @nrecvs: how many
  * @dg: datagrams
  * @ees: subscription to error events or NULL; set once
+ * @ghosts: what stands behind its mappings once it is @dead, as far as they were touched
  * @pid: who opened the file, for lists
  * @comm: its name
  */
@@ -333,6 +346,7 @@ struct aries_ctx {
 	unsigned int nrecvs;
 	struct aries_dgrams dg;
 	struct aries_ees *ees;
+	struct page *ghosts[ARIES_GHOST_COUNT];
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 };
@@ -345,6 +359,16 @@ static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
 {
 	return ctx->modes & ARIES_CDM_SMALL_WINDOW ? ARIES_FMA_SMALL_WINDOW : ARIES_FMA_WINDOW;
 }
+
+/**
+ * struct aries_kept - memory that is put aside, because the NIC may still reach it
+ * @node: in aries_dev.kept
+ * @free: frees the memory, and what holds this
+ */
+struct aries_kept {
+	struct list_head node;
+	void (*free)(struct aries_dev *ad, struct aries_kept *kept);
+};
 
 /**
  * struct aries_cq - one completion queue
@@ -363,6 +387,7 @@ static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
  * @charge: who pays for @mem
  * @wq: woken by the interrupt and by a reset
  * @irqs: interrupts that woke the queue
+ * @kept: should the NIC not let go of it
  */
 struct aries_cq {
 	struct kref ref;
@@ -380,6 +405,7 @@ struct aries_cq {
 	struct aries_charge charge;
 	wait_queue_head_t wq;
 	unsigned long irqs;
+	struct aries_kept kept;
 };
 
 /**
@@ -407,7 +433,7 @@ struct aries_cq {
  * @leaf: pages of entries, NULL for one level; a reserved region has them as needed
  * @leaf_dma: their bus addresses
  * @nleaf: how many
- * @node: in aries_dev.quarantine
+ * @kept: should the NIC not let go of it
  */
 struct aries_mem {
 	u16 mdh;
@@ -433,7 +459,7 @@ struct aries_mem {
 	__le64 **leaf;
 	dma_addr_t *leaf_dma;
 	unsigned int nleaf;
-	struct list_head node;
+	struct aries_kept kept;
 };
 
 /**

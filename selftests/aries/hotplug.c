@@ -4,11 +4,8 @@
  * that are documented, never a hang, and the device works when it is back.
  */
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -16,18 +13,12 @@
 #include <time.h>
 
 #include "dgram.h"
+#include "pci.h"
 #include "raw.h"
 #include "kselftest_harness.h"
 
 #define USERS 3
 #define ROUNDS 5
-
-static sigjmp_buf on_fault;
-
-static void fault(int sig)
-{
-	siglongjmp(on_fault, sig);
-}
 
 /* What one attachment does until the device goes. Return: 0 or what is not as documented. */
 static int use(struct raw *r, uint8_t *page)
@@ -65,19 +56,13 @@ static int documented(int rc)
 /* One after another opens, uses and closes, whatever happens to the device; ends on SIGTERM. */
 static void user(uint32_t cookie, const volatile int *stop, int pause_us)
 {
-	struct sigaction sa = { .sa_handler = fault };
 	uint8_t *page = aries_pages(4);
 
-	sigaction(SIGBUS, &sa, NULL);
 	while (!*stop) {
 		struct raw r = { .fd = -1 };
-		volatile int rc = 0;
+		int rc = raw_open(&r, cookie);
 
-		if (sigsetjmp(on_fault, 1))
-			rc = ENODEV; /* touched a page that is gone */
-		else
-			rc = raw_open(&r, cookie);
-		if (!rc && !sigsetjmp(on_fault, 1))
+		if (!rc)
 			rc = use(&r, page);
 		if (r.area && (void *)r.area != MAP_FAILED)
 			munmap((void *)r.area, ARIES_DESC_STRIDE);
@@ -115,11 +100,9 @@ static int warnings(void)
 
 FIXTURE_SETUP(hotplug)
 {
-	char path[PATH_MAX] = "";
-
 	self->warnings = warnings();
-	ASSERT_NE(NULL, realpath(ARIES_SYSFS "device", path));
-	snprintf(self->pci, sizeof(self->pci), "%s", basename(path));
+	pci_address(self->pci, sizeof(self->pci));
+	ASSERT_NE('\0', self->pci[0]);
 	self->stop = mmap(NULL, ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, (void *)self->stop);
 }
@@ -172,27 +155,6 @@ static int finish(const pid_t *pid, volatile int *stop)
 	return bad;
 }
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), rc = 0;
-
-	if (fd < 0)
-		return errno;
-	if (write(fd, text, strlen(text)) < 0)
-		rc = errno;
-	close(fd);
-	return rc;
-}
-
-static int wait_for_node(void)
-{
-	int i;
-
-	for (i = 0; i < 6000 && access(ARIES_NODE, F_OK); i++)
-		usleep(10000);
-	return access(ARIES_NODE, F_OK);
-}
-
 /* Between two rounds the users are without a device for a moment, then find it again. */
 TEST_F_TIMEOUT(hotplug, function_removed_under_load, 300)
 {
@@ -203,13 +165,13 @@ TEST_F_TIMEOUT(hotplug, function_removed_under_load, 300)
 	start(self->pid, self->stop, 0);
 	for (i = 0; i < ROUNDS; i++) {
 		usleep(200000 + 37000 * i);
-		EXPECT_EQ(0, write_text(path, "1"));
+		EXPECT_EQ(0, pci_write(path, "1"));
 		EXPECT_NE(0, access(path, F_OK));
-		EXPECT_EQ(0, write_text("/sys/bus/pci/rescan", "1"));
-		EXPECT_EQ(0, wait_for_node());
+		EXPECT_EQ(0, pci_write("/sys/bus/pci/rescan", "1"));
+		EXPECT_EQ(0, pci_wait_for_node(1));
 	}
 	EXPECT_EQ(0, finish(self->pid, self->stop));
-	EXPECT_EQ(0, wait_for_node());
+	EXPECT_EQ(0, pci_wait_for_node(1));
 }
 
 #define SUSPEND_JOB 4712
@@ -272,7 +234,7 @@ TEST_F_TIMEOUT(hotplug, function_removed_while_a_job_is_suspended, 300)
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "takes two processors");
-	write_text("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	pci_write("/proc/sys/kernel/sched_rt_runtime_us", "-1");
 	on_cpu(0);
 	ASSERT_EQ(0, aries_ioctl(fd, KGNI_IOC_JOB, &job));
 	close(fd);
@@ -284,16 +246,16 @@ TEST_F_TIMEOUT(hotplug, function_removed_while_a_job_is_suspended, 300)
 	EXPECT_EQ(-1, d.rc);
 	ASSERT_EQ(0, pthread_create(&hogger, NULL, hog, &d));
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", self->pci);
-	EXPECT_EQ(0, write_text(path, "1"));
+	EXPECT_EQ(0, pci_write(path, "1"));
 	d.removed = 1;
 	pthread_join(hogger, NULL);
 	pthread_join(suspender, NULL);
 	EXPECT_EQ(ENODEV, d.rc);
 	raw_close(&r);
 	munmap(pages, 2 * HALF);
-	write_text("/proc/sys/kernel/sched_rt_runtime_us", "950000");
-	EXPECT_EQ(0, write_text("/sys/bus/pci/rescan", "1"));
-	EXPECT_EQ(0, wait_for_node());
+	pci_write("/proc/sys/kernel/sched_rt_runtime_us", "950000");
+	EXPECT_EQ(0, pci_write("/sys/bus/pci/rescan", "1"));
+	EXPECT_EQ(0, pci_wait_for_node(1));
 	EXPECT_EQ(self->warnings, warnings());
 }
 
@@ -305,7 +267,7 @@ TEST_F_TIMEOUT(hotplug, reset_under_load, 300)
 	start(self->pid, self->stop, 0);
 	for (i = 0; i < 2 * ROUNDS; i++) {
 		usleep(100000 + 17000 * i);
-		EXPECT_EQ(0, write_text(ARIES_SYSFS "device/reset", "1"));
+		EXPECT_EQ(0, pci_write(ARIES_SYSFS "device/reset", "1"));
 	}
 	EXPECT_EQ(0, finish(self->pid, self->stop));
 	EXPECT_EQ(resets + i, aries_number("resets"));
@@ -342,7 +304,7 @@ TEST_F_TIMEOUT(hotplug, module_under_load, 300)
 		EXPECT_EQ(0, rc);
 		EXPECT_NE(0, access("/sys/module/aries", F_OK));
 		ASSERT_EQ(0, syscall(SYS_finit_module, fd, "", 0));
-		EXPECT_EQ(0, wait_for_node());
+		EXPECT_EQ(0, pci_wait_for_node(1));
 	}
 	EXPECT_EQ(0, finish(self->pid, self->stop));
 	close(fd);

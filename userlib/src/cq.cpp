@@ -2,6 +2,7 @@
 /* Completion queues: creation, and reading without waiting. */
 #include "cq.hpp"
 #include "debug.hpp"
+#include "gone.hpp"
 #include "post.hpp"
 #include "smsg_event.hpp"
 
@@ -94,6 +95,10 @@ static gni_cq_entry_t overlay(gni_cq *cq, gni_cq_entry_t entry)
 UGNI_IN_ONE_PAGE(512)
 gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out)
 {
+	if (entry == kGoneEntry) {
+		*out = 0;
+		return cq_gone(cq);
+	}
 	if (entry & ARIES_CQE_OVERRUN) {
 		*out = entry;
 		return GNI_RC_ERROR_RESOURCE;
@@ -233,7 +238,9 @@ gni_return_t GNI_CqTestEvent(gni_cq_handle_t cq_hndl)
 	gni_cq_entry_t entry = cq_peek(cq_hndl);
 	if (!entry)
 		return GNI_RC_NOT_DONE;
-	return entry & ARIES_CQE_OVERRUN ? GNI_RC_ERROR_RESOURCE : GNI_RC_SUCCESS;
+	if (!(entry & ARIES_CQE_OVERRUN)) [[likely]]
+		return GNI_RC_SUCCESS;
+	return entry == kGoneEntry ? nic_gone(cq_hndl->nic) : GNI_RC_ERROR_RESOURCE;
 }
 
 /* The codes of local and global events are the bits of cq_mode; no request waits for code 0 or 3. */

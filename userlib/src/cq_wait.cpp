@@ -3,7 +3,7 @@
  * Waiting for events. All state is in the kernel while a thread sleeps, and no
  * lock is held: a thread may be cancelled there, and nowhere else.
  */
-#include "cq.hpp"
+#include "gone.hpp"
 
 #include <cstdlib>
 
@@ -109,6 +109,15 @@ bool one_nic(gni_cq *const *cqs, uint32_t count)
 	return true;
 }
 
+/* What a wait is to return that ended with @rc. */
+gni_return_t failure(gni_cq *cq, gni_return_t rc)
+{
+	if (!queues.valid(cq))
+		return GNI_RC_INVALID_PARAM;
+	const gni_return_t there = cq_there(cq);
+	return there == GNI_RC_SUCCESS ? rc : there;
+}
+
 /*
  * Return: SUCCESS when queue *@which has an event, TIMEOUT, or an error. A
  * signal does not end the wait; destruction of a queue does.
@@ -124,7 +133,7 @@ gni_return_t wait_any(gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, u
 		if (rc != GNI_RC_SUCCESS)
 			return rc;
 		if (find_event(cqs, count, which))
-			return GNI_RC_SUCCESS;
+			return cq_there(cqs[*which]);
 		uint64_t left = deadline.left();
 		if (left == 0)
 			return GNI_RC_TIMEOUT;
@@ -136,7 +145,7 @@ gni_return_t wait_any(gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, u
 			return rc;
 		/* INVALID_STATE: a signal. */
 		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TIMEOUT && rc != GNI_RC_INVALID_STATE)
-			return queues.valid(cqs[turn]) ? rc : GNI_RC_INVALID_PARAM;
+			return failure(cqs[turn], rc);
 	}
 }
 
@@ -163,7 +172,7 @@ gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	if (find_event(cqs, count, which))
-		return GNI_RC_SUCCESS;
+		return cq_there(cqs[*which]);
 	if (any_masked(cqs, count))
 		return GNI_RC_NOT_DONE;
 	return wait_any(cqs, count, timeout_ms, which, outer);

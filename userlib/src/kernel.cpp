@@ -36,8 +36,15 @@ constexpr Meaning kCqCreate[] = {
 	{ENOMEM, GNI_RC_ERROR_NOMEM},
 	{EPERM, GNI_RC_ERROR_RESOURCE},
 };
+/* A reset or the removal of the NIC has ended everything that was to be ended. */
 constexpr Meaning kCqDestroy[] = {
 	{EBUSY, GNI_RC_ERROR_RESOURCE},
+	{EIO, GNI_RC_SUCCESS},
+	{ENODEV, GNI_RC_SUCCESS},
+};
+constexpr Meaning kMemDeregister[] = {
+	{EIO, GNI_RC_SUCCESS},
+	{ENODEV, GNI_RC_SUCCESS},
 };
 constexpr Meaning kCqWait[] = {
 	{ETIMEDOUT, GNI_RC_TIMEOUT},
@@ -124,7 +131,10 @@ gni_return_t meaning(const char *what, int error, std::span<const Meaning> table
 		}
 	}
 	if (rc != GNI_RC_TIMEOUT && rc != GNI_RC_INVALID_STATE && rc != GNI_RC_NOT_DONE)
-		debug("%s: errno %d (%s)", what, -error, strerrordesc_np(-error));
+		debug("%s: errno %d (%s)", what, -error,
+		      error == -EIO	 ? "the NIC was reset"
+		      : error == -ENODEV ? "the NIC was removed or does not answer"
+					 : strerrordesc_np(-error));
 	return rc;
 }
 
@@ -154,6 +164,14 @@ gni_return_t query(int fd, kgni_query *query)
 	query->argsz = sizeof(*query);
 	query->abi_version = KGNI_ABI_VERSION;
 	return meaning("QUERY", sys::call(fd, KGNI_IOC_QUERY, query), {}, GNI_RC_ERROR_RESOURCE);
+}
+
+gni_return_t gone(int fd)
+{
+	kgni_ntt_info info{};
+
+	info.argsz = sizeof(info);
+	return sys::call(fd, KGNI_IOC_NTT_INFO, &info) == -ENODEV ? GNI_RC_NO_MATCH : GNI_RC_INVALID_STATE;
 }
 
 gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version)
@@ -232,7 +250,8 @@ gni_return_t mem_deregister(int fd, uint32_t mdh)
 
 	arg.argsz = sizeof(arg);
 	arg.mdh = mdh;
-	return meaning("MEM_DEREGISTER", sys::call(fd, KGNI_IOC_MEM_DEREGISTER, &arg), {}, GNI_RC_INVALID_PARAM);
+	return meaning("MEM_DEREGISTER", sys::call(fd, KGNI_IOC_MEM_DEREGISTER, &arg), kMemDeregister,
+		       GNI_RC_INVALID_PARAM);
 }
 
 gni_return_t job(int fd, kgni_job *job)

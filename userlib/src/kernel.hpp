@@ -69,6 +69,8 @@ constexpr uint32_t kMaxDevices = 16;
  */
 gni_return_t open_device(uint32_t device, int *fd);
 gni_return_t query(int fd, kgni_query *query);
+/** What became of a NIC that does not answer: NO_MATCH it was removed, INVALID_STATE it was reset. */
+gni_return_t gone(int fd);
 /** @driver_version: of the driver's ABI, to tell if it is not ours */
 gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version);
 gni_return_t cq_create(int fd, kgni_cq_create *cq);

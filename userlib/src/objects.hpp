@@ -129,6 +129,7 @@ struct alignas(512) gni_nic {
 	gni_nic *next;
 	uint32_t statistics[kStatistics];
 	uint32_t refusals; /* posts that found no room, see nic_refused() */
+	gni_return_t gone; /* what calls return once the NIC was found to be reset or removed; see gone.hpp */
 	bool checkpoint;   /* the device may be gone, fd is -1 meanwhile: leave it and its mappings alone */
 	int kept_fd;       /* fd, during a checkpoint */
 };

@@ -4,6 +4,7 @@
 #define UGNI_POST_HPP
 
 #include "aries_hw.h"
+#include "gone.hpp"
 #include "memhandle.hpp"
 #include "mmio.hpp"
 #include "objects.hpp"
@@ -79,11 +80,25 @@ inline bool post_modes_known(const gni_post_descriptor_t *d)
 	return !(modes & ~(kKnownCqModes | kKnownDeliveryModes << 16));
 }
 
+/** What the NIC says of the last doorbell. */
+inline volatile const aries_fma_status *fma_status(const gni_nic *nic)
+{
+	return reinterpret_cast<volatile const aries_fma_status *>(nic->area + ARIES_DESC_STATUS);
+}
+
+/** ARIES_ST_* of the last doorbell. */
+inline uint32_t fma_last_status(const gni_nic *nic)
+{
+	return fma_status(nic)->status;
+}
+
 /** Checks that hold for every post. */
 inline gni_return_t post_check(const gni_ep *ep, const gni_post_descriptor_t *d)
 {
 	if (!endpoints.valid(ep) || !d || !ep->bound)
 		return GNI_RC_INVALID_PARAM;
+	if (fma_last_status(ep->nic) == kGoneStatus) [[unlikely]]
+		return nic_gone(ep->nic);
 	return post_modes_known(d) ? GNI_RC_SUCCESS : GNI_RC_INVALID_PARAM;
 }
 
@@ -151,18 +166,6 @@ inline void fma_ring(const gni_nic *nic, uint32_t id, uint64_t length, aries_fma
  * Return: ARIES_ST_* of the piece.
  */
 uint32_t fma_ring_piece(const gni_nic *nic, uint64_t length, aries_fma_op op);
-
-/** What the NIC says of the last doorbell. */
-inline volatile const aries_fma_status *fma_status(const gni_nic *nic)
-{
-	return reinterpret_cast<volatile const aries_fma_status *>(nic->area + ARIES_DESC_STATUS);
-}
-
-/** ARIES_ST_* of the last doorbell. */
-inline uint32_t fma_last_status(const gni_nic *nic)
-{
-	return fma_status(nic)->status;
-}
 
 /**
  * Ends a post of several pieces after one has failed with @status: the rest is

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A NIC that is taken away under traffic: PCI errors, unplugging, unbinding, registers that do not answer, sleep.
+
+No page that a peer may still write to belongs to anybody else, and the node works again afterwards.
+"""
+
+import itertools
+import re
+import threading
+import unittest
+
+from opengni.testing import ClusterCase, wait_until
+
+PEER = "/kselftest/aries/reset_peer"
+QUICK = ["gni-perf", "--tests=fma-put,bte-put,amo", "--max-size=64K", "--iterations=10"]
+DRIVER = "/sys/bus/pci/drivers/aries"
+MIB = 16
+# Memory of other processes, which takes a moment to take away.
+FILLERS, FILLER_MIB = 4, 32
+BOUND = 120.0
+
+
+class TakenAway(ClusterCase):
+    CONFIG = {"mem_mib": 768}
+    cookies = itertools.count(0x53000000)
+
+    def setUp(self):
+        for node in range(self.NODES):
+            self.cluster.run(node, "killall -9 reset_peer")
+        self.cookie = next(self.cookies)
+        self.files = itertools.count()
+        self.pci = self.cluster.run(0, "basename $(readlink /sys/class/gni/kgni0/device)").stdout.strip()
+        self.assertTrue(self.pci, "no NIC on node 0")
+        self.config = f"/sys/bus/pci/devices/{self.pci}/config"
+
+    def start(self, node, *arguments):
+        """A peer in the background: what lines() takes."""
+        file = f"/tmp/reset-{self.cookie:x}-{next(self.files)}"
+        line = " ".join(map(str, [PEER, arguments[0], self.cookie, *arguments[1:]]))
+        self.succeed(self.cluster.run(node, f"(setsid {line}; echo exit $?) >{file} 2>&1 </dev/null &"))
+        return node, file
+
+    def lines(self, peer, until):
+        """Lines of a peer, once there is one that matches."""
+        node, file = peer
+        found = []
+
+        def there():
+            found[:] = self.cluster.run(node, f"cat {file}").stdout.splitlines()
+            return any(re.match(until, line) for line in found)
+
+        self.assertTrue(wait_until(there, BOUND, 0.2), f"no line '{until}': {found}\n{self.log()}")
+        return found
+
+    def log(self):
+        """What the kernel of node 0 has said last."""
+        return self.cluster.run(0, "dmesg | tail -20").stdout
+
+    def put(self, watcher):
+        """Puts from node 1 into the region of a watcher on node 0; returns when they arrive."""
+        region = next(line.split() for line in self.lines(watcher, "region") if line.startswith("region"))
+        putter = self.start(1, "put", 0, *region[1:])
+        self.assertIn("status 0 at 0", self.lines(putter, "status"))
+        return putter
+
+    def begin(self):
+        """Watcher and putter, at work."""
+        watcher = self.start(0, "watch", MIB, FILLERS, FILLER_MIB)
+        self.lines(watcher, "ready")
+        return watcher, self.put(watcher)
+
+    def rounds(self, watcher):
+        """Lets the watcher look at some fresh memory."""
+        self.cluster.run(0, "sleep 2")
+
+    def end(self, watcher, putter):
+        """Ends both; nobody may have found foreign data. Lines of the putter."""
+        self.rounds(watcher)
+        self.cluster.run(1, "killall -TERM reset_peer")
+        puts = self.lines(putter, "exit")
+        self.cluster.run(0, "killall -TERM reset_peer")
+        found = self.lines(watcher, "exit")
+        self.assertRegex("\n".join(found), r"rounds \d+ hits 0\n", self.log())
+        return puts
+
+    def works(self):
+        """Puts, block transfers and atomics between both nodes, by programs that attach anew; nothing is held back."""
+        self.assertTrue(wait_until(lambda: self.cluster.run(0, "test -e /dev/kgni0").code == 0, BOUND), self.log())
+        self.succeed(self.cluster.run_job(QUICK))
+        pinned = "cat /sys/class/gni/kgni0/resources/pinned_pages"
+        self.assertTrue(wait_until(lambda: self.cluster.run(0, pinned).stdout == "0\n", 10), "pages stay pinned")
+
+    def inject(self, error):
+        """A PCI error of the NIC of node 0."""
+        self.cluster.qmp(0, "human-monitor-command", {"command-line": f"pcie_aer_inject_error nic0 {error}"})
+
+    def resets(self):
+        """Resets that the driver of node 0 has survived."""
+        return int(self.cluster.run(0, "cat /sys/class/gni/kgni0/resets").stdout)
+
+    def test_errors_that_are_not_fatal(self):
+        before = self.resets()
+        watcher, putter = self.begin()
+        self.inject("BAD_TLP")  # correctable: QEMU's root port keeps its message to itself
+        self.inject("POISON_TLP")
+        counted = f"grep '^TLP [1-9]' /sys/bus/pci/devices/{self.pci}/aer_dev_nonfatal"
+        self.assertTrue(wait_until(lambda: self.cluster.run(0, counted).stdout, BOUND), self.log())
+        puts = self.end(watcher, putter)
+        self.assertEqual([line for line in puts if line.startswith("status")], ["status 0 at 0"])
+        self.assertEqual(self.resets(), before)
+        self.works()
+
+    def test_fatal_error(self):
+        for _ in range(2):
+            before = self.resets()
+            watcher, putter = self.begin()
+            self.inject("MALF_TLP")
+            self.assertTrue(wait_until(lambda: self.resets() == before + 1, BOUND), self.log())
+            self.end(watcher, putter)
+            self.works()
+            # what restores the function's registers for error recovery is used up by each reset
+            self.succeed(self.cluster.run(0, "echo 1 >/sys/class/gni/kgni0/device/reset"))
+
+    def command(self, low):
+        """Stores the low byte of the function's command register."""
+        self.succeed(self.cluster.run(0, rf"printf '\{low:03o}' | dd of={self.config} bs=1 seek=4 conv=notrunc"))
+
+    def test_registers_that_do_not_answer(self):
+        watcher, putter = self.begin()
+        self.command(0x04)  # a bus master that decodes no address
+        self.cluster.run(0, "killall -USR1 reset_peer")
+        self.lines(watcher, "closed")
+        self.rounds(watcher)
+        self.command(0x06)
+        self.succeed(self.cluster.run(0, "echo 1 >/sys/class/gni/kgni0/device/reset"))
+        self.end(watcher, putter)
+        self.works()
+
+    def test_unbound_with_registers_that_do_not_answer(self):
+        watcher, putter = self.begin()
+        self.command(0x04)
+        self.succeed(self.cluster.run(0, f"echo {self.pci} >{DRIVER}/unbind"))
+        self.end(watcher, putter)
+        self.assertNotIn("is lost", self.log())
+        self.succeed(self.cluster.run(0, f"echo {self.pci} >{DRIVER}/bind"))
+        self.works()
+
+    def test_unbound(self):
+        watcher, putter = self.begin()
+        self.succeed(self.cluster.run(0, f"echo {self.pci} >{DRIVER}/unbind"))
+        self.end(watcher, putter)
+        self.succeed(self.cluster.run(0, f"echo {self.pci} >{DRIVER}/bind"))
+        self.works()
+
+    def test_unplugged(self):
+        watcher, putter = self.begin()
+        self.cluster.qmp(0, "device_del", {"id": "nic0"})
+        self.assertTrue(wait_until(lambda: self.cluster.run(0, "test -e /dev/kgni0").code, BOUND), self.log())
+        self.end(watcher, putter)
+        # the port has no power for a moment; what is plugged in then is not seen
+        self.assertTrue(wait_until(lambda: not self.slots(), BOUND), "QEMU keeps the NIC")
+        config = self.cluster.config
+        self.cluster.qmp(0, "device_add", {"driver": "aries-nic", "id": "nic0", "bus": "rp0", "fabric": config.fabric,
+                                           "node": 0, "nodes": config.nodes})
+        self.works()
+
+    def slots(self):
+        """Devices below the root port of node 0, as QEMU says."""
+        text = self.cluster.qmp(0, "human-monitor-command", {"command-line": "info qtree"})
+        return re.findall(r"dev: aries-nic", text)
+
+    def sleep(self):
+        """Suspends node 0 to RAM and wakes it up; nobody talks to its agent meanwhile."""
+        command = "echo deep >/sys/power/mem_sleep && echo mem >/sys/power/state"
+        sleeper = threading.Thread(target=self.cluster.run, args=(0, command), kwargs={"timeout": BOUND}, daemon=True)
+        sleeper.start()
+
+        def asleep():
+            return self.cluster.qmp(0, "query-status")["status"] == "suspended"
+
+        self.assertTrue(wait_until(asleep, BOUND), "node 0 does not fall asleep")
+        self.cluster.qmp(0, "system_wakeup")
+        sleeper.join(BOUND)
+        self.assertFalse(sleeper.is_alive(), "node 0 does not wake up")
+
+    def test_sleep(self):
+        before = self.resets()
+        watcher, putter = self.begin()
+        self.sleep()
+        self.assertEqual(self.resets(), before + 1, self.log())
+        self.end(watcher, putter)
+        self.works()
+
+
+if __name__ == "__main__":
+    unittest.main()
