@@ -58,6 +58,9 @@ check-all: kernel model qemu initramfs check-image ## check, and what is slow (t
 check-debug: model qemu userlib linux-source ## the driver's tests on a kernel with lockdep, KASAN, kmemleak (builds one, first time 10 min)
 	@$(TOP)/scripts/check-driver-debug.sh
 
+chaos: kernel model qemu initramfs check-image ## traffic between four nodes while things are broken at random (ARGS="--seed 7 --rounds 100")
+	@$(TOP)/scripts/chaos $(ARGS)
+
 interop: kernel model qemu driver userlib agent ## UCX and Open MPI from Debian's sources, built and run (Documentation/interop.md)
 	@$(TOP)/scripts/interop/run.sh $(ARGS)
 
@@ -147,5 +150,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench check check-all check-debug check-image clean distclean driver format help initramfs install \
+.PHONY: all agent bench chaos check check-all check-debug check-image clean distclean driver format help initramfs install \
 	interop kernel lint linux-source model qemu run selftests setup shell ssh-image tools uninstall userlib

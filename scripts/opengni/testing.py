@@ -133,6 +133,10 @@ class SyncCluster:
         """Whether the node's QEMU runs."""
         return self._cluster.node(node).running
 
+    def process(self, node):
+        """Process id of the node's QEMU."""
+        return self._cluster.node(node).process.pid
+
     def set_nic(self, node, name, value):
         """Set a property of a node's NIC (fault injection)."""
         self.call(self._cluster.node(node).set_nic(name, value))

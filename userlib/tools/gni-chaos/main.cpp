@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * gni-chaos: traffic of all kinds between the ranks of a job while somebody breaks things (selftests/cluster/chaos.py).
+ * Each rank is a process that has nothing of the NIC and a child that has: if that is killed or loses the NIC, the next
+ * one begins.
+ */
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+
+#include "common/failure.h"
+#include "common/place.h"
+#include "worker.h"
+
+namespace
+{
+
+volatile sig_atomic_t child;
+
+void on_stop(int)
+{
+	chaos::stop_asked = 1;
+}
+
+void on_lap(int)
+{
+	chaos::laps_asked = chaos::laps_asked + 1;
+}
+
+void on_state(int)
+{
+	chaos::state_asked = 1;
+}
+
+/* A child that begins later is in the same lap as the others. */
+void handle_signals()
+{
+	signal(SIGTERM, on_stop);
+	signal(SIGUSR1, on_lap);
+	signal(SIGUSR2, on_state);
+}
+
+/** What ends a life without being a mistake: somebody killed it, or its mappings of the NIC went away. */
+bool may_end(int status)
+{
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGBUS;
+	return WEXITSTATUS(status) == chaos::status_lost;
+}
+
+int lives(const tools::Place &place)
+{
+	for (uint64_t life = 1; !chaos::stop_asked; life++) {
+		child = fork();
+		if (child < 0)
+			throw tools::Failure(tools::format("fork: %s", tools::errno_text(errno)));
+		if (!child) {
+			prctl(PR_SET_NAME, "gni-chaos-life"); /* for killall */
+			_exit(chaos::live(place, life));
+		}
+		int status = 0;
+		while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+			;
+		if (WIFEXITED(status) && WEXITSTATUS(status) == chaos::status_done)
+			return 0;
+		printf("ENDED %d %" PRIu64 " by %s %d\n", place.rank, life, WIFSIGNALED(status) ? "signal" : "status",
+		       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		fflush(stdout);
+		if (!may_end(status))
+			return 1;
+		const timespec pause = {0, 100000000};
+		nanosleep(&pause, nullptr);
+	}
+	return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	tools::Place place;
+
+	try {
+		if (argc != 1)
+			throw tools::UsageError(
+				tools::format("%s takes no arguments; 'scripts/chaos' runs it", argv[0]));
+		place = tools::place_from_environment();
+		tools::check_place(place);
+		handle_signals();
+		return lives(place);
+	} catch (const tools::UsageError &e) {
+		fprintf(stderr, "gni-chaos: %s\n", e.what());
+		return chaos::status_usage;
+	} catch (const std::exception &e) {
+		fprintf(stderr, "gni-chaos: %s\n", e.what());
+		return chaos::status_failed;
+	}
+}
