@@ -81,6 +81,17 @@ class Faults(ClusterCase):
         self.cluster.set_nic(0, "drop", 0)
         self.succeed(self.cluster.run_job(QUICK))
 
+    def test_pci_error_after_a_reset(self):
+        """The configuration that the error's recovery restores was restored once already, after the reset."""
+        def resets():
+            return int(self.cluster.run(0, "sed -n 's/^resets //p' /sys/kernel/debug/aries/kgni0/objects").stdout)
+
+        before = resets()
+        self.succeed(self.cluster.run(0, "echo 1 >/sys/class/gni/kgni0/device/reset"))
+        self.cluster.qmp(0, "human-monitor-command", {"command-line": "pcie_aer_inject_error nic0 MALF_TLP"})
+        self.assertTrue(wait_until(lambda: resets() == before + 2, 60), self.cluster.run(0, "dmesg | tail").stdout)
+        self.succeed(self.cluster.run_job(QUICK))
+
     def test_guest_that_reboots_its_driver(self):
         self.succeed(self.cluster.run(0, "rmmod aries && ! [ -e /dev/kgni0 ] && modprobe aries && [ -e /dev/kgni0 ]"))
         self.succeed(self.cluster.run_job(QUICK))
