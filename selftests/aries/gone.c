@@ -53,7 +53,7 @@ static int begin(FIXTURE_DATA(gone) *self)
 	return self->done ? 0 : -2;
 }
 
-/* How many calls do not say @expected, or cannot be made any more though they only end something. */
+/* How many calls do not say @expected, or fail though they only end something. */
 static int count_wrong(FIXTURE_DATA(gone) *self, gni_return_t expected)
 {
 	struct ugni_self *u = &self->u;

@@ -98,7 +98,7 @@ FIXTURE_TEARDOWN(busy)
 {
 }
 
-/* Neither is the process killed, nor does it find anything but ones, whatever it stores elsewhere. */
+/* The process is not killed, and finds nothing but ones, whatever it stores elsewhere. */
 static int ghosts(FIXTURE_DATA(busy) *self)
 {
 	volatile uint8_t *area = self->desc;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Message queues: receiving. */
-#include "cq.hpp"
+#include "gone.hpp"
 #include "msgq.hpp"
 
 using namespace ugni;
@@ -96,6 +96,9 @@ gni_return_t progress(gni_msgq *q, uint32_t timeout, const Uncancelled &outer)
 	uint64_t end = waits ? sys::now_ms() + timeout : 0;
 
 	for (;;) {
+		const gni_return_t there = cq_there(q->receive_queue);
+		if (there != GNI_RC_SUCCESS) [[unlikely]]
+			return there;
 		MsgqOutcome outcome;
 		if (step(q, &outcome)) {
 			if (outcome == MsgqOutcome::kDamaged)
