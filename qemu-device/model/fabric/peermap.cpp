@@ -51,6 +51,7 @@ void PeerMaps::set_own(const aries_ram *ram, size_t count)
 	files_.give(ram, count);
 	std::lock_guard guard(mutex_);
 
+	make_room();
 	slot.ram_version.exchange(version - 1); /* no store of the sections moves before it */
 	memcpy(slot.ram, sections, sizeof(sections));
 	slot.ram_count = uint32_t(count);
@@ -66,7 +67,15 @@ void PeerMaps::withdraw() noexcept
 	slot.ram_count = 0;
 }
 
-void PeerMaps::replace(uint32_t node, std::unique_ptr<const RamMap> map)
+/* Mutex held, and before anything is changed: without room for a map that is replaced none may be. */
+void PeerMaps::make_room()
+{
+	if (retired_.size() == retired_.capacity())
+		retired_.reserve(retired_.size() * 2 + 1);
+}
+
+/* Mutex held, room made. */
+void PeerMaps::replace(uint32_t node, std::unique_ptr<const RamMap> map) noexcept
 {
 	const RamMap *old = current_[node].exchange(map.release(), std::memory_order_seq_cst);
 
@@ -85,6 +94,7 @@ const RamMap *PeerMaps::open_peer(uint32_t node) noexcept
 
 			if (map && map->version() == segment_.node(node).ram_version.load())
 				return map;
+			make_room();
 			std::unique_ptr<RamMap> fresh = map_peer(node, cause);
 
 			if (fresh) {

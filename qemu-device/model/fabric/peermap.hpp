@@ -135,7 +135,8 @@ private:
 
 	const RamMap *open_peer(uint32_t node) noexcept;
 	std::unique_ptr<RamMap> map_peer(uint32_t node, MapCause &cause);
-	void replace(uint32_t node, std::unique_ptr<const RamMap> map);
+	void make_room();
+	void replace(uint32_t node, std::unique_ptr<const RamMap> map) noexcept;
 
 	Segment &segment_;
 	const uint32_t node_;

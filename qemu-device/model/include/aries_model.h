@@ -2,6 +2,8 @@
 /*
  * C interface of the Aries model: what a host (the QEMU device, a test) calls
  * and what it provides. No exception leaves the library; no call aborts.
+ * Where the process has no memory left, calls fail with their text, and operations
+ * with a status: TIMEOUT for a peer's memory, QUEUE_FULL for a transfer that has to wait.
  *
  * Threads: aries_nic_write() and aries_nic_read() may be called from any number
  * of threads at once and take no lock of the host. Everything else is called

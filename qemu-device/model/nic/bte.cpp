@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <new>
 
 #include "fabric/quiet_thread.hpp"
 #include "nic/fma.hpp"
@@ -171,9 +172,8 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 			/* Nothing was taken, so there is no event either: the process tries again. */
 			status = ARIES_ST_QUEUE_FULL;
 		} else if (channel < 0) {
-			if (!start_workers())
+			if (!start_workers() || !enqueue(queue, work))
 				return ARIES_ST_QUEUE_FULL;
-			queue.waiting.push_back(work);
 			waiting_++;
 			work_.notify_one();
 		}
@@ -275,6 +275,15 @@ void Bte::worker(uint32_t number) noexcept
 }
 
 /* Mutex held. */
+bool Bte::enqueue(Queue &queue, const BteWork &work) noexcept
+try {
+	queue.waiting.push_back(work);
+	return true;
+} catch (const std::bad_alloc &) {
+	return false;
+}
+
+/* Mutex held. */
 bool Bte::start_workers() noexcept
 {
 	if (!workers_.empty())
@@ -296,19 +305,21 @@ bool Bte::cancelled(const BteWork &work) noexcept
 
 void Bte::flush(uint32_t index) noexcept
 {
-	std::deque<BteWork> dropped;
-	{
-		std::lock_guard guard(mutex_);
+	std::deque<BteWork> &waiting = queues_[index].waiting;
+	std::unique_lock guard(mutex_);
 
-		epochs_[index].fetch_add(1);
-		dropped.swap(queues_[index].waiting);
-		for (const BteWork &work : dropped)
-			under_way_[work.rights.ptag()]--;
-		waiting_ -= uint32_t(dropped.size());
-	}
-	for (const BteWork &work : dropped) {
+	epochs_[index].fetch_add(1);
+	/* What comes meanwhile is of the new epoch. */
+	while (!waiting.empty() && cancelled(waiting.front())) {
+		const BteWork work = waiting.front();
+
+		waiting.pop_front();
+		under_way_[work.rights.ptag()]--;
+		waiting_--;
+		guard.unlock();
 		complete(work, ARIES_ST_FLUSHED, false);
 		fmads_[index].busy.fetch_sub(1);
+		guard.lock();
 	}
 }
 

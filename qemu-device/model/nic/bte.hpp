@@ -125,6 +125,7 @@ private:
 
 	uint8_t take(uint32_t index, uint32_t slot, BteWork &work) noexcept;
 	uint8_t check(BteWork &work) noexcept;
+	bool enqueue(Queue &queue, const BteWork &work) noexcept;
 	bool eligible(const Queue &queue, const BteWork &work) const noexcept;
 	bool at_limit(const BteWork &work) const noexcept;
 	int begin(Queue &queue, const BteWork &work) noexcept;

@@ -2,6 +2,7 @@
 #include "nic/ce.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "fabric/flight.hpp"
 #include "netlink/timing.hpp"
@@ -389,12 +390,18 @@ void Ce::copy_down(CePlace from, const Delivery &delivery) noexcept
 {
 	Step none;
 
-	if (!core_.faults.reorder()) {
+	if (!core_.faults.reorder() || !keep_late(from, delivery))
 		hand_down(from, delivery, none);
-		return;
-	}
+}
+
+bool Ce::keep_late(CePlace from, const Delivery &delivery) noexcept
+try {
 	std::lock_guard guard(late_mutex_);
+
 	late_.emplace_back(from, delivery);
+	return true;
+} catch (const std::bad_alloc &) {
+	return false;
 }
 
 void Ce::late_down() noexcept

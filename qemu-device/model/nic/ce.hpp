@@ -142,6 +142,7 @@ private:
 	void scatter(const Step &root) noexcept;
 	Delivery next_delivery(CePlace at, uint64_t sequence) noexcept;
 	void hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept;
+	bool keep_late(CePlace from, const Delivery &delivery) noexcept;
 	void copy_down(CePlace from, const Delivery &delivery) noexcept;
 	void late_down() noexcept;
 	void deliver(CePlace from, const Delivery &delivery) noexcept;

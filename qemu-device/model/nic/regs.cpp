@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <vector>
 
 namespace aries
 {
@@ -24,10 +23,13 @@ constexpr uint8_t NOTHING = uint8_t(Reg::COUNT);
 static_assert(std::size(ROWS) == std::size_t(Reg::COUNT) && std::size(ROWS) < 255);
 
 /** One byte for each 4 of the BAR. */
-std::vector<uint8_t> build_map()
-{
-	std::vector<uint8_t> map(ARIES_BAR_REGS_SIZE / 4, NOTHING);
+using RegMap = std::array<uint8_t, ARIES_BAR_REGS_SIZE / 4>;
 
+RegMap build_map() noexcept
+{
+	RegMap map;
+
+	map.fill(NOTHING);
 	for (std::size_t reg = 0; reg < std::size(ROWS); reg++) {
 		const RegRow &row = ROWS[reg];
 
@@ -48,7 +50,7 @@ const RegRow &reg_row(Reg reg) noexcept
 
 RegPlace reg_decode(uint64_t offset) noexcept
 {
-	static const std::vector<uint8_t> map = build_map();
+	static const RegMap map = build_map();
 
 	if (offset >= ARIES_BAR_REGS_SIZE || map[offset / 4] == NOTHING)
 		return {Reg::COUNT, 0, false};

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <stdexcept>
-#include <system_error>
 
 #include "netlink/timing.hpp"
 
@@ -86,7 +86,7 @@ void PacketTrace::end() noexcept
 	if (file_->limited())
 		snprintf(why, sizeof(why), "its limit of %llu bytes is reached", (unsigned long long)file_->limit());
 	else
-		snprintf(why, sizeof(why), "%s", std::generic_category().message(file_->problem()).c_str());
+		snprintf(why, sizeof(why), "%s", strerrordesc_np(file_->problem()));
 	report_.append("trace ").append(path_).append(" ended: ").append(why);
 	file_.reset();
 }

@@ -83,6 +83,7 @@ FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &opti
 	aries_config cfg = {};
 	char err[256] = "";
 
+	warning.reserve(sizeof(err)); /* the log must not fail */
 	desc_base_ = desc_area_.data() + PAGE - reinterpret_cast<uintptr_t>(desc_area_.data()) % PAGE;
 	cfg.api_version = ARIES_MODEL_API_VERSION;
 	cfg.node = node;
