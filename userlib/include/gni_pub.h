@@ -2089,7 +2089,7 @@ gni_return_t GNI_MsgqSend(gni_msgq_handle_t msgq_hndl, gni_ep_handle_t ep_hndl, 
 /**
  * GNI_MsgqProgress() - receive from the message queue
  * @msgq_hndl: message queue
- * @timeout: milliseconds for each message; other than 0 and -1 only with GNI_MSGQ_MODE_BLOCKING
+ * @timeout: milliseconds for each message; without GNI_MSGQ_MODE_BLOCKING the wait is a loop with naps
  *
  * Calls the receive callback for each message until it returns 0 or none comes within @timeout;
  * 0 and -1: does not wait. NOT_DONE: the callback returned 0, and there is more.

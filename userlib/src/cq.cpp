@@ -5,6 +5,7 @@
 #include "gone.hpp"
 #include "post.hpp"
 #include "smsg_event.hpp"
+#include "unsettled.hpp"
 
 using namespace ugni;
 
@@ -92,6 +93,19 @@ static gni_cq_entry_t overlay(gni_cq *cq, gni_cq_entry_t entry)
 	return entry;
 }
 
+gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out)
+{
+	gni_nic *nic = cq->nic;
+
+	if (nic->collectives)
+		ce_advance(nic);
+	if (!nic->unsettled.first())
+		return GNI_RC_NOT_DONE;
+	unsettled_tend(nic);
+	const gni_cq_entry_t entry = unsettled_take(cq);
+	return entry ? cq_deliver_special(cq, entry, out) : GNI_RC_NOT_DONE;
+}
+
 UGNI_IN_ONE_PAGE(512)
 gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out)
 {
@@ -107,6 +121,9 @@ gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t
 		*out = overlay(cq, entry);
 	else
 		*out = entry_info(entry) == ARIES_INFO_LOCAL ? smsg_event(cq, entry) : entry;
+	/* Its send is not settled: the next one, if there is one. */
+	if (!*out)
+		return GNI_CqGetEvent(cq, out);
 	bool failed = *out & ARIES_CQE_STATUS_MASK;
 	if (cq->handler)
 		cq->handler(out, cq->context);
@@ -221,9 +238,8 @@ gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 	gni_cq_entry_t entry = cq_take(cq_hndl);
 	if (!entry) {
 		cq_missed(cq_hndl);
-		if (cq_hndl->nic->collectives) [[unlikely]]
-			ce_advance(cq_hndl->nic);
-		return GNI_RC_NOT_DONE;
+		return cq_hndl->nic->collectives || cq_hndl->nic->unsettled.first() ? cq_tend(cq_hndl, event_data)
+										    : GNI_RC_NOT_DONE;
 	}
 	if ((entry & kSpecialEntry) | word >> 32) [[unlikely]]
 		return cq_deliver_special(cq_hndl, entry, event_data);
@@ -237,7 +253,7 @@ gni_return_t GNI_CqTestEvent(gni_cq_handle_t cq_hndl)
 		return GNI_RC_INVALID_PARAM;
 	gni_cq_entry_t entry = cq_peek(cq_hndl);
 	if (!entry)
-		return GNI_RC_NOT_DONE;
+		return cq_hndl->kept.load(std::memory_order_relaxed) ? GNI_RC_SUCCESS : GNI_RC_NOT_DONE;
 	if (!(entry & ARIES_CQE_OVERRUN)) [[likely]]
 		return GNI_RC_SUCCESS;
 	return entry == kGoneEntry ? nic_gone(cq_hndl->nic) : GNI_RC_ERROR_RESOURCE;

@@ -18,6 +18,9 @@ inline aries_cq_header *cq_header(const gni_cq *cq)
 /** What cq_deliver() does when an entry needs a closer look. */
 gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out);
 
+/** An empty queue of a NIC handle with something to look after: does so. As GNI_CqGetEvent(). */
+gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out);
+
 /** Next entry, left in place; 0 if there is none. Any thread. */
 inline gni_cq_entry_t cq_peek(const gni_cq *cq)
 {

@@ -4,6 +4,7 @@
  * lock is held: a thread may be cancelled there, and nowhere else.
  */
 #include "gone.hpp"
+#include "unsettled.hpp"
 
 #include <cstdlib>
 
@@ -150,19 +151,30 @@ gni_return_t wait_any(gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, u
 }
 
 /*
- * Collectives that wait for their turn are posted from here, and looked after
- * while the thread waits: what they wait for may come without an event.
+ * Collectives that wait for their turn and messages that are tried again are looked after while the thread waits: what
+ * they wait for comes without an event.
  */
-uint64_t tend_collectives(gni_cq *const *cqs, uint32_t count, uint64_t left)
+uint64_t slice_of(gni_cq *const *cqs, uint32_t count, uint64_t left)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		if (!cqs[i]->nic->collectives) [[likely]]
-			continue;
-		ce_advance(cqs[i]->nic);
-		if (left > kSliceMs)
-			left = kSliceMs;
+		if ((cqs[i]->nic->collectives || cqs[i]->nic->unsettled.first()) && left > kSliceMs)
+			return kSliceMs;
 	}
 	return left;
+}
+
+/* Looks after those of empty queues. As GNI_CqGetEvent(), for the first queue that has an event because of it. */
+gni_return_t tend(gni_cq *const *cqs, uint32_t count, gni_cq_entry_t *event, uint32_t *which)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (!cqs[i]->nic->collectives && !cqs[i]->nic->unsettled.first()) [[likely]]
+			continue;
+		const gni_return_t rc = cq_tend(cqs[i], event);
+		*which = i;
+		if (rc != GNI_RC_NOT_DONE)
+			return rc;
+	}
+	return GNI_RC_NOT_DONE;
 }
 
 gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer)
@@ -197,13 +209,12 @@ gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_e
 	Deadline deadline(timeout);
 
 	while (rc == GNI_RC_SUCCESS) {
-		gni_cq_entry_t entry = cq_take(cq_hndl);
-		if (entry)
-			return cq_deliver(cq_hndl, entry, event_data);
-		cq_missed(cq_hndl);
+		rc = GNI_CqGetEvent(cq_hndl, event_data);
+		if (rc != GNI_RC_NOT_DONE)
+			return rc;
 		uint32_t which = 0;
 		const uint64_t left = deadline.left();
-		const uint64_t slice = tend_collectives(&cq_hndl, 1, left);
+		const uint64_t slice = slice_of(&cq_hndl, 1, left);
 		rc = wait_any(&cq_hndl, 1, slice, &which, whole);
 		if (rc == GNI_RC_TIMEOUT && slice < left)
 			rc = check(&cq_hndl, 1);
@@ -223,18 +234,20 @@ gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, 
 		gni_return_t rc = check(cq_hndls, num_cqs);
 		if (rc != GNI_RC_SUCCESS)
 			return rc;
+		rc = tend(cq_hndls, num_cqs, event_data, which);
+		if (rc != GNI_RC_NOT_DONE)
+			return rc;
 		const uint64_t left = deadline.left();
-		const uint64_t slice = tend_collectives(cq_hndls, num_cqs, left);
+		const uint64_t slice = slice_of(cq_hndls, num_cqs, left);
 		rc = vector_wait(cq_hndls, num_cqs, slice, which, whole);
 		if (rc == GNI_RC_TIMEOUT && slice < left)
 			continue;
 		if (rc != GNI_RC_SUCCESS)
 			return rc;
 		/* Another thread may have been faster. */
-		gni_cq_entry_t entry = cq_take(cq_hndls[*which]);
-		if (entry)
-			return cq_deliver(cq_hndls[*which], entry, event_data);
-		cq_missed(cq_hndls[*which]);
+		rc = GNI_CqGetEvent(cq_hndls[*which], event_data);
+		if (rc != GNI_RC_NOT_DONE)
+			return rc;
 	}
 }
 
@@ -242,7 +255,18 @@ gni_return_t GNI_CqVectorMonitor(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, ui
 {
 	const Uncancelled whole;
 
-	return which ? vector_wait(cq_hndls, num_cqs, timeout, which, whole) : GNI_RC_INVALID_PARAM;
+	if (!which)
+		return GNI_RC_INVALID_PARAM;
+	const gni_return_t rc = check(cq_hndls, num_cqs);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	/* Who reads the queue looks after what is to be looked after: this thread need not be the one that may. */
+	const uint64_t slice = slice_of(cq_hndls, num_cqs, timeout);
+	const gni_return_t waited = vector_wait(cq_hndls, num_cqs, slice, which, whole);
+	if (waited != GNI_RC_TIMEOUT || slice == timeout)
+		return waited;
+	*which = 0;
+	return GNI_RC_SUCCESS;
 }
 
 gni_return_t GNI_CqInterruptMask(gni_cq_handle_t cq_hndl)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Endpoints. Binding is on the hot path of some clients: no system call, no lock. */
 #include "aries_regs.h"
+#include "debug.hpp"
 #include "objects.hpp"
+#include "unsettled.hpp"
 
 using namespace ugni;
 
@@ -17,6 +19,8 @@ constinit Slab<gni_ep> endpoints;
 void ep_close(gni_ep *ep)
 {
 	endpoints.retire(ep);
+	if (ep->nic->unsettled.first())
+		unsettled_leave(ep);
 	smsg_close(ep);
 	ce_leave(ep);
 	if (ep->datagram)
@@ -47,6 +51,10 @@ gni_return_t GNI_EpCreate(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl
 		return GNI_RC_INVALID_PARAM;
 	if (src_cq_hndl && (!queues.valid(src_cq_hndl) || src_cq_hndl->nic != nic_hndl))
 		return GNI_RC_INVALID_PARAM;
+	if (src_cq_hndl && (src_cq_hndl->modes & GNI_CQ_UNMANAGED)) {
+		debug("GNI_EpCreate: nobody reads events of posts from a queue that is unmanaged");
+		return GNI_RC_INVALID_PARAM;
+	}
 	gni_ep *ep = endpoints.create();
 	if (!ep)
 		return GNI_RC_ERROR_NOMEM;
@@ -103,6 +111,8 @@ gni_return_t GNI_EpIdle(gni_ep_handle_t ep_hndl)
 
 	if (!endpoints.valid(ep))
 		return;
+	if (ep->nic->unsettled.first())
+		unsettled_leave(ep);
 	smsg_close(ep);
 	ce_leave(ep);
 }

@@ -77,8 +77,10 @@ private:
 /** What a lock protects. A thread takes them in this order only. */
 enum class Subject {
 	domain,      /* the attachments of a domain, by domain */
+	msgq,        /* joining and leaving message queues, by NIC handle */
 	control,     /* creation and destruction of what a NIC handle has, by NIC handle */
 	collectives, /* those that wait, by NIC handle */
+	unsettled,   /* messages that are tried again, by NIC handle */
 	fork,        /* ranges that a child does not get; one lock */
 	mailboxes,   /* memory of connections; one lock */
 	ground,      /* address space; one lock */

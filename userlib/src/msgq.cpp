@@ -94,6 +94,9 @@ gni_return_t GNI_MsgqInit(gni_nic_handle_t nic_hndl, gni_msgq_rcv_cb_func *rcv_c
 	if (!nics.valid(nic_hndl) || !rcv_cb || !msgq_hndl || !queues.valid(snd_cq) || snd_cq->nic != nic_hndl ||
 	    !msgq_layout(attrs, &layout))
 		return GNI_RC_INVALID_PARAM;
+	const Locked lock(Subject::msgq, nic_hndl);
+	if (!nics.valid(nic_hndl) || !queues.valid(snd_cq))
+		return GNI_RC_INVALID_PARAM;
 	if (nic_hndl->msgq || nic_hndl->checkpoint)
 		return GNI_RC_INVALID_STATE;
 	gni_msgq *q = msgqs.create();
@@ -123,9 +126,17 @@ gni_return_t GNI_MsgqRelease(gni_msgq_handle_t msgq_hndl)
 {
 	if (!msgqs.valid(msgq_hndl))
 		return GNI_RC_INVALID_PARAM;
-	if (msgq_hndl->busy || msgq_sending(msgq_hndl, nullptr))
-		return GNI_RC_NOT_DONE;
 	gni_nic *nic = msgq_hndl->nic;
+	const Locked lock(Subject::msgq, nic);
+	if (!msgqs.valid(msgq_hndl) || msgq_hndl->nic != nic)
+		return GNI_RC_INVALID_PARAM;
+	/* GNI_MsgqProgress() stays out from here on. */
+	if (msgq_hndl->busy.exchange(true))
+		return GNI_RC_NOT_DONE;
+	if (msgq_sending(msgq_hndl, nullptr)) {
+		msgq_hndl->busy = false;
+		return GNI_RC_NOT_DONE;
+	}
 	gni_cq *receive_queue = msgq_hndl->receive_queue;
 
 	/* Peers that still send here are refused from now on. */

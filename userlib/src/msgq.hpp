@@ -18,7 +18,8 @@
  * emptied; the sender turns the first over, the receiver the second. So both
  * may be written again without harm, no process ever holds a lock that another
  * one waits for, and one that dies leaves at most its slot behind. The bit is
- * part of the message: one that comes twice is told apart.
+ * part of the message: one that comes twice is told apart. Receivers leave slots
+ * as they are, so a sender reads there whether a message has come whose put had no answer.
  *
  * A message is one put with sync flag; the flag is the header, the first word
  * of the slot. Its remote event names connection, slot and bit, and tells the
@@ -68,7 +69,8 @@ struct MsgqLayout {
 	uint64_t credits_at;
 	uint64_t credits_bytes; /* whole pages, of all peers */
 	uint64_t mail_at;
-	uint64_t mail_bytes; /* whole pages, of one member */
+	uint64_t
+		mail_bytes; /* whole pages, of one member; a word behind its mailboxes is for what it reads elsewhere */
 	uint64_t used;
 	uint64_t size; /* whole huge pages */
 
@@ -80,6 +82,8 @@ struct MsgqLayout {
 	}
 	/** Mailbox of connection @peer, from the start of the region that a member registers. */
 	uint64_t mailbox(uint32_t peer) const { return credits_bytes + peer * mailbox_bytes(); }
+	/** The word for what a member reads, from the start of its region. */
+	uint64_t landing() const { return mailbox(peers); }
 	/** Bits of word @word that stand for a slot. */
 	uint32_t mask(uint32_t word) const
 	{
@@ -210,11 +214,11 @@ struct MsgqRoute {
 struct MsgqInbox {
 	uint32_t state; /* of the connection that the rest is about */
 	uint32_t key;
-	uint32_t self;   /* index of this instance, as the peer counts */
-	uint32_t via;    /* instance whose memory domain leads to the peer's credits */
-	uint32_t untold; /* slots emptied that the peer does not know of */
-	uint32_t wait;   /* looks until credits that failed are sent again; 0: none are due */
-	uint32_t backoff;
+	uint32_t self;     /* index of this instance, as the peer counts */
+	uint32_t via;      /* instance whose memory domain leads to the peer's credits */
+	uint32_t untold;   /* slots emptied that the peer does not know of */
+	uint32_t pause_ms; /* until credits that failed are sent again; 0: none are due */
+	uint64_t due_ms;
 	bool search;    /* messages may be there whose events are gone */
 	uint64_t dirty; /* words with such slots */
 	uint32_t *emptied;
@@ -246,9 +250,9 @@ struct alignas(512) gni_msgq {
 	int share;
 	uint32_t largest;
 	bool blocking;
-	bool busy;        /* in GNI_MsgqProgress() */
-	bool searching;   /* some inbox wants a search */
-	bool credits_due; /* some inbox could not tell */
+	std::atomic<bool> busy; /* in GNI_MsgqProgress(), or ending */
+	bool searching;         /* some inbox wants a search */
+	bool credits_due;       /* some inbox could not tell */
 	ugni::MsgqLayout layout;
 	ugni::MsgqRoute *routes;
 	ugni::MsgqInbox *inboxes;
@@ -273,6 +277,7 @@ struct alignas(512) gni_msgq {
 	{
 		return reinterpret_cast<uint64_t *>(base + layout.credits_at + layout.credit(n, instance));
 	}
+	const uint64_t *landing() const { return reinterpret_cast<const uint64_t *>(mailbox(self, layout.peers)); }
 	char *mailbox(uint32_t member, uint32_t n) const
 	{
 		return base + layout.mail_at + member * layout.mail_bytes + n * layout.mailbox_bytes();

@@ -9,8 +9,8 @@ using namespace ugni;
 namespace
 {
 
-/* Credits that could not be sent are tried again after so many looks, at most. */
-constexpr uint32_t kMostLooks = 1U << 16;
+/* Credits that could not be sent are tried again after 1 ms, then after pauses up to this. */
+constexpr uint32_t kMostPauseMs = 64;
 
 /* Puts one word. Any instance of the peer leads to its credits; who has left refuses, then it is the next one's turn.
  */
@@ -20,7 +20,6 @@ bool put(gni_msgq *q, uint32_t peer, MsgqInbox *box, uint32_t word)
 	const MsgqPeer *p = q->peer(peer);
 	const uint32_t count = p->count < kMsgqMembers ? p->count : kMsgqMembers;
 	aries_fma_desc *area = fma_area(nic);
-	SmsgRepeat repeat(nic, true);
 
 	area->pe = p->pe;
 	area->dlvr_mode = nic->smsg_delivery;
@@ -33,15 +32,11 @@ bool put(gni_msgq *q, uint32_t peer, MsgqInbox *box, uint32_t word)
 	for (uint32_t tries = 0; tries < count; tries++) {
 		const gni_msgq_rem_inst_t to = p->instances[box->via % count];
 		const uint64_t at = q->layout.credit(msgq_place_peer(to.mdh_off), box->self) + word * sizeof(uint64_t);
-		uint32_t status;
 		area->mdh = mem_name(to.mdh);
 		area->offset = at & kOffsetMask;
 		area->sync_offset = at & kOffsetMask;
-		do {
-			fma_ring(nic, 0, 0, ARIES_FMA_PUT_SYNC, 0);
-			status = fma_last_status(nic);
-		} while (status != ARIES_ST_OK && repeat.again(status));
-		if (status == ARIES_ST_OK)
+		fma_ring(nic, 0, 0, ARIES_FMA_PUT_SYNC, 0);
+		if (fma_last_status(nic) == ARIES_ST_OK)
 			return true;
 		box->via = (box->via + 1) % count;
 	}
@@ -53,16 +48,17 @@ void tell(gni_msgq *q, uint32_t peer, MsgqInbox *box)
 	while (box->dirty) {
 		const auto word = static_cast<uint32_t>(std::countr_zero(box->dirty));
 		if (!put(q, peer, box, word)) {
-			box->backoff = !box->backoff ? 1 : box->backoff < kMostLooks ? box->backoff * 2 : kMostLooks;
-			box->wait = box->backoff;
+			box->pause_ms = !box->pause_ms                 ? 1
+					: box->pause_ms < kMostPauseMs ? box->pause_ms * 2
+								       : kMostPauseMs;
+			box->due_ms = sys::now_ms() + box->pause_ms;
 			q->credits_due = true;
 			return;
 		}
 		box->dirty &= box->dirty - 1;
 	}
 	box->untold = 0;
-	box->wait = 0;
-	box->backoff = 0;
+	box->pause_ms = 0;
 }
 
 } // namespace
@@ -79,18 +75,20 @@ void msgq_emptied(gni_msgq *q, uint32_t peer, MsgqInbox *box, uint32_t slot)
 	box->emptied[word] ^= 1U << slot % kMsgqWordSlots;
 	box->dirty |= uint64_t{1} << word;
 	box->untold++;
-	if (box->untold * 2 >= q->layout.slots && !box->wait)
+	if (box->untold * 2 >= q->layout.slots && !box->pause_ms)
 		tell(q, peer, box);
 }
 
 void msgq_tell_due(gni_msgq *q)
 {
+	const uint64_t now = sys::now_ms();
+
 	q->credits_due = false;
 	for (uint32_t i = 0; i < q->layout.peers; i++) {
 		MsgqInbox *box = &q->inboxes[i];
-		if (!box->wait || msgq_inbox(q, i) != box || !box->wait)
+		if (!box->pause_ms || msgq_inbox(q, i) != box || !box->pause_ms)
 			continue;
-		if (--box->wait == 0)
+		if (now >= box->due_ms)
 			tell(q, i, box);
 		else
 			q->credits_due = true;

@@ -42,7 +42,7 @@ bool msgq_layout(const gni_msgq_attr_t *attrs, MsgqLayout *layout)
 	l.credits_at = round_up(l.senders_at + uint64_t{l.peers} * kMsgqMembers * l.sender_bytes, kMsgqPage);
 	l.credits_bytes = round_up(l.credit(l.peers, 0), kMsgqPage);
 	l.mail_at = l.credits_at + l.credits_bytes;
-	l.mail_bytes = round_up(l.peers * l.mailbox_bytes(), kMsgqPage);
+	l.mail_bytes = round_up(l.peers * l.mailbox_bytes() + kSmsgLine, kMsgqPage);
 	l.used = l.mail_at + l.members * l.mail_bytes;
 	l.size = round_up(l.used, kMsgqHugePage);
 	return l.size <= UINT32_MAX;

@@ -2,6 +2,9 @@
 /* Message queues: receiving. */
 #include "gone.hpp"
 #include "msgq.hpp"
+#include "unsettled.hpp"
+
+#include <poll.h>
 
 using namespace ugni;
 
@@ -71,6 +74,14 @@ bool step(gni_msgq *q, MsgqOutcome *outcome)
 	return true;
 }
 
+/* A queue that cannot block is looked at again and again. */
+void nap(const Uncancelled &outer)
+{
+	const Sleep here(outer);
+
+	(void)poll(nullptr, 0, 1);
+}
+
 /* Sleeps until there may be something. Return: SUCCESS, TIMEOUT, or what the wait says. */
 gni_return_t wait(gni_msgq *q, uint64_t end, const Uncancelled &outer)
 {
@@ -80,12 +91,15 @@ gni_return_t wait(gni_msgq *q, uint64_t end, const Uncancelled &outer)
 	if (now >= end)
 		return GNI_RC_TIMEOUT;
 	uint64_t left = end - now;
-	if ((q->searching || q->credits_due) && left > kSliceMs)
+	if ((q->searching || q->credits_due || q->nic->unsettled.first()) && left > kSliceMs)
 		left = kSliceMs;
 	gni_return_t rc = GNI_RC_SUCCESS;
 	/* A thread that is cancelled here leaves the queue to others. */
 	pthread_cleanup_push([](void *queue) { static_cast<gni_msgq *>(queue)->busy = false; }, q);
-	rc = cq_monitor(&q->receive_queue, 1, left, &which, outer);
+	if (q->blocking)
+		rc = cq_monitor(&q->receive_queue, 1, left, &which, outer);
+	else
+		nap(outer);
 	pthread_cleanup_pop(0);
 	return rc == GNI_RC_TIMEOUT ? GNI_RC_SUCCESS : rc;
 }
@@ -112,6 +126,8 @@ gni_return_t progress(gni_msgq *q, uint32_t timeout, const Uncancelled &outer)
 		}
 		if (q->credits_due) [[unlikely]]
 			msgq_tell_due(q);
+		if (q->nic->unsettled.first()) [[unlikely]]
+			unsettled_tend(q->nic);
 		gni_return_t rc = waits ? wait(q, end, outer) : GNI_RC_TIMEOUT;
 		if (rc != GNI_RC_SUCCESS)
 			return rc == GNI_RC_TIMEOUT ? GNI_RC_SUCCESS : rc;
@@ -163,12 +179,12 @@ gni_return_t GNI_MsgqProgress(gni_msgq_handle_t msgq_hndl, uint32_t timeout)
 	const Uncancelled whole;
 	gni_msgq *q = msgq_hndl;
 
-	if (!msgqs.valid(q) || (timeout && timeout != kNoWait && !q->blocking))
+	if (!msgqs.valid(q))
 		return GNI_RC_INVALID_PARAM;
-	if (q->busy || msgq_phase(q) == kMsgqForming)
+	if (q->busy.exchange(true))
 		return GNI_RC_INVALID_STATE;
-	q->busy = true;
-	gni_return_t rc = progress(q, timeout, whole);
+	const bool forming = msgq_phase(q) == kMsgqForming;
+	gni_return_t rc = forming ? GNI_RC_INVALID_STATE : progress(q, timeout, whole);
 	q->busy = false;
 	return rc;
 }

@@ -3,11 +3,16 @@
  * Message queues: sending. No system call, no lock: the senders of a node take
  * slots from each other by atomic operations. Header and data are copied
  * before the call returns; one doorbell a message.
+ *
+ * What fails with a status that may pass is tried again as in unsettled.hpp. As with mailboxes nothing is put again
+ * before the slot has told that it is not there: the receiver may have emptied it, and somebody else have taken it.
  */
 #include "msgq.hpp"
+#include "unsettled.hpp"
 
 #include <bit>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 
 using namespace ugni;
@@ -159,61 +164,168 @@ uint32_t reserve_event(gni_ep *ep, gni_cq *cq)
 	return id;
 }
 
-/* What the NIC reads: descriptor and line. */
-void fill(const gni_msgq *q, const gni_cq *cq, const MsgqRoute *r, const Taken &t, const Text &text, uint32_t msg_id,
-	  uint8_t tag)
+/* A message with its slot. */
+struct Letter {
+	const gni_msgq *q;
+	MsgqRoute route;
+	Taken taken;
+	uint64_t header;
+	uint32_t msg_id;
+	uint32_t bytes;
+	char line[kMsgqPrefix + GNI_MSGQ_MSG_SZ_MAX];
+
+	uint64_t slot() const { return (route.place & kOffsetMask) + uint64_t{taken.slot} * q->layout.slot_bytes; }
+};
+
+void write(const gni_msgq *q, Letter *l, const MsgqRoute *r, const Taken &t, const Text &text, uint32_t msg_id,
+	   uint8_t tag)
 {
-	aries_fma_desc *area = fma_area(q->nic);
-	char *line = q->nic->area + ARIES_DESC_LINE;
 	const uint64_t number = __atomic_fetch_add(&r->sender->number, 1, __ATOMIC_ACQ_REL);
 	const uint32_t sender_id = q->nic->inst_id;
-	const uint64_t slot = (r->place & kOffsetMask) + uint64_t{t.slot} * q->layout.slot_bytes;
 	const MsgqSlot head = {0, number, sender_id, {}};
 
-	area->pe = r->pe;
-	area->mdh = r->name;
-	area->dlvr_mode = q->nic->smsg_delivery;
-	area->offset = slot + sizeof(uint64_t);
+	l->q = q;
+	l->route = *r;
+	l->taken = t;
+	l->header = msgq_header(r->key, number, sender_id, text.bytes(), tag, t.bit);
+	l->msg_id = msg_id;
+	l->bytes = kMsgqPrefix + text.bytes();
+	memcpy(l->line, reinterpret_cast<const char *>(&head) + sizeof(uint64_t), kMsgqPrefix);
+	if (text.header_bytes)
+		memcpy(l->line + kMsgqPrefix, text.header, text.header_bytes);
+	if (text.data_bytes)
+		memcpy(l->line + kMsgqPrefix + text.header_bytes, text.data, text.data_bytes);
+}
+
+/* Descriptor for the slot's node. */
+aries_fma_desc *fill(const Letter &l, const gni_cq *cq)
+{
+	const gni_nic *nic = l.q->nic;
+	aries_fma_desc *area = fma_area(nic);
+
+	area->pe = l.route.pe;
+	area->mdh = l.route.name;
+	area->dlvr_mode = nic->smsg_delivery;
 	area->local_mdh = 0;
 	area->cq = static_cast<uint16_t>(cq->number);
 	area->reserved = 0;
-	area->local_event = msg_id;
-	area->remote_event = msgq_event(r->place, t.slot, t.bit);
-	area->sync_offset = slot;
-	area->sync_value = msgq_header(r->key, number, sender_id, text.bytes(), tag, t.bit);
-	memcpy(line, reinterpret_cast<const char *>(&head) + sizeof(uint64_t), kMsgqPrefix);
-	if (text.header_bytes)
-		memcpy(line + kMsgqPrefix, text.header, text.header_bytes);
-	if (text.data_bytes)
-		memcpy(line + kMsgqPrefix + text.header_bytes, text.data, text.data_bytes);
+	area->local_event = l.msg_id;
+	area->remote_event = msgq_event(l.route.place, l.taken.slot, l.taken.bit);
+	return area;
 }
 
-/*
- * The first attempt puts the event of the send into the queue; when it failed
- * and another one does not, readers of the queue mend that event.
- *
- * Return: ARIES_ST_OK; ARIES_ST_TIMEOUT if the message may be there all the same; what else refused it.
- */
-uint32_t transmit(gni_nic *nic, uint32_t id, uint32_t bytes)
+/* One attempt. @id: of the local event, 0: none. Return: ARIES_ST_* */
+uint32_t put(const Letter &l, const gni_cq *cq, uint32_t id)
 {
-	SmsgRepeat repeat(nic, true);
-	bool unknown = false;
+	const gni_nic *nic = l.q->nic;
+	aries_fma_desc *area = fill(l, cq);
 
-	fma_ring(nic, id, bytes, ARIES_FMA_PUT_SYNC, kType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
-	uint32_t status = fma_last_status(nic);
-	if (status == ARIES_ST_OK) [[likely]]
-		return status;
-	unknown = status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
-	while (status != ARIES_ST_OK && repeat.again(status)) {
-		fma_ring(nic, 0, bytes, ARIES_FMA_PUT_SYNC, kType | ARIES_EV_REMOTE);
-		status = fma_last_status(nic);
-		unknown |= status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
+	area->offset = l.slot() + sizeof(uint64_t);
+	area->sync_offset = l.slot();
+	area->sync_value = l.header;
+	memcpy(nic->area + ARIES_DESC_LINE, l.line, l.bytes);
+	fma_ring(nic, id, l.bytes, ARIES_FMA_PUT_SYNC, kType | ARIES_EV_REMOTE | (id ? uint64_t{ARIES_EV_LOCAL} : 0));
+	return fma_last_status(nic);
+}
+
+/* Whether the message has come. Return: ARIES_ST_*; OK: @there says */
+uint32_t look(const Letter &l, const gni_cq *cq, bool *there)
+{
+	const Taken &t = l.taken;
+	uint32_t done;
+
+	*there = true;
+	/* Emptied, or even taken by somebody else since. */
+	if (emptied(&l.route, t.word, &done) && ((done & t.mask) != 0) == t.bit)
+		return ARIES_ST_OK;
+	if (((__atomic_load_n(l.route.sender->taken() + t.word, __ATOMIC_ACQUIRE) & t.mask) != 0) != t.bit)
+		return ARIES_ST_OK;
+	aries_fma_desc *area = fill(l, cq);
+	area->offset = l.slot();
+	area->local_mdh = mem_name(l.q->handle);
+	area->local_offset = l.q->layout.landing();
+	const uint32_t status = fma_ring_piece(l.q->nic, sizeof(uint64_t), ARIES_FMA_GET_OP);
+	*there = __atomic_load_n(l.q->landing(), __ATOMIC_ACQUIRE) == l.header;
+	return status;
+}
+
+/* A message that waits for another attempt. */
+struct Waiting : Unsettled {
+	Letter letter;
+	bool open; /* it may be there */
+};
+
+uint32_t again(Unsettled *u)
+{
+	auto *w = static_cast<Waiting *>(u);
+	const Letter &l = w->letter;
+
+	/* Another process may have ended the connection. */
+	if (msgq_state(l.q, l.route.peer) != l.route.state) {
+		w->left = 0;
+		return w->status;
 	}
-	if (status == ARIES_ST_OK) {
-		nic->requests[static_cast<uint16_t>(id)].state |= Request::kMended;
-		return status;
+	if (w->open) {
+		bool there;
+		const uint32_t status = look(l, w->cq, &there);
+		if (status != ARIES_ST_OK || there)
+			return status;
 	}
-	return unknown ? uint32_t{ARIES_ST_TIMEOUT} : status;
+	const uint32_t status = put(l, w->cq, 0);
+	w->open = status_unknown(status);
+	return status;
+}
+
+/* It has not arrived, or nobody knows: then its slot stays taken until the receiver says otherwise. */
+void give_up(const Letter &l, bool open)
+{
+	if (!open)
+		give_back(&l.route, l.taken);
+	else
+		(void)__atomic_fetch_or(lost_words(l.q, l.route.sender) + l.taken.word, l.taken.mask, __ATOMIC_RELAXED);
+}
+
+void ended(Unsettled *u)
+{
+	auto *w = static_cast<Waiting *>(u);
+
+	if (w->status != ARIES_ST_OK)
+		give_up(w->letter, w->open);
+}
+
+/* The first attempt has ended with @status. */
+[[gnu::noinline]] void failed(gni_ep *ep, gni_cq *cq, const Letter &l, uint32_t id, uint32_t status)
+{
+	void *memory = status_passing(status) ? malloc(sizeof(Waiting)) : nullptr;
+
+	if (!memory) {
+		give_up(l, status_unknown(status));
+		return;
+	}
+	auto *w = static_cast<Waiting *>(memset(memory, 0, sizeof(Waiting)));
+	w->again = again;
+	w->ended = ended;
+	w->ep = ep;
+	w->cq = cq;
+	w->id = id;
+	w->status = status;
+	w->left = ep->nic->smsg_retransmissions;
+	w->letter = l;
+	w->open = status_unknown(status);
+	unsettled_begin(w);
+}
+
+/* A message to the same instance is being repeated: the order stays. */
+bool behind(gni_nic *nic, const MsgqRoute *route)
+{
+	unsettled_tend(nic);
+	return unsettled_any(
+		nic,
+		[](const Unsettled *u, const void *what) {
+			return u->again == again && static_cast<const Waiting *>(u)->letter.route.sender ==
+							    static_cast<const MsgqRoute *>(what)->sender;
+		},
+		route);
 }
 
 gni_return_t send(const gni_msgq *q, gni_ep *ep, gni_cq *cq, const Text &text, uint32_t msg_id, uint8_t tag)
@@ -225,6 +337,10 @@ gni_return_t send(const gni_msgq *q, gni_ep *ep, gni_cq *cq, const Text &text, u
 	gni_return_t rc = find(q, ep->remote_address, ep->remote_id, &route);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
+	if (nic->unsettled.first() && behind(nic, route)) [[unlikely]] {
+		nic->statistics[GNI_STAT_SMSG_RETRANS_STALL]++;
+		return GNI_RC_NOT_DONE;
+	}
 	if (!cq->room) {
 		nic->statistics[GNI_STAT_SMSG_REQ_STALL]++;
 		return GNI_RC_NOT_DONE;
@@ -241,12 +357,11 @@ gni_return_t send(const gni_msgq *q, gni_ep *ep, gni_cq *cq, const Text &text, u
 		nic->statistics[GNI_STAT_SMSG_REQ_STALL]++;
 		return GNI_RC_NOT_DONE;
 	}
-	fill(q, cq, route, t, text, msg_id, tag);
-	const uint32_t status = transmit(nic, id, kMsgqPrefix + text.bytes());
-	if (status == ARIES_ST_TIMEOUT)
-		(void)__atomic_fetch_or(lost_words(q, route->sender) + t.word, t.mask, __ATOMIC_RELAXED);
-	else if (status != ARIES_ST_OK)
-		give_back(route, t);
+	Letter l;
+	write(q, &l, route, t, text, msg_id, tag);
+	const uint32_t status = put(l, cq, id);
+	if (status != ARIES_ST_OK) [[unlikely]]
+		failed(ep, cq, l, id, status);
 	return GNI_RC_SUCCESS;
 }
 

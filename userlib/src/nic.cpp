@@ -2,6 +2,7 @@
 /* Attachments of a domain to a NIC. */
 #include "debug.hpp"
 #include "objects.hpp"
+#include "unsettled.hpp"
 
 using namespace ugni;
 
@@ -104,19 +105,25 @@ gni_return_t attach(gni_cdm *cdm, uint32_t device, gni_nic **out)
 	return GNI_RC_SUCCESS;
 }
 
-/* The first device that is there and not attached yet. */
+/* The first device that is there, not attached yet, and takes this domain. Return: why the first one that is there did
+ * not
+ */
 gni_return_t attach_nearest(gni_cdm *cdm, gni_nic **out)
 {
-	gni_return_t rc = cdm->nics.first() ? GNI_RC_INVALID_STATE : GNI_RC_NO_MATCH;
+	const gni_return_t none = cdm->nics.first() ? GNI_RC_INVALID_STATE : GNI_RC_NO_MATCH;
+	gni_return_t first = GNI_RC_NO_MATCH;
 
 	for (uint32_t device = 0; device < kernel::kMaxDevices; device++) {
 		if (attached(cdm, device))
 			continue;
-		gni_return_t r = attach(cdm, device, out);
-		if (r != GNI_RC_NO_MATCH)
-			return r;
+		const gni_return_t rc = attach(cdm, device, out);
+		/* A signal, or no memory: the next one would not fare better. */
+		if (rc == GNI_RC_SUCCESS || rc == GNI_RC_NOT_DONE || rc == GNI_RC_ERROR_NOMEM)
+			return rc;
+		if (first == GNI_RC_NO_MATCH)
+			first = rc;
 	}
-	return rc;
+	return first == GNI_RC_NO_MATCH ? none : first;
 }
 
 /* Nobody will reap the posts that are left. An endpoint that ended before them has its slot for their sake only. */
@@ -138,6 +145,7 @@ namespace ugni
 
 void nic_close(gni_nic *nic)
 {
+	const Locked queue_lock(Subject::msgq, nic);
 	const Locked lock(Subject::control, nic);
 
 	nics.retire(nic);
@@ -145,6 +153,7 @@ void nic_close(gni_nic *nic)
 	if (nic->msgq)
 		msgq_close(nic->msgq);
 	datagrams_close(nic);
+	unsettled_close(nic);
 	forget_posts(nic);
 	while (gni_ep *ep = nic->endpoints.first()) {
 		ep->datagram = false;
@@ -160,8 +169,10 @@ void nic_close(gni_nic *nic)
 	nics.recycle(nic);
 }
 
-void request_end_special(gni_nic *nic, const Request &r)
+void request_end_special(gni_nic *nic, const Request &r, uint32_t id)
 {
+	if (r.state & Request::kUnsettled)
+		unsettled_forget(nic, id);
 	if (r.state & Request::kBte)
 		nic->bte_in_flight--;
 	if (r.state & Request::kMsgq)

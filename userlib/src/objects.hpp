@@ -21,6 +21,7 @@
 namespace ugni
 {
 struct Smsg;
+struct Unsettled;
 struct CeQueue;
 
 /** Two handles whose check codes and rights were found right, and what a slot says of them. */
@@ -49,8 +50,9 @@ struct alignas(64) gni_cq {
 	uint32_t endpoints;     /* that name it as their source queue, and channels */
 	uint32_t registrations; /* that name it for remote events */
 	std::atomic<uint32_t> masked;
-	uint32_t looks; /* that find nothing, until the queue is looked at as a whole */
-	bool retired;   /* destroyed by the caller, kept for the registrations that name it */
+	std::atomic<uint32_t> kept; /* events of sends that are not settled; any thread may read it */
+	uint32_t looks;             /* that find nothing, until the queue is looked at as a whole */
+	bool retired;               /* destroyed by the caller, kept for the registrations that name it */
 	gni_cq *previous;
 	gni_cq *next;
 };
@@ -121,9 +123,10 @@ struct alignas(512) gni_nic {
 	ugni::List<gni_ep> endpoints;
 	ugni::List<gni_cq> queues;
 	ugni::List<gni_ce> channels;
-	ugni::CeQueue *collectives; /* of endpoints whose collectives wait for their turn */
-	gni_msgq *msgq;             /* message queue, nullptr if it has none */
-	uint32_t msgq_sends;        /* requests of that kind */
+	ugni::CeQueue *collectives;            /* of endpoints whose collectives wait for their turn */
+	ugni::List<ugni::Unsettled> unsettled; /* messages that are tried again */
+	gni_msgq *msgq;                        /* message queue, nullptr if it has none */
+	uint32_t msgq_sends;                   /* requests of that kind */
 	ugni::RegistrationTable registrations;
 	gni_nic *previous;
 	gni_nic *next;
@@ -188,7 +191,7 @@ void datagrams_close(gni_nic *nic);
 void cq_forget_registration(gni_cq *cq);
 
 /** What only some requests need at their end. */
-void request_end_special(gni_nic *nic, const Request &r);
+void request_end_special(gni_nic *nic, const Request &r, uint32_t id);
 
 /** Nothing names @ep any more. */
 void ep_end(gni_ep *ep);
@@ -210,7 +213,7 @@ inline void ep_release(gni_ep *ep)
 inline void request_end(gni_nic *nic, Request &r, uint32_t id)
 {
 	if (r.state & ~Request::kPendingMask) [[unlikely]]
-		request_end_special(nic, r);
+		request_end_special(nic, r, id);
 	r.state = 0;
 	nic->requests.give(id);
 	ep_release(r.ep);

@@ -43,6 +43,8 @@ struct Request {
 	static constexpr uint32_t kPartly = 0x800;
 	/* With kSmsg: sent through the message queue. */
 	static constexpr uint32_t kMsgq = 0x1000;
+	/* With kSmsg: how it ended is not known yet, see unsettled.hpp. */
+	static constexpr uint32_t kUnsettled = 0x2000;
 	/* ARIES_ST_* that the library found, 0 if none. */
 	static constexpr uint32_t kForcedShift = 16;
 

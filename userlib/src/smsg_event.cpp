@@ -2,11 +2,12 @@
 /* The event of a send, on its way to the caller. */
 #include "smsg_event.hpp"
 #include "cq.hpp"
+#include "unsettled.hpp"
 
 namespace ugni
 {
 
-UGNI_IN_ONE_PAGE(512)
+UGNI_IN_ONE_PAGE(1024)
 gni_cq_entry_t smsg_event(gni_cq *cq, gni_cq_entry_t entry)
 {
 	uint32_t id = entry_tid(entry);
@@ -14,9 +15,19 @@ gni_cq_entry_t smsg_event(gni_cq *cq, gni_cq_entry_t entry)
 
 	if (entry_info(entry) != ARIES_INFO_LOCAL || !(r.state & Request::kSmsg) || r.cq != cq)
 		return entry;
+	/* The common case: a message that went well, at first. */
+	if (r.state == (1U << ARIES_INFO_LOCAL | Request::kSmsg) && !(entry & ARIES_CQE_STATUS_MASK)) [[likely]] {
+		cq->room++;
+		r.state = 0;
+		cq->nic->requests.give(id);
+		ep_release(r.ep);
+		return entry;
+	}
+	if ((r.state & Request::kUnsettled) && unsettled_keep(cq, id, entry))
+		return 0;
 	uint32_t status = 0;
 	if (!(r.state & Request::kMended))
-		status = entry_status(entry) ? entry_status(entry) : r.forced();
+		status = r.forced() ? r.forced() : entry_status(entry);
 	uint32_t local_event = r.local_event;
 	cq->room++;
 	request_end(cq->nic, r, id);

@@ -59,8 +59,8 @@ constexpr uint64_t smsg_plain(uint64_t e)
 }
 
 /**
- * Ends the send that @entry of @cq tells of and makes the entry that the caller gets. Entries of
- * receivers stay as they are.
+ * Ends the send that @entry of @cq tells of and makes the entry that the caller gets; 0 if the send is not settled and
+ * its event is kept back. Entries of receivers stay as they are.
  */
 gni_cq_entry_t smsg_event(gni_cq *cq, gni_cq_entry_t entry);
 

@@ -4,9 +4,11 @@
 #include "smsg.hpp"
 #include "wiped.hpp"
 
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 
 using namespace ugni;
 
@@ -31,7 +33,7 @@ constexpr uint32_t fixed_bytes(uint32_t credits)
  */
 constexpr uint32_t bytes_needed(uint32_t credits, uint32_t largest)
 {
-	uint32_t large = kSmsgLargest * smsg_lines(kSmsgWord + largest);
+	uint32_t large = kSmsgLargest * smsg_lines(kSmsgPrefix + largest);
 	uint32_t small = credits * kSmsgLine;
 
 	return kSmsgLine + fixed_bytes(credits) + (large > small ? large : small);
@@ -52,7 +54,7 @@ bool mailbox_sound(const gni_smsg_attr_t *a)
  */
 constexpr uint32_t most_tagged(uint32_t ring_bytes)
 {
-	uint32_t most = ring_bytes / kSmsgLargest / kSmsgLine * kSmsgLine - kSmsgWord;
+	uint32_t most = ring_bytes / kSmsgLargest / kSmsgLine * kSmsgLine - kSmsgPrefix;
 
 	return most < GNI_SMSG_MAX_SIZE ? most : GNI_SMSG_MAX_SIZE;
 }
@@ -81,23 +83,26 @@ uint32_t direction_key(const SmsgMailbox &to, const SmsgMailbox &from)
 	return static_cast<uint32_t>(v);
 }
 
-/*
- * The peer may have sent already: those messages stay. Anything else is from an
- * earlier use of the memory; a message that comes meanwhile wins.
- */
-void sweep(const Smsg *s)
+/* Another one for each connection that this process makes, and with some luck for each that any process does. */
+uint32_t new_nonce()
 {
-	auto *slots = reinterpret_cast<uint64_t *>(s->in.box.slots); // NOLINT(performance-no-int-to-ptr)
+	static constinit std::atomic<uint32_t> count{0};
+	const auto pid = static_cast<uint32_t>(getpid());
 
-	for (uint32_t i = 0; i < s->credits; i++) {
-		uint64_t word = __atomic_load_n(&slots[i], __ATOMIC_ACQUIRE);
-		if (word && !smsg_header_is(word, s->in.box.key, i))
-			(void)__atomic_compare_exchange_n(&slots[i], &word, 0, false, __ATOMIC_RELAXED,
-							  __ATOMIC_RELAXED);
-	}
+	return static_cast<uint32_t>(smsg_mix(smsg_mix(sys::now_ms() << 20 ^ pid) ^ ++count));
+}
+
+/* What the peer asks for begins anew; the identity comes last. */
+void open_own(Smsg *s)
+{
+	const uint32_t nonce = new_nonce();
+
+	s->out.identity = smsg_identity(s->out.box.key, nonce);
+	s->out.key = smsg_key(s->out.box.key, nonce);
 	/* Nobody can have released what we have not sent yet. */
-	__atomic_store_n(reinterpret_cast<uint64_t *>(s->in.box.control), 0, // NOLINT(performance-no-int-to-ptr)
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(smsg_own(s, kSmsgCredit), 0, __ATOMIC_RELAXED);
+	__atomic_store_n(smsg_own(s, kSmsgReleased), 0, __ATOMIC_RELAXED);
+	__atomic_store_n(smsg_own(s, kSmsgIdentity), s->out.identity, __ATOMIC_RELEASE);
 }
 
 /*
@@ -126,7 +131,7 @@ constexpr uint32_t spare_class(uint32_t credits)
 Smsg *connection_new(uint32_t credits)
 {
 	const uint32_t c = spare_class(credits);
-	const size_t bytes = sizeof(Smsg) + (size_t{1} << c) * sizeof(uint32_t);
+	const size_t bytes = sizeof(Smsg) + (size_t{1} << c) * (sizeof(uint64_t) + sizeof(uint32_t));
 	Smsg *s = nullptr;
 
 	{
@@ -154,15 +159,6 @@ void connection_free(Smsg *s)
 
 namespace ugni
 {
-
-bool SmsgRepeat::again(uint32_t status)
-{
-	if (!status_recoverable(status) || !left_)
-		return false;
-	left_--;
-	nic_->statistics[GNI_STAT_SMSG_RETRANS_COUNT]++;
-	return true;
-}
 
 void smsg_close(gni_ep *ep)
 {
@@ -205,15 +201,18 @@ gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_a
 	Smsg *s = connection_new(local->mbox_maxcredit);
 	if (!s)
 		return GNI_RC_ERROR_NOMEM;
-	s->taken = reinterpret_cast<uint32_t *>(s + 1);
+	s->last = reinterpret_cast<uint64_t *>(s + 1);
+	s->taken = reinterpret_cast<uint32_t *>(s->last + local->mbox_maxcredit);
 	s->in.box = mailbox(local);
 	s->out.box = mailbox(remote);
 	s->in.box.key = direction_key(s->in.box, s->out.box);
 	s->out.box.key = direction_key(s->out.box, s->in.box);
 	s->credits = local->mbox_maxcredit;
 	s->largest = local->msg_maxsize;
+	s->events = static_cast<uint32_t>(kSmsgType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
 	s->repeats = local->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT;
-	sweep(s);
+	smsg_take_stock(s);
+	open_own(s);
 	ep_hndl->smsg = s;
 	return GNI_RC_SUCCESS;
 }

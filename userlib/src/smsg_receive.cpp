@@ -1,100 +1,99 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Receiving short messages, and giving their room back. */
 #include "smsg.hpp"
+#include "unsettled.hpp"
 
 using namespace ugni;
 
 namespace
 {
 
-/* A credit word that could not be sent is tried again after so many looks, at most. */
-constexpr uint32_t kMostLooks = 1U << 16;
-
 uint64_t *slot_address(const Smsg *s)
 {
 	return reinterpret_cast<uint64_t *>(s->in.box.slots) + s->in.slot; // NOLINT(performance-no-int-to-ptr)
 }
 
-char *message_address(const Smsg *s, const SmsgPlace &place)
-{
-	return reinterpret_cast<char *>(s->in.box.ring + place.at); // NOLINT(performance-no-int-to-ptr)
-}
-
-/* Tells the peer by a put of its own how much is released. No event: the peer looks when it wants to send. */
+/*
+ * Tells the peer by a put of its own how much is released. No event: the peer looks when it wants to send. What gets
+ * lost here the next release tells again, and a peer that waits for it asks.
+ */
 [[gnu::noinline]] void tell(gni_ep *ep, Smsg *s)
 {
 	SmsgReceiver &in = s->in;
 	aries_fma_desc *area = smsg_fill(ep, s, 0);
-	SmsgRepeat repeat(ep->nic, true);
-	uint32_t status;
 
 	area->offset = s->out.box.control & kOffsetMask;
 	area->sync_offset = s->out.box.control & kOffsetMask;
-	area->sync_value = smsg_credit(s->out.box.key, in.released);
-	do {
-		fma_ring(ep->nic, 0, 0, ARIES_FMA_PUT_SYNC, 0);
-		status = fma_last_status(ep->nic);
-	} while (status != ARIES_ST_OK && repeat.again(status));
-	if (status != ARIES_ST_OK) {
-		in.backoff = in.backoff && in.backoff < kMostLooks ? in.backoff * 2 : in.backoff ? kMostLooks : 1;
-		in.wait = in.backoff;
+	area->sync_value = in.credit;
+	fma_ring(ep->nic, 0, 0, ARIES_FMA_PUT_SYNC, 0);
+	if (fma_last_status(ep->nic) != ARIES_ST_OK)
 		return;
-	}
 	in.told = in.released;
 	in.untold_bytes = 0;
-	in.wait = 0;
-	in.backoff = 0;
 }
 
-/* Nothing there. A peer that waits for a credit word that got lost would wait for ever. */
-[[gnu::noinline]] gni_return_t tell_again(gni_ep *ep, Smsg *s)
+/* The slot has another word than before, which is no message of this connection. Return: whether to look again */
+[[gnu::noinline]] bool unexpected(Smsg *s, uint64_t word)
 {
-	if (--s->in.wait == 0)
-		tell(ep, s);
-	return GNI_RC_NOT_DONE;
+	SmsgReceiver &in = s->in;
+
+	if (in.slot == 0 && (!in.known || in.found) && smsg_adopt(s, word))
+		return true;
+	/* None: the owner may have cleared the mailbox. */
+	if (word)
+		s->obstacles |= kSmsgBroken;
+	else
+		s->last[in.slot] = 0;
+	return false;
 }
 
-/*
- * A word that is no message of this connection: damage, or the last message of
- * this slot once more, which a repetition may do whose first attempt did arrive.
- */
-[[gnu::noinline]] gni_return_t unexpected(Smsg *s, uint64_t word)
+/* Nothing new, but there is something else to look after. Return: whether to look again */
+[[gnu::noinline]] bool look_around(gni_ep *ep, Smsg *s)
 {
-	if (s->in.released >= s->credits && smsg_header_is(word, s->in.box.key, s->in.released - s->credits)) {
-		(void)__atomic_compare_exchange_n(slot_address(s), &word, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-		return GNI_RC_NOT_DONE;
-	}
-	s->broken = true;
-	return GNI_RC_INVALID_STATE;
+	if (ep->nic->unsettled.first())
+		unsettled_tend(ep->nic);
+	return s->in.found && smsg_consider(ep, s);
 }
 
 /* Looks for the next message. Return: SUCCESS with its header word, NOT_DONE, INVALID_STATE. */
 [[gnu::always_inline]] inline gni_return_t look(gni_ep *ep, Smsg *s, uint64_t *header)
 {
-	/* Pairs with the NIC's release store of the sync flag: the data is there. */
-	uint64_t word = __atomic_load_n(slot_address(s), __ATOMIC_ACQUIRE);
+	const SmsgReceiver &in = s->in;
 
-	if (!word)
-		return s->in.wait ? tell_again(ep, s) : GNI_RC_NOT_DONE;
-	if (!smsg_header_is(word, s->in.box.key, s->in.released) || smsg_header_length(word) > s->in.box.most ||
-	    smsg_header_tag(word) == GNI_SMSG_ANY_TAG)
-		return unexpected(s, word);
-	SmsgPlace place = smsg_place(s->in.position, s->in.box.ring_bytes, smsg_header_length(word));
-	uint64_t credit;
-	__builtin_memcpy(&credit, message_address(s, place), sizeof(credit));
-	if (!smsg_acknowledge(s, credit)) {
-		s->broken = true;
-		return GNI_RC_INVALID_STATE;
+	for (;;) {
+		/* Pairs with the NIC's release store of the sync flag: the data is there. */
+		const uint64_t word = __atomic_load_n(slot_address(s), __ATOMIC_ACQUIRE);
+
+		if (word == s->last[in.slot]) {
+			if (!ep->nic->unsettled.first() && !in.found) [[likely]]
+				return GNI_RC_NOT_DONE;
+			if (!look_around(ep, s))
+				return GNI_RC_NOT_DONE;
+			continue;
+		}
+		if (!smsg_header_is(word, in.key, in.released) || smsg_header_length(word) > in.box.most ||
+		    smsg_header_tag(word) == GNI_SMSG_ANY_TAG) [[unlikely]] {
+			if (unexpected(s, word))
+				continue;
+			return word ? GNI_RC_INVALID_STATE : GNI_RC_NOT_DONE;
+		}
+		const SmsgPlace place = smsg_place(in.position, in.box.ring_bytes, smsg_header_length(word));
+		uint64_t credit;
+		__builtin_memcpy(&credit, smsg_ring(s, place), sizeof(credit));
+		if (credit != s->out.credit_seen && credit && !smsg_acknowledge(s, credit)) [[unlikely]] {
+			s->obstacles |= kSmsgBroken;
+			return GNI_RC_INVALID_STATE;
+		}
+		*header = word;
+		return GNI_RC_SUCCESS;
 	}
-	*header = word;
-	return GNI_RC_SUCCESS;
 }
 
 [[gnu::always_inline]] inline gni_return_t next(gni_ep *ep, Smsg *s, void **header, uint8_t *tag)
 {
 	uint64_t word = s->in.word;
 
-	if (s->broken)
+	if (smsg_broken(s))
 		return GNI_RC_INVALID_STATE;
 	if (!word) {
 		gni_return_t rc = look(ep, s, &word);
@@ -108,13 +107,13 @@ char *message_address(const Smsg *s, const SmsgPlace &place)
 	}
 	s->in.word = word;
 	SmsgPlace place = smsg_place(s->in.position, s->in.box.ring_bytes, smsg_header_length(word));
-	*header = message_address(s, place) + kSmsgWord;
+	*header = smsg_ring(s, place) + kSmsgPrefix;
 	return GNI_RC_SUCCESS;
 }
 
 } // namespace
 
-UGNI_IN_ONE_PAGE(512)
+UGNI_IN_ONE_PAGE(1024)
 gni_return_t GNI_SmsgGetNext(gni_ep_handle_t ep_hndl, void **header)
 {
 	Smsg *s = smsg_of(ep_hndl);
@@ -124,7 +123,7 @@ gni_return_t GNI_SmsgGetNext(gni_ep_handle_t ep_hndl, void **header)
 	return next(ep_hndl, s, header, nullptr);
 }
 
-UGNI_IN_ONE_PAGE(512)
+UGNI_IN_ONE_PAGE(1024)
 gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t ep_hndl, void **header, uint8_t *tag)
 {
 	Smsg *s = smsg_of(ep_hndl);
@@ -150,10 +149,12 @@ gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl)
 	if (!in.word)
 		return GNI_RC_NOT_DONE;
 	SmsgPlace place = smsg_place(in.position, in.box.ring_bytes, smsg_header_length(in.word));
-	/* Ready for the next round before the peer hears of it. */
-	__atomic_store_n(slot_address(s), 0, __ATOMIC_RELEASE);
+	s->last[in.slot] = in.word;
 	in.word = 0;
 	in.released++;
+	in.credit = smsg_credit(in.key, in.released);
+	/* Where the peer looks when it has no room. */
+	__atomic_store_n(smsg_own(s, kSmsgReleased), in.credit, __ATOMIC_RELEASE);
 	in.slot = in.slot + 1 >= s->credits ? 0 : in.slot + 1;
 	in.position = place.next;
 	in.untold_bytes += place.taken;

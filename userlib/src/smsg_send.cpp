@@ -2,7 +2,7 @@
 /*
  * Sending short messages: no system call, no lock. Header and data are copied
  * before the call returns. A message that fits the line with its credit word
- * (2,040 bytes) is one doorbell.
+ * (2,032 bytes) is one doorbell.
  */
 #include "mmio.hpp"
 #include "smsg.hpp"
@@ -14,12 +14,9 @@ using namespace ugni;
 namespace
 {
 
-struct Part {
-	const void *from;
-	uint32_t bytes;
-};
+using Part = SmsgPart;
 
-/* Credit word, header, data: one stream of bytes. */
+/* Credit word and identity, header, data: one stream of bytes. */
 struct Stream {
 	Part parts[3];
 	uint32_t bytes;
@@ -68,29 +65,13 @@ inline char *append(char *line, const Part &p)
 	return line;
 }
 
-struct Sending {
-	gni_ep *ep;
-	Smsg *s;
-	uint32_t id;
-	SmsgPlace place;
-	SmsgRepeat repeat;
-};
-
-/*
- * Everything but the last part. Return: ARIES_ST_*; how much is there in @done.
- */
-uint32_t put_first_parts(Sending &m, const Stream &stream, uint32_t *done)
+/* Everything but the last part. Return: ARIES_ST_*; how much is there in @done. */
+uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &stream, uint32_t *done)
 {
-	const gni_nic *nic = m.ep->nic;
-	uint64_t start = m.s->out.box.ring + m.place.at;
-
 	while (stream.bytes - *done > ARIES_DESC_LINE_BYTES) {
 		gather(nic->area + ARIES_DESC_LINE, stream, *done, ARIES_DESC_LINE_BYTES);
 		fma_area(nic)->offset = (start + *done) & kOffsetMask;
-		uint32_t status;
-		do
-			status = fma_ring_piece(nic, ARIES_DESC_LINE_BYTES, ARIES_FMA_PUT_LINE);
-		while (status != ARIES_ST_OK && m.repeat.again(status));
+		const uint32_t status = fma_ring_piece(nic, ARIES_DESC_LINE_BYTES, ARIES_FMA_PUT_LINE);
 		if (status != ARIES_ST_OK)
 			return status;
 		*done += ARIES_DESC_LINE_BYTES;
@@ -98,90 +79,39 @@ uint32_t put_first_parts(Sending &m, const Stream &stream, uint32_t *done)
 	return ARIES_ST_OK;
 }
 
-/*
- * The part that makes the message readable, @bytes of which are in the line. This first attempt puts the event of the
- * send into the queue. Return: ARIES_ST_*
- */
-inline uint32_t put_last_part(const gni_nic *nic, uint32_t id, uint32_t bytes)
-{
-	fma_ring(nic, id, bytes, ARIES_FMA_PUT_SYNC, kSmsgType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
-	return fma_last_status(nic);
-}
-
-/*
- * It failed with @status. When another attempt does not, readers of the queue mend the event of the first.
- * Return: whether the message has arrived
- */
-[[gnu::noinline]] bool repeat_last_part(Sending m, uint32_t bytes, uint32_t status)
-{
-	gni_nic *nic = m.ep->nic;
-
-	while (status != ARIES_ST_OK && m.repeat.again(status)) {
-		fma_ring(nic, 0, bytes, ARIES_FMA_PUT_SYNC, kSmsgType | ARIES_EV_REMOTE);
-		status = fma_last_status(nic);
-	}
-	if (status == ARIES_ST_OK)
-		nic->requests[static_cast<uint16_t>(m.id)].state |= Request::kMended;
-	return status == ARIES_ST_OK;
-}
-
-/* The event of a message whose first parts failed: an empty put raises it, readers of the queue add the status. */
-void fail_early(const Sending &m, uint32_t status)
-{
-	gni_nic *nic = m.ep->nic;
-
-	nic->requests[static_cast<uint16_t>(m.id)].state |= (status & 0x3f) << Request::kForcedShift;
-	m.ep->cq->attention++;
-	fma_ring(nic, m.id, 0, ARIES_FMA_PUT_LINE, kSmsgType | ARIES_EV_LOCAL);
-}
-
-/* More than the line takes. Return: whether the message has arrived */
-[[gnu::noinline]] bool transmit_long(Sending m, const Stream &stream)
-{
-	const gni_nic *nic = m.ep->nic;
-	uint32_t done = 0;
-	uint32_t status = put_first_parts(m, stream, &done);
-
-	if (status != ARIES_ST_OK) {
-		fail_early(m, status);
-		return false;
-	}
-	gather(nic->area + ARIES_DESC_LINE, stream, done, stream.bytes - done);
-	fma_area(nic)->offset = (m.s->out.box.ring + m.place.at + done) & kOffsetMask;
-	status = put_last_part(nic, m.id, stream.bytes - done);
-	return status == ARIES_ST_OK || repeat_last_part(m, stream.bytes - done, status);
-}
-
 /* The peer has told what it released in a word of its own. Return: whether it is sound */
 [[gnu::noinline]] bool take_credit(Smsg *s, uint64_t word)
 {
 	/* None: the owner may have cleared the mailbox. */
 	if (word && !smsg_acknowledge(s, word)) {
-		s->broken = true;
+		s->obstacles |= kSmsgBroken;
 		return false;
 	}
-	s->credit_seen = word;
+	s->out.credit_seen = word;
 	return true;
 }
 
+/* No room. The peer may have told of some in a word that got lost. */
+[[gnu::noinline]] gni_return_t stalled(gni_ep *ep, Smsg *s, gni_statistic_t why)
+{
+	ep->nic->statistics[why]++;
+	smsg_ask_credit(ep, s);
+	return GNI_RC_NOT_DONE;
+}
+
 /* Room for @length bytes in the mailbox: count of messages and ring. */
-[[gnu::always_inline]] inline gni_return_t reserve(gni_nic *nic, Smsg *s, uint32_t length, SmsgPlace *place)
+[[gnu::always_inline]] inline gni_return_t reserve(gni_ep *ep, Smsg *s, uint32_t length, SmsgPlace *place)
 {
 	const SmsgSender &out = s->out;
-	/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-	uint64_t credit = __atomic_load_n(reinterpret_cast<const uint64_t *>(s->in.box.control), __ATOMIC_ACQUIRE);
+	const uint64_t credit = __atomic_load_n(smsg_own(s, kSmsgCredit), __ATOMIC_ACQUIRE);
 
-	if (credit != s->credit_seen && !take_credit(s, credit)) [[unlikely]]
+	if (credit != out.credit_seen && !take_credit(s, credit)) [[unlikely]]
 		return GNI_RC_INVALID_PARAM;
-	if (out.sent - out.acknowledged == s->credits) {
-		nic->statistics[GNI_STAT_SMSG_MBOX_CREDITS_STALL]++;
-		return GNI_RC_NOT_DONE;
-	}
+	if (out.sent - out.acknowledged == s->credits)
+		return stalled(ep, s, GNI_STAT_SMSG_MBOX_CREDITS_STALL);
 	*place = smsg_place(out.position, out.box.ring_bytes, length);
-	if (place->taken > out.box.ring_bytes - out.used) {
-		nic->statistics[GNI_STAT_SMSG_BUFF_CREDITS_STALL]++;
-		return GNI_RC_NOT_DONE;
-	}
+	if (place->taken > out.box.ring_bytes - out.used)
+		return stalled(ep, s, GNI_STAT_SMSG_BUFF_CREDITS_STALL);
 	return GNI_RC_SUCCESS;
 }
 
@@ -206,76 +136,119 @@ void fail_early(const Sending &m, uint32_t status)
 	return id;
 }
 
-/* The peer has the message, and with it our credit word. */
-inline void sent(Smsg *s, const SmsgPlace &place)
+/* Descriptor, and the two words in front of the message. */
+[[gnu::always_inline]] inline aries_fma_desc *fill(const gni_ep *ep, const Smsg *s, uint32_t msg_id, uint32_t bytes,
+						   uint8_t tag)
 {
-	SmsgSender &out = s->out;
+	aries_fma_desc *area = smsg_fill(ep, s, msg_id);
 
-	s->taken[out.slot] = place.taken;
-	out.used += place.taken;
-	out.position = place.next;
-	out.slot = out.slot + 1 >= s->credits ? 0 : out.slot + 1;
-	out.sent++;
-	s->in.told = s->in.released;
-	s->in.untold_bytes = 0;
-	s->in.wait = 0;
-	s->in.backoff = 0;
+	area->sync_offset = (s->out.box.slots + uint64_t{s->out.slot} * kSmsgWord) & kOffsetMask;
+	area->sync_value = smsg_header(s->out.key, s->out.sent, bytes, tag);
+	return area;
 }
 
-/*
- * A message that leaves no trace is not sent(): the next one takes its place.
- * @tagged: whether the limit is that of messages with a tag.
- */
-[[gnu::always_inline]] inline gni_return_t send(gni_ep *ep, Part header, Part data, uint32_t msg_id, uint8_t tag,
-						bool tagged)
+/* More than the line takes. */
+[[gnu::noinline]] SmsgTry put_long(const gni_ep *ep, const Smsg *s, const SmsgText &text, const SmsgPlace &place,
+				   uint32_t id)
+{
+	const gni_nic *nic = ep->nic;
+	const uint64_t prefix[2] = {s->in.credit, s->out.identity};
+	const Stream stream = {{{prefix, kSmsgPrefix}, text.header, text.data}, kSmsgPrefix + text.bytes()};
+	const uint64_t start = s->out.box.ring + place.at;
+	uint32_t done = 0;
+
+	const uint32_t status = put_first_parts(nic, start, stream, &done);
+	if (status != ARIES_ST_OK)
+		return {status, false};
+	gather(nic->area + ARIES_DESC_LINE, stream, done, stream.bytes - done);
+	fma_area(nic)->offset = (start + done) & kOffsetMask;
+	fma_ring(nic, id, stream.bytes - done, ARIES_FMA_PUT_SYNC, id ? s->events : s->events & ~ARIES_EV_LOCAL);
+	return {fma_last_status(nic), true};
+}
+
+[[gnu::always_inline]] inline SmsgTry put(const gni_ep *ep, const Smsg *s, const SmsgText &text, const SmsgPlace &place,
+					  uint32_t id, uint32_t events)
+{
+	const gni_nic *nic = ep->nic;
+	const uint32_t bytes = text.bytes();
+	aries_fma_desc *area = fill(ep, s, text.msg_id, bytes, text.tag);
+
+	if (bytes > ARIES_DESC_LINE_BYTES - kSmsgPrefix) [[unlikely]] {
+		/* Copies: what has an address does not stay in registers. */
+		const SmsgText whole = text;
+		const SmsgPlace there = place;
+		return put_long(ep, s, whole, there, id);
+	}
+	char *line = nic->area + ARIES_DESC_LINE;
+	memcpy(line, &s->in.credit, kSmsgWord);
+	memcpy(line + kSmsgWord, &s->out.identity, kSmsgWord);
+	append(append(line + kSmsgPrefix, text.header), text.data);
+	area->offset = (s->out.box.ring + place.at) & kOffsetMask;
+	fma_ring(nic, id, kSmsgPrefix + bytes, ARIES_FMA_PUT_SYNC, events);
+	return {fma_last_status(nic), true};
+}
+
+/* @tagged: whether the limit is that of messages with a tag. */
+[[gnu::always_inline]] inline gni_return_t send(gni_ep *ep, const SmsgText &text, bool tagged)
 {
 	Smsg *s = smsg_of(ep);
 
-	if (!s || s->broken)
+	if (!s)
 		return GNI_RC_INVALID_PARAM;
-	if ((!header.from && header.bytes) || (!data.from && data.bytes))
+	gni_return_t behind = GNI_RC_SUCCESS;
+	if (s->obstacles) [[unlikely]] {
+		behind = smsg_obstacle(ep, s);
+		if (behind != GNI_RC_SUCCESS && behind != GNI_RC_TRANSACTION_ERROR)
+			return behind;
+	}
+	if ((!text.header.from && text.header.bytes) || (!text.data.from && text.data.bytes))
 		return GNI_RC_INVALID_PARAM;
-	uint64_t length = uint64_t{header.bytes} + data.bytes;
-	if (length > (tagged ? s->out.box.most : s->largest))
+	if (uint64_t{text.header.bytes} + text.data.bytes > (tagged ? s->out.box.most : s->largest))
 		return GNI_RC_ERROR_RESOURCE;
-	uint32_t bytes = static_cast<uint32_t>(length);
+	if (behind != GNI_RC_SUCCESS) [[unlikely]] {
+		const SmsgText whole = text;
+		return smsg_send_behind(ep, s, whole);
+	}
 	SmsgPlace place;
-	gni_return_t rc = reserve(ep->nic, s, bytes, &place);
+	gni_return_t rc = reserve(ep, s, text.bytes(), &place);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	uint32_t id = reserve_event(ep);
 	if (!id)
 		return GNI_RC_NOT_DONE;
-
-	const uint64_t credit = smsg_credit(s->out.box.key, s->in.released);
-	aries_fma_desc *area = smsg_fill(ep, s, msg_id);
-	area->sync_offset = (s->out.box.slots + uint64_t{s->out.slot} * kSmsgWord) & kOffsetMask;
-	area->sync_value = smsg_header(s->out.box.key, s->out.sent, bytes, tag);
-	bytes += kSmsgWord;
-	if (bytes > ARIES_DESC_LINE_BYTES) [[unlikely]] {
-		const Stream stream = {{{&credit, kSmsgWord}, header, data}, bytes};
-		if (transmit_long({ep, s, id, place, SmsgRepeat(ep->nic, s->repeats)}, stream))
-			sent(s, place);
+	const SmsgTry first = put(ep, s, text, place, id, s->events);
+	if (first.status != ARIES_ST_OK) [[unlikely]] {
+		const SmsgText whole = text;
+		const SmsgPlace there = place;
+		smsg_failed(ep, s, whole, there, id, first);
 		return GNI_RC_SUCCESS;
 	}
-	char *line = ep->nic->area + ARIES_DESC_LINE;
-	memcpy(line, &credit, kSmsgWord);
-	append(append(line + kSmsgWord, header), data);
-	area->offset = (s->out.box.ring + place.at) & kOffsetMask;
-	uint32_t status = put_last_part(ep->nic, id, bytes);
-	if (status == ARIES_ST_OK ||
-	    repeat_last_part({ep, s, id, place, SmsgRepeat(ep->nic, s->repeats)}, bytes, status)) [[likely]]
-		sent(s, place);
+	smsg_sent(s, place);
 	return GNI_RC_SUCCESS;
 }
 
 } // namespace
 
+namespace ugni
+{
+
+uint32_t smsg_reserve_event(gni_ep *ep)
+{
+	return reserve_event(ep);
+}
+
+SmsgTry smsg_put(const gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place)
+{
+	return put(ep, s, text, place, 0, s->events & ~uint32_t{ARIES_EV_LOCAL});
+}
+
+} // namespace ugni
+
 UGNI_IN_ONE_PAGE(2048)
 gni_return_t GNI_SmsgSend(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			  uint32_t data_length, uint32_t msg_id)
 {
-	return send(ep_hndl, {header, header_length}, {data, data_length}, msg_id, 0, false);
+	return send(ep_hndl, {{header, header_length}, {data, data_length}, msg_id, 0}, false);
 }
 
 UGNI_IN_ONE_PAGE(2048)
@@ -284,5 +257,5 @@ gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t ep_hndl, void *header, uint32_t he
 {
 	if (tag == GNI_SMSG_ANY_TAG)
 		return GNI_RC_INVALID_PARAM;
-	return send(ep_hndl, {header, header_length}, {data, data_length}, msg_id, tag, true);
+	return send(ep_hndl, {{header, header_length}, {data, data_length}, msg_id, tag}, true);
 }

@@ -39,6 +39,7 @@ struct World {
 	std::map<uint32_t, uint8_t> tags; /* by cookie */
 	fake::Datagrams datagrams;
 	std::map<uint32_t, void *> shares; /* memory behind files of sys::share_*() */
+	std::function<void(uint32_t)> on_doorbell;
 	int next_fd = 100;
 };
 
@@ -157,6 +158,11 @@ void fault(uint32_t node, const char *name, uint64_t value)
 	world->nodes.at(node)->fault(name, value);
 }
 
+void on_doorbell(std::function<void(uint32_t)> what)
+{
+	world->on_doorbell = std::move(what);
+}
+
 uint64_t counter(uint32_t node, unsigned int which)
 {
 	return world->nodes.at(node)->counter(which);
@@ -266,6 +272,8 @@ extern "C" void ugni_mmio_store64(volatile uint64_t *address, uint64_t value)
 	for (auto &[fd, f] : model::world->files) {
 		auto at = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(f.page);
 		if (at < model::kPage) {
+			if (model::world->on_doorbell)
+				model::world->on_doorbell(f.node->number());
 			f.node->doorbell(f.attach.fmad, at, value);
 			return;
 		}

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace model
 {
@@ -32,6 +33,9 @@ void kill(uint32_t node);
 
 /** Fault injection (aries_nic_set_fault()): packets that the node sends. */
 void fault(uint32_t node, const char *name, uint64_t value);
+
+/** Calls @what with the node before each doorbell; nullptr: no more. Not while other threads ring. */
+void on_doorbell(std::function<void(uint32_t)> what);
 
 /** Counter of a NIC (enum aries_counter). */
 uint64_t counter(uint32_t node, unsigned int which);

@@ -30,6 +30,7 @@ public:
 	Node(const Node &) = delete;
 	Node &operator=(const Node &) = delete;
 
+	uint32_t number() const { return number_; }
 	/** The NIC is gone; the memory stays for those of its processes that the test still has. */
 	void off();
 	/** Memory of this node: pages, zeroed. */

@@ -224,6 +224,9 @@ static void creation(void **)
 	assert_null(cq);
 	fake::kernel().errors.clear();
 	assert_rc(SUCCESS, GNI_CqCreate(s.nic, 8, 0, GNI_CQ_PHYS_PAGES | GNI_CQ_UNMANAGED, nullptr, nullptr, &cq));
+	/* For remote events only: nobody would end the posts. */
+	gni_ep_handle_t ep = nullptr;
+	assert_rc(INVALID_PARAM, GNI_EpCreate(s.nic, cq, &ep));
 	assert_rc(SUCCESS, GNI_CqDestroy(cq));
 }
 

@@ -3,15 +3,23 @@
 #include "memhandle.hpp"
 #include "msgq_rank.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <fcntl.h>
+#include <thread>
+#include <unistd.h>
+
 namespace
 {
+
+using Clock = std::chrono::steady_clock;
 
 void expect_failed(MsgqRank &r, uint32_t msg_id, uint32_t status, const char *name)
 {
 	gni_cq_entry_t e = 0;
 	char text[32];
 
-	assert_rc(TRANSACTION_ERROR, r.sent(&e));
+	assert_rc(TRANSACTION_ERROR, r.outcome(&e));
 	assert_int_equal(GNI_CQ_GET_TYPE(e), GNI_CQ_EVENT_TYPE_MSGQ);
 	assert_int_equal(GNI_CQ_GET_MSG_ID(e), msg_id);
 	assert_int_equal(GNI_CQ_GET_STATUS(e), status);
@@ -118,9 +126,10 @@ void lost_credits(void **)
 {
 	MsgqPair p(4);
 
-	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(p.b.nic, 0));
+	unsigned left = 4;
+
 	for (unsigned round = 0; round < 5; round++) {
-		for (unsigned i = 0; i < 4; i++)
+		for (unsigned i = 0; i < left; i++)
 			p.a.send_ok(p.b, "m");
 		assert_rc(NOT_DONE, p.a.send(p.b, "m"));
 		model::fault(1, "drop", 1000);
@@ -133,12 +142,18 @@ void lost_credits(void **)
 		assert_rc(NOT_DONE, p.a.send(p.b, "m"));
 		/* Not with every look. */
 		const uint64_t traps = model::counter(1, ARIES_CNT_FMA_TRAPS);
-		for (unsigned i = 0; i < 30; i++)
+		const auto begin = Clock::now();
+		for (unsigned i = 0; i < 3000; i++)
 			assert_rc(SUCCESS, p.b.progress());
-		assert_true(model::counter(1, ARIES_CNT_FMA_TRAPS) - traps <= 3);
+		const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
+		assert_true(model::counter(1, ARIES_CNT_FMA_TRAPS) - traps <= 8 + static_cast<uint64_t>(ms) / 64);
 		model::fault(1, "drop", 0);
-		for (unsigned i = 0; i < 200; i++)
+		while (p.a.send(p.b, "m") != GNI_RC_SUCCESS) {
+			assert_true(Clock::now() - begin < std::chrono::minutes(1));
 			assert_rc(SUCCESS, p.b.progress());
+		}
+		p.a.expect_sent(0);
+		left = 3;
 	}
 }
 
@@ -154,6 +169,136 @@ void lost_credits_and_a_wait(void **)
 	p.a.send_ok(p.b, "m");
 }
 
+/* The answer is lost, the message is not: it comes once, and its send is a success. */
+void lost_responses(void **)
+{
+	MsgqPair p(4);
+
+	for (unsigned i = 0; i < 40; i++) {
+		model::fault(0, "drop-response", 1 + i % 3);
+		assert_rc(SUCCESS, p.a.send(p.b, std::to_string(i), i));
+		if (i % 2)
+			assert_rc(SUCCESS, p.b.progress());
+		p.a.expect_sent(i);
+		assert_rc(SUCCESS, p.b.progress());
+		p.b.expect(p.a, std::to_string(i));
+		assert_true(p.b.heard.empty());
+		model::fault(0, "drop-response", 0);
+	}
+}
+
+/* A link is cut for a while. What is sent meanwhile waits, and the order stays. */
+void cut_link(void **)
+{
+	MsgqPair p(8);
+	const auto begin = Clock::now();
+
+	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(p.a.nic, 1000));
+	for (unsigned round = 0; round < 5; round++) {
+		gni_cq_entry_t e;
+		model::fault(1, "link", 0);
+		assert_rc(SUCCESS, p.a.send(p.b, "first", 1));
+		assert_rc(NOT_DONE, p.a.sent(&e));
+		assert_rc(NOT_DONE, p.a.send(p.b, "second", 2));
+		assert_true(statistic(p.a, GNI_STAT_SMSG_RETRANS_STALL) > 0);
+		assert_rc(NOT_DONE, GNI_MsgqRelease(p.a.q));
+		model::fault(1, "link", 1);
+		/* Who waits for an answer moves it. */
+		while (p.b.heard.empty()) {
+			assert_true(Clock::now() - begin < std::chrono::minutes(1));
+			assert_rc(SUCCESS, p.a.progress());
+			assert_rc(SUCCESS, p.b.progress());
+		}
+		p.a.expect_sent(1);
+		p.a.send_ok(p.b, "second", 2);
+		assert_rc(SUCCESS, p.b.progress());
+		p.b.expect(p.a, "first");
+		p.b.expect(p.a, "second");
+		assert_true(p.b.heard.empty());
+	}
+	/* Too long: a failure, no hole. */
+	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(p.a.nic, 3));
+	model::fault(1, "link", 0);
+	for (unsigned i = 0; i < 10; i++) {
+		assert_rc(SUCCESS, p.a.send(p.b, "lost", i));
+		expect_failed(p.a, i, ARIES_ST_NO_NODE, "MSGQ:NO_NODE");
+	}
+	model::fault(1, "link", 1);
+	p.a.send_ok(p.b, "there");
+	assert_rc(SUCCESS, p.b.progress());
+	p.b.expect(p.a, "there");
+}
+
+/* A queue that cannot block is looked at until the time is over, or a message has come. */
+void waits_without_the_mode(void **)
+{
+	gni_msgq_attr_t attrs = msgq_attrs();
+
+	attrs.modes = 0;
+	MsgqRank a(0, 10, attrs), b(1, 20, attrs);
+	msgq_connect(a, b);
+	const auto begin = Clock::now();
+	assert_rc(SUCCESS, b.progress(50));
+	assert_true(Clock::now() - begin >= std::chrono::milliseconds(49));
+	b.answer = 0;
+	std::thread sender([&] {
+		std::this_thread::sleep_for(std::chrono::milliseconds(20));
+		(void)a.send(b, "here");
+	});
+	assert_rc(SUCCESS, b.progress(60000));
+	sender.join();
+	assert_true(Clock::now() - begin < std::chrono::seconds(50));
+	b.expect(a, "here");
+}
+
+/* Two threads release, or make, the same queue; a third one's files stay its own. */
+void two_threads_end_it(void **)
+{
+	for (unsigned round = 0; round < 20; round++) {
+		Rank r(0, 5, 4096);
+		gni_msgq_handle_t q[2] = {};
+		gni_return_t made[2], ended[2];
+		std::atomic<int> ready{0};
+		std::atomic<bool> end{false};
+		std::atomic<unsigned> lost{0};
+		auto both = [&](auto what) {
+			ready = 0;
+			auto body = [&](unsigned n) {
+				ready++;
+				while (ready < 2)
+					std::this_thread::yield();
+				what(n);
+			};
+			std::thread one(body, 0), two(body, 1);
+			one.join();
+			two.join();
+		};
+		std::thread other([&] {
+			while (!end) {
+				const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+				std::this_thread::yield();
+				lost += write(fd, "x", 1) != 1;
+				lost += close(fd) != 0;
+			}
+		});
+		gni_msgq_attr_t attrs[2] = {msgq_attrs(), msgq_attrs()};
+		both([&](unsigned n) {
+			made[n] = GNI_MsgqInit(
+				r.nic, [](uint32_t, uint32_t, void *, uint8_t, void *) { return 1; }, nullptr, r.source,
+				&attrs[n], &q[n]);
+		});
+		assert_int_equal((made[0] == GNI_RC_SUCCESS) + (made[1] == GNI_RC_SUCCESS), 1);
+		assert_int_equal(made[made[0] == GNI_RC_SUCCESS], GNI_RC_INVALID_STATE);
+		both([&](unsigned n) { ended[n] = GNI_MsgqRelease(q[made[1] == GNI_RC_SUCCESS]); });
+		end = true;
+		other.join();
+		assert_int_equal((ended[0] == GNI_RC_SUCCESS) + (ended[1] == GNI_RC_SUCCESS), 1);
+		assert_int_equal(lost, 0);
+		assert_rc(SUCCESS, GNI_EpDestroy(r.ep));
+		assert_rc(SUCCESS, GNI_CqDestroy(r.source));
+	}
+}
+
 void dead_peer(void **)
 {
 	MsgqPair p(4);
@@ -165,7 +310,7 @@ void dead_peer(void **)
 	model::kill(1);
 	while ((rc = p.a.send(p.b, "anybody?", failed)) == GNI_RC_SUCCESS) {
 		gni_cq_entry_t e = 0;
-		assert_rc(TRANSACTION_ERROR, p.a.sent(&e));
+		assert_rc(TRANSACTION_ERROR, p.a.outcome(&e));
 		assert_int_equal(GNI_CQ_GET_MSG_ID(e), failed);
 		assert_int_equal(GNI_CQ_GET_INST_ID(e), p.b.id);
 		if (++failed == 20)
@@ -273,6 +418,10 @@ int main()
 		model_test(fate_unknown),
 		model_test(lost_credits),
 		model_test(lost_credits_and_a_wait),
+		model_test(lost_responses),
+		model_test(cut_link),
+		model_test(waits_without_the_mode),
+		model_test(two_threads_end_it),
 		model_test(dead_peer),
 		model_test(peer_has_left),
 		model_test(damaged_messages),

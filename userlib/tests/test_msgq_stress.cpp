@@ -105,7 +105,7 @@ void run(Random &r, uint32_t nodes, const gni_msgq_attr_t &attrs, bool losses, u
 		else
 			w.receive(one, r);
 		if (losses && !below(r, 20))
-			model::fault(static_cast<uint32_t>(below(r, nodes)), "drop", below(r, 20));
+			model::fault(static_cast<uint32_t>(below(r, nodes)), "drop", below(r, 4));
 		if (losses && !below(r, 20))
 			model::fault(static_cast<uint32_t>(below(r, nodes)), "duplicate", below(r, 20));
 	}

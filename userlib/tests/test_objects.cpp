@@ -215,6 +215,14 @@ static void attach_codes(void **)
 	fake::kernel().devices = 2;
 	assert_rc(SUCCESS, GNI_CdmAttach(cdm, ~0U, &address, &before));
 	assert_ptr_not_equal(nic, before);
+	/* One that does not take the domain is passed over; what the first has said counts if none does. */
+	fake::kernel().devices = 4;
+	fake::kernel().once[KGNI_IOC_ATTACH] = -ENOSPC;
+	assert_rc(SUCCESS, GNI_CdmAttach(cdm, ~0U, &address, &nic));
+	fake::kernel().errors[KGNI_IOC_ATTACH] = -EPERM;
+	fake::kernel().once[KGNI_IOC_ATTACH] = -ENOSPC;
+	assert_rc(ERROR_RESOURCE, GNI_CdmAttach(cdm, ~0U, &address, &nic));
+	fake::kernel().errors.clear();
 	assert_rc(INVALID_PARAM, GNI_CdmAttach(cdm, 0, nullptr, &nic));
 	assert_rc(INVALID_PARAM, GNI_CdmAttach(nullptr, 0, &address, &nic));
 	assert_rc(SUCCESS, GNI_CdmDestroy(cdm));

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Who sends into a mailbox. The first message says it, by the identity that goes with it. Clients neither agree on
+ * who connects first nor clear mailboxes that they use again, so messages that are there when a connection begins are
+ * either the peer's, which was faster, or nobody has read them in an earlier connection of these two mailboxes. The
+ * peer is asked when the owner wants to read them: they are its if it still has the identity that they were sent with.
+ *
+ * A peer that has not connected anew by then still has the old one. When it does, its first message comes to the
+ * first slot once more, with another identity; so as long as nothing else has come that slot is looked at as well.
+ */
+#include "smsg.hpp"
+
+namespace ugni
+{
+
+namespace
+{
+
+/* A peer that does not answer is asked again after so many looks. */
+constexpr uint32_t kLooks = 64;
+
+uint64_t load_slot(const Smsg *s, uint32_t slot)
+{
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+	return __atomic_load_n(reinterpret_cast<const uint64_t *>(s->in.box.slots) + slot, __ATOMIC_ACQUIRE);
+}
+
+/* The identity that lies with the message of header @word, the first of a connection, and its key. Return: 0 if it is
+ * none. */
+uint64_t identity_of(const Smsg *s, uint64_t word, uint32_t *key)
+{
+	const SmsgMailbox &box = s->in.box;
+
+	if (!word || smsg_header_length(word) > box.most)
+		return 0;
+	const char *at = smsg_ring(s, smsg_place(0, box.ring_bytes, smsg_header_length(word)));
+	uint64_t identity;
+	__builtin_memcpy(&identity, at + kSmsgWord, sizeof(identity));
+	const auto nonce = static_cast<uint32_t>(identity >> 32);
+	*key = smsg_key(box.key, nonce);
+	return identity == smsg_identity(box.key, nonce) && smsg_header_is(word, *key, 0) ? identity : 0;
+}
+
+/* Asks the peer whether the messages that were found are its. Return: whether they are */
+bool decide(const gni_ep *ep, Smsg *s)
+{
+	SmsgReceiver &in = s->in;
+	uint64_t identity;
+	uint32_t key = 0;
+
+	if (in.looks && --in.looks)
+		return false;
+	if (smsg_read(ep, s, s->out.box.control + kSmsgIdentity * kSmsgWord, &identity) != ARIES_ST_OK) {
+		in.looks = kLooks;
+		return false;
+	}
+	if (identity != identity_of(s, s->last[0], &key)) {
+		in.found = 0;
+		return false;
+	}
+	in.key = key;
+	in.known = true;
+	for (uint32_t i = 0; i < in.found; i++)
+		s->last[i] = 0;
+	return true;
+}
+
+} // namespace
+
+void smsg_take_stock(Smsg *s)
+{
+	uint32_t key = 0;
+
+	/* Backwards: whoever sends begins with the first slot, so what comes meanwhile is seen there. */
+	for (uint32_t i = s->credits; i-- > 0;)
+		s->last[i] = load_slot(s, i);
+	if (!identity_of(s, s->last[0], &key))
+		return;
+	while (s->in.found < s->credits && smsg_header_is(s->last[s->in.found], key, s->in.found))
+		s->in.found++;
+}
+
+bool smsg_adopt(Smsg *s, uint64_t word)
+{
+	SmsgReceiver &in = s->in;
+	uint32_t key = 0;
+
+	if (!identity_of(s, word, &key))
+		return false;
+	in.key = key;
+	in.known = true;
+	in.found = 0;
+	in.released = 0;
+	in.told = 0;
+	in.credit = 0;
+	in.word = 0;
+	in.slot = 0;
+	in.position = 0;
+	in.untold_bytes = 0;
+	__atomic_store_n(smsg_own(s, kSmsgReleased), 0, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool smsg_consider(gni_ep *ep, Smsg *s)
+{
+	SmsgReceiver &in = s->in;
+
+	if (!in.known)
+		return decide(ep, s);
+	if (in.released > in.found) {
+		in.found = 0;
+		return false;
+	}
+	const uint64_t first = load_slot(s, 0);
+	return in.released && first != s->last[0] && smsg_adopt(s, first);
+}
+
+} // namespace ugni

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Short messages after a put that failed. Nothing is put while the fate of an earlier put is open: the slot in the
+ * peer's mailbox is read back, and tells for certain.
+ */
+#include "smsg.hpp"
+#include "unsettled.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace ugni;
+
+namespace
+{
+
+/* A sender without room asks at every so many calls whether it is time to ask the peer, */
+constexpr uint32_t kCallsToAsk = 8;
+/* which it does with pauses from 1 ms up to this, as long as that brings nothing. */
+constexpr uint32_t kMostPauseMs = 64;
+
+/* A message that waits for another attempt; its bytes follow. */
+struct Waiting : Unsettled {
+	Smsg *s;
+	uint64_t number; /* of the message, when it was put */
+	uint32_t bytes;
+	uint8_t tag;
+	bool put; /* it is the one whose fate is not known */
+
+	char *text() { return reinterpret_cast<char *>(this + 1); }
+};
+
+void unsure(Smsg *s, const SmsgPlace &place, const SmsgText &text)
+{
+	s->unsure = {smsg_header(s->out.key, s->out.sent, text.bytes(), text.tag), place};
+	s->obstacles |= kSmsgUnsure;
+}
+
+/* Finds out whether the message of unknown fate is there. Return: ARIES_ST_*; OK: it is known */
+uint32_t settle(const gni_ep *ep, Smsg *s)
+{
+	uint64_t word;
+
+	if (!(s->obstacles & kSmsgUnsure))
+		return ARIES_ST_OK;
+	const uint32_t status = smsg_read(ep, s, s->out.box.slots + uint64_t{s->out.slot} * kSmsgWord, &word);
+	if (status != ARIES_ST_OK)
+		return status;
+	s->obstacles &= ~kSmsgUnsure;
+	if (word == s->unsure.header)
+		smsg_sent(s, s->unsure.place);
+	return ARIES_ST_OK;
+}
+
+/* A mailbox that is registered without a queue takes no event; its owner polls. */
+SmsgTry put(const gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place)
+{
+	SmsgTry t = smsg_put(ep, s, text, place);
+
+	if (t.status == ARIES_ST_NO_CQ && (s->events & ARIES_EV_REMOTE)) {
+		s->events &= ~uint32_t{ARIES_EV_REMOTE};
+		t = smsg_put(ep, s, text, place);
+	}
+	return t;
+}
+
+uint32_t again(Unsettled *u)
+{
+	auto *w = static_cast<Waiting *>(u);
+	Smsg *s = w->s;
+	const uint32_t status = settle(w->ep, s);
+
+	if (status != ARIES_ST_OK)
+		return status;
+	if (w->put && s->out.sent != w->number)
+		return ARIES_ST_OK;
+	if (w->put && !s->repeats) {
+		w->left = 0;
+		return w->status;
+	}
+	w->put = false;
+	const SmsgText text = {{w->text(), w->bytes}, {nullptr, 0}, 0, w->tag};
+	const SmsgPlace place = smsg_place(s->out.position, s->out.box.ring_bytes, w->bytes);
+	w->number = s->out.sent;
+	const SmsgTry t = put(w->ep, s, text, place);
+	if (t.status == ARIES_ST_OK) {
+		smsg_sent(s, place);
+	} else if (t.whole && status_unknown(t.status)) {
+		unsure(s, place, text);
+		w->put = true;
+	} else if (!s->repeats) {
+		w->left = 0;
+	}
+	return t.status;
+}
+
+void ended(Unsettled *u)
+{
+	static_cast<Waiting *>(u)->s->obstacles &= ~kSmsgWaiting;
+}
+
+/* Return: nullptr without memory */
+Waiting *wait_for(gni_ep *ep, Smsg *s, const SmsgText &text, uint32_t id, uint32_t status)
+{
+	void *memory = malloc(sizeof(Waiting) + text.bytes());
+
+	if (!memory)
+		return nullptr;
+	auto *w = static_cast<Waiting *>(memset(memory, 0, sizeof(Waiting)));
+	w->again = again;
+	w->ended = ended;
+	w->ep = ep;
+	w->cq = ep->cq;
+	w->id = id;
+	w->status = status;
+	w->left = ep->nic->smsg_retransmissions;
+	w->s = s;
+	w->number = s->out.sent;
+	w->bytes = text.bytes();
+	w->tag = text.tag;
+	if (text.header.bytes)
+		memcpy(w->text(), text.header.from, text.header.bytes);
+	if (text.data.bytes)
+		memcpy(w->text() + text.header.bytes, text.data.from, text.data.bytes);
+	s->obstacles |= kSmsgWaiting;
+	return w;
+}
+
+void force_status(gni_ep *ep, uint32_t id, uint32_t status)
+{
+	ep->nic->requests[static_cast<uint16_t>(id)].state |= (status & 0x3f) << Request::kForcedShift;
+	ep->cq->attention++;
+}
+
+/* The event of a message whose last part was not put: an empty put raises it. */
+void raise_event(const gni_ep *ep, const Smsg *s, uint32_t id, uint32_t msg_id)
+{
+	(void)smsg_fill(ep, s, msg_id);
+	fma_ring(ep->nic, id, 0, ARIES_FMA_PUT_LINE, kSmsgType | ARIES_EV_LOCAL);
+}
+
+} // namespace
+
+namespace ugni
+{
+
+uint32_t smsg_read(const gni_ep *ep, const Smsg *s, uint64_t offset, uint64_t *word)
+{
+	aries_fma_desc *area = smsg_fill(ep, s, 0);
+	const uint64_t *landing = smsg_own(s, kSmsgLanding);
+
+	area->offset = offset & kOffsetMask;
+	area->local_mdh = s->in.box.mdh;
+	area->local_offset = reinterpret_cast<uintptr_t>(landing) & kOffsetMask;
+	const uint32_t status = fma_ring_piece(ep->nic, kSmsgWord, ARIES_FMA_GET_OP);
+	*word = __atomic_load_n(landing, __ATOMIC_ACQUIRE);
+	return status;
+}
+
+bool smsg_settled_by(Smsg *s, uint32_t more)
+{
+	if (!(s->obstacles & kSmsgUnsure) || more != s->out.sent + 1 - s->out.acknowledged)
+		return false;
+	s->obstacles &= ~kSmsgUnsure;
+	smsg_sent(s, s->unsure.place);
+	return true;
+}
+
+void smsg_ask_credit(gni_ep *ep, Smsg *s)
+{
+	SmsgSender &out = s->out;
+	uint64_t word;
+
+	if (++out.refused % kCallsToAsk)
+		return;
+	const uint64_t now = sys::now_ms();
+	if (out.refused == kCallsToAsk) {
+		out.pause_ms = 1;
+		out.look_ms = now + 1;
+	}
+	if (now < out.look_ms)
+		return;
+	out.pause_ms = out.pause_ms < kMostPauseMs ? out.pause_ms * 2 : kMostPauseMs;
+	out.look_ms = now + out.pause_ms;
+	/* What is there may be of an earlier connection of these mailboxes. */
+	if (smsg_read(ep, s, out.box.control + kSmsgReleased * kSmsgWord, &word) == ARIES_ST_OK && word)
+		(void)smsg_acknowledge(s, word);
+}
+
+void smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id, SmsgTry first)
+{
+	Request &r = ep->nic->requests[static_cast<uint16_t>(id)];
+
+	if (!first.whole)
+		raise_event(ep, s, id, text.msg_id);
+	if (first.status == ARIES_ST_NO_CQ) {
+		first = put(ep, s, text, place);
+		if (first.status == ARIES_ST_OK) {
+			r.state |= Request::kMended;
+			smsg_sent(s, place);
+			return;
+		}
+	}
+	const bool open = first.whole && status_unknown(first.status);
+	Waiting *w = nullptr;
+	if (open || (s->repeats && status_passing(first.status)))
+		w = wait_for(ep, s, text, id, first.status);
+	if (open)
+		unsure(s, place, text);
+	if (w) {
+		w->put = open;
+		unsettled_begin(w);
+	} else {
+		force_status(ep, id, first.status);
+	}
+}
+
+gni_return_t smsg_obstacle(gni_ep *ep, Smsg *s)
+{
+	if (smsg_broken(s))
+		return GNI_RC_INVALID_PARAM;
+	if (s->obstacles & kSmsgWaiting)
+		unsettled_tend(ep->nic);
+	if (s->obstacles & kSmsgWaiting) {
+		ep->nic->statistics[GNI_STAT_SMSG_RETRANS_STALL]++;
+		return GNI_RC_NOT_DONE;
+	}
+	return settle(ep, s) == ARIES_ST_OK ? GNI_RC_SUCCESS : GNI_RC_TRANSACTION_ERROR;
+}
+
+gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text)
+{
+	const SmsgSender &out = s->out;
+	const SmsgPlace &before = s->unsure.place;
+	const SmsgPlace place = smsg_place(before.next, out.box.ring_bytes, text.bytes());
+
+	/* Room for both. */
+	if (out.sent + 1 - out.acknowledged >= s->credits || before.taken + place.taken > out.box.ring_bytes - out.used)
+		return GNI_RC_NOT_DONE;
+	const uint32_t id = smsg_reserve_event(ep);
+	if (!id)
+		return GNI_RC_NOT_DONE;
+	raise_event(ep, s, id, text.msg_id);
+	Waiting *w = wait_for(ep, s, text, id, ARIES_ST_TIMEOUT);
+	if (w)
+		unsettled_begin(w);
+	else
+		force_status(ep, id, ARIES_ST_TIMEOUT);
+	return GNI_RC_SUCCESS;
+}
+
+} // namespace ugni

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Messages on their way for longer than the call that sent them: the put failed with a status that may pass, or nobody
+ * knows whether it has arrived. They are tried again with growing pauses, by whatever call looks at the NIC handle:
+ * queues, mailboxes, further sends. The event of such a send is kept back until it is known how it ended.
+ */
+#ifndef UGNI_UNSETTLED_HPP
+#define UGNI_UNSETTLED_HPP
+
+#include "aries_hw.h"
+#include "cq_entry.hpp"
+#include "objects.hpp"
+
+namespace ugni
+{
+
+struct Unsettled {
+	/** Tries once more. Return: ARIES_ST_*; with @left 0 it is final. */
+	uint32_t (*again)(Unsettled *u);
+	/** It is over, with @status. */
+	void (*ended)(Unsettled *u);
+	gni_ep *ep;
+	gni_cq *cq; /* of the event */
+	uint64_t due_ms;
+	uint64_t entry; /* the event, when it has been read */
+	uint32_t id;
+	uint32_t status; /* of the last attempt */
+	uint32_t left;   /* attempts */
+	uint32_t pause_ms;
+	bool over; /* waits for its event to be asked for */
+	Unsettled *previous;
+	Unsettled *next;
+};
+
+/** Whether what failed with ARIES_ST_* @status may succeed later. */
+inline bool status_passing(uint32_t status)
+{
+	return status_recoverable(status) || status == ARIES_ST_NO_NODE;
+}
+
+/** Whether it may have happened all the same. */
+inline bool status_unknown(uint32_t status)
+{
+	return status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
+}
+
+/** Whether one that is not over yet is as @match says, of @what. */
+bool unsettled_any(gni_nic *nic, bool (*match)(const Unsettled *u, const void *what), const void *what);
+/** From now on @u is looked after; the first attempts are made at once. Takes the object, which malloc() has made. */
+void unsettled_begin(Unsettled *u);
+/** Attempts that are due. */
+void unsettled_tend(gni_nic *nic);
+/** The event of request @id has been read: keeps it back. Return: false if the request is settled by now. */
+bool unsettled_keep(gni_cq *cq, uint32_t id, uint64_t entry);
+/** An event of @cq that was kept back and may be delivered now, 0 if there is none; its request tells the outcome. */
+uint64_t unsettled_take(gni_cq *cq);
+/** Those of @ep end as they are. */
+void unsettled_leave(gni_ep *ep);
+/** The request is forgotten. */
+void unsettled_forget(gni_nic *nic, uint32_t id);
+/** All of @nic are forgotten. */
+void unsettled_close(gni_nic *nic);
+
+} // namespace ugni
+
+#endif
