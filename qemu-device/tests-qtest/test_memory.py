@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Guest memory that comes, moves and goes while QEMU runs."""
 
+import pathlib
+
 from aries import HW, Endpoint, FabricCase
 from qtest import wait_until
 
@@ -69,3 +71,28 @@ class Memory(FabricCase):
             self.place(None)
             self.place(0xC0400000)
         self.assertEqual(self.dev.qemu.stderr().count("not shared"), 1, "a guest cannot fill the log")
+
+
+class HugePages(FabricCase):
+    POOL = pathlib.Path("/proc/sys/vm/nr_hugepages")
+    NEEDED = 2 * 64 // 2
+
+    def setUp(self):
+        super().setUp()
+        before = int(self.POOL.read_text())
+        try:
+            self.POOL.write_text(f"{before + self.NEEDED}\n")
+        except OSError as error:
+            self.skipTest(f"huge pages cannot be reserved: {error}")
+        self.addCleanup(self.POOL.write_text, f"{before}\n")
+        if int(self.POOL.read_text()) < before + self.NEEDED:
+            self.skipTest(f"huge pages cannot be reserved: {self.NEEDED} are needed")
+
+    def test_peers_reach_them(self):
+        memory = ("-object", "memory-backend-memfd,id=huge,size=64M,share=on,hugetlb=on", "-machine", "memory-backend=huge")
+        ends = [Endpoint(self.nic(node=node, args=memory)) for node in (0, 1)]
+        for here, there in ((0, 1), (1, 0)):
+            self.assertEqual(ends[here].put(there, 0x1000, b"on huge pages"), 0)
+            self.assertEqual(ends[there].memory(0x1000, 13), b"on huge pages")
+            self.assertIn("memory in 1 files", ends[here].nic.qemu.qmp(
+                "qom-get", path="/machine/peripheral/nic0", property="describe"))

@@ -36,7 +36,7 @@ class Pair(FabricCase):
         self.assertEqual(self.ea.put(1, 0x1235, data, events=LOCAL | GLOBAL | REMOTE, tid=0xBEEF), 0)
         self.assertEqual(self.eb.memory(0x1234, 66), b"\0" + data + b"\0")
         self.check_event(self.ea, "LOCAL", "FMA", 0xBEEF, data=0x10CA1)
-        self.check_event(self.ea, "GLOBAL", "FMA", 0xBEEF, data=0x4E407E)
+        self.check_event(self.ea, "GLOBAL", "FMA", 0xBEEF, data=0x10CA1)
         self.check_event(self.eb, "REMOTE", "REMOTE", data=0x4E407E)
         self.assertEqual((self.ea.event(), self.eb.event()), (0, 0))
 
