@@ -63,6 +63,7 @@ int aries_pool_get(struct aries_pool *pool, u16 owner);
 int aries_pool_get_row(struct aries_pool *pool, unsigned int count);
 void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner);
 void aries_pool_hold(struct aries_pool *pool, unsigned int nr);
+void aries_pool_put_held(struct aries_pool *pool, unsigned int nr);
 void aries_pool_release_held(struct aries_pool *pool);
 unsigned int aries_pool_used(struct aries_pool *pool);
 unsigned int aries_pool_total(const struct aries_pool *pool);
@@ -206,9 +207,13 @@ void aries_quiet_end(struct aries_dev *ad);
 void aries_quiet_keep(struct aries_dev *ad, struct aries_kept *kept,
 		      void (*free)(struct aries_dev *ad, struct aries_kept *kept));
 void aries_quiet_free(struct aries_dev *ad);
+void aries_quiet_work(struct work_struct *work);
 bool aries_quiet_exit(struct aries_dev *ad);
 
 /* aries_inv.c */
+u64 aries_inv_seq(struct aries_dev *ad);
+int aries_inv_look(struct aries_dev *ad, u64 seq);
+int aries_inv_sleep(struct aries_dev *ad, u64 seq);
 int aries_inv_drain(struct aries_dev *ad);
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
 int aries_inv_ptes(struct aries_dev *ad, unsigned int mdh);

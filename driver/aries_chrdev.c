@@ -431,7 +431,8 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	INIT_LIST_HEAD(&ad->shares);
 	mutex_init(&ad->ctx_lock);
 	init_waitqueue_head(&ad->resume_wq);
-	mutex_init(&ad->inv_lock);
+	ad->inv_late = ~0ull;
+	INIT_DELAYED_WORK(&ad->kept_work, aries_quiet_work);
 	mutex_init(&ad->clock_lock);
 	INIT_LIST_HEAD(&ad->sleepers);
 	init_waitqueue_head(&ad->clock_wq);

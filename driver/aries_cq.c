@@ -73,13 +73,19 @@ static void aries_cq_free_mem(struct aries_cq *cq)
 	aries_charge_end(&cq->charge);
 }
 
+static void aries_cq_end(struct aries_dev *ad, struct aries_cq *cq)
+{
+	aries_cq_unmap(ad, cq);
+	aries_cq_free_mem(cq);
+	aries_cq_put(cq);
+}
+
 static void aries_cq_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 {
 	struct aries_cq *cq = container_of(kept, struct aries_cq, kept);
 
-	aries_cq_unmap(ad, cq);
-	aries_cq_free_mem(cq);
-	aries_cq_put(cq);
+	aries_pool_put_held(&ad->cqs, cq->nr);
+	aries_cq_end(ad, cq);
 }
 
 static unsigned int aries_cq_vector(struct aries_dev *ad)
@@ -135,7 +141,7 @@ static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
 	wake_up_all(&cq->wq);
 	if (stopped) {
 		aries_pool_put(&ad->cqs, cq->nr, ctx->owner);
-		aries_cq_free_kept(ad, &cq->kept);
+		aries_cq_end(ad, cq);
 	} else {
 		aries_pool_hold(&ad->cqs, cq->nr);
 		aries_quiet_keep(ad, &cq->kept, aries_cq_free_kept);

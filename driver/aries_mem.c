@@ -130,7 +130,21 @@ err_pte:
 
 static void aries_mem_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 {
-	aries_mem_free(ad, container_of(kept, struct aries_mem, kept));
+	struct aries_mem *mem = container_of(kept, struct aries_mem, kept);
+
+	/* a place in a block is the block's again with the next reset */
+	if (!mem->virtual)
+		aries_pool_put_held(&ad->mdds, mem->mdh);
+	aries_mem_free(ad, mem);
+}
+
+/* No access to it begins any more. Return: what to wait for. */
+static u64 aries_mem_revoke(struct aries_dev *ad, struct aries_mem *mem)
+{
+	mem->leaving = true;
+	mem->live = false;
+	aries_wr32(ad, ARIES_INV_MDD, FIELD_PREP(ARIES_INV_MDD_MDH_MASK, mem->mdh));
+	return aries_inv_seq(ad);
 }
 
 /* Invalidates a registration and frees it; one that the NIC does not let go of is put aside. */
@@ -141,7 +155,9 @@ static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
 	int rc;
 
 	lockdep_assert_held(&ctx->lock);
-	rc = aries_inv_mdd(ad, mem->mdh);
+	if (!mem->leaving)
+		aries_mem_revoke(ad, mem);
+	rc = aries_inv_drain(ad);
 	trace_aries_mem_deregister(ctx, mem);
 	xa_erase(&ctx->mems, mem->mdh);
 	if (mem->cq)
@@ -320,19 +336,29 @@ int aries_mem_segments(struct aries_ctx *ctx, struct kgni_mem_segments *arg)
 int aries_mem_deregister(struct aries_ctx *ctx, struct kgni_mem_deregister *arg)
 {
 	struct aries_mem *mem;
+	u64 seq = 0;
 	int rc = aries_ctx_enter(ctx, true);
 
 	if (rc)
 		return rc;
 	mem = xa_load(&ctx->mems, arg->mdh);
-	if (!mem)
+	if (!mem || mem->leaving)
 		rc = -ENOENT;
 	else if (mem->recvs)
 		rc = -EBUSY;
 	else
+		seq = aries_mem_revoke(ctx->ad, mem);
+	aries_ctx_exit(ctx);
+	if (!rc)
+		rc = aries_inv_sleep(ctx->ad, seq);
+	if (rc || aries_ctx_enter(ctx, true))
+		return rc;
+	/* its number was nobody else's meanwhile */
+	mem = xa_load(&ctx->mems, arg->mdh);
+	if (mem && mem->leaving)
 		aries_mem_del(ctx, mem);
 	aries_ctx_exit(ctx);
-	return rc;
+	return 0;
 }
 
 /** aries_mem_teardown() - end all registrations of an attachment. Context: sleeps; lock held. */

@@ -137,6 +137,24 @@ void aries_pool_hold(struct aries_pool *pool, unsigned int nr)
 }
 
 /**
+ * aries_pool_put_held() - give a number back that was held: the NIC has let go of it after all
+ * @pool: the pool
+ * @nr: number
+ *
+ * Context: any.
+ */
+void aries_pool_put_held(struct aries_pool *pool, unsigned int nr)
+{
+	spin_lock(&pool->lock);
+	if (!WARN_ON(nr >= pool->size || !test_bit(nr, pool->map) || !pool->held)) {
+		__clear_bit(nr, pool->map);
+		pool->used--;
+		pool->held--;
+	}
+	spin_unlock(&pool->lock);
+}
+
+/**
  * aries_pool_release_held() - free the numbers held back; the NIC was reset or is gone
  * @pool: the pool
  *

@@ -15,6 +15,7 @@
  * hour; error recovery does not wait for it, the memory does.
  */
 #define ARIES_QUIET_MS 2000
+#define ARIES_KEPT_INTERVAL (HZ / 2) /* between two looks at what was put aside */
 
 /** aries_quiet() - does the NIC reach no memory at all? Context: any. */
 bool aries_quiet(struct aries_dev *ad)
@@ -76,11 +77,34 @@ void aries_quiet_keep(struct aries_dev *ad, struct aries_kept *kept,
 		      void (*free)(struct aries_dev *ad, struct aries_kept *kept))
 {
 	kept->free = free;
+	kept->seq = aries_inv_seq(ad);
 	spin_lock(&ad->kept_lock);
 	list_add(&kept->node, &ad->kept);
 	spin_unlock(&ad->kept_lock);
 	if (aries_quiet(ad))
 		aries_quiet_free(ad);
+	else
+		schedule_delayed_work(&ad->kept_work, ARIES_KEPT_INTERVAL);
+}
+
+/** aries_quiet_work() - free what was put aside and is not reached any more, one after the other */
+void aries_quiet_work(struct work_struct *work)
+{
+	struct aries_dev *ad = container_of(work, struct aries_dev, kept_work.work);
+	struct aries_kept *kept, *next;
+	LIST_HEAD(list);
+	bool more;
+
+	spin_lock(&ad->kept_lock);
+	list_for_each_entry_safe(kept, next, &ad->kept, node)
+		if (!aries_inv_look(ad, kept->seq))
+			list_move(&kept->node, &list);
+	more = !list_empty(&ad->kept);
+	spin_unlock(&ad->kept_lock);
+	list_for_each_entry_safe(kept, next, &list, node)
+		kept->free(ad, kept);
+	if (more)
+		schedule_delayed_work(&ad->kept_work, ARIES_KEPT_INTERVAL);
 }
 
 /**
@@ -109,6 +133,7 @@ void aries_quiet_free(struct aries_dev *ad)
  */
 bool aries_quiet_exit(struct aries_dev *ad)
 {
+	cancel_delayed_work_sync(&ad->kept_work);
 	if (aries_quiet_begin(ad)) {
 		aries_quiet_free(ad);
 		return true;

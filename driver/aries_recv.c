@@ -46,16 +46,20 @@ static void aries_recv_give(struct aries_ctx *ctx, struct aries_recv *recv)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
+	u64 ctl = FIELD_PREP(ARIES_RMT_CTL_VALID_MASK, 1ull) |
+		  FIELD_PREP(ARIES_RMT_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
+		  FIELD_PREP(ARIES_RMT_CTL_CHANNEL_MASK, (u64)recv->channel) |
+		  FIELD_PREP(ARIES_RMT_CTL_MDH_MASK, (u64)recv->mem->mdh);
 
 	lockdep_assert_held(&ctx->lock);
 	aries_wr64(ad, ARIES_RMT_OFFSET_N(recv->nr), recv->offset);
 	aries_wr32(ad, ARIES_RMT_LENGTH_N(recv->nr), recv->length);
 	aries_wr32(ad, ARIES_RMT_EVENT_N(recv->nr), recv->event);
-	aries_wr64(ad, ARIES_RMT_CTL_N(recv->nr),
-		   FIELD_PREP(ARIES_RMT_CTL_VALID_MASK, 1ull) |
-			   FIELD_PREP(ARIES_RMT_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
-			   FIELD_PREP(ARIES_RMT_CTL_CHANNEL_MASK, (u64)recv->channel) |
-			   FIELD_PREP(ARIES_RMT_CTL_MDH_MASK, (u64)recv->mem->mdh));
+	aries_wr64(ad, ARIES_RMT_CTL_N(recv->nr), ctl);
+	/* refused while somebody may still be at the last receive of this number */
+	if (!(aries_rd64(ad, ARIES_RMT_CTL_N(recv->nr)) & ARIES_RMT_CTL_VALID_MASK) &&
+	    !aries_rd64(ad, ARIES_RMT_STATUS_N(recv->nr)) && !aries_inv_drain(ad))
+		aries_wr64(ad, ARIES_RMT_CTL_N(recv->nr), ctl);
 	recv->parked = false;
 	trace_aries_recv_post(ctx, recv->nr, recv->channel);
 }

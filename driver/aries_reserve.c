@@ -80,7 +80,7 @@ static struct aries_mem *aries_reserve_find(struct aries_ctx *ctx, u32 mdh,
 {
 	struct aries_mem *mem = xa_load(&ctx->mems, mdh);
 
-	if (!mem)
+	if (!mem || mem->leaving)
 		return ERR_PTR(-ENOENT);
 	if (!mem->reserved || range->start < mem->start)
 		return ERR_PTR(-EINVAL);

@@ -19,6 +19,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "aries_dgrams.h"
@@ -66,7 +67,6 @@ struct aries_share;
  *                       the page fault handler.
  * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
  *                       the limits of injection.
- * aries_dev.inv_lock    Protects INV_MDD and INV_STATUS: one invalidation at a time.
  * aries_dev.kept_lock   Protects the list of memory of which the NIC did not let go.
  * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
  * aries_dev.irq_lock    Protects the table of queues by number, and reading and clearing
@@ -78,7 +78,7 @@ struct aries_share;
  * aries_guesser.turn    One cookie at a time of a user who has named wrong ones.
  *
  * Order: turn, state_sem, ctx_lock, aries_ctx.lock, then share_lock or aries_share.lock, then
- * ptag_lock, inv_lock or clock_lock, then the spinlocks, of which irq_lock comes before the others.
+ * ptag_lock or clock_lock, then the spinlocks, of which irq_lock comes before the others.
  * mmap_lock comes before aries_ctx.lock.
  */
 
@@ -252,9 +252,10 @@ struct aries_dev {
 	u64 ctx_id;
 	wait_queue_head_t resume_wq;
 
-	struct mutex inv_lock; /* INV_MDD */
+	u64 inv_late; /* INV_DONE that did not move for a second */
 	spinlock_t kept_lock; /* kept */
 	struct list_head kept; /* of struct aries_kept */
+	struct delayed_work kept_work;
 	bool quiet; /* the NIC reaches no memory, see aries_quiet.c */
 	spinlock_t irq_lock; /* cq_table, CQI_PENDING */
 	struct aries_cq **cq_table;
@@ -363,10 +364,12 @@ static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
 /**
  * struct aries_kept - memory that is put aside, because the NIC may still reach it
  * @node: in aries_dev.kept
+ * @seq: revocation after which nobody reaches it
  * @free: frees the memory, and what holds this
  */
 struct aries_kept {
 	struct list_head node;
+	u64 seq;
 	void (*free)(struct aries_dev *ad, struct aries_kept *kept);
 };
 
@@ -414,6 +417,7 @@ struct aries_cq {
  * @read_only: peers may only read
  * @reserved: made with KGNI_MEM_RESERVE: @sgt is empty, @pages counts
  * @live: the NIC has its descriptor
+ * @leaving: it was taken from the NIC, which may not have let go of it yet
  * @virtual: @mdh is of the domain's block
  * @cq: queue of remote events or NULL
  * @recvs: receives posted in it
@@ -440,6 +444,7 @@ struct aries_mem {
 	bool read_only;
 	bool reserved;
 	bool live;
+	bool leaving;
 	bool virtual;
 	struct aries_cq *cq;
 	unsigned int recvs;

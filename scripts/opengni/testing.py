@@ -121,6 +121,10 @@ class SyncCluster:
         """SIGKILL the node's QEMU."""
         self.call(self._cluster.node(node).kill())
 
+    def signal(self, node, number):
+        """Send a signal to the node's QEMU: SIGSTOP, SIGCONT."""
+        self._cluster.node(node).process.send_signal(number)
+
     def stop(self, node):
         """End the node's QEMU in order."""
         self.call(self._cluster.node(node).stop())

@@ -6,6 +6,7 @@ No page that a peer may still write to belongs to anybody else, and the node wor
 
 import itertools
 import re
+import signal
 import threading
 import unittest
 
@@ -189,6 +190,29 @@ class TakenAway(ClusterCase):
         self.sleep()
         self.assertEqual(self.resets(), before + 1, self.log())
         self.end(watcher, putter)
+        self.works()
+
+    def pinned(self):
+        return int(self.cluster.run(0, "cat /sys/class/gni/kgni0/resources/pinned_pages").stdout)
+
+    def test_peer_is_stopped(self):
+        """While a peer is stopped in an access, a process ends; its memory is given back when the access has ended."""
+        self.addCleanup(self.cluster.signal, 1, signal.SIGCONT)
+        caught = False
+        for _ in range(30):
+            watcher, putter = self.begin()
+            self.cluster.signal(1, signal.SIGSTOP)
+            self.cluster.run(0, "killall -USR1 reset_peer")
+            self.lines(watcher, "closed")
+            caught = self.pinned() > FILLERS * FILLER_MIB * 256
+            if caught:
+                self.rounds(watcher)
+            self.cluster.signal(1, signal.SIGCONT)
+            self.end(watcher, putter)
+            self.assertTrue(wait_until(lambda: self.pinned() == 0, BOUND), "pages stay pinned")
+            if caught:
+                break
+        self.assertTrue(caught, "the peer was never stopped in an access")
         self.works()
 
 
