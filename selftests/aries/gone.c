@@ -87,7 +87,12 @@ FIXTURE_TEARDOWN(gone)
 {
 	gni_post_descriptor_t d;
 
-	ASSERT_EQ(0, ugni_begin(&self->u, aries_cookie()));
+	int rc = ugni_begin(&self->u, aries_cookie());
+
+	/* an assertion that fails here would begin the teardown anew, for ever */
+	EXPECT_EQ(0, rc);
+	if (rc)
+		return;
 	d = ugni_desc(&self->u, GNI_POST_FMA_PUT, 0, ARIES_PAGE, 8);
 	EXPECT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &d));
 	ugni_end(&self->u);
