@@ -188,11 +188,12 @@ unsigned Traffic::atomic()
 	if (execute(d) != Outcome::Ok)
 		return 0;
 	memcpy(&before, session_.scratch() + result_at, sizeof(before));
+	remember(format("addition returned %" PRIu64 ", expected %" PRIu64 " to %" PRIu64, before, word_least_,
+			word_most_ - 1));
 	if (before < word_least_ || before >= word_most_)
 		return complain(format("an addition returned %" PRIu64 ", not %" PRIu64 " to %" PRIu64, before,
 				       word_least_, word_most_ - 1));
 	word_least_ = word_most_ = before + 1;
-	remember(format("addition returned %" PRIu64, before));
 	return lap_atomic;
 }
 

@@ -175,7 +175,7 @@ int live(const tools::Place &place, uint64_t life)
 		say(tools::format("LOST %d %" PRIu64 ": %s", place.rank, life, e.what()));
 		return status_lost;
 	} catch (const std::exception &e) {
-		say(tools::format("FAILED %d %" PRIu64 ": %s", place.rank, life, e.what()));
+		say(tools::format("FAILED %d %" PRIu64 ": ", place.rank, life) + e.what());
 		return status_failed;
 	}
 }
