@@ -7,10 +7,10 @@
  * by several threads; its callbacks are called with its lock held and must not
  * call the cache.
  *
- * The cache does not see that memory is unmapped: UDREG_CC_MODE_USE_KERNEL_CACHE,
- * which asks for that, is refused with UDREG_RC_ERROR_NO_DEVICE. Who unmaps memory
- * while entries are kept (UDREG_CC_MODE_USE_LAZY_DEREG) says so by
- * UDREG_InvalidateRange().
+ * The cache does not see that memory is unmapped. With UDREG_CC_MODE_USE_KERNEL_CACHE,
+ * which asks for that, it keeps no entry that nobody uses, lazy or not: none can
+ * outlive its memory. Who unmaps memory while entries are kept
+ * (UDREG_CC_MODE_USE_LAZY_DEREG alone) says so by UDREG_InvalidateRange().
  */
 #ifndef UDREG_PUB_H
 #define UDREG_PUB_H
@@ -26,7 +26,7 @@ extern "C" {
 /* Modes. */
 #define UDREG_CC_MODE_USE_LARGE_PAGES 0x1   /* widen to 2 MiB pages instead */
 #define UDREG_CC_MODE_USE_LAZY_DEREG 0x2    /* keep entries that nobody uses, the latest used longest */
-#define UDREG_CC_MODE_USE_KERNEL_CACHE 0x4  /* not available */
+#define UDREG_CC_MODE_USE_KERNEL_CACHE 0x4  /* memory may be unmapped unannounced: keep nothing unused */
 #define UDREG_CC_MODE_USE_EVICT_W_UNREG 0x8 /* UDREG_Unregister() removes, even if lazy */
 
 /* What device_reg_func returns where it could not register. */
@@ -99,6 +99,8 @@ udreg_return_t UDREG_Evict(udreg_cache_handle_t handle);
 udreg_return_t UDREG_InvalidateRange(udreg_cache_handle_t handle, void *addr, uint64_t length);
 
 udreg_return_t UDREG_GetStat(udreg_cache_handle_t handle, udreg_stat_t stat, uint64_t *value);
+/* Counts from 0 on; UDREG_STAT_CACHE_ENTRIES, which tells what is there, is UDREG_RC_INVALID_PARAM. */
+udreg_return_t UDREG_ResetStat(udreg_cache_handle_t handle, udreg_stat_t stat);
 
 #ifdef __cplusplus
 }

@@ -179,4 +179,23 @@ udreg_return_t Cache::stat(udreg_stat_t stat, uint64_t *value)
 	return UDREG_RC_INVALID_PARAM;
 }
 
+udreg_return_t Cache::reset_stat(udreg_stat_t stat)
+{
+	const std::lock_guard guard(lock_);
+	switch (stat) {
+	case UDREG_STAT_CACHE_HIT:
+		hits_ = 0;
+		return UDREG_RC_SUCCESS;
+	case UDREG_STAT_CACHE_MISS:
+		misses_ = 0;
+		return UDREG_RC_SUCCESS;
+	case UDREG_STAT_CACHE_EVICTED:
+		evicted_ = 0;
+		return UDREG_RC_SUCCESS;
+	case UDREG_STAT_CACHE_ENTRIES: /* no count, but what is there */
+		break;
+	}
+	return UDREG_RC_INVALID_PARAM;
+}
+
 } // namespace udreg

@@ -34,8 +34,14 @@ public:
 	/** Ends what nobody uses. */
 	void trim();
 	udreg_return_t stat(udreg_stat_t stat, uint64_t *value);
+	udreg_return_t reset_stat(udreg_stat_t stat);
 
-	bool lazy() const { return attr_.modes & UDREG_CC_MODE_USE_LAZY_DEREG; }
+	/** Without a kernel that tells of unmapped memory nothing is kept for who counts on it. */
+	bool lazy() const
+	{
+		return (attr_.modes & (UDREG_CC_MODE_USE_LAZY_DEREG | UDREG_CC_MODE_USE_KERNEL_CACHE)) ==
+		       UDREG_CC_MODE_USE_LAZY_DEREG;
+	}
 	bool evicts_on_unregister() const { return attr_.modes & UDREG_CC_MODE_USE_EVICT_W_UNREG; }
 
 	/** Handles that users have; the table of caches guards it. */

@@ -51,8 +51,8 @@ template <typename Body> udreg_return_t with_cache(udreg_cache_handle_t handle, 
 	});
 }
 
-constexpr uint32_t known_modes =
-	UDREG_CC_MODE_USE_LARGE_PAGES | UDREG_CC_MODE_USE_LAZY_DEREG | UDREG_CC_MODE_USE_EVICT_W_UNREG;
+constexpr uint32_t known_modes = UDREG_CC_MODE_USE_LARGE_PAGES | UDREG_CC_MODE_USE_LAZY_DEREG |
+				 UDREG_CC_MODE_USE_KERNEL_CACHE | UDREG_CC_MODE_USE_EVICT_W_UNREG;
 
 } // namespace
 
@@ -63,8 +63,6 @@ udreg_return_t UDREG_CacheCreate(udreg_cache_attr_t *attr)
 	const size_t length = strnlen(attr->cache_name, sizeof(attr->cache_name));
 	if (length == 0 || length == sizeof(attr->cache_name))
 		return UDREG_RC_INVALID_PARAM;
-	if (attr->modes & UDREG_CC_MODE_USE_KERNEL_CACHE)
-		return UDREG_RC_ERROR_NO_DEVICE;
 	if (attr->modes & ~known_modes)
 		return UDREG_RC_INVALID_PARAM;
 	return guarded([&] {
@@ -158,4 +156,9 @@ udreg_return_t UDREG_GetStat(udreg_cache_handle_t handle, udreg_stat_t stat, uin
 	if (!value)
 		return UDREG_RC_INVALID_PARAM;
 	return with_cache(handle, [&](Cache &cache) { return cache.stat(stat, value); });
+}
+
+udreg_return_t UDREG_ResetStat(udreg_cache_handle_t handle, udreg_stat_t stat)
+{
+	return with_cache(handle, [&](Cache &cache) { return cache.reset_stat(stat); });
 }

@@ -145,6 +145,13 @@ int PMI_Get_clique_ranks(int ranks[], int length)
 	});
 }
 
+static bool placed(const char *call, const pmi::Place &place)
+{
+	if (place.nodes.empty())
+		pmi::debug("%s: OPENGNI_LAYOUT is not set", call);
+	return !place.nodes.empty();
+}
+
 int PMI_Get_nid(int rank, int *nid)
 {
 	if (!nid)
@@ -153,11 +160,21 @@ int PMI_Get_nid(int rank, int *nid)
 		const auto &place = session.place();
 		if (rank < 0 || rank >= place.size)
 			return PMI_ERR_INVALID_ARG;
-		if (place.nodes.empty()) {
-			pmi::debug("PMI_Get_nid: OPENGNI_LAYOUT is not set");
+		if (!placed("PMI_Get_nid", place))
 			return PMI_FAIL;
-		}
 		*nid = place.nodes[static_cast<size_t>(rank)];
+		return PMI_SUCCESS;
+	});
+}
+
+int PMI_Get_nidlist_ptr(void **nids)
+{
+	if (!nids)
+		return PMI_ERR_INVALID_ARG;
+	return with_session([&](Session &session) {
+		if (!placed("PMI_Get_nidlist_ptr", session.place()))
+			return PMI_FAIL;
+		*nids = const_cast<int *>(session.place().nodes.data());
 		return PMI_SUCCESS;
 	});
 }

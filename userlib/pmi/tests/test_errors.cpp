@@ -89,6 +89,7 @@ static void null_pointers_and_lengths(void **)
 {
 	assert_int_equal(0, in_child({}, [] {
 				 int n;
+				 void *list;
 				 char text[PMI2_MAX_VALLEN + 16], name[256];
 				 CHECK(PMI_Init(nullptr) == PMI_ERR_INVALID_ARG && PMI_Get_rank(&n) == PMI_ERR_INIT);
 				 CHECK(PMI2_Init(&n, &n, &n, nullptr) == PMI2_ERR_INVALID_ARG);
@@ -104,6 +105,8 @@ static void null_pointers_and_lengths(void **)
 				 CHECK(PMI_Allgatherv(text, 1, text, nullptr) == PMI_ERR_INVALID_ARG);
 				 CHECK(PMI_Bcast(nullptr, 1) == PMI_ERR_INVALID_ARG);
 				 CHECK(PMI_Get_nid(0, &n) == PMI_FAIL);
+				 CHECK(PMI_Get_nidlist_ptr(&list) == PMI_FAIL);
+				 CHECK(PMI_Get_nidlist_ptr(nullptr) == PMI_ERR_INVALID_ARG);
 				 CHECK(PMI_KVS_Get_my_name(name, sizeof(name)) == PMI_SUCCESS);
 				 CHECK(PMI_KVS_Put(nullptr, "k", "v") == PMI_ERR_INVALID_ARG);
 				 CHECK(PMI_KVS_Put("elsewhere", "k", "v") == PMI_ERR_INVALID_ARG);

@@ -60,6 +60,10 @@ static void every_rank_has_its_place(void **)
 			CHECK(PMI_Get_nid(4, &nid) == PMI_SUCCESS && nid == 7);
 			CHECK(PMI_Get_nid(5, &nid) == PMI_ERR_INVALID_ARG &&
 			      PMI_Get_nid(-1, &nid) == PMI_ERR_INVALID_ARG);
+			void *list = nullptr;
+			CHECK(PMI_Get_nidlist_ptr(&list) == PMI_SUCCESS);
+			const int expected[] = {0, 0, 1, 1, 7};
+			CHECK(!memcmp(list, expected, sizeof(expected)));
 			CHECK(PMI2_Job_GetId(text, sizeof(text)) == PMI2_SUCCESS && !strcmp(text, "job-1"));
 			CHECK(PMI2_Job_GetId(text, 5) == PMI2_ERR_INVALID_LENGTH);
 			CHECK(PMI2_Info_GetJobAttr("PMI_process_mapping", text, sizeof(text), &n) == PMI2_SUCCESS && n);
