@@ -84,6 +84,30 @@ TEST_F(raw, block_transfers_over_pages_of_entries)
 	EXPECT_EQ(0, memcmp(to, from, len));
 }
 
+/* As allocators of mailboxes have them: a file of hugetlbfs where it is mounted, without huge pages set aside. */
+TEST_F(raw, huge_pages_of_a_file)
+{
+	struct kgni_mem_register mem;
+	char name[] = "/dev/hugepages/aries.XXXXXX";
+	uint8_t *huge;
+	int fd;
+
+	fd = mkstemp(name);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, unlink(name));
+	ASSERT_EQ(0, ftruncate(fd, HUGE));
+	huge = mmap(NULL, HUGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, huge);
+	memset(huge, 0, HUGE);
+	ASSERT_EQ(0, aries_register(self->r.fd, huge, HUGE, 0, KGNI_NO_CQ, &mem));
+	EXPECT_EQ(21, mem.page_shift);
+	EXPECT_EQ(0, raw_put(&self->r, 0, mem.mdh, huge + HUGE - 4, "abcd", 4, 0));
+	EXPECT_EQ(0, memcmp(huge + HUGE - 4, "abcd", 4));
+	EXPECT_EQ(ARIES_ST_BOUNDS, raw_put(&self->r, 0, mem.mdh, huge + HUGE, "abcd", 4, 0));
+	munmap(huge, HUGE);
+	close(fd);
+}
+
 TEST_F(raw, large_pages)
 {
 	struct kgni_mem_register mem;
