@@ -24,6 +24,8 @@ void aries_mem_program(struct aries_ctx *ctx, struct aries_mem *mem)
 {
 	struct aries_dev *ad = ctx->ad;
 	bool two_level = mem->leaf;
+	/* a virtual handle means memory at other addresses on each node: offsets count from its start */
+	u64 base = mem->virtual ? 0 : mem->start & (ARIES_MEM_MAX - 1);
 	u64 ctl = FIELD_PREP(ARIES_MDD_CTL_VALID_MASK, 1ull) |
 		  FIELD_PREP(ARIES_MDD_CTL_READ_ONLY_MASK, (u64)mem->read_only) |
 		  FIELD_PREP(ARIES_MDD_CTL_TWO_LEVEL_MASK, (u64)two_level) |
@@ -35,7 +37,7 @@ void aries_mem_program(struct aries_ctx *ctx, struct aries_mem *mem)
 		ctl |= FIELD_PREP(ARIES_MDD_CTL_CQ_VALID_MASK, 1ull) |
 		       FIELD_PREP(ARIES_MDD_CTL_CQ_MASK, (u64)mem->cq->nr);
 	aries_wr64(ad, ARIES_MDD_BASE_N(mem->mdh),
-		   FIELD_PREP(ARIES_MDD_BASE_OFFSET_MASK, mem->start & (ARIES_MEM_MAX - 1)));
+		   FIELD_PREP(ARIES_MDD_BASE_OFFSET_MASK, base));
 	aries_wr64(ad, ARIES_MDD_LENGTH_N(mem->mdh),
 		   FIELD_PREP(ARIES_MDD_LENGTH_LENGTH_MASK, (u64)mem->npages << PAGE_SHIFT));
 	aries_wr64(ad, ARIES_MDD_TABLE_N(mem->mdh), mem->table_dma);

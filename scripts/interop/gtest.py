@@ -47,7 +47,7 @@ NOT_ASKED = (
 CLOSED = ("deregisters memory through a domain that it has destroyed: uct_ugni_md_open (uct/ugni/base/ugni_md.c) sets the"
           " one ref_count to 0 each time, so the first uct_ugni_md_close destroys the domain that all others use")
 CLOSED_ERROR = re.compile(r"ugni_md\.c:\d+ +UCX +ERROR GNI_MemDeregister failed, Error status: GNI_RC_INVALID_PARAM \d+$", re.M)
-CLOSED_CAUSE = re.compile(r"^.*libugni: GNI_MemDeregister: \S+ is no NIC handle, or its domain is destroyed$", re.M)
+CLOSED_CAUSE = re.compile(r"^.*libugni\[\d+\][^:]*: GNI_MemDeregister: GNI_RC_INVALID_PARAM: \S+ is no NIC handle, or its domain is destroyed$", re.M)
 TIMED_OUT = "Connection timed out - abort testing"
 
 

@@ -194,10 +194,18 @@ TEST_F(ce, GNI_CeConfigure__INVALID_PARAM__handles_children_modes)
 	RC(INVALID_PARAM, CONFIGURE(self->child, 2, NULL, ANY_MODES));
 	/* the parent is none */
 	RC(INVALID_PARAM, CONFIGURE(self->child, 1, self->child[1], ANY_MODES));
-	/* one mode of each kind */
+	/* at most one mode of each kind */
 	RC(INVALID_PARAM, CONFIGURE(self->child, 1, NULL, ANY_MODES | GNI_CE_MODE_ROUND_UP));
-	RC(INVALID_PARAM, CONFIGURE(self->child, 1, NULL, ANY_MODES & ~GNI_CE_MODE_CQE_ONCOMP));
 	RC(SUCCESS, CONFIGURE(self->child, 1, NULL, ANY_MODES));
+}
+
+TEST_F(ce, GNI_CeConfigure__SUCCESS__without_a_mode_of_each_kind)
+{
+	MUST(GNI_EpSetCeAttr(self->child[0], 0, 0, GNI_CE_CHILD_PE));
+	RC(SUCCESS, CONFIGURE(self->child, 1, NULL, GNI_CE_MODE_ROUND_NEAR | GNI_CE_MODE_CQE_ONCOMP));
+	RC(SUCCESS, CONFIGURE(self->child, 1, NULL, ANY_MODES & ~GNI_CE_MODE_CQE_ONCOMP));
+	RC(SUCCESS, CONFIGURE(self->child, 1, NULL, GNI_CE_MODE_RC_MIN_HASH));
+	RC(SUCCESS, CONFIGURE(self->child, 1, NULL, 0));
 }
 
 /* ---- GNI_CeCheckResult ---- */

@@ -69,6 +69,19 @@ TEST_F(ep, GNI_EpCreate__INVALID_PARAM__queue_of_another_nic_handle)
 	side_close(&other);
 }
 
+TEST_F(ep, GNI_EpCreate__INVALID_PARAM__queue_for_remote_events)
+{
+	gni_ep_handle_t ep = NULL;
+
+	RC(INVALID_PARAM, GNI_EpCreate(self->s.nic, self->s.rx, &ep));
+	EXPECT_EQ(NULL, ep);
+	/* until nothing sends events there any more */
+	MUST(GNI_MemDeregister(self->s.nic, &self->s.mem));
+	memset(&self->s.mem, 0, sizeof(self->s.mem));
+	RC(SUCCESS, GNI_EpCreate(self->s.nic, self->s.rx, &ep));
+	MUST(GNI_EpDestroy(ep));
+}
+
 TEST(GNI_EpCreate__ERROR_NOMEM__no_address_space)
 {
 	gni_ep_handle_t ep = NULL;

@@ -56,6 +56,14 @@ TEST_F(mem, GNI_MemRegister__SUCCESS__reserve_then_update)
 	MUST(GNI_MemDeregister(self->s.nic, &self->mem));
 }
 
+TEST_F(mem, GNI_MemRegister__INVALID_PARAM__queue_for_local_events)
+{
+	RC(INVALID_PARAM, REGISTER(self->data, CONF_PAGE, self->s.cq, GNI_MEM_READWRITE, CONF_NO_VMDH));
+	UNCHANGED();
+	RC(SUCCESS, REGISTER(self->data, CONF_PAGE, self->s.rx, GNI_MEM_READWRITE, CONF_NO_VMDH));
+	MUST(GNI_MemDeregister(self->s.nic, &self->mem));
+}
+
 TEST_F(mem, GNI_MemRegister__INVALID_PARAM__length_0)
 {
 	RC(INVALID_PARAM, REGISTER(self->data, 0, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH));

@@ -163,6 +163,28 @@ TEST_F(fma, GNI_PostFma__INVALID_PARAM__atomic_of_nothing)
 	RC(INVALID_PARAM, POST());
 }
 
+/* Providers give the width of a word of theirs, or of two. */
+TEST_F(fma, GNI_PostFma__SUCCESS__length_does_not_make_an_atomic_wider)
+{
+	uint64_t i;
+
+	for (i = 1; i <= 2; i++) {
+		*self->at = 0xffffffffffffffff;
+		set(&self->d, GNI_POST_AMO, GNI_FMA_ATOMIC2_FIADD_S);
+		self->d.first_operand = 1;
+		self->d.length = 8 * i;
+		RC(SUCCESS, POST());
+		REAPED();
+		EXPECT_EQ(0xffffffff00000000, *self->at);
+		set(&self->d, GNI_POST_AMO, GNI_FMA_ATOMIC_FADD);
+		self->d.first_operand = 1;
+		self->d.length = 16 / i;
+		RC(SUCCESS, POST());
+		REAPED();
+		EXPECT_EQ(0xffffffff00000001, *self->at);
+	}
+}
+
 TEST_F(fma, GNI_PostFma__INVALID_PARAM__atomic_without_opcode)
 {
 	set(&self->d, GNI_POST_AMO, (gni_fma_cmd_type_t)0);

@@ -35,6 +35,12 @@ TEST_F(rdma, GNI_PostRdma__SUCCESS__put)
 	EXPECT_EQ(0, self->at[CONF_PAGE]);
 }
 
+TEST_F(rdma, GNI_PostRdma__INVALID_PARAM__queue_for_remote_events)
+{
+	self->d.src_cq_hndl = self->s.rx;
+	RC(INVALID_PARAM, POST());
+}
+
 TEST_F(rdma, GNI_PostRdma__SUCCESS__put_of_any_alignment)
 {
 	memset(self->from, 0x33, CONF_PAGE);

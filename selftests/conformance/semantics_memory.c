@@ -138,6 +138,52 @@ TEST(S5_14__words_of_a_handle)
 }
 
 /* A client that packs a handle into 64 bits knows address, MDH and the flag, not the pages, nor always the code. */
+/*
+ * A handle for place 3 as a scalable provider builds it: place and the flag for it, all ones for the pages, and no address.
+ * It reaches the bytes that the handle of the registration reaches by virtual address.
+ */
+TEST(S5_17__handle_without_an_address)
+{
+	gni_mem_handle_t real, built = { 0, 0 };
+	gni_post_descriptor_t d;
+	struct side s;
+	uint64_t *at;
+
+	ASSERT_EQ(0, self_open(&s));
+	MUST(GNI_SetMddResources(s.nic, 4));
+	MUST(GNI_MemRegister(s.nic, (uintptr_t)s.data + CONF_PAGE, CONF_PAGE, NULL, GNI_MEM_USE_VMDH, 3,
+			     &real));
+	at = (uint64_t *)(s.data + CONF_PAGE + 64);
+	built.qword1 = 3ull << 52;
+	built.qword2 = 0x0fffffffull | 12ull << 28 | 2ull << 34;
+	d = conf_post(&s, side_name(&s), GNI_POST_FMA_PUT, 0, 0, 8);
+	d.remote_mem_hndl = built;
+	d.remote_addr = 64;
+	*(uint64_t *)s.data = 0x1122334455667788;
+	RC(SUCCESS, conf_fma(&s, &d));
+	EXPECT_EQ(0x1122334455667788, *at);
+	d.type = GNI_POST_AMO;
+	d.amo_cmd = GNI_FMA_ATOMIC_ADD;
+	d.first_operand = 1;
+	RC(SUCCESS, conf_fma(&s, &d));
+	EXPECT_EQ(0x1122334455667789, *at);
+	/* block transfers want the check code */
+	built.qword2 |= conf_check_code(&built) << 56;
+	d = conf_post(&s, side_name(&s), GNI_POST_RDMA_GET, 128, 0, 8);
+	d.remote_mem_hndl = built;
+	d.remote_addr = 64;
+	RC(SUCCESS, conf_rdma(&s, &d));
+	EXPECT_EQ(0x1122334455667789, *(uint64_t *)(s.data + 128));
+	d.remote_mem_hndl = real;
+	d.remote_addr = (uintptr_t)at;
+	d.type = GNI_POST_RDMA_PUT;
+	d.local_addr = (uintptr_t)s.data;
+	RC(SUCCESS, conf_rdma(&s, &d));
+	EXPECT_EQ(0x1122334455667788, *at);
+	MUST(GNI_MemDeregister(s.nic, &real));
+	side_close(&s);
+}
+
 TEST(S5_16__rebuilt_handle_needs_its_code_for_block_transfers_only)
 {
 	struct side s;

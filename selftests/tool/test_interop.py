@@ -36,7 +36,7 @@ GTEST = """[==========] Running 4 tests from 2 test suites.
 
 CLOSED = """[node0:369  :0]         ugni_md.c:111  UCX  ERROR GNI_MemDeregister failed, Error status: GNI_RC_INVALID_PARAM 2
 """
-CAUSE = "libugni: GNI_MemDeregister: 0x7f7a is no NIC handle, or its domain is destroyed\n"
+CAUSE = "libugni[812] rank 0: GNI_MemDeregister: GNI_RC_INVALID_PARAM: 0x7f7a is no NIC handle, or its domain is destroyed\n"
 FAILURE = """/src/test/gtest/common/test.cc:344: Failure
 Failed
 Got {} errors and {} warnings during the test

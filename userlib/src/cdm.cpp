@@ -35,19 +35,15 @@ constexpr uint32_t kChoices[] = {
 	GNI_CDM_MODE_DLA_ENABLE_FORWARDING | GNI_CDM_MODE_DLA_DISABLE_FORWARDING,
 };
 
-bool modes_valid(uint32_t modes)
+gni_return_t check_modes(uint32_t modes, const char *call)
 {
-	if (modes & ~kKnownModes) {
-		debug("GNI_CdmCreate: unknown mode bits 0x%x", modes & ~kKnownModes);
-		return false;
-	}
+	if (modes & ~kKnownModes)
+		return refuse(GNI_RC_INVALID_PARAM, call, "unknown mode bits 0x%x", modes & ~kKnownModes);
 	for (uint32_t choice : kChoices) {
-		if (std::popcount(modes & choice) > 1) {
-			debug("GNI_CdmCreate: the modes 0x%x exclude each other", modes & choice);
-			return false;
-		}
+		if (std::popcount(modes & choice) > 1)
+			return refuse(GNI_RC_INVALID_PARAM, call, "the modes 0x%x exclude each other", modes & choice);
 	}
-	return true;
+	return GNI_RC_SUCCESS;
 }
 
 /* libfabric's tests set UGNI_FMA_SHARED=0: descriptors are not shared then, whatever the program asks for. */
@@ -64,11 +60,15 @@ uint32_t modes_wanted(uint32_t modes)
 
 gni_return_t GNI_CdmCreate(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint32_t modes, gni_cdm_handle_t *cdm_hndl)
 {
-	if (!cdm_hndl || ptag == 0 || !modes_valid(modes))
-		return GNI_RC_INVALID_PARAM;
+	debug_begin();
+	if (!cdm_hndl || ptag == 0)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", cdm_hndl ? "ptag is 0" : kNull);
+	gni_return_t rc = check_modes(modes, __func__);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
 	gni_cdm *cdm = cdms.create();
 	if (!cdm)
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, __func__, "%s", kNoHandles);
 	cdm->inst_id = inst_id;
 	cdm->ptag = ptag;
 	cdm->cookie = cookie;
@@ -80,10 +80,10 @@ gni_return_t GNI_CdmCreate(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint
 gni_return_t GNI_CdmDestroy(gni_cdm_handle_t cdm_hndl)
 {
 	if (!cdms.valid(cdm_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoDomain);
 	const Locked lock(Subject::domain, cdm_hndl);
 	if (!cdms.valid(cdm_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoDomain);
 	cdms.retire(cdm_hndl);
 	while (gni_nic *nic = cdm_hndl->nics.first())
 		nic_close(nic);

@@ -27,6 +27,7 @@ void ce_close(gni_ce *ce)
 namespace
 {
 
+constexpr const char *kNoEngines = "this NIC has no collective engines";
 constexpr uint32_t kRoundModes =
 	GNI_CE_MODE_ROUND_UP | GNI_CE_MODE_ROUND_DOWN | GNI_CE_MODE_ROUND_NEAR | GNI_CE_MODE_ROUND_ZERO;
 constexpr uint32_t kEventModes = GNI_CE_MODE_CQE_ONCOMP | GNI_CE_MODE_CQE_ONERR;
@@ -41,10 +42,19 @@ bool has_engines(const gni_nic *nic)
 	return nic->caps & ARIES_ID_CAPS_CE_MASK;
 }
 
+/* Of each kind one mode; programs of the field name none where the default will do. */
 bool modes_valid(uint32_t modes)
 {
-	return !(modes & ~(kRoundModes | kEventModes | kRouteModes)) && std::has_single_bit(modes & kRoundModes) &&
-	       std::has_single_bit(modes & kEventModes) && std::has_single_bit(modes & kRouteModes);
+	return !(modes & ~(kRoundModes | kEventModes | kRouteModes)) && std::popcount(modes & kRoundModes) <= 1 &&
+	       std::popcount(modes & kEventModes) <= 1 && std::popcount(modes & kRouteModes) <= 1;
+}
+
+/* To the nearest, as the processor does by default. */
+uint32_t rounding_of(uint32_t modes)
+{
+	const uint32_t mode = modes & kRoundModes ? modes & kRoundModes : GNI_CE_MODE_ROUND_NEAR;
+
+	return static_cast<uint32_t>(std::countr_zero(mode));
 }
 
 uint32_t route_of(uint32_t modes)
@@ -92,15 +102,15 @@ bool fill_children(const gni_nic *nic, gni_ep *const *eps, uint32_t count, kgni_
 gni_return_t GNI_CeCreate(gni_nic_handle_t nic_hndl, gni_ce_handle_t *ce_hndl)
 {
 	if (!nics.valid(nic_hndl) || !ce_hndl)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", ce_hndl ? kNoNic : kNull);
 	if (!has_engines(nic_hndl))
-		return GNI_RC_ILLEGAL_OP;
+		return refuse(GNI_RC_ILLEGAL_OP, __func__, "%s", kNoEngines);
 	const Locked lock(Subject::control, nic_hndl);
 	if (!nics.valid(nic_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoNic);
 	gni_ce *ce = channels.create();
 	if (!ce)
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, __func__, "%s", kNoHandles);
 	gni_return_t rc = kernel::ce_alloc(nic_hndl->fd, &ce->number);
 	if (rc != GNI_RC_SUCCESS) {
 		channels.destroy(ce);
@@ -115,20 +125,25 @@ gni_return_t GNI_CeCreate(gni_nic_handle_t nic_hndl, gni_ce_handle_t *ce_hndl)
 gni_return_t GNI_CeGetId(gni_ce_handle_t ce_hndl, uint32_t *ce_id)
 {
 	if (!channels.valid(ce_hndl) || !ce_id)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", ce_id ? kNoChannel : kNull);
 	*ce_id = ce_hndl->number;
 	return GNI_RC_SUCCESS;
 }
 
 gni_return_t GNI_EpSetCeAttr(gni_ep_handle_t ep_hndl, uint32_t ce_id, uint32_t child_id, gni_ce_child_t child_type)
 {
-	if (!endpoints.valid(ep_hndl) || !ep_hndl->bound || child_id >= GNI_CE_MAX_CHILDREN)
-		return GNI_RC_INVALID_PARAM;
+	if (!endpoints.valid(ep_hndl) || !ep_hndl->bound)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s",
+			      endpoints.valid(ep_hndl) ? "the endpoint is not bound" : kNoEndpoint);
+	if (child_id >= GNI_CE_MAX_CHILDREN)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "child %u: 0 to %d are possible", child_id,
+			      GNI_CE_MAX_CHILDREN - 1);
 	if (!has_engines(ep_hndl->nic))
-		return GNI_RC_ILLEGAL_OP;
+		return refuse(GNI_RC_ILLEGAL_OP, __func__, "%s", kNoEngines);
 	/* A child process has no channel id, so that of an endpoint of type PE counts when it posts. */
 	if (child_type != GNI_CE_CHILD_PE && (child_type != GNI_CE_CHILD_VCE || ce_id >= ARIES_CE_CHANNELS))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "a neighbour of type %d with channel %u", child_type,
+			      ce_id);
 	ep_hndl->ce_kind = static_cast<uint8_t>(child_type);
 	ep_hndl->ce_index = static_cast<uint8_t>(child_id);
 	ep_hndl->ce_engine = static_cast<uint8_t>(ce_id < 255 ? ce_id : 255);
@@ -140,22 +155,25 @@ gni_return_t GNI_CeConfigure(gni_ce_handle_t ce_hndl, gni_ep_handle_t *child_eps
 {
 	kgni_ce_child children[KGNI_CE_CHILDREN] = {};
 
-	if (!channels.valid(ce_hndl) || !child_eps || num_child_eps == 0 || !modes_valid(modes))
-		return GNI_RC_INVALID_PARAM;
-	if (num_child_eps > GNI_CE_MAX_CHILDREN) {
-		debug("GNI_CeConfigure: %u children, there is room for %d", num_child_eps, GNI_CE_MAX_CHILDREN);
-		return GNI_RC_INVALID_PARAM;
-	}
+	if (!channels.valid(ce_hndl) || !child_eps)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", child_eps ? kNoChannel : kNull);
+	if (!modes_valid(modes))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "modes 0x%x: two of one kind, or unknown ones", modes);
+	if (num_child_eps == 0 || num_child_eps > GNI_CE_MAX_CHILDREN)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%u children: 1 to %d are possible", num_child_eps,
+			      GNI_CE_MAX_CHILDREN);
 	gni_nic *nic = ce_hndl->nic;
 	const Locked lock(Subject::control, nic);
 	if (!channels.valid(ce_hndl))
-		return GNI_RC_INVALID_PARAM;
-	if (cq_hndl && (!queues.valid(cq_hndl) || cq_hndl->nic != nic))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoChannel);
+	if (cq_hndl && (!queues.valid(cq_hndl) || cq_hndl->nic != nic || cq_hndl->registrations))
+		return refuse(GNI_RC_INVALID_PARAM, __func__,
+			      "cq_hndl is no queue of this NIC handle, or one for remote events");
 	if (parent_ep && (!edge(parent_ep, nic) || parent_ep->ce_kind != GNI_CE_CHILD_VCE))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "parent_ep is no endpoint to a channel");
 	if (!fill_children(nic, child_eps, num_child_eps, children))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__,
+			      "a child is no neighbour in a tree, or the indices are not 0 to %u", num_child_eps - 1);
 
 	kgni_ce_config arg{};
 	arg.ce = ce_hndl->number;
@@ -163,7 +181,7 @@ gni_return_t GNI_CeConfigure(gni_ce_handle_t ce_hndl, gni_ep_handle_t *child_eps
 	arg.count = num_child_eps;
 	arg.children = reinterpret_cast<uintptr_t>(children);
 	arg.cq = cq_hndl ? cq_hndl->number : KGNI_NO_CQ;
-	arg.round = static_cast<uint32_t>(std::countr_zero(modes & kRoundModes));
+	arg.round = rounding_of(modes);
 	arg.route = route_of(modes);
 	arg.parent_pe = parent_ep ? parent_ep->remote_address : 0;
 	arg.parent_ce = parent_ep ? parent_ep->ce_engine : 0;
@@ -182,11 +200,11 @@ gni_return_t GNI_CeConfigure(gni_ce_handle_t ce_hndl, gni_ep_handle_t *child_eps
 gni_return_t GNI_CeDestroy(gni_ce_handle_t ce_hndl)
 {
 	if (!channels.valid(ce_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoChannel);
 	const Locked lock(Subject::control, ce_hndl->nic);
 	if (!channels.valid(ce_hndl))
-		return GNI_RC_INVALID_PARAM;
-	(void)kernel::ce_free(ce_hndl->nic->fd, ce_hndl->number);
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoChannel);
+	(void)kernel::ce_free(ce_hndl->nic->fd, ce_hndl->number, nullptr);
 	ce_close(ce_hndl);
 	return GNI_RC_SUCCESS;
 }

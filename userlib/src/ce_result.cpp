@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Result blocks of collectives. */
 #include "ce.hpp"
+#include "debug.hpp"
 
 using namespace ugni;
 
@@ -8,10 +9,10 @@ gni_return_t GNI_CeCheckResult(gni_ce_result_t *result, uint32_t length)
 {
 	(void)length;
 	if (!result)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
 	const uint64_t control = ce_control(result);
 	if (control & ARIES_CER_DONE)
-		return control & (ARIES_CER_STATUS_MASK | ARIES_CER_FPE_MASK) ? GNI_RC_TRANSACTION_ERROR
+		return control & (ARIES_CER_STATUS_MASK | ARIES_CER_FPE_MASK) ? told(GNI_RC_TRANSACTION_ERROR)
 									      : GNI_RC_SUCCESS;
 	if (control & kCeQueued) {
 		auto *nic = reinterpret_cast<gni_nic *>(control & kCeNicMask); // NOLINT(performance-no-int-to-ptr)
@@ -19,7 +20,7 @@ gni_return_t GNI_CeCheckResult(gni_ce_result_t *result, uint32_t length)
 		if (nics.valid(nic))
 			ce_advance(nic);
 	}
-	return GNI_RC_NOT_DONE;
+	return nothing(GNI_RC_NOT_DONE);
 }
 
 uint64_t gni_ce_res_get_status(gni_ce_result_t *result)

@@ -7,6 +7,8 @@
 #include "smsg_event.hpp"
 #include "unsettled.hpp"
 
+#include <cinttypes>
+
 using namespace ugni;
 
 namespace ugni
@@ -76,7 +78,7 @@ void cq_forget_registration(gni_cq *cq)
 	if (!cq->retired || cq->registrations)
 		return;
 	if (!cq->nic->checkpoint)
-		(void)kernel::cq_destroy(cq->nic->fd, cq->number);
+		(void)kernel::cq_destroy(cq->nic->fd, cq->number, nullptr);
 	cq_close(cq);
 }
 
@@ -100,14 +102,33 @@ gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out)
 	if (nic->collectives)
 		ce_advance(nic);
 	if (!nic->unsettled.first())
-		return GNI_RC_NOT_DONE;
+		return nothing(GNI_RC_NOT_DONE);
 	unsettled_tend(nic);
 	const gni_cq_entry_t entry = unsettled_take(cq);
-	return entry ? cq_deliver_special(cq, entry, out) : GNI_RC_NOT_DONE;
+	return entry ? cq_deliver_special(cq, entry, out, "GNI_CqGetEvent") : nothing(GNI_RC_NOT_DONE);
+}
+
+/* What has failed, as far as it can be told. */
+[[gnu::cold, gnu::noinline]] static gni_return_t failure(const gni_cq *cq, gni_cq_entry_t entry, const char *call)
+{
+	char status[64] = "?";
+	const Request &r = cq->nic->requests[entry_tid(entry)];
+	const bool post = !message_type(entry) && entry_info(entry) != ARIES_INFO_REMOTE && r.pending() && r.cq == cq &&
+			  !(r.state & Request::kSmsg);
+
+	(void)GNI_CqErrorStr(entry, status, sizeof(status));
+	if (!post)
+		return refuse(GNI_RC_TRANSACTION_ERROR, call, "%s, event data %u", status,
+			      static_cast<unsigned>(GNI_CQ_GET_INST_ID(entry)));
+	return refuse(GNI_RC_TRANSACTION_ERROR, call,
+		      "%s: post of type %d, %" PRIu64 " bytes, node %u, remote_addr 0x%" PRIx64
+		      ", local_addr 0x%" PRIx64,
+		      status, r.descriptor->type, r.descriptor->length, r.ep->remote_address, r.descriptor->remote_addr,
+		      r.descriptor->local_addr);
 }
 
 UGNI_IN_ONE_PAGE(512)
-gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out)
+gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out, const char *call)
 {
 	if (entry == kGoneEntry) {
 		*out = 0;
@@ -115,7 +136,7 @@ gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t
 	}
 	if (entry & ARIES_CQE_OVERRUN) {
 		*out = entry;
-		return GNI_RC_ERROR_RESOURCE;
+		return refuse(GNI_RC_ERROR_RESOURCE, call, "the queue overran: events were lost");
 	}
 	if (!message_type(entry))
 		*out = overlay(cq, entry);
@@ -127,7 +148,7 @@ gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t
 	bool failed = *out & ARIES_CQE_STATUS_MASK;
 	if (cq->handler)
 		cq->handler(out, cq->context);
-	return failed ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
+	return failed ? failure(cq, *out, call) : GNI_RC_SUCCESS;
 }
 
 } // namespace ugni
@@ -142,12 +163,12 @@ bool slots_valid(const kgni_cq_create &arg)
 	return std::has_single_bit(arg.entries) && arg.mmap_size >= ARIES_CQ_HEADER_BYTES + arg.entries * 8ULL;
 }
 
-gni_return_t map_queue(gni_cq *cq, const kgni_cq_create &arg)
+gni_return_t map_queue(gni_cq *cq, const kgni_cq_create &arg, const char *call)
 {
 	void *p = slots_valid(arg) ? sys::map(cq->nic->fd, arg.mmap_size, true, arg.mmap_offset) : nullptr;
 
 	if (!p)
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, call, "the queue cannot be mapped");
 	cq->mapped = arg.mmap_size;
 	cq->slots = reinterpret_cast<uint64_t *>(static_cast<char *>(p) + ARIES_CQ_HEADER_BYTES);
 	cq->mask = arg.entries - 1;
@@ -162,18 +183,18 @@ gni_return_t map_queue(gni_cq *cq, const kgni_cq_create &arg)
 gni_return_t GNI_CqCreate(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint32_t delay_count, gni_cq_mode_t mode,
 			  void (*handler)(gni_cq_entry_t *, void *), void *context, gni_cq_handle_t *cq_hndl)
 {
-	if (!nics.valid(nic_hndl) || !cq_hndl || entry_count == 0)
-		return GNI_RC_INVALID_PARAM;
+	if (!nics.valid(nic_hndl) || !cq_hndl)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", cq_hndl ? kNoNic : kNull);
+	if (entry_count == 0)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "a queue of 0 entries");
 	const Locked lock(Subject::control, nic_hndl);
 	if (!nics.valid(nic_hndl))
-		return GNI_RC_INVALID_PARAM;
-	if (mode & ~kKnownModes) {
-		debug("GNI_CqCreate: mode 0x%x is not available", mode & ~kKnownModes);
-		return GNI_RC_INVALID_PARAM;
-	}
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoNic);
+	if (mode & ~kKnownModes)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "mode 0x%x is not available", mode & ~kKnownModes);
 	gni_cq *cq = queues.create();
 	if (!cq)
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, __func__, "%s", kNoHandles);
 
 	kgni_cq_create arg{};
 	arg.entries = entry_count;
@@ -186,9 +207,9 @@ gni_return_t GNI_CqCreate(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint3
 	cq->context = context;
 	gni_return_t rc = kernel::cq_create(nic_hndl->fd, &arg);
 	if (rc == GNI_RC_SUCCESS) {
-		rc = map_queue(cq, arg);
+		rc = map_queue(cq, arg, __func__);
 		if (rc != GNI_RC_SUCCESS)
-			(void)kernel::cq_destroy(nic_hndl->fd, arg.cq);
+			(void)kernel::cq_destroy(nic_hndl->fd, arg.cq, nullptr);
 	}
 	if (rc != GNI_RC_SUCCESS) {
 		queues.destroy(cq);
@@ -202,12 +223,13 @@ gni_return_t GNI_CqCreate(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint3
 gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl)
 {
 	if (!queues.valid(cq_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoQueue);
 	const Locked lock(Subject::control, cq_hndl->nic);
 	if (!queues.valid(cq_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoQueue);
 	if (cq_hndl->endpoints)
-		return GNI_RC_ERROR_RESOURCE;
+		return refuse(GNI_RC_ERROR_RESOURCE, __func__, "%u endpoints or channels name the queue",
+			      cq_hndl->endpoints);
 	/*
 	 * Clients destroy a queue before the registrations that name it. The
 	 * NIC's queue then lives on, unread, until the last of them ends.
@@ -227,22 +249,22 @@ gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl)
 	return GNI_RC_SUCCESS;
 }
 
-UGNI_IN_ONE_PAGE(256)
+UGNI_IN_ONE_PAGE(512)
 gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 {
 	if (!queues.reachable(cq_hndl, !event_data)) [[unlikely]]
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", event_data ? kNoQueue : kNull);
 	const uint64_t word = first_word(cq_hndl); /* magic and attention */
 	if (static_cast<uint32_t>(word) != gni_cq::kMagic) [[unlikely]]
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoQueue);
 	gni_cq_entry_t entry = cq_take(cq_hndl);
 	if (!entry) {
 		cq_missed(cq_hndl);
 		return cq_hndl->nic->collectives || cq_hndl->nic->unsettled.first() ? cq_tend(cq_hndl, event_data)
-										    : GNI_RC_NOT_DONE;
+										    : nothing(GNI_RC_NOT_DONE);
 	}
 	if ((entry & kSpecialEntry) | word >> 32) [[unlikely]]
-		return cq_deliver_special(cq_hndl, entry, event_data);
+		return cq_deliver_special(cq_hndl, entry, event_data, __func__);
 	*event_data = entry;
 	return GNI_RC_SUCCESS;
 }
@@ -250,13 +272,15 @@ gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 gni_return_t GNI_CqTestEvent(gni_cq_handle_t cq_hndl)
 {
 	if (!queues.valid(cq_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoQueue);
 	gni_cq_entry_t entry = cq_peek(cq_hndl);
 	if (!entry)
-		return cq_hndl->kept.load(std::memory_order_relaxed) ? GNI_RC_SUCCESS : GNI_RC_NOT_DONE;
+		return cq_hndl->kept.load(std::memory_order_relaxed) ? GNI_RC_SUCCESS : nothing(GNI_RC_NOT_DONE);
 	if (!(entry & ARIES_CQE_OVERRUN)) [[likely]]
 		return GNI_RC_SUCCESS;
-	return entry == kGoneEntry ? nic_gone(cq_hndl->nic) : GNI_RC_ERROR_RESOURCE;
+	if (entry == kGoneEntry)
+		return nic_gone(cq_hndl->nic);
+	return refuse(GNI_RC_ERROR_RESOURCE, __func__, "the queue overran: events were lost");
 }
 
 /* The codes of local and global events are the bits of cq_mode; no request waits for code 0 or 3. */
@@ -273,7 +297,8 @@ UGNI_IN_ONE_PAGE(512)
 
 	*out = nullptr;
 	if (!(r.pending() >> event & 1) || r.cq != cq || (entry & ARIES_CQE_TYPE_MASK) || (r.state & Request::kSmsg))
-		return GNI_RC_DESCRIPTOR_ERROR;
+		return refuse(GNI_RC_DESCRIPTOR_ERROR, "GNI_GetCompleted",
+			      "the event 0x%" PRIx64 " belongs to no post, or was completed before", entry);
 	gni_post_descriptor_t *d = r.descriptor;
 	*out = d;
 	if (!(r.state & Request::kPartly)) {
@@ -289,14 +314,14 @@ UGNI_IN_ONE_PAGE(512)
 		r.state |= Request::kPartly;
 	else
 		request_end(cq->nic, r, id);
-	return entry & ARIES_CQE_STATUS_MASK ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
+	return entry & ARIES_CQE_STATUS_MASK ? told(GNI_RC_TRANSACTION_ERROR) : GNI_RC_SUCCESS;
 }
 
 UGNI_IN_ONE_PAGE(512)
 gni_return_t GNI_GetCompleted(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data, gni_post_descriptor_t **post_descr)
 {
 	if (!queues.valid(cq_hndl) || !post_descr) [[unlikely]]
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", post_descr ? kNoQueue : kNull);
 
 	/* The common case: the one event of an FMA post that went well. */
 	uint32_t event = entry_info(event_data);

@@ -16,7 +16,7 @@ inline aries_cq_header *cq_header(const gni_cq *cq)
 }
 
 /** What cq_deliver() does when an entry needs a closer look. */
-gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out);
+gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out, const char *call);
 
 /** An empty queue of a NIC handle with something to look after: does so. As GNI_CqGetEvent(). */
 gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out);
@@ -62,16 +62,17 @@ inline void cq_missed(gni_cq *cq)
 }
 
 /** GNI_CqVectorMonitor() from within another function, whose guard is @outer. */
-gni_return_t cq_monitor(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer);
+gni_return_t cq_monitor(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer,
+			const char *call);
 
 /** What cq_take() leaves to be looked at: bits that a plain entry does not have. */
 constexpr uint64_t kSpecialEntry = ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK | ARIES_CQE_TYPE_MASK;
 
 /** Hands a taken entry to the caller; the code that goes with it. */
-inline gni_return_t cq_deliver(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out)
+inline gni_return_t cq_deliver(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out, const char *call)
 {
 	if (cq->attention || (entry & kSpecialEntry)) [[unlikely]]
-		return cq_deliver_special(cq, entry, out);
+		return cq_deliver_special(cq, entry, out, call);
 	*out = entry;
 	return GNI_RC_SUCCESS;
 }

@@ -3,6 +3,7 @@
  * Waiting for events. All state is in the kernel while a thread sleeps, and no
  * lock is held: a thread may be cancelled there, and nowhere else.
  */
+#include "debug.hpp"
 #include "gone.hpp"
 #include "unsettled.hpp"
 
@@ -21,6 +22,8 @@ constexpr uint64_t kSliceMs = 2;
 constexpr uint64_t kLookMs = 250;
 /* So often the kernel may say that there is an event when there is none; then the caller shall look. */
 constexpr uint32_t kMostMisses = 4;
+
+constexpr const char *kNotBlocking = "the queue was not created with GNI_CQ_BLOCKING";
 
 class Deadline
 {
@@ -42,17 +45,18 @@ private:
 	uint64_t end_;
 };
 
-gni_return_t check(gni_cq *const *cqs, uint32_t count)
+gni_return_t check(gni_cq *const *cqs, uint32_t count, const char *call)
 {
 	if (!cqs || count == 0 || count > kMostQueues)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%u queues: 1 to %u are possible", cqs ? count : 0,
+			      kMostQueues);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!queues.valid(cqs[i]))
-			return GNI_RC_INVALID_PARAM;
+			return refuse(GNI_RC_INVALID_PARAM, call, "%s", kNoQueue);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		if (!(cqs[i]->modes & GNI_CQ_BLOCKING))
-			return GNI_RC_ERROR_RESOURCE;
+			return refuse(GNI_RC_ERROR_RESOURCE, call, "%s", kNotBlocking);
 	}
 	return GNI_RC_SUCCESS;
 }
@@ -82,7 +86,7 @@ bool any_masked(gni_cq *const *cqs, uint32_t count)
  * @which one that did.
  */
 gni_return_t sleep_on(const gni_nic *nic, gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
-		      const Uncancelled &outer)
+		      const Uncancelled &outer, const char *call)
 {
 	uint32_t numbers[kMostQueues] = {};
 	uint32_t places[kMostQueues] = {};
@@ -95,7 +99,7 @@ gni_return_t sleep_on(const gni_nic *nic, gni_cq *const *cqs, uint32_t count, ui
 			numbers[n++] = cqs[i]->number;
 		}
 	}
-	gni_return_t rc = kernel::cq_wait(nic->fd, numbers, n, timeout_ms, &found, outer);
+	gni_return_t rc = kernel::cq_wait(nic->fd, numbers, n, timeout_ms, &found, outer, call);
 	if (rc == GNI_RC_SUCCESS && found < n)
 		*which = places[found];
 	return rc;
@@ -114,7 +118,7 @@ bool one_nic(gni_cq *const *cqs, uint32_t count)
 gni_return_t failure(gni_cq *cq, gni_return_t rc)
 {
 	if (!queues.valid(cq))
-		return GNI_RC_INVALID_PARAM;
+		return told(GNI_RC_INVALID_PARAM);
 	const gni_return_t there = cq_there(cq);
 	return there == GNI_RC_SUCCESS ? rc : there;
 }
@@ -124,23 +128,23 @@ gni_return_t failure(gni_cq *cq, gni_return_t rc)
  * signal does not end the wait; destruction of a queue does.
  */
 gni_return_t wait_any(gni_cq *const *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
-		      const Uncancelled &outer)
+		      const Uncancelled &outer, const char *call)
 {
 	Deadline deadline(timeout_ms);
 	const uint64_t most = one_nic(cqs, count) ? kLookMs : kSliceMs;
 
 	for (uint32_t turn = 0, misses = 0;; turn = (turn + 1) % count) {
-		gni_return_t rc = check(cqs, count);
+		gni_return_t rc = check(cqs, count, call);
 		if (rc != GNI_RC_SUCCESS)
 			return rc;
 		if (find_event(cqs, count, which))
 			return cq_there(cqs[*which]);
 		uint64_t left = deadline.left();
 		if (left == 0)
-			return GNI_RC_TIMEOUT;
+			return nothing(GNI_RC_TIMEOUT);
 		if (left > most)
 			left = most;
-		rc = sleep_on(cqs[turn]->nic, cqs, count, left, which, outer);
+		rc = sleep_on(cqs[turn]->nic, cqs, count, left, which, outer, call);
 		/* Another reader was faster, each time, or the queue is out of step: who reads it finds out. */
 		if (rc == GNI_RC_SUCCESS && ++misses > kMostMisses)
 			return rc;
@@ -174,20 +178,21 @@ gni_return_t tend(gni_cq *const *cqs, uint32_t count, gni_cq_entry_t *event, uin
 		if (rc != GNI_RC_NOT_DONE)
 			return rc;
 	}
-	return GNI_RC_NOT_DONE;
+	return nothing(GNI_RC_NOT_DONE);
 }
 
-gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer)
+gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer,
+			 const char *call)
 {
-	gni_return_t rc = check(cqs, count);
+	gni_return_t rc = check(cqs, count, call);
 
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	if (find_event(cqs, count, which))
 		return cq_there(cqs[*which]);
 	if (any_masked(cqs, count))
-		return GNI_RC_NOT_DONE;
-	return wait_any(cqs, count, timeout_ms, which, outer);
+		return later(GNI_RC_NOT_DONE, call, "the interrupt of a queue is masked");
+	return wait_any(cqs, count, timeout_ms, which, outer, call);
 }
 
 } // namespace
@@ -195,9 +200,10 @@ gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint
 namespace ugni
 {
 
-gni_return_t cq_monitor(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer)
+gni_return_t cq_monitor(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which, const Uncancelled &outer,
+			const char *call)
 {
-	return vector_wait(cqs, count, timeout_ms, which, outer);
+	return vector_wait(cqs, count, timeout_ms, which, outer, call);
 }
 
 } // namespace ugni
@@ -205,7 +211,9 @@ gni_return_t cq_monitor(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint3
 gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_entry_t *event_data)
 {
 	const Uncancelled whole;
-	gni_return_t rc = event_data ? check(&cq_hndl, 1) : GNI_RC_INVALID_PARAM;
+	if (!event_data)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
+	gni_return_t rc = check(&cq_hndl, 1, __func__);
 	Deadline deadline(timeout);
 
 	while (rc == GNI_RC_SUCCESS) {
@@ -215,9 +223,9 @@ gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_e
 		uint32_t which = 0;
 		const uint64_t left = deadline.left();
 		const uint64_t slice = slice_of(&cq_hndl, 1, left);
-		rc = wait_any(&cq_hndl, 1, slice, &which, whole);
+		rc = wait_any(&cq_hndl, 1, slice, &which, whole, __func__);
 		if (rc == GNI_RC_TIMEOUT && slice < left)
-			rc = check(&cq_hndl, 1);
+			rc = check(&cq_hndl, 1, __func__);
 	}
 	return rc;
 }
@@ -228,10 +236,10 @@ gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, 
 	const Uncancelled whole;
 
 	if (!event_data || !which)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
 	Deadline deadline(timeout);
 	for (;;) {
-		gni_return_t rc = check(cq_hndls, num_cqs);
+		gni_return_t rc = check(cq_hndls, num_cqs, __func__);
 		if (rc != GNI_RC_SUCCESS)
 			return rc;
 		rc = tend(cq_hndls, num_cqs, event_data, which);
@@ -239,7 +247,7 @@ gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, 
 			return rc;
 		const uint64_t left = deadline.left();
 		const uint64_t slice = slice_of(cq_hndls, num_cqs, left);
-		rc = vector_wait(cq_hndls, num_cqs, slice, which, whole);
+		rc = vector_wait(cq_hndls, num_cqs, slice, which, whole, __func__);
 		if (rc == GNI_RC_TIMEOUT && slice < left)
 			continue;
 		if (rc != GNI_RC_SUCCESS)
@@ -256,13 +264,13 @@ gni_return_t GNI_CqVectorMonitor(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, ui
 	const Uncancelled whole;
 
 	if (!which)
-		return GNI_RC_INVALID_PARAM;
-	const gni_return_t rc = check(cq_hndls, num_cqs);
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
+	const gni_return_t rc = check(cq_hndls, num_cqs, __func__);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	/* Who reads the queue looks after what is to be looked after: this thread need not be the one that may. */
 	const uint64_t slice = slice_of(cq_hndls, num_cqs, timeout);
-	const gni_return_t waited = vector_wait(cq_hndls, num_cqs, slice, which, whole);
+	const gni_return_t waited = vector_wait(cq_hndls, num_cqs, slice, which, whole, __func__);
 	if (waited != GNI_RC_TIMEOUT || slice == timeout)
 		return waited;
 	*which = 0;
@@ -272,7 +280,7 @@ gni_return_t GNI_CqVectorMonitor(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, ui
 gni_return_t GNI_CqInterruptMask(gni_cq_handle_t cq_hndl)
 {
 	if (!queues.valid(cq_hndl) || !(cq_hndl->modes & GNI_CQ_BLOCKING))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", queues.valid(cq_hndl) ? kNotBlocking : kNoQueue);
 	cq_hndl->masked.fetch_add(1);
 	return GNI_RC_SUCCESS;
 }
@@ -280,11 +288,11 @@ gni_return_t GNI_CqInterruptMask(gni_cq_handle_t cq_hndl)
 gni_return_t GNI_CqInterruptUnmask(gni_cq_handle_t cq_hndl)
 {
 	if (!queues.valid(cq_hndl) || !(cq_hndl->modes & GNI_CQ_BLOCKING))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", queues.valid(cq_hndl) ? kNotBlocking : kNoQueue);
 	uint32_t count = cq_hndl->masked.load();
 	do {
 		if (count == 0)
-			return GNI_RC_NOT_DONE;
+			return refuse(GNI_RC_NOT_DONE, __func__, "the queue is not masked");
 	} while (!cq_hndl->masked.compare_exchange_weak(count, count - 1));
 	return GNI_RC_SUCCESS;
 }

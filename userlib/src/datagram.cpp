@@ -18,6 +18,7 @@ static_assert(KGNI_DGRAM_PENDING == GNI_POST_PENDING && KGNI_DGRAM_COMPLETED == 
 namespace
 {
 
+constexpr const char *kNoDatagram = "no datagram of the endpoint is under way";
 constexpr uint64_t kForever = ~uint64_t{0};
 constexpr uint64_t kNoId = ~uint64_t{0};
 
@@ -55,17 +56,18 @@ bool again(gni_return_t rc, bool last)
 	return rc == GNI_RC_INVALID_STATE || (rc == GNI_RC_TIMEOUT && !last);
 }
 
-gni_return_t post(gni_ep *ep, const void *in, uint16_t length, void *out, uint16_t room, uint32_t flags, uint64_t id)
+gni_return_t post(gni_ep *ep, const void *in, uint16_t length, void *out, uint16_t room, uint32_t flags, uint64_t id,
+		  const char *call = __builtin_FUNCTION())
 {
 	if (!endpoints.valid(ep) || (length && !in) || (room && !out))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", endpoints.valid(ep) ? kNull : kNoEndpoint);
 	if (length > GNI_DATAGRAM_MAXSIZE)
-		return GNI_RC_SIZE_ERROR;
+		return refuse(GNI_RC_SIZE_ERROR, call, "%u bytes: %d are possible", length, GNI_DATAGRAM_MAXSIZE);
 	const Locked lock(Subject::control, ep->nic);
 	if (!endpoints.valid(ep))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kNoEndpoint);
 	if (ep->datagram)
-		return GNI_RC_ERROR_RESOURCE;
+		return later(GNI_RC_ERROR_RESOURCE, call, "the endpoint's earlier datagram is not reaped");
 
 	kgni_dgram_post arg{};
 	arg.flags = flags;
@@ -81,7 +83,7 @@ gni_return_t post(gni_ep *ep, const void *in, uint16_t length, void *out, uint16
 	if (length)
 		memcpy(arg.data, in, length);
 	ep->nic->datagrams = true;
-	gni_return_t rc = kernel::datagram_post(ep->nic->fd, &arg);
+	gni_return_t rc = kernel::datagram_post(ep->nic->fd, &arg, call);
 	if (rc == GNI_RC_SUCCESS) {
 		ep->datagram_out = out;
 		ep->datagram_room = room;
@@ -104,24 +106,23 @@ bool final(const kgni_dgram_test &arg)
 }
 
 /* The datagram of @ep has a final state; the driver has forgotten it. */
-gni_return_t reap(gni_ep *ep, const kgni_dgram_test &arg)
+gni_return_t reap(gni_ep *ep, const kgni_dgram_test &arg, const char *call)
 {
 	forget(ep);
 	if (arg.state != KGNI_DGRAM_COMPLETED)
 		return GNI_RC_SUCCESS;
-	if (arg.length > ep->datagram_room) {
-		debug("a datagram of %u bytes came, the buffer has %u", arg.length, ep->datagram_room);
-		return GNI_RC_SIZE_ERROR;
-	}
+	if (arg.length > ep->datagram_room)
+		return refuse(GNI_RC_SIZE_ERROR, call, "a datagram of %u bytes came, the buffer has %u", arg.length,
+			      ep->datagram_room);
 	if (arg.length)
 		memcpy(ep->datagram_out, arg.data, arg.length);
 	return GNI_RC_SUCCESS;
 }
 
 /* The lock is held, or the thread that held it was cancelled while it slept. */
-gni_return_t tell(gni_ep *ep, const kgni_dgram_test &arg, const Out &out)
+gni_return_t tell(gni_ep *ep, const kgni_dgram_test &arg, const Out &out, const char *call)
 {
-	gni_return_t rc = final(arg) ? reap(ep, arg) : GNI_RC_SUCCESS;
+	gni_return_t rc = final(arg) ? reap(ep, arg, call) : GNI_RC_SUCCESS;
 
 	*out.state = static_cast<gni_post_state_t>(arg.state);
 	if (arg.state == KGNI_DGRAM_COMPLETED) {
@@ -142,26 +143,26 @@ kgni_dgram_test question(const gni_ep *ep, uint32_t flags, uint64_t id)
 }
 
 /* Another thread may have destroyed the endpoint, or been told the state, while this one asked. */
-gni_return_t tell_if_there(gni_ep *ep, const kgni_dgram_test &arg, const Out &out)
+gni_return_t tell_if_there(gni_ep *ep, const kgni_dgram_test &arg, const Out &out, const char *call)
 {
 	const Locked lock(Subject::control, ep->nic);
 
 	if (!endpoints.valid(ep))
-		return GNI_RC_INVALID_PARAM;
-	return ep->datagram ? tell(ep, arg, out) : GNI_RC_NO_MATCH;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kNoEndpoint);
+	return ep->datagram ? tell(ep, arg, out, call) : later(GNI_RC_NO_MATCH, call, "%s", kNoDatagram);
 }
 
-gni_return_t test(gni_ep *ep, uint32_t flags, uint64_t id, const Out &out)
+gni_return_t test(gni_ep *ep, uint32_t flags, uint64_t id, const Out &out, const char *call = __builtin_FUNCTION())
 {
 	const Uncancelled whole;
 
 	if (!endpoints.valid(ep) || !out.complete())
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", endpoints.valid(ep) ? kNull : kNoEndpoint);
 	if (!ep->datagram)
-		return GNI_RC_NO_MATCH;
+		return later(GNI_RC_NO_MATCH, call, "%s", kNoDatagram);
 	kgni_dgram_test arg = question(ep, flags, id);
-	gni_return_t rc = kernel::datagram_test(ep->nic->fd, &arg, whole);
-	return rc == GNI_RC_SUCCESS ? tell_if_there(ep, arg, out) : rc;
+	gni_return_t rc = kernel::datagram_test(ep->nic->fd, &arg, whole, call);
+	return rc == GNI_RC_SUCCESS ? tell_if_there(ep, arg, out, call) : rc;
 }
 
 /* One wait, as far as a thread needs to know that is cancelled in it. */
@@ -184,60 +185,63 @@ void abandon(void *argument)
 		return;
 	const Locked lock(Subject::control, w->ep->nic);
 	if (endpoints.valid(w->ep) && w->ep->datagram)
-		(void)reap(w->ep, w->arg);
+		(void)reap(w->ep, w->arg, nullptr);
 }
 
-gni_return_t wait_once(Waiting *w, const Uncancelled &outer)
+gni_return_t wait_once(Waiting *w, const Uncancelled &outer, const char *call)
 {
 	gni_return_t rc = GNI_RC_SUCCESS;
 
 	w->arg.state = kNoAnswer;
 	pthread_cleanup_push(abandon, w);
-	rc = kernel::datagram_test(w->ep->nic->fd, &w->arg, outer);
+	rc = kernel::datagram_test(w->ep->nic->fd, &w->arg, outer, call);
 	pthread_cleanup_pop(0);
 	return rc;
 }
 
-gni_return_t wait(gni_ep *ep, uint32_t flags, uint64_t id, uint32_t timeout, const Out &out)
+gni_return_t wait(gni_ep *ep, uint32_t flags, uint64_t id, uint32_t timeout, const Out &out,
+		  const char *call = __builtin_FUNCTION())
 {
 	const Uncancelled whole;
 
-	if (!endpoints.valid(ep) || !out.complete() || timeout == 0)
-		return GNI_RC_INVALID_PARAM;
+	if (!endpoints.valid(ep) || !out.complete())
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", endpoints.valid(ep) ? kNull : kNoEndpoint);
+	if (timeout == 0)
+		return refuse(GNI_RC_INVALID_PARAM, call, "a wait of 0 ms");
 	if (!ep->datagram)
-		return GNI_RC_NO_MATCH;
+		return later(GNI_RC_NO_MATCH, call, "%s", kNoDatagram);
 	uint64_t end = end_of(timeout);
 	for (;;) {
 		Waiting w = {ep, question(ep, flags, id)};
 		w.arg.timeout_ms = left_until(end);
 		/* Once the time is up, one look without waiting. */
 		bool last = w.arg.timeout_ms == 0;
-		gni_return_t rc = wait_once(&w, whole);
+		gni_return_t rc = wait_once(&w, whole, call);
 		if (last && rc == GNI_RC_SUCCESS && !final(w.arg))
-			return GNI_RC_TIMEOUT;
+			return nothing(GNI_RC_TIMEOUT);
 		if (rc == GNI_RC_SUCCESS)
-			return tell_if_there(ep, w.arg, out);
+			return tell_if_there(ep, w.arg, out, call);
 		if (!again(rc, last))
 			return rc;
 		if (!endpoints.valid(ep))
-			return GNI_RC_INVALID_PARAM;
+			return refuse(GNI_RC_INVALID_PARAM, call, "%s", kNoEndpoint);
 	}
 }
 
-gni_return_t cancel(gni_ep *ep, uint32_t flags, uint64_t id)
+gni_return_t cancel(gni_ep *ep, uint32_t flags, uint64_t id, const char *call = __builtin_FUNCTION())
 {
 	if (!endpoints.valid(ep))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kNoEndpoint);
 	const Locked lock(Subject::control, ep->nic);
 	if (!endpoints.valid(ep))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kNoEndpoint);
 	if (!ep->datagram)
-		return GNI_RC_NO_MATCH;
+		return later(GNI_RC_NO_MATCH, call, "%s", kNoDatagram);
 	kgni_dgram_cancel arg{};
 	arg.flags = flags;
 	arg.ep = name(ep);
 	arg.id = id;
-	gni_return_t rc = kernel::datagram_cancel(ep->nic->fd, &arg);
+	gni_return_t rc = kernel::datagram_cancel(ep->nic->fd, &arg, call);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	/* A wildcard is gone, unless somebody has just met it; others end as TERMINATED. */
@@ -246,10 +250,11 @@ gni_return_t cancel(gni_ep *ep, uint32_t flags, uint64_t id)
 	return GNI_RC_SUCCESS;
 }
 
-gni_return_t probe(gni_nic *nic, kgni_dgram_probe *arg, const Uncancelled &outer)
+gni_return_t probe(gni_nic *nic, kgni_dgram_probe *arg, const Uncancelled &outer,
+		   const char *call = __builtin_FUNCTION())
 {
 	nic->datagrams = true;
-	return kernel::datagram_probe(nic->fd, arg, outer);
+	return kernel::datagram_probe(nic->fd, arg, outer, call);
 }
 
 } // namespace
@@ -263,7 +268,7 @@ void datagram_close(gni_ep *ep)
 
 	arg.flags = KGNI_DGRAM_RELEASE;
 	arg.ep = name(ep);
-	(void)kernel::datagram_cancel(ep->nic->fd, &arg);
+	(void)kernel::datagram_cancel(ep->nic->fd, &arg, nullptr);
 	forget(ep);
 }
 
@@ -274,7 +279,7 @@ void datagrams_close(gni_nic *nic)
 	if (!nic->datagrams)
 		return;
 	arg.flags = KGNI_DGRAM_ALL;
-	(void)kernel::datagram_cancel(nic->fd, &arg);
+	(void)kernel::datagram_cancel(nic->fd, &arg, nullptr);
 }
 
 } // namespace ugni
@@ -288,7 +293,7 @@ gni_return_t GNI_EpPostDataWId(gni_ep_handle_t ep_hndl, void *in_data, uint16_t 
 			       uint16_t buf_size, uint64_t datagram_id)
 {
 	if (datagram_id == kNoId)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "an id of all ones");
 	return post(ep_hndl, in_data, data_len, out_buf, buf_size, KGNI_DGRAM_ID, datagram_id);
 }
 
@@ -321,7 +326,7 @@ gni_return_t GNI_PostDataProbe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr,
 	const Uncancelled whole;
 
 	if (!nics.valid(nic_hndl) || !remote_addr || !remote_id)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", nics.valid(nic_hndl) ? kNull : kNoNic);
 	kgni_dgram_probe arg{};
 	gni_return_t rc = probe(nic_hndl, &arg, whole);
 	if (rc == GNI_RC_SUCCESS) {
@@ -336,7 +341,7 @@ gni_return_t GNI_PostDataProbeById(gni_nic_handle_t nic_hndl, uint64_t *datagram
 	const Uncancelled whole;
 
 	if (!nics.valid(nic_hndl) || !datagram_id)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", nics.valid(nic_hndl) ? kNull : kNoNic);
 	kgni_dgram_probe arg{};
 	arg.flags = KGNI_DGRAM_ID;
 	gni_return_t rc = probe(nic_hndl, &arg, whole);
@@ -351,7 +356,7 @@ gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t nic_hndl, uint32_t timeo
 	const Uncancelled whole;
 
 	if (!nics.valid(nic_hndl) || !datagram_id)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", nics.valid(nic_hndl) ? kNull : kNoNic);
 	uint64_t end = end_of(timeout);
 	for (;;) {
 		kgni_dgram_probe arg{};
@@ -361,9 +366,9 @@ gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t nic_hndl, uint32_t timeo
 		if (rc == GNI_RC_SUCCESS)
 			*datagram_id = arg.id;
 		if (!again(rc, arg.timeout_ms == 0))
-			return rc == GNI_RC_NO_MATCH ? GNI_RC_TIMEOUT : rc;
+			return rc == GNI_RC_NO_MATCH ? nothing(GNI_RC_TIMEOUT) : rc;
 		if (!nics.valid(nic_hndl))
-			return GNI_RC_INVALID_PARAM;
+			return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoNic);
 	}
 }
 

@@ -45,19 +45,21 @@ void ep_end(gni_ep *ep)
 gni_return_t GNI_EpCreate(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl, gni_ep_handle_t *ep_hndl)
 {
 	if (!nics.valid(nic_hndl) || !ep_hndl)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", ep_hndl ? kNoNic : kNull);
 	const Locked lock(Subject::control, nic_hndl);
 	if (!nics.valid(nic_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoNic);
 	if (src_cq_hndl && (!queues.valid(src_cq_hndl) || src_cq_hndl->nic != nic_hndl))
-		return GNI_RC_INVALID_PARAM;
-	if (src_cq_hndl && (src_cq_hndl->modes & GNI_CQ_UNMANAGED)) {
-		debug("GNI_EpCreate: nobody reads events of posts from a queue that is unmanaged");
-		return GNI_RC_INVALID_PARAM;
-	}
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "src_cq_hndl is no queue of this NIC handle");
+	if (src_cq_hndl && src_cq_hndl->registrations)
+		return refuse(GNI_RC_INVALID_PARAM, __func__,
+			      "src_cq_hndl is for remote events: %u registrations name it", src_cq_hndl->registrations);
+	if (src_cq_hndl && (src_cq_hndl->modes & GNI_CQ_UNMANAGED))
+		return refuse(GNI_RC_INVALID_PARAM, __func__,
+			      "nobody reads events of posts from a queue that is unmanaged");
 	gni_ep *ep = endpoints.create();
 	if (!ep)
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, __func__, "%s", kNoHandles);
 	ep->references = 1;
 	ep->nic = nic_hndl;
 	ep->cq = src_cq_hndl;
@@ -72,17 +74,30 @@ gni_return_t GNI_EpCreate(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl
 gni_return_t GNI_EpSetEventData(gni_ep_handle_t ep_hndl, uint32_t local_event, uint32_t remote_event)
 {
 	if (!endpoints.valid(ep_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoEndpoint);
 	ep_hndl->events[0] = local_event;
 	ep_hndl->events[1] = remote_event;
 	ep_hndl->own_event_data = true;
 	return GNI_RC_SUCCESS;
 }
 
+[[gnu::cold]] static gni_return_t bind_refused(const gni_ep *ep, uint32_t address)
+{
+	const gni_return_t rc = GNI_RC_INVALID_PARAM;
+	const char *const call = "GNI_EpBind";
+
+	if (!endpoints.valid(ep))
+		return refuse(rc, call, "%s", kNoEndpoint);
+	if (ep->bound)
+		return refuse(rc, call, "the endpoint is bound already, to node %u, instance %u", ep->remote_address,
+			      ep->remote_id);
+	return refuse(rc, call, "node address 0x%x has more than %u bits", address, ARIES_PE_BITS);
+}
+
 gni_return_t GNI_EpBind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t remote_id)
 {
-	if (!endpoints.valid(ep_hndl) || ep_hndl->bound || remote_addr >> ARIES_PE_BITS)
-		return GNI_RC_INVALID_PARAM;
+	if (!endpoints.valid(ep_hndl) || ep_hndl->bound || remote_addr >> ARIES_PE_BITS) [[unlikely]]
+		return bind_refused(ep_hndl, remote_addr);
 	ep_hndl->remote_address = remote_addr;
 	ep_hndl->remote_id = remote_id;
 	if (!ep_hndl->own_event_data) {
@@ -91,18 +106,27 @@ gni_return_t GNI_EpBind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t 
 	}
 	/* The source queue's size bounds what may be posted; ids are there for all of it. */
 	ep_hndl->bound = true;
-	ep_hndl->ready = ep_hndl->cq ? ep_hndl->cq : &no_queue;
+	/* Checks are not on the short ways. */
+	ep_hndl->ready = ep_hndl->cq && !ep_hndl->nic->checks ? ep_hndl->cq : &no_queue;
 	return GNI_RC_SUCCESS;
+}
+
+static gni_return_t idle(gni_ep *ep, const char *call)
+{
+	if (!endpoints.valid(ep))
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kNoEndpoint);
+	if (ep->references <= 1) [[likely]]
+		return GNI_RC_SUCCESS;
+	ep_mend(ep);
+	if (ep->references <= 1)
+		return GNI_RC_SUCCESS;
+	return later(GNI_RC_NOT_DONE, call, "%u posts, messages or datagrams of the endpoint are not reaped",
+		     ep->references - 1);
 }
 
 gni_return_t GNI_EpIdle(gni_ep_handle_t ep_hndl)
 {
-	if (!endpoints.valid(ep_hndl))
-		return GNI_RC_INVALID_PARAM;
-	if (ep_hndl->references <= 1) [[likely]]
-		return GNI_RC_SUCCESS;
-	ep_mend(ep_hndl);
-	return ep_hndl->references > 1 ? GNI_RC_NOT_DONE : GNI_RC_SUCCESS;
+	return idle(ep_hndl, __func__);
 }
 
 [[gnu::noinline]] static void unbind_more(gni_ep *ep)
@@ -119,7 +143,7 @@ gni_return_t GNI_EpIdle(gni_ep_handle_t ep_hndl)
 
 gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl)
 {
-	gni_return_t rc = GNI_EpIdle(ep_hndl);
+	gni_return_t rc = idle(ep_hndl, __func__);
 
 	if (rc == GNI_RC_SUCCESS) {
 		if (ep_hndl->smsg || ep_hndl->ce) [[unlikely]]
@@ -134,10 +158,10 @@ gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl)
 gni_return_t GNI_EpDestroy(gni_ep_handle_t ep_hndl)
 {
 	if (!endpoints.valid(ep_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoEndpoint);
 	const Locked lock(Subject::control, ep_hndl->nic);
 	if (!endpoints.valid(ep_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoEndpoint);
 	ep_close(ep_hndl);
 	return GNI_RC_SUCCESS;
 }

@@ -24,6 +24,7 @@ namespace
 
 constinit Slab<gni_err> subscriptions;
 
+constexpr const char *kNoSubscription = "err_handle is no subscription, or released";
 constexpr uint32_t kClosing = ~uint32_t{0} / 2;
 constexpr uint64_t kForever = ~uint64_t{0};
 
@@ -47,42 +48,45 @@ void leave(void *err)
 	static_cast<gni_err *>(err)->users.fetch_sub(1);
 }
 
-gni_return_t read_events(gni_err *err, kgni_err_read *arg, const Uncancelled &outer)
+gni_return_t read_events(gni_err *err, kgni_err_read *arg, const Uncancelled &outer,
+			 const char *call = __builtin_FUNCTION())
 {
-	gni_return_t rc = GNI_RC_INVALID_PARAM;
+	gni_return_t rc = GNI_RC_SUCCESS;
 
 	if (!enter(err))
-		return rc;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kNoSubscription);
 	pthread_cleanup_push(leave, err);
-	rc = kernel::err_read(err->fd, arg, outer);
+	rc = kernel::err_read(err->fd, arg, outer, call);
 	pthread_cleanup_pop(1);
 	return rc;
 }
 
-gni_return_t control(gni_err *err, uint32_t flags, uint8_t mask, uint8_t ptag, uint8_t *mask_before)
+gni_return_t control(gni_err *err, uint32_t flags, uint8_t mask, uint8_t ptag, uint8_t *mask_before,
+		     const char *call = __builtin_FUNCTION())
 {
 	kgni_err_control arg{};
 
 	arg.flags = flags;
 	arg.mask = mask;
 	arg.ptag = ptag;
-	gni_return_t rc = kernel::err_control(err->fd, &arg);
+	gni_return_t rc = kernel::err_control(err->fd, &arg, call);
 	if (rc == GNI_RC_SUCCESS && mask_before)
 		*mask_before = arg.mask;
 	return rc;
 }
 
-gni_return_t subscribe(uint32_t device, kgni_err_subscribe *arg, gni_err **out)
+gni_return_t subscribe(uint32_t device, kgni_err_subscribe *arg, gni_err **out, const char *call = __builtin_FUNCTION())
 {
 	int fd = -1;
 	gni_return_t rc = kernel::open_device(device, &fd);
 	if (rc != GNI_RC_SUCCESS)
-		return rc == GNI_RC_PERMISSION_ERROR ? GNI_RC_ERROR_RESOURCE : rc;
-	rc = kernel::err_subscribe(fd, arg);
+		return kernel::no_device(rc == GNI_RC_PERMISSION_ERROR ? told(GNI_RC_ERROR_RESOURCE) : rc, call, device,
+					 fd);
+	rc = kernel::err_subscribe(fd, arg, call);
 	gni_err *err = rc == GNI_RC_SUCCESS ? subscriptions.create() : nullptr;
 	if (!err) {
 		sys::close_device(fd);
-		return rc == GNI_RC_SUCCESS ? GNI_RC_ERROR_NOMEM : rc;
+		return rc == GNI_RC_SUCCESS ? refuse(GNI_RC_ERROR_NOMEM, call, "%s", kNoHandles) : rc;
 	}
 	err->fd = fd;
 	*out = err;
@@ -95,7 +99,7 @@ gni_return_t GNI_SubscribeErrors(gni_nic_handle_t nic_handle, uint32_t device_id
 				 uint32_t EEQ_size, gni_err_handle_t *err_handle)
 {
 	if (!err_handle || (nic_handle && !nics.valid(nic_handle)))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", err_handle ? kNoNic : kNull);
 	kgni_err_subscribe arg{};
 	arg.mask = mask;
 	arg.entries = EEQ_size;
@@ -114,9 +118,10 @@ gni_return_t GNI_ReleaseErrors(gni_err_handle_t err_handle)
 	uint32_t none = 0;
 
 	if (!subscriptions.valid(err_handle))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoSubscription);
 	if (!err_handle->users.compare_exchange_strong(none, kClosing))
-		return none < kClosing ? GNI_RC_NOT_DONE : GNI_RC_INVALID_PARAM;
+		return none < kClosing ? later(GNI_RC_NOT_DONE, __func__, "a thread waits for its events")
+				       : refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoSubscription);
 	subscriptions.retire(err_handle);
 	sys::close_device(err_handle->fd);
 	subscriptions.recycle(err_handle);
@@ -126,21 +131,23 @@ gni_return_t GNI_ReleaseErrors(gni_err_handle_t err_handle)
 gni_return_t GNI_GetErrorMask(gni_err_handle_t err_handle, gni_error_mask_t *mask)
 {
 	if (!subscriptions.valid(err_handle) || !mask)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s",
+			      subscriptions.valid(err_handle) ? kNull : kNoSubscription);
 	return control(err_handle, 0, 0, 0, mask);
 }
 
 gni_return_t GNI_SetErrorMask(gni_err_handle_t err_handle, gni_error_mask_t mask_in, gni_error_mask_t *mask_out)
 {
 	if (!subscriptions.valid(err_handle) || !mask_out)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s",
+			      subscriptions.valid(err_handle) ? kNull : kNoSubscription);
 	return control(err_handle, KGNI_ERR_SET_MASK, mask_in, 0, mask_out);
 }
 
 gni_return_t GNI_SetErrorPtag(gni_err_handle_t err_handle, uint8_t ptag)
 {
 	if (!subscriptions.valid(err_handle))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoSubscription);
 	return control(err_handle, KGNI_ERR_SET_PTAG, 0, ptag, nullptr);
 }
 
@@ -149,7 +156,8 @@ gni_return_t GNI_GetErrorEvent(gni_err_handle_t err_handle, gni_error_event_t *e
 	const Uncancelled whole;
 
 	if (!subscriptions.valid(err_handle) || !event)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s",
+			      subscriptions.valid(err_handle) ? kNull : kNoSubscription);
 	kgni_err_read arg{};
 	arg.events = reinterpret_cast<uintptr_t>(event);
 	arg.count = 1;
@@ -162,7 +170,8 @@ gni_return_t GNI_WaitErrorEvents(gni_err_handle_t err_handle, gni_error_event_t 
 	const Uncancelled whole;
 
 	if (!subscriptions.valid(err_handle) || !events || !events_size || !num_events)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s",
+			      subscriptions.valid(err_handle) ? kNull : kNoSubscription);
 	kgni_err_read arg{};
 	arg.events = reinterpret_cast<uintptr_t>(events);
 	arg.count = events_size < KGNI_ERR_ENTRIES_MAX ? events_size : KGNI_ERR_ENTRIES_MAX;
@@ -172,5 +181,5 @@ gni_return_t GNI_WaitErrorEvents(gni_err_handle_t err_handle, gni_error_event_t 
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	*num_events = arg.count;
-	return timeout && arg.count < events_size ? GNI_RC_TIMEOUT : GNI_RC_SUCCESS;
+	return timeout && arg.count < events_size ? nothing(GNI_RC_TIMEOUT) : GNI_RC_SUCCESS;
 }

@@ -15,6 +15,7 @@ namespace
 struct Meaning {
 	int error;
 	gni_return_t rc;
+	const char *why = nullptr; /* where the errno does not say it */
 };
 
 /*
@@ -26,9 +27,15 @@ constexpr Meaning kOpen[] = {
 	{EACCES, GNI_RC_PERMISSION_ERROR}, {EPERM, GNI_RC_PERMISSION_ERROR}, {ENOMEM, GNI_RC_ERROR_NOMEM},
 };
 constexpr Meaning kAttach[] = {
-	{EPERM, GNI_RC_PERMISSION_ERROR}, {EACCES, GNI_RC_PERMISSION_ERROR}, {EBUSY, GNI_RC_INVALID_STATE},
-	{ENOSPC, GNI_RC_ERROR_RESOURCE},  {EINVAL, GNI_RC_INVALID_PARAM},    {ENODEV, GNI_RC_NO_MATCH},
-	{EINTR, GNI_RC_NOT_DONE},         {ENOMEM, GNI_RC_ERROR_NOMEM},      {ENXIO, GNI_RC_NO_MATCH},
+	{EPERM, GNI_RC_PERMISSION_ERROR, "no such domain, or tag and cookie do not belong together"},
+	{EACCES, GNI_RC_PERMISSION_ERROR},
+	{EBUSY, GNI_RC_INVALID_STATE},
+	{ENOSPC, GNI_RC_ERROR_RESOURCE, "no FMA descriptor is left, or the job has as many as it may"},
+	{EINVAL, GNI_RC_INVALID_PARAM},
+	{ENODEV, GNI_RC_NO_MATCH},
+	{EINTR, GNI_RC_NOT_DONE},
+	{ENOMEM, GNI_RC_ERROR_NOMEM},
+	{ENXIO, GNI_RC_NO_MATCH},
 };
 constexpr Meaning kCqCreate[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM},
@@ -52,9 +59,16 @@ constexpr Meaning kCqWait[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM},
 };
 constexpr Meaning kMemRegister[] = {
-	{EINVAL, GNI_RC_INVALID_PARAM}, {ENOENT, GNI_RC_INVALID_PARAM},    {EFBIG, GNI_RC_INVALID_PARAM},
-	{EFAULT, GNI_RC_INVALID_PARAM}, {EACCES, GNI_RC_PERMISSION_ERROR}, {EPERM, GNI_RC_PERMISSION_ERROR},
-	{ENOMEM, GNI_RC_ERROR_NOMEM},   {EBADF, GNI_RC_PERMISSION_ERROR},
+	{EINVAL, GNI_RC_INVALID_PARAM, "no address of this process, or no such region"},
+	{ENOENT, GNI_RC_INVALID_PARAM, "no such queue, or no such place in the block of SetMddResources"},
+	{EFBIG, GNI_RC_INVALID_PARAM, "more than 1 TiB, or too many segments"},
+	{EFAULT, GNI_RC_INVALID_PARAM, "not all of it is mapped"},
+	{EACCES, GNI_RC_PERMISSION_ERROR, "memory that is mapped read-only, without GNI_MEM_READ_ONLY"},
+	{EPERM, GNI_RC_PERMISSION_ERROR, "more pinned memory than RLIMIT_MEMLOCK allows"},
+	{ENOMEM, GNI_RC_ERROR_NOMEM},
+	{EBUSY, GNI_RC_ERROR_RESOURCE, "the place is taken"},
+	{ENOSPC, GNI_RC_ERROR_RESOURCE, "no memory domain is left, or the job has as much as it may"},
+	{EBADF, GNI_RC_PERMISSION_ERROR, "another process has attached: the memory is not its own"},
 };
 constexpr Meaning kJob[] = {
 	{EPERM, GNI_RC_PERMISSION_ERROR}, {EEXIST, GNI_RC_INVALID_STATE}, {ENOSPC, GNI_RC_ERROR_RESOURCE},
@@ -62,8 +76,9 @@ constexpr Meaning kJob[] = {
 	{ENOMEM, GNI_RC_ERROR_NOMEM},
 };
 constexpr Meaning kMddBlock[] = {
-	{ENOSPC, GNI_RC_ERROR_NOMEM},
+	{ENOSPC, GNI_RC_ERROR_NOMEM, "no such block is left, or the domain has a smaller one"},
 	{ENOMEM, GNI_RC_ERROR_NOMEM},
+	{EBUSY, GNI_RC_INVALID_PARAM, "this NIC handle has a block already"},
 };
 constexpr Meaning kNtt[] = {
 	{EPERM, GNI_RC_PERMISSION_ERROR}, {ENOENT, GNI_RC_NO_MATCH}, {EBUSY, GNI_RC_ERROR_RESOURCE},
@@ -100,8 +115,8 @@ constexpr Meaning kDatagramTest[] = {
 };
 
 constexpr Meaning kSuspend[] = {
-	{EPERM, GNI_RC_PERMISSION_ERROR}, {ENOENT, GNI_RC_INVALID_PARAM}, {EINVAL, GNI_RC_INVALID_PARAM},
-	{EALREADY, GNI_RC_INVALID_STATE}, {ETIMEDOUT, GNI_RC_TIMEOUT},    {EINTR, GNI_RC_NOT_DONE},
+	{EPERM, GNI_RC_PERMISSION_ERROR},  {ENOENT, GNI_RC_INVALID_PARAM}, {EINVAL, GNI_RC_INVALID_PARAM},
+	{EALREADY, GNI_RC_INVALID_STATE},  {ETIMEDOUT, GNI_RC_TIMEOUT},    {EINTR, GNI_RC_NOT_DONE},
 	{ECANCELED, GNI_RC_INVALID_STATE},
 };
 
@@ -119,23 +134,36 @@ constexpr Meaning kErrControl[] = {
 	{EPERM, GNI_RC_PERMISSION_ERROR},
 };
 
-gni_return_t meaning(const char *what, int error, std::span<const Meaning> table, gni_return_t fallback)
+const Meaning *find(int error, std::span<const Meaning> table)
+{
+	for (const Meaning &m : table) {
+		if (m.error == -error)
+			return &m;
+	}
+	return nullptr;
+}
+
+gni_return_t meaning(const char *call, const char *what, int error, std::span<const Meaning> table,
+		     gni_return_t fallback)
 {
 	if (error == 0)
 		return GNI_RC_SUCCESS;
-	gni_return_t rc = fallback;
-	for (const Meaning &m : table) {
-		if (m.error == -error) {
-			rc = m.rc;
-			break;
-		}
-	}
-	if (rc != GNI_RC_TIMEOUT && rc != GNI_RC_INVALID_STATE && rc != GNI_RC_NOT_DONE)
-		debug("%s: errno %d (%s)", what, -error,
-		      error == -EIO	 ? "the NIC was reset"
-		      : error == -ENODEV ? "the NIC was removed or does not answer"
-					 : strerrordesc_np(-error));
-	return rc;
+	const Meaning *m = find(error, table);
+	const char *const why = m && m->why        ? m->why
+				: error == -EIO    ? "the NIC was reset"
+				: error == -ENODEV ? "the NIC was removed or does not answer"
+						   : strerrordesc_np(-error);
+	return refuse(m ? m->rc : fallback, call, "%s: %s (errno %d)", what, why, -error);
+}
+
+/* The end of a sleep is no refusal. */
+gni_return_t waited(const char *call, const char *what, int error, std::span<const Meaning> table,
+		    gni_return_t fallback)
+{
+	if (error != -ETIMEDOUT && error != -EINTR && error != -EAGAIN)
+		return meaning(call, what, error, table, fallback);
+	const Meaning *m = find(error, table);
+	return m ? m->rc : nothing(fallback);
 }
 
 } // namespace
@@ -151,19 +179,24 @@ gni_return_t open_device(uint32_t device, int *fd)
 {
 	int r = sys::open_device(device);
 
-	if (r >= 0) {
-		*fd = r;
+	*fd = r;
+	if (r >= 0)
 		return GNI_RC_SUCCESS;
-	}
-	return meaning("open of the device", r, kOpen, GNI_RC_ERROR_RESOURCE);
+	const Meaning *m = find(r, kOpen);
+	return m ? m->rc : nothing(GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t query(int fd, kgni_query *query)
+gni_return_t no_device(gni_return_t rc, const char *call, uint32_t device, int error)
+{
+	return refuse(rc, call, "/dev/kgni%u: %s", device, strerrordesc_np(-error));
+}
+
+gni_return_t query(int fd, kgni_query *query, const char *call)
 {
 	*query = {};
 	query->argsz = sizeof(*query);
 	query->abi_version = KGNI_ABI_VERSION;
-	return meaning("QUERY", sys::call(fd, KGNI_IOC_QUERY, query), {}, GNI_RC_ERROR_RESOURCE);
+	return meaning(call, "QUERY", sys::call(fd, KGNI_IOC_QUERY, query), {}, GNI_RC_ERROR_RESOURCE);
 }
 
 gni_return_t gone(int fd)
@@ -171,38 +204,38 @@ gni_return_t gone(int fd)
 	kgni_ntt_info info{};
 
 	info.argsz = sizeof(info);
-	return sys::call(fd, KGNI_IOC_NTT_INFO, &info) == -ENODEV ? GNI_RC_NO_MATCH : GNI_RC_INVALID_STATE;
+	return sys::call(fd, KGNI_IOC_NTT_INFO, &info) == -ENODEV ? told(GNI_RC_NO_MATCH)
+									   : told(GNI_RC_INVALID_STATE);
 }
 
-gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version)
+gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version, const char *call)
 {
 	attach->argsz = sizeof(*attach);
 	attach->abi_version = KGNI_ABI_VERSION;
 	const int r = sys::call(fd, KGNI_IOC_ATTACH, attach);
-	if (r == -EPROTO) {
-		debug("the driver has ABI version %u, this library %u", driver_version, KGNI_ABI_VERSION);
-		return GNI_RC_ERROR_RESOURCE;
-	}
-	return meaning("ATTACH", r, kAttach, GNI_RC_ERROR_RESOURCE);
+	if (r == -EPROTO)
+		return refuse(GNI_RC_ERROR_RESOURCE, call, "the driver has ABI version %u, this library %u",
+			      driver_version, KGNI_ABI_VERSION);
+	return meaning(call, "ATTACH", r, kAttach, GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t cq_create(int fd, kgni_cq_create *cq)
+gni_return_t cq_create(int fd, kgni_cq_create *cq, const char *call)
 {
 	cq->argsz = sizeof(*cq);
-	return meaning("CQ_CREATE", sys::call(fd, KGNI_IOC_CQ_CREATE, cq), kCqCreate, GNI_RC_ERROR_RESOURCE);
+	return meaning(call, "CQ_CREATE", sys::call(fd, KGNI_IOC_CQ_CREATE, cq), kCqCreate, GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t cq_destroy(int fd, uint32_t cq)
+gni_return_t cq_destroy(int fd, uint32_t cq, const char *call)
 {
 	kgni_cq_destroy arg{};
 
 	arg.argsz = sizeof(arg);
 	arg.cq = cq;
-	return meaning("CQ_DESTROY", sys::call(fd, KGNI_IOC_CQ_DESTROY, &arg), kCqDestroy, GNI_RC_INVALID_PARAM);
+	return meaning(call, "CQ_DESTROY", sys::call(fd, KGNI_IOC_CQ_DESTROY, &arg), kCqDestroy, GNI_RC_INVALID_PARAM);
 }
 
 gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
-		     const Uncancelled &outer)
+		     const Uncancelled &outer, const char *call)
 {
 	kgni_cq_wait arg{};
 
@@ -211,186 +244,191 @@ gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeo
 	arg.cqs = reinterpret_cast<uintptr_t>(cqs);
 	arg.timeout_ms = timeout_ms;
 	const int r = sleep_in(outer, fd, KGNI_IOC_CQ_WAIT, &arg);
-	gni_return_t rc = meaning("CQ_WAIT", r, kCqWait, GNI_RC_ERROR_RESOURCE);
+	gni_return_t rc = waited(call, "CQ_WAIT", r, kCqWait, GNI_RC_ERROR_RESOURCE);
 	if (rc == GNI_RC_SUCCESS)
 		*which = arg.which;
 	return rc;
 }
 
-gni_return_t mem_register(int fd, kgni_mem_register *mem)
+gni_return_t mem_register(int fd, kgni_mem_register *mem, const char *call)
 {
 	mem->argsz = sizeof(*mem);
-	return meaning("MEM_REGISTER", sys::call(fd, KGNI_IOC_MEM_REGISTER, mem), kMemRegister, GNI_RC_ERROR_RESOURCE);
+	return meaning(call, "MEM_REGISTER", sys::call(fd, KGNI_IOC_MEM_REGISTER, mem), kMemRegister,
+		       GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t mem_segments(int fd, kgni_mem_segments *mem)
+gni_return_t mem_segments(int fd, kgni_mem_segments *mem, const char *call)
 {
 	mem->argsz = sizeof(*mem);
-	return meaning("MEM_SEGMENTS", sys::call(fd, KGNI_IOC_MEM_SEGMENTS, mem), kMemRegister, GNI_RC_ERROR_RESOURCE);
+	return meaning(call, "MEM_SEGMENTS", sys::call(fd, KGNI_IOC_MEM_SEGMENTS, mem), kMemRegister,
+		       GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t mdd_block(int fd, uint32_t entries)
+gni_return_t mdd_block(int fd, uint32_t entries, const char *call)
 {
 	kgni_mdd_block arg{};
 
 	arg.argsz = sizeof(arg);
 	arg.entries = entries;
-	return meaning("MDD_BLOCK", sys::call(fd, KGNI_IOC_MDD_BLOCK, &arg), kMddBlock, GNI_RC_INVALID_PARAM);
+	return meaning(call, "MDD_BLOCK", sys::call(fd, KGNI_IOC_MDD_BLOCK, &arg), kMddBlock, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t mem_update(int fd, kgni_mem_update *mem)
+gni_return_t mem_update(int fd, kgni_mem_update *mem, const char *call)
 {
 	mem->argsz = sizeof(*mem);
-	return meaning("MEM_UPDATE", sys::call(fd, KGNI_IOC_MEM_UPDATE, mem), kMemRegister, GNI_RC_ERROR_RESOURCE);
+	return meaning(call, "MEM_UPDATE", sys::call(fd, KGNI_IOC_MEM_UPDATE, mem), kMemRegister,
+		       GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t mem_deregister(int fd, uint32_t mdh)
+gni_return_t mem_deregister(int fd, uint32_t mdh, const char *call)
 {
 	kgni_mem_deregister arg{};
 
 	arg.argsz = sizeof(arg);
 	arg.mdh = mdh;
-	return meaning("MEM_DEREGISTER", sys::call(fd, KGNI_IOC_MEM_DEREGISTER, &arg), kMemDeregister,
+	return meaning(call, "MEM_DEREGISTER", sys::call(fd, KGNI_IOC_MEM_DEREGISTER, &arg), kMemDeregister,
 		       GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t job(int fd, kgni_job *job)
+gni_return_t job(int fd, kgni_job *job, const char *call)
 {
 	job->argsz = sizeof(*job);
-	return meaning("JOB", sys::call(fd, KGNI_IOC_JOB, job), kJob, GNI_RC_INVALID_PARAM);
+	return meaning(call, "JOB", sys::call(fd, KGNI_IOC_JOB, job), kJob, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t ntt(int fd, kgni_ntt *ntt)
+gni_return_t ntt(int fd, kgni_ntt *ntt, const char *call)
 {
 	ntt->argsz = sizeof(*ntt);
-	return meaning("NTT", sys::call(fd, KGNI_IOC_NTT, ntt), kNtt, GNI_RC_INVALID_PARAM);
+	return meaning(call, "NTT", sys::call(fd, KGNI_IOC_NTT, ntt), kNtt, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t ntt_info(int fd, kgni_ntt_info *info)
+gni_return_t ntt_info(int fd, kgni_ntt_info *info, const char *call)
 {
 	info->argsz = sizeof(*info);
-	return meaning("NTT_INFO", sys::call(fd, KGNI_IOC_NTT_INFO, info), {}, GNI_RC_INVALID_PARAM);
+	return meaning(call, "NTT_INFO", sys::call(fd, KGNI_IOC_NTT_INFO, info), {}, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t job_ntt(int fd, kgni_job_ntt *job)
+gni_return_t job_ntt(int fd, kgni_job_ntt *job, const char *call)
 {
 	job->argsz = sizeof(*job);
-	return meaning("JOB_NTT", sys::call(fd, KGNI_IOC_JOB_NTT, job), kJobNtt, GNI_RC_INVALID_PARAM);
+	return meaning(call, "JOB_NTT", sys::call(fd, KGNI_IOC_JOB_NTT, job), kJobNtt, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t bi(int fd, kgni_bi *bi)
+gni_return_t bi(int fd, kgni_bi *bi, const char *call)
 {
 	bi->argsz = sizeof(*bi);
-	return meaning("BI", sys::call(fd, KGNI_IOC_BI, bi), kBi, GNI_RC_INVALID_PARAM);
+	return meaning(call, "BI", sys::call(fd, KGNI_IOC_BI, bi), kBi, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag)
+gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag, const char *call)
 {
 	kgni_ptag arg{};
 
 	arg.argsz = sizeof(arg);
 	arg.cookie = cookie;
-	gni_return_t rc = meaning("PTAG", sys::call(fd, KGNI_IOC_PTAG, &arg), kPtag, GNI_RC_ERROR_RESOURCE);
+	gni_return_t rc = meaning(call, "PTAG", sys::call(fd, KGNI_IOC_PTAG, &arg), kPtag, GNI_RC_ERROR_RESOURCE);
 	if (rc == GNI_RC_SUCCESS)
 		*tag = arg.ptag;
 	return rc;
 }
 
-gni_return_t resource(int fd, kgni_res *res)
+gni_return_t resource(int fd, kgni_res *res, const char *call)
 {
 	res->argsz = sizeof(*res);
-	return meaning("RES", sys::call(fd, KGNI_IOC_RES, res), kResource, GNI_RC_INVALID_PARAM);
+	return meaning(call, "RES", sys::call(fd, KGNI_IOC_RES, res), kResource, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t ce_alloc(int fd, uint32_t *ce)
+gni_return_t ce_alloc(int fd, uint32_t *ce, const char *call)
 {
 	kgni_ce_alloc arg{};
 
 	arg.argsz = sizeof(arg);
-	gni_return_t rc = meaning("CE_ALLOC", sys::call(fd, KGNI_IOC_CE_ALLOC, &arg), kCeAlloc, GNI_RC_ERROR_RESOURCE);
+	gni_return_t rc =
+		meaning(call, "CE_ALLOC", sys::call(fd, KGNI_IOC_CE_ALLOC, &arg), kCeAlloc, GNI_RC_ERROR_RESOURCE);
 	if (rc == GNI_RC_SUCCESS)
 		*ce = arg.ce;
 	return rc;
 }
 
-gni_return_t ce_config(int fd, kgni_ce_config *config)
+gni_return_t ce_config(int fd, kgni_ce_config *config, const char *call)
 {
 	config->argsz = sizeof(*config);
-	return meaning("CE_CONFIG", sys::call(fd, KGNI_IOC_CE_CONFIG, config), {}, GNI_RC_INVALID_PARAM);
+	return meaning(call, "CE_CONFIG", sys::call(fd, KGNI_IOC_CE_CONFIG, config), {}, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t ce_free(int fd, uint32_t ce)
+gni_return_t ce_free(int fd, uint32_t ce, const char *call)
 {
 	kgni_ce_free arg{};
 
 	arg.argsz = sizeof(arg);
 	arg.ce = ce;
-	return meaning("CE_FREE", sys::call(fd, KGNI_IOC_CE_FREE, &arg), {}, GNI_RC_INVALID_PARAM);
+	return meaning(call, "CE_FREE", sys::call(fd, KGNI_IOC_CE_FREE, &arg), {}, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t datagram_post(int fd, kgni_dgram_post *post)
+gni_return_t datagram_post(int fd, kgni_dgram_post *post, const char *call)
 {
 	post->argsz = sizeof(*post);
 	int r = sys::call(fd, KGNI_IOC_DGRAM_POST, post);
 	/* Busy is what clients poll for. */
 	if (r == -EBUSY)
-		return GNI_RC_ERROR_RESOURCE;
-	return meaning("DGRAM_POST", r, kDatagramPost, GNI_RC_ERROR_RESOURCE);
+		return later(GNI_RC_ERROR_RESOURCE, call, "a datagram to this instance is under way");
+	return meaning(call, "DGRAM_POST", r, kDatagramPost, GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t datagram_test(int fd, kgni_dgram_test *test, const Uncancelled &outer)
+gni_return_t datagram_test(int fd, kgni_dgram_test *test, const Uncancelled &outer, const char *call)
 {
 	test->argsz = sizeof(*test);
 	int r = sleep_in(outer, fd, KGNI_IOC_DGRAM_TEST, test);
 	if (r == -ENOENT)
-		return GNI_RC_NO_MATCH;
-	return meaning("DGRAM_TEST", r, kDatagramTest, GNI_RC_NO_MATCH);
+		return nothing(GNI_RC_NO_MATCH);
+	return waited(call, "DGRAM_TEST", r, kDatagramTest, GNI_RC_NO_MATCH);
 }
 
-gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe, const Uncancelled &outer)
+gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe, const Uncancelled &outer, const char *call)
 {
 	probe->argsz = sizeof(*probe);
 	int r = sleep_in(outer, fd, KGNI_IOC_DGRAM_PROBE, probe);
 	if (r == -ENOENT)
-		return GNI_RC_NO_MATCH;
-	return meaning("DGRAM_PROBE", r, kDatagramTest, GNI_RC_INVALID_PARAM);
+		return nothing(GNI_RC_NO_MATCH);
+	return waited(call, "DGRAM_PROBE", r, kDatagramTest, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel)
+gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel, const char *call)
 {
 	cancel->argsz = sizeof(*cancel);
 	int r = sys::call(fd, KGNI_IOC_DGRAM_CANCEL, cancel);
 	if (r == -ENOENT)
-		return GNI_RC_NO_MATCH;
-	return meaning("DGRAM_CANCEL", r, {}, GNI_RC_NO_MATCH);
+		return nothing(GNI_RC_NO_MATCH);
+	return meaning(call, "DGRAM_CANCEL", r, {}, GNI_RC_NO_MATCH);
 }
 
-gni_return_t suspend(int fd, kgni_suspend *suspend)
+gni_return_t suspend(int fd, kgni_suspend *suspend, const char *call)
 {
 	const bool resume = suspend->flags & KGNI_SUSPEND_RESUME;
 
 	suspend->argsz = sizeof(*suspend);
-	return meaning("SUSPEND", sys::call(fd, KGNI_IOC_SUSPEND, suspend), kSuspend,
+	return meaning(call, "SUSPEND", sys::call(fd, KGNI_IOC_SUSPEND, suspend), kSuspend,
 		       resume ? GNI_RC_INVALID_PARAM : GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe)
+gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe, const char *call)
 {
 	subscribe->argsz = sizeof(*subscribe);
-	return meaning("ERR_SUBSCRIBE", sys::call(fd, KGNI_IOC_ERR_SUBSCRIBE, subscribe), kErrSubscribe,
+	return meaning(call, "ERR_SUBSCRIBE", sys::call(fd, KGNI_IOC_ERR_SUBSCRIBE, subscribe), kErrSubscribe,
 		       GNI_RC_ERROR_RESOURCE);
 }
 
-gni_return_t err_read(int fd, kgni_err_read *read, const Uncancelled &outer)
+gni_return_t err_read(int fd, kgni_err_read *read, const Uncancelled &outer, const char *call)
 {
 	read->argsz = sizeof(*read);
-	return meaning("ERR_READ", sleep_in(outer, fd, KGNI_IOC_ERR_READ, read), kErrRead, GNI_RC_INVALID_PARAM);
+	return waited(call, "ERR_READ", sleep_in(outer, fd, KGNI_IOC_ERR_READ, read), kErrRead, GNI_RC_INVALID_PARAM);
 }
 
-gni_return_t err_control(int fd, kgni_err_control *control)
+gni_return_t err_control(int fd, kgni_err_control *control, const char *call)
 {
 	control->argsz = sizeof(*control);
-	return meaning("ERR_CONTROL", sys::call(fd, KGNI_IOC_ERR_CONTROL, control), kErrControl, GNI_RC_INVALID_PARAM);
+	return meaning(call, "ERR_CONTROL", sys::call(fd, KGNI_IOC_ERR_CONTROL, control), kErrControl,
+		       GNI_RC_INVALID_PARAM);
 }
 
 } // namespace ugni::kernel

@@ -66,45 +66,62 @@ constexpr uint32_t kMaxDevices = 16;
  * returns a code that the public function may return; none is called on the
  * data path. Those that may sleep take the guard of the public function: the
  * thread may be cancelled while it sleeps, and nowhere else.
+ *
+ * A refusal is told in the name of @call, the public function: who is called by another one passes it on.
  */
+
+/** Says nothing: many look for devices that are not there. @fd: the open file, or -errno for no_device() */
 gni_return_t open_device(uint32_t device, int *fd);
-gni_return_t query(int fd, kgni_query *query);
+/** Tells that @device did not open. Return: @rc. */
+gni_return_t no_device(gni_return_t rc, const char *call, uint32_t device, int error);
+gni_return_t query(int fd, kgni_query *query, const char *call = __builtin_FUNCTION());
 /** What became of a NIC that does not answer: NO_MATCH it was removed, INVALID_STATE it was reset. */
 gni_return_t gone(int fd);
 /** @driver_version: of the driver's ABI, to tell if it is not ours */
-gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version);
-gni_return_t cq_create(int fd, kgni_cq_create *cq);
-gni_return_t cq_destroy(int fd, uint32_t cq);
+gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version, const char *call = __builtin_FUNCTION());
+gni_return_t cq_create(int fd, kgni_cq_create *cq, const char *call = __builtin_FUNCTION());
+gni_return_t cq_destroy(int fd, uint32_t cq, const char *call = __builtin_FUNCTION());
 /** One wait. INVALID_STATE: a signal came, the caller decides how to go on. */
 gni_return_t cq_wait(int fd, const uint32_t *cqs, uint32_t count, uint64_t timeout_ms, uint32_t *which,
-		     const Uncancelled &outer);
-gni_return_t mem_register(int fd, kgni_mem_register *mem);
-gni_return_t mem_segments(int fd, kgni_mem_segments *mem);
-gni_return_t mdd_block(int fd, uint32_t entries);
-gni_return_t mem_update(int fd, kgni_mem_update *mem);
-gni_return_t mem_deregister(int fd, uint32_t mdh);
-gni_return_t job(int fd, kgni_job *job);
-gni_return_t ntt(int fd, kgni_ntt *ntt);
-gni_return_t ntt_info(int fd, kgni_ntt_info *info);
-gni_return_t job_ntt(int fd, kgni_job_ntt *job);
-gni_return_t bi(int fd, kgni_bi *bi);
-gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag);
-gni_return_t resource(int fd, kgni_res *res);
-gni_return_t ce_alloc(int fd, uint32_t *ce);
-gni_return_t ce_config(int fd, kgni_ce_config *config);
-gni_return_t ce_free(int fd, uint32_t ce);
-gni_return_t datagram_post(int fd, kgni_dgram_post *post);
+		     const Uncancelled &outer, const char *call = __builtin_FUNCTION());
+gni_return_t mem_register(int fd, kgni_mem_register *mem, const char *call = __builtin_FUNCTION());
+gni_return_t mem_segments(int fd, kgni_mem_segments *mem, const char *call = __builtin_FUNCTION());
+gni_return_t mdd_block(int fd, uint32_t entries, const char *call = __builtin_FUNCTION());
+gni_return_t mem_update(int fd, kgni_mem_update *mem, const char *call = __builtin_FUNCTION());
+gni_return_t mem_deregister(int fd, uint32_t mdh, const char *call = __builtin_FUNCTION());
+gni_return_t job(int fd, kgni_job *job, const char *call = __builtin_FUNCTION());
+gni_return_t ntt(int fd, kgni_ntt *ntt, const char *call = __builtin_FUNCTION());
+gni_return_t ntt_info(int fd, kgni_ntt_info *info, const char *call = __builtin_FUNCTION());
+gni_return_t job_ntt(int fd, kgni_job_ntt *job, const char *call = __builtin_FUNCTION());
+gni_return_t bi(int fd, kgni_bi *bi, const char *call = __builtin_FUNCTION());
+gni_return_t ptag(int fd, uint32_t cookie, uint8_t *tag, const char *call = __builtin_FUNCTION());
+gni_return_t resource(int fd, kgni_res *res, const char *call = __builtin_FUNCTION());
+gni_return_t ce_alloc(int fd, uint32_t *ce, const char *call = __builtin_FUNCTION());
+gni_return_t ce_config(int fd, kgni_ce_config *config, const char *call = __builtin_FUNCTION());
+gni_return_t ce_free(int fd, uint32_t ce, const char *call = __builtin_FUNCTION());
+gni_return_t datagram_post(int fd, kgni_dgram_post *post, const char *call = __builtin_FUNCTION());
 /** One test or wait. INVALID_STATE: a signal came, the caller decides how to go on. */
-gni_return_t datagram_test(int fd, kgni_dgram_test *test, const Uncancelled &outer);
+gni_return_t datagram_test(int fd, kgni_dgram_test *test, const Uncancelled &outer,
+			   const char *call = __builtin_FUNCTION());
 /** One probe or wait, as above; NO_MATCH: none, without waiting. */
-gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe, const Uncancelled &outer);
-gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel);
-gni_return_t suspend(int fd, kgni_suspend *suspend);
-gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe);
+gni_return_t datagram_probe(int fd, kgni_dgram_probe *probe, const Uncancelled &outer,
+			    const char *call = __builtin_FUNCTION());
+gni_return_t datagram_cancel(int fd, kgni_dgram_cancel *cancel, const char *call = __builtin_FUNCTION());
+gni_return_t suspend(int fd, kgni_suspend *suspend, const char *call = __builtin_FUNCTION());
+gni_return_t err_subscribe(int fd, kgni_err_subscribe *subscribe, const char *call = __builtin_FUNCTION());
 /** NOT_DONE: no event, or a signal came. */
-gni_return_t err_read(int fd, kgni_err_read *read, const Uncancelled &outer);
-gni_return_t err_control(int fd, kgni_err_control *control);
+gni_return_t err_read(int fd, kgni_err_read *read, const Uncancelled &outer, const char *call = __builtin_FUNCTION());
+gni_return_t err_control(int fd, kgni_err_control *control, const char *call = __builtin_FUNCTION());
 
 } // namespace ugni::kernel
+
+namespace ugni
+{
+
+/** GNI_ConfigureJob() for @call. */
+gni_return_t configure_job(uint32_t device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie,
+			   const gni_job_limits_t *limits, const char *call);
+
+} // namespace ugni
 
 #endif

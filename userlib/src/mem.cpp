@@ -4,7 +4,9 @@
 #include "memhandle.hpp"
 #include "objects.hpp"
 
+#include <cinttypes>
 #include <cstddef>
+#include <cstdlib>
 
 using namespace ugni;
 
@@ -20,14 +22,16 @@ constexpr uint32_t kTakenFlags = GNI_MEM_READ_ONLY | kHintFlags;
 gni_return_t check(const char *name, const gni_nic *nic, const gni_cq *cq, uint32_t flags, uint32_t taken,
 		   const gni_mem_handle_t *handle)
 {
+	const gni_return_t rc = GNI_RC_INVALID_PARAM;
+
 	if (!nics.valid(nic) || !handle)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(rc, name, "%s", handle ? kNoNic : kNull);
 	if (cq && (!queues.valid(cq) || cq->nic != nic))
-		return GNI_RC_INVALID_PARAM;
-	if (flags & ~taken) {
-		debug("%s: flags 0x%x are not available", name, flags & ~taken);
-		return GNI_RC_INVALID_PARAM;
-	}
+		return refuse(rc, name, "dst_cq_hndl is no queue of this NIC handle");
+	if (cq && source_queue(cq))
+		return refuse(rc, name, "dst_cq_hndl is for local and global events: endpoints or posts name it");
+	if (flags & ~taken)
+		return refuse(rc, name, "flags 0x%x are not available", flags & ~taken);
 	return GNI_RC_SUCCESS;
 }
 
@@ -47,6 +51,7 @@ struct Registered {
 	uint64_t length;
 	uint64_t reserved; /* pages of a reserved region, else 0 */
 	PageRange kept;    /* from children of fork() */
+	Piece *pieces;     /* of a region of several */
 };
 
 uint64_t pages_of(uint32_t page_shift, uint64_t small)
@@ -54,21 +59,37 @@ uint64_t pages_of(uint32_t page_shift, uint64_t small)
 	return page_shift > kPageShift ? small >> (page_shift - kPageShift) : small;
 }
 
-gni_return_t keep(gni_nic *nic, gni_cq *cq, const Registered &r, gni_mem_handle_t *handle)
+gni_return_t keep(gni_nic *nic, gni_cq *cq, const Registered &r, gni_mem_handle_t *handle, const char *call)
 {
 	const gni_mem_handle_t made = mem_encode(r.handle);
 	Registration *place = nic->registrations.place(table_index(made));
 
 	if (!place) {
-		(void)kernel::mem_deregister(nic->fd, r.mdh);
-		return GNI_RC_ERROR_NOMEM;
+		(void)kernel::mem_deregister(nic->fd, r.mdh, call);
+		return refuse(GNI_RC_ERROR_NOMEM, call, "no memory for the table of registrations");
 	}
 	*handle = made;
 	/* Without memory for the range a child gets a copy. */
-	*place = {made, r.address, r.length, cq, r.mdh, r.reserved, fork_keep(r.kept) ? r.kept : PageRange{}};
+	*place = {made, r.address, r.length, cq, r.mdh, r.reserved, fork_keep(r.kept) ? r.kept : PageRange{}, r.pieces};
 	if (cq)
 		cq->registrations++;
 	return GNI_RC_SUCCESS;
+}
+
+constexpr const char *kNotIntact = "the memory handle is empty, or its check code is wrong";
+
+/* Where the pages of a region are. Return: nullptr without memory. */
+Piece *pieces_of(const gni_mem_segment_t *segments, uint32_t count)
+{
+	constexpr uint64_t kInPage = (uint64_t{1} << kPageShift) - 1;
+	auto *pieces = static_cast<Piece *>(calloc(count + 1UL, sizeof(Piece)));
+
+	for (uint32_t i = 0; pieces && i < count; i++) {
+		const uint64_t start = segments[i].address & ~kInPage;
+
+		pieces[i] = {start, ((segments[i].address + segments[i].length + kInPage) & ~kInPage) - start};
+	}
+	return pieces;
 }
 
 /* The registration that a caller's handle names. */
@@ -80,20 +101,35 @@ Registration *find(const gni_nic *nic, const gni_mem_handle_t &handle)
 }
 
 /* It leaves the table first: the driver may give its number to another thread's registration at once. */
-gni_return_t end(const gni_nic *nic, Registration *r)
+gni_return_t end(const gni_nic *nic, Registration *r, const char *call)
 {
 	const Registration ended = *r;
 
 	*r = {};
-	gni_return_t rc = nic->checkpoint ? GNI_RC_SUCCESS : kernel::mem_deregister(nic->fd, ended.mdh);
+	gni_return_t rc = nic->checkpoint ? GNI_RC_SUCCESS : kernel::mem_deregister(nic->fd, ended.mdh, call);
 	if (rc != GNI_RC_SUCCESS) {
 		*r = ended;
 		return rc;
 	}
 	fork_share(ended.kept);
+	free(ended.pieces);
 	if (ended.cq)
 		cq_forget_registration(ended.cq);
 	return GNI_RC_SUCCESS;
+}
+
+/* A NIC handle of this process, with the tag of @nic, for which @has is true; nullptr if there is none. */
+template <typename F> gni_nic *nic_with(const gni_nic *nic, F has)
+{
+	gni_nic *found = nullptr;
+
+	nics.visit([&](gni_nic *n) {
+		if (n->address != nic->address || n->ptag != nic->ptag || !has(n))
+			return false;
+		found = n;
+		return true;
+	});
+	return found;
 }
 
 /*
@@ -101,21 +137,15 @@ gni_return_t end(const gni_nic *nic, Registration *r)
  * on it: each opening of its memory domain makes a new handle, and the memory
  * of earlier ones is deregistered with the newest.
  */
-gni_return_t end_elsewhere(const gni_nic *nic, const gni_mem_handle_t &handle)
+gni_return_t end_elsewhere(const gni_nic *nic, const gni_mem_handle_t &handle, const char *call)
 {
-	gni_nic *other = nullptr;
+	gni_nic *const other = nic_with(nic, [&](const gni_nic *n) { return n != nic && find(n, handle); });
 
-	nics.visit([&](gni_nic *n) {
-		if (n == nic || n->address != nic->address || n->ptag != nic->ptag || !find(n, handle))
-			return false;
-		other = n;
-		return true;
-	});
 	if (!other)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "no memory is registered under this handle");
 	const Locked lock(Subject::control, other);
 	Registration *r = nics.valid(other) ? find(other, handle) : nullptr;
-	return r ? end(other, r) : GNI_RC_INVALID_PARAM;
+	return r ? end(other, r, call) : refuse(GNI_RC_INVALID_PARAM, call, "another thread has deregistered it");
 }
 
 /* The NIC handle that has @fd open, nullptr if none has. */
@@ -135,26 +165,28 @@ gni_nic *nic_of_file(int fd)
 /* Said, for it is not the memory handle that is bad: UCX deregisters through domains that it has destroyed. */
 gni_return_t no_nic(const char *name, const gni_nic *nic)
 {
-	debug("%s: %p is no NIC handle, or its domain is destroyed", name, static_cast<const void *>(nic));
-	return GNI_RC_INVALID_PARAM;
+	return refuse(GNI_RC_INVALID_PARAM, name, "%p is no NIC handle, or its domain is destroyed",
+		      static_cast<const void *>(nic));
 }
 
 /* The handle of a reserved region tells no pages until it is live. */
 gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const gni_cq *cq, uint32_t flags,
-		    gni_mem_handle_t *handle)
+		    gni_mem_handle_t *handle, const char *call)
 {
 	Registration *r = find(nic, *handle);
 
-	if (!r || !r->pages || (cq && cq != r->cq))
-		return GNI_RC_INVALID_PARAM;
+	if (!r || !r->pages)
+		return refuse(GNI_RC_INVALID_PARAM, call, "an update of what is no reserved region");
+	if (cq && cq != r->cq)
+		return refuse(GNI_RC_INVALID_PARAM, call, "an update names another queue than the reservation");
 	MemHandle m = mem_decode(r->handle);
 	if ((flags & GNI_MEM_READ_ONLY) && !(m.flags & kMemReadOnly))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "a read-only update of a region that is not");
 	kgni_mem_update arg{};
 	arg.mdh = r->mdh;
 	arg.address = address;
 	arg.length = length;
-	gni_return_t rc = kernel::mem_update(nic->fd, &arg);
+	gni_return_t rc = kernel::mem_update(nic->fd, &arg, call);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	m.pages = r->pages;
@@ -164,6 +196,22 @@ gni_return_t update(const gni_nic *nic, uint64_t address, uint64_t length, const
 }
 
 } // namespace
+
+uint64_t ugni::mem_virtual_address(const gni_nic *nic, const gni_mem_handle_t &h, uint64_t address)
+{
+	const uint64_t origin = mem_decode(h).address;
+
+	/* The handle of a region in one piece carries its virtual address. */
+	if (origin)
+		return address;
+	const uint32_t place = table_index(h);
+	gni_nic *const owner = nic_with(nic, [&](const gni_nic *n) { return n->registrations.find(place) != nullptr; });
+	if (!owner)
+		return 0;
+	const Locked lock(Subject::control, owner);
+	const Registration *r = nics.valid(owner) ? owner->registrations.find(place) : nullptr;
+	return r ? RegistrationTable::address_at(*r, address) : 0;
+}
 
 gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64_t length, gni_cq_handle_t dst_cq_hndl,
 			     uint32_t flags, uint32_t vmdh_index, gni_mem_handle_t *mem_hndl)
@@ -175,12 +223,14 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
 		return rc;
 	const Locked lock(Subject::control, nic_hndl);
 	if (!nics.valid(nic_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoNic);
 	const bool reserve = flags & GNI_MEM_RESERVE_REGION;
-	if (length == 0 || (reserve && (flags & GNI_MEM_UPDATE_REGION)))
-		return GNI_RC_INVALID_PARAM;
+	if (length == 0)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "a length of 0");
+	if (reserve && (flags & GNI_MEM_UPDATE_REGION))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "a region is reserved or updated, not both");
 	if (flags & GNI_MEM_UPDATE_REGION)
-		return update(nic_hndl, address, length, dst_cq_hndl, flags, mem_hndl);
+		return update(nic_hndl, address, length, dst_cq_hndl, flags, mem_hndl, __func__);
 
 	const bool is_virtual = flags & GNI_MEM_USE_VMDH;
 	kgni_mem_register arg{};
@@ -199,14 +249,15 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
 		     .address = address,
 		     .length = length,
 		     .reserved = reserve ? arg.pages : 0,
-		     .kept = reserve ? PageRange{} : fork_range(nic_hndl->modes, address, length)};
+		     .kept = reserve ? PageRange{} : fork_range(nic_hndl->modes, address, length),
+		     .pieces = nullptr};
 	r.handle.address = arg.base;
 	r.handle.pages = reserve ? 0 : pages_of(arg.page_shift, arg.pages);
 	r.handle.mdh = is_virtual ? arg.vmdh : arg.mdh;
 	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
 	r.handle.flags =
 		static_cast<uint8_t>((flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0) | (is_virtual ? kMemVmdh : 0));
-	return keep(nic_hndl, dst_cq_hndl, r, mem_hndl);
+	return keep(nic_hndl, dst_cq_hndl, r, mem_hndl, __func__);
 }
 
 gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_t *mem_segments, uint32_t segments_cnt,
@@ -218,10 +269,10 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	if (!mem_segments || segments_cnt == 0)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "no segments");
 	const Locked lock(Subject::control, nic_hndl);
 	if (!nics.valid(nic_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoNic);
 
 	/* The caller's structure is the kernel's. */
 	static_assert(sizeof(gni_mem_segment_t) == sizeof(kgni_mem_segment) &&
@@ -242,13 +293,21 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 		     .address = 0,
 		     .length = arg.pages << kPageShift,
 		     .reserved = 0,
-		     .kept = {}};
+		     .kept = {},
+		     .pieces = pieces_of(mem_segments, segments_cnt)};
+	if (!r.pieces) {
+		(void)kernel::mem_deregister(nic_hndl->fd, arg.mdh);
+		return refuse(GNI_RC_ERROR_NOMEM, __func__, "no memory for the list of segments");
+	}
 	r.handle.pages = pages_of(arg.page_shift, arg.pages);
 	r.handle.mdh = is_virtual ? arg.vmdh : arg.mdh;
 	r.handle.page_shift = static_cast<uint8_t>(arg.page_shift);
 	r.handle.flags =
 		static_cast<uint8_t>((flags & GNI_MEM_READ_ONLY ? kMemReadOnly : 0) | (is_virtual ? kMemVmdh : 0));
-	return keep(nic_hndl, dst_cq_hndl, r, mem_hndl);
+	rc = keep(nic_hndl, dst_cq_hndl, r, mem_hndl, __func__);
+	if (rc != GNI_RC_SUCCESS)
+		free(r.pieces);
+	return rc;
 }
 
 gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl)
@@ -256,24 +315,24 @@ gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_
 	if (!nics.valid(nic_hndl))
 		return no_nic("GNI_MemDeregister", nic_hndl);
 	if (!mem_hndl)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
 	{
 		const Locked lock(Subject::control, nic_hndl);
 		if (!nics.valid(nic_hndl))
 			return no_nic("GNI_MemDeregister", nic_hndl);
 		Registration *r = find(nic_hndl, *mem_hndl);
 		if (r)
-			return end(nic_hndl, r);
+			return end(nic_hndl, r, __func__);
 	}
-	return end_elsewhere(nic_hndl, *mem_hndl);
+	return end_elsewhere(nic_hndl, *mem_hndl, __func__);
 }
 
 gni_return_t GNI_MemHndlQueryAttr(gni_mem_handle_t *mem_hndl, gni_mem_handle_attr_t attr, int *yesno)
 {
 	if (!mem_hndl || !yesno || !mem_intact(*mem_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", mem_hndl && yesno ? kNotIntact : kNull);
 	if (attr < GNI_MEMHNDL_ATTR_READONLY || attr > GNI_MEMHNDL_ATTR_CLONE)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "no attribute %d", attr);
 	/* Attribute n is flag bit n - 1. */
 	*yesno = mem_flags(*mem_hndl) >> (attr - GNI_MEMHNDL_ATTR_READONLY) & 1;
 	return GNI_RC_SUCCESS;
@@ -281,13 +340,15 @@ gni_return_t GNI_MemHndlQueryAttr(gni_mem_handle_t *mem_hndl, gni_mem_handle_att
 
 gni_return_t GNI_RebuildMemHndl(gni_mem_handle_t *src_mem_hndl, uint32_t vmdh_index, gni_mem_handle_t *dst_mem_hndl)
 {
-	if (!src_mem_hndl || !dst_mem_hndl || !mem_intact(*src_mem_hndl) || vmdh_index > 0xfff)
-		return GNI_RC_INVALID_PARAM;
+	if (!src_mem_hndl || !dst_mem_hndl || !mem_intact(*src_mem_hndl))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", src_mem_hndl && dst_mem_hndl ? kNotIntact : kNull);
+	if (vmdh_index > 0xfff)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "index %u has more than 12 bits", vmdh_index);
 	MemHandle m = mem_decode(*src_mem_hndl);
 	if (!(m.flags & kMemVmdh))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "the handle is not virtual");
 	if (m.pages == 0)
-		return GNI_RC_INVALID_STATE;
+		return refuse(GNI_RC_INVALID_STATE, __func__, "the region has not been updated yet");
 	m.mdh = vmdh_index;
 	m.flags &= static_cast<uint8_t>(~kMemSecondFormat);
 	*dst_mem_hndl = mem_encode(m);
@@ -301,21 +362,27 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
 		*address = 0;
 	if (length)
 		*length = 0;
-	if (!mem_hndl || !address || !length || (nic_hndl && fd >= 0))
-		return GNI_RC_INVALID_PARAM;
+	if (!mem_hndl || !address || !length)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
+	if (nic_hndl && fd >= 0)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "a NIC handle or a file, not both");
 	const gni_nic *const nic = fd >= 0 ? nic_of_file(fd) : nic_hndl;
+	/* Who deregisters or destroys the domain meanwhile frees what is looked at here. */
+	const Locked lock(Subject::control, nic);
 	if (!nics.valid(nic))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s",
+			      fd >= 0 ? "no NIC handle of this process has the file open" : kNoNic);
 
 	uint32_t from = 0;
 	if (!mem_none(*mem_hndl)) {
 		if (!find(nic, *mem_hndl))
-			return GNI_RC_INVALID_STATE;
+			return refuse(GNI_RC_INVALID_STATE, __func__,
+				      "the handle to go on from is not registered here");
 		from = table_index(*mem_hndl) + 1U;
 	}
 	const Registration *r = nic->registrations.next(from);
 	if (!r)
-		return GNI_RC_NO_MATCH;
+		return nothing(GNI_RC_NO_MATCH);
 	*mem_hndl = r->handle;
 	*address = r->address;
 	*length = r->length;
@@ -325,6 +392,6 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
 gni_return_t GNI_SetMddResources(gni_nic_handle_t nic_hndl, uint32_t num_entries)
 {
 	if (!nics.valid(nic_hndl) || num_entries == 0)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", num_entries ? kNoNic : "no entries");
 	return kernel::mdd_block(nic_hndl->fd, num_entries);
 }

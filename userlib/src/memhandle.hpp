@@ -41,6 +41,7 @@ struct MemHandle {
 };
 
 constexpr uint64_t kPageShift = 12;
+constexpr uint64_t kOffsetMask = (uint64_t{1} << 40) - 1;
 
 static inline uint8_t mem_flags(const gni_mem_handle_t &h)
 {
@@ -58,6 +59,17 @@ static inline uint16_t mem_mdh(const gni_mem_handle_t &h)
 static inline uint16_t mem_name(const gni_mem_handle_t &h)
 {
 	return static_cast<uint16_t>(mem_mdh(h) | (mem_flags(h) & kMemVmdh ? ARIES_MDH_VIRTUAL : 0));
+}
+
+/**
+ * Bits of a descriptor that say where @address lies in the region of @h. Regions of virtual handles begin at offset 0:
+ * there it counts from the address that the handle carries, which one that a client has built does not have.
+ */
+static inline uint64_t mem_offset(const gni_mem_handle_t &h, uint64_t address)
+{
+	const uint64_t is_virtual = mem_flags(h) / kMemVmdh & 1U;
+
+	return (address - (h.qword1 << kPageShift & -is_virtual)) & kOffsetMask;
 }
 
 static inline bool mem_none(const gni_mem_handle_t &h)

@@ -97,7 +97,7 @@ gni_return_t wait(gni_msgq *q, uint64_t end, const Uncancelled &outer)
 	/* A thread that is cancelled here leaves the queue to others. */
 	pthread_cleanup_push([](void *queue) { static_cast<gni_msgq *>(queue)->busy = false; }, q);
 	if (q->blocking)
-		rc = cq_monitor(&q->receive_queue, 1, left, &which, outer);
+		rc = cq_monitor(&q->receive_queue, 1, left, &which, outer, "GNI_MsgqProgress");
 	else
 		nap(outer);
 	pthread_cleanup_pop(0);

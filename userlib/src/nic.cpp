@@ -4,6 +4,9 @@
 #include "objects.hpp"
 #include "unsettled.hpp"
 
+#include <cstdlib>
+#include <cstring>
+
 using namespace ugni;
 
 namespace ugni
@@ -27,20 +30,30 @@ bool attached(const gni_cdm *cdm, uint32_t device)
 	return false;
 }
 
-gni_return_t map_areas(gni_nic *nic, const kgni_attach &a)
+gni_return_t map_areas(gni_nic *nic, const kgni_attach &a, const char *call)
 {
 	void *area = sys::map(nic->fd, ARIES_DESC_STRIDE, true, a.desc_offset);
 	void *doorbell = area ? sys::map(nic->fd, kDoorbellBytes, false, a.doorbell_offset) : nullptr;
 
 	nic->area = static_cast<char *>(area);
 	nic->doorbell = static_cast<volatile uint64_t *>(doorbell);
-	return doorbell ? GNI_RC_SUCCESS : GNI_RC_ERROR_NOMEM;
+	if (!doorbell)
+		return refuse(GNI_RC_ERROR_NOMEM, call, "the descriptor of the NIC cannot be mapped");
+	return GNI_RC_SUCCESS;
 }
 
-gni_return_t attach_open(gni_nic *nic, const gni_cdm *cdm)
+/* A program under test may want to pay for checks. */
+bool checks_wanted()
+{
+	const char *v = getenv("UGNI_CHECK"); // NOLINT(concurrency-mt-unsafe)
+
+	return v && *v && strcmp(v, "0") != 0;
+}
+
+gni_return_t attach_open(gni_nic *nic, const gni_cdm *cdm, const char *call)
 {
 	kgni_query q;
-	gni_return_t rc = kernel::query(nic->fd, &q);
+	gni_return_t rc = kernel::query(nic->fd, &q, call);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 
@@ -49,7 +62,7 @@ gni_return_t attach_open(gni_nic *nic, const gni_cdm *cdm)
 	a.cookie = cdm->cookie;
 	a.modes = cdm->modes;
 	a.ptag = cdm->ptag;
-	rc = kernel::attach(nic->fd, &a, q.abi_version);
+	rc = kernel::attach(nic->fd, &a, q.abi_version, call);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	nic->address = a.pe;
@@ -57,9 +70,9 @@ gni_return_t attach_open(gni_nic *nic, const gni_cdm *cdm)
 	nic->bte_limit = q.bte_queue;
 	nic->caps = q.caps;
 	if (!nic->requests.open())
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, call, "no memory for the table of posts");
 	fork_prepare();
-	return map_areas(nic, a);
+	return map_areas(nic, a, call);
 }
 
 /* Frees what attach_open() and later calls acquired; the slot stays retired. */
@@ -75,16 +88,18 @@ void release(gni_nic *nic)
 		sys::close_device(nic->fd);
 }
 
-gni_return_t attach(gni_cdm *cdm, uint32_t device, gni_nic **out)
+/* @error: gets why the device did not open, for who asks for no other one */
+gni_return_t attach(gni_cdm *cdm, uint32_t device, gni_nic **out, int *error, const char *call)
 {
 	int fd = -1;
 	gni_return_t rc = kernel::open_device(device, &fd);
+	*error = fd;
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	gni_nic *nic = nics.create();
 	if (!nic) {
 		sys::close_device(fd);
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, call, "%s", kNoHandles);
 	}
 	nic->fd = fd;
 	nic->device = device;
@@ -92,7 +107,8 @@ gni_return_t attach(gni_cdm *cdm, uint32_t device, gni_nic **out)
 	nic->inst_id = cdm->inst_id;
 	nic->modes = cdm->modes;
 	nic->smsg_retransmissions = FMA_SMSG_MAX_RETRANS_DEFAULT;
-	rc = attach_open(nic, cdm);
+	nic->checks = checks_wanted();
+	rc = attach_open(nic, cdm, call);
 	if (rc != GNI_RC_SUCCESS) {
 		nics.retire(nic);
 		nics.settle();
@@ -108,22 +124,30 @@ gni_return_t attach(gni_cdm *cdm, uint32_t device, gni_nic **out)
 /* The first device that is there, not attached yet, and takes this domain. Return: why the first one that is there did
  * not
  */
-gni_return_t attach_nearest(gni_cdm *cdm, gni_nic **out)
+gni_return_t attach_nearest(gni_cdm *cdm, gni_nic **out, const char *call)
 {
-	const gni_return_t none = cdm->nics.first() ? GNI_RC_INVALID_STATE : GNI_RC_NO_MATCH;
-	gni_return_t first = GNI_RC_NO_MATCH;
+	gni_return_t first = GNI_RC_SUCCESS;
 
 	for (uint32_t device = 0; device < kernel::kMaxDevices; device++) {
+		int error = 0;
+
 		if (attached(cdm, device))
 			continue;
-		const gni_return_t rc = attach(cdm, device, out);
+		/* What it refuses with has been told, but why a device did not open. */
+		gni_return_t rc = attach(cdm, device, out, &error, call);
+		if (error < 0 && rc != GNI_RC_NO_MATCH)
+			rc = kernel::no_device(rc, call, device, error);
 		/* A signal, or no memory: the next one would not fare better. */
 		if (rc == GNI_RC_SUCCESS || rc == GNI_RC_NOT_DONE || rc == GNI_RC_ERROR_NOMEM)
 			return rc;
-		if (first == GNI_RC_NO_MATCH)
+		if (first == GNI_RC_SUCCESS && rc != GNI_RC_NO_MATCH)
 			first = rc;
 	}
-	return first == GNI_RC_NO_MATCH ? none : first;
+	if (first != GNI_RC_SUCCESS)
+		return first;
+	if (cdm->nics.first())
+		return refuse(GNI_RC_INVALID_STATE, call, "no NIC is left that the domain has not attached");
+	return refuse(GNI_RC_NO_MATCH, call, "this node has no NIC");
 }
 
 /* Nobody will reap the posts that are left. An endpoint that ended before them has its slot for their sake only. */
@@ -187,19 +211,22 @@ gni_return_t GNI_CdmAttach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint32
 			   gni_nic_handle_t *nic_hndl)
 {
 	if (!cdms.valid(cdm_hndl) || !local_addr || !nic_hndl)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", cdms.valid(cdm_hndl) ? kNull : kNoDomain);
 	const Locked lock(Subject::domain, cdm_hndl);
 	if (!cdms.valid(cdm_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoDomain);
 
 	gni_nic *nic = nullptr;
 	gni_return_t rc;
+	int error = 0;
 	if (device_id == ~0U)
-		rc = attach_nearest(cdm_hndl, &nic);
+		rc = attach_nearest(cdm_hndl, &nic, __func__);
 	else if (attached(cdm_hndl, device_id))
-		rc = GNI_RC_INVALID_STATE;
+		rc = refuse(GNI_RC_INVALID_STATE, __func__, "the domain has attached device %u already", device_id);
 	else
-		rc = attach(cdm_hndl, device_id, &nic);
+		rc = attach(cdm_hndl, device_id, &nic, &error, __func__);
+	if (error < 0)
+		return kernel::no_device(rc, __func__, device_id, error);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	*local_addr = nic->address;
@@ -210,7 +237,7 @@ gni_return_t GNI_CdmAttach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint32
 gni_return_t GNI_GetNicStat(gni_nic_handle_t nic_hndl, gni_statistic_t stat, uint32_t *value)
 {
 	if (!nics.valid(nic_hndl) || !value || static_cast<unsigned>(stat) >= gni_nic::kStatistics)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "counter %d, or: %s", stat, value ? kNoNic : kNull);
 	*value = nic_hndl->statistics[stat];
 	return GNI_RC_SUCCESS;
 }
@@ -218,7 +245,7 @@ gni_return_t GNI_GetNicStat(gni_nic_handle_t nic_hndl, gni_statistic_t stat, uin
 gni_return_t GNI_ResetNicStat(gni_nic_handle_t nic_hndl, gni_statistic_t stat)
 {
 	if (!nics.valid(nic_hndl) || static_cast<unsigned>(stat) >= gni_nic::kStatistics)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "counter %d, or: %s", stat, kNoNic);
 	nic_hndl->statistics[stat] = 0;
 	return GNI_RC_SUCCESS;
 }

@@ -47,6 +47,7 @@ struct alignas(64) gni_cq {
 	void *context;
 	size_t mapped;
 	uint32_t modes;
+	/* A queue is for events of one side: posts count what they ask for, what peers do comes unasked. */
 	uint32_t endpoints;     /* that name it as their source queue, and channels */
 	uint32_t registrations; /* that name it for remote events */
 	std::atomic<uint32_t> masked;
@@ -133,6 +134,7 @@ struct alignas(512) gni_nic {
 	uint32_t statistics[kStatistics];
 	uint32_t refusals; /* posts that found no room, see nic_refused() */
 	gni_return_t gone; /* what calls return once the NIC was found to be reset or removed; see gone.hpp */
+	bool checks;       /* UGNI_CHECK: look at what the NIC cannot see */
 	bool checkpoint;   /* the device may be gone, fd is -1 meanwhile: leave it and its mappings alone */
 	int kept_fd;       /* fd, during a checkpoint */
 };
@@ -187,11 +189,22 @@ void ce_advance(gni_nic *nic);
 void datagram_close(gni_ep *ep);
 /** The NIC handle goes away: threads that wait for datagrams return. */
 void datagrams_close(gni_nic *nic);
+/**
+ * Where @address of the region of @h is in this process: in a region of several pieces, and by a virtual handle that a
+ * client has built, it is an offset. Return: 0 if this process has no such region, or it is not that long.
+ */
+uint64_t mem_virtual_address(const gni_nic *nic, const gni_mem_handle_t &h, uint64_t address);
 /** A registration that named @cq is gone. */
 void cq_forget_registration(gni_cq *cq);
 
 /** What only some requests need at their end. */
 void request_end_special(gni_nic *nic, const Request &r, uint32_t id);
+
+/** Whether @cq has, or will have, events of what starts here. */
+inline bool source_queue(const gni_cq *cq)
+{
+	return cq->endpoints || cq->room != cq->mask;
+}
 
 /** Nothing names @ep any more. */
 void ep_end(gni_ep *ep);

@@ -4,6 +4,7 @@
 #define UGNI_POST_HPP
 
 #include "aries_hw.h"
+#include "debug.hpp"
 #include "gone.hpp"
 #include "memhandle.hpp"
 #include "mmio.hpp"
@@ -12,7 +13,6 @@
 namespace ugni
 {
 
-constexpr uint64_t kOffsetMask = (uint64_t{1} << 40) - 1;
 constexpr uint32_t kEventModes = GNI_CQMODE_LOCAL_EVENT | GNI_CQMODE_GLOBAL_EVENT;
 constexpr uint32_t kKnownCqModes = kEventModes | GNI_CQMODE_REMOTE_EVENT;
 constexpr uint32_t kKnownDeliveryModes = GNI_DLVMODE_NO_ADAPT | GNI_DLVMODE_NO_HASH | GNI_DLVMODE_NO_RADAPT |
@@ -92,14 +92,30 @@ inline uint32_t fma_last_status(const gni_nic *nic)
 	return fma_status(nic)->status;
 }
 
-/** Checks that hold for every post. */
-inline gni_return_t post_check(const gni_ep *ep, const gni_post_descriptor_t *d)
+constexpr const char *kPostFma = "GNI_PostFma";
+constexpr const char *kBadSourceQueue = "src_cq_hndl is no queue of this NIC handle, or one for remote events";
+
+/** With UGNI_CHECK: what the NIC cannot see, for it gets 40 bits of an address. */
+[[gnu::cold]] bool post_addresses_sound(const gni_post_descriptor_t *d);
+/** The same for one address; @h may be of another node. */
+bool mem_address_sound(const gni_mem_handle_t &h, uint64_t address);
+
+/** What post_check() found. */
+[[gnu::cold]] gni_return_t post_refuse(const gni_ep *ep, const gni_post_descriptor_t *d, const char *call);
+
+/** Checks that hold for every post. @call: the exported function */
+inline gni_return_t post_check(const gni_ep *ep, const gni_post_descriptor_t *d, const char *call)
 {
-	if (!endpoints.valid(ep) || !d || !ep->bound)
-		return GNI_RC_INVALID_PARAM;
-	if (fma_last_status(ep->nic) == kGoneStatus) [[unlikely]]
-		return nic_gone(ep->nic);
-	return post_modes_known(d) ? GNI_RC_SUCCESS : GNI_RC_INVALID_PARAM;
+	if (!endpoints.valid(ep) || !d || !ep->bound || !post_modes_known(d) ||
+	    fma_last_status(ep->nic) == kGoneStatus || (ep->nic->checks && !post_addresses_sound(d))) [[unlikely]]
+		return post_refuse(ep, d, call);
+	return GNI_RC_SUCCESS;
+}
+
+/** The queue that a post of @ep names for its events, if it may be one for them. */
+inline bool source_queue_sound(const gni_ep *ep, const gni_cq *cq)
+{
+	return queues.valid(cq) && cq->nic == ep->nic && !cq->registrations;
 }
 
 /** Fills in the request of @d. */
@@ -122,7 +138,7 @@ inline void post_request(Request &r, gni_ep *ep, gni_cq *cq, gni_post_descriptor
  * Return: SUCCESS, INVALID_PARAM (events without a queue, both events without
  * GNI_CDM_MODE_DUAL_EVENTS), ERROR_RESOURCE (the queue could overrun, or no id).
  */
-gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket *ticket);
+gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket *ticket, const char *call);
 
 /** The FMA descriptor in the descriptor area. Stores only. */
 inline aries_fma_desc *fma_area(const gni_nic *nic)
@@ -138,7 +154,7 @@ inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d
 	area->pe = ep->remote_address;
 	area->mdh = mem_name(d->remote_mem_hndl);
 	area->dlvr_mode = d->dlvr_mode;
-	area->offset = d->remote_addr & kOffsetMask;
+	area->offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
 	area->local_mdh = 0;
 	area->cq = cq ? static_cast<uint16_t>(cq->number) : 0;
 	area->reserved = 0;

@@ -2,9 +2,9 @@
 /* Contributions to collectives, and those that wait for their turn. */
 #include "aries_regs.h"
 #include "ce.hpp"
-#include "debug.hpp"
 #include "post.hpp"
 
+#include <cinttypes>
 #include <cstdlib>
 
 namespace ugni
@@ -23,39 +23,49 @@ static_assert(GNI_CE_FPE_OP_INVAL == ARIES_CE_FPE_INVALID && GNI_CE_FPE_PRECISIO
 
 gni_return_t check(const gni_ep *ep, const gni_post_descriptor_t *d)
 {
+	const gni_return_t rc = GNI_RC_INVALID_PARAM;
+
 	if (ep->ce_kind != GNI_CE_CHILD_PE || ep->ce_engine >= ARIES_CE_CHANNELS)
-		return GNI_RC_INVALID_PARAM;
-	if (!ce_known(d->ce_cmd)) {
-		debug("GNI_PostFma: no collective 0x%02x", static_cast<unsigned>(d->ce_cmd));
-		return GNI_RC_INVALID_PARAM;
-	}
-	if (d->ce_mode & ~kKnownModes || d->ce_red_id > UINT32_MAX || (d->cq_mode & GNI_CQMODE_REMOTE_EVENT))
-		return GNI_RC_INVALID_PARAM;
-	if ((d->ce_mode & GNI_CEMODE_TWO_OP) && ce_indexed(d->ce_cmd))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(rc, kPostFma, "the endpoint is no leaf of a tree: GNI_EpSetCeAttr()");
+	if (!ce_known(d->ce_cmd))
+		return refuse(rc, kPostFma, "no collective 0x%02x", static_cast<unsigned>(d->ce_cmd));
+	if (d->ce_mode & ~kKnownModes || d->ce_red_id > UINT32_MAX)
+		return refuse(rc, kPostFma, "ce_mode 0x%x or ce_red_id has bits without a meaning", d->ce_mode);
+	if (d->cq_mode & GNI_CQMODE_REMOTE_EVENT)
+		return refuse(rc, kPostFma, "a remote event of a collective");
 	if ((d->ce_mode & ARIES_CEMODE_FPE_MASK) && !ce_floating(d->ce_cmd))
-		return GNI_RC_INVALID_PARAM;
-	if (!d->local_addr || mem_none(d->local_mem_hndl))
-		return GNI_RC_INVALID_PARAM;
-	return d->local_addr % 8 ? GNI_RC_ALIGNMENT_ERROR : GNI_RC_SUCCESS;
+		return refuse(rc, kPostFma, "exceptions of floating point with collective 0x%02x",
+			      static_cast<unsigned>(d->ce_cmd));
+	if (mem_none(d->local_mem_hndl))
+		return refuse(rc, kPostFma, "local_mem_hndl is empty: where is the result to go?");
+	if (d->local_addr % 8)
+		return refuse(GNI_RC_ALIGNMENT_ERROR, kPostFma, "local_addr 0x%" PRIx64 " is no multiple of 8",
+			      d->local_addr);
+	return GNI_RC_SUCCESS;
 }
 
-CeWaiting prepare(const gni_ep *ep, gni_post_descriptor_t *d, const Ticket &ticket)
+/* A minimum or maximum has an index for its second operand: two operands mean nothing there. */
+uint32_t mode_of(const gni_post_descriptor_t *d)
+{
+	return ce_indexed(d->ce_cmd) ? d->ce_mode & ~uint32_t{GNI_CEMODE_TWO_OP} : d->ce_mode;
+}
+
+CeWaiting prepare(const gni_ep *ep, gni_post_descriptor_t *d, const Ticket &ticket, gni_ce_result_t *result)
 {
 	CeWaiting w = {};
 
 	w.descriptor = ticket.id ? d : nullptr;
-	w.result = reinterpret_cast<gni_ce_result_t *>(d->local_addr); // NOLINT(performance-no-int-to-ptr)
+	w.result = result;
 	w.id = ticket.id;
 	w.events = d->cq_mode;
 	w.command = static_cast<uint16_t>(d->ce_cmd);
 	w.area.pe = ep->remote_address;
 	w.area.dlvr_mode = d->dlvr_mode;
 	w.area.offset = ep->ce_index | static_cast<uint64_t>(ep->ce_engine) << ARIES_CE_ENGINE_SHIFT |
-			static_cast<uint64_t>(d->ce_mode) << ARIES_CE_MODE_SHIFT;
+			static_cast<uint64_t>(mode_of(d)) << ARIES_CE_MODE_SHIFT;
 	w.area.local_mdh = mem_name(d->local_mem_hndl);
 	w.area.cq = ep->cq ? static_cast<uint16_t>(ep->cq->number) : 0;
-	w.area.local_offset = d->local_addr & kOffsetMask;
+	w.area.local_offset = mem_offset(d->local_mem_hndl, d->local_addr);
 	w.area.local_event = ep->events[0];
 	w.area.remote_event = ep->events[1];
 	w.area.operand[0] = d->first_operand;
@@ -209,16 +219,23 @@ gni_return_t fma_collective(gni_ep *ep, gni_post_descriptor_t *d)
 
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
+	/* The library writes to the block as well, so it must know it by its virtual address. */
+	const uint64_t block = mem_virtual_address(ep->nic, d->local_mem_hndl, d->local_addr);
+	if (!block)
+		return refuse(GNI_RC_INVALID_PARAM, kPostFma,
+			      "local_addr 0x%" PRIx64 " is not in a region that this process has registered",
+			      d->local_addr);
+	auto *const result = reinterpret_cast<gni_ce_result_t *>(block); // NOLINT(performance-no-int-to-ptr)
 	Ticket ticket;
-	rc = post_begin(ep, ep->cq, d, &ticket);
+	rc = post_begin(ep, ep->cq, d, &ticket, kPostFma);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
-	const CeWaiting w = prepare(ep, d, ticket);
+	const CeWaiting w = prepare(ep, d, ticket, result);
 	if (ep->ce)
 		ce_advance(ep->nic);
 	const Locked lock(Subject::collectives, ep->nic);
 	if (!endpoints.valid(ep))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "%s", kNoEndpoint);
 	uint32_t status = ARIES_ST_CE_BUSY;
 	if (!ep->ce) {
 		ce_set_control(w.result, 0);
@@ -228,7 +245,7 @@ gni_return_t fma_collective(gni_ep *ep, gni_post_descriptor_t *d)
 		if (enqueue(ep, w))
 			return GNI_RC_SUCCESS;
 		cancel(ep, d, ticket);
-		return GNI_RC_ERROR_RESOURCE;
+		return later(GNI_RC_ERROR_RESOURCE, kPostFma, "%u collectives of the endpoint wait", kCeWaitingMost);
 	}
 	if (status != ARIES_ST_OK) {
 		refuse(w, status);

@@ -5,10 +5,10 @@
  * Neighbours of 4 or 8 bytes in the same memory domain become entries of one
  * launch, so that a chain of small pieces costs a doorbell for 128 of them.
  */
-#include "debug.hpp"
 #include "post.hpp"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 
 namespace ugni
@@ -17,6 +17,7 @@ namespace ugni
 namespace
 {
 
+constexpr const char *kCtPostFma = "GNI_CtPostFma";
 /* A chain that is longer has no end. */
 constexpr uint32_t kMostPieces = 65536;
 /* Whole packets that fit the length field of a get. */
@@ -36,6 +37,8 @@ struct Piece {
 	gni_mem_handle_t local;
 	gni_mem_handle_t remote;
 
+	uint64_t offset() const { return mem_offset(remote, remote_addr); }
+	uint64_t local_offset() const { return mem_offset(local, local_addr); }
 	bool small() const { return length == 8 || length == 4; }
 };
 
@@ -61,13 +64,24 @@ Piece get_piece(const void *at)
 
 gni_return_t check_piece(const Piece &p, const gni_nic *nic, bool get)
 {
-	if (!endpoints.valid(p.ep) || !p.ep->bound || p.ep->nic != nic || mem_none(p.remote))
-		return GNI_RC_INVALID_PARAM;
+	const gni_return_t rc = GNI_RC_INVALID_PARAM;
+
+	if (!endpoints.valid(p.ep) || !p.ep->bound || p.ep->nic != nic)
+		return refuse(rc, kCtPostFma, "a piece names an endpoint that is not bound, or of another NIC handle");
+	if (mem_none(p.remote) || (get && mem_none(p.local)))
+		return refuse(rc, kCtPostFma, "an empty memory handle in a piece");
+	if (nic->checks &&
+	    (!mem_address_sound(p.remote, p.remote_addr) || (get && !mem_address_sound(p.local, p.local_addr))))
+		return refuse(rc, kCtPostFma, "bits 63 to 40 of an address in a piece are not those of its region");
 	if (!get)
 		return GNI_RC_SUCCESS;
-	if (mem_none(p.local) || p.length == 0)
-		return GNI_RC_INVALID_PARAM;
-	return (p.remote_addr | p.length) % 4 ? GNI_RC_ALIGNMENT_ERROR : GNI_RC_SUCCESS;
+	if (p.length == 0)
+		return refuse(rc, kCtPostFma, "a get of 0 bytes in a piece");
+	if ((p.remote_addr | p.length) % 4)
+		return refuse(GNI_RC_ALIGNMENT_ERROR, kCtPostFma,
+			      "a get of %" PRIu64 " bytes from 0x%" PRIx64 ": multiples of 4 only", p.length,
+			      p.remote_addr);
+	return GNI_RC_SUCCESS;
 }
 
 /* Pieces on their way to the NIC; what was put off goes before what cannot wait. */
@@ -124,9 +138,9 @@ private:
 	{
 		area_->pe = p.ep->remote_address;
 		area_->mdh = mem_name(p.remote);
-		area_->offset = p.remote_addr & kOffsetMask;
+		area_->offset = p.offset();
 		area_->local_mdh = get_ ? mem_name(p.local) : uint16_t{0};
-		area_->local_offset = get_ ? p.local_addr & kOffsetMask : 0;
+		area_->local_offset = get_ ? p.local_offset() : 0;
 	}
 
 	void append(const Piece &p)
@@ -140,13 +154,12 @@ private:
 			aim(p);
 		if (get_) {
 			kind = wide ? ARIES_LAUNCH_GET8 : ARIES_LAUNCH_GET4;
-			value = p.local_addr & kOffsetMask;
+			value = p.local_offset();
 		} else {
 			kind = wide ? ARIES_LAUNCH_PUT8 : ARIES_LAUNCH_PUT4;
 			memcpy(&value, memory(p.local_addr), p.length);
 		}
-		entry->target = (p.remote_addr & kOffsetMask) |
-				uint64_t{p.ep->remote_address} << ARIES_LAUNCH_PE_SHIFT |
+		entry->target = p.offset() | uint64_t{p.ep->remote_address} << ARIES_LAUNCH_PE_SHIFT |
 				kind << ARIES_LAUNCH_KIND_SHIFT;
 		entry->value = value;
 		entries_++;
@@ -163,9 +176,9 @@ private:
 		do {
 			uint64_t part = std::min(p.length - done, most);
 
-			area_->offset = (p.remote_addr + done) & kOffsetMask;
+			area_->offset = (p.offset() + done) & kOffsetMask;
 			if (get_)
-				area_->local_offset = (p.local_addr + done) & kOffsetMask;
+				area_->local_offset = (p.local_offset() + done) & kOffsetMask;
 			else if (part)
 				memcpy(nic_->area + ARIES_DESC_LINE, memory(p.local_addr + done), part);
 			done += part;
@@ -202,7 +215,7 @@ gni_return_t check_chain(gni_ep *ep, const gni_post_descriptor_t *d, bool get)
 			return rc;
 		p = next_piece(p, get);
 	}
-	return GNI_RC_INVALID_PARAM;
+	return refuse(GNI_RC_INVALID_PARAM, kCtPostFma, "more than %u pieces", kMostPieces);
 }
 
 uint32_t run_chain(Chain &chain, gni_ep *ep, const gni_post_descriptor_t *d, bool get)
@@ -224,12 +237,12 @@ gni_return_t fma_chain(gni_ep *ep, gni_post_descriptor_t *d)
 	const bool get = d->type == GNI_POST_FMA_GET;
 	/* What could carry it would have to write there. */
 	if (get && (d->cq_mode & GNI_CQMODE_REMOTE_EVENT))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, kCtPostFma, "a remote event of a get");
 	gni_return_t rc = check_chain(ep, d, get);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	Ticket ticket;
-	rc = post_begin(ep, ep->cq, d, &ticket);
+	rc = post_begin(ep, ep->cq, d, &ticket, kCtPostFma);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 
@@ -247,7 +260,7 @@ gni_return_t fma_chain(gni_ep *ep, gni_post_descriptor_t *d)
 	if (remote) {
 		area->pe = ep->remote_address;
 		area->mdh = mem_name(d->remote_mem_hndl);
-		area->offset = d->remote_addr & kOffsetMask;
+		area->offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
 	}
 	chain.finish();
 	if (!ticket.id)
@@ -261,11 +274,11 @@ using namespace ugni;
 
 gni_return_t GNI_CtPostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
 {
-	gni_return_t rc = post_check(ep_hndl, post_descr);
+	gni_return_t rc = post_check(ep_hndl, post_descr, kCtPostFma);
 
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	if (post_descr->type != GNI_POST_FMA_PUT && post_descr->type != GNI_POST_FMA_GET)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, kCtPostFma, "a descriptor of type %d", post_descr->type);
 	return fma_chain(ep_hndl, post_descr);
 }

@@ -6,19 +6,21 @@ using namespace ugni;
 
 gni_return_t GNI_PostCqWrite(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
 {
-	gni_return_t rc = post_check(ep_hndl, post_descr);
+	gni_return_t rc = post_check(ep_hndl, post_descr, __func__);
 
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
-	if (post_descr->type != GNI_POST_CQWRITE || mem_none(post_descr->remote_mem_hndl))
-		return GNI_RC_INVALID_PARAM;
+	if (post_descr->type != GNI_POST_CQWRITE)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "a descriptor of type %d", post_descr->type);
+	if (mem_none(post_descr->remote_mem_hndl))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "remote_mem_hndl is empty");
 	gni_cq *cq = post_descr->src_cq_hndl;
 	if (!cq)
 		cq = ep_hndl->cq;
-	else if (!queues.valid(cq) || cq->nic != ep_hndl->nic)
-		return GNI_RC_INVALID_PARAM;
+	else if (!source_queue_sound(ep_hndl, cq))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kBadSourceQueue);
 	Ticket ticket;
-	rc = post_begin(ep_hndl, cq, post_descr, &ticket);
+	rc = post_begin(ep_hndl, cq, post_descr, &ticket, __func__);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 

@@ -2,6 +2,7 @@
 /* FMA posts: puts and gets. An operation of up to one line is one doorbell. */
 #include "post.hpp"
 
+#include <cinttypes>
 #include <cstring>
 
 namespace ugni
@@ -30,7 +31,7 @@ inline void line_copy(gni_nic *nic, uint64_t source, uint64_t bytes)
 } // namespace
 
 UGNI_IN_ONE_PAGE(512)
-gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket *ticket)
+gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket *ticket, const char *call)
 {
 	uint32_t events = d->cq_mode & kEventModes;
 
@@ -38,14 +39,18 @@ gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket
 	if (events) {
 		uint32_t count = events == kEventModes ? 2 : 1;
 		if (!cq || (count == 2 && !(ep->nic->modes & GNI_CDM_MODE_DUAL_EVENTS)))
-			return GNI_RC_INVALID_PARAM;
+			return refuse(GNI_RC_INVALID_PARAM, call, "%s",
+				      cq ? "local and global event need GNI_CDM_MODE_DUAL_EVENTS"
+					 : "an event is wanted, and the endpoint has no queue");
 		RequestTable &requests = ep->nic->requests;
 		/* Threads that post at once may have taken more than there was. */
 		const bool room = static_cast<int32_t>(cq->room) >= static_cast<int32_t>(count);
 		ticket->id = room ? requests.take() : 0;
 		if (!ticket->id) {
 			nic_refused(ep->nic);
-			return GNI_RC_ERROR_RESOURCE;
+			return later(GNI_RC_ERROR_RESOURCE, call, "%s",
+				     room ? "no transaction id is free"
+					  : "the source queue has no room for more events");
 		}
 		post_request(requests[static_cast<uint16_t>(ticket->id)], ep, cq, d, events);
 		cq->room -= count;
@@ -95,18 +100,19 @@ gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d)
 	bool flagged = d->type == GNI_POST_FMA_PUT_W_SYNCFLAG;
 
 	if (mem_none(d->remote_mem_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "remote_mem_hndl is empty");
 	if (flagged && d->sync_flag_addr % 8)
-		return GNI_RC_ALIGNMENT_ERROR;
+		return refuse(GNI_RC_ALIGNMENT_ERROR, kPostFma, "sync_flag_addr 0x%" PRIx64 " is no multiple of 8",
+			      d->sync_flag_addr);
 	Ticket ticket;
-	gni_return_t rc = post_begin(ep, ep->cq, d, &ticket);
+	gni_return_t rc = post_begin(ep, ep->cq, d, &ticket, kPostFma);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 
 	gni_nic *nic = ep->nic;
 	aries_fma_desc *area = fma_fill(ep, d, ep->cq);
 	uint64_t source = d->local_addr;
-	uint64_t offset = d->remote_addr;
+	uint64_t offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
 	uint64_t left = d->length;
 	while (left > ARIES_DESC_LINE_BYTES) {
 		line_copy(nic, source, ARIES_DESC_LINE_BYTES);
@@ -122,7 +128,7 @@ gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d)
 	}
 	line_copy(nic, source, left);
 	if (flagged) {
-		area->sync_offset = d->sync_flag_addr & kOffsetMask;
+		area->sync_offset = mem_offset(d->remote_mem_hndl, d->sync_flag_addr);
 		area->sync_value = d->sync_flag_value;
 	}
 	fma_ring(nic, ticket.id, left, flagged ? ARIES_FMA_PUT_SYNC : ARIES_FMA_PUT_LINE, d->cq_mode);
@@ -133,21 +139,26 @@ gni_return_t fma_put(gni_ep *ep, gni_post_descriptor_t *d)
 
 gni_return_t fma_get(gni_ep *ep, gni_post_descriptor_t *d)
 {
-	if (mem_none(d->remote_mem_hndl) || mem_none(d->local_mem_hndl) || d->length == 0)
-		return GNI_RC_INVALID_PARAM;
+	if (mem_none(d->remote_mem_hndl) || mem_none(d->local_mem_hndl))
+		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "%s_mem_hndl is empty",
+			      mem_none(d->remote_mem_hndl) ? "remote" : "local");
+	if (d->length == 0)
+		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "a get of 0 bytes");
 	const bool flagged = d->type == GNI_POST_FMA_GET_W_FLAG;
 	if ((d->remote_addr | d->length) % 4 || (flagged && d->local_addr % 4))
-		return GNI_RC_ALIGNMENT_ERROR;
+		return refuse(GNI_RC_ALIGNMENT_ERROR, kPostFma,
+			      "a get of %" PRIu64 " bytes from 0x%" PRIx64 " to 0x%" PRIx64 ": multiples of 4 only",
+			      d->length, d->remote_addr, d->local_addr);
 	Ticket ticket;
-	gni_return_t rc = post_begin(ep, ep->cq, d, &ticket);
+	gni_return_t rc = post_begin(ep, ep->cq, d, &ticket, kPostFma);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 
 	aries_fma_desc *area = fma_fill(ep, d, ep->cq);
 	area->local_mdh = mem_name(d->local_mem_hndl);
-	area->local_offset = d->local_addr & kOffsetMask;
-	uint64_t offset = d->remote_addr;
-	uint64_t local = d->local_addr;
+	area->local_offset = mem_offset(d->local_mem_hndl, d->local_addr);
+	uint64_t offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
+	uint64_t local = mem_offset(d->local_mem_hndl, d->local_addr);
 	uint64_t left = d->length;
 	while (left > kGetPiece) {
 		uint32_t status = fma_ring_piece(ep->nic, kGetPiece, ARIES_FMA_GET_OP);
@@ -175,7 +186,7 @@ using namespace ugni;
 UGNI_IN_ONE_PAGE(1024)
 [[gnu::noinline]] static gni_return_t post_any(gni_ep *ep, gni_post_descriptor_t *d)
 {
-	gni_return_t rc = post_check(ep, d);
+	gni_return_t rc = post_check(ep, d, kPostFma);
 
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
@@ -192,7 +203,7 @@ UGNI_IN_ONE_PAGE(1024)
 	case GNI_POST_CE:
 		return fma_collective(ep, d);
 	default:
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "a descriptor of type %d", d->type);
 	}
 }
 
@@ -208,7 +219,7 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
 	gni_post_descriptor_t *const d = post_descr;
 
 	if (!endpoints.reachable(ep, !d)) [[unlikely]]
-		return GNI_RC_INVALID_PARAM;
+		return post_refuse(ep, d, kPostFma);
 	const uint64_t first = first_word(ep); /* magic and references */
 	const uint64_t kind = post_kind(d);
 	const gni_mem_handle_t handle = d->remote_mem_hndl;

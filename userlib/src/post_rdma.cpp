@@ -1,41 +1,48 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Block transfers. */
 #include "aries_regs.h"
-#include "debug.hpp"
 #include "post.hpp"
 
 #include <bit>
+#include <cinttypes>
 
 using namespace ugni;
 
 namespace
 {
 
+constexpr const char *kPostRdma = "GNI_PostRdma";
 constexpr uint64_t kMostBytes = 0xffffffff;
 constexpr uint32_t kKnownRdmaModes = GNI_RDMAMODE_PHYS_ADDR | GNI_RDMAMODE_FENCE | GNI_RDMAMODE_GETWC_DIS;
 
 /* Nothing has happened yet when one of these checks fails. */
 gni_return_t check(const gni_ep *ep, const gni_post_descriptor_t *d)
 {
-	gni_return_t rc = post_check(ep, d);
+	gni_return_t rc = post_check(ep, d, kPostRdma);
 
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	bool get = d->type == GNI_POST_RDMA_GET;
-	if ((!get && d->type != GNI_POST_RDMA_PUT) || (d->rdma_mode & ~kKnownRdmaModes))
-		return GNI_RC_INVALID_PARAM;
+	if (!get && d->type != GNI_POST_RDMA_PUT)
+		return refuse(GNI_RC_INVALID_PARAM, kPostRdma, "a descriptor of type %d", d->type);
+	if (d->rdma_mode & ~kKnownRdmaModes)
+		return refuse(GNI_RC_INVALID_PARAM, kPostRdma, "rdma_mode 0x%x has bits without a meaning",
+			      d->rdma_mode);
 	if (!mem_intact(d->local_mem_hndl) || !mem_intact(d->remote_mem_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, kPostRdma, "%s_mem_hndl is empty, or its check code is wrong",
+			      mem_intact(d->remote_mem_hndl) ? "local" : "remote");
 	if (d->length == 0 || d->length > kMostBytes)
-		return GNI_RC_INVALID_PARAM;
-	if (d->src_cq_hndl && (!queues.valid(d->src_cq_hndl) || d->src_cq_hndl->nic != ep->nic))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, kPostRdma, "a transfer of %" PRIu64 " bytes", d->length);
+	if (d->src_cq_hndl && !source_queue_sound(ep, d->src_cq_hndl))
+		return refuse(GNI_RC_INVALID_PARAM, kPostRdma, "%s", kBadSourceQueue);
 	if (get && (d->remote_addr | d->length) % 4)
-		return GNI_RC_ALIGNMENT_ERROR;
+		return refuse(GNI_RC_ALIGNMENT_ERROR, kPostRdma,
+			      "a get of %" PRIu64 " bytes from 0x%" PRIx64 ": multiples of 4 only", d->length,
+			      d->remote_addr);
 	if (d->rdma_mode & GNI_RDMAMODE_PHYS_ADDR)
-		return GNI_RC_PERMISSION_ERROR;
+		return refuse(GNI_RC_PERMISSION_ERROR, kPostRdma, "GNI_RDMAMODE_PHYS_ADDR is the kernel's");
 	if (mem_flags(get ? d->local_mem_hndl : d->remote_mem_hndl) & kMemReadOnly)
-		return GNI_RC_PERMISSION_ERROR;
+		return refuse(GNI_RC_PERMISSION_ERROR, kPostRdma, "the region to be written to is read-only");
 	return GNI_RC_SUCCESS;
 }
 
@@ -65,8 +72,8 @@ void fill(aries_bte_desc *slot, const gni_ep *ep, const gni_post_descriptor_t *d
 	slot->pe = ep->remote_address;
 	slot->mdh = mem_name(d->remote_mem_hndl);
 	slot->local_mdh = mem_name(d->local_mem_hndl);
-	slot->offset = d->remote_addr & kOffsetMask;
-	slot->local_offset = d->local_addr & kOffsetMask;
+	slot->offset = mem_offset(d->remote_mem_hndl, d->remote_addr);
+	slot->local_offset = mem_offset(d->local_mem_hndl, d->local_addr);
 	slot->length = static_cast<uint32_t>(d->length);
 	slot->cq = ticket.cq ? static_cast<uint16_t>(ticket.cq->number) : 0;
 	slot->tid = static_cast<uint16_t>(ticket.id);
@@ -96,13 +103,14 @@ bool full(const gni_nic *nic)
 		ticket.cq->room += static_cast<uint32_t>(std::popcount(r.pending()));
 		request_end(nic, r, ticket.id);
 	}
-	return GNI_RC_ERROR_RESOURCE;
+	return later(GNI_RC_ERROR_RESOURCE, kPostRdma,
+		     "the NIC's queue is full, or as many are under way as the job may have");
 }
 
 } // namespace
 
 /* Everything but the common case below. */
-UGNI_IN_ONE_PAGE(1024)
+UGNI_IN_ONE_PAGE(2048)
 [[gnu::noinline]] static gni_return_t post_any(gni_ep *ep, gni_post_descriptor_t *d)
 {
 	gni_return_t rc = check(ep, d);
@@ -114,10 +122,10 @@ UGNI_IN_ONE_PAGE(1024)
 	if (nic->bte_in_flight >= nic->bte_limit) {
 		nic->statistics[gni_nic::kStatisticTxdNone]++;
 		nic_refused(nic);
-		return GNI_RC_ERROR_RESOURCE;
+		return later(GNI_RC_ERROR_RESOURCE, kPostRdma, "%u block transfers are under way", nic->bte_in_flight);
 	}
 	Ticket ticket;
-	rc = post_begin(ep, cq, d, &ticket);
+	rc = post_begin(ep, cq, d, &ticket, kPostRdma);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	if (ticket.id) {
@@ -125,7 +133,9 @@ UGNI_IN_ONE_PAGE(1024)
 		nic->bte_in_flight++;
 	}
 	fill(slot_area(nic), ep, d, ticket);
-	if (d->type == GNI_POST_RDMA_PUT)
+	/* Addresses in regions of virtual handles are taken as they are only here. */
+	if (d->type == GNI_POST_RDMA_PUT &&
+	    !((mem_flags(d->local_mem_hndl) | mem_flags(d->remote_mem_hndl)) & kMemVmdh))
 		nic->rdma_put = {d->local_mem_hndl, d->remote_mem_hndl, slot_names(d)};
 	store_fence();
 	doorbell_store(nic->doorbell + ARIES_DB_BTE / 8, kSlot);
@@ -145,7 +155,7 @@ gni_return_t GNI_PostRdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_d
 	gni_post_descriptor_t *const d = post_descr;
 
 	if (!endpoints.reachable(ep, !d)) [[unlikely]]
-		return GNI_RC_INVALID_PARAM;
+		return post_refuse(ep, d, kPostRdma);
 	const uint64_t first = first_word(ep); /* magic and references */
 	const uint64_t kind = post_kind(d);
 	const uint64_t bytes = d->length;

@@ -34,11 +34,25 @@ Registration *RegistrationTable::next(uint32_t mdh) const
 	return nullptr;
 }
 
+uint64_t RegistrationTable::address_at(const Registration &r, uint64_t offset)
+{
+	if (!r.pieces)
+		return offset < r.length ? (r.address & ~((uint64_t{1} << kPageShift) - 1)) + offset : 0;
+	for (const Piece *p = r.pieces; p->bytes; p++) {
+		if (offset < p->bytes)
+			return p->address + offset;
+		offset -= p->bytes;
+	}
+	return 0;
+}
+
 void RegistrationTable::close(void (*end)(const Registration &))
 {
 	for (uint32_t mdh = 0; mdh < kMdhs; mdh++) {
-		if (const Registration *r = find(mdh))
+		if (const Registration *r = find(mdh)) {
 			end(*r);
+			free(r->pieces);
+		}
 	}
 	for (Registration *&block : blocks_) {
 		free(block);

@@ -12,6 +12,12 @@
 namespace ugni
 {
 
+/** A piece of a region that is addressed by offset. */
+struct Piece {
+	uint64_t address; /* of its first page */
+	uint64_t bytes;   /* whole pages; 0 behind the last one */
+};
+
 struct Registration {
 	gni_mem_handle_t handle; /* all zero: free */
 	uint64_t address;
@@ -20,6 +26,7 @@ struct Registration {
 	uint32_t mdh;   /* the NIC's, also of a virtual handle */
 	uint64_t pages; /* of a reserved region, also before its first update; else 0 */
 	PageRange kept; /* from children of fork() */
+	Piece *pieces;  /* of MemRegisterSegments(), from malloc(); else nullptr */
 };
 
 /** Grows by blocks, so that a process with few registrations pays little. */
@@ -35,6 +42,8 @@ public:
 	Registration *find(uint32_t mdh) const;
 	/** First registration with an MDH of @mdh or more, nullptr if there is none. */
 	Registration *next(uint32_t mdh) const;
+	/** The virtual address at @offset of a region, 0 if there is none. */
+	static uint64_t address_at(const Registration &r, uint64_t offset);
 	/** Frees the table; @end is called for each registration that is left. */
 	void close(void (*end)(const Registration &));
 

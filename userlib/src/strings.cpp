@@ -2,6 +2,7 @@
 /* Names of codes, counters and resources, and error texts. */
 #define CRAY_CONFIG_GHAL_ARIES 1 /* all names */
 #include "cq_entry.hpp"
+#include "debug.hpp"
 #include "gni.hpp"
 #include "smsg_event.hpp"
 
@@ -111,7 +112,7 @@ bool ugni::status_recoverable(uint32_t status)
 gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, void *buffer, uint32_t len)
 {
 	if (!buffer || len == 0)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", buffer ? "a buffer of 0 bytes" : kNull);
 	char text[64];
 	int n;
 	if (entry & ARIES_CQE_OVERRUN) {
@@ -124,7 +125,7 @@ gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, void *buffer, uint32_t len)
 		n = snprintf(text, sizeof(text), "%s:%s%s", source, local ? "LOCAL_" : "", name ? name : "UNKNOWN");
 	}
 	if (static_cast<uint32_t>(n) >= len)
-		return GNI_RC_SIZE_ERROR;
+		return refuse(GNI_RC_SIZE_ERROR, __func__, "%d bytes are needed, the buffer has %u", n + 1, len);
 	__builtin_memcpy(buffer, text, static_cast<size_t>(n) + 1);
 	return GNI_RC_SUCCESS;
 }
@@ -132,10 +133,10 @@ gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, void *buffer, uint32_t len)
 gni_return_t GNI_CqErrorRecoverable(gni_cq_entry_t entry, uint32_t *recoverable)
 {
 	if (!recoverable)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
 	const Status &status = status_of(entry);
 	if (!status.name)
-		return GNI_RC_INVALID_STATE;
+		return refuse(GNI_RC_INVALID_STATE, __func__, "the NIC has no status %u", entry_status(entry));
 	*recoverable = status.recoverable;
 	return GNI_RC_SUCCESS;
 }

@@ -66,7 +66,7 @@ void Node::publish(uint32_t mdh)
 		ctl |= ARIES_MDD_CTL_READ_ONLY_MASK;
 	if (r.cq != KGNI_NO_CQ)
 		ctl |= ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t{r.cq} << 24;
-	write64(ARIES_MDD_BASE_N(uint64_t{mdh}), r.base & kOffsetMask);
+	write64(ARIES_MDD_BASE_N(uint64_t{mdh}), r.flags & KGNI_MEM_VMDH ? 0 : r.base & kOffsetMask);
 	write64(ARIES_MDD_LENGTH_N(uint64_t{mdh}), r.pages * kPage);
 	write64(ARIES_MDD_TABLE_N(uint64_t{mdh}), bus(r.table));
 	write64(ARIES_MDD_CTL_N(uint64_t{mdh}), ctl);

@@ -190,9 +190,9 @@ static void events_of_every_kind(void **)
 	gni_post_descriptor_t *back = nullptr;
 
 	assert_rc(SUCCESS, GNI_EpSetEventData(p.a.ep, 0xabcdef, 0x123456));
-	for (gni_post_type_t type : {GNI_POST_FMA_PUT, GNI_POST_FMA_PUT_W_SYNCFLAG, GNI_POST_FMA_GET,
-				     GNI_POST_FMA_GET_W_FLAG, GNI_POST_AMO, GNI_POST_AMO_W_FLAG, GNI_POST_RDMA_PUT,
-				     GNI_POST_RDMA_GET, GNI_POST_CQWRITE}) {
+	for (gni_post_type_t type :
+	     {GNI_POST_FMA_PUT, GNI_POST_FMA_PUT_W_SYNCFLAG, GNI_POST_FMA_GET, GNI_POST_FMA_GET_W_FLAG, GNI_POST_AMO,
+	      GNI_POST_AMO_W_FLAG, GNI_POST_RDMA_PUT, GNI_POST_RDMA_GET, GNI_POST_CQWRITE}) {
 		gni_post_descriptor_t d = p.a.post(p.b, type, 8, 0, 0, GNI_CQMODE_DUAL_EVENTS);
 		d.amo_cmd = GNI_FMA_ATOMIC_FADD;
 		d.sync_flag_addr = p.b.at(64);

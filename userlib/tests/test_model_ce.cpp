@@ -217,6 +217,79 @@ static void exceptions(void **)
 	}
 }
 
+/*
+ * Result blocks where their address is an offset: in a region of two pieces, of which the second lies before the first,
+ * and by a handle that a client has built for a place. The library writes to them, too.
+ */
+static void blocks_at_offsets(void **)
+{
+	constexpr size_t kPageBytes = 4096;
+	Tree t;
+	Leaf &root = *t.leaf[0];
+	unsigned char *memory = model::memory(0, 4 * kPageBytes);
+	const auto start = reinterpret_cast<uintptr_t>(memory);
+	gni_mem_segment_t list[] = {{start + 2 * kPageBytes, 16}, {start, kPageBytes}};
+	gni_mem_handle_t pieces = {}, place = {};
+
+	assert_rc(SUCCESS, GNI_MemRegisterSegments(root.nic, list, 2, nullptr, 0, ~0U, &pieces));
+	assert_rc(SUCCESS, GNI_SetMddResources(root.nic, 4));
+	assert_rc(SUCCESS,
+		  GNI_MemRegister(root.nic, start + kPageBytes, kPageBytes, nullptr, GNI_MEM_USE_VMDH, 2, &place));
+	place.qword1 &= ~((1ULL << 52) - 1);
+	const struct {
+		gni_mem_handle_t handle;
+		uint64_t offset;
+		size_t where;
+		uint64_t next; /* another one, so far behind */
+	} blocks[] = {
+		{pieces, 64, 2 * kPageBytes + 64, 32},
+		{pieces, kPageBytes, 0, 32},
+		{pieces, 2 * kPageBytes - 64, kPageBytes - 64, 40},
+		{place, 128, kPageBytes + 128, 24},
+	};
+	for (const auto &b : blocks) {
+		auto *result = reinterpret_cast<gni_ce_result_t *>(memory + b.where);
+		auto *other = reinterpret_cast<gni_ce_result_t *>(memory + b.where + b.next);
+		gni_post_descriptor_t d[kTreeNodes], second = {};
+
+		for (uint32_t n = 0; n < kTreeNodes; n++) {
+			d[n] = t[n].give(GNI_FMA_CE_IADD, n);
+			if (!n) {
+				d[n].local_mem_hndl = b.handle;
+				d[n].local_addr = b.offset;
+			}
+			assert_rc(SUCCESS, GNI_PostFma(t[n].ep, &d[n]));
+			if (n)
+				continue;
+			/* One that waits in the library says so in its block. */
+			second = d[0];
+			second.ce_red_id = 2;
+			second.local_addr += b.next;
+			assert_rc(SUCCESS, GNI_PostFma(root.ep, &second));
+			assert_rc(NOT_DONE, GNI_CeCheckResult(other, 24));
+		}
+		for (uint32_t n = 0; n < kTreeNodes; n++)
+			assert_int_equal(t[n].reap(&d[n]), 0);
+		assert_true(result->result1 == 15);
+		for (uint32_t n = 1; n < kTreeNodes; n++) {
+			d[n] = t[n].give(GNI_FMA_CE_IADD, 2 * n, 0, 0, 0, GNI_CQMODE_GLOBAL_EVENT, 2);
+			assert_rc(SUCCESS, GNI_PostFma(t[n].ep, &d[n]));
+		}
+		assert_int_equal(root.reap(&second), 0);
+		for (uint32_t n = 1; n < kTreeNodes; n++)
+			assert_int_equal(t[n].reap(&d[n]), 0);
+		assert_true(other->result1 == 30);
+	}
+	/* Behind the region, and in none that is known here. */
+	gni_post_descriptor_t d = root.give(GNI_FMA_CE_IADD, 1);
+	d.local_mem_hndl = pieces;
+	d.local_addr = 2 * kPageBytes;
+	assert_rc(INVALID_PARAM, GNI_PostFma(root.ep, &d));
+	d.local_addr = 64;
+	assert_rc(SUCCESS, GNI_MemDeregister(root.nic, &pieces));
+	assert_rc(INVALID_PARAM, GNI_PostFma(root.ep, &d));
+}
+
 /* Four on one NIC at a time, a fifth is refused (N21). */
 static void resources(void **)
 {
@@ -409,7 +482,7 @@ int main()
 		tree_test(sums_and_barriers), tree_test(minimum_with_index), tree_test(exceptions),
 		tree_test(resources),         tree_test(back_to_back),       tree_test(traps),
 		tree_test(protection),        tree_test(mismatch),           tree_test(death_of_an_engine),
-		tree_test(death_of_a_leaf),
+		tree_test(death_of_a_leaf),   tree_test(blocks_at_offsets),
 	};
 	return cmocka_run_group_tests_name("collectives over the model", tests, nullptr, nullptr);
 }

@@ -264,11 +264,19 @@ static void atomics(void **)
 		d.amo_cmd = static_cast<gni_fma_cmd_type_t>(wrong);
 		assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
 	}
-	d.amo_cmd = GNI_FMA_ATOMIC_FADD;
-	d.length = 4;
+	/* The command tells the width, whatever the length is; only nothing is too little. */
+	for (uint64_t length : {4, 8, 16}) {
+		d.length = length;
+		d.amo_cmd = GNI_FMA_ATOMIC_FADD;
+		assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+		assert_int_equal(Session::last().length(), 8);
+		d.amo_cmd = GNI_FMA_ATOMIC2_FIADD_S;
+		assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+		assert_int_equal(Session::last().length(), 4);
+	}
+	d.length = 0;
 	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
-	d.amo_cmd = GNI_FMA_ATOMIC2_FIADD_S;
-	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+	d.length = 8;
 	d.amo_cmd = GNI_FMA_ATOMIC2_FIADD_SC; /* without GNI_CDM_MODE_CACHED_AMO_ENABLED */
 	assert_rc(INVALID_PARAM, GNI_PostFma(s.ep, &d));
 }

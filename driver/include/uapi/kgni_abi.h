@@ -17,7 +17,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define KGNI_ABI_VERSION 1
+#define KGNI_ABI_VERSION 2
 #define KGNI_IOC_MAGIC 'G'
 
 #define KGNI_BUILD_STRING 80
@@ -176,7 +176,7 @@ struct kgni_cq_wait {
  *
  * With KGNI_MEM_VMDH the region takes place @vmdh of the domain's block (see
  * struct kgni_mdd_block); peers and the process name it by that place and
- * ARIES_MDH_VIRTUAL. EBUSY the place is taken, ENOENT no block or no such place,
+ * ARIES_MDH_VIRTUAL, and offsets in it count from @base. EBUSY the place is taken, ENOENT no block or no such place,
  * ENOSPC no place left.
  *
  * With KGNI_MEM_RESERVE nothing is pinned: the region gets its number and table,
