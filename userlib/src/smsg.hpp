@@ -144,7 +144,8 @@ struct SmsgSender {
 	uint64_t identity; /* goes with each message */
 	uint64_t sent;
 	uint64_t acknowledged; /* released by the peer, as far as we know */
-	uint64_t credit_seen;  /* word that told so last */
+	uint64_t told_seen;    /* credit word of the peer's own that was looked at last */
+	uint64_t credit_seen;  /* the same, of those that come with messages */
 	uint32_t key;          /* of messages and of credits for them: that of the mailboxes, and the identity */
 	uint32_t slot;         /* of the next message */
 	uint32_t oldest;       /* slot of the first one not acknowledged */
@@ -238,7 +239,7 @@ inline void smsg_sent(Smsg *s, const SmsgPlace &place)
 /** The peer has released @more messages than we know of: one whose fate was not known may be among them. */
 bool smsg_settled_by(Smsg *s, uint32_t more);
 
-/** Whether @word, a credit word of the peer that is not credit_seen, is sound; takes what it says. */
+/** Whether @word, a credit word of the peer that has not been looked at, is sound; takes what it says. */
 inline bool smsg_acknowledge(Smsg *s, uint64_t word)
 {
 	SmsgSender &out = s->out;
@@ -246,7 +247,6 @@ inline bool smsg_acknowledge(Smsg *s, uint64_t word)
 
 	if (word != smsg_credit(out.key, word >> 32))
 		return false;
-	out.credit_seen = word;
 	/* Words are not read in the order they were written: an older one says nothing new. */
 	if (static_cast<int32_t>(more) <= 0)
 		return true;

@@ -80,9 +80,12 @@ uint64_t *slot_address(const Smsg *s)
 		const SmsgPlace place = smsg_place(in.position, in.box.ring_bytes, smsg_header_length(word));
 		uint64_t credit;
 		__builtin_memcpy(&credit, smsg_ring(s, place), sizeof(credit));
-		if (credit != s->out.credit_seen && credit && !smsg_acknowledge(s, credit)) [[unlikely]] {
-			s->obstacles |= kSmsgBroken;
-			return GNI_RC_INVALID_STATE;
+		if (credit != s->out.credit_seen) {
+			if (credit && !smsg_acknowledge(s, credit)) [[unlikely]] {
+				s->obstacles |= kSmsgBroken;
+				return GNI_RC_INVALID_STATE;
+			}
+			s->out.credit_seen = credit;
 		}
 		*header = word;
 		return GNI_RC_SUCCESS;

@@ -87,7 +87,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 		s->obstacles |= kSmsgBroken;
 		return false;
 	}
-	s->out.credit_seen = word;
+	s->out.told_seen = word;
 	return true;
 }
 
@@ -105,7 +105,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 	const SmsgSender &out = s->out;
 	const uint64_t credit = __atomic_load_n(smsg_own(s, kSmsgCredit), __ATOMIC_ACQUIRE);
 
-	if (credit != out.credit_seen && !take_credit(s, credit)) [[unlikely]]
+	if (credit != out.told_seen && !take_credit(s, credit)) [[unlikely]]
 		return GNI_RC_INVALID_PARAM;
 	if (out.sent - out.acknowledged == s->credits)
 		return stalled(ep, s, GNI_STAT_SMSG_MBOX_CREDITS_STALL);
