@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include <sched.h>
 #include <unistd.h>
@@ -35,7 +36,8 @@ uint64_t now_ns() noexcept
 
 Membership::Membership(Segment &segment, uint32_t node, uint32_t lease_ms)
 	: segment_(segment), node_(node), lease_ns_(uint64_t(lease_ms) * 1'000'000),
-	  next_check_(std::make_unique<std::atomic<uint64_t>[]>(segment.nodes()))
+	  next_check_(std::make_unique<std::atomic<uint64_t>[]>(segment.nodes())),
+	  gone_(std::make_unique<uint32_t[]>(segment.nodes()))
 {
 }
 
@@ -57,35 +59,18 @@ void Membership::join()
 			flight.inflight[1].store(0);
 		}
 	}
-	for (auto &mdd : slot.mdd)
-		mdd.ctl.store(0, std::memory_order_relaxed);
-	for (auto &key : slot.ptag_key)
-		key.store(0, std::memory_order_relaxed);
-	for (auto &entry : slot.vmdh)
-		entry.store(0, std::memory_order_relaxed);
-	for (auto &cq : slot.cq) {
-		cq.ctl.store(0, std::memory_order_relaxed);
-		cq.armed.store(0, std::memory_order_relaxed);
-	}
-	/*
-	 * Live peers may still be inside the predecessor's memory: it is not ours, but the tables are. In which phase
-	 * they began is not known, so both are drained, one after the other.
-	 */
+}
+
+/*
+ * In which phase those began who are still inside the predecessor's memory is not known, so both are drained, one after
+ * the other. The memory is not ours, but the tables are.
+ */
+void Membership::evict_visitors()
+{
 	const uint64_t deadline = now_ns() + DRAIN_NS;
 
 	for (unsigned int i = 0; i < 2; i++)
-		wait_for_visitors(slot.epoch.fetch_add(1) & 1, deadline);
-	for (auto &cq : slot.cq) {
-		if (!cq.lock.load() || !holder_alive(cq.lock.load()))
-			cq.lock.store(0);
-	}
-	if (!holder_alive(slot.errors.lock.load()))
-		slot.errors.lock.store(0);
-	slot.irq_vectors.store(0);
-	slot.wake_sent.store(0);
-	for (auto &pending : slot.cqi_pending)
-		pending.store(0);
-	slot.generation.fetch_add(1);
+		wait_for_visitors(segment_.node(node_).epoch.fetch_add(1) & 1, deadline);
 }
 
 void Membership::activate() noexcept
@@ -186,17 +171,28 @@ void Membership::wait_for_visitors(unsigned int phase, uint64_t deadline)
 	}
 }
 
-unsigned int Membership::sweep(uint64_t now) noexcept
+/* A member that came and died between two looks, or made place for another one, counts like any other. */
+bool Membership::newly_gone(uint32_t node) noexcept
 {
-	unsigned int died = 0;
+	const uint64_t word = segment_.node(node).member.load();
+	const bool there = uint32_t(word) == MEMBER_ALIVE || uint32_t(word) == MEMBER_JOINING;
+	const uint32_t gone = uint32_t(word >> 32) - there;
+
+	return std::exchange(gone_[node], gone) != gone;
+}
+
+Membership::Losses Membership::sweep(uint64_t now) noexcept
+{
+	Losses losses;
 
 	segment_.for_each_joined([&](uint32_t n) {
 		const bool was_alive = uint32_t(segment_.node(n).member.load()) == MEMBER_ALIVE;
 
 		if (was_alive && presence(n, now) == Presence::DEAD)
-			died++;
+			losses.died++;
+		losses.gone |= newly_gone(n);
 	});
-	return died;
+	return losses;
 }
 
 } // namespace aries

@@ -32,10 +32,12 @@ public:
 	Membership(const Membership &) = delete;
 	Membership &operator=(const Membership &) = delete;
 
-	/** Takes the slot over from whoever had it: nothing of the old incarnation is valid afterwards. */
+	/** Takes the slot over from whoever had it; what is in its blocks is not ours yet (blocks_revoke()). */
 	void join();
 	/** From now on peers find us. */
 	void activate() noexcept;
+	/** Waits for those who are in accesses of our predecessor's memory; throws Error if they do not leave it. */
+	void evict_visitors();
 	void leave() noexcept;
 	void heartbeat(uint64_t now) noexcept;
 
@@ -76,19 +78,25 @@ public:
 	bool in_flight(unsigned int phase) noexcept;
 	/** Names them in @text: "node 3 (pid 1234), node 7 (pid 1240)". Returns how many there are. */
 	unsigned int visitors(unsigned int phase, char *text, size_t len) noexcept;
-	/** Looks at every peer; logs nothing. Returns the number of members found dead by this call. */
-	unsigned int sweep(uint64_t now) noexcept;
+	struct Losses {
+		unsigned int died = 0; /* found dead by this call */
+		bool gone = false;     /* some died or left since the call before, whoever found out */
+	};
+	/** Looks at every peer; logs nothing. */
+	Losses sweep(uint64_t now) noexcept;
 
 private:
 	Presence examine(uint32_t node, uint64_t now) noexcept;
 	bool visits(uint32_t node, unsigned int phase) noexcept;
 	void wait_for_visitors(unsigned int phase, uint64_t deadline);
+	bool newly_gone(uint32_t node) noexcept;
 
 	Segment &segment_;
 	const uint32_t node_;
 	const uint64_t lease_ns_;
 	uint32_t lock_word_ = 0;
 	std::unique_ptr<std::atomic<uint64_t>[]> next_check_;
+	std::unique_ptr<uint32_t[]> gone_; /* incarnations of each node that were gone at the last sweep() */
 };
 
 } // namespace aries

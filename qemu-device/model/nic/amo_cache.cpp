@@ -263,6 +263,14 @@ bool AmoCache::settle(const Run *run, size_t count, bool write, const RamMap &ra
 	return true;
 }
 
+void AmoCache::bury(Membership &members) noexcept
+{
+	for (uint32_t set = 0; set < AMO_CACHE_SETS; set++) {
+		Set block(slot_, set);
+		const Guard lock(members, block, Patience::NONE);
+	}
+}
+
 bool AmoCache::empty(uint32_t mdh, const RamMap *ram, Membership &members, bool keep) noexcept
 {
 	for (uint32_t n = 0; n < AMO_CACHE_ENTRIES; n++) {

@@ -90,6 +90,9 @@ public:
 	/** Lazy updates: all contents go to host memory, and stay here. Return: as settle() */
 	bool update(const RamMap *ram, Membership &members) noexcept { return empty(ANY, ram, members, true); }
 
+	/** Locks of members that are gone are taken over. */
+	void bury(Membership &members) noexcept;
+
 	static constexpr uint32_t ANY = UINT32_MAX;
 
 	/**

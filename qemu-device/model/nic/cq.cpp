@@ -332,6 +332,18 @@ void CqTable::stop_all() noexcept
 	}
 }
 
+void CqTable::bury() noexcept
+{
+	for (uint32_t i = 0; i < ARIES_CQ_ENTRIES; i++) {
+		const uint32_t holder = core_.own().cq[i].lock.load(std::memory_order_relaxed);
+
+		if (!holder || core_.members.holder_alive(holder)) [[likely]]
+			continue;
+		Queue queue(core_, core_.node, nullptr, i);
+		const Guard lock(core_.members, queue, Patience::NONE);
+	}
+}
+
 void CqTable::sweep() noexcept
 {
 	for (uint32_t i = 0; i < ARIES_CQ_ENTRIES; i++) {

@@ -60,6 +60,8 @@ public:
 	void disarm(uint32_t cq) noexcept { core_.own().cq[cq].armed.store(0); }
 	/** Waits until no thread of ours writes into our queues with an old RamMap. Those of others are in visits. */
 	void wait_for_own_threads() const noexcept;
+	/** Locks of members that are gone are taken over. */
+	void bury() noexcept;
 	/** From time to time: marks for what is owed, and interrupts that writers which died or stopped have not
 	 * raised. */
 	void sweep() noexcept;

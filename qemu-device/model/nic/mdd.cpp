@@ -54,7 +54,7 @@ void MddTable::refresh(uint32_t mdh) noexcept
 	leaving_.leave(mdh, drain_.begin());
 }
 
-uint64_t MddTable::invalidate_all() noexcept
+void MddTable::revoke_all() noexcept
 {
 	for (auto &mdd : core_.own().mdd) {
 		if (mdd.ctl.load(std::memory_order_relaxed))
@@ -62,6 +62,10 @@ uint64_t MddTable::invalidate_all() noexcept
 		renew(mdd);
 	}
 	PteCache(core_.own().pte_cache).drop_all();
+}
+
+uint64_t MddTable::lose_atomics() noexcept
+{
 	lost_ = flush();
 	return lost_;
 }

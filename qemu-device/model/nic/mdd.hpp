@@ -59,8 +59,10 @@ public:
 	bool publish(uint32_t mdh, const MddView &view) noexcept;
 	/** Begins a drain. */
 	void invalidate(uint32_t mdh) noexcept;
-	/** All of them; what the AMO cache has is lost. Begins a drain and returns its ticket. */
-	uint64_t invalidate_all() noexcept;
+	/** All of them; the caller begins the drain. */
+	void revoke_all() noexcept;
+	/** What the AMO cache has is lost, not written back. Begins a drain and returns its ticket. */
+	uint64_t lose_atomics() noexcept;
 	/** Invalidates nothing, but the caches are empty at the end of the drain that this begins. */
 	uint64_t flush() noexcept;
 	/**

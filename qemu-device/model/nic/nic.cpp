@@ -67,12 +67,16 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 {
 	members_.join();
 	maps_.withdraw();
-	errors_.clear();
 	network_.set_nic_link(cfg.node, true);
 	maps_.files().serve();
 	members_.activate();
+	try {
+		registers_.adopt();
+	} catch (...) {
+		members_.leave();
+		throw;
+	}
 	maps_.files().introduce();
-	registers_.inherit();
 }
 
 Nic::~Nic()
@@ -177,11 +181,13 @@ void Nic::tick() noexcept
 	const uint64_t now = now_ns();
 
 	members_.heartbeat(now);
-	if (const unsigned int died = members_.sweep(now))
-		host_.log(ARIES_LOG_WARN, "%u member%s of fabric %s died", died, died == 1 ? "" : "s",
+	const Membership::Losses losses = members_.sweep(now);
+
+	if (losses.died)
+		host_.log(ARIES_LOG_WARN, "%u member%s of fabric %s died", losses.died, losses.died == 1 ? "" : "s",
 			  segment_.path().c_str());
 	ce_.sweep(now);
-	registers_.sweep();
+	registers_.sweep(losses.gone);
 	maps_.reap();
 	maps_.files().tick(now);
 	timer_.expire();

@@ -236,7 +236,7 @@ void ReceiveTable::owe_event(const RmtSlot &receive) noexcept
 		cq_owe(own, mdd.cq(), own.mdd[mdh].cq_serial.load());
 }
 
-void ReceiveTable::sweep() noexcept
+void ReceiveTable::bury() noexcept
 {
 	for (RmtSlot &receive : core_.own().rmt) {
 		uint64_t state = receive.state.load();

@@ -54,7 +54,7 @@ public:
 	void set_event(uint32_t index, uint32_t value) noexcept { stage_[index].event = value; }
 	void reset() noexcept;
 	/** Posts again what was taken by senders that have died, and owes the events that they may not have posted. */
-	void sweep() noexcept;
+	void bury() noexcept;
 
 private:
 	struct Stage {

@@ -278,23 +278,19 @@ bool RegisterFile::write_amo_ctl(uint32_t value) noexcept
 	return true;
 }
 
-/* Lazy is not never: neither for atomics, nor for interrupts that others have not come to raise. */
-void RegisterFile::sweep() noexcept
+void RegisterFile::sweep(bool members_gone) noexcept
 {
 	char who[256];
 	bool overdue;
 
-	receives_.sweep();
 	{
 		std::lock_guard guard(mutex_);
 
 		advance_drain();
 		overdue = drain_.overdue(now_ns(), who, sizeof(who));
-		cqs_.sweep();
-		if (core_.errors.sweep())
-			core_.request_irq(core_.node, 1);
-		if (core_.own().amo_lazy.load(std::memory_order_relaxed) && (core_.own().online.load() & ONLINE_MASTER))
-			mdds_.update_atomics();
+		if (members_gone)
+			blocks_on_death(units_);
+		blocks_sweep(units_);
 	}
 	if (overdue)
 		core_.host.log(
@@ -332,15 +328,15 @@ void RegisterFile::reset() noexcept
 	reset_locked();
 }
 
-void RegisterFile::inherit() noexcept
+/* Before anything of ours is in there. The NIC is not enabled: peers see a member that refuses all. */
+void RegisterFile::adopt()
 {
 	std::lock_guard guard(mutex_);
 
-	ces_.reset(ARIES_ST_TIMEOUT);
-	receives_.reset();
-	core_.own().amo_lazy.store(0);
-	AmoCache(core_.own().amo_cache).reset();
-	PteCache(core_.own().pte_cache).reset();
+	blocks_revoke(units_, ARIES_ST_TIMEOUT);
+	core_.members.evict_visitors();
+	blocks_reset(units_);
+	core_.own().generation.fetch_add(1);
 }
 
 /*
@@ -364,14 +360,8 @@ void RegisterFile::reset_locked() noexcept
 	}
 	bte_.reset();
 	timer_.reset();
-	ces_.reset(ARIES_ST_FLUSHED);
-	receives_.reset();
-	cqs_.stop_all();
-	for (auto &key : own.ptag_key)
-		key.store(0);
+	blocks_revoke(units_, ARIES_ST_FLUSHED);
 	ntt_.reset();
-	for (auto &entry : own.vmdh)
-		entry.store(0);
 	traffic_.limit_injection(0);
 	stage_.fill({});
 	cq_base_.fill(0);
@@ -381,7 +371,7 @@ void RegisterFile::reset_locked() noexcept
 	dma_size_ = 0;
 	dma_status_ = 0;
 	own.generation.fetch_add(1);
-	reset_ = mdds_.invalidate_all();
+	reset_ = mdds_.lose_atomics();
 	wait_for_drain();
 }
 
@@ -391,20 +381,13 @@ void RegisterFile::finish_reset() noexcept
 	NodeSlot &own = core_.own();
 
 	reset_ = 0;
-	cqs_.clear();
-	core_.errors.clear();
-	own.irq_vectors.store(0);
+	blocks_reset(units_);
 	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++) {
 		fmads_[i].last.store(0); /* what was flushed has left its mark */
 		fmads_[i].counters.clear();
 	}
 	bte_.clear_counters();
 	core_.shared_counters.clear();
-	own.amo_lazy.store(0);
-	AmoCache(own.amo_cache).reset();
-	PteCache(own.pte_cache).reset();
-	own.vmdh_hits.store(0);
-	own.vmdh_misses.store(0);
 	for (uint32_t n = 0; n < core_.segment.nodes(); n++) {
 		for (Flight &flight : core_.segment.flights(core_.node, n)) {
 			for (unsigned int which : FLIGHT_COUNTERS)

@@ -6,14 +6,11 @@
 #include <array>
 #include <mutex>
 
+#include "nic/blocks.hpp"
 #include "nic/bte.hpp"
-#include "nic/ce.hpp"
-#include "nic/cq.hpp"
 #include "nic/drain.hpp"
 #include "nic/fmad.hpp"
-#include "nic/mdd.hpp"
 #include "nic/ntt.hpp"
-#include "nic/receive.hpp"
 #include "nic/regs.hpp"
 #include "nic/timer.hpp"
 
@@ -34,8 +31,8 @@ public:
 	uint64_t read(uint64_t offset, unsigned int size) noexcept;
 	void write(uint64_t offset, unsigned int size, uint64_t value) noexcept;
 	void reset() noexcept;
-	/** Ends what the former owner of the node address has left at peers. */
-	void inherit() noexcept;
+	/** Ends what the former owner of the node address has left, here and at peers; throws Error. */
+	void adopt();
 	/**
 	 * The bus was taken from us, or the memory map is another one: begins a drain. No thread of ours uses what was
 	 * before when this returns; peers may, while drained() is false.
@@ -45,7 +42,7 @@ public:
 	bool drained() noexcept;
 	uint64_t counter(unsigned int which) noexcept;
 	/** From time to time: what members that have died left in our tables, and lazy updates of host memory. */
-	void sweep() noexcept;
+	void sweep(bool members_gone) noexcept;
 
 private:
 	uint64_t read_reg(Reg reg, uint32_t index) noexcept;
@@ -85,6 +82,7 @@ private:
 	CqTable cqs_;
 	CeTable ces_;
 	ReceiveTable receives_;
+	BlockUnits units_{core_, mdds_, cqs_, ces_, receives_};
 	EventTimer &timer_;
 
 	std::mutex mutex_;

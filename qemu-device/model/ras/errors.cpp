@@ -110,6 +110,12 @@ uint32_t ErrorLog::lost() const noexcept
 	return own().lost.load();
 }
 
+void ErrorLog::bury() noexcept
+{
+	Ring block(own());
+	const Guard lock(members_, block, Patience::NONE);
+}
+
 void ErrorLog::clear() noexcept
 {
 	own().head.store(own().tail.load());

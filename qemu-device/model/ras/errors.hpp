@@ -40,6 +40,7 @@ public:
 	/**
 	 * Our own queue: one caller at a time.
 	 * oldest(): false if there is none
+	 * bury(): the lock of a member that is gone is taken over
 	 * sweep(): whether vector 0 is due for events that nobody takes. Who added the first may have died or stopped
 	 * before he told.
 	 */
@@ -48,6 +49,7 @@ public:
 	uint32_t waiting() const noexcept;
 	uint32_t lost() const noexcept;
 	void clear() noexcept;
+	void bury() noexcept;
 	bool sweep() noexcept;
 
 private:
