@@ -498,19 +498,23 @@ uint8_t Ce::store_result(uint32_t node, const Delivery &delivery, const CeOutcom
 
 /*
  * The @nth event of what is being delivered. After the death of a member at it
- * an event that may be in the queue counts as there if the queue has grown:
- * rather none than two.
+ * the queue is searched for an event that it may have posted. If that may have
+ * been read already, there is a mark: rather that than two, or none.
  */
 void Ce::post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32_t cq, uint64_t entry,
-		   uint64_t serial) noexcept
+		   uint32_t serial) noexcept
 {
 	CeSlot &ce = slot(from);
 	const FlightGuard guard(core_.segment, node, core_.node);
 	const RamMap *ram = core_.maps.of(node);
-	const uint64_t produced = cq_produced(core_, node, ram, cq);
 	const uint32_t posted = ce.posted.load();
+	const bool perhaps = again && posted == 2 * nth + 1;
+	uint64_t produced;
+	const CqFound found = cq_find(core_, node, ram, cq, ce.posting_at.load(), perhaps ? entry : 0, produced);
 
-	if (again && (posted >= 2 * nth + 2 || (posted == 2 * nth + 1 && ce.posting_at.load() != produced)))
+	if (perhaps && found == CqFound::UNKNOWN)
+		cq_owe(core_.segment.node(node), cq, serial);
+	if ((again && posted >= 2 * nth + 2) || (perhaps && found != CqFound::NO))
 		return;
 	ce.posting_at.store(produced);
 	ce.posted.store(2 * nth + 1);

@@ -151,7 +151,7 @@ private:
 	void endpoint_events(CePlace from, const Delivery &delivery, uint8_t status) noexcept;
 	void engine_event(CePlace at, const CeOutcome &outcome, bool again) noexcept;
 	void post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32_t cq, uint64_t entry,
-		       uint64_t serial) noexcept;
+		       uint32_t serial) noexcept;
 	void count_duplicate(CePlace at) noexcept;
 	void fail(CePlace at, uint8_t status, Step &step) noexcept;
 	void take_over(CePlace at, CeSlot &ce, Step &step) noexcept;

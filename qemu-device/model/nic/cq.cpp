@@ -191,7 +191,7 @@ private:
 	const RamMap *const ram_;
 	CqSlot &cq_;
 	uint64_t ctl_ = 0;
-	Ring ring_;
+	Ring ring_ = {};
 };
 
 } // namespace
@@ -236,12 +236,27 @@ CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, u
 	return result;
 }
 
-uint64_t cq_produced(Core &core, uint32_t node, const RamMap *ram, uint32_t index) noexcept
+CqFound cq_find(Core &core, uint32_t node, const RamMap *ram, uint32_t index, uint64_t since, uint64_t entry,
+		uint64_t &produced) noexcept
 {
 	Queue queue(core, node, ram, index);
 	const Guard lock(core.members, queue);
 
-	return queue.slot().produced.load(std::memory_order_relaxed);
+	produced = queue.slot().produced.load(std::memory_order_relaxed);
+	if (!entry || produced == since)
+		return CqFound::NO;
+	if (!lock.held() || !queue.open() || produced - since >= queue.ring().slots)
+		return CqFound::UNKNOWN;
+	bool all = true;
+
+	for (uint64_t at = since; at != produced; at++) {
+		const uint64_t word = __atomic_load_n(queue.ring().at(at), __ATOMIC_ACQUIRE);
+
+		if (word == entry)
+			return CqFound::YES;
+		all = all && word;
+	}
+	return all ? CqFound::NO : CqFound::UNKNOWN;
 }
 
 bool CqTable::configure(uint32_t index, uint64_t base, uint64_t ctl) noexcept

@@ -42,8 +42,17 @@ CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint
 /** An event that cannot be posted, and perhaps was: an overrun mark comes in its place, as in cq_post(). */
 bool cq_owe(NodeSlot &slot, uint32_t cq, uint32_t serial) noexcept;
 
-/** CqSlot::produced, after what a writer that died has left behind was put right. Otherwise as cq_post(). */
-uint64_t cq_produced(Core &core, uint32_t node, const RamMap *ram, uint32_t cq) noexcept;
+enum class CqFound { YES, NO, UNKNOWN };
+
+/**
+ * Looks for an entry among those that were written when CqSlot::produced was @since or greater, after what a writer
+ * that died has left behind was put right. Otherwise as cq_post().
+ * @entry: 0 for none
+ * @produced: gets the count now
+ * Return: UNKNOWN if some of them have been read, or the queue cannot be looked at
+ */
+CqFound cq_find(Core &core, uint32_t node, const RamMap *ram, uint32_t cq, uint64_t since, uint64_t entry,
+		uint64_t &produced) noexcept;
 
 /** The owner's control of its queues. One caller at a time (the NIC's control mutex). */
 class CqTable
