@@ -130,14 +130,16 @@ gni_return_t GNI_MsgqRelease(gni_msgq_handle_t msgq_hndl)
 	const Locked lock(Subject::msgq, nic);
 	if (!msgqs.valid(msgq_hndl) || msgq_hndl->nic != nic)
 		return GNI_RC_INVALID_PARAM;
-	/* GNI_MsgqProgress() stays out from here on. */
-	if (msgq_hndl->busy.exchange(true))
+	MsgqBusy before = MsgqBusy::nobody;
+	if (!msgq_hndl->busy.compare_exchange_strong(before, MsgqBusy::release))
 		return GNI_RC_NOT_DONE;
 	if (msgq_sending(msgq_hndl, nullptr)) {
-		msgq_hndl->busy = false;
+		msgq_hndl->busy = MsgqBusy::nobody;
 		return GNI_RC_NOT_DONE;
 	}
 	gni_cq *receive_queue = msgq_hndl->receive_queue;
+	/* Who comes from here on has no queue any more. */
+	msgqs.retire(msgq_hndl);
 
 	/* Peers that still send here are refused from now on. */
 	(void)GNI_MemDeregister(nic, &msgq_hndl->handle);
@@ -151,8 +153,8 @@ gni_return_t GNI_MsgqIdle(gni_msgq_handle_t msgq_hndl)
 	if (!msgqs.valid(msgq_hndl))
 		return GNI_RC_INVALID_PARAM;
 	const gni_msgq *q = msgq_hndl;
-	const bool quiet = !q->busy && !msgq_sending(q, nullptr) && !cq_peek(q->receive_queue) && !q->searching &&
-			   q->found_next == q->found_count;
+	const bool quiet = q->busy == MsgqBusy::nobody && !msgq_sending(q, nullptr) && !cq_peek(q->receive_queue) &&
+			   !q->searching && q->found_next == q->found_count;
 
 	return quiet ? GNI_RC_SUCCESS : GNI_RC_NOT_DONE;
 }

@@ -56,6 +56,9 @@ struct MsgqSlot {
 static_assert(sizeof(MsgqSlot) == 32);
 constexpr uint32_t kMsgqPrefix = sizeof(MsgqSlot) - sizeof(uint64_t);
 
+/** Who is at work in a queue and must not meet another. */
+enum class MsgqBusy : uint8_t { nobody, progress, release };
+
 /** Where everything is; computed from the attributes by each instance for itself. */
 struct MsgqLayout {
 	uint32_t slots; /* of a mailbox */
@@ -250,9 +253,9 @@ struct alignas(512) gni_msgq {
 	int share;
 	uint32_t largest;
 	bool blocking;
-	std::atomic<bool> busy; /* in GNI_MsgqProgress(), or ending */
-	bool searching;         /* some inbox wants a search */
-	bool credits_due;       /* some inbox could not tell */
+	std::atomic<ugni::MsgqBusy> busy;
+	bool searching;   /* some inbox wants a search */
+	bool credits_due; /* some inbox could not tell */
 	ugni::MsgqLayout layout;
 	ugni::MsgqRoute *routes;
 	ugni::MsgqInbox *inboxes;

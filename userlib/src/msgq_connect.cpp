@@ -171,7 +171,7 @@ gni_return_t GNI_MsgqConnRelease(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr)
 	const uint32_t n = find(q, pe_addr);
 	if (n == kNone)
 		return GNI_RC_NO_MATCH;
-	if (q->busy || msgq_sending(q, &pe_addr))
+	if (q->busy != MsgqBusy::nobody || msgq_sending(q, &pe_addr))
 		return GNI_RC_NOT_DONE;
 	set_link(q, n, q->peer(n)->state >> 8, kMsgqFree);
 	return GNI_RC_SUCCESS;

@@ -95,7 +95,7 @@ gni_return_t wait(gni_msgq *q, uint64_t end, const Uncancelled &outer)
 		left = kSliceMs;
 	gni_return_t rc = GNI_RC_SUCCESS;
 	/* A thread that is cancelled here leaves the queue to others. */
-	pthread_cleanup_push([](void *queue) { static_cast<gni_msgq *>(queue)->busy = false; }, q);
+	pthread_cleanup_push([](void *queue) { static_cast<gni_msgq *>(queue)->busy = MsgqBusy::nobody; }, q);
 	if (q->blocking)
 		rc = cq_monitor(&q->receive_queue, 1, left, &which, outer, "GNI_MsgqProgress");
 	else
@@ -181,10 +181,15 @@ gni_return_t GNI_MsgqProgress(gni_msgq_handle_t msgq_hndl, uint32_t timeout)
 
 	if (!msgqs.valid(q))
 		return GNI_RC_INVALID_PARAM;
-	if (q->busy.exchange(true))
-		return GNI_RC_INVALID_STATE;
+	MsgqBusy before = MsgqBusy::nobody;
+	if (!q->busy.compare_exchange_strong(before, MsgqBusy::progress)) {
+		if (before == MsgqBusy::progress)
+			return GNI_RC_INVALID_STATE;
+		/* Another thread ends it, or finds that it cannot. */
+		return msgqs.valid(q) ? GNI_RC_NOT_DONE : GNI_RC_INVALID_PARAM;
+	}
 	const bool forming = msgq_phase(q) == kMsgqForming;
 	gni_return_t rc = forming ? GNI_RC_INVALID_STATE : progress(q, timeout, whole);
-	q->busy = false;
+	q->busy = MsgqBusy::nobody;
 	return rc;
 }
