@@ -29,7 +29,7 @@ struct FmaWork {
 	uint32_t node = 0; /* physical target */
 	uint64_t now = 0;
 	Passage passage = {};
-	uint64_t fetched = 0; /* by an atomic */
+	uint64_t fetched = 0;   /* by an atomic */
 	uint32_t cq_serial = 0; /* of the queue for its events; 0: none are to come */
 	bool remote_overrun = false;
 	bool unanswered = false; /* whatever the target has done */
