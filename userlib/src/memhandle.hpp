@@ -62,14 +62,20 @@ static inline uint16_t mem_name(const gni_mem_handle_t &h)
 }
 
 /**
- * Bits of a descriptor that say where @address lies in the region of @h. Regions of virtual handles begin at offset 0:
- * there it counts from the address that the handle carries, which one that a client has built does not have.
+ * Address from which offsets in the region of @h count: 0, but for virtual handles. Their regions begin at offset 0,
+ * that is at the address that the handle carries, which one that a client has built does not have.
  */
-static inline uint64_t mem_offset(const gni_mem_handle_t &h, uint64_t address)
+static inline uint64_t mem_origin(const gni_mem_handle_t &h)
 {
 	const uint64_t is_virtual = mem_flags(h) / kMemVmdh & 1U;
 
-	return (address - (h.qword1 << kPageShift & -is_virtual)) & kOffsetMask;
+	return h.qword1 << kPageShift & -is_virtual;
+}
+
+/** Bits of a descriptor that say where @address lies in the region of @h. */
+static inline uint64_t mem_offset(const gni_mem_handle_t &h, uint64_t address)
+{
+	return (address - mem_origin(h)) & kOffsetMask;
 }
 
 static inline bool mem_none(const gni_mem_handle_t &h)

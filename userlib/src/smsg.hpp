@@ -189,6 +189,7 @@ struct Smsg {
 	uint32_t events;    /* of the put that carries a message, as in a doorbell */
 	SmsgUnsure unsure;  /* with kSmsgUnsure */
 	bool repeats;       /* GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT */
+	uint64_t origin;    /* of the region that our mailbox is in: mem_origin() */
 	uint32_t *taken;    /* of the ring, by slot of the message */
 	uint64_t *last;     /* header words that were read, by slot */
 	Smsg *next;         /* when it is no connection any more */

@@ -207,6 +207,12 @@ gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_a
 	s->out.box = mailbox(remote);
 	s->in.box.key = direction_key(s->in.box, s->out.box);
 	s->out.box.key = direction_key(s->out.box, s->in.box);
+	/* From here on the peer's mailbox is where the NIC looks for it. */
+	const uint64_t origin = mem_origin(remote->mem_hndl);
+	s->out.box.control -= origin;
+	s->out.box.slots -= origin;
+	s->out.box.ring -= origin;
+	s->origin = mem_origin(local->mem_hndl);
 	s->credits = local->mbox_maxcredit;
 	s->largest = local->msg_maxsize;
 	s->events = static_cast<uint32_t>(kSmsgType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);

@@ -151,7 +151,7 @@ uint32_t smsg_read(const gni_ep *ep, const Smsg *s, uint64_t offset, uint64_t *w
 
 	area->offset = offset & kOffsetMask;
 	area->local_mdh = s->in.box.mdh;
-	area->local_offset = reinterpret_cast<uintptr_t>(landing) & kOffsetMask;
+	area->local_offset = (reinterpret_cast<uintptr_t>(landing) - s->origin) & kOffsetMask;
 	const uint32_t status = fma_ring_piece(ep->nic, kSmsgWord, ARIES_FMA_GET_OP);
 	*word = __atomic_load_n(landing, __ATOMIC_ACQUIRE);
 	return status;

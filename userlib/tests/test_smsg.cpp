@@ -291,6 +291,31 @@ static void many_mailboxes_in_one_registration(void **)
 }
 
 /* The peer is ready first: data and events wait for the local SmsgInit and EpSetEventData. */
+/* Regions of virtual handles count from their start; both sides know both by the addresses that they were given. */
+static void mailboxes_in_virtual_regions(void **)
+{
+	Talk t({.credits = 2, .largest = 200, .skew = 8, .extra = 4096}, false);
+
+	for (Side *side : {&t.a, &t.b}) {
+		assert_rc(SUCCESS, GNI_MemDeregister(side->nic, &side->handle));
+		assert_rc(SUCCESS, GNI_SetMddResources(side->nic, 8));
+		assert_rc(SUCCESS, GNI_MemRegister(side->nic, side->at(0), side->size, side->remote, GNI_MEM_USE_VMDH,
+						   ~0U, &side->handle));
+		side->attr.mem_hndl = side->handle;
+	}
+	t.a.init(t.b);
+	t.b.init(t.a);
+	/* One way, so that credits come by words of their own and, lost once, by asking for them. */
+	for (unsigned i = 0; i < 40; i++) {
+		assert_rc(SUCCESS, t.a.send(text(i * 5, i), "", i));
+		t.a.expect_sent(i);
+		t.b.expect(text(i * 5, i));
+	}
+	assert_rc(SUCCESS, t.b.send("back"));
+	t.a.expect("back");
+	assert_true(t.a.surroundings_untouched() && t.b.surroundings_untouched());
+}
+
 static void early_messages(void **)
 {
 	Talk t({}, false);
@@ -452,6 +477,7 @@ int main()
 		model_test(request_stall),
 		model_test(unaligned_mailboxes),
 		model_test(many_mailboxes_in_one_registration),
+		model_test(mailboxes_in_virtual_regions),
 		model_test(early_messages),
 		model_test(mailbox_memory_again),
 		model_test(loopback),
