@@ -159,13 +159,15 @@ void aries_vmdh_hold(struct aries_ctx *ctx, unsigned int mdh)
 	mutex_unlock(&ctx->ad->ptag_lock);
 }
 
-/* Nobody is on the way through the entry when the numbers are given back. */
+/*
+ * Nobody is on the way through the entry when the numbers are given back. The entry may be another
+ * domain's before that: who is past it has numbers that are nobody's yet.
+ */
 static void aries_vmdh_free(struct aries_dev *ad, struct aries_block *block)
 {
 	bool late;
 	unsigned int i;
 
-	aries_wr64(ad, ARIES_VMDH_CTL_N(block->entry), 0);
 	late = aries_inv_drain(ad);
 	for (i = 0; i < block->count; i++) {
 		if (late || test_bit(i, block->held))
@@ -186,6 +188,7 @@ void aries_vmdh_leave(struct aries_ctx *ctx)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
+	struct aries_block *block = NULL;
 
 	lockdep_assert_held(&ctx->lock);
 	if (!ctx->block)
@@ -193,11 +196,15 @@ void aries_vmdh_leave(struct aries_ctx *ctx)
 	ctx->block = false;
 	mutex_lock(&ad->ptag_lock);
 	if (!--ctx->dom->block->users) {
-		ctx->dom->used[ARIES_RES_MDD] -= ctx->dom->block->count;
-		aries_vmdh_free(ad, ctx->dom->block);
+		block = ctx->dom->block;
+		ctx->dom->used[ARIES_RES_MDD] -= block->count;
+		aries_wr64(ad, ARIES_VMDH_CTL_N(block->entry), 0);
 		ctx->dom->block = NULL;
 	}
 	mutex_unlock(&ad->ptag_lock);
+	/* not under the lock that everybody takes: a peer may have been stopped on its way */
+	if (block)
+		aries_vmdh_free(ad, block);
 }
 
 /** aries_vmdh_show() - debugfs line of a domain's block. Context: ptag_lock held. */
