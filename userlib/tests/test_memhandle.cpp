@@ -142,7 +142,7 @@ static void deregister_through_another_handle(void **)
 	assert_rc(SUCCESS, GNI_CqDestroy(cq)); /* nothing names it any more */
 	/* What the driver refuses is still there. */
 	assert_rc(SUCCESS, GNI_MemRegister(s.nic, 0x10000, 100, nullptr, 0, ~0U, &h));
-	fake::kernel().errors[KGNI_IOC_MEM_DEREGISTER] = -EIO;
+	fake::kernel().errors[KGNI_IOC_MEM_DEREGISTER] = -EINVAL;
 	assert_rc(INVALID_PARAM, GNI_MemDeregister(nic, &h));
 	fake::kernel().errors.clear();
 	gni_mem_handle_t walked = {};
