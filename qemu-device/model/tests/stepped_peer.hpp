@@ -22,7 +22,7 @@ public:
 	template <typename Prepare, typename Operation>
 	SteppedPeer(const std::string &path, const FakeHost::Options &options, Prepare &&prepare, Operation &&operation)
 	{
-		pid_ = fork();
+		pid_ = quiet_fork();
 		assert_true(pid_ >= 0);
 		if (pid_ == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -127,7 +127,7 @@ void call_everything(Pair &p, const std::string &path, const std::string &trace)
 /** In a child: the @nth allocation fails. Answers whether there was one. */
 bool nth_fails(int nth)
 {
-	const pid_t child = fork();
+	const pid_t child = quiet_fork();
 	int status;
 
 	if (child == 0) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "tests/child.hpp"
 #include "tests/pair.hpp"
 
 using namespace aries_test;
@@ -93,7 +94,7 @@ void test_processes(void **)
 
 		assert_int_equal(pipe(ready), 0);
 		for (unsigned int n = 1; n < NODES; n++) {
-			child[n] = fork();
+			child[n] = quiet_fork();
 			if (child[n] == 0) {
 				/* The word is there when the pipe is closed. */
 				close(ready[1]);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/child.hpp"
 #include "tests/pair.hpp"
 
 using namespace aries_test;
@@ -547,7 +548,7 @@ void test_sender_dies(void **)
 	b.set_key(PTAG_B, KEY);
 	b.make_mdd(MDH, PTAG_B, far, BIG, BASE);
 	for (unsigned int round = 0; round < 6; round++) {
-		const pid_t child = fork();
+		const pid_t child = quiet_fork();
 
 		assert_true(child >= 0);
 		if (!child)

@@ -313,7 +313,7 @@ void test_carrier_dies(void **)
 			both[n]->prepare(0, 0, n).operand[0] = 1 + n;
 			assert_int_equal(both[n]->ring(IADD, ARIES_EV_LOCAL | ARIES_EV_GLOBAL), ARIES_ST_OK);
 		}
-		const pid_t pid = fork();
+		const pid_t pid = quiet_fork();
 
 		if (pid == 0) {
 			char err[256];

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/child.hpp"
 #include "tests/stepped_peer.hpp"
 
 using namespace aries_test;
@@ -360,7 +361,7 @@ void test_join(void **)
 		char byte;
 
 		assert_int_equal(pipe(ready), 0);
-		owner = fork();
+		owner = quiet_fork();
 		if (owner == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			FakeHost host(path, 0, OPTIONS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Links: booking from threads and processes, rates, lanes, damage. */
-#include "cmocka_cpp.hpp"
+#include "child.hpp"
 
 #include <csignal>
 #include <sys/mman.h>
@@ -197,7 +197,7 @@ void killed_process_breaks_nothing(void **)
 	auto *tile = static_cast<TileState *>(memory);
 
 	for (int round = 0; round < 20; round++) {
-		const pid_t child = fork();
+		const pid_t child = aries_test::quiet_fork();
 
 		assert_true(child >= 0);
 		if (child == 0) {

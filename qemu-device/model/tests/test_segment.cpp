@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fabric/segment.hpp"
+#include "tests/child.hpp"
 #include "tests/pair.hpp"
 #include "tests/scratch_mount.hpp"
 
@@ -154,7 +155,7 @@ void test_no_room(void **)
 	unsigned int refused = 0, done = 0;
 
 	for (unsigned int kib = 4; kib < all + 256; kib += kib < 64 ? 12 : 92) {
-		const pid_t child = fork();
+		const pid_t child = quiet_fork();
 		int status;
 
 		if (child == 0)
