@@ -27,7 +27,11 @@ inline bool others_run()
 
 	assert_non_null(threads);
 	while (const dirent *entry = readdir(threads)) {
+		const int thread = atoi(entry->d_name);
 		char text[512] = "";
+
+		if (!thread || thread == gettid())
+			continue;
 		const int fd = openat(dirfd(threads), (std::string(entry->d_name) + "/stat").c_str(), O_RDONLY);
 
 		if (fd < 0)
@@ -36,7 +40,7 @@ inline bool others_run()
 		const char *const name_end = got > 0 ? strrchr(text, ')') : nullptr;
 
 		close(fd);
-		run |= atoi(entry->d_name) != gettid() && name_end && name_end[2] != 'S';
+		run |= name_end && name_end[2] != 'S';
 	}
 	closedir(threads);
 	return run;
