@@ -127,8 +127,13 @@ LineKvs::LineKvs(LineSocket socket, const std::string &job) : socket_(std::move(
 std::string LineKvs::ask(const std::string &request, int timeout_ms)
 {
 	std::string answer;
-	if (!socket_.send_line(request) || !socket_.receive_line(answer, timeout_ms))
-		throw Failure(format("control channel: no answer to '%.60s'", request.c_str()));
+	const Deadline deadline(timeout_ms / 1000.0);
+	if (!socket_.send_line(request))
+		throw Failure(format("control channel: gone at '%.60s'", request.c_str()));
+	/* The answer to a request that was given up comes first, and belongs to nobody. */
+	for (owed_++; owed_; owed_--)
+		if (!socket_.receive_line(answer, static_cast<int>(deadline.left_ms())))
+			throw Failure(format("control channel: no answer to '%.60s'", request.c_str()));
 	if (answer.rfind("ok", 0) != 0)
 		throw Failure(format("control channel: '%.60s': %s", request.c_str(), answer.c_str()));
 	return answer.size() > 3 ? answer.substr(3) : "";

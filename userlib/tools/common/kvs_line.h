@@ -40,6 +40,7 @@ LineSocket connect_unix(const std::string &path);
 /** Connects to "HOST:PORT", retrying until the deadline. Throws UsageError, Failure. */
 LineSocket connect_tcp(const std::string &address, const Deadline &deadline);
 
+/** The store behind such a connection. Answers come in the order of the requests. */
 class LineKvs : public Kvs
 {
 public:
@@ -51,6 +52,7 @@ private:
 	std::string ask(const std::string &request, int timeout_ms);
 
 	LineSocket socket_;
+	unsigned owed_ = 0; /* answers that have not come yet */
 };
 
 } // namespace tools

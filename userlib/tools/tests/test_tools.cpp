@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -17,6 +18,7 @@
 
 #include "common/failure.h"
 #include "common/kvs.h"
+#include "common/kvs_line.h"
 #include "common/pattern.h"
 #include "common/place.h"
 #include "gni-isolation/handle.h"
@@ -173,6 +175,31 @@ void stores(void **)
 	assert_true(throws<tools::Failure>([] { tools::open_kvs("unix:/nowhere", "", 0, tools::Deadline(0.05)); }));
 }
 
+/* A service that was stopped for a while answers late: nobody may take that for the answer to the next question. */
+void a_late_answer_is_nobodys(void **)
+{
+	int ends[2];
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	tools::LineKvs kvs{tools::LineSocket(ends[0]), ""};
+	tools::LineSocket service(ends[1]);
+
+	for (const char *key : {"a", "b"})
+		assert_true(throws<tools::Failure>([&] { kvs.get(key, tools::Deadline(0.001)); }));
+	std::string line;
+	for (const char *answer : {"ok of-a", "err of-b"}) {
+		assert_true(service.receive_line(line, 1000));
+		assert_true(service.send_line(answer));
+	}
+	std::thread later([&] {
+		std::string asked;
+		if (service.receive_line(asked, 60000) && asked.rfind("get c ", 0) == 0)
+			service.send_line("ok of-c");
+	});
+	const std::string got = kvs.get("c", tools::Deadline(60));
+	later.join();
+	assert_string_equal(got.c_str(), "of-c");
+}
+
 } // namespace
 
 int main()
@@ -186,6 +213,7 @@ int main()
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(forged_handles_keep_the_rest),
 		cmocka_unit_test(stores),
+		cmocka_unit_test(a_late_answer_is_nobodys),
 	};
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
