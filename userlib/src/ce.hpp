@@ -37,7 +37,7 @@ struct CeQueue {
 
 /** Most that one endpoint may have waiting. */
 constexpr uint32_t kCeWaitingMost = 1024;
-/* Control word of a result block whose collective waits; the rest names the NIC handle. */
+/* Control word of a result block whose collective waits; until there is a result the rest names the NIC handle. */
 constexpr uint64_t kCeQueued = 2;
 constexpr uint64_t kCeNicMask = ~uint64_t{alignof(gni_nic) - 1};
 
@@ -72,6 +72,12 @@ inline uint64_t ce_control(const gni_ce_result_t *result)
 inline void ce_set_control(gni_ce_result_t *result, uint64_t control)
 {
 	__atomic_store_n(&result->control, control, __ATOMIC_RELEASE);
+}
+
+/** There is no result yet. @state: kCeQueued, or 0 when the NIC has it. */
+inline void ce_set_pending(gni_ce_result_t *result, const gni_nic *nic, uint64_t state)
+{
+	ce_set_control(result, reinterpret_cast<uintptr_t>(nic) | state);
 }
 
 } // namespace ugni

@@ -2,6 +2,7 @@
 /* Result blocks of collectives. */
 #include "ce.hpp"
 #include "debug.hpp"
+#include "gone.hpp"
 
 using namespace ugni;
 
@@ -14,12 +15,14 @@ gni_return_t GNI_CeCheckResult(gni_ce_result_t *result, uint32_t length)
 	if (control & ARIES_CER_DONE)
 		return control & (ARIES_CER_STATUS_MASK | ARIES_CER_FPE_MASK) ? told(GNI_RC_TRANSACTION_ERROR)
 									      : GNI_RC_SUCCESS;
-	if (control & kCeQueued) {
-		auto *nic = reinterpret_cast<gni_nic *>(control & kCeNicMask); // NOLINT(performance-no-int-to-ptr)
-
-		if (nics.valid(nic))
-			ce_advance(nic);
-	}
+	auto *const nic = reinterpret_cast<gni_nic *>(control & kCeNicMask); // NOLINT(performance-no-int-to-ptr)
+	/* None is there in a block of another process, or one that was posted before a fork. */
+	if (!nics.valid(nic))
+		return nothing(GNI_RC_NOT_DONE);
+	if (!nic_there(nic))
+		return nic_gone(nic);
+	if (control & kCeQueued)
+		ce_advance(nic);
 	return nothing(GNI_RC_NOT_DONE);
 }
 

@@ -2,6 +2,7 @@
 /* Endpoints. Binding is on the hot path of some clients: no system call, no lock. */
 #include "aries_regs.h"
 #include "debug.hpp"
+#include "gone.hpp"
 #include "objects.hpp"
 #include "unsettled.hpp"
 
@@ -120,6 +121,8 @@ static gni_return_t idle(gni_ep *ep, const char *call)
 	ep_mend(ep);
 	if (ep->references <= 1)
 		return GNI_RC_SUCCESS;
+	if (!nic_there(ep->nic))
+		return nic_gone(ep->nic);
 	return later(GNI_RC_NOT_DONE, call, "%u posts, messages or datagrams of the endpoint are not reaped",
 		     ep->references - 1);
 }

@@ -21,6 +21,11 @@ gni_return_t nic_gone(gni_nic *nic)
 	return nic->gone;
 }
 
+gni_return_t nic_later(gni_nic *nic, const char *call, const char *why)
+{
+	return nic_there(nic) ? later(GNI_RC_NOT_DONE, call, "%s", why) : nic_gone(nic);
+}
+
 gni_return_t cq_gone(gni_cq *cq)
 {
 	const uint64_t read = cq->read.load(std::memory_order_relaxed) - 1;

@@ -7,6 +7,7 @@
 #ifndef UGNI_GONE_HPP
 #define UGNI_GONE_HPP
 
+#include "aries_hw.h"
 #include "cq.hpp"
 #include "objects.hpp"
 
@@ -25,6 +26,21 @@ constexpr uint32_t kGoneStatus = ~0U;
  * Return: INVALID_STATE the NIC was reset, NO_MATCH it was removed.
  */
 gni_return_t nic_gone(gni_nic *nic);
+
+/** What the NIC says of the last doorbell. */
+inline volatile const aries_fma_status *fma_status(const gni_nic *nic)
+{
+	return reinterpret_cast<volatile const aries_fma_status *>(nic->area + ARIES_DESC_STATUS);
+}
+
+/** The NIC is still there, as far as its status word says: for calls that find nothing, or no room. */
+inline bool nic_there(const gni_nic *nic)
+{
+	return fma_status(nic)->status != kGoneStatus;
+}
+
+/** The caller is to try again, because of @why. Return: NOT_DONE; as nic_gone() if that would never help. */
+[[gnu::noinline]] gni_return_t nic_later(gni_nic *nic, const char *call, const char *why);
 
 /** The gone entry was taken from @cq: the next reader finds it again. Return: as nic_gone(). */
 gni_return_t cq_gone(gni_cq *cq);

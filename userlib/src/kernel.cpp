@@ -105,8 +105,14 @@ constexpr Meaning kCeAlloc[] = {
 };
 
 constexpr Meaning kDatagramPost[] = {
-	{EBUSY, GNI_RC_ERROR_RESOURCE}, {ENOSPC, GNI_RC_ERROR_RESOURCE}, {E2BIG, GNI_RC_SIZE_ERROR},
-	{EINVAL, GNI_RC_INVALID_PARAM}, {ENOMEM, GNI_RC_ERROR_NOMEM},
+	{EBUSY, GNI_RC_ERROR_RESOURCE},
+	{ENOSPC, GNI_RC_ERROR_RESOURCE},
+	{E2BIG, GNI_RC_SIZE_ERROR},
+	{EINVAL, GNI_RC_INVALID_PARAM},
+	{ENOMEM, GNI_RC_ERROR_NOMEM},
+	/* ERROR_RESOURCE would be tried again for ever. */
+	{EIO, GNI_RC_INVALID_STATE},
+	{ENODEV, GNI_RC_NO_MATCH},
 };
 constexpr Meaning kDatagramTest[] = {
 	{ETIMEDOUT, GNI_RC_TIMEOUT},
@@ -204,8 +210,7 @@ gni_return_t gone(int fd)
 	kgni_ntt_info info{};
 
 	info.argsz = sizeof(info);
-	return sys::call(fd, KGNI_IOC_NTT_INFO, &info) == -ENODEV ? told(GNI_RC_NO_MATCH)
-									   : told(GNI_RC_INVALID_STATE);
+	return sys::call(fd, KGNI_IOC_NTT_INFO, &info) == -ENODEV ? told(GNI_RC_NO_MATCH) : told(GNI_RC_INVALID_STATE);
 }
 
 gni_return_t attach(int fd, kgni_attach *attach, uint32_t driver_version, const char *call)

@@ -2,6 +2,8 @@
 /* Message queues: joining and leaving. */
 #include "msgq.hpp"
 #include "cq.hpp"
+#include "debug.hpp"
+#include "gone.hpp"
 #include "ground.hpp"
 
 using namespace ugni;
@@ -70,15 +72,16 @@ bool allocate(gni_msgq *q)
 	return true;
 }
 
-gni_return_t open_queue(gni_msgq *q, const gni_msgq_attr_t *attrs)
+/* GNI_CqCreate() and GNI_MemRegisterSegments() tell under their own names why they refuse. */
+gni_return_t open_queue(gni_msgq *q, const gni_msgq_attr_t *attrs, const char *call)
 {
 	if (!allocate(q))
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, call, "no memory for %u connections", q->layout.peers);
 	const auto mode = static_cast<gni_cq_mode_t>(q->blocking ? GNI_CQ_BLOCKING : GNI_CQ_NOBLOCK);
 	gni_return_t rc = GNI_CqCreate(q->nic, attrs->rcv_cq_sz, 0, mode, nullptr, nullptr, &q->receive_queue);
 	if (rc != GNI_RC_SUCCESS)
-		return rc == GNI_RC_INVALID_PARAM ? rc : GNI_RC_ERROR_NOMEM;
-	rc = msgq_join(q, attrs);
+		return rc == GNI_RC_INVALID_PARAM ? rc : told(GNI_RC_ERROR_NOMEM);
+	rc = msgq_join(q, attrs, call);
 	if (rc != GNI_RC_SUCCESS)
 		(void)GNI_CqDestroy(q->receive_queue);
 	return rc;
@@ -91,17 +94,22 @@ gni_return_t GNI_MsgqInit(gni_nic_handle_t nic_hndl, gni_msgq_rcv_cb_func *rcv_c
 {
 	MsgqLayout layout;
 
-	if (!nics.valid(nic_hndl) || !rcv_cb || !msgq_hndl || !queues.valid(snd_cq) || snd_cq->nic != nic_hndl ||
-	    !msgq_layout(attrs, &layout))
-		return GNI_RC_INVALID_PARAM;
+	if (!nics.valid(nic_hndl))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoNic);
+	if (!rcv_cb || !msgq_hndl)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
+	if (const char *const fault = msgq_layout(attrs, &layout))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", fault);
 	const Locked lock(Subject::msgq, nic_hndl);
-	if (!nics.valid(nic_hndl) || !queues.valid(snd_cq))
-		return GNI_RC_INVALID_PARAM;
+	if (!nics.valid(nic_hndl) || !queues.valid(snd_cq) || snd_cq->nic != nic_hndl)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s",
+			      nics.valid(nic_hndl) ? "snd_cq is no queue of this NIC handle" : kNoNic);
 	if (nic_hndl->msgq || nic_hndl->checkpoint)
-		return GNI_RC_INVALID_STATE;
+		return refuse(GNI_RC_INVALID_STATE, __func__, "the NIC handle %s",
+			      nic_hndl->msgq ? "has a message queue already" : "is in a checkpoint");
 	gni_msgq *q = msgqs.create();
 	if (!q)
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, __func__, "%s", kNoHandles);
 	q->nic = nic_hndl;
 	q->callback = rcv_cb;
 	q->context = cb_data;
@@ -110,7 +118,7 @@ gni_return_t GNI_MsgqInit(gni_nic_handle_t nic_hndl, gni_msgq_rcv_cb_func *rcv_c
 	q->largest = attrs->max_msg_sz;
 	q->blocking = attrs->modes & GNI_MSGQ_MODE_BLOCKING;
 	const gni_msgq_attr_t copy = *attrs;
-	gni_return_t rc = open_queue(q, &copy);
+	gni_return_t rc = open_queue(q, &copy, __func__);
 	if (rc != GNI_RC_SUCCESS) {
 		leave_tables(q);
 		msgqs.destroy(q);
@@ -125,17 +133,18 @@ gni_return_t GNI_MsgqInit(gni_nic_handle_t nic_hndl, gni_msgq_rcv_cb_func *rcv_c
 gni_return_t GNI_MsgqRelease(gni_msgq_handle_t msgq_hndl)
 {
 	if (!msgqs.valid(msgq_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoMsgq);
 	gni_nic *nic = msgq_hndl->nic;
 	const Locked lock(Subject::msgq, nic);
 	if (!msgqs.valid(msgq_hndl) || msgq_hndl->nic != nic)
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoMsgq);
 	MsgqBusy before = MsgqBusy::nobody;
 	if (!msgq_hndl->busy.compare_exchange_strong(before, MsgqBusy::release))
-		return GNI_RC_NOT_DONE;
-	if (msgq_sending(msgq_hndl, nullptr)) {
+		return later(GNI_RC_NOT_DONE, __func__, "%s", kMsgqBusy);
+	/* A NIC that is gone tells the end of none. */
+	if (msgq_sending(msgq_hndl, nullptr) && nic_there(nic)) {
 		msgq_hndl->busy = MsgqBusy::nobody;
-		return GNI_RC_NOT_DONE;
+		return later(GNI_RC_NOT_DONE, __func__, "%s", kMsgqSending);
 	}
 	gni_cq *receive_queue = msgq_hndl->receive_queue;
 	/* Who comes from here on has no queue any more. */
@@ -151,10 +160,10 @@ gni_return_t GNI_MsgqRelease(gni_msgq_handle_t msgq_hndl)
 gni_return_t GNI_MsgqIdle(gni_msgq_handle_t msgq_hndl)
 {
 	if (!msgqs.valid(msgq_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoMsgq);
 	const gni_msgq *q = msgq_hndl;
 	const bool quiet = q->busy == MsgqBusy::nobody && !msgq_sending(q, nullptr) && !cq_peek(q->receive_queue) &&
 			   !q->searching && q->found_next == q->found_count;
 
-	return quiet ? GNI_RC_SUCCESS : GNI_RC_NOT_DONE;
+	return quiet ? GNI_RC_SUCCESS : nic_later(q->nic, __func__, "messages are on their way, or to be received");
 }

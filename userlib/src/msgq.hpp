@@ -38,6 +38,9 @@
 namespace ugni
 {
 
+constexpr const char *kMsgqBusy = "a thread is in GNI_MsgqProgress()";
+constexpr const char *kMsgqSending = "the events of sends are not reaped";
+constexpr const char *kNoMsgq = "msgq_hndl is no message queue, or released";
 constexpr uint32_t kMsgqMostSlots = 2048;
 constexpr uint32_t kMsgqMostPeers = 4096;
 constexpr uint32_t kMsgqMembers = GNI_MSGQ_NODE_INSTS_MAX;
@@ -95,8 +98,8 @@ struct MsgqLayout {
 	}
 };
 
-/** Return: whether @attrs are sound and the memory is not too large. */
-bool msgq_layout(const gni_msgq_attr_t *attrs, MsgqLayout *layout);
+/** Return: what is wrong with @attrs, nullptr if nothing is and the memory is not too large. */
+const char *msgq_layout(const gni_msgq_attr_t *attrs, MsgqLayout *layout);
 
 /* ---- Shared: written under the lock of the file unless said otherwise ---- */
 
@@ -320,7 +323,7 @@ private:
  * Becomes a member of the node's queue, which is made if this is the first one: maps it, registers it and fills in
  * @q. Return: SUCCESS, ERROR_NOMEM, INVALID_STATE, PERMISSION_ERROR.
  */
-gni_return_t msgq_join(gni_msgq *q, const gni_msgq_attr_t *attrs);
+gni_return_t msgq_join(gni_msgq *q, const gni_msgq_attr_t *attrs, const char *call);
 /** The reverse, but for the registration. */
 void msgq_leave(gni_msgq *q);
 

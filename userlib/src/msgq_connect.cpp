@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Message queues: connections between nodes. One instance makes them, all of its node use them. */
 #include "aries_regs.h"
+#include "debug.hpp"
+#include "gone.hpp"
 #include "memhandle.hpp"
 #include "msgq.hpp"
 
@@ -13,6 +15,7 @@ namespace
 {
 
 constexpr uint32_t kNone = ~0U;
+constexpr const char *kNotAll = "not all instances of the node have come, or one has left";
 
 /* With the lock held. Return: connection to @pe, kNone if there is none. */
 uint32_t find(const gni_msgq *q, uint32_t pe)
@@ -63,20 +66,26 @@ void describe(const gni_msgq *q, uint32_t n, uint32_t generation, gni_msgq_ep_at
 	}
 }
 
-bool attrs_sound(const gni_msgq *q, uint32_t pe, const gni_msgq_ep_attr_t *a)
+/* Return: what is wrong with @a, nullptr if nothing is */
+const char *attrs_fault(const gni_msgq *q, uint32_t pe, const gni_msgq_ep_attr_t *a)
 {
-	if (a->pe_addr != pe || a->max_msg_sz != q->largest || a->smsg_q_sz != q->layout.slots || !a->num_insts ||
-	    a->num_insts > kMsgqMembers)
-		return false;
+	if (!a)
+		return kNull;
+	if (a->pe_addr != pe)
+		return "the attributes are of another node than pe_addr";
+	if (a->max_msg_sz != q->largest || a->smsg_q_sz != q->layout.slots)
+		return "the other node's queue differs in max_msg_sz or smsg_q_sz";
+	if (!a->num_insts || a->num_insts > kMsgqMembers)
+		return "num_insts is 0, or more than GNI_MSGQ_NODE_INSTS_MAX";
 	for (uint32_t i = 0; i < a->num_insts; i++) {
 		if (!mem_intact(a->insts[i].mdh) || a->insts[i].mdh_off >> 60)
-			return false;
+			return "no memory handle of a message queue";
 		for (uint32_t k = 0; k < i; k++) {
 			if (a->insts[k].id == a->insts[i].id)
-				return false;
+				return "two instances with one id";
 		}
 	}
-	return true;
+	return nullptr;
 }
 
 } // namespace
@@ -118,16 +127,19 @@ gni_return_t GNI_MsgqGetConnAttrs(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr,
 {
 	const gni_msgq *q = msgq_hndl;
 
-	if (!msgqs.valid(q) || !attrs || pe_addr >> ARIES_PE_BITS)
-		return GNI_RC_INVALID_PARAM;
+	if (!msgqs.valid(q) || !attrs)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", attrs ? kNoMsgq : kNull);
+	if (pe_addr >> ARIES_PE_BITS)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "node address 0x%x has more than %u bits", pe_addr,
+			      ARIES_PE_BITS);
 	MsgqLock lock(q->share);
 	if (msgq_phase(q) != kMsgqReady)
-		return GNI_RC_PERMISSION_ERROR;
+		return refuse(GNI_RC_PERMISSION_ERROR, __func__, "%s", kNotAll);
 	if (find(q, pe_addr) != kNone)
-		return GNI_RC_INVALID_STATE;
+		return refuse(GNI_RC_INVALID_STATE, __func__, "node %u has a connection already", pe_addr);
 	const uint32_t n = find_free(q);
 	if (n == kNone)
-		return GNI_RC_ERROR_RESOURCE;
+		return refuse(GNI_RC_ERROR_RESOURCE, __func__, "all %u connections are in use", q->layout.peers);
 	const uint32_t generation = (q->peer(n)->state >> 8) + 1;
 	clear(q, n);
 	q->peer(n)->pe = pe_addr;
@@ -144,17 +156,19 @@ gni_return_t GNI_MsgqConnect(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr, gni_
 {
 	const gni_msgq *q = msgq_hndl;
 
-	if (!msgqs.valid(q) || !attrs || !attrs_sound(q, pe_addr, attrs))
-		return GNI_RC_INVALID_PARAM;
+	if (!msgqs.valid(q))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoMsgq);
+	if (const char *const fault = attrs_fault(q, pe_addr, attrs))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", fault);
 	MsgqLock lock(q->share);
 	if (msgq_phase(q) != kMsgqReady)
-		return GNI_RC_PERMISSION_ERROR;
+		return refuse(GNI_RC_PERMISSION_ERROR, __func__, "%s", kNotAll);
 	const uint32_t n = find(q, pe_addr);
 	if (n == kNone)
-		return GNI_RC_NO_MATCH;
+		return refuse(GNI_RC_NO_MATCH, __func__, "GNI_MsgqGetConnAttrs() was not called for node %u", pe_addr);
 	MsgqPeer *p = q->peer(n);
 	if (msgq_link(p->state) != kMsgqReserved)
-		return GNI_RC_INVALID_STATE;
+		return refuse(GNI_RC_INVALID_STATE, __func__, "node %u is connected already", pe_addr);
 	p->count = attrs->num_insts;
 	memcpy(p->instances, attrs->insts, attrs->num_insts * sizeof(p->instances[0]));
 	set_link(q, n, p->state >> 8, kMsgqConnected);
@@ -166,13 +180,16 @@ gni_return_t GNI_MsgqConnRelease(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr)
 	const gni_msgq *q = msgq_hndl;
 
 	if (!msgqs.valid(q))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoMsgq);
 	MsgqLock lock(q->share);
 	const uint32_t n = find(q, pe_addr);
 	if (n == kNone)
-		return GNI_RC_NO_MATCH;
-	if (q->busy != MsgqBusy::nobody || msgq_sending(q, &pe_addr))
-		return GNI_RC_NOT_DONE;
+		return refuse(GNI_RC_NO_MATCH, __func__, "no connection to node %u", pe_addr);
+	if (q->busy != MsgqBusy::nobody)
+		return later(GNI_RC_NOT_DONE, __func__, "%s", kMsgqBusy);
+	/* A NIC that is gone tells the end of none. */
+	if (msgq_sending(q, &pe_addr) && nic_there(q->nic))
+		return later(GNI_RC_NOT_DONE, __func__, "%s", kMsgqSending);
 	set_link(q, n, q->peer(n)->state >> 8, kMsgqFree);
 	return GNI_RC_SUCCESS;
 }

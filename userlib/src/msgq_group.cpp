@@ -11,6 +11,7 @@
 #include "msgq.hpp"
 
 #include <cerrno>
+#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <unistd.h>
@@ -22,6 +23,7 @@ namespace
 
 constexpr uint64_t kMagic = 0x31'7167'736d'676eULL;
 constexpr uint64_t kPresence = 1;
+constexpr const char *kNotMapped = "the shared memory cannot be mapped";
 
 struct Name {
 	char text[64];
@@ -33,20 +35,22 @@ struct Name {
 	}
 };
 
-gni_return_t open_share(const Name &name, int *share)
+gni_return_t open_share(const Name &name, int *share, const char *call)
 {
 	/* The last one to come takes the name away; who waited for the lock meanwhile is of the next group. */
 	for (;;) {
 		int fd = sys::share_open(name.text);
 		if (fd == -ENOMEM || fd == -ENOSPC || fd == -EMFILE || fd == -ENFILE)
-			return GNI_RC_ERROR_NOMEM;
-		if (fd < 0) {
-			debug("GNI_MsgqInit: no shared memory, error %d", -fd);
-			return GNI_RC_PERMISSION_ERROR;
-		}
-		if (sys::share_lock(fd, 0, true) < 0) {
+			return refuse(GNI_RC_ERROR_NOMEM, call, "shared memory %s: %s", name.text,
+				      strerrordesc_np(-fd));
+		if (fd < 0)
+			return refuse(GNI_RC_PERMISSION_ERROR, call, "shared memory %s: %s", name.text,
+				      strerrordesc_np(-fd));
+		const int locked = sys::share_lock(fd, 0, true);
+		if (locked < 0) {
 			sys::share_close(fd);
-			return GNI_RC_PERMISSION_ERROR;
+			return refuse(GNI_RC_PERMISSION_ERROR, call, "lock of shared memory %s: %s", name.text,
+				      strerrordesc_np(-locked));
 		}
 		if (sys::share_named(fd)) {
 			*share = fd;
@@ -64,29 +68,33 @@ bool same(const gni_msgq_attr_t &a, const gni_msgq_attr_t &b)
 }
 
 /* The head of a group that exists, before its size is known to be ours. */
-gni_return_t check_group(const gni_msgq *q, const gni_msgq_attr_t *attrs)
+gni_return_t check_group(const gni_msgq *q, const gni_msgq_attr_t *attrs, const char *call)
 {
 	void *p = sys::share_map(q->share, q->nic->device, sizeof(MsgqControl));
 	if (!p)
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, call, "%s", kNotMapped);
 	const auto *control = static_cast<const MsgqControl *>(p);
 	gni_return_t rc = GNI_RC_SUCCESS;
 	if (control->magic != kMagic || control->phase != kMsgqForming || control->joined >= q->layout.members ||
-	    !same(control->attrs, *attrs)) {
-		debug("GNI_MsgqInit: other attributes than those of the queue, or it is not open any more");
-		rc = GNI_RC_INVALID_STATE;
-	}
+	    !same(control->attrs, *attrs))
+		rc = refuse(GNI_RC_INVALID_STATE, call,
+			    "other attributes than those of the node's queue, or it is not open any more");
 	for (uint32_t i = 0; rc == GNI_RC_SUCCESS && i < control->joined; i++) {
 		if (control->members[i].inst_id == q->nic->inst_id)
-			rc = GNI_RC_INVALID_STATE;
+			rc = refuse(GNI_RC_INVALID_STATE, call, "instance %u has a message queue on this node already",
+				    q->nic->inst_id);
 	}
 	sys::share_unmap(p, sizeof(MsgqControl));
 	return rc;
 }
 
-gni_return_t make_group(gni_msgq *q)
+gni_return_t make_group(gni_msgq *q, const char *call)
 {
-	return sys::share_resize(q->share, q->layout.size, q->layout.used) < 0 ? GNI_RC_ERROR_NOMEM : GNI_RC_SUCCESS;
+	const int r = sys::share_resize(q->share, q->layout.size, q->layout.used);
+
+	return r < 0 ? refuse(GNI_RC_ERROR_NOMEM, call, "%" PRIu64 " bytes of shared memory: %s", q->layout.used,
+			      strerrordesc_np(-r))
+		     : GNI_RC_SUCCESS;
 }
 
 /* Credits, then the mail of this member: offsets from 0 on, as peers count. */
@@ -99,18 +107,18 @@ gni_return_t register_region(gni_msgq *q)
 	};
 	gni_return_t rc = GNI_MemRegisterSegments(q->nic, pieces, 2, q->receive_queue, 0, 0, &q->handle);
 
-	return rc == GNI_RC_SUCCESS || rc == GNI_RC_PERMISSION_ERROR ? rc : GNI_RC_ERROR_NOMEM;
+	return rc == GNI_RC_SUCCESS || rc == GNI_RC_PERMISSION_ERROR ? rc : told(GNI_RC_ERROR_NOMEM);
 }
 
 /* With the lock held, and a file that is empty or a group. */
-gni_return_t enter(gni_msgq *q, const gni_msgq_attr_t *attrs, bool first)
+gni_return_t enter(gni_msgq *q, const gni_msgq_attr_t *attrs, bool first, const char *call)
 {
-	gni_return_t rc = first ? make_group(q) : check_group(q, attrs);
+	gni_return_t rc = first ? make_group(q, call) : check_group(q, attrs, call);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	q->base = static_cast<char *>(sys::share_map(q->share, q->nic->device, q->layout.size));
 	if (!q->base)
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, call, "%s", kNotMapped);
 	MsgqControl *control = q->control();
 	if (first) {
 		control->attrs = *attrs;
@@ -132,18 +140,18 @@ gni_return_t enter(gni_msgq *q, const gni_msgq_attr_t *attrs, bool first)
 namespace ugni
 {
 
-gni_return_t msgq_join(gni_msgq *q, const gni_msgq_attr_t *attrs)
+gni_return_t msgq_join(gni_msgq *q, const gni_msgq_attr_t *attrs, const char *call)
 {
 	const Name name(q->nic);
-	gni_return_t rc = open_share(name, &q->share);
+	gni_return_t rc = open_share(name, &q->share, call);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	const bool first = !sys::share_locked(q->share, kPresence);
-	rc = enter(q, attrs, first);
+	rc = enter(q, attrs, first, call);
 	if (rc == GNI_RC_SUCCESS && sys::share_lock(q->share, kPresence, false) < 0) {
 		(void)GNI_MemDeregister(q->nic, &q->handle);
 		sys::share_unmap(q->base, q->layout.size);
-		rc = GNI_RC_ERROR_NOMEM;
+		rc = refuse(GNI_RC_ERROR_NOMEM, call, "lock of shared memory %s", name.text);
 	}
 	if (rc != GNI_RC_SUCCESS) {
 		if (first)

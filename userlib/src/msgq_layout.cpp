@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Message queues: attributes, and the memory they ask for. */
+#include "debug.hpp"
 #include "msgq.hpp"
 
 using namespace ugni;
@@ -12,23 +13,36 @@ constexpr uint64_t round_up(uint64_t v, uint64_t to)
 	return (v + to - 1) / to * to;
 }
 
-bool attrs_sound(const gni_msgq_attr_t *a)
+const char *attrs_fault(const gni_msgq_attr_t *a)
 {
-	return a && a->max_msg_sz && a->max_msg_sz <= GNI_MSGQ_MSG_SZ_MAX && a->smsg_q_sz &&
-	       a->smsg_q_sz <= kMsgqMostSlots && a->rcv_pool_sz && a->num_msgq_eps &&
-	       a->num_msgq_eps <= kMsgqMostPeers && a->nloc_insts && a->nloc_insts <= kMsgqMembers &&
-	       !(a->modes & ~GNI_MSGQ_MODE_BLOCKING) && a->rcv_cq_sz;
+	if (!a)
+		return kNull;
+	if (!a->max_msg_sz || a->max_msg_sz > GNI_MSGQ_MSG_SZ_MAX)
+		return "max_msg_sz is 0, or more than GNI_MSGQ_MSG_SZ_MAX";
+	if (!a->smsg_q_sz || a->smsg_q_sz > kMsgqMostSlots)
+		return "smsg_q_sz is 0, or more than 2,048";
+	if (!a->num_msgq_eps || a->num_msgq_eps > kMsgqMostPeers)
+		return "num_msgq_eps is 0, or more than 4,096";
+	if (!a->nloc_insts || a->nloc_insts > kMsgqMembers)
+		return "nloc_insts is 0, or more than GNI_MSGQ_NODE_INSTS_MAX";
+	if (!a->rcv_pool_sz || !a->rcv_cq_sz)
+		return "rcv_pool_sz or rcv_cq_sz is 0";
+	if (a->modes & ~GNI_MSGQ_MODE_BLOCKING)
+		return "modes has bits without a meaning";
+	return nullptr;
 }
+
+static_assert(kMsgqMostSlots == 2048 && kMsgqMostPeers == 4096, "attrs_fault() names them");
 
 } // namespace
 
 namespace ugni
 {
 
-bool msgq_layout(const gni_msgq_attr_t *attrs, MsgqLayout *layout)
+const char *msgq_layout(const gni_msgq_attr_t *attrs, MsgqLayout *layout)
 {
-	if (!attrs_sound(attrs))
-		return false;
+	if (const char *const fault = attrs_fault(attrs))
+		return fault;
 	MsgqLayout &l = *layout;
 
 	l.slots = attrs->smsg_q_sz;
@@ -45,7 +59,7 @@ bool msgq_layout(const gni_msgq_attr_t *attrs, MsgqLayout *layout)
 	l.mail_bytes = round_up(l.peers * l.mailbox_bytes() + kSmsgLine, kMsgqPage);
 	l.used = l.mail_at + l.members * l.mail_bytes;
 	l.size = round_up(l.used, kMsgqHugePage);
-	return l.size <= UINT32_MAX;
+	return l.size <= UINT32_MAX ? nullptr : "a queue of more than 4 GiB";
 }
 
 } // namespace ugni
@@ -54,8 +68,9 @@ gni_return_t GNI_MsgqSize(gni_msgq_attr_t *attrs, uint32_t *size)
 {
 	MsgqLayout layout;
 
-	if (!size || !msgq_layout(attrs, &layout))
-		return GNI_RC_INVALID_PARAM;
+	const char *const fault = size ? msgq_layout(attrs, &layout) : kNull;
+	if (fault)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", fault);
 	*size = static_cast<uint32_t>(layout.size);
 	return GNI_RC_SUCCESS;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Message queues: receiving. */
+#include "debug.hpp"
 #include "gone.hpp"
 #include "msgq.hpp"
 #include "unsettled.hpp"
@@ -11,6 +12,7 @@ using namespace ugni;
 namespace
 {
 
+constexpr const char *kProgress = "GNI_MsgqProgress";
 constexpr uint32_t kNoWait = ~0U;
 /* While something is to be looked after that comes without an event. */
 constexpr uint64_t kSliceMs = 2;
@@ -89,7 +91,7 @@ gni_return_t wait(gni_msgq *q, uint64_t end, const Uncancelled &outer)
 	uint32_t which = 0;
 
 	if (now >= end)
-		return GNI_RC_TIMEOUT;
+		return nothing(GNI_RC_TIMEOUT);
 	uint64_t left = end - now;
 	if ((q->searching || q->credits_due || q->nic->unsettled.first()) && left > kSliceMs)
 		left = kSliceMs;
@@ -97,7 +99,7 @@ gni_return_t wait(gni_msgq *q, uint64_t end, const Uncancelled &outer)
 	/* A thread that is cancelled here leaves the queue to others. */
 	pthread_cleanup_push([](void *queue) { static_cast<gni_msgq *>(queue)->busy = MsgqBusy::nobody; }, q);
 	if (q->blocking)
-		rc = cq_monitor(&q->receive_queue, 1, left, &which, outer, "GNI_MsgqProgress");
+		rc = cq_monitor(&q->receive_queue, 1, left, &which, outer, kProgress);
 	else
 		nap(outer);
 	pthread_cleanup_pop(0);
@@ -116,10 +118,11 @@ gni_return_t progress(gni_msgq *q, uint32_t timeout, const Uncancelled &outer)
 		MsgqOutcome outcome;
 		if (step(q, &outcome)) {
 			if (outcome == MsgqOutcome::kDamaged)
-				return GNI_RC_INVALID_STATE;
+				return refuse(GNI_RC_INVALID_STATE, kProgress, "a peer has written what is no message");
 			if (outcome == MsgqOutcome::kStop)
-				return q->found_next < q->found_count || cq_peek(q->receive_queue) ? GNI_RC_NOT_DONE
-												   : GNI_RC_SUCCESS;
+				return q->found_next < q->found_count || cq_peek(q->receive_queue)
+					       ? nothing(GNI_RC_NOT_DONE)
+					       : GNI_RC_SUCCESS;
 			if (outcome == MsgqOutcome::kTaken && waits)
 				end = sys::now_ms() + timeout;
 			continue;
@@ -128,7 +131,7 @@ gni_return_t progress(gni_msgq *q, uint32_t timeout, const Uncancelled &outer)
 			msgq_tell_due(q);
 		if (q->nic->unsettled.first()) [[unlikely]]
 			unsettled_tend(q->nic);
-		gni_return_t rc = waits ? wait(q, end, outer) : GNI_RC_TIMEOUT;
+		gni_return_t rc = waits ? wait(q, end, outer) : nothing(GNI_RC_TIMEOUT);
 		if (rc != GNI_RC_SUCCESS)
 			return rc == GNI_RC_TIMEOUT ? GNI_RC_SUCCESS : rc;
 	}
@@ -180,16 +183,18 @@ gni_return_t GNI_MsgqProgress(gni_msgq_handle_t msgq_hndl, uint32_t timeout)
 	gni_msgq *q = msgq_hndl;
 
 	if (!msgqs.valid(q))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, kProgress, "%s", kNoMsgq);
 	MsgqBusy before = MsgqBusy::nobody;
 	if (!q->busy.compare_exchange_strong(before, MsgqBusy::progress)) {
 		if (before == MsgqBusy::progress)
-			return GNI_RC_INVALID_STATE;
+			return refuse(GNI_RC_INVALID_STATE, kProgress, "%s", kMsgqBusy);
 		/* Another thread ends it, or finds that it cannot. */
-		return msgqs.valid(q) ? GNI_RC_NOT_DONE : GNI_RC_INVALID_PARAM;
+		return msgqs.valid(q) ? later(GNI_RC_NOT_DONE, kProgress, "another thread may be releasing the queue")
+				      : refuse(GNI_RC_INVALID_PARAM, kProgress, "%s", kNoMsgq);
 	}
 	const bool forming = msgq_phase(q) == kMsgqForming;
-	gni_return_t rc = forming ? GNI_RC_INVALID_STATE : progress(q, timeout, whole);
+	gni_return_t rc = forming ? later(GNI_RC_INVALID_STATE, kProgress, "not all instances of the node have come")
+				  : progress(q, timeout, whole);
 	q->busy = MsgqBusy::nobody;
 	return rc;
 }

@@ -7,10 +7,13 @@
  * What fails with a status that may pass is tried again as in unsettled.hpp. As with mailboxes nothing is put again
  * before the slot has told that it is not there: the receiver may have emptied it, and somebody else have taken it.
  */
+#include "debug.hpp"
+#include "gone.hpp"
 #include "msgq.hpp"
 #include "unsettled.hpp"
 
 #include <bit>
+#include <cinttypes>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +23,7 @@ using namespace ugni;
 namespace
 {
 
+constexpr const char *kSend = "GNI_MsgqSend";
 constexpr uint64_t kType = GNI_CQ_EVENT_TYPE_MSGQ << ARIES_EV_TYPE_SHIFT;
 
 /* One slot of the peer's mailbox, taken by us. */
@@ -48,7 +52,8 @@ struct Text {
 		if (msgq_link(state) == kMsgqFree || p->pe != pe)
 			continue;
 		if (msgq_link(state) != kMsgqConnected)
-			return GNI_RC_INVALID_STATE;
+			return later(GNI_RC_INVALID_STATE, kSend, "node %u is not connected yet: GNI_MsgqConnect()",
+				     pe);
 		for (uint32_t i = 0; i < p->count && i < kMsgqMembers; i++) {
 			const gni_msgq_rem_inst_t to = p->instances[i];
 			if (to.id != id)
@@ -68,11 +73,13 @@ struct Text {
 			if (msgq_state(q, n) == state) [[likely]]
 				return GNI_RC_SUCCESS;
 			route->state = 0;
-			return GNI_RC_INVALID_STATE;
+			return later(GNI_RC_INVALID_STATE, kSend, "the connection to node %u has just ended", pe);
 		}
-		return GNI_RC_NO_MATCH;
+		return refuse(GNI_RC_NO_MATCH, kSend, "node %u has no instance %u", pe, id);
 	}
-	return msgq_phase(q) == kMsgqForming ? GNI_RC_INVALID_STATE : GNI_RC_NO_MATCH;
+	return msgq_phase(q) == kMsgqForming
+		       ? later(GNI_RC_INVALID_STATE, kSend, "not all instances of the node have come")
+		       : refuse(GNI_RC_NO_MATCH, kSend, "no connection to node %u", pe);
 }
 
 gni_return_t find(const gni_msgq *q, uint32_t pe, uint32_t id, MsgqRoute **out)
@@ -137,7 +144,9 @@ gni_return_t take(const gni_msgq *q, const MsgqRoute *r, Taken *out)
 		}
 		hope |= q->layout.mask(w) & ~__atomic_load_n(lost_words(q, r->sender) + w, __ATOMIC_RELAXED);
 	}
-	return hope ? GNI_RC_NOT_DONE : GNI_RC_INVALID_STATE;
+	return hope ? nic_later(q->nic, kSend, "all slots of the instance are taken")
+		    : refuse(GNI_RC_INVALID_STATE, kSend,
+			     "damaged credits, or the fate of no message in a slot is known");
 }
 
 void give_back(const MsgqRoute *r, const Taken &t)
@@ -294,13 +303,19 @@ void ended(Unsettled *u)
 }
 
 /* The first attempt has ended with @status. */
-[[gnu::noinline]] void failed(gni_ep *ep, gni_cq *cq, const Letter &l, uint32_t id, uint32_t status)
+[[gnu::noinline]] gni_return_t failed(gni_ep *ep, gni_cq *cq, const Letter &l, uint32_t id, uint32_t status)
 {
+	if (!nic_there(ep->nic)) {
+		give_back(&l.route, l.taken);
+		cq->room++;
+		request_end(ep->nic, ep->nic->requests[static_cast<uint16_t>(id)], id);
+		return nic_gone(ep->nic);
+	}
 	void *memory = status_passing(status) ? malloc(sizeof(Waiting)) : nullptr;
 
 	if (!memory) {
 		give_up(l, status_unknown(status));
-		return;
+		return GNI_RC_SUCCESS;
 	}
 	auto *w = static_cast<Waiting *>(memset(memory, 0, sizeof(Waiting)));
 	w->again = again;
@@ -313,6 +328,7 @@ void ended(Unsettled *u)
 	w->letter = l;
 	w->open = status_unknown(status);
 	unsettled_begin(w);
+	return GNI_RC_SUCCESS;
 }
 
 /* A message to the same instance is being repeated: the order stays. */
@@ -339,11 +355,11 @@ gni_return_t send(const gni_msgq *q, gni_ep *ep, gni_cq *cq, const Text &text, u
 		return rc;
 	if (nic->unsettled.first() && behind(nic, route)) [[unlikely]] {
 		nic->statistics[GNI_STAT_SMSG_RETRANS_STALL]++;
-		return GNI_RC_NOT_DONE;
+		return nic_later(nic, kSend, "an earlier message to the instance is being repeated");
 	}
 	if (!cq->room) {
 		nic->statistics[GNI_STAT_SMSG_REQ_STALL]++;
-		return GNI_RC_NOT_DONE;
+		return nic_later(nic, kSend, kSmsgNoEvent);
 	}
 	rc = take(q, route, &t);
 	if (rc != GNI_RC_SUCCESS) {
@@ -355,13 +371,13 @@ gni_return_t send(const gni_msgq *q, gni_ep *ep, gni_cq *cq, const Text &text, u
 	if (!id) {
 		give_back(route, t);
 		nic->statistics[GNI_STAT_SMSG_REQ_STALL]++;
-		return GNI_RC_NOT_DONE;
+		return nic_later(nic, kSend, kSmsgNoEvent);
 	}
 	Letter l;
 	write(q, &l, route, t, text, msg_id, tag);
 	const uint32_t status = put(l, cq, id);
 	if (status != ARIES_ST_OK) [[unlikely]]
-		failed(ep, cq, l, id, status);
+		return failed(ep, cq, l, id, status);
 	return GNI_RC_SUCCESS;
 }
 
@@ -370,11 +386,16 @@ gni_return_t send(const gni_msgq *q, gni_ep *ep, gni_cq *cq, const Text &text, u
 gni_return_t GNI_MsgqSend(gni_msgq_handle_t msgq_hndl, gni_ep_handle_t ep_hndl, void *hdr, uint32_t hdr_len, void *msg,
 			  uint32_t msg_len, uint32_t msg_id, uint8_t msg_tag)
 {
-	if (!msgqs.valid(msgq_hndl) || !endpoints.valid(ep_hndl) || !ep_hndl->bound || ep_hndl->nic != msgq_hndl->nic ||
-	    (!hdr && hdr_len) || (!msg && msg_len))
-		return GNI_RC_INVALID_PARAM;
+	if (!msgqs.valid(msgq_hndl) || !endpoints.valid(ep_hndl))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", msgqs.valid(msgq_hndl) ? kNoEndpoint : kNoMsgq);
+	if (!ep_hndl->bound || ep_hndl->nic != msgq_hndl->nic)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "the endpoint is %s",
+			      ep_hndl->bound ? "of another NIC handle" : "not bound");
+	if ((!hdr && hdr_len) || (!msg && msg_len))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
 	if (uint64_t{hdr_len} + msg_len > msgq_hndl->largest)
-		return GNI_RC_SIZE_ERROR;
+		return refuse(GNI_RC_SIZE_ERROR, __func__, "%" PRIu64 " bytes of header and data: %u are possible",
+			      uint64_t{hdr_len} + msg_len, msgq_hndl->largest);
 	gni_cq *cq = ep_hndl->cq ? ep_hndl->cq : msgq_hndl->send_queue;
 	return send(msgq_hndl, ep_hndl, cq, {hdr, hdr_len, msg, msg_len}, msg_id, msg_tag);
 }

@@ -80,12 +80,6 @@ inline bool post_modes_known(const gni_post_descriptor_t *d)
 	return !(modes & ~(kKnownCqModes | kKnownDeliveryModes << 16));
 }
 
-/** What the NIC says of the last doorbell. */
-inline volatile const aries_fma_status *fma_status(const gni_nic *nic)
-{
-	return reinterpret_cast<volatile const aries_fma_status *>(nic->area + ARIES_DESC_STATUS);
-}
-
 /** ARIES_ST_* of the last doorbell. */
 inline uint32_t fma_last_status(const gni_nic *nic)
 {
@@ -106,8 +100,8 @@ bool mem_address_sound(const gni_mem_handle_t &h, uint64_t address);
 /** Checks that hold for every post. @call: the exported function */
 inline gni_return_t post_check(const gni_ep *ep, const gni_post_descriptor_t *d, const char *call)
 {
-	if (!endpoints.valid(ep) || !d || !ep->bound || !post_modes_known(d) ||
-	    fma_last_status(ep->nic) == kGoneStatus || (ep->nic->checks && !post_addresses_sound(d))) [[unlikely]]
+	if (!endpoints.valid(ep) || !d || !ep->bound || !post_modes_known(d) || !nic_there(ep->nic) ||
+	    (ep->nic->checks && !post_addresses_sound(d))) [[unlikely]]
 		return post_refuse(ep, d, call);
 	return GNI_RC_SUCCESS;
 }

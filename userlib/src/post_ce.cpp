@@ -141,7 +141,7 @@ bool enqueue(gni_ep *ep, const CeWaiting &what)
 		q->first = w;
 	q->last = w;
 	q->count++;
-	ce_set_control(w->result, reinterpret_cast<uintptr_t>(ep->nic) | kCeQueued);
+	ce_set_pending(w->result, ep->nic, kCeQueued);
 	return true;
 }
 
@@ -238,7 +238,7 @@ gni_return_t fma_collective(gni_ep *ep, gni_post_descriptor_t *d)
 		return refuse(GNI_RC_INVALID_PARAM, kPostFma, "%s", kNoEndpoint);
 	uint32_t status = ARIES_ST_CE_BUSY;
 	if (!ep->ce) {
-		ce_set_control(w.result, 0);
+		ce_set_pending(w.result, ep->nic, 0);
 		status = ring(ep->nic, w);
 	}
 	if (status == ARIES_ST_CE_BUSY) {

@@ -17,7 +17,7 @@ gni_return_t post_refuse(const gni_ep *ep, const gni_post_descriptor_t *d, const
 		return refuse(rc, call, "the descriptor is NULL");
 	if (!ep->bound)
 		return refuse(rc, call, "the endpoint is not bound");
-	if (fma_last_status(ep->nic) == kGoneStatus)
+	if (!nic_there(ep->nic))
 		return nic_gone(ep->nic);
 	if (!post_modes_known(d))
 		return refuse(rc, call, "cq_mode 0x%x or dlvr_mode 0x%x has bits without a meaning", d->cq_mode,

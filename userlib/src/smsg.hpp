@@ -209,6 +209,12 @@ inline Smsg *smsg_of(const gni_ep *ep)
 	return endpoints.valid(ep) ? __atomic_load_n(&ep->smsg, __ATOMIC_RELAXED) : nullptr;
 }
 
+/** Refuses a call on @ep, which has no connection. */
+[[gnu::cold, gnu::noinline]] gni_return_t smsg_none(const gni_ep *ep, const char *call);
+
+constexpr const char *kSmsgDamaged = "the peer has written what is no message and no credit";
+constexpr const char *kSmsgNoEvent = "the source queue has no room for more events, or no transaction id is free";
+
 /** Event bits of all doorbells of short messages. */
 constexpr uint64_t kSmsgType = GNI_CQ_EVENT_TYPE_SMSG << ARIES_EV_TYPE_SHIFT;
 
@@ -237,11 +243,11 @@ inline void smsg_sent(Smsg *s, const SmsgPlace &place)
 	s->in.untold_bytes = 0;
 }
 
-/** The peer has released @more messages than we know of: one whose fate was not known may be among them. */
-bool smsg_settled_by(Smsg *s, uint32_t more);
-
-/** Whether @word, a credit word of the peer that has not been looked at, is sound; takes what it says. */
-inline bool smsg_acknowledge(Smsg *s, uint64_t word)
+/**
+ * Whether @word, a credit word of the peer that has not been looked at, is sound; takes what it says. One that tells of
+ * a message whose fate is not known is left to smsg_acknowledge().
+ */
+inline bool smsg_acknowledge_known(Smsg *s, uint64_t word)
 {
 	SmsgSender &out = s->out;
 	const auto more = static_cast<uint32_t>(word >> 32) - static_cast<uint32_t>(out.acknowledged);
@@ -251,7 +257,7 @@ inline bool smsg_acknowledge(Smsg *s, uint64_t word)
 	/* Words are not read in the order they were written: an older one says nothing new. */
 	if (static_cast<int32_t>(more) <= 0)
 		return true;
-	if (more > out.sent - out.acknowledged && !smsg_settled_by(s, more)) [[unlikely]]
+	if (more > out.sent - out.acknowledged) [[unlikely]]
 		return false;
 	for (uint32_t n = more; n; n--) {
 		out.used -= s->taken[out.oldest];
@@ -261,6 +267,9 @@ inline bool smsg_acknowledge(Smsg *s, uint64_t word)
 	out.refused = 0;
 	return true;
 }
+
+/** The same for every credit word. */
+bool smsg_acknowledge(Smsg *s, uint64_t word);
 
 /** The FMA descriptor for a put towards the peer's mailbox. */
 inline aries_fma_desc *smsg_fill(const gni_ep *ep, const Smsg *s, uint32_t msg_id)
@@ -302,15 +311,18 @@ struct SmsgTry {
 
 /** Puts the message at @place into the peer's mailbox, without an event here. */
 SmsgTry smsg_put(const gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place);
-/** The first attempt to send has ended with @first, not ARIES_ST_OK; its event or another one comes. */
-void smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id, SmsgTry first);
+/**
+ * The first attempt to send has ended with @first, not ARIES_ST_OK. Return: SUCCESS: its event or another one comes;
+ * what nic_gone() says of a NIC that is not there.
+ */
+gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id, SmsgTry first);
 /**
  * A send finds an obstacle. Return: SUCCESS: it is gone; NOT_DONE, INVALID_PARAM; TRANSACTION_ERROR: the peer does not
- * answer and the fate of an earlier message is not known, smsg_send_behind() is for those.
+ * answer and the fate of an earlier message is not known, smsg_send_behind() is for those; as nic_gone().
  */
-gni_return_t smsg_obstacle(gni_ep *ep, Smsg *s);
+gni_return_t smsg_obstacle(gni_ep *ep, Smsg *s, const char *call);
 /** Accepts a message whose turn comes when the fate of the one before is known. Return: SUCCESS, NOT_DONE. */
-gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text);
+gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text, const char *call);
 /** A place for the event in the source queue, and a transaction id. Return: 0 if there is none. */
 uint32_t smsg_reserve_event(gni_ep *ep);
 /** There is no room: asks the peer what it has released, now and then. */

@@ -15,10 +15,18 @@ using namespace ugni;
 namespace
 {
 
-bool attr_sound(const gni_smsg_attr_t *a)
+/* Return: what is wrong with @a, nullptr if nothing is */
+const char *attr_fault(const gni_smsg_attr_t *a)
 {
-	return a && (a->msg_type == GNI_SMSG_TYPE_MBOX || a->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT) &&
-	       a->mbox_maxcredit && a->msg_maxsize && a->msg_maxsize <= GNI_SMSG_MAX_SIZE;
+	if (!a)
+		return "no attributes of a mailbox";
+	if (a->msg_type != GNI_SMSG_TYPE_MBOX && a->msg_type != GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT)
+		return "msg_type is neither MBOX nor MBOX_AUTO_RETRANSMIT";
+	if (!a->mbox_maxcredit)
+		return "mbox_maxcredit is 0";
+	if (!a->msg_maxsize || a->msg_maxsize > GNI_SMSG_MAX_SIZE)
+		return "msg_maxsize is 0, or more than GNI_SMSG_MAX_SIZE";
+	return nullptr;
 }
 
 /* Lines for the credit word and the header words. */
@@ -41,10 +49,34 @@ constexpr uint32_t bytes_needed(uint32_t credits, uint32_t largest)
 
 static_assert(bytes_needed(65535, GNI_SMSG_MAX_SIZE) < 1U << 24);
 
-bool mailbox_sound(const gni_smsg_attr_t *a)
+/* The same for what is a mailbox. */
+const char *mailbox_fault(const gni_smsg_attr_t *a)
 {
-	return a->msg_buffer && !mem_none(a->mem_hndl) &&
-	       a->buff_size >= bytes_needed(a->mbox_maxcredit, a->msg_maxsize);
+	const char *const fault = attr_fault(a);
+
+	if (fault)
+		return fault;
+	if (!a->msg_buffer)
+		return "msg_buffer is NULL";
+	if (mem_none(a->mem_hndl))
+		return "mem_hndl of a mailbox is empty";
+	if (a->buff_size < bytes_needed(a->mbox_maxcredit, a->msg_maxsize))
+		return "buff_size is less than GNI_SmsgBufferSizeNeeded() says";
+	return nullptr;
+}
+
+const char *pair_fault(const gni_smsg_attr_t *local, const gni_smsg_attr_t *remote)
+{
+	const char *fault = mailbox_fault(local);
+
+	if (!fault)
+		fault = mailbox_fault(remote);
+	if (fault)
+		return fault;
+	if (local->msg_type != remote->msg_type || local->msg_maxsize != remote->msg_maxsize ||
+	    local->mbox_maxcredit != remote->mbox_maxcredit)
+		return "the two mailboxes differ in msg_type, msg_maxsize or mbox_maxcredit";
+	return nullptr;
 }
 
 /*
@@ -173,8 +205,10 @@ void smsg_close(gni_ep *ep)
 
 gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *smsg_attr, unsigned int *size)
 {
-	if (!attr_sound(smsg_attr) || !size)
-		return GNI_RC_INVALID_PARAM;
+	const char *const fault = size ? attr_fault(smsg_attr) : kNull;
+
+	if (fault)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", fault);
 	*size = bytes_needed(smsg_attr->mbox_maxcredit, smsg_attr->msg_maxsize);
 	return GNI_RC_SUCCESS;
 }
@@ -184,23 +218,22 @@ gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_a
 	const gni_smsg_attr_t *local = local_smsg_attr;
 	const gni_smsg_attr_t *remote = remote_smsg_attr;
 
-	if (!endpoints.valid(ep_hndl) || !attr_sound(local) || !attr_sound(remote))
-		return GNI_RC_INVALID_PARAM;
-	if (local->msg_type != remote->msg_type || local->msg_maxsize != remote->msg_maxsize ||
-	    local->mbox_maxcredit != remote->mbox_maxcredit || !mailbox_sound(local) || !mailbox_sound(remote))
-		return GNI_RC_INVALID_PARAM;
-	if (!ep_hndl->cq) {
-		debug("GNI_SmsgInit: the endpoint has no queue for the events of sends");
-		return GNI_RC_INVALID_PARAM;
-	}
+	if (!endpoints.valid(ep_hndl))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoEndpoint);
+	if (const char *const fault = pair_fault(local, remote))
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", fault);
+	if (!ep_hndl->cq)
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "the endpoint has no queue for the events of sends");
 	const Locked lock(Subject::control, ep_hndl->nic);
 	if (!endpoints.valid(ep_hndl))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNoEndpoint);
 	if (!ep_hndl->bound || ep_hndl->smsg)
-		return GNI_RC_INVALID_STATE;
+		return refuse(GNI_RC_INVALID_STATE, __func__, "the endpoint %s",
+			      ep_hndl->bound ? "has mailboxes already" : "is not bound");
 	Smsg *s = connection_new(local->mbox_maxcredit);
 	if (!s)
-		return GNI_RC_ERROR_NOMEM;
+		return refuse(GNI_RC_ERROR_NOMEM, __func__, "no memory for a connection of %u credits",
+			      local->mbox_maxcredit);
 	s->last = reinterpret_cast<uint64_t *>(s + 1);
 	s->taken = reinterpret_cast<uint32_t *>(s->last + local->mbox_maxcredit);
 	s->in.box = mailbox(local);

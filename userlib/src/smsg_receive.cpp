@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Receiving short messages, and giving their room back. */
+#include "debug.hpp"
+#include "gone.hpp"
 #include "smsg.hpp"
 #include "unsettled.hpp"
 
@@ -32,86 +34,101 @@ uint64_t *slot_address(const Smsg *s)
 	in.untold_bytes = 0;
 }
 
-/* The slot has another word than before, which is no message of this connection. Return: whether to look again */
-[[gnu::noinline]] bool unexpected(Smsg *s, uint64_t word)
+/* What is not done in the first run, as a call of its own. */
+gni_return_t next_again(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call);
+
+gni_return_t broken(Smsg *s, const char *call)
+{
+	s->obstacles |= kSmsgBroken;
+	return refuse(GNI_RC_INVALID_STATE, call, "%s", kSmsgDamaged);
+}
+
+/* The slot has another word than before, which is no message of this connection. */
+[[gnu::noinline]] gni_return_t unexpected(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call,
+					  uint64_t word)
 {
 	SmsgReceiver &in = s->in;
 
 	if (in.slot == 0 && (!in.known || in.found) && smsg_adopt(s, word))
-		return true;
-	/* None: the owner may have cleared the mailbox. */
+		return next_again(ep, s, header, tag, call);
 	if (word)
-		s->obstacles |= kSmsgBroken;
-	else
-		s->last[in.slot] = 0;
-	return false;
+		return broken(s, call);
+	/* The owner may have cleared the mailbox. */
+	s->last[in.slot] = 0;
+	return nothing(GNI_RC_NOT_DONE);
 }
 
-/* Nothing new, but there is something else to look after. Return: whether to look again */
-[[gnu::noinline]] bool look_around(gni_ep *ep, Smsg *s)
+/* The credit that goes with the message is not plain. */
+[[gnu::noinline]] gni_return_t unexpected_credit(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call,
+						 uint64_t credit)
+{
+	if (credit && !smsg_acknowledge(s, credit))
+		return broken(s, call);
+	s->out.credit_seen = credit;
+	return next_again(ep, s, header, tag, call);
+}
+
+/* Nothing new, but there is something else to look after. */
+[[gnu::noinline]] gni_return_t look_around(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call)
 {
 	if (ep->nic->unsettled.first())
 		unsettled_tend(ep->nic);
-	return s->in.found && smsg_consider(ep, s);
+	if (s->in.found && smsg_consider(ep, s))
+		return next_again(ep, s, header, tag, call);
+	return nic_there(ep->nic) ? nothing(GNI_RC_NOT_DONE) : nic_gone(ep->nic);
 }
 
-/* Looks for the next message. Return: SUCCESS with its header word, NOT_DONE, INVALID_STATE. */
-[[gnu::always_inline]] inline gni_return_t look(gni_ep *ep, Smsg *s, uint64_t *header)
+/* The message of header @word. */
+[[gnu::always_inline]] inline gni_return_t deliver(Smsg *s, uint64_t word, void **header, uint8_t *tag)
 {
-	const SmsgReceiver &in = s->in;
-
-	for (;;) {
-		/* Pairs with the NIC's release store of the sync flag: the data is there. */
-		const uint64_t word = __atomic_load_n(slot_address(s), __ATOMIC_ACQUIRE);
-
-		if (word == s->last[in.slot]) {
-			if (!ep->nic->unsettled.first() && !in.found) [[likely]]
-				return GNI_RC_NOT_DONE;
-			if (!look_around(ep, s))
-				return GNI_RC_NOT_DONE;
-			continue;
-		}
-		if (!smsg_header_is(word, in.key, in.released) || smsg_header_length(word) > in.box.most ||
-		    smsg_header_tag(word) == GNI_SMSG_ANY_TAG) [[unlikely]] {
-			if (unexpected(s, word))
-				continue;
-			return word ? GNI_RC_INVALID_STATE : GNI_RC_NOT_DONE;
-		}
-		const SmsgPlace place = smsg_place(in.position, in.box.ring_bytes, smsg_header_length(word));
-		uint64_t credit;
-		__builtin_memcpy(&credit, smsg_ring(s, place), sizeof(credit));
-		if (credit != s->out.credit_seen) {
-			if (credit && !smsg_acknowledge(s, credit)) [[unlikely]] {
-				s->obstacles |= kSmsgBroken;
-				return GNI_RC_INVALID_STATE;
-			}
-			s->out.credit_seen = credit;
-		}
-		*header = word;
-		return GNI_RC_SUCCESS;
-	}
-}
-
-[[gnu::always_inline]] inline gni_return_t next(gni_ep *ep, Smsg *s, void **header, uint8_t *tag)
-{
-	uint64_t word = s->in.word;
-
-	if (smsg_broken(s))
-		return GNI_RC_INVALID_STATE;
-	if (!word) {
-		gni_return_t rc = look(ep, s, &word);
-		if (rc != GNI_RC_SUCCESS)
-			return rc;
-	}
 	if (tag) {
 		if (*tag != GNI_SMSG_ANY_TAG && *tag != smsg_header_tag(word))
-			return GNI_RC_NO_MATCH;
+			return nothing(GNI_RC_NO_MATCH);
 		*tag = smsg_header_tag(word);
 	}
 	s->in.word = word;
-	SmsgPlace place = smsg_place(s->in.position, s->in.box.ring_bytes, smsg_header_length(word));
+	const SmsgPlace place = smsg_place(s->in.position, s->in.box.ring_bytes, smsg_header_length(word));
 	*header = smsg_ring(s, place) + kSmsgPrefix;
 	return GNI_RC_SUCCESS;
+}
+
+/* A message was read and is not released: it is the next one once more. Unless the connection is broken. */
+[[gnu::noinline]] gni_return_t same(Smsg *s, void **header, uint8_t *tag, const char *call)
+{
+	return smsg_broken(s) ? broken(s, call) : deliver(s, s->in.word, header, tag);
+}
+
+/* Calls are at the end only: what goes well needs no stack. */
+[[gnu::always_inline]] inline gni_return_t next(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call)
+{
+	const SmsgReceiver &in = s->in;
+
+	if (in.word | smsg_broken(s)) [[unlikely]]
+		return same(s, header, tag, call);
+	/* Pairs with the NIC's release store of the sync flag: the data is there. */
+	const uint64_t word = __atomic_load_n(slot_address(s), __ATOMIC_ACQUIRE);
+	if (word == s->last[in.slot]) {
+		const gni_nic *nic = ep->nic;
+		if (!nic->unsettled.first() && !in.found && nic_there(nic)) [[likely]]
+			return nothing(GNI_RC_NOT_DONE);
+		return look_around(ep, s, header, tag, call);
+	}
+	if (!smsg_header_is(word, in.key, in.released) || smsg_header_length(word) > in.box.most ||
+	    smsg_header_tag(word) == GNI_SMSG_ANY_TAG) [[unlikely]]
+		return unexpected(ep, s, header, tag, call, word);
+	const SmsgPlace place = smsg_place(in.position, in.box.ring_bytes, smsg_header_length(word));
+	const uint64_t credit = load_word(smsg_ring(s, place));
+	if (credit != s->out.credit_seen) {
+		if (!smsg_acknowledge_known(s, credit)) [[unlikely]]
+			return unexpected_credit(ep, s, header, tag, call, credit);
+		s->out.credit_seen = credit;
+	}
+	return deliver(s, word, header, tag);
+}
+
+[[gnu::noinline]] gni_return_t next_again(gni_ep *ep, Smsg *s, void **header, uint8_t *tag, const char *call)
+{
+	return next(ep, s, header, tag, call);
 }
 
 } // namespace
@@ -121,9 +138,11 @@ gni_return_t GNI_SmsgGetNext(gni_ep_handle_t ep_hndl, void **header)
 {
 	Smsg *s = smsg_of(ep_hndl);
 
-	if (!s || !header)
-		return GNI_RC_INVALID_PARAM;
-	return next(ep_hndl, s, header, nullptr);
+	if (!s) [[unlikely]]
+		return smsg_none(ep_hndl, __func__);
+	if (!header) [[unlikely]]
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
+	return next(ep_hndl, s, header, nullptr, __func__);
 }
 
 UGNI_IN_ONE_PAGE(1024)
@@ -131,9 +150,11 @@ gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t ep_hndl, void **header, uint8_t
 {
 	Smsg *s = smsg_of(ep_hndl);
 
-	if (!s || !header || !tag)
-		return GNI_RC_INVALID_PARAM;
-	return next(ep_hndl, s, header, tag);
+	if (!s) [[unlikely]]
+		return smsg_none(ep_hndl, __func__);
+	if (!header || !tag) [[unlikely]]
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
+	return next(ep_hndl, s, header, tag, __func__);
 }
 
 /*
@@ -146,11 +167,11 @@ gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl)
 {
 	Smsg *s = smsg_of(ep_hndl);
 
-	if (!s)
-		return GNI_RC_INVALID_PARAM;
+	if (!s) [[unlikely]]
+		return smsg_none(ep_hndl, __func__);
 	SmsgReceiver &in = s->in;
-	if (!in.word)
-		return GNI_RC_NOT_DONE;
+	if (!in.word) [[unlikely]]
+		return later(GNI_RC_NOT_DONE, __func__, "no message has been read since the last release");
 	SmsgPlace place = smsg_place(in.position, in.box.ring_bytes, smsg_header_length(in.word));
 	s->last[in.slot] = in.word;
 	in.word = 0;

@@ -3,6 +3,8 @@
  * Short messages after a put that failed. Nothing is put while the fate of an earlier put is open: the slot in the
  * peer's mailbox is read back, and tells for certain.
  */
+#include "debug.hpp"
+#include "gone.hpp"
 #include "smsg.hpp"
 #include "unsettled.hpp"
 
@@ -157,13 +159,18 @@ uint32_t smsg_read(const gni_ep *ep, const Smsg *s, uint64_t offset, uint64_t *w
 	return status;
 }
 
-bool smsg_settled_by(Smsg *s, uint32_t more)
+bool smsg_acknowledge(Smsg *s, uint64_t word)
 {
-	if (!(s->obstacles & kSmsgUnsure) || more != s->out.sent + 1 - s->out.acknowledged)
+	const SmsgSender &out = s->out;
+
+	if (smsg_acknowledge_known(s, word))
+		return true;
+	/* The message of unknown fate is the last one that may be released. */
+	if (!(s->obstacles & kSmsgUnsure) || word != smsg_credit(out.key, out.sent + 1))
 		return false;
 	s->obstacles &= ~kSmsgUnsure;
 	smsg_sent(s, s->unsure.place);
-	return true;
+	return smsg_acknowledge_known(s, word);
 }
 
 void smsg_ask_credit(gni_ep *ep, Smsg *s)
@@ -187,9 +194,15 @@ void smsg_ask_credit(gni_ep *ep, Smsg *s)
 		(void)smsg_acknowledge(s, word);
 }
 
-void smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id, SmsgTry first)
+gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id, SmsgTry first)
 {
 	Request &r = ep->nic->requests[static_cast<uint16_t>(id)];
+
+	if (!nic_there(ep->nic)) {
+		ep->cq->room++;
+		request_end(ep->nic, r, id);
+		return nic_gone(ep->nic);
+	}
 
 	if (!first.whole)
 		raise_event(ep, s, id, text.msg_id);
@@ -198,7 +211,7 @@ void smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &pla
 		if (first.status == ARIES_ST_OK) {
 			r.state |= Request::kMended;
 			smsg_sent(s, place);
-			return;
+			return GNI_RC_SUCCESS;
 		}
 	}
 	const bool open = first.whole && status_unknown(first.status);
@@ -213,22 +226,25 @@ void smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &pla
 	} else {
 		force_status(ep, id, first.status);
 	}
+	return GNI_RC_SUCCESS;
 }
 
-gni_return_t smsg_obstacle(gni_ep *ep, Smsg *s)
+gni_return_t smsg_obstacle(gni_ep *ep, Smsg *s, const char *call)
 {
 	if (smsg_broken(s))
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kSmsgDamaged);
+	if (!nic_there(ep->nic))
+		return nic_gone(ep->nic);
 	if (s->obstacles & kSmsgWaiting)
 		unsettled_tend(ep->nic);
 	if (s->obstacles & kSmsgWaiting) {
 		ep->nic->statistics[GNI_STAT_SMSG_RETRANS_STALL]++;
-		return GNI_RC_NOT_DONE;
+		return later(GNI_RC_NOT_DONE, call, "an earlier message of the endpoint is being repeated");
 	}
-	return settle(ep, s) == ARIES_ST_OK ? GNI_RC_SUCCESS : GNI_RC_TRANSACTION_ERROR;
+	return settle(ep, s) == ARIES_ST_OK ? GNI_RC_SUCCESS : told(GNI_RC_TRANSACTION_ERROR);
 }
 
-gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text)
+gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text, const char *call)
 {
 	const SmsgSender &out = s->out;
 	const SmsgPlace &before = s->unsure.place;
@@ -236,10 +252,10 @@ gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text)
 
 	/* Room for both. */
 	if (out.sent + 1 - out.acknowledged >= s->credits || before.taken + place.taken > out.box.ring_bytes - out.used)
-		return GNI_RC_NOT_DONE;
+		return later(GNI_RC_NOT_DONE, call, "no room behind a message whose fate is not known");
 	const uint32_t id = smsg_reserve_event(ep);
 	if (!id)
-		return GNI_RC_NOT_DONE;
+		return later(GNI_RC_NOT_DONE, call, "%s", kSmsgNoEvent);
 	raise_event(ep, s, id, text.msg_id);
 	Waiting *w = wait_for(ep, s, text, id, ARIES_ST_TIMEOUT);
 	if (w)

@@ -4,9 +4,12 @@
  * before the call returns. A message that fits the line with its credit word
  * (2,032 bytes) is one doorbell.
  */
+#include "debug.hpp"
+#include "gone.hpp"
 #include "mmio.hpp"
 #include "smsg.hpp"
 
+#include <cinttypes>
 #include <cstring>
 
 using namespace ugni;
@@ -92,26 +95,30 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 }
 
 /* No room. The peer may have told of some in a word that got lost. */
-[[gnu::noinline]] gni_return_t stalled(gni_ep *ep, Smsg *s, gni_statistic_t why)
+[[gnu::noinline]] gni_return_t stalled(gni_ep *ep, Smsg *s, gni_statistic_t why, const char *call)
 {
 	ep->nic->statistics[why]++;
 	smsg_ask_credit(ep, s);
-	return GNI_RC_NOT_DONE;
+	return nic_later(ep->nic, call,
+			 why == GNI_STAT_SMSG_MBOX_CREDITS_STALL
+				 ? "no credit: the peer has not released as many messages as it takes"
+				 : "no room for the message in the peer's mailbox");
 }
 
 /* Room for @length bytes in the mailbox: count of messages and ring. */
-[[gnu::always_inline]] inline gni_return_t reserve(gni_ep *ep, Smsg *s, uint32_t length, SmsgPlace *place)
+[[gnu::always_inline]] inline gni_return_t reserve(gni_ep *ep, Smsg *s, uint32_t length, SmsgPlace *place,
+						   const char *call)
 {
 	const SmsgSender &out = s->out;
 	const uint64_t credit = __atomic_load_n(smsg_own(s, kSmsgCredit), __ATOMIC_ACQUIRE);
 
 	if (credit != out.told_seen && !take_credit(s, credit)) [[unlikely]]
-		return GNI_RC_INVALID_PARAM;
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kSmsgDamaged);
 	if (out.sent - out.acknowledged == s->credits)
-		return stalled(ep, s, GNI_STAT_SMSG_MBOX_CREDITS_STALL);
+		return stalled(ep, s, GNI_STAT_SMSG_MBOX_CREDITS_STALL, call);
 	*place = smsg_place(out.position, out.box.ring_bytes, length);
 	if (place->taken > out.box.ring_bytes - out.used)
-		return stalled(ep, s, GNI_STAT_SMSG_BUFF_CREDITS_STALL);
+		return stalled(ep, s, GNI_STAT_SMSG_BUFF_CREDITS_STALL, call);
 	return GNI_RC_SUCCESS;
 }
 
@@ -189,39 +196,40 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 }
 
 /* @tagged: whether the limit is that of messages with a tag. */
-[[gnu::always_inline]] inline gni_return_t send(gni_ep *ep, const SmsgText &text, bool tagged)
+[[gnu::always_inline]] inline gni_return_t send(gni_ep *ep, const SmsgText &text, bool tagged, const char *call)
 {
 	Smsg *s = smsg_of(ep);
 
-	if (!s)
-		return GNI_RC_INVALID_PARAM;
+	if (!s) [[unlikely]]
+		return smsg_none(ep, call);
 	gni_return_t behind = GNI_RC_SUCCESS;
 	if (s->obstacles) [[unlikely]] {
-		behind = smsg_obstacle(ep, s);
+		behind = smsg_obstacle(ep, s, call);
 		if (behind != GNI_RC_SUCCESS && behind != GNI_RC_TRANSACTION_ERROR)
 			return behind;
 	}
-	if ((!text.header.from && text.header.bytes) || (!text.data.from && text.data.bytes))
-		return GNI_RC_INVALID_PARAM;
-	if (uint64_t{text.header.bytes} + text.data.bytes > (tagged ? s->out.box.most : s->largest))
-		return GNI_RC_ERROR_RESOURCE;
+	if ((!text.header.from && text.header.bytes) || (!text.data.from && text.data.bytes)) [[unlikely]]
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kNull);
+	const uint32_t most = tagged ? s->out.box.most : s->largest;
+	if (uint64_t{text.header.bytes} + text.data.bytes > most) [[unlikely]]
+		return refuse(GNI_RC_ERROR_RESOURCE, call, "%" PRIu64 " bytes of header and data: %u are possible",
+			      uint64_t{text.header.bytes} + text.data.bytes, most);
 	if (behind != GNI_RC_SUCCESS) [[unlikely]] {
 		const SmsgText whole = text;
-		return smsg_send_behind(ep, s, whole);
+		return smsg_send_behind(ep, s, whole, call);
 	}
 	SmsgPlace place;
-	gni_return_t rc = reserve(ep, s, text.bytes(), &place);
+	gni_return_t rc = reserve(ep, s, text.bytes(), &place, call);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	uint32_t id = reserve_event(ep);
-	if (!id)
-		return GNI_RC_NOT_DONE;
+	if (!id) [[unlikely]]
+		return nic_later(ep->nic, call, kSmsgNoEvent);
 	const SmsgTry first = put(ep, s, text, place, id, s->events);
 	if (first.status != ARIES_ST_OK) [[unlikely]] {
 		const SmsgText whole = text;
 		const SmsgPlace there = place;
-		smsg_failed(ep, s, whole, there, id, first);
-		return GNI_RC_SUCCESS;
+		return smsg_failed(ep, s, whole, there, id, first);
 	}
 	smsg_sent(s, place);
 	return GNI_RC_SUCCESS;
@@ -248,14 +256,14 @@ UGNI_IN_ONE_PAGE(2048)
 gni_return_t GNI_SmsgSend(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			  uint32_t data_length, uint32_t msg_id)
 {
-	return send(ep_hndl, {{header, header_length}, {data, data_length}, msg_id, 0}, false);
+	return send(ep_hndl, {{header, header_length}, {data, data_length}, msg_id, 0}, false, __func__);
 }
 
 UGNI_IN_ONE_PAGE(2048)
 gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			      uint32_t data_length, uint32_t msg_id, uint8_t tag)
 {
-	if (tag == GNI_SMSG_ANY_TAG)
-		return GNI_RC_INVALID_PARAM;
-	return send(ep_hndl, {{header, header_length}, {data, data_length}, msg_id, tag}, true);
+	if (tag == GNI_SMSG_ANY_TAG) [[unlikely]]
+		return refuse(GNI_RC_INVALID_PARAM, __func__, "the tag 0x%x stands for any tag", GNI_SMSG_ANY_TAG);
+	return send(ep_hndl, {{header, header_length}, {data, data_length}, msg_id, tag}, true, __func__);
 }

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A NIC that was reset or removed: whoever polls, waits or posts is told, and told which of the two it was. */
+#include "ce.hpp"
 #include "session.hpp"
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
+#include <memory>
+#include <vector>
 
 /* What the driver does to the mappings, and what its calls answer from then on. */
 static void take_away(const Session &s, int error)
 {
-	fake::Queue &q = s.queue();
-
 	memset(s.file().area, 0xff, sizeof(s.file().area));
-	for (uint32_t n = 0; n < q.slots; n++)
-		q.memory[ARIES_CQ_HEADER_BYTES / 8 + n] = ~uint64_t{0};
-	for (unsigned long request : {KGNI_IOC_NTT_INFO, KGNI_IOC_CQ_WAIT, KGNI_IOC_CQ_DESTROY, KGNI_IOC_MEM_REGISTER,
-				      KGNI_IOC_MEM_DEREGISTER})
+	for (auto &[number, q] : s.file().queues) {
+		for (uint32_t n = 0; n < q->slots; n++)
+			q->memory[ARIES_CQ_HEADER_BYTES / 8 + n] = ~uint64_t{0};
+	}
+	for (unsigned long request :
+	     {KGNI_IOC_NTT_INFO, KGNI_IOC_CQ_WAIT, KGNI_IOC_CQ_DESTROY, KGNI_IOC_MEM_REGISTER, KGNI_IOC_MEM_DEREGISTER,
+	      KGNI_IOC_DGRAM_POST, KGNI_IOC_DGRAM_TEST, KGNI_IOC_DGRAM_PROBE})
 		fake::kernel().errors[request] = error;
 	fake::kernel().on_doorbell = nullptr;
 }
@@ -74,6 +79,182 @@ static void posts_are_told(void **)
 	assert_int_equal(GNI_RC_INVALID_STATE, GNI_PostRdma(s.ep, &d));
 }
 
+/* Whatever a client may call until it says something else than "nothing yet", with something under way. */
+struct Busy : Session {
+	gni_cq_handle_t queues[1] = {}, small = nullptr;
+	gni_ep_handle_t talking = nullptr, stalled = nullptr, full = nullptr, leaf = nullptr, asking = nullptr,
+			idle = nullptr;
+	gni_msgq_handle_t q = nullptr;
+	gni_post_state_t state = GNI_POST_PENDING;
+	gni_post_descriptor_t put = post(GNI_POST_FMA_PUT), one = post(GNI_POST_FMA_PUT), sum = post(GNI_POST_CE);
+	gni_cq_entry_t e = 0;
+	gni_ce_result_t *result = reinterpret_cast<gni_ce_result_t *>(bytes + 7680);
+	uint32_t which = 0, address = 0, id = 0;
+	uint64_t number = 0;
+	uint8_t tag = GNI_SMSG_ANY_TAG;
+	void *header = nullptr;
+	char text[8] = "";
+
+	static int ignore(uint32_t, uint32_t, void *, uint8_t, void *) { return 1; }
+
+	gni_ep_handle_t endpoint(gni_cq_handle_t events) const
+	{
+		gni_ep_handle_t made = nullptr;
+
+		assert_rc(SUCCESS, GNI_EpCreate(nic, events, &made));
+		assert_rc(SUCCESS, GNI_EpBind(made, 6, 88));
+		return made;
+	}
+
+	gni_ep_handle_t mailbox(uint32_t at, gni_cq_handle_t events)
+	{
+		const gni_ep_handle_t made = endpoint(events);
+		gni_smsg_attr_t box = {};
+
+		box.msg_type = GNI_SMSG_TYPE_MBOX;
+		box.msg_buffer = bytes;
+		box.mbox_offset = at;
+		box.buff_size = 2048;
+		box.mem_hndl = memory;
+		box.mbox_maxcredit = 2;
+		box.msg_maxsize = 64;
+		assert_rc(SUCCESS, GNI_SmsgInit(made, &box, &box));
+		return made;
+	}
+
+	Busy()
+	{
+		gni_msgq_attr_t a = {};
+		gni_msgq_ep_attr_t node = {};
+
+		queues[0] = cq;
+		talking = mailbox(0, cq);
+		stalled = mailbox(2048, cq);
+		for (int n = 0; n < 2; n++)
+			assert_rc(SUCCESS, GNI_SmsgSend(stalled, text, 8, nullptr, 0, 0));
+		assert_rc(SUCCESS, GNI_CqCreate(nic, 1, 0, GNI_CQ_NOBLOCK, nullptr, nullptr, &small));
+		full = mailbox(4096, small);
+		while (GNI_PostFma(full, &one) == GNI_RC_SUCCESS)
+			;
+		a.max_msg_sz = 64;
+		a.smsg_q_sz = 2;
+		a.rcv_pool_sz = 1;
+		a.num_msgq_eps = 1;
+		a.nloc_insts = 1;
+		a.rcv_cq_sz = 8;
+		assert_rc(SUCCESS, GNI_MsgqInit(nic, ignore, nullptr, cq, &a, &q));
+		assert_rc(SUCCESS, GNI_MsgqGetConnAttrs(q, 6, &node, nullptr));
+		node.pe_addr = 6;
+		node.insts[0].id = 88;
+		assert_rc(SUCCESS, GNI_MsgqConnect(q, 6, &node));
+		asking = endpoint(cq);
+		assert_rc(SUCCESS, GNI_EpPostDataWId(asking, text, 8, text, 8, 5));
+		idle = endpoint(cq);
+		assert_rc(SUCCESS, GNI_PostFma(idle, &put));
+		leaf = endpoint(nullptr);
+		assert_rc(SUCCESS, GNI_EpSetCeAttr(leaf, 0, 0, GNI_CE_CHILD_PE));
+		sum.cq_mode = GNI_CQMODE_SILENT;
+		sum.local_addr = reinterpret_cast<uint64_t>(result);
+		sum.ce_cmd = GNI_FMA_CE_IADD;
+		assert_rc(SUCCESS, GNI_PostFma(leaf, &sum));
+		assert_rc(NOT_DONE, GNI_CeCheckResult(result, 24));
+	}
+};
+
+struct Polled {
+	const char *function;
+	std::function<gni_return_t()> call;
+	bool answers = true; /* with the code of a NIC that is gone; else with one of its own */
+};
+
+static std::vector<Polled> all_polled(Busy &s)
+{
+	return {
+		{"GNI_CqGetEvent", [&] { return GNI_CqGetEvent(s.cq, &s.e); }},
+		{"GNI_CqTestEvent", [&] { return GNI_CqTestEvent(s.cq); }},
+		{"GNI_CqWaitEvent", [&] { return GNI_CqWaitEvent(s.cq, 5, &s.e); }},
+		{"GNI_CqVectorWaitEvent", [&] { return GNI_CqVectorWaitEvent(s.queues, 1, 5, &s.e, &s.which); }},
+		{"GNI_CqVectorMonitor", [&] { return GNI_CqVectorMonitor(s.queues, 1, 5, &s.which); }},
+		{"GNI_SmsgGetNext", [&] { return GNI_SmsgGetNext(s.talking, &s.header); }},
+		{"GNI_SmsgGetNextWTag", [&] { return GNI_SmsgGetNextWTag(s.talking, &s.header, &s.tag); }},
+		{"GNI_SmsgSend", [&] { return GNI_SmsgSend(s.talking, s.text, 8, nullptr, 0, 0); }},
+		{"GNI_SmsgSendWTag", [&] { return GNI_SmsgSendWTag(s.talking, s.text, 8, nullptr, 0, 0, 1); }},
+		{"GNI_SmsgSend without credit", [&] { return GNI_SmsgSend(s.stalled, s.text, 8, nullptr, 0, 0); }},
+		{"GNI_SmsgSend without room", [&] { return GNI_SmsgSend(s.full, s.text, 8, nullptr, 0, 0); }},
+		{"GNI_MsgqProgress", [&] { return GNI_MsgqProgress(s.q, ~0U); }},
+		{"GNI_MsgqProgress that waits", [&] { return GNI_MsgqProgress(s.q, 5); }},
+		{"GNI_MsgqIdle", [&] { return GNI_MsgqIdle(s.q); }},
+		{"GNI_MsgqSend", [&] { return GNI_MsgqSend(s.q, s.ep, s.text, 8, nullptr, 0, 0, 0); }},
+		{"GNI_MsgqSend without room", [&] { return GNI_MsgqSend(s.q, s.full, s.text, 8, nullptr, 0, 0, 0); }},
+		{"GNI_PostFma", [&] { return GNI_PostFma(s.ep, &s.one); }},
+		{"GNI_PostFma without room", [&] { return GNI_PostFma(s.full, &s.one); }},
+		{"GNI_EpIdle", [&] { return GNI_EpIdle(s.idle); }},
+		{"GNI_EpUnbind", [&] { return GNI_EpUnbind(s.idle); }},
+		{"GNI_CeCheckResult", [&] { return GNI_CeCheckResult(s.result, 24); }},
+		{"GNI_EpPostData", [&] { return GNI_EpPostData(s.ep, s.text, 8, s.text, 8); }},
+		{"GNI_EpPostDataTest", [&] { return GNI_EpPostDataTest(s.asking, &s.state, &s.address, &s.id); },
+		 false},
+		{"GNI_EpPostDataTestById",
+		 [&] { return GNI_EpPostDataTestById(s.asking, 5, &s.state, &s.address, &s.id); }, false},
+		{"GNI_EpPostDataWait", [&] { return GNI_EpPostDataWait(s.asking, 5, &s.state, &s.address, &s.id); },
+		 false},
+		{"GNI_EpPostDataWaitById",
+		 [&] { return GNI_EpPostDataWaitById(s.asking, 5, 5, &s.state, &s.address, &s.id); }, false},
+		{"GNI_PostDataProbe", [&] { return GNI_PostDataProbe(s.nic, &s.address, &s.id); }, false},
+		{"GNI_PostDataProbeById", [&] { return GNI_PostDataProbeById(s.nic, &s.number); }, false},
+		{"GNI_PostdataProbeWaitById", [&] { return GNI_PostdataProbeWaitById(s.nic, 5, &s.number); }, false},
+	};
+}
+
+static bool tells(const Polled &p, gni_return_t rc, gni_return_t gone)
+{
+	if (p.answers)
+		return rc == gone;
+	/* A probe that finds nothing says NO_MATCH, a test of a datagram under way SUCCESS. */
+	const bool probe = strstr(p.function, "Probe") || strstr(p.function, "probe");
+	return rc == (probe ? GNI_RC_INVALID_PARAM : GNI_RC_NO_MATCH);
+}
+
+/* Each alone, so that it does not live on what another one has found out; and again and again. */
+static void polls_are_told(void **)
+{
+	const size_t count = all_polled(*std::make_unique<Busy>()).size();
+	unsigned silent = 0;
+
+	for (const int error : {-EIO, -ENODEV}) {
+		const gni_return_t gone = error == -EIO ? GNI_RC_INVALID_STATE : GNI_RC_NO_MATCH;
+		for (size_t n = 0; n < count; n++) {
+			Busy s;
+			const Polled p = all_polled(s)[n];
+			take_away(s, error);
+			/* The common posts look at nothing: some other call has to find out. */
+			if (strcmp(p.function, "GNI_PostFma") == 0)
+				(void)GNI_CqTestEvent(s.cq);
+			for (unsigned times = 0; times < 5; times++) {
+				const gni_return_t rc = p.call();
+				if (tells(p, rc, gone))
+					continue;
+				print_error("%s: %s\n", p.function, gni_err_str[rc]);
+				silent++;
+				break;
+			}
+		}
+	}
+	assert_int_equal(silent, 0);
+}
+
+/* What waits for events that do not come any more can be ended. */
+static void queues_are_released(void **)
+{
+	Busy s;
+
+	assert_rc(SUCCESS, GNI_MsgqSend(s.q, s.ep, s.text, 8, nullptr, 0, 0, 0));
+	assert_rc(NOT_DONE, GNI_MsgqConnRelease(s.q, 6));
+	take_away(s, -EIO);
+	assert_rc(SUCCESS, GNI_MsgqConnRelease(s.q, 6));
+	assert_rc(SUCCESS, GNI_MsgqRelease(s.q));
+}
+
 /* In the middle of a post of many pieces: it ends at once. */
 static void pieces_end(void **)
 {
@@ -109,8 +290,10 @@ static void begins_anew(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(reset_is_told), cmocka_unit_test(removal_is_told), cmocka_unit_test(posts_are_told),
-		cmocka_unit_test(pieces_end),	 cmocka_unit_test(begins_anew),
+		cmocka_unit_test(reset_is_told),  cmocka_unit_test(removal_is_told),
+		cmocka_unit_test(posts_are_told), cmocka_unit_test(pieces_end),
+		cmocka_unit_test(polls_are_told), cmocka_unit_test(queues_are_released),
+		cmocka_unit_test(begins_anew),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
