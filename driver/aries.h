@@ -18,6 +18,7 @@
 #ifndef ARIES_H
 #define ARIES_H
 
+#include "aries_chan.h"
 #include "aries_types.h"
 
 struct poll_table_struct;
@@ -62,7 +63,7 @@ void aries_pool_exit(struct aries_pool *pool);
 int aries_pool_get(struct aries_pool *pool, u16 owner);
 int aries_pool_get_row(struct aries_pool *pool, unsigned int count);
 void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner);
-void aries_pool_hold(struct aries_pool *pool, unsigned int nr);
+void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner);
 void aries_pool_put_held(struct aries_pool *pool, unsigned int nr);
 void aries_pool_release_held(struct aries_pool *pool);
 unsigned int aries_pool_used(struct aries_pool *pool);
@@ -115,12 +116,14 @@ bool aries_suspend_wait(struct aries_ctx *ctx);
 int aries_fmad_take(struct aries_ctx *ctx);
 void aries_fmad_enable(struct aries_ctx *ctx, unsigned int nr);
 void aries_fmad_unmap(struct aries_ctx *ctx);
-int aries_fmad_wait(struct aries_dev *ad, unsigned int nr);
+void aries_fmad_stop(struct aries_ctx *ctx);
+void aries_fmad_wait(struct aries_dev *ad, unsigned int nr);
 void aries_fmad_give(struct aries_ctx *ctx, unsigned int nr, u16 owner);
 int aries_share_get(struct aries_ctx *ctx);
 void aries_share_put(struct aries_ctx *ctx);
+void aries_share_stop(struct aries_ctx *ctx);
 void aries_share_take(struct aries_ctx *ctx);
-void aries_share_enter(struct aries_ctx *ctx);
+bool aries_share_enter(struct aries_ctx *ctx);
 void aries_share_exit(struct aries_ctx *ctx);
 unsigned int aries_share_users(struct aries_ctx *ctx);
 unsigned int aries_share_count(struct aries_dev *ad, const struct aries_domain *dom);
@@ -146,7 +149,7 @@ int aries_cq_create(struct aries_ctx *ctx, struct kgni_cq_create *arg);
 int aries_cq_destroy(struct aries_ctx *ctx, struct kgni_cq_destroy *arg);
 struct aries_cq *aries_cq_find(struct aries_ctx *ctx, u32 nr);
 void aries_cq_put(struct aries_cq *cq);
-void aries_cq_teardown(struct aries_ctx *ctx);
+void aries_cq_teardown(struct aries_ctx *ctx, struct list_head *gone);
 void aries_cq_wake(struct aries_dev *ad, unsigned int nr);
 
 /* aries_cqwait.c */
@@ -169,20 +172,20 @@ int aries_mem_deregister(struct aries_ctx *ctx, struct kgni_mem_deregister *arg)
 int aries_mem_segments(struct aries_ctx *ctx, struct kgni_mem_segments *arg);
 int aries_mem_range(u64 address, u64 length, struct aries_range *range);
 void aries_mem_program(struct aries_ctx *ctx, struct aries_mem *mem);
-void aries_mem_teardown(struct aries_ctx *ctx);
+void aries_mem_teardown(struct aries_ctx *ctx, struct list_head *gone);
 
 /* aries_ce.c: collective engines */
 int aries_ce_alloc(struct aries_ctx *ctx, struct kgni_ce_alloc *arg);
 int aries_ce_config(struct aries_ctx *ctx, struct kgni_ce_config *arg);
 int aries_ce_free(struct aries_ctx *ctx, struct kgni_ce_free *arg);
-void aries_ce_teardown(struct aries_ctx *ctx);
+void aries_ce_teardown(struct aries_ctx *ctx, struct list_head *gone);
 
 /* aries_recv.c: receives for channel sends */
 int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg);
 int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg);
 int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg);
 void aries_recv_suspend(struct aries_ctx *ctx, bool suspend);
-void aries_recv_teardown(struct aries_ctx *ctx);
+void aries_recv_teardown(struct aries_ctx *ctx, struct list_head *gone);
 
 /* aries_ce.c: instances */
 void aries_inst_add(struct aries_ctx *ctx);
@@ -194,18 +197,18 @@ void aries_reserve_free(struct aries_dev *ad, struct aries_mem *mem);
 
 /* aries_vmdh.c: virtual memory domain handles */
 int aries_vmdh_block(struct aries_ctx *ctx, struct kgni_mdd_block *arg);
-int aries_vmdh_get(struct aries_ctx *ctx, u32 *place);
-void aries_vmdh_put(struct aries_ctx *ctx, unsigned int mdh);
-void aries_vmdh_hold(struct aries_ctx *ctx, unsigned int mdh);
-void aries_vmdh_leave(struct aries_ctx *ctx);
+int aries_vmdh_get(struct aries_ctx *ctx, u32 *place, struct aries_block **block);
+void aries_vmdh_put(struct aries_dev *ad, struct aries_block *block, unsigned int mdh);
+void aries_vmdh_leave(struct aries_ctx *ctx, struct list_head *gone);
 void aries_vmdh_show(struct seq_file *m, struct aries_dev *ad, const struct aries_domain *dom);
 
 /* aries_quiet.c: when memory that the NIC knew may be given back */
 bool aries_quiet(struct aries_dev *ad);
 bool aries_quiet_begin(struct aries_dev *ad);
 void aries_quiet_end(struct aries_dev *ad);
-void aries_quiet_keep(struct aries_dev *ad, struct aries_kept *kept,
+void aries_quiet_take(struct aries_ctx *ctx, struct list_head *gone, struct aries_kept *kept,
 		      void (*free)(struct aries_dev *ad, struct aries_kept *kept));
+void aries_quiet_release(struct aries_dev *ad, struct list_head *gone);
 void aries_quiet_free(struct aries_dev *ad);
 void aries_quiet_work(struct work_struct *work);
 bool aries_quiet_exit(struct aries_dev *ad);
@@ -214,9 +217,9 @@ bool aries_quiet_exit(struct aries_dev *ad);
 u64 aries_inv_seq(struct aries_dev *ad);
 int aries_inv_look(struct aries_dev *ad, u64 seq);
 int aries_inv_sleep(struct aries_dev *ad, u64 seq);
+int aries_inv_wait(struct aries_dev *ad, u64 seq);
 int aries_inv_drain(struct aries_dev *ad);
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
-int aries_inv_ptes(struct aries_dev *ad, unsigned int mdh);
 
 /* aries_clock.c: the global clock */
 int aries_clock_read(struct aries_dev *ad, u64 *now);
@@ -232,6 +235,7 @@ void aries_ctx_put(struct aries_ctx *ctx);
 struct aries_ctx *aries_ctx_next(struct aries_dev *ad, struct aries_ctx *last);
 int aries_ctx_enter(struct aries_ctx *ctx, bool attached);
 void aries_ctx_exit(struct aries_ctx *ctx);
+void aries_ctx_exit_free(struct aries_ctx *ctx, struct list_head *gone);
 int aries_ctx_status(struct aries_ctx *ctx);
 int aries_ctx_own(struct aries_ctx *ctx);
 int aries_ctx_node(struct aries_ctx *ctx, u32 pe, u32 *node);
@@ -258,16 +262,6 @@ static inline u64 aries_ctx_place(const struct aries_ctx *ctx)
 
 int aries_mmap(struct file *file, struct vm_area_struct *vma);
 void aries_ghosts_free(struct aries_ctx *ctx);
-
-/* aries_chan.c: the channel between drivers */
-int aries_chan_init(struct aries_dev *ad);
-void aries_chan_exit(struct aries_dev *ad);
-void aries_chan_start(struct aries_dev *ad);
-void aries_chan_go(struct aries_dev *ad);
-void aries_chan_stop(struct aries_dev *ad);
-void aries_chan_irq(struct aries_dev *ad);
-bool aries_chan_reserved(u8 ptag, u32 cookie);
-void aries_peers_show(struct seq_file *m, struct aries_dev *ad);
 
 /* aries_chrdev.c */
 int aries_chrdev_init(void);

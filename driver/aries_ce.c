@@ -94,86 +94,102 @@ static int aries_ce_tree(struct aries_ctx *ctx, const struct kgni_ce_config *arg
 	return rc;
 }
 
-/* Nothing of the engine's last life is left: neither in the NIC nor a reference to its queue. */
-static void aries_ce_stop(struct aries_ctx *ctx, unsigned int nr)
+/* It takes no more packets; what is pending ends, see @seq of the engine. */
+static void aries_ce_stop(struct aries_ctx *ctx, struct aries_ce *ce)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
-	u64 ctl = aries_rd64(ad, ARIES_CE_CTL_N(nr));
-	unsigned int i;
+	u64 ctl;
 
 	lockdep_assert_held(&ctx->lock);
-	aries_wr64(ad, ARIES_CE_CTL_N(nr), 0);
-	aries_inv_drain(ad); /* what was pending has ended when this returns */
-	if (ctl & ARIES_CE_CTL_ENABLE_MASK)
-		trace_aries_ce_stop(ctx, nr, ctl, aries_rd64(ad, ARIES_CE_PARENT_N(nr)));
-	aries_wr64(ad, ARIES_CE_PARENT_N(nr), 0);
-	for (i = 0; i < ARIES_CE_CHILDREN; i++)
-		aries_wr64(ad, ARIES_CE_CHILD_N(nr * ARIES_CE_CHILDREN + i), 0);
-	if (ctx->ce_cq[nr])
-		ctx->ce_cq[nr]->ce_refs--;
-	ctx->ce_cq[nr] = NULL;
+	if (!ce->enabled)
+		return;
+	ctl = aries_rd64(ad, ARIES_CE_CTL_N(ce->nr));
+	aries_wr64(ad, ARIES_CE_CTL_N(ce->nr), 0);
+	ce->seq = aries_inv_seq(ad);
+	ce->enabled = false;
+	trace_aries_ce_stop(ctx, ce->nr, ctl, aries_rd64(ad, ARIES_CE_PARENT_N(ce->nr)));
+	if (ce->cq)
+		ce->cq->ce_refs--;
+	ce->cq = NULL;
 }
 
-static int aries_ce_start(struct aries_ctx *ctx, unsigned int nr, unsigned int count,
+/* Of an engine that is not enabled: @count children of @tree, and none besides. */
+static void aries_ce_place(struct aries_dev *ad, unsigned int nr, const struct aries_ce_tree *tree)
+{
+	unsigned int i;
+
+	aries_wr64(ad, ARIES_CE_PARENT_N(nr), tree->parent);
+	for (i = 0; i < ARIES_CE_CHILDREN; i++)
+		aries_wr64(ad, ARIES_CE_CHILD_N(nr * ARIES_CE_CHILDREN + i), tree->child[i]);
+}
+
+static int aries_ce_start(struct aries_ctx *ctx, struct aries_ce *ce,
 			  const struct aries_ce_tree *tree)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
-	unsigned int i;
 	u64 ctl;
 
-	aries_wr64(ad, ARIES_CE_PARENT_N(nr), tree->parent);
-	for (i = 0; i < count; i++)
-		aries_wr64(ad, ARIES_CE_CHILD_N(nr * ARIES_CE_CHILDREN + i), tree->child[i]);
-	aries_wr64(ad, ARIES_CE_CTL_N(nr), tree->ctl);
-	ctl = aries_rd64(ad, ARIES_CE_CTL_N(nr));
+	aries_ce_place(ad, ce->nr, tree);
+	aries_wr64(ad, ARIES_CE_CTL_N(ce->nr), tree->ctl);
+	ctl = aries_rd64(ad, ARIES_CE_CTL_N(ce->nr));
 	if (ctl == ~0ull && !aries_hw_alive(ad))
 		return -ENODEV;
 	if (!(ctl & ARIES_CE_CTL_ENABLE_MASK))
 		return -EIO;
-	trace_aries_ce_start(ctx, nr, tree->ctl, tree->parent);
+	ce->enabled = true;
+	trace_aries_ce_start(ctx, ce->nr, tree->ctl, tree->parent);
 	return 0;
 }
 
-static bool aries_ce_owned(struct aries_ctx *ctx, u32 nr)
+static struct aries_ce *aries_ce_owned(struct aries_ctx *ctx, u32 nr)
 	__must_hold(&ctx->lock)
 {
 	lockdep_assert_held(&ctx->lock);
-	return nr < ARIES_CE_CHANNELS && test_bit(nr, &ctx->ces);
+	return nr < ARIES_CE_CHANNELS ? ctx->ces[nr] : NULL;
 }
 
+/* Return: 0, a negative errno; -EAGAIN: the engine's last life has not ended before @seq. */
 static int aries_ce_apply(struct aries_ctx *ctx, const struct kgni_ce_config *arg,
-			  struct aries_ce_tree *tree)
+			  const struct kgni_ce_child *children, u64 *seq)
 	__must_hold(&ctx->lock)
 {
+	struct aries_ce *ce = aries_ce_owned(ctx, arg->ce);
+	struct aries_ce_tree tree = {};
 	struct aries_cq *cq = NULL;
 	int rc;
 
+	if (!ce)
+		return -ENOENT;
+	rc = aries_ce_tree(ctx, arg, children, &tree);
+	if (rc)
+		return rc;
 	if (arg->cq != KGNI_NO_CQ) {
 		cq = aries_cq_find(ctx, arg->cq);
 		if (!cq)
 			return -ENOENT;
-		tree->ctl |= FIELD_PREP(ARIES_CE_CTL_CQ_VALID_MASK, 1ull) |
-			     FIELD_PREP(ARIES_CE_CTL_CQ_MASK, (u64)cq->nr);
+		tree.ctl |= FIELD_PREP(ARIES_CE_CTL_CQ_VALID_MASK, 1ull) |
+			    FIELD_PREP(ARIES_CE_CTL_CQ_MASK, (u64)cq->nr);
 	}
-	aries_ce_stop(ctx, arg->ce);
-	rc = aries_ce_start(ctx, arg->ce, arg->count, tree);
-	if (rc) {
-		aries_ce_stop(ctx, arg->ce);
+	aries_ce_stop(ctx, ce);
+	*seq = ce->seq;
+	if (aries_inv_look(ctx->ad, ce->seq) == -EAGAIN)
+		return -EAGAIN;
+	rc = aries_ce_start(ctx, ce, &tree);
+	if (rc)
 		return rc;
-	}
-	ctx->ce_cq[arg->ce] = cq;
+	ce->cq = cq;
 	if (cq)
 		cq->ce_refs++;
 	return 0;
 }
 
-/** aries_ce_config() - KGNI_IOC_CE_CONFIG. Context: sleeps. */
+/** aries_ce_config() - KGNI_IOC_CE_CONFIG. Context: sleeps, killably. */
 int aries_ce_config(struct aries_ctx *ctx, struct kgni_ce_config *arg)
 {
-	struct aries_ce_tree tree = {};
 	struct kgni_ce_child *children;
+	u64 seq = 0;
 	int rc;
 
 	if (arg->flags & ~ARIES_CE_FLAGS || !arg->count || arg->count > ARIES_CE_CHILDREN ||
@@ -182,19 +198,21 @@ int aries_ce_config(struct aries_ctx *ctx, struct kgni_ce_config *arg)
 	children = memdup_user(u64_to_user_ptr(arg->children), arg->count * sizeof(*children));
 	if (IS_ERR(children))
 		return PTR_ERR(children);
-	rc = aries_ctx_enter(ctx, true);
-	if (rc)
-		goto out;
-	rc = aries_ce_owned(ctx, arg->ce) ? aries_ce_tree(ctx, arg, children, &tree) : -ENOENT;
-	if (!rc)
-		rc = aries_ce_apply(ctx, arg, &tree);
-	aries_ctx_exit(ctx);
-out:
+	do {
+		/* of the first round: nothing to wait for */
+		rc = seq ? aries_inv_sleep(ctx->ad, seq) : 0;
+		if (!rc)
+			rc = aries_ctx_enter(ctx, true);
+		if (rc)
+			break;
+		rc = aries_ce_apply(ctx, arg, children, &seq);
+		aries_ctx_exit(ctx);
+	} while (rc == -EAGAIN);
 	kfree(children);
 	return rc;
 }
 
-static int aries_ce_take(struct aries_ctx *ctx)
+static int aries_ce_take(struct aries_ctx *ctx, struct aries_ce *ce)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
@@ -207,61 +225,83 @@ static int aries_ce_take(struct aries_ctx *ctx)
 	if (rc)
 		return rc;
 	nr = aries_pool_get(&ad->ces, ctx->owner);
-	if (nr < 0)
+	if (nr < 0) {
 		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CE, 1);
-	else
-		__set_bit(nr, &ctx->ces);
-	return nr;
+		return nr;
+	}
+	ce->nr = nr;
+	ctx->ces[nr] = ce;
+	return 0;
 }
 
 /** aries_ce_alloc() - KGNI_IOC_CE_ALLOC. Context: sleeps. */
 int aries_ce_alloc(struct aries_ctx *ctx, struct kgni_ce_alloc *arg)
 {
-	int rc = aries_ctx_enter(ctx, true);
+	struct aries_ce *ce = kzalloc(sizeof(*ce), GFP_KERNEL_ACCOUNT);
+	int rc;
 
-	if (rc)
-		return rc;
-	rc = aries_ce_take(ctx);
-	if (rc >= 0) {
-		arg->ce = rc;
-		rc = 0;
+	if (!ce)
+		return -ENOMEM;
+	rc = aries_ctx_enter(ctx, true);
+	if (!rc) {
+		rc = aries_ce_take(ctx, ce);
+		if (!rc)
+			arg->ce = ce->nr;
+		aries_ctx_exit(ctx);
 	}
-	aries_ctx_exit(ctx);
+	if (rc)
+		kfree(ce);
 	return rc;
 }
 
-static void aries_ce_del(struct aries_ctx *ctx, unsigned int nr)
+/* Nothing of the engine's life is left in the NIC. */
+static void aries_ce_free_kept(struct aries_dev *ad, struct aries_kept *kept)
+{
+	static const struct aries_ce_tree none;
+	struct aries_ce *ce = container_of(kept, struct aries_ce, kept);
+
+	aries_ce_place(ad, ce->nr, &none);
+	aries_pool_put_held(&ad->ces, ce->nr);
+	aries_domain_uncharge(ad, kept->dom, ARIES_RES_CE, 1);
+	kfree(ce);
+}
+
+static void aries_ce_del(struct aries_ctx *ctx, struct aries_ce *ce, struct list_head *gone)
 	__must_hold(&ctx->lock)
 {
-	aries_ce_stop(ctx, nr);
-	__clear_bit(nr, &ctx->ces);
-	aries_pool_put(&ctx->ad->ces, nr, ctx->owner);
-	aries_domain_uncharge(ctx->ad, ctx->dom, ARIES_RES_CE, 1);
+	aries_ce_stop(ctx, ce);
+	ctx->ces[ce->nr] = NULL;
+	aries_pool_hold(&ctx->ad->ces, ce->nr, ctx->owner);
+	aries_quiet_take(ctx, gone, &ce->kept, aries_ce_free_kept);
 }
 
 /** aries_ce_free() - KGNI_IOC_CE_FREE. Context: sleeps. */
 int aries_ce_free(struct aries_ctx *ctx, struct kgni_ce_free *arg)
 {
+	struct aries_ce *ce;
+	LIST_HEAD(gone);
 	int rc = aries_ctx_enter(ctx, true);
 
 	if (rc)
 		return rc;
-	if (aries_ce_owned(ctx, arg->ce))
-		aries_ce_del(ctx, arg->ce);
+	ce = aries_ce_owned(ctx, arg->ce);
+	if (ce)
+		aries_ce_del(ctx, ce, &gone);
 	else
 		rc = -ENOENT;
-	aries_ctx_exit(ctx);
+	aries_ctx_exit_free(ctx, &gone);
 	return rc;
 }
 
-/** aries_ce_teardown() - stop all engines of an attachment. Context: sleeps; ctx->lock held. */
-void aries_ce_teardown(struct aries_ctx *ctx)
+/** aries_ce_teardown() - stop all engines of an attachment. Context: ctx->lock held. */
+void aries_ce_teardown(struct aries_ctx *ctx, struct list_head *gone)
 	__must_hold(&ctx->lock)
 {
-	unsigned long nr;
+	unsigned int nr;
 
-	for_each_set_bit(nr, &ctx->ces, ARIES_CE_CHANNELS)
-		aries_ce_del(ctx, nr);
+	for (nr = 0; nr < ARIES_CE_CHANNELS; nr++)
+		if (ctx->ces[nr])
+			aries_ce_del(ctx, ctx->ces[nr], gone);
 }
 
 /**

@@ -73,19 +73,15 @@ static void aries_cq_free_mem(struct aries_cq *cq)
 	aries_charge_end(&cq->charge);
 }
 
-static void aries_cq_end(struct aries_dev *ad, struct aries_cq *cq)
-{
-	aries_cq_unmap(ad, cq);
-	aries_cq_free_mem(cq);
-	aries_cq_put(cq);
-}
-
 static void aries_cq_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 {
 	struct aries_cq *cq = container_of(kept, struct aries_cq, kept);
 
 	aries_pool_put_held(&ad->cqs, cq->nr);
-	aries_cq_end(ad, cq);
+	aries_domain_uncharge(ad, kept->dom, ARIES_RES_CQ, 1);
+	aries_cq_unmap(ad, cq);
+	aries_cq_free_mem(cq);
+	aries_cq_put(cq);
 }
 
 static unsigned int aries_cq_vector(struct aries_dev *ad)
@@ -111,41 +107,24 @@ static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner,
 			   FIELD_PREP(ARIES_CQ_CTL_DELAY_MASK, (u64)(irq ? delay : 0)));
 }
 
-/* Return: whether nobody writes to the queue's memory any more. */
-static bool aries_cq_fence(struct aries_dev *ad, struct aries_cq *cq)
-{
-	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr), 0);
-	return !aries_inv_drain(ad);
-}
-
-/*
- * Stops the queue and takes it from the process. Memory that somebody may still write to is put
- * aside, and the number with it.
- */
-static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq)
+/* Stops the queue and takes it from the process. Somebody may still write to its memory. */
+static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq, struct list_head *gone)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
-	bool stopped;
 
 	lockdep_assert_held(&ctx->lock);
-	stopped = aries_cq_fence(ad, cq);
+	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr), 0);
 	spin_lock_irq(&ad->irq_lock);
 	ad->cq_table[cq->nr] = NULL;
 	spin_unlock_irq(&ad->irq_lock);
 	xa_erase(&ctx->cqs, cq->nr);
 	unmap_mapping_range(ctx->mapping, ARIES_MMAP_CQ_N(cq->nr), cq->size, 1);
 	aries_cq_hide(cq);
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ, 1);
 	trace_aries_cq_destroy(ctx, cq);
 	wake_up_all(&cq->wq);
-	if (stopped) {
-		aries_pool_put(&ad->cqs, cq->nr, ctx->owner);
-		aries_cq_end(ad, cq);
-	} else {
-		aries_pool_hold(&ad->cqs, cq->nr);
-		aries_quiet_keep(ad, &cq->kept, aries_cq_free_kept);
-	}
+	aries_pool_hold(&ad->cqs, cq->nr, ctx->owner);
+	aries_quiet_take(ctx, gone, &cq->kept, aries_cq_free_kept);
 }
 
 /* With its memory, and without a number. Context: sleeps; called without any lock. */
@@ -255,6 +234,7 @@ struct aries_cq *aries_cq_find(struct aries_ctx *ctx, u32 nr)
 int aries_cq_destroy(struct aries_ctx *ctx, struct kgni_cq_destroy *arg)
 {
 	struct aries_cq *cq;
+	LIST_HEAD(gone);
 	int rc = aries_ctx_enter(ctx, true);
 
 	if (rc)
@@ -265,19 +245,19 @@ int aries_cq_destroy(struct aries_ctx *ctx, struct kgni_cq_destroy *arg)
 	else if (cq->mem_refs || cq->ce_refs || cq->waiters)
 		rc = -EBUSY;
 	else
-		aries_cq_stop(ctx, cq);
-	aries_ctx_exit(ctx);
+		aries_cq_stop(ctx, cq, &gone);
+	aries_ctx_exit_free(ctx, &gone);
 	return rc;
 }
 
 /** aries_cq_teardown() - stop all queues of an attachment. Context: sleeps; ctx->lock held. */
-void aries_cq_teardown(struct aries_ctx *ctx)
+void aries_cq_teardown(struct aries_ctx *ctx, struct list_head *gone)
 {
 	struct aries_cq *cq;
 	unsigned long nr;
 
 	xa_for_each(&ctx->cqs, nr, cq)
-		aries_cq_stop(ctx, cq);
+		aries_cq_stop(ctx, cq, gone);
 }
 
 /** aries_cq_wake() - the NIC raised the interrupt of queue @nr. Context: irq_lock held. */

@@ -54,10 +54,8 @@ struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapp
 	return ctx;
 }
 
-/*
- * The order matters: no new work, then no access to memory, then no events.
- */
-static void aries_ctx_teardown(struct aries_ctx *ctx)
+/* Revokes everything, without waiting; what somebody may still reach is in @gone then. */
+static void aries_ctx_teardown(struct aries_ctx *ctx, struct list_head *gone)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
@@ -70,12 +68,12 @@ static void aries_ctx_teardown(struct aries_ctx *ctx)
 	trace_aries_detach(ctx);
 	aries_dgram_detach(ctx);
 	aries_fmad_put(ctx);
-	aries_ce_teardown(ctx);
+	aries_ce_teardown(ctx, gone);
 	aries_inst_del(ctx);
-	aries_recv_teardown(ctx);
-	aries_mem_teardown(ctx);
-	aries_vmdh_leave(ctx);
-	aries_cq_teardown(ctx);
+	aries_recv_teardown(ctx, gone);
+	aries_mem_teardown(ctx, gone);
+	aries_vmdh_leave(ctx, gone);
+	aries_cq_teardown(ctx, gone);
 	aries_pool_put(&ad->owners, ctx->owner, 0);
 	aries_domain_leave(ad, ctx->dom);
 	ctx->dom = NULL;
@@ -130,19 +128,36 @@ struct aries_ctx *aries_ctx_next(struct aries_dev *ad, struct aries_ctx *last)
 	return next;
 }
 
+/* A file is closed: what it has started may end, while it begins nothing any more. */
+static void aries_ctx_settle(struct aries_ctx *ctx)
+{
+	unsigned int fmad = 0;
+
+	mutex_lock(&ctx->lock);
+	if (ctx->dom) {
+		aries_fmad_stop(ctx);
+		if (!ctx->share || ctx->drains)
+			fmad = ctx->fmad;
+	}
+	mutex_unlock(&ctx->lock);
+	if (fmad)
+		aries_fmad_wait(ctx->ad, fmad);
+}
+
 /** aries_ctx_free() - undo everything an open file has done. Context: sleeps. */
 void aries_ctx_free(struct aries_ctx *ctx)
 {
 	struct aries_dev *ad = ctx->ad;
+	LIST_HEAD(gone);
 
 	down_read(&ad->state_sem);
 	mutex_lock(&ad->ctx_lock);
 	list_del(&ctx->node);
 	mutex_unlock(&ad->ctx_lock);
+	aries_ctx_settle(ctx);
 	mutex_lock(&ctx->lock);
-	aries_ctx_teardown(ctx);
-	mutex_unlock(&ctx->lock);
-	up_read(&ad->state_sem);
+	aries_ctx_teardown(ctx, &gone);
+	aries_ctx_exit_free(ctx, &gone);
 	aries_ctx_put(ctx);
 }
 
@@ -212,6 +227,20 @@ void aries_ctx_exit(struct aries_ctx *ctx)
 }
 
 /**
+ * aries_ctx_exit_free() - end what aries_ctx_enter() began, and free what was revoked meanwhile
+ * @ctx: attachment
+ * @gone: list from aries_quiet_take(), empty afterwards
+ *
+ * Context: sleeps; others may use the file while this waits.
+ */
+void aries_ctx_exit_free(struct aries_ctx *ctx, struct list_head *gone)
+{
+	mutex_unlock(&ctx->lock);
+	aries_quiet_release(ctx->ad, gone);
+	up_read(&ctx->ad->state_sem);
+}
+
+/**
  * aries_ctx_node() - physical address of a node that a process names
  * @ctx: attachment; a file that is none names physical nodes
  * @pe: as the process says
@@ -263,6 +292,7 @@ static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
 	if (rc)
 		goto err_owner;
 	ctx->modes = arg->modes;
+	ctx->leaving = false;
 	rc = aries_fmad_get(ctx);
 	if (rc)
 		goto err_owner;
@@ -336,14 +366,14 @@ int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
 	return rc;
 }
 
-static void aries_ctx_revoke(struct aries_ctx *ctx)
+static void aries_ctx_revoke(struct aries_ctx *ctx, struct list_head *gone)
 {
 	mutex_lock(&ctx->lock);
 	/* Before the mappings go: a page fault that comes later must find it. */
 	WRITE_ONCE(ctx->dead, true);
 	unmap_mapping_range(ctx->mapping, 0, 0, 1);
 	wake_up_all(&ctx->ad->resume_wq);
-	aries_ctx_teardown(ctx);
+	aries_ctx_teardown(ctx, gone);
 	mutex_unlock(&ctx->lock);
 }
 
@@ -353,21 +383,33 @@ static void aries_ctx_revoke(struct aries_ctx *ctx)
  * @state: the device's state from now on
  *
  * Mappings lead nowhere: they read as ones; sleepers wake up; memory is unpinned. Open files stay
- * what they are and get -EIO or -ENODEV.
+ * what they are and get -EIO or -ENODEV. Those that are opened meanwhile are not touched.
  *
- * Context: sleeps.
+ * Context: sleeps. When it returns no attachment is left, and nobody is about to end one.
  */
 void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state)
 {
-	struct aries_ctx *ctx;
+	struct aries_ctx *ctx = NULL;
+	LIST_HEAD(gone);
+	u64 last;
 
 	down_write(&ad->state_sem);
 	ad->state = state;
 	trace_aries_reset(ad->id, state, READ_ONCE(ad->hw_ok));
-	mutex_lock(&ad->ctx_lock);
-	list_for_each_entry(ctx, &ad->ctxs, node)
-		aries_ctx_revoke(ctx);
-	mutex_unlock(&ad->ctx_lock);
+	last = ad->ctx_id;
+	/* from here on nobody begins anything; who asks is told so and does not wait for the rest */
+	downgrade_write(&ad->state_sem);
+	while ((ctx = aries_ctx_next(ad, ctx))) {
+		if (ctx->id > last) {
+			aries_ctx_put(ctx);
+			break;
+		}
+		aries_ctx_revoke(ctx, &gone);
+	}
+	aries_quiet_release(ad, &gone);
+	up_read(&ad->state_sem);
 	aries_clock_wake(ad);
+	/* files that were being closed meanwhile have given everything back after this */
+	down_write(&ad->state_sem);
 	up_write(&ad->state_sem);
 }

@@ -12,6 +12,17 @@
 static struct dentry *aries_debugfs_root;
 
 /* Live objects. With no file open every number but errors and resets is 0, else there is a leak. */
+/* Error events that the NIC had no room for since its last reset. */
+static u32 aries_lost(struct aries_dev *ad)
+{
+	u32 lost;
+
+	down_read(&ad->state_sem);
+	lost = aries_rd32(ad, ARIES_ERR_LOST);
+	up_read(&ad->state_sem);
+	return lost == ~0u ? 0 : lost;
+}
+
 static int aries_objects_show(struct seq_file *m, void *unused)
 {
 	struct aries_dev *ad = m->private;
@@ -32,9 +43,9 @@ static int aries_objects_show(struct seq_file *m, void *unused)
 	seq_printf(m, "cqs %u held %u\n", aries_pool_used(&ad->cqs), ad->cqs.held);
 	seq_printf(m, "ces %u held %u\n", aries_pool_used(&ad->ces), ad->ces.held);
 	seq_printf(m, "insts %u\n", aries_pool_used(&ad->insts));
-	seq_printf(m, "receives %u\n", aries_pool_used(&ad->recvs));
+	seq_printf(m, "receives %u held %u\n", aries_pool_used(&ad->recvs), ad->recvs.held);
 	seq_printf(m, "pinned_pages %lld\n", atomic64_read(&ad->pinned));
-	seq_printf(m, "errors %lld\n", atomic64_read(&ad->errors));
+	seq_printf(m, "errors %lld lost %u\n", atomic64_read(&ad->errors), aries_lost(ad));
 	seq_printf(m, "resets %lld\n", atomic64_read(&ad->resets));
 	return 0;
 }

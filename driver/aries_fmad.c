@@ -68,40 +68,65 @@ void aries_fmad_unmap(struct aries_ctx *ctx)
 		unmap_mapping_range(ctx->mapping, aries_ctx_place(ctx), ARIES_MMAP_PLACE_SIZE, 1);
 }
 
-/** aries_fmad_wait() - wait for the transfers of a descriptor; 0, -ETIMEDOUT or -ENODEV */
-int aries_fmad_wait(struct aries_dev *ad, unsigned int nr)
+/**
+ * aries_fmad_stop() - the descriptor of an attachment takes no more work; what it has goes on
+ * @ctx: attachment
+ *
+ * May be called twice. Context: sleeps; state_sem and ctx->lock held.
+ */
+void aries_fmad_stop(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
 {
-	return aries_hw_poll64(ad, ARIES_FMAD_STATUS_N(nr), ARIES_FMAD_STATUS_BUSY_MASK,
-			       ARIES_FMAD_MS);
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->leaving)
+		return;
+	ctx->leaving = true;
+	if (ctx->share)
+		aries_share_stop(ctx);
+	else
+		aries_wr64(ctx->ad, ARIES_FMAD_CTL_N(ctx->fmad), 0);
 }
 
 /**
- * aries_fmad_give() - disable a descriptor, wait for its transfers and give it back
+ * aries_fmad_wait() - wait for the transfers of a descriptor
+ * @ad: the device
+ * @nr: number of a descriptor that takes no more work
+ *
+ * Context: sleeps; state_sem held for reading. Gives up when somebody wants to write, which is a
+ * reset: that ends the transfers.
+ */
+void aries_fmad_wait(struct aries_dev *ad, unsigned int nr)
+{
+	int rc = aries_hw_poll64(ad, ARIES_FMAD_STATUS_N(nr), ARIES_FMAD_STATUS_BUSY_MASK,
+				 ARIES_FMAD_MS);
+
+	if (rc == -ETIMEDOUT)
+		dev_err(&ad->dev, "FMA descriptor %u busy after %u s, kept back until a reset\n",
+			nr, ARIES_FMAD_MS / 1000);
+}
+
+/**
+ * aries_fmad_give() - give a descriptor back
  * @ctx: attachment that leaves it
  * @nr: its number
  * @owner: context number that it was taken with
  *
- * A descriptor that stays busy is kept back until the next reset. Its memory is safe all the
- * same: invalidation of the memory domains waits for accesses on its own.
+ * A descriptor that is still busy is kept back until the next reset. Its memory is safe all the
+ * same: what revokes the memory domains waits for accesses on its own.
  *
  * Context: sleeps; state_sem and ctx->lock held.
  */
 void aries_fmad_give(struct aries_ctx *ctx, unsigned int nr, u16 owner)
 {
 	struct aries_dev *ad = ctx->ad;
-	int rc;
 
 	aries_wr64(ad, ARIES_FMAD_CTL_N(nr), 0);
-	rc = aries_fmad_wait(ad, nr);
 	trace_aries_fmad_disable(ctx, nr);
 	clear_bit(nr, ctx->dom->fmads);
-	if (rc == -ETIMEDOUT) {
-		dev_err(&ad->dev, "FMA descriptor %u busy after %u s, kept back until a reset\n",
-			nr, ARIES_FMAD_MS / 1000);
-		aries_pool_hold(&ad->fmads, nr);
-	} else {
+	if (aries_fmad_busy(ad, nr))
+		aries_pool_hold(&ad->fmads, nr, owner);
+	else
 		aries_pool_put(&ad->fmads, nr, owner);
-	}
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_FMA, 1);
 }
 
@@ -133,7 +158,7 @@ int aries_fmad_get(struct aries_ctx *ctx)
 }
 
 /**
- * aries_fmad_put() - take the FMA descriptor from an attachment and wait for its transfers
+ * aries_fmad_put() - take the FMA descriptor from an attachment
  * @ctx: attachment
  *
  * Context: sleeps; state_sem and ctx->lock held.
@@ -142,6 +167,7 @@ void aries_fmad_put(struct aries_ctx *ctx)
 	__must_hold(&ctx->lock)
 {
 	lockdep_assert_held(&ctx->lock);
+	aries_fmad_stop(ctx);
 	if (ctx->share)
 		aries_share_put(ctx);
 	else

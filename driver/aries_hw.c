@@ -66,7 +66,8 @@ bool aries_hw_alive(struct aries_dev *ad)
  * @mask: bits to wait for
  * @timeout_ms: longest wait
  *
- * Context: sleeps. Return: 0, -ETIMEDOUT, or -ENODEV if the device is not accessible.
+ * Context: sleeps; state_sem held for reading.
+ * Return: 0, -ETIMEDOUT, -ENODEV if the device is not accessible, -EINTR: it is about to be reset.
  */
 int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeout_ms)
 {
@@ -85,6 +86,8 @@ int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeou
 		/* The last look is taken after the time is up, however long we were off the CPU. */
 		if (late)
 			return -ETIMEDOUT;
+		if (rwsem_is_contended(&ad->state_sem))
+			return -EINTR;
 		usleep_range(pause_us, 2 * pause_us);
 		pause_us = min(2 * pause_us, 10000u);
 		late = time_after(jiffies, end);

@@ -5,8 +5,8 @@
  *
  * The NIC counts revocations, and tells up to which all accesses that began before have ended. So
  * any number of threads wait for their own. That takes microseconds, or for ever with a peer that
- * is stopped in the middle of an access: who holds locks waits for a second and puts the memory
- * aside then, see aries_quiet.c.
+ * is stopped in the middle of an access: who has to come back waits for a second and puts what it
+ * has taken aside then, see aries_quiet.c.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -44,7 +44,16 @@ int aries_inv_look(struct aries_dev *ad, u64 seq)
 	return seq != ~0ull && aries_hw_alive(ad) ? 0 : -ENODEV;
 }
 
-static int aries_inv_wait(struct aries_dev *ad, u64 seq)
+/**
+ * aries_inv_wait() - wait for what began before a revocation
+ * @ad: the device
+ * @seq: what aries_inv_seq() returned after the revocation
+ *
+ * Context: sleeps, for a second at most, and no longer when somebody waits for a reader of state_sem
+ * to leave: that is a reset, and waits for everything on its own.
+ * Return: 0, or -ETIMEDOUT or -ENODEV: it may go on.
+ */
+int aries_inv_wait(struct aries_dev *ad, u64 seq)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(ARIES_INV_MS);
 	unsigned int pause_us = 10;
@@ -56,7 +65,8 @@ static int aries_inv_wait(struct aries_dev *ad, u64 seq)
 		if (rc != -EAGAIN)
 			break;
 		/* somebody has waited for the same access before: it is enough to look */
-		if (late || aries_rd64(ad, ARIES_INV_DONE) == READ_ONCE(ad->inv_late)) {
+		if (late || aries_rd64(ad, ARIES_INV_DONE) == READ_ONCE(ad->inv_late) ||
+		    rwsem_is_contended(&ad->state_sem)) {
 			rc = -ETIMEDOUT;
 			break;
 		}
@@ -117,24 +127,10 @@ int aries_inv_drain(struct aries_dev *ad)
  * @mdh: memory domain handle
  *
  * Context: sleeps, for a second at most.
- * Return: 0, or -ETIMEDOUT or -ENODEV: the pages must not be freed, see aries_quiet_keep().
+ * Return: 0, or -ETIMEDOUT or -ENODEV: the pages must not be freed.
  */
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
 {
 	aries_wr32(ad, ARIES_INV_MDD, FIELD_PREP(ARIES_INV_MDD_MDH_MASK, mdh));
-	return aries_inv_drain(ad);
-}
-
-/**
- * aries_inv_ptes() - wait for who uses page entries of a valid domain that have changed
- * @ad: the device
- * @mdh: memory domain handle
- *
- * Context: sleeps, for a second at most.
- * Return: 0, or -ETIMEDOUT or -ENODEV: the old pages must not be freed.
- */
-int aries_inv_ptes(struct aries_dev *ad, unsigned int mdh)
-{
-	aries_wr32(ad, ARIES_INV_PTES, FIELD_PREP(ARIES_INV_PTES_MDH_MASK, mdh));
 	return aries_inv_drain(ad);
 }

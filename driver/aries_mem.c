@@ -25,7 +25,7 @@ void aries_mem_program(struct aries_ctx *ctx, struct aries_mem *mem)
 	struct aries_dev *ad = ctx->ad;
 	bool two_level = mem->leaf;
 	/* a virtual handle means memory at other addresses on each node: offsets count from its start */
-	u64 base = mem->virtual ? 0 : mem->start & (ARIES_MEM_MAX - 1);
+	u64 base = mem->block ? 0 : mem->start & (ARIES_MEM_MAX - 1);
 	u64 ctl = FIELD_PREP(ARIES_MDD_CTL_VALID_MASK, 1ull) |
 		  FIELD_PREP(ARIES_MDD_CTL_READ_ONLY_MASK, (u64)mem->read_only) |
 		  FIELD_PREP(ARIES_MDD_CTL_TWO_LEVEL_MASK, (u64)two_level) |
@@ -67,26 +67,23 @@ static int aries_mem_get_number(struct aries_ctx *ctx)
 	return rc;
 }
 
-/* @held: the NIC does not let go of it */
-static void aries_mem_put_number(struct aries_ctx *ctx, const struct aries_mem *mem, bool held)
+/* Of a registration that the NIC has never known. */
+static void aries_mem_put_number(struct aries_ctx *ctx, const struct aries_mem *mem)
 {
 	struct aries_dev *ad = ctx->ad;
 
-	if (mem->virtual) {
-		if (held)
-			aries_vmdh_hold(ctx, mem->mdh);
-		else
-			aries_vmdh_put(ctx, mem->mdh);
+	if (mem->block) {
+		aries_vmdh_put(ad, mem->block, mem->mdh);
 		return;
 	}
-	if (held)
-		aries_pool_hold(&ad->mdds, mem->mdh);
-	else
-		aries_pool_put(&ad->mdds, mem->mdh, ctx->owner);
+	aries_pool_put(&ad->mdds, mem->mdh, ctx->owner);
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_MDD, 1);
 }
 
-/* @vmdh: place in the domain's block, in and out; NULL for a number of its own. */
+/*
+ * @vmdh: place in the domain's block, in and out; NULL for a number of its own. If it fails, what
+ * has been made of the table is for aries_mem_exit().
+ */
 static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq, u32 *vmdh)
 	__must_hold(&ctx->lock)
 {
@@ -99,12 +96,11 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq, u
 		return rc;
 	rc = mem->reserved ? aries_pte_reserve(ad, mem) : aries_pte_build(ad, mem);
 	if (rc)
-		goto err_pte;
+		return rc;
 	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
 	if (rc)
-		goto err_pte;
-	mdh = vmdh ? aries_vmdh_get(ctx, vmdh) : aries_mem_get_number(ctx);
-	mem->virtual = vmdh;
+		return rc;
+	mdh = vmdh ? aries_vmdh_get(ctx, vmdh, &mem->block) : aries_mem_get_number(ctx);
 	if (mdh < 0) {
 		rc = mdh;
 		goto err_pages;
@@ -122,21 +118,32 @@ static int aries_mem_add(struct aries_ctx *ctx, struct aries_mem *mem, u32 cq, u
 	return 0;
 
 err_pool:
-	aries_mem_put_number(ctx, mem, false);
+	aries_mem_put_number(ctx, mem);
 err_pages:
 	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
-err_pte:
-	aries_pte_free(ad, mem);
 	return rc;
+}
+
+/* As aries_ctx_exit(), after aries_mem_add(), which returned @rc. */
+static void aries_mem_exit(struct aries_ctx *ctx, struct aries_mem *mem, int rc)
+{
+	mutex_unlock(&ctx->lock);
+	if (rc)
+		aries_pte_free(ctx->ad, mem);
+	up_read(&ctx->ad->state_sem);
 }
 
 static void aries_mem_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 {
 	struct aries_mem *mem = container_of(kept, struct aries_mem, kept);
 
-	/* a place in a block is the block's again with the next reset */
-	if (!mem->virtual)
+	if (mem->block) {
+		aries_vmdh_put(ad, mem->block, mem->mdh);
+	} else {
 		aries_pool_put_held(&ad->mdds, mem->mdh);
+		aries_domain_uncharge(ad, kept->dom, ARIES_RES_MDD, 1);
+	}
+	aries_domain_uncharge(ad, kept->dom, ARIES_RES_PAGES, mem->npages);
 	aries_mem_free(ad, mem);
 }
 
@@ -149,28 +156,22 @@ static u64 aries_mem_revoke(struct aries_dev *ad, struct aries_mem *mem)
 	return aries_inv_seq(ad);
 }
 
-/* Invalidates a registration and frees it; one that the NIC does not let go of is put aside. */
-static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem)
+/* Invalidates a registration and takes it from the attachment. */
+static void aries_mem_del(struct aries_ctx *ctx, struct aries_mem *mem, struct list_head *gone)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
-	int rc;
 
 	lockdep_assert_held(&ctx->lock);
 	if (!mem->leaving)
 		aries_mem_revoke(ad, mem);
-	rc = aries_inv_drain(ad);
 	trace_aries_mem_deregister(ctx, mem);
 	xa_erase(&ctx->mems, mem->mdh);
 	if (mem->cq)
 		mem->cq->mem_refs--;
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_PAGES, mem->npages);
-	aries_mem_put_number(ctx, mem, rc);
-	if (rc) {
-		aries_quiet_keep(ad, &mem->kept, aries_mem_free_kept);
-		return;
-	}
-	aries_mem_free(ad, mem);
+	if (!mem->block)
+		aries_pool_hold(&ad->mdds, mem->mdh, ctx->owner);
+	aries_quiet_take(ctx, gone, &mem->kept, aries_mem_free_kept);
 }
 
 /**
@@ -250,7 +251,7 @@ int aries_mem_register(struct aries_ctx *ctx, struct kgni_mem_register *arg)
 		arg->base = mem->start;
 		arg->pages = mem->npages;
 	}
-	aries_ctx_exit(ctx);
+	aries_mem_exit(ctx, mem, rc);
 	if (!rc)
 		return 0;
 err_unpin:
@@ -302,7 +303,7 @@ static int aries_mem_add_segments(struct aries_ctx *ctx, struct aries_mem *mem,
 		arg->page_shift = mem->page_shift;
 		arg->pages = mem->npages;
 	}
-	aries_ctx_exit(ctx);
+	aries_mem_exit(ctx, mem, rc);
 	return rc;
 }
 
@@ -338,6 +339,7 @@ int aries_mem_segments(struct aries_ctx *ctx, struct kgni_mem_segments *arg)
 int aries_mem_deregister(struct aries_ctx *ctx, struct kgni_mem_deregister *arg)
 {
 	struct aries_mem *mem;
+	LIST_HEAD(gone);
 	u64 seq = 0;
 	int rc = aries_ctx_enter(ctx, true);
 
@@ -358,17 +360,17 @@ int aries_mem_deregister(struct aries_ctx *ctx, struct kgni_mem_deregister *arg)
 	/* its number was nobody else's meanwhile */
 	mem = xa_load(&ctx->mems, arg->mdh);
 	if (mem && mem->leaving)
-		aries_mem_del(ctx, mem);
-	aries_ctx_exit(ctx);
+		aries_mem_del(ctx, mem, &gone);
+	aries_ctx_exit_free(ctx, &gone);
 	return 0;
 }
 
-/** aries_mem_teardown() - end all registrations of an attachment. Context: sleeps; lock held. */
-void aries_mem_teardown(struct aries_ctx *ctx)
+/** aries_mem_teardown() - revoke all registrations of an attachment. Context: ctx->lock held. */
+void aries_mem_teardown(struct aries_ctx *ctx, struct list_head *gone)
 {
 	struct aries_mem *mem;
 	unsigned long mdh;
 
 	xa_for_each(&ctx->mems, mdh, mem)
-		aries_mem_del(ctx, mem);
+		aries_mem_del(ctx, mem, gone);
 }

@@ -161,6 +161,19 @@ static vm_fault_t aries_vm_insert(struct vm_area_struct *vma, const struct aries
 	return ret;
 }
 
+/* A copy in the kernel would come back for ever, so one that is killed gets an error. */
+static vm_fault_t aries_vm_again(void)
+{
+	return fatal_signal_pending(current) ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
+}
+
+/* The descriptor comes to the end of its transfers first; nobody else is kept waiting for that. */
+static vm_fault_t aries_vm_later(void)
+{
+	schedule_timeout_killable(1);
+	return aries_vm_again();
+}
+
 static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -169,9 +182,8 @@ static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 	struct aries_region region;
 
-	/* A copy in the kernel would come back for ever, so one that is killed gets an error. */
 	if (offset >= ARIES_MMAP_PLACE && !aries_suspend_wait(ctx))
-		return fatal_signal_pending(current) ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
+		return aries_vm_again();
 	mutex_lock(&ctx->lock);
 	if (READ_ONCE(ctx->dead)) {
 		ret = aries_vm_ghost(vmf, ctx);
@@ -185,12 +197,14 @@ static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 	}
 	if (vma->vm_end - vma->vm_start > region.size)
 		goto out;
-	if (ctx->share && offset >= ARIES_MMAP_PLACE) {
-		aries_share_enter(ctx);
+	if (!ctx->share || offset < ARIES_MMAP_PLACE) {
+		ret = aries_vm_insert(vma, &region);
+	} else if (aries_share_enter(ctx)) {
 		ret = aries_vm_insert(vma, &region);
 		aries_share_exit(ctx);
 	} else {
-		ret = aries_vm_insert(vma, &region);
+		mutex_unlock(&ctx->lock);
+		return aries_vm_later();
 	}
 out:
 	mutex_unlock(&ctx->lock);

@@ -124,6 +124,8 @@ static int aries_pci_start(struct aries_dev *ad)
 	aries_pool_release_held(&ad->fmads);
 	aries_pool_release_held(&ad->mdds);
 	aries_pool_release_held(&ad->cqs);
+	aries_pool_release_held(&ad->ces);
+	aries_pool_release_held(&ad->recvs);
 	aries_quiet_end(ad);
 	aries_domain_restore(ad);
 	aries_ntt_restore(ad);

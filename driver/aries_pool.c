@@ -121,23 +121,24 @@ void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner)
 }
 
 /**
- * aries_pool_hold() - keep a number back until the next reset
+ * aries_pool_hold() - take a number from its owner, and keep it back
  * @pool: the pool
  * @nr: number
+ * @owner: as given to aries_pool_get()
  *
- * For a resource of which the NIC does not let go: its number must not be used for anything else.
- * Context: any.
+ * For a resource of which the NIC has not let go yet: its number must not be used for anything else.
+ * It is free with aries_pool_put_held(), or with the next reset. Context: any.
  */
-void aries_pool_hold(struct aries_pool *pool, unsigned int nr)
+void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner)
 {
 	spin_lock(&pool->lock);
-	WARN_ON(nr >= pool->size || !test_bit(nr, pool->map));
-	pool->held++;
+	if (!WARN_ON(nr >= pool->size || !test_bit(nr, pool->map) || pool->owner[nr] != owner))
+		pool->held++;
 	spin_unlock(&pool->lock);
 }
 
 /**
- * aries_pool_put_held() - give a number back that was held: the NIC has let go of it after all
+ * aries_pool_put_held() - give a number back that was held: the NIC has let go of it
  * @pool: the pool
  * @nr: number
  *

@@ -7,7 +7,14 @@
  * ended), or nothing of the NIC reaches any memory. The latter is so when bus mastering is off and
  * what was in flight has ended, when a reset has ended, and when the function is gone. A NIC that
  * does not answer has promised nothing: its memory is kept until one of the three is so.
+ *
+ * Whoever ends objects revokes all of them under the lock that protects them, collects them in a
+ * list (aries_quiet_take()), and waits and frees when it has left the lock (aries_quiet_release()):
+ * one wait however many there are, and nobody else waits with it. Until an object is freed its
+ * number is nobody's and its domain pays for it.
  */
+#include <linux/sched.h>
+
 #include "aries.h"
 
 /*
@@ -63,23 +70,65 @@ bool aries_quiet_begin(struct aries_dev *ad)
 	return aries_quiet(ad);
 }
 
-/**
- * aries_quiet_keep() - free memory, or put it aside until the NIC reaches it no more
- * @ad: the device
- * @kept: stands for the memory
- * @free: frees it, @kept included
- *
- * For memory about which the NIC has not said that it let go of it.
- *
- * Context: sleeps.
- */
-void aries_quiet_keep(struct aries_dev *ad, struct aries_kept *kept,
-		      void (*free)(struct aries_dev *ad, struct aries_kept *kept))
+/* Nobody reaches any of these. */
+static void aries_quiet_free_list(struct aries_dev *ad, struct list_head *list)
 {
+	struct aries_kept *kept, *next;
+
+	list_for_each_entry_safe(kept, next, list, node) {
+		struct aries_domain *dom = kept->dom;
+
+		kept->free(ad, kept);
+		aries_domain_put(dom);
+		cond_resched();
+	}
+	INIT_LIST_HEAD(list);
+}
+
+/**
+ * aries_quiet_take() - collect what was taken from an attachment and revoked
+ * @ctx: attachment; its domain pays until @free has been called
+ * @gone: list for aries_quiet_release()
+ * @kept: stands for it
+ * @free: frees it, @kept included; may sleep, and holds no lock but state_sem for reading
+ *
+ * Context: ctx->lock held. Its number has to be with aries_pool_hold() from here on.
+ */
+void aries_quiet_take(struct aries_ctx *ctx, struct list_head *gone, struct aries_kept *kept,
+		      void (*free)(struct aries_dev *ad, struct aries_kept *kept))
+	__must_hold(&ctx->lock)
+{
+	lockdep_assert_held(&ctx->lock);
+	kept->dom = aries_domain_get(ctx->dom);
 	kept->free = free;
-	kept->seq = aries_inv_seq(ad);
+	list_add_tail(&kept->node, gone);
+}
+
+/**
+ * aries_quiet_release() - free what was revoked, or put it aside until the NIC reaches it no more
+ * @ad: the device
+ * @gone: list from aries_quiet_take(), empty afterwards; for all of it there is one wait
+ *
+ * Context: sleeps, for a second at most; state_sem held for reading, so that a reset comes before or
+ * after, and no other lock.
+ */
+void aries_quiet_release(struct aries_dev *ad, struct list_head *gone)
+{
+	struct aries_kept *kept;
+	u64 seq;
+
+	lockdep_assert_held_read(&ad->state_sem);
+	if (list_empty(gone))
+		return;
+	seq = aries_inv_seq(ad);
+	if (!aries_inv_wait(ad, seq)) {
+		aries_quiet_free_list(ad, gone);
+		return;
+	}
+	list_for_each_entry(kept, gone, node)
+		kept->seq = seq;
 	spin_lock(&ad->kept_lock);
-	list_add(&kept->node, &ad->kept);
+	list_splice_init(gone, &ad->kept);
 	spin_unlock(&ad->kept_lock);
 	if (aries_quiet(ad))
 		aries_quiet_free(ad);
@@ -87,10 +136,9 @@ void aries_quiet_keep(struct aries_dev *ad, struct aries_kept *kept,
 		schedule_delayed_work(&ad->kept_work, ARIES_KEPT_INTERVAL);
 }
 
-/** aries_quiet_work() - free what was put aside and is not reached any more, one after the other */
-void aries_quiet_work(struct work_struct *work)
+/* Return: whether some has to be kept longer. */
+static bool aries_quiet_look(struct aries_dev *ad)
 {
-	struct aries_dev *ad = container_of(work, struct aries_dev, kept_work.work);
 	struct aries_kept *kept, *next;
 	LIST_HEAD(list);
 	bool more;
@@ -98,11 +146,23 @@ void aries_quiet_work(struct work_struct *work)
 	spin_lock(&ad->kept_lock);
 	list_for_each_entry_safe(kept, next, &ad->kept, node)
 		if (!aries_inv_look(ad, kept->seq))
-			list_move(&kept->node, &list);
+			list_move_tail(&kept->node, &list);
 	more = !list_empty(&ad->kept);
 	spin_unlock(&ad->kept_lock);
-	list_for_each_entry_safe(kept, next, &list, node)
-		kept->free(ad, kept);
+	aries_quiet_free_list(ad, &list);
+	return more;
+}
+
+/** aries_quiet_work() - free what was put aside and is not reached any more, one after the other */
+void aries_quiet_work(struct work_struct *work)
+{
+	struct aries_dev *ad = container_of(work, struct aries_dev, kept_work.work);
+	bool more;
+
+	down_read(&ad->state_sem);
+	/* else who resets or removes the NIC frees all of it */
+	more = ad->state == ARIES_STATE_UP && aries_quiet_look(ad);
+	up_read(&ad->state_sem);
 	if (more)
 		schedule_delayed_work(&ad->kept_work, ARIES_KEPT_INTERVAL);
 }
@@ -115,14 +175,12 @@ void aries_quiet_work(struct work_struct *work)
  */
 void aries_quiet_free(struct aries_dev *ad)
 {
-	struct aries_kept *kept, *next;
 	LIST_HEAD(list);
 
 	spin_lock(&ad->kept_lock);
 	list_splice_init(&ad->kept, &list);
 	spin_unlock(&ad->kept_lock);
-	list_for_each_entry_safe(kept, next, &list, node)
-		kept->free(ad, kept);
+	aries_quiet_free_list(ad, &list);
 }
 
 /**

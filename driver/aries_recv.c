@@ -7,6 +7,8 @@
  * that have an attachment use the same functions.
  *
  * While a job is suspended its receives are taken back: a sender is told that nobody receives.
+ *
+ * A receive that was taken back keeps its number, and its buffer, until nobody writes there.
  */
 #include <linux/slab.h>
 
@@ -22,7 +24,9 @@
  * @event: data of its event
  * @channel: that senders name
  * @nr: number in the NIC
- * @parked: not with the NIC: the job is suspended
+ * @parked: not with the NIC: the job is suspended, or a sender has not let go of its number
+ * @leaving: somebody cancels it, and waits for senders
+ * @kept: after the end of the attachment, until the NIC has let go of it
  */
 struct aries_recv {
 	struct list_head node;
@@ -33,6 +37,8 @@ struct aries_recv {
 	u16 channel;
 	u8 nr;
 	bool parked;
+	bool leaving;
+	struct aries_kept kept;
 };
 
 /** struct aries_arrival - what the NIC says about a receive */
@@ -56,12 +62,11 @@ static void aries_recv_give(struct aries_ctx *ctx, struct aries_recv *recv)
 	aries_wr32(ad, ARIES_RMT_LENGTH_N(recv->nr), recv->length);
 	aries_wr32(ad, ARIES_RMT_EVENT_N(recv->nr), recv->event);
 	aries_wr64(ad, ARIES_RMT_CTL_N(recv->nr), ctl);
-	/* refused while somebody may still be at the last receive of this number */
-	if (!(aries_rd64(ad, ARIES_RMT_CTL_N(recv->nr)) & ARIES_RMT_CTL_VALID_MASK) &&
-	    !aries_rd64(ad, ARIES_RMT_STATUS_N(recv->nr)) && !aries_inv_drain(ad))
-		aries_wr64(ad, ARIES_RMT_CTL_N(recv->nr), ctl);
-	recv->parked = false;
-	trace_aries_recv_post(ctx, recv->nr, recv->channel);
+	/* refused while somebody may be at what was taken back: the next look at it tries again */
+	recv->parked = !(aries_rd64(ad, ARIES_RMT_CTL_N(recv->nr)) & ARIES_RMT_CTL_VALID_MASK) &&
+		       !aries_rd64(ad, ARIES_RMT_STATUS_N(recv->nr));
+	if (!recv->parked)
+		trace_aries_recv_post(ctx, recv->nr, recv->channel);
 }
 
 /* Does not change anything. Context: state_sem, ctx->lock. */
@@ -86,8 +91,8 @@ static void aries_recv_look(struct aries_ctx *ctx, const struct aries_recv *recv
 }
 
 /*
- * Takes a receive back from the NIC, unless its message was faster; tells which. Nobody writes to
- * the buffer afterwards but for what aries_recv_settle() waits for.
+ * Takes a receive back from the NIC, unless its message was faster; tells which. A sender that had
+ * looked before may still be writing a piece: it has ended with this revocation.
  */
 static void aries_recv_take(struct aries_ctx *ctx, struct aries_recv *recv,
 			    struct aries_arrival *arrival)
@@ -101,20 +106,20 @@ static void aries_recv_take(struct aries_ctx *ctx, struct aries_recv *recv,
 		arrival->state = KGNI_RECV_CANCELLED;
 }
 
-/* A sender that had looked before may still be writing a piece. */
-static void aries_recv_settle(struct aries_ctx *ctx, const struct aries_recv *recv)
-{
-	if (!recv->parked)
-		aries_inv_ptes(ctx->ad, recv->mem->mdh);
-}
-
-static void aries_recv_free(struct aries_ctx *ctx, struct aries_recv *recv)
+static void aries_recv_unlink(struct aries_ctx *ctx, struct aries_recv *recv)
 	__must_hold(&ctx->lock)
 {
 	lockdep_assert_held(&ctx->lock);
 	list_del(&recv->node);
 	ctx->nrecvs--;
 	recv->mem->recvs--;
+}
+
+/* One to which nobody writes any more. */
+static void aries_recv_free(struct aries_ctx *ctx, struct aries_recv *recv)
+	__must_hold(&ctx->lock)
+{
+	aries_recv_unlink(ctx, recv);
 	aries_pool_put(&ctx->ad->recvs, recv->nr, ctx->owner);
 	aries_domain_uncharge(ctx->ad, ctx->dom, ARIES_RES_RECV, 1);
 	kfree(recv);
@@ -243,7 +248,9 @@ int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg)
 	if (rc)
 		return rc;
 	recv = aries_recv_find(ctx, arg->receive);
-	if (recv) {
+	if (recv && !recv->leaving) {
+		if (recv->parked && !ctx->suspended)
+			aries_recv_give(ctx, recv);
 		aries_recv_look(ctx, recv, &arrival);
 		arg->state = arrival.state;
 		arg->bytes = arrival.bytes;
@@ -259,11 +266,39 @@ int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg)
 	return rc;
 }
 
-/** aries_recv_cancel() - KGNI_IOC_RECV_CANCEL. Context: sleeps. */
+/* Return: what to wait for, 0 if nobody was writing, or all ones: there is no such receive. */
+static u64 aries_recv_cancel_begin(struct aries_ctx *ctx, struct kgni_recv_cancel *arg)
+	__must_hold(&ctx->lock)
+{
+	struct aries_recv *recv = aries_recv_find(ctx, arg->receive);
+	struct aries_arrival arrival;
+	u64 seq;
+
+	if (!recv || recv->leaving)
+		return ~0ull;
+	aries_recv_take(ctx, recv, &arrival);
+	seq = recv->parked || arrival.state == KGNI_RECV_DONE ? 0 : aries_inv_seq(ctx->ad);
+	trace_aries_recv_cancel(ctx, recv->nr, recv->channel);
+	arg->state = arrival.state;
+	arg->bytes = arrival.bytes;
+	arg->pe = arrival.pe;
+	recv->leaving = true;
+	return seq;
+}
+
+/**
+ * aries_recv_cancel() - KGNI_IOC_RECV_CANCEL
+ * @ctx: attachment
+ * @arg: of the caller
+ *
+ * The buffer is the caller's own again when this returns 0, however long a sender takes.
+ *
+ * Context: sleeps, killably. Return: 0, -EINVAL, -ENOENT, -EINTR, or from aries_ctx_enter().
+ */
 int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg)
 {
-	struct aries_arrival arrival;
 	struct aries_recv *recv;
+	u64 seq;
 	int rc;
 
 	if (arg->flags || arg->reserved)
@@ -271,20 +306,19 @@ int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg)
 	rc = aries_ctx_enter(ctx, true);
 	if (rc)
 		return rc;
-	recv = aries_recv_find(ctx, arg->receive);
-	if (recv) {
-		aries_recv_take(ctx, recv, &arrival);
-		aries_recv_settle(ctx, recv);
-		trace_aries_recv_cancel(ctx, recv->nr, recv->channel);
-		arg->state = arrival.state;
-		arg->bytes = arrival.bytes;
-		arg->pe = arrival.pe;
-		aries_recv_free(ctx, recv);
-	} else {
-		rc = -ENOENT;
-	}
+	seq = aries_recv_cancel_begin(ctx, arg);
 	aries_ctx_exit(ctx);
-	return rc;
+	if (seq == ~0ull)
+		return -ENOENT;
+	rc = aries_inv_sleep(ctx->ad, seq);
+	if (rc || aries_ctx_enter(ctx, true))
+		return rc;
+	/* its number was nobody else's meanwhile */
+	recv = aries_recv_find(ctx, arg->receive);
+	if (recv && recv->leaving)
+		aries_recv_free(ctx, recv);
+	aries_ctx_exit(ctx);
+	return 0;
 }
 
 /**
@@ -292,9 +326,10 @@ int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg)
  * @ctx: attachment
  * @suspend: which of the two
  *
- * Those whose message has come stay as they are. The order among those of one file is kept.
+ * Those whose message has come stay as they are. The order among those of one file is kept. Who
+ * was writing has ended when the NIC says so for aries_inv_seq() afterwards.
  *
- * Context: sleeps; state_sem and ctx->lock held.
+ * Context: state_sem and ctx->lock held.
  */
 void aries_recv_suspend(struct aries_ctx *ctx, bool suspend)
 	__must_hold(&ctx->lock)
@@ -304,6 +339,8 @@ void aries_recv_suspend(struct aries_ctx *ctx, bool suspend)
 
 	lockdep_assert_held(&ctx->lock);
 	list_for_each_entry(recv, &ctx->recvs, node) {
+		if (recv->leaving)
+			continue;
 		if (!suspend && recv->parked)
 			aries_recv_give(ctx, recv);
 		if (!suspend || recv->parked)
@@ -311,19 +348,28 @@ void aries_recv_suspend(struct aries_ctx *ctx, bool suspend)
 		aries_recv_take(ctx, recv, &arrival);
 		if (arrival.state == KGNI_RECV_DONE)
 			continue;
-		aries_recv_settle(ctx, recv);
 		recv->parked = true;
 		trace_aries_recv_suspend(ctx, recv->nr, recv->channel);
 	}
 }
 
+static void aries_recv_free_kept(struct aries_dev *ad, struct aries_kept *kept)
+{
+	struct aries_recv *recv = container_of(kept, struct aries_recv, kept);
+
+	aries_pool_put_held(&ad->recvs, recv->nr);
+	aries_domain_uncharge(ad, kept->dom, ARIES_RES_RECV, 1);
+	kfree(recv);
+}
+
 /**
  * aries_recv_teardown() - take back all receives of an attachment
  * @ctx: attachment; its registrations are still there, and ended after this
+ * @gone: list from aries_quiet_take()
  *
- * Context: sleeps; ctx->lock held.
+ * Context: ctx->lock held.
  */
-void aries_recv_teardown(struct aries_ctx *ctx)
+void aries_recv_teardown(struct aries_ctx *ctx, struct list_head *gone)
 	__must_hold(&ctx->lock)
 {
 	struct aries_recv *recv, *next;
@@ -332,7 +378,8 @@ void aries_recv_teardown(struct aries_ctx *ctx)
 	lockdep_assert_held(&ctx->lock);
 	list_for_each_entry_safe(recv, next, &ctx->recvs, node) {
 		aries_recv_take(ctx, recv, &arrival);
-		/* invalidation of the memory domain waits for who is still writing */
-		aries_recv_free(ctx, recv);
+		aries_recv_unlink(ctx, recv);
+		aries_pool_hold(&ctx->ad->recvs, recv->nr, ctx->owner);
+		aries_quiet_take(ctx, gone, &recv->kept, aries_recv_free_kept);
 	}
 }

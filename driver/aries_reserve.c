@@ -5,33 +5,61 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "aries.h"
 #include "aries_trace.h"
 
 /**
- * struct aries_stale - a page that left a region
- * @next: another one
- * @page: it
- * @dma: its bus address
+ * struct aries_stale - pages that left a region, until nobody reaches them
+ * @kept: stands for them
+ * @mm: whose pages they are
+ * @read_only: how they were pinned
+ * @charge: who pays for them
+ * @count: how many
+ * @left: pages and their bus addresses
  */
 struct aries_stale {
-	struct aries_stale *next;
-	struct page *page;
-	dma_addr_t dma;
+	struct aries_kept kept;
+	struct mm_struct *mm;
+	bool read_only;
+	struct aries_charge charge;
+	unsigned long count;
+	struct {
+		struct page *page;
+		dma_addr_t dma;
+	} left[];
 };
 
-static enum dma_data_direction aries_reserve_dir(const struct aries_mem *mem)
+/**
+ * struct aries_update - one call of KGNI_IOC_MEM_UPDATE
+ * @range: pages of the process
+ * @pages: the same, pinned; NULL for those that the region has taken over
+ * @read_only: how they are pinned
+ * @charge: who pays for those that are not the region's
+ * @stale: what was in their places, NULL as long as nothing was
+ */
+struct aries_update {
+	struct aries_range range;
+	struct page **pages;
+	bool read_only;
+	struct aries_charge charge;
+	struct aries_stale *stale;
+};
+
+static enum dma_data_direction aries_reserve_dir(bool read_only)
 {
-	return mem->read_only ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
+	return read_only ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
 }
 
-static void aries_reserve_drop(struct aries_dev *ad, const struct aries_mem *mem,
-			       struct page *page, dma_addr_t dma)
+static void aries_reserve_drop(struct aries_dev *ad, struct page *page, dma_addr_t dma,
+			       bool read_only)
 {
-	dma_unmap_page(&ad->pdev->dev, dma, PAGE_SIZE, aries_reserve_dir(mem));
-	unpin_user_pages_dirty_lock(&page, 1, !mem->read_only);
+	dma_unmap_page(&ad->pdev->dev, dma, PAGE_SIZE, aries_reserve_dir(read_only));
+	unpin_user_pages_dirty_lock(&page, 1, !read_only);
+	cond_resched();
 }
 
 static dma_addr_t aries_reserve_dma(const struct aries_mem *mem, unsigned long n)
@@ -41,16 +69,33 @@ static dma_addr_t aries_reserve_dma(const struct aries_mem *mem, unsigned long n
 	return le64_to_cpu(pte) & ARIES_PTE_ADDR_MASK;
 }
 
-static void aries_reserve_free_stale(struct aries_dev *ad, struct aries_mem *mem,
-				     struct aries_stale *stale)
+static void aries_reserve_free_stale(struct aries_dev *ad, struct aries_kept *kept)
 {
-	while (stale) {
-		struct aries_stale *next = stale->next;
+	struct aries_stale *stale = container_of(kept, struct aries_stale, kept);
+	unsigned long i;
 
-		aries_reserve_drop(ad, mem, stale->page, stale->dma);
-		kfree(stale);
-		stale = next;
-	}
+	for (i = 0; i < stale->count; i++)
+		aries_reserve_drop(ad, stale->left[i].page, stale->left[i].dma, stale->read_only);
+	aries_pin_unaccount(ad, stale->mm, stale->count);
+	aries_charge_end(&stale->charge);
+	mmdrop(stale->mm);
+	kvfree(stale);
+}
+
+/* For what up to @npages pages take the places of. */
+static struct aries_stale *aries_reserve_new_stale(const struct aries_mem *mem,
+						   unsigned long npages)
+{
+	struct aries_stale *stale =
+		kvzalloc(struct_size(stale, left, npages), GFP_KERNEL_ACCOUNT);
+
+	if (!stale)
+		return NULL;
+	stale->mm = mem->mm;
+	mmgrab(stale->mm);
+	stale->read_only = mem->read_only;
+	aries_charge_same(&stale->charge, &mem->charge);
+	return stale;
 }
 
 /**
@@ -65,12 +110,8 @@ void aries_reserve_free(struct aries_dev *ad, struct aries_mem *mem)
 	struct page *page;
 	unsigned long n;
 
-	aries_reserve_free_stale(ad, mem, mem->stale);
-	mem->stale = NULL;
-	xa_for_each(&mem->pages, n, page) {
-		aries_reserve_drop(ad, mem, page, aries_reserve_dma(mem, n));
-		cond_resched();
-	}
+	xa_for_each(&mem->pages, n, page)
+		aries_reserve_drop(ad, page, aries_reserve_dma(mem, n), mem->read_only);
 	xa_destroy(&mem->pages);
 }
 
@@ -89,119 +130,87 @@ static struct aries_mem *aries_reserve_find(struct aries_ctx *ctx, u32 mdh,
 	return mem;
 }
 
+/* The page @page that is number @n of the region leaves it, and the region's account. */
+static void aries_reserve_leave(struct aries_mem *mem, struct aries_stale *stale, unsigned long n,
+				struct page *page)
+{
+	stale->left[stale->count].page = page;
+	stale->left[stale->count].dma = aries_reserve_dma(mem, n);
+	stale->count++;
+	aries_charge_move(&stale->charge, &mem->charge, 1);
+	mem->accounted--;
+}
+
 /*
- * Puts one page into its place. One that was there before goes to *stale.
- * Return: 1 the page is the region's now, 0 it was already, or a negative errno.
+ * Puts page @i of an update into its place in the region, where it is number @n.
+ * Return: 0 or a negative errno.
  */
-static int aries_reserve_put(struct aries_dev *ad, struct aries_mem *mem, unsigned long n,
-			     struct page *page, struct aries_stale **stale)
+static int aries_reserve_put(struct aries_dev *ad, struct aries_mem *mem, struct aries_update *u,
+			     unsigned long i, unsigned long n)
 {
 	u64 flags = ARIES_PTE_VALID | (mem->read_only ? 0 : ARIES_PTE_WRITE);
-	struct page *old = xa_load(&mem->pages, n);
-	struct aries_stale *left = NULL;
+	enum dma_data_direction dir = aries_reserve_dir(mem->read_only);
+	struct page *old = xa_load(&mem->pages, n), *page = u->pages[i];
 	dma_addr_t dma;
 	__le64 *pte;
-	int rc = -ENOMEM;
+	int rc;
 
 	if (old == page)
 		return 0;
 	pte = aries_pte_leaf(ad, mem, n);
 	if (IS_ERR(pte))
 		return PTR_ERR(pte);
-	if (old) {
-		left = kzalloc(sizeof(*left), GFP_KERNEL_ACCOUNT);
-		if (!left)
-			return -ENOMEM;
-	}
-	dma = dma_map_page(&ad->pdev->dev, page, 0, PAGE_SIZE, aries_reserve_dir(mem));
+	if (old && !u->stale)
+		u->stale = aries_reserve_new_stale(mem, u->range.npages - i);
+	if (old && !u->stale)
+		return -ENOMEM;
+	dma = dma_map_page(&ad->pdev->dev, page, 0, PAGE_SIZE, dir);
 	if (dma_mapping_error(&ad->pdev->dev, dma))
-		goto err_left;
+		return -ENOMEM;
 	rc = xa_err(xa_store(&mem->pages, n, page, GFP_KERNEL_ACCOUNT));
-	if (rc)
-		goto err_map;
-	if (left) {
-		left->page = old;
-		left->dma = aries_reserve_dma(mem, n);
-		left->next = *stale;
-		*stale = left;
+	if (rc) {
+		dma_unmap_page(&ad->pdev->dev, dma, PAGE_SIZE, dir);
+		return rc;
 	}
+	if (old)
+		aries_reserve_leave(mem, u->stale, n, old);
 	WRITE_ONCE(*pte, cpu_to_le64(dma | flags));
-	return 1;
-
-err_map:
-	dma_unmap_page(&ad->pdev->dev, dma, PAGE_SIZE, aries_reserve_dir(mem));
-err_left:
-	kfree(left);
-	return rc;
+	u->pages[i] = NULL;
+	aries_charge_move(&mem->charge, &u->charge, 1);
+	mem->accounted++;
+	return 0;
 }
 
-/* The NIC lets go of pages that have left: they end here, or with the region. */
-static unsigned long aries_reserve_release(struct aries_dev *ad, struct aries_mem *mem,
-					   struct aries_stale *stale)
-{
-	struct aries_stale *last = stale;
-	unsigned long count = 1;
-
-	for (; last->next; last = last->next)
-		count++;
-	if (aries_inv_ptes(ad, mem->mdh)) {
-		last->next = mem->stale;
-		mem->stale = stale;
-		return 0;
-	}
-	aries_reserve_free_stale(ad, mem, stale);
-	return count;
-}
-
-/**
- * struct aries_update - one call of KGNI_IOC_MEM_UPDATE
- * @range: pages of the process
- * @pages: the same, pinned; NULL for those that the region has taken over
- * @read_only: how they are pinned
- * @charge: who pays for those that are not the region's
- */
-struct aries_update {
-	struct aries_range range;
-	struct page **pages;
-	bool read_only;
-	struct aries_charge charge;
-};
-
-static int aries_reserve_fill(struct aries_ctx *ctx, struct aries_mem *mem, struct aries_update *u)
+static int aries_reserve_fill(struct aries_ctx *ctx, struct aries_mem *mem, struct aries_update *u,
+			      struct list_head *gone)
 	__must_hold(&ctx->lock)
 {
 	unsigned long first = (u->range.start - mem->start) >> PAGE_SHIFT;
-	struct aries_stale *stale = NULL;
+	struct aries_dev *ad = ctx->ad;
 	unsigned long i;
 	int rc = 0;
 
 	lockdep_assert_held(&ctx->lock);
-	for (i = 0; i < u->range.npages && rc >= 0; i++) {
-		rc = aries_reserve_put(ctx->ad, mem, first + i, u->pages[i], &stale);
-		if (rc > 0) {
-			u->pages[i] = NULL;
-			aries_charge_move(&mem->charge, &u->charge, 1);
-			mem->accounted++;
-		}
+	for (i = 0; i < u->range.npages && !rc; i++) {
+		rc = aries_reserve_put(ad, mem, u, i, first + i);
 		cond_resched();
 	}
 	if (!mem->live && mem->accounted)
 		aries_mem_program(ctx, mem);
-	if (stale) {
-		unsigned long count = aries_reserve_release(ctx->ad, mem, stale);
-
-		mem->accounted -= count;
-		aries_pin_unaccount(ctx->ad, mem->mm, count);
-		aries_uncharge(&mem->charge, count);
+	if (u->stale) {
+		/* no access begins with the old entries any more */
+		aries_wr32(ad, ARIES_INV_PTES, FIELD_PREP(ARIES_INV_PTES_MDH_MASK, mem->mdh));
+		aries_quiet_take(ctx, gone, &u->stale->kept, aries_reserve_free_stale);
 	}
 	trace_aries_mem_update(ctx, mem);
-	return min(rc, 0);
+	return rc;
 }
 
 static int aries_reserve_update(struct aries_ctx *ctx, struct kgni_mem_update *arg,
 				struct aries_update *u)
 {
 	struct aries_mem *mem;
+	LIST_HEAD(gone);
 	int rc = aries_ctx_enter(ctx, true);
 
 	if (rc)
@@ -212,10 +221,10 @@ static int aries_reserve_update(struct aries_ctx *ctx, struct kgni_mem_update *a
 	if (!rc && (mem->read_only != u->read_only || mem->charge.user != u->charge.user))
 		rc = -EINVAL;
 	if (!rc)
-		rc = aries_reserve_fill(ctx, mem, u);
+		rc = aries_reserve_fill(ctx, mem, u, &gone);
 	if (!rc)
 		arg->pages = mem->accounted;
-	aries_ctx_exit(ctx);
+	aries_ctx_exit_free(ctx, &gone);
 	return rc;
 }
 

@@ -46,6 +46,7 @@ struct aries_fma_saved {
  * @lock: protects the rest, and the content of the descriptor
  * @current_ctx: who has it mapped, or NULL
  * @since: when that one last got a page
+ * @draining: attachments that wait for its transfers: nobody gets it meanwhile
  */
 struct aries_share {
 	struct list_head node;
@@ -56,6 +57,7 @@ struct aries_share {
 	struct mutex lock; /* the rest */
 	struct aries_ctx *current_ctx;
 	ktime_t since;
+	unsigned int draining;
 };
 
 static struct aries_share *aries_share_new(struct aries_ctx *ctx)
@@ -144,26 +146,36 @@ static void aries_share_save(struct aries_dev *ad, struct aries_share *share)
 	ctx->saved->launch = aries_rd64(ad, ARIES_FMAD_LAUNCH_N(share->nr));
 }
 
-/* Nobody has it mapped afterwards, and no transfer is left. Others come back by their faults. */
-static void aries_share_drain(struct aries_ctx *ctx, struct aries_share *share)
+/**
+ * aries_share_stop() - an attachment is about to leave its descriptor
+ * @ctx: attachment
+ *
+ * If the descriptor has transfers nobody has it mapped until aries_share_put(), so that it comes to
+ * an end with them: those of others delay it and are not lost. Others come back by their faults.
+ *
+ * Context: sleeps; state_sem and ctx->lock held.
+ */
+void aries_share_stop(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
 {
+	struct aries_share *share = ctx->share;
+	bool current_one;
+
+	lockdep_assert_held(&ctx->lock);
 	mutex_lock(&share->lock);
-	if (share->current_ctx == ctx || aries_fmad_busy(ctx->ad, share->nr)) {
-		/* of another, the area is kept */
-		if (share->current_ctx != ctx)
-			aries_share_save(ctx->ad, share);
-		else
-			aries_share_unmap(share);
-		aries_fmad_wait(ctx->ad, share->nr);
-	}
+	current_one = share->current_ctx == ctx;
+	ctx->drains = current_one || aries_fmad_busy(ctx->ad, share->nr);
+	if (current_one)
+		aries_share_unmap(share);
+	else if (ctx->drains)
+		aries_share_save(ctx->ad, share);
+	share->draining += ctx->drains;
 	mutex_unlock(&share->lock);
 }
 
 /**
  * aries_share_put() - leave a descriptor; the last one gives it back
- * @ctx: attachment
- *
- * Waits for the transfers of the descriptor, so those of others delay it and are not lost.
+ * @ctx: attachment, after aries_share_stop()
  *
  * Context: sleeps; state_sem and ctx->lock held.
  */
@@ -175,7 +187,10 @@ void aries_share_put(struct aries_ctx *ctx)
 	bool last;
 
 	lockdep_assert_held(&ctx->lock);
-	aries_share_drain(ctx, share);
+	mutex_lock(&share->lock);
+	share->draining -= ctx->drains;
+	ctx->drains = false;
+	mutex_unlock(&share->lock);
 	mutex_lock(&ad->share_lock);
 	last = !--share->users;
 	if (last)
@@ -216,15 +231,21 @@ static void aries_share_switch(struct aries_ctx *ctx, struct aries_share *share)
  * @ctx: attachment that may share
  *
  * Context: sleeps; ctx->lock held, in the page fault handler.
+ * Return: whether it is so, and aries_share_exit() due; if not, somebody waits for its transfers.
  */
-void aries_share_enter(struct aries_ctx *ctx)
+bool aries_share_enter(struct aries_ctx *ctx)
 {
 	struct aries_share *share = ctx->share;
 
 	mutex_lock(&share->lock);
+	if (share->draining) {
+		mutex_unlock(&share->lock);
+		return false;
+	}
 	if (share->current_ctx != ctx)
 		aries_share_switch(ctx, share);
 	share->since = ktime_get();
+	return true;
 }
 
 /** aries_share_exit() - end what aries_share_enter() began */

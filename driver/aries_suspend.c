@@ -41,10 +41,12 @@ bool aries_suspend_wait(struct aries_ctx *ctx)
  * struct aries_suspension - one change of a job, as the call sees it that makes it
  * @dom: domain, which keeps its tag meanwhile
  * @change: its number; another one in the domain tells that a later call has changed it again
+ * @seq: revocation of all receives that were taken back
  */
 struct aries_suspension {
 	struct aries_domain *dom;
 	unsigned int change;
+	u64 seq;
 };
 
 static void aries_suspend_change(struct aries_dev *ad, struct aries_suspension *s, bool suspend)
@@ -118,7 +120,7 @@ static int aries_suspend_drained(struct aries_ctx *ctx, const struct aries_suspe
 	rc = aries_ctx_status(ctx);
 	if (!rc && READ_ONCE(s->dom->changes) != s->change)
 		rc = -ECANCELED;
-	if (!rc && aries_fmad_transfers(ad, s->dom))
+	if (!rc && (aries_fmad_transfers(ad, s->dom) || aries_inv_look(ad, s->seq) == -EAGAIN))
 		rc = -EAGAIN;
 	up_read(&ad->state_sem);
 	return rc;
@@ -176,6 +178,7 @@ int aries_suspend(struct aries_ctx *ctx, struct kgni_suspend *arg)
 	if (rc)
 		return rc;
 	aries_suspend_apply(ad, s.dom);
+	s.seq = aries_inv_seq(ad);
 	if (!(arg->flags & KGNI_SUSPEND_RESUME)) {
 		rc = aries_suspend_drain(ctx, &s, arg->timeout_ms);
 		if (rc)

@@ -43,7 +43,6 @@ struct aries_chan;
 struct aries_cq;
 struct aries_ctx;
 struct aries_dev;
-struct aries_stale;
 struct user_struct;
 struct aries_block;
 struct aries_ees;
@@ -54,20 +53,23 @@ struct aries_share;
 /**
  * DOC: locks
  *
- * aries_dev.state_sem   Protects the state of the device and, held for reading, promises that
- *                       the registers are mapped and that nothing is revoked meanwhile. Held for
- *                       writing by probe, removal and reset only.
+ * aries_dev.state_sem   Protects the state of the device and, held for reading by who found it up,
+ *                       promises that the registers are mapped and that nothing is revoked
+ *                       meanwhile. Held for writing by probe, removal and reset only, for a moment.
+ *                       Who waits for the NIC while holding it for reading gives up when somebody
+ *                       wants to write.
  * aries_dev.ctx_lock    Protects the list of open files. Nobody waits for one of them under it; see
  *                       aries_ctx_next().
  * aries_ctx.lock        Protects the objects of one open file: its FMA descriptor, queues and
  *                       registrations. Taken in the page fault handler, so no user memory may be
- *                       touched and no mmap_lock taken under it.
+ *                       touched and no mmap_lock taken under it. Nobody waits for the NIC and
+ *                       nothing large is freed under it: see aries_quiet_take().
  * aries_dev.share_lock  Protects the list of descriptors that may be shared, and their users.
  * aries_share.lock      Protects the content of such a descriptor and who has it mapped. Taken in
  *                       the page fault handler.
  * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
  *                       the limits of injection.
- * aries_dev.kept_lock   Protects the list of memory of which the NIC did not let go.
+ * aries_dev.kept_lock   Protects the list of what the NIC has not let go of.
  * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
  * aries_dev.irq_lock    Protects the table of queues by number, and reading and clearing
  *                       CQI_PENDING as one step. Taken in interrupt handlers.
@@ -90,7 +92,7 @@ struct aries_share;
  * @first: lowest number given out
  * @size: one more than the highest
  * @used: numbers taken
- * @held: of these, numbers kept back because the NIC did not let go of them
+ * @held: of these, numbers that nobody has any more and the NIC has not let go of yet
  * @cursor: where the next search starts
  */
 struct aries_pool {
@@ -304,13 +306,14 @@ enum aries_ghost {
  * @fmad: FMA descriptor
  * @pe: node address, as its domain counts
  * @block: shares the domain's block of memory domains
- * @share: the same, if it may be shared
+ * @leaving: its descriptor takes no work any more
+ * @drains: @share takes nobody's until what it has is done
+ * @share: the same as @fmad, if it may be shared
  * @saved: content of the area while another has the descriptor; with @share
  * @cqs: queues by number
  * @mems: registrations by memory domain handle
  * @inst: its number among the instances that the NIC knows, -1 for none
- * @ces: collective engines, one bit each
- * @ce_cq: their queues, NULL for none
+ * @ces: collective engines by number
  * @recvs: receives for channel sends, oldest first
  * @nrecvs: how many
  * @dg: datagrams
@@ -336,13 +339,14 @@ struct aries_ctx {
 	u16 fmad;
 	u32 pe;
 	bool block;
+	bool leaving;
+	bool drains;
 	struct aries_share *share;
 	struct aries_fma_saved *saved;
 	struct xarray cqs;
 	struct xarray mems;
 	int inst;
-	unsigned long ces;
-	struct aries_cq *ce_cq[ARIES_CE_CHANNELS];
+	struct aries_ce *ces[ARIES_CE_CHANNELS];
 	struct list_head recvs;
 	unsigned int nrecvs;
 	struct aries_dgrams dg;
@@ -362,13 +366,15 @@ static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
 }
 
 /**
- * struct aries_kept - memory that is put aside, because the NIC may still reach it
- * @node: in aries_dev.kept
- * @seq: revocation after which nobody reaches it
- * @free: frees the memory, and what holds this
+ * struct aries_kept - something that was taken from the NIC, which may not have let go of it yet
+ * @node: in a list of who has taken it, or in aries_dev.kept
+ * @dom: on whose account it is until it is free, with a reference
+ * @seq: in aries_dev.kept: revocation after which nobody reaches it
+ * @free: takes it off the account and frees it, this included
  */
 struct aries_kept {
 	struct list_head node;
+	struct aries_domain *dom;
 	u64 seq;
 	void (*free)(struct aries_dev *ad, struct aries_kept *kept);
 };
@@ -390,7 +396,7 @@ struct aries_kept {
  * @charge: who pays for @mem
  * @wq: woken by the interrupt and by a reset
  * @irqs: interrupts that woke the queue
- * @kept: should the NIC not let go of it
+ * @kept: until the NIC has let go of it
  */
 struct aries_cq {
 	struct kref ref;
@@ -412,13 +418,29 @@ struct aries_cq {
 };
 
 /**
+ * struct aries_ce - one collective engine of an attachment, protected by aries_ctx.lock
+ * @nr: number in the NIC
+ * @enabled: the NIC knows its place in a tree
+ * @cq: its queue, NULL for none
+ * @seq: revocation after which its number may be enabled
+ * @kept: until the NIC has let go of it
+ */
+struct aries_ce {
+	unsigned int nr;
+	bool enabled;
+	struct aries_cq *cq;
+	u64 seq;
+	struct aries_kept kept;
+};
+
+/**
  * struct aries_mem - one registration
  * @mdh: memory domain handle
  * @read_only: peers may only read
  * @reserved: made with KGNI_MEM_RESERVE: @sgt is empty, @pages counts
  * @live: the NIC has its descriptor
  * @leaving: it was taken from the NIC, which may not have let go of it yet
- * @virtual: @mdh is of the domain's block
+ * @block: @mdh is a place in there; NULL if it is a number of its own
  * @cq: queue of remote events or NULL
  * @recvs: receives posted in it
  * @start: virtual address of the first page, 0 for a list of segments
@@ -426,7 +448,6 @@ struct aries_cq {
  * @accounted: pages of the process that are pinned: in the counts of @mm and of the device
  * @charge: who pays for those, for @table and @leaf
  * @pages: of a reserved region, those that are there, by their number
- * @stale: of a reserved region, pages that the NIC did not let go of
  * @page_shift: log2 of the page size in the NIC's table
  * @mm: whose pages they are; counted in its pinned_vm
  * @sgt: the pages, and their bus addresses once @mapped
@@ -437,7 +458,7 @@ struct aries_cq {
  * @leaf: pages of entries, NULL for one level; a reserved region has them as needed
  * @leaf_dma: their bus addresses
  * @nleaf: how many
- * @kept: should the NIC not let go of it
+ * @kept: until the NIC has let go of it
  */
 struct aries_mem {
 	u16 mdh;
@@ -445,7 +466,7 @@ struct aries_mem {
 	bool reserved;
 	bool live;
 	bool leaving;
-	bool virtual;
+	struct aries_block *block;
 	struct aries_cq *cq;
 	unsigned int recvs;
 	unsigned long start;
@@ -453,7 +474,6 @@ struct aries_mem {
 	unsigned long accounted;
 	struct aries_charge charge;
 	struct xarray pages;
-	struct aries_stale *stale;
 	unsigned int page_shift;
 	struct mm_struct *mm;
 	struct sg_table sgt;

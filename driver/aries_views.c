@@ -105,7 +105,7 @@ static void aries_show_registrations(struct seq_file *m, struct aries_ctx *ctx)
 			   mem->accounted, mem->page_shift, mem->cq ? mem->cq->nr : -1,
 			   FIELD_GET(ARIES_MDD_CTL_VALID_MASK, ctl),
 			   mem->read_only ? " read-only" : "", mem->reserved ? " reserved" : "",
-			   mem->virtual ? " virtual" : "");
+			   mem->block ? " virtual" : "");
 	}
 }
 
@@ -141,17 +141,19 @@ static const char *aries_engine_state(u64 ctl, u64 status)
 static void aries_show_engines(struct seq_file *m, struct aries_ctx *ctx)
 {
 	struct aries_dev *ad = ctx->ad;
-	unsigned long nr;
+	unsigned int nr;
 
-	for_each_set_bit(nr, &ctx->ces, ARIES_CE_CHANNELS) {
+	for (nr = 0; nr < ARIES_CE_CHANNELS; nr++) {
 		u64 ctl = aries_rd64(ad, ARIES_CE_CTL_N(nr));
 		u64 status = aries_rd64(ad, ARIES_CE_STATUS_N(nr));
 		u64 parent = aries_rd64(ad, ARIES_CE_PARENT_N(nr));
 		unsigned int count = FIELD_GET(ARIES_CE_CTL_CHILDREN_MASK, ctl);
 
-		seq_printf(m, "ce %lu owner %u ptag %u state %s cq %d arrived %#llx parent ", nr,
+		if (!ctx->ces[nr])
+			continue;
+		seq_printf(m, "ce %u owner %u ptag %u state %s cq %d arrived %#llx parent ", nr,
 			   ctx->owner, ctx->dom->ptag, aries_engine_state(ctl, status),
-			   ctx->ce_cq[nr] ? ctx->ce_cq[nr]->nr : -1,
+			   ctx->ces[nr]->cq ? ctx->ces[nr]->cq->nr : -1,
 			   FIELD_GET(ARIES_CE_STATUS_ARRIVED_MASK, status));
 		if (parent & ARIES_CE_PARENT_VALID_MASK)
 			seq_printf(m, "%llu:%llu[%llu]", FIELD_GET(ARIES_CE_PARENT_PE_MASK, parent),

@@ -4,6 +4,7 @@
  * on this node fill by place, so that the same place means the same thing on all nodes.
  */
 #include <linux/bitmap.h>
+#include <linux/refcount.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -12,20 +13,24 @@
 
 /**
  * struct aries_block - memory domains of a communication domain, protected by aries_dev.ptag_lock
+ * @ref: one of its users together, and one of each registration in it; without any it is free
+ * @dom: domain that pays for it, with a reference
  * @base: first memory domain
  * @count: how many
  * @entry: VMDH_CTL that tells the NIC
  * @users: attachments that share it
  * @taken: places with a registration
- * @held: places of which the NIC does not let go
+ * @kept: after its last user has left, until nobody is on the way through the entry
  */
 struct aries_block {
+	refcount_t ref;
+	struct aries_domain *dom;
 	unsigned int base;
 	unsigned int count;
 	unsigned int entry;
 	unsigned int users;
 	DECLARE_BITMAP(taken, ARIES_MDD_ENTRIES);
-	DECLARE_BITMAP(held, ARIES_MDD_ENTRIES);
+	struct aries_kept kept;
 };
 
 /* An entry of the NIC that no domain has. */
@@ -63,6 +68,8 @@ static int aries_vmdh_make(struct aries_dev *ad, struct aries_domain *dom, unsig
 	base = aries_pool_get_row(&ad->mdds, count);
 	if (base < 0)
 		goto err_uncharge;
+	refcount_set(&block->ref, 1);
+	block->dom = aries_domain_get(dom);
 	block->base = base;
 	block->count = count;
 	block->entry = entry;
@@ -114,11 +121,12 @@ int aries_vmdh_block(struct aries_ctx *ctx, struct kgni_mdd_block *arg)
  * aries_vmdh_get() - take a place of the block
  * @ctx: attachment
  * @place: which, or ~0 for the first free one; gets it
+ * @found: gets the block
  *
  * Context: sleeps; ctx->lock held. Return: memory domain handle, -ENOENT no block or no such place,
  * -EBUSY taken, -ENOSPC no place left.
  */
-int aries_vmdh_get(struct aries_ctx *ctx, u32 *place)
+int aries_vmdh_get(struct aries_ctx *ctx, u32 *place, struct aries_block **found)
 	__must_hold(&ctx->lock)
 {
 	struct aries_block *block;
@@ -139,72 +147,85 @@ int aries_vmdh_get(struct aries_ctx *ctx, u32 *place)
 		rc = -EBUSY;
 	else
 		rc = block->base + *place;
+	if (rc >= 0) {
+		refcount_inc(&block->ref);
+		*found = block;
+	}
 	mutex_unlock(&ctx->ad->ptag_lock);
 	return rc;
 }
 
-/** aries_vmdh_put() - give a place back. Context: sleeps; ctx->lock held. */
-void aries_vmdh_put(struct aries_ctx *ctx, unsigned int mdh)
+/* All of its numbers are held, and the NIC has let go of each. */
+static void aries_vmdh_release(struct aries_dev *ad, struct aries_block *block)
 {
-	mutex_lock(&ctx->ad->ptag_lock);
-	__clear_bit(mdh - ctx->dom->block->base, ctx->dom->block->taken);
-	mutex_unlock(&ctx->ad->ptag_lock);
-}
-
-/** aries_vmdh_hold() - keep a place back until the next reset. Context: sleeps; ctx->lock held. */
-void aries_vmdh_hold(struct aries_ctx *ctx, unsigned int mdh)
-{
-	mutex_lock(&ctx->ad->ptag_lock);
-	__set_bit(mdh - ctx->dom->block->base, ctx->dom->block->held);
-	mutex_unlock(&ctx->ad->ptag_lock);
-}
-
-/*
- * Nobody is on the way through the entry when the numbers are given back. The entry may be another
- * domain's before that: who is past it has numbers that are nobody's yet.
- */
-static void aries_vmdh_free(struct aries_dev *ad, struct aries_block *block)
-{
-	bool late;
 	unsigned int i;
 
-	late = aries_inv_drain(ad);
-	for (i = 0; i < block->count; i++) {
-		if (late || test_bit(i, block->held))
-			aries_pool_hold(&ad->mdds, block->base + i);
-		else
-			aries_pool_put(&ad->mdds, block->base + i, 0);
-	}
+	for (i = 0; i < block->count; i++)
+		aries_pool_put_held(&ad->mdds, block->base + i);
+	aries_domain_uncharge(ad, block->dom, ARIES_RES_MDD, block->count);
+	aries_domain_put(block->dom);
 	kfree(block);
+}
+
+/* Context: ptag_lock not held. */
+static void aries_vmdh_unref(struct aries_dev *ad, struct aries_block *block)
+{
+	if (refcount_dec_and_test(&block->ref))
+		aries_vmdh_release(ad, block);
+}
+
+/**
+ * aries_vmdh_put() - give a place back
+ * @ad: the device
+ * @block: from aries_vmdh_get()
+ * @mdh: what it has returned; nobody reaches the memory domain any more
+ *
+ * Context: sleeps; ptag_lock not held.
+ */
+void aries_vmdh_put(struct aries_dev *ad, struct aries_block *block, unsigned int mdh)
+{
+	mutex_lock(&ad->ptag_lock);
+	__clear_bit(mdh - block->base, block->taken);
+	mutex_unlock(&ad->ptag_lock);
+	aries_vmdh_unref(ad, block);
+}
+
+static void aries_vmdh_free_kept(struct aries_dev *ad, struct aries_kept *kept)
+{
+	aries_vmdh_unref(ad, container_of(kept, struct aries_block, kept));
 }
 
 /**
  * aries_vmdh_leave() - an attachment ends; the last one that shares the block frees it
  * @ctx: attachment, without registrations
+ * @gone: list from aries_quiet_take()
+ *
+ * The entry may be another domain's before nobody is on the way through it: who is past it has
+ * numbers that are nobody's yet.
  *
  * Context: sleeps; ctx->lock held.
  */
-void aries_vmdh_leave(struct aries_ctx *ctx)
+void aries_vmdh_leave(struct aries_ctx *ctx, struct list_head *gone)
 	__must_hold(&ctx->lock)
 {
 	struct aries_dev *ad = ctx->ad;
-	struct aries_block *block = NULL;
+	struct aries_block *block;
+	unsigned int i;
 
 	lockdep_assert_held(&ctx->lock);
 	if (!ctx->block)
 		return;
 	ctx->block = false;
 	mutex_lock(&ad->ptag_lock);
-	if (!--ctx->dom->block->users) {
-		block = ctx->dom->block;
-		ctx->dom->used[ARIES_RES_MDD] -= block->count;
+	block = ctx->dom->block;
+	if (!--block->users) {
 		aries_wr64(ad, ARIES_VMDH_CTL_N(block->entry), 0);
 		ctx->dom->block = NULL;
+		for (i = 0; i < block->count; i++)
+			aries_pool_hold(&ad->mdds, block->base + i, 0);
+		aries_quiet_take(ctx, gone, &block->kept, aries_vmdh_free_kept);
 	}
 	mutex_unlock(&ad->ptag_lock);
-	/* not under the lock that everybody takes: a peer may have been stopped on its way */
-	if (block)
-		aries_vmdh_free(ad, block);
 }
 
 /** aries_vmdh_show() - debugfs line of a domain's block. Context: ptag_lock held. */
@@ -216,10 +237,9 @@ void aries_vmdh_show(struct seq_file *m, struct aries_dev *ad, const struct arie
 	lockdep_assert_held(&ad->ptag_lock);
 	if (!block)
 		return;
-	seq_printf(m, "block %u ptag %u base %u count %u users %u taken %u held %u valid %llu\n",
+	seq_printf(m, "block %u ptag %u base %u count %u users %u taken %u valid %llu\n",
 		   block->entry, dom->ptag, block->base, block->count, block->users,
 		   bitmap_weight(block->taken, block->count),
-		   bitmap_weight(block->held, block->count),
 		   FIELD_GET(ARIES_VMDH_CTL_VALID_MASK,
 			     aries_rd64(ad, ARIES_VMDH_CTL_N(block->entry))));
 }

@@ -3,6 +3,7 @@
 #ifndef ARIES_H
 #define ARIES_H
 
+#include "aries_chan.h"
 #include "aries_dgrams.h"
 #include "aries_hw.h"
 #include "aries_regs.h"
@@ -54,14 +55,6 @@ int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
 int aries_inv_drain(struct aries_dev *ad);
 bool aries_quiet(struct aries_dev *ad);
 bool aries_quiet_begin(struct aries_dev *ad);
-int aries_chan_init(struct aries_dev *ad);
-void aries_chan_exit(struct aries_dev *ad);
-void aries_chan_start(struct aries_dev *ad);
-void aries_chan_go(struct aries_dev *ad);
-void aries_chan_stop(struct aries_dev *ad);
-void aries_chan_irq(struct aries_dev *ad);
-bool aries_chan_reserved(u8 ptag, u32 cookie);
-void aries_peers_show(struct seq_file *m, struct aries_dev *ad);
 
 /* stands for aries_trace.h */
 static inline void aries_sim_trace(const struct aries_ctx *ctx, u64 ep, u32 pe, u32 inst, u32 state)

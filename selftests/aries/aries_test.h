@@ -128,6 +128,19 @@ static inline void *aries_pages(size_t pages)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* Replaces what is in a file of the kernel's; 0 or a positive errno. */
+static inline int aries_write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC), rc = 0;
+
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, strlen(text)) < 0)
+		rc = errno;
+	close(fd);
+	return rc;
+}
+
 /* First line of a sysfs file of the device, without its newline; empty when it cannot be read. */
 static inline void aries_sysfs(const char *name, char *text, size_t size)
 {

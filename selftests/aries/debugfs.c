@@ -272,7 +272,6 @@ TEST_F(debugfs, blocks)
 	VALUE(5, "count");
 	VALUE(1, "users");
 	VALUE(1, "taken");
-	VALUE(0, "held");
 	VALUE(1, "valid");
 	base = view_value(self->line, "base");
 	FIND("registrations", "mdh", base + 3);

@@ -2,11 +2,13 @@
 /*
  * Subscriptions to error events: who gets which, queues that overflow, waiting, and what is refused.
  */
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 
 #include "raw.h"
+#include "view.h"
 #include "kselftest_harness.h"
 
 #define TRANSACTION 0x04
@@ -294,6 +296,91 @@ TEST_F(errors, a_signal_ends_the_wait)
 	pthread_join(thread, NULL);
 	EXPECT_EQ(EINTR, s.rc);
 	close(s.fd);
+}
+
+#define FLOOD 12000 /* events that are told while more come */
+
+struct flood {
+	struct raw *r;
+	uint32_t mdh;
+	uint8_t *page;
+	volatile int over;
+	long long errors;
+};
+
+static void *cause_errors(void *arg)
+{
+	struct flood *f = arg;
+
+	for (; !f->over; f->errors++)
+		fail(f->r, f->mdh, f->page);
+	return NULL;
+}
+
+/* Error events that the NIC had no room for. */
+static long long lost(void)
+{
+	FILE *f = fopen(VIEW_DIR "objects", "r");
+	long long value = -1;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "errors %*d lost %lld", &value);
+	if (f)
+		fclose(f);
+	return value;
+}
+
+/* Reads events until no more come, or there were @enough; how many the subscription has been told. */
+static long long read_all(int fd, long long enough)
+{
+	static long long sum;
+	struct kgni_err_event events[64];
+	struct kgni_err_read arg = {};
+
+	while (sum + (long long)arg.lost < enough) {
+		arg = (struct kgni_err_read){ .argsz = sizeof(arg), .events = (uintptr_t)events,
+					      .count = 64, .timeout_ms = 2000, .lost = arg.lost };
+		if (aries_ioctl(fd, KGNI_IOC_ERR_READ, &arg))
+			break;
+		sum += arg.count;
+	}
+	return sum + (long long)arg.lost;
+}
+
+/* However fast a process causes errors, each is told, or counted as lost by the NIC. */
+TEST_F(errors, a_flood)
+{
+	struct flood f = { .r = &self->r, .mdh = self->mem.mdh, .page = self->page };
+	const long long before = lost();
+	struct kgni_err_event event;
+	int fd = subscribed(self->cookie, KGNI_ERR_ENTRIES_MAX), other;
+	struct kgni_mem_register mem;
+	uint32_t cookie = aries_cookie();
+	long long told;
+	struct raw foe;
+	pthread_t thread;
+
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, before);
+	ASSERT_EQ(0, raw_open(&foe, cookie));
+	ASSERT_EQ(0, aries_register(foe.fd, self->page, 8, 0, KGNI_NO_CQ, &mem));
+	other = subscribed(cookie, 0);
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, cause_errors, &f));
+	EXPECT_LE(FLOOD, read_all(fd, FLOOD));
+	f.over = 1;
+	pthread_join(thread, NULL);
+	told = read_all(fd, LLONG_MAX);
+	TH_LOG("%lld told, %lld lost by the NIC", told, lost() - before);
+	/* on both sides of each operation */
+	EXPECT_EQ(2 * f.errors, told + lost() - before);
+	/* nothing is left over, and the next error of somebody else is told */
+	EXPECT_EQ(ARIES_ST_BOUNDS, fail(&foe, mem.mdh, self->page));
+	EXPECT_EQ(0, take_one(other, &event, 10000));
+	raw_close(&foe);
+	close(other);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

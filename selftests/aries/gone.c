@@ -104,7 +104,7 @@ TEST_F_TIMEOUT(gone, reset, 300)
 
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, begin(self));
-		ASSERT_EQ(0, pci_write(ARIES_SYSFS "device/reset", "1"));
+		ASSERT_EQ(0, aries_write_file(ARIES_SYSFS "device/reset", "1"));
 		EXPECT_EQ(0, count_wrong(self, GNI_RC_INVALID_STATE));
 	}
 }
@@ -115,9 +115,9 @@ TEST_F_TIMEOUT(gone, unbind, 300)
 
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, begin(self));
-		ASSERT_EQ(0, pci_write(PCI_DRIVER "unbind", self->pci));
+		ASSERT_EQ(0, aries_write_file(PCI_DRIVER "unbind", self->pci));
 		EXPECT_EQ(0, count_wrong(self, GNI_RC_NO_MATCH));
-		ASSERT_EQ(0, pci_write(PCI_DRIVER "bind", self->pci));
+		ASSERT_EQ(0, aries_write_file(PCI_DRIVER "bind", self->pci));
 		ASSERT_EQ(0, pci_wait_for_node(1));
 	}
 }
@@ -130,9 +130,9 @@ TEST_F_TIMEOUT(gone, remove, 300)
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", self->pci);
 	for (i = 0; i < ROUNDS; i++) {
 		ASSERT_EQ(0, begin(self));
-		ASSERT_EQ(0, pci_write(path, "1"));
+		ASSERT_EQ(0, aries_write_file(path, "1"));
 		EXPECT_EQ(0, count_wrong(self, GNI_RC_NO_MATCH));
-		ASSERT_EQ(0, pci_write("/sys/bus/pci/rescan", "1"));
+		ASSERT_EQ(0, aries_write_file("/sys/bus/pci/rescan", "1"));
 		ASSERT_EQ(0, pci_wait_for_node(1));
 	}
 }

@@ -165,9 +165,9 @@ TEST_F_TIMEOUT(hotplug, function_removed_under_load, 300)
 	start(self->pid, self->stop, 0);
 	for (i = 0; i < ROUNDS; i++) {
 		usleep(200000 + 37000 * i);
-		EXPECT_EQ(0, pci_write(path, "1"));
+		EXPECT_EQ(0, aries_write_file(path, "1"));
 		EXPECT_NE(0, access(path, F_OK));
-		EXPECT_EQ(0, pci_write("/sys/bus/pci/rescan", "1"));
+		EXPECT_EQ(0, aries_write_file("/sys/bus/pci/rescan", "1"));
 		EXPECT_EQ(0, pci_wait_for_node(1));
 	}
 	EXPECT_EQ(0, finish(self->pid, self->stop));
@@ -237,7 +237,7 @@ TEST_F_TIMEOUT(hotplug, function_removed_while_a_job_is_suspended, 300)
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "takes two processors");
-	pci_write("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	aries_write_file("/proc/sys/kernel/sched_rt_runtime_us", "-1");
 	on_cpu(0);
 	ASSERT_EQ(0, aries_ioctl(fd, KGNI_IOC_JOB, &job));
 	close(fd);
@@ -249,15 +249,15 @@ TEST_F_TIMEOUT(hotplug, function_removed_while_a_job_is_suspended, 300)
 	EXPECT_EQ(-1, d.rc);
 	ASSERT_EQ(0, pthread_create(&hogger, NULL, hog, &d));
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", self->pci);
-	EXPECT_EQ(0, pci_write(path, "1"));
+	EXPECT_EQ(0, aries_write_file(path, "1"));
 	d.removed = 1;
 	pthread_join(hogger, NULL);
 	pthread_join(suspender, NULL);
 	EXPECT_EQ(ENODEV, d.rc);
 	raw_close(&r);
 	munmap(pages, 2 * HALF);
-	pci_write("/proc/sys/kernel/sched_rt_runtime_us", "950000");
-	EXPECT_EQ(0, pci_write("/sys/bus/pci/rescan", "1"));
+	aries_write_file("/proc/sys/kernel/sched_rt_runtime_us", "950000");
+	EXPECT_EQ(0, aries_write_file("/sys/bus/pci/rescan", "1"));
 	EXPECT_EQ(0, pci_wait_for_node(1));
 	EXPECT_EQ(self->warnings, warnings());
 }
@@ -270,7 +270,7 @@ TEST_F_TIMEOUT(hotplug, reset_under_load, 300)
 	start(self->pid, self->stop, 0);
 	for (i = 0; i < 2 * ROUNDS; i++) {
 		usleep(100000 + 17000 * i);
-		EXPECT_EQ(0, pci_write(ARIES_SYSFS "device/reset", "1"));
+		EXPECT_EQ(0, aries_write_file(ARIES_SYSFS "device/reset", "1"));
 	}
 	EXPECT_EQ(0, finish(self->pid, self->stop));
 	EXPECT_EQ(resets + i, aries_number("resets"));

@@ -12,19 +12,6 @@
 
 #define PCI_DRIVER "/sys/bus/pci/drivers/aries/"
 
-/* 0 or a positive errno. */
-static inline int pci_write(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), rc = 0;
-
-	if (fd < 0)
-		return errno;
-	if (write(fd, text, strlen(text)) < 0)
-		rc = errno;
-	close(fd);
-	return rc;
-}
-
 /* PCI address of the NIC, like 0000:01:00.0; empty if there is none. */
 static inline void pci_address(char *out, size_t size)
 {

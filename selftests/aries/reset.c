@@ -161,7 +161,7 @@ TEST_F(busy, function_reset)
 {
 	long long resets = aries_number("resets");
 
-	ASSERT_EQ(0, pci_write(ARIES_SYSFS "device/reset", "1"));
+	ASSERT_EQ(0, aries_write_file(ARIES_SYSFS "device/reset", "1"));
 	EXPECT_EQ(resets + 1, aries_number("resets"));
 	EXPECT_EQ(0, count_survivors(self, EIO));
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
@@ -171,11 +171,11 @@ TEST_F(busy, function_reset)
 
 TEST_F(busy, unbind_and_bind)
 {
-	ASSERT_EQ(0, pci_write(PCI_DRIVER "unbind", self->pci));
+	ASSERT_EQ(0, aries_write_file(PCI_DRIVER "unbind", self->pci));
 	EXPECT_EQ(0, pci_wait_for_node(0));
 	EXPECT_EQ(0, count_survivors(self, ENODEV));
 	/* the old file is still open and stays dead; the number 0 is free for the new device */
-	ASSERT_EQ(0, pci_write(PCI_DRIVER "bind", self->pci));
+	ASSERT_EQ(0, aries_write_file(PCI_DRIVER "bind", self->pci));
 	ASSERT_EQ(0, pci_wait_for_node(1));
 	EXPECT_EQ(0, works_again());
 	EXPECT_EQ(0, count_survivors(self, ENODEV));
@@ -192,14 +192,14 @@ TEST_F(busy, remove_and_rescan)
 	char path[128];
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", self->pci);
-	ASSERT_EQ(0, pci_write(path, "1"));
+	ASSERT_EQ(0, aries_write_file(path, "1"));
 	EXPECT_EQ(0, pci_wait_for_node(0));
 	EXPECT_EQ(0, count_survivors(self, ENODEV));
 	munmap(self->desc, 8192);
 	munmap(self->doorbell, 4096);
 	munmap(self->queue, self->cq.mmap_size);
 	close(self->fd);
-	ASSERT_EQ(0, pci_write("/sys/bus/pci/rescan", "1"));
+	ASSERT_EQ(0, aries_write_file("/sys/bus/pci/rescan", "1"));
 	ASSERT_EQ(0, pci_wait_for_node(1));
 	EXPECT_EQ(0, works_again());
 }

@@ -9,12 +9,18 @@
  *       fresh memory again and again: whoever finds foreign data there has found a page that was
  *       given back while somebody still wrote to it. SIGUSR1 closes the file of the registration,
  *       SIGTERM ends the whole. Lines: "region MDH BYTES", "ready", "closed", "rounds N hits N".
+ *   reset_peer free COOKIE MIB
+ *       Registers a region like that. SIGUSR1 lets one thread free a queue and a collective
+ *       engine, while another makes calls on the same file. SIGTERM ends it. Lines: "region MDH
+ *       BYTES", "ready", "freed MS_FOR_THE_QUEUE calls N queues N": calls that were made while the
+ *       queue was freed, and queues that the domain pays for afterwards.
  *   reset_peer put COOKIE PE MDH BYTES
  *       Puts into each page of the region until SIGTERM. Lines: "status N at PUT" whenever the
  *       outcome changes, "puts N refused N".
  *
  * Exit status: 0 fine, 1 foreign data was found, 2 wrong usage or a call that failed.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -154,6 +160,84 @@ static int watch(uint32_t cookie, char **arg)
 	return hits ? 1 : 0;
 }
 
+struct freed {
+	int fd;
+	uint32_t cq, ce;
+	uint64_t ms;
+	volatile int begun, queue_over;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static void *free_all(void *arg)
+{
+	struct freed *f = arg;
+	struct kgni_cq_destroy queue = { .argsz = sizeof(queue), .cq = f->cq };
+	struct kgni_ce_free engine = { .argsz = sizeof(engine), .ce = f->ce };
+
+	f->ms = now_ms();
+	f->begun = 1;
+	must(aries_ioctl(f->fd, KGNI_IOC_CQ_DESTROY, &queue), "queue");
+	f->queue_over = 1;
+	f->ms = now_ms() - f->ms;
+	must(aries_ioctl(f->fd, KGNI_IOC_CE_FREE, &engine), "engine");
+	return NULL;
+}
+
+static void free_under_others(struct raw *r, struct freed *f)
+{
+	struct kgni_ce_free none = { .argsz = sizeof(none), .ce = ARIES_CE_CHANNELS };
+	struct kgni_res res = { .argsz = sizeof(res), .kind = 5, .ptag = r->at.ptag };
+	unsigned long calls = 0;
+	pthread_t thread;
+
+	must(pthread_create(&thread, NULL, free_all, f), "thread");
+	while (!f->begun)
+		;
+	while (!f->queue_over) {
+		aries_ioctl(r->fd, KGNI_IOC_CE_FREE, &none);
+		calls += !f->queue_over;
+	}
+	pthread_join(thread, NULL);
+	must(aries_ioctl(r->fd, KGNI_IOC_RES, &res), "use of queues");
+	printf("freed %llu calls %lu queues %llu\n", (unsigned long long)f->ms, calls,
+	       (unsigned long long)res.used);
+	fflush(stdout);
+}
+
+static int free_objects(uint32_t cookie, char **arg)
+{
+	const size_t bytes = number(arg[0]) << 20;
+	struct kgni_ce_alloc engine = { .argsz = sizeof(engine) };
+	struct kgni_cq_create queue;
+	struct freed f = {};
+	struct raw r;
+
+	must(raw_open(&r, cookie), "attach");
+	printf("region %u %zu\n", region(&r, bytes), bytes);
+	must(aries_cq(r.fd, 100, 0, &queue), "queue");
+	must(aries_ioctl(r.fd, KGNI_IOC_CE_ALLOC, &engine), "engine");
+	f.fd = r.fd;
+	f.cq = queue.cq;
+	f.ce = engine.ce;
+	puts("ready");
+	fflush(stdout);
+	while (!over) {
+		if (close_now) {
+			close_now = 0;
+			free_under_others(&r, &f);
+		}
+		usleep(1000);
+	}
+	return 0;
+}
+
 static int put(uint32_t cookie, char **arg)
 {
 	const uint64_t bytes = number(arg[2]);
@@ -198,8 +282,10 @@ int main(int argc, char **argv)
 	sigaction(SIGUSR1, &sa, NULL);
 	if (argc == 6 && !strcmp(argv[1], "watch"))
 		return watch(number(argv[2]), argv + 3);
+	if (argc == 4 && !strcmp(argv[1], "free"))
+		return free_objects(number(argv[2]), argv + 3);
 	if (argc == 6 && !strcmp(argv[1], "put"))
 		return put(number(argv[2]), argv + 3);
-	fputs("usage: reset_peer watch|put COOKIE ...\n", stderr);
+	fputs("usage: reset_peer watch|free|put COOKIE ...\n", stderr);
 	return 2;
 }

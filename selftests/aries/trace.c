@@ -15,18 +15,6 @@
 #define BUFFER (1 << 20)
 #define JOB 4913
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC), rc = 0;
-
-	if (fd < 0)
-		return errno;
-	if (write(fd, text, strlen(text)) < 0)
-		rc = errno;
-	close(fd);
-	return rc;
-}
-
 __attribute__((constructor)) static void require_tracefs(void)
 {
 	if (!geteuid() && access(EVENTS, F_OK))
@@ -48,16 +36,16 @@ FIXTURE_SETUP(trace)
 	self->text = malloc(BUFFER);
 	ASSERT_NE(NULL, self->page);
 	ASSERT_NE(NULL, self->text);
-	ASSERT_EQ(0, write_file(TRACING "trace", ""));
-	ASSERT_EQ(0, write_file(EVENTS "enable", "1"));
-	ASSERT_EQ(0, write_file(EVENTS "aries_ioctl/enable", "0"));
+	ASSERT_EQ(0, aries_write_file(TRACING "trace", ""));
+	ASSERT_EQ(0, aries_write_file(EVENTS "enable", "1"));
+	ASSERT_EQ(0, aries_write_file(EVENTS "aries_ioctl/enable", "0"));
 	ASSERT_EQ(0, raw_open(&self->r, self->cookie));
 }
 
 FIXTURE_TEARDOWN(trace)
 {
 	raw_close(&self->r);
-	EXPECT_EQ(0, write_file(EVENTS "enable", "0"));
+	EXPECT_EQ(0, aries_write_file(EVENTS "enable", "0"));
 	free(self->text);
 }
 
@@ -147,7 +135,7 @@ TEST_F(trace, requests)
 	EXPECT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_PTAG, &ptag));
 	load(self->text);
 	COUNT(0, "aries_ioctl", "owner="); /* off */
-	ASSERT_EQ(0, write_file(EVENTS "aries_ioctl/enable", "1"));
+	ASSERT_EQ(0, aries_write_file(EVENTS "aries_ioctl/enable", "1"));
 	EXPECT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_PTAG, &ptag));
 	ptag.cookie--;
 	EXPECT_EQ(ENOENT, aries_ioctl(self->r.fd, KGNI_IOC_PTAG, &ptag));
@@ -329,7 +317,7 @@ TEST_F(trace, errors)
 
 TEST_F(trace, resets)
 {
-	EXPECT_EQ(0, write_file(ARIES_SYSFS "device/reset", "1"));
+	EXPECT_EQ(0, aries_write_file(ARIES_SYSFS "device/reset", "1"));
 	load(self->text);
 	COUNT(1, "aries_reset", "reset\n");
 	COUNT(1, "aries_reset", "up\n");

@@ -19,6 +19,8 @@ MIB = 16
 # Memory of other processes, which takes a moment to take away.
 FILLERS, FILLER_MIB = 4, 32
 BOUND = 120.0
+TRIES = 60  # stops of a busy peer, some of which are inside of an access
+OTHERS = 20  # calls of which none is possible while somebody has the file to itself
 
 
 class TakenAway(ClusterCase):
@@ -195,24 +197,80 @@ class TakenAway(ClusterCase):
     def pinned(self):
         return int(self.cluster.run(0, "cat /sys/class/gni/kgni0/resources/pinned_pages").stdout)
 
+    def objects(self, name):
+        """Numbers of node 0's line of objects that begins with @name: how many there are, how many are held back."""
+        line = re.search(rf"^{name} (\d+) held (\d+)$", self.cluster.run(0, "cat /sys/kernel/debug/aries/kgni0/objects").stdout, re.M)
+        return tuple(map(int, line.groups()))
+
+    def stopped_in_an_access(self, attempt):
+        """Stops node 1 until attempt() says that it was caught inside of an access; continues it after each."""
+        self.addCleanup(self.cluster.signal, 1, signal.SIGCONT)
+        for _ in range(TRIES):
+            if attempt():
+                return
+        self.fail("the peer was never stopped in an access")
+
+    def closed_under_a_stopped_peer(self, meanwhile):
+        """Closes the watched file while its putter is stopped; calls @meanwhile if that was in an access, and tells."""
+        watcher, putter = self.begin()
+        self.cluster.signal(1, signal.SIGSTOP)
+        self.cluster.run(0, "killall -USR1 reset_peer")
+        self.lines(watcher, "closed")
+        caught = self.pinned() > FILLERS * FILLER_MIB * 256
+        if caught:
+            meanwhile(watcher)
+            self.rounds(watcher)
+        self.cluster.signal(1, signal.SIGCONT)
+        self.end(watcher, putter)
+        self.assertTrue(wait_until(lambda: self.pinned() == 0, BOUND), "pages stay pinned")
+        return caught
+
     def test_peer_is_stopped(self):
         """While a peer is stopped in an access, a process ends; its memory is given back when the access has ended."""
-        self.addCleanup(self.cluster.signal, 1, signal.SIGCONT)
-        caught = False
-        for _ in range(30):
-            watcher, putter = self.begin()
+        self.stopped_in_an_access(lambda: self.closed_under_a_stopped_peer(lambda watcher: None))
+        self.works()
+
+    def test_freed_while_a_peer_is_stopped(self):
+        """A queue that waits for a stopped peer keeps no other thread waiting; numbers and accounts wait with it."""
+        def attempt():
+            owner = self.start(0, "free", MIB)
+            self.lines(owner, "ready")
+            putter = self.put(owner)
             self.cluster.signal(1, signal.SIGSTOP)
             self.cluster.run(0, "killall -USR1 reset_peer")
-            self.lines(watcher, "closed")
-            caught = self.pinned() > FILLERS * FILLER_MIB * 256
-            if caught:
-                self.rounds(watcher)
+            freed = next(line for line in self.lines(owner, "freed") if line.startswith("freed"))
+            _, _, _, calls, _, queues = freed.split()
+            held = self.objects("cqs")[1], self.objects("ces")[1]
             self.cluster.signal(1, signal.SIGCONT)
-            self.end(watcher, putter)
-            self.assertTrue(wait_until(lambda: self.pinned() == 0, BOUND), "pages stay pinned")
-            if caught:
-                break
-        self.assertTrue(caught, "the peer was never stopped in an access")
+            self.cluster.run(1, "killall -TERM reset_peer")
+            self.lines(putter, "exit")
+            self.assertTrue(wait_until(lambda: self.objects("cqs") == self.objects("ces") == (0, 0), BOUND), "numbers stay held")
+            self.cluster.run(0, "killall -TERM reset_peer")
+            self.lines(owner, "exit")
+            if held == (0, 0):
+                return False
+            self.assertEqual(held, (1, 1))
+            self.assertEqual(int(queues), 1)
+            self.assertGreater(int(calls), OTHERS, freed)
+            return True
+
+        self.stopped_in_an_access(attempt)
+        self.works()
+
+    def recoveries(self):
+        """Recoveries from PCI errors that have come to an end on node 0, either way."""
+        return int(self.cluster.run(0, "dmesg | grep -c 'device recovery [sf]'").stdout)
+
+    def test_fatal_error_while_a_peer_is_stopped(self):
+        """Error recovery ends while a peer is stopped in an access, with memory that the peer may reach left alone."""
+        def fatal(watcher):
+            before = self.recoveries()
+            self.inject("MALF_TLP")
+            self.assertTrue(wait_until(lambda: self.recoveries() > before, BOUND), self.log())
+
+        self.stopped_in_an_access(lambda: self.closed_under_a_stopped_peer(fatal))
+        # a NIC that waits for the peer longer than recovery does is not usable before the next reset
+        self.succeed(self.cluster.run(0, "echo 1 >/sys/class/gni/kgni0/device/reset"))
         self.works()
 
 
