@@ -20,6 +20,7 @@ KERNEL = os.environ.get("KERNEL", "6.1")
 JOBS = os.environ.get("JOBS") or str(host.cpus())
 SILENCE = 600.0  # seconds without a line of output, by patience.clock(), after which a program counts as stuck
 FUZZ_ACCESSES = 10_000_000
+FUZZ_CHURNS = 5000
 FUZZ_INPUT = 4096  # bytes
 
 
@@ -126,7 +127,7 @@ def fuzz():
     _must("model-fuzz-build", ["env", "CC=clang", "CXX=clang++", str(TOP / "scripts/build-meson.sh"),
                                str(BUILD / "model-fuzz"), str(TOP / "qemu-device/model"), "-Dlibfuzzer=true",
                                "-Db_sanitize=address,undefined", "-Db_lundef=false", "--", "fuzz/fuzz_nic",
-                               "fuzz/fuzz_packet"])
+                               "fuzz/fuzz_packet", "fuzz/fuzz_churn"])
     cases, total = [], 0
     while total < FUZZ_ACCESSES:
         accesses, failed = _fuzz_run("nic", 8000)
@@ -134,8 +135,10 @@ def fuzz():
             return [failed or tap.Case("fuzz_nic", tap.FAIL, "it made no access")]
         total += accesses
     cases.append(tap.Case(f"fuzz_nic, {total} accesses", tap.PASS, ""))
-    _, failed = _fuzz_run("packet", 50000)
-    return cases + [failed or tap.Case("fuzz_packet", tap.PASS, "")]
+    for name, runs in (("packet", 50000), ("churn", FUZZ_CHURNS)):
+        _, failed = _fuzz_run(name, runs)
+        cases.append(failed or tap.Case(f"fuzz_{name}", tap.PASS, ""))
+    return cases
 
 
 def driver():

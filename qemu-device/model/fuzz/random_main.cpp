@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a fuzz target without libFuzzer: random inputs for a while, or the files named.
- * fuzz_x [--seconds=N] [FILE...]; ARIES_FUZZ_SEED repeats a run.
+ * Runs a fuzz target without libFuzzer: random inputs for a while or a number of them, or the files named.
+ * fuzz_x [--seconds=N | --inputs=N] [FILE...]; with OPENGNI_SLOW 50 times as many; ARIES_FUZZ_SEED repeats a run.
  */
 #include <chrono>
 #include <cstring>
@@ -16,13 +16,15 @@ namespace
 {
 
 constexpr size_t LONGEST = 2048;
+constexpr unsigned int SLOW_TIMES = 50;
 
 void run(const std::vector<uint8_t> &input)
 {
 	LLVMFuzzerTestOneInput(input.data(), input.size());
 }
 
-void random_inputs(unsigned int seconds)
+/* @count: 0 for as many as there is time for */
+void random_inputs(unsigned int seconds, unsigned int count)
 {
 	const char *text = getenv("ARIES_FUZZ_SEED"); // NOLINT(concurrency-mt-unsafe)
 	const uint64_t seed = text ? strtoull(text, nullptr, 0) : std::random_device()();
@@ -33,7 +35,7 @@ void random_inputs(unsigned int seconds)
 
 	printf("seed %llu\n", static_cast<unsigned long long>(seed));
 	fflush(stdout);
-	for (; std::chrono::steady_clock::now() < end; inputs++) {
+	for (; count ? inputs < count : std::chrono::steady_clock::now() < end; inputs++) {
 		input.resize(random() % LONGEST);
 		for (uint8_t &byte : input)
 			byte = uint8_t(random() >> 24);
@@ -46,12 +48,17 @@ void random_inputs(unsigned int seconds)
 
 int main(int argc, char **argv)
 {
-	unsigned int seconds = 3;
+	const unsigned int times = getenv("OPENGNI_SLOW") ? SLOW_TIMES : 1; // NOLINT(concurrency-mt-unsafe)
+	unsigned int seconds = 3, inputs = 0;
 	bool files = false;
 
 	for (int i = 1; i < argc; i++) {
 		if (!strncmp(argv[i], "--seconds=", 10)) {
 			seconds = unsigned(strtoul(argv[i] + 10, nullptr, 10));
+			continue;
+		}
+		if (!strncmp(argv[i], "--inputs=", 9)) {
+			inputs = unsigned(strtoul(argv[i] + 9, nullptr, 10));
 			continue;
 		}
 		std::ifstream file(argv[i], std::ios::binary);
@@ -64,6 +71,6 @@ int main(int argc, char **argv)
 		files = true;
 	}
 	if (!files)
-		random_inputs(seconds);
+		random_inputs(seconds * times, inputs * times);
 	return 0;
 }

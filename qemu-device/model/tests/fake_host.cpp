@@ -173,8 +173,11 @@ void FakeHost::enable_fmad(unsigned int index, unsigned int ptag, unsigned int o
 
 void FakeHost::make_cq(unsigned int cq, unsigned int log2, unsigned int owner, uint64_t extra)
 {
-	const uint64_t gpa = alloc(ARIES_CQ_HEADER_BYTES + (uint64_t(8) << log2));
+	place_cq(cq, alloc(ARIES_CQ_HEADER_BYTES + (uint64_t(8) << log2)), log2, owner, extra);
+}
 
+void FakeHost::place_cq(unsigned int cq, uint64_t gpa, unsigned int log2, unsigned int owner, uint64_t extra)
+{
 	queues_[cq] = {gpa, log2, 0};
 	write64(ARIES_CQ_BASE_N(uint64_t(cq)), gpa);
 	write64(ARIES_CQ_CTL_N(uint64_t(cq)),

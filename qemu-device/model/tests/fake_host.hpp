@@ -89,6 +89,8 @@ public:
 
 	/** Makes a queue of 2^log2 slots. */
 	void make_cq(unsigned int cq, unsigned int log2, unsigned int owner, uint64_t extra = 0);
+	/** The same in zeroed memory of the caller, at bus address @gpa. */
+	void place_cq(unsigned int cq, uint64_t gpa, unsigned int log2, unsigned int owner, uint64_t extra = 0);
 	Event next_event(unsigned int cq);
 	/** Waits up to @ms for an event. */
 	Event wait_event(unsigned int cq, unsigned int ms);

@@ -354,28 +354,15 @@ void test_told(void **)
 void test_join(void **)
 {
 	const std::string path = fabric_path();
-	pid_t owner;
+	const pid_t owner = start_child([&path](auto ready) {
+		FakeHost host(path, 0, OPTIONS);
 
-	{
-		int ready[2];
-		char byte;
-
-		assert_int_equal(pipe(ready), 0);
-		owner = quiet_fork();
-		if (owner == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			FakeHost host(path, 0, OPTIONS);
-
-			host.set_key(PTAG_A, KEY);
-			host.make_mdd(MDH, PTAG_A, host.alloc(BYTES), BYTES, BASE);
-			assert_int_equal(write(ready[1], "x", 1), 1);
-			for (;;)
-				host.main_loop(10);
-		}
-		assert_int_equal(read(ready[0], &byte, 1), 1);
-		close(ready[0]);
-		close(ready[1]);
-	}
+		host.set_key(PTAG_A, KEY);
+		host.make_mdd(MDH, PTAG_A, host.alloc(BYTES), BYTES, BASE);
+		ready();
+		for (;;)
+			host.main_loop(10);
+	});
 	RawSegment raw(path);
 	SteppedPeer peer(path, OPTIONS, aim, [](FakeHost &host) { host.ring(FMAD, ARIES_FMA_PUT_LINE, 8); });
 	const std::string who = "node 1 (pid " + std::to_string(peer.pid()) + ")";
