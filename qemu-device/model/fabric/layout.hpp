@@ -21,7 +21,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 15;
+inline constexpr uint32_t SEGMENT_VERSION = 16;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -227,8 +227,8 @@ struct alignas(64) CeSlot {
 	std::atomic<uint32_t> delivering; /* child whose delivery is under way, plus 1; then CE_OWN_EVENT */
 	std::atomic<uint32_t> sent;       /* partial result is with the parent, or on its way */
 	std::atomic<uint32_t> mover;      /* lock word of the member that moves the operation on */
-	std::atomic<uint32_t> broken;
-	std::atomic<uint32_t> serial;    /* counts configurations */
+	std::atomic<uint32_t> broken;    /* serial of the configuration that has lost somebody */
+	std::atomic<uint32_t> serial;    /* counts configurations, twice each: enabled, not enabled */
 	std::atomic<uint64_t> ctl;       /* as CE_CTL */
 	std::atomic<uint64_t> parent;    /* as CE_PARENT */
 	uint64_t sequence;               /* of outcomes */
@@ -245,6 +245,9 @@ struct alignas(64) CeSlot {
 	std::atomic<uint64_t> posting_at;                  /* CqSlot::produced before that one */
 	std::atomic<uint64_t> instance[ARIES_CE_CHILDREN]; /* NodeSlot::ce_instance of the child, once it was seen */
 	std::atomic<uint32_t> place[ARIES_CE_CHILDREN];    /* where it was seen */
+	/* Serials of the engines above and below when the edge was made, 0 without: see Ce::make_edges(). */
+	std::atomic<uint32_t> parent_edge;
+	std::atomic<uint32_t> child_edge[ARIES_CE_CHILDREN];
 	CeContribution given[ARIES_CE_CHILDREN];
 };
 

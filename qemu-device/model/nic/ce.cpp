@@ -22,35 +22,6 @@ uint32_t bit(uint32_t index)
 	return uint32_t(1) << index;
 }
 
-CePlace parent_of(uint64_t word)
-{
-	return {uint32_t(field(word, ARIES_CE_PARENT_PE_MASK)), uint32_t(field(word, ARIES_CE_PARENT_CE_MASK))};
-}
-
-CePlace child_of(uint64_t word)
-{
-	return {uint32_t(field(word, ARIES_CE_CHILD_PE_MASK)), uint32_t(field(word, ARIES_CE_CHILD_CE_MASK))};
-}
-
-bool is_engine(uint64_t child)
-{
-	return field(child, ARIES_CE_CHILD_KIND_MASK) == CE_CHILD_ENGINE;
-}
-
-/* Whether CE_PARENT @word names @at as the parent, with us as its child @index. */
-bool names(uint64_t word, CePlace at, uint32_t index)
-{
-	const CePlace place = parent_of(word);
-
-	return (word & ARIES_CE_PARENT_VALID_MASK) && place.node == at.node && place.engine == at.engine &&
-	       field(word, ARIES_CE_PARENT_INDEX_MASK) == index;
-}
-
-bool enabled(const CeSlot &ce)
-{
-	return ce.ctl.load(std::memory_order_acquire) & ARIES_CE_CTL_ENABLE_MASK;
-}
-
 /* GNI_DLVMODE_* of CE_CTL.ROUTE. */
 uint16_t route_of(uint64_t ctl)
 {
@@ -122,12 +93,14 @@ uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const
 	if (!(key & ARIES_PTAG_KEY_VALID_MASK) || field(key, ARIES_PTAG_KEY_KEY_MASK) != sender.key)
 		return ARIES_ST_PTAG;
 	const uint64_t child = ce.child[index % ARIES_CE_CHILDREN].load();
-	const CePlace place = child_of(child);
+	const CePlace place = ce_child_place(child);
+	const bool is_engine = ce_child_is_engine(child);
 
 	if (index >= field(ctl, ARIES_CE_CTL_CHILDREN_MASK) || field(child, ARIES_CE_CHILD_KIND_MASK) != sender.kind ||
-	    place.node != sender.from.node || (is_engine(child) && place.engine != sender.from.engine))
+	    place.node != sender.from.node || (is_engine && place.engine != sender.from.engine))
 		return ARIES_ST_CE_CHILD;
-	if (ce.broken.load())
+	/* An engine without an edge to this one is of another tree, that was here before or will be. */
+	if (ce_broken(ce) || (is_engine && ce.child_edge[index].load() != slot(sender.from).serial.load()))
 		return ARIES_ST_TIMEOUT;
 	if (what.level >= CE_LEVELS)
 		return ARIES_ST_BAD_OP;
@@ -234,9 +207,9 @@ void Ce::drive(Step &step) noexcept
 		const uint8_t status = climb(step);
 
 		if (status == ARIES_ST_OK) {
-			const uint8_t taken =
-				give(parent_of(step.parent), uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
-				     {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
+			const uint8_t taken = give(ce_parent_place(step.parent),
+						   uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
+						   {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
 
 			if (taken != ARIES_ST_OK)
 				fail(at, taken, next);
@@ -253,7 +226,7 @@ void Ce::drive(Step &step) noexcept
 /* The packet from an engine to its parent. */
 uint8_t Ce::climb(Step &step) noexcept
 {
-	const CePlace parent = parent_of(step.parent);
+	const CePlace parent = ce_parent_place(step.parent);
 	const uint8_t status = target_state(core_, parent.node, now_ns());
 
 	if (status != ARIES_ST_OK)
@@ -271,7 +244,7 @@ void Ce::fail(CePlace at, uint8_t status, Step &step) noexcept
 	mark(at);
 	const CeLock lock(core_, at);
 
-	if (!lock.held() || !enabled(ce))
+	if (!lock.held() || !ce_enabled(ce))
 		return;
 	if (ce.owed.load() || !ce.arrived.load())
 		return;
@@ -303,10 +276,10 @@ void Ce::scatter(const Step &root) noexcept
 			depth--;
 		} else if (delivery.kind == Delivery::OWN_EVENT) {
 			engine_event(at, stack[depth - 1].outcome, delivery.again);
-		} else if (!is_engine(delivery.child)) {
+		} else if (!ce_child_is_engine(delivery.child)) {
 			deliver(at, delivery);
 		} else if (depth > CE_LEVELS) {
-			mark(child_of(delivery.child));
+			mark(ce_child_place(delivery.child));
 		} else {
 			hand_down(at, delivery, step);
 			if (core_.faults.any() && core_.faults.take_duplicates(1)) [[unlikely]]
@@ -333,7 +306,7 @@ Ce::Delivery Ce::next_delivery(CePlace at, uint64_t sequence) noexcept
 		ce.mover.store(Membership::NOBODY);
 		return delivery;
 	}
-	if (!enabled(ce) || ce.sequence != sequence)
+	if (!ce_enabled(ce) || ce.sequence != sequence)
 		return delivery;
 	const uint32_t owed = ce.owed.load(), resumed = ce.resumed.exchange(0);
 
@@ -361,7 +334,7 @@ Ce::Delivery Ce::next_delivery(CePlace at, uint64_t sequence) noexcept
 
 void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 {
-	const CePlace at = child_of(delivery.child);
+	const CePlace at = ce_child_place(delivery.child);
 	CeSlot &ce = slot(at);
 	CeOutcome outcome = delivery.outcome;
 	const uint64_t arrive = travel(core_, from.node, at.node, delivery.dlvr_mode, at.engine, outcome.at_ns);
@@ -371,7 +344,7 @@ void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 		mark(at);
 		return;
 	}
-	if (!enabled(ce) || !names(ce.parent.load(), from, delivery.index))
+	if (!ce_enabled(ce) || !ce_parent_is(ce.parent.load(), from, delivery.index))
 		return;
 	/* The outcome of what we have given, not a copy of an earlier one. */
 	if (!ce.sent.load() || delivery.given.serial != ce.sent_serial) {
@@ -423,7 +396,7 @@ void Ce::late_down() noexcept
 /* To the contributor's result block, then its events. */
 void Ce::deliver(CePlace from, const Delivery &delivery) noexcept
 {
-	const uint32_t node = child_of(delivery.child).node;
+	const uint32_t node = ce_child_place(delivery.child).node;
 	CeOutcome outcome = delivery.outcome;
 	const uint64_t now = now_ns();
 	const uint64_t arrive = travel(core_, from.node, node, delivery.dlvr_mode, delivery.given.mdh, outcome.at_ns);
@@ -527,7 +500,7 @@ void Ce::post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32
 void Ce::endpoint_events(CePlace from, const Delivery &delivery, uint8_t status) noexcept
 {
 	const CeContribution &given = delivery.given;
-	const uint32_t node = child_of(delivery.child).node;
+	const uint32_t node = ce_child_place(delivery.child).node;
 	CqEntry entry = {.data = given.local_event,
 			 .tid = given.tid,
 			 .status = status,

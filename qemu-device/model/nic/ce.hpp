@@ -53,6 +53,42 @@ struct CePlace {
 	uint32_t engine;
 };
 
+/** CE_PARENT and CE_CHILD as places; engine 0 for an endpoint. */
+inline CePlace ce_parent_place(uint64_t word)
+{
+	return {uint32_t(field(word, ARIES_CE_PARENT_PE_MASK)), uint32_t(field(word, ARIES_CE_PARENT_CE_MASK))};
+}
+
+inline CePlace ce_child_place(uint64_t word)
+{
+	return {uint32_t(field(word, ARIES_CE_CHILD_PE_MASK)), uint32_t(field(word, ARIES_CE_CHILD_CE_MASK))};
+}
+
+inline bool ce_child_is_engine(uint64_t word)
+{
+	return field(word, ARIES_CE_CHILD_KIND_MASK) == CE_CHILD_ENGINE;
+}
+
+/** Whether CE_PARENT @word names @at as the parent, with us as its child @index. */
+inline bool ce_parent_is(uint64_t word, CePlace at, uint32_t index)
+{
+	const CePlace place = ce_parent_place(word);
+
+	return (word & ARIES_CE_PARENT_VALID_MASK) && place.node == at.node && place.engine == at.engine &&
+	       field(word, ARIES_CE_PARENT_INDEX_MASK) == index;
+}
+
+inline bool ce_enabled(const CeSlot &ce)
+{
+	return ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK;
+}
+
+/** Whether an engine that is enabled belongs to a tree of no more use. */
+inline bool ce_broken(const CeSlot &ce)
+{
+	return ce.broken.load() == ce.serial.load();
+}
+
 /** The lock of an engine, in a visit to its node: who drains that waits for holders. */
 class CeLock
 {
@@ -118,6 +154,8 @@ public:
 
 	/** Finds members that are lost, in all trees, and ends what waits for them with an error. Call it regularly. */
 	void sweep(uint64_t now) noexcept;
+	/** Our engine has been enabled: makes the edges to the neighbours that are. */
+	void make_edges(uint32_t engine) noexcept;
 	/** Ends what is pending in our engine with @status, and marks its neighbours in the tree. */
 	void abandon(uint32_t engine, uint8_t status) noexcept;
 
@@ -157,11 +195,14 @@ private:
 	void take_over(CePlace at, CeSlot &ce, Step &step) noexcept;
 	void examine(CePlace at, uint64_t now) noexcept;
 	bool lost(CePlace at, CeSlot &ce, uint64_t now) noexcept;
+	bool edge_lost(const CeSlot &ce, const CeSlot &neighbour, uint32_t edge) const noexcept;
+	bool neighbours_lost(CePlace at, const CeSlot &ce) const noexcept;
 	bool instance_lost(CeSlot &ce, uint32_t index, uint32_t key, uint64_t now) noexcept;
 	bool find_instance(CeSlot &ce, uint32_t index, uint32_t key) noexcept;
 	bool node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept;
-	void mark_neighbours(CePlace at, const CeSlot &ce) noexcept;
+	void mark_neighbours(const CeSlot &ce) noexcept;
 	void mark(CePlace at) noexcept;
+	static void mark(CeSlot &ce, uint32_t serial) noexcept;
 
 	Core &core_;
 	std::mutex late_mutex_;                          /* protects late_ */

@@ -29,7 +29,9 @@ void forget_operation(CeSlot &ce)
 	ce.resumed.store(0);
 	ce.sent.store(0);
 	ce.mover.store(0);
-	ce.broken.store(0);
+	ce.parent_edge.store(0);
+	for (auto &edge : ce.child_edge)
+		edge.store(0);
 }
 
 } // namespace
@@ -89,7 +91,8 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 		ce.parent_generation.store(
 			core_.segment.node(uint32_t(field(parent, ARIES_CE_PARENT_PE_MASK))).generation.load());
 	ce.serial.fetch_add(1);
-	ce.ctl.store(ctl, std::memory_order_release);
+	ce.ctl.store(ctl);
+	ce_.make_edges(engine);
 	return true;
 }
 
@@ -147,7 +150,7 @@ uint64_t CeTable::status(uint32_t engine) const noexcept
 	if (!enabled(engine))
 		return 0;
 	return prep(ARIES_CE_STATUS_ARRIVED_MASK, ce.arrived.load()) |
-	       (ce.sent.load() ? ARIES_CE_STATUS_SENT_MASK : 0) | (ce.broken.load() ? ARIES_CE_STATUS_BROKEN_MASK : 0);
+	       (ce.sent.load() ? ARIES_CE_STATUS_SENT_MASK : 0) | (ce_broken(ce) ? ARIES_CE_STATUS_BROKEN_MASK : 0);
 }
 
 void CeTable::reset(uint8_t status) noexcept

@@ -11,16 +11,6 @@ namespace
 
 constexpr uint64_t ABSENT_LEASES = 20;
 
-uint32_t parent_node(uint64_t word)
-{
-	return uint32_t(field(word, ARIES_CE_PARENT_PE_MASK));
-}
-
-uint32_t child_node(uint64_t word)
-{
-	return uint32_t(field(word, ARIES_CE_CHILD_PE_MASK));
-}
-
 } // namespace
 
 bool Ce::node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept
@@ -33,7 +23,7 @@ bool Ce::node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept
 bool Ce::find_instance(CeSlot &ce, uint32_t index, uint32_t key) noexcept
 {
 	const uint64_t child = ce.child[index].load();
-	const NodeSlot &node = core_.segment.node(child_node(child));
+	const NodeSlot &node = core_.segment.node(ce_child_place(child).node);
 
 	for (uint32_t i = 0; i < ARIES_CE_INSTANCES; i++) {
 		const uint64_t word = node.ce_instance[i].load();
@@ -60,15 +50,12 @@ bool Ce::instance_lost(CeSlot &ce, uint32_t index, uint32_t key, uint64_t now) n
 	if (!seen)
 		return !find_instance(ce, index, key) &&
 		       now > ce.enabled_ns.load() + ABSENT_LEASES * core_.members.lease_ns();
-	const NodeSlot &node = core_.segment.node(child_node(ce.child[index].load()));
+	const NodeSlot &node = core_.segment.node(ce_child_place(ce.child[index].load()).node);
 
 	return node.ce_instance[ce.place[index].load() % ARIES_CE_INSTANCES].load() != seen;
 }
 
-/*
- * Whether an engine can no longer get what it waits for. A neighbour that is
- * not enabled yet is none of that: trees are made one engine at a time.
- */
+/* Whether an engine can no longer get what it waits for. */
 bool Ce::lost(CePlace at, CeSlot &ce, uint64_t now) noexcept
 {
 	const uint64_t parent = ce.parent.load();
@@ -83,27 +70,15 @@ bool Ce::lost(CePlace at, CeSlot &ce, uint64_t now) noexcept
 	for (uint32_t i = 0; i < children && i < ARIES_CE_CHILDREN; i++) {
 		const uint64_t child = ce.child[i].load();
 
-		if (node_lost(child_node(child), ce.child_generation[i].load(), now))
+		if (node_lost(ce_child_place(child).node, ce.child_generation[i].load(), now))
 			return true;
 		if (settled && (child & ARIES_CE_CHILD_INST_VALID_MASK) &&
 		    instance_lost(ce, i, uint32_t(field(key, ARIES_PTAG_KEY_KEY_MASK)), now))
 			return true;
-		if (field(child, ARIES_CE_CHILD_KIND_MASK) != CE_CHILD_ENGINE)
-			continue;
-		const CeSlot &below = slot({child_node(child), uint32_t(field(child, ARIES_CE_CHILD_CE_MASK))});
-		const uint64_t up = below.parent.load();
-
-		if (below.broken.load() && (up & ARIES_CE_PARENT_VALID_MASK) && parent_node(up) == at.node &&
-		    field(up, ARIES_CE_PARENT_CE_MASK) == at.engine)
-			return true;
 	}
-	if (!(parent & ARIES_CE_PARENT_VALID_MASK))
-		return false;
-	if (node_lost(parent_node(parent), ce.parent_generation.load(), now))
-		return true;
-	const CeSlot &above = slot({parent_node(parent), uint32_t(field(parent, ARIES_CE_PARENT_CE_MASK))});
-
-	return above.broken.load() || (ce.sent.load() && !(above.ctl.load() & ARIES_CE_CTL_ENABLE_MASK));
+	return ((parent & ARIES_CE_PARENT_VALID_MASK) &&
+		node_lost(ce_parent_place(parent).node, ce.parent_generation.load(), now)) ||
+	       neighbours_lost(at, ce);
 }
 
 /*
@@ -135,7 +110,7 @@ void Ce::examine(CePlace at, uint64_t now) noexcept
 	const uint32_t serial = ce.serial.load();
 	const uint32_t mover = ce.mover.load();
 	const bool orphan = mover && !core_.members.holder_alive(mover);
-	const bool is_lost = ce.broken.load() || (orphan && ce.sent.load()) || lost(at, ce, now);
+	const bool is_lost = ce_broken(ce) || (orphan && ce.sent.load()) || lost(at, ce, now);
 	Step step;
 
 	if (!is_lost && !orphan)
@@ -183,42 +158,7 @@ void Ce::abandon(uint32_t engine, uint8_t status) noexcept
 	drive(rest);
 	fail(at, status, pending);
 	drive(pending);
-	mark_neighbours(at, ce);
-}
-
-/* What waits for us elsewhere is ended by the next sweep. */
-void Ce::mark_neighbours(CePlace at, const CeSlot &ce) noexcept
-{
-	const uint64_t parent = ce.parent.load();
-	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK);
-
-	if (parent & ARIES_CE_PARENT_VALID_MASK) {
-		const CePlace place = {parent_node(parent), uint32_t(field(parent, ARIES_CE_PARENT_CE_MASK))};
-		const uint64_t child =
-			slot(place).child[field(parent, ARIES_CE_PARENT_INDEX_MASK) % ARIES_CE_CHILDREN].load();
-
-		if (field(child, ARIES_CE_CHILD_KIND_MASK) == CE_CHILD_ENGINE && child_node(child) == at.node &&
-		    field(child, ARIES_CE_CHILD_CE_MASK) == at.engine)
-			mark(place);
-	}
-	for (uint32_t i = 0; i < children && i < ARIES_CE_CHILDREN; i++) {
-		const uint64_t child = ce.child[i].load();
-		const CePlace place = {child_node(child), uint32_t(field(child, ARIES_CE_CHILD_CE_MASK))};
-		const uint64_t up = slot(place).parent.load();
-
-		if (field(child, ARIES_CE_CHILD_KIND_MASK) == CE_CHILD_ENGINE && (up & ARIES_CE_PARENT_VALID_MASK) &&
-		    parent_node(up) == at.node && field(up, ARIES_CE_PARENT_CE_MASK) == at.engine)
-			mark(place);
-	}
-}
-
-/* Without the lock: a member that is stopped may have it. */
-void Ce::mark(CePlace at) noexcept
-{
-	CeSlot &ce = slot(at);
-
-	if (ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK)
-		ce.broken.store(1);
+	mark_neighbours(ce);
 }
 
 } // namespace aries
