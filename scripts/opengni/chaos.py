@@ -2,6 +2,7 @@
 """Traffic of all kinds between nodes while processes, links and NICs are broken at random.
 
 A round is a few faults, an end to all of them, and a lap: each worker has to do everything once more with each other one.
+After a power cut there is no lap: those that are left end in order and give everything back, then the node boots again.
 What is broken in which round follows from seed and round alone, so a run can be repeated.
 """
 
@@ -9,7 +10,9 @@ import os
 import random
 import re
 import signal
+import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 from .errors import NodeError
@@ -20,6 +23,9 @@ ROUNDS_A_JOB = 10
 FAULTS_A_ROUND = 3
 # Seconds that a lap may take without any news of any worker. Recovery from a fault takes seconds on an idle machine.
 STUCK = 180.0
+# Where the workers are, in the kernel and in their program.
+WHERE = (f"for p in $(pidof {PROGRAM} {PROGRAM}-life); do echo \"$p $(cat /proc/$p/comm) $(grep State /proc/$p/status),"
+         " $(cat /proc/$p/syscall)\"; cat /proc/$p/stack; done")
 PCI = "$(basename $(readlink -f /sys/class/gni/kgni*/device | head -n 1))"
 PCI_FILE = "/run/chaos-pci"
 # Resources in use; errors and resets are counted for ever.
@@ -40,14 +46,20 @@ class Fault:
         return f"{self.kind} on node {self.node} for {self.lasts:.2f} s after {self.after:.2f} s"
 
 
-KINDS = ("kill", "stop", "freeze", "cut", "drop", "reset", "aer", "unbind", "reload")
+KINDS = ("kill", "stop", "freeze", "cut", "drop", "reset", "aer", "unbind", "reload", "power")
+# A node takes long to boot: this share of the power cuts is left, the others become a kill.
+POWER_SHARE = 0.3
 
 
 def plan(seed, number, nodes, kinds=KINDS):
     """Faults of a round; nothing else decides them."""
     chance = random.Random(f"{seed}/{number}")
-    return [Fault(chance.choice(kinds), chance.randrange(nodes), chance.uniform(0.1, 1.5), chance.uniform(0.0, 0.5))
-            for _ in range(chance.randint(1, FAULTS_A_ROUND))]
+    faults = [Fault(chance.choice(kinds), chance.randrange(nodes), chance.uniform(0.1, 1.5), chance.uniform(0.0, 0.5))
+              for _ in range(chance.randint(1, FAULTS_A_ROUND))]
+    for fault in faults:
+        if fault.kind == "power" and "kill" in kinds and chance.random() > POWER_SHARE:
+            fault.kind = "kill"
+    return faults
 
 
 class Defect(AssertionError):
@@ -57,14 +69,17 @@ class Defect(AssertionError):
 class Chaos:
     """A run over a SyncCluster that is up."""
 
-    def __init__(self, cluster, seed, per_node=1, kinds=KINDS, say=print):
-        self.cluster, self.seed, self.per_node, self.kinds, self.say = cluster, seed, per_node, kinds, say
+    def __init__(self, cluster, seed, per_node=1, kinds=KINDS, say=print, verbose=False):
+        self.cluster, self.seed, self.per_node, self.kinds = cluster, seed, per_node, kinds
+        self.say, self.verbose = say, verbose
         self.nodes = cluster.config.nodes
         self.ranks = self.nodes * per_node
         self.lines, self.partial, self.history = [], {}, []
         self.job, self.laps, self.news = None, 0, time.monotonic()
         self.lap_done, self.pids = set(), {}
         self.counts = {}
+        self.dark = set()
+        self.done = Counter()
 
     # ---- workers ----
 
@@ -82,6 +97,10 @@ class Chaos:
             self.pids[int(words[1])] = int(words[4])
         elif line.startswith("LAP ") and int(words[2]) == self.laps:
             self.lap_done.add(int(words[1]))
+        elif line.startswith("REPORT "):
+            for what in line.split("; ")[1:]:
+                name, _, count = what.rpartition(" ")
+                self.done[name] += int(count)
 
     def _begin(self):
         self.counts = {node: self._used(node) for node in range(self.nodes)}
@@ -104,12 +123,15 @@ class Chaos:
         return self.cluster.run(node, command, timeout=STUCK)
 
     def _end(self):
+        """The workers end in order, and nothing of them is left; where the power is off there is nobody to ask."""
+        self._look_for_failures()
         job, self.job = self.job, None
         job.signal(signal.SIGTERM)
-        bad = [result for result in job.wait(STUCK) if result.code]
+        bad = [result for result in job.wait(STUCK) if result.code and result.node not in self.dark]
+        self._look_for_failures()
         if bad:
             raise Defect("; ".join(f"rank {result.rank} ended with {result.code} {result.error}" for result in bad))
-        for node in range(self.nodes):
+        for node in set(range(self.nodes)) - self.dark:
             left = self._used(node)
             if left != self.counts[node]:
                 raise Defect(f"node {node} has not given everything back; before:\n{self.counts[node]}after:\n{left}")
@@ -124,8 +146,10 @@ class Chaos:
         while len(self.lap_done) < self.ranks:
             self._look_for_failures()
             if time.monotonic() - self.news > STUCK:
-                self._signal_all(signal.SIGUSR2)
-                time.sleep(3)
+                # Who does not tell at once says where it is when it is asked again.
+                for _ in range(3):
+                    self._signal_all(signal.SIGUSR2)
+                    time.sleep(3)
                 missing = sorted(set(range(self.ranks)) - self.lap_done)
                 raise Defect(f"worker {missing} stuck in lap {self.laps}: nothing new for {STUCK:g} s")
             time.sleep(0.05)
@@ -158,9 +182,12 @@ class Chaos:
         return lambda: self._try(fault.node, f"kill -CONT {pid}")
 
     def _break_freeze(self, fault):
+        # It goes on by itself: what the others do meanwhile, a reset for instance, may wait for that.
         pid = self.cluster.process(fault.node)
+        timer = threading.Timer(fault.lasts, os.kill, (pid, signal.SIGCONT))
         os.kill(pid, signal.SIGSTOP)
-        return lambda: os.kill(pid, signal.SIGCONT)
+        timer.start()
+        return timer.join
 
     def _break_cut(self, fault):
         self.cluster.set_nic(fault.node, "link", 0)
@@ -187,6 +214,16 @@ class Chaos:
                               " cat /run/rmmod; exit 1")
         return lambda: self._run(fault.node, "modprobe aries")
 
+    def _break_power(self, fault):
+        self.cluster.kill(fault.node)
+        self.dark.add(fault.node)
+        return lambda: None
+
+    def _power_on(self):
+        for node in sorted(self.dark):
+            self.cluster.start(node)
+        self.dark.clear()
+
     def _await_device(self, node):
         """Recovery from a PCI error is done by the kernel, in its own time."""
         self._run(node, "for i in $(seq 1200); do [ \"$(cat /sys/class/gni/kgni0/state 2>/dev/null)\" = up ] && exit 0;"
@@ -194,8 +231,14 @@ class Chaos:
 
     # ---- rounds ----
 
+    def _note(self, line):
+        self.history.append(line)
+        if self.verbose:
+            self.say(line)
+
     def round(self, number):
         """One round."""
+        begun = time.monotonic()
         faults = plan(self.seed, number, self.nodes, self.kinds)
         busy, mends = set(), []
         for fault in faults:
@@ -203,7 +246,7 @@ class Chaos:
             # a node that is broken already answers nobody
             if fault.node in busy:
                 continue
-            self.history.append(f"round {number}: {fault}")
+            self._note(f"round {number}: {fault}")
             mend = self._break(fault)
             if mend:
                 busy.add(fault.node)
@@ -211,7 +254,12 @@ class Chaos:
         for when, mend in sorted(mends, key=lambda item: item[0]):
             time.sleep(max(0.0, when - time.monotonic()))
             mend()
-        self._lap()
+        if self.dark:
+            self._end()
+            self._power_on()
+        else:
+            self._lap()
+        self._note(f"round {number}: over after {time.monotonic() - begun:.1f} s")
 
     def run(self, rounds, first=0):
         """All rounds; Defect with seed, round and history."""
@@ -222,7 +270,8 @@ class Chaos:
                     self._begin()
                 self.round(number)
                 if (number - first) % ROUNDS_A_JOB == ROUNDS_A_JOB - 1:
-                    self._end()
+                    if self.job:
+                        self._end()
                     self.say(f"{number - first + 1} rounds")
             if self.job:
                 self._end()
@@ -233,11 +282,15 @@ class Chaos:
         parts = [f"seed {self.seed}, round {number}: {cause}", "faults:", *self.history[-12:], "workers:", *self.lines[-60:]]
         for node in range(self.nodes):
             try:
-                log = self.cluster.run(node, "dmesg | tail -n 25", timeout=20).stdout
+                log = self.cluster.run(node, f"{WHERE}; dmesg | grep -v 'gni.*error 0x' | tail -n 25", timeout=20).stdout
             except NodeError as silent:
                 log = f"{silent}\n"
-            parts += [f"kernel of node {node}:", log.rstrip()]
+            parts += [f"node {node}:", log.rstrip()]
         return "\n".join(parts)
+
+    def summary(self):
+        """What the workers have done and seen, as far as their lives ended in order."""
+        return [f"{count:9} {name}" for name, count in sorted(self.done.items())]
 
     def complaints(self):
         """What the guests' kernels have complained about."""

@@ -151,9 +151,14 @@ void Mail::reconnect(const char *why)
 	session_.counts[format("reconnections: %s", why)]++;
 	connected_ = false;
 	mail_.reset();
-	gni_cq_entry_t event;
-	while (GNI_CqGetEvent(events_.handle(), &event) != GNI_RC_NOT_DONE)
-		;
+	gni_cq_entry_t event = 0;
+	for (;;) {
+		const gni_return_t rc = GNI_CqGetEvent(events_.handle(), &event);
+		if (rc == GNI_RC_NOT_DONE)
+			return;
+		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR && !GNI_CQ_OVERRUN(event))
+			throw Lost(format("queue of messages: %s", tools::rc_name(rc).c_str()));
+	}
 }
 
 void Mail::send(std::mt19937_64 &random)

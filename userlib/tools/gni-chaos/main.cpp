@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /**
  * @file
- * gni-chaos: traffic of all kinds between the ranks of a job while somebody breaks things (selftests/cluster/chaos.py).
+ * gni-chaos: traffic of all kinds between the ranks of a job while somebody breaks things (scripts/opengni/chaos.py).
  * Each rank is a process that has nothing of the NIC and a child that has: if that is killed or loses the NIC, the next
  * one begins.
  */
+#include <execinfo.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,14 +34,21 @@ void on_lap(int)
 	chaos::laps_asked = chaos::laps_asked + 1;
 }
 
+/* Asked once more before it has told: where it is then, is what one wants to know. */
 void on_state(int)
 {
+	if (chaos::state_asked) {
+		void *frames[32];
+		backtrace_symbols_fd(frames, backtrace(frames, 32), STDOUT_FILENO);
+	}
 	chaos::state_asked = 1;
 }
 
 /* A child that begins later is in the same lap as the others. */
 void handle_signals()
 {
+	void *frame;
+	backtrace(&frame, 1); /* loads what it needs now, not in the handler */
 	signal(SIGTERM, on_stop);
 	signal(SIGUSR1, on_lap);
 	signal(SIGUSR2, on_state);

@@ -20,6 +20,7 @@ constexpr uint32_t modes = GNI_CDM_MODE_DUAL_EVENTS | GNI_CDM_MODE_ERR_NO_KILL |
 			   GNI_CDM_MODE_CACHED_AMO_ENABLED;
 constexpr size_t page = 4096;
 constexpr size_t slot_size = slot_head + slot_data;
+constexpr size_t collective_at = (2 * slot_size + 2 * page) / page * page; /* in the scratch memory, behind all else */
 /* An operation that has not ended after this time is stuck; faults last for seconds. */
 constexpr double stuck_seconds = 240;
 
@@ -61,7 +62,7 @@ Session::Session(const tools::Place &place, uint64_t life, tools::Kvs &kvs)
 	: place_(place), life_(life), kvs_(kvs), domain_(instance_of(place.rank), place.cookie, modes, place.device),
 	  source_(domain_.nic(), 256), sink_(domain_.nic(), 4096), mail_sink_(domain_.nic(), 4096),
 	  window_(pages(slot_at(workers_max))), mail_(workers_max * mailbox_lives * mailbox_room),
-	  scratch_(pages(2 * slot_size + page)),
+	  scratch_(collective_at + page),
 	  window_registration_(domain_.nic(), window_.data(), window_.size(), sink_.handle(), GNI_MEM_READWRITE),
 	  mail_registration_(domain_.nic(), mail_.data(), mail_.size(), mail_sink_.handle(), GNI_MEM_READWRITE),
 	  scratch_registration_(domain_.nic(), scratch_.data(), scratch_.size(), nullptr, GNI_MEM_READWRITE),
@@ -127,6 +128,17 @@ gni_post_descriptor_t Session::descriptor(gni_post_type_t type, int to, size_t l
 	d.remote_mem_hndl = there.handle;
 	d.length = size;
 	d.src_cq_hndl = source_.handle();
+	return d;
+}
+
+gni_post_descriptor_t Session::collective() const
+{
+	gni_post_descriptor_t d = {};
+
+	d.type = GNI_POST_CE;
+	d.cq_mode = GNI_CQMODE_GLOBAL_EVENT;
+	d.local_addr = reinterpret_cast<uint64_t>(scratch_.data() + collective_at);
+	d.local_mem_hndl = scratch_registration_.handle();
 	return d;
 }
 

@@ -92,6 +92,7 @@ public:
 	int ranks() const { return place_.ranks; }
 	uint64_t life() const { return life_; }
 	gni_nic_handle_t nic() const { return domain_.nic(); }
+	uint32_t pe() const { return domain_.pe(); }
 	const Address &address(int worker) const { return addresses_[static_cast<size_t>(worker)]; }
 	uint8_t *scratch() const { return scratch_.data(); }
 	uint8_t *mailbox(int peer, uint64_t turn) const;
@@ -105,6 +106,9 @@ public:
 	/** A descriptor for worker @p to: @p local_at in the scratch memory, @p remote_at in its window. */
 	gni_post_descriptor_t descriptor(gni_post_type_t type, int to, size_t local_at, size_t remote_at,
 					 size_t size) const;
+
+	/** A descriptor for a collective, with room for its result. */
+	gni_post_descriptor_t collective() const;
 
 	/** Posts and waits. Throws Lost, and Failure for what must never be. */
 	Outcome execute(int to, gni_post_descriptor_t &descriptor);

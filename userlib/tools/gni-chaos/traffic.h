@@ -26,7 +26,8 @@ enum Lap : unsigned {
 	lap_event = 16,
 	lap_message = 32,
 	lap_ping = 64,
-	lap_all = 127,
+	lap_collective = 128,
+	lap_all = 255,
 };
 
 class Traffic

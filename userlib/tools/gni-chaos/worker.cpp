@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "collective.h"
 #include "common/failure.h"
 #include "mail.h"
 #include "ping.h"
@@ -49,7 +50,7 @@ class Worker
 {
 public:
 	Worker(const tools::Place &place, uint64_t life, tools::Kvs &kvs)
-		: session_(place, life, kvs), ping_(session_, place),
+		: session_(place, life, kvs), ping_(session_, place), collective_(session_, kvs),
 		  random_(life * 1000003 + static_cast<uint64_t>(place.rank))
 	{
 		for (int worker = 0; worker < place.ranks; worker++)
@@ -67,6 +68,9 @@ public:
 			const int answered = ping_.step();
 			if (answered >= 0)
 				others_[static_cast<size_t>(answered)]->lap |= lap_ping;
+			if (collective_.step())
+				for (const auto &other : others_)
+					other->lap |= lap_collective;
 			session_.take_events();
 			tell();
 			/* the others of this machine want to get on as well */
@@ -131,9 +135,9 @@ private:
 
 	void state() const
 	{
-		say(tools::format("STATE %d life %" PRIu64 ", %" PRIu64 " steps, lap %d%s; %s", session_.rank(),
+		say(tools::format("STATE %d life %" PRIu64 ", %" PRIu64 " steps, lap %d%s; %s; %s", session_.rank(),
 				  session_.life(), steps_, int(laps_begun_), lap_open_ ? " open" : "",
-				  ping_.state().c_str()));
+				  ping_.state().c_str(), collective_.state().c_str()));
 		for (int worker = 0; worker < session_.ranks(); worker++) {
 			const Other &other = *others_[static_cast<size_t>(worker)];
 			if (worker != session_.rank())
@@ -144,6 +148,7 @@ private:
 
 	Session session_;
 	Ping ping_;
+	Collective collective_;
 	std::vector<std::unique_ptr<Other>> others_;
 	std::mt19937_64 random_;
 	uint64_t looked_ = 0, steps_ = 0;

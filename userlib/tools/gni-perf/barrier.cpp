@@ -3,10 +3,10 @@
 
 #include <bit>
 #include <cinttypes>
-#include <memory>
 #include <vector>
 
 #include "common/failure.h"
+#include "common/tree.h"
 #include "job.h"
 #include "samples.h"
 
@@ -20,41 +20,23 @@ using tools::check;
 using tools::Failure;
 using tools::format;
 
-constexpr uint32_t modes = GNI_CE_MODE_ROUND_NEAR | GNI_CE_MODE_CQE_ONERR | GNI_CE_MODE_RC_ADAPT;
-constexpr uint32_t any_index = 0;
-
-/* Ranks from @first on belong to the engine of rank @first. */
-struct Part {
-	int first;
-	int end;
-};
-
-/** The tree: one engine at rank 0; from four ranks on another one, for the upper half, below it. */
-class Tree
+/** The tree of this job. */
+class Collectives
 {
 public:
-	Tree(Job &job, tools::Kvs &kvs) : job_(job), kvs_(kvs), half_(job.ranks() < 4 ? job.ranks() : job.ranks() / 2)
+	Collectives(Job &job, tools::Kvs &kvs)
+		: job_(job), tree_(job.nic(), job.source().handle(), job.rank(), job.ranks())
 	{
-		if (job.ranks() > 2 * GNI_CE_MAX_CHILDREN - 2)
-			throw Failure(
-				format("the tree of this test has room for %d ranks", 2 * GNI_CE_MAX_CHILDREN - 2));
-		if (owns_engine())
-			create();
-		uint32_t ids[2] = {id_of(0), half_ < job.ranks() ? id_of(half_) : 0};
-		if (owns_engine())
-			configure(ids);
-		const Part part = part_of(job.rank());
-		leaf_ = edge(part.first, ids[part.first ? 1 : 0], job.rank() - part.first, GNI_CE_CHILD_PE);
+		std::vector<tools::Member> members;
+		for (int rank = 0; rank < job.ranks(); rank++)
+			members.push_back({job.info(rank).pe, job.info(rank).inst_id});
+		if (tree_.has_engine(job.rank()))
+			kvs.put(format("perf/engine/%d", job.rank()), format("%u", tree_.engine_id()));
+		const uint32_t upper = id_of(kvs, 0), lower = tree_.half() < job.ranks() ? id_of(kvs, tree_.half()) : 0;
+		tree_.configure(members, upper, lower);
+		tree_.join(members, upper, lower);
 		kvs.barrier("perf/ce", job.rank(), job.ranks(), job.deadline());
 	}
-	~Tree()
-	{
-		edges_.clear();
-		if (engine_)
-			GNI_CeDestroy(engine_);
-	}
-	Tree(const Tree &) = delete;
-	Tree &operator=(const Tree &) = delete;
 
 	/** One collective; returns when its result is there. Throws Failure. */
 	const gni_ce_result_t &run(gni_ce_cmd_type_t command, uint64_t first, uint64_t second, uint32_t id) const
@@ -66,7 +48,7 @@ public:
 		d.ce_red_id = id;
 		d.first_operand = first;
 		d.second_operand = second;
-		check(GNI_PostFma(leaf_, &d), "GNI_PostFma of a collective");
+		check(GNI_PostFma(tree_.leaf(), &d), "GNI_PostFma of a collective");
 		gni_return_t rc = GNI_RC_NOT_DONE;
 		auto ready = [&] { return (rc = GNI_CeCheckResult(result, sizeof(*result))) != GNI_RC_NOT_DONE; };
 		if (!tools::poll_until(ready, job_.deadline(), tools::Patience::Fair))
@@ -81,54 +63,18 @@ public:
 	}
 
 private:
-	bool owns_engine() const { return job_.rank() == 0 || job_.rank() == half_; }
-	Part part_of(int rank) const { return rank < half_ ? Part{0, half_} : Part{half_, job_.ranks()}; }
-
-	void create()
+	uint32_t id_of(tools::Kvs &kvs, int rank) const
 	{
-		uint32_t id = 0;
-		check(GNI_CeCreate(job_.nic(), &engine_), "GNI_CeCreate");
-		check(GNI_CeGetId(engine_, &id), "GNI_CeGetId");
-		kvs_.put(format("perf/engine/%d", job_.rank()), format("%u", id));
-	}
-	uint32_t id_of(int rank) const
-	{
-		const std::string text = kvs_.get(format("perf/engine/%d", rank), job_.deadline());
+		const std::string text = kvs.get(format("perf/engine/%d", rank), job_.deadline());
 		return static_cast<uint32_t>(strtoul(text.c_str(), nullptr, 10));
-	}
-	gni_ep_handle_t edge(int rank, uint32_t id, int index, gni_ce_child_t kind)
-	{
-		const RankInfo &info = job_.info(rank);
-		edges_.push_back(
-			std::make_unique<tools::Endpoint>(job_.nic(), job_.source().handle(), info.pe, info.inst_id));
-		check(GNI_EpSetCeAttr(edges_.back()->handle(), id, static_cast<uint32_t>(index), kind),
-		      "GNI_EpSetCeAttr");
-		return edges_.back()->handle();
-	}
-	void configure(const uint32_t *ids)
-	{
-		const Part part = part_of(job_.rank());
-		std::vector<gni_ep_handle_t> children;
-		for (int rank = part.first; rank < part.end; rank++)
-			children.push_back(edge(rank, any_index, rank - part.first, GNI_CE_CHILD_PE));
-		if (!part.first && half_ < job_.ranks())
-			children.push_back(edge(half_, ids[1], half_, GNI_CE_CHILD_VCE));
-		gni_ep_handle_t parent = part.first ? edge(0, ids[0], half_, GNI_CE_CHILD_VCE) : nullptr;
-		check(GNI_CeConfigure(engine_, children.data(), static_cast<uint32_t>(children.size()), parent, nullptr,
-				      modes),
-		      "GNI_CeConfigure");
 	}
 
 	Job &job_;
-	tools::Kvs &kvs_;
-	int half_; /* first rank of the second engine; the number of ranks if there is none */
-	gni_ce_handle_t engine_ = nullptr;
-	gni_ep_handle_t leaf_ = nullptr;
-	std::vector<std::unique_ptr<tools::Endpoint>> edges_;
+	tools::Tree tree_;
 };
 
 /* A sum of 64 bits, and a minimum that two ranks have: the one with the greater index wins. */
-void verify(const Job &job, const Tree &tree, uint32_t id)
+void verify(const Job &job, const Collectives &tree, uint32_t id)
 {
 	const auto rank = static_cast<uint64_t>(job.rank()), ranks = static_cast<uint64_t>(job.ranks());
 	const uint64_t big = uint64_t{1} << 40;
@@ -166,7 +112,7 @@ double total(const Job &job, tools::Kvs &kvs, const tools::CounterDelta &counter
 Row barrier(Job &job, tools::Kvs &kvs)
 {
 	constexpr uint32_t warm = 10;
-	const Tree tree(job, kvs);
+	const Collectives tree(job, kvs);
 	uint32_t id = 1;
 	for (unsigned n = 0; n < 5; n++, id += 2)
 		verify(job, tree, id);
