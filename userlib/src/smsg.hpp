@@ -63,10 +63,17 @@ constexpr uint64_t smsg_mix(uint64_t v)
 	return v ^ v >> 32;
 }
 
-/** Header word: length 15:0, tag 23:16, ones 31:24, check over these, key and number of the message 63:32. */
-constexpr uint64_t smsg_header(uint32_t key, uint64_t number, uint32_t length, uint8_t tag)
+constexpr uint32_t kSmsgTurn = 1U << 24;
+constexpr uint32_t kSmsgOnes = 0xfe000000;
+
+/**
+ * Header word: length 15:0, tag 23:16, turn 24, ones 31:25, check over these, key and number of the message 63:32.
+ * @turn: 0 or kSmsgTurn, the other one each time that the slots begin again: two words in a row of one slot differ
+ * whatever the check is, and with them what the receiver remembers and what the sender reads back.
+ */
+constexpr uint64_t smsg_header(uint32_t key, uint64_t number, uint32_t length, uint8_t tag, uint32_t turn)
 {
-	uint64_t low = length | uint32_t{tag} << 16 | 0xff000000U;
+	const uint64_t low = length | uint32_t{tag} << 16 | turn | kSmsgOnes;
 
 	return low | smsg_mix((low | uint64_t{key} << 32) ^ smsg_mix(number + 1)) >> 32 << 32;
 }
@@ -84,7 +91,8 @@ constexpr uint8_t smsg_header_tag(uint64_t word)
 /** @word is the header of message @number of the connection with @key. */
 constexpr bool smsg_header_is(uint64_t word, uint32_t key, uint64_t number)
 {
-	return word == smsg_header(key, number, smsg_header_length(word), smsg_header_tag(word));
+	return word == smsg_header(key, number, smsg_header_length(word), smsg_header_tag(word),
+				   static_cast<uint32_t>(word) & kSmsgTurn);
 }
 
 /** Credit word: messages released modulo 2^32 63:32, check 31:0 (never 0). */
@@ -148,6 +156,7 @@ struct SmsgSender {
 	uint64_t credit_seen;  /* the same, of those that come with messages */
 	uint32_t key;          /* of messages and of credits for them: that of the mailboxes, and the identity */
 	uint32_t slot;         /* of the next message */
+	uint32_t turn;         /* of its header */
 	uint32_t oldest;       /* slot of the first one not acknowledged */
 	uint32_t position;     /* in the ring */
 	uint32_t used;         /* of the ring */
@@ -167,9 +176,10 @@ struct SmsgReceiver {
 	uint32_t slot;   /* of the next message, or the current one */
 	uint32_t position;
 	uint32_t untold_bytes;
-	uint32_t found; /* messages that were there when the connection began, until it is known whose they are */
-	uint32_t looks; /* for them, see smsg_newcomer.cpp */
-	bool known;     /* the sender's identity is known */
+	uint32_t found;   /* messages that were there when the connection began, until it is known whose they are */
+	uint64_t earlier; /* credit word that told all that was released when the connection began */
+	uint32_t looks;   /* for them, see smsg_newcomer.cpp */
+	bool known;       /* the sender's identity is known */
 };
 
 /** Why a send has to wait, or cannot be. */
@@ -229,6 +239,12 @@ inline char *smsg_ring(const Smsg *s, const SmsgPlace &place)
 	return reinterpret_cast<char *>(s->in.box.ring + place.at); // NOLINT(performance-no-int-to-ptr)
 }
 
+/** Header word of the next message. */
+inline uint64_t smsg_next_header(const Smsg *s, uint32_t bytes, uint8_t tag)
+{
+	return smsg_header(s->out.key, s->out.sent, bytes, tag, s->out.turn);
+}
+
 /** The peer has the message at @place, and with it our credit word. */
 inline void smsg_sent(Smsg *s, const SmsgPlace &place)
 {
@@ -237,7 +253,10 @@ inline void smsg_sent(Smsg *s, const SmsgPlace &place)
 	s->taken[out.slot] = place.taken;
 	out.used += place.taken;
 	out.position = place.next;
-	out.slot = out.slot + 1 >= s->credits ? 0 : out.slot + 1;
+	if (++out.slot >= s->credits) {
+		out.slot = 0;
+		out.turn ^= kSmsgTurn;
+	}
 	out.sent++;
 	s->in.told = s->in.released;
 	s->in.untold_bytes = 0;
@@ -334,6 +353,10 @@ uint32_t smsg_read(const gni_ep *ep, const Smsg *s, uint64_t offset, uint64_t *w
 void smsg_take_stock(Smsg *s);
 /** @word, in the first slot, is the first message of a connection: takes its sender for the peer. Return: whether */
 bool smsg_adopt(Smsg *s, uint64_t word);
+/** Whom @word is from that lies in the first slot and is no first message. */
+enum class SmsgOrigin { kUnknown, kEarlier, kDamaged };
+/** The peer is not known yet, and may have sent @word in an earlier connection; it is asked. */
+SmsgOrigin smsg_origin(gni_ep *ep, Smsg *s, uint64_t word);
 /** Nothing new, but messages were there when the connection began. Return: whether it is worth to look once more. */
 bool smsg_consider(gni_ep *ep, Smsg *s);
 

@@ -7,6 +7,9 @@
  *
  * A peer that has not connected anew by then still has the old one. When it does, its first message comes to the
  * first slot once more, with another identity; so as long as nothing else has come that slot is looked at as well.
+ *
+ * Until it connects anew it may also go on to send in the earlier connection, into any slot. All of that is there
+ * before its first message of the new connection, so when that one comes, other words in the slots are no messages.
  */
 #include "smsg.hpp"
 
@@ -25,6 +28,12 @@ uint64_t load_slot(const Smsg *s, uint32_t slot)
 	return __atomic_load_n(reinterpret_cast<const uint64_t *>(s->in.box.slots) + slot, __ATOMIC_ACQUIRE);
 }
 
+/* The identity where the first message of a connection has it; its length does not matter. */
+uint64_t first_identity(const Smsg *s)
+{
+	return load_word(smsg_ring(s, smsg_place(0, s->in.box.ring_bytes, 0)) + kSmsgWord);
+}
+
 /* The identity that lies with the message of header @word, the first of a connection, and its key. Return: 0 if it is
  * none. */
 uint64_t identity_of(const Smsg *s, uint64_t word, uint32_t *key)
@@ -33,12 +42,42 @@ uint64_t identity_of(const Smsg *s, uint64_t word, uint32_t *key)
 
 	if (!word || smsg_header_length(word) > box.most)
 		return 0;
-	const char *at = smsg_ring(s, smsg_place(0, box.ring_bytes, smsg_header_length(word)));
-	uint64_t identity;
-	__builtin_memcpy(&identity, at + kSmsgWord, sizeof(identity));
+	const uint64_t identity = first_identity(s);
 	const auto nonce = static_cast<uint32_t>(identity >> 32);
 	*key = smsg_key(box.key, nonce);
 	return identity == smsg_identity(box.key, nonce) && smsg_header_is(word, *key, 0) ? identity : 0;
+}
+
+/* The identity that the peer has now. Return: whether it has answered */
+bool ask_identity(const gni_ep *ep, Smsg *s, uint64_t *identity)
+{
+	SmsgReceiver &in = s->in;
+
+	if (in.looks && --in.looks)
+		return false;
+	if (smsg_read(ep, s, s->out.box.control + kSmsgIdentity * kSmsgWord, identity) == ARIES_ST_OK)
+		return true;
+	in.looks = kLooks;
+	return false;
+}
+
+/* The sender is known by @key: what is there and not from it will never be a message, all else is to be read. */
+void know(Smsg *s, uint32_t key)
+{
+	s->in.key = key;
+	s->in.known = true;
+	for (uint32_t i = 0; i < s->credits; i++) {
+		const uint64_t word = load_slot(s, i);
+		s->last[i] = smsg_header_is(word, key, i) ? 0 : word;
+	}
+}
+
+/* Messages that this mailbox's owner has released of a sender with @key, before this connection began. */
+uint32_t released_earlier(const Smsg *s, uint32_t key)
+{
+	const uint64_t word = s->in.earlier;
+
+	return word && word == smsg_credit(key, word >> 32) ? static_cast<uint32_t>(word >> 32) : 0;
 }
 
 /* Asks the peer whether the messages that were found are its. Return: whether they are */
@@ -48,20 +87,13 @@ bool decide(const gni_ep *ep, Smsg *s)
 	uint64_t identity;
 	uint32_t key = 0;
 
-	if (in.looks && --in.looks)
+	if (!ask_identity(ep, s, &identity))
 		return false;
-	if (smsg_read(ep, s, s->out.box.control + kSmsgIdentity * kSmsgWord, &identity) != ARIES_ST_OK) {
-		in.looks = kLooks;
-		return false;
-	}
 	if (identity != identity_of(s, s->last[0], &key)) {
 		in.found = 0;
 		return false;
 	}
-	in.key = key;
-	in.known = true;
-	for (uint32_t i = 0; i < in.found; i++)
-		s->last[i] = 0;
+	know(s, key);
 	return true;
 }
 
@@ -74,7 +106,9 @@ void smsg_take_stock(Smsg *s)
 	/* Backwards: whoever sends begins with the first slot, so what comes meanwhile is seen there. */
 	for (uint32_t i = s->credits; i-- > 0;)
 		s->last[i] = load_slot(s, i);
-	if (!identity_of(s, s->last[0], &key))
+	s->in.earlier = __atomic_load_n(smsg_own(s, kSmsgReleased), __ATOMIC_RELAXED);
+	/* What has been read in an earlier connection is not the peer's, which was faster. */
+	if (!identity_of(s, s->last[0], &key) || released_earlier(s, key))
 		return;
 	while (s->in.found < s->credits && smsg_header_is(s->last[s->in.found], key, s->in.found))
 		s->in.found++;
@@ -87,9 +121,9 @@ bool smsg_adopt(Smsg *s, uint64_t word)
 
 	if (!identity_of(s, word, &key))
 		return false;
-	in.key = key;
-	in.known = true;
-	in.found = 0;
+	know(s, key);
+	/* It may be the earlier connection's only one. */
+	in.found = 1;
 	in.released = 0;
 	in.told = 0;
 	in.credit = 0;
@@ -99,6 +133,25 @@ bool smsg_adopt(Smsg *s, uint64_t word)
 	in.untold_bytes = 0;
 	__atomic_store_n(smsg_own(s, kSmsgReleased), 0, __ATOMIC_RELEASE);
 	return true;
+}
+
+SmsgOrigin smsg_origin(gni_ep *ep, Smsg *s, uint64_t word)
+{
+	uint64_t identity;
+
+	if ((word & kSmsgOnes) != kSmsgOnes || smsg_header_length(word) > s->in.box.most)
+		return SmsgOrigin::kDamaged;
+	if (!ask_identity(ep, s, &identity))
+		return SmsgOrigin::kUnknown;
+	const uint32_t key = smsg_key(s->in.box.key, static_cast<uint32_t>(identity >> 32));
+	const uint32_t read = released_earlier(s, key);
+	/* It still has the earlier connection. Numbers in the first slot are multiples of the credits. */
+	if (read)
+		return smsg_header_is(word, key, (read + s->credits - 1) / s->credits * s->credits)
+			       ? SmsgOrigin::kEarlier
+			       : SmsgOrigin::kDamaged;
+	/* It has connected anew. If the first message is there, this should be its header. */
+	return identity == first_identity(s) ? SmsgOrigin::kDamaged : SmsgOrigin::kEarlier;
 }
 
 bool smsg_consider(gni_ep *ep, Smsg *s)

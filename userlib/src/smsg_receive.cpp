@@ -51,10 +51,16 @@ gni_return_t broken(Smsg *s, const char *call)
 
 	if (in.slot == 0 && (!in.known || in.found) && smsg_adopt(s, word))
 		return next_again(ep, s, header, tag, call);
-	if (word)
-		return broken(s, call);
-	/* The owner may have cleared the mailbox. */
-	s->last[in.slot] = 0;
+	/* None: the owner may have cleared the mailbox. */
+	if (word) {
+		const SmsgOrigin origin = in.slot == 0 && !in.known ? smsg_origin(ep, s, word) : SmsgOrigin::kDamaged;
+
+		if (origin == SmsgOrigin::kDamaged)
+			return broken(s, call);
+		if (origin == SmsgOrigin::kUnknown)
+			return nic_there(ep->nic) ? nothing(GNI_RC_NOT_DONE) : nic_gone(ep->nic);
+	}
+	s->last[in.slot] = word;
 	return nothing(GNI_RC_NOT_DONE);
 }
 

@@ -34,7 +34,7 @@ struct Waiting : Unsettled {
 
 void unsure(Smsg *s, const SmsgPlace &place, const SmsgText &text)
 {
-	s->unsure = {smsg_header(s->out.key, s->out.sent, text.bytes(), text.tag), place};
+	s->unsure = {smsg_next_header(s, text.bytes(), text.tag), place};
 	s->obstacles |= kSmsgUnsure;
 }
 

@@ -85,8 +85,8 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 /* The peer has told what it released in a word of its own. Return: whether it is sound */
 [[gnu::noinline]] bool take_credit(Smsg *s, uint64_t word)
 {
-	/* None: the owner may have cleared the mailbox. */
-	if (word && !smsg_acknowledge(s, word)) {
+	/* None: the owner may have cleared the mailbox. The first one may come late, from an earlier connection. */
+	if (word && !smsg_acknowledge(s, word) && (s->out.acknowledged || !(word >> 32))) {
 		s->obstacles |= kSmsgBroken;
 		return false;
 	}
@@ -150,7 +150,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 	aries_fma_desc *area = smsg_fill(ep, s, msg_id);
 
 	area->sync_offset = (s->out.box.slots + uint64_t{s->out.slot} * kSmsgWord) & kOffsetMask;
-	area->sync_value = smsg_header(s->out.key, s->out.sent, bytes, tag);
+	area->sync_value = smsg_next_header(s, bytes, tag);
 	return area;
 }
 

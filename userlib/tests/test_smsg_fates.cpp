@@ -310,6 +310,75 @@ void looks_too_early(void **)
 	}
 }
 
+/*
+ * One side connects anew while the other one goes on in the earlier connection: sends, reads, gives credits. Nothing of
+ * that disturbs the new connection, whatever slot it comes to.
+ */
+void goes_on_meanwhile(void **)
+{
+	for (unsigned before = 0; before < 6; before++) {
+		for (unsigned late = 0; late <= 4; late++) {
+			for (const bool unread : {false, true}) {
+				Talk t({.credits = 4, .largest = 64});
+				for (unsigned i = 0; i < before; i++) {
+					assert_rc(SUCCESS, t.a.send("old"));
+					t.b.expect("old");
+				}
+				/* Credits for these come late. */
+				for (unsigned i = 0; i < 4; i++)
+					assert_rc(SUCCESS, t.b.send("old"));
+				t.a.drain();
+				t.b.drain();
+				assert_rc(SUCCESS, GNI_EpUnbind(t.b.ep));
+				t.b.bind(t.a, 1000);
+				t.b.init(t.a);
+				for (unsigned i = 0; i < late && t.a.send("late") == GNI_RC_SUCCESS; i++)
+					;
+				for (unsigned i = 0; i < 4; i++)
+					t.a.expect("old");
+				t.a.drain();
+				/* What is the earlier connection's first message, too, cannot be told from one. */
+				gni_return_t seen = before ? t.b.look() : GNI_RC_NOT_DONE;
+				assert_int_equal(seen, GNI_RC_NOT_DONE);
+				if (unread)
+					assert_rc(SUCCESS, t.b.send("early"));
+				t.b.drain();
+				assert_rc(SUCCESS, GNI_EpUnbind(t.a.ep));
+				t.a.bind(t.b, 1001);
+				t.a.init(t.b);
+				if (unread)
+					t.a.expect("early");
+				for (unsigned i = 0; i < 20; i++) {
+					assert_rc(SUCCESS, t.a.send(text(8, i)));
+					t.b.expect(text(8, i));
+					assert_rc(SUCCESS, t.b.send(text(8, i)));
+					t.a.expect(text(8, i));
+					t.a.drain();
+					t.b.drain();
+				}
+			}
+		}
+	}
+}
+
+/* Words of one slot differ from turn to turn whatever their check is: equal ones would be one message less. */
+void headers_take_turns(void **)
+{
+	for (uint16_t credits : {1, 2, 3, 16}) {
+		Talk t({.credits = credits, .largest = 64});
+		std::vector<uint64_t> before(credits, uint64_t{1} << 24);
+		for (unsigned i = 0; i < 5U * credits; i++) {
+			assert_rc(SUCCESS, t.a.send("same"));
+			const uint64_t word = reinterpret_cast<const uint64_t *>(t.b.bytes + 64)[i % credits];
+			assert_int_equal((word ^ before[i % credits]) >> 24 & 1, 1);
+			before[i % credits] = word;
+			t.b.expect("same");
+			t.a.drain();
+			t.b.drain();
+		}
+	}
+}
+
 /* Messages that were there first, from a peer that cannot be asked for a while. */
 void early_and_cut_off(void **)
 {
@@ -382,6 +451,8 @@ int main()
 		model_test(ends_meanwhile),
 		model_test(reconnected),
 		model_test(looks_too_early),
+		model_test(goes_on_meanwhile),
+		model_test(headers_take_turns),
 		model_test(early_and_cut_off),
 		model_test(mailbox_without_a_queue),
 		model_test(aligned_to_16),

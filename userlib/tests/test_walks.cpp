@@ -25,11 +25,14 @@ void churn(const std::atomic<bool> *done, std::atomic<gni_nic_handle_t> *shown, 
 		uint32_t address = 0;
 		gni_mem_handle_t h[4] = {};
 
-		if (GNI_CdmCreate(78, GNI_FIND_ALLOC_PTAG, 0x1234, GNI_CDM_MODE_FORK_FULLCOPY, &cdm) !=
-			    GNI_RC_SUCCESS ||
-		    GNI_CdmAttach(cdm, 0, &address, &nic) != GNI_RC_SUCCESS)
+		if (GNI_CdmCreate(78, GNI_FIND_ALLOC_PTAG, 0x1234, GNI_CDM_MODE_FORK_FULLCOPY, &cdm) != GNI_RC_SUCCESS)
 			continue;
+		/* Who walks meets the attaching as well. */
 		*domain = cdm;
+		if (GNI_CdmAttach(cdm, 0, &address, &nic) != GNI_RC_SUCCESS) {
+			(void)GNI_CdmDestroy(cdm);
+			continue;
+		}
 		for (auto &one : h)
 			(void)GNI_MemRegister(nic, reinterpret_cast<uint64_t>(bytes), sizeof(bytes), nullptr, 0, ~0U,
 					      &one);
