@@ -398,6 +398,7 @@ static void aries_dev_release(struct device *dev)
 	aries_pool_exit(&ad->recvs);
 	kvfree(ad->cq_table);
 	kvfree(ad->chan);
+	kfree(ad->config);
 	aries_ntt_exit(ad);
 	pci_dev_put(ad->pdev);
 	kfree(ad);

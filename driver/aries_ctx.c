@@ -397,7 +397,7 @@ void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state)
 	ad->state = state;
 	trace_aries_reset(ad->id, state, READ_ONCE(ad->hw_ok));
 	last = ad->ctx_id;
-	/* from here on nobody begins anything; who asks is told so and does not wait for the rest */
+	/* from here on nobody begins anything; who asks is told so and does not wait */
 	downgrade_write(&ad->state_sem);
 	while ((ctx = aries_ctx_next(ad, ctx))) {
 		if (ctx->id > last) {

@@ -553,7 +553,8 @@ static bool aries_dg_settle_one(struct aries_chan *ch, struct aries_peer *peer)
 		aries_early_free(list_first_entry(&peer->old_earlies, struct aries_early,
 						  of_peer));
 	} else if (!list_empty(&peer->old_notes)) {
-		struct aries_note *note = list_first_entry(&peer->old_notes, struct aries_note, node);
+		struct aries_note *note =
+			list_first_entry(&peer->old_notes, struct aries_note, node);
 
 		list_del(&note->node);
 		kfree(note);

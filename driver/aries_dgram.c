@@ -14,19 +14,23 @@
 #include "aries_trace.h"
 
 #define ARIES_ORPHANS_MAX 64
-#define ARIES_DG_LISTS(d) { &(d)->pending, &(d)->done[0], &(d)->done[1], &(d)->orphans }
+#define ARIES_DG_LISTS 4
 #define ARIES_CDM_FAST_DATAGRAM_POLL 0x00000020u /* GNI_CDM_MODE_FAST_DATAGRAM_POLL */
+
+static struct list_head *aries_dg_list(struct aries_dgrams *dgs, unsigned int nr)
+{
+	return nr < 2 ? &dgs->done[nr] : nr == 2 ? &dgs->pending : &dgs->orphans;
+}
 
 /** aries_dgram_init() - prepare an open file. Context: any. */
 void aries_dgram_init(struct aries_ctx *ctx)
 {
 	struct aries_dgrams *dgs = &ctx->dg;
+	unsigned int i;
 
-	INIT_LIST_HEAD(&dgs->pending);
+	for (i = 0; i < ARIES_DG_LISTS; i++)
+		INIT_LIST_HEAD(aries_dg_list(dgs, i));
 	INIT_LIST_HEAD(&dgs->wild);
-	INIT_LIST_HEAD(&dgs->done[0]);
-	INIT_LIST_HEAD(&dgs->done[1]);
-	INIT_LIST_HEAD(&dgs->orphans);
 	INIT_LIST_HEAD(&dgs->early);
 	init_waitqueue_head(&dgs->wq);
 }
@@ -134,12 +138,11 @@ static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg)
 /* Any one, or NULL. */
 static struct aries_dgram *aries_dg_any(struct aries_dgrams *dgs)
 {
-	struct list_head *const lists[] = ARIES_DG_LISTS(dgs);
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(lists); i++)
-		if (!list_empty(lists[i]))
-			return list_first_entry(lists[i], struct aries_dgram, node);
+	for (i = 0; i < ARIES_DG_LISTS; i++)
+		if (!list_empty(aries_dg_list(dgs, i)))
+			return list_first_entry(aries_dg_list(dgs, i), struct aries_dgram, node);
 	return NULL;
 }
 
@@ -580,14 +583,13 @@ static void aries_dg_show(struct seq_file *m, const struct aries_dgram *dg)
 void aries_dgram_show(struct seq_file *m, struct aries_ctx *ctx)
 {
 	struct aries_chan *ch = ctx->ad->chan;
-	struct list_head *const lists[] = ARIES_DG_LISTS(&ctx->dg);
 	const struct aries_early *early;
 	const struct aries_dgram *dg;
 	unsigned int i;
 
 	spin_lock(&ch->lock);
-	for (i = 0; i < ARRAY_SIZE(lists); i++)
-		list_for_each_entry(dg, lists[i], node)
+	for (i = 0; i < ARIES_DG_LISTS; i++)
+		list_for_each_entry(dg, aries_dg_list(&ctx->dg, i), node)
 			aries_dg_show(m, dg);
 	list_for_each_entry(early, &ctx->dg.early, node)
 		seq_printf(m, "request %llu owner %u inst %u node %u peer %u in %u\n",

@@ -8,7 +8,7 @@
 #include "aries.h"
 #include "aries_trace.h"
 
-/* Events after which others get the CPU for a moment: an interrupt thread comes before all of them. */
+/* Events after which others get the CPU for a moment: interrupt threads come before them. */
 #define ARIES_ERR_BATCH 64
 
 static const char *const aries_status_names[] = {

@@ -49,7 +49,7 @@ int aries_inv_look(struct aries_dev *ad, u64 seq)
  * @ad: the device
  * @seq: what aries_inv_seq() returned after the revocation
  *
- * Context: sleeps, for a second at most, and no longer when somebody waits for a reader of state_sem
+ * Context: sleeps, for a second at most, and no longer when somebody waits for readers of state_sem
  * to leave: that is a reset, and waits for everything on its own.
  * Return: 0, or -ETIMEDOUT or -ENODEV: it may go on.
  */

@@ -24,7 +24,7 @@ void aries_mem_program(struct aries_ctx *ctx, struct aries_mem *mem)
 {
 	struct aries_dev *ad = ctx->ad;
 	bool two_level = mem->leaf;
-	/* a virtual handle means memory at other addresses on each node: offsets count from its start */
+	/* a virtual handle is memory elsewhere on each node: offsets count from its start */
 	u64 base = mem->block ? 0 : mem->start & (ARIES_MEM_MAX - 1);
 	u64 ctl = FIELD_PREP(ARIES_MDD_CTL_VALID_MASK, 1ull) |
 		  FIELD_PREP(ARIES_MDD_CTL_READ_ONLY_MASK, (u64)mem->read_only) |

@@ -177,8 +177,8 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (rc)
 		goto err_irq;
 	aries_report_errors(pdev);
-	/* for error recovery: a bus reset takes the addresses of the BARs, too */
 	pci_save_state(pdev);
+	ad->config = pci_store_saved_state(pdev);
 	aries_debugfs_add(ad);
 	rc = aries_chrdev_add(ad);
 	if (rc)
@@ -222,10 +222,28 @@ static void aries_pci_stop(struct aries_dev *ad, enum aries_state state, bool an
 		aries_quiet_free(ad);
 }
 
+/*
+ * A bus reset takes the addresses of the BARs, too. Error recovery that fails does not bring them
+ * back, and whoever resets the function next saves and restores what is left.
+ */
+static void aries_pci_restore(struct aries_dev *ad)
+{
+	if (!ad->config || !pci_device_is_present(ad->pdev))
+		return;
+	pci_load_saved_state(ad->pdev, ad->config);
+	pci_restore_state(ad->pdev);
+	/* whoever has restored the last one has used it up */
+	pci_save_state(ad->pdev);
+	pci_clear_master(ad->pdev); /* until aries_quiet_end() */
+}
+
 static void aries_pci_remove(struct pci_dev *pdev)
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
+	/* for whoever binds the function next */
+	if (READ_ONCE(ad->state) == ARIES_STATE_RESET)
+		aries_pci_restore(ad);
 	aries_pci_stop(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
 	aries_chrdev_del(ad);
 	aries_debugfs_del(ad);
@@ -258,6 +276,7 @@ static int aries_restart(struct aries_dev *ad)
 {
 	int rc;
 
+	aries_pci_restore(ad);
 	WRITE_ONCE(ad->hw_ok, true);
 	rc = aries_hw_identify(ad);
 	if (!rc)
@@ -267,8 +286,6 @@ static int aries_restart(struct aries_dev *ad)
 		aries_pci_stop(ad, ARIES_STATE_RESET, false);
 		return rc;
 	}
-	/* whoever has restored the last one has used it up */
-	pci_save_state(ad->pdev);
 	atomic64_inc(&ad->resets);
 	dev_info(&ad->dev, "was reset; programs have to attach again\n");
 	return 0;
@@ -313,7 +330,6 @@ static pci_ers_result_t aries_slot_reset(struct pci_dev *pdev)
 	/* came here without error_detected(frozen): the reset took everything from everybody */
 	if (READ_ONCE(ad->state) == ARIES_STATE_UP)
 		aries_pci_stop(ad, ARIES_STATE_RESET, false);
-	pci_restore_state(pdev);
 	return aries_restart(ad) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
 }
 

@@ -126,7 +126,7 @@ void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner)
  * @nr: number
  * @owner: as given to aries_pool_get()
  *
- * For a resource of which the NIC has not let go yet: its number must not be used for anything else.
+ * For a resource of which the NIC has not let go yet: its number must not mean anything else.
  * It is free with aries_pool_put_held(), or with the next reset. Context: any.
  */
 void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner)

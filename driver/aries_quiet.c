@@ -109,8 +109,8 @@ void aries_quiet_take(struct aries_ctx *ctx, struct list_head *gone, struct arie
  * @ad: the device
  * @gone: list from aries_quiet_take(), empty afterwards; for all of it there is one wait
  *
- * Context: sleeps, for a second at most; state_sem held for reading, so that a reset comes before or
- * after, and no other lock.
+ * Context: sleeps, for a second at most; state_sem held for reading, so that a reset comes before
+ * or after, and no other lock.
  */
 void aries_quiet_release(struct aries_dev *ad, struct list_head *gone)
 {

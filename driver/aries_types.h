@@ -207,6 +207,7 @@ struct aries_dev {
 	struct device dev;
 	struct cdev cdev;
 	struct pci_dev *pdev;
+	struct pci_saved_state *config; /* as at probe, see aries_pci_restore() */
 	int id;
 
 	struct rw_semaphore state_sem;

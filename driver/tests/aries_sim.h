@@ -22,6 +22,13 @@ struct aries_dev {
 	struct rw_semaphore state_sem;
 	enum aries_state state;
 	bool hw_ok;
+	u8 *regs;
+	bool identified;
+	u64 caps;
+	u32 nfma;
+	u32 nmdd;
+	u32 ncq;
+	u32 bte_queue;
 	u8 *desc;
 	phys_addr_t fma_phys;
 	unsigned int nvec;
@@ -48,9 +55,11 @@ struct aries_ctx {
 };
 
 int aries_ctx_status(struct aries_ctx *ctx);
+u32 aries_rd32(struct aries_dev *ad, u32 reg);
 u64 aries_rd64(struct aries_dev *ad, u32 reg);
 void aries_wr32(struct aries_dev *ad, u32 reg, u32 value);
 void aries_wr64(struct aries_dev *ad, u32 reg, u64 value);
+int aries_hw_identify(struct aries_dev *ad);
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
 int aries_inv_drain(struct aries_dev *ad);
 bool aries_quiet(struct aries_dev *ad);

@@ -349,6 +349,7 @@ extern unsigned int sim_warnings;
 
 #define dev_name(dev) ((void)(dev), "kgni0")
 #define dev_warn(dev, ...) ((void)(dev), sim_warnings++)
+#define dev_err dev_warn
 #define pci_clear_master(pdev) ((void)(pdev))
 #define dma_alloc_coherent(dev, size, dma, flags) \
 	((void)(dev), sim_dma_alloc(size, dma))
@@ -358,7 +359,16 @@ extern unsigned int sim_warnings;
 #define memcpy_toio(to, from, bytes) memcpy(to, from, bytes)
 #define memset_io(to, byte, bytes) memset(to, byte, bytes)
 #define readl(at) (*(volatile u32 *)(at))
+#define readq(at) (*(volatile u64 *)(at))
+#define writel(value, at) (*(volatile u32 *)(at) = (value))
 void writeq(u64 value, void *at);
+#define lower_32_bits(x) ((u32)(x))
+#define upper_32_bits(x) ((u32)((x) >> 32))
+#define might_sleep() ((void)0)
+#define usleep_range(low, high) ((void)(low), (void)(high), (void)jiffies++)
+#define rwsem_is_contended(sem) ((void)(sem), false)
+#define module_param(name, type, mode)
+#define MODULE_PARM_DESC(name, text)
 
 static inline void *sim_dma_alloc(size_t size, dma_addr_t *dma)
 {

@@ -176,8 +176,8 @@ struct kgni_cq_wait {
  *
  * With KGNI_MEM_VMDH the region takes place @vmdh of the domain's block (see
  * struct kgni_mdd_block); peers and the process name it by that place and
- * ARIES_MDH_VIRTUAL, and offsets in it count from @base. EBUSY the place is taken, ENOENT no block or no such place,
- * ENOSPC no place left.
+ * ARIES_MDH_VIRTUAL, and offsets in it count from @base. EBUSY the place is taken, ENOENT no block
+ * or no such place, ENOSPC no place left.
  *
  * With KGNI_MEM_RESERVE nothing is pinned: the region gets its number and table,
  * and peers reach it from the first KGNI_IOC_MEM_UPDATE on, as far as it is
