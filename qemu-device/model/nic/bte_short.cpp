@@ -95,7 +95,7 @@ uint8_t Bte::carry_short(const BteWork &work, CounterBlock &counters, bool &over
 		if (status == ARIES_ST_OK)
 			status = local.runs(desc.local_offset, desc.length, !work.put(), near);
 		if (status != ARIES_ST_OK)
-			return status | ARIES_ST_LOCAL;
+			return local_status(status);
 		status = deliver_short(work, near, overrun);
 	}
 	/* Nothing can get lost on the way, so the booking can wait until the data is there. */

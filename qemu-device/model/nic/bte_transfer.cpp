@@ -124,7 +124,7 @@ uint8_t Bte::local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit 
 			return status;
 		status = physical_runs(*local.ram(), desc.local_offset + at, bytes, list);
 		if (status == ARIES_ST_OK && local.lazy()) [[unlikely]]
-			local.settle(list.run, list.count, !work.put());
+			status = local.settle(list.run, list.count, !work.put());
 	} else {
 		status = local.admit_local(desc.local_mdh, work.rights.ptag(), desc.local_offset, desc.length,
 					   !work.put());
@@ -132,7 +132,7 @@ uint8_t Bte::local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit 
 			return status;
 		status = local.runs((desc.local_offset + at) & OFFSET_MASK, bytes, !work.put(), list);
 	}
-	return status == ARIES_ST_OK ? status : status | ARIES_ST_LOCAL;
+	return local_status(status);
 }
 
 uint8_t Bte::chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &counters) noexcept

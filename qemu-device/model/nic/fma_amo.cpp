@@ -26,7 +26,7 @@ uint8_t Fma::find_landing(const FmaWork &work, Visit &local, Landing &place) con
 	status = local.runs(work.desc.local_offset, work.bytes, true, place.data);
 	if (status == ARIES_ST_OK && flag_bytes)
 		status = local.runs(work.desc.local_offset + work.bytes, flag_bytes, true, place.flag);
-	return status == ARIES_ST_OK ? status : uint8_t(status | ARIES_ST_LOCAL);
+	return local_status(status);
 }
 
 void Fma::raise_flag(const FmaWork &work, const Landing &place) noexcept

@@ -186,7 +186,7 @@ uint8_t Fma::read_ring(const FmaWork &work, const aries_fma_window &ring, uint32
 		return status;
 	status = local.runs(offset, bytes, false, from);
 	if (status != ARIES_ST_OK)
-		return status | ARIES_ST_LOCAL;
+		return local_status(status);
 	gather(from, reinterpret_cast<uint8_t *>(to));
 	return ARIES_ST_OK;
 }

@@ -34,7 +34,7 @@ uint8_t find_control(Visit &local, const aries_fma_desc &desc, uint8_t ptag, uin
 		return status;
 	status = local.runs(desc.local_offset & OFFSET_MASK, 8, true, run);
 	if (status != ARIES_ST_OK)
-		return status | ARIES_ST_LOCAL;
+		return local_status(status);
 	control = reinterpret_cast<uint64_t *>(run.run[0].host);
 	return reinterpret_cast<uintptr_t>(control) & 7 ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK;
 }

@@ -77,9 +77,8 @@ uint8_t Visit::admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t
 
 uint8_t Visit::settle(const Run *run, size_t count, bool write) noexcept
 {
-	const bool done = AmoCache(slot_.amo_cache).settle(run, count, write, *ram_, core_.members);
-
-	return done || node_ == core_.node ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
+	return AmoCache(slot_.amo_cache).settle(run, count, write, *ram_, core_.members) ? ARIES_ST_OK
+											 : ARIES_ST_TIMEOUT;
 }
 
 } // namespace aries

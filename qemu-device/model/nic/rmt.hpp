@@ -83,7 +83,8 @@ public:
 	bool lazy() const noexcept { return slot_.amo_lazy.load(std::memory_order_relaxed) != 0; }
 	/**
 	 * Writes back what the AMO cache has of runs that are about to be accessed.
-	 * Return: ARIES_ST_OK, ARIES_ST_TIMEOUT (at a peer, if one keeps a line for a second)
+	 * Return: ARIES_ST_OK, ARIES_ST_TIMEOUT (a member keeps a line for a second: memory may be older than an
+	 * atomic that is done)
 	 */
 	[[gnu::cold]] uint8_t settle(const Run *run, size_t count, bool write) noexcept;
 
@@ -135,6 +136,13 @@ private:
 	MddView mdd_ = {};
 	PteUse use_;
 };
+
+/** What a failure at our own side of an operation is called. TIMEOUT is the same on either side: a peer does not go on.
+ */
+constexpr uint8_t local_status(uint8_t status)
+{
+	return status == ARIES_ST_OK || status == ARIES_ST_TIMEOUT ? status : uint8_t(status | ARIES_ST_LOCAL);
+}
 
 /** Whether the target keeps a record of its own for this refusal. */
 constexpr bool target_records(uint8_t status)

@@ -59,6 +59,17 @@ struct Pair {
 	uint64_t &fetched() { return *reinterpret_cast<uint64_t *>(a.ram(local)); }
 };
 
+/** Descriptor FMAD of a node whose domain is PTAG_A: at the start of the region that node 1 has as MDH. */
+inline void aim_at_peer(FakeHost &a)
+{
+	a.set_key(PTAG_A, KEY);
+	a.enable_fmad(FMAD, PTAG_A, OWNER);
+	a.desc(FMAD) = {};
+	a.desc(FMAD).pe = 1;
+	a.desc(FMAD).mdh = MDH;
+	a.desc(FMAD).offset = BASE;
+}
+
 /** A transfer between the starts of the two regions, events in queue 20. */
 inline aries_bte_desc block_transfer(unsigned int op, unsigned int mdh, unsigned int local_mdh, uint64_t bytes,
 				     unsigned int mode = ARIES_EV_GLOBAL)

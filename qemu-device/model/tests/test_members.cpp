@@ -153,17 +153,6 @@ pid_t spawn(const std::string &path, bool busy)
 	});
 }
 
-/** A NIC that puts to node 1. */
-void aim(FakeHost &a)
-{
-	a.set_key(PTAG_A, KEY);
-	a.enable_fmad(FMAD, PTAG_A, OWNER);
-	a.desc(FMAD) = {};
-	a.desc(FMAD).pe = 1;
-	a.desc(FMAD).mdh = MDH;
-	a.desc(FMAD).offset = BASE;
-}
-
 /** Puts from node 0 until the status is no longer @status; returns milliseconds. */
 unsigned int until_not(FakeHost &a, uint32_t status, uint32_t &last)
 {
@@ -185,7 +174,7 @@ void test_death_and_return(void **)
 	uint32_t last = 0;
 	char text[4096];
 
-	aim(a);
+	aim_at_peer(a);
 	for (unsigned int round = 0; round < 3; round++) {
 		assert_int_equal(a.ring(FMAD, ARIES_FMA_PUT_LINE, 8), ARIES_ST_OK);
 		const uint64_t timeouts = a.counter(ARIES_CNT_TIMEOUTS);
@@ -271,7 +260,7 @@ void test_stopped(void **)
 	const pid_t child = spawn(path, false);
 	FakeHost a(path, 0);
 
-	aim(a);
+	aim_at_peer(a);
 	kill(child, SIGSTOP);
 	for (int i = 0; i < 30; i++) {
 		usleep(10000);

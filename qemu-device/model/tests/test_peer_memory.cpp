@@ -34,17 +34,6 @@ void make_target(FakeHost &b)
 	b.make_mdd(MDH, PTAG_B, b.alloc(BYTES), BYTES, BASE, ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
 }
 
-/** Node 0: puts of 8 bytes to node 1, with a remote event. */
-void aim(FakeHost &a)
-{
-	a.set_key(PTAG_A, KEY);
-	a.enable_fmad(FMAD, PTAG_A, OWNER);
-	a.desc(FMAD) = {};
-	a.desc(FMAD).pe = 1;
-	a.desc(FMAD).mdh = MDH;
-	a.desc(FMAD).offset = BASE;
-}
-
 uint32_t put(FakeHost &a, unsigned int events = 0)
 {
 	return a.ring(FMAD, ARIES_FMA_PUT_LINE, 8, events);
@@ -113,7 +102,7 @@ void test_huge_pages(void **)
 	FakeHost a(path, 0, options), b(path, 1, options);
 
 	make_target(b);
-	aim(a);
+	aim_at_peer(a);
 	assert_int_equal(put(a), ARIES_ST_OK);
 	assert_true(has(describe(a), "member 1 alive"));
 }
@@ -175,7 +164,7 @@ void test_other_pid_namespace(void **)
 		print_message("process namespaces of one's own are not permitted here\n");
 		skip();
 	}
-	aim(a);
+	aim_at_peer(a);
 	assert_int_equal(put(a), ARIES_ST_OK);
 	kill_child(child);
 }
@@ -206,7 +195,7 @@ void test_other_user(void **)
 		const pid_t initiator = start_child([&](auto ready) {
 			FakeHost a(path, 0);
 
-			aim(a);
+			aim_at_peer(a);
 			become_nobody();
 			ready();
 			while (describe(a).find("member 1 alive") == std::string::npos)
@@ -243,7 +232,7 @@ void test_interrupt_to_other_user(void **)
 		FakeHost a(path, 0);
 		char byte;
 
-		aim(a);
+		aim_at_peer(a);
 		become_nobody();
 		ready();
 		if (read(go[0], &byte, 1) == 1)
@@ -272,7 +261,7 @@ void test_stopped_peer(void **)
 	assert_int_equal(waitpid(child, nullptr, WUNTRACED), child);
 	FakeHost a(path, 0);
 
-	aim(a);
+	aim_at_peer(a);
 	for (unsigned int i = 0; i < 20; i++) {
 		assert_int_equal(put(a), ARIES_ST_TIMEOUT);
 		a.main_loop();
@@ -449,7 +438,7 @@ void test_wrong_descriptors(void **)
 	const std::string path = fabric_path();
 	FakeHost a(path, 0);
 
-	aim(a);
+	aim_at_peer(a);
 	Impostor liar(a, path);
 	int ends[2];
 
@@ -494,7 +483,7 @@ void test_garbage(void **)
 	const FakeHost::Options three = {.nodes = 3};
 	FakeHost a(path, 0, three);
 
-	aim(a);
+	aim_at_peer(a);
 	Impostor liar(a, path);
 	std::mt19937 random(815);
 	const size_t before = open_descriptors();
@@ -524,7 +513,7 @@ void test_garbage(void **)
 	close(null);
 	FakeHost c(path, 2, three);
 
-	aim(c);
+	aim_at_peer(c);
 	c.desc(FMAD).pe = 0;
 	c.desc(FMAD).mdh = MDH;
 	assert_int_equal(c.ring(FMAD, ARIES_FMA_PUT_LINE, 8), ARIES_ST_OK);
