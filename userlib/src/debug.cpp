@@ -150,33 +150,33 @@ void tell(const char *call, const char *code, const char *format, va_list args)
 
 gni_return_t refuse(gni_return_t rc, const char *call, const char *format, ...)
 {
-	if (!call || level() < 1)
-		return rc;
 	va_list args;
+
 	va_start(args, format);
-	tell(call, gni_err_str[rc], format, args);
+	if (call && level() >= 1)
+		tell(call, gni_err_str[rc], format, args);
 	va_end(args);
 	return rc;
 }
 
 gni_return_t later(gni_return_t rc, const char *call, const char *format, ...)
 {
-	if (!chatty.load(std::memory_order_relaxed))
-		return rc;
 	va_list args;
+
 	va_start(args, format);
-	tell(call, gni_err_str[rc], format, args);
+	if (chatty.load(std::memory_order_relaxed))
+		tell(call, gni_err_str[rc], format, args);
 	va_end(args);
 	return rc;
 }
 
 void debug(const char *format, ...)
 {
-	if (level() < 1)
-		return;
 	va_list args;
+
 	va_start(args, format);
-	tell(nullptr, nullptr, format, args);
+	if (level() >= 1)
+		tell(nullptr, nullptr, format, args);
 	va_end(args);
 }
 
