@@ -328,6 +328,22 @@ void one_line_each(void **)
 	}
 }
 
+/* Of a queue whose endpoint is gone, but not the events of what it has posted. */
+void a_queue_of_outstanding_posts(void **)
+{
+	Session s;
+	gni_post_descriptor_t d = s.post(GNI_POST_FMA_PUT);
+	gni_mem_handle_t h = {};
+	const auto registered = [&] {
+		return GNI_MemRegister(s.nic, reinterpret_cast<uint64_t>(s.bytes), 8, s.cq, 0, ~0U, &h);
+	};
+
+	fake::kernel().on_doorbell = nullptr;
+	assert_rc(SUCCESS, GNI_PostFma(s.ep, &d));
+	assert_rc(SUCCESS, GNI_EpDestroy(s.ep));
+	assert_int_equal(GNI_RC_INVALID_PARAM, registered());
+}
+
 void nothing_unasked(void **)
 {
 	Objects o;
@@ -366,6 +382,7 @@ int main()
 		cmocka_unit_test(none_is_left_out),
 		cmocka_unit_test(one_line_each),
 		cmocka_unit_test(nothing_unasked),
+		cmocka_unit_test(a_queue_of_outstanding_posts),
 	};
 	return cmocka_run_group_tests_name("refusals have a cause", tests, nullptr, nullptr);
 }
