@@ -107,10 +107,10 @@ def descendants(pid):
             continue
         children.setdefault(int(rest.split()[1]), []).append(int(entry.name))
         names[int(entry.name)] = name
-    leaves, todo = [], list(children.get(pid, []))
-    while todo:
-        child = todo.pop()
-        todo += children.get(child, [])
+    leaves, unseen = [], list(children.get(pid, []))
+    while unseen:
+        child = unseen.pop()
+        unseen += children.get(child, [])
         if child not in children:
             leaves.append(names[child])
     return sorted(leaves)
