@@ -186,7 +186,7 @@ static void aries_system_reset(void *opaque)
 {
     AriesNic *s;
 
-    QLIST_FOREACH(s, &aries_nics, next) {
+    QLIST_FOREACH (s, &aries_nics, next) {
         device_cold_reset(DEVICE(s));
         if (!aries_ready(s) && runstate_is_running()) {
             trace_aries_hold(s->node);

@@ -78,8 +78,8 @@ struct AriesNic {
     MemoryRegion desc;
     void *desc_area;
     QEMUBH *irq_bh;
-    bool unready; /* after a reset: accesses that began before it are in flight; iothread lock */
-    bool held;    /* we have stopped the machine until they have ended; iothread lock */
+    bool unready;         /* after a reset: accesses that began before it are in flight; iothread lock */
+    bool held;            /* we have stopped the machine until they have ended; iothread lock */
     QEMUTimer *alarm;     /* of the model; any thread sets it */
     uint32_t irq_pending; /* atomic: vectors marked and not yet delivered */
 
@@ -91,7 +91,7 @@ struct AriesNic {
     Notifier quit;
     VMChangeStateEntry *run_state;
     QLIST_ENTRY(AriesNic) next; /* of all NICs */
-    int warn_budget; /* atomic */
+    int warn_budget;            /* atomic */
     Error *blocker;
 
     /* Guest memory; iothread lock. */

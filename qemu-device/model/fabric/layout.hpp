@@ -227,13 +227,13 @@ struct alignas(64) CeSlot {
 	std::atomic<uint32_t> delivering; /* child whose delivery is under way, plus 1; then CE_OWN_EVENT */
 	std::atomic<uint32_t> sent;       /* partial result is with the parent, or on its way */
 	std::atomic<uint32_t> mover;      /* lock word of the member that moves the operation on */
-	std::atomic<uint32_t> broken;    /* serial of the configuration that has lost somebody */
-	std::atomic<uint32_t> serial;    /* counts configurations, twice each: enabled, not enabled */
-	std::atomic<uint64_t> ctl;       /* as CE_CTL */
-	std::atomic<uint64_t> parent;    /* as CE_PARENT */
-	uint64_t sequence;               /* of outcomes */
-	uint64_t sent_serial;            /* CeContribution::serial of what was sent last */
-	std::atomic<uint32_t> cq_serial; /* of the queue that ctl names */
+	std::atomic<uint32_t> broken;     /* serial of the configuration that has lost somebody */
+	std::atomic<uint32_t> serial;     /* counts configurations, twice each: enabled, not enabled */
+	std::atomic<uint64_t> ctl;        /* as CE_CTL */
+	std::atomic<uint64_t> parent;     /* as CE_PARENT */
+	uint64_t sequence;                /* of outcomes */
+	uint64_t sent_serial;             /* CeContribution::serial of what was sent last */
+	std::atomic<uint32_t> cq_serial;  /* of the queue that ctl names */
 	CeOutcome outcome;
 	std::atomic<uint32_t> parent_generation;
 	std::atomic<uint32_t> child_generation[ARIES_CE_CHILDREN]; /* NodeSlot::generation when the tree was made */

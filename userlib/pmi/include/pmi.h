@@ -126,7 +126,8 @@ int PMI_Bcast(void *buf, int length);
 
 /* Node of a rank: its NIC address. PMI_FAIL: the launcher has not told. */
 int PMI_Get_nid(int rank, int *nid);
-/* Those of all ranks, an int each, in the order of ranks. The library's, for reading; good until the last PMI_Finalize(). */
+/* Those of all ranks, an int each, in the order of ranks. The library's, for reading; good until the last
+ * PMI_Finalize(). */
 int PMI_Get_nidlist_ptr(void **nids);
 int PMI_Get_numpes_on_smp(int *num);
 

@@ -46,8 +46,8 @@ uint16_t collect(Context &context, gni_post_descriptor_t &d, unsigned count)
 					     static_cast<uint64_t>(GNI_CQ_GET_TYPE(entry)), d.status));
 		uint64_t data = GNI_CQ_GET_INST_ID(entry);
 		if (data != local_event_of(job.rank()))
-			throw Failure(format("event carries 0x%" PRIx64 ", expected 0x%x", data,
-					     local_event_of(job.rank())));
+			throw Failure(
+				format("event carries 0x%" PRIx64 ", expected 0x%x", data, local_event_of(job.rank())));
 		if (!(d.cq_mode_complete & ~seen))
 			throw Failure(format("cq_mode_complete 0x%x, 0x%x before", d.cq_mode_complete, seen));
 		seen = d.cq_mode_complete;
