@@ -19,7 +19,9 @@ namespace
 
 constexpr uint32_t body_most = 256;
 constexpr uint16_t credits = 8;
-constexpr uint64_t silence_ns = 5000000000u; /* then one of us is in an old connection */
+/* Then one of us is in an old connection. Who has hardly run has not listened either. */
+constexpr uint64_t silence_ns = 5000000000u;
+constexpr unsigned silence_steps = 500;
 constexpr uint64_t lap_messages = 3;
 
 /** In front of each message. */
@@ -55,12 +57,13 @@ struct Mail::Offer {
 	gni_mem_handle_t handle;
 	uint32_t from;
 	uint32_t to;
+	Silence silence;
 	uint64_t check;
 
 	uint64_t sum() const
 	{
 		return life * 31 + turn * 37 + mailbox * 41 + handle.qword1 * 43 + handle.qword2 * 47 + from * 53 +
-		       to * 59;
+		       to * 59 + silence.own * 61 + silence.other * 67;
 	}
 };
 
@@ -72,6 +75,7 @@ Mail::Mail(Session &session, int to)
 
 void Mail::restarted()
 {
+	silence_ = {};
 	if (connected_)
 		reconnect("another life");
 	if (!offered_)
@@ -89,6 +93,7 @@ void Mail::offer()
 		      session_.mail_handle(),
 		      static_cast<uint32_t>(session_.rank()),
 		      static_cast<uint32_t>(to_),
+		      silence_,
 		      0};
 
 	if (!offers_)
@@ -126,7 +131,21 @@ void Mail::await_offer()
 	    theirs.to != static_cast<uint32_t>(session_.rank()) || instance != instance_of(to_))
 		throw Failure(
 			format("datagram from worker %d has wrong data: from %u to %u", to_, theirs.from, theirs.to));
+	check_silence(theirs);
+	silence_ = {};
 	connect(theirs);
+}
+
+/*
+ * Whoever sees an error leaves a connection, and the other one hears nothing any more. But nobody has left one in which
+ * both hear nothing: messages were lost, or credits.
+ */
+void Mail::check_silence(const Offer &theirs) const
+{
+	if (silence_.own && silence_.own == theirs.silence.other && silence_.other == theirs.silence.own)
+		throw Failure(format("the connection of mailbox %" PRIu64 " to mailbox %" PRIu64
+				     " of worker %d fell silent at both ends",
+				     silence_.own, silence_.other, to_));
 }
 
 void Mail::connect(const Offer &theirs)
@@ -142,8 +161,14 @@ void Mail::connect(const Offer &theirs)
 		throw Lost(format("GNI_SmsgInit: %s", tools::rc_name(rc).c_str()));
 	theirs_ = theirs.turn;
 	sent_ = confirmed_ = received_ = 0;
-	moved_ = tools::now_ns();
+	moved();
 	connected_ = true;
+}
+
+void Mail::moved()
+{
+	moved_ns_ = tools::now_ns();
+	still_ = 0;
 }
 
 void Mail::reconnect(const char *why)
@@ -223,7 +248,7 @@ void Mail::receive()
 		throw Failure(format("message %" PRIu64 " of worker %d: byte %" PRId64 " is 0x%02x, not 0x%02x",
 				     head.number, to_, wrong.offset, wrong.got, wrong.expected));
 	received_++;
-	moved_ = tools::now_ns();
+	moved();
 	session_.counts["messages received"]++;
 	if (GNI_SmsgRelease(mail_->handle()) != GNI_RC_SUCCESS)
 		reconnect("release");
@@ -245,8 +270,10 @@ unsigned Mail::step(std::mt19937_64 &random)
 		receive();
 	if (connected_)
 		send(random);
-	if (connected_ && tools::now_ns() - moved_ > silence_ns)
+	if (connected_ && ++still_ > silence_steps && tools::now_ns() - moved_ns_ > silence_ns) {
+		silence_ = {turn_, theirs_};
 		reconnect("silence");
+	}
 	return connected_ && confirmed_ >= lap_messages && received_ >= lap_messages ? unsigned{lap_message} : 0;
 }
 

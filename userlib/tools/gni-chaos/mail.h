@@ -30,10 +30,16 @@ public:
 
 private:
 	struct Offer;
+	/** A connection that was left because nothing came, by its mailboxes. Turns count from 1: 0 is none. */
+	struct Silence {
+		uint64_t own = 0, other = 0;
+	};
 
 	void offer();
 	void await_offer();
+	void check_silence(const Offer &theirs) const;
 	void connect(const Offer &theirs);
+	void moved();
 	void reconnect(const char *why);
 	void send(std::mt19937_64 &random);
 	void take_events();
@@ -47,7 +53,9 @@ private:
 	uint64_t turn_ = 0; /* of our mailbox */
 	uint64_t theirs_ = 0;
 	uint64_t sent_ = 0, confirmed_ = 0, received_ = 0;
-	uint64_t moved_ = 0; /* when a message came last */
+	uint64_t moved_ns_ = 0; /* when a message came last, and steps since then */
+	unsigned still_ = 0;
+	Silence silence_;
 	std::vector<uint8_t> in_, out_, message_;
 };
 

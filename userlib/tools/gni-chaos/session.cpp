@@ -68,6 +68,8 @@ Session::Session(const tools::Place &place, uint64_t life, tools::Kvs &kvs)
 	  scratch_registration_(domain_.nic(), scratch_.data(), scratch_.size(), nullptr, GNI_MEM_READWRITE),
 	  addresses_(static_cast<size_t>(place.ranks)), endpoints_(static_cast<size_t>(place.ranks))
 {
+	/* close to two seconds: a link that comes back before ends no connection */
+	tools::check(GNI_SmsgSetMaxRetrans(nic(), 16), "GNI_SmsgSetMaxRetrans");
 	reinterpret_cast<Header *>(window_.data())->life = life;
 	for (int worker = 0; worker < workers_max; worker++)
 		reinterpret_cast<Slot *>(window_.data() + slot_at(worker))->life = life;
