@@ -225,133 +225,6 @@ void same_handle_everywhere(void **)
 	assert_rc(INVALID_PARAM, GNI_MemDeregister(p.b.nic, &hb));
 }
 
-/* As libfabric's scalable mode builds one: place and flag, all ones for the pages, no address; a check code or none. */
-gni_mem_handle_t built(uint32_t place, bool check_code)
-{
-	const MemHandle m = {.address = 0, .pages = 0xfffffff, .mdh = place, .page_shift = 12, .flags = kMemVmdh};
-	gni_mem_handle_t h = mem_encode(m);
-
-	if (!check_code)
-		h.qword2 &= ~(0xffULL << 56);
-	return h;
-}
-
-/* Both kinds of handle reach the same bytes: addresses count from the one that the handle carries. */
-void handles_that_a_client_builds(void **)
-{
-	Pair p;
-	unsigned char *memory = model::memory(1, 4 * kPageBytes);
-	const uint64_t start = reinterpret_cast<uintptr_t>(memory);
-	gni_mem_handle_t real = {};
-	uint64_t word = 0;
-
-	assert_rc(SUCCESS, GNI_SetMddResources(p.b.nic, 8));
-	assert_rc(SUCCESS, GNI_MemRegister(p.b.nic, start, 4 * kPageBytes, p.b.remote, GNI_MEM_USE_VMDH, 5, &real));
-	memset(p.a.bytes, 0x11, 3000);
-	for (const uint64_t at : {0UL, 8UL, 4000UL}) {
-		/* Of 8 bytes, of a line, of more than one; by FMA, then by a block. */
-		for (const size_t length : {8UL, 100UL, 3000UL}) {
-			gni_post_descriptor_t d = put(p.a, built(5, false), at, length);
-			memset(memory, 0, 4 * kPageBytes);
-			assert_int_equal(p.a.run(&d), ARIES_ST_OK);
-			assert_memory_equal(memory + at, p.a.bytes, length);
-			assert_int_equal(memory[at + length], 0);
-			for (const bool own : {true, false, true}) {
-				d = put(p.a, own ? real : built(5, true), own ? start + at : at, length);
-				d.type = GNI_POST_RDMA_PUT;
-				memset(memory, 0, 4 * kPageBytes);
-				assert_int_equal(p.a.run(&d), ARIES_ST_OK);
-				assert_memory_equal(memory + at, p.a.bytes, length);
-			}
-		}
-	}
-	/* Back again. */
-	memory[64] = 0x99;
-	for (gni_post_type_t type : {GNI_POST_FMA_GET, GNI_POST_RDMA_GET}) {
-		gni_post_descriptor_t d = put(p.a, built(5, true), 64, 4);
-		d.type = type;
-		p.a.bytes[0] = 0;
-		assert_int_equal(p.a.run(&d), ARIES_ST_OK);
-		assert_int_equal(p.a.bytes[0], 0x99);
-	}
-	/* An atomic, a flag behind a put, an event. */
-	memset(memory, 0, 64);
-	gni_post_descriptor_t d = put(p.a, built(5, false), 16, 8);
-	d.type = GNI_POST_AMO;
-	d.amo_cmd = GNI_FMA_ATOMIC_ADD;
-	d.first_operand = 7;
-	assert_int_equal(p.a.run(&d), ARIES_ST_OK);
-	memcpy(&word, memory + 16, 8);
-	assert_int_equal(word, 7);
-	d = put(p.a, built(5, false), 24, 8);
-	d.type = GNI_POST_FMA_PUT_W_SYNCFLAG;
-	d.sync_flag_addr = 40;
-	d.sync_flag_value = 0x1234;
-	d.cq_mode |= GNI_CQMODE_REMOTE_EVENT;
-	assert_int_equal(p.a.run(&d), ARIES_ST_OK);
-	memcpy(&word, memory + 40, 8);
-	assert_int_equal(word, 0x1234);
-	gni_cq_entry_t e = 0;
-	assert_rc(SUCCESS, GNI_CqWaitEvent(p.b.remote, 5000, &e));
-	/* The end of the region is where it was. */
-	d = put(p.a, built(5, false), 4 * kPageBytes - 4, 8);
-	assert_int_equal(p.a.run(&d), ARIES_ST_BOUNDS);
-	d = put(p.a, real, start + 4 * kPageBytes - 4, 8);
-	assert_int_equal(p.a.run(&d), ARIES_ST_BOUNDS);
-}
-
-/* The same in chains: pieces of a launch, and longer ones. */
-void chains_by_handles_that_a_client_builds(void **)
-{
-	Pair p;
-	unsigned char *memory = model::memory(1, 2 * kPageBytes);
-	gni_mem_handle_t real = {};
-	gni_ct_put_post_descriptor_t more[2] = {};
-	gni_ct_get_post_descriptor_t back = {};
-
-	assert_rc(SUCCESS, GNI_SetMddResources(p.b.nic, 2));
-	assert_rc(SUCCESS, GNI_MemRegister(p.b.nic, reinterpret_cast<uintptr_t>(memory), 2 * kPageBytes, nullptr,
-					   GNI_MEM_USE_VMDH, 1, &real));
-	memset(p.a.bytes, 0x22, 4096);
-	gni_post_descriptor_t d = put(p.a, built(1, false), 0, 8);
-	more[0] = {.next_descr = &more[1],
-		   .ep_hndl = p.a.ep,
-		   .length = 4,
-		   .local_addr = p.a.at(0),
-		   .local_mem_hndl = {},
-		   .remote_addr = 8,
-		   .remote_mem_hndl = built(1, false)};
-	more[1] = more[0];
-	more[1].next_descr = nullptr;
-	more[1].remote_addr = 100;
-	more[1].length = 3000;
-	d.next_descr = &more[0];
-	assert_rc(SUCCESS, GNI_CtPostFma(p.a.ep, &d));
-	gni_cq_entry_t e = 0;
-	assert_rc(SUCCESS, GNI_CqWaitEvent(p.a.source, 5000, &e));
-	gni_post_descriptor_t *done = nullptr;
-	assert_rc(SUCCESS, GNI_GetCompleted(p.a.source, e, &done));
-	assert_memory_equal(memory, p.a.bytes, 12);
-	assert_int_equal(memory[12], 0);
-	assert_memory_equal(memory + 100, p.a.bytes, 3000);
-
-	d = put(p.a, built(1, false), 0, 8);
-	d.type = GNI_POST_FMA_GET;
-	back.ep_hndl = p.a.ep;
-	back.length = 4;
-	back.local_addr = p.a.at(64);
-	back.local_mem_hndl = p.a.handle;
-	back.remote_addr = 104;
-	back.remote_mem_hndl = built(1, false);
-	d.next_descr = &back;
-	memset(p.a.bytes, 0, 128);
-	assert_rc(SUCCESS, GNI_CtPostFma(p.a.ep, &d));
-	assert_rc(SUCCESS, GNI_CqWaitEvent(p.a.source, 5000, &e));
-	assert_rc(SUCCESS, GNI_GetCompleted(p.a.source, e, &done));
-	assert_memory_equal(memory, p.a.bytes, 8);
-	assert_memory_equal(memory + 104, p.a.bytes + 64, 4);
-}
-
 /* Regions of pieces have places, too: one value names them at all ranks, and offsets are the same anyway. */
 void segments_at_a_place(void **)
 {
@@ -399,14 +272,8 @@ void segments_at_a_place(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		model_test(reserve_and_update),
-		model_test(updates_refused),
-		model_test(segments),
-		model_test(segments_refused),
-		model_test(same_handle_everywhere),
-		model_test(segments_at_a_place),
-		model_test(handles_that_a_client_builds),
-		model_test(chains_by_handles_that_a_client_builds),
+		model_test(reserve_and_update), model_test(updates_refused),        model_test(segments),
+		model_test(segments_refused),   model_test(same_handle_everywhere), model_test(segments_at_a_place),
 	};
 	return cmocka_run_group_tests_name("regions in pieces", tests, nullptr, nullptr);
 }
