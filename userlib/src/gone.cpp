@@ -7,8 +7,6 @@ namespace ugni
 
 gni_return_t nic_gone(gni_nic *nic)
 {
-	if (nic->gone != GNI_RC_SUCCESS)
-		return nic->gone;
 	const Locked lock(Subject::control, nic);
 	if (nic->gone == GNI_RC_SUCCESS && nics.valid(nic)) {
 		nic->gone = kernel::gone(nic->fd);

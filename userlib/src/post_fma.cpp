@@ -66,7 +66,7 @@ uint32_t fma_ring_piece(const gni_nic *nic, uint64_t length, aries_fma_op op)
 
 	fma_ring(nic, 0, length, op, 0);
 	for (uint32_t look = 0; fma_status(nic)->sequence == before; look++) {
-		if (look == kStatusLooks || !nic_there(nic))
+		if (look == kStatusLooks)
 			return ARIES_ST_TIMEOUT;
 	}
 	return fma_status(nic)->status;

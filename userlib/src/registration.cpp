@@ -36,8 +36,12 @@ Registration *RegistrationTable::next(uint32_t mdh) const
 
 uint64_t RegistrationTable::address_at(const Registration &r, uint64_t offset)
 {
-	if (!r.pieces)
-		return offset < r.length ? (r.address & ~((uint64_t{1} << kPageShift) - 1)) + offset : 0;
+	if (!r.pieces) {
+		/* Whole pages, as the NIC sees them. */
+		const MemHandle m = mem_decode(r.handle);
+
+		return offset < m.pages << m.page_shift ? m.address + offset : 0;
+	}
 	for (const Piece *p = r.pieces; p->bytes; p++) {
 		if (offset < p->bytes)
 			return p->address + offset;

@@ -5,6 +5,7 @@
 
 #include "cmocka_cpp.hpp"
 #include "fake_kernel.hpp"
+#include "objects.hpp"
 
 struct Session {
 	gni_cdm_handle_t cdm = nullptr;
@@ -35,6 +36,43 @@ struct Session {
 	fake::File &file() const { return fake::kernel().file(); }
 	fake::Queue &queue() const { return *file().queues.begin()->second; }
 	static fake::Doorbell last() { return fake::kernel().doorbells.back(); }
+
+	/** Posts until there are ids to be used again: from then on the common posts, some at once, take the short
+	 * ways.
+	 */
+	void post_a_while()
+	{
+		constexpr int32_t kAtOnce = 16;
+
+		while (nic->requests.spare() < kAtOnce - 1) {
+			gni_post_descriptor_t d[kAtOnce], *back = nullptr;
+			gni_cq_entry_t e = 0;
+
+			for (auto &one : d) {
+				one = post(GNI_POST_FMA_PUT);
+				assert_rc(SUCCESS, GNI_PostFma(ep, &one));
+			}
+			for (int32_t n = 0; n < kAtOnce; n++) {
+				assert_rc(SUCCESS, GNI_CqGetEvent(cq, &e));
+				assert_rc(SUCCESS, GNI_GetCompleted(cq, e, &back));
+			}
+		}
+	}
+
+	/** A mailbox of @size bytes, from @at on in the memory. */
+	gni_smsg_attr_t mailbox(uint32_t at, uint32_t size, uint16_t credits)
+	{
+		gni_smsg_attr_t box = {};
+
+		box.msg_type = GNI_SMSG_TYPE_MBOX;
+		box.msg_buffer = bytes;
+		box.mbox_offset = at;
+		box.buff_size = size;
+		box.mem_hndl = memory;
+		box.mbox_maxcredit = credits;
+		box.msg_maxsize = 64;
+		return box;
+	}
 
 	/** A descriptor that is right in all points. */
 	gni_post_descriptor_t post(gni_post_type_t type, uint64_t length = 8, uint16_t events = GNI_CQMODE_GLOBAL_EVENT)

@@ -265,6 +265,34 @@ static void destruction_before_registrations(void **)
 	assert_int_equal(s.file().queues.size(), 1);
 }
 
+/* A queue is for remote events or for those of posts: as long as registrations name it, nothing else may. */
+static void remote_events_only(void **)
+{
+	Session s;
+	gni_cq_handle_t cq = nullptr;
+	gni_mem_handle_t h = {};
+	gni_ce_handle_t ce = nullptr;
+	gni_post_descriptor_t block = s.post(GNI_POST_RDMA_PUT), word = s.post(GNI_POST_CQWRITE);
+
+	assert_rc(SUCCESS, GNI_CqCreate(s.nic, 8, 0, 0, nullptr, nullptr, &cq));
+	assert_rc(SUCCESS, GNI_CeCreate(s.nic, &ce));
+	assert_rc(SUCCESS, GNI_EpSetCeAttr(s.ep, 0, 0, GNI_CE_CHILD_PE));
+	for (const bool named : {true, false}) {
+		const gni_return_t rc = named ? GNI_RC_INVALID_PARAM : GNI_RC_SUCCESS;
+		gni_ep_handle_t ep = nullptr;
+
+		if (named)
+			assert_rc(SUCCESS, GNI_MemRegister(s.nic, 0x1000, 1, cq, 0, ~0U, &h));
+		else
+			assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &h));
+		block.src_cq_hndl = word.src_cq_hndl = cq;
+		assert_int_equal(rc, GNI_PostRdma(s.ep, &block));
+		assert_int_equal(rc, GNI_PostCqWrite(s.ep, &word));
+		assert_int_equal(rc, GNI_CeConfigure(ce, &s.ep, 1, nullptr, cq, 0));
+		assert_int_equal(rc, GNI_EpCreate(s.nic, cq, &ep));
+	}
+}
+
 /* A queue destroyed with posts in flight forgets them: ids and the endpoint are free again. */
 static void destruction_with_posts_in_flight(void **)
 {
@@ -294,6 +322,7 @@ int main()
 		cmocka_unit_test(creation),
 		cmocka_unit_test(destruction),
 		cmocka_unit_test(destruction_before_registrations),
+		cmocka_unit_test(remote_events_only),
 		cmocka_unit_test(destruction_with_posts_in_flight),
 	};
 	return cmocka_run_group_tests_name("completion queues", tests, nullptr, nullptr);

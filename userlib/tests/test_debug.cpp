@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+constexpr size_t kPageBytes = 4096;
+
 static void settings_of_short_messages(void **)
 {
 	Session s;
@@ -173,6 +175,7 @@ static void addresses_that_are_wrong_above_40_bits(void **)
 	for (const bool checked : {false, true}) {
 		const Variable check("UGNI_CHECK", checked ? "1" : "0");
 		Session s;
+		s.post_a_while();
 		const gni_return_t rc = checked ? GNI_RC_INVALID_PARAM : GNI_RC_SUCCESS;
 
 		for (gni_post_type_t type :
@@ -188,12 +191,26 @@ static void addresses_that_are_wrong_above_40_bits(void **)
 			assert_rc(SUCCESS, GNI_GetCompleted(s.cq, e, &back));
 			d.remote_addr ^= uint64_t{1} << 45;
 			assert_int_equal(post(s.ep, &d), rc);
+			/* Where the NIC finds it out of bounds, that is the event's to tell. */
+			d.remote_addr += sizeof(s.bytes) + kPageBytes;
+			assert_rc(SUCCESS, post(s.ep, &d));
 			if (type == GNI_POST_FMA_PUT) /* the processor reads what is sent */
 				continue;
 			d.remote_addr = d.local_addr;
 			d.local_addr ^= uint64_t{1} << 63;
 			assert_int_equal(post(s.ep, &d), rc);
 		}
+		/* What the processor reads need not be in the region that is named. */
+		gni_post_descriptor_t put = s.post(GNI_POST_FMA_PUT);
+		assert_rc(SUCCESS, GNI_MemRegister(s.nic, put.local_addr ^ uint64_t{1} << 45, sizeof(s.bytes), nullptr,
+						   0, ~0U, &put.local_mem_hndl));
+		put.remote_addr = put.local_addr;
+		assert_rc(SUCCESS, GNI_PostFma(s.ep, &put));
+		/* A queue write has no addresses: what is in their place does not matter. */
+		gni_post_descriptor_t d = s.post(GNI_POST_CQWRITE);
+		d.local_addr ^= uint64_t{1} << 63;
+		d.remote_addr = d.local_addr;
+		assert_rc(SUCCESS, GNI_PostCqWrite(s.ep, &d));
 	}
 }
 

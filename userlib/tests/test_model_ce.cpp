@@ -2,6 +2,7 @@
 /* Collectives over the device model: trees over several nodes, N21 to N24 as a process sees them. */
 #include "rank.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <thread>
@@ -230,11 +231,12 @@ static void blocks_at_offsets(void **)
 	const auto start = reinterpret_cast<uintptr_t>(memory);
 	gni_mem_segment_t list[] = {{start + 2 * kPageBytes, 16}, {start, kPageBytes}};
 	gni_mem_handle_t pieces = {}, place = {};
+	constexpr unsigned char kOld = 0x5a;
 
 	assert_rc(SUCCESS, GNI_MemRegisterSegments(root.nic, list, 2, nullptr, 0, ~0U, &pieces));
 	assert_rc(SUCCESS, GNI_SetMddResources(root.nic, 4));
 	assert_rc(SUCCESS,
-		  GNI_MemRegister(root.nic, start + kPageBytes, kPageBytes, nullptr, GNI_MEM_USE_VMDH, 2, &place));
+		  GNI_MemRegister(root.nic, start + kPageBytes + 100, 8, nullptr, GNI_MEM_USE_VMDH, 2, &place));
 	place.qword1 &= ~((1ULL << 52) - 1);
 	const struct {
 		gni_mem_handle_t handle;
@@ -246,12 +248,14 @@ static void blocks_at_offsets(void **)
 		{pieces, kPageBytes, 0, 32},
 		{pieces, 2 * kPageBytes - 64, kPageBytes - 64, 40},
 		{place, 128, kPageBytes + 128, 24},
+		{place, kPageBytes - 64, 2 * kPageBytes - 64, 40},
 	};
 	for (const auto &b : blocks) {
 		auto *result = reinterpret_cast<gni_ce_result_t *>(memory + b.where);
 		auto *other = reinterpret_cast<gni_ce_result_t *>(memory + b.where + b.next);
 		gni_post_descriptor_t d[kTreeNodes], second = {};
 
+		memset(memory, kOld, 4 * kPageBytes);
 		for (uint32_t n = 0; n < kTreeNodes; n++) {
 			d[n] = t[n].give(GNI_FMA_CE_IADD, n);
 			if (!n) {
@@ -279,12 +283,20 @@ static void blocks_at_offsets(void **)
 		for (uint32_t n = 1; n < kTreeNodes; n++)
 			assert_int_equal(t[n].reap(&d[n]), 0);
 		assert_true(other->result1 == 30);
+		/* Nothing else was written to. */
+		memset(result, kOld, sizeof(*result));
+		memset(other, kOld, sizeof(*other));
+		assert_true(std::all_of(memory, memory + 4 * kPageBytes, [](unsigned char c) { return c == kOld; }));
 	}
 	/* Behind the region, and in none that is known here. */
 	gni_post_descriptor_t d = root.give(GNI_FMA_CE_IADD, 1);
 	d.local_mem_hndl = pieces;
 	d.local_addr = 2 * kPageBytes;
 	assert_rc(INVALID_PARAM, GNI_PostFma(root.ep, &d));
+	d.local_mem_hndl = place;
+	d.local_addr = kPageBytes;
+	assert_rc(INVALID_PARAM, GNI_PostFma(root.ep, &d));
+	d.local_mem_hndl = pieces;
 	d.local_addr = 64;
 	assert_rc(SUCCESS, GNI_MemDeregister(root.nic, &pieces));
 	assert_rc(INVALID_PARAM, GNI_PostFma(root.ep, &d));

@@ -39,7 +39,7 @@ struct Objects : Session {
 	char text[200] = "";
 	void *p = nullptr;
 	gni_ep_handle_t talking = nullptr; /* with mailboxes */
-	gni_smsg_attr_t box = {};
+	gni_smsg_attr_t box = mailbox(0, sizeof(bytes), 4);
 	gni_msgq_handle_t q = nullptr, made_q = nullptr;
 	gni_msgq_attr_t queue_attr = {};
 	gni_msgq_ep_attr_t node = {};
@@ -49,12 +49,6 @@ struct Objects : Session {
 		assert_rc(SUCCESS, GNI_EpCreate(nic, nullptr, &bare));
 		assert_rc(SUCCESS, GNI_CqCreate(nic, 8, 0, GNI_CQ_NOBLOCK, nullptr, nullptr, &polled));
 		assert_rc(SUCCESS, GNI_CeCreate(nic, &ce));
-		box.msg_type = GNI_SMSG_TYPE_MBOX;
-		box.msg_buffer = bytes;
-		box.buff_size = sizeof(bytes);
-		box.mem_hndl = memory;
-		box.mbox_maxcredit = 4;
-		box.msg_maxsize = 64;
 		assert_rc(SUCCESS, GNI_EpCreate(nic, cq, &talking));
 		assert_rc(SUCCESS, GNI_EpBind(talking, 6, 88));
 		assert_rc(SUCCESS, GNI_SmsgInit(talking, &box, &box));
