@@ -185,6 +185,7 @@ int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg);
 int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg);
 int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg);
 void aries_recv_suspend(struct aries_ctx *ctx, bool suspend);
+void aries_recv_work(struct work_struct *work);
 void aries_recv_teardown(struct aries_ctx *ctx, struct list_head *gone);
 
 /* aries_ce.c: instances */

@@ -434,6 +434,7 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	init_waitqueue_head(&ad->resume_wq);
 	ad->inv_late = ~0ull;
 	INIT_DELAYED_WORK(&ad->kept_work, aries_quiet_work);
+	INIT_DELAYED_WORK(&ad->recv_work, aries_recv_work);
 	mutex_init(&ad->clock_lock);
 	INIT_LIST_HEAD(&ad->sleepers);
 	init_waitqueue_head(&ad->clock_wq);

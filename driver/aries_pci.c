@@ -245,6 +245,7 @@ static void aries_pci_remove(struct pci_dev *pdev)
 	if (READ_ONCE(ad->state) == ARIES_STATE_RESET)
 		aries_pci_restore(ad);
 	aries_pci_stop(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
+	cancel_delayed_work_sync(&ad->recv_work);
 	aries_chrdev_del(ad);
 	aries_debugfs_del(ad);
 	aries_domain_free_all(ad);

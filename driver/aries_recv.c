@@ -10,10 +10,14 @@
  *
  * A receive that was taken back keeps its number, and its buffer, until nobody writes there.
  */
+#include <linux/jiffies.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "aries.h"
 #include "aries_trace.h"
+
+#define ARIES_RECV_INTERVAL (HZ / 10) /* between two tries to post a receive */
 
 /**
  * struct aries_recv - a receive of an attachment, protected by aries_ctx.lock
@@ -62,10 +66,12 @@ static void aries_recv_give(struct aries_ctx *ctx, struct aries_recv *recv)
 	aries_wr32(ad, ARIES_RMT_LENGTH_N(recv->nr), recv->length);
 	aries_wr32(ad, ARIES_RMT_EVENT_N(recv->nr), recv->event);
 	aries_wr64(ad, ARIES_RMT_CTL_N(recv->nr), ctl);
-	/* refused while somebody may be at what was taken back: the next look at it tries again */
+	/* refused while somebody may be at what was taken back; aries_recv_work() tries again */
 	recv->parked = !(aries_rd64(ad, ARIES_RMT_CTL_N(recv->nr)) & ARIES_RMT_CTL_VALID_MASK) &&
 		       !aries_rd64(ad, ARIES_RMT_STATUS_N(recv->nr));
-	if (!recv->parked)
+	if (recv->parked)
+		schedule_delayed_work(&ad->recv_work, ARIES_RECV_INTERVAL);
+	else
 		trace_aries_recv_post(ctx, recv->nr, recv->channel);
 }
 
@@ -249,8 +255,6 @@ int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg)
 		return rc;
 	recv = aries_recv_find(ctx, arg->receive);
 	if (recv && !recv->leaving) {
-		if (recv->parked && !ctx->suspended)
-			aries_recv_give(ctx, recv);
 		aries_recv_look(ctx, recv, &arrival);
 		arg->state = arrival.state;
 		arg->bytes = arrival.bytes;
@@ -350,6 +354,28 @@ void aries_recv_suspend(struct aries_ctx *ctx, bool suspend)
 			continue;
 		recv->parked = true;
 		trace_aries_recv_suspend(ctx, recv->nr, recv->channel);
+	}
+}
+
+/**
+ * aries_recv_work() - post what the NIC has refused to take as long as a sender was at it
+ * @work: aries_dev.recv_work
+ *
+ * Nobody has to ask: a process may wait for the event of its receive alone.
+ *
+ * Context: sleeps.
+ */
+void aries_recv_work(struct work_struct *work)
+{
+	struct aries_dev *ad = container_of(work, struct aries_dev, recv_work.work);
+	struct aries_ctx *ctx = NULL;
+
+	while ((ctx = aries_ctx_next(ad, ctx))) {
+		if (aries_ctx_enter(ctx, true))
+			continue;
+		if (!ctx->suspended)
+			aries_recv_suspend(ctx, false);
+		aries_ctx_exit(ctx);
 	}
 }
 

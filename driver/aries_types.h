@@ -259,6 +259,7 @@ struct aries_dev {
 	spinlock_t kept_lock; /* kept */
 	struct list_head kept; /* of struct aries_kept */
 	struct delayed_work kept_work;
+	struct delayed_work recv_work; /* receives that are to be posted again */
 	bool quiet; /* the NIC reaches no memory, see aries_quiet.c */
 	spinlock_t irq_lock; /* cq_table, CQI_PENDING */
 	struct aries_cq **cq_table;

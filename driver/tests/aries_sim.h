@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stands for aries.h: of a NIC and of an open file only what the channel and datagrams know. */
+/* Stands for aries.h: of a NIC and of an open file only what the files know that are tested here. */
 #ifndef ARIES_H
 #define ARIES_H
 
@@ -8,8 +8,19 @@
 #include "aries_hw.h"
 #include "aries_regs.h"
 #include "kernel.h"
+#include "kgni_abi.h"
 
 struct aries_chan;
+struct aries_ctx;
+struct aries_domain;
+
+enum aries_res {
+	ARIES_RES_RECV,
+};
+
+struct aries_pool {
+	unsigned int used;
+};
 
 enum aries_state {
 	ARIES_STATE_UP,
@@ -35,6 +46,26 @@ struct aries_dev {
 	struct aries_chan *chan;
 	u32 pe;
 	u32 nodes;
+	struct aries_pool recvs;
+	struct delayed_work recv_work;
+};
+
+struct aries_kept {
+	struct aries_domain *dom;
+};
+
+struct aries_cq {
+	u32 nr;
+};
+
+struct aries_mem {
+	u32 mdh;
+	bool read_only;
+	bool live;
+	struct aries_cq *cq;
+	unsigned int recvs;
+	unsigned long start;
+	unsigned long npages;
 };
 
 struct aries_domain {
@@ -52,6 +83,11 @@ struct aries_ctx {
 	u32 modes;
 	u32 inst_id;
 	bool dead;
+	bool suspended;
+	struct mutex lock;
+	struct xarray mems;
+	struct list_head recvs;
+	unsigned int nrecvs;
 };
 
 int aries_ctx_status(struct aries_ctx *ctx);
@@ -65,13 +101,44 @@ int aries_inv_drain(struct aries_dev *ad);
 bool aries_quiet(struct aries_dev *ad);
 bool aries_quiet_begin(struct aries_dev *ad);
 
+int aries_ctx_enter(struct aries_ctx *ctx, bool attached);
+void aries_ctx_exit(struct aries_ctx *ctx);
+struct aries_ctx *aries_ctx_next(struct aries_dev *ad, struct aries_ctx *last);
+u64 aries_inv_seq(struct aries_dev *ad);
+int aries_inv_sleep(struct aries_dev *ad, u64 seq);
+int aries_ntt_virtual(struct aries_dev *ad, const struct aries_domain *dom, u32 node, u32 *pe);
+struct aries_cq *aries_cq_find(struct aries_ctx *ctx, u32 nr);
+int aries_pool_get(struct aries_pool *pool, u16 owner);
+void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner);
+void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner);
+void aries_pool_put_held(struct aries_pool *pool, unsigned int nr);
+int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			unsigned int count);
+void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			   unsigned int count);
+void aries_quiet_take(struct aries_ctx *ctx, struct list_head *gone, struct aries_kept *kept,
+		      void (*free)(struct aries_dev *ad, struct aries_kept *kept));
+int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg);
+int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg);
+void aries_recv_suspend(struct aries_ctx *ctx, bool suspend);
+void aries_recv_work(struct work_struct *work);
+
 /* stands for aries_trace.h */
 static inline void aries_sim_trace(const struct aries_ctx *ctx, u64 ep, u32 pe, u32 inst, u32 state)
 {
 	(void)ctx, (void)ep, (void)pe, (void)inst, (void)state;
 }
 
+static inline void aries_sim_trace_recv(const struct aries_ctx *ctx, u32 nr, u32 channel)
+{
+	(void)ctx, (void)nr, (void)channel;
+}
+
 #define ARIES_TRACE_H
+#define trace_aries_recv_post aries_sim_trace_recv
+#define trace_aries_recv_done aries_sim_trace_recv
+#define trace_aries_recv_cancel aries_sim_trace_recv
+#define trace_aries_recv_suspend aries_sim_trace_recv
 #define trace_aries_dgram_post aries_sim_trace
 #define trace_aries_dgram_cancel aries_sim_trace
 #define trace_aries_dgram_end aries_sim_trace

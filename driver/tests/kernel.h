@@ -38,6 +38,7 @@ typedef __u64 __le64;
 #define WRITE_ONCE(x, v) ((x) = (v))
 #define barrier() __asm__ volatile("" ::: "memory")
 #define BIT(n) (1ul << (n))
+#define BIT_ULL(n) (1ull << (n))
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
@@ -75,6 +76,10 @@ extern unsigned long jiffies;
 #define GFP_KERNEL_ACCOUNT 0
 #define GFP_ATOMIC 0
 #define __GFP_NOWARN 0
+#define U16_MAX UINT16_MAX
+#define ERR_PTR(error) ((void *)(long)(error))
+#define PTR_ERR(p) ((long)(p))
+#define IS_ERR(p) ((unsigned long)(p) >= -4095ul)
 void *kzalloc(size_t size, int flags);
 void kfree(const void *p);
 #define kvzalloc(size, flags) calloc(1, size)
@@ -116,6 +121,10 @@ static inline void spin_unlock(spinlock_t *lock)
 }
 
 #define lockdep_assert_held(lock) assert((lock)->held)
+
+struct mutex {
+	int held;
+};
 
 struct rw_semaphore {
 	int unused;
@@ -334,6 +343,11 @@ static inline void queue_delayed_work(struct workqueue_struct *wq, struct delaye
 {
 	if (!work->pending)
 		mod_delayed_work(wq, work, delay);
+}
+
+static inline void schedule_delayed_work(struct delayed_work *work, unsigned long delay)
+{
+	queue_delayed_work(NULL, work, delay);
 }
 
 /* the bus: a bus address is an address; areas of the NIC are memory, but for its doorbell */

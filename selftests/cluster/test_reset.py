@@ -173,7 +173,11 @@ class TakenAway(ClusterCase):
         return re.findall(r"dev: aries-nic", text)
 
     def sleep(self):
-        """Suspends node 0 to RAM and wakes it up; nobody talks to its agent meanwhile."""
+        """Suspends node 0 to RAM and wakes it up, once in its life; nobody talks to its agent meanwhile.
+
+        The machine's firmware does not bring the ports of its power management back, so that the kernel takes a second
+        sleep for ended at once: see design-notes.md.
+        """
         command = "echo deep >/sys/power/mem_sleep && echo mem >/sys/power/state"
         sleeper = threading.Thread(target=self.cluster.run, args=(0, command), kwargs={"timeout": BOUND}, daemon=True)
         sleeper.start()
@@ -181,7 +185,8 @@ class TakenAway(ClusterCase):
         def asleep():
             return self.cluster.qmp(0, "query-status")["status"] == "suspended"
 
-        self.assertTrue(wait_until(asleep, BOUND), "node 0 does not fall asleep")
+        self.assertTrue(wait_until(lambda: asleep() or not sleeper.is_alive(), BOUND), "node 0 does not fall asleep")
+        self.assertTrue(asleep(), "node 0 is awake again, and nobody has woken it")
         self.cluster.qmp(0, "system_wakeup")
         sleeper.join(BOUND)
         self.assertFalse(sleeper.is_alive(), "node 0 does not wake up")

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Receives of a job that is resumed while a sender has not let go of one: the NIC refuses to take
+ * it, and it is posted as soon as that is possible, whether anybody asks for it or not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "aries_sim.h"
+
+#define LOOKS 20 /* of the work at a number that a sender is at */
+#define BUFFER 0x10000ul
+
+unsigned int sim_warnings;
+unsigned long sim_steps;
+unsigned long jiffies;
+
+/* What the NIC has of receive 0, and whether a sender is at it, so that it takes nothing. */
+static u64 control;
+static bool sender;
+
+static struct aries_domain dom = { .ptag = 7 };
+static struct aries_mem mem = { .mdh = 5, .live = true, .start = BUFFER, .npages = 1 };
+static struct aries_dev ad;
+static struct aries_ctx ctx;
+
+u32 aries_rd32(struct aries_dev *dev, u32 reg)
+{
+	return 0;
+}
+
+u64 aries_rd64(struct aries_dev *dev, u32 reg)
+{
+	return reg == ARIES_RMT_CTL_N(0) ? control : 0;
+}
+
+void aries_wr32(struct aries_dev *dev, u32 reg, u32 value)
+{
+}
+
+void aries_wr64(struct aries_dev *dev, u32 reg, u64 value)
+{
+	if (reg == ARIES_RMT_CTL_N(0) && !(sender && value & ARIES_RMT_CTL_VALID_MASK))
+		control = value;
+}
+
+void *kzalloc(size_t size, int flags)
+{
+	return calloc(1, size);
+}
+
+void kfree(const void *p)
+{
+	free((void *)p);
+}
+
+int aries_ctx_enter(struct aries_ctx *c, bool attached)
+{
+	assert_false(c->lock.held);
+	c->lock.held = 1;
+	return 0;
+}
+
+void aries_ctx_exit(struct aries_ctx *c)
+{
+	c->lock.held = 0;
+}
+
+struct aries_ctx *aries_ctx_next(struct aries_dev *dev, struct aries_ctx *last)
+{
+	return last ? NULL : &ctx;
+}
+
+u64 aries_inv_seq(struct aries_dev *dev)
+{
+	return 1;
+}
+
+int aries_inv_sleep(struct aries_dev *dev, u64 seq)
+{
+	return 0;
+}
+
+int aries_ntt_virtual(struct aries_dev *dev, const struct aries_domain *d, u32 node, u32 *pe)
+{
+	*pe = node;
+	return 0;
+}
+
+struct aries_cq *aries_cq_find(struct aries_ctx *c, u32 nr)
+{
+	return NULL;
+}
+
+int aries_pool_get(struct aries_pool *pool, u16 owner)
+{
+	return (int)pool->used++;
+}
+
+void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner)
+{
+	pool->used--;
+}
+
+void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner)
+{
+}
+
+void aries_pool_put_held(struct aries_pool *pool, unsigned int nr)
+{
+	pool->used--;
+}
+
+int aries_domain_charge(struct aries_dev *dev, struct aries_domain *d, enum aries_res res,
+			unsigned int count)
+{
+	return 0;
+}
+
+void aries_domain_uncharge(struct aries_dev *dev, struct aries_domain *d, enum aries_res res,
+			   unsigned int count)
+{
+}
+
+void aries_quiet_take(struct aries_ctx *c, struct list_head *gone, struct aries_kept *kept,
+		      void (*release)(struct aries_dev *dev, struct aries_kept *kept))
+{
+	release(&ad, kept);
+}
+
+static void suspend(bool on)
+{
+	assert_int_equal(aries_ctx_enter(&ctx, true), 0);
+	ctx.suspended = on;
+	aries_recv_suspend(&ctx, on);
+	aries_ctx_exit(&ctx);
+}
+
+/* Its time has come. */
+static void work(void)
+{
+	assert_true(ad.recv_work.pending);
+	assert_true(time_after(ad.recv_work.expires, jiffies)); /* it leaves the processor in between */
+	jiffies = ad.recv_work.expires;
+	ad.recv_work.pending = false;
+	ad.recv_work.work.function(&ad.recv_work.work);
+}
+
+static int posted(void **state)
+{
+	struct kgni_recv_post arg = { .address = BUFFER, .length = 64, .mdh = 5, .cq = KGNI_NO_CQ };
+
+	memset(&ad, 0, sizeof(ad));
+	memset(&ctx, 0, sizeof(ctx));
+	ad.caps = ARIES_ID_CAPS_SEND_MASK;
+	INIT_DELAYED_WORK(&ad.recv_work, aries_recv_work);
+	ctx.ad = &ad;
+	ctx.dom = &dom;
+	INIT_LIST_HEAD(&ctx.recvs);
+	ctx.mems.slot[5] = &mem;
+	sender = false;
+	control = 0;
+	assert_int_equal(aries_recv_post(&ctx, &arg), 0);
+	assert_int_equal(arg.receive, 0);
+	assert_true(control & ARIES_RMT_CTL_VALID_MASK);
+	assert_false(ad.recv_work.pending);
+	return 0;
+}
+
+static int ended(void **state)
+{
+	struct kgni_recv_cancel arg = { .receive = 0 };
+
+	sender = false;
+	assert_int_equal(aries_recv_cancel(&ctx, &arg), 0);
+	assert_int_equal(ad.recvs.used, 0);
+	return 0;
+}
+
+static void nobody_asks(void **state)
+{
+	unsigned int look;
+
+	suspend(true);
+	sender = true;
+	suspend(false);
+	assert_int_equal(control, 0);
+	for (look = 0; look < LOOKS; look++) {
+		work();
+		assert_int_equal(control, 0);
+	}
+	sender = false;
+	work();
+	assert_true(control & ARIES_RMT_CTL_VALID_MASK);
+	assert_false(ad.recv_work.pending);
+}
+
+/* Suspended once more before it could be posted: it stays where it is until the job is resumed. */
+static void suspended_again(void **state)
+{
+	suspend(true);
+	sender = true;
+	suspend(false);
+	suspend(true);
+	sender = false;
+	work();
+	assert_int_equal(control, 0);
+	assert_false(ad.recv_work.pending);
+	suspend(false);
+	assert_true(control & ARIES_RMT_CTL_VALID_MASK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(nobody_asks, posted, ended),
+		cmocka_unit_test_setup_teardown(suspended_again, posted, ended),
+	};
+
+	return cmocka_run_group_tests_name("receives", tests, NULL, NULL);
+}
