@@ -160,13 +160,19 @@ void all_at_once(void **)
 	constexpr uint32_t kMessages = 10000;
 	World w(2, 2, msgq_attrs(2, 8, 16));
 	std::atomic<unsigned> good = 0, finished = 0;
+	std::atomic<bool> failed{false};
+	/* The others would wait for ever for who has given up. */
+	const auto give_up = [&](const char *what, size_t self, uint32_t value) {
+		print_error("rank %zu: %s %u\n", self, what, value);
+		failed = true;
+	};
 	const auto side = [&](size_t self) {
 		MsgqRank &me = *w.ranks[self];
 		const size_t others[2] = {self ^ 2, self ^ 3}; /* on the other node */
 		uint32_t out[2] = {}, in[2] = {};
 		unsigned done = 0;
-		while (in[0] < kMessages || in[1] < kMessages || out[0] < kMessages || out[1] < kMessages ||
-		       finished < 4) {
+		while (!failed && (in[0] < kMessages || in[1] < kMessages || out[0] < kMessages || out[1] < kMessages ||
+				   finished < 4)) {
 			gni_cq_entry_t e;
 			bool moved = false;
 			for (unsigned k = 0; k < 2; k++) {
@@ -174,18 +180,19 @@ void all_at_once(void **)
 					continue;
 				gni_return_t rc = me.send(*w.ranks[others[k]], std::to_string(out[k]), out[k]);
 				if (rc != GNI_RC_SUCCESS && rc != GNI_RC_NOT_DONE)
-					return;
+					return give_up("a send says", self, rc);
 				out[k] += rc == GNI_RC_SUCCESS;
 				moved |= rc == GNI_RC_SUCCESS;
 			}
 			while (me.sent(&e) == GNI_RC_SUCCESS)
 				;
-			if (me.progress(moved ? ~0U : 1) != GNI_RC_SUCCESS)
-				return;
+			const gni_return_t got = me.progress(moved ? ~0U : 1);
+			if (got != GNI_RC_SUCCESS)
+				return give_up("progress says", self, got);
 			for (const Heard &h : me.heard) {
 				const unsigned k = h.id == w.ranks[others[0]]->id ? 0 : 1;
 				if (h.id != w.ranks[others[k]]->id || h.text != std::to_string(in[k]++))
-					return;
+					return give_up("another message than number", self, in[k] - 1);
 			}
 			me.heard.clear();
 			if (!done && in[0] == kMessages && in[1] == kMessages && out[0] == kMessages &&
@@ -194,7 +201,7 @@ void all_at_once(void **)
 				finished++;
 			}
 		}
-		good++;
+		good += !failed;
 	};
 	for (auto &r : w.ranks) {
 		for (auto &peer : w.ranks)
