@@ -60,6 +60,7 @@ void Tree::configure(const std::vector<Member> &members, uint32_t upper, uint32_
 		edges.push_back(edge(members[static_cast<size_t>(rank)], any_id, rank - first, GNI_CE_CHILD_PE));
 	if (!first && half_ < ranks_)
 		edges.push_back(edge(members[static_cast<size_t>(half_)], lower, half_, GNI_CE_CHILD_VCE));
+	children.reserve(edges.size());
 	for (const Edge &child : edges)
 		children.push_back(child->handle());
 	gni_ep_handle_t parent = nullptr;

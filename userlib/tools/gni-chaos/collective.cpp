@@ -18,6 +18,7 @@ namespace
 {
 
 constexpr uint64_t look_ns = 100000000u;
+constexpr uint64_t late_ns = 2000000000u;
 constexpr uint64_t stuck_ns = 240000000000u;
 constexpr const char *team_key = "chaos/team";
 constexpr unsigned life_shift = 12; /* numbers of teams: those of a later life of worker 0 are greater */
@@ -133,6 +134,7 @@ void Collective::follow()
 	team_ = now;
 	configured_ = joined_ = begun_ = false;
 	index_ = 0;
+	followed_ns_ = tools::now_ns();
 }
 
 std::optional<uint32_t> Collective::engine_of(int worker) const
@@ -186,6 +188,14 @@ void Collective::look_around()
 	follow();
 	if (!team_.number || begun_ || word_.wanted > team_.number)
 		return;
+	/*
+	 * Posted when the engine was the next team's already: it waits there for contributions of that team, which
+	 * waits for us. Another configuration ends it.
+	 */
+	if (posted_ && posted_team_ != team_.number && tools::now_ns() - followed_ns_ > late_ns) {
+		want_another("late");
+		return;
+	}
 	try {
 		configured_ = configured_ || configure();
 		if (configured_ && !joined_ && !posted_) {
@@ -204,7 +214,7 @@ void Collective::look_around()
 /* What a worker contributes. */
 uint64_t Collective::share(int worker) const
 {
-	return mix(team_.number * 1000003 + index_ * 64u + static_cast<uint64_t>(worker) + 1);
+	return mix(team_.number * 1000003 + uint64_t{index_} * 64 + static_cast<uint64_t>(worker) + 1);
 }
 
 /* Names team and collective; contributions with different ids do not meet. */
@@ -242,7 +252,7 @@ void Collective::verify(const gni_ce_result_t &result) const
 /* The event comes when the result is there. */
 bool Collective::finish()
 {
-	auto *result = reinterpret_cast<gni_ce_result_t *>(descriptor_.local_addr);
+	auto *result = session_.collective_result();
 	gni_post_descriptor_t *done = nullptr;
 	gni_cq_entry_t event = 0;
 

@@ -69,7 +69,7 @@ private:
 	bool configured_ = false, joined_ = false, begun_ = false, posted_ = false;
 	uint32_t index_ = 0;       /* of the collective within the team */
 	uint64_t posted_team_ = 0; /* of the collective that is under way */
-	uint64_t posted_ns_ = 0, looked_ns_ = 0;
+	uint64_t posted_ns_ = 0, looked_ns_ = 0, followed_ns_ = 0;
 	gni_post_descriptor_t descriptor_ = {};
 	std::vector<tools::Member> members_;
 	uint32_t upper_ = 0, lower_ = 0; /* ids of the engines */

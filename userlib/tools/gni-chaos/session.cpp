@@ -133,13 +133,18 @@ gni_post_descriptor_t Session::descriptor(gni_post_type_t type, int to, size_t l
 	return d;
 }
 
+gni_ce_result_t *Session::collective_result() const
+{
+	return reinterpret_cast<gni_ce_result_t *>(scratch_.data() + collective_at);
+}
+
 gni_post_descriptor_t Session::collective() const
 {
 	gni_post_descriptor_t d = {};
 
 	d.type = GNI_POST_CE;
 	d.cq_mode = GNI_CQMODE_GLOBAL_EVENT;
-	d.local_addr = reinterpret_cast<uint64_t>(scratch_.data() + collective_at);
+	d.local_addr = reinterpret_cast<uint64_t>(collective_result());
 	d.local_mem_hndl = scratch_registration_.handle();
 	return d;
 }

@@ -109,6 +109,7 @@ public:
 
 	/** A descriptor for a collective, with room for its result. */
 	gni_post_descriptor_t collective() const;
+	gni_ce_result_t *collective_result() const;
 
 	/** Posts and waits. Throws Lost, and Failure for what must never be. */
 	Outcome execute(int to, gni_post_descriptor_t &descriptor);

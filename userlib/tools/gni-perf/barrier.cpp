@@ -28,6 +28,7 @@ public:
 		: job_(job), tree_(job.nic(), job.source().handle(), job.rank(), job.ranks())
 	{
 		std::vector<tools::Member> members;
+		members.reserve(static_cast<size_t>(job.ranks()));
 		for (int rank = 0; rank < job.ranks(); rank++)
 			members.push_back({job.info(rank).pe, job.info(rank).inst_id});
 		if (tree_.has_engine(job.rank()))
