@@ -139,8 +139,13 @@ constexpr uint32_t msgq_link(uint32_t state)
 struct MsgqSender {
 	uint64_t number; /* of the next message */
 
-	/** Words with the bits of slots taken; behind them as many for slots whose last message has an unknown fate. */
-	uint32_t *taken() { return reinterpret_cast<uint32_t *>(this + 1); }
+	/**
+	 * Bits of slots taken 31:0, and how often one was taken 63:32: a word that reads as before is one in which
+	 * nothing has happened, even to who was not on a processor while all slots went round.
+	 */
+	uint64_t *taken() { return reinterpret_cast<uint64_t *>(this + 1); }
+	/** Behind the @words of those as many with the bits of slots whose last message has an unknown fate. */
+	uint32_t *lost(uint32_t words) { return reinterpret_cast<uint32_t *>(taken() + words); }
 };
 
 /*

@@ -105,7 +105,7 @@ bool emptied(const MsgqRoute *r, uint32_t word, uint32_t *bits)
 /* The message in the slot has an unknown fate: it keeps the slot until the receiver says otherwise. */
 uint32_t *lost_words(const gni_msgq *q, MsgqSender *s)
 {
-	return s->taken() + q->layout.words;
+	return s->lost(q->layout.words);
 }
 
 /* Its fate is known by now: the receiver has emptied the slot. */
@@ -117,6 +117,34 @@ void forget_lost(const gni_msgq *q, MsgqSender *s, uint32_t word, uint32_t mask)
 		(void)__atomic_fetch_and(lost, ~mask, __ATOMIC_RELAXED);
 }
 
+enum class Take { done, none, damaged };
+
+/*
+ * Takes a slot of word @w. What the peer has emptied is read after the word that it is held against, each time: a slot
+ * that looks free then stays free until that word changes, and with it its count.
+ */
+Take take_of(const gni_msgq *q, const MsgqRoute *r, uint32_t w, Taken *out)
+{
+	uint64_t *place = r->sender->taken() + w;
+	uint64_t taken = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+
+	for (;;) {
+		uint32_t done;
+		if (!emptied(r, w, &done))
+			return Take::damaged;
+		const uint32_t free = ~(static_cast<uint32_t>(taken) ^ done) & q->layout.mask(w);
+		if (!free)
+			return Take::none;
+		const uint32_t mask = free & -free;
+		if (!__atomic_compare_exchange_n(place, &taken, (taken ^ mask) + (uint64_t{1} << 32), true,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			continue;
+		forget_lost(q, r->sender, w, mask);
+		*out = {w * kMsgqWordSlots + static_cast<uint32_t>(std::countr_zero(mask)), w, mask, !(taken & mask)};
+		return Take::done;
+	}
+}
+
 /* Takes a slot. Return: SUCCESS, NOT_DONE, INVALID_STATE if there will never be one. */
 gni_return_t take(const gni_msgq *q, const MsgqRoute *r, Taken *out)
 {
@@ -124,25 +152,11 @@ gni_return_t take(const gni_msgq *q, const MsgqRoute *r, Taken *out)
 	bool hope = false;
 
 	for (uint32_t w = 0; w < words; w++) {
-		uint32_t *place = r->sender->taken() + w;
-		uint32_t taken = __atomic_load_n(place, __ATOMIC_RELAXED);
-		uint32_t done;
-		if (!emptied(r, w, &done))
-			continue;
-		for (;;) {
-			const uint32_t free = ~(taken ^ done) & q->layout.mask(w);
-			if (!free)
-				break;
-			const uint32_t mask = free & -free;
-			if (!__atomic_compare_exchange_n(place, &taken, taken ^ mask, true, __ATOMIC_ACQ_REL,
-							 __ATOMIC_RELAXED))
-				continue;
-			forget_lost(q, r->sender, w, mask);
-			*out = {w * kMsgqWordSlots + static_cast<uint32_t>(std::countr_zero(mask)), w, mask,
-				!(taken & mask)};
+		const Take taken = take_of(q, r, w, out);
+		if (taken == Take::done)
 			return GNI_RC_SUCCESS;
-		}
-		hope |= q->layout.mask(w) & ~__atomic_load_n(lost_words(q, r->sender) + w, __ATOMIC_RELAXED);
+		if (taken == Take::none)
+			hope |= q->layout.mask(w) & ~__atomic_load_n(lost_words(q, r->sender) + w, __ATOMIC_RELAXED);
 	}
 	return hope ? nic_later(q->nic, kSend, "all slots of the instance are taken")
 		    : refuse(GNI_RC_INVALID_STATE, kSend,
@@ -151,7 +165,7 @@ gni_return_t take(const gni_msgq *q, const MsgqRoute *r, Taken *out)
 
 void give_back(const MsgqRoute *r, const Taken &t)
 {
-	(void)__atomic_fetch_xor(r->sender->taken() + t.word, t.mask, __ATOMIC_ACQ_REL);
+	(void)__atomic_fetch_xor(r->sender->taken() + t.word, uint64_t{t.mask}, __ATOMIC_ACQ_REL);
 }
 
 /* A place for the event, and a transaction id. Return: 0 if there is none. */
