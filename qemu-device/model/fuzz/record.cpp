@@ -30,12 +30,14 @@ unsigned int source_of(Kind kind)
 	}
 }
 
-void found(unsigned int &count, uint8_t wanted, size_t number, const char *what)
+void found(unsigned int &count, uint8_t wanted, const Op &op, size_t number, const char *what)
 {
 	if (!wanted)
-		wrong("operation %zu: a %s event that nobody asked for", number, what);
+		wrong("operation %zu, of kind %d: a %s event that nobody asked for", number, int(op.kind), what);
 	if (++count > 1)
-		wrong("operation %zu: its %s event came twice", number, what);
+		wrong("operation %zu, of kind %d, status 0x%x: its %s event came twice, the second time with status "
+		      "0x%x",
+		      number, int(op.kind), unsigned(op.status), what, unsigned(op.outcome));
 }
 
 } // namespace
@@ -66,11 +68,11 @@ void Record::source_event(const QueueLife &queue, const Event &event)
 		      queue.number);
 	if (event.source() != source_of(op.kind) && !(op.kind == Kind::COLLECTIVE && event.source() == ARIES_SRC_CE))
 		wrong("operation %zu: an event of source %u", number, event.source());
-	if (event.info() == ARIES_INFO_LOCAL)
-		found(op.local, op.mode & ARIES_EV_LOCAL, number, "local");
-	else
-		found(op.global, op.mode & ARIES_EV_GLOBAL, number, "global");
 	op.outcome = uint8_t(event.status());
+	if (event.info() == ARIES_INFO_LOCAL)
+		found(op.local, op.mode & ARIES_EV_LOCAL, op, number, "local");
+	else
+		found(op.global, op.mode & ARIES_EV_GLOBAL, op, number, "global");
 }
 
 /** Whether an operation may have an event in queue life @queue of the home node. */
@@ -100,7 +102,7 @@ void Record::remote_event(size_t index, const Event &event)
 		      number);
 	Op &op = ops[number - 1];
 
-	found(op.remote, op.kind == Kind::CQWRITE ? 1 : op.mode & ARIES_EV_REMOTE, number, "remote");
+	found(op.remote, op.kind == Kind::CQWRITE ? 1 : op.mode & ARIES_EV_REMOTE, op, number, "remote");
 }
 
 void Record::sort_events()
