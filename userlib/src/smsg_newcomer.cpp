@@ -55,7 +55,7 @@ bool ask_identity(const gni_ep *ep, Smsg *s, uint64_t *identity)
 
 	if (in.looks && --in.looks)
 		return false;
-	if (smsg_read(ep, s, s->out.box.control + kSmsgIdentity * kSmsgWord, identity) == ARIES_ST_OK)
+	if (smsg_read(ep, s, s->out.box.control + uint64_t{kSmsgIdentity} * kSmsgWord, identity) == ARIES_ST_OK)
 		return true;
 	in.looks = kLooks;
 	return false;
@@ -147,7 +147,7 @@ SmsgOrigin smsg_origin(gni_ep *ep, Smsg *s, uint64_t word)
 	const uint32_t read = released_earlier(s, key);
 	/* It still has the earlier connection. Numbers in the first slot are multiples of the credits. */
 	if (read)
-		return smsg_header_is(word, key, (read + s->credits - 1) / s->credits * s->credits)
+		return smsg_header_is(word, key, uint64_t{read + s->credits - 1} / s->credits * s->credits)
 			       ? SmsgOrigin::kEarlier
 			       : SmsgOrigin::kDamaged;
 	/* It has connected anew. If the first message is there, this should be its header. */

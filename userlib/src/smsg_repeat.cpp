@@ -190,7 +190,7 @@ void smsg_ask_credit(gni_ep *ep, Smsg *s)
 	out.pause_ms = out.pause_ms < kMostPauseMs ? out.pause_ms * 2 : kMostPauseMs;
 	out.look_ms = now + out.pause_ms;
 	/* What is there may be of an earlier connection of these mailboxes. */
-	if (smsg_read(ep, s, out.box.control + kSmsgReleased * kSmsgWord, &word) == ARIES_ST_OK && word)
+	if (smsg_read(ep, s, out.box.control + uint64_t{kSmsgReleased} * kSmsgWord, &word) == ARIES_ST_OK && word)
 		(void)smsg_acknowledge(s, word);
 }
 

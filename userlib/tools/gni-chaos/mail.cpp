@@ -62,8 +62,8 @@ struct Mail::Offer {
 
 	uint64_t sum() const
 	{
-		return life * 31 + turn * 37 + mailbox * 41 + handle.qword1 * 43 + handle.qword2 * 47 + from * 53 +
-		       to * 59 + silence.own * 61 + silence.other * 67;
+		return life * 31 + turn * 37 + mailbox * 41 + handle.qword1 * 43 + handle.qword2 * 47 +
+		       uint64_t{from} * 53 + uint64_t{to} * 59 + silence.own * 61 + silence.other * 67;
 	}
 };
 

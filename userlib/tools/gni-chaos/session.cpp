@@ -61,7 +61,7 @@ uint8_t *Session::mailbox(int peer, uint64_t turn) const
 Session::Session(const tools::Place &place, uint64_t life, tools::Kvs &kvs)
 	: place_(place), life_(life), kvs_(kvs), domain_(instance_of(place.rank), place.cookie, modes, place.device),
 	  source_(domain_.nic(), 256), sink_(domain_.nic(), 4096), mail_sink_(domain_.nic(), 4096),
-	  window_(pages(slot_at(workers_max))), mail_(workers_max * mailbox_lives * mailbox_room),
+	  window_(pages(slot_at(workers_max))), mail_(size_t{workers_max} * mailbox_lives * mailbox_room),
 	  scratch_(collective_at + page),
 	  window_registration_(domain_.nic(), window_.data(), window_.size(), sink_.handle(), GNI_MEM_READWRITE),
 	  mail_registration_(domain_.nic(), mail_.data(), mail_.size(), mail_sink_.handle(), GNI_MEM_READWRITE),
