@@ -102,6 +102,9 @@ void Turns::let_go()
 	while (!errand_over_.load())
 		pause();
 	gate_.store(OPEN);
+	/* Who closes it next must not find the worker waiting from this time. */
+	while (waiting_.load())
+		pause();
 }
 
 } // namespace aries_fuzz

@@ -57,8 +57,9 @@ public:
 		while (gate_.load() != OPEN) {
 			if (gate_.load() == ERRAND) {
 				errand();
-				errand_over_.store(true);
 				gate_.store(CLOSED);
+				/* Last: the owner opens the gate then. */
+				errand_over_.store(true);
 			}
 			pause();
 		}
