@@ -184,7 +184,8 @@ void aries_ce_teardown(struct aries_ctx *ctx, struct list_head *gone);
 int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg);
 int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg);
 int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg);
-void aries_recv_suspend(struct aries_ctx *ctx, bool suspend);
+void aries_recv_park(struct aries_ctx *ctx);
+void aries_recv_unpark(struct aries_ctx *ctx);
 void aries_recv_work(struct work_struct *work);
 void aries_recv_teardown(struct aries_ctx *ctx, struct list_head *gone);
 

@@ -326,16 +326,15 @@ int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg)
 }
 
 /**
- * aries_recv_suspend() - take the receives of an attachment back, or post them again
+ * aries_recv_park() - take the receives of an attachment back until aries_recv_unpark()
  * @ctx: attachment
- * @suspend: which of the two
  *
- * Those whose message has come stay as they are. The order among those of one file is kept. Who
- * was writing has ended when the NIC says so for aries_inv_seq() afterwards.
+ * Those whose message has come stay as they are. Who was writing has ended when the NIC says so
+ * for aries_inv_seq() afterwards.
  *
  * Context: state_sem and ctx->lock held.
  */
-void aries_recv_suspend(struct aries_ctx *ctx, bool suspend)
+void aries_recv_park(struct aries_ctx *ctx)
 	__must_hold(&ctx->lock)
 {
 	struct aries_arrival arrival;
@@ -343,11 +342,7 @@ void aries_recv_suspend(struct aries_ctx *ctx, bool suspend)
 
 	lockdep_assert_held(&ctx->lock);
 	list_for_each_entry(recv, &ctx->recvs, node) {
-		if (recv->leaving)
-			continue;
-		if (!suspend && recv->parked)
-			aries_recv_give(ctx, recv);
-		if (!suspend || recv->parked)
+		if (recv->leaving || recv->parked)
 			continue;
 		aries_recv_take(ctx, recv, &arrival);
 		if (arrival.state == KGNI_RECV_DONE)
@@ -355,6 +350,23 @@ void aries_recv_suspend(struct aries_ctx *ctx, bool suspend)
 		recv->parked = true;
 		trace_aries_recv_suspend(ctx, recv->nr, recv->channel);
 	}
+}
+
+/**
+ * aries_recv_unpark() - post what aries_recv_park() has taken back, or the NIC has refused
+ * @ctx: attachment
+ *
+ * The order among the receives of one file is kept. Context: state_sem and ctx->lock held.
+ */
+void aries_recv_unpark(struct aries_ctx *ctx)
+	__must_hold(&ctx->lock)
+{
+	struct aries_recv *recv;
+
+	lockdep_assert_held(&ctx->lock);
+	list_for_each_entry(recv, &ctx->recvs, node)
+		if (recv->parked && !recv->leaving)
+			aries_recv_give(ctx, recv);
 }
 
 /**
@@ -374,7 +386,7 @@ void aries_recv_work(struct work_struct *work)
 		if (aries_ctx_enter(ctx, true))
 			continue;
 		if (!ctx->suspended)
-			aries_recv_suspend(ctx, false);
+			aries_recv_unpark(ctx);
 		aries_ctx_exit(ctx);
 	}
 }

@@ -97,9 +97,12 @@ static void aries_suspend_apply(struct aries_dev *ad, struct aries_domain *dom)
 			bool suspend = READ_ONCE(dom->suspended);
 
 			WRITE_ONCE(ctx->suspended, suspend);
-			if (suspend)
+			if (suspend) {
 				aries_fmad_unmap(ctx);
-			aries_recv_suspend(ctx, suspend);
+				aries_recv_park(ctx);
+			} else {
+				aries_recv_unpark(ctx);
+			}
 		}
 		mutex_unlock(&ctx->lock);
 		up_read(&ad->state_sem);

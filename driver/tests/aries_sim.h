@@ -120,7 +120,8 @@ void aries_quiet_take(struct aries_ctx *ctx, struct list_head *gone, struct arie
 		      void (*free)(struct aries_dev *ad, struct aries_kept *kept));
 int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg);
 int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg);
-void aries_recv_suspend(struct aries_ctx *ctx, bool suspend);
+void aries_recv_park(struct aries_ctx *ctx);
+void aries_recv_unpark(struct aries_ctx *ctx);
 void aries_recv_work(struct work_struct *work);
 
 /* stands for aries_trace.h */

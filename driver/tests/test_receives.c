@@ -134,7 +134,10 @@ static void suspend(bool on)
 {
 	assert_int_equal(aries_ctx_enter(&ctx, true), 0);
 	ctx.suspended = on;
-	aries_recv_suspend(&ctx, on);
+	if (on)
+		aries_recv_park(&ctx);
+	else
+		aries_recv_unpark(&ctx);
 	aries_ctx_exit(&ctx);
 }
 
