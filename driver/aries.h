@@ -5,7 +5,8 @@
  * Layers, upper ones call lower ones:
  *   aries_chrdev, aries_sysfs                 what user space sees
  *   aries_debugfs, aries_views
- *   aries_ctx, aries_ptag, aries_job          attachments and communication domains
+ *   aries_ctx                                 open files
+ *   aries_owner, aries_ptag, aries_job        whom objects belong to, communication domains
  *   aries_guess                               who may look for them
  *   aries_dgram, aries_dgmatch                datagrams between processes
  *   aries_peer, aries_chan                    messages between the drivers of two nodes
@@ -70,7 +71,7 @@ unsigned int aries_pool_used(struct aries_pool *pool);
 unsigned int aries_pool_total(const struct aries_pool *pool);
 
 /* aries_ptag.c: communication domains */
-struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie);
+struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie, bool trusted);
 struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cookie);
 void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom);
 struct aries_domain *aries_domain_get(struct aries_domain *dom);
@@ -88,9 +89,9 @@ void aries_guess_end(struct aries_guess *guess, int rc);
 void aries_guess_exit(void);
 
 /* aries_job.c: requests about domains and resources */
-int aries_job(struct aries_ctx *ctx, struct kgni_job *arg);
-int aries_job_ptag(struct aries_ctx *ctx, struct kgni_ptag *arg);
-int aries_job_res(struct aries_ctx *ctx, struct kgni_res *arg);
+int aries_job(struct aries_owner *own, struct kgni_job *arg);
+int aries_job_ptag(struct aries_owner *own, struct kgni_ptag *arg);
+int aries_job_res(struct aries_owner *own, struct kgni_res *arg);
 
 /* aries_ntt.c: node translation */
 int aries_ntt_init(struct aries_dev *ad);
@@ -100,25 +101,23 @@ void aries_ntt_release(struct aries_dev *ad, const struct aries_domain *dom);
 void aries_ntt_entries_show(struct seq_file *m, struct aries_dev *ad);
 int aries_ntt_virtual(struct aries_dev *ad, const struct aries_domain *dom, u32 node, u32 *pe);
 int aries_ntt_physical(struct aries_dev *ad, const struct aries_domain *dom, u32 pe, u32 *node);
-int aries_ntt(struct aries_ctx *ctx, struct kgni_ntt *arg);
-int aries_ntt_info(struct aries_ctx *ctx, struct kgni_ntt_info *arg);
-int aries_ntt_job(struct aries_ctx *ctx, struct kgni_job_ntt *arg);
+int aries_ntt(struct aries_owner *own, struct kgni_ntt *arg);
+int aries_ntt_info(struct aries_owner *own, struct kgni_ntt_info *arg);
+int aries_ntt_job(struct aries_owner *own, struct kgni_job_ntt *arg);
 
 /* aries_bi.c: balanced injection */
 void aries_bi_reset(struct aries_dev *ad);
-int aries_bi(struct aries_ctx *ctx, struct kgni_bi *arg);
+int aries_bi(struct aries_owner *own, struct kgni_bi *arg);
 
 /* aries_suspend.c */
-int aries_suspend(struct aries_ctx *ctx, struct kgni_suspend *arg);
-bool aries_suspend_wait(struct aries_ctx *ctx);
+int aries_suspend(struct aries_owner *own, struct kgni_suspend *arg);
+bool aries_suspend_wait(struct aries_owner *own);
 
 /* aries_fmad.c, aries_share.c: FMA descriptors */
-int aries_fmad_take(struct aries_ctx *ctx);
-void aries_fmad_enable(struct aries_ctx *ctx, unsigned int nr);
-void aries_fmad_unmap(struct aries_ctx *ctx);
-void aries_fmad_stop(struct aries_ctx *ctx);
+int aries_fmad_take(struct aries_owner *own);
+void aries_fmad_enable(struct aries_owner *own, unsigned int nr);
 void aries_fmad_wait(struct aries_dev *ad, unsigned int nr);
-void aries_fmad_give(struct aries_ctx *ctx, unsigned int nr, u16 owner);
+void aries_fmad_give(struct aries_owner *own, unsigned int nr, u16 owner);
 int aries_share_get(struct aries_ctx *ctx);
 void aries_share_put(struct aries_ctx *ctx);
 void aries_share_stop(struct aries_ctx *ctx);
@@ -127,8 +126,6 @@ bool aries_share_enter(struct aries_ctx *ctx);
 void aries_share_exit(struct aries_ctx *ctx);
 unsigned int aries_share_users(struct aries_ctx *ctx);
 unsigned int aries_share_count(struct aries_dev *ad, const struct aries_domain *dom);
-int aries_fmad_get(struct aries_ctx *ctx);
-void aries_fmad_put(struct aries_ctx *ctx);
 unsigned int aries_fmad_busy(struct aries_dev *ad, unsigned int fmad);
 u64 aries_fmad_transfers(struct aries_dev *ad, const struct aries_domain *dom);
 
@@ -145,15 +142,15 @@ void *aries_ring_alloc(unsigned long npages);
 void aries_ring_free(void *ring, unsigned long npages);
 
 /* aries_cq.c: completion queues */
-int aries_cq_create(struct aries_ctx *ctx, struct kgni_cq_create *arg);
-int aries_cq_destroy(struct aries_ctx *ctx, struct kgni_cq_destroy *arg);
-struct aries_cq *aries_cq_find(struct aries_ctx *ctx, u32 nr);
+int aries_cq_create(struct aries_owner *own, struct kgni_cq_create *arg);
+int aries_cq_destroy(struct aries_owner *own, struct kgni_cq_destroy *arg);
+struct aries_cq *aries_cq_find(struct aries_owner *own, u32 nr);
 void aries_cq_put(struct aries_cq *cq);
-void aries_cq_teardown(struct aries_ctx *ctx, struct list_head *gone);
+void aries_cq_teardown(struct aries_owner *own, struct list_head *gone);
 void aries_cq_wake(struct aries_dev *ad, unsigned int nr);
 
 /* aries_cqwait.c */
-int aries_cq_wait(struct aries_ctx *ctx, struct kgni_cq_wait *arg);
+int aries_cq_wait(struct aries_owner *own, struct kgni_cq_wait *arg);
 
 /* aries_pin.c, aries_pte.c, aries_mem.c: memory domains */
 struct aries_mem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
@@ -167,48 +164,48 @@ int aries_pte_build(struct aries_dev *ad, struct aries_mem *mem);
 void aries_pte_free(struct aries_dev *ad, struct aries_mem *mem);
 int aries_pte_reserve(struct aries_dev *ad, struct aries_mem *mem);
 __le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_mem *mem, unsigned long n);
-int aries_mem_register(struct aries_ctx *ctx, struct kgni_mem_register *arg);
-int aries_mem_deregister(struct aries_ctx *ctx, struct kgni_mem_deregister *arg);
-int aries_mem_segments(struct aries_ctx *ctx, struct kgni_mem_segments *arg);
+int aries_mem_register(struct aries_owner *own, struct kgni_mem_register *arg);
+int aries_mem_deregister(struct aries_owner *own, struct kgni_mem_deregister *arg);
+int aries_mem_segments(struct aries_owner *own, struct kgni_mem_segments *arg);
 int aries_mem_range(u64 address, u64 length, struct aries_range *range);
-void aries_mem_program(struct aries_ctx *ctx, struct aries_mem *mem);
-void aries_mem_teardown(struct aries_ctx *ctx, struct list_head *gone);
+void aries_mem_program(struct aries_owner *own, struct aries_mem *mem);
+void aries_mem_teardown(struct aries_owner *own, struct list_head *gone);
 
 /* aries_ce.c: collective engines */
-int aries_ce_alloc(struct aries_ctx *ctx, struct kgni_ce_alloc *arg);
-int aries_ce_config(struct aries_ctx *ctx, struct kgni_ce_config *arg);
-int aries_ce_free(struct aries_ctx *ctx, struct kgni_ce_free *arg);
-void aries_ce_teardown(struct aries_ctx *ctx, struct list_head *gone);
+int aries_ce_alloc(struct aries_owner *own, struct kgni_ce_alloc *arg);
+int aries_ce_config(struct aries_owner *own, struct kgni_ce_config *arg);
+int aries_ce_free(struct aries_owner *own, struct kgni_ce_free *arg);
+void aries_ce_teardown(struct aries_owner *own, struct list_head *gone);
 
 /* aries_recv.c: receives for channel sends */
-int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg);
-int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg);
-int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg);
-void aries_recv_park(struct aries_ctx *ctx);
-void aries_recv_unpark(struct aries_ctx *ctx);
+int aries_recv_post(struct aries_owner *own, struct kgni_recv_post *arg);
+int aries_recv_test(struct aries_owner *own, struct kgni_recv_test *arg);
+int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg);
+void aries_recv_park(struct aries_owner *own);
+void aries_recv_unpark(struct aries_owner *own);
 void aries_recv_work(struct work_struct *work);
-void aries_recv_teardown(struct aries_ctx *ctx, struct list_head *gone);
+void aries_recv_teardown(struct aries_owner *own, struct list_head *gone);
 
 /* aries_ce.c: instances */
-void aries_inst_add(struct aries_ctx *ctx);
-void aries_inst_del(struct aries_ctx *ctx);
+void aries_inst_add(struct aries_owner *own);
+void aries_inst_del(struct aries_owner *own);
 
 /* aries_reserve.c: regions that are populated piece by piece */
-int aries_mem_update(struct aries_ctx *ctx, struct kgni_mem_update *arg);
+int aries_mem_update(struct aries_owner *own, struct kgni_mem_update *arg);
 void aries_reserve_free(struct aries_dev *ad, struct aries_mem *mem);
 
 /* aries_vmdh.c: virtual memory domain handles */
-int aries_vmdh_block(struct aries_ctx *ctx, struct kgni_mdd_block *arg);
-int aries_vmdh_get(struct aries_ctx *ctx, u32 *place, struct aries_block **block);
+int aries_vmdh_block(struct aries_owner *own, struct kgni_mdd_block *arg);
+int aries_vmdh_get(struct aries_owner *own, u32 *place, struct aries_block **block);
 void aries_vmdh_put(struct aries_dev *ad, struct aries_block *block, unsigned int mdh);
-void aries_vmdh_leave(struct aries_ctx *ctx, struct list_head *gone);
+void aries_vmdh_leave(struct aries_owner *own, struct list_head *gone);
 void aries_vmdh_show(struct seq_file *m, struct aries_dev *ad, const struct aries_domain *dom);
 
 /* aries_quiet.c: when memory that the NIC knew may be given back */
 bool aries_quiet(struct aries_dev *ad);
 bool aries_quiet_begin(struct aries_dev *ad);
 void aries_quiet_end(struct aries_dev *ad);
-void aries_quiet_take(struct aries_ctx *ctx, struct list_head *gone, struct aries_kept *kept,
+void aries_quiet_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
 		      void (*free)(struct aries_dev *ad, struct aries_kept *kept));
 void aries_quiet_release(struct aries_dev *ad, struct list_head *gone);
 void aries_quiet_free(struct aries_dev *ad);
@@ -225,25 +222,35 @@ int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
 
 /* aries_clock.c: the global clock */
 int aries_clock_read(struct aries_dev *ad, u64 *now);
-int aries_clock(struct aries_ctx *ctx, struct kgni_clock *arg);
-int aries_clock_wait(struct aries_ctx *ctx, struct kgni_clock_wait *arg);
+int aries_clock(struct aries_owner *own, struct kgni_clock *arg);
+int aries_clock_wait(struct aries_owner *own, struct kgni_clock_wait *arg);
 void aries_clock_wake(struct aries_dev *ad);
 void aries_clock_irq(struct aries_dev *ad);
 
-/* aries_ctx.c: attachments */
+/* aries_owner.c: whom objects belong to */
+int aries_owner_init(struct aries_owner *own, struct aries_dev *ad,
+		     const struct aries_owner_ops *ops);
+void aries_owner_put(struct aries_owner *own);
+struct aries_owner *aries_owner_next(struct aries_dev *ad, struct aries_owner *last);
+int aries_owner_join(struct aries_owner *own, u8 ptag, u32 cookie, bool trusted);
+void aries_owner_start(struct aries_owner *own);
+void aries_owner_leave(struct aries_owner *own);
+void aries_owner_unlist(struct aries_owner *own);
+void aries_owner_end(struct aries_owner *own);
+int aries_owner_status(struct aries_owner *own);
+int aries_owner_enter(struct aries_owner *own, bool attached);
+void aries_owner_exit(struct aries_owner *own);
+void aries_owner_exit_free(struct aries_owner *own, struct list_head *gone);
+int aries_owner_node(struct aries_owner *own, u32 pe, u32 *node);
+u32 aries_owner_pe(struct aries_owner *own, u32 node);
+void aries_owner_revoke_all(struct aries_dev *ad, enum aries_state state);
+
+/* aries_ctx.c: open files */
+struct aries_ctx *aries_ctx_of(struct aries_owner *own);
 struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping);
 void aries_ctx_free(struct aries_ctx *ctx);
-void aries_ctx_put(struct aries_ctx *ctx);
-struct aries_ctx *aries_ctx_next(struct aries_dev *ad, struct aries_ctx *last);
-int aries_ctx_enter(struct aries_ctx *ctx, bool attached);
-void aries_ctx_exit(struct aries_ctx *ctx);
-void aries_ctx_exit_free(struct aries_ctx *ctx, struct list_head *gone);
-int aries_ctx_status(struct aries_ctx *ctx);
 int aries_ctx_own(struct aries_ctx *ctx);
-int aries_ctx_node(struct aries_ctx *ctx, u32 pe, u32 *node);
-u32 aries_ctx_pe(struct aries_ctx *ctx, u32 node);
 int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg);
-void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state);
 
 /* aries_mmap.c: file offsets and mappings */
 #define ARIES_MMAP_DESC 0x00000000ull
@@ -259,7 +266,7 @@ void aries_ctx_revoke_all(struct aries_dev *ad, enum aries_state state);
 #define ARIES_MMAP_PLACE_SIZE 0x400000ull
 static inline u64 aries_ctx_place(const struct aries_ctx *ctx)
 {
-	return ARIES_MMAP_PLACE + ctx->owner * ARIES_MMAP_PLACE_SIZE;
+	return ARIES_MMAP_PLACE + ctx->own.nr * ARIES_MMAP_PLACE_SIZE;
 }
 
 int aries_mmap(struct file *file, struct vm_area_struct *vma);

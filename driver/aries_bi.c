@@ -68,13 +68,13 @@ static int aries_bi_check(const struct kgni_bi *arg)
 }
 
 /** aries_bi() - KGNI_IOC_BI. Context: sleeps. */
-int aries_bi(struct aries_ctx *ctx, struct kgni_bi *arg)
+int aries_bi(struct aries_owner *own, struct kgni_bi *arg)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	int rc = aries_bi_check(arg);
 
 	if (!rc)
-		rc = aries_ctx_enter(ctx, false);
+		rc = aries_owner_enter(own, false);
 	if (rc)
 		return rc;
 	mutex_lock(&ad->ptag_lock);
@@ -86,6 +86,6 @@ int aries_bi(struct aries_ctx *ctx, struct kgni_bi *arg)
 	arg->current_modes = ad->bi.current_modes;
 	arg->sequence = ad->bi.sequence;
 	mutex_unlock(&ad->ptag_lock);
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	return 0;
 }

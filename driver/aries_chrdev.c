@@ -60,7 +60,7 @@ union aries_arg {
 
 static int aries_ioc_query(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = ctx->own.ad;
 	struct kgni_query *q = &arg->query;
 	unsigned int cpu;
 	int rc;
@@ -92,92 +92,92 @@ static int aries_ioc_attach(struct aries_ctx *ctx, union aries_arg *arg)
 
 static int aries_ioc_cq_create(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_cq_create(ctx, &arg->cq_create);
+	return aries_cq_create(&ctx->own, &arg->cq_create);
 }
 
 static int aries_ioc_cq_destroy(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_cq_destroy(ctx, &arg->cq_destroy);
+	return aries_cq_destroy(&ctx->own, &arg->cq_destroy);
 }
 
 static int aries_ioc_cq_wait(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_cq_wait(ctx, &arg->cq_wait);
+	return aries_cq_wait(&ctx->own, &arg->cq_wait);
 }
 
 static int aries_ioc_mem_register(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_mem_register(ctx, &arg->mem_register);
+	return aries_mem_register(&ctx->own, &arg->mem_register);
 }
 
 static int aries_ioc_mem_deregister(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_mem_deregister(ctx, &arg->mem_deregister);
+	return aries_mem_deregister(&ctx->own, &arg->mem_deregister);
 }
 
 static int aries_ioc_mem_segments(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_mem_segments(ctx, &arg->mem_segments);
+	return aries_mem_segments(&ctx->own, &arg->mem_segments);
 }
 
 static int aries_ioc_mem_update(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_mem_update(ctx, &arg->mem_update);
+	return aries_mem_update(&ctx->own, &arg->mem_update);
 }
 
 static int aries_ioc_ntt(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_ntt(ctx, &arg->ntt);
+	return aries_ntt(&ctx->own, &arg->ntt);
 }
 
 static int aries_ioc_ntt_info(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_ntt_info(ctx, &arg->ntt_info);
+	return aries_ntt_info(&ctx->own, &arg->ntt_info);
 }
 
 static int aries_ioc_job_ntt(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_ntt_job(ctx, &arg->job_ntt);
+	return aries_ntt_job(&ctx->own, &arg->job_ntt);
 }
 
 static int aries_ioc_mdd_block(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_vmdh_block(ctx, &arg->mdd_block);
+	return aries_vmdh_block(&ctx->own, &arg->mdd_block);
 }
 
 static int aries_ioc_bi(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_bi(ctx, &arg->bi);
+	return aries_bi(&ctx->own, &arg->bi);
 }
 
 static int aries_ioc_job(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_job(ctx, &arg->job);
+	return aries_job(&ctx->own, &arg->job);
 }
 
 static int aries_ioc_ptag(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_job_ptag(ctx, &arg->ptag);
+	return aries_job_ptag(&ctx->own, &arg->ptag);
 }
 
 static int aries_ioc_res(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_job_res(ctx, &arg->res);
+	return aries_job_res(&ctx->own, &arg->res);
 }
 
 static int aries_ioc_ce_alloc(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_ce_alloc(ctx, &arg->ce_alloc);
+	return aries_ce_alloc(&ctx->own, &arg->ce_alloc);
 }
 
 static int aries_ioc_ce_config(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_ce_config(ctx, &arg->ce_config);
+	return aries_ce_config(&ctx->own, &arg->ce_config);
 }
 
 static int aries_ioc_ce_free(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_ce_free(ctx, &arg->ce_free);
+	return aries_ce_free(&ctx->own, &arg->ce_free);
 }
 
 static int aries_ioc_dgram_post(struct aries_ctx *ctx, union aries_arg *arg)
@@ -187,44 +187,44 @@ static int aries_ioc_dgram_post(struct aries_ctx *ctx, union aries_arg *arg)
 	int rc = 0;
 
 	if (!(post->flags & KGNI_DGRAM_WILDCARD))
-		rc = aries_ctx_node(ctx, pe, &post->pe);
+		rc = aries_owner_node(&ctx->own, pe, &post->pe);
 	if (!rc)
-		rc = aries_dgram_post(ctx, post);
+		rc = aries_dgram_post(&ctx->own, post);
 	post->pe = pe;
 	return rc;
 }
 
 static int aries_ioc_dgram_test(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	int rc = aries_dgram_test(ctx, &arg->dgram_test);
+	int rc = aries_dgram_test(&ctx->own, &arg->dgram_test);
 
 	if (!rc && arg->dgram_test.state == KGNI_DGRAM_COMPLETED)
-		arg->dgram_test.pe = aries_ctx_pe(ctx, arg->dgram_test.pe);
+		arg->dgram_test.pe = aries_owner_pe(&ctx->own, arg->dgram_test.pe);
 	return rc;
 }
 
 static int aries_ioc_dgram_probe(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	int rc = aries_dgram_probe(ctx, &arg->dgram_probe);
+	int rc = aries_dgram_probe(&ctx->own, &arg->dgram_probe);
 
 	if (!rc)
-		arg->dgram_probe.pe = aries_ctx_pe(ctx, arg->dgram_probe.pe);
+		arg->dgram_probe.pe = aries_owner_pe(&ctx->own, arg->dgram_probe.pe);
 	return rc;
 }
 
 static int aries_ioc_dgram_cancel(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_dgram_cancel(ctx, &arg->dgram_cancel);
+	return aries_dgram_cancel(&ctx->own, &arg->dgram_cancel);
 }
 
 static int aries_ioc_clock(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_clock(ctx, &arg->clock);
+	return aries_clock(&ctx->own, &arg->clock);
 }
 
 static int aries_ioc_clock_wait(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_clock_wait(ctx, &arg->clock_wait);
+	return aries_clock_wait(&ctx->own, &arg->clock_wait);
 }
 
 static int aries_ioc_err_subscribe(struct aries_ctx *ctx, union aries_arg *arg)
@@ -244,22 +244,22 @@ static int aries_ioc_err_control(struct aries_ctx *ctx, union aries_arg *arg)
 
 static int aries_ioc_suspend(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_suspend(ctx, &arg->suspend);
+	return aries_suspend(&ctx->own, &arg->suspend);
 }
 
 static int aries_ioc_recv_post(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_recv_post(ctx, &arg->recv_post);
+	return aries_recv_post(&ctx->own, &arg->recv_post);
 }
 
 static int aries_ioc_recv_test(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_recv_test(ctx, &arg->recv_test);
+	return aries_recv_test(&ctx->own, &arg->recv_test);
 }
 
 static int aries_ioc_recv_cancel(struct aries_ctx *ctx, union aries_arg *arg)
 {
-	return aries_recv_cancel(ctx, &arg->recv_cancel);
+	return aries_recv_cancel(&ctx->own, &arg->recv_cancel);
 }
 
 /**
@@ -347,7 +347,7 @@ static long aries_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 		return rc;
 	arg.argsz = argsz; /* it may have changed between the two reads */
 	rc = ioc->handler(ctx, &arg);
-	trace_aries_ioctl(ctx->ad->id, ctx->owner, _IOC_NR(cmd), rc);
+	trace_aries_ioctl(ctx->own.ad->id, ctx->own.nr, _IOC_NR(cmd), rc);
 	if (!rc && copy_to_user(user, &arg, min(argsz, ioc->size)))
 		rc = -EFAULT;
 	return rc;
@@ -372,7 +372,9 @@ static int aries_release(struct inode *inode, struct file *file)
 
 static __poll_t aries_poll(struct file *file, struct poll_table_struct *wait)
 {
-	return aries_dgram_poll(file, wait) | aries_ees_poll(file->private_data, file, wait);
+	struct aries_ctx *ctx = file->private_data;
+
+	return aries_dgram_poll(&ctx->own, file, wait) | aries_ees_poll(ctx, file, wait);
 }
 
 static const struct file_operations aries_fops = {
@@ -430,7 +432,7 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	mutex_init(&ad->ptag_lock);
 	mutex_init(&ad->share_lock);
 	INIT_LIST_HEAD(&ad->shares);
-	mutex_init(&ad->ctx_lock);
+	mutex_init(&ad->owner_lock);
 	init_waitqueue_head(&ad->resume_wq);
 	ad->inv_late = ~0ull;
 	INIT_DELAYED_WORK(&ad->kept_work, aries_quiet_work);
@@ -439,7 +441,7 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	INIT_LIST_HEAD(&ad->sleepers);
 	init_waitqueue_head(&ad->clock_wq);
 	spin_lock_init(&ad->irq_lock);
-	INIT_LIST_HEAD(&ad->ctxs);
+	INIT_LIST_HEAD(&ad->owner_list);
 	spin_lock_init(&ad->kept_lock);
 	INIT_LIST_HEAD(&ad->kept);
 	ad->quiet = true;

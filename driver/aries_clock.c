@@ -36,22 +36,22 @@ int aries_clock_read(struct aries_dev *ad, u64 *now)
 }
 
 /** aries_clock() - KGNI_IOC_CLOCK. Context: sleeps. */
-int aries_clock(struct aries_ctx *ctx, struct kgni_clock *arg)
+int aries_clock(struct aries_owner *own, struct kgni_clock *arg)
 {
 	int rc;
 
 	if (arg->flags || arg->reserved)
 		return -EINVAL;
-	rc = aries_ctx_enter(ctx, false);
+	rc = aries_owner_enter(own, false);
 	if (rc)
 		return rc;
-	rc = aries_clock_read(ctx->ad, &arg->now);
+	rc = aries_clock_read(own->ad, &arg->now);
 	if (!rc) {
-		arg->rate = aries_rd64(ctx->ad, ARIES_CLK_RATE);
+		arg->rate = aries_rd64(own->ad, ARIES_CLK_RATE);
 		arg->mmap_offset = ARIES_MMAP_CLOCK;
 		arg->mmap_size = SZ_4K;
 	}
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	return rc;
 }
 
@@ -79,14 +79,14 @@ static void aries_clock_program(struct aries_dev *ad)
 }
 
 /* One look. Return: 0 it is time, 1 sleep until clock_seq is no longer @seq, or an errno. */
-static int aries_clock_look(struct aries_ctx *ctx, struct aries_sleeper *sleeper, u64 *now,
+static int aries_clock_look(struct aries_owner *own, struct aries_sleeper *sleeper, u64 *now,
 			    u32 *seq)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	int rc;
 
 	down_read(&ad->state_sem);
-	rc = aries_ctx_status(ctx);
+	rc = aries_owner_status(own);
 	if (!rc)
 		rc = aries_clock_read(ad, now);
 	if (!rc && *now < sleeper->until) {
@@ -102,26 +102,26 @@ static int aries_clock_look(struct aries_ctx *ctx, struct aries_sleeper *sleeper
 	return rc;
 }
 
-static void aries_clock_end(struct aries_ctx *ctx, struct aries_sleeper *sleeper)
+static void aries_clock_end(struct aries_owner *own, struct aries_sleeper *sleeper)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 
 	if (list_empty(&sleeper->node))
 		return;
 	down_read(&ad->state_sem);
 	mutex_lock(&ad->clock_lock);
 	list_del_init(&sleeper->node);
-	if (!aries_ctx_status(ctx))
+	if (!aries_owner_status(own))
 		aries_clock_program(ad);
 	mutex_unlock(&ad->clock_lock);
 	up_read(&ad->state_sem);
 }
 
 /** aries_clock_wait() - KGNI_IOC_CLOCK_WAIT. Context: sleeps, interruptibly. */
-int aries_clock_wait(struct aries_ctx *ctx, struct kgni_clock_wait *arg)
+int aries_clock_wait(struct aries_owner *own, struct kgni_clock_wait *arg)
 {
 	struct aries_sleeper sleeper = { .until = arg->until };
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	u32 seq = 0;
 	int rc;
 
@@ -129,17 +129,17 @@ int aries_clock_wait(struct aries_ctx *ctx, struct kgni_clock_wait *arg)
 		return -EINVAL;
 	INIT_LIST_HEAD(&sleeper.node);
 	for (;;) {
-		rc = aries_clock_look(ctx, &sleeper, &arg->now, &seq);
+		rc = aries_clock_look(own, &sleeper, &arg->now, &seq);
 		if (rc <= 0)
 			break;
 		/* dead is set before the wake-up of a reset */
 		if (wait_event_interruptible(ad->clock_wq, aries_clock_seq(ad) != seq ||
-					     READ_ONCE(ctx->dead))) {
+					     READ_ONCE(own->dead))) {
 			rc = -EINTR;
 			break;
 		}
 	}
-	aries_clock_end(ctx, &sleeper);
+	aries_clock_end(own, &sleeper);
 	return rc;
 }
 

@@ -108,23 +108,23 @@ static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner,
 }
 
 /* Stops the queue and takes it from the process. Somebody may still write to its memory. */
-static void aries_cq_stop(struct aries_ctx *ctx, struct aries_cq *cq, struct list_head *gone)
-	__must_hold(&ctx->lock)
+static void aries_cq_stop(struct aries_owner *own, struct aries_cq *cq, struct list_head *gone)
+	__must_hold(&own->lock)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&own->lock);
 	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr), 0);
 	spin_lock_irq(&ad->irq_lock);
 	ad->cq_table[cq->nr] = NULL;
 	spin_unlock_irq(&ad->irq_lock);
-	xa_erase(&ctx->cqs, cq->nr);
-	unmap_mapping_range(ctx->mapping, ARIES_MMAP_CQ_N(cq->nr), cq->size, 1);
+	xa_erase(&own->cqs, cq->nr);
+	own->ops->queue_gone(own, cq);
 	aries_cq_hide(cq);
-	trace_aries_cq_destroy(ctx, cq);
+	trace_aries_cq_destroy(own, cq);
 	wake_up_all(&cq->wq);
-	aries_pool_hold(&ad->cqs, cq->nr, ctx->owner);
-	aries_quiet_take(ctx, gone, &cq->kept, aries_cq_free_kept);
+	aries_pool_hold(&ad->cqs, cq->nr, own->nr);
+	aries_quiet_take(own, gone, &cq->kept, aries_cq_free_kept);
 }
 
 /* With its memory, and without a number. Context: sleeps; called without any lock. */
@@ -148,43 +148,43 @@ static struct aries_cq *aries_cq_new(const struct kgni_cq_create *arg)
 	return ERR_PTR(rc);
 }
 
-static int aries_cq_add(struct aries_ctx *ctx, struct aries_cq *cq, u32 delay)
-	__must_hold(&ctx->lock)
+static int aries_cq_add(struct aries_owner *own, struct aries_cq *cq, u32 delay)
+	__must_hold(&own->lock)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	int rc, nr;
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&own->lock);
 	rc = aries_cq_map(ad, cq);
 	if (rc)
 		return rc;
-	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_CQ, 1);
+	rc = aries_domain_charge(ad, own->dom, ARIES_RES_CQ, 1);
 	if (rc)
 		goto err_unmap;
-	nr = aries_pool_get(&ad->cqs, ctx->owner);
+	nr = aries_pool_get(&ad->cqs, own->nr);
 	if (nr < 0) {
 		rc = nr;
 		goto err_uncharge;
 	}
 	cq->nr = nr;
-	rc = xa_err(xa_store(&ctx->cqs, nr, cq, GFP_KERNEL));
+	rc = xa_err(xa_store(&own->cqs, nr, cq, GFP_KERNEL));
 	if (rc)
 		goto err_pool;
-	aries_cq_start(ad, cq, ctx->owner, delay);
-	trace_aries_cq_create(ctx, cq);
+	aries_cq_start(ad, cq, own->nr, delay);
+	trace_aries_cq_create(own, cq);
 	return 0;
 
 err_pool:
-	aries_pool_put(&ad->cqs, nr, ctx->owner);
+	aries_pool_put(&ad->cqs, nr, own->nr);
 err_uncharge:
-	aries_domain_uncharge(ad, ctx->dom, ARIES_RES_CQ, 1);
+	aries_domain_uncharge(ad, own->dom, ARIES_RES_CQ, 1);
 err_unmap:
 	aries_cq_unmap(ad, cq);
 	return rc;
 }
 
 /** aries_cq_create() - KGNI_IOC_CQ_CREATE. Context: sleeps. */
-int aries_cq_create(struct aries_ctx *ctx, struct kgni_cq_create *arg)
+int aries_cq_create(struct aries_owner *own, struct kgni_cq_create *arg)
 {
 	struct aries_cq *cq;
 	int rc;
@@ -196,24 +196,24 @@ int aries_cq_create(struct aries_ctx *ctx, struct kgni_cq_create *arg)
 	if (arg->delay > arg->entries)
 		return -EINVAL;
 	/* only to refuse before the work: the answer may change meanwhile */
-	rc = aries_ctx_enter(ctx, true);
+	rc = aries_owner_enter(own, true);
 	if (rc)
 		return rc;
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	cq = aries_cq_new(arg);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
-	rc = aries_ctx_enter(ctx, true);
+	rc = aries_owner_enter(own, true);
 	if (rc)
 		goto err_free;
-	rc = aries_cq_add(ctx, cq, arg->delay);
+	rc = aries_cq_add(own, cq, arg->delay);
 	if (!rc) {
 		arg->cq = cq->nr;
 		arg->entries = 1u << cq->log2;
 		arg->mmap_offset = ARIES_MMAP_CQ_N(cq->nr);
 		arg->mmap_size = cq->size;
 	}
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	if (!rc)
 		return 0;
 err_free:
@@ -222,42 +222,42 @@ err_free:
 	return rc;
 }
 
-/** aries_cq_find() - queue of an attachment by number, or NULL. Context: ctx->lock held. */
-struct aries_cq *aries_cq_find(struct aries_ctx *ctx, u32 nr)
-	__must_hold(&ctx->lock)
+/** aries_cq_find() - queue of an attachment by number, or NULL. Context: own->lock held. */
+struct aries_cq *aries_cq_find(struct aries_owner *own, u32 nr)
+	__must_hold(&own->lock)
 {
-	lockdep_assert_held(&ctx->lock);
-	return xa_load(&ctx->cqs, nr);
+	lockdep_assert_held(&own->lock);
+	return xa_load(&own->cqs, nr);
 }
 
 /** aries_cq_destroy() - KGNI_IOC_CQ_DESTROY. Context: sleeps. */
-int aries_cq_destroy(struct aries_ctx *ctx, struct kgni_cq_destroy *arg)
+int aries_cq_destroy(struct aries_owner *own, struct kgni_cq_destroy *arg)
 {
 	struct aries_cq *cq;
 	LIST_HEAD(gone);
-	int rc = aries_ctx_enter(ctx, true);
+	int rc = aries_owner_enter(own, true);
 
 	if (rc)
 		return rc;
-	cq = aries_cq_find(ctx, arg->cq);
+	cq = aries_cq_find(own, arg->cq);
 	if (!cq)
 		rc = -ENOENT;
 	else if (cq->mem_refs || cq->ce_refs || cq->waiters)
 		rc = -EBUSY;
 	else
-		aries_cq_stop(ctx, cq, &gone);
-	aries_ctx_exit_free(ctx, &gone);
+		aries_cq_stop(own, cq, &gone);
+	aries_owner_exit_free(own, &gone);
 	return rc;
 }
 
-/** aries_cq_teardown() - stop all queues of an attachment. Context: sleeps; ctx->lock held. */
-void aries_cq_teardown(struct aries_ctx *ctx, struct list_head *gone)
+/** aries_cq_teardown() - stop all queues of an attachment. Context: sleeps; own->lock held. */
+void aries_cq_teardown(struct aries_owner *own, struct list_head *gone)
 {
 	struct aries_cq *cq;
 	unsigned long nr;
 
-	xa_for_each(&ctx->cqs, nr, cq)
-		aries_cq_stop(ctx, cq, gone);
+	xa_for_each(&own->cqs, nr, cq)
+		aries_cq_stop(own, cq, gone);
 }
 
 /** aries_cq_wake() - the NIC raised the interrupt of queue @nr. Context: irq_lock held. */

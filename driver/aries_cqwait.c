@@ -57,15 +57,15 @@ static int aries_wait_ready(struct aries_wait *w)
 	return -ENOENT;
 }
 
-static int aries_wait_begin(struct aries_ctx *ctx, struct aries_wait *w)
+static int aries_wait_begin(struct aries_owner *own, struct aries_wait *w)
 {
 	unsigned int i;
-	int rc = aries_ctx_enter(ctx, true);
+	int rc = aries_owner_enter(own, true);
 
 	if (rc)
 		return rc;
 	for (i = 0; i < w->count && !rc; i++) {
-		w->cq[i] = aries_cq_find(ctx, w->nr[i]);
+		w->cq[i] = aries_cq_find(own, w->nr[i]);
 		if (!w->cq[i])
 			rc = -ENOENT;
 		else if (!(w->cq[i]->flags & KGNI_CQ_BLOCKING))
@@ -77,38 +77,38 @@ static int aries_wait_begin(struct aries_ctx *ctx, struct aries_wait *w)
 		init_waitqueue_entry(&w->entry[i], current);
 		add_wait_queue(&w->cq[i]->wq, &w->entry[i]);
 	}
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	return rc;
 }
 
-static void aries_wait_end(struct aries_ctx *ctx, struct aries_wait *w)
+static void aries_wait_end(struct aries_owner *own, struct aries_wait *w)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	unsigned int i;
 
 	down_read(&ad->state_sem);
-	mutex_lock(&ctx->lock);
+	mutex_lock(&own->lock);
 	for (i = 0; i < w->count; i++) {
 		struct aries_cq *cq = w->cq[i];
 
 		remove_wait_queue(&cq->wq, &w->entry[i]);
-		if (!--cq->waiters && !aries_ctx_status(ctx))
+		if (!--cq->waiters && !aries_owner_status(own))
 			aries_wr32(ad, ARIES_CQI_DISARM,
 				   FIELD_PREP(ARIES_CQI_DISARM_CQ_MASK, cq->nr));
 		aries_cq_put(cq);
 	}
-	mutex_unlock(&ctx->lock);
+	mutex_unlock(&own->lock);
 	up_read(&ad->state_sem);
 }
 
-static int aries_wait_arm(struct aries_ctx *ctx, struct aries_wait *w)
+static int aries_wait_arm(struct aries_owner *own, struct aries_wait *w)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	unsigned int i;
 	int rc;
 
 	down_read(&ad->state_sem);
-	rc = aries_ctx_status(ctx);
+	rc = aries_owner_status(own);
 	/* waiters keep the queues from being destroyed, state_sem from being revoked */
 	for (i = 0; i < w->count && !rc; i++)
 		aries_wr32(ad, ARIES_CQI_ARM, FIELD_PREP(ARIES_CQI_ARM_CQ_MASK, w->cq[i]->nr));
@@ -116,7 +116,7 @@ static int aries_wait_arm(struct aries_ctx *ctx, struct aries_wait *w)
 	return rc;
 }
 
-static int aries_wait_loop(struct aries_ctx *ctx, struct aries_wait *w, long left)
+static int aries_wait_loop(struct aries_owner *own, struct aries_wait *w, long left)
 {
 	for (;;) {
 		int rc = aries_wait_ready(w);
@@ -125,7 +125,7 @@ static int aries_wait_loop(struct aries_ctx *ctx, struct aries_wait *w, long lef
 			return rc;
 		if (!left)
 			return -ETIMEDOUT;
-		rc = aries_wait_arm(ctx, w);
+		rc = aries_wait_arm(own, w);
 		if (rc)
 			return rc;
 		set_current_state(TASK_INTERRUPTIBLE);
@@ -133,7 +133,7 @@ static int aries_wait_loop(struct aries_ctx *ctx, struct aries_wait *w, long lef
 		if (rc < 0 && signal_pending(current))
 			rc = -EINTR;
 		/* dead is set before the wake-up of a reset, so it is seen here or wakes us */
-		if (rc == -ENOENT && !READ_ONCE(ctx->dead))
+		if (rc == -ENOENT && !READ_ONCE(own->dead))
 			left = schedule_timeout(left);
 		__set_current_state(TASK_RUNNING);
 		if (rc >= 0 || rc == -EINTR)
@@ -142,7 +142,7 @@ static int aries_wait_loop(struct aries_ctx *ctx, struct aries_wait *w, long lef
 }
 
 /** aries_cq_wait() - KGNI_IOC_CQ_WAIT. Context: sleeps, interruptibly. */
-int aries_cq_wait(struct aries_ctx *ctx, struct kgni_cq_wait *arg)
+int aries_cq_wait(struct aries_owner *own, struct kgni_cq_wait *arg)
 {
 	long left = MAX_SCHEDULE_TIMEOUT;
 	struct aries_wait *w;
@@ -160,12 +160,12 @@ int aries_cq_wait(struct aries_ctx *ctx, struct kgni_cq_wait *arg)
 		rc = -EFAULT;
 		goto out;
 	}
-	rc = aries_wait_begin(ctx, w);
+	rc = aries_wait_begin(own, w);
 	if (rc)
 		goto out;
-	rc = aries_wait_loop(ctx, w, left);
-	trace_aries_cq_wait(ctx, w->count, rc < 0 ? -1 : w->nr[rc], min(rc, 0));
-	aries_wait_end(ctx, w);
+	rc = aries_wait_loop(own, w, left);
+	trace_aries_cq_wait(own, w->count, rc < 0 ? -1 : w->nr[rc], min(rc, 0));
+	aries_wait_end(own, w);
 	if (rc >= 0) {
 		arg->which = rc;
 		rc = 0;

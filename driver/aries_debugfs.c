@@ -29,10 +29,10 @@ static int aries_objects_show(struct seq_file *m, void *unused)
 	unsigned int files = 0, domains = 0, ptag;
 	struct list_head *pos;
 
-	mutex_lock(&ad->ctx_lock);
-	list_for_each(pos, &ad->ctxs)
+	mutex_lock(&ad->owner_lock);
+	list_for_each(pos, &ad->owner_list)
 		files++;
-	mutex_unlock(&ad->ctx_lock);
+	mutex_unlock(&ad->owner_lock);
 	for (ptag = 0; ptag < ARIES_PTAG_ENTRIES; ptag++)
 		domains += READ_ONCE(ad->domain[ptag]) ? 1 : 0;
 	seq_printf(m, "files %u\n", files);

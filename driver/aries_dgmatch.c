@@ -102,7 +102,7 @@ static u32 aries_route_key(const struct aries_chan *ch, u32 cookie, u32 inst, u3
 static void aries_dg_add_route(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
-	const struct aries_dgrams *dgs = &dg->ctx->dg;
+	const struct aries_dgrams *dgs = &dg->own->dg;
 
 	hash_add(ch->by_route, &dg->route,
 		 aries_route_key(ch, dgs->cookie, dgs->inst_id, dg->to_pe, dg->to_inst));
@@ -139,7 +139,7 @@ static void aries_dg_await(struct aries_chan *ch, struct aries_dgram *dg)
 	dg->since = jiffies;
 	aries_dg_add_route(ch, dg);
 	if (dg->to_pe == ch->ad->pe)
-		list_add_tail(&dg->wild, aries_callees(ch, dg->ctx->dg.cookie, dg->to_inst));
+		list_add_tail(&dg->wild, aries_callees(ch, dg->own->dg.cookie, dg->to_inst));
 	else
 		aries_flow_due(ch, dg);
 }
@@ -173,7 +173,7 @@ static struct aries_dgram *aries_dg_match(struct aries_chan *ch, u32 cookie, u32
 	struct aries_dgram *dg, *oldest = NULL;
 
 	hash_for_each_possible(ch->by_route, dg, route, key)
-		if (aries_dg_is(&dg->ctx->dg, cookie, inst) &&
+		if (aries_dg_is(&dg->own->dg, cookie, inst) &&
 		    aries_dg_directed(dg, from_pe, from_inst))
 			oldest = aries_dg_older(oldest, dg);
 	return oldest ?: aries_dg_wild(ch, cookie, inst);
@@ -187,7 +187,7 @@ static struct aries_dgram *aries_dg_caller(struct aries_chan *ch, const struct a
 	struct aries_dgram *dg;
 
 	list_for_each_entry(dg, callees, wild)
-		if (dg->ctx->dg.cookie == dgs->cookie && dg->to_inst == dgs->inst_id)
+		if (dg->own->dg.cookie == dgs->cookie && dg->to_inst == dgs->inst_id)
 			return dg;
 	return NULL;
 }
@@ -202,7 +202,7 @@ static struct aries_dgram *aries_dg_caller(struct aries_chan *ch, const struct a
 bool aries_dg_named_already(struct aries_chan *ch, const struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
-	const struct aries_dgrams *dgs = &dg->ctx->dg;
+	const struct aries_dgrams *dgs = &dg->own->dg;
 	const struct aries_dgram *other;
 	u32 key;
 
@@ -212,7 +212,7 @@ bool aries_dg_named_already(struct aries_chan *ch, const struct aries_dgram *dg)
 		return false;
 	key = aries_route_key(ch, dgs->cookie, dgs->inst_id, dg->to_pe, dg->to_inst);
 	hash_for_each_possible(ch->by_route, other, route, key)
-		if (other->ctx == dg->ctx && other->to_pe == dg->to_pe &&
+		if (other->own == dg->own && other->to_pe == dg->to_pe &&
 		    other->to_inst == dg->to_inst)
 			return true;
 	return false;
@@ -222,8 +222,8 @@ static void aries_dg_meet_here(struct aries_chan *ch, struct aries_dgram *dg,
 			       struct aries_dgram *other)
 	__must_hold(&ch->lock)
 {
-	aries_dg_take(dg, ch->ad->pe, other->ctx->dg.inst_id, other->in, other->in_len);
-	aries_dg_take(other, ch->ad->pe, dg->ctx->dg.inst_id, dg->in, dg->in_len);
+	aries_dg_take(dg, ch->ad->pe, other->own->dg.inst_id, other->in, other->in_len);
+	aries_dg_take(other, ch->ad->pe, dg->own->dg.inst_id, dg->in, dg->in_len);
 	aries_dg_finish(ch, dg, KGNI_DGRAM_COMPLETED);
 	aries_dg_finish(ch, other, KGNI_DGRAM_COMPLETED);
 }
@@ -267,7 +267,7 @@ static bool aries_dg_meet_early(struct aries_chan *ch, struct aries_dgram *dg,
 				struct aries_spare *spare)
 	__must_hold(&ch->lock)
 {
-	struct aries_early *early = aries_early_find(ch, &dg->ctx->dg, dg);
+	struct aries_early *early = aries_early_find(ch, &dg->own->dg, dg);
 	struct aries_peer *peer = early ? aries_peer_find(ch, early->pe) : NULL;
 
 	if (!peer || (!dg->flow && !aries_flow_bind(ch, dg, peer, &spare->flow)))
@@ -291,7 +291,7 @@ static bool aries_dg_meet_early(struct aries_chan *ch, struct aries_dgram *dg,
 bool aries_dg_meet(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare)
 	__must_hold(&ch->lock)
 {
-	struct aries_dgrams *dgs = &dg->ctx->dg;
+	struct aries_dgrams *dgs = &dg->own->dg;
 	struct aries_dgram *other = NULL;
 	bool wild = dg->flags & KGNI_DGRAM_WILDCARD;
 
@@ -433,7 +433,7 @@ static void aries_dg_accepted(struct aries_chan *ch, struct aries_peer *peer,
 	struct aries_dgram *dg = aries_dg_find(ch, le64_to_cpu(msg->dst_handle), peer->pe);
 	u32 inst = le32_to_cpu(msg->src_inst);
 	bool ours = dg && aries_dg_directed(dg, peer->pe, inst) &&
-		    aries_dg_is(&dg->ctx->dg, le32_to_cpu(msg->cookie), le32_to_cpu(msg->dst_inst));
+		    aries_dg_is(&dg->own->dg, le32_to_cpu(msg->cookie), le32_to_cpu(msg->dst_inst));
 
 	if (!ours) {
 		aries_dg_reply(ch, &peer->nobody, ARIES_MSG_REJECT, msg, spare);

@@ -23,9 +23,9 @@ static struct list_head *aries_dg_list(struct aries_dgrams *dgs, unsigned int nr
 }
 
 /** aries_dgram_init() - prepare an open file. Context: any. */
-void aries_dgram_init(struct aries_ctx *ctx)
+void aries_dgram_init(struct aries_owner *own)
 {
-	struct aries_dgrams *dgs = &ctx->dg;
+	struct aries_dgrams *dgs = &own->dg;
 	unsigned int i;
 
 	for (i = 0; i < ARIES_DG_LISTS; i++)
@@ -35,16 +35,16 @@ void aries_dgram_init(struct aries_ctx *ctx)
 	init_waitqueue_head(&dgs->wq);
 }
 
-/** aries_dgram_attach() - the file has joined its domain. Context: ctx->lock held. */
-void aries_dgram_attach(struct aries_ctx *ctx)
+/** aries_dgram_attach() - the file has joined its domain. Context: own->lock held. */
+void aries_dgram_attach(struct aries_owner *own)
 {
-	struct aries_chan *ch = ctx->ad->chan;
-	struct aries_dgrams *dgs = &ctx->dg;
+	struct aries_chan *ch = own->ad->chan;
+	struct aries_dgrams *dgs = &own->dg;
 
 	spin_lock(&ch->lock);
-	dgs->cookie = ctx->dom->cookie;
-	dgs->inst_id = ctx->inst_id;
-	dgs->fast = ctx->modes & ARIES_CDM_FAST_DATAGRAM_POLL;
+	dgs->cookie = own->dom->cookie;
+	dgs->inst_id = own->inst_id;
+	dgs->fast = own->modes & ARIES_CDM_FAST_DATAGRAM_POLL;
 	dgs->on = true;
 	hash_add(ch->by_inst, &dgs->hash, aries_dg_key(ch, dgs->cookie, dgs->inst_id, 0, 0));
 	spin_unlock(&ch->lock);
@@ -67,13 +67,13 @@ static void aries_dg_unlink(struct aries_dgram *dg)
 
 static void aries_dg_free(struct aries_dgram *dg)
 {
-	struct aries_dgrams *dgs = &dg->ctx->dg;
+	struct aries_dgrams *dgs = &dg->own->dg;
 
 	aries_dg_unlink(dg);
 	hash_del(&dg->ep_hash);
 	list_del(&dg->node);
 	dgs->count--;
-	dg->ctx->dom->dgrams--;
+	dg->own->dom->dgrams--;
 	if (dg->orphan && aries_dg_final(dg))
 		dgs->norphans--;
 	kfree(dg);
@@ -82,7 +82,7 @@ static void aries_dg_free(struct aries_dgram *dg)
 /* One that has a final state goes where it will be told from. */
 static void aries_dg_file(struct aries_dgram *dg)
 {
-	struct aries_dgrams *dgs = &dg->ctx->dg;
+	struct aries_dgrams *dgs = &dg->own->dg;
 
 	if (!dg->orphan) {
 		list_move_tail(&dg->node, &dgs->done[!!(dg->flags & KGNI_DGRAM_ID)]);
@@ -97,12 +97,12 @@ static void aries_dg_file(struct aries_dgram *dg)
 void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
 	__must_hold(&ch->lock)
 {
-	struct aries_dgrams *dgs = &dg->ctx->dg;
+	struct aries_dgrams *dgs = &dg->own->dg;
 
 	lockdep_assert_held(&ch->lock);
 	dg->state = state;
 	dg->ended = ++dgs->ended;
-	trace_aries_dgram_end(dg->ctx, dg->ep, dg->to_pe, dg->to_inst, state);
+	trace_aries_dgram_end(dg->own, dg->ep, dg->to_pe, dg->to_inst, state);
 	if (state != KGNI_DGRAM_COMPLETED)
 		dg->out_len = 0;
 	aries_dg_unlink(dg);
@@ -115,14 +115,14 @@ static void aries_dg_withdraw(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
 	if (dg->state == KGNI_DGRAM_PENDING && dg->kept)
-		aries_dg_tell(ch, dg->flow, ARIES_MSG_CANCEL, dg->ctx->dg.cookie, 0, dg->handle);
+		aries_dg_tell(ch, dg->flow, ARIES_MSG_CANCEL, dg->own->dg.cookie, 0, dg->handle);
 }
 
 /* Ends one that has no final state. Return: whether it is gone. */
 static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
-	trace_aries_dgram_cancel(dg->ctx, dg->ep, dg->to_pe, dg->to_inst, dg->state);
+	trace_aries_dgram_cancel(dg->own, dg->ep, dg->to_pe, dg->to_inst, dg->state);
 	dg->cancelled = true;
 	if (dg->state == KGNI_DGRAM_REMOTE_DATA)
 		return false;
@@ -167,11 +167,11 @@ static void aries_dg_clear(struct aries_chan *ch, struct aries_dgrams *dgs)
 	wake_up_all(&dgs->wq);
 }
 
-/** aries_dgram_detach() - the file leaves its domain. Context: ctx->lock held, sleeps. */
-void aries_dgram_detach(struct aries_ctx *ctx)
+/** aries_dgram_detach() - the file leaves its domain. Context: own->lock held, sleeps. */
+void aries_dgram_detach(struct aries_owner *own)
 {
-	struct aries_chan *ch = ctx->ad->chan;
-	struct aries_dgrams *dgs = &ctx->dg;
+	struct aries_chan *ch = own->ad->chan;
+	struct aries_dgrams *dgs = &own->dg;
 
 	spin_lock(&ch->lock);
 	dgs->on = false; /* no more come */
@@ -193,40 +193,40 @@ void aries_dgram_detach(struct aries_ctx *ctx)
 }
 
 /* What to tell somebody whose file has no datagrams: -ENOTCONN is replaced by the reason for it. */
-static int aries_dg_why(struct aries_ctx *ctx, int rc)
+static int aries_dg_why(struct aries_owner *own, int rc)
 {
 	int status;
 
 	if (rc != -ENOTCONN)
 		return rc;
-	down_read(&ctx->ad->state_sem);
-	status = aries_ctx_status(ctx);
-	up_read(&ctx->ad->state_sem);
+	down_read(&own->ad->state_sem);
+	status = aries_owner_status(own);
+	up_read(&own->ad->state_sem);
 	return status ?: rc;
 }
 
-static u32 aries_dg_ep_key(const struct aries_chan *ch, const struct aries_ctx *ctx, u64 ep)
+static u32 aries_dg_ep_key(const struct aries_chan *ch, const struct aries_owner *own, u64 ep)
 {
-	const u64 file = (uintptr_t)ctx;
+	const u64 file = (uintptr_t)own;
 
 	return aries_dg_key(ch, (u32)file, (u32)(file >> 32), (u32)ep, (u32)(ep >> 32));
 }
 
-static struct aries_dgram *aries_dg_by_ep(struct aries_ctx *ctx, u64 ep)
+static struct aries_dgram *aries_dg_by_ep(struct aries_owner *own, u64 ep)
 {
-	struct aries_chan *ch = ctx->ad->chan;
-	u32 key = aries_dg_ep_key(ch, ctx, ep);
+	struct aries_chan *ch = own->ad->chan;
+	u32 key = aries_dg_ep_key(ch, own, ep);
 	struct aries_dgram *dg;
 
 	hash_for_each_possible(ch->by_ep, dg, ep_hash, key)
-		if (dg->ctx == ctx && dg->ep == ep && !dg->orphan)
+		if (dg->own == own && dg->ep == ep && !dg->orphan)
 			return dg;
 	return NULL;
 }
 
-static struct aries_dgram *aries_dg_named(struct aries_ctx *ctx, u32 flags, u64 ep, u64 id)
+static struct aries_dgram *aries_dg_named(struct aries_owner *own, u32 flags, u64 ep, u64 id)
 {
-	struct aries_dgram *dg = aries_dg_by_ep(ctx, ep);
+	struct aries_dgram *dg = aries_dg_by_ep(own, ep);
 
 	if (dg && flags & KGNI_DGRAM_ID && (!(dg->flags & KGNI_DGRAM_ID) || dg->id != id))
 		return NULL;
@@ -237,29 +237,29 @@ static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct ar
 			bool *work)
 	__must_hold(&ch->lock)
 {
-	struct aries_dgrams *dgs = &dg->ctx->dg;
-	struct aries_domain *dom = dg->ctx->dom; /* stays while the file has datagrams */
+	struct aries_dgrams *dgs = &dg->own->dg;
+	struct aries_domain *dom = dg->own->dom; /* stays while the file has datagrams */
 	bool remote = !(dg->flags & KGNI_DGRAM_WILDCARD) && dg->to_pe != ch->ad->pe;
 	struct aries_peer *peer = remote ? aries_peer_find(ch, dg->to_pe) : NULL;
 
 	if (dgs->count >= KGNI_DGRAM_LIMIT || dom->dgrams >= READ_ONCE(dom->dgram_limit))
 		return -ENOSPC;
-	if (aries_dg_by_ep(dg->ctx, dg->ep) || aries_dg_named_already(ch, dg))
+	if (aries_dg_by_ep(dg->own, dg->ep) || aries_dg_named_already(ch, dg))
 		return -EBUSY;
 	if (remote && (!peer || !aries_flow_bind(ch, dg, peer, &spare->flow)))
 		return -ENOMEM;
 	dg->handle = ++ch->handle;
 	hash_add(ch->by_handle, &dg->hash, dg->handle);
-	hash_add(ch->by_ep, &dg->ep_hash, aries_dg_ep_key(ch, dg->ctx, dg->ep));
+	hash_add(ch->by_ep, &dg->ep_hash, aries_dg_ep_key(ch, dg->own, dg->ep));
 	list_add_tail(&dg->node, &dgs->pending);
 	dgs->count++;
 	dom->dgrams++;
-	trace_aries_dgram_post(dg->ctx, dg->ep, dg->to_pe, dg->to_inst, dg->state);
+	trace_aries_dgram_post(dg->own, dg->ep, dg->to_pe, dg->to_inst, dg->state);
 	*work = aries_dg_meet(ch, dg, spare);
 	return 0;
 }
 
-static struct aries_dgram *aries_dg_new(struct aries_ctx *ctx, const struct kgni_dgram_post *arg)
+static struct aries_dgram *aries_dg_new(struct aries_owner *own, const struct kgni_dgram_post *arg)
 {
 	struct aries_dgram *dg = kzalloc(sizeof(*dg), GFP_KERNEL_ACCOUNT);
 
@@ -268,7 +268,7 @@ static struct aries_dgram *aries_dg_new(struct aries_ctx *ctx, const struct kgni
 	INIT_LIST_HEAD(&dg->queue);
 	INIT_LIST_HEAD(&dg->of_peer);
 	INIT_LIST_HEAD(&dg->wild);
-	dg->ctx = ctx;
+	dg->own = own;
 	dg->ep = arg->ep;
 	dg->id = arg->id;
 	dg->flags = arg->flags;
@@ -280,14 +280,14 @@ static struct aries_dgram *aries_dg_new(struct aries_ctx *ctx, const struct kgni
 }
 
 /* The driver of the other node, so that there is somebody to ask. */
-static int aries_dg_prepare(struct aries_ctx *ctx, const struct kgni_dgram_post *arg)
+static int aries_dg_prepare(struct aries_owner *own, const struct kgni_dgram_post *arg)
 {
-	if (arg->flags & KGNI_DGRAM_WILDCARD || arg->pe == ctx->ad->pe)
+	if (arg->flags & KGNI_DGRAM_WILDCARD || arg->pe == own->ad->pe)
 		return 0;
-	return aries_peer_get(ctx->ad->chan, arg->pe) ? 0 : -ENOMEM;
+	return aries_peer_get(own->ad->chan, arg->pe) ? 0 : -ENOMEM;
 }
 
-static int aries_dg_check_post(struct aries_ctx *ctx, const struct kgni_dgram_post *arg)
+static int aries_dg_check_post(struct aries_owner *own, const struct kgni_dgram_post *arg)
 {
 	const u32 known = KGNI_DGRAM_WILDCARD | KGNI_DGRAM_ID;
 
@@ -295,27 +295,27 @@ static int aries_dg_check_post(struct aries_ctx *ctx, const struct kgni_dgram_po
 		return -EINVAL;
 	if (arg->flags & KGNI_DGRAM_ID ? arg->id == ~0ull : arg->id != 0)
 		return -EINVAL;
-	if (arg->flags & KGNI_DGRAM_WILDCARD ? arg->pe || arg->inst_id : arg->pe >= ctx->ad->nodes)
+	if (arg->flags & KGNI_DGRAM_WILDCARD ? arg->pe || arg->inst_id : arg->pe >= own->ad->nodes)
 		return -EINVAL;
 	return arg->length > KGNI_DGRAM_BYTES ? -E2BIG : 0;
 }
 
 /** aries_dgram_post() - KGNI_IOC_DGRAM_POST. Context: sleeps. */
-int aries_dgram_post(struct aries_ctx *ctx, struct kgni_dgram_post *arg)
+int aries_dgram_post(struct aries_owner *own, struct kgni_dgram_post *arg)
 {
-	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_chan *ch = own->ad->chan;
 	struct aries_spare spare = {};
 	struct aries_dgram *dg;
 	bool work = false;
-	int rc = aries_dg_check_post(ctx, arg);
+	int rc = aries_dg_check_post(own, arg);
 
 	if (rc)
 		return rc;
-	dg = aries_dg_new(ctx, arg);
+	dg = aries_dg_new(own, arg);
 	spare.flow = kzalloc(sizeof(*spare.flow), GFP_KERNEL);
-	rc = dg && spare.flow && READ_ONCE(ctx->dg.on) ? aries_dg_prepare(ctx, arg) : -ENOMEM;
+	rc = dg && spare.flow && READ_ONCE(own->dg.on) ? aries_dg_prepare(own, arg) : -ENOMEM;
 	spin_lock(&ch->lock);
-	if (!ctx->dg.on)
+	if (!own->dg.on)
 		rc = -ENOTCONN;
 	else if (!rc)
 		rc = aries_dg_add(ch, dg, &spare, &work);
@@ -326,12 +326,12 @@ int aries_dgram_post(struct aries_ctx *ctx, struct kgni_dgram_post *arg)
 	spin_unlock(&ch->lock);
 	kfree(dg);
 	kfree(spare.flow);
-	return aries_dg_why(ctx, rc);
+	return aries_dg_why(own, rc);
 }
 
 static void aries_dg_report(struct aries_dgram *dg, struct kgni_dgram_test *arg)
 {
-	const struct aries_dgrams *dgs = &dg->ctx->dg;
+	const struct aries_dgrams *dgs = &dg->own->dg;
 
 	arg->state = dg->state;
 	arg->pe = 0;
@@ -354,15 +354,15 @@ static void aries_dg_report(struct aries_dgram *dg, struct kgni_dgram_test *arg)
  * Return: 1 with a state told (any, or with @wait a final one), 0 when there is reason to wait, or
  * an error. Does not sleep.
  */
-static int aries_dg_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg, bool wait)
+static int aries_dg_test(struct aries_owner *own, struct kgni_dgram_test *arg, bool wait)
 {
-	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_chan *ch = own->ad->chan;
 	struct aries_dgram *dg;
 	int rc = 1;
 
 	spin_lock(&ch->lock);
-	dg = aries_dg_named(ctx, arg->flags, arg->ep, arg->id);
-	if (!ctx->dg.on)
+	dg = aries_dg_named(own, arg->flags, arg->ep, arg->id);
+	if (!own->dg.on)
 		rc = -ENOTCONN;
 	else if (!dg)
 		rc = -ENOENT;
@@ -380,46 +380,46 @@ static long aries_dg_timeout(u64 ms)
 }
 
 /* Calls @step until it returns something else than 0, as long as the time lasts. */
-static int aries_dg_wait(struct aries_ctx *ctx, u64 timeout_ms,
-			 int (*step)(struct aries_ctx *ctx, void *arg), void *arg)
+static int aries_dg_wait(struct aries_owner *own, u64 timeout_ms,
+			 int (*step)(struct aries_owner *own, void *arg), void *arg)
 {
-	struct aries_dgrams *dgs = &ctx->dg;
+	struct aries_dgrams *dgs = &own->dg;
 	unsigned int round = READ_ONCE(dgs->round);
 	int rc = 0;
 	long left;
 
 	left = wait_event_interruptible_timeout(dgs->wq,
 						READ_ONCE(dgs->round) != round ||
-							(rc = step(ctx, arg)) != 0,
+							(rc = step(own, arg)) != 0,
 						aries_dg_timeout(timeout_ms));
 	if (rc)
 		return rc;
 	if (READ_ONCE(dgs->round) == round)
 		return left < 0 ? -EINTR : -ETIMEDOUT;
 	/* Who detaches wakes us before it is done; the lock tells which of the two it was. */
-	spin_lock(&ctx->ad->chan->lock);
+	spin_lock(&own->ad->chan->lock);
 	rc = dgs->on ? -ECANCELED : -ENOTCONN;
-	spin_unlock(&ctx->ad->chan->lock);
+	spin_unlock(&own->ad->chan->lock);
 	return rc;
 }
 
-static int aries_dg_test_step(struct aries_ctx *ctx, void *arg)
+static int aries_dg_test_step(struct aries_owner *own, void *arg)
 {
-	return aries_dg_test(ctx, arg, true);
+	return aries_dg_test(own, arg, true);
 }
 
 /** aries_dgram_test() - KGNI_IOC_DGRAM_TEST. Context: sleeps, interruptibly. */
-int aries_dgram_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg)
+int aries_dgram_test(struct aries_owner *own, struct kgni_dgram_test *arg)
 {
 	int rc;
 
 	if (arg->flags & ~KGNI_DGRAM_ID || arg->reserved)
 		return -EINVAL;
 	if (!arg->timeout_ms)
-		rc = aries_dg_test(ctx, arg, false);
+		rc = aries_dg_test(own, arg, false);
 	else
-		rc = aries_dg_wait(ctx, arg->timeout_ms, aries_dg_test_step, arg);
-	return rc > 0 ? 0 : aries_dg_why(ctx, rc);
+		rc = aries_dg_wait(own, arg->timeout_ms, aries_dg_test_step, arg);
+	return rc > 0 ? 0 : aries_dg_why(own, rc);
 }
 
 static void aries_dg_earliest(struct aries_dgram **first, struct aries_dgram *dg)
@@ -448,17 +448,17 @@ static struct aries_dgram *aries_dg_news(struct aries_dgrams *dgs, u32 flags, bo
 }
 
 /* As aries_dg_test(). */
-static int aries_dg_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg, bool wait)
+static int aries_dg_probe(struct aries_owner *own, struct kgni_dgram_probe *arg, bool wait)
 {
-	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_chan *ch = own->ad->chan;
 	struct aries_dgram *dg = NULL;
 	int rc = 0;
 
 	spin_lock(&ch->lock);
-	if (!ctx->dg.on)
+	if (!own->dg.on)
 		rc = -ENOTCONN;
 	else
-		dg = aries_dg_news(&ctx->dg, arg->flags, wait);
+		dg = aries_dg_news(&own->dg, arg->flags, wait);
 	if (dg) {
 		arg->id = dg->id;
 		arg->pe = dg->to_pe;
@@ -472,40 +472,40 @@ static int aries_dg_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg, b
 	return rc;
 }
 
-static int aries_dg_probe_step(struct aries_ctx *ctx, void *arg)
+static int aries_dg_probe_step(struct aries_owner *own, void *arg)
 {
-	return aries_dg_probe(ctx, arg, true);
+	return aries_dg_probe(own, arg, true);
 }
 
-static void aries_dg_probers(struct aries_ctx *ctx, int change)
+static void aries_dg_probers(struct aries_owner *own, int change)
 {
-	spin_lock(&ctx->ad->chan->lock);
-	ctx->dg.probers += change;
-	spin_unlock(&ctx->ad->chan->lock);
+	spin_lock(&own->ad->chan->lock);
+	own->dg.probers += change;
+	spin_unlock(&own->ad->chan->lock);
 }
 
 /** aries_dgram_probe() - KGNI_IOC_DGRAM_PROBE. Context: sleeps, interruptibly. */
-int aries_dgram_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg)
+int aries_dgram_probe(struct aries_owner *own, struct kgni_dgram_probe *arg)
 {
 	int rc;
 
 	if (arg->flags & ~KGNI_DGRAM_ID || arg->reserved)
 		return -EINVAL;
 	if (!arg->timeout_ms) {
-		rc = aries_dg_probe(ctx, arg, false);
-		return rc > 0 ? 0 : aries_dg_why(ctx, rc ?: -ENOENT);
+		rc = aries_dg_probe(own, arg, false);
+		return rc > 0 ? 0 : aries_dg_why(own, rc ?: -ENOENT);
 	}
-	aries_dg_probers(ctx, 1);
-	rc = aries_dg_wait(ctx, arg->timeout_ms, aries_dg_probe_step, arg);
-	aries_dg_probers(ctx, -1);
-	return rc > 0 ? 0 : aries_dg_why(ctx, rc);
+	aries_dg_probers(own, 1);
+	rc = aries_dg_wait(own, arg->timeout_ms, aries_dg_probe_step, arg);
+	aries_dg_probers(own, -1);
+	return rc > 0 ? 0 : aries_dg_why(own, rc);
 }
 
-static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_ctx *ctx,
+static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_owner *own,
 			       struct kgni_dgram_cancel *arg)
 	__must_hold(&ch->lock)
 {
-	struct aries_dgram *dg = aries_dg_named(ctx, arg->flags, arg->ep, arg->id);
+	struct aries_dgram *dg = aries_dg_named(own, arg->flags, arg->ep, arg->id);
 	bool release = arg->flags & KGNI_DGRAM_RELEASE;
 
 	/* One that was faster than its cancelling is still there to be told: that is no error. */
@@ -521,10 +521,10 @@ static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_ctx *ctx,
 }
 
 /** aries_dgram_cancel() - KGNI_IOC_DGRAM_CANCEL. Context: sleeps. */
-int aries_dgram_cancel(struct aries_ctx *ctx, struct kgni_dgram_cancel *arg)
+int aries_dgram_cancel(struct aries_owner *own, struct kgni_dgram_cancel *arg)
 {
 	const u32 known = KGNI_DGRAM_ID | KGNI_DGRAM_RELEASE | KGNI_DGRAM_ALL;
-	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_chan *ch = own->ad->chan;
 	int rc = 0;
 
 	if (arg->flags & ~known || arg->reserved)
@@ -533,30 +533,30 @@ int aries_dgram_cancel(struct aries_ctx *ctx, struct kgni_dgram_cancel *arg)
 		return -EINVAL;
 	spin_lock(&ch->lock);
 	arg->gone = 1;
-	if (!ctx->dg.on)
+	if (!own->dg.on)
 		rc = -ENOTCONN;
 	else if (arg->flags & KGNI_DGRAM_ALL)
-		aries_dg_clear(ch, &ctx->dg);
+		aries_dg_clear(ch, &own->dg);
 	else
-		rc = aries_dg_cancel_one(ch, ctx, arg);
+		rc = aries_dg_cancel_one(ch, own, arg);
 	aries_chan_kick(ch);
 	spin_unlock(&ch->lock);
-	return aries_dg_why(ctx, rc);
+	return aries_dg_why(own, rc);
 }
 
 /** aries_dgram_poll() - poll() on the file: readable while a datagram has a final state */
-__poll_t aries_dgram_poll(struct file *file, struct poll_table_struct *wait)
+__poll_t aries_dgram_poll(struct aries_owner *own, struct file *file,
+			  struct poll_table_struct *wait)
 {
-	struct aries_ctx *ctx = file->private_data;
-	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_chan *ch = own->ad->chan;
 	__poll_t mask = 0;
 
-	poll_wait(file, &ctx->dg.wq, wait);
+	poll_wait(file, &own->dg.wq, wait);
 	spin_lock(&ch->lock);
-	if (aries_dg_news(&ctx->dg, 0, true))
+	if (aries_dg_news(&own->dg, 0, true))
 		mask = EPOLLIN | EPOLLRDNORM;
 	spin_unlock(&ch->lock);
-	if (READ_ONCE(ctx->dead))
+	if (READ_ONCE(own->dead))
 		mask |= EPOLLERR | EPOLLHUP;
 	return mask;
 }
@@ -573,27 +573,27 @@ static void aries_dg_show(struct seq_file *m, const struct aries_dgram *dg)
 	};
 
 	seq_printf(m, "datagram %llu owner %u inst %u ep %#llx id %#llx state %s %s node %u peer %u in %u out %u%s%s\n",
-		   dg->handle, dg->ctx->owner, dg->ctx->dg.inst_id, dg->ep, dg->id,
+		   dg->handle, dg->own->nr, dg->own->dg.inst_id, dg->ep, dg->id,
 		   states[dg->state], dg->flags & KGNI_DGRAM_WILDCARD ? "wildcard" : "directed",
 		   dg->to_pe, dg->to_inst, dg->in_len, dg->out_len,
 		   dg->cancelled ? " cancelled" : "", dg->orphan ? " orphan" : "");
 }
 
-/** aries_dgram_show() - debugfs lines of a file's datagrams. Context: ctx->lock held. */
-void aries_dgram_show(struct seq_file *m, struct aries_ctx *ctx)
+/** aries_dgram_show() - debugfs lines of a file's datagrams. Context: own->lock held. */
+void aries_dgram_show(struct seq_file *m, struct aries_owner *own)
 {
-	struct aries_chan *ch = ctx->ad->chan;
+	struct aries_chan *ch = own->ad->chan;
 	const struct aries_early *early;
 	const struct aries_dgram *dg;
 	unsigned int i;
 
 	spin_lock(&ch->lock);
 	for (i = 0; i < ARIES_DG_LISTS; i++)
-		list_for_each_entry(dg, aries_dg_list(&ctx->dg, i), node)
+		list_for_each_entry(dg, aries_dg_list(&own->dg, i), node)
 			aries_dg_show(m, dg);
-	list_for_each_entry(early, &ctx->dg.early, node)
+	list_for_each_entry(early, &own->dg.early, node)
 		seq_printf(m, "request %llu owner %u inst %u node %u peer %u in %u\n",
-			   early->handle, ctx->owner, ctx->dg.inst_id, early->pe, early->inst,
+			   early->handle, own->nr, own->dg.inst_id, early->pe, early->inst,
 			   early->len);
 	spin_unlock(&ch->lock);
 }

@@ -318,7 +318,7 @@ struct aries_chan {
  * @ep_hash: in aries_chan.by_ep
  * @route: in aries_chan.by_route
  * @partner: in aries_chan.by_partner
- * @ctx: attachment
+ * @own: attachment
  * @ep: endpoint, as the process calls it
  * @id: given by the process
  * @handle: name towards other nodes, never used again
@@ -350,7 +350,7 @@ struct aries_dgram {
 	struct hlist_node ep_hash;
 	struct hlist_node route;
 	struct hlist_node partner;
-	struct aries_ctx *ctx;
+	struct aries_owner *own;
 	u64 ep;
 	u64 id;
 	u64 handle;

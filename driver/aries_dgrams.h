@@ -10,7 +10,7 @@
 
 #include "uapi/kgni_abi.h"
 
-struct aries_ctx;
+struct aries_owner;
 struct poll_table_struct;
 struct seq_file;
 
@@ -55,14 +55,15 @@ struct aries_dgrams {
 };
 
 /* aries_dgram.c: datagrams */
-void aries_dgram_init(struct aries_ctx *ctx);
-void aries_dgram_attach(struct aries_ctx *ctx);
-void aries_dgram_detach(struct aries_ctx *ctx);
-int aries_dgram_post(struct aries_ctx *ctx, struct kgni_dgram_post *arg);
-int aries_dgram_test(struct aries_ctx *ctx, struct kgni_dgram_test *arg);
-int aries_dgram_probe(struct aries_ctx *ctx, struct kgni_dgram_probe *arg);
-int aries_dgram_cancel(struct aries_ctx *ctx, struct kgni_dgram_cancel *arg);
-__poll_t aries_dgram_poll(struct file *file, struct poll_table_struct *wait);
-void aries_dgram_show(struct seq_file *m, struct aries_ctx *ctx);
+void aries_dgram_init(struct aries_owner *own);
+void aries_dgram_attach(struct aries_owner *own);
+void aries_dgram_detach(struct aries_owner *own);
+int aries_dgram_post(struct aries_owner *own, struct kgni_dgram_post *arg);
+int aries_dgram_test(struct aries_owner *own, struct kgni_dgram_test *arg);
+int aries_dgram_probe(struct aries_owner *own, struct kgni_dgram_probe *arg);
+int aries_dgram_cancel(struct aries_owner *own, struct kgni_dgram_cancel *arg);
+__poll_t aries_dgram_poll(struct aries_owner *own, struct file *file,
+			  struct poll_table_struct *wait);
+void aries_dgram_show(struct seq_file *m, struct aries_owner *own);
 
 #endif /* ARIES_DGRAMS_H */

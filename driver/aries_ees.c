@@ -21,7 +21,7 @@
 /**
  * struct aries_ees - one subscription; aries_dev.ees_lock protects what is not constant
  * @node: in aries_dev.ees
- * @dom: domain joined so that its tag stays its own, NULL for a privileged subscription (ctx->lock)
+ * @dom: domain joined so that its tag stays its own, NULL for a privileged one (aries_owner.lock)
  * @dead: the NIC was reset or removed
  * @mask: categories wanted
  * @ptag: tag wanted, 0 for all
@@ -118,8 +118,8 @@ static int aries_ees_authorize(struct aries_dev *ad, struct aries_ees *ees,
 static int aries_ees_add(struct aries_ctx *ctx, struct aries_ees *ees,
 			 struct kgni_err_subscribe *arg)
 {
-	struct aries_dev *ad = ctx->ad;
-	int rc = aries_ctx_enter(ctx, false);
+	struct aries_dev *ad = ctx->own.ad;
+	int rc = aries_owner_enter(&ctx->own, false);
 
 	if (rc)
 		return rc;
@@ -132,7 +132,7 @@ static int aries_ees_add(struct aries_ctx *ctx, struct aries_ees *ees,
 		/* pairs with aries_ees_poll(), which takes no lock for the pointer */
 		smp_store_release(&ctx->ees, ees);
 	}
-	aries_ctx_exit(ctx);
+	aries_owner_exit(&ctx->own);
 	return rc;
 }
 
@@ -184,15 +184,15 @@ int aries_ees_subscribe(struct aries_ctx *ctx, struct kgni_err_subscribe *arg)
  * aries_ees_stop() - no more events for a file; readers wake up
  * @ctx: the file
  *
- * Context: sleeps; state_sem and ctx->lock held.
+ * Context: sleeps; state_sem and ctx->own.lock held.
  */
 void aries_ees_stop(struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+	__must_hold(&ctx->own.lock)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = ctx->own.ad;
 	struct aries_ees *ees = ctx->ees;
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&ctx->own.lock);
 	if (!ees || ees->dead)
 		return;
 	spin_lock(&ad->ees_lock);
@@ -214,12 +214,12 @@ void aries_ees_free(struct aries_ctx *ctx)
 static struct aries_ees *aries_ees_enter(struct aries_ctx *ctx)
 {
 	struct aries_ees *ees;
-	int rc = aries_ctx_enter(ctx, false);
+	int rc = aries_owner_enter(&ctx->own, false);
 
 	if (rc)
 		return ERR_PTR(rc);
 	ees = ctx->ees;
-	aries_ctx_exit(ctx);
+	aries_owner_exit(&ctx->own);
 	/* it lives as long as the file */
 	return ees ? ees : ERR_PTR(-ENOTCONN);
 }
@@ -283,7 +283,7 @@ static int aries_ees_fetch(struct aries_ctx *ctx, struct aries_ees *ees,
 		if (READ_ONCE(ees->dead))
 			return -EIO;
 		/* another reader may have been faster */
-		n = aries_ees_take(ctx->ad, ees, buffer, arg->count, &arg->lost);
+		n = aries_ees_take(ctx->own.ad, ees, buffer, arg->count, &arg->lost);
 	} while (!n);
 	arg->count = n;
 	if (copy_to_user(u64_to_user_ptr(arg->events), buffer, n * sizeof(*buffer)))
@@ -324,14 +324,14 @@ int aries_ees_control(struct aries_ctx *ctx, struct kgni_err_control *arg)
 	ees = aries_ees_enter(ctx);
 	if (IS_ERR(ees))
 		return PTR_ERR(ees);
-	spin_lock(&ctx->ad->ees_lock);
+	spin_lock(&ctx->own.ad->ees_lock);
 	old.mask = ees->mask;
 	old.ptag = ees->ptag;
 	if (arg->flags & KGNI_ERR_SET_MASK)
 		ees->mask = arg->mask;
 	if (arg->flags & KGNI_ERR_SET_PTAG)
 		ees->ptag = arg->ptag;
-	spin_unlock(&ctx->ad->ees_lock);
+	spin_unlock(&ctx->own.ad->ees_lock);
 	*arg = old;
 	return 0;
 }
@@ -353,16 +353,16 @@ __poll_t aries_ees_poll(struct aries_ctx *ctx, struct file *file, struct poll_ta
 	return mask;
 }
 
-/** aries_ees_show() - debugfs line of a subscription. Context: ctx->lock held. */
+/** aries_ees_show() - debugfs line of a subscription. Context: ctx->own.lock held. */
 void aries_ees_show(struct seq_file *m, struct aries_ctx *ctx)
 {
 	struct aries_ees *ees = ctx->ees;
 
 	if (!ees)
 		return;
-	spin_lock(&ctx->ad->ees_lock);
+	spin_lock(&ctx->own.ad->ees_lock);
 	seq_printf(m, "pid %d ptag %u mask %#x entries %u queued %u matched %u lost %llu state %s comm \"%*pE\"\n",
-		   ctx->pid, ees->ptag, ees->mask, ees->size, ees->count, ees->serial, ees->lost,
-		   ees->dead ? "revoked" : "active", (int)strlen(ctx->comm), ctx->comm);
-	spin_unlock(&ctx->ad->ees_lock);
+		   ctx->own.pid, ees->ptag, ees->mask, ees->size, ees->count, ees->serial, ees->lost,
+		   ees->dead ? "revoked" : "active", (int)strlen(ctx->own.comm), ctx->own.comm);
+	spin_unlock(&ctx->own.ad->ees_lock);
 }

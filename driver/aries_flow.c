@@ -97,12 +97,12 @@ bool aries_flow_bind(struct aries_chan *ch, struct aries_dgram *dg, struct aries
 		     struct aries_flow **spare)
 	__must_hold(&ch->lock)
 {
-	struct aries_flow *flow = aries_flow_get(ch, peer, dg->ctx->dg.cookie, spare);
+	struct aries_flow *flow = aries_flow_get(ch, peer, dg->own->dg.cookie, spare);
 
 	lockdep_assert_held(&ch->lock);
 	if (!flow)
 		return false;
-	flow->ptag = dg->ctx->dom->ptag;
+	flow->ptag = dg->own->dom->ptag;
 	flow->users++;
 	dg->flow = flow;
 	list_add_tail(&dg->of_peer, &peer->dgrams);
@@ -215,8 +215,8 @@ static void aries_flow_fill_dgram(struct aries_msg *msg, const struct aries_dgra
 	bool asks = dg->state == KGNI_DGRAM_PENDING;
 
 	msg->type = cpu_to_le16(asks ? ARIES_MSG_REQUEST : ARIES_MSG_ACCEPT);
-	msg->cookie = cpu_to_le32(dg->ctx->dg.cookie);
-	msg->src_inst = cpu_to_le32(dg->ctx->dg.inst_id);
+	msg->cookie = cpu_to_le32(dg->own->dg.cookie);
+	msg->src_inst = cpu_to_le32(dg->own->dg.inst_id);
 	msg->dst_inst = cpu_to_le32(dg->to_inst);
 	msg->src_handle = cpu_to_le64(dg->handle);
 	msg->dst_handle = cpu_to_le64(dg->peer_handle);

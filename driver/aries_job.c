@@ -124,9 +124,9 @@ static int aries_job_check(const struct kgni_job *arg)
 }
 
 /** aries_job() - KGNI_IOC_JOB: create, change or destroy a domain. Context: sleeps. */
-int aries_job(struct aries_ctx *ctx, struct kgni_job *arg)
+int aries_job(struct aries_owner *own, struct kgni_job *arg)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	int rc;
 
 	if (!capable(CAP_SYS_ADMIN))
@@ -134,13 +134,13 @@ int aries_job(struct aries_ctx *ctx, struct kgni_job *arg)
 	rc = aries_job_check(arg);
 	if (rc)
 		return rc;
-	rc = aries_ctx_enter(ctx, false);
+	rc = aries_owner_enter(own, false);
 	if (rc)
 		return rc;
 	mutex_lock(&ad->ptag_lock);
 	rc = arg->flags & KGNI_JOB_DESTROY ? aries_job_destroy(ad, arg) : aries_job_create(ad, arg);
 	mutex_unlock(&ad->ptag_lock);
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	return rc;
 }
 
@@ -157,7 +157,7 @@ static int aries_job_find(struct aries_dev *ad, struct kgni_ptag *arg)
 }
 
 /** aries_job_ptag() - KGNI_IOC_PTAG: tag of a cookie. Context: sleeps. */
-int aries_job_ptag(struct aries_ctx *ctx, struct kgni_ptag *arg)
+int aries_job_ptag(struct aries_owner *own, struct kgni_ptag *arg)
 {
 	struct aries_guess guess;
 	int rc;
@@ -167,7 +167,7 @@ int aries_job_ptag(struct aries_ctx *ctx, struct kgni_ptag *arg)
 	rc = aries_guess_begin(&guess, arg->cookie);
 	if (rc)
 		return rc;
-	rc = aries_job_find(ctx->ad, arg);
+	rc = aries_job_find(own->ad, arg);
 	aries_guess_end(&guess, rc);
 	return rc;
 }
@@ -284,15 +284,15 @@ static int aries_res_domain(struct aries_dev *ad, struct kgni_res *arg)
 }
 
 /** aries_job_res() - KGNI_IOC_RES: use of a resource by the device or a domain. Context: sleeps. */
-int aries_job_res(struct aries_ctx *ctx, struct kgni_res *arg)
+int aries_job_res(struct aries_owner *own, struct kgni_res *arg)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	int rc;
 
 	if (memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
 		return -EINVAL;
 	down_read(&ad->state_sem);
-	rc = aries_ctx_status(ctx);
+	rc = aries_owner_status(own);
 	if (!rc)
 		rc = arg->ptag ? aries_res_domain(ad, arg) : aries_res_device(ad, arg);
 	up_read(&ad->state_sem);

@@ -35,9 +35,9 @@ static int aries_region_cq(struct aries_ctx *ctx, u64 offset, struct aries_regio
 	u64 nr = (offset - ARIES_MMAP_CQ) >> ARIES_MMAP_CQ_SHIFT;
 	struct aries_cq *cq;
 
-	if (offset & ((1ull << ARIES_MMAP_CQ_SHIFT) - 1) || nr >= ctx->ad->ncq)
+	if (offset & ((1ull << ARIES_MMAP_CQ_SHIFT) - 1) || nr >= ctx->own.ad->ncq)
 		return -EINVAL;
-	cq = aries_cq_find(ctx, nr);
+	cq = aries_cq_find(&ctx->own, nr);
 	if (!cq)
 		return -ENXIO;
 	region->pfn = page_to_pfn(cq->page);
@@ -58,16 +58,16 @@ static int aries_region_clock(struct aries_dev *ad, struct aries_region *region)
 }
 
 static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_region *region)
-	__must_hold(&ctx->lock)
+	__must_hold(&ctx->own.lock)
 {
-	struct aries_dev *ad = ctx->ad;
-	resource_size_t fma = ad->fma_phys + (resource_size_t)ctx->fmad * ARIES_FMA_STRIDE;
+	struct aries_dev *ad = ctx->own.ad;
+	resource_size_t fma = ad->fma_phys + (resource_size_t)ctx->own.fmad * ARIES_FMA_STRIDE;
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&ctx->own.lock);
 	region->read_only = false;
-	if (READ_ONCE(ctx->dead))
+	if (READ_ONCE(ctx->own.dead))
 		return -EIO;
-	if (!ctx->dom)
+	if (!ctx->own.dom)
 		return -ENOTCONN;
 	if (offset >= ARIES_MMAP_CQ && offset < ARIES_MMAP_PLACE)
 		return aries_region_cq(ctx, offset, region);
@@ -82,7 +82,7 @@ static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_reg
 		region->prot = ARIES_MAP_COMBINE;
 		region->size = ARIES_DESC_STRIDE;
 		region->pfn = PHYS_PFN(ad->desc_phys +
-				       (resource_size_t)ctx->fmad * ARIES_DESC_STRIDE);
+				       (resource_size_t)ctx->own.fmad * ARIES_DESC_STRIDE);
 		return 0;
 	case ARIES_MMAP_DOORBELL:
 		region->size = PAGE_SIZE;
@@ -121,11 +121,11 @@ static enum aries_ghost aries_ghost_kind(const struct vm_fault *vmf)
 
 /* These pages are the process's alone: nothing that it stores there is seen by another. */
 static vm_fault_t aries_vm_ghost(struct vm_fault *vmf, struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+	__must_hold(&ctx->own.lock)
 {
 	struct page **ghost = &ctx->ghosts[aries_ghost_kind(vmf)];
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&ctx->own.lock);
 	if (!*ghost) {
 		*ghost = alloc_page(GFP_KERNEL_ACCOUNT);
 		if (!*ghost)
@@ -182,16 +182,16 @@ static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 	struct aries_region region;
 
-	if (offset >= ARIES_MMAP_PLACE && !aries_suspend_wait(ctx))
+	if (offset >= ARIES_MMAP_PLACE && !aries_suspend_wait(&ctx->own))
 		return aries_vm_again();
-	mutex_lock(&ctx->lock);
-	if (READ_ONCE(ctx->dead)) {
+	mutex_lock(&ctx->own.lock);
+	if (READ_ONCE(ctx->own.dead)) {
 		ret = aries_vm_ghost(vmf, ctx);
 		goto out;
 	}
 	if (aries_region_find(ctx, offset, &region))
 		goto out;
-	if (offset >= ARIES_MMAP_PLACE && ctx->suspended) {
+	if (offset >= ARIES_MMAP_PLACE && ctx->own.suspended) {
 		ret = VM_FAULT_NOPAGE;
 		goto out;
 	}
@@ -203,11 +203,11 @@ static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 		ret = aries_vm_insert(vma, &region);
 		aries_share_exit(ctx);
 	} else {
-		mutex_unlock(&ctx->lock);
+		mutex_unlock(&ctx->own.lock);
 		return aries_vm_later();
 	}
 out:
-	mutex_unlock(&ctx->lock);
+	mutex_unlock(&ctx->own.lock);
 	return ret;
 }
 
@@ -250,9 +250,9 @@ int aries_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (vma->vm_flags & VM_EXEC)
 		return -EPERM;
-	mutex_lock(&ctx->lock);
+	mutex_lock(&ctx->own.lock);
 	rc = aries_region_find(ctx, (u64)vma->vm_pgoff << PAGE_SHIFT, &region);
-	mutex_unlock(&ctx->lock);
+	mutex_unlock(&ctx->own.lock);
 	if (rc)
 		return rc;
 	if (vma->vm_end - vma->vm_start > region.size)

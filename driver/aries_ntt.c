@@ -197,9 +197,9 @@ static struct kgni_ntt_entry *aries_ntt_entries(const struct kgni_ntt *arg)
 }
 
 /** aries_ntt() - KGNI_IOC_NTT. Context: sleeps. */
-int aries_ntt(struct aries_ctx *ctx, struct kgni_ntt *arg)
+int aries_ntt(struct aries_owner *own, struct kgni_ntt *arg)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	struct kgni_ntt_entry *entries;
 	int rc;
 
@@ -208,22 +208,22 @@ int aries_ntt(struct aries_ctx *ctx, struct kgni_ntt *arg)
 	entries = aries_ntt_entries(arg);
 	if (IS_ERR(entries))
 		return PTR_ERR(entries);
-	rc = aries_ctx_enter(ctx, false);
+	rc = aries_owner_enter(own, false);
 	if (!rc) {
 		mutex_lock(&ad->ptag_lock);
 		rc = entries ? aries_ntt_set(ad, arg, entries) : aries_ntt_clear(ad, arg);
 		mutex_unlock(&ad->ptag_lock);
-		aries_ctx_exit(ctx);
+		aries_owner_exit(own);
 	}
 	kvfree(entries);
 	return rc;
 }
 
 /** aries_ntt_info() - KGNI_IOC_NTT_INFO. Context: sleeps. */
-int aries_ntt_info(struct aries_ctx *ctx, struct kgni_ntt_info *arg)
+int aries_ntt_info(struct aries_owner *own, struct kgni_ntt_info *arg)
 {
-	struct aries_dev *ad = ctx->ad;
-	int rc = aries_ctx_enter(ctx, false);
+	struct aries_dev *ad = own->ad;
+	int rc = aries_owner_enter(own, false);
 
 	if (rc)
 		return rc;
@@ -232,7 +232,7 @@ int aries_ntt_info(struct aries_ctx *ctx, struct kgni_ntt_info *arg)
 	arg->entries = ARIES_NTT_ENTRIES;
 	arg->used = bitmap_weight(ad->ntt_map, ARIES_NTT_ENTRIES);
 	mutex_unlock(&ad->ptag_lock);
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	return 0;
 }
 
@@ -262,22 +262,22 @@ static int aries_ntt_tie(struct aries_dev *ad, const struct kgni_job_ntt *arg)
 }
 
 /** aries_ntt_job() - KGNI_IOC_JOB_NTT. Context: sleeps. */
-int aries_ntt_job(struct aries_ctx *ctx, struct kgni_job_ntt *arg)
+int aries_ntt_job(struct aries_owner *own, struct kgni_job_ntt *arg)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	int rc;
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	if (arg->flags & ~KGNI_JOB_NTT_CLEANUP || arg->reserved || !arg->size)
 		return -EINVAL;
-	rc = aries_ctx_enter(ctx, false);
+	rc = aries_owner_enter(own, false);
 	if (rc)
 		return rc;
 	mutex_lock(&ad->ptag_lock);
 	rc = aries_ntt_tie(ad, arg);
 	mutex_unlock(&ad->ptag_lock);
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	return rc;
 }
 

@@ -215,7 +215,7 @@ static void aries_pci_stop(struct aries_dev *ad, enum aries_state state, bool an
 		WRITE_ONCE(ad->hw_ok, false);
 		aries_quiet_begin(ad);
 	}
-	aries_ctx_revoke_all(ad, state);
+	aries_owner_revoke_all(ad, state);
 	aries_chan_stop(ad);
 	aries_hw_enable(ad, false);
 	if (aries_quiet(ad))

@@ -143,7 +143,7 @@ int aries_ptag_check(u8 ptag)
 	return 0;
 }
 
-static struct aries_domain *aries_ptag_join(struct aries_dev *ad, u8 ptag, u32 cookie)
+static struct aries_domain *aries_ptag_join(struct aries_dev *ad, u8 ptag, u32 cookie, bool trusted)
 {
 	struct aries_domain *dom = aries_ptag_by_cookie(ad, cookie);
 
@@ -153,13 +153,13 @@ static struct aries_domain *aries_ptag_join(struct aries_dev *ad, u8 ptag, u32 c
 		if (ptag != ARIES_PTAG_ANY && ptag != dom->ptag)
 			return ERR_PTR(-EACCES);
 		/* a kernel tag is not to be had by its cookie either */
-		if (aries_ptag_check(dom->ptag))
+		if (!trusted && aries_ptag_check(dom->ptag))
 			return ERR_PTR(-EACCES);
 		return dom;
 	}
 	if (ptag != ARIES_PTAG_ANY && ad->domain[ptag])
 		return ERR_PTR(-EACCES);
-	if (!capable(CAP_SYS_ADMIN))
+	if (!trusted && !capable(CAP_SYS_ADMIN))
 		return ERR_PTR(-EPERM);
 	return aries_ptag_create(ad, ptag, cookie);
 }
@@ -181,19 +181,24 @@ void aries_ptag_hold(struct aries_domain *dom)
  * @ad: the device
  * @ptag: its tag or ARIES_PTAG_ANY
  * @cookie: its cookie
+ * @trusted: for the kernel itself, which is privileged whoever calls
  *
  * Context: may sleep; state_sem held. Return: the domain with one more attachment, or an error
  * pointer: -EINVAL, -EACCES, -EPERM, -ENOSPC, -ENOMEM.
  */
-struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie)
+struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie, bool trusted)
 {
 	struct aries_domain *dom;
-	int rc = aries_ptag_check(ptag);
+	int rc = 0;
 
+	if (!ptag)
+		rc = -EINVAL;
+	else if (!trusted)
+		rc = aries_ptag_check(ptag);
 	if (rc)
 		return ERR_PTR(rc);
 	mutex_lock(&ad->ptag_lock);
-	dom = aries_ptag_join(ad, ptag, cookie);
+	dom = aries_ptag_join(ad, ptag, cookie, trusted);
 	if (!IS_ERR(dom))
 		aries_ptag_hold(dom);
 	mutex_unlock(&ad->ptag_lock);
@@ -217,7 +222,7 @@ struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cooki
 	if (rc)
 		return ERR_PTR(rc);
 	mutex_lock(&ad->ptag_lock);
-	dom = aries_ptag_by_cookie(ad, cookie) ? aries_ptag_join(ad, ptag, cookie) :
+	dom = aries_ptag_by_cookie(ad, cookie) ? aries_ptag_join(ad, ptag, cookie, false) :
 						 ERR_PTR(-ENOENT);
 	if (!IS_ERR(dom))
 		aries_ptag_hold(dom);

@@ -183,7 +183,7 @@ int aries_pte_reserve(struct aries_dev *ad, struct aries_mem *mem)
  * @mem: registration
  * @n: number of the page
  *
- * Makes the page of entries if there is none. Context: sleeps; ctx->lock held.
+ * Makes the page of entries if there is none. Context: sleeps; own->lock held.
  * Return: the entry or an error pointer: -ENOMEM, -EPERM over RLIMIT_MEMLOCK.
  */
 __le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_mem *mem, unsigned long n)

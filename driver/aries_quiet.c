@@ -87,19 +87,19 @@ static void aries_quiet_free_list(struct aries_dev *ad, struct list_head *list)
 
 /**
  * aries_quiet_take() - collect what was taken from an attachment and revoked
- * @ctx: attachment; its domain pays until @free has been called
+ * @own: attachment; its domain pays until @free has been called
  * @gone: list for aries_quiet_release()
  * @kept: stands for it
  * @free: frees it, @kept included; may sleep, and holds no lock but state_sem for reading
  *
- * Context: ctx->lock held. Its number has to be with aries_pool_hold() from here on.
+ * Context: own->lock held. Its number has to be with aries_pool_hold() from here on.
  */
-void aries_quiet_take(struct aries_ctx *ctx, struct list_head *gone, struct aries_kept *kept,
+void aries_quiet_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
 		      void (*free)(struct aries_dev *ad, struct aries_kept *kept))
-	__must_hold(&ctx->lock)
+	__must_hold(&own->lock)
 {
-	lockdep_assert_held(&ctx->lock);
-	kept->dom = aries_domain_get(ctx->dom);
+	lockdep_assert_held(&own->lock);
+	kept->dom = aries_domain_get(own->dom);
 	kept->free = free;
 	list_add_tail(&kept->node, gone);
 }

@@ -52,16 +52,16 @@ struct aries_arrival {
 	u32 pe;
 };
 
-static void aries_recv_give(struct aries_ctx *ctx, struct aries_recv *recv)
-	__must_hold(&ctx->lock)
+static void aries_recv_give(struct aries_owner *own, struct aries_recv *recv)
+	__must_hold(&own->lock)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	u64 ctl = FIELD_PREP(ARIES_RMT_CTL_VALID_MASK, 1ull) |
-		  FIELD_PREP(ARIES_RMT_CTL_PTAG_MASK, (u64)ctx->dom->ptag) |
+		  FIELD_PREP(ARIES_RMT_CTL_PTAG_MASK, (u64)own->dom->ptag) |
 		  FIELD_PREP(ARIES_RMT_CTL_CHANNEL_MASK, (u64)recv->channel) |
 		  FIELD_PREP(ARIES_RMT_CTL_MDH_MASK, (u64)recv->mem->mdh);
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&own->lock);
 	aries_wr64(ad, ARIES_RMT_OFFSET_N(recv->nr), recv->offset);
 	aries_wr32(ad, ARIES_RMT_LENGTH_N(recv->nr), recv->length);
 	aries_wr32(ad, ARIES_RMT_EVENT_N(recv->nr), recv->event);
@@ -72,14 +72,14 @@ static void aries_recv_give(struct aries_ctx *ctx, struct aries_recv *recv)
 	if (recv->parked)
 		schedule_delayed_work(&ad->recv_work, ARIES_RECV_INTERVAL);
 	else
-		trace_aries_recv_post(ctx, recv->nr, recv->channel);
+		trace_aries_recv_post(own, recv->nr, recv->channel);
 }
 
-/* Does not change anything. Context: state_sem, ctx->lock. */
-static void aries_recv_look(struct aries_ctx *ctx, const struct aries_recv *recv,
+/* Does not change anything. Context: state_sem, own->lock. */
+static void aries_recv_look(struct aries_owner *own, const struct aries_recv *recv,
 			    struct aries_arrival *arrival)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	u64 status = recv->parked ? 0 : aries_rd64(ad, ARIES_RMT_STATUS_N(recv->nr));
 
 	*arrival = (struct aries_arrival){ .state = KGNI_RECV_PENDING };
@@ -91,7 +91,7 @@ static void aries_recv_look(struct aries_ctx *ctx, const struct aries_recv *recv
 		return;
 	arrival->state = KGNI_RECV_DONE;
 	arrival->bytes = FIELD_GET(ARIES_RMT_STATUS_BYTES_MASK, status);
-	if (aries_ntt_virtual(ad, ctx->dom, FIELD_GET(ARIES_RMT_STATUS_PE_MASK, status),
+	if (aries_ntt_virtual(ad, own->dom, FIELD_GET(ARIES_RMT_STATUS_PE_MASK, status),
 			      &arrival->pe))
 		arrival->pe = KGNI_NO_PE;
 }
@@ -100,62 +100,62 @@ static void aries_recv_look(struct aries_ctx *ctx, const struct aries_recv *recv
  * Takes a receive back from the NIC, unless its message was faster; tells which. A sender that had
  * looked before may still be writing a piece: it has ended with this revocation.
  */
-static void aries_recv_take(struct aries_ctx *ctx, struct aries_recv *recv,
+static void aries_recv_take(struct aries_owner *own, struct aries_recv *recv,
 			    struct aries_arrival *arrival)
-	__must_hold(&ctx->lock)
+	__must_hold(&own->lock)
 {
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&own->lock);
 	if (!recv->parked)
-		aries_wr64(ctx->ad, ARIES_RMT_CTL_N(recv->nr), 0);
-	aries_recv_look(ctx, recv, arrival);
+		aries_wr64(own->ad, ARIES_RMT_CTL_N(recv->nr), 0);
+	aries_recv_look(own, recv, arrival);
 	if (arrival->state != KGNI_RECV_DONE)
 		arrival->state = KGNI_RECV_CANCELLED;
 }
 
-static void aries_recv_unlink(struct aries_ctx *ctx, struct aries_recv *recv)
-	__must_hold(&ctx->lock)
+static void aries_recv_unlink(struct aries_owner *own, struct aries_recv *recv)
+	__must_hold(&own->lock)
 {
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&own->lock);
 	list_del(&recv->node);
-	ctx->nrecvs--;
+	own->nrecvs--;
 	recv->mem->recvs--;
 }
 
 /* One to which nobody writes any more. */
-static void aries_recv_free(struct aries_ctx *ctx, struct aries_recv *recv)
-	__must_hold(&ctx->lock)
+static void aries_recv_free(struct aries_owner *own, struct aries_recv *recv)
+	__must_hold(&own->lock)
 {
-	aries_recv_unlink(ctx, recv);
-	aries_pool_put(&ctx->ad->recvs, recv->nr, ctx->owner);
-	aries_domain_uncharge(ctx->ad, ctx->dom, ARIES_RES_RECV, 1);
+	aries_recv_unlink(own, recv);
+	aries_pool_put(&own->ad->recvs, recv->nr, own->nr);
+	aries_domain_uncharge(own->ad, own->dom, ARIES_RES_RECV, 1);
 	kfree(recv);
 }
 
-static struct aries_recv *aries_recv_find(struct aries_ctx *ctx, u32 nr)
-	__must_hold(&ctx->lock)
+static struct aries_recv *aries_recv_find(struct aries_owner *own, u32 nr)
+	__must_hold(&own->lock)
 {
 	struct aries_recv *recv;
 
-	lockdep_assert_held(&ctx->lock);
-	list_for_each_entry(recv, &ctx->recvs, node)
+	lockdep_assert_held(&own->lock);
+	list_for_each_entry(recv, &own->recvs, node)
 		if (recv->nr == nr)
 			return recv;
 	return NULL;
 }
 
 /* The registration, queue and range that the process names are its own and belong together. */
-static struct aries_mem *aries_recv_mem(struct aries_ctx *ctx, const struct kgni_recv_post *arg)
-	__must_hold(&ctx->lock)
+static struct aries_mem *aries_recv_mem(struct aries_owner *own, const struct kgni_recv_post *arg)
+	__must_hold(&own->lock)
 {
-	struct aries_mem *mem = xa_load(&ctx->mems, arg->mdh);
+	struct aries_mem *mem = xa_load(&own->mems, arg->mdh);
 	struct aries_cq *cq = NULL;
 	u64 from, size;
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&own->lock);
 	if (!mem)
 		return ERR_PTR(-ENOENT);
 	if (arg->cq != KGNI_NO_CQ) {
-		cq = aries_cq_find(ctx, arg->cq);
+		cq = aries_cq_find(own, arg->cq);
 		if (!cq)
 			return ERR_PTR(-ENOENT);
 	}
@@ -171,37 +171,37 @@ static struct aries_mem *aries_recv_mem(struct aries_ctx *ctx, const struct kgni
 	return mem;
 }
 
-static int aries_recv_number(struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+static int aries_recv_number(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	int rc, nr;
 
-	if (ctx->nrecvs >= KGNI_RECV_LIMIT)
+	if (own->nrecvs >= KGNI_RECV_LIMIT)
 		return -ENOSPC;
-	rc = aries_domain_charge(ad, ctx->dom, ARIES_RES_RECV, 1);
+	rc = aries_domain_charge(ad, own->dom, ARIES_RES_RECV, 1);
 	if (rc)
 		return rc;
-	nr = aries_pool_get(&ad->recvs, ctx->owner);
+	nr = aries_pool_get(&ad->recvs, own->nr);
 	if (nr < 0)
-		aries_domain_uncharge(ad, ctx->dom, ARIES_RES_RECV, 1);
+		aries_domain_uncharge(ad, own->dom, ARIES_RES_RECV, 1);
 	return nr;
 }
 
-static int aries_recv_add(struct aries_ctx *ctx, struct kgni_recv_post *arg,
+static int aries_recv_add(struct aries_owner *own, struct kgni_recv_post *arg,
 			  struct aries_recv *recv)
-	__must_hold(&ctx->lock)
+	__must_hold(&own->lock)
 {
 	struct aries_mem *mem;
 	int nr;
 
-	lockdep_assert_held(&ctx->lock);
-	if (!FIELD_GET(ARIES_ID_CAPS_SEND_MASK, ctx->ad->caps))
+	lockdep_assert_held(&own->lock);
+	if (!FIELD_GET(ARIES_ID_CAPS_SEND_MASK, own->ad->caps))
 		return -EOPNOTSUPP;
-	mem = aries_recv_mem(ctx, arg);
+	mem = aries_recv_mem(own, arg);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
-	nr = aries_recv_number(ctx);
+	nr = aries_recv_number(own);
 	if (nr < 0)
 		return nr;
 	recv->mem = mem;
@@ -212,16 +212,16 @@ static int aries_recv_add(struct aries_ctx *ctx, struct kgni_recv_post *arg,
 	recv->nr = nr;
 	recv->parked = true;
 	mem->recvs++;
-	ctx->nrecvs++;
-	list_add_tail(&recv->node, &ctx->recvs);
-	if (!ctx->suspended)
-		aries_recv_give(ctx, recv);
+	own->nrecvs++;
+	list_add_tail(&recv->node, &own->recvs);
+	if (!own->suspended)
+		aries_recv_give(own, recv);
 	arg->receive = nr;
 	return 0;
 }
 
 /** aries_recv_post() - KGNI_IOC_RECV_POST. Context: sleeps. */
-int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg)
+int aries_recv_post(struct aries_owner *own, struct kgni_recv_post *arg)
 {
 	struct aries_recv *recv;
 	int rc;
@@ -231,10 +231,10 @@ int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg)
 	recv = kzalloc(sizeof(*recv), GFP_KERNEL_ACCOUNT);
 	if (!recv)
 		return -ENOMEM;
-	rc = aries_ctx_enter(ctx, true);
+	rc = aries_owner_enter(own, true);
 	if (!rc) {
-		rc = aries_recv_add(ctx, arg, recv);
-		aries_ctx_exit(ctx);
+		rc = aries_recv_add(own, arg, recv);
+		aries_owner_exit(own);
 	}
 	if (rc)
 		kfree(recv);
@@ -242,7 +242,7 @@ int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg)
 }
 
 /** aries_recv_test() - KGNI_IOC_RECV_TEST. Context: sleeps. */
-int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg)
+int aries_recv_test(struct aries_owner *own, struct kgni_recv_test *arg)
 {
 	struct aries_arrival arrival;
 	struct aries_recv *recv;
@@ -250,39 +250,39 @@ int aries_recv_test(struct aries_ctx *ctx, struct kgni_recv_test *arg)
 
 	if (arg->flags || arg->reserved)
 		return -EINVAL;
-	rc = aries_ctx_enter(ctx, true);
+	rc = aries_owner_enter(own, true);
 	if (rc)
 		return rc;
-	recv = aries_recv_find(ctx, arg->receive);
+	recv = aries_recv_find(own, arg->receive);
 	if (recv && !recv->leaving) {
-		aries_recv_look(ctx, recv, &arrival);
+		aries_recv_look(own, recv, &arrival);
 		arg->state = arrival.state;
 		arg->bytes = arrival.bytes;
 		arg->pe = arrival.pe;
 		if (arrival.state == KGNI_RECV_DONE) {
-			trace_aries_recv_done(ctx, recv->nr, recv->channel);
-			aries_recv_free(ctx, recv);
+			trace_aries_recv_done(own, recv->nr, recv->channel);
+			aries_recv_free(own, recv);
 		}
 	} else {
 		rc = -ENOENT;
 	}
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	return rc;
 }
 
 /* Return: what to wait for, 0 if nobody was writing, or all ones: there is no such receive. */
-static u64 aries_recv_cancel_begin(struct aries_ctx *ctx, struct kgni_recv_cancel *arg)
-	__must_hold(&ctx->lock)
+static u64 aries_recv_cancel_begin(struct aries_owner *own, struct kgni_recv_cancel *arg)
+	__must_hold(&own->lock)
 {
-	struct aries_recv *recv = aries_recv_find(ctx, arg->receive);
+	struct aries_recv *recv = aries_recv_find(own, arg->receive);
 	struct aries_arrival arrival;
 	u64 seq;
 
 	if (!recv || recv->leaving)
 		return ~0ull;
-	aries_recv_take(ctx, recv, &arrival);
-	seq = recv->parked || arrival.state == KGNI_RECV_DONE ? 0 : aries_inv_seq(ctx->ad);
-	trace_aries_recv_cancel(ctx, recv->nr, recv->channel);
+	aries_recv_take(own, recv, &arrival);
+	seq = recv->parked || arrival.state == KGNI_RECV_DONE ? 0 : aries_inv_seq(own->ad);
+	trace_aries_recv_cancel(own, recv->nr, recv->channel);
 	arg->state = arrival.state;
 	arg->bytes = arrival.bytes;
 	arg->pe = arrival.pe;
@@ -292,14 +292,14 @@ static u64 aries_recv_cancel_begin(struct aries_ctx *ctx, struct kgni_recv_cance
 
 /**
  * aries_recv_cancel() - KGNI_IOC_RECV_CANCEL
- * @ctx: attachment
+ * @own: attachment
  * @arg: of the caller
  *
  * The buffer is the caller's own again when this returns 0, however long a sender takes.
  *
- * Context: sleeps, killably. Return: 0, -EINVAL, -ENOENT, -EINTR, or from aries_ctx_enter().
+ * Context: sleeps, killably. Return: 0, -EINVAL, -ENOENT, -EINTR, or from aries_owner_enter().
  */
-int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg)
+int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg)
 {
 	struct aries_recv *recv;
 	u64 seq;
@@ -307,66 +307,66 @@ int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg)
 
 	if (arg->flags || arg->reserved)
 		return -EINVAL;
-	rc = aries_ctx_enter(ctx, true);
+	rc = aries_owner_enter(own, true);
 	if (rc)
 		return rc;
-	seq = aries_recv_cancel_begin(ctx, arg);
-	aries_ctx_exit(ctx);
+	seq = aries_recv_cancel_begin(own, arg);
+	aries_owner_exit(own);
 	if (seq == ~0ull)
 		return -ENOENT;
-	rc = aries_inv_sleep(ctx->ad, seq);
-	if (rc || aries_ctx_enter(ctx, true))
+	rc = aries_inv_sleep(own->ad, seq);
+	if (rc || aries_owner_enter(own, true))
 		return rc;
 	/* its number was nobody else's meanwhile */
-	recv = aries_recv_find(ctx, arg->receive);
+	recv = aries_recv_find(own, arg->receive);
 	if (recv && recv->leaving)
-		aries_recv_free(ctx, recv);
-	aries_ctx_exit(ctx);
+		aries_recv_free(own, recv);
+	aries_owner_exit(own);
 	return 0;
 }
 
 /**
  * aries_recv_park() - take the receives of an attachment back until aries_recv_unpark()
- * @ctx: attachment
+ * @own: attachment
  *
  * Those whose message has come stay as they are. Who was writing has ended when the NIC says so
  * for aries_inv_seq() afterwards.
  *
- * Context: state_sem and ctx->lock held.
+ * Context: state_sem and own->lock held.
  */
-void aries_recv_park(struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+void aries_recv_park(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
 	struct aries_arrival arrival;
 	struct aries_recv *recv;
 
-	lockdep_assert_held(&ctx->lock);
-	list_for_each_entry(recv, &ctx->recvs, node) {
+	lockdep_assert_held(&own->lock);
+	list_for_each_entry(recv, &own->recvs, node) {
 		if (recv->leaving || recv->parked)
 			continue;
-		aries_recv_take(ctx, recv, &arrival);
+		aries_recv_take(own, recv, &arrival);
 		if (arrival.state == KGNI_RECV_DONE)
 			continue;
 		recv->parked = true;
-		trace_aries_recv_suspend(ctx, recv->nr, recv->channel);
+		trace_aries_recv_suspend(own, recv->nr, recv->channel);
 	}
 }
 
 /**
  * aries_recv_unpark() - post what aries_recv_park() has taken back, or the NIC has refused
- * @ctx: attachment
+ * @own: attachment
  *
- * The order among the receives of one file is kept. Context: state_sem and ctx->lock held.
+ * The order among the receives of one file is kept. Context: state_sem and own->lock held.
  */
-void aries_recv_unpark(struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+void aries_recv_unpark(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
 	struct aries_recv *recv;
 
-	lockdep_assert_held(&ctx->lock);
-	list_for_each_entry(recv, &ctx->recvs, node)
+	lockdep_assert_held(&own->lock);
+	list_for_each_entry(recv, &own->recvs, node)
 		if (recv->parked && !recv->leaving)
-			aries_recv_give(ctx, recv);
+			aries_recv_give(own, recv);
 }
 
 /**
@@ -380,14 +380,14 @@ void aries_recv_unpark(struct aries_ctx *ctx)
 void aries_recv_work(struct work_struct *work)
 {
 	struct aries_dev *ad = container_of(work, struct aries_dev, recv_work.work);
-	struct aries_ctx *ctx = NULL;
+	struct aries_owner *own = NULL;
 
-	while ((ctx = aries_ctx_next(ad, ctx))) {
-		if (aries_ctx_enter(ctx, true))
+	while ((own = aries_owner_next(ad, own))) {
+		if (aries_owner_enter(own, true))
 			continue;
-		if (!ctx->suspended)
-			aries_recv_unpark(ctx);
-		aries_ctx_exit(ctx);
+		if (!own->suspended)
+			aries_recv_unpark(own);
+		aries_owner_exit(own);
 	}
 }
 
@@ -402,22 +402,22 @@ static void aries_recv_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 
 /**
  * aries_recv_teardown() - take back all receives of an attachment
- * @ctx: attachment; its registrations are still there, and ended after this
+ * @own: attachment; its registrations are still there, and ended after this
  * @gone: list from aries_quiet_take()
  *
- * Context: ctx->lock held.
+ * Context: own->lock held.
  */
-void aries_recv_teardown(struct aries_ctx *ctx, struct list_head *gone)
-	__must_hold(&ctx->lock)
+void aries_recv_teardown(struct aries_owner *own, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	struct aries_recv *recv, *next;
 	struct aries_arrival arrival;
 
-	lockdep_assert_held(&ctx->lock);
-	list_for_each_entry_safe(recv, next, &ctx->recvs, node) {
-		aries_recv_take(ctx, recv, &arrival);
-		aries_recv_unlink(ctx, recv);
-		aries_pool_hold(&ctx->ad->recvs, recv->nr, ctx->owner);
-		aries_quiet_take(ctx, gone, &recv->kept, aries_recv_free_kept);
+	lockdep_assert_held(&own->lock);
+	list_for_each_entry_safe(recv, next, &own->recvs, node) {
+		aries_recv_take(own, recv, &arrival);
+		aries_recv_unlink(own, recv);
+		aries_pool_hold(&own->ad->recvs, recv->nr, own->nr);
+		aries_quiet_take(own, gone, &recv->kept, aries_recv_free_kept);
 	}
 }

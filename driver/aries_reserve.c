@@ -116,10 +116,10 @@ void aries_reserve_free(struct aries_dev *ad, struct aries_mem *mem)
 }
 
 /* The region of an update, if it is one and the range lies in there. */
-static struct aries_mem *aries_reserve_find(struct aries_ctx *ctx, u32 mdh,
+static struct aries_mem *aries_reserve_find(struct aries_owner *own, u32 mdh,
 					    const struct aries_range *range)
 {
-	struct aries_mem *mem = xa_load(&ctx->mems, mdh);
+	struct aries_mem *mem = xa_load(&own->mems, mdh);
 
 	if (!mem || mem->leaving)
 		return ERR_PTR(-ENOENT);
@@ -181,74 +181,74 @@ static int aries_reserve_put(struct aries_dev *ad, struct aries_mem *mem, struct
 	return 0;
 }
 
-static int aries_reserve_fill(struct aries_ctx *ctx, struct aries_mem *mem, struct aries_update *u,
-			      struct list_head *gone)
-	__must_hold(&ctx->lock)
+static int aries_reserve_fill(struct aries_owner *own, struct aries_mem *mem,
+			      struct aries_update *u, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	unsigned long first = (u->range.start - mem->start) >> PAGE_SHIFT;
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	unsigned long i;
 	int rc = 0;
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&own->lock);
 	for (i = 0; i < u->range.npages && !rc; i++) {
 		rc = aries_reserve_put(ad, mem, u, i, first + i);
 		cond_resched();
 	}
 	if (!mem->live && mem->accounted)
-		aries_mem_program(ctx, mem);
+		aries_mem_program(own, mem);
 	if (u->stale) {
 		/* no access begins with the old entries any more */
 		aries_wr32(ad, ARIES_INV_PTES, FIELD_PREP(ARIES_INV_PTES_MDH_MASK, mem->mdh));
-		aries_quiet_take(ctx, gone, &u->stale->kept, aries_reserve_free_stale);
+		aries_quiet_take(own, gone, &u->stale->kept, aries_reserve_free_stale);
 	}
-	trace_aries_mem_update(ctx, mem);
+	trace_aries_mem_update(own, mem);
 	return rc;
 }
 
-static int aries_reserve_update(struct aries_ctx *ctx, struct kgni_mem_update *arg,
+static int aries_reserve_update(struct aries_owner *own, struct kgni_mem_update *arg,
 				struct aries_update *u)
 {
 	struct aries_mem *mem;
 	LIST_HEAD(gone);
-	int rc = aries_ctx_enter(ctx, true);
+	int rc = aries_owner_enter(own, true);
 
 	if (rc)
 		return rc;
-	mem = aries_reserve_find(ctx, arg->mdh, &u->range);
+	mem = aries_reserve_find(own, arg->mdh, &u->range);
 	rc = PTR_ERR_OR_ZERO(mem);
 	/* another region meanwhile: for reading only, or somebody else pays for it */
 	if (!rc && (mem->read_only != u->read_only || mem->charge.user != u->charge.user))
 		rc = -EINVAL;
 	if (!rc)
-		rc = aries_reserve_fill(ctx, mem, u, &gone);
+		rc = aries_reserve_fill(own, mem, u, &gone);
 	if (!rc)
 		arg->pages = mem->accounted;
-	aries_ctx_exit_free(ctx, &gone);
+	aries_owner_exit_free(own, &gone);
 	return rc;
 }
 
 /* Before anything is pinned: may this be done, for whom may be written, and who pays. */
-static int aries_reserve_check(struct aries_ctx *ctx, const struct kgni_mem_update *arg,
+static int aries_reserve_check(struct aries_owner *own, const struct kgni_mem_update *arg,
 			       struct aries_update *u)
 {
 	struct aries_mem *mem;
-	int rc = aries_ctx_enter(ctx, true);
+	int rc = aries_owner_enter(own, true);
 
 	if (rc)
 		return rc;
-	rc = aries_ctx_own(ctx);
-	mem = rc ? ERR_PTR(rc) : aries_reserve_find(ctx, arg->mdh, &u->range);
+	rc = aries_ctx_own(aries_ctx_of(own));
+	mem = rc ? ERR_PTR(rc) : aries_reserve_find(own, arg->mdh, &u->range);
 	rc = PTR_ERR_OR_ZERO(mem);
 	if (!rc) {
 		u->read_only = mem->read_only;
 		aries_charge_same(&u->charge, &mem->charge);
 	}
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	return rc;
 }
 
-static int aries_reserve_pin(struct aries_ctx *ctx, struct aries_update *u)
+static int aries_reserve_pin(struct aries_owner *own, struct aries_update *u)
 {
 	int rc = aries_charge(&u->charge, u->range.npages);
 
@@ -261,11 +261,11 @@ static int aries_reserve_pin(struct aries_ctx *ctx, struct aries_update *u)
 	rc = aries_pin_range(&u->range, u->read_only, u->pages);
 	if (rc)
 		return rc;
-	aries_pin_account(ctx->ad, current->mm, u->range.npages);
+	aries_pin_account(own->ad, current->mm, u->range.npages);
 	return 0;
 }
 
-static void aries_reserve_unpin(struct aries_ctx *ctx, struct aries_update *u)
+static void aries_reserve_unpin(struct aries_owner *own, struct aries_update *u)
 {
 	unsigned long i, unused = 0;
 
@@ -275,11 +275,11 @@ static void aries_reserve_unpin(struct aries_ctx *ctx, struct aries_update *u)
 		unpin_user_page(u->pages[i]);
 		unused++;
 	}
-	aries_pin_unaccount(ctx->ad, current->mm, unused);
+	aries_pin_unaccount(own->ad, current->mm, unused);
 }
 
 /** aries_mem_update() - KGNI_IOC_MEM_UPDATE. Context: sleeps. */
-int aries_mem_update(struct aries_ctx *ctx, struct kgni_mem_update *arg)
+int aries_mem_update(struct aries_owner *own, struct kgni_mem_update *arg)
 {
 	struct aries_update u = {};
 	int rc;
@@ -288,13 +288,13 @@ int aries_mem_update(struct aries_ctx *ctx, struct kgni_mem_update *arg)
 		return -EINVAL;
 	rc = aries_mem_range(arg->address, arg->length, &u.range);
 	if (!rc)
-		rc = aries_reserve_check(ctx, arg, &u);
+		rc = aries_reserve_check(own, arg, &u);
 	if (rc)
 		return rc;
-	rc = aries_reserve_pin(ctx, &u);
+	rc = aries_reserve_pin(own, &u);
 	if (!rc) {
-		rc = aries_reserve_update(ctx, arg, &u);
-		aries_reserve_unpin(ctx, &u);
+		rc = aries_reserve_update(own, arg, &u);
+		aries_reserve_unpin(own, &u);
 	}
 	kvfree(u.pages);
 	aries_charge_end(&u.charge);

@@ -67,16 +67,16 @@ static struct aries_share *aries_share_new(struct aries_ctx *ctx)
 
 	if (!share)
 		return ERR_PTR(-ENOMEM);
-	nr = aries_fmad_take(ctx);
+	nr = aries_fmad_take(&ctx->own);
 	if (nr < 0) {
 		kfree(share);
 		return ERR_PTR(nr);
 	}
-	share->dom = aries_domain_get(ctx->dom);
+	share->dom = aries_domain_get(ctx->own.dom);
 	share->nr = nr;
-	share->owner = ctx->owner;
+	share->owner = ctx->own.nr;
 	mutex_init(&share->lock);
-	list_add_tail(&share->node, &ctx->ad->shares);
+	list_add_tail(&share->node, &ctx->own.ad->shares);
 	return share;
 }
 
@@ -84,8 +84,8 @@ static struct aries_share *aries_share_find(struct aries_ctx *ctx)
 {
 	struct aries_share *share, *best = NULL;
 
-	list_for_each_entry(share, &ctx->ad->shares, node)
-		if (share->dom == ctx->dom && (!best || share->users < best->users))
+	list_for_each_entry(share, &ctx->own.ad->shares, node)
+		if (share->dom == ctx->own.dom && (!best || share->users < best->users))
 			best = share;
 	return best ? best : ERR_PTR(-ENOSPC);
 }
@@ -94,15 +94,15 @@ static struct aries_share *aries_share_find(struct aries_ctx *ctx)
  * aries_share_get() - a descriptor for an attachment that may share: its own, else a share
  * @ctx: attachment; domain, context number and modes are set
  *
- * Context: may sleep; state_sem and ctx->lock held. Return: 0, -ENOSPC, -ENOMEM.
+ * Context: may sleep; state_sem and ctx->own.lock held. Return: 0, -ENOSPC, -ENOMEM.
  */
 int aries_share_get(struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+	__must_hold(&ctx->own.lock)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = ctx->own.ad;
 	struct aries_share *share;
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&ctx->own.lock);
 	ctx->saved = kvzalloc(sizeof(*ctx->saved), GFP_KERNEL_ACCOUNT);
 	if (!ctx->saved)
 		return -ENOMEM;
@@ -119,7 +119,7 @@ int aries_share_get(struct aries_ctx *ctx)
 		return PTR_ERR(share);
 	}
 	ctx->share = share;
-	ctx->fmad = share->nr;
+	ctx->own.fmad = share->nr;
 	return 0;
 }
 
@@ -153,22 +153,22 @@ static void aries_share_save(struct aries_dev *ad, struct aries_share *share)
  * If the descriptor has transfers nobody has it mapped until aries_share_put(), so that it comes to
  * an end with them: those of others delay it and are not lost. Others come back by their faults.
  *
- * Context: sleeps; state_sem and ctx->lock held.
+ * Context: sleeps; state_sem and ctx->own.lock held.
  */
 void aries_share_stop(struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+	__must_hold(&ctx->own.lock)
 {
 	struct aries_share *share = ctx->share;
 	bool current_one;
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&ctx->own.lock);
 	mutex_lock(&share->lock);
 	current_one = share->current_ctx == ctx;
-	ctx->drains = current_one || aries_fmad_busy(ctx->ad, share->nr);
+	ctx->drains = current_one || aries_fmad_busy(ctx->own.ad, share->nr);
 	if (current_one)
 		aries_share_unmap(share);
 	else if (ctx->drains)
-		aries_share_save(ctx->ad, share);
+		aries_share_save(ctx->own.ad, share);
 	share->draining += ctx->drains;
 	mutex_unlock(&share->lock);
 }
@@ -177,16 +177,16 @@ void aries_share_stop(struct aries_ctx *ctx)
  * aries_share_put() - leave a descriptor; the last one gives it back
  * @ctx: attachment, after aries_share_stop()
  *
- * Context: sleeps; state_sem and ctx->lock held.
+ * Context: sleeps; state_sem and ctx->own.lock held.
  */
 void aries_share_put(struct aries_ctx *ctx)
-	__must_hold(&ctx->lock)
+	__must_hold(&ctx->own.lock)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = ctx->own.ad;
 	struct aries_share *share = ctx->share;
 	bool last;
 
-	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&ctx->own.lock);
 	mutex_lock(&share->lock);
 	share->draining -= ctx->drains;
 	ctx->drains = false;
@@ -197,7 +197,7 @@ void aries_share_put(struct aries_ctx *ctx)
 		list_del(&share->node);
 	mutex_unlock(&ad->share_lock);
 	if (last) {
-		aries_fmad_give(ctx, share->nr, share->owner);
+		aries_fmad_give(&ctx->own, share->nr, share->owner);
 		aries_domain_put(share->dom);
 		kfree(share);
 	}
@@ -208,7 +208,7 @@ void aries_share_put(struct aries_ctx *ctx)
 
 static void aries_share_switch(struct aries_ctx *ctx, struct aries_share *share)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = ctx->own.ad;
 	s64 left;
 
 	if (share->current_ctx) {
@@ -220,7 +220,7 @@ static void aries_share_switch(struct aries_ctx *ctx, struct aries_share *share)
 	memcpy_toio(ad->desc + share->nr * ARIES_DESC_STRIDE, ctx->saved->area,
 		    ARIES_DESC_STRIDE);
 	/* before the state: enabling clears it */
-	aries_fmad_enable(ctx, share->nr);
+	aries_fmad_enable(&ctx->own, share->nr);
 	aries_wr64(ad, ARIES_FMAD_STATE_N(share->nr), ctx->saved->state);
 	aries_wr64(ad, ARIES_FMAD_LAUNCH_N(share->nr), ctx->saved->launch);
 	share->current_ctx = ctx;
@@ -230,7 +230,7 @@ static void aries_share_switch(struct aries_ctx *ctx, struct aries_share *share)
  * aries_share_enter() - make an attachment the one that may map its descriptor, and keep it so
  * @ctx: attachment that may share
  *
- * Context: sleeps; ctx->lock held, in the page fault handler.
+ * Context: sleeps; ctx->own.lock held, in the page fault handler.
  * Return: whether it is so, and aries_share_exit() due; if not, somebody waits for its transfers.
  */
 bool aries_share_enter(struct aries_ctx *ctx)
@@ -261,11 +261,11 @@ void aries_share_take(struct aries_ctx *ctx)
 
 	mutex_lock(&share->lock);
 	if (share->current_ctx == ctx)
-		aries_share_save(ctx->ad, share);
+		aries_share_save(ctx->own.ad, share);
 	mutex_unlock(&share->lock);
 }
 
-/** aries_share_users() - attachments that use the same descriptor. Context: ctx->lock held. */
+/** aries_share_users() - attachments that use the same descriptor. Context: ctx->own.lock held. */
 unsigned int aries_share_users(struct aries_ctx *ctx)
 {
 	return ctx->share ? READ_ONCE(ctx->share->users) : 1;

@@ -23,17 +23,17 @@
 
 /**
  * aries_suspend_wait() - wait in a page fault while the job is suspended
- * @ctx: attachment
+ * @own: attachment
  *
- * Context: sleeps; ctx->lock not held.
+ * Context: sleeps; own->lock not held.
  * Return: false if it is still suspended: the fault is to be taken again.
  */
-bool aries_suspend_wait(struct aries_ctx *ctx)
+bool aries_suspend_wait(struct aries_owner *own)
 {
-	if (likely(!READ_ONCE(ctx->suspended)))
+	if (likely(!READ_ONCE(own->suspended)))
 		return true;
-	return wait_event_killable_timeout(ctx->ad->resume_wq,
-					   !READ_ONCE(ctx->suspended) || READ_ONCE(ctx->dead),
+	return wait_event_killable_timeout(own->ad->resume_wq,
+					   !READ_ONCE(own->suspended) || READ_ONCE(own->dead),
 					   msecs_to_jiffies(ARIES_FAULT_MS)) > 0;
 }
 
@@ -87,24 +87,23 @@ static int aries_suspend_begin(struct aries_dev *ad, const struct kgni_suspend *
  */
 static void aries_suspend_apply(struct aries_dev *ad, struct aries_domain *dom)
 {
-	struct aries_ctx *ctx = NULL;
+	struct aries_owner *own = NULL;
 
-	while ((ctx = aries_ctx_next(ad, ctx))) {
+	while ((own = aries_owner_next(ad, own))) {
 		/* a reset leaves no attachment, and nobody begins to use registers that are gone */
 		down_read(&ad->state_sem);
-		mutex_lock(&ctx->lock);
-		if (ctx->dom == dom) {
+		mutex_lock(&own->lock);
+		if (own->dom == dom) {
 			bool suspend = READ_ONCE(dom->suspended);
 
-			WRITE_ONCE(ctx->suspended, suspend);
-			if (suspend) {
-				aries_fmad_unmap(ctx);
-				aries_recv_park(ctx);
-			} else {
-				aries_recv_unpark(ctx);
-			}
+			WRITE_ONCE(own->suspended, suspend);
+			own->ops->suspend(own, suspend);
+			if (suspend)
+				aries_recv_park(own);
+			else
+				aries_recv_unpark(own);
 		}
-		mutex_unlock(&ctx->lock);
+		mutex_unlock(&own->lock);
 		up_read(&ad->state_sem);
 	}
 	wake_up_all(&ad->resume_wq);
@@ -114,13 +113,13 @@ static void aries_suspend_apply(struct aries_dev *ad, struct aries_domain *dom)
 		trace_aries_job_resume(ad->id, dom);
 }
 
-static int aries_suspend_drained(struct aries_ctx *ctx, const struct aries_suspension *s)
+static int aries_suspend_drained(struct aries_owner *own, const struct aries_suspension *s)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	int rc;
 
 	down_read(&ad->state_sem);
-	rc = aries_ctx_status(ctx);
+	rc = aries_owner_status(own);
 	if (!rc && READ_ONCE(s->dom->changes) != s->change)
 		rc = -ECANCELED;
 	if (!rc && (aries_fmad_transfers(ad, s->dom) || aries_inv_look(ad, s->seq) == -EAGAIN))
@@ -129,14 +128,14 @@ static int aries_suspend_drained(struct aries_ctx *ctx, const struct aries_suspe
 	return rc;
 }
 
-static int aries_suspend_drain(struct aries_ctx *ctx, const struct aries_suspension *s,
+static int aries_suspend_drain(struct aries_owner *own, const struct aries_suspension *s,
 			       u64 timeout_ms)
 {
 	u64 waited = 0;
 	int rc;
 
 	for (;;) {
-		rc = aries_suspend_drained(ctx, s);
+		rc = aries_suspend_drained(own, s);
 		if (rc != -EAGAIN)
 			return rc;
 		if (waited >= timeout_ms)
@@ -162,9 +161,9 @@ static void aries_suspend_undo(struct aries_dev *ad, struct aries_suspension *s)
 }
 
 /** aries_suspend() - KGNI_IOC_SUSPEND. Context: sleeps, interruptibly. */
-int aries_suspend(struct aries_ctx *ctx, struct kgni_suspend *arg)
+int aries_suspend(struct aries_owner *own, struct kgni_suspend *arg)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	struct aries_suspension s;
 	int rc;
 
@@ -173,17 +172,17 @@ int aries_suspend(struct aries_ctx *ctx, struct kgni_suspend *arg)
 	if (arg->flags & ~KGNI_SUSPEND_RESUME || !arg->ptag ||
 	    memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
 		return -EINVAL;
-	rc = aries_ctx_enter(ctx, false);
+	rc = aries_owner_enter(own, false);
 	if (rc)
 		return rc;
 	rc = aries_suspend_begin(ad, arg, &s);
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	if (rc)
 		return rc;
 	aries_suspend_apply(ad, s.dom);
 	s.seq = aries_inv_seq(ad);
 	if (!(arg->flags & KGNI_SUSPEND_RESUME)) {
-		rc = aries_suspend_drain(ctx, &s, arg->timeout_ms);
+		rc = aries_suspend_drain(own, &s, arg->timeout_ms);
 		if (rc)
 			aries_suspend_undo(ad, &s);
 	}

@@ -44,8 +44,8 @@ TRACE_EVENT(aries_ioctl,
 );
 
 DECLARE_EVENT_CLASS(aries_ctx,
-		    TP_PROTO(const struct aries_ctx *ctx),
-		    TP_ARGS(ctx),
+		    TP_PROTO(const struct aries_owner *own),
+		    TP_ARGS(own),
 		    TP_STRUCT__entry(__field(int, id)
 				     __field(pid_t, pid)
 				     __field(u32, inst)
@@ -53,40 +53,40 @@ DECLARE_EVENT_CLASS(aries_ctx,
 				     __field(u16, owner)
 				     __field(u16, fmad)
 				     __field(u8, ptag)),
-		    TP_fast_assign(__entry->id = ctx->ad->id;
-				   __entry->pid = ctx->pid;
-				   __entry->inst = ctx->inst_id;
-				   __entry->modes = ctx->modes;
-				   __entry->owner = ctx->owner;
-				   __entry->fmad = ctx->fmad;
-				   __entry->ptag = ctx->dom->ptag;),
+		    TP_fast_assign(__entry->id = own->ad->id;
+				   __entry->pid = own->pid;
+				   __entry->inst = own->inst_id;
+				   __entry->modes = own->modes;
+				   __entry->owner = own->nr;
+				   __entry->fmad = own->fmad;
+				   __entry->ptag = own->dom->ptag;),
 		    TP_printk("kgni%d owner=%u pid=%d ptag=%u inst=%u fmad=%u modes=%#x",
 			      __entry->id, __entry->owner, __entry->pid, __entry->ptag,
 			      __entry->inst, __entry->fmad, __entry->modes)
 );
 
-DEFINE_EVENT(aries_ctx, aries_attach, TP_PROTO(const struct aries_ctx *ctx), TP_ARGS(ctx));
-DEFINE_EVENT(aries_ctx, aries_detach, TP_PROTO(const struct aries_ctx *ctx), TP_ARGS(ctx));
+DEFINE_EVENT(aries_ctx, aries_attach, TP_PROTO(const struct aries_owner *own), TP_ARGS(own));
+DEFINE_EVENT(aries_ctx, aries_detach, TP_PROTO(const struct aries_owner *own), TP_ARGS(own));
 
 DECLARE_EVENT_CLASS(aries_fmad,
-		    TP_PROTO(const struct aries_ctx *ctx, unsigned int nr),
-		    TP_ARGS(ctx, nr),
+		    TP_PROTO(const struct aries_owner *own, unsigned int nr),
+		    TP_ARGS(own, nr),
 		    TP_STRUCT__entry(__field(int, id)
 				     __field(unsigned int, nr)
 				     __field(u16, owner)
 				     __field(u8, ptag)),
-		    TP_fast_assign(__entry->id = ctx->ad->id;
+		    TP_fast_assign(__entry->id = own->ad->id;
 				   __entry->nr = nr;
-				   __entry->owner = ctx->owner;
-				   __entry->ptag = ctx->dom->ptag;),
+				   __entry->owner = own->nr;
+				   __entry->ptag = own->dom->ptag;),
 		    TP_printk("kgni%d owner=%u fmad=%u ptag=%u",
 			      __entry->id, __entry->owner, __entry->nr, __entry->ptag)
 );
 
 DEFINE_EVENT(aries_fmad, aries_fmad_enable,
-	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr), TP_ARGS(ctx, nr));
+	     TP_PROTO(const struct aries_owner *own, unsigned int nr), TP_ARGS(own, nr));
 DEFINE_EVENT(aries_fmad, aries_fmad_disable,
-	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr), TP_ARGS(ctx, nr));
+	     TP_PROTO(const struct aries_owner *own, unsigned int nr), TP_ARGS(own, nr));
 
 DECLARE_EVENT_CLASS(aries_job,
 		    TP_PROTO(int id, const struct aries_domain *dom),
@@ -118,38 +118,38 @@ DEFINE_EVENT(aries_job, aries_job_resume,
 	     TP_PROTO(int id, const struct aries_domain *dom), TP_ARGS(id, dom));
 
 DECLARE_EVENT_CLASS(aries_recv,
-		    TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
-		    TP_ARGS(ctx, nr, channel),
+		    TP_PROTO(const struct aries_owner *own, unsigned int nr, unsigned int channel),
+		    TP_ARGS(own, nr, channel),
 		    TP_STRUCT__entry(__field(int, id)
 				     __field(unsigned int, nr)
 				     __field(unsigned int, channel)
 				     __field(u16, owner)
 				     __field(u8, ptag)),
-		    TP_fast_assign(__entry->id = ctx->ad->id;
+		    TP_fast_assign(__entry->id = own->ad->id;
 				   __entry->nr = nr;
 				   __entry->channel = channel;
-				   __entry->owner = ctx->owner;
-				   __entry->ptag = ctx->dom->ptag;),
+				   __entry->owner = own->nr;
+				   __entry->ptag = own->dom->ptag;),
 		    TP_printk("kgni%d owner=%u receive=%u channel=%u ptag=%u", __entry->id,
 			      __entry->owner, __entry->nr, __entry->channel, __entry->ptag)
 );
 
 DEFINE_EVENT(aries_recv, aries_recv_post,
-	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
-	     TP_ARGS(ctx, nr, channel));
+	     TP_PROTO(const struct aries_owner *own, unsigned int nr, unsigned int channel),
+	     TP_ARGS(own, nr, channel));
 DEFINE_EVENT(aries_recv, aries_recv_done,
-	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
-	     TP_ARGS(ctx, nr, channel));
+	     TP_PROTO(const struct aries_owner *own, unsigned int nr, unsigned int channel),
+	     TP_ARGS(own, nr, channel));
 DEFINE_EVENT(aries_recv, aries_recv_cancel,
-	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
-	     TP_ARGS(ctx, nr, channel));
+	     TP_PROTO(const struct aries_owner *own, unsigned int nr, unsigned int channel),
+	     TP_ARGS(own, nr, channel));
 DEFINE_EVENT(aries_recv, aries_recv_suspend,
-	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, unsigned int channel),
-	     TP_ARGS(ctx, nr, channel));
+	     TP_PROTO(const struct aries_owner *own, unsigned int nr, unsigned int channel),
+	     TP_ARGS(own, nr, channel));
 
 DECLARE_EVENT_CLASS(aries_mem,
-		    TP_PROTO(const struct aries_ctx *ctx, const struct aries_mem *mem),
-		    TP_ARGS(ctx, mem),
+		    TP_PROTO(const struct aries_owner *own, const struct aries_mem *mem),
+		    TP_ARGS(own, mem),
 		    TP_STRUCT__entry(__field(int, id)
 				     __field(unsigned long, start)
 				     __field(unsigned long, pages)
@@ -158,13 +158,13 @@ DECLARE_EVENT_CLASS(aries_mem,
 				     __field(int, cq)
 				     __field(u16, owner)
 				     __field(u16, mdh)),
-		    TP_fast_assign(__entry->id = ctx->ad->id;
+		    TP_fast_assign(__entry->id = own->ad->id;
 				   __entry->start = mem->start;
 				   __entry->pages = mem->npages;
 				   __entry->pinned = mem->accounted;
 				   __entry->shift = mem->page_shift;
 				   __entry->cq = mem->cq ? mem->cq->nr : -1;
-				   __entry->owner = ctx->owner;
+				   __entry->owner = own->nr;
 				   __entry->mdh = mem->mdh;),
 		    TP_printk("kgni%d owner=%u mdh=%u start=%#lx pages=%lu pinned=%lu shift=%u cq=%d",
 			      __entry->id, __entry->owner, __entry->mdh, __entry->start,
@@ -172,26 +172,26 @@ DECLARE_EVENT_CLASS(aries_mem,
 );
 
 DEFINE_EVENT(aries_mem, aries_mem_register,
-	     TP_PROTO(const struct aries_ctx *ctx, const struct aries_mem *mem),
-	     TP_ARGS(ctx, mem));
+	     TP_PROTO(const struct aries_owner *own, const struct aries_mem *mem),
+	     TP_ARGS(own, mem));
 DEFINE_EVENT(aries_mem, aries_mem_deregister,
-	     TP_PROTO(const struct aries_ctx *ctx, const struct aries_mem *mem),
-	     TP_ARGS(ctx, mem));
+	     TP_PROTO(const struct aries_owner *own, const struct aries_mem *mem),
+	     TP_ARGS(own, mem));
 DEFINE_EVENT(aries_mem, aries_mem_update,
-	     TP_PROTO(const struct aries_ctx *ctx, const struct aries_mem *mem),
-	     TP_ARGS(ctx, mem));
+	     TP_PROTO(const struct aries_owner *own, const struct aries_mem *mem),
+	     TP_ARGS(own, mem));
 
 DECLARE_EVENT_CLASS(aries_cq,
-		    TP_PROTO(const struct aries_ctx *ctx, const struct aries_cq *cq),
-		    TP_ARGS(ctx, cq),
+		    TP_PROTO(const struct aries_owner *own, const struct aries_cq *cq),
+		    TP_ARGS(own, cq),
 		    TP_STRUCT__entry(__field(int, id)
 				     __field(u32, flags)
 				     __field(u16, owner)
 				     __field(u16, nr)
 				     __field(u8, log2)),
-		    TP_fast_assign(__entry->id = ctx->ad->id;
+		    TP_fast_assign(__entry->id = own->ad->id;
 				   __entry->flags = cq->flags;
-				   __entry->owner = ctx->owner;
+				   __entry->owner = own->nr;
 				   __entry->nr = cq->nr;
 				   __entry->log2 = cq->log2;),
 		    TP_printk("kgni%d owner=%u cq=%u slots=%u flags=%#x",
@@ -200,23 +200,23 @@ DECLARE_EVENT_CLASS(aries_cq,
 );
 
 DEFINE_EVENT(aries_cq, aries_cq_create,
-	     TP_PROTO(const struct aries_ctx *ctx, const struct aries_cq *cq), TP_ARGS(ctx, cq));
+	     TP_PROTO(const struct aries_owner *own, const struct aries_cq *cq), TP_ARGS(own, cq));
 DEFINE_EVENT(aries_cq, aries_cq_destroy,
-	     TP_PROTO(const struct aries_ctx *ctx, const struct aries_cq *cq), TP_ARGS(ctx, cq));
+	     TP_PROTO(const struct aries_owner *own, const struct aries_cq *cq), TP_ARGS(own, cq));
 
 TRACE_EVENT(aries_cq_wait,
-	    TP_PROTO(const struct aries_ctx *ctx, unsigned int count, int cq, int rc),
-	    TP_ARGS(ctx, count, cq, rc),
+	    TP_PROTO(const struct aries_owner *own, unsigned int count, int cq, int rc),
+	    TP_ARGS(own, count, cq, rc),
 	    TP_STRUCT__entry(__field(int, id)
 			     __field(unsigned int, count)
 			     __field(int, cq)
 			     __field(int, rc)
 			     __field(u16, owner)),
-	    TP_fast_assign(__entry->id = ctx->ad->id;
+	    TP_fast_assign(__entry->id = own->ad->id;
 			   __entry->count = count;
 			   __entry->cq = cq;
 			   __entry->rc = rc;
-			   __entry->owner = ctx->owner;),
+			   __entry->owner = own->nr;),
 	    TP_printk("kgni%d owner=%u count=%u cq=%d rc=%d", __entry->id, __entry->owner,
 		      __entry->count, __entry->cq, __entry->rc)
 );
@@ -234,33 +234,33 @@ TRACE_EVENT(aries_cq_irq,
 );
 
 DECLARE_EVENT_CLASS(aries_ce,
-		    TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, u64 ctl, u64 parent),
-		    TP_ARGS(ctx, nr, ctl, parent),
+		    TP_PROTO(const struct aries_owner *own, unsigned int nr, u64 ctl, u64 parent),
+		    TP_ARGS(own, nr, ctl, parent),
 		    TP_STRUCT__entry(__field(int, id)
 				     __field(unsigned int, nr)
 				     __field(unsigned int, children)
 				     __field(u32, parent)
 				     __field(u16, owner)),
-		    TP_fast_assign(__entry->id = ctx->ad->id;
+		    TP_fast_assign(__entry->id = own->ad->id;
 				   __entry->nr = nr;
 				   __entry->children = FIELD_GET(ARIES_CE_CTL_CHILDREN_MASK, ctl);
 				   __entry->parent = parent;
-				   __entry->owner = ctx->owner;),
+				   __entry->owner = own->nr;),
 		    TP_printk("kgni%d owner=%u ce=%u children=%u parent=%#x",
 			      __entry->id, __entry->owner, __entry->nr, __entry->children,
 			      __entry->parent)
 );
 
 DEFINE_EVENT(aries_ce, aries_ce_start,
-	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, u64 ctl, u64 parent),
-	     TP_ARGS(ctx, nr, ctl, parent));
+	     TP_PROTO(const struct aries_owner *own, unsigned int nr, u64 ctl, u64 parent),
+	     TP_ARGS(own, nr, ctl, parent));
 DEFINE_EVENT(aries_ce, aries_ce_stop,
-	     TP_PROTO(const struct aries_ctx *ctx, unsigned int nr, u64 ctl, u64 parent),
-	     TP_ARGS(ctx, nr, ctl, parent));
+	     TP_PROTO(const struct aries_owner *own, unsigned int nr, u64 ctl, u64 parent),
+	     TP_ARGS(own, nr, ctl, parent));
 
 DECLARE_EVENT_CLASS(aries_dgram,
-		    TP_PROTO(const struct aries_ctx *ctx, u64 ep, u32 pe, u32 inst, u32 state),
-		    TP_ARGS(ctx, ep, pe, inst, state),
+		    TP_PROTO(const struct aries_owner *own, u64 ep, u32 pe, u32 inst, u32 state),
+		    TP_ARGS(own, ep, pe, inst, state),
 		    TP_STRUCT__entry(__field(u64, ep)
 				     __field(int, id)
 				     __field(u32, pe)
@@ -268,11 +268,11 @@ DECLARE_EVENT_CLASS(aries_dgram,
 				     __field(u32, state)
 				     __field(u16, owner)),
 		    TP_fast_assign(__entry->ep = ep;
-				   __entry->id = ctx->ad->id;
+				   __entry->id = own->ad->id;
 				   __entry->pe = pe;
 				   __entry->inst = inst;
 				   __entry->state = state;
-				   __entry->owner = ctx->owner;),
+				   __entry->owner = own->nr;),
 		    TP_printk("kgni%d owner=%u ep=%#llx node=%u inst=%u %s",
 			      __entry->id, __entry->owner, __entry->ep, __entry->pe, __entry->inst,
 			      __print_symbolic(__entry->state, { KGNI_DGRAM_PENDING, "PENDING" },
@@ -283,14 +283,14 @@ DECLARE_EVENT_CLASS(aries_dgram,
 );
 
 DEFINE_EVENT(aries_dgram, aries_dgram_post,
-	     TP_PROTO(const struct aries_ctx *ctx, u64 ep, u32 pe, u32 inst, u32 state),
-	     TP_ARGS(ctx, ep, pe, inst, state));
+	     TP_PROTO(const struct aries_owner *own, u64 ep, u32 pe, u32 inst, u32 state),
+	     TP_ARGS(own, ep, pe, inst, state));
 DEFINE_EVENT(aries_dgram, aries_dgram_cancel,
-	     TP_PROTO(const struct aries_ctx *ctx, u64 ep, u32 pe, u32 inst, u32 state),
-	     TP_ARGS(ctx, ep, pe, inst, state));
+	     TP_PROTO(const struct aries_owner *own, u64 ep, u32 pe, u32 inst, u32 state),
+	     TP_ARGS(own, ep, pe, inst, state));
 DEFINE_EVENT(aries_dgram, aries_dgram_end,
-	     TP_PROTO(const struct aries_ctx *ctx, u64 ep, u32 pe, u32 inst, u32 state),
-	     TP_ARGS(ctx, ep, pe, inst, state));
+	     TP_PROTO(const struct aries_owner *own, u64 ep, u32 pe, u32 inst, u32 state),
+	     TP_ARGS(own, ep, pe, inst, state));
 
 TRACE_EVENT(aries_error,
 	    TP_PROTO(int id, u64 event, u64 time, const u64 *info),

@@ -43,6 +43,7 @@ struct aries_chan;
 struct aries_cq;
 struct aries_ctx;
 struct aries_dev;
+struct aries_owner;
 struct user_struct;
 struct aries_block;
 struct aries_ees;
@@ -58,12 +59,12 @@ struct aries_share;
  *                       meanwhile. Held for writing by probe, removal and reset only, for a moment.
  *                       Who waits for the NIC while holding it for reading gives up when somebody
  *                       wants to write.
- * aries_dev.ctx_lock    Protects the list of open files. Nobody waits for one of them under it; see
- *                       aries_ctx_next().
- * aries_ctx.lock        Protects the objects of one open file: its FMA descriptor, queues and
+ * aries_dev.owner_lock  Protects the list of owners. Nobody waits for one of them under it; see
+ *                       aries_owner_next().
+ * aries_owner.lock      Protects the objects of one owner: its FMA descriptors, queues and
  *                       registrations. Taken in the page fault handler, so no user memory may be
  *                       touched and no mmap_lock taken under it. Nobody waits for the NIC and
- *                       nothing large is freed under it: see aries_quiet_take().
+ *                       nothing large is made or freed under it: see aries_quiet_take().
  * aries_dev.share_lock  Protects the list of descriptors that may be shared, and their users.
  * aries_share.lock      Protects the content of such a descriptor and who has it mapped. Taken in
  *                       the page fault handler.
@@ -79,9 +80,9 @@ struct aries_share;
  * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
  * aries_guesser.turn    One cookie at a time of a user who has named wrong ones.
  *
- * Order: turn, state_sem, ctx_lock, aries_ctx.lock, then share_lock or aries_share.lock, then
+ * Order: turn, state_sem, owner_lock, aries_owner.lock, then share_lock or aries_share.lock, then
  * ptag_lock or clock_lock, then the spinlocks, of which irq_lock comes before the others.
- * mmap_lock comes before aries_ctx.lock.
+ * mmap_lock comes before aries_owner.lock.
  */
 
 /**
@@ -250,9 +251,9 @@ struct aries_dev {
 	struct mutex share_lock; /* shares */
 	struct list_head shares;
 
-	struct mutex ctx_lock; /* ctxs, ctx_id */
-	struct list_head ctxs;
-	u64 ctx_id;
+	struct mutex owner_lock; /* owner_list, owner_id */
+	struct list_head owner_list;
+	u64 owner_id;
 	wait_queue_head_t resume_wq;
 
 	u64 inv_late; /* INV_DONE that did not move for a second */
@@ -291,27 +292,42 @@ enum aries_ghost {
 };
 
 /**
- * struct aries_ctx - one open file, an attachment once @dom is set
- * @ref: held by the file, and by who looks at one file after another
+ * struct aries_owner_ops - what differs between owners; each is called with aries_owner.lock held
+ * @revoked: everything is about to be taken by a reset or removal, and @dead is set
+ * @leave: its FMA descriptors and what else is its own kind's go now; @dom may be NULL
+ * @queue_gone: a queue was stopped, nobody is to look into its memory any more
+ * @suspend: its job was suspended, so that it begins nothing any more, or goes on
+ * @release: frees it, with the last reference and without the lock
+ */
+struct aries_owner_ops {
+	void (*revoked)(struct aries_owner *own);
+	void (*leave)(struct aries_owner *own);
+	void (*queue_gone)(struct aries_owner *own, struct aries_cq *cq);
+	void (*suspend)(struct aries_owner *own, bool suspend);
+	void (*release)(struct aries_owner *own);
+};
+
+/**
+ * struct aries_owner - whom objects of the NIC belong to: an open file, or a client in the kernel
+ *
+ * It is attached once @dom is set. Objects point to their owner; it knows no process and no
+ * mapping, those are the open file's (struct aries_ctx).
+ *
+ * @ref: held by the file or client, and by who looks at one owner after another
  * @ad: the device, with a reference
- * @node: in aries_dev.ctxs
- * @id: higher than of every file that was opened before
+ * @ops: what kind of owner it is
+ * @node: in aries_dev.owner_list
+ * @id: higher than of every owner that was there before
  * @lock: see DOC: locks
- * @mapping: of the inode that was opened, to take mappings away
- * @mm: memory of the process that attached, the one whose pages may be registered; with a reference
  * @dead: everything was revoked by a reset or removal
  * @suspended: its job is: page faults wait
- * @dom: domain with a reference, NULL before KGNI_IOC_ATTACH
+ * @dom: domain with a reference, NULL before it is attached
  * @modes: GNI_CDM_MODE_* bits
- * @inst_id: instance id given by the process
- * @owner: context number
+ * @inst_id: instance id that it has given itself
+ * @nr: context number
  * @fmad: FMA descriptor
  * @pe: node address, as its domain counts
  * @block: shares the domain's block of memory domains
- * @leaving: its descriptor takes no work any more
- * @drains: @share takes nobody's until what it has is done
- * @share: the same as @fmad, if it may be shared
- * @saved: content of the area while another has the descriptor; with @share
  * @cqs: queues by number
  * @mems: registrations by memory domain handle
  * @inst: its number among the instances that the NIC knows, -1 for none
@@ -319,32 +335,25 @@ enum aries_ghost {
  * @recvs: receives for channel sends, oldest first
  * @nrecvs: how many
  * @dg: datagrams
- * @ees: subscription to error events or NULL; set once
- * @ghosts: what stands behind its mappings once it is @dead, as far as they were touched
- * @pid: who opened the file, for lists
+ * @pid: who has made it, for lists; 0 for the kernel
  * @comm: its name
  */
-struct aries_ctx {
+struct aries_owner {
 	struct kref ref;
 	struct aries_dev *ad;
+	const struct aries_owner_ops *ops;
 	struct list_head node;
 	u64 id;
 	struct mutex lock; /* see DOC: locks */
-	struct address_space *mapping;
-	struct mm_struct *mm;
 	bool dead;
 	bool suspended;
 	struct aries_domain *dom;
 	u32 modes;
 	u32 inst_id;
-	u16 owner;
+	u16 nr;
 	u16 fmad;
 	u32 pe;
 	bool block;
-	bool leaving;
-	bool drains;
-	struct aries_share *share;
-	struct aries_fma_saved *saved;
 	struct xarray cqs;
 	struct xarray mems;
 	int inst;
@@ -352,10 +361,32 @@ struct aries_ctx {
 	struct list_head recvs;
 	unsigned int nrecvs;
 	struct aries_dgrams dg;
-	struct aries_ees *ees;
-	struct page *ghosts[ARIES_GHOST_COUNT];
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
+};
+
+/**
+ * struct aries_ctx - one open file: an owner with mappings, and a process
+ * @own: the owner; its lock protects the rest
+ * @mapping: of the inode that was opened, to take mappings away
+ * @mm: memory of the process that attached, the one whose pages may be registered; with a reference
+ * @leaving: its descriptor takes no work any more
+ * @drains: @share takes nobody's until what it has is done
+ * @share: the same as its descriptor, if it may be shared
+ * @saved: content of the area while another has the descriptor; with @share
+ * @ees: subscription to error events or NULL; set once
+ * @ghosts: what stands behind its mappings once it is dead, as far as they were touched
+ */
+struct aries_ctx {
+	struct aries_owner own;
+	struct address_space *mapping;
+	struct mm_struct *mm;
+	bool leaving;
+	bool drains;
+	struct aries_share *share;
+	struct aries_fma_saved *saved;
+	struct aries_ees *ees;
+	struct page *ghosts[ARIES_GHOST_COUNT];
 };
 
 /* GNI_CDM_MODE_FMA_SMALL_WINDOW */
@@ -364,7 +395,7 @@ struct aries_ctx {
 /** aries_ctx_window() - bytes of the put and of the get window that an attachment may map */
 static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
 {
-	return ctx->modes & ARIES_CDM_SMALL_WINDOW ? ARIES_FMA_SMALL_WINDOW : ARIES_FMA_WINDOW;
+	return ctx->own.modes & ARIES_CDM_SMALL_WINDOW ? ARIES_FMA_SMALL_WINDOW : ARIES_FMA_WINDOW;
 }
 
 /**
@@ -388,9 +419,9 @@ struct aries_kept {
  * @log2: log2 of the slots
  * @flags: KGNI_CQ_*
  * @size: bytes, header page included
- * @mem_refs: registrations that name the queue (aries_ctx.lock)
- * @ce_refs: collective engines that name it (aries_ctx.lock)
- * @waiters: threads in KGNI_IOC_CQ_WAIT (aries_ctx.lock)
+ * @mem_refs: registrations that name the queue (aries_owner.lock)
+ * @ce_refs: collective engines that name it (aries_owner.lock)
+ * @waiters: threads in KGNI_IOC_CQ_WAIT (aries_owner.lock)
  * @lock: protects @mem
  * @mem: header page and slots, NULL once they were freed
  * @page: the same
@@ -420,7 +451,7 @@ struct aries_cq {
 };
 
 /**
- * struct aries_ce - one collective engine of an attachment, protected by aries_ctx.lock
+ * struct aries_ce - one collective engine of an attachment, protected by aries_owner.lock
  * @nr: number in the NIC
  * @enabled: the NIC knows its place in a tree
  * @cq: its queue, NULL for none

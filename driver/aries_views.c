@@ -13,53 +13,55 @@
 
 #include "aries.h"
 
-typedef void (*aries_show)(struct seq_file *m, struct aries_ctx *ctx);
+typedef void (*aries_show)(struct seq_file *m, struct aries_owner *own);
 
-/* Calls @show for every open file, with its lock. */
-static int aries_each_ctx(struct seq_file *m, aries_show show)
+/* Calls @show for every owner, with its lock. */
+static int aries_each_owner(struct seq_file *m, aries_show show)
 {
 	struct aries_dev *ad = m->private;
-	struct aries_ctx *ctx = NULL;
+	struct aries_owner *own = NULL;
 
-	while ((ctx = aries_ctx_next(ad, ctx))) {
+	while ((own = aries_owner_next(ad, own))) {
 		down_read(&ad->state_sem);
-		mutex_lock(&ctx->lock);
-		show(m, ctx);
-		mutex_unlock(&ctx->lock);
+		mutex_lock(&own->lock);
+		show(m, own);
+		mutex_unlock(&own->lock);
 		up_read(&ad->state_sem);
 	}
 	return 0;
 }
 
-#define ARIES_CTX_VIEW(name)                                                    \
+#define ARIES_OWNER_VIEW(name)                                                    \
 	static int aries_##name##_show(struct seq_file *m, void *unused)        \
 	{                                                                       \
-		return aries_each_ctx(m, aries_show_##name);                    \
+		return aries_each_owner(m, aries_show_##name);                    \
 	}                                                                       \
 	DEFINE_SHOW_ATTRIBUTE(aries_##name)
 
-static const char *aries_ctx_state(const struct aries_ctx *ctx)
+static const char *aries_owner_state(const struct aries_owner *own)
 {
-	if (ctx->dead)
+	if (own->dead)
 		return "revoked";
-	if (!ctx->dom)
+	if (!own->dom)
 		return "open";
-	return ctx->suspended ? "suspended" : "attached";
+	return own->suspended ? "suspended" : "attached";
 }
 
-static void aries_show_contexts(struct seq_file *m, struct aries_ctx *ctx)
+static void aries_show_contexts(struct seq_file *m, struct aries_owner *own)
 {
-	seq_printf(m, "pid %d state %s", ctx->pid, aries_ctx_state(ctx));
-	if (ctx->dom)
+	struct aries_ctx *ctx = aries_ctx_of(own);
+
+	seq_printf(m, "pid %d state %s", own->pid, aries_owner_state(own));
+	if (own->dom)
 		seq_printf(m, " owner %u ptag %u inst %u node %u modes %#x fmad %u sharing %u busy %u status %#llx",
-			   ctx->owner, ctx->dom->ptag, ctx->inst_id, ctx->pe, ctx->modes, ctx->fmad,
-			   aries_share_users(ctx), aries_fmad_busy(ctx->ad, ctx->fmad),
-			   aries_rd64(ctx->ad, ARIES_FMAD_STATUS_N(ctx->fmad)));
+			   own->nr, own->dom->ptag, own->inst_id, own->pe, own->modes, own->fmad,
+			   ctx ? aries_share_users(ctx) : 1, aries_fmad_busy(own->ad, own->fmad),
+			   aries_rd64(own->ad, ARIES_FMAD_STATUS_N(own->fmad)));
 	/* a process names itself as it likes */
-	seq_printf(m, " comm \"%*pE\"\n", (int)strlen(ctx->comm), ctx->comm);
+	seq_printf(m, " comm \"%*pE\"\n", (int)strlen(own->comm), own->comm);
 }
 
-ARIES_CTX_VIEW(contexts);
+ARIES_OWNER_VIEW(contexts);
 
 /* What the process says that it has taken; it may say anything. */
 static u64 aries_cq_consumed(struct aries_cq *cq)
@@ -73,35 +75,35 @@ static u64 aries_cq_consumed(struct aries_cq *cq)
 	return consumed;
 }
 
-static void aries_show_queues(struct seq_file *m, struct aries_ctx *ctx)
+static void aries_show_queues(struct seq_file *m, struct aries_owner *own)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	struct aries_cq *cq;
 	unsigned long nr;
 
-	xa_for_each(&ctx->cqs, nr, cq) {
+	xa_for_each(&own->cqs, nr, cq) {
 		u64 armed = aries_rd64(ad, ARIES_CQI_ARMED_N(nr / 64));
 
 		seq_printf(m, "cq %u owner %u ptag %u slots %u flags %#x produced %llu consumed %llu dropped %llu armed %u irqs %lu registrations %u engines %u waiters %u\n",
-			   cq->nr, ctx->owner, ctx->dom->ptag, 1u << cq->log2, cq->flags,
+			   cq->nr, own->nr, own->dom->ptag, 1u << cq->log2, cq->flags,
 			   aries_rd64(ad, ARIES_CQ_PRODUCED_N(nr)), aries_cq_consumed(cq),
 			   aries_rd64(ad, ARIES_CQ_DROPPED_N(nr)), !!(armed & BIT_ULL(nr % 64)),
 			   READ_ONCE(cq->irqs), cq->mem_refs, cq->ce_refs, cq->waiters);
 	}
 }
 
-ARIES_CTX_VIEW(queues);
+ARIES_OWNER_VIEW(queues);
 
-static void aries_show_registrations(struct seq_file *m, struct aries_ctx *ctx)
+static void aries_show_registrations(struct seq_file *m, struct aries_owner *own)
 {
 	struct aries_mem *mem;
 	unsigned long mdh;
 
-	xa_for_each(&ctx->mems, mdh, mem) {
-		u64 ctl = aries_rd64(ctx->ad, ARIES_MDD_CTL_N(mdh));
+	xa_for_each(&own->mems, mdh, mem) {
+		u64 ctl = aries_rd64(own->ad, ARIES_MDD_CTL_N(mdh));
 
 		seq_printf(m, "mdh %u owner %u ptag %u start %#lx pages %lu pinned %lu shift %u cq %d valid %llu%s%s%s\n",
-			   mem->mdh, ctx->owner, ctx->dom->ptag, mem->start, mem->npages,
+			   mem->mdh, own->nr, own->dom->ptag, mem->start, mem->npages,
 			   mem->accounted, mem->page_shift, mem->cq ? mem->cq->nr : -1,
 			   FIELD_GET(ARIES_MDD_CTL_VALID_MASK, ctl),
 			   mem->read_only ? " read-only" : "", mem->reserved ? " reserved" : "",
@@ -109,7 +111,7 @@ static void aries_show_registrations(struct seq_file *m, struct aries_ctx *ctx)
 	}
 }
 
-ARIES_CTX_VIEW(registrations);
+ARIES_OWNER_VIEW(registrations);
 
 static void aries_show_children(struct seq_file *m, struct aries_dev *ad, unsigned int nr,
 				unsigned int count)
@@ -138,9 +140,9 @@ static const char *aries_engine_state(u64 ctl, u64 status)
 	return status & ARIES_CE_STATUS_SENT_MASK ? "sent" : "enabled";
 }
 
-static void aries_show_engines(struct seq_file *m, struct aries_ctx *ctx)
+static void aries_show_engines(struct seq_file *m, struct aries_owner *own)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	unsigned int nr;
 
 	for (nr = 0; nr < ARIES_CE_CHANNELS; nr++) {
@@ -149,11 +151,11 @@ static void aries_show_engines(struct seq_file *m, struct aries_ctx *ctx)
 		u64 parent = aries_rd64(ad, ARIES_CE_PARENT_N(nr));
 		unsigned int count = FIELD_GET(ARIES_CE_CTL_CHILDREN_MASK, ctl);
 
-		if (!ctx->ces[nr])
+		if (!own->ces[nr])
 			continue;
 		seq_printf(m, "ce %u owner %u ptag %u state %s cq %d arrived %#llx parent ", nr,
-			   ctx->owner, ctx->dom->ptag, aries_engine_state(ctl, status),
-			   ctx->ces[nr]->cq ? ctx->ces[nr]->cq->nr : -1,
+			   own->nr, own->dom->ptag, aries_engine_state(ctl, status),
+			   own->ces[nr]->cq ? own->ces[nr]->cq->nr : -1,
 			   FIELD_GET(ARIES_CE_STATUS_ARRIVED_MASK, status));
 		if (parent & ARIES_CE_PARENT_VALID_MASK)
 			seq_printf(m, "%llu:%llu[%llu]", FIELD_GET(ARIES_CE_PARENT_PE_MASK, parent),
@@ -167,17 +169,25 @@ static void aries_show_engines(struct seq_file *m, struct aries_ctx *ctx)
 	}
 }
 
-ARIES_CTX_VIEW(engines);
+ARIES_OWNER_VIEW(engines);
+
+static void aries_show_subscription(struct seq_file *m, struct aries_owner *own)
+{
+	struct aries_ctx *ctx = aries_ctx_of(own);
+
+	if (ctx)
+		aries_ees_show(m, ctx);
+}
 
 static int aries_subscriptions_show(struct seq_file *m, void *unused)
 {
-	return aries_each_ctx(m, aries_ees_show);
+	return aries_each_owner(m, aries_show_subscription);
 }
 DEFINE_SHOW_ATTRIBUTE(aries_subscriptions);
 
 static int aries_datagrams_show(struct seq_file *m, void *unused)
 {
-	return aries_each_ctx(m, aries_dgram_show);
+	return aries_each_owner(m, aries_dgram_show);
 }
 DEFINE_SHOW_ATTRIBUTE(aries_datagrams);
 

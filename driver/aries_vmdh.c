@@ -89,52 +89,52 @@ err_free:
 }
 
 /** aries_vmdh_block() - KGNI_IOC_MDD_BLOCK. Context: sleeps. */
-int aries_vmdh_block(struct aries_ctx *ctx, struct kgni_mdd_block *arg)
+int aries_vmdh_block(struct aries_owner *own, struct kgni_mdd_block *arg)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	int rc;
 
 	if (!arg->entries)
 		return -EINVAL;
 	if (arg->entries > ARIES_MDD_ENTRIES)
 		return -ENOSPC;
-	rc = aries_ctx_enter(ctx, true);
+	rc = aries_owner_enter(own, true);
 	if (rc)
 		return rc;
 	mutex_lock(&ad->ptag_lock);
-	if (ctx->block)
+	if (own->block)
 		rc = -EBUSY;
-	else if (!ctx->dom->block)
-		rc = aries_vmdh_make(ad, ctx->dom, arg->entries);
-	else if (arg->entries > ctx->dom->block->count)
+	else if (!own->dom->block)
+		rc = aries_vmdh_make(ad, own->dom, arg->entries);
+	else if (arg->entries > own->dom->block->count)
 		rc = -ENOSPC;
 	if (!rc) {
-		ctx->dom->block->users++;
-		ctx->block = true;
+		own->dom->block->users++;
+		own->block = true;
 	}
 	mutex_unlock(&ad->ptag_lock);
-	aries_ctx_exit(ctx);
+	aries_owner_exit(own);
 	return rc;
 }
 
 /**
  * aries_vmdh_get() - take a place of the block
- * @ctx: attachment
+ * @own: attachment
  * @place: which, or ~0 for the first free one; gets it
  * @found: gets the block
  *
- * Context: sleeps; ctx->lock held. Return: memory domain handle, -ENOENT no block or no such place,
+ * Context: sleeps; own->lock held. Return: memory domain handle, -ENOENT no block or no such place,
  * -EBUSY taken, -ENOSPC no place left.
  */
-int aries_vmdh_get(struct aries_ctx *ctx, u32 *place, struct aries_block **found)
-	__must_hold(&ctx->lock)
+int aries_vmdh_get(struct aries_owner *own, u32 *place, struct aries_block **found)
+	__must_hold(&own->lock)
 {
 	struct aries_block *block;
 	int rc;
 
-	lockdep_assert_held(&ctx->lock);
-	mutex_lock(&ctx->ad->ptag_lock);
-	block = ctx->block ? ctx->dom->block : NULL;
+	lockdep_assert_held(&own->lock);
+	mutex_lock(&own->ad->ptag_lock);
+	block = own->block ? own->dom->block : NULL;
 	if (block && *place == U32_MAX)
 		*place = find_first_zero_bit(block->taken, block->count);
 	else if (block && *place >= block->count)
@@ -151,7 +151,7 @@ int aries_vmdh_get(struct aries_ctx *ctx, u32 *place, struct aries_block **found
 		refcount_inc(&block->ref);
 		*found = block;
 	}
-	mutex_unlock(&ctx->ad->ptag_lock);
+	mutex_unlock(&own->ad->ptag_lock);
 	return rc;
 }
 
@@ -197,33 +197,33 @@ static void aries_vmdh_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 
 /**
  * aries_vmdh_leave() - an attachment ends; the last one that shares the block frees it
- * @ctx: attachment, without registrations
+ * @own: attachment, without registrations
  * @gone: list from aries_quiet_take()
  *
  * The entry may be another domain's before nobody is on the way through it: who is past it has
  * numbers that are nobody's yet.
  *
- * Context: sleeps; ctx->lock held.
+ * Context: sleeps; own->lock held.
  */
-void aries_vmdh_leave(struct aries_ctx *ctx, struct list_head *gone)
-	__must_hold(&ctx->lock)
+void aries_vmdh_leave(struct aries_owner *own, struct list_head *gone)
+	__must_hold(&own->lock)
 {
-	struct aries_dev *ad = ctx->ad;
+	struct aries_dev *ad = own->ad;
 	struct aries_block *block;
 	unsigned int i;
 
-	lockdep_assert_held(&ctx->lock);
-	if (!ctx->block)
+	lockdep_assert_held(&own->lock);
+	if (!own->block)
 		return;
-	ctx->block = false;
+	own->block = false;
 	mutex_lock(&ad->ptag_lock);
-	block = ctx->dom->block;
+	block = own->dom->block;
 	if (!--block->users) {
 		aries_wr64(ad, ARIES_VMDH_CTL_N(block->entry), 0);
-		ctx->dom->block = NULL;
+		own->dom->block = NULL;
 		for (i = 0; i < block->count; i++)
 			aries_pool_hold(&ad->mdds, block->base + i, 0);
-		aries_quiet_take(ctx, gone, &block->kept, aries_vmdh_free_kept);
+		aries_quiet_take(own, gone, &block->kept, aries_vmdh_free_kept);
 	}
 	mutex_unlock(&ad->ptag_lock);
 }

@@ -11,7 +11,7 @@
 #include "kgni_abi.h"
 
 struct aries_chan;
-struct aries_ctx;
+struct aries_owner;
 struct aries_domain;
 
 enum aries_res {
@@ -75,9 +75,9 @@ struct aries_domain {
 	u32 dgrams;
 };
 
-struct aries_ctx {
+struct aries_owner {
 	struct aries_dev *ad;
-	u16 owner;
+	u16 nr;
 	struct aries_domain *dom;
 	struct aries_dgrams dg;
 	u32 modes;
@@ -90,7 +90,7 @@ struct aries_ctx {
 	unsigned int nrecvs;
 };
 
-int aries_ctx_status(struct aries_ctx *ctx);
+int aries_owner_status(struct aries_owner *own);
 u32 aries_rd32(struct aries_dev *ad, u32 reg);
 u64 aries_rd64(struct aries_dev *ad, u32 reg);
 void aries_wr32(struct aries_dev *ad, u32 reg, u32 value);
@@ -101,13 +101,13 @@ int aries_inv_drain(struct aries_dev *ad);
 bool aries_quiet(struct aries_dev *ad);
 bool aries_quiet_begin(struct aries_dev *ad);
 
-int aries_ctx_enter(struct aries_ctx *ctx, bool attached);
-void aries_ctx_exit(struct aries_ctx *ctx);
-struct aries_ctx *aries_ctx_next(struct aries_dev *ad, struct aries_ctx *last);
+int aries_owner_enter(struct aries_owner *own, bool attached);
+void aries_owner_exit(struct aries_owner *own);
+struct aries_owner *aries_owner_next(struct aries_dev *ad, struct aries_owner *last);
 u64 aries_inv_seq(struct aries_dev *ad);
 int aries_inv_sleep(struct aries_dev *ad, u64 seq);
 int aries_ntt_virtual(struct aries_dev *ad, const struct aries_domain *dom, u32 node, u32 *pe);
-struct aries_cq *aries_cq_find(struct aries_ctx *ctx, u32 nr);
+struct aries_cq *aries_cq_find(struct aries_owner *own, u32 nr);
 int aries_pool_get(struct aries_pool *pool, u16 owner);
 void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner);
 void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner);
@@ -116,23 +116,23 @@ int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum ari
 			unsigned int count);
 void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			   unsigned int count);
-void aries_quiet_take(struct aries_ctx *ctx, struct list_head *gone, struct aries_kept *kept,
+void aries_quiet_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
 		      void (*free)(struct aries_dev *ad, struct aries_kept *kept));
-int aries_recv_post(struct aries_ctx *ctx, struct kgni_recv_post *arg);
-int aries_recv_cancel(struct aries_ctx *ctx, struct kgni_recv_cancel *arg);
-void aries_recv_park(struct aries_ctx *ctx);
-void aries_recv_unpark(struct aries_ctx *ctx);
+int aries_recv_post(struct aries_owner *own, struct kgni_recv_post *arg);
+int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg);
+void aries_recv_park(struct aries_owner *own);
+void aries_recv_unpark(struct aries_owner *own);
 void aries_recv_work(struct work_struct *work);
 
 /* stands for aries_trace.h */
-static inline void aries_sim_trace(const struct aries_ctx *ctx, u64 ep, u32 pe, u32 inst, u32 state)
+static inline void aries_sim_trace(const struct aries_owner *own, u64 ep, u32 pe, u32 inst, u32 state)
 {
-	(void)ctx, (void)ep, (void)pe, (void)inst, (void)state;
+	(void)own, (void)ep, (void)pe, (void)inst, (void)state;
 }
 
-static inline void aries_sim_trace_recv(const struct aries_ctx *ctx, u32 nr, u32 channel)
+static inline void aries_sim_trace_recv(const struct aries_owner *own, u32 nr, u32 channel)
 {
-	(void)ctx, (void)nr, (void)channel;
+	(void)own, (void)nr, (void)channel;
 }
 
 #define ARIES_TRACE_H

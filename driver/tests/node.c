@@ -53,7 +53,7 @@ void *xa_store(struct xarray *xa, unsigned long index, void *entry, int flags)
 	return NULL;
 }
 
-int aries_ctx_status(struct aries_ctx *ctx)
+int aries_owner_status(struct aries_owner *own)
 {
 	return 0;
 }
@@ -188,25 +188,25 @@ void writeq(u64 value, void *at)
 void sim_attach(u32 pe, unsigned int file)
 {
 	static struct aries_domain domain[SIM_FILES];
-	struct aries_ctx *ctx = calloc(1, sizeof(*ctx));
+	struct aries_owner *own = calloc(1, sizeof(*own));
 
-	assert(ctx);
+	assert(own);
 	domain[file].ptag = (u8)(3 + file / SIM_INSTANCES);
 	domain[file].cookie = sim_cookie(file);
 	domain[file].dgram_limit = 65536;
-	ctx->ad = &sim_node[pe].ad;
-	ctx->dom = &domain[file];
-	ctx->inst_id = sim_instance(file);
-	aries_dgram_init(ctx);
-	aries_dgram_attach(ctx);
-	sim_node[pe].ctx[file] = ctx;
+	own->ad = &sim_node[pe].ad;
+	own->dom = &domain[file];
+	own->inst_id = sim_instance(file);
+	aries_dgram_init(own);
+	aries_dgram_attach(own);
+	sim_node[pe].own[file] = own;
 }
 
 void sim_detach(u32 pe, unsigned int file)
 {
-	aries_dgram_detach(sim_node[pe].ctx[file]);
-	free(sim_node[pe].ctx[file]);
-	sim_node[pe].ctx[file] = NULL;
+	aries_dgram_detach(sim_node[pe].own[file]);
+	free(sim_node[pe].own[file]);
+	sim_node[pe].own[file] = NULL;
 }
 
 /* Up to where the NIC is set up, as at probe. Numbers that were given out stay used. */

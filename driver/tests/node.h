@@ -34,7 +34,7 @@
  * @area_bytes: its size
  * @up: the driver runs
  * @sent: messages that it has put, by domain
- * @ctx: attachments, instance by instance of the first domain, then of the second
+ * @own: attachments, instance by instance of the first domain, then of the second
  */
 struct sim_node {
 	struct aries_dev ad;
@@ -51,7 +51,7 @@ struct sim_node {
 	u64 area_bytes;
 	bool up;
 	unsigned long sent[SIM_DOMAINS];
-	struct aries_ctx *ctx[SIM_FILES];
+	struct aries_owner *own[SIM_FILES];
 };
 
 extern struct sim_node sim_node[SIM_NODES];

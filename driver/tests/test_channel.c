@@ -62,14 +62,14 @@ static int post(u32 pe, u32 file, u64 ep, u32 flags, u32 to_pe, u32 to_inst)
 	struct kgni_dgram_post arg = { .flags = flags, .ep = ep, .pe = to_pe, .inst_id = to_inst,
 				       .length = 4 };
 
-	return aries_dgram_post(sim_node[pe].ctx[file], &arg);
+	return aries_dgram_post(sim_node[pe].own[file], &arg);
 }
 
 static u32 state_of(u32 pe, u32 file, u64 ep)
 {
 	struct kgni_dgram_test t = { .ep = ep };
 
-	assert_int_equal(aries_dgram_test(sim_node[pe].ctx[file], &t), 0);
+	assert_int_equal(aries_dgram_test(sim_node[pe].own[file], &t), 0);
 	return t.state;
 }
 
@@ -92,10 +92,10 @@ static unsigned long exchanges(u32 from)
 	for (n = 0; n < EXCHANGES; n++) {
 		assert_int_equal(post(to, VICTIM, n, KGNI_DGRAM_WILDCARD, 0, 0), 0);
 		assert_int_equal(post(from, VICTIM, n, 0, to, sim_instance(VICTIM)), 0);
-		while (sim_node[from].ctx[VICTIM]->dg.pending.next !=
-			       &sim_node[from].ctx[VICTIM]->dg.pending ||
-		       sim_node[to].ctx[VICTIM]->dg.pending.next !=
-			       &sim_node[to].ctx[VICTIM]->dg.pending) {
+		while (sim_node[from].own[VICTIM]->dg.pending.next !=
+			       &sim_node[from].own[VICTIM]->dg.pending ||
+		       sim_node[to].own[VICTIM]->dg.pending.next !=
+			       &sim_node[to].own[VICTIM]->dg.pending) {
 			let_run(1);
 			assert_true(rounds++ < 100 * EXCHANGES);
 		}
@@ -164,7 +164,7 @@ static u64 probe(u32 pe, u32 file, u32 flags)
 {
 	struct kgni_dgram_probe arg = { .flags = flags };
 
-	return aries_dgram_probe(sim_node[pe].ctx[file], &arg) ? ~0ull : arg.id;
+	return aries_dgram_probe(sim_node[pe].own[file], &arg) ? ~0ull : arg.id;
 }
 
 /* Those without an id are in nobody's way who asks for ids only. */
@@ -176,13 +176,13 @@ static void news_come_in_order(void **state)
 
 	for (end.ep = 0; end.ep < FLOOD_SIZE; end.ep++) {
 		assert_int_equal(post(0, FLOOD, end.ep, 0, 0, NOBODY + (u32)end.ep), 0);
-		assert_int_equal(aries_dgram_cancel(sim_node[0].ctx[FLOOD], &end), 0);
+		assert_int_equal(aries_dgram_cancel(sim_node[0].own[FLOOD], &end), 0);
 	}
 	assert_int_equal(probe(0, FLOOD, KGNI_DGRAM_ID), ~0ull);
 	assert_int_equal(probe(0, FLOOD, 0), 0);
-	assert_int_equal(aries_dgram_post(sim_node[0].ctx[FLOOD], &arg), 0);
+	assert_int_equal(aries_dgram_post(sim_node[0].own[FLOOD], &arg), 0);
 	end = (struct kgni_dgram_cancel){ .flags = KGNI_DGRAM_ID, .ep = FLOOD_SIZE, .id = 77 };
-	assert_int_equal(aries_dgram_cancel(sim_node[0].ctx[FLOOD], &end), 0);
+	assert_int_equal(aries_dgram_cancel(sim_node[0].own[FLOOD], &end), 0);
 	assert_int_equal(probe(0, FLOOD, KGNI_DGRAM_ID), 77);
 	assert_int_equal(probe(0, FLOOD, 0), 0);
 }

@@ -58,7 +58,7 @@ static void do_post(u32 pe, u32 file, u32 ep, bool wild)
 		arg.pe = sim_pick(SIM_NODES);
 		arg.inst_id = sim_pick(SIM_INSTANCES);
 	}
-	rc = aries_dgram_post(sim_node[pe].ctx[file], &arg);
+	rc = aries_dgram_post(sim_node[pe].own[file], &arg);
 	if (rc == -EBUSY || (rc == -ENOMEM && sim_trouble & SIM_NOMEM))
 		return;
 	assert_int_equal(rc, 0);
@@ -87,7 +87,7 @@ static void do_test(u32 pe, u32 file, u32 ep)
 {
 	struct kgni_dgram_test t = { .ep = ep };
 	struct post *p = find_post(pe, file, ep);
-	int rc = aries_dgram_test(sim_node[pe].ctx[file], &t);
+	int rc = aries_dgram_test(sim_node[pe].own[file], &t);
 
 	assert_int_equal(rc, p ? 0 : -ENOENT);
 	if (rc || t.state == KGNI_DGRAM_PENDING || t.state == KGNI_DGRAM_REMOTE_DATA)
@@ -102,7 +102,7 @@ static void do_cancel(u32 pe, u32 file, u32 ep)
 {
 	struct kgni_dgram_cancel c = { .ep = ep };
 	struct post *p = find_post(pe, file, ep);
-	int rc = aries_dgram_cancel(sim_node[pe].ctx[file], &c);
+	int rc = aries_dgram_cancel(sim_node[pe].own[file], &c);
 
 	if (!p || !p->cancelled)
 		assert_int_equal(rc, p ? 0 : -ENOENT);
@@ -200,11 +200,11 @@ static void calm_down(void)
 
 static bool would_meet(const struct aries_dgram *dg, const struct aries_dgram *other)
 {
-	const struct aries_dgrams *mine = &dg->ctx->dg, *theirs = &other->ctx->dg;
-	u32 pe = dg->ctx->ad->pe;
+	const struct aries_dgrams *mine = &dg->own->dg, *theirs = &other->own->dg;
+	u32 pe = dg->own->ad->pe;
 
 	if (dg == other || dg->flags & KGNI_DGRAM_WILDCARD || mine->cookie != theirs->cookie ||
-	    dg->to_pe != other->ctx->ad->pe || dg->to_inst != theirs->inst_id)
+	    dg->to_pe != other->own->ad->pe || dg->to_inst != theirs->inst_id)
 		return false;
 	return other->flags & KGNI_DGRAM_WILDCARD ||
 	       (other->to_pe == pe && other->to_inst == mine->inst_id);
@@ -217,7 +217,7 @@ static void check_against_all(const struct aries_dgram *dg)
 
 	for (pe = 0; pe < SIM_NODES; pe++)
 		for (file = 0; file < SIM_FILES; file++)
-			list_for_each_entry(other, &sim_node[pe].ctx[file]->dg.pending, node)
+			list_for_each_entry(other, &sim_node[pe].own[file]->dg.pending, node)
 				assert_false(would_meet(dg, other));
 }
 
@@ -228,7 +228,7 @@ static void check_pending(void)
 
 	for (pe = 0; pe < SIM_NODES; pe++)
 		for (file = 0; file < SIM_FILES; file++)
-			list_for_each_entry(dg, &sim_node[pe].ctx[file]->dg.pending, node) {
+			list_for_each_entry(dg, &sim_node[pe].own[file]->dg.pending, node) {
 				assert_int_equal(dg->state, KGNI_DGRAM_PENDING);
 				check_against_all(dg);
 			}

@@ -24,7 +24,7 @@ static bool sender;
 static struct aries_domain dom = { .ptag = 7 };
 static struct aries_mem mem = { .mdh = 5, .live = true, .start = BUFFER, .npages = 1 };
 static struct aries_dev ad;
-static struct aries_ctx ctx;
+static struct aries_owner own;
 
 u32 aries_rd32(struct aries_dev *dev, u32 reg)
 {
@@ -56,21 +56,21 @@ void kfree(const void *p)
 	free((void *)p);
 }
 
-int aries_ctx_enter(struct aries_ctx *c, bool attached)
+int aries_owner_enter(struct aries_owner *c, bool attached)
 {
 	assert_false(c->lock.held);
 	c->lock.held = 1;
 	return 0;
 }
 
-void aries_ctx_exit(struct aries_ctx *c)
+void aries_owner_exit(struct aries_owner *c)
 {
 	c->lock.held = 0;
 }
 
-struct aries_ctx *aries_ctx_next(struct aries_dev *dev, struct aries_ctx *last)
+struct aries_owner *aries_owner_next(struct aries_dev *dev, struct aries_owner *last)
 {
-	return last ? NULL : &ctx;
+	return last ? NULL : &own;
 }
 
 u64 aries_inv_seq(struct aries_dev *dev)
@@ -89,7 +89,7 @@ int aries_ntt_virtual(struct aries_dev *dev, const struct aries_domain *d, u32 n
 	return 0;
 }
 
-struct aries_cq *aries_cq_find(struct aries_ctx *c, u32 nr)
+struct aries_cq *aries_cq_find(struct aries_owner *c, u32 nr)
 {
 	return NULL;
 }
@@ -124,7 +124,7 @@ void aries_domain_uncharge(struct aries_dev *dev, struct aries_domain *d, enum a
 {
 }
 
-void aries_quiet_take(struct aries_ctx *c, struct list_head *gone, struct aries_kept *kept,
+void aries_quiet_take(struct aries_owner *c, struct list_head *gone, struct aries_kept *kept,
 		      void (*release)(struct aries_dev *dev, struct aries_kept *kept))
 {
 	release(&ad, kept);
@@ -132,13 +132,13 @@ void aries_quiet_take(struct aries_ctx *c, struct list_head *gone, struct aries_
 
 static void suspend(bool on)
 {
-	assert_int_equal(aries_ctx_enter(&ctx, true), 0);
-	ctx.suspended = on;
+	assert_int_equal(aries_owner_enter(&own, true), 0);
+	own.suspended = on;
 	if (on)
-		aries_recv_park(&ctx);
+		aries_recv_park(&own);
 	else
-		aries_recv_unpark(&ctx);
-	aries_ctx_exit(&ctx);
+		aries_recv_unpark(&own);
+	aries_owner_exit(&own);
 }
 
 /* Its time has come. */
@@ -156,16 +156,16 @@ static int posted(void **state)
 	struct kgni_recv_post arg = { .address = BUFFER, .length = 64, .mdh = 5, .cq = KGNI_NO_CQ };
 
 	memset(&ad, 0, sizeof(ad));
-	memset(&ctx, 0, sizeof(ctx));
+	memset(&own, 0, sizeof(own));
 	ad.caps = ARIES_ID_CAPS_SEND_MASK;
 	INIT_DELAYED_WORK(&ad.recv_work, aries_recv_work);
-	ctx.ad = &ad;
-	ctx.dom = &dom;
-	INIT_LIST_HEAD(&ctx.recvs);
-	ctx.mems.slot[5] = &mem;
+	own.ad = &ad;
+	own.dom = &dom;
+	INIT_LIST_HEAD(&own.recvs);
+	own.mems.slot[5] = &mem;
 	sender = false;
 	control = 0;
-	assert_int_equal(aries_recv_post(&ctx, &arg), 0);
+	assert_int_equal(aries_recv_post(&own, &arg), 0);
 	assert_int_equal(arg.receive, 0);
 	assert_true(control & ARIES_RMT_CTL_VALID_MASK);
 	assert_false(ad.recv_work.pending);
@@ -177,7 +177,7 @@ static int ended(void **state)
 	struct kgni_recv_cancel arg = { .receive = 0 };
 
 	sender = false;
-	assert_int_equal(aries_recv_cancel(&ctx, &arg), 0);
+	assert_int_equal(aries_recv_cancel(&own, &arg), 0);
 	assert_int_equal(ad.recvs.used, 0);
 	return 0;
 }
