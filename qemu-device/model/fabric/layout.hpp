@@ -21,7 +21,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 16;
+inline constexpr uint32_t SEGMENT_VERSION = 17;
 inline constexpr uint32_t MEMBERS_MAX = 256;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -202,6 +202,7 @@ struct CeContribution {
 	uint8_t status; /* of a partial result */
 	uint8_t events; /* ARIES_EV_* */
 	uint8_t level;  /* engines below */
+	uint32_t node;  /* where it comes from, and the outcome goes to */
 };
 
 /** Outcome of a collective on its way down. */
@@ -231,7 +232,7 @@ struct alignas(64) CeSlot {
 	std::atomic<uint32_t> serial;     /* counts configurations, twice each: enabled, not enabled */
 	std::atomic<uint64_t> ctl;        /* as CE_CTL */
 	std::atomic<uint64_t> parent;     /* as CE_PARENT */
-	uint64_t sequence;                /* of outcomes */
+	std::atomic<uint64_t> sequence;   /* of outcomes, and of those who carry them */
 	uint64_t sent_serial;             /* CeContribution::serial of what was sent last */
 	std::atomic<uint32_t> cq_serial;  /* of the queue that ctl names */
 	CeOutcome outcome;

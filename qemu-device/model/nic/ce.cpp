@@ -82,6 +82,8 @@ uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const
 {
 	CeSlot &ce = slot(at);
 	const CeLock lock(core_, at);
+	/* Its owner may disable it at any time, without the lock. */
+	const uint32_t serial = ce.serial.load();
 	const uint64_t ctl = ce.ctl.load();
 
 	if (!lock.held())
@@ -100,7 +102,7 @@ uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const
 	    place.node != sender.from.node || (is_engine && place.engine != sender.from.engine))
 		return ARIES_ST_CE_CHILD;
 	/* An engine without an edge to this one is of another tree, that was here before or will be. */
-	if (ce_broken(ce) || (is_engine && ce.child_edge[index].load() != slot(sender.from).serial.load()))
+	if (ce_broken(ce) || (is_engine && ce.child_edge[index].load() != sender.serial))
 		return ARIES_ST_TIMEOUT;
 	if (what.level >= CE_LEVELS)
 		return ARIES_ST_BAD_OP;
@@ -111,16 +113,16 @@ uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const
 	if ((ce.arrived.load() | ce.owed.load()) & bit(index))
 		return ARIES_ST_CE_BUSY;
 	ce.given[index] = what;
+	ce.given[index].node = sender.from.node;
 	ce.given[index].token = arm(at, ce, sender);
 	if ((ce.arrived.fetch_or(bit(index)) | bit(index)) == ce_all_children(ctl))
-		complete(at, ce, step);
+		complete(at, ce, serial, ctl, step);
 	return ARIES_ST_OK;
 }
 
 /* All children have contributed; the lock is held. In the order of the children, whoever came first. */
-void Ce::complete(CePlace at, CeSlot &ce, Step &step) noexcept
+void Ce::complete(CePlace at, CeSlot &ce, uint32_t serial, uint64_t ctl, Step &step) noexcept
 {
-	const uint64_t ctl = ce.ctl.load();
 	const size_t count = field(ctl, ARIES_CE_CTL_CHILDREN_MASK);
 	CeContribution sum = ce.given[0];
 	CeValue values[ARIES_CE_CHILDREN], all = {};
@@ -160,6 +162,7 @@ void Ce::complete(CePlace at, CeSlot &ce, Step &step) noexcept
 	step.kind = Step::UP;
 	step.at = at;
 	step.key = sum.key;
+	step.serial = serial;
 	step.partial = sum;
 }
 
@@ -207,14 +210,14 @@ void Ce::drive(Step &step) noexcept
 		const uint8_t status = climb(step);
 
 		if (status == ARIES_ST_OK) {
-			const uint8_t taken = give(ce_parent_place(step.parent),
-						   uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
-						   {CE_CHILD_ENGINE, at, step.key}, step.partial, next);
+			const uint8_t taken = give(
+				ce_parent_place(step.parent), uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
+				{CE_CHILD_ENGINE, at, step.key, nullptr, step.serial}, step.partial, next);
 
 			if (taken != ARIES_ST_OK)
-				fail(at, taken, next);
+				fail(at, step.serial, taken, next);
 		} else {
-			fail(at, status, next);
+			fail(at, step.serial, status, next);
 		}
 		step = next;
 	}
@@ -237,20 +240,26 @@ uint8_t Ce::climb(Step &step) noexcept
 }
 
 /* A tree that has lost a member or a packet is of no more use: the others learn it from broken, which no lock keeps. */
-void Ce::fail(CePlace at, uint8_t status, Step &step) noexcept
+void Ce::fail(CePlace at, uint32_t serial, uint8_t status, Step &step) noexcept
+{
+	mark(slot(at), serial);
+	(void)end_pending(at, serial, status, Patience::LONG, step);
+}
+
+/* What waits in configuration @serial; nothing if it is gone. False: the lock is not to be had. */
+bool Ce::end_pending(CePlace at, uint32_t serial, uint8_t status, Patience patience, Step &step) noexcept
 {
 	CeSlot &ce = slot(at);
+	const CeLock lock(core_, at, patience);
 
-	mark(at);
-	const CeLock lock(core_, at);
-
-	if (!lock.held() || !ce_enabled(ce))
-		return;
-	if (ce.owed.load() || !ce.arrived.load())
-		return;
+	if (!lock.held())
+		return false;
+	if (ce.serial.load() != serial || ce.owed.load() || !ce.arrived.load())
+		return true;
 	const uint32_t red_id = ce.given[std::countr_zero(ce.arrived.load())].red_id;
 
 	settle(at, ce, {{0, 0}, now_ns(), red_id, status, 0}, step);
+	return true;
 }
 
 /* Depth first, with a stack of the engines between root and endpoint. */
@@ -276,10 +285,10 @@ void Ce::scatter(const Step &root) noexcept
 			depth--;
 		} else if (delivery.kind == Delivery::OWN_EVENT) {
 			engine_event(at, stack[depth - 1].outcome, delivery.again);
-		} else if (!ce_child_is_engine(delivery.child)) {
+		} else if (CePlace child; !ce_given_by_engine(delivery.given, child)) {
 			deliver(at, delivery);
 		} else if (depth > CE_LEVELS) {
-			mark(ce_child_place(delivery.child));
+			mark(child);
 		} else {
 			hand_down(at, delivery, step);
 			if (core_.faults.any() && core_.faults.take_duplicates(1)) [[unlikely]]
@@ -306,7 +315,7 @@ Ce::Delivery Ce::next_delivery(CePlace at, uint64_t sequence) noexcept
 		ce.mover.store(Membership::NOBODY);
 		return delivery;
 	}
-	if (!ce_enabled(ce) || ce.sequence != sequence)
+	if (ce.sequence != sequence)
 		return delivery;
 	const uint32_t owed = ce.owed.load(), resumed = ce.resumed.exchange(0);
 
@@ -323,7 +332,7 @@ Ce::Delivery Ce::next_delivery(CePlace at, uint64_t sequence) noexcept
 	ce.delivering.store(index + 1);
 	if (!owed)
 		return delivery;
-	delivery.child = ce.child[index].load();
+	delivery.sequence = sequence;
 	delivery.index = index;
 	delivery.dlvr_mode = route_of(ce.ctl.load());
 	delivery.given = ce.given[index];
@@ -334,7 +343,10 @@ Ce::Delivery Ce::next_delivery(CePlace at, uint64_t sequence) noexcept
 
 void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 {
-	const CePlace at = ce_child_place(delivery.child);
+	CePlace at;
+
+	if (!ce_given_by_engine(delivery.given, at))
+		return;
 	CeSlot &ce = slot(at);
 	CeOutcome outcome = delivery.outcome;
 	const uint64_t arrive = travel(core_, from.node, at.node, delivery.dlvr_mode, at.engine, outcome.at_ns);
@@ -396,12 +408,13 @@ void Ce::late_down() noexcept
 /* To the contributor's result block, then its events. */
 void Ce::deliver(CePlace from, const Delivery &delivery) noexcept
 {
-	const uint32_t node = ce_child_place(delivery.child).node;
+	const uint32_t node = delivery.given.node;
 	CeOutcome outcome = delivery.outcome;
 	const uint64_t now = now_ns();
 	const uint64_t arrive = travel(core_, from.node, node, delivery.dlvr_mode, delivery.given.mdh, outcome.at_ns);
 
-	if (target_state(core_, node, now) != ARIES_ST_OK)
+	/* Somebody else has taken it over, because we did not run. */
+	if (slot(from).sequence.load() != delivery.sequence || target_state(core_, node, now) != ARIES_ST_OK)
 		return;
 	if (!arrive)
 		outcome = {{0, 0}, now, outcome.red_id, ARIES_ST_TIMEOUT, 0};
@@ -415,13 +428,8 @@ void Ce::deliver(CePlace from, const Delivery &delivery) noexcept
 	const uint8_t stored = store_result(node, delivery, outcome);
 
 	/* What the block holds then is not what was there when the contribution came. */
-	if (core_.faults.any() && core_.faults.take_duplicates(1)) [[unlikely]] {
-		Delivery copy = delivery;
-
-		copy.again = true;
-		(void)store_result(node, copy, outcome);
-	}
-
+	if (core_.faults.any() && core_.faults.take_duplicates(1)) [[unlikely]]
+		(void)store_result(node, delivery, outcome);
 	if (stored != ARIES_ST_OK) {
 		const CeContribution &given = delivery.given;
 
@@ -455,8 +463,8 @@ uint8_t Ce::store_result(uint32_t node, const Delivery &delivery, const CeOutcom
 		target.count_refused();
 		return status;
 	}
-	/* Whoever was at it before has stored it, and the block may be in use for something else by now. */
-	if (delivery.again && __atomic_load_n(host[2], __ATOMIC_ACQUIRE) != given.token) {
+	/* Whoever else was at it has stored it, and the block may be in use for something else by now. */
+	if (given.token && __atomic_load_n(host[2], __ATOMIC_ACQUIRE) != given.token) {
 		target.count_duplicate();
 		return ARIES_ST_OK;
 	}
@@ -500,7 +508,7 @@ void Ce::post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32
 void Ce::endpoint_events(CePlace from, const Delivery &delivery, uint8_t status) noexcept
 {
 	const CeContribution &given = delivery.given;
-	const uint32_t node = ce_child_place(delivery.child).node;
+	const uint32_t node = delivery.given.node;
 	CqEntry entry = {.data = given.local_event,
 			 .tid = given.tid,
 			 .status = status,

@@ -69,6 +69,13 @@ inline bool ce_child_is_engine(uint64_t word)
 	return field(word, ARIES_CE_CHILD_KIND_MASK) == CE_CHILD_ENGINE;
 }
 
+/** The engine that has given a partial result; false for an endpoint. */
+inline bool ce_given_by_engine(const CeContribution &given, CePlace &engine)
+{
+	engine = {given.node, given.source & ~uint32_t(CE_SOURCE_ENGINE)};
+	return given.source & CE_SOURCE_ENGINE;
+}
+
 /** Whether CE_PARENT @word names @at as the parent, with us as its child @index. */
 inline bool ce_parent_is(uint64_t word, CePlace at, uint32_t index)
 {
@@ -83,6 +90,12 @@ inline bool ce_enabled(const CeSlot &ce)
 	return ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK;
 }
 
+/** Whether somebody waits for an outcome. */
+inline bool ce_pending(const CeSlot &ce)
+{
+	return ce.arrived.load() || ce.owed.load() || ce.delivering.load();
+}
+
 /** Whether an engine that is enabled belongs to a tree of no more use. */
 inline bool ce_broken(const CeSlot &ce)
 {
@@ -93,9 +106,10 @@ inline bool ce_broken(const CeSlot &ce)
 class CeLock
 {
 public:
-	CeLock(Core &core, CePlace at) noexcept
+	CeLock(Core &core, CePlace at, Patience patience = Patience::LONG) noexcept
 		: guard_(core.segment, at.node, core.node),
-		  block_(core.segment.node(at.node).ce[at.engine % ARIES_CE_CHANNELS]), lock_(core.members, block_)
+		  block_(core.segment.node(at.node).ce[at.engine % ARIES_CE_CHANNELS]),
+		  lock_(core.members, block_, patience)
 	{
 	}
 
@@ -113,6 +127,7 @@ struct CeSender {
 	CePlace from; /* engine 0 of an endpoint */
 	uint32_t key;
 	uint64_t *control = nullptr; /* of an endpoint's result block */
+	uint32_t serial = 0;         /* of an engine's configuration that the partial result was made in */
 };
 
 /**
@@ -134,6 +149,7 @@ public:
 		CeOutcome outcome = {};      /* DOWN */
 		uint64_t parent = 0;         /* UP: CE_PARENT */
 		uint32_t key = 0;            /* UP */
+		uint32_t serial = 0;         /* UP: configuration of the engine */
 		CeContribution partial = {}; /* UP */
 	};
 
@@ -156,14 +172,19 @@ public:
 	void sweep(uint64_t now) noexcept;
 	/** Our engine has been enabled: makes the edges to the neighbours that are. */
 	void make_edges(uint32_t engine) noexcept;
-	/** Ends what is pending in our engine with @status, and marks its neighbours in the tree. */
-	void abandon(uint32_t engine, uint8_t status) noexcept;
+	/**
+	 * Ends what is pending in our engine with @status. False: a member that does not run has the lock, and
+	 * something may be pending still.
+	 */
+	bool abandon(uint32_t engine, uint8_t status, Patience patience) noexcept;
+	/** Our engine is about to leave its tree: what waits for it elsewhere is ended by the next sweep. */
+	void mark_neighbours(uint32_t engine) noexcept;
 
 private:
 	struct Delivery {
 		enum Kind { NONE, CHILD, OWN_EVENT } kind = NONE;
-		bool again = false; /* a member died while it was at this one */
-		uint64_t child;     /* CE_CHILD */
+		bool again = false; /* another member was at this one, and has gone or does not run */
+		uint64_t sequence;
 		uint32_t index;
 		uint16_t dlvr_mode; /* of the packet that carries it */
 		CeContribution given;
@@ -174,7 +195,7 @@ private:
 	{
 		return core_.segment.node(at.node).ce[at.engine % ARIES_CE_CHANNELS];
 	}
-	void complete(CePlace at, CeSlot &ce, Step &step) noexcept;
+	void complete(CePlace at, CeSlot &ce, uint32_t serial, uint64_t ctl, Step &step) noexcept;
 	void settle(CePlace at, CeSlot &ce, const CeOutcome &outcome, Step &step) noexcept;
 	uint8_t climb(Step &step) noexcept;
 	void scatter(const Step &root) noexcept;
@@ -191,7 +212,8 @@ private:
 	void post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32_t cq, uint64_t entry,
 		       uint32_t serial) noexcept;
 	void count_duplicate(CePlace at) noexcept;
-	void fail(CePlace at, uint8_t status, Step &step) noexcept;
+	void fail(CePlace at, uint32_t serial, uint8_t status, Step &step) noexcept;
+	bool end_pending(CePlace at, uint32_t serial, uint8_t status, Patience patience, Step &step) noexcept;
 	void take_over(CePlace at, CeSlot &ce, Step &step) noexcept;
 	void examine(CePlace at, uint64_t now) noexcept;
 	bool lost(CePlace at, CeSlot &ce, uint64_t now) noexcept;
@@ -200,7 +222,6 @@ private:
 	bool instance_lost(CeSlot &ce, uint32_t index, uint32_t key, uint64_t now) noexcept;
 	bool find_instance(CeSlot &ce, uint32_t index, uint32_t key) noexcept;
 	bool node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept;
-	void mark_neighbours(const CeSlot &ce) noexcept;
 	void mark(CePlace at) noexcept;
 	static void mark(CeSlot &ce, uint32_t serial) noexcept;
 
@@ -234,6 +255,11 @@ public:
 	uint64_t read_instance(uint32_t element) const noexcept;
 	/** All engines; what is pending ends with @status. */
 	void reset(uint8_t status) noexcept;
+	/**
+	 * Nobody is left who saw an engine enabled that ends with this drain: nothing stays pending in it. False if it
+	 * cannot be had yet.
+	 */
+	bool settle() noexcept;
 
 private:
 	bool enable(uint32_t engine, uint64_t ctl) noexcept;

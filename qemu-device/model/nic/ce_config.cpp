@@ -19,13 +19,10 @@ static_assert(!(INSTANCE_MASK & INSTANCE_COUNT_MASK));
 
 constexpr unsigned int FINISH_STEPS = 200; /* of 500 us, for an outcome on its way down */
 
-/* The engine's lock is held. Whoever still carries an outcome of this operation finds another sequence. */
+/* The engine's lock is held, and nobody waits. Who still carries an outcome of before finds another sequence. */
 void forget_operation(CeSlot &ce)
 {
 	ce.sequence++;
-	ce.arrived.store(0);
-	ce.owed.store(0);
-	ce.delivering.store(0);
 	ce.resumed.store(0);
 	ce.sent.store(0);
 	ce.mover.store(0);
@@ -41,10 +38,8 @@ bool CeTable::configure(uint32_t engine, uint64_t ctl) noexcept
 	core_.host.trace("ce_control", engine, ctl);
 	if (ctl & ARIES_CE_CTL_ENABLE_MASK)
 		return enable(engine, ctl);
-	if (enabled(engine)) {
+	if (enabled(engine))
 		disable(engine, ARIES_ST_FLUSHED);
-		leaving_.leave(engine, drain_.begin());
-	}
 	core_.own().ce[engine].ctl.store(ctl);
 	return true;
 }
@@ -73,7 +68,7 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 	}
 	const CeLock lock(core_, {core_.node, engine});
 
-	if (!lock.held())
+	if (!lock.held() || ce_pending(ce))
 		return false;
 	forget_operation(ce);
 	ce.cq_serial.store(cq_serial);
@@ -105,10 +100,21 @@ void CeTable::disable(uint32_t engine, uint8_t status) noexcept
 				 core_.members.holder_alive(ce.mover.load());
 	     i++)
 		usleep(500);
-	ce_.abandon(engine, status);
-	/* Without the lock: a peer that is stopped may hold it. What it does then is forgotten with the next life. */
+	(void)ce_.abandon(engine, status, Patience::LONG);
+	ce_.mark_neighbours(engine);
+	/* Without the lock: a peer that is stopped may hold it. What it leaves then is ended with the drain. */
 	ce.ctl.store(0, std::memory_order_seq_cst);
 	ce.serial.fetch_add(1);
+	leaving_.leave(engine, drain_.begin());
+}
+
+bool CeTable::settle() noexcept
+{
+	for (uint32_t engine = 0; engine < ARIES_CE_CHANNELS; engine++) {
+		if (leaving_.ends(engine, drain_) && !ce_.abandon(engine, ARIES_ST_FLUSHED, Patience::NONE))
+			return false;
+	}
+	return true;
 }
 
 bool CeTable::set_parent(uint32_t engine, uint64_t value) noexcept

@@ -87,9 +87,9 @@ bool Ce::neighbours_lost(CePlace at, const CeSlot &ce) const noexcept
 	return edge_lost(ce, above, ce.parent_edge.load()) || (ce.sent.load() && !ce_enabled(above));
 }
 
-/* What waits for us elsewhere is ended by the next sweep. */
-void Ce::mark_neighbours(const CeSlot &ce) noexcept
+void Ce::mark_neighbours(uint32_t engine) noexcept
 {
+	const CeSlot &ce = slot({core_.node, engine});
 	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK);
 
 	if (const uint32_t edge = ce.parent_edge.load())

@@ -110,7 +110,7 @@ void Ce::examine(CePlace at, uint64_t now) noexcept
 	const uint32_t serial = ce.serial.load();
 	const uint32_t mover = ce.mover.load();
 	const bool orphan = mover && !core_.members.holder_alive(mover);
-	const bool is_lost = ce_broken(ce) || (orphan && ce.sent.load()) || lost(at, ce, now);
+	const bool is_lost = !ce_enabled(ce) || ce_broken(ce) || (orphan && ce.sent.load()) || lost(at, ce, now);
 	Step step;
 
 	if (!is_lost && !orphan)
@@ -118,7 +118,7 @@ void Ce::examine(CePlace at, uint64_t now) noexcept
 	{
 		const CeLock lock(core_, at);
 
-		if (!lock.held() || ce.serial.load() != serial || !(ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK))
+		if (!lock.held() || ce.serial.load() != serial)
 			return;
 		if (orphan && ce.mover.load() == mover && (ce.owed.load() || ce.delivering.load()))
 			take_over(at, ce, step);
@@ -127,7 +127,7 @@ void Ce::examine(CePlace at, uint64_t now) noexcept
 	if (is_lost) {
 		Step down;
 
-		fail(at, ARIES_ST_TIMEOUT, down);
+		fail(at, serial, ARIES_ST_TIMEOUT, down);
 		drive(down);
 	}
 }
@@ -138,27 +138,32 @@ void Ce::sweep(uint64_t now) noexcept
 		for (uint32_t engine = 0; engine < ARIES_CE_CHANNELS; engine++) {
 			const CePlace at = {node, engine};
 
-			if (slot(at).ctl.load(std::memory_order_acquire) & ARIES_CE_CTL_ENABLE_MASK)
+			/* One that is disabled may have been left with something pending. */
+			if (ce_enabled(slot(at)) || ce_pending(slot(at)))
 				examine(at, now);
 		}
 	});
 }
 
-void Ce::abandon(uint32_t engine, uint8_t status) noexcept
+bool Ce::abandon(uint32_t engine, uint8_t status, Patience patience) noexcept
 {
 	const CePlace at = {core_.node, engine};
 	CeSlot &ce = slot(at);
+	const uint32_t serial = ce.serial.load();
 	Step rest, pending;
+
+	mark(ce, serial);
 	{
-		const CeLock lock(core_, at);
+		const CeLock lock(core_, at, patience);
 
 		if (lock.held() && (ce.owed.load() || ce.delivering.load()))
 			take_over(at, ce, rest);
 	}
 	drive(rest);
-	fail(at, status, pending);
+	const bool ended = end_pending(at, serial, status, patience, pending);
+
 	drive(pending);
-	mark_neighbours(ce);
+	return ended && !ce.owed.load() && !ce.delivering.load();
 }
 
 } // namespace aries

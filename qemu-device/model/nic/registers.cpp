@@ -400,7 +400,7 @@ void RegisterFile::finish_reset() noexcept
 /* Everything that ends with a drain, of whatever unit. */
 void RegisterFile::advance_drain() noexcept
 {
-	while (drain_.visits_ended() && mdds_.settle()) {
+	while (drain_.visits_ended() && mdds_.settle() && ces_.settle()) {
 		drain_.finish();
 		if (reset_ && reset_ <= drain_.done())
 			finish_reset();

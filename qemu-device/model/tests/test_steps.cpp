@@ -6,7 +6,6 @@
  */
 #include <algorithm>
 #include <cstdlib>
-#include <random>
 
 #include "nic/core.hpp"
 #include "tests/stepped_peer.hpp"
@@ -390,11 +389,7 @@ bool once(const Operation &op, unsigned int count, bool kill)
 	t.a.write32(ARIES_INV_PTES, MDH);
 	if (!kill) {
 		peer.go_on();
-		t.until("the peer's operation ends", [&peer] {
-			int status;
-
-			return waitpid(peer.pid(), &status, WNOHANG | WUNTRACED) == peer.pid() && WIFSTOPPED(status);
-		});
+		t.until("the peer's operation ends", [&peer] { return peer.ended(); });
 		t.a.main_loop();
 		check_interrupt(t);
 	}
@@ -422,40 +417,20 @@ unsigned int instructions(const Operation &op)
 	return count;
 }
 
-uint64_t seed()
-{
-	static const char *const text = getenv("ARIES_FUZZ_SEED");
-	static const uint64_t value = text ? strtoull(text, nullptr, 0) : std::random_device{}();
-
-	return value;
-}
-
 void test_steps(void **state)
 {
 	const auto &op = *static_cast<const Operation *>(*state);
-	const bool slow = getenv("OPENGNI_SLOW");
 	const unsigned int all = instructions(op);
-	const unsigned int stride = slow ? 1 : std::max(1u, all / POINTS);
 	std::mt19937_64 random(seed());
 
-	print_message("%s: %u instructions, each %uth, ARIES_FUZZ_SEED=%llu\n", op.name, all, stride,
+	print_message("%s: %u instructions, ARIES_FUZZ_SEED=%llu\n", op.name, all,
 		      static_cast<unsigned long long>(seed()));
 	for (const bool kill : {true, false}) {
-		for (unsigned int count = slow ? 0 : unsigned(random() % stride); count < all; count += stride) {
+		for (const unsigned int count : stops(random, all, POINTS)) {
 			where = {op.name, count, kill};
 			once(op, count, kill);
 		}
 	}
-}
-
-bool can_trace()
-{
-	const pid_t pid = fork();
-	int status;
-
-	if (pid == 0)
-		_exit(ptrace(PTRACE_TRACEME, 0, 0, 0) ? 1 : 0);
-	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 } // namespace
@@ -463,18 +438,6 @@ bool can_trace()
 /* Arguments: names of operations, none for all. */
 int main(int argc, char **argv)
 {
-	const Operation *const operations[] = {&PUT, &GET, &AMO, &LAZY, &SHORT, &LONG, &SEND, &CE, &REFUSED};
-	std::vector<CMUnitTest> tests;
-
-	if (!can_trace()) {
-		printf("ptrace is not permitted here: skipped\n");
-		return 77;
-	}
-	for (const Operation *op : operations) {
-		if (argc > 1 &&
-		    std::none_of(argv + 1, argv + argc, [op](const char *name) { return !strcmp(name, op->name); }))
-			continue;
-		tests.push_back({op->name, test_steps, nullptr, nullptr, const_cast<Operation *>(op)});
-	}
-	return _cmocka_run_group_tests("steps", tests.data(), tests.size(), nullptr, nullptr);
+	return run_stepped("steps", {&PUT, &GET, &AMO, &LAZY, &SHORT, &LONG, &SEND, &CE, &REFUSED}, test_steps, argc,
+			   argv);
 }

@@ -28,8 +28,8 @@ struct Parent {
 class Member
 {
 public:
-	Member(const std::string &path, unsigned int node, unsigned int nodes)
-		: host(path, node, FakeHost::Options{.nodes = nodes})
+	Member(const std::string &path, unsigned int node, unsigned int nodes, uint32_t lease_ms = 100)
+		: host(path, node, FakeHost::Options{.nodes = nodes, .lease_ms = lease_ms})
 	{
 		ready();
 	}
