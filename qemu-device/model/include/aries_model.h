@@ -160,7 +160,7 @@ void aries_nic_wake(aries_nic *nic);
 /** aries_nic_timer() - what aries_host_ops.timer asked for: raises the interrupts of timers that are due */
 void aries_nic_timer(aries_nic *nic);
 
-/** aries_nic_tick() - to be called every ARIES_TICK_MS: keeps the lease, finds dead peers */
+/** aries_nic_tick() - to be called every ARIES_TICK_MS, by one thread at a time: keeps the lease, finds dead peers */
 void aries_nic_tick(aries_nic *nic);
 #define ARIES_TICK_MS 100
 
