@@ -146,6 +146,14 @@ struct MsgqSender {
 	uint64_t *taken() { return reinterpret_cast<uint64_t *>(this + 1); }
 	/** Behind the @words of those as many with the bits of slots whose last message has an unknown fate. */
 	uint32_t *lost(uint32_t words) { return reinterpret_cast<uint32_t *>(taken() + words); }
+	/** How often each slot was taken, the low bits of it; who has taken it counts, before anything is put there. */
+	uint8_t *rounds(uint32_t words) { return reinterpret_cast<uint8_t *>(lost(words) + words); }
+	static constexpr uint32_t kRounds = 256; /* until such a count begins again */
+	static constexpr size_t bytes(uint32_t words)
+	{
+		return sizeof(MsgqSender) +
+		       (sizeof(uint64_t) + sizeof(uint32_t) + kMsgqWordSlots * sizeof(uint8_t)) * words;
+	}
 };
 
 /*

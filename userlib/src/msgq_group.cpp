@@ -21,7 +21,7 @@ using namespace ugni;
 namespace
 {
 
-constexpr uint64_t kMagic = 0x32'7167'736d'676eULL;
+constexpr uint64_t kMagic = 0x33'7167'736d'676eULL;
 constexpr uint64_t kPresence = 1;
 constexpr const char *kNotMapped = "the shared memory cannot be mapped";
 

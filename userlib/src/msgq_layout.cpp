@@ -52,7 +52,7 @@ const char *msgq_layout(const gni_msgq_attr_t *attrs, MsgqLayout *layout)
 	l.members = attrs->nloc_insts;
 	l.peers_at = round_up(sizeof(MsgqControl), kSmsgLine);
 	l.senders_at = round_up(l.peers_at + uint64_t{l.peers} * sizeof(MsgqPeer), kSmsgLine);
-	l.sender_bytes = round_up(sizeof(MsgqSender) + (sizeof(uint64_t) + sizeof(uint32_t)) * l.words, kSmsgLine);
+	l.sender_bytes = round_up(MsgqSender::bytes(l.words), kSmsgLine);
 	l.credits_at = round_up(l.senders_at + uint64_t{l.peers} * kMsgqMembers * l.sender_bytes, kMsgqPage);
 	l.credits_bytes = round_up(l.credit(l.peers, 0), kMsgqPage);
 	l.mail_at = l.credits_at + l.credits_bytes;

@@ -31,6 +31,8 @@ struct Taken {
 	uint32_t slot;
 	uint32_t word;
 	uint32_t mask;
+	uint32_t count; /* how often a slot of the word was taken by then */
+	uint8_t round;  /* the same of this slot, the low bits */
 	bool bit;
 };
 
@@ -117,6 +119,16 @@ void forget_lost(const gni_msgq *q, MsgqSender *s, uint32_t word, uint32_t mask)
 		(void)__atomic_fetch_and(lost, ~mask, __ATOMIC_RELAXED);
 }
 
+/* The slot is ours: nobody else writes this. */
+uint8_t next_round(const gni_msgq *q, MsgqSender *s, uint32_t slot)
+{
+	uint8_t *round = s->rounds(q->layout.words) + slot;
+	const auto next = static_cast<uint8_t>(__atomic_load_n(round, __ATOMIC_RELAXED) + 1);
+
+	__atomic_store_n(round, next, __ATOMIC_RELAXED);
+	return next;
+}
+
 enum class Take { done, none, damaged };
 
 /*
@@ -140,7 +152,9 @@ Take take_of(const gni_msgq *q, const MsgqRoute *r, uint32_t w, Taken *out)
 						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		forget_lost(q, r->sender, w, mask);
-		*out = {w * kMsgqWordSlots + static_cast<uint32_t>(std::countr_zero(mask)), w, mask, !(taken & mask)};
+		const uint32_t slot = w * kMsgqWordSlots + static_cast<uint32_t>(std::countr_zero(mask));
+		*out = {slot,           w, mask, static_cast<uint32_t>(taken >> 32) + 1, next_round(q, r->sender, slot),
+			!(taken & mask)};
 		return Take::done;
 	}
 }
@@ -251,25 +265,43 @@ uint32_t put(const Letter &l, const gni_cq *cq, uint32_t id)
 	return fma_last_status(nic);
 }
 
-/* Whether the message has come. Return: ARIES_ST_*; OK: @there says */
-uint32_t look(const Letter &l, const gni_cq *cq, bool *there)
+enum class Slot { kept, emptied, unknown };
+
+/* What this node knows of the slot: emptied, or even taken since, by others of us and any number of times? */
+Slot slot_since(const Letter &l)
 {
 	const Taken &t = l.taken;
+	const uint64_t taken = __atomic_load_n(l.route.sender->taken() + t.word, __ATOMIC_ACQUIRE);
+	const uint8_t *round = l.route.sender->rounds(l.q->layout.words) + t.slot;
 	uint32_t done;
 
-	*there = true;
-	/* Emptied, or even taken by somebody else since. */
 	if (emptied(&l.route, t.word, &done) && ((done & t.mask) != 0) == t.bit)
-		return ARIES_ST_OK;
-	if (((__atomic_load_n(l.route.sender->taken() + t.word, __ATOMIC_ACQUIRE) & t.mask) != 0) != t.bit)
+		return Slot::emptied;
+	if (((taken & t.mask) != 0) != t.bit || __atomic_load_n(round, __ATOMIC_RELAXED) != t.round)
+		return Slot::emptied;
+	return static_cast<uint32_t>(taken >> 32) - t.count < MsgqSender::kRounds ? Slot::kept : Slot::unknown;
+}
+
+/*
+ * Whether the message has come. What others put into the slot after it is no sign that it has not, so that is asked
+ * once more when the word is here.
+ * Return: ARIES_ST_*; OK: @there says
+ */
+uint32_t look(const Letter &l, const gni_cq *cq, bool *there)
+{
+	*there = true;
+	if (slot_since(l) == Slot::emptied)
 		return ARIES_ST_OK;
 	aries_fma_desc *area = fill(l, cq);
 	area->offset = l.slot();
 	area->local_mdh = mem_name(l.q->handle);
 	area->local_offset = l.q->layout.landing();
 	const uint32_t status = fma_ring_piece(l.q->nic, sizeof(uint64_t), ARIES_FMA_GET_OP);
-	*there = __atomic_load_n(l.q->landing(), __ATOMIC_ACQUIRE) == l.header;
-	return status;
+	if (status != ARIES_ST_OK || __atomic_load_n(l.q->landing(), __ATOMIC_ACQUIRE) == l.header)
+		return status;
+	const Slot slot = slot_since(l);
+	*there = slot != Slot::kept;
+	return slot == Slot::unknown ? uint32_t{ARIES_ST_TIMEOUT} : uint32_t{ARIES_ST_OK};
 }
 
 /* A message that waits for another attempt. */

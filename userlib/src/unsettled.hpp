@@ -41,7 +41,7 @@ inline bool status_passing(uint32_t status)
 /** Whether it may have happened all the same. */
 inline bool status_unknown(uint32_t status)
 {
-	return status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
+	return status == ARIES_ST_TIMEOUT;
 }
 
 /** Whether one that is not over yet is as @match says, of @what. */

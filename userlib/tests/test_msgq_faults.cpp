@@ -187,6 +187,107 @@ void lost_responses(void **)
 	}
 }
 
+/* The slot is read, and tells that the message is there: it is not put again, nor is another's in its place. */
+void arrived_is_not_repeated(void **)
+{
+	MsgqPair p(4);
+	uint64_t packets = 0;
+
+	for (unsigned i = 0; i < 20; i++) {
+		const uint64_t before = model::counter(0, ARIES_CNT_FMA_PUTS);
+		model::fault(0, "drop-response", i ? 1 + i % 2 : 0);
+		p.a.send_ok(p.b, "once", i);
+		const uint64_t put = model::counter(0, ARIES_CNT_FMA_PUTS) - before;
+		if (i == 0)
+			packets = put;
+		assert_int_equal(put, packets);
+		assert_rc(SUCCESS, p.b.progress());
+		p.b.expect(p.a, "once");
+		assert_true(p.b.heard.empty());
+	}
+}
+
+/* While its fate is open the connection is ended and made anew: it is not put into the new one. */
+void connection_ends_meanwhile(void **)
+{
+	gni_msgq_attr_t two = msgq_attrs(2, 4);
+	MsgqRank a0(0, 10, two), a1(0, 11, two), b(1, 20, msgq_attrs(1, 4));
+	gni_cq_entry_t e;
+
+	msgq_connect(a1, b);
+	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(a0.nic, 1000));
+	for (unsigned i = 0; i < 5; i++) {
+		model::fault(0, "drop", 3);
+		assert_rc(SUCCESS, a0.send(b, "old", i));
+		assert_rc(SUCCESS, GNI_MsgqConnRelease(a1.q, b.address));
+		assert_rc(SUCCESS, GNI_MsgqConnRelease(b.q, a1.address));
+		msgq_connect(a1, b);
+		model::fault(0, "drop", 0);
+		assert_rc(TRANSACTION_ERROR, a0.outcome(&e));
+		assert_int_equal(GNI_CQ_GET_MSG_ID(e), i);
+		for (unsigned j = 0; j < 9; j++) {
+			a1.send_ok(b, "new", j);
+			assert_rc(SUCCESS, b.progress());
+			b.expect(a1, "new");
+			assert_true(b.heard.empty());
+		}
+	}
+}
+
+/* What is refused for certain gives its slot back; a message of unknown fate that is read after all, too. */
+void slots_come_back(void **)
+{
+	MsgqPair p(2);
+	gni_cq_entry_t e;
+
+	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(p.a.nic, 0));
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 2; i++) {
+			model::fault(0, "drop-response", 1);
+			assert_rc(SUCCESS, p.a.send(p.b, "unknown", i));
+			assert_rc(TRANSACTION_ERROR, p.a.outcome(&e));
+		}
+		assert_rc(INVALID_STATE, p.a.send(p.b, "no slot"));
+		assert_rc(SUCCESS, p.b.progress());
+		for (unsigned i = 0; i < 2; i++)
+			p.b.expect(p.a, "unknown");
+		/* Their fate is known: there is hope once more. */
+		for (unsigned i = 0; i < 2; i++)
+			p.a.send_ok(p.b, "there", i);
+		assert_rc(NOT_DONE, p.a.send(p.b, "no slot"));
+		assert_rc(SUCCESS, p.b.progress());
+		for (unsigned i = 0; i < 2; i++)
+			p.b.expect(p.a, "there");
+	}
+}
+
+/*
+ * The message has arrived and was read, and other instances of the node have used its slot since, twice: it is not put
+ * again, on top of theirs.
+ */
+void slot_goes_round_meanwhile(void **)
+{
+	for (unsigned times = 1; times <= 4; times++) {
+		gni_msgq_attr_t two = msgq_attrs(2, 1);
+		MsgqRank a0(0, 10, two), a1(0, 11, two), b(1, 20, msgq_attrs(1, 1));
+		msgq_connect(a0, b);
+		assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(a0.nic, 1000));
+		/* Of the message, and of the looks that come at once. */
+		model::fault(0, "drop-response", 3);
+		assert_rc(SUCCESS, a0.send(b, "first", 1));
+		assert_rc(SUCCESS, b.progress());
+		b.expect(a0, "first");
+		for (unsigned i = 0; i < times; i++) {
+			a1.send_ok(b, std::to_string(i));
+			if (i + 1 == times)
+				a0.expect_sent(1);
+			assert_rc(SUCCESS, b.progress());
+			b.expect(a1, std::to_string(i));
+			assert_true(b.heard.empty());
+		}
+	}
+}
+
 /* A link is cut for a while. What is sent meanwhile waits, and the order stays. */
 void cut_link(void **)
 {
@@ -419,6 +520,10 @@ int main()
 		model_test(lost_credits),
 		model_test(lost_credits_and_a_wait),
 		model_test(lost_responses),
+		model_test(arrived_is_not_repeated),
+		model_test(slot_goes_round_meanwhile),
+		model_test(connection_ends_meanwhile),
+		model_test(slots_come_back),
 		model_test(cut_link),
 		model_test(waits_without_the_mode),
 		model_test(two_threads_end_it),

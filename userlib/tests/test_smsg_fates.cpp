@@ -147,6 +147,68 @@ void lost_credit(void **)
 	}
 }
 
+/* Nobody has to ask for it: the very next release tells once more. */
+void lost_credit_is_told_again(void **)
+{
+	Talk t({.credits = 8, .largest = 64});
+	const auto told = [] { return model::counter(1, ARIES_CNT_FMA_TRAPS); };
+
+	for (unsigned i = 0; i < 8; i++)
+		assert_rc(SUCCESS, t.a.send("m"));
+	t.a.drain();
+	const uint64_t before = told();
+	unsigned read = 0;
+	model::fault(1, "drop", 1);
+	for (; told() == before && read < 8; read++)
+		t.b.expect("m");
+	assert_true(read < 8);
+	assert_rc(NOT_DONE, t.a.send("m"));
+	t.b.expect("m");
+	for (unsigned i = 0; i <= read; i++)
+		assert_rc(SUCCESS, t.a.send("m"));
+}
+
+/* A mailbox that does not repeat: what is lost is lost, and its event says so. */
+void plain_mailbox_does_not_repeat(void **)
+{
+	Talk t({.credits = 4, .largest = 64, .type = GNI_SMSG_TYPE_MBOX});
+	gni_cq_entry_t e;
+
+	for (unsigned i = 0; i < 10; i++) {
+		model::fault(0, "drop", 1);
+		assert_rc(SUCCESS, t.a.send("lost", "", i));
+		assert_rc(TRANSACTION_ERROR, t.a.outcome(&e));
+		assert_int_equal(GNI_CQ_GET_MSG_ID(e), i);
+		assert_int_equal(GNI_CQ_GET_STATUS(e), ARIES_ST_TIMEOUT);
+		assert_rc(NOT_DONE, t.b.look());
+		assert_rc(SUCCESS, t.a.send("there", "", i));
+		t.a.expect_sent(i);
+		t.b.expect("there");
+	}
+}
+
+/* Behind a message of unknown fate there is room for another one only if there is room for both. */
+void no_room_behind(void **)
+{
+	Talk t({.credits = 2, .largest = 64, .type = GNI_SMSG_TYPE_MBOX});
+	gni_cq_entry_t e;
+
+	assert_rc(SUCCESS, GNI_SmsgSetMaxRetrans(t.a.nic, 1));
+	assert_rc(SUCCESS, t.a.send("one", "", 1));
+	t.a.expect_sent(1);
+	model::fault(0, "drop-response", 1000);
+	assert_rc(SUCCESS, t.a.send("two", "", 2));
+	assert_rc(TRANSACTION_ERROR, t.a.outcome(&e));
+	for (unsigned i = 0; i < 20; i++)
+		assert_rc(NOT_DONE, t.a.send("three", "", 3));
+	model::fault(0, "drop-response", 0);
+	t.b.expect("one");
+	t.b.expect("two");
+	assert_rc(NOT_DONE, t.b.look());
+	assert_true(sends_soon(t.a, "three", 3));
+	t.b.expect("three");
+}
+
 /* Asking costs nothing that counts while the receiver is just slow. */
 void asks_with_growing_pauses(void **)
 {
@@ -242,6 +304,18 @@ void ends_meanwhile(void **)
 		}
 		model::fault(1, "link", 1);
 		assert_rc(NOT_DONE, t.b.look());
+	}
+	{
+		/* The event was kept back, and nobody reads it: a queue that is made then has nothing of it. */
+		Talk t;
+		model::fault(1, "link", 0);
+		assert_rc(SUCCESS, t.a.send("never"));
+		assert_rc(NOT_DONE, t.a.sent(&e));
+		assert_rc(SUCCESS, GNI_EpDestroy(t.a.ep));
+		assert_rc(SUCCESS, GNI_CqDestroy(t.a.source));
+		assert_rc(SUCCESS, GNI_CqCreate(t.a.nic, 100, 0, GNI_CQ_NOBLOCK, nullptr, nullptr, &t.a.source));
+		assert_rc(NOT_DONE, t.a.sent(&e));
+		model::fault(1, "link", 1);
 	}
 	Talk t;
 	model::fault(1, "link", 0);
@@ -446,6 +520,9 @@ int main()
 		model_test(many_lost_responses),
 		model_test(credit_tells_the_fate),
 		model_test(lost_credit),
+		model_test(lost_credit_is_told_again),
+		model_test(plain_mailbox_does_not_repeat),
+		model_test(no_room_behind),
 		model_test(asks_with_growing_pauses),
 		model_test(cut_link),
 		model_test(ends_meanwhile),
