@@ -92,7 +92,7 @@ qemu: model ## QEMU with the device
 
 driver: kernel ## aries.ko for the guest kernel
 	$(STEP) 'driver for $(KREL)' -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' -o $(MODULE) \
-		-- $(MAKE) -C $(TOP)/driver KVER=$(KREL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen
+		-- $(MAKE) -C $(TOP)/driver KVER=$(KREL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m
 
 userlib: setup ## libugni and the tools
 	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
@@ -127,7 +127,7 @@ selftests: linux-source userlib ## the tests that run in the guest
 
 check-image: kernel driver userlib agent selftests ## the guest's file system with the tests in it
 	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
-		-- $(IMAGE_CMD) -t $(B)/kselftest -o $(CHECK_IMAGE)
+		-- $(IMAGE_CMD) -m $(dir $(MODULE))aries_kapi_test.ko -t $(B)/kselftest -o $(CHECK_IMAGE)
 
 install: kernel driver userlib agent ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
 	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'

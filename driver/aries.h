@@ -10,7 +10,8 @@
  *   aries_guess                               who may look for them
  *   aries_dgram, aries_dgmatch                datagrams between processes
  *   aries_peer, aries_chan                    messages between the drivers of two nodes
- *   aries_fmad, aries_cq, aries_mem, aries_ce, aries_recv  objects of one NIC block each
+ *   aries_umem, aries_reserve                 regions of user memory
+ *   aries_fmad, aries_cq, aries_region, aries_ce, aries_recv  objects of one NIC block each
  *   aries_charge, aries_ring, aries_pin       memory, and who pays for it
  *   aries_pool, aries_inv, aries_quiet, aries_irq, aries_err, aries_ees
  *   aries_hw                                  registers
@@ -145,6 +146,10 @@ void aries_ring_free(void *ring, unsigned long npages);
 int aries_cq_create(struct aries_owner *own, struct kgni_cq_create *arg);
 int aries_cq_destroy(struct aries_owner *own, struct kgni_cq_destroy *arg);
 struct aries_cq *aries_cq_find(struct aries_owner *own, u32 nr);
+struct aries_cq *aries_cq_new(u32 entries, u32 flags, bool kernel);
+int aries_cq_add(struct aries_owner *own, struct aries_cq *cq, u32 delay);
+void aries_cq_stop(struct aries_owner *own, struct aries_cq *cq, struct list_head *gone);
+void aries_cq_free_mem(struct aries_cq *cq);
 void aries_cq_put(struct aries_cq *cq);
 void aries_cq_teardown(struct aries_owner *own, struct list_head *gone);
 void aries_cq_wake(struct aries_dev *ad, unsigned int nr);
@@ -152,24 +157,34 @@ void aries_cq_wake(struct aries_dev *ad, unsigned int nr);
 /* aries_cqwait.c */
 int aries_cq_wait(struct aries_owner *own, struct kgni_cq_wait *arg);
 
-/* aries_pin.c, aries_pte.c, aries_mem.c: memory domains */
-struct aries_mem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
-			    unsigned int count, bool read_only);
-struct aries_mem *aries_pin_none(unsigned long start, unsigned long npages, bool read_only);
+/* aries_pte.c: translation tables */
+int aries_pte_build(struct aries_dev *ad, struct aries_region *region);
+void aries_pte_free(struct aries_dev *ad, struct aries_region *region);
+int aries_pte_reserve(struct aries_dev *ad, struct aries_region *region);
+__le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_region *region, unsigned long n);
+
+/* aries_region.c: memory domains */
+int aries_region_publish(struct aries_owner *own, struct aries_region *region, u32 *vmdh,
+			 bool later);
+void aries_region_program(struct aries_owner *own, struct aries_region *region);
+u64 aries_region_revoke(struct aries_dev *ad, struct aries_region *region);
+void aries_region_del(struct aries_owner *own, struct aries_region *region,
+		      struct list_head *gone);
+void aries_region_teardown(struct aries_owner *own, struct list_head *gone);
+
+/* aries_pin.c, aries_umem.c: user memory */
+struct aries_umem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
+			     unsigned int count, bool read_only);
+struct aries_umem *aries_pin_none(unsigned long start, unsigned long npages, bool read_only);
 int aries_pin_range(const struct aries_range *range, bool read_only, struct page **pages);
 void aries_pin_account(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages);
 void aries_pin_unaccount(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages);
-void aries_unpin(struct aries_dev *ad, struct aries_mem *mem);
-int aries_pte_build(struct aries_dev *ad, struct aries_mem *mem);
-void aries_pte_free(struct aries_dev *ad, struct aries_mem *mem);
-int aries_pte_reserve(struct aries_dev *ad, struct aries_mem *mem);
-__le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_mem *mem, unsigned long n);
+void aries_unpin(struct aries_dev *ad, struct aries_umem *umem);
+struct aries_umem *aries_umem_of(struct aries_region *region);
+int aries_mem_range(u64 address, u64 length, struct aries_range *range);
 int aries_mem_register(struct aries_owner *own, struct kgni_mem_register *arg);
 int aries_mem_deregister(struct aries_owner *own, struct kgni_mem_deregister *arg);
 int aries_mem_segments(struct aries_owner *own, struct kgni_mem_segments *arg);
-int aries_mem_range(u64 address, u64 length, struct aries_range *range);
-void aries_mem_program(struct aries_owner *own, struct aries_mem *mem);
-void aries_mem_teardown(struct aries_owner *own, struct list_head *gone);
 
 /* aries_ce.c: collective engines */
 int aries_ce_alloc(struct aries_owner *own, struct kgni_ce_alloc *arg);
@@ -192,7 +207,7 @@ void aries_inst_del(struct aries_owner *own);
 
 /* aries_reserve.c: regions that are populated piece by piece */
 int aries_mem_update(struct aries_owner *own, struct kgni_mem_update *arg);
-void aries_reserve_free(struct aries_dev *ad, struct aries_mem *mem);
+void aries_reserve_free(struct aries_dev *ad, struct aries_umem *umem);
 
 /* aries_vmdh.c: virtual memory domain handles */
 int aries_vmdh_block(struct aries_owner *own, struct kgni_mdd_block *arg);

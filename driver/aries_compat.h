@@ -3,6 +3,7 @@
 #ifndef ARIES_COMPAT_H
 #define ARIES_COMPAT_H
 
+#include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/pci.h>
 #include <linux/version.h>
@@ -14,6 +15,15 @@
 #define aries_devnode_arg struct device
 #else
 #define aries_devnode_arg const struct device
+#endif
+
+/* What is exported to clients in the kernel, and how they say that they use it. */
+#if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
+#define EXPORT_ARIES(symbol) EXPORT_SYMBOL_NS_GPL(symbol, ARIES)
+#define ARIES_IMPORT_NS MODULE_IMPORT_NS(ARIES)
+#else
+#define EXPORT_ARIES(symbol) EXPORT_SYMBOL_NS_GPL(symbol, "ARIES")
+#define ARIES_IMPORT_NS MODULE_IMPORT_NS("ARIES")
 #endif
 
 /* From 6.2 on the kernel does it for every function. */

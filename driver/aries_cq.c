@@ -5,6 +5,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "aries.h"
@@ -17,7 +18,7 @@ static void aries_cq_release(struct kref *ref)
 	struct aries_cq *cq = container_of(ref, struct aries_cq, ref);
 
 	WARN_ON(cq->mem || cq->waiters || cq->mem_refs || cq->ce_refs);
-	kfree(cq);
+	kfree_rcu(cq, rcu); /* aries_cq_wake() may have found it */
 }
 
 /** aries_cq_put() - drop a reference. Context: any. */
@@ -26,12 +27,14 @@ void aries_cq_put(struct aries_cq *cq)
 	kref_put(&cq->ref, aries_cq_release);
 }
 
-static int aries_cq_alloc_mem(struct aries_cq *cq)
+/* @kernel: nobody pays. */
+static int aries_cq_alloc_mem(struct aries_cq *cq, bool kernel)
 {
 	unsigned long npages = cq->size >> PAGE_SHIFT;
 	int rc;
 
-	aries_charge_begin(&cq->charge);
+	if (!kernel)
+		aries_charge_begin(&cq->charge);
 	rc = aries_charge(&cq->charge, npages);
 	if (!rc) {
 		cq->mem = aries_ring_alloc(npages);
@@ -57,16 +60,18 @@ static void aries_cq_unmap(struct aries_dev *ad, struct aries_cq *cq)
 	dma_unmap_page(&ad->pdev->dev, cq->dma, cq->size, DMA_BIDIRECTIONAL);
 }
 
-/* Who waits does not look into the memory any more. */
+/* Who waits or polls does not look into the memory any more, and does not arm the queue. */
 static void aries_cq_hide(struct aries_cq *cq)
 {
-	spin_lock(&cq->lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
 	cq->mem = NULL;
-	spin_unlock(&cq->lock);
+	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* The NIC cannot reach it any more. */
-static void aries_cq_free_mem(struct aries_cq *cq)
+/** aries_cq_free_mem() - free the memory of a queue that the NIC cannot reach. Context: sleeps. */
+void aries_cq_free_mem(struct aries_cq *cq)
 {
 	aries_cq_hide(cq);
 	aries_ring_free(page_address(cq->page), cq->size >> PAGE_SHIFT);
@@ -94,9 +99,7 @@ static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner,
 {
 	bool irq = cq->flags & KGNI_CQ_BLOCKING;
 
-	spin_lock_irq(&ad->irq_lock);
-	ad->cq_table[cq->nr] = cq;
-	spin_unlock_irq(&ad->irq_lock);
+	rcu_assign_pointer(ad->cq_table[cq->nr], cq);
 	aries_wr64(ad, ARIES_CQ_BASE_N(cq->nr), cq->dma);
 	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr),
 		   FIELD_PREP(ARIES_CQ_CTL_VALID_MASK, 1ull) |
@@ -107,17 +110,22 @@ static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner,
 			   FIELD_PREP(ARIES_CQ_CTL_DELAY_MASK, (u64)(irq ? delay : 0)));
 }
 
-/* Stops the queue and takes it from the process. Somebody may still write to its memory. */
-static void aries_cq_stop(struct aries_owner *own, struct aries_cq *cq, struct list_head *gone)
+/**
+ * aries_cq_stop() - stop a queue and take it from its owner
+ * @own: owner
+ * @cq: its queue
+ * @gone: list from aries_quiet_take(): somebody may still write to its memory
+ *
+ * Its handler may run until a grace period of RCU has passed. Context: own->lock held.
+ */
+void aries_cq_stop(struct aries_owner *own, struct aries_cq *cq, struct list_head *gone)
 	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 
 	lockdep_assert_held(&own->lock);
 	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr), 0);
-	spin_lock_irq(&ad->irq_lock);
-	ad->cq_table[cq->nr] = NULL;
-	spin_unlock_irq(&ad->irq_lock);
+	RCU_INIT_POINTER(ad->cq_table[cq->nr], NULL);
 	xa_erase(&own->cqs, cq->nr);
 	own->ops->queue_gone(own, cq);
 	aries_cq_hide(cq);
@@ -127,8 +135,16 @@ static void aries_cq_stop(struct aries_owner *own, struct aries_cq *cq, struct l
 	aries_quiet_take(own, gone, &cq->kept, aries_cq_free_kept);
 }
 
-/* With its memory, and without a number. Context: sleeps; called without any lock. */
-static struct aries_cq *aries_cq_new(const struct kgni_cq_create *arg)
+/**
+ * aries_cq_new() - make a queue with its memory, and without a number
+ * @entries: that it is to hold, fewer than 2^ARIES_CQ_LOG2_MAX
+ * @flags: KGNI_CQ_*
+ * @kernel: it is not on the account of the caller
+ *
+ * Context: sleeps; called without any lock. Return: it, or an error pointer: -EPERM over
+ * RLIMIT_MEMLOCK, -ENOMEM.
+ */
+struct aries_cq *aries_cq_new(u32 entries, u32 flags, bool kernel)
 {
 	struct aries_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
 	int rc;
@@ -138,17 +154,25 @@ static struct aries_cq *aries_cq_new(const struct kgni_cq_create *arg)
 	kref_init(&cq->ref);
 	spin_lock_init(&cq->lock);
 	init_waitqueue_head(&cq->wq);
-	cq->flags = arg->flags;
-	cq->log2 = max_t(int, order_base_2(arg->entries + 1), ARIES_CQ_LOG2_MIN);
+	cq->flags = flags;
+	cq->log2 = max_t(int, order_base_2(entries + 1), ARIES_CQ_LOG2_MIN);
 	cq->size = PAGE_ALIGN(ARIES_CQ_HEADER_BYTES + (8ul << cq->log2));
-	rc = aries_cq_alloc_mem(cq);
+	rc = aries_cq_alloc_mem(cq, kernel);
 	if (!rc)
 		return cq;
 	aries_cq_put(cq);
 	return ERR_PTR(rc);
 }
 
-static int aries_cq_add(struct aries_owner *own, struct aries_cq *cq, u32 delay)
+/**
+ * aries_cq_add() - give a queue to an owner and to the NIC
+ * @own: owner
+ * @cq: from aries_cq_new()
+ * @delay: entries that raise an interrupt
+ *
+ * Context: sleeps; state_sem and own->lock held. Return: 0, -ENOSPC, -ENOMEM: the caller frees it.
+ */
+int aries_cq_add(struct aries_owner *own, struct aries_cq *cq, u32 delay)
 	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
@@ -200,7 +224,7 @@ int aries_cq_create(struct aries_owner *own, struct kgni_cq_create *arg)
 	if (rc)
 		return rc;
 	aries_owner_exit(own);
-	cq = aries_cq_new(arg);
+	cq = aries_cq_new(arg->entries, arg->flags, false);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	rc = aries_owner_enter(own, true);
@@ -260,21 +284,34 @@ void aries_cq_teardown(struct aries_owner *own, struct list_head *gone)
 		aries_cq_stop(own, cq, gone);
 }
 
-/** aries_cq_wake() - the NIC raised the interrupt of queue @nr. Context: irq_lock held. */
+/**
+ * aries_cq_wake() - the NIC raised the interrupt of a queue
+ * @ad: the device
+ * @nr: number of the queue
+ *
+ * Calls who waits for it: threads in KGNI_IOC_CQ_WAIT, the handler of a client in the kernel, or
+ * the channel. Context: any, without locks.
+ */
 void aries_cq_wake(struct aries_dev *ad, unsigned int nr)
-	__must_hold(&ad->irq_lock)
 {
 	struct aries_cq *cq;
 
-	lockdep_assert_held(&ad->irq_lock);
 	if (!nr) { /* the kernel's */
 		aries_chan_irq(ad);
 		return;
 	}
-	cq = nr < ad->ncq ? ad->cq_table[nr] : NULL;
-	if (!cq)
-		return;
-	cq->irqs++;
-	trace_aries_cq_irq(ad->id, cq);
-	wake_up_all(&cq->wq);
+	rcu_read_lock();
+	cq = nr < ad->ncq ? rcu_dereference(ad->cq_table[nr]) : NULL;
+	if (cq) {
+		WRITE_ONCE(cq->irqs, READ_ONCE(cq->irqs) + 1);
+		trace_aries_cq_irq(ad->id, cq);
+		if (cq->handler) {
+			/* who polls and finds nothing after this arms it again */
+			WRITE_ONCE(cq->armed, false);
+			cq->handler(cq->data);
+		} else {
+			wake_up_all(&cq->wq);
+		}
+	}
+	rcu_read_unlock();
 }

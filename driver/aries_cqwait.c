@@ -33,9 +33,10 @@ struct aries_wait {
 /* The process owns header and slots: each is read once, and nothing follows from it but waking. */
 static bool aries_wait_cq_ready(struct aries_cq *cq)
 {
+	unsigned long flags;
 	bool ready = false;
 
-	spin_lock(&cq->lock);
+	spin_lock_irqsave(&cq->lock, flags);
 	if (cq->mem) {
 		const struct aries_cq_header *header = cq->mem;
 		const u64 *slots = cq->mem + ARIES_CQ_HEADER_BYTES;
@@ -43,7 +44,7 @@ static bool aries_wait_cq_ready(struct aries_cq *cq)
 
 		ready = READ_ONCE(slots[consumed & ((1ull << cq->log2) - 1)]);
 	}
-	spin_unlock(&cq->lock);
+	spin_unlock_irqrestore(&cq->lock, flags);
 	return ready;
 }
 

@@ -3,6 +3,7 @@
  * Interrupts: vector 0 tells of error events, finished DMA tests and timers, the others of
  * completion queues that were armed. With one vector only, it serves everything.
  */
+#include <linux/bitops.h>
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
 
@@ -10,7 +11,8 @@
 
 /*
  * Any vector's handler may find any queue's bit: reading and clearing are one step under
- * irq_lock, so a bit that was set again is never cleared by a handler that read it earlier.
+ * irq_lock, so a bit that was set again is never cleared by a handler that read it earlier. Who
+ * waits for the queues is called without it: handlers of different queues run side by side.
  */
 static bool aries_irq_queues(struct aries_dev *ad)
 {
@@ -21,7 +23,6 @@ static bool aries_irq_queues(struct aries_dev *ad)
 	if (summary == ~0u)
 		return false;
 	for (n = 0; n < ARIES_CQI_PENDING_COUNT; n++) {
-		unsigned int bit;
 		u64 pending;
 
 		if (!(summary & BIT(n)))
@@ -29,11 +30,10 @@ static bool aries_irq_queues(struct aries_dev *ad)
 		spin_lock(&ad->irq_lock);
 		pending = aries_rd64(ad, ARIES_CQI_PENDING_N(n));
 		aries_wr64(ad, ARIES_CQI_PENDING_N(n), pending);
-		for (bit = 0; bit < 64; bit++)
-			if (pending & BIT_ULL(bit))
-				aries_cq_wake(ad, n * 64 + bit);
 		spin_unlock(&ad->irq_lock);
 		any |= pending != 0;
+		for (; pending; pending &= pending - 1)
+			aries_cq_wake(ad, n * 64 + __ffs64(pending));
 	}
 	return any;
 }

@@ -17,20 +17,20 @@
 #include "aries_compat.h"
 
 /**
- * struct aries_region - what a file offset stands for
+ * struct aries_span - what a file offset stands for
  * @pfn: first page frame
  * @size: bytes
  * @prot: how it is to be mapped
  * @read_only: must not be mapped for writing
  */
-struct aries_region {
+struct aries_span {
 	unsigned long pfn;
 	unsigned long size;
 	enum { ARIES_MAP_CACHED, ARIES_MAP_COMBINE, ARIES_MAP_UNCACHED } prot;
 	bool read_only;
 };
 
-static int aries_region_cq(struct aries_ctx *ctx, u64 offset, struct aries_region *region)
+static int aries_span_cq(struct aries_ctx *ctx, u64 offset, struct aries_span *span)
 {
 	u64 nr = (offset - ARIES_MMAP_CQ) >> ARIES_MMAP_CQ_SHIFT;
 	struct aries_cq *cq;
@@ -40,59 +40,59 @@ static int aries_region_cq(struct aries_ctx *ctx, u64 offset, struct aries_regio
 	cq = aries_cq_find(&ctx->own, nr);
 	if (!cq)
 		return -ENXIO;
-	region->pfn = page_to_pfn(cq->page);
-	region->size = cq->size;
-	region->prot = ARIES_MAP_CACHED;
+	span->pfn = page_to_pfn(cq->page);
+	span->size = cq->size;
+	span->prot = ARIES_MAP_CACHED;
 	return 0;
 }
 
 /* A page of registers that are all read only and the same for everybody. */
-static int aries_region_clock(struct aries_dev *ad, struct aries_region *region)
+static int aries_span_clock(struct aries_dev *ad, struct aries_span *span)
 {
 	if (!(ad->caps & ARIES_ID_CAPS_TIMER_MASK) || PAGE_SIZE != SZ_4K)
 		return -EOPNOTSUPP;
-	region->pfn = PHYS_PFN(ad->regs_phys + ARIES_CLK_NOW);
-	region->size = PAGE_SIZE;
-	region->read_only = true;
+	span->pfn = PHYS_PFN(ad->regs_phys + ARIES_CLK_NOW);
+	span->size = PAGE_SIZE;
+	span->read_only = true;
 	return 0;
 }
 
-static int aries_region_find(struct aries_ctx *ctx, u64 offset, struct aries_region *region)
+static int aries_span_find(struct aries_ctx *ctx, u64 offset, struct aries_span *span)
 	__must_hold(&ctx->own.lock)
 {
 	struct aries_dev *ad = ctx->own.ad;
 	resource_size_t fma = ad->fma_phys + (resource_size_t)ctx->own.fmad * ARIES_FMA_STRIDE;
 
 	lockdep_assert_held(&ctx->own.lock);
-	region->read_only = false;
+	span->read_only = false;
 	if (READ_ONCE(ctx->own.dead))
 		return -EIO;
 	if (!ctx->own.dom)
 		return -ENOTCONN;
 	if (offset >= ARIES_MMAP_CQ && offset < ARIES_MMAP_PLACE)
-		return aries_region_cq(ctx, offset, region);
-	region->prot = ARIES_MAP_UNCACHED;
-	region->size = aries_ctx_window(ctx);
+		return aries_span_cq(ctx, offset, span);
+	span->prot = ARIES_MAP_UNCACHED;
+	span->size = aries_ctx_window(ctx);
 	if (offset == ARIES_MMAP_CLOCK)
-		return aries_region_clock(ad, region);
+		return aries_span_clock(ad, span);
 	if (offset < aries_ctx_place(ctx))
 		return -EINVAL;
 	switch (offset - aries_ctx_place(ctx)) {
 	case ARIES_MMAP_DESC:
-		region->prot = ARIES_MAP_COMBINE;
-		region->size = ARIES_DESC_STRIDE;
-		region->pfn = PHYS_PFN(ad->desc_phys +
+		span->prot = ARIES_MAP_COMBINE;
+		span->size = ARIES_DESC_STRIDE;
+		span->pfn = PHYS_PFN(ad->desc_phys +
 				       (resource_size_t)ctx->own.fmad * ARIES_DESC_STRIDE);
 		return 0;
 	case ARIES_MMAP_DOORBELL:
-		region->size = PAGE_SIZE;
-		region->pfn = PHYS_PFN(fma + ARIES_FMA_DOORBELL);
+		span->size = PAGE_SIZE;
+		span->pfn = PHYS_PFN(fma + ARIES_FMA_DOORBELL);
 		return 0;
 	case ARIES_MMAP_PUT:
-		region->pfn = PHYS_PFN(fma + ARIES_FMA_PUT);
+		span->pfn = PHYS_PFN(fma + ARIES_FMA_PUT);
 		return 0;
 	case ARIES_MMAP_GET:
-		region->pfn = PHYS_PFN(fma + ARIES_FMA_GET);
+		span->pfn = PHYS_PFN(fma + ARIES_FMA_GET);
 		return 0;
 	default:
 		return -EINVAL;
@@ -148,13 +148,13 @@ void aries_ghosts_free(struct aries_ctx *ctx)
 }
 
 /* All pages at the first fault: the others would come one by one, and a fault is dear. */
-static vm_fault_t aries_vm_insert(struct vm_area_struct *vma, const struct aries_region *region)
+static vm_fault_t aries_vm_insert(struct vm_area_struct *vma, const struct aries_span *span)
 {
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 	unsigned long n;
 
 	for (n = 0; n < vma_pages(vma); n++) {
-		ret = vmf_insert_pfn(vma, vma->vm_start + n * PAGE_SIZE, region->pfn + n);
+		ret = vmf_insert_pfn(vma, vma->vm_start + n * PAGE_SIZE, span->pfn + n);
 		if (ret != VM_FAULT_NOPAGE)
 			break;
 	}
@@ -180,7 +180,7 @@ static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 	struct aries_ctx *ctx = vma->vm_file->private_data;
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
-	struct aries_region region;
+	struct aries_span span;
 
 	if (offset >= ARIES_MMAP_PLACE && !aries_suspend_wait(&ctx->own))
 		return aries_vm_again();
@@ -189,18 +189,18 @@ static vm_fault_t aries_vm_fault(struct vm_fault *vmf)
 		ret = aries_vm_ghost(vmf, ctx);
 		goto out;
 	}
-	if (aries_region_find(ctx, offset, &region))
+	if (aries_span_find(ctx, offset, &span))
 		goto out;
 	if (offset >= ARIES_MMAP_PLACE && ctx->own.suspended) {
 		ret = VM_FAULT_NOPAGE;
 		goto out;
 	}
-	if (vma->vm_end - vma->vm_start > region.size)
+	if (vma->vm_end - vma->vm_start > span.size)
 		goto out;
 	if (!ctx->share || offset < ARIES_MMAP_PLACE) {
-		ret = aries_vm_insert(vma, &region);
+		ret = aries_vm_insert(vma, &span);
 	} else if (aries_share_enter(ctx)) {
-		ret = aries_vm_insert(vma, &region);
+		ret = aries_vm_insert(vma, &span);
 		aries_share_exit(ctx);
 	} else {
 		mutex_unlock(&ctx->own.lock);
@@ -243,7 +243,7 @@ static const struct vm_operations_struct aries_vm_ops = {
 int aries_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct aries_ctx *ctx = file->private_data;
-	struct aries_region region;
+	struct aries_span span;
 	int rc;
 
 	if (!(vma->vm_flags & VM_SHARED))
@@ -251,19 +251,19 @@ int aries_mmap(struct file *file, struct vm_area_struct *vma)
 	if (vma->vm_flags & VM_EXEC)
 		return -EPERM;
 	mutex_lock(&ctx->own.lock);
-	rc = aries_region_find(ctx, (u64)vma->vm_pgoff << PAGE_SHIFT, &region);
+	rc = aries_span_find(ctx, (u64)vma->vm_pgoff << PAGE_SHIFT, &span);
 	mutex_unlock(&ctx->own.lock);
 	if (rc)
 		return rc;
-	if (vma->vm_end - vma->vm_start > region.size)
+	if (vma->vm_end - vma->vm_start > span.size)
 		return -EINVAL;
-	if (region.read_only && vma->vm_flags & VM_WRITE)
+	if (span.read_only && vma->vm_flags & VM_WRITE)
 		return -EPERM;
 	aries_vm_flags(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP,
-		       VM_MAYEXEC | (region.read_only ? VM_MAYWRITE : 0));
-	if (region.prot == ARIES_MAP_UNCACHED)
+		       VM_MAYEXEC | (span.read_only ? VM_MAYWRITE : 0));
+	if (span.prot == ARIES_MAP_UNCACHED)
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
-	else if (region.prot == ARIES_MAP_COMBINE)
+	else if (span.prot == ARIES_MAP_COMBINE)
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
 	vma->vm_ops = &aries_vm_ops;
 	return 0;

@@ -165,7 +165,7 @@ static void aries_owner_teardown(struct aries_owner *own, struct list_head *gone
 	aries_ce_teardown(own, gone);
 	aries_inst_del(own);
 	aries_recv_teardown(own, gone);
-	aries_mem_teardown(own, gone);
+	aries_region_teardown(own, gone);
 	aries_vmdh_leave(own, gone);
 	aries_cq_teardown(own, gone);
 	aries_owner_leave(own);

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 
 #include "aries.h"
+#include "aries_client.h"
 #include "aries_compat.h"
 #include "aries_trace.h"
 
@@ -183,6 +184,7 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	rc = aries_chrdev_add(ad);
 	if (rc)
 		goto err_stop;
+	aries_client_add(ad);
 	dev_info(&ad->dev, "node %u of %u, %u FMA descriptors, %u MDDs, %u CQs, %u vectors\n",
 		 ad->pe, ad->nodes, ad->nfma, ad->nmdd, ad->ncq, ad->nvec);
 	return 0;
@@ -241,6 +243,7 @@ static void aries_pci_remove(struct pci_dev *pdev)
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
+	aries_client_del(ad);
 	/* for whoever binds the function next */
 	if (READ_ONCE(ad->state) == ARIES_STATE_RESET)
 		aries_pci_restore(ad);

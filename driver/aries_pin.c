@@ -99,25 +99,25 @@ static int aries_pin_pages(const struct aries_range *ranges, unsigned int count,
 	return 0;
 }
 
-static int aries_pin_table(struct aries_mem *mem, const struct aries_range *ranges,
+static int aries_pin_table(struct aries_umem *umem, const struct aries_range *ranges,
 			   unsigned int count)
 {
 	struct page **pages;
 	int rc;
 
 	/* a length that cannot be pinned is the caller's mistake, not worth a line in the log */
-	if (mem->npages > totalram_pages())
+	if (umem->region.npages > totalram_pages())
 		return -ENOMEM;
-	pages = kvmalloc_array(mem->npages, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	pages = kvmalloc_array(umem->region.npages, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages)
 		return -ENOMEM;
-	rc = aries_pin_pages(ranges, count, mem->read_only, pages);
+	rc = aries_pin_pages(ranges, count, umem->region.read_only, pages);
 	if (rc)
 		goto out;
-	rc = sg_alloc_table_from_pages(&mem->sgt, pages, mem->npages, 0, mem->npages * PAGE_SIZE,
+	rc = sg_alloc_table_from_pages(&umem->region.sgt, pages, umem->region.npages, 0, umem->region.npages * PAGE_SIZE,
 				       GFP_KERNEL_ACCOUNT);
 	if (rc)
-		unpin_user_pages(pages, mem->npages);
+		unpin_user_pages(pages, umem->region.npages);
 out:
 	kvfree(pages);
 	return rc;
@@ -131,20 +131,20 @@ out:
  *
  * Context: sleeps. Return: it, or an error pointer: -ENOMEM.
  */
-struct aries_mem *aries_pin_none(unsigned long start, unsigned long npages, bool read_only)
+struct aries_umem *aries_pin_none(unsigned long start, unsigned long npages, bool read_only)
 {
-	struct aries_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	struct aries_umem *umem = kzalloc(sizeof(*umem), GFP_KERNEL_ACCOUNT);
 
-	if (!mem)
+	if (!umem)
 		return ERR_PTR(-ENOMEM);
-	mem->start = start;
-	mem->npages = npages;
-	mem->read_only = read_only;
-	mem->mm = current->mm;
-	mmgrab(mem->mm);
-	aries_charge_begin(&mem->charge);
-	xa_init(&mem->pages);
-	return mem;
+	umem->region.start = start;
+	umem->region.npages = npages;
+	umem->region.read_only = read_only;
+	umem->mm = current->mm;
+	mmgrab(umem->mm);
+	aries_charge_begin(&umem->region.charge);
+	xa_init(&umem->pages);
+	return umem;
 }
 
 /**
@@ -158,51 +158,51 @@ struct aries_mem *aries_pin_none(unsigned long start, unsigned long npages, bool
  * Return: a registration with pages only, or an error pointer: -EPERM over RLIMIT_MEMLOCK,
  * -EFAULT, -EACCES, -ENOMEM, -EINTR killed. Its address is that of the first range.
  */
-struct aries_mem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
+struct aries_umem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
 			    unsigned int count, bool read_only)
 {
 	unsigned long npages = 0;
-	struct aries_mem *mem;
+	struct aries_umem *umem;
 	unsigned int i;
 	int rc;
 
 	for (i = 0; i < count; i++)
 		npages += ranges[i].npages;
-	mem = aries_pin_none(ranges[0].start, npages, read_only);
-	if (IS_ERR(mem))
-		return mem;
-	rc = aries_charge(&mem->charge, npages);
+	umem = aries_pin_none(ranges[0].start, npages, read_only);
+	if (IS_ERR(umem))
+		return umem;
+	rc = aries_charge(&umem->region.charge, npages);
 	if (!rc) {
-		aries_pin_account(ad, mem->mm, npages);
-		mem->accounted = npages;
-		rc = aries_pin_table(mem, ranges, count);
+		aries_pin_account(ad, umem->mm, npages);
+		umem->region.accounted = npages;
+		rc = aries_pin_table(umem, ranges, count);
 	}
 	if (!rc)
-		return mem;
-	aries_unpin(ad, mem); /* there are no pages */
+		return umem;
+	aries_unpin(ad, umem); /* there are no pages */
 	return ERR_PTR(rc);
 }
 
 /**
  * aries_unpin() - undo aries_pin() or aries_pin_none(), from whatever process
  * @ad: the device
- * @mem: registration, whose tables are free already: the charge for them ends here, too
+ * @umem: registration, whose tables are free already: the charge for them ends here, too
  *
  * Context: sleeps; the NIC no longer reaches the pages.
  */
-void aries_unpin(struct aries_dev *ad, struct aries_mem *mem)
+void aries_unpin(struct aries_dev *ad, struct aries_umem *umem)
 {
 	struct scatterlist *sg;
 	unsigned int i;
 
-	for_each_sgtable_sg(&mem->sgt, sg, i) {
+	for_each_sgtable_sg(&umem->region.sgt, sg, i) {
 		unpin_user_page_range_dirty_lock(sg_page(sg), sg->length >> PAGE_SHIFT,
-						 !mem->read_only);
+						 !umem->region.read_only);
 		cond_resched();
 	}
-	sg_free_table(&mem->sgt);
-	aries_pin_unaccount(ad, mem->mm, mem->accounted);
-	aries_charge_end(&mem->charge);
-	mmdrop(mem->mm);
-	kfree(mem);
+	sg_free_table(&umem->region.sgt);
+	aries_pin_unaccount(ad, umem->mm, umem->region.accounted);
+	aries_charge_end(&umem->region.charge);
+	mmdrop(umem->mm);
+	kfree(umem);
 }

@@ -191,11 +191,17 @@ void aries_quiet_free(struct aries_dev *ad)
  */
 bool aries_quiet_exit(struct aries_dev *ad)
 {
+	struct aries_kept *kept, *next;
+
 	cancel_delayed_work_sync(&ad->kept_work);
 	if (aries_quiet_begin(ad)) {
 		aries_quiet_free(ad);
 		return true;
 	}
+	/* nobody else looks at them any more */
+	list_for_each_entry_safe(kept, next, &ad->kept, node)
+		if (kept->lose)
+			kept->lose(ad, kept);
 	dev_err(&ad->pdev->dev,
 		"accesses may still be in flight, and the driver leaves: what they may reach is lost\n");
 	return false;

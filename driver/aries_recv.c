@@ -34,7 +34,7 @@
  */
 struct aries_recv {
 	struct list_head node;
-	struct aries_mem *mem;
+	struct aries_region *mem;
 	u64 offset;
 	u32 length;
 	u32 event;
@@ -144,10 +144,10 @@ static struct aries_recv *aries_recv_find(struct aries_owner *own, u32 nr)
 }
 
 /* The registration, queue and range that the process names are its own and belong together. */
-static struct aries_mem *aries_recv_mem(struct aries_owner *own, const struct kgni_recv_post *arg)
+static struct aries_region *aries_recv_mem(struct aries_owner *own, const struct kgni_recv_post *arg)
 	__must_hold(&own->lock)
 {
-	struct aries_mem *mem = xa_load(&own->mems, arg->mdh);
+	struct aries_region *mem = xa_load(&own->mems, arg->mdh);
 	struct aries_cq *cq = NULL;
 	u64 from, size;
 
@@ -192,7 +192,7 @@ static int aries_recv_add(struct aries_owner *own, struct kgni_recv_post *arg,
 			  struct aries_recv *recv)
 	__must_hold(&own->lock)
 {
-	struct aries_mem *mem;
+	struct aries_region *mem;
 	int nr;
 
 	lockdep_assert_held(&own->lock);

@@ -62,9 +62,9 @@ static void aries_reserve_drop(struct aries_dev *ad, struct page *page, dma_addr
 	cond_resched();
 }
 
-static dma_addr_t aries_reserve_dma(const struct aries_mem *mem, unsigned long n)
+static dma_addr_t aries_reserve_dma(const struct aries_umem *umem, unsigned long n)
 {
-	__le64 pte = mem->leaf[n / ARIES_PTES_PER_PAGE][n % ARIES_PTES_PER_PAGE];
+	__le64 pte = umem->region.leaf[n / ARIES_PTES_PER_PAGE][n % ARIES_PTES_PER_PAGE];
 
 	return le64_to_cpu(pte) & ARIES_PTE_ADDR_MASK;
 }
@@ -83,7 +83,7 @@ static void aries_reserve_free_stale(struct aries_dev *ad, struct aries_kept *ke
 }
 
 /* For what up to @npages pages take the places of. */
-static struct aries_stale *aries_reserve_new_stale(const struct aries_mem *mem,
+static struct aries_stale *aries_reserve_new_stale(const struct aries_umem *umem,
 						   unsigned long npages)
 {
 	struct aries_stale *stale =
@@ -91,139 +91,143 @@ static struct aries_stale *aries_reserve_new_stale(const struct aries_mem *mem,
 
 	if (!stale)
 		return NULL;
-	stale->mm = mem->mm;
+	stale->mm = umem->mm;
 	mmgrab(stale->mm);
-	stale->read_only = mem->read_only;
-	aries_charge_same(&stale->charge, &mem->charge);
+	stale->read_only = umem->region.read_only;
+	aries_charge_same(&stale->charge, &umem->region.charge);
 	return stale;
 }
 
 /**
  * aries_reserve_free() - release the pages of a reserved region
  * @ad: the device
- * @mem: registration, which the NIC no longer knows
+ * @umem: registration, which the NIC no longer knows
  *
  * Context: sleeps.
  */
-void aries_reserve_free(struct aries_dev *ad, struct aries_mem *mem)
+void aries_reserve_free(struct aries_dev *ad, struct aries_umem *umem)
 {
 	struct page *page;
 	unsigned long n;
 
-	xa_for_each(&mem->pages, n, page)
-		aries_reserve_drop(ad, page, aries_reserve_dma(mem, n), mem->read_only);
-	xa_destroy(&mem->pages);
+	xa_for_each(&umem->pages, n, page)
+		aries_reserve_drop(ad, page, aries_reserve_dma(umem, n), umem->region.read_only);
+	xa_destroy(&umem->pages);
 }
 
 /* The region of an update, if it is one and the range lies in there. */
-static struct aries_mem *aries_reserve_find(struct aries_owner *own, u32 mdh,
+static struct aries_umem *aries_reserve_find(struct aries_owner *own, u32 mdh,
 					    const struct aries_range *range)
 {
-	struct aries_mem *mem = xa_load(&own->mems, mdh);
+	struct aries_region *region = xa_load(&own->mems, mdh);
+	struct aries_umem *umem;
 
-	if (!mem || mem->leaving)
+	if (!region || region->leaving)
 		return ERR_PTR(-ENOENT);
-	if (!mem->reserved || range->start < mem->start)
+	umem = aries_umem_of(region);
+	if (!umem || !umem->reserved || range->start < region->start)
 		return ERR_PTR(-EINVAL);
-	if (((range->start - mem->start) >> PAGE_SHIFT) + range->npages > mem->npages)
+	if (((range->start - region->start) >> PAGE_SHIFT) + range->npages > region->npages)
 		return ERR_PTR(-EINVAL);
-	return mem;
+	return umem;
 }
 
 /* The page @page that is number @n of the region leaves it, and the region's account. */
-static void aries_reserve_leave(struct aries_mem *mem, struct aries_stale *stale, unsigned long n,
-				struct page *page)
+static void aries_reserve_leave(struct aries_umem *umem, struct aries_stale *stale,
+				unsigned long n, struct page *page)
 {
 	stale->left[stale->count].page = page;
-	stale->left[stale->count].dma = aries_reserve_dma(mem, n);
+	stale->left[stale->count].dma = aries_reserve_dma(umem, n);
 	stale->count++;
-	aries_charge_move(&stale->charge, &mem->charge, 1);
-	mem->accounted--;
+	aries_charge_move(&stale->charge, &umem->region.charge, 1);
+	umem->region.accounted--;
 }
 
 /*
  * Puts page @i of an update into its place in the region, where it is number @n.
  * Return: 0 or a negative errno.
  */
-static int aries_reserve_put(struct aries_dev *ad, struct aries_mem *mem, struct aries_update *u,
-			     unsigned long i, unsigned long n)
+static int aries_reserve_put(struct aries_dev *ad, struct aries_umem *umem,
+			     struct aries_update *u, unsigned long i, unsigned long n)
 {
-	u64 flags = ARIES_PTE_VALID | (mem->read_only ? 0 : ARIES_PTE_WRITE);
-	enum dma_data_direction dir = aries_reserve_dir(mem->read_only);
-	struct page *old = xa_load(&mem->pages, n), *page = u->pages[i];
+	u64 flags = ARIES_PTE_VALID | (umem->region.read_only ? 0 : ARIES_PTE_WRITE);
+	enum dma_data_direction dir = aries_reserve_dir(umem->region.read_only);
+	struct page *old = xa_load(&umem->pages, n), *page = u->pages[i];
 	dma_addr_t dma;
 	__le64 *pte;
 	int rc;
 
 	if (old == page)
 		return 0;
-	pte = aries_pte_leaf(ad, mem, n);
+	pte = aries_pte_leaf(ad, &umem->region, n);
 	if (IS_ERR(pte))
 		return PTR_ERR(pte);
 	if (old && !u->stale)
-		u->stale = aries_reserve_new_stale(mem, u->range.npages - i);
+		u->stale = aries_reserve_new_stale(umem, u->range.npages - i);
 	if (old && !u->stale)
 		return -ENOMEM;
 	dma = dma_map_page(&ad->pdev->dev, page, 0, PAGE_SIZE, dir);
 	if (dma_mapping_error(&ad->pdev->dev, dma))
 		return -ENOMEM;
-	rc = xa_err(xa_store(&mem->pages, n, page, GFP_KERNEL_ACCOUNT));
+	rc = xa_err(xa_store(&umem->pages, n, page, GFP_KERNEL_ACCOUNT));
 	if (rc) {
 		dma_unmap_page(&ad->pdev->dev, dma, PAGE_SIZE, dir);
 		return rc;
 	}
 	if (old)
-		aries_reserve_leave(mem, u->stale, n, old);
+		aries_reserve_leave(umem, u->stale, n, old);
 	WRITE_ONCE(*pte, cpu_to_le64(dma | flags));
 	u->pages[i] = NULL;
-	aries_charge_move(&mem->charge, &u->charge, 1);
-	mem->accounted++;
+	aries_charge_move(&umem->region.charge, &u->charge, 1);
+	umem->region.accounted++;
 	return 0;
 }
 
-static int aries_reserve_fill(struct aries_owner *own, struct aries_mem *mem,
+static int aries_reserve_fill(struct aries_owner *own, struct aries_umem *umem,
 			      struct aries_update *u, struct list_head *gone)
 	__must_hold(&own->lock)
 {
-	unsigned long first = (u->range.start - mem->start) >> PAGE_SHIFT;
+	unsigned long first = (u->range.start - umem->region.start) >> PAGE_SHIFT;
 	struct aries_dev *ad = own->ad;
 	unsigned long i;
 	int rc = 0;
 
 	lockdep_assert_held(&own->lock);
 	for (i = 0; i < u->range.npages && !rc; i++) {
-		rc = aries_reserve_put(ad, mem, u, i, first + i);
+		rc = aries_reserve_put(ad, umem, u, i, first + i);
 		cond_resched();
 	}
-	if (!mem->live && mem->accounted)
-		aries_mem_program(own, mem);
+	if (!umem->region.live && umem->region.accounted)
+		aries_region_program(own, &umem->region);
 	if (u->stale) {
 		/* no access begins with the old entries any more */
-		aries_wr32(ad, ARIES_INV_PTES, FIELD_PREP(ARIES_INV_PTES_MDH_MASK, mem->mdh));
+		aries_wr32(ad, ARIES_INV_PTES,
+			   FIELD_PREP(ARIES_INV_PTES_MDH_MASK, umem->region.mdh));
 		aries_quiet_take(own, gone, &u->stale->kept, aries_reserve_free_stale);
 	}
-	trace_aries_mem_update(own, mem);
+	trace_aries_mem_update(own, &umem->region);
 	return rc;
 }
 
 static int aries_reserve_update(struct aries_owner *own, struct kgni_mem_update *arg,
 				struct aries_update *u)
 {
-	struct aries_mem *mem;
+	struct aries_umem *umem;
 	LIST_HEAD(gone);
 	int rc = aries_owner_enter(own, true);
 
 	if (rc)
 		return rc;
-	mem = aries_reserve_find(own, arg->mdh, &u->range);
-	rc = PTR_ERR_OR_ZERO(mem);
+	umem = aries_reserve_find(own, arg->mdh, &u->range);
+	rc = PTR_ERR_OR_ZERO(umem);
 	/* another region meanwhile: for reading only, or somebody else pays for it */
-	if (!rc && (mem->read_only != u->read_only || mem->charge.user != u->charge.user))
+	if (!rc && (umem->region.read_only != u->read_only ||
+		    umem->region.charge.user != u->charge.user))
 		rc = -EINVAL;
 	if (!rc)
-		rc = aries_reserve_fill(own, mem, u, &gone);
+		rc = aries_reserve_fill(own, umem, u, &gone);
 	if (!rc)
-		arg->pages = mem->accounted;
+		arg->pages = umem->region.accounted;
 	aries_owner_exit_free(own, &gone);
 	return rc;
 }
@@ -232,17 +236,17 @@ static int aries_reserve_update(struct aries_owner *own, struct kgni_mem_update 
 static int aries_reserve_check(struct aries_owner *own, const struct kgni_mem_update *arg,
 			       struct aries_update *u)
 {
-	struct aries_mem *mem;
+	struct aries_umem *umem;
 	int rc = aries_owner_enter(own, true);
 
 	if (rc)
 		return rc;
 	rc = aries_ctx_own(aries_ctx_of(own));
-	mem = rc ? ERR_PTR(rc) : aries_reserve_find(own, arg->mdh, &u->range);
-	rc = PTR_ERR_OR_ZERO(mem);
+	umem = rc ? ERR_PTR(rc) : aries_reserve_find(own, arg->mdh, &u->range);
+	rc = PTR_ERR_OR_ZERO(umem);
 	if (!rc) {
-		u->read_only = mem->read_only;
-		aries_charge_same(&u->charge, &mem->charge);
+		u->read_only = umem->region.read_only;
+		aries_charge_same(&u->charge, &umem->region.charge);
 	}
 	aries_owner_exit(own);
 	return rc;

@@ -148,7 +148,7 @@ DEFINE_EVENT(aries_recv, aries_recv_suspend,
 	     TP_ARGS(own, nr, channel));
 
 DECLARE_EVENT_CLASS(aries_mem,
-		    TP_PROTO(const struct aries_owner *own, const struct aries_mem *mem),
+		    TP_PROTO(const struct aries_owner *own, const struct aries_region *mem),
 		    TP_ARGS(own, mem),
 		    TP_STRUCT__entry(__field(int, id)
 				     __field(unsigned long, start)
@@ -172,13 +172,13 @@ DECLARE_EVENT_CLASS(aries_mem,
 );
 
 DEFINE_EVENT(aries_mem, aries_mem_register,
-	     TP_PROTO(const struct aries_owner *own, const struct aries_mem *mem),
+	     TP_PROTO(const struct aries_owner *own, const struct aries_region *mem),
 	     TP_ARGS(own, mem));
 DEFINE_EVENT(aries_mem, aries_mem_deregister,
-	     TP_PROTO(const struct aries_owner *own, const struct aries_mem *mem),
+	     TP_PROTO(const struct aries_owner *own, const struct aries_region *mem),
 	     TP_ARGS(own, mem));
 DEFINE_EVENT(aries_mem, aries_mem_update,
-	     TP_PROTO(const struct aries_owner *own, const struct aries_mem *mem),
+	     TP_PROTO(const struct aries_owner *own, const struct aries_region *mem),
 	     TP_ARGS(own, mem));
 
 DECLARE_EVENT_CLASS(aries_cq,

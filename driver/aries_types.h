@@ -45,6 +45,7 @@ struct aries_ctx;
 struct aries_dev;
 struct aries_owner;
 struct user_struct;
+struct aries_aux;
 struct aries_block;
 struct aries_ees;
 struct aries_fma_saved;
@@ -72,10 +73,16 @@ struct aries_share;
  *                       the limits of injection.
  * aries_dev.kept_lock   Protects the list of what the NIC has not let go of.
  * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
- * aries_dev.irq_lock    Protects the table of queues by number, and reading and clearing
- *                       CQI_PENDING as one step. Taken in interrupt handlers.
+ * aries_dev.irq_lock    Protects reading and clearing CQI_PENDING as one step. Taken in interrupt
+ *                       handlers. The table of queues by number is under RCU.
  * aries_dev.ees_lock    Protects the list of subscriptions to error events and their queues.
- * aries_cq.lock         Protects the pointer to the queue's memory.
+ * aries_cq.lock         Protects the pointer to the queue's memory, and promises while that is
+ *                       there that registers are mapped; and what a client in the kernel has taken
+ *                       from the queue. Any context.
+ * aries_port.lock       Protects the descriptor area of a port; while the port is on, registers are
+ *                       mapped. Any context. It is what the data path of clients in the kernel has
+ *                       in place of state_sem: who takes everything away switches it off under this
+ *                       lock, and waits so for who is inside.
  * aries_pool.lock       Protects one pool of numbers.
  * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
  * aries_guesser.turn    One cookie at a time of a user who has named wrong ones.
@@ -262,10 +269,11 @@ struct aries_dev {
 	struct delayed_work kept_work;
 	struct delayed_work recv_work; /* receives that are to be posted again */
 	bool quiet; /* the NIC reaches no memory, see aries_quiet.c */
-	spinlock_t irq_lock; /* cq_table, CQI_PENDING */
-	struct aries_cq **cq_table;
+	spinlock_t irq_lock; /* CQI_PENDING */
+	struct aries_cq __rcu **cq_table;
 
 	struct aries_chan *chan;
+	struct aries_aux *aux; /* what clients in the kernel are bound to */
 	struct mutex clock_lock; /* sleepers, timer 0 */
 	struct list_head sleepers;
 	atomic_t clock_seq; /* changes when sleepers are to look again */
@@ -404,12 +412,14 @@ static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
  * @dom: on whose account it is until it is free, with a reference
  * @seq: in aries_dev.kept: revocation after which nobody reaches it
  * @free: takes it off the account and frees it, this included
+ * @lose: the NIC never lets go of it, and it stays for ever; NULL if nobody waits
  */
 struct aries_kept {
 	struct list_head node;
 	struct aries_domain *dom;
 	u64 seq;
 	void (*free)(struct aries_dev *ad, struct aries_kept *kept);
+	void (*lose)(struct aries_dev *ad, struct aries_kept *kept);
 };
 
 /**
@@ -422,7 +432,7 @@ struct aries_kept {
  * @mem_refs: registrations that name the queue (aries_owner.lock)
  * @ce_refs: collective engines that name it (aries_owner.lock)
  * @waiters: threads in KGNI_IOC_CQ_WAIT (aries_owner.lock)
- * @lock: protects @mem
+ * @lock: protects @mem, @consumed
  * @mem: header page and slots, NULL once they were freed
  * @page: the same
  * @dma: bus address of @mem
@@ -430,6 +440,12 @@ struct aries_kept {
  * @wq: woken by the interrupt and by a reset
  * @irqs: interrupts that woke the queue
  * @kept: until the NIC has let go of it
+ * @rcu: until nobody who has found it in aries_dev.cq_table looks at it
+ * @own: client in the kernel that it belongs to, with a reference; NULL for a process's
+ * @handler: of that client, called with each interrupt; NULL for a queue that is polled
+ * @data: for @handler
+ * @armed: the next entry raises an interrupt, or one is on its way to @handler
+ * @consumed: entries that the client has taken
  */
 struct aries_cq {
 	struct kref ref;
@@ -448,6 +464,12 @@ struct aries_cq {
 	wait_queue_head_t wq;
 	unsigned long irqs;
 	struct aries_kept kept;
+	struct rcu_head rcu;
+	struct aries_owner *own;
+	void (*handler)(void *data);
+	void *data;
+	bool armed;
+	u64 consumed;
 };
 
 /**
@@ -467,10 +489,9 @@ struct aries_ce {
 };
 
 /**
- * struct aries_mem - one registration
+ * struct aries_region - memory that the NIC knows as a memory domain, whatever it is made of
  * @mdh: memory domain handle
  * @read_only: peers may only read
- * @reserved: made with KGNI_MEM_RESERVE: @sgt is empty, @pages counts
  * @live: the NIC has its descriptor
  * @leaving: it was taken from the NIC, which may not have let go of it yet
  * @block: @mdh is a place in there; NULL if it is a number of its own
@@ -478,25 +499,24 @@ struct aries_ce {
  * @recvs: receives posted in it
  * @start: virtual address of the first page, 0 for a list of segments
  * @npages: pages of 4 KiB
- * @accounted: pages of the process that are pinned: in the counts of @mm and of the device
- * @charge: who pays for those, for @table and @leaf
- * @pages: of a reserved region, those that are there, by their number
+ * @accounted: pages of a process that are pinned for it: in the counts of its mm and of the device
+ * @charge: who pays for them, for @table and @leaf
  * @page_shift: log2 of the page size in the NIC's table
- * @mm: whose pages they are; counted in its pinned_vm
- * @sgt: the pages, and their bus addresses once @mapped
+ * @sgt: the pages, and their bus addresses once @mapped; empty if they come later
  * @mapped: @sgt has bus addresses
  * @table: directory (two levels) or entries (one level)
  * @table_dma: its bus address
  * @table_size: bytes
- * @leaf: pages of entries, NULL for one level; a reserved region has them as needed
+ * @leaf: pages of entries, NULL for one level; where pages come later, as needed
  * @leaf_dma: their bus addresses
  * @nleaf: how many
  * @kept: until the NIC has let go of it
+ * @keep: asked before that if its number is to be kept for somebody; NULL: never
+ * @release: the NIC has let go of it: frees it; says what kind of region it is
  */
-struct aries_mem {
+struct aries_region {
 	u16 mdh;
 	bool read_only;
-	bool reserved;
 	bool live;
 	bool leaving;
 	struct aries_block *block;
@@ -506,9 +526,7 @@ struct aries_mem {
 	unsigned long npages;
 	unsigned long accounted;
 	struct aries_charge charge;
-	struct xarray pages;
 	unsigned int page_shift;
-	struct mm_struct *mm;
 	struct sg_table sgt;
 	bool mapped;
 	__le64 *table;
@@ -518,6 +536,25 @@ struct aries_mem {
 	dma_addr_t *leaf_dma;
 	unsigned int nleaf;
 	struct aries_kept kept;
+	bool (*keep)(struct aries_dev *ad, struct aries_region *region);
+	void (*release)(struct aries_dev *ad, struct aries_region *region);
+};
+
+/* What a region reaches at most: offsets have so many bits. */
+#define ARIES_REGION_MAX BIT_ULL(ARIES_OFFSET_BITS)
+
+/**
+ * struct aries_umem - a region of user memory
+ * @region: the region; its charge is for what is pinned, too
+ * @reserved: made with KGNI_MEM_RESERVE: its pages are in @pages
+ * @pages: of a reserved region, those that are there, by their number
+ * @mm: whose pages they are; counted in its pinned_vm
+ */
+struct aries_umem {
+	struct aries_region region;
+	bool reserved;
+	struct xarray pages;
+	struct mm_struct *mm;
 };
 
 /**

@@ -66,12 +66,13 @@ ARIES_OWNER_VIEW(contexts);
 /* What the process says that it has taken; it may say anything. */
 static u64 aries_cq_consumed(struct aries_cq *cq)
 {
+	unsigned long flags;
 	u64 consumed = 0;
 
-	spin_lock(&cq->lock);
+	spin_lock_irqsave(&cq->lock, flags);
 	if (cq->mem)
 		consumed = READ_ONCE(((const struct aries_cq_header *)cq->mem)->consumed);
-	spin_unlock(&cq->lock);
+	spin_unlock_irqrestore(&cq->lock, flags);
 	return consumed;
 }
 
@@ -96,17 +97,18 @@ ARIES_OWNER_VIEW(queues);
 
 static void aries_show_registrations(struct seq_file *m, struct aries_owner *own)
 {
-	struct aries_mem *mem;
+	struct aries_region *mem;
 	unsigned long mdh;
 
 	xa_for_each(&own->mems, mdh, mem) {
 		u64 ctl = aries_rd64(own->ad, ARIES_MDD_CTL_N(mdh));
+		const struct aries_umem *umem = aries_umem_of(mem);
 
 		seq_printf(m, "mdh %u owner %u ptag %u start %#lx pages %lu pinned %lu shift %u cq %d valid %llu%s%s%s\n",
 			   mem->mdh, own->nr, own->dom->ptag, mem->start, mem->npages,
 			   mem->accounted, mem->page_shift, mem->cq ? mem->cq->nr : -1,
 			   FIELD_GET(ARIES_MDD_CTL_VALID_MASK, ctl),
-			   mem->read_only ? " read-only" : "", mem->reserved ? " reserved" : "",
+			   mem->read_only ? " read-only" : "", umem && umem->reserved ? " reserved" : "",
 			   mem->block ? " virtual" : "");
 	}
 }

@@ -58,7 +58,7 @@ struct aries_cq {
 	u32 nr;
 };
 
-struct aries_mem {
+struct aries_region {
 	u32 mdh;
 	bool read_only;
 	bool live;

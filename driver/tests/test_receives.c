@@ -22,7 +22,7 @@ static u64 control;
 static bool sender;
 
 static struct aries_domain dom = { .ptag = 7 };
-static struct aries_mem mem = { .mdh = 5, .live = true, .start = BUFFER, .npages = 1 };
+static struct aries_region mem = { .mdh = 5, .live = true, .start = BUFFER, .npages = 1 };
 static struct aries_dev ad;
 static struct aries_owner own;
 

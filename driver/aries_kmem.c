@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Regions of kernel memory: linear, from vmalloc, or named by physical addresses.
+ *
+ * Nothing pins such memory, so who ends a region comes back only when the NIC has let go of it,
+ * however long that takes. A number may be held longer: a peer that is believed dead may still
+ * use the handle, and it must not name the memory of somebody else then.
+ */
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "aries_client.h"
+#include "aries_compat.h"
+
+/**
+ * struct aries_hold - a number that outlives its region
+ * @node: in aries_kown.holds
+ * @mdh: the number
+ * @until: jiffies
+ */
+struct aries_hold {
+	struct list_head node;
+	u16 mdh;
+	unsigned long until;
+};
+
+/**
+ * struct aries_kmem - a region of kernel memory
+ * @region: the region
+ * @own: client, with a reference
+ * @hold: holds the number afterwards, or NULL
+ * @freed: the NIC has let go of it, or never will
+ * @lost: the latter
+ */
+struct aries_kmem {
+	struct aries_region region;
+	struct aries_owner *own;
+	struct aries_hold *hold;
+	struct completion freed;
+	bool lost;
+};
+
+static void aries_kmem_release(struct aries_dev *ad, struct aries_region *region)
+{
+	aries_pte_free(ad, region);
+	sg_free_table(&region->sgt);
+	complete(&container_of(region, struct aries_kmem, region)->freed);
+}
+
+/* The driver leaves a NIC that has not let go: whoever waits must not use the memory again. */
+static void aries_kmem_lose(struct aries_dev *ad, struct aries_kept *kept)
+{
+	struct aries_kmem *kmem = container_of(kept, struct aries_kmem, region.kept);
+
+	kmem->lost = true;
+	complete(&kmem->freed);
+}
+
+/* When the next hold ends by itself. */
+static void aries_hold_schedule(struct aries_kown *kown)
+{
+	unsigned long now = jiffies, next = now + MAX_JIFFY_OFFSET;
+	struct aries_hold *hold;
+
+	if (list_empty(&kown->holds))
+		return;
+	list_for_each_entry(hold, &kown->holds, node)
+		if (time_before(hold->until, next))
+			next = hold->until;
+	mod_delayed_work(system_wq, &kown->hold_work, time_after(next, now) ? next - now : 0);
+}
+
+/* The number of a region that has gone: does somebody want it to be held? Context: sleeps. */
+static bool aries_kmem_keep(struct aries_dev *ad, struct aries_region *region)
+{
+	struct aries_kmem *kmem = container_of(region, struct aries_kmem, region);
+	struct aries_kown *kown = aries_kown_of(kmem->own);
+	bool keep;
+
+	if (!kmem->hold)
+		return false;
+	mutex_lock(&kown->own.lock);
+	/* a reset or the end of the client makes all numbers free */
+	keep = kown->own.dom && !kown->own.dead;
+	if (keep) {
+		list_add_tail(&kmem->hold->node, &kown->holds);
+		kmem->hold = NULL;
+		aries_hold_schedule(kown);
+	}
+	mutex_unlock(&kown->own.lock);
+	return keep;
+}
+
+static struct page *aries_kmem_page(u64 address, bool physical)
+{
+	const void *p = (const void *)(uintptr_t)address;
+
+	if (physical)
+		return pfn_valid(PHYS_PFN(address)) ? pfn_to_page(PHYS_PFN(address)) : NULL;
+	if (is_vmalloc_addr(p))
+		return vmalloc_to_page(p);
+	return virt_addr_valid(p) ? virt_to_page(p) : NULL;
+}
+
+/* Whole pages of all segments. Return: how many, or a negative errno. */
+static long aries_kmem_count(const struct aries_region_args *args)
+{
+	unsigned long npages = 0;
+	unsigned int i;
+
+	for (i = 0; i < args->count; i++) {
+		const struct aries_segment *s = &args->segments[i];
+		u64 end;
+
+		if (!s->length || check_add_overflow(s->address, s->length - 1, &end))
+			return -EINVAL;
+		if (s->length > ARIES_REGION_MAX)
+			return -EFBIG;
+		npages += (end >> PAGE_SHIFT) - (s->address >> PAGE_SHIFT) + 1;
+		if (npages > ARIES_REGION_MAX >> PAGE_SHIFT)
+			return -EFBIG;
+	}
+	return npages;
+}
+
+static int aries_kmem_fill(const struct aries_region_args *args, struct page **pages)
+{
+	unsigned int i;
+
+	for (i = 0; i < args->count; i++) {
+		const struct aries_segment *s = &args->segments[i];
+		u64 at = s->address & PAGE_MASK, last = s->address + s->length - 1;
+
+		for (;; at += PAGE_SIZE) {
+			*pages = aries_kmem_page(at, args->physical);
+			if (!*pages)
+				return -EFAULT;
+			pages++;
+			if (at == (last & PAGE_MASK))
+				break;
+		}
+	}
+	return 0;
+}
+
+static int aries_kmem_table(struct aries_kmem *kmem, const struct aries_region_args *args)
+{
+	struct aries_region *region = &kmem->region;
+	struct page **pages;
+	int rc;
+
+	pages = kvmalloc_array(region->npages, sizeof(*pages), GFP_KERNEL | __GFP_NOWARN);
+	if (!pages)
+		return -ENOMEM;
+	rc = aries_kmem_fill(args, pages);
+	if (!rc)
+		rc = sg_alloc_table_from_pages(&region->sgt, pages, region->npages, 0,
+					       region->npages * PAGE_SIZE, GFP_KERNEL);
+	kvfree(pages);
+	return rc;
+}
+
+static struct aries_kmem *aries_kmem_new(struct aries_owner *own,
+					 const struct aries_region_args *args)
+{
+	long npages = args->count ? aries_kmem_count(args) : -EINVAL;
+	struct aries_kmem *kmem;
+	int rc;
+
+	if (npages < 0 || args->flags & ~ARIES_REGION_READ_ONLY)
+		return ERR_PTR(npages < 0 ? npages : -EINVAL);
+	kmem = kzalloc(sizeof(*kmem), GFP_KERNEL);
+	if (!kmem)
+		return ERR_PTR(-ENOMEM);
+	kmem->own = own;
+	init_completion(&kmem->freed);
+	kmem->region.release = aries_kmem_release;
+	kmem->region.kept.lose = aries_kmem_lose;
+	kmem->region.keep = aries_kmem_keep;
+	kmem->region.read_only = args->flags & ARIES_REGION_READ_ONLY;
+	kmem->region.npages = npages;
+	kmem->region.cq = args->cq;
+	if (args->count == 1 && !args->physical && !args->by_offset)
+		kmem->region.start = args->segments[0].address & PAGE_MASK;
+	rc = aries_kmem_table(kmem, args);
+	if (!rc)
+		return kmem;
+	kfree(kmem);
+	return ERR_PTR(rc);
+}
+
+/* Context: state_sem held. What is not published is freed by the caller. */
+static int aries_kmem_publish(struct aries_kmem *kmem)
+{
+	struct aries_region *region = &kmem->region;
+	struct aries_owner *own = kmem->own;
+	int rc = aries_owner_status(own);
+
+	if (!rc)
+		rc = aries_pte_build(own->ad, region);
+	if (rc)
+		return rc;
+	mutex_lock(&own->lock);
+	rc = aries_owner_status(own);
+	if (!rc && !own->dom)
+		rc = -EIO;
+	if (!rc && region->cq && aries_cq_find(own, region->cq->nr) != region->cq)
+		rc = -EINVAL;
+	if (!rc)
+		rc = aries_region_publish(own, region, NULL, false);
+	if (!rc)
+		kref_get(&own->ref);
+	mutex_unlock(&own->lock);
+	return rc;
+}
+
+struct aries_region *aries_region_register(struct aries_owner *own,
+					   const struct aries_region_args *args,
+					   struct aries_region_info *info)
+{
+	struct aries_kmem *kmem = aries_kmem_new(own, args);
+	struct aries_dev *ad = own->ad;
+	int rc;
+
+	if (IS_ERR(kmem))
+		return ERR_CAST(kmem);
+	down_read(&ad->state_sem);
+	rc = aries_kmem_publish(kmem);
+	if (rc)
+		aries_kmem_release(ad, &kmem->region);
+	up_read(&ad->state_sem);
+	if (rc) {
+		kfree(kmem);
+		return ERR_PTR(rc);
+	}
+	info->mdh = kmem->region.mdh;
+	info->base = kmem->region.start & (ARIES_REGION_MAX - 1);
+	info->bytes = (u64)kmem->region.npages << PAGE_SHIFT;
+	return &kmem->region;
+}
+EXPORT_ARIES(aries_region_register);
+
+/* The number is anybody's again. Context: may sleep; the owner's domain is there. */
+static void aries_hold_put(struct aries_owner *own, struct aries_hold *hold)
+{
+	struct aries_dev *ad = own->ad;
+
+	aries_pool_put_held(&ad->mdds, hold->mdh);
+	aries_domain_uncharge(ad, own->dom, ARIES_RES_MDD, 1);
+	kfree(hold);
+}
+
+/* Takes a hold that @mdh names, or whose time is over, from its owner. */
+static struct aries_hold *aries_hold_take(struct aries_kown *kown, int mdh)
+{
+	struct aries_hold *hold;
+
+	list_for_each_entry(hold, &kown->holds, node)
+		if (mdh < 0 ? time_after_eq(jiffies, hold->until) : hold->mdh == mdh) {
+			list_del(&hold->node);
+			return hold;
+		}
+	return NULL;
+}
+
+/** aries_hold_work() - lets go of the numbers whose time is over */
+void aries_hold_work(struct work_struct *work)
+{
+	struct aries_kown *kown = container_of(work, struct aries_kown, hold_work.work);
+	struct aries_hold *hold;
+
+	if (aries_owner_enter(&kown->own, true))
+		return;
+	while ((hold = aries_hold_take(kown, -1)))
+		aries_hold_put(&kown->own, hold);
+	aries_hold_schedule(kown);
+	aries_owner_exit(&kown->own);
+}
+
+/** aries_hold_end_all() - the client leaves its domain. Context: sleeps; own->lock held. */
+void aries_hold_end_all(struct aries_kown *kown)
+{
+	struct aries_hold *hold, *next;
+
+	list_for_each_entry_safe(hold, next, &kown->holds, node) {
+		list_del(&hold->node);
+		aries_hold_put(&kown->own, hold);
+	}
+}
+
+/* Context: state_sem and own->lock held. */
+static int aries_kmem_end(struct aries_kmem *kmem, unsigned int hold_ms, struct list_head *gone)
+	__must_hold(&kmem->own->lock)
+{
+	struct aries_region *region = &kmem->region;
+
+	if (xa_load(&kmem->own->mems, region->mdh) != region)
+		return 0; /* the owner has lost everything */
+	if (region->recvs)
+		return -EBUSY;
+	if (kmem->hold)
+		kmem->hold->until = jiffies + msecs_to_jiffies(hold_ms);
+	aries_region_del(kmem->own, region, gone);
+	return 0;
+}
+
+int aries_region_deregister(struct aries_region *region, unsigned int hold_ms)
+{
+	struct aries_kmem *kmem = container_of(region, struct aries_kmem, region);
+	struct aries_owner *own = kmem->own;
+	LIST_HEAD(gone);
+	int rc;
+
+	if (hold_ms) {
+		kmem->hold = kmalloc(sizeof(*kmem->hold), GFP_KERNEL | __GFP_NOFAIL);
+		kmem->hold->mdh = region->mdh;
+	}
+	down_read(&own->ad->state_sem);
+	mutex_lock(&own->lock);
+	rc = aries_kmem_end(kmem, hold_ms, &gone);
+	aries_owner_exit_free(own, &gone);
+	if (!rc) {
+		wait_for_completion(&kmem->freed);
+		/* of one that is lost the driver has kept the address */
+		rc = kmem->lost ? -EIO : 0;
+	}
+	if (rc != -EBUSY)
+		aries_owner_put(own);
+	if (rc != -EIO) {
+		kfree(kmem->hold);
+		kmem->hold = NULL;
+	}
+	if (!rc)
+		kfree(kmem);
+	return rc;
+}
+EXPORT_ARIES(aries_region_deregister);
+
+int aries_region_release(struct aries_owner *own, u16 mdh)
+{
+	struct aries_kown *kown = aries_kown_of(own);
+	struct aries_hold *hold;
+
+	if (aries_owner_enter(own, true))
+		return -ENOENT;
+	hold = aries_hold_take(kown, mdh);
+	if (hold)
+		aries_hold_put(own, hold);
+	aries_owner_exit(own);
+	return hold ? 0 : -ENOENT;
+}
+EXPORT_ARIES(aries_region_release);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What aries.ko offers to clients in the kernel. Symbols are in the namespace ARIES.
+ *
+ * A client is an auxiliary driver: it is bound to a device "aries.gni" for each NIC, asks that for
+ * the NIC (aries_client_dev()), makes owners, and for these queues, regions and ports. Its handles
+ * stay valid until it gives them back, whatever becomes of the NIC: after a reset calls on them
+ * give -EIO, after a removal -ENODEV.
+ *
+ * "Any context" is any but NMI: with interrupts off, under spinlocks, in handlers.
+ */
+#ifndef ARIES_KAPI_H
+#define ARIES_KAPI_H
+
+#include <linux/auxiliary_bus.h>
+#include <linux/types.h>
+
+#include "aries_hw.h"
+
+struct aries_client;
+struct aries_cq;
+struct aries_dev;
+struct aries_owner;
+struct aries_port;
+struct aries_region;
+
+/* ---- devices ---- */
+
+/* Name for struct auxiliary_device_id. */
+#define ARIES_CLIENT_DEVICE "aries.gni"
+
+/**
+ * struct aries_info - what does not change of a NIC
+ * @id: N of kgniN
+ * @pe: node address
+ * @nodes: nodes of the fabric
+ * @bte_queue: block transfers that a descriptor may have queued
+ * @caps: ID_CAPS
+ * @dev: for messages
+ */
+struct aries_info {
+	int id;
+	u32 pe;
+	u32 nodes;
+	u32 bte_queue;
+	u64 caps;
+	struct device *dev;
+};
+
+/**
+ * aries_client_dev() - the NIC behind an auxiliary device
+ * @adev: as the auxiliary bus gives it to probe()
+ *
+ * Context: any. Return: it; valid until remove() has returned, and as long as there is an owner.
+ */
+struct aries_dev *aries_client_dev(struct auxiliary_device *adev);
+
+/**
+ * aries_get_info() - what does not change of a NIC
+ * @ad: the NIC
+ * @info: gets it
+ *
+ * Context: any.
+ */
+void aries_get_info(const struct aries_dev *ad, struct aries_info *info);
+
+/* ---- owners ---- */
+
+/**
+ * struct aries_owner_args - what to attach
+ * @name: for lists in debugfs
+ * @ptag: protection tag, those of the kernel too; 255 for any
+ * @cookie: of the domain; one that there is not is made
+ * @inst_id: what datagrams and collectives call the owner
+ * @modes: GNI_CDM_MODE_* bits
+ */
+struct aries_owner_args {
+	const char *name;
+	u8 ptag;
+	u32 cookie;
+	u32 inst_id;
+	u32 modes;
+};
+
+/**
+ * aries_owner_create() - attach a client to a domain
+ * @ad: the NIC
+ * @args: how
+ *
+ * Context: may sleep. Return: an owner, or an error pointer: -EINVAL no tag, -EACCES tag and cookie
+ * do not belong together, or are the driver's own, -ENOSPC, -ENOMEM, -EIO the NIC was reset and is
+ * not up, -ENODEV it is gone.
+ */
+struct aries_owner *aries_owner_create(struct aries_dev *ad, const struct aries_owner_args *args);
+
+/**
+ * aries_owner_destroy() - end an attachment, and whatever it still has
+ * @own: from aries_owner_create(), not to be used afterwards
+ *
+ * Queues, regions and ports that were not given back are revoked, and still have to be.
+ *
+ * Context: sleeps.
+ */
+void aries_owner_destroy(struct aries_owner *own);
+
+/** aries_owner_ptag() - the tag of its domain, 0 when it was revoked. Context: sleeps. */
+u8 aries_owner_ptag(struct aries_owner *own);
+
+/* ---- queues ---- */
+
+/**
+ * struct aries_queue_args - what queue to make
+ * @entries: that it holds at least, fewer than 2^19
+ * @delay: entries that it takes to raise an interrupt
+ * @handler: called with interrupts off when there are entries; it may poll. NULL: polled only
+ * @data: for @handler
+ */
+struct aries_queue_args {
+	u32 entries;
+	u32 delay;
+	void (*handler)(void *data);
+	void *data;
+};
+
+/**
+ * aries_queue_create() - make a completion queue
+ * @own: owner
+ * @args: how
+ *
+ * One with a handler is armed: the handler is called once when entries come, perhaps before this
+ * returns. It is called again after a poll has found the queue empty, so it has to see to it that
+ * somebody polls until then. It may run on two processors at once.
+ *
+ * Context: may sleep. Return: a queue, or an error pointer: -EINVAL, -EFBIG, -ENOSPC, -ENOMEM,
+ * -EIO, -ENODEV.
+ */
+struct aries_cq *aries_queue_create(struct aries_owner *own, const struct aries_queue_args *args);
+
+/**
+ * aries_queue_destroy() - stop a queue and give it back
+ * @cq: queue
+ *
+ * Its handler does not run any more when this returns; so this is not for the handler, or with
+ * anything held that the handler waits for.
+ *
+ * Context: sleeps. Return: 0, or -EBUSY a region or an engine names it.
+ */
+int aries_queue_destroy(struct aries_cq *cq);
+
+/**
+ * aries_queue_poll() - take an entry from a queue
+ * @cq: queue
+ * @entry: gets it: ARIES_CQE_*
+ *
+ * Arms the queue if it has a handler and is empty.
+ *
+ * Context: any. Return: 0, -EAGAIN it is empty, -EIO or -ENODEV it was revoked.
+ */
+int aries_queue_poll(struct aries_cq *cq, u64 *entry);
+
+/** aries_queue_nr() - what descriptors call a queue. Context: any. */
+u16 aries_queue_nr(const struct aries_cq *cq);
+
+/** aries_queue_entries() - slots of a queue. Context: any. */
+u32 aries_queue_entries(const struct aries_cq *cq);
+
+/* ---- regions ---- */
+
+/* Peers may only read. */
+#define ARIES_REGION_READ_ONLY 0x1u
+
+/**
+ * struct aries_segment - a piece of a region
+ * @address: kernel address, linear or from vmalloc; or physical, of memory that has struct page
+ * @length: bytes
+ */
+struct aries_segment {
+	u64 address;
+	u64 length;
+};
+
+/**
+ * struct aries_region_args - memory to register
+ * @segments: pieces, each widened to whole pages
+ * @count: how many
+ * @physical: their addresses are
+ * @by_offset: the region counts from 0 at its first page, not from the address of that; so does
+ *             every region of more than one piece, or of physical ones
+ * @flags: ARIES_REGION_*
+ * @cq: queue for remote events or NULL
+ */
+struct aries_region_args {
+	const struct aries_segment *segments;
+	unsigned int count;
+	bool physical;
+	bool by_offset;
+	u32 flags;
+	struct aries_cq *cq;
+};
+
+/**
+ * struct aries_region_info - what peers have to know of a region
+ * @mdh: memory domain handle
+ * @base: offset of its first byte
+ * @bytes: its length, whole pages
+ */
+struct aries_region_info {
+	u16 mdh;
+	u64 base;
+	u64 bytes;
+};
+
+/**
+ * aries_region_register() - let peers reach memory of the kernel
+ * @own: owner
+ * @args: which; the memory stays where it is until aries_region_deregister() has returned
+ * @info: gets what peers have to know
+ *
+ * Context: may sleep; any number of threads at once. Return: a region, or an error pointer:
+ * -EINVAL, -EFAULT no memory of the kernel, -EFBIG, -ENOSPC, -ENOMEM, -EIO, -ENODEV.
+ */
+struct aries_region *aries_region_register(struct aries_owner *own,
+					   const struct aries_region_args *args,
+					   struct aries_region_info *info);
+
+/**
+ * aries_region_deregister() - end a region and give it back
+ * @region: from aries_region_register()
+ * @hold_ms: so long its memory domain handle stays nobody else's, unless aries_region_release() or
+ *           the end of the owner comes first; 0 for not at all
+ *
+ * When it returns 0 nobody reaches the memory, however long a peer has taken that was stopped in an
+ * access.
+ *
+ * Context: sleeps. Return: 0; -EBUSY receives are posted in it; -EIO it cannot be known that nobody
+ * reaches the memory, it must never be used for anything else.
+ */
+int aries_region_deregister(struct aries_region *region, unsigned int hold_ms);
+
+/**
+ * aries_region_release() - let go of a handle that was held
+ * @own: owner
+ * @mdh: handle of a region that was deregistered with a time to hold it
+ *
+ * Context: may sleep. Return: 0, or -ENOENT it is not held.
+ */
+int aries_region_release(struct aries_owner *own, u16 mdh);
+
+/* ---- ports ---- */
+
+/**
+ * struct aries_fma - an FMA operation
+ * @desc: destination, addresses, event data, operands
+ * @line: data of a put, at most ARIES_DESC_LINE_BYTES; NULL for other operations
+ * @length: bytes, or the length of an atomic's operands
+ * @tid: transaction id, returned in the events
+ * @amo: command of an atomic
+ * @op: enum aries_fma_op
+ * @mode: ARIES_EV_* events wanted
+ */
+struct aries_fma {
+	struct aries_fma_desc desc;
+	const void *line;
+	u16 length;
+	u16 tid;
+	u16 amo;
+	u8 op;
+	u8 mode;
+};
+
+/**
+ * aries_port_create() - give a client an FMA descriptor
+ * @own: owner, whose rights it has
+ *
+ * Context: may sleep. Return: a port, or an error pointer: -ENOSPC, -ENOMEM, -EIO, -ENODEV.
+ */
+struct aries_port *aries_port_create(struct aries_owner *own);
+
+/**
+ * aries_port_destroy() - give a port back
+ * @port: port, which nobody uses any more
+ *
+ * Block transfers that wait end with FLUSHED, those that run are waited for.
+ *
+ * Context: sleeps.
+ */
+void aries_port_destroy(struct aries_port *port);
+
+/**
+ * aries_port_fma() - put, get, atomic, CQ write
+ * @port: port
+ * @fma: operation
+ *
+ * It is over when this returns, events included.
+ *
+ * Context: any; several at once take turns.
+ * Return: ARIES_ST_OK (0), another ARIES_ST_* why it failed, -EINVAL, -EIO or -ENODEV the port was
+ * revoked, -EAGAIN its job is suspended.
+ */
+int aries_port_fma(struct aries_port *port, const struct aries_fma *fma);
+
+/**
+ * aries_port_bte() - start a block transfer
+ * @port: port
+ * @desc: transfer; copied
+ *
+ * Context: any. Return: ARIES_ST_OK (0) it is queued; the rest as aries_port_fma(), ARIES_ST_QUEUE_FULL
+ * try later.
+ */
+int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *desc);
+
+#endif /* ARIES_KAPI_H */
