@@ -117,11 +117,10 @@ gni_return_t GNI_ConfigureNTTandJob(int device_id, uint64_t job_id, uint8_t ptag
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	gni_job_limits_t mine;
-	static_assert(GNI_JOB_INVALID_LIMIT == -1);
 	if (limits)
 		mine = *limits;
 	else
-		memset(&mine, 0xff, sizeof(mine));
+		memset(&mine, GNI_JOB_INVALID_LIMIT, sizeof(mine)); /* -1: every byte is the same */
 	mine.ntt_base = static_cast<int32_t>(*ntt_base);
 	mine.ntt_size = static_cast<int32_t>(ntt_desc->group_size);
 	rc = configure_job(device, job_id, ptag, cookie, &mine, __func__);

@@ -169,6 +169,28 @@ void lost_credits_and_a_wait(void **)
 	p.a.send_ok(p.b, "m");
 }
 
+/* So does one that is long: nobody else would. */
+void lost_credits_and_a_long_wait(void **)
+{
+	MsgqPair p(1);
+
+	p.a.send_ok(p.b, "first");
+	model::fault(1, "drop", 4);
+	assert_rc(SUCCESS, p.b.progress());
+	p.b.expect(p.a, "first");
+	p.b.answer = 0;
+	std::thread waiter([&] { (void)p.b.progress(600000); });
+	const auto begin = Clock::now();
+	gni_return_t rc;
+	while ((rc = p.a.send(p.b, "second")) == GNI_RC_NOT_DONE && Clock::now() - begin < std::chrono::minutes(1))
+		std::this_thread::yield();
+	if (rc != GNI_RC_SUCCESS)
+		_exit(1); /* the other thread waits for long */
+	waiter.join();
+	p.a.expect_sent(0);
+	p.b.expect(p.a, "second");
+}
+
 /* The answer is lost, the message is not: it comes once, and its send is a success. */
 void lost_responses(void **)
 {
@@ -519,6 +541,7 @@ int main()
 		model_test(fate_unknown),
 		model_test(lost_credits),
 		model_test(lost_credits_and_a_wait),
+		model_test(lost_credits_and_a_long_wait),
 		model_test(lost_responses),
 		model_test(arrived_is_not_repeated),
 		model_test(slot_goes_round_meanwhile),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What must hold of all that a worker and an owner have done and seen. */
+#include <cinttypes>
 #include <cstdarg>
 
 #include "fuzz/churn.hpp"
@@ -197,10 +198,8 @@ void Record::judge(uint64_t sends)
 	for (const DomainLife &domain : domains) {
 		if (domain.counted &&
 		    (domain.atomics < domain.surely || domain.atomics > domain.surely + domain.perhaps))
-			wrong("%llu atomics were done, between %llu and %llu were told to be",
-			      static_cast<unsigned long long>(domain.atomics),
-			      static_cast<unsigned long long>(domain.surely),
-			      static_cast<unsigned long long>(domain.surely + domain.perhaps));
+			wrong("%" PRIu64 " atomics were done, between %" PRIu64 " and %" PRIu64 " were told to be",
+			      domain.atomics, domain.surely, domain.surely + domain.perhaps);
 	}
 	for (const Posting &posting : postings) {
 		if (posting.events > (posting.done ? 1u : 0u))
