@@ -182,6 +182,17 @@ def kernel_complaints(text):
     return [line for line in text.splitlines() if any(word in line for word in KERNEL_COMPLAINTS)]
 
 
+class Told:
+    """A message that is made when somebody reads it, for assertions: reading a guest's log takes time, and for ever
+    while the guest sleeps, so only an assertion that fails may do it."""
+
+    def __init__(self, tell):
+        self._tell = tell
+
+    def __str__(self):
+        return self._tell()
+
+
 class ClusterCase(unittest.TestCase):
     """Base of tests with one cluster per class; at its end the guests' kernels must not have complained."""
 
@@ -206,6 +217,19 @@ class ClusterCase(unittest.TestCase):
             cls.cluster.down()
         if complaints:
             raise AssertionError("a guest's kernel complained: " + "; ".join(complaints[:5]))
+
+    def wait_for(self, condition, message, timeout=10.0, interval=0.1):
+        """Fail with that message (a text, or what makes one, called on failure only) if the condition does not come true."""
+        if not wait_until(condition, timeout, interval):
+            self.fail(message() if callable(message) else message)
+
+    def log(self, node=0):
+        """What the node's kernel has said last, as the message of an assertion."""
+        return Told(lambda: self.kernel_log(node))
+
+    def kernel_log(self, node=0):
+        """What the node's kernel has said last."""
+        return self.cluster.run(node, "dmesg | tail -20").stdout
 
     def succeed(self, results):
         """Every rank of a job (or the Result of a command) ended with 0; else show why."""

@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 from opengni import host
-from opengni.testing import ClusterCase, clock, wait_until
+from opengni.testing import ClusterCase, clock
 
 APRUN = str(host.TOP / "scripts" / "aprun")
 WAIT = "while :; do sleep 0.1; done"
@@ -44,7 +44,7 @@ class Command(ClusterCase):
         """No rank runs and no domain is there; a rank is found by a word at the beginning of its script."""
         def gone():
             return all(not self.cluster.run(node, f"ps | grep [{name[0]}]{name[1:]}; {DOMAINS}").stdout for node in range(self.NODES))
-        self.assertTrue(wait_until(gone, 30.0), f"{name}: ranks or domains are left")
+        self.wait_for(gone, f"{name}: ranks or domains are left", 30.0)
 
     def test_labels_and_places(self):
         script = "echo at $PMI_RANK $(uname -n); echo error >&2; printf unfinished"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Collective engines go on without the processors of a node, and end for all when a node dies."""
 
-from opengni.testing import ClusterCase, wait_until
+from opengni.testing import ClusterCase
 
 RANK = "/kselftest/aries/ce_rank"
 FILE = "/tmp/ce_rank"
@@ -25,7 +25,7 @@ class Chain(ClusterCase):
     def says(self, node, line):
         def there():
             return line in self.cluster.run(node, f"cat {FILE}; true").stdout.splitlines()
-        self.assertTrue(wait_until(there, 120), f"node {node} has not said '{line}'")
+        self.wait_for(there, f"node {node} has not said '{line}'", 120)
 
     def go(self, node):
         self.cluster.run(node, f"touch {FILE}.go")
@@ -52,7 +52,6 @@ class Chain(ClusterCase):
         self.go(2)
         self.cluster.kill(1)
         for node in (0, 2):
-            self.assertTrue(wait_until(lambda n=node: "\nerror " in self.cluster.run(n, f"cat {FILE}").stdout, 60),
-                            f"node {node} waits for a dead one")
+            self.wait_for(lambda n=node: "\nerror " in self.cluster.run(n, f"cat {FILE}").stdout, f"node {node} waits for a dead one", 60)
         results = self.job.wait(120)
         self.assertIn("node 1", results[1].error)

@@ -5,7 +5,7 @@ import itertools
 import time
 import unittest
 
-from opengni.testing import ClusterCase, clock, wait_until
+from opengni.testing import ClusterCase, clock
 
 PEER = "/kselftest/aries/datagram_peer"
 SENDS = "/kselftest/aries/receive_peer"
@@ -44,7 +44,7 @@ class Datagrams(ClusterCase):
             lines[:] = self.cluster.run(node, f"cat {file}").stdout.splitlines()
             return any(line.startswith(until) for line in lines)
 
-        self.assertTrue(wait_until(there, bound, 0.2), f"still running: {lines}")
+        self.wait_for(there, lambda: f"still running: {lines}", bound, 0.2)
         return [line for line in lines if line != "posted"]
 
     def test_directed_meets_wildcard(self):
@@ -139,7 +139,7 @@ class Datagrams(ClusterCase):
         flood_cookie = next(self.cookies)
         server = self.start(1, "serve", 7, 1000000, 600000)
         caller = self.start(0, "call", 3, 1, 7, 1000000, 600000)
-        self.assertTrue(wait_until(lambda: self.exchanges(caller), 60), "no exchange at all")
+        self.wait_for(lambda: self.exchanges(caller), "no exchange at all", 60)
         before = self.exchanges(caller)
         time.sleep(FLOOD_WINDOW)
         alone = self.exchanges(caller) - before

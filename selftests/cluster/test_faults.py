@@ -3,7 +3,7 @@
 
 import unittest
 
-from opengni.testing import ClusterCase, clock, wait_until
+from opengni.testing import ClusterCase, clock
 
 # Seconds until a dead peer is an error event. The lease is 0.5 s; the rest is for a busy machine.
 BOUND = 10.0
@@ -29,7 +29,7 @@ class Faults(ClusterCase):
         """A job that puts until something stops it; returns once it moves data."""
         before = self.counter(0, "bte_puts")
         job = self.cluster.start_job(ENDLESS, grace=None, on_output=on_output)
-        self.assertTrue(wait_until(lambda: self.counter(0, "bte_puts") > before + 10, 60), "the job does not start")
+        self.wait_for(lambda: self.counter(0, "bte_puts") > before + 10, "the job does not start", 60)
         return job
 
     def test_killed_node_is_an_error_at_its_peer_and_comes_back(self):
@@ -89,7 +89,7 @@ class Faults(ClusterCase):
         before = resets()
         self.succeed(self.cluster.run(0, "echo 1 >/sys/class/gni/kgni0/device/reset"))
         self.cluster.qmp(0, "human-monitor-command", {"command-line": "pcie_aer_inject_error nic0 MALF_TLP"})
-        self.assertTrue(wait_until(lambda: resets() == before + 2, 60), self.cluster.run(0, "dmesg | tail").stdout)
+        self.wait_for(lambda: resets() == before + 2, self.kernel_log, 60)
         self.succeed(self.cluster.run_job(QUICK))
 
     def test_guest_that_reboots_its_driver(self):

@@ -4,7 +4,7 @@
 import itertools
 import unittest
 
-from opengni.testing import ClusterCase, wait_until
+from opengni.testing import ClusterCase
 
 PEER = "/kselftest/aries/receive_peer"
 DATAGRAMS = "/kselftest/aries/datagram_peer"
@@ -40,7 +40,7 @@ class Sends(ClusterCase):
             lines[:] = self.cluster.run(node, f"cat {file}").stdout.splitlines()
             return any(line.startswith(until) for line in lines)
 
-        self.assertTrue(wait_until(there, bound, 0.2), f"still running: {lines}")
+        self.wait_for(there, lambda: f"still running: {lines}", bound, 0.2)
         return [line for line in lines if line != "posted"]
 
     def once(self, node, pe, length, cookie=None):

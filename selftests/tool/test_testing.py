@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cases that tests on a cluster are made of, without a cluster."""
+
+import unittest
+
+from opengni.testing import ClusterCase
+
+
+class Asked:
+    """In a cluster's place: counts who asks a node for something."""
+
+    def __init__(self):
+        self.calls = []
+
+    def run(self, node, command, **_options):
+        self.calls.append((node, command))
+        return type("Result", (), {"stdout": "what the kernel says"})
+
+
+class Messages(unittest.TestCase):
+    def setUp(self):
+        class Case(ClusterCase):
+            """Of no use but for its assertions."""
+            cluster = Asked()
+
+            def runTest(self):
+                """Never run."""
+        self.case, self.asked = Case(), Case.cluster
+
+    def test_an_assertion_that_holds_asks_no_guest(self):
+        self.case.assertTrue(True, self.case.log())
+        self.case.assertEqual(1, 1, self.case.log(1))
+        self.case.assertRegex("a", "a", self.case.log())
+        self.case.wait_for(lambda: True, self.case.kernel_log)
+        self.assertEqual(self.asked.calls, [])
+
+    def test_one_that_fails_shows_what_the_kernel_says(self):
+        with self.assertRaisesRegex(AssertionError, "1 != 2.*what the kernel says"):
+            self.case.assertEqual(1, 2, self.case.log(1))
+        with self.assertRaisesRegex(AssertionError, "^what the kernel says$"):
+            self.case.wait_for(lambda: False, self.case.kernel_log, timeout=0)
+        self.assertEqual([node for node, _ in self.asked.calls], [1, 0])
+
+    def test_a_message_of_a_wait_is_made_after_it(self):
+        seen = []
+
+        def condition():
+            seen.append(len(seen))
+
+        with self.assertRaisesRegex(AssertionError, r"^saw \[0"):
+            self.case.wait_for(condition, lambda: f"saw {seen}", timeout=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
