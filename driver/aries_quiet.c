@@ -42,18 +42,42 @@ void aries_quiet_end(struct aries_dev *ad)
 	pci_set_master(ad->pdev);
 }
 
-static bool aries_quiet_reached(struct aries_dev *ad)
+/* A reset takes the addresses of the BARs; it has ended when the function answers without them. */
+static bool aries_quiet_was_reset(struct pci_dev *pdev)
+{
+	u32 low = 0, high = 0;
+
+	pci_read_config_dword(pdev, PCI_BASE_ADDRESS_0, &low);
+	if (low & PCI_BASE_ADDRESS_MEM_TYPE_64)
+		pci_read_config_dword(pdev, PCI_BASE_ADDRESS_1, &high);
+	return !(low & PCI_BASE_ADDRESS_MEM_MASK) && !high;
+}
+
+/* Only looks, so whoever resets the function at the same time is not disturbed. */
+static bool aries_quiet_reached(struct aries_dev *ad, unsigned int timeout_ms)
 {
 	struct pci_dev *pdev = ad->pdev;
 	u16 command;
 
-	if (!pci_device_is_present(pdev))
+	if (pdev->error_state == pci_channel_io_perm_failure)
 		return true;
-	/* the registers tell what is in flight, whoever has switched them off */
+	/* in a reset that has not ended, as long as nobody has said that the function is gone */
+	if (!pci_device_is_present(pdev))
+		return false;
+	if (aries_quiet_was_reset(pdev))
+		return true;
+	pci_read_config_word(pdev, PCI_COMMAND, &command);
+	return !(command & PCI_COMMAND_MASTER) && !aries_hw_settle(ad, timeout_ms);
+}
+
+/* The registers tell what is in flight, whoever has switched them off. */
+static void aries_quiet_decode(struct pci_dev *pdev)
+{
+	u16 command;
+
 	pci_read_config_word(pdev, PCI_COMMAND, &command);
 	if (!(command & PCI_COMMAND_MEMORY) && !pci_channel_offline(pdev))
 		pci_write_config_word(pdev, PCI_COMMAND, command | PCI_COMMAND_MEMORY);
-	return !(command & PCI_COMMAND_MASTER) && !aries_hw_settle(ad, ARIES_QUIET_MS);
 }
 
 /**
@@ -65,7 +89,10 @@ static bool aries_quiet_reached(struct aries_dev *ad)
 bool aries_quiet_begin(struct aries_dev *ad)
 {
 	pci_clear_master(ad->pdev);
-	if (!aries_quiet(ad) && aries_quiet_reached(ad))
+	if (aries_quiet(ad))
+		return true;
+	aries_quiet_decode(ad->pdev);
+	if (aries_quiet_reached(ad, ARIES_QUIET_MS))
 		WRITE_ONCE(ad->quiet, true);
 	return aries_quiet(ad);
 }
@@ -136,32 +163,41 @@ void aries_quiet_release(struct aries_dev *ad, struct list_head *gone)
 		schedule_delayed_work(&ad->kept_work, ARIES_KEPT_INTERVAL);
 }
 
-/* Return: whether some has to be kept longer. */
-static bool aries_quiet_look(struct aries_dev *ad)
+/* Frees what a NIC that is up has let go of. */
+static void aries_quiet_look(struct aries_dev *ad)
 {
 	struct aries_kept *kept, *next;
 	LIST_HEAD(list);
-	bool more;
 
 	spin_lock(&ad->kept_lock);
 	list_for_each_entry_safe(kept, next, &ad->kept, node)
 		if (!aries_inv_look(ad, kept->seq))
 			list_move_tail(&kept->node, &list);
-	more = !list_empty(&ad->kept);
 	spin_unlock(&ad->kept_lock);
 	aries_quiet_free_list(ad, &list);
-	return more;
 }
 
-/** aries_quiet_work() - free what was put aside and is not reached any more, one after the other */
+/**
+ * aries_quiet_work() - free what was put aside and is not reached any more
+ * @work: kept_work
+ *
+ * Object after object while the NIC is up. After that, all at once: a recovery may have failed
+ * because of a peer that was stopped, and nobody comes again when the peer goes on. With state_sem,
+ * nothing is put aside for a NIC that has come up meanwhile.
+ */
 void aries_quiet_work(struct work_struct *work)
 {
 	struct aries_dev *ad = container_of(work, struct aries_dev, kept_work.work);
 	bool more;
 
 	down_read(&ad->state_sem);
-	/* else who resets or removes the NIC frees all of it */
-	more = ad->state == ARIES_STATE_UP && aries_quiet_look(ad);
+	if (ad->state == ARIES_STATE_UP)
+		aries_quiet_look(ad);
+	else if (aries_quiet_reached(ad, 0))
+		aries_quiet_free(ad);
+	spin_lock(&ad->kept_lock);
+	more = !list_empty(&ad->kept);
+	spin_unlock(&ad->kept_lock);
 	up_read(&ad->state_sem);
 	if (more)
 		schedule_delayed_work(&ad->kept_work, ARIES_KEPT_INTERVAL);

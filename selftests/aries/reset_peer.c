@@ -14,6 +14,8 @@
  *       engine, while another makes calls on the same file. SIGTERM ends it. Lines: "region MDH
  *       BYTES", "ready", "freed MS_FOR_THE_QUEUE calls N queues N": calls that were made while the
  *       queue was freed, and queues that the domain pays for afterwards.
+ *   reset_peer queue COOKIE
+ *       Makes a queue and ends: it is held back if somebody is in the middle of an access.
  *   reset_peer put COOKIE PE MDH BYTES
  *       Puts into each page of the region until SIGTERM. Lines: "status N at PUT" whenever the
  *       outcome changes, "puts N refused N".
@@ -238,6 +240,16 @@ static int free_objects(uint32_t cookie, char **arg)
 	return 0;
 }
 
+static int queue(uint32_t cookie)
+{
+	struct kgni_cq_create queue;
+	struct raw r;
+
+	must(raw_open(&r, cookie), "attach");
+	must(aries_cq(r.fd, 100, 0, &queue), "queue");
+	return 0;
+}
+
 static int put(uint32_t cookie, char **arg)
 {
 	const uint64_t bytes = number(arg[2]);
@@ -284,8 +296,10 @@ int main(int argc, char **argv)
 		return watch(number(argv[2]), argv + 3);
 	if (argc == 4 && !strcmp(argv[1], "free"))
 		return free_objects(number(argv[2]), argv + 3);
+	if (argc == 3 && !strcmp(argv[1], "queue"))
+		return queue(number(argv[2]));
 	if (argc == 6 && !strcmp(argv[1], "put"))
 		return put(number(argv[2]), argv + 3);
-	fputs("usage: reset_peer watch|free|put COOKIE ...\n", stderr);
+	fputs("usage: reset_peer watch|free|queue|put COOKIE ...\n", stderr);
 	return 2;
 }
