@@ -94,7 +94,7 @@ FIXTURE_TEARDOWN(cancel)
 {
 }
 
-TEST_F_TIMEOUT(cancel, in_a_wait, 2 * LIMIT)
+TEST_F_TIMEOUT(cancel, in_a_wait, PATIENCE)
 {
 	EXPECT_EQ(0, in_child(cancel_kind, &self->kind));
 }
@@ -163,7 +163,7 @@ static int cancel_readers(void *argument)
 	return 6;
 }
 
-TEST_F_TIMEOUT(program, reader_cancelled_while_events_come, 2 * LIMIT)
+TEST_F_TIMEOUT(program, reader_cancelled_while_events_come, PATIENCE)
 {
 	EXPECT_EQ(0, in_child(cancel_readers, NULL));
 }
@@ -268,7 +268,7 @@ static int cancel_posters(void *argument)
 	return rc;
 }
 
-TEST_F_TIMEOUT(program, poster_cancelled_at_any_moment, 2 * LIMIT)
+TEST_F_TIMEOUT(program, poster_cancelled_at_any_moment, PATIENCE)
 {
 	EXPECT_EQ(0, in_child(cancel_posters, NULL));
 }

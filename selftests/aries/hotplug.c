@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -53,13 +54,25 @@ static int documented(int rc)
 	return !rc || rc == ENODEV || rc == EIO || rc == ENXIO || rc == ENOENT;
 }
 
-/* One after another opens, uses and closes, whatever happens to the device; ends on SIGTERM. */
-static void user(uint32_t cookie, const volatile int *stop, int pause_us)
+static long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000l + now.tv_nsec / 1000;
+}
+
+/*
+ * One after another opens, uses and closes, whatever happens to the device, until *@stop. Who rests
+ * does so for as long as he has worked, so that now and then all do, however slow the machine.
+ */
+static void user(uint32_t cookie, const volatile int *stop, bool rests)
 {
 	uint8_t *page = aries_pages(4);
 
 	while (!*stop) {
 		struct raw r = { .fd = -1 };
+		long begun = now_us();
 		int rc = raw_open(&r, cookie);
 
 		if (!rc)
@@ -72,7 +85,8 @@ static void user(uint32_t cookie, const volatile int *stop, int pause_us)
 			close(r.fd);
 		if (!documented(rc))
 			_exit(rc);
-		usleep(pause_us);
+		if (rests)
+			usleep(now_us() - begun);
 	}
 	_exit(0);
 }
@@ -124,7 +138,7 @@ FIXTURE_TEARDOWN(hotplug)
 	EXPECT_EQ(0, use.mdd + use.cq + use.fma + use.ce + use.pages);
 }
 
-static void start(pid_t *pid, const volatile int *stop, int pause_us)
+static void start(pid_t *pid, const volatile int *stop, bool rest)
 {
 	const uint32_t cookie[2] = { aries_cookie(), aries_cookie() };
 	int i;
@@ -132,7 +146,7 @@ static void start(pid_t *pid, const volatile int *stop, int pause_us)
 	for (i = 0; i < USERS; i++) {
 		pid[i] = fork();
 		if (!pid[i])
-			user(cookie[i % 2], stop, pause_us);
+			user(cookie[i % 2], stop, rest);
 	}
 }
 
@@ -162,7 +176,7 @@ TEST_F_TIMEOUT(hotplug, function_removed_under_load, 300)
 	int i;
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove", self->pci);
-	start(self->pid, self->stop, 0);
+	start(self->pid, self->stop, false);
 	for (i = 0; i < ROUNDS; i++) {
 		usleep(200000 + 37000 * i);
 		EXPECT_EQ(0, aries_write_file(path, "1"));
@@ -267,7 +281,7 @@ TEST_F_TIMEOUT(hotplug, reset_under_load, 300)
 	long long resets = aries_number("resets");
 	int i;
 
-	start(self->pid, self->stop, 0);
+	start(self->pid, self->stop, false);
 	for (i = 0; i < 2 * ROUNDS; i++) {
 		usleep(100000 + 17000 * i);
 		EXPECT_EQ(0, aries_write_file(ARIES_SYSFS "device/reset", "1"));
@@ -295,7 +309,7 @@ TEST_F_TIMEOUT(hotplug, module_under_load, 300)
 
 	if (fd < 0)
 		SKIP(return, "no aries.ko");
-	start(self->pid, self->stop, 3000);
+	start(self->pid, self->stop, true);
 	for (i = 0; i < ROUNDS; i++) {
 		usleep(100000);
 		for (n = 0; n < 20000; n++) {

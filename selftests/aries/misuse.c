@@ -282,12 +282,13 @@ static int under_signals(void *argument)
 		if (GNI_CqDestroy(blocking))
 			return 6;
 		ugni_end(&u);
+		child_step();
 	}
 	setitimer(ITIMER_REAL, &never, NULL);
 	return signals > 20 ? 0 : 7;
 }
 
-TEST_F_TIMEOUT(program, signals_all_the_time, 2 * LIMIT)
+TEST_F_TIMEOUT(program, signals_all_the_time, PATIENCE)
 {
 	EXPECT_EQ(0, in_child(under_signals, NULL));
 }
@@ -356,7 +357,7 @@ static int destroy_in_use(void *argument)
 	return 0;
 }
 
-TEST_F_TIMEOUT(program, destroyed_while_threads_use_it, 2 * LIMIT)
+TEST_F_TIMEOUT(program, destroyed_while_threads_use_it, PATIENCE)
 {
 	EXPECT_EQ(0, in_child(destroy_in_use, NULL));
 }
@@ -436,7 +437,7 @@ static int several_threads(void *argument)
 	return 0;
 }
 
-TEST_F_TIMEOUT(program, several_threads_on_one_endpoint, 4 * LIMIT)
+TEST_F_TIMEOUT(program, several_threads_on_one_endpoint, PATIENCE)
 {
 	unsigned int i;
 
