@@ -50,7 +50,7 @@ build_kernel() {
 		cp "$TOP/driver/debug.config" "$dir/config.used"
 	fi
 	make -s -C "$src" CC="$cc" -j"$jobs" bzImage modules_prepare >>"$log" 2>&1 || die "the kernel does not build, see $log"
-	make -s -C "$TOP/driver" CC="$cc" KDIR="$src" BUILD="$dir/driver" KBUILD_MODPOST_WARN=1 >>"$log" 2>&1 ||
+	make -s -C "$TOP/driver" CC="$cc" KDIR="$src" BUILD="$dir/driver" ARIES_TESTS=m KBUILD_MODPOST_WARN=1 >>"$log" 2>&1 ||
 		die "the driver does not build, see $log"
 }
 
@@ -70,7 +70,7 @@ build_image() {
 	local root=$dir/root app lib
 	rm -rf "$root" && mkdir -p "$root"/{bin,dev,proc,sys,tmp,tests,etc}
 	cp /bin/busybox "$root/bin/"
-	for app in sh mount insmod rmmod ls cat dmesg poweroff sleep grep head echo cut; do ln -s busybox "$root/bin/$app"; done
+	for app in sh mount mkdir insmod rmmod ls cat dmesg poweroff sleep grep head echo cut; do ln -s busybox "$root/bin/$app"; done
 	for app in "$dir"/tests/*; do
 		[ "${app##*/}" = datagram_peer ] || cp "$app" "$root/tests/"
 	done
@@ -85,11 +85,12 @@ build_image() {
 		*) install -D -m 755 "$lib" "$root$lib" ;;
 		esac
 	done <"$dir/libraries"
-	cp "$dir/driver/aries.ko" "$root/"
+	cp "$dir"/driver/{aries,aries_kapi_test}.ko "$root/"
 	cat >"$root/init" <<-'INIT'
 		#!/bin/sh
 		mount -t proc none /proc; mount -t sysfs none /sys; mount -t devtmpfs none /dev
 		mount -t debugfs none /sys/kernel/debug; mount -t tracefs none /sys/kernel/tracing
+		mkdir /dev/hugepages && mount -t hugetlbfs none /dev/hugepages && echo 64 >/proc/sys/vm/nr_overcommit_hugepages
 		exec >/dev/ttyS0 2>&1 </dev/ttyS0
 		echo 1 >/proc/sys/kernel/printk
 		# an interrupt at the wrong moment of an emulated boot: KASAN and lockdep are off then
