@@ -21,6 +21,7 @@ export OPENGNI_BUILD KERNEL JOBS V
 
 KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
 MODULE = $(B)/driver-$(KREL)/aries.ko
+KGNI = $(B)/kgni-$(KREL)/kgni.ko
 IMAGE := $(B)/initramfs-$(KERNEL).cpio
 SSH_IMAGE := $(B)/initramfs-ssh-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
@@ -29,7 +30,7 @@ SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(
 	$(if $(filter interop,$(MAKECMDGOALS)),interop) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug)
 
 # Steps in the order in which they are done, and where each is in the row.
-RUN_STEPS := setup kernel model qemu driver userlib agent initramfs
+RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) linux-source selftests check-image
 DEBUG_STEPS := setup model qemu userlib linux-source
 STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(RUN_STEPS)))
@@ -94,6 +95,10 @@ driver: kernel ## aries.ko for the guest kernel
 	$(STEP) 'driver for $(KREL)' -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' -o $(MODULE) \
 		-- $(MAKE) -C $(TOP)/driver KVER=$(KREL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m
 
+kgni: driver ## kgni.ko for the guest kernel
+	$(STEP) 'kGNI for $(KREL)' -i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' \
+		-o $(KGNI) -- $(MAKE) -C $(TOP)/kgni KVER=$(KREL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
+
 userlib: setup ## libugni and the tools
 	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
 		-o $(B)/userlib/libugni.so.0 -o $(B)/stage/usr/bin/gni-perf -- bash -c \
@@ -108,13 +113,13 @@ agent: setup ## the guest's end of the control channel
 	$(STEP) agent -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
 
 IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
-	-i $(MODULE) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
-IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) -s $(B)/stage $(addprefix -s ,$(OVERLAY))
+	-i $(MODULE) -i $(KGNI) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
+IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) -m $(KGNI) -s $(B)/stage $(addprefix -s ,$(OVERLAY))
 
-initramfs: kernel driver userlib agent ## the guest's file system
+initramfs: kernel driver kgni userlib agent ## the guest's file system
 	$(STEP) 'guest file system' $(IMAGE_INPUTS) -o $(IMAGE) -e $(IMAGE) -- $(IMAGE_CMD) -o $(IMAGE)
 
-ssh-image: kernel driver userlib agent ## the guest's file system with sshd, for scripts/cluster --ssh
+ssh-image: kernel driver kgni userlib agent ## the guest's file system with sshd, for scripts/cluster --ssh
 	$(STEP) 'guest file system with ssh' $(IMAGE_INPUTS) -i $(TOP)/scripts/guest-ssh.sh -o $(SSH_IMAGE) -e $(SSH_IMAGE) -- bash -c \
 		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -o $(SSH_IMAGE)'
 
@@ -122,14 +127,14 @@ linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
 
 selftests: linux-source userlib ## the tests that run in the guest
-	$(STEP) 'guest tests' -i $(TOP)/selftests/aries -i $(TOP)/selftests/conformance -i $(TOP)/driver/include -i $(TOP)/userlib/include \
+	$(STEP) 'guest tests' -i $(TOP)/selftests/aries -i $(TOP)/selftests/kgni -i $(TOP)/selftests/conformance -i $(TOP)/driver/include -i $(TOP)/userlib/include \
 		-i $(B)/linux-source/version -o $(B)/kselftest/kselftest-list.txt -- $(TOP)/scripts/build-selftests.sh
 
-check-image: kernel driver userlib agent selftests ## the guest's file system with the tests in it
+check-image: kernel driver kgni userlib agent selftests ## the guest's file system with the tests in it
 	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
-		-- $(IMAGE_CMD) -m $(dir $(MODULE))aries_kapi_test.ko -t $(B)/kselftest -o $(CHECK_IMAGE)
+		-- $(IMAGE_CMD) -m $(dir $(MODULE))aries_kapi_test.ko -m $(dir $(KGNI))kgni_test.ko -t $(B)/kselftest -o $(CHECK_IMAGE)
 
-install: kernel driver userlib agent ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
+install: kernel driver kgni userlib agent ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
 	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'
 
 uninstall: ## remove what install has put there
@@ -150,5 +155,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench chaos check check-all check-debug check-image clean distclean driver format help initramfs install \
+.PHONY: all agent bench chaos check check-all check-debug check-image clean distclean driver format help initramfs install kgni \
 	interop kernel lint linux-source model qemu run selftests setup shell ssh-image tools uninstall userlib

@@ -31,16 +31,23 @@ build_kernel() {
 		die "the driver does not build for $release (all of it: $log)"
 	}
 	report "$log" "W=1 and sparse, $release"
+	log=$BUILD/logs/check-kgni-$release.log
+	make -s -C "$TOP/kgni" KVER="$release" BUILD="$BUILD/check-kgni-$release" ARIES="$BUILD/check-driver-$release" \
+		KGNI_TESTS=m C=2 CF="$cflags" >"$log" 2>&1 || {
+		tail -n 20 "$log" >&2
+		die "kGNI does not build for $release (all of it: $log)"
+	}
+	report "$log" "kGNI: W=1 and sparse, $release"
 }
 
 style() {
 	local log=$BUILD/logs/checkpatch.log
 	[ -x "$checkpatch" ] || "$TOP/scripts/fetch-linux-source.sh"
-	# Ignored: a file list in MAINTAINERS is the kernel tree's
-	# own; version checks are what aries_compat.h is for.
+	# Ignored: a file list in MAINTAINERS is the kernel tree's own; version checks are what
+	# aries_compat.h is for; the types of gni_pub.h are those of its user programs.
 	if perl "$checkpatch" --no-tree --strict --terse --show-types --file \
-		--ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE \
-		"$TOP"/driver/*.[ch] "$TOP"/driver/include/uapi/*.h >"$log" 2>&1; then
+		--ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE,PREFER_KERNEL_TYPES \
+		"$TOP"/driver/*.[ch] "$TOP"/driver/include/uapi/*.h "$TOP"/kgni/*.[ch] >"$log" 2>&1; then
 		echo "ok   checkpatch --strict"
 	else
 		grep -E 'ERROR|WARNING|CHECK' "$log" >&2

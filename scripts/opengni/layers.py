@@ -146,6 +146,11 @@ def driver():
     return _meson("driver-check", "driver/tests", [])
 
 
+def kgni():
+    """kGNI over a kernel and a NIC made of software, with sanitizers."""
+    return _meson("kgni-check", "kgni/tests", [])
+
+
 def userlib():
     """libugni on the host, over a kernel made of software, with sanitizers (its tests set them themselves)."""
     return _meson("userlib-check", "userlib", [])
@@ -266,6 +271,7 @@ LAYERS = [
     ("model-tsan", model_threads, True),
     ("fuzz", fuzz, True),
     ("driver", driver, False),
+    ("kgni", kgni, False),
     ("userlib", userlib, False),
     ("qtest", qtest, False),
     ("guest", guest, False),

@@ -2446,6 +2446,12 @@ const char *gni_job_res_to_str(gni_job_res_t res_type);
 
 /* ---- Kernel functions; they may be called in atomic context unless they are said to sleep ---- */
 
+/*
+ * Version of kGNI, packed; for symbol_get(). Clients that find it old serialise their calls: all
+ * of this one may come from several threads at once.
+ */
+extern uint32_t kgni_driver_version;
+
 /**
  * gni_cdm_create() - kernel form of GNI_CdmCreate()
  *

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Completion queues: their life, and reading them. */
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "kgni_cq.h"
+#include "kgni_entry.h"
+#include "kgni_handle.h"
+
+/* From an interrupt: of the NIC, or for events that kGNI tells. */
+static void kgni_cq_notify(void *data)
+{
+	struct gni_cq *cq = data;
+
+	cq->handler(cq->nic->device_id, cq->data);
+}
+
+static void kgni_cq_kick(struct irq_work *work)
+{
+	kgni_cq_notify(container_of(work, struct gni_cq, kick));
+}
+
+/** kgni_cq_poll() - the next entry that the NIC has written, 0 if there is none. Context: any. */
+u64 kgni_cq_poll(struct gni_cq *cq)
+{
+	u64 entry;
+
+	return aries_queue_poll(cq->hw, &entry) ? 0 : entry;
+}
+
+/**
+ * kgni_cq_use() - an endpoint begins to name a queue as its source queue
+ * @cq: queue
+ *
+ * Context: any. Return: false if the queue is for remote events.
+ */
+bool kgni_cq_use(struct gni_cq *cq)
+{
+	unsigned long flags;
+	bool ok;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	ok = !cq->registrations;
+	if (ok)
+		cq->endpoints++;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ok;
+}
+
+/** kgni_cq_unuse() - an endpoint no longer names a queue. Context: any. */
+void kgni_cq_unuse(struct gni_cq *cq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->endpoints--;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * kgni_cq_register() - a registration begins to name a queue for remote events
+ * @cq: queue
+ *
+ * Context: any. Return: false if the queue is for events of what starts here.
+ */
+bool kgni_cq_register(struct gni_cq *cq)
+{
+	unsigned long flags;
+	bool ok;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	ok = !cq->endpoints && cq->room == aries_queue_entries(cq->hw) - 1;
+	if (ok)
+		cq->registrations++;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ok;
+}
+
+/** kgni_cq_unregister() - a registration no longer names a queue. Context: any. */
+void kgni_cq_unregister(struct gni_cq *cq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->registrations--;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+static gni_return_t kgni_cq_open(struct gni_cq *cq, u32 entries, u32 delay)
+{
+	const struct aries_queue_args args = {
+		.entries = entries,
+		.delay = delay,
+		.handler = cq->handler ? kgni_cq_notify : NULL,
+		.data = cq,
+	};
+
+	cq->hw = aries_queue_create(cq->nic->own, &args);
+	if (IS_ERR(cq->hw))
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, -PTR_ERR(cq->hw), entries);
+	cq->number = aries_queue_nr(cq->hw);
+	/* one slot is for the mark of an overrun */
+	cq->room = aries_queue_entries(cq->hw) - 1;
+	return GNI_RC_SUCCESS;
+}
+
+/* gni_cq_create() - make a queue, see gni_pub.h. Context: sleeps. */
+gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint32_t delay_index,
+			   gni_cq_event_hndlr_f *event_handler, uint64_t usr_event_data,
+			   gni_cq_handle_t *cq_hndl)
+{
+	unsigned long flags;
+	struct gni_cq *cq;
+	gni_return_t rc;
+
+	if (kgni_atomic() || !kgni_nic_valid(nic_hndl) || !entry_count || !cq_hndl)
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl, entry_count);
+	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
+	if (!cq)
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, ENOMEM);
+	cq->nic = nic_hndl;
+	cq->handler = event_handler;
+	cq->data = usr_event_data;
+	spin_lock_init(&cq->lock);
+	kgni_requests_init(&cq->requests);
+	init_irq_work(&cq->kick, kgni_cq_kick);
+	rc = kgni_handle_add(cq) ? kgni_refuse(GNI_RC_ERROR_RESOURCE, ENOMEM)
+				 : kgni_cq_open(cq, entry_count, delay_index);
+	if (rc != GNI_RC_SUCCESS) {
+		kgni_handle_del(cq);
+		kfree(cq);
+		return rc;
+	}
+	spin_lock_irqsave(&nic_hndl->lock, flags);
+	list_add_tail(&cq->node, &nic_hndl->cqs);
+	spin_unlock_irqrestore(&nic_hndl->lock, flags);
+	cq->magic = KGNI_CQ_MAGIC;
+	*cq_hndl = cq;
+	return GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_cq_create);
+
+/**
+ * kgni_cq_free() - end a queue that nobody uses any more
+ * @cq: queue
+ *
+ * Context: sleeps. Return: 0, or -EBUSY.
+ */
+int kgni_cq_free(struct gni_cq *cq)
+{
+	struct gni_nic *nic = cq->nic;
+	unsigned long flags;
+	int rc = aries_queue_destroy(cq->hw);
+
+	if (rc)
+		return rc;
+	irq_work_sync(&cq->kick);
+	kgni_cq_drop(cq);
+	kgni_requests_exit(&cq->requests);
+	spin_lock_irqsave(&nic->lock, flags);
+	list_del(&cq->node);
+	spin_unlock_irqrestore(&nic->lock, flags);
+	kgni_handle_del(cq);
+	kfree(cq);
+	return 0;
+}
+
+/* gni_cq_destroy() - end a queue, see gni_pub.h. Context: sleeps. */
+gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl)
+{
+	unsigned long flags;
+	bool busy;
+
+	if (kgni_atomic() || !kgni_cq_valid(cq_hndl))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cq_hndl);
+	spin_lock_irqsave(&cq_hndl->lock, flags);
+	busy = cq_hndl->endpoints || cq_hndl->registrations;
+	if (!busy)
+		cq_hndl->magic = 0;
+	spin_unlock_irqrestore(&cq_hndl->lock, flags);
+	if (busy || kgni_cq_free(cq_hndl))
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EBUSY, cq_hndl->endpoints,
+				   cq_hndl->registrations);
+	return GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_cq_destroy);
+
+/* gni_cq_get_event() - the next event, see gni_pub.h. Context: any. */
+gni_return_t gni_cq_get_event(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
+{
+	unsigned long flags;
+	u64 entry;
+
+	if (!kgni_cq_valid(cq_hndl) || !event_data)
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cq_hndl);
+	spin_lock_irqsave(&cq_hndl->lock, flags);
+	entry = kgni_cq_next(cq_hndl);
+	spin_unlock_irqrestore(&cq_hndl->lock, flags);
+	if (!entry)
+		return GNI_RC_NOT_DONE;
+	*event_data = entry;
+	if (entry & ARIES_CQE_OVERRUN)
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EOVERFLOW, cq_hndl->number);
+	if (entry & ARIES_CQE_STATUS_MASK)
+		return kgni_refuse(GNI_RC_TRANSACTION_ERROR, EIO, entry);
+	return GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_cq_get_event);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Requests and events of a queue, for those who post. */
+#ifndef KGNI_CQ_H
+#define KGNI_CQ_H
+
+#include "kgni.h"
+
+u16 kgni_cq_request_post(struct gni_ep *ep, struct gni_cq *cq, gni_post_descriptor_t *descr,
+			 enum kgni_request_kind kind);
+u16 kgni_cq_request_smsg(struct gni_ep *ep, u32 msg_id);
+void kgni_cq_withdraw(struct gni_cq *cq, u16 id);
+void kgni_cq_unsettled(struct gni_cq *cq, u16 id, bool raised);
+void kgni_cq_settle(struct gni_cq *cq, u16 id, u8 status);
+void kgni_cq_flush(struct gni_cq *cq);
+void kgni_cq_drop(struct gni_cq *cq);
+u64 kgni_cq_next(struct gni_cq *cq);
+u64 kgni_cq_poll(struct gni_cq *cq);
+int kgni_cq_free(struct gni_cq *cq);
+bool kgni_cq_use(struct gni_cq *cq);
+void kgni_cq_unuse(struct gni_cq *cq);
+bool kgni_cq_register(struct gni_cq *cq);
+void kgni_cq_unregister(struct gni_cq *cq);
+
+#endif

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Posts and messages between their call and their event. Room is counted, so that the events of
+ * what starts here never overrun a queue. Most events are the NIC's; kGNI tells of what the NIC
+ * does not know: a post that ended in its middle, a message that was tried again, and everything
+ * that was under way when the NIC went.
+ */
+#include <linux/bitops.h>
+#include <linux/export.h>
+
+#include "kgni_cq.h"
+#include "kgni_entry.h"
+#include "kgni_ep.h"
+#include "kgni_handle.h"
+
+static u16 kgni_cq_begin(struct gni_ep *ep, struct gni_cq *cq, u8 pending,
+			 enum kgni_request_kind kind) __must_hold(&cq->lock)
+{
+	unsigned int events = hweight8(pending);
+	struct kgni_request *r;
+	u16 id;
+
+	if (cq->gone || cq->room < events)
+		return 0;
+	id = kgni_request_take(&cq->requests);
+	if (!id)
+		return 0;
+	cq->room -= events;
+	r = kgni_request(&cq->requests, id);
+	r->ep = ep;
+	r->kind = kind;
+	r->pending = pending;
+	r->raised = true;
+	kgni_ep_get(ep);
+	return id;
+}
+
+/* Ends a request of which nothing is pending any more. */
+static void kgni_cq_end(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
+{
+	struct gni_ep *ep = kgni_request(&cq->requests, id)->ep;
+
+	kgni_request_give(&cq->requests, id);
+	kgni_ep_put(ep);
+}
+
+/**
+ * kgni_cq_request_post() - a place for the events of a post
+ * @ep: endpoint
+ * @cq: queue of the events
+ * @descr: with at least one event in cq_mode
+ * @kind: KGNI_REQUEST_POST or KGNI_REQUEST_BTE
+ *
+ * Context: any. Return: transaction id, 0 if the queue could overrun, without memory, or if the NIC
+ * is gone.
+ */
+u16 kgni_cq_request_post(struct gni_ep *ep, struct gni_cq *cq, gni_post_descriptor_t *descr,
+			 enum kgni_request_kind kind)
+{
+	u8 events = descr->cq_mode & (GNI_CQMODE_LOCAL_EVENT | GNI_CQMODE_GLOBAL_EVENT);
+	unsigned long flags;
+	u16 id;
+
+	/* bit n of cq_mode is the event with code n + 1 */
+	BUILD_BUG_ON(GNI_CQMODE_LOCAL_EVENT << 1 != 1 << ARIES_INFO_LOCAL);
+	BUILD_BUG_ON(GNI_CQMODE_GLOBAL_EVENT << 1 != 1 << ARIES_INFO_GLOBAL);
+	spin_lock_irqsave(&cq->lock, flags);
+	id = kgni_cq_begin(ep, cq, events << 1, kind);
+	if (id)
+		kgni_request(&cq->requests, id)->descr = descr;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return id;
+}
+
+/**
+ * kgni_cq_request_smsg() - a place for the event of a message
+ * @ep: endpoint with a source queue
+ * @msg_id: for the event
+ *
+ * Context: any; gni_ep.lock held. Return: as kgni_cq_request_post().
+ */
+u16 kgni_cq_request_smsg(struct gni_ep *ep, u32 msg_id)
+{
+	struct gni_cq *cq = ep->cq;
+	struct kgni_request *r;
+	unsigned long flags;
+	u16 id;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	id = kgni_cq_begin(ep, cq, BIT(ARIES_INFO_LOCAL), KGNI_REQUEST_SMSG);
+	if (id) {
+		r = kgni_request(&cq->requests, id);
+		r->msg_id = msg_id;
+		r->local_event = ep->local_event;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return id;
+}
+
+/** kgni_cq_withdraw() - forget a post that the NIC did not take: no event comes. Context: any. */
+void kgni_cq_withdraw(struct gni_cq *cq, u16 id)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->room += hweight8(kgni_request(&cq->requests, id)->pending);
+	kgni_cq_end(cq, id);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/* From now on kGNI tells the events of @id that are pending. */
+static void kgni_cq_list(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
+{
+	struct kgni_request *r = kgni_request(&cq->requests, id);
+
+	if (r->listed)
+		return;
+	r->listed = true;
+	r->next = 0;
+	if (cq->kept)
+		kgni_request(&cq->requests, cq->kept_last)->next = id;
+	else
+		cq->kept = id;
+	cq->kept_last = id;
+	if (cq->handler)
+		irq_work_queue(&cq->kick);
+}
+
+/**
+ * kgni_cq_unsettled() - how a request ends is not known yet: its event is kept back until it is
+ * @cq: queue
+ * @id: request
+ * @raised: the NIC makes an event for it
+ *
+ * Context: any.
+ */
+void kgni_cq_unsettled(struct gni_cq *cq, u16 id, bool raised)
+{
+	struct kgni_request *r;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	r = kgni_request(&cq->requests, id);
+	r->unsettled = true;
+	r->raised = raised;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * kgni_cq_settle() - a request has ended
+ * @cq: queue
+ * @id: request, after kgni_cq_unsettled()
+ * @status: ARIES_ST_*, in place of whatever the NIC says
+ *
+ * Context: any.
+ */
+void kgni_cq_settle(struct gni_cq *cq, u16 id, u8 status)
+{
+	struct kgni_request *r;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	r = kgni_request(&cq->requests, id);
+	r->unsettled = false;
+	r->mended = status == ARIES_ST_OK;
+	r->forced = status;
+	if (!r->raised || r->entry)
+		kgni_cq_list(cq, id);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/* Takes an event out of those that kGNI tells. Return: it as the NIC would have made it, or 0. */
+static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
+{
+	u16 id = cq->kept;
+	struct kgni_request *r = id ? kgni_request(&cq->requests, id) : NULL;
+	bool message;
+	u64 entry, info;
+
+	if (!r)
+		return 0;
+	message = r->kind == KGNI_REQUEST_SMSG;
+	entry = r->entry;
+	r->entry = 0;
+	if (!entry) {
+		info = __ffs(r->pending & ~r->told);
+		entry = FIELD_PREP(ARIES_CQE_TID_MASK, (u64)id) |
+			FIELD_PREP(ARIES_CQE_INFO_MASK, info) |
+			FIELD_PREP(ARIES_CQE_SOURCE_MASK, r->kind == KGNI_REQUEST_BTE
+								  ? (u64)ARIES_SRC_BTE
+								  : ARIES_SRC_FMA) |
+			FIELD_PREP(ARIES_CQE_TYPE_MASK,
+				   message ? (u64)GNI_CQ_EVENT_TYPE_SMSG : GNI_CQ_EVENT_TYPE_POST) |
+			(message ? r->msg_id : r->ep->local_event);
+	}
+	r->told |= BIT(kgni_entry_info(entry));
+	if (!(r->pending & ~r->told)) {
+		cq->kept = r->next;
+		r->listed = false;
+	}
+	return entry;
+}
+
+/* Ends the message that @entry tells of. Return: what the client gets, 0 if it is not settled. */
+static u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
+{
+	u16 id = kgni_entry_tid(entry);
+	struct kgni_request *r = kgni_request(&cq->requests, id);
+	u32 local_event;
+	u8 status;
+
+	if (!r || r->kind != KGNI_REQUEST_SMSG)
+		return entry;
+	if (r->unsettled) {
+		r->entry = entry;
+		return 0;
+	}
+	status = r->mended ? ARIES_ST_OK : r->forced ? r->forced : kgni_entry_status(entry);
+	local_event = r->local_event;
+	cq->room++;
+	kgni_cq_end(cq, id);
+	entry &= ~ARIES_CQE_STATUS_MASK;
+	return status ? kgni_smsg_failed_pack(entry, status & ~ARIES_ST_LOCAL, local_event) : entry;
+}
+
+/* What kGNI knows of the post that @entry tells of, and the NIC does not. */
+static u64 kgni_cq_overlay(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
+{
+	u8 source = kgni_entry_source(entry);
+	struct kgni_request *r;
+
+	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) || kgni_entry_status(entry) ||
+	    kgni_entry_info(entry) == ARIES_INFO_REMOTE)
+		return entry;
+	r = kgni_request(&cq->requests, kgni_entry_tid(entry));
+	return r ? entry | FIELD_PREP(ARIES_CQE_STATUS_MASK, (u64)r->forced) : entry;
+}
+
+/**
+ * kgni_cq_next() - the next event for the client
+ * @cq: queue
+ *
+ * Context: gni_cq.lock held. Return: it, 0 if there is none.
+ */
+u64 kgni_cq_next(struct gni_cq *cq) __must_hold(&cq->lock)
+{
+	u64 entry;
+
+	do {
+		entry = kgni_cq_take_kept(cq);
+		if (!entry && !cq->gone)
+			entry = kgni_cq_poll(cq);
+		if (!entry || (entry & ARIES_CQE_OVERRUN))
+			return entry;
+		if (kgni_entry_message(entry) && kgni_entry_info(entry) == ARIES_INFO_LOCAL)
+			entry = kgni_cq_message(cq, entry);
+		else
+			entry = kgni_cq_overlay(cq, entry);
+	} while (!entry);
+	return entry;
+}
+
+/**
+ * kgni_cq_flush() - the NIC is gone: what it has not told of ends now
+ * @cq: queue
+ *
+ * Events that are there are told as they are; those of peers are lost with the NIC, and the client
+ * is told that. Context: any.
+ */
+void kgni_cq_flush(struct gni_cq *cq)
+{
+	struct kgni_request *r;
+	unsigned long flags;
+	u64 entry;
+	u32 id;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	while (!cq->gone && (entry = kgni_cq_poll(cq))) {
+		r = kgni_request(&cq->requests, kgni_entry_tid(entry));
+		if ((entry & ARIES_CQE_OVERRUN) || kgni_entry_info(entry) == ARIES_INFO_REMOTE ||
+		    !r || r->kind == KGNI_REQUEST_FREE || r->entry)
+			continue;
+		r->entry = entry;
+		if (!r->unsettled)
+			kgni_cq_list(cq, kgni_entry_tid(entry));
+	}
+	cq->gone = true;
+	for (id = 1; id < cq->requests.fresh; id++) {
+		r = kgni_request(&cq->requests, id);
+		if (r->kind == KGNI_REQUEST_FREE)
+			continue;
+		r->raised = false;
+		if (r->unsettled || r->listed)
+			continue;
+		r->forced = ARIES_ST_FLUSHED;
+		kgni_cq_list(cq, id);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/** kgni_cq_drop() - forget what is under way: nobody asks for it any more. Context: any. */
+void kgni_cq_drop(struct gni_cq *cq)
+{
+	unsigned long flags;
+	u32 id;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (id = 1; id < cq->requests.fresh; id++)
+		if (kgni_request(&cq->requests, id)->kind != KGNI_REQUEST_FREE)
+			kgni_cq_end(cq, id);
+	cq->kept = 0;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/*
+ * gni_get_completed() - the post that an event tells of, see gni_pub.h
+ *
+ * Context: any.
+ */
+gni_return_t gni_get_completed(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data,
+			       gni_post_descriptor_t **post_descr)
+{
+	u16 id = kgni_entry_tid(event_data);
+	u8 info = kgni_entry_info(event_data);
+	bool failed = kgni_entry_status(event_data);
+	gni_post_descriptor_t *d = NULL;
+	struct kgni_request *r;
+	unsigned long flags;
+
+	if (!kgni_cq_valid(cq_hndl) || !post_descr)
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cq_hndl);
+	spin_lock_irqsave(&cq_hndl->lock, flags);
+	r = kgni_request(&cq_hndl->requests, id);
+	if (r && (r->kind == KGNI_REQUEST_POST || r->kind == KGNI_REQUEST_BTE) &&
+	    (r->pending & BIT(info)) && (!r->listed || (r->told & BIT(info))) &&
+	    kgni_entry_type(event_data) == GNI_CQ_EVENT_TYPE_POST) {
+		d = r->descr;
+		if (!r->partly) {
+			d->status = GNI_RC_SUCCESS;
+			d->cq_mode_complete = 0;
+		}
+		d->cq_mode_complete |= info;
+		if (failed)
+			d->status = GNI_RC_TRANSACTION_ERROR;
+		r->partly = true;
+		r->pending &= ~BIT(info);
+		cq_hndl->room++;
+		if (!r->pending)
+			kgni_cq_end(cq_hndl, id);
+	}
+	spin_unlock_irqrestore(&cq_hndl->lock, flags);
+	*post_descr = d;
+	if (!d)
+		return kgni_refuse(GNI_RC_DESCRIPTOR_ERROR, ENOENT, event_data);
+	return failed ? GNI_RC_TRANSACTION_ERROR : GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_get_completed);

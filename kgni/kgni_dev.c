@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The auxiliary driver: NICs come and go. NIC handles of one that has gone stay valid: what was
+ * under way has ended, and what is asked of them is refused.
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "kgni_cq.h"
+#include "kgni_dev.h"
+
+/**
+ * struct kgni_dev - a NIC
+ * @node: in kgni_devs
+ * @ad: for aries.ko
+ * @info: what does not change of it
+ * @nics: NIC handles on it
+ */
+struct kgni_dev {
+	struct list_head node;
+	struct aries_dev *ad;
+	struct aries_info info;
+	struct list_head nics;
+};
+
+static LIST_HEAD(kgni_devs);
+static DEFINE_MUTEX(kgni_devs_mutex); /* protects it, and all lists of NIC handles */
+
+static struct kgni_dev *kgni_dev_find(u32 id)
+{
+	struct kgni_dev *dev;
+
+	lockdep_assert_held(&kgni_devs_mutex);
+	list_for_each_entry(dev, &kgni_devs, node)
+		if (dev->info.id == id)
+			return dev;
+	return NULL;
+}
+
+static gni_return_t kgni_dev_refuse(int error)
+{
+	switch (error) {
+	case -EACCES:
+	case -EINVAL:
+		/* tag and cookie do not belong together */
+		return kgni_refuse(GNI_RC_INVALID_PARAM, -error);
+	default:
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, -error);
+	}
+}
+
+static int kgni_dev_ports(struct gni_nic *nic)
+{
+	unsigned int want = min_t(unsigned int, num_online_cpus(), KGNI_PORTS);
+
+	while (nic->ports < want) {
+		struct aries_port *port = aries_port_create(nic->own);
+
+		/* fewer will do: those that there are take turns */
+		if (IS_ERR(port))
+			return nic->ports ? 0 : PTR_ERR(port);
+		nic->port[nic->ports++] = port;
+	}
+	return 0;
+}
+
+static void kgni_dev_close(struct gni_nic *nic)
+{
+	while (nic->ports)
+		aries_port_destroy(nic->port[--nic->ports]);
+	aries_owner_destroy(nic->own);
+}
+
+static gni_return_t kgni_dev_attach(struct gni_nic *nic, struct kgni_dev *dev)
+{
+	const struct aries_owner_args args = {
+		.name = "kgni",
+		.ptag = nic->cdm->ptag,
+		.cookie = nic->cdm->cookie,
+		.inst_id = nic->inst_id,
+		.modes = nic->modes,
+	};
+	int rc;
+
+	nic->own = aries_owner_create(dev->ad, &args);
+	if (IS_ERR(nic->own))
+		return kgni_dev_refuse(PTR_ERR(nic->own));
+	rc = kgni_dev_ports(nic);
+	if (rc) {
+		kgni_dev_close(nic);
+		return kgni_dev_refuse(rc);
+	}
+	nic->address = dev->info.pe;
+	list_add_tail(&nic->dev_node, &dev->nics);
+	return GNI_RC_SUCCESS;
+}
+
+/**
+ * kgni_dev_join() - attach a NIC handle to its NIC
+ * @nic: NIC handle with domain, modes and device_id
+ *
+ * Context: sleeps. Return: GNI_RC_SUCCESS, GNI_RC_NO_MATCH no such NIC, GNI_RC_INVALID_PARAM tag
+ * and cookie do not belong together, GNI_RC_ERROR_RESOURCE.
+ */
+gni_return_t kgni_dev_join(struct gni_nic *nic)
+{
+	struct kgni_dev *dev;
+	gni_return_t rc;
+
+	mutex_lock(&kgni_devs_mutex);
+	dev = kgni_dev_find(nic->device_id);
+	rc = dev ? kgni_dev_attach(nic, dev) : kgni_refuse(GNI_RC_NO_MATCH, ENODEV, nic->device_id);
+	mutex_unlock(&kgni_devs_mutex);
+	return rc;
+}
+
+/** kgni_dev_leave() - undo kgni_dev_join(). Context: sleeps; nothing of the handle is in use. */
+void kgni_dev_leave(struct gni_nic *nic)
+{
+	mutex_lock(&kgni_devs_mutex);
+	list_del(&nic->dev_node);
+	mutex_unlock(&kgni_devs_mutex);
+	kgni_dev_close(nic);
+}
+
+/* The NIC was reset or is gone: whoever waits for it is told. */
+static void kgni_dev_gone(struct kgni_dev *dev)
+{
+	struct gni_nic *nic;
+	struct gni_cq *cq;
+	unsigned long flags;
+
+	lockdep_assert_held(&kgni_devs_mutex);
+	list_for_each_entry(nic, &dev->nics, dev_node) {
+		WRITE_ONCE(nic->gone, true);
+		spin_lock_irqsave(&nic->lock, flags);
+		list_for_each_entry(cq, &nic->cqs, node)
+			kgni_cq_flush(cq);
+		spin_unlock_irqrestore(&nic->lock, flags);
+	}
+}
+
+static int kgni_dev_probe(struct auxiliary_device *adev, const struct auxiliary_device_id *id)
+{
+	struct kgni_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+
+	if (!dev)
+		return -ENOMEM;
+	dev->ad = aries_client_dev(adev);
+	aries_get_info(dev->ad, &dev->info);
+	INIT_LIST_HEAD(&dev->nics);
+	auxiliary_set_drvdata(adev, dev);
+	mutex_lock(&kgni_devs_mutex);
+	list_add_tail(&dev->node, &kgni_devs);
+	mutex_unlock(&kgni_devs_mutex);
+	return 0;
+}
+
+static void kgni_dev_remove(struct auxiliary_device *adev)
+{
+	struct kgni_dev *dev = auxiliary_get_drvdata(adev);
+	struct gni_nic *nic, *next;
+
+	mutex_lock(&kgni_devs_mutex);
+	list_del(&dev->node);
+	kgni_dev_gone(dev);
+	list_for_each_entry_safe(nic, next, &dev->nics, dev_node)
+		list_del_init(&nic->dev_node);
+	mutex_unlock(&kgni_devs_mutex);
+	kfree(dev);
+}
+
+static const struct auxiliary_device_id kgni_dev_ids[] = { { .name = ARIES_CLIENT_DEVICE }, {} };
+MODULE_DEVICE_TABLE(auxiliary, kgni_dev_ids);
+
+static struct auxiliary_driver kgni_dev_driver = {
+	.name = "kgni",
+	.id_table = kgni_dev_ids,
+	.probe = kgni_dev_probe,
+	.remove = kgni_dev_remove,
+};
+
+/** kgni_dev_init() - begin to look for NICs. Context: sleeps. Return: 0 or a negative errno. */
+int kgni_dev_init(void)
+{
+	return auxiliary_driver_register(&kgni_dev_driver);
+}
+
+/** kgni_dev_exit() - undo kgni_dev_init(). Context: sleeps. */
+void kgni_dev_exit(void)
+{
+	auxiliary_driver_unregister(&kgni_dev_driver);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Fields of a completion queue entry, and the form that the event of a failed message has: it has
+ * to name two things, the message (GNI_CQ_GET_MSG_ID) and the endpoint (GNI_CQ_GET_INST_ID). The
+ * message has the data field as always; the 24 bits of the endpoint's event data go where such an
+ * entry has nothing to say: transaction id, source, kind of event, remote overrun, and the status
+ * bit that marks the initiator's memory. The accessors know, here and in libugni.
+ */
+#ifndef KGNI_ENTRY_H
+#define KGNI_ENTRY_H
+
+#include <linux/bitfield.h>
+
+#include "aries_hw.h"
+#include "gni_pub.h"
+
+#define KGNI_INST_ID_MASK 0xffffffull /* Aries */
+#define KGNI_SMSG_STATUS_MASK (0x1full << ARIES_CQE_STATUS_SHIFT)
+
+static inline u16 kgni_entry_tid(u64 e)
+{
+	return FIELD_GET(ARIES_CQE_TID_MASK, e);
+}
+
+static inline u8 kgni_entry_status(u64 e)
+{
+	return FIELD_GET(ARIES_CQE_STATUS_MASK, e);
+}
+
+static inline u8 kgni_entry_info(u64 e)
+{
+	return FIELD_GET(ARIES_CQE_INFO_MASK, e);
+}
+
+static inline u8 kgni_entry_source(u64 e)
+{
+	return FIELD_GET(ARIES_CQE_SOURCE_MASK, e);
+}
+
+static inline u8 kgni_entry_type(u64 e)
+{
+	return FIELD_GET(ARIES_CQE_TYPE_MASK, e);
+}
+
+/** kgni_entry_message() - does @e tell of a message? */
+static inline bool kgni_entry_message(u64 e)
+{
+	return kgni_entry_type(e) == GNI_CQ_EVENT_TYPE_SMSG ||
+	       kgni_entry_type(e) == GNI_CQ_EVENT_TYPE_MSGQ;
+}
+
+/** kgni_smsg_failed() - is @e, which a client got, the event of a message that failed? */
+static inline bool kgni_smsg_failed(u64 e)
+{
+	return !(e & ARIES_CQE_OVERRUN) && kgni_entry_message(e) && (e & KGNI_SMSG_STATUS_MASK);
+}
+
+/**
+ * kgni_smsg_failed_pack() - such an entry with type and data of @e; @status without ARIES_ST_LOCAL
+ */
+static inline u64 kgni_smsg_failed_pack(u64 e, u8 status, u32 event)
+{
+	return (e & (ARIES_CQE_TYPE_MASK | ARIES_CQE_DATA_MASK)) |
+	       FIELD_PREP(KGNI_SMSG_STATUS_MASK, status & 0x1full) |
+	       FIELD_PREP(ARIES_CQE_TID_MASK, event & 0xffffull) | (event >> 16 & 0x7full) << 53 |
+	       (event >> 23 & 1ull) << 62;
+}
+
+static inline u32 kgni_smsg_failed_event(u64 e)
+{
+	return kgni_entry_tid(e) | (e >> 53 & 0x7f) << 16 | (e >> 62 & 1) << 23;
+}
+
+/** kgni_smsg_plain() - the event of a message as the NIC would have written it; others unchanged */
+static inline u64 kgni_smsg_plain(u64 e)
+{
+	if (!kgni_smsg_failed(e))
+		return e;
+	return (e & (ARIES_CQE_TYPE_MASK | ARIES_CQE_DATA_MASK | KGNI_SMSG_STATUS_MASK)) |
+	       FIELD_PREP(ARIES_CQE_INFO_MASK, (u64)ARIES_INFO_LOCAL) |
+	       FIELD_PREP(ARIES_CQE_SOURCE_MASK, (u64)ARIES_SRC_FMA);
+}
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Endpoints. */
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "aries_regs.h"
+#include "kgni_cq.h"
+#include "kgni_dgram.h"
+#include "kgni_ep.h"
+#include "kgni_handle.h"
+
+/*
+ * gni_ep_create() - make an endpoint, see gni_pub.h
+ *
+ * Context: any.
+ */
+gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl,
+			   gni_ep_handle_t *ep_hndl)
+{
+	unsigned long flags;
+	struct gni_ep *ep;
+
+	if (!kgni_nic_valid(nic_hndl) || !ep_hndl ||
+	    (src_cq_hndl && (!kgni_cq_valid(src_cq_hndl) || src_cq_hndl->nic != nic_hndl)))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl,
+				   (uintptr_t)src_cq_hndl);
+	ep = kzalloc(sizeof(*ep), GFP_ATOMIC);
+	if (!ep || kgni_handle_add(ep)) {
+		kfree(ep);
+		return kgni_refuse(GNI_RC_ERROR_NOMEM, ENOMEM);
+	}
+	refcount_set(&ep->ref, 1);
+	ep->nic = nic_hndl;
+	ep->cq = src_cq_hndl;
+	spin_lock_init(&ep->lock);
+	timer_setup(&ep->timer, kgni_smsg_timer, 0);
+	if (src_cq_hndl && !kgni_cq_use(src_cq_hndl)) {
+		kgni_handle_del(ep);
+		kfree(ep);
+		/* one queue is for what starts here or for what peers do, not for both */
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EBUSY, (uintptr_t)src_cq_hndl);
+	}
+	spin_lock_irqsave(&nic_hndl->lock, flags);
+	/* one descriptor for all of its transfers: a fence orders those of a descriptor */
+	ep->port = nic_hndl->port[nic_hndl->turn++ % nic_hndl->ports];
+	list_add_tail(&ep->node, &nic_hndl->eps);
+	spin_unlock_irqrestore(&nic_hndl->lock, flags);
+	ep->magic = KGNI_EP_MAGIC;
+	*ep_hndl = ep;
+	return GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_ep_create);
+
+/* gni_ep_set_eventdata() - what its events carry, see gni_pub.h. Context: any. */
+gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event,
+				  uint32_t remote_event)
+{
+	unsigned long flags;
+
+	if (!kgni_ep_valid(ep_hndl))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl);
+	spin_lock_irqsave(&ep_hndl->lock, flags);
+	ep_hndl->local_event = local_event;
+	ep_hndl->remote_event = remote_event;
+	ep_hndl->own_event_data = true;
+	spin_unlock_irqrestore(&ep_hndl->lock, flags);
+	return GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_ep_set_eventdata);
+
+/* gni_ep_bind() - name its peer, see gni_pub.h. Context: any. */
+gni_return_t gni_ep_bind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t remote_id)
+{
+	unsigned long flags;
+	bool bound;
+
+	if (!kgni_ep_valid(ep_hndl) || remote_addr >> ARIES_PE_BITS)
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl, remote_addr);
+	spin_lock_irqsave(&ep_hndl->lock, flags);
+	bound = ep_hndl->bound;
+	if (!bound) {
+		ep_hndl->remote_address = remote_addr;
+		ep_hndl->remote_id = remote_id;
+		if (!ep_hndl->own_event_data) {
+			ep_hndl->local_event = remote_id;
+			ep_hndl->remote_event = ep_hndl->nic->inst_id;
+		}
+		ep_hndl->bound = true;
+	}
+	spin_unlock_irqrestore(&ep_hndl->lock, flags);
+	return bound ? kgni_refuse(GNI_RC_INVALID_PARAM, EISCONN, remote_addr, remote_id)
+		     : GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_ep_bind);
+
+/* gni_ep_unbind() - forget its peer, see gni_pub.h. Context: any. */
+gni_return_t gni_ep_unbind(gni_ep_handle_t ep_hndl)
+{
+	struct kgni_smsg *s = NULL;
+	unsigned long flags;
+	bool idle;
+
+	if (!kgni_ep_valid(ep_hndl))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl);
+	spin_lock_irqsave(&ep_hndl->lock, flags);
+	/* one of the handle; a message that is tried again has a request as well */
+	idle = refcount_read(&ep_hndl->ref) == 1;
+	if (idle) {
+		s = kgni_smsg_close(ep_hndl);
+		ep_hndl->bound = false;
+	}
+	spin_unlock_irqrestore(&ep_hndl->lock, flags);
+	kfree(s);
+	return idle ? GNI_RC_SUCCESS : GNI_RC_NOT_DONE;
+}
+EXPORT_SYMBOL_GPL(gni_ep_unbind);
+
+/*
+ * gni_ep_destroy() - end an endpoint, see gni_pub.h
+ *
+ * What it has posted goes on, and its events come. Context: any.
+ */
+gni_return_t gni_ep_destroy(gni_ep_handle_t ep_hndl)
+{
+	struct kgni_smsg *s;
+	unsigned long flags;
+	struct gni_nic *nic;
+
+	if (!kgni_ep_valid(ep_hndl) || cmpxchg(&ep_hndl->magic, KGNI_EP_MAGIC, 0) != KGNI_EP_MAGIC)
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl);
+	kgni_handle_del(ep_hndl);
+	nic = ep_hndl->nic;
+	kgni_dgram_close(ep_hndl);
+	spin_lock_irqsave(&ep_hndl->lock, flags);
+	s = kgni_smsg_close(ep_hndl);
+	spin_unlock_irqrestore(&ep_hndl->lock, flags);
+	kfree(s);
+	if (ep_hndl->cq)
+		kgni_cq_unuse(ep_hndl->cq);
+	spin_lock_irqsave(&nic->lock, flags);
+	list_del(&ep_hndl->node);
+	spin_unlock_irqrestore(&nic->lock, flags);
+	kgni_ep_put(ep_hndl);
+	return GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_ep_destroy);

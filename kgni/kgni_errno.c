@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The first refusal on each processor, until somebody asks for it. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/export.h>
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+
+#include "kgni.h"
+#include "kgni_handle.h"
+
+static DEFINE_PER_CPU(gni_errno_t, kgni_first);
+
+/** kgni_errno_set() - what kgni_refuse() does. Context: any. Return: @rc. */
+gni_return_t kgni_errno_set(gni_return_t rc, const char *func, int line, int errno,
+			    const u64 data[4])
+{
+	unsigned long flags;
+	gni_errno_t *e;
+
+	pr_debug("%s:%d refuses with %d, errno %d: %llu %llu %llu %llu\n", func, line, rc, errno,
+		 data[0], data[1], data[2], data[3]);
+	local_irq_save(flags);
+	e = this_cpu_ptr(&kgni_first);
+	if (!e->valid) {
+		strscpy(e->func, func, sizeof(e->func));
+		e->lineno = line;
+		e->errno = errno;
+		e->data1 = data[0];
+		e->data2 = data[1];
+		e->data3 = data[2];
+		e->data4 = data[3];
+		e->valid = 1;
+	}
+	local_irq_restore(flags);
+	return rc;
+}
+
+/* gni_get_errno() - take the record of this processor, see gni_pub.h. Context: any. */
+gni_return_t gni_get_errno(gni_nic_handle_t nic_hndl, gni_errno_t *errno_ptr)
+{
+	gni_return_t rc = GNI_RC_INVALID_STATE;
+	unsigned long flags;
+	gni_errno_t *e;
+
+	if (!kgni_nic_valid(nic_hndl) || !errno_ptr)
+		return GNI_RC_INVALID_PARAM;
+	local_irq_save(flags);
+	e = this_cpu_ptr(&kgni_first);
+	if (e->valid) {
+		*errno_ptr = *e;
+		e->valid = 0;
+		rc = GNI_RC_SUCCESS;
+	}
+	local_irq_restore(flags);
+	return rc;
+}
+EXPORT_SYMBOL_GPL(gni_get_errno);

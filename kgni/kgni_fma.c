@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One operation of the NIC, through the endpoint's descriptor. */
+#include <linux/irqflags.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+
+#include "kgni_fma.h"
+
+/* The data of a put that comes from several places, on its way into a descriptor. */
+static DEFINE_PER_CPU_ALIGNED(u8[ARIES_DESC_LINE_BYTES], kgni_line_buffer);
+
+static void kgni_line_gather(u8 *to, const struct kgni_line *line)
+{
+	u32 from = line->from, left = line->bytes;
+	unsigned int i;
+
+	for (i = 0; i < line->count && left; i++) {
+		const struct kvec *part = &line->parts[i];
+		u32 bytes;
+
+		if (from >= part->iov_len) {
+			from -= part->iov_len;
+			continue;
+		}
+		bytes = min_t(size_t, part->iov_len - from, left);
+		memcpy(to, part->iov_base + from, bytes);
+		to += bytes;
+		left -= bytes;
+		from = 0;
+	}
+}
+
+/* An operation that a NIC did not get which is gone has not happened. */
+static u8 kgni_port_status(struct gni_ep *ep, int rc)
+{
+	if (likely(rc >= 0))
+		return rc;
+	if (rc == -EIO || rc == -ENODEV)
+		WRITE_ONCE(ep->nic->gone, true);
+	return ARIES_ST_DISABLED;
+}
+
+/**
+ * kgni_fma() - do an FMA operation
+ * @ep: endpoint; its node and queue are in @desc
+ * @desc: descriptor
+ * @line: data of a put, NULL without
+ * @doorbell: from kgni_doorbell()
+ *
+ * It is over when this returns, events included.
+ *
+ * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone.
+ */
+u8 kgni_fma(struct gni_ep *ep, const struct aries_fma_desc *desc, const struct kgni_line *line,
+	    u64 doorbell)
+{
+	struct aries_fma fma = {
+		.desc = *desc,
+		.length = FIELD_GET(ARIES_DB_LEN_MASK, doorbell),
+		.tid = FIELD_GET(ARIES_DB_TID_MASK, doorbell),
+		.amo = FIELD_GET(ARIES_DB_AMO_MASK, doorbell),
+		.op = FIELD_GET(ARIES_DB_OP_MASK, doorbell),
+		.mode = FIELD_GET(ARIES_DB_MODE_MASK, doorbell),
+	};
+	unsigned long flags;
+	int rc;
+
+	if (!line || !line->bytes || line->count == 1) {
+		if (line && line->bytes)
+			fma.line = line->parts[0].iov_base + line->from;
+		return kgni_port_status(ep, aries_port_fma(ep->port, &fma));
+	}
+	local_irq_save(flags);
+	fma.line = *this_cpu_ptr(&kgni_line_buffer);
+	kgni_line_gather(*this_cpu_ptr(&kgni_line_buffer), line);
+	rc = aries_port_fma(ep->port, &fma);
+	local_irq_restore(flags);
+	return kgni_port_status(ep, rc);
+}
+
+/**
+ * kgni_bte() - start a block transfer
+ * @ep: endpoint; its node is in @desc
+ * @desc: transfer
+ *
+ * Context: any. Return: ARIES_ST_OK it is queued, ARIES_ST_QUEUE_FULL, ARIES_ST_DISABLED the NIC is
+ * gone; with others the NIC raises the events that were asked for.
+ */
+u8 kgni_bte(struct gni_ep *ep, const struct aries_bte_desc *desc)
+{
+	return kgni_port_status(ep, aries_port_bte(ep->port, desc));
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Is this a handle? Its first word tells which kind it is, and that it was not destroyed; with the
+ * module parameter check_handles, kGNI also looks whether it has ever made such a handle, before it
+ * looks at the word.
+ */
+#ifndef KGNI_HANDLE_H
+#define KGNI_HANDLE_H
+
+#include <linux/compiler.h>
+#include <linux/jump_label.h>
+#include <linux/preempt.h>
+
+#include "kgni.h"
+
+DECLARE_STATIC_KEY_FALSE(kgni_check_handles);
+
+void kgni_handle_init(void);
+bool kgni_handle_known(const void *handle);
+int kgni_handle_add(const void *handle);
+void kgni_handle_del(const void *handle);
+
+/** kgni_handle_valid() - is @handle a live one whose first word is @magic? Context: any. */
+static inline bool kgni_handle_valid(const void *handle, u32 magic)
+{
+	if (!handle)
+		return false;
+	if (static_branch_unlikely(&kgni_check_handles) && !kgni_handle_known(handle))
+		return false;
+	return READ_ONCE(*(const u32 *)handle) == magic;
+}
+
+static inline bool kgni_cdm_valid(const struct gni_cdm *cdm)
+{
+	return kgni_handle_valid(cdm, KGNI_CDM_MAGIC);
+}
+
+static inline bool kgni_nic_valid(const struct gni_nic *nic)
+{
+	return kgni_handle_valid(nic, KGNI_NIC_MAGIC);
+}
+
+static inline bool kgni_cq_valid(const struct gni_cq *cq)
+{
+	return kgni_handle_valid(cq, KGNI_CQ_MAGIC);
+}
+
+static inline bool kgni_ep_valid(const struct gni_ep *ep)
+{
+	return kgni_handle_valid(ep, KGNI_EP_MAGIC);
+}
+
+/**
+ * kgni_atomic() - may the caller not sleep?
+ *
+ * For functions that must: they warn once and refuse, which is kinder than to sleep. A kernel that
+ * does not count preemption knows of interrupts only.
+ */
+#define kgni_atomic()                                                                   \
+	WARN_ONCE(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? !preemptible()                     \
+						   : in_interrupt() || irqs_disabled(), \
+		  "%s: called where it must not sleep\n", __func__)
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kGNI: the kernel's side of the Generic Network Interface, on top of aries.ko. */
+#include <linux/module.h>
+
+#include <linux/version.h>
+#include "kgni_dev.h"
+#include "kgni_handle.h"
+
+uint32_t kgni_driver_version = GNI_VERSION;
+EXPORT_SYMBOL_GPL(kgni_driver_version);
+
+static int __init kgni_init(void)
+{
+	kgni_handle_init();
+	return kgni_dev_init();
+}
+module_init(kgni_init);
+
+static void __exit kgni_exit(void)
+{
+	kgni_dev_exit();
+}
+module_exit(kgni_exit);
+
+MODULE_DESCRIPTION("Generic Network Interface of Aries NICs for kernel clients");
+MODULE_LICENSE("GPL");
+#if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
+MODULE_IMPORT_NS(ARIES);
+#else
+MODULE_IMPORT_NS("ARIES");
+#endif

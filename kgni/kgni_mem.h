@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Registrations. */
+#ifndef KGNI_MEM_H
+#define KGNI_MEM_H
+
+#include "kgni.h"
+
+void kgni_mem_close(struct gni_nic *nic);
+
+#endif

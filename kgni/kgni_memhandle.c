@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Making and checking memory handles. */
+
+#include "kgni_memhandle.h"
+
+/* Reflected polynomial of CRC-8/MAXIM. */
+#define KGNI_CRC_POLYNOMIAL 0x8c
+
+static u8 kgni_mem_crc(const gni_mem_handle_t *h)
+{
+	unsigned int byte, bit;
+	u8 crc = 0;
+
+	for (byte = 0; byte < 15; byte++) {
+		crc ^= (byte < 8 ? h->qword1 >> 8 * byte : h->qword2 >> 8 * (byte - 8)) & 0xff;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ KGNI_CRC_POLYNOMIAL : crc >> 1;
+	}
+	return crc;
+}
+
+/** kgni_mem_intact() - is this a handle that nothing has damaged? Context: any. */
+bool kgni_mem_intact(const gni_mem_handle_t *h)
+{
+	return !kgni_mem_none(h) && FIELD_GET(KGNI_MEM_CRC_MASK, h->qword2) == kgni_mem_crc(h);
+}
+
+/**
+ * kgni_mem_encode() - make a handle of the first format
+ * @address: of the first page
+ * @pages: of 1 << @shift bytes
+ * @mdh: memory domain
+ * @shift: log2 of the page size
+ * @flags: KGNI_MEM_*
+ *
+ * Context: any. Return: it, check code included.
+ */
+gni_mem_handle_t kgni_mem_encode(u64 address, u64 pages, u16 mdh, u8 shift, u8 flags)
+{
+	gni_mem_handle_t h = {
+		.qword1 = FIELD_PREP(KGNI_MEM_ADDRESS_MASK, address >> KGNI_MEM_ADDRESS_SHIFT) |
+			  FIELD_PREP(KGNI_MEM_MDH1_MASK, (u64)mdh),
+		.qword2 = FIELD_PREP(KGNI_MEM_PAGES_MASK, pages) |
+			  FIELD_PREP(KGNI_MEM_SHIFT_MASK, (u64)shift) |
+			  FIELD_PREP(KGNI_MEM_FLAGS_MASK, (u64)flags),
+	};
+
+	h.qword2 |= FIELD_PREP(KGNI_MEM_CRC_MASK, (u64)kgni_mem_crc(&h));
+	return h;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Contents of gni_mem_handle_t. Peers exchange handles, of user programs as well, and clients take
+ * them apart, so these bits are as fixed as the public interface:
+ *
+ *   qword1  51:0 address >> 12     63:52 MDH (first format) or entropy (second)
+ *   qword2  27:0 pages   33:28 log2 of the page size   41:34 flags
+ *           53:42 MDH (second format)   63:56 check code
+ *
+ * The check code is CRC-8/MAXIM over the other 15 bytes, the least significant byte of qword1
+ * first. FMA posts must not look at it: clients leave it out.
+ */
+#ifndef KGNI_MEMHANDLE_H
+#define KGNI_MEMHANDLE_H
+
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/types.h>
+
+#include "aries_hw.h"
+#include "gni_pub.h"
+#include "kgni.h"
+
+#define KGNI_MEM_READ_ONLY 0x01
+#define KGNI_MEM_VMDH 0x02
+#define KGNI_MEM_SECOND_FORMAT 0x80
+
+#define KGNI_MEM_ADDRESS_MASK GENMASK_ULL(51, 0)
+#define KGNI_MEM_MDH1_MASK GENMASK_ULL(63, 52)
+#define KGNI_MEM_PAGES_MASK GENMASK_ULL(27, 0)
+#define KGNI_MEM_SHIFT_MASK GENMASK_ULL(33, 28)
+#define KGNI_MEM_FLAGS_MASK GENMASK_ULL(41, 34)
+#define KGNI_MEM_MDH2_MASK GENMASK_ULL(53, 42)
+#define KGNI_MEM_CRC_MASK GENMASK_ULL(63, 56)
+#define KGNI_MEM_ADDRESS_SHIFT 12
+
+static inline u8 kgni_mem_flags(const gni_mem_handle_t *h)
+{
+	return FIELD_GET(KGNI_MEM_FLAGS_MASK, h->qword2);
+}
+
+static inline bool kgni_mem_none(const gni_mem_handle_t *h)
+{
+	return !(h->qword1 | h->qword2);
+}
+
+static inline u16 kgni_mem_mdh(const gni_mem_handle_t *h)
+{
+	return kgni_mem_flags(h) & KGNI_MEM_SECOND_FORMAT
+		       ? FIELD_GET(KGNI_MEM_MDH2_MASK, h->qword2)
+		       : FIELD_GET(KGNI_MEM_MDH1_MASK, h->qword1);
+}
+
+/** kgni_mem_name() - as descriptors name the memory domain: virtual handles have a mark */
+static inline u16 kgni_mem_name(const gni_mem_handle_t *h)
+{
+	return kgni_mem_mdh(h) | (kgni_mem_flags(h) & KGNI_MEM_VMDH ? ARIES_MDH_VIRTUAL : 0);
+}
+
+/**
+ * kgni_mem_origin() - address from which offsets in the region of @h count
+ *
+ * 0, but for virtual handles of user programs: their regions begin at offset 0, that is at the
+ * address that the handle carries.
+ */
+static inline u64 kgni_mem_origin(const gni_mem_handle_t *h)
+{
+	return kgni_mem_flags(h) & KGNI_MEM_VMDH
+		       ? FIELD_GET(KGNI_MEM_ADDRESS_MASK, h->qword1) << KGNI_MEM_ADDRESS_SHIFT
+		       : 0;
+}
+
+/** kgni_mem_offset() - bits of a descriptor that say where @address lies in the region of @h */
+static inline u64 kgni_mem_offset(const gni_mem_handle_t *h, u64 address)
+{
+	return (address - kgni_mem_origin(h)) & KGNI_OFFSET_MASK;
+}
+
+gni_mem_handle_t kgni_mem_encode(u64 address, u64 pages, u16 mdh, u8 shift, u8 flags);
+bool kgni_mem_intact(const gni_mem_handle_t *h);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * FMA posts: puts, gets and atomics. Transfers longer than one operation of the NIC are made of
+ * several; when one of them fails the rest is left out, and kGNI makes the event that tells so.
+ */
+#include <linux/export.h>
+
+#include "kgni_cq.h"
+#include "kgni_fma.h"
+#include "kgni_handle.h"
+#include "kgni_memhandle.h"
+#include "kgni_post.h"
+
+/* Bytes of one get, the largest multiple of a line of the cache. */
+#define KGNI_GET_PIECE 65472u
+
+/** struct kgni_fma_post - one post on its way */
+struct kgni_fma_post {
+	struct gni_ep *ep;
+	gni_post_descriptor_t *d;
+	struct aries_fma_desc desc;
+	u16 id;
+};
+
+static gni_return_t kgni_fma_begin(struct kgni_fma_post *p)
+{
+	const gni_post_descriptor_t *d = p->d;
+	struct gni_ep *ep = p->ep;
+
+	p->desc = (struct aries_fma_desc){
+		.pe = ep->remote_address,
+		.mdh = kgni_mem_name(&d->remote_mem_hndl),
+		.dlvr_mode = d->dlvr_mode,
+		.offset = kgni_mem_offset(&d->remote_mem_hndl, d->remote_addr),
+		.cq = ep->cq ? ep->cq->number : 0,
+		.local_event = ep->local_event,
+		.remote_event = ep->remote_event,
+	};
+	return kgni_post_begin(ep, ep->cq, p->d, KGNI_REQUEST_POST, &p->id);
+}
+
+/* One of several operations has failed: nothing is raised at the target. */
+static void kgni_fma_fail(struct kgni_fma_post *p, u8 status)
+{
+	if (!p->id) {
+		p->d->status = GNI_RC_TRANSACTION_ERROR;
+		return;
+	}
+	kgni_cq_unsettled(p->ep->cq, p->id, false);
+	kgni_cq_settle(p->ep->cq, p->id, status);
+}
+
+/* The last operation, with the events. A post without events here tells its outcome at once. */
+static void kgni_fma_end(struct kgni_fma_post *p, const struct kgni_line *line, u64 length,
+			 enum aries_fma_op op, u64 atomic)
+{
+	u64 doorbell = kgni_doorbell(p->id, length, op, p->d->cq_mode) |
+		       FIELD_PREP(ARIES_DB_AMO_MASK, atomic);
+	u8 status = kgni_fma(p->ep, &p->desc, line, doorbell);
+
+	if (!p->id && status != ARIES_ST_OK)
+		p->d->status = GNI_RC_TRANSACTION_ERROR;
+}
+
+static gni_return_t kgni_fma_put(struct kgni_fma_post *p)
+{
+	const gni_post_descriptor_t *d = p->d;
+	bool flagged = d->type == GNI_POST_FMA_PUT_W_SYNCFLAG;
+	struct kvec from = { (void *)(uintptr_t)d->local_addr, d->length };
+	struct kgni_line line = { .parts = &from, .count = 1 };
+	u64 left = d->length;
+	gni_return_t rc;
+	u8 status;
+
+	if (kgni_mem_none(&d->remote_mem_hndl) || (left && !d->local_addr))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id, d->local_addr);
+	if (flagged && (d->sync_flag_addr & 7))
+		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->sync_flag_addr);
+	rc = kgni_fma_begin(p);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	for (; left > ARIES_DESC_LINE_BYTES; left -= ARIES_DESC_LINE_BYTES) {
+		line.bytes = ARIES_DESC_LINE_BYTES;
+		status = kgni_fma(p->ep, &p->desc, &line,
+				  kgni_doorbell(0, line.bytes, ARIES_FMA_PUT_LINE, 0));
+		if (status != ARIES_ST_OK) {
+			kgni_fma_fail(p, status);
+			return GNI_RC_SUCCESS;
+		}
+		line.from += ARIES_DESC_LINE_BYTES;
+		p->desc.offset = (p->desc.offset + ARIES_DESC_LINE_BYTES) & KGNI_OFFSET_MASK;
+	}
+	line.bytes = left;
+	if (flagged) {
+		p->desc.sync_offset = kgni_mem_offset(&d->remote_mem_hndl, d->sync_flag_addr);
+		p->desc.sync_value = d->sync_flag_value;
+	}
+	kgni_fma_end(p, &line, left, flagged ? ARIES_FMA_PUT_SYNC : ARIES_FMA_PUT_LINE, 0);
+	return GNI_RC_SUCCESS;
+}
+
+static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
+{
+	const gni_post_descriptor_t *d = p->d;
+	bool flagged = d->type == GNI_POST_FMA_GET_W_FLAG;
+	u64 left = d->length;
+	gni_return_t rc;
+	u8 status;
+
+	if (kgni_mem_none(&d->remote_mem_hndl) || kgni_mem_none(&d->local_mem_hndl) || !left)
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id, left);
+	if (((d->remote_addr | left) & 3) || (flagged && (d->local_addr & 3)))
+		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
+				   left);
+	rc = kgni_fma_begin(p);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	p->desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
+	p->desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
+	for (; left > KGNI_GET_PIECE; left -= KGNI_GET_PIECE) {
+		status = kgni_fma(p->ep, &p->desc, NULL,
+				  kgni_doorbell(0, KGNI_GET_PIECE, ARIES_FMA_GET_OP, 0));
+		if (status != ARIES_ST_OK) {
+			kgni_fma_fail(p, status);
+			return GNI_RC_SUCCESS;
+		}
+		p->desc.offset = (p->desc.offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
+		p->desc.local_offset = (p->desc.local_offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
+	}
+	kgni_fma_end(p, NULL, left, flagged ? ARIES_FMA_GET_FLAG : ARIES_FMA_GET_OP, 0);
+	return GNI_RC_SUCCESS;
+}
+
+/*
+ * Bytes of the operand of an atomic, 0 if there is none of this code. First generation: low nibble
+ * 8 ADD, 9 AND, A OR, B XOR, C AX, D CSWAP (fetching only), bit 4 cached. Second: bit 6, operation
+ * in bits 4..1, bit 0 64-bit or bit 9 32-bit operands, bit 5 cached. Both: bit 8 nothing returned.
+ */
+static u8 kgni_amo_bytes(u32 opcode)
+{
+	/* bit n: operation n of AND OR XOR SWAP AX CSWAP - - IMIN IMAX IADD - FPMIN FPMAX FPADD */
+	const u32 operations = 0x773f;
+	u32 low = opcode & 0xf;
+	bool wide = opcode & 0x001, narrow = opcode & 0x200;
+
+	if (opcode & ~0x37fu)
+		return 0;
+	if (!(opcode & 0x40)) {
+		if ((opcode & ~0x11fu) || low < 0x8 || low > 0xd ||
+		    (low == 0xd && (opcode & 0x100)))
+			return 0;
+		return 8;
+	}
+	if (wide == narrow || !(operations >> (opcode >> 1 & 0xf) & 1))
+		return 0;
+	return wide ? 8 : 4;
+}
+
+static gni_return_t kgni_fma_amo(struct kgni_fma_post *p)
+{
+	const gni_post_descriptor_t *d = p->d;
+	bool flagged = d->type == GNI_POST_AMO_W_FLAG;
+	bool fetching = !(d->amo_cmd & 0x100);
+	u8 bytes = kgni_amo_bytes(d->amo_cmd);
+	gni_return_t rc;
+
+	if (!bytes || !d->length || kgni_mem_none(&d->remote_mem_hndl) ||
+	    (fetching && kgni_mem_none(&d->local_mem_hndl)) || (flagged && !fetching))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, d->post_id, d->amo_cmd, d->length);
+	if ((d->remote_addr & (bytes - 1)) || (fetching && (d->local_addr & (bytes - 1))))
+		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
+				   d->local_addr);
+	rc = kgni_fma_begin(p);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	p->desc.operand[0] = d->first_operand;
+	p->desc.operand[1] = d->second_operand;
+	if (fetching) {
+		p->desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
+		p->desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
+	}
+	kgni_fma_end(p, NULL, bytes, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP, d->amo_cmd);
+	return GNI_RC_SUCCESS;
+}
+
+/* gni_post_fma() - post a put, get or atomic, see gni_pub.h. Context: any. */
+gni_return_t gni_post_fma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
+{
+	struct kgni_fma_post p = { .ep = ep_hndl, .d = post_descr };
+	gni_return_t rc = kgni_post_check(ep_hndl, post_descr);
+
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	switch (post_descr->type) {
+	case GNI_POST_FMA_PUT:
+	case GNI_POST_FMA_PUT_W_SYNCFLAG:
+		return kgni_fma_put(&p);
+	case GNI_POST_FMA_GET:
+	case GNI_POST_FMA_GET_W_FLAG:
+		return kgni_fma_get(&p);
+	case GNI_POST_AMO:
+	case GNI_POST_AMO_W_FLAG:
+		return kgni_fma_amo(&p);
+	default:
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EOPNOTSUPP, post_descr->post_id,
+				   post_descr->type);
+	}
+}
+EXPORT_SYMBOL_GPL(gni_post_fma);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of requests of a queue, see kgni_request.h. */
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "kgni_request.h"
+
+/** kgni_requests_init() - an empty table. Context: any. */
+void kgni_requests_init(struct kgni_requests *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->fresh = 1;
+}
+
+/** kgni_requests_exit() - free a table. Context: any; nobody uses it any more. */
+void kgni_requests_exit(struct kgni_requests *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(t->block); i++)
+		kfree(t->block[i]);
+}
+
+/**
+ * kgni_request() - a request by its id
+ * @t: table
+ * @id: from wherever
+ *
+ * Context: gni_cq.lock held. Return: it, or NULL if the id was never used.
+ */
+struct kgni_request *kgni_request(struct kgni_requests *t, u16 id)
+{
+	struct kgni_request *block = t->block[id / KGNI_REQUEST_BLOCK];
+
+	return block ? &block[id % KGNI_REQUEST_BLOCK] : NULL;
+}
+
+static u16 kgni_request_fresh(struct kgni_requests *t)
+{
+	struct kgni_request **block;
+
+	if (t->fresh >= KGNI_REQUEST_IDS)
+		return 0;
+	block = &t->block[t->fresh / KGNI_REQUEST_BLOCK];
+	if (!*block)
+		*block = kcalloc(KGNI_REQUEST_BLOCK, sizeof(**block), GFP_ATOMIC | __GFP_NOWARN);
+	return *block ? t->fresh++ : 0;
+}
+
+static u16 kgni_request_reuse(struct kgni_requests *t)
+{
+	u16 id = t->head;
+
+	if (!t->free)
+		return 0;
+	t->head = kgni_request(t, id)->next;
+	t->free--;
+	return id;
+}
+
+/**
+ * kgni_request_take() - a free id
+ * @t: table
+ *
+ * Context: gni_cq.lock held. Return: its request is all zero; 0 if all are taken, or without memory
+ * for more.
+ */
+u16 kgni_request_take(struct kgni_requests *t)
+{
+	u16 id = t->free > KGNI_REQUEST_QUARANTINE ? kgni_request_reuse(t) : kgni_request_fresh(t);
+
+	return id ? id : kgni_request_reuse(t);
+}
+
+/**
+ * kgni_request_give() - give an id back
+ * @t: table
+ * @id: from kgni_request_take()
+ *
+ * Context: gni_cq.lock held.
+ */
+void kgni_request_give(struct kgni_requests *t, u16 id)
+{
+	memset(kgni_request(t, id), 0, sizeof(struct kgni_request));
+	if (t->free++)
+		kgni_request(t, t->tail)->next = id;
+	else
+		t->head = id;
+	t->tail = id;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Short messages after a put that failed. Nothing is put while the fate of an earlier put is open:
+ * the slot in the peer's mailbox is read back, and tells for certain. A message that waits for
+ * another attempt is tried again from a timer, with growing pauses; the event of its sender is kept
+ * back until it is known how it ended.
+ */
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "kgni_cq.h"
+#include "kgni_ep.h"
+#include "kgni_smsg.h"
+
+/* Packets get lost now and then: so many attempts come at once. */
+#define KGNI_AT_ONCE 2
+/* Then ways may be closed: pauses of 1 ms, twice as long each time, up to this. */
+#define KGNI_MOST_PAUSE msecs_to_jiffies(256)
+
+static void kgni_smsg_unsure(struct kgni_smsg *s, struct gni_smsg_place place, u32 bytes)
+{
+	s->unsure_header = gni_smsg_header(s->out.key, s->out.sent, bytes, 0, s->out.turn);
+	s->unsure_place = place;
+	s->unsure = true;
+}
+
+/**
+ * kgni_smsg_settle() - find out whether the message of unknown fate is there, if there is one
+ * @ep: endpoint with a connection
+ *
+ * Context: any; gni_ep.lock held. Return: ARIES_ST_OK it is known, or why it cannot be.
+ */
+u8 kgni_smsg_settle(struct gni_ep *ep)
+{
+	struct kgni_smsg *s = ep->smsg;
+	u64 from, word;
+	u8 status;
+
+	if (!s->unsure)
+		return ARIES_ST_OK;
+	from = s->out.box.slots + (u64)s->out.slot * GNI_SMSG_WORD;
+	status = kgni_smsg_read(ep, from, &word);
+	if (status != ARIES_ST_OK)
+		return status;
+	s->unsure = false;
+	if (word == s->unsure_header)
+		kgni_smsg_sent(s, s->unsure_place);
+	return ARIES_ST_OK;
+}
+
+/* A mailbox that is registered without a queue takes no event; its owner polls. */
+static struct kgni_try kgni_smsg_put_quietly(struct gni_ep *ep, const struct kgni_text *text,
+					     struct gni_smsg_place place)
+{
+	struct kgni_smsg *s = ep->smsg;
+	struct kgni_try t = kgni_smsg_put(ep, text, place, 0);
+
+	if (t.status == ARIES_ST_NO_CQ && (s->events & ARIES_EV_REMOTE)) {
+		s->events &= ~ARIES_EV_REMOTE;
+		t = kgni_smsg_put(ep, text, place, 0);
+	}
+	return t;
+}
+
+/* Tries once more. With w->left 0 what it returns is final. */
+static u8 kgni_smsg_again(struct gni_ep *ep, struct kgni_message *w)
+{
+	struct kgni_text text = { .part = { { w->text, w->bytes } }, .bytes = w->bytes };
+	struct kgni_smsg *s = ep->smsg;
+	struct gni_smsg_place place;
+	u8 status = kgni_smsg_settle(ep);
+	struct kgni_try t;
+
+	if (status != ARIES_ST_OK)
+		return status;
+	if (w->put && s->out.sent != w->number)
+		return ARIES_ST_OK;
+	if (w->put && !s->repeats) {
+		w->left = 0;
+		return w->status;
+	}
+	w->put = false;
+	place = gni_smsg_place(s->out.position, s->out.box.ring_bytes, w->bytes);
+	w->number = s->out.sent;
+	t = kgni_smsg_put_quietly(ep, &text, place);
+	if (t.status == ARIES_ST_OK) {
+		kgni_smsg_sent(s, place);
+	} else if (t.whole && kgni_status_unknown(t.status)) {
+		kgni_smsg_unsure(s, place, w->bytes);
+		w->put = true;
+	} else if (!s->repeats) {
+		w->left = 0;
+	}
+	return t.status;
+}
+
+/* It is over: whoever reads the event, now or later, finds the outcome. */
+static void kgni_smsg_over(struct gni_ep *ep)
+{
+	struct kgni_message *w = ep->smsg->waiting;
+
+	ep->smsg->waiting = NULL;
+	kgni_cq_settle(w->cq, w->id, w->status);
+	kfree(w);
+}
+
+/* Return: whether there may be another attempt. */
+static bool kgni_smsg_attempt(struct gni_ep *ep)
+{
+	struct kgni_message *w = ep->smsg->waiting;
+
+	if (w->left) {
+		w->left--;
+		kgni_count(ep->nic, GNI_STAT_SMSG_RETRANS_COUNT);
+		w->status = kgni_smsg_again(ep, w);
+	}
+	if (w->status != ARIES_ST_OK && w->left && kgni_status_passing(w->status))
+		return true;
+	kgni_smsg_over(ep);
+	return false;
+}
+
+/**
+ * kgni_smsg_timer() - another attempt is due
+ * @timer: gni_ep.timer; holds a reference to the endpoint
+ *
+ * Context: softirq.
+ */
+void kgni_smsg_timer(struct timer_list *timer)
+{
+	struct gni_ep *ep = from_timer(ep, timer, timer);
+	unsigned long flags;
+	bool again = false;
+
+	spin_lock_irqsave(&ep->lock, flags);
+	if (ep->smsg && ep->smsg->waiting && kgni_smsg_attempt(ep)) {
+		ep->smsg->pause = min_t(u32, ep->smsg->pause * 2, KGNI_MOST_PAUSE);
+		again = !mod_timer(timer, jiffies + ep->smsg->pause);
+	}
+	spin_unlock_irqrestore(&ep->lock, flags);
+	if (!again)
+		kgni_ep_put(ep);
+}
+
+/* From now on @w is looked after; the first attempts are made at once. */
+static void kgni_smsg_begin(struct gni_ep *ep, struct kgni_message *w)
+{
+	unsigned int n;
+
+	ep->smsg->waiting = w;
+	ep->smsg->pause = 1;
+	for (n = 0; n < KGNI_AT_ONCE; n++)
+		if (!kgni_smsg_attempt(ep))
+			return;
+	kgni_ep_get(ep);
+	if (mod_timer(&ep->timer, jiffies + ep->smsg->pause))
+		kgni_ep_put(ep); /* it was pending, with a reference */
+}
+
+/* Without memory the event tells of the first attempt. */
+static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_text *text, u16 id,
+					   u8 status)
+{
+	struct kgni_message *w =
+		kmalloc(struct_size(w, text, text->bytes), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!w) {
+		kgni_cq_settle(ep->cq, id, status);
+		return NULL;
+	}
+	w->cq = ep->cq;
+	w->id = id;
+	w->number = ep->smsg->out.sent;
+	w->status = status;
+	w->left = ep->nic->smsg_retransmissions;
+	w->bytes = text->bytes;
+	w->put = false;
+	if (text->part[0].iov_len)
+		memcpy(w->text, text->part[0].iov_base, text->part[0].iov_len);
+	if (text->part[1].iov_len)
+		memcpy(w->text + text->part[0].iov_len, text->part[1].iov_base,
+		       text->part[1].iov_len);
+	return w;
+}
+
+/**
+ * kgni_smsg_failed() - the first attempt to send a message has failed
+ * @ep: endpoint with a connection
+ * @text: message
+ * @place: where it was to go
+ * @id: its request; if the put with the event was rung, the NIC tells of the failure there
+ * @first: how it ended, not ARIES_ST_OK
+ *
+ * Its event tells how the message ends. Context: any; gni_ep.lock held.
+ */
+void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place,
+		      u16 id, struct kgni_try first)
+{
+	struct kgni_smsg *s = ep->smsg;
+	struct kgni_message *w;
+	bool open;
+
+	kgni_cq_unsettled(ep->cq, id, first.whole);
+	if (first.status == ARIES_ST_NO_CQ) {
+		first = kgni_smsg_put_quietly(ep, text, place);
+		if (first.status == ARIES_ST_OK) {
+			kgni_smsg_sent(s, place);
+			kgni_cq_settle(ep->cq, id, ARIES_ST_OK);
+			return;
+		}
+	}
+	open = first.whole && kgni_status_unknown(first.status);
+	if (open)
+		kgni_smsg_unsure(s, place, text->bytes);
+	if (!open && !(s->repeats && kgni_status_passing(first.status))) {
+		kgni_cq_settle(ep->cq, id, first.status);
+		return;
+	}
+	w = kgni_smsg_wait(ep, text, id, first.status);
+	if (!w)
+		return;
+	w->put = open;
+	kgni_smsg_begin(ep, w);
+}
+
+/**
+ * kgni_smsg_behind() - accept a message whose turn comes when the fate of the one before is known
+ * @ep: endpoint with a connection; there is room behind
+ * @text: message
+ * @id: its request
+ *
+ * Context: any; gni_ep.lock held.
+ */
+void kgni_smsg_behind(struct gni_ep *ep, const struct kgni_text *text, u16 id)
+{
+	struct kgni_message *w;
+
+	kgni_cq_unsettled(ep->cq, id, false);
+	w = kgni_smsg_wait(ep, text, id, ARIES_ST_TIMEOUT);
+	if (w)
+		kgni_smsg_begin(ep, w);
+}
+
+/**
+ * kgni_smsg_abandon() - what waits ends as it is, the connection is over
+ * @ep: endpoint
+ *
+ * Context: any; gni_ep.lock held.
+ */
+void kgni_smsg_abandon(struct gni_ep *ep)
+{
+	if (ep->smsg->waiting)
+		kgni_smsg_over(ep);
+	if (del_timer(&ep->timer))
+		kgni_ep_put(ep);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Sending short messages: header and data are copied before the call returns. */
+#include <linux/export.h>
+
+#include "kgni_cq.h"
+#include "kgni_handle.h"
+#include "kgni_smsg.h"
+
+/* No room. The peer may have told of some in a word that got lost. */
+static gni_return_t kgni_smsg_stalled(struct gni_ep *ep, gni_statistic_t why)
+{
+	kgni_count(ep->nic, why);
+	kgni_smsg_ask_credit(ep);
+	return GNI_RC_NOT_DONE;
+}
+
+/* Room for @bytes in the mailbox: count of messages and ring. */
+static gni_return_t kgni_smsg_reserve(struct gni_ep *ep, u32 bytes, struct gni_smsg_place *place)
+{
+	struct kgni_smsg *s = ep->smsg;
+	struct kgni_sender *out = &s->out;
+	/* the peer has left the slots before it told so */
+	u64 credit = smp_load_acquire(kgni_smsg_own(s, GNI_SMSG_CREDIT));
+
+	if (credit != out->told_seen) {
+		/*
+		 * None: the owner may have cleared the mailbox. The first one may come late, from
+		 * an earlier connection.
+		 */
+		if (credit && !kgni_smsg_acknowledge(s, credit) &&
+		    (out->acknowledged || !(credit >> 32))) {
+			s->broken = true;
+			return kgni_refuse(GNI_RC_INVALID_PARAM, EBADMSG, credit);
+		}
+		out->told_seen = credit;
+	}
+	if (out->sent - out->acknowledged == s->credits)
+		return kgni_smsg_stalled(ep, GNI_STAT_SMSG_MBOX_CREDITS_STALL);
+	*place = gni_smsg_place(out->position, out->box.ring_bytes, bytes);
+	if (place->taken > out->box.ring_bytes - out->used)
+		return kgni_smsg_stalled(ep, GNI_STAT_SMSG_BUFF_CREDITS_STALL);
+	return GNI_RC_SUCCESS;
+}
+
+/* The fate of an earlier message is not known, and the peer does not answer. */
+static gni_return_t kgni_smsg_send_behind(struct gni_ep *ep, const struct kgni_text *text)
+{
+	struct kgni_smsg *s = ep->smsg;
+	struct kgni_sender *out = &s->out;
+	const struct gni_smsg_place *before = &s->unsure_place;
+	struct gni_smsg_place place =
+		gni_smsg_place(before->next, out->box.ring_bytes, text->bytes);
+	u16 id;
+
+	/* room for both */
+	if (out->sent + 1 - out->acknowledged >= s->credits ||
+	    before->taken + place.taken > out->box.ring_bytes - out->used)
+		return GNI_RC_NOT_DONE;
+	id = kgni_cq_request_smsg(ep, text->msg_id);
+	if (!id)
+		return GNI_RC_NOT_DONE;
+	kgni_smsg_behind(ep, text, id);
+	return GNI_RC_SUCCESS;
+}
+
+static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *text)
+{
+	struct kgni_smsg *s = ep->smsg;
+	struct gni_smsg_place place;
+	gni_return_t rc;
+	struct kgni_try first;
+	u16 id;
+
+	if (!s)
+		return kgni_refuse(GNI_RC_INVALID_PARAM, ENOTCONN);
+	if (s->broken)
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADMSG, s->out.sent);
+	if (text->bytes > s->largest)
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EMSGSIZE, text->bytes, s->largest);
+	if (s->waiting) {
+		kgni_count(ep->nic, GNI_STAT_SMSG_RETRANS_STALL);
+		return GNI_RC_NOT_DONE;
+	}
+	if (kgni_smsg_settle(ep) != ARIES_ST_OK)
+		return kgni_smsg_send_behind(ep, text);
+	rc = kgni_smsg_reserve(ep, text->bytes, &place);
+	if (rc != GNI_RC_SUCCESS)
+		return rc;
+	id = kgni_cq_request_smsg(ep, text->msg_id);
+	if (!id) {
+		kgni_count(ep->nic, GNI_STAT_SMSG_REQ_STALL);
+		return GNI_RC_NOT_DONE;
+	}
+	first = kgni_smsg_put(ep, text, place, id);
+	if (first.status == ARIES_ST_OK)
+		kgni_smsg_sent(s, place);
+	else
+		kgni_smsg_failed(ep, text, place, id, first);
+	return GNI_RC_SUCCESS;
+}
+
+/* gni_smsg_send() - send a message, see gni_pub.h. Context: any. */
+gni_return_t gni_smsg_send(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length,
+			   void *data, uint32_t data_length, uint32_t msg_id)
+{
+	const struct kgni_text text = {
+		.part = { { header, header_length }, { data, data_length } },
+		.bytes = header_length + data_length,
+		.msg_id = msg_id,
+	};
+	unsigned long flags;
+	gni_return_t rc;
+
+	if (!kgni_ep_valid(ep_hndl) || (!header && header_length) || (!data && data_length))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl, header_length,
+				   data_length);
+	if (text.bytes < header_length)
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EMSGSIZE, header_length, data_length);
+	spin_lock_irqsave(&ep_hndl->lock, flags);
+	rc = kgni_smsg_send(ep_hndl, &text);
+	spin_unlock_irqrestore(&ep_hndl->lock, flags);
+	return rc;
+}
+EXPORT_SYMBOL_GPL(gni_smsg_send);
+
+/* gni_smsg_set_delivery_mode() - routing of short messages, see gni_pub.h. Context: any. */
+gni_return_t gni_smsg_set_delivery_mode(gni_nic_handle_t nic_handle, uint16_t dlvr_mode)
+{
+	if (!kgni_nic_valid(nic_handle) || (dlvr_mode & ARIES_DLV_RSVD_MASK))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, dlvr_mode);
+	WRITE_ONCE(nic_handle->smsg_delivery, dlvr_mode);
+	return GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_smsg_set_delivery_mode);
+
+/* gni_smsg_set_max_retrans() - attempts for a message, see gni_pub.h. Context: any. */
+gni_return_t gni_smsg_set_max_retrans(gni_nic_handle_t nic_handle, uint16_t max_retrans)
+{
+	if (!kgni_nic_valid(nic_handle))
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL);
+	WRITE_ONCE(nic_handle->smsg_retransmissions, max_retrans);
+	return GNI_RC_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(gni_smsg_set_max_retrans);

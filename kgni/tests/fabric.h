@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What stands below kGNI in these tests: aries.ko for a few nodes of one process. Operations happen
+ * when they are asked for, and the test decides what becomes of each.
+ */
+#ifndef KGNI_TEST_FABRIC_H
+#define KGNI_TEST_FABRIC_H
+
+#include "aries_kapi.h"
+#include "gni_pub.h"
+
+#define FABRIC_NODES 4
+#define FABRIC_REGIONS 64
+#define FABRIC_QUEUES 16
+
+enum fabric_fate {
+	FABRIC_DONE,
+	FABRIC_LOST,	/* the request: it has not happened, and times out */
+	FABRIC_UNHEARD, /* the response: it has happened, and times out */
+	FABRIC_NO_WAY,	/* the node cannot be reached */
+};
+
+/* What becomes of the next operation; NULL: it is done. */
+extern enum fabric_fate (*fabric_fate)(unsigned int from, const struct aries_fma *fma);
+/* Of how many memory allocations one fails, 0 for none. */
+extern unsigned int fabric_nomem;
+
+void fabric_begin(u64 seed);
+void fabric_end(void);
+u32 fabric_random(u32 below);
+/* Timers that are due, interrupts, and time goes on by a tick. */
+void fabric_run(unsigned int ticks);
+/* The NIC of a node is reset: everything that there is of it says so. */
+void fabric_reset(unsigned int node);
+/* Objects of the driver that nobody has given back. */
+unsigned int fabric_left(void);
+/* kGNI is told that a NIC is gone. */
+void fabric_gone(unsigned int node);
+/* Pieces of memory that nobody has freed. */
+unsigned int fabric_memory(void);
+
+int sim_init(void);
+void sim_exit(void);
+
+#endif
