@@ -17,12 +17,13 @@ inline constexpr uint64_t BYTES = 64 * 1024;
 struct Pair {
 	std::string path = fabric_path();
 	FakeHost a;
-	FakeHost b{path, 1};
+	FakeHost b;
 	uint64_t target;
 	uint64_t table;
 	uint64_t local;
 
-	explicit Pair(const FakeHost::Options &options = {}) : a(path, 0, options)
+	explicit Pair(const FakeHost::Options &options = {})
+		: a(path, 0, options), b(path, 1, {.lease_ms = options.lease_ms})
 	{
 		a.set_key(PTAG_A, KEY);
 		b.set_key(PTAG_B, KEY);

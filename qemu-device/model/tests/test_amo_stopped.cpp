@@ -1,38 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lazy atomics at the own node while a peer is stopped in the cache: what is done is seen, or it is said that it is
  * not. */
-#include "tests/child.hpp"
-#include "tests/pair.hpp"
-#include "tests/raw_segment.hpp"
+#include "tests/lazy_pair.hpp"
+#include "tests/peer_process.hpp"
 
 using namespace aries_test;
 
 namespace
 {
 
-constexpr unsigned int CACHED_ADD = 0x118;
-
 /** A node with a region of its own, and a peer, in whose name locks are held. */
 struct Lazy {
 	const std::string path = fabric_path();
-	const pid_t child = start_child([this](auto ready) {
-		FakeHost host(path, 1);
-
-		ready();
-		for (;;)
-			host.main_loop(20);
-	});
+	PeerProcess peer{path, 1};
 	FakeHost host{path, 0};
 	RawSegment raw{path};
 	uint64_t region, landing;
 
 	Lazy()
 	{
-		host.write32(ARIES_CTL_CONTROL, 0);
-		host.write32(ARIES_AMO_CTL, 1);
-		host.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
+		set_lazy(host, true);
 		aim_at_peer(host);
-		host.enable_fmad(FMAD, PTAG_A, OWNER, ARIES_FMAD_CTL_CACHED_AMO_MASK);
+		host.enable_fmad(FMAD, PTAG_A, OWNER, CACHED_CTL);
 		host.make_cq(20, 6, OWNER);
 		region = host.alloc(BYTES);
 		landing = host.alloc(BYTES);
@@ -43,15 +32,13 @@ struct Lazy {
 		host.desc(FMAD).local_offset = BASE;
 		host.desc(FMAD).operand[0] = 7;
 	}
-	~Lazy() { kill_child(child); }
+	~Lazy() { peer.kill(); }
 
 	/** The peer is in all sets of the cache, or in none. */
 	void hold(bool on)
 	{
-		const uint32_t word = 2 | uint32_t(raw.node(1).member.load() >> 32) << 16;
-
 		for (auto &lock : raw.node(0).amo_cache.lock)
-			lock.store(on ? word : 0);
+			lock.store(on ? peer.lock_word(raw) : 0);
 	}
 	uint32_t get() const { return host.ring(FMAD, ARIES_FMA_GET_OP, 8); }
 	/** From the word to the other region. */
@@ -69,11 +56,11 @@ void test_own_node(void **)
 {
 	Lazy p;
 
-	assert_int_equal(p.host.ring(FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, CACHED_ADD), ARIES_ST_OK);
+	assert_int_equal(p.host.ring(FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, ADD_C), ARIES_ST_OK);
 	p.hold(true);
 	assert_int_equal(p.get(), ARIES_ST_TIMEOUT);
 	assert_int_equal(p.block_put(), ARIES_ST_TIMEOUT);
-	assert_int_equal(p.host.ring(FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, CACHED_ADD), ARIES_ST_TIMEOUT);
+	assert_int_equal(p.host.ring(FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, ADD_C), ARIES_ST_TIMEOUT);
 	assert_int_equal(p.fetched(), 0);
 	p.hold(false);
 	assert_int_equal(p.get(), ARIES_ST_OK);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Queues and those who outlive them: numbers given away again, writers that died, writers that are stopped. */
-#include "tests/child.hpp"
 #include "tests/pair.hpp"
-#include "tests/raw_segment.hpp"
+#include "tests/peer_process.hpp"
 
 using namespace aries_test;
 
@@ -105,16 +104,10 @@ void test_remote_event_of_former_owner(void **)
 /** A node with queue 20 and a peer in another process, in whose name locks are held. */
 struct Peered {
 	const std::string path = fabric_path();
-	pid_t child = start_child([this](auto ready) {
-		FakeHost host(path, 1);
-
-		ready();
-		for (;;)
-			host.main_loop(20);
-	});
+	PeerProcess peer{path, 1};
 	FakeHost a{path, 0};
 	RawSegment raw{path};
-	const uint32_t word = 2 | uint32_t(raw.node(1).member.load() >> 32) << 16;
+	const uint32_t word = peer.lock_word(raw);
 
 	Peered()
 	{
@@ -127,24 +120,9 @@ struct Peered {
 		a.desc(FMAD).offset = BASE;
 		a.desc(FMAD).cq = 20;
 	}
-	~Peered() { kill_peer(); }
+	~Peered() { peer.kill(); }
 
-	void kill_peer()
-	{
-		if (child)
-			kill_child(child);
-		child = 0;
-	}
-	/** Until the lease has run out a dead member counts as silent. */
-	void bury_peer()
-	{
-		kill_peer();
-		for (unsigned int i = 0; raw.node(1).member.load() << 32 >> 32 == aries::MEMBER_ALIVE; i++) {
-			assert_true(i < 1000);
-			usleep(10000);
-			a.main_loop();
-		}
-	}
+	void bury_peer() { peer.bury(a, raw); }
 	std::atomic<uint32_t> &lock() { return raw.node(0).cq[20].lock; }
 	uint64_t &slot(unsigned int n)
 	{

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/child.hpp"
+#include "tests/peer_process.hpp"
 #include "tests/stepped_peer.hpp"
 
 using namespace aries_test;
@@ -354,14 +354,9 @@ void test_told(void **)
 void test_join(void **)
 {
 	const std::string path = fabric_path();
-	const pid_t owner = start_child([&path](auto ready) {
-		FakeHost host(path, 0, OPTIONS);
-
+	const pid_t owner = start_node(path, 0, OPTIONS, [](FakeHost &host) {
 		host.set_key(PTAG_A, KEY);
 		host.make_mdd(MDH, PTAG_A, host.alloc(BYTES), BYTES, BASE);
-		ready();
-		for (;;)
-			host.main_loop(10);
 	});
 	RawSegment raw(path);
 	SteppedPeer peer(path, OPTIONS, aim, [](FakeHost &host) { host.ring(FMAD, ARIES_FMA_PUT_LINE, 8); });

@@ -280,12 +280,7 @@ void test_leave(void **)
 
 		b.set_key(PTAG_B, KEY);
 		b.make_mdd(MDH, PTAG_B, b.alloc(BYTES), BYTES, BASE);
-		a.set_key(PTAG_A, KEY);
-		a.enable_fmad(FMAD, PTAG_A, OWNER);
-		a.desc(FMAD) = {};
-		a.desc(FMAD).pe = 1;
-		a.desc(FMAD).mdh = MDH;
-		a.desc(FMAD).offset = BASE;
+		aim_at_peer(a);
 		assert_int_equal(a.ring(FMAD, ARIES_FMA_PUT_LINE, 8), ARIES_ST_OK);
 	}
 	assert_int_equal(a.ring(FMAD, ARIES_FMA_PUT_LINE, 8), ARIES_ST_NO_NODE);

@@ -14,9 +14,8 @@
 
 #include "fabric/introduction.hpp"
 #include "fabric/member_socket.hpp"
-#include "tests/child.hpp"
 #include "tests/pair.hpp"
-#include "tests/raw_segment.hpp"
+#include "tests/peer_process.hpp"
 #include "tests/scratch_mount.hpp"
 
 using namespace aries_test;
@@ -110,14 +109,9 @@ void test_huge_pages(void **)
 /** The whole life of node 1 in a child: comes, lets @then change what it is, serves. */
 template <typename Then> pid_t serve(const std::string &path, Then &&then)
 {
-	return start_child([&](auto ready) {
-		FakeHost b(path, 1);
-
+	return start_node(path, 1, {}, [&](FakeHost &b) {
 		make_target(b);
 		then();
-		ready();
-		for (;;)
-			b.main_loop(20);
 	});
 }
 

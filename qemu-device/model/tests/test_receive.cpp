@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* States of a receive between its message and its event: senders that are late, or that die there. */
 #include "nic/receive.hpp"
-#include "tests/child.hpp"
 #include "tests/pair.hpp"
-#include "tests/raw_segment.hpp"
+#include "tests/peer_process.hpp"
 
 using namespace aries_test;
 
@@ -16,18 +15,11 @@ constexpr uint16_t CHANNEL = 0xbeef;
 /** Node 1, with a receive for messages of node 0, which is a process of its own. */
 struct Receiver {
 	const std::string path = fabric_path();
-	const pid_t sender = start_child([this](auto ready) {
-		FakeHost host(path, 0);
-
-		ready();
-		for (;;)
-			host.main_loop(20);
-	});
+	PeerProcess sender{path, 0};
 	FakeHost host{path, 1};
 	RawSegment raw{path};
 	aries::NodeSlot &slot = raw.node(1);
-	const uint32_t taker = 1 | uint32_t(raw.node(0).member.load() >> 32) << 16;
-	bool alive = true;
+	const uint32_t taker = sender.lock_word(raw);
 
 	Receiver()
 	{
@@ -37,11 +29,7 @@ struct Receiver {
 			      ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(CQ) << 24);
 		post();
 	}
-	~Receiver()
-	{
-		if (alive)
-			kill_child(sender);
-	}
+	~Receiver() { sender.kill(); }
 
 	void post() const
 	{
@@ -61,17 +49,6 @@ struct Receiver {
 		return claim;
 	}
 	uint64_t status() const { return host.read(ARIES_RMT_STATUS_N(RECEIVE), 8); }
-	/** The sender dies, and is found out. */
-	void bury()
-	{
-		kill_child(sender);
-		alive = false;
-		for (unsigned int i = 0; uint32_t(raw.node(0).member.load()) == aries::MEMBER_ALIVE; i++) {
-			assert_true(i < 1000);
-			usleep(10000);
-			host.main_loop();
-		}
-	}
 };
 
 /* A sender that goes on when its receive has been taken back, posted anew and got another message. */
@@ -104,7 +81,7 @@ void test_sender_dies_before_its_event(void **)
 	assert_true(aries::rmt_finish(r.slot, claim, 64));
 	r.host.main_loop();
 	assert_int_equal(r.host.next_event(CQ).word, 0);
-	r.bury();
+	r.sender.bury(r.host, r.raw);
 	r.host.main_loop();
 	assert_int_equal(r.status(), 64 | ARIES_RMT_STATUS_DONE_MASK);
 	assert_true(r.host.next_event(CQ).overrun());
@@ -123,7 +100,7 @@ void test_sender_dies_elsewhere(void **)
 			assert_true(aries::rmt_finish(r.slot, claim, 64));
 			aries::rmt_told(r.slot, claim);
 		}
-		r.bury();
+		r.sender.bury(r.host, r.raw);
 		r.host.main_loop();
 		assert_int_equal(r.status(), told ? 64 | ARIES_RMT_STATUS_DONE_MASK : 0);
 		assert_int_equal(!(r.host.read(ARIES_RMT_CTL_N(RECEIVE), 8) & ARIES_RMT_CTL_VALID_MASK), told);
