@@ -40,13 +40,15 @@ get_source() {
 }
 
 build_kernel() {
-	local log=$BUILD/logs/kernel-debug.log
+	local log=$BUILD/logs/kernel-debug.log option
 	echo "kernel with debugging aids (log: $log)"
 	if ! cmp -s "$TOP/driver/debug.config" "$dir/config.used"; then
 		make -s -C "$src" CC="$cc" tinyconfig >"$log" 2>&1
 		(cd "$src" && scripts/kconfig/merge_config.sh -m .config "$TOP/driver/debug.config") >>"$log" 2>&1
 		make -s -C "$src" CC="$cc" olddefconfig >>"$log" 2>&1
-		grep -q '^CONFIG_KASAN=y' "$src/.config" || die "the configuration lost KASAN, see $log"
+		for option in KASAN PROVE_LOCKING DEBUG_KMEMLEAK AUXILIARY_BUS; do
+			grep -q "^CONFIG_$option=y" "$src/.config" || die "the configuration lost $option, see $log"
+		done
 		cp "$TOP/driver/debug.config" "$dir/config.used"
 	fi
 	make -s -C "$src" CC="$cc" -j"$jobs" bzImage modules_prepare >>"$log" 2>&1 || die "the kernel does not build, see $log"
