@@ -253,6 +253,7 @@ void aries_owner_leave(struct aries_owner *own);
 void aries_owner_unlist(struct aries_owner *own);
 void aries_owner_end(struct aries_owner *own);
 int aries_owner_status(struct aries_owner *own);
+int aries_owner_why(const struct aries_owner *own);
 int aries_owner_enter(struct aries_owner *own, bool attached);
 void aries_owner_exit(struct aries_owner *own);
 void aries_owner_exit_free(struct aries_owner *own, struct list_head *gone);

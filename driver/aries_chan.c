@@ -6,8 +6,6 @@
  * work item, which is the only code that uses FMA descriptor 0.
  */
 #include <linux/dma-mapping.h>
-#include <linux/io.h>
-#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -56,24 +54,22 @@ void aries_chan_irq(struct aries_dev *ad)
  * @bytes: how many, at most ARIES_DESC_LINE_BYTES
  * @event: data of the remote event
  *
- * Context: the work item, state_sem held. Return: ARIES_ST_OK or what failed.
+ * Context: the work item. Return: ARIES_ST_OK or what failed.
  */
 int aries_chan_put(struct aries_chan *ch, u32 pe, u32 at, const void *data, size_t bytes, u32 event)
 {
-	const struct aries_fma_desc desc = { .pe = pe,
-					     .mdh = ARIES_CHAN_MDH,
-					     .offset = at,
-					     .remote_event = event };
-	void __iomem *area = ch->ad->desc + ARIES_CHAN_FMAD * ARIES_DESC_STRIDE;
+	const struct aries_fma fma = {
+		.desc = { .pe = pe,
+			  .mdh = ARIES_CHAN_MDH,
+			  .offset = at,
+			  .remote_event = event },
+		.line = data,
+		.length = bytes,
+		.op = ARIES_FMA_PUT_LINE,
+		.mode = ARIES_EV_REMOTE,
+	};
 
-	memcpy_toio(area + ARIES_DESC_FMA, &desc, sizeof(desc));
-	memcpy_toio(area + ARIES_DESC_LINE, data, bytes);
-	wmb(); /* the area is write combining, and the doorbell starts the NIC */
-	writeq(FIELD_PREP(ARIES_DB_LEN_MASK, (u64)bytes) |
-		       FIELD_PREP(ARIES_DB_OP_MASK, (u64)ARIES_FMA_PUT_LINE) |
-		       FIELD_PREP(ARIES_DB_MODE_MASK, (u64)ARIES_EV_REMOTE),
-	       ch->bell + ARIES_DB_FMA);
-	return readl(area + ARIES_DESC_STATUS + offsetof(struct aries_fma_status, status));
+	return aries_port_fma(&ch->port, &fma);
 }
 
 static void aries_chan_scan(struct aries_chan *ch)
@@ -166,10 +162,10 @@ static int aries_chan_alloc(struct aries_chan *ch)
 	ch->area = dma_alloc_coherent(dev, ch->slots * ARIES_SLOT_BYTES, &ch->area_dma, GFP_KERNEL);
 	ch->pte = dma_alloc_coherent(dev, PAGE_SIZE, &ch->pte_dma, GFP_KERNEL);
 	ch->cq = dma_alloc_coherent(dev, ARIES_CHAN_CQ_BYTES, &ch->cq_dma, GFP_KERNEL);
-	ch->bell = ioremap(ad->fma_phys + ARIES_CHAN_FMAD * ARIES_FMA_STRIDE + ARIES_FMA_DOORBELL,
-			   PAGE_SIZE);
 	ch->wq = alloc_ordered_workqueue("%s-chan", 0, dev_name(&ad->dev));
-	return ch->area && ch->pte && ch->cq && ch->bell && ch->wq ? 0 : -ENOMEM;
+	if (!ch->area || !ch->pte || !ch->cq || !ch->wq)
+		return -ENOMEM;
+	return aries_port_init(&ch->port, ad, ARIES_CHAN_FMAD);
 }
 
 static void aries_chan_init_lists(struct aries_chan *ch)
@@ -239,8 +235,7 @@ void aries_chan_exit(struct aries_dev *ad)
 	aries_chan_stop(ad);
 	if (ch->wq)
 		destroy_workqueue(ch->wq);
-	if (ch->bell)
-		iounmap(ch->bell);
+	aries_port_exit(&ch->port);
 	xa_destroy(&ch->peers);
 	if (!aries_quiet(ad))
 		return;
@@ -300,9 +295,10 @@ void aries_chan_start(struct aries_dev *ad)
 
 	memset(ch->area, 0, ch->slots * ARIES_SLOT_BYTES);
 	memset(ch->cq, 0, ARIES_CHAN_CQ_BYTES);
-	memset_io(ad->desc + ARIES_CHAN_FMAD * ARIES_DESC_STRIDE, 0, ARIES_DESC_STRIDE);
+	aries_port_clear(&ch->port);
 	ch->consumed = 0;
 	aries_chan_program(ch);
+	aries_port_switch(&ch->port, true);
 	WRITE_ONCE(ch->on, true);
 }
 
@@ -331,10 +327,11 @@ void aries_chan_stop(struct aries_dev *ad)
 
 	if (!READ_ONCE(ch->on))
 		return;
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	WRITE_ONCE(ch->on, false);
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 	cancel_delayed_work_sync(&ch->work);
+	aries_port_switch(&ch->port, false);
 	aries_wr64(ad, ARIES_FMAD_CTL_N(ARIES_CHAN_FMAD), 0);
 	aries_inv_mdd(ad, ARIES_CHAN_MDH);
 	aries_wr64(ad, ARIES_CQ_CTL_N(ARIES_CHAN_CQ), 0);

@@ -15,12 +15,12 @@
 /* ---- owners ---- */
 
 /* Before anything goes: whoever is inside a port has left it, nobody enters one. */
-static void aries_kown_revoked(struct aries_owner *own)
+static void aries_kowner_revoked(struct aries_owner *own)
 	__must_hold(&own->lock)
 {
 	struct aries_port *port;
 
-	list_for_each_entry(port, &aries_kown_of(own)->ports, node)
+	list_for_each_entry(port, &aries_kowner_of(own)->ports, node)
 		aries_port_switch(port, false);
 }
 
@@ -32,47 +32,116 @@ static void aries_port_give(struct aries_port *port)
 	aries_fmad_give(port->own, port->nr, port->own->nr);
 }
 
-static void aries_kown_leave(struct aries_owner *own)
+static void aries_kowner_leave(struct aries_owner *own)
 	__must_hold(&own->lock)
 {
-	struct aries_kown *kown = aries_kown_of(own);
+	struct aries_kowner *kowner = aries_kowner_of(own);
 	struct aries_port *port, *next;
 
 	if (!own->dom)
 		return;
-	aries_kown_revoked(own);
-	list_for_each_entry_safe(port, next, &kown->ports, node)
+	aries_kowner_revoked(own);
+	list_for_each_entry_safe(port, next, &kowner->ports, node)
 		aries_port_give(port);
-	aries_hold_end_all(kown);
+	aries_hold_end_all(kowner);
 }
 
-static void aries_kown_queue_gone(struct aries_owner *own, struct aries_cq *cq)
+static void aries_kowner_queue_gone(struct aries_owner *own, struct aries_cq *cq)
 {
 }
 
-static void aries_kown_suspend(struct aries_owner *own, bool suspend)
+/* Context: client_lock held. */
+static void aries_kowner_tell(struct aries_kowner *kowner, enum aries_event event,
+			      const struct aries_event_info *info)
+{
+	if (kowner->event)
+		kowner->event(kowner->data, event, info);
+}
+
+static void aries_kowner_suspend(struct aries_owner *own, bool suspend)
 	__must_hold(&own->lock)
 {
+	struct aries_kowner *kowner = aries_kowner_of(own);
+	struct aries_event_info info = {};
 	struct aries_port *port;
 
-	list_for_each_entry(port, &aries_kown_of(own)->ports, node)
+	list_for_each_entry(port, &kowner->ports, node)
 		aries_port_switch(port, !suspend);
+	if (suspend)
+		kowner->quiet_since = ktime_get();
+	else
+		info.quiet_ms = ktime_ms_delta(ktime_get(), kowner->quiet_since);
+	mutex_lock(&own->ad->client_lock);
+	if (!list_empty(&kowner->node))
+		aries_kowner_tell(kowner, suspend ? ARIES_EVENT_QUIESCE : ARIES_EVENT_RESUME,
+				  &info);
+	mutex_unlock(&own->ad->client_lock);
 }
 
-static void aries_kown_release(struct aries_owner *own)
+/* From here on the client is told what happens, or no longer. */
+static void aries_kowner_list(struct aries_kowner *kowner, bool on)
 {
-	kfree(aries_kown_of(own));
+	struct aries_dev *ad = kowner->own.ad;
+
+	mutex_lock(&ad->client_lock);
+	if (on)
+		list_add_tail(&kowner->node, &ad->clients);
+	else
+		list_del_init(&kowner->node);
+	mutex_unlock(&ad->client_lock);
 }
 
-static const struct aries_owner_ops aries_kown_ops = {
-	.revoked = aries_kown_revoked,
-	.leave = aries_kown_leave,
-	.queue_gone = aries_kown_queue_gone,
-	.suspend = aries_kown_suspend,
-	.release = aries_kown_release,
+/**
+ * aries_client_tell() - tell all clients what happens to the NIC
+ * @ad: the device
+ * @event: what
+ *
+ * Context: sleeps.
+ */
+void aries_client_tell(struct aries_dev *ad, enum aries_event event)
+{
+	const struct aries_event_info info = {};
+	struct aries_kowner *kowner;
+
+	mutex_lock(&ad->client_lock);
+	list_for_each_entry(kowner, &ad->clients, node)
+		aries_kowner_tell(kowner, event, &info);
+	mutex_unlock(&ad->client_lock);
+}
+
+/**
+ * aries_client_error() - tell clients about an error of their domain, or of none
+ * @ad: the device
+ * @error: what the NIC has said
+ *
+ * Context: sleeps.
+ */
+void aries_client_error(struct aries_dev *ad, const struct kgni_err_event *error)
+{
+	const struct aries_event_info info = { .error = error };
+	struct aries_kowner *kowner;
+
+	mutex_lock(&ad->client_lock);
+	list_for_each_entry(kowner, &ad->clients, node)
+		if (!error->ptag || error->ptag == kowner->ptag)
+			aries_kowner_tell(kowner, ARIES_EVENT_ERROR, &info);
+	mutex_unlock(&ad->client_lock);
+}
+
+static void aries_kowner_release(struct aries_owner *own)
+{
+	kfree(aries_kowner_of(own));
+}
+
+static const struct aries_owner_ops aries_kowner_ops = {
+	.revoked = aries_kowner_revoked,
+	.leave = aries_kowner_leave,
+	.queue_gone = aries_kowner_queue_gone,
+	.suspend = aries_kowner_suspend,
+	.release = aries_kowner_release,
 };
 
-static int aries_kown_join(struct aries_owner *own, const struct aries_owner_args *args)
+static int aries_kowner_join(struct aries_owner *own, const struct aries_owner_args *args)
 {
 	int rc = aries_owner_enter(own, false);
 
@@ -81,60 +150,90 @@ static int aries_kown_join(struct aries_owner *own, const struct aries_owner_arg
 	own->modes = args->modes;
 	own->inst_id = args->inst_id;
 	rc = aries_owner_join(own, args->ptag, args->cookie, true);
-	if (!rc)
+	if (!rc) {
+		WRITE_ONCE(aries_kowner_of(own)->ptag, own->dom->ptag);
 		aries_owner_start(own);
+	}
 	aries_owner_exit(own);
 	return rc;
 }
 
 struct aries_owner *aries_owner_create(struct aries_dev *ad, const struct aries_owner_args *args)
 {
-	struct aries_kown *kown = kzalloc(sizeof(*kown), GFP_KERNEL);
+	struct aries_kowner *kowner = kzalloc(sizeof(*kowner), GFP_KERNEL);
 	int rc;
 
-	if (!kown)
+	if (!kowner)
 		return ERR_PTR(-ENOMEM);
-	INIT_LIST_HEAD(&kown->ports);
-	INIT_LIST_HEAD(&kown->holds);
-	INIT_DELAYED_WORK(&kown->hold_work, aries_hold_work);
-	strscpy(kown->own.comm, args->name, sizeof(kown->own.comm));
-	rc = aries_owner_init(&kown->own, ad, &aries_kown_ops);
+	INIT_LIST_HEAD(&kowner->ports);
+	INIT_LIST_HEAD(&kowner->holds);
+	INIT_LIST_HEAD(&kowner->node);
+	INIT_DELAYED_WORK(&kowner->hold_work, aries_hold_work);
+	strscpy(kowner->own.comm, args->name, sizeof(kowner->own.comm));
+	rc = aries_owner_init(&kowner->own, ad, &aries_kowner_ops);
 	if (rc) {
-		kfree(kown);
+		kfree(kowner);
 		return ERR_PTR(rc);
 	}
-	rc = aries_kown_join(&kown->own, args);
+	kowner->event = args->event;
+	kowner->data = args->data;
+	kowner->own.dg.ready = args->datagram;
+	kowner->own.dg.ready_data = args->data;
+	aries_kowner_list(kowner, true);
+	rc = aries_kowner_join(&kowner->own, args);
 	if (!rc)
-		return &kown->own;
-	aries_owner_destroy(&kown->own);
+		return &kowner->own;
+	aries_owner_destroy(&kowner->own);
 	return ERR_PTR(rc);
 }
-EXPORT_ARIES(aries_owner_create);
+EXPORT_SYMBOL_ARIES(aries_owner_create);
 
 void aries_owner_destroy(struct aries_owner *own)
 {
-	struct aries_kown *kown = aries_kown_of(own);
+	struct aries_kowner *kowner = aries_kowner_of(own);
 
+	aries_kowner_list(kowner, false);
 	kref_get(&own->ref);
 	down_read(&own->ad->state_sem);
 	aries_owner_unlist(own);
 	aries_owner_end(own);
 	/* nothing is held any more, and nothing will be */
-	cancel_delayed_work_sync(&kown->hold_work);
+	cancel_delayed_work_sync(&kowner->hold_work);
 	aries_owner_put(own);
 }
-EXPORT_ARIES(aries_owner_destroy);
+EXPORT_SYMBOL_ARIES(aries_owner_destroy);
 
 u8 aries_owner_ptag(struct aries_owner *own)
 {
-	u8 ptag;
-
-	mutex_lock(&own->lock);
-	ptag = own->dom ? own->dom->ptag : 0;
-	mutex_unlock(&own->lock);
-	return ptag;
+	return aries_kowner_of(own)->ptag;
 }
-EXPORT_ARIES(aries_owner_ptag);
+EXPORT_SYMBOL_ARIES(aries_owner_ptag);
+
+/* ---- datagrams ---- */
+
+int aries_datagram_post(struct aries_owner *own, struct kgni_dgram_post *arg)
+{
+	return aries_dgram_post(own, arg);
+}
+EXPORT_SYMBOL_ARIES(aries_datagram_post);
+
+int aries_datagram_test(struct aries_owner *own, struct kgni_dgram_test *arg)
+{
+	return aries_dgram_test(own, arg);
+}
+EXPORT_SYMBOL_ARIES(aries_datagram_test);
+
+int aries_datagram_probe(struct aries_owner *own, struct kgni_dgram_probe *arg)
+{
+	return aries_dgram_probe(own, arg);
+}
+EXPORT_SYMBOL_ARIES(aries_datagram_probe);
+
+int aries_datagram_cancel(struct aries_owner *own, struct kgni_dgram_cancel *arg)
+{
+	return aries_dgram_cancel(own, arg);
+}
+EXPORT_SYMBOL_ARIES(aries_datagram_cancel);
 
 /* ---- ports ---- */
 
@@ -154,7 +253,7 @@ static int aries_port_take(struct aries_owner *own, struct aries_port *port)
 	}
 	kref_get(&own->ref);
 	port->own = own;
-	list_add_tail(&port->node, &aries_kown_of(own)->ports);
+	list_add_tail(&port->node, &aries_kowner_of(own)->ports);
 	aries_port_clear(port);
 	aries_fmad_enable(own, nr);
 	aries_port_switch(port, !own->suspended);
@@ -178,7 +277,7 @@ struct aries_port *aries_port_create(struct aries_owner *own)
 	kfree(port);
 	return ERR_PTR(rc);
 }
-EXPORT_ARIES(aries_port_create);
+EXPORT_SYMBOL_ARIES(aries_port_create);
 
 void aries_port_destroy(struct aries_port *port)
 {
@@ -202,7 +301,7 @@ void aries_port_destroy(struct aries_port *port)
 	kfree(port);
 	aries_owner_put(own);
 }
-EXPORT_ARIES(aries_port_destroy);
+EXPORT_SYMBOL_ARIES(aries_port_destroy);
 
 /* ---- the device that clients' drivers are bound to ---- */
 
@@ -228,7 +327,7 @@ struct aries_dev *aries_client_dev(struct auxiliary_device *adev)
 {
 	return container_of(adev, struct aries_aux, adev)->ad;
 }
-EXPORT_ARIES(aries_client_dev);
+EXPORT_SYMBOL_ARIES(aries_client_dev);
 
 void aries_get_info(const struct aries_dev *ad, struct aries_info *info)
 {
@@ -239,7 +338,7 @@ void aries_get_info(const struct aries_dev *ad, struct aries_info *info)
 	info->caps = ad->caps;
 	info->dev = (struct device *)&ad->dev;
 }
-EXPORT_ARIES(aries_get_info);
+EXPORT_SYMBOL_ARIES(aries_get_info);
 
 static struct aries_aux *aries_aux_new(struct aries_dev *ad)
 {

@@ -19,10 +19,10 @@
 
 /* What is exported to clients in the kernel, and how they say that they use it. */
 #if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
-#define EXPORT_ARIES(symbol) EXPORT_SYMBOL_NS_GPL(symbol, ARIES)
+#define EXPORT_SYMBOL_ARIES(symbol) EXPORT_SYMBOL_NS_GPL(symbol, ARIES)
 #define ARIES_IMPORT_NS MODULE_IMPORT_NS(ARIES)
 #else
-#define EXPORT_ARIES(symbol) EXPORT_SYMBOL_NS_GPL(symbol, "ARIES")
+#define EXPORT_SYMBOL_ARIES(symbol) EXPORT_SYMBOL_NS_GPL(symbol, "ARIES")
 #define ARIES_IMPORT_NS MODULE_IMPORT_NS("ARIES")
 #endif
 

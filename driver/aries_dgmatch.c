@@ -584,10 +584,10 @@ void aries_dg_settle(struct aries_chan *ch, struct aries_peer *peer)
 	unsigned int n;
 
 	while (more) {
-		spin_lock(&ch->lock);
+		spin_lock_irq(&ch->lock);
 		for (n = 0; more && n < ARIES_DG_BATCH; n++)
 			more = aries_dg_settle_one(ch, peer);
-		spin_unlock(&ch->lock);
+		spin_unlock_irq(&ch->lock);
 		cond_resched();
 	}
 }

@@ -41,13 +41,13 @@ void aries_dgram_attach(struct aries_owner *own)
 	struct aries_chan *ch = own->ad->chan;
 	struct aries_dgrams *dgs = &own->dg;
 
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	dgs->cookie = own->dom->cookie;
 	dgs->inst_id = own->inst_id;
 	dgs->fast = own->modes & ARIES_CDM_FAST_DATAGRAM_POLL;
 	dgs->on = true;
 	hash_add(ch->by_inst, &dgs->hash, aries_dg_key(ch, dgs->cookie, dgs->inst_id, 0, 0));
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 }
 
 static bool aries_dg_final(const struct aries_dgram *dg)
@@ -108,6 +108,8 @@ void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
 	aries_dg_unlink(dg);
 	aries_dg_file(dg);
 	wake_up_all(&dgs->wq);
+	if (dgs->ready)
+		dgs->ready(dgs->ready_data);
 }
 
 /* The other node may have kept the request of one that is going to end. */
@@ -159,9 +161,9 @@ static void aries_dg_clear(struct aries_chan *ch, struct aries_dgrams *dgs)
 		if (left % ARIES_DG_BATCH)
 			continue;
 		aries_chan_kick(ch);
-		spin_unlock(&ch->lock);
+		spin_unlock_irq(&ch->lock);
 		cond_resched();
-		spin_lock(&ch->lock);
+		spin_lock_irq(&ch->lock);
 	}
 	dgs->round++;
 	wake_up_all(&dgs->wq);
@@ -173,7 +175,7 @@ void aries_dgram_detach(struct aries_owner *own)
 	struct aries_chan *ch = own->ad->chan;
 	struct aries_dgrams *dgs = &own->dg;
 
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	dgs->on = false; /* no more come */
 	hash_del(&dgs->hash);
 	aries_dg_clear(ch, dgs);
@@ -189,20 +191,16 @@ void aries_dgram_detach(struct aries_owner *own)
 		aries_early_free(early);
 	}
 	aries_chan_kick(ch);
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 }
 
-/* What to tell somebody whose file has no datagrams: -ENOTCONN is replaced by the reason for it. */
+/*
+ * What to tell somebody who has no datagrams: -ENOTCONN is replaced by the reason for it. State and
+ * owner are marked before the datagrams go, so no lock is needed, and any context may ask.
+ */
 static int aries_dg_why(struct aries_owner *own, int rc)
 {
-	int status;
-
-	if (rc != -ENOTCONN)
-		return rc;
-	down_read(&own->ad->state_sem);
-	status = aries_owner_status(own);
-	up_read(&own->ad->state_sem);
-	return status ?: rc;
+	return rc == -ENOTCONN ? aries_owner_why(own) ?: rc : rc;
 }
 
 static u32 aries_dg_ep_key(const struct aries_chan *ch, const struct aries_owner *own, u64 ep)
@@ -314,7 +312,7 @@ int aries_dgram_post(struct aries_owner *own, struct kgni_dgram_post *arg)
 	dg = aries_dg_new(own, arg);
 	spare.flow = kzalloc(sizeof(*spare.flow), GFP_KERNEL);
 	rc = dg && spare.flow && READ_ONCE(own->dg.on) ? aries_dg_prepare(own, arg) : -ENOMEM;
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	if (!own->dg.on)
 		rc = -ENOTCONN;
 	else if (!rc)
@@ -323,7 +321,7 @@ int aries_dgram_post(struct aries_owner *own, struct kgni_dgram_post *arg)
 		dg = NULL; /* it has its place */
 	if (work)
 		aries_chan_kick(ch);
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 	kfree(dg);
 	kfree(spare.flow);
 	return aries_dg_why(own, rc);
@@ -357,10 +355,11 @@ static void aries_dg_report(struct aries_dgram *dg, struct kgni_dgram_test *arg)
 static int aries_dg_test(struct aries_owner *own, struct kgni_dgram_test *arg, bool wait)
 {
 	struct aries_chan *ch = own->ad->chan;
+	unsigned long flags;
 	struct aries_dgram *dg;
 	int rc = 1;
 
-	spin_lock(&ch->lock);
+	spin_lock_irqsave(&ch->lock, flags);
 	dg = aries_dg_named(own, arg->flags, arg->ep, arg->id);
 	if (!own->dg.on)
 		rc = -ENOTCONN;
@@ -370,7 +369,7 @@ static int aries_dg_test(struct aries_owner *own, struct kgni_dgram_test *arg, b
 		rc = 0;
 	else
 		aries_dg_report(dg, arg);
-	spin_unlock(&ch->lock);
+	spin_unlock_irqrestore(&ch->lock, flags);
 	return rc;
 }
 
@@ -397,9 +396,9 @@ static int aries_dg_wait(struct aries_owner *own, u64 timeout_ms,
 	if (READ_ONCE(dgs->round) == round)
 		return left < 0 ? -EINTR : -ETIMEDOUT;
 	/* Who detaches wakes us before it is done; the lock tells which of the two it was. */
-	spin_lock(&own->ad->chan->lock);
+	spin_lock_irq(&own->ad->chan->lock);
 	rc = dgs->on ? -ECANCELED : -ENOTCONN;
-	spin_unlock(&own->ad->chan->lock);
+	spin_unlock_irq(&own->ad->chan->lock);
 	return rc;
 }
 
@@ -408,7 +407,7 @@ static int aries_dg_test_step(struct aries_owner *own, void *arg)
 	return aries_dg_test(own, arg, true);
 }
 
-/** aries_dgram_test() - KGNI_IOC_DGRAM_TEST. Context: sleeps, interruptibly. */
+/** aries_dgram_test() - KGNI_IOC_DGRAM_TEST. Context: any; with a timeout it sleeps. */
 int aries_dgram_test(struct aries_owner *own, struct kgni_dgram_test *arg)
 {
 	int rc;
@@ -451,10 +450,11 @@ static struct aries_dgram *aries_dg_news(struct aries_dgrams *dgs, u32 flags, bo
 static int aries_dg_probe(struct aries_owner *own, struct kgni_dgram_probe *arg, bool wait)
 {
 	struct aries_chan *ch = own->ad->chan;
+	unsigned long flags;
 	struct aries_dgram *dg = NULL;
 	int rc = 0;
 
-	spin_lock(&ch->lock);
+	spin_lock_irqsave(&ch->lock, flags);
 	if (!own->dg.on)
 		rc = -ENOTCONN;
 	else
@@ -468,7 +468,7 @@ static int aries_dg_probe(struct aries_owner *own, struct kgni_dgram_probe *arg,
 			aries_dg_free(dg);
 		rc = 1;
 	}
-	spin_unlock(&ch->lock);
+	spin_unlock_irqrestore(&ch->lock, flags);
 	return rc;
 }
 
@@ -479,12 +479,12 @@ static int aries_dg_probe_step(struct aries_owner *own, void *arg)
 
 static void aries_dg_probers(struct aries_owner *own, int change)
 {
-	spin_lock(&own->ad->chan->lock);
+	spin_lock_irq(&own->ad->chan->lock);
 	own->dg.probers += change;
-	spin_unlock(&own->ad->chan->lock);
+	spin_unlock_irq(&own->ad->chan->lock);
 }
 
-/** aries_dgram_probe() - KGNI_IOC_DGRAM_PROBE. Context: sleeps, interruptibly. */
+/** aries_dgram_probe() - KGNI_IOC_DGRAM_PROBE. Context: any; with a timeout it sleeps. */
 int aries_dgram_probe(struct aries_owner *own, struct kgni_dgram_probe *arg)
 {
 	int rc;
@@ -520,27 +520,39 @@ static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_owner *own,
 	return 0;
 }
 
-/** aries_dgram_cancel() - KGNI_IOC_DGRAM_CANCEL. Context: sleeps. */
+static int aries_dg_cancel_all(struct aries_chan *ch, struct aries_owner *own)
+{
+	int rc = 0;
+
+	spin_lock_irq(&ch->lock);
+	if (own->dg.on)
+		aries_dg_clear(ch, &own->dg);
+	else
+		rc = -ENOTCONN;
+	aries_chan_kick(ch);
+	spin_unlock_irq(&ch->lock);
+	return rc;
+}
+
+/** aries_dgram_cancel() - KGNI_IOC_DGRAM_CANCEL. Context: any; with KGNI_DGRAM_ALL it sleeps. */
 int aries_dgram_cancel(struct aries_owner *own, struct kgni_dgram_cancel *arg)
 {
 	const u32 known = KGNI_DGRAM_ID | KGNI_DGRAM_RELEASE | KGNI_DGRAM_ALL;
 	struct aries_chan *ch = own->ad->chan;
-	int rc = 0;
+	unsigned long flags;
+	int rc;
 
 	if (arg->flags & ~known || arg->reserved)
 		return -EINVAL;
 	if (arg->flags & KGNI_DGRAM_ALL && arg->flags != KGNI_DGRAM_ALL)
 		return -EINVAL;
-	spin_lock(&ch->lock);
 	arg->gone = 1;
-	if (!own->dg.on)
-		rc = -ENOTCONN;
-	else if (arg->flags & KGNI_DGRAM_ALL)
-		aries_dg_clear(ch, &own->dg);
-	else
-		rc = aries_dg_cancel_one(ch, own, arg);
+	if (arg->flags & KGNI_DGRAM_ALL)
+		return aries_dg_why(own, aries_dg_cancel_all(ch, own));
+	spin_lock_irqsave(&ch->lock, flags);
+	rc = own->dg.on ? aries_dg_cancel_one(ch, own, arg) : -ENOTCONN;
 	aries_chan_kick(ch);
-	spin_unlock(&ch->lock);
+	spin_unlock_irqrestore(&ch->lock, flags);
 	return aries_dg_why(own, rc);
 }
 
@@ -552,10 +564,10 @@ __poll_t aries_dgram_poll(struct aries_owner *own, struct file *file,
 	__poll_t mask = 0;
 
 	poll_wait(file, &own->dg.wq, wait);
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	if (aries_dg_news(&own->dg, 0, true))
 		mask = EPOLLIN | EPOLLRDNORM;
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 	if (READ_ONCE(own->dead))
 		mask |= EPOLLERR | EPOLLHUP;
 	return mask;
@@ -587,7 +599,7 @@ void aries_dgram_show(struct seq_file *m, struct aries_owner *own)
 	const struct aries_dgram *dg;
 	unsigned int i;
 
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	for (i = 0; i < ARIES_DG_LISTS; i++)
 		list_for_each_entry(dg, aries_dg_list(&own->dg, i), node)
 			aries_dg_show(m, dg);
@@ -595,5 +607,5 @@ void aries_dgram_show(struct seq_file *m, struct aries_owner *own)
 		seq_printf(m, "request %llu owner %u inst %u node %u peer %u in %u\n",
 			   early->handle, own->nr, own->dg.inst_id, early->pe, early->inst,
 			   early->len);
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 }

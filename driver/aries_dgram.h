@@ -8,7 +8,7 @@
  *   aries_peer     messages to and from the driver of another node: in order, once, acknowledged
  *   aries_chan     FMA descriptor 0, the receive area, its queue and interrupt, the work item
  *
- * aries_chan.lock, a spinlock, protects everything of the upper three and the peers. Nothing under
+ * aries_chan.lock, a spinlock with interrupts off, protects everything of the upper three and the peers. Nothing under
  * it sleeps or touches the NIC; hardware is the business of the one work item. Nobody's number of
  * datagrams decides how long it is held: what is looked for is found by a hash whose seed nobody
  * knows, and what concerns many is done in portions of ARIES_DG_BATCH.
@@ -20,6 +20,7 @@
 #include <linux/workqueue.h>
 
 #include "aries.h"
+#include "aries_port.h"
 
 /*
  * The drivers' own domain: no process enters it, whatever its rights. The interface has given out
@@ -255,7 +256,7 @@ struct aries_spare {
  * @cq: header page and slots of the kernel's queue
  * @cq_dma: its bus address
  * @consumed: entries taken from it
- * @bell: doorbell page of descriptor 0
+ * @port: FMA descriptor 0
  * @spare: of the work item
  * @peers: struct aries_peer by node address
  * @active: peers that have something to send
@@ -287,7 +288,7 @@ struct aries_chan {
 	u64 *cq;
 	dma_addr_t cq_dma;
 	u64 consumed;
-	void __iomem *bell;
+	struct aries_port port;
 	struct aries_spare spare;
 	struct xarray peers;
 	struct list_head active;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an open file has of datagrams, and what it may ask for. */
+/* What an owner has of datagrams, and what it may ask for. */
 #ifndef ARIES_DGRAMS_H
 #define ARIES_DGRAMS_H
 
@@ -33,6 +33,8 @@ struct seq_file;
  * @probers: threads that wait in KGNI_IOC_DGRAM_PROBE
  * @round: counts KGNI_DGRAM_ALL
  * @wq: woken with each final state
+ * @ready: called with each final state, with the lock held and interrupts off, or NULL
+ * @ready_data: for @ready
  */
 struct aries_dgrams {
 	struct hlist_node hash;
@@ -52,6 +54,8 @@ struct aries_dgrams {
 	unsigned int probers;
 	unsigned int round;
 	wait_queue_head_t wq;
+	void (*ready)(void *data);
+	void *ready_data;
 };
 
 /* aries_dgram.c: datagrams */

@@ -21,7 +21,7 @@
 /**
  * struct aries_ees - one subscription; aries_dev.ees_lock protects what is not constant
  * @node: in aries_dev.ees
- * @dom: domain joined so that its tag stays its own, NULL for a privileged one (aries_owner.lock)
+ * @dom: domain joined so that its tag stays its own, NULL for privileged ones (owner.lock)
  * @dead: the NIC was reset or removed
  * @mask: categories wanted
  * @ptag: tag wanted, 0 for all
@@ -362,7 +362,8 @@ void aries_ees_show(struct seq_file *m, struct aries_ctx *ctx)
 		return;
 	spin_lock(&ctx->own.ad->ees_lock);
 	seq_printf(m, "pid %d ptag %u mask %#x entries %u queued %u matched %u lost %llu state %s comm \"%*pE\"\n",
-		   ctx->own.pid, ees->ptag, ees->mask, ees->size, ees->count, ees->serial, ees->lost,
+		   ctx->own.pid, ees->ptag, ees->mask, ees->size, ees->count, ees->serial,
+		   ees->lost,
 		   ees->dead ? "revoked" : "active", (int)strlen(ctx->own.comm), ctx->own.comm);
 	spin_unlock(&ctx->own.ad->ees_lock);
 }

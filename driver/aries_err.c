@@ -6,6 +6,7 @@
 #include <linux/delay.h>
 
 #include "aries.h"
+#include "aries_client.h"
 #include "aries_trace.h"
 
 /* Events after which others get the CPU for a moment: interrupt threads come before them. */
@@ -67,6 +68,7 @@ static void aries_err_one(struct aries_dev *ad, u64 event)
 	atomic64_inc(&ad->errors);
 	trace_aries_error(ad->id, event, told.time_ns, info);
 	aries_ees_post(ad, &told);
+	aries_client_error(ad, &told);
 	dev_warn_ratelimited(&ad->dev,
 			     "error %#x %s%s, category %#x, ptag %u, info %#llx %#llx %#llx %#llx\n",
 			     code, aries_status_name(code),

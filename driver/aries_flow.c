@@ -340,9 +340,9 @@ unsigned long aries_flow_run(struct aries_chan *ch, unsigned long next)
 	bool more;
 
 	do {
-		spin_lock(&ch->lock);
+		spin_lock_irq(&ch->lock);
 		more = aries_flow_expire(ch, &next);
-		spin_unlock(&ch->lock);
+		spin_unlock_irq(&ch->lock);
 		cond_resched();
 	} while (more);
 	return next;

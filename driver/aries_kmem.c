@@ -19,7 +19,7 @@
 
 /**
  * struct aries_hold - a number that outlives its region
- * @node: in aries_kown.holds
+ * @node: in aries_kowner.holds
  * @mdh: the number
  * @until: jiffies
  */
@@ -62,37 +62,37 @@ static void aries_kmem_lose(struct aries_dev *ad, struct aries_kept *kept)
 }
 
 /* When the next hold ends by itself. */
-static void aries_hold_schedule(struct aries_kown *kown)
+static void aries_hold_schedule(struct aries_kowner *kowner)
 {
 	unsigned long now = jiffies, next = now + MAX_JIFFY_OFFSET;
 	struct aries_hold *hold;
 
-	if (list_empty(&kown->holds))
+	if (list_empty(&kowner->holds))
 		return;
-	list_for_each_entry(hold, &kown->holds, node)
+	list_for_each_entry(hold, &kowner->holds, node)
 		if (time_before(hold->until, next))
 			next = hold->until;
-	mod_delayed_work(system_wq, &kown->hold_work, time_after(next, now) ? next - now : 0);
+	mod_delayed_work(system_wq, &kowner->hold_work, time_after(next, now) ? next - now : 0);
 }
 
 /* The number of a region that has gone: does somebody want it to be held? Context: sleeps. */
 static bool aries_kmem_keep(struct aries_dev *ad, struct aries_region *region)
 {
 	struct aries_kmem *kmem = container_of(region, struct aries_kmem, region);
-	struct aries_kown *kown = aries_kown_of(kmem->own);
+	struct aries_kowner *kowner = aries_kowner_of(kmem->own);
 	bool keep;
 
 	if (!kmem->hold)
 		return false;
-	mutex_lock(&kown->own.lock);
+	mutex_lock(&kowner->own.lock);
 	/* a reset or the end of the client makes all numbers free */
-	keep = kown->own.dom && !kown->own.dead;
+	keep = kowner->own.dom && !kowner->own.dead;
 	if (keep) {
-		list_add_tail(&kmem->hold->node, &kown->holds);
+		list_add_tail(&kmem->hold->node, &kowner->holds);
 		kmem->hold = NULL;
-		aries_hold_schedule(kown);
+		aries_hold_schedule(kowner);
 	}
-	mutex_unlock(&kown->own.lock);
+	mutex_unlock(&kowner->own.lock);
 	return keep;
 }
 
@@ -243,7 +243,7 @@ struct aries_region *aries_region_register(struct aries_owner *own,
 	info->bytes = (u64)kmem->region.npages << PAGE_SHIFT;
 	return &kmem->region;
 }
-EXPORT_ARIES(aries_region_register);
+EXPORT_SYMBOL_ARIES(aries_region_register);
 
 /* The number is anybody's again. Context: may sleep; the owner's domain is there. */
 static void aries_hold_put(struct aries_owner *own, struct aries_hold *hold)
@@ -256,11 +256,11 @@ static void aries_hold_put(struct aries_owner *own, struct aries_hold *hold)
 }
 
 /* Takes a hold that @mdh names, or whose time is over, from its owner. */
-static struct aries_hold *aries_hold_take(struct aries_kown *kown, int mdh)
+static struct aries_hold *aries_hold_take(struct aries_kowner *kowner, int mdh)
 {
 	struct aries_hold *hold;
 
-	list_for_each_entry(hold, &kown->holds, node)
+	list_for_each_entry(hold, &kowner->holds, node)
 		if (mdh < 0 ? time_after_eq(jiffies, hold->until) : hold->mdh == mdh) {
 			list_del(&hold->node);
 			return hold;
@@ -271,25 +271,25 @@ static struct aries_hold *aries_hold_take(struct aries_kown *kown, int mdh)
 /** aries_hold_work() - lets go of the numbers whose time is over */
 void aries_hold_work(struct work_struct *work)
 {
-	struct aries_kown *kown = container_of(work, struct aries_kown, hold_work.work);
+	struct aries_kowner *kowner = container_of(work, struct aries_kowner, hold_work.work);
 	struct aries_hold *hold;
 
-	if (aries_owner_enter(&kown->own, true))
+	if (aries_owner_enter(&kowner->own, true))
 		return;
-	while ((hold = aries_hold_take(kown, -1)))
-		aries_hold_put(&kown->own, hold);
-	aries_hold_schedule(kown);
-	aries_owner_exit(&kown->own);
+	while ((hold = aries_hold_take(kowner, -1)))
+		aries_hold_put(&kowner->own, hold);
+	aries_hold_schedule(kowner);
+	aries_owner_exit(&kowner->own);
 }
 
 /** aries_hold_end_all() - the client leaves its domain. Context: sleeps; own->lock held. */
-void aries_hold_end_all(struct aries_kown *kown)
+void aries_hold_end_all(struct aries_kowner *kowner)
 {
 	struct aries_hold *hold, *next;
 
-	list_for_each_entry_safe(hold, next, &kown->holds, node) {
+	list_for_each_entry_safe(hold, next, &kowner->holds, node) {
 		list_del(&hold->node);
-		aries_hold_put(&kown->own, hold);
+		aries_hold_put(&kowner->own, hold);
 	}
 }
 
@@ -339,19 +339,19 @@ int aries_region_deregister(struct aries_region *region, unsigned int hold_ms)
 		kfree(kmem);
 	return rc;
 }
-EXPORT_ARIES(aries_region_deregister);
+EXPORT_SYMBOL_ARIES(aries_region_deregister);
 
 int aries_region_release(struct aries_owner *own, u16 mdh)
 {
-	struct aries_kown *kown = aries_kown_of(own);
+	struct aries_kowner *kowner = aries_kowner_of(own);
 	struct aries_hold *hold;
 
 	if (aries_owner_enter(own, true))
 		return -ENOENT;
-	hold = aries_hold_take(kown, mdh);
+	hold = aries_hold_take(kowner, mdh);
 	if (hold)
 		aries_hold_put(own, hold);
 	aries_owner_exit(own);
 	return hold ? 0 : -ENOENT;
 }
-EXPORT_ARIES(aries_region_release);
+EXPORT_SYMBOL_ARIES(aries_region_release);

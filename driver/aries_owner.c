@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "aries.h"
+#include "aries_client.h"
 #include "aries_trace.h"
 
 /**
@@ -213,6 +214,22 @@ int aries_owner_status(struct aries_owner *own)
 }
 
 /**
+ * aries_owner_why() - why an owner may not use the NIC, for who has found out that it may not
+ * @own: owner
+ *
+ * What aries_owner_status() says, but without a promise. Context: any.
+ * Return: 0, -ENODEV, -EIO.
+ */
+int aries_owner_why(const struct aries_owner *own)
+{
+	const enum aries_state state = READ_ONCE(own->ad->state);
+
+	if (state == ARIES_STATE_GONE)
+		return -ENODEV;
+	return READ_ONCE(own->dead) || state == ARIES_STATE_RESET ? -EIO : 0;
+}
+
+/**
  * aries_owner_enter() - begin to work for an owner: takes state_sem for reading and own->lock
  * @own: owner
  * @attached: refuse one that is not attached
@@ -314,11 +331,12 @@ void aries_owner_revoke_all(struct aries_dev *ad, enum aries_state state)
 	u64 last;
 
 	down_write(&ad->state_sem);
-	ad->state = state;
+	WRITE_ONCE(ad->state, state);
 	trace_aries_reset(ad->id, state, READ_ONCE(ad->hw_ok));
 	last = ad->owner_id;
 	/* from here on nobody begins anything; who asks is told so and does not wait */
 	downgrade_write(&ad->state_sem);
+	aries_client_tell(ad, state == ARIES_STATE_GONE ? ARIES_EVENT_GONE : ARIES_EVENT_RESET);
 	while ((own = aries_owner_next(ad, own))) {
 		if (own->id > last) {
 			aries_owner_put(own);

@@ -292,6 +292,7 @@ static int aries_restart(struct aries_dev *ad)
 	}
 	atomic64_inc(&ad->resets);
 	dev_info(&ad->dev, "was reset; programs have to attach again\n");
+	aries_client_tell(ad, ARIES_EVENT_UP);
 	return 0;
 }
 

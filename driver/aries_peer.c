@@ -77,14 +77,14 @@ struct aries_peer *aries_peer_get(struct aries_chan *ch, u32 pe)
 	peer = aries_peer_new(pe);
 	if (!peer)
 		return NULL;
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	old = xa_load(&ch->peers, pe);
 	if (old || !ch->on ||
 	    xa_err(xa_store(&ch->peers, pe, peer, GFP_ATOMIC | __GFP_NOWARN))) {
 		kfree(peer);
 		peer = old;
 	}
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 	return peer;
 }
 
@@ -233,15 +233,15 @@ static void aries_peer_take(struct aries_chan *ch, struct aries_peer *peer,
 	/* without memory it is not acknowledged and comes again */
 	if (!aries_spare_fill(&ch->spare))
 		return;
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	taken = aries_peer_in_order(ch, peer, msg);
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 	aries_dg_settle(ch, peer);
 	if (!taken)
 		return;
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	aries_dg_message(ch, peer, msg, &ch->spare);
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 	aries_peer_ack(ch, msg, peer->own_epoch, false);
 }
 
@@ -317,11 +317,11 @@ void aries_peer_rx_ack(struct aries_chan *ch, u32 slot)
 	barrier(); /* checked and used is the copy */
 	if (!aries_ack_valid(ch, slot, &ack))
 		return;
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	peer = aries_peer_find(ch, le32_to_cpu(ack.src));
 	if (peer)
 		aries_peer_acked(ch, peer, &ack);
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 	if (peer)
 		aries_dg_settle(ch, peer);
 }
@@ -386,9 +386,9 @@ static struct aries_peer *aries_peer_due(struct aries_chan *ch, struct list_head
 
 	for (n = 0; !list_empty(rest); n++) {
 		if (n == ARIES_DG_BATCH) {
-			spin_unlock(&ch->lock);
+			spin_unlock_irq(&ch->lock);
 			cond_resched();
-			spin_lock(&ch->lock);
+			spin_lock_irq(&ch->lock);
 			n = 0;
 		}
 		peer = list_first_entry(rest, struct aries_peer, active);
@@ -411,10 +411,10 @@ unsigned long aries_peer_run(struct aries_chan *ch, unsigned long next)
 	struct aries_peer *peer;
 	LIST_HEAD(rest);
 
-	spin_lock(&ch->lock);
+	spin_lock_irq(&ch->lock);
 	list_splice_tail_init(&ch->active, &rest);
 	while ((peer = aries_peer_due(ch, &rest, &next))) {
-		spin_unlock(&ch->lock);
+		spin_unlock_irq(&ch->lock);
 		if (peer->restarted) {
 			aries_dg_settle(ch, peer);
 			next = jiffies; /* it may have something to send after this */
@@ -422,9 +422,9 @@ unsigned long aries_peer_run(struct aries_chan *ch, unsigned long next)
 			aries_peer_put(ch, peer);
 			next = aries_earlier(next, peer->next);
 		}
-		spin_lock(&ch->lock);
+		spin_lock_irq(&ch->lock);
 	}
-	spin_unlock(&ch->lock);
+	spin_unlock_irq(&ch->lock);
 	return next;
 }
 
@@ -435,14 +435,14 @@ void aries_peer_free_all(struct aries_chan *ch)
 	unsigned long pe;
 
 	xa_for_each(&ch->peers, pe, peer) {
-		spin_lock(&ch->lock);
+		spin_lock_irq(&ch->lock);
 		aries_peer_flush(ch, peer, true);
-		spin_unlock(&ch->lock);
+		spin_unlock_irq(&ch->lock);
 		aries_dg_settle(ch, peer);
-		spin_lock(&ch->lock);
+		spin_lock_irq(&ch->lock);
 		list_del(&peer->active);
 		xa_erase(&ch->peers, pe);
-		spin_unlock(&ch->lock);
+		spin_unlock_irq(&ch->lock);
 		kfree(peer);
 	}
 	kfree(ch->spare.note);
@@ -465,15 +465,15 @@ void aries_peers_show(struct seq_file *m, struct aries_dev *ad)
 	unsigned long pe;
 
 	for (pe = 0; pe < ad->nodes; pe++) {
-		spin_lock(&ad->chan->lock);
+		spin_lock_irq(&ad->chan->lock);
 		peer = xa_find(&ad->chan->peers, &pe, ad->nodes - 1, XA_PRESENT);
 		if (!peer) {
-			spin_unlock(&ad->chan->lock);
+			spin_unlock_irq(&ad->chan->lock);
 			return;
 		}
 		aries_flow_show(m, &peer->nobody);
 		list_for_each_entry(flow, &peer->flows, node)
 			aries_flow_show(m, flow);
-		spin_unlock(&ad->chan->lock);
+		spin_unlock_irq(&ad->chan->lock);
 	}
 }

@@ -102,22 +102,23 @@ static int aries_pin_pages(const struct aries_range *ranges, unsigned int count,
 static int aries_pin_table(struct aries_umem *umem, const struct aries_range *ranges,
 			   unsigned int count)
 {
+	struct aries_region *region = &umem->region;
 	struct page **pages;
 	int rc;
 
 	/* a length that cannot be pinned is the caller's mistake, not worth a line in the log */
-	if (umem->region.npages > totalram_pages())
+	if (region->npages > totalram_pages())
 		return -ENOMEM;
-	pages = kvmalloc_array(umem->region.npages, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	pages = kvmalloc_array(region->npages, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages)
 		return -ENOMEM;
-	rc = aries_pin_pages(ranges, count, umem->region.read_only, pages);
+	rc = aries_pin_pages(ranges, count, region->read_only, pages);
 	if (rc)
 		goto out;
-	rc = sg_alloc_table_from_pages(&umem->region.sgt, pages, umem->region.npages, 0, umem->region.npages * PAGE_SIZE,
-				       GFP_KERNEL_ACCOUNT);
+	rc = sg_alloc_table_from_pages(&region->sgt, pages, region->npages, 0,
+				       region->npages * PAGE_SIZE, GFP_KERNEL_ACCOUNT);
 	if (rc)
-		unpin_user_pages(pages, umem->region.npages);
+		unpin_user_pages(pages, region->npages);
 out:
 	kvfree(pages);
 	return rc;
@@ -159,7 +160,7 @@ struct aries_umem *aries_pin_none(unsigned long start, unsigned long npages, boo
  * -EFAULT, -EACCES, -ENOMEM, -EINTR killed. Its address is that of the first range.
  */
 struct aries_umem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
-			    unsigned int count, bool read_only)
+			     unsigned int count, bool read_only)
 {
 	unsigned long npages = 0;
 	struct aries_umem *umem;

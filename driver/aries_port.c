@@ -88,9 +88,18 @@ static int aries_port_ring(struct aries_port *port, u64 value, u32 bell)
 	return status == ~0u ? -ENODEV : (int)status;
 }
 
+/* Why a port cannot be used. */
 static int aries_port_off(const struct aries_port *port)
 {
-	return READ_ONCE(port->ad->state) == ARIES_STATE_GONE ? -ENODEV : -EIO;
+	const struct aries_owner *own = port->own;
+	int rc;
+
+	if (!own)
+		return -ENODEV;
+	rc = aries_owner_why(own);
+	if (!rc && READ_ONCE(own->suspended))
+		rc = -EAGAIN;
+	return rc ?: -EIO; /* the owner has ended */
 }
 
 int aries_port_fma(struct aries_port *port, const struct aries_fma *fma)
@@ -118,7 +127,7 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *fma)
 	spin_unlock_irqrestore(&port->lock, flags);
 	return rc;
 }
-EXPORT_ARIES(aries_port_fma);
+EXPORT_SYMBOL_ARIES(aries_port_fma);
 
 int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *desc)
 {
@@ -136,4 +145,4 @@ int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *desc)
 	spin_unlock_irqrestore(&port->lock, flags);
 	return rc;
 }
-EXPORT_ARIES(aries_port_bte);
+EXPORT_SYMBOL_ARIES(aries_port_bte);

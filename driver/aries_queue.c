@@ -10,12 +10,6 @@
 #include "aries_compat.h"
 #include "aries_kapi.h"
 
-/* Nobody needs a lock to know that everything was taken away. */
-static int aries_queue_gone(const struct aries_cq *cq)
-{
-	return READ_ONCE(cq->own->ad->state) == ARIES_STATE_GONE ? -ENODEV : -EIO;
-}
-
 /* The NIC raises the interrupt at once if there are entries already. Context: cq->lock held. */
 static void aries_queue_rearm(struct aries_cq *cq)
 {
@@ -65,7 +59,7 @@ struct aries_cq *aries_queue_create(struct aries_owner *own, const struct aries_
 	aries_cq_put(cq);
 	return ERR_PTR(rc);
 }
-EXPORT_ARIES(aries_queue_create);
+EXPORT_SYMBOL_ARIES(aries_queue_create);
 
 int aries_queue_destroy(struct aries_cq *cq)
 {
@@ -89,7 +83,7 @@ int aries_queue_destroy(struct aries_cq *cq)
 	aries_owner_put(own);
 	return 0;
 }
-EXPORT_ARIES(aries_queue_destroy);
+EXPORT_SYMBOL_ARIES(aries_queue_destroy);
 
 int aries_queue_poll(struct aries_cq *cq, u64 *entry)
 {
@@ -112,21 +106,21 @@ int aries_queue_poll(struct aries_cq *cq, u64 *entry)
 			rc = -EAGAIN;
 		}
 	} else {
-		rc = aries_queue_gone(cq);
+		rc = aries_owner_why(cq->own) ?: -EIO; /* or the owner has ended */
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return rc;
 }
-EXPORT_ARIES(aries_queue_poll);
+EXPORT_SYMBOL_ARIES(aries_queue_poll);
 
 u16 aries_queue_nr(const struct aries_cq *cq)
 {
 	return cq->nr;
 }
-EXPORT_ARIES(aries_queue_nr);
+EXPORT_SYMBOL_ARIES(aries_queue_nr);
 
 u32 aries_queue_entries(const struct aries_cq *cq)
 {
 	return 1u << cq->log2;
 }
-EXPORT_ARIES(aries_queue_entries);
+EXPORT_SYMBOL_ARIES(aries_queue_entries);

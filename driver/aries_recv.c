@@ -144,7 +144,8 @@ static struct aries_recv *aries_recv_find(struct aries_owner *own, u32 nr)
 }
 
 /* The registration, queue and range that the process names are its own and belong together. */
-static struct aries_region *aries_recv_mem(struct aries_owner *own, const struct kgni_recv_post *arg)
+static struct aries_region *aries_recv_mem(struct aries_owner *own,
+					   const struct kgni_recv_post *arg)
 	__must_hold(&own->lock)
 {
 	struct aries_region *mem = xa_load(&own->mems, arg->mdh);

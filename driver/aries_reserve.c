@@ -117,7 +117,7 @@ void aries_reserve_free(struct aries_dev *ad, struct aries_umem *umem)
 
 /* The region of an update, if it is one and the range lies in there. */
 static struct aries_umem *aries_reserve_find(struct aries_owner *own, u32 mdh,
-					    const struct aries_range *range)
+					     const struct aries_range *range)
 {
 	struct aries_region *region = xa_load(&own->mems, mdh);
 	struct aries_umem *umem;

@@ -69,6 +69,8 @@ struct aries_share;
  * aries_dev.share_lock  Protects the list of descriptors that may be shared, and their users.
  * aries_share.lock      Protects the content of such a descriptor and who has it mapped. Taken in
  *                       the page fault handler.
+ * aries_dev.client_lock Protects the list of clients in the kernel, and promises that one is there
+ *                       while it is told something.
  * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
  *                       the limits of injection.
  * aries_dev.kept_lock   Protects the list of what the NIC has not let go of.
@@ -88,7 +90,7 @@ struct aries_share;
  * aries_guesser.turn    One cookie at a time of a user who has named wrong ones.
  *
  * Order: turn, state_sem, owner_lock, aries_owner.lock, then share_lock or aries_share.lock, then
- * ptag_lock or clock_lock, then the spinlocks, of which irq_lock comes before the others.
+ * ptag_lock, clock_lock or client_lock, then the spinlocks, of which irq_lock comes before the others.
  * mmap_lock comes before aries_owner.lock.
  */
 
@@ -274,6 +276,8 @@ struct aries_dev {
 
 	struct aries_chan *chan;
 	struct aries_aux *aux; /* what clients in the kernel are bound to */
+	struct mutex client_lock; /* clients */
+	struct list_head clients; /* of struct aries_kowner */
 	struct mutex clock_lock; /* sleepers, timer 0 */
 	struct list_head sleepers;
 	atomic_t clock_seq; /* changes when sleepers are to look again */

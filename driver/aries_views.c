@@ -108,7 +108,8 @@ static void aries_show_registrations(struct seq_file *m, struct aries_owner *own
 			   mem->mdh, own->nr, own->dom->ptag, mem->start, mem->npages,
 			   mem->accounted, mem->page_shift, mem->cq ? mem->cq->nr : -1,
 			   FIELD_GET(ARIES_MDD_CTL_VALID_MASK, ctl),
-			   mem->read_only ? " read-only" : "", umem && umem->reserved ? " reserved" : "",
+			   mem->read_only ? " read-only" : "",
+			   umem && umem->reserved ? " reserved" : "",
 			   mem->block ? " virtual" : "");
 	}
 }

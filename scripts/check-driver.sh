@@ -25,7 +25,7 @@ report() {
 build_kernel() {
 	local release=$1 log=$BUILD/logs/check-driver-$1.log cflags="-D__CHECK_ENDIAN__"
 	command -v sparse >/dev/null || die "sparse is missing: run 'make setup'"
-	make -s -C "$TOP/driver" KVER="$release" BUILD="$BUILD/check-driver-$release" C=2 CF="$cflags" \
+	make -s -C "$TOP/driver" KVER="$release" BUILD="$BUILD/check-driver-$release" ARIES_TESTS=m C=2 CF="$cflags" \
 		>"$log" 2>&1 || {
 		tail -n 20 "$log" >&2
 		die "the driver does not build for $release (all of it: $log)"
@@ -47,7 +47,8 @@ style() {
 	# aries_compat.h is for; the types of gni_pub.h are those of its user programs.
 	if perl "$checkpatch" --no-tree --strict --terse --show-types --file \
 		--ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE,PREFER_KERNEL_TYPES \
-		"$TOP"/driver/*.[ch] "$TOP"/driver/include/uapi/*.h "$TOP"/kgni/*.[ch] >"$log" 2>&1; then
+		"$TOP"/driver/*.[ch] "$TOP"/driver/include/aries_kapi.h "$TOP"/driver/tests/kapi/*.[ch] \
+		"$TOP"/driver/include/uapi/*.h "$TOP"/kgni/*.[ch] >"$log" 2>&1; then
 		echo "ok   checkpatch --strict"
 	else
 		grep -E 'ERROR|WARNING|CHECK' "$log" >&2

@@ -16,8 +16,9 @@
 #include <linux/types.h>
 
 #include "aries_hw.h"
+#include "uapi/kgni_abi.h"
 
-struct aries_client;
+struct auxiliary_device;
 struct aries_cq;
 struct aries_dev;
 struct aries_owner;
@@ -67,12 +68,46 @@ void aries_get_info(const struct aries_dev *ad, struct aries_info *info);
 /* ---- owners ---- */
 
 /**
+ * enum aries_event - what an owner is told
+ * @ARIES_EVENT_ERROR: the NIC has reported an error of its domain, or of no domain
+ * @ARIES_EVENT_RESET: the NIC is about to be reset, recovered or put to sleep: everything of the
+ *                     owner is about to be revoked
+ * @ARIES_EVENT_UP: it is up again; who gives everything back can make it anew
+ * @ARIES_EVENT_GONE: the NIC is about to be removed: everything is about to be revoked
+ * @ARIES_EVENT_QUIESCE: the owner's job was suspended: ports answer -EAGAIN, nothing is lost
+ * @ARIES_EVENT_RESUME: it goes on
+ */
+enum aries_event {
+	ARIES_EVENT_ERROR,
+	ARIES_EVENT_RESET,
+	ARIES_EVENT_UP,
+	ARIES_EVENT_GONE,
+	ARIES_EVENT_QUIESCE,
+	ARIES_EVENT_RESUME,
+};
+
+/**
+ * struct aries_event_info - more about an event
+ * @error: with ERROR, what the NIC has said; else NULL
+ * @quiet_ms: with RESUME, how long it was quiet
+ */
+struct aries_event_info {
+	const struct kgni_err_event *error;
+	unsigned int quiet_ms;
+};
+
+/**
  * struct aries_owner_args - what to attach
  * @name: for lists in debugfs
  * @ptag: protection tag, those of the kernel too; 255 for any
  * @cookie: of the domain; one that there is not is made
  * @inst_id: what datagrams and collectives call the owner
  * @modes: GNI_CDM_MODE_* bits
+ * @event: told what happens, or NULL. Called with locks held: it does not sleep and calls nothing
+ *         but what any context may call
+ * @datagram: called when a datagram has a final state, or NULL. Called with interrupts off and
+ *            locks held: it calls nothing about datagrams
+ * @data: for both
  */
 struct aries_owner_args {
 	const char *name;
@@ -80,6 +115,9 @@ struct aries_owner_args {
 	u32 cookie;
 	u32 inst_id;
 	u32 modes;
+	void (*event)(void *data, enum aries_event event, const struct aries_event_info *info);
+	void (*datagram)(void *data);
+	void *data;
 };
 
 /**
@@ -97,13 +135,14 @@ struct aries_owner *aries_owner_create(struct aries_dev *ad, const struct aries_
  * aries_owner_destroy() - end an attachment, and whatever it still has
  * @own: from aries_owner_create(), not to be used afterwards
  *
- * Queues, regions and ports that were not given back are revoked, and still have to be.
+ * Queues, regions and ports that were not given back are revoked, and still have to be. Neither
+ * event() nor datagram() runs any more when this returns.
  *
  * Context: sleeps.
  */
 void aries_owner_destroy(struct aries_owner *own);
 
-/** aries_owner_ptag() - the tag of its domain, 0 when it was revoked. Context: sleeps. */
+/** aries_owner_ptag() - the tag of the domain that an owner has joined. Context: any. */
 u8 aries_owner_ptag(struct aries_owner *own);
 
 /* ---- queues ---- */
@@ -304,9 +343,47 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *fma);
  * @port: port
  * @desc: transfer; copied
  *
- * Context: any. Return: ARIES_ST_OK (0) it is queued; the rest as aries_port_fma(), ARIES_ST_QUEUE_FULL
- * try later.
+ * Context: any. Return: ARIES_ST_OK (0) it is queued, ARIES_ST_QUEUE_FULL it may be tried later;
+ * the rest as aries_port_fma().
  */
 int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *desc);
+
+/* ---- datagrams: as the ioctls of these names, nodes by their physical address ---- */
+
+/**
+ * aries_datagram_post() - KGNI_IOC_DGRAM_POST
+ * @own: owner
+ * @arg: as there; argsz is not looked at
+ *
+ * Context: may sleep. Return: 0, or as there.
+ */
+int aries_datagram_post(struct aries_owner *own, struct kgni_dgram_post *arg);
+
+/**
+ * aries_datagram_test() - KGNI_IOC_DGRAM_TEST
+ * @own: owner
+ * @arg: as there
+ *
+ * Context: any without timeout_ms, with it sleeps, interruptibly. Return: 0, or as there.
+ */
+int aries_datagram_test(struct aries_owner *own, struct kgni_dgram_test *arg);
+
+/**
+ * aries_datagram_probe() - KGNI_IOC_DGRAM_PROBE
+ * @own: owner
+ * @arg: as there
+ *
+ * Context: any without timeout_ms, with it sleeps, interruptibly. Return: 0, or as there.
+ */
+int aries_datagram_probe(struct aries_owner *own, struct kgni_dgram_probe *arg);
+
+/**
+ * aries_datagram_cancel() - KGNI_IOC_DGRAM_CANCEL
+ * @own: owner
+ * @arg: as there
+ *
+ * Context: any without KGNI_DGRAM_ALL, with it sleeps. Return: 0, or as there.
+ */
+int aries_datagram_cancel(struct aries_owner *own, struct kgni_dgram_cancel *arg);
 
 #endif /* ARIES_KAPI_H */

@@ -25,6 +25,7 @@ struct aries_pool {
 enum aries_state {
 	ARIES_STATE_UP,
 	ARIES_STATE_RESET,
+	ARIES_STATE_GONE,
 };
 
 struct aries_dev {
@@ -90,7 +91,7 @@ struct aries_owner {
 	unsigned int nrecvs;
 };
 
-int aries_owner_status(struct aries_owner *own);
+int aries_owner_why(const struct aries_owner *own);
 u32 aries_rd32(struct aries_dev *ad, u32 reg);
 u64 aries_rd64(struct aries_dev *ad, u32 reg);
 void aries_wr32(struct aries_dev *ad, u32 reg, u32 value);
@@ -123,6 +124,10 @@ int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg);
 void aries_recv_park(struct aries_owner *own);
 void aries_recv_unpark(struct aries_owner *own);
 void aries_recv_work(struct work_struct *work);
+
+/* stands for aries_compat.h */
+#define ARIES_COMPAT_H
+#define EXPORT_SYMBOL_ARIES(symbol) _Static_assert(1, #symbol)
 
 /* stands for aries_trace.h */
 static inline void aries_sim_trace(const struct aries_owner *own, u64 ep, u32 pe, u32 inst, u32 state)

@@ -35,6 +35,7 @@ typedef __u64 __le64;
 #define __iomem
 #define __must_hold(x)
 #define READ_ONCE(x) (x)
+#define likely(x) (x)
 #define WRITE_ONCE(x, v) ((x) = (v))
 #define barrier() __asm__ volatile("" ::: "memory")
 #define BIT(n) (1ul << (n))
@@ -77,6 +78,7 @@ extern unsigned long jiffies;
 #define GFP_ATOMIC 0
 #define __GFP_NOWARN 0
 #define U16_MAX UINT16_MAX
+#define WARN_ON_ONCE(condition) (condition)
 #define ERR_PTR(error) ((void *)(long)(error))
 #define PTR_ERR(p) ((long)(p))
 #define IS_ERR(p) ((unsigned long)(p) >= -4095ul)
@@ -120,6 +122,10 @@ static inline void spin_unlock(spinlock_t *lock)
 	sim_steps = 0;
 }
 
+#define spin_lock_irq spin_lock
+#define spin_unlock_irq spin_unlock
+#define spin_lock_irqsave(lock, flags) ((flags) = 0, spin_lock(lock))
+#define spin_unlock_irqrestore(lock, flags) ((void)(flags), spin_unlock(lock))
 #define lockdep_assert_held(lock) assert((lock)->held)
 
 struct mutex {
@@ -372,6 +378,7 @@ extern unsigned int sim_warnings;
 #define iounmap(mem) ((void)(mem))
 #define memcpy_toio(to, from, bytes) memcpy(to, from, bytes)
 #define memset_io(to, byte, bytes) memset(to, byte, bytes)
+#define __raw_writeq(value, at) ((void)memcpy(at, &(u64){ value }, 8))
 #define readl(at) (*(volatile u32 *)(at))
 #define readq(at) (*(volatile u64 *)(at))
 #define writel(value, at) (*(volatile u32 *)(at) = (value))

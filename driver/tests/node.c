@@ -53,7 +53,7 @@ void *xa_store(struct xarray *xa, unsigned long index, void *entry, int flags)
 	return NULL;
 }
 
-int aries_owner_status(struct aries_owner *own)
+int aries_owner_why(const struct aries_owner *own)
 {
 	return 0;
 }
