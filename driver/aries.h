@@ -47,7 +47,6 @@ void aries_irq_exit(struct aries_dev *ad);
 
 /* aries_err.c */
 void aries_err_drain(struct aries_dev *ad);
-const char *aries_status_name(unsigned int code);
 
 /* aries_ees.c: subscriptions to error events */
 void aries_ees_post(struct aries_dev *ad, const struct kgni_err_event *event);

@@ -29,6 +29,8 @@ static void aries_port_give(struct aries_port *port)
 	__must_hold(&port->own->lock)
 {
 	list_del_init(&port->node);
+	if (port->own->fmad == port->nr)
+		port->own->fmad = 0;
 	aries_fmad_give(port->own, port->nr, port->own->nr);
 }
 
@@ -253,6 +255,8 @@ static int aries_port_take(struct aries_owner *own, struct aries_port *port)
 	}
 	kref_get(&own->ref);
 	port->own = own;
+	if (!own->fmad)
+		own->fmad = nr;
 	list_add_tail(&port->node, &aries_kowner_of(own)->ports);
 	aries_port_clear(port);
 	aries_fmad_enable(own, nr);

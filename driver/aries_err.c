@@ -7,6 +7,7 @@
 
 #include "aries.h"
 #include "aries_client.h"
+#include "aries_compat.h"
 #include "aries_trace.h"
 
 /* Events after which others get the CPU for a moment: interrupt threads come before them. */
@@ -39,7 +40,6 @@ static const char *const aries_status_names[] = {
 	[ARIES_ST_CE_MISMATCH] = "CE_MISMATCH",
 };
 
-/** aries_status_name() - name of an ARIES_ST_* code, its side of the transfer left out */
 const char *aries_status_name(unsigned int code)
 {
 	code &= ~ARIES_ST_LOCAL;
@@ -47,6 +47,7 @@ const char *aries_status_name(unsigned int code)
 		return aries_status_names[code];
 	return "?";
 }
+EXPORT_SYMBOL_ARIES(aries_status_name);
 
 static void aries_err_one(struct aries_dev *ad, u64 event)
 {

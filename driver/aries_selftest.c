@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "aries.h"
+#include "aries_kapi.h"
 
 #define ARIES_TEST_MS 10000
 #define ARIES_TEST_BYTES (3 * PAGE_SIZE)

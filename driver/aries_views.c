@@ -12,6 +12,7 @@
 #include <linux/seq_file.h>
 
 #include "aries.h"
+#include "aries_kapi.h"
 
 typedef void (*aries_show)(struct seq_file *m, struct aries_owner *own);
 

@@ -5,7 +5,7 @@
  * A client is an auxiliary driver: it is bound to a device "aries.gni" for each NIC, asks that for
  * the NIC (aries_client_dev()), makes owners, and for these queues, regions and ports. Its handles
  * stay valid until it gives them back, whatever becomes of the NIC: after a reset calls on them
- * give -EIO, after a removal -ENODEV.
+ * give -EIO, after a removal -ENODEV. It gives all of them back before its module goes.
  *
  * "Any context" is any but NMI: with interrupts off, under spinlocks, in handlers.
  */
@@ -347,6 +347,14 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *fma);
  * the rest as aries_port_fma().
  */
 int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *desc);
+
+/**
+ * aries_status_name() - name of a status, of an entry for example
+ * @code: ARIES_ST_*; ARIES_ST_LOCAL is left out
+ *
+ * Context: any. Return: a word, "?" if there is none.
+ */
+const char *aries_status_name(unsigned int code);
 
 /* ---- datagrams: as the ioctls of these names, nodes by their physical address ---- */
 
