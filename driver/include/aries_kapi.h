@@ -16,7 +16,6 @@
 #include <linux/types.h>
 
 #include "aries_hw.h"
-#include "uapi/kgni_abi.h"
 
 struct auxiliary_device;
 struct aries_cq;
@@ -24,6 +23,12 @@ struct aries_dev;
 struct aries_owner;
 struct aries_port;
 struct aries_region;
+/* of uapi/kgni_abi.h, for who has datagrams or is told of errors */
+struct kgni_dgram_cancel;
+struct kgni_dgram_post;
+struct kgni_dgram_probe;
+struct kgni_dgram_test;
+struct kgni_err_event;
 
 /* ---- devices ---- */
 

@@ -4,6 +4,7 @@
 #include <linux/string.h>
 
 #include "kt.h"
+#include "uapi/kgni_abi.h"
 
 /**
  * struct kt_told - what has come to the callbacks of an owner
