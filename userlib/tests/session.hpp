@@ -74,6 +74,21 @@ struct Session {
 		return box;
 	}
 
+	/** A message queue for one other node, as small as can be. */
+	static gni_msgq_attr_t small_queue(uint32_t messages)
+	{
+		gni_msgq_attr_t a = {};
+
+		a.max_msg_sz = 64;
+		a.smsg_q_sz = messages;
+		a.rcv_pool_sz = 1;
+		a.num_msgq_eps = 1;
+		a.nloc_insts = 1;
+		a.rcv_cq_sz = 8;
+		return a;
+	}
+	static int ignore(uint32_t, uint32_t, void *, uint8_t, void *) { return 1; }
+
 	/** A descriptor that is right in all points. */
 	gni_post_descriptor_t post(gni_post_type_t type, uint64_t length = 8, uint16_t events = GNI_CQMODE_GLOBAL_EVENT)
 	{

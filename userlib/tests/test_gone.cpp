@@ -99,8 +99,6 @@ struct Busy : Session {
 	void *header = nullptr;
 	char text[8] = "";
 
-	static int ignore(uint32_t, uint32_t, void *, uint8_t, void *) { return 1; }
-
 	gni_ep_handle_t endpoint(gni_cq_handle_t events) const
 	{
 		gni_ep_handle_t made = nullptr;
@@ -121,7 +119,7 @@ struct Busy : Session {
 
 	Busy()
 	{
-		gni_msgq_attr_t a = {};
+		gni_msgq_attr_t a = small_queue(2);
 		gni_msgq_ep_attr_t node = {};
 
 		queues[0] = cq;
@@ -133,12 +131,6 @@ struct Busy : Session {
 		full = connected(4096, small);
 		while (GNI_PostFma(full, &one) == GNI_RC_SUCCESS)
 			;
-		a.max_msg_sz = 64;
-		a.smsg_q_sz = 2;
-		a.rcv_pool_sz = 1;
-		a.num_msgq_eps = 1;
-		a.nloc_insts = 1;
-		a.rcv_cq_sz = 8;
 		assert_rc(SUCCESS, GNI_MsgqInit(nic, ignore, nullptr, cq, &a, &q));
 		assert_rc(SUCCESS, GNI_MsgqGetConnAttrs(q, 6, &node, nullptr));
 		node.pe_addr = 6;

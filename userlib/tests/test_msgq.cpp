@@ -27,11 +27,6 @@ gni_msgq_attr_t attributes(uint32_t instances = 1)
 	return a;
 }
 
-int ignore(uint32_t, uint32_t, void *, uint8_t, void *)
-{
-	return 1;
-}
-
 struct Queue : Session {
 	gni_msgq_handle_t q = nullptr;
 
@@ -80,7 +75,7 @@ struct Other {
 	~Other() { (void)GNI_CdmDestroy(cdm); }
 	Other(const Other &) = delete;
 	Other &operator=(const Other &) = delete;
-	gni_return_t init(gni_msgq_attr_t a) { return GNI_MsgqInit(nic, ignore, nullptr, cq, &a, &q); }
+	gni_return_t init(gni_msgq_attr_t a) { return GNI_MsgqInit(nic, Session::ignore, nullptr, cq, &a, &q); }
 };
 
 std::string share_path()
@@ -118,7 +113,7 @@ void attributes_out_of_range(void **)
 		gni_msgq_attr_t a = attributes();
 		change(a);
 		assert_rc(INVALID_PARAM, GNI_MsgqSize(&a, &bytes));
-		assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
+		assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
 	};
 
 	refused([](auto &a) { a.max_msg_sz = 0; });
@@ -141,16 +136,16 @@ void init_codes(void **)
 	gni_msgq_attr_t a = attributes();
 	gni_msgq_handle_t q = nullptr;
 
-	assert_rc(INVALID_PARAM, GNI_MsgqInit(nullptr, ignore, nullptr, s.cq, &a, &q));
+	assert_rc(INVALID_PARAM, GNI_MsgqInit(nullptr, Session::ignore, nullptr, s.cq, &a, &q));
 	assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, nullptr, nullptr, s.cq, &a, &q));
-	assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, ignore, nullptr, nullptr, &a, &q));
-	assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, ignore, nullptr, other.cq, &a, &q));
-	assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, nullptr, &q));
-	assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, nullptr));
+	assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, Session::ignore, nullptr, nullptr, &a, &q));
+	assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, Session::ignore, nullptr, other.cq, &a, &q));
+	assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, nullptr, &q));
+	assert_rc(INVALID_PARAM, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, nullptr));
 	const size_t queues = s.file().queues.size();
 	/* Nothing is left behind by what fails on the way. */
 	const auto fails = [&](gni_return_t rc) {
-		assert_int_equal(GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q), rc);
+		assert_int_equal(GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q), rc);
 		assert_int_equal(s.file().queues.size(), queues);
 		assert_int_equal(access(share_path().c_str(), F_OK), -1);
 	};
@@ -169,8 +164,8 @@ void init_codes(void **)
 	fake::kernel().no_share = true;
 	fails(GNI_RC_ERROR_NOMEM);
 	fake::kernel().no_share = false;
-	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
-	assert_rc(INVALID_STATE, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
+	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
+	assert_rc(INVALID_STATE, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
 }
 
 void no_shared_memory(void **)
@@ -182,20 +177,20 @@ void no_shared_memory(void **)
 
 	/* The name is taken by what is not ours, or not for us alone. */
 	assert_int_equal(mkdir(path.c_str(), 0700), 0);
-	assert_rc(PERMISSION_ERROR, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
+	assert_rc(PERMISSION_ERROR, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
 	assert_int_equal(rmdir(path.c_str()), 0);
 	assert_int_equal(symlink(elsewhere.c_str(), path.c_str()), 0);
-	assert_rc(PERMISSION_ERROR, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
+	assert_rc(PERMISSION_ERROR, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
 	assert_int_equal(access(elsewhere.c_str(), F_OK), -1);
 	assert_int_equal(unlink(path.c_str()), 0);
 	int fd = open(path.c_str(), O_CREAT | O_RDWR, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(fchmod(fd, 0660), 0);
-	assert_rc(PERMISSION_ERROR, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
+	assert_rc(PERMISSION_ERROR, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
 	/* Our own that nobody uses was left behind. */
 	assert_int_equal(fchmod(fd, 0600), 0);
 	assert_int_equal(pwrite(fd, "rubbish", 7, 0), 7);
-	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
+	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
 	assert_int_equal(access(path.c_str(), F_OK), -1);
 	close(fd);
 }
@@ -208,7 +203,7 @@ void instances_meet(void **)
 	gni_msgq_handle_t q = nullptr;
 	gni_msgq_ep_attr_t record = {};
 
-	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
+	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
 	/* Not all are there. */
 	assert_rc(PERMISSION_ERROR, GNI_MsgqGetConnAttrs(q, 6, &record, nullptr));
 	record.pe_addr = 6;
@@ -267,7 +262,7 @@ void group_that_fails(void **)
 	gni_msgq_attr_t a = attributes(3);
 	gni_msgq_handle_t q = nullptr;
 
-	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &q));
+	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &q));
 	assert_rc(SUCCESS, b.init(a));
 	assert_rc(SUCCESS, GNI_MsgqRelease(q));
 	assert_int_equal(access(share_path().c_str(), F_OK), 0);
@@ -296,7 +291,7 @@ void handles(void **)
 	}
 	/* The queue of sends is free again, and another message queue may follow. */
 	gni_msgq_attr_t a = attributes();
-	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, ignore, nullptr, s.cq, &a, &s.q));
+	assert_rc(SUCCESS, GNI_MsgqInit(s.nic, Session::ignore, nullptr, s.cq, &a, &s.q));
 	assert_rc(SUCCESS, GNI_MsgqRelease(s.q));
 	assert_rc(SUCCESS, GNI_EpDestroy(s.ep));
 	assert_rc(SUCCESS, GNI_CqDestroy(s.cq));

@@ -32,6 +32,18 @@ void check(gni_return_t rc, const char *call)
 		throw Failure(format("%s: %s", call, rc_name(rc).c_str()));
 }
 
+gni_smsg_attr_t mailbox(uint64_t buffer, const gni_mem_handle_t &handle, uint16_t credits, uint32_t message)
+{
+	gni_smsg_attr_t a = {};
+	a.msg_type = GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT;
+	a.msg_buffer = reinterpret_cast<void *>(buffer); // NOLINT(performance-no-int-to-ptr)
+	a.mem_hndl = handle;
+	a.mbox_maxcredit = credits;
+	a.msg_maxsize = message;
+	check(GNI_SmsgBufferSizeNeeded(&a, &a.buff_size), "GNI_SmsgBufferSizeNeeded");
+	return a;
+}
+
 Domain::Domain(uint32_t inst_id, uint32_t cookie, uint32_t modes, uint32_t device)
 {
 	check(GNI_CdmCreate(inst_id, GNI_FIND_ALLOC_PTAG, cookie, modes, &cdm_), "GNI_CdmCreate");

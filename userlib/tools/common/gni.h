@@ -26,6 +26,14 @@ std::string event_text(gni_cq_entry_t entry);
 /** Throws Failure that names @p call unless @p rc is GNI_RC_SUCCESS. */
 void check(gni_return_t rc, const char *call);
 
+/**
+ * A mailbox whose connection repeats what was lost, with the size that the library asks for.
+ * @param buffer  where it begins, perhaps in another process
+ * @param credits messages under way at a time
+ * @param message bytes of the longest one
+ */
+gni_smsg_attr_t mailbox(uint64_t buffer, const gni_mem_handle_t &handle, uint16_t credits, uint32_t message);
+
 /** A communication domain attached to one NIC. */
 class Domain
 {

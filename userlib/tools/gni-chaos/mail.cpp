@@ -34,14 +34,8 @@ struct Head {
 
 gni_smsg_attr_t mailbox(uint64_t buffer, const gni_mem_handle_t &handle)
 {
-	gni_smsg_attr_t a = {};
+	const gni_smsg_attr_t a = tools::mailbox(buffer, handle, credits, sizeof(Head) + body_most);
 
-	a.msg_type = GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT;
-	a.msg_buffer = reinterpret_cast<void *>(buffer); // NOLINT(performance-no-int-to-ptr)
-	a.mem_hndl = handle;
-	a.mbox_maxcredit = credits;
-	a.msg_maxsize = sizeof(Head) + body_most;
-	tools::check(GNI_SmsgBufferSizeNeeded(&a, &a.buff_size), "GNI_SmsgBufferSizeNeeded");
 	if (a.buff_size > mailbox_room)
 		throw Failure(format("a mailbox takes %u bytes", a.buff_size));
 	return a;

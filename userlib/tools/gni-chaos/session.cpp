@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/failure.h"
+#include "common/hex.h"
 
 namespace chaos
 {
@@ -32,18 +33,6 @@ size_t pages(size_t size)
 std::string key_of(int worker)
 {
 	return format("chaos/%d", worker);
-}
-
-std::string encode(const Address &a)
-{
-	return format("%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%x", a.life, a.window, a.handle.qword1,
-		      a.handle.qword2, a.pe);
-}
-
-bool decode(const std::string &text, Address &a)
-{
-	return sscanf(text.c_str(), "%" SCNx64 ":%" SCNx64 ":%" SCNx64 ":%" SCNx64 ":%x", &a.life, &a.window,
-		      &a.handle.qword1, &a.handle.qword2, &a.pe) == 5;
 }
 
 } // namespace
@@ -83,7 +72,7 @@ void Session::publish(tools::Kvs &kvs) const
 	own.window = reinterpret_cast<uint64_t>(window_.data());
 	own.handle = window_registration_.handle();
 	own.pe = domain_.pe();
-	kvs.put(key_of(place_.rank), encode(own));
+	kvs.put(key_of(place_.rank), tools::to_hex(own));
 }
 
 void Session::bind(int worker)
@@ -102,7 +91,7 @@ bool Session::refresh(int worker)
 	Address now = {};
 
 	try {
-		if (!decode(kvs_.get(key_of(worker), tools::Deadline(0.001)), now))
+		if (!tools::from_hex(kvs_.get(key_of(worker), tools::Deadline(0.001)), now))
 			throw Failure(format("worker %d has published something else", worker));
 	} catch (const Failure &) {
 		return false; /* not there yet */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "job.h"
 
-#include <array>
 #include <cinttypes>
-#include <cstring>
 
 #include "common/failure.h"
+#include "common/hex.h"
 #include "common/pattern.h"
 
 namespace perf
@@ -45,27 +44,10 @@ bool is_block(const gni_post_descriptor_t &descriptor)
 	return descriptor.type == GNI_POST_RDMA_PUT || descriptor.type == GNI_POST_RDMA_GET;
 }
 
-std::string encode(const RankInfo &info)
-{
-	std::array<uint8_t, sizeof(info)> bytes = {};
-	memcpy(bytes.data(), &info, sizeof(info));
-	std::string text;
-	for (uint8_t byte : bytes)
-		text += format("%02x", byte);
-	return text;
-}
-
 RankInfo decode(const std::string &text, int rank)
 {
 	RankInfo info = {};
-	auto *bytes = reinterpret_cast<uint8_t *>(&info);
-	bool ok = text.size() == 2 * sizeof(info);
-	for (size_t i = 0; ok && i < sizeof(info); i++) {
-		unsigned value = 0;
-		ok = sscanf(text.c_str() + 2 * i, "%2x", &value) == 1;
-		bytes[i] = static_cast<uint8_t>(value);
-	}
-	if (!ok)
+	if (!tools::from_hex(text, info))
 		throw Failure(format("rank %d published something else than its addresses; another version?", rank));
 	return info;
 }
@@ -109,7 +91,7 @@ void Job::publish(tools::Kvs &kvs)
 	own.data_size = data_.size();
 	own.control_handle = control_registration_.handle();
 	own.data_handle = data_registration_.handle();
-	kvs.put(format("perf/%d", options_.place.rank), encode(own));
+	kvs.put(format("perf/%d", options_.place.rank), tools::to_hex(own));
 
 	Deadline limit = deadline();
 	for (int rank = 0; rank < options_.place.ranks; rank++) {

@@ -16,18 +16,13 @@ using tools::format;
 namespace
 {
 
+constexpr uint16_t credits = 64;
 constexpr uint32_t message_room = 72; /* what a message takes beyond its own bytes, at most */
 
 gni_smsg_attr_t mailbox_of(const Job &job, int rank, size_t size)
 {
-	gni_smsg_attr_t a = {};
 	const RankInfo &info = job.info(rank);
-	a.msg_type = GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT;
-	a.msg_buffer = reinterpret_cast<void *>(info.data); // NOLINT(performance-no-int-to-ptr)
-	a.mem_hndl = info.data_handle;
-	a.mbox_maxcredit = 64;
-	a.msg_maxsize = static_cast<uint32_t>(size);
-	tools::check(GNI_SmsgBufferSizeNeeded(&a, &a.buff_size), "GNI_SmsgBufferSizeNeeded");
+	gni_smsg_attr_t a = tools::mailbox(info.data, info.data_handle, credits, static_cast<uint32_t>(size));
 	/* Room for all messages that the credits allow, not only for some of the largest size. */
 	a.buff_size += a.mbox_maxcredit * (a.msg_maxsize + message_room);
 	return a;

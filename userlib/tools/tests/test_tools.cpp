@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/failure.h"
+#include "common/hex.h"
 #include "common/kvs.h"
 #include "common/kvs_line.h"
 #include "common/pattern.h"
@@ -175,6 +176,25 @@ void stores(void **)
 	assert_true(throws<tools::Failure>([] { tools::open_kvs("unix:/nowhere", "", 0, tools::Deadline(0.05)); }));
 }
 
+/* What another version has published is told from what this one does. */
+void structures_as_words(void **)
+{
+	struct Place {
+		uint64_t at;
+		uint32_t node, rank;
+	};
+	const Place here = {0xfedcba9876543210, 0, 0x80};
+	Place back = {};
+	const std::string text = tools::to_hex(here);
+
+	assert_int_equal(text.find_first_not_of("0123456789abcdef"), std::string::npos);
+	assert_true(tools::from_hex(text, back));
+	assert_memory_equal(&back, &here, sizeof(back));
+	for (const std::string &other : {std::string(), text + "00", text.substr(2), "0x" + text.substr(2),
+					 " 1" + text.substr(2), "1g" + text.substr(2), "-1" + text.substr(2)})
+		assert_false(tools::from_hex(other, back));
+}
+
 /* A service that was stopped for a while answers late: nobody may take that for the answer to the next question. */
 void a_late_answer_is_nobodys(void **)
 {
@@ -213,6 +233,7 @@ int main()
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(forged_handles_keep_the_rest),
 		cmocka_unit_test(stores),
+		cmocka_unit_test(structures_as_words),
 		cmocka_unit_test(a_late_answer_is_nobodys),
 	};
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
