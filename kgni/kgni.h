@@ -83,6 +83,9 @@ struct gni_cdm {
  * @eps: endpoints
  * @cqs: queues
  * @mems: registrations
+ * @errs: subscriptions to errors
+ * @quiet: its job is suspended: what is posted has to wait
+ * @quiet_end: the client's function that is told when that ends
  * @node: in gni_cdm.nics
  * @dev_node: in the list of the device
  */
@@ -106,6 +109,9 @@ struct gni_nic {
 	struct list_head eps;
 	struct list_head cqs;
 	struct list_head mems;
+	struct list_head errs;
+	bool quiet;
+	void (*quiet_end)(gni_nic_handle_t nic, uint64_t msecs);
 	struct list_head node;
 	struct list_head dev_node;
 };

@@ -5,6 +5,7 @@
 
 #include "kgni_cq.h"
 #include "kgni_dev.h"
+#include "kgni_err.h"
 #include "kgni_handle.h"
 #include "kgni_mem.h"
 
@@ -68,6 +69,7 @@ static gni_return_t kgni_cdm_attach(struct gni_cdm *cdm, u32 device_id, struct g
 	INIT_LIST_HEAD(&nic->eps);
 	INIT_LIST_HEAD(&nic->cqs);
 	INIT_LIST_HEAD(&nic->mems);
+	INIT_LIST_HEAD(&nic->errs);
 	rc = kgni_dev_join(nic);
 	if (rc != GNI_RC_SUCCESS) {
 		kgni_handle_del(nic);
@@ -113,6 +115,7 @@ static void kgni_nic_close(struct gni_nic *nic)
 	nic->magic = 0;
 	kgni_handle_del(nic);
 	kgni_dev_leave(nic);
+	kgni_err_close(nic);
 	kfree(nic);
 }
 

@@ -9,6 +9,7 @@
 
 #include "kgni_cq.h"
 #include "kgni_dev.h"
+#include "kgni_err.h"
 
 /**
  * struct kgni_dev - a NIC
@@ -72,6 +73,47 @@ static void kgni_dev_close(struct gni_nic *nic)
 	aries_owner_destroy(nic->own);
 }
 
+/* The NIC is reset or goes: what is under way ends, and whoever waits for it is told. */
+static void kgni_dev_gone(struct gni_nic *nic)
+{
+	struct gni_cq *cq;
+
+	WRITE_ONCE(nic->gone, true);
+	list_for_each_entry(cq, &nic->cqs, node)
+		kgni_cq_flush(cq);
+	kgni_err_gone(nic);
+}
+
+/* From aries.ko; does not sleep. */
+static void kgni_dev_event(void *data, enum aries_event event, const struct aries_event_info *info)
+{
+	struct gni_nic *nic = data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&nic->lock, flags);
+	switch (event) {
+	case ARIES_EVENT_ERROR:
+		if (info->error)
+			kgni_err_tell(nic, (const gni_error_event_t *)info->error);
+		break;
+	case ARIES_EVENT_RESET:
+	case ARIES_EVENT_GONE:
+		kgni_dev_gone(nic);
+		break;
+	case ARIES_EVENT_QUIESCE:
+		WRITE_ONCE(nic->quiet, true);
+		break;
+	case ARIES_EVENT_RESUME:
+		WRITE_ONCE(nic->quiet, false);
+		if (nic->quiet_end)
+			nic->quiet_end(nic, info->quiet_ms);
+		break;
+	case ARIES_EVENT_UP:
+		break; /* who gives everything back can attach anew */
+	}
+	spin_unlock_irqrestore(&nic->lock, flags);
+}
+
 static gni_return_t kgni_dev_attach(struct gni_nic *nic, struct kgni_dev *dev)
 {
 	const struct aries_owner_args args = {
@@ -80,6 +122,8 @@ static gni_return_t kgni_dev_attach(struct gni_nic *nic, struct kgni_dev *dev)
 		.cookie = nic->cdm->cookie,
 		.inst_id = nic->inst_id,
 		.modes = nic->modes,
+		.event = kgni_dev_event,
+		.data = nic,
 	};
 	int rc;
 
@@ -124,23 +168,6 @@ void kgni_dev_leave(struct gni_nic *nic)
 	kgni_dev_close(nic);
 }
 
-/* The NIC was reset or is gone: whoever waits for it is told. */
-static void kgni_dev_gone(struct kgni_dev *dev)
-{
-	struct gni_nic *nic;
-	struct gni_cq *cq;
-	unsigned long flags;
-
-	lockdep_assert_held(&kgni_devs_mutex);
-	list_for_each_entry(nic, &dev->nics, dev_node) {
-		WRITE_ONCE(nic->gone, true);
-		spin_lock_irqsave(&nic->lock, flags);
-		list_for_each_entry(cq, &nic->cqs, node)
-			kgni_cq_flush(cq);
-		spin_unlock_irqrestore(&nic->lock, flags);
-	}
-}
-
 static int kgni_dev_probe(struct auxiliary_device *adev, const struct auxiliary_device_id *id)
 {
 	struct kgni_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
@@ -164,7 +191,7 @@ static void kgni_dev_remove(struct auxiliary_device *adev)
 
 	mutex_lock(&kgni_devs_mutex);
 	list_del(&dev->node);
-	kgni_dev_gone(dev);
+	/* they have been told by kgni_dev_event() */
 	list_for_each_entry_safe(nic, next, &dev->nics, dev_node)
 		list_del_init(&nic->dev_node);
 	mutex_unlock(&kgni_devs_mutex);

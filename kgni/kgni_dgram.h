@@ -1,5 +1,10 @@
-struct gni_ep;
-static inline void kgni_dgram_close(struct gni_ep *ep)
-{
-	(void)ep;
-}
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Datagrams of an endpoint that ends. */
+#ifndef KGNI_DGRAM_H
+#define KGNI_DGRAM_H
+
+#include "kgni.h"
+
+void kgni_dgram_close(struct gni_ep *ep);
+
+#endif

@@ -36,6 +36,9 @@ static u8 kgni_port_status(struct gni_ep *ep, int rc)
 {
 	if (likely(rc >= 0))
 		return rc;
+	/* its job is suspended: the NIC did not get it, and may get it later */
+	if (rc == -EAGAIN)
+		return ARIES_ST_QUEUE_FULL;
 	if (rc == -EIO || rc == -ENODEV)
 		WRITE_ONCE(ep->nic->gone, true);
 	return ARIES_ST_DISABLED;
@@ -50,7 +53,8 @@ static u8 kgni_port_status(struct gni_ep *ep, int rc)
  *
  * It is over when this returns, events included.
  *
- * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone.
+ * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone, ARIES_ST_QUEUE_FULL it did
+ * not get it and may get it later; with these two it raises no event.
  */
 u8 kgni_fma(struct gni_ep *ep, const struct aries_fma_desc *desc, const struct kgni_line *line,
 	    u64 doorbell)

@@ -11,7 +11,7 @@
 #include "kgni_memhandle.h"
 
 /* Ordering, pool and contiguity: this NIC orders all, has one pool, and finds the pages itself. */
-#define KGNI_MEM_HINTS                                                                  \
+#define KGNI_HNDL_HINTS                                                                  \
 	(GNI_MEM_PHYS_CONT | GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING | \
 	 GNI_MEM_PI_FLUSH | GNI_MEM_MDD_SHARED | GNI_MEM_MDD_DEDICATED | GNI_MEM_MDD_CLONE)
 
@@ -44,9 +44,9 @@ static gni_return_t kgni_mem_refuse(int error)
 static gni_mem_handle_t kgni_mem_handle(const struct aries_region_info *info, bool by_offset,
 					u32 flags)
 {
-	return kgni_mem_encode(by_offset ? 0 : info->base, info->bytes >> KGNI_MEM_ADDRESS_SHIFT,
-			       info->mdh, KGNI_MEM_ADDRESS_SHIFT,
-			       flags & GNI_MEM_READ_ONLY ? KGNI_MEM_READ_ONLY : 0);
+	return kgni_mem_encode(by_offset ? 0 : info->base, info->bytes >> KGNI_HNDL_ADDRESS_SHIFT,
+			       info->mdh, KGNI_HNDL_ADDRESS_SHIFT,
+			       flags & GNI_MEM_READ_ONLY ? KGNI_HNDL_READ_ONLY : 0);
 }
 
 static gni_return_t kgni_mem_add(struct gni_nic *nic, struct aries_region_args *args, u32 flags,
@@ -86,7 +86,7 @@ static gni_return_t kgni_mem_add(struct gni_nic *nic, struct aries_region_args *
 static bool kgni_mem_sound(const struct gni_nic *nic, const struct gni_cq *cq, u32 flags,
 			   const void *handle)
 {
-	return kgni_nic_valid(nic) && handle && !(flags & ~(GNI_MEM_READ_ONLY | KGNI_MEM_HINTS)) &&
+	return kgni_nic_valid(nic) && handle && !(flags & ~(GNI_MEM_READ_ONLY | KGNI_HNDL_HINTS)) &&
 	       (!cq || (kgni_cq_valid(cq) && cq->nic == nic));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Registrations. */
-#ifndef KGNI_MEM_H
-#define KGNI_MEM_H
+#ifndef KGNI_HNDL_H
+#define KGNI_HNDL_H
 
 #include "kgni.h"
 

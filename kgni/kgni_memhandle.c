@@ -22,7 +22,7 @@ static u8 kgni_mem_crc(const gni_mem_handle_t *h)
 /** kgni_mem_intact() - is this a handle that nothing has damaged? Context: any. */
 bool kgni_mem_intact(const gni_mem_handle_t *h)
 {
-	return !kgni_mem_none(h) && FIELD_GET(KGNI_MEM_CRC_MASK, h->qword2) == kgni_mem_crc(h);
+	return !kgni_mem_none(h) && FIELD_GET(KGNI_HNDL_CRC_MASK, h->qword2) == kgni_mem_crc(h);
 }
 
 /**
@@ -31,20 +31,20 @@ bool kgni_mem_intact(const gni_mem_handle_t *h)
  * @pages: of 1 << @shift bytes
  * @mdh: memory domain
  * @shift: log2 of the page size
- * @flags: KGNI_MEM_*
+ * @flags: KGNI_HNDL_*
  *
  * Context: any. Return: it, check code included.
  */
 gni_mem_handle_t kgni_mem_encode(u64 address, u64 pages, u16 mdh, u8 shift, u8 flags)
 {
 	gni_mem_handle_t h = {
-		.qword1 = FIELD_PREP(KGNI_MEM_ADDRESS_MASK, address >> KGNI_MEM_ADDRESS_SHIFT) |
-			  FIELD_PREP(KGNI_MEM_MDH1_MASK, (u64)mdh),
-		.qword2 = FIELD_PREP(KGNI_MEM_PAGES_MASK, pages) |
-			  FIELD_PREP(KGNI_MEM_SHIFT_MASK, (u64)shift) |
-			  FIELD_PREP(KGNI_MEM_FLAGS_MASK, (u64)flags),
+		.qword1 = FIELD_PREP(KGNI_HNDL_ADDRESS_MASK, address >> KGNI_HNDL_ADDRESS_SHIFT) |
+			  FIELD_PREP(KGNI_HNDL_MDH1_MASK, (u64)mdh),
+		.qword2 = FIELD_PREP(KGNI_HNDL_PAGES_MASK, pages) |
+			  FIELD_PREP(KGNI_HNDL_SHIFT_MASK, (u64)shift) |
+			  FIELD_PREP(KGNI_HNDL_FLAGS_MASK, (u64)flags),
 	};
 
-	h.qword2 |= FIELD_PREP(KGNI_MEM_CRC_MASK, (u64)kgni_mem_crc(&h));
+	h.qword2 |= FIELD_PREP(KGNI_HNDL_CRC_MASK, (u64)kgni_mem_crc(&h));
 	return h;
 }

@@ -21,22 +21,22 @@
 #include "gni_pub.h"
 #include "kgni.h"
 
-#define KGNI_MEM_READ_ONLY 0x01
-#define KGNI_MEM_VMDH 0x02
-#define KGNI_MEM_SECOND_FORMAT 0x80
+#define KGNI_HNDL_READ_ONLY 0x01
+#define KGNI_HNDL_VMDH 0x02
+#define KGNI_HNDL_SECOND_FORMAT 0x80
 
-#define KGNI_MEM_ADDRESS_MASK GENMASK_ULL(51, 0)
-#define KGNI_MEM_MDH1_MASK GENMASK_ULL(63, 52)
-#define KGNI_MEM_PAGES_MASK GENMASK_ULL(27, 0)
-#define KGNI_MEM_SHIFT_MASK GENMASK_ULL(33, 28)
-#define KGNI_MEM_FLAGS_MASK GENMASK_ULL(41, 34)
-#define KGNI_MEM_MDH2_MASK GENMASK_ULL(53, 42)
-#define KGNI_MEM_CRC_MASK GENMASK_ULL(63, 56)
-#define KGNI_MEM_ADDRESS_SHIFT 12
+#define KGNI_HNDL_ADDRESS_MASK GENMASK_ULL(51, 0)
+#define KGNI_HNDL_MDH1_MASK GENMASK_ULL(63, 52)
+#define KGNI_HNDL_PAGES_MASK GENMASK_ULL(27, 0)
+#define KGNI_HNDL_SHIFT_MASK GENMASK_ULL(33, 28)
+#define KGNI_HNDL_FLAGS_MASK GENMASK_ULL(41, 34)
+#define KGNI_HNDL_MDH2_MASK GENMASK_ULL(53, 42)
+#define KGNI_HNDL_CRC_MASK GENMASK_ULL(63, 56)
+#define KGNI_HNDL_ADDRESS_SHIFT 12
 
 static inline u8 kgni_mem_flags(const gni_mem_handle_t *h)
 {
-	return FIELD_GET(KGNI_MEM_FLAGS_MASK, h->qword2);
+	return FIELD_GET(KGNI_HNDL_FLAGS_MASK, h->qword2);
 }
 
 static inline bool kgni_mem_none(const gni_mem_handle_t *h)
@@ -46,15 +46,15 @@ static inline bool kgni_mem_none(const gni_mem_handle_t *h)
 
 static inline u16 kgni_mem_mdh(const gni_mem_handle_t *h)
 {
-	return kgni_mem_flags(h) & KGNI_MEM_SECOND_FORMAT
-		       ? FIELD_GET(KGNI_MEM_MDH2_MASK, h->qword2)
-		       : FIELD_GET(KGNI_MEM_MDH1_MASK, h->qword1);
+	return kgni_mem_flags(h) & KGNI_HNDL_SECOND_FORMAT
+		       ? FIELD_GET(KGNI_HNDL_MDH2_MASK, h->qword2)
+		       : FIELD_GET(KGNI_HNDL_MDH1_MASK, h->qword1);
 }
 
 /** kgni_mem_name() - as descriptors name the memory domain: virtual handles have a mark */
 static inline u16 kgni_mem_name(const gni_mem_handle_t *h)
 {
-	return kgni_mem_mdh(h) | (kgni_mem_flags(h) & KGNI_MEM_VMDH ? ARIES_MDH_VIRTUAL : 0);
+	return kgni_mem_mdh(h) | (kgni_mem_flags(h) & KGNI_HNDL_VMDH ? ARIES_MDH_VIRTUAL : 0);
 }
 
 /**
@@ -65,8 +65,8 @@ static inline u16 kgni_mem_name(const gni_mem_handle_t *h)
  */
 static inline u64 kgni_mem_origin(const gni_mem_handle_t *h)
 {
-	return kgni_mem_flags(h) & KGNI_MEM_VMDH
-		       ? FIELD_GET(KGNI_MEM_ADDRESS_MASK, h->qword1) << KGNI_MEM_ADDRESS_SHIFT
+	return kgni_mem_flags(h) & KGNI_HNDL_VMDH
+		       ? FIELD_GET(KGNI_HNDL_ADDRESS_MASK, h->qword1) << KGNI_HNDL_ADDRESS_SHIFT
 		       : 0;
 }
 

@@ -32,8 +32,8 @@ gni_return_t kgni_post_check(const struct gni_ep *ep, const gni_post_descriptor_
  * @id: gets its transaction id, 0 for one without events here
  *
  * Context: any. Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM events without a queue, or both events
- * without GNI_CDM_MODE_DUAL_EVENTS; GNI_RC_ERROR_RESOURCE the queue could overrun, no id, or the
- * NIC is gone.
+ * without GNI_CDM_MODE_DUAL_EVENTS; GNI_RC_ERROR_RESOURCE the queue could overrun, no id, the job
+ * is suspended, or the NIC is gone.
  */
 gni_return_t kgni_post_begin(struct gni_ep *ep, struct gni_cq *cq, gni_post_descriptor_t *d,
 			     enum kgni_request_kind kind, u16 *id)
@@ -43,6 +43,8 @@ gni_return_t kgni_post_begin(struct gni_ep *ep, struct gni_cq *cq, gni_post_desc
 	*id = 0;
 	if (READ_ONCE(ep->nic->gone))
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, ENODEV, d->post_id);
+	if (READ_ONCE(ep->nic->quiet))
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EAGAIN, d->post_id);
 	if (events) {
 		if (!cq ||
 		    (events == KGNI_EVENT_MODES && !(ep->nic->modes & GNI_CDM_MODE_DUAL_EVENTS)))

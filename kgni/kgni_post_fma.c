@@ -50,16 +50,25 @@ static void kgni_fma_fail(struct kgni_fma_post *p, u8 status)
 	kgni_cq_settle(p->ep->cq, p->id, status);
 }
 
-/* The last operation, with the events. A post without events here tells its outcome at once. */
-static void kgni_fma_end(struct kgni_fma_post *p, const struct kgni_line *line, u64 length,
+/*
+ * The last operation, with the events. A post without events here tells its outcome at once.
+ * Return: GNI_RC_ERROR_RESOURCE the NIC did not get it and may get it later.
+ */
+static gni_return_t kgni_fma_end(struct kgni_fma_post *p, const struct kgni_line *line, u64 length,
 			 enum aries_fma_op op, u64 atomic)
 {
 	u64 doorbell = kgni_doorbell(p->id, length, op, p->d->cq_mode) |
 		       FIELD_PREP(ARIES_DB_AMO_MASK, atomic);
 	u8 status = kgni_fma(p->ep, &p->desc, line, doorbell);
 
+	if (status == ARIES_ST_QUEUE_FULL) {
+		if (p->id)
+			kgni_cq_withdraw(p->ep->cq, p->id);
+		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EAGAIN, p->d->post_id);
+	}
 	if (!p->id && status != ARIES_ST_OK)
 		p->d->status = GNI_RC_TRANSACTION_ERROR;
+	return GNI_RC_SUCCESS;
 }
 
 static gni_return_t kgni_fma_put(struct kgni_fma_post *p)
@@ -95,8 +104,7 @@ static gni_return_t kgni_fma_put(struct kgni_fma_post *p)
 		p->desc.sync_offset = kgni_mem_offset(&d->remote_mem_hndl, d->sync_flag_addr);
 		p->desc.sync_value = d->sync_flag_value;
 	}
-	kgni_fma_end(p, &line, left, flagged ? ARIES_FMA_PUT_SYNC : ARIES_FMA_PUT_LINE, 0);
-	return GNI_RC_SUCCESS;
+	return kgni_fma_end(p, &line, left, flagged ? ARIES_FMA_PUT_SYNC : ARIES_FMA_PUT_LINE, 0);
 }
 
 static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
@@ -127,8 +135,7 @@ static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
 		p->desc.offset = (p->desc.offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
 		p->desc.local_offset = (p->desc.local_offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
 	}
-	kgni_fma_end(p, NULL, left, flagged ? ARIES_FMA_GET_FLAG : ARIES_FMA_GET_OP, 0);
-	return GNI_RC_SUCCESS;
+	return kgni_fma_end(p, NULL, left, flagged ? ARIES_FMA_GET_FLAG : ARIES_FMA_GET_OP, 0);
 }
 
 /*
@@ -179,8 +186,7 @@ static gni_return_t kgni_fma_amo(struct kgni_fma_post *p)
 		p->desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
 		p->desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
 	}
-	kgni_fma_end(p, NULL, bytes, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP, d->amo_cmd);
-	return GNI_RC_SUCCESS;
+	return kgni_fma_end(p, NULL, bytes, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP, d->amo_cmd);
 }
 
 /* gni_post_fma() - post a put, get or atomic, see gni_pub.h. Context: any. */

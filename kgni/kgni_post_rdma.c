@@ -33,9 +33,9 @@ static gni_return_t kgni_rdma_check(const struct gni_ep *ep, const gni_post_desc
 	if (get && ((d->remote_addr | d->length) & 3))
 		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
 				   d->length);
-	if (physical ? !get && kgni_mem_flags(&d->remote_mem_hndl) & KGNI_MEM_READ_ONLY
+	if (physical ? !get && kgni_mem_flags(&d->remote_mem_hndl) & KGNI_HNDL_READ_ONLY
 		     : kgni_mem_flags(get ? &d->local_mem_hndl : &d->remote_mem_hndl) &
-			       KGNI_MEM_READ_ONLY)
+			       KGNI_HNDL_READ_ONLY)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EACCES, d->post_id);
 	return GNI_RC_SUCCESS;
 }

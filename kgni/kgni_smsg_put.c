@@ -53,10 +53,10 @@ struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
 	desc.offset = at & KGNI_OFFSET_MASK;
 	desc.sync_offset = (s->out.box.slots + (u64)s->out.slot * GNI_SMSG_WORD) & KGNI_OFFSET_MASK;
 	desc.sync_value = gni_smsg_header(s->out.key, s->out.sent, text->bytes, 0, s->out.turn);
-	t.whole = true;
 	t.status = kgni_fma(ep, &desc, &line,
 			    kgni_doorbell(id, left, ARIES_FMA_PUT_SYNC,
 					  id ? s->events : s->events & ~ARIES_EV_LOCAL));
+	t.whole = t.status != ARIES_ST_QUEUE_FULL;
 	return t;
 }
 

@@ -77,6 +77,8 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADMSG, s->out.sent);
 	if (text->bytes > s->largest)
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EMSGSIZE, text->bytes, s->largest);
+	if (READ_ONCE(ep->nic->quiet))
+		return GNI_RC_NOT_DONE;
 	if (s->waiting) {
 		kgni_count(ep->nic, GNI_STAT_SMSG_RETRANS_STALL);
 		return GNI_RC_NOT_DONE;

@@ -3,6 +3,7 @@
 #include "sim_kernel.h"
 
 #include "aries_regs.h"
+#include "uapi/kgni_abi.h"
 #include "fabric.h"
 
 #define MASK ((1ull << 40) - 1)
@@ -46,6 +47,8 @@ struct aries_owner {
 	struct aries_dev *ad;
 	u8 ptag;
 	bool dead;
+	void (*event)(void *data, enum aries_event event, const struct aries_event_info *info);
+	void *data;
 };
 
 DECLARE_STATIC_KEY_FALSE(kgni_check_handles);
@@ -256,6 +259,8 @@ struct aries_owner *aries_owner_create(struct aries_dev *ad, const struct aries_
 
 	own->ad = ad;
 	own->ptag = args->ptag;
+	own->event = args->event;
+	own->data = args->data;
 	for (i = 0; owners[ad->node][i]; i++)
 		;
 	owners[ad->node][i] = own;
@@ -274,13 +279,51 @@ void aries_owner_destroy(struct aries_owner *own)
 	free(own);
 }
 
-void fabric_reset(unsigned int node)
+void fabric_tell(unsigned int node, enum aries_event event, const struct aries_event_info *info)
 {
 	unsigned int i;
 
-	for (i = 0; i < 8; i++)
-		if (owners[node][i])
+	for (i = 0; i < 8; i++) {
+		if (!owners[node][i])
+			continue;
+		owners[node][i]->event(owners[node][i]->data, event, info);
+		if (event == ARIES_EVENT_RESET)
 			owners[node][i]->dead = true;
+	}
+}
+
+u8 aries_owner_ptag(struct aries_owner *own)
+{
+	return own->ptag;
+}
+
+/* Datagrams are tested with the driver's own, and in a guest. */
+int aries_datagram_post(struct aries_owner *own, struct kgni_dgram_post *arg)
+{
+	(void)own;
+	(void)arg;
+	return -ENOSPC;
+}
+
+int aries_datagram_test(struct aries_owner *own, struct kgni_dgram_test *arg)
+{
+	(void)own;
+	(void)arg;
+	return -ENOENT;
+}
+
+int aries_datagram_probe(struct aries_owner *own, struct kgni_dgram_probe *arg)
+{
+	(void)own;
+	(void)arg;
+	return -ENOENT;
+}
+
+int aries_datagram_cancel(struct aries_owner *own, struct kgni_dgram_cancel *arg)
+{
+	(void)own;
+	(void)arg;
+	return -ENOENT;
 }
 
 /* ---- queues ---- */
@@ -582,11 +625,4 @@ void fabric_end(void)
 {
 	sim_exit();
 	assert(!left && !memory);
-}
-
-/* as kgni_dev.c does when aries.ko tells */
-void fabric_gone(unsigned int node)
-{
-	driver->remove(&dev[node].adev);
-	assert(!driver->probe(&dev[node].adev, driver->id_table));
 }

@@ -30,12 +30,10 @@ void fabric_end(void);
 u32 fabric_random(u32 below);
 /* Timers that are due, interrupts, and time goes on by a tick. */
 void fabric_run(unsigned int ticks);
-/* The NIC of a node is reset: everything that there is of it says so. */
-void fabric_reset(unsigned int node);
+/* What happens to the NIC of a node; after a reset everything that there is of it says so. */
+void fabric_tell(unsigned int node, enum aries_event event, const struct aries_event_info *info);
 /* Objects of the driver that nobody has given back. */
 unsigned int fabric_left(void);
-/* kGNI is told that a NIC is gone. */
-void fabric_gone(unsigned int node);
 /* Pieces of memory that nobody has freed. */
 unsigned int fabric_memory(void);
 

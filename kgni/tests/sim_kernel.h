@@ -66,6 +66,10 @@ extern bool sim_atomic;
 #define cmpxchg(p, old, new) __sync_val_compare_and_swap(p, old, new)
 
 #define kmalloc(size, flags) kzalloc(size, flags)
+#undef kvzalloc
+#undef kvfree
+#define kvzalloc(size, flags) kzalloc(size, flags)
+#define kvfree(p) kfree(p)
 #define kcalloc(count, size, flags) kzalloc((count) * (size), flags)
 u32 get_random_u32(void);
 
@@ -154,6 +158,12 @@ struct irq_work {
 void irq_work_queue(struct irq_work *work);
 void irq_work_sync(struct irq_work *work);
 bool sim_irqs(void);
+
+#define U64_MAX UINT64_MAX
+#define schedule_timeout_interruptible(ticks) ((void)(ticks))
+#define wait_event_interruptible(wq, condition) ((condition) ? 0 : -EINTR)
+#undef wait_event_interruptible_timeout
+#define wait_event_interruptible_timeout(wq, condition, timeout) ((void)(timeout))
 
 struct auxiliary_device {
 	struct device dev;

@@ -375,23 +375,53 @@ static void destroyed(void **state)
 	connect_end(0);
 }
 
-/* The NIC of one end is reset with messages under way: each has its event, handles stay good. */
+/*
+ * The NIC of one end is reset with messages under way: what had ended is told as it was, what had
+ * not ends now, and handles stay good.
+ */
 static void reset(void **state)
 {
 	unsigned int n;
 
 	(void)state;
-	both(GNI_SMSG_TYPE_MBOX);
+	both(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT);
 	for (n = 0; n < 5; n++)
 		assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
-	fabric_reset(0);
-	fabric_gone(0);
+	fabric_fate = nobody_there;
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){ .quiet_ms = 0 });
 	fabric_run(1);
 	assert_true(end[0].tx_irqs);
+	fabric_run(1000);
 	reap(&end[0]);
-	assert_int_equal(end[0].completed, 5);
-	assert_int_equal(end[0].failed, 5);
+	assert_int_equal(end[0].completed, 6);
+	assert_int_equal(end[0].failed, 1);
 	assert_int_equal(send_one(&end[0]), GNI_RC_NOT_DONE);
+}
+
+static unsigned int quiet_for;
+
+static void on_quiet_end(gni_nic_handle_t nic, uint64_t msecs)
+{
+	assert_ptr_equal(nic, end[0].nic);
+	quiet_for += msecs;
+}
+
+/* Its job is suspended: nothing is sent, nothing is lost, and the client is told of the end. */
+static void quiesce(void **state)
+{
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	quiet_for = 0;
+	assert_int_equal(gni_set_quiesce_callback(end[0].nic, on_quiet_end), GNI_RC_SUCCESS);
+	fabric_tell(0, ARIES_EVENT_QUIESCE, &(struct aries_event_info){ .quiet_ms = 0 });
+	assert_int_equal(gni_get_quiesce_status(end[0].nic), 1);
+	assert_int_equal(send_one(&end[0]), GNI_RC_NOT_DONE);
+	fabric_tell(0, ARIES_EVENT_RESUME, &(struct aries_event_info){ .quiet_ms = 17 });
+	assert_int_equal(gni_get_quiesce_status(end[0].nic), 0);
+	assert_int_equal(quiet_for, 17);
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	assert_true(drain());
 }
 
 /* What a peer writes is not trusted: whatever is in the mailbox, nothing outside of it is touched.
@@ -481,6 +511,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(silence, begin, finish),
 		cmocka_unit_test_setup_teardown(destroyed, begin, finish),
 		cmocka_unit_test_setup_teardown(reset, begin, finish),
+		cmocka_unit_test_setup_teardown(quiesce, begin, finish),
 		cmocka_unit_test_setup_teardown(garbage, begin, finish),
 		cmocka_unit_test_setup_teardown(reconnect, begin, finish),
 		cmocka_unit_test_setup_teardown(no_memory, begin, finish),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kGNI, tested by a client in the kernel: each file of kgni_test.ko in debugfs is a test. */
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "aries_test.h"
 #include "kselftest_harness.h"
+#include "pci.h"
 
 static int unload(const char *module)
 {
@@ -66,5 +68,38 @@ KGNI_TEST(hold)
 KGNI_TEST(messages)
 KGNI_TEST(threads)
 KGNI_TEST(refusals)
+KGNI_TEST(datagrams)
+KGNI_TEST(errors)
+
+static int pci_reset(void)
+{
+	char pci[64], path[128];
+	int fd, rc;
+
+	pci_address(pci, sizeof(pci));
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", pci);
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		return errno;
+	rc = write(fd, "1", 1) == 1 ? 0 : errno;
+	close(fd);
+	return rc;
+}
+
+/* The NIC is reset while a client uses it. */
+TEST_F_TIMEOUT(kgni, reset, 600)
+{
+	char text[512];
+	pid_t child = fork();
+
+	ASSERT_LE(0, child);
+	if (!child) {
+		sleep(2); /* the client is told when it asks in time, and waits for a minute */
+		_exit(pci_reset() ? 1 : 0);
+	}
+	EXPECT_EQ(0, run("reset", text, sizeof(text)));
+	EXPECT_STREQ("ok\n", text);
+	EXPECT_EQ(child, waitpid(child, NULL, 0));
+}
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What happens to a NIC, on its way to those who have subscribed to it; gni_nic.lock is held. */
+#ifndef KGNI_ERR_H
+#define KGNI_ERR_H
+
+#include "kgni.h"
+
+void kgni_err_tell(struct gni_nic *nic, const gni_error_event_t *event);
+void kgni_err_gone(struct gni_nic *nic);
+void kgni_err_close(struct gni_nic *nic);
+
+#endif
