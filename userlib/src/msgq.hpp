@@ -180,7 +180,7 @@ constexpr uint32_t msgq_event(uint64_t place, uint32_t slot, bool bit)
 /** Of messages from the node @from_pe whose own record says @from to the instance with @name and @to. */
 constexpr uint32_t msgq_key(uint16_t name, uint64_t to, uint32_t from_pe, uint64_t from)
 {
-	return static_cast<uint32_t>(smsg_mix(smsg_mix(to ^ uint64_t{name} << 44) ^ smsg_mix(from + 1) ^ from_pe));
+	return static_cast<uint32_t>(gni_smsg_mix(gni_smsg_mix(to ^ uint64_t{name} << 44) ^ gni_smsg_mix(from + 1) ^ from_pe));
 }
 
 /** Header word: length 7:0, tag 15:8, bit 16, ones 31:24, check over these, sender, key and number 63:32. */
@@ -190,7 +190,7 @@ constexpr uint64_t msgq_header(uint32_t key, uint64_t number, uint32_t sender_id
 	uint64_t low = length | uint32_t{tag} << 8 | static_cast<uint32_t>(bit) << 16 | 0xff000000U;
 
 	return low |
-	       smsg_mix((low | uint64_t{key} << 32) ^ smsg_mix(number + 1) ^ uint64_t{sender_id} << 8) >> 32 << 32;
+	       gni_smsg_mix((low | uint64_t{key} << 32) ^ gni_smsg_mix(number + 1) ^ uint64_t{sender_id} << 8) >> 32 << 32;
 }
 
 constexpr uint32_t msgq_header_length(uint64_t word)
@@ -211,7 +211,7 @@ constexpr bool msgq_header_bit(uint64_t word)
 /** Credit word: bits of slots emptied 31:0, check 63:32 (never 0). A word that was never written has no bit. */
 constexpr uint64_t msgq_credit(uint32_t key, uint32_t word, uint32_t bits)
 {
-	return bits | (smsg_mix(bits ^ uint64_t{key} << 32 ^ uint64_t{word} << 8) >> 32 | 1) << 32;
+	return bits | (gni_smsg_mix(bits ^ uint64_t{key} << 32 ^ uint64_t{word} << 8) >> 32 | 1) << 32;
 }
 
 /* ---- Private to an instance ---- */

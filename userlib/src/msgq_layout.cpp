@@ -47,16 +47,16 @@ const char *msgq_layout(const gni_msgq_attr_t *attrs, MsgqLayout *layout)
 
 	l.slots = attrs->smsg_q_sz;
 	l.words = (l.slots + kMsgqWordSlots - 1) / kMsgqWordSlots;
-	l.slot_bytes = smsg_lines(static_cast<uint32_t>(sizeof(MsgqSlot)) + attrs->max_msg_sz);
+	l.slot_bytes = gni_smsg_lines(static_cast<uint32_t>(sizeof(MsgqSlot)) + attrs->max_msg_sz);
 	l.peers = attrs->num_msgq_eps;
 	l.members = attrs->nloc_insts;
-	l.peers_at = round_up(sizeof(MsgqControl), kSmsgLine);
-	l.senders_at = round_up(l.peers_at + uint64_t{l.peers} * sizeof(MsgqPeer), kSmsgLine);
-	l.sender_bytes = round_up(MsgqSender::bytes(l.words), kSmsgLine);
+	l.peers_at = round_up(sizeof(MsgqControl), GNI_SMSG_LINE);
+	l.senders_at = round_up(l.peers_at + uint64_t{l.peers} * sizeof(MsgqPeer), GNI_SMSG_LINE);
+	l.sender_bytes = round_up(MsgqSender::bytes(l.words), GNI_SMSG_LINE);
 	l.credits_at = round_up(l.senders_at + uint64_t{l.peers} * kMsgqMembers * l.sender_bytes, kMsgqPage);
 	l.credits_bytes = round_up(l.credit(l.peers, 0), kMsgqPage);
 	l.mail_at = l.credits_at + l.credits_bytes;
-	l.mail_bytes = round_up(l.peers * l.mailbox_bytes() + kSmsgLine, kMsgqPage);
+	l.mail_bytes = round_up(l.peers * l.mailbox_bytes() + GNI_SMSG_LINE, kMsgqPage);
 	l.used = l.mail_at + l.members * l.mail_bytes;
 	l.size = round_up(l.used, kMsgqHugePage);
 	return l.size <= UINT32_MAX ? nullptr : "a queue of more than 4 GiB";

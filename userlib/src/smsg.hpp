@@ -1,133 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Short messages: what a mailbox looks like, and the state of one connection.
- *
- * A mailbox is memory of the receiver that the peer writes and the receiver
- * polls. From the first 64-byte boundary in it:
- *
- *   one line        credit word, which the peer writes; then words of the owner: identity, messages
- *                   released, and a place for what it reads from the peer's mailbox
- *   maxcredit words header words, one a message, used in turn; rounded to lines
- *   the rest        ring of data in lines: credit word, identity of the sender, then header and data
- *
- * Each word has one writer. One put with sync flag carries a message: data into the ring, then the header word into
- * its slot. The NIC promises that the flag is one store of 8 bytes after the data, so who sees the header word sees
- * the message. Longer messages put their first part before that, without events.
- *
- * The receiver leaves a slot as it is and remembers what it has read there, so a slot with another word has news, and
- * the slot tells the sender for ever whether a message has arrived. That settles what became of a put whose response
- * was lost: before anything else is sent the sender reads the slot back (smsg_repeat.cpp). A message is written again
- * only when it is known not to be there.
- *
- * A slot and ring space are the sender's again when the peer has released the message. The peer tells so in the
- * credit word that goes with each message, or in one of its own. That one may get lost: a sender without room
- * reads how much is released from the peer's mailbox.
- *
- * The identity is another one for each connection. The header's check covers it, so what an earlier
- * connection of the same mailboxes has left is no message of this one.
- *
- * Both sides compute places from the lengths alone; nothing but these words is
- * exchanged. What a peer wrote is loaded once and checked.
- */
+/* Short messages: the state of one connection. What a mailbox looks like, and why, is said in gni_smsg.h. */
 #ifndef UGNI_SMSG_HPP
 #define UGNI_SMSG_HPP
 
 #include "cq_entry.hpp"
+#include "gni_smsg.h"
 #include "objects.hpp"
 #include "post.hpp"
 
 namespace ugni
 {
 
-constexpr uint32_t kSmsgLine = 64;
-constexpr uint32_t kSmsgWord = 8;
-/* Credit word and identity, in front of each message: it begins at a multiple of 16. */
-constexpr uint32_t kSmsgPrefix = 16;
+constexpr uint32_t kSmsgWord = GNI_SMSG_WORD;
+constexpr uint32_t kSmsgPrefix = GNI_SMSG_PREFIX;
 
 /** Words of the first line. */
-enum SmsgControl : uint32_t { kSmsgCredit, kSmsgIdentity, kSmsgReleased, kSmsgLanding };
-
-/* Messages of the largest size that the smallest mailbox has room for; each release may split the ring at its end. */
-constexpr uint32_t kSmsgLargest = 4;
-
-constexpr uint32_t smsg_lines(uint32_t bytes)
-{
-	return (bytes + kSmsgLine - 1) / kSmsgLine * kSmsgLine;
-}
-
-constexpr uint64_t smsg_mix(uint64_t v)
-{
-	v *= 0x9e3779b97f4a7c15;
-	v ^= v >> 29;
-	v *= 0xbf58476d1ce4e5b9;
-	return v ^ v >> 32;
-}
-
-constexpr uint32_t kSmsgTurn = 1U << 24;
-constexpr uint32_t kSmsgOnes = 0xfe000000;
-
-/**
- * Header word: length 15:0, tag 23:16, turn 24, ones 31:25, check over these, key and number of the message 63:32.
- * @turn: 0 or kSmsgTurn, the other one each time that the slots begin again: two words in a row of one slot differ
- * whatever the check is, and with them what the receiver remembers and what the sender reads back.
- */
-constexpr uint64_t smsg_header(uint32_t key, uint64_t number, uint32_t length, uint8_t tag, uint32_t turn)
-{
-	const uint64_t low = length | uint32_t{tag} << 16 | turn | kSmsgOnes;
-
-	return low | smsg_mix((low | uint64_t{key} << 32) ^ smsg_mix(number + 1)) >> 32 << 32;
-}
-
-constexpr uint32_t smsg_header_length(uint64_t word)
-{
-	return static_cast<uint32_t>(word & 0xffff);
-}
-
-constexpr uint8_t smsg_header_tag(uint64_t word)
-{
-	return static_cast<uint8_t>(word >> 16);
-}
-
-/** @word is the header of message @number of the connection with @key. */
-constexpr bool smsg_header_is(uint64_t word, uint32_t key, uint64_t number)
-{
-	return word == smsg_header(key, number, smsg_header_length(word), smsg_header_tag(word),
-				   static_cast<uint32_t>(word) & kSmsgTurn);
-}
-
-/** Credit word: messages released modulo 2^32 63:32, check 31:0 (never 0). */
-constexpr uint64_t smsg_credit(uint32_t key, uint64_t released)
-{
-	return released << 32 | (smsg_mix((released & 0xffffffff) ^ uint64_t{key} << 32) >> 32 | 1);
-}
-
-/** Identity word: the sender's number of this connection 63:32, check 31:0. @key: of the two mailboxes. */
-constexpr uint64_t smsg_identity(uint32_t key, uint32_t nonce)
-{
-	return uint64_t{nonce} << 32 | (smsg_mix(nonce ^ uint64_t{key} << 32) >> 32 | 1);
-}
-
-/** The key of a connection: that of the two mailboxes, and of who sends. */
-constexpr uint32_t smsg_key(uint32_t key, uint32_t nonce)
-{
-	return static_cast<uint32_t>(smsg_mix(uint64_t{key} << 32 | nonce) >> 32);
-}
-
-/** Where the data of a message goes in the ring, and what it takes, the unused end of the ring included. */
-struct SmsgPlace {
-	uint32_t at;
-	uint32_t taken;
-	uint32_t next;
+enum SmsgControl : uint32_t {
+	kSmsgCredit = GNI_SMSG_CREDIT,
+	kSmsgIdentity = GNI_SMSG_IDENTITY,
+	kSmsgReleased = GNI_SMSG_RELEASED,
+	kSmsgLanding = GNI_SMSG_LANDING
 };
 
-constexpr SmsgPlace smsg_place(uint32_t position, uint32_t ring_bytes, uint32_t length)
-{
-	uint32_t bytes = smsg_lines(kSmsgPrefix + length);
-	uint32_t left = ring_bytes - position;
-	uint32_t at = bytes <= left ? position : 0;
-
-	return {at, at == position ? bytes : left + bytes, at + bytes == ring_bytes ? 0 : at + bytes};
-}
+using SmsgPlace = struct gni_smsg_place;
 
 /** One mailbox, as both sides see it; addresses are those of the process that owns it. */
 struct SmsgMailbox {
@@ -242,7 +137,7 @@ inline char *smsg_ring(const Smsg *s, const SmsgPlace &place)
 /** Header word of the next message. */
 inline uint64_t smsg_next_header(const Smsg *s, uint32_t bytes, uint8_t tag)
 {
-	return smsg_header(s->out.key, s->out.sent, bytes, tag, s->out.turn);
+	return gni_smsg_header(s->out.key, s->out.sent, bytes, tag, s->out.turn);
 }
 
 /** The peer has the message at @place, and with it our credit word. */
@@ -255,7 +150,7 @@ inline void smsg_sent(Smsg *s, const SmsgPlace &place)
 	out.position = place.next;
 	if (++out.slot >= s->credits) {
 		out.slot = 0;
-		out.turn ^= kSmsgTurn;
+		out.turn ^= GNI_SMSG_TURN;
 	}
 	out.sent++;
 	s->in.told = s->in.released;
@@ -271,7 +166,7 @@ inline bool smsg_acknowledge_known(Smsg *s, uint64_t word)
 	SmsgSender &out = s->out;
 	const auto more = static_cast<uint32_t>(word >> 32) - static_cast<uint32_t>(out.acknowledged);
 
-	if (word != smsg_credit(out.key, word >> 32))
+	if (word != gni_smsg_credit(out.key, word >> 32))
 		return false;
 	/* Words are not read in the order they were written: an older one says nothing new. */
 	if (static_cast<int32_t>(more) <= 0)

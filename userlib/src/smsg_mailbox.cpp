@@ -29,25 +29,7 @@ const char *attr_fault(const gni_smsg_attr_t *a)
 	return nullptr;
 }
 
-/* Lines for the credit word and the header words. */
-constexpr uint32_t fixed_bytes(uint32_t credits)
-{
-	return kSmsgLine + smsg_lines(credits * kSmsgWord);
-}
-
-/*
- * The ring holds some messages of the largest size, and all that the credits
- * allow if they are small. One line more: a mailbox may begin anywhere.
- */
-constexpr uint32_t bytes_needed(uint32_t credits, uint32_t largest)
-{
-	uint32_t large = kSmsgLargest * smsg_lines(kSmsgPrefix + largest);
-	uint32_t small = credits * kSmsgLine;
-
-	return kSmsgLine + fixed_bytes(credits) + (large > small ? large : small);
-}
-
-static_assert(bytes_needed(65535, GNI_SMSG_MAX_SIZE) < 1U << 24);
+static_assert(gni_smsg_needed(65535, GNI_SMSG_MAX_SIZE) < 1U << 24);
 
 /* The same for what is a mailbox. */
 const char *mailbox_fault(const gni_smsg_attr_t *a)
@@ -60,7 +42,7 @@ const char *mailbox_fault(const gni_smsg_attr_t *a)
 		return "msg_buffer is NULL";
 	if (mem_none(a->mem_hndl))
 		return "mem_hndl of a mailbox is empty";
-	if (a->buff_size < bytes_needed(a->mbox_maxcredit, a->msg_maxsize))
+	if (a->buff_size < gni_smsg_needed(a->mbox_maxcredit, a->msg_maxsize))
 		return "buff_size is less than GNI_SmsgBufferSizeNeeded() says";
 	return nullptr;
 }
@@ -79,14 +61,10 @@ const char *pair_fault(const gni_smsg_attr_t *local, const gni_smsg_attr_t *remo
 	return nullptr;
 }
 
-/*
- * Messages with a tag may be longer than msg_maxsize: their documented limit is
- * GNI_SMSG_MAX_SIZE, and UCX, whose header is not in its msg_maxsize, counts on
- * it. A part of the ring each, so that the rule for credit words holds.
- */
+/* Bytes of a message with a tag. */
 constexpr uint32_t most_tagged(uint32_t ring_bytes)
 {
-	uint32_t most = ring_bytes / kSmsgLargest / kSmsgLine * kSmsgLine - kSmsgPrefix;
+	const uint32_t most = gni_smsg_most_tagged(ring_bytes);
 
 	return most < GNI_SMSG_MAX_SIZE ? most : GNI_SMSG_MAX_SIZE;
 }
@@ -94,13 +72,13 @@ constexpr uint32_t most_tagged(uint32_t ring_bytes)
 SmsgMailbox mailbox(const gni_smsg_attr_t *a)
 {
 	uint64_t start = reinterpret_cast<uintptr_t>(a->msg_buffer) + a->mbox_offset;
-	uint64_t control = (start + kSmsgLine - 1) / kSmsgLine * kSmsgLine;
+	uint64_t control = (start + GNI_SMSG_LINE - 1) / GNI_SMSG_LINE * GNI_SMSG_LINE;
 	SmsgMailbox box{};
 
 	box.control = control;
-	box.slots = control + kSmsgLine;
-	box.ring = control + fixed_bytes(a->mbox_maxcredit);
-	box.ring_bytes = static_cast<uint32_t>((start + a->buff_size - box.ring) / kSmsgLine * kSmsgLine);
+	box.slots = control + GNI_SMSG_LINE;
+	box.ring = control + gni_smsg_fixed(a->mbox_maxcredit);
+	box.ring_bytes = static_cast<uint32_t>((start + a->buff_size - box.ring) / GNI_SMSG_LINE * GNI_SMSG_LINE);
 	box.most = most_tagged(box.ring_bytes);
 	box.mdh = mem_name(a->mem_hndl);
 	return box;
@@ -109,10 +87,7 @@ SmsgMailbox mailbox(const gni_smsg_attr_t *a)
 /* Both sides know both mailboxes, so what another connection left behind is not taken for a message. */
 uint32_t direction_key(const SmsgMailbox &to, const SmsgMailbox &from)
 {
-	uint64_t v = smsg_mix((to.control & kOffsetMask) | uint64_t{to.mdh} << 40);
-
-	v = smsg_mix(v ^ ((from.control & kOffsetMask) | uint64_t{from.mdh} << 40));
-	return static_cast<uint32_t>(v);
+	return gni_smsg_direction(gni_smsg_end(to.control, to.mdh), gni_smsg_end(from.control, from.mdh));
 }
 
 /* Another one for each connection that this process makes, and with some luck for each that any process does. */
@@ -121,7 +96,7 @@ uint32_t new_nonce()
 	static constinit std::atomic<uint32_t> count{0};
 	const auto pid = static_cast<uint32_t>(getpid());
 
-	return static_cast<uint32_t>(smsg_mix(smsg_mix(sys::now_ms() << 20 ^ pid) ^ ++count));
+	return static_cast<uint32_t>(gni_smsg_mix(gni_smsg_mix(sys::now_ms() << 20 ^ pid) ^ ++count));
 }
 
 /* What the peer asks for begins anew; the identity comes last. */
@@ -129,8 +104,8 @@ void open_own(Smsg *s)
 {
 	const uint32_t nonce = new_nonce();
 
-	s->out.identity = smsg_identity(s->out.box.key, nonce);
-	s->out.key = smsg_key(s->out.box.key, nonce);
+	s->out.identity = gni_smsg_identity(s->out.box.key, nonce);
+	s->out.key = gni_smsg_key(s->out.box.key, nonce);
 	/* Nobody can have released what we have not sent yet. */
 	__atomic_store_n(smsg_own(s, kSmsgCredit), 0, __ATOMIC_RELAXED);
 	__atomic_store_n(smsg_own(s, kSmsgReleased), 0, __ATOMIC_RELAXED);
@@ -209,7 +184,7 @@ gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *smsg_attr, unsigned int *
 
 	if (fault)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", fault);
-	*size = bytes_needed(smsg_attr->mbox_maxcredit, smsg_attr->msg_maxsize);
+	*size = gni_smsg_needed(smsg_attr->mbox_maxcredit, smsg_attr->msg_maxsize);
 	return GNI_RC_SUCCESS;
 }
 

@@ -31,7 +31,7 @@ uint64_t load_slot(const Smsg *s, uint32_t slot)
 /* The identity where the first message of a connection has it; its length does not matter. */
 uint64_t first_identity(const Smsg *s)
 {
-	return load_word(smsg_ring(s, smsg_place(0, s->in.box.ring_bytes, 0)) + kSmsgWord);
+	return load_word(smsg_ring(s, gni_smsg_place(0, s->in.box.ring_bytes, 0)) + kSmsgWord);
 }
 
 /* The identity that lies with the message of header @word, the first of a connection, and its key. Return: 0 if it is
@@ -40,12 +40,12 @@ uint64_t identity_of(const Smsg *s, uint64_t word, uint32_t *key)
 {
 	const SmsgMailbox &box = s->in.box;
 
-	if (!word || smsg_header_length(word) > box.most)
+	if (!word || gni_smsg_header_length(word) > box.most)
 		return 0;
 	const uint64_t identity = first_identity(s);
 	const auto nonce = static_cast<uint32_t>(identity >> 32);
-	*key = smsg_key(box.key, nonce);
-	return identity == smsg_identity(box.key, nonce) && smsg_header_is(word, *key, 0) ? identity : 0;
+	*key = gni_smsg_key(box.key, nonce);
+	return identity == gni_smsg_identity(box.key, nonce) && gni_smsg_header_is(word, *key, 0) ? identity : 0;
 }
 
 /* The identity that the peer has now. Return: whether it has answered */
@@ -68,7 +68,7 @@ void know(Smsg *s, uint32_t key)
 	s->in.known = true;
 	for (uint32_t i = 0; i < s->credits; i++) {
 		const uint64_t word = load_slot(s, i);
-		s->last[i] = smsg_header_is(word, key, i) ? 0 : word;
+		s->last[i] = gni_smsg_header_is(word, key, i) ? 0 : word;
 	}
 }
 
@@ -77,7 +77,7 @@ uint32_t released_earlier(const Smsg *s, uint32_t key)
 {
 	const uint64_t word = s->in.earlier;
 
-	return word && word == smsg_credit(key, word >> 32) ? static_cast<uint32_t>(word >> 32) : 0;
+	return word && word == gni_smsg_credit(key, word >> 32) ? static_cast<uint32_t>(word >> 32) : 0;
 }
 
 /* Asks the peer whether the messages that were found are its. Return: whether they are */
@@ -110,7 +110,7 @@ void smsg_take_stock(Smsg *s)
 	/* What has been read in an earlier connection is not the peer's, which was faster. */
 	if (!identity_of(s, s->last[0], &key) || released_earlier(s, key))
 		return;
-	while (s->in.found < s->credits && smsg_header_is(s->last[s->in.found], key, s->in.found))
+	while (s->in.found < s->credits && gni_smsg_header_is(s->last[s->in.found], key, s->in.found))
 		s->in.found++;
 }
 
@@ -139,15 +139,15 @@ SmsgOrigin smsg_origin(gni_ep *ep, Smsg *s, uint64_t word)
 {
 	uint64_t identity;
 
-	if ((word & kSmsgOnes) != kSmsgOnes || smsg_header_length(word) > s->in.box.most)
+	if ((word & GNI_SMSG_ONES) != GNI_SMSG_ONES || gni_smsg_header_length(word) > s->in.box.most)
 		return SmsgOrigin::kDamaged;
 	if (!ask_identity(ep, s, &identity))
 		return SmsgOrigin::kUnknown;
-	const uint32_t key = smsg_key(s->in.box.key, static_cast<uint32_t>(identity >> 32));
+	const uint32_t key = gni_smsg_key(s->in.box.key, static_cast<uint32_t>(identity >> 32));
 	const uint32_t read = released_earlier(s, key);
 	/* It still has the earlier connection. Numbers in the first slot are multiples of the credits. */
 	if (read)
-		return smsg_header_is(word, key, uint64_t{read + s->credits - 1} / s->credits * s->credits)
+		return gni_smsg_header_is(word, key, uint64_t{read + s->credits - 1} / s->credits * s->credits)
 			       ? SmsgOrigin::kEarlier
 			       : SmsgOrigin::kDamaged;
 	/* It has connected anew. If the first message is there, this should be its header. */

@@ -88,12 +88,12 @@ gni_return_t broken(Smsg *s, const char *call)
 [[gnu::always_inline]] inline gni_return_t deliver(Smsg *s, uint64_t word, void **header, uint8_t *tag)
 {
 	if (tag) {
-		if (*tag != GNI_SMSG_ANY_TAG && *tag != smsg_header_tag(word))
+		if (*tag != GNI_SMSG_ANY_TAG && *tag != gni_smsg_header_tag(word))
 			return nothing(GNI_RC_NO_MATCH);
-		*tag = smsg_header_tag(word);
+		*tag = gni_smsg_header_tag(word);
 	}
 	s->in.word = word;
-	const SmsgPlace place = smsg_place(s->in.position, s->in.box.ring_bytes, smsg_header_length(word));
+	const SmsgPlace place = gni_smsg_place(s->in.position, s->in.box.ring_bytes, gni_smsg_header_length(word));
 	*header = smsg_ring(s, place) + kSmsgPrefix;
 	return GNI_RC_SUCCESS;
 }
@@ -119,10 +119,10 @@ gni_return_t broken(Smsg *s, const char *call)
 			return nothing(GNI_RC_NOT_DONE);
 		return look_around(ep, s, header, tag, call);
 	}
-	if (!smsg_header_is(word, in.key, in.released) || smsg_header_length(word) > in.box.most ||
-	    smsg_header_tag(word) == GNI_SMSG_ANY_TAG) [[unlikely]]
+	if (!gni_smsg_header_is(word, in.key, in.released) || gni_smsg_header_length(word) > in.box.most ||
+	    gni_smsg_header_tag(word) == GNI_SMSG_ANY_TAG) [[unlikely]]
 		return unexpected(ep, s, header, tag, call, word);
-	const SmsgPlace place = smsg_place(in.position, in.box.ring_bytes, smsg_header_length(word));
+	const SmsgPlace place = gni_smsg_place(in.position, in.box.ring_bytes, gni_smsg_header_length(word));
 	const uint64_t credit = load_word(smsg_ring(s, place));
 	if (credit != s->out.credit_seen) {
 		if (!smsg_acknowledge_known(s, credit)) [[unlikely]]
@@ -178,17 +178,17 @@ gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl)
 	SmsgReceiver &in = s->in;
 	if (!in.word) [[unlikely]]
 		return later(GNI_RC_NOT_DONE, __func__, "no message has been read since the last release");
-	SmsgPlace place = smsg_place(in.position, in.box.ring_bytes, smsg_header_length(in.word));
+	SmsgPlace place = gni_smsg_place(in.position, in.box.ring_bytes, gni_smsg_header_length(in.word));
 	s->last[in.slot] = in.word;
 	in.word = 0;
 	in.released++;
-	in.credit = smsg_credit(in.key, in.released);
+	in.credit = gni_smsg_credit(in.key, in.released);
 	/* Where the peer looks when it has no room. */
 	__atomic_store_n(smsg_own(s, kSmsgReleased), in.credit, __ATOMIC_RELEASE);
 	in.slot = in.slot + 1 >= s->credits ? 0 : in.slot + 1;
 	in.position = place.next;
 	in.untold_bytes += place.taken;
-	if ((in.released - in.told) * 2 >= s->credits || in.untold_bytes >= in.box.ring_bytes / kSmsgLargest)
+	if ((in.released - in.told) * 2 >= s->credits || in.untold_bytes >= in.box.ring_bytes / GNI_SMSG_LARGEST)
 		tell(ep_hndl, s);
 	return GNI_RC_SUCCESS;
 }

@@ -82,7 +82,7 @@ uint32_t again(Unsettled *u)
 	}
 	w->put = false;
 	const SmsgText text = {{w->text(), w->bytes}, {nullptr, 0}, 0, w->tag};
-	const SmsgPlace place = smsg_place(s->out.position, s->out.box.ring_bytes, w->bytes);
+	const SmsgPlace place = gni_smsg_place(s->out.position, s->out.box.ring_bytes, w->bytes);
 	w->number = s->out.sent;
 	const SmsgTry t = put(w->ep, s, text, place);
 	if (t.status == ARIES_ST_OK) {
@@ -166,7 +166,7 @@ bool smsg_acknowledge(Smsg *s, uint64_t word)
 	if (smsg_acknowledge_known(s, word))
 		return true;
 	/* The message of unknown fate is the last one that may be released. */
-	if (!(s->obstacles & kSmsgUnsure) || word != smsg_credit(out.key, out.sent + 1))
+	if (!(s->obstacles & kSmsgUnsure) || word != gni_smsg_credit(out.key, out.sent + 1))
 		return false;
 	s->obstacles &= ~kSmsgUnsure;
 	smsg_sent(s, s->unsure.place);
@@ -248,7 +248,7 @@ gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text, const c
 {
 	const SmsgSender &out = s->out;
 	const SmsgPlace &before = s->unsure.place;
-	const SmsgPlace place = smsg_place(before.next, out.box.ring_bytes, text.bytes());
+	const SmsgPlace place = gni_smsg_place(before.next, out.box.ring_bytes, text.bytes());
 
 	/* Room for both. */
 	if (out.sent + 1 - out.acknowledged >= s->credits || before.taken + place.taken > out.box.ring_bytes - out.used)

@@ -116,7 +116,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kSmsgDamaged);
 	if (out.sent - out.acknowledged == s->credits)
 		return stalled(ep, s, GNI_STAT_SMSG_MBOX_CREDITS_STALL, call);
-	*place = smsg_place(out.position, out.box.ring_bytes, length);
+	*place = gni_smsg_place(out.position, out.box.ring_bytes, length);
 	if (place->taken > out.box.ring_bytes - out.used)
 		return stalled(ep, s, GNI_STAT_SMSG_BUFF_CREDITS_STALL, call);
 	return GNI_RC_SUCCESS;
