@@ -18,7 +18,7 @@
 
 #include "gni_pub.h"
 
-#define KT_COOKIE 0x6b676e69u
+#define KT_COOKIE GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* as an LND: tags of users may be used up */
 #define KT_BYTES (64 * PAGE_SIZE)
 #define KT_CREDITS 16
 #define KT_LARGEST 2048
@@ -86,7 +86,7 @@ static int kt_open(struct seq_file *m, unsigned int i)
 
 	s->mem = kzalloc(KT_BYTES, GFP_KERNEL);
 	KT_CHECK(m, s->mem);
-	KT_IS(m, gni_cdm_create(i, GNI_FIND_ALLOC_PTAG, KT_COOKIE, 0, &s->cdm), GNI_RC_SUCCESS);
+	KT_IS(m, gni_cdm_create(i, GNI_PTAG_LND, KT_COOKIE, 0, &s->cdm), GNI_RC_SUCCESS);
 	KT_IS(m, gni_cdm_attach(s->cdm, 0, &s->address, &s->nic), GNI_RC_SUCCESS);
 	KT_IS(m, gni_cq_create(s->nic, 256, 0, kt_handler, 2 * i, &s->tx), GNI_RC_SUCCESS);
 	KT_IS(m, gni_cq_create(s->nic, 4096, 0, kt_handler, 2 * i + 1, &s->rx), GNI_RC_SUCCESS);
@@ -714,7 +714,7 @@ static int kt_test_reset(struct seq_file *m)
 	KT_IS(m, gni_cdm_destroy(kt[0].cdm), GNI_RC_SUCCESS);
 	kt[0].cdm = NULL;
 	for (address = 0; address < KT_WAIT_MS / 10; address++) {
-		KT_IS(m, gni_cdm_create(0, GNI_FIND_ALLOC_PTAG, KT_COOKIE, 0, &kt[0].cdm), GNI_RC_SUCCESS);
+		KT_IS(m, gni_cdm_create(0, GNI_PTAG_LND, KT_COOKIE, 0, &kt[0].cdm), GNI_RC_SUCCESS);
 		if (gni_cdm_attach(kt[0].cdm, 0, &kt[0].address, &kt[0].nic) == GNI_RC_SUCCESS)
 			return 1; /* what kt_close() closes is closed */
 		KT_IS(m, gni_cdm_destroy(kt[0].cdm), GNI_RC_SUCCESS);
