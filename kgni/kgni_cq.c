@@ -133,6 +133,8 @@ gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint
 		return rc;
 	}
 	spin_lock_irqsave(&nic_hndl->lock, flags);
+	/* from here on it is told when the NIC goes; before that nobody has told it */
+	cq->gone = nic_hndl->gone;
 	list_add_tail(&cq->node, &nic_hndl->cqs);
 	spin_unlock_irqrestore(&nic_hndl->lock, flags);
 	cq->magic = KGNI_CQ_MAGIC;
@@ -151,16 +153,23 @@ int kgni_cq_free(struct gni_cq *cq)
 {
 	struct gni_nic *nic = cq->nic;
 	unsigned long flags;
-	int rc = aries_queue_destroy(cq->hw);
+	int rc;
 
-	if (rc)
-		return rc;
-	irq_work_sync(&cq->kick);
-	kgni_cq_drop(cq);
-	kgni_requests_exit(&cq->requests);
+	/* a reset that comes now does not find it any more: it would read it, and kick somebody */
 	spin_lock_irqsave(&nic->lock, flags);
 	list_del(&cq->node);
 	spin_unlock_irqrestore(&nic->lock, flags);
+	rc = aries_queue_destroy(cq->hw);
+	if (rc) {
+		spin_lock_irqsave(&nic->lock, flags);
+		cq->gone = nic->gone;
+		list_add_tail(&cq->node, &nic->cqs);
+		spin_unlock_irqrestore(&nic->lock, flags);
+		return rc;
+	}
+	irq_work_sync(&cq->kick);
+	kgni_cq_drop(cq);
+	kgni_requests_exit(&cq->requests);
 	kgni_handle_del(cq);
 	kfree(cq);
 	return 0;
@@ -179,10 +188,11 @@ gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl)
 	if (!busy)
 		cq_hndl->magic = 0;
 	spin_unlock_irqrestore(&cq_hndl->lock, flags);
-	if (busy || kgni_cq_free(cq_hndl))
-		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EBUSY, cq_hndl->endpoints,
-				   cq_hndl->registrations);
-	return GNI_RC_SUCCESS;
+	if (!busy && !kgni_cq_free(cq_hndl))
+		return GNI_RC_SUCCESS;
+	cq_hndl->magic = KGNI_CQ_MAGIC;
+	return kgni_refuse(GNI_RC_ERROR_RESOURCE, EBUSY, cq_hndl->endpoints,
+			   cq_hndl->registrations);
 }
 EXPORT_SYMBOL_GPL(gni_cq_destroy);
 

@@ -8,8 +8,8 @@
 u16 kgni_cq_request_post(struct gni_ep *ep, struct gni_cq *cq, gni_post_descriptor_t *descr,
 			 enum kgni_request_kind kind);
 u16 kgni_cq_request_smsg(struct gni_ep *ep, u32 msg_id);
-void kgni_cq_withdraw(struct gni_cq *cq, u16 id);
-void kgni_cq_unsettled(struct gni_cq *cq, u16 id, bool raised);
+bool kgni_cq_withdraw(struct gni_cq *cq, u16 id);
+bool kgni_cq_unsettled(struct gni_cq *cq, u16 id, bool raised);
 void kgni_cq_settle(struct gni_cq *cq, u16 id, u8 status);
 void kgni_cq_flush(struct gni_cq *cq);
 void kgni_cq_drop(struct gni_cq *cq);

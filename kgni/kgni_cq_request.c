@@ -97,15 +97,26 @@ u16 kgni_cq_request_smsg(struct gni_ep *ep, u32 msg_id)
 	return id;
 }
 
-/** kgni_cq_withdraw() - forget a post that the NIC did not take: no event comes. Context: any. */
-void kgni_cq_withdraw(struct gni_cq *cq, u16 id)
+/**
+ * kgni_cq_withdraw() - forget a post that the NIC did not take: no event comes
+ * @cq: queue
+ * @id: request
+ *
+ * Context: any. Return: false if the NIC has gone meanwhile: the client is told, or has been.
+ */
+bool kgni_cq_withdraw(struct gni_cq *cq, u16 id)
 {
 	unsigned long flags;
+	bool ours;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	cq->room += hweight8(kgni_request(&cq->requests, id)->pending);
-	kgni_cq_end(cq, id);
+	ours = !cq->gone;
+	if (ours) {
+		cq->room += hweight8(kgni_request(&cq->requests, id)->pending);
+		kgni_cq_end(cq, id);
+	}
 	spin_unlock_irqrestore(&cq->lock, flags);
+	return ours;
 }
 
 /* From now on kGNI tells the events of @id that are pending. */
@@ -132,18 +143,24 @@ static void kgni_cq_list(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
  * @id: request
  * @raised: the NIC makes an event for it
  *
- * Context: any.
+ * Context: any. Return: false if the NIC has gone meanwhile: the client is told, or has been, and
+ * the request is nobody's to settle.
  */
-void kgni_cq_unsettled(struct gni_cq *cq, u16 id, bool raised)
+bool kgni_cq_unsettled(struct gni_cq *cq, u16 id, bool raised)
 {
 	struct kgni_request *r;
 	unsigned long flags;
+	bool ours;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	r = kgni_request(&cq->requests, id);
-	r->unsettled = true;
-	r->raised = raised;
+	ours = !cq->gone;
+	if (ours) {
+		r = kgni_request(&cq->requests, id);
+		r->unsettled = true;
+		r->raised = raised;
+	}
 	spin_unlock_irqrestore(&cq->lock, flags);
+	return ours;
 }
 
 /**
@@ -174,8 +191,9 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 {
 	u16 id = cq->kept;
 	struct kgni_request *r = id ? kgni_request(&cq->requests, id) : NULL;
-	bool message;
 	u64 entry, info;
+	bool message;
+	u8 status;
 
 	if (!r)
 		return 0;
@@ -183,8 +201,11 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 	entry = r->entry;
 	r->entry = 0;
 	if (!entry) {
+		/* of two events the NIC may have told one before it went */
+		status = r->forced || r->mended || !cq->gone ? r->forced : ARIES_ST_FLUSHED;
 		info = __ffs(r->pending & ~r->told);
 		entry = FIELD_PREP(ARIES_CQE_TID_MASK, (u64)id) |
+			FIELD_PREP(ARIES_CQE_STATUS_MASK, (u64)status) |
 			FIELD_PREP(ARIES_CQE_INFO_MASK, info) |
 			FIELD_PREP(ARIES_CQE_SOURCE_MASK, r->kind == KGNI_REQUEST_BTE
 								  ? (u64)ARIES_SRC_BTE

@@ -229,8 +229,8 @@ EXPORT_SYMBOL_GPL(gni_postdata_probe_by_id);
 /*
  * gni_postdata_probe_wait_by_id() - wait for one with an id, see gni_pub.h
  *
- * On a NIC that is gone nothing comes any more; the time is waited for all the same, because the
- * threads that call this do nothing else. Context: sleeps.
+ * On a NIC that is gone nothing comes any more; this waits all the same, for a second at most,
+ * because the threads that call it do nothing else. Context: sleeps.
  */
 gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t timeout,
 					   uint64_t *datagram_id)

@@ -133,7 +133,8 @@ void kgni_err_tell(struct gni_nic *nic, const gni_error_event_t *event)
 	}
 }
 
-/** kgni_err_gone() - the NIC is reset or goes: critical for all. Context: any; gni_nic.lock held. */
+/** kgni_err_gone() - the NIC is reset or goes: critical for all. Context: any; gni_nic.lock held.
+ */
 void kgni_err_gone(struct gni_nic *nic)
 {
 	struct gni_err *err;
@@ -257,7 +258,8 @@ gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_
 }
 EXPORT_SYMBOL_GPL(gni_wait_error_events);
 
-/* gni_set_quiesce_callback() - ask to be told when a quiesce is over, see gni_pub.h. Context: any. */
+/* gni_set_quiesce_callback() - ask to be told when a quiesce is over, see gni_pub.h. Context: any.
+ */
 gni_return_t gni_set_quiesce_callback(gni_nic_handle_t nic_hndl,
 				      void (*qsce_func)(gni_nic_handle_t, uint64_t))
 {

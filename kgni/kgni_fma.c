@@ -53,8 +53,8 @@ static u8 kgni_port_status(struct gni_ep *ep, int rc)
  *
  * It is over when this returns, events included.
  *
- * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone, ARIES_ST_QUEUE_FULL it did
- * not get it and may get it later; with these two it raises no event.
+ * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone, ARIES_ST_QUEUE_FULL it
+ * did not get it and may get it later; with these two it raises no event.
  */
 u8 kgni_fma(struct gni_ep *ep, const struct aries_fma_desc *desc, const struct kgni_line *line,
 	    u64 doorbell)

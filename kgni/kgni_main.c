@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kGNI: the kernel's side of the Generic Network Interface, on top of aries.ko. */
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 
 #include <linux/version.h>
 #include "kgni_dev.h"
@@ -19,6 +20,8 @@ module_init(kgni_init);
 static void __exit kgni_exit(void)
 {
 	kgni_dev_exit();
+	/* timers of endpoints that were destroyed may still be on their way out */
+	synchronize_rcu();
 }
 module_exit(kgni_exit);
 

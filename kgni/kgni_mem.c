@@ -11,7 +11,7 @@
 #include "kgni_memhandle.h"
 
 /* Ordering, pool and contiguity: this NIC orders all, has one pool, and finds the pages itself. */
-#define KGNI_HNDL_HINTS                                                                  \
+#define KGNI_HNDL_HINTS                                                                 \
 	(GNI_MEM_PHYS_CONT | GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING | \
 	 GNI_MEM_PI_FLUSH | GNI_MEM_MDD_SHARED | GNI_MEM_MDD_DEDICATED | GNI_MEM_MDD_CLONE)
 

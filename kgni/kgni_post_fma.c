@@ -46,8 +46,8 @@ static void kgni_fma_fail(struct kgni_fma_post *p, u8 status)
 		p->d->status = GNI_RC_TRANSACTION_ERROR;
 		return;
 	}
-	kgni_cq_unsettled(p->ep->cq, p->id, false);
-	kgni_cq_settle(p->ep->cq, p->id, status);
+	if (kgni_cq_unsettled(p->ep->cq, p->id, false))
+		kgni_cq_settle(p->ep->cq, p->id, status);
 }
 
 /*
@@ -55,15 +55,15 @@ static void kgni_fma_fail(struct kgni_fma_post *p, u8 status)
  * Return: GNI_RC_ERROR_RESOURCE the NIC did not get it and may get it later.
  */
 static gni_return_t kgni_fma_end(struct kgni_fma_post *p, const struct kgni_line *line, u64 length,
-			 enum aries_fma_op op, u64 atomic)
+				 enum aries_fma_op op, u64 atomic)
 {
 	u64 doorbell = kgni_doorbell(p->id, length, op, p->d->cq_mode) |
 		       FIELD_PREP(ARIES_DB_AMO_MASK, atomic);
 	u8 status = kgni_fma(p->ep, &p->desc, line, doorbell);
 
 	if (status == ARIES_ST_QUEUE_FULL) {
-		if (p->id)
-			kgni_cq_withdraw(p->ep->cq, p->id);
+		if (p->id && !kgni_cq_withdraw(p->ep->cq, p->id))
+			return GNI_RC_SUCCESS;
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EAGAIN, p->d->post_id);
 	}
 	if (!p->id && status != ARIES_ST_OK)
@@ -186,7 +186,8 @@ static gni_return_t kgni_fma_amo(struct kgni_fma_post *p)
 		p->desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
 		p->desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
 	}
-	return kgni_fma_end(p, NULL, bytes, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP, d->amo_cmd);
+	return kgni_fma_end(p, NULL, bytes, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP,
+			    d->amo_cmd);
 }
 
 /* gni_post_fma() - post a put, get or atomic, see gni_pub.h. Context: any. */

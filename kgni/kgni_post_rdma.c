@@ -89,8 +89,8 @@ gni_return_t gni_post_rdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_
 	status = kgni_bte(ep_hndl, &slot);
 	if (status != ARIES_ST_QUEUE_FULL)
 		return GNI_RC_SUCCESS;
-	if (id)
-		kgni_cq_withdraw(cq, id);
+	if (id && !kgni_cq_withdraw(cq, id))
+		return GNI_RC_SUCCESS;
 	return kgni_refuse(GNI_RC_ERROR_RESOURCE, EAGAIN, post_descr->post_id);
 }
 EXPORT_SYMBOL_GPL(gni_post_rdma);

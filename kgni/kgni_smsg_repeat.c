@@ -201,7 +201,8 @@ void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gn
 	struct kgni_message *w;
 	bool open;
 
-	kgni_cq_unsettled(ep->cq, id, first.whole);
+	if (!kgni_cq_unsettled(ep->cq, id, first.whole))
+		return;
 	if (first.status == ARIES_ST_NO_CQ) {
 		first = kgni_smsg_put_quietly(ep, text, place);
 		if (first.status == ARIES_ST_OK) {
@@ -236,7 +237,8 @@ void kgni_smsg_behind(struct gni_ep *ep, const struct kgni_text *text, u16 id)
 {
 	struct kgni_message *w;
 
-	kgni_cq_unsettled(ep->cq, id, false);
+	if (!kgni_cq_unsettled(ep->cq, id, false))
+		return;
 	w = kgni_smsg_wait(ep, text, id, ARIES_ST_TIMEOUT);
 	if (w)
 		kgni_smsg_begin(ep, w);

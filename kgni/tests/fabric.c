@@ -559,6 +559,8 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *f)
 		return -EIO;
 	if (fabric_fate)
 		fate = fabric_fate(port->own->ad->node, f);
+	if (fate == FABRIC_NOT_TAKEN)
+		return -EAGAIN;
 	if (fate == FABRIC_DONE || fate == FABRIC_UNHEARD)
 		status = operate(port->own, f, &region);
 	if (!status && region && (f->mode & ARIES_EV_REMOTE))
@@ -583,6 +585,8 @@ int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *d)
 
 	if (port->own->dead)
 		return -EIO;
+	if (fabric_fate && fabric_fate(port->own->ad->node, &as) == FABRIC_NOT_TAKEN)
+		return ARIES_ST_QUEUE_FULL;
 	status = reach(port->own, d->pe, d->mdh, d->offset, d->length, &to, &there);
 	if (!status && reach(port->own, port->own->ad->node, d->local_mdh, d->local_offset,
 			     d->length, &from, &here))

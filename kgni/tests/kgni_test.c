@@ -18,7 +18,8 @@
 
 #include "gni_pub.h"
 
-#define KT_COOKIE GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* as an LND: tags of users may be used up */
+#define KT_COOKIE \
+	GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* as an LND: tags of users may be used up */
 #define KT_BYTES (64 * PAGE_SIZE)
 #define KT_CREDITS 16
 #define KT_LARGEST 2048
@@ -628,7 +629,8 @@ static int kt_test_datagrams(struct seq_file *m)
 	rc = kt_find(m, &kt[1], listen, 11, &met);
 	if (rc)
 		return rc;
-	KT_CHECK(m, met.state == GNI_POST_COMPLETED && met.id == 0 && !strcmp(question, "question"));
+	KT_CHECK(m,
+		 met.state == GNI_POST_COMPLETED && met.id == 0 && !strcmp(question, "question"));
 	rc = kt_find(m, &kt[0], ask, 22, &met);
 	if (rc)
 		return rc;
@@ -689,7 +691,8 @@ static void kt_quiet_end(gni_nic_handle_t nic, uint64_t msecs)
 {
 }
 
-/* Somebody resets the NIC meanwhile: clients are told, what is under way ends, handles stay good. */
+/* Somebody resets the NIC meanwhile: clients are told, what is under way ends, handles stay good.
+ */
 static int kt_test_reset(struct seq_file *m)
 {
 	gni_post_descriptor_t d;
@@ -737,7 +740,7 @@ static const struct kt_test kt_tests[] = {
 	{ "vmalloc", kt_test_vmalloc },	    { "hold", kt_test_hold },
 	{ "messages", kt_test_messages },   { "threads", kt_test_threads },
 	{ "refusals", kt_test_refusals },   { "datagrams", kt_test_datagrams },
-	{ "errors", kt_test_errors },       { "reset", kt_test_reset },
+	{ "errors", kt_test_errors },	    { "reset", kt_test_reset },
 };
 
 static int kt_run(struct seq_file *m, const struct kt_test *test)

@@ -159,6 +159,7 @@ void irq_work_queue(struct irq_work *work);
 void irq_work_sync(struct irq_work *work);
 bool sim_irqs(void);
 
+#define synchronize_rcu() ((void)0)
 #define U64_MAX UINT64_MAX
 #define schedule_timeout_interruptible(ticks) ((void)(ticks))
 #define wait_event_interruptible(wq, condition) ((condition) ? 0 : -EINTR)

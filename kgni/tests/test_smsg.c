@@ -399,6 +399,82 @@ static void reset(void **state)
 	assert_int_equal(send_one(&end[0]), GNI_RC_NOT_DONE);
 }
 
+static enum fabric_fate after_it;
+static bool reap_at_once;
+
+/* The NIC goes in the middle of a call, and another processor reads what kGNI tells of that. */
+static enum fabric_fate gone_meanwhile(unsigned int from, const struct aries_fma *fma)
+{
+	gni_post_descriptor_t *done;
+	gni_cq_entry_t entry;
+
+	(void)from;
+	(void)fma;
+	fabric_fate = NULL;
+	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){ .quiet_ms = 0 });
+	if (reap_at_once &&
+	    gni_cq_get_event(end[0].tx, &entry) == GNI_RC_TRANSACTION_ERROR) {
+		if (GNI_CQ_GET_TYPE(entry) == GNI_CQ_EVENT_TYPE_POST)
+			assert_int_equal(gni_get_completed(end[0].tx, entry, &done),
+					 GNI_RC_TRANSACTION_ERROR);
+		end[0].failed++;
+	}
+	return after_it;
+}
+
+/* One post or message on the way to a NIC that goes meanwhile: it has one event. */
+static void gone_in_the_middle(enum fabric_fate fate, bool at_once, unsigned int what)
+{
+	static u8 text[8192];
+	gni_post_descriptor_t d = { .cq_mode = GNI_CQMODE_GLOBAL_EVENT }, *done;
+	gni_cq_entry_t entry;
+	gni_return_t rc;
+
+	both(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT);
+	after_it = fate;
+	reap_at_once = at_once;
+	d.local_addr = (uintptr_t)end[0].mailbox;
+	d.local_mem_hndl = end[0].mem;
+	d.remote_addr = (uintptr_t)end[1].mailbox;
+	d.remote_mem_hndl = end[1].mem;
+	fabric_fate = gone_meanwhile;
+	if (what == 0) {
+		rc = gni_smsg_send(end[0].ep, text, 8, NULL, 0, 5);
+	} else if (what == 1) {
+		d.type = GNI_POST_RDMA_PUT;
+		d.length = 64;
+		rc = gni_post_rdma(end[0].ep, &d);
+	} else {
+		d.type = GNI_POST_FMA_PUT;
+		d.local_addr = (uintptr_t)text;
+		d.length = what == 2 ? 8 : sizeof(text);
+		rc = gni_post_fma(end[0].ep, &d);
+	}
+	assert_int_equal(rc, GNI_RC_SUCCESS);
+	fabric_run(10);
+	while (gni_cq_get_event(end[0].tx, &entry) != GNI_RC_NOT_DONE) {
+		if (what)
+			assert_int_equal(gni_get_completed(end[0].tx, entry, &done),
+					 GNI_RC_TRANSACTION_ERROR);
+		end[0].failed++;
+	}
+	assert_int_equal(end[0].failed, 1);
+}
+
+static void gone_meanwhile_all(void **state)
+{
+	static const enum fabric_fate fates[] = { FABRIC_NOT_TAKEN, FABRIC_LOST, FABRIC_DONE };
+	unsigned int fate, what;
+
+	for (fate = 0; fate < ARRAY_SIZE(fates); fate++)
+		for (what = 0; what < 8; what++) {
+			gone_in_the_middle(fates[fate], what & 1, what / 2);
+			finish(state);
+			begin(state);
+		}
+	both(GNI_SMSG_TYPE_MBOX);
+}
+
 static unsigned int quiet_for;
 
 static void on_quiet_end(gni_nic_handle_t nic, uint64_t msecs)
@@ -511,6 +587,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(silence, begin, finish),
 		cmocka_unit_test_setup_teardown(destroyed, begin, finish),
 		cmocka_unit_test_setup_teardown(reset, begin, finish),
+		cmocka_unit_test_setup_teardown(gone_meanwhile_all, begin, finish),
 		cmocka_unit_test_setup_teardown(quiesce, begin, finish),
 		cmocka_unit_test_setup_teardown(garbage, begin, finish),
 		cmocka_unit_test_setup_teardown(reconnect, begin, finish),
