@@ -22,6 +22,7 @@ export OPENGNI_BUILD KERNEL JOBS V
 KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
 MODULE = $(B)/driver-$(KREL)/aries.ko
 KGNI = $(B)/kgni-$(KREL)/kgni.ko
+KGNI_CLIENTS = $(B)/kgni-$(KREL)/clients
 IMAGE := $(B)/initramfs-$(KERNEL).cpio
 SSH_IMAGE := $(B)/initramfs-ssh-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
@@ -113,8 +114,8 @@ agent: setup ## the guest's end of the control channel
 	$(STEP) agent -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
 
 IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
-	-i $(MODULE) -i $(KGNI) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
-IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) -m $(KGNI) -s $(B)/stage $(addprefix -s ,$(OVERLAY))
+	-i $(MODULE) -i $(KGNI) -i $(KGNI_CLIENTS) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
+IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) -m $(KGNI) -m $(KGNI_CLIENTS) -s $(B)/stage $(addprefix -s ,$(OVERLAY))
 
 initramfs: kernel driver kgni userlib agent ## the guest's file system
 	$(STEP) 'guest file system' $(IMAGE_INPUTS) -o $(IMAGE) -e $(IMAGE) -- $(IMAGE_CMD) -o $(IMAGE)

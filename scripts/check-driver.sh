@@ -41,14 +41,15 @@ build_kernel() {
 }
 
 style() {
-	local log=$BUILD/logs/checkpatch.log
+	local log=$BUILD/logs/checkpatch.log clients
+	mapfile -t clients < <(find "$TOP"/kgni/clients -name '*.[ch]')
 	[ -x "$checkpatch" ] || "$TOP/scripts/fetch-linux-source.sh"
 	# Ignored: a file list in MAINTAINERS is the kernel tree's own; version checks are what
 	# aries_compat.h is for; the types of gni_pub.h are those of its user programs.
 	if perl "$checkpatch" --no-tree --strict --terse --show-types --file \
 		--ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE,PREFER_KERNEL_TYPES \
 		"$TOP"/driver/*.[ch] "$TOP"/driver/include/aries_kapi.h "$TOP"/driver/tests/kapi/*.[ch] \
-		"$TOP"/driver/include/uapi/*.h "$TOP"/kgni/*.[ch] >"$log" 2>&1; then
+		"$TOP"/driver/include/uapi/*.h "$TOP"/kgni/*.[ch] "${clients[@]}" >"$log" 2>&1; then
 		echo "ok   checkpatch --strict"
 	else
 		grep -E 'ERROR|WARNING|CHECK' "$log" >&2

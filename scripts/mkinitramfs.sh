@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Make the guest's file system: a cpio archive that QEMU gives to the kernel.
 #
-#   mkinitramfs.sh -k KERNEL_DIR [-m MODULE.ko]... [-s STAGE_DIR]... [-t KSELFTEST_DIR] -o OUTPUT
+#   mkinitramfs.sh -k KERNEL_DIR [-m MODULE.ko|DIR]... [-s STAGE_DIR]... [-t KSELFTEST_DIR] -o OUTPUT
 #
 #   -k  as fetch-kernel.sh left it (release, lib/modules)
-#   -m  a module of ours, put below /lib/modules/<release>/extra
+#   -m  a module of ours, or a folder with some, put below /lib/modules/<release>/extra
 #   -s  a tree copied to / (as `make install DESTDIR=...` makes it)
 #   -t  tests, copied to /kselftest
 #
@@ -78,7 +78,8 @@ kernel_modules() {
 	for name in $OTHER_MODULES; do copy_module "$name" >/dev/null; done
 	mkdir -p "$root/lib/modules/$release/extra"
 	for name in "${modules[@]}"; do
-		cp "$name" "$root/lib/modules/$release/extra/" || die "$name is missing: run 'make driver'"
+		[ -e "$name" ] || die "$name is missing: run 'make driver'"
+		find "$name" -name '*.ko' -exec cp -t "$root/lib/modules/$release/extra/" {} +
 	done
 	cp "$kernel_dir/lib/modules/$release"/modules.{builtin,builtin.modinfo,order} "$root/lib/modules/$release/"
 	depmod -b "$root" "$release"
