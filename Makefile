@@ -22,6 +22,7 @@ export OPENGNI_BUILD KERNEL JOBS V
 KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
 MODULE = $(B)/driver-$(KREL)/aries.ko
 KGNI = $(B)/kgni-$(KREL)/kgni.ko
+KRCA = $(B)/kgni-$(KREL)/krca.ko
 KGNI_CLIENTS = $(B)/kgni-$(KREL)/clients
 IMAGE := $(B)/initramfs-$(KERNEL).cpio
 SSH_IMAGE := $(B)/initramfs-ssh-$(KERNEL).cpio
@@ -96,9 +97,9 @@ driver: kernel ## aries.ko for the guest kernel
 	$(STEP) 'driver for $(KREL)' -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' -o $(MODULE) \
 		-- $(MAKE) -C $(TOP)/driver KVER=$(KREL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m
 
-kgni: driver ## kgni.ko for the guest kernel
+kgni: driver ## kgni.ko and krca.ko for the guest kernel
 	$(STEP) 'kGNI for $(KREL)' -i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' \
-		-o $(KGNI) -- $(MAKE) -C $(TOP)/kgni KVER=$(KREL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
+		-o $(KGNI) -o $(KRCA) -- $(MAKE) -C $(TOP)/kgni KVER=$(KREL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
 
 userlib: setup ## libugni and the tools
 	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
@@ -114,8 +115,8 @@ agent: setup ## the guest's end of the control channel
 	$(STEP) agent -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
 
 IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
-	-i $(MODULE) -i $(KGNI) -i $(KGNI_CLIENTS) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
-IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) -m $(KGNI) -m $(KGNI_CLIENTS) -s $(B)/stage $(addprefix -s ,$(OVERLAY))
+	-i $(MODULE) -i $(KGNI) -i $(KRCA) -i $(KGNI_CLIENTS) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
+IMAGE_CMD = $(TOP)/scripts/mkinitramfs.sh -k $(B)/kernel-$(KERNEL) -m $(MODULE) -m $(KGNI) -m $(KRCA) -m $(KGNI_CLIENTS) -s $(B)/stage $(addprefix -s ,$(OVERLAY))
 
 initramfs: kernel driver kgni userlib agent ## the guest's file system
 	$(STEP) 'guest file system' $(IMAGE_INPUTS) -o $(IMAGE) -e $(IMAGE) -- $(IMAGE_CMD) -o $(IMAGE)

@@ -13,7 +13,7 @@
  *   aries_umem, aries_reserve                 regions of user memory
  *   aries_fmad, aries_cq, aries_region, aries_ce, aries_recv  objects of one NIC block each
  *   aries_charge, aries_ring, aries_pin       memory, and who pays for it
- *   aries_pool, aries_inv, aries_quiet, aries_irq, aries_err, aries_ees
+ *   aries_pool, aries_inv, aries_quiet, aries_irq, aries_err, aries_ees, aries_nodes
  *   aries_hw                                  registers
  * aries_pci puts a device together, aries_main the module.
  */
@@ -295,6 +295,12 @@ void aries_chrdev_del(struct aries_dev *ad);
 struct aries_dev *aries_dev_new(struct pci_dev *pdev);
 void aries_dev_drop(struct aries_dev *ad);
 extern const char aries_build[];
+
+/* aries_nodes.c: which nodes are there */
+void aries_nodes_drain(struct aries_dev *ad);
+void aries_nodes_start(struct aries_dev *ad);
+void aries_nodes_stop(struct aries_dev *ad);
+void aries_nodes_up(struct aries_dev *ad, unsigned long *up);
 
 /* aries_sysfs.c */
 extern struct class aries_class;

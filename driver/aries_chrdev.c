@@ -436,6 +436,8 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	init_waitqueue_head(&ad->resume_wq);
 	mutex_init(&ad->client_lock);
 	INIT_LIST_HEAD(&ad->clients);
+	mutex_init(&ad->node_lock);
+	INIT_LIST_HEAD(&ad->node_watches);
 	ad->inv_late = ~0ull;
 	INIT_DELAYED_WORK(&ad->kept_work, aries_quiet_work);
 	INIT_DELAYED_WORK(&ad->recv_work, aries_recv_work);

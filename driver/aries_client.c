@@ -310,7 +310,7 @@ EXPORT_SYMBOL_ARIES(aries_port_destroy);
 /* ---- the device that clients' drivers are bound to ---- */
 
 /**
- * struct aries_aux - "aries.gni" of one NIC
+ * struct aries_aux - "aries.gni" or "aries.nodes" of one NIC
  * @adev: the device
  * @ad: the NIC, with a reference
  */
@@ -344,7 +344,7 @@ void aries_get_info(const struct aries_dev *ad, struct aries_info *info)
 }
 EXPORT_SYMBOL_ARIES(aries_get_info);
 
-static struct aries_aux *aries_aux_new(struct aries_dev *ad)
+static struct aries_aux *aries_aux_new(struct aries_dev *ad, const char *name)
 {
 	struct aries_aux *aux = kzalloc(sizeof(*aux), GFP_KERNEL);
 	int rc;
@@ -352,7 +352,7 @@ static struct aries_aux *aries_aux_new(struct aries_dev *ad)
 	if (!aux)
 		return ERR_PTR(-ENOMEM);
 	aux->ad = ad;
-	aux->adev.name = "gni";
+	aux->adev.name = name;
 	aux->adev.id = ad->id;
 	aux->adev.dev.parent = &ad->pdev->dev;
 	aux->adev.dev.release = aries_aux_release;
@@ -369,6 +369,24 @@ static struct aries_aux *aries_aux_new(struct aries_dev *ad)
 	return ERR_PTR(rc);
 }
 
+static struct aries_aux *aries_aux_offer(struct aries_dev *ad, const char *name)
+{
+	struct aries_aux *aux = aries_aux_new(ad, name);
+
+	if (!IS_ERR(aux))
+		return aux;
+	dev_err(&ad->dev, "not offered to clients in the kernel (%s): %ld\n", name, PTR_ERR(aux));
+	return NULL;
+}
+
+static void aries_aux_del(struct aries_aux *aux)
+{
+	if (!aux)
+		return;
+	auxiliary_device_delete(&aux->adev);
+	auxiliary_device_uninit(&aux->adev);
+}
+
 /**
  * aries_client_add() - offer a NIC to clients in the kernel
  * @ad: the device, which is up
@@ -380,20 +398,15 @@ static struct aries_aux *aries_aux_new(struct aries_dev *ad)
  */
 void aries_client_add(struct aries_dev *ad)
 {
-	struct aries_aux *aux = aries_aux_new(ad);
-
-	if (IS_ERR(aux))
-		dev_err(&ad->dev, "not offered to clients in the kernel: %ld\n", PTR_ERR(aux));
-	else
-		ad->aux = aux;
+	ad->nodes_aux = aries_aux_offer(ad, "nodes");
+	ad->aux = aries_aux_offer(ad, "gni");
 }
 
 /** aries_client_del() - clients are told to leave; their handles stay. Context: sleeps. */
 void aries_client_del(struct aries_dev *ad)
 {
-	if (!ad->aux)
-		return;
-	auxiliary_device_delete(&ad->aux->adev);
-	auxiliary_device_uninit(&ad->aux->adev);
+	aries_aux_del(ad->aux);
+	aries_aux_del(ad->nodes_aux);
 	ad->aux = NULL;
+	ad->nodes_aux = NULL;
 }

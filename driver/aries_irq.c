@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: vector 0 tells of error events, finished DMA tests and timers, the others of
+ * Interrupts: vector 0 tells of error events, finished DMA tests, timers and nodes, the others of
  * completion queues that were armed. With one vector only, it serves everything.
  */
 #include <linux/bitops.h>
@@ -70,6 +70,7 @@ static irqreturn_t aries_irq_err_thread(int irq, void *arg)
 	struct aries_vector *vec = arg;
 
 	aries_err_drain(vec->ad);
+	aries_nodes_drain(vec->ad);
 	return IRQ_HANDLED;
 }
 

@@ -145,6 +145,7 @@ static int aries_pci_start(struct aries_dev *ad)
 	trace_aries_reset(ad->id, ad->state, true);
 	up_write(&ad->state_sem);
 	aries_chan_go(ad);
+	aries_nodes_start(ad);
 	return 0;
 }
 
@@ -192,6 +193,7 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 err_stop:
 	aries_debugfs_del(ad);
 	aries_chan_stop(ad);
+	aries_nodes_stop(ad);
 	aries_hw_enable(ad, false);
 err_irq:
 	aries_irq_exit(ad);
@@ -219,6 +221,7 @@ static void aries_pci_stop(struct aries_dev *ad, enum aries_state state, bool an
 	}
 	aries_owner_revoke_all(ad, state);
 	aries_chan_stop(ad);
+	aries_nodes_stop(ad);
 	aries_hw_enable(ad, false);
 	if (aries_quiet(ad))
 		aries_quiet_free(ad);

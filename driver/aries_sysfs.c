@@ -25,6 +25,15 @@ static ssize_t nodes_show(struct device *dev, struct device_attribute *attr, cha
 }
 static DEVICE_ATTR_RO(nodes);
 
+static ssize_t nodes_up_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	DECLARE_BITMAP(up, ARIES_NODES_MAX);
+
+	aries_nodes_up(aries_of(dev), up);
+	return sysfs_emit(buf, "%*pbl\n", ARIES_NODES_MAX, up);
+}
+static DEVICE_ATTR_RO(nodes_up);
+
 static ssize_t device_type_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "ARIES\n");
@@ -98,6 +107,7 @@ static struct attribute *aries_attrs[] = {
 	&dev_attr_address.attr,
 	&dev_attr_clock.attr,
 	&dev_attr_nodes.attr,
+	&dev_attr_nodes_up.attr,
 	&dev_attr_device_type.attr,
 	&dev_attr_version.attr,
 	&dev_attr_build.attr,

@@ -71,6 +71,8 @@ struct aries_share;
  *                       the page fault handler.
  * aries_dev.client_lock Protects the list of clients in the kernel, and promises that one is there
  *                       while it is told something.
+ * aries_dev.node_lock   Protects what is known of nodes, and promises that who watches is there
+ *                       while it is told. Taken with nothing else held.
  * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
  *                       the limits of injection.
  * aries_dev.kept_lock   Protects the list of what the NIC has not let go of.
@@ -276,6 +278,10 @@ struct aries_dev {
 
 	struct aries_chan *chan;
 	struct aries_aux *aux; /* what clients in the kernel are bound to */
+	struct aries_aux *nodes_aux; /* and who wants to know of nodes only */
+	struct mutex node_lock; /* node_watches, writing to node_seen */
+	struct list_head node_watches; /* of struct aries_node_watch */
+	u64 node_seen[ARIES_NODES_MAX]; /* NODE_STATE as it was last */
 	struct mutex client_lock; /* clients */
 	struct list_head clients; /* of struct aries_kowner */
 	struct mutex clock_lock; /* sleepers, timer 0 */

@@ -401,6 +401,15 @@ enum aries_status {
 #define ARIES_PTE_RSVD_MASK 0xfff0000000000ffcull
 #define ARIES_PTES_PER_PAGE 512u
 
+/* ---- Nodes: NODE_STATE.STATE ---- */
+enum aries_node_state {
+	ARIES_NODE_NEVER = 0, /* nobody ever had the address */
+	ARIES_NODE_OFF = 1, /* a NIC is there, and serves nobody: no driver, reset, asleep */
+	ARIES_NODE_UP = 2,
+	ARIES_NODE_DEAD = 3, /* it ended without a word */
+	ARIES_NODE_LEFT = 4, /* it ended in order */
+};
+
 /* ---- Counters: elements of CNT_VALUE ---- */
 #define ARIES_COUNTERS(X) \
 	X(FMA_TRAPS, fma_traps, "stores that trapped on FMA windows and doorbells") \

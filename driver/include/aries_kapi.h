@@ -13,6 +13,7 @@
 #define ARIES_KAPI_H
 
 #include <linux/auxiliary_bus.h>
+#include <linux/list.h>
 #include <linux/types.h>
 
 #include "aries_hw.h"
@@ -34,6 +35,9 @@ struct kgni_err_event;
 
 /* Name for struct auxiliary_device_id. */
 #define ARIES_CLIENT_DEVICE "aries.gni"
+
+/* The same for who wants to know nothing of a NIC but which nodes are there. */
+#define ARIES_NODES_DEVICE "aries.nodes"
 
 /**
  * struct aries_info - what does not change of a NIC
@@ -69,6 +73,59 @@ struct aries_dev *aries_client_dev(struct auxiliary_device *adev);
  * Context: any.
  */
 void aries_get_info(const struct aries_dev *ad, struct aries_info *info);
+
+/* ---- nodes ---- */
+
+/**
+ * struct aries_node - what is known of a node
+ * @state: ARIES_NODE_*; this node's NIC is a node like others
+ * @life: another number than before means that whatever it had is lost, even if it is UP again
+ */
+struct aries_node {
+	enum aries_node_state state;
+	u32 life;
+};
+
+/**
+ * aries_node_get() - what is known of a node
+ * @ad: the NIC
+ * @pe: node address
+ *
+ * While the NIC is not up nothing new is learned. It is never older than what who watches was told.
+ *
+ * Context: any. Return: it; NEVER for an address that the fabric does not have.
+ */
+struct aries_node aries_node_get(const struct aries_dev *ad, u32 pe);
+
+/**
+ * struct aries_node_watch - somebody who is told of changes
+ * @list: the driver's
+ * @changed: called with a lock held and where it may sleep; of several changes of a node in a row
+ *           perhaps only the last is told
+ */
+struct aries_node_watch {
+	struct list_head list;
+	void (*changed)(struct aries_node_watch *watch, u32 pe, const struct aries_node *node);
+};
+
+/**
+ * aries_node_watch() - be told of changes from now on
+ * @ad: the NIC
+ * @watch: stays where it is until aries_node_unwatch() has returned, which comes before the end of
+ *         the auxiliary driver's remove()
+ *
+ * Context: sleeps; not from changed().
+ */
+void aries_node_watch(struct aries_dev *ad, struct aries_node_watch *watch);
+
+/**
+ * aries_node_unwatch() - no longer; changed() does not run any more when this returns
+ * @ad: the NIC
+ * @watch: as with aries_node_watch()
+ *
+ * Context: sleeps; not from changed().
+ */
+void aries_node_unwatch(struct aries_dev *ad, struct aries_node_watch *watch);
 
 /* ---- owners ---- */
 

@@ -98,7 +98,7 @@ uint64_t RegisterFile::caps() const noexcept
 {
 	return ARIES_ID_CAPS_FMA_MASK | ARIES_ID_CAPS_BTE_MASK | ARIES_ID_CAPS_AMO64_MASK | ARIES_ID_CAPS_NTT_MASK |
 	       ARIES_ID_CAPS_CQWRITE_MASK | ARIES_ID_CAPS_AMO32_MASK | ARIES_ID_CAPS_AMOFP_MASK |
-	       ARIES_ID_CAPS_CE_MASK | ARIES_ID_CAPS_TIMER_MASK | ARIES_ID_CAPS_SEND_MASK;
+	       ARIES_ID_CAPS_CE_MASK | ARIES_ID_CAPS_TIMER_MASK | ARIES_ID_CAPS_SEND_MASK | ARIES_ID_CAPS_NODES_MASK;
 }
 
 uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
@@ -291,6 +291,7 @@ void RegisterFile::sweep(bool members_gone) noexcept
 		if (members_gone)
 			blocks_on_death(units_);
 		blocks_sweep(units_);
+		nodes_.sweep();
 	}
 	if (overdue)
 		core_.host.log(
@@ -360,6 +361,7 @@ void RegisterFile::reset_locked() noexcept
 	}
 	bte_.reset();
 	timer_.reset();
+	nodes_.reset();
 	blocks_revoke(units_, ARIES_ST_FLUSHED);
 	ntt_.reset();
 	traffic_.limit_injection(0);

@@ -10,6 +10,7 @@
 #include "nic/bte.hpp"
 #include "nic/drain.hpp"
 #include "nic/fmad.hpp"
+#include "nic/nodes.hpp"
 #include "nic/ntt.hpp"
 #include "nic/regs.hpp"
 #include "nic/timer.hpp"
@@ -24,7 +25,7 @@ public:
 	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Ce &ce, EventTimer &timer) noexcept
 		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), drain_(core),
 		  mdds_(core, drain_), cqs_(core, drain_), ces_(core, ce, drain_), receives_(core, drain_),
-		  timer_(timer)
+		  timer_(timer), nodes_(core)
 	{
 	}
 
@@ -84,6 +85,7 @@ private:
 	ReceiveTable receives_;
 	BlockUnits units_{core_, mdds_, cqs_, ces_, receives_};
 	EventTimer &timer_;
+	NodeWatch nodes_;
 
 	std::mutex mutex_;
 	std::array<MddStage, ARIES_MDD_ENTRIES> stage_{}; /* written, not yet taken over */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The register blocks that are tables: PTAG, FMAD, CQ, NTT, CE, RMT, TMR, MDD. */
+/* The register blocks that are tables: PTAG, FMAD, CQ, NTT, CE, RMT, TMR, NODE, MDD. */
 #include "nic/registers.hpp"
 #include "nic/vmdh.hpp"
 
@@ -75,6 +75,12 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return reg_row(reg).reset;
 	case Reg::CE_INST:
 		return ces_.read_instance(index);
+	case Reg::NODE_STATE:
+		return nodes_.state(index);
+	case Reg::NODE_CHANGED:
+		return nodes_.changed(index);
+	case Reg::NODE_CTL:
+		return nodes_.control();
 	case Reg::MDD_BASE:
 		return stage_[index].base;
 	case Reg::MDD_LENGTH:
@@ -156,6 +162,11 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 	case Reg::CE_INST:
 		ces_.set_instance(index, value);
 		return true;
+	case Reg::NODE_CHANGED:
+		nodes_.acknowledge(index, value);
+		return true;
+	case Reg::NODE_CTL:
+		return nodes_.set_control(uint32_t(value));
 	case Reg::MDD_BASE:
 		stage_[index].base = value;
 		return true;
