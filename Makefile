@@ -134,7 +134,7 @@ selftests: linux-source userlib ## the tests that run in the guest
 
 check-image: kernel driver kgni userlib agent selftests ## the guest's file system with the tests in it
 	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
-		-- $(IMAGE_CMD) -m $(dir $(MODULE))aries_kapi_test.ko -m $(dir $(KGNI))kgni_test.ko -t $(B)/kselftest -o $(CHECK_IMAGE)
+		-- $(IMAGE_CMD) -m $(dir $(MODULE))aries_kapi_test.ko -m $(dir $(KGNI))kgni_test.ko -m $(dir $(KGNI))krca_test.ko -t $(B)/kselftest -o $(CHECK_IMAGE)
 
 install: kernel driver kgni userlib agent ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
 	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'

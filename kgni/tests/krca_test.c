@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * krca, tested by a client: in debugfs, krca_test/, "calls" runs tests of the calls when it is read
+ * and says "ok" or what was wrong; "nodes" shows what krca_get_sysnodes() says; "events" shows what
+ * has come to a session that the module has; "reading" stops (0) and starts (1) its reader.
+ */
+#include <linux/debugfs.h>
+#include <linux/delay.h>
+#include <linux/irqflags.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "krca_lib.h"
+
+#define RT_SERVICE RCA_MAKE_SERVICE_INDEX(RCA_IO_CLASS, 9)
+#define RT_EVENTS 1024
+#define RT_WAIT_MS 60000
+
+/* ---- the session that goes on ---- */
+
+static const rs_event_code_t rt_codes[] = { ec_node_available, ec_node_unavailable,
+					    ec_node_failed };
+
+static krca_ticket_t rt_ticket;
+static rca_ticket_t rt_subs[ARRAY_SIZE(rt_codes)];
+static struct task_struct *rt_thread;
+static DEFINE_MUTEX(rt_lock); /* protects what follows */
+static rs_event_t rt_event[RT_EVENTS];
+static unsigned int rt_count;
+static bool rt_reading = true;
+
+static void rt_take(void)
+{
+	rs_event_t event;
+	int rc;
+
+	mutex_lock(&rt_lock);
+	if (rt_reading) {
+		rc = krca_get_message(&rt_ticket, &event);
+		if (rc)
+			pr_err("krca_test: no message where there should be one: %d\n", rc);
+		else if (rt_count < RT_EVENTS)
+			rt_event[rt_count++] = event;
+	}
+	mutex_unlock(&rt_lock);
+	if (!READ_ONCE(rt_reading))
+		msleep(20);
+}
+
+static int rt_reader(void *unused)
+{
+	while (!kthread_should_stop())
+		if (krca_wait_event(&rt_ticket) > 0)
+			rt_take();
+	return 0;
+}
+
+static const char *rt_name(rs_event_code_t code)
+{
+	switch (code) {
+	case ec_node_available:
+		return "available";
+	case ec_node_unavailable:
+		return "unavailable";
+	case ec_node_failed:
+		return "failed";
+	default:
+		return "?";
+	}
+}
+
+static int rt_events_show(struct seq_file *m, void *unused)
+{
+	unsigned int i;
+
+	mutex_lock(&rt_lock);
+	for (i = 0; i < rt_count; i++) {
+		u64 node = rt_event[i].ev_gen.svid_node.rs_node_flat;
+
+		seq_printf(m, "%s %llu %llu\n", rt_name(rt_event[i].ev_id), RSN_GET_FLD(node, NID),
+			   RSN_GET_FLD(node, STATE));
+	}
+	mutex_unlock(&rt_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rt_events);
+
+static int rt_reading_set(void *data, u64 on)
+{
+	mutex_lock(&rt_lock);
+	rt_reading = on;
+	mutex_unlock(&rt_lock);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(rt_reading_fops, NULL, rt_reading_set, "%llu\n");
+
+static int rt_nodes_show(struct seq_file *m, void *unused)
+{
+	rs_node_array_t list;
+	int i, rc = krca_get_sysnodes(&list);
+
+	if (rc)
+		seq_printf(m, "error %d\n", rc);
+	for (i = 0; i < list.na_len; i++) {
+		u64 node = list.na_ids[i].rs_node_flat;
+
+		seq_printf(m, "%llu %llu\n", RSN_GET_FLD(node, NID), RSN_GET_FLD(node, STATE));
+	}
+	kfree(list.na_ids);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rt_nodes);
+
+/* ---- the calls ---- */
+
+#define RT_IS(m, call, expected)                                                            \
+	do {                                                                                \
+		long rt_got = (call);                                                       \
+											    \
+		if (rt_got != (expected)) {                                                 \
+			seq_printf(m, "line %d: %s is %ld\n", __LINE__, #call, rt_got);     \
+			return -EIO;                                                        \
+		}                                                                           \
+	} while (0)
+
+static int rt_sessions(struct seq_file *m)
+{
+	krca_ticket_t ticket = KRCA_NULL_TICKET, none = KRCA_NULL_TICKET, wrong = ~0u;
+	rca_ticket_t sub[2];
+	rs_event_t event;
+
+	RT_IS(m, krca_register(NULL, RT_SERVICE, 1, 0), -EINVAL);
+	RT_IS(m, krca_register(&ticket, RT_SERVICE, 1, 1), -EINVAL);
+	RT_IS(m, krca_register(&ticket, 9, 1, 0), -EINVAL);
+	RT_IS(m, krca_register(&ticket, RCA_RX_SVC_ANY, 1, 0), -EINVAL);
+	RT_IS(m, ticket, KRCA_NULL_TICKET);
+	RT_IS(m, krca_register(&ticket, RT_SERVICE, current->pid, 0), 0);
+	RT_IS(m, ticket == KRCA_NULL_TICKET || ticket == rt_ticket, false);
+	RT_IS(m, krca_register(&ticket, RT_SERVICE, 1, 0), -EINVAL);
+	RT_IS(m, krca_subscribe(&ticket, 77, RCA_RX_SVC_ANY, &sub[0]), -EINVAL);
+	RT_IS(m, krca_subscribe(&ticket, ec_node_failed, RT_SERVICE, &sub[0]), -EINVAL);
+	RT_IS(m, krca_subscribe(&ticket, ec_node_failed, RCA_RX_SVC_ANY, NULL), -EINVAL);
+	RT_IS(m, krca_subscribe(&none, ec_node_failed, RCA_RX_SVC_ANY, &sub[0]), -EINVAL);
+	RT_IS(m, krca_subscribe(&ticket, ec_node_failed, RCA_RX_SVC_ANY, &sub[0]), 0);
+	RT_IS(m, krca_subscribe(&ticket, ec_node_failed, RCA_RX_SVC_ANY, &sub[1]), 0);
+	RT_IS(m, sub[0] == sub[1], false);
+	RT_IS(m, krca_get_message(&ticket, NULL), -EINVAL);
+	RT_IS(m, krca_get_message(&ticket, &event), -EAGAIN);
+	RT_IS(m, krca_get_message(&none, &event), -EINVAL);
+	RT_IS(m, krca_get_message(NULL, &event), -EINVAL);
+	RT_IS(m, krca_unsubscribe(&ticket, sub[0]), 0);
+	RT_IS(m, krca_unsubscribe(&ticket, sub[0]), -EINVAL);
+	RT_IS(m, krca_unsubscribe(&none, sub[1]), -EINVAL);
+	RT_IS(m, krca_wakeup_wait_event(&wrong), -EINVAL);
+	RT_IS(m, krca_wait_event(&wrong), -EINVAL);
+	RT_IS(m, krca_unregister(&wrong), -EINVAL);
+	RT_IS(m, krca_unregister(&ticket), 0);
+	RT_IS(m, ticket, KRCA_NULL_TICKET);
+	RT_IS(m, krca_unregister(&ticket), -EINVAL);
+	return 0;
+}
+
+struct rt_waiter {
+	krca_ticket_t ticket; /* a copy: that of who closes the session changes */
+	int rc;
+	struct completion done;
+};
+
+static int rt_wait(void *arg)
+{
+	struct rt_waiter *w = arg;
+
+	allow_signal(SIGUSR1);
+	w->rc = krca_wait_event(&w->ticket);
+	complete(&w->done);
+	/* whoever has begun it stops it */
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+static int rt_wake(krca_ticket_t *ticket, struct task_struct *thread)
+{
+	return krca_wakeup_wait_event(ticket);
+}
+
+static int rt_signal(krca_ticket_t *ticket, struct task_struct *thread)
+{
+	return send_sig(SIGUSR1, thread, 1);
+}
+
+static int rt_close(krca_ticket_t *ticket, struct task_struct *thread)
+{
+	return krca_unregister(ticket);
+}
+
+/* Somebody sleeps, and is woken in one of the ways; gives what he was told. */
+static int rt_woken(krca_ticket_t ticket,
+		    int (*wake)(krca_ticket_t *ticket, struct task_struct *thread))
+{
+	struct rt_waiter w = { .ticket = ticket, .rc = -ETIMEDOUT };
+	struct task_struct *thread;
+	int rc;
+
+	init_completion(&w.done);
+	thread = kthread_run(rt_wait, &w, "krca_test_wait");
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	/* asleep, most likely; if not, none of the three is lost either */
+	msleep(100);
+	rc = completion_done(&w.done) ? -EALREADY : wake(&ticket, thread);
+	if (!rc && !wait_for_completion_timeout(&w.done, msecs_to_jiffies(RT_WAIT_MS)))
+		rc = -ETIMEDOUT;
+	if (rc)
+		krca_unregister(&ticket);
+	kthread_stop(thread);
+	return rc ?: w.rc;
+}
+
+static int rt_waiting(struct seq_file *m)
+{
+	krca_ticket_t ticket = KRCA_NULL_TICKET;
+
+	RT_IS(m, krca_register(&ticket, RT_SERVICE, current->pid, 0), 0);
+	/* a wake-up before the wait is not lost, and counts once */
+	RT_IS(m, krca_wakeup_wait_event(&ticket), 0);
+	RT_IS(m, krca_wakeup_wait_event(&ticket), 0);
+	RT_IS(m, krca_wait_event(&ticket), 0);
+	RT_IS(m, rt_woken(ticket, rt_wake), 0);
+	RT_IS(m, rt_woken(ticket, rt_signal), -ERESTARTSYS);
+	RT_IS(m, rt_woken(ticket, rt_wake), 0);
+	RT_IS(m, rt_woken(ticket, rt_close), -EINVAL);
+	RT_IS(m, krca_unregister(&ticket), -EINVAL);
+	return 0;
+}
+
+/* What any context may call, with interrupts off. */
+static int rt_nodes(struct seq_file *m)
+{
+	rs_node_array_t list;
+	unsigned long flags;
+	nic_addr_t nic = ~0u;
+	rca_nid_t nid = ~0u;
+	int i, rc[4], ready = 0;
+
+	local_irq_save(flags);
+	rc[0] = krca_get_sysnodes(&list);
+	rc[1] = krca_nid_to_nicaddrs(0, 1, &nic);
+	rc[2] = krca_nicaddr_to_nid(0, &nid);
+	rc[3] = krca_wakeup_wait_event(&rt_ticket);
+	send_hb_2_l0();
+	local_irq_restore(flags);
+	if (rc[0] || rc[1] != 1 || rc[2] || rc[3] || nic || nid) {
+		seq_printf(m, "%d %d %d %d, NIC %u, node %u\n", rc[0], rc[1], rc[2], rc[3], nic,
+			   nid);
+		return -EIO;
+	}
+	for (i = 0; i < list.na_len; i++) {
+		u64 node = list.na_ids[i].rs_node_flat;
+
+		RT_IS(m, RSN_GET_FLD(node, NID), i);
+		RT_IS(m, RSN_GET_FLD(node, TYPE), rt_node);
+		RT_IS(m, RSN_GET_FLD(node, IS_SVC), 1);
+		ready += RS_GET_CS_STATE(RSN_GET_FLD(node, STATE)) == RS_CS_READY;
+		RT_IS(m, krca_nid_to_nicaddrs(i, 4, &nic), 1);
+		RT_IS(m, krca_nicaddr_to_nid(nic, &nid), 0);
+		RT_IS(m, nid, i);
+	}
+	kfree(list.na_ids);
+	RT_IS(m, ready > 0, true);
+	RT_IS(m, krca_nid_to_nicaddrs(i, 1, &nic), -ENOENT);
+	RT_IS(m, krca_nicaddr_to_nid(i, &nid), -ENOENT);
+	RT_IS(m, krca_nid_to_nicaddrs(0, 0, &nic), -EINVAL);
+	RT_IS(m, krca_nid_to_nicaddrs(0, 1, NULL), -EINVAL);
+	RT_IS(m, krca_nicaddr_to_nid(0, NULL), -EINVAL);
+	RT_IS(m, krca_get_sysnodes(NULL), -EINVAL);
+	return 0;
+}
+
+static int rt_calls_show(struct seq_file *m, void *unused)
+{
+	if (!rt_sessions(m) && !rt_waiting(m) && !rt_nodes(m))
+		seq_puts(m, "ok\n");
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rt_calls);
+
+/* ---- the module ---- */
+
+static struct dentry *rt_dir;
+
+static int rt_begin(void)
+{
+	unsigned int i;
+	int rc = krca_register(&rt_ticket, RT_SERVICE, current->pid, 0);
+
+	for (i = 0; !rc && i < ARRAY_SIZE(rt_codes); i++)
+		rc = krca_subscribe(&rt_ticket, rt_codes[i], RCA_RX_SVC_ANY, &rt_subs[i]);
+	if (rc)
+		return rc;
+	rt_thread = kthread_run(rt_reader, NULL, "krca_test");
+	return PTR_ERR_OR_ZERO(rt_thread);
+}
+
+static int __init rt_init(void)
+{
+	int rc = rt_begin();
+
+	if (rc) {
+		krca_unregister(&rt_ticket);
+		return rc;
+	}
+	rt_dir = debugfs_create_dir("krca_test", NULL);
+	debugfs_create_file("calls", 0400, rt_dir, NULL, &rt_calls_fops);
+	debugfs_create_file("nodes", 0400, rt_dir, NULL, &rt_nodes_fops);
+	debugfs_create_file("events", 0400, rt_dir, NULL, &rt_events_fops);
+	debugfs_create_file("reading", 0200, rt_dir, NULL, &rt_reading_fops);
+	return 0;
+}
+module_init(rt_init);
+
+/* As an LND leaves: its thread first, which is asleep. */
+static void __exit rt_exit(void)
+{
+	unsigned int i;
+
+	debugfs_remove_recursive(rt_dir);
+	WRITE_ONCE(rt_reading, true);
+	krca_wakeup_wait_event(&rt_ticket);
+	kthread_stop(rt_thread);
+	for (i = 0; i < ARRAY_SIZE(rt_subs); i++)
+		krca_unsubscribe(&rt_ticket, rt_subs[i]);
+	krca_unregister(&rt_ticket);
+}
+module_exit(rt_exit);
+
+MODULE_DESCRIPTION("Tests of krca");
+MODULE_LICENSE("GPL");
