@@ -5,7 +5,8 @@
 #   mkinitramfs.sh -k KERNEL_DIR [-m MODULE.ko|DIR]... [-s STAGE_DIR]... [-t KSELFTEST_DIR] -o OUTPUT
 #
 #   -k  as fetch-kernel.sh left it (release, lib/modules)
-#   -m  a module of ours, or a folder with some, put below /lib/modules/<release>/extra
+#   -m  a module of ours, or a folder with some, put below /lib/modules/<release>/extra; the modules of the
+#       kernel that they depend on come along
 #   -s  a tree copied to / (as `make install DESTDIR=...` makes it)
 #   -t  tests, copied to /kselftest
 #
@@ -81,6 +82,9 @@ kernel_modules() {
 		[ -e "$name" ] || die "$name is missing: run 'make driver'"
 		find "$name" -name '*.ko' -exec cp -t "$root/lib/modules/$release/extra/" {} +
 	done
+	# What they need of the kernel's own; of each other's there is nothing to copy.
+	find "$root/lib/modules/$release/extra" -name '*.ko' -exec modinfo -F depends {} + | tr ',' '\n' | sort -u |
+		while read -r name; do copy_module "$name" >/dev/null; done
 	cp "$kernel_dir/lib/modules/$release"/modules.{builtin,builtin.modinfo,order} "$root/lib/modules/$release/"
 	depmod -b "$root" "$release"
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of kgni_test.ko share: two clients that talk to each other, and how a test says
+ * what was wrong.
+ */
+#ifndef KGNI_TEST_H
+#define KGNI_TEST_H
+
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+
+#include "gni_pub.h"
+
+#define KT_COOKIE \
+	GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* as an LND: tags of users may be used up */
+#define KT_BYTES (64 * PAGE_SIZE)
+#define KT_CREDITS 16
+#define KT_LARGEST 2048
+#define KT_WAIT_MS 60000 /* far more than anything here takes */
+
+/**
+ * struct kt_side - one of two clients that talk to each other
+ * @cdm: domain
+ * @nic: its attachment
+ * @tx: queue of what it starts
+ * @rx: queue of what peers do
+ * @ep: to the other side
+ * @mem: KT_BYTES
+ * @handle: of it
+ * @smsg: its mailbox, at the end of @mem
+ * @address: of this node
+ * @tx_calls: of the handler of @tx
+ * @rx_calls: of the handler of @rx
+ */
+struct kt_side {
+	gni_cdm_handle_t cdm;
+	gni_nic_handle_t nic;
+	gni_cq_handle_t tx, rx;
+	gni_ep_handle_t ep;
+	u8 *mem;
+	gni_mem_handle_t handle;
+	gni_smsg_attr_t smsg;
+	u32 address;
+	atomic_t tx_calls, rx_calls;
+};
+
+extern struct kt_side kt[2];
+
+/* Says what was wrong, and leaves the test. */
+#define KT_CHECK(m, condition)                                                         \
+	do {                                                                           \
+		if (!(condition)) {                                                    \
+			seq_printf(m, "not ok: %s (line %d)\n", #condition, __LINE__); \
+			return -EIO;                                                   \
+		}                                                                      \
+	} while (0)
+
+#define KT_IS(m, call, code)                                                                 \
+	do {                                                                                 \
+		gni_return_t kt_rc = (call);                                                 \
+		if (kt_rc != (code)) {                                                       \
+			seq_printf(m, "not ok: %s: %d (line %d)\n", #call, kt_rc, __LINE__); \
+			return -EIO;                                                         \
+		}                                                                            \
+	} while (0)
+
+/* of kgni_test_side.c; those that take a file say there what went wrong, and return -EIO then */
+int kt_open(struct seq_file *m, unsigned int i);
+int kt_connect(struct seq_file *m, unsigned int i);
+int kt_close(struct seq_file *m, unsigned int i);
+gni_return_t kt_event(gni_cq_handle_t cq, gni_cq_entry_t *entry);
+int kt_completes(struct seq_file *m, gni_post_descriptor_t *d);
+gni_post_descriptor_t kt_post_of(gni_post_type_t type, u64 local, u64 remote, u64 length);
+
+/* the tests: 0 ok, 1 ok and the sides are closed already, else negative */
+int kt_test_process(struct seq_file *m);
+int kt_test_spinlock(struct seq_file *m);
+int kt_test_softirq(struct seq_file *m);
+int kt_test_hardirq(struct seq_file *m);
+int kt_test_transfers(struct seq_file *m);
+int kt_test_segments(struct seq_file *m);
+int kt_test_vmalloc(struct seq_file *m);
+int kt_test_hold(struct seq_file *m);
+int kt_test_messages(struct seq_file *m);
+int kt_test_threads(struct seq_file *m);
+int kt_test_refusals(struct seq_file *m);
+int kt_test_datagrams(struct seq_file *m);
+int kt_test_errors(struct seq_file *m);
+int kt_test_reset(struct seq_file *m);
+
+/* of kgni_test_context.c: nothing of it runs any more */
+void kt_context_end(void);
+
+#endif

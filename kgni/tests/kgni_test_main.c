@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A client of kGNI that tests it on one node. Each file in debugfs, kgni_test/, is a test that runs
+ * when it is read and says "ok" or what was wrong. selftests/kgni/kgni.c reads them.
+ */
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "kgni_test.h"
+
+static DEFINE_MUTEX(kt_lock); /* one test at a time */
+static struct dentry *kt_dir;
+
+struct kt_test {
+	const char *name;
+	int (*run)(struct seq_file *m);
+};
+
+static const struct kt_test kt_tests[] = {
+	{ "process", kt_test_process },	    { "spinlock", kt_test_spinlock },
+	{ "softirq", kt_test_softirq },	    { "hardirq", kt_test_hardirq },
+	{ "transfers", kt_test_transfers }, { "segments", kt_test_segments },
+	{ "vmalloc", kt_test_vmalloc },	    { "hold", kt_test_hold },
+	{ "messages", kt_test_messages },   { "threads", kt_test_threads },
+	{ "refusals", kt_test_refusals },   { "datagrams", kt_test_datagrams },
+	{ "errors", kt_test_errors },	    { "reset", kt_test_reset },
+};
+
+static int kt_run(struct seq_file *m, const struct kt_test *test)
+{
+	int rc = kt_open(m, 0);
+
+	rc = rc ?: kt_open(m, 1);
+	rc = rc ?: kt_connect(m, 0);
+	rc = rc ?: kt_connect(m, 1);
+	rc = rc ?: test->run(m);
+	if (rc == 1)
+		return 0; /* it has closed them itself */
+	rc = rc ?: kt_close(m, 0);
+	rc = rc ?: kt_close(m, 1);
+	return rc;
+}
+
+static int kt_show(struct seq_file *m, void *unused)
+{
+	unsigned int i;
+
+	mutex_lock(&kt_lock);
+	if (!kt_run(m, m->private))
+		seq_puts(m, "ok\n");
+	/* ends whatever is left, too */
+	for (i = 0; i < 2; i++) {
+		if (kt[i].cdm && gni_cdm_destroy(kt[i].cdm) != GNI_RC_SUCCESS)
+			seq_puts(m, "a domain does not end\n");
+		kfree(kt[i].mem);
+		memset(&kt[i], 0, sizeof(kt[i]));
+	}
+	mutex_unlock(&kt_lock);
+	return 0;
+}
+
+static int kt_open_file(struct inode *inode, struct file *file)
+{
+	return single_open(file, kt_show, inode->i_private);
+}
+
+static const struct file_operations kt_fops = {
+	.owner = THIS_MODULE,
+	.open = kt_open_file,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static int __init kt_init(void)
+{
+	unsigned int i;
+
+	kt_dir = debugfs_create_dir("kgni_test", NULL);
+	for (i = 0; i < ARRAY_SIZE(kt_tests); i++)
+		debugfs_create_file(kt_tests[i].name, 0400, kt_dir, (void *)&kt_tests[i], &kt_fops);
+	return 0;
+}
+module_init(kt_init);
+
+static void __exit kt_exit(void)
+{
+	debugfs_remove_recursive(kt_dir);
+	kt_context_end();
+}
+module_exit(kt_exit);
+
+MODULE_DESCRIPTION("Tests of kGNI");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Transfers, and registrations of every kind of memory. */
+#include <linux/io.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "kgni_test.h"
+
+int kt_test_transfers(struct seq_file *m)
+{
+	u64 far = (uintptr_t)kt[1].mem, near = (uintptr_t)kt[0].mem;
+	gni_post_descriptor_t d;
+	int rc;
+
+	get_random_bytes(kt[1].mem, 16 * PAGE_SIZE);
+	d = kt_post_of(GNI_POST_FMA_GET, near, far, 70000 & ~3);
+	KT_IS(m, gni_post_fma(kt[0].ep, &d), GNI_RC_SUCCESS);
+	rc = kt_completes(m, &d);
+	KT_CHECK(m, rc || !memcmp(kt[0].mem, kt[1].mem, d.length));
+	get_random_bytes(kt[0].mem, 16 * PAGE_SIZE);
+	d = kt_post_of(GNI_POST_FMA_PUT, near + 3, far + 1, 10001);
+	KT_IS(m, gni_post_fma(kt[0].ep, &d), GNI_RC_SUCCESS);
+	rc = rc ?: kt_completes(m, &d);
+	KT_CHECK(m, rc || !memcmp(kt[0].mem + 3, kt[1].mem + 1, d.length));
+	d = kt_post_of(GNI_POST_RDMA_GET, near + 4, far + 8, 20000);
+	KT_IS(m, gni_post_rdma(kt[0].ep, &d), GNI_RC_SUCCESS);
+	rc = rc ?: kt_completes(m, &d);
+	KT_CHECK(m, rc || !memcmp(kt[0].mem + 4, kt[1].mem + 8, d.length));
+	*(u64 *)(kt[1].mem + 16) = 40;
+	d = kt_post_of(GNI_POST_AMO, near + 24, far + 16, 8);
+	d.amo_cmd = GNI_FMA_ATOMIC_FADD;
+	d.first_operand = 2;
+	KT_IS(m, gni_post_fma(kt[0].ep, &d), GNI_RC_SUCCESS);
+	rc = rc ?: kt_completes(m, &d);
+	KT_CHECK(m, rc || (*(u64 *)(kt[1].mem + 16) == 42 && *(u64 *)(kt[0].mem + 24) == 40));
+	return rc;
+}
+
+/* Pages of anywhere by their physical address; addresses in such a region are offsets. */
+int kt_test_segments(struct seq_file *m)
+{
+	gni_mem_segment_t segments[8];
+	gni_mem_handle_t handle = {};
+	gni_post_descriptor_t d;
+	struct page *page[8];
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < 8; i++) {
+		page[i] = alloc_page(GFP_KERNEL);
+		KT_CHECK(m, page[i]);
+		segments[i] = (gni_mem_segment_t){ page_to_phys(page[i]), PAGE_SIZE };
+	}
+	get_random_bytes(kt[0].mem, 8 * PAGE_SIZE);
+	KT_IS(m,
+	      gni_mem_register_segments(kt[1].nic, segments, 8, NULL,
+					GNI_MEM_PHYS_SEGMENTS | GNI_MEM_RELAXED_PI_ORDERING,
+					&handle),
+	      GNI_RC_SUCCESS);
+	d = kt_post_of(GNI_POST_RDMA_PUT, (uintptr_t)kt[0].mem, 0, 8 * PAGE_SIZE);
+	d.remote_mem_hndl = handle;
+	KT_IS(m, gni_post_rdma(kt[0].ep, &d), GNI_RC_SUCCESS);
+	rc = kt_completes(m, &d);
+	for (i = 0; i < 8 && !rc; i++)
+		KT_CHECK(m, !memcmp(page_address(page[i]), kt[0].mem + i * PAGE_SIZE, PAGE_SIZE));
+	KT_IS(m, gni_mem_deregister(kt[1].nic, &handle, 0), GNI_RC_SUCCESS);
+	for (i = 0; i < 8; i++)
+		__free_page(page[i]);
+	return rc;
+}
+
+int kt_test_vmalloc(struct seq_file *m)
+{
+	u8 *area = vzalloc(5 * PAGE_SIZE);
+	gni_mem_handle_t handle = {};
+	gni_post_descriptor_t d;
+	int rc;
+
+	KT_CHECK(m, area);
+	KT_IS(m,
+	      gni_mem_register(kt[1].nic, (uintptr_t)area + 100, 5 * PAGE_SIZE - 100, NULL, 0,
+			       &handle),
+	      GNI_RC_SUCCESS);
+	get_random_bytes(kt[0].mem, 4 * PAGE_SIZE);
+	d = kt_post_of(GNI_POST_RDMA_PUT, (uintptr_t)kt[0].mem, (uintptr_t)area + 100,
+		       4 * PAGE_SIZE);
+	d.remote_mem_hndl = handle;
+	KT_IS(m, gni_post_rdma(kt[0].ep, &d), GNI_RC_SUCCESS);
+	rc = kt_completes(m, &d);
+	KT_CHECK(m, rc || !memcmp(area + 100, kt[0].mem, 4 * PAGE_SIZE));
+	KT_IS(m, gni_mem_deregister(kt[1].nic, &handle, 0), GNI_RC_SUCCESS);
+	vfree(area);
+	return rc;
+}
+
+/* What was deregistered with a time to hold it cannot be reached, and its number is nobody else's.
+ */
+int kt_test_hold(struct seq_file *m)
+{
+	gni_mem_handle_t held = {}, other = {};
+	gni_post_descriptor_t d, *done;
+	gni_cq_entry_t entry;
+	unsigned int i;
+	char text[64];
+
+	KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, PAGE_SIZE, NULL, 0, &held),
+	      GNI_RC_SUCCESS);
+	KT_IS(m, gni_mem_deregister(kt[1].nic, &held, 15 * 60 * 1000), GNI_RC_SUCCESS);
+	d = kt_post_of(GNI_POST_FMA_PUT, (uintptr_t)kt[0].mem, (uintptr_t)kt[1].mem, 8);
+	d.remote_mem_hndl = held;
+	KT_IS(m, gni_post_fma(kt[0].ep, &d), GNI_RC_SUCCESS);
+	KT_IS(m, kt_event(kt[0].tx, &entry), GNI_RC_TRANSACTION_ERROR);
+	KT_IS(m, gni_cq_error_str(entry, text, sizeof(text)), GNI_RC_SUCCESS);
+	KT_CHECK(m, !strcmp(text, "FMA:MDD_INVALID"));
+	KT_IS(m, gni_get_completed(kt[0].tx, entry, &done), GNI_RC_TRANSACTION_ERROR);
+	KT_CHECK(m, done == &d && d.status == GNI_RC_TRANSACTION_ERROR);
+	for (i = 0; i < 8; i++) {
+		KT_IS(m,
+		      gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, PAGE_SIZE, NULL, 0, &other),
+		      GNI_RC_SUCCESS);
+		KT_CHECK(m, other.qword1 >> 52 != held.qword1 >> 52);
+		KT_IS(m, gni_mem_deregister(kt[1].nic, &other, 0), GNI_RC_SUCCESS);
+	}
+	KT_IS(m, gni_mem_deregister(kt[1].nic, &held, 0), GNI_RC_INVALID_PARAM);
+	KT_IS(m, gni_mem_mdd_release(kt[1].nic, &held), GNI_RC_SUCCESS);
+	KT_IS(m, gni_mem_mdd_release(kt[1].nic, &held), GNI_RC_NO_MATCH);
+	return 0;
+}
