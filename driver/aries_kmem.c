@@ -96,12 +96,10 @@ static bool aries_kmem_keep(struct aries_dev *ad, struct aries_region *region)
 	return keep;
 }
 
-static struct page *aries_kmem_page(u64 address, bool physical)
+static struct page *aries_kmem_page(u64 address)
 {
 	const void *p = (const void *)(uintptr_t)address;
 
-	if (physical)
-		return pfn_valid(PHYS_PFN(address)) ? pfn_to_page(PHYS_PFN(address)) : NULL;
 	if (is_vmalloc_addr(p))
 		return vmalloc_to_page(p);
 	return virt_addr_valid(p) ? virt_to_page(p) : NULL;
@@ -113,6 +111,8 @@ static long aries_kmem_count(const struct aries_region_args *args)
 	unsigned long npages = 0;
 	unsigned int i;
 
+	if (args->physical)
+		return args->count <= ARIES_REGION_MAX >> PAGE_SHIFT ? args->count : -EFBIG;
 	for (i = 0; i < args->count; i++) {
 		const struct aries_segment *s = &args->segments[i];
 		u64 end;
@@ -128,16 +128,33 @@ static long aries_kmem_count(const struct aries_region_args *args)
 	return npages;
 }
 
+static int aries_kmem_fill_physical(const struct aries_region_args *args, struct page **pages)
+{
+	unsigned int i;
+
+	for (i = 0; i < args->count; i++) {
+		unsigned long pfn = PHYS_PFN(args->segments[i].address);
+
+		if (!pfn_valid(pfn))
+			return -EFAULT;
+		pages[i] = pfn_to_page(pfn);
+	}
+	return 0;
+}
+
 static int aries_kmem_fill(const struct aries_region_args *args, struct page **pages)
 {
 	unsigned int i;
+
+	if (args->physical)
+		return aries_kmem_fill_physical(args, pages);
 
 	for (i = 0; i < args->count; i++) {
 		const struct aries_segment *s = &args->segments[i];
 		u64 at = s->address & PAGE_MASK, last = s->address + s->length - 1;
 
 		for (;; at += PAGE_SIZE) {
-			*pages = aries_kmem_page(at, args->physical);
+			*pages = aries_kmem_page(at);
 			if (!*pages)
 				return -EFAULT;
 			pages++;

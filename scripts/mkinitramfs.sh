@@ -52,6 +52,8 @@ skeleton() {
 	for app in $(/bin/busybox --list); do
 		[ "$app" = busybox ] || ln -sf /bin/busybox "$root/bin/$app"
 	done
+	# where the kernel looks when it wants a module itself
+	ln -sf /bin/modprobe "$root/sbin/modprobe"
 	install -m 755 "$agent" "$root/usr/sbin/gni-agent"
 	ln -sf ../sbin/gni-agent "$root/usr/bin/gni-kvs"
 	printf 'root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n' >"$root/etc/passwd"
@@ -84,7 +86,7 @@ kernel_modules() {
 	done
 	# What they need of the kernel's own; of each other's there is nothing to copy.
 	find "$root/lib/modules/$release/extra" -name '*.ko' -exec modinfo -F depends {} + | tr ',' '\n' | sort -u |
-		while read -r name; do copy_module "$name" >/dev/null; done
+		while read -r name; do copy_module "$name" >/dev/null || true; done
 	cp "$kernel_dir/lib/modules/$release"/modules.{builtin,builtin.modinfo,order} "$root/lib/modules/$release/"
 	depmod -b "$root" "$release"
 }

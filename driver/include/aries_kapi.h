@@ -273,7 +273,7 @@ u32 aries_queue_entries(const struct aries_cq *cq);
 /**
  * struct aries_segment - a piece of a region
  * @address: kernel address, linear or from vmalloc; or physical, of memory that has struct page
- * @length: bytes
+ * @length: bytes; a physical one is the page that the address is in, whatever stands here
  */
 struct aries_segment {
 	u64 address;

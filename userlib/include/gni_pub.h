@@ -647,7 +647,7 @@ typedef struct gni_ce *gni_ce_handle_t;     /* collective channel */
 /**
  * struct gni_mem_segment - one piece of a registration
  * @address: start; physical with GNI_MEM_PHYS_SEGMENTS
- * @length: bytes, not 0
+ * @length: bytes, not 0; not looked at with GNI_MEM_PHYS_SEGMENTS
  */
 typedef struct gni_mem_segment {
 	uint64_t address;
@@ -2621,7 +2621,8 @@ gni_return_t gni_mem_register(gni_nic_handle_t nic_hndl, uint64_t address, uint6
 /**
  * gni_mem_register_segments() - kernel form of GNI_MemRegisterSegments()
  *
- * With GNI_MEM_PHYS_SEGMENTS each segment is a page given by its physical address. Sleeps.
+ * With GNI_MEM_PHYS_SEGMENTS each segment is the page that a physical address is in, and its length
+ * is not looked at. Sleeps.
  *
  * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_PERMISSION_ERROR,
  * GNI_RC_ERROR_NOMEM.
