@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * slnd: messages and bulk data between nodes, for modules on top of it.
+ *
+ * Nodes are named by the address of their NIC. There is one user at a time. All functions here
+ * sleep, and all callbacks may; they run in threads of slnd.
+ */
+#ifndef SLND_H
+#define SLND_H
+
+#include <linux/types.h>
+
+struct page;
+
+#define SLND_MESSAGE_MAX 2032
+#define SLND_BULK_PAGES 1024
+
+/**
+ * struct slnd_buffer - memory for bulk data
+ * @pages: SLND_BULK_PAGES at most; the owner keeps them until the transfer is over
+ * @offset: of the first byte in the first page
+ * @bytes: length, not 0
+ */
+struct slnd_buffer {
+	struct page **pages;
+	u32 offset;
+	u32 bytes;
+};
+
+/**
+ * struct slnd_offer - bulk data that a peer wants to put here, or get from here
+ * @from: peer
+ * @put: it puts; else it gets
+ * @bytes: length
+ * @tag: what the peer has named it
+ */
+struct slnd_offer {
+	u32 from;
+	bool put;
+	u32 bytes;
+	u64 tag;
+};
+
+/**
+ * struct slnd_user - what slnd tells the module on top of it
+ * @message: a message has come; @data is there during the call only
+ * @expose: says which memory an offer is for, of that length; or a negative errno that the peer gets
+ * @exposed: that transfer is over, with 0 or a negative errno, and the memory the user's again
+ */
+struct slnd_user {
+	void (*message)(u32 from, const void *data, u32 bytes);
+	int (*expose)(const struct slnd_offer *offer, struct slnd_buffer *buffer, void **arg);
+	void (*exposed)(void *arg, int status);
+};
+
+/* How something ended: 0 or a negative errno. Called once for what was accepted. */
+typedef void slnd_done_f(void *arg, int status);
+
+int slnd_register(const struct slnd_user *user);
+void slnd_unregister(void);
+u32 slnd_address(void);
+int slnd_send(u32 to, const void *data, u32 bytes, slnd_done_f *done, void *arg);
+int slnd_put(u32 to, u64 tag, const struct slnd_buffer *buffer, slnd_done_f *done, void *arg);
+int slnd_get(u32 to, u64 tag, const struct slnd_buffer *buffer, slnd_done_f *done, void *arg);
+
+#endif

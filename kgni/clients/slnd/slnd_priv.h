@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of slnd share.
+ *
+ * Locks, outer one first: slnd_peer.lock, slnd.dgram_lock, slnd.lock. gni_ functions that do not
+ * sleep are called with the first two held.
+ */
+#ifndef SLND_PRIV_H
+#define SLND_PRIV_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include "slnd.h"
+#include "slnd_wire.h"
+
+#define SLND_DEVICE 0
+#define SLND_SCHEDULERS_MAX 8
+
+/* Names of the counters in debugfs. */
+#define SLND_COUNTERS(X)                                                                     \
+	X(messages_sent) X(messages_received) X(messages_dropped) X(sends_stalled)           \
+	X(puts) X(gets) X(bounced) X(exposures) X(bulk_bytes) X(posts_repeated)              \
+	X(posts_refused) X(bulks_failed) X(connected) X(closed) X(failed) X(silent)          \
+	X(asked) X(hails_refused) X(overruns) X(quarantined) X(released) X(resets) X(quiesces)
+
+enum slnd_counter {
+#define X(name) SLND_##name,
+	SLND_COUNTERS(X)
+#undef X
+		SLND_COUNTER_N
+};
+
+/* Bits of slnd.events: somebody has to look. */
+enum {
+	SLND_EV_RX,
+	SLND_EV_TX,
+	SLND_EV_RDMA,
+	SLND_EV_LATER, /* what waited for room may find some */
+	SLND_EV_N,
+};
+
+/* Bits of slnd.flags. */
+enum {
+	SLND_UP,	/* the device is open */
+	SLND_STOPPING,	/* nobody connects any more */
+	SLND_CRITICAL,	/* the NIC was reset */
+	SLND_RESUMED,	/* a quiesce has ended */
+	SLND_ABORT,	/* the user leaves: end what is under way */
+	SLND_KEEP,	/* the keeper has something to do */
+};
+
+/**
+ * struct slnd_box - a mailbox
+ * @node: in slnd.boxes while nobody has it
+ * @block: memory that it is in
+ * @offset: where
+ */
+struct slnd_box {
+	struct list_head node;
+	struct slnd_block *block;
+	u32 offset;
+};
+
+enum slnd_state {
+	SLND_HAILING, /* a datagram is out */
+	SLND_OPEN,
+	SLND_CLOSING, /* nothing is sent but the last message */
+	SLND_ENDED,
+};
+
+/* Whether a connection waits for a scheduler. */
+enum slnd_place {
+	SLND_IDLE,
+	SLND_READY,
+	SLND_LATER, /* until there is room */
+	SLND_RUNNING,
+	SLND_AGAIN, /* running, and something has come meanwhile */
+};
+
+/**
+ * struct slnd_conn - a connection, or one that may come of a datagram
+ * @refs: one until it has ended; of each message and post under way; of who works on it
+ * @id: in the table, and in events
+ * @ep: endpoint
+ * @box: mailbox
+ * @peer: the other end, NULL while it is a wildcard
+ * @peer_node: in slnd_peer.conns
+ * @hail_node: in slnd.hails
+ * @mine: datagram that is sent
+ * @theirs: where the peer's comes
+ * @hail_since: when that began, in jiffies
+ * @initiator: this side has requested it
+ * @stamp: number of the request
+ * @state: enum slnd_state; slnd_peer.lock
+ * @clean: it has ended in order, and nobody writes to the mailbox any more
+ * @bulks: transfers that need it; slnd_peer.lock
+ * @say: messages of its own that shall be sent, a bit for each enum slnd_type; slnd_peer.lock
+ * @hello_due: SLND_HELLO is to be said once all earlier connections are gone; slnd_peer.lock
+ * @close_sent: the last one was; slnd_peer.lock
+ * @close_came: the peer's has come; slnd_peer.lock
+ * @last_rx: when something came, in jiffies
+ * @last_tx: when something was sent
+ * @place: enum slnd_place; slnd.lock
+ * @stalled: it had no room while it was running; slnd.lock
+ * @ready: in slnd.ready or slnd.later; slnd.lock
+ * @ended: in slnd.ended; slnd.lock
+ * @n_sent: messages
+ * @n_received: messages
+ */
+struct slnd_conn {
+	refcount_t refs;
+	u32 id;
+	gni_ep_handle_t ep;
+	struct slnd_box *box;
+	struct slnd_peer *peer;
+	struct list_head peer_node;
+	struct list_head hail_node;
+	struct slnd_hail mine;
+	struct slnd_hail theirs;
+	unsigned long hail_since;
+	bool initiator;
+	u64 stamp;
+	enum slnd_state state;
+	bool clean;
+	struct list_head bulks;
+	unsigned int say;
+	bool hello_due;
+	bool close_sent;
+	bool close_came;
+	unsigned long last_rx;
+	unsigned long last_tx;
+	enum slnd_place place;
+	bool stalled;
+	struct list_head ready;
+	struct list_head ended;
+	u64 n_sent;
+	u64 n_received;
+};
+
+/**
+ * struct slnd_peer - a node; stays until the module goes
+ * @lock: protects what is below, and connections as their members say
+ * @address: of its NIC
+ * @queue: messages that nobody has sent yet
+ * @conn: where to send them, or NULL
+ * @conns: all connections with it
+ * @hailing: one whose datagram is out, or NULL
+ * @wanted: it has asked for a connection
+ * @incarnation: the newest that is known
+ * @stamp: number of the newest request that has come from it
+ * @next_try: when to hail it, in jiffies
+ * @pause: before the next attempt, in jiffies
+ */
+struct slnd_peer {
+	spinlock_t lock;
+	u32 address;
+	struct list_head queue;
+	struct slnd_conn *conn;
+	struct list_head conns;
+	struct slnd_conn *hailing;
+	bool wanted;
+	u64 incarnation;
+	u64 stamp;
+	unsigned long next_try;
+	unsigned long pause;
+};
+
+/**
+ * struct slnd_tx - a message on its way
+ * @node: in slnd_peer.queue
+ * @only: connection on which it means something, NULL: any
+ * @bulk: transfer that it announces, or NULL
+ * @since: when it came, in jiffies
+ * @done: the user's
+ * @arg: the user's
+ * @head: with the length of @data
+ * @data: what follows
+ */
+struct slnd_tx {
+	struct list_head node;
+	struct slnd_conn *only;
+	struct slnd_bulk *bulk;
+	unsigned long since;
+	slnd_done_f *done;
+	void *arg;
+	struct slnd_head head;
+	u8 data[];
+};
+
+/**
+ * struct slnd_sent - a message whose event has not come; the event has its place in slnd.sent
+ * @node: in slnd.sent_free while there is none
+ * @conn: where it went, with a reference
+ * @tx: it, or NULL
+ * @type: of one without
+ */
+struct slnd_sent {
+	struct list_head node;
+	struct slnd_conn *conn;
+	struct slnd_tx *tx;
+	enum slnd_type type;
+};
+
+enum slnd_bulk_state {
+	SLND_BULK_NEW,	   /* the peer was not asked yet */
+	SLND_BULK_ASKED,   /* the peer has not answered yet */
+	SLND_BULK_POSTED,  /* an event will come, or it waits for room */
+	SLND_BULK_EXPOSED, /* the peer may use it */
+	SLND_BULK_ENDED,
+};
+
+/**
+ * struct slnd_bulk - transfer of bulk data
+ * @node: in slnd_conn.bulks
+ * @waiting: in slnd.post_wait
+ * @id: in the table of transfers
+ * @other: number of it at the peer
+ * @state: enum slnd_bulk_state; slnd_peer.lock
+ * @put: direction
+ * @tag: the user's name for it
+ * @peer: the other side
+ * @conn: that it depends on, once there is one; holds a reference while posted
+ * @buffer: the user's memory
+ * @handle: registration of it
+ * @bounce: instead of @buffer where that is not aligned as a get needs it
+ * @bounce_bytes: size
+ * @skip: bytes there before the first one that is wanted
+ * @post: descriptor
+ * @attempts: posts so far
+ * @done: the user's, of who has begun it
+ * @arg: the user's
+ */
+struct slnd_bulk {
+	struct list_head node;
+	struct list_head waiting;
+	u32 id;
+	u32 other;
+	enum slnd_bulk_state state;
+	bool put;
+	u64 tag;
+	struct slnd_peer *peer;
+	struct slnd_conn *conn;
+	struct slnd_buffer buffer;
+	gni_mem_handle_t handle;
+	void *bounce;
+	u32 bounce_bytes;
+	u32 skip;
+	gni_post_descriptor_t post;
+	unsigned int attempts;
+	slnd_done_f *done;
+	void *arg;
+};
+
+/**
+ * struct slnd - all of it
+ * @flags: SLND_UP and so on
+ * @events: SLND_EV_RX and so on
+ * @address: of the NIC
+ * @incarnation: when the device was opened
+ * @stamp: number of the last request
+ * @cdm: domain
+ * @nic: attachment
+ * @err: subscription of errors
+ * @tx_cq: events of messages that were sent
+ * @rx_cq: events of messages that came
+ * @rdma_cq: events of block transfers
+ * @posts_left: how many more may be under way
+ * @sent: as many as there may be messages under way
+ * @lock: protects the lists below it
+ * @sent_free: places in @sent
+ * @ready: connections for a scheduler
+ * @later: connections without room
+ * @post_wait: transfers without room
+ * @ended: connections for the keeper
+ * @boxes: free mailboxes
+ * @blocks: memory of mailboxes
+ * @quarantine: what a peer may still write to
+ * @dgram_lock: protects @hails and the datagrams of those connections
+ * @hails: connections whose datagram is out
+ * @listening: how many of them are wildcards
+ * @conns: table of connections
+ * @peers: table of nodes
+ * @bulks: table of transfers
+ * @next_conn: where to look for a free number
+ * @next_bulk: where to look for a free number
+ * @conns_left: connections that exist
+ * @sched_wq: schedulers wait here
+ * @keeper_wq: the keeper waits here
+ * @user_wq: slnd_unregister() waits here
+ * @user_ops: what the user has not been told the end of
+ * @schedulers: threads
+ * @mover: thread that waits for datagrams
+ * @keeper: thread
+ * @counters: enum slnd_counter
+ */
+struct slnd {
+	unsigned long flags;
+	unsigned long events;
+	u32 address;
+	u64 incarnation;
+	atomic64_t stamp;
+	gni_cdm_handle_t cdm;
+	gni_nic_handle_t nic;
+	gni_err_handle_t err;
+	gni_cq_handle_t tx_cq;
+	gni_cq_handle_t rx_cq;
+	gni_cq_handle_t rdma_cq;
+	atomic_t posts_left;
+	struct slnd_sent *sent;
+	spinlock_t lock;
+	struct list_head sent_free;
+	struct list_head ready;
+	struct list_head later;
+	struct list_head post_wait;
+	struct list_head ended;
+	struct list_head boxes;
+	struct list_head blocks;
+	struct list_head quarantine;
+	spinlock_t dgram_lock;
+	struct list_head hails;
+	unsigned int listening;
+	struct xarray conns;
+	struct xarray peers;
+	struct xarray bulks;
+	u32 next_conn;
+	u32 next_bulk;
+	atomic_t conns_left;
+	wait_queue_head_t sched_wq;
+	wait_queue_head_t keeper_wq;
+	wait_queue_head_t user_wq;
+	atomic_t user_ops;
+	struct task_struct *schedulers[SLND_SCHEDULERS_MAX];
+	struct task_struct *mover;
+	struct task_struct *keeper;
+	atomic64_t counters[SLND_COUNTER_N];
+};
+
+extern struct slnd slnd;
+extern unsigned int slnd_credits;
+extern unsigned int slnd_wildcards;
+extern unsigned int slnd_timeout;
+extern unsigned int slnd_rx_entries;
+extern unsigned int slnd_posts;
+extern unsigned int slnd_retries;
+extern unsigned int slnd_hold;
+extern unsigned int slnd_scheduler_count;
+
+static inline void slnd_add(enum slnd_counter which, u64 n)
+{
+	atomic64_add(n, &slnd.counters[which]);
+}
+
+static inline void slnd_count(enum slnd_counter which)
+{
+	slnd_add(which, 1);
+}
+
+/* slnd_main.c */
+int slnd_user_expose(const struct slnd_offer *offer, struct slnd_buffer *buffer, void **arg);
+void slnd_user_exposed(void *arg, int status);
+void slnd_user_message(u32 from, const void *data, u32 bytes);
+void slnd_user_begin(void);
+void slnd_user_end(void);
+
+/* slnd_device.c */
+int slnd_device_open(void);
+void slnd_device_close(bool polite);
+
+/* slnd_conn.c */
+struct slnd_peer *slnd_peer_get(u32 address);
+void slnd_peers_free(void);
+struct slnd_conn *slnd_conn_new(struct slnd_peer *peer);
+struct slnd_conn *slnd_conn_find(u32 id);
+void slnd_for_conns(void (*do_it)(struct slnd_conn *conn));
+void slnd_conn_put(struct slnd_conn *conn);
+void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiator, u64 stamp);
+void slnd_conn_end(struct slnd_conn *conn, const char *why);
+void slnd_conn_end_locked(struct slnd_conn *conn, const char *why);
+void slnd_conn_shut(struct slnd_conn *conn);
+void slnd_conn_bury(struct slnd_conn *conn);
+
+/* slnd_dgram.c */
+int slnd_hail(struct slnd_conn *conn);
+void slnd_hail_expire(bool all);
+int slnd_mover(void *unused);
+
+/* slnd_mailbox.c */
+struct slnd_box *slnd_box_get(void);
+void slnd_box_put(struct slnd_box *box);
+void slnd_box_describe(const struct slnd_box *box, gni_smsg_attr_t *attr);
+void slnd_blocks_free(void);
+
+/* slnd_quarantine.c */
+void slnd_quarantine_box(struct slnd_conn *conn);
+void slnd_quarantine_handle(struct slnd_conn *conn, const gni_mem_handle_t *handle);
+void slnd_quarantine_hello(const struct slnd_conn *conn);
+void slnd_quarantine_restarted(u32 address, u64 incarnation);
+void slnd_quarantine_expire(bool all);
+
+/* slnd_send.c */
+int slnd_sent_init(u32 entries);
+struct slnd_tx *slnd_tx_new(enum slnd_type type, const void *data, u32 bytes);
+void slnd_tx_queue(struct slnd_peer *peer, struct slnd_tx *tx);
+void slnd_tx_events(void);
+void slnd_peer_push(struct slnd_peer *peer);
+void slnd_peer_flush(struct slnd_peer *peer, unsigned long age);
+void slnd_say(struct slnd_conn *conn, enum slnd_type type);
+
+/* slnd_receive.c */
+void slnd_rx_events(void);
+bool slnd_receive(struct slnd_conn *conn);
+
+/* slnd_bulk.c */
+struct slnd_bulk *slnd_bulk_new(struct slnd_peer *peer, const struct slnd_buffer *buffer, bool put);
+struct slnd_bulk *slnd_bulk_find(struct slnd_conn *conn, u32 id);
+void slnd_bulk_free(struct slnd_bulk *bulk);
+int slnd_bulk_register(struct slnd_bulk *bulk, u32 flags);
+struct slnd_tx *slnd_bulk_message(struct slnd_bulk *bulk, enum slnd_type type, int status);
+int slnd_bulk_tell(struct slnd_bulk *bulk, enum slnd_type type, int status);
+void slnd_bulk_answer(struct slnd_conn *conn, const struct slnd_bulk_words *words);
+void slnd_bulk_finish(struct slnd_bulk *bulk, int status);
+void slnd_bulk_fail_all(struct slnd_conn *conn);
+
+/* slnd_exposure.c */
+void slnd_exposure_asked(struct slnd_conn *conn, const struct slnd_bulk_words *words);
+void slnd_exposure_done(struct slnd_conn *conn, const struct slnd_bulk_words *words);
+void slnd_exposure_finish(struct slnd_bulk *bulk, int status, bool quarantine);
+
+/* slnd_rdma.c */
+void slnd_rdma_post(struct slnd_bulk *bulk);
+void slnd_rdma_events(void);
+void slnd_rdma_waiting(void);
+
+/* slnd_sched.c */
+void slnd_cq_handler(u32 device, u64 event);
+void slnd_wake(unsigned int event);
+void slnd_schedule(struct slnd_conn *conn);
+void slnd_schedule_later(struct slnd_conn *conn);
+int slnd_scheduler(void *unused);
+
+/* slnd_keeper.c */
+void slnd_keeper_wake(void);
+void slnd_keep_ended(void);
+int slnd_keeper_run(void *unused);
+
+/* slnd_debugfs.c */
+void slnd_debugfs_init(void);
+void slnd_debugfs_exit(void);
+
+#endif

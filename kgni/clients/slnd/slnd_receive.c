@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages that come in. */
+#include <linux/jiffies.h>
+#include <linux/string.h>
+
+#include "slnd_priv.h"
+
+#define SLND_BUDGET 64 /* messages of one connection before it is the turn of others */
+
+static void slnd_close_came(struct slnd_conn *conn)
+{
+	slnd_conn_shut(conn);
+	spin_lock(&conn->peer->lock);
+	conn->close_came = true;
+	if (conn->close_sent && conn->state == SLND_CLOSING) {
+		conn->clean = true;
+		slnd_count(SLND_closed);
+		slnd_conn_end_locked(conn, NULL);
+	}
+	spin_unlock(&conn->peer->lock);
+}
+
+/* What a message means once it was released. */
+static void slnd_obey(struct slnd_conn *conn, u32 type, const struct slnd_bulk_words *words)
+{
+	switch (type) {
+	case SLND_HELLO:
+		slnd_quarantine_hello(conn);
+		break;
+	case SLND_CLOSE:
+		slnd_close_came(conn);
+		break;
+	case SLND_BULK_ASK:
+		slnd_exposure_asked(conn, words);
+		break;
+	case SLND_BULK_READY:
+		slnd_bulk_answer(conn, words);
+		break;
+	case SLND_BULK_DONE:
+		slnd_exposure_done(conn, words);
+		break;
+	}
+}
+
+static bool slnd_sound(const struct slnd_head *head)
+{
+	switch (head->type) {
+	case SLND_HELLO:
+	case SLND_ALIVE:
+	case SLND_CLOSE:
+		return !head->bytes;
+	case SLND_DATA:
+		return head->bytes <= SLND_MESSAGE_MAX;
+	case SLND_BULK_ASK:
+	case SLND_BULK_READY:
+	case SLND_BULK_DONE:
+		return head->bytes == sizeof(struct slnd_bulk_words);
+	default:
+		return false;
+	}
+}
+
+/*
+ * A message is where the peer has put it until it is released: the user sees it there, what is for
+ * us is copied, since that may take long.
+ */
+static bool slnd_take(struct slnd_conn *conn, const void *message)
+{
+	struct slnd_bulk_words words;
+	struct slnd_head head;
+
+	memcpy(&head, message, sizeof(head));
+	if (!slnd_sound(&head)) {
+		slnd_conn_end(conn, "the peer has said what means nothing");
+		return false;
+	}
+	if (head.type == SLND_DATA)
+		slnd_user_message(conn->peer->address, message + sizeof(head), head.bytes);
+	else if (head.bytes)
+		memcpy(&words, message + sizeof(head), sizeof(words));
+	if (gni_smsg_release(conn->ep) != GNI_RC_SUCCESS) {
+		slnd_conn_end(conn, "a message cannot be released");
+		return false;
+	}
+	slnd_obey(conn, head.type, &words);
+	return true;
+}
+
+/**
+ * slnd_receive() - read the messages of a connection
+ * @conn: it
+ *
+ * Context: sleeps; one thread at a time for a connection. Return: whether there may be more.
+ */
+bool slnd_receive(struct slnd_conn *conn)
+{
+	unsigned int n;
+	gni_return_t rc;
+	void *message;
+
+	for (n = 0; n < SLND_BUDGET; n++) {
+		if (READ_ONCE(conn->state) != SLND_OPEN && READ_ONCE(conn->state) != SLND_CLOSING)
+			return false;
+		rc = gni_smsg_getnext(conn->ep, &message);
+		if (rc == GNI_RC_NOT_DONE)
+			return false;
+		if (rc != GNI_RC_SUCCESS) {
+			slnd_conn_end(conn, "its mailbox is damaged");
+			return false;
+		}
+		conn->last_rx = jiffies;
+		conn->n_received++;
+		if (!slnd_take(conn, message))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * slnd_rx_events() - read the queue of messages that have come
+ *
+ * An event says for which connection only. When the queue has overrun some are lost: then all
+ * connections are looked at. Context: schedulers.
+ */
+void slnd_rx_events(void)
+{
+	struct slnd_conn *conn;
+	gni_cq_entry_t entry;
+	gni_return_t rc;
+
+	for (;;) {
+		rc = gni_cq_get_event(slnd.rx_cq, &entry);
+		if (rc == GNI_RC_ERROR_RESOURCE && GNI_CQ_OVERRUN(entry)) {
+			slnd_count(SLND_overruns);
+			slnd_for_conns(slnd_schedule);
+			continue;
+		}
+		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
+			return;
+		conn = slnd_conn_find(GNI_CQ_GET_REM_INST_ID(entry));
+		if (!conn)
+			continue;
+		slnd_schedule(conn);
+		slnd_conn_put(conn);
+	}
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The threads that do the work. Handlers of queues, in interrupt context, only say which queue has
+ * something, and wake one of them; a connection is worked on by one at a time.
+ */
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+
+#include "slnd_priv.h"
+
+#define SLND_LATER_NS (200 * NSEC_PER_USEC)
+#define SLND_QUIET_NS (10 * NSEC_PER_MSEC)
+
+/** slnd_wake() - a queue has events, or there may be room. Context: any. */
+void slnd_wake(unsigned int event)
+{
+	set_bit(event, &slnd.events);
+	wake_up(&slnd.sched_wq);
+}
+
+/** slnd_cq_handler() - of all queues, with SLND_EV_RX and so on. Context: interrupt. */
+void slnd_cq_handler(u32 device, u64 event)
+{
+	if (device == SLND_DEVICE)
+		slnd_wake(event);
+}
+
+static void slnd_place(struct slnd_conn *conn, enum slnd_place place, struct list_head *list)
+{
+	conn->place = place;
+	list_move_tail(&conn->ready, list);
+}
+
+/** slnd_schedule() - there is something to do for a connection. Context: any thread. */
+void slnd_schedule(struct slnd_conn *conn)
+{
+	bool wake = true;
+
+	spin_lock(&slnd.lock);
+	switch (conn->place) {
+	case SLND_IDLE:
+		refcount_inc(&conn->refs);
+		fallthrough;
+	case SLND_LATER:
+		slnd_place(conn, SLND_READY, &slnd.ready);
+		break;
+	case SLND_RUNNING:
+		conn->place = SLND_AGAIN;
+		fallthrough;
+	default:
+		wake = false;
+	}
+	spin_unlock(&slnd.lock);
+	if (wake)
+		wake_up(&slnd.sched_wq);
+}
+
+/** slnd_schedule_later() - a connection has no room: try again soon. Context: any thread. */
+void slnd_schedule_later(struct slnd_conn *conn)
+{
+	bool wake = false;
+
+	spin_lock(&slnd.lock);
+	if (conn->place == SLND_IDLE) {
+		refcount_inc(&conn->refs);
+		slnd_place(conn, SLND_LATER, &slnd.later);
+		wake = true; /* so that somebody sleeps for no longer */
+	} else {
+		conn->stalled = true;
+	}
+	spin_unlock(&slnd.lock);
+	if (wake)
+		wake_up(&slnd.sched_wq);
+}
+
+/* Those that had no room find out whether there is some. */
+static void slnd_later(void)
+{
+	struct slnd_conn *conn;
+
+	spin_lock(&slnd.lock);
+	list_for_each_entry(conn, &slnd.later, ready)
+		conn->place = SLND_READY;
+	list_splice_tail_init(&slnd.later, &slnd.ready);
+	spin_unlock(&slnd.lock);
+	slnd_rdma_waiting();
+}
+
+static struct slnd_conn *slnd_next(void)
+{
+	struct slnd_conn *conn;
+
+	spin_lock(&slnd.lock);
+	conn = list_first_entry_or_null(&slnd.ready, struct slnd_conn, ready);
+	if (conn) {
+		list_del_init(&conn->ready);
+		conn->place = SLND_RUNNING;
+		conn->stalled = false;
+	}
+	spin_unlock(&slnd.lock);
+	return conn;
+}
+
+static void slnd_run(struct slnd_conn *conn)
+{
+	bool more = slnd_receive(conn), idle = false;
+
+	/* with messages there have come credits */
+	if (READ_ONCE(conn->state) != SLND_HAILING && conn->peer)
+		slnd_peer_push(conn->peer);
+	spin_lock(&slnd.lock);
+	if (conn->place == SLND_AGAIN || more) {
+		slnd_place(conn, SLND_READY, &slnd.ready);
+	} else if (conn->stalled) {
+		slnd_place(conn, SLND_LATER, &slnd.later);
+	} else {
+		conn->place = SLND_IDLE;
+		idle = true;
+	}
+	spin_unlock(&slnd.lock);
+	if (idle)
+		slnd_conn_put(conn);
+}
+
+static bool slnd_take_event(unsigned int event)
+{
+	return test_bit(event, &slnd.events) && test_and_clear_bit(event, &slnd.events);
+}
+
+/* Return: whether there was anything to do. */
+static bool slnd_work(void)
+{
+	struct slnd_conn *conn;
+
+	if (slnd_take_event(SLND_EV_RX))
+		slnd_rx_events();
+	if (slnd_take_event(SLND_EV_TX))
+		slnd_tx_events();
+	if (slnd_take_event(SLND_EV_RDMA))
+		slnd_rdma_events();
+	if (slnd_take_event(SLND_EV_LATER))
+		slnd_later();
+	conn = slnd_next();
+	if (conn)
+		slnd_run(conn);
+	return conn;
+}
+
+static void slnd_sched_wait(void)
+{
+	ktime_t pause = gni_get_quiesce_status(slnd.nic) ? SLND_QUIET_NS : SLND_LATER_NS;
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait_exclusive(&slnd.sched_wq, &wait, TASK_INTERRUPTIBLE);
+	if (!READ_ONCE(slnd.events) && list_empty_careful(&slnd.ready) && !kthread_should_stop()) {
+		if (list_empty_careful(&slnd.later) && list_empty_careful(&slnd.post_wait))
+			schedule();
+		else if (!schedule_hrtimeout(&pause, HRTIMER_MODE_REL))
+			set_bit(SLND_EV_LATER, &slnd.events);
+	}
+	finish_wait(&slnd.sched_wq, &wait);
+}
+
+/** slnd_scheduler() - a scheduler thread */
+int slnd_scheduler(void *unused)
+{
+	while (!kthread_should_stop()) {
+		if (slnd_work())
+			cond_resched();
+		else
+			slnd_sched_wait();
+	}
+	return 0;
+}

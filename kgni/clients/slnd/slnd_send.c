@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages on their way out: queued for a node, sent on its connection, done with their event. */
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include "slnd_priv.h"
+
+/** slnd_tx_new() - a message with a copy of its data. Context: sleeps. Return: it, or NULL. */
+struct slnd_tx *slnd_tx_new(enum slnd_type type, const void *data, u32 bytes)
+{
+	struct slnd_tx *tx = kmalloc(struct_size(tx, data, bytes), GFP_KERNEL);
+
+	if (!tx)
+		return NULL;
+	memset(tx, 0, sizeof(*tx));
+	tx->since = jiffies;
+	tx->head.type = type;
+	tx->head.bytes = bytes;
+	memcpy(tx->data, data, bytes);
+	return tx;
+}
+
+/* It was sent, or never will be. */
+static void slnd_tx_done(struct slnd_tx *tx, int status)
+{
+	if (tx->only)
+		slnd_conn_put(tx->only);
+	if (tx->bulk)
+		slnd_bulk_finish(tx->bulk, status);
+	if (tx->done) {
+		tx->done(tx->arg, status);
+		slnd_user_end();
+	}
+	kfree(tx);
+}
+
+static bool slnd_tx_obsolete(const struct slnd_tx *tx)
+{
+	return tx->only && tx->only->state == SLND_ENDED;
+}
+
+/**
+ * slnd_sent_init() - make room for messages under way, as much as their queue has
+ * @entries: messages
+ *
+ * Context: sleeps. Return: 0 or -ENOMEM.
+ */
+int slnd_sent_init(u32 entries)
+{
+	u32 i;
+
+	slnd.sent = kvcalloc(entries, sizeof(*slnd.sent), GFP_KERNEL);
+	if (!slnd.sent)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&slnd.sent_free);
+	for (i = 0; i < entries; i++)
+		list_add_tail(&slnd.sent[i].node, &slnd.sent_free);
+	return 0;
+}
+
+static struct slnd_sent *slnd_sent_get(void)
+{
+	struct slnd_sent *sent;
+
+	spin_lock(&slnd.lock);
+	sent = list_first_entry_or_null(&slnd.sent_free, struct slnd_sent, node);
+	if (sent)
+		list_del(&sent->node);
+	spin_unlock(&slnd.lock);
+	return sent;
+}
+
+static void slnd_sent_put(struct slnd_sent *sent)
+{
+	spin_lock(&slnd.lock);
+	list_add(&sent->node, &slnd.sent_free);
+	spin_unlock(&slnd.lock);
+}
+
+/* One message; @tx is NULL for one of the connection itself. Context: slnd_peer.lock held. */
+static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head,
+				 struct slnd_tx *tx)
+{
+	struct slnd_sent *sent = slnd_sent_get();
+	gni_return_t rc;
+
+	if (!sent)
+		return GNI_RC_NOT_DONE;
+	sent->conn = conn;
+	sent->tx = tx;
+	sent->type = head->type;
+	refcount_inc(&conn->refs);
+	/* the event has no more than this number, so that must tell the connection as well */
+	rc = gni_smsg_send(conn->ep, head, sizeof(*head), tx ? tx->data : NULL, head->bytes,
+			   sent - slnd.sent);
+	if (rc == GNI_RC_SUCCESS) {
+		conn->last_tx = jiffies;
+		conn->n_sent++;
+		return rc;
+	}
+	refcount_dec(&conn->refs); /* the caller has it from a list, so it is not the last one */
+	slnd_sent_put(sent);
+	return rc;
+}
+
+/* No credits, no room, or a quiesce: somebody tries again. */
+static void slnd_tx_stalled(struct slnd_conn *conn, gni_return_t rc)
+{
+	if (rc == GNI_RC_NOT_DONE) {
+		slnd_count(SLND_sends_stalled);
+		slnd_schedule_later(conn);
+	} else {
+		slnd_conn_end_locked(conn, "it takes no messages any more");
+	}
+}
+
+/* What a connection has to say itself. Context: slnd_peer.lock held. */
+static void slnd_conn_push(struct slnd_conn *conn)
+{
+	while (conn->say && (conn->state == SLND_OPEN || conn->state == SLND_CLOSING)) {
+		u32 type = __ffs(conn->say);
+		struct slnd_head head = { .type = type };
+		gni_return_t rc = slnd_tx_post(conn, &head, NULL);
+
+		if (rc != GNI_RC_SUCCESS) {
+			slnd_tx_stalled(conn, rc);
+			return;
+		}
+		conn->say &= ~BIT(type);
+	}
+}
+
+/* The oldest message of a node. Context: slnd_peer.lock held. Return: whether it went. */
+static bool slnd_peer_send(struct slnd_peer *peer, struct slnd_tx *tx)
+{
+	struct slnd_conn *conn = peer->conn;
+	struct slnd_bulk *bulk = tx->bulk;
+	gni_return_t rc;
+
+	rc = slnd_tx_post(conn, &tx->head, tx);
+	if (rc != GNI_RC_SUCCESS) {
+		slnd_tx_stalled(conn, rc);
+		return false;
+	}
+	list_del(&tx->node);
+	if (bulk) {
+		/* from now on it is the peer's turn */
+		bulk->state = SLND_BULK_ASKED;
+		bulk->conn = conn;
+		list_add_tail(&bulk->node, &conn->bulks);
+		tx->bulk = NULL;
+	}
+	return true;
+}
+
+/** slnd_peer_push() - send what can be sent to a node. Context: any thread, without locks. */
+void slnd_peer_push(struct slnd_peer *peer)
+{
+	struct slnd_tx *tx, *next;
+	struct slnd_conn *conn;
+	LIST_HEAD(obsolete);
+	bool wanting;
+
+	spin_lock(&peer->lock);
+	list_for_each_entry(conn, &peer->conns, peer_node)
+		slnd_conn_push(conn);
+	list_for_each_entry_safe(tx, next, &peer->queue, node) {
+		if (slnd_tx_obsolete(tx))
+			list_move_tail(&tx->node, &obsolete);
+		else if (!peer->conn || !slnd_peer_send(peer, tx))
+			break;
+	}
+	wanting = !peer->conn && !list_empty(&peer->queue);
+	spin_unlock(&peer->lock);
+	if (wanting)
+		slnd_keeper_wake();
+	list_for_each_entry_safe(tx, next, &obsolete, node)
+		slnd_tx_done(tx, -ECONNRESET);
+}
+
+/** slnd_tx_queue() - a message for a node. Context: any thread, without locks. */
+void slnd_tx_queue(struct slnd_peer *peer, struct slnd_tx *tx)
+{
+	bool first;
+
+	if (tx->only)
+		refcount_inc(&tx->only->refs);
+	spin_lock(&peer->lock);
+	first = list_empty(&peer->queue);
+	list_add_tail(&tx->node, &peer->queue);
+	spin_unlock(&peer->lock);
+	/* behind others it will not go before them, and who has stalled them tries again */
+	if (first)
+		slnd_peer_push(peer);
+}
+
+/** slnd_say() - a connection is to send a message of its own. Context: any thread. */
+void slnd_say(struct slnd_conn *conn, enum slnd_type type)
+{
+	spin_lock(&conn->peer->lock);
+	conn->say |= BIT(type);
+	spin_unlock(&conn->peer->lock);
+	slnd_schedule(conn);
+}
+
+/**
+ * slnd_peer_flush() - give up messages that nobody has sent
+ * @peer: node
+ * @age: those that have waited for longer, in jiffies; and those of connections that have ended
+ *
+ * Context: any thread, without locks.
+ */
+void slnd_peer_flush(struct slnd_peer *peer, unsigned long age)
+{
+	struct slnd_tx *tx, *next;
+	LIST_HEAD(over);
+
+	spin_lock(&peer->lock);
+	list_for_each_entry_safe(tx, next, &peer->queue, node)
+		if (slnd_tx_obsolete(tx) || jiffies - tx->since >= age)
+			list_move_tail(&tx->node, &over);
+	spin_unlock(&peer->lock);
+	list_for_each_entry_safe(tx, next, &over, node)
+		slnd_tx_done(tx, -EHOSTUNREACH);
+}
+
+/* A message of a connection itself was sent. Context: slnd_peer.lock held. */
+static void slnd_said(struct slnd_conn *conn, enum slnd_type type)
+{
+	if (type != SLND_CLOSE)
+		return;
+	conn->close_sent = true;
+	if (!conn->close_came)
+		return;
+	conn->clean = true;
+	slnd_count(SLND_closed);
+	slnd_conn_end_locked(conn, NULL);
+}
+
+/* The event of a message has come. */
+static void slnd_tx_event(struct slnd_sent sent, bool failed)
+{
+	spin_lock(&sent.conn->peer->lock);
+	if (failed)
+		slnd_conn_end_locked(sent.conn, "a message was not delivered");
+	else if (!sent.tx)
+		slnd_said(sent.conn, sent.type);
+	spin_unlock(&sent.conn->peer->lock);
+	if (sent.tx) {
+		slnd_count(SLND_messages_sent);
+		slnd_tx_done(sent.tx, failed ? -EIO : 0);
+	}
+	slnd_conn_put(sent.conn);
+}
+
+/** slnd_tx_events() - read the queue of messages that were sent. Context: schedulers. */
+void slnd_tx_events(void)
+{
+	struct slnd_sent *place, sent;
+	gni_cq_entry_t entry;
+	gni_return_t rc;
+
+	for (;;) {
+		rc = gni_cq_get_event(slnd.tx_cq, &entry);
+		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
+			return;
+		place = &slnd.sent[GNI_CQ_GET_MSG_ID(entry)];
+		sent = *place;
+		slnd_sent_put(place);
+		slnd_tx_event(sent, rc != GNI_RC_SUCCESS);
+	}
+}
