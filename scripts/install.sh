@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Install library, tools, headers, QEMU, module and agent; called by 'make install'.
+# Install library, tools, headers, QEMU, modules and agent; called by 'make install'.
 #
 #   install.sh DESTDIR PREFIX
 #
@@ -34,6 +34,15 @@ check_root_tree() {
 	done
 }
 
+# What an earlier installation has put there and this one does not: another kernel's modules, for example.
+earlier_files() {
+	local entry
+	[ -r "$destdir$prefix/share/opengni/files" ] || return 0
+	while read -r entry; do
+		[[ $entry = */ ]] || [ ! -e "$destdir$entry" ] || echo "$entry"
+	done <"$destdir$prefix/share/opengni/files"
+}
+
 # Folders of ours that are not there yet, or were not before the last installation.
 new_folders() {
 	local dir
@@ -41,6 +50,38 @@ new_folders() {
 	(cd "$stage" && find . -mindepth 1 -type d -printf '/%P\n') | while read -r dir; do
 		[ -e "$destdir$dir" ] || echo "$dir/"
 	done
+}
+
+# For modules outside of the tree: headers, symbols of this kernel's modules, and who tells where they are.
+kernel_interface() {
+	local release=$1 headers=$stage$prefix/include/opengni/kernel symbols=$stage$prefix/lib/opengni/$1/Module.symvers
+	mkdir -p "$headers" "$(dirname "$symbols")"
+	cp -r "$TOP/kgni/include/." "$headers/"
+	ln -s ../../gni_pub.h "$headers/gni_pub.h"
+	# third column: module, as a path, where it is installed
+	sed "s,\t[^\t]*/\([^\t/]*\)\tEXPORT,\textra/\1\tEXPORT," "$BUILD"/{driver,kgni}-"$release"/Module.symvers >"$symbols"
+	pkg_config cray-gni 'Generic Network Interface for kernel modules' \
+		"Cflags: -I\${includedir} -DCRAY_CONFIG_GHAL_ARIES -DCONFIG_CRAY_ARIES=1"
+	pkg_config cray-krca 'Nodes of the machine and their events for kernel modules' 'Requires: cray-gni'
+	# what clients of GNI look for beside these; nothing of it is in a header of its own here
+	pkg_config lsb-cray-hss "Names of the machine's supervisor that clients of GNI use" 'Requires: cray-krca'
+}
+
+# pkg_config NAME DESCRIPTION LINE: it finds its place by itself, wherever DESTDIR is.
+pkg_config() {
+	mkdir -p "$stage$prefix/lib/pkgconfig"
+	cat >"$stage$prefix/lib/pkgconfig/$1.pc" <<-EOF
+		prefix=\${pcfiledir}/../..
+		includedir=\${prefix}/include/opengni/kernel
+		# another one: --define-variable=kernel=RELEASE
+		kernel=$release
+		symvers=\${prefix}/lib/opengni/\${kernel}/Module.symvers
+
+		Name: $1
+		Description: $2
+		Version: $(sed -n "s/.*version: '\([0-9.]*\)'.*/\1/p" "$TOP/userlib/meson.build" | head -n 1)
+		$3
+	EOF
 }
 
 if [ "${1:-}" = --remove ]; then
@@ -63,7 +104,11 @@ else
 	echo "install: QEMU is not built and left out ('make qemu' builds it)"
 fi
 release=$(cat "$BUILD/kernel-${KERNEL:-6.1}/release")
-install -D -m 644 "$BUILD/driver-$release/aries.ko" "$stage/lib/modules/$release/extra/aries.ko"
+modules=("$BUILD/driver-$release/aries.ko" "$BUILD/kgni-$release"/k*.ko "$BUILD/kgni-$release"/clients/*/*.ko)
+for file in "${modules[@]}"; do
+	[[ $file = *_test.ko || ! -e $file ]] || install -D -m 644 "$file" "$stage/lib/modules/$release/extra/$(basename "$file")"
+done
+kernel_interface "$release"
 for file in "$TOP"/driver/*.rules; do
 	[ ! -e "$file" ] || install -D -m 644 "$file" "$stage/lib/udev/rules.d/$(basename "$file")"
 done
@@ -73,6 +118,7 @@ touch "$list"
 [ -z "$destdir" ] || check_root_tree
 {
 	(cd "$stage" && find . \( -type f -o -type l \) -printf '/%P\n')
+	earlier_files
 	new_folders
 } | sort -u >"$BUILD/install.files"
 mv "$BUILD/install.files" "$list"

@@ -19,6 +19,8 @@
 
 #ifndef __KERNEL__
 #include <stdint.h>
+#elif defined(CONFIG_CRAY_GEMINI)
+#error "CONFIG_CRAY_GEMINI is set, and this is kGNI of an Aries network: set CONFIG_CRAY_ARIES instead"
 #endif
 
 #ifdef __cplusplus
