@@ -24,8 +24,10 @@ MODULE = $(B)/driver-$(KREL)/aries.ko
 KGNI = $(B)/kgni-$(KREL)/kgni.ko
 KRCA = $(B)/kgni-$(KREL)/krca.ko
 KGNI_CLIENTS = $(B)/kgni-$(KREL)/clients
+TEST_MODULES = $(B)/driver-$(KREL)/aries_kapi_test.ko $(addprefix $(B)/kgni-$(KREL)/,kgni_test.ko krca_test.ko)
 IMAGE := $(B)/initramfs-$(KERNEL).cpio
 SSH_IMAGE := $(B)/initramfs-ssh-$(KERNEL).cpio
+NET_IMAGE := $(B)/initramfs-net-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
 CHECK_GOALS := check check-all check-image selftests linux-source lint all
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
@@ -125,6 +127,10 @@ ssh-image: kernel driver kgni userlib agent ## the guest's file system with sshd
 	$(STEP) 'guest file system with ssh' $(IMAGE_INPUTS) -i $(TOP)/scripts/guest-ssh.sh -o $(SSH_IMAGE) -e $(SSH_IMAGE) -- bash -c \
 		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -o $(SSH_IMAGE)'
 
+net-image: kernel driver kgni userlib agent ## the guest's file system with sshd, iperf3 and ethtool, to measure networks
+	$(STEP) 'guest file system with iperf3' $(IMAGE_INPUTS) -i $(TOP)/scripts/guest-ssh.sh -i $(TOP)/scripts/guest-net.sh -o $(NET_IMAGE) -e $(NET_IMAGE) -- bash -c \
+		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(TOP)/scripts/guest-net.sh $(B)/net/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -s $(B)/net/tree -o $(NET_IMAGE)'
+
 linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
 
@@ -133,8 +139,8 @@ selftests: linux-source userlib ## the tests that run in the guest
 		-i $(B)/linux-source/version -o $(B)/kselftest/kselftest-list.txt -- $(TOP)/scripts/build-selftests.sh
 
 check-image: kernel driver kgni userlib agent selftests ## the guest's file system with the tests in it
-	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
-		-- $(IMAGE_CMD) -m $(dir $(MODULE))aries_kapi_test.ko -m $(dir $(KGNI))kgni_test.ko -m $(dir $(KGNI))krca_test.ko -t $(B)/kselftest -o $(CHECK_IMAGE)
+	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
+		-- $(IMAGE_CMD) $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)
 
 install: kernel driver kgni userlib agent ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
 	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'
@@ -158,4 +164,4 @@ help: ## this list
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
 .PHONY: all agent bench chaos check check-all check-debug check-image clean distclean driver format help initramfs install kgni \
-	interop kernel lint linux-source model qemu run selftests setup shell ssh-image tools uninstall userlib
+	interop kernel lint linux-source model net-image qemu run selftests setup shell ssh-image tools uninstall userlib

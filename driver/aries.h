@@ -115,7 +115,7 @@ bool aries_suspend_wait(struct aries_owner *own);
 
 /* aries_fmad.c, aries_share.c: FMA descriptors */
 int aries_fmad_take(struct aries_owner *own);
-void aries_fmad_enable(struct aries_owner *own, unsigned int nr);
+void aries_fmad_enable(struct aries_owner *own, unsigned int nr, u64 rights);
 void aries_fmad_wait(struct aries_dev *ad, unsigned int nr);
 void aries_fmad_give(struct aries_owner *own, unsigned int nr, u16 owner);
 int aries_share_get(struct aries_ctx *ctx);

@@ -259,7 +259,8 @@ static int aries_port_take(struct aries_owner *own, struct aries_port *port)
 		own->fmad = nr;
 	list_add_tail(&port->node, &aries_kowner_of(own)->ports);
 	aries_port_clear(port);
-	aries_fmad_enable(own, nr);
+	/* a client in the kernel may name memory that it has not registered */
+	aries_fmad_enable(own, nr, ARIES_FMAD_CTL_KERNEL_MASK);
 	aries_port_switch(port, !own->suspended);
 	return 0;
 }

@@ -63,7 +63,7 @@ static int aries_ctx_get_fmad(struct aries_ctx *ctx)
 		return nr;
 	ctx->own.fmad = nr;
 	memset_io(ad->desc + nr * ARIES_DESC_STRIDE, 0, ARIES_DESC_STRIDE);
-	aries_fmad_enable(&ctx->own, nr);
+	aries_fmad_enable(&ctx->own, nr, 0);
 	return 0;
 }
 

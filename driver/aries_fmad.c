@@ -37,13 +37,18 @@ int aries_fmad_take(struct aries_owner *own)
 	return nr;
 }
 
-/** aries_fmad_enable() - give a descriptor the rights of an owner */
-void aries_fmad_enable(struct aries_owner *own, unsigned int nr)
+/**
+ * aries_fmad_enable() - give a descriptor the rights of an owner
+ * @own: owner
+ * @nr: number of the descriptor
+ * @rights: ARIES_FMAD_CTL_* bits beside those that follow from the owner
+ */
+void aries_fmad_enable(struct aries_owner *own, unsigned int nr, u64 rights)
 {
 	struct aries_dev *ad = own->ad;
 
 	aries_wr64(ad, ARIES_FMAD_CTL_N(nr),
-		   FIELD_PREP(ARIES_FMAD_CTL_ENABLE_MASK, 1ull) |
+		   rights | FIELD_PREP(ARIES_FMAD_CTL_ENABLE_MASK, 1ull) |
 			   FIELD_PREP(ARIES_FMAD_CTL_CACHED_AMO_MASK,
 				      own->modes & ARIES_CDM_CACHED_AMO ? 1ull : 0ull) |
 			   FIELD_PREP(ARIES_FMAD_CTL_NTT_MASK, own->dom->ntt_size ? 1ull : 0ull) |

@@ -220,7 +220,7 @@ static void aries_share_switch(struct aries_ctx *ctx, struct aries_share *share)
 	memcpy_toio(ad->desc + share->nr * ARIES_DESC_STRIDE, ctx->saved->area,
 		    ARIES_DESC_STRIDE);
 	/* before the state: enabling clears it */
-	aries_fmad_enable(&ctx->own, share->nr);
+	aries_fmad_enable(&ctx->own, share->nr, 0);
 	aries_wr64(ad, ARIES_FMAD_STATE_N(share->nr), ctx->saved->state);
 	aries_wr64(ad, ARIES_FMAD_LAUNCH_N(share->nr), ctx->saved->launch);
 	share->current_ctx = ctx;

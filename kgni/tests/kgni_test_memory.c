@@ -27,6 +27,13 @@ int kt_test_transfers(struct seq_file *m)
 	KT_IS(m, gni_post_rdma(kt[0].ep, &d), GNI_RC_SUCCESS);
 	rc = rc ?: kt_completes(m, &d);
 	KT_CHECK(m, rc || !memcmp(kt[0].mem + 4, kt[1].mem + 8, d.length));
+	/* and from memory that is registered nowhere, by its physical address */
+	d = kt_post_of(GNI_POST_RDMA_PUT, virt_to_phys(kt[0].mem) + 5, far + 9, 30000);
+	d.rdma_mode = GNI_RDMAMODE_PHYS_ADDR;
+	d.local_mem_hndl = (gni_mem_handle_t){};
+	KT_IS(m, gni_post_rdma(kt[0].ep, &d), GNI_RC_SUCCESS);
+	rc = rc ?: kt_completes(m, &d);
+	KT_CHECK(m, rc || !memcmp(kt[0].mem + 5, kt[1].mem + 9, d.length));
 	*(u64 *)(kt[1].mem + 16) = 40;
 	d = kt_post_of(GNI_POST_AMO, near + 24, far + 16, 8);
 	d.amo_cmd = GNI_FMA_ATOMIC_FADD;

@@ -21,6 +21,7 @@ EPILOG = """examples:
   scripts/cluster run --print-commands -n 2     the QEMU command lines, to adopt them
 """
 DEFAULT_NAME = "default"
+NETWORKS = ("ethernet", "ipogif")
 
 
 def _shape_options(parser):
@@ -38,8 +39,11 @@ def _shape_options(parser):
     group.add_argument("--nic", action="append", default=[], metavar="PROPERTY=VALUE", help="another property of aries-nic")
     group.add_argument("--no-nic", action="store_true", help="machines without aries-nic")
     group.add_argument("--no-agent", action="store_true", help="the guest runs no gni-agent: boot only")
-    group.add_argument("--net", action="store_true", help="an Ethernet among the nodes (10.77.x.y, names node0, node1 ...)")
-    group.add_argument("--ssh", action="store_true", help="--net, and sshd in the nodes (needs 'make ssh-image', or your --initrd)")
+    group.add_argument("--net", action="append", nargs="?", const="ethernet", default=[], choices=NETWORKS,
+                       help="ethernet (default): one among the nodes (10.77.x.y, names node0, node1 ...);"
+                            " ipogif: IP over the fabric (10.128.x.y, names hsn0, hsn1 ...). May be given twice")
+    group.add_argument("--ssh", action="store_true",
+                       help="sshd in the nodes, and an Ethernet without --net (needs 'make ssh-image', or your --initrd)")
     group.add_argument("--no-driver", action="store_true", help="do not load aries.ko")
     group.add_argument("--qemu", default="", help="QEMU binary (default: the one 'make qemu' builds)")
     group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU")
@@ -132,7 +136,8 @@ def make_config(args, name=""):
         nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         nic=_pairs(args.nic, "PROPERTY=VALUE"), qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
-        agent=not args.no_agent, load_driver=not args.no_driver, net=args.net or args.ssh, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
+        agent=not args.no_agent, load_driver=not args.no_driver, net="ethernet" in args.net or (args.ssh and not args.net),
+        ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
 
 
 def _print_commands(config):

@@ -65,6 +65,8 @@ class ClusterConfig:
     load_driver: bool = True
     net: bool = False
     """Whether the nodes have an Ethernet among themselves, for programs that need TCP/IP."""
+    ipogif: bool = False
+    """Whether they have IP over the fabric among themselves (ipogif.ko)."""
     ssh: bool = False
     """Whether to boot the guest that has sshd, where initrd says nothing else."""
     boot_timeout: float = 90.0

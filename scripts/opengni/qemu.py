@@ -58,6 +58,8 @@ def kernel_arguments(config, node):
         words.append("opengni.noload")
     if config.net:
         words.append("opengni.net")
+    if config.ipogif:
+        words.append("opengni.ipogif")
     if config.append:
         words.append(config.append)
     return " ".join(words)

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The network device, and the module. */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "ipogif.h"
+
+/* NICs of a node, each with an interface. */
+#define IPOGIF_NICS 4u
+
+unsigned int ipogif_nodes;
+module_param_named(nodes, ipogif_nodes, uint, 0444);
+MODULE_PARM_DESC(nodes, "node addresses are below it; 0: broadcasts go to nodes met so far");
+
+static unsigned int ipogif_queues;
+module_param_named(queues, ipogif_queues, uint, 0444);
+MODULE_PARM_DESC(queues, "queues, at most 8; 0: as many as there are processors, at most 4");
+
+struct workqueue_struct *ipogif_wq;
+static struct net_device *ipogif_dev[IPOGIF_NICS];
+
+static int ipogif_open(struct net_device *dev)
+{
+	struct ipogif *ipg = netdev_priv(dev);
+	int rc;
+
+	mutex_lock(&ipg->control);
+	rc = ipogif_start(ipg);
+	mutex_unlock(&ipg->control);
+	/* one that is in the middle of a reset will come back */
+	if (rc == -EIO)
+		queue_delayed_work(ipogif_wq, &ipg->recover, HZ);
+	return rc == -EIO ? 0 : rc;
+}
+
+static int ipogif_close(struct net_device *dev)
+{
+	struct ipogif *ipg = netdev_priv(dev);
+
+	mutex_lock(&ipg->control);
+	ipogif_stop(ipg);
+	mutex_unlock(&ipg->control);
+	return 0;
+}
+
+static netdev_tx_t ipogif_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct ipogif *ipg = netdev_priv(dev);
+	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
+	struct ipogif_peer *peer;
+	u32 address;
+
+	if (is_multicast_ether_addr(eth->h_dest))
+		return ipogif_xmit_group(ipg, skb);
+	address = ipogif_address_of(eth->h_dest);
+	peer = address == U32_MAX ? NULL : ipogif_peer_get(ipg, address);
+	if (!peer) {
+		DEV_STATS_INC(dev, tx_errors);
+		dev_kfree_skb_any(skb);
+		return NETDEV_TX_OK;
+	}
+	skb_tx_timestamp(skb);
+	ipogif_xmit_peer(peer, skb);
+	return NETDEV_TX_OK;
+}
+
+/* All frames for a node go through one queue. */
+static u16 ipogif_select_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb)
+{
+	u32 address = ipogif_address_of(skb->data);
+
+	return address == U32_MAX ? 0 : ipogif_queue_of(netdev_priv(dev), address)->index;
+}
+
+static void ipogif_get_stats64(struct net_device *dev, struct rtnl_link_stats64 *total)
+{
+	struct ipogif *ipg = netdev_priv(dev);
+	unsigned int i, start;
+
+	netdev_stats_to_stats64(total, &dev->stats);
+	for (i = 0; i < ipg->queues; i++) {
+		const struct ipogif_stats *s = &ipg->queue[i].rx;
+		u64 packets, bytes, dropped;
+
+		do {
+			start = u64_stats_fetch_begin(&s->sync);
+			packets = u64_stats_read(&s->packets);
+			bytes = u64_stats_read(&s->bytes);
+			dropped = u64_stats_read(&s->dropped);
+		} while (u64_stats_fetch_retry(&s->sync, start));
+		total->rx_packets += packets;
+		total->rx_bytes += bytes;
+		total->rx_dropped += dropped;
+		s = &ipg->queue[i].tx;
+		do {
+			start = u64_stats_fetch_begin(&s->sync);
+			packets = u64_stats_read(&s->packets);
+			bytes = u64_stats_read(&s->bytes);
+			dropped = u64_stats_read(&s->dropped);
+		} while (u64_stats_fetch_retry(&s->sync, start));
+		total->tx_packets += packets;
+		total->tx_bytes += bytes;
+		total->tx_dropped += dropped;
+	}
+}
+
+static const struct net_device_ops ipogif_netdev_ops = {
+	.ndo_open = ipogif_open,
+	.ndo_stop = ipogif_close,
+	.ndo_start_xmit = ipogif_xmit,
+	.ndo_select_queue = ipogif_select_queue,
+	.ndo_get_stats64 = ipogif_get_stats64,
+	.ndo_validate_addr = eth_validate_addr,
+};
+
+static void ipogif_setup(struct net_device *dev)
+{
+	ether_setup(dev);
+	dev->netdev_ops = &ipogif_netdev_ops;
+	dev->ethtool_ops = &ipogif_ethtool_ops;
+	dev->mtu = IPOGIF_DEFAULT_MTU;
+	dev->min_mtu = ETH_MIN_MTU;
+	dev->max_mtu = ETH_MAX_MTU;
+	dev->tx_queue_len = 1000;
+	/* memory to memory: nobody computes a checksum, and what may be large stays so */
+	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | NETIF_F_TSO |
+			   NETIF_F_TSO6 | NETIF_F_TSO_ECN;
+	dev->features = dev->hw_features | NETIF_F_HIGHDMA;
+	dev->vlan_features = dev->hw_features;
+}
+
+static void ipogif_init_queue(struct ipogif *ipg, unsigned int i)
+{
+	struct ipogif_queue *q = &ipg->queue[i];
+
+	q->ipg = ipg;
+	q->index = i;
+	spin_lock_init(&q->lock);
+	INIT_LIST_HEAD(&q->backlog);
+	u64_stats_init(&q->rx.sync);
+	u64_stats_init(&q->tx.sync);
+	netif_napi_add(ipg->dev, &q->napi, ipogif_poll);
+}
+
+static int ipogif_init(struct net_device *dev, u32 device_id, u32 address, unsigned int queues)
+{
+	const u8 mac[ETH_ALEN] = { 0x00, 0x01, 0x01, address >> 16, address >> 8, address };
+	struct ipogif *ipg = netdev_priv(dev);
+	unsigned int i;
+
+	eth_hw_addr_set(dev, mac);
+	ipg->dev = dev;
+	ipg->device_id = device_id;
+	ipg->address = address;
+	ipg->queues = queues;
+	ipg->buffers = IPOGIF_BUFFERS_MAX / 2;
+	ipg->ring = 256;
+	mutex_init(&ipg->control);
+	mutex_init(&ipg->mutex);
+	spin_lock_init(&ipg->peers_lock);
+	hash_init(ipg->peers);
+	INIT_LIST_HEAD(&ipg->conns_all);
+	INIT_WORK(&ipg->work, ipogif_conns_work);
+	INIT_DELAYED_WORK(&ipg->tick, ipogif_conns_tick);
+	INIT_DELAYED_WORK(&ipg->recover, ipogif_recover);
+	ipg->queue = kvcalloc(queues, sizeof(*ipg->queue), GFP_KERNEL);
+	if (!ipg->queue)
+		return -ENOMEM;
+	for (i = 0; i < queues; i++)
+		ipogif_init_queue(ipg, i);
+	netif_carrier_off(dev);
+	return 0;
+}
+
+static int ipogif_add(u32 device_id, unsigned int queues)
+{
+	struct net_device *dev;
+	u32 address;
+	int rc = ipogif_probe_address(device_id, &address);
+
+	if (rc)
+		return rc;
+	dev = alloc_netdev_mqs(sizeof(struct ipogif), IPOGIF_NAME "%d", NET_NAME_ENUM, ipogif_setup,
+			       queues, queues);
+	if (!dev)
+		return -ENOMEM;
+	rc = ipogif_init(dev, device_id, address, queues);
+	rc = rc ?: register_netdev(dev);
+	if (rc) {
+		kvfree(((struct ipogif *)netdev_priv(dev))->queue);
+		free_netdev(dev);
+		return rc;
+	}
+	ipogif_dev[device_id] = dev;
+	return 0;
+}
+
+static void ipogif_remove(u32 device_id)
+{
+	struct net_device *dev = ipogif_dev[device_id];
+	struct ipogif *ipg;
+
+	if (!dev)
+		return;
+	ipg = netdev_priv(dev);
+	unregister_netdev(dev);
+	cancel_delayed_work_sync(&ipg->recover);
+	kvfree(ipg->queue);
+	free_netdev(dev);
+}
+
+static void ipogif_exit(void)
+{
+	u32 i;
+
+	for (i = 0; i < IPOGIF_NICS; i++)
+		ipogif_remove(i);
+	destroy_workqueue(ipogif_wq);
+	rcu_barrier();
+}
+
+static int __init ipogif_module_init(void)
+{
+	unsigned int queues = ipogif_queues ?: min(num_online_cpus(), 4u);
+	int rc = -ENODEV;
+	u32 i;
+
+	if (queues > IPOGIF_QUEUES_MAX) {
+		pr_err("ipogif: queues=%u: there are 8 at most\n", queues);
+		return -EINVAL;
+	}
+	ipogif_wq = alloc_workqueue("ipogif", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!ipogif_wq)
+		return -ENOMEM;
+	for (i = 0; i < IPOGIF_NICS; i++) {
+		int one = ipogif_add(i, queues);
+
+		if (!one)
+			rc = 0;
+		else if (rc && one != -ENODEV)
+			rc = one;
+	}
+	if (rc)
+		ipogif_exit();
+	return rc;
+}
+module_init(ipogif_module_init);
+
+static void __exit ipogif_module_exit(void)
+{
+	ipogif_exit();
+}
+module_exit(ipogif_module_exit);
+
+MODULE_DESCRIPTION("IP over the Gemini/Aries fabric, on kGNI");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The attachment to a NIC: made when the interface goes up, and anew after the NIC was reset. */
+#include <linux/kthread.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "ipogif.h"
+
+#define IPOGIF_RX_EVENTS 16384u /* more than that at once is found by looking everywhere */
+#define IPOGIF_MSG_EVENTS 4096u
+#define IPOGIF_PUT_EVENTS 2048u
+#define IPOGIF_AGAIN msecs_to_jiffies(200)
+
+/* A tag that is the kernel's: no process gets in. */
+#define IPOGIF_TAG GNI_PTAG_HSNBOOT
+#define IPOGIF_COOKIE GNI_JOB_CREATE_COOKIE(GNI_PKEY_HSNBOOT, 0)
+
+static struct ipogif *ipogif_of[IPOGIF_QUEUES_MAX]; /* by NIC */
+
+static int ipogif_attach(u32 device_id, gni_cdm_handle_t *cdm, u32 *address, gni_nic_handle_t *nic)
+{
+	gni_return_t rc = gni_cdm_create(device_id, IPOGIF_TAG, IPOGIF_COOKIE, 0, cdm);
+
+	if (rc != GNI_RC_SUCCESS)
+		return -ENOMEM;
+	rc = gni_cdm_attach(*cdm, device_id, address, nic);
+	if (rc == GNI_RC_SUCCESS)
+		return 0;
+	gni_cdm_destroy(*cdm);
+	return rc == GNI_RC_NO_MATCH ? -ENODEV : -EIO;
+}
+
+/**
+ * ipogif_probe_address() - the address of a NIC
+ * @device_id: NIC
+ * @address: gets it
+ *
+ * Context: sleeps. Return: 0, -ENODEV there is none, or another negative errno.
+ */
+int ipogif_probe_address(u32 device_id, u32 *address)
+{
+	gni_cdm_handle_t cdm;
+	gni_nic_handle_t nic;
+	int rc = ipogif_attach(device_id, &cdm, address, &nic);
+
+	if (!rc)
+		gni_cdm_destroy(cdm);
+	return rc;
+}
+
+/* From interrupts. */
+static void ipogif_event(u32 device_id, u64 data)
+{
+	struct ipogif_queue *q = (struct ipogif_queue *)(uintptr_t)data;
+
+	napi_schedule_irqoff(&q->napi);
+}
+
+/* In atomic context: the NIC is reset, or gone. */
+static void ipogif_critical(gni_err_handle_t err)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ipogif_of); i++)
+		if (ipogif_of[i] && ipogif_of[i]->err == err)
+			mod_delayed_work(ipogif_wq, &ipogif_of[i]->recover, 0);
+}
+
+/* In atomic context: the job was suspended, and goes on. */
+static void ipogif_quiet_end(gni_nic_handle_t nic, u64 msecs)
+{
+	unsigned int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(ipogif_of); i++) {
+		struct ipogif *ipg = ipogif_of[i];
+
+		if (!ipg || ipg->nic != nic)
+			continue;
+		for (n = 0; n < ipg->queues; n++) {
+			set_bit(IPOGIF_QUEUE_FLUSH, &ipg->queue[n].flags);
+			napi_schedule(&ipg->queue[n].napi);
+		}
+	}
+}
+
+static void ipogif_retry(struct timer_list *t)
+{
+	struct ipogif_queue *q = container_of(t, struct ipogif_queue, retry);
+
+	set_bit(IPOGIF_QUEUE_FLUSH, &q->flags);
+	napi_schedule(&q->napi);
+}
+
+static int ipogif_queue_start(struct ipogif_queue *q)
+{
+	gni_nic_handle_t nic = q->ipg->nic;
+	unsigned int i;
+
+	INIT_LIST_HEAD(&q->free_slots);
+	q->slots = kvcalloc(IPOGIF_SLOTS, sizeof(*q->slots), GFP_KERNEL);
+	if (!q->slots)
+		return -ENOMEM;
+	for (i = 0; i < IPOGIF_SLOTS; i++)
+		list_add_tail(&q->slots[i].node, &q->free_slots);
+	if (gni_cq_create(nic, IPOGIF_RX_EVENTS, 0, ipogif_event, (uintptr_t)q, &q->rx_cq) !=
+		    GNI_RC_SUCCESS ||
+	    gni_cq_create(nic, IPOGIF_PUT_EVENTS, 0, ipogif_event, (uintptr_t)q, &q->put_cq) !=
+		    GNI_RC_SUCCESS ||
+	    gni_cq_create(nic, IPOGIF_MSG_EVENTS, 0, NULL, 0, &q->msg_cq) != GNI_RC_SUCCESS)
+		return -ENOSPC;
+	return 0;
+}
+
+static void ipogif_queue_stop(struct ipogif_queue *q)
+{
+	gni_cq_handle_t *cq[] = { &q->rx_cq, &q->put_cq, &q->msg_cq };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cq); i++) {
+		if (*cq[i])
+			gni_cq_destroy(*cq[i]);
+		*cq[i] = NULL;
+	}
+	kvfree(q->slots);
+	q->slots = NULL;
+	q->messages = 0;
+	q->posts = 0;
+	q->flags = 0;
+	q->stopped = false;
+}
+
+static int ipogif_start_all(struct ipogif *ipg)
+{
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < ipg->queues; i++) {
+		rc = ipogif_queue_start(&ipg->queue[i]);
+		if (rc)
+			return rc;
+	}
+	if (gni_set_quiesce_callback(ipg->nic, ipogif_quiet_end) != GNI_RC_SUCCESS ||
+	    gni_subscribe_errors(ipg->nic, 0, 0, NULL, ipogif_critical, &ipg->err) !=
+		    GNI_RC_SUCCESS)
+		return -ENOMEM;
+	ipg->thread = kthread_run(ipogif_conn_thread, ipg, "%s", ipg->dev->name);
+	if (IS_ERR(ipg->thread)) {
+		rc = PTR_ERR(ipg->thread);
+		ipg->thread = NULL;
+		return rc;
+	}
+	return 0;
+}
+
+/* In the order in which an LND does it: connections, queues, errors, domain. */
+static void ipogif_end_all(struct ipogif *ipg)
+{
+	unsigned int i;
+
+	if (ipg->thread)
+		kthread_stop(ipg->thread);
+	ipg->thread = NULL;
+	ipogif_conns_end(ipg);
+	for (i = 0; i < ipg->queues; i++)
+		ipogif_queue_stop(&ipg->queue[i]);
+	if (ipg->err)
+		gni_release_errors(ipg->err);
+	ipg->err = NULL;
+	gni_cdm_destroy(ipg->cdm);
+}
+
+/**
+ * ipogif_start() - attach to the NIC and begin to send
+ * @ipg: interface
+ *
+ * Context: sleeps; ipogif.control held. Return: 0 or a negative errno.
+ */
+int ipogif_start(struct ipogif *ipg)
+{
+	u32 address;
+	unsigned int i;
+	int rc = ipogif_attach(ipg->device_id, &ipg->cdm, &address, &ipg->nic);
+
+	if (rc)
+		return rc;
+	ipg->incarnation = get_random_u32();
+	if (address != ipg->address)
+		rc = -EADDRNOTAVAIL;
+	rc = rc ?: ipogif_start_all(ipg);
+	if (rc) {
+		ipogif_end_all(ipg);
+		return rc;
+	}
+	for (i = 0; i < ipg->queues; i++) {
+		timer_setup(&ipg->queue[i].retry, ipogif_retry, 0);
+		napi_enable(&ipg->queue[i].napi);
+	}
+	ipogif_of[ipg->device_id] = ipg;
+	ipg->running = true;
+	queue_work(ipogif_wq, &ipg->work);
+	queue_delayed_work(ipogif_wq, &ipg->tick, HZ);
+	netif_carrier_on(ipg->dev);
+	netif_tx_start_all_queues(ipg->dev);
+	return 0;
+}
+
+/**
+ * ipogif_stop() - undo ipogif_start()
+ * @ipg: interface
+ *
+ * Context: sleeps; ipogif.control held.
+ */
+void ipogif_stop(struct ipogif *ipg)
+{
+	unsigned int i;
+
+	if (!ipg->running)
+		return;
+	ipg->running = false;
+	netif_carrier_off(ipg->dev);
+	/* nobody is in ipogif_xmit() when this returns */
+	netif_tx_disable(ipg->dev);
+	cancel_delayed_work_sync(&ipg->tick);
+	cancel_work_sync(&ipg->work);
+	if (ipg->thread)
+		kthread_stop(ipg->thread);
+	ipg->thread = NULL;
+	cancel_delayed_work_sync(&ipg->tick);
+	cancel_work_sync(&ipg->work);
+	for (i = 0; i < ipg->queues; i++) {
+		napi_disable(&ipg->queue[i].napi);
+		timer_delete_sync(&ipg->queue[i].retry);
+	}
+	ipogif_end_all(ipg);
+	ipogif_of[ipg->device_id] = NULL;
+	cancel_delayed_work_sync(&ipg->tick);
+	cancel_work_sync(&ipg->work);
+	ipogif_peers_free(ipg);
+	for (i = 0; i < ipg->queues; i++)
+		netdev_tx_reset_queue(netdev_get_tx_queue(ipg->dev, i));
+}
+
+/** ipogif_recover() - attach anew, as often as it takes. Context: sleeps. */
+void ipogif_recover(struct work_struct *work)
+{
+	struct ipogif *ipg = container_of(work, struct ipogif, recover.work);
+
+	mutex_lock(&ipg->control);
+	if (netif_running(ipg->dev)) {
+		ipogif_stop(ipg);
+		if (!ipogif_start(ipg))
+			atomic_inc(&ipg->recoveries);
+		else
+			queue_delayed_work(ipogif_wq, &ipg->recover, IPOGIF_AGAIN);
+	}
+	mutex_unlock(&ipg->control);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Buffers that a peer puts frames into. They are registered as long as the connection lasts, so
+ * nothing is registered on the data path, and a put that comes late meets no memory of anybody
+ * else. The stack gets them as they are; one is the peer's again when nobody but us has its pages.
+ * As long as the stack keeps most of them, frames are copied out.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "ipogif.h"
+
+/* So much is copied at less than the cost of a buffer that somebody may keep for long. */
+#define IPOGIF_COPY 4096u
+
+static void ipogif_pool_free(struct ipogif_pool *pool)
+{
+	unsigned int i;
+
+	/* what the stack has of them stays until it is done */
+	for (i = 0; i < pool->buffers; i++)
+		put_page(pool->pages[i]);
+	kfree(pool->pages);
+	pool->pages = NULL;
+	pool->buffers = 0;
+}
+
+static int ipogif_pool_register(struct ipogif_conn *conn)
+{
+	struct ipogif_pool *pool = &conn->pool;
+	unsigned int count = pool->buffers << IPOGIF_BUFFER_ORDER, i;
+	gni_mem_segment_t *segment = kvcalloc(count, sizeof(*segment), GFP_KERNEL);
+	gni_return_t rc;
+
+	if (!segment)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		struct page *page = pool->pages[i >> IPOGIF_BUFFER_ORDER] +
+				    (i & ((1 << IPOGIF_BUFFER_ORDER) - 1));
+
+		segment[i].address = page_to_phys(page);
+		segment[i].length = PAGE_SIZE;
+	}
+	rc = gni_mem_register_segments(conn->ipg->nic, segment, count, NULL,
+				       GNI_MEM_PHYS_SEGMENTS | GNI_MEM_READWRITE |
+					       GNI_MEM_RELAXED_PI_ORDERING,
+				       &pool->handle);
+	kvfree(segment);
+	return rc == GNI_RC_SUCCESS ? 0 : -ENOSPC;
+}
+
+/**
+ * ipogif_pool_make() - make buffers for a connection, as many as there is memory for
+ * @conn: connection without any
+ *
+ * Context: sleeps. Return: 0, or a negative errno.
+ */
+int ipogif_pool_make(struct ipogif_conn *conn)
+{
+	unsigned int want = READ_ONCE(conn->ipg->buffers);
+	struct ipogif_pool *pool = &conn->pool;
+	unsigned int have;
+	int rc;
+
+	pool->pages = kcalloc(want, sizeof(*pool->pages), GFP_KERNEL);
+	if (!pool->pages)
+		return -ENOMEM;
+	for (have = 0; have < want; have++) {
+		pool->pages[have] = alloc_pages(GFP_KERNEL | __GFP_COMP | __GFP_NOWARN |
+							__GFP_NORETRY | __GFP_ZERO,
+						IPOGIF_BUFFER_ORDER);
+		if (!pool->pages[have])
+			break;
+	}
+	pool->held = 0;
+	atomic64_set(&pool->freed, have ? GENMASK_ULL(have - 1, 0) : 0);
+	/* who receives looks at it */
+	smp_store_release(&pool->buffers, have);
+	rc = have ? ipogif_pool_register(conn) : -ENOMEM;
+	if (rc) {
+		atomic64_set(&pool->freed, 0);
+		ipogif_pool_free(pool);
+	}
+	return rc;
+}
+
+/** ipogif_pool_end() - give them back. Context: sleeps; nobody receives any more. */
+void ipogif_pool_end(struct ipogif_conn *conn, int hold_ms)
+{
+	if (!conn->pool.buffers)
+		return;
+	gni_mem_deregister(conn->ipg->nic, &conn->pool.handle, hold_ms);
+	ipogif_pool_free(&conn->pool);
+}
+
+/** ipogif_pool_reclaim() - look what the stack has given back. Context: NAPI. */
+void ipogif_pool_reclaim(struct ipogif_pool *pool)
+{
+	u64 left = pool->held, freed = 0;
+
+	for (; left; left &= left - 1) {
+		unsigned int i = __ffs64(left);
+
+		if (page_ref_count(pool->pages[i]) == 1)
+			freed |= BIT_ULL(i);
+	}
+	if (!freed)
+		return;
+	/* what others have read there comes before what the peer writes next */
+	smp_mb();
+	pool->held &= ~freed;
+	atomic64_or(freed, &pool->freed);
+}
+
+static bool ipogif_pool_copy(struct sk_buff *skb, struct page *from, unsigned int bytes)
+{
+	unsigned int order = get_order(bytes);
+	struct page *page = alloc_pages(GFP_ATOMIC | __GFP_COMP | __GFP_NOWARN, order);
+
+	if (!page)
+		return false;
+	memcpy(page_address(page), page_address(from), bytes);
+	skb_add_rx_frag(skb, 0, page, 0, bytes, PAGE_SIZE << order);
+	return true;
+}
+
+/**
+ * ipogif_pool_take() - the rest of a frame out of a buffer
+ * @conn: connection
+ * @skb: its beginning, NULL if there is no memory for that
+ * @buffer: where it is
+ * @bytes: how much
+ *
+ * Context: NAPI. Return: @skb, or NULL and it is freed.
+ */
+struct sk_buff *ipogif_pool_take(struct ipogif_conn *conn, struct sk_buff *skb, unsigned int buffer,
+				 unsigned int bytes)
+{
+	struct ipogif_pool *pool = &conn->pool;
+	struct page *page = pool->pages[buffer];
+
+	ipogif_pool_reclaim(pool);
+	if (skb && bytes > IPOGIF_COPY && hweight64(pool->held) < pool->buffers * 3 / 4) {
+		get_page(page);
+		pool->held |= BIT_ULL(buffer);
+		skb_add_rx_frag(skb, 0, page, 0, bytes, IPOGIF_BUFFER);
+		return skb;
+	}
+	if (skb && !ipogif_pool_copy(skb, page, bytes)) {
+		dev_kfree_skb_any(skb);
+		skb = NULL;
+	}
+	if (skb)
+		ipogif_count(&conn->rxq->rx, &conn->rxq->rx.copied);
+	atomic64_or(BIT_ULL(buffer), &pool->freed);
+	return skb;
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages, and frames that wait for their turn. All of it under the lock of the peer's queue. */
+#include <linux/jiffies.h>
+
+#include "ipogif.h"
+
+/** ipogif_kick() - have NAPI do something beside its events. Context: any. */
+void ipogif_kick(struct ipogif_queue *q, int what)
+{
+	set_bit(what, &q->flags);
+	/* a handler of interrupts may not be the caller, so the softirq has to be raised */
+	local_bh_disable();
+	napi_schedule(&q->napi);
+	local_bh_enable();
+}
+
+/**
+ * ipogif_stalled() - a message or a put was refused for now: try again soon
+ * @conn: connection
+ *
+ * Nothing tells when kGNI would take it: a job that is suspended, a message that is tried again.
+ * Context: ipogif_queue.lock held.
+ */
+void ipogif_stalled(struct ipogif_conn *conn)
+{
+	struct ipogif_queue *q = conn->txq;
+
+	if (list_empty(&conn->peer->backlog))
+		list_add_tail(&conn->peer->backlog, &q->backlog);
+	if (!timer_pending(&q->retry))
+		mod_timer(&q->retry, jiffies + 1);
+}
+
+/* Most messages have their event at once, so the queue is short, and never armed. */
+static void ipogif_reap_messages(struct ipogif_queue *q)
+{
+	gni_cq_entry_t entry;
+
+	while (q->messages) {
+		gni_return_t rc = gni_cq_get_event(q->msg_cq, &entry);
+		struct ipogif_conn *conn;
+
+		if (rc == GNI_RC_NOT_DONE || rc == GNI_RC_INVALID_PARAM)
+			return;
+		q->messages--;
+		if (rc == GNI_RC_SUCCESS)
+			continue;
+		conn = ipogif_conn_find(q->ipg, GNI_CQ_GET_INST_ID(entry));
+		if (conn)
+			ipogif_conn_fail(conn, "a message did not get through");
+	}
+}
+
+/**
+ * ipogif_send() - send a message
+ * @conn: connection
+ * @wire: its beginning; what every message tells is filled in
+ * @data: wire->bytes of data
+ *
+ * Context: ipogif_queue.lock held. Return: false if it cannot be sent now.
+ */
+bool ipogif_send(struct ipogif_conn *conn, struct ipogif_wire *wire, const void *data)
+{
+	u64 freed = atomic64_read(&conn->pool.freed);
+	gni_return_t rc;
+
+	if (freed)
+		freed = atomic64_xchg(&conn->pool.freed, 0);
+	wire->freed = freed;
+	wire->received = READ_ONCE(conn->received);
+	rc = gni_smsg_send(conn->ep, wire, sizeof(*wire), (void *)data, wire->bytes, 0);
+	if (rc == GNI_RC_SUCCESS) {
+		WRITE_ONCE(conn->told, wire->received);
+		conn->txq->messages++;
+		ipogif_reap_messages(conn->txq);
+		return true;
+	}
+	atomic64_or(freed, &conn->pool.freed);
+	if (rc == GNI_RC_NOT_DONE) {
+		ipogif_reap_messages(conn->txq);
+		ipogif_stalled(conn);
+	} else {
+		ipogif_conn_fail(conn, "messages are refused");
+	}
+	return false;
+}
+
+/**
+ * ipogif_control() - send a message that is no frame
+ * @conn: connection
+ * @type: which
+ * @data: what comes with it
+ * @bytes: of that
+ *
+ * Context: ipogif_queue.lock held. Return: false if it cannot be sent now.
+ */
+bool ipogif_control(struct ipogif_conn *conn, enum ipogif_type type, const void *data,
+		    unsigned int bytes)
+{
+	struct ipogif_wire wire = { .type = type, .bytes = bytes };
+
+	return ipogif_send(conn, &wire, data);
+}
+
+static void ipogif_stop_queue(struct ipogif_queue *q)
+{
+	q->stopped = true;
+	netif_tx_stop_queue(netdev_get_tx_queue(q->ipg->dev, q->index));
+}
+
+static void ipogif_wake(struct ipogif_queue *q)
+{
+	if (!q->stopped || q->waiting > READ_ONCE(q->ipg->ring) / 2)
+		return;
+	q->stopped = false;
+	netif_tx_wake_queue(netdev_get_tx_queue(q->ipg->dev, q->index));
+}
+
+static void ipogif_drop(struct ipogif_queue *q, struct sk_buff *skb)
+{
+	ipogif_count(&q->tx, &q->tx.dropped);
+	dev_kfree_skb_any(skb);
+}
+
+static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool connected)
+{
+	struct ipogif_queue *q = peer->queue;
+	bool counted = connected && skb_get_queue_mapping(skb) == q->index && !skb_cloned(skb);
+
+	/* for the others nobody is stopped: they may be gone for good */
+	if (!counted && skb_queue_len(&peer->waiting) >= IPOGIF_UNCONNECTED) {
+		ipogif_drop(q, skb);
+		return;
+	}
+	IPOGIF_CB(skb)->counted = counted;
+	__skb_queue_tail(&peer->waiting, skb);
+	ipogif_count(&q->tx, &q->tx.waited);
+	if (list_empty(&peer->backlog))
+		list_add_tail(&peer->backlog, &q->backlog);
+	if (!counted)
+		return;
+	netdev_tx_sent_queue(netdev_get_tx_queue(q->ipg->dev, q->index), skb->len);
+	if (++q->waiting >= READ_ONCE(q->ipg->ring))
+		ipogif_stop_queue(q);
+}
+
+/* A frame no longer waits. */
+static void ipogif_unwait(struct ipogif_peer *peer, struct sk_buff *skb, unsigned int *frames,
+			  unsigned int *bytes)
+{
+	__skb_unlink(skb, &peer->waiting);
+	if (!IPOGIF_CB(skb)->counted)
+		return;
+	peer->queue->waiting--;
+	(*frames)++;
+	*bytes += skb->len;
+}
+
+static void ipogif_unwaited(struct ipogif_queue *q, unsigned int frames, unsigned int bytes)
+{
+	if (frames)
+		netdev_tx_completed_queue(netdev_get_tx_queue(q->ipg->dev, q->index), frames,
+					  bytes);
+	ipogif_wake(q);
+}
+
+/* Return: false if it has to wait. */
+static bool ipogif_try(struct ipogif_conn *conn, struct sk_buff *skb)
+{
+	struct ipogif_queue *q = conn->txq;
+	unsigned int bytes = skb->len;
+
+	switch (ipogif_send_frame(conn, skb)) {
+	case IPOGIF_BUSY:
+		return false;
+	case IPOGIF_HOPELESS:
+		ipogif_drop(q, skb);
+		return true;
+	case IPOGIF_SENT:
+		dev_consume_skb_any(skb);
+		break;
+	case IPOGIF_ON_ITS_WAY:
+		break; /* it is the slot's now */
+	}
+	ipogif_count(&q->tx, &q->tx.packets);
+	ipogif_stat_add(&q->tx, &q->tx.bytes, bytes);
+	return true;
+}
+
+/**
+ * ipogif_xmit_peer() - send a frame, or have it wait
+ * @peer: to whom
+ * @skb: frame
+ *
+ * Context: softirqs off, under RCU.
+ */
+void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb)
+{
+	struct ipogif_queue *q = peer->queue;
+	struct ipogif_conn *conn;
+
+	spin_lock(&q->lock);
+	conn = rcu_dereference(peer->conn);
+	if (!conn) {
+		if (peer->failures && time_before(jiffies, peer->pause)) {
+			ipogif_drop(q, skb);
+		} else {
+			ipogif_wait(peer, skb, false);
+			if (!peer->wanted) {
+				peer->wanted = true;
+				queue_work(ipogif_wq, &q->ipg->work);
+			}
+		}
+	} else if (!skb_queue_empty(&peer->waiting) || !ipogif_try(conn, skb)) {
+		ipogif_wait(peer, skb, true);
+	}
+	spin_unlock(&q->lock);
+}
+
+/**
+ * ipogif_flush() - send what waits, as far as it goes
+ * @peer: to whom
+ *
+ * Context: ipogif_queue.lock held, under RCU.
+ */
+void ipogif_flush(struct ipogif_peer *peer)
+{
+	struct ipogif_conn *conn = rcu_dereference(peer->conn);
+	unsigned int frames = 0, bytes = 0;
+	struct sk_buff *skb;
+
+	if (!conn)
+		return;
+	list_del_init(&peer->backlog);
+	ipogif_send_ready(conn);
+	while ((skb = skb_peek(&peer->waiting))) {
+		/* the frame may be gone afterwards, so it leaves the list before */
+		ipogif_unwait(peer, skb, &frames, &bytes);
+		if (ipogif_try(conn, skb))
+			continue;
+		__skb_queue_head(&peer->waiting, skb);
+		if (IPOGIF_CB(skb)->counted) {
+			peer->queue->waiting++;
+			frames--;
+			bytes -= skb->len;
+		}
+		break;
+	}
+	if (test_bit(IPOGIF_CONN_TELL, &conn->flags) && ipogif_control(conn, IPOGIF_STATE, NULL, 0))
+		clear_bit(IPOGIF_CONN_TELL, &conn->flags);
+	if (!skb_queue_empty(&peer->waiting) && list_empty(&peer->backlog))
+		list_add_tail(&peer->backlog, &peer->queue->backlog);
+	ipogif_unwaited(peer->queue, frames, bytes);
+}
+
+/** ipogif_flush_backlog() - for all peers of a queue. Context: as ipogif_flush(). */
+void ipogif_flush_backlog(struct ipogif_queue *q)
+{
+	struct ipogif_peer *peer;
+	LIST_HEAD(todo);
+
+	list_splice_init(&q->backlog, &todo);
+	while ((peer = list_first_entry_or_null(&todo, struct ipogif_peer, backlog))) {
+		list_move_tail(&peer->backlog, &q->backlog);
+		ipogif_flush(peer);
+	}
+}
+
+/** ipogif_drop_waiting() - nobody is there to send it to. Context: ipogif_queue.lock held. */
+void ipogif_drop_waiting(struct ipogif_peer *peer)
+{
+	unsigned int frames = 0, bytes = 0;
+	struct sk_buff *skb;
+
+	while ((skb = skb_peek(&peer->waiting))) {
+		ipogif_unwait(peer, skb, &frames, &bytes);
+		ipogif_drop(peer->queue, skb);
+	}
+	list_del_init(&peer->backlog);
+	ipogif_unwaited(peer->queue, frames, bytes);
+}
