@@ -2,11 +2,14 @@
 """IP over the fabric (ipogif.ko, --net ipogif): reachability, contents, and what happens when nodes, NIC or module go."""
 
 import re
+import threading
 
 from opengni.testing import ClusterCase
 
 PEER = "/kselftest/kgni/net_peer"
 PORT = 7100
+RESET = "echo 1 >/sys/class/gni/kgni0/device/reset"
+BOUND = 120.0  # far more than anything here takes
 
 
 class Ipogif(ClusterCase):
@@ -71,3 +74,106 @@ class Traffic(Ipogif):
     def test_a_datagram_and_its_echo(self):
         for size in (64, 1000, 5000, 65000):
             self.assertEqual(self.peer(0, "echo", self.ip(1), PORT, size, 200)["lost"], 0, size)
+
+
+class Breaks(Ipogif):
+    """What may go while there is traffic."""
+
+    def stream(self, node, seconds):
+        """A stream from a node to the other one in the background: call what is returned for its end."""
+        results = []
+
+        def run():
+            results.append(self.cluster.run(node, f"{PEER} tcp {self.ip(1 - node)} {PORT} {seconds}", timeout=300.0))
+
+        thread = threading.Thread(target=run)
+        thread.start()
+
+        def end():
+            thread.join()
+            self.assertTrue(results, "the stream did not end")
+            return results[0]
+        return end
+
+    def moving(self, node):
+        """Waits until the node sends."""
+        before = self.statistics(node)["tx_bytes"]
+        self.wait_for(lambda: self.statistics(node)["tx_bytes"] > before + (1 << 20), self.log(node), BOUND)
+
+    def reachable(self):
+        """Each node from the other, before long."""
+        for node in range(self.NODES):
+            self.wait_for(lambda n=node: self.reached(n, 1 - n), f"node {node} does not reach the other\n{self.kernel_log(node)}", BOUND)
+
+    def up(self, node):
+        """The interface as the node's init makes it."""
+        self.succeed(self.cluster.run(node, f"modprobe ipogif nodes=2 && ip addr add {self.ip(node)}/16 dev ipogif0 && ip link set ipogif0 up"))
+
+    def test_other_sizes_of_frames_under_traffic(self):
+        end = self.stream(0, 12)
+        self.moving(0)
+        for mtu in (1500, 9000, 68, 2048, 65535, 65520):
+            for node in range(self.NODES):
+                self.succeed(self.cluster.run(node, f"ip link set ipogif0 mtu {mtu} && ping -c 10 -w 40 {self.ip(1 - node)}"))
+        self.succeed(end())
+
+    def test_a_reset_of_the_nic_under_traffic(self):
+        for node in range(self.NODES):
+            end = self.stream(0, 12)
+            self.moving(0)
+            self.succeed(self.cluster.run(node, RESET))
+            self.succeed(end())
+            self.reachable()
+
+    def test_a_node_that_is_killed_and_returns(self):
+        end = self.stream(0, 10)
+        self.moving(0)
+        self.cluster.kill(1)
+        self.assertFalse(self.reached(0, 1))
+        self.cluster.start(1)
+        self.sink(1)
+        self.reachable()
+        self.assertNotEqual(end().code, 0)  # its TCP connection is one of the node as it was before
+        self.succeed(self.cluster.run(0, f"{PEER} tcp {self.ip(1)} {PORT} 1"))
+
+    def test_the_interface_goes_down_and_up_under_traffic(self):
+        for node in range(self.NODES):
+            end = self.stream(0, 6)
+            self.moving(0)
+            self.succeed(self.cluster.run(node, "ip link set ipogif0 down; sleep 1; ip link set ipogif0 up"))
+            self.reachable()
+            self.succeed(end())
+
+    def test_the_module_goes_and_comes_under_traffic(self):
+        for node in range(self.NODES):
+            end = self.stream(0, 6)
+            self.moving(0)
+            self.succeed(self.cluster.run(node, "rmmod ipogif"))
+            # nothing is held by a module that is not there
+            self.succeed(self.cluster.run(node, "rmmod kgni"))
+            self.up(node)
+            self.reachable()
+            self.succeed(end())
+
+    def test_modules_below_it_stay(self):
+        for module in ("kgni", "aries"):
+            self.assertNotEqual(self.cluster.run(0, f"rmmod {module}").code, 0)
+        self.reachable()
+
+    def test_a_driver_that_is_unbound_and_bound_again(self):
+        pci = self.cluster.run(0, "basename $(readlink /sys/class/gni/kgni0/device)").stdout.strip()
+        end = self.stream(0, 12)
+        self.moving(0)
+        self.succeed(self.cluster.run(0, f"echo {pci} >/sys/bus/pci/drivers/aries/unbind; sleep 1; echo {pci} >/sys/bus/pci/drivers/aries/bind"))
+        self.succeed(end())
+        self.reachable()
+
+    def test_packets_that_the_fabric_loses(self):
+        for node in range(self.NODES):
+            self.cluster.set_nic(node, "drop", 3)
+        try:
+            self.succeed(self.stream(0, 5)())
+        finally:
+            for node in range(self.NODES):
+                self.cluster.set_nic(node, "drop", 0)
+        self.reachable()
