@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Communication domains, and their attachments to NICs. */
-#include <linux/export.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "kgni_cq.h"
@@ -32,6 +32,8 @@ gni_return_t gni_cdm_create(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uin
 	mutex_init(&cdm->mutex);
 	INIT_LIST_HEAD(&cdm->nics);
 	cdm->magic = KGNI_CDM_MAGIC;
+	/* a client that goes and leaves it behind keeps us: aries.ko still calls what is in here */
+	__module_get(THIS_MODULE);
 	*cdm_hndl = cdm;
 	return GNI_RC_SUCCESS;
 }
@@ -133,6 +135,7 @@ gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl)
 		kgni_nic_close(nic);
 	mutex_unlock(&cdm_hndl->mutex);
 	kfree(cdm_hndl);
+	module_put(THIS_MODULE);
 	return GNI_RC_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(gni_cdm_destroy);

@@ -72,7 +72,9 @@ gni_return_t kt_event(gni_cq_handle_t cq, gni_cq_entry_t *entry);
 int kt_completes(struct seq_file *m, gni_post_descriptor_t *d);
 gni_post_descriptor_t kt_post_of(gni_post_type_t type, u64 local, u64 remote, u64 length);
 
-/* the tests: 0 ok, 1 ok and the sides are closed already, else negative */
+#define KT_GOES_ON 2
+
+/* the tests: 0 ok, 1 ok and the sides are closed already, KT_GOES_ON ok so far, else negative */
 int kt_test_process(struct seq_file *m);
 int kt_test_spinlock(struct seq_file *m);
 int kt_test_softirq(struct seq_file *m);
@@ -87,6 +89,11 @@ int kt_test_refusals(struct seq_file *m);
 int kt_test_datagrams(struct seq_file *m);
 int kt_test_errors(struct seq_file *m);
 int kt_test_reset(struct seq_file *m);
+int kt_test_traffic(struct seq_file *m);
+
+/* of kgni_test_flow.c: between the two the sides are closed; nothing happens if there is no traffic */
+void kt_traffic_stop(void);
+void kt_traffic_free(void);
 
 /* of kgni_test_context.c: nothing of it runs any more */
 void kt_context_end(void);

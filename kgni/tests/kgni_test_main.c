@@ -25,6 +25,7 @@ static const struct kt_test kt_tests[] = {
 	{ "messages", kt_test_messages },   { "threads", kt_test_threads },
 	{ "refusals", kt_test_refusals },   { "datagrams", kt_test_datagrams },
 	{ "errors", kt_test_errors },	    { "reset", kt_test_reset },
+	{ "traffic", kt_test_traffic },
 };
 
 static int kt_run(struct seq_file *m, const struct kt_test *test)
@@ -35,27 +36,38 @@ static int kt_run(struct seq_file *m, const struct kt_test *test)
 	rc = rc ?: kt_connect(m, 0);
 	rc = rc ?: kt_connect(m, 1);
 	rc = rc ?: test->run(m);
-	if (rc == 1)
-		return 0; /* it has closed them itself */
+	if (rc > 0)
+		return rc; /* it has closed them itself, or goes on with them */
 	rc = rc ?: kt_close(m, 0);
 	rc = rc ?: kt_close(m, 1);
 	return rc;
 }
 
-static int kt_show(struct seq_file *m, void *unused)
+/* Ends whatever is left, whatever it is doing. */
+static void kt_end(void)
 {
 	unsigned int i;
 
-	mutex_lock(&kt_lock);
-	if (!kt_run(m, m->private))
-		seq_puts(m, "ok\n");
-	/* ends whatever is left, too */
+	kt_traffic_stop();
 	for (i = 0; i < 2; i++) {
-		if (kt[i].cdm && gni_cdm_destroy(kt[i].cdm) != GNI_RC_SUCCESS)
-			seq_puts(m, "a domain does not end\n");
+		WARN_ON(kt[i].cdm && gni_cdm_destroy(kt[i].cdm) != GNI_RC_SUCCESS);
 		kfree(kt[i].mem);
 		memset(&kt[i], 0, sizeof(kt[i]));
 	}
+	kt_traffic_free();
+}
+
+static int kt_show(struct seq_file *m, void *unused)
+{
+	int rc;
+
+	mutex_lock(&kt_lock);
+	kt_end();
+	rc = kt_run(m, m->private);
+	if (rc >= 0)
+		seq_puts(m, "ok\n");
+	if (rc != KT_GOES_ON)
+		kt_end();
 	mutex_unlock(&kt_lock);
 	return 0;
 }
@@ -87,6 +99,7 @@ module_init(kt_init);
 static void __exit kt_exit(void)
 {
 	debugfs_remove_recursive(kt_dir);
+	kt_end();
 	kt_context_end();
 }
 module_exit(kt_exit);

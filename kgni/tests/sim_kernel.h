@@ -23,6 +23,8 @@
 #define MODULE_IMPORT_NS(name)
 #define MODULE_DEVICE_TABLE(type, name)
 #define THIS_MODULE NULL
+#define __module_get(module) ((void)(module))
+#define module_put(module) ((void)(module))
 #define __init
 #define __exit
 #define module_init(f)      \

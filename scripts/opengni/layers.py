@@ -12,7 +12,7 @@ from pathlib import Path
 
 from . import host, patience, tap
 from .config import ClusterConfig
-from .testing import SyncCluster, kernel_complaints
+from .testing import SyncCluster, kernel_complaints, slow_tests
 
 TOP, BUILD = host.TOP, host.BUILD
 LOGS = BUILD / "check"
@@ -176,7 +176,8 @@ def _guest(name, kernel):
     cluster = SyncCluster(ClusterConfig(nodes=1, mem_mib=768, kernel=kernel, initrd=_image(kernel)))
     try:
         cluster.up()
-        result = cluster.run(0, "cd /kselftest && exec ./run_kselftest.sh", silence=SILENCE)
+        slow = "OPENGNI_SLOW=1 " if slow_tests() else ""
+        result = cluster.run(0, f"cd /kselftest && {slow}exec ./run_kselftest.sh", silence=SILENCE)
         kernel_log = cluster.run(0, "dmesg").stdout
     finally:
         cluster.down()

@@ -62,11 +62,11 @@ class External(ClusterCase):
             shutil.copy(SAMPLE / name, folder)
         return self.sh(f"{self.set}; {self.build} W=1 SWITCHES='{switches}'", folder, ok), folder
 
-    def load(self, folder):
-        """Loads the sample with the guest's kGNI; what it said."""
+    def load(self, folder, parameters=""):
+        """Loads the sample with the guest's kGNI, and unloads it; what it said."""
         module = (folder / "gni_external.ko").read_bytes()
         self.succeed(self.cluster.run(0, "modprobe kgni && modprobe krca && cat >/tmp/gni_external.ko", stdin=module))
-        self.succeed(self.cluster.run(0, "insmod /tmp/gni_external.ko; code=$?; rmmod gni_external; exit $code"))
+        self.succeed(self.cluster.run(0, f"insmod /tmp/gni_external.ko {parameters}; code=$?; rmmod gni_external; exit $code"))
         return self.cluster.run(0, "dmesg | sed -n 's/.*gni_external: //p' | tail -1").stdout.strip()
 
     def test_documented_way(self):
@@ -80,6 +80,14 @@ class External(ClusterCase):
         self.assertRegex(self.load(folder), r"^compute, timeout 60, version")
         output, _ = self.make("-DCONFIG_CRAY_GEMINI", ok=False)
         self.assertRegex(output, "error: .*CONFIG_CRAY_GEMINI is set, and this is kGNI of an Aries network")
+
+    def test_what_a_client_leaves_behind(self):
+        """It keeps kgni.ko, and aries.ko with it: both are still called when the NIC is reset."""
+        self.assertRegex(self.load(self.make()[1], "leave=1"), ": 0$")
+        for module in ("kgni", "aries"):
+            self.assertRegex(self.cluster.run(0, f"rmmod {module}").stderr, "(in use|[Rr]esource temporarily unavailable)")
+        self.succeed(self.cluster.run(0, "echo 1 >/sys/class/gni/kgni0/device/reset"))
+        self.load(self.make()[1])
 
     def test_without_the_symbols(self):
         """They are what the link needs: without them it ends, and says which are missing."""

@@ -28,6 +28,10 @@
 #define EXTERNAL_KIND "service"
 #endif
 
+static bool leave;
+module_param(leave, bool, 0444);
+MODULE_PARM_DESC(leave, "leave everything behind, as no client should");
+
 #define EXTERNAL_WORD 0x600dda7a600dda7aull
 
 /* Whatever was made so far; the rest is NULL. */
@@ -127,7 +131,8 @@ static int __init external_init(void)
 
 	rc = rc ?: external_put(&x);
 	rc = rc ?: external_krca(&x);
-	external_close(&x);
+	if (!leave)
+		external_close(&x);
 	pr_info("gni_external: %s, timeout %d, version %#x: %d\n", EXTERNAL_KIND,
 		(int)EXTERNAL_TIMEOUT, version ? *version : 0, rc);
 	if (version)
