@@ -166,6 +166,7 @@ __le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_region *region, unsign
 int aries_region_publish(struct aries_owner *own, struct aries_region *region, u32 *vmdh,
 			 bool later);
 void aries_region_program(struct aries_owner *own, struct aries_region *region);
+u64 aries_region_take_away(struct aries_dev *ad, const struct aries_region *region);
 u64 aries_region_revoke(struct aries_dev *ad, struct aries_region *region);
 void aries_region_del(struct aries_owner *own, struct aries_region *region,
 		      struct list_head *gone);

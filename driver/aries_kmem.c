@@ -7,8 +7,10 @@
  * use the handle, and it must not name the memory of somebody else then.
  */
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -16,6 +18,9 @@
 
 #include "aries_client.h"
 #include "aries_compat.h"
+
+/* Far more than it takes, unless a peer is stopped in the middle of an access. */
+#define ARIES_CUT_MS 2000
 
 /**
  * struct aries_hold - a number that outlives its region
@@ -34,16 +39,29 @@ struct aries_hold {
  * @region: the region
  * @own: client, with a reference
  * @hold: holds the number afterwards, or NULL
- * @freed: the NIC has let go of it, or never will
- * @lost: the latter
+ * @lock: protects @settled, and the number as long as that is not set
+ * @settled: the NIC has let go of it, or never will; its number may be somebody else's
+ * @freed: the same, for who sleeps
+ * @lost: it never will
  */
 struct aries_kmem {
 	struct aries_region region;
 	struct aries_owner *own;
 	struct aries_hold *hold;
+	spinlock_t lock;
+	bool settled;
 	struct completion freed;
 	bool lost;
 };
+
+static void aries_kmem_settle(struct aries_kmem *kmem)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&kmem->lock, flags);
+	kmem->settled = true;
+	spin_unlock_irqrestore(&kmem->lock, flags);
+}
 
 static void aries_kmem_release(struct aries_dev *ad, struct aries_region *region)
 {
@@ -57,6 +75,7 @@ static void aries_kmem_lose(struct aries_dev *ad, struct aries_kept *kept)
 {
 	struct aries_kmem *kmem = container_of(kept, struct aries_kmem, region.kept);
 
+	aries_kmem_settle(kmem);
 	kmem->lost = true;
 	complete(&kmem->freed);
 }
@@ -82,6 +101,7 @@ static bool aries_kmem_keep(struct aries_dev *ad, struct aries_region *region)
 	struct aries_kowner *kowner = aries_kowner_of(kmem->own);
 	bool keep;
 
+	aries_kmem_settle(kmem);
 	if (!kmem->hold)
 		return false;
 	mutex_lock(&kowner->own.lock);
@@ -195,6 +215,7 @@ static struct aries_kmem *aries_kmem_new(struct aries_owner *own,
 	if (!kmem)
 		return ERR_PTR(-ENOMEM);
 	kmem->own = own;
+	spin_lock_init(&kmem->lock);
 	init_completion(&kmem->freed);
 	kmem->region.release = aries_kmem_release;
 	kmem->region.kept.lose = aries_kmem_lose;
@@ -325,6 +346,38 @@ static int aries_kmem_end(struct aries_kmem *kmem, unsigned int hold_ms, struct 
 	aries_region_del(kmem->own, region, gone);
 	return 0;
 }
+
+/* Does the NIC let go of a region? Takes it away the first time. Context: any. */
+static bool aries_kmem_let_go(struct aries_kmem *kmem, u64 *seq)
+{
+	struct aries_dev *ad = kmem->own->ad;
+	unsigned long flags;
+	bool gone;
+
+	spin_lock_irqsave(&kmem->lock, flags);
+	gone = kmem->settled;
+	if (!gone && !*seq)
+		*seq = aries_region_take_away(ad, &kmem->region);
+	if (!gone)
+		gone = !aries_inv_look(ad, *seq);
+	spin_unlock_irqrestore(&kmem->lock, flags);
+	return gone;
+}
+
+int aries_region_cut(struct aries_region *region)
+{
+	struct aries_kmem *kmem = container_of(region, struct aries_kmem, region);
+	ktime_t end = ktime_add_ms(ktime_get(), ARIES_CUT_MS);
+	u64 seq = 0;
+
+	while (!aries_kmem_let_go(kmem, &seq)) {
+		if (ktime_after(ktime_get(), end))
+			return -ETIMEDOUT;
+		udelay(1);
+	}
+	return 0;
+}
+EXPORT_SYMBOL_ARIES(aries_region_cut);
 
 int aries_region_deregister(struct aries_region *region, unsigned int hold_ms)
 {

@@ -121,7 +121,20 @@ static void aries_region_free_kept(struct aries_dev *ad, struct aries_kept *kept
 }
 
 /**
- * aries_region_revoke() - no access to a region begins any more
+ * aries_region_take_away() - no access to a region begins any more
+ * @ad: the device
+ * @region: published, its number not yet anybody else's
+ *
+ * Context: any. Return: what to wait for.
+ */
+u64 aries_region_take_away(struct aries_dev *ad, const struct aries_region *region)
+{
+	aries_wr32(ad, ARIES_INV_MDD, FIELD_PREP(ARIES_INV_MDD_MDH_MASK, region->mdh));
+	return aries_inv_seq(ad);
+}
+
+/**
+ * aries_region_revoke() - no access to a region begins any more, and it ends
  * @ad: the device
  * @region: published
  *
@@ -132,8 +145,7 @@ u64 aries_region_revoke(struct aries_dev *ad, struct aries_region *region)
 {
 	region->leaving = true;
 	region->live = false;
-	aries_wr32(ad, ARIES_INV_MDD, FIELD_PREP(ARIES_INV_MDD_MDH_MASK, region->mdh));
-	return aries_inv_seq(ad);
+	return aries_region_take_away(ad, region);
 }
 
 /**

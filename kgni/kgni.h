@@ -22,6 +22,7 @@
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 #include <linux/uio.h>
 
 #include "aries_kapi.h"
@@ -83,6 +84,8 @@ struct gni_cdm {
  * @eps: endpoints
  * @cqs: queues
  * @mems: registrations
+ * @later: those whose end was left to @later_work
+ * @later_work: ends them
  * @errs: subscriptions to errors
  * @quiet: its job is suspended: what is posted has to wait
  * @quiet_end: the client's function that is told when that ends
@@ -109,6 +112,8 @@ struct gni_nic {
 	struct list_head eps;
 	struct list_head cqs;
 	struct list_head mems;
+	struct list_head later;
+	struct work_struct later_work;
 	struct list_head errs;
 	bool quiet;
 	void (*quiet_end)(gni_nic_handle_t nic, uint64_t msecs);

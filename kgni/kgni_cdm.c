@@ -72,6 +72,7 @@ static gni_return_t kgni_cdm_attach(struct gni_cdm *cdm, u32 device_id, struct g
 	INIT_LIST_HEAD(&nic->cqs);
 	INIT_LIST_HEAD(&nic->mems);
 	INIT_LIST_HEAD(&nic->errs);
+	kgni_mem_later_init(nic);
 	rc = kgni_dev_join(nic);
 	if (rc != GNI_RC_SUCCESS) {
 		kgni_handle_del(nic);

@@ -7,6 +7,7 @@
 #include "kgni_cq.h"
 #include "kgni_entry.h"
 #include "kgni_handle.h"
+#include "kgni_mem.h"
 
 /* From an interrupt: of the NIC, or for events that kGNI tells. */
 static void kgni_cq_notify(void *data)
@@ -183,6 +184,7 @@ gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl)
 
 	if (kgni_atomic() || !kgni_cq_valid(cq_hndl))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cq_hndl);
+	kgni_mem_later_flush(cq_hndl->nic);
 	spin_lock_irqsave(&cq_hndl->lock, flags);
 	busy = cq_hndl->endpoints || cq_hndl->registrations;
 	if (!busy)

@@ -51,6 +51,13 @@ static inline bool kgni_ep_valid(const struct gni_ep *ep)
 }
 
 /**
+ * kgni_may_sleep() - may the caller surely sleep?
+ *
+ * A kernel that does not count preemption does not know of spinlocks: nobody surely may, there.
+ */
+#define kgni_may_sleep() (IS_ENABLED(CONFIG_PREEMPT_COUNT) && preemptible())
+
+/**
  * kgni_atomic() - may the caller not sleep?
  *
  * For functions that must: they warn once and refuse, which is kinder than to sleep. A kernel that

@@ -15,20 +15,6 @@
 	(GNI_MEM_PHYS_CONT | GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING | \
 	 GNI_MEM_PI_FLUSH | GNI_MEM_MDD_SHARED | GNI_MEM_MDD_DEDICATED | GNI_MEM_MDD_CLONE)
 
-/**
- * struct kgni_mem - a registration
- * @node: in gni_nic.mems, protected by gni_nic.lock
- * @handle: what the client has
- * @region: in aries.ko
- * @cq: queue for remote events or NULL
- */
-struct kgni_mem {
-	struct list_head node;
-	gni_mem_handle_t handle;
-	struct aries_region *region;
-	struct gni_cq *cq;
-};
-
 static gni_return_t kgni_mem_refuse(int error)
 {
 	switch (error) {
@@ -66,6 +52,11 @@ static gni_return_t kgni_mem_add(struct gni_nic *nic, struct aries_region_args *
 	args->flags = flags & GNI_MEM_READ_ONLY ? ARIES_REGION_READ_ONLY : 0;
 	args->cq = cq ? cq->hw : NULL;
 	mem->region = aries_region_register(nic->own, args, &info);
+	if (mem->region == ERR_PTR(-ENOSPC)) {
+		/* what has ended may not have given back everything yet */
+		kgni_mem_later_flush(nic);
+		mem->region = aries_region_register(nic->own, args, &info);
+	}
 	if (IS_ERR(mem->region)) {
 		int error = PTR_ERR(mem->region);
 
@@ -144,9 +135,10 @@ static struct kgni_mem *kgni_mem_take(struct gni_nic *nic, const gni_mem_handle_
 	return found;
 }
 
-static void kgni_mem_end(struct kgni_mem *mem, unsigned int hold_ms)
+/** kgni_mem_end() - end a registration that is in no list. Context: sleeps. */
+void kgni_mem_end(struct kgni_mem *mem)
 {
-	int rc = aries_region_deregister(mem->region, hold_ms);
+	int rc = aries_region_deregister(mem->region, mem->hold_ms);
 
 	/*
 	 * Nothing of kGNI posts receives, and what cannot be let go of is the NIC's driver's to
@@ -158,31 +150,43 @@ static void kgni_mem_end(struct kgni_mem *mem, unsigned int hold_ms)
 	kfree(mem);
 }
 
-/* gni_mem_deregister() - end a registration, see gni_pub.h. Context: sleeps. */
+/* gni_mem_deregister() - end a registration, see gni_pub.h. Context: any. */
 gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl,
 				int hold_timeout)
 {
 	struct kgni_mem *mem;
 
-	if (kgni_atomic() || !kgni_nic_valid(nic_hndl) || !mem_hndl || hold_timeout < 0)
+	if (!kgni_nic_valid(nic_hndl) || !mem_hndl || hold_timeout < 0)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl, hold_timeout);
 	mem = kgni_mem_take(nic_hndl, mem_hndl);
 	if (!mem)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, ENOENT, mem_hndl->qword1,
 				   mem_hndl->qword2);
-	kgni_mem_end(mem, hold_timeout);
+	mem->hold_ms = hold_timeout;
+	if (kgni_may_sleep())
+		kgni_mem_end(mem);
+	else
+		kgni_mem_end_later(nic_hndl, mem);
 	return GNI_RC_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(gni_mem_deregister);
 
 /*
- * gni_mem_mdd_release() - let go of what gni_mem_deregister() holds, see gni_pub.h. Context:
- * sleeps.
+ * gni_mem_mdd_release() - let go of what gni_mem_deregister() holds, see gni_pub.h
+ *
+ * Where the caller may not sleep nobody knows yet whether there was anything to let go of: the
+ * answer is GNI_RC_SUCCESS. Context: any.
  */
 gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl)
 {
-	if (kgni_atomic() || !kgni_nic_valid(nic_hndl) || !mem_hndl || !kgni_mem_intact(mem_hndl) ||
-	    aries_region_release(nic_hndl->own, kgni_mem_mdh(mem_hndl)))
+	if (!kgni_nic_valid(nic_hndl) || !mem_hndl || !kgni_mem_intact(mem_hndl))
+		return kgni_refuse(GNI_RC_NO_MATCH, EINVAL);
+	if (!kgni_may_sleep())
+		return kgni_mem_release_later(nic_hndl, mem_hndl)
+			       ? GNI_RC_SUCCESS
+			       : kgni_refuse(GNI_RC_NO_MATCH, ENOMEM);
+	kgni_mem_later_flush(nic_hndl);
+	if (aries_region_release(nic_hndl->own, kgni_mem_mdh(mem_hndl)))
 		return kgni_refuse(GNI_RC_NO_MATCH, ENOENT);
 	return GNI_RC_SUCCESS;
 }
@@ -194,6 +198,7 @@ void kgni_mem_close(struct gni_nic *nic)
 	struct kgni_mem *mem, *next;
 
 	list_for_each_entry_safe(mem, next, &nic->mems, node)
-		kgni_mem_end(mem, 0);
+		kgni_mem_end(mem);
 	INIT_LIST_HEAD(&nic->mems);
+	kgni_mem_later_flush(nic);
 }

@@ -339,6 +339,17 @@ struct aries_region *aries_region_register(struct aries_owner *own,
 int aries_region_deregister(struct aries_region *region, unsigned int hold_ms);
 
 /**
+ * aries_region_cut() - nobody reaches a region any more
+ * @region: from aries_region_register(), still to be given back
+ *
+ * For who must not sleep and gives the memory back now, and the region later.
+ *
+ * Context: any; spins for as long as accesses take that are in flight. Return: 0; -ETIMEDOUT they
+ * take seconds, as when a peer is stopped in one: it may still write when it goes on.
+ */
+int aries_region_cut(struct aries_region *region);
+
+/**
  * aries_region_release() - let go of a handle that was held
  * @own: owner
  * @mdh: handle of a region that was deregistered with a time to hold it

@@ -204,6 +204,8 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 
 #define list_entry container_of
 #define list_first_entry(head, type, member) list_entry((head)->next, type, member)
+#define list_first_entry_or_null(head, type, member) \
+	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 #define list_next_entry(pos, member) list_entry((pos)->member.next, typeof(*(pos)), member)
 #define list_for_each_entry(pos, head, member)                                            \
 	for (pos = list_first_entry(head, typeof(*pos), member); &pos->member != (head) && sim_step();  \
@@ -318,7 +320,20 @@ static inline void seq_printf(struct seq_file *m, const char *format, ...)
 /* work; there is one queue, and it runs what its time has come for when a node is let run */
 struct work_struct {
 	void (*function)(struct work_struct *work);
+	bool pending;
 };
+
+/* one without a delay runs when somebody waits for it */
+#define INIT_WORK(w, f) (*(w) = (struct work_struct){ .function = (f) })
+#define queue_work(wq, work) ((void)((work)->pending = true))
+
+static inline void flush_work(struct work_struct *work)
+{
+	if (!work->pending)
+		return;
+	work->pending = false;
+	work->function(work);
+}
 
 struct delayed_work {
 	struct work_struct work;

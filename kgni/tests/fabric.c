@@ -27,7 +27,7 @@ struct aries_region {
 	u64 base, bytes;
 	struct aries_segment segment[16];
 	unsigned int segments;
-	bool read_only;
+	bool read_only, cut;
 	struct aries_cq *cq;
 };
 
@@ -447,6 +447,12 @@ int aries_region_deregister(struct aries_region *r, unsigned int hold_ms)
 	return 0;
 }
 
+int aries_region_cut(struct aries_region *r)
+{
+	r->cut = true;
+	return 0;
+}
+
 int aries_region_release(struct aries_owner *own, u16 mdh)
 {
 	if (!own->ad->held[mdh])
@@ -496,7 +502,7 @@ static u8 reach(const struct aries_owner *own, u32 pe, u16 mdh, u64 offset, u64 
 	if (pe >= FABRIC_NODES)
 		return ARIES_ST_NO_NODE;
 	r = mdh < FABRIC_REGIONS ? dev[pe].region[mdh] : NULL;
-	if (!r || r->own->dead)
+	if (!r || r->cut || r->own->dead)
 		return ARIES_ST_MDD;
 	if (r->own->ptag != own->ptag)
 		return ARIES_ST_PTAG;

@@ -83,6 +83,7 @@ int kt_test_transfers(struct seq_file *m);
 int kt_test_segments(struct seq_file *m);
 int kt_test_vmalloc(struct seq_file *m);
 int kt_test_hold(struct seq_file *m);
+int kt_test_later(struct seq_file *m);
 int kt_test_messages(struct seq_file *m);
 int kt_test_threads(struct seq_file *m);
 int kt_test_refusals(struct seq_file *m);

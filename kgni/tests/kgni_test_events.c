@@ -23,7 +23,7 @@ int kt_test_refusals(struct seq_file *m)
 	KT_IS(m, gni_post_rdma((gni_ep_handle_t)kt[0].tx, &d), GNI_RC_INVALID_PARAM);
 	KT_IS(m, gni_get_errno(kt[0].nic, &why), GNI_RC_SUCCESS);
 	KT_CHECK(m, why.valid && why.errno == EINVAL && why.data1 == 0x7e57 &&
-			 !strcmp(why.func, "kgni_rdma_check"));
+			    !strcmp(why.func, "kgni_rdma_check"));
 	KT_IS(m, gni_get_errno(kt[0].nic, &why), GNI_RC_INVALID_STATE);
 	migrate_enable();
 	KT_IS(m, gni_mem_register(kt[0].nic, (uintptr_t)kt[0].mem, 0, NULL, 0, &handle),

@@ -22,10 +22,10 @@ static const struct kt_test kt_tests[] = {
 	{ "softirq", kt_test_softirq },	    { "hardirq", kt_test_hardirq },
 	{ "transfers", kt_test_transfers }, { "segments", kt_test_segments },
 	{ "vmalloc", kt_test_vmalloc },	    { "hold", kt_test_hold },
-	{ "messages", kt_test_messages },   { "threads", kt_test_threads },
-	{ "refusals", kt_test_refusals },   { "datagrams", kt_test_datagrams },
-	{ "errors", kt_test_errors },	    { "reset", kt_test_reset },
-	{ "traffic", kt_test_traffic },
+	{ "later", kt_test_later },	    { "messages", kt_test_messages },
+	{ "threads", kt_test_threads },	    { "refusals", kt_test_refusals },
+	{ "datagrams", kt_test_datagrams }, { "errors", kt_test_errors },
+	{ "reset", kt_test_reset },	    { "traffic", kt_test_traffic },
 };
 
 static int kt_run(struct seq_file *m, const struct kt_test *test)

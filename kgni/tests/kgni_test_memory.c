@@ -3,6 +3,7 @@
 #include <linux/io.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/vmalloc.h>
 
 #include "kgni_test.h"
@@ -133,5 +134,71 @@ int kt_test_hold(struct seq_file *m)
 	KT_IS(m, gni_mem_deregister(kt[1].nic, &held, 0), GNI_RC_INVALID_PARAM);
 	KT_IS(m, gni_mem_mdd_release(kt[1].nic, &held), GNI_RC_SUCCESS);
 	KT_IS(m, gni_mem_mdd_release(kt[1].nic, &held), GNI_RC_NO_MATCH);
+	return 0;
+}
+
+static gni_return_t kt_locked(gni_return_t (*call)(gni_nic_handle_t nic, gni_mem_handle_t *handle),
+			      gni_nic_handle_t nic, gni_mem_handle_t *handle)
+{
+	static DEFINE_SPINLOCK(lock);
+	unsigned long flags;
+	gni_return_t rc;
+
+	spin_lock_irqsave(&lock, flags);
+	rc = call(nic, handle);
+	spin_unlock_irqrestore(&lock, flags);
+	return rc;
+}
+
+static gni_return_t kt_end_held(gni_nic_handle_t nic, gni_mem_handle_t *handle)
+{
+	return gni_mem_deregister(nic, handle, 15 * 60 * 1000);
+}
+
+static gni_return_t kt_end(gni_nic_handle_t nic, gni_mem_handle_t *handle)
+{
+	return gni_mem_deregister(nic, handle, 0);
+}
+
+/* An LND ends registrations with a spinlock held, and frees the memory at once. */
+int kt_test_later(struct seq_file *m)
+{
+	gni_mem_handle_t handle = {};
+	gni_post_descriptor_t d, *done;
+	gni_cq_entry_t entry;
+	gni_cq_handle_t cq;
+	unsigned int n;
+	u64 *area;
+
+	KT_IS(m, gni_cq_create(kt[1].nic, 16, 0, NULL, 0, &cq), GNI_RC_SUCCESS);
+	for (n = 0; n < 100; n++) {
+		area = vzalloc(PAGE_SIZE);
+		KT_CHECK(m, area);
+		KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)area, PAGE_SIZE, cq, 0, &handle),
+		      GNI_RC_SUCCESS);
+		KT_IS(m, kt_locked(n % 2 ? kt_end_held : kt_end, kt[1].nic, &handle),
+		      GNI_RC_SUCCESS);
+		memset(kt[0].mem, 0xff, 8);
+		d = kt_post_of(GNI_POST_FMA_PUT, (uintptr_t)kt[0].mem, (uintptr_t)area, 8);
+		d.remote_mem_hndl = handle;
+		KT_IS(m, gni_post_fma(kt[0].ep, &d), GNI_RC_SUCCESS);
+		KT_IS(m, kt_event(kt[0].tx, &entry), GNI_RC_TRANSACTION_ERROR);
+		KT_IS(m, gni_get_completed(kt[0].tx, entry, &done), GNI_RC_TRANSACTION_ERROR);
+		KT_CHECK(m, !area[0]);
+		vfree(area);
+		if (n % 4 == 1)
+			KT_IS(m, kt_locked(gni_mem_mdd_release, kt[1].nic, &handle),
+			      GNI_RC_SUCCESS);
+		else if (n % 4 == 3)
+			KT_IS(m, gni_mem_mdd_release(kt[1].nic, &handle), GNI_RC_SUCCESS);
+		KT_IS(m, kt_locked(kt_end, kt[1].nic, &handle), GNI_RC_INVALID_PARAM);
+		KT_IS(m, gni_mem_mdd_release(kt[1].nic, &handle), GNI_RC_NO_MATCH);
+	}
+	/* it waits for registrations that have ended but for that */
+	KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, 8, cq, 0, &handle),
+	      GNI_RC_SUCCESS);
+	KT_IS(m, gni_cq_destroy(cq), GNI_RC_ERROR_RESOURCE);
+	KT_IS(m, kt_locked(kt_end, kt[1].nic, &handle), GNI_RC_SUCCESS);
+	KT_IS(m, gni_cq_destroy(cq), GNI_RC_SUCCESS);
 	return 0;
 }

@@ -43,6 +43,7 @@
 #define unlikely(x) (x)
 #define BUILD_BUG_ON(x) _Static_assert(!(x), #x)
 #define pr_debug(...) ((void)0)
+#define pr_err_ratelimited(...) fprintf(stderr, __VA_ARGS__)
 #define strscpy(to, from, size) ((void)snprintf(to, size, "%s", from))
 #define scnprintf snprintf
 

@@ -2637,7 +2637,8 @@ gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segmen
  * gni_mem_deregister() - kernel form of GNI_MemDeregister()
  *
  * With a hold time the descriptor is disabled now and reused only after gni_mem_mdd_release() or
- * that many milliseconds.
+ * that many milliseconds. When it returns nobody reaches the memory. Any context: what may not
+ * sleep spins while accesses are in flight.
  *
  * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
  */
