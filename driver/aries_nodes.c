@@ -27,6 +27,13 @@ static bool aries_node_look(struct aries_dev *ad, u32 pe)
 	return true;
 }
 
+/* Wakes who polls the file; the lock is what keeps it there, see aries_nodes_stop(). */
+static void aries_nodes_notify(struct aries_dev *ad)
+{
+	lockdep_assert_held(&ad->node_lock);
+	sysfs_notify(&ad->dev.kobj, NULL, "nodes_up");
+}
+
 /**
  * aries_nodes_drain() - look at all nodes of which the NIC says that they have changed
  * @ad: the device
@@ -43,7 +50,7 @@ void aries_nodes_drain(struct aries_dev *ad)
 	if (!(ad->caps & ARIES_ID_CAPS_NODES_MASK))
 		return;
 	mutex_lock(&ad->node_lock);
-	for (i = 0; i < ARIES_NODE_CHANGED_COUNT; i++) {
+	for (i = 0; ad->nodes_on && i < ARIES_NODE_CHANGED_COUNT; i++) {
 		u64 changed = aries_rd64(ad, ARIES_NODE_CHANGED_N(i));
 
 		if (!changed || (changed == ~0ull && !aries_hw_alive(ad)))
@@ -52,9 +59,9 @@ void aries_nodes_drain(struct aries_dev *ad)
 		for (; changed; changed &= changed - 1)
 			any |= aries_node_look(ad, i * 64 + __ffs64(changed));
 	}
-	mutex_unlock(&ad->node_lock);
 	if (any)
-		sysfs_notify(&ad->dev.kobj, NULL, "nodes_up");
+		aries_nodes_notify(ad);
+	mutex_unlock(&ad->node_lock);
 }
 
 /**
@@ -65,22 +72,34 @@ void aries_nodes_drain(struct aries_dev *ad)
  */
 void aries_nodes_start(struct aries_dev *ad)
 {
+	bool any = false;
 	u32 pe;
 
+	if (!(ad->caps & ARIES_ID_CAPS_NODES_MASK))
+		return;
 	mutex_lock(&ad->node_lock);
-	if (ad->caps & ARIES_ID_CAPS_NODES_MASK) {
-		aries_wr32(ad, ARIES_NODE_CTL, FIELD_PREP(ARIES_NODE_CTL_ENABLE_MASK, 1));
-		for (pe = 0; pe < min_t(u32, ad->nodes, ARIES_NODES_MAX); pe++)
-			aries_node_look(ad, pe);
-	}
+	ad->nodes_on = true;
+	aries_wr32(ad, ARIES_NODE_CTL, FIELD_PREP(ARIES_NODE_CTL_ENABLE_MASK, 1));
+	for (pe = 0; pe < min_t(u32, ad->nodes, ARIES_NODES_MAX); pe++)
+		any |= aries_node_look(ad, pe);
+	if (any)
+		aries_nodes_notify(ad);
 	mutex_unlock(&ad->node_lock);
 }
 
-/** aries_nodes_stop() - the NIC is about to be left, or reset. Context: sleeps. */
+/**
+ * aries_nodes_stop() - nobody is told anything any more: the NIC is about to be left, or reset
+ * @ad: the device
+ *
+ * Context: sleeps.
+ */
 void aries_nodes_stop(struct aries_dev *ad)
 {
-	if (ad->caps & ARIES_ID_CAPS_NODES_MASK)
+	mutex_lock(&ad->node_lock);
+	if (ad->nodes_on)
 		aries_wr32(ad, ARIES_NODE_CTL, 0);
+	ad->nodes_on = false;
+	mutex_unlock(&ad->node_lock);
 }
 
 /**

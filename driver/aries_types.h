@@ -279,7 +279,8 @@ struct aries_dev {
 	struct aries_chan *chan;
 	struct aries_aux *aux; /* what clients in the kernel are bound to */
 	struct aries_aux *nodes_aux; /* and who wants to know of nodes only */
-	struct mutex node_lock; /* node_watches, writing to node_seen */
+	struct mutex node_lock; /* nodes_on, node_watches, writing to node_seen */
+	bool nodes_on; /* what happens to nodes is looked at */
 	struct list_head node_watches; /* of struct aries_node_watch */
 	u64 node_seen[ARIES_NODES_MAX]; /* NODE_STATE as it was last */
 	struct mutex client_lock; /* clients */

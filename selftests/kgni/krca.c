@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* krca, tested by a client in the kernel; its events: selftests/cluster/test_krca.py. */
+#include <poll.h>
 #include <sys/syscall.h>
 
 #include "aries_test.h"
@@ -63,6 +64,24 @@ TEST_F(krca, nodes)
 	/* it is the only one */
 	snprintf(line, sizeof(line), "%ld\n", strtol(address, NULL, 0));
 	EXPECT_STREQ(line, up);
+}
+
+/* Who polls the file for users is woken: a reset is a departure and a return. */
+TEST_F(krca, nodes_up_wakes)
+{
+	char pci[64], path[128], text[512];
+	struct pollfd file = { .events = POLLPRI };
+
+	file.fd = open(ARIES_SYSFS "nodes_up", O_RDONLY);
+	ASSERT_LE(0, file.fd);
+	ASSERT_LT(0, read(file.fd, text, sizeof(text)));
+	EXPECT_EQ(0, poll(&file, 1, 0) & POLLPRI);
+	pci_address(pci, sizeof(pci));
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", pci);
+	ASSERT_EQ(0, aries_write_file(path, "1"));
+	EXPECT_EQ(1, poll(&file, 1, 60000));
+	EXPECT_NE(0, file.revents & POLLPRI);
+	close(file.fd);
 }
 
 /*
