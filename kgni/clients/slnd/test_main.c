@@ -3,6 +3,7 @@
  * slnd_test.ko: messages and bulk data between nodes that have it, in debugfs:
  *
  *   echo test=put peer=0x1 bytes=1048576 count=100 threads=2 >slnd_test/run; cat slnd_test/result
+ *   echo stop >slnd_test/run
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -39,10 +40,15 @@ static ssize_t run_write(struct file *file, const char __user *data, size_t byte
 	text = memdup_user_nul(data, bytes);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	rc = mutex_lock_interruptible(&st_lock);
-	if (!rc) {
-		rc = st_run_text(text);
-		mutex_unlock(&st_lock);
+	if (!strncmp(text, "stop", 4)) {
+		st_stop();
+		rc = 0;
+	} else {
+		rc = mutex_lock_interruptible(&st_lock);
+		if (!rc) {
+			rc = st_run_text(text);
+			mutex_unlock(&st_lock);
+		}
 	}
 	kfree(text);
 	return rc ? rc : bytes;

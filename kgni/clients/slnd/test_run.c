@@ -290,8 +290,7 @@ static u64 st_ask(void)
 	struct st_message message = { ST_ASK, 0, 0, st.id };
 
 	if (!slnd_send(st.p[P_PEER], &message, sizeof(message), NULL, NULL))
-		wait_event_timeout(st_wq, smp_load_acquire(&st.told) || READ_ONCE(st.stop),
-				   st.p[P_WAIT] * HZ);
+		wait_event_timeout(st_wq, smp_load_acquire(&st.told), st.p[P_WAIT] * HZ);
 	return st.told ? st.came : 0;
 }
 
