@@ -222,6 +222,18 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 	return entry;
 }
 
+/*
+ * Is the end of a message not known yet? The event of a put that has failed may be read before its
+ * sender, on another processor, has seen the status and said whether it is tried again: the sender
+ * will say so, and how it ended.
+ */
+static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request *r, u64 entry)
+	__must_hold(&cq->lock)
+{
+	return r->unsettled ||
+	       (kgni_entry_status(entry) && !r->mended && !r->forced && !cq->gone);
+}
+
 /* Ends the message that @entry tells of. Return: what the client gets, 0 if it is not settled. */
 static u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 {
@@ -232,7 +244,7 @@ static u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 
 	if (!r || r->kind != KGNI_REQUEST_SMSG)
 		return entry;
-	if (r->unsettled) {
+	if (kgni_cq_undecided(cq, r, entry)) {
 		r->entry = entry;
 		return 0;
 	}

@@ -58,6 +58,7 @@ unsigned int sim_warned, sim_warnings;
 bool sim_atomic;
 unsigned int fabric_nomem;
 enum fabric_fate (*fabric_fate)(unsigned int from, const struct aries_fma *fma);
+void (*fabric_meanwhile)(unsigned int from);
 
 static struct aries_dev dev[FABRIC_NODES];
 static struct aries_owner *owners[FABRIC_NODES][8];
@@ -577,6 +578,8 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *f)
 	if (fate == FABRIC_NO_WAY)
 		status = ARIES_ST_NO_NODE;
 	events(port->own, f, status);
+	if (fabric_meanwhile)
+		fabric_meanwhile(port->own->ad->node);
 	return status;
 }
 
@@ -624,6 +627,7 @@ void fabric_begin(u64 seed)
 	timers = NULL;
 	irqs = NULL;
 	fabric_fate = NULL;
+	fabric_meanwhile = NULL;
 	fabric_nomem = 0;
 	sim_warned = 0;
 	/* as with check_handles=1: tests use handles that were freed */

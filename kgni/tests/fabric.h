@@ -23,6 +23,8 @@ enum fabric_fate {
 
 /* What becomes of the next operation; NULL: it is done. */
 extern enum fabric_fate (*fabric_fate)(unsigned int from, const struct aries_fma *fma);
+/* What another thread does meanwhile: called when an FMA operation has its events, and its caller not yet the answer. */
+extern void (*fabric_meanwhile)(unsigned int from);
 /* Of how many memory allocations one fails, 0 for none. */
 extern unsigned int fabric_nomem;
 

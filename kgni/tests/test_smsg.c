@@ -292,6 +292,45 @@ static enum fabric_fate now_and_then(unsigned int from, const struct aries_fma *
 	return fabric_random(one_in) ? FABRIC_DONE : kinds[fabric_random(3)];
 }
 
+/* Another thread reads the events, each at the moment when the NIC makes it. */
+static void read_at_once(unsigned int from)
+{
+	struct end *e = &end[from];
+	gni_cq_entry_t entry;
+	gni_return_t rc;
+
+	while ((rc = gni_cq_get_event(e->tx, &entry)) != GNI_RC_NOT_DONE) {
+		assert_int_equal(++e->event_of[GNI_CQ_GET_MSG_ID(entry) - 0xabc00000u], 1);
+		e->completed++;
+		e->failed += rc != GNI_RC_SUCCESS;
+	}
+}
+
+/* So it reads the event of a message that will be sent again, before the sender knows that. */
+static void read_before_the_sender(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT);
+	one_in = 10;
+	kinds[0] = FABRIC_LOST;
+	kinds[1] = FABRIC_UNHEARD;
+	kinds[2] = FABRIC_NO_WAY;
+	fabric_fate = now_and_then;
+	fabric_meanwhile = read_at_once;
+	for (n = 0; n < 5000; n++) {
+		if (end[0].sent < 4000)
+			send_one(&end[0]);
+		receive_one(&end[1]);
+		fabric_run(1);
+	}
+	fabric_meanwhile = NULL;
+	assert_true(end[0].sent > 1000);
+	assert_true(drain());
+	assert_int_equal(end[0].failed, 0);
+}
+
 /* One operation of each 10 gets lost, or its answer, or finds no way: with AUTO_RETRANSMIT nobody
  * notices. */
 static void losses(void **state)
@@ -583,6 +622,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(messages, begin, finish),
 		cmocka_unit_test_setup_teardown(limits, begin, finish),
 		cmocka_unit_test_setup_teardown(losses, begin, finish),
+		cmocka_unit_test_setup_teardown(read_before_the_sender, begin, finish),
 		cmocka_unit_test_setup_teardown(unheard, begin, finish),
 		cmocka_unit_test_setup_teardown(silence, begin, finish),
 		cmocka_unit_test_setup_teardown(destroyed, begin, finish),
