@@ -230,8 +230,7 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request *r, u64 entry)
 	__must_hold(&cq->lock)
 {
-	return r->unsettled ||
-	       (kgni_entry_status(entry) && !r->mended && !r->forced && !cq->gone);
+	return r->unsettled || (kgni_entry_status(entry) && !r->mended && !r->forced && !cq->gone);
 }
 
 /* Ends the message that @entry tells of. Return: what the client gets, 0 if it is not settled. */

@@ -4,7 +4,7 @@
 import itertools
 import re
 
-from opengni.testing import ClusterCase
+from opengni.testing import ClusterCase, Told
 
 DEBUG = "/sys/kernel/debug"
 BOUND = 180.0
@@ -82,7 +82,8 @@ class SlndCase(ClusterCase):
 
     def good(self, result):
         """All of it went well."""
-        self.assertEqual((result["ok"], result["failed"], result["damaged"]), (result["count"] * result["threads"], 0, 0), result)
+        self.assertEqual((result["ok"], result["failed"], result["damaged"]), (result["count"] * result["threads"], 0, 0),
+                         Told(lambda: f"{result}\n" + "\n".join(self.state(node) for node in range(self.NODES) if self.cluster.running(node))))
         for node in range(self.NODES):
             if self.cluster.running(node):
                 self.assertEqual(self.damaged(node), 0)

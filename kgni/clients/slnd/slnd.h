@@ -44,7 +44,8 @@ struct slnd_offer {
 /**
  * struct slnd_user - what slnd tells the module on top of it
  * @message: a message has come; @data is there during the call only
- * @expose: says which memory an offer is for, of that length; or a negative errno that the peer gets
+ * @expose: says which memory an offer is for, of that length; or a negative errno that the peer
+ * gets
  * @exposed: that transfer is over, with 0 or a negative errno, and the memory the user's again
  */
 struct slnd_user {

@@ -81,9 +81,9 @@ int slnd_bulk_register(struct slnd_bulk *bulk, u32 flags)
 			.address = page_to_phys(bulk->buffer.pages[i]),
 			.length = PAGE_SIZE,
 		};
-	rc = gni_mem_register_segments(
-		slnd.nic, segments, pages, NULL,
-		flags | GNI_MEM_PHYS_SEGMENTS | GNI_MEM_RELAXED_PI_ORDERING, &bulk->handle);
+	rc = gni_mem_register_segments(slnd.nic, segments, pages, NULL,
+				       flags | GNI_MEM_PHYS_SEGMENTS | GNI_MEM_RELAXED_PI_ORDERING,
+				       &bulk->handle);
 	kvfree(segments);
 	return rc == GNI_RC_SUCCESS ? 0 : -ENOMEM;
 }

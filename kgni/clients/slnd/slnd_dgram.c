@@ -19,9 +19,9 @@ static void slnd_hail_fill(struct slnd_conn *conn)
 	conn->mine = (struct slnd_hail){
 		.magic = SLND_MAGIC,
 		.version = SLND_VERSION,
-		.type = !peer				? SLND_OFFER
-			: peer->address < slnd.address	? SLND_ASK
-							: SLND_REQUEST,
+		.type = !peer			       ? SLND_OFFER
+			: peer->address < slnd.address ? SLND_ASK
+						       : SLND_REQUEST,
 		.address = slnd.address,
 		.id = conn->id,
 		.incarnation = slnd.incarnation,

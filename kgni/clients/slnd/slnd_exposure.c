@@ -16,7 +16,8 @@ void slnd_exposure_finish(struct slnd_bulk *bulk, int status, bool quarantine)
 {
 	int hold_ms = quarantine ? slnd_hold * 1000 : 0;
 
-	/* from here on nobody reaches the memory; what comes late finds that number with nobody else */
+	/* from here on nobody reaches the memory; what comes late finds that number with nobody
+	 * else */
 	if (bulk->handle.qword1 || bulk->handle.qword2) {
 		gni_mem_deregister(slnd.nic, &bulk->handle, hold_ms);
 		if (quarantine)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mailboxes. Several are in one piece of memory with one registration, told apart by their offset. */
+/* Mailboxes. Several are in one piece of memory with one registration, told apart by their offset.
+ */
 #include <linux/gfp.h>
 #include <linux/slab.h>
 #include <linux/string.h>

@@ -23,11 +23,12 @@
 #define SLND_SCHEDULERS_MAX 8
 
 /* Names of the counters in debugfs. */
-#define SLND_COUNTERS(X)                                                                     \
-	X(messages_sent) X(messages_received) X(messages_dropped) X(sends_stalled)           \
-	X(puts) X(gets) X(bounced) X(exposures) X(bulk_bytes) X(posts_repeated)              \
-	X(posts_refused) X(bulks_failed) X(connected) X(closed) X(failed) X(silent)          \
-	X(asked) X(hails_refused) X(overruns) X(quarantined) X(released) X(resets) X(quiesces)
+#define SLND_COUNTERS(X)                                                                      \
+	X(messages_sent)                                                                      \
+	X(messages_received) X(messages_dropped) X(sends_stalled) X(puts) X(gets) X(bounced)  \
+		X(exposures) X(bulk_bytes) X(posts_repeated) X(posts_refused) X(bulks_failed) \
+			X(connected) X(closed) X(failed) X(silent) X(asked) X(hails_refused)  \
+				X(overruns) X(quarantined) X(released) X(resets) X(quiesces)
 
 enum slnd_counter {
 #define X(name) SLND_##name,
@@ -47,12 +48,12 @@ enum {
 
 /* Bits of slnd.flags. */
 enum {
-	SLND_UP,	/* the device is open */
-	SLND_STOPPING,	/* nobody connects any more */
-	SLND_CRITICAL,	/* the NIC was reset */
-	SLND_RESUMED,	/* a quiesce has ended */
-	SLND_ABORT,	/* the user leaves: end what is under way */
-	SLND_KEEP,	/* the keeper has something to do */
+	SLND_UP,       /* the device is open */
+	SLND_STOPPING, /* nobody connects any more */
+	SLND_CRITICAL, /* the NIC was reset */
+	SLND_RESUMED,  /* a quiesce has ended */
+	SLND_ABORT,    /* the user leaves: end what is under way */
+	SLND_KEEP,     /* the keeper has something to do */
 };
 
 /**

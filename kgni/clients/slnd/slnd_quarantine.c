@@ -3,8 +3,8 @@
  * What a peer may still write to, although we have done with it: mailboxes and registrations of
  * connections that have ended without both sides' consent.
  *
- * A mailbox stays unused, a registration is off but its number nobody else's, until the peer says on
- * a newer connection that nothing of earlier ones is under way, until it has restarted, or until
+ * A mailbox stays unused, a registration is off but its number nobody else's, until the peer says
+ * on a newer connection that nothing of earlier ones is under way, until it has restarted, or until
  * the hold time is over.
  */
 #include <linux/jiffies.h>
@@ -83,7 +83,8 @@ static void slnd_quarantine_end(struct list_head *over)
 	}
 }
 
-/** slnd_quarantine_hello() - nothing of connections before this one is under way. Context: sleeps. */
+/** slnd_quarantine_hello() - nothing of connections before this one is under way. Context: sleeps.
+ */
 void slnd_quarantine_hello(const struct slnd_conn *conn)
 {
 	struct slnd_held *held, *next;

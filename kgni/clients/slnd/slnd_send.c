@@ -78,8 +78,7 @@ static void slnd_sent_put(struct slnd_sent *sent)
 }
 
 /* One message; @tx is NULL for one of the connection itself. Context: slnd_peer.lock held. */
-static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head,
-				 struct slnd_tx *tx)
+static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head, struct slnd_tx *tx)
 {
 	struct slnd_sent *sent = slnd_sent_get();
 	gni_return_t rc;
@@ -238,11 +237,15 @@ static void slnd_said(struct slnd_conn *conn, enum slnd_type type)
 }
 
 /* The event of a message has come. */
-static void slnd_tx_event(struct slnd_sent sent, bool failed)
+static void slnd_tx_event(struct slnd_sent sent, gni_cq_entry_t entry, bool failed)
 {
+	char why[64] = "a message was not delivered";
+
+	if (failed)
+		gni_cq_error_str(entry, why, sizeof(why));
 	spin_lock(&sent.conn->peer->lock);
 	if (failed)
-		slnd_conn_end_locked(sent.conn, "a message was not delivered");
+		slnd_conn_end_locked(sent.conn, why);
 	else if (!sent.tx)
 		slnd_said(sent.conn, sent.type);
 	spin_unlock(&sent.conn->peer->lock);
@@ -267,6 +270,6 @@ void slnd_tx_events(void)
 		place = &slnd.sent[GNI_CQ_GET_MSG_ID(entry)];
 		sent = *place;
 		slnd_sent_put(place);
-		slnd_tx_event(sent, rc != GNI_RC_SUCCESS);
+		slnd_tx_event(sent, entry, rc != GNI_RC_SUCCESS);
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What nodes tell each other. All numbers are little-endian, as every node of an Aries network is. */
+/* What nodes tell each other. All numbers are little-endian, as every node of an Aries network is.
+ */
 #ifndef SLND_WIRE_H
 #define SLND_WIRE_H
 

@@ -46,8 +46,8 @@ void st_message(u32 from, const void *data, u32 bytes)
 		break;
 	case ST_ASK:
 		message.kind = ST_TOLD;
-		message.seq = message.run == READ_ONCE(st_newest_run) ?
-				      atomic64_read(&st_received) : 0;
+		message.seq = message.run == READ_ONCE(st_newest_run) ? atomic64_read(&st_received)
+								      : 0;
 		st_reply(from, message);
 		break;
 	case ST_PONG:

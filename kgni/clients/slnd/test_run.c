@@ -63,7 +63,7 @@ static const struct {
 	u32 least, most, usual;
 } st_parameters[] = {
 	[P_PEER] = { "peer", 0, U32_MAX, 0 },
-	[P_BYTES] = { "bytes", 0, SLND_BULK_PAGES * PAGE_SIZE, 0 },
+	[P_BYTES] = { "bytes", 0, SLND_BULK_PAGES *PAGE_SIZE, 0 },
 	[P_COUNT] = { "count", 1, INT_MAX, 1000 },
 	[P_THREADS] = { "threads", 1, ST_THREADS_MAX, 1 },
 	[P_WINDOW] = { "window", 1, ST_WINDOW_MAX, 8 },
@@ -263,8 +263,8 @@ static int st_parse(char *text)
 		}
 		for (i = 0; i < P_N && strcmp(word, st_parameters[i].name); i++)
 			;
-		if (i == P_N || kstrtou32(value, 0, &st.p[i]) ||
-		    st.p[i] < st_parameters[i].least || st.p[i] > st_parameters[i].most)
+		if (i == P_N || kstrtou32(value, 0, &st.p[i]) || st.p[i] < st_parameters[i].least ||
+		    st.p[i] > st_parameters[i].most)
 			goto bad;
 	}
 	if (st.test == ST_TESTS) {
@@ -272,10 +272,10 @@ static int st_parse(char *text)
 		return -EINVAL;
 	}
 	if (st.test == ST_LATENCY || st.test == ST_RATE)
-		st.p[P_BYTES] = clamp_t(u32, st.p[P_BYTES], sizeof(struct st_message),
-					SLND_MESSAGE_MAX);
-	if (st.p[P_BYTES] && st.p[P_BYTES] + max(st.p[P_OFFSET], st.p[P_FAR]) <=
-				     SLND_BULK_PAGES * PAGE_SIZE)
+		st.p[P_BYTES] =
+			clamp_t(u32, st.p[P_BYTES], sizeof(struct st_message), SLND_MESSAGE_MAX);
+	if (st.p[P_BYTES] &&
+	    st.p[P_BYTES] + max(st.p[P_OFFSET], st.p[P_FAR]) <= SLND_BULK_PAGES * PAGE_SIZE)
 		return 0;
 	st_result("not ok: so many bytes do not fit\n");
 	return -EINVAL;
