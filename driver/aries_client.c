@@ -15,8 +15,7 @@
 /* ---- owners ---- */
 
 /* Before anything goes: whoever is inside a port has left it, nobody enters one. */
-static void aries_kowner_revoked(struct aries_owner *own)
-	__must_hold(&own->lock)
+static void aries_kowner_revoked(struct aries_owner *own) __must_hold(&own->lock)
 {
 	struct aries_port *port;
 
@@ -25,27 +24,12 @@ static void aries_kowner_revoked(struct aries_owner *own)
 }
 
 /* Gives the descriptor back; the client still has the port. */
-static void aries_port_give(struct aries_port *port)
-	__must_hold(&port->own->lock)
+static void aries_port_give(struct aries_port *port) __must_hold(&port->own->lock)
 {
 	list_del_init(&port->node);
 	if (port->own->fmad == port->nr)
 		port->own->fmad = 0;
 	aries_fmad_give(port->own, port->nr, port->own->nr);
-}
-
-static void aries_kowner_leave(struct aries_owner *own)
-	__must_hold(&own->lock)
-{
-	struct aries_kowner *kowner = aries_kowner_of(own);
-	struct aries_port *port, *next;
-
-	if (!own->dom)
-		return;
-	aries_kowner_revoked(own);
-	list_for_each_entry_safe(port, next, &kowner->ports, node)
-		aries_port_give(port);
-	aries_hold_end_all(kowner);
 }
 
 static void aries_kowner_queue_gone(struct aries_owner *own, struct aries_cq *cq)
@@ -60,8 +44,38 @@ static void aries_kowner_tell(struct aries_kowner *kowner, enum aries_event even
 		kowner->event(kowner->data, event, info);
 }
 
-static void aries_kowner_suspend(struct aries_owner *own, bool suspend)
+/* The NIC reaches nothing of an owner any more, or never will tell. Context: sleeps. */
+static void aries_kowner_quiet(struct aries_dev *ad, struct aries_kept *kept)
+{
+	struct aries_kowner *kowner = container_of(kept, struct aries_kowner, quiet);
+	const struct aries_event_info info = {};
+
+	mutex_lock(&ad->client_lock);
+	/* not one that ends, or has ended meanwhile */
+	if (!list_empty(&kowner->node))
+		aries_kowner_tell(kowner, ARIES_EVENT_QUIET, &info);
+	mutex_unlock(&ad->client_lock);
+	aries_owner_put(&kowner->own);
+}
+
+static void aries_kowner_leave(struct aries_owner *own, struct list_head *gone)
 	__must_hold(&own->lock)
+{
+	struct aries_kowner *kowner = aries_kowner_of(own);
+	struct aries_port *port, *next;
+
+	if (!own->dom)
+		return;
+	aries_kowner_revoked(own);
+	list_for_each_entry_safe(port, next, &kowner->ports, node)
+		aries_port_give(port);
+	aries_hold_end_all(kowner);
+	kref_get(&own->ref);
+	kowner->quiet.lose = aries_kowner_quiet;
+	aries_quiet_take(own, gone, &kowner->quiet, aries_kowner_quiet);
+}
+
+static void aries_kowner_suspend(struct aries_owner *own, bool suspend) __must_hold(&own->lock)
 {
 	struct aries_kowner *kowner = aries_kowner_of(own);
 	struct aries_event_info info = {};
@@ -239,8 +253,7 @@ EXPORT_SYMBOL_ARIES(aries_datagram_cancel);
 
 /* ---- ports ---- */
 
-static int aries_port_take(struct aries_owner *own, struct aries_port *port)
-	__must_hold(&own->lock)
+static int aries_port_take(struct aries_owner *own, struct aries_port *port) __must_hold(&own->lock)
 {
 	int rc, nr;
 

@@ -15,6 +15,7 @@
  * @holds: handles of regions that are held back
  * @hold_work: lets go of those whose time is over
  * @node: in aries_dev.clients (aries_dev.client_lock)
+ * @quiet: stands for all that it has started, until the NIC reaches nothing of it any more
  * @event: tells the client what happens, or NULL
  * @data: for @event
  * @ptag: tag of the domain that it has joined
@@ -26,6 +27,7 @@ struct aries_kowner {
 	struct list_head holds;
 	struct delayed_work hold_work;
 	struct list_head node;
+	struct aries_kept quiet;
 	void (*event)(void *data, enum aries_event event, const struct aries_event_info *info);
 	void *data;
 	u8 ptag;

@@ -74,7 +74,7 @@ static void aries_ctx_revoked(struct aries_owner *own)
 	unmap_mapping_range(ctx->mapping, 0, 0, 1);
 }
 
-static void aries_ctx_leave(struct aries_owner *own)
+static void aries_ctx_leave(struct aries_owner *own, struct list_head *gone)
 	__must_hold(&own->lock)
 {
 	struct aries_ctx *ctx = container_of(own, struct aries_ctx, own);

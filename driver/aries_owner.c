@@ -160,7 +160,7 @@ static void aries_owner_teardown(struct aries_owner *own, struct list_head *gone
 		trace_aries_detach(own);
 		aries_dgram_detach(own);
 	}
-	own->ops->leave(own);
+	own->ops->leave(own, gone);
 	if (!own->dom)
 		return;
 	aries_ce_teardown(own, gone);

@@ -313,14 +313,15 @@ enum aries_ghost {
 /**
  * struct aries_owner_ops - what differs between owners; each is called with aries_owner.lock held
  * @revoked: everything is about to be taken by a reset or removal, and @dead is set
- * @leave: its FMA descriptors and what else is its own kind's go now; @dom may be NULL
+ * @leave: its FMA descriptors and what else is its own kind's go now, or when the NIC has let go of
+ *         it (aries_quiet_take()); @dom may be NULL
  * @queue_gone: a queue was stopped, nobody is to look into its memory any more
  * @suspend: its job was suspended, so that it begins nothing any more, or goes on
  * @release: frees it, with the last reference and without the lock
  */
 struct aries_owner_ops {
 	void (*revoked)(struct aries_owner *own);
-	void (*leave)(struct aries_owner *own);
+	void (*leave)(struct aries_owner *own, struct list_head *gone);
 	void (*queue_gone)(struct aries_owner *own, struct aries_cq *cq);
 	void (*suspend)(struct aries_owner *own, bool suspend);
 	void (*release)(struct aries_owner *own);

@@ -293,18 +293,17 @@ u64 kgni_cq_next(struct gni_cq *cq) __must_hold(&cq->lock)
 }
 
 /**
- * kgni_cq_flush() - the NIC is gone: what it has not told of ends now
+ * kgni_cq_gone() - the NIC goes: nothing begins any more, and what it has told of is kept
  * @cq: queue
  *
  * Events that are there are told as they are; those of peers are lost with the NIC, and the client
  * is told that. Context: any.
  */
-void kgni_cq_flush(struct gni_cq *cq)
+void kgni_cq_gone(struct gni_cq *cq)
 {
 	struct kgni_request *r;
 	unsigned long flags;
 	u64 entry;
-	u32 id;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	while (!cq->gone && (entry = kgni_cq_poll(cq))) {
@@ -317,6 +316,22 @@ void kgni_cq_flush(struct gni_cq *cq)
 			kgni_cq_list(cq, kgni_entry_tid(entry));
 	}
 	cq->gone = true;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * kgni_cq_flush() - the NIC reaches no memory any more: what it has not told of ends now
+ * @cq: queue, after kgni_cq_gone()
+ *
+ * Not before, since the client uses the memory of what has ended for something else. Context: any.
+ */
+void kgni_cq_flush(struct gni_cq *cq)
+{
+	struct kgni_request *r;
+	unsigned long flags;
+	u32 id;
+
+	spin_lock_irqsave(&cq->lock, flags);
 	for (id = 1; id < cq->requests.fresh; id++) {
 		r = kgni_request(&cq->requests, id);
 		if (r->kind == KGNI_REQUEST_FREE)

@@ -73,15 +73,24 @@ static void kgni_dev_close(struct gni_nic *nic)
 	aries_owner_destroy(nic->own);
 }
 
-/* The NIC is reset or goes: what is under way ends, and whoever waits for it is told. */
+/* The NIC is reset or goes: nothing begins any more. */
 static void kgni_dev_gone(struct gni_nic *nic)
 {
 	struct gni_cq *cq;
 
 	WRITE_ONCE(nic->gone, true);
 	list_for_each_entry(cq, &nic->cqs, node)
-		kgni_cq_flush(cq);
+		kgni_cq_gone(cq);
 	kgni_err_gone(nic);
+}
+
+/* It reaches nothing any more: what was under way ends, and whoever waits for it is told. */
+static void kgni_dev_quiet(struct gni_nic *nic)
+{
+	struct gni_cq *cq;
+
+	list_for_each_entry(cq, &nic->cqs, node)
+		kgni_cq_flush(cq);
 }
 
 /* From aries.ko; does not sleep. */
@@ -99,6 +108,9 @@ static void kgni_dev_event(void *data, enum aries_event event, const struct arie
 	case ARIES_EVENT_RESET:
 	case ARIES_EVENT_GONE:
 		kgni_dev_gone(nic);
+		break;
+	case ARIES_EVENT_QUIET:
+		kgni_dev_quiet(nic);
 		break;
 	case ARIES_EVENT_QUIESCE:
 		WRITE_ONCE(nic->quiet, true);

@@ -134,6 +134,8 @@ void aries_node_unwatch(struct aries_dev *ad, struct aries_node_watch *watch);
  * @ARIES_EVENT_ERROR: the NIC has reported an error of its domain, or of no domain
  * @ARIES_EVENT_RESET: the NIC is about to be reset, recovered or put to sleep: everything of the
  *                     owner is about to be revoked
+ * @ARIES_EVENT_QUIET: after one of RESET and GONE: nothing of what the owner had started reaches memory
+ *                     any more. That may be after UP, if a peer was stopped in the middle of an access
  * @ARIES_EVENT_UP: it is up again; who gives everything back can make it anew
  * @ARIES_EVENT_GONE: the NIC is about to be removed: everything is about to be revoked
  * @ARIES_EVENT_QUIESCE: the owner's job was suspended: ports answer -EAGAIN, nothing is lost
@@ -142,6 +144,7 @@ void aries_node_unwatch(struct aries_dev *ad, struct aries_node_watch *watch);
 enum aries_event {
 	ARIES_EVENT_ERROR,
 	ARIES_EVENT_RESET,
+	ARIES_EVENT_QUIET,
 	ARIES_EVENT_UP,
 	ARIES_EVENT_GONE,
 	ARIES_EVENT_QUIESCE,

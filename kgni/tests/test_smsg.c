@@ -431,6 +431,7 @@ static void reset(void **state)
 	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){ .quiet_ms = 0 });
 	fabric_run(1);
 	assert_true(end[0].tx_irqs);
+	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){ .quiet_ms = 0 });
 	fabric_run(1000);
 	reap(&end[0]);
 	assert_int_equal(end[0].completed, 6);
@@ -451,6 +452,9 @@ static enum fabric_fate gone_meanwhile(unsigned int from, const struct aries_fma
 	(void)fma;
 	fabric_fate = NULL;
 	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){ .quiet_ms = 0 });
+	/* the NIC may still be in the memory of what is under way */
+	assert_int_equal(gni_cq_get_event(end[0].tx, &entry), GNI_RC_NOT_DONE);
+	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){ .quiet_ms = 0 });
 	if (reap_at_once &&
 	    gni_cq_get_event(end[0].tx, &entry) == GNI_RC_TRANSACTION_ERROR) {
 		if (GNI_CQ_GET_TYPE(entry) == GNI_CQ_EVENT_TYPE_POST)

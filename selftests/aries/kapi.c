@@ -53,7 +53,7 @@ static int traffic(int on)
 
 struct counts {
 	unsigned long puts, refused, held, wrong;
-	unsigned int reset, up, gone, quiesce, resume;
+	unsigned int reset, quiet, up, gone, quiesce, resume;
 };
 
 static struct counts counts(void)
@@ -62,9 +62,9 @@ static struct counts counts(void)
 	char text[256] = "";
 
 	run("counts", text, sizeof(text));
-	if (sscanf(text, "puts %lu refused %lu held %lu wrong %lu reset %u up %u gone %u quiesce %u resume %u",
-		   &c.puts, &c.refused, &c.held, &c.wrong, &c.reset, &c.up, &c.gone, &c.quiesce,
-		   &c.resume) != 9)
+	if (sscanf(text, "puts %lu refused %lu held %lu wrong %lu reset %u quiet %u up %u gone %u quiesce %u resume %u",
+		   &c.puts, &c.refused, &c.held, &c.wrong, &c.reset, &c.quiet, &c.up, &c.gone,
+		   &c.quiesce, &c.resume) != 10)
 		c.wrong = ~0ul;
 	return c;
 }
@@ -195,6 +195,7 @@ TEST_F(kapi, reset_under_traffic)
 		last = counts();
 		EXPECT_EQ(0, last.wrong);
 		EXPECT_EQ(1, last.reset);
+		EXPECT_EQ(1, last.quiet);
 		EXPECT_EQ(1, last.up);
 		EXPECT_EQ(0, last.gone);
 		/* its handles are given back, and new ones work */
@@ -215,6 +216,7 @@ TEST_F(kapi, removal_under_traffic)
 	EXPECT_TRUE(moved(&last, REFUSED));
 	EXPECT_EQ(0, counts().wrong);
 	EXPECT_EQ(1, counts().gone);
+	EXPECT_EQ(1, counts().quiet);
 	EXPECT_EQ(0, traffic(0));
 	EXPECT_EQ(ENODEV, traffic(1));
 	ASSERT_EQ(0, aries_write_file(PCI_DRIVER "bind", pci));

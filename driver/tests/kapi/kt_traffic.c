@@ -12,7 +12,11 @@ static unsigned int kt_busy_told[ARIES_EVENT_RESUME + 1];
 
 static void kt_busy_event(void *data, enum aries_event event, const struct aries_event_info *info)
 {
-	kt_busy_told[event]++;
+	/* one that comes before there is a reason for it is not counted */
+	if (event != ARIES_EVENT_QUIET ||
+	    kt_busy_told[ARIES_EVENT_RESET] + kt_busy_told[ARIES_EVENT_GONE] >
+		    kt_busy_told[ARIES_EVENT_QUIET])
+		kt_busy_told[event]++;
 }
 
 static void kt_busy_tick(struct timer_list *t)
@@ -53,7 +57,10 @@ void kt_traffic_stop(void)
 int kt_traffic_start(void)
 {
 	const struct aries_owner_args args = {
-		.name = "kapi-busy", .ptag = 255, .cookie = KT_COOKIE, .inst_id = 3,
+		.name = "kapi-busy",
+		.ptag = 255,
+		.cookie = KT_COOKIE,
+		.inst_id = 3,
 		.event = kt_busy_event,
 	};
 	int rc;
@@ -76,8 +83,9 @@ void kt_traffic_counts(struct seq_file *m)
 {
 	seq_printf(m, "puts %lu refused %lu held %lu wrong %lu", READ_ONCE(kt_busy_puts),
 		   READ_ONCE(kt_busy_refused), READ_ONCE(kt_busy_held), READ_ONCE(kt_busy_wrong));
-	seq_printf(m, " reset %u up %u gone %u quiesce %u resume %u\n",
+	seq_printf(m, " reset %u quiet %u up %u gone %u quiesce %u resume %u\n",
 		   READ_ONCE(kt_busy_told[ARIES_EVENT_RESET]),
+		   READ_ONCE(kt_busy_told[ARIES_EVENT_QUIET]),
 		   READ_ONCE(kt_busy_told[ARIES_EVENT_UP]),
 		   READ_ONCE(kt_busy_told[ARIES_EVENT_GONE]),
 		   READ_ONCE(kt_busy_told[ARIES_EVENT_QUIESCE]),
