@@ -31,7 +31,7 @@ NET_IMAGE := $(B)/initramfs-net-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
 CHECK_GOALS := check check-all check-image selftests linux-source lint all
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
-	$(if $(filter interop,$(MAKECMDGOALS)),interop) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug)
+	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
@@ -66,8 +66,8 @@ check-debug: model qemu userlib linux-source ## the driver's tests on a kernel w
 chaos: kernel model qemu initramfs check-image ## traffic between four nodes while things are broken at random (ARGS="--seed 7 --rounds 100")
 	@$(TOP)/scripts/chaos $(ARGS)
 
-interop: kernel model qemu driver userlib agent ## UCX and Open MPI from Debian's sources, built and run (Documentation/interop.md)
-	@$(TOP)/scripts/interop/run.sh $(ARGS)
+interop: kernel model qemu driver kgni userlib agent ## UCX and Open MPI from Debian's sources, built and run; LUSTRE=DIR ARGS=lustre: LNet (Documentation/interop.md)
+	@LUSTRE='$(LUSTRE)' $(TOP)/scripts/interop/run.sh $(ARGS)
 
 lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck
 	@$(TOP)/scripts/lint.sh

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [debug]      what only those need comes with their names
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug]      what only those need comes with their names
 #
 # KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
@@ -23,6 +23,7 @@ PKG_TOOLS="libpci-dev nlohmann-json3-dev"
 PKG_UNIT_TESTS="libcmocka-dev"
 PKG_TESTS="rsync tshark clang"
 PKG_INTEROP="autoconf automake libtool flex"
+PKG_LUSTRE="autoconf automake libtool flex bison libyaml-dev libnl-3-dev libnl-genl-3-dev libkeyutils-dev libmount-dev libreadline-dev"
 PKG_DEBUG="flex bison bc"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
@@ -69,15 +70,16 @@ install() {
 }
 
 main() {
-	local want list=no lint=no tests=no interop=no debug=no arg need
+	local want list=no lint=no tests=no interop=no lustre=no debug=no arg need
 	for arg in "$@"; do
 		case $arg in
 		--list) list=yes ;;
 		lint) lint=yes ;;
 		tests) tests=yes ;;
 		interop) interop=yes ;;
+		lustre) lustre=yes ;;
 		debug) debug=yes ;;
-		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop] [debug]" ;;
+		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop] [lustre] [debug]" ;;
 		esac
 	done
 	check_system
@@ -86,6 +88,7 @@ main() {
 	[ $tests = yes ] && want="$want $PKG_TESTS"
 	[ $lint = yes ] && want="$want $PKG_LINT"
 	[ $interop = yes ] && want="$want $PKG_INTEROP"
+	[ $lustre = yes ] && want="$want $PKG_LUSTRE"
 	[ $debug = yes ] && want="$want $PKG_DEBUG"
 	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make interop: fetch clients of GNI, build them as they are against our libraries, run them in virtual machines.
 #
-#   run.sh [PART]...     ratio, ucx, openmpi, gtest, start (default: all), as run.py knows them
+#   run.sh [PART]...     ratio, ucx, openmpi, gtest, start (default: all of these), as run.py knows them
+#   LUSTRE=DIR run.sh lustre [--nodes N] [--seconds S]      LNet over gnilnd, from a Lustre tree of yours; lustre.py
 #
 # Everything is below .build/interop; what was built is used again unless our headers have changed.
 
@@ -17,6 +18,14 @@ case " $* " in
 *" openmpi "* | *" ratio "* | "  ") clients+=(openmpi) ;;
 esac
 here=$TOP/scripts/interop
+
+if [ "${1:-}" = lustre ]; then
+	shift
+	mkdir -p "$OUT"
+	say "building LNet and gnilnd (log $OUT/lustre/build.log)"
+	"$here/build-lustre.sh"
+	exec "$here/lustre.py" "$@"
+fi
 
 # Our libraries under a prefix; a client is built anew when a header has changed.
 prefix() {
