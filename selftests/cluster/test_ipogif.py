@@ -2,6 +2,7 @@
 """IP over the fabric (ipogif.ko, --net ipogif): reachability, contents, and what happens when nodes, NIC or module go."""
 
 import re
+import signal
 import threading
 
 from opengni.testing import ClusterCase
@@ -9,6 +10,7 @@ from opengni.testing import ClusterCase
 PEER = "/kselftest/kgni/net_peer"
 PORT = 7100
 RESET = "echo 1 >/sys/class/gni/kgni0/device/reset"
+COOKIE = 0xff80 << 16  # of ipogif's domain
 BOUND = 120.0  # far more than anything here takes
 
 
@@ -107,7 +109,7 @@ class Breaks(Ipogif):
 
     def up(self, node):
         """The interface as the node's init makes it."""
-        self.succeed(self.cluster.run(node, f"modprobe ipogif nodes=2 && ip addr add {self.ip(node)}/16 dev ipogif0 && ip link set ipogif0 up"))
+        self.succeed(self.cluster.run(node, f"modprobe ipogif && ip addr add {self.ip(node)}/16 dev ipogif0 && ip link set ipogif0 up"))
 
     def test_other_sizes_of_frames_under_traffic(self):
         end = self.stream(0, 12)
@@ -168,6 +170,24 @@ class Breaks(Ipogif):
         self.succeed(end())
         self.reachable()
 
+    def test_a_suspended_job_loses_nothing(self):
+        def job(what):
+            self.succeed(self.cluster.run(0, f"/kselftest/aries/receive_peer {what} {COOKIE}"))
+
+        job("job")
+        try:
+            end = self.stream(0, 10)
+            self.moving(0)
+            job("suspend")
+            before = self.statistics(0)["tx_packets"]
+            self.assertFalse(self.reached(0, 1))
+            self.assertLess(self.statistics(0)["tx_packets"] - before, 100)
+            job("resume")
+            self.moving(0)
+            self.succeed(end())
+        finally:
+            self.cluster.run(0, f"/kselftest/aries/receive_peer resume {COOKIE}")
+
     def test_packets_that_the_fabric_loses(self):
         for node in range(self.NODES):
             self.cluster.set_nic(node, "drop", 3)
@@ -177,3 +197,43 @@ class Breaks(Ipogif):
             for node in range(self.NODES):
                 self.cluster.set_nic(node, "drop", 0)
         self.reachable()
+
+
+class Four(Ipogif):
+    """More than one peer."""
+
+    NODES = 4
+    CONFIG = {"ipogif": True, "mem_mib": 384, "smp": 1}
+
+    def sink(self, node):
+        """None: nobody sends here."""
+
+    def test_broadcasts_reach_all(self):
+        """Also where addresses tell nothing about nodes."""
+        for node, address in enumerate(("10.9.7.1", "10.9.200.9", "10.9.0.77", "10.9.31.5")):
+            self.succeed(self.cluster.run(node, f"ip addr add {address}/16 dev ipogif0; echo 0 >/proc/sys/net/ipv4/icmp_echo_ignore_broadcasts"))
+        for address in ("10.9.7.1", "10.9.200.9", "10.9.0.77", "10.9.31.5"):
+            self.succeed(self.cluster.run(2, f"ping -c 8 -w 60 {address}"))
+        text = self.cluster.run(1, "ping -c 10 -w 30 -b 10.9.255.255 || ping -c 10 -w 30 10.9.255.255").stdout
+        for address in ("10.9.7.1", "10.9.0.77", "10.9.31.5"):
+            self.assertIn(f"from {address}", text)
+
+    def test_neighbours_of_ipv6(self):
+        for node in range(self.NODES):
+            other = (node + 1) % self.NODES
+            address = f"fe80::201:1ff:fe00:{other}"
+            self.succeed(self.cluster.run(node, f"ping6 -c 8 -w 60 -I ipogif0 {address}"))
+
+    def test_a_peer_that_hangs_holds_up_nobody_else(self):
+        """All frames go through few queues: one that nobody empties is no reason for others to wait."""
+        self.succeed(self.cluster.run(0, f"ping -c 2 -w 20 {self.ip(1)}"))
+        self.cluster.signal(1, signal.SIGSTOP)
+        try:
+            self.cluster.run(0, f"for i in 1 2 3; do (setsid ping -s 60000 -i 0.02 {self.ip(1)} >/dev/null 2>&1 </dev/null &); done")
+            for other in (2, 3):
+                text = self.cluster.run(0, f"ping -c 30 {self.ip(other)}", timeout=200.0).stdout
+                self.assertLess(int(re.search(r"(\d+)% packet loss", text)[1]), 80, text)
+        finally:
+            self.cluster.signal(1, signal.SIGCONT)
+            self.cluster.run(0, "killall ping")
+        self.wait_for(lambda: self.reached(0, 1), self.log(), BOUND)

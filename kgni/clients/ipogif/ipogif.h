@@ -167,6 +167,8 @@ struct ipogif_queue {
  * @failures: attempts in a row that came to nothing
  * @pause: no attempt before this time, if @failures
  * @guessed: when it was last asked for an address that it might have
+ * @moved: when something was sent to it last, or began to wait
+ * @stuck: it is connected and takes nothing, so nobody waits for it
  * @backlog: in ipogif_queue.backlog, or empty
  * @waiting: frames; ipogif_queue.lock
  * @rcu: frees it
@@ -181,6 +183,8 @@ struct ipogif_peer {
 	unsigned int failures;
 	unsigned long pause;
 	unsigned long guessed;
+	unsigned long moved;
+	bool stuck;
 	struct list_head backlog;
 	struct sk_buff_head waiting;
 	struct rcu_head rcu;
@@ -232,6 +236,7 @@ enum {
  * @pool: buffers of frames to come, filled by the peer
  * @received: FRAMEs; NAPI of @rxq
  * @heard: when a message came last
+ * @used: when there was a frame, either way
  * @told: of @received, what the peer knows; ipogif_queue.lock of @txq from here on
  * @sent: FRAMEs, those that are on their way included
  * @acknowledged: what the peer has received of them
@@ -259,6 +264,7 @@ struct ipogif_conn {
 
 	u16 received ____cacheline_aligned;
 	unsigned long heard;
+	unsigned long used;
 
 	u16 told ____cacheline_aligned;
 	u16 sent;
@@ -296,6 +302,7 @@ struct ipogif_conn {
  * @generation: of ids
  * @conns_all: all of them
  * @conn_count: how many
+ * @room: buffers that may still be made for connections; @mutex
  * @connects: connections that came up
  * @failures: connections that broke
  * @recoveries: of the NIC
@@ -326,6 +333,7 @@ struct ipogif {
 	u32 generation;
 	struct list_head conns_all;
 	unsigned int conn_count;
+	unsigned int room;
 	atomic_t connects;
 	atomic_t failures;
 	atomic_t recoveries;
@@ -352,8 +360,14 @@ static inline u32 ipogif_address_of(const u8 *mac)
 }
 
 /* ipogif_main.c */
-extern unsigned int ipogif_nodes;
 extern struct workqueue_struct *ipogif_wq;
+void ipogif_for_each(void (*visit)(struct ipogif *ipg, u32 address), u32 address);
+
+/* ipogif_nodes.c */
+extern unsigned int ipogif_nodes;
+bool ipogif_node_there(u32 address);
+int ipogif_nodes_start(void);
+void ipogif_nodes_stop(void);
 
 /* ipogif_nic.c */
 int ipogif_probe_address(u32 device_id, u32 *address);
@@ -366,6 +380,9 @@ struct ipogif_peer *ipogif_peer_get(struct ipogif *ipg, u32 address);
 struct ipogif_queue *ipogif_queue_of(struct ipogif *ipg, u32 address);
 netdev_tx_t ipogif_xmit_group(struct ipogif *ipg, struct sk_buff *skb);
 void ipogif_peers_purge(struct ipogif *ipg);
+void ipogif_peers_tick(struct ipogif *ipg);
+void ipogif_peer_gone(struct ipogif *ipg, u32 address);
+void ipogif_peer_back(struct ipogif *ipg, u32 address);
 void ipogif_peers_free(struct ipogif *ipg);
 
 /* ipogif_conn.c */

@@ -17,8 +17,10 @@
 #define IPOGIF_ANSWER (10 * HZ)	   /* a node that runs has answered by then */
 #define IPOGIF_PING_AFTER (5 * HZ) /* of silence */
 #define IPOGIF_SILENT (60 * HZ)
-#define IPOGIF_PAUSE_MOST 5  /* attempts are 2^5 s apart at most */
-#define IPOGIF_HOLD_MS 60000 /* nobody else has the number of memory that a lost peer may write */
+#define IPOGIF_IDLE (120 * HZ) /* a connection that nobody uses ends */
+#define IPOGIF_IDLE_LEAST HZ   /* the same when somebody else needs its buffers */
+#define IPOGIF_PAUSE_MOST 5    /* attempts are 2^5 s apart at most */
+#define IPOGIF_HOLD_MS 60000   /* nobody else has the number of memory that a lost peer may write */
 #define IPOGIF_PROBE_MS 250
 
 static_assert(IPOGIF_CONNS == 1 << IPOGIF_ID_SHIFT);
@@ -136,6 +138,7 @@ static struct ipogif_conn *ipogif_conn_new(struct ipogif *ipg, struct ipogif_que
 	conn->ipg = ipg;
 	conn->rxq = rxq;
 	conn->heard = jiffies;
+	conn->used = jiffies;
 	INIT_LIST_HEAD(&conn->sending);
 	INIT_LIST_HEAD(&conn->node);
 	if (ipogif_conn_mailbox(conn) ||
@@ -297,6 +300,7 @@ static int ipogif_conn_up(struct ipogif_conn *conn, u32 address)
 	    gni_smsg_init(conn->ep, &conn->hello.mailbox, &there->mailbox) != GNI_RC_SUCCESS)
 		return -EIO;
 	WRITE_ONCE(conn->heard, jiffies);
+	WRITE_ONCE(conn->used, jiffies);
 	atomic_inc(&ipg->connects);
 	ipogif_conn_use(conn);
 	return 0;
@@ -388,11 +392,43 @@ static bool ipogif_conns_bury(struct ipogif *ipg)
 	return all;
 }
 
+/* Ends a connection in order. */
+static void ipogif_close(struct ipogif_conn *conn)
+{
+	spin_lock_bh(&conn->txq->lock);
+	ipogif_control(conn, IPOGIF_CLOSE, NULL, 0);
+	spin_unlock_bh(&conn->txq->lock);
+	ipogif_conn_fail(conn, NULL);
+}
+
+static unsigned long ipogif_idle(const struct ipogif_conn *conn)
+{
+	return jiffies - READ_ONCE(conn->used);
+}
+
+/* Others have all buffers: the one that has not used its own for longest loses them. */
+static void ipogif_make_room(struct ipogif *ipg)
+{
+	struct ipogif_conn *conn, *oldest = NULL;
+
+	list_for_each_entry(conn, &ipg->conns_all, node) {
+		if (!test_bit(IPOGIF_CONN_UP, &conn->flags) || !conn->pool.buffers)
+			continue;
+		if (!oldest || ipogif_idle(conn) > ipogif_idle(oldest))
+			oldest = conn;
+	}
+	if (oldest && ipogif_idle(oldest) > IPOGIF_IDLE_LEAST)
+		ipogif_close(oldest);
+}
+
 static void ipogif_offer(struct ipogif_conn *conn)
 {
 	struct ipogif_offer offer = { .bytes = IPOGIF_BUFFER };
+	int rc = conn->pool.buffers ? 0 : ipogif_pool_make(conn);
 
-	if (!conn->pool.buffers && ipogif_pool_make(conn))
+	if (rc == -ENOBUFS)
+		ipogif_make_room(conn->ipg);
+	if (rc)
 		return; /* the peer waits; the next tick tries again */
 	offer.handle = conn->pool.handle;
 	offer.buffers = conn->pool.buffers;
@@ -441,6 +477,8 @@ static void ipogif_conn_check(struct ipogif_conn *conn)
 	if (test_bit(IPOGIF_CONN_UP, &conn->flags)) {
 		if (silent > IPOGIF_SILENT) {
 			ipogif_conn_fail(conn, "the peer is silent");
+		} else if (ipogif_idle(conn) > IPOGIF_IDLE) {
+			ipogif_close(conn);
 		} else if (silent > IPOGIF_PING_AFTER) {
 			spin_lock_bh(&conn->txq->lock);
 			ipogif_control(conn, IPOGIF_PING, NULL, 0);
@@ -463,6 +501,7 @@ void ipogif_conns_tick(struct work_struct *work)
 	list_for_each_entry(conn, &ipg->conns_all, node)
 		ipogif_conn_check(conn);
 	mutex_unlock(&ipg->mutex);
+	ipogif_peers_tick(ipg);
 	for (i = 0; i < ipg->queues; i++) {
 		set_bit(IPOGIF_QUEUE_DRAIN, &ipg->queue[i].flags);
 		ipogif_kick(&ipg->queue[i], IPOGIF_QUEUE_FLUSH);
@@ -478,12 +517,10 @@ void ipogif_conns_end(struct ipogif *ipg)
 
 	mutex_lock(&ipg->mutex);
 	list_for_each_entry(conn, &ipg->conns_all, node) {
-		if (test_bit(IPOGIF_CONN_UP, &conn->flags)) {
-			spin_lock_bh(&conn->txq->lock);
-			ipogif_control(conn, IPOGIF_CLOSE, NULL, 0);
-			spin_unlock_bh(&conn->txq->lock);
-		}
-		ipogif_conn_fail(conn, NULL);
+		if (test_bit(IPOGIF_CONN_UP, &conn->flags))
+			ipogif_close(conn);
+		else
+			ipogif_conn_fail(conn, NULL);
 	}
 	/* each put ends, if by the NIC's giving up */
 	while (!ipogif_conns_bury(ipg))

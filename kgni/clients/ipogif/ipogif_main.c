@@ -8,16 +8,27 @@
 /* NICs of a node, each with an interface. */
 #define IPOGIF_NICS 4u
 
-unsigned int ipogif_nodes;
-module_param_named(nodes, ipogif_nodes, uint, 0444);
-MODULE_PARM_DESC(nodes, "node addresses are below it; 0: broadcasts go to nodes met so far");
-
 static unsigned int ipogif_queues;
 module_param_named(queues, ipogif_queues, uint, 0444);
 MODULE_PARM_DESC(queues, "queues, at most 8; 0: as many as there are processors, at most 4");
 
+static unsigned int ipogif_buffer_mib = 64;
+module_param_named(buffer_mib, ipogif_buffer_mib, uint, 0444);
+MODULE_PARM_DESC(buffer_mib,
+		 "memory for frames of all peers, 4 MiB for each that sends large ones");
+
 struct workqueue_struct *ipogif_wq;
 static struct net_device *ipogif_dev[IPOGIF_NICS];
+
+/** ipogif_for_each() - visit all interfaces. Context: as @visit. */
+void ipogif_for_each(void (*visit)(struct ipogif *ipg, u32 address), u32 address)
+{
+	unsigned int i;
+
+	for (i = 0; i < IPOGIF_NICS; i++)
+		if (ipogif_dev[i])
+			visit(netdev_priv(ipogif_dev[i]), address);
+}
 
 static int ipogif_open(struct net_device *dev)
 {
@@ -153,7 +164,8 @@ static int ipogif_init(struct net_device *dev, u32 device_id, u32 address, unsig
 	ipg->device_id = device_id;
 	ipg->address = address;
 	ipg->queues = queues;
-	ipg->buffers = IPOGIF_BUFFERS_MAX / 2;
+	ipg->buffers = IPOGIF_BUFFERS_MAX;
+	ipg->room = max_t(u64, (u64)ipogif_buffer_mib * SZ_1M / IPOGIF_BUFFER, 1);
 	ipg->ring = 256;
 	mutex_init(&ipg->control);
 	mutex_init(&ipg->mutex);
@@ -213,6 +225,7 @@ static void ipogif_exit(void)
 {
 	u32 i;
 
+	ipogif_nodes_stop();
 	for (i = 0; i < IPOGIF_NICS; i++)
 		ipogif_remove(i);
 	destroy_workqueue(ipogif_wq);
@@ -240,6 +253,7 @@ static int __init ipogif_module_init(void)
 		else if (rc && one != -ENODEV)
 			rc = one;
 	}
+	rc = rc ?: ipogif_nodes_start();
 	if (rc)
 		ipogif_exit();
 	return rc;

@@ -12,6 +12,7 @@
 #include "ipogif.h"
 
 #define IPOGIF_REPEATED (4 * HZ)
+#define IPOGIF_STUCK (5 * HZ) /* without a frame that has gone */
 
 /** ipogif_queue_of() - the queue for what is sent to a node. Context: any. */
 struct ipogif_queue *ipogif_queue_of(struct ipogif *ipg, u32 address)
@@ -82,7 +83,8 @@ static void ipogif_flood(struct ipogif *ipg, struct sk_buff *skb)
 	u32 i;
 
 	for (i = 0; i < ipogif_nodes; i++)
-		ipogif_xmit_clone(ipogif_peer_get(ipg, i), skb);
+		if (ipogif_node_there(i))
+			ipogif_xmit_clone(ipogif_peer_get(ipg, i), skb);
 	if (!ipogif_nodes)
 		hash_for_each_rcu(ipg->peers, bucket, peer, hash)
 			ipogif_xmit_clone(peer, skb);
@@ -151,6 +153,59 @@ void ipogif_peers_purge(struct ipogif *ipg)
 	hash_for_each_rcu(ipg->peers, bucket, peer, hash) {
 		spin_lock_bh(&peer->queue->lock);
 		ipogif_drop_waiting(peer);
+		spin_unlock_bh(&peer->queue->lock);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * ipogif_peers_tick() - look for peers that take nothing: their frames do not stop those for others
+ * @ipg: interface
+ *
+ * Context: sleeps.
+ */
+void ipogif_peers_tick(struct ipogif *ipg)
+{
+	struct ipogif_peer *peer;
+	int bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(ipg->peers, bucket, peer, hash) {
+		spin_lock_bh(&peer->queue->lock);
+		if (!skb_queue_empty(&peer->waiting) &&
+		    time_after(jiffies, peer->moved + IPOGIF_STUCK)) {
+			peer->stuck = true;
+			ipogif_drop_waiting(peer);
+		}
+		spin_unlock_bh(&peer->queue->lock);
+	}
+	rcu_read_unlock();
+}
+
+/** ipogif_peer_gone() - a node is not there any more. Context: any but interrupts. */
+void ipogif_peer_gone(struct ipogif *ipg, u32 address)
+{
+	struct ipogif_peer *peer;
+	struct ipogif_conn *conn;
+
+	rcu_read_lock();
+	peer = ipogif_peer_find(ipg, address);
+	conn = peer ? rcu_dereference(peer->conn) : NULL;
+	if (conn)
+		ipogif_conn_fail(conn, "the node has gone");
+	rcu_read_unlock();
+}
+
+/** ipogif_peer_back() - a node is there again: no pause any more. Context: any but interrupts. */
+void ipogif_peer_back(struct ipogif *ipg, u32 address)
+{
+	struct ipogif_peer *peer;
+
+	rcu_read_lock();
+	peer = ipogif_peer_find(ipg, address);
+	if (peer) {
+		spin_lock_bh(&peer->queue->lock);
+		peer->failures = 0;
 		spin_unlock_bh(&peer->queue->lock);
 	}
 	rcu_read_unlock();

@@ -53,15 +53,18 @@ static int ipogif_pool_register(struct ipogif_conn *conn)
  * ipogif_pool_make() - make buffers for a connection, as many as there is memory for
  * @conn: connection without any
  *
- * Context: sleeps. Return: 0, or a negative errno.
+ * Context: sleeps; ipogif.mutex held. Return: 0, -ENOBUFS others have all, or another negative
+ * errno.
  */
 int ipogif_pool_make(struct ipogif_conn *conn)
 {
-	unsigned int want = READ_ONCE(conn->ipg->buffers);
+	unsigned int want = min(READ_ONCE(conn->ipg->buffers), conn->ipg->room);
 	struct ipogif_pool *pool = &conn->pool;
 	unsigned int have;
 	int rc;
 
+	if (!want)
+		return -ENOBUFS;
 	pool->pages = kcalloc(want, sizeof(*pool->pages), GFP_KERNEL);
 	if (!pool->pages)
 		return -ENOMEM;
@@ -80,16 +83,19 @@ int ipogif_pool_make(struct ipogif_conn *conn)
 	if (rc) {
 		atomic64_set(&pool->freed, 0);
 		ipogif_pool_free(pool);
+		return rc;
 	}
-	return rc;
+	conn->ipg->room -= have;
+	return 0;
 }
 
-/** ipogif_pool_end() - give them back. Context: sleeps; nobody receives any more. */
+/** ipogif_pool_end() - give them back. Context: ipogif.mutex held; nobody receives any more. */
 void ipogif_pool_end(struct ipogif_conn *conn, int hold_ms)
 {
 	if (!conn->pool.buffers)
 		return;
 	gni_mem_deregister(conn->ipg->nic, &conn->pool.handle, hold_ms);
+	conn->ipg->room += conn->pool.buffers;
 	ipogif_pool_free(&conn->pool);
 }
 

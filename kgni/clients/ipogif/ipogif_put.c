@@ -218,6 +218,7 @@ enum ipogif_tx ipogif_send_frame(struct ipogif_conn *conn, struct sk_buff *skb)
 	wire.rest = skb->len - wire.bytes;
 	if (wire.rest > IPOGIF_BUFFER || virtio_net_hdr_from_skb(skb, &wire.offload, true, true, 0))
 		return IPOGIF_HOPELESS;
+	WRITE_ONCE(conn->used, jiffies);
 	if (wire.rest || !list_empty(&conn->sending))
 		return ipogif_send_in_turn(conn, skb, &wire);
 	if (!ipogif_send(conn, &wire, ipogif_beginning(conn->txq, skb, wire.bytes)))

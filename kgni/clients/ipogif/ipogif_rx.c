@@ -91,6 +91,7 @@ static void ipogif_message(struct ipogif_conn *conn, const struct ipogif_wire *w
 		if (!*skb)
 			ipogif_count(&conn->rxq->rx, &conn->rxq->rx.dropped);
 		WRITE_ONCE(conn->received, conn->received + 1);
+		WRITE_ONCE(conn->used, jiffies);
 		break;
 	case IPOGIF_OFFER:
 		memcpy(&offer, data, sizeof(offer));

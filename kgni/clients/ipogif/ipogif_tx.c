@@ -125,7 +125,8 @@ static void ipogif_drop(struct ipogif_queue *q, struct sk_buff *skb)
 static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool connected)
 {
 	struct ipogif_queue *q = peer->queue;
-	bool counted = connected && skb_get_queue_mapping(skb) == q->index && !skb_cloned(skb);
+	bool counted = connected && !peer->stuck && skb_get_queue_mapping(skb) == q->index &&
+		       !skb_cloned(skb);
 
 	/* for the others nobody is stopped: they may be gone for good */
 	if (!counted && skb_queue_len(&peer->waiting) >= IPOGIF_UNCONNECTED) {
@@ -133,6 +134,8 @@ static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool conn
 		return;
 	}
 	IPOGIF_CB(skb)->counted = counted;
+	if (skb_queue_empty(&peer->waiting))
+		peer->moved = jiffies;
 	__skb_queue_tail(&peer->waiting, skb);
 	ipogif_count(&q->tx, &q->tx.waited);
 	if (list_empty(&peer->backlog))
@@ -182,6 +185,8 @@ static bool ipogif_try(struct ipogif_conn *conn, struct sk_buff *skb)
 	case IPOGIF_ON_ITS_WAY:
 		break; /* it is the slot's now */
 	}
+	conn->peer->moved = jiffies;
+	conn->peer->stuck = false;
 	ipogif_count(&q->tx, &q->tx.packets);
 	ipogif_stat_add(&q->tx, &q->tx.bytes, bytes);
 	return true;

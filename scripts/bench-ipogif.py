@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""IP over the fabric beside virtio-net, between the same two machines, in one run.
+
+Boots two nodes with ipogif and a virtio-net each and takes turns: ping, one TCP stream, TCP the other way,
+TCP request and response, UDP datagrams of 64 bytes and of 8 KiB. virtio-net is on taps of one bridge of this machine, with
+its offloads (needs root), or on a multicast socket without (--wire=socket). Prints a table of medians with the ratios that
+the project promises, and writes JSON. Needs 'make net-image'.
+
+Exit status: 0 measured (also when a ratio is missed), 1 something failed, 2 bad command line; with --strict 3 when
+a ratio is missed.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+from opengni import Cluster, ClusterConfig, ClusterError
+from opengni import host
+
+PROMISES = {"tcp": 3.0, "ping": 1.0, "udp64": 3.0}  # ipogif is so many times better
+BRIDGE = f"gni-{os.getpid() % 100000}"
+ADDRESS = {"virtio-net": "10.78.0.{}", "ipogif": "10.128.0.{}"}
+ROWS = {  # name: (unit, text)
+    "ping": ("us", "ping, round trip"),
+    "tcp": ("Mbit/s", "TCP stream"),
+    "tcp_back": ("Mbit/s", "TCP stream, the other way"),
+    "udp64": ("1/s", "UDP, 64 bytes, received"),
+    "udp8k": ("1/s", "UDP, 8 KiB, received"),
+}
+
+
+class BenchError(Exception):
+    """A step failed; the text says which."""
+
+
+class Wire:
+    """What virtio-net is plugged into."""
+
+    def __init__(self, kind):
+        self.kind = kind
+        self.script = host.BUILD / "bench" / f"{BRIDGE}-up"
+
+    def __enter__(self):
+        if self.kind == "tap":
+            self.script.parent.mkdir(parents=True, exist_ok=True)
+            self.script.write_text(f"#!/bin/sh\nexec ip link set \"$1\" master {BRIDGE} up\n", encoding="ascii")
+            self.script.chmod(0o755)
+            try:
+                for words in (["add", BRIDGE, "type", "bridge"], ["set", BRIDGE, "up"]):
+                    subprocess.run(["ip", "link", *words], check=True, capture_output=True, text=True)
+            except subprocess.CalledProcessError as error:
+                self.__exit__()
+                raise BenchError(f"no bridge: {error.stderr.strip()}; as root, or with --wire=socket") from None
+        return self
+
+    def __exit__(self, *_):
+        if self.kind == "tap":
+            subprocess.run(["ip", "link", "del", BRIDGE], check=False, capture_output=True)
+            self.script.unlink(missing_ok=True)
+
+    def options(self):
+        """For ClusterConfig."""
+        if self.kind == "socket":
+            return {"net": True}
+        return {"qemu_args": ["-netdev", f"tap,id=tap0,script={self.script},downscript=no",
+                              "-device", "virtio-net-pci,netdev=tap0,romfile="]}
+
+
+async def run(cluster, node, text, timeout=120.0):
+    """A command on a node; its output."""
+    result = await cluster.node(node).run(text, timeout=timeout)
+    if result.code:
+        raise BenchError(f"node {node}: {text}: {result.code}\n{result.stdout[-500:]}{result.stderr[-500:]}")
+    return result.stdout
+
+
+async def prepare(cluster):
+    """Addresses of virtio-net, and what answers."""
+    for node in range(2):
+        await run(cluster, node, f"modprobe virtio_net; ip addr flush dev eth0; ip link set eth0 down;"
+                                 f"ip link set eth0 address 52:54:00:4e:01:0{node}; ip addr add 10.78.0.{node + 1}/24 dev eth0;"
+                                 "ip link set eth0 up; iperf3 -s -D >/dev/null 2>&1 </dev/null")
+    for node in range(2):
+        for form in ADDRESS.values():
+            await run(cluster, node, f"ping -c 30 -i 0.1 -q {form.format(2 - node)}")
+
+
+async def iperf(cluster, address, options, seconds):
+    """One run of iperf3; what it found."""
+    text = await run(cluster, 0, f"iperf3 -J -t {seconds} -c {address} {options}", 60.0 + seconds)
+    return json.loads(text)["end"]
+
+
+async def measure(cluster, net, seconds, only):
+    """All figures of one network, once."""
+    address, got = ADDRESS[net].format(2), {}
+    if "ping" in only:
+        text = await run(cluster, 0, f"ping -c 200 -i 0.01 -q {address}")
+        got["ping"] = float(re.search(r"= [\d.]+/([\d.]+)/", text)[1]) * 1000
+    for name, options in (("tcp", ""), ("tcp_back", "-R")):
+        if name in only:
+            end = await iperf(cluster, address, options, seconds)
+            got[name] = end["sum_received"]["bits_per_second"] / 1e6
+    for name, options in (("udp64", "-u -b 0 -l 64"), ("udp8k", "-u -b 0 -l 8192")):
+        if name in only:
+            end = (await iperf(cluster, address, options, seconds))["sum"]
+            got[name] = (end["packets"] - end["lost_packets"]) / end["seconds"]
+    return got
+
+
+async def bench(args, wire):
+    """Lists of figures, by network and name."""
+    config = ClusterConfig(nodes=2, mem_mib=768, smp=args.smp, ipogif=True, boot_timeout=300.0,
+                           initrd=str(host.BUILD / f"initramfs-net-{os.environ.get('KERNEL', '6.1')}.cpio"), **wire.options())
+    found = {net: {name: [] for name in args.only} for net in ADDRESS}
+    async with Cluster(config) as cluster:
+        await prepare(cluster)
+        for _ in range(args.rounds):
+            for net, rows in found.items():
+                for name, value in (await measure(cluster, net, args.seconds, args.only)).items():
+                    rows[name].append(value)
+    return found
+
+
+def table(found, only):
+    """Prints medians and ratios; names of the promises that were missed."""
+    missed = []
+    print(f"{'':28} {'':>7} {'virtio-net':>12} {'ipogif':>12} {'better by':>10} {'promise':>8}")
+    for name in only:
+        unit, text = ROWS[name]
+        ours, theirs = (statistics.median(found[net][name]) for net in ("ipogif", "virtio-net"))
+        better = theirs / ours if unit == "us" else ours / theirs
+        promise = PROMISES.get(name)
+        if promise and better < promise:
+            missed.append(name)
+        print(f"{text:28} {unit:>7} {theirs:12.0f} {ours:12.0f} {better:10.2f} {promise or '':>8}{' missed' if name in missed else ''}")
+    return missed
+
+
+def main():
+    """See above."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--wire", choices=("tap", "socket"), default="tap", help="of virtio-net (default tap)")
+    parser.add_argument("--rounds", type=int, default=5, help="turns (default 5)")
+    parser.add_argument("--seconds", type=int, default=4, help="of each measurement (default 4)")
+    parser.add_argument("--smp", type=int, default=2, help="processors of a node (default 2)")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=list(ROWS), help="some of " + ",".join(ROWS))
+    parser.add_argument("--json", help="write all figures to this file")
+    parser.add_argument("--strict", action="store_true", help="exit with 3 when a promise is missed")
+    args = parser.parse_args()
+    if set(args.only) - set(ROWS):
+        parser.error(f"--only: some of {','.join(ROWS)}")
+    try:
+        with Wire(args.wire) as wire:
+            found = asyncio.run(bench(args, wire))
+    except (BenchError, ClusterError) as error:
+        print(f"bench-ipogif: {error}", file=sys.stderr)
+        return 1
+    missed = table(found, args.only)
+    if args.json:
+        with open(args.json, "w", encoding="ascii") as file:
+            json.dump(found, file, indent=1)
+    return 3 if args.strict and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
