@@ -62,7 +62,8 @@ static void ipogif_critical(gni_err_handle_t err)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(ipogif_of); i++)
-		if (ipogif_of[i] && ipogif_of[i]->err == err)
+		/* it may come before the handle is known; once too often does no harm */
+		if (ipogif_of[i] && (ipogif_of[i]->err == err || !ipogif_of[i]->err))
 			mod_delayed_work(ipogif_wq, &ipogif_of[i]->recover, 0);
 }
 
@@ -166,6 +167,7 @@ static void ipogif_end_all(struct ipogif *ipg)
 	if (ipg->err)
 		gni_release_errors(ipg->err);
 	ipg->err = NULL;
+	ipogif_of[ipg->device_id] = NULL;
 	gni_cdm_destroy(ipg->cdm);
 }
 
@@ -184,6 +186,7 @@ int ipogif_start(struct ipogif *ipg)
 	if (rc)
 		return rc;
 	ipg->incarnation = get_random_u32();
+	ipogif_of[ipg->device_id] = ipg;
 	if (address != ipg->address)
 		rc = -EADDRNOTAVAIL;
 	rc = rc ?: ipogif_start_all(ipg);
@@ -195,7 +198,6 @@ int ipogif_start(struct ipogif *ipg)
 		timer_setup(&ipg->queue[i].retry, ipogif_retry, 0);
 		napi_enable(&ipg->queue[i].napi);
 	}
-	ipogif_of[ipg->device_id] = ipg;
 	ipg->running = true;
 	queue_work(ipogif_wq, &ipg->work);
 	queue_delayed_work(ipogif_wq, &ipg->tick, HZ);
@@ -232,7 +234,6 @@ void ipogif_stop(struct ipogif *ipg)
 		timer_delete_sync(&ipg->queue[i].retry);
 	}
 	ipogif_end_all(ipg);
-	ipogif_of[ipg->device_id] = NULL;
 	cancel_delayed_work_sync(&ipg->tick);
 	cancel_work_sync(&ipg->work);
 	ipogif_peers_free(ipg);
