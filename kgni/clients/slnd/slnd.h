@@ -11,20 +11,24 @@
 #include <linux/types.h>
 
 struct page;
+struct slnd_mapping;
 
 #define SLND_MESSAGE_MAX 2032
 #define SLND_BULK_PAGES 1024
+#define SLND_BULK_MAX (SLND_BULK_PAGES * PAGE_SIZE)
 
 /**
  * struct slnd_buffer - memory for bulk data
- * @pages: SLND_BULK_PAGES at most; the owner keeps them until the transfer is over
+ * @pages: SLND_BULK_PAGES at most; the owner keeps them until slnd_unmap()
  * @offset: of the first byte in the first page
  * @bytes: length, not 0
+ * @mapping: NULL at first; the rest may change between transfers, the pages may not
  */
 struct slnd_buffer {
 	struct page **pages;
 	u32 offset;
 	u32 bytes;
+	struct slnd_mapping *mapping;
 };
 
 /**
@@ -50,7 +54,7 @@ struct slnd_offer {
  */
 struct slnd_user {
 	void (*message)(u32 from, const void *data, u32 bytes);
-	int (*expose)(const struct slnd_offer *offer, struct slnd_buffer *buffer, void **arg);
+	int (*expose)(const struct slnd_offer *offer, struct slnd_buffer **buffer, void **arg);
 	void (*exposed)(void *arg, int status);
 };
 
@@ -61,7 +65,8 @@ int slnd_register(const struct slnd_user *user);
 void slnd_unregister(void);
 u32 slnd_address(void);
 int slnd_send(u32 to, const void *data, u32 bytes, slnd_done_f *done, void *arg);
-int slnd_put(u32 to, u64 tag, const struct slnd_buffer *buffer, slnd_done_f *done, void *arg);
-int slnd_get(u32 to, u64 tag, const struct slnd_buffer *buffer, slnd_done_f *done, void *arg);
+int slnd_put(u32 to, u64 tag, struct slnd_buffer *buffer, slnd_done_f *done, void *arg);
+int slnd_get(u32 to, u64 tag, struct slnd_buffer *buffer, slnd_done_f *done, void *arg);
+void slnd_unmap(struct slnd_buffer *buffer);
 
 #endif

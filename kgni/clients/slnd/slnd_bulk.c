@@ -5,21 +5,14 @@
  */
 #include <linux/export.h>
 #include <linux/highmem.h>
-#include <linux/io.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "slnd_priv.h"
 
 #define SLND_GET_ALIGN 4
 
-static u32 slnd_buffer_pages(const struct slnd_buffer *buffer)
-{
-	return DIV_ROUND_UP(buffer->offset + buffer->bytes, PAGE_SIZE);
-}
-
 /** slnd_bulk_new() - a transfer. Context: sleeps. Return: it, or NULL. */
-struct slnd_bulk *slnd_bulk_new(struct slnd_peer *peer, const struct slnd_buffer *buffer, bool put)
+struct slnd_bulk *slnd_bulk_new(struct slnd_peer *peer, struct slnd_buffer *buffer, bool put)
 {
 	struct slnd_bulk *bulk = kzalloc(sizeof(*bulk), GFP_KERNEL);
 
@@ -28,7 +21,7 @@ struct slnd_bulk *slnd_bulk_new(struct slnd_peer *peer, const struct slnd_buffer
 	INIT_LIST_HEAD(&bulk->node);
 	bulk->peer = peer;
 	bulk->put = put;
-	bulk->buffer = *buffer;
+	bulk->buffer = buffer;
 	/* numbers go round, so that a late answer does not find another transfer */
 	if (xa_alloc_cyclic(&slnd.bulks, &bulk->id, bulk, XA_LIMIT(1, INT_MAX), &slnd.next_bulk,
 			    GFP_KERNEL) >= 0)
@@ -60,35 +53,6 @@ struct slnd_bulk *slnd_bulk_find(struct slnd_conn *conn, u32 id)
 }
 
 /**
- * slnd_bulk_register() - register the user's memory
- * @bulk: transfer
- * @flags: GNI_MEM_READWRITE or GNI_MEM_READ_ONLY
- *
- * Page by page; the place of a byte is its offset from the start of the first page. Context:
- * sleeps. Return: 0 or -ENOMEM.
- */
-int slnd_bulk_register(struct slnd_bulk *bulk, u32 flags)
-{
-	u32 i, pages = slnd_buffer_pages(&bulk->buffer);
-	gni_mem_segment_t *segments;
-	gni_return_t rc;
-
-	segments = kvmalloc_array(pages, sizeof(*segments), GFP_KERNEL);
-	if (!segments)
-		return -ENOMEM;
-	for (i = 0; i < pages; i++)
-		segments[i] = (gni_mem_segment_t){
-			.address = page_to_phys(bulk->buffer.pages[i]),
-			.length = PAGE_SIZE,
-		};
-	rc = gni_mem_register_segments(slnd.nic, segments, pages, NULL,
-				       flags | GNI_MEM_PHYS_SEGMENTS | GNI_MEM_RELAXED_PI_ORDERING,
-				       &bulk->handle);
-	kvfree(segments);
-	return rc == GNI_RC_SUCCESS ? 0 : -ENOMEM;
-}
-
-/**
  * slnd_bulk_message() - what the other side of a transfer is to know of it
  * @bulk: it
  * @type: message
@@ -103,9 +67,9 @@ struct slnd_tx *slnd_bulk_message(struct slnd_bulk *bulk, enum slnd_type type, i
 		.from = bulk->id,
 		.status = status,
 		.put = bulk->put,
-		.bytes = bulk->buffer.bytes,
+		.bytes = bulk->buffer ? bulk->buffer->bytes : 0,
 		.tag = bulk->tag,
-		.address = bulk->buffer.offset,
+		.address = bulk->buffer ? bulk->buffer->offset : 0,
 		.handle = bulk->handle,
 	};
 	struct slnd_tx *tx = slnd_tx_new(type, &words, sizeof(words));
@@ -128,14 +92,14 @@ int slnd_bulk_tell(struct slnd_bulk *bulk, enum slnd_type type, int status)
 	return 0;
 }
 
-static int slnd_bulk_begin(u32 to, bool put, u64 tag, const struct slnd_buffer *buffer,
-			   slnd_done_f *done, void *arg)
+static int slnd_bulk_begin(u32 to, bool put, u64 tag, struct slnd_buffer *buffer, slnd_done_f *done,
+			   void *arg)
 {
 	struct slnd_peer *peer;
 	struct slnd_bulk *bulk;
 
 	if (!buffer->bytes || buffer->offset >= PAGE_SIZE || !done ||
-	    buffer->bytes > SLND_BULK_PAGES * PAGE_SIZE - buffer->offset)
+	    buffer->bytes > SLND_BULK_MAX - buffer->offset)
 		return -EINVAL;
 	peer = slnd_peer_get(to);
 	bulk = peer ? slnd_bulk_new(peer, buffer, put) : NULL;
@@ -145,7 +109,7 @@ static int slnd_bulk_begin(u32 to, bool put, u64 tag, const struct slnd_buffer *
 	bulk->done = done;
 	bulk->arg = arg;
 	slnd_user_begin();
-	slnd_count(put ? SLND_puts : SLND_gets);
+	slnd_count(put ? SLND_N_PUTS : SLND_N_GETS);
 	if (!slnd_bulk_tell(bulk, SLND_BULK_ASK, 0))
 		return 0;
 	slnd_bulk_free(bulk);
@@ -163,7 +127,7 @@ static int slnd_bulk_begin(u32 to, bool put, u64 tag, const struct slnd_buffer *
  *
  * Context: sleeps. Return: 0, -EINVAL or -ENOMEM.
  */
-int slnd_put(u32 to, u64 tag, const struct slnd_buffer *buffer, slnd_done_f *done, void *arg)
+int slnd_put(u32 to, u64 tag, struct slnd_buffer *buffer, slnd_done_f *done, void *arg)
 {
 	return slnd_bulk_begin(to, true, tag, buffer, done, arg);
 }
@@ -179,7 +143,7 @@ EXPORT_SYMBOL_GPL(slnd_put);
  *
  * Context: sleeps. Return: 0, -EINVAL or -ENOMEM.
  */
-int slnd_get(u32 to, u64 tag, const struct slnd_buffer *buffer, slnd_done_f *done, void *arg)
+int slnd_get(u32 to, u64 tag, struct slnd_buffer *buffer, slnd_done_f *done, void *arg)
 {
 	return slnd_bulk_begin(to, false, tag, buffer, done, arg);
 }
@@ -195,7 +159,7 @@ static int slnd_bulk_bounce(struct slnd_bulk *bulk)
 	gni_post_descriptor_t *d = &bulk->post;
 
 	bulk->skip = d->remote_addr % SLND_GET_ALIGN;
-	bulk->bounce_bytes = ALIGN(bulk->skip + bulk->buffer.bytes, SLND_GET_ALIGN);
+	bulk->bounce_bytes = ALIGN(bulk->skip + bulk->buffer->bytes, SLND_GET_ALIGN);
 	bulk->bounce = kvmalloc(bulk->bounce_bytes, GFP_KERNEL);
 	if (!bulk->bounce ||
 	    gni_mem_register(slnd.nic, (uintptr_t)bulk->bounce, bulk->bounce_bytes, NULL,
@@ -204,7 +168,7 @@ static int slnd_bulk_bounce(struct slnd_bulk *bulk)
 	d->remote_addr -= bulk->skip;
 	d->local_addr = (uintptr_t)bulk->bounce;
 	d->length = bulk->bounce_bytes;
-	slnd_count(SLND_bounced);
+	slnd_count(SLND_N_BOUNCED);
 	return 0;
 }
 
@@ -218,16 +182,16 @@ static int slnd_bulk_prepare(struct slnd_bulk *bulk, const struct slnd_bulk_word
 		.cq_mode = GNI_CQMODE_GLOBAL_EVENT,
 		.dlvr_mode = GNI_DLVMODE_PERFORMANCE,
 		.post_id = (uintptr_t)bulk,
-		.local_addr = bulk->buffer.offset,
+		.local_addr = bulk->buffer->offset,
 		.remote_addr = words->address,
 		.remote_mem_hndl = words->handle,
-		.length = bulk->buffer.bytes,
+		.length = bulk->buffer->bytes,
 		.src_cq_hndl = slnd.rdma_cq,
 	};
 	if (!bulk->put && (d->local_addr | d->remote_addr | d->length) % SLND_GET_ALIGN)
 		rc = slnd_bulk_bounce(bulk);
 	else
-		rc = slnd_bulk_register(bulk, GNI_MEM_READWRITE);
+		rc = slnd_map(bulk->buffer, &bulk->handle);
 	d->local_mem_hndl = bulk->handle;
 	return rc;
 }
@@ -260,7 +224,7 @@ void slnd_bulk_answer(struct slnd_conn *conn, const struct slnd_bulk_words *word
 
 static void slnd_bulk_unbounce(struct slnd_bulk *bulk)
 {
-	const struct slnd_buffer *buffer = &bulk->buffer;
+	struct slnd_buffer *buffer = bulk->buffer;
 	const u8 *from = bulk->bounce + bulk->skip;
 	u32 left = buffer->bytes, offset = buffer->offset, i;
 
@@ -297,14 +261,14 @@ void slnd_bulk_finish(struct slnd_bulk *bulk, int status)
 	/* before anything that takes time; a peer that has refused has nothing to end */
 	if (conn && bulk->other && slnd_bulk_tell(bulk, SLND_BULK_DONE, status))
 		slnd_conn_end(conn, "there is no memory for a message");
-	if (bulk->handle.qword1 || bulk->handle.qword2)
+	if (bulk->bounce && (bulk->handle.qword1 || bulk->handle.qword2))
 		gni_mem_deregister(slnd.nic, &bulk->handle, 0);
 	if (bulk->bounce && !status)
 		slnd_bulk_unbounce(bulk);
 	if (status)
-		slnd_count(SLND_bulks_failed);
+		slnd_count(SLND_N_BULKS_FAILED);
 	else
-		slnd_add(SLND_bulk_bytes, bulk->buffer.bytes);
+		slnd_add(SLND_N_BULK_BYTES, bulk->buffer->bytes);
 	bulk->done(bulk->arg, status);
 	slnd_bulk_free(bulk);
 	if (conn)

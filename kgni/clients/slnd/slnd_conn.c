@@ -209,7 +209,7 @@ void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiat
 	conn->hello_due = true;
 	slnd_conn_hello(peer);
 	spin_unlock(&peer->lock);
-	slnd_count(SLND_connected);
+	slnd_count(SLND_N_CONNECTED);
 	/* messages may have come before we could read them */
 	slnd_schedule(conn);
 }
@@ -230,7 +230,7 @@ void slnd_conn_end_locked(struct slnd_conn *conn, const char *why)
 	if (why) {
 		pr_info("slnd: connection %u with %#x: %s\n", conn->id, peer ? peer->address : 0,
 			why);
-		slnd_count(SLND_failed);
+		slnd_count(SLND_N_FAILED);
 	}
 	conn->state = SLND_ENDED;
 	if (peer && peer->conn == conn)
@@ -248,11 +248,13 @@ void slnd_conn_end(struct slnd_conn *conn, const char *why)
 {
 	struct slnd_peer *peer = conn->peer;
 
-	if (peer)
-		spin_lock(&peer->lock);
+	if (!peer) {
+		slnd_conn_end_locked(conn, why);
+		return;
+	}
+	spin_lock(&peer->lock);
 	slnd_conn_end_locked(conn, why);
-	if (peer)
-		spin_unlock(&peer->lock);
+	spin_unlock(&peer->lock);
 }
 
 /** slnd_conn_shut() - end a connection in order: both sides say so. Context: any thread. */

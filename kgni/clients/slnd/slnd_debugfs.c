@@ -7,10 +7,30 @@
 
 #include "slnd_priv.h"
 
-static const char *const slnd_counter_names[] = {
-#define X(name) #name,
-	SLND_COUNTERS(X)
-#undef X
+static const char *const slnd_counter_names[SLND_COUNTERS] = {
+	[SLND_N_MESSAGES_SENT] = "messages_sent",
+	[SLND_N_MESSAGES_RECEIVED] = "messages_received",
+	[SLND_N_MESSAGES_DROPPED] = "messages_dropped",
+	[SLND_N_SENDS_STALLED] = "sends_stalled",
+	[SLND_N_PUTS] = "puts",
+	[SLND_N_GETS] = "gets",
+	[SLND_N_BOUNCED] = "bounced",
+	[SLND_N_EXPOSURES] = "exposures",
+	[SLND_N_BULK_BYTES] = "bulk_bytes",
+	[SLND_N_POSTS_REPEATED] = "posts_repeated",
+	[SLND_N_POSTS_REFUSED] = "posts_refused",
+	[SLND_N_BULKS_FAILED] = "bulks_failed",
+	[SLND_N_CONNECTED] = "connected",
+	[SLND_N_CLOSED] = "closed",
+	[SLND_N_FAILED] = "failed",
+	[SLND_N_SILENT] = "silent",
+	[SLND_N_ASKED] = "asked",
+	[SLND_N_HAILS_REFUSED] = "hails_refused",
+	[SLND_N_OVERRUNS] = "overruns",
+	[SLND_N_QUARANTINED] = "quarantined",
+	[SLND_N_RELEASED] = "released",
+	[SLND_N_RESETS] = "resets",
+	[SLND_N_QUIESCES] = "quiesces",
 };
 
 static const char *const slnd_state_names[] = {
@@ -49,7 +69,7 @@ static int counters_show(struct seq_file *m, void *unused)
 {
 	unsigned int i;
 
-	for (i = 0; i < SLND_COUNTER_N; i++)
+	for (i = 0; i < SLND_COUNTERS; i++)
 		seq_printf(m, "%s %llu\n", slnd_counter_names[i],
 			   (u64)atomic64_read(&slnd.counters[i]));
 	return 0;

@@ -82,6 +82,7 @@ static void slnd_device_free(void)
 		kthread_stop(slnd.mover);
 	slnd.mover = NULL;
 	if (slnd.nic) {
+		slnd_map_end();
 		slnd_quarantine_expire(true);
 		slnd_blocks_free();
 	}
@@ -180,8 +181,7 @@ static bool slnd_until(bool (*true_yet)(void), unsigned long ticks)
 			return true;
 		if (time_after(jiffies, end))
 			return false;
-		wait_event_interruptible_timeout(
-			slnd.keeper_wq, test_and_clear_bit(SLND_KEEP, &slnd.flags), SLND_POLL);
+		slnd_keeper_sleep(SLND_POLL);
 	}
 }
 

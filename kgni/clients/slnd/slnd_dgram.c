@@ -98,7 +98,7 @@ static void slnd_hail_connect(struct slnd_conn *conn, u32 address, bool initiato
 	if (rc == GNI_RC_SUCCESS)
 		rc = gni_smsg_init(conn->ep, &mine, &theirs);
 	if (rc != GNI_RC_SUCCESS || !peer) {
-		slnd_count(SLND_hails_refused);
+		slnd_count(SLND_N_HAILS_REFUSED);
 		slnd_conn_end(conn, "its mailboxes do not fit");
 		return;
 	}
@@ -114,7 +114,7 @@ static void slnd_hail_asked(u32 address, const struct slnd_hail *ask)
 
 	if (!peer)
 		return;
-	slnd_count(SLND_asked);
+	slnd_count(SLND_N_ASKED);
 	spin_lock(&peer->lock);
 	conn = peer->conn;
 	/* unless it has asked before our last request came */
@@ -144,7 +144,7 @@ static void slnd_hail_met(struct slnd_conn *conn, u32 address)
 	u16 mine = conn->mine.type, theirs = conn->theirs.type;
 
 	if (!slnd_hail_sound(conn, address)) {
-		slnd_count(SLND_hails_refused);
+		slnd_count(SLND_N_HAILS_REFUSED);
 		slnd_conn_end(conn, "its datagram is none of ours");
 	} else if (mine == SLND_REQUEST && (theirs == SLND_OFFER || theirs == SLND_ASK)) {
 		slnd_hail_connect(conn, address, true);

@@ -14,17 +14,13 @@
  */
 void slnd_exposure_finish(struct slnd_bulk *bulk, int status, bool quarantine)
 {
-	int hold_ms = quarantine ? slnd_hold * 1000 : 0;
-
-	/* from here on nobody reaches the memory; what comes late finds that number with nobody
-	 * else */
-	if (bulk->handle.qword1 || bulk->handle.qword2) {
-		gni_mem_deregister(slnd.nic, &bulk->handle, hold_ms);
-		if (quarantine)
-			slnd_quarantine_handle(bulk->conn, &bulk->handle);
+	/* from here on nobody reaches it; what comes late finds that number with nobody else */
+	if (quarantine) {
+		slnd_map_hold(bulk->buffer);
+		slnd_quarantine_handle(bulk->conn, &bulk->handle);
 	}
 	if (status)
-		slnd_count(SLND_bulks_failed);
+		slnd_count(SLND_N_BULKS_FAILED);
 	slnd_user_exposed(bulk->arg, status);
 	slnd_bulk_free(bulk);
 	slnd_user_end();
@@ -33,8 +29,7 @@ void slnd_exposure_finish(struct slnd_bulk *bulk, int status, bool quarantine)
 /* Makes the user's memory the peer's to use, and tells it. Return: 0 or a negative errno. */
 static int slnd_exposure_begin(struct slnd_conn *conn, struct slnd_bulk *bulk)
 {
-	/* nobody may write to what the peer is to read */
-	int rc = slnd_bulk_register(bulk, bulk->put ? GNI_MEM_READWRITE : GNI_MEM_READ_ONLY);
+	int rc = slnd_map(bulk->buffer, &bulk->handle);
 	struct slnd_tx *tx;
 
 	if (rc)
@@ -54,7 +49,7 @@ static int slnd_exposure_begin(struct slnd_conn *conn, struct slnd_bulk *bulk)
 		kfree(tx);
 		return rc;
 	}
-	slnd_count(SLND_exposures);
+	slnd_count(SLND_N_EXPOSURES);
 	/* from here on it may be over at any time */
 	slnd_tx_queue(conn->peer, tx);
 	return 0;
@@ -69,7 +64,7 @@ void slnd_exposure_asked(struct slnd_conn *conn, const struct slnd_bulk_words *w
 		.bytes = words->bytes,
 		.tag = words->tag,
 	};
-	struct slnd_buffer buffer = {};
+	struct slnd_buffer *buffer;
 	struct slnd_bulk refusal = { .peer = conn->peer, .conn = conn, .other = words->from };
 	struct slnd_bulk *bulk = NULL;
 	void *arg;
@@ -78,7 +73,7 @@ void slnd_exposure_asked(struct slnd_conn *conn, const struct slnd_bulk_words *w
 	rc = slnd_user_expose(&offer, &buffer, &arg);
 	if (rc)
 		goto refuse;
-	bulk = slnd_bulk_new(conn->peer, &buffer, words->put);
+	bulk = slnd_bulk_new(conn->peer, buffer, words->put);
 	if (!bulk) {
 		rc = -ENOMEM;
 		slnd_user_exposed(arg, rc);

@@ -18,6 +18,14 @@ void slnd_keeper_wake(void)
 	wake_up(&slnd.keeper_wq);
 }
 
+/** slnd_keeper_sleep() - until there is something to do, or so many ticks. Context: sleeps. */
+void slnd_keeper_sleep(unsigned long ticks)
+{
+	wait_queue_head_t *wq = &slnd.keeper_wq;
+
+	wait_event_interruptible_timeout(*wq, test_and_clear_bit(SLND_KEEP, &slnd.flags), ticks);
+}
+
 /** slnd_keep_ended() - bury connections. Context: sleeps. */
 void slnd_keep_ended(void)
 {
@@ -58,7 +66,7 @@ static void slnd_keep_conn(struct slnd_conn *conn)
 		conn->last_rx = jiffies;
 		conn->last_tx = jiffies;
 	} else if (time_after(jiffies, conn->last_rx + timeout)) {
-		slnd_count(SLND_silent);
+		slnd_count(SLND_N_SILENT);
 		slnd_conn_end(conn, "the peer is silent");
 	} else if (time_after(jiffies, conn->last_tx + timeout / 4) && conn->state == SLND_OPEN) {
 		slnd_say(conn, SLND_ALIVE);
@@ -69,7 +77,7 @@ static void slnd_keep_conns(void)
 {
 	slnd_quiet = gni_get_quiesce_status(slnd.nic);
 	if (test_and_clear_bit(SLND_RESUMED, &slnd.flags)) {
-		slnd_count(SLND_quiesces);
+		slnd_count(SLND_N_QUIESCES);
 		slnd_quiet = true;
 	}
 	slnd_for_conns(slnd_keep_conn);
@@ -133,16 +141,13 @@ int slnd_keeper_run(void *unused)
 		bool soon;
 
 		if (test_bit(SLND_CRITICAL, &slnd.flags) && test_bit(SLND_UP, &slnd.flags)) {
-			slnd_count(SLND_resets);
+			slnd_count(SLND_N_RESETS);
 			slnd_device_close(false);
 		}
 		if (!test_bit(SLND_UP, &slnd.flags))
 			slnd_device_open();
 		soon = slnd_keep();
-		wait_event_interruptible_timeout(slnd.keeper_wq,
-						 test_and_clear_bit(SLND_KEEP, &slnd.flags) ||
-							 kthread_should_stop(),
-						 soon ? SLND_KEEP_SOON : SLND_KEEP_PAUSE);
+		slnd_keeper_sleep(soon ? SLND_KEEP_SOON : SLND_KEEP_PAUSE);
 	}
 	if (test_bit(SLND_UP, &slnd.flags))
 		slnd_device_close(true);

@@ -59,8 +59,8 @@ struct slnd slnd = {
 	.user_wq = __WAIT_QUEUE_HEAD_INITIALIZER(slnd.user_wq),
 };
 
-static const struct slnd_user *slnd_user;      /* who is told of what comes */
-static const struct slnd_user *slnd_last_user; /* who is told of what ends */
+static const struct slnd_user __rcu *slnd_user; /* who is told of what comes */
+static const struct slnd_user *slnd_last_user;	/* who is told of what ends */
 DEFINE_STATIC_SRCU(slnd_user_srcu);
 
 /** slnd_user_begin() - the user is to be told how something ends. Context: any. */
@@ -80,9 +80,9 @@ void slnd_user_end(void)
 void slnd_user_message(u32 from, const void *data, u32 bytes)
 {
 	int idx = srcu_read_lock(&slnd_user_srcu);
-	const struct slnd_user *user = smp_load_acquire(&slnd_user);
+	const struct slnd_user *user = srcu_dereference(slnd_user, &slnd_user_srcu);
 
-	slnd_count(user ? SLND_messages_received : SLND_messages_dropped);
+	slnd_count(user ? SLND_N_MESSAGES_RECEIVED : SLND_N_MESSAGES_DROPPED);
 	if (user)
 		user->message(from, data, bytes);
 	srcu_read_unlock(&slnd_user_srcu, idx);
@@ -97,10 +97,10 @@ void slnd_user_message(u32 from, const void *data, u32 bytes)
  * Context: sleeps. Return: 0, then slnd_user_exposed() and slnd_user_end() follow once, or a
  * negative errno.
  */
-int slnd_user_expose(const struct slnd_offer *offer, struct slnd_buffer *buffer, void **arg)
+int slnd_user_expose(const struct slnd_offer *offer, struct slnd_buffer **buffer, void **arg)
 {
 	int idx = srcu_read_lock(&slnd_user_srcu), rc = -ENXIO;
-	const struct slnd_user *user = smp_load_acquire(&slnd_user);
+	const struct slnd_user *user = srcu_dereference(slnd_user, &slnd_user_srcu);
 
 	if (user) {
 		slnd_user_begin();
@@ -130,7 +130,7 @@ int slnd_register(const struct slnd_user *user)
 	if (cmpxchg(&slnd_last_user, NULL, user))
 		return -EBUSY;
 	clear_bit(SLND_ABORT, &slnd.flags);
-	smp_store_release(&slnd_user, user);
+	rcu_assign_pointer(slnd_user, user);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(slnd_register);
@@ -143,7 +143,7 @@ EXPORT_SYMBOL_GPL(slnd_register);
  */
 void slnd_unregister(void)
 {
-	smp_store_release(&slnd_user, NULL);
+	RCU_INIT_POINTER(slnd_user, NULL);
 	synchronize_srcu(&slnd_user_srcu);
 	if (!wait_event_timeout(slnd.user_wq, !atomic_read(&slnd.user_ops), HZ)) {
 		set_bit(SLND_ABORT, &slnd.flags);

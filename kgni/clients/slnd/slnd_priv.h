@@ -22,19 +22,32 @@
 #define SLND_DEVICE 0
 #define SLND_SCHEDULERS_MAX 8
 
-/* Names of the counters in debugfs. */
-#define SLND_COUNTERS(X)                                                                      \
-	X(messages_sent)                                                                      \
-	X(messages_received) X(messages_dropped) X(sends_stalled) X(puts) X(gets) X(bounced)  \
-		X(exposures) X(bulk_bytes) X(posts_repeated) X(posts_refused) X(bulks_failed) \
-			X(connected) X(closed) X(failed) X(silent) X(asked) X(hails_refused)  \
-				X(overruns) X(quarantined) X(released) X(resets) X(quiesces)
-
+/* What is counted; the names are in slnd_debugfs.c. */
 enum slnd_counter {
-#define X(name) SLND_##name,
-	SLND_COUNTERS(X)
-#undef X
-		SLND_COUNTER_N
+	SLND_N_MESSAGES_SENT,
+	SLND_N_MESSAGES_RECEIVED,
+	SLND_N_MESSAGES_DROPPED,
+	SLND_N_SENDS_STALLED,
+	SLND_N_PUTS,
+	SLND_N_GETS,
+	SLND_N_BOUNCED,
+	SLND_N_EXPOSURES,
+	SLND_N_BULK_BYTES,
+	SLND_N_POSTS_REPEATED,
+	SLND_N_POSTS_REFUSED,
+	SLND_N_BULKS_FAILED,
+	SLND_N_CONNECTED,
+	SLND_N_CLOSED,
+	SLND_N_FAILED,
+	SLND_N_SILENT,
+	SLND_N_ASKED,
+	SLND_N_HAILS_REFUSED,
+	SLND_N_OVERRUNS,
+	SLND_N_QUARANTINED,
+	SLND_N_RELEASED,
+	SLND_N_RESETS,
+	SLND_N_QUIESCES,
+	SLND_COUNTERS,
 };
 
 /* Bits of slnd.events: somebody has to look. */
@@ -159,7 +172,7 @@ struct slnd_conn {
  * @pause: before the next attempt, in jiffies
  */
 struct slnd_peer {
-	spinlock_t lock;
+	spinlock_t lock; /* outer one of all */
 	u32 address;
 	struct list_head queue;
 	struct slnd_conn *conn;
@@ -228,7 +241,7 @@ enum slnd_bulk_state {
  * @peer: the other side
  * @conn: that it depends on, once there is one; holds a reference while posted
  * @buffer: the user's memory
- * @handle: registration of it
+ * @handle: registration of it, or of @bounce
  * @bounce: instead of @buffer where that is not aligned as a get needs it
  * @bounce_bytes: size
  * @skip: bytes there before the first one that is wanted
@@ -247,7 +260,7 @@ struct slnd_bulk {
 	u64 tag;
 	struct slnd_peer *peer;
 	struct slnd_conn *conn;
-	struct slnd_buffer buffer;
+	struct slnd_buffer *buffer;
 	gni_mem_handle_t handle;
 	void *bounce;
 	u32 bounce_bytes;
@@ -314,7 +327,7 @@ struct slnd {
 	gni_cq_handle_t rdma_cq;
 	atomic_t posts_left;
 	struct slnd_sent *sent;
-	spinlock_t lock;
+	spinlock_t lock; /* inner one of all */
 	struct list_head sent_free;
 	struct list_head ready;
 	struct list_head later;
@@ -323,7 +336,7 @@ struct slnd {
 	struct list_head boxes;
 	struct list_head blocks;
 	struct list_head quarantine;
-	spinlock_t dgram_lock;
+	spinlock_t dgram_lock; /* between them */
 	struct list_head hails;
 	unsigned int listening;
 	struct xarray conns;
@@ -339,7 +352,7 @@ struct slnd {
 	struct task_struct *schedulers[SLND_SCHEDULERS_MAX];
 	struct task_struct *mover;
 	struct task_struct *keeper;
-	atomic64_t counters[SLND_COUNTER_N];
+	atomic64_t counters[SLND_COUNTERS];
 };
 
 extern struct slnd slnd;
@@ -363,7 +376,7 @@ static inline void slnd_count(enum slnd_counter which)
 }
 
 /* slnd_main.c */
-int slnd_user_expose(const struct slnd_offer *offer, struct slnd_buffer *buffer, void **arg);
+int slnd_user_expose(const struct slnd_offer *offer, struct slnd_buffer **buffer, void **arg);
 void slnd_user_exposed(void *arg, int status);
 void slnd_user_message(u32 from, const void *data, u32 bytes);
 void slnd_user_begin(void);
@@ -418,10 +431,9 @@ void slnd_rx_events(void);
 bool slnd_receive(struct slnd_conn *conn);
 
 /* slnd_bulk.c */
-struct slnd_bulk *slnd_bulk_new(struct slnd_peer *peer, const struct slnd_buffer *buffer, bool put);
+struct slnd_bulk *slnd_bulk_new(struct slnd_peer *peer, struct slnd_buffer *buffer, bool put);
 struct slnd_bulk *slnd_bulk_find(struct slnd_conn *conn, u32 id);
 void slnd_bulk_free(struct slnd_bulk *bulk);
-int slnd_bulk_register(struct slnd_bulk *bulk, u32 flags);
 struct slnd_tx *slnd_bulk_message(struct slnd_bulk *bulk, enum slnd_type type, int status);
 int slnd_bulk_tell(struct slnd_bulk *bulk, enum slnd_type type, int status);
 void slnd_bulk_answer(struct slnd_conn *conn, const struct slnd_bulk_words *words);
@@ -438,6 +450,11 @@ void slnd_rdma_post(struct slnd_bulk *bulk);
 void slnd_rdma_events(void);
 void slnd_rdma_waiting(void);
 
+/* slnd_map.c */
+int slnd_map(struct slnd_buffer *buffer, gni_mem_handle_t *handle);
+void slnd_map_hold(struct slnd_buffer *buffer);
+void slnd_map_end(void);
+
 /* slnd_sched.c */
 void slnd_cq_handler(u32 device, u64 event);
 void slnd_wake(unsigned int event);
@@ -447,6 +464,7 @@ int slnd_scheduler(void *unused);
 
 /* slnd_keeper.c */
 void slnd_keeper_wake(void);
+void slnd_keeper_sleep(unsigned long ticks);
 void slnd_keep_ended(void);
 int slnd_keeper_run(void *unused);
 

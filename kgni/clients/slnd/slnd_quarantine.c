@@ -53,7 +53,7 @@ static void slnd_quarantine_add(struct slnd_conn *conn, struct slnd_box *box,
 	spin_lock(&slnd.lock);
 	list_add_tail(&held->node, &slnd.quarantine);
 	spin_unlock(&slnd.lock);
-	slnd_count(SLND_quarantined);
+	slnd_count(SLND_N_QUARANTINED);
 }
 
 /** slnd_quarantine_box() - the mailbox of a connection that has ended. Context: sleeps. */
@@ -78,7 +78,7 @@ static void slnd_quarantine_end(struct list_head *over)
 			slnd_box_put(held->box);
 		else
 			gni_mem_mdd_release(slnd.nic, &held->handle);
-		slnd_count(SLND_released);
+		slnd_count(SLND_N_RELEASED);
 		kfree(held);
 	}
 }

@@ -5,7 +5,7 @@
 /* There is no room now: after another one has completed, or a while later. */
 static void slnd_rdma_wait(struct slnd_bulk *bulk)
 {
-	slnd_count(SLND_posts_refused);
+	slnd_count(SLND_N_POSTS_REFUSED);
 	spin_lock(&slnd.lock);
 	list_add_tail(&bulk->waiting, &slnd.post_wait);
 	spin_unlock(&slnd.lock);
@@ -50,7 +50,7 @@ static void slnd_rdma_failed(struct slnd_bulk *bulk, gni_cq_entry_t entry)
 	if (gni_cq_error_recoverable(entry, &recoverable) != GNI_RC_SUCCESS)
 		recoverable = 0;
 	if (recoverable && bulk->attempts <= slnd_retries) {
-		slnd_count(SLND_posts_repeated);
+		slnd_count(SLND_N_POSTS_REPEATED);
 		slnd_rdma_post(bulk);
 		return;
 	}

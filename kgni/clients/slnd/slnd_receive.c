@@ -14,7 +14,7 @@ static void slnd_close_came(struct slnd_conn *conn)
 	conn->close_came = true;
 	if (conn->close_sent && conn->state == SLND_CLOSING) {
 		conn->clean = true;
-		slnd_count(SLND_closed);
+		slnd_count(SLND_N_CLOSED);
 		slnd_conn_end_locked(conn, NULL);
 	}
 	spin_unlock(&conn->peer->lock);
@@ -131,7 +131,7 @@ void slnd_rx_events(void)
 	for (;;) {
 		rc = gni_cq_get_event(slnd.rx_cq, &entry);
 		if (rc == GNI_RC_ERROR_RESOURCE && GNI_CQ_OVERRUN(entry)) {
-			slnd_count(SLND_overruns);
+			slnd_count(SLND_N_OVERRUNS);
 			slnd_for_conns(slnd_schedule);
 			continue;
 		}

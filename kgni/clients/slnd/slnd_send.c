@@ -106,7 +106,7 @@ static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head,
 static void slnd_tx_stalled(struct slnd_conn *conn, gni_return_t rc)
 {
 	if (rc == GNI_RC_NOT_DONE) {
-		slnd_count(SLND_sends_stalled);
+		slnd_count(SLND_N_SENDS_STALLED);
 		slnd_schedule_later(conn);
 	} else {
 		slnd_conn_end_locked(conn, "it takes no messages any more");
@@ -232,7 +232,7 @@ static void slnd_said(struct slnd_conn *conn, enum slnd_type type)
 	if (!conn->close_came)
 		return;
 	conn->clean = true;
-	slnd_count(SLND_closed);
+	slnd_count(SLND_N_CLOSED);
 	slnd_conn_end_locked(conn, NULL);
 }
 
@@ -250,7 +250,7 @@ static void slnd_tx_event(struct slnd_sent sent, gni_cq_entry_t entry, bool fail
 		slnd_said(sent.conn, sent.type);
 	spin_unlock(&sent.conn->peer->lock);
 	if (sent.tx) {
-		slnd_count(SLND_messages_sent);
+		slnd_count(SLND_N_MESSAGES_SENT);
 		slnd_tx_done(sent.tx, failed ? -EIO : 0);
 	}
 	slnd_conn_put(sent.conn);

@@ -65,7 +65,7 @@ void st_memory_free(void);
 /* test_peer.c */
 extern atomic64_t st_received;
 extern atomic64_t st_damaged;
-int st_expose(const struct slnd_offer *offer, struct slnd_buffer *buffer, void **arg);
+int st_expose(const struct slnd_offer *offer, struct slnd_buffer **buffer, void **arg);
 void st_exposed(void *arg, int status);
 void st_message(u32 from, const void *data, u32 bytes);
 

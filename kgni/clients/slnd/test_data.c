@@ -98,7 +98,9 @@ struct st_memory *st_memory_get(u32 bytes, u32 offset)
 			return NULL;
 		}
 	}
-	memory->buffer = (struct slnd_buffer){ memory->pages, offset, bytes };
+	memory->buffer.pages = memory->pages;
+	memory->buffer.offset = offset;
+	memory->buffer.bytes = bytes;
 	return memory;
 }
 
@@ -121,6 +123,7 @@ void st_memory_free(void)
 	list_splice_init(&st_free, &all);
 	spin_unlock(&st_free_lock);
 	list_for_each_entry_safe(memory, next, &all, node) {
+		slnd_unmap(&memory->buffer);
 		for (i = 0; i < SLND_BULK_PAGES && memory->pages[i]; i++)
 			__free_page(memory->pages[i]);
 		kvfree(memory);

@@ -20,13 +20,14 @@ static DEFINE_MUTEX(st_lock); /* one run at a time */
 static char st_text[ST_TEXT];
 static struct dentry *st_dir;
 
-/** st_result() - what the run has come to. Context: any; the run's thread. */
+/** st_result() - say more of what the run has come to. Context: any; the run's thread. */
 void st_result(const char *format, ...)
 {
 	va_list args;
+	size_t used = strlen(st_text);
 
 	va_start(args, format);
-	vscnprintf(st_text, sizeof(st_text), format, args);
+	vscnprintf(st_text + used, sizeof(st_text) - used, format, args);
 	va_end(args);
 }
 
@@ -46,6 +47,7 @@ static ssize_t run_write(struct file *file, const char __user *data, size_t byte
 	} else {
 		rc = mutex_lock_interruptible(&st_lock);
 		if (!rc) {
+			st_text[0] = '\0';
 			rc = st_run_text(text);
 			mutex_unlock(&st_lock);
 		}

@@ -60,7 +60,7 @@ void st_message(u32 from, const void *data, u32 bytes)
 }
 
 /** st_expose() - a peer wants to put or to get. The tag says what data, and where it is. */
-int st_expose(const struct slnd_offer *offer, struct slnd_buffer *buffer, void **arg)
+int st_expose(const struct slnd_offer *offer, struct slnd_buffer **buffer, void **arg)
 {
 	struct st_memory *memory = st_memory_get(offer->bytes, offer->tag & (PAGE_SIZE - 1));
 
@@ -70,7 +70,7 @@ int st_expose(const struct slnd_offer *offer, struct slnd_buffer *buffer, void *
 	memory->put = offer->put;
 	if (!offer->put && (offer->tag & ST_TAG_CHECK))
 		st_memory_fill(memory, offer->tag >> 32);
-	*buffer = memory->buffer;
+	*buffer = &memory->buffer;
 	*arg = memory;
 	return 0;
 }

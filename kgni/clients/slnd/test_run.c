@@ -63,7 +63,7 @@ static const struct {
 	u32 least, most, usual;
 } st_parameters[] = {
 	[P_PEER] = { "peer", 0, U32_MAX, 0 },
-	[P_BYTES] = { "bytes", 0, SLND_BULK_PAGES *PAGE_SIZE, 0 },
+	[P_BYTES] = { "bytes", 0, SLND_BULK_MAX, 0 },
 	[P_COUNT] = { "count", 1, INT_MAX, 1000 },
 	[P_THREADS] = { "threads", 1, ST_THREADS_MAX, 1 },
 	[P_WINDOW] = { "window", 1, ST_WINDOW_MAX, 8 },
@@ -85,11 +85,22 @@ static struct {
 
 DECLARE_WAIT_QUEUE_HEAD(st_wq); /* of all threads, and for all answers */
 
+/* What was stored before is there for who finds it set. */
+static void st_set(bool *flag, bool value)
+{
+	smp_store_release(flag, value); /* pairs with st_is_set() */
+	wake_up_all(&st_wq);
+}
+
+static bool st_is_set(const bool *flag)
+{
+	return smp_load_acquire(flag); /* pairs with st_set() */
+}
+
 /** st_stop() - the test is to end soon. Context: any. */
 void st_stop(void)
 {
-	WRITE_ONCE(st.stop, true);
-	wake_up_all(&st_wq);
+	st_set(&st.stop, true);
 }
 
 /** st_answer() - the peer has answered. Context: a thread of slnd. */
@@ -99,16 +110,16 @@ void st_answer(const struct st_message *message)
 		return;
 	if (message->kind == ST_TOLD) {
 		st.came = message->seq;
-		smp_store_release(&st.told, true);
+		st_set(&st.told, true);
 	} else {
 		WRITE_ONCE(st.threads[message->thread].pong, message->seq);
+		wake_up_all(&st_wq);
 	}
-	wake_up_all(&st_wq);
 }
 
 static bool st_wait(struct st_slot *slot)
 {
-	return wait_event_timeout(st_wq, !smp_load_acquire(&slot->busy), st.p[P_WAIT] * HZ);
+	return wait_event_timeout(st_wq, !st_is_set(&slot->busy), st.p[P_WAIT] * HZ);
 }
 
 static void st_done(void *arg, int status)
@@ -116,8 +127,7 @@ static void st_done(void *arg, int status)
 	struct st_slot *slot = arg;
 
 	slot->status = status;
-	smp_store_release(&slot->busy, false);
-	wake_up_all(&st_wq);
+	st_set(&slot->busy, false);
 }
 
 /* What a slot has come to, if anything. */
@@ -226,13 +236,12 @@ static int st_thread(void *arg)
 		going = st_next(t, n, text);
 	/* slnd tells the end of everything, so this ends */
 	for (i = 0; i < st.p[P_WINDOW] && st.test != ST_LATENCY; i++) {
-		wait_event(st_wq, !smp_load_acquire(&t->slots[i].busy));
+		wait_event(st_wq, !st_is_set(&t->slots[i].busy));
 		st_reap(&t->slots[i]);
 	}
 	t->ns = ktime_get_ns() - begin;
 	kfree(text);
-	smp_store_release(&t->over, true);
-	wake_up_all(&st_wq);
+	st_set(&t->over, true);
 	while (!kthread_should_stop())
 		wait_event_interruptible(st_wq, kthread_should_stop());
 	return 0;
@@ -247,7 +256,7 @@ static int st_parse(char *text)
 	for (i = 0; i < P_N; i++)
 		st.p[i] = st_parameters[i].usual;
 	st.test = ST_TESTS;
-	while ((word = strsep(&text, " \n"))) {
+	while ((word = strsep(&text, "\n "))) {
 		if (!*word)
 			continue;
 		value = strchr(word, '=');
@@ -274,8 +283,7 @@ static int st_parse(char *text)
 	if (st.test == ST_LATENCY || st.test == ST_RATE)
 		st.p[P_BYTES] =
 			clamp_t(u32, st.p[P_BYTES], sizeof(struct st_message), SLND_MESSAGE_MAX);
-	if (st.p[P_BYTES] &&
-	    st.p[P_BYTES] + max(st.p[P_OFFSET], st.p[P_FAR]) <= SLND_BULK_PAGES * PAGE_SIZE)
+	if (st.p[P_BYTES] && st.p[P_BYTES] + max(st.p[P_OFFSET], st.p[P_FAR]) <= SLND_BULK_MAX)
 		return 0;
 	st_result("not ok: so many bytes do not fit\n");
 	return -EINVAL;
@@ -290,7 +298,7 @@ static u64 st_ask(void)
 	struct st_message message = { ST_ASK, 0, 0, st.id };
 
 	if (!slnd_send(st.p[P_PEER], &message, sizeof(message), NULL, NULL))
-		wait_event_timeout(st_wq, smp_load_acquire(&st.told), st.p[P_WAIT] * HZ);
+		wait_event_timeout(st_wq, st_is_set(&st.told), st.p[P_WAIT] * HZ);
 	return st.told ? st.came : 0;
 }
 
@@ -304,10 +312,11 @@ static void st_report(u64 ns)
 		failed += st.threads[i].failed;
 		damaged += st.threads[i].damaged;
 	}
-	st_result("test=%s bytes=%u count=%u threads=%u window=%u ok=%llu failed=%llu damaged=%llu "
-		  "came=%llu ns=%llu per_second=%llu mib_per_second=%llu\n",
-		  st_tests[st.test], st.p[P_BYTES], st.p[P_COUNT], st.p[P_THREADS], st.p[P_WINDOW],
-		  ok, failed, damaged, came, ns, div64_u64(ok * NSEC_PER_SEC, ns),
+	st_result("test=%s bytes=%u count=%u threads=%u ", st_tests[st.test], st.p[P_BYTES],
+		  st.p[P_COUNT], st.p[P_THREADS]);
+	st_result("ok=%llu failed=%llu damaged=%llu came=%llu ", ok, failed, damaged, came);
+	st_result("ns=%llu per_second=%llu mib_per_second=%llu\n", ns,
+		  div64_u64(ok * NSEC_PER_SEC, ns),
 		  div64_u64(ok * st.p[P_BYTES] * 1000, ns) * 1000000 >> 20);
 }
 
@@ -340,7 +349,7 @@ int st_run_text(char *text)
 		}
 	}
 	while (i--) {
-		wait_event(st_wq, smp_load_acquire(&st.threads[i].over));
+		wait_event(st_wq, st_is_set(&st.threads[i].over));
 		kthread_stop(st.threads[i].task);
 	}
 	if (rc)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Registrations of users' memory. To make one, and to end it, takes longer than to move what is in
+ * it: so a buffer keeps its registration until its user does not need it any more.
+ */
+#include <linux/export.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "slnd_priv.h"
+
+/**
+ * struct slnd_mapping - registration of a buffer
+ * @node: in slnd_mappings while it is one
+ * @handle: of it
+ * @pages: that it has
+ */
+struct slnd_mapping {
+	struct list_head node;
+	gni_mem_handle_t handle;
+	u32 pages;
+};
+
+static LIST_HEAD(slnd_mappings);
+static DEFINE_MUTEX(slnd_mappings_lock); /* of that list, and who is in it */
+
+static void slnd_mapping_end(struct slnd_mapping *mapping, int hold_ms)
+{
+	if (list_empty(&mapping->node))
+		return;
+	list_del_init(&mapping->node);
+	gni_mem_deregister(slnd.nic, &mapping->handle, hold_ms);
+}
+
+/* Page by page; the place of a byte is its offset from the start of the first page. */
+static int slnd_mapping_begin(struct slnd_mapping *mapping, const struct slnd_buffer *buffer)
+{
+	u32 flags = GNI_MEM_READWRITE | GNI_MEM_PHYS_SEGMENTS | GNI_MEM_RELAXED_PI_ORDERING;
+	gni_mem_segment_t *segments;
+	gni_return_t rc;
+	u32 i;
+
+	mapping->pages = DIV_ROUND_UP(buffer->offset + buffer->bytes, PAGE_SIZE);
+	segments = kvmalloc_array(mapping->pages, sizeof(*segments), GFP_KERNEL);
+	if (!segments)
+		return -ENOMEM;
+	for (i = 0; i < mapping->pages; i++) {
+		segments[i].address = page_to_phys(buffer->pages[i]);
+		segments[i].length = PAGE_SIZE;
+	}
+	rc = gni_mem_register_segments(slnd.nic, segments, mapping->pages, NULL, flags,
+				       &mapping->handle);
+	kvfree(segments);
+	if (rc != GNI_RC_SUCCESS)
+		return -ENOMEM;
+	list_add(&mapping->node, &slnd_mappings);
+	return 0;
+}
+
+/**
+ * slnd_map() - register a buffer, unless it is
+ * @buffer: it
+ * @handle: out: of the registration
+ *
+ * Context: sleeps. Return: 0 or -ENOMEM.
+ */
+int slnd_map(struct slnd_buffer *buffer, gni_mem_handle_t *handle)
+{
+	struct slnd_mapping *mapping = buffer->mapping;
+	int rc = 0;
+
+	if (!mapping) {
+		mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
+		if (!mapping)
+			return -ENOMEM;
+		INIT_LIST_HEAD(&mapping->node);
+		buffer->mapping = mapping;
+	}
+	mutex_lock(&slnd_mappings_lock);
+	if (mapping->pages * PAGE_SIZE < buffer->offset + buffer->bytes)
+		slnd_mapping_end(mapping, 0);
+	if (list_empty(&mapping->node))
+		rc = slnd_mapping_begin(mapping, buffer);
+	*handle = mapping->handle;
+	mutex_unlock(&slnd_mappings_lock);
+	return rc;
+}
+
+/** slnd_map_hold() - nobody may reach a buffer any more, nor have its number. Context: sleeps. */
+void slnd_map_hold(struct slnd_buffer *buffer)
+{
+	mutex_lock(&slnd_mappings_lock);
+	slnd_mapping_end(buffer->mapping, slnd_hold * 1000);
+	mutex_unlock(&slnd_mappings_lock);
+}
+
+/** slnd_map_end() - the device goes, and all registrations with it. Context: sleeps. */
+void slnd_map_end(void)
+{
+	struct slnd_mapping *mapping, *next;
+
+	mutex_lock(&slnd_mappings_lock);
+	list_for_each_entry_safe(mapping, next, &slnd_mappings, node)
+		slnd_mapping_end(mapping, 0);
+	mutex_unlock(&slnd_mappings_lock);
+}
+
+/**
+ * slnd_unmap() - a buffer will not be used for transfers any more
+ * @buffer: it; no transfer is under way
+ *
+ * Context: sleeps.
+ */
+void slnd_unmap(struct slnd_buffer *buffer)
+{
+	if (!buffer->mapping)
+		return;
+	mutex_lock(&slnd_mappings_lock);
+	slnd_mapping_end(buffer->mapping, 0);
+	mutex_unlock(&slnd_mappings_lock);
+	kfree(buffer->mapping);
+	buffer->mapping = NULL;
+}
+EXPORT_SYMBOL_GPL(slnd_unmap);
