@@ -543,6 +543,33 @@ static void quiesce(void **state)
 	assert_true(drain());
 }
 
+static enum fabric_fate not_taken(unsigned int from, const struct aries_fma *fma)
+{
+	(void)from;
+	(void)fma;
+	return FABRIC_NOT_TAKEN;
+}
+
+/* A message that the NIC does not take because the quiesce has begun waits until it is over. */
+static void quiesce_meanwhile(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT);
+	fabric_fate = not_taken;
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	fabric_tell(0, ARIES_EVENT_QUIESCE, &(struct aries_event_info){ .quiet_ms = 0 });
+	for (n = 0; n < 100; n++)
+		fabric_run(100);
+	reap(&end[0]);
+	assert_int_equal(end[0].completed, 0);
+	fabric_fate = NULL;
+	fabric_tell(0, ARIES_EVENT_RESUME, &(struct aries_event_info){ .quiet_ms = 17 });
+	assert_true(drain());
+	assert_int_equal(end[0].failed, 0);
+}
+
 /* What a peer writes is not trusted: whatever is in the mailbox, nothing outside of it is touched.
  */
 static void garbage(void **state)
@@ -633,6 +660,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reset, begin, finish),
 		cmocka_unit_test_setup_teardown(gone_meanwhile_all, begin, finish),
 		cmocka_unit_test_setup_teardown(quiesce, begin, finish),
+		cmocka_unit_test_setup_teardown(quiesce_meanwhile, begin, finish),
 		cmocka_unit_test_setup_teardown(garbage, begin, finish),
 		cmocka_unit_test_setup_teardown(reconnect, begin, finish),
 		cmocka_unit_test_setup_teardown(no_memory, begin, finish),

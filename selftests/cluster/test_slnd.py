@@ -179,7 +179,7 @@ class Traffic(SlndCase):
             result = self.end(begun)
             self.assertEqual((result["failed"], result["damaged"], self.damaged(1)), (0, 0, 0), self.state(0))
         self.assertGreater(self.counter(0, "posts_repeated"), 0)
-        self.assertEqual(self.counter(0, "failed"), 0)
+        self.assertEqual(self.counter(0, "failed"), 0, self.log())
 
     def test_quiesce(self):
         """While the network is quiet nothing moves; then everything goes on, and nothing was lost."""
@@ -198,7 +198,7 @@ class Traffic(SlndCase):
             if test == "rate":
                 self.assertEqual(result["came"], result["ok"])
         self.assertEqual(self.counter(0, "quiesces"), 2)
-        self.assertEqual(self.counter(0, "failed"), 0)
+        self.assertEqual(self.counter(0, "failed"), 0, self.log())
 
 
 class Going(SlndCase):
