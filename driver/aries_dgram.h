@@ -8,10 +8,10 @@
  *   aries_peer     messages to and from the driver of another node: in order, once, acknowledged
  *   aries_chan     FMA descriptor 0, the receive area, its queue and interrupt, the work item
  *
- * aries_chan.lock, a spinlock with interrupts off, protects everything of the upper three and the peers. Nothing under
- * it sleeps or touches the NIC; hardware is the business of the one work item. Nobody's number of
- * datagrams decides how long it is held: what is looked for is found by a hash whose seed nobody
- * knows, and what concerns many is done in portions of ARIES_DG_BATCH.
+ * aries_chan.lock, a spinlock with interrupts off, protects everything of the upper three and the
+ * peers. Nothing under it sleeps or touches the NIC; hardware is the business of the one work item.
+ * Nobody's number of datagrams decides how long it is held: what is looked for is found by a hash
+ * whose seed nobody knows, and what concerns many is done in portions of ARIES_DG_BATCH.
  */
 #ifndef ARIES_DGRAM_H
 #define ARIES_DGRAM_H

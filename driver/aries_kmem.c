@@ -48,7 +48,7 @@ struct aries_kmem {
 	struct aries_region region;
 	struct aries_owner *own;
 	struct aries_hold *hold;
-	spinlock_t lock;
+	spinlock_t lock; /* settled */
 	bool settled;
 	struct completion freed;
 	bool lost;

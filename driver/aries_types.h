@@ -92,8 +92,8 @@ struct aries_share;
  * aries_guesser.turn    One cookie at a time of a user who has named wrong ones.
  *
  * Order: turn, state_sem, owner_lock, aries_owner.lock, then share_lock or aries_share.lock, then
- * ptag_lock, clock_lock or client_lock, then the spinlocks, of which irq_lock comes before the others.
- * mmap_lock comes before aries_owner.lock.
+ * ptag_lock, clock_lock or client_lock, then the spinlocks, of which irq_lock comes before the
+ * others. mmap_lock comes before aries_owner.lock.
  */
 
 /**

@@ -5,6 +5,8 @@
  * as an access does, and the rest is left to a work. Who needs what that gives back, and may
  * sleep, waits for it.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -69,8 +71,7 @@ void kgni_mem_end_later(struct gni_nic *nic, struct kgni_mem *mem)
 	int rc = aries_region_cut(mem->region);
 
 	if (rc)
-		pr_err_ratelimited("kgni: a peer stays in memory that is deregistered where nobody "
-				   "may sleep: it may write there yet (%d)\n",
+		pr_err_ratelimited("a peer may write yet to memory that was deregistered: %d\n",
 				   rc);
 	kgni_mem_later_add(nic, mem);
 }

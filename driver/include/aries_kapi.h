@@ -134,8 +134,9 @@ void aries_node_unwatch(struct aries_dev *ad, struct aries_node_watch *watch);
  * @ARIES_EVENT_ERROR: the NIC has reported an error of its domain, or of no domain
  * @ARIES_EVENT_RESET: the NIC is about to be reset, recovered or put to sleep: everything of the
  *                     owner is about to be revoked
- * @ARIES_EVENT_QUIET: after one of RESET and GONE: nothing of what the owner had started reaches memory
- *                     any more. That may be after UP, if a peer was stopped in the middle of an access
+ * @ARIES_EVENT_QUIET: after one of RESET and GONE: nothing of what the owner had started reaches
+ *                     memory any more. That may be after UP, if a peer was stopped in the middle of
+ *                     an access
  * @ARIES_EVENT_UP: it is up again; who gives everything back can make it anew
  * @ARIES_EVENT_GONE: the NIC is about to be removed: everything is about to be revoked
  * @ARIES_EVENT_QUIESCE: the owner's job was suspended: ports answer -EAGAIN, nothing is lost
