@@ -15,8 +15,12 @@
 
 /* Packets get lost now and then: so many attempts come at once. */
 #define KGNI_AT_ONCE 2
-/* Then ways may be closed: pauses of 1 ms, twice as long each time, up to this. */
-#define KGNI_MOST_PAUSE msecs_to_jiffies(256)
+/*
+ * Then ways may be closed, for as long as it takes to find others: pauses of a tick, four times as
+ * long each time, up to this. Ten attempts are four seconds.
+ */
+#define KGNI_MORE_PAUSE 4
+#define KGNI_MOST_PAUSE msecs_to_jiffies(1024)
 
 static void kgni_smsg_unsure(struct kgni_smsg *s, struct gni_smsg_place place, u32 bytes)
 {
@@ -138,7 +142,7 @@ void kgni_smsg_timer(struct timer_list *timer)
 
 	spin_lock_irqsave(&ep->lock, flags);
 	if (ep->smsg && ep->smsg->waiting && kgni_smsg_attempt(ep)) {
-		ep->smsg->pause = min_t(u32, ep->smsg->pause * 2, KGNI_MOST_PAUSE);
+		ep->smsg->pause = min_t(u32, ep->smsg->pause * KGNI_MORE_PAUSE, KGNI_MOST_PAUSE);
 		again = !mod_timer(timer, jiffies + ep->smsg->pause);
 	}
 	spin_unlock_irqrestore(&ep->lock, flags);

@@ -79,7 +79,8 @@ build_tools() {
 	cp "$src"/lnet/utils/.libs/{lnetctl,lst} "$src/lustre/utils/.libs/lctl" "$stage/usr/bin/"
 	find "$src" -path '*/.libs/*.so*' -exec cp -a -t "$stage/usr/lib/" {} +
 	# Its reverse transfers take the number of bytes that it has copied for an error where something is not aligned.
-	printf '%s\n' 'options lnet networks=gni' 'options kgnilnd reverse_rdma=0' >"$stage/etc/modprobe.conf"
+	# A lost packet is told at once here, after a time-out on Aries: 128 attempts are over before a link is back.
+	printf '%s\n' 'options lnet networks=gni' 'options kgnilnd reverse_rdma=0 max_retransmits=100000' >"$stage/etc/modprobe.conf"
 }
 
 mkdir -p "$dir"

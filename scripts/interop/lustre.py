@@ -41,7 +41,7 @@ def lst(guests, seconds, meanwhile=None, groups=2, may_fail=()):
     forgiven.
     """
     names = [f"g{node}" for node in range(groups)]
-    script = ["export LST_SESSION=$$", "lst new_session --timeout 300 opengni"]
+    script = ["export LST_SESSION=$$", "lst new_session --force --timeout 300 opengni"]
     script += [f"lst add_group {name} {node}@gni" for node, name in enumerate(names)]
     script.append("lst add_batch bulk")
     for node, name in enumerate(names):
