@@ -35,7 +35,7 @@ struct Unsettled {
 /** Whether what failed with ARIES_ST_* @status may succeed later. */
 inline bool status_passing(uint32_t status)
 {
-	return status_recoverable(status) || status == ARIES_ST_NO_NODE;
+	return status_recoverable(status);
 }
 
 /** Whether it may have happened all the same. */
