@@ -106,6 +106,8 @@ static void recoverable(void **)
 
 	assert_rc(SUCCESS, GNI_CqErrorRecoverable(fake::entry(1, 2, 0, ARIES_ST_TIMEOUT), &r));
 	assert_int_equal(r, 1);
+	assert_rc(SUCCESS, GNI_CqErrorRecoverable(fake::entry(1, 2, 0, ARIES_ST_NO_NODE), &r));
+	assert_int_equal(r, 1);
 	assert_rc(SUCCESS, GNI_CqErrorRecoverable(fake::entry(1, 2, 0, ARIES_ST_PTAG), &r));
 	assert_int_equal(r, 0);
 	assert_rc(INVALID_STATE, GNI_CqErrorRecoverable(fake::entry(1, 2, 0, 0x1f), &r));
