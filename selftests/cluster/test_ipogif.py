@@ -4,8 +4,9 @@
 import re
 import signal
 import threading
+import unittest
 
-from opengni.testing import ClusterCase
+from opengni.testing import ClusterCase, slow_tests
 
 PEER = "/kselftest/kgni/net_peer"
 PORT = 7100
@@ -111,6 +112,7 @@ class Breaks(Ipogif):
         """The interface as the node's init makes it."""
         self.succeed(self.cluster.run(node, f"modprobe ipogif && ip addr add {self.ip(node)}/16 dev ipogif0 && ip link set ipogif0 up"))
 
+    @unittest.skipUnless(slow_tests(), "in check-all")
     def test_other_sizes_of_frames_under_traffic(self):
         end = self.stream(0, 12)
         self.moving(0)
@@ -146,6 +148,7 @@ class Breaks(Ipogif):
             self.reachable()
             self.succeed(end())
 
+    @unittest.skipUnless(slow_tests(), "in check-all")
     def test_the_module_goes_and_comes_under_traffic(self):
         for node in range(self.NODES):
             end = self.stream(0, 6)
@@ -162,6 +165,7 @@ class Breaks(Ipogif):
             self.assertNotEqual(self.cluster.run(0, f"rmmod {module}").code, 0)
         self.reachable()
 
+    @unittest.skipUnless(slow_tests(), "in check-all")
     def test_a_driver_that_is_unbound_and_bound_again(self):
         pci = self.cluster.run(0, "basename $(readlink /sys/class/gni/kgni0/device)").stdout.strip()
         end = self.stream(0, 12)
@@ -170,6 +174,7 @@ class Breaks(Ipogif):
         self.succeed(end())
         self.reachable()
 
+    @unittest.skipUnless(slow_tests(), "in check-all")
     def test_a_suspended_job_loses_nothing(self):
         def job(what):
             self.succeed(self.cluster.run(0, f"/kselftest/aries/receive_peer {what} {COOKIE}"))
@@ -188,6 +193,7 @@ class Breaks(Ipogif):
         finally:
             self.cluster.run(0, f"/kselftest/aries/receive_peer resume {COOKIE}")
 
+    @unittest.skipUnless(slow_tests(), "in check-all")
     def test_packets_that_the_fabric_loses(self):
         for node in range(self.NODES):
             self.cluster.set_nic(node, "drop", 3)
@@ -199,6 +205,7 @@ class Breaks(Ipogif):
         self.reachable()
 
 
+@unittest.skipUnless(slow_tests(), "in check-all")
 class Four(Ipogif):
     """More than one peer."""
 

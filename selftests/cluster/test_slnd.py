@@ -3,8 +3,9 @@
 
 import itertools
 import re
+import unittest
 
-from opengni.testing import ClusterCase, Told
+from opengni.testing import ClusterCase, Told, slow_tests
 
 DEBUG = "/sys/kernel/debug"
 BOUND = 180.0
@@ -119,6 +120,7 @@ class Traffic(SlndCase):
             self.good(self.run_test(0, test="rate", peer=1, count=2000, bytes=size, threads=4, window=32))
             self.good(self.run_test(0, test="latency", peer=1, count=50, bytes=size, threads=2))
 
+    @unittest.skipUnless(slow_tests(), "in check-all")
     def test_both_ways_at_once(self):
         begun = [self.begin(node, test="rate", peer=1 - node, count=5000, threads=3) for node in range(2)]
         for one in begun:
@@ -231,6 +233,7 @@ class Going(SlndCase):
         for node in range(2):
             self.assertEqual(self.held(node), 0, self.state(node))
 
+    @unittest.skipUnless(slow_tests(), "in check-all")
     def test_cut_link(self):
         begun = self.busy(0, "messages_sent", test="rate", peer=1, bytes=500, wait=20)
         self.cluster.set_nic(1, "link", 0)
@@ -249,6 +252,7 @@ class Going(SlndCase):
         self.stop(0)
         self.end(begun)
 
+    @unittest.skipUnless(slow_tests(), "in check-all")
     def test_unload_under_load(self):
         """The peer's load, that is: it gets errors, and goes on with who comes next."""
         for test, counter in (("put", "puts"), ("get", "gets"), ("rate", "messages_sent")):
@@ -263,6 +267,7 @@ class Going(SlndCase):
         self.works()
 
 
+@unittest.skipUnless(slow_tests(), "in check-all")
 class FourNodes(SlndCase):
     NODES = 4
     CONFIG = {"mem_mib": 512}
