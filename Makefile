@@ -36,7 +36,7 @@ SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) linux-source selftests check-image
-DEBUG_STEPS := setup model qemu userlib linux-source
+DEBUG_STEPS := setup model qemu userlib agent linux-source
 STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(RUN_STEPS)))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
@@ -60,8 +60,8 @@ check-all: kernel model qemu initramfs check-image ## check, and what is slow (t
 	@$(MAKE) --no-print-directory check-image KERNEL=$(if $(filter 6.1,$(KERNEL)),6.12,6.1)
 	@$(TOP)/scripts/check.py --all $(ARGS)
 
-check-debug: model qemu userlib linux-source ## the driver's tests on a kernel with lockdep, KASAN, kmemleak (builds one, first time 10 min)
-	@$(TOP)/scripts/check-driver-debug.sh
+check-debug: model qemu userlib agent linux-source ## the tests of driver, kGNI and clients on a kernel with lockdep, KASAN, kmemleak, fault injection
+	@$(TOP)/scripts/check-driver-debug.sh $(ARGS)
 
 chaos: kernel model qemu initramfs check-image ## traffic between four nodes while things are broken at random (ARGS="--seed 7 --rounds 100")
 	@$(TOP)/scripts/chaos $(ARGS)

@@ -182,7 +182,8 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	pci_save_state(pdev);
 	ad->config = pci_store_saved_state(pdev);
 	aries_debugfs_add(ad);
-	rc = aries_chrdev_add(ad);
+	/* without it the NIC would not come back from a bus reset */
+	rc = ad->config ? aries_chrdev_add(ad) : -ENOMEM;
 	if (rc)
 		goto err_stop;
 	aries_client_add(ad);

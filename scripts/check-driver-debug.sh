@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Run the driver's tests on a kernel with lockdep, KASAN, kmemleak and the DMA debugging code.
+# Run the tests of the driver and of kGNI on a kernel with lockdep, KASAN, kmemleak, the DMA debugging
+# code and allocations that fail: those of one node, then those of kGNI's clients between two.
 #
-#   make check-debug
+#   make check-debug [ARGS=PATTERN]     only tests that match, such as kgni:failing or nodes:test_slnd
 #
 # Debian's kernels have none of these, so one is built from Debian's linux-source package with
 # driver/debug.config: the first time that takes ten minutes and 3 GiB. Not part of `make check`.
@@ -17,12 +18,14 @@ src=$dir/src
 qemu=$BUILD/qemu/bin/qemu-system-x86_64
 harness=$BUILD/linux-source/tools/testing/selftests
 fabric=debug-$$
+pattern=${1:-}
+NODES_TESTS="test_slnd.Traffic test_slnd.Going test_ipogif.Traffic test_ipogif.Breaks test_krca"
 jobs=${JOBS:-$(nproc)}
 SILENCE=1800 # seconds without a word after which the machine counts as stuck
 cc=gcc
 if command -v ccache >/dev/null; then cc='ccache gcc'; fi
 
-for file in "$qemu" "$harness" "$BUILD/userlib/libugni.so.0"; do
+for file in "$qemu" "$harness" "$BUILD/userlib/libugni.so.0" "$BUILD/agent/gni-agent"; do
 	[ -e "$file" ] || die "run 'make check-debug': there is no $file"
 done
 mkdir -p "$dir" "$BUILD/logs"
@@ -46,50 +49,51 @@ build_kernel() {
 		make -s -C "$src" CC="$cc" tinyconfig >"$log" 2>&1
 		(cd "$src" && scripts/kconfig/merge_config.sh -m .config "$TOP/driver/debug.config") >>"$log" 2>&1
 		make -s -C "$src" CC="$cc" olddefconfig >>"$log" 2>&1
-		for option in KASAN PROVE_LOCKING DEBUG_KMEMLEAK AUXILIARY_BUS; do
+		for option in KASAN PROVE_LOCKING DEBUG_KMEMLEAK AUXILIARY_BUS FAILSLAB FAIL_PAGE_ALLOC; do
 			grep -q "^CONFIG_$option=y" "$src/.config" || die "the configuration lost $option, see $log"
 		done
 		cp "$TOP/driver/debug.config" "$dir/config.used"
 	fi
-	make -s -C "$src" CC="$cc" -j"$jobs" bzImage modules_prepare >>"$log" 2>&1 || die "the kernel does not build, see $log"
-	make -s -C "$TOP/driver" CC="$cc" KDIR="$src" BUILD="$dir/driver" ARIES_TESTS=m KBUILD_MODPOST_WARN=1 >>"$log" 2>&1 ||
+	make -s -C "$src" CC="$cc" -j"$jobs" bzImage modules >>"$log" 2>&1 || die "the kernel does not build, see $log"
+	make -s -C "$TOP/driver" CC="$cc" -j"$jobs" KDIR="$src" BUILD="$dir/driver" ARIES_TESTS=m >>"$log" 2>&1 ||
 		die "the driver does not build, see $log"
+	make -s -C "$TOP/kgni" CC="$cc" -j"$jobs" KDIR="$src" BUILD="$dir/kgni" ARIES="$dir/driver" KGNI_TESTS=m >>"$log" 2>&1 ||
+		die "kGNI does not build, see $log"
+}
+
+# The kernel as fetch-kernel.sh leaves others.
+lay_out_kernel() {
+	local release modules
+	release=$(make -s -C "$src" kernelrelease)
+	modules=$dir/lib/modules/$release
+	mkdir -p "$modules"
+	cp "$src/arch/x86/boot/bzImage" "$dir/vmlinuz"
+	cp "$src"/modules.{builtin,builtin.modinfo,order} "$modules/"
+	echo "$release" >"$dir/release"
 }
 
 # The guest's tests with more patience: this kernel is slow.
 build_tests() {
-	local log=$BUILD/logs/kernel-debug-tests.log
-	mkdir -p "$dir/harness" "$dir/tests"
+	local log=$BUILD/logs/kernel-debug-tests.log name common
+	rm -rf "$dir/kselftest"
+	mkdir -p "$dir/harness" "$dir/kselftest"
 	cp -r "$harness/lib.mk" "$harness"/*.h "$dir/harness/"
 	sed -i 's/alarm(t->timeout)/alarm(20 * t->timeout)/' "$dir/harness/kselftest_harness.h"
 	grep -q 'alarm(20 ' "$dir/harness/kselftest_harness.h" || die "the tests' harness keeps time in another way"
-	make -s -C "$TOP/selftests/aries" KSELFTEST="$dir/harness" OUTPUT="$dir/tests" BUILD="$BUILD" -j"$jobs" >"$log" 2>&1 ||
-		die "the tests do not build, see $log"
+	for name in aries kgni; do
+		common=(-s -C "$TOP/selftests/$name" KSELFTEST="$dir/harness" OUTPUT="$dir/tests-$name" BUILD="$BUILD")
+		make "${common[@]}" -j"$jobs" >"$log" 2>&1 || die "the tests do not build, see $log"
+		make "${common[@]}" INSTALL_PATH="$dir/kselftest/$name" install >>"$log" 2>&1 || die "no tests, see $log"
+		make "${common[@]}" COLLECTION="$name" emit_tests | grep -- "$pattern" >>"$dir/kselftest/list" || true
+	done
 }
 
-# The tests that run on one node, with the libraries that they need.
+# The guest's file system with the tests, and what runs them there.
 build_image() {
-	local root=$dir/root app lib
-	rm -rf "$root" && mkdir -p "$root"/{bin,dev,proc,sys,tmp,tests,etc}
-	cp /bin/busybox "$root/bin/"
-	for app in sh mount mkdir insmod rmmod ls cat dmesg poweroff sleep grep head echo cut; do ln -s busybox "$root/bin/$app"; done
-	for app in "$dir"/tests/*; do
-		[ "${app##*/}" = datagram_peer ] || cp "$app" "$root/tests/"
-	done
-	for app in "$root"/tests/*; do
-		LD_LIBRARY_PATH=$BUILD/userlib ldd "$app" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }'
-	done | sort -u >"$dir/libraries"
-	gcc -print-file-name=libgcc_s.so.1 >>"$dir/libraries" # pthread_cancel() loads it
-	while read -r lib; do
-		case $lib in
-		"$BUILD"/*) install -D -m 755 "$lib" "$root/lib/x86_64-linux-gnu/${lib##*/}" ;;
-		*libgcc_s.so.1) install -D -m 755 "$lib" "$root/lib/x86_64-linux-gnu/libgcc_s.so.1" ;;
-		*) install -D -m 755 "$lib" "$root$lib" ;;
-		esac
-	done <"$dir/libraries"
-	cp "$dir"/driver/{aries,aries_kapi_test}.ko "$root/"
-	cat >"$root/init" <<-'INIT'
+	mkdir -p "$dir/stage"
+	cat >"$dir/stage/init-debug" <<-'INIT'
 		#!/bin/sh
+		export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 		mount -t proc none /proc; mount -t sysfs none /sys; mount -t devtmpfs none /dev
 		mount -t debugfs none /sys/kernel/debug; mount -t tracefs none /sys/kernel/tracing
 		mkdir /dev/hugepages && mount -t hugetlbfs none /dev/hugepages && echo 64 >/proc/sys/vm/nr_overcommit_hugepages
@@ -98,13 +102,13 @@ build_image() {
 		# an interrupt at the wrong moment of an emulated boot: KASAN and lockdep are off then
 		read -r tainted </proc/sys/kernel/tainted
 		if [ "$tainted" != 0 ]; then echo "== tainted by the boot"; poweroff -f; fi
-		insmod /aries.ko || echo "not ok insmod"
-		for t in /tests/*; do
-			echo "== $t"
-			$t 2>&1 | cut -c1-300
+		modprobe aries || echo "not ok modprobe"
+		while IFS=: read -r folder name; do
+			echo "== $folder:$name"
+			"/kselftest/$folder/$name" 2>&1 </dev/null | cut -c1-300
 			dmesg -c
 			cat /sys/kernel/debug/aries/kgni0/objects
-		done
+		done </kselftest/list
 		rmmod aries || echo "not ok rmmod"
 		# what is young is not looked at, and what nobody points to is believed the second time
 		for i in 1 2 3; do sleep 6; echo scan >/sys/kernel/debug/kmemleak; done
@@ -113,8 +117,9 @@ build_image() {
 		echo "== end"
 		poweroff -f
 	INIT
-	chmod +x "$root/init"
-	(cd "$root" && find . | cpio -o -H newc --quiet) >"$dir/initrd"
+	chmod +x "$dir/stage/init-debug"
+	"$TOP/scripts/mkinitramfs.sh" -k "$dir" -m "$dir/driver" -m "$dir/kgni" -s "$BUILD/stage" -s "$dir/stage" \
+		-t "$dir/kselftest" -o "$BUILD/initramfs-check-debug.cpio"
 }
 
 run() {
@@ -122,7 +127,7 @@ run() {
 		-accel tcg,thread=multi -cpu max,-erms -smp 2 -m 1G -object memory-backend-memfd,id=mem,size=1G,share=on \
 		-nodefaults -no-user-config -display none -no-reboot -device pcie-root-port,id=rp0,chassis=1,x-speed=8,x-width=16 \
 		-device aries-nic,id=nic0,bus=rp0,fabric=$fabric,node=0,nodes=2 -kernel "$src/arch/x86/boot/bzImage" \
-		-initrd "$dir/initrd" -append 'console=ttyS0 tsc=reliable no_timer_check panic=-1' -serial stdio -monitor none <<-'PYTHON' || true
+		-initrd "$BUILD/initramfs-check-debug.cpio" -append 'rdinit=/init-debug console=ttyS0 tsc=reliable no_timer_check panic=-1' -serial stdio -monitor none <<-'PYTHON' || true
 		import subprocess, sys
 		from opengni import patience
 
@@ -138,22 +143,43 @@ run() {
 	rm -f /dev/shm/aries-$fabric*
 }
 
-log=$BUILD/logs/check-driver-debug.log
+# Tests of one node. Return: 0 if all is well.
+check_node() {
+	local log=$BUILD/logs/check-driver-debug.log bad=0
+	echo "tests on one node (log: $log)"
+	for _ in 1 2 3 4 5; do
+		run "$log"
+		grep -q '^== tainted by the boot' "$log" || break
+	done
+	grep -q '^== end' "$log" || { echo "the machine did not come to the end of the tests" >&2; bad=1; }
+	# A page may be registered any number of times; the DMA debugging code dislikes two and counts to seven.
+	if grep -E '^not ok|unreferenced object|BUG:|WARNING:|possible .* (deadlock|usage)|DMA-API: aries|blocked for more than' "$log" |
+		grep -vE 'kernel/dma/debug.c.*add_dma_entry|cacheline tracking EEXIST' >&2; then
+		bad=1
+	fi
+	echo "$(grep -c '^ok' "$log") tests passed"
+	return $bad
+}
+
+# Tests of several nodes. Return: 0 if all is well.
+check_nodes() {
+	local log=$BUILD/logs/check-debug-nodes.log
+	[ $# -gt 0 ] || return 0
+	echo "tests on two nodes (log: $log)"
+	if ! (cd "$TOP/selftests/cluster" && KERNEL=debug PYTHONPATH=$TOP/scripts python3 -m unittest -v "$@") >"$log" 2>&1; then
+		grep -E '^(FAIL|ERROR|AssertionError|[a-zA-Z_.]*Error):?' "$log" >&2
+		return 1
+	fi
+	tail -n 3 "$log" | head -n 1
+}
+
 get_source
 build_kernel
+lay_out_kernel
 build_tests
 build_image
-echo "tests (log: $log)"
-for _ in 1 2 3 4 5; do
-	run "$log"
-	grep -q '^== tainted by the boot' "$log" || break
-done
 bad=0
-grep -q '^== end' "$log" || { echo "the machine did not come to the end of the tests" >&2; bad=1; }
-# A page may be registered any number of times; the DMA debugging code dislikes two and counts to seven.
-if grep -E '^not ok|unreferenced object|BUG:|WARNING:|possible .* (deadlock|usage)|DMA-API: aries|blocked for more than' "$log" |
-	grep -vE 'kernel/dma/debug.c.*add_dma_entry|cacheline tracking EEXIST' >&2; then
-	bad=1
-fi
-grep -c '^ok' "$log" | sed 's/$/ tests passed/'
+if [ -s "$dir/kselftest/list" ]; then check_node || bad=1; fi
+mapfile -t nodes < <(tr ' ' '\n' <<<"$NODES_TESTS" | sed 's/^/nodes:/' | grep -- "$pattern" | sed 's/^nodes://')
+check_nodes "${nodes[@]}" || bad=1
 exit $bad

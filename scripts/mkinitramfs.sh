@@ -77,8 +77,12 @@ copy_module() {
 
 kernel_modules() {
 	local name
-	for name in $BOOT_MODULES; do copy_module "$name"; done | awk '!seen[$0]++' >"$root/etc/boot-modules"
-	for name in $OTHER_MODULES; do copy_module "$name" >/dev/null; done
+	: >"$root/etc/boot-modules"
+	# that of make check-debug has everything built in
+	if [ -d "$kernel_dir/lib/modules/$release/kernel" ]; then
+		for name in $BOOT_MODULES; do copy_module "$name"; done | awk '!seen[$0]++' >"$root/etc/boot-modules"
+		for name in $OTHER_MODULES; do copy_module "$name" >/dev/null; done
+	fi
 	mkdir -p "$root/lib/modules/$release/extra"
 	for name in "${modules[@]}"; do
 		[ -e "$name" ] || die "$name is missing: run 'make driver'"

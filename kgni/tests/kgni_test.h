@@ -92,6 +92,21 @@ int kt_test_errors(struct seq_file *m);
 int kt_test_reset(struct seq_file *m);
 int kt_test_traffic(struct seq_file *m);
 
+/* of kgni_test_failing.c, for kernels with fault injection */
+int kt_fail_attach(struct seq_file *m);
+int kt_fail_queue(struct seq_file *m);
+int kt_fail_endpoint(struct seq_file *m);
+int kt_fail_registration(struct seq_file *m);
+int kt_fail_segments(struct seq_file *m);
+int kt_fail_mailbox(struct seq_file *m);
+int kt_fail_datagram(struct seq_file *m);
+int kt_fail_posts(struct seq_file *m);
+int kt_fail_messages(struct seq_file *m);
+int kt_fail_errors(struct seq_file *m);
+
+/* of kgni_test_main.c: both sides end and begin again, with new queues and memory */
+int kt_renew(struct seq_file *m);
+
 /* of kgni_test_flow.c: between the two the sides are closed; nothing happens if there is no traffic */
 void kt_traffic_stop(void);
 void kt_traffic_free(void);

@@ -26,15 +26,33 @@ static const struct kt_test kt_tests[] = {
 	{ "threads", kt_test_threads },	    { "refusals", kt_test_refusals },
 	{ "datagrams", kt_test_datagrams }, { "errors", kt_test_errors },
 	{ "reset", kt_test_reset },	    { "traffic", kt_test_traffic },
+#ifdef CONFIG_FAULT_INJECTION
+	{ "fail_attach", kt_fail_attach },
+	{ "fail_queue", kt_fail_queue },
+	{ "fail_endpoint", kt_fail_endpoint },
+	{ "fail_registration", kt_fail_registration },
+	{ "fail_segments", kt_fail_segments },
+	{ "fail_mailbox", kt_fail_mailbox },
+	{ "fail_datagram", kt_fail_datagram },
+	{ "fail_posts", kt_fail_posts },
+	{ "fail_messages", kt_fail_messages },
+	{ "fail_errors", kt_fail_errors },
+#endif
 };
 
-static int kt_run(struct seq_file *m, const struct kt_test *test)
+static int kt_begin(struct seq_file *m)
 {
 	int rc = kt_open(m, 0);
 
 	rc = rc ?: kt_open(m, 1);
 	rc = rc ?: kt_connect(m, 0);
-	rc = rc ?: kt_connect(m, 1);
+	return rc ?: kt_connect(m, 1);
+}
+
+static int kt_run(struct seq_file *m, const struct kt_test *test)
+{
+	int rc = kt_begin(m);
+
 	rc = rc ?: test->run(m);
 	if (rc > 0)
 		return rc; /* it has closed them itself, or goes on with them */
@@ -55,6 +73,17 @@ static void kt_end(void)
 		memset(&kt[i], 0, sizeof(kt[i]));
 	}
 	kt_traffic_free();
+}
+
+int kt_renew(struct seq_file *m)
+{
+	int rc = kt_close(m, 0);
+
+	rc = rc ?: kt_close(m, 1);
+	if (rc)
+		return rc;
+	kt_end();
+	return kt_begin(m);
 }
 
 static int kt_show(struct seq_file *m, void *unused)

@@ -289,6 +289,57 @@ static int rt_calls_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rt_calls);
 
+#ifdef CONFIG_FAULT_INJECTION
+
+/* A session from its begin to its end; what is refused leaves nothing behind. */
+static int rt_session(void)
+{
+	krca_ticket_t ticket = KRCA_NULL_TICKET;
+	rca_ticket_t sub;
+	rs_node_array_t list;
+	int rc = krca_register(&ticket, RT_SERVICE, current->pid, 0);
+
+	if (rc)
+		return ticket == KRCA_NULL_TICKET ? rc : -EINVAL;
+	rc = krca_subscribe(&ticket, ec_node_failed, RCA_RX_SVC_ANY, &sub);
+	if (!rc) {
+		rc = krca_get_sysnodes(&list);
+		kfree(list.na_ids);
+		if (krca_unsubscribe(&ticket, sub))
+			rc = -EINVAL;
+	}
+	return krca_unregister(&ticket) ?: rc;
+}
+
+/* One allocation after the other fails, until none is left. */
+static int rt_failing_show(struct seq_file *m, void *unused)
+{
+	unsigned int n, failed = 0;
+	bool reached = true;
+	int rc;
+
+	for (n = 1; reached && n < 1000; n++) {
+		current->fail_nth = n;
+		rc = rt_session();
+		reached = !current->fail_nth;
+		current->fail_nth = 0;
+		failed += rc == -ENOMEM;
+		if (rc && (rc != -ENOMEM || !reached)) {
+			seq_printf(m, "allocation %u: %d\n", n, rc);
+			return 0;
+		}
+	}
+	/* of a subscription and of the list; a session takes another way to its memory */
+	if (reached || failed < 2)
+		seq_printf(m, "%u of %u refused\n", failed, n);
+	else
+		seq_puts(m, "ok\n");
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rt_failing);
+
+#endif
+
 /* ---- the module ---- */
 
 static struct dentry *rt_dir;
@@ -318,6 +369,9 @@ static int __init rt_init(void)
 	debugfs_create_file("calls", 0400, rt_dir, NULL, &rt_calls_fops);
 	debugfs_create_file("nodes", 0400, rt_dir, NULL, &rt_nodes_fops);
 	debugfs_create_file("events", 0400, rt_dir, NULL, &rt_events_fops);
+#ifdef CONFIG_FAULT_INJECTION
+	debugfs_create_file("failing", 0400, rt_dir, NULL, &rt_failing_fops);
+#endif
 	debugfs_create_file("reading", 0200, rt_dir, NULL, &rt_reading_fops);
 	return 0;
 }

@@ -28,7 +28,7 @@ def _shape_options(parser):
     group = parser.add_argument_group("the cluster")
     group.add_argument("-n", "--count", type=int, default=2, metavar="N", help="nodes to boot, 1 to 256 (default 2)")
     group.add_argument("--name", help="name of the cluster (default: 'default' for up, a new one for run)")
-    group.add_argument("--kernel", help="6.1, 6.12 or the path of an image (default: $KERNEL or 6.1)")
+    group.add_argument("--kernel", help="6.1, 6.12, debug or the path of an image (default: $KERNEL or 6.1)")
     group.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
     group.add_argument("--disk", default="", help="boot from this disk image instead of an initrd; it is not written to")
     group.add_argument("--root", default="/dev/vda1", help="root device on the disk (default /dev/vda1)")

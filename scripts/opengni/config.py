@@ -16,6 +16,8 @@ MEM_MIN_MIB = 96
 # QEMU itself beside the guest's memory: measured 55 MiB under TCG, with code buffer.
 OVERHEAD_MIB = 64
 
+# Those that `make` unpacks or, the last one, `make check-debug` builds.
+KERNELS = ("6.1", "6.12", "debug")
 DEFAULT_KERNEL = os.environ.get("KERNEL", "6.1")
 
 
@@ -45,7 +47,7 @@ class ClusterConfig:
     nodes: int = 2
     name: str = ""
     kernel: str = DEFAULT_KERNEL
-    """'6.1', '6.12', or the path of a kernel image."""
+    """One of KERNELS, or the path of a kernel image."""
     initrd: str = ""
     """Path; empty for the one that `make initramfs` makes, unless there is a disk."""
     disk: str = ""
@@ -98,7 +100,7 @@ class ClusterConfig:
 
     def kernel_path(self):
         """The kernel image to boot."""
-        if re.fullmatch(r"\d+\.\d+", self.kernel):
+        if self.kernel in KERNELS:
             return host.BUILD / f"kernel-{self.kernel}" / "vmlinuz"
         return Path(self.kernel)
 
@@ -106,7 +108,7 @@ class ClusterConfig:
         """The initrd to boot with, or None."""
         if self.initrd:
             return Path(self.initrd)
-        if self.disk or not re.fullmatch(r"\d+\.\d+", self.kernel):
+        if self.disk or self.kernel not in KERNELS:
             return None
         return host.BUILD / f"initramfs-{'ssh-' if self.ssh else ''}{self.kernel}.cpio"
 
@@ -137,8 +139,8 @@ class ClusterConfig:
         return pid if host.is_alive(pid) else 0
 
     def _validate_files(self):
-        if self.kernel not in ("6.1", "6.12") and "/" not in self.kernel and not Path(self.kernel).exists():
-            raise ConfigError(f"unknown kernel '{self.kernel}': 6.1, 6.12 or the path of an image")
+        if self.kernel not in KERNELS and "/" not in self.kernel and not Path(self.kernel).exists():
+            raise ConfigError(f"unknown kernel '{self.kernel}': {', '.join(KERNELS)} or the path of an image")
         need = [("QEMU", self.qemu_path(), "make qemu"), ("kernel", self.kernel_path(), self._way_out("kernel"))]
         if self.initrd_path():
             need.append(("initrd", self.initrd_path(), self._way_out("initramfs")))
@@ -153,7 +155,9 @@ class ClusterConfig:
     def _way_out(self, target):
         if target == "initramfs" and self.ssh:
             target = "ssh-image"
-        known = self.kernel in ("6.1", "6.12") and not (target != "kernel" and self.initrd)
+        if self.kernel == "debug":
+            return "make check-debug"
+        known = self.kernel in KERNELS and not (target != "kernel" and self.initrd)
         return f"make {target} KERNEL={self.kernel}" if known else "give another path"
 
     def _validate_memory(self):

@@ -182,6 +182,15 @@ def kernel_complaints(text):
     return [line for line in text.splitlines() if any(word in line for word in KERNEL_COMPLAINTS)]
 
 
+# What is young is not looked at, and what nobody points to is believed the second time.
+_SCAN = "cd /sys/kernel/debug && [ ! -e kmemleak ] || { for i in 1 2 3; do sleep 6; echo scan >kmemleak; done; cat kmemleak; }"
+
+
+def kernel_leaks(cluster, node):
+    """Lines that name memory which a node's kernel has lost, if it is one that knows (make check-debug)."""
+    return [line for line in cluster.run(node, _SCAN).stdout.splitlines() if "unreferenced object" in line or line.startswith("    [<")]
+
+
 class Told:
     """A message that is made when somebody reads it, for assertions: reading a guest's log takes time, and for ever
     while the guest sleeps, so only an assertion that fails may do it."""
@@ -213,6 +222,7 @@ class ClusterCase(unittest.TestCase):
             for node in range(cls.NODES):
                 if cls.cluster.running(node):
                     complaints += kernel_complaints(cls.cluster.run(node, "dmesg").stdout)
+                    complaints += kernel_leaks(cls.cluster, node)
         finally:
             cls.cluster.down()
         if complaints:

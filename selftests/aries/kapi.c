@@ -14,7 +14,7 @@
 
 static int load(void)
 {
-	return system("modprobe aries_kapi_test 2>/dev/null || insmod /aries_kapi_test.ko");
+	return system("modprobe aries_kapi_test");
 }
 
 static int unload(void)

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Allocations that fail, one after the other: in calls of kGNI and krca (clients in the kernel do
+ * that), and while modules load and the NIC's driver is bound. Only a kernel with fault injection
+ * can do it: that of make check-debug.
+ */
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#include "aries_test.h"
+#include "kselftest_harness.h"
+#include "pci.h"
+
+#define INJECTION "/sys/kernel/debug/fail"
+#define NTH "/proc/thread-self/fail-nth"
+#define MOST 20000 /* allocations, far more than anything here makes */
+
+/* Allocations that may sleep fail as well, pages one by one, and nothing is said of it. */
+static int inject(void)
+{
+	return aries_write_file(INJECTION "slab/ignore-gfp-wait", "N") ?:
+	       aries_write_file(INJECTION "slab/verbose", "0") ?:
+	       aries_write_file(INJECTION "_page_alloc/ignore-gfp-wait", "N") ?:
+	       aries_write_file(INJECTION "_page_alloc/ignore-gfp-highmem", "N") ?:
+	       aries_write_file(INJECTION "_page_alloc/min-order", "0") ?:
+	       aries_write_file(INJECTION "_page_alloc/verbose", "0");
+}
+
+/* Runs before main(), and after aries_require(). */
+__attribute__((constructor)) static void require_injection(void)
+{
+	if (access(INJECTION "slab", F_OK) || access(NTH, F_OK))
+		aries_skip_all("this kernel has no fault injection");
+	if (inject())
+		aries_skip_all("fault injection cannot be set up");
+}
+
+/* The @n-th allocation of this thread from now on fails. What is returned is for has_failed(). */
+static int fail_nth(unsigned int n)
+{
+	int fd = open(NTH, O_RDWR | O_CLOEXEC);
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", n);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		abort();
+	return fd;
+}
+
+/* Has it? None does from now on. */
+static int has_failed(int fd)
+{
+	char text[16] = "";
+
+	/* neither makes an allocation */
+	if (pread(fd, text, sizeof(text) - 1, 0) <= 0 || write(fd, "0", 1) != 1)
+		abort();
+	close(fd);
+	return atoi(text) == 0;
+}
+
+static int unload(const char *module)
+{
+	return syscall(SYS_delete_module, module, O_NONBLOCK) ? errno : 0;
+}
+
+/* Content of a file, which stands for the run of a test. */
+static int run(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return errno;
+	n = read(fd, out, size - 1);
+	close(fd);
+	out[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? EIO : 0;
+}
+
+FIXTURE(calls)
+{
+	struct aries_use before;
+};
+
+FIXTURE_SETUP(calls)
+{
+	self->before = aries_use();
+	ASSERT_EQ(0, system("modprobe kgni check_handles=1"));
+	ASSERT_EQ(0, system("modprobe kgni_test && modprobe krca_test"));
+}
+
+FIXTURE_TEARDOWN(calls)
+{
+	EXPECT_EQ(0, unload("krca_test"));
+	EXPECT_EQ(0, unload("krca"));
+	EXPECT_EQ(0, unload("kgni_test"));
+	EXPECT_EQ(0, unload("kgni"));
+	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
+}
+
+#define CALLS(name, file)                                                         \
+	TEST_F_TIMEOUT(calls, name, 600)                                          \
+	{                                                                         \
+		char text[512];                                                   \
+										  \
+		ASSERT_EQ(0, run("/sys/kernel/debug/" file, text, sizeof(text))); \
+		EXPECT_STREQ("ok\n", text);                                       \
+	}
+
+CALLS(attach, "kgni_test/fail_attach")
+CALLS(queue, "kgni_test/fail_queue")
+CALLS(endpoint, "kgni_test/fail_endpoint")
+CALLS(registration, "kgni_test/fail_registration")
+CALLS(segments, "kgni_test/fail_segments")
+CALLS(mailbox, "kgni_test/fail_mailbox")
+CALLS(datagram, "kgni_test/fail_datagram")
+CALLS(posts, "kgni_test/fail_posts")
+CALLS(messages, "kgni_test/fail_messages")
+CALLS(subscribe_errors, "kgni_test/fail_errors")
+CALLS(krca_session, "krca_test/failing")
+
+/* A module's file, opened. */
+static int module_open(const char *module)
+{
+	struct utsname name;
+	char path[256];
+
+	if (uname(&name))
+		return -1;
+	snprintf(path, sizeof(path), "/lib/modules/%s/extra/%s.ko", name.release, module);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Loads a module until no allocation of that is left to fail; the line that was wrong, or 0. */
+static int load_failing(const char *module)
+{
+	int fd = module_open(module), nth, rc, failed = 1;
+	unsigned int n, refused = 0;
+
+	if (fd < 0)
+		return __LINE__;
+	for (n = 1; failed && n < MOST; n++) {
+		nth = fail_nth(n);
+		rc = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
+		failed = has_failed(nth);
+		refused += !!rc;
+		if (rc && (rc != ENOMEM || !failed)) {
+			printf("# %s, allocation %u: %s\n", module, n, strerror(rc));
+			fflush(stdout);
+			return __LINE__;
+		}
+		if (!rc && unload(module)) {
+			printf("# %s, allocation %u: it is loaded and stays\n", module, n);
+			fflush(stdout);
+			return __LINE__;
+		}
+	}
+	close(fd);
+	printf("# %s: %u allocations, without %u of them it does not load\n", module, n - 2,
+	       refused);
+	fflush(stdout);
+	return refused && !failed ? 0 : __LINE__;
+}
+
+FIXTURE(module)
+{
+	struct aries_use before;
+	char pci[64];
+};
+
+FIXTURE_SETUP(module)
+{
+	self->before = aries_use();
+	pci_address(self->pci, sizeof(self->pci));
+}
+
+FIXTURE_TEARDOWN(module)
+{
+}
+
+/* Afterwards it loads, and works. */
+TEST_F_TIMEOUT(module, clients_drivers, 1200)
+{
+	char text[512];
+
+	ASSERT_EQ(0, load_failing("kgni"));
+	ASSERT_EQ(0, load_failing("krca"));
+	ASSERT_EQ(0, system("modprobe kgni_test"));
+	EXPECT_EQ(0, run("/sys/kernel/debug/kgni_test/transfers", text, sizeof(text)));
+	EXPECT_STREQ("ok\n", text);
+	EXPECT_EQ(0, unload("kgni_test"));
+	EXPECT_EQ(0, unload("kgni"));
+	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
+}
+
+/* The driver of the NIC is bound to it, or is not: in between there is nothing. */
+TEST_F_TIMEOUT(module, bind, 1200)
+{
+	unsigned int n, refused = 0;
+	int fd, nth, rc, failed = 1;
+
+	ASSERT_EQ(0, aries_write_file(PCI_DRIVER "unbind", self->pci));
+	fd = open(PCI_DRIVER "bind", O_WRONLY);
+	ASSERT_LE(0, fd);
+	for (n = 1; failed && n < MOST; n++) {
+		nth = fail_nth(n);
+		rc = write(fd, self->pci, strlen(self->pci)) < 0 ? errno : 0;
+		failed = has_failed(nth);
+		refused += !!rc;
+		/* PCI's core calls a region and a vector without memory so */
+		ASSERT_TRUE(!rc || (failed && (rc == ENOMEM || rc == EBUSY || rc == ENOSPC)))
+		{
+			TH_LOG("allocation %u: %s", n, strerror(rc));
+		}
+		if (rc)
+			continue;
+		ASSERT_EQ(0, pci_wait_for_node(1));
+		if (failed)
+			ASSERT_EQ(0, aries_write_file(PCI_DRIVER "unbind", self->pci));
+	}
+	close(fd);
+	printf("# %u allocations, without %u of them it is not bound\n", n - 2, refused);
+	fflush(stdout);
+	EXPECT_NE(0, refused);
+	ASSERT_FALSE(failed);
+	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
+}
+
+/* The same of the module itself, which finds no NIC that it may take. */
+TEST_F_TIMEOUT(module, driver, 1200)
+{
+	ASSERT_EQ(0, aries_write_file("/sys/bus/pci/drivers_autoprobe", "0"));
+	ASSERT_EQ(0, unload("aries"));
+	EXPECT_EQ(0, load_failing("aries"));
+	ASSERT_EQ(0, aries_write_file("/sys/bus/pci/drivers_autoprobe", "1"));
+	ASSERT_EQ(0, system("modprobe aries"));
+	ASSERT_EQ(0, pci_wait_for_node(1));
+}
+
+TEST_HARNESS_MAIN
