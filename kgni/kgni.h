@@ -195,8 +195,12 @@ struct gni_ep {
 	struct timer_list timer;
 	struct {
 		void *out;
+		u64 id;
 		u16 room;
 		bool posted;
+		bool by_id;
+		bool wildcard;
+		bool cancelled; /* when the NIC was gone */
 	} dgram;
 	struct list_head node;
 };

@@ -29,7 +29,11 @@ static bool kgni_dgram_reserve(struct gni_ep *ep, void *out, u16 room, struct kg
 	spin_lock_irqsave(&ep->lock, flags);
 	ok = !ep->dgram.posted;
 	if (ok) {
-		ep->dgram.posted = true;
+		ep->dgram.by_id = arg->flags & KGNI_DGRAM_ID;
+		ep->dgram.id = arg->id;
+		ep->dgram.wildcard = !ep->bound;
+		ep->dgram.cancelled = false;
+		WRITE_ONCE(ep->dgram.posted, true);
 		ep->dgram.out = out;
 		ep->dgram.room = room;
 		kgni_ep_get(ep);
@@ -102,6 +106,29 @@ gni_return_t gni_ep_postdata_w_id(gni_ep_handle_t ep_hndl, void *in_data, uint16
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata_w_id);
 
+/*
+ * A datagram that went with its NIC and was posted with an id, of one partner: its client waits to
+ * hear of its end. Return: whether there is one.
+ */
+static bool kgni_dgram_left(struct gni_nic *nic, u64 *id)
+{
+	unsigned long flags;
+	bool found = false;
+	struct gni_ep *ep;
+
+	if (!READ_ONCE(nic->gone))
+		return false;
+	spin_lock_irqsave(&nic->lock, flags);
+	list_for_each_entry(ep, &nic->eps, node)
+		if (READ_ONCE(ep->dgram.posted) && ep->dgram.by_id && !ep->dgram.wildcard) {
+			*id = ep->dgram.id;
+			found = true;
+			break;
+		}
+	spin_unlock_irqrestore(&nic->lock, flags);
+	return found;
+}
+
 static bool kgni_dgram_final(u32 state)
 {
 	return state != KGNI_DGRAM_PENDING && state != KGNI_DGRAM_REMOTE_DATA;
@@ -144,8 +171,9 @@ static gni_return_t kgni_dgram_test(struct gni_ep *ep, u32 flags, u64 id, u64 ti
 	rc = aries_datagram_test(ep->nic->own, &arg);
 	if (rc == -EIO || rc == -ENODEV) {
 		/* it went with the NIC */
-		arg.state = KGNI_DGRAM_ERROR;
-		rc = 0;
+		arg.state = ep->dgram.cancelled ? KGNI_DGRAM_TERMINATED : KGNI_DGRAM_ERROR;
+		rc = ep->dgram.by_id == !!(flags & KGNI_DGRAM_ID) && ep->dgram.id == id ? 0
+											: -ENOENT;
 	}
 	switch (rc) {
 	case 0:
@@ -220,7 +248,7 @@ gni_return_t gni_postdata_probe_by_id(gni_nic_handle_t nic_hndl, uint64_t *datag
 	if (!kgni_nic_valid(nic_hndl) || !datagram_id)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl);
 	if (aries_datagram_probe(nic_hndl->own, &arg))
-		return GNI_RC_NO_MATCH;
+		return kgni_dgram_left(nic_hndl, datagram_id) ? GNI_RC_SUCCESS : GNI_RC_NO_MATCH;
 	*datagram_id = arg.id;
 	return GNI_RC_SUCCESS;
 }
@@ -246,11 +274,36 @@ gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t t
 		*datagram_id = arg.id;
 		return GNI_RC_SUCCESS;
 	}
+	if (kgni_dgram_left(nic_hndl, datagram_id))
+		return GNI_RC_SUCCESS;
 	if (rc == -EIO || rc == -ENODEV)
 		schedule_timeout_interruptible(msecs_to_jiffies(min(timeout, 1000u)));
 	return GNI_RC_TIMEOUT;
 }
 EXPORT_SYMBOL_GPL(gni_postdata_probe_wait_by_id);
+
+/*
+ * The NIC is gone, so nobody meets this datagram any more. Of a wildcard nothing is heard; another
+ * one ends as TERMINATED, as it would on a NIC that is there.
+ */
+static gni_return_t kgni_dgram_cancel_gone(struct gni_ep *ep, u32 flags, u64 id)
+{
+	bool wildcard, ours;
+	unsigned long irq;
+	void *out;
+	u16 room;
+
+	spin_lock_irqsave(&ep->lock, irq);
+	ours = ep->dgram.posted && ep->dgram.by_id == !!(flags & KGNI_DGRAM_ID) &&
+	       ep->dgram.id == id && !ep->dgram.cancelled;
+	wildcard = ep->dgram.wildcard;
+	if (ours)
+		ep->dgram.cancelled = true;
+	spin_unlock_irqrestore(&ep->lock, irq);
+	if (!ours || (wildcard && !kgni_dgram_forget(ep, &out, &room)))
+		return kgni_refuse(GNI_RC_NO_MATCH, ENOENT, id);
+	return GNI_RC_SUCCESS;
+}
 
 static gni_return_t kgni_dgram_cancel(struct gni_ep *ep, u32 flags, u64 id)
 {
@@ -265,8 +318,10 @@ static gni_return_t kgni_dgram_cancel(struct gni_ep *ep, u32 flags, u64 id)
 		return kgni_refuse(GNI_RC_NO_MATCH, ENOENT, id);
 	arg.ep = kgni_dgram_name(ep);
 	rc = aries_datagram_cancel(ep->nic->own, &arg);
+	if (rc == -EIO || rc == -ENODEV)
+		return kgni_dgram_cancel_gone(ep, flags, id);
 	/* a wildcard is gone, unless somebody has just met it; others end as TERMINATED */
-	if ((!rc && arg.gone) || rc == -EIO || rc == -ENODEV)
+	if (!rc && arg.gone)
 		kgni_dgram_forget(ep, &out, &room);
 	return rc ? kgni_refuse(GNI_RC_NO_MATCH, -rc, id) : GNI_RC_SUCCESS;
 }

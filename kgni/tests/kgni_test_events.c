@@ -159,13 +159,22 @@ static void kt_quiet_end(gni_nic_handle_t nic, uint64_t msecs)
  */
 int kt_test_reset(struct seq_file *m)
 {
+	gni_ep_handle_t ask, listen;
+	struct kt_met met = {};
 	gni_post_descriptor_t d;
+	static char text[16];
+	u64 found;
 	gni_err_handle_t err;
 	void *header;
 	u32 address;
 
 	init_completion(&kt_critical_done);
 	KT_IS(m, gni_subscribe_errors(kt[0].nic, 0xff, 0, NULL, kt_critical, &err), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_create(kt[0].nic, kt[0].tx, &listen), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_create(kt[0].nic, kt[0].tx, &ask), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_bind(ask, kt[0].address, 77), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_postdata_w_id(listen, "a", 2, text, sizeof(text), 31), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_postdata_w_id(ask, "b", 2, text, sizeof(text), 32), GNI_RC_SUCCESS);
 	KT_IS(m, gni_set_quiesce_callback(kt[0].nic, kt_quiet_end), GNI_RC_SUCCESS);
 	KT_IS(m, gni_set_quiesce_callback(kt[0].nic, kt_quiet_end), GNI_RC_INVALID_STATE);
 	KT_CHECK(m, gni_get_quiesce_status(kt[0].nic) == 0);
@@ -176,6 +185,19 @@ int kt_test_reset(struct seq_file *m)
 	KT_IS(m, gni_smsg_send(kt[0].ep, "x", 1, NULL, 0, 1), GNI_RC_NOT_DONE);
 	KT_IS(m, gni_smsg_getnext(kt[0].ep, &header), GNI_RC_NOT_DONE);
 	KT_IS(m, gni_release_errors(err), GNI_RC_SUCCESS);
+	/* an LND takes them back, and waits for the end of those that it has sent to somebody */
+	KT_IS(m, gni_ep_postdata_cancel_by_id(listen, 31), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_postdata_test_by_id(listen, 31, &met.state, &met.address, &met.id),
+	      GNI_RC_NO_MATCH);
+	KT_IS(m, gni_ep_postdata_cancel_by_id(ask, 33), GNI_RC_NO_MATCH);
+	KT_IS(m, gni_ep_postdata_cancel_by_id(ask, 32), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_postdata_cancel_by_id(ask, 32), GNI_RC_NO_MATCH);
+	if (kt_find(m, &kt[0], ask, 32, &met))
+		return -EIO;
+	KT_CHECK(m, met.state == GNI_POST_TERMINATED);
+	KT_IS(m, gni_postdata_probe_by_id(kt[0].nic, &found), GNI_RC_NO_MATCH);
+	KT_IS(m, gni_ep_destroy(ask), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_destroy(listen), GNI_RC_SUCCESS);
 	/* the same again, on the NIC as it is now */
 	KT_CHECK(m, !kt_close(m, 0) && !kt_close(m, 1));
 	KT_IS(m, gni_cdm_destroy(kt[0].cdm), GNI_RC_SUCCESS);
