@@ -56,7 +56,7 @@ bench: kernel model qemu initramfs ## the job's table beside its floors (BENCH_N
 check: kernel model qemu initramfs check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
 	@$(TOP)/scripts/check.py $(ARGS)
 
-check-all: kernel model qemu initramfs check-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
+check-all: kernel model qemu initramfs check-image net-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
 	@$(MAKE) --no-print-directory check-image KERNEL=$(if $(filter 6.1,$(KERNEL)),6.12,6.1)
 	@$(TOP)/scripts/check.py --all $(ARGS)
 
@@ -127,9 +127,9 @@ ssh-image: kernel driver kgni userlib agent ## the guest's file system with sshd
 	$(STEP) 'guest file system with ssh' $(IMAGE_INPUTS) -i $(TOP)/scripts/guest-ssh.sh -o $(SSH_IMAGE) -e $(SSH_IMAGE) -- bash -c \
 		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -o $(SSH_IMAGE)'
 
-net-image: kernel driver kgni userlib agent selftests ## the guest's file system with sshd, iperf3 and ethtool, to measure networks
-	$(STEP) 'guest file system with iperf3' $(IMAGE_INPUTS) -i $(TOP)/scripts/guest-ssh.sh -i $(TOP)/scripts/guest-net.sh -i $(B)/kselftest -o $(NET_IMAGE) -e $(NET_IMAGE) -- bash -c \
-		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(TOP)/scripts/guest-net.sh $(B)/net/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -s $(B)/net/tree -t $(B)/kselftest -o $(NET_IMAGE)'
+net-image: kernel driver kgni userlib agent selftests ## the guest's file system with sshd, iperf3, ethtool and NFS, to use and measure networks
+	$(STEP) 'guest file system with NFS' $(IMAGE_INPUTS) -i $(TOP)/scripts/guest-ssh.sh -i $(TOP)/scripts/guest-net.sh -i $(B)/kselftest -o $(NET_IMAGE) -e $(NET_IMAGE) -- bash -c \
+		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(TOP)/scripts/guest-net.sh $(B)/net/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -s $(B)/net/tree -n nfsd -n nfsv4 -t $(B)/kselftest -o $(NET_IMAGE)'
 
 linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh

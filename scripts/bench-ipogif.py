@@ -4,8 +4,9 @@
 
 Boots two nodes with ipogif and a virtio-net each and takes turns: ping, one TCP stream, TCP the other way,
 UDP datagrams of 64 bytes and of 8 KiB. virtio-net is on taps of one bridge of this machine, with
-its offloads (needs root), or on a multicast socket without (--wire=socket). Prints a table of medians with the ratios that
-the project promises and, since other work on this machine distorts these, the processor time of both machines. Needs 'make net-image'.
+its offloads (needs root), or on a multicast socket without (--wire=socket). Prints the table of Documentation/ipogif.md: medians, the
+lowest and the highest, the ratios that the project promises, and, since other work on this machine distorts these, the processor
+time of both machines and the load before the start. Needs 'make net-image'.
 
 Exit status: 0 measured (also when a ratio is missed), 1 something failed, 2 bad command line; with --strict 3 when
 a ratio is missed.
@@ -153,21 +154,39 @@ async def bench(args, wire):
     return found
 
 
+def spread(values, form="{:.0f}"):
+    """Median, lowest and highest."""
+    low, middle, high = (form.format(of(values)) for of in (min, statistics.median, max))
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def ratios(name, found):
+    """How much better ipogif was, in each round."""
+    pairs = ((ours[0], theirs[0]) for ours, theirs in zip(found["ipogif"][name], found["virtio-net"][name]))
+    return [theirs / ours if ROWS[name][0] == "us" else ours / theirs for ours, theirs in pairs]
+
+
 def table(found, only):
-    """Prints medians and ratios; names of the promises that were missed."""
+    """Prints what Documentation/ipogif.md shows: medians of the rounds, the lowest and the highest; names of the promises
+    that the median misses."""
     missed = []
-    print(f"{'':28} {'':>7} {'virtio-net':>11} {'ipogif':>11} {'better by':>10} {'promise':>8}   processor us per 64 KiB, datagram or round trip")
+    print("| | virtio-net | ipogif | better by | promise | processor us, virtio-net and ipogif |\n|---|---|---|---|---|---|")
     for name in only:
         unit, text = ROWS[name]
-        (ours, our_cost), (theirs, their_cost) = (
-            [statistics.median(values) for values in zip(*found[net][name])] for net in ("ipogif", "virtio-net"))
-        better = theirs / ours if unit == "us" else ours / theirs
-        promise = PROMISES.get(name)
-        if promise and better < promise:
+        better = ratios(name, found)
+        promise = PROMISES.get(name, "")
+        if promise and statistics.median(better) < promise:
             missed.append(name)
-        print(f"{text:28} {unit:>7} {theirs:11.0f} {ours:11.0f} {better:10.2f} {promise or '':>8}"
-              f"   {their_cost:.0f} and {our_cost:.0f}: {their_cost / our_cost:.2f}{' missed' if name in missed else ''}")
+        values, costs = ({net: [pair[i] for pair in found[net][name]] for net in ADDRESS} for i in range(2))
+        print(f"| {text}, {unit} | {spread(values['virtio-net'])} | {spread(values['ipogif'])} | {spread(better, '{:.2f}')} "
+              f"| {promise}{', **missed**' if name in missed else ''} | {spread(costs['virtio-net'])} and {spread(costs['ipogif'])} |")
     return missed
+
+
+def surroundings(rounds, before):
+    """A line about the conditions: what else this machine did counts."""
+    return (f"{rounds} rounds; each figure is the median of them, in brackets lowest and highest. {os.cpu_count()} processors, load before the start "
+            f"{before:.1f}, {'KVM' if host.accelerator() == 'kvm' else 'TCG'}. Processor time is that of both machines for 64 KiB, a datagram or a round trip.")
 
 
 def main():
@@ -184,11 +203,13 @@ def main():
     if set(args.only) - set(ROWS):
         parser.error(f"--only: some of {','.join(ROWS)}")
     try:
+        before = os.getloadavg()[1]
         with Wire(args.wire) as wire:
             found = asyncio.run(bench(args, wire))
     except (BenchError, ClusterError) as error:
         print(f"bench-ipogif: {error}", file=sys.stderr)
         return 1
+    print(surroundings(args.rounds, before) + "\n")
     missed = table(found, args.only)
     if args.json:
         with open(args.json, "w", encoding="ascii") as file:

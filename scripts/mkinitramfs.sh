@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Make the guest's file system: a cpio archive that QEMU gives to the kernel.
 #
-#   mkinitramfs.sh -k KERNEL_DIR [-m MODULE.ko|DIR]... [-s STAGE_DIR]... [-t KSELFTEST_DIR] -o OUTPUT
+#   mkinitramfs.sh -k KERNEL_DIR [-m MODULE.ko|DIR]... [-n NAME]... [-s STAGE_DIR]... [-t KSELFTEST_DIR] -o OUTPUT
 #
 #   -k  as fetch-kernel.sh left it (release, lib/modules)
 #   -m  a module of ours, or a folder with some, put below /lib/modules/<release>/extra; the modules of the
 #       kernel that they depend on come along
+#   -n  one more module of the kernel, by its name, with those it depends on
 #   -s  a tree copied to / (as `make install DESTDIR=...` makes it)
 #   -t  tests, copied to /kselftest
 #
@@ -23,14 +24,15 @@ OTHER_MODULES="virtio_blk virtio_net ext4"
 HOST_PROGRAMS="/usr/bin/timeout"
 
 kernel_dir="" stages=() modules=() tests="" output=""
-while getopts k:m:s:t:o: opt; do
+while getopts k:m:n:s:t:o: opt; do
 	case $opt in
 	k) kernel_dir=$OPTARG ;;
 	m) modules+=("$OPTARG") ;;
+	n) OTHER_MODULES="$OTHER_MODULES $OPTARG" ;;
 	s) stages+=("$OPTARG") ;;
 	t) tests=$OPTARG ;;
 	o) output=$OPTARG ;;
-	*) die "usage: mkinitramfs.sh -k KERNEL_DIR [-m MODULE]... [-s DIR]... [-t DIR] -o OUTPUT" ;;
+	*) die "usage: mkinitramfs.sh -k KERNEL_DIR [-m MODULE]... [-n NAME]... [-s DIR]... [-t DIR] -o OUTPUT" ;;
 	esac
 done
 if [ -z "$kernel_dir" ] || [ -z "$output" ]; then die "-k and -o are needed"; fi

@@ -168,6 +168,11 @@ def wait_until(condition, timeout=10.0, interval=0.1):
     return True
 
 
+def image(kind):
+    """Path of a file system for the guest that 'make KIND-image' makes."""
+    return str(host.BUILD / f"initramfs-{kind}-{os.environ.get('KERNEL', '6.1')}.cpio")
+
+
 def slow_tests():
     """Whether tests that take minutes are wanted (make check-all)."""
     return bool(os.environ.get("OPENGNI_SLOW"))
@@ -211,7 +216,7 @@ class ClusterCase(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        options = {"initrd": str(host.BUILD / f"initramfs-check-{os.environ.get('KERNEL', '6.1')}.cpio"), **cls.CONFIG}
+        options = {"initrd": image("check"), **cls.CONFIG}
         cls.cluster = SyncCluster(ClusterConfig(nodes=cls.NODES, **options))
         cls.cluster.up()
 

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""IP over the fabric (ipogif.ko, --net ipogif): reachability, contents, and what happens when nodes, NIC or module go."""
+"""IP over the fabric (ipogif.ko, --net ipogif): reachability, contents, programs, and what happens when nodes, NIC or module go."""
 
+import json
 import re
 import signal
 import threading
+import time
 import unittest
 
-from opengni.testing import ClusterCase, slow_tests
+from opengni.testing import ClusterCase, Told, image, slow_tests
 
 PEER = "/kselftest/kgni/net_peer"
 PORT = 7100
 RESET = "echo 1 >/sys/class/gni/kgni0/device/reset"
 COOKIE = 0xff80 << 16  # of ipogif's domain
 BOUND = 120.0  # far more than anything here takes
+CUT = 4.0  # seconds without a link: retries, and a connection that breaks
 
 
 class Ipogif(ClusterCase):
@@ -48,6 +51,11 @@ class Ipogif(ClusterCase):
         """Whether a ping gets through."""
         return self.cluster.run(node, f"ping -c 1 -W 1 {self.ip(other)}").code == 0
 
+    def moving(self, node):
+        """Waits until the node sends."""
+        before = self.statistics(node)["tx_bytes"]
+        self.wait_for(lambda: self.statistics(node)["tx_bytes"] > before + (1 << 20), self.log(node), BOUND)
+
 
 class Traffic(Ipogif):
     def test_nodes_reach_each_other_by_name(self):
@@ -79,6 +87,96 @@ class Traffic(Ipogif):
             self.assertEqual(self.peer(0, "echo", self.ip(1), PORT, size, 200)["lost"], 0, size)
 
 
+@unittest.skipUnless(slow_tests(), "in check-all")
+class Programs(Ipogif):
+    """Those that people use, of the guest that 'make net-image' makes."""
+
+    CONFIG = {**Ipogif.CONFIG, "initrd": image("net")}
+
+    def sink(self, node):
+        """None: programs have their own."""
+
+    def iperf3(self, *options):
+        """From node 1 to node 0: the end of the report."""
+        return json.loads(self.succeed(self.cluster.run(1, f"iperf3 -J -t 3 -c hsn0 {' '.join(options)}", timeout=BOUND)).stdout)["end"]
+
+    def digest(self, node, name):
+        """Of a file."""
+        return self.succeed(self.cluster.run(node, f"sha256sum <{name}")).stdout
+
+    def test_iperf3(self):
+        self.succeed(self.cluster.run(0, "iperf3 -s -D >/dev/null 2>&1 </dev/null"))
+        self.wait_for(lambda: ":1451 " in self.cluster.run(0, "cat /proc/net/tcp /proc/net/tcp6").stdout, "iperf3 does not listen", BOUND)
+        try:
+            for options in ([], ["-R"], ["-P", "4"]):
+                before = self.statistics(0)
+                got = self.iperf3(*options)["sum_received"]["bytes"]
+                self.assertGreater(got, 1 << 20, options)
+                moved = self.statistics(0)["tx_bytes" if "-R" in options else "rx_bytes"] - before["tx_bytes" if "-R" in options else "rx_bytes"]
+                self.assertGreaterEqual(moved, got, "it went another way")
+            udp = self.iperf3("-u", "-b", "10M", "-l", "1400")["sum"]
+            self.assertGreater(udp["packets"], 100)
+            self.assertLess(udp["lost_packets"], udp["packets"])
+        finally:
+            self.cluster.run(0, "killall iperf3")
+
+    def test_ssh(self):
+        """A command there, and a file through its input and back through its output."""
+        for node in range(self.NODES):
+            self.assertEqual(self.succeed(self.cluster.run(node, f"ssh hsn{1 - node} uname -n", timeout=BOUND)).stdout, f"node{1 - node}\n")
+        self.succeed(self.cluster.run(1, "head -c 4194304 /dev/urandom >/tmp/sent"))
+        self.succeed(self.cluster.run(1, "ssh hsn0 'cat >/tmp/there' </tmp/sent && ssh hsn0 cat /tmp/there </dev/null >/tmp/back", timeout=BOUND))
+        self.assertEqual(self.digest(1, "/tmp/sent"), self.digest(0, "/tmp/there"))
+        self.assertEqual(self.digest(1, "/tmp/sent"), self.digest(1, "/tmp/back"))
+
+    def serve_files(self):
+        """Node 0 exports a folder by NFS, version 4 only, and node 1 mounts it."""
+        self.succeed(self.cluster.run(0, "mkdir -p /tmp/files && chmod 777 /tmp/files && modprobe nfsd && mount -t nfsd none /proc/fs/nfsd"))
+        # clients of a server that was there before have nothing to reclaim
+        self.succeed(self.cluster.run(0, "echo 10 >/proc/fs/nfsd/nfsv4leasetime && echo 10 >/proc/fs/nfsd/nfsv4gracetime"))
+        self.succeed(self.cluster.run(0, "exportfs -o rw,fsid=0,no_root_squash,insecure,no_subtree_check 10.128.0.0/16:/tmp/files"))
+        self.succeed(self.cluster.run(0, "rpc.nfsd -N 3 -p 2049 4 && rpc.mountd -N 3"))
+        self.addCleanup(self.cluster.run, 0, "rpc.nfsd 0; killall rpc.mountd; exportfs -au; umount /proc/fs/nfsd")
+        self.succeed(self.cluster.run(1, "mkdir -p /tmp/mounted && modprobe nfsv4"))
+        self.succeed(self.cluster.run(1, f"mount -i -t nfs4 -o vers=4.2,addr={self.ip(0)},clientaddr={self.ip(1)} {self.ip(0)}:/ /tmp/mounted",
+                                      timeout=BOUND))
+        self.addCleanup(self.cluster.run, 1, "rm -f /tmp/going; umount /tmp/mounted", timeout=BOUND)
+
+    def rounds(self):
+        """How often the file has been written."""
+        return int(self.cluster.run(1, "cat /tmp/rounds 2>/dev/null | wc -l").stdout)
+
+    def test_nfs(self):
+        """A file arrives as it was written, also when the link is cut while it is."""
+        self.serve_files()
+        before = self.statistics(0)["rx_bytes"]
+        self.succeed(self.cluster.run(1, "head -c 16777216 /dev/urandom >/tmp/sent && dd if=/tmp/sent of=/tmp/mounted/one bs=64k conv=fsync", timeout=BOUND))
+        self.assertGreater(self.statistics(0)["rx_bytes"], before + (16 << 20))
+        # read anew, not from what node 1 still has
+        self.succeed(self.cluster.run(1, "echo 3 >/proc/sys/vm/drop_caches"))
+        for node, name in ((0, "/tmp/files/one"), (1, "/tmp/mounted/one")):
+            self.assertEqual(self.digest(node, name), self.digest(1, "/tmp/sent"))
+        self.assertGreater(self.statistics(0)["tx_bytes"], 16 << 20)
+        self.succeed(self.cluster.run(1, "touch /tmp/going; (while [ -e /tmp/going ]; do dd if=/tmp/sent of=/tmp/mounted/two bs=64k conv=fsync || break;"
+                                         " echo >>/tmp/rounds; done; touch /tmp/over) >/tmp/written 2>&1 </dev/null &"))
+        self.moving(1)
+        self.cluster.set_nic(1, "link", 0)
+        try:
+            time.sleep(CUT)
+            self.assertFalse(self.reached(1, 0))
+        finally:
+            self.cluster.set_nic(1, "link", 1)
+        written = Told(lambda: self.cluster.run(1, "cat /tmp/written; dmesg | tail -20").stdout)
+        there = self.rounds()
+        # the one that was being written meanwhile, and one more
+        self.wait_for(lambda: self.rounds() >= there + 2, written, 2 * BOUND)
+        self.succeed(self.cluster.run(1, "rm /tmp/going"))
+        self.wait_for(lambda: self.cluster.run(1, "[ -e /tmp/over ]").code == 0, written, BOUND)
+        self.succeed(self.cluster.run(1, "echo 3 >/proc/sys/vm/drop_caches"))
+        for node, name in ((0, "/tmp/files/two"), (1, "/tmp/mounted/two")):
+            self.assertEqual(self.digest(node, name), self.digest(1, "/tmp/sent"), written)
+
+
 class Breaks(Ipogif):
     """What may go while there is traffic."""
 
@@ -97,11 +195,6 @@ class Breaks(Ipogif):
             self.assertTrue(results, "the stream did not end")
             return results[0]
         return end
-
-    def moving(self, node):
-        """Waits until the node sends."""
-        before = self.statistics(node)["tx_bytes"]
-        self.wait_for(lambda: self.statistics(node)["tx_bytes"] > before + (1 << 20), self.log(node), BOUND)
 
     def reachable(self):
         """Each node from the other, before long."""

@@ -83,35 +83,34 @@ static u16 ipogif_select_queue(struct net_device *dev, struct sk_buff *skb, stru
 	return address == U32_MAX ? 0 : ipogif_queue_of(netdev_priv(dev), address)->index;
 }
 
+/* Counters of one direction of a queue, added to those of the interface. */
+static void ipogif_add_stats(const struct ipogif_stats *s, u64 *packets, u64 *bytes, u64 *dropped)
+{
+	u64 p, b, d;
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&s->sync);
+		p = u64_stats_read(&s->packets);
+		b = u64_stats_read(&s->bytes);
+		d = u64_stats_read(&s->dropped);
+	} while (u64_stats_fetch_retry(&s->sync, start));
+	*packets += p;
+	*bytes += b;
+	*dropped += d;
+}
+
 static void ipogif_get_stats64(struct net_device *dev, struct rtnl_link_stats64 *total)
 {
 	struct ipogif *ipg = netdev_priv(dev);
-	unsigned int i, start;
+	unsigned int i;
 
 	netdev_stats_to_stats64(total, &dev->stats);
 	for (i = 0; i < ipg->queues; i++) {
-		const struct ipogif_stats *s = &ipg->queue[i].rx;
-		u64 packets, bytes, dropped;
-
-		do {
-			start = u64_stats_fetch_begin(&s->sync);
-			packets = u64_stats_read(&s->packets);
-			bytes = u64_stats_read(&s->bytes);
-			dropped = u64_stats_read(&s->dropped);
-		} while (u64_stats_fetch_retry(&s->sync, start));
-		total->rx_packets += packets;
-		total->rx_bytes += bytes;
-		total->rx_dropped += dropped;
-		s = &ipg->queue[i].tx;
-		do {
-			start = u64_stats_fetch_begin(&s->sync);
-			packets = u64_stats_read(&s->packets);
-			bytes = u64_stats_read(&s->bytes);
-			dropped = u64_stats_read(&s->dropped);
-		} while (u64_stats_fetch_retry(&s->sync, start));
-		total->tx_packets += packets;
-		total->tx_bytes += bytes;
-		total->tx_dropped += dropped;
+		ipogif_add_stats(&ipg->queue[i].rx, &total->rx_packets, &total->rx_bytes,
+				 &total->rx_dropped);
+		ipogif_add_stats(&ipg->queue[i].tx, &total->tx_packets, &total->tx_bytes,
+				 &total->tx_dropped);
 	}
 }
 

@@ -262,10 +262,10 @@ void ipogif_flush(struct ipogif_peer *peer)
 void ipogif_flush_backlog(struct ipogif_queue *q)
 {
 	struct ipogif_peer *peer;
-	LIST_HEAD(todo);
+	LIST_HEAD(behind);
 
-	list_splice_init(&q->backlog, &todo);
-	while ((peer = list_first_entry_or_null(&todo, struct ipogif_peer, backlog))) {
+	list_splice_init(&q->backlog, &behind);
+	while ((peer = list_first_entry_or_null(&behind, struct ipogif_peer, backlog))) {
 		list_move_tail(&peer->backlog, &q->backlog);
 		ipogif_flush(peer);
 	}
