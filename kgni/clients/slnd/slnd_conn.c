@@ -2,6 +2,7 @@
 /* Nodes, and connections with them: from the datagram to the end. */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "slnd_priv.h"
 
@@ -204,7 +205,9 @@ void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiat
 		peer->wanted = false;
 	else
 		peer->stamp = stamp;
-	peer->incarnation = incarnation;
+	if (peer->incarnation != incarnation)
+		memset(peer->greeted, 0, sizeof(peer->greeted)); /* it counts anew */
+	WRITE_ONCE(peer->incarnation, incarnation);
 	peer->pause = SLND_PAUSE;
 	conn->hello_due = true;
 	slnd_conn_hello(peer);

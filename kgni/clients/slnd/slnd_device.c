@@ -118,7 +118,8 @@ int slnd_device_open(void)
 	clear_bit(SLND_CRITICAL, &slnd.flags);
 	clear_bit(SLND_STOPPING, &slnd.flags);
 	slnd.incarnation = ktime_get_real_ns();
-	atomic64_set(&slnd.stamp, slnd.incarnation);
+	/* it goes up also when the clock was set back */
+	atomic64_set(&slnd.stamp, max_t(u64, slnd.incarnation, atomic64_read(&slnd.stamp)));
 	rc = gni_cdm_create(SLND_DEVICE, GNI_PTAG_LND, SLND_COOKIE, 0, &slnd.cdm);
 	if (rc == GNI_RC_SUCCESS)
 		rc = gni_cdm_attach(slnd.cdm, SLND_DEVICE, &slnd.address, &slnd.nic);

@@ -102,7 +102,6 @@ static void slnd_hail_connect(struct slnd_conn *conn, u32 address, bool initiato
 		slnd_conn_end(conn, "its mailboxes do not fit");
 		return;
 	}
-	slnd_quarantine_restarted(address, conn->theirs.incarnation);
 	slnd_conn_open(conn, peer, initiator, stamp);
 }
 

@@ -168,6 +168,8 @@ struct slnd_conn {
  * @wanted: it has asked for a connection
  * @incarnation: the newest that is known
  * @stamp: number of the newest request that has come from it
+ * @greeted: number of the newest connection on which it has said SLND_HELLO, of those that it has
+ * requested and of those that we have
  * @next_try: when to hail it, in jiffies
  * @pause: before the next attempt, in jiffies
  */
@@ -181,6 +183,7 @@ struct slnd_peer {
 	bool wanted;
 	u64 incarnation;
 	u64 stamp;
+	u64 greeted[2];
 	unsigned long next_try;
 	unsigned long pause;
 };
@@ -414,7 +417,6 @@ void slnd_blocks_free(void);
 void slnd_quarantine_box(struct slnd_conn *conn);
 void slnd_quarantine_handle(struct slnd_conn *conn, const gni_mem_handle_t *handle);
 void slnd_quarantine_hello(const struct slnd_conn *conn);
-void slnd_quarantine_restarted(u32 address, u64 incarnation);
 void slnd_quarantine_expire(bool all);
 
 /* slnd_send.c */

@@ -15,7 +15,7 @@
 /**
  * struct slnd_held - something in quarantine
  * @node: in slnd.quarantine
- * @address: peer
+ * @peer: who may still write to it; NULL: nobody knows
  * @incarnation: of the peer
  * @initiator: side of the connection that was ours
  * @stamp: of the connection
@@ -25,7 +25,7 @@
  */
 struct slnd_held {
 	struct list_head node;
-	u32 address;
+	struct slnd_peer *peer;
 	u64 incarnation;
 	bool initiator;
 	u64 stamp;
@@ -42,7 +42,7 @@ static void slnd_quarantine_add(struct slnd_conn *conn, struct slnd_box *box,
 	/* The mailbox is lost until the device is closed then; the registration ends by itself. */
 	if (!held)
 		return;
-	held->address = conn->peer ? conn->peer->address : 0;
+	held->peer = conn->peer;
 	held->incarnation = conn->theirs.incarnation;
 	held->initiator = conn->initiator;
 	held->stamp = conn->stamp;
@@ -68,53 +68,31 @@ void slnd_quarantine_handle(struct slnd_conn *conn, const gni_mem_handle_t *hand
 	slnd_quarantine_add(conn, NULL, handle);
 }
 
-static void slnd_quarantine_end(struct list_head *over)
+/* The connection may have ended long after the peer has said so: so what was said is remembered. */
+static bool slnd_quarantine_over(const struct slnd_held *held)
 {
-	struct slnd_held *held, *next;
+	const struct slnd_peer *peer = held->peer;
 
-	list_for_each_entry_safe(held, next, over, node) {
-		/* the hold may be over as well, so what it returns means nothing */
-		if (held->box)
-			slnd_box_put(held->box);
-		else
-			gni_mem_mdd_release(slnd.nic, &held->handle);
-		slnd_count(SLND_N_RELEASED);
-		kfree(held);
-	}
+	return time_after(jiffies, held->until) ||
+	       (peer && (held->incarnation != READ_ONCE(peer->incarnation) ||
+			 held->stamp < READ_ONCE(peer->greeted[held->initiator])));
 }
 
-/** slnd_quarantine_hello() - nothing of connections before this one is under way. Context: sleeps.
+/** slnd_quarantine_hello() - nothing of connections before this one is under way. Context: any thread.
  */
 void slnd_quarantine_hello(const struct slnd_conn *conn)
 {
-	struct slnd_held *held, *next;
-	LIST_HEAD(over);
+	struct slnd_peer *peer = conn->peer;
+	u64 *greeted = &peer->greeted[conn->initiator];
 
-	spin_lock(&slnd.lock);
-	list_for_each_entry_safe(held, next, &slnd.quarantine, node)
-		if (held->address == conn->peer->address && held->initiator == conn->initiator &&
-		    held->stamp < conn->stamp)
-			list_move(&held->node, &over);
-	spin_unlock(&slnd.lock);
-	slnd_quarantine_end(&over);
-}
-
-/** slnd_quarantine_restarted() - a peer is there, perhaps anew. Context: sleeps. */
-void slnd_quarantine_restarted(u32 address, u64 incarnation)
-{
-	struct slnd_held *held, *next;
-	LIST_HEAD(over);
-
-	spin_lock(&slnd.lock);
-	list_for_each_entry_safe(held, next, &slnd.quarantine, node)
-		if (held->address == address && held->incarnation != incarnation)
-			list_move(&held->node, &over);
-	spin_unlock(&slnd.lock);
-	slnd_quarantine_end(&over);
+	spin_lock(&peer->lock);
+	WRITE_ONCE(*greeted, max(*greeted, conn->stamp));
+	spin_unlock(&peer->lock);
+	slnd_keeper_wake();
 }
 
 /**
- * slnd_quarantine_expire() - end what has been held for long enough
+ * slnd_quarantine_expire() - end what nobody writes to any more, or has been held for long enough
  * @all: the device is closed: all of it
  *
  * Context: sleeps.
@@ -126,8 +104,16 @@ void slnd_quarantine_expire(bool all)
 
 	spin_lock(&slnd.lock);
 	list_for_each_entry_safe(held, next, &slnd.quarantine, node)
-		if (all || time_after(jiffies, held->until))
+		if (all || slnd_quarantine_over(held))
 			list_move(&held->node, &over);
 	spin_unlock(&slnd.lock);
-	slnd_quarantine_end(&over);
+	list_for_each_entry_safe(held, next, &over, node) {
+		/* the hold may be over as well, so what it returns means nothing */
+		if (held->box)
+			slnd_box_put(held->box);
+		else
+			gni_mem_mdd_release(slnd.nic, &held->handle);
+		slnd_count(SLND_N_RELEASED);
+		kfree(held);
+	}
 }

@@ -180,16 +180,21 @@ void slnd_peer_push(struct slnd_peer *peer)
 /** slnd_tx_queue() - a message for a node. Context: any thread, without locks. */
 void slnd_tx_queue(struct slnd_peer *peer, struct slnd_tx *tx)
 {
-	bool first;
+	bool first, obsolete;
 
 	if (tx->only)
 		refcount_inc(&tx->only->refs);
 	spin_lock(&peer->lock);
 	first = list_empty(&peer->queue);
-	list_add_tail(&tx->node, &peer->queue);
+	/* nobody looks for messages of a connection once that was buried */
+	obsolete = slnd_tx_obsolete(tx);
+	if (!obsolete)
+		list_add_tail(&tx->node, &peer->queue);
 	spin_unlock(&peer->lock);
 	/* behind others it will not go before them, and who has stalled them tries again */
-	if (first)
+	if (obsolete)
+		slnd_tx_done(tx, -ECONNRESET);
+	else if (first)
 		slnd_peer_push(peer);
 }
 
