@@ -2,7 +2,8 @@
 /*
  * krca, tested by a client: in debugfs, krca_test/, "calls" runs tests of the calls when it is read
  * and says "ok" or what was wrong; "nodes" shows what krca_get_sysnodes() says; "events" shows what
- * has come to a session that the module has; "reading" stops (0) and starts (1) its reader.
+ * has come to a session that the module has; "reading" stops (0) and starts (1) its reader;
+ * "unsubscribe" ends one of its subscriptions (0 available, 1 unavailable, 2 failed).
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -97,6 +98,12 @@ static int rt_reading_set(void *data, u64 on)
 	return 0;
 }
 DEFINE_DEBUGFS_ATTRIBUTE(rt_reading_fops, NULL, rt_reading_set, "%llu\n");
+
+static int rt_unsubscribe(void *data, u64 which)
+{
+	return which < ARRAY_SIZE(rt_subs) ? krca_unsubscribe(&rt_ticket, rt_subs[which]) : -EINVAL;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(rt_unsubscribe_fops, NULL, rt_unsubscribe, "%llu\n");
 
 static int rt_nodes_show(struct seq_file *m, void *unused)
 {
@@ -373,6 +380,7 @@ static int __init rt_init(void)
 	debugfs_create_file("failing", 0400, rt_dir, NULL, &rt_failing_fops);
 #endif
 	debugfs_create_file("reading", 0200, rt_dir, NULL, &rt_reading_fops);
+	debugfs_create_file("unsubscribe", 0200, rt_dir, NULL, &rt_unsubscribe_fops);
 	return 0;
 }
 module_init(rt_init);

@@ -187,13 +187,16 @@ def kernel_complaints(text):
     return [line for line in text.splitlines() if any(word in line for word in KERNEL_COMPLAINTS)]
 
 
+SCAN_TIMEOUT = 1800.0  # seconds; on a busy machine a scan takes minutes
+
 # What is young is not looked at, and what nobody points to is believed the second time.
 _SCAN = "cd /sys/kernel/debug && [ ! -e kmemleak ] || { for i in 1 2 3; do sleep 6; echo scan >kmemleak; done; cat kmemleak; }"
 
 
 def kernel_leaks(cluster, node):
     """Lines that name memory which a node's kernel has lost, if it is one that knows (make check-debug)."""
-    return [line for line in cluster.run(node, _SCAN).stdout.splitlines() if "unreferenced object" in line or line.startswith("    [<")]
+    text = cluster.run(node, _SCAN, timeout=SCAN_TIMEOUT).stdout
+    return [line for line in text.splitlines() if "unreferenced object" in line or line.startswith("    [<")]
 
 
 class Told:

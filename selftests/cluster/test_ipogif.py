@@ -84,7 +84,7 @@ class Traffic(Ipogif):
 
     def test_a_datagram_and_its_echo(self):
         for size in (64, 1000, 5000, 65000):
-            self.assertEqual(self.peer(0, "echo", self.ip(1), PORT, size, 200)["lost"], 0, size)
+            self.assertEqual(self.peer(0, "echo", self.ip(1), PORT, size, 200)["wrong"], 0, size)
 
 
 @unittest.skipUnless(slow_tests(), "in check-all")
@@ -119,6 +119,17 @@ class Programs(Ipogif):
             self.assertLess(udp["lost_packets"], udp["packets"])
         finally:
             self.cluster.run(0, "killall iperf3")
+
+    def test_a_ring_of_few_frames(self):
+        """When it is full the stack is told to stop, and to go on as soon as there is room."""
+        super().sink(0)
+        self.succeed(self.cluster.run(1, "ethtool -G ipogif0 tx 4"))
+        self.addCleanup(self.cluster.run, 1, "ethtool -G ipogif0 tx 256")
+        for size in (64, 1400, 20000):
+            self.assertEqual(self.peer(1, "udp", self.ip(0), PORT, size, 3000)["wrong"], 0, size)
+        self.assertGreater(self.peer(1, "tcp", self.ip(0), PORT, 3)["bytes"], 1 << 20)
+        waited = re.findall(r"tx\d+_waited: (\d+)", self.succeed(self.cluster.run(1, "ethtool -S ipogif0")).stdout)
+        self.assertGreater(sum(map(int, waited)), 4, "the ring was never full")
 
     def test_ssh(self):
         """A command there, and a file through its input and back through its output."""

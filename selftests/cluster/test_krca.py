@@ -113,6 +113,16 @@ class Krca(ClusterCase):
         self.succeed(self.cluster.run(0, f"echo 1 >{DEBUG}/reading"))
         self.expect(("failed", 1, HALT), ("failed", 2, HALT), ("available", 2, READY))
 
+    def test_what_waits_goes_with_its_subscription(self):
+        self.succeed(self.cluster.run(0, f"echo 0 >{DEBUG}/reading"))
+        self.cluster.kill(1)
+        self.wait_for(lambda: self.states()[1] == HALT, lambda: str(self.states()), BOUND)
+        self.succeed(self.cluster.run(0, f"echo 2 >{DEBUG}/unsubscribe"))  # failed
+        self.cluster.start(1)
+        self.wait_for(lambda: self.states()[1] == READY, lambda: str(self.states()), BOUND)
+        self.succeed(self.cluster.run(0, f"echo 1 >{DEBUG}/reading"))
+        self.expect(("available", 1, READY))
+
     def test_own_nic_is_away(self):
         """What happens meanwhile is told when it is back, and a node that came back meanwhile was away."""
         self.succeed(self.cluster.run(0, f"echo {self.pci} >{DRIVER}/unbind"))

@@ -5,7 +5,7 @@
  *   net_peer sink PORT                     answers all of the following, until it is killed
  *   net_peer tcp ADDRESS PORT SECONDS      a stream; "bytes N seconds S"
  *   net_peer udp ADDRESS PORT BYTES COUNT  datagrams as fast as it goes; "sent N received N wrong N seconds S"
- *   net_peer echo ADDRESS PORT BYTES COUNT a datagram there and back; "median N ns lost N"
+ *   net_peer echo ADDRESS PORT BYTES COUNT a datagram there and back; "median N ns wrong N"
  *
  * Exit status: 0, 1 if contents were wrong or the other side did not answer.
  */
@@ -229,35 +229,43 @@ static int order(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* Sends a datagram and waits for its echo: how long that took, 0 if it was not what was sent. */
+static uint64_t echo_one(int fd, const uint8_t *out, unsigned int bytes)
+{
+	struct pollfd p = { fd, POLLIN };
+	uint64_t begin = now();
+	uint8_t got[LONGEST];
+	ssize_t n = send(fd, out, bytes, 0);
+
+	if (n >= 0 && poll(&p, 1, ANSWER_MS) == 0) {
+		errno = ETIMEDOUT;
+		n = -1;
+	}
+	if (n >= 0)
+		n = recv(fd, got, sizeof(got), 0);
+	if (n < 0)
+		die("no echo");
+	return n == (ssize_t)bytes && !memcmp(got, out, bytes) ? now() - begin : 0;
+}
+
 static int echo(const char *host, int port, unsigned int bytes, uint64_t number)
 {
 	int fd = sock(SOCK_DGRAM, host, port, 0);
-	uint64_t *ns = calloc(number, sizeof(*ns)), n = 0, lost = 0, i;
-	uint8_t out[LONGEST] = {}, got[LONGEST];
+	uint64_t *ns = calloc(number, sizeof(*ns)), n = 0, i;
+	uint8_t out[LONGEST] = {};
 
 	for (i = 0; i < number; i++) {
 		struct head head = { ECHO, getpid(), i };
-		struct pollfd p = { fd, POLLIN };
-		uint64_t begin = now();
 
 		memcpy(out, &head, sizeof(head));
 		memcpy(out + sizeof(head), pattern + i, bytes - sizeof(head));
-		if (send(fd, out, bytes, 0) < 0 && errno != ECONNREFUSED)
-			die("send");
-		if (poll(&p, 1, 1000) <= 0 || recv(fd, got, sizeof(got), 0) != bytes) {
-			lost++;
-			continue;
-		}
-		if (memcmp(got, out, bytes)) {
-			lost++;
-			continue;
-		}
-		ns[n++] = now() - begin;
+		ns[n] = echo_one(fd, out, bytes);
+		n += ns[n] != 0;
 	}
 	qsort(ns, n, sizeof(*ns), order);
-	printf("median %llu ns lost %llu\n", (unsigned long long)(n ? ns[n / 2] : 0),
-	       (unsigned long long)lost);
-	return n == 0;
+	printf("median %llu ns wrong %llu\n", (unsigned long long)(n ? ns[n / 2] : 0),
+	       (unsigned long long)(number - n));
+	return n != number;
 }
 
 int main(int argc, char **argv)
