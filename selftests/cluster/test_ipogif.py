@@ -329,6 +329,14 @@ class Four(Ipogif):
         for address in ("10.9.7.1", "10.9.0.77", "10.9.31.5"):
             self.assertIn(f"from {address}", text)
 
+    def test_addresses_in_another_order(self):
+        """The first question goes to a node that has not the address, so all are to be asked."""
+        for node in range(self.NODES):
+            self.succeed(self.cluster.run(node, f"ip addr add 10.8.0.{10 - node}/16 dev ipogif0"))
+        for node in range(self.NODES):
+            for other in range(self.NODES):
+                self.succeed(self.cluster.run(node, f"ping -c 8 -w 60 -i 0.5 10.8.0.{10 - other}"))
+
     def test_neighbours_of_ipv6(self):
         for node in range(self.NODES):
             other = (node + 1) % self.NODES

@@ -35,6 +35,7 @@
 #include "ipogif_wire.h"
 
 #define IPOGIF_NAME "ipogif"
+#define IPOGIF_NICS 4u /* of a node, each with an interface */
 #define IPOGIF_QUEUES_MAX 8u
 #define IPOGIF_CONNS 1024u /* connections of a node; their numbers are the low bits of an id */
 #define IPOGIF_LISTENERS 4u

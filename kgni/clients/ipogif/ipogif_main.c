@@ -5,9 +5,6 @@
 
 #include "ipogif.h"
 
-/* NICs of a node, each with an interface. */
-#define IPOGIF_NICS 4u
-
 static unsigned int ipogif_queues;
 module_param_named(queues, ipogif_queues, uint, 0444);
 MODULE_PARM_DESC(queues, "queues, at most 8; 0: as many as there are processors, at most 4");

@@ -15,7 +15,7 @@
 #define IPOGIF_TAG GNI_PTAG_HSNBOOT
 #define IPOGIF_COOKIE GNI_JOB_CREATE_COOKIE(GNI_PKEY_HSNBOOT, 0)
 
-static struct ipogif *ipogif_of[IPOGIF_QUEUES_MAX]; /* by NIC */
+static struct ipogif *ipogif_of[IPOGIF_NICS];
 
 static int ipogif_attach(u32 device_id, gni_cdm_handle_t *cdm, u32 *address, gni_nic_handle_t *nic)
 {
