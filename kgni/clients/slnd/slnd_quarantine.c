@@ -78,8 +78,7 @@ static bool slnd_quarantine_over(const struct slnd_held *held)
 			 held->stamp < READ_ONCE(peer->greeted[held->initiator])));
 }
 
-/** slnd_quarantine_hello() - nothing of connections before this one is under way. Context: any thread.
- */
+/** slnd_quarantine_hello() - connections before this one are over. Context: any thread. */
 void slnd_quarantine_hello(const struct slnd_conn *conn)
 {
 	struct slnd_peer *peer = conn->peer;
