@@ -9,43 +9,20 @@
 #include "aries_client.h"
 #include "aries_compat.h"
 #include "aries_trace.h"
+#include "gni_status.h"
 
 /* Events after which others get the CPU for a moment: interrupt threads come before them. */
 #define ARIES_ERR_BATCH 64
 
-static const char *const aries_status_names[] = {
-	[ARIES_ST_OK] = "OK",
-	[ARIES_ST_PTAG] = "PTAG",
-	[ARIES_ST_MDD] = "MDD",
-	[ARIES_ST_BOUNDS] = "BOUNDS",
-	[ARIES_ST_ACCESS] = "ACCESS",
-	[ARIES_ST_TRANSLATION] = "TRANSLATION",
-	[ARIES_ST_NO_NODE] = "NO_NODE",
-	[ARIES_ST_TIMEOUT] = "TIMEOUT",
-	[ARIES_ST_NO_CQ] = "NO_CQ",
-	[ARIES_ST_ALIGN] = "ALIGN",
-	[ARIES_ST_BAD_OP] = "BAD_OP",
-	[ARIES_ST_LENGTH] = "LENGTH",
-	[ARIES_ST_RESERVED] = "RESERVED",
-	[ARIES_ST_DISABLED] = "DISABLED",
-	[ARIES_ST_NTT] = "NTT",
-	[ARIES_ST_CQ_OWNER] = "CQ_OWNER",
-	[ARIES_ST_QUEUE_FULL] = "QUEUE_FULL",
-	[ARIES_ST_FLUSHED] = "FLUSHED",
-	[ARIES_ST_CRC] = "CRC",
-	[ARIES_ST_CE_BUSY] = "CE_BUSY",
-	[ARIES_ST_CE_CHILD] = "CE_CHILD",
-	[ARIES_ST_NO_RECEIVE] = "NO_RECEIVE",
-	[ARIES_ST_RECEIVE_LENGTH] = "RECEIVE_LENGTH",
-	[ARIES_ST_CE_MISMATCH] = "CE_MISMATCH",
+static const char *const aries_status_names[GNI_STATUS_CODES] = {
+#define ARIES_STATUS_NAME(name, word, passing) [ARIES_ST_##name] = #name,
+	GNI_STATUSES(ARIES_STATUS_NAME)
 };
 
 const char *aries_status_name(unsigned int code)
 {
 	code &= ~ARIES_ST_LOCAL;
-	if (code < ARRAY_SIZE(aries_status_names) && aries_status_names[code])
-		return aries_status_names[code];
-	return "?";
+	return code < GNI_STATUS_CODES && aries_status_names[code] ? aries_status_names[code] : "?";
 }
 EXPORT_SYMBOL_ARIES(aries_status_name);
 

@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
+#include "gni_status.h"
 #include "kgni_entry.h"
 #include "kgni.h"
 
@@ -218,32 +219,9 @@ EXPORT_SYMBOL_GPL(gni_ce_res_get_red_id);
 static const struct {
 	const char *name; /* NULL: no such status */
 	bool recoverable;
-} kgni_status[0x20] = {
-	[ARIES_ST_OK] = { "OK", false },
-	[ARIES_ST_PTAG] = { "PTAG_MISMATCH", false },
-	[ARIES_ST_MDD] = { "MDD_INVALID", false },
-	[ARIES_ST_BOUNDS] = { "OUT_OF_BOUNDS", false },
-	[ARIES_ST_ACCESS] = { "READ_ONLY", false },
-	[ARIES_ST_TRANSLATION] = { "TRANSLATION", false },
-	/* cut off, for as long as it takes to find another way */
-	[ARIES_ST_NO_NODE] = { "NO_NODE", true },
-	[ARIES_ST_TIMEOUT] = { "TIMEOUT", true },
-	[ARIES_ST_NO_CQ] = { "NO_CQ", false },
-	[ARIES_ST_ALIGN] = { "ALIGNMENT", false },
-	[ARIES_ST_BAD_OP] = { "BAD_OPERATION", false },
-	[ARIES_ST_LENGTH] = { "LENGTH", false },
-	[ARIES_ST_RESERVED] = { "RESERVED_BITS", false },
-	[ARIES_ST_DISABLED] = { "DISABLED", false },
-	[ARIES_ST_NTT] = { "NODE_TRANSLATION", false },
-	[ARIES_ST_CQ_OWNER] = { "CQ_OWNER", false },
-	[ARIES_ST_QUEUE_FULL] = { "QUEUE_FULL", true },
-	[ARIES_ST_FLUSHED] = { "FLUSHED", false },
-	[ARIES_ST_CRC] = { "PACKET_DAMAGED", true },
-	[ARIES_ST_CE_BUSY] = { "COLLECTIVE_PENDING", true },
-	[ARIES_ST_CE_CHILD] = { "NOT_A_CHILD", false },
-	[ARIES_ST_NO_RECEIVE] = { "NO_RECEIVE", true },
-	[ARIES_ST_RECEIVE_LENGTH] = { "RECEIVE_LENGTH", false },
-	[ARIES_ST_CE_MISMATCH] = { "COLLECTIVE_MISMATCH", false },
+} kgni_status[GNI_STATUS_CODES] = {
+#define KGNI_STATUS(name, word, passing) [ARIES_ST_##name] = { word, passing },
+	GNI_STATUSES(KGNI_STATUS)
 };
 
 static const char *kgni_source_name(u64 entry)
@@ -276,13 +254,13 @@ static const char *kgni_source_name(u64 entry)
  */
 bool kgni_status_recoverable(u8 status)
 {
-	return kgni_status[status & 0x1f].recoverable;
+	return kgni_status[status & (GNI_STATUS_CODES - 1)].recoverable;
 }
 
 /* gni_cq_error_str() - the status of an entry in words, see gni_pub.h. Context: any. */
 gni_return_t gni_cq_error_str(gni_cq_entry_t entry, void *buffer, uint32_t len)
 {
-	const char *name = kgni_status[kgni_entry_status(entry) & 0x1f].name;
+	const char *name = kgni_status[kgni_entry_status(entry) & (GNI_STATUS_CODES - 1)].name;
 	bool local = kgni_entry_status(kgni_smsg_plain(entry)) & ARIES_ST_LOCAL;
 	char text[64];
 	u32 n;
@@ -304,7 +282,7 @@ EXPORT_SYMBOL_GPL(gni_cq_error_str);
 /* gni_cq_error_recoverable() - is it worth to repeat what failed, see gni_pub.h. Context: any. */
 gni_return_t gni_cq_error_recoverable(gni_cq_entry_t entry, uint32_t *recoverable)
 {
-	u8 status = kgni_entry_status(entry) & 0x1f;
+	u8 status = kgni_entry_status(entry) & (GNI_STATUS_CODES - 1);
 
 	if (!recoverable)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL);

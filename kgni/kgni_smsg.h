@@ -195,12 +195,6 @@ static inline void *kgni_smsg_ring(const struct kgni_smsg *s, u32 at)
 	return (void *)(uintptr_t)(s->in.box.ring + at);
 }
 
-/** kgni_status_passing() - may what failed with ARIES_ST_* @status succeed later? */
-static inline bool kgni_status_passing(u8 status)
-{
-	return kgni_status_recoverable(status);
-}
-
 /** kgni_status_unknown() - may it have happened all the same? */
 static inline bool kgni_status_unknown(u8 status)
 {

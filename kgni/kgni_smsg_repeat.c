@@ -122,7 +122,7 @@ static bool kgni_smsg_attempt(struct gni_ep *ep)
 		kgni_count(ep->nic, GNI_STAT_SMSG_RETRANS_COUNT);
 		w->status = kgni_smsg_again(ep, w);
 	}
-	if (w->status != ARIES_ST_OK && w->left && kgni_status_passing(w->status))
+	if (w->status != ARIES_ST_OK && w->left && kgni_status_recoverable(w->status))
 		return true;
 	kgni_smsg_over(ep);
 	return false;
@@ -221,7 +221,7 @@ void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gn
 	open = first.whole && kgni_status_unknown(first.status);
 	if (open)
 		kgni_smsg_unsure(s, place, text->bytes);
-	if (!open && !(s->repeats && kgni_status_passing(first.status))) {
+	if (!open && !(s->repeats && kgni_status_recoverable(first.status))) {
 		kgni_cq_settle(ep->cq, id, first.status);
 		return;
 	}

@@ -106,6 +106,20 @@ def killed_and_back(guests, report, seconds):
     report.check("brw among all nodes after that", lst, guests, seconds, None, guests.nodes)
 
 
+def nic_reset(guests, report, seconds):
+    """The NIC of a node is reset in the middle: what was under way may fail, then everything goes on.
+
+    The last of the transfers: lnet_selftest goes on counting the errors of those before.
+    """
+    def reset(stop):
+        stop.wait(seconds / 3)
+        guests.shell(1, "echo 1 >/sys/class/gni/kgni0/device/reset", 60)
+
+    report.check("brw while the NIC of node 1 is reset", lst, guests, seconds, reset, 2, range(guests.nodes))
+    for node, peer in ((0, 1), (1, 0)):
+        report.check(f"lctl ping from {node} to {peer} after that", ping, guests, node, peer)
+
+
 def checks(report, guests, seconds):
     """All of them, in an order in which each finds what it needs."""
     for node in range(guests.nodes):
@@ -119,6 +133,7 @@ def checks(report, guests, seconds):
     report.check("brw while links flap", lst, guests, seconds, lambda stop: flap(guests, stop))
     if guests.nodes > 2:
         killed_and_back(guests, report, seconds)
+    nic_reset(guests, report, seconds)
     logs = [guests.shell(node, "dmesg") for node in range(guests.nodes)]
     for node in range(guests.nodes):
         report.check(f"unloading on node {node}", guests.shell, node, DOWN, 300)

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -139,6 +140,30 @@ static inline int aries_write_file(const char *path, const char *text)
 		rc = errno;
 	close(fd);
 	return rc;
+}
+
+/* What a file of the kernel's says, all of which is made at once; 0 or a positive errno. */
+static inline int aries_read_file(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY), rc = 0;
+	ssize_t n;
+
+	text[0] = '\0';
+	if (fd < 0)
+		return errno;
+	n = read(fd, text, size - 1);
+	if (n < 0)
+		rc = errno;
+	else
+		text[n] = '\0';
+	close(fd);
+	return rc;
+}
+
+/* Unloads a module as rmmod does; 0 or a positive errno, EWOULDBLOCK while somebody uses it. */
+static inline int aries_unload(const char *module)
+{
+	return syscall(SYS_delete_module, module, O_NONBLOCK) ? errno : 0;
 }
 
 /* First line of a sysfs file of the device, without its newline; empty when it cannot be read. */

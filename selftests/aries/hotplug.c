@@ -313,7 +313,7 @@ TEST_F_TIMEOUT(hotplug, module_under_load, 300)
 	for (i = 0; i < ROUNDS; i++) {
 		usleep(100000);
 		for (n = 0; n < 20000; n++) {
-			rc = syscall(SYS_delete_module, "aries", O_NONBLOCK) ? errno : 0;
+			rc = aries_unload("aries");
 			if (rc != EWOULDBLOCK && rc != EBUSY)
 				break;
 			usleep(1000);

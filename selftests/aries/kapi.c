@@ -3,7 +3,6 @@
  * What the driver offers to the kernel, tested by a client in the kernel: each file of
  * aries_kapi_test.ko is a test of its own.
  */
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "aries_test.h"
@@ -17,26 +16,13 @@ static int load(void)
 	return system("modprobe aries_kapi_test");
 }
 
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "aries_kapi_test", O_NONBLOCK) ? errno : 0;
-}
-
 /* Content of a file, which stands for the run of a test. */
 static int run(const char *name, char *out, size_t size)
 {
 	char path[128];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), KAPI_DIR "%s", name);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return errno;
-	n = read(fd, out, size - 1);
-	close(fd);
-	out[n < 0 ? 0 : n] = '\0';
-	return n < 0 ? EIO : 0;
+	return aries_read_file(path, out, size);
 }
 
 static int traffic(int on)
@@ -106,7 +92,7 @@ FIXTURE_SETUP(kapi)
 /* All that the client had is back. */
 FIXTURE_TEARDOWN(kapi)
 {
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, aries_unload("aries_kapi_test"));
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
 }
 

@@ -2,15 +2,8 @@
 /*
  * The module stays as long as somebody uses the device.
  */
-#include <sys/syscall.h>
-
 #include "aries_test.h"
 #include "kselftest_harness.h"
-
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "aries", O_NONBLOCK) ? errno : 0;
-}
 
 TEST(refused_while_attached)
 {
@@ -20,7 +13,7 @@ TEST(refused_while_attached)
 	ASSERT_LE(0, fd);
 	if (access("/sys/module/aries/refcnt", F_OK))
 		SKIP(return, "driver is built in");
-	EXPECT_EQ(EWOULDBLOCK, unload());
+	EXPECT_EQ(EWOULDBLOCK, aries_unload("aries"));
 	/* and it still works */
 	EXPECT_EQ(0, aries_register(fd, &word, 8, 0, KGNI_NO_CQ, NULL));
 	close(fd);
@@ -34,7 +27,7 @@ TEST(refused_while_open)
 	ASSERT_LE(0, fd);
 	if (access("/sys/module/aries/refcnt", F_OK))
 		SKIP(return, "driver is built in");
-	EXPECT_EQ(EWOULDBLOCK, unload());
+	EXPECT_EQ(EWOULDBLOCK, aries_unload("aries"));
 	EXPECT_EQ(0, aries_ioctl(fd, KGNI_IOC_QUERY, &q));
 	close(fd);
 }
@@ -53,7 +46,7 @@ TEST(refused_while_mapped)
 		    (off_t)attach.desc_offset);
 	ASSERT_NE(MAP_FAILED, area);
 	close(fd);
-	EXPECT_EQ(EWOULDBLOCK, unload());
+	EXPECT_EQ(EWOULDBLOCK, aries_unload("aries"));
 	munmap(area, ARIES_PAGE);
 }
 

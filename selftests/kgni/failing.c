@@ -59,25 +59,6 @@ static int has_failed(int fd)
 	return atoi(text) == 0;
 }
 
-static int unload(const char *module)
-{
-	return syscall(SYS_delete_module, module, O_NONBLOCK) ? errno : 0;
-}
-
-/* Content of a file, which stands for the run of a test. */
-static int run(const char *path, char *out, size_t size)
-{
-	int fd = open(path, O_RDONLY);
-	ssize_t n;
-
-	if (fd < 0)
-		return errno;
-	n = read(fd, out, size - 1);
-	close(fd);
-	out[n < 0 ? 0 : n] = '\0';
-	return n < 0 ? EIO : 0;
-}
-
 FIXTURE(calls)
 {
 	struct aries_use before;
@@ -92,10 +73,10 @@ FIXTURE_SETUP(calls)
 
 FIXTURE_TEARDOWN(calls)
 {
-	EXPECT_EQ(0, unload("krca_test"));
-	EXPECT_EQ(0, unload("krca"));
-	EXPECT_EQ(0, unload("kgni_test"));
-	EXPECT_EQ(0, unload("kgni"));
+	EXPECT_EQ(0, aries_unload("krca_test"));
+	EXPECT_EQ(0, aries_unload("krca"));
+	EXPECT_EQ(0, aries_unload("kgni_test"));
+	EXPECT_EQ(0, aries_unload("kgni"));
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
 }
 
@@ -104,7 +85,7 @@ FIXTURE_TEARDOWN(calls)
 	{                                                                         \
 		char text[512];                                                   \
 										  \
-		ASSERT_EQ(0, run("/sys/kernel/debug/" file, text, sizeof(text))); \
+		ASSERT_EQ(0, aries_read_file("/sys/kernel/debug/" file, text, sizeof(text))); \
 		EXPECT_STREQ("ok\n", text);                                       \
 	}
 
@@ -150,7 +131,7 @@ static int load_failing(const char *module)
 			fflush(stdout);
 			return __LINE__;
 		}
-		if (!rc && unload(module)) {
+		if (!rc && aries_unload(module)) {
 			printf("# %s, allocation %u: it is loaded and stays\n", module, n);
 			fflush(stdout);
 			return __LINE__;
@@ -187,10 +168,10 @@ TEST_F_TIMEOUT(module, clients_drivers, 1200)
 	ASSERT_EQ(0, load_failing("kgni"));
 	ASSERT_EQ(0, load_failing("krca"));
 	ASSERT_EQ(0, system("modprobe kgni_test"));
-	EXPECT_EQ(0, run("/sys/kernel/debug/kgni_test/transfers", text, sizeof(text)));
+	EXPECT_EQ(0, aries_read_file("/sys/kernel/debug/kgni_test/transfers", text, sizeof(text)));
 	EXPECT_STREQ("ok\n", text);
-	EXPECT_EQ(0, unload("kgni_test"));
-	EXPECT_EQ(0, unload("kgni"));
+	EXPECT_EQ(0, aries_unload("kgni_test"));
+	EXPECT_EQ(0, aries_unload("kgni"));
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
 }
 
@@ -231,7 +212,7 @@ TEST_F_TIMEOUT(module, bind, 1200)
 TEST_F_TIMEOUT(module, driver, 1200)
 {
 	ASSERT_EQ(0, aries_write_file("/sys/bus/pci/drivers_autoprobe", "0"));
-	ASSERT_EQ(0, unload("aries"));
+	ASSERT_EQ(0, aries_unload("aries"));
 	EXPECT_EQ(0, load_failing("aries"));
 	ASSERT_EQ(0, aries_write_file("/sys/bus/pci/drivers_autoprobe", "1"));
 	ASSERT_EQ(0, system("modprobe aries"));

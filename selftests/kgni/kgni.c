@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kGNI, tested by a client in the kernel: each file of kgni_test.ko in debugfs is a test. */
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "aries_test.h"
 #include "kselftest_harness.h"
 #include "pci.h"
 
-static int unload(const char *module)
-{
-	return syscall(SYS_delete_module, module, O_NONBLOCK) ? errno : 0;
-}
-
 /* Content of a file, which stands for the run of a test. */
 static int run(const char *name, char *out, size_t size)
 {
 	char path[128];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/sys/kernel/debug/kgni_test/%s", name);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return errno;
-	n = read(fd, out, size - 1);
-	close(fd);
-	out[n < 0 ? 0 : n] = '\0';
-	return n < 0 ? EIO : 0;
+	return aries_read_file(path, out, size);
 }
 
 FIXTURE(kgni)
@@ -43,8 +29,8 @@ FIXTURE_SETUP(kgni)
 /* All that the client had is back. */
 FIXTURE_TEARDOWN(kgni)
 {
-	EXPECT_EQ(0, unload("kgni_test"));
-	EXPECT_EQ(0, unload("kgni"));
+	EXPECT_EQ(0, aries_unload("kgni_test"));
+	EXPECT_EQ(0, aries_unload("kgni"));
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
 }
 

@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* krca, tested by a client in the kernel; its events: selftests/cluster/test_krca.py. */
 #include <poll.h>
-#include <sys/syscall.h>
 
 #include "aries_test.h"
 #include "kselftest_harness.h"
 #include "pci.h"
 
 #define KRCA_DIR "/sys/kernel/debug/krca_test/"
-
-static int unload(const char *module)
-{
-	return syscall(SYS_delete_module, module, O_NONBLOCK) ? errno : 0;
-}
-
-static int read_file(const char *path, char *out, size_t size)
-{
-	int fd = open(path, O_RDONLY);
-	ssize_t n;
-
-	if (fd < 0)
-		return errno;
-	n = read(fd, out, size - 1);
-	close(fd);
-	out[n < 0 ? 0 : n] = '\0';
-	return n < 0 ? EIO : 0;
-}
 
 FIXTURE(krca)
 {
@@ -38,17 +19,17 @@ FIXTURE_SETUP(krca)
 
 FIXTURE_TEARDOWN(krca)
 {
-	EXPECT_EQ(0, unload("krca_test"));
-	EXPECT_EQ(0, unload("krca"));
+	EXPECT_EQ(0, aries_unload("krca_test"));
+	EXPECT_EQ(0, aries_unload("krca"));
 }
 
 TEST_F_TIMEOUT(krca, calls, 300)
 {
 	char text[512];
 
-	ASSERT_EQ(0, read_file(KRCA_DIR "calls", text, sizeof(text)));
+	ASSERT_EQ(0, aries_read_file(KRCA_DIR "calls", text, sizeof(text)));
 	EXPECT_STREQ("ok\n", text);
-	EXPECT_EQ(EAGAIN, unload("krca"));
+	EXPECT_EQ(EAGAIN, aries_unload("krca"));
 }
 
 /* This node is up, and so says the file for users. */
@@ -56,9 +37,9 @@ TEST_F(krca, nodes)
 {
 	char nodes[8192], up[512], address[32], line[64];
 
-	ASSERT_EQ(0, read_file(ARIES_SYSFS "address", address, sizeof(address)));
-	ASSERT_EQ(0, read_file(ARIES_SYSFS "nodes_up", up, sizeof(up)));
-	ASSERT_EQ(0, read_file(KRCA_DIR "nodes", nodes, sizeof(nodes)));
+	ASSERT_EQ(0, aries_read_file(ARIES_SYSFS "address", address, sizeof(address)));
+	ASSERT_EQ(0, aries_read_file(ARIES_SYSFS "nodes_up", up, sizeof(up)));
+	ASSERT_EQ(0, aries_read_file(KRCA_DIR "nodes", nodes, sizeof(nodes)));
 	snprintf(line, sizeof(line), "%ld 4\n", strtol(address, NULL, 0));
 	EXPECT_NE(NULL, strstr(nodes, line));
 	/* it is the only one */
@@ -93,19 +74,19 @@ TEST_F(krca, nic_goes_and_comes)
 	char pci[64], path[128], text[512], before[8192], after[8192];
 
 	pci_address(pci, sizeof(pci));
-	ASSERT_EQ(0, read_file(KRCA_DIR "nodes", before, sizeof(before)));
+	ASSERT_EQ(0, aries_read_file(KRCA_DIR "nodes", before, sizeof(before)));
 	ASSERT_EQ(0, aries_write_file(PCI_DRIVER "unbind", pci));
-	EXPECT_EQ(0, read_file(KRCA_DIR "nodes", text, sizeof(text)));
+	EXPECT_EQ(0, aries_read_file(KRCA_DIR "nodes", text, sizeof(text)));
 	EXPECT_STREQ("error -19\n", text);
 	ASSERT_EQ(0, aries_write_file(PCI_DRIVER "bind", pci));
 	ASSERT_EQ(0, pci_wait_for_node(1));
-	EXPECT_EQ(0, read_file(KRCA_DIR "nodes", after, sizeof(after)));
+	EXPECT_EQ(0, aries_read_file(KRCA_DIR "nodes", after, sizeof(after)));
 	EXPECT_STREQ(before, after);
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", pci);
 	ASSERT_EQ(0, aries_write_file(path, "1"));
-	EXPECT_EQ(0, read_file(KRCA_DIR "nodes", after, sizeof(after)));
+	EXPECT_EQ(0, aries_read_file(KRCA_DIR "nodes", after, sizeof(after)));
 	EXPECT_STREQ(before, after);
-	EXPECT_EQ(0, read_file(KRCA_DIR "events", text, sizeof(text)));
+	EXPECT_EQ(0, aries_read_file(KRCA_DIR "events", text, sizeof(text)));
 	EXPECT_STREQ("", text);
 }
 

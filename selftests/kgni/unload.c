@@ -3,7 +3,6 @@
  * Modules come and go in any order while clients transfer: it is refused, or leaves nothing.
  * OPENGNI_SLOW in the environment: very often.
  */
-#include <sys/syscall.h>
 
 #include "aries_test.h"
 #include "kselftest_harness.h"
@@ -25,37 +24,25 @@ static const unsigned int users[MODULES] = {
 
 static int unload(enum module module)
 {
-	return syscall(SYS_delete_module, names[module], O_NONBLOCK) ? errno : 0;
+	return aries_unload(names[module]);
 }
 
 static int references(enum module module)
 {
-	char path[64], text[32] = "";
-	int fd;
+	char path[64], text[32];
 
 	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", names[module]);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return -1;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	close(fd);
-	return atoi(text);
+	return aries_read_file(path, text, sizeof(text)) ? -1 : atoi(text);
 }
 
 /* Starts traffic that goes on until the module goes. */
 static int begin_traffic(void)
 {
-	char text[256] = "";
-	int fd = open("/sys/kernel/debug/kgni_test/traffic", O_RDONLY);
+	char text[256];
+	int rc = aries_read_file("/sys/kernel/debug/kgni_test/traffic", text, sizeof(text));
 
-	if (fd < 0)
-		return errno;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	close(fd);
-	if (!strcmp(text, "ok\n"))
-		return 0;
+	if (rc || !strcmp(text, "ok\n"))
+		return rc;
 	printf("# %s", text);
 	return EIO;
 }

@@ -357,7 +357,7 @@ void ended(Unsettled *u)
 		request_end(ep->nic, ep->nic->requests[static_cast<uint16_t>(id)], id);
 		return nic_gone(ep->nic);
 	}
-	void *memory = status_passing(status) ? malloc(sizeof(Waiting)) : nullptr;
+	void *memory = status_recoverable(status) ? malloc(sizeof(Waiting)) : nullptr;
 
 	if (!memory) {
 		give_up(l, status_unknown(status));

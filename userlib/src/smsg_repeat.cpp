@@ -216,7 +216,7 @@ gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPl
 	}
 	const bool open = first.whole && status_unknown(first.status);
 	Waiting *w = nullptr;
-	if (open || (s->repeats && status_passing(first.status)))
+	if (open || (s->repeats && status_recoverable(first.status)))
 		w = wait_for(ep, s, text, id, first.status);
 	if (open)
 		unsure(s, place, text);

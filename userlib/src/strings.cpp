@@ -4,6 +4,7 @@
 #include "cq_entry.hpp"
 #include "debug.hpp"
 #include "gni.hpp"
+#include "gni_status.h"
 #include "smsg_event.hpp"
 
 #include <array>
@@ -43,32 +44,11 @@ struct Status {
 };
 
 /* By status code without the bit that marks the initiator's side. */
-constexpr std::array<Status, 0x20> kStatus = [] {
-	std::array<Status, 0x20> t{};
-	t[ARIES_ST_OK] = {"OK", false};
-	t[ARIES_ST_PTAG] = {"PTAG_MISMATCH", false};
-	t[ARIES_ST_MDD] = {"MDD_INVALID", false};
-	t[ARIES_ST_BOUNDS] = {"OUT_OF_BOUNDS", false};
-	t[ARIES_ST_ACCESS] = {"READ_ONLY", false};
-	t[ARIES_ST_TRANSLATION] = {"TRANSLATION", false};
-	t[ARIES_ST_NO_NODE] = {"NO_NODE", true};
-	t[ARIES_ST_TIMEOUT] = {"TIMEOUT", true};
-	t[ARIES_ST_NO_CQ] = {"NO_CQ", false};
-	t[ARIES_ST_ALIGN] = {"ALIGNMENT", false};
-	t[ARIES_ST_BAD_OP] = {"BAD_OPERATION", false};
-	t[ARIES_ST_LENGTH] = {"LENGTH", false};
-	t[ARIES_ST_RESERVED] = {"RESERVED_BITS", false};
-	t[ARIES_ST_DISABLED] = {"DISABLED", false};
-	t[ARIES_ST_NTT] = {"NODE_TRANSLATION", false};
-	t[ARIES_ST_CQ_OWNER] = {"CQ_OWNER", false};
-	t[ARIES_ST_QUEUE_FULL] = {"QUEUE_FULL", true};
-	t[ARIES_ST_FLUSHED] = {"FLUSHED", false};
-	t[ARIES_ST_CRC] = {"PACKET_DAMAGED", true};
-	t[ARIES_ST_CE_BUSY] = {"COLLECTIVE_PENDING", true};
-	t[ARIES_ST_CE_CHILD] = {"NOT_A_CHILD", false};
-	t[ARIES_ST_NO_RECEIVE] = {"NO_RECEIVE", true};
-	t[ARIES_ST_RECEIVE_LENGTH] = {"RECEIVE_LENGTH", false};
-	t[ARIES_ST_CE_MISMATCH] = {"COLLECTIVE_MISMATCH", false};
+constexpr std::array<Status, GNI_STATUS_CODES> kStatus = [] {
+	std::array<Status, GNI_STATUS_CODES> t{};
+#define UGNI_STATUS(name, word, passing) t[ARIES_ST_##name] = {word, passing};
+	GNI_STATUSES(UGNI_STATUS)
+#undef UGNI_STATUS
 	return t;
 }();
 
@@ -106,7 +86,7 @@ template <size_t N> const char *name_of(const std::array<const char *, N> &names
 
 bool ugni::status_recoverable(uint32_t status)
 {
-	return kStatus[status & 0x1f].recoverable;
+	return kStatus[status & (GNI_STATUS_CODES - 1)].recoverable;
 }
 
 gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, void *buffer, uint32_t len)

@@ -59,7 +59,7 @@ bool attempt(gni_nic *nic, Unsettled *u)
 		nic->statistics[GNI_STAT_SMSG_RETRANS_COUNT]++;
 		u->status = u->again(u);
 	}
-	if (u->status != ARIES_ST_OK && u->left && status_passing(u->status))
+	if (u->status != ARIES_ST_OK && u->left && status_recoverable(u->status))
 		return true;
 	end(nic, u);
 	return false;

@@ -32,12 +32,6 @@ struct Unsettled {
 	Unsettled *next;
 };
 
-/** Whether what failed with ARIES_ST_* @status may succeed later. */
-inline bool status_passing(uint32_t status)
-{
-	return status_recoverable(status);
-}
-
 /** Whether it may have happened all the same. */
 inline bool status_unknown(uint32_t status)
 {
