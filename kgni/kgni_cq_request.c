@@ -201,7 +201,6 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 	entry = r->entry;
 	r->entry = 0;
 	if (!entry) {
-		/* of two events the NIC may have told one before it went */
 		status = r->forced || r->mended || !cq->gone ? r->forced : ARIES_ST_FLUSHED;
 		info = __ffs(r->pending & ~r->told);
 		entry = FIELD_PREP(ARIES_CQE_TID_MASK, (u64)id) |
@@ -255,17 +254,24 @@ static u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 	return status ? kgni_smsg_failed_pack(entry, status & ~ARIES_ST_LOCAL, local_event) : entry;
 }
 
-/* What kGNI knows of the post that @entry tells of, and the NIC does not. */
+/*
+ * What kGNI knows of the post that @entry tells of, and the NIC does not. The client has the event
+ * from now on: that it is told, nothing that happens to the NIC takes back.
+ */
 static u64 kgni_cq_overlay(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 {
 	u8 source = kgni_entry_source(entry);
 	struct kgni_request *r;
 
-	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) || kgni_entry_status(entry) ||
+	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) ||
 	    kgni_entry_info(entry) == ARIES_INFO_REMOTE)
 		return entry;
 	r = kgni_request(&cq->requests, kgni_entry_tid(entry));
-	return r ? entry | FIELD_PREP(ARIES_CQE_STATUS_MASK, (u64)r->forced) : entry;
+	if (!r)
+		return entry;
+	r->told |= BIT(kgni_entry_info(entry));
+	return kgni_entry_status(entry) ? entry
+					: entry | FIELD_PREP(ARIES_CQE_STATUS_MASK, (u64)r->forced);
 }
 
 /**
@@ -337,7 +343,7 @@ void kgni_cq_flush(struct gni_cq *cq)
 		if (r->kind == KGNI_REQUEST_FREE)
 			continue;
 		r->raised = false;
-		if (r->unsettled || r->listed)
+		if (r->unsettled || r->listed || !(r->pending & ~r->told))
 			continue;
 		r->forced = ARIES_ST_FLUSHED;
 		kgni_cq_list(cq, id);
@@ -379,7 +385,7 @@ gni_return_t gni_get_completed(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_dat
 	spin_lock_irqsave(&cq_hndl->lock, flags);
 	r = kgni_request(&cq_hndl->requests, id);
 	if (r && (r->kind == KGNI_REQUEST_POST || r->kind == KGNI_REQUEST_BTE) &&
-	    (r->pending & BIT(info)) && (!r->listed || (r->told & BIT(info))) &&
+	    (r->pending & r->told & BIT(info)) &&
 	    kgni_entry_type(event_data) == GNI_CQ_EVENT_TYPE_POST) {
 		d = r->descr;
 		if (!r->partly) {

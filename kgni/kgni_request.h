@@ -36,7 +36,7 @@ enum kgni_request_kind {
  * @next: in the list of free ids, or of events to be told
  * @kind: enum kgni_request_kind
  * @pending: bit n: the event with ARIES_INFO_ code n is still to be reaped
- * @told: bit n: that event was made by kGNI, and the client has it
+ * @told: bit n: the client has that event of a post, and is to complete it
  * @forced: ARIES_ST_* that kGNI has found, 0 if none
  * @raised: the NIC makes the event
  * @mended: the NIC's event tells of a first attempt that failed; a later one did not

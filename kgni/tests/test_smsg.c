@@ -49,7 +49,8 @@ static void open_end(unsigned int i, unsigned int type)
 	u32 address;
 
 	memset(e, 0, sizeof(*e));
-	assert_int_equal(gni_cdm_create(i, PTAG, COOKIE, 0, &e->cdm), GNI_RC_SUCCESS);
+	assert_int_equal(gni_cdm_create(i, PTAG, COOKIE, GNI_CDM_MODE_DUAL_EVENTS, &e->cdm),
+			 GNI_RC_SUCCESS);
 	assert_int_equal(gni_cdm_attach(e->cdm, i, &address, &e->nic), GNI_RC_SUCCESS);
 	assert_int_equal(address, i);
 	assert_int_equal(gni_cq_create(e->nic, 64, 0, on_event, 2 * i, &e->tx), GNI_RC_SUCCESS);
@@ -455,8 +456,7 @@ static enum fabric_fate gone_meanwhile(unsigned int from, const struct aries_fma
 	/* the NIC may still be in the memory of what is under way */
 	assert_int_equal(gni_cq_get_event(end[0].tx, &entry), GNI_RC_NOT_DONE);
 	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){ .quiet_ms = 0 });
-	if (reap_at_once &&
-	    gni_cq_get_event(end[0].tx, &entry) == GNI_RC_TRANSACTION_ERROR) {
+	if (reap_at_once && gni_cq_get_event(end[0].tx, &entry) == GNI_RC_TRANSACTION_ERROR) {
 		if (GNI_CQ_GET_TYPE(entry) == GNI_CQ_EVENT_TYPE_POST)
 			assert_int_equal(gni_get_completed(end[0].tx, entry, &done),
 					 GNI_RC_TRANSACTION_ERROR);
@@ -515,6 +515,71 @@ static void gone_meanwhile_all(void **state)
 			finish(state);
 			begin(state);
 		}
+	both(GNI_SMSG_TYPE_MBOX);
+}
+
+/* Reads an event; then it is completed, as the descriptor's owner does, after what else happens. */
+static void event_in_hand(u16 events, gni_post_type_t type, unsigned int reset, unsigned int quiet)
+{
+	gni_post_descriptor_t d = { .type = type, .cq_mode = events, .length = 64 }, *done;
+	unsigned int step, told = 0;
+	gni_cq_entry_t entry;
+	gni_return_t rc;
+
+	both(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT);
+	d.local_addr = (uintptr_t)end[0].mailbox;
+	d.local_mem_hndl = end[0].mem;
+	d.remote_addr = (uintptr_t)end[1].mailbox;
+	d.remote_mem_hndl = end[1].mem;
+	rc = type == GNI_POST_RDMA_PUT ? gni_post_rdma(end[0].ep, &d) : gni_post_fma(end[0].ep, &d);
+	assert_int_equal(rc, GNI_RC_SUCCESS);
+	/* before each step of the client the NIC goes on going */
+	for (step = 0; step < 8; step++) {
+		if (step == reset)
+			fabric_tell(0, ARIES_EVENT_RESET,
+				    &(struct aries_event_info){ .quiet_ms = 0 });
+		if (step == quiet)
+			fabric_tell(0, ARIES_EVENT_QUIET,
+				    &(struct aries_event_info){ .quiet_ms = 0 });
+		if (step & 1 ? told == 0 : told)
+			continue;
+		if (step & 1) {
+			rc = gni_get_completed(end[0].tx, entry, &done);
+			assert_true(rc == GNI_RC_SUCCESS || rc == GNI_RC_TRANSACTION_ERROR);
+			assert_ptr_equal(done, &d);
+			/* what was read as good is good */
+			assert_int_equal(rc == GNI_RC_SUCCESS, !GNI_CQ_GET_STATUS(entry));
+			assert_int_equal(gni_get_completed(end[0].tx, entry, &done),
+					 GNI_RC_DESCRIPTOR_ERROR);
+			events &= ~GNI_CQ_GET_INFO(entry);
+			told = 0;
+		} else {
+			rc = gni_cq_get_event(end[0].tx, &entry);
+			assert_true(rc == GNI_RC_SUCCESS || rc == GNI_RC_TRANSACTION_ERROR ||
+				    (rc == GNI_RC_NOT_DONE && (!events || step < quiet)));
+			told = rc != GNI_RC_NOT_DONE;
+			assert_true(!told || (events & GNI_CQ_GET_INFO(entry)));
+		}
+	}
+	assert_int_equal(events, 0);
+	assert_int_equal(gni_cq_get_event(end[0].tx, &entry), GNI_RC_NOT_DONE);
+}
+
+static void event_in_hand_all(void **state)
+{
+	static const u16 events[] = { GNI_CQMODE_LOCAL_EVENT, GNI_CQMODE_GLOBAL_EVENT,
+				      GNI_CQMODE_LOCAL_EVENT | GNI_CQMODE_GLOBAL_EVENT };
+	unsigned int what, reset, quiet;
+
+	for (what = 0; what < 2 * ARRAY_SIZE(events); what++)
+		for (reset = 0; reset < 5; reset++)
+			for (quiet = reset; quiet < 5; quiet++) {
+				event_in_hand(events[what / 2],
+					      what & 1 ? GNI_POST_RDMA_PUT : GNI_POST_FMA_PUT,
+					      reset, quiet);
+				finish(state);
+				begin(state);
+			}
 	both(GNI_SMSG_TYPE_MBOX);
 }
 
@@ -659,6 +724,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(destroyed, begin, finish),
 		cmocka_unit_test_setup_teardown(reset, begin, finish),
 		cmocka_unit_test_setup_teardown(gone_meanwhile_all, begin, finish),
+		cmocka_unit_test_setup_teardown(event_in_hand_all, begin, finish),
 		cmocka_unit_test_setup_teardown(quiesce, begin, finish),
 		cmocka_unit_test_setup_teardown(quiesce_meanwhile, begin, finish),
 		cmocka_unit_test_setup_teardown(garbage, begin, finish),
