@@ -9,22 +9,9 @@
 #include "aries_client.h"
 #include "aries_compat.h"
 #include "aries_trace.h"
-#include "gni_status.h"
 
 /* Events after which others get the CPU for a moment: interrupt threads come before them. */
 #define ARIES_ERR_BATCH 64
-
-static const char *const aries_status_names[GNI_STATUS_CODES] = {
-#define ARIES_STATUS_NAME(name, word, passing) [ARIES_ST_##name] = #name,
-	GNI_STATUSES(ARIES_STATUS_NAME)
-};
-
-const char *aries_status_name(unsigned int code)
-{
-	code &= ~ARIES_ST_LOCAL;
-	return code < GNI_STATUS_CODES && aries_status_names[code] ? aries_status_names[code] : "?";
-}
-EXPORT_SYMBOL_ARIES(aries_status_name);
 
 static void aries_err_one(struct aries_dev *ad, u64 event)
 {

@@ -9,6 +9,15 @@
 
 #include "aries.h"
 
+/* The kernel's own queue is the channel's. */
+static void aries_irq_queue(struct aries_dev *ad, unsigned int nr)
+{
+	if (nr)
+		aries_cq_wake(ad, nr);
+	else
+		aries_chan_irq(ad);
+}
+
 /*
  * Any vector's handler may find any queue's bit: reading and clearing are one step under
  * irq_lock, so a bit that was set again is never cleared by a handler that read it earlier. Who
@@ -33,7 +42,7 @@ static bool aries_irq_queues(struct aries_dev *ad)
 		spin_unlock(&ad->irq_lock);
 		any |= pending != 0;
 		for (; pending; pending &= pending - 1)
-			aries_cq_wake(ad, n * 64 + __ffs64(pending));
+			aries_irq_queue(ad, n * 64 + __ffs64(pending));
 	}
 	return any;
 }

@@ -6,22 +6,19 @@
 
 #include "aries.h"
 
-#define CREATE_TRACE_POINTS
-#include "aries_trace.h"
-
 static int __init aries_init(void)
 {
 	int rc;
 
 	aries_sysfs_init();
-	rc = aries_chrdev_init();
+	rc = aries_dev_init();
 	if (rc)
 		return rc;
 	aries_debugfs_init();
 	rc = pci_register_driver(&aries_pci_driver);
 	if (rc) {
 		aries_debugfs_exit();
-		aries_chrdev_exit();
+		aries_dev_exit();
 	}
 	return rc;
 }
@@ -31,7 +28,7 @@ static void __exit aries_exit(void)
 {
 	pci_unregister_driver(&aries_pci_driver);
 	aries_debugfs_exit();
-	aries_chrdev_exit();
+	aries_dev_exit();
 	aries_guess_exit();
 }
 module_exit(aries_exit);

@@ -121,7 +121,7 @@ static int aries_pci_start(struct aries_dev *ad)
 		dev_err(&ad->pdev->dev, "reset does not end: %d\n", rc);
 		return rc;
 	}
-	aries_quiet_free(ad);
+	aries_kept_free(ad);
 	aries_pool_release_held(&ad->fmads);
 	aries_pool_release_held(&ad->mdds);
 	aries_pool_release_held(&ad->cqs);
@@ -199,7 +199,7 @@ err_stop:
 err_irq:
 	aries_irq_exit(ad);
 err_chan:
-	aries_quiet_exit(ad);
+	aries_kept_exit(ad);
 	aries_chan_exit(ad);
 err_disable:
 	aries_pci_disable(ad);
@@ -220,12 +220,12 @@ static void aries_pci_stop(struct aries_dev *ad, enum aries_state state, bool an
 		WRITE_ONCE(ad->hw_ok, false);
 		aries_quiet_begin(ad);
 	}
-	aries_owner_revoke_all(ad, state);
+	aries_revoke(ad, state);
 	aries_chan_stop(ad);
 	aries_nodes_stop(ad);
 	aries_hw_enable(ad, false);
 	if (aries_quiet(ad))
-		aries_quiet_free(ad);
+		aries_kept_free(ad);
 }
 
 /*
@@ -257,7 +257,7 @@ static void aries_pci_remove(struct pci_dev *pdev)
 	aries_debugfs_del(ad);
 	aries_domain_free_all(ad);
 	aries_irq_exit(ad);
-	aries_quiet_exit(ad);
+	aries_kept_exit(ad);
 	aries_chan_exit(ad);
 	aries_pci_disable(ad);
 	pci_set_drvdata(pdev, NULL);
@@ -368,7 +368,7 @@ static int aries_pm_suspend(struct device *dev)
 
 	aries_pci_stop(ad, ARIES_STATE_RESET, aries_hw_alive(ad));
 	if (aries_quiet_begin(ad))
-		aries_quiet_free(ad);
+		aries_kept_free(ad);
 	return 0;
 }
 

@@ -48,8 +48,8 @@ style() {
 	# aries_compat.h is for; the types of gni_pub.h are those of its user programs.
 	if perl "$checkpatch" --no-tree --strict --terse --show-types --file \
 		--ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE,PREFER_KERNEL_TYPES \
-		"$TOP"/driver/*.[ch] "$TOP"/driver/include/aries_kapi.h "$TOP"/driver/tests/kapi/*.[ch] \
-		"$TOP"/driver/include/uapi/*.h "$TOP"/kgni/*.[ch] "${clients[@]}" >"$log" 2>&1; then
+		"$TOP"/driver/*.[ch] "$TOP"/driver/{core,obj,dgram,client,user,view}/*.[ch] "$TOP"/driver/include/aries_{compat,kapi}.h \
+		"$TOP"/driver/tests/kapi/*.[ch] "$TOP"/driver/include/uapi/*.h "$TOP"/kgni/*.[ch] "${clients[@]}" >"$log" 2>&1; then
 		echo "ok   checkpatch --strict"
 	else
 		grep -E 'ERROR|WARNING|CHECK' "$log" >&2
@@ -62,9 +62,9 @@ style() {
 sysfs_abi() {
 	local code doc
 	code=$({
-		sed -n 's/^static DEVICE_ATTR_R[OW](\([a-z_]*\));.*/\1/p' "$TOP/driver/aries_sysfs.c" |
+		sed -n 's/^static DEVICE_ATTR_R[OW](\([a-z_]*\));.*/\1/p' "$TOP/driver/view/aries_sysfs.c" |
 			sed 's,^pinned_pages$,resources/&,'
-		sed -n 's,^static ARIES_RES_ATTR(\([a-z_]*\).*,resources/\1,p' "$TOP/driver/aries_sysfs.c"
+		sed -n 's,^static ARIES_RES_ATTR(\([a-z_]*\).*,resources/\1,p' "$TOP/driver/view/aries_sysfs.c"
 		sed -n 's/^\tX([A-Z0-9_]*, \([a-z0-9_]*\), ".*/stats\/\1/p' "$TOP/driver/include/aries_hw.h"
 	} | sort)
 	doc=$(sed -n 's,^What:.*/sys/class/gni/kgniN/,,p' "$abi" | sort)
@@ -81,8 +81,8 @@ sysfs_abi() {
 debugfs_abi() {
 	local code doc
 	code=$({
-		sed -n 's/.*debugfs_create_file("\([a-z]*\)".*/\1/p' "$TOP/driver/aries_debugfs.c"
-		sed -n 's/^\t\t{ "\([a-z]*\)", &aries_.*_fops },/\1/p' "$TOP/driver/aries_views.c"
+		sed -n 's/.*debugfs_create_file("\([a-z]*\)".*/\1/p' "$TOP/driver/view/aries_debugfs.c"
+		sed -n 's/^\t\t{ "\([a-z]*\)", &aries_.*_fops },/\1/p' "$TOP/driver/view/aries_views.c"
 	} | sort)
 	doc=$(sed -n 's,^What:.*/debug/aries/kgniN/\(.\),\1,p' "$debugfs" | sort)
 	if [ "$code" = "$doc" ]; then

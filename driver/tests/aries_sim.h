@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stands for aries.h: of a NIC and of an open file only what the files know that are tested here. */
-#ifndef ARIES_H
-#define ARIES_H
+/* Stands for aries_core.h and aries_obj.h: of a NIC and of an open file only what the files know that are tested here. */
+#ifndef ARIES_SIM_H
+#define ARIES_SIM_H
+
+#define ARIES_CORE_H
+#define ARIES_OBJ_H
 
 #include "aries_chan.h"
 #include "aries_dgrams.h"
@@ -117,8 +120,8 @@ int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum ari
 			unsigned int count);
 void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			   unsigned int count);
-void aries_quiet_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
-		      void (*free)(struct aries_dev *ad, struct aries_kept *kept));
+void aries_kept_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
+		     void (*free)(struct aries_dev *ad, struct aries_kept *kept));
 int aries_recv_post(struct aries_owner *own, struct kgni_recv_post *arg);
 int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg);
 void aries_recv_park(struct aries_owner *own);
@@ -149,4 +152,4 @@ static inline void aries_sim_trace_recv(const struct aries_owner *own, u32 nr, u
 #define trace_aries_dgram_cancel aries_sim_trace
 #define trace_aries_dgram_end aries_sim_trace
 
-#endif /* ARIES_H */
+#endif /* ARIES_SIM_H */

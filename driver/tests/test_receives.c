@@ -124,7 +124,7 @@ void aries_domain_uncharge(struct aries_dev *dev, struct aries_domain *d, enum a
 {
 }
 
-void aries_quiet_take(struct aries_owner *c, struct list_head *gone, struct aries_kept *kept,
+void aries_kept_take(struct aries_owner *c, struct list_head *gone, struct aries_kept *kept,
 		      void (*release)(struct aries_dev *dev, struct aries_kept *kept))
 {
 	release(&ad, kept);

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * aries.ko, the folder core: the NIC as a device. Registers, numbers of its resources, memory that
+ * it reads, and the structure that stands for it.
+ */
+#ifndef ARIES_CORE_H
+#define ARIES_CORE_H
+
+#include <linux/atomic.h>
+#include <linux/bitfield.h>
+#include <linux/cdev.h>
+#include <linux/completion.h>
+#include <linux/device.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/rwsem.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "aries_hw.h"
+#include "aries_regs.h"
+#include "uapi/kgni_abi.h"
+
+/* Packed as GNI_VERSION_CHECK(0, 0x5c, 1). */
+#define ARIES_DRIVER_VERSION 0x005c0001u
+#define ARIES_DRIVER_VERSION_TEXT "0.5c.0001"
+#define ARIES_DEVICE_TYPE 1 /* GNI_DEVICE_ARIES */
+
+#define ARIES_MAX_DEVICES 64
+#define ARIES_VECTORS_MAX ARIES_MSIX_VECTORS
+#define ARIES_DMA_BITS 52 /* ARIES_PTE_ADDR_MASK */
+#define ARIES_OWNERS 65536 /* FMAD_CTL.OWNER has 16 bits */
+#define ARIES_PTAG_ANY 255 /* GNI_FIND_ALLOC_PTAG */
+#define ARIES_RING_ORDER_MAX 10 /* 4 MiB, what the page allocator gives in one piece */
+
+struct aries_aux;
+struct aries_chan;
+struct aries_cq;
+struct aries_domain;
+struct user_struct;
+
+/**
+ * DOC: locks
+ *
+ * aries_dev.state_sem   Protects the state of the device and, held for reading by who found it up,
+ *                       promises that the registers are mapped and that nothing is revoked
+ *                       meanwhile. Held for writing by probe, removal and reset only, for a moment.
+ *                       Who waits for the NIC while holding it for reading gives up when somebody
+ *                       wants to write.
+ * aries_dev.owner_lock  Protects the list of owners. Nobody waits for one of them under it; see
+ *                       aries_owner_next().
+ * aries_owner.lock      Protects the objects of one owner: its FMA descriptors, queues and
+ *                       registrations. Taken in the page fault handler, so no user memory may be
+ *                       touched and no mmap_lock taken under it. Nobody waits for the NIC and
+ *                       nothing large is made or freed under it: see aries_kept_take().
+ * aries_dev.share_lock  Protects the list of descriptors that may be shared, and their users.
+ * aries_share.lock      Protects the content of such a descriptor and who has it mapped. Taken in
+ *                       the page fault handler.
+ * aries_dev.client_lock Protects the list of clients in the kernel, and promises that one is there
+ *                       while it is told something.
+ * aries_dev.node_lock   Protects what is known of nodes, and promises that who watches is there
+ *                       while it is told. Taken with nothing else held.
+ * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
+ *                       the limits of injection.
+ * aries_dev.kept_lock   Protects the list of what the NIC has not let go of.
+ * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
+ * aries_dev.irq_lock    Protects reading and clearing CQI_PENDING as one step. Taken in interrupt
+ *                       handlers. The table of queues by number is under RCU.
+ * aries_dev.ees_lock    Protects the list of subscriptions to error events and their queues.
+ * aries_cq.lock         Protects the pointer to the queue's memory, and promises while that is
+ *                       there that registers are mapped; and what a client in the kernel has taken
+ *                       from the queue. Any context.
+ * aries_port.lock       Protects the descriptor area of a port; while the port is on, registers are
+ *                       mapped. Any context. It is what the data path of clients in the kernel has
+ *                       in place of state_sem: who takes everything away switches it off under this
+ *                       lock, and waits so for who is inside.
+ * aries_pool.lock       Protects one pool of numbers.
+ * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
+ * aries_guesser.turn    One cookie at a time of a user who has named wrong ones.
+ *
+ * Order: turn, state_sem, owner_lock, aries_owner.lock, then share_lock or aries_share.lock, then
+ * ptag_lock, clock_lock or client_lock, then the spinlocks, of which irq_lock comes before the
+ * others. mmap_lock comes before aries_owner.lock.
+ */
+
+/**
+ * struct aries_pool - numbers of one kind of NIC resource
+ * @lock: protects everything below
+ * @map: one bit a number, set while it is taken
+ * @owner: context number of the holder, one a number
+ * @first: lowest number given out
+ * @size: one more than the highest
+ * @used: numbers taken
+ * @held: of these, numbers that nobody has any more and the NIC has not let go of yet
+ * @cursor: where the next search starts
+ */
+struct aries_pool {
+	spinlock_t lock; /* the rest */
+	unsigned long *map;
+	u16 *owner;
+	unsigned int first;
+	unsigned int size;
+	unsigned int used;
+	unsigned int held;
+	unsigned int cursor;
+};
+
+enum aries_state {
+	ARIES_STATE_UP,
+	ARIES_STATE_RESET, /* between reset_prepare and reset_done, or after a failed reset */
+	ARIES_STATE_GONE, /* removed or unplugged */
+};
+
+/**
+ * struct aries_charge - locked memory on the account of a user; in the object that holds the memory
+ * @user: whose, with a reference; NULL for who had CAP_IPC_LOCK, and after aries_charge_end()
+ * @npages: pages charged
+ *
+ * Protected by whatever protects the object.
+ */
+struct aries_charge {
+	struct user_struct *user;
+	unsigned long npages;
+};
+
+/**
+ * struct aries_vector - one MSI-X vector
+ * @ad: the device
+ * @nr: vector number
+ * @count: interrupts taken
+ * @name: as in /proc/interrupts
+ */
+struct aries_vector {
+	struct aries_dev *ad;
+	unsigned int nr;
+	unsigned long count;
+	char name[24];
+};
+
+/**
+ * struct aries_dev - one NIC
+ *
+ * Freed with the last reference to @dev, which open files hold.
+ */
+struct aries_dev {
+	struct device dev;
+	struct cdev cdev;
+	struct pci_dev *pdev;
+	struct pci_saved_state *config; /* as at probe, see aries_pci_restore() */
+	int id;
+
+	struct rw_semaphore state_sem;
+	enum aries_state state;
+	bool hw_ok; /* registers answer; false skips every register access */
+
+	void __iomem *regs;
+	void __iomem *desc;
+	resource_size_t regs_phys;
+	resource_size_t fma_phys;
+	resource_size_t desc_phys;
+
+	/* read from the ID block at probe; a reset does not change them */
+	bool identified;
+	u64 caps;
+	u32 pe;
+	u32 nodes;
+	u32 nfma;
+	u32 nmdd;
+	u32 ncq;
+	u32 bte_queue;
+	unsigned int nvec;
+	struct aries_vector vec[ARIES_VECTORS_MAX];
+
+	struct aries_pool owners;
+	struct aries_pool fmads;
+	struct aries_pool mdds;
+	struct aries_pool cqs;
+	struct aries_pool ces;
+	struct aries_pool insts;
+	struct aries_pool recvs;
+
+	struct mutex ptag_lock; /* domains, ntt, bi; see DOC: locks */
+	struct aries_domain *domain[ARIES_PTAG_ENTRIES];
+
+	struct kgni_ntt_entry *ntt; /* of each entry allocated, what was written */
+	unsigned long *ntt_map; /* entries allocated */
+	u32 ntt_log2; /* granularity */
+	struct kgni_bi bi; /* current_* and sequence */
+	struct mutex share_lock; /* shares */
+	struct list_head shares;
+
+	struct mutex owner_lock; /* owner_list, owner_id */
+	struct list_head owner_list;
+	u64 owner_id;
+	wait_queue_head_t resume_wq;
+
+	u64 inv_late; /* INV_DONE that did not move for a second */
+	spinlock_t kept_lock; /* kept */
+	struct list_head kept; /* of struct aries_kept */
+	struct delayed_work kept_work;
+	struct delayed_work recv_work; /* receives that are to be posted again */
+	bool quiet; /* the NIC reaches no memory, see aries_quiet.c */
+	spinlock_t irq_lock; /* CQI_PENDING */
+	struct aries_cq __rcu **cq_table;
+
+	struct aries_chan *chan;
+	struct aries_aux *aux; /* what clients in the kernel are bound to */
+	struct aries_aux *nodes_aux; /* and who wants to know of nodes only */
+	struct mutex node_lock; /* nodes_on, node_watches, writing to node_seen */
+	bool nodes_on; /* what happens to nodes is looked at */
+	struct list_head node_watches; /* of struct aries_node_watch */
+	u64 node_seen[ARIES_NODES_MAX]; /* NODE_STATE as it was last */
+	struct mutex client_lock; /* clients */
+	struct list_head clients; /* of struct aries_kowner */
+	struct mutex clock_lock; /* sleepers, timer 0 */
+	struct list_head sleepers;
+	atomic_t clock_seq; /* changes when sleepers are to look again */
+	wait_queue_head_t clock_wq;
+	spinlock_t ees_lock; /* ees */
+	struct list_head ees;
+
+	bool testing;
+	struct completion test_done;
+
+	atomic64_t pinned; /* pages */
+	atomic64_t errors; /* error events taken from the NIC */
+	atomic64_t resets;
+	struct dentry *debugfs;
+};
+
+/* aries_hw.c: registers */
+u32 aries_rd32(struct aries_dev *ad, u32 reg);
+u64 aries_rd64(struct aries_dev *ad, u32 reg);
+void aries_wr32(struct aries_dev *ad, u32 reg, u32 value);
+void aries_wr64(struct aries_dev *ad, u32 reg, u64 value);
+bool aries_hw_alive(struct aries_dev *ad);
+int aries_hw_identify(struct aries_dev *ad);
+int aries_hw_settle(struct aries_dev *ad, unsigned int timeout_ms);
+int aries_hw_reset(struct aries_dev *ad);
+void aries_hw_enable(struct aries_dev *ad, bool on);
+int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeout_ms);
+
+/* aries_status.c */
+const char *aries_status_name(unsigned int code);
+
+/* aries_selftest.c */
+int aries_selftest(struct aries_dev *ad);
+
+/* aries_pool.c: numbers */
+int aries_pool_init(struct aries_pool *pool, unsigned int first, unsigned int size);
+void aries_pool_exit(struct aries_pool *pool);
+int aries_pool_get(struct aries_pool *pool, u16 owner);
+int aries_pool_get_row(struct aries_pool *pool, unsigned int count);
+void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner);
+void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner);
+void aries_pool_put_held(struct aries_pool *pool, unsigned int nr);
+void aries_pool_release_held(struct aries_pool *pool);
+unsigned int aries_pool_used(struct aries_pool *pool);
+unsigned int aries_pool_total(const struct aries_pool *pool);
+
+/* aries_charge.c: locked memory on the account of users */
+void aries_charge_begin(struct aries_charge *charge);
+void aries_charge_same(struct aries_charge *charge, const struct aries_charge *from);
+int aries_charge(struct aries_charge *charge, unsigned long npages);
+void aries_uncharge(struct aries_charge *charge, unsigned long npages);
+void aries_charge_move(struct aries_charge *to, struct aries_charge *from, unsigned long npages);
+void aries_charge_end(struct aries_charge *charge);
+
+/* aries_ring.c: memory in one piece */
+void *aries_ring_alloc(unsigned long npages);
+void aries_ring_free(void *ring, unsigned long npages);
+
+/* aries_quiet.c: whether the NIC reaches memory */
+bool aries_quiet(struct aries_dev *ad);
+bool aries_quiet_reached(struct aries_dev *ad, unsigned int timeout_ms);
+bool aries_quiet_begin(struct aries_dev *ad);
+void aries_quiet_end(struct aries_dev *ad);
+
+/* aries_inv.c: what the NIC has let go of */
+u64 aries_inv_seq(struct aries_dev *ad);
+int aries_inv_look(struct aries_dev *ad, u64 seq);
+int aries_inv_sleep(struct aries_dev *ad, u64 seq);
+int aries_inv_wait(struct aries_dev *ad, u64 seq);
+int aries_inv_drain(struct aries_dev *ad);
+int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh);
+
+#endif /* ARIES_CORE_H */

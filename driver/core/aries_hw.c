@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Registers: the only file that touches BAR 0.
+ *
+ * A device that was unplugged answers every read with ones, on some buses with zeros. Whoever sees
+ * all ones where they cannot be true, or relies on a zero, asks aries_hw_alive(); once it has said
+ * no, no register is accessed any more.
+ */
+#include <linux/delay.h>
+#include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/jiffies.h>
+
+#include "aries_core.h"
+
+#define ARIES_RESET_MS 30000
+
+/** aries_rd32() - read a 32-bit register; all ones if the device is not accessible */
+u32 aries_rd32(struct aries_dev *ad, u32 reg)
+{
+	return READ_ONCE(ad->hw_ok) ? readl(ad->regs + reg) : ~0u;
+}
+
+/** aries_rd64() - read a 64-bit register; all ones if the device is not accessible */
+u64 aries_rd64(struct aries_dev *ad, u32 reg)
+{
+	return READ_ONCE(ad->hw_ok) ? readq(ad->regs + reg) : ~0ull;
+}
+
+/** aries_wr32() - write a 32-bit register; without effect if the device is not accessible */
+void aries_wr32(struct aries_dev *ad, u32 reg, u32 value)
+{
+	if (READ_ONCE(ad->hw_ok))
+		writel(value, ad->regs + reg);
+}
+
+/** aries_wr64() - write a 64-bit register; without effect if the device is not accessible */
+void aries_wr64(struct aries_dev *ad, u32 reg, u64 value)
+{
+	if (READ_ONCE(ad->hw_ok))
+		writeq(value, ad->regs + reg);
+}
+
+/**
+ * aries_hw_alive() - does the device still answer?
+ * @ad: the device
+ *
+ * Context: any.
+ * Return: false if it was unplugged or cut off; registers are left alone from then on.
+ */
+bool aries_hw_alive(struct aries_dev *ad)
+{
+	if (!READ_ONCE(ad->hw_ok))
+		return false;
+	if (readl(ad->regs + ARIES_ID_MAGIC) == ARIES_ID_MAGIC_VALUE)
+		return true;
+	WRITE_ONCE(ad->hw_ok, false);
+	dev_err(&ad->pdev->dev, "device does not answer, taken for unplugged\n");
+	return false;
+}
+
+/**
+ * aries_hw_poll64() - sleep until the bits of a 64-bit register are all zero
+ * @ad: the device
+ * @reg: register
+ * @mask: bits to wait for
+ * @timeout_ms: longest wait
+ *
+ * Context: sleeps; state_sem held for reading.
+ * Return: 0, -ETIMEDOUT, -ENODEV if the device is not accessible, -EINTR: it is about to be reset.
+ */
+int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeout_ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
+	unsigned int pause_us = 10;
+	bool late = false;
+
+	might_sleep();
+	for (;;) {
+		u64 value = aries_rd64(ad, reg);
+
+		if (value == ~0ull && !aries_hw_alive(ad))
+			return -ENODEV;
+		if (!(value & mask))
+			return 0;
+		/* The last look is taken after the time is up, however long we were off the CPU. */
+		if (late)
+			return -ETIMEDOUT;
+		if (rwsem_is_contended(&ad->state_sem))
+			return -EINTR;
+		usleep_range(pause_us, 2 * pause_us);
+		pause_us = min(2 * pause_us, 10000u);
+		late = time_after(jiffies, end);
+	}
+}
+
+/* Tables and numbers were made for what the NIC has said first. */
+static int aries_hw_limit(struct aries_dev *ad, const char *what, u32 *limit, u32 value)
+{
+	if (ad->identified && *limit != value) {
+		dev_err(&ad->pdev->dev, "%s was %u before the reset and is %u now\n", what, *limit,
+			value);
+		return -ENODEV;
+	}
+	*limit = value;
+	return 0;
+}
+
+static int aries_hw_limits(struct aries_dev *ad)
+{
+	u32 pe = FIELD_GET(ARIES_ID_PE_PE_MASK, aries_rd32(ad, ARIES_ID_PE));
+	u32 bte = FIELD_GET(ARIES_ID_BTE_QUEUE_MASK, aries_rd32(ad, ARIES_ID_BTE));
+	u64 caps = aries_rd64(ad, ARIES_ID_CAPS);
+	u32 low = lower_32_bits(ad->caps), high = upper_32_bits(ad->caps);
+	int rc = aries_hw_limit(ad, "node address", &ad->pe, pe);
+
+	rc = rc ?: aries_hw_limit(ad, "ID_CAPS", &low, lower_32_bits(caps));
+	rc = rc ?: aries_hw_limit(ad, "upper half of ID_CAPS", &high, upper_32_bits(caps));
+	rc = rc ?: aries_hw_limit(ad, "number of nodes", &ad->nodes,
+				  aries_rd32(ad, ARIES_ID_NODES));
+	rc = rc ?: aries_hw_limit(ad, "number of FMA descriptors", &ad->nfma,
+				  min(aries_rd32(ad, ARIES_ID_FMA), ARIES_FMA_DESCRIPTORS));
+	rc = rc ?: aries_hw_limit(ad, "number of MDDs", &ad->nmdd,
+				  min(aries_rd32(ad, ARIES_ID_MDD), ARIES_MDD_ENTRIES));
+	rc = rc ?: aries_hw_limit(ad, "number of CQs", &ad->ncq,
+				  min(aries_rd32(ad, ARIES_ID_CQ), ARIES_CQ_ENTRIES));
+	rc = rc ?: aries_hw_limit(ad, "block transfers a descriptor", &ad->bte_queue, bte);
+	if (!rc)
+		ad->caps = caps;
+	return rc;
+}
+
+/**
+ * aries_hw_identify() - check that this is an Aries that we know and read its limits
+ * @ad: the device
+ *
+ * A NIC that has other limits after a reset is refused: it takes a new probe.
+ *
+ * Return: 0, or -ENODEV with a line in the log.
+ */
+int aries_hw_identify(struct aries_dev *ad)
+{
+	struct device *dev = &ad->pdev->dev;
+	u32 magic = aries_rd32(ad, ARIES_ID_MAGIC);
+	u32 version = aries_rd32(ad, ARIES_ID_VERSION);
+	int rc;
+
+	if (magic != ARIES_ID_MAGIC_VALUE) {
+		dev_err(dev, "ID_MAGIC reads %#x, not an Aries NIC\n", magic);
+		return -ENODEV;
+	}
+	if (FIELD_GET(ARIES_ID_VERSION_MAJOR_MASK, version) !=
+	    FIELD_GET(ARIES_ID_VERSION_MAJOR_MASK, ARIES_ID_VERSION_VALUE)) {
+		dev_err(dev, "interface version %#x, this driver knows %#x\n", version,
+			ARIES_ID_VERSION_VALUE);
+		return -ENODEV;
+	}
+	rc = aries_hw_limits(ad);
+	if (rc)
+		return rc;
+	if (ad->nfma < 2 || !ad->nmdd || !ad->ncq) {
+		dev_err(dev, "no resources: %u FMA descriptors, %u MDDs, %u CQs\n", ad->nfma,
+			ad->nmdd, ad->ncq);
+		return -ENODEV;
+	}
+	ad->identified = true;
+	return 0;
+}
+
+/**
+ * aries_hw_settle() - wait until nothing is in flight after a reset or the loss of bus mastering
+ * @ad: the device; one that was taken for unplugged is asked all the same
+ * @timeout_ms: longest wait
+ *
+ * Context: sleeps. Return: 0, -ETIMEDOUT, or -ENODEV if the registers do not answer.
+ */
+int aries_hw_settle(struct aries_dev *ad, unsigned int timeout_ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
+	bool late = false;
+	u32 busy;
+
+	might_sleep();
+	for (;;) {
+		busy = readl(ad->regs + ARIES_CTL_STATUS) & ARIES_CTL_STATUS_BUSY_MASK;
+		busy |= readl(ad->regs + ARIES_INV_STATUS) & ARIES_INV_STATUS_BUSY_MASK;
+		if (readl(ad->regs + ARIES_ID_MAGIC) != ARIES_ID_MAGIC_VALUE)
+			return -ENODEV;
+		if (!busy)
+			return 0;
+		if (late)
+			return -ETIMEDOUT;
+		usleep_range(500, 1000);
+		late = time_after(jiffies, end);
+	}
+}
+
+/**
+ * aries_hw_reset() - empty every table and queue of the NIC
+ * @ad: the device
+ *
+ * Context: sleeps. Return: 0, -ETIMEDOUT or -ENODEV.
+ */
+int aries_hw_reset(struct aries_dev *ad)
+{
+	aries_wr32(ad, ARIES_CTL_CONTROL, FIELD_PREP(ARIES_CTL_CONTROL_RESET_MASK, 1));
+	return aries_hw_settle(ad, ARIES_RESET_MS);
+}
+
+static bool amo_lazy;
+module_param(amo_lazy, bool, 0444);
+MODULE_PARM_DESC(amo_lazy, "host memory gets results of cached atomics later (default: with each operation)");
+
+/** aries_hw_enable() - let the NIC take work and packets, or stop that */
+void aries_hw_enable(struct aries_dev *ad, bool on)
+{
+	if (on && amo_lazy)
+		aries_wr32(ad, ARIES_AMO_CTL, FIELD_PREP(ARIES_AMO_CTL_LAZY_MASK, 1));
+	aries_wr32(ad, ARIES_CTL_CONTROL, FIELD_PREP(ARIES_CTL_CONTROL_ENABLE_MASK, on));
+}

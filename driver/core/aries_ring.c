@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory of completion queues: whole pages in one piece, for a NIC that knows one bus address of
+ * each queue. The page allocator has pieces of up to 4 MiB; the largest queue takes a page more
+ * than that. What it does not have is made by moving other pages out of the way, as is done for
+ * huge pages of 1 GiB.
+ */
+#include <linux/gfp.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/pageblock-flags.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+
+#include "aries_core.h"
+
+#ifdef CONFIG_CONTIG_ALLOC
+
+/* Present, of this zone and given out by the page allocator; whether they can be moved is tried. */
+static bool aries_ring_possible(const struct zone *zone, unsigned long pfn, unsigned long npages)
+{
+	unsigned long end = pfn + npages;
+
+	for (; pfn < end; pfn++) {
+		struct page *page = pfn_to_online_page(pfn);
+
+		if (!page || page_zone(page) != zone || PageReserved(page))
+			return false;
+	}
+	return true;
+}
+
+static struct page *aries_ring_from_zone(struct zone *zone, unsigned long npages)
+{
+	unsigned long pfn = ALIGN(zone->zone_start_pfn, pageblock_nr_pages);
+	const unsigned long end = zone_end_pfn(zone);
+
+	for (; pfn + npages <= end; pfn += pageblock_nr_pages) {
+		if (fatal_signal_pending(current))
+			return NULL;
+		cond_resched();
+		if (aries_ring_possible(zone, pfn, npages) &&
+		    !alloc_contig_range(pfn, pfn + npages, MIGRATE_MOVABLE,
+					GFP_KERNEL | __GFP_NOWARN))
+			return pfn_to_page(pfn);
+	}
+	return NULL;
+}
+
+/* Not of the movable zone: queues stay where they are. */
+static struct page *aries_ring_from_node(int nid, unsigned long npages)
+{
+	struct page *page = NULL;
+	int i;
+
+	for (i = ZONE_NORMAL; i >= 0 && !page; i--) {
+		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
+
+		if (managed_zone(zone))
+			page = aries_ring_from_zone(zone, npages);
+	}
+	return page;
+}
+
+#else
+
+/* Such a kernel has no queues of more than 4 MiB. */
+static struct page *aries_ring_from_node(int nid, unsigned long npages)
+{
+	return NULL;
+}
+
+#endif
+
+/**
+ * aries_ring_alloc() - memory in one piece, zeroed
+ * @npages: how many pages
+ *
+ * Context: sleeps, and long where memory is in pieces: called without any lock.
+ * Return: its address or NULL.
+ */
+void *aries_ring_alloc(unsigned long npages)
+{
+	const size_t size = npages * PAGE_SIZE;
+	struct page *page = NULL;
+	void *ring = NULL;
+	int nid;
+
+	if (get_order(size) <= ARIES_RING_ORDER_MAX)
+		ring = alloc_pages_exact(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	if (ring)
+		return ring;
+	for_each_online_node(nid) {
+		page = aries_ring_from_node(nid, npages);
+		if (page)
+			return memset(page_address(page), 0, size);
+	}
+	return NULL;
+}
+
+/** aries_ring_free() - undo aries_ring_alloc(). Context: any. */
+void aries_ring_free(void *ring, unsigned long npages)
+{
+	/* pages from either source are single ones, with one reference */
+	free_pages_exact(ring, npages * PAGE_SIZE);
+}

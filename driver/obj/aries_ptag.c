@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Communication domains: cookie and protection tag are one to one on a node, in both directions,
+ * so that nobody enters a domain by guessing its tag. Making one is privileged, entering one takes
+ * its cookie.
+ */
+#include <linux/capability.h>
+#include <linux/slab.h>
+
+#include "aries_obj.h"
+#include "aries_ptag.h"
+
+/* Unless KGNI_IOC_JOB says otherwise: a domain leaves receives to others, and memory. */
+#define ARIES_RECV_PER_DOMAIN (ARIES_RMT_ENTRIES / 2)
+#define ARIES_DGRAM_PER_DOMAIN 65536
+
+/** aries_ptag_by_cookie() - domain of a cookie, or NULL. Context: ptag_lock held. */
+struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie)
+	__must_hold(&ad->ptag_lock)
+{
+	unsigned int ptag;
+
+	lockdep_assert_held(&ad->ptag_lock);
+	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++)
+		if (ad->domain[ptag] && ad->domain[ptag]->cookie == cookie)
+			return ad->domain[ptag];
+	return NULL;
+}
+
+static void aries_ptag_write_key(struct aries_dev *ad, const struct aries_domain *dom)
+{
+	aries_wr64(ad, ARIES_PTAG_KEY_N(dom->ptag),
+		   FIELD_PREP(ARIES_PTAG_KEY_KEY_MASK, (u64)dom->cookie) |
+			   FIELD_PREP(ARIES_PTAG_KEY_VALID_MASK, 1ull));
+}
+
+static int aries_ptag_pick(struct aries_dev *ad)
+{
+	unsigned int ptag;
+
+	for (ptag = ARIES_PTAG_USER_FIRST; ptag <= ARIES_PTAG_USER_LAST; ptag++)
+		if (!ad->domain[ptag])
+			return ptag;
+	return -ENOSPC;
+}
+
+/**
+ * aries_ptag_create() - make a domain
+ * @ad: the device
+ * @ptag: its tag, or ARIES_PTAG_ANY
+ * @cookie: its cookie
+ *
+ * The caller has checked that neither is taken. Context: ptag_lock held, may sleep.
+ * Return: the domain or an error pointer: -ENOSPC, -ENOMEM.
+ */
+struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie)
+	__must_hold(&ad->ptag_lock)
+{
+	struct aries_domain *dom;
+
+	lockdep_assert_held(&ad->ptag_lock);
+	if (ptag == ARIES_PTAG_ANY) {
+		int pick = aries_ptag_pick(ad);
+
+		if (pick < 0)
+			return ERR_PTR(pick);
+		ptag = pick;
+	}
+	dom = kzalloc(sizeof(*dom), GFP_KERNEL);
+	if (!dom)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&dom->ref); /* the table's */
+	dom->ptag = ptag;
+	dom->cookie = cookie;
+	dom->limit[ARIES_RES_MDD] = aries_pool_total(&ad->mdds);
+	dom->limit[ARIES_RES_CQ] = aries_pool_total(&ad->cqs);
+	dom->limit[ARIES_RES_FMA] = aries_pool_total(&ad->fmads);
+	dom->limit[ARIES_RES_CE] = aries_pool_total(&ad->ces);
+	dom->limit[ARIES_RES_PAGES] = U32_MAX;
+	dom->limit[ARIES_RES_RECV] = ARIES_RECV_PER_DOMAIN;
+	dom->dgram_limit = ARIES_DGRAM_PER_DOMAIN;
+	ad->domain[ptag] = dom;
+	aries_ptag_write_key(ad, dom);
+	return dom;
+}
+
+static void aries_domain_release(struct kref *ref)
+{
+	struct aries_domain *dom = container_of(ref, struct aries_domain, ref);
+
+	WARN_ON(dom->attached || dom->block);
+	kfree(dom);
+}
+
+/**
+ * aries_domain_get() - keep a domain in memory; its tag may go meanwhile
+ * @dom: domain to which the caller has a reference, or that it found under ptag_lock
+ *
+ * Context: any. Return: @dom.
+ */
+struct aries_domain *aries_domain_get(struct aries_domain *dom)
+{
+	kref_get(&dom->ref);
+	return dom;
+}
+
+/** aries_domain_put() - undo aries_domain_get(). Context: any. */
+void aries_domain_put(struct aries_domain *dom)
+{
+	kref_put(&dom->ref, aries_domain_release);
+}
+
+/**
+ * aries_ptag_remove() - take its tag from a domain
+ * @ad: the device
+ * @dom: domain that has its tag
+ *
+ * It is freed when nobody has a pointer to it any more. Context: ptag_lock held.
+ */
+void aries_ptag_remove(struct aries_dev *ad, struct aries_domain *dom)
+	__must_hold(&ad->ptag_lock)
+{
+	lockdep_assert_held(&ad->ptag_lock);
+	aries_wr64(ad, ARIES_PTAG_KEY_N(dom->ptag), 0);
+	aries_wr32(ad, ARIES_PTAG_BTE_N(dom->ptag), 0);
+	aries_ntt_release(ad, dom);
+	ad->domain[dom->ptag] = NULL;
+	aries_domain_put(dom);
+}
+
+/**
+ * aries_ptag_check() - may the caller name this tag?
+ * @ptag: protection tag
+ *
+ * Return: 0 or -EINVAL (0, or one of the kernel's without CAP_SYS_ADMIN).
+ */
+int aries_ptag_check(u8 ptag)
+{
+	if (!ptag)
+		return -EINVAL;
+	if (ptag < ARIES_PTAG_USER_FIRST || ptag == ARIES_PTAG_BOOT)
+		return capable(CAP_SYS_ADMIN) ? 0 : -EINVAL;
+	return 0;
+}
+
+static struct aries_domain *aries_ptag_join(struct aries_dev *ad, u8 ptag, u32 cookie, bool trusted)
+{
+	struct aries_domain *dom = aries_ptag_by_cookie(ad, cookie);
+
+	if (aries_ptag_reserved(ptag, cookie))
+		return ERR_PTR(-EACCES);
+	if (dom) {
+		if (ptag != ARIES_PTAG_ANY && ptag != dom->ptag)
+			return ERR_PTR(-EACCES);
+		/* a kernel tag is not to be had by its cookie either */
+		if (!trusted && aries_ptag_check(dom->ptag))
+			return ERR_PTR(-EACCES);
+		return dom;
+	}
+	if (ptag != ARIES_PTAG_ANY && ad->domain[ptag])
+		return ERR_PTR(-EACCES);
+	if (!trusted && !capable(CAP_SYS_ADMIN))
+		return ERR_PTR(-EPERM);
+	return aries_ptag_create(ad, ptag, cookie);
+}
+
+/**
+ * aries_ptag_hold() - keep a domain and its tag, as an attachment does
+ * @dom: domain
+ *
+ * Context: ptag_lock held. Undone by aries_domain_leave().
+ */
+void aries_ptag_hold(struct aries_domain *dom)
+{
+	dom->attached++;
+	aries_domain_get(dom);
+}
+
+/**
+ * aries_domain_join() - enter a domain; a privileged caller makes it if there is none
+ * @ad: the device
+ * @ptag: its tag or ARIES_PTAG_ANY
+ * @cookie: its cookie
+ * @trusted: for the kernel itself, which is privileged whoever calls
+ *
+ * Context: may sleep; state_sem held. Return: the domain with one more attachment, or an error
+ * pointer: -EINVAL, -EACCES, -EPERM, -ENOSPC, -ENOMEM.
+ */
+struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie, bool trusted)
+{
+	struct aries_domain *dom;
+	int rc = 0;
+
+	if (!ptag)
+		rc = -EINVAL;
+	else if (!trusted)
+		rc = aries_ptag_check(ptag);
+	if (rc)
+		return ERR_PTR(rc);
+	mutex_lock(&ad->ptag_lock);
+	dom = aries_ptag_join(ad, ptag, cookie, trusted);
+	if (!IS_ERR(dom))
+		aries_ptag_hold(dom);
+	mutex_unlock(&ad->ptag_lock);
+	return dom;
+}
+
+/**
+ * aries_domain_enter() - enter a domain that exists
+ * @ad: the device
+ * @ptag: its tag or ARIES_PTAG_ANY
+ * @cookie: its cookie
+ *
+ * Context: may sleep; state_sem held. Return: the domain with one more attachment, or an error
+ * pointer: -EINVAL, -EACCES, -ENOENT.
+ */
+struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cookie)
+{
+	struct aries_domain *dom;
+	int rc = aries_ptag_check(ptag);
+
+	if (rc)
+		return ERR_PTR(rc);
+	mutex_lock(&ad->ptag_lock);
+	dom = aries_ptag_by_cookie(ad, cookie) ? aries_ptag_join(ad, ptag, cookie, false) :
+						 ERR_PTR(-ENOENT);
+	if (!IS_ERR(dom))
+		aries_ptag_hold(dom);
+	mutex_unlock(&ad->ptag_lock);
+	return dom;
+}
+
+/**
+ * aries_domain_leave() - undo join, enter or aries_ptag_hold(); the last one removes a domain
+ * without job
+ * @ad: the device
+ * @dom: domain, not to be used afterwards
+ *
+ * Context: may sleep; state_sem held. The NIC may have been removed meanwhile.
+ */
+void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom)
+{
+	mutex_lock(&ad->ptag_lock);
+	if (!--dom->attached && !dom->job && ad->domain[dom->ptag] == dom)
+		aries_ptag_remove(ad, dom);
+	mutex_unlock(&ad->ptag_lock);
+	aries_domain_put(dom);
+}
+
+/** aries_ptag_charge() - as aries_domain_charge(). Context: ptag_lock held. */
+int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int count)
+{
+	if ((u64)dom->used[res] + count > dom->limit[res])
+		return -ENOSPC;
+	dom->used[res] += count;
+	return 0;
+}
+
+/** aries_domain_charge() - account @count units; -ENOSPC over the limit. Context: may sleep. */
+int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			unsigned int count)
+{
+	int rc;
+
+	mutex_lock(&ad->ptag_lock);
+	rc = aries_ptag_charge(dom, res, count);
+	mutex_unlock(&ad->ptag_lock);
+	return rc;
+}
+
+/** aries_domain_uncharge() - take @count units off the account. Context: may sleep. */
+void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			   unsigned int count)
+{
+	mutex_lock(&ad->ptag_lock);
+	if (!WARN_ON(dom->used[res] < count))
+		dom->used[res] -= count;
+	mutex_unlock(&ad->ptag_lock);
+}
+
+/** aries_ptag_write_limit() - tell the NIC how many transfers a domain may have under way */
+void aries_ptag_write_limit(struct aries_dev *ad, const struct aries_domain *dom)
+{
+	aries_wr32(ad, ARIES_PTAG_BTE_N(dom->ptag),
+		   FIELD_PREP(ARIES_PTAG_BTE_LIMITED_MASK, dom->bte_limited) |
+			   FIELD_PREP(ARIES_PTAG_BTE_LIMIT_MASK, dom->bte_limit));
+}
+
+/** aries_domain_restore() - write keys and limits of all domains again after a reset */
+void aries_domain_restore(struct aries_dev *ad)
+{
+	unsigned int ptag;
+
+	mutex_lock(&ad->ptag_lock);
+	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++) {
+		if (!ad->domain[ptag])
+			continue;
+		aries_ptag_write_key(ad, ad->domain[ptag]);
+		aries_ptag_write_limit(ad, ad->domain[ptag]);
+	}
+	mutex_unlock(&ad->ptag_lock);
+}
+
+/** aries_domain_free_all() - remove all domains; no attachment is left, but calls may hold some */
+void aries_domain_free_all(struct aries_dev *ad)
+{
+	unsigned int ptag;
+
+	mutex_lock(&ad->ptag_lock);
+	for (ptag = 1; ptag < ARIES_PTAG_ANY; ptag++)
+		if (ad->domain[ptag])
+			aries_ptag_remove(ad, ad->domain[ptag]);
+	mutex_unlock(&ad->ptag_lock);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The NIC's global clock, and sleeping on it: timer 0 wakes whoever waits for the earliest time.
+ */
+#include <linux/wait.h>
+
+#include "aries_user.h"
+
+/* The clock's page may be mapped: it must hold nothing else. */
+static_assert(IS_ALIGNED(ARIES_CLK_NOW, SZ_4K));
+
+/**
+ * struct aries_sleeper - one thread in KGNI_IOC_CLOCK_WAIT
+ * @node: in aries_dev.sleepers
+ * @until: global time that it waits for
+ */
+struct aries_sleeper {
+	struct list_head node;
+	u64 until;
+};
+
+/**
+ * aries_clock_read() - what the global clock says
+ * @ad: the device; state_sem held for reading
+ * @now: nanoseconds since the fabric was made
+ *
+ * Return: 0, -EOPNOTSUPP the NIC has no clock, -ENODEV it does not answer.
+ */
+int aries_clock_read(struct aries_dev *ad, u64 *now)
+{
+	lockdep_assert_held(&ad->state_sem);
+	if (!(ad->caps & ARIES_ID_CAPS_TIMER_MASK))
+		return -EOPNOTSUPP;
+	*now = aries_rd64(ad, ARIES_CLK_NOW);
+	return *now == ~0ull ? -ENODEV : 0;
+}
+
+/** aries_clock() - KGNI_IOC_CLOCK. Context: sleeps. */
+int aries_clock(struct aries_owner *own, struct kgni_clock *arg)
+{
+	int rc;
+
+	if (arg->flags || arg->reserved)
+		return -EINVAL;
+	rc = aries_owner_enter(own, false);
+	if (rc)
+		return rc;
+	rc = aries_clock_read(own->ad, &arg->now);
+	if (!rc) {
+		arg->rate = aries_rd64(own->ad, ARIES_CLK_RATE);
+		arg->mmap_offset = ARIES_MMAP_CLOCK;
+		arg->mmap_size = SZ_4K;
+	}
+	aries_owner_exit(own);
+	return rc;
+}
+
+static u32 aries_clock_seq(struct aries_dev *ad)
+{
+	return (u32)atomic_read(&ad->clock_seq);
+}
+
+/* Sets timer 0 for the earliest sleeper, or stops it. */
+static void aries_clock_program(struct aries_dev *ad)
+	__must_hold(&ad->clock_lock)
+{
+	struct aries_sleeper *sleeper;
+	u64 first = U64_MAX;
+
+	lockdep_assert_held(&ad->clock_lock);
+	list_for_each_entry(sleeper, &ad->sleepers, node)
+		first = min(first, sleeper->until);
+	if (list_empty(&ad->sleepers)) {
+		aries_wr32(ad, ARIES_TMR_CTL, 0);
+		return;
+	}
+	aries_wr64(ad, ARIES_TMR_COMPARE, first);
+	aries_wr32(ad, ARIES_TMR_CTL, FIELD_PREP(ARIES_TMR_CTL_ENABLE_MASK, 1));
+}
+
+/* One look. Return: 0 it is time, 1 sleep until clock_seq is no longer @seq, or an errno. */
+static int aries_clock_look(struct aries_owner *own, struct aries_sleeper *sleeper, u64 *now,
+			    u32 *seq)
+{
+	struct aries_dev *ad = own->ad;
+	int rc;
+
+	down_read(&ad->state_sem);
+	rc = aries_owner_status(own);
+	if (!rc)
+		rc = aries_clock_read(ad, now);
+	if (!rc && *now < sleeper->until) {
+		mutex_lock(&ad->clock_lock);
+		*seq = aries_clock_seq(ad);
+		if (list_empty(&sleeper->node))
+			list_add(&sleeper->node, &ad->sleepers);
+		aries_clock_program(ad);
+		mutex_unlock(&ad->clock_lock);
+		rc = 1;
+	}
+	up_read(&ad->state_sem);
+	return rc;
+}
+
+static void aries_clock_end(struct aries_owner *own, struct aries_sleeper *sleeper)
+{
+	struct aries_dev *ad = own->ad;
+
+	if (list_empty(&sleeper->node))
+		return;
+	down_read(&ad->state_sem);
+	mutex_lock(&ad->clock_lock);
+	list_del_init(&sleeper->node);
+	if (!aries_owner_status(own))
+		aries_clock_program(ad);
+	mutex_unlock(&ad->clock_lock);
+	up_read(&ad->state_sem);
+}
+
+/** aries_clock_wait() - KGNI_IOC_CLOCK_WAIT. Context: sleeps, interruptibly. */
+int aries_clock_wait(struct aries_owner *own, struct kgni_clock_wait *arg)
+{
+	struct aries_sleeper sleeper = { .until = arg->until };
+	struct aries_dev *ad = own->ad;
+	u32 seq = 0;
+	int rc;
+
+	if (arg->flags)
+		return -EINVAL;
+	INIT_LIST_HEAD(&sleeper.node);
+	for (;;) {
+		rc = aries_clock_look(own, &sleeper, &arg->now, &seq);
+		if (rc <= 0)
+			break;
+		/* dead is set before the wake-up of a reset */
+		if (wait_event_interruptible(ad->clock_wq, aries_clock_seq(ad) != seq ||
+					     READ_ONCE(own->dead))) {
+			rc = -EINTR;
+			break;
+		}
+	}
+	aries_clock_end(own, &sleeper);
+	return rc;
+}
+
+/** aries_clock_wake() - let all sleepers look again. Any context. */
+void aries_clock_wake(struct aries_dev *ad)
+{
+	atomic_inc(&ad->clock_seq);
+	wake_up_all(&ad->clock_wq);
+}
+
+/** aries_clock_irq() - timers that have come; from the handler of vector 0 */
+void aries_clock_irq(struct aries_dev *ad)
+{
+	u32 pending;
+
+	if (!(ad->caps & ARIES_ID_CAPS_TIMER_MASK))
+		return;
+	pending = aries_rd32(ad, ARIES_TMR_PENDING);
+	if (!pending || pending == ~0u)
+		return;
+	aries_wr32(ad, ARIES_TMR_PENDING, pending);
+	aries_clock_wake(ad);
+}

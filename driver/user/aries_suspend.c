@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Suspending a job: its processes lose their way to the NIC, and what they have started ends.
+ *
+ * The mappings of descriptor areas, doorbells and windows are taken away. Who touches them waits in
+ * the page fault until the job is resumed, a signal comes or the NIC is reset; nothing is lost.
+ * Registrations and queues stay, and peers may go on using them. Receives for channel sends are
+ * taken back and posted again.
+ */
+#include <linux/capability.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+
+#include "aries_user.h"
+#include "aries_ptag.h"
+#include "aries_trace.h"
+
+#define ARIES_SUSPEND_POLL_MS 10
+/* A fault holds locks of its process's memory: it looks again so often. */
+#define ARIES_FAULT_MS 100
+
+/**
+ * aries_suspend_wait() - wait in a page fault while the job is suspended
+ * @own: attachment
+ *
+ * Context: sleeps; own->lock not held.
+ * Return: false if it is still suspended: the fault is to be taken again.
+ */
+bool aries_suspend_wait(struct aries_owner *own)
+{
+	if (likely(!READ_ONCE(own->suspended)))
+		return true;
+	return wait_event_killable_timeout(own->ad->resume_wq,
+					   !READ_ONCE(own->suspended) || READ_ONCE(own->dead),
+					   msecs_to_jiffies(ARIES_FAULT_MS)) > 0;
+}
+
+/**
+ * struct aries_suspension - one change of a job, as the call sees it that makes it
+ * @dom: domain, which keeps its tag meanwhile
+ * @change: its number; another one in the domain tells that a later call has changed it again
+ * @seq: revocation of all receives that were taken back
+ */
+struct aries_suspension {
+	struct aries_domain *dom;
+	unsigned int change;
+	u64 seq;
+};
+
+static void aries_suspend_change(struct aries_dev *ad, struct aries_suspension *s, bool suspend)
+	__must_hold(&ad->ptag_lock)
+{
+	lockdep_assert_held(&ad->ptag_lock);
+	WRITE_ONCE(s->dom->suspended, suspend);
+	s->change = s->dom->changes + 1;
+	WRITE_ONCE(s->dom->changes, s->change);
+}
+
+static int aries_suspend_begin(struct aries_dev *ad, const struct kgni_suspend *arg,
+			       struct aries_suspension *s)
+{
+	const bool suspend = !(arg->flags & KGNI_SUSPEND_RESUME);
+	struct aries_domain *dom;
+	int rc = 0;
+
+	mutex_lock(&ad->ptag_lock);
+	dom = aries_ptag_by_cookie(ad, arg->cookie);
+	if (!dom || dom->job_id != arg->job_id ||
+	    (arg->ptag != ARIES_PTAG_ANY && arg->ptag != dom->ptag)) {
+		rc = -ENOENT;
+	} else if (dom->suspended == suspend) {
+		rc = -EALREADY;
+	} else {
+		s->dom = dom;
+		aries_ptag_hold(dom);
+		aries_suspend_change(ad, s, suspend);
+	}
+	mutex_unlock(&ad->ptag_lock);
+	return rc;
+}
+
+/*
+ * Tells every attachment what the domain is now. Of two changes at once the later one is what all
+ * end with: each call looks at the domain again under the lock of the attachment.
+ */
+static void aries_suspend_apply(struct aries_dev *ad, struct aries_domain *dom)
+{
+	struct aries_owner *own = NULL;
+
+	while ((own = aries_owner_next(ad, own))) {
+		/* a reset leaves no attachment, and nobody begins to use registers that are gone */
+		down_read(&ad->state_sem);
+		mutex_lock(&own->lock);
+		if (own->dom == dom) {
+			bool suspend = READ_ONCE(dom->suspended);
+
+			WRITE_ONCE(own->suspended, suspend);
+			own->ops->suspend(own, suspend);
+			if (suspend)
+				aries_recv_park(own);
+			else
+				aries_recv_unpark(own);
+		}
+		mutex_unlock(&own->lock);
+		up_read(&ad->state_sem);
+	}
+	wake_up_all(&ad->resume_wq);
+	if (READ_ONCE(dom->suspended))
+		trace_aries_job_suspend(ad->id, dom);
+	else
+		trace_aries_job_resume(ad->id, dom);
+}
+
+static int aries_suspend_drained(struct aries_owner *own, const struct aries_suspension *s)
+{
+	struct aries_dev *ad = own->ad;
+	int rc;
+
+	down_read(&ad->state_sem);
+	rc = aries_owner_status(own);
+	if (!rc && READ_ONCE(s->dom->changes) != s->change)
+		rc = -ECANCELED;
+	if (!rc && (aries_fmad_transfers(ad, s->dom) || aries_inv_look(ad, s->seq) == -EAGAIN))
+		rc = -EAGAIN;
+	up_read(&ad->state_sem);
+	return rc;
+}
+
+static int aries_suspend_drain(struct aries_owner *own, const struct aries_suspension *s,
+			       u64 timeout_ms)
+{
+	u64 waited = 0;
+	int rc;
+
+	for (;;) {
+		rc = aries_suspend_drained(own, s);
+		if (rc != -EAGAIN)
+			return rc;
+		if (waited >= timeout_ms)
+			return -ETIMEDOUT;
+		if (msleep_interruptible(ARIES_SUSPEND_POLL_MS))
+			return -EINTR;
+		waited += ARIES_SUSPEND_POLL_MS;
+	}
+}
+
+/* Unless somebody else has changed the job meanwhile. */
+static void aries_suspend_undo(struct aries_dev *ad, struct aries_suspension *s)
+{
+	bool ours;
+
+	mutex_lock(&ad->ptag_lock);
+	ours = s->dom->changes == s->change;
+	if (ours)
+		aries_suspend_change(ad, s, false);
+	mutex_unlock(&ad->ptag_lock);
+	if (ours)
+		aries_suspend_apply(ad, s->dom);
+}
+
+/** aries_suspend() - KGNI_IOC_SUSPEND. Context: sleeps, interruptibly. */
+int aries_suspend(struct aries_owner *own, struct kgni_suspend *arg)
+{
+	struct aries_dev *ad = own->ad;
+	struct aries_suspension s;
+	int rc;
+
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	if (arg->flags & ~KGNI_SUSPEND_RESUME || !arg->ptag ||
+	    memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
+		return -EINVAL;
+	rc = aries_owner_enter(own, false);
+	if (rc)
+		return rc;
+	rc = aries_suspend_begin(ad, arg, &s);
+	aries_owner_exit(own);
+	if (rc)
+		return rc;
+	aries_suspend_apply(ad, s.dom);
+	s.seq = aries_inv_seq(ad);
+	if (!(arg->flags & KGNI_SUSPEND_RESUME)) {
+		rc = aries_suspend_drain(own, &s, arg->timeout_ms);
+		if (rc)
+			aries_suspend_undo(ad, &s);
+	}
+	down_read(&ad->state_sem);
+	aries_domain_leave(ad, s.dom);
+	up_read(&ad->state_sem);
+	return rc;
+}
