@@ -52,6 +52,9 @@ shell: kernel model qemu initramfs ## boot 2 nodes and give a shell on node 0
 bench: kernel model qemu initramfs ## the job's table beside its floors (BENCH_NODES=8: a barrier, too; BENCH_START=4: the start of a job)
 	@$(TOP)/scripts/bench.py $(if $(BENCH_NODES),--barrier-nodes=$(BENCH_NODES)) $(if $(BENCH_START),--start-nodes=$(BENCH_START)) $(ARGS)
 
+bench-kernel: kernel model qemu initramfs net-image ## kGNI beside libugni, the sample LND beside gni-perf, ipogif beside virtio-net
+	@for bench in kgni lnd ipogif; do $(TOP)/scripts/bench-$$bench.py $(ARGS) || exit; done
+
 ##@ Test
 check: kernel model qemu initramfs check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
 	@$(TOP)/scripts/check.py $(ARGS)
@@ -163,5 +166,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench chaos check check-all check-debug check-image clean distclean driver format help initramfs install kgni \
+.PHONY: all agent bench bench-kernel chaos check check-all check-debug check-image clean distclean driver format help initramfs install kgni \
 	interop kernel lint linux-source model net-image qemu run selftests setup shell ssh-image tools uninstall userlib

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The game: one side begins, the other one's thread answers. */
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include "pp.h"
+
+#define PP_ANSWER (60 * HZ)
+#define PP_LOOP 100
+
+/* A message or a put has come: the answer that we wait for, or one that wants an answer. */
+static int pp_came(enum pp_about about)
+{
+	void *message;
+
+	if (about == PP_MESSAGE) {
+		if (gni_smsg_getnext(pp.ep, &message) != GNI_RC_SUCCESS ||
+		    gni_smsg_release(pp.ep) != GNI_RC_SUCCESS)
+			return -EIO;
+	}
+	if (READ_ONCE(pp.running)) {
+		complete(&pp.answer);
+		return 0;
+	}
+	return about == PP_MESSAGE ? pp_send() : pp_put(true);
+}
+
+/* Until the queue is empty: from then on the next event raises an interrupt again. */
+static int pp_events(void)
+{
+	gni_cq_entry_t entry;
+	gni_return_t rc;
+	int bad;
+
+	for (;;) {
+		rc = gni_cq_get_event(pp.rx, &entry);
+		if (rc == GNI_RC_NOT_DONE)
+			return 0;
+		if (rc != GNI_RC_SUCCESS)
+			return -EIO;
+		/* credits that come back are no messages, and have no event */
+		bad = pp_came(gni_cq_get_rem_inst_id(entry));
+		if (bad)
+			return bad;
+	}
+}
+
+/** pp_thread() - takes events of what the peer does. Context: its own. */
+int pp_thread(void *unused)
+{
+	while (!kthread_should_stop()) {
+		wait_event_interruptible(pp.wq, atomic_read(&pp.events) || kthread_should_stop());
+		atomic_set(&pp.events, 0);
+		if (!pp.failed && pp_events()) {
+			pr_err("gni_pingpong: it cannot go on\n");
+			WRITE_ONCE(pp.failed, -EIO);
+		}
+	}
+	return 0;
+}
+
+/* One sample: of what takes less than to look at the clock, a loop. */
+static int pp_round(const char *test)
+{
+	int rc = 0, i;
+
+	if (!strcmp(test, "put")) {
+		for (i = 0; i < PP_LOOP && !rc; i++)
+			rc = pp_put(false);
+		return rc;
+	}
+	rc = strcmp(test, "message") ? pp_put(true) : pp_send();
+	if (rc)
+		return rc;
+	return wait_for_completion_timeout(&pp.answer, PP_ANSWER) ? 0 : -ETIMEDOUT;
+}
+
+static int pp_less(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/**
+ * pp_run() - one test
+ * @test: "put": an 8-byte put to its event; "remote": the same with an event at the peer, whose
+ * interrupt wakes a thread that puts back, half of the round trip; "message": a short message
+ * in the same manner
+ * @count: samples, 1 to 1000000; one of puts is a loop of PP_LOOP
+ * @result: out: nanoseconds: median, and the lowest
+ * @size: bytes there
+ *
+ * Context: sleeps; one at a time. Return: 0, -EINVAL, -ENOMEM, -EIO, -ETIMEDOUT.
+ */
+int pp_run(const char *test, u32 count, char *result, size_t size)
+{
+	unsigned int each = strcmp(test, "put") ? 2 : PP_LOOP;
+	u32 *ns, i;
+	int rc = 0;
+
+	if ((strcmp(test, "put") && strcmp(test, "remote") && strcmp(test, "message")) || !count ||
+	    count > 1000000)
+		return -EINVAL;
+	ns = kvmalloc_array(count, sizeof(*ns), GFP_KERNEL);
+	if (!ns)
+		return -ENOMEM;
+	reinit_completion(&pp.answer);
+	WRITE_ONCE(pp.running, true);
+	for (i = 0; i < count && !rc; i++) {
+		u64 begun = ktime_get_ns();
+
+		rc = READ_ONCE(pp.failed) ?: pp_round(test);
+		ns[i] = min_t(u64, ktime_get_ns() - begun, U32_MAX) / each;
+	}
+	WRITE_ONCE(pp.running, false);
+	if (!rc) {
+		sort(ns, count, sizeof(*ns), pp_less, NULL);
+		snprintf(result, size, "test=%s count=%u p50_ns=%u min_ns=%u\n", test, count,
+			 ns[count / 2], ns[0]);
+	}
+	kvfree(ns);
+	return rc;
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ping-pong of kGNI: puts and messages between two nodes, each with its event."""
+
+import re
+
+from opengni.testing import ClusterCase
+
+DIR = "/sys/kernel/debug/gni_pingpong"
+COUNT = 200
+
+
+class PingPong(ClusterCase):
+    CONFIG = {"mem_mib": 768}
+
+    def meet(self):
+        """Both load it: each waits for the other one."""
+        self.succeed(self.cluster.run(0, "(setsid sh -c 'modprobe gni_pingpong peer=1; echo $? >/tmp/loaded' >/tmp/load 2>&1 </dev/null &)"))
+        self.succeed(self.cluster.run(1, "modprobe gni_pingpong peer=0", timeout=120))
+        self.wait_for(lambda: self.cluster.run(0, "cat /tmp/loaded").stdout.strip() == "0", lambda: self.cluster.run(0, "cat /tmp/load; dmesg | tail").stdout, 60.0)
+
+    def part(self, node):
+        self.succeed(self.cluster.run(node, "rmmod gni_pingpong && rmmod kgni"))
+        left = self.cluster.run(node, "cd /sys/class/gni/kgni0/resources && grep . *_used pinned_pages").stdout
+        self.assertFalse(re.search(r":[1-9]", left), left)
+
+    def game(self, node, test):
+        """Nanoseconds: median and lowest."""
+        self.succeed(self.cluster.run(node, f"echo {test} {COUNT} >{DIR}/run", timeout=300))
+        text = self.cluster.run(node, f"cat {DIR}/result").stdout
+        match = re.fullmatch(rf"test={test} count={COUNT} p50_ns=(\d+) min_ns=(\d+)\n", text)
+        self.assertTrue(match, text)
+        return int(match[1]), int(match[2])
+
+    def test_all(self):
+        self.meet()
+        for node in range(2):
+            for test in ("put", "remote", "message"):
+                with self.subTest(node=node, test=test):
+                    median, least = self.game(node, test)
+                    self.assertGreater(least, 0)
+                    self.assertGreaterEqual(median, least)
+        for words in ("put", "put 0", "put 1000001", "shot 5", "put -1"):
+            self.assertNotEqual(self.cluster.run(0, f"echo {words} >{DIR}/run").code, 0, words)
+        self.assertEqual(self.cluster.run(0, "dmesg | grep -c 'cannot go on'").stdout.strip(), "0")
+        for node in range(2):
+            self.part(node)
+
+    def test_the_other_one_does_not_come(self):
+        """Loading gives up, and leaves nothing."""
+        done = self.cluster.run(0, "modprobe kgni; modprobe gni_pingpong peer=1", timeout=180)
+        self.assertNotEqual(done.code, 0)
+        self.assertIn("timed out", (done.stdout + done.stderr).lower())
+        self.succeed(self.cluster.run(0, "rmmod kgni"))
+        left = self.cluster.run(0, "cd /sys/class/gni/kgni0/resources && grep . *_used pinned_pages").stdout
+        self.assertFalse(re.search(r":[1-9]", left), left)
