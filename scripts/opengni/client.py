@@ -14,7 +14,7 @@ import tty
 from . import host
 from .errors import ClusterError
 from .output import Printer, describe, exit_status, labels_for
-from .protocol import Kind, frame, read_frame
+from .protocol import PAYLOAD_MAX, Kind, frame, read_frame
 from .server import SOCKET
 
 
@@ -101,7 +101,9 @@ def _forward_stdin(writer):
     try:
         loop.add_reader(0, readable)
     except (OSError, PermissionError):  # a regular file cannot be polled
-        writer.write(frame(Kind.STDIN, 0, sys.stdin.buffer.read()) + frame(Kind.STDIN, 0))
+        while data := sys.stdin.buffer.read(PAYLOAD_MAX // 4):
+            writer.write(frame(Kind.STDIN, 0, data))
+        writer.write(frame(Kind.STDIN, 0))
 
 
 class _Ends:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """scripts/aprun as its users see it: labels, exit status, input, signals, places, and what ends an application."""
 
+import hashlib
 import signal
 import subprocess
+import tempfile
 
 from opengni import host
 from opengni.testing import ClusterCase, clock
@@ -141,3 +143,13 @@ class Command(ClusterCase):
             out, _ = process.communicate(timeout=60)
         with open("/proc/version", "rb") as file:
             self.assertEqual(out, file.read())
+
+    def test_input_from_a_large_file(self):
+        """A file cannot be polled, and more than fits into one frame is to go through."""
+        data = bytes(range(256)) * 4096
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.seek(0)
+            process = self.start("-n", "1", "sha256sum", stdin=file)
+            out, _ = process.communicate(timeout=60)
+        self.assertEqual(out.split()[0].decode(), hashlib.sha256(data).hexdigest())

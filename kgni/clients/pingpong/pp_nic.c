@@ -123,10 +123,8 @@ static int pp_done(gni_post_descriptor_t *post)
 	gni_cq_entry_t entry;
 	gni_return_t rc;
 
-	do {
-		rc = gni_cq_get_event(pp.tx, &entry);
+	while ((rc = gni_cq_get_event(pp.tx, &entry)) == GNI_RC_NOT_DONE)
 		cpu_relax();
-	} while (rc == GNI_RC_NOT_DONE);
 	if (rc != GNI_RC_SUCCESS)
 		return -EIO;
 	if (post && gni_get_completed(pp.tx, entry, &done) != GNI_RC_SUCCESS)
