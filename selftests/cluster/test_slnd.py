@@ -140,16 +140,23 @@ class Traffic(SlndCase):
                 with self.subTest(test=test, size=size, near=near, far=far):
                     self.good(self.run_test(0, test=test, peer=1, count=4, bytes=size, offset=near, far_offset=far))
             self.good(self.run_test(0, test=test, peer=1, count=2, bytes=4 << 20))
-        self.assertGreater(self.counter(0, "bounced"), 0)
+        self.assertGreater(self.counter(1, "bounced"), 0)
+
+    def test_damaged_data_is_noticed(self):
+        """By who checks it: the others would find nothing otherwise."""
+        for test, where in (("rate", 1), ("put", 1), ("get", 0)):
+            before = self.damaged(1)
+            result = self.run_test(0, test=test, peer=1, bytes=100 if test == "rate" else 5000, count=3, spoil=1)
+            self.assertEqual((result["damaged"], self.damaged(1) - before), (0, 3) if where else (3, 0), result)
 
     def test_own_node(self):
         self.works(0, 0)
 
     def test_more_transfers_than_the_queue_has_room_for(self):
-        self.unload(0)
-        self.succeed(self.cluster.run(0, f"modprobe slnd {self.PARAMETERS} posts=2 && modprobe slnd_test"))
+        self.unload(1)
+        self.succeed(self.cluster.run(1, f"modprobe slnd {self.PARAMETERS} posts=2 && modprobe slnd_test"))
         self.good(self.run_test(0, test="put", peer=1, count=200, bytes=65536, threads=4, window=16))
-        self.assertGreater(self.counter(0, "posts_refused"), 0)
+        self.assertGreater(self.counter(1, "posts_refused"), 0)
 
     def test_receive_queue_that_overruns(self):
         self.unload(1)
@@ -173,28 +180,29 @@ class Traffic(SlndCase):
         self.load(1)
         self.works()
 
-    def lose(self, fault, counter):
+    def lose(self, node, fault, counter):
         """Loses packets until a counter has moved: which operation they belong to is up to chance."""
-        before = self.counter(0, counter)
+        before = self.counter(node, counter)
 
         def moved():
-            if not self.cluster.get_nic(0, fault):
-                self.cluster.set_nic(0, fault, 2)
-            return self.counter(0, counter) > before
+            if not self.cluster.get_nic(node, fault):
+                self.cluster.set_nic(node, fault, 2)
+            return self.counter(node, counter) > before
 
-        self.wait_for(moved, lambda: f"{fault}: {counter} does not move\n{self.state(0)}", BOUND, 0.3)
-        self.wait_for(lambda: not self.cluster.get_nic(0, fault), f"{fault}: not used up", BOUND)
+        self.wait_for(moved, lambda: f"{fault}: {counter} does not move\n{self.state(node)}", BOUND, 0.3)
+        self.wait_for(lambda: not self.cluster.get_nic(node, fault), f"{fault}: not used up", BOUND)
 
     def test_lost_packets(self):
         """Transfers are posted again, messages sent again; nobody notices."""
         for test, counter in (("put", "puts"), ("get", "gets"), ("rate", "messages_sent")):
             begun = self.busy(0, counter, test=test, peer=1, bytes=500 if test == "rate" else 65536, threads=2)
             for fault in ("drop", "drop-response"):
-                self.lose(fault, "messages_sent" if test == "rate" else "posts_repeated")
+                self.lose(*((0, fault, "messages_sent") if test == "rate" else (1, fault, "posts_repeated")))
             self.stop(0)
             result = self.end(begun)
-            self.assertEqual((result["failed"], result["damaged"], self.damaged(1)), (0, 0, 0), self.state(0))
-        self.assertEqual(self.counter(0, "failed"), 0, self.log())
+            self.assertEqual((result["failed"], result["damaged"], self.damaged(1)), (0, 0, 0), self.log())
+        for node in range(2):
+            self.assertEqual(self.counter(node, "failed"), 0, self.log(node))
 
     def test_quiesce(self):
         """While the network is quiet nothing moves; then everything goes on, and nothing was lost."""
@@ -227,7 +235,7 @@ class Going(SlndCase):
         result = self.end(begun)
         self.assertGreater(result["failed"], 0)
         self.assertEqual(result["damaged"], 0)
-        self.assertGreater(self.held(0), 0)
+        self.assertGreater(self.held(0), 1)  # a mailbox, and what was registered for the peer
         self.cluster.start(1)
         self.load(1)
         self.works()
@@ -253,6 +261,7 @@ class Going(SlndCase):
         self.wait_for(lambda: self.counter(0, "failed") > 0, lambda: self.state(0), BOUND)
         self.stop(0)
         self.assertGreater(self.end(begun)["failed"], 0)
+        self.wait_for(lambda: self.held(0) > 0, lambda: self.state(0), BOUND)  # a mailbox: nothing else is lost with messages
         self.cluster.set_nic(1, "link", 1)
         self.works()
 

@@ -26,6 +26,7 @@ struct slnd_peer *slnd_peer_get(u32 address)
 		return NULL;
 	spin_lock_init(&peer->lock);
 	INIT_LIST_HEAD(&peer->queue);
+	INIT_LIST_HEAD(&peer->bulks);
 	INIT_LIST_HEAD(&peer->conns);
 	peer->address = address;
 	peer->next_try = jiffies;
@@ -63,7 +64,6 @@ struct slnd_conn *slnd_conn_new(struct slnd_peer *peer)
 	refcount_set(&conn->refs, 1);
 	INIT_LIST_HEAD(&conn->peer_node);
 	INIT_LIST_HEAD(&conn->hail_node);
-	INIT_LIST_HEAD(&conn->bulks);
 	INIT_LIST_HEAD(&conn->ready);
 	conn->peer = peer;
 	conn->clean = true; /* until somebody knows of the mailbox */
@@ -274,6 +274,23 @@ void slnd_conn_shut(struct slnd_conn *conn)
 	}
 	spin_unlock(&peer->lock);
 	slnd_schedule(conn);
+}
+
+/**
+ * slnd_conn_closed() - one side has said that a connection ends; it does when both have
+ * @conn: it
+ * @side: slnd_conn.close_sent or slnd_conn.close_came
+ *
+ * Context: any thread, slnd_peer.lock held.
+ */
+void slnd_conn_closed(struct slnd_conn *conn, bool *side)
+{
+	*side = true;
+	if (conn->close_sent && conn->close_came && conn->state == SLND_CLOSING) {
+		conn->clean = true;
+		slnd_count(SLND_N_CLOSED);
+		slnd_conn_end_locked(conn, NULL);
+	}
 }
 
 /**

@@ -54,7 +54,7 @@ static int slnd_threads(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < slnd_scheduler_count; i++) {
+	for (i = 0; i < slnd_schedulers; i++) {
 		slnd.schedulers[i] = kthread_run(slnd_scheduler, NULL, "slnd_sched/%u", i);
 		if (IS_ERR(slnd.schedulers[i])) {
 			slnd.schedulers[i] = NULL;

@@ -86,12 +86,11 @@ static void slnd_keep_conns(void)
 /* The user leaves: nothing of it may be under way. */
 static void slnd_keep_abort(struct slnd_peer *peer)
 {
-	struct slnd_conn *conn;
+	struct slnd_bulk *bulk;
 
 	spin_lock(&peer->lock);
-	list_for_each_entry(conn, &peer->conns, peer_node)
-		if (!list_empty(&conn->bulks))
-			slnd_conn_end_locked(conn, "its user has gone");
+	list_for_each_entry(bulk, &peer->bulks, node)
+		slnd_conn_end_locked(bulk->conn, "its user has gone");
 	spin_unlock(&peer->lock);
 }
 

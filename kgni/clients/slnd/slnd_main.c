@@ -7,36 +7,25 @@
 
 #include "slnd_priv.h"
 
-unsigned int slnd_credits = 128;
-module_param_named(credits, slnd_credits, uint, 0444);
+#define SLND_PARAMETER(name, usual)   \
+	unsigned int slnd_##name = usual; \
+	module_param_named(name, slnd_##name, uint, 0444)
+
+SLND_PARAMETER(credits, 128);
 MODULE_PARM_DESC(credits, "messages that a peer may have under way (8 to 4096)");
-
-unsigned int slnd_wildcards = 4;
-module_param_named(wildcards, slnd_wildcards, uint, 0444);
+SLND_PARAMETER(wildcards, 4);
 MODULE_PARM_DESC(wildcards, "datagrams kept posted for whoever connects (1 to 64)");
-
-unsigned int slnd_timeout = 60;
-module_param_named(timeout, slnd_timeout, uint, 0444);
+SLND_PARAMETER(timeout, 60);
 MODULE_PARM_DESC(timeout, "seconds after which a silent peer is given up (1 to 3600)");
-
-unsigned int slnd_rx_entries = 32768;
-module_param_named(rx_entries, slnd_rx_entries, uint, 0444);
+SLND_PARAMETER(rx_entries, 32768);
 MODULE_PARM_DESC(rx_entries, "events of incoming messages that the queue has room for (16 to 1M)");
-
-unsigned int slnd_posts = 256;
-module_param_named(posts, slnd_posts, uint, 0444);
+SLND_PARAMETER(posts, 256);
 MODULE_PARM_DESC(posts, "block transfers under way at a time (1 to 4096)");
-
-unsigned int slnd_retries = 5;
-module_param_named(retries, slnd_retries, uint, 0444);
+SLND_PARAMETER(retries, 5);
 MODULE_PARM_DESC(retries, "how often a block transfer is posted again (up to 100)");
-
-unsigned int slnd_hold = 15 * 60;
-module_param_named(hold, slnd_hold, uint, 0444);
+SLND_PARAMETER(hold, 15 * 60);
 MODULE_PARM_DESC(hold, "seconds for which memory of lost peers is in quarantine (1 to 86400)");
-
-unsigned int slnd_scheduler_count = 2;
-module_param_named(schedulers, slnd_scheduler_count, uint, 0444);
+SLND_PARAMETER(schedulers, 2);
 MODULE_PARM_DESC(schedulers, "threads (1 to 8)");
 
 struct slnd slnd = {
@@ -53,7 +42,6 @@ struct slnd slnd = {
 	.hails = LIST_HEAD_INIT(slnd.hails),
 	.conns = XARRAY_INIT(slnd.conns, XA_FLAGS_ALLOC),
 	.peers = XARRAY_INIT(slnd.peers, 0),
-	.bulks = XARRAY_INIT(slnd.bulks, XA_FLAGS_ALLOC),
 	.sched_wq = __WAIT_QUEUE_HEAD_INITIALIZER(slnd.sched_wq),
 	.keeper_wq = __WAIT_QUEUE_HEAD_INITIALIZER(slnd.keeper_wq),
 	.user_wq = __WAIT_QUEUE_HEAD_INITIALIZER(slnd.user_wq),
@@ -174,20 +162,18 @@ EXPORT_SYMBOL_GPL(slnd_address);
  */
 int slnd_send(u32 to, const void *data, u32 bytes, slnd_done_f *done, void *arg)
 {
-	struct slnd_peer *peer;
 	struct slnd_tx *tx;
 
 	if (bytes > SLND_MESSAGE_MAX)
 		return -EINVAL;
-	peer = slnd_peer_get(to);
-	tx = peer ? slnd_tx_new(SLND_DATA, data, bytes) : NULL;
+	tx = slnd_tx_new(slnd_peer_get(to), SLND_DATA, data, bytes);
 	if (!tx)
 		return -ENOMEM;
 	tx->done = done;
 	tx->arg = arg;
 	if (done)
 		slnd_user_begin();
-	slnd_tx_queue(peer, tx);
+	slnd_tx_queue(tx);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(slnd_send);
@@ -202,8 +188,7 @@ static bool slnd_parameters_sound(void)
 	return slnd_in(slnd_credits, 8, 4096) && slnd_in(slnd_wildcards, 1, 64) &&
 	       slnd_in(slnd_timeout, 1, 3600) && slnd_in(slnd_rx_entries, 16, 1 << 20) &&
 	       slnd_in(slnd_posts, 1, 4096) && slnd_in(slnd_retries, 0, 100) &&
-	       slnd_in(slnd_hold, 1, 86400) &&
-	       slnd_in(slnd_scheduler_count, 1, SLND_SCHEDULERS_MAX);
+	       slnd_in(slnd_hold, 1, 86400) && slnd_in(slnd_schedulers, 1, SLND_SCHEDULERS_MAX);
 }
 
 static int __init slnd_init(void)
@@ -235,7 +220,6 @@ static void __exit slnd_exit(void)
 	kthread_stop(slnd.keeper);
 	slnd_peers_free();
 	xa_destroy(&slnd.conns);
-	xa_destroy(&slnd.bulks);
 }
 module_exit(slnd_exit);
 

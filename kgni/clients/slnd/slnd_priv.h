@@ -113,7 +113,6 @@ enum slnd_place {
  * @stamp: number of the request
  * @state: enum slnd_state; slnd_peer.lock
  * @clean: it has ended in order, and nobody writes to the mailbox any more
- * @bulks: transfers that need it; slnd_peer.lock
  * @say: messages of its own that shall be sent, a bit for each enum slnd_type; slnd_peer.lock
  * @hello_due: SLND_HELLO is to be said once all earlier connections are gone; slnd_peer.lock
  * @close_sent: the last one was; slnd_peer.lock
@@ -142,7 +141,6 @@ struct slnd_conn {
 	u64 stamp;
 	enum slnd_state state;
 	bool clean;
-	struct list_head bulks;
 	unsigned int say;
 	bool hello_due;
 	bool close_sent;
@@ -162,6 +160,7 @@ struct slnd_conn {
  * @lock: protects what is below, and connections as their members say
  * @address: of its NIC
  * @queue: messages that nobody has sent yet
+ * @bulks: transfers that it was asked for
  * @conn: where to send them, or NULL
  * @conns: all connections with it
  * @hailing: one whose datagram is out, or NULL
@@ -177,6 +176,7 @@ struct slnd_peer {
 	spinlock_t lock; /* outer one of all */
 	u32 address;
 	struct list_head queue;
+	struct list_head bulks;
 	struct slnd_conn *conn;
 	struct list_head conns;
 	struct slnd_conn *hailing;
@@ -191,8 +191,9 @@ struct slnd_peer {
 /**
  * struct slnd_tx - a message on its way
  * @node: in slnd_peer.queue
- * @only: connection on which it means something, NULL: any
- * @bulk: transfer that it announces, or NULL
+ * @peer: where it goes
+ * @only: connection on which it means something, with a reference; NULL: any
+ * @bulk: transfer that it asks for, or NULL; has no connection until its memory is registered
  * @since: when it came, in jiffies
  * @done: the user's
  * @arg: the user's
@@ -201,6 +202,7 @@ struct slnd_peer {
  */
 struct slnd_tx {
 	struct list_head node;
+	struct slnd_peer *peer;
 	struct slnd_conn *only;
 	struct slnd_bulk *bulk;
 	unsigned long since;
@@ -224,52 +226,22 @@ struct slnd_sent {
 	enum slnd_type type;
 };
 
-enum slnd_bulk_state {
-	SLND_BULK_NEW,	   /* the peer was not asked yet */
-	SLND_BULK_ASKED,   /* the peer has not answered yet */
-	SLND_BULK_POSTED,  /* an event will come, or it waits for room */
-	SLND_BULK_EXPOSED, /* the peer may use it */
-	SLND_BULK_ENDED,
-};
-
 /**
- * struct slnd_bulk - transfer of bulk data
- * @node: in slnd_conn.bulks
- * @waiting: in slnd.post_wait
- * @id: in the table of transfers
- * @other: number of it at the peer
- * @state: enum slnd_bulk_state; slnd_peer.lock
- * @put: direction
- * @tag: the user's name for it
- * @peer: the other side
- * @conn: that it depends on, once there is one; holds a reference while posted
+ * struct slnd_bulk - transfer of bulk data that our user has begun
+ * @node: in slnd_peer.bulks once the peer was asked
+ * @id: number of it
+ * @conn: where that was
  * @buffer: the user's memory
- * @handle: registration of it, or of @bounce
- * @bounce: instead of @buffer where that is not aligned as a get needs it
- * @bounce_bytes: size
- * @skip: bytes there before the first one that is wanted
- * @post: descriptor
- * @attempts: posts so far
- * @done: the user's, of who has begun it
+ * @handle: registration of it
+ * @done: the user's
  * @arg: the user's
  */
 struct slnd_bulk {
 	struct list_head node;
-	struct list_head waiting;
 	u32 id;
-	u32 other;
-	enum slnd_bulk_state state;
-	bool put;
-	u64 tag;
-	struct slnd_peer *peer;
 	struct slnd_conn *conn;
 	struct slnd_buffer *buffer;
 	gni_mem_handle_t handle;
-	void *bounce;
-	u32 bounce_bytes;
-	u32 skip;
-	gni_post_descriptor_t post;
-	unsigned int attempts;
 	slnd_done_f *done;
 	void *arg;
 };
@@ -293,7 +265,7 @@ struct slnd_bulk {
  * @sent_free: places in @sent
  * @ready: connections for a scheduler
  * @later: connections without room
- * @post_wait: transfers without room
+ * @post_wait: block transfers without room
  * @ended: connections for the keeper
  * @boxes: free mailboxes
  * @blocks: memory of mailboxes
@@ -303,9 +275,7 @@ struct slnd_bulk {
  * @listening: how many of them are wildcards
  * @conns: table of connections
  * @peers: table of nodes
- * @bulks: table of transfers
  * @next_conn: where to look for a free number
- * @next_bulk: where to look for a free number
  * @conns_left: connections that exist
  * @sched_wq: schedulers wait here
  * @keeper_wq: the keeper waits here
@@ -344,9 +314,7 @@ struct slnd {
 	unsigned int listening;
 	struct xarray conns;
 	struct xarray peers;
-	struct xarray bulks;
 	u32 next_conn;
-	u32 next_bulk;
 	atomic_t conns_left;
 	wait_queue_head_t sched_wq;
 	wait_queue_head_t keeper_wq;
@@ -366,7 +334,7 @@ extern unsigned int slnd_rx_entries;
 extern unsigned int slnd_posts;
 extern unsigned int slnd_retries;
 extern unsigned int slnd_hold;
-extern unsigned int slnd_scheduler_count;
+extern unsigned int slnd_schedulers;
 
 static inline void slnd_add(enum slnd_counter which, u64 n)
 {
@@ -400,6 +368,7 @@ void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiat
 void slnd_conn_end(struct slnd_conn *conn, const char *why);
 void slnd_conn_end_locked(struct slnd_conn *conn, const char *why);
 void slnd_conn_shut(struct slnd_conn *conn);
+void slnd_conn_closed(struct slnd_conn *conn, bool *side);
 void slnd_conn_bury(struct slnd_conn *conn);
 
 /* slnd_dgram.c */
@@ -421,8 +390,10 @@ void slnd_quarantine_expire(bool all);
 
 /* slnd_send.c */
 int slnd_sent_init(u32 entries);
-struct slnd_tx *slnd_tx_new(enum slnd_type type, const void *data, u32 bytes);
-void slnd_tx_queue(struct slnd_peer *peer, struct slnd_tx *tx);
+struct slnd_tx *slnd_tx_new(struct slnd_peer *peer, enum slnd_type type, const void *data,
+			    u32 bytes);
+void slnd_tx_only(struct slnd_tx *tx, struct slnd_conn *conn);
+void slnd_tx_queue(struct slnd_tx *tx);
 void slnd_tx_events(void);
 void slnd_peer_push(struct slnd_peer *peer);
 void slnd_peer_flush(struct slnd_peer *peer, unsigned long age);
@@ -433,22 +404,14 @@ void slnd_rx_events(void);
 bool slnd_receive(struct slnd_conn *conn);
 
 /* slnd_bulk.c */
-struct slnd_bulk *slnd_bulk_new(struct slnd_peer *peer, struct slnd_buffer *buffer, bool put);
-struct slnd_bulk *slnd_bulk_find(struct slnd_conn *conn, u32 id);
-void slnd_bulk_free(struct slnd_bulk *bulk);
-struct slnd_tx *slnd_bulk_message(struct slnd_bulk *bulk, enum slnd_type type, int status);
-int slnd_bulk_tell(struct slnd_bulk *bulk, enum slnd_type type, int status);
-void slnd_bulk_answer(struct slnd_conn *conn, const struct slnd_bulk_words *words);
+int slnd_bulk_map(struct slnd_tx *tx);
+void slnd_bulk_asked(struct slnd_bulk *bulk, struct slnd_conn *conn);
+void slnd_bulk_done(struct slnd_conn *conn, const struct slnd_bulk_words *words);
 void slnd_bulk_finish(struct slnd_bulk *bulk, int status);
 void slnd_bulk_fail_all(struct slnd_conn *conn);
 
-/* slnd_exposure.c */
-void slnd_exposure_asked(struct slnd_conn *conn, const struct slnd_bulk_words *words);
-void slnd_exposure_done(struct slnd_conn *conn, const struct slnd_bulk_words *words);
-void slnd_exposure_finish(struct slnd_bulk *bulk, int status, bool quarantine);
-
 /* slnd_rdma.c */
-void slnd_rdma_post(struct slnd_bulk *bulk);
+void slnd_rdma_asked(struct slnd_conn *conn, const struct slnd_bulk_words *words);
 void slnd_rdma_events(void);
 void slnd_rdma_waiting(void);
 

@@ -1,70 +1,222 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Block transfers: posted, posted again, and completed. */
+/*
+ * Bulk data that a peer wants to be moved: our user says which memory it is for, one block transfer
+ * moves it, a message says so. What the peer puts we get from it, and the other way round.
+ */
+#include <linux/highmem.h>
+#include <linux/slab.h>
+
 #include "slnd_priv.h"
 
+#define SLND_GET_ALIGN 4
+
+/**
+ * struct slnd_post - a block transfer
+ * @node: in slnd.post_wait while there is no room
+ * @conn: where the peer has asked; with a reference
+ * @id: the peer's number for it
+ * @buffer: our user's memory
+ * @arg: our user's
+ * @bounce: instead of @buffer where that is not aligned as a get needs it
+ * @skip: bytes there before the first one that is wanted
+ * @desc: descriptor
+ * @attempts: how often it was posted
+ */
+struct slnd_post {
+	struct list_head node;
+	struct slnd_conn *conn;
+	u32 id;
+	struct slnd_buffer *buffer;
+	void *arg;
+	void *bounce;
+	u32 skip;
+	gni_post_descriptor_t desc;
+	unsigned int attempts;
+};
+
+static void slnd_rdma_tell(struct slnd_conn *conn, u32 id, int status)
+{
+	struct slnd_bulk_words words = { .id = id, .status = status };
+	struct slnd_tx *tx = slnd_tx_new(conn->peer, SLND_BULK_DONE, &words, sizeof(words));
+
+	if (!tx) {
+		slnd_conn_end(conn, "there is no memory for a message");
+		return;
+	}
+	slnd_tx_only(tx, conn);
+	slnd_tx_queue(tx);
+}
+
+/* It is there, in the buffer that is larger: it goes where it is wanted. */
+static void slnd_unbounce(struct slnd_post *post)
+{
+	struct slnd_buffer *buffer = post->buffer;
+	const u8 *from = post->bounce + post->skip;
+	u32 left = buffer->bytes, offset = buffer->offset, i;
+
+	for (i = 0; left; i++) {
+		u32 bytes = min_t(u32, left, PAGE_SIZE - offset);
+
+		memcpy_to_page(buffer->pages[i], offset, from, bytes);
+		from += bytes;
+		left -= bytes;
+		offset = 0;
+	}
+}
+
+/* A transfer is over. */
+static void slnd_rdma_finish(struct slnd_post *post, int status)
+{
+	/* before anything that takes time */
+	slnd_rdma_tell(post->conn, post->id, status);
+	if (post->bounce) {
+		gni_mem_deregister(slnd.nic, &post->desc.local_mem_hndl, 0);
+		if (!status)
+			slnd_unbounce(post);
+		kvfree(post->bounce);
+	}
+	if (status)
+		slnd_count(SLND_N_BULKS_FAILED);
+	slnd_user_exposed(post->arg, status);
+	slnd_user_end();
+	slnd_conn_put(post->conn);
+	kfree(post);
+}
+
 /* There is no room now: after another one has completed, or a while later. */
-static void slnd_rdma_wait(struct slnd_bulk *bulk)
+static void slnd_rdma_wait(struct slnd_post *post)
 {
 	slnd_count(SLND_N_POSTS_REFUSED);
 	spin_lock(&slnd.lock);
-	list_add_tail(&bulk->waiting, &slnd.post_wait);
+	list_add_tail(&post->node, &slnd.post_wait);
 	spin_unlock(&slnd.lock);
 }
 
-/**
- * slnd_rdma_post() - post a block transfer
- * @bulk: it, with its descriptor filled in
- *
- * Its queue never overruns: as many are under way as it has entries for. Context: sleeps.
+/*
+ * Posts a transfer with its descriptor filled in. The queue never overruns: as many are under way
+ * as it has entries for.
  */
-void slnd_rdma_post(struct slnd_bulk *bulk)
+static void slnd_rdma_post(struct slnd_post *post)
 {
 	gni_return_t rc;
 
-	if (READ_ONCE(bulk->conn->state) != SLND_OPEN) {
-		slnd_bulk_finish(bulk, -ECONNRESET);
+	if (READ_ONCE(post->conn->state) != SLND_OPEN) {
+		slnd_rdma_finish(post, -ECONNRESET);
 		return;
 	}
 	if (!atomic_add_unless(&slnd.posts_left, -1, 0)) {
-		slnd_rdma_wait(bulk);
+		slnd_rdma_wait(post);
 		return;
 	}
-	bulk->attempts++;
+	post->attempts++;
 	/* it may be over, and gone, before the call returns */
-	rc = gni_post_rdma(bulk->conn->ep, &bulk->post);
+	rc = gni_post_rdma(post->conn->ep, &post->desc);
 	if (rc == GNI_RC_SUCCESS)
 		return;
 	atomic_inc(&slnd.posts_left);
 	if (rc == GNI_RC_ERROR_RESOURCE)
-		slnd_rdma_wait(bulk);
+		slnd_rdma_wait(post);
 	else
-		slnd_bulk_finish(bulk, -EIO);
+		slnd_rdma_finish(post, -EIO);
+}
+
+/*
+ * A get needs addresses and length of a multiple of four. What is not goes through a buffer that is
+ * larger by what is missing at both ends: that is there at the peer, whose pages are registered as
+ * a whole.
+ */
+static int slnd_bounce(struct slnd_post *post)
+{
+	gni_post_descriptor_t *d = &post->desc;
+	void *bounce;
+
+	post->skip = d->remote_addr % SLND_GET_ALIGN;
+	d->remote_addr -= post->skip;
+	d->length = ALIGN(post->skip + d->length, SLND_GET_ALIGN);
+	bounce = kvmalloc(d->length, GFP_KERNEL);
+	d->local_addr = (uintptr_t)bounce;
+	if (!bounce || gni_mem_register(slnd.nic, d->local_addr, d->length, NULL, GNI_MEM_READWRITE,
+					&d->local_mem_hndl) != GNI_RC_SUCCESS) {
+		kvfree(bounce);
+		return -ENOMEM;
+	}
+	post->bounce = bounce;
+	slnd_count(SLND_N_BOUNCED);
+	return 0;
+}
+
+static int slnd_rdma_prepare(struct slnd_post *post, const struct slnd_bulk_words *words)
+{
+	gni_post_descriptor_t *d = &post->desc;
+
+	*d = (gni_post_descriptor_t){
+		.type = words->put ? GNI_POST_RDMA_GET : GNI_POST_RDMA_PUT,
+		.cq_mode = GNI_CQMODE_GLOBAL_EVENT,
+		.dlvr_mode = GNI_DLVMODE_PERFORMANCE,
+		.post_id = (uintptr_t)post,
+		.local_addr = post->buffer->offset,
+		.remote_addr = words->address,
+		.remote_mem_hndl = words->handle,
+		.length = post->buffer->bytes,
+		.src_cq_hndl = slnd.rdma_cq,
+	};
+	if (words->put && (d->local_addr | d->remote_addr | d->length) % SLND_GET_ALIGN)
+		return slnd_bounce(post);
+	return slnd_map(post->buffer, &d->local_mem_hndl);
+}
+
+/** slnd_rdma_asked() - a peer wants to put, or to get. Context: sleeps. */
+void slnd_rdma_asked(struct slnd_conn *conn, const struct slnd_bulk_words *words)
+{
+	struct slnd_offer offer = {
+		.from = conn->peer->address,
+		.put = words->put,
+		.bytes = words->bytes,
+		.tag = words->tag,
+	};
+	struct slnd_post *post = kzalloc(sizeof(*post), GFP_KERNEL);
+	int rc = post ? slnd_user_expose(&offer, &post->buffer, &post->arg) : -ENOMEM;
+
+	if (rc) {
+		slnd_rdma_tell(conn, words->id, rc);
+		kfree(post);
+		return;
+	}
+	slnd_count(SLND_N_EXPOSURES);
+	refcount_inc(&conn->refs);
+	post->conn = conn;
+	post->id = words->id;
+	rc = slnd_rdma_prepare(post, words);
+	if (rc)
+		slnd_rdma_finish(post, rc);
+	else
+		slnd_rdma_post(post);
 }
 
 /* A transfer has failed. One that may go better the next time is posted again as it was. */
-static void slnd_rdma_failed(struct slnd_bulk *bulk, gni_cq_entry_t entry)
+static void slnd_rdma_failed(struct slnd_post *post, gni_cq_entry_t entry)
 {
 	u32 recoverable = 0;
 	char why[64] = "?";
 
 	if (gni_cq_error_recoverable(entry, &recoverable) != GNI_RC_SUCCESS)
 		recoverable = 0;
-	if (recoverable && bulk->attempts <= slnd_retries) {
+	if (recoverable && post->attempts <= slnd_retries) {
 		slnd_count(SLND_N_POSTS_REPEATED);
-		slnd_rdma_post(bulk);
+		slnd_rdma_post(post);
 		return;
 	}
 	gni_cq_error_str(entry, why, sizeof(why));
-	pr_info_ratelimited("slnd: transfer with %#x: %s after %u attempts\n", bulk->peer->address,
-			    why, bulk->attempts);
-	slnd_bulk_finish(bulk, -EIO);
+	pr_info_ratelimited("slnd: transfer with %#x: %s after %u attempts\n",
+			    post->conn->peer->address, why, post->attempts);
+	slnd_rdma_finish(post, -EIO);
 }
 
 /** slnd_rdma_events() - read the queue of block transfers. Context: sleeps. */
 void slnd_rdma_events(void)
 {
 	gni_post_descriptor_t *done;
-	struct slnd_bulk *bulk;
+	struct slnd_post *post;
 	gni_cq_entry_t entry;
 	gni_return_t rc;
 
@@ -76,24 +228,25 @@ void slnd_rdma_events(void)
 		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
 			continue;
 		atomic_inc(&slnd.posts_left);
-		bulk = (struct slnd_bulk *)(uintptr_t)done->post_id;
+		post = (struct slnd_post *)(uintptr_t)done->post_id;
 		if (done->status == GNI_RC_SUCCESS)
-			slnd_bulk_finish(bulk, 0);
+			slnd_rdma_finish(post, 0);
 		else
-			slnd_rdma_failed(bulk, entry);
-		slnd_wake(SLND_EV_LATER);
+			slnd_rdma_failed(post, entry);
+		if (!list_empty_careful(&slnd.post_wait))
+			slnd_wake(SLND_EV_LATER);
 	}
 }
 
 /** slnd_rdma_waiting() - post those that have waited for room. Context: sleeps. */
 void slnd_rdma_waiting(void)
 {
-	struct slnd_bulk *bulk, *next;
+	struct slnd_post *post, *next;
 	LIST_HEAD(waiting);
 
 	spin_lock(&slnd.lock);
 	list_splice_init(&slnd.post_wait, &waiting);
 	spin_unlock(&slnd.lock);
-	list_for_each_entry_safe(bulk, next, &waiting, waiting)
-		slnd_rdma_post(bulk);
+	list_for_each_entry_safe(post, next, &waiting, node)
+		slnd_rdma_post(post);
 }

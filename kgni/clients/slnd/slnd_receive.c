@@ -7,19 +7,6 @@
 
 #define SLND_BUDGET 64 /* messages of one connection before it is the turn of others */
 
-static void slnd_close_came(struct slnd_conn *conn)
-{
-	slnd_conn_shut(conn);
-	spin_lock(&conn->peer->lock);
-	conn->close_came = true;
-	if (conn->close_sent && conn->state == SLND_CLOSING) {
-		conn->clean = true;
-		slnd_count(SLND_N_CLOSED);
-		slnd_conn_end_locked(conn, NULL);
-	}
-	spin_unlock(&conn->peer->lock);
-}
-
 /* What a message means once it was released. */
 static void slnd_obey(struct slnd_conn *conn, u32 type, const struct slnd_bulk_words *words)
 {
@@ -28,16 +15,16 @@ static void slnd_obey(struct slnd_conn *conn, u32 type, const struct slnd_bulk_w
 		slnd_quarantine_hello(conn);
 		break;
 	case SLND_CLOSE:
-		slnd_close_came(conn);
+		slnd_conn_shut(conn);
+		spin_lock(&conn->peer->lock);
+		slnd_conn_closed(conn, &conn->close_came);
+		spin_unlock(&conn->peer->lock);
 		break;
 	case SLND_BULK_ASK:
-		slnd_exposure_asked(conn, words);
-		break;
-	case SLND_BULK_READY:
-		slnd_bulk_answer(conn, words);
+		slnd_rdma_asked(conn, words);
 		break;
 	case SLND_BULK_DONE:
-		slnd_exposure_done(conn, words);
+		slnd_bulk_done(conn, words);
 		break;
 	}
 }
@@ -52,7 +39,6 @@ static bool slnd_sound(const struct slnd_head *head)
 	case SLND_DATA:
 		return head->bytes <= SLND_MESSAGE_MAX;
 	case SLND_BULK_ASK:
-	case SLND_BULK_READY:
 	case SLND_BULK_DONE:
 		return head->bytes == sizeof(struct slnd_bulk_words);
 	default:

@@ -14,8 +14,9 @@
 /** slnd_wake() - a queue has events, or there may be room. Context: any. */
 void slnd_wake(unsigned int event)
 {
-	set_bit(event, &slnd.events);
-	wake_up(&slnd.sched_wq);
+	/* whom the first one has woken finds all that came since */
+	if (!test_and_set_bit(event, &slnd.events))
+		wake_up(&slnd.sched_wq);
 }
 
 /** slnd_cq_handler() - of all queues, with SLND_EV_RX and so on. Context: interrupt. */

@@ -5,19 +5,36 @@
 
 #include "slnd_priv.h"
 
-/** slnd_tx_new() - a message with a copy of its data. Context: sleeps. Return: it, or NULL. */
-struct slnd_tx *slnd_tx_new(enum slnd_type type, const void *data, u32 bytes)
+/**
+ * slnd_tx_new() - a message
+ * @peer: where it goes; NULL: there was no memory for that
+ * @type: what it is
+ * @data: copied
+ * @bytes: length of @data
+ *
+ * Context: sleeps. Return: it, or NULL.
+ */
+struct slnd_tx *slnd_tx_new(struct slnd_peer *peer, enum slnd_type type, const void *data,
+			    u32 bytes)
 {
-	struct slnd_tx *tx = kmalloc(struct_size(tx, data, bytes), GFP_KERNEL);
+	struct slnd_tx *tx = peer ? kmalloc(struct_size(tx, data, bytes), GFP_KERNEL) : NULL;
 
 	if (!tx)
 		return NULL;
 	memset(tx, 0, sizeof(*tx));
+	tx->peer = peer;
 	tx->since = jiffies;
 	tx->head.type = type;
 	tx->head.bytes = bytes;
 	memcpy(tx->data, data, bytes);
 	return tx;
+}
+
+/** slnd_tx_only() - a message means nothing on any other connection. Context: any. */
+void slnd_tx_only(struct slnd_tx *tx, struct slnd_conn *conn)
+{
+	refcount_inc(&conn->refs);
+	tx->only = conn;
 }
 
 /* It was sent, or never will be. */
@@ -143,13 +160,27 @@ static bool slnd_peer_send(struct slnd_peer *peer, struct slnd_tx *tx)
 	}
 	list_del(&tx->node);
 	if (bulk) {
-		/* from now on it is the peer's turn */
-		bulk->state = SLND_BULK_ASKED;
-		bulk->conn = conn;
-		list_add_tail(&bulk->node, &conn->bulks);
+		slnd_bulk_asked(bulk, conn);
 		tx->bulk = NULL;
 	}
 	return true;
+}
+
+/* Its memory is to be registered, for which the NIC has to stay: so it depends on a connection. */
+static void slnd_tx_unmapped(struct slnd_tx *tx, struct slnd_conn *conn, struct list_head *list)
+{
+	slnd_tx_only(tx, conn);
+	list_move_tail(&tx->node, list);
+}
+
+static void slnd_tx_map(struct slnd_tx *tx)
+{
+	int rc = slnd_bulk_map(tx);
+
+	if (rc)
+		slnd_tx_done(tx, rc);
+	else
+		slnd_tx_queue(tx);
 }
 
 /** slnd_peer_push() - send what can be sent to a node. Context: any thread, without locks. */
@@ -158,6 +189,7 @@ void slnd_peer_push(struct slnd_peer *peer)
 	struct slnd_tx *tx, *next;
 	struct slnd_conn *conn;
 	LIST_HEAD(obsolete);
+	LIST_HEAD(unmapped);
 	bool wanting;
 
 	spin_lock(&peer->lock);
@@ -166,7 +198,11 @@ void slnd_peer_push(struct slnd_peer *peer)
 	list_for_each_entry_safe(tx, next, &peer->queue, node) {
 		if (slnd_tx_obsolete(tx))
 			list_move_tail(&tx->node, &obsolete);
-		else if (!peer->conn || !slnd_peer_send(peer, tx))
+		else if (!peer->conn)
+			break;
+		else if (tx->bulk && !tx->only)
+			slnd_tx_unmapped(tx, peer->conn, &unmapped);
+		else if (!slnd_peer_send(peer, tx))
 			break;
 	}
 	wanting = !peer->conn && !list_empty(&peer->queue);
@@ -175,15 +211,16 @@ void slnd_peer_push(struct slnd_peer *peer)
 		slnd_keeper_wake();
 	list_for_each_entry_safe(tx, next, &obsolete, node)
 		slnd_tx_done(tx, -ECONNRESET);
+	list_for_each_entry_safe(tx, next, &unmapped, node)
+		slnd_tx_map(tx);
 }
 
 /** slnd_tx_queue() - a message for a node. Context: any thread, without locks. */
-void slnd_tx_queue(struct slnd_peer *peer, struct slnd_tx *tx)
+void slnd_tx_queue(struct slnd_tx *tx)
 {
+	struct slnd_peer *peer = tx->peer;
 	bool first, obsolete;
 
-	if (tx->only)
-		refcount_inc(&tx->only->refs);
 	spin_lock(&peer->lock);
 	first = list_empty(&peer->queue);
 	/* nobody looks for messages of a connection once that was buried */
@@ -225,20 +262,7 @@ void slnd_peer_flush(struct slnd_peer *peer, unsigned long age)
 			list_move_tail(&tx->node, &over);
 	spin_unlock(&peer->lock);
 	list_for_each_entry_safe(tx, next, &over, node)
-		slnd_tx_done(tx, -EHOSTUNREACH);
-}
-
-/* A message of a connection itself was sent. Context: slnd_peer.lock held. */
-static void slnd_said(struct slnd_conn *conn, enum slnd_type type)
-{
-	if (type != SLND_CLOSE)
-		return;
-	conn->close_sent = true;
-	if (!conn->close_came)
-		return;
-	conn->clean = true;
-	slnd_count(SLND_N_CLOSED);
-	slnd_conn_end_locked(conn, NULL);
+		slnd_tx_done(tx, slnd_tx_obsolete(tx) ? -ECONNRESET : -EHOSTUNREACH);
 }
 
 /* The event of a message has come. */
@@ -248,11 +272,12 @@ static void slnd_tx_event(struct slnd_sent sent, gni_cq_entry_t entry, bool fail
 
 	if (failed)
 		gni_cq_error_str(entry, why, sizeof(why));
+	/* the event may be here before slnd_peer_send() has done with the message */
 	spin_lock(&sent.conn->peer->lock);
 	if (failed)
 		slnd_conn_end_locked(sent.conn, why);
-	else if (!sent.tx)
-		slnd_said(sent.conn, sent.type);
+	else if (!sent.tx && sent.type == SLND_CLOSE)
+		slnd_conn_closed(sent.conn, &sent.conn->close_sent);
 	spin_unlock(&sent.conn->peer->lock);
 	if (sent.tx) {
 		slnd_count(SLND_N_MESSAGES_SENT);

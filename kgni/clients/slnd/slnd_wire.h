@@ -9,7 +9,7 @@
 #include "gni_pub.h"
 
 #define SLND_MAGIC 0x534c4e44
-#define SLND_VERSION 1
+#define SLND_VERSION 2
 
 /**
  * enum slnd_hail_type - what a datagram is
@@ -54,9 +54,8 @@ struct slnd_hail {
  * @SLND_ALIVE: nothing else has been said for a while
  * @SLND_CLOSE: the last one
  * @SLND_DATA: for the user
- * @SLND_BULK_ASK: bulk data is to be put or got
- * @SLND_BULK_READY: where it is, or why not
- * @SLND_BULK_DONE: the transfer is over
+ * @SLND_BULK_ASK: bulk data is to be put or got, and where it is
+ * @SLND_BULK_DONE: who was asked has moved it, or says why not
  */
 enum slnd_type {
 	SLND_HELLO = 1,
@@ -64,7 +63,6 @@ enum slnd_type {
 	SLND_CLOSE,
 	SLND_DATA,
 	SLND_BULK_ASK,
-	SLND_BULK_READY,
 	SLND_BULK_DONE,
 };
 
@@ -82,21 +80,19 @@ struct slnd_head {
 
 /**
  * struct slnd_bulk_words - what follows in messages about bulk data
- * @to: number of the transfer at the receiver of the message, 0 if it has none yet
- * @from: at the sender
- * @status: 0 or a negative errno
- * @put: direction, of SLND_BULK_ASK
+ * @id: number of the transfer, of who asks
+ * @status: of SLND_BULK_DONE: 0 or a negative errno; the rest is of SLND_BULK_ASK
+ * @put: direction
  * @bytes: length
  * @tag: the user's name for it
  * @address: offset of the first byte in the registration
  * @handle: registration
  */
 struct slnd_bulk_words {
-	u32 to;
-	u32 from;
+	u32 id;
 	s32 status;
 	u32 put;
-	u64 bytes;
+	u32 bytes;
 	u64 tag;
 	u64 address;
 	gni_mem_handle_t handle;

@@ -56,7 +56,19 @@ enum st_test { ST_LATENCY, ST_RATE, ST_PUT, ST_GET, ST_TESTS };
 static const char *const st_tests[] = { "latency", "rate", "put", "get" };
 
 /* Parameters, by name, with their least and greatest values. */
-enum { P_PEER, P_BYTES, P_COUNT, P_THREADS, P_WINDOW, P_OFFSET, P_FAR, P_CHECK, P_WAIT, P_N };
+enum {
+	P_PEER,
+	P_BYTES,
+	P_COUNT,
+	P_THREADS,
+	P_WINDOW,
+	P_OFFSET,
+	P_FAR,
+	P_CHECK,
+	P_SPOIL,
+	P_WAIT,
+	P_N,
+};
 
 static const struct {
 	const char *name;
@@ -70,6 +82,7 @@ static const struct {
 	[P_OFFSET] = { "offset", 0, PAGE_SIZE - 1, 0 },
 	[P_FAR] = { "far_offset", 0, PAGE_SIZE - 1, 0 },
 	[P_CHECK] = { "check", 0, 1, 1 },
+	[P_SPOIL] = { "spoil", 0, 1, 0 },
 	[P_WAIT] = { "wait", 1, 3600, 120 },
 };
 
@@ -157,10 +170,10 @@ static int st_transfer(struct st_slot *slot, u64 n)
 	if (!memory)
 		return -ENOMEM;
 	slot->memory = memory;
-	slot->seed = seed;
+	slot->seed = seed + st.p[P_SPOIL];
 	slot->busy = true;
 	if (st.p[P_CHECK] && st.test == ST_PUT)
-		st_memory_fill(memory, seed);
+		st_memory_fill(memory, slot->seed);
 	if (st.test == ST_PUT)
 		return slnd_put(st.p[P_PEER], tag, &memory->buffer, st_done, slot);
 	return slnd_get(st.p[P_PEER], tag, &memory->buffer, st_done, slot);
@@ -172,7 +185,7 @@ static int st_send(struct st_thread *t, u32 kind, u64 n, void *text, slnd_done_f
 
 	*message = (struct st_message){ kind, t->number, n, st.id };
 	if (st.p[P_CHECK])
-		st_fill(message + 1, st.p[P_BYTES] - sizeof(*message), n, 0);
+		st_fill(message + 1, st.p[P_BYTES] - sizeof(*message), n + st.p[P_SPOIL], 0);
 	return slnd_send(st.p[P_PEER], text, st.p[P_BYTES], done, arg);
 }
 
