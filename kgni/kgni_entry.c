@@ -220,7 +220,8 @@ static const struct {
 	const char *name; /* NULL: no such status */
 	bool recoverable;
 } kgni_status[GNI_STATUS_CODES] = {
-#define KGNI_STATUS(name, word, passing) [ARIES_ST_##name] = { word, passing },
+#define KGNI_STATUS(name, word, passing) \
+	[ARIES_ST_##name] = { word, passing },
 	GNI_STATUSES(KGNI_STATUS)
 };
 

@@ -5,7 +5,8 @@
 #include "gni_status.h"
 
 static const char *const aries_status_names[GNI_STATUS_CODES] = {
-#define ARIES_STATUS_NAME(name, word, passing) [ARIES_ST_##name] = #name,
+#define ARIES_STATUS_NAME(name, word, passing) \
+	[ARIES_ST_##name] = #name,
 	GNI_STATUSES(ARIES_STATUS_NAME)
 };
 
