@@ -46,39 +46,37 @@ static u8 kgni_port_status(struct gni_ep *ep, int rc)
 
 /**
  * kgni_fma() - do an FMA operation
- * @ep: endpoint; its node and queue are in @desc
- * @desc: descriptor
+ * @ep: endpoint; its node and queue are in @fma
+ * @fma: from kgni_fma_begin(); its other members are filled in here
  * @line: data of a put, NULL without
- * @doorbell: from kgni_doorbell()
+ * @op: operation
+ * @length: bytes
+ * @id: transaction id, returned in the events
+ * @events: ARIES_EV_* wanted
  *
  * It is over when this returns, events included.
  *
  * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone, ARIES_ST_QUEUE_FULL it
  * did not get it and may get it later; with these two it raises no event.
  */
-u8 kgni_fma(struct gni_ep *ep, const struct aries_fma_desc *desc, const struct kgni_line *line,
-	    u64 doorbell)
+u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *line,
+	    enum aries_fma_op op, u32 length, u16 id, u8 events)
 {
-	struct aries_fma fma = {
-		.desc = *desc,
-		.length = FIELD_GET(ARIES_DB_LEN_MASK, doorbell),
-		.tid = FIELD_GET(ARIES_DB_TID_MASK, doorbell),
-		.amo = FIELD_GET(ARIES_DB_AMO_MASK, doorbell),
-		.op = FIELD_GET(ARIES_DB_OP_MASK, doorbell),
-		.mode = FIELD_GET(ARIES_DB_MODE_MASK, doorbell),
-	};
 	unsigned long flags;
 	int rc;
 
+	fma->op = op;
+	fma->length = length;
+	fma->tid = id;
+	fma->mode = events;
 	if (!line || !line->bytes || line->count == 1) {
-		if (line && line->bytes)
-			fma.line = line->parts[0].iov_base + line->from;
-		return kgni_port_status(ep, aries_port_fma(ep->port, &fma));
+		fma->line = line && line->bytes ? line->parts[0].iov_base + line->from : NULL;
+		return kgni_port_status(ep, aries_port_fma(ep->port, fma));
 	}
 	local_irq_save(flags);
-	fma.line = *this_cpu_ptr(&kgni_line_buffer);
+	fma->line = *this_cpu_ptr(&kgni_line_buffer);
 	kgni_line_gather(*this_cpu_ptr(&kgni_line_buffer), line);
-	rc = aries_port_fma(ep->port, &fma);
+	rc = aries_port_fma(ep->port, fma);
 	local_irq_restore(flags);
 	return kgni_port_status(ep, rc);
 }

@@ -3,7 +3,6 @@
 #ifndef KGNI_FMA_H
 #define KGNI_FMA_H
 
-#include <linux/bitfield.h>
 #include <linux/uio.h>
 
 #include "kgni.h"
@@ -22,15 +21,38 @@ struct kgni_line {
 	u32 bytes;
 };
 
-/** kgni_doorbell() - value of a doorbell of FMA, see aries_hw.h */
-static inline u64 kgni_doorbell(u16 id, u64 length, enum aries_fma_op op, u32 events)
+/**
+ * kgni_fma_begin() - an operation, of which only the destination is known
+ * @fma: filled in, word by word: string instructions are dear in an emulator
+ * @ep: endpoint
+ * @mdh: memory domain at its node, as descriptors name it
+ * @offset: there
+ */
+static inline void kgni_fma_begin(struct aries_fma *fma, const struct gni_ep *ep, u16 mdh,
+				  u64 offset)
 {
-	return id | FIELD_PREP(ARIES_DB_LEN_MASK, length) | FIELD_PREP(ARIES_DB_OP_MASK, (u64)op) |
-	       FIELD_PREP(ARIES_DB_MODE_MASK, (u64)events);
+	struct aries_fma_desc *desc = &fma->desc;
+
+	desc->pe = ep->remote_address;
+	desc->mdh = mdh;
+	desc->dlvr_mode = 0;
+	desc->offset = offset;
+	desc->local_offset = 0;
+	desc->local_mdh = 0;
+	desc->cq = ep->cq ? ep->cq->number : 0;
+	desc->reserved = 0;
+	desc->local_event = ep->local_event;
+	desc->remote_event = ep->remote_event;
+	desc->operand[0] = 0;
+	desc->operand[1] = 0;
+	desc->sync_offset = 0;
+	desc->sync_value = 0;
+	fma->line = NULL;
+	fma->amo = 0;
 }
 
-u8 kgni_fma(struct gni_ep *ep, const struct aries_fma_desc *desc, const struct kgni_line *line,
-	    u64 doorbell);
+u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *line,
+	    enum aries_fma_op op, u32 length, u16 id, u8 events);
 u8 kgni_bte(struct gni_ep *ep, const struct aries_bte_desc *desc);
 
 #endif

@@ -18,24 +18,18 @@
 struct kgni_fma_post {
 	struct gni_ep *ep;
 	gni_post_descriptor_t *d;
-	struct aries_fma_desc desc;
+	struct aries_fma fma;
 	u16 id;
 };
 
-static gni_return_t kgni_fma_begin(struct kgni_fma_post *p)
+static gni_return_t kgni_fma_accept(struct kgni_fma_post *p)
 {
 	const gni_post_descriptor_t *d = p->d;
 	struct gni_ep *ep = p->ep;
 
-	p->desc = (struct aries_fma_desc){
-		.pe = ep->remote_address,
-		.mdh = kgni_mem_name(&d->remote_mem_hndl),
-		.dlvr_mode = d->dlvr_mode,
-		.offset = kgni_mem_offset(&d->remote_mem_hndl, d->remote_addr),
-		.cq = ep->cq ? ep->cq->number : 0,
-		.local_event = ep->local_event,
-		.remote_event = ep->remote_event,
-	};
+	kgni_fma_begin(&p->fma, ep, kgni_mem_name(&d->remote_mem_hndl),
+		       kgni_mem_offset(&d->remote_mem_hndl, d->remote_addr));
+	p->fma.desc.dlvr_mode = d->dlvr_mode;
 	return kgni_post_begin(ep, ep->cq, p->d, KGNI_REQUEST_POST, &p->id);
 }
 
@@ -55,11 +49,9 @@ static void kgni_fma_fail(struct kgni_fma_post *p, u8 status)
  * Return: GNI_RC_ERROR_RESOURCE the NIC did not get it and may get it later.
  */
 static gni_return_t kgni_fma_end(struct kgni_fma_post *p, const struct kgni_line *line, u64 length,
-				 enum aries_fma_op op, u64 atomic)
+				 enum aries_fma_op op)
 {
-	u64 doorbell = kgni_doorbell(p->id, length, op, p->d->cq_mode) |
-		       FIELD_PREP(ARIES_DB_AMO_MASK, atomic);
-	u8 status = kgni_fma(p->ep, &p->desc, line, doorbell);
+	u8 status = kgni_fma(p->ep, &p->fma, line, op, length, p->id, p->d->cq_mode);
 
 	if (status == ARIES_ST_QUEUE_FULL) {
 		if (p->id && !kgni_cq_withdraw(p->ep->cq, p->id))
@@ -85,26 +77,26 @@ static gni_return_t kgni_fma_put(struct kgni_fma_post *p)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id, d->local_addr);
 	if (flagged && (d->sync_flag_addr & 7))
 		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->sync_flag_addr);
-	rc = kgni_fma_begin(p);
+	rc = kgni_fma_accept(p);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
 	for (; left > ARIES_DESC_LINE_BYTES; left -= ARIES_DESC_LINE_BYTES) {
 		line.bytes = ARIES_DESC_LINE_BYTES;
-		status = kgni_fma(p->ep, &p->desc, &line,
-				  kgni_doorbell(0, line.bytes, ARIES_FMA_PUT_LINE, 0));
+		status = kgni_fma(p->ep, &p->fma, &line, ARIES_FMA_PUT_LINE, line.bytes, 0, 0);
 		if (status != ARIES_ST_OK) {
 			kgni_fma_fail(p, status);
 			return GNI_RC_SUCCESS;
 		}
 		line.from += ARIES_DESC_LINE_BYTES;
-		p->desc.offset = (p->desc.offset + ARIES_DESC_LINE_BYTES) & KGNI_OFFSET_MASK;
+		p->fma.desc.offset = (p->fma.desc.offset + ARIES_DESC_LINE_BYTES) &
+				     KGNI_OFFSET_MASK;
 	}
 	line.bytes = left;
 	if (flagged) {
-		p->desc.sync_offset = kgni_mem_offset(&d->remote_mem_hndl, d->sync_flag_addr);
-		p->desc.sync_value = d->sync_flag_value;
+		p->fma.desc.sync_offset = kgni_mem_offset(&d->remote_mem_hndl, d->sync_flag_addr);
+		p->fma.desc.sync_value = d->sync_flag_value;
 	}
-	return kgni_fma_end(p, &line, left, flagged ? ARIES_FMA_PUT_SYNC : ARIES_FMA_PUT_LINE, 0);
+	return kgni_fma_end(p, &line, left, flagged ? ARIES_FMA_PUT_SYNC : ARIES_FMA_PUT_LINE);
 }
 
 static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
@@ -120,22 +112,22 @@ static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
 	if (((d->remote_addr | left) & 3) || (flagged && (d->local_addr & 3)))
 		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
 				   left);
-	rc = kgni_fma_begin(p);
+	rc = kgni_fma_accept(p);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
-	p->desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
-	p->desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
+	p->fma.desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
+	p->fma.desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
 	for (; left > KGNI_GET_PIECE; left -= KGNI_GET_PIECE) {
-		status = kgni_fma(p->ep, &p->desc, NULL,
-				  kgni_doorbell(0, KGNI_GET_PIECE, ARIES_FMA_GET_OP, 0));
+		status = kgni_fma(p->ep, &p->fma, NULL, ARIES_FMA_GET_OP, KGNI_GET_PIECE, 0, 0);
 		if (status != ARIES_ST_OK) {
 			kgni_fma_fail(p, status);
 			return GNI_RC_SUCCESS;
 		}
-		p->desc.offset = (p->desc.offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
-		p->desc.local_offset = (p->desc.local_offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
+		p->fma.desc.offset = (p->fma.desc.offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
+		p->fma.desc.local_offset = (p->fma.desc.local_offset + KGNI_GET_PIECE) &
+					   KGNI_OFFSET_MASK;
 	}
-	return kgni_fma_end(p, NULL, left, flagged ? ARIES_FMA_GET_FLAG : ARIES_FMA_GET_OP, 0);
+	return kgni_fma_end(p, NULL, left, flagged ? ARIES_FMA_GET_FLAG : ARIES_FMA_GET_OP);
 }
 
 /*
@@ -177,27 +169,29 @@ static gni_return_t kgni_fma_amo(struct kgni_fma_post *p)
 	if ((d->remote_addr & (bytes - 1)) || (fetching && (d->local_addr & (bytes - 1))))
 		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
 				   d->local_addr);
-	rc = kgni_fma_begin(p);
+	rc = kgni_fma_accept(p);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
-	p->desc.operand[0] = d->first_operand;
-	p->desc.operand[1] = d->second_operand;
+	p->fma.desc.operand[0] = d->first_operand;
+	p->fma.desc.operand[1] = d->second_operand;
 	if (fetching) {
-		p->desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
-		p->desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
+		p->fma.desc.local_mdh = kgni_mem_name(&d->local_mem_hndl);
+		p->fma.desc.local_offset = kgni_mem_offset(&d->local_mem_hndl, d->local_addr);
 	}
-	return kgni_fma_end(p, NULL, bytes, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP,
-			    d->amo_cmd);
+	p->fma.amo = d->amo_cmd;
+	return kgni_fma_end(p, NULL, bytes, flagged ? ARIES_FMA_AMO_FLAG : ARIES_FMA_AMO_OP);
 }
 
 /* gni_post_fma() - post a put, get or atomic, see gni_pub.h. Context: any. */
 gni_return_t gni_post_fma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
 {
-	struct kgni_fma_post p = { .ep = ep_hndl, .d = post_descr };
 	gni_return_t rc = kgni_post_check(ep_hndl, post_descr);
+	struct kgni_fma_post p;
 
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
+	p.ep = ep_hndl;
+	p.d = post_descr;
 	switch (post_descr->type) {
 	case GNI_POST_FMA_PUT:
 	case GNI_POST_FMA_PUT_W_SYNCFLAG:

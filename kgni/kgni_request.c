@@ -21,20 +21,6 @@ void kgni_requests_exit(struct kgni_requests *t)
 		kfree(t->block[i]);
 }
 
-/**
- * kgni_request() - a request by its id
- * @t: table
- * @id: from wherever
- *
- * Context: gni_cq.lock held. Return: it, or NULL if the id was never used.
- */
-struct kgni_request *kgni_request(struct kgni_requests *t, u16 id)
-{
-	struct kgni_request *block = t->block[id / KGNI_REQUEST_BLOCK];
-
-	return block ? &block[id % KGNI_REQUEST_BLOCK] : NULL;
-}
-
 static u16 kgni_request_fresh(struct kgni_requests *t)
 {
 	struct kgni_request **block;
@@ -81,7 +67,18 @@ u16 kgni_request_take(struct kgni_requests *t)
  */
 void kgni_request_give(struct kgni_requests *t, u16 id)
 {
-	memset(kgni_request(t, id), 0, sizeof(struct kgni_request));
+	struct kgni_request *r = kgni_request(t, id);
+
+	r->descr = NULL;
+	r->ep = NULL;
+	r->entry = 0;
+	r->local_event = 0;
+	r->next = 0;
+	r->kind = KGNI_REQUEST_FREE;
+	r->pending = 0;
+	r->told = 0;
+	r->forced = 0;
+	r->flags = 0;
 	if (t->free++)
 		kgni_request(t, t->tail)->next = id;
 	else

@@ -57,11 +57,16 @@ struct kgni_request {
 	u8 pending;
 	u8 told;
 	u8 forced;
-	bool raised : 1;
-	bool mended : 1;
-	bool unsettled : 1;
-	bool partly : 1;
-	bool listed : 1;
+	union {
+		struct {
+			bool raised : 1;
+			bool mended : 1;
+			bool unsettled : 1;
+			bool partly : 1;
+			bool listed : 1;
+		};
+		u8 flags; /* all of them */
+	};
 };
 
 /**
@@ -80,10 +85,23 @@ struct kgni_requests {
 	u32 free;
 };
 
+/**
+ * kgni_request() - a request by its id
+ * @t: table
+ * @id: from wherever
+ *
+ * Context: gni_cq.lock held. Return: it, or NULL if the id was never used.
+ */
+static inline struct kgni_request *kgni_request(const struct kgni_requests *t, u16 id)
+{
+	struct kgni_request *block = t->block[id / KGNI_REQUEST_BLOCK];
+
+	return block ? &block[id % KGNI_REQUEST_BLOCK] : NULL;
+}
+
 void kgni_requests_init(struct kgni_requests *t);
 void kgni_requests_exit(struct kgni_requests *t);
 u16 kgni_request_take(struct kgni_requests *t);
 void kgni_request_give(struct kgni_requests *t, u16 id);
-struct kgni_request *kgni_request(struct kgni_requests *t, u16 id);
 
 #endif

@@ -3,17 +3,12 @@
 #include "kgni_fma.h"
 #include "kgni_smsg.h"
 
-/* The FMA descriptor of an access to the peer's mailbox. */
-static struct aries_fma_desc kgni_smsg_desc(const struct gni_ep *ep, u32 msg_id)
+/* An access to the peer's mailbox. */
+static void kgni_smsg_begin(struct aries_fma *fma, const struct gni_ep *ep, u64 at, u32 msg_id)
 {
-	return (struct aries_fma_desc){
-		.pe = ep->remote_address,
-		.mdh = ep->smsg->out.box.mdh,
-		.dlvr_mode = ep->nic->smsg_delivery,
-		.cq = ep->cq->number,
-		.local_event = msg_id,
-		.remote_event = ep->remote_event,
-	};
+	kgni_fma_begin(fma, ep, ep->smsg->out.box.mdh, at & KGNI_OFFSET_MASK);
+	fma->desc.dlvr_mode = ep->nic->smsg_delivery;
+	fma->desc.local_event = msg_id;
 }
 
 /**
@@ -33,29 +28,28 @@ struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
 	struct kgni_smsg *s = ep->smsg;
 	u64 prefix[2] = { s->in.credit, s->out.identity };
 	const struct kvec parts[] = { { prefix, GNI_SMSG_PREFIX }, text->part[0], text->part[1] };
-	struct aries_fma_desc desc = kgni_smsg_desc(ep, text->msg_id);
 	struct kgni_line line = { .parts = parts, .count = ARRAY_SIZE(parts) };
 	u32 left = GNI_SMSG_PREFIX + text->bytes;
 	u64 at = s->out.box.ring + place.at;
 	struct kgni_try t = {};
+	struct aries_fma fma;
 
+	kgni_smsg_begin(&fma, ep, at, text->msg_id);
 	for (; left > ARIES_DESC_LINE_BYTES; left -= ARIES_DESC_LINE_BYTES) {
-		desc.offset = at & KGNI_OFFSET_MASK;
 		line.bytes = ARIES_DESC_LINE_BYTES;
-		t.status = kgni_fma(ep, &desc, &line,
-				    kgni_doorbell(0, line.bytes, ARIES_FMA_PUT_LINE, 0));
+		t.status = kgni_fma(ep, &fma, &line, ARIES_FMA_PUT_LINE, line.bytes, 0, 0);
 		if (t.status != ARIES_ST_OK)
 			return t;
 		line.from += ARIES_DESC_LINE_BYTES;
 		at += ARIES_DESC_LINE_BYTES;
+		fma.desc.offset = at & KGNI_OFFSET_MASK;
 	}
 	line.bytes = left;
-	desc.offset = at & KGNI_OFFSET_MASK;
-	desc.sync_offset = (s->out.box.slots + (u64)s->out.slot * GNI_SMSG_WORD) & KGNI_OFFSET_MASK;
-	desc.sync_value = gni_smsg_header(s->out.key, s->out.sent, text->bytes, 0, s->out.turn);
-	t.status = kgni_fma(ep, &desc, &line,
-			    kgni_doorbell(id, left, ARIES_FMA_PUT_SYNC,
-					  id ? s->events : s->events & ~ARIES_EV_LOCAL));
+	fma.desc.sync_offset = (s->out.box.slots + (u64)s->out.slot * GNI_SMSG_WORD) &
+			       KGNI_OFFSET_MASK;
+	fma.desc.sync_value = gni_smsg_header(s->out.key, s->out.sent, text->bytes, 0, s->out.turn);
+	t.status = kgni_fma(ep, &fma, &line, ARIES_FMA_PUT_SYNC, left, id,
+			    id ? s->events : s->events & ~ARIES_EV_LOCAL);
 	t.whole = t.status != ARIES_ST_QUEUE_FULL;
 	return t;
 }
@@ -93,15 +87,15 @@ void kgni_smsg_sent(struct kgni_smsg *s, struct gni_smsg_place place)
  */
 u8 kgni_smsg_read(struct gni_ep *ep, u64 offset, u64 *word)
 {
-	struct aries_fma_desc desc = kgni_smsg_desc(ep, 0);
 	struct kgni_smsg *s = ep->smsg;
 	u64 *landing = kgni_smsg_own(s, GNI_SMSG_LANDING);
+	struct aries_fma fma;
 	u8 status;
 
-	desc.offset = offset & KGNI_OFFSET_MASK;
-	desc.local_mdh = s->in.box.mdh;
-	desc.local_offset = ((uintptr_t)landing - s->origin) & KGNI_OFFSET_MASK;
-	status = kgni_fma(ep, &desc, NULL, kgni_doorbell(0, GNI_SMSG_WORD, ARIES_FMA_GET_OP, 0));
+	kgni_smsg_begin(&fma, ep, offset, 0);
+	fma.desc.local_mdh = s->in.box.mdh;
+	fma.desc.local_offset = ((uintptr_t)landing - s->origin) & KGNI_OFFSET_MASK;
+	status = kgni_fma(ep, &fma, NULL, ARIES_FMA_GET_OP, GNI_SMSG_WORD, 0, 0);
 	/* the NIC has stored it before it told the status */
 	*word = smp_load_acquire(landing);
 	return status;
@@ -116,13 +110,13 @@ u8 kgni_smsg_read(struct gni_ep *ep, u64 offset, u64 *word)
  */
 void kgni_smsg_tell(struct gni_ep *ep)
 {
-	struct aries_fma_desc desc = kgni_smsg_desc(ep, 0);
 	struct kgni_smsg *s = ep->smsg;
+	struct aries_fma fma;
 
-	desc.offset = s->out.box.control & KGNI_OFFSET_MASK;
-	desc.sync_offset = desc.offset;
-	desc.sync_value = s->in.credit;
-	if (kgni_fma(ep, &desc, NULL, kgni_doorbell(0, 0, ARIES_FMA_PUT_SYNC, 0)) != ARIES_ST_OK)
+	kgni_smsg_begin(&fma, ep, s->out.box.control, 0);
+	fma.desc.sync_offset = fma.desc.offset;
+	fma.desc.sync_value = s->in.credit;
+	if (kgni_fma(ep, &fma, NULL, ARIES_FMA_PUT_SYNC, 0, 0, 0) != ARIES_ST_OK)
 		return;
 	s->in.told = s->in.released;
 	s->in.untold_bytes = 0;
