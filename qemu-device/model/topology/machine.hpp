@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * A machine as data: routers, their tiles, the links between them, the places of nodes. Nothing here is a constant of
+ * one chip; builders (build_*.hpp) and files (topology-yaml) make machines, Wiring answers questions about them.
+ */
+#ifndef ARIES_TOPOLOGY_MACHINE_HPP
+#define ARIES_TOPOLOGY_MACHINE_HPP
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aries::topology
+{
+
+inline constexpr uint32_t NO_CABLE = UINT32_MAX;
+inline constexpr size_t MAX_AXES = 3;
+inline constexpr uint32_t MAX_NICS = 8; ///< bits of Tile::nic_mask
+
+enum class TileRole : uint8_t { Network, Processor, Unused };
+
+/** Whether the links of a class stay inside a group. */
+enum class Scope : uint8_t { Local, Global };
+
+enum class Medium : uint8_t { Backplane, Copper, Optical };
+
+/** What the links of one colour or dimension have in common. */
+struct LinkClass {
+	std::string name;
+	Scope scope = Scope::Local;
+	Medium medium = Medium::Backplane;
+	unsigned lanes = 1;          ///< of each direction
+	double gbit_per_lane = 0;    ///< raw
+	double default_length_m = 0; ///< of a link whose length nobody gave
+
+	/** Raw GB/s of one direction with @p of_lanes lanes. */
+	double gbyte_per_s(unsigned of_lanes) const { return of_lanes * gbit_per_lane / 8; }
+
+	bool operator==(const LinkClass &) const = default;
+};
+
+struct Tile {
+	TileRole role = TileRole::Unused;
+	uint8_t link_class = 0; ///< of a network tile
+	uint8_t nic_mask = 0;   ///< NICs that a processor tile serves (T04)
+
+	bool operator==(const Tile &) const = default;
+};
+
+struct RouterType {
+	std::string name;
+	unsigned rows = 0;
+	unsigned columns = 0;
+	std::vector<Tile> tiles; ///< row by row
+	unsigned nics = 0;       ///< of each router
+	unsigned request_channels = 0;
+	unsigned response_channels = 0;
+	double clock_mhz = 0;
+
+	bool operator==(const RouterType &) const = default;
+};
+
+/** Where a router is: its group, and coordinates in the order of Machine::axes. */
+struct RouterPlace {
+	uint32_t group = 0;
+	std::array<uint16_t, MAX_AXES> at{};
+
+	auto operator<=>(const RouterPlace &) const = default;
+};
+
+struct LinkEnd {
+	uint32_t router = 0;
+	uint32_t tile = 0;
+
+	auto operator<=>(const LinkEnd &) const = default;
+};
+
+/** A link of both directions. */
+struct Link {
+	LinkEnd end[2];
+	uint8_t link_class = 0;
+	uint8_t lanes = 0; ///< of each direction; fewer than those of the class if the link is degraded
+	float length_m = 0;
+	uint32_t cable = NO_CABLE; ///< links with the same number share a cable; NO_CABLE on a backplane
+
+	bool operator==(const Link &) const = default;
+};
+
+struct NodePlace {
+	uint32_t router = 0;
+	uint32_t nic = 0;
+
+	auto operator<=>(const NodePlace &) const = default;
+};
+
+struct Machine {
+	std::string name;
+	std::string family; ///< "aries", "dragonfly", "torus", ...: what a route table builder looks at
+	RouterType router_type;
+	std::vector<LinkClass> classes;
+	std::vector<std::string> axes; ///< names of the coordinates of a router inside its group
+	std::vector<RouterPlace> routers;
+	std::vector<Link> links;
+	std::vector<NodePlace> nodes;
+	uint32_t groups = 0;
+
+	bool operator==(const Machine &) const = default;
+};
+
+/** Empty if the machine can be used, else one line that names the broken rule. */
+std::string validate(const Machine &machine);
+
+} // namespace aries::topology
+
+#endif
