@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * The routing decision of one router for one packet: output tile, virtual channel, and what changes in the header.
+ * A pure function of tables, input tile, header, loads and random bits; it knows nothing of queues. The device and
+ * the simulator call it once for every hop. Documentation/routing.md tells the whole.
+ */
+#ifndef ARIES_ROUTER_DECIDE_HPP
+#define ARIES_ROUTER_DECIDE_HPP
+
+#include <cstdint>
+#include <limits>
+
+#include "router/routing_mode.hpp"
+#include "router/tables.hpp"
+
+namespace aries::routing
+{
+
+/** Load of an output tile that must not be used: its link is down (R14). */
+inline constexpr uint32_t LOAD_DOWN = UINT32_MAX;
+
+enum class Phase : uint8_t {
+	Down, ///< towards the destination: minimal, or behind the root
+	Up,   ///< towards the root
+};
+
+/** What a packet carries for routers. @p root and @p phase are written by the first router. */
+struct Header {
+	Address destination;
+	Address root;
+	uint32_t hash; ///< of header fields; equal ones take equal ways in the hashed modes (R12)
+	RoutingMode mode;
+	uint8_t nic;     ///< of the destination router
+	uint8_t channel; ///< that the packet came in; at its first router the lowest of its class
+	Phase phase;
+};
+
+/** What to do with a packet. */
+struct Decision {
+	Address root;
+	uint8_t tile;    ///< to leave by; NO_OUTPUT if there is no way
+	uint8_t channel; ///< of the link, and of the input queue behind it
+	Phase phase;
+};
+
+/** The header as the packet leaves. */
+constexpr void apply(const Decision &decision, Header &header) noexcept
+{
+	header.root = decision.root;
+	header.channel = decision.channel;
+	header.phase = decision.phase;
+}
+
+/** Loads in an array, one number for each tile. Any callable of a tile does as well. */
+template <typename T> struct LoadArray {
+	const T *load;
+
+	uint32_t operator()(uint32_t tile) const noexcept { return load[tile]; }
+};
+
+/** A way to begin with: a tile, by the root unless that is NO_ROOT. */
+struct Candidate {
+	uint8_t tile;
+	Address root;
+};
+
+/** One of @p count values from the low 16 bits of a random word. */
+constexpr uint32_t pick16(uint64_t random, uint32_t count) noexcept
+{
+	return (static_cast<uint32_t>(random & 0xffff) * count) >> 16;
+}
+
+/** Two different ones of the ports of an entry, in random order; twice the same if there is but one. */
+struct PortPair {
+	uint8_t first, second;
+};
+
+inline PortPair pick_two(const RouterTables &at, Ports entry, uint64_t random) noexcept
+{
+	const uint8_t *list = at.ports + entry.first;
+	const uint32_t i = pick16(random, entry.count);
+
+	if (entry.count == 1)
+		return {list[0], list[0]};
+
+	const uint32_t j = pick16(random >> 16, entry.count - 1u);
+
+	return {list[i], list[j + (j >= i)]};
+}
+
+/** The minimal entry for a router or for ANY_ROUTER of a group; @p to is not the router itself. */
+inline const Ports &minimal_entry(const RouterTables &at, Address to) noexcept
+{
+	return to.group == at.here.group ? at.local[to.index] : at.global[to.group];
+}
+
+/** A tile of the entry that is not down, from a place in its list on, or NO_OUTPUT. For when the chosen ones are. */
+template <typename Load>
+[[gnu::noinline]] uint8_t any_up(const RouterTables &at, Ports entry, uint32_t from, const Load &load) noexcept
+{
+	for (uint32_t i = 0; i < entry.count; i++) {
+		const uint8_t tile = at.ports[entry.first + (from + i) % entry.count];
+
+		if (load(tile) != LOAD_DOWN)
+			return tile;
+	}
+	return NO_OUTPUT;
+}
+
+/** The tile of an entry to take: the lighter of two if @p adaptive, else the one that @p word names. */
+template <typename Load>
+uint8_t choose_port(const RouterTables &at, Ports entry, bool adaptive, uint64_t word, const Load &load,
+		    uint32_t &lightest) noexcept
+{
+	lightest = LOAD_DOWN;
+	if (!entry.count) [[unlikely]]
+		return NO_OUTPUT;
+
+	const PortPair pair = pick_two(at, entry, word);
+	uint8_t tile = pair.first;
+
+	lightest = load(tile);
+	if (adaptive) {
+		const uint32_t other = load(pair.second);
+
+		if (other < lightest) {
+			lightest = other;
+			tile = pair.second;
+		}
+	}
+	if (lightest != LOAD_DOWN) [[likely]]
+		return tile;
+	tile = any_up(at, entry, pick16(word, entry.count), load);
+	if (tile != NO_OUTPUT)
+		lightest = load(tile);
+	return tile;
+}
+
+/** Can a packet from @p at to @p to go by this root? Both halves of the way must exist and lead elsewhere. */
+bool root_serves(const RouterTables &at, Address to, Address root) noexcept;
+
+/** A root by @p random bits, uniform over all that serve but @p other; NO_ROOT if there is none (R03, R04). */
+Address search_root(const RouterTables &at, Address to, Address other, uint32_t random) noexcept;
+
+inline Address pick_root(const RouterTables &at, Address to, Address other, uint32_t random) noexcept
+{
+	const Common &net = *at.common;
+
+	/* The case of nearly all packets: the machine is whole, the root is neither end. */
+	if (to.group == at.here.group) {
+		if (at.root_count > 3) [[likely]] {
+			const Address root{to.group, at.roots[pick_of(random, at.root_count)]};
+
+			if (root != at.here && root != to && root != other) [[likely]]
+				return root;
+		}
+	} else if (net.all_linked && net.root_rule == RootRule::Router) [[likely]] {
+		const Address root = net.roots[pick_of(random, static_cast<uint32_t>(net.roots.size()))];
+
+		if (root != at.here && root != to && root != other) [[likely]]
+			return root;
+	}
+	return search_root(at, to, other, random);
+}
+
+/** The two non-minimal candidates of a packet at its first router, by different roots if there are two (R06). */
+struct RootPair {
+	Candidate first, second;
+};
+
+inline RootPair pick_roots(const RouterTables &at, Address to, uint64_t word) noexcept
+{
+	const uint64_t random = mix64(word + 1);
+	RootPair pair{{NO_OUTPUT, NO_ROOT}, {NO_OUTPUT, NO_ROOT}};
+
+	pair.first.root = pick_root(at, to, NO_ROOT, static_cast<uint32_t>(random));
+	if (pair.first.root == NO_ROOT) [[unlikely]]
+		return pair;
+	pair.first.tile = pick_two(at, minimal_entry(at, pair.first.root), word >> 32).first;
+	pair.second.root = pick_root(at, to, pair.first.root, static_cast<uint32_t>(random >> 32));
+	if (pair.second.root != NO_ROOT) [[likely]]
+		pair.second.tile = pick_two(at, minimal_entry(at, pair.second.root), word >> 48).first;
+	return pair;
+}
+
+/**
+ * The lighter of the two non-minimal candidates, if it is lighter than @p limit with the bias; else @p best.
+ * Between equal ones the first is taken, which is as random as the other.
+ */
+template <typename Load>
+Candidate lighter_root(const RouterTables &at, Address to, uint64_t word, const Load &load, int64_t limit,
+		       Candidate best) noexcept
+{
+	const RootPair roots = pick_roots(at, to, word);
+
+	for (const Candidate &by : {roots.first, roots.second}) {
+		if (by.root == NO_ROOT)
+			continue;
+
+		const uint32_t weight = load(by.tile);
+
+		if (weight != LOAD_DOWN && weight < limit) {
+			limit = weight;
+			best = by;
+		}
+	}
+	return best;
+}
+
+/**
+ * The way by the root that @p word names, whatever the load. For the modes that are not adaptive, and when no minimal
+ * way is left.
+ */
+template <typename Load>
+Candidate fixed_root(const RouterTables &at, Address to, uint64_t word, const Load &load) noexcept
+{
+	const RootPair roots = pick_roots(at, to, word);
+
+	for (const Candidate &by : {roots.first, roots.second}) {
+		uint32_t weight;
+
+		if (by.root == NO_ROOT)
+			continue;
+
+		const uint8_t tile = choose_port(at, minimal_entry(at, by.root), false, word >> 32, load, weight);
+
+		if (tile != NO_OUTPUT)
+			return {tile, by.root};
+	}
+	return {NO_OUTPUT, NO_ROOT};
+}
+
+/**
+ * What takes the place of random bits: a word that is the same for all packets of a hash (of a destination node in
+ * the ordered mode), and differs from router to router, so that equal choices do not meet again further on (R12).
+ */
+inline uint64_t fixed_word(const RouterTables &at, const Header &header) noexcept
+{
+	const Address to = header.destination;
+	const uint32_t flow = header.mode.routing == Routing::InOrder
+				      ? (uint32_t{to.group} << 16 | to.index) * 8 + header.nic
+				      : header.hash;
+
+	return mix64(uint64_t{at.router} << 32 | flow);
+}
+
+/** The choice at the first router: minimal or by a root, once for the whole way (P13). */
+template <typename Load>
+Candidate choose_way(const RouterTables &at, const Header &header, const Load &load, uint64_t word) noexcept
+{
+	const Address to = header.destination;
+	const bool adaptive = header.mode.routing == Routing::Adaptive;
+
+	if (header.mode.routing == Routing::NonminimalHash) {
+		const Candidate by = fixed_root(at, to, word, load);
+
+		if (by.tile != NO_OUTPUT)
+			return by;
+	}
+
+	uint32_t lightest;
+	const uint8_t tile = choose_port(at, minimal_entry(at, to), adaptive, word, load, lightest);
+
+	if (tile == NO_OUTPUT) [[unlikely]] {
+		const Candidate by = adaptive ? lighter_root(at, to, word, load, std::numeric_limits<int64_t>::max(),
+							     {NO_OUTPUT, NO_ROOT})
+					      : Candidate{NO_OUTPUT, NO_ROOT};
+
+		return by.tile != NO_OUTPUT ? by : fixed_root(at, to, word, load);
+	}
+
+	/* Nothing is lighter than a quiet way, whatever the bias (R11). */
+	if (!adaptive || lightest == 0)
+		return {tile, NO_ROOT};
+
+	const int64_t limit = int64_t{lightest} - at.common->bias[to.group != at.here.group][header.mode.bias];
+
+	/* No load is below zero: spare the random numbers. */
+	if (limit <= 0)
+		return {tile, NO_ROOT};
+	return lighter_root(at, to, word, load, limit, {tile, NO_ROOT});
+}
+
+/** The first router of a packet. */
+template <typename Load>
+Decision decide_first(const RouterTables &at, const Header &header, const Load &load, uint64_t word) noexcept
+{
+	const Candidate way = choose_way(at, header, load, word);
+
+	return {way.root, way.tile, header.channel, way.root == NO_ROOT ? Phase::Down : Phase::Up};
+}
+
+/** Is this router the root of the packet? */
+constexpr bool is_root(Address here, Address root) noexcept
+{
+	return here.group == root.group && (root.index == here.index || root.index == ANY_ROUTER);
+}
+
+/**
+ * Decide about one packet in one router.
+ *
+ * @param at tables of the router
+ * @param in tile by which the packet came: a processor tile if this is its first router
+ * @param header of the packet; apply() the decision to it
+ * @param load callable: load of an output tile as the router knows it, LOAD_DOWN for one not to be used
+ * @param random bits for this decision alone; the modes that are not adaptive do not look at them
+ */
+template <typename Load>
+Decision decide(const RouterTables &at, uint32_t in, const Header &header, const Load &load, uint64_t random) noexcept
+{
+	const Common &net = *at.common;
+	const bool adaptive = header.mode.routing == Routing::Adaptive;
+	const uint64_t word = adaptive ? random : fixed_word(at, header);
+	const PortKind from = net.kind[in];
+	uint32_t ignored;
+
+	if (header.destination == at.here) {
+		const Ports &out = at.eject[header.nic];
+
+		return {header.root, choose_port(at, out, adaptive, word, load, ignored), header.channel, Phase::Down};
+	}
+	if (from == PortKind::Processor)
+		return decide_first(at, header, load, word);
+
+	Phase phase = header.phase;
+	const Ports *entry;
+
+	if (phase == Phase::Up) {
+		/* A root that can no more be reached is given up: tables have changed on the way. */
+		if (is_root(at.here, header.root) || !minimal_entry(at, header.root).count)
+			phase = Phase::Down;
+	}
+	entry = &minimal_entry(at, phase == Phase::Up ? header.root : header.destination);
+
+	const uint8_t channel = net.next_channel[from == PortKind::Global][phase != header.phase][header.channel];
+
+	return {header.root, choose_port(at, *entry, adaptive, word, load, ignored), channel, phase};
+}
+
+} // namespace aries::routing
+
+#endif
