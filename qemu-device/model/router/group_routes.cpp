@@ -47,11 +47,12 @@ std::vector<uint32_t> measure_hops(const LocalGraph &graph, const std::vector<ui
 	return queue;
 }
 
-/* The far ends of links by router and tile, and back. */
+/* Which directions of links (channels) wait for which. */
 class Channels
 {
 public:
-	explicit Channels(const LocalGraph &graph) : to_(graph.size() * MAX_TILES), waits_for_(to_.size())
+	explicit Channels(const LocalGraph &graph)
+		: to_(graph.size() * MAX_TILES), waits_for_(to_.size()), seen_(to_.size())
 	{
 		for (size_t router = 0; router < graph.size(); router++) {
 			for (const LocalLink &link : graph[router])
@@ -71,76 +72,128 @@ public:
 		}
 	}
 
-	/* Take away what waits for nobody, again and again: a circle is what cannot be taken away. */
-	bool has_circle() const
+	/* The same for one link, unless it closes a circle. */
+	bool try_add(uint32_t router, const LocalLink &link, uint64_t next)
 	{
-		std::vector<uint32_t> waiting(to_.size()); // how many wait for it
-		std::vector<size_t> free;
-		size_t left = to_.size();
+		const size_t channel = size_t{router} * MAX_TILES + link.tile;
 
-		for (size_t channel = 0; channel < to_.size(); channel++)
-			for_each_next(channel, [&](size_t next) { waiting[next]++; });
-		for (size_t channel = 0; channel < to_.size(); channel++) {
-			if (!waiting[channel])
-				free.push_back(channel);
-		}
-		for (; !free.empty(); left--) {
-			const size_t channel = free.back();
-
-			free.pop_back();
-			for_each_next(channel, [&](size_t next) {
-				if (!--waiting[next])
-					free.push_back(next);
-			});
-		}
-		return left != 0;
+		if ((next & ~waits_for_[channel]) && leads_to(link.to, next & ~waits_for_[channel], channel))
+			return false;
+		waits_for_[channel] |= next;
+		return true;
 	}
 
 private:
-	template <typename Call> void for_each_next(size_t channel, Call call) const
+	/* Does one of these ports of a router wait, over others, for a channel? */
+	bool leads_to(uint32_t router, uint64_t ports, size_t goal)
 	{
-		for (uint64_t left = waits_for_[channel]; left; left &= left - 1)
-			call(to_[channel] * size_t{MAX_TILES} + std::countr_zero(left));
+		const auto visit = [this](size_t from, uint64_t left) {
+			for (; left; left &= left - 1) {
+				const size_t channel = from * MAX_TILES + std::countr_zero(left);
+
+				if (seen_[channel] == round_)
+					continue;
+				seen_[channel] = round_;
+				todo_.push_back(channel);
+			}
+		};
+
+		round_++;
+		todo_.clear();
+		visit(router, ports);
+		while (!todo_.empty()) {
+			const size_t channel = todo_.back();
+
+			if (channel == goal)
+				return true;
+			todo_.pop_back();
+			visit(to_[channel], waits_for_[channel]);
+		}
+		return false;
 	}
 
-	std::vector<uint32_t> to_;
+	std::vector<uint32_t> to_; // router at the far end
 	std::vector<uint64_t> waits_for_;
+	std::vector<uint32_t> seen_; // in which round
+	std::vector<size_t> todo_;
+	uint32_t round_ = 0;
 };
 
-} // namespace
+/* Ways to some goals while they are looked for. */
+struct Search {
+	Way way;
+	std::vector<uint32_t> order; // routers from near to far
+	std::vector<uint32_t> open;  // those of them without an ascending way
+};
 
 /*
- * Of the links that bring a packet nearer, those behind which only higher ranks follow; so in a grid of chassis and
- * slots green comes before black. Where there is none, as for a slot that is empty in the own chassis, the lowest rank.
+ * Of the links that bring a packet nearer, those behind which only higher ranks follow: in a grid of chassis and slots
+ * green comes before black.
  */
-Way route_shortest(const LocalGraph &graph, const std::vector<uint32_t> &goals)
+Search find_ascending(const LocalGraph &graph, const std::vector<uint32_t> &goals)
 {
-	Way way = no_way(graph.size());
-	std::vector<uint8_t> lowest(graph.size(), UINT8_MAX); // rank by which a router is left
+	Search search{no_way(graph.size()), {}, {}};
+	Way &way = search.way;
+	std::vector<uint8_t> lowest(graph.size(), 0); // rank by which a router is left
 
-	for (const uint32_t router : measure_hops(graph, goals, way.hops)) {
-		uint64_t ascending = 0;
-		uint64_t others = 0;
-		uint8_t ascending_rank = UINT8_MAX;
-		uint8_t other_rank = UINT8_MAX;
+	search.order = measure_hops(graph, goals, way.hops);
+	for (const uint32_t router : search.order) {
+		uint8_t rank = UINT8_MAX;
 
 		for (const LocalLink &link : graph[router]) {
-			if (way.hops[router] == 0 || way.hops[link.to] != way.hops[router] - 1)
+			if (way.hops[router] != way.hops[link.to] + 1 ||
+			    (way.hops[link.to] && lowest[link.to] <= link.rank))
 				continue;
-			if (way.hops[link.to] == 0 || lowest[link.to] > link.rank) {
-				ascending |= port_bit(link.tile);
-				ascending_rank = std::min(ascending_rank, link.rank);
-			} else if (link.rank <= other_rank) {
-				others = (link.rank < other_rank ? 0 : others) | port_bit(link.tile);
-				other_rank = link.rank;
-			}
+			way.ports[router] |= port_bit(link.tile);
+			rank = std::min(rank, link.rank);
 		}
-		way.ports[router] = ascending ? ascending : others;
-		lowest[router] = ascending ? ascending_rank : other_rank;
+		if (way.ports[router])
+			lowest[router] = rank;
+		else if (way.hops[router])
+			search.open.push_back(router);
 	}
-	return way;
+	return search;
 }
 
+/*
+ * Give a router all links that close no circle: those that bring a packet nearer, or else any to a router that has its
+ * ways, which therefore do not lead back.
+ */
+void close_router(const LocalGraph &graph, uint32_t router, Way &way, Channels &channels)
+{
+	const uint8_t shortest = way.hops[router];
+	uint64_t ports = 0;
+
+	for (const bool detour : {false, true}) {
+		for (const LocalLink &link : graph[router]) {
+			const bool done = way.ports[link.to] || !way.hops[link.to];
+
+			if (!done || ports >> link.tile & 1 || (!detour && way.hops[link.to] >= shortest) ||
+			    !channels.try_add(router, link, way.ports[link.to]))
+				continue;
+			way.hops[router] = std::max<uint8_t>(ports ? way.hops[router] : 0, way.hops[link.to] + 1);
+			ports |= port_bit(link.tile);
+		}
+		if (ports)
+			break;
+	}
+	way.ports[router] = ports;
+}
+
+/* The same for all open routers, in turn as long as that helps. False if there is one without. */
+bool close_open(const LocalGraph &graph, Search &search, Channels &channels)
+{
+	for (size_t before = SIZE_MAX; search.open.size() < before;) {
+		before = search.open.size();
+		std::erase_if(search.open, [&](uint32_t router) {
+			close_router(graph, router, search.way, channels);
+			return search.way.ports[router] != 0;
+		});
+	}
+	return search.open.empty();
+}
+
+/* An order of routers from a middle outwards. */
 std::vector<uint32_t> order_outwards(const LocalGraph &graph)
 {
 	const auto middle = std::max_element(graph.begin(), graph.end(),
@@ -157,8 +210,8 @@ std::vector<uint32_t> order_outwards(const LocalGraph &graph)
 }
 
 /*
- * Links towards a smaller key go up. A router from which links down lead to a goal takes only these, so that a packet
- * never goes up after it went down; all others go up, and the middle has a way down to everybody.
+ * Up-then-down ways: links towards a smaller key go up. A router from which links down lead to a goal takes only these,
+ * so that a packet never goes up after it went down; all others go up, and the middle has a way down to everybody.
  */
 Way route_up_down(const LocalGraph &graph, const std::vector<uint32_t> &goals, const std::vector<uint32_t> &key)
 {
@@ -200,29 +253,25 @@ Way route_up_down(const LocalGraph &graph, const std::vector<uint32_t> &goals, c
 	return way;
 }
 
-bool has_circle(const LocalGraph &graph, const std::vector<Way> &ways)
-{
-	Channels channels(graph);
-
-	for (const Way &way : ways)
-		channels.add(way);
-	return channels.has_circle();
-}
+} // namespace
 
 GroupWays route_group(const LocalGraph &graph, const std::vector<std::vector<uint32_t>> &goals)
 {
+	std::vector<Search> searches;
+	Channels channels(graph);
 	GroupWays found{{}, true};
 
-	for (const std::vector<uint32_t> &set : goals)
-		found.ways.push_back(route_shortest(graph, set));
-	if (!has_circle(graph, found.ways))
-		return found;
+	for (const std::vector<uint32_t> &set : goals) {
+		searches.push_back(find_ascending(graph, set));
+		channels.add(searches.back().way);
+	}
+	for (Search &search : searches)
+		found.shortest = found.shortest && close_open(graph, search, channels);
 
-	const std::vector<uint32_t> key = order_outwards(graph);
+	const std::vector<uint32_t> key = found.shortest ? std::vector<uint32_t>{} : order_outwards(graph);
 
-	found = {{}, false};
-	for (const std::vector<uint32_t> &set : goals)
-		found.ways.push_back(route_up_down(graph, set, key));
+	for (size_t i = 0; i < goals.size(); i++)
+		found.ways.push_back(found.shortest ? std::move(searches[i].way) : route_up_down(graph, goals[i], key));
 	return found;
 }
 

@@ -33,26 +33,16 @@ struct Way {
 /** The ways to several sets of goals. */
 struct GroupWays {
 	std::vector<Way> ways;
-	bool shortest; ///< false if up-then-down had to be used, which makes detours
+	bool shortest; ///< false if they are up-then-down ways
 };
 
 /**
- * The ways of a group. Shortest ones, ranks ascending where that is possible; if these could wait for each other in a
- * circle, up-then-down ways instead, which cannot.
+ * The ways of a group, such that packets in one channel cannot wait for each other in a circle. Shortest ones, on which
+ * the ranks of links ascend. Routers that have none, for a slot of the chassis is empty or a link is down, get all
+ * shortest ways that close no circle; if that leaves a router without any, the group gets up-then-down ways instead:
+ * first towards a middle of the group, then away from it.
  */
 GroupWays route_group(const LocalGraph &graph, const std::vector<std::vector<uint32_t>> &goals);
-
-/** Shortest ways, ranks ascending where that is possible. */
-Way route_shortest(const LocalGraph &graph, const std::vector<uint32_t> &goals);
-
-/** Up-then-down ways: first towards a middle of the group, then away from it. @p key tells the order of routers. */
-Way route_up_down(const LocalGraph &graph, const std::vector<uint32_t> &goals, const std::vector<uint32_t> &key);
-
-/** An order of routers from a middle outwards, for route_up_down(). */
-std::vector<uint32_t> order_outwards(const LocalGraph &graph);
-
-/** Can packets that go these ways, in one channel, wait for each other in a circle? */
-bool has_circle(const LocalGraph &graph, const std::vector<Way> &ways);
 
 } // namespace aries::routing
 

@@ -247,6 +247,8 @@ void Builder::pack_router(const Group &group, uint32_t router, const std::vector
 	std::vector<std::pair<uint64_t, uint8_t>> masks; // and hops
 	std::vector<uint64_t> lists;
 
+	masks.reserve(ways.size() + nics);
+	lists.reserve(ways.size() + nics);
 	for (const Way &way : ways)
 		masks.emplace_back(way.ports[router], way.hops[router]);
 	for (const Gateway &gateway : group.gateways) {

@@ -6,6 +6,7 @@
 #include "cmocka_cpp.hpp"
 
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -144,6 +145,16 @@ inline bool is_even(const std::vector<double> &counts)
 	for (const double n : counts)
 		squares += (n - want) * (n - want) / want;
 	return squares < freedom + 5 * std::sqrt(2 * freedom);
+}
+
+template <typename Key> bool is_even(const std::map<Key, double> &seen)
+{
+	std::vector<double> counts;
+
+	counts.reserve(seen.size());
+	for (const auto &[key, count] : seen)
+		counts.push_back(count);
+	return is_even(counts);
 }
 
 #endif
