@@ -49,7 +49,7 @@ void a_broken_router_type_is_named(void **)
 	check_all({
 		{"0 x", [](Machine &m) { m.router_type.rows = 0; }},
 		{"has 4 tiles", [](Machine &m) { m.router_type.columns = 9; }},
-		{"9 NICs", [](Machine &m) { m.router_type.nics = 9; }},
+		{"33 NICs", [](Machine &m) { m.router_type.nics = 33; }},
 		{"channel", [](Machine &m) { m.router_type.request_channels = 0; }},
 		{"clock", [](Machine &m) { m.router_type.clock_mhz = 0; }},
 		{"link class 7", [](Machine &m) { m.router_type.tiles[0].link_class = 7; }},
@@ -174,8 +174,10 @@ void canonical_bad_input(void **)
 		CanonicalShape shape;
 		const char *word;
 	} const cases[] = {
-		{{0, 8, 4, 0}, "at least one"}, {{4, 0, 4, 0}, "at least one"},       {{9, 8, 4, 0}, "at most 8"},
-		{{4, 300, 4, 0}, "256 tiles"},  {{4, UINT32_MAX, 4, 0}, "256 tiles"}, {{4, 8, 4, 34}, "reach only 33"},
+		{{0, 8, 4, 0}, "at least one"},        {{4, 0, 4, 0}, "at least one"},
+		{{33, 8, 4, 0}, "at most 32"},         {{4, 1017, 4, 0}, "1024 tiles"},
+		{{4, UINT32_MAX, 4, 0}, "1024 tiles"}, {{4, 500, 500, 0}, "at most 16777216"},
+		{{4, 8, 4, 34}, "reach only 33"},
 	};
 
 	for (const auto &c : cases) {

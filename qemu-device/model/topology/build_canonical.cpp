@@ -11,8 +11,7 @@ namespace
 
 enum : uint8_t { LOCAL, GLOBAL };
 
-constexpr uint32_t MOST_TILES = 256;
-constexpr uint32_t MOST_GROUPS = 65536;
+constexpr uint64_t MOST_TILES = MAX_TILES;
 constexpr double LANE_GBIT = 14; ///< three lanes carry one 48-bit flit a cycle, whatever the colour
 constexpr unsigned LANES_OF_LINK = 3;
 constexpr double MHZ = 875;
@@ -34,7 +33,7 @@ RouterType router_of(const CanonicalShape &shape)
 	type.tiles.insert(type.tiles.end(), shape.a - 1, {TileRole::Network, LOCAL, 0});
 	type.tiles.insert(type.tiles.end(), shape.h, {TileRole::Network, GLOBAL, 0});
 	for (uint32_t nic = 0; nic < shape.p; nic++)
-		type.tiles.push_back({TileRole::Processor, 0, static_cast<uint8_t>(1u << nic)});
+		type.tiles.push_back({TileRole::Processor, 0, 1u << nic});
 	return type;
 }
 
@@ -91,8 +90,11 @@ std::string check_canonical(const CanonicalShape &shape)
 	if (groups_of(shape) > shape.a * shape.h + 1)
 		return number(groups_of(shape)) + " groups: a * h = " + number(shape.a * shape.h) +
 		       " global links reach only " + number(shape.a * shape.h + 1);
-	if (groups_of(shape) > MOST_GROUPS)
-		return number(groups_of(shape)) + " groups: at most " + number(MOST_GROUPS);
+
+	const uint64_t links = (uint64_t{shape.a} * (shape.a - 1) + uint64_t{shape.a} * shape.h) / 2 * groups_of(shape);
+
+	if (links > MAX_LINKS)
+		return number(links) + " links: a machine has at most " + number(MAX_LINKS);
 	return {};
 }
 

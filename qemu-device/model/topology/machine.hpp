@@ -17,7 +17,9 @@ namespace aries::topology
 
 inline constexpr uint32_t NO_CABLE = UINT32_MAX;
 inline constexpr size_t MAX_AXES = 3;
-inline constexpr uint32_t MAX_NICS = 8; ///< bits of Tile::nic_mask
+inline constexpr uint32_t MAX_NICS = 32;       ///< bits of Tile::nic_mask
+inline constexpr uint32_t MAX_TILES = 1024;    ///< of a router
+inline constexpr uint64_t MAX_LINKS = 1 << 24; ///< of a machine that a builder makes: 450 MB
 
 enum class TileRole : uint8_t { Network, Processor, Unused };
 
@@ -44,7 +46,7 @@ struct LinkClass {
 struct Tile {
 	TileRole role = TileRole::Unused;
 	uint8_t link_class = 0; ///< of a network tile
-	uint8_t nic_mask = 0;   ///< NICs that a processor tile serves (T04)
+	uint32_t nic_mask = 0;  ///< NICs that a processor tile serves (T04)
 
 	bool operator==(const Tile &) const = default;
 };

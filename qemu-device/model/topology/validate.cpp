@@ -48,7 +48,7 @@ std::string check_classes(const Machine &machine)
 std::string check_tile(const Machine &machine, size_t at)
 {
 	const Tile &tile = machine.router_type.tiles[at];
-	const uint32_t nics = (1u << machine.router_type.nics) - 1;
+	const auto nics = static_cast<uint32_t>((uint64_t{1} << machine.router_type.nics) - 1);
 
 	if (tile.role == TileRole::Network && tile.link_class >= machine.classes.size())
 		return "tile " + number(at) + " has link class " + number(tile.link_class) + ", but there are " +
@@ -66,6 +66,8 @@ std::string check_router_type(const Machine &machine)
 	if (type.rows == 0 || type.columns == 0 || uint64_t{type.rows} * type.columns != type.tiles.size())
 		return "a router of " + number(type.rows) + " x " + number(type.columns) + " tiles has " +
 		       number(type.tiles.size()) + " tiles";
+	if (type.tiles.size() > MAX_TILES)
+		return number(type.tiles.size()) + " tiles of a router: there can be " + number(MAX_TILES);
 	if (type.nics > MAX_NICS)
 		return number(type.nics) + " NICs of a router: there can be " + number(MAX_NICS);
 	if (type.request_channels == 0)

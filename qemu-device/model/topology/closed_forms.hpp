@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * The formulas of the sources about dragonflies and fat trees, as they are printed. Figures that are counted from the
+ * links of a machine (figures.hpp) are compared with these.
+ */
+#ifndef ARIES_TOPOLOGY_CLOSED_FORMS_HPP
+#define ARIES_TOPOLOGY_CLOSED_FORMS_HPP
+
+#include <cmath>
+#include <cstdint>
+
+#include "packet/flits.hpp"
+
+namespace aries::topology
+{
+
+/** Cables that a bundle has at most (T25). */
+constexpr uint32_t cables_of_bundle(uint32_t ports_of_group, uint32_t groups)
+{
+	return groups > 1 ? ports_of_group / (groups - 1) : 0;
+}
+
+/** Cables between all groups (T26). */
+constexpr uint64_t cables_of_machine(uint64_t bundle, uint64_t groups)
+{
+	return bundle * (groups - 1) * groups / 2;
+}
+
+/** Bisection in GB/s, of both directions (T24). */
+constexpr double bisection_gbyte_per_s(uint32_t groups, double cables_per_group, double cable_gbyte_per_s)
+{
+	return groups > 1 ? groups / (2.0 * (groups - 1)) * cable_gbyte_per_s * cables_per_group * groups : 0;
+}
+
+/** Bisection of a node, by what it has of the global bandwidth (L27). */
+constexpr double bisection_to_global(uint32_t groups)
+{
+	return groups / (2.0 * (groups - 1));
+}
+
+/** Share of the raw bandwidth of a link that data of full puts have (T41): packets, then nine flits of ten by the LCB.
+ */
+constexpr double payload_efficiency()
+{
+	const double flits =
+		request_flits(PacketKind::Put, PACKET_BYTES) + response_flits(PacketKind::Put, PACKET_BYTES);
+
+	return PACKET_BYTES / (flits * FLIT_BYTES) * 9 / 10;
+}
+
+/** Network ports that a router needs for what its nodes inject, in GB/s of data (T43). */
+inline uint32_t ports_for_injection(double data_gbyte_per_s, double link_gbyte_per_s)
+{
+	return static_cast<uint32_t>(std::ceil(data_gbyte_per_s / payload_efficiency() / link_gbyte_per_s));
+}
+
+/** Nodes of a fat tree of @p stages of routers with @p radix ports (T44). */
+constexpr uint64_t nodes_of_fat_tree(uint32_t radix, uint32_t stages)
+{
+	uint64_t nodes = 2;
+
+	for (uint32_t stage = 0; stage < stages; stage++)
+		nodes *= radix / 2;
+	return nodes;
+}
+
+} // namespace aries::topology
+
+#endif
