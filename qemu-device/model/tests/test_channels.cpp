@@ -14,7 +14,6 @@
 
 using namespace aries;
 using namespace aries::routing;
-using topology::AriesShape;
 using topology::build_aries;
 using topology::build_canonical;
 
@@ -377,7 +376,7 @@ void walks_keep_to_the_graph_P12_R16(void **)
 		const auto a = pick_of(static_cast<uint32_t>(mix64(i)), net.routers());
 		const auto b = pick_of(static_cast<uint32_t>(mix64(i) >> 32), net.routers());
 		const auto load = [&](uint32_t router, uint32_t tile) {
-			return static_cast<uint32_t>(mix64(i + router * 64 + tile) % 9000);
+			return static_cast<uint32_t>(mix64(i + uint64_t{router} * 64 + tile) % 9000);
 		};
 		Header header = header_to(net, b, mode, i);
 		const uint8_t lowest = i % 2 * 4;

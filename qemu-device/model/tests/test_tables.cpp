@@ -23,7 +23,7 @@ namespace
 constexpr RoutingMode MODES[] = {
 	{Routing::InOrder, 0}, {Routing::MinimalHash, 0}, {Routing::NonminimalHash, 0}, {Routing::Adaptive, 0}};
 
-std::set<uint8_t> tiles_of(const RouterTables &at, Ports entry)
+std::vector<uint8_t> tiles_of(const RouterTables &at, Ports entry)
 {
 	return {at.ports + entry.first, at.ports + entry.first + entry.count};
 }
@@ -31,9 +31,9 @@ std::set<uint8_t> tiles_of(const RouterTables &at, Ports entry)
 /* Some 2 KB a router, tens of MB for the largest machine; every router reaches every router and group (R07, T12). */
 void tables_of_the_largest_machine_R07_T12(void **)
 {
-	const Machine machine = build_aries({.groups = 241});
-	const Built built = build_tables(machine);
-	const Tables &tables = built.tables;
+	const RoutedMachine net(build_aries({.groups = 241}));
+	const Built &built = net.built;
+	const Tables &tables = net.tables;
 	const double each = static_cast<double>(tables.bytes()) / tables.routers();
 
 	std::printf("%u routers: %.1f MiB, %.0f bytes each\n", tables.routers(),
@@ -52,6 +52,32 @@ void tables_of_the_largest_machine_R07_T12(void **)
 		for (uint32_t g = 0; g < 241; g++)
 			assert_int_equal(at.global[g].count != 0, g != at.here.group);
 		assert_int_equal(at.root_count, 96);
+	}
+}
+
+/* Classes of links ascend on every way inside a group, green before black before blue: no circle there (P13, R16). */
+void classes_ascend_P13_R16(void **)
+{
+	const RoutedMachine net(build_aries({.groups = 241}));
+	const auto check = [&](uint32_t router, Ports entry, auto next_entry) {
+		for (const uint8_t tile : tiles_of(net.tables.router(router), entry)) {
+			const RouterTables &far = net.tables.router(net.wiring.far_end(router, tile).router);
+			const auto class_of = [&](uint8_t t) { return net.machine.router_type.tiles[t].link_class; };
+
+			if (far.here.group != net.tables.address(router).group)
+				continue;
+			for (const uint8_t next : tiles_of(far, next_entry(far)))
+				assert_true(class_of(next) > class_of(tile));
+		}
+	};
+
+	for (uint32_t router = 0; router < net.routers(); router++) {
+		const RouterTables &at = net.tables.router(router);
+
+		for (uint32_t i = 0; i < 96; i++)
+			check(router, at.local[i], [i](const RouterTables &far) { return far.local[i]; });
+		for (uint32_t g = 0; g < 241; g++)
+			check(router, at.global[g], [g](const RouterTables &far) { return far.global[g]; });
 	}
 }
 
@@ -315,6 +341,7 @@ int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(tables_of_the_largest_machine_R07_T12),
+		cmocka_unit_test(classes_ascend_P13_R16),
 		cmocka_unit_test(entries_agree_with_the_wiring_R01_R05_R07),
 		cmocka_unit_test(failures_leave_the_tables_R14),
 		cmocka_unit_test(parallel_links_carry_on_R14),

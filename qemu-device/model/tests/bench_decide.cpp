@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a routing decision costs: a simulator makes some 100 million of them in a run. Prints the median of several
+ * rounds for each case; ends with 1 if one is above its limit.
+ *
+ *   bench_decide [CASE]   only that case, for counting instructions (of 11 x 65,536 decisions):
+ *   valgrind --tool=callgrind --toggle-collect='*time_decisions*' bench_decide 1
+ */
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+#include "router/decide.hpp"
+#include "router/table_builder.hpp"
+#include "topology/build_aries.hpp"
+
+using namespace aries;
+using namespace aries::routing;
+
+namespace
+{
+
+constexpr uint32_t PROCESSOR_TILE = 40;
+constexpr uint32_t GREEN_TILE = 0;
+constexpr uint32_t TILES = 48;
+constexpr uint32_t PACKETS = 1 << 16;
+constexpr int ROUNDS = 11;
+
+struct Case {
+	const char *name;
+	Routing routing;
+	uint32_t in;
+	uint32_t load; // of all tiles
+	uint32_t groups;
+	bool own_group; // destinations
+	bool one_router;
+	double limit_ns;
+};
+
+constexpr Case CASES[] = {
+	{"first hop, quiet", Routing::Adaptive, PROCESSOR_TILE, 0, 8, false, true, 60},
+	{"first hop, loaded: four candidates", Routing::Adaptive, PROCESSOR_TILE, 90000, 8, false, true, 100},
+	{"first hop, loaded, same group", Routing::Adaptive, PROCESSOR_TILE, 90000, 8, true, true, 100},
+	{"later hop, adaptive", Routing::Adaptive, GREEN_TILE, 90000, 8, false, true, 60},
+	{"later hop, same group", Routing::Adaptive, GREEN_TILE, 90000, 8, true, true, 60},
+	{"later hop, minimal hash", Routing::MinimalHash, GREEN_TILE, 90000, 8, false, true, 60},
+	{"first hop, non-minimal hash", Routing::NonminimalHash, PROCESSOR_TILE, 90000, 8, false, true, 100},
+	{"first hop, loaded, 23,136 routers", Routing::Adaptive, PROCESSOR_TILE, 90000, 241, false, false, 2000},
+};
+
+double thread_ns()
+{
+	timespec now{};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+/* Destinations of the packets, and the routers that decide about them. */
+struct Work {
+	std::vector<Header> headers;
+	std::vector<uint32_t> routers;
+};
+
+Work prepare(const Case &c, const Tables &tables)
+{
+	Work work;
+
+	for (uint32_t i = 0; work.headers.size() < PACKETS; i++) {
+		const uint64_t random = mix64(i + 1);
+		const uint32_t to = pick_of(static_cast<uint32_t>(random >> 32), tables.routers());
+		const uint32_t at = c.one_router ? 5 : pick_of(static_cast<uint32_t>(random), tables.routers());
+
+		if (to == at || (tables.address(to).group == tables.address(at).group) != c.own_group)
+			continue;
+		work.headers.push_back({tables.address(to), NO_ROOT, i, {c.routing, 0}, 0, 0, Phase::Down});
+		work.routers.push_back(at);
+	}
+	return work;
+}
+
+/* A function of its own, for callgrind's --toggle-collect. */
+[[gnu::noinline]] double time_decisions(const Case &c, const Tables &tables, const Work &work)
+{
+	std::array<double, ROUNDS> ns{};
+	std::array<uint32_t, TILES> load{};
+	uint64_t random = 1;
+	volatile uint32_t sink = 0;
+
+	for (uint32_t tile = 0; tile < TILES; tile++)
+		load[tile] = c.load ? c.load + static_cast<uint32_t>(mix64(tile) % 1000) : 0;
+	for (double &round : ns) {
+		const double start = thread_ns();
+		uint32_t sum = 0;
+
+		for (uint32_t i = 0; i < PACKETS; i++) {
+			random += 0x9e3779b97f4a7c15;
+			sum += decide(tables.router(work.routers[i]), c.in, work.headers[i],
+				      LoadArray<uint32_t>{load.data()}, mix64(random))
+				       .tile;
+		}
+		sink = sum;
+		round = (thread_ns() - start) / PACKETS;
+	}
+	(void)sink;
+	std::sort(ns.begin(), ns.end());
+	return ns[ROUNDS / 2];
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	const size_t only = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : std::size(CASES);
+	int result = 0;
+
+	for (size_t i = 0; i < std::size(CASES); i++) {
+		const Case &c = CASES[i];
+
+		if (argc > 1 && i != only)
+			continue;
+
+		const Built built = build_tables(topology::build_aries({.groups = c.groups}));
+		const double ns = time_decisions(c, built.tables, prepare(c, built.tables));
+
+		std::printf("%-36s %6.1f ns (limit %.0f)\n", c.name, ns, c.limit_ns);
+		if (ns > c.limit_ns)
+			result = 1;
+	}
+	return result;
+}
