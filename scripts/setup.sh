@@ -19,7 +19,7 @@ PKG_QEMU="dpkg-dev xz-utils libglib2.0-dev libpixman-1-dev libfdt-dev zlib1g-dev
 	seabios qemu-system-data"
 PKG_KERNEL="kmod libelf-dev"
 PKG_IMAGE="busybox-static cpio"
-PKG_TOOLS="libpci-dev nlohmann-json3-dev"
+PKG_TOOLS="libpci-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev"
 PKG_UNIT_TESTS="libcmocka-dev"
 PKG_TESTS="rsync tshark clang"
 PKG_INTEROP="autoconf automake libtool flex"

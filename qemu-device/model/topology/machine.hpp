@@ -111,6 +111,18 @@ struct Machine {
 	bool operator==(const Machine &) const = default;
 };
 
+/** What a fault is about; index counts in the list of that name, tiles in RouterType::tiles. */
+enum class Part : uint8_t { Machine, Class, Tile, Router, Link, Node };
+
+struct Fault {
+	Part part = Part::Machine;
+	size_t index = 0;
+	std::string rule; ///< one line; empty if there is no fault
+};
+
+/** The first broken rule, and where. */
+Fault find_fault(const Machine &machine);
+
 /** Empty if the machine can be used, else one line that names the broken rule. */
 std::string validate(const Machine &machine);
 

@@ -23,11 +23,13 @@ std::string end_name(const LinkEnd &end)
 	return "tile " + number(end.tile) + " of router " + number(end.router);
 }
 
-std::string check_classes(const Machine &machine)
+std::string check_classes(const Machine &machine, Fault &at)
 {
 	if (machine.classes.size() > 255)
 		return number(machine.classes.size()) + " link classes: there can be 255";
 	for (size_t i = 0; i < machine.classes.size(); i++) {
+		at = {Part::Class, i, {}};
+
 		const LinkClass &cls = machine.classes[i];
 		const auto same = [&cls](const LinkClass &other) { return other.name == cls.name; };
 
@@ -59,7 +61,7 @@ std::string check_tile(const Machine &machine, size_t at)
 	return {};
 }
 
-std::string check_router_type(const Machine &machine)
+std::string check_router_type(const Machine &machine, Fault &at)
 {
 	const RouterType &type = machine.router_type;
 
@@ -74,8 +76,10 @@ std::string check_router_type(const Machine &machine)
 		return "a router needs at least one channel for requests";
 	if (!std::isfinite(type.clock_mhz) || type.clock_mhz <= 0)
 		return "a router needs a clock above 0";
-	for (size_t at = 0; at < type.tiles.size(); at++) {
-		std::string reason = check_tile(machine, at);
+	for (size_t tile = 0; tile < type.tiles.size(); tile++) {
+		at = {Part::Tile, tile, {}};
+
+		std::string reason = check_tile(machine, tile);
 
 		if (!reason.empty())
 			return reason;
@@ -83,7 +87,7 @@ std::string check_router_type(const Machine &machine)
 	return {};
 }
 
-std::string check_places(const Machine &machine)
+std::string check_places(const Machine &machine, Fault &at)
 {
 	std::vector<uint32_t> order(machine.routers.size());
 	std::vector<bool> used(machine.groups);
@@ -95,6 +99,8 @@ std::string check_places(const Machine &machine)
 	if (machine.axes.size() > MAX_AXES)
 		return number(machine.axes.size()) + " axes: there can be " + number(MAX_AXES);
 	for (size_t i = 0; i < machine.routers.size(); i++) {
+		at = {Part::Router, i, {}};
+
 		const RouterPlace &place = machine.routers[i];
 
 		if (place.group >= machine.groups)
@@ -106,6 +112,8 @@ std::string check_places(const Machine &machine)
 		}
 		used[place.group] = true;
 	}
+	at = {};
+
 	const auto unused = std::find(used.begin(), used.end(), false);
 
 	if (unused != used.end())
@@ -114,6 +122,7 @@ std::string check_places(const Machine &machine)
 	std::sort(order.begin(), order.end(),
 		  [&machine](uint32_t a, uint32_t b) { return machine.routers[a] < machine.routers[b]; });
 	for (size_t i = 1; i < order.size(); i++) {
+		at = {Part::Router, order[i], {}};
 		if (machine.routers[order[i - 1]] == machine.routers[order[i]])
 			return "routers " + number(std::min(order[i - 1], order[i])) + " and " +
 			       number(std::max(order[i - 1], order[i])) + " are in the same place";
@@ -167,7 +176,7 @@ std::string check_link(const Machine &machine, const Link &link)
 	return {};
 }
 
-std::string check_links(const Machine &machine)
+std::string check_links(const Machine &machine, Fault &at)
 {
 	const size_t tiles = machine.router_type.tiles.size();
 	std::vector<bool> used(machine.routers.size() * tiles);
@@ -175,6 +184,8 @@ std::string check_links(const Machine &machine)
 	if (machine.links.size() >= UINT32_MAX)
 		return "too many links";
 	for (size_t i = 0; i < machine.links.size(); i++) {
+		at = {Part::Link, i, {}};
+
 		std::string reason = check_link(machine, machine.links[i]);
 
 		if (!reason.empty())
@@ -188,12 +199,14 @@ std::string check_links(const Machine &machine)
 	return {};
 }
 
-std::string check_nodes(const Machine &machine)
+std::string check_nodes(const Machine &machine, Fault &at)
 {
 	const unsigned nics = machine.router_type.nics;
 	std::vector<bool> used(machine.routers.size() * nics);
 
 	for (size_t i = 0; i < machine.nodes.size(); i++) {
+		at = {Part::Node, i, {}};
+
 		const NodePlace &place = machine.nodes[i];
 
 		if (place.router >= machine.routers.size())
@@ -211,7 +224,7 @@ std::string check_nodes(const Machine &machine)
 }
 
 /* Routers that links connect get the same root. */
-std::string check_connected(const Machine &machine)
+std::string check_connected(const Machine &machine, Fault &at)
 {
 	std::vector<uint32_t> parent(machine.routers.size());
 	const auto root = [&parent](uint32_t router) {
@@ -224,6 +237,7 @@ std::string check_connected(const Machine &machine)
 	for (const Link &link : machine.links)
 		parent[root(link.end[0].router)] = root(link.end[1].router);
 	for (uint32_t router = 1; router < parent.size(); router++) {
+		at = {Part::Router, router, {}};
 		if (root(router) != root(0))
 			return "the machine is in pieces: no links lead from router 0 to router " + number(router);
 	}
@@ -232,16 +246,24 @@ std::string check_connected(const Machine &machine)
 
 } // namespace
 
-std::string validate(const Machine &machine)
+Fault find_fault(const Machine &machine)
 {
 	for (const auto check :
 	     {check_classes, check_router_type, check_places, check_links, check_nodes, check_connected}) {
-		std::string reason = check(machine);
+		Fault fault;
+		std::string rule = check(machine, fault);
 
-		if (!reason.empty())
-			return reason;
+		if (!rule.empty()) {
+			fault.rule = std::move(rule);
+			return fault;
+		}
 	}
 	return {};
+}
+
+std::string validate(const Machine &machine)
+{
+	return find_fault(machine).rule;
 }
 
 } // namespace aries::topology
