@@ -35,7 +35,7 @@ SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
-CHECK_STEPS := $(RUN_STEPS) linux-source selftests check-image
+CHECK_STEPS := $(RUN_STEPS) topo linux-source selftests check-image
 DEBUG_STEPS := setup model qemu userlib agent linux-source
 STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(RUN_STEPS)))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
@@ -56,10 +56,10 @@ bench-kernel: kernel model qemu initramfs net-image ## kGNI beside libugni, the 
 	@for bench in kgni lnd ipogif; do $(TOP)/scripts/bench-$$bench.py $(ARGS) || exit; done
 
 ##@ Test
-check: kernel model qemu initramfs check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
+check: kernel model qemu initramfs topo check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
 	@$(TOP)/scripts/check.py $(ARGS)
 
-check-all: kernel model qemu initramfs check-image net-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
+check-all: kernel model qemu initramfs topo check-image net-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
 	@$(MAKE) --no-print-directory check-image KERNEL=$(if $(filter 6.1,$(KERNEL)),6.12,6.1)
 	@$(TOP)/scripts/check.py --all $(ARGS)
 
@@ -79,7 +79,7 @@ format: setup ## bring C and C++ sources into the project's form
 	@$(TOP)/scripts/lint.sh --fix
 
 ##@ Build
-all: kernel model qemu initramfs check-image ## everything that run and check need
+all: kernel model qemu initramfs topo check-image ## everything that run and check need, and aries-topo
 
 setup: ## install missing Debian packages
 	$(STEP) packages -a -- $(TOP)/scripts/setup.sh $(SETUP_EXTRA)
@@ -92,6 +92,10 @@ model: setup ## the hardware model (C++ library)
 		-o $(B)/model/libaries-model.a -o $(B)/gen/aries_regs.h -- bash -c \
 		'$(TOP)/scripts/gen-regs.py $(TOP)/driver/include/aries_regs.toml $(B)/gen && \
 		$(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- libaries-model.a'
+
+topo: model ## aries-topo: machines in files, what they cost and carry (Documentation/topology.md)
+	$(STEP) aries-topo -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo \
+		-- $(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- topo/aries-topo
 
 qemu: model ## QEMU with the device
 	$(STEP) QEMU -i $(TOP)/qemu-device/qemu -i $(TOP)/qemu-device/patches -i $(TOP)/qemu-device/model \
@@ -167,4 +171,4 @@ help: ## this list
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
 .PHONY: all agent bench bench-kernel chaos check check-all check-debug check-image clean distclean driver format help initramfs install kgni \
-	interop kernel lint linux-source model net-image qemu run selftests setup shell ssh-image tools uninstall userlib
+	interop kernel lint linux-source model net-image qemu run selftests setup shell ssh-image tools topo uninstall userlib

@@ -98,6 +98,9 @@ meson install -C "$BUILD/userlib-install" --no-rebuild --quiet --destdir "$stage
 install -D -m 644 "$TOP/driver/include/uapi/kgni_abi.h" "$stage$prefix/include/opengni/uapi/kgni_abi.h"
 install -D -m 755 "$BUILD/agent/gni-agent" "$stage$prefix/sbin/gni-agent"
 ln -sf ../sbin/gni-agent "$stage$prefix/bin/gni-kvs"
+if [ -x "$BUILD/model/topo/aries-topo" ]; then
+	install -D -m 755 "$BUILD/model/topo/aries-topo" "$stage$prefix/bin/aries-topo"
+fi
 if [ -x "$BUILD/qemu/bin/qemu-system-x86_64" ]; then
 	install -D -m 755 "$BUILD/qemu/bin/qemu-system-x86_64" "$stage$prefix/libexec/opengni/qemu-system-x86_64"
 else

@@ -29,6 +29,9 @@ Built parse_yaml(const std::string &text, const std::string &name);
 /** The same from a file. @throws FileError */
 Built read_yaml(const std::string &path);
 
+/** "backplane", "copper" or "optical". */
+const char *medium_name(Medium medium);
+
 /** Writes a machine in full. */
 void write_yaml(std::ostream &out, const Machine &machine);
 

@@ -350,10 +350,12 @@ Built parse_yaml(const std::string &text, const std::string &name)
 
 Built read_yaml(const std::string &path)
 {
-	std::ifstream file(path, std::ios::binary);
 	std::ostringstream text;
 
 	errno = 0;
+
+	std::ifstream file(path, std::ios::binary);
+
 	if (!file || !(text << file.rdbuf()) || file.bad())
 		throw FileError(path + ": cannot be read" + (errno ? ": " + std::string(strerrordesc_np(errno)) : ""));
 	return parse_yaml(text.str(), path);

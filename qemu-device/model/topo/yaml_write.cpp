@@ -37,25 +37,13 @@ std::string quoted(const std::string &text)
 	return result + "\"";
 }
 
-const char *name_of(Medium medium)
-{
-	switch (medium) {
-	case Medium::Backplane:
-		return "backplane";
-	case Medium::Copper:
-		return "copper";
-	default:
-		return "optical";
-	}
-}
-
 void write_classes(std::ostream &out, const Machine &machine)
 {
 	out << "classes:" << (machine.classes.empty() ? " []\n" : "\n");
 	for (const LinkClass &cls : machine.classes)
 		out << "  - {name: " << quoted(cls.name)
 		    << ", scope: " << (cls.scope == Scope::Local ? "local" : "global")
-		    << ", medium: " << name_of(cls.medium) << ", lanes: " << cls.lanes
+		    << ", medium: " << medium_name(cls.medium) << ", lanes: " << cls.lanes
 		    << ", gbit_per_lane: " << real(cls.gbit_per_lane) << ", length_m: " << real(cls.default_length_m)
 		    << "}\n";
 }
@@ -123,6 +111,18 @@ void write_links(std::ostream &out, const Machine &machine)
 }
 
 } // namespace
+
+const char *medium_name(Medium medium)
+{
+	switch (medium) {
+	case Medium::Backplane:
+		return "backplane";
+	case Medium::Copper:
+		return "copper";
+	default:
+		return "optical";
+	}
+}
 
 void write_yaml(std::ostream &out, const Machine &machine)
 {

@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""aries-topo as a user has it: figures of the sources, files, pictures, and messages about bad input.
+
+usage: check_topo.py ARIES_TOPO
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+from pathlib import Path
+
+TOOL = ""
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def run(*args):
+    """(exit status, output, errors)."""
+    result = subprocess.run([TOOL, *args], capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout, result.stderr
+
+
+class Topo(unittest.TestCase):
+    """Each command once, and what can go wrong."""
+
+    def good(self, *args):
+        """Output of a command that has to succeed without a word of complaint."""
+        status, out, err = run(*args)
+        self.assertEqual((status, err), (0, ""))
+        return out
+
+    def report(self, *args):
+        """The same as JSON."""
+        return json.loads(self.good(*args, "--json"))
+
+    def bad(self, status, word, *args):
+        """A command that has to fail with one line that has a word."""
+        result, out, err = run(*args)
+        self.assertEqual((result, out), (status, ""))
+        self.assertIn(word, err)
+        if status == 1:
+            self.assertEqual(err.count("\n"), 1, err)
+
+    def test_tables_T13_T14_T15_T27_T28_T29_T30_T31(self):
+        """Tables 1 to 3 through the command line."""
+        by_class = {row["class"]: row for row in self.report("cables", "aries:groups=6")["classes"]}
+        self.assertEqual((by_class["black"]["of a group"], by_class["black"]["of a node"]), (240, 0.625))
+        self.assertEqual((by_class["blue"]["of a group"], by_class["blue"]["of a node"]), (120, 0.3125))
+        for parameters, cables, crossing, bandwidth in (
+                ("groups=6,cables_per_pair=12", 180, 108, 4050), ("groups=8,cables_per_pair=12", 336, 192, 7200),
+                ("groups=6", 720, 432, 16200), ("groups=8", 952, 544, 20400),
+                ("groups=8,bundle_rule=multiples", 840, 480, 18000)):
+            with self.subTest(parameters):
+                blue = self.report("cables", f"aries:{parameters}")["classes"][2]
+                cut = self.report("bisection", f"aries:{parameters}")
+                self.assertEqual((blue["cables"], cut["cables"], cut["GB/s both ways"]), (cables, crossing, bandwidth))
+
+    def test_group_T21_T22(self):
+        """Links across either dimension of a group."""
+        report = self.report("bisection", "aries:")
+        self.assertEqual({cut["cut"]: cut["links"] for cut in report["cuts"]}, {"slot": 384, "chassis": 432})
+        self.assertEqual(report["GB/s both ways"], 4032)
+
+    def test_bandwidth_T39_T40_T41(self):
+        """Bandwidth of a node."""
+        report = self.report("bandwidth", "aries:groups=6")
+        self.assertAlmostEqual(report["global GB/s of a node"], 11.72, 2)
+        self.assertAlmostEqual(report["global GB/s of a node, 64-byte puts"], 7.5, 6)
+        self.assertAlmostEqual(report["local by global bandwidth"], 3.36, 6)
+
+    def test_hops_T37_T47(self):
+        """Three hops with six groups, one of them optical; a fat tree has two."""
+        report = self.report("hops", "aries:groups=6")
+        self.assertEqual((report["most hops"], report["most optical hops"]), (3, 1))
+        self.assertAlmostEqual(sum(row["share of pairs"] for row in report["histogram"]), 1, 4)
+        report = self.report("hops", "--sources", "3", "clos:")
+        self.assertEqual((report["counted from routers"], report["most optical hops"]), (3, 2))
+
+    def test_print_and_text(self):
+        """The same as JSON and as text."""
+        report = self.report("print", "canonical:p=2,a=4,h=2")
+        self.assertEqual((report["nodes"], report["groups"]), (72, 9))
+        text = self.good("print", "canonical:p=2,a=4,h=2")
+        self.assertIn("nodes: 72\n", text)
+        self.assertRegex(text, r"\n  global +global +optical ")
+        self.assertIn("cables_per_pair", self.good("builders"))
+
+    def test_files(self):
+        """A file in short form, and the same in full."""
+        with tempfile.TemporaryDirectory() as folder:
+            short, full = Path(folder, "short.yaml"), Path(folder, "full.yaml")
+            short.write_text("builder: aries\ngroups: 3\nchassis: 2\nslots: 4\n", encoding="utf-8")
+            full.write_text(self.good("yaml", str(short)), encoding="utf-8")
+            self.assertEqual(self.good("yaml", str(full)), full.read_text(encoding="utf-8"))
+            self.assertEqual(self.good("print", str(full)), self.good("print", str(short)))
+            self.assertIn("all rules kept", self.good("validate", str(full)))
+            lines = full.read_text(encoding="utf-8").splitlines()
+            at = lines.index("nodes:") + 1
+            lines[at] = "  - [24, 0]"
+            full.write_text("\n".join(lines), encoding="utf-8")
+            self.bad(1, f"full.yaml:{at + 1}: node 0 is at router 24", "validate", str(full))
+            full.write_text("\n".join(lines[:at - 40]) + "\n  - [1,", encoding="utf-8")
+            self.bad(1, "full.yaml:", "validate", str(full))
+
+    def test_svg(self):
+        """A picture has every router, a frame for each group, and a line for each connected pair."""
+        picture = xml.etree.ElementTree.fromstring(self.good("svg", "aries:groups=3,chassis=2,slots=4"))
+        links = [path.find(SVG + "title").text for path in picture.iter(SVG + "path")]
+        self.assertEqual(sum(rect.get("class") == "router" for rect in picture.iter(SVG + "rect")), 24)
+        self.assertEqual(sum(group.get("class") == "group" for group in picture.iter(SVG + "g")), 3)
+        self.assertEqual(len(links), 3 + 3 * (2 * 6 + 4))
+        self.assertEqual(sum("groups" in title for title in links), 3)
+        for machine in ("aries:groups=20,cables_per_pair=6", "torus:x=3,y=4,z=3", "clos:radix=4", "canonical:"):
+            xml.etree.ElementTree.fromstring(self.good("svg", machine))
+
+    def test_bad_input_T11_T25_T31(self):
+        """One line with the rule, and a status that tells wrong usage from a bad machine."""
+        self.bad(1, "at most 241 (T11)", "print", "aries:groups=242")
+        self.bad(1, "at most 48 (T25)", "print", "aries:groups=6,cables_per_pair=49")
+        self.bad(1, "do not divide", "print", "aries:groups=8,cables_per_pair=34,bundle_rule=multiples")
+        self.bad(1, "there is no parameter color", "print", "aries:color=red")
+        self.bad(1, "'groups' is not a parameter", "print", "aries:groups")
+        self.bad(1, "there is no builder ring", "print", "ring:n=5")
+        self.bad(1, "No such file", "print", "/nonexistent.yaml")
+        self.bad(2, "machine is required", "print")
+        self.bad(2, "subcommand", "paint", "aries:")
+        self.bad(2, "--sources", "hops", "--sources", "-1", "aries:")
+
+    def test_advice_T32(self):
+        """What should not be is a note, not an error."""
+        status, out, err = run("validate", "aries:groups=6,cables_per_pair=11")
+        self.assertEqual(status, 0)
+        self.assertIn("all rules kept", out)
+        self.assertIn("note: each group uses 55 of 240", err)
+
+    def test_a_full_disk_is_an_error(self):
+        """Output that is lost is not a success."""
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run([TOOL, "print", "aries:"], stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"cannot be written", result.stderr)
+
+
+if __name__ == "__main__":
+    TOOL = sys.argv.pop(1)
+    unittest.main()

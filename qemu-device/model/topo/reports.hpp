@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * What aries-topo tells about a machine, as JSON; text_of() makes the same readable.
+ */
+#ifndef ARIES_TOPO_REPORTS_HPP
+#define ARIES_TOPO_REPORTS_HPP
+
+#include <cstdint>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "topology/machine.hpp"
+
+namespace aries::topology
+{
+
+using Json = nlohmann::ordered_json;
+
+Json report_machine(const Machine &machine);
+Json report_cables(const Machine &machine);
+Json report_bisection(const Machine &machine);
+Json report_bandwidth(const Machine &machine);
+
+/** @param sources routers to count from; 0 for all */
+Json report_hops(const Machine &machine, uint32_t sources);
+
+/** Lines of "key: value", and a table for each list of objects. */
+std::string text_of(const Json &report);
+
+} // namespace aries::topology
+
+#endif
