@@ -302,7 +302,7 @@ constexpr bool is_root(Address here, Address root) noexcept
  *
  * @param at tables of the router
  * @param in tile by which the packet came: a processor tile if this is its first router
- * @param header of the packet; apply() the decision to it
+ * @param header of the packet, to a router and NIC that exist; apply() the decision to it
  * @param load callable: load of an output tile as the router knows it, LOAD_DOWN for one not to be used
  * @param random bits for this decision alone; the modes that are not adaptive do not look at them
  */
@@ -323,19 +323,14 @@ Decision decide(const RouterTables &at, uint32_t in, const Header &header, const
 	if (from == PortKind::Processor)
 		return decide_first(at, header, load, word);
 
-	Phase phase = header.phase;
-	const Ports *entry;
-
-	if (phase == Phase::Up) {
-		/* A root that can no more be reached is given up: tables have changed on the way. */
-		if (is_root(at.here, header.root) || !minimal_entry(at, header.root).count)
-			phase = Phase::Down;
-	}
-	entry = &minimal_entry(at, phase == Phase::Up ? header.root : header.destination);
-
+	/* A root that can no more be reached is given up: tables have changed on the way. */
+	const bool up =
+		header.phase == Phase::Up && !is_root(at.here, header.root) && minimal_entry(at, header.root).count;
+	const Phase phase = up ? Phase::Up : Phase::Down;
+	const Ports &entry = minimal_entry(at, up ? header.root : header.destination);
 	const uint8_t channel = net.next_channel[from == PortKind::Global][phase != header.phase][header.channel];
 
-	return {header.root, choose_port(at, *entry, adaptive, word, load, ignored), channel, phase};
+	return {header.root, choose_port(at, entry, adaptive, word, load, ignored), channel, phase};
 }
 
 } // namespace aries::routing

@@ -217,34 +217,26 @@ Way route_up_down(const LocalGraph &graph, const std::vector<uint32_t> &goals, c
 {
 	Way way = no_way(graph.size());
 	std::vector<uint32_t> order(graph.size());
-	std::vector<bool> down(graph.size());
 
 	std::iota(order.begin(), order.end(), 0);
 	std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key[a] > key[b]; });
 	for (const uint32_t goal : goals)
 		way.hops[goal] = 0;
 
-	const auto relax = [&](uint32_t router, bool upwards) {
-		uint8_t nearest = NO_WAY;
-
+	/* Go by the nearest of those neighbours, up or down, that have their ways. */
+	const auto relax = [&](uint32_t router, bool up) {
 		for (const LocalLink &link : graph[router]) {
-			const bool fits = upwards ? key[link.to] < key[router]
-						  : key[link.to] > key[router] && (!way.hops[link.to] || down[link.to]);
+			const uint8_t hops = way.hops[link.to];
 
-			if (!fits || way.hops[link.to] == NO_WAY || way.hops[link.to] > nearest)
+			if ((key[link.to] < key[router]) != up || hops == NO_WAY || hops >= way.hops[router])
 				continue;
-			way.ports[router] = (way.hops[link.to] < nearest ? 0 : way.ports[router]) | port_bit(link.tile);
-			nearest = way.hops[link.to];
+			way.ports[router] = (hops + 1 < way.hops[router] ? 0 : way.ports[router]) | port_bit(link.tile);
+			way.hops[router] = hops + 1;
 		}
-		if (nearest != NO_WAY)
-			way.hops[router] = nearest + 1;
-		return nearest != NO_WAY;
 	};
 
-	for (const uint32_t router : order) {
-		if (way.hops[router] != 0)
-			down[router] = relax(router, false);
-	}
+	for (const uint32_t router : order)
+		relax(router, false);
 	std::reverse(order.begin(), order.end());
 	for (const uint32_t router : order) {
 		if (way.hops[router] == NO_WAY)

@@ -177,12 +177,12 @@ void Builder::link_groups()
 	};
 
 	common_->groups = machine_.groups;
-	common_->linked_.resize((groups_.size() * groups_.size() + 63) / 64);
+	common_->linked_bits.resize((groups_.size() * groups_.size() + 63) / 64);
 	for (uint32_t g = 0; g < groups_.size(); g++) {
 		for (const Gateway &gateway : groups_[g].gateways) {
 			const size_t bit = size_t{g} * groups_.size() + gateway.peer;
 
-			common_->linked_[bit / 64] |= uint64_t{1} << bit % 64;
+			common_->linked_bits[bit / 64] |= uint64_t{1} << bit % 64;
 			rows[g * words + gateway.peer / 64] |= uint64_t{1} << gateway.peer % 64;
 		}
 	}

@@ -49,7 +49,7 @@ Tables::Tables(std::unique_ptr<Common> common, std::vector<GroupTables> groups, 
 
 size_t Tables::bytes() const noexcept
 {
-	size_t sum = sizeof(Common) + bytes_of(common_->roots) + bytes_of(common_->linked_) + bytes_of(routers_);
+	size_t sum = sizeof(Common) + bytes_of(common_->roots) + bytes_of(common_->linked_bits) + bytes_of(routers_);
 
 	for (const GroupTables &group : groups_)
 		sum += group.bytes();

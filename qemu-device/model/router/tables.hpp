@@ -70,20 +70,19 @@ struct Policy {
 struct Common {
 	std::array<PortKind, MAX_TILES> kind{};
 	std::array<std::array<int32_t, BIASES>, 2> bias{}; ///< [to another group][bias of the mode]
-	/** The output channel by tile kind of the input, phase and input channel: [off a global link][at root][] (R16)
-	 */
+	/** Output channel by [came off a global link][leaves its root][input channel] (R16). */
 	std::array<std::array<std::array<uint8_t, MAX_CHANNELS>, 2>, 2> next_channel{};
 	RootRule root_rule = RootRule::Router;
-	bool all_linked = true;        ///< every group has links to every other
-	uint32_t groups = 0;           ///
-	std::vector<Address> roots;    ///< global non-minimal: every router that can be reached
-	std::vector<uint64_t> linked_; ///< groups x groups bits
+	bool all_linked = true; ///< every group has links to every other
+	uint32_t groups = 0;
+	std::vector<Address> roots;        ///< global non-minimal: every router that can be reached
+	std::vector<uint64_t> linked_bits; ///< groups x groups
 
 	bool linked(uint32_t a, uint32_t b) const noexcept
 	{
 		const size_t bit = size_t{a} * groups + b;
 
-		return linked_[bit / 64] >> bit % 64 & 1;
+		return linked_bits[bit / 64] >> bit % 64 & 1;
 	}
 };
 

@@ -285,6 +285,23 @@ void fixed_modes_use_all_links_R12(void **)
 	}
 }
 
+/* Packets whose hashes met in one link do not all meet again behind the next router (R12). */
+void hashes_part_again_R12(void **)
+{
+	const RoutedMachine &net = two_groups();
+	std::map<uint32_t, double> again;
+
+	for (uint32_t hash = 0; hash < 30000; hash++) {
+		const Header far = header(net, 100, {Routing::MinimalHash, 0}, hash);
+		const Header near = header(net, 17, {Routing::MinimalHash, 0}, hash);
+
+		if (inject(net, 0, far, Quiet{}, 0).tile == FIRST_BLUE)
+			again[inject(net, 1, near, Quiet{}, 0).tile]++;
+	}
+	assert_int_equal(again.size(), BLACK_LINKS);
+	assert_true(is_even(again));
+}
+
 /* Later routers choose the lighter of two, where the mode allows it. */
 void later_hops_adapt_R12(void **)
 {
@@ -408,6 +425,7 @@ int main()
 		cmocka_unit_test(quiet_is_minimal_R11),
 		cmocka_unit_test(modes_keep_order_R12),
 		cmocka_unit_test(fixed_modes_use_all_links_R12),
+		cmocka_unit_test(hashes_part_again_R12),
 		cmocka_unit_test(later_hops_adapt_R12),
 		cmocka_unit_test(channel_rule_P13_R16),
 		cmocka_unit_test(links_down_are_avoided_R14),
