@@ -253,6 +253,20 @@ void histogram_R05(void **)
 	}
 }
 
+/* The sources' own machines have 12 cables for each pair of 6 or 8 groups (T27, T28): six or seven hops (R05). */
+void partial_optics_R05_T27_T28(void **)
+{
+	constexpr std::pair<uint32_t, uint32_t> machines[] = {{6, 12}, {8, 12}, {8, 24}, {11, 12}, {16, 12}};
+
+	for (const auto &[groups, cables] : machines) {
+		const Histogram found = measure(groups, RootRule::Router, cables);
+
+		std::printf("%u cables a pair: ", cables);
+		print(groups, "router", found);
+		assert_in_range(found.mode(), 6, 7);
+	}
+}
+
 /* Uniform traffic over a chassis or over a column keeps one in 16, one in 6 packets in its router (T38). */
 void share_that_stays_T38(void **)
 {
@@ -384,12 +398,19 @@ void canonical_R01_R02_R04(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(group_minimal_exhaustive_R01), cmocka_unit_test(partly_filled_chassis_R01),
-		cmocka_unit_test(between_groups_minimal_R02),   cmocka_unit_test(six_groups_need_three_hops_T37),
-		cmocka_unit_test(group_nonminimal_R03),         cmocka_unit_test(global_nonminimal_R04),
-		cmocka_unit_test(nearest_gateway_is_taken_R05), cmocka_unit_test(histogram_R05),
-		cmocka_unit_test(share_that_stays_T38),         cmocka_unit_test(optical_hops_T47),
-		cmocka_unit_test(all_parallel_links_are_used),  cmocka_unit_test(responses_go_their_own_way_R13),
+		cmocka_unit_test(group_minimal_exhaustive_R01),
+		cmocka_unit_test(partly_filled_chassis_R01),
+		cmocka_unit_test(between_groups_minimal_R02),
+		cmocka_unit_test(six_groups_need_three_hops_T37),
+		cmocka_unit_test(group_nonminimal_R03),
+		cmocka_unit_test(global_nonminimal_R04),
+		cmocka_unit_test(nearest_gateway_is_taken_R05),
+		cmocka_unit_test(histogram_R05),
+		cmocka_unit_test(partial_optics_R05_T27_T28),
+		cmocka_unit_test(share_that_stays_T38),
+		cmocka_unit_test(optical_hops_T47),
+		cmocka_unit_test(all_parallel_links_are_used),
+		cmocka_unit_test(responses_go_their_own_way_R13),
 		cmocka_unit_test(canonical_R01_R02_R04),
 	};
 
