@@ -56,9 +56,10 @@ std::map<std::pair<uint32_t, uint32_t>, std::set<uint32_t>> bundles(const Machin
 	return result;
 }
 
-void router_T02_T03_T04(void **)
+void router_T01_T02_T03_T04_T06(void **)
 {
-	const RouterType type = built({}).router_type;
+	const Machine machine = built({});
+	const RouterType &type = machine.router_type;
 	uint32_t count[4] = {};
 
 	assert_int_equal(type.rows, 6);
@@ -74,6 +75,12 @@ void router_T02_T03_T04(void **)
 	assert_int_equal(count[1], 15);
 	assert_int_equal(count[2], 10);
 	assert_int_equal(count[3], 8);
+	/* 120 SerDes: three lanes to each network tile; four NICs. */
+	assert_int_equal(count[0] * machine.classes[0].lanes + count[1] * machine.classes[1].lanes +
+				 count[2] * machine.classes[2].lanes,
+			 120);
+	assert_int_equal(type.nics, 4);
+	assert_int_equal(machine.nodes.size(), machine.routers.size() * 4);
 }
 
 /* T07 to T10: one group, and how many links of each colour there are. */
@@ -96,6 +103,8 @@ void sizes_T11_T12_T49(void **)
 	assert_int_equal(largest.nodes.size(), 92544);
 	assert_int_equal(largest.routers.size(), 23136);
 	assert_int_equal(largest.links.size(), 241 * 1440 + 241 * 240 / 2 * 4);
+	/* All of it in well under 100 MB. */
+	assert_in_range(Wiring(largest).bytes() + largest.links.size() * sizeof(Link), 20'000'000, 40'000'000);
 	assert_int_equal(built({.groups = 8}).nodes.size(), 3072);
 	assert_int_equal(built({.groups = 64}).nodes.size(), 24576);
 }
@@ -384,7 +393,7 @@ void broken_rules_have_a_name_T31_T34_T35_T36(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(router_T02_T03_T04),
+		cmocka_unit_test(router_T01_T02_T03_T04_T06),
 		cmocka_unit_test(group_T07_T08_T09_T10),
 		cmocka_unit_test(sizes_T11_T12_T49),
 		cmocka_unit_test(numbers_are_those_of_the_device),

@@ -3,6 +3,7 @@
 #include "cmocka_cpp.hpp"
 
 #include <algorithm>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -93,13 +94,15 @@ void bad_parameters_have_a_line(void **)
 	check_error("builder: aries\ncooling: oil\n", "2", "none of water, air");
 	check_error("builder: aries\nhalf_optics: maybe\n", "2", "none of true, false");
 	check_error("builder: aries\nglobal_length_m: nan\n", "2", "not a number");
+	check_error("builder: aries\n\"a\\nb\": 1\n", "2", "a?b");
 	check_error("builder: ring\n", "1", "no builder ring");
 }
 
 void bad_files_have_a_line(void **)
 {
-	check_error("", "1", "one document");
-	check_error("builder: aries\n---\nbuilder: aries\n", "1", "there are 2");
+	check_error("", "1", "no document");
+	check_error(", : {a\nb: c\n", "1", "");
+	check_error("builder: aries\n---\nbuilder: aries\n", "1", "more than one document");
 	check_error("- builder\n", "1", "a machine is a map");
 	check_error("builder: aries\n  groups: [\n", "2", "");
 	check_error("name: {", "1", "");
@@ -146,6 +149,34 @@ void bad_parts_have_a_line(void **)
 	check_changed("  - [3, 1]\n", "  - [4, 1]\n", "router 4");
 }
 
+/* Whatever a file holds: a machine that keeps all rules, or one line with file and line. */
+void changed_bytes_are_a_machine_or_an_error(void **)
+{
+	const std::string texts[] = {text_of(build_canonical({2, 2, 1, 2})),
+				     "builder: aries\ngroups: 2\nslots: 2\nchassis: 1\ncooling: air\n"};
+	const std::string bytes = "0123456789-[]{}:,\"'\n\t &*!|>%@#a\\\xff\x01";
+	uint32_t good = 0;
+	std::mt19937 random(1);
+
+	for (uint32_t round = 0; round < 4000; round++) {
+		std::string text = texts[round % 2];
+
+		for (uint32_t change = random() % 4; change < 4; change++)
+			text[random() % text.size()] = bytes[random() % bytes.size()];
+		if (round % 16 == 0)
+			text.resize(random() % text.size());
+		try {
+			assert_string_equal(validate(parse_yaml(text, "m.yaml").machine).c_str(), "");
+			good++;
+		} catch (const FileError &error) {
+			const std::string what = error.what();
+
+			assert_true(what.starts_with("m.yaml:") && what.find('\n') == std::string::npos);
+		}
+	}
+	assert_in_range(good, 1, 3999);
+}
+
 void a_missing_file_is_named(void **)
 {
 	for (const char *path : {"/nonexistent/m.yaml", "/"}) {
@@ -166,9 +197,13 @@ void a_missing_file_is_named(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read_again), cmocka_unit_test(short_form),
-		cmocka_unit_test(bad_parameters_have_a_line),    cmocka_unit_test(bad_files_have_a_line),
-		cmocka_unit_test(bad_parts_have_a_line),         cmocka_unit_test(a_missing_file_is_named),
+		cmocka_unit_test(what_is_written_is_read_again),
+		cmocka_unit_test(short_form),
+		cmocka_unit_test(bad_parameters_have_a_line),
+		cmocka_unit_test(bad_files_have_a_line),
+		cmocka_unit_test(changed_bytes_are_a_machine_or_an_error),
+		cmocka_unit_test(bad_parts_have_a_line),
+		cmocka_unit_test(a_missing_file_is_named),
 	};
 
 	return cmocka_run_group_tests_name("yaml", tests, nullptr, nullptr);

@@ -9,6 +9,8 @@
 #include <set>
 #include <sstream>
 
+#include <yaml-cpp/anchor.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 namespace aries::topology
@@ -16,6 +18,47 @@ namespace aries::topology
 
 namespace
 {
+
+/* A message is one line, whatever was in the file. */
+FileError error_at(const std::string &name, int line, const std::string &rule)
+{
+	std::string text = name + ":" + std::to_string(std::max(line, 0) + 1) + ": " + rule;
+
+	std::replace_if(
+		text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+	return FileError(text);
+}
+
+/* Looks at a document and keeps nothing. */
+class Unseen : public YAML::EventHandler
+{
+public:
+	void OnDocumentStart(const YAML::Mark &) override {}
+	void OnDocumentEnd() override {}
+	void OnNull(const YAML::Mark &, YAML::anchor_t) override {}
+	void OnAlias(const YAML::Mark &, YAML::anchor_t) override {}
+	void OnScalar(const YAML::Mark &, const std::string &, YAML::anchor_t, const std::string &) override {}
+	void OnSequenceStart(const YAML::Mark &, const std::string &, YAML::anchor_t,
+			     YAML::EmitterStyle::value) override
+	{
+	}
+	void OnSequenceEnd() override {}
+	void OnMapStart(const YAML::Mark &, const std::string &, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+	void OnMapEnd() override {}
+};
+
+/* 0, 1 or 2 for more. LoadAll() cannot be used: of a text that begins with a comma it makes documents without end. */
+uint32_t count_documents(const std::string &text)
+{
+	std::istringstream stream(text);
+	YAML::Parser parser(stream);
+	Unseen handler;
+	uint32_t count = 0;
+
+	while (count < 2 && parser.HandleNextDocument(handler))
+		count++;
+	return count;
+}
 
 /* Reads one document; knows the lines of what a machine is made of. */
 class Reader
@@ -26,30 +69,29 @@ public:
 	Built read(const std::string &text)
 	{
 		try {
-			const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+			const uint32_t documents = count_documents(text);
 
-			if (documents.size() != 1)
-				throw FileError(name_ + ":1: one document is wanted, there are " +
-						std::to_string(documents.size()));
-			if (!documents[0].IsMap())
-				bad(documents[0], "a machine is a map: 'builder' and parameters, or 'router', 'links' "
-						  "and so on");
-			if (documents[0]["builder"])
-				return short_form(documents[0]);
-			return {full_form(documents[0]), {}};
+			if (documents != 1)
+				throw error_at(name_, 0,
+					       documents ? "there is more than one document" : "there is no document");
+
+			const YAML::Node root = YAML::Load(text);
+
+			if (!root.IsMap())
+				bad(root, "a machine is a map: 'builder' and parameters, or 'router', 'links' "
+					  "and so on");
+			if (root["builder"])
+				return short_form(root);
+			return {full_form(root), {}};
 		} catch (const YAML::Exception &error) {
-			throw FileError(name_ + ":" + std::to_string(std::max(error.mark.line, 0) + 1) + ": " +
-					error.msg);
+			throw error_at(name_, error.mark.line, error.msg);
 		}
 	}
 
 private:
 	using Lines = std::vector<int>;
 
-	[[noreturn]] void bad_line(int line, const std::string &rule) const
-	{
-		throw FileError(name_ + ":" + std::to_string(std::max(line, 0) + 1) + ": " + rule);
-	}
+	[[noreturn]] void bad_line(int line, const std::string &rule) const { throw error_at(name_, line, rule); }
 
 	[[noreturn]] void bad(const YAML::Node &node, const std::string &rule) const
 	{

@@ -69,14 +69,18 @@ struct RouterPlace {
 	uint32_t group = 0;
 	std::array<uint16_t, MAX_AXES> at{};
 
-	auto operator<=>(const RouterPlace &) const = default;
+	bool operator==(const RouterPlace &) const = default;
+	bool operator<(const RouterPlace &other) const
+	{
+		return group != other.group ? group < other.group : at < other.at;
+	}
 };
 
 struct LinkEnd {
 	uint32_t router = 0;
 	uint32_t tile = 0;
 
-	auto operator<=>(const LinkEnd &) const = default;
+	bool operator==(const LinkEnd &) const = default;
 };
 
 /** A link of both directions. */
@@ -94,7 +98,7 @@ struct NodePlace {
 	uint32_t router = 0;
 	uint32_t nic = 0;
 
-	auto operator<=>(const NodePlace &) const = default;
+	bool operator==(const NodePlace &) const = default;
 };
 
 struct Machine {

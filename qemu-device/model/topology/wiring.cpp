@@ -39,4 +39,12 @@ Wiring::Wiring(const Machine &machine)
 		node_[size_t{machine.nodes[node].router} * nics_ + machine.nodes[node].nic] = node;
 }
 
+size_t Wiring::bytes() const noexcept
+{
+	return far_.capacity() * sizeof(LinkEnd) +
+	       (link_.capacity() + group_of_.capacity() + group_routers_.capacity() + group_first_.capacity() +
+		node_.capacity()) *
+		       sizeof(uint32_t);
+}
+
 } // namespace aries::topology

@@ -54,6 +54,9 @@ public:
 		return {node_.data() + size_t{router} * nics_, nics_};
 	}
 
+	/** Memory of the arrays. */
+	size_t bytes() const noexcept;
+
 private:
 	size_t index(uint32_t router, uint32_t tile) const noexcept { return size_t{router} * tiles_ + tile; }
 
