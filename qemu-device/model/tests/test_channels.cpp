@@ -319,7 +319,7 @@ void damaged_machines_R14_P13(void **)
 
 		/* One link in 24 to one in two. */
 		for (uint32_t link = 0; link < machine.links.size(); link++) {
-			if (mix64(uint64_t{seed} << 32 | link) % 240 < seed * 10)
+			if (mix64(uint64_t{seed} << 32 | link) % 240 < uint64_t{seed} * 10)
 				failures.links.push_back(link);
 		}
 		failures.routers.push_back(seed);
