@@ -89,7 +89,10 @@ private:
 
 	Point corner(uint32_t group) const
 	{
-		return {origin_.x + group % across_ * (width_ + GAP), origin_.y + group / across_ * (height_ + GAP)};
+		const uint32_t row = group / across_;
+		const uint32_t column = group % across_;
+
+		return {origin_.x + column * (width_ + GAP), origin_.y + row * (height_ + GAP)};
 	}
 
 	Point centre(uint32_t group) const { return {corner(group).x + width_ / 2, corner(group).y + height_ / 2}; }

@@ -127,7 +127,7 @@ private:
 			const std::string key = word(entry.first, "a key");
 
 			if (!known.contains(key))
-				bad(entry.first, what + " has no '" + key + "'");
+				bad(entry.first, std::string(what).append(" has no '").append(key).append("'"));
 			if (!seen.insert(key).second)
 				bad(entry.first, "'" + key + "' comes twice");
 		}

@@ -87,11 +87,14 @@ std::string check_canonical(const CanonicalShape &shape)
 	if (uint64_t{shape.a} + shape.h + shape.p > MOST_TILES)
 		return "a + h + p = " + number(uint64_t{shape.a} + shape.h + shape.p) + ": a router has at most " +
 		       number(MOST_TILES) + " tiles";
-	if (groups_of(shape) > shape.a * shape.h + 1)
-		return number(groups_of(shape)) + " groups: a * h = " + number(shape.a * shape.h) +
-		       " global links reach only " + number(shape.a * shape.h + 1);
 
-	const uint64_t links = (uint64_t{shape.a} * (shape.a - 1) + uint64_t{shape.a} * shape.h) / 2 * groups_of(shape);
+	const uint64_t global = uint64_t{shape.a} * shape.h;
+
+	if (groups_of(shape) > global + 1)
+		return number(groups_of(shape)) + " groups: a * h = " + number(global) + " global links reach only " +
+		       number(global + 1);
+
+	const uint64_t links = (uint64_t{shape.a} * (shape.a - 1) + global) / 2 * groups_of(shape);
 
 	if (links > MAX_LINKS)
 		return number(links) + " links: a machine has at most " + number(MAX_LINKS);
