@@ -19,7 +19,7 @@ qemu=$BUILD/qemu/bin/qemu-system-x86_64
 harness=$BUILD/linux-source/tools/testing/selftests
 fabric=debug-$$
 pattern=${1:-}
-NODES_TESTS="test_slnd.Traffic test_slnd.Going test_ipogif.Traffic test_ipogif.Breaks test_krca"
+NODES_TESTS="test_pingpong test_slnd.Traffic test_slnd.Going test_ipogif.Traffic test_ipogif.Breaks test_krca"
 jobs=${JOBS:-$(nproc)}
 SILENCE=1800 # seconds without a word after which the machine counts as stuck
 cc=gcc
@@ -70,6 +70,9 @@ lay_out_kernel() {
 	cp "$src/arch/x86/boot/bzImage" "$dir/vmlinuz"
 	cp "$src"/modules.{builtin,builtin.modinfo,order} "$modules/"
 	echo "$release" >"$dir/release"
+	# where those who install, or build against this kernel, look for our modules
+	ln -sfn "kernel-debug/driver" "$BUILD/driver-$release"
+	ln -sfn "kernel-debug/kgni" "$BUILD/kgni-$release"
 }
 
 # The guest's tests with more patience: this kernel is slow.

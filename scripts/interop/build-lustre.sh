@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Build LNet, its gnilnd and its tools from a Lustre tree that the user has, as it is, against our kGNI.
 #
-#   LUSTRE=DIR build-lustre.sh
+#   LUSTRE=DIR [KERNEL=6.1|6.12|debug] build-lustre.sh
 #
 # The tree is copied; nothing is written into it. What newer kernels do not have and gnilnd wants is in
 # lustre/gnilnd-compat.h, which the compiler is told to include first.
@@ -11,10 +11,11 @@
 
 KERNEL=${KERNEL:-6.1}
 lustre=${LUSTRE:-}
-dir=$OUT/lustre
+dir=$OUT/lustre-$KERNEL
 src=$dir/src log=$dir/build.log configured=$dir/configure.log stage=$dir/stage modules=$dir/modules root=$dir/root
 release=$(cat "$BUILD/kernel-$KERNEL/release") || die "no guest kernel: run 'make kernel'"
 objects=/lib/modules/$release/build
+[ "$KERNEL" != debug ] || objects=$BUILD/kernel-debug/src
 
 [ -n "$lustre" ] || die "which Lustre? say LUSTRE=DIR, the folder of a tree that you have"
 [ -e "$lustre/lnet/klnds/gnilnd/gnilnd.c" ] || die "$lustre is no Lustre tree with a gnilnd: lnet/klnds/gnilnd is missing"

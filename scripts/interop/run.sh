@@ -22,7 +22,7 @@ here=$TOP/scripts/interop
 if [ "${1:-}" = lustre ]; then
 	shift
 	mkdir -p "$OUT"
-	say "building LNet and gnilnd (log $OUT/lustre/build.log)"
+	say "building LNet and gnilnd (log $OUT/lustre-${KERNEL:-6.1}/build.log)"
 	"$here/build-lustre.sh"
 	exec "$here/lustre.py" "$@"
 fi
