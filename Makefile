@@ -35,7 +35,7 @@ SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
-CHECK_STEPS := $(RUN_STEPS) topo linux-source selftests check-image
+CHECK_STEPS := $(RUN_STEPS) topo sim linux-source selftests check-image
 DEBUG_STEPS := setup model qemu userlib agent linux-source
 STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(RUN_STEPS)))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
@@ -52,14 +52,17 @@ shell: kernel model qemu initramfs ## boot 2 nodes and give a shell on node 0
 bench: kernel model qemu initramfs ## the job's table beside its floors (BENCH_NODES=8: a barrier, too; BENCH_START=4: the start of a job)
 	@$(TOP)/scripts/bench.py $(if $(BENCH_NODES),--barrier-nodes=$(BENCH_NODES)) $(if $(BENCH_START),--start-nodes=$(BENCH_START)) $(ARGS)
 
+bench-sim: sim ## packets through routers that aries-sim simulates in a second of one CPU
+	@$(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- tests/bench_hops >/dev/null && $(B)/sim/tests/bench_hops $(ARGS)
+
 bench-kernel: kernel model qemu initramfs net-image ## kGNI beside libugni, the sample LND beside gni-perf, ipogif beside virtio-net
 	@for bench in kgni lnd ipogif; do $(TOP)/scripts/bench-$$bench.py $(ARGS) || exit; done
 
 ##@ Test
-check: kernel model qemu initramfs topo check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
+check: kernel model qemu initramfs topo sim check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
 	@$(TOP)/scripts/check.py $(ARGS)
 
-check-all: kernel model qemu initramfs topo check-image net-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
+check-all: kernel model qemu initramfs topo sim check-image net-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
 	@$(MAKE) --no-print-directory check-image KERNEL=$(if $(filter 6.1,$(KERNEL)),6.12,6.1)
 	@$(TOP)/scripts/check.py --all $(ARGS)
 
@@ -79,7 +82,7 @@ format: setup ## bring C and C++ sources into the project's form
 	@$(TOP)/scripts/lint.sh --fix
 
 ##@ Build
-all: kernel model qemu initramfs topo check-image ## everything that run and check need, and aries-topo
+all: kernel model qemu initramfs topo sim check-image ## everything that run and check need, aries-topo and aries-sim
 
 setup: ## install missing Debian packages
 	$(STEP) packages -a -- $(TOP)/scripts/setup.sh $(SETUP_EXTRA)
@@ -96,6 +99,10 @@ model: setup ## the hardware model (C++ library)
 topo: model ## aries-topo: machines in files, what they cost and carry (Documentation/topology.md)
 	$(STEP) aries-topo -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo \
 		-- $(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- topo/aries-topo
+
+sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentation/simulator.md)
+	$(STEP) aries-sim -i $(TOP)/qemu-device/sim -i $(TOP)/qemu-device/model -o $(B)/sim/aries-sim \
+		-- $(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- aries-sim
 
 qemu: model ## QEMU with the device
 	$(STEP) QEMU -i $(TOP)/qemu-device/qemu -i $(TOP)/qemu-device/patches -i $(TOP)/qemu-device/model \
@@ -158,7 +165,7 @@ uninstall: ## remove what install has put there
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* userlib* fuzz driver-* agent gen stage stamps selftests kselftest initramfs* install || true
+	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps selftests kselftest initramfs* install || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null
@@ -170,5 +177,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench bench-kernel chaos check check-all check-debug check-image clean distclean driver format help initramfs install kgni \
-	interop kernel lint linux-source model net-image qemu run selftests setup shell ssh-image tools topo uninstall userlib
+.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean distclean driver format help initramfs install kgni \
+	interop kernel lint linux-source model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

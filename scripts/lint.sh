@@ -77,6 +77,7 @@ check "python syntax" python_syntax
 if [ "$mode" != --quick ]; then
 	check "driver: W=1, sparse, checkpatch, sysfs ABI" "$TOP/scripts/check-driver.sh" "$(cat "$BUILD/kernel-${KERNEL:-6.1}/release")"
 	check "clang-tidy: model" tidy "$BUILD/model"
+	check "clang-tidy: simulator" tidy "$BUILD/sim"
 	check "clang-tidy: userlib" tidy "$BUILD/userlib"
 fi
 exit $bad

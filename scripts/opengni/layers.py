@@ -99,6 +99,11 @@ def model_threads():
     return _meson("model-tsan", "qemu-device/model", ["-Db_sanitize=thread", "-Db_lundef=false"])
 
 
+def sim():
+    """The network simulator."""
+    return _meson("sim", "qemu-device/sim", [])
+
+
 def _fuzz_corpus(name):
     """Folder of inputs that grows from run to run; the first ones are random, and the same everywhere."""
     corpus = BUILD / "fuzz" / name
@@ -268,6 +273,7 @@ def cluster():
 LAYERS = [
     ("tool", tool, False),
     ("model", model, False),
+    ("sim", sim, False),
     ("model-asan", model_sanitized, False),
     ("model-tsan", model_threads, True),
     ("fuzz", fuzz, True),

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "layout.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "network.hpp"
+#include "topology/wiring.hpp"
+
+namespace aries::sim
+{
+
+namespace
+{
+
+using topology::Machine;
+using topology::TileRole;
+
+constexpr double FLIT_BITS = FLIT_BYTES * 8;
+constexpr double MOST_LENGTH_M = 2000;
+constexpr uint32_t MOST_FLIT_TICKS = 64 * TICKS;
+constexpr uint64_t PACKETS_OF_NODE = 256; // in the network at a high load, of 64 bytes of data
+
+uint32_t latency_ticks(const Machine &machine, const topology::Link &link, const Parameters &parameters)
+{
+	/* ps per m x mm x cycles per second, in whole numbers: a length has no fractions below 1 mm. */
+	const auto mm = static_cast<uint64_t>(std::lround(static_cast<double>(link.length_m) * 1000));
+	const auto khz = static_cast<uint64_t>(std::lround(machine.router_type.clock_mhz * 1000));
+	const uint64_t ticks = (mm * parameters.ps_per_m * khz / 1000 * TICKS + 500'000'000) / 1'000'000'000;
+
+	return static_cast<uint32_t>(ticks) + parameters.link_cycles * TICKS;
+}
+
+void lay_lanes(const Machine &machine, const Parameters &parameters, Layout &layout)
+{
+	const topology::Wiring wiring(machine);
+
+	layout.lanes.resize(layout.places());
+	for (uint32_t router = 0; router < layout.routers; router++) {
+		for (uint32_t tile = 0; tile < layout.tiles; tile++) {
+			Lane &lane = layout.lanes[layout.place(router, tile)];
+			const uint32_t number = wiring.link_of(router, tile);
+
+			if (machine.router_type.tiles[tile].role == TileRole::Processor) {
+				lane.latency_ticks = parameters.netlink_cycles * TICKS;
+				lane.used = true;
+			}
+			if (number == topology::NO_LINK)
+				continue;
+
+			const topology::Link &link = machine.links[number];
+			const topology::LinkEnd far = wiring.far_end(router, tile);
+
+			lane.far = layout.place(far.router, far.tile);
+			lane.used = true;
+			lane.link_class = link.link_class;
+			lane.flit_ticks =
+				static_cast<uint16_t>(flit_ticks(machine.classes[link.link_class].gbit_per_lane,
+								 link.lanes, machine.router_type.clock_mhz));
+			lane.latency_ticks = latency_ticks(machine, link, parameters);
+			layout.network_links[router]++;
+		}
+	}
+}
+
+void lay_nodes(const Machine &machine, Layout &layout)
+{
+	layout.node_at.assign(size_t{layout.routers} * layout.nics, NO_PLACE);
+	for (uint32_t node = 0; node < layout.nodes; node++) {
+		const auto [router, nic] = machine.nodes[node];
+
+		layout.node_router.push_back(router);
+		layout.node_nic.push_back(static_cast<uint8_t>(nic));
+		layout.node_at[size_t{router} * layout.nics + nic] = node;
+	}
+	layout.nic_tiles.resize(layout.nics);
+	for (uint32_t tile = 0; tile < layout.tiles; tile++) {
+		if (machine.router_type.tiles[tile].role != TileRole::Processor)
+			continue;
+		layout.processor_tiles.push_back(static_cast<uint8_t>(tile));
+		for (uint32_t nic = 0; nic < layout.nics; nic++) {
+			if (machine.router_type.tiles[tile].nic_mask >> nic & 1)
+				layout.nic_tiles[nic].push_back(static_cast<uint8_t>(tile));
+		}
+	}
+}
+
+} // namespace
+
+uint32_t flit_ticks(double gbit_per_lane, unsigned lanes, double clock_mhz)
+{
+	const double cycles = FLIT_BITS / (gbit_per_lane * lanes) * clock_mhz / 1000;
+
+	/* Less a millionth of a tick, which is rounding. */
+	return static_cast<uint32_t>(std::ceil(cycles * TICKS * 10 / 9 - 1e-6));
+}
+
+Layout::Layout(const Machine &machine, const Parameters &parameters, uint32_t of_class)
+	: routers(static_cast<uint32_t>(machine.routers.size())),
+	  tiles(static_cast<uint32_t>(machine.router_type.tiles.size())), rows(machine.router_type.rows),
+	  columns(machine.router_type.columns), channels(of_class * routing::CLASSES), class_channels(of_class),
+	  nics(machine.router_type.nics), nodes(static_cast<uint32_t>(machine.nodes.size())), groups(machine.groups),
+	  network_links(routers)
+{
+	for (uint32_t tile = 0; tile < tiles; tile++) {
+		row_of.push_back(static_cast<uint8_t>(tile / columns));
+		column_of.push_back(static_cast<uint8_t>(tile % columns));
+	}
+	for (const topology::RouterPlace &place_of : machine.routers)
+		group_of.push_back(place_of.group);
+	lay_lanes(machine, parameters, *this);
+	lay_nodes(machine, *this);
+
+	uint32_t link = 0;
+
+	for (Lane &lane : lanes) {
+		const uint32_t loop =
+			2 * lane.latency_ticks + (parameters.input_cycles + parameters.credit_cycles) * TICKS;
+
+		lane.loop_flits = loop / lane.flit_ticks + MAX_PACKET_FLITS;
+		link = std::max(link, lane.latency_ticks + 2 * MAX_PACKET_FLITS * lane.flit_ticks);
+	}
+	horizon = link / TICKS + parameters.input_cycles + parameters.row_cycles + parameters.column_cycles +
+		  parameters.credit_cycles + parameters.netlink_cycles + parameters.serve_cycles + 4 * MAX_PACKET_FLITS;
+}
+
+uint64_t Layout::inject_flits_per_100_cycles() const noexcept
+{
+	return uint64_t{100} * processor_tiles.size() / nics;
+}
+
+std::string check_machine(const Machine &machine)
+{
+	const topology::RouterType &type = machine.router_type;
+
+	if (machine.nodes.size() < 2)
+		return "traffic needs at least two nodes";
+	if (uint64_t{type.rows} * type.columns != type.tiles.size())
+		return std::to_string(type.tiles.size()) + " tiles are no " + std::to_string(type.rows) + " rows of " +
+		       std::to_string(type.columns);
+	for (const topology::Link &link : machine.links) {
+		if (link.length_m > MOST_LENGTH_M)
+			return "a link of " + std::to_string(link.length_m) + " m: at most 2,000 m";
+		if (flit_ticks(machine.classes[link.link_class].gbit_per_lane, link.lanes, type.clock_mhz) >
+		    MOST_FLIT_TICKS)
+			return "a link of class " + machine.classes[link.link_class].name +
+			       " is more than 64 times slower than its router";
+	}
+	for (uint32_t nic = 0; nic < type.nics; nic++) {
+		const auto serves = [nic](const topology::Tile &tile) {
+			return tile.role == TileRole::Processor && (tile.nic_mask >> nic & 1);
+		};
+
+		if (std::none_of(type.tiles.begin(), type.tiles.end(), serves))
+			return "NIC " + std::to_string(nic) + " has no processor tile";
+	}
+	return {};
+}
+
+uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
+{
+	const uint64_t channels = uint64_t{class_channels} * routing::CLASSES;
+	const uint64_t rows = machine.router_type.rows;
+	const uint64_t columns = machine.router_type.columns;
+	const uint64_t words = (columns * channels + 63) / 64 * rows + (rows * channels + 63) / 64;
+	const uint64_t queues = channels + (columns + rows) * channels;
+	const uint64_t tile = queues * sizeof(Buffer) + words * 8 + (rows + 2) * sizeof(Resource) + sizeof(Lane) +
+			      2 * sizeof(Port) + 2 * channels * 2 + 64;
+	const uint64_t places = machine.routers.size() * machine.router_type.tiles.size();
+	const uint64_t router = 8 * (machine.routers.size() / std::max(machine.groups, 1u) + machine.groups) + 256;
+
+	return places * tile + machine.routers.size() * router +
+	       machine.nodes.size() * (sizeof(Nic) + PACKETS_OF_NODE * (sizeof(Packet) + 16));
+}
+
+} // namespace aries::sim

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * What does not change in a run: where each tile's link leads and how fast it is, which tiles serve a NIC, where a
+ * node is. A place is a tile of a router of the machine: router * tiles + tile.
+ */
+#ifndef ARIES_SIM_LAYOUT_HPP
+#define ARIES_SIM_LAYOUT_HPP
+
+#include <cstdint>
+#include <vector>
+
+#include "parameters.hpp"
+#include "topology/machine.hpp"
+
+namespace aries::sim
+{
+
+inline constexpr uint32_t NO_PLACE = UINT32_MAX;
+inline constexpr uint8_t PROCESSOR_CLASS = UINT8_MAX;
+
+/** The output of a tile. */
+struct Lane {
+	uint32_t far = NO_PLACE;    ///< place at the other end; none for processor tiles and for those without a link
+	uint32_t latency_ticks = 0; ///< from the end of a flit here to its place in the far buffer
+	uint32_t loop_flits = 0;    ///< that are on the way, or their credits, when the link is full
+	uint16_t flit_ticks = TICKS;
+	uint8_t link_class = PROCESSOR_CLASS; ///< of the machine
+	bool used = false;
+};
+
+struct Layout {
+	Layout(const topology::Machine &machine, const Parameters &parameters, uint32_t class_channels);
+
+	uint32_t routers;
+	uint32_t tiles;
+	uint32_t rows;
+	uint32_t columns;
+	uint32_t channels;       ///< of both classes
+	uint32_t class_channels; ///< of one
+	uint32_t nics;           ///< of a router
+	uint32_t nodes;
+	uint32_t groups;
+	std::vector<uint8_t> row_of; ///< of a tile
+	std::vector<uint8_t> column_of;
+	std::vector<Lane> lanes;             ///< by place
+	std::vector<uint32_t> network_links; ///< of each router
+	std::vector<std::vector<uint8_t>> nic_tiles;
+	std::vector<uint8_t> processor_tiles;
+	std::vector<uint32_t> node_router;
+	std::vector<uint8_t> node_nic;
+	std::vector<uint32_t> node_at;  ///< by router * nics + nic; NO_PLACE if there is none
+	std::vector<uint32_t> group_of; ///< by router
+	uint32_t horizon = 0;           ///< cycles that an event lies ahead, at most
+
+	uint32_t place(uint32_t router, uint32_t tile) const noexcept { return router * tiles + tile; }
+	uint32_t places() const noexcept { return routers * tiles; }
+	uint32_t sub_words() const noexcept { return (columns * channels + 63) / 64; }
+	uint32_t column_words() const noexcept { return (rows * channels + 63) / 64; }
+
+	/** Flits in a hundred cycles that a node's part of the processor tiles takes. */
+	uint64_t inject_flits_per_100_cycles() const noexcept;
+};
+
+/** Ticks of a flit of 48 bits on a link; the LCB sends nine in the time of ten (P05). Rounded up. */
+uint32_t flit_ticks(double gbit_per_lane, unsigned lanes, double clock_mhz);
+
+/** Empty if a machine can be simulated, else one line that names the broken rule. */
+std::string check_machine(const topology::Machine &machine);
+
+/** Bytes that a simulation of the machine needs, before anything of it is built; packets at a high load included. */
+uint64_t estimate_bytes(const topology::Machine &machine, uint32_t class_channels);
+
+} // namespace aries::sim
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Input queues: one for each channel of a tile, in a buffer that they share. The routing decision; the row bus. */
+#include <algorithm>
+
+#include "network.hpp"
+
+namespace aries::sim
+{
+
+/** What a router knows of the load of its outputs: three metrics, combined to one number of flits (R08). */
+struct LoadView {
+	const Network &net;
+	uint32_t base; ///< first place of the router
+
+	uint32_t operator()(uint32_t tile) const noexcept
+	{
+		const uint32_t place = base + tile;
+		const Parameters &weigh = net.parameters_;
+		const Lane &lane = net.layout_.lanes[place];
+		const uint32_t used = net.ports_[place].used;
+		uint32_t load = net.near_[place] * weigh.near_weight;
+
+		if (used > lane.loop_flits)
+			load += (used - lane.loop_flits) * weigh.far_weight;
+		if (lane.far != NO_PLACE) {
+			const uint32_t lag = net.told_lag_[place];
+
+			if (net.told_now_ >= lag)
+				load += net.told_[size_t{(net.told_now_ - lag) % net.told_slots_} *
+							  net.layout_.routers +
+						  lane.far / net.layout_.tiles] *
+					weigh.down_weight;
+		}
+		return load;
+	}
+};
+
+void Network::arrive(uint32_t packet, uint32_t place)
+{
+	const uint32_t channel = pool_[packet].header.channel;
+
+	input_[size_t{place} * layout_.channels + channel].push(pool_, packet);
+	in_mask_[place] |= static_cast<uint16_t>(1u << channel);
+	list(row_bus_[place], list_in_, place);
+}
+
+void Network::route(Packet &packet, uint32_t place)
+{
+	const uint32_t router = place / layout_.tiles;
+	const uint32_t tile = place % layout_.tiles;
+	const uint64_t random = random_of(seed_, packet.name(), packet.hops * uint64_t{2} + packet.response);
+	const routing::Decision decision = routing::decide(tables_.router(router), tile, packet.header,
+							   LoadView{*this, router * layout_.tiles}, random);
+
+	packet.in = static_cast<uint8_t>(tile);
+	packet.in_channel = packet.header.channel;
+	packet.out = decision.tile;
+	routing::apply(decision, packet.header);
+	packet.decided = true;
+}
+
+void Network::check_in(uint32_t place)
+{
+	Resource &bus = row_bus_[place];
+	const uint32_t waiting = in_mask_[place];
+
+	bus.listed = false;
+	if (!waiting)
+		return;
+	if (bus.free > now_) {
+		arm(bus, Kind::CheckIn, place, bus.free);
+		return;
+	}
+	for (uint32_t i = 0; i < layout_.channels; i++) {
+		const uint32_t channel =
+			bus.turn + i < layout_.channels ? bus.turn + i : bus.turn + i - layout_.channels;
+
+		if (!(waiting >> channel & 1))
+			continue;
+
+		Packet &packet = pool_[input_[size_t{place} * layout_.channels + channel].head];
+
+		if (!packet.decided)
+			route(packet, place);
+		if (packet.out == routing::NO_OUTPUT)
+			continue;
+
+		const uint32_t sub = place - layout_.column_of[packet.in] + layout_.column_of[packet.out];
+		const Buffer &buffer =
+			sub_[(size_t{sub} * layout_.columns + layout_.column_of[packet.in]) * layout_.channels +
+			     channel];
+
+		if (buffer.used + packet.flits <= parameters_.subswitch_buffer) {
+			cross_row(place, channel);
+			return;
+		}
+	}
+}
+
+/* The packet at the head of a channel goes to the sub-switch of its output's column. */
+void Network::cross_row(uint32_t place, uint32_t channel)
+{
+	Queue &queue = input_[size_t{place} * layout_.channels + channel];
+	Resource &bus = row_bus_[place];
+	const uint32_t number = queue.pop(pool_);
+	Packet &packet = pool_[number];
+	const uint32_t column = layout_.column_of[packet.in];
+	const uint32_t sub = place - column + layout_.column_of[packet.out];
+	const uint32_t last = std::max(now_ + packet.flits - 1, packet.tail);
+	const Lane &lane = layout_.lanes[place];
+
+	sub_[(size_t{sub} * layout_.columns + column) * layout_.channels + channel].used += packet.flits;
+	if (queue.empty())
+		in_mask_[place] &= static_cast<uint16_t>(~(1u << channel));
+	bus.free = last + 1;
+	bus.turn = static_cast<uint16_t>(channel + 1 == layout_.channels ? 0 : channel + 1);
+	if (in_mask_[place])
+		arm(bus, Kind::CheckIn, place, bus.free);
+	give_credit(lane.far == NO_PLACE ? layout_.places() + place : lane.far, lane, channel, packet.flits);
+	packet.tail = last + parameters_.row_cycles;
+	wheel_.add(Kind::ToSub, now_ + parameters_.row_cycles, number, place - packet.in);
+}
+
+/* The room of a packet that leaves a buffer, to who sent it. It leaves no slower than another can come. */
+void Network::give_credit(uint32_t port, const Lane &lane, uint32_t channel, uint32_t flits)
+{
+	const uint32_t delay = (lane.latency_ticks + TICKS - 1) / TICKS + parameters_.credit_cycles + 1;
+
+	wheel_.add(Kind::Credit, now_ + delay, port, channel << 16 | flits);
+}
+
+} // namespace aries::sim

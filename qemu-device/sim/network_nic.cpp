@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* NICs: messages become requests, requests become responses; Netlink spreads them over processor tiles (T05). */
+#include <algorithm>
+#include <utility>
+
+#include "network.hpp"
+
+namespace aries::sim
+{
+
+/* A processor tile delivers one packet in a cycle, at most; which tile is first must not depend on events. */
+void Network::receive(uint32_t packet, uint32_t place)
+{
+	const uint32_t router = place / layout_.tiles;
+
+	received_[place] = packet;
+	list(nic_check_[router], list_nic_, router);
+}
+
+void Network::check_nics(uint32_t router)
+{
+	const uint32_t first = router * layout_.tiles;
+	uint32_t wake = UINT32_MAX;
+	bool more = true;
+	bool hungry = false;
+
+	nic_check_[router].listed = false;
+	for (const uint8_t tile : layout_.processor_tiles) {
+		if (received_[first + tile] != NO_PACKET)
+			finish(std::exchange(received_[first + tile], NO_PACKET), first + tile);
+	}
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < layout_.nics; i++) {
+			const uint32_t node =
+				layout_.node_at[size_t{router} * layout_.nics + (now_ + i) % layout_.nics];
+
+			more |= node != NO_PLACE && inject(node);
+		}
+	}
+	for (uint32_t nic = 0; nic < layout_.nics; nic++) {
+		const uint32_t node = layout_.node_at[size_t{router} * layout_.nics + nic];
+
+		if (node != NO_PLACE)
+			wake = std::min(wake, wake_of(node, hungry));
+	}
+	nic_hungry_[router] = hungry;
+	if (wake != UINT32_MAX)
+		wake_nics(router, wake);
+}
+
+void Network::wake_nics(uint32_t router, uint32_t cycle)
+{
+	const uint32_t at = std::min(cycle, now_ + wheel_.horizon());
+
+	if (at < nic_wake_[router]) {
+		nic_wake_[router] = at;
+		wheel_.add(Kind::CheckNic, at, router);
+	}
+}
+
+/* A packet has come to its NIC. */
+void Network::finish(uint32_t number, uint32_t place)
+{
+	Packet &packet = pool_[number];
+	Nic &nic = nics_[packet.target];
+	const bool window = now_ >= measure_from_ && now_ < measure_until_;
+
+	statistics_.received_packets++;
+	statistics_.received_flits += packet.flits;
+	if (packet.response) {
+		nic.outstanding--;
+		if (window)
+			statistics_.window_response_flits += packet.flits;
+		if (packet.measured)
+			statistics_.round_trip.add(now_ - packet.born);
+	} else {
+		if (window) {
+			statistics_.window_request_flits += packet.flits;
+			statistics_.window_bytes += packet.bytes;
+		}
+		if (packet.measured) {
+			statistics_.latency.add(now_ - packet.born);
+			statistics_.network.add(now_ - packet.sent);
+			statistics_.hop_count[std::min<size_t>(packet.hops, MOST_HOPS)]++;
+			statistics_.nonminimal += packet.header.root != routing::NO_ROOT;
+		}
+		if (traffic_.response_flits(packet.bytes)) {
+			packet.out = static_cast<uint8_t>(place % layout_.tiles);
+			if (nic.promised >= parameters_.response_queue)
+				nic.waiting.push(pool_, number);
+			else
+				answer(number, nic);
+			return;
+		}
+	}
+	give_credit(place, layout_.lanes[place], packet.header.channel, packet.flits);
+	pool_.give(number);
+}
+
+/* A request is taken out of the NIC's buffer; its response will be ready some time later. */
+void Network::answer(uint32_t number, Nic &nic)
+{
+	Packet &packet = pool_[number];
+
+	const uint32_t place = layout_.place(layout_.node_router[packet.target], packet.out);
+
+	give_credit(place, layout_.lanes[place], packet.header.channel, packet.flits);
+	std::swap(packet.source, packet.target);
+	packet.response = true;
+	packet.ready = now_ + parameters_.serve_cycles;
+	packet.flits = static_cast<uint8_t>(traffic_.response_flits(packet.bytes));
+	packet.header.mode = traffic_.shape().response_mode;
+	nic.promised++;
+	nic.responses.push(pool_, number);
+}
+
+bool Network::inject(uint32_t node)
+{
+	const Nic &nic = nics_[node];
+	const bool first = !nic.response_last;
+
+	if (nic.due > now_ && nic.responses.empty())
+		return false;
+	return inject_class(node, first) || inject_class(node, !first);
+}
+
+bool Network::inject_class(uint32_t node, bool response)
+{
+	Nic &nic = nics_[node];
+	const uint32_t channel = response ? layout_.class_channels : 0;
+	uint32_t flits, number;
+
+	if (response) {
+		if (nic.responses.empty() || pool_[nic.responses.head].ready > now_)
+			return false;
+		flits = pool_[nic.responses.head].flits;
+	} else {
+		if (nic.due > now_ || nic.due >= last_due_ || nic.outstanding >= parameters_.outstanding)
+			return false;
+		flits = traffic_.request_flits(traffic_.bytes_with_left(nic.left - 1));
+	}
+
+	const uint32_t place = choose_tile(node, channel, flits);
+
+	if (place == NO_PLACE)
+		return false;
+	if (response) {
+		number = nic.responses.pop(pool_);
+		nic.promised--;
+		if (!nic.waiting.empty())
+			answer(nic.waiting.pop(pool_), nic);
+	} else {
+		number = make_request(node);
+	}
+	nic.response_last = response;
+	pool_[number].header.channel = static_cast<uint8_t>(channel);
+	enter(number, place);
+	return true;
+}
+
+/* The processor tile with the least in its buffer, of those that can take the packet now. */
+uint32_t Network::choose_tile(uint32_t node, uint32_t channel, uint32_t flits) const noexcept
+{
+	const std::vector<uint8_t> &tiles = layout_.nic_tiles[layout_.node_nic[node]];
+	const uint32_t first = layout_.place(layout_.node_router[node], 0);
+	const auto count = static_cast<uint32_t>(tiles.size());
+	uint32_t best = NO_PLACE;
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t place = first + tiles[(nics_[node].sequence + i) % count];
+		const Port &port = nic_port(place);
+
+		if (port.free_tick <= now_ && port.used < least && fits(layout_.places() + place, channel, flits)) {
+			best = place;
+			least = port.used;
+		}
+	}
+	return best;
+}
+
+uint32_t Network::make_request(uint32_t node)
+{
+	Nic &nic = nics_[node];
+	const uint32_t number = pool_.take();
+	Packet &packet = pool_[number];
+
+	packet.source = node;
+	packet.target = nic.target;
+	packet.sequence = nic.sequence++;
+	packet.born = nic.due;
+	packet.sent = now_;
+	packet.bytes = static_cast<uint8_t>(traffic_.bytes_with_left(nic.left - 1));
+	packet.flits = static_cast<uint8_t>(traffic_.request_flits(packet.bytes));
+	packet.response = false;
+	packet.measured = nic.due >= measure_from_ && nic.due < measure_until_;
+	packet.header.mode = traffic_.shape().request_mode;
+	if (traffic_.response_flits(packet.bytes))
+		nic.outstanding++;
+	if (--nic.left == 0)
+		next_message(node);
+	return number;
+}
+
+/* A packet leaves its NIC for a processor tile, one flit in a cycle. */
+void Network::enter(uint32_t number, uint32_t place)
+{
+	Packet &packet = pool_[number];
+	const uint32_t port = layout_.places() + place;
+	const uint32_t way = parameters_.netlink_cycles + parameters_.input_cycles;
+
+	packet.header.destination = tables_.address(layout_.node_router[packet.target]);
+	packet.header.nic = layout_.node_nic[packet.target];
+	packet.header.root = routing::NO_ROOT;
+	packet.header.phase = routing::Phase::Down;
+	packet.header.hash = static_cast<uint32_t>(mix64(packet.name() * 2 + packet.response));
+	packet.hops = 0;
+	packet.decided = false;
+	packet.tail = now_ + packet.flits + way;
+	spend(port, packet.header.channel, packet.flits);
+	ports_[port].free_tick = now_ + packet.flits;
+	statistics_.injected_packets++;
+	statistics_.injected_flits += packet.flits;
+	wheel_.add(Kind::Arrive, now_ + 1 + way, number, place);
+}
+
+void Network::next_message(uint32_t node)
+{
+	Nic &nic = nics_[node];
+
+	nic.clock += traffic_.gap(node, nic.message);
+	nic.due = static_cast<uint32_t>(std::min<uint64_t>(nic.clock >> Traffic::FRACTION, UINT32_MAX - 1));
+	nic.target = traffic_.target(node, nic.message);
+	nic.left = traffic_.packets();
+	nic.message++;
+}
+
+/* The cycle in which a NIC can do something that no event will tell it of, after now. */
+uint32_t Network::wake_of(uint32_t node, bool &hungry) const noexcept
+{
+	const Nic &nic = nics_[node];
+	uint32_t wake = UINT32_MAX;
+	bool ready = false;
+
+	if (!nic.responses.empty()) {
+		const uint32_t at = pool_[nic.responses.head].ready;
+
+		if (at > now_)
+			wake = at;
+		else
+			ready = true;
+	}
+	if (nic.due < last_due_ && nic.due > now_)
+		wake = std::min(wake, nic.due);
+	else if (nic.due < last_due_ && nic.outstanding < parameters_.outstanding)
+		ready = true;
+	if (!ready)
+		return wake;
+	hungry = true;
+	for (const uint8_t tile : layout_.nic_tiles[layout_.node_nic[node]]) {
+		const Port &port = nic_port(layout_.place(layout_.node_router[node], tile));
+
+		if (port.free_tick > now_)
+			wake = std::min(wake, static_cast<uint32_t>(port.free_tick));
+	}
+	return wake;
+}
+
+} // namespace aries::sim

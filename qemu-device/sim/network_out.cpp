@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sub-switches with their column buses, column buffers, and outputs with credits for the far buffer. */
+#include <algorithm>
+
+#include "network.hpp"
+
+namespace aries::sim
+{
+
+void Network::reach_sub(uint32_t number, uint32_t base)
+{
+	Packet &packet = pool_[number];
+	const uint32_t row = layout_.row_of[packet.in];
+	const uint32_t out = base + packet.out;
+	const uint32_t sub = base + row * layout_.columns + layout_.column_of[packet.out];
+	const uint32_t bit = layout_.column_of[packet.in] * layout_.channels + packet.in_channel;
+	Queue &queue = sub_[size_t{sub} * layout_.columns * layout_.channels + bit].queue;
+
+	packet.ready = now_;
+	near_[out] += packet.flits;
+	if (layout_.lanes[out].far != NO_PLACE)
+		near_sum_[base / layout_.tiles] += packet.flits;
+	if (queue.empty()) {
+		const uint32_t bus = bus_of(out, row);
+
+		set_bit(sub_mask_.data() + size_t{bus} * layout_.sub_words(), bit);
+		list(column_bus_[bus], list_sub_, bus);
+	}
+	queue.push(pool_, number);
+}
+
+void Network::check_sub(uint32_t number)
+{
+	Resource &bus = column_bus_[number];
+	const uint32_t words = layout_.sub_words();
+	const uint64_t *mask = sub_mask_.data() + size_t{number} * words;
+
+	bus.listed = false;
+	if (bus.free > now_) {
+		if (next_bit(mask, words, 0) != UINT32_MAX)
+			arm(bus, Kind::CheckSub, number, bus.free);
+		return;
+	}
+	in_turn(mask, words, bus.turn, [this, number](uint32_t bit) { return cross_column(number, bit); });
+}
+
+/* The packet at the head of a sub-switch's queue goes to the column buffer of its output, if there is room. */
+bool Network::cross_column(uint32_t number, uint32_t bit)
+{
+	Resource &bus = column_bus_[number];
+	const uint32_t out = number / layout_.rows;
+	const uint32_t row = number - out * layout_.rows;
+	const uint32_t base = out - out % layout_.tiles;
+	const uint32_t sub = base + row * layout_.columns + layout_.column_of[out - base];
+	Buffer &from = sub_[size_t{sub} * layout_.columns * layout_.channels + bit];
+	Packet &packet = pool_[from.queue.head];
+
+	if (packet.ready > now_) {
+		arm(bus, Kind::CheckSub, number, packet.ready);
+		return false;
+	}
+
+	Buffer &to = column_[size_t{number} * layout_.channels + packet.header.channel];
+
+	if (to.used + packet.flits > parameters_.column_buffer)
+		return false;
+
+	const uint32_t last = std::max(now_ + packet.flits - 1, packet.tail);
+	const uint32_t words = layout_.sub_words();
+	const uint32_t in = base + packet.in;
+
+	to.used += packet.flits;
+	from.used -= packet.flits;
+	if (in_mask_[in])
+		list(row_bus_[in], list_in_, in);
+	bus.free = last + 1;
+	bus.turn = static_cast<uint16_t>(bit + 1);
+	packet.tail = last + parameters_.column_cycles;
+	wheel_.add(Kind::ToColumn, now_ + parameters_.column_cycles, from.queue.pop(pool_), base);
+	clear_bit(sub_mask_.data() + size_t{number} * words, bit);
+	if (!from.queue.empty()) {
+		/* The next one asks in the next cycle, whichever bus it wants. */
+		Packet &next = pool_[from.queue.head];
+		const uint32_t its_bus = bus_of(base + next.out, row);
+
+		next.ready = now_ + 1;
+		set_bit(sub_mask_.data() + size_t{its_bus} * words, bit);
+		if (its_bus != number)
+			arm(column_bus_[its_bus], Kind::CheckSub, its_bus,
+			    std::max(column_bus_[its_bus].free, now_ + 1));
+	}
+	if (next_bit(sub_mask_.data() + size_t{number} * words, words, 0) != UINT32_MAX)
+		arm(bus, Kind::CheckSub, number, bus.free);
+	return true;
+}
+
+void Network::reach_column(uint32_t number, uint32_t base)
+{
+	Packet &packet = pool_[number];
+	const uint32_t out = base + packet.out;
+	const uint32_t bit = layout_.row_of[packet.in] * layout_.channels + packet.header.channel;
+
+	column_[size_t{out} * layout_.rows * layout_.channels + bit].queue.push(pool_, number);
+	set_bit(column_mask_.data() + size_t{out} * layout_.column_words(), bit);
+	list(output_[out], list_out_, out);
+}
+
+void Network::spend(uint32_t number, uint32_t channel, uint32_t flits) noexcept
+{
+	uint16_t &used = spent_[size_t{number} * layout_.channels + channel];
+	const uint32_t reserve = parameters_.channel_reserve;
+	const uint32_t before = used > reserve ? used - reserve : 0;
+
+	used = static_cast<uint16_t>(used + flits);
+	ports_[number].used += flits;
+	ports_[number].shared += (used > reserve ? used - reserve : 0) - before;
+	ports_[number].flits += flits;
+}
+
+void Network::take_credit(uint32_t number, uint32_t what)
+{
+	const uint32_t flits = what & 0xffff;
+	uint16_t &used = spent_[size_t{number} * layout_.channels + (what >> 16)];
+	const uint32_t reserve = parameters_.channel_reserve;
+	const uint32_t before = used > reserve ? used - reserve : 0;
+
+	used = static_cast<uint16_t>(used - flits);
+	ports_[number].used -= flits;
+	ports_[number].shared -= before - (used > reserve ? used - reserve : 0);
+	if (number >= layout_.places()) {
+		const uint32_t router = (number - layout_.places()) / layout_.tiles;
+
+		if (nic_hungry_[router])
+			list(nic_check_[router], list_nic_, router);
+	} else if (next_bit(column_mask_.data() + size_t{number} * layout_.column_words(), layout_.column_words(), 0) !=
+		   UINT32_MAX) {
+		list(output_[number], list_out_, number);
+	}
+}
+
+void Network::check_out(uint32_t place)
+{
+	Resource &output = output_[place];
+	Port &port = ports_[place];
+	const uint32_t words = layout_.column_words();
+	const uint64_t *mask = column_mask_.data() + size_t{place} * words;
+
+	output.listed = false;
+	if (next_bit(mask, words, 0) == UINT32_MAX)
+		return;
+	/* A link need not be free at the beginning of a cycle, only in it. */
+	if (port.free_tick >= (now_ + uint64_t{1}) * TICKS) {
+		arm(output, Kind::CheckOut, place, static_cast<uint32_t>(port.free_tick / TICKS));
+		return;
+	}
+
+	const Buffer *buffers = column_.data() + size_t{place} * layout_.rows * layout_.channels;
+	const bool sent = in_turn(mask, words, output.turn, [this, place, buffers](uint32_t bit) {
+		const Packet &packet = pool_[buffers[bit].queue.head];
+
+		if (!fits(place, packet.header.channel, packet.flits))
+			return false;
+		send(place, bit);
+		return true;
+	});
+
+	if (!sent) {
+		port.blocked = std::min(port.blocked, now_);
+	} else if (port.blocked != UINT32_MAX) {
+		port.stalled += now_ - port.blocked;
+		port.blocked = UINT32_MAX;
+	}
+}
+
+/* The packet at the head of a column buffer's queue goes out. */
+void Network::send(uint32_t place, uint32_t bit)
+{
+	const Lane &lane = layout_.lanes[place];
+	Resource &output = output_[place];
+	Port &port = ports_[place];
+	const uint32_t words = layout_.column_words();
+	uint64_t *mask = column_mask_.data() + size_t{place} * words;
+	Buffer &buffer = column_[size_t{place} * layout_.rows * layout_.channels + bit];
+	const uint32_t number = buffer.queue.pop(pool_);
+	Packet &packet = pool_[number];
+	const uint32_t bus = bus_of(place, layout_.row_of[packet.in]);
+	const uint64_t start = std::max(uint64_t{now_} * TICKS, port.free_tick);
+	const uint64_t end = std::max(start + uint64_t{packet.flits} * lane.flit_ticks,
+				      uint64_t{packet.tail} * TICKS + lane.flit_ticks);
+	const auto cycle_of = [&lane](uint64_t tick) {
+		return static_cast<uint32_t>((tick + lane.latency_ticks + TICKS - 1) / TICKS);
+	};
+
+	buffer.used -= packet.flits;
+	if (buffer.queue.empty())
+		clear_bit(mask, bit);
+	list(column_bus_[bus], list_sub_, bus);
+	spend(place, packet.header.channel, packet.flits);
+	near_[place] -= packet.flits;
+	port.free_tick = end;
+	output.turn = static_cast<uint16_t>(bit + 1);
+	if (next_bit(mask, words, 0) != UINT32_MAX)
+		arm(output, Kind::CheckOut, place, std::max(static_cast<uint32_t>(end / TICKS), now_ + 1));
+	statistics_.hops++;
+	if (lane.far == NO_PLACE) {
+		wheel_.add(Kind::Receive, cycle_of(end), number, place);
+		return;
+	}
+	near_sum_[place / layout_.tiles] -= packet.flits;
+	statistics_.channel_packets[packet.header.channel]++;
+	packet.hops++;
+	packet.decided = false;
+	packet.tail = cycle_of(end) + parameters_.input_cycles;
+	wheel_.add(Kind::Arrive, cycle_of(start + lane.flit_ticks) + parameters_.input_cycles, number, lane.far);
+}
+
+} // namespace aries::sim

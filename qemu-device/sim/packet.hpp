@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * A packet in the network, one cache line; the pool of all of them; queues of packets, linked through them.
+ */
+#ifndef ARIES_SIM_PACKET_HPP
+#define ARIES_SIM_PACKET_HPP
+
+#include <cstdint>
+#include <vector>
+
+#include "router/decide.hpp"
+
+namespace aries::sim
+{
+
+inline constexpr uint32_t NO_PACKET = UINT32_MAX;
+
+struct alignas(64) Packet {
+	routing::Header header;
+	uint32_t next;     ///< in its queue
+	uint32_t tail;     ///< cycle in which the last flit is in the present stage
+	uint32_t ready;    ///< cycle from which it may be served
+	uint32_t source;   ///< node
+	uint32_t target;   ///< node
+	uint32_t sequence; ///< of the request at its source; with that its name for random numbers
+	uint32_t born;     ///< cycle in which its message was ready at the source
+	uint32_t sent;     ///< cycle in which its first flit left the NIC
+	uint8_t in;        ///< tile of the present router
+	uint8_t out;
+	uint8_t in_channel;
+	uint8_t flits;
+	uint8_t bytes; ///< of data
+	uint8_t hops;
+	bool response;
+	bool decided;
+	bool measured;
+
+	/** The same for a request and its response, and for nothing else. */
+	uint64_t name() const noexcept { return uint64_t{response ? target : source} << 32 | sequence; }
+};
+
+static_assert(sizeof(Packet) == 64);
+
+/** All packets of a part of the network. Numbers stay; references do not when it grows. */
+class Pool
+{
+public:
+	uint32_t take()
+	{
+		if (free_.empty()) {
+			packets_.emplace_back();
+			return static_cast<uint32_t>(packets_.size() - 1);
+		}
+
+		const uint32_t index = free_.back();
+
+		free_.pop_back();
+		return index;
+	}
+
+	void give(uint32_t index) { free_.push_back(index); }
+
+	Packet &operator[](uint32_t index) noexcept { return packets_[index]; }
+	const Packet &operator[](uint32_t index) const noexcept { return packets_[index]; }
+
+	size_t live() const noexcept { return packets_.size() - free_.size(); }
+	size_t most() const noexcept { return packets_.size(); }
+
+private:
+	std::vector<Packet> packets_;
+	std::vector<uint32_t> free_;
+};
+
+struct Queue {
+	uint32_t head = NO_PACKET;
+	uint32_t tail = NO_PACKET;
+
+	bool empty() const noexcept { return head == NO_PACKET; }
+
+	void push(Pool &pool, uint32_t packet) noexcept
+	{
+		pool[packet].next = NO_PACKET;
+		if (empty())
+			head = packet;
+		else
+			pool[tail].next = packet;
+		tail = packet;
+	}
+
+	uint32_t pop(Pool &pool) noexcept
+	{
+		const uint32_t packet = head;
+
+		head = pool[packet].next;
+		return packet;
+	}
+};
+
+} // namespace aries::sim
+
+#endif

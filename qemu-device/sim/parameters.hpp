@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * What can be chosen about the simulated hardware. Claims of the sources are named by their ids; where no source
+ * speaks, the comment says so. Documentation/simulator.md tells why each is as it is.
+ */
+#ifndef ARIES_SIM_PARAMETERS_HPP
+#define ARIES_SIM_PARAMETERS_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "packet/flits.hpp"
+
+namespace aries::sim
+{
+
+/**
+ * Ticks of a router cycle. A cycle of 875 MHz is 8/7 ns; a flit behind the LCB (P05) takes 80/63 ns with three lanes
+ * of 14 Gb/s and 64/45 ns with three of 12.5 (T19). All of them, and those of degraded links (P17), are whole numbers
+ * of 1/45 cycle: 50 and 56 ticks.
+ */
+inline constexpr uint32_t TICKS = 45;
+
+/** Times are in cycles of the router (P02), sizes in flits. */
+struct Parameters {
+	/* Buffers. */
+	uint32_t input_buffer = 640;     ///< of a network tile, all channels; 306 is the least for 35 m of cable (T18)
+	uint32_t channel_reserve = 28;   ///< of it for each channel alone; the rest is for any (P14): one has 444 then
+	uint32_t processor_buffer = 256; ///< the same of a processor tile, in both directions; no source
+	uint32_t subswitch_buffer = 28;  ///< of each input and channel in a sub-switch (P15); two packets, no source
+	uint32_t column_buffer = 28;     ///< of each row and channel in a column buffer (P15); two packets, no source
+
+	/* Pipeline. 44 cycles are the 50 ns of a router; with a link's 28, and cables, five hops take 500 ns (L06). */
+	uint32_t input_cycles = 20;  ///< synchroniser, CRC of the set, route tables
+	uint32_t row_cycles = 12;    ///< row bus, and the sub-switch's arbiter
+	uint32_t column_cycles = 12; ///< column bus, and the column buffer
+	uint32_t link_cycles = 28;   ///< SerDes and LCB of both ends
+	uint32_t credit_cycles = 4;  ///< of the far end, besides the link; no source
+	uint32_t ps_per_m = 5000;    ///< of a cable
+
+	/* NIC. */
+	uint32_t netlink_cycles = 8;  ///< between NIC and processor tile, either way; no source
+	uint32_t serve_cycles = 100;  ///< from a request's last flit to its response; no source
+	uint32_t response_queue = 64; ///< responses that a NIC holds; then requests wait in its buffers. No source
+	uint32_t outstanding = 1024;  ///< requests without response (N20)
+
+	/* Loads (R08, R09). */
+	uint32_t load_interval = 10; ///< cycles between two messages to a neighbour (R09)
+	uint32_t load_delay = 0;     ///< cycles that these are older than the link makes them
+	uint32_t near_weight = 1;    ///< flits in this router for the tile
+	uint32_t far_weight = 1;     ///< flits that the far end has not given back, beyond those on the way
+	uint32_t down_weight = 1;    ///< mean of the first over the neighbour's links
+};
+
+/** Empty if the parameters can be used with so many channels, else one line that names the broken rule. */
+std::string check_parameters(const Parameters &parameters, uint32_t channels);
+
+} // namespace aries::sim
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "simulation.hpp"
+
+#include <algorithm>
+
+namespace aries::sim
+{
+
+namespace
+{
+
+using routing::Policy;
+using topology::Machine;
+
+constexpr uint32_t SLICE = 1000;        // cycles between two looks at what goes on
+constexpr uint32_t STUCK_AFTER = 50000; // cycles without a packet through a router
+constexpr double MIB = 1 << 20;
+
+struct Counted {
+	uint64_t flits;
+	uint32_t stalled;
+};
+
+void check(const Machine &machine, const RunShape &shape, uint32_t channels)
+{
+	const auto refuse = [](const std::string &reason) {
+		if (!reason.empty())
+			throw RunError(reason);
+	};
+
+	refuse(topology::validate(machine));
+	refuse(routing::check_tables(machine, shape.policy));
+	refuse(check_machine(machine));
+	refuse(check_parameters(shape.parameters, channels * routing::CLASSES));
+	if (!shape.measure)
+		throw RunError("a measurement takes at least one cycle");
+	if (uint64_t{shape.warmup} + shape.measure + shape.drain > UINT32_MAX / 2)
+		throw RunError("a run has at most 2,147,483,647 cycles");
+
+	const uint64_t bytes = estimate_bytes(machine, channels);
+
+	if (shape.memory_bytes && bytes > shape.memory_bytes)
+		throw RunError(std::to_string(machine.nodes.size()) + " nodes need about " +
+			       std::to_string(static_cast<uint64_t>(static_cast<double>(bytes) / MIB)) +
+			       " MiB of memory, and " +
+			       std::to_string(static_cast<uint64_t>(static_cast<double>(shape.memory_bytes) / MIB)) +
+			       " MiB may be used");
+}
+
+/* Runs in slices; false if nothing moves any more. */
+class Runner
+{
+public:
+	Runner(Network &network, uint32_t end, const std::function<void(const Progress &)> &progress)
+		: network_(network), end_(end), progress_(progress)
+	{
+	}
+
+	bool until(uint32_t cycle, bool when_idle)
+	{
+		while (network_.now() < cycle && !(when_idle && network_.idle())) {
+			network_.run(std::min(cycle, network_.now() + SLICE));
+			if (network_.statistics().hops != hops_ || !network_.live()) {
+				hops_ = network_.statistics().hops;
+				moved_ = network_.now();
+			}
+			if (network_.now() - moved_ >= STUCK_AFTER)
+				return false;
+			if (progress_)
+				progress_({network_.now(), end_, network_.live()});
+		}
+		return true;
+	}
+
+private:
+	Network &network_;
+	uint32_t end_;
+	const std::function<void(const Progress &)> &progress_;
+	uint64_t hops_ = 0;
+	uint32_t moved_ = 0;
+};
+
+std::vector<Counted> count_links(const Network &network)
+{
+	std::vector<Counted> counted;
+
+	for (uint32_t place = 0; place < network.layout().places(); place++)
+		counted.push_back({network.port(place).flits, network.port(place).stalled});
+	return counted;
+}
+
+void add_links(const Machine &machine, const Network &network, const std::vector<Counted> &before,
+	       const std::vector<Counted> &after, uint32_t cycles, Result &result)
+{
+	const Layout &layout = network.layout();
+
+	for (const topology::LinkClass &cls : machine.classes)
+		result.classes.push_back({cls.name});
+	result.classes.push_back({"processor"});
+	for (uint32_t place = 0; place < layout.places(); place++) {
+		const Lane &lane = layout.lanes[place];
+
+		if (!lane.used)
+			continue;
+
+		ClassResult &cls =
+			lane.link_class == PROCESSOR_CLASS ? result.classes.back() : result.classes[lane.link_class];
+		const uint64_t flits = after[place].flits - before[place].flits;
+		const uint32_t stalled = after[place].stalled - before[place].stalled;
+		const double load = static_cast<double>(flits) * lane.flit_ticks / TICKS / cycles;
+
+		cls.links++;
+		cls.mean_load += load;
+		cls.most_load = std::max(cls.most_load, load);
+		cls.stalled += static_cast<double>(stalled) / cycles;
+		if (lane.far != NO_PLACE)
+			result.links.push_back({place / layout.tiles, place % layout.tiles, lane.far / layout.tiles,
+						cls.name, flits, load, stalled});
+	}
+	for (ClassResult &cls : result.classes) {
+		cls.mean_load /= static_cast<double>(std::max<uint64_t>(cls.links, 1));
+		cls.stalled /= static_cast<double>(std::max<uint64_t>(cls.links, 1));
+	}
+}
+
+void add_rates(const Machine &machine, const RunShape &shape, const Network &network, Result &result)
+{
+	const Statistics &counted = network.statistics();
+	const double node_cycles = static_cast<double>(machine.nodes.size()) * shape.measure;
+	const bool get = shape.traffic.operation == Operation::Get;
+	const auto flits = static_cast<double>(get ? counted.window_response_flits : counted.window_request_flits);
+	const double capacity = static_cast<double>(network.layout().inject_flits_per_100_cycles()) / 100;
+
+	result.offered = shape.traffic.load_ppm / 1e6;
+	result.accepted = flits / node_cycles / capacity;
+	result.clock_mhz = machine.router_type.clock_mhz;
+	result.gbyte_per_s_per_node = static_cast<double>(counted.window_bytes) / node_cycles * result.clock_mhz / 1000;
+	result.measured = counted.latency.count();
+	result.cycles = network.now();
+	result.packets_at_once = network.most_packets();
+	result.statistics = counted;
+}
+
+} // namespace
+
+Policy RunShape::default_policy()
+{
+	Policy policy;
+
+	policy.local_bias = {32, 64, 128, 512};
+	policy.global_bias = policy.local_bias;
+	return policy;
+}
+
+Result run(const Machine &machine, const RunShape &shape, const std::function<void(const Progress &)> &progress)
+{
+	const uint32_t channels = shape.policy.channels ? shape.policy.channels : machine.router_type.request_channels;
+
+	check(machine, shape, channels);
+	{
+		const std::string reason = check_traffic(shape.traffic, Layout(machine, shape.parameters, channels));
+
+		if (!reason.empty())
+			throw RunError(reason);
+	}
+
+	const routing::Built built = routing::build_tables(machine, shape.policy);
+
+	if (!built.whole())
+		throw RunError("the machine is cut: " + built.lost(machine).front());
+
+	Network network(machine, built.tables, channels, shape.parameters, shape.traffic, shape.seed);
+	const uint32_t end = shape.warmup + shape.measure;
+	Runner runner(network, end, progress);
+	Result result;
+
+	network.measure(shape.warmup, end);
+	network.stop_traffic(end);
+	result.stuck = !runner.until(shape.warmup, false);
+
+	const std::vector<Counted> before = count_links(network);
+
+	result.stuck = result.stuck || !runner.until(end, false);
+	add_links(machine, network, before, count_links(network), shape.measure, result);
+	result.stuck = result.stuck || !runner.until(end + shape.drain, true);
+	result.drained = network.idle();
+	add_rates(machine, shape, network, result);
+	return result;
+}
+
+} // namespace aries::sim

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * One run: machine, tables, network; warm-up, measurement, drain; what came of it.
+ */
+#ifndef ARIES_SIM_SIMULATION_HPP
+#define ARIES_SIM_SIMULATION_HPP
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "network.hpp"
+#include "topology/machine.hpp"
+
+namespace aries::sim
+{
+
+/** Something that cannot be run; one line that names the broken rule. */
+class RunError : public std::runtime_error
+{
+public:
+	using std::runtime_error::runtime_error;
+};
+
+struct RunShape {
+	Parameters parameters;
+	TrafficShape traffic;
+	routing::Policy policy = default_policy();
+	uint64_t seed = 1;
+	uint32_t warmup = 10000; ///< cycles
+	uint32_t measure = 20000;
+	uint32_t drain = 100000;   ///< at most
+	uint64_t memory_bytes = 0; ///< that may be used; 0 for no limit
+
+	/** Biases in flits, the unit of loads here. */
+	static routing::Policy default_policy();
+};
+
+/** Links of one class, or the processor tiles. */
+struct ClassResult {
+	std::string name;
+	uint64_t links = 0; ///< of one direction
+	double mean_load = 0;
+	double most_load = 0;
+	double stalled = 0; ///< share of the time in which there was something to send, and no room for it
+};
+
+struct LinkResult {
+	uint32_t router, tile, far_router;
+	std::string name; ///< of its class
+	uint64_t flits;
+	double load;
+	uint32_t stalled; ///< cycles
+};
+
+struct Result {
+	uint32_t cycles = 0;             ///< of the whole run
+	double offered = 0;              ///< share of what the processor tiles take
+	double accepted = 0;             ///< the same of what arrived while it was measured
+	double gbyte_per_s_per_node = 0; ///< data
+	uint64_t measured = 0;           ///< requests
+	bool drained = false;
+	bool stuck = false; ///< nothing moved for a long time
+	std::vector<ClassResult> classes;
+	std::vector<LinkResult> links;
+	Statistics statistics;
+	double clock_mhz = 0;
+	uint64_t packets_at_once = 0;
+};
+
+struct Progress {
+	uint32_t cycle;
+	uint32_t until; ///< without the drain
+	uint64_t live;  ///< packets in the network
+};
+
+/** @throws RunError */
+Result run(const topology::Machine &machine, const RunShape &shape,
+	   const std::function<void(const Progress &)> &progress = {});
+
+/** Everything but the links, as JSON; the same for the same run, byte by byte. */
+void write_json(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result);
+
+/** A line for each link and direction. */
+void write_links_csv(std::ostream &out, const Result &result);
+
+} // namespace aries::sim
+
+#endif

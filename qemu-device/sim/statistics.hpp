@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * What is counted while a network runs. All of it are sums, so parts can be added in any order.
+ */
+#ifndef ARIES_SIM_STATISTICS_HPP
+#define ARIES_SIM_STATISTICS_HPP
+
+#include <array>
+#include <cstdint>
+
+#include "histogram.hpp"
+#include "router/tables.hpp"
+
+namespace aries::sim
+{
+
+inline constexpr size_t MOST_HOPS = 16; ///< counted apart; longer ways are with the last
+
+struct Statistics {
+	/* From the beginning. */
+	uint64_t injected_packets = 0;
+	uint64_t injected_flits = 0;
+	uint64_t received_packets = 0;
+	uint64_t received_flits = 0;
+	uint64_t hops = 0; ///< packets through routers
+	uint64_t checks = 0;
+	std::array<uint64_t, routing::MAX_CHANNELS> channel_packets{}; ///< sent over links
+
+	/* While it is measured. */
+	uint64_t window_request_flits = 0; ///< received
+	uint64_t window_response_flits = 0;
+	uint64_t window_bytes = 0; ///< data put or got
+
+	/* Of packets whose message was ready while it was measured. */
+	Histogram latency;    ///< of requests: from when the message was ready to the last flit at the target
+	Histogram network;    ///< of requests: from the first flit out of the NIC
+	Histogram round_trip; ///< from when the message was ready to the response's last flit
+	std::array<uint64_t, MOST_HOPS + 1> hop_count{}; ///< requests by links
+	uint64_t nonminimal = 0;                         ///< requests by a root
+};
+
+} // namespace aries::sim
+
+#endif

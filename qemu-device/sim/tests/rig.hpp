@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A machine with its tables and network, for tests that drive it themselves. */
+#ifndef ARIES_SIM_TESTS_RIG_HPP
+#define ARIES_SIM_TESTS_RIG_HPP
+
+#include "cmocka_cpp.hpp"
+#include "simulation.hpp"
+#include "topology/build_aries.hpp"
+#include "topology/build_canonical.hpp"
+
+namespace aries::sim
+{
+
+struct Rig {
+	Rig(topology::Machine of, const TrafficShape &traffic, const Parameters &parameters = {}, uint64_t seed = 1,
+	    routing::Policy policy = RunShape::default_policy())
+		: machine(std::move(of)), built(routing::build_tables(machine, policy)),
+		  network(machine, built.tables,
+			  policy.channels ? policy.channels : machine.router_type.request_channels, parameters, traffic,
+			  seed)
+	{
+	}
+
+	/* Sends up to a cycle, then waits until all has arrived. */
+	void run_and_drain(uint32_t cycles)
+	{
+		network.stop_traffic(cycles);
+		network.run(cycles);
+		for (uint32_t i = 0; i < 10000 && !network.idle(); i++)
+			network.run(network.now() + 1000);
+		assert_true(network.idle());
+		/* The last credits. */
+		network.run(network.now() + 10000);
+	}
+
+	topology::Machine machine;
+	routing::Built built;
+	Network network;
+};
+
+} // namespace aries::sim
+
+#endif
