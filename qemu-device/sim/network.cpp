@@ -7,9 +7,9 @@ namespace aries::sim
 {
 
 Network::Network(const topology::Machine &machine, const routing::Tables &tables, uint32_t class_channels,
-		 const Parameters &parameters, const TrafficShape &traffic, uint64_t seed)
+		 const Parameters &parameters, const Workload &workload, uint64_t seed)
 	: parameters_(parameters), layout_(machine, parameters, class_channels), tables_(tables),
-	  traffic_(traffic, layout_, seed), seed_(mix64(seed + 0x9e3779b97f4a7c15)), wheel_(layout_.horizon)
+	  traffic_(workload, layout_, seed), seed_(mix64(seed + 0x9e3779b97f4a7c15)), wheel_(layout_.horizon)
 {
 	const size_t places = layout_.places();
 	const size_t channels = layout_.channels;
@@ -44,6 +44,9 @@ Network::Network(const topology::Machine &machine, const routing::Tables &tables
 	told_.resize(size_t{told_slots_} * layout_.routers);
 
 	nics_.resize(layout_.nodes);
+	open_.resize(layout_.nodes);
+	if (traffic_.jobs() > 1)
+		statistics_.jobs.resize(traffic_.jobs());
 	for (uint32_t node = 0; node < layout_.nodes; node++) {
 		next_message(node);
 		wake_nics(layout_.node_router[node], std::max(nics_[node].due, 1u));
@@ -209,6 +212,10 @@ std::string Network::leftover() const
 	for (const Nic &nic : nics_) {
 		if (nic.outstanding || nic.promised)
 			return number(nic.outstanding) + " requests without a response";
+	}
+	for (const OpenMessages &open : open_) {
+		if (!open.empty())
+			return "messages that have not ended";
 	}
 	return {};
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "layout.hpp"
+#include "messages.hpp"
 #include "packet.hpp"
 #include "router/table_builder.hpp"
 #include "statistics.hpp"
@@ -58,7 +59,9 @@ struct Nic {
 	uint32_t due = 0;     ///< the same in cycles
 	uint32_t message = 0; ///< its number
 	uint32_t target = 0;
-	uint32_t left = 0;     ///< packets of it
+	uint32_t bytes = 0;
+	uint32_t packets = 0;
+	uint32_t left = 0;     ///< of them
 	uint32_t sequence = 0; ///< of the next request
 	uint16_t outstanding = 0;
 	bool response_last = false; ///< the last packet was one
@@ -72,7 +75,7 @@ class Network
 public:
 	/** The machine passes check_machine(). @p tables must stay. */
 	Network(const topology::Machine &machine, const routing::Tables &tables, uint32_t class_channels,
-		const Parameters &parameters, const TrafficShape &traffic, uint64_t seed);
+		const Parameters &parameters, const Workload &workload, uint64_t seed);
 
 	/** Go on up to the beginning of this cycle. */
 	void run(uint32_t until);
@@ -129,6 +132,8 @@ private:
 	void receive(uint32_t packet, uint32_t place);
 	void check_nics(uint32_t router);
 	void finish(uint32_t packet, uint32_t place);
+	void count(const Packet &packet, Counts &counts);
+	void end_message(const Packet &packet, uint32_t initiator);
 	void answer(uint32_t packet, Nic &nic);
 	bool inject(uint32_t node);
 	bool inject_class(uint32_t node, bool response);
@@ -208,6 +213,7 @@ private:
 	std::vector<uint32_t> nic_wake_;
 
 	std::vector<Nic> nics_; // by node
+	std::vector<OpenMessages> open_;
 	Statistics statistics_;
 };
 

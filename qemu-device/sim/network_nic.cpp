@@ -64,38 +64,74 @@ void Network::finish(uint32_t number, uint32_t place)
 {
 	Packet &packet = pool_[number];
 	Nic &nic = nics_[packet.target];
-	const bool window = now_ >= measure_from_ && now_ < measure_until_;
+	const uint32_t initiator = packet.response ? packet.target : packet.source;
 
 	statistics_.received_packets++;
 	statistics_.received_flits += packet.flits;
+	count(packet, statistics_);
+	if (!statistics_.jobs.empty())
+		count(packet, statistics_.jobs[traffic_.job_of(initiator)]);
 	if (packet.response) {
 		nic.outstanding--;
-		if (window)
-			statistics_.window_response_flits += packet.flits;
-		if (packet.measured)
-			statistics_.round_trip.add(now_ - packet.born);
+		end_message(packet, initiator);
+	} else if (traffic_.response_flits(initiator, packet.bytes)) {
+		packet.sent = now_;
+		packet.out = static_cast<uint8_t>(place % layout_.tiles);
+		if (nic.promised >= parameters_.response_queue)
+			nic.waiting.push(pool_, number);
+		else
+			answer(number, nic);
+		return;
 	} else {
-		if (window) {
-			statistics_.window_request_flits += packet.flits;
-			statistics_.window_bytes += packet.bytes;
-		}
-		if (packet.measured) {
-			statistics_.latency.add(now_ - packet.born);
-			statistics_.network.add(now_ - packet.sent);
-			statistics_.hop_count[std::min<size_t>(packet.hops, MOST_HOPS)]++;
-			statistics_.nonminimal += packet.header.root != routing::NO_ROOT;
-		}
-		if (traffic_.response_flits(packet.bytes)) {
-			packet.out = static_cast<uint8_t>(place % layout_.tiles);
-			if (nic.promised >= parameters_.response_queue)
-				nic.waiting.push(pool_, number);
-			else
-				answer(number, nic);
-			return;
-		}
+		end_message(packet, initiator);
 	}
 	give_credit(place, layout_.lanes[place], packet.header.channel, packet.flits);
 	pool_.give(number);
+}
+
+void Network::count(const Packet &packet, Counts &counts)
+{
+	const bool window = now_ >= measure_from_ && now_ < measure_until_;
+
+	if (packet.response) {
+		if (window)
+			counts.window_response_flits += packet.flits;
+		if (packet.measured)
+			counts.round_trip.add(now_ - packet.born);
+		return;
+	}
+	if (window) {
+		counts.window_request_flits += packet.flits;
+		counts.window_bytes += packet.bytes;
+	}
+	if (packet.measured) {
+		counts.latency.add(now_ - packet.born);
+		counts.network.add(now_ - packet.sent);
+		counts.hop_count[std::min<size_t>(packet.hops, MOST_HOPS)]++;
+		counts.nonminimal += packet.header.root != routing::NO_ROOT;
+	}
+}
+
+/* The last packet that belongs to a request has come: its message may be done. */
+void Network::end_message(const Packet &packet, uint32_t initiator)
+{
+	const bool put = traffic_.shape_of(initiator).operation == Operation::Put;
+	uint32_t last_byte = put ? packet.sent : now_;
+
+	if (!packet.alone)
+		last_byte = open_[initiator].close(packet.sequence, last_byte);
+	if (!last_byte || !packet.measured)
+		return;
+
+	const auto add = [&](Counts &counts) {
+		counts.message.add(last_byte - packet.born);
+		if (packet.response)
+			counts.message_round_trip.add(now_ - packet.born);
+	};
+
+	add(statistics_);
+	if (!statistics_.jobs.empty())
+		add(statistics_.jobs[traffic_.job_of(initiator)]);
 }
 
 /* A request is taken out of the NIC's buffer; its response will be ready some time later. */
@@ -109,8 +145,8 @@ void Network::answer(uint32_t number, Nic &nic)
 	std::swap(packet.source, packet.target);
 	packet.response = true;
 	packet.ready = now_ + parameters_.serve_cycles;
-	packet.flits = static_cast<uint8_t>(traffic_.response_flits(packet.bytes));
-	packet.header.mode = traffic_.shape().response_mode;
+	packet.flits = static_cast<uint8_t>(traffic_.response_flits(packet.target, packet.bytes));
+	packet.header.mode = traffic_.shape_of(packet.target).response_mode;
 	nic.promised++;
 	nic.responses.push(pool_, number);
 }
@@ -138,7 +174,7 @@ bool Network::inject_class(uint32_t node, bool response)
 	} else {
 		if (nic.due > now_ || nic.due >= last_due_ || nic.outstanding >= parameters_.outstanding)
 			return false;
-		flits = traffic_.request_flits(traffic_.bytes_with_left(nic.left - 1));
+		flits = traffic_.request_flits(node, Traffic::bytes_with_left(nic.bytes, nic.left - 1));
 	}
 
 	const uint32_t place = choose_tile(node, channel, flits);
@@ -191,12 +227,15 @@ uint32_t Network::make_request(uint32_t node)
 	packet.sequence = nic.sequence++;
 	packet.born = nic.due;
 	packet.sent = now_;
-	packet.bytes = static_cast<uint8_t>(traffic_.bytes_with_left(nic.left - 1));
-	packet.flits = static_cast<uint8_t>(traffic_.request_flits(packet.bytes));
+	packet.bytes = static_cast<uint8_t>(Traffic::bytes_with_left(nic.bytes, nic.left - 1));
+	packet.flits = static_cast<uint8_t>(traffic_.request_flits(node, packet.bytes));
 	packet.response = false;
 	packet.measured = nic.due >= measure_from_ && nic.due < measure_until_;
-	packet.header.mode = traffic_.shape().request_mode;
-	if (traffic_.response_flits(packet.bytes))
+	packet.header.mode = traffic_.shape_of(node).request_mode;
+	packet.alone = nic.packets == 1;
+	if (!packet.alone && nic.left == nic.packets)
+		open_[node].open(packet.sequence, nic.packets);
+	if (traffic_.response_flits(node, packet.bytes))
 		nic.outstanding++;
 	if (--nic.left == 0)
 		next_message(node);
@@ -229,10 +268,13 @@ void Network::next_message(uint32_t node)
 {
 	Nic &nic = nics_[node];
 
-	nic.clock += traffic_.gap(node, nic.message);
-	nic.due = static_cast<uint32_t>(std::min<uint64_t>(nic.clock >> Traffic::FRACTION, UINT32_MAX - 1));
-	nic.target = traffic_.target(node, nic.message);
-	nic.left = traffic_.packets();
+	const Message message = traffic_.message(node, nic.message, nic.clock);
+
+	nic.clock = message.clock;
+	nic.due = static_cast<uint32_t>(std::min(message.clock, Traffic::NEVER) >> Traffic::FRACTION);
+	nic.target = message.target;
+	nic.bytes = message.bytes;
+	nic.left = nic.packets = Traffic::packets(message.bytes);
 	nic.message++;
 }
 

@@ -35,6 +35,7 @@ struct alignas(64) Packet {
 	bool response;
 	bool decided;
 	bool measured;
+	bool alone; ///< all of its message
 
 	/** The same for a request and its response, and for nothing else. */
 	uint64_t name() const noexcept { return uint64_t{response ? target : source} << 32 | sequence; }

@@ -1,14 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "parameters.hpp"
 
+#include <charconv>
+
 namespace aries::sim
 {
 
 namespace
 {
 
+constexpr ParameterInfo TABLE[] = {
+	{"input_buffer", &Parameters::input_buffer, "flits of a network tile, all channels"},
+	{"channel_reserve", &Parameters::channel_reserve, "flits of it for each channel alone"},
+	{"processor_buffer", &Parameters::processor_buffer, "flits of a processor tile, either way"},
+	{"subswitch_buffer", &Parameters::subswitch_buffer, "flits of an input and channel in a sub-switch"},
+	{"column_buffer", &Parameters::column_buffer, "flits of a row and channel in a column buffer"},
+	{"input_cycles", &Parameters::input_cycles, "cycles of an input"},
+	{"row_cycles", &Parameters::row_cycles, "cycles of a row bus"},
+	{"column_cycles", &Parameters::column_cycles, "cycles of a column bus"},
+	{"link_cycles", &Parameters::link_cycles, "cycles of SerDes and LCB, both ends"},
+	{"credit_cycles", &Parameters::credit_cycles, "cycles of a credit besides the link"},
+	{"ps_per_m", &Parameters::ps_per_m, "picoseconds of a metre of cable"},
+	{"netlink_cycles", &Parameters::netlink_cycles, "cycles between NIC and processor tile"},
+	{"serve_cycles", &Parameters::serve_cycles, "cycles from a request to its response"},
+	{"response_queue", &Parameters::response_queue, "responses that a NIC holds"},
+	{"outstanding", &Parameters::outstanding, "requests of a NIC without response"},
+	{"load_interval", &Parameters::load_interval, "cycles between two messages about load"},
+	{"load_delay", &Parameters::load_delay, "cycles that these are older than they must be"},
+	{"near_weight", &Parameters::near_weight, "of flits in this router"},
+	{"far_weight", &Parameters::far_weight, "of flits that the far end has"},
+	{"down_weight", &Parameters::down_weight, "of what the neighbour says"},
+};
+
+static_assert(sizeof(TABLE) / sizeof(TABLE[0]) == sizeof(Parameters) / sizeof(uint32_t), "all parameters");
+
 constexpr uint32_t MOST_CYCLES = 1 << 16; // of any latency; the wheel has a place for each
 constexpr uint32_t MOST_FLITS = 1 << 15;
+constexpr uint32_t MOST_WEIGHT = 1 << 10;
+constexpr uint32_t MOST_PS_PER_M = 100000;
 
 std::string number(uint64_t value)
 {
@@ -16,6 +45,32 @@ std::string number(uint64_t value)
 }
 
 } // namespace
+
+std::span<const ParameterInfo> parameter_table() noexcept
+{
+	return TABLE;
+}
+
+std::string set_parameter(Parameters &parameters, const std::string &text)
+{
+	const size_t equals = text.find('=');
+	const std::string name = text.substr(0, equals);
+
+	if (equals == std::string::npos)
+		return "'" + text + "' is not a parameter with its value: NAME=VALUE";
+	for (const ParameterInfo &info : TABLE) {
+		if (name != info.name)
+			continue;
+
+		const auto [end, error] =
+			std::from_chars(text.data() + equals + 1, text.data() + text.size(), parameters.*info.value);
+
+		if (error != std::errc{} || end != text.data() + text.size())
+			return name + ": '" + text.substr(equals + 1) + "' is no whole number from 0 to 4,294,967,295";
+		return {};
+	}
+	return "there is no parameter '" + name + "': --parameters lists them";
+}
 
 std::string check_parameters(const Parameters &p, uint32_t channels)
 {
@@ -41,6 +96,15 @@ std::string check_parameters(const Parameters &p, uint32_t channels)
 		if (cycles > MOST_CYCLES)
 			return "a latency of " + number(cycles) + " cycles: at most " + number(MOST_CYCLES);
 	}
+	for (const uint32_t weight : {p.near_weight, p.far_weight, p.down_weight}) {
+		if (weight > MOST_WEIGHT)
+			return "a weight of " + number(weight) + ": at most " + number(MOST_WEIGHT);
+	}
+	if (p.ps_per_m > MOST_PS_PER_M)
+		return number(p.ps_per_m) + " ps for a metre of cable: at most " + number(MOST_PS_PER_M);
+	if (p.load_interval > MOST_CYCLES)
+		return "a message about load every " + number(p.load_interval) + " cycles: at most " +
+		       number(MOST_CYCLES);
 	if (!p.row_cycles || !p.column_cycles || !p.input_cycles)
 		return "a stage of a router takes at least one cycle";
 	if (!p.load_interval || !p.response_queue || !p.outstanding || p.outstanding > UINT16_MAX)

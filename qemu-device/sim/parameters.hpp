@@ -8,6 +8,7 @@
 #define ARIES_SIM_PARAMETERS_HPP
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "packet/flits.hpp"
@@ -52,6 +53,18 @@ struct Parameters {
 	uint32_t far_weight = 1;     ///< flits that the far end has not given back, beyond those on the way
 	uint32_t down_weight = 1;    ///< mean of the first over the neighbour's links
 };
+
+struct ParameterInfo {
+	const char *name;
+	uint32_t Parameters::*value;
+	const char *meaning;
+};
+
+/** All of them. */
+std::span<const ParameterInfo> parameter_table() noexcept;
+
+/** Sets what NAME=VALUE says. @return empty, or one line that names the broken rule */
+std::string set_parameter(Parameters &parameters, const std::string &text);
 
 /** Empty if the parameters can be used with so many channels, else one line that names the broken rule. */
 std::string check_parameters(const Parameters &parameters, uint32_t channels);

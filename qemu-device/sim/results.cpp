@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "names.hpp"
 #include "simulation.hpp"
 
 namespace aries::sim
@@ -22,32 +24,6 @@ Json cycles_of(const Histogram &histogram, double clock_mhz)
 		{"max", ns(histogram.most())}};
 }
 
-const char *name_of(Pattern pattern)
-{
-	switch (pattern) {
-	case Pattern::Uniform:
-		return "uniform";
-	case Pattern::Group:
-		return "group";
-	case Pattern::Permutation:
-		return "permutation";
-	default:
-		return "shift";
-	}
-}
-
-const char *name_of(Operation operation)
-{
-	switch (operation) {
-	case Operation::Put:
-		return "put";
-	case Operation::Get:
-		return "get";
-	default:
-		return "raw";
-	}
-}
-
 Json traffic_of(const TrafficShape &traffic)
 {
 	Json json{{"pattern", name_of(traffic.pattern)}, {"operation", name_of(traffic.operation)}};
@@ -59,17 +35,16 @@ Json traffic_of(const TrafficShape &traffic)
 	if (traffic.pattern == Pattern::Group)
 		json["shift"] = traffic.shift;
 	json["load"] = traffic.load_ppm / 1e6;
+	json["mode"] = name_of(traffic.request_mode);
+	json["response_mode"] = name_of(traffic.response_mode);
 	return json;
 }
 
-} // namespace
-
-void write_json(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result)
+/* What is the same for all and for one job. */
+void add_counts(Json &json, const Rates &rates, const Counts &counted, double clock_mhz)
 {
-	const Statistics &counted = result.statistics;
+	const auto requests = static_cast<double>(std::max<uint64_t>(counted.latency.count(), 1));
 	Json hops = Json::array();
-	Json classes = Json::array();
-	const double requests = result.measured ? static_cast<double>(result.measured) : 1;
 	size_t longest = 0;
 
 	for (size_t i = 0; i <= MOST_HOPS; i++) {
@@ -78,6 +53,42 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 	}
 	for (size_t i = 0; i < longest; i++)
 		hops.push_back(counted.hop_count[i]);
+	json["offered"] = rates.offered;
+	json["accepted"] = rates.accepted;
+	json["gbyte_per_s_per_node"] = rates.gbyte_per_s_per_node;
+	json["latency"] = cycles_of(counted.latency, clock_mhz);
+	json["network_latency"] = cycles_of(counted.network, clock_mhz);
+	json["round_trip"] = cycles_of(counted.round_trip, clock_mhz);
+	json["message_latency"] = cycles_of(counted.message, clock_mhz);
+	json["message_round_trip"] = cycles_of(counted.message_round_trip, clock_mhz);
+	json["hops"] = hops;
+	json["minimal"] = 1 - static_cast<double>(counted.nonminimal) / requests;
+}
+
+Json jobs_of(const RunShape &shape, const Result &result)
+{
+	Json jobs = Json::array();
+
+	for (size_t i = 0; i < shape.jobs.size(); i++) {
+		const bool several = !result.jobs.empty();
+		Json json{{"name", shape.jobs[i].name},
+			  {"nodes", shape.jobs[i].nodes.size()},
+			  {"traffic", traffic_of(shape.jobs[i].traffic)}};
+
+		add_counts(json, several ? result.jobs[i] : result,
+			   several ? result.statistics.jobs[i] : result.statistics, result.clock_mhz);
+		jobs.push_back(json);
+	}
+	return jobs;
+}
+
+} // namespace
+
+void write_json(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result)
+{
+	const Statistics &counted = result.statistics;
+	Json classes = Json::array();
+
 	for (const ClassResult &cls : result.classes)
 		classes.push_back({{"class", cls.name},
 				   {"links", cls.links},
@@ -85,33 +96,29 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 				   {"max_load", cls.most_load},
 				   {"stalled", cls.stalled}});
 
-	const Json json{
+	Json json{
 		{"machine", machine.name},
 		{"nodes", machine.nodes.size()},
 		{"routers", machine.routers.size()},
 		{"groups", machine.groups},
 		{"seed", shape.seed},
-		{"traffic", traffic_of(shape.traffic)},
-		{"cycles", {{"warmup", shape.warmup}, {"measured", shape.measure}, {"all", result.cycles}}},
-		{"clock_mhz", result.clock_mhz},
-		{"drained", result.drained},
-		{"stuck", result.stuck},
-		{"offered", result.offered},
-		{"accepted", result.accepted},
-		{"gbyte_per_s_per_node", result.gbyte_per_s_per_node},
-		{"latency", cycles_of(counted.latency, result.clock_mhz)},
-		{"network_latency", cycles_of(counted.network, result.clock_mhz)},
-		{"round_trip", cycles_of(counted.round_trip, result.clock_mhz)},
-		{"hops", hops},
-		{"minimal", 1 - static_cast<double>(counted.nonminimal) / requests},
-		{"links", classes},
-		{"packets", counted.injected_packets},
-		{"packet_hops", counted.hops},
-		{"flits", counted.injected_flits},
-		{"checks", counted.checks},
-		{"packets_at_once", result.packets_at_once},
 	};
 
+	if (shape.jobs.empty())
+		json["traffic"] = traffic_of(shape.traffic);
+	json["cycles"] = {{"warmup", shape.warmup}, {"measured", shape.measure}, {"all", result.cycles}};
+	json["clock_mhz"] = result.clock_mhz;
+	json["drained"] = result.drained;
+	json["stuck"] = result.stuck;
+	add_counts(json, result, counted, result.clock_mhz);
+	if (!shape.jobs.empty())
+		json["jobs"] = jobs_of(shape, result);
+	json["links"] = classes;
+	json["packets"] = counted.injected_packets;
+	json["packet_hops"] = counted.hops;
+	json["flits"] = counted.injected_flits;
+	json["checks"] = counted.checks;
+	json["packets_at_once"] = result.packets_at_once;
 	out << json.dump(2) << '\n';
 }
 

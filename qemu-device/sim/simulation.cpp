@@ -123,22 +123,40 @@ void add_links(const Machine &machine, const Network &network, const std::vector
 	}
 }
 
-void add_rates(const Machine &machine, const RunShape &shape, const Network &network, Result &result)
+Rates rates_of(const Job &job, const Counts &counted, uint32_t cycles, const Network &network, double clock_mhz)
 {
-	const Statistics &counted = network.statistics();
-	const double node_cycles = static_cast<double>(machine.nodes.size()) * shape.measure;
-	const bool get = shape.traffic.operation == Operation::Get;
+	const auto nodes = static_cast<double>(job.nodes.size());
+	const double node_cycles = nodes * cycles;
+	const bool get = job.traffic.operation == Operation::Get;
 	const auto flits = static_cast<double>(get ? counted.window_response_flits : counted.window_request_flits);
 	const double capacity = static_cast<double>(network.layout().inject_flits_per_100_cycles()) / 100;
 
-	result.offered = shape.traffic.load_ppm / 1e6;
-	result.accepted = flits / node_cycles / capacity;
-	result.clock_mhz = machine.router_type.clock_mhz;
-	result.gbyte_per_s_per_node = static_cast<double>(counted.window_bytes) / node_cycles * result.clock_mhz / 1000;
-	result.measured = counted.latency.count();
-	result.cycles = network.now();
-	result.packets_at_once = network.most_packets();
-	result.statistics = counted;
+	return {job.nodes.size(), job.traffic.load_ppm / 1e6, flits / node_cycles / capacity,
+		static_cast<double>(counted.window_bytes) / node_cycles * clock_mhz / 1000};
+}
+
+/* Of several jobs the mean, by nodes; idle ones are not counted. */
+void add_rates(const Workload &workload, uint32_t cycles, const Network &network, Result &result)
+{
+	const Statistics &counted = network.statistics();
+	const bool several = workload.jobs.size() > 1;
+
+	for (size_t i = 0; i < workload.jobs.size(); i++) {
+		const Counts &counts = several ? counted.jobs[i] : counted;
+		const Rates rates = rates_of(workload.jobs[i], counts, cycles, network, result.clock_mhz);
+
+		result.jobs.push_back(rates);
+		result.nodes += rates.nodes;
+	}
+	for (const Rates &rates : result.jobs) {
+		const double share = static_cast<double>(rates.nodes) / static_cast<double>(result.nodes);
+
+		result.offered += rates.offered * share;
+		result.accepted += rates.accepted * share;
+		result.gbyte_per_s_per_node += rates.gbyte_per_s_per_node * share;
+	}
+	if (!several)
+		result.jobs.clear();
 }
 
 } // namespace
@@ -157,19 +175,20 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 	const uint32_t channels = shape.policy.channels ? shape.policy.channels : machine.router_type.request_channels;
 
 	check(machine, shape, channels);
-	{
-		const std::string reason = check_traffic(shape.traffic, Layout(machine, shape.parameters, channels));
 
-		if (!reason.empty())
-			throw RunError(reason);
-	}
+	const Workload workload =
+		shape.jobs.empty() ? Workload(shape.traffic, static_cast<uint32_t>(machine.nodes.size())) : shape.jobs;
+	const std::string broken = check_workload(workload, Layout(machine, shape.parameters, channels));
+
+	if (!broken.empty())
+		throw RunError(broken);
 
 	const routing::Built built = routing::build_tables(machine, shape.policy);
 
 	if (!built.whole())
 		throw RunError("the machine is cut: " + built.lost(machine).front());
 
-	Network network(machine, built.tables, channels, shape.parameters, shape.traffic, shape.seed);
+	Network network(machine, built.tables, channels, shape.parameters, workload, shape.seed);
 	const uint32_t end = shape.warmup + shape.measure;
 	Runner runner(network, end, progress);
 	Result result;
@@ -184,7 +203,12 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 	add_links(machine, network, before, count_links(network), shape.measure, result);
 	result.stuck = result.stuck || !runner.until(end + shape.drain, true);
 	result.drained = network.idle();
-	add_rates(machine, shape, network, result);
+	result.clock_mhz = machine.router_type.clock_mhz;
+	result.measured = network.statistics().latency.count();
+	result.cycles = network.now();
+	result.packets_at_once = network.most_packets();
+	result.statistics = network.statistics();
+	add_rates(workload, shape.measure, network, result);
 	return result;
 }
 

@@ -28,7 +28,8 @@ public:
 
 struct RunShape {
 	Parameters parameters;
-	TrafficShape traffic;
+	TrafficShape traffic;  ///< of all nodes, if there are no jobs
+	std::vector<Job> jobs; ///< if given, instead of it
 	routing::Policy policy = default_policy();
 	uint64_t seed = 1;
 	uint32_t warmup = 10000; ///< cycles
@@ -57,12 +58,18 @@ struct LinkResult {
 	uint32_t stalled; ///< cycles
 };
 
-struct Result {
-	uint32_t cycles = 0;             ///< of the whole run
+/** What a job, or all nodes that have one, sent and got. */
+struct Rates {
+	uint64_t nodes = 0;
 	double offered = 0;              ///< share of what the processor tiles take
 	double accepted = 0;             ///< the same of what arrived while it was measured
 	double gbyte_per_s_per_node = 0; ///< data
-	uint64_t measured = 0;           ///< requests
+};
+
+struct Result : Rates {
+	uint32_t cycles = 0;     ///< of the whole run
+	std::vector<Rates> jobs; ///< empty if there is one
+	uint64_t measured = 0;   ///< requests
 	bool drained = false;
 	bool stuck = false; ///< nothing moved for a long time
 	std::vector<ClassResult> classes;

@@ -44,105 +44,216 @@ uint64_t exponential(uint64_t random, uint64_t mean) noexcept
 	return static_cast<uint64_t>(static_cast<unsigned __int128>(negative * LN2) * mean >> (2 * LOG_BITS));
 }
 
-std::string check_traffic(const TrafficShape &shape, const Layout &layout)
+namespace
 {
-	const auto number = [](uint64_t value) { return std::to_string(value); };
 
+std::string number(uint64_t value)
+{
+	return std::to_string(value);
+}
+
+std::string check_shape(const TrafficShape &shape)
+{
 	if (shape.load_ppm == 0 || shape.load_ppm > PPM)
 		return "a load of " + number(shape.load_ppm) + " millionths: it is above 0 and at most 1";
 	if (shape.operation == Operation::Raw && (shape.raw_flits == 0 || shape.raw_flits > MAX_PACKET_FLITS))
 		return "packets of " + number(shape.raw_flits) + " flits: they have 1 to " + number(MAX_PACKET_FLITS);
 	if (shape.operation != Operation::Raw && (shape.bytes < LEAST_BYTES || shape.bytes > MOST_BYTES))
 		return "messages of " + number(shape.bytes) + " bytes: they have 8 to 262,144";
-	if (shape.pattern == Pattern::Group && shape.shift % layout.groups == 0)
-		return "a shift by " + number(shape.shift) + " of " + number(layout.groups) +
-		       " groups: traffic would stay in its group";
-	if (layout.nodes < 2)
-		return "traffic needs at least two nodes";
 	return {};
 }
 
-Traffic::Traffic(const TrafficShape &shape, const Layout &layout, uint64_t seed)
-	: shape_(shape), layout_(layout), seed_(mix64(seed + 1)), group_first_(layout.groups + size_t{1})
+/* Groups in which a job has nodes, in their order. */
+std::vector<uint32_t> groups_of(const Job &job, const Layout &layout)
 {
+	std::vector<uint32_t> groups;
+
+	for (const uint32_t node : job.nodes)
+		groups.push_back(layout.group_of[layout.node_router[node]]);
+	std::sort(groups.begin(), groups.end());
+	groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+	return groups;
+}
+
+std::string check_job(const Job &job, const Layout &layout)
+{
+	const std::string broken = check_shape(job.traffic);
+
+	if (!broken.empty())
+		return broken;
+	if (job.nodes.size() < 2)
+		return "traffic needs at least two nodes";
+	for (const uint32_t node : job.nodes) {
+		if (node >= layout.nodes)
+			return "node " + number(node) + " does not exist: the machine has 0 to " +
+			       number(layout.nodes - 1);
+	}
+	if (job.traffic.pattern == Pattern::Group) {
+		const size_t groups = groups_of(job, layout).size();
+
+		if (job.traffic.shift % groups == 0)
+			return "a shift by " + number(job.traffic.shift) + " of " + number(groups) +
+			       " groups: traffic would stay in its group";
+	}
+	return {};
+}
+
+} // namespace
+
+Workload::Workload(const TrafficShape &traffic, uint32_t nodes) : jobs(1)
+{
+	jobs[0].name = "all";
+	jobs[0].traffic = traffic;
+	jobs[0].nodes.resize(nodes);
+	std::iota(jobs[0].nodes.begin(), jobs[0].nodes.end(), 0);
+}
+
+std::string check_workload(const Workload &workload, const Layout &layout)
+{
+	const bool several = workload.jobs.size() > 1;
+	std::vector<const Job *> job_of(layout.nodes);
+
+	if (workload.jobs.empty())
+		return "there is no job";
+	for (const Job &job : workload.jobs) {
+		const std::string broken = check_job(job, layout);
+
+		if (!broken.empty())
+			return several ? "job " + job.name + ": " + broken : broken;
+		for (const uint32_t node : job.nodes) {
+			if (job_of[node])
+				return "node " + number(node) + " is in job " + job_of[node]->name +
+				       " and again in job " + job.name + ": a node has one job, once";
+			job_of[node] = &job;
+		}
+	}
+	return {};
+}
+
+Traffic::Traffic(const Workload &workload, const Layout &layout, uint64_t seed)
+	: seed_(mix64(seed + 1)), job_of_(layout.nodes, NO_JOB), rank_of_(layout.nodes)
+{
+	for (const Job &job : workload.jobs) {
+		for (uint32_t rank = 0; rank < job.nodes.size(); rank++) {
+			job_of_[job.nodes[rank]] = static_cast<uint32_t>(jobs_.size());
+			rank_of_[job.nodes[rank]] = rank;
+		}
+		jobs_.push_back(place(job, layout));
+	}
+}
+
+Traffic::Placed Traffic::place(const Job &job, const Layout &layout) const
+{
+	const TrafficShape &shape = job.traffic;
 	const auto kind = shape.operation == Operation::Get ? PacketKind::Get : PacketKind::Put;
 	const TransferFlits flits = transfer_flits(kind, shape.bytes);
+	const std::vector<uint32_t> groups = groups_of(job, layout);
+	Placed placed{.shape = shape,
+		      .nodes = job.nodes,
+		      .mean_gap = 0,
+		      .partner = {},
+		      .by_group = {},
+		      .group_first = {},
+		      .group_of = {}};
 	uint64_t counted = shape.operation == Operation::Get ? flits.response : flits.request;
 
-	packets_ = flits.packets;
-	last_bytes_ = (shape.bytes - 1) % PACKET_BYTES + 1;
 	if (shape.operation == Operation::Raw) {
-		packets_ = 1;
+		placed.shape.bytes = 0;
 		counted = shape.raw_flits;
-		last_bytes_ = 0;
 	}
-	mean_gap_ = (counted * 100 * PPM << FRACTION) / (shape.load_ppm * layout.inject_flits_per_100_cycles());
-	for (uint32_t node = 0; node < layout.nodes; node++) {
-		group_of_.push_back(layout.group_of[layout.node_router[node]]);
-		group_first_[group_of_.back() + 1]++;
-	}
-	for (size_t group = 1; group < group_first_.size(); group++)
-		group_first_[group] += group_first_[group - 1];
-	by_group_.resize(layout.nodes);
-	std::iota(by_group_.begin(), by_group_.end(), 0);
-	std::stable_sort(by_group_.begin(), by_group_.end(),
-			 [this](uint32_t a, uint32_t b) { return group_of_[a] < group_of_[b]; });
+	placed.mean_gap = (counted * 100 * PPM << FRACTION) / (shape.load_ppm * layout.inject_flits_per_100_cycles());
 	if (shape.pattern == Pattern::Permutation)
-		permute();
+		placed.partner = permute(static_cast<uint32_t>(job.nodes.size()));
+	if (shape.pattern != Pattern::Group)
+		return placed;
+
+	placed.group_first.resize(groups.size() + 1);
+	placed.by_group = job.nodes;
+	std::sort(placed.by_group.begin(), placed.by_group.end(), [&layout](uint32_t a, uint32_t b) {
+		return std::pair(layout.group_of[layout.node_router[a]], a) <
+		       std::pair(layout.group_of[layout.node_router[b]], b);
+	});
+	for (const uint32_t node : job.nodes) {
+		const uint32_t group = layout.group_of[layout.node_router[node]];
+		const auto at = std::lower_bound(groups.begin(), groups.end(), group) - groups.begin();
+
+		placed.group_of.push_back(static_cast<uint32_t>(at));
+		placed.group_first[static_cast<size_t>(at) + 1]++;
+	}
+	std::partial_sum(placed.group_first.begin(), placed.group_first.end(), placed.group_first.begin());
+	return placed;
 }
 
 /* A random order; each sends to the next in it, so that nobody sends to itself. */
-void Traffic::permute()
+std::vector<uint32_t> Traffic::permute(uint32_t count) const
 {
-	std::vector<uint32_t> order(layout_.nodes);
+	std::vector<uint32_t> order(count);
+	std::vector<uint32_t> partner(count);
 
 	std::iota(order.begin(), order.end(), 0);
-	for (uint32_t i = layout_.nodes - 1; i > 0; i--)
+	for (uint32_t i = count - 1; i > 0; i--)
 		std::swap(order[i], order[random_of(seed_, TARGETS, i) % (i + 1)]);
-	partner_.resize(layout_.nodes);
-	for (uint32_t i = 0; i < layout_.nodes; i++)
-		partner_[order[i]] = order[(i + 1) % layout_.nodes];
+	for (uint32_t i = 0; i < count; i++)
+		partner[order[i]] = order[(i + 1) % count];
+	return partner;
 }
 
 uint32_t Traffic::target(uint32_t node, uint32_t number) const noexcept
 {
 	const auto random = static_cast<uint32_t>(random_of(seed_ + TARGETS, node, number) >> 32);
+	const Placed &job = jobs_[job_of_[node]];
+	const uint32_t rank = rank_of_[node];
+	const auto count = static_cast<uint32_t>(job.nodes.size());
 
-	switch (shape_.pattern) {
+	switch (job.shape.pattern) {
 	case Pattern::Uniform: {
-		const uint32_t other = pick_of(random, layout_.nodes - 1);
+		const uint32_t other = pick_of(random, count - 1);
 
-		return other + (other >= node);
+		return job.nodes[other + (other >= rank)];
 	}
 	case Pattern::Group: {
-		const uint32_t group = (group_of_[node] + shape_.shift) % layout_.groups;
-		const uint32_t first = group_first_[group];
+		const auto groups = static_cast<uint32_t>(job.group_first.size() - 1);
+		const uint32_t group = (job.group_of[rank] + job.shape.shift) % groups;
+		const uint32_t first = job.group_first[group];
 
-		return by_group_[first + pick_of(random, group_first_[group + 1] - first)];
+		return job.by_group[first + pick_of(random, job.group_first[group + 1] - first)];
 	}
 	case Pattern::Permutation:
-		return partner_[node];
+		return job.nodes[job.partner[rank]];
 	case Pattern::Shift:
-		return (node + 1 + number % (layout_.nodes - 1)) % layout_.nodes;
+		return job.nodes[(rank + 1 + number % (count - 1)) % count];
 	}
 	return node;
 }
 
-uint32_t Traffic::request_flits(uint32_t bytes) const noexcept
+Message Traffic::message(uint32_t node, uint32_t number, uint64_t clock) const noexcept
 {
-	switch (shape_.operation) {
+	if (job_of_[node] == NO_JOB)
+		return {NEVER, node, 0};
+
+	const Placed &job = jobs_[job_of_[node]];
+
+	return {clock + exponential(random_of(seed_ + GAPS, node, number), job.mean_gap), target(node, number),
+		job.shape.bytes};
+}
+
+uint32_t Traffic::request_flits(uint32_t node, uint32_t bytes) const noexcept
+{
+	const TrafficShape &shape = shape_of(node);
+
+	switch (shape.operation) {
 	case Operation::Put:
 		return aries::request_flits(PacketKind::Put, bytes);
 	case Operation::Get:
 		return aries::request_flits(PacketKind::Get, bytes);
 	default:
-		return shape_.raw_flits;
+		return shape.raw_flits;
 	}
 }
 
-uint32_t Traffic::response_flits(uint32_t bytes) const noexcept
+uint32_t Traffic::response_flits(uint32_t node, uint32_t bytes) const noexcept
 {
-	switch (shape_.operation) {
+	switch (shape_of(node).operation) {
 	case Operation::Put:
 		return aries::response_flits(PacketKind::Put, bytes);
 	case Operation::Get:

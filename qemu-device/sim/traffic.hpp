@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "layout.hpp"
@@ -18,8 +19,8 @@ namespace aries::sim
 {
 
 enum class Pattern : uint8_t {
-	Uniform,     ///< any other node
-	Group,       ///< any node of the group that is @p shift further (R15)
+	Uniform,     ///< any other node of the job
+	Group,       ///< any node of the job in the group that is @p shift further among its groups (R15)
 	Permutation, ///< one other node each, at random
 	Shift,       ///< the k th message to the node k further on (L26)
 };
@@ -41,8 +42,25 @@ struct TrafficShape {
 	RoutingMode response_mode{Routing::Adaptive, 0};
 };
 
-/** Empty if there can be such traffic on the machine, else one line that names the broken rule. */
-std::string check_traffic(const TrafficShape &shape, const Layout &layout);
+/** Nodes that do something together. */
+struct Job {
+	std::string name;
+	std::vector<uint32_t> nodes; ///< in the order of their ranks; a node has one job at most
+	TrafficShape traffic;
+};
+
+/** What a machine has to do. Nodes without a job send nothing. */
+struct Workload {
+	Workload(std::vector<Job> of) : jobs(std::move(of)) {} // NOLINT(google-explicit-constructor): jobs are one
+
+	/** One job on every node of a machine. */
+	Workload(const TrafficShape &traffic, uint32_t nodes);
+
+	std::vector<Job> jobs;
+};
+
+/** Empty if there can be such a workload on the machine, else one line that names the broken rule. */
+std::string check_workload(const Workload &workload, const Layout &layout);
 
 /** Random bits by what they are for. */
 inline uint64_t random_of(uint64_t seed, uint64_t what, uint64_t number) noexcept
@@ -53,48 +71,68 @@ inline uint64_t random_of(uint64_t seed, uint64_t what, uint64_t number) noexcep
 /** @p mean times -ln(u) for a u between 0 and 1 by 64 random bits, in whole numbers; @p mean below 2^40. */
 uint64_t exponential(uint64_t random, uint64_t mean) noexcept;
 
+/** A message that a node is to send. */
+struct Message {
+	uint64_t clock; ///< when it is ready: cycle, with a fraction
+	uint32_t target;
+	uint32_t bytes; ///< 0 for one packet of Operation::Raw
+};
+
 class Traffic
 {
 public:
-	static constexpr uint32_t FRACTION = 16; ///< bits of a gap behind the point
+	static constexpr uint32_t FRACTION = 16; ///< bits of a clock behind the point
+	static constexpr uint64_t NEVER = uint64_t{UINT32_MAX} << FRACTION;
+	static constexpr uint32_t NO_JOB = UINT32_MAX;
 
-	Traffic(const TrafficShape &shape, const Layout &layout, uint64_t seed);
+	Traffic(const Workload &workload, const Layout &layout, uint64_t seed);
 
-	/** Node to which the message of this number goes. */
+	/** The message of this number of a node; @p clock is that of the one before. */
+	Message message(uint32_t node, uint32_t number, uint64_t clock) const noexcept;
+
+	/** Node to which the message of this number goes. The node has a job. */
 	uint32_t target(uint32_t node, uint32_t number) const noexcept;
 
-	/** Cycles, with fraction, from the message before to this one. */
-	uint64_t gap(uint32_t node, uint32_t number) const noexcept
+	size_t jobs() const noexcept { return jobs_.size(); }
+	uint32_t job_of(uint32_t node) const noexcept { return job_of_[node]; }
+	const TrafficShape &shape_of(uint32_t node) const noexcept { return jobs_[job_of_[node]].shape; }
+
+	/** Flits of packets of a message that a node begins. */
+	uint32_t request_flits(uint32_t node, uint32_t bytes) const noexcept;
+	uint32_t response_flits(uint32_t node, uint32_t bytes) const noexcept; ///< 0 if there is no response
+
+	static uint32_t packets(uint32_t bytes) noexcept
 	{
-		return exponential(random_of(seed_ + GAPS, node, number), mean_gap_);
+		return bytes ? (bytes + PACKET_BYTES - 1) / PACKET_BYTES : 1;
 	}
 
-	uint32_t packets() const noexcept { return packets_; } ///< of a message
-	uint32_t request_flits(uint32_t bytes) const noexcept;
-	uint32_t response_flits(uint32_t bytes) const noexcept; ///< 0 if there is no response
-
 	/** Bytes of the packet with so many packets of its message behind it. */
-	uint32_t bytes_with_left(uint32_t left) const noexcept { return left ? PACKET_BYTES : last_bytes_; }
-
-	const TrafficShape &shape() const noexcept { return shape_; }
-	uint64_t mean_gap() const noexcept { return mean_gap_; }
+	static uint32_t bytes_with_left(uint32_t bytes, uint32_t left) noexcept
+	{
+		return left ? PACKET_BYTES : bytes ? (bytes - 1) % PACKET_BYTES + 1 : 0;
+	}
 
 private:
 	static constexpr uint64_t GAPS = 0x67617073;
 	static constexpr uint64_t TARGETS = 0x74617267;
 
-	void permute();
+	struct Placed {
+		TrafficShape shape;
+		std::vector<uint32_t> nodes;
+		uint64_t mean_gap;
+		std::vector<uint32_t> partner;     // of a permutation, by rank
+		std::vector<uint32_t> by_group;    // nodes
+		std::vector<uint32_t> group_first; // in by_group, only groups with nodes of the job
+		std::vector<uint32_t> group_of;    // number among those groups, by rank
+	};
 
-	TrafficShape shape_;
-	const Layout &layout_;
+	Placed place(const Job &job, const Layout &layout) const;
+	std::vector<uint32_t> permute(uint32_t count) const;
+
 	uint64_t seed_;
-	uint64_t mean_gap_ = 0;
-	uint32_t packets_ = 1;
-	uint32_t last_bytes_ = 0;
-	std::vector<uint32_t> partner_;     // of a permutation
-	std::vector<uint32_t> by_group_;    // nodes
-	std::vector<uint32_t> group_first_; // in by_group_
-	std::vector<uint32_t> group_of_;    // of a node
+	std::vector<Placed> jobs_;
+	std::vector<uint32_t> job_of_; // by node
+	std::vector<uint32_t> rank_of_;
 };
 
 } // namespace aries::sim

@@ -29,7 +29,8 @@ double cpu_seconds()
 void measure(const char *name, const topology::Machine &machine, const TrafficShape &traffic, uint32_t cycles)
 {
 	const routing::Built built = routing::build_tables(machine, RunShape::default_policy());
-	Network network(machine, built.tables, machine.router_type.request_channels, {}, traffic, 1);
+	Network network(machine, built.tables, machine.router_type.request_channels, {},
+			Workload(traffic, static_cast<uint32_t>(machine.nodes.size())), 1);
 
 	network.run(cycles);
 

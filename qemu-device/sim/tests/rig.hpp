@@ -16,8 +16,8 @@ struct Rig {
 	    routing::Policy policy = RunShape::default_policy())
 		: machine(std::move(of)), built(routing::build_tables(machine, policy)),
 		  network(machine, built.tables,
-			  policy.channels ? policy.channels : machine.router_type.request_channels, parameters, traffic,
-			  seed)
+			  policy.channels ? policy.channels : machine.router_type.request_channels, parameters,
+			  Workload(traffic, static_cast<uint32_t>(machine.nodes.size())), seed)
 	{
 	}
 
