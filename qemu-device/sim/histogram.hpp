@@ -30,6 +30,36 @@ public:
 		least_ = std::min(least_, value);
 	}
 
+	void add(const Histogram &other)
+	{
+		if (other.counts_.size() > counts_.size())
+			counts_.resize(other.counts_.size());
+		for (size_t at = 0; at < other.counts_.size(); at++)
+			counts_[at] += other.counts_[at];
+		count_ += other.count_;
+		sum_ += other.sum_;
+		most_ = std::max(most_, other.most_);
+		least_ = std::min(least_, other.least_);
+	}
+
+	/** As words, and from them: how many they are is the first. */
+	void save(std::vector<uint64_t> &words) const
+	{
+		words.insert(words.end(), {counts_.size(), count_, sum_, most_, least_});
+		words.insert(words.end(), counts_.begin(), counts_.end());
+	}
+
+	void load(const uint64_t *&word)
+	{
+		counts_.resize(*word++);
+		count_ = *word++;
+		sum_ = *word++;
+		most_ = static_cast<uint32_t>(*word++);
+		least_ = static_cast<uint32_t>(*word++);
+		for (uint64_t &count : counts_)
+			count = *word++;
+	}
+
 	/** How many had about this value; exactly this one up to 8,192. */
 	uint64_t count_of(uint32_t value) const noexcept
 	{

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "network.hpp"
+#include "part.hpp"
 #include "topology/wiring.hpp"
 
 namespace aries::sim

@@ -67,6 +67,8 @@ void add_run_options(CLI::App &app, Options &options, Output &output)
 	app.add_option("--warmup", options.run.warmup, "cycles");
 	app.add_option("--measure", options.run.measure, "cycles");
 	app.add_option("--drain", options.run.drain, "cycles, at most");
+	app.add_option("--threads", options.run.workers.threads, "that share the work");
+	app.add_option("--parts", options.run.workers.parts, "into which the machine is cut; one for each thread");
 	app.add_option("--set", options.set, "NAME=VALUE of a parameter of routers and NICs")
 		->expected(1)
 		->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

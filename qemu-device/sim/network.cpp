@@ -2,220 +2,297 @@
 #include "network.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <type_traits>
 
 namespace aries::sim
 {
 
-Network::Network(const topology::Machine &machine, const routing::Tables &tables, uint32_t class_channels,
-		 const Parameters &parameters, const Workload &workload, uint64_t seed)
-	: parameters_(parameters), layout_(machine, parameters, class_channels), tables_(tables),
-	  traffic_(workload, layout_, seed), seed_(mix64(seed + 0x9e3779b97f4a7c15)), wheel_(layout_.horizon)
+namespace
 {
-	const size_t places = layout_.places();
-	const size_t channels = layout_.channels;
-	const size_t rows = layout_.rows;
 
-	row_bus_.resize(places);
-	in_mask_.resize(places);
-	input_.resize(places * channels);
-	sub_.resize(places * layout_.columns * channels);
-	column_bus_.resize(places * rows);
-	sub_mask_.resize(places * rows * layout_.sub_words());
-	column_.resize(places * rows * channels);
-	column_mask_.resize(places * layout_.column_words());
-	output_.resize(places);
-	ports_.resize(places * 2);
-	spent_.resize(places * 2 * channels);
-	near_.resize(places);
-	received_.assign(places, NO_PACKET);
-	near_sum_.resize(layout_.routers);
-	nic_check_.resize(layout_.routers);
-	nic_hungry_.resize(layout_.routers);
-	nic_wake_.assign(layout_.routers, UINT32_MAX);
+constexpr uint32_t MOST_THREADS = 256;
 
-	/* What a neighbour told is known when its message has come over the link: in whole messages. */
-	told_lag_.resize(places);
-	for (size_t place = 0; place < places; place++) {
-		const uint32_t cycles = layout_.lanes[place].latency_ticks / TICKS + parameters.load_delay;
+template <typename T> void put(Bytes &bytes, const std::vector<T> &values)
+{
+	static_assert(std::is_trivially_copyable_v<T>);
 
-		told_lag_[place] = static_cast<uint16_t>(cycles / parameters.load_interval + 1);
-		told_slots_ = std::max(told_slots_, told_lag_[place] + 1u);
-	}
-	told_.resize(size_t{told_slots_} * layout_.routers);
+	const uint64_t count = values.size();
+	const auto *from = reinterpret_cast<const std::byte *>(&count);
 
-	nics_.resize(layout_.nodes);
-	open_.resize(layout_.nodes);
-	if (traffic_.jobs() > 1)
-		statistics_.jobs.resize(traffic_.jobs());
-	for (uint32_t node = 0; node < layout_.nodes; node++) {
-		next_message(node);
-		wake_nics(layout_.node_router[node], std::max(nics_[node].due, 1u));
-	}
+	bytes.insert(bytes.end(), from, from + sizeof(count));
+	from = reinterpret_cast<const std::byte *>(values.data());
+	bytes.insert(bytes.end(), from, from + count * sizeof(T));
 }
 
-void Network::measure(uint32_t from, uint32_t until)
+template <typename T> void get(const Bytes &bytes, size_t &at, std::vector<T> &values)
 {
-	measure_from_ = from;
-	measure_until_ = until;
+	uint64_t count = 0;
+
+	std::memcpy(&count, bytes.data() + at, sizeof(count));
+	at += sizeof(count);
+	values.resize(count);
+	if (count)
+		std::memcpy(static_cast<void *>(values.data()), bytes.data() + at, count * sizeof(T));
+	at += count * sizeof(T);
+}
+
+} // namespace
+
+/* The threads of one call of run(). The barrier sleeps after a short while: a machine may be shared. */
+struct Network::Crew {
+	Crew(uint32_t count, uint32_t end, std::function<void()> at_end)
+		: threads(count), until(end), windows(count, Completion{std::move(at_end)})
+	{
+	}
+
+	struct Completion {
+		std::function<void()> end;
+		void operator()() noexcept { end(); }
+	};
+
+	/* The first that went wrong; the others stop at the end of the window. */
+	void fail(std::exception_ptr of)
+	{
+		const std::lock_guard guard(lock);
+
+		if (!error)
+			error = std::move(of);
+	}
+
+	uint32_t threads;
+	uint32_t until;
+	std::mutex lock;
+	std::exception_ptr error;
+	bool stop = false; // written in the barrier's completion only
+	std::barrier<Completion> windows;
+};
+
+std::string check_workers(const Layout &layout, const Workers &workers)
+{
+	if (!workers.threads || workers.threads > MOST_THREADS)
+		return std::to_string(workers.threads) + " threads: there are 1 to " + std::to_string(MOST_THREADS);
+	if (workers.all_parts() < workers.processes())
+		return std::to_string(workers.all_parts()) + " parts for " + std::to_string(workers.processes()) +
+		       " processes: each has at least one";
+	return check_parts(layout, workers.all_parts());
+}
+
+Network::Network(const topology::Machine &machine, const routing::Tables &tables, uint32_t class_channels,
+		 const Parameters &parameters, const Workload &workload, uint64_t seed, const Workers &workers)
+	: workers_(workers), layout_(machine, parameters, class_channels), traffic_(workload, layout_, seed),
+	  division_(layout_, workers.all_parts()), parts_(division_.parts()), first_mine_(first_of(workers.rank())),
+	  end_mine_(first_of(workers.rank() + 1))
+{
+	for (uint32_t part = first_mine_; part < end_mine_; part++)
+		parts_[part] = std::make_unique<Part>(layout_, division_, part, tables, parameters, traffic_, seed);
+	for (Mails &mails : mails_)
+		mails.assign(division_.parts(), std::vector<Mail>(division_.parts()));
 }
 
 void Network::run(uint32_t until)
 {
-	while (now_ < until) {
-		step();
-		now_++;
+	if (now_ >= until)
+		return;
+
+	const uint32_t threads = std::min(workers_.threads, end_mine_ - first_mine_);
+	Crew crew(threads, until, [this, &crew] { end_window(crew); });
+	std::vector<std::jthread> others;
+
+	try {
+		others.reserve(threads);
+		for (uint32_t thread = 1; thread < threads; thread++)
+			others.emplace_back([this, &crew, thread] { work(crew, thread); });
+	} catch (...) {
+		crew.fail(std::current_exception());
+		for (size_t missing = others.size() + 1; missing < threads; missing++)
+			crew.windows.arrive_and_drop();
+	}
+	work(crew, 0);
+	others.clear();
+	if (crew.error)
+		std::rethrow_exception(crew.error);
+}
+
+/* Every thread has parts of its own, which it runs for a window; behind the barrier their mail is there. */
+void Network::work(Crew &crew, uint32_t thread)
+{
+	const auto with_mine = [this, &crew, thread](auto function) {
+		try {
+			for (uint32_t part = first_mine_ + thread; part < end_mine_; part += crew.threads)
+				function(part);
+		} catch (...) {
+			crew.fail(std::current_exception());
+		}
+	};
+
+	while (now_ < crew.until && !crew.stop) {
+		const uint32_t end = now_ + std::min(division_.window, crew.until - now_);
+
+		with_mine([this, end](uint32_t part) { parts_[part]->run(end, mails_[written_][part].data()); });
+		crew.windows.arrive_and_wait();
+		with_mine([this](uint32_t part) { collect(part); });
 	}
 }
 
-void Network::step()
+/* By one thread, while the others wait. */
+void Network::end_window(Crew &crew)
 {
-	if (now_ % parameters_.load_interval == 0)
-		publish_loads();
-	deliver();
-	/* Downstream first, so that room that becomes free can be used in the same cycle. */
-	for (const uint32_t place : list_out_)
-		check_out(place);
-	for (const uint32_t bus : list_sub_)
-		check_sub(bus);
-	for (const uint32_t place : list_in_)
-		check_in(place);
-	for (const uint32_t router : list_nic_)
-		check_nics(router);
-	statistics_.checks += list_out_.size() + list_sub_.size() + list_in_.size() + list_nic_.size();
-	list_out_.clear();
-	list_sub_.clear();
-	list_in_.clear();
-	list_nic_.clear();
-}
-
-/* Most of the time goes to fetching packets and queues from memory: so that is begun some events ahead. */
-void Network::deliver()
-{
-	const auto packet_soon = [this](uint32_t packet, uint32_t) { __builtin_prefetch(&pool_[packet], 1); };
-	const auto nothing = [](uint32_t, uint32_t) {};
-
-	wheel_.take(
-		Kind::Arrive, now_, [this](uint32_t packet, uint32_t place) { arrive(packet, place); }, packet_soon,
-		[this](uint32_t packet, uint32_t place) {
-			__builtin_prefetch(&input_[size_t{place} * layout_.channels + pool_[packet].header.channel], 1);
-			__builtin_prefetch(&row_bus_[place], 1);
-		});
-	wheel_.take(
-		Kind::ToSub, now_, [this](uint32_t packet, uint32_t base) { reach_sub(packet, base); }, packet_soon,
-		[this](uint32_t packet, uint32_t base) {
-			const Packet &of = pool_[packet];
-			const uint32_t bus = bus_of(base + of.out, layout_.row_of[of.in]);
-
-			__builtin_prefetch(&sub_[sub_queue(of, base)], 1);
-			__builtin_prefetch(&column_bus_[bus], 1);
-			__builtin_prefetch(&near_[base + of.out], 1);
-			__builtin_prefetch(&column_[size_t{bus} * layout_.channels + of.header.channel], 1);
-		});
-	wheel_.take(
-		Kind::ToColumn, now_, [this](uint32_t packet, uint32_t base) { reach_column(packet, base); },
-		packet_soon,
-		[this](uint32_t packet, uint32_t base) {
-			const Packet &of = pool_[packet];
-			const uint32_t out = base + of.out;
-
-			__builtin_prefetch(&column_[size_t{bus_of(out, layout_.row_of[of.in])} * layout_.channels +
-						    of.header.channel],
-					   1);
-			__builtin_prefetch(&output_[out], 1);
-			__builtin_prefetch(&ports_[out], 1);
-			__builtin_prefetch(&spent_[size_t{out} * layout_.channels], 1);
-		});
-	wheel_.take(
-		Kind::Credit, now_, [this](uint32_t port, uint32_t what) { take_credit(port, what); },
-		[this](uint32_t port, uint32_t) {
-			__builtin_prefetch(&ports_[port], 1);
-			__builtin_prefetch(&spent_[size_t{port} * layout_.channels], 1);
-		},
-		nothing);
-	wheel_.take(
-		Kind::Receive, now_, [this](uint32_t packet, uint32_t place) { receive(packet, place); }, packet_soon,
-		nothing);
-	look_again(Kind::CheckIn, row_bus_, list_in_);
-	look_again(Kind::CheckSub, column_bus_, list_sub_);
-	look_again(Kind::CheckOut, output_, list_out_);
-	wheel_.take(
-		Kind::CheckNic, now_,
-		[this](uint32_t router, uint32_t) {
-			if (nic_wake_[router] == now_)
-				nic_wake_[router] = UINT32_MAX;
-			list(nic_check_[router], list_nic_, router);
-		},
-		nothing, nothing);
-}
-
-void Network::look_again(Kind kind, std::vector<Resource> &resources, std::vector<uint32_t> &to)
-{
-	wheel_.take(
-		kind, now_,
-		[this, &resources, &to](uint32_t number, uint32_t) {
-			resources[number].armed = false;
-			list(resources[number], to, number);
-		},
-		[&resources](uint32_t number, uint32_t) { __builtin_prefetch(&resources[number], 1); },
-		[](uint32_t, uint32_t) {});
-}
-
-/* Every router tells its neighbours how loaded its links are on average (R08, R09). */
-void Network::publish_loads()
-{
-	told_now_ = now_ / parameters_.load_interval;
-
-	uint32_t *told = told_.data() + size_t{told_now_ % told_slots_} * layout_.routers;
-
-	for (uint32_t router = 0; router < layout_.routers; router++) {
-		const uint32_t sum = near_sum_[router];
-
-		told[router] = sum ? sum / std::max(layout_.network_links[router], 1u) : 0;
+	now_ += std::min(division_.window, crew.until - now_);
+	try {
+		if (workers_.processes() > 1)
+			exchange(mails_[written_]);
+	} catch (...) {
+		crew.fail(std::current_exception());
 	}
+	written_ ^= 1;
+	crew.stop = crew.error != nullptr;
+}
+
+void Network::collect(uint32_t part)
+{
+	Mails &mails = mails_[written_ ^ 1];
+
+	for (uint32_t from = 0; from < division_.parts(); from++) {
+		if (from == part)
+			continue;
+		parts_[part]->receive_mail(from, mails[from][part]);
+		mails[from][part].clear();
+	}
+}
+
+/* What is for parts of other processes goes to them, in the order of senders and receivers. */
+void Network::exchange(Mails &mails)
+{
+	std::vector<Bytes> out(workers_.processes());
+
+	for (uint32_t rank = 0; rank < workers_.processes(); rank++) {
+		if (rank == workers_.rank())
+			continue;
+		for (uint32_t from = first_mine_; from < end_mine_; from++) {
+			for (uint32_t to = first_of(rank); to < first_of(rank + 1); to++) {
+				put(out[rank], mails[from][to].packets);
+				put(out[rank], mails[from][to].credits);
+				put(out[rank], mails[from][to].loads);
+				mails[from][to].clear();
+			}
+		}
+	}
+
+	const std::vector<Bytes> in = workers_.ranks->exchange(out);
+
+	for (uint32_t rank = 0; rank < workers_.processes(); rank++) {
+		size_t at = 0;
+
+		if (rank == workers_.rank())
+			continue;
+		for (uint32_t from = first_of(rank); from < first_of(rank + 1); from++) {
+			for (uint32_t to = first_mine_; to < end_mine_; to++) {
+				get(in[rank], at, mails[from][to].packets);
+				get(in[rank], at, mails[from][to].credits);
+				get(in[rank], at, mails[from][to].loads);
+			}
+		}
+	}
+}
+
+void Network::stop_traffic(uint32_t cycle)
+{
+	for (uint32_t part = first_mine_; part < end_mine_; part++)
+		parts_[part]->stop_traffic(cycle);
+}
+
+void Network::measure(uint32_t from, uint32_t until)
+{
+	for (uint32_t part = first_mine_; part < end_mine_; part++)
+		parts_[part]->measure(from, until);
+}
+
+void Network::reverse_events() noexcept
+{
+	for (uint32_t part = first_mine_; part < end_mine_; part++)
+		parts_[part]->reverse_events();
+}
+
+size_t Network::live() const noexcept
+{
+	size_t live = 0;
+
+	for (uint32_t part = first_mine_; part < end_mine_; part++)
+		live += parts_[part]->live();
+	return live;
 }
 
 bool Network::idle() const noexcept
 {
-	if (pool_.live())
-		return false;
-	return std::all_of(nics_.begin(), nics_.end(), [this](const Nic &nic) { return nic.due >= last_due_; });
+	return std::all_of(parts_.begin() + first_mine_, parts_.begin() + end_mine_,
+			   [](const auto &part) { return part->idle(); });
+}
+
+Census Network::census() const
+{
+	std::array<uint64_t, 3> numbers{live(), 0, !idle()};
+
+	for (uint32_t part = first_mine_; part < end_mine_; part++)
+		numbers[1] += parts_[part]->statistics().hops;
+	if (workers_.processes() > 1)
+		workers_.ranks->sum(numbers);
+	return {numbers[0], numbers[1], numbers[2] == 0};
+}
+
+Statistics Network::statistics() const
+{
+	Statistics all;
+
+	for (uint32_t part = first_mine_; part < end_mine_; part++)
+		all.add(parts_[part]->statistics());
+	if (workers_.processes() == 1)
+		return all;
+
+	std::vector<uint64_t> words;
+	Bytes mine;
+
+	all.save(words);
+	put(mine, words);
+	all = {};
+	for (const Bytes &bytes : workers_.ranks->gather(mine)) {
+		Statistics one;
+		size_t at = 0;
+
+		get(bytes, at, words);
+		one.load(words);
+		all.add(one);
+	}
+	return all;
+}
+
+std::vector<LinkCount> Network::link_counts() const
+{
+	static_assert(sizeof(LinkCount) == 2 * sizeof(uint64_t));
+
+	std::vector<LinkCount> counts(layout_.places());
+
+	for (uint32_t place = division_.first[first_mine_] * layout_.tiles;
+	     place < division_.first[end_mine_] * layout_.tiles; place++)
+		counts[place] = {port(place).flits, port(place).stalled};
+	if (workers_.processes() > 1)
+		workers_.ranks->sum({&counts[0].flits, counts.size() * 2});
+	return counts;
 }
 
 std::string Network::leftover() const
 {
-	const auto number = [](uint64_t value) { return std::to_string(value); };
+	for (uint32_t part = first_mine_; part < end_mine_; part++) {
+		const std::string left = parts_[part]->leftover();
 
-	if (pool_.live())
-		return number(pool_.live()) + " packets";
-	for (const Buffer &buffer : sub_) {
-		if (buffer.used || !buffer.queue.empty())
-			return number(buffer.used) + " flits in a sub-switch";
-	}
-	for (const Buffer &buffer : column_) {
-		if (buffer.used || !buffer.queue.empty())
-			return number(buffer.used) + " flits in a column buffer";
-	}
-	for (uint32_t place = 0; place < layout_.places(); place++) {
-		if (in_mask_[place])
-			return "packets in the input of place " + number(place);
-		if (near_[place])
-			return "a load of " + number(near_[place]) + " flits at place " + number(place);
-	}
-	for (size_t port = 0; port < ports_.size(); port++) {
-		if (ports_[port].used || ports_[port].shared)
-			return number(ports_[port].used) + " flits of credit missing at port " + number(port);
-	}
-	for (const uint16_t spent : spent_) {
-		if (spent)
-			return number(spent) + " flits of credit missing in a channel";
-	}
-	for (const Nic &nic : nics_) {
-		if (nic.outstanding || nic.promised)
-			return number(nic.outstanding) + " requests without a response";
-	}
-	for (const OpenMessages &open : open_) {
-		if (!open.empty())
-			return "messages that have not ended";
+		if (!left.empty())
+			return left;
 	}
 	return {};
 }

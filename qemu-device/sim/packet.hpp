@@ -66,7 +66,6 @@ public:
 	const Packet &operator[](uint32_t index) const noexcept { return packets_[index]; }
 
 	size_t live() const noexcept { return packets_.size() - free_.size(); }
-	size_t most() const noexcept { return packets_.size(); }
 
 private:
 	std::vector<Packet> packets_;

@@ -16,11 +16,6 @@ constexpr uint32_t SLICE = 1000;        // cycles between two looks at what goes
 constexpr uint32_t STUCK_AFTER = 50000; // cycles without a packet through a router
 constexpr double MIB = 1 << 20;
 
-struct Counted {
-	uint64_t flits;
-	uint32_t stalled;
-};
-
 void check(const Machine &machine, const RunShape &shape, uint32_t channels)
 {
 	const auto refuse = [](const std::string &reason) {
@@ -58,19 +53,27 @@ public:
 
 	bool until(uint32_t cycle, bool when_idle)
 	{
-		while (network_.now() < cycle && !(when_idle && network_.idle())) {
+		while (network_.now() < cycle && !(when_idle && idle_)) {
 			network_.run(std::min(cycle, network_.now() + SLICE));
-			if (network_.statistics().hops != hops_ || !network_.live()) {
-				hops_ = network_.statistics().hops;
+
+			const Census census = network_.census();
+
+			if (census.hops != hops_ || !census.live) {
+				hops_ = census.hops;
 				moved_ = network_.now();
 			}
+			idle_ = census.idle;
+			most_ = std::max(most_, census.live);
 			if (network_.now() - moved_ >= STUCK_AFTER)
 				return false;
 			if (progress_)
-				progress_({network_.now(), end_, network_.live()});
+				progress_({network_.now(), end_, census.live});
 		}
 		return true;
 	}
+
+	bool idle() const noexcept { return idle_; }
+	uint64_t most() const noexcept { return most_; } ///< packets at the end of a slice
 
 private:
 	Network &network_;
@@ -78,21 +81,13 @@ private:
 	const std::function<void(const Progress &)> &progress_;
 	uint64_t hops_ = 0;
 	uint32_t moved_ = 0;
+	bool idle_ = false;
+	uint64_t most_ = 0;
 };
 
-std::vector<Counted> count_links(const Network &network)
+void add_links(const Machine &machine, const Layout &layout, const std::vector<LinkCount> &before,
+	       const std::vector<LinkCount> &after, uint32_t cycles, Result &result)
 {
-	std::vector<Counted> counted;
-
-	for (uint32_t place = 0; place < network.layout().places(); place++)
-		counted.push_back({network.port(place).flits, network.port(place).stalled});
-	return counted;
-}
-
-void add_links(const Machine &machine, const Network &network, const std::vector<Counted> &before,
-	       const std::vector<Counted> &after, uint32_t cycles, Result &result)
-{
-	const Layout &layout = network.layout();
 
 	for (const topology::LinkClass &cls : machine.classes)
 		result.classes.push_back({cls.name});
@@ -106,7 +101,7 @@ void add_links(const Machine &machine, const Network &network, const std::vector
 		ClassResult &cls =
 			lane.link_class == PROCESSOR_CLASS ? result.classes.back() : result.classes[lane.link_class];
 		const uint64_t flits = after[place].flits - before[place].flits;
-		const uint32_t stalled = after[place].stalled - before[place].stalled;
+		const auto stalled = static_cast<uint32_t>(after[place].stalled - before[place].stalled);
 		const double load = static_cast<double>(flits) * lane.flit_ticks / TICKS / cycles;
 
 		cls.links++;
@@ -123,27 +118,27 @@ void add_links(const Machine &machine, const Network &network, const std::vector
 	}
 }
 
-Rates rates_of(const Job &job, const Counts &counted, uint32_t cycles, const Network &network, double clock_mhz)
+Rates rates_of(const Job &job, const Counts &counted, uint32_t cycles, const Layout &layout, double clock_mhz)
 {
 	const auto nodes = static_cast<double>(job.nodes.size());
 	const double node_cycles = nodes * cycles;
 	const bool get = job.traffic.operation == Operation::Get;
 	const auto flits = static_cast<double>(get ? counted.window_response_flits : counted.window_request_flits);
-	const double capacity = static_cast<double>(network.layout().inject_flits_per_100_cycles()) / 100;
+	const double capacity = static_cast<double>(layout.inject_flits_per_100_cycles()) / 100;
 
 	return {job.nodes.size(), job.traffic.load_ppm / 1e6, flits / node_cycles / capacity,
 		static_cast<double>(counted.window_bytes) / node_cycles * clock_mhz / 1000};
 }
 
 /* Of several jobs the mean, by nodes; idle ones are not counted. */
-void add_rates(const Workload &workload, uint32_t cycles, const Network &network, Result &result)
+void add_rates(const Workload &workload, uint32_t cycles, const Layout &layout, Result &result)
 {
-	const Statistics &counted = network.statistics();
+	const Statistics &counted = result.statistics;
 	const bool several = workload.jobs.size() > 1;
 
 	for (size_t i = 0; i < workload.jobs.size(); i++) {
 		const Counts &counts = several ? counted.jobs[i] : counted;
-		const Rates rates = rates_of(workload.jobs[i], counts, cycles, network, result.clock_mhz);
+		const Rates rates = rates_of(workload.jobs[i], counts, cycles, layout, result.clock_mhz);
 
 		result.jobs.push_back(rates);
 		result.nodes += rates.nodes;
@@ -178,17 +173,19 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 
 	const Workload workload =
 		shape.jobs.empty() ? Workload(shape.traffic, static_cast<uint32_t>(machine.nodes.size())) : shape.jobs;
-	const std::string broken = check_workload(workload, Layout(machine, shape.parameters, channels));
+	const Layout layout(machine, shape.parameters, channels);
 
-	if (!broken.empty())
-		throw RunError(broken);
+	for (const std::string &broken : {check_workload(workload, layout), check_workers(layout, shape.workers)}) {
+		if (!broken.empty())
+			throw RunError(broken);
+	}
 
 	const routing::Built built = routing::build_tables(machine, shape.policy);
 
 	if (!built.whole())
 		throw RunError("the machine is cut: " + built.lost(machine).front());
 
-	Network network(machine, built.tables, channels, shape.parameters, workload, shape.seed);
+	Network network(machine, built.tables, channels, shape.parameters, workload, shape.seed, shape.workers);
 	const uint32_t end = shape.warmup + shape.measure;
 	Runner runner(network, end, progress);
 	Result result;
@@ -197,18 +194,18 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 	network.stop_traffic(end);
 	result.stuck = !runner.until(shape.warmup, false);
 
-	const std::vector<Counted> before = count_links(network);
+	const std::vector<LinkCount> before = network.link_counts();
 
 	result.stuck = result.stuck || !runner.until(end, false);
-	add_links(machine, network, before, count_links(network), shape.measure, result);
+	add_links(machine, layout, before, network.link_counts(), shape.measure, result);
 	result.stuck = result.stuck || !runner.until(end + shape.drain, true);
-	result.drained = network.idle();
+	result.drained = runner.idle();
 	result.clock_mhz = machine.router_type.clock_mhz;
-	result.measured = network.statistics().latency.count();
-	result.cycles = network.now();
-	result.packets_at_once = network.most_packets();
 	result.statistics = network.statistics();
-	add_rates(workload, shape.measure, network, result);
+	result.measured = result.statistics.latency.count();
+	result.cycles = network.now();
+	result.packets_at_once = runner.most();
+	add_rates(workload, shape.measure, layout, result);
 	return result;
 }
 

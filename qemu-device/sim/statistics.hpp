@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "histogram.hpp"
@@ -33,6 +34,26 @@ struct Counts {
 	Histogram message_round_trip;                    ///< from ready to the last flit of the last response
 	std::array<uint64_t, MOST_HOPS + 1> hop_count{}; ///< requests by links
 	uint64_t nonminimal = 0;                         ///< requests by a root
+
+protected:
+	template <typename A, typename B, typename Function, typename... Member>
+	static void both_members(A &a, B &b, Function &function, Member... member)
+	{
+		(function(a.*member, b.*member), ...);
+	}
+
+	friend struct Statistics;
+	/* Calls a function with each member of two. */
+	template <typename A, typename B, typename Function> static void both(A &a, B &b, Function function)
+	{
+		static_assert(sizeof(Counts) == (5 + MOST_HOPS) * sizeof(uint64_t) + 5 * sizeof(Histogram),
+			      "a new member comes in here, too");
+		both_members(a, b, function, &Counts::window_request_flits, &Counts::window_response_flits,
+			     &Counts::window_bytes, &Counts::latency, &Counts::network, &Counts::round_trip,
+			     &Counts::message, &Counts::message_round_trip, &Counts::nonminimal);
+		for (size_t i = 0; i < a.hop_count.size(); i++)
+			function(a.hop_count[i], b.hop_count[i]);
+	}
 };
 
 struct Statistics : Counts {
@@ -46,6 +67,60 @@ struct Statistics : Counts {
 	std::array<uint64_t, routing::MAX_CHANNELS> channel_packets{}; ///< sent over links
 
 	std::vector<Counts> jobs; ///< empty if there is one
+
+	/** Of another part of the network, with the same jobs. */
+	void add(const Statistics &other)
+	{
+		jobs.resize(other.jobs.size());
+		both(*this, other, [](auto &mine, const auto &its) {
+			if constexpr (std::is_same_v<decltype(mine), Histogram &>)
+				mine.add(its);
+			else
+				mine += its;
+		});
+	}
+
+	/** As words, and from them. */
+	void save(std::vector<uint64_t> &words) const
+	{
+		words.push_back(jobs.size());
+		both(*this, *this, [&words](const auto &mine, const auto &) {
+			if constexpr (std::is_same_v<decltype(mine), const Histogram &>)
+				mine.save(words);
+			else
+				words.push_back(mine);
+		});
+	}
+
+	void load(const std::vector<uint64_t> &words)
+	{
+		const uint64_t *word = words.data();
+
+		jobs.resize(*word++);
+		both(*this, *this, [&word](auto &mine, const auto &) {
+			if constexpr (std::is_same_v<decltype(mine), Histogram &>)
+				mine.load(word);
+			else
+				mine = *word++;
+		});
+	}
+
+private:
+	/* Calls a function with each member of two. */
+	template <typename A, typename B, typename Function> static void both(A &a, B &b, Function function)
+	{
+		static_assert(sizeof(Statistics) == sizeof(Counts) + (6 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
+							    sizeof(std::vector<Counts>),
+			      "a new member comes in here, too");
+		both_members(a, b, function, &Statistics::injected_packets, &Statistics::injected_flits,
+			     &Statistics::received_packets, &Statistics::received_flits, &Statistics::hops,
+			     &Statistics::checks);
+		for (size_t i = 0; i < a.channel_packets.size(); i++)
+			function(a.channel_packets[i], b.channel_packets[i]);
+		Counts::both(a, b, function);
+		for (size_t i = 0; i < a.jobs.size(); i++)
+			Counts::both(a.jobs[i], b.jobs[i], function);
+	}
 };
 
 } // namespace aries::sim

@@ -104,6 +104,16 @@ def sim():
     return _meson("sim", "qemu-device/sim", [])
 
 
+def sim_sanitized():
+    """The same with address and undefined-behaviour sanitizers."""
+    return _meson("sim-asan", "qemu-device/sim", ["-Db_sanitize=address,undefined", "-Db_lundef=false"])
+
+
+def sim_threads():
+    """The same with the thread sanitizer."""
+    return _meson("sim-tsan", "qemu-device/sim", ["-Db_sanitize=thread", "-Db_lundef=false"])
+
+
 def _fuzz_corpus(name):
     """Folder of inputs that grows from run to run; the first ones are random, and the same everywhere."""
     corpus = BUILD / "fuzz" / name
@@ -276,6 +286,8 @@ LAYERS = [
     ("sim", sim, False),
     ("model-asan", model_sanitized, False),
     ("model-tsan", model_threads, True),
+    ("sim-asan", sim_sanitized, True),
+    ("sim-tsan", sim_threads, True),
     ("fuzz", fuzz, True),
     ("driver", driver, False),
     ("kgni", kgni, False),

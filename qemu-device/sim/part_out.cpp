@@ -2,12 +2,12 @@
 /* Sub-switches with their column buses, column buffers, and outputs with credits for the far buffer. */
 #include <algorithm>
 
-#include "network.hpp"
+#include "part.hpp"
 
 namespace aries::sim
 {
 
-void Network::reach_sub(uint32_t number, uint32_t base)
+void Part::reach_sub(uint32_t number, uint32_t base)
 {
 	Packet &packet = pool_[number];
 	const uint32_t row = layout_.row_of[packet.in];
@@ -18,7 +18,7 @@ void Network::reach_sub(uint32_t number, uint32_t base)
 
 	packet.ready = now_;
 	near_[out] += packet.flits;
-	if (layout_.lanes[out].far != NO_PLACE)
+	if (lanes_[out].far != NO_PLACE)
 		near_sum_[base / layout_.tiles] += packet.flits;
 	if (queue.empty()) {
 		const uint32_t bus = bus_of(out, row);
@@ -29,7 +29,7 @@ void Network::reach_sub(uint32_t number, uint32_t base)
 	queue.push(pool_, number);
 }
 
-void Network::check_sub(uint32_t number)
+void Part::check_sub(uint32_t number)
 {
 	Resource &bus = column_bus_[number];
 	const uint32_t words = layout_.sub_words();
@@ -45,7 +45,7 @@ void Network::check_sub(uint32_t number)
 }
 
 /* The packet at the head of a sub-switch's queue goes to the column buffer of its output, if there is room. */
-bool Network::cross_column(uint32_t number, uint32_t bit)
+bool Part::cross_column(uint32_t number, uint32_t bit)
 {
 	Resource &bus = column_bus_[number];
 	const uint32_t out = number / layout_.rows;
@@ -94,7 +94,7 @@ bool Network::cross_column(uint32_t number, uint32_t bit)
 	return true;
 }
 
-void Network::reach_column(uint32_t number, uint32_t base)
+void Part::reach_column(uint32_t number, uint32_t base)
 {
 	Packet &packet = pool_[number];
 	const uint32_t out = base + packet.out;
@@ -105,7 +105,7 @@ void Network::reach_column(uint32_t number, uint32_t base)
 	list(output_[out], list_out_, out);
 }
 
-void Network::spend(uint32_t number, uint32_t channel, uint32_t flits) noexcept
+void Part::spend(uint32_t number, uint32_t channel, uint32_t flits) noexcept
 {
 	uint16_t &used = spent_[size_t{number} * layout_.channels + channel];
 	const uint32_t reserve = parameters_.channel_reserve;
@@ -117,7 +117,7 @@ void Network::spend(uint32_t number, uint32_t channel, uint32_t flits) noexcept
 	ports_[number].flits += flits;
 }
 
-void Network::take_credit(uint32_t number, uint32_t what)
+void Part::take_credit(uint32_t number, uint32_t what)
 {
 	const uint32_t flits = what & 0xffff;
 	uint16_t &used = spent_[size_t{number} * layout_.channels + (what >> 16)];
@@ -127,8 +127,8 @@ void Network::take_credit(uint32_t number, uint32_t what)
 	used = static_cast<uint16_t>(used - flits);
 	ports_[number].used -= flits;
 	ports_[number].shared -= before - (used > reserve ? used - reserve : 0);
-	if (number >= layout_.places()) {
-		const uint32_t router = (number - layout_.places()) / layout_.tiles;
+	if (number >= places_) {
+		const uint32_t router = (number - places_) / layout_.tiles;
 
 		if (nic_hungry_[router])
 			list(nic_check_[router], list_nic_, router);
@@ -138,7 +138,7 @@ void Network::take_credit(uint32_t number, uint32_t what)
 	}
 }
 
-void Network::check_out(uint32_t place)
+void Part::check_out(uint32_t place)
 {
 	Resource &output = output_[place];
 	Port &port = ports_[place];
@@ -173,9 +173,9 @@ void Network::check_out(uint32_t place)
 }
 
 /* The packet at the head of a column buffer's queue goes out. */
-void Network::send(uint32_t place, uint32_t bit)
+void Part::send(uint32_t place, uint32_t bit)
 {
-	const Lane &lane = layout_.lanes[place];
+	const Lane &lane = lanes_[place];
 	Resource &output = output_[place];
 	Port &port = ports_[place];
 	const uint32_t words = layout_.column_words();
@@ -211,7 +211,25 @@ void Network::send(uint32_t place, uint32_t bit)
 	packet.hops++;
 	packet.decided = false;
 	packet.tail = cycle_of(end) + parameters_.input_cycles;
-	wheel_.add(Kind::Arrive, cycle_of(start + lane.flit_ticks) + parameters_.input_cycles, number, lane.far);
+
+	const uint32_t arrival = cycle_of(start + lane.flit_ticks) + parameters_.input_cycles;
+	const uint32_t far = lane.far - first_place_;
+
+	if (far < places_)
+		wheel_.add(Kind::Arrive, arrival, number, far);
+	else
+		post(number, arrival, lane.far);
+}
+
+/* To another part. */
+void Part::post(uint32_t number, uint32_t arrival, uint32_t place)
+{
+	Packet &packet = pool_[number];
+
+	packet.ready = arrival;
+	packet.next = place;
+	out_[division_.part_of[place / layout_.tiles]].packets.push_back(packet);
+	pool_.give(number);
 }
 
 } // namespace aries::sim

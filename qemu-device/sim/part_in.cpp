@@ -2,21 +2,21 @@
 /* Input queues: one for each channel of a tile, in a buffer that they share. The routing decision; the row bus. */
 #include <algorithm>
 
-#include "network.hpp"
+#include "part.hpp"
 
 namespace aries::sim
 {
 
 /** What a router knows of the load of its outputs: three metrics, combined to one number of flits (R08). */
 struct LoadView {
-	const Network &net;
+	const Part &net;
 	uint32_t base; ///< first place of the router
 
 	uint32_t operator()(uint32_t tile) const noexcept
 	{
 		const uint32_t place = base + tile;
 		const Parameters &weigh = net.parameters_;
-		const Lane &lane = net.layout_.lanes[place];
+		const Lane &lane = net.lanes_[place];
 		const uint32_t used = net.ports_[place].used;
 		uint32_t load = net.near_[place] * weigh.near_weight;
 
@@ -35,7 +35,7 @@ struct LoadView {
 	}
 };
 
-void Network::arrive(uint32_t packet, uint32_t place)
+void Part::arrive(uint32_t packet, uint32_t place)
 {
 	const uint32_t channel = pool_[packet].header.channel;
 
@@ -44,12 +44,12 @@ void Network::arrive(uint32_t packet, uint32_t place)
 	list(row_bus_[place], list_in_, place);
 }
 
-void Network::route(Packet &packet, uint32_t place)
+void Part::route(Packet &packet, uint32_t place)
 {
 	const uint32_t router = place / layout_.tiles;
 	const uint32_t tile = place % layout_.tiles;
 	const uint64_t random = random_of(seed_, packet.name(), packet.hops * uint64_t{2} + packet.response);
-	const routing::Decision decision = routing::decide(tables_.router(router), tile, packet.header,
+	const routing::Decision decision = routing::decide(tables_.router(first_router_ + router), tile, packet.header,
 							   LoadView{*this, router * layout_.tiles}, random);
 
 	packet.in = static_cast<uint8_t>(tile);
@@ -59,7 +59,7 @@ void Network::route(Packet &packet, uint32_t place)
 	packet.decided = true;
 }
 
-void Network::check_in(uint32_t place)
+void Part::check_in(uint32_t place)
 {
 	Resource &bus = row_bus_[place];
 	const uint32_t waiting = in_mask_[place];
@@ -98,7 +98,7 @@ void Network::check_in(uint32_t place)
 }
 
 /* The packet at the head of a channel goes to the sub-switch of its output's column. */
-void Network::cross_row(uint32_t place, uint32_t channel)
+void Part::cross_row(uint32_t place, uint32_t channel)
 {
 	Queue &queue = input_[size_t{place} * layout_.channels + channel];
 	Resource &bus = row_bus_[place];
@@ -107,7 +107,6 @@ void Network::cross_row(uint32_t place, uint32_t channel)
 	const uint32_t column = layout_.column_of[packet.in];
 	const uint32_t sub = place - column + layout_.column_of[packet.out];
 	const uint32_t last = std::max(now_ + packet.flits - 1, packet.tail);
-	const Lane &lane = layout_.lanes[place];
 
 	sub_[(size_t{sub} * layout_.columns + column) * layout_.channels + channel].used += packet.flits;
 	if (queue.empty())
@@ -116,17 +115,31 @@ void Network::cross_row(uint32_t place, uint32_t channel)
 	bus.turn = static_cast<uint16_t>(channel + 1 == layout_.channels ? 0 : channel + 1);
 	if (in_mask_[place])
 		arm(bus, Kind::CheckIn, place, bus.free);
-	give_credit(lane.far == NO_PLACE ? layout_.places() + place : lane.far, lane, channel, packet.flits);
+	give_back(place, channel, packet.flits);
 	packet.tail = last + parameters_.row_cycles;
 	wheel_.add(Kind::ToSub, now_ + parameters_.row_cycles, number, place - packet.in);
 }
 
-/* The room of a packet that leaves a buffer, to who sent it. It leaves no slower than another can come. */
-void Network::give_credit(uint32_t port, const Lane &lane, uint32_t channel, uint32_t flits)
+/* It leaves no slower than another can come. */
+uint32_t Part::credit_cycles(const Lane &lane) const noexcept
 {
-	const uint32_t delay = (lane.latency_ticks + TICKS - 1) / TICKS + parameters_.credit_cycles + 1;
+	return (lane.latency_ticks + TICKS - 1) / TICKS + parameters_.credit_cycles + 1;
+}
 
-	wheel_.add(Kind::Credit, now_ + delay, port, channel << 16 | flits);
+/* The room of a packet that leaves an input buffer, to who sent it: a router, or a NIC. */
+void Part::give_back(uint32_t place, uint32_t channel, uint32_t flits)
+{
+	const Lane &lane = lanes_[place];
+	const uint32_t far = lane.far - first_place_;
+	const uint32_t cycle = now_ + credit_cycles(lane);
+	const uint32_t what = channel << 16 | flits;
+
+	if (far < places_)
+		wheel_.add(Kind::Credit, cycle, far, what);
+	else if (lane.far == NO_PLACE)
+		wheel_.add(Kind::Credit, cycle, places_ + place, what);
+	else
+		out_[division_.part_of[lane.far / layout_.tiles]].credits.push_back({cycle, lane.far, what});
 }
 
 } // namespace aries::sim

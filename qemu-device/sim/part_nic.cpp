@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "network.hpp"
+#include "part.hpp"
 
 namespace aries::sim
 {
 
 /* A processor tile delivers one packet in a cycle, at most; which tile is first must not depend on events. */
-void Network::receive(uint32_t packet, uint32_t place)
+void Part::receive(uint32_t packet, uint32_t place)
 {
 	const uint32_t router = place / layout_.tiles;
 
@@ -17,7 +17,7 @@ void Network::receive(uint32_t packet, uint32_t place)
 	list(nic_check_[router], list_nic_, router);
 }
 
-void Network::check_nics(uint32_t router)
+void Part::check_nics(uint32_t router)
 {
 	const uint32_t first = router * layout_.tiles;
 	uint32_t wake = UINT32_MAX;
@@ -32,24 +32,23 @@ void Network::check_nics(uint32_t router)
 	while (more) {
 		more = false;
 		for (uint32_t i = 0; i < layout_.nics; i++) {
-			const uint32_t node =
-				layout_.node_at[size_t{router} * layout_.nics + (now_ + i) % layout_.nics];
+			Nic &nic = nics_[size_t{router} * layout_.nics + (now_ + i) % layout_.nics];
 
-			more |= node != NO_PLACE && inject(node);
+			more |= nic.node != NO_PLACE && inject(nic);
 		}
 	}
-	for (uint32_t nic = 0; nic < layout_.nics; nic++) {
-		const uint32_t node = layout_.node_at[size_t{router} * layout_.nics + nic];
+	for (uint32_t i = 0; i < layout_.nics; i++) {
+		const Nic &nic = nics_[size_t{router} * layout_.nics + i];
 
-		if (node != NO_PLACE)
-			wake = std::min(wake, wake_of(node, hungry));
+		if (nic.node != NO_PLACE)
+			wake = std::min(wake, wake_of(nic, hungry));
 	}
 	nic_hungry_[router] = hungry;
 	if (wake != UINT32_MAX)
 		wake_nics(router, wake);
 }
 
-void Network::wake_nics(uint32_t router, uint32_t cycle)
+void Part::wake_nics(uint32_t router, uint32_t cycle)
 {
 	const uint32_t at = std::min(cycle, now_ + wheel_.horizon());
 
@@ -60,10 +59,11 @@ void Network::wake_nics(uint32_t router, uint32_t cycle)
 }
 
 /* A packet has come to its NIC. */
-void Network::finish(uint32_t number, uint32_t place)
+void Part::finish(uint32_t number, uint32_t place)
 {
 	Packet &packet = pool_[number];
-	Nic &nic = nics_[packet.target];
+	const uint32_t slot = place / layout_.tiles * layout_.nics + packet.header.nic;
+	Nic &nic = nics_[slot];
 	const uint32_t initiator = packet.response ? packet.target : packet.source;
 
 	statistics_.received_packets++;
@@ -73,7 +73,7 @@ void Network::finish(uint32_t number, uint32_t place)
 		count(packet, statistics_.jobs[traffic_.job_of(initiator)]);
 	if (packet.response) {
 		nic.outstanding--;
-		end_message(packet, initiator);
+		end_message(packet, initiator, slot);
 	} else if (traffic_.response_flits(initiator, packet.bytes)) {
 		packet.sent = now_;
 		packet.out = static_cast<uint8_t>(place % layout_.tiles);
@@ -83,13 +83,13 @@ void Network::finish(uint32_t number, uint32_t place)
 			answer(number, nic);
 		return;
 	} else {
-		end_message(packet, initiator);
+		end_message(packet, initiator, slot);
 	}
-	give_credit(place, layout_.lanes[place], packet.header.channel, packet.flits);
+	free_processor_buffer(packet, place);
 	pool_.give(number);
 }
 
-void Network::count(const Packet &packet, Counts &counts)
+void Part::count(const Packet &packet, Counts &counts)
 {
 	const bool window = now_ >= measure_from_ && now_ < measure_until_;
 
@@ -113,13 +113,13 @@ void Network::count(const Packet &packet, Counts &counts)
 }
 
 /* The last packet that belongs to a request has come: its message may be done. */
-void Network::end_message(const Packet &packet, uint32_t initiator)
+void Part::end_message(const Packet &packet, uint32_t initiator, uint32_t slot)
 {
 	const bool put = traffic_.shape_of(initiator).operation == Operation::Put;
 	uint32_t last_byte = put ? packet.sent : now_;
 
 	if (!packet.alone)
-		last_byte = open_[initiator].close(packet.sequence, last_byte);
+		last_byte = open_[slot].close(packet.sequence, last_byte);
 	if (!last_byte || !packet.measured)
 		return;
 
@@ -134,14 +134,20 @@ void Network::end_message(const Packet &packet, uint32_t initiator)
 		add(statistics_.jobs[traffic_.job_of(initiator)]);
 }
 
+/* A packet leaves the buffer between a processor tile and its NICs. */
+void Part::free_processor_buffer(const Packet &packet, uint32_t place)
+{
+	wheel_.add(Kind::Credit, now_ + credit_cycles(lanes_[place]), place,
+		   packet.header.channel << 16 | packet.flits);
+}
+
 /* A request is taken out of the NIC's buffer; its response will be ready some time later. */
-void Network::answer(uint32_t number, Nic &nic)
+void Part::answer(uint32_t number, Nic &nic)
 {
 	Packet &packet = pool_[number];
+	const uint32_t place = nic.base + packet.out;
 
-	const uint32_t place = layout_.place(layout_.node_router[packet.target], packet.out);
-
-	give_credit(place, layout_.lanes[place], packet.header.channel, packet.flits);
+	free_processor_buffer(packet, place);
 	std::swap(packet.source, packet.target);
 	packet.response = true;
 	packet.ready = now_ + parameters_.serve_cycles;
@@ -151,19 +157,17 @@ void Network::answer(uint32_t number, Nic &nic)
 	nic.responses.push(pool_, number);
 }
 
-bool Network::inject(uint32_t node)
+bool Part::inject(Nic &nic)
 {
-	const Nic &nic = nics_[node];
 	const bool first = !nic.response_last;
 
 	if (nic.due > now_ && nic.responses.empty())
 		return false;
-	return inject_class(node, first) || inject_class(node, !first);
+	return inject_class(nic, first) || inject_class(nic, !first);
 }
 
-bool Network::inject_class(uint32_t node, bool response)
+bool Part::inject_class(Nic &nic, bool response)
 {
-	Nic &nic = nics_[node];
 	const uint32_t channel = response ? layout_.class_channels : 0;
 	uint32_t flits, number;
 
@@ -174,10 +178,10 @@ bool Network::inject_class(uint32_t node, bool response)
 	} else {
 		if (nic.due > now_ || nic.due >= last_due_ || nic.outstanding >= parameters_.outstanding)
 			return false;
-		flits = traffic_.request_flits(node, Traffic::bytes_with_left(nic.bytes, nic.left - 1));
+		flits = traffic_.request_flits(nic.node, Traffic::bytes_with_left(nic.bytes, nic.left - 1));
 	}
 
-	const uint32_t place = choose_tile(node, channel, flits);
+	const uint32_t place = choose_tile(nic, channel, flits);
 
 	if (place == NO_PLACE)
 		return false;
@@ -187,7 +191,7 @@ bool Network::inject_class(uint32_t node, bool response)
 		if (!nic.waiting.empty())
 			answer(nic.waiting.pop(pool_), nic);
 	} else {
-		number = make_request(node);
+		number = make_request(nic);
 	}
 	nic.response_last = response;
 	pool_[number].header.channel = static_cast<uint8_t>(channel);
@@ -196,19 +200,18 @@ bool Network::inject_class(uint32_t node, bool response)
 }
 
 /* The processor tile with the least in its buffer, of those that can take the packet now. */
-uint32_t Network::choose_tile(uint32_t node, uint32_t channel, uint32_t flits) const noexcept
+uint32_t Part::choose_tile(const Nic &nic, uint32_t channel, uint32_t flits) const noexcept
 {
-	const std::vector<uint8_t> &tiles = layout_.nic_tiles[layout_.node_nic[node]];
-	const uint32_t first = layout_.place(layout_.node_router[node], 0);
+	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
 	const auto count = static_cast<uint32_t>(tiles.size());
 	uint32_t best = NO_PLACE;
 	uint32_t least = UINT32_MAX;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t place = first + tiles[(nics_[node].sequence + i) % count];
-		const Port &port = nic_port(place);
+		const uint32_t place = nic.base + tiles[(nic.sequence + i) % count];
+		const Port &port = ports_[places_ + place];
 
-		if (port.free_tick <= now_ && port.used < least && fits(layout_.places() + place, channel, flits)) {
+		if (port.free_tick <= now_ && port.used < least && fits(places_ + place, channel, flits)) {
 			best = place;
 			least = port.used;
 		}
@@ -216,37 +219,36 @@ uint32_t Network::choose_tile(uint32_t node, uint32_t channel, uint32_t flits) c
 	return best;
 }
 
-uint32_t Network::make_request(uint32_t node)
+uint32_t Part::make_request(Nic &nic)
 {
-	Nic &nic = nics_[node];
 	const uint32_t number = pool_.take();
 	Packet &packet = pool_[number];
 
-	packet.source = node;
+	packet.source = nic.node;
 	packet.target = nic.target;
 	packet.sequence = nic.sequence++;
 	packet.born = nic.due;
 	packet.sent = now_;
 	packet.bytes = static_cast<uint8_t>(Traffic::bytes_with_left(nic.bytes, nic.left - 1));
-	packet.flits = static_cast<uint8_t>(traffic_.request_flits(node, packet.bytes));
+	packet.flits = static_cast<uint8_t>(traffic_.request_flits(nic.node, packet.bytes));
 	packet.response = false;
 	packet.measured = nic.due >= measure_from_ && nic.due < measure_until_;
-	packet.header.mode = traffic_.shape_of(node).request_mode;
+	packet.header.mode = traffic_.shape_of(nic.node).request_mode;
 	packet.alone = nic.packets == 1;
 	if (!packet.alone && nic.left == nic.packets)
-		open_[node].open(packet.sequence, nic.packets);
-	if (traffic_.response_flits(node, packet.bytes))
+		open_[static_cast<size_t>(&nic - nics_.data())].open(packet.sequence, nic.packets);
+	if (traffic_.response_flits(nic.node, packet.bytes))
 		nic.outstanding++;
 	if (--nic.left == 0)
-		next_message(node);
+		next_message(nic);
 	return number;
 }
 
 /* A packet leaves its NIC for a processor tile, one flit in a cycle. */
-void Network::enter(uint32_t number, uint32_t place)
+void Part::enter(uint32_t number, uint32_t place)
 {
 	Packet &packet = pool_[number];
-	const uint32_t port = layout_.places() + place;
+	const uint32_t port = places_ + place;
 	const uint32_t way = parameters_.netlink_cycles + parameters_.input_cycles;
 
 	packet.header.destination = tables_.address(layout_.node_router[packet.target]);
@@ -264,11 +266,9 @@ void Network::enter(uint32_t number, uint32_t place)
 	wheel_.add(Kind::Arrive, now_ + 1 + way, number, place);
 }
 
-void Network::next_message(uint32_t node)
+void Part::next_message(Nic &nic)
 {
-	Nic &nic = nics_[node];
-
-	const Message message = traffic_.message(node, nic.message, nic.clock);
+	const Message message = traffic_.message(nic.node, nic.message, nic.clock);
 
 	nic.clock = message.clock;
 	nic.due = static_cast<uint32_t>(std::min(message.clock, Traffic::NEVER) >> Traffic::FRACTION);
@@ -279,9 +279,8 @@ void Network::next_message(uint32_t node)
 }
 
 /* The cycle in which a NIC can do something that no event will tell it of, after now. */
-uint32_t Network::wake_of(uint32_t node, bool &hungry) const noexcept
+uint32_t Part::wake_of(const Nic &nic, bool &hungry) const noexcept
 {
-	const Nic &nic = nics_[node];
 	uint32_t wake = UINT32_MAX;
 	bool ready = false;
 
@@ -300,8 +299,8 @@ uint32_t Network::wake_of(uint32_t node, bool &hungry) const noexcept
 	if (!ready)
 		return wake;
 	hungry = true;
-	for (const uint8_t tile : layout_.nic_tiles[layout_.node_nic[node]]) {
-		const Port &port = nic_port(layout_.place(layout_.node_router[node], tile));
+	for (const uint8_t tile : layout_.nic_tiles[nic.index]) {
+		const Port &port = ports_[places_ + nic.base + tile];
 
 		if (port.free_tick > now_)
 			wake = std::min(wake, static_cast<uint32_t>(port.free_tick));

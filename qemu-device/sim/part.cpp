@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "part.hpp"
+
+#include <algorithm>
+
+namespace aries::sim
+{
+
+Part::Part(const Layout &layout, const Division &division, uint32_t number, const routing::Tables &tables,
+	   const Parameters &parameters, const Traffic &traffic, uint64_t seed)
+	: parameters_(parameters), layout_(layout), division_(division), number_(number),
+	  first_router_(division.first[number]), routers_(division.first[number + 1] - first_router_),
+	  first_place_(first_router_ * layout.tiles), places_(routers_ * layout.tiles),
+	  lanes_(layout.lanes.data() + first_place_), tables_(tables), traffic_(traffic),
+	  seed_(mix64(seed + 0x9e3779b97f4a7c15)), wheel_(layout_.horizon)
+{
+	const size_t places = places_;
+	const size_t channels = layout_.channels;
+	const size_t rows = layout_.rows;
+
+	row_bus_.resize(places);
+	in_mask_.resize(places);
+	input_.resize(places * channels);
+	sub_.resize(places * layout_.columns * channels);
+	column_bus_.resize(places * rows);
+	sub_mask_.resize(places * rows * layout_.sub_words());
+	column_.resize(places * rows * channels);
+	column_mask_.resize(places * layout_.column_words());
+	output_.resize(places);
+	ports_.resize(places * 2);
+	spent_.resize(places * 2 * channels);
+	near_.resize(places);
+	received_.assign(places, NO_PACKET);
+	near_sum_.resize(routers_);
+	nic_check_.resize(routers_);
+	nic_hungry_.resize(routers_);
+	nic_wake_.assign(routers_, UINT32_MAX);
+
+	/* What a neighbour told is known when its message has come over the link: in whole messages. */
+	told_lag_.resize(places);
+	for (size_t place = 0; place < places; place++) {
+		const uint32_t cycles = lanes_[place].latency_ticks / TICKS + parameters.load_delay;
+
+		told_lag_[place] = static_cast<uint16_t>(cycles / parameters.load_interval + 1);
+		told_slots_ = std::max(told_slots_, told_lag_[place] + 1u);
+	}
+	told_.resize(size_t{told_slots_} * layout_.routers);
+
+	list_borders();
+	nics_.resize(size_t{routers_} * layout_.nics);
+	open_.resize(nics_.size());
+	if (traffic_.jobs() > 1)
+		statistics_.jobs.resize(traffic_.jobs());
+	for (uint32_t slot = 0; slot < nics_.size(); slot++) {
+		const uint32_t router = slot / layout_.nics;
+		Nic &nic = nics_[slot];
+
+		nic.node = layout_.node_at[size_t{first_router_} * layout_.nics + slot];
+		nic.base = router * layout_.tiles;
+		nic.index = static_cast<uint8_t>(slot % layout_.nics);
+		if (nic.node == NO_PLACE)
+			continue;
+		next_message(nic);
+		wake_nics(router, std::max(nic.due, 1u));
+	}
+}
+
+/* Routers on both sides of the links between this part and each other: their loads are told over them. */
+void Part::list_borders()
+{
+	const auto unique = [](std::vector<uint32_t> &routers) {
+		std::sort(routers.begin(), routers.end());
+		routers.erase(std::unique(routers.begin(), routers.end()), routers.end());
+	};
+
+	borders_.resize(division_.parts());
+	for (uint32_t place = 0; place < places_; place++) {
+		if (lanes_[place].far == NO_PLACE)
+			continue;
+
+		const uint32_t far = lanes_[place].far / layout_.tiles;
+		const uint32_t part = division_.part_of[far];
+
+		if (part != number_) {
+			borders_[part].here.push_back(first_router_ + place / layout_.tiles);
+			borders_[part].there.push_back(far);
+		}
+	}
+	for (Border &border : borders_) {
+		unique(border.here);
+		unique(border.there);
+	}
+}
+
+void Part::measure(uint32_t from, uint32_t until)
+{
+	measure_from_ = from;
+	measure_until_ = until;
+}
+
+void Part::run(uint32_t until, Mail *out)
+{
+	out_ = out;
+	while (now_ < until) {
+		step();
+		now_++;
+	}
+}
+
+void Part::step()
+{
+	if (now_ % parameters_.load_interval == 0)
+		publish_loads();
+	deliver();
+	/* Downstream first, so that room that becomes free can be used in the same cycle. */
+	for (const uint32_t place : list_out_)
+		check_out(place);
+	for (const uint32_t bus : list_sub_)
+		check_sub(bus);
+	for (const uint32_t place : list_in_)
+		check_in(place);
+	for (const uint32_t router : list_nic_)
+		check_nics(router);
+	statistics_.checks += list_out_.size() + list_sub_.size() + list_in_.size() + list_nic_.size();
+	list_out_.clear();
+	list_sub_.clear();
+	list_in_.clear();
+	list_nic_.clear();
+}
+
+/* Most of the time goes to fetching packets and queues from memory: so that is begun some events ahead. */
+void Part::deliver()
+{
+	const auto packet_soon = [this](uint32_t packet, uint32_t) { __builtin_prefetch(&pool_[packet], 1); };
+	const auto nothing = [](uint32_t, uint32_t) {};
+
+	wheel_.take(
+		Kind::Arrive, now_, [this](uint32_t packet, uint32_t place) { arrive(packet, place); }, packet_soon,
+		[this](uint32_t packet, uint32_t place) {
+			__builtin_prefetch(&input_[size_t{place} * layout_.channels + pool_[packet].header.channel], 1);
+			__builtin_prefetch(&row_bus_[place], 1);
+		});
+	wheel_.take(
+		Kind::ToSub, now_, [this](uint32_t packet, uint32_t base) { reach_sub(packet, base); }, packet_soon,
+		[this](uint32_t packet, uint32_t base) {
+			const Packet &of = pool_[packet];
+			const uint32_t bus = bus_of(base + of.out, layout_.row_of[of.in]);
+
+			__builtin_prefetch(&sub_[sub_queue(of, base)], 1);
+			__builtin_prefetch(&column_bus_[bus], 1);
+			__builtin_prefetch(&near_[base + of.out], 1);
+			__builtin_prefetch(&column_[size_t{bus} * layout_.channels + of.header.channel], 1);
+		});
+	wheel_.take(
+		Kind::ToColumn, now_, [this](uint32_t packet, uint32_t base) { reach_column(packet, base); },
+		packet_soon,
+		[this](uint32_t packet, uint32_t base) {
+			const Packet &of = pool_[packet];
+			const uint32_t out = base + of.out;
+
+			__builtin_prefetch(&column_[size_t{bus_of(out, layout_.row_of[of.in])} * layout_.channels +
+						    of.header.channel],
+					   1);
+			__builtin_prefetch(&output_[out], 1);
+			__builtin_prefetch(&ports_[out], 1);
+			__builtin_prefetch(&spent_[size_t{out} * layout_.channels], 1);
+		});
+	wheel_.take(
+		Kind::Credit, now_, [this](uint32_t port, uint32_t what) { take_credit(port, what); },
+		[this](uint32_t port, uint32_t) {
+			__builtin_prefetch(&ports_[port], 1);
+			__builtin_prefetch(&spent_[size_t{port} * layout_.channels], 1);
+		},
+		nothing);
+	wheel_.take(
+		Kind::Receive, now_, [this](uint32_t packet, uint32_t place) { receive(packet, place); }, packet_soon,
+		nothing);
+	look_again(Kind::CheckIn, row_bus_, list_in_);
+	look_again(Kind::CheckSub, column_bus_, list_sub_);
+	look_again(Kind::CheckOut, output_, list_out_);
+	wheel_.take(
+		Kind::CheckNic, now_,
+		[this](uint32_t router, uint32_t) {
+			if (nic_wake_[router] == now_)
+				nic_wake_[router] = UINT32_MAX;
+			list(nic_check_[router], list_nic_, router);
+		},
+		nothing, nothing);
+}
+
+void Part::look_again(Kind kind, std::vector<Resource> &resources, std::vector<uint32_t> &to)
+{
+	wheel_.take(
+		kind, now_,
+		[this, &resources, &to](uint32_t number, uint32_t) {
+			resources[number].armed = false;
+			list(resources[number], to, number);
+		},
+		[&resources](uint32_t number, uint32_t) { __builtin_prefetch(&resources[number], 1); },
+		[](uint32_t, uint32_t) {});
+}
+
+/* Every router tells its neighbours how loaded its links are on average (R08, R09). */
+void Part::publish_loads()
+{
+	told_now_ = now_ / parameters_.load_interval;
+
+	uint32_t *told = told_.data() + size_t{told_now_ % told_slots_} * layout_.routers;
+
+	for (uint32_t router = 0; router < routers_; router++) {
+		const uint32_t sum = near_sum_[router];
+
+		told[first_router_ + router] =
+			sum ? sum / std::max(layout_.network_links[first_router_ + router], 1u) : 0;
+	}
+	for (uint32_t part = 0; part < borders_.size(); part++) {
+		for (const uint32_t router : borders_[part].here)
+			out_[part].loads.push_back(told[router]);
+	}
+}
+
+/* What another part sent up to now. */
+void Part::receive_mail(uint32_t from, const Mail &mail)
+{
+	const std::vector<uint32_t> &routers = borders_[from].there;
+
+	for (const Packet &packet : mail.packets) {
+		const uint32_t number = pool_.take();
+
+		pool_[number] = packet;
+		wheel_.add(Kind::Arrive, packet.ready, number, packet.next - first_place_);
+	}
+	for (const Mail::Credit &credit : mail.credits)
+		wheel_.add(Kind::Credit, credit.cycle, credit.port - first_place_, credit.what);
+	if (routers.empty())
+		return;
+
+	/* Messages of the cycles before, the newest at the end. */
+	const size_t messages = mail.loads.size() / routers.size();
+	const uint32_t first = (now_ - 1) / parameters_.load_interval + 1 - static_cast<uint32_t>(messages);
+
+	for (uint32_t message = 0; message < messages; message++) {
+		uint32_t *told = told_.data() + size_t{(first + message) % told_slots_} * layout_.routers;
+
+		for (size_t i = 0; i < routers.size(); i++)
+			told[routers[i]] = mail.loads[message * routers.size() + i];
+	}
+}
+
+bool Part::idle() const noexcept
+{
+	if (pool_.live())
+		return false;
+	return std::all_of(nics_.begin(), nics_.end(),
+			   [this](const Nic &nic) { return nic.node == NO_PLACE || nic.due >= last_due_; });
+}
+
+std::string Part::leftover() const
+{
+	const auto number = [](uint64_t value) { return std::to_string(value); };
+
+	if (pool_.live())
+		return number(pool_.live()) + " packets";
+	for (const Buffer &buffer : sub_) {
+		if (buffer.used || !buffer.queue.empty())
+			return number(buffer.used) + " flits in a sub-switch";
+	}
+	for (const Buffer &buffer : column_) {
+		if (buffer.used || !buffer.queue.empty())
+			return number(buffer.used) + " flits in a column buffer";
+	}
+	for (uint32_t place = 0; place < places_; place++) {
+		if (in_mask_[place])
+			return "packets in the input of place " + number(place);
+		if (near_[place])
+			return "a load of " + number(near_[place]) + " flits at place " + number(place);
+	}
+	for (size_t port = 0; port < ports_.size(); port++) {
+		if (ports_[port].used || ports_[port].shared)
+			return number(ports_[port].used) + " flits of credit missing at port " + number(port);
+	}
+	for (const uint16_t spent : spent_) {
+		if (spent)
+			return number(spent) + " flits of credit missing in a channel";
+	}
+	for (const Nic &nic : nics_) {
+		if (nic.outstanding || nic.promised)
+			return number(nic.outstanding) + " requests without a response";
+	}
+	for (const OpenMessages &open : open_) {
+		if (!open.empty())
+			return "messages that have not ended";
+	}
+	return {};
+}
+
+} // namespace aries::sim

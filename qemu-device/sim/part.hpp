@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * The routers, links and NICs of a part of a machine, cycle by cycle. A part may be the whole of it.
+ *
+ * A packet goes through an input queue, over a row bus to a sub-switch, over a column bus to a column buffer (P15),
+ * and over the link. Each of the three moves needs a resource (row bus of the input, column bus of the sub-switch,
+ * output) and room behind it for the whole packet; the first flit moves on before the last has come. State is in
+ * arrays by tile.
+ *
+ * In a cycle all that arrives is put into its queue first, then outputs, column buses, row buses and NICs are looked
+ * at, in this order, where something has changed. What is looked at in one step changes nothing that the same step
+ * looks at elsewhere: so the order of events in a cycle does not matter, and a machine may be cut into parts. What
+ * leaves a part by a link goes into a mail: packets, credits, loads. Numbers of places and routers in here count from
+ * the first of the part.
+ */
+#ifndef ARIES_SIM_PART_HPP
+#define ARIES_SIM_PART_HPP
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "division.hpp"
+#include "layout.hpp"
+#include "messages.hpp"
+#include "packet.hpp"
+#include "router/table_builder.hpp"
+#include "statistics.hpp"
+#include "traffic.hpp"
+#include "wheel.hpp"
+
+namespace aries::sim
+{
+
+/** Something that serves one packet at a time. */
+struct Resource {
+	uint32_t free = 0;   ///< cycle from which it can take one
+	uint16_t turn = 0;   ///< who is asked first
+	bool armed = false;  ///< there is an event to look at it again
+	bool listed = false; ///< to be looked at in this cycle
+};
+
+struct Buffer {
+	Queue queue;
+	uint32_t used = 0; ///< flits
+};
+
+/** A sender's view of the buffer behind a link; of an output, or of a NIC's way into a processor tile. */
+struct Port {
+	uint64_t free_tick = 0;
+	uint64_t flits = 0;            ///< sent
+	uint32_t used = 0;             ///< flits sent and not given back
+	uint32_t shared = 0;           ///< of them beyond the reserves of their channels
+	uint32_t blocked = UINT32_MAX; ///< cycle since which only room is missing
+	uint32_t stalled = 0;          ///< cycles that it was so
+};
+
+/** Routers of this part with links to another, and those there with links to this one. */
+struct Border {
+	std::vector<uint32_t> here;
+	std::vector<uint32_t> there;
+};
+
+struct Nic {
+	uint64_t clock = 0;   ///< when the message was ready, with fraction
+	uint32_t due = 0;     ///< the same in cycles
+	uint32_t message = 0; ///< its number
+	uint32_t target = 0;
+	uint32_t bytes = 0;
+	uint32_t packets = 0;
+	uint32_t left = 0;     ///< of them
+	uint32_t sequence = 0; ///< of the next request
+	uint16_t outstanding = 0;
+	bool response_last = false; ///< the last packet was one
+	uint8_t index = 0;          ///< in its router
+	uint32_t promised = 0;      ///< responses that wait or are being made
+	Queue responses;
+	Queue waiting;            ///< requests that find no room for a response
+	uint32_t node = NO_PLACE; ///< none if there is no node
+	uint32_t base = 0;        ///< first place of its router
+};
+
+/** What one part sends to another in a window of time; places are those of the machine. */
+struct Mail {
+	struct Credit {
+		uint32_t cycle, port, what;
+	};
+
+	std::vector<Packet> packets; ///< Packet::ready is the cycle of arrival, Packet::next the place
+	std::vector<Credit> credits;
+	std::vector<uint32_t> loads; ///< of the routers at the border, message by message
+
+	void clear()
+	{
+		packets.clear();
+		credits.clear();
+		loads.clear();
+	}
+};
+
+class Part
+{
+public:
+	/** References must stay. */
+	Part(const Layout &layout, const Division &division, uint32_t number, const routing::Tables &tables,
+	     const Parameters &parameters, const Traffic &traffic, uint64_t seed);
+
+	/**
+	 * Go on up to the beginning of this cycle, with one mail for each part in @p out. Nothing in them is for a
+	 * cycle before that, if no more than Division::window cycles are run.
+	 */
+	void run(uint32_t until, Mail *out);
+	void receive_mail(uint32_t from, const Mail &mail);
+
+	/** No message is ready in this cycle or later. */
+	void stop_traffic(uint32_t cycle) { last_due_ = cycle; }
+
+	/** Messages that are ready from the first of these cycles up to the second are measured. */
+	void measure(uint32_t from, uint32_t until);
+
+	/** Take the events of a cycle in another order, which must not matter. */
+	void reverse_events() noexcept { wheel_.reverse(); }
+
+	size_t live() const noexcept { return pool_.live(); }
+	bool idle() const noexcept;
+	const Statistics &statistics() const noexcept { return statistics_; }
+	const Port &port(uint32_t place) const noexcept { return ports_[place - first_place_]; }
+	const Port &nic_port(uint32_t place) const noexcept { return ports_[places_ + place - first_place_]; }
+
+	/** Empty if no packet, no flit in a buffer, no missing credit is left; else what is. */
+	std::string leftover() const;
+
+private:
+	friend struct LoadView;
+
+	void step();
+	void deliver();
+	void look_again(Kind kind, std::vector<Resource> &resources, std::vector<uint32_t> &to);
+	void list_borders();
+	void publish_loads();
+
+	/* Input: network_in.cpp */
+	void arrive(uint32_t packet, uint32_t place);
+	void check_in(uint32_t place);
+	void route(Packet &packet, uint32_t place);
+	void cross_row(uint32_t place, uint32_t channel);
+	uint32_t credit_cycles(const Lane &lane) const noexcept;
+	void give_back(uint32_t place, uint32_t channel, uint32_t flits);
+
+	/* Sub-switch, column buffer, output: network_out.cpp */
+	void reach_sub(uint32_t packet, uint32_t base);
+	void check_sub(uint32_t bus);
+	bool cross_column(uint32_t bus, uint32_t bit);
+	void reach_column(uint32_t packet, uint32_t base);
+	void check_out(uint32_t place);
+	void send(uint32_t place, uint32_t bit);
+	void post(uint32_t packet, uint32_t arrival, uint32_t place);
+	void take_credit(uint32_t port, uint32_t what);
+	bool fits(uint32_t port, uint32_t channel, uint32_t flits) const noexcept;
+	void spend(uint32_t port, uint32_t channel, uint32_t flits) noexcept;
+
+	/* NICs: network_nic.cpp */
+	void receive(uint32_t packet, uint32_t place);
+	void check_nics(uint32_t router);
+	void finish(uint32_t packet, uint32_t place);
+	void count(const Packet &packet, Counts &counts);
+	void end_message(const Packet &packet, uint32_t initiator, uint32_t slot);
+	void answer(uint32_t packet, Nic &nic);
+	void free_processor_buffer(const Packet &packet, uint32_t place);
+	bool inject(Nic &nic);
+	bool inject_class(Nic &nic, bool response);
+	uint32_t choose_tile(const Nic &nic, uint32_t channel, uint32_t flits) const noexcept;
+	uint32_t make_request(Nic &nic);
+	void enter(uint32_t packet, uint32_t place);
+	void next_message(Nic &nic);
+	uint32_t wake_of(const Nic &nic, bool &hungry) const noexcept;
+	void wake_nics(uint32_t router, uint32_t cycle);
+
+	void list(Resource &resource, std::vector<uint32_t> &to, uint32_t number)
+	{
+		if (!resource.listed) {
+			resource.listed = true;
+			to.push_back(number);
+		}
+	}
+
+	void arm(Resource &resource, Kind kind, uint32_t number, uint32_t cycle)
+	{
+		if (!resource.armed) {
+			resource.armed = true;
+			wheel_.add(kind, cycle, number);
+		}
+	}
+
+	/* Queue of a packet in the sub-switch of its input's row and its output's column. */
+	size_t sub_queue(const Packet &packet, uint32_t base) const noexcept
+	{
+		const uint32_t row = layout_.row_of[packet.in];
+		const uint32_t sub = base + row * layout_.columns + layout_.column_of[packet.out];
+
+		return (size_t{sub} * layout_.columns + layout_.column_of[packet.in]) * layout_.channels +
+		       packet.in_channel;
+	}
+
+	/* Column bus that leads to an output, from a row's sub-switch. */
+	uint32_t bus_of(uint32_t output, uint32_t row) const noexcept { return output * layout_.rows + row; }
+
+	const Parameters parameters_;
+	const Layout &layout_;
+	const Division &division_;
+	const uint32_t number_;
+	const uint32_t first_router_;
+	const uint32_t routers_;
+	const uint32_t first_place_;
+	const uint32_t places_;
+	const Lane *lanes_; ///< by place
+	const routing::Tables &tables_;
+	const Traffic &traffic_;
+	const uint64_t seed_;
+	uint32_t now_ = 0;
+	uint32_t last_due_ = UINT32_MAX;
+	uint32_t measure_from_ = 0;
+	uint32_t measure_until_ = UINT32_MAX;
+
+	Pool pool_;
+	Wheel wheel_;
+	std::vector<uint32_t> list_in_, list_sub_, list_out_, list_nic_;
+
+	std::vector<Border> borders_; ///< by part
+
+	/* By place in the part. */
+	std::vector<Resource> row_bus_;
+	std::vector<uint16_t> in_mask_;    // channels that have packets
+	std::vector<Queue> input_;         // by channel
+	std::vector<Buffer> sub_;          // by sub-switch, input column, input channel
+	std::vector<Resource> column_bus_; // by output, source row
+	std::vector<uint64_t> sub_mask_;   // by the same: inputs and channels whose first packet goes there
+	std::vector<Buffer> column_;       // by output, source row, channel
+	std::vector<uint64_t> column_mask_;
+	std::vector<Resource> output_;
+	std::vector<Port> ports_;        // of outputs, then of NICs into processor tiles
+	std::vector<uint16_t> spent_;    // by port, channel
+	std::vector<uint32_t> near_;     // flits in the router for this output
+	std::vector<uint32_t> received_; // packet that has just come to the NICs
+
+	/* By router in the part; told_ by router of the machine. */
+	std::vector<uint32_t> near_sum_; // of network tiles
+	std::vector<uint32_t> told_;     // what routers told their neighbours: by time, router
+	std::vector<uint16_t> told_lag_; // by place: messages that the newest known one is old
+	uint32_t told_slots_ = 1;
+	uint32_t told_now_ = 0; // number of the newest message
+	std::vector<Resource> nic_check_;
+	std::vector<uint8_t> nic_hungry_; // a NIC waits for room in a processor tile
+	std::vector<uint32_t> nic_wake_;
+
+	/* By router, NIC. */
+	std::vector<Nic> nics_;
+	std::vector<OpenMessages> open_;
+	Mail *out_ = nullptr;
+	Statistics statistics_;
+};
+
+inline bool Part::fits(uint32_t number, uint32_t channel, uint32_t flits) const noexcept
+{
+	const bool network = number < places_ && lanes_[number].far != NO_PLACE;
+	const uint32_t size = network ? parameters_.input_buffer : parameters_.processor_buffer;
+	const uint32_t reserve = parameters_.channel_reserve;
+	const uint32_t used = spent_[size_t{number} * layout_.channels + channel];
+	const uint32_t before = used > reserve ? used - reserve : 0;
+	const uint32_t after = used + flits > reserve ? used + flits - reserve : 0;
+
+	return ports_[number].shared + after - before <= size - reserve * layout_.channels;
+}
+
+/** The next bit of some words from a place on, and UINT32_MAX if there is none. */
+inline uint32_t next_bit(const uint64_t *words, uint32_t count, uint32_t from) noexcept
+{
+	uint32_t word = from / 64;
+
+	if (word >= count)
+		return UINT32_MAX;
+
+	uint64_t bits = words[word] & ~uint64_t{0} << from % 64;
+
+	while (!bits) {
+		if (++word == count)
+			return UINT32_MAX;
+		bits = words[word];
+	}
+	return word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+}
+
+/** Calls @p serve(bit) for the bits in turn, from @p turn on and around, until it returns true; was there one? */
+template <typename Serve> bool in_turn(const uint64_t *words, uint32_t count, uint32_t turn, Serve serve)
+{
+	for (uint32_t bit = next_bit(words, count, turn); bit != UINT32_MAX; bit = next_bit(words, count, bit + 1)) {
+		if (serve(bit))
+			return true;
+	}
+	for (uint32_t bit = next_bit(words, count, 0); bit < turn; bit = next_bit(words, count, bit + 1)) {
+		if (serve(bit))
+			return true;
+	}
+	return false;
+}
+
+inline void set_bit(uint64_t *words, uint32_t bit) noexcept
+{
+	words[bit / 64] |= uint64_t{1} << bit % 64;
+}
+
+inline void clear_bit(uint64_t *words, uint32_t bit) noexcept
+{
+	words[bit / 64] &= ~(uint64_t{1} << bit % 64);
+}
+
+} // namespace aries::sim
+
+#endif
