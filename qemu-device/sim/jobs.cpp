@@ -57,6 +57,7 @@ public:
 		if (root.IsMap()) {
 			wishes.push_back(read(root, 0));
 		} else if (root.IsSequence()) {
+			wishes.reserve(root.size());
 			for (const auto &node : root)
 				wishes.push_back(read(node, wishes.size()));
 		} else {
@@ -69,6 +70,7 @@ public:
 					settle(wishes, i);
 			}
 		}
+		jobs.reserve(wishes.size());
 		for (Wish &wish : wishes)
 			jobs.push_back(std::move(wish.job));
 		return jobs;

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "options.hpp"
+#include "sweep.hpp"
 
 using namespace aries;
 using namespace aries::sim;
@@ -46,7 +47,7 @@ void add_traffic_options(CLI::App &app, Options &options)
 {
 	TrafficShape &traffic = options.run.traffic;
 
-	app.add_option("--traffic", options.traffic, "uniform, group (worst case), permutation, shift (all to all)");
+	app.add_option("--traffic", options.traffic, "uniform, group (worst case), permutation, shift, all-to-all");
 	app.add_option("--operation", options.operation, "put, get, or raw: packets without responses");
 	app.add_option("--bytes", traffic.bytes, "of a message, 8 to 262144");
 	app.add_option("--flits", traffic.raw_flits, "of a raw packet, 1 to 14");
@@ -81,6 +82,22 @@ void add_run_options(CLI::App &app, Options &options, Output &output)
 	app.failure_message([](const CLI::App *, const CLI::Error &error) {
 		return std::string("aries-sim: ") + error.what() + "\n";
 	});
+}
+
+CLI::App *add_sweep(CLI::App &app, SweepShape &shape)
+{
+	CLI::App *sub = app.add_subcommand("sweep", "a run for each combination of values; goes on with what is there");
+
+	sub->fallthrough();
+	sub->add_option("--over", shape.over, "NAME=VALUE,VALUE or NAME=FROM:TO:STEP; the last changes fastest")
+		->expected(1)
+		->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+		->delimiter('\0');
+	sub->add_option("--out", shape.out, "results: .json and .csv behind it")->required();
+	sub->add_option("-j,--processes", shape.processes, "runs beside each other; one for each processor");
+	sub->add_flag("--until-saturated", shape.until_saturated,
+		      "a curve ends at the first load that is not accepted");
+	return sub;
 }
 
 void list_parameters()
@@ -163,10 +180,13 @@ try {
 	CLI::App app{"Simulates an Aries network, or another dragonfly, flit by flit."};
 	Options options;
 	Output output;
+	SweepShape sweep_shape;
 
 	add_machine_options(app, options, output);
 	add_traffic_options(app, options);
 	add_run_options(app, options, output);
+	const CLI::App *sub = add_sweep(app, sweep_shape);
+
 	CLI11_PARSE(app, argc, argv);
 	if (output.list_parameters) {
 		list_parameters();
@@ -175,6 +195,10 @@ try {
 	if (output.list_machines) {
 		std::cout << topology::describe_builders();
 		return 0;
+	}
+	if (sub->parsed()) {
+		sweep_shape.quiet = output.quiet;
+		return sweep(options, sweep_shape) != 0;
 	}
 	return simulate(options, output);
 } catch (const std::exception &error) {

@@ -16,10 +16,8 @@ template <typename Value> struct Named {
 };
 
 constexpr Named<Pattern> PATTERNS[] = {
-	{"uniform", Pattern::Uniform},
-	{"group", Pattern::Group},
-	{"permutation", Pattern::Permutation},
-	{"shift", Pattern::Shift},
+	{"uniform", Pattern::Uniform}, {"group", Pattern::Group},         {"permutation", Pattern::Permutation},
+	{"shift", Pattern::Shift},     {"all-to-all", Pattern::AllToAll},
 };
 
 constexpr Named<Operation> OPERATIONS[] = {

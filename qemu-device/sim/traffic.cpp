@@ -77,7 +77,7 @@ std::vector<uint32_t> groups_of(const Job &job, const Layout &layout)
 
 std::string check_job(const Job &job, const Layout &layout)
 {
-	const std::string broken = check_shape(job.traffic);
+	std::string broken = check_shape(job.traffic);
 
 	if (!broken.empty())
 		return broken;
@@ -152,6 +152,7 @@ Traffic::Placed Traffic::place(const Job &job, const Layout &layout) const
 		      .nodes = job.nodes,
 		      .mean_gap = 0,
 		      .partner = {},
+		      .shifts = {},
 		      .by_group = {},
 		      .group_first = {},
 		      .group_of = {}};
@@ -164,6 +165,8 @@ Traffic::Placed Traffic::place(const Job &job, const Layout &layout) const
 	placed.mean_gap = (counted * 100 * PPM << FRACTION) / (shape.load_ppm * layout.inject_flits_per_100_cycles());
 	if (shape.pattern == Pattern::Permutation)
 		placed.partner = permute(static_cast<uint32_t>(job.nodes.size()));
+	if (shape.pattern == Pattern::AllToAll)
+		placed.shifts = shuffle(static_cast<uint32_t>(job.nodes.size() - 1));
 	if (shape.pattern != Pattern::Group)
 		return placed;
 
@@ -184,15 +187,22 @@ Traffic::Placed Traffic::place(const Job &job, const Layout &layout) const
 	return placed;
 }
 
-/* A random order; each sends to the next in it, so that nobody sends to itself. */
-std::vector<uint32_t> Traffic::permute(uint32_t count) const
+std::vector<uint32_t> Traffic::shuffle(uint32_t count) const
 {
 	std::vector<uint32_t> order(count);
-	std::vector<uint32_t> partner(count);
 
 	std::iota(order.begin(), order.end(), 0);
 	for (uint32_t i = count - 1; i > 0; i--)
 		std::swap(order[i], order[random_of(seed_, TARGETS, i) % (i + 1)]);
+	return order;
+}
+
+/* A random order; each sends to the next in it, so that nobody sends to itself. */
+std::vector<uint32_t> Traffic::permute(uint32_t count) const
+{
+	const std::vector<uint32_t> order = shuffle(count);
+	std::vector<uint32_t> partner(count);
+
 	for (uint32_t i = 0; i < count; i++)
 		partner[order[i]] = order[(i + 1) % count];
 	return partner;
@@ -222,6 +232,8 @@ uint32_t Traffic::target(uint32_t node, uint32_t number) const noexcept
 		return job.nodes[job.partner[rank]];
 	case Pattern::Shift:
 		return job.nodes[(rank + 1 + number % (count - 1)) % count];
+	case Pattern::AllToAll:
+		return job.nodes[(rank + 1 + job.shifts[number % (count - 1)]) % count];
 	}
 	return node;
 }

@@ -23,6 +23,7 @@ enum class Pattern : uint8_t {
 	Group,       ///< any node of the job in the group that is @p shift further among its groups (R15)
 	Permutation, ///< one other node each, at random
 	Shift,       ///< the k th message to the node k further on (L26)
+	AllToAll,    ///< the same with the shifts in a random order, which all nodes share
 };
 
 enum class Operation : uint8_t {
@@ -121,12 +122,14 @@ private:
 		std::vector<uint32_t> nodes;
 		uint64_t mean_gap;
 		std::vector<uint32_t> partner;     // of a permutation, by rank
+		std::vector<uint32_t> shifts;      // of AllToAll, less one
 		std::vector<uint32_t> by_group;    // nodes
 		std::vector<uint32_t> group_first; // in by_group, only groups with nodes of the job
 		std::vector<uint32_t> group_of;    // number among those groups, by rank
 	};
 
 	Placed place(const Job &job, const Layout &layout) const;
+	std::vector<uint32_t> shuffle(uint32_t count) const;
 	std::vector<uint32_t> permute(uint32_t count) const;
 
 	uint64_t seed_;

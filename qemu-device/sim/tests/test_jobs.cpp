@@ -170,7 +170,7 @@ void targets_are_of_the_job(void **)
 	const auto machine = machine_of_three_groups();
 	const Layout layout(machine, {}, 4);
 
-	for (const char *pattern : {"uniform", "group", "permutation", "shift"}) {
+	for (const char *pattern : {"uniform", "group", "permutation", "shift", "all-to-all"}) {
 		const std::vector<Job> jobs =
 			parse_jobs(std::string("- {nodes: 33, groups: 3, place: 'random:3', traffic: ") + pattern +
 					   "}\n- {nodes: rest}",

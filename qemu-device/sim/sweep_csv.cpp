@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sweep_csv.hpp"
+
+#include <sstream>
+
+namespace aries::sim
+{
+
+namespace
+{
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *RATES[] = {"offered", "accepted", "gbyte_per_s_per_node", "minimal"};
+constexpr const char *TIMES[] = {"latency", "network_latency", "round_trip", "message_latency", "message_round_trip"};
+constexpr const char *OF_TIME[] = {"mean", "p50", "p99", "max"};
+
+double mean_hops(const Json &hops)
+{
+	double sum = 0;
+	double count = 0;
+
+	for (size_t i = 0; i < hops.size(); i++) {
+		sum += static_cast<double>(i) * hops[i].get<double>();
+		count += hops[i].get<double>();
+	}
+	return count > 0 ? sum / count : 0;
+}
+
+void add_names(std::ostream &out, const std::string &before)
+{
+	for (const char *rate : RATES)
+		out << ',' << before << rate;
+	for (const char *time : TIMES) {
+		for (const char *of : OF_TIME)
+			out << ',' << before << time << '_' << of;
+	}
+	out << ',' << before << "mean_hops";
+}
+
+void add_values(std::ostream &out, const Json &result)
+{
+	for (const char *rate : RATES)
+		out << ',' << result[rate].get<double>();
+	for (const char *time : TIMES) {
+		for (const char *of : OF_TIME)
+			out << ',' << result[time][of].get<double>();
+	}
+	out << ',' << mean_hops(result["hops"]);
+}
+
+/* A value with a comma or a quote is put into quotes. */
+std::string quoted(const std::string &text)
+{
+	std::string to;
+
+	if (text.find_first_of(",\"\n") == std::string::npos)
+		return text;
+	for (const char c : text)
+		to += c == '"' ? "\"\"" : std::string(1, c);
+	return "\"" + to + "\"";
+}
+
+} // namespace
+
+std::string sweep_csv(const std::vector<std::string> &axes, const std::vector<SweepRow> &rows)
+{
+	std::ostringstream out;
+	const bool jobs = !rows.empty() && rows[0].result.contains("jobs");
+
+	out.precision(9);
+	for (size_t i = 0; i < axes.size(); i++)
+		out << (i ? "," : "") << quoted(axes[i]);
+	add_names(out, "");
+	if (jobs) {
+		for (const Json &job : rows[0].result["jobs"])
+			add_names(out, quoted(job["name"].get<std::string>()) + ".");
+	}
+	out << ",drained,stuck,seconds\n";
+	for (const SweepRow &row : rows) {
+		for (size_t i = 0; i < axes.size(); i++)
+			out << (i ? "," : "") << quoted(row.values[i]);
+		add_values(out, row.result);
+		if (jobs) {
+			for (const Json &job : row.result["jobs"])
+				add_values(out, job);
+		}
+		out << ',' << row.result["drained"].get<bool>() << ',' << row.result["stuck"].get<bool>() << ','
+		    << row.result.value("seconds", 0.0) << '\n';
+	}
+	return out.str();
+}
+
+} // namespace aries::sim
