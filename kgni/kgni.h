@@ -76,8 +76,10 @@ struct gni_cdm {
  * @stats: counters, by gni_statistic_t
  * @cdm: domain
  * @own: what the NIC's driver knows it as
- * @port: descriptors, of which each endpoint uses one
+ * @port: descriptors; what is over at once goes through one of the first @bells, by processor, and
+ *        block transfers through one of the others, by endpoint
  * @ports: how many
+ * @bells: of them, for what is over at once
  * @turn: endpoints made so far
  * @mutex: for what may sleep: queues, registrations
  * @lock: protects the lists below
@@ -106,6 +108,7 @@ struct gni_nic {
 	struct aries_owner *own;
 	struct aries_port *port[KGNI_PORTS];
 	unsigned int ports;
+	unsigned int bells;
 	unsigned int turn;
 	struct mutex mutex; /* see above */
 	spinlock_t lock; /* the same */
@@ -165,7 +168,7 @@ struct gni_cq {
  * @ref: one of the handle, one of each request and of a datagram that is not reaped
  * @nic: NIC handle
  * @cq: source queue, may be NULL
- * @port: descriptor
+ * @port: descriptor for block transfers
  * @lock: all below
  * @remote_address: node
  * @remote_id: instance there

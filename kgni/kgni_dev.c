@@ -51,18 +51,25 @@ static gni_return_t kgni_dev_refuse(int error)
 	}
 }
 
+/*
+ * One for each processor, so that none waits for what another one does, and as many again for block
+ * transfers: the NIC may take as long to start one as to carry it out.
+ */
 static int kgni_dev_ports(struct gni_nic *nic)
 {
-	unsigned int want = min_t(unsigned int, num_online_cpus(), KGNI_PORTS);
+	unsigned int want = min_t(unsigned int, 2 * num_online_cpus(), KGNI_PORTS);
 
 	while (nic->ports < want) {
 		struct aries_port *port = aries_port_create(nic->own);
 
 		/* fewer will do: those that there are take turns */
+		if (IS_ERR(port) && !nic->ports)
+			return PTR_ERR(port);
 		if (IS_ERR(port))
-			return nic->ports ? 0 : PTR_ERR(port);
+			break;
 		nic->port[nic->ports++] = port;
 	}
+	nic->bells = (nic->ports + 1) / 2;
 	return 0;
 }
 

@@ -9,6 +9,14 @@
 #include "kgni_ep.h"
 #include "kgni_handle.h"
 
+/* One for all of its block transfers: a fence orders those of a descriptor. gni_nic.lock held. */
+static struct aries_port *kgni_ep_port(struct gni_nic *nic)
+{
+	unsigned int others = nic->ports - nic->bells;
+
+	return others ? nic->port[nic->bells + nic->turn++ % others] : nic->port[0];
+}
+
 /*
  * gni_ep_create() - make an endpoint, see gni_pub.h
  *
@@ -41,8 +49,7 @@ gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hnd
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBUSY, (uintptr_t)src_cq_hndl);
 	}
 	spin_lock_irqsave(&nic_hndl->lock, flags);
-	/* one descriptor for all of its transfers: a fence orders those of a descriptor */
-	ep->port = nic_hndl->port[nic_hndl->turn++ % nic_hndl->ports];
+	ep->port = kgni_ep_port(nic_hndl);
 	list_add_tail(&ep->node, &nic_hndl->eps);
 	spin_unlock_irqrestore(&nic_hndl->lock, flags);
 	ep->magic = KGNI_EP_MAGIC;

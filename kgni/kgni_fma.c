@@ -3,6 +3,7 @@
 #include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 
 #include "kgni_fma.h"
@@ -29,6 +30,12 @@ static void kgni_line_gather(u8 *to, const struct kgni_line *line)
 		left -= bytes;
 		from = 0;
 	}
+}
+
+/* That of this processor. Whoever is moved to another one meanwhile shares it for once. */
+static struct aries_port *kgni_fma_port(const struct gni_nic *nic)
+{
+	return nic->port[raw_smp_processor_id() % nic->bells];
 }
 
 /* An operation that a NIC did not get which is gone has not happened. */
@@ -71,12 +78,12 @@ u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *li
 	fma->mode = events;
 	if (!line || !line->bytes || line->count == 1) {
 		fma->line = line && line->bytes ? line->parts[0].iov_base + line->from : NULL;
-		return kgni_port_status(ep, aries_port_fma(ep->port, fma));
+		return kgni_port_status(ep, aries_port_fma(kgni_fma_port(ep->nic), fma));
 	}
 	local_irq_save(flags);
 	fma->line = *this_cpu_ptr(&kgni_line_buffer);
 	kgni_line_gather(*this_cpu_ptr(&kgni_line_buffer), line);
-	rc = aries_port_fma(ep->port, fma);
+	rc = aries_port_fma(kgni_fma_port(ep->nic), fma);
 	local_irq_restore(flags);
 	return kgni_port_status(ep, rc);
 }

@@ -33,6 +33,7 @@ struct aries_region {
 
 struct aries_port {
 	struct aries_owner *own;
+	int nr;
 };
 
 struct aries_dev {
@@ -480,17 +481,27 @@ static void *region_at(const struct aries_region *r, u64 offset, u64 bytes)
 
 /* ---- ports ---- */
 
+unsigned int sim_processor;
+int fabric_fma_port, fabric_bte_port;
+unsigned int fabric_ports_most;
+static unsigned int ports;
+
 struct aries_port *aries_port_create(struct aries_owner *own)
 {
-	struct aries_port *port = calloc(1, sizeof(*port));
+	struct aries_port *port;
 
+	if (ports == fabric_ports_most)
+		return ERR_PTR(-ENOSPC);
+	port = calloc(1, sizeof(*port));
 	port->own = own;
+	port->nr = ports++;
 	left++;
 	return port;
 }
 
 void aries_port_destroy(struct aries_port *port)
 {
+	ports--;
 	left--;
 	free(port);
 }
@@ -562,6 +573,7 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *f)
 	struct aries_region *region = NULL;
 	u8 status = ARIES_ST_OK;
 
+	fabric_fma_port = port->nr;
 	if (port->own->dead)
 		return -EIO;
 	if (fabric_fate)
@@ -592,6 +604,7 @@ int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *d)
 	void *to, *from;
 	u8 status;
 
+	fabric_bte_port = port->nr;
 	if (port->own->dead)
 		return -EIO;
 	if (fabric_fate && fabric_fate(port->own->ad->node, &as) == FABRIC_NOT_TAKEN)
@@ -629,6 +642,8 @@ void fabric_begin(u64 seed)
 	fabric_fate = NULL;
 	fabric_meanwhile = NULL;
 	fabric_nomem = 0;
+	fabric_ports_most = UINT_MAX;
+	sim_processor = 0;
 	sim_warned = 0;
 	/* as with check_handles=1: tests use handles that were freed */
 	kgni_check_handles.on = true;

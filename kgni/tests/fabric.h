@@ -25,6 +25,9 @@ enum fabric_fate {
 extern enum fabric_fate (*fabric_fate)(unsigned int from, const struct aries_fma *fma);
 /* What another thread does meanwhile: called when an FMA operation has its events, and its caller not yet the answer. */
 extern void (*fabric_meanwhile)(unsigned int from);
+/* The ports of the last FMA operation and of the last block transfer, by their numbers; how many there are. */
+extern int fabric_fma_port, fabric_bte_port;
+extern unsigned int fabric_ports_most;
 /* Of how many memory allocations one fails, 0 for none. */
 extern unsigned int fabric_nomem;
 

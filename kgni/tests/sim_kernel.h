@@ -76,7 +76,9 @@ extern bool sim_atomic;
 #define kcalloc(count, size, flags) kzalloc((count) * (size), flags)
 u32 get_random_u32(void);
 
-/* the processor that there is */
+/* the memory of processors is that of one; which one runs is what a test says */
+extern unsigned int sim_processor;
+#define raw_smp_processor_id() sim_processor
 #define DEFINE_PER_CPU(type, name) type name
 #define DEFINE_PER_CPU_ALIGNED(type, name) sim_line_t name
 #define this_cpu_ptr(p) (p)
