@@ -52,15 +52,8 @@ static gni_return_t slnd_queues(void)
 
 static int slnd_threads(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < slnd_schedulers; i++) {
-		slnd.schedulers[i] = kthread_run(slnd_scheduler, NULL, "slnd_sched/%u", i);
-		if (IS_ERR(slnd.schedulers[i])) {
-			slnd.schedulers[i] = NULL;
-			return -ENOMEM;
-		}
-	}
+	if (slnd_schedulers_start())
+		return -ENOMEM;
 	slnd.mover = kthread_run(slnd_mover, NULL, "slnd_dgram");
 	if (!IS_ERR(slnd.mover))
 		return 0;
@@ -71,13 +64,7 @@ static int slnd_threads(void)
 /* The end, of whatever there is. */
 static void slnd_device_free(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < SLND_SCHEDULERS_MAX; i++) {
-		if (slnd.schedulers[i])
-			kthread_stop(slnd.schedulers[i]);
-		slnd.schedulers[i] = NULL;
-	}
+	slnd_schedulers_stop();
 	if (slnd.mover)
 		kthread_stop(slnd.mover);
 	slnd.mover = NULL;

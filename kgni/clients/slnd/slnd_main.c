@@ -42,7 +42,6 @@ struct slnd slnd = {
 	.hails = LIST_HEAD_INIT(slnd.hails),
 	.conns = XARRAY_INIT(slnd.conns, XA_FLAGS_ALLOC),
 	.peers = XARRAY_INIT(slnd.peers, 0),
-	.sched_wq = __WAIT_QUEUE_HEAD_INITIALIZER(slnd.sched_wq),
 	.keeper_wq = __WAIT_QUEUE_HEAD_INITIALIZER(slnd.keeper_wq),
 	.user_wq = __WAIT_QUEUE_HEAD_INITIALIZER(slnd.user_wq),
 };

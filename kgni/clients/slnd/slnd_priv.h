@@ -247,6 +247,16 @@ struct slnd_bulk {
 };
 
 /**
+ * struct slnd_sched - a scheduler
+ * @task: its thread, NULL if there is none
+ * @idle: it sleeps, and who finds work sets this to false and wakes it
+ */
+struct slnd_sched {
+	struct task_struct *task;
+	bool idle;
+};
+
+/**
  * struct slnd - all of it
  * @flags: SLND_UP and so on
  * @events: SLND_EV_RX and so on
@@ -277,11 +287,10 @@ struct slnd_bulk {
  * @peers: table of nodes
  * @next_conn: where to look for a free number
  * @conns_left: connections that exist
- * @sched_wq: schedulers wait here
  * @keeper_wq: the keeper waits here
  * @user_wq: slnd_unregister() waits here
  * @user_ops: what the user has not been told the end of
- * @schedulers: threads
+ * @sched: schedulers
  * @mover: thread that waits for datagrams
  * @keeper: thread
  * @counters: enum slnd_counter
@@ -316,11 +325,10 @@ struct slnd {
 	struct xarray peers;
 	u32 next_conn;
 	atomic_t conns_left;
-	wait_queue_head_t sched_wq;
 	wait_queue_head_t keeper_wq;
 	wait_queue_head_t user_wq;
 	atomic_t user_ops;
-	struct task_struct *schedulers[SLND_SCHEDULERS_MAX];
+	struct slnd_sched sched[SLND_SCHEDULERS_MAX];
 	struct task_struct *mover;
 	struct task_struct *keeper;
 	atomic64_t counters[SLND_COUNTERS];
@@ -425,7 +433,8 @@ void slnd_cq_handler(u32 device, u64 event);
 void slnd_wake(unsigned int event);
 void slnd_schedule(struct slnd_conn *conn);
 void slnd_schedule_later(struct slnd_conn *conn);
-int slnd_scheduler(void *unused);
+int slnd_schedulers_start(void);
+void slnd_schedulers_stop(void);
 
 /* slnd_keeper.c */
 void slnd_keeper_wake(void);

@@ -5,18 +5,51 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/task.h>
 
 #include "slnd_priv.h"
 
 #define SLND_LATER_NS (200 * NSEC_PER_USEC)
 #define SLND_QUIET_NS (10 * NSEC_PER_MSEC)
 
+/* If it sleeps it is woken; what there is to do was stored before. */
+static bool slnd_sched_wake_one(struct slnd_sched *sched)
+{
+	if (!READ_ONCE(sched->idle) || !xchg(&sched->idle, false))
+		return false;
+	wake_up_process(sched->task);
+	return true;
+}
+
+/*
+ * Wakes one that sleeps, if any does: one that was on this processor, which then needs no word
+ * from another one, or any. No lock is held meanwhile, for who is woken would be the first to wait
+ * for it.
+ */
+static void slnd_sched_wake(void)
+{
+	unsigned int i, here = raw_smp_processor_id();
+
+	smp_mb(); /* pairs with slnd_sched_wait() */
+	rcu_read_lock();
+	for (i = 0; i < slnd_schedulers; i++)
+		if (READ_ONCE(slnd.sched[i].idle) && task_cpu(slnd.sched[i].task) == here &&
+		    slnd_sched_wake_one(&slnd.sched[i]))
+			goto out;
+	for (i = 0; i < slnd_schedulers; i++)
+		if (slnd_sched_wake_one(&slnd.sched[i]))
+			break;
+out:
+	rcu_read_unlock();
+}
+
 /** slnd_wake() - a queue has events, or there may be room. Context: any. */
 void slnd_wake(unsigned int event)
 {
 	/* whom the first one has woken finds all that came since */
 	if (!test_and_set_bit(event, &slnd.events))
-		wake_up(&slnd.sched_wq);
+		slnd_sched_wake();
 }
 
 /** slnd_cq_handler() - of all queues, with SLND_EV_RX and so on. Context: interrupt. */
@@ -53,7 +86,7 @@ void slnd_schedule(struct slnd_conn *conn)
 	}
 	spin_unlock(&slnd.lock);
 	if (wake)
-		wake_up(&slnd.sched_wq);
+		slnd_sched_wake();
 }
 
 /** slnd_schedule_later() - a connection has no room: try again soon. Context: any thread. */
@@ -71,7 +104,7 @@ void slnd_schedule_later(struct slnd_conn *conn)
 	}
 	spin_unlock(&slnd.lock);
 	if (wake)
-		wake_up(&slnd.sched_wq);
+		slnd_sched_wake();
 }
 
 /* Those that had no room find out whether there is some. */
@@ -147,29 +180,63 @@ static bool slnd_work(void)
 	return conn;
 }
 
-static void slnd_sched_wait(void)
+static void slnd_sched_wait(struct slnd_sched *sched)
 {
 	ktime_t pause = gni_get_quiesce_status(slnd.nic) ? SLND_QUIET_NS : SLND_LATER_NS;
-	DEFINE_WAIT(wait);
 
-	prepare_to_wait_exclusive(&slnd.sched_wq, &wait, TASK_INTERRUPTIBLE);
+	set_current_state(TASK_INTERRUPTIBLE);
+	smp_store_mb(sched->idle, true); /* first it can be woken, then it looks */
 	if (!READ_ONCE(slnd.events) && list_empty_careful(&slnd.ready) && !kthread_should_stop()) {
 		if (list_empty_careful(&slnd.later) && list_empty_careful(&slnd.post_wait))
 			schedule();
 		else if (!schedule_hrtimeout(&pause, HRTIMER_MODE_REL))
 			set_bit(SLND_EV_LATER, &slnd.events);
 	}
-	finish_wait(&slnd.sched_wq, &wait);
+	__set_current_state(TASK_RUNNING);
+	WRITE_ONCE(sched->idle, false);
 }
 
-/** slnd_scheduler() - a scheduler thread */
-int slnd_scheduler(void *unused)
+static int slnd_scheduler(void *arg)
 {
 	while (!kthread_should_stop()) {
 		if (slnd_work())
 			cond_resched();
 		else
-			slnd_sched_wait();
+			slnd_sched_wait(arg);
 	}
 	return 0;
+}
+
+/** slnd_schedulers_start() - make the threads. Context: sleeps. Return: 0 or -ENOMEM. */
+int slnd_schedulers_start(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < slnd_schedulers; i++) {
+		struct slnd_sched *sched = &slnd.sched[i];
+		struct task_struct *task =
+			kthread_create(slnd_scheduler, sched, "slnd_sched/%u", i);
+
+		if (IS_ERR(task))
+			return -ENOMEM;
+		sched->task = get_task_struct(task);
+		wake_up_process(task);
+	}
+	return 0;
+}
+
+/** slnd_schedulers_stop() - end those that there are. Context: sleeps. */
+void slnd_schedulers_stop(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SLND_SCHEDULERS_MAX; i++)
+		if (slnd.sched[i].task)
+			kthread_stop(slnd.sched[i].task);
+	synchronize_rcu(); /* who is about to wake one has done so */
+	for (i = 0; i < SLND_SCHEDULERS_MAX; i++) {
+		if (slnd.sched[i].task)
+			put_task_struct(slnd.sched[i].task);
+		slnd.sched[i].task = NULL;
+	}
 }
