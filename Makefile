@@ -3,6 +3,7 @@
 #
 # Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,
 # OVERLAY=DIR files of yours for the guest, OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
+# MPI=1 aries-sim-mpi, too,
 # DESTDIR= and prefix= for install.
 
 SHELL := /bin/bash
@@ -31,7 +32,8 @@ NET_IMAGE := $(B)/initramfs-net-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
 CHECK_GOALS := check check-all check-image net-image selftests linux-source lint all
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
-	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug)
+	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
+	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
@@ -100,9 +102,10 @@ topo: model ## aries-topo: machines in files, what they cost and carry (Document
 	$(STEP) aries-topo -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo \
 		-- $(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- topo/aries-topo
 
-sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentation/simulator.md)
-	$(STEP) aries-sim -i $(TOP)/qemu-device/sim -i $(TOP)/qemu-device/model -o $(B)/sim/aries-sim \
-		-- $(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- aries-sim
+sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentation/simulator.md); MPI=1: aries-sim-mpi, too
+	$(STEP) aries-sim -i $(TOP)/qemu-device/sim -i $(TOP)/qemu-device/model -o $(B)/sim/aries-sim $(if $(MPI),-o $(B)/sim/aries-sim-mpi) \
+		-- bash -c '$(if $(MPI),[ -e $(B)/sim/aries-sim-mpi ] || rm -f $(B)/sim/build.ninja; )\
+		$(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- aries-sim $(if $(MPI),aries-sim-mpi)'
 
 qemu: model ## QEMU with the device
 	$(STEP) QEMU -i $(TOP)/qemu-device/qemu -i $(TOP)/qemu-device/patches -i $(TOP)/qemu-device/model \
@@ -175,7 +178,7 @@ distclean: ## remove everything that is not in the repository
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
+	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
 .PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean distclean driver format help initramfs install kgni \
 	interop kernel lint linux-source model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

@@ -104,6 +104,9 @@ fi
 if [ -x "$BUILD/sim/aries-sim" ]; then
 	install -D -m 755 "$BUILD/sim/aries-sim" "$stage$prefix/bin/aries-sim"
 fi
+if [ -x "$BUILD/sim/aries-sim-mpi" ]; then
+	install -D -m 755 "$BUILD/sim/aries-sim-mpi" "$stage$prefix/bin/aries-sim-mpi"
+fi
 if [ -x "$BUILD/qemu/bin/qemu-system-x86_64" ]; then
 	install -D -m 755 "$BUILD/qemu/bin/qemu-system-x86_64" "$stage$prefix/libexec/opengni/qemu-system-x86_64"
 else

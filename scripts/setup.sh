@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug]      what only those need comes with their names
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi]      what only those need comes with their names
 #
 # KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
@@ -25,6 +25,7 @@ PKG_TESTS="rsync tshark clang"
 PKG_INTEROP="autoconf automake libtool flex"
 PKG_LUSTRE="autoconf automake libtool flex bison libyaml-dev libnl-3-dev libnl-genl-3-dev libkeyutils-dev libmount-dev libreadline-dev"
 PKG_DEBUG="flex bison bc"
+PKG_MPI="libopenmpi-dev openmpi-bin"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {
@@ -70,7 +71,7 @@ install() {
 }
 
 main() {
-	local want list=no lint=no tests=no interop=no lustre=no debug=no arg need
+	local want list=no lint=no tests=no interop=no lustre=no debug=no mpi=no arg need
 	for arg in "$@"; do
 		case $arg in
 		--list) list=yes ;;
@@ -79,7 +80,8 @@ main() {
 		interop) interop=yes ;;
 		lustre) lustre=yes ;;
 		debug) debug=yes ;;
-		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop] [lustre] [debug]" ;;
+		mpi) mpi=yes ;;
+		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi]" ;;
 		esac
 	done
 	check_system
@@ -90,6 +92,7 @@ main() {
 	[ $interop = yes ] && want="$want $PKG_INTEROP"
 	[ $lustre = yes ] && want="$want $PKG_LUSTRE"
 	[ $debug = yes ] && want="$want $PKG_DEBUG"
+	[ $mpi = yes ] && want="$want $PKG_MPI"
 	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then
 		printf '%s\n' $want

@@ -144,26 +144,56 @@ std::ofstream open_file(const std::string &path)
 	return file;
 }
 
+/* Only the first of several processes says something. */
+void be_silent()
+{
+	std::cout.setstate(std::ios::failbit);
+	std::cerr.setstate(std::ios::failbit);
+}
+
+struct Files {
+	std::ofstream json, links;
+};
+
+/* What can go wrong in one process alone goes wrong in all. */
+Prepared prepare_together(const Options &options, const Output &output, Files &files)
+{
+	Ranks *ranks = options.run.workers.ranks;
+	Prepared prepared;
+	std::string broken;
+
+	try {
+		prepared = prepare(options);
+		if (!output.json.empty() && options.run.workers.rank() == 0)
+			files.json = open_file(output.json);
+		if (!output.links.empty() && options.run.workers.rank() == 0)
+			files.links = open_file(output.links);
+	} catch (const std::exception &error) {
+		broken = error.what();
+	}
+	if (ranks)
+		broken = ranks->first_of(broken);
+	if (!broken.empty())
+		throw RunError(broken);
+	return prepared;
+}
+
 int simulate(const Options &options, const Output &output)
 {
-	const Prepared prepared = prepare(options);
+	Files files;
+	const Prepared prepared = prepare_together(options, output, files);
 	const topology::Machine &machine = prepared.built.machine;
-	std::ofstream json, links;
 
 	for (const std::string &line : prepared.built.advice)
 		std::cerr << "aries-sim: " << line << '\n';
-	if (!output.json.empty())
-		json = open_file(output.json);
-	if (!output.links.empty())
-		links = open_file(output.links);
 
 	const double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
 	const Result result = run(machine, prepared.run, reporter(output.quiet));
 	const double used = seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
 
-	write_json(output.json.empty() ? std::cout : json, machine, prepared.run, result);
-	if (!output.links.empty())
-		write_links_csv(links, result);
+	write_json(output.json.empty() ? std::cout : files.json, machine, prepared.run, result);
+	if (files.links.is_open())
+		write_links_csv(files.links, result);
 	if (!output.quiet)
 		std::cerr << result.statistics.hops << " packets through routers in " << used
 			  << " s: " << static_cast<uint64_t>(static_cast<double>(result.statistics.hops) / used)
@@ -173,15 +203,14 @@ int simulate(const Options &options, const Output &output)
 	return 0;
 }
 
-} // namespace
-
-int main(int argc, char **argv)
-try {
+int parse_and_run(int argc, char **argv, Ranks *ranks)
+{
 	CLI::App app{"Simulates an Aries network, or another dragonfly, flit by flit."};
 	Options options;
 	Output output;
 	SweepShape sweep_shape;
 
+	options.run.workers.ranks = ranks;
 	add_machine_options(app, options, output);
 	add_traffic_options(app, options);
 	add_run_options(app, options, output);
@@ -197,10 +226,33 @@ try {
 		return 0;
 	}
 	if (sub->parsed()) {
+		if (ranks)
+			throw RunError("a sweep starts processes of its own, and is for aries-sim alone");
 		sweep_shape.quiet = output.quiet;
 		return sweep(options, sweep_shape) != 0;
 	}
 	return simulate(options, output);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+try {
+	const std::unique_ptr<Ranks> ranks = join_ranks(argc, argv);
+
+	try {
+		if (ranks && ranks->rank())
+			be_silent();
+		return parse_and_run(argc, argv, ranks.get());
+	} catch (const RunError &error) {
+		std::cerr << "aries-sim: " << error.what() << '\n';
+		return 1;
+	} catch (const std::exception &error) {
+		std::fprintf(stderr, "aries-sim: %s\n", error.what());
+		if (ranks)
+			ranks->abort();
+		return 1;
+	}
 } catch (const std::exception &error) {
 	std::fprintf(stderr, "aries-sim: %s\n", error.what());
 	return 1;

@@ -25,6 +25,7 @@ struct Workers {
 
 	uint32_t rank() const noexcept { return ranks ? ranks->rank() : 0; }
 	uint32_t processes() const noexcept { return ranks ? ranks->count() : 1; }
+	uint32_t on_this_host() const noexcept { return ranks ? ranks->on_this_host() : 1; }
 	uint32_t all_parts() const noexcept { return parts ? parts : threads * processes(); }
 };
 

@@ -16,30 +16,38 @@ constexpr uint32_t SLICE = 1000;        // cycles between two looks at what goes
 constexpr uint32_t STUCK_AFTER = 50000; // cycles without a packet through a router
 constexpr double MIB = 1 << 20;
 
-void check(const Machine &machine, const RunShape &shape, uint32_t channels)
+/* The first rule that is broken, by one line. What is laid out is so only if the rules before allow it. */
+std::string broken_rule(const Machine &machine, const RunShape &shape, const Workload &workload, uint32_t channels)
 {
-	const auto refuse = [](const std::string &reason) {
-		if (!reason.empty())
-			throw RunError(reason);
-	};
+	std::string broken = topology::validate(machine);
 
-	refuse(topology::validate(machine));
-	refuse(routing::check_tables(machine, shape.policy));
-	refuse(check_machine(machine));
-	refuse(check_parameters(shape.parameters, channels * routing::CLASSES));
+	if (broken.empty())
+		broken = routing::check_tables(machine, shape.policy);
+	if (broken.empty())
+		broken = check_machine(machine);
+	if (broken.empty())
+		broken = check_parameters(shape.parameters, channels * routing::CLASSES);
+	if (!broken.empty())
+		return broken;
 	if (!shape.measure)
-		throw RunError("a measurement takes at least one cycle");
+		return "a measurement takes at least one cycle";
 	if (uint64_t{shape.warmup} + shape.measure + shape.drain > UINT32_MAX / 2)
-		throw RunError("a run has at most 2,147,483,647 cycles");
+		return "a run has at most 2,147,483,647 cycles";
 
-	const uint64_t bytes = estimate_bytes(machine, channels);
+	const Workers &workers = shape.workers;
+	const uint64_t bytes = estimate_bytes(machine, channels) * workers.on_this_host() / workers.processes();
 
 	if (shape.memory_bytes && bytes > shape.memory_bytes)
-		throw RunError(std::to_string(machine.nodes.size()) + " nodes need about " +
-			       std::to_string(static_cast<uint64_t>(static_cast<double>(bytes) / MIB)) +
-			       " MiB of memory, and " +
-			       std::to_string(static_cast<uint64_t>(static_cast<double>(shape.memory_bytes) / MIB)) +
-			       " MiB may be used");
+		return std::to_string(machine.nodes.size()) + " nodes need about " +
+		       std::to_string(static_cast<uint64_t>(static_cast<double>(bytes) / MIB)) +
+		       " MiB of memory, and " +
+		       std::to_string(static_cast<uint64_t>(static_cast<double>(shape.memory_bytes) / MIB)) +
+		       " MiB may be used";
+
+	const Layout layout(machine, shape.parameters, channels);
+
+	broken = check_workload(workload, layout);
+	return broken.empty() ? check_workers(layout, workers) : broken;
 }
 
 /* Runs in slices; false if nothing moves any more. */
@@ -169,16 +177,14 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 {
 	const uint32_t channels = shape.policy.channels ? shape.policy.channels : machine.router_type.request_channels;
 
-	check(machine, shape, channels);
-
 	const Workload workload =
 		shape.jobs.empty() ? Workload(shape.traffic, static_cast<uint32_t>(machine.nodes.size())) : shape.jobs;
-	const Layout layout(machine, shape.parameters, channels);
+	std::string broken = broken_rule(machine, shape, workload, channels);
 
-	for (const std::string &broken : {check_workload(workload, layout), check_workers(layout, shape.workers)}) {
-		if (!broken.empty())
-			throw RunError(broken);
-	}
+	if (shape.workers.ranks)
+		broken = shape.workers.ranks->first_of(broken);
+	if (!broken.empty())
+		throw RunError(broken);
 
 	const routing::Built built = routing::build_tables(machine, shape.policy);
 
@@ -186,6 +192,7 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 		throw RunError("the machine is cut: " + built.lost(machine).front());
 
 	Network network(machine, built.tables, channels, shape.parameters, workload, shape.seed, shape.workers);
+	const Layout &layout = network.layout();
 	const uint32_t end = shape.warmup + shape.measure;
 	Runner runner(network, end, progress);
 	Result result;

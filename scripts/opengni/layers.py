@@ -106,12 +106,12 @@ def sim():
 
 def sim_sanitized():
     """The same with address and undefined-behaviour sanitizers."""
-    return _meson("sim-asan", "qemu-device/sim", ["-Db_sanitize=address,undefined", "-Db_lundef=false"])
+    return _meson("sim-asan", "qemu-device/sim", ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dmpi=disabled"])
 
 
 def sim_threads():
     """The same with the thread sanitizer."""
-    return _meson("sim-tsan", "qemu-device/sim", ["-Db_sanitize=thread", "-Db_lundef=false"])
+    return _meson("sim-tsan", "qemu-device/sim", ["-Db_sanitize=thread", "-Db_lundef=false", "-Dmpi=disabled"])
 
 
 def _fuzz_corpus(name):
