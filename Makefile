@@ -33,7 +33,8 @@ CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
 CHECK_GOALS := check check-all check-image net-image selftests linux-source lint all
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
 	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
-	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi)
+	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi) \
+	$(if $(filter figures,$(MAKECMDGOALS)),figures)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
@@ -56,6 +57,9 @@ bench: kernel model qemu initramfs ## the job's table beside its floors (BENCH_N
 
 bench-sim: sim ## packets through routers that aries-sim simulates in a second of one CPU
 	@$(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- tests/bench_hops >/dev/null && $(B)/sim/tests/bench_hops $(ARGS)
+
+figures: topo sim ## the figures of Documentation/reproductions.md, simulated (ARGS="worst-case --full")
+	@$(TOP)/scripts/figures.py $(ARGS)
 
 bench-kernel: kernel model qemu initramfs net-image ## kGNI beside libugni, the sample LND beside gni-perf, ipogif beside virtio-net
 	@for bench in kgni lnd ipogif; do $(TOP)/scripts/bench-$$bench.py $(ARGS) || exit; done
@@ -180,5 +184,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean distclean driver format help initramfs install kgni \
+.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean distclean driver figures format help initramfs install kgni \
 	interop kernel lint linux-source model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi]      what only those need comes with their names
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures]      what only those need comes with their names
 #
 # KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
@@ -26,6 +26,7 @@ PKG_INTEROP="autoconf automake libtool flex"
 PKG_LUSTRE="autoconf automake libtool flex bison libyaml-dev libnl-3-dev libnl-genl-3-dev libkeyutils-dev libmount-dev libreadline-dev"
 PKG_DEBUG="flex bison bc"
 PKG_MPI="libopenmpi-dev openmpi-bin"
+PKG_FIGURES="python3-matplotlib"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {
@@ -71,7 +72,7 @@ install() {
 }
 
 main() {
-	local want list=no lint=no tests=no interop=no lustre=no debug=no mpi=no arg need
+	local want list=no lint=no tests=no interop=no lustre=no debug=no mpi=no figures=no arg need
 	for arg in "$@"; do
 		case $arg in
 		--list) list=yes ;;
@@ -81,7 +82,8 @@ main() {
 		lustre) lustre=yes ;;
 		debug) debug=yes ;;
 		mpi) mpi=yes ;;
-		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi]" ;;
+		figures) figures=yes ;;
+		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures]" ;;
 		esac
 	done
 	check_system
@@ -93,6 +95,7 @@ main() {
 	[ $lustre = yes ] && want="$want $PKG_LUSTRE"
 	[ $debug = yes ] && want="$want $PKG_DEBUG"
 	[ $mpi = yes ] && want="$want $PKG_MPI"
+	[ $figures = yes ] && want="$want $PKG_FIGURES"
 	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then
 		printf '%s\n' $want

@@ -18,7 +18,7 @@ namespace
 constexpr double PROGRESS_SECONDS = 2;
 
 struct Output {
-	std::string json, links;
+	std::string json, links, background;
 	bool quiet = false;
 	bool list_machines = false;
 	bool list_parameters = false;
@@ -47,11 +47,12 @@ void add_traffic_options(CLI::App &app, Options &options)
 {
 	TrafficShape &traffic = options.run.traffic;
 
-	app.add_option("--traffic", options.traffic, "uniform, group (worst case), permutation, shift, all-to-all");
+	app.add_option("--traffic", options.traffic,
+		       "uniform, group (worst case), permutation, shift, offset, all-to-all");
 	app.add_option("--operation", options.operation, "put, get, or raw: packets without responses");
 	app.add_option("--bytes", traffic.bytes, "of a message, 8 to 262144");
 	app.add_option("--flits", traffic.raw_flits, "of a raw packet, 1 to 14");
-	app.add_option("--shift", traffic.shift, "groups from source to target, for group");
+	app.add_option("--shift", traffic.shift, "from source to target: groups for group, nodes for offset");
 	app.add_option("--load", options.load, "share of what a node's processor tiles take");
 	app.add_option("--mode", options.mode, "in-order, minimal, nonminimal, adaptive, adaptive1 to adaptive3");
 	app.add_option("--response-mode", options.response_mode, "of responses; the same");
@@ -76,6 +77,8 @@ void add_run_options(CLI::App &app, Options &options, Output &output)
 	app.add_flag("--parameters", output.list_parameters, "list these with their values");
 	app.add_option("--json", output.json, "file for the result; standard output");
 	app.add_option("--links", output.links, "file for the load of each link, as CSV");
+	app.add_option("--background", output.background,
+		       "file for the loads of links that carry something, for a device");
 	app.add_flag("--quiet", output.quiet, "no progress");
 	app.set_config("--config", "", "file with options: NAME = VALUE");
 	app.allow_config_extras(CLI::config_extras_mode::error);
@@ -152,7 +155,7 @@ void be_silent()
 }
 
 struct Files {
-	std::ofstream json, links;
+	std::ofstream json, links, background;
 };
 
 /* What can go wrong in one process alone goes wrong in all. */
@@ -168,6 +171,8 @@ Prepared prepare_together(const Options &options, const Output &output, Files &f
 			files.json = open_file(output.json);
 		if (!output.links.empty() && options.run.workers.rank() == 0)
 			files.links = open_file(output.links);
+		if (!output.background.empty() && options.run.workers.rank() == 0)
+			files.background = open_file(output.background);
 	} catch (const std::exception &error) {
 		broken = error.what();
 	}
@@ -194,6 +199,8 @@ int simulate(const Options &options, const Output &output)
 	write_json(output.json.empty() ? std::cout : files.json, machine, prepared.run, result);
 	if (files.links.is_open())
 		write_links_csv(files.links, result);
+	if (files.background.is_open())
+		write_background(files.background, machine, prepared.run, result);
 	if (!output.quiet)
 		std::cerr << result.statistics.hops << " packets through routers in " << used
 			  << " s: " << static_cast<uint64_t>(static_cast<double>(result.statistics.hops) / used)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "names.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -16,8 +17,8 @@ template <typename Value> struct Named {
 };
 
 constexpr Named<Pattern> PATTERNS[] = {
-	{"uniform", Pattern::Uniform}, {"group", Pattern::Group},         {"permutation", Pattern::Permutation},
-	{"shift", Pattern::Shift},     {"all-to-all", Pattern::AllToAll},
+	{"uniform", Pattern::Uniform}, {"group", Pattern::Group},   {"permutation", Pattern::Permutation},
+	{"shift", Pattern::Shift},     {"offset", Pattern::Offset}, {"all-to-all", Pattern::AllToAll},
 };
 
 constexpr Named<Operation> OPERATIONS[] = {
@@ -85,7 +86,9 @@ uint32_t whole_of(const std::string &what, const std::string &text)
 
 const char *name_of(Pattern pattern)
 {
-	return PATTERNS[static_cast<size_t>(pattern)].name;
+	return std::find_if(std::begin(PATTERNS), std::end(PATTERNS),
+			    [pattern](const Named<Pattern> &named) { return named.value == pattern; })
+		->name;
 }
 
 const char *name_of(Operation operation)

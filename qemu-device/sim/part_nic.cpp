@@ -108,6 +108,7 @@ void Part::count(const Packet &packet, Counts &counts)
 		counts.latency.add(now_ - packet.born);
 		counts.network.add(now_ - packet.sent);
 		counts.hop_count[std::min<size_t>(packet.hops, MOST_HOPS)]++;
+		counts.hop_cycles[std::min<size_t>(packet.hops, MOST_HOPS)] += now_ - packet.sent;
 		counts.nonminimal += packet.header.root != routing::NO_ROOT;
 	}
 }

@@ -32,7 +32,7 @@ Json traffic_of(const TrafficShape &traffic)
 		json["flits"] = traffic.raw_flits;
 	else
 		json["bytes"] = traffic.bytes;
-	if (traffic.pattern == Pattern::Group)
+	if (traffic.pattern == Pattern::Group || traffic.pattern == Pattern::Offset)
 		json["shift"] = traffic.shift;
 	json["load"] = traffic.load_ppm / 1e6;
 	json["mode"] = name_of(traffic.request_mode);
@@ -45,14 +45,19 @@ void add_counts(Json &json, const Rates &rates, const Counts &counted, double cl
 {
 	const auto requests = static_cast<double>(std::max<uint64_t>(counted.latency.count(), 1));
 	Json hops = Json::array();
+	Json hop_latency = Json::array();
 	size_t longest = 0;
 
 	for (size_t i = 0; i <= MOST_HOPS; i++) {
 		if (counted.hop_count[i])
 			longest = i + 1;
 	}
-	for (size_t i = 0; i < longest; i++)
+	for (size_t i = 0; i < longest; i++) {
+		const auto count = static_cast<double>(std::max<uint64_t>(counted.hop_count[i], 1));
+
 		hops.push_back(counted.hop_count[i]);
+		hop_latency.push_back(static_cast<double>(counted.hop_cycles[i]) / count * 1000 / clock_mhz);
+	}
 	json["offered"] = rates.offered;
 	json["accepted"] = rates.accepted;
 	json["gbyte_per_s_per_node"] = rates.gbyte_per_s_per_node;
@@ -62,6 +67,7 @@ void add_counts(Json &json, const Rates &rates, const Counts &counted, double cl
 	json["message_latency"] = cycles_of(counted.message, clock_mhz);
 	json["message_round_trip"] = cycles_of(counted.message_round_trip, clock_mhz);
 	json["hops"] = hops;
+	json["hop_latency"] = hop_latency;
 	json["minimal"] = 1 - static_cast<double>(counted.nonminimal) / requests;
 }
 
@@ -128,6 +134,18 @@ void write_links_csv(std::ostream &out, const Result &result)
 	for (const LinkResult &link : result.links)
 		out << link.router << ',' << link.tile << ',' << link.far_router << ',' << link.name << ','
 		    << link.flits << ',' << link.load << ',' << link.stalled << '\n';
+}
+
+void write_background(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result)
+{
+	out << "# aries link loads 1\n# routers " << machine.routers.size() << " tiles "
+	    << machine.router_type.tiles.size() << " links " << machine.links.size() << "\n# machine " << machine.name
+	    << "\n# cycles " << shape.measure << " seed " << shape.seed << "\nrouter,tile,load,stalled\n";
+	for (const LinkResult &link : result.links) {
+		if (link.flits || link.stalled)
+			out << link.router << ',' << link.tile << ',' << std::min(link.load, 1.0) << ','
+			    << static_cast<double>(link.stalled) / shape.measure << '\n';
+	}
 }
 
 } // namespace aries::sim

@@ -93,6 +93,9 @@ Result run(const topology::Machine &machine, const RunShape &shape,
 /** Everything but the links, as JSON; the same for the same run, byte by byte. */
 void write_json(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result);
 
+/** Loads of links in the form of Documentation/simulator.md, for who takes them as background. */
+void write_background(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result);
+
 /** A line for each link and direction. */
 void write_links_csv(std::ostream &out, const Result &result);
 

@@ -31,9 +31,10 @@ struct Counts {
 	Histogram network;    ///< of requests: from the first flit out of the NIC
 	Histogram round_trip; ///< from when the message was ready to the response's last flit
 	Histogram message;    ///< of messages: from ready to the last byte where it shall be, for gets at the initiator
-	Histogram message_round_trip;                    ///< from ready to the last flit of the last response
-	std::array<uint64_t, MOST_HOPS + 1> hop_count{}; ///< requests by links
-	uint64_t nonminimal = 0;                         ///< requests by a root
+	Histogram message_round_trip;                     ///< from ready to the last flit of the last response
+	std::array<uint64_t, MOST_HOPS + 1> hop_count{};  ///< requests by links
+	std::array<uint64_t, MOST_HOPS + 1> hop_cycles{}; ///< their cycles in the network
+	uint64_t nonminimal = 0;                          ///< requests by a root
 
 protected:
 	template <typename A, typename B, typename Function, typename... Member>
@@ -46,13 +47,15 @@ protected:
 	/* Calls a function with each member of two. */
 	template <typename A, typename B, typename Function> static void both(A &a, B &b, Function function)
 	{
-		static_assert(sizeof(Counts) == (5 + MOST_HOPS) * sizeof(uint64_t) + 5 * sizeof(Histogram),
+		static_assert(sizeof(Counts) == (6 + 2 * MOST_HOPS) * sizeof(uint64_t) + 5 * sizeof(Histogram),
 			      "a new member comes in here, too");
 		both_members(a, b, function, &Counts::window_request_flits, &Counts::window_response_flits,
 			     &Counts::window_bytes, &Counts::latency, &Counts::network, &Counts::round_trip,
 			     &Counts::message, &Counts::message_round_trip, &Counts::nonminimal);
-		for (size_t i = 0; i < a.hop_count.size(); i++)
+		for (size_t i = 0; i < a.hop_count.size(); i++) {
 			function(a.hop_count[i], b.hop_count[i]);
+			function(a.hop_cycles[i], b.hop_cycles[i]);
+		}
 	}
 };
 

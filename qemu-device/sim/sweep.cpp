@@ -6,12 +6,14 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <fcntl.h>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <poll.h>
 #include <sstream>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
@@ -126,10 +128,35 @@ void write_all(int fd, const std::string &text)
 	}
 }
 
+/* Two sweeps that write the same files would take each other's results away. */
+class Lock
+{
+public:
+	explicit Lock(const std::string &out) : fd_(open((out + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666))
+	{
+		if (fd_ < 0)
+			throw RunError(out + ".lock cannot be written");
+		if (flock(fd_, LOCK_EX | LOCK_NB)) {
+			close(fd_);
+			throw RunError("another sweep writes " + out + ".json");
+		}
+	}
+
+	~Lock() { close(fd_); }
+	Lock(const Lock &) = delete;
+	Lock &operator=(const Lock &) = delete;
+
+	/* In a process that only runs a point. */
+	void leave() const { close(fd_); }
+
+private:
+	int fd_;
+};
+
 class Sweep
 {
 public:
-	Sweep(const Options &options, const SweepShape &shape) : shape_(shape), start_(Clock::now())
+	Sweep(const Options &options, const SweepShape &shape) : shape_(shape), lock_(shape.out), start_(Clock::now())
 	{
 		for (const std::string &text : shape.over) {
 			axes_.push_back(parse_axis(text));
@@ -218,7 +245,6 @@ private:
 						       "or the values that are missing");
 				found->second->result = entry.at("result");
 				found->second->done = true;
-				resumed_++;
 			}
 		} catch (const Json::exception &) {
 			throw RunError(shape_.out + ".json is not the result of a sweep");
@@ -273,6 +299,7 @@ private:
 		if (pid == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGTERM);
 			close(ends[0]);
+			lock_.leave();
 			if (getppid() == parent)
 				write_all(ends[1], run_point(points_[number].options));
 			_exit(0);
@@ -380,12 +407,12 @@ private:
 	}
 
 	const SweepShape &shape_;
+	Lock lock_;
 	Clock::time_point start_;
 	uint32_t processes_;
 	std::vector<Axis> axes_;
 	std::vector<Point> points_;
 	std::vector<Child> children_;
-	size_t resumed_ = 0;
 	size_t finished_ = 0;
 };
 

@@ -88,6 +88,9 @@ std::string check_job(const Job &job, const Layout &layout)
 			return "node " + number(node) + " does not exist: the machine has 0 to " +
 			       number(layout.nodes - 1);
 	}
+	if (job.traffic.pattern == Pattern::Offset && job.traffic.shift % job.nodes.size() == 0)
+		return "an offset of " + number(job.traffic.shift) + " with " + number(job.nodes.size()) +
+		       " nodes: each would send to itself";
 	if (job.traffic.pattern == Pattern::Group) {
 		const size_t groups = groups_of(job, layout).size();
 
@@ -232,6 +235,8 @@ uint32_t Traffic::target(uint32_t node, uint32_t number) const noexcept
 		return job.nodes[job.partner[rank]];
 	case Pattern::Shift:
 		return job.nodes[(rank + 1 + number % (count - 1)) % count];
+	case Pattern::Offset:
+		return job.nodes[(rank + uint64_t{job.shape.shift}) % count];
 	case Pattern::AllToAll:
 		return job.nodes[(rank + 1 + job.shifts[number % (count - 1)]) % count];
 	}

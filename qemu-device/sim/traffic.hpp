@@ -23,6 +23,7 @@ enum class Pattern : uint8_t {
 	Group,       ///< any node of the job in the group that is @p shift further among its groups (R15)
 	Permutation, ///< one other node each, at random
 	Shift,       ///< the k th message to the node k further on (L26)
+	Offset,      ///< the node @p shift further on, always
 	AllToAll,    ///< the same with the shifts in a random order, which all nodes share
 };
 
@@ -37,7 +38,7 @@ struct TrafficShape {
 	Operation operation = Operation::Put;
 	uint32_t bytes = 64;        ///< of a message: 8 B to 256 KiB, not of Raw
 	uint32_t raw_flits = 1;     ///< of a packet, only of Raw
-	uint32_t shift = 1;         ///< groups, for Pattern::Group
+	uint32_t shift = 1;         ///< groups for Pattern::Group, nodes for Pattern::Offset
 	uint32_t load_ppm = 200000; ///< of what the processor tiles take; flits of requests, for gets of responses
 	RoutingMode request_mode{Routing::Adaptive, 0};
 	RoutingMode response_mode{Routing::Adaptive, 0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What goes in comes out, credits come back, and the same seed gives the same result. */
+#include <cstdio>
 #include <sstream>
 
 #include "rig.hpp"
@@ -83,6 +84,51 @@ void same_seed_same_bytes(void **)
 	}
 }
 
+/* The file for others has every link that carried something, with the machine's size. */
+void background_has_the_loads_of_links(void **)
+{
+	const auto machine = topology::build_aries({.groups = 2, .chassis = 2, .slots = 2});
+	RunShape shape;
+	std::ostringstream text;
+	std::string line;
+	double sum = 0;
+	size_t lines = 0;
+
+	shape.warmup = 1000;
+	shape.measure = 4000;
+
+	const Result result = run(machine, shape);
+
+	write_background(text, machine, shape, result);
+
+	std::istringstream in(text.str());
+
+	std::getline(in, line);
+	assert_string_equal(line.c_str(), "# aries link loads 1");
+	std::getline(in, line);
+	assert_string_equal(line.c_str(),
+			    ("# routers 8 tiles 48 links " + std::to_string(machine.links.size())).c_str());
+	while (std::getline(in, line) && line[0] == '#')
+		continue;
+	assert_string_equal(line.c_str(), "router,tile,load,stalled");
+	while (std::getline(in, line)) {
+		unsigned router = 0, tile = 0;
+		double load = 0, stalled = 0;
+
+		assert_int_equal(std::sscanf(line.c_str(), "%u,%u,%lf,%lf", &router, &tile, &load, &stalled), 4);
+		assert_true(router < 8 && tile < 40 && load >= 0 && load <= 1 && stalled >= 0 && stalled <= 1);
+		sum += load;
+		lines++;
+	}
+	assert_true(lines > 10 && lines <= result.links.size());
+
+	double all = 0;
+
+	for (const LinkResult &link : result.links)
+		all += link.load;
+	assert_true(sum > 0.99 * all && sum < 1.01 * all);
+}
+
 /* The order of the events of a cycle does not matter: that is what lets a machine be cut into parts. */
 void order_of_events_does_not_matter(void **)
 {
@@ -117,6 +163,7 @@ int main()
 		cmocka_unit_test(all_that_went_in_comes_out),
 		cmocka_unit_test(flits_of_puts_and_gets_P03_P04),
 		cmocka_unit_test(same_seed_same_bytes),
+		cmocka_unit_test(background_has_the_loads_of_links),
 		cmocka_unit_test(order_of_events_does_not_matter),
 	};
 

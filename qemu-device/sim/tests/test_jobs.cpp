@@ -98,6 +98,7 @@ void jobs_that_cannot_be(void **)
 	refused("{nodes: 1}", "at least two nodes");
 	refused("[{nodes: 192}, {name: b, nodes: rest}]", "job b: traffic needs at least two nodes");
 	refused("{nodes: 10, groups: 1, traffic: group}", "traffic would stay in its group");
+	refused("{nodes: 10, traffic: offset, shift: 20}", "each would send to itself");
 	refused("{nodes: 10, bytes: 4}", "8 to 262,144");
 	refused("{nodes: 10, load: 0}", "above 0 and at most 1");
 	refused("{nodes: 10, mode: fast}", "there is no mode 'fast': in-order");
@@ -170,7 +171,7 @@ void targets_are_of_the_job(void **)
 	const auto machine = machine_of_three_groups();
 	const Layout layout(machine, {}, 4);
 
-	for (const char *pattern : {"uniform", "group", "permutation", "shift", "all-to-all"}) {
+	for (const char *pattern : {"uniform", "group", "permutation", "shift", "offset", "all-to-all"}) {
 		const std::vector<Job> jobs =
 			parse_jobs(std::string("- {nodes: 33, groups: 3, place: 'random:3', traffic: ") + pattern +
 					   "}\n- {nodes: rest}",

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sweeps: the points, their file, going on with what is there, the end of a curve. */
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "rig.hpp"
 #include "sweep.hpp"
@@ -145,6 +148,12 @@ void goes_on_with_what_is_there(void **)
 	assert_true(read(shape) == all);
 	std::filesystem::resize_file(shape.out + ".json", 100);
 	refused(small(), "is not the result of a sweep");
+
+	const int other_sweep = open((shape.out + ".lock").c_str(), O_RDWR);
+
+	assert_int_equal(flock(other_sweep, LOCK_EX), 0);
+	refused(small(), "another sweep writes");
+	close(other_sweep);
 	shape.out = folder.path / "nowhere" / "out";
 	refused(small(), "cannot be written");
 }

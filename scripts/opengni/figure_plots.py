@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Draws the figures of Documentation/reproductions.md from results of aries-sim sweep.
+
+Each function draws into axes and returns the lines of a table."""
+
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "opengni", "font.size": 9, "axes.grid": True,
+                            "grid.linewidth": 0.3, "lines.markersize": 4, "legend.fontsize": 8})
+
+from matplotlib import pyplot  # noqa: E402  the backend comes first
+
+from .figures import CABLE_LINKS  # noqa: E402
+
+CLOCK_GHZ = 0.875
+FLIT_BYTES = 6
+NODE_GBYTE_PER_S = 2 * FLIT_BYTES * CLOCK_GHZ  # that two processor tiles take
+LCB = 10 / 9                                   # what a link sends for what it carries (P05)
+OPTICAL_GBYTE_PER_S = 3 * 12.5 / 8             # raw, of a link
+GREEN_GBYTE_PER_S = 3 * 14 / 8
+
+
+def _points(entries, **wanted):
+    """Results whose axes have these values, in the order of the sweep."""
+    return [entry for entry in entries if all(entry["point"][name] == value for name, value in wanted.items())]
+
+
+def _axis(entries, name):
+    """Values of an axis, each once."""
+    return list(dict.fromkeys(entry["point"][name] for entry in entries))
+
+
+def _results(entries, key):
+    return [entry["result"][key] for entry in entries]
+
+
+def _size(size):
+    return f"{int(size) // 1024} KiB" if int(size) >= 1024 else f"{size} B"
+
+
+def _bytes_axis(axes, sizes):
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [_size(size) for size in sizes])
+    axes.set_xlabel("message")
+
+
+def _mean_hops(result):
+    return sum(i * count for i, count in enumerate(result["hops"])) / max(sum(result["hops"]), 1)
+
+
+def worst_case(results, axes, scale):
+    """Accepted by offered load."""
+    lines = []
+    for label, mode in (("minimal", "minimal"), ("valiant", "nonminimal"), ("valiant", "adaptive")):
+        entries = _points(results[label], mode=mode)
+        accepted = _results(entries, "accepted")
+        axes.plot(_results(entries, "offered"), accepted, "o-", label=mode)
+        lines.append(f"{mode}: accepted {max(accepted):.4f} at most")
+    _, routers, optics = scale.dragonfly
+    for bound, name in ((1 / (routers * optics), f"1/(a h) = 1/{routers * optics}"), (1 / 2, "1/2")):
+        axes.axhline(bound, color="black", linestyle=":", linewidth=0.8)
+        axes.annotate(name, (0.55, bound), va="bottom")
+    axes.set_xlabel("offered")
+    axes.set_ylabel("accepted")
+    axes.legend()
+    return [*lines, f"bounds: minimal {1 / (routers * optics):.4f}, through a random router 0.5"]
+
+
+def global_bound(results, axes, scale):
+    """What a node gets of raw optical bandwidth, beside the bound of the cables."""
+    groups = [int(label) for label in results]
+    bounds = [CABLE_LINKS * scale.cables(count) * OPTICAL_GBYTE_PER_S / scale.group_nodes for count in groups]
+    raw = [entry[0]["result"]["accepted"] * NODE_GBYTE_PER_S * LCB for entry in results.values()]
+    axes.plot(groups, bounds, "k:", label="bound")
+    axes.plot(groups, raw, "o", label="simulated")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(groups, [str(count) for count in groups])
+    axes.set_xlabel("groups")
+    axes.set_ylabel("raw GB/s of a node")
+    axes.legend()
+    return [f"{count} groups: {got:.4f} GB/s a node, bound {bound:.4f}: {got / bound:.3f}"
+            for count, got, bound in zip(groups, raw, bounds)]
+
+
+def hops(results, axes, _scale):
+    """Histograms of non-minimal ways by machine."""
+    lines = []
+    for mode in ("nonminimal", "minimal"):
+        for entry in _points(results["hops"], mode=mode):
+            counts = entry["result"]["hops"]
+            share = [count / sum(counts) for count in counts]
+            groups = entry["point"]["groups"]
+            if mode == "nonminimal":
+                axes.plot(range(len(share)), share, "o-", label=f"{groups} groups")
+            lines.append(f"{mode}, {groups} groups: mode {share.index(max(share))}, mean {_mean_hops(entry['result']):.2f}, "
+                         f"most {len(share) - 1}; 6 or 7: {100 * sum(share[6:8]):.0f} %")
+    axes.set_xlabel("links of a non-minimal way")
+    axes.set_ylabel("share of requests")
+    axes.legend()
+    return lines
+
+
+def quiet(results, axes, _scale):
+    """Share of minimal ways by load; latencies in an empty network as a table."""
+    lines = []
+    for mode in _axis(results["minimal"], "mode"):
+        entries = _points(results["minimal"], mode=mode)
+        axes.plot(_results(entries, "offered"), _results(entries, "minimal"), "o-", label=mode)
+        lines.append(f"{mode}: minimal " + ", ".join(f"{entry['result']['minimal']:.4f} at {entry['point']['load']}"
+                                                     for entry in entries))
+    axes.set_xscale("log")
+    axes.set_xlabel("offered")
+    axes.set_ylabel("share of minimal ways")
+    axes.legend()
+    for entry in results["latency"]:
+        result = entry["result"]
+        by_hops = ", ".join(f"{links}: {latency:.0f}" for links, latency in enumerate(result["hop_latency"]))
+        most = len(result["hops"]) - 1
+        per_hop = (result["hop_latency"][most] - result["hop_latency"][0]) / max(most, 1)
+        lines.append(f"{entry['point']['groups']} groups, 8-byte puts by links in ns: {by_hops}; {per_hop:.0f} a link; "
+                     f"most {result['network_latency']['max']:.0f} ns")
+    return lines
+
+
+def group_bisection(results, axes, _scale):
+    """GB/s through the cut between slots 0 to 7 and 8 to 15."""
+    nodes = results["uniform"][0]["result"]["nodes"]
+    half = 2 if nodes < 384 else 8                # slots of a chassis on one side
+    bound = nodes // (2 * half * 4) * half * half * GREEN_GBYTE_PER_S * 2
+    lines = [f"bound (T22): {bound:.0f} GB/s raw, {bound / LCB:.0f} without the LCB's tenth flit"]
+    for traffic, share in (("across", 1), ("uniform", nodes / 2 / (nodes - 1))):
+        for mode in _axis(results[traffic], "mode"):
+            entries = _points(results[traffic], mode=mode)
+            crossing = [nodes * NODE_GBYTE_PER_S * LCB * share * accepted for accepted in _results(entries, "accepted")]
+            axes.plot(_results(entries, "offered"), crossing, "o-" if traffic == "across" else "s--", label=f"{traffic}, {mode}")
+            lines.append(f"{traffic}, {mode}: {max(crossing):.0f} GB/s through the cut, both directions, requests: "
+                         f"{max(crossing) / bound:.2f}")
+    axes.axhline(bound, color="black", linestyle=":", linewidth=0.8)
+    axes.set_xlabel("offered")
+    axes.set_ylabel("raw GB/s through the cut")
+    axes.legend()
+    return lines
+
+
+def global_bandwidth(results, axes, scale):
+    """Payload between groups."""
+    entries = results["uniform"]
+    share = (scale.wide_groups - 1) / scale.wide_groups
+    lines = ["bound (T41): 7.5 GB/s a node"]
+    for mode in _axis(entries, "mode"):
+        points = _points(entries, mode=mode)
+        got = [share * value for value in _results(points, "gbyte_per_s_per_node")]
+        axes.plot(_results(points, "offered"), got, "o-", label=mode)
+        lines.append(f"{mode}: {max(got):.2f} GB/s a node between groups at most")
+    axes.axhline(7.5, color="black", linestyle=":", linewidth=0.8)
+    axes.set_xlabel("offered")
+    axes.set_ylabel("GB/s of a node to other groups")
+    axes.legend()
+    return lines
+
+
+def _by_size(results, axes, name):
+    """A curve over sizes for each value of an axis."""
+    sizes = [int(label) for label in results]
+    lines = []
+    for value in _axis(results[str(sizes[0])], name):
+        got = [_points(results[str(size)], **{name: value})[0]["result"]["gbyte_per_s_per_node"] for size in sizes]
+        axes.plot(sizes, got, "o-", label=value if name == "mode" else f"bias {value} flits")
+        lines.append(f"{name} {value}: " + ", ".join(f"{_size(size)} {rate:.2f}" for size, rate in zip(sizes, got)))
+    _bytes_axis(axes, sizes)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("GB/s of a node")
+    axes.legend()
+    return lines
+
+
+def all_to_all(results, axes, _scale):
+    """GB/s by size and mode."""
+    return _by_size(results, axes, "mode")
+
+
+def tuned(results, axes, _scale):
+    """GB/s by size and bias."""
+    return _by_size(results, axes, "bias")
+
+
+def _grid(results, axes, key, legend):
+    """Labels are SIZE-COUNT: a curve over sizes for each count."""
+    sizes = sorted({int(label.split("-")[0]) for label in results})
+    counts = sorted({int(label.split("-")[1]) for label in results})
+    lines = []
+    for count in counts:
+        got = [key(results[f"{size}-{count}"][0]["result"]) for size in sizes]
+        axes.plot(sizes, got, "o-", label=legend(count))
+        lines.append(f"{legend(count)}: " + ", ".join(f"{_size(size)} {rate:.2f}" for size, rate in zip(sizes, got)))
+    for size in sizes:
+        got = [key(results[f"{size}-{count}"][0]["result"]) for count in counts]
+        lines.append(f"{_size(size)}: least / most {min(got) / max(got):.2f}")
+    _bytes_axis(axes, sizes)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("GB/s of a node")
+    axes.legend()
+    return lines
+
+
+def placement(results, axes, _scale):
+    """GB/s of the job by size and number of groups."""
+    return _grid(results, axes, lambda result: result["jobs"][0]["gbyte_per_s_per_node"], lambda count: f"over {count} groups")
+
+
+def scaling(results, axes, scale):
+    """GB/s by size and machine."""
+    return _grid(results, axes, lambda result: result["gbyte_per_s_per_node"], lambda count: f"{count * scale.group_nodes} nodes")
+
+
+DRAW = {"worst-case": worst_case, "global-bound": global_bound, "hops": hops, "quiet": quiet,
+        "group-bisection": group_bisection, "global-bandwidth": global_bandwidth, "all-to-all": all_to_all, "tuned": tuned,
+        "placement-idle": placement, "placement-busy": placement, "scaling": scaling}
+
+
+def draw(figure, results, path, scale):
+    """Writes an SVG; lines of what it shows."""
+    drawing, axes = pyplot.subplots(figsize=(5.5, 3.4), layout="constrained")
+    lines = DRAW[figure.name](results, axes, scale)
+    axes.set_title(f"{figure.title} ({figure.claims})", fontsize=9)
+    drawing.savefig(path, metadata={"Date": None})
+    pyplot.close(drawing)
+    return lines
