@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/fake_host.hpp"
 
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,30 +53,53 @@ void on_timer(void *opaque, uint64_t delay_ns)
 	host->timer_requests++;
 }
 
+/*
+ * The segments of this program and of the processes that it forks. They end in the middle of things, by a failed
+ * assertion or by a signal, so what is left of all of them is removed when the program ends, and what a program left
+ * that was killed itself when the next one begins.
+ */
+class Segments
+{
+public:
+	Segments()
+	{
+		sweep([](pid_t owner) { return kill(owner, 0) && errno == ESRCH; });
+	}
+
+	~Segments()
+	{
+		if (getpid() == owner_)
+			sweep([this](pid_t owner) { return owner == owner_; });
+	}
+
+	std::string prefix() const { return std::string(FOLDER) + "/" + NAME + std::to_string(owner_); }
+
+private:
+	static constexpr const char *FOLDER = "/dev/shm", *NAME = "aries-test.";
+	const pid_t owner_ = getpid();
+
+	template <typename Which> static void sweep(Which which)
+	{
+		std::error_code error; /* others sweep as well */
+
+		for (const auto &entry : std::filesystem::directory_iterator(FOLDER, error)) {
+			const std::string name = entry.path().filename();
+
+			if (name.rfind(NAME, 0) == 0 && which(atoi(name.c_str() + strlen(NAME))))
+				unlink(entry.path().c_str());
+		}
+	}
+};
+
+const Segments mine;
+
 } // namespace
 
 std::string fabric_path()
 {
-	/* A failed assertion jumps over destructors: what is left is removed at the end. Children do not run this. */
-	static struct Paths {
-		std::vector<std::string> list;
-		pid_t owner = getpid();
+	static std::atomic<unsigned int> number;
 
-		~Paths()
-		{
-			for (const std::string &path : list) {
-				if (getpid() != owner)
-					break;
-				unlink(path.c_str());
-				for (const char *kind : {".wake0", ".wake1", ".ram0", ".ram1"})
-					unlink((path + kind).c_str());
-			}
-		}
-	} paths;
-
-	paths.list.push_back("/dev/shm/aries-test." + std::to_string(getpid()) + "." +
-			     std::to_string(paths.list.size()));
-	return paths.list.back();
+	return mine.prefix() + "." + std::to_string(getpid()) + "." + std::to_string(number++);
 }
 
 FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &options)
