@@ -14,7 +14,8 @@
  *
  *   ipogif.control   open, stop, recovery of the NIC
  *   ipogif.mutex     connections come and go
- *   ipogif_queue.lock  sending to the peers of a queue; taken where softirqs are off
+ *   ipogif_queue.lock  sending to the peers of a queue; taken where softirqs are off, given back
+ *                      by ipogif_unlock()
  *
  * What a connection receives belongs to the NAPI context of its mailbox, without a lock. Peers are
  * found under RCU and live as long as the interface is up; connections are found under RCU too.
@@ -103,6 +104,7 @@ struct ipogif_stats {
 enum {
 	IPOGIF_QUEUE_DRAIN, /* look into mailboxes without events */
 	IPOGIF_QUEUE_FLUSH, /* try again to send */
+	IPOGIF_QUEUE_SERVE, /* it has found the lock taken, and is to come again */
 };
 
 /* What is ours of skb->cb. */
@@ -238,11 +240,14 @@ enum {
  * @received: FRAMEs; NAPI of @rxq
  * @heard: when a message came last
  * @used: when there was a frame, either way
+ * @acknowledged: of @sent, what the peer has received
+ * @returned: of the peer's buffers, those that it has given back
+ * @news: goes up when one of these two has changed
  * @told: of @received, what the peer knows; ipogif_queue.lock of @txq from here on
  * @sent: FRAMEs, those that are on their way included
- * @acknowledged: what the peer has received of them
  * @there: the peer's buffers
  * @there_free: those that may be filled
+ * @seen: @news when it was last tried to send
  * @sending: frames in their order, struct ipogif_slot
  * @node: in ipogif.conns_all; ipogif.mutex
  */
@@ -266,10 +271,13 @@ struct ipogif_conn {
 	u16 received ____cacheline_aligned;
 	unsigned long heard;
 	unsigned long used;
+	u16 acknowledged;
+	u32 news;
+	atomic64_t returned;
 
 	u16 told ____cacheline_aligned;
 	u16 sent;
-	u16 acknowledged;
+	u32 seen;
 	struct ipogif_offer there;
 	u64 there_free;
 	struct list_head sending;
@@ -350,6 +358,29 @@ static inline void ipogif_stat_add(struct ipogif_stats *s, u64_stats_t *what, u6
 static inline void ipogif_count(struct ipogif_stats *s, u64_stats_t *what)
 {
 	ipogif_stat_add(s, what, 1);
+}
+
+/**
+ * ipogif_unlock() - give a queue's lock back
+ * @q: queue
+ *
+ * NAPI does not wait for the lock, which may be held as long as the NIC moves a frame: it comes
+ * again after who has it, see ipogif_serve().
+ *
+ * Context: softirqs off.
+ */
+static inline void ipogif_unlock(struct ipogif_queue *q)
+{
+	spin_unlock(&q->lock);
+	smp_mb(); /* pairs with ipogif_serve() */
+	if (READ_ONCE(q->flags) & (BIT(IPOGIF_QUEUE_SERVE) | BIT(IPOGIF_QUEUE_FLUSH)))
+		napi_schedule(&q->napi);
+}
+
+static inline void ipogif_unlock_bh(struct ipogif_queue *q)
+{
+	ipogif_unlock(q);
+	local_bh_enable();
 }
 
 /* The node of a hardware address, or U32_MAX. */

@@ -193,7 +193,7 @@ static void ipogif_peer_failed(struct ipogif_peer *peer)
 	peer->failures++;
 	peer->wanted = false;
 	ipogif_drop_waiting(peer);
-	spin_unlock_bh(&peer->queue->lock);
+	ipogif_unlock_bh(peer->queue);
 }
 
 static void ipogif_ask(struct ipogif_peer *peer)
@@ -259,7 +259,7 @@ static void ipogif_conn_use(struct ipogif_conn *conn)
 	rcu_read_lock();
 	ipogif_flush(peer);
 	rcu_read_unlock();
-	spin_unlock_bh(&peer->queue->lock);
+	ipogif_unlock_bh(peer->queue);
 	/* the peer may have been faster, and nobody has looked at its first messages */
 	ipogif_kick(conn->rxq, IPOGIF_QUEUE_DRAIN);
 }
@@ -382,7 +382,7 @@ static bool ipogif_conns_bury(struct ipogif *ipg)
 				busy |= slot->puts;
 			if (!busy)
 				ipogif_sending_drop(conn);
-			spin_unlock_bh(&conn->txq->lock);
+			ipogif_unlock_bh(conn->txq);
 		}
 		if (!busy)
 			ipogif_conn_free(conn);
@@ -397,7 +397,7 @@ static void ipogif_close(struct ipogif_conn *conn)
 {
 	spin_lock_bh(&conn->txq->lock);
 	ipogif_control(conn, IPOGIF_CLOSE, NULL, 0);
-	spin_unlock_bh(&conn->txq->lock);
+	ipogif_unlock_bh(conn->txq);
 	ipogif_conn_fail(conn, NULL);
 }
 
@@ -435,7 +435,7 @@ static void ipogif_offer(struct ipogif_conn *conn)
 	spin_lock_bh(&conn->txq->lock);
 	if (ipogif_control(conn, IPOGIF_OFFER, &offer, sizeof(offer)))
 		clear_bit(IPOGIF_CONN_OFFER, &conn->flags);
-	spin_unlock_bh(&conn->txq->lock);
+	ipogif_unlock_bh(conn->txq);
 }
 
 static bool ipogif_peer_wants(struct ipogif_peer *peer)
@@ -482,7 +482,7 @@ static void ipogif_conn_check(struct ipogif_conn *conn)
 		} else if (silent > IPOGIF_PING_AFTER) {
 			spin_lock_bh(&conn->txq->lock);
 			ipogif_control(conn, IPOGIF_PING, NULL, 0);
-			spin_unlock_bh(&conn->txq->lock);
+			ipogif_unlock_bh(conn->txq);
 		}
 	} else if (conn->datagram && !conn->wildcard && silent > IPOGIF_ANSWER) {
 		/* its end is told like any other */

@@ -153,7 +153,7 @@ void ipogif_peers_purge(struct ipogif *ipg)
 	hash_for_each_rcu(ipg->peers, bucket, peer, hash) {
 		spin_lock_bh(&peer->queue->lock);
 		ipogif_drop_waiting(peer);
-		spin_unlock_bh(&peer->queue->lock);
+		ipogif_unlock_bh(peer->queue);
 	}
 	rcu_read_unlock();
 }
@@ -177,7 +177,7 @@ void ipogif_peers_tick(struct ipogif *ipg)
 			peer->stuck = true;
 			ipogif_drop_waiting(peer);
 		}
-		spin_unlock_bh(&peer->queue->lock);
+		ipogif_unlock_bh(peer->queue);
 	}
 	rcu_read_unlock();
 }
@@ -206,7 +206,7 @@ void ipogif_peer_back(struct ipogif *ipg, u32 address)
 	if (peer) {
 		spin_lock_bh(&peer->queue->lock);
 		peer->failures = 0;
-		spin_unlock_bh(&peer->queue->lock);
+		ipogif_unlock_bh(peer->queue);
 	}
 	rcu_read_unlock();
 }

@@ -54,8 +54,13 @@ static void ipogif_post(struct ipogif_slot *slot)
 	struct ipogif_conn *conn = slot->conn;
 
 	while (slot->posted < slot->pieces) {
-		gni_return_t rc = gni_post_rdma(conn->ep, &slot->put[slot->posted]);
+		gni_return_t rc;
 
+		/* its event may come, and NAPI look, before the call has returned */
+		WRITE_ONCE(conn->txq->posts, conn->txq->posts + 1);
+		rc = gni_post_rdma(conn->ep, &slot->put[slot->posted]);
+		if (rc != GNI_RC_SUCCESS)
+			WRITE_ONCE(conn->txq->posts, conn->txq->posts - 1);
 		if (rc == GNI_RC_ERROR_RESOURCE) {
 			ipogif_stalled(conn);
 			return;
@@ -68,7 +73,6 @@ static void ipogif_post(struct ipogif_slot *slot)
 		}
 		slot->posted++;
 		slot->puts++;
-		conn->txq->posts++;
 	}
 }
 
@@ -128,7 +132,7 @@ static void ipogif_completed(struct ipogif_queue *q, gni_cq_entry_t entry)
 
 	if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
 		return;
-	q->posts--;
+	WRITE_ONCE(q->posts, q->posts - 1);
 	slot = (struct ipogif_slot *)(uintptr_t)put->post_id;
 	slot->puts--;
 	if (rc != GNI_RC_SUCCESS) {
@@ -163,6 +167,8 @@ static bool ipogif_buffer(struct ipogif_conn *conn, struct ipogif_wire *wire)
 	if (!conn->there.buffers && !test_bit(IPOGIF_CONN_ASKED, &conn->flags) &&
 	    ipogif_control(conn, IPOGIF_ASK, NULL, 0))
 		set_bit(IPOGIF_CONN_ASKED, &conn->flags);
+	if (!conn->there_free)
+		conn->there_free = atomic64_xchg(&conn->returned, 0);
 	if (!conn->there_free)
 		return false;
 	wire->buffer = __ffs64(conn->there_free);
@@ -209,7 +215,8 @@ enum ipogif_tx ipogif_send_frame(struct ipogif_conn *conn, struct sk_buff *skb)
 {
 	struct ipogif_wire wire = { .type = IPOGIF_FRAME };
 
-	if ((u16)(conn->sent - conn->acknowledged) >= IPOGIF_WINDOW)
+	conn->seen = smp_load_acquire(&conn->news); /* pairs with ipogif_news() */
+	if ((u16)(conn->sent - READ_ONCE(conn->acknowledged)) >= IPOGIF_WINDOW)
 		return IPOGIF_BUSY;
 	if (skb->len <= IPOGIF_INLINE)
 		wire.bytes = skb->len;

@@ -38,16 +38,26 @@ static void ipogif_deliver(struct ipogif_queue *q, struct sk_buff *skb)
 static void ipogif_news(struct ipogif_conn *conn, const struct ipogif_wire *wire,
 			const struct ipogif_offer *offer)
 {
-	if (wire->received == READ_ONCE(conn->acknowledged) && !wire->freed && !offer)
+	struct ipogif_queue *q = conn->txq;
+
+	if (wire->received == conn->acknowledged && !wire->freed && !offer)
 		return;
-	spin_lock(&conn->txq->lock);
-	WRITE_ONCE(conn->acknowledged, wire->received);
-	if (offer)
+	if (offer) {
+		spin_lock(&q->lock);
 		conn->there = *offer;
-	conn->there_free |= wire->freed;
-	if (!list_empty(&conn->peer->backlog))
-		ipogif_flush(conn->peer);
-	spin_unlock(&conn->txq->lock);
+		ipogif_unlock(q);
+	}
+	WRITE_ONCE(conn->acknowledged, wire->received);
+	if (wire->freed)
+		atomic64_or(wire->freed, &conn->returned);
+	/* pairs with ipogif_send_frame(): who sees it sees the two above */
+	smp_store_release(&conn->news, conn->news + 1);
+	smp_mb(); /* pairs with ipogif_look_again() */
+	if (list_empty_careful(&conn->peer->backlog))
+		return;
+	set_bit(IPOGIF_QUEUE_FLUSH, &q->flags);
+	if (q != conn->rxq)
+		napi_schedule(&q->napi);
 }
 
 static bool ipogif_wire_sound(const struct ipogif_conn *conn, const struct ipogif_wire *wire)
@@ -77,7 +87,7 @@ static void ipogif_tell(struct ipogif_conn *conn, bool now)
 	spin_lock(&conn->txq->lock);
 	if (!ipogif_control(conn, IPOGIF_STATE, NULL, 0))
 		set_bit(IPOGIF_CONN_TELL, &conn->flags);
-	spin_unlock(&conn->txq->lock);
+	ipogif_unlock(conn->txq);
 }
 
 static void ipogif_message(struct ipogif_conn *conn, const struct ipogif_wire *wire,
@@ -187,6 +197,24 @@ static int ipogif_events(struct ipogif_queue *q, int budget)
 	return done;
 }
 
+/* What NAPI does with the lock: by itself, or in its next run, which who has the lock schedules. */
+static void ipogif_serve(struct ipogif_queue *q)
+{
+	const unsigned long work = BIT(IPOGIF_QUEUE_SERVE) | BIT(IPOGIF_QUEUE_FLUSH);
+
+	if (!READ_ONCE(q->posts) && !(READ_ONCE(q->flags) & work))
+		return;
+	set_bit(IPOGIF_QUEUE_SERVE, &q->flags);
+	smp_mb__after_atomic(); /* pairs with ipogif_unlock() */
+	if (!spin_trylock(&q->lock))
+		return;
+	clear_bit(IPOGIF_QUEUE_SERVE, &q->flags);
+	ipogif_reap(q);
+	if (test_and_clear_bit(IPOGIF_QUEUE_FLUSH, &q->flags))
+		ipogif_flush_backlog(q);
+	ipogif_unlock(q);
+}
+
 /** ipogif_poll() - NAPI. Context: softirq. Return: messages. */
 int ipogif_poll(struct napi_struct *napi, int budget)
 {
@@ -195,15 +223,12 @@ int ipogif_poll(struct napi_struct *napi, int budget)
 
 	rcu_read_lock();
 	ipogif_count(&q->rx, &q->rx.polls);
-	spin_lock(&q->lock);
-	ipogif_reap(q);
-	if (test_and_clear_bit(IPOGIF_QUEUE_FLUSH, &q->flags))
-		ipogif_flush_backlog(q);
-	spin_unlock(&q->lock);
 	if (budget)
 		done = ipogif_events(q, budget);
 	if (done < budget && test_and_clear_bit(IPOGIF_QUEUE_DRAIN, &q->flags))
 		done += ipogif_drain(q, budget - done);
+	/* with what the messages have told */
+	ipogif_serve(q);
 	rcu_read_unlock();
 	if (done < budget)
 		napi_complete_done(napi, done);

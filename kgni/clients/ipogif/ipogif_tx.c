@@ -122,6 +122,14 @@ static void ipogif_drop(struct ipogif_queue *q, struct sk_buff *skb)
 	dev_kfree_skb_any(skb);
 }
 
+/* NAPI stores news and then looks whether frames wait. A frame waits, and then we look for news. */
+static void ipogif_look_again(struct ipogif_queue *q, const struct ipogif_conn *conn)
+{
+	smp_mb(); /* pairs with ipogif_news() */
+	if (READ_ONCE(conn->news) != conn->seen)
+		set_bit(IPOGIF_QUEUE_FLUSH, &q->flags);
+}
+
 static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool connected)
 {
 	struct ipogif_queue *q = peer->queue;
@@ -218,8 +226,9 @@ void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb)
 		}
 	} else if (!skb_queue_empty(&peer->waiting) || !ipogif_try(conn, skb)) {
 		ipogif_wait(peer, skb, true);
+		ipogif_look_again(q, conn);
 	}
-	spin_unlock(&q->lock);
+	ipogif_unlock(q);
 }
 
 /**
@@ -253,8 +262,11 @@ void ipogif_flush(struct ipogif_peer *peer)
 	}
 	if (test_bit(IPOGIF_CONN_TELL, &conn->flags) && ipogif_control(conn, IPOGIF_STATE, NULL, 0))
 		clear_bit(IPOGIF_CONN_TELL, &conn->flags);
-	if (!skb_queue_empty(&peer->waiting) && list_empty(&peer->backlog))
-		list_add_tail(&peer->backlog, &peer->queue->backlog);
+	if (!skb_queue_empty(&peer->waiting)) {
+		if (list_empty(&peer->backlog))
+			list_add_tail(&peer->backlog, &peer->queue->backlog);
+		ipogif_look_again(peer->queue, conn);
+	}
 	ipogif_unwaited(peer->queue, frames, bytes);
 }
 
