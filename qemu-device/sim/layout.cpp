@@ -18,7 +18,6 @@ using topology::TileRole;
 
 constexpr double FLIT_BITS = FLIT_BYTES * 8;
 constexpr double MOST_LENGTH_M = 2000;
-constexpr uint32_t MOST_FLIT_TICKS = 64 * TICKS;
 constexpr uint64_t PACKETS_OF_NODE = 256; // in the network at a high load, of 64 bytes of data
 
 uint32_t latency_ticks(const Machine &machine, const topology::Link &link, const Parameters &parameters)
@@ -111,17 +110,21 @@ Layout::Layout(const Machine &machine, const Parameters &parameters, uint32_t of
 	lay_lanes(machine, parameters, *this);
 	lay_nodes(machine, *this);
 
-	uint32_t link = 0;
+	for (uint32_t at = 0; at < places(); at++)
+		set_flit_ticks(at, lanes[at].flit_ticks, parameters);
+}
 
-	for (Lane &lane : lanes) {
-		const uint32_t loop =
-			2 * lane.latency_ticks + (parameters.input_cycles + parameters.credit_cycles) * TICKS;
+void Layout::set_flit_ticks(uint32_t at, uint32_t ticks, const Parameters &parameters)
+{
+	Lane &lane = lanes[at];
+	const uint32_t loop = 2 * lane.latency_ticks + (parameters.input_cycles + parameters.credit_cycles) * TICKS;
+	const uint32_t link = lane.latency_ticks + 2 * MAX_PACKET_FLITS * ticks;
 
-		lane.loop_flits = loop / lane.flit_ticks + MAX_PACKET_FLITS;
-		link = std::max(link, lane.latency_ticks + 2 * MAX_PACKET_FLITS * lane.flit_ticks);
-	}
-	horizon = link / TICKS + parameters.input_cycles + parameters.row_cycles + parameters.column_cycles +
-		  parameters.credit_cycles + parameters.netlink_cycles + parameters.serve_cycles + 4 * MAX_PACKET_FLITS;
+	lane.flit_ticks = static_cast<uint16_t>(ticks);
+	lane.loop_flits = loop / ticks + MAX_PACKET_FLITS;
+	horizon = std::max(horizon, link / TICKS + parameters.input_cycles + parameters.row_cycles +
+					    parameters.column_cycles + parameters.credit_cycles +
+					    parameters.netlink_cycles + parameters.serve_cycles + 4 * MAX_PACKET_FLITS);
 }
 
 uint64_t Layout::inject_flits_per_100_cycles() const noexcept

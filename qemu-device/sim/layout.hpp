@@ -18,6 +18,7 @@ namespace aries::sim
 
 inline constexpr uint32_t NO_PLACE = UINT32_MAX;
 inline constexpr uint8_t PROCESSOR_CLASS = UINT8_MAX;
+inline constexpr uint32_t MOST_FLIT_TICKS = 64 * TICKS;
 
 /** The output of a tile. */
 struct Lane {
@@ -57,6 +58,9 @@ struct Layout {
 	uint32_t places() const noexcept { return routers * tiles; }
 	uint32_t sub_words() const noexcept { return (columns * channels + 63) / 64; }
 	uint32_t column_words() const noexcept { return (rows * channels + 63) / 64; }
+
+	/** The output of a place has another flit time from now on. */
+	void set_flit_ticks(uint32_t place, uint32_t ticks, const Parameters &parameters);
 
 	/** Flits in a hundred cycles that a node's part of the processor tiles takes. */
 	uint64_t inject_flits_per_100_cycles() const noexcept;

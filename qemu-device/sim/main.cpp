@@ -69,6 +69,10 @@ void add_run_options(CLI::App &app, Options &options, Output &output)
 	app.add_option("--warmup", options.run.warmup, "cycles");
 	app.add_option("--measure", options.run.measure, "cycles");
 	app.add_option("--drain", options.run.drain, "cycles, at most");
+	app.add_option("--fail", options.fail,
+		       "CYCLE:link:A-B, CYCLE:link:A.TILE, CYCLE:router:A or CYCLE:node:N fails");
+	app.add_option("--repair", options.repair, "the same comes back");
+	app.add_option("--lanes", options.lanes, "CYCLE:A-B:LANES: links have so many lanes from then on");
 	app.add_option("--threads", options.run.workers.threads, "that share the work");
 	app.add_option("--parts", options.run.workers.parts, "into which the machine is cut; one for each thread");
 	app.add_option("--set", options.set, "NAME=VALUE of a parameter of routers and NICs")

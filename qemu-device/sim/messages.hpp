@@ -32,22 +32,40 @@ public:
 	 */
 	uint32_t close(uint32_t sequence, uint32_t data_there)
 	{
-		const auto behind = std::upper_bound(
-			messages_.begin() + static_cast<ptrdiff_t>(head_), messages_.end(), sequence,
-			[](uint32_t number, const OpenMessage &message) { return number < message.first; });
-		OpenMessage &message = *(behind - 1);
+		OpenMessage &message = find(sequence);
 		const uint32_t last = message.last_byte = std::max(message.last_byte, data_there);
 
 		if (--message.left)
 			return 0;
 		drop_closed();
-		return last;
+		return last == FAILED ? 0 : last;
+	}
+
+	/** So many packets of the message that this one belongs to will have no response: it never ends. */
+	void fail(uint32_t sequence, uint32_t packets)
+	{
+		OpenMessage &message = find(sequence);
+
+		message.last_byte = FAILED;
+		message.left -= packets;
+		if (!message.left)
+			drop_closed();
 	}
 
 	bool empty() const noexcept { return head_ == messages_.size(); }
 
 private:
+	static constexpr uint32_t FAILED = UINT32_MAX;
 	static constexpr size_t KEPT = 64; // closed ones in front, before the rest moves up
+
+	OpenMessage &find(uint32_t sequence)
+	{
+		const auto behind = std::upper_bound(
+			messages_.begin() + static_cast<ptrdiff_t>(head_), messages_.end(), sequence,
+			[](uint32_t number, const OpenMessage &message) { return number < message.first; });
+
+		return *(behind - 1);
+	}
 
 	void drop_closed()
 	{

@@ -85,21 +85,31 @@ std::string check_workers(const Layout &layout, const Workers &workers)
 }
 
 Network::Network(const topology::Machine &machine, const routing::Tables &tables, uint32_t class_channels,
-		 const Parameters &parameters, const Workload &workload, uint64_t seed, const Workers &workers)
-	: workers_(workers), layout_(machine, parameters, class_channels), traffic_(workload, layout_, seed),
-	  division_(layout_, workers.all_parts()), parts_(division_.parts()), first_mine_(first_of(workers.rank())),
-	  end_mine_(first_of(workers.rank() + 1))
+		 const Parameters &parameters, const Workload &workload, uint64_t seed, const Workers &workers,
+		 FaultPlan plan)
+	: machine_(machine), parameters_(parameters), workers_(workers), layout_(machine, parameters, class_channels),
+	  traffic_(workload, layout_, seed), division_(layout_, workers.all_parts()), parts_(division_.parts()),
+	  first_mine_(first_of(workers.rank())), end_mine_(first_of(workers.rank() + 1)), plan_(std::move(plan)),
+	  state_(machine)
 {
+	make_room_for_lanes();
 	for (uint32_t part = first_mine_; part < end_mine_; part++)
 		parts_[part] = std::make_unique<Part>(layout_, division_, part, tables, parameters, traffic_, seed);
 	for (Mails &mails : mails_)
 		mails.assign(division_.parts(), std::vector<Mail>(division_.parts()));
+	expect_faults();
 }
 
 void Network::run(uint32_t until)
 {
-	if (now_ >= until)
-		return;
+	while (now_ < until) {
+		change_now();
+		run_windows(std::min(until, next_change()));
+	}
+}
+
+void Network::run_windows(uint32_t until)
+{
 
 	const uint32_t threads = std::min(workers_.threads, end_mine_ - first_mine_);
 	Crew crew(threads, until, [this, &crew] { end_window(crew); });
@@ -180,6 +190,7 @@ void Network::exchange(Mails &mails)
 				put(out[rank], mails[from][to].packets);
 				put(out[rank], mails[from][to].credits);
 				put(out[rank], mails[from][to].loads);
+				put(out[rank], mails[from][to].expiries);
 				mails[from][to].clear();
 			}
 		}
@@ -197,6 +208,7 @@ void Network::exchange(Mails &mails)
 				get(in[rank], at, mails[from][to].packets);
 				get(in[rank], at, mails[from][to].credits);
 				get(in[rank], at, mails[from][to].loads);
+				get(in[rank], at, mails[from][to].expiries);
 			}
 		}
 	}

@@ -9,8 +9,10 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "faults.hpp"
 #include "part.hpp"
 #include "ranks.hpp"
 
@@ -45,12 +47,19 @@ struct LinkCount {
 	uint64_t stalled = 0; ///< cycles
 };
 
+/** What happens to the machine in mid-run. */
+struct FaultPlan {
+	std::vector<Incident> incidents; ///< by cycle
+	routing::Policy policy;          ///< of the tables
+};
+
 class Network
 {
 public:
-	/** The machine passes check_machine(), the workers check_workers(). @p tables must stay. */
+	/** They pass check_machine(), check_workers(), check_incidents(). @p machine and @p tables must stay. */
 	Network(const topology::Machine &machine, const routing::Tables &tables, uint32_t class_channels,
-		const Parameters &parameters, const Workload &workload, uint64_t seed, const Workers &workers = {});
+		const Parameters &parameters, const Workload &workload, uint64_t seed, const Workers &workers = {},
+		FaultPlan plan = {});
 
 	/** Go on up to the beginning of this cycle. */
 	void run(uint32_t until);
@@ -63,6 +72,9 @@ public:
 	uint32_t now() const noexcept { return now_; }
 	const Layout &layout() const noexcept { return layout_; }
 	const Division &division() const noexcept { return division_; }
+
+	/** When tables were made anew. */
+	const std::vector<Rebuild> &rebuilds() const noexcept { return rebuilds_; }
 
 	/** Of all processes, which have to ask together. */
 	Census census() const;
@@ -86,13 +98,33 @@ private:
 	{
 		return static_cast<uint32_t>(uint64_t{division_.parts()} * rank / workers_.processes());
 	}
+	template <typename Function> void each_part(Function function)
+	{
+		for (uint32_t part = first_mine_; part < end_mine_; part++)
+			function(*parts_[part]);
+	}
+
+	void run_windows(uint32_t until);
+
+	/* Failures: network_faults.cpp */
+	void make_room_for_lanes();
+	void expect_faults();
+	uint32_t next_change() const noexcept;
+	void change_now();
+	void happen(const Incident &incident);
+	void set_lanes(const Incident &incident);
+	void set_link(uint32_t link, bool down);
+	void make_tables();
+
 	void work(Crew &crew, uint32_t thread);
 	void end_window(Crew &crew);
 	void exchange(Mails &mails);
 	void collect(uint32_t part);
 
+	const topology::Machine &machine_;
+	const Parameters parameters_;
 	const Workers workers_;
-	const Layout layout_;
+	Layout layout_;
 	const Traffic traffic_;
 	const Division division_;
 	std::vector<std::unique_ptr<Part>> parts_; // none for those of other processes
@@ -101,6 +133,15 @@ private:
 	/* One is written while the other is read. */
 	std::array<Mails, 2> mails_;
 	uint32_t written_ = 0;
+
+	const FaultPlan plan_;
+	FaultState state_;
+	size_t next_incident_ = 0;
+	uint32_t tables_at_ = UINT32_MAX; // cycle in which tables change, or in which it is looked whether they can
+	bool held_ = false;               // requests, until the network is empty
+	routing::Failures built_for_;
+	std::optional<routing::Built> built_;
+	std::vector<Rebuild> rebuilds_;
 };
 
 } // namespace aries::sim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "options.hpp"
 
+#include <algorithm>
 #include <unistd.h>
 
 #include "jobs.hpp"
@@ -71,6 +72,18 @@ void place_jobs(const Options &options, const topology::Machine &machine, RunSha
 	run.jobs = parse_jobs(text, "--job", machine, run.traffic);
 }
 
+void plan_incidents(const Options &options, const topology::Machine &machine, RunShape &run)
+{
+	const std::pair<Change, const std::vector<std::string> *> all[] = {
+		{Change::Fail, &options.fail}, {Change::Repair, &options.repair}, {Change::Lanes, &options.lanes}};
+
+	for (const auto &[change, texts] : all) {
+		for (const std::string &text : *texts)
+			run.incidents.push_back(parse_incident(change, text, machine));
+	}
+	std::stable_sort(run.incidents.begin(), run.incidents.end());
+}
+
 } // namespace
 
 Prepared prepare(const Options &options)
@@ -91,6 +104,7 @@ Prepared prepare(const Options &options)
 			static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 	prepared.built = machine_of(options);
 	place_jobs(options, prepared.built.machine, run);
+	plan_incidents(options, prepared.built.machine, run);
 	return prepared;
 }
 

@@ -23,6 +23,7 @@ struct Options {
 	std::vector<std::string> set; ///< NAME=VALUE of Parameters
 	std::string traffic = "uniform", operation = "put", load = "0.2", mode = "adaptive", response_mode;
 	std::vector<int32_t> bias;
+	std::vector<std::string> fail, repair, lanes; ///< in mid-run
 	uint32_t channels = 0;
 	uint64_t memory_mib = 0;
 	RunShape run;

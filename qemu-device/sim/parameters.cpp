@@ -25,6 +25,9 @@ constexpr ParameterInfo TABLE[] = {
 	{"serve_cycles", &Parameters::serve_cycles, "cycles from a request to its response"},
 	{"response_queue", &Parameters::response_queue, "responses that a NIC holds"},
 	{"outstanding", &Parameters::outstanding, "requests of a NIC without response"},
+	{"rebuild_cycles", &Parameters::rebuild_cycles,
+	 "cycles from a failure to the quiet time in which tables change"},
+	{"timeout_cycles", &Parameters::timeout_cycles, "cycles after which a lost request is given up"},
 	{"load_interval", &Parameters::load_interval, "cycles between two messages about load"},
 	{"load_delay", &Parameters::load_delay, "cycles that these are older than they must be"},
 	{"near_weight", &Parameters::near_weight, "of flits in this router"},
@@ -35,6 +38,7 @@ constexpr ParameterInfo TABLE[] = {
 static_assert(sizeof(TABLE) / sizeof(TABLE[0]) == sizeof(Parameters) / sizeof(uint32_t), "all parameters");
 
 constexpr uint32_t MOST_CYCLES = 1 << 16; // of any latency; the wheel has a place for each
+constexpr uint32_t MOST_REBUILD = 40000;
 constexpr uint32_t MOST_FLITS = 1 << 15;
 constexpr uint32_t MOST_WEIGHT = 1 << 10;
 constexpr uint32_t MOST_PS_PER_M = 100000;
@@ -92,7 +96,7 @@ std::string check_parameters(const Parameters &p, uint32_t channels)
 			return "a buffer of " + number(size) + " flits: at most " + number(MOST_FLITS);
 	}
 	for (const uint32_t cycles : {p.input_cycles, p.row_cycles, p.column_cycles, p.link_cycles, p.credit_cycles,
-				      p.netlink_cycles, p.serve_cycles, p.load_delay}) {
+				      p.netlink_cycles, p.serve_cycles, p.load_delay, p.timeout_cycles}) {
 		if (cycles > MOST_CYCLES)
 			return "a latency of " + number(cycles) + " cycles: at most " + number(MOST_CYCLES);
 	}
@@ -107,6 +111,10 @@ std::string check_parameters(const Parameters &p, uint32_t channels)
 		       number(MOST_CYCLES);
 	if (!p.row_cycles || !p.column_cycles || !p.input_cycles)
 		return "a stage of a router takes at least one cycle";
+	/* A run that waits longer counts as stuck. */
+	if (!p.rebuild_cycles || p.rebuild_cycles > MOST_REBUILD)
+		return "tables change " + number(p.rebuild_cycles) + " cycles after a failure: 1 to " +
+		       number(MOST_REBUILD);
 	if (!p.load_interval || !p.response_queue || !p.outstanding || p.outstanding > UINT16_MAX)
 		return "load interval, response queue and outstanding requests are at least 1, the last at most 65,535";
 	return {};

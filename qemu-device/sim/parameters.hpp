@@ -46,6 +46,10 @@ struct Parameters {
 	uint32_t response_queue = 64; ///< responses that a NIC holds; then requests wait in its buffers. No source
 	uint32_t outstanding = 1024;  ///< requests without response (N20)
 
+	/* Failures (R14). Real machines take seconds for these. */
+	uint32_t rebuild_cycles = 5000;  ///< from a failure to the quiet time in which tables change
+	uint32_t timeout_cycles = 20000; ///< after which a node gives up a request that was lost (P18)
+
 	/* Loads (R08, R09). */
 	uint32_t load_interval = 10; ///< cycles between two messages to a neighbour (R09)
 	uint32_t load_delay = 0;     ///< cycles that these are older than the link makes them

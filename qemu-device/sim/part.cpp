@@ -11,7 +11,7 @@ Part::Part(const Layout &layout, const Division &division, uint32_t number, cons
 	: parameters_(parameters), layout_(layout), division_(division), number_(number),
 	  first_router_(division.first[number]), routers_(division.first[number + 1] - first_router_),
 	  first_place_(first_router_ * layout.tiles), places_(routers_ * layout.tiles),
-	  lanes_(layout.lanes.data() + first_place_), tables_(tables), traffic_(traffic),
+	  lanes_(layout.lanes.data() + first_place_), tables_(&tables), traffic_(traffic),
 	  seed_(mix64(seed + 0x9e3779b97f4a7c15)), wheel_(layout_.horizon)
 {
 	const size_t places = places_;
@@ -112,6 +112,8 @@ void Part::step()
 	if (now_ % parameters_.load_interval == 0)
 		publish_loads();
 	deliver();
+	if (!expiries_.empty()) [[unlikely]]
+		expire();
 	/* Downstream first, so that room that becomes free can be used in the same cycle. */
 	for (const uint32_t place : list_out_)
 		check_out(place);
@@ -232,6 +234,8 @@ void Part::receive_mail(uint32_t from, const Mail &mail)
 	}
 	for (const Mail::Credit &credit : mail.credits)
 		wheel_.add(Kind::Credit, credit.cycle, credit.port - first_place_, credit.what);
+	for (const Expiry &expiry : mail.expiries)
+		expiries_.push(expiry);
 	if (routers.empty())
 		return;
 
@@ -249,10 +253,10 @@ void Part::receive_mail(uint32_t from, const Mail &mail)
 
 bool Part::idle() const noexcept
 {
-	if (pool_.live())
+	if (pool_.live() || !expiries_.empty())
 		return false;
 	return std::all_of(nics_.begin(), nics_.end(),
-			   [this](const Nic &nic) { return nic.node == NO_PLACE || nic.due >= last_due_; });
+			   [this](const Nic &nic) { return nic.node == NO_PLACE || nic.due >= end_due_; });
 }
 
 std::string Part::leftover() const

@@ -19,6 +19,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <string>
 #include <vector>
 
@@ -82,6 +84,14 @@ struct Nic {
 	uint32_t base = 0;        ///< first place of its router
 };
 
+/** A node gives up a request in this cycle: it or its response was lost. */
+struct Expiry {
+	uint32_t cycle, node, sequence;
+	bool alone; ///< as the packet's
+
+	bool operator>(const Expiry &other) const noexcept { return cycle > other.cycle; }
+};
+
 /** What one part sends to another in a window of time; places are those of the machine. */
 struct Mail {
 	struct Credit {
@@ -91,12 +101,14 @@ struct Mail {
 	std::vector<Packet> packets; ///< Packet::ready is the cycle of arrival, Packet::next the place
 	std::vector<Credit> credits;
 	std::vector<uint32_t> loads; ///< of the routers at the border, message by message
+	std::vector<Expiry> expiries;
 
 	void clear()
 	{
 		packets.clear();
 		credits.clear();
 		loads.clear();
+		expiries.clear();
 	}
 };
 
@@ -115,13 +127,29 @@ public:
 	void receive_mail(uint32_t from, const Mail &mail);
 
 	/** No message is ready in this cycle or later. */
-	void stop_traffic(uint32_t cycle) { last_due_ = cycle; }
+	void stop_traffic(uint32_t cycle)
+	{
+		end_due_ = cycle;
+		last_due_ = held_ ? 0 : cycle;
+	}
 
 	/** Messages that are ready from the first of these cycles up to the second are measured. */
 	void measure(uint32_t from, uint32_t until);
 
 	/** Take the events of a cycle in another order, which must not matter. */
 	void reverse_events() noexcept { wheel_.reverse(); }
+
+	/*
+	 * Failures, between two cycles. Places and nodes are those of the machine; they may be in other parts. What is
+	 * lost may concern another part, so there must be mails to write into.
+	 */
+	void expect_faults();
+	void use_mail(Mail *out) { out_ = out; }
+	void set_down(uint32_t place, bool down);
+	void set_dead(uint32_t node, bool dead);
+	void wait_for_tables() { wait_for_tables_ = true; }
+	void hold_requests(bool hold);
+	void use_tables(const routing::Tables &tables) { tables_ = &tables; }
 
 	size_t live() const noexcept { return pool_.live(); }
 	bool idle() const noexcept;
@@ -155,6 +183,7 @@ private:
 	bool cross_column(uint32_t bus, uint32_t bit);
 	void reach_column(uint32_t packet, uint32_t base);
 	void check_out(uint32_t place);
+	uint32_t leave_column(uint32_t place, uint32_t bit);
 	void send(uint32_t place, uint32_t bit);
 	void post(uint32_t packet, uint32_t arrival, uint32_t place);
 	void take_credit(uint32_t port, uint32_t what);
@@ -177,6 +206,16 @@ private:
 	void next_message(Nic &nic);
 	uint32_t wake_of(const Nic &nic, bool &hungry) const noexcept;
 	void wake_nics(uint32_t router, uint32_t cycle);
+
+	/* Failures: part_faults.cpp */
+	void decide_again();
+	void drop_head(uint32_t place, uint32_t channel);
+	void discard(uint32_t place, uint32_t bit);
+	void lose_arrival(uint32_t packet, uint32_t place);
+	void finish_dead(uint32_t packet, uint32_t place, uint32_t slot);
+	void forget(uint32_t packet);
+	void expire();
+	void give_up(const Expiry &expiry, uint32_t slot);
 
 	void list(Resource &resource, std::vector<uint32_t> &to, uint32_t number)
 	{
@@ -216,11 +255,15 @@ private:
 	const uint32_t first_place_;
 	const uint32_t places_;
 	const Lane *lanes_; ///< by place
-	const routing::Tables &tables_;
+	const routing::Tables *tables_;
 	const Traffic &traffic_;
 	const uint64_t seed_;
 	uint32_t now_ = 0;
-	uint32_t last_due_ = UINT32_MAX;
+	uint32_t end_due_ = UINT32_MAX;
+	uint32_t last_due_ = UINT32_MAX; // the same, or 0 while requests are held
+	bool held_ = false;
+	bool wait_for_tables_ = false; // packets without an output stay where they are
+	bool faulty_ = false;          // something may fail
 	uint32_t measure_from_ = 0;
 	uint32_t measure_until_ = UINT32_MAX;
 
@@ -260,6 +303,11 @@ private:
 	std::vector<OpenMessages> open_;
 	Mail *out_ = nullptr;
 	Statistics statistics_;
+
+	/* Only if something may fail. */
+	std::vector<uint8_t> down_; // by place: its output
+	std::vector<uint8_t> dead_; // by router, NIC
+	std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
 };
 
 inline bool Part::fits(uint32_t number, uint32_t channel, uint32_t flits) const noexcept

@@ -20,6 +20,8 @@ struct LoadView {
 		const uint32_t used = net.ports_[place].used;
 		uint32_t load = net.near_[place] * weigh.near_weight;
 
+		if (net.faulty_ && net.down_[place])
+			return routing::LOAD_DOWN;
 		if (used > lane.loop_flits)
 			load += (used - lane.loop_flits) * weigh.far_weight;
 		if (lane.far != NO_PLACE) {
@@ -39,6 +41,10 @@ void Part::arrive(uint32_t packet, uint32_t place)
 {
 	const uint32_t channel = pool_[packet].header.channel;
 
+	if (faulty_ && down_[place]) [[unlikely]] {
+		lose_arrival(packet, place);
+		return;
+	}
 	input_[size_t{place} * layout_.channels + channel].push(pool_, packet);
 	in_mask_[place] |= static_cast<uint16_t>(1u << channel);
 	list(row_bus_[place], list_in_, place);
@@ -49,14 +55,16 @@ void Part::route(Packet &packet, uint32_t place)
 	const uint32_t router = place / layout_.tiles;
 	const uint32_t tile = place % layout_.tiles;
 	const uint64_t random = random_of(seed_, packet.name(), packet.hops * uint64_t{2} + packet.response);
-	const routing::Decision decision = routing::decide(tables_.router(first_router_ + router), tile, packet.header,
+	const routing::Decision decision = routing::decide(tables_->router(first_router_ + router), tile, packet.header,
 							   LoadView{*this, router * layout_.tiles}, random);
 
 	packet.in = static_cast<uint8_t>(tile);
 	packet.in_channel = packet.header.channel;
 	packet.out = decision.tile;
-	routing::apply(decision, packet.header);
 	packet.decided = true;
+	/* Without an output it is as it came, and may be decided about again. */
+	if (decision.tile != routing::NO_OUTPUT) [[likely]]
+		routing::apply(decision, packet.header);
 }
 
 void Part::check_in(uint32_t place)
@@ -82,8 +90,11 @@ void Part::check_in(uint32_t place)
 
 		if (!packet.decided)
 			route(packet, place);
-		if (packet.out == routing::NO_OUTPUT)
+		if (packet.out == routing::NO_OUTPUT) [[unlikely]] {
+			if (!wait_for_tables_ || down_[place])
+				drop_head(place, channel);
 			continue;
+		}
 
 		const uint32_t sub = place - layout_.column_of[packet.in] + layout_.column_of[packet.out];
 		const Buffer &buffer =

@@ -66,6 +66,10 @@ void Part::finish(uint32_t number, uint32_t place)
 	Nic &nic = nics_[slot];
 	const uint32_t initiator = packet.response ? packet.target : packet.source;
 
+	if (faulty_ && dead_[slot]) [[unlikely]] {
+		finish_dead(number, place, slot);
+		return;
+	}
 	statistics_.received_packets++;
 	statistics_.received_flits += packet.flits;
 	count(packet, statistics_);
@@ -252,7 +256,7 @@ void Part::enter(uint32_t number, uint32_t place)
 	const uint32_t port = places_ + place;
 	const uint32_t way = parameters_.netlink_cycles + parameters_.input_cycles;
 
-	packet.header.destination = tables_.address(layout_.node_router[packet.target]);
+	packet.header.destination = tables_->address(layout_.node_router[packet.target]);
 	packet.header.nic = layout_.node_nic[packet.target];
 	packet.header.root = routing::NO_ROOT;
 	packet.header.phase = routing::Phase::Down;

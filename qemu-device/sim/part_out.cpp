@@ -148,14 +148,22 @@ void Part::check_out(uint32_t place)
 	output.listed = false;
 	if (next_bit(mask, words, 0) == UINT32_MAX)
 		return;
+
+	const bool down = faulty_ && down_[place];
+
 	/* A link need not be free at the beginning of a cycle, only in it. */
-	if (port.free_tick >= (now_ + uint64_t{1}) * TICKS) {
+	if (!down && port.free_tick >= (now_ + uint64_t{1}) * TICKS) {
 		arm(output, Kind::CheckOut, place, static_cast<uint32_t>(port.free_tick / TICKS));
 		return;
 	}
 
 	const Buffer *buffers = column_.data() + size_t{place} * layout_.rows * layout_.channels;
-	const bool sent = in_turn(mask, words, output.turn, [this, place, buffers](uint32_t bit) {
+	const bool sent = in_turn(mask, words, output.turn, [this, place, buffers, down](uint32_t bit) {
+		if (down) [[unlikely]] {
+			discard(place, bit);
+			return true;
+		}
+
 		const Packet &packet = pool_[buffers[bit].queue.head];
 
 		if (!fits(place, packet.header.channel, packet.flits))
@@ -172,18 +180,32 @@ void Part::check_out(uint32_t place)
 	}
 }
 
-/* The packet at the head of a column buffer's queue goes out. */
+/* Takes the packet at the head of a column buffer's queue. */
+inline uint32_t Part::leave_column(uint32_t place, uint32_t bit)
+{
+	Buffer &buffer = column_[size_t{place} * layout_.rows * layout_.channels + bit];
+	const uint32_t number = buffer.queue.pop(pool_);
+	const Packet &packet = pool_[number];
+	const uint32_t bus = bus_of(place, layout_.row_of[packet.in]);
+
+	buffer.used -= packet.flits;
+	if (buffer.queue.empty())
+		clear_bit(column_mask_.data() + size_t{place} * layout_.column_words(), bit);
+	list(column_bus_[bus], list_sub_, bus);
+	near_[place] -= packet.flits;
+	return number;
+}
+
+/* It goes out. */
 void Part::send(uint32_t place, uint32_t bit)
 {
 	const Lane &lane = lanes_[place];
 	Resource &output = output_[place];
 	Port &port = ports_[place];
 	const uint32_t words = layout_.column_words();
-	uint64_t *mask = column_mask_.data() + size_t{place} * words;
-	Buffer &buffer = column_[size_t{place} * layout_.rows * layout_.channels + bit];
-	const uint32_t number = buffer.queue.pop(pool_);
+	const uint64_t *mask = column_mask_.data() + size_t{place} * words;
+	const uint32_t number = leave_column(place, bit);
 	Packet &packet = pool_[number];
-	const uint32_t bus = bus_of(place, layout_.row_of[packet.in]);
 	const uint64_t start = std::max(uint64_t{now_} * TICKS, port.free_tick);
 	const uint64_t end = std::max(start + uint64_t{packet.flits} * lane.flit_ticks,
 				      uint64_t{packet.tail} * TICKS + lane.flit_ticks);
@@ -191,12 +213,7 @@ void Part::send(uint32_t place, uint32_t bit)
 		return static_cast<uint32_t>((tick + lane.latency_ticks + TICKS - 1) / TICKS);
 	};
 
-	buffer.used -= packet.flits;
-	if (buffer.queue.empty())
-		clear_bit(mask, bit);
-	list(column_bus_[bus], list_sub_, bus);
 	spend(place, packet.header.channel, packet.flits);
-	near_[place] -= packet.flits;
 	port.free_tick = end;
 	output.turn = static_cast<uint16_t>(bit + 1);
 	if (next_bit(mask, words, 0) != UINT32_MAX)
@@ -219,6 +236,20 @@ void Part::send(uint32_t place, uint32_t bit)
 		wheel_.add(Kind::Arrive, arrival, number, far);
 	else
 		post(number, arrival, lane.far);
+}
+
+/* The packet at the head of a column buffer's queue has an output that is down. */
+void Part::discard(uint32_t place, uint32_t bit)
+{
+	const uint32_t number = leave_column(place, bit);
+
+	if (lanes_[place].far != NO_PLACE)
+		near_sum_[place / layout_.tiles] -= pool_[number].flits;
+	if (next_bit(column_mask_.data() + size_t{place} * layout_.column_words(), layout_.column_words(), 0) !=
+	    UINT32_MAX)
+		arm(output_[place], Kind::CheckOut, place, now_ + 1);
+	statistics_.lost_on_links++;
+	forget(number);
 }
 
 /* To another part. */

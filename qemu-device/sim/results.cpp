@@ -123,8 +123,21 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 	json["packets"] = counted.injected_packets;
 	json["packet_hops"] = counted.hops;
 	json["flits"] = counted.injected_flits;
-	json["checks"] = counted.checks;
 	json["packets_at_once"] = result.packets_at_once;
+	if (!shape.incidents.empty()) {
+		Json rebuilds = Json::array();
+
+		for (const Rebuild &rebuild : result.rebuilds)
+			rebuilds.push_back({{"cycle", rebuild.cycle},
+					    {"cut_routers", rebuild.cut_routers},
+					    {"cut_groups", rebuild.cut_groups}});
+		json["failures"] = {{"tables", rebuilds},
+				    {"lost_on_links", counted.lost_on_links},
+				    {"lost_without_way", counted.lost_without_way},
+				    {"lost_at_nodes", counted.lost_at_nodes},
+				    {"unanswered", counted.unanswered},
+				    {"given_up", counted.given_up}};
+	}
 	out << json.dump(2) << '\n';
 }
 

@@ -47,6 +47,9 @@ std::string broken_rule(const Machine &machine, const RunShape &shape, const Wor
 	const Layout layout(machine, shape.parameters, channels);
 
 	broken = check_workload(workload, layout);
+	if (broken.empty())
+		broken = check_incidents(shape.incidents, machine, layout, shape.parameters,
+					 shape.warmup + shape.measure);
 	return broken.empty() ? check_workers(layout, workers) : broken;
 }
 
@@ -191,7 +194,8 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 	if (!built.whole())
 		throw RunError("the machine is cut: " + built.lost(machine).front());
 
-	Network network(machine, built.tables, channels, shape.parameters, workload, shape.seed, shape.workers);
+	Network network(machine, built.tables, channels, shape.parameters, workload, shape.seed, shape.workers,
+			{shape.incidents, shape.policy});
 	const Layout &layout = network.layout();
 	const uint32_t end = shape.warmup + shape.measure;
 	Runner runner(network, end, progress);
@@ -211,6 +215,7 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 	result.statistics = network.statistics();
 	result.measured = result.statistics.latency.count();
 	result.cycles = network.now();
+	result.rebuilds = network.rebuilds();
 	result.packets_at_once = runner.most();
 	add_rates(workload, shape.measure, layout, result);
 	return result;

@@ -37,6 +37,7 @@ struct RunShape {
 	uint32_t drain = 100000;   ///< at most
 	uint64_t memory_bytes = 0; ///< that may be used; 0 for no limit
 	Workers workers;
+	std::vector<Incident> incidents; ///< by cycle
 
 	/** Biases in flits, the unit of loads here. */
 	static routing::Policy default_policy();
@@ -77,6 +78,7 @@ struct Result : Rates {
 	std::vector<LinkResult> links;
 	Statistics statistics;
 	double clock_mhz = 0;
+	std::vector<Rebuild> rebuilds;
 	uint64_t packets_at_once = 0; ///< in the network, at most, at the ends of 1,000 cycles each
 };
 

@@ -65,8 +65,13 @@ struct Statistics : Counts {
 	uint64_t injected_flits = 0;
 	uint64_t received_packets = 0;
 	uint64_t received_flits = 0;
-	uint64_t hops = 0; ///< packets through routers
-	uint64_t checks = 0;
+	uint64_t hops = 0;   ///< packets through routers
+	uint64_t checks = 0; ///< looks at resources; what they cost, not what comes of it, may depend on the order
+	uint64_t lost_on_links = 0;    ///< packets on links that failed, or that were to leave by such
+	uint64_t lost_without_way = 0; ///< no link that works leads to their target
+	uint64_t lost_at_nodes = 0;    ///< their node does not answer
+	uint64_t unanswered = 0;       ///< requests received by a node that failed before it answered
+	uint64_t given_up = 0;         ///< requests whose initiator waited in vain
 	std::array<uint64_t, routing::MAX_CHANNELS> channel_packets{}; ///< sent over links
 
 	std::vector<Counts> jobs; ///< empty if there is one
@@ -112,12 +117,13 @@ private:
 	/* Calls a function with each member of two. */
 	template <typename A, typename B, typename Function> static void both(A &a, B &b, Function function)
 	{
-		static_assert(sizeof(Statistics) == sizeof(Counts) + (6 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
+		static_assert(sizeof(Statistics) == sizeof(Counts) + (11 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
 							    sizeof(std::vector<Counts>),
 			      "a new member comes in here, too");
 		both_members(a, b, function, &Statistics::injected_packets, &Statistics::injected_flits,
 			     &Statistics::received_packets, &Statistics::received_flits, &Statistics::hops,
-			     &Statistics::checks);
+			     &Statistics::checks, &Statistics::lost_on_links, &Statistics::lost_without_way,
+			     &Statistics::lost_at_nodes, &Statistics::unanswered, &Statistics::given_up);
 		for (size_t i = 0; i < a.channel_packets.size(); i++)
 			function(a.channel_packets[i], b.channel_packets[i]);
 		Counts::both(a, b, function);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Failures in mid-run. What fails does so between two cycles; route tables follow some time later, when the network is
+ * empty: requests are held until all that is under way has arrived or is lost, as the supervisor of a real machine
+ * does it (R14). So packets of old and new tables never meet, which might wait for each other in a circle.
+ */
+#include <algorithm>
+
+#include "network.hpp"
+
+namespace aries::sim
+{
+
+namespace
+{
+
+constexpr uint32_t LOOK_AGAIN = 100; // cycles until it is looked again whether the network is empty
+
+uint32_t place_of(const Layout &layout, const topology::LinkEnd &end)
+{
+	return layout.place(end.router, end.tile);
+}
+
+} // namespace
+
+/* Events lie no further ahead than the horizon: it must suit the slowest that a link will be. */
+void Network::make_room_for_lanes()
+{
+	const std::vector<Lane> lanes = layout_.lanes;
+
+	for (const Incident &incident : plan_.incidents) {
+		if (incident.victim == Victim::Lanes)
+			set_lanes(incident);
+	}
+	layout_.lanes = lanes;
+}
+
+void Network::expect_faults()
+{
+	if (!plan_.incidents.empty())
+		each_part([](Part &part) { part.expect_faults(); });
+}
+
+/* The next cycle behind this one before which something happens. */
+uint32_t Network::next_change() const noexcept
+{
+	const bool more = next_incident_ < plan_.incidents.size();
+
+	return std::min(more ? plan_.incidents[next_incident_].cycle : UINT32_MAX, tables_at_);
+}
+
+void Network::change_now()
+{
+	if (next_change() > now_)
+		return;
+	for (uint32_t part = first_mine_; part < end_mine_; part++)
+		parts_[part]->use_mail(mails_[written_][part].data());
+	while (next_incident_ < plan_.incidents.size() && plan_.incidents[next_incident_].cycle <= now_)
+		happen(plan_.incidents[next_incident_++]);
+	if (tables_at_ > now_)
+		return;
+
+	const routing::Failures failures = state_.failures();
+
+	if (!held_ && failures.links == built_for_.links && failures.routers == built_for_.routers) {
+		/* All is as it was when they were made. */
+		each_part([](Part &part) { part.hold_requests(false); });
+		tables_at_ = UINT32_MAX;
+		return;
+	}
+	if (!held_) {
+		held_ = true;
+		each_part([](Part &part) { part.hold_requests(true); });
+	}
+	tables_at_ = now_ + LOOK_AGAIN;
+	if (census().live == 0)
+		make_tables();
+}
+
+void Network::happen(const Incident &incident)
+{
+	if (incident.victim == Victim::Lanes) {
+		set_lanes(incident);
+		return;
+	}
+
+	const FaultState::Changed changed = state_.apply(incident);
+
+	for (const uint32_t link : changed.links)
+		set_link(link, !incident.up);
+	if (incident.victim == Victim::Router) {
+		for (const uint8_t tile : layout_.processor_tiles)
+			each_part([this, &incident, tile](Part &part) {
+				part.set_down(layout_.place(incident.number, tile), !incident.up);
+			});
+	}
+	for (const uint32_t node : changed.nodes)
+		each_part([&incident, node](Part &part) { part.set_dead(node, !incident.up); });
+	if (changed.links.empty() && incident.victim != Victim::Router)
+		return;
+	if (held_)
+		return;
+	tables_at_ = now_ + parameters_.rebuild_cycles;
+	each_part([](Part &part) { part.wait_for_tables(); });
+}
+
+void Network::set_link(uint32_t link, bool down)
+{
+	for (const topology::LinkEnd &end : machine_.links[link].end)
+		each_part([this, &end, down](Part &part) { part.set_down(place_of(layout_, end), down); });
+}
+
+/* Nothing is lost: the LCB sends again what was under way (P09, P17). */
+void Network::set_lanes(const Incident &incident)
+{
+	for (const uint32_t link : incident.links) {
+		const topology::LinkClass &cls = machine_.classes[machine_.links[link].link_class];
+		const uint32_t ticks = flit_ticks(cls.gbit_per_lane, incident.lanes, machine_.router_type.clock_mhz);
+
+		for (const topology::LinkEnd &end : machine_.links[link].end)
+			layout_.set_flit_ticks(place_of(layout_, end), ticks, parameters_);
+	}
+}
+
+/* The network is empty. */
+void Network::make_tables()
+{
+	built_for_ = state_.failures();
+
+	built_ = routing::build_tables(machine_, plan_.policy, built_for_);
+	rebuilds_.push_back({now_, built_->cut_routers.size(), built_->cut_groups.size()});
+	each_part([this](Part &part) {
+		part.use_tables(built_->tables);
+		part.hold_requests(false);
+	});
+	held_ = false;
+	tables_at_ = UINT32_MAX;
+}
+
+} // namespace aries::sim

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What fails and comes back, and what becomes of packets that it takes along. */
+#include <algorithm>
+
+#include "part.hpp"
+
+namespace aries::sim
+{
+
+/* Before the first cycle; until then nothing is asked about failures. */
+void Part::expect_faults()
+{
+	faulty_ = true;
+	down_.assign(places_, 0);
+	dead_.assign(nics_.size(), 0);
+}
+
+/* Packets that are to leave by an output that is down go nowhere; the others look for another one. */
+void Part::set_down(uint32_t of_machine, bool down)
+{
+	const uint32_t place = of_machine - first_place_;
+
+	if (place >= places_)
+		return;
+	down_[place] = down;
+	if (down)
+		arm(output_[place], Kind::CheckOut, place, now_);
+	else
+		decide_again();
+}
+
+/* Packets that found no output. */
+void Part::decide_again()
+{
+	for (uint32_t place = 0; place < places_; place++) {
+		if (!in_mask_[place])
+			continue;
+		for (uint32_t channel = 0; channel < layout_.channels; channel++) {
+			const Queue &queue = input_[size_t{place} * layout_.channels + channel];
+
+			if (in_mask_[place] >> channel & 1 && pool_[queue.head].out == routing::NO_OUTPUT)
+				pool_[queue.head].decided = false;
+		}
+		arm(row_bus_[place], Kind::CheckIn, place, now_);
+	}
+}
+
+void Part::set_dead(uint32_t node, bool dead)
+{
+	const uint32_t slot =
+		layout_.node_router[node] * layout_.nics + layout_.node_nic[node] - first_router_ * layout_.nics;
+
+	if (slot >= nics_.size())
+		return;
+
+	Nic &nic = nics_[slot];
+
+	dead_[slot] = dead;
+	if (!dead) {
+		/* What it would have sent meanwhile it has not. */
+		nic.due = static_cast<uint32_t>(std::min(nic.clock, Traffic::NEVER) >> Traffic::FRACTION);
+		while (nic.due < now_)
+			next_message(nic);
+		wake_nics(slot / layout_.nics, std::max(nic.due, now_));
+		return;
+	}
+	while (!nic.responses.empty()) {
+		const uint32_t number = nic.responses.pop(pool_);
+
+		statistics_.unanswered++;
+		forget(number);
+	}
+	while (!nic.waiting.empty()) {
+		const uint32_t number = nic.waiting.pop(pool_);
+
+		statistics_.unanswered++;
+		free_processor_buffer(pool_[number], nic.base + pool_[number].out);
+		forget(number);
+	}
+	nic.promised = 0;
+	if (nic.left < nic.packets)
+		open_[slot].fail(nic.sequence - 1, nic.left);
+	nic.left = nic.packets;
+	nic.due = UINT32_MAX - 1;
+}
+
+/* A packet for a node that is dead. Its own requests end with it. */
+void Part::finish_dead(uint32_t number, uint32_t place, uint32_t slot)
+{
+	const Packet &packet = pool_[number];
+
+	statistics_.lost_at_nodes++;
+	free_processor_buffer(packet, place);
+	if (!packet.response) {
+		forget(number);
+		return;
+	}
+	give_up({0, packet.target, packet.sequence, packet.alone}, slot);
+	pool_.give(number);
+}
+
+/* No new requests; packets without an output are dropped, not kept for new tables. */
+void Part::hold_requests(bool hold)
+{
+	held_ = hold;
+	last_due_ = hold ? 0 : end_due_;
+	if (hold) {
+		wait_for_tables_ = false;
+		decide_again();
+		return;
+	}
+	for (uint32_t router = 0; router < routers_; router++)
+		wake_nics(router, now_);
+}
+
+/* The packet at the head of an input queue has no way. */
+void Part::drop_head(uint32_t place, uint32_t channel)
+{
+	Queue &queue = input_[size_t{place} * layout_.channels + channel];
+	const uint32_t number = queue.pop(pool_);
+
+	if (queue.empty())
+		in_mask_[place] &= static_cast<uint16_t>(~(1u << channel));
+	else
+		arm(row_bus_[place], Kind::CheckIn, place, now_ + 1);
+	give_back(place, channel, pool_[number].flits);
+	statistics_.lost_without_way++;
+	forget(number);
+}
+
+/* A packet on a link that failed meanwhile. The room that it would have taken is free. */
+void Part::lose_arrival(uint32_t number, uint32_t place)
+{
+	give_back(place, pool_[number].header.channel, pool_[number].flits);
+	statistics_.lost_on_links++;
+	forget(number);
+}
+
+/* The packet is gone; who waits for a response gives up after some time. */
+void Part::forget(uint32_t number)
+{
+	const Packet &packet = pool_[number];
+	const uint32_t initiator = packet.response ? packet.target : packet.source;
+	const Expiry expiry{now_ + parameters_.timeout_cycles, initiator, packet.sequence, packet.alone};
+	const uint32_t part = division_.part_of[layout_.node_router[initiator]];
+
+	if (traffic_.response_flits(initiator, packet.bytes)) {
+		if (part == number_)
+			expiries_.push(expiry);
+		else
+			out_[part].expiries.push_back(expiry);
+	}
+	pool_.give(number);
+}
+
+void Part::expire()
+{
+	while (!expiries_.empty() && expiries_.top().cycle <= now_) {
+		const Expiry expiry = expiries_.top();
+		const uint32_t router = layout_.node_router[expiry.node] - first_router_;
+
+		expiries_.pop();
+		give_up(expiry, router * layout_.nics + layout_.node_nic[expiry.node]);
+		list(nic_check_[router], list_nic_, router);
+	}
+}
+
+void Part::give_up(const Expiry &expiry, uint32_t slot)
+{
+	statistics_.given_up++;
+	nics_[slot].outstanding--;
+	if (!expiry.alone)
+		open_[slot].fail(expiry.sequence, 1);
+}
+
+} // namespace aries::sim
