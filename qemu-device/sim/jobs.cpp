@@ -9,6 +9,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "names.hpp"
+#include "trace.hpp"
 
 namespace aries::sim
 {
@@ -140,6 +141,8 @@ private:
 			wish.groups = whole_of(key, word(node, key));
 		else if (key == "first_group")
 			wish.first_group = whole_of(key, word(node, key));
+		else if (key == "trace")
+			wish.job.trace = read_trace(word(node, key), machine_.router_type.clock_mhz);
 		else if (!set_traffic(wish.job.traffic, key, word(node, key)))
 			throw NameError("a job has no '" + key + "'");
 	}

@@ -104,6 +104,13 @@ Prepared prepare(const Options &options)
 			static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 	prepared.built = machine_of(options);
 	place_jobs(options, prepared.built.machine, run);
+	/* A trace is sent to its end. */
+	for (const Job &job : run.jobs) {
+		const uint64_t end = job.trace.messages.empty() ? 0 : job.trace.messages.back().cycle + 1;
+
+		if (end > uint64_t{run.warmup} + run.measure)
+			run.measure = static_cast<uint32_t>(std::min<uint64_t>(end - run.warmup, UINT32_MAX));
+	}
 	plan_incidents(options, prepared.built.machine, run);
 	return prepared;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "router/decide.hpp"
+#include "traffic.hpp"
 
 namespace aries::sim
 {
@@ -36,6 +37,7 @@ struct alignas(64) Packet {
 	bool decided;
 	bool measured;
 	bool alone; ///< all of its message
+	Operation operation;
 
 	/** The same for a request and its response, and for nothing else. */
 	uint64_t name() const noexcept { return uint64_t{response ? target : source} << 32 | sequence; }

@@ -77,6 +77,7 @@ struct Nic {
 	uint16_t outstanding = 0;
 	bool response_last = false; ///< the last packet was one
 	uint8_t index = 0;          ///< in its router
+	Operation operation{};      ///< of the message
 	uint32_t promised = 0;      ///< responses that wait or are being made
 	Queue responses;
 	Queue waiting;            ///< requests that find no room for a response

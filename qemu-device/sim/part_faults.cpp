@@ -144,7 +144,7 @@ void Part::forget(uint32_t number)
 	const Expiry expiry{now_ + parameters_.timeout_cycles, initiator, packet.sequence, packet.alone};
 	const uint32_t part = division_.part_of[layout_.node_router[initiator]];
 
-	if (traffic_.response_flits(initiator, packet.bytes)) {
+	if (Traffic::response_flits(packet.operation, packet.bytes)) {
 		if (part == number_)
 			expiries_.push(expiry);
 		else

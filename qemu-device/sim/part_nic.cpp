@@ -78,7 +78,7 @@ void Part::finish(uint32_t number, uint32_t place)
 	if (packet.response) {
 		nic.outstanding--;
 		end_message(packet, initiator, slot);
-	} else if (traffic_.response_flits(initiator, packet.bytes)) {
+	} else if (Traffic::response_flits(packet.operation, packet.bytes)) {
 		packet.sent = now_;
 		packet.out = static_cast<uint8_t>(place % layout_.tiles);
 		if (nic.promised >= parameters_.response_queue)
@@ -120,8 +120,7 @@ void Part::count(const Packet &packet, Counts &counts)
 /* The last packet that belongs to a request has come: its message may be done. */
 void Part::end_message(const Packet &packet, uint32_t initiator, uint32_t slot)
 {
-	const bool put = traffic_.shape_of(initiator).operation == Operation::Put;
-	uint32_t last_byte = put ? packet.sent : now_;
+	uint32_t last_byte = packet.operation == Operation::Put ? packet.sent : now_;
 
 	if (!packet.alone)
 		last_byte = open_[slot].close(packet.sequence, last_byte);
@@ -156,7 +155,7 @@ void Part::answer(uint32_t number, Nic &nic)
 	std::swap(packet.source, packet.target);
 	packet.response = true;
 	packet.ready = now_ + parameters_.serve_cycles;
-	packet.flits = static_cast<uint8_t>(traffic_.response_flits(packet.target, packet.bytes));
+	packet.flits = static_cast<uint8_t>(Traffic::response_flits(packet.operation, packet.bytes));
 	packet.header.mode = traffic_.shape_of(packet.target).response_mode;
 	nic.promised++;
 	nic.responses.push(pool_, number);
@@ -183,7 +182,8 @@ bool Part::inject_class(Nic &nic, bool response)
 	} else {
 		if (nic.due > now_ || nic.due >= last_due_ || nic.outstanding >= parameters_.outstanding)
 			return false;
-		flits = traffic_.request_flits(nic.node, Traffic::bytes_with_left(nic.bytes, nic.left - 1));
+		flits = traffic_.request_flits(nic.node, nic.operation,
+					       Traffic::bytes_with_left(nic.bytes, nic.left - 1));
 	}
 
 	const uint32_t place = choose_tile(nic, channel, flits);
@@ -235,14 +235,15 @@ uint32_t Part::make_request(Nic &nic)
 	packet.born = nic.due;
 	packet.sent = now_;
 	packet.bytes = static_cast<uint8_t>(Traffic::bytes_with_left(nic.bytes, nic.left - 1));
-	packet.flits = static_cast<uint8_t>(traffic_.request_flits(nic.node, packet.bytes));
+	packet.flits = static_cast<uint8_t>(traffic_.request_flits(nic.node, nic.operation, packet.bytes));
 	packet.response = false;
+	packet.operation = nic.operation;
 	packet.measured = nic.due >= measure_from_ && nic.due < measure_until_;
 	packet.header.mode = traffic_.shape_of(nic.node).request_mode;
 	packet.alone = nic.packets == 1;
 	if (!packet.alone && nic.left == nic.packets)
 		open_[static_cast<size_t>(&nic - nics_.data())].open(packet.sequence, nic.packets);
-	if (traffic_.response_flits(nic.node, packet.bytes))
+	if (Traffic::response_flits(packet.operation, packet.bytes))
 		nic.outstanding++;
 	if (--nic.left == 0)
 		next_message(nic);
@@ -279,6 +280,7 @@ void Part::next_message(Nic &nic)
 	nic.due = static_cast<uint32_t>(std::min(message.clock, Traffic::NEVER) >> Traffic::FRACTION);
 	nic.target = message.target;
 	nic.bytes = message.bytes;
+	nic.operation = message.operation;
 	nic.left = nic.packets = Traffic::packets(message.bytes);
 	nic.message++;
 }

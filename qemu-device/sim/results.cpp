@@ -81,6 +81,9 @@ Json jobs_of(const RunShape &shape, const Result &result)
 			  {"nodes", shape.jobs[i].nodes.size()},
 			  {"traffic", traffic_of(shape.jobs[i].traffic)}};
 
+		if (!shape.jobs[i].trace.messages.empty())
+			json["traffic"] = {{"traced", shape.jobs[i].trace.messages.size()}};
+
 		add_counts(json, several ? result.jobs[i] : result,
 			   several ? result.statistics.jobs[i] : result.statistics, result.clock_mhz);
 		jobs.push_back(json);

@@ -137,7 +137,8 @@ Rates rates_of(const Job &job, const Counts &counted, uint32_t cycles, const Lay
 	const auto flits = static_cast<double>(get ? counted.window_response_flits : counted.window_request_flits);
 	const double capacity = static_cast<double>(layout.inject_flits_per_100_cycles()) / 100;
 
-	return {job.nodes.size(), job.traffic.load_ppm / 1e6, flits / node_cycles / capacity,
+	return {job.nodes.size(), job.trace.messages.empty() ? job.traffic.load_ppm / 1e6 : 0,
+		flits / node_cycles / capacity,
 		static_cast<double>(counted.window_bytes) / node_cycles * clock_mhz / 1000};
 }
 

@@ -88,6 +88,9 @@ std::string check_job(const Job &job, const Layout &layout)
 			return "node " + number(node) + " does not exist: the machine has 0 to " +
 			       number(layout.nodes - 1);
 	}
+	if (job.trace.nodes > job.nodes.size())
+		return "a trace of " + number(job.trace.nodes) + " nodes, and " + number(job.nodes.size()) +
+		       " in the job";
 	if (job.traffic.pattern == Pattern::Offset && job.traffic.shift % job.nodes.size() == 0)
 		return "an offset of " + number(job.traffic.shift) + " with " + number(job.nodes.size()) +
 		       " nodes: each would send to itself";
@@ -151,21 +154,18 @@ Traffic::Placed Traffic::place(const Job &job, const Layout &layout) const
 	const auto kind = shape.operation == Operation::Get ? PacketKind::Get : PacketKind::Put;
 	const TransferFlits flits = transfer_flits(kind, shape.bytes);
 	const std::vector<uint32_t> groups = groups_of(job, layout);
-	Placed placed{.shape = shape,
-		      .nodes = job.nodes,
-		      .mean_gap = 0,
-		      .partner = {},
-		      .shifts = {},
-		      .by_group = {},
-		      .group_first = {},
-		      .group_of = {}};
+	Placed placed;
 	uint64_t counted = shape.operation == Operation::Get ? flits.response : flits.request;
 
+	placed.shape = shape;
+	placed.nodes = job.nodes;
 	if (shape.operation == Operation::Raw) {
 		placed.shape.bytes = 0;
 		counted = shape.raw_flits;
 	}
 	placed.mean_gap = (counted * 100 * PPM << FRACTION) / (shape.load_ppm * layout.inject_flits_per_100_cycles());
+	if (!job.trace.messages.empty())
+		place_trace(job, placed);
 	if (shape.pattern == Pattern::Permutation)
 		placed.partner = permute(static_cast<uint32_t>(job.nodes.size()));
 	if (shape.pattern == Pattern::AllToAll)
@@ -198,6 +198,22 @@ std::vector<uint32_t> Traffic::shuffle(uint32_t count) const
 	for (uint32_t i = count - 1; i > 0; i--)
 		std::swap(order[i], order[random_of(seed_, TARGETS, i) % (i + 1)]);
 	return order;
+}
+
+/* Messages of each rank behind each other, in the order of time. */
+void Traffic::place_trace(const Job &job, Placed &placed)
+{
+	placed.traced_first.resize(job.nodes.size() + 1);
+	placed.traced.resize(job.trace.messages.size());
+	for (const TracedMessage &message : job.trace.messages)
+		placed.traced_first[message.source + size_t{1}]++;
+	std::partial_sum(placed.traced_first.begin(), placed.traced_first.end(), placed.traced_first.begin());
+
+	std::vector<uint32_t> next = placed.traced_first;
+
+	for (const TracedMessage &message : job.trace.messages)
+		placed.traced[next[message.source]++] = {message.cycle << FRACTION, job.nodes[message.target],
+							 message.bytes, message.operation};
 }
 
 /* A random order; each sends to the next in it, so that nobody sends to itself. */
@@ -246,31 +262,35 @@ uint32_t Traffic::target(uint32_t node, uint32_t number) const noexcept
 Message Traffic::message(uint32_t node, uint32_t number, uint64_t clock) const noexcept
 {
 	if (job_of_[node] == NO_JOB)
-		return {NEVER, node, 0};
+		return {NEVER, node, 0, Operation::Put};
 
 	const Placed &job = jobs_[job_of_[node]];
 
+	if (!job.traced.empty()) {
+		const size_t at = size_t{job.traced_first[rank_of_[node]]} + number;
+
+		return at < job.traced_first[rank_of_[node] + 1] ? job.traced[at]
+								 : Message{NEVER, node, 0, Operation::Put};
+	}
 	return {clock + exponential(random_of(seed_ + GAPS, node, number), job.mean_gap), target(node, number),
-		job.shape.bytes};
+		job.shape.bytes, job.shape.operation};
 }
 
-uint32_t Traffic::request_flits(uint32_t node, uint32_t bytes) const noexcept
+uint32_t Traffic::request_flits(uint32_t node, Operation operation, uint32_t bytes) const noexcept
 {
-	const TrafficShape &shape = shape_of(node);
-
-	switch (shape.operation) {
+	switch (operation) {
 	case Operation::Put:
 		return aries::request_flits(PacketKind::Put, bytes);
 	case Operation::Get:
 		return aries::request_flits(PacketKind::Get, bytes);
 	default:
-		return shape.raw_flits;
+		return shape_of(node).raw_flits;
 	}
 }
 
-uint32_t Traffic::response_flits(uint32_t node, uint32_t bytes) const noexcept
+uint32_t Traffic::response_flits(Operation operation, uint32_t bytes) noexcept
 {
-	switch (shape_of(node).operation) {
+	switch (operation) {
 	case Operation::Put:
 		return aries::response_flits(PacketKind::Put, bytes);
 	case Operation::Get:

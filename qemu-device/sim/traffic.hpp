@@ -44,11 +44,25 @@ struct TrafficShape {
 	RoutingMode response_mode{Routing::Adaptive, 0};
 };
 
+/** A message of a trace; nodes are ranks of its job. */
+struct TracedMessage {
+	uint64_t cycle; ///< when it is ready
+	uint32_t source, target;
+	uint32_t bytes;
+	Operation operation;
+};
+
+struct Trace {
+	uint32_t nodes = 0;
+	std::vector<TracedMessage> messages; ///< in the order of time
+};
+
 /** Nodes that do something together. */
 struct Job {
 	std::string name;
 	std::vector<uint32_t> nodes; ///< in the order of their ranks; a node has one job at most
 	TrafficShape traffic;
+	Trace trace; ///< sent instead of what the traffic says, if it has messages
 };
 
 /** What a machine has to do. Nodes without a job send nothing. */
@@ -78,6 +92,7 @@ struct Message {
 	uint64_t clock; ///< when it is ready: cycle, with a fraction
 	uint32_t target;
 	uint32_t bytes; ///< 0 for one packet of Operation::Raw
+	Operation operation;
 };
 
 class Traffic
@@ -100,8 +115,10 @@ public:
 	const TrafficShape &shape_of(uint32_t node) const noexcept { return jobs_[job_of_[node]].shape; }
 
 	/** Flits of packets of a message that a node begins. */
-	uint32_t request_flits(uint32_t node, uint32_t bytes) const noexcept;
-	uint32_t response_flits(uint32_t node, uint32_t bytes) const noexcept; ///< 0 if there is no response
+	uint32_t request_flits(uint32_t node, Operation operation, uint32_t bytes) const noexcept;
+
+	/** 0 if there is no response. */
+	static uint32_t response_flits(Operation operation, uint32_t bytes) noexcept;
 
 	static uint32_t packets(uint32_t bytes) noexcept
 	{
@@ -121,14 +138,17 @@ private:
 	struct Placed {
 		TrafficShape shape;
 		std::vector<uint32_t> nodes;
-		uint64_t mean_gap;
-		std::vector<uint32_t> partner;     // of a permutation, by rank
-		std::vector<uint32_t> shifts;      // of AllToAll, less one
-		std::vector<uint32_t> by_group;    // nodes
-		std::vector<uint32_t> group_first; // in by_group, only groups with nodes of the job
-		std::vector<uint32_t> group_of;    // number among those groups, by rank
+		uint64_t mean_gap = 0;
+		std::vector<uint32_t> partner;      // of a permutation, by rank
+		std::vector<uint32_t> shifts;       // of AllToAll, less one
+		std::vector<uint32_t> by_group;     // nodes
+		std::vector<uint32_t> group_first;  // in by_group, only groups with nodes of the job
+		std::vector<uint32_t> group_of;     // number among those groups, by rank
+		std::vector<Message> traced;        // by source, in the order of time
+		std::vector<uint32_t> traced_first; // in traced, by rank
 	};
 
+	static void place_trace(const Job &job, Placed &placed);
 	Placed place(const Job &job, const Layout &layout) const;
 	std::vector<uint32_t> shuffle(uint32_t count) const;
 	std::vector<uint32_t> permute(uint32_t count) const;
