@@ -4,6 +4,7 @@
 import importlib.util
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -43,7 +44,7 @@ class Figures(unittest.TestCase):
         """Simulated on machines of some dozens of nodes, drawn if matplotlib is there, and not simulated again."""
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "sim").symlink_to(SIM.parent)
-            command = [FIGURE, "--scale=tiny", f"--to={folder}/figures"]
+            command = [sys.executable, FIGURE, "--scale=tiny", f"--to={folder}/figures"]
             if not importlib.util.find_spec("matplotlib"):
                 command.append("--no-plot")
             environment = {**os.environ, "OPENGNI_BUILD": folder}

@@ -1,0 +1,38 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes a trace for aries-sim from packet captures of NICs (.pcapng, one file for each node) or an OTF2 archive (.otf2).
+
+    scripts/sim-trace.py node0.pcapng node1.pcapng >messages.csv
+    aries-sim aries groups=8 --job 'nodes: 2, groups: 2, trace: messages.csv' --job 'nodes: rest, load: 0.3'
+
+Exit status: 0 written, 1 a trace that cannot be read, 2 bad command line.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from opengni.traces import TraceError, read_otf2, read_pcapng, write_messages
+
+
+def main(arguments):
+    """Exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("traces", nargs="+", type=Path, metavar="FILE", help="*.pcapng or *.otf2")
+    options = parser.parse_args(arguments)
+    messages = []
+    try:
+        for path in options.traces:
+            messages += read_otf2(path) if path.suffix == ".otf2" else read_pcapng(path)
+        if not messages:
+            raise TraceError(f"{options.traces[0]}: there is no message in it")
+        count = write_messages(messages, sys.stdout)
+        print(f"sim-trace.py: {count} messages, {len(messages) - count} to itself left out", file=sys.stderr)
+    except (TraceError, OSError) as error:
+        print(f"sim-trace.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
