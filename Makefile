@@ -58,7 +58,7 @@ bench: kernel model qemu initramfs ## the job's table beside its floors (BENCH_N
 bench-sim: sim ## packets through routers that aries-sim simulates in a second of one CPU
 	@$(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- tests/bench_hops >/dev/null && $(B)/sim/tests/bench_hops $(ARGS)
 
-figures: topo sim ## the figures of Documentation/reproductions.md, simulated (ARGS="worst-case --full")
+figures: sim ## the figures of Documentation/reproductions.md, simulated (ARGS="worst-case --full")
 	@$(TOP)/scripts/figures.py $(ARGS)
 
 bench-kernel: kernel model qemu initramfs net-image ## kGNI beside libugni, the sample LND beside gni-perf, ipogif beside virtio-net
