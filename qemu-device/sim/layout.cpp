@@ -118,9 +118,11 @@ void Layout::set_flit_ticks(uint32_t at, uint32_t ticks, const Parameters &param
 {
 	Lane &lane = lanes[at];
 	const uint32_t loop = 2 * lane.latency_ticks + (parameters.input_cycles + parameters.credit_cycles) * TICKS;
-	const uint32_t link = lane.latency_ticks + 2 * MAX_PACKET_FLITS * ticks;
+	uint32_t link = lane.latency_ticks + 2 * MAX_PACKET_FLITS * ticks;
 
 	lane.flit_ticks = static_cast<uint16_t>(ticks);
+	if (parameters.bit_errors)
+		link += replay_ticks(lane);
 	lane.loop_flits = loop / ticks + MAX_PACKET_FLITS;
 	horizon = std::max(horizon, link / TICKS + parameters.input_cycles + parameters.row_cycles +
 					    parameters.column_cycles + parameters.credit_cycles +
@@ -167,8 +169,8 @@ uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
 	const uint64_t columns = machine.router_type.columns;
 	const uint64_t words = (columns * channels + 63) / 64 * rows + (rows * channels + 63) / 64;
 	const uint64_t queues = channels + (columns + rows) * channels;
-	const uint64_t tile = queues * sizeof(Buffer) + words * 8 + (rows + 2) * sizeof(Resource) + sizeof(Lane) +
-			      2 * sizeof(Port) + 2 * channels * 2 + 64;
+	const uint64_t tile = queues * sizeof(Buffer) + words * 8 + (rows + 2) * sizeof(Resource) +
+			      (rows + 1) * sizeof(Stall) + sizeof(Lane) + 2 * sizeof(Port) + 2 * channels * 2 + 64;
 	const uint64_t places = machine.routers.size() * machine.router_type.tiles.size();
 	const uint64_t router = 8 * (machine.routers.size() / std::max(machine.groups, 1u) + machine.groups) + 256;
 

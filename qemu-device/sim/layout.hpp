@@ -18,6 +18,7 @@ namespace aries::sim
 
 inline constexpr uint32_t NO_PLACE = UINT32_MAX;
 inline constexpr uint8_t PROCESSOR_CLASS = UINT8_MAX;
+inline constexpr uint32_t SET_FLITS = 9; ///< of data, and the tenth (P07)
 inline constexpr uint32_t MOST_FLIT_TICKS = 64 * TICKS;
 
 /** The output of a tile. */
@@ -29,6 +30,12 @@ struct Lane {
 	uint8_t link_class = PROCESSOR_CLASS; ///< of the machine
 	bool used = false;
 };
+
+/** Ticks from the begin of a set on a link until it can be sent again: the set, there and back. */
+constexpr uint32_t replay_ticks(const Lane &lane) noexcept
+{
+	return 2 * lane.latency_ticks + SET_FLITS * lane.flit_ticks;
+}
 
 struct Layout {
 	Layout(const topology::Machine &machine, const Parameters &parameters, uint32_t class_channels);

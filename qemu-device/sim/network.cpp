@@ -286,15 +286,15 @@ Statistics Network::statistics() const
 
 std::vector<LinkCount> Network::link_counts() const
 {
-	static_assert(sizeof(LinkCount) == 2 * sizeof(uint64_t));
+	static_assert(sizeof(LinkCount) == 5 * sizeof(uint64_t));
 
 	std::vector<LinkCount> counts(layout_.places());
 
 	for (uint32_t place = division_.first[first_mine_] * layout_.tiles;
 	     place < division_.first[end_mine_] * layout_.tiles; place++)
-		counts[place] = {port(place).flits, port(place).stalled};
+		counts[place] = part_at(place).count_of(place);
 	if (workers_.processes() > 1)
-		workers_.ranks->sum({&counts[0].flits, counts.size() * 2});
+		workers_.ranks->sum({&counts[0].flits, counts.size() * 5});
 	return counts;
 }
 

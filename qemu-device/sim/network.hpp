@@ -41,12 +41,6 @@ struct Census {
 	bool idle = false; ///< nothing is to be done, and no message will be ready
 };
 
-/** What went out of a tile up to now. */
-struct LinkCount {
-	uint64_t flits = 0;
-	uint64_t stalled = 0; ///< cycles
-};
-
 /** What happens to the machine in mid-run. */
 struct FaultPlan {
 	std::vector<Incident> incidents; ///< by cycle

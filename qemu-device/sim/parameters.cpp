@@ -28,6 +28,7 @@ constexpr ParameterInfo TABLE[] = {
 	{"rebuild_cycles", &Parameters::rebuild_cycles,
 	 "cycles from a failure to the quiet time in which tables change"},
 	{"timeout_cycles", &Parameters::timeout_cycles, "cycles after which a lost request is given up"},
+	{"bit_errors", &Parameters::bit_errors, "in 10^12 bits of a link, each sent again"},
 	{"load_interval", &Parameters::load_interval, "cycles between two messages about load"},
 	{"load_delay", &Parameters::load_delay, "cycles that these are older than they must be"},
 	{"near_weight", &Parameters::near_weight, "of flits in this router"},
@@ -39,6 +40,7 @@ static_assert(sizeof(TABLE) / sizeof(TABLE[0]) == sizeof(Parameters) / sizeof(ui
 
 constexpr uint32_t MOST_CYCLES = 1 << 16; // of any latency; the wheel has a place for each
 constexpr uint32_t MOST_REBUILD = 40000;
+constexpr uint32_t MOST_BIT_ERRORS = 10'000'000;
 constexpr uint32_t MOST_FLITS = 1 << 15;
 constexpr uint32_t MOST_WEIGHT = 1 << 10;
 constexpr uint32_t MOST_PS_PER_M = 100000;
@@ -115,6 +117,8 @@ std::string check_parameters(const Parameters &p, uint32_t channels)
 	if (!p.rebuild_cycles || p.rebuild_cycles > MOST_REBUILD)
 		return "tables change " + number(p.rebuild_cycles) + " cycles after a failure: 1 to " +
 		       number(MOST_REBUILD);
+	if (p.bit_errors > MOST_BIT_ERRORS)
+		return number(p.bit_errors) + " errors in 10^12 bits: at most " + number(MOST_BIT_ERRORS);
 	if (!p.load_interval || !p.response_queue || !p.outstanding || p.outstanding > UINT16_MAX)
 		return "load interval, response queue and outstanding requests are at least 1, the last at most 65,535";
 	return {};

@@ -50,6 +50,8 @@ struct Parameters {
 	uint32_t rebuild_cycles = 5000;  ///< from a failure to the quiet time in which tables change
 	uint32_t timeout_cycles = 20000; ///< after which a node gives up a request that was lost (P18)
 
+	uint32_t bit_errors = 0; ///< in 10^12 bits of a link (P08 to P11); good ones have less than one
+
 	/* Loads (R08, R09). */
 	uint32_t load_interval = 10; ///< cycles between two messages to a neighbour (R09)
 	uint32_t load_delay = 0;     ///< cycles that these are older than the link makes them

@@ -6,13 +6,26 @@
 namespace aries::sim
 {
 
+namespace
+{
+
+/* The tenth flit of each set can be wrong as well (P07). */
+uint64_t flit_error(const Parameters &parameters)
+{
+	constexpr double BITS = FLIT_BYTES * 8 * 10 / 9.0;
+
+	return static_cast<uint64_t>(BITS * parameters.bit_errors * 1e-12 * 0x1p64);
+}
+
+} // namespace
+
 Part::Part(const Layout &layout, const Division &division, uint32_t number, const routing::Tables &tables,
 	   const Parameters &parameters, const Traffic &traffic, uint64_t seed)
 	: parameters_(parameters), layout_(layout), division_(division), number_(number),
 	  first_router_(division.first[number]), routers_(division.first[number + 1] - first_router_),
 	  first_place_(first_router_ * layout.tiles), places_(routers_ * layout.tiles),
 	  lanes_(layout.lanes.data() + first_place_), tables_(&tables), traffic_(traffic),
-	  seed_(mix64(seed + 0x9e3779b97f4a7c15)), wheel_(layout_.horizon)
+	  seed_(mix64(seed + 0x9e3779b97f4a7c15)), flit_error_(flit_error(parameters)), wheel_(layout_.horizon)
 {
 	const size_t places = places_;
 	const size_t channels = layout_.channels;
@@ -27,6 +40,10 @@ Part::Part(const Layout &layout, const Division &division, uint32_t number, cons
 	column_.resize(places * rows * channels);
 	column_mask_.resize(places * layout_.column_words());
 	output_.resize(places);
+	row_stalls_.resize(places);
+	column_stalls_.resize(places * rows);
+	if (flit_error_)
+		replays_.resize(places);
 	ports_.resize(places * 2);
 	spent_.resize(places * 2 * channels);
 	near_.resize(places);
@@ -249,6 +266,23 @@ void Part::receive_mail(uint32_t from, const Mail &mail)
 		for (size_t i = 0; i < routers.size(); i++)
 			told[routers[i]] = mail.loads[message * routers.size() + i];
 	}
+}
+
+LinkCount Part::count_of(uint32_t of_machine) const noexcept
+{
+	const uint32_t place = of_machine - first_place_;
+	const auto cycles_of = [this](const Resource &resource, const Stall &stall) {
+		return stall.cycles + (resource.stuck() ? now_ - stall.since : 0);
+	};
+	const Port &out = ports_[place];
+	LinkCount count{.flits = out.flits,
+			.replays = replays_.empty() ? 0 : replays_[place],
+			.row_stalled = cycles_of(row_bus_[place], row_stalls_[place]),
+			.stalled = out.stalled + (out.blocked == UINT32_MAX ? 0 : now_ - out.blocked)};
+
+	for (uint32_t row = 0; row < layout_.rows; row++)
+		count.column_stalled += cycles_of(column_bus_[bus_of(place, row)], column_stalls_[bus_of(place, row)]);
+	return count;
 }
 
 bool Part::idle() const noexcept

@@ -38,10 +38,12 @@ namespace aries::sim
 
 /** Something that serves one packet at a time. */
 struct Resource {
-	uint32_t free = 0;   ///< cycle from which it can take one
+	uint32_t free = 1;   ///< cycle from which it can take one; 0: it can, but there is no room behind it
 	uint16_t turn = 0;   ///< who is asked first
 	bool armed = false;  ///< there is an event to look at it again
 	bool listed = false; ///< to be looked at in this cycle
+
+	bool stuck() const noexcept { return free == 0; }
 };
 
 struct Buffer {
@@ -57,6 +59,12 @@ struct Port {
 	uint32_t shared = 0;           ///< of them beyond the reserves of their channels
 	uint32_t blocked = UINT32_MAX; ///< cycle since which only room is missing
 	uint32_t stalled = 0;          ///< cycles that it was so
+};
+
+/** Cycles in which a bus could have moved a packet that found no room, up to now. */
+struct Stall {
+	uint32_t since = 0; ///< if Resource::stuck()
+	uint32_t cycles = 0;
 };
 
 /** Routers of this part with links to another, and those there with links to this one. */
@@ -91,6 +99,16 @@ struct Expiry {
 	bool alone; ///< as the packet's
 
 	bool operator>(const Expiry &other) const noexcept { return cycle > other.cycle; }
+};
+
+/** What went out of a tile up to now, and what did not for want of room. */
+struct LinkCount {
+	uint64_t flits = 0;
+	uint64_t replays = 0; ///< times that the LCB sent again (P09)
+	/* Cycles. */
+	uint64_t row_stalled = 0;    ///< its input's row bus: no room in a sub-switch
+	uint64_t column_stalled = 0; ///< column buses to its output, all rows: no room in the column buffer
+	uint64_t stalled = 0;        ///< its output: no room behind the link
 };
 
 /** What one part sends to another in a window of time; places are those of the machine. */
@@ -156,6 +174,7 @@ public:
 	bool idle() const noexcept;
 	const Statistics &statistics() const noexcept { return statistics_; }
 	const Port &port(uint32_t place) const noexcept { return ports_[place - first_place_]; }
+	LinkCount count_of(uint32_t place) const noexcept;
 	const Port &nic_port(uint32_t place) const noexcept { return ports_[places_ + place - first_place_]; }
 
 	/** Empty if no packet, no flit in a buffer, no missing credit is left; else what is. */
@@ -181,7 +200,8 @@ private:
 	/* Sub-switch, column buffer, output: network_out.cpp */
 	void reach_sub(uint32_t packet, uint32_t base);
 	void check_sub(uint32_t bus);
-	bool cross_column(uint32_t bus, uint32_t bit);
+	bool cross_column(uint32_t bus, uint32_t bit, bool &full);
+	uint64_t replay(const Lane &lane, uint32_t place, uint32_t flits);
 	void reach_column(uint32_t packet, uint32_t base);
 	void check_out(uint32_t place);
 	uint32_t leave_column(uint32_t place, uint32_t bit);
@@ -218,6 +238,23 @@ private:
 	void expire();
 	void give_up(const Expiry &expiry, uint32_t slot);
 
+	/* A resource that can serve is kept from it, or no more. Who serves sets Resource::free afterwards. */
+	void begin_stall(Resource &resource, Stall &stall) const noexcept
+	{
+		if (resource.stuck())
+			return;
+		resource.free = 0;
+		stall.since = now_;
+	}
+
+	void end_stall(Resource &resource, Stall &stall) const noexcept
+	{
+		if (!resource.stuck()) [[likely]]
+			return;
+		resource.free = 1;
+		stall.cycles += now_ - stall.since;
+	}
+
 	void list(Resource &resource, std::vector<uint32_t> &to, uint32_t number)
 	{
 		if (!resource.listed) {
@@ -233,6 +270,8 @@ private:
 			wheel_.add(kind, cycle, number);
 		}
 	}
+
+	static constexpr uint64_t BIT_ERRORS = 0x62697473; // what random words are for
 
 	/* Queue of a packet in the sub-switch of its input's row and its output's column. */
 	size_t sub_queue(const Packet &packet, uint32_t base) const noexcept
@@ -259,6 +298,7 @@ private:
 	const routing::Tables *tables_;
 	const Traffic &traffic_;
 	const uint64_t seed_;
+	const uint64_t flit_error_; ///< probability of an error in a flit, in units of 2^-64
 	uint32_t now_ = 0;
 	uint32_t end_due_ = UINT32_MAX;
 	uint32_t last_due_ = UINT32_MAX; // the same, or 0 while requests are held
@@ -284,10 +324,13 @@ private:
 	std::vector<Buffer> column_;       // by output, source row, channel
 	std::vector<uint64_t> column_mask_;
 	std::vector<Resource> output_;
-	std::vector<Port> ports_;        // of outputs, then of NICs into processor tiles
-	std::vector<uint16_t> spent_;    // by port, channel
-	std::vector<uint32_t> near_;     // flits in the router for this output
-	std::vector<uint32_t> received_; // packet that has just come to the NICs
+	std::vector<Stall> row_stalls_;
+	std::vector<Stall> column_stalls_; // by output, source row
+	std::vector<uint32_t> replays_;    // of outputs; none without bit errors
+	std::vector<Port> ports_;          // of outputs, then of NICs into processor tiles
+	std::vector<uint16_t> spent_;      // by port, channel
+	std::vector<uint32_t> near_;       // flits in the router for this output
+	std::vector<uint32_t> received_;   // packet that has just come to the NICs
 
 	/* By router in the part; told_ by router of the machine. */
 	std::vector<uint32_t> near_sum_; // of network tiles

@@ -99,16 +99,13 @@ void Part::finish_dead(uint32_t number, uint32_t place, uint32_t slot)
 	pool_.give(number);
 }
 
-/* No new requests; packets without an output are dropped, not kept for new tables. */
+/* No new requests, or again some. Nobody waits for tables any more: packets without an output are dropped. */
 void Part::hold_requests(bool hold)
 {
 	held_ = hold;
 	last_due_ = hold ? 0 : end_due_;
-	if (hold) {
-		wait_for_tables_ = false;
-		decide_again();
-		return;
-	}
+	wait_for_tables_ = false;
+	decide_again();
 	for (uint32_t router = 0; router < routers_; router++)
 		wake_nics(router, now_);
 }

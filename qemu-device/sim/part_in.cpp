@@ -79,6 +79,8 @@ void Part::check_in(uint32_t place)
 		arm(bus, Kind::CheckIn, place, bus.free);
 		return;
 	}
+	bool full = false;
+
 	for (uint32_t i = 0; i < layout_.channels; i++) {
 		const uint32_t channel =
 			bus.turn + i < layout_.channels ? bus.turn + i : bus.turn + i - layout_.channels;
@@ -105,7 +107,12 @@ void Part::check_in(uint32_t place)
 			cross_row(place, channel);
 			return;
 		}
+		full = true;
 	}
+	if (full)
+		begin_stall(bus, row_stalls_[place]);
+	else
+		end_stall(bus, row_stalls_[place]);
 }
 
 /* The packet at the head of a channel goes to the sub-switch of its output's column. */
@@ -122,6 +129,7 @@ void Part::cross_row(uint32_t place, uint32_t channel)
 	sub_[(size_t{sub} * layout_.columns + column) * layout_.channels + channel].used += packet.flits;
 	if (queue.empty())
 		in_mask_[place] &= static_cast<uint16_t>(~(1u << channel));
+	end_stall(bus, row_stalls_[place]);
 	bus.free = last + 1;
 	bus.turn = static_cast<uint16_t>(channel + 1 == layout_.channels ? 0 : channel + 1);
 	if (in_mask_[place])

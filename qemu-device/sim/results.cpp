@@ -103,7 +103,10 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 				   {"links", cls.links},
 				   {"mean_load", cls.mean_load},
 				   {"max_load", cls.most_load},
-				   {"stalled", cls.stalled}});
+				   {"stalled", cls.stalled},
+				   {"row_stalled", cls.row_stalled},
+				   {"column_stalled", cls.column_stalled},
+				   {"replays", cls.replays}});
 
 	Json json{
 		{"machine", machine.name},
@@ -128,13 +131,16 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 	json["flits"] = counted.injected_flits;
 	json["packets_at_once"] = result.packets_at_once;
 	if (!shape.incidents.empty()) {
-		Json rebuilds = Json::array();
+		Json rebuilds = Json::array(), planned = Json::array();
 
+		for (const Incident &incident : shape.incidents)
+			planned.push_back({{"what", incident.text}, {"comes_back", incident.up}});
 		for (const Rebuild &rebuild : result.rebuilds)
 			rebuilds.push_back({{"cycle", rebuild.cycle},
 					    {"cut_routers", rebuild.cut_routers},
 					    {"cut_groups", rebuild.cut_groups}});
-		json["failures"] = {{"tables", rebuilds},
+		json["failures"] = {{"planned", planned},
+				    {"tables", rebuilds},
 				    {"lost_on_links", counted.lost_on_links},
 				    {"lost_without_way", counted.lost_without_way},
 				    {"lost_at_nodes", counted.lost_at_nodes},
@@ -146,10 +152,11 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 
 void write_links_csv(std::ostream &out, const Result &result)
 {
-	out << "router,tile,far_router,class,flits,load,stalled_cycles\n";
+	out << "router,tile,far_router,class,flits,load,stalled_cycles,row_stalled,column_stalled,replays\n";
 	for (const LinkResult &link : result.links)
 		out << link.router << ',' << link.tile << ',' << link.far_router << ',' << link.name << ','
-		    << link.flits << ',' << link.load << ',' << link.stalled << '\n';
+		    << link.flits << ',' << link.load << ',' << link.stalled << ',' << link.row_stalled << ','
+		    << link.column_stalled << ',' << link.replays << '\n';
 }
 
 void write_background(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result)

@@ -111,21 +111,31 @@ void add_links(const Machine &machine, const Layout &layout, const std::vector<L
 
 		ClassResult &cls =
 			lane.link_class == PROCESSOR_CLASS ? result.classes.back() : result.classes[lane.link_class];
-		const uint64_t flits = after[place].flits - before[place].flits;
-		const auto stalled = static_cast<uint32_t>(after[place].stalled - before[place].stalled);
+		const auto grown = [&before, &after, place](uint64_t LinkCount::*member) {
+			return after[place].*member - before[place].*member;
+		};
+		const uint64_t flits = grown(&LinkCount::flits);
+		const auto stalled = static_cast<uint32_t>(grown(&LinkCount::stalled));
+		const auto row = static_cast<uint32_t>(grown(&LinkCount::row_stalled));
+		const auto column = static_cast<uint32_t>(grown(&LinkCount::column_stalled));
 		const double load = static_cast<double>(flits) * lane.flit_ticks / TICKS / cycles;
 
 		cls.links++;
 		cls.mean_load += load;
 		cls.most_load = std::max(cls.most_load, load);
 		cls.stalled += static_cast<double>(stalled) / cycles;
+		cls.row_stalled += static_cast<double>(row) / cycles;
+		cls.column_stalled += static_cast<double>(column) / cycles / layout.rows;
+		cls.replays += grown(&LinkCount::replays);
 		if (lane.far != NO_PLACE)
 			result.links.push_back({place / layout.tiles, place % layout.tiles, lane.far / layout.tiles,
-						cls.name, flits, load, stalled});
+						cls.name, flits, load, stalled, row, column,
+						grown(&LinkCount::replays)});
 	}
 	for (ClassResult &cls : result.classes) {
 		cls.mean_load /= static_cast<double>(std::max<uint64_t>(cls.links, 1));
-		cls.stalled /= static_cast<double>(std::max<uint64_t>(cls.links, 1));
+		for (double *share : {&cls.stalled, &cls.row_stalled, &cls.column_stalled})
+			*share /= static_cast<double>(std::max<uint64_t>(cls.links, 1));
 	}
 }
 

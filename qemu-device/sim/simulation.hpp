@@ -49,7 +49,10 @@ struct ClassResult {
 	uint64_t links = 0; ///< of one direction
 	double mean_load = 0;
 	double most_load = 0;
-	double stalled = 0; ///< share of the time in which there was something to send, and no room for it
+	double stalled = 0;        ///< share of the time in which there was something to send, and no room for it
+	double row_stalled = 0;    ///< the same of row buses of these tiles as inputs
+	double column_stalled = 0; ///< and of column buses to them
+	uint64_t replays = 0;      ///< times that LCBs sent again
 };
 
 struct LinkResult {
@@ -58,6 +61,8 @@ struct LinkResult {
 	uint64_t flits;
 	double load;
 	uint32_t stalled; ///< cycles
+	uint32_t row_stalled, column_stalled;
+	uint64_t replays;
 };
 
 /** What a job, or all nodes that have one, sent and got. */

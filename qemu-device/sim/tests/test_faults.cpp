@@ -238,6 +238,32 @@ void unreachable_nodes_are_counted(void **)
 	assert_string_equal(rig.network.leftover().c_str(), "");
 }
 
+/*
+ * A link is out for a moment, and tables stay as they are. Then nobody waits for new ones: packets for the router that
+ * was cut off before are dropped, and do not stand in the way.
+ */
+void tables_that_stay_R14(void **)
+{
+	FaultRig rig(topology::build_canonical({.p = 2, .a = 4, .h = 2}), {.load_ppm = 200000},
+		     {{Change::Fail, "1000:router:6"},
+		      {Change::Fail, "20000:link:0-1"},
+		      {Change::Repair, "22000:link:0-1"}});
+
+	rig.network.run(30000);
+	assert_int_equal(rig.network.rebuilds().size(), 1);
+
+	const Statistics before = rig.network.statistics();
+
+	rig.network.run(40000);
+
+	const Statistics after = rig.network.statistics();
+
+	assert_true(after.lost_without_way > before.lost_without_way + 20);
+	assert_true(after.received_packets > before.received_packets + 5000);
+	rig.drain(40000);
+	assert_string_equal(rig.network.leftover().c_str(), "");
+}
+
 /* The worst case at a load that is too much, with the least buffers, a router and links less: it goes on, and drains.
  */
 void no_circle_after_failures_P13(void **)
@@ -313,13 +339,10 @@ void what_cannot_happen(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(injected_is_arrived_and_lost_R14),
-		cmocka_unit_test(parts_do_not_change_what_fails),
-		cmocka_unit_test(one_of_three_links_R14),
-		cmocka_unit_test(lanes_change_the_rate_P17),
-		cmocka_unit_test(unreachable_nodes_are_counted),
-		cmocka_unit_test(no_circle_after_failures_P13),
-		cmocka_unit_test(what_cannot_happen),
+		cmocka_unit_test(injected_is_arrived_and_lost_R14), cmocka_unit_test(parts_do_not_change_what_fails),
+		cmocka_unit_test(one_of_three_links_R14),           cmocka_unit_test(lanes_change_the_rate_P17),
+		cmocka_unit_test(unreachable_nodes_are_counted),    cmocka_unit_test(tables_that_stay_R14),
+		cmocka_unit_test(no_circle_after_failures_P13),     cmocka_unit_test(what_cannot_happen),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
