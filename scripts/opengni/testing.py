@@ -229,8 +229,14 @@ class ClusterCase(unittest.TestCase):
         try:
             for node in range(cls.NODES):
                 if cls.cluster.running(node):
-                    complaints += kernel_complaints(cls.cluster.run(node, "dmesg").stdout)
-                    complaints += kernel_leaks(cls.cluster, node)
+                    text = cls.cluster.run(node, "dmesg").stdout
+                    found = kernel_complaints(text)
+                    if found:
+                        place = host.BUILD / "logs" / f"dmesg-{cls.__name__}-node{node}.log"
+                        place.parent.mkdir(parents=True, exist_ok=True)
+                        place.write_text(text, encoding="utf-8")
+                        found.insert(0, f"all of it in {place}")
+                    complaints += found + kernel_leaks(cls.cluster, node)
         finally:
             cls.cluster.down()
         if complaints:

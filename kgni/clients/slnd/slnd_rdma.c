@@ -3,7 +3,9 @@
  * Bulk data that a peer wants to be moved: our user says which memory it is for, one block transfer
  * moves it, a message says so. What the peer puts we get from it, and the other way round.
  */
+#include <linux/cache.h>
 #include <linux/highmem.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 
 #include "slnd_priv.h"
@@ -123,17 +125,20 @@ static void slnd_rdma_post(struct slnd_post *post)
 /*
  * A get needs addresses and length of a multiple of four. What is not goes through a buffer that is
  * larger by what is missing at both ends: that is there at the peer, whose pages are registered as
- * a whole.
+ * a whole. The NIC writes it, so it shares no cache line with anything: an allocation of a power of
+ * two is aligned to itself.
  */
 static int slnd_bounce(struct slnd_post *post)
 {
 	gni_post_descriptor_t *d = &post->desc;
+	size_t room;
 	void *bounce;
 
 	post->skip = d->remote_addr % SLND_GET_ALIGN;
 	d->remote_addr -= post->skip;
 	d->length = ALIGN(post->skip + d->length, SLND_GET_ALIGN);
-	bounce = kvmalloc(d->length, GFP_KERNEL);
+	room = max_t(size_t, d->length, SMP_CACHE_BYTES);
+	bounce = kvmalloc(room < PAGE_SIZE ? roundup_pow_of_two(room) : room, GFP_KERNEL);
 	d->local_addr = (uintptr_t)bounce;
 	if (!bounce || gni_mem_register(slnd.nic, d->local_addr, d->length, NULL, GNI_MEM_READWRITE,
 					&d->local_mem_hndl) != GNI_RC_SUCCESS) {
