@@ -11,6 +11,7 @@ Exit status: 0 drawn, 1 something failed, 2 bad command line.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -84,6 +85,8 @@ def parse(arguments):
 def main(arguments):
     """Exit status."""
     options = parse(arguments)
+    # As for Ctrl-C: subprocess.run() then ends the sweep, which would go on alone otherwise.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     names = options.names or list(FIGURES)
     try:
         for number, name in enumerate(names):

@@ -189,7 +189,7 @@ private:
 	void list_borders();
 	void publish_loads();
 
-	/* Input: network_in.cpp */
+	/* Input: part_in.cpp */
 	void arrive(uint32_t packet, uint32_t place);
 	void check_in(uint32_t place);
 	void route(Packet &packet, uint32_t place);
@@ -197,7 +197,7 @@ private:
 	uint32_t credit_cycles(const Lane &lane) const noexcept;
 	void give_back(uint32_t place, uint32_t channel, uint32_t flits);
 
-	/* Sub-switch, column buffer, output: network_out.cpp */
+	/* Sub-switch, column buffer, output: part_out.cpp */
 	void reach_sub(uint32_t packet, uint32_t base);
 	void check_sub(uint32_t bus);
 	bool cross_column(uint32_t bus, uint32_t bit, bool &full);
@@ -211,7 +211,7 @@ private:
 	bool fits(uint32_t port, uint32_t channel, uint32_t flits) const noexcept;
 	void spend(uint32_t port, uint32_t channel, uint32_t flits) noexcept;
 
-	/* NICs: network_nic.cpp */
+	/* NICs: part_nic.cpp */
 	void receive(uint32_t packet, uint32_t place);
 	void check_nics(uint32_t router);
 	void finish(uint32_t packet, uint32_t place);

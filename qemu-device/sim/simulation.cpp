@@ -99,7 +99,6 @@ private:
 void add_links(const Machine &machine, const Layout &layout, const std::vector<LinkCount> &before,
 	       const std::vector<LinkCount> &after, uint32_t cycles, Result &result)
 {
-
 	for (const topology::LinkClass &cls : machine.classes)
 		result.classes.push_back({cls.name});
 	result.classes.push_back({"processor"});

@@ -39,10 +39,13 @@ def _size(size):
     return f"{int(size) // 1024} KiB" if int(size) >= 1024 else f"{size} B"
 
 
-def _bytes_axis(axes, sizes):
+def _bandwidth_by_size(axes, sizes):
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [_size(size) for size in sizes])
     axes.set_xlabel("message")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("GB/s of a node")
+    axes.legend()
 
 
 def _mean_hops(result):
@@ -169,10 +172,7 @@ def _by_size(results, axes, name):
         got = [_points(results[str(size)], **{name: value})[0]["result"]["gbyte_per_s_per_node"] for size in sizes]
         axes.plot(sizes, got, "o-", label=value if name == "mode" else f"bias {value} flits")
         lines.append(f"{name} {value}: " + ", ".join(f"{_size(size)} {rate:.2f}" for size, rate in zip(sizes, got)))
-    _bytes_axis(axes, sizes)
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("GB/s of a node")
-    axes.legend()
+    _bandwidth_by_size(axes, sizes)
     return lines
 
 
@@ -198,10 +198,7 @@ def _grid(results, axes, key, legend):
     for size in sizes:
         got = [key(results[f"{size}-{count}"][0]["result"]) for count in counts]
         lines.append(f"{_size(size)}: least / most {min(got) / max(got):.2f}")
-    _bytes_axis(axes, sizes)
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("GB/s of a node")
-    axes.legend()
+    _bandwidth_by_size(axes, sizes)
     return lines
 
 

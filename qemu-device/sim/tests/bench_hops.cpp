@@ -2,7 +2,7 @@
 /*
  * Packets through routers that a CPU second simulates: single flits on the canonical dragonfly of 1,056 nodes, uniform
  * 0.2, and puts with responses on Aries. For counting instructions:
- *   valgrind --tool=callgrind --toggle-collect='*Network::run*' bench_hops 500
+ *   valgrind --tool=callgrind --toggle-collect='aries::sim::Network::run(unsigned int)' bench_hops 500
  */
 #include <cstdio>
 #include <cstdlib>

@@ -13,11 +13,12 @@ namespace aries::sim
 
 struct Rig {
 	Rig(topology::Machine of, const TrafficShape &traffic, const Parameters &parameters = {}, uint64_t seed = 1,
-	    routing::Policy policy = RunShape::default_policy())
+	    routing::Policy policy = RunShape::default_policy(), const Workers &workers = {}, FaultPlan faults = {})
 		: machine(std::move(of)), built(routing::build_tables(machine, policy)),
 		  network(machine, built.tables,
 			  policy.channels ? policy.channels : machine.router_type.request_channels, parameters,
-			  Workload(traffic, static_cast<uint32_t>(machine.nodes.size())), seed)
+			  Workload(traffic, static_cast<uint32_t>(machine.nodes.size())), seed, workers,
+			  std::move(faults))
 	{
 	}
 
@@ -26,6 +27,13 @@ struct Rig {
 	{
 		network.stop_traffic(cycles);
 		network.run(cycles);
+		drain();
+	}
+
+	/* Nothing is sent from now on; waits until all has arrived. */
+	void drain()
+	{
+		network.stop_traffic(network.now());
 		for (uint32_t i = 0; i < 10000 && !network.idle(); i++)
 			network.run(network.now() + 1000);
 		assert_true(network.idle());

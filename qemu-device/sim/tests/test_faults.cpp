@@ -29,28 +29,13 @@ std::vector<Incident> incidents_of(const topology::Machine &machine, const std::
 }
 
 /* A network in which things happen. */
-struct FaultRig {
-	FaultRig(topology::Machine of, const TrafficShape &traffic, const std::vector<Happening> &happenings,
-		 const Parameters &parameters = {}, uint32_t parts = 1)
-		: machine(std::move(of)), built(routing::build_tables(machine, RunShape::default_policy())),
-		  network(machine, built.tables, machine.router_type.request_channels, parameters,
-			  Workload(traffic, static_cast<uint32_t>(machine.nodes.size())), 1, {.parts = parts},
-			  {incidents_of(machine, happenings), RunShape::default_policy()})
+struct FaultRig : Rig {
+	FaultRig(const topology::Machine &of, const TrafficShape &traffic, const std::vector<Happening> &happenings,
+		 const Parameters &parameters = {})
+		: Rig(of, traffic, parameters, 1, RunShape::default_policy(), {},
+		      {incidents_of(of, happenings), RunShape::default_policy()})
 	{
 	}
-
-	void drain(uint32_t from)
-	{
-		network.stop_traffic(from);
-		for (uint32_t i = 0; i < 1000 && !network.idle(); i++)
-			network.run(network.now() + 1000);
-		assert_true(network.idle());
-		network.run(network.now() + 10000);
-	}
-
-	topology::Machine machine;
-	routing::Built built;
-	Network network;
 };
 
 const std::vector<Happening> TROUBLE = {
@@ -83,7 +68,7 @@ void injected_is_arrived_and_lost_R14(void **)
 		FaultRig rig(small_aries(), traffic, TROUBLE);
 
 		rig.network.run(30000);
-		rig.drain(30000);
+		rig.drain();
 
 		const Statistics seen = rig.network.statistics();
 
@@ -197,7 +182,7 @@ void lanes_change_the_rate_P17(void **)
 		assert_in_range(sent, flits * 98 / 100, flits + 14 * 3);
 		rig.network.run(rig.network.now() + 10000);
 	}
-	rig.drain(rig.network.now());
+	rig.drain();
 	assert_int_equal(rig.network.statistics().injected_packets, rig.network.statistics().received_packets);
 	assert_int_equal(rig.network.rebuilds().size(), 0);
 }
@@ -227,7 +212,7 @@ void unreachable_nodes_are_counted(void **)
 	const Statistics before = rig.network.statistics();
 
 	rig.network.run(40000);
-	rig.drain(40000);
+	rig.drain();
 
 	const Statistics after = rig.network.statistics();
 
@@ -260,7 +245,7 @@ void tables_that_stay_R14(void **)
 
 	assert_true(after.lost_without_way > before.lost_without_way + 20);
 	assert_true(after.received_packets > before.received_packets + 5000);
-	rig.drain(40000);
+	rig.drain();
 	assert_string_equal(rig.network.leftover().c_str(), "");
 }
 
@@ -292,7 +277,7 @@ void no_circle_after_failures_P13(void **)
 		rig.network.run(rig.network.now() + 10000);
 		assert_true(rig.network.statistics().hops > before + 1000);
 	}
-	rig.drain(rig.network.now());
+	rig.drain();
 	assert_in_range(rig.network.rebuilds().size(), 2, 3);
 	assert_string_equal(rig.network.leftover().c_str(), "");
 }
