@@ -16,6 +16,7 @@ namespace
 {
 
 constexpr double PROGRESS_SECONDS = 2;
+constexpr int WRONG_USAGE = 2;
 
 struct Output {
 	std::string json, links, background;
@@ -151,6 +152,13 @@ std::ofstream open_file(const std::string &path)
 	return file;
 }
 
+/* A full disk shows when the last of it is written. */
+void check_written(std::ostream &file, const std::string &path)
+{
+	if (!file.flush())
+		throw RunError(path + " could not be written");
+}
+
 /* Only the first of several processes says something. */
 void be_silent()
 {
@@ -187,6 +195,26 @@ Prepared prepare_together(const Options &options, const Output &output, Files &f
 	return prepared;
 }
 
+void write_results(Files &files, const Output &output, const topology::Machine &machine, const RunShape &shape,
+		   const Result &result)
+{
+	if (shape.workers.rank())
+		return;
+	write_json(output.json.empty() ? std::cout : files.json, machine, shape, result);
+	if (output.json.empty())
+		check_written(std::cout, "standard output");
+	else
+		check_written(files.json, output.json);
+	if (files.links.is_open()) {
+		write_links_csv(files.links, result);
+		check_written(files.links, output.links);
+	}
+	if (files.background.is_open()) {
+		write_background(files.background, machine, shape, result);
+		check_written(files.background, output.background);
+	}
+}
+
 int simulate(const Options &options, const Output &output)
 {
 	Files files;
@@ -200,11 +228,7 @@ int simulate(const Options &options, const Output &output)
 	const Result result = run(machine, prepared.run, reporter(output.quiet));
 	const double used = seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
 
-	write_json(output.json.empty() ? std::cout : files.json, machine, prepared.run, result);
-	if (files.links.is_open())
-		write_links_csv(files.links, result);
-	if (files.background.is_open())
-		write_background(files.background, machine, prepared.run, result);
+	write_results(files, output, machine, prepared.run, result);
 	if (!output.quiet)
 		std::cerr << result.statistics.hops << " packets through routers in " << used
 			  << " s: " << static_cast<uint64_t>(static_cast<double>(result.statistics.hops) / used)
@@ -227,7 +251,11 @@ int parse_and_run(int argc, char **argv, Ranks *ranks)
 	add_run_options(app, options, output);
 	const CLI::App *sub = add_sweep(app, sweep_shape);
 
-	CLI11_PARSE(app, argc, argv);
+	try {
+		app.parse(argc, argv);
+	} catch (const CLI::ParseError &error) {
+		return app.exit(error) ? WRONG_USAGE : 0;
+	}
 	if (output.list_parameters) {
 		list_parameters();
 		return 0;

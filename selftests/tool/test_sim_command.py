@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""aries-sim as a command: what it says and returns where something is wrong."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+SIM = Path(os.environ.get("OPENGNI_BUILD", TOP / ".build")) / "sim" / "aries-sim"
+SMALL = ["aries", "groups=1", "chassis=1", "slots=2", "--load=0.1", "--warmup=100", "--measure=200", "--quiet"]
+
+
+@unittest.skipUnless(SIM.exists(), "aries-sim is not built")
+class Command(unittest.TestCase):
+    """Exit status and words."""
+
+    def refused(self, status, words, *args, output=subprocess.PIPE):
+        """One line with these words, and this status."""
+        done = subprocess.run([SIM, *args], stdout=output, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertRegex(done.stderr, rf"^aries-sim: .*{words}.*\n$")
+
+    def test_a_result(self):
+        """JSON on standard output, nothing else."""
+        done = subprocess.run([SIM, *SMALL], capture_output=True, text=True, check=True)
+        self.assertTrue(json.loads(done.stdout)["drained"])
+        self.assertEqual(done.stderr, "")
+
+    def test_a_bad_command_line(self):
+        """Status 2."""
+        self.refused(2, "--nothing", *SMALL, "--nothing")
+        self.refused(2, "--load", *SMALL[:4], "--load")
+
+    def test_what_cannot_be(self):
+        """Status 1, with the rule."""
+        self.refused(1, "242", "aries", "groups=242")
+        self.refused(1, "nonsense", *SMALL, "--traffic=nonsense")
+
+    def test_a_full_disk(self):
+        """No result is lost without a word."""
+        with open("/dev/full", "w", encoding="ascii") as full:
+            self.refused(1, "standard output could not be written", *SMALL, output=full)
+        for option in ("--json", "--links", "--background"):
+            self.refused(1, "/dev/full could not be written", *SMALL, option, "/dev/full")
+
+    def test_a_file_that_cannot_be_made(self):
+        """It is said before the run, not after it."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.refused(1, "cannot be written", *SMALL, "--json", f"{folder}/no/such")
+
+
+if __name__ == "__main__":
+    unittest.main()
