@@ -28,6 +28,7 @@ constexpr ParameterInfo TABLE[] = {
 	{"rebuild_cycles", &Parameters::rebuild_cycles,
 	 "cycles from a failure to the quiet time in which tables change"},
 	{"timeout_cycles", &Parameters::timeout_cycles, "cycles after which a lost request is given up"},
+	{"watch_order", &Parameters::watch_order, "1: count requests that are overtaken"},
 	{"bit_errors", &Parameters::bit_errors, "in 10^12 bits of a link, each sent again"},
 	{"load_interval", &Parameters::load_interval, "cycles between two messages about load"},
 	{"load_delay", &Parameters::load_delay, "cycles that these are older than they must be"},
@@ -117,6 +118,8 @@ std::string check_parameters(const Parameters &p, uint32_t channels)
 	if (!p.rebuild_cycles || p.rebuild_cycles > MOST_REBUILD)
 		return "tables change " + number(p.rebuild_cycles) + " cycles after a failure: 1 to " +
 		       number(MOST_REBUILD);
+	if (p.watch_order > 1)
+		return "watch_order is 0 or 1";
 	if (p.bit_errors > MOST_BIT_ERRORS)
 		return number(p.bit_errors) + " errors in 10^12 bits: at most " + number(MOST_BIT_ERRORS);
 	if (!p.load_interval || !p.response_queue || !p.outstanding || p.outstanding > UINT16_MAX)

@@ -52,6 +52,8 @@ struct Parameters {
 
 	uint32_t bit_errors = 0; ///< in 10^12 bits of a link (P08 to P11); good ones have less than one
 
+	uint32_t watch_order = 0; ///< count requests that others of their pair of nodes overtake (R12)
+
 	/* Loads (R08, R09). */
 	uint32_t load_interval = 10; ///< cycles between two messages to a neighbour (R09)
 	uint32_t load_delay = 0;     ///< cycles that these are older than the link makes them

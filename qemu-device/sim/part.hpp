@@ -22,6 +22,7 @@
 #include <functional>
 #include <queue>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "division.hpp"
@@ -221,7 +222,8 @@ private:
 	void free_processor_buffer(const Packet &packet, uint32_t place);
 	bool inject(Nic &nic);
 	bool inject_class(Nic &nic, bool response);
-	uint32_t choose_tile(const Nic &nic, uint32_t channel, uint32_t flits) const noexcept;
+	uint32_t choose_tile(const Nic &nic, bool response, uint32_t flits) const noexcept;
+	void watch_order(const Packet &packet);
 	uint32_t make_request(Nic &nic);
 	void enter(uint32_t packet, uint32_t place);
 	void next_message(Nic &nic);
@@ -312,7 +314,8 @@ private:
 	Wheel wheel_;
 	std::vector<uint32_t> list_in_, list_sub_, list_out_, list_nic_;
 
-	std::vector<Border> borders_; ///< by part
+	std::vector<Border> borders_;                   ///< by part
+	std::unordered_map<uint64_t, uint32_t> latest_; // sequence received, by source and target; if order is watched
 
 	/* By place in the part. */
 	std::vector<Resource> row_bus_;

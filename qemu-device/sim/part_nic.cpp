@@ -72,6 +72,8 @@ void Part::finish(uint32_t number, uint32_t place)
 	}
 	statistics_.received_packets++;
 	statistics_.received_flits += packet.flits;
+	if (parameters_.watch_order && !packet.response)
+		watch_order(packet);
 	count(packet, statistics_);
 	if (!statistics_.jobs.empty())
 		count(packet, statistics_.jobs[traffic_.job_of(initiator)]);
@@ -91,6 +93,17 @@ void Part::finish(uint32_t number, uint32_t place)
 	}
 	free_processor_buffer(packet, place);
 	pool_.give(number);
+}
+
+/* Numbers of a source's requests go up, so those of a pair do (R12). */
+void Part::watch_order(const Packet &packet)
+{
+	uint32_t &latest = latest_[uint64_t{packet.source} << 32 | packet.target];
+
+	if (packet.sequence < latest)
+		statistics_.overtaken++;
+	else
+		latest = packet.sequence;
 }
 
 void Part::count(const Packet &packet, Counts &counts)
@@ -186,7 +199,7 @@ bool Part::inject_class(Nic &nic, bool response)
 					       Traffic::bytes_with_left(nic.bytes, nic.left - 1));
 	}
 
-	const uint32_t place = choose_tile(nic, channel, flits);
+	const uint32_t place = choose_tile(nic, response, flits);
 
 	if (place == NO_PLACE)
 		return false;
@@ -204,16 +217,25 @@ bool Part::inject_class(Nic &nic, bool response)
 	return true;
 }
 
-/* The processor tile with the least in its buffer, of those that can take the packet now. */
-uint32_t Part::choose_tile(const Nic &nic, uint32_t channel, uint32_t flits) const noexcept
+/*
+ * The processor tile with the least in its buffer, of those that can take the packet now (T05). Packets in order have
+ * one for each target, for those in another tile's buffer would overtake them (R12).
+ */
+uint32_t Part::choose_tile(const Nic &nic, bool response, uint32_t flits) const noexcept
 {
+	const uint32_t channel = response ? layout_.class_channels : 0;
 	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
 	const auto count = static_cast<uint32_t>(tiles.size());
+	const uint32_t target = response ? pool_[nic.responses.head].target : nic.target;
+	const RoutingMode mode =
+		response ? pool_[nic.responses.head].header.mode : traffic_.shape_of(nic.node).request_mode;
+	const bool ordered = mode.routing == Routing::InOrder;
+	const auto first = ordered ? static_cast<uint32_t>(mix64(target)) : nic.sequence;
 	uint32_t best = NO_PLACE;
 	uint32_t least = UINT32_MAX;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t place = nic.base + tiles[(nic.sequence + i) % count];
+	for (uint32_t i = 0; i < (ordered ? 1 : count); i++) {
+		const uint32_t place = nic.base + tiles[(first + i) % count];
 		const Port &port = ports_[places_ + place];
 
 		if (port.free_tick <= now_ && port.used < least && fits(places_ + place, channel, flits)) {

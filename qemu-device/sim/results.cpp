@@ -130,6 +130,8 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 	json["packet_hops"] = counted.hops;
 	json["flits"] = counted.injected_flits;
 	json["packets_at_once"] = result.packets_at_once;
+	if (shape.parameters.watch_order)
+		json["overtaken"] = counted.overtaken;
 	if (!shape.incidents.empty()) {
 		Json rebuilds = Json::array(), planned = Json::array();
 

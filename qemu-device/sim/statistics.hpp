@@ -72,6 +72,7 @@ struct Statistics : Counts {
 	uint64_t lost_at_nodes = 0;    ///< their node does not answer
 	uint64_t unanswered = 0;       ///< requests received by a node that failed before it answered
 	uint64_t given_up = 0;         ///< requests whose initiator waited in vain
+	uint64_t overtaken = 0;        ///< requests that came after a later one of their pair of nodes, if watched
 	std::array<uint64_t, routing::MAX_CHANNELS> channel_packets{}; ///< sent over links
 
 	std::vector<Counts> jobs; ///< empty if there is one
@@ -117,13 +118,14 @@ private:
 	/* Calls a function with each member of two. */
 	template <typename A, typename B, typename Function> static void both(A &a, B &b, Function function)
 	{
-		static_assert(sizeof(Statistics) == sizeof(Counts) + (11 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
+		static_assert(sizeof(Statistics) == sizeof(Counts) + (12 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
 							    sizeof(std::vector<Counts>),
 			      "a new member comes in here, too");
 		both_members(a, b, function, &Statistics::injected_packets, &Statistics::injected_flits,
 			     &Statistics::received_packets, &Statistics::received_flits, &Statistics::hops,
 			     &Statistics::checks, &Statistics::lost_on_links, &Statistics::lost_without_way,
-			     &Statistics::lost_at_nodes, &Statistics::unanswered, &Statistics::given_up);
+			     &Statistics::lost_at_nodes, &Statistics::unanswered, &Statistics::given_up,
+			     &Statistics::overtaken);
 		for (size_t i = 0; i < a.channel_packets.size(); i++)
 			function(a.channel_packets[i], b.channel_packets[i]);
 		Counts::both(a, b, function);

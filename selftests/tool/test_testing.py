@@ -3,7 +3,7 @@
 
 import unittest
 
-from opengni.testing import ClusterCase
+from opengni.testing import ClusterCase, kernel_complaints
 
 
 class Asked:
@@ -15,6 +15,30 @@ class Asked:
     def run(self, node, command, **_options):
         self.calls.append((node, command))
         return type("Result", (), {"stdout": "what the kernel says"})
+
+
+REPORT = """[   55.7] ------------[ cut here ]------------
+[   55.7] DMA-API: aries 0000:01:00.0: {}
+[   55.7] WARNING: CPU: 0 PID: 80 at kernel/dma/debug.c:571 add_dma_entry+0x270/0x2aa
+[   55.8] Call Trace:
+[   55.8]  debug_dma_map_sg+0x401/0x423
+[   55.9] ---[ end trace 0000000000000000 ]---
+"""
+
+
+class Complaints(unittest.TestCase):
+    """What of a kernel's log is a complaint."""
+
+    def test_memory_that_is_registered_twice_is_none(self):
+        twice = REPORT.format("cacheline tracking EEXIST, overlapping mappings aren't supported")
+        self.assertEqual(kernel_complaints("[   1.0] aries: here\n" + twice + "[  60.0] aries: there\n"), [])
+
+    def test_another_report_beside_it_is_one(self):
+        twice = REPORT.format("cacheline tracking EEXIST, overlapping mappings aren't supported")
+        other = REPORT.format("device driver frees DMA memory with different size")
+        for text in (twice + other, other + twice, twice + other + twice):
+            self.assertEqual(len(kernel_complaints(text)), 2, text)
+        self.assertEqual(kernel_complaints(twice + "[ 61.0] BUG: something\n"), ["[ 61.0] BUG: something"])
 
 
 class Messages(unittest.TestCase):
