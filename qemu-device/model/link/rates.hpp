@@ -38,16 +38,19 @@ inline constexpr uint32_t FLIT_BITS = 48; ///< (P02)
 /** What a tile drives. */
 enum class Medium : uint8_t { Electrical, Optical, Processor };
 
-/** Payload rates in MB/s: 3 lanes x 14 Gb/s, 3 x 12.5 Gb/s (T19, T20), one flit a cycle of 875 MHz (P02). */
-constexpr uint64_t raw_mb_per_s(Medium medium, uint32_t lanes = LANES)
+/**
+ * Rates in Mb/s: 3 lanes x 14 Gb/s, 3 x 12.5 Gb/s (T19, T20), one flit a cycle of 875 MHz (P02). In bits, of which all
+ * are whole numbers.
+ */
+constexpr uint64_t raw_mbit_per_s(Medium medium, uint32_t lanes = LANES)
 {
 	switch (medium) {
 	case Medium::Electrical:
-		return 14000ull * lanes / 8;
+		return 14000ull * lanes;
 	case Medium::Optical:
-		return 12500ull * lanes / 8;
+		return 12500ull * lanes;
 	default:
-		return 875ull * FLIT_BITS / 8;
+		return 875ull * FLIT_BITS;
 	}
 }
 
@@ -61,8 +64,8 @@ inline constexpr uint32_t FLIT_SHIFT = 10;
 constexpr uint64_t flit_factor(Medium medium, uint32_t lanes)
 {
 	const uint64_t lcb = medium == Medium::Processor ? 9 : 10;
-	const uint64_t num = FLIT_BITS / 8 * 1000ull * TICKS_PER_NS * lcb << FLIT_SHIFT;
-	const uint64_t den = raw_mb_per_s(medium, lanes) * 9;
+	const uint64_t num = FLIT_BITS * 1000ull * TICKS_PER_NS * lcb << FLIT_SHIFT;
+	const uint64_t den = raw_mbit_per_s(medium, lanes) * 9;
 
 	return (num + den / 2) / den;
 }

@@ -271,11 +271,11 @@ void six_groups_reach_each_other_from_every_router_T37(void **)
 
 void rates_T19_T20_P17(void **)
 {
-	assert_int_equal(raw_mb_per_s(Medium::Electrical), 5250);
-	assert_int_equal(raw_mb_per_s(Medium::Optical), 4687); /* 4687.5 */
-	assert_int_equal(raw_mb_per_s(Medium::Processor), 5250);
-	assert_int_equal(raw_mb_per_s(Medium::Electrical, 2), 3500);
-	assert_int_equal(raw_mb_per_s(Medium::Electrical, 1), 1750);
+	assert_int_equal(raw_mbit_per_s(Medium::Electrical), 42000);
+	assert_int_equal(raw_mbit_per_s(Medium::Optical), 37500);
+	assert_int_equal(raw_mbit_per_s(Medium::Processor), 42000);
+	assert_int_equal(raw_mbit_per_s(Medium::Electrical, 2), 28000);
+	assert_int_equal(raw_mbit_per_s(Medium::Electrical, 1), 14000);
 	assert_int_equal(tile_medium(FIRST_BLUE), Medium::Optical);
 	assert_int_equal(tile_medium(FIRST_BLUE - 1), Medium::Electrical);
 	assert_int_equal(tile_medium(FIRST_PROCESSOR), Medium::Processor);
