@@ -33,6 +33,12 @@ double seconds(clockid_t clock)
 	return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
+/* May come several times, with a value each: what follows the value is not another one. */
+void repeated(CLI::Option *option)
+{
+	option->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_machine_options(CLI::App &app, Options &options, Output &output)
 {
 	app.add_option("machine", options.machine, "builder (aries, canonical) or a file .yaml");
@@ -70,15 +76,13 @@ void add_run_options(CLI::App &app, Options &options, Output &output)
 	app.add_option("--warmup", options.run.warmup, "cycles");
 	app.add_option("--measure", options.run.measure, "cycles");
 	app.add_option("--drain", options.run.drain, "cycles, at most");
-	app.add_option("--fail", options.fail,
-		       "CYCLE:link:A-B, CYCLE:link:A.TILE, CYCLE:router:A or CYCLE:node:N fails");
-	app.add_option("--repair", options.repair, "the same comes back");
-	app.add_option("--lanes", options.lanes, "CYCLE:A-B:LANES: links have so many lanes from then on");
+	repeated(app.add_option("--fail", options.fail,
+				"CYCLE:link:A-B, CYCLE:link:A.TILE, CYCLE:router:A or CYCLE:node:N fails"));
+	repeated(app.add_option("--repair", options.repair, "the same comes back"));
+	repeated(app.add_option("--lanes", options.lanes, "CYCLE:A-B:LANES: links have so many lanes from then on"));
 	app.add_option("--threads", options.run.workers.threads, "that share the work");
 	app.add_option("--parts", options.run.workers.parts, "into which the machine is cut; one for each thread");
-	app.add_option("--set", options.set, "NAME=VALUE of a parameter of routers and NICs")
-		->expected(1)
-		->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+	repeated(app.add_option("--set", options.set, "NAME=VALUE of a parameter of routers and NICs"));
 	app.add_flag("--parameters", output.list_parameters, "list these with their values");
 	app.add_option("--json", output.json, "file for the result; standard output");
 	app.add_option("--links", output.links, "file for the load of each link, as CSV");

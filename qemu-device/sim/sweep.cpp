@@ -72,6 +72,35 @@ std::string text_of(double value)
 	return text;
 }
 
+/* What happens in mid-run is a list of texts in the options; null for other names. */
+std::vector<std::string> *incidents_of(Options &options, const std::string &name)
+{
+	return name == "fail"     ? &options.fail
+	       : name == "repair" ? &options.repair
+	       : name == "lanes"  ? &options.lanes
+				  : nullptr;
+}
+
+/* Incidents of an axis, beside those that all points have; false if it is not about any. */
+bool add_incidents(Options &options, const std::string &name, const std::string &value)
+{
+	std::vector<std::string> *incidents = incidents_of(options, name);
+	std::istringstream list(value);
+	std::string incident;
+
+	while (incidents && value != "none" && std::getline(list, incident, '+'))
+		incidents->push_back(incident);
+	return incidents;
+}
+
+/* Values with colons of their own, which are no ranges. */
+bool has_colons(const std::string &axis)
+{
+	Options options;
+
+	return axis == "bias" || incidents_of(options, axis);
+}
+
 /* What tells one result from another: all options, but not how much memory there is. */
 std::string config_of(const Options &options)
 {
@@ -436,7 +465,7 @@ Axis parse_axis(const std::string &text)
 		const size_t one = value.find(':');
 		const size_t two = one == std::string::npos ? one : value.find(':', one + 1);
 
-		if (axis.name == "bias" || two == std::string::npos) {
+		if (has_colons(axis.name) || two == std::string::npos) {
 			axis.values.push_back(value);
 			continue;
 		}
@@ -471,7 +500,7 @@ void set_option(Options &options, const std::string &name, const std::string &va
 			return;
 		}
 	}
-	if (set_traffic(options.run.traffic, name, value))
+	if (set_traffic(options.run.traffic, name, value) || add_incidents(options, name, value))
 		return;
 	for (const ParameterInfo &info : parameter_table()) {
 		if (name == info.name) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sweep_csv.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace aries::sim
@@ -49,6 +50,17 @@ void add_values(std::ostream &out, const Json &result)
 	out << ',' << mean_hops(result["hops"]);
 }
 
+/* Packets that did not arrive, and requests whose initiators waited in vain; none of either where nothing fails. */
+void add_losses(std::ostream &out, const Json &result)
+{
+	const Json failures = result.value("failures", Json::object());
+	uint64_t lost = 0;
+
+	for (const char *where : {"lost_on_links", "lost_without_way", "lost_at_nodes", "unanswered"})
+		lost += failures.value(where, uint64_t{0});
+	out << ',' << lost << ',' << failures.value("given_up", uint64_t{0});
+}
+
 /* A value with a comma or a quote is put into quotes. */
 std::string quoted(const std::string &text)
 {
@@ -67,6 +79,8 @@ std::string sweep_csv(const std::vector<std::string> &axes, const std::vector<Sw
 {
 	std::ostringstream out;
 	const bool jobs = !rows.empty() && rows[0].result.contains("jobs");
+	const bool failures = std::any_of(rows.begin(), rows.end(),
+					  [](const SweepRow &row) { return row.result.contains("failures"); });
 
 	out.precision(9);
 	for (size_t i = 0; i < axes.size(); i++)
@@ -76,7 +90,7 @@ std::string sweep_csv(const std::vector<std::string> &axes, const std::vector<Sw
 		for (const Json &job : rows[0].result["jobs"])
 			add_names(out, quoted(job["name"].get<std::string>()) + ".");
 	}
-	out << ",drained,stuck,seconds\n";
+	out << (failures ? ",lost,given_up" : "") << ",drained,stuck,seconds\n";
 	for (const SweepRow &row : rows) {
 		for (size_t i = 0; i < axes.size(); i++)
 			out << (i ? "," : "") << quoted(row.values[i]);
@@ -85,6 +99,8 @@ std::string sweep_csv(const std::vector<std::string> &axes, const std::vector<Sw
 			for (const Json &job : row.result["jobs"])
 				add_values(out, job);
 		}
+		if (failures)
+			add_losses(out, row.result);
 		out << ',' << row.result["drained"].get<bool>() << ',' << row.result["stuck"].get<bool>() << ','
 		    << row.result.value("seconds", 0.0) << '\n';
 	}

@@ -70,6 +70,25 @@ size_t csv_lines(const SweepShape &shape)
 	return lines;
 }
 
+std::string csv_line(const SweepShape &shape, size_t number)
+{
+	std::ifstream file(shape.out + ".csv");
+	std::string line;
+
+	for (size_t i = 0; i <= number; i++)
+		std::getline(file, line);
+	return line;
+}
+
+/* Packets of a point that did not arrive. */
+uint64_t lost(const Json &point)
+{
+	const Json &failures = point["result"]["failures"];
+
+	return failures["lost_on_links"].get<uint64_t>() + failures["lost_without_way"].get<uint64_t>() +
+	       failures["lost_at_nodes"].get<uint64_t>() + failures["unanswered"].get<uint64_t>();
+}
+
 void values_of_axes(void **)
 {
 	assert_true(parse_axis("load=0.1:0.5:0.1").values ==
@@ -77,6 +96,9 @@ void values_of_axes(void **)
 	assert_true(parse_axis("bytes=64,1024").values == (std::vector<std::string>{"64", "1024"}));
 	assert_true(parse_axis("bytes=8,64:192:64").values == (std::vector<std::string>{"8", "64", "128", "192"}));
 	assert_true(parse_axis("bias=0:1:2:3,-5").values == (std::vector<std::string>{"0:1:2:3", "-5"}));
+	assert_true(parse_axis("fail=none,9:link:0-1+9:node:3").values ==
+		    (std::vector<std::string>{"none", "9:link:0-1+9:node:3"}));
+	assert_true(parse_axis("lanes=9:0-1:2").values == (std::vector<std::string>{"9:0-1:2"}));
 	assert_string_equal(parse_axis("groups=2").name.c_str(), "groups");
 }
 
@@ -188,6 +210,62 @@ void a_point_that_cannot_be(void **)
 	assert_int_equal(read(shape).size(), 2);
 }
 
+/* What fails in mid-run: a run for each value, beside what all points have. */
+void failures_are_an_axis(void **)
+{
+	const Folder folder;
+	const SweepShape shape = shape_in(folder, {"fail=none,500:link:0-1,500:link:0-1+900:node:5", "load=0.1"});
+	Options options = small();
+
+	options.shape = {"p=1", "a=4", "h=1"};
+	options.set = {"rebuild_cycles=200"};
+	options.run.measure = 20000;
+	options.fail = {"700:link:2-3"};
+	options.repair = {"9000:link:2-3"};
+	assert_int_equal(sweep(options, shape), 0);
+
+	const Json all = read(shape);
+
+	assert_int_equal(all.size(), 3);
+	assert_int_equal(csv_lines(shape), 4);
+	for (size_t i = 0; i < 3; i++) {
+		Options alone = options;
+
+		set_option(alone, "fail", all[i]["point"]["fail"]);
+		set_option(alone, "load", "0.1");
+		assert_int_equal(alone.fail.size(), i + 1);
+
+		const Prepared prepared = prepare(alone);
+		const Result result = run(prepared.built.machine, prepared.run);
+
+		/* All of them lose a link for a time, two another one as well, one a node. */
+		assert_int_equal(prepared.run.incidents.size(), i + 2);
+		assert_int_equal(result.rebuilds.empty(), false);
+		assert_int_equal(all[i]["result"]["packet_hops"].get<uint64_t>(), result.statistics.hops);
+		assert_int_equal(all[i]["result"]["latency"]["count"].get<uint64_t>(),
+				 result.statistics.latency.count());
+	}
+	for (size_t i = 1; i < 3; i++)
+		assert_true(all[i]["result"]["packet_hops"] != all[i - 1]["result"]["packet_hops"]);
+
+	/* The node's packets are lost. The table has a column for it, only where something may fail. */
+	assert_true(all[2]["result"]["failures"]["lost_at_nodes"].get<uint64_t>() > 0);
+	assert_true(csv_line(shape, 3).find("," + std::to_string(lost(all[2])) + ",0,1,0,") != std::string::npos);
+	assert_true(csv_line(shape, 0).ends_with(",mean_hops,lost,given_up,drained,stuck,seconds"));
+
+	const SweepShape whole{.over = {"load=0.1"}, .out = folder.path / "whole", .processes = 1, .quiet = true};
+
+	assert_int_equal(sweep(small(), whole), 0);
+	assert_true(csv_line(whole, 0).ends_with(",mean_hops,drained,stuck,seconds"));
+
+	/* A link that is not there: these points fail, the others do not. */
+	const SweepShape wrong{
+		.over = {"fail=none,500:link:0-9"}, .out = folder.path / "wrong", .processes = 1, .quiet = true};
+
+	assert_int_equal(sweep(options, wrong), 1);
+	assert_int_equal(read(wrong).size(), 1);
+}
+
 } // namespace
 
 int main()
@@ -198,6 +276,7 @@ int main()
 		cmocka_unit_test(goes_on_with_what_is_there),
 		cmocka_unit_test(curves_end_at_saturation),
 		cmocka_unit_test(a_point_that_cannot_be),
+		cmocka_unit_test(failures_are_an_axis),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
