@@ -99,7 +99,7 @@ Layout::Layout(const Machine &machine, const Parameters &parameters, uint32_t of
 	  tiles(static_cast<uint32_t>(machine.router_type.tiles.size())), rows(machine.router_type.rows),
 	  columns(machine.router_type.columns), channels(of_class * routing::CLASSES), class_channels(of_class),
 	  nics(machine.router_type.nics), nodes(static_cast<uint32_t>(machine.nodes.size())), groups(machine.groups),
-	  network_links(routers)
+	  clock_mhz(machine.router_type.clock_mhz), network_links(routers)
 {
 	for (uint32_t tile = 0; tile < tiles; tile++) {
 		row_of.push_back(static_cast<uint8_t>(tile / columns));
@@ -112,6 +112,13 @@ Layout::Layout(const Machine &machine, const Parameters &parameters, uint32_t of
 
 	for (uint32_t at = 0; at < places(); at++)
 		set_flit_ticks(at, lanes[at].flit_ticks, parameters);
+}
+
+uint32_t Layout::cycles_of(uint64_t ns) const noexcept
+{
+	const auto khz = static_cast<uint64_t>(std::lround(clock_mhz * 1000));
+
+	return static_cast<uint32_t>((ns * khz + 500'000) / 1'000'000);
 }
 
 void Layout::set_flit_ticks(uint32_t at, uint32_t ticks, const Parameters &parameters)

@@ -49,6 +49,7 @@ struct Layout {
 	uint32_t nics;           ///< of a router
 	uint32_t nodes;
 	uint32_t groups;
+	double clock_mhz;
 	std::vector<uint8_t> row_of; ///< of a tile
 	std::vector<uint8_t> column_of;
 	std::vector<Lane> lanes;             ///< by place
@@ -65,6 +66,9 @@ struct Layout {
 	uint32_t places() const noexcept { return routers * tiles; }
 	uint32_t sub_words() const noexcept { return (columns * channels + 63) / 64; }
 	uint32_t column_words() const noexcept { return (rows * channels + 63) / 64; }
+
+	/** Cycles that so many nanoseconds are, rounded. */
+	uint32_t cycles_of(uint64_t ns) const noexcept;
 
 	/** The output of a place has another flit time from now on. */
 	void set_flit_ticks(uint32_t place, uint32_t ticks, const Parameters &parameters);

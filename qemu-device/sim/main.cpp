@@ -55,7 +55,7 @@ void add_traffic_options(CLI::App &app, Options &options)
 	TrafficShape &traffic = options.run.traffic;
 
 	app.add_option("--traffic", options.traffic,
-		       "uniform, group (worst case), permutation, shift, offset, all-to-all");
+		       "uniform, group (worst case), permutation, shift, offset, all-to-all, allreduce");
 	app.add_option("--operation", options.operation, "put, get, or raw: packets without responses");
 	app.add_option("--bytes", traffic.bytes, "of a message, 8 to 262144");
 	app.add_option("--flits", traffic.raw_flits, "of a raw packet, 1 to 14");
@@ -63,6 +63,10 @@ void add_traffic_options(CLI::App &app, Options &options)
 	app.add_option("--load", options.load, "share of what a node's processor tiles take");
 	app.add_option("--mode", options.mode, "in-order, minimal, nonminimal, adaptive, adaptive1 to adaptive3");
 	app.add_option("--response-mode", options.response_mode, "of responses; the same");
+	app.add_option("--radix", traffic.radix, "of a tree of collective engines, 2 to 32");
+	app.add_option("--node-processes", traffic.processes, "of a node, whose operands its host adds first");
+	app.add_option("--compute", traffic.compute_ns, "ns of a node before each allreduce");
+	app.add_option("--slow", options.slow, "RANK:NS: this one computes so much longer");
 	app.add_option("--jobs", options.jobs, "file with jobs, as YAML");
 	app.add_option("--job", options.job, "a job: 'nodes: 384, groups: 3, place: random:1, bytes: 4096'")
 		->expected(1)

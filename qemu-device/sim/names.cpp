@@ -17,8 +17,9 @@ template <typename Value> struct Named {
 };
 
 constexpr Named<Pattern> PATTERNS[] = {
-	{"uniform", Pattern::Uniform}, {"group", Pattern::Group},   {"permutation", Pattern::Permutation},
-	{"shift", Pattern::Shift},     {"offset", Pattern::Offset}, {"all-to-all", Pattern::AllToAll},
+	{"uniform", Pattern::Uniform},     {"group", Pattern::Group},   {"permutation", Pattern::Permutation},
+	{"shift", Pattern::Shift},         {"offset", Pattern::Offset}, {"all-to-all", Pattern::AllToAll},
+	{"allreduce", Pattern::Allreduce},
 };
 
 constexpr Named<Operation> OPERATIONS[] = {
@@ -105,6 +106,22 @@ std::string name_of(RoutingMode mode)
 	return "unknown";
 }
 
+namespace
+{
+
+/* RANK:NS. */
+void set_slow(TrafficShape &shape, const std::string &text)
+{
+	const size_t colon = text.find(':');
+
+	if (colon == std::string::npos)
+		throw NameError("slow: '" + text + "' is not RANK:NS");
+	shape.slow_rank = whole_of("rank", text.substr(0, colon));
+	shape.slow_ns = whole_of("slow", text.substr(colon + 1));
+}
+
+} // namespace
+
 bool set_traffic(TrafficShape &shape, const std::string &name, const std::string &value)
 {
 	if (name == "traffic")
@@ -123,6 +140,14 @@ bool set_traffic(TrafficShape &shape, const std::string &name, const std::string
 		shape.raw_flits = whole_of(name, value);
 	else if (name == "shift")
 		shape.shift = whole_of(name, value);
+	else if (name == "radix")
+		shape.radix = whole_of(name, value);
+	else if (name == "processes")
+		shape.processes = whole_of(name, value);
+	else if (name == "compute")
+		shape.compute_ns = whole_of(name, value);
+	else if (name == "slow")
+		set_slow(shape, value);
 	else
 		return false;
 	return true;

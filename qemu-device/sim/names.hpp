@@ -37,7 +37,8 @@ const char *name_of(Operation operation);
 std::string name_of(RoutingMode mode);
 
 /**
- * Sets what is called traffic, operation, mode, response_mode, load, bytes, flits or shift.
+ * Sets what is called traffic, operation, mode, response_mode, load, bytes, flits, shift, radix, processes, compute
+ * or slow.
  * @return whether there is something of this name
  * @throws NameError
  */

@@ -44,6 +44,8 @@ void set_modes(const Options &options, RunShape &run)
 	set_traffic(traffic, "mode", options.mode);
 	if (!options.response_mode.empty())
 		set_traffic(traffic, "response_mode", options.response_mode);
+	if (!options.slow.empty())
+		set_traffic(traffic, "slow", options.slow);
 	if (options.channels > routing::MAX_CHANNELS / routing::CLASSES)
 		throw RunError(std::to_string(options.channels) + " channels of a class: at most " +
 			       std::to_string(routing::MAX_CHANNELS / routing::CLASSES));

@@ -21,7 +21,7 @@ struct Options {
 	std::string jobs;             ///< file
 	std::vector<std::string> job; ///< YAML
 	std::vector<std::string> set; ///< NAME=VALUE of Parameters
-	std::string traffic = "uniform", operation = "put", load = "0.2", mode = "adaptive", response_mode;
+	std::string traffic = "uniform", operation = "put", load = "0.2", mode = "adaptive", response_mode, slow;
 	std::vector<int32_t> bias;
 	std::vector<std::string> fail, repair, lanes; ///< in mid-run
 	uint32_t channels = 0;

@@ -25,6 +25,10 @@ constexpr ParameterInfo TABLE[] = {
 	{"serve_cycles", &Parameters::serve_cycles, "cycles from a request to its response"},
 	{"response_queue", &Parameters::response_queue, "responses that a NIC holds"},
 	{"outstanding", &Parameters::outstanding, "requests of a NIC without response"},
+	{"ce_host_cycles", &Parameters::ce_host_cycles, "cycles of an operand or result over the host interface"},
+	{"ce_nic_cycles", &Parameters::ce_nic_cycles, "cycles of it through a NIC, or its collective engine"},
+	{"ce_operand_cycles", &Parameters::ce_operand_cycles, "cycles of a collective engine for each operand"},
+	{"ce_process_ns", &Parameters::ce_process_ns, "nanoseconds of a host for each further process"},
 	{"rebuild_cycles", &Parameters::rebuild_cycles,
 	 "cycles from a failure to the quiet time in which tables change"},
 	{"timeout_cycles", &Parameters::timeout_cycles, "cycles after which a lost request is given up"},
@@ -45,6 +49,7 @@ constexpr uint32_t MOST_BIT_ERRORS = 10'000'000;
 constexpr uint32_t MOST_FLITS = 1 << 15;
 constexpr uint32_t MOST_WEIGHT = 1 << 10;
 constexpr uint32_t MOST_PS_PER_M = 100000;
+constexpr uint32_t MOST_PROCESS_NS = 100000;
 
 std::string number(uint64_t value)
 {
@@ -98,8 +103,9 @@ std::string check_parameters(const Parameters &p, uint32_t channels)
 		if (size > MOST_FLITS)
 			return "a buffer of " + number(size) + " flits: at most " + number(MOST_FLITS);
 	}
-	for (const uint32_t cycles : {p.input_cycles, p.row_cycles, p.column_cycles, p.link_cycles, p.credit_cycles,
-				      p.netlink_cycles, p.serve_cycles, p.load_delay, p.timeout_cycles}) {
+	for (const uint32_t cycles :
+	     {p.input_cycles, p.row_cycles, p.column_cycles, p.link_cycles, p.credit_cycles, p.netlink_cycles,
+	      p.serve_cycles, p.ce_host_cycles, p.ce_nic_cycles, p.ce_operand_cycles, p.load_delay, p.timeout_cycles}) {
 		if (cycles > MOST_CYCLES)
 			return "a latency of " + number(cycles) + " cycles: at most " + number(MOST_CYCLES);
 	}
@@ -109,6 +115,10 @@ std::string check_parameters(const Parameters &p, uint32_t channels)
 	}
 	if (p.ps_per_m > MOST_PS_PER_M)
 		return number(p.ps_per_m) + " ps for a metre of cable: at most " + number(MOST_PS_PER_M);
+	if (p.ce_process_ns > MOST_PROCESS_NS)
+		return number(p.ce_process_ns) + " ns for a process: at most " + number(MOST_PROCESS_NS);
+	if (!p.ce_nic_cycles)
+		return "an engine takes at least one cycle";
 	if (p.load_interval > MOST_CYCLES)
 		return "a message about load every " + number(p.load_interval) + " cycles: at most " +
 		       number(MOST_CYCLES);

@@ -46,6 +46,12 @@ struct Parameters {
 	uint32_t response_queue = 64; ///< responses that a NIC holds; then requests wait in its buffers. No source
 	uint32_t outstanding = 1024;  ///< requests without response (N20)
 
+	/* Collective engines. The first two are those of the device, from the latency of a put (L01). */
+	uint32_t ce_host_cycles = 219;  ///< over the host interface, either way: 250 ns
+	uint32_t ce_nic_cycles = 105;   ///< through a NIC or its engine: 120 ns
+	uint32_t ce_operand_cycles = 3; ///< of an engine for each operand: two of the NIC's, as an atomic (L15)
+	uint32_t ce_process_ns = 100;   ///< of a host for each further process whose operand it adds; no source
+
 	/* Failures (R14). Real machines take seconds for these. */
 	uint32_t rebuild_cycles = 5000;  ///< from a failure to the quiet time in which tables change
 	uint32_t timeout_cycles = 20000; ///< after which a node gives up a request that was lost (P18)

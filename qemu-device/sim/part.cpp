@@ -75,10 +75,15 @@ Part::Part(const Layout &layout, const Division &division, uint32_t number, cons
 		nic.node = layout_.node_at[size_t{first_router_} * layout_.nics + slot];
 		nic.base = router * layout_.tiles;
 		nic.index = static_cast<uint8_t>(slot % layout_.nics);
+	}
+	begin_collectives();
+	for (uint32_t slot = 0; slot < nics_.size(); slot++) {
+		Nic &nic = nics_[slot];
+
 		if (nic.node == NO_PLACE)
 			continue;
 		next_message(nic);
-		wake_nics(router, std::max(nic.due, 1u));
+		wake_nics(slot / layout_.nics, std::max(nic.due, 1u));
 	}
 }
 
@@ -131,6 +136,8 @@ void Part::step()
 	deliver();
 	if (!expiries_.empty()) [[unlikely]]
 		expire();
+	if (!plans_.empty()) [[unlikely]]
+		take_plans();
 	/* Downstream first, so that room that becomes free can be used in the same cycle. */
 	for (const uint32_t place : list_out_)
 		check_out(place);
@@ -287,7 +294,7 @@ LinkCount Part::count_of(uint32_t of_machine) const noexcept
 
 bool Part::idle() const noexcept
 {
-	if (pool_.live() || !expiries_.empty())
+	if (pool_.live() || !expiries_.empty() || !engines_idle())
 		return false;
 	return std::all_of(nics_.begin(), nics_.end(),
 			   [this](const Nic &nic) { return nic.node == NO_PLACE || nic.due >= end_due_; });

@@ -22,6 +22,7 @@
 #include <functional>
 #include <queue>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -92,6 +93,37 @@ struct Nic {
 	Queue waiting;            ///< requests that find no room for a response
 	uint32_t node = NO_PLACE; ///< none if there is no node
 	uint32_t base = 0;        ///< first place of its router
+};
+
+/** The end of a job's tree at a node: the collective engine, if it has children, and what its host does. */
+struct Engine {
+	uint32_t operation = 0; ///< that the host does, or does next
+	uint32_t began = 0;     ///< cycle in which it began it
+	uint32_t free = 0;      ///< cycle in which all operands that have come are added
+	uint32_t ready = 0;     ///< cycle in which what is to be sent was there
+	uint8_t arrived = 0;    ///< operands of the operation under way
+	uint8_t owed = 0;       ///< children without its result
+	bool up = false;        ///< something is to be sent to the parent
+	bool gone = false;      ///< the node has failed
+};
+
+/** What hosts and engines do some time later. */
+enum class Step : uint8_t {
+	Begin,    ///< the host begins its next operation
+	Operand,  ///< its operand is in the NIC
+	Combined, ///< all operands are
+	Result,   ///< the result is
+	End,      ///< the host has it, and its event
+};
+
+struct Plan {
+	uint32_t cycle, slot;
+	Step step;
+
+	bool operator>(const Plan &other) const noexcept
+	{
+		return std::tie(cycle, slot, step) > std::tie(other.cycle, other.slot, other.step);
+	}
 };
 
 /** A node gives up a request in this cycle: it or its response was lost. */
@@ -230,6 +262,22 @@ private:
 	uint32_t wake_of(const Nic &nic, bool &hungry) const noexcept;
 	void wake_nics(uint32_t router, uint32_t cycle);
 
+	/* Collective engines: part_ce.cpp */
+	void begin_collectives();
+	CollectiveCounts &collective_counts(uint32_t node);
+	void plan(uint32_t slot, Step step, uint32_t cycles);
+	void plan_operation(uint32_t slot);
+	void take_plans();
+	void carry_out(const Plan &plan);
+	void take_operand(uint32_t slot);
+	void send_up(uint32_t slot);
+	void send_down(uint32_t slot);
+	void send_of_engine(uint32_t slot);
+	void reach_engine(const Packet &packet, uint32_t slot);
+	bool next_of_engine(Nic &nic);
+	void leave_tree(uint32_t slot);
+	bool engines_idle() const noexcept;
+
 	/* Failures: part_faults.cpp */
 	void decide_again();
 	void drop_head(uint32_t place, uint32_t channel);
@@ -350,6 +398,11 @@ private:
 	std::vector<OpenMessages> open_;
 	Mail *out_ = nullptr;
 	Statistics statistics_;
+
+	/* Only if a job has collectives. */
+	std::vector<Engine> engines_; // by router, NIC
+	std::priority_queue<Plan, std::vector<Plan>, std::greater<>> plans_;
+	size_t unfinished_plans_ = 0; // but for those to begin
 
 	/* Only if something may fail. */
 	std::vector<uint8_t> down_; // by place: its output

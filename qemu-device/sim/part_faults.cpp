@@ -80,6 +80,8 @@ void Part::set_dead(uint32_t node, bool dead)
 	nic.promised = 0;
 	if (nic.left < nic.packets)
 		open_[slot].fail(nic.sequence - 1, nic.left);
+	if (!engines_.empty() && traffic_.collective_of(node))
+		leave_tree(slot);
 	nic.left = nic.packets;
 	nic.due = UINT32_MAX - 1;
 }
@@ -141,6 +143,8 @@ void Part::forget(uint32_t number)
 	const Expiry expiry{now_ + parameters_.timeout_cycles, initiator, packet.sequence, packet.alone};
 	const uint32_t part = division_.part_of[layout_.node_router[initiator]];
 
+	if (is_collective(packet.operation))
+		collective_counts(initiator).lost++;
 	if (Traffic::response_flits(packet.operation, packet.bytes)) {
 		if (part == number_)
 			expiries_.push(expiry);

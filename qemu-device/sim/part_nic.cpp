@@ -90,6 +90,8 @@ void Part::finish(uint32_t number, uint32_t place)
 		return;
 	} else {
 		end_message(packet, initiator, slot);
+		if (is_collective(packet.operation)) [[unlikely]]
+			reach_engine(packet, slot);
 	}
 	free_processor_buffer(packet, place);
 	pool_.give(number);
@@ -249,18 +251,19 @@ uint32_t Part::choose_tile(const Nic &nic, bool response, uint32_t flits) const 
 uint32_t Part::make_request(Nic &nic)
 {
 	const uint32_t number = pool_.take();
+	const auto ready = static_cast<uint32_t>(nic.clock >> Traffic::FRACTION);
 	Packet &packet = pool_[number];
 
 	packet.source = nic.node;
 	packet.target = nic.target;
 	packet.sequence = nic.sequence++;
-	packet.born = nic.due;
+	packet.born = ready;
 	packet.sent = now_;
 	packet.bytes = static_cast<uint8_t>(Traffic::bytes_with_left(nic.bytes, nic.left - 1));
 	packet.flits = static_cast<uint8_t>(traffic_.request_flits(nic.node, nic.operation, packet.bytes));
 	packet.response = false;
 	packet.operation = nic.operation;
-	packet.measured = nic.due >= measure_from_ && nic.due < measure_until_;
+	packet.measured = ready >= measure_from_ && ready < measure_until_;
 	packet.header.mode = traffic_.shape_of(nic.node).request_mode;
 	packet.alone = nic.packets == 1;
 	if (!packet.alone && nic.left == nic.packets)
@@ -296,6 +299,9 @@ void Part::enter(uint32_t number, uint32_t place)
 
 void Part::next_message(Nic &nic)
 {
+	if (!engines_.empty() && next_of_engine(nic)) [[unlikely]]
+		return;
+
 	const Message message = traffic_.message(nic.node, nic.message, nic.clock);
 
 	nic.clock = message.clock;

@@ -24,8 +24,25 @@ Json cycles_of(const Histogram &histogram, double clock_mhz)
 		{"max", ns(histogram.most())}};
 }
 
+/* Traffic on collective engines has no operation, size or load. */
+Json allreduce_of(const TrafficShape &traffic)
+{
+	Json json{{"pattern", name_of(traffic.pattern)},
+		  {"radix", traffic.radix},
+		  {"processes", traffic.processes},
+		  {"compute_ns", traffic.compute_ns}};
+
+	if (traffic.slow_ns)
+		json["slow"] = {{"rank", traffic.slow_rank}, {"ns", traffic.slow_ns}};
+	json["mode"] = name_of(traffic.request_mode);
+	return json;
+}
+
 Json traffic_of(const TrafficShape &traffic)
 {
+	if (traffic.pattern == Pattern::Allreduce)
+		return allreduce_of(traffic);
+
 	Json json{{"pattern", name_of(traffic.pattern)}, {"operation", name_of(traffic.operation)}};
 
 	if (traffic.operation == Operation::Raw)
@@ -71,6 +88,20 @@ void add_counts(Json &json, const Rates &rates, const Counts &counted, double cl
 	json["minimal"] = 1 - static_cast<double>(counted.nonminimal) / requests;
 }
 
+/* Nothing if the job has none. */
+void add_collective(Json &json, const Result &result, size_t job)
+{
+	if (result.collectives.empty() || !result.collectives[job].depth)
+		return;
+
+	const CollectiveResult &collective = result.collectives[job];
+
+	json["collective"] = {
+		{"depth", collective.depth}, {"begun", collective.begun},
+		{"ended", collective.ended}, {"given_up", collective.given_up},
+		{"lost", collective.lost},   {"latency", cycles_of(collective.latency, result.clock_mhz)}};
+}
+
 Json jobs_of(const RunShape &shape, const Result &result)
 {
 	Json jobs = Json::array();
@@ -86,6 +117,7 @@ Json jobs_of(const RunShape &shape, const Result &result)
 
 		add_counts(json, several ? result.jobs[i] : result,
 			   several ? result.statistics.jobs[i] : result.statistics, result.clock_mhz);
+		add_collective(json, result, i);
 		jobs.push_back(json);
 	}
 	return jobs;
@@ -123,7 +155,9 @@ void write_json(std::ostream &out, const topology::Machine &machine, const RunSh
 	json["drained"] = result.drained;
 	json["stuck"] = result.stuck;
 	add_counts(json, result, counted, result.clock_mhz);
-	if (!shape.jobs.empty())
+	if (shape.jobs.empty())
+		add_collective(json, result, 0);
+	else
 		json["jobs"] = jobs_of(shape, result);
 	json["links"] = classes;
 	json["packets"] = counted.injected_packets;

@@ -146,7 +146,7 @@ Rates rates_of(const Job &job, const Counts &counted, uint32_t cycles, const Lay
 	const auto flits = static_cast<double>(get ? counted.window_response_flits : counted.window_request_flits);
 	const double capacity = static_cast<double>(layout.inject_flits_per_100_cycles()) / 100;
 
-	return {job.nodes.size(), job.trace.messages.empty() ? job.traffic.load_ppm / 1e6 : 0,
+	return {job.nodes.size(), job.trace.messages.empty() && !is_collective(job) ? job.traffic.load_ppm / 1e6 : 0,
 		flits / node_cycles / capacity,
 		static_cast<double>(counted.window_bytes) / node_cycles * clock_mhz / 1000};
 }
@@ -173,6 +173,28 @@ void add_rates(const Workload &workload, uint32_t cycles, const Layout &layout, 
 	}
 	if (!several)
 		result.jobs.clear();
+}
+
+void add_collectives(const Workload &workload, const RunShape &shape, Result &result)
+{
+	for (size_t i = 0; i < result.statistics.collectives.size(); i++) {
+		const CollectiveCounts &counts = result.statistics.collectives[i];
+		const auto nodes = static_cast<uint32_t>(workload.jobs[i].nodes.size());
+		CollectiveResult collective{.begun = counts.operations.size(), .lost = counts.lost};
+
+		if (is_collective(workload.jobs[i]))
+			collective.depth = Tree(nodes, workload.jobs[i].traffic.radix).depth();
+		for (const OperationCount &operation : counts.operations) {
+			if (operation.ended < nodes)
+				continue;
+			collective.ended++;
+			if (operation.last_begin >= shape.warmup && operation.last_begin - shape.warmup < shape.measure)
+				collective.latency.add(operation.last_end - operation.last_begin);
+		}
+		if (collective.lost)
+			collective.given_up = collective.begun - collective.ended;
+		result.collectives.push_back(std::move(collective));
+	}
 }
 
 } // namespace
@@ -228,6 +250,7 @@ Result run(const Machine &machine, const RunShape &shape, const std::function<vo
 	result.rebuilds = network.rebuilds();
 	result.packets_at_once = runner.most();
 	add_rates(workload, shape.measure, layout, result);
+	add_collectives(workload, shape, result);
 	return result;
 }
 

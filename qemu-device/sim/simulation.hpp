@@ -73,10 +73,21 @@ struct Rates {
 	double gbyte_per_s_per_node = 0; ///< data
 };
 
+/** The allreduces of a job. */
+struct CollectiveResult {
+	uint32_t depth = 0;    ///< of its tree; 0 for a job without collectives
+	uint64_t begun = 0;    ///< operations that a node has begun
+	uint64_t ended = 0;    ///< that all have ended
+	uint64_t given_up = 0; ///< that cannot end, for packets or nodes were lost
+	uint64_t lost = 0;     ///< these
+	Histogram latency;     ///< cycles from the last node's begin, while it is measured, to the last one's end
+};
+
 struct Result : Rates {
-	uint32_t cycles = 0;     ///< of the whole run
-	std::vector<Rates> jobs; ///< empty if there is one
-	uint64_t measured = 0;   ///< requests
+	uint32_t cycles = 0;                       ///< of the whole run
+	std::vector<Rates> jobs;                   ///< empty if there is one
+	std::vector<CollectiveResult> collectives; ///< by job; empty if none has any
+	uint64_t measured = 0;                     ///< requests
 	bool drained = false;
 	bool stuck = false; ///< nothing moved for a long time
 	std::vector<ClassResult> classes;

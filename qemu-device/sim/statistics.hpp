@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "collective.hpp"
 #include "histogram.hpp"
 #include "router/tables.hpp"
 
@@ -75,12 +76,16 @@ struct Statistics : Counts {
 	uint64_t overtaken = 0;        ///< requests that came after a later one of their pair of nodes, if watched
 	std::array<uint64_t, routing::MAX_CHANNELS> channel_packets{}; ///< sent over links
 
-	std::vector<Counts> jobs; ///< empty if there is one
+	std::vector<Counts> jobs;                  ///< empty if there is one
+	std::vector<CollectiveCounts> collectives; ///< by job; empty if none has any
 
 	/** Of another part of the network, with the same jobs. */
 	void add(const Statistics &other)
 	{
 		jobs.resize(other.jobs.size());
+		collectives.resize(other.collectives.size());
+		for (size_t i = 0; i < collectives.size(); i++)
+			collectives[i].add(other.collectives[i]);
 		both(*this, other, [](auto &mine, const auto &its) {
 			if constexpr (std::is_same_v<decltype(mine), Histogram &>)
 				mine.add(its);
@@ -99,6 +104,9 @@ struct Statistics : Counts {
 			else
 				words.push_back(mine);
 		});
+		words.push_back(collectives.size());
+		for (const CollectiveCounts &collective : collectives)
+			collective.save(words);
 	}
 
 	void load(const std::vector<uint64_t> &words)
@@ -112,6 +120,9 @@ struct Statistics : Counts {
 			else
 				mine = *word++;
 		});
+		collectives.resize(*word++);
+		for (CollectiveCounts &collective : collectives)
+			collective.load(word);
 	}
 
 private:
@@ -119,7 +130,8 @@ private:
 	template <typename A, typename B, typename Function> static void both(A &a, B &b, Function function)
 	{
 		static_assert(sizeof(Statistics) == sizeof(Counts) + (12 + routing::MAX_CHANNELS) * sizeof(uint64_t) +
-							    sizeof(std::vector<Counts>),
+							    sizeof(std::vector<Counts>) +
+							    sizeof(std::vector<CollectiveCounts>),
 			      "a new member comes in here, too");
 		both_members(a, b, function, &Statistics::injected_packets, &Statistics::injected_flits,
 			     &Statistics::received_packets, &Statistics::received_flits, &Statistics::hops,

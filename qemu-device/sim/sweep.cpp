@@ -105,29 +105,40 @@ bool has_colons(const std::string &axis)
 std::string config_of(const Options &options)
 {
 	const RunShape &run = options.run;
-	const Json json{{"machine", options.machine},
-			{"shape", options.shape},
-			{"jobs", options.jobs},
-			{"job", options.job},
-			{"set", options.set},
-			{"traffic", options.traffic},
-			{"operation", options.operation},
-			{"load", options.load},
-			{"mode", options.mode},
-			{"response_mode", options.response_mode},
-			{"bias", options.bias},
-			{"channels", options.channels},
-			{"fail", options.fail},
-			{"repair", options.repair},
-			{"lanes", options.lanes},
-			{"bytes", run.traffic.bytes},
-			{"flits", run.traffic.raw_flits},
-			{"shift", run.traffic.shift},
-			{"seed", run.seed},
-			{"warmup", run.warmup},
-			{"measure", run.measure},
-			{"drain", run.drain}};
+	Json json{{"machine", options.machine},
+		  {"shape", options.shape},
+		  {"jobs", options.jobs},
+		  {"job", options.job},
+		  {"set", options.set},
+		  {"traffic", options.traffic},
+		  {"operation", options.operation},
+		  {"load", options.load},
+		  {"mode", options.mode},
+		  {"response_mode", options.response_mode},
+		  {"bias", options.bias},
+		  {"channels", options.channels},
+		  {"fail", options.fail},
+		  {"repair", options.repair},
+		  {"lanes", options.lanes},
+		  {"bytes", run.traffic.bytes},
+		  {"flits", run.traffic.raw_flits},
+		  {"shift", run.traffic.shift},
+		  {"seed", run.seed},
+		  {"warmup", run.warmup},
+		  {"measure", run.measure},
+		  {"drain", run.drain}};
 
+	/* Only if they are said, so that sweeps which were begun before there were any go on. */
+	const TrafficShape plain;
+
+	if (run.traffic.radix != plain.radix)
+		json["radix"] = run.traffic.radix;
+	if (run.traffic.processes != plain.processes)
+		json["processes"] = run.traffic.processes;
+	if (run.traffic.compute_ns != plain.compute_ns)
+		json["compute"] = run.traffic.compute_ns;
+	if (!options.slow.empty())
+		json["slow"] = options.slow;
 	return json.dump();
 }
 
@@ -489,9 +500,9 @@ void set_option(Options &options, const std::string &name, const std::string &va
 {
 	TrafficShape checked;
 	Parameters parameters;
-	std::string *const texts[] = {&options.traffic, &options.operation, &options.load, &options.mode,
-				      &options.response_mode};
-	const char *const names[] = {"traffic", "operation", "load", "mode", "response_mode"};
+	std::string *const texts[] = {&options.traffic, &options.operation,     &options.load,
+				      &options.mode,    &options.response_mode, &options.slow};
+	const char *const names[] = {"traffic", "operation", "load", "mode", "response_mode", "slow"};
 
 	for (size_t i = 0; i < std::size(names); i++) {
 		if (name == names[i]) {

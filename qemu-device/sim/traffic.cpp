@@ -13,6 +13,8 @@ namespace
 
 constexpr uint32_t LEAST_BYTES = 8;
 constexpr uint32_t MOST_BYTES = 256 << 10;
+constexpr uint32_t MOST_PROCESSES = 1024;
+constexpr uint32_t MOST_COMPUTE_NS = 100'000'000;
 constexpr uint64_t PPM = 1'000'000;
 constexpr uint64_t LN2 = 45426; // in units of 1/65,536
 constexpr uint32_t LOG_BITS = 16;
@@ -50,6 +52,24 @@ namespace
 std::string number(uint64_t value)
 {
 	return std::to_string(value);
+}
+
+std::string check_collective(const Job &job)
+{
+	const TrafficShape &shape = job.traffic;
+
+	if (shape.radix < LEAST_RADIX || shape.radix > MOST_RADIX)
+		return "a tree of radix " + number(shape.radix) + ": an engine has " + number(LEAST_RADIX) + " to " +
+		       number(MOST_RADIX) + " children";
+	if (!shape.processes || shape.processes > MOST_PROCESSES)
+		return number(shape.processes) + " processes of a node: 1 to " + number(MOST_PROCESSES);
+	for (const uint32_t ns : {shape.compute_ns, shape.slow_ns}) {
+		if (ns > MOST_COMPUTE_NS)
+			return "a node that computes for " + number(ns) + " ns: at most " + number(MOST_COMPUTE_NS);
+	}
+	if (shape.slow_ns && shape.slow_rank >= job.nodes.size())
+		return "rank " + number(shape.slow_rank) + " is slow: the job has 0 to " + number(job.nodes.size() - 1);
+	return {};
 }
 
 std::string check_shape(const TrafficShape &shape)
@@ -94,6 +114,8 @@ std::string check_job(const Job &job, const Layout &layout)
 	if (job.traffic.pattern == Pattern::Offset && job.traffic.shift % job.nodes.size() == 0)
 		return "an offset of " + number(job.traffic.shift) + " with " + number(job.nodes.size()) +
 		       " nodes: each would send to itself";
+	if (is_collective(job))
+		return check_collective(job);
 	if (job.traffic.pattern == Pattern::Group) {
 		const size_t groups = groups_of(job, layout).size();
 
@@ -145,6 +167,27 @@ Traffic::Traffic(const Workload &workload, const Layout &layout, uint64_t seed)
 			rank_of_[job.nodes[rank]] = rank;
 		}
 		jobs_.push_back(place(job, layout));
+	}
+	if (std::any_of(workload.jobs.begin(), workload.jobs.end(), [](const Job &job) { return is_collective(job); }))
+		place_collectives(workload, layout);
+}
+
+void Traffic::place_collectives(const Workload &workload, const Layout &layout)
+{
+	for (size_t i = 0; i < workload.jobs.size(); i++) {
+		const Job &job = workload.jobs[i];
+		const TrafficShape &shape = job.traffic;
+		Collective collective{.tree = {},
+				      .compute = layout.cycles_of(shape.compute_ns),
+				      .slow_rank = shape.slow_rank,
+				      .slow = layout.cycles_of(shape.slow_ns),
+				      .processes = shape.processes};
+
+		if (is_collective(job)) {
+			collective.tree = Tree(static_cast<uint32_t>(job.nodes.size()), shape.radix);
+			jobs_[i].shape.raw_flits = COLLECTIVE_FLITS;
+		}
+		collectives_.push_back(std::move(collective));
 	}
 }
 
@@ -255,6 +298,8 @@ uint32_t Traffic::target(uint32_t node, uint32_t number) const noexcept
 		return job.nodes[(rank + uint64_t{job.shape.shift}) % count];
 	case Pattern::AllToAll:
 		return job.nodes[(rank + 1 + job.shifts[number % (count - 1)]) % count];
+	case Pattern::Allreduce: // the engines know
+		break;
 	}
 	return node;
 }

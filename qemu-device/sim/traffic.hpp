@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "collective.hpp"
 #include "layout.hpp"
 #include "router/routing_mode.hpp"
 
@@ -25,13 +26,22 @@ enum class Pattern : uint8_t {
 	Shift,       ///< the k th message to the node k further on (L26)
 	Offset,      ///< the node @p shift further on, always
 	AllToAll,    ///< the same with the shifts in a random order, which all nodes share
+	Allreduce,   ///< operations on a tree of collective engines, one after the other (N21 to N24)
 };
 
 enum class Operation : uint8_t {
 	Put, ///< packets of 14 flits at most, responses of one (P03)
 	Get, ///< packets of three flits, responses of 12 at most (P04)
 	Raw, ///< packets of a given number of flits, without responses: what other simulators send
+	/* Only of Pattern::Allreduce, which sends no others. Without responses. */
+	Contribute, ///< an operand, up the tree
+	Result,     ///< down
 };
+
+constexpr bool is_collective(Operation operation) noexcept
+{
+	return operation >= Operation::Contribute;
+}
 
 struct TrafficShape {
 	Pattern pattern = Pattern::Uniform;
@@ -42,6 +52,13 @@ struct TrafficShape {
 	uint32_t load_ppm = 200000; ///< of what the processor tiles take; flits of requests, for gets of responses
 	RoutingMode request_mode{Routing::Adaptive, 0};
 	RoutingMode response_mode{Routing::Adaptive, 0};
+
+	/* Only of Pattern::Allreduce, which has no operation, size or load. */
+	uint32_t radix = MOST_RADIX; ///< of the tree: children of an engine
+	uint32_t processes = 1;      ///< of a node, whose operands its host adds first
+	uint32_t compute_ns = 0;     ///< before each operation of a node
+	uint32_t slow_rank = 0;      ///< computes longer than others
+	uint32_t slow_ns = 0;        ///< by this
 };
 
 /** A message of a trace; nodes are ranks of its job. */
@@ -74,6 +91,12 @@ struct Workload {
 
 	std::vector<Job> jobs;
 };
+
+/** Whether a job's nodes make a tree of collective engines. */
+inline bool is_collective(const Job &job) noexcept
+{
+	return job.traffic.pattern == Pattern::Allreduce && job.trace.messages.empty();
+}
 
 /** Empty if there can be such a workload on the machine, else one line that names the broken rule. */
 std::string check_workload(const Workload &workload, const Layout &layout);
@@ -112,6 +135,32 @@ public:
 
 	size_t jobs() const noexcept { return jobs_.size(); }
 	uint32_t job_of(uint32_t node) const noexcept { return job_of_[node]; }
+	uint32_t rank_of(uint32_t node) const noexcept { return rank_of_[node]; }
+
+	/** The node with a rank in the job of another one. */
+	uint32_t node_of(uint32_t node, uint32_t rank) const noexcept { return jobs_[job_of_[node]].nodes[rank]; }
+
+	/** What the nodes of a job with collectives do. */
+	struct Collective {
+		Tree tree;
+		uint32_t compute; ///< cycles before each operation
+		uint32_t slow_rank;
+		uint32_t slow; ///< cycles that this one computes longer
+		uint32_t processes;
+	};
+
+	/** Whether a job has collectives. */
+	bool collectives() const noexcept { return !collectives_.empty(); }
+
+	/** None if the node has no job, or one without collectives. */
+	const Collective *collective_of(uint32_t node) const noexcept
+	{
+		const uint32_t job = job_of_[node];
+
+		return job == NO_JOB || collectives_.empty() || collectives_[job].tree.empty() ? nullptr
+											       : &collectives_[job];
+	}
+
 	const TrafficShape &shape_of(uint32_t node) const noexcept { return jobs_[job_of_[node]].shape; }
 
 	/** Flits of packets of a message that a node begins. */
@@ -148,6 +197,7 @@ private:
 		std::vector<uint32_t> traced_first; // in traced, by rank
 	};
 
+	void place_collectives(const Workload &workload, const Layout &layout);
 	static void place_trace(const Job &job, Placed &placed);
 	Placed place(const Job &job, const Layout &layout) const;
 	std::vector<uint32_t> shuffle(uint32_t count) const;
@@ -155,7 +205,8 @@ private:
 
 	uint64_t seed_;
 	std::vector<Placed> jobs_;
-	std::vector<uint32_t> job_of_; // by node
+	std::vector<Collective> collectives_; // by job; empty if none has any
+	std::vector<uint32_t> job_of_;        // by node
 	std::vector<uint32_t> rank_of_;
 };
 

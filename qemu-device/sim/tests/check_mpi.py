@@ -16,6 +16,7 @@ SIM = MPI = MPIRUN = ""
 CASES = [
     ["aries", "groups=3", "chassis=2", "slots=2", "--load", "0.4"],
     ["aries", "groups=1", "chassis=2", "slots=4", "--operation", "get", "--bytes", "1024", "--load", "0.6"],
+    ["aries", "groups=2", "chassis=2", "slots=2", "--job", "nodes: 12, groups: 2, traffic: allreduce", "--job", "nodes: rest"],
     ["canonical", "p=2", "a=4", "h=2", "--traffic", "group", "--load", "1", "--mode", "nonminimal"],
 ]
 SHORT = ["--quiet", "--warmup", "1000", "--measure", "2000"]

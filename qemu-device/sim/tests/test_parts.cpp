@@ -36,6 +36,14 @@ std::vector<Case> cases()
 			       .request_mode = {Routing::InOrder, 0}};
 	const std::vector<Job> two{{"even", {0, 2, 4, 6, 40, 42, 44, 46}, worst},
 				   {"odd", {1, 3, 5, 7, 9, 31, 33}, gets}};
+	TrafficShape tree{.pattern = Pattern::Allreduce, .radix = 3, .processes = 4, .compute_ns = 200};
+
+	tree.slow_rank = 2;
+	tree.slow_ns = 500;
+
+	const std::vector<Job> trees{{"tree", {0, 1, 8, 9, 16, 17, 24, 30, 31, 40, 44}, tree},
+				     {"others", {2, 3, 10, 11, 18, 19, 26, 27, 32, 33}, puts},
+				     {"pair", {4, 46}, {.pattern = Pattern::Allreduce}}};
 	topology::Machine fewer = topology::build_aries({.groups = 3, .chassis = 2, .slots = 2});
 
 	fewer.nodes.resize(fewer.nodes.size() - 5);
@@ -48,6 +56,7 @@ std::vector<Case> cases()
 		{"Aries, one group, gets", topology::build_aries({.groups = 1, .chassis = 3, .slots = 4}), gets, {}},
 		{"Aries, nodes missing, all to all", std::move(fewer), raw, {}},
 		{"Aries, two jobs", topology::build_aries({.groups = 3, .chassis = 2, .slots = 2}), {}, two},
+		{"Aries, collectives", topology::build_aries({.groups = 3, .chassis = 2, .slots = 2}), {}, trees},
 		{"canonical, puts", topology::build_canonical({.p = 2, .a = 4, .h = 2}), puts, {}},
 		{"canonical, worst case", topology::build_canonical({.p = 2, .a = 4, .h = 1}), worst, {}},
 	};
