@@ -36,6 +36,8 @@ void add_names(std::ostream &out, const std::string &before)
 		for (const char *of : OF_TIME)
 			out << ',' << before << time << '_' << of;
 	}
+	for (const char *of : OF_TIME)
+		out << ',' << before << "collective_" << of;
 	out << ',' << before << "mean_hops";
 }
 
@@ -47,6 +49,9 @@ void add_values(std::ostream &out, const Json &result)
 		for (const char *of : OF_TIME)
 			out << ',' << result[time][of].get<double>();
 	}
+	/* A sweep may go over traffics; the others have none. */
+	for (const char *of : OF_TIME)
+		out << ',' << (result.contains("collective") ? result["collective"]["latency"][of].get<double>() : 0);
 	out << ',' << mean_hops(result["hops"]);
 }
 

@@ -11,7 +11,7 @@ matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "opengni", "
 
 from matplotlib import pyplot  # noqa: E402  the backend comes first
 
-from .figures import CABLE_LINKS  # noqa: E402
+from .figures import CABLE_LINKS, L19_PROCESSES  # noqa: E402
 
 CLOCK_GHZ = 0.875
 FLIT_BYTES = 6
@@ -212,9 +212,32 @@ def scaling(results, axes, scale):
     return _grid(results, axes, lambda result: result["gbyte_per_s_per_node"], lambda count: f"{count * scale.group_nodes} nodes")
 
 
+def allreduce(results, axes, _scale):
+    """Mean latency by nodes; bars go up to the slowest operation."""
+    nodes = sorted({int(label.split("-")[1]) for label in results})
+    lines = ["limit (L19): 10 us at 750 nodes"]
+    for label, name in (("quiet", "quiet"), ("busy", "others at 0.3"), ("spread", "among others at 0.3")):
+        trees = [results[f"{label}-{count}"][0]["result"]["jobs"][0]["collective"] for count in nodes]
+        mean = [tree["latency"]["mean"] / 1000 for tree in trees]
+        above = [tree["latency"]["max"] / 1000 - of for tree, of in zip(trees, mean)]
+        axes.errorbar(nodes, mean, yerr=[[0] * len(nodes), above], fmt="o-", capsize=2, label=name)
+        lines += [f"{name}, {count} nodes, {count * L19_PROCESSES} processes, depth {tree['depth']}: {of:.2f} us, "
+                  f"most {of + more:.2f}; {tree['latency']['count']} operations"
+                  for count, tree, of, more in zip(nodes, trees, mean, above)]
+    axes.axhline(10, color="black", linestyle=":", linewidth=0.8)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(nodes, [f"{count}" for count in nodes])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("nodes")
+    axes.set_ylabel("us")
+    axes.legend()
+    return lines
+
+
 DRAW = {"worst-case": worst_case, "global-bound": global_bound, "hops": hops, "quiet": quiet,
         "group-bisection": group_bisection, "global-bandwidth": global_bandwidth, "all-to-all": all_to_all, "tuned": tuned,
-        "placement-idle": placement, "placement-busy": placement, "scaling": scaling}
+        "placement-idle": placement, "placement-busy": placement, "scaling": scaling,
+        "allreduce": allreduce}
 
 
 def draw(figure, results, path, scale):

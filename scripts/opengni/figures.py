@@ -10,6 +10,7 @@ FLITS_PER_CYCLE = 2        # that the processor tiles of a node take
 PACKET_FLITS, PACKET_BYTES = 14, 64
 GROUP_CHASSIS, CHASSIS_SLOTS = 6, 16
 ROUTER_NODES, ROUTER_OPTICAL, CABLE_LINKS = 4, 10, 4
+L19_NODES, L19_PROCESSES = (64, 128, 256, 512, 750), 16
 
 
 @dataclass
@@ -24,6 +25,8 @@ class Scale:
     most_groups: int
     wide_groups: int     # that use all their optics
     most_whole: int      # groups of all chassis, if traffic is light
+    tree_groups: int     # of a machine with a job of all tree_nodes, and as many others
+    tree_nodes: tuple
 
     @property
     def group_nodes(self):
@@ -40,9 +43,9 @@ class Scale:
 
 
 SCALES = {
-    "tiny": Scale(1, 4, (2, 4, 2), (64, 512), 400, 11, 6, 4),
-    "small": Scale(1, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768), 3000, 41, 21, 64),
-    "full": Scale(GROUP_CHASSIS, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768, 131072), 3000, 241, 21, 241),
+    "tiny": Scale(1, 4, (2, 4, 2), (64, 512), 400, 11, 6, 4, 4, (8, 32)),
+    "small": Scale(1, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768), 3000, 41, 21, 64, 24, L19_NODES),
+    "full": Scale(GROUP_CHASSIS, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768, 131072), 3000, 241, 21, 241, 4, L19_NODES),
 }
 
 
@@ -142,6 +145,18 @@ def _scaling(scale):
             for size in scale.bytes[::2] for count in scale.groups(4, 8, 16, 32, 64)]
 
 
+def _allreduce(scale):
+    """A job on half of a machine whose other nodes are idle or busy."""
+    common = [*_aries(scale, scale.tree_groups), f"--warmup={2 * scale.cycles}", f"--measure={12 * scale.cycles}", "--over=seed=1"]
+    sweeps = []
+    for nodes in scale.tree_nodes:
+        for label, place, rest in (("quiet", "contiguous", 0), ("busy", "contiguous", 0.3), ("spread", "'random:1'", 0.3)):
+            job = f"--job=name: tree, nodes: {nodes}, place: {place}, traffic: allreduce, processes: {L19_PROCESSES}"
+            others = [f"--job=name: rest, nodes: rest, traffic: uniform, bytes: 4096, load: {rest}"] if rest else []
+            sweeps.append(Sweep(f"{label}-{nodes}", [*common, job, *others]))
+    return sweeps
+
+
 FIGURES = {figure.name: figure for figure in (
     Figure("worst-case", "R15", "group to group on the canonical dragonfly", _worst_case),
     Figure("global-bound", "R15", "group to group by minimal ways on Aries", _global_bound),
@@ -154,4 +169,5 @@ FIGURES = {figure.name: figure for figure in (
     Figure("placement-idle", "L23, SC12 figure 11", "a job on an idle machine", lambda scale: _placement(scale, 0)),
     Figure("placement-busy", "L24, SC12 figure 12", "a job on a busy machine", lambda scale: _placement(scale, 0.3)),
     Figure("scaling", "L25, SC12 figure 13", "all-to-all on machines of many sizes", _scaling),
+    Figure("allreduce", "L19", "an allreduce by collective engines, 16 processes a node", _allreduce),
 )}

@@ -15,12 +15,14 @@
  * sum in 391 + 3 + 105 = 499; it is with the root in 566, the result there in 566 + 108 = 674, with rank 2 in 674 + 67
  * + 105 = 846, with the NIC of rank 3 in 846 + 67 = 913, and with its host in 913 + 324 = 1237.
  */
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 
 #include "jobs.hpp"
 #include "names.hpp"
 #include "rig.hpp"
+#include "sweep_csv.hpp"
 
 using namespace aries;
 using namespace aries::sim;
@@ -422,6 +424,43 @@ void counts_as_words(void **)
 	}
 }
 
+/* Columns are those of all traffics, whichever comes first. */
+void sweeps_have_latencies_of_operations(void **)
+{
+	const topology::Machine machine = one_router();
+	std::vector<SweepRow> rows;
+
+	for (const Pattern pattern : {Pattern::Uniform, Pattern::Allreduce}) {
+		std::ostringstream text;
+		RunShape shape;
+
+		shape.traffic.pattern = pattern;
+		write_json(text, machine, shape, run(machine, shape));
+		rows.push_back({{"x"}, nlohmann::ordered_json::parse(text.str())});
+	}
+
+	std::istringstream csv(sweep_csv({"traffic"}, rows));
+	std::string line, value;
+	std::vector<std::vector<std::string>> values;
+
+	while (std::getline(csv, line)) {
+		std::istringstream cells(line);
+
+		values.emplace_back();
+		while (std::getline(cells, value, ','))
+			values.back().push_back(value);
+	}
+
+	const auto at = static_cast<size_t>(std::find(values[0].begin(), values[0].end(), "collective_mean") -
+					    values[0].begin());
+
+	assert_true(at < values[0].size());
+	assert_int_equal(values[1].size(), values[0].size());
+	assert_int_equal(values[2].size(), values[0].size());
+	assert_string_equal(values[1][at].c_str(), "0");
+	assert_true(std::stod(values[2][at]) > 1000);
+}
+
 void refused(const std::string &text, const char *part)
 {
 	const topology::Machine machine = three_groups();
@@ -477,6 +516,7 @@ int main()
 		cmocka_unit_test(a_link_of_the_tree_fails_R14),
 		cmocka_unit_test(parts_do_not_change_what_is_lost),
 		cmocka_unit_test(counts_as_words),
+		cmocka_unit_test(sweeps_have_latencies_of_operations),
 		cmocka_unit_test(trees_that_cannot_be),
 	};
 
