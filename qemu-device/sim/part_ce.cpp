@@ -140,8 +140,6 @@ void Part::send_of_engine(uint32_t slot)
 /* A packet of the tree has come to its NIC. */
 void Part::reach_engine(const Packet &packet, uint32_t slot)
 {
-	if (engines_[slot].gone)
-		return;
 	if (packet.operation == Operation::Contribute)
 		take_operand(slot);
 	else

@@ -220,6 +220,48 @@ void a_slow_node_delays_all_by_its_delay(void **)
 	}
 }
 
+/* What has begun is brought to its end, however long hosts would compute then; nothing else begins. */
+void the_end_of_traffic(void **)
+{
+	TrafficShape shape = allreduce();
+
+	shape.compute_ns = 20'000;
+
+	JobRig rig(one_router(), job_of({0, 1}, shape));
+
+	/* Hosts begin in 17,500, and have the result in 18,390; operands have not left their NICs. */
+	rig.network.stop_traffic(17600);
+	rig.network.run(17600);
+	assert_int_equal(rig.network.live(), 0);
+	assert_false(rig.network.idle());
+	rig.network.run(18389);
+	assert_false(rig.network.idle());
+	rig.network.run(18391);
+	assert_true(rig.network.idle());
+	rig.network.run(60000);
+	assert_int_equal(rig.operations().size(), 1);
+	assert_int_equal(rig.operations()[0].ended, 2);
+	assert_int_equal(rig.operations()[0].last_end, 18390);
+}
+
+/* The root begins its second operation in 823, the leaf would in 890: it is cut off, not given up. */
+void the_end_of_traffic_between_two_begins(void **)
+{
+	RunShape shape;
+
+	shape.jobs = job_of({0, 1}, allreduce());
+	shape.warmup = 0;
+	shape.measure = 850;
+
+	const Result result = run(one_router(), shape);
+
+	assert_true(result.drained && !result.stuck);
+	assert_int_equal(result.collectives[0].begun, 2);
+	assert_int_equal(result.collectives[0].ended, 1);
+	assert_int_equal(result.collectives[0].given_up, 0);
+	assert_int_equal(result.collectives[0].latency.count_of(890), 1);
+}
+
 /* Nobody ends what another has not begun, nor begins before it has ended; all that is begun ends. */
 void order_of_operations(void **)
 {
@@ -336,6 +378,21 @@ void a_node_of_the_tree_fails_R14(void **)
 	assert_int_equal(another.collectives[0].lost, 0);
 	assert_int_equal(another.collectives[0].given_up, 0);
 	assert_in_range(another.collectives[0].ended, 25, 60);
+}
+
+/* It computes while it fails and comes back, and nothing is sent to it meanwhile: it is out of its tree all the same.
+ */
+void a_node_that_computes_fails_R14(void **)
+{
+	TrafficShape shape = allreduce();
+	Result result;
+
+	shape.compute_ns = 20'000;
+	text_of(job_of({0, 1}, shape), {{Change::Fail, "20000:node:1"}, {Change::Repair, "30000:node:1"}}, {}, result);
+	assert_int_equal(result.collectives[0].lost, 1);
+	assert_int_equal(result.collectives[0].ended, 1);
+	assert_int_equal(result.collectives[0].begun, 2);
+	assert_int_equal(result.collectives[0].given_up, 1);
 }
 
 /* A router away from the tree: requests are held until tables have changed, and then operations go on. */
@@ -509,9 +566,12 @@ int main()
 		cmocka_unit_test(two_levels_to_the_cycle),
 		cmocka_unit_test(processes_and_computing),
 		cmocka_unit_test(a_slow_node_delays_all_by_its_delay),
+		cmocka_unit_test(the_end_of_traffic),
+		cmocka_unit_test(the_end_of_traffic_between_two_begins),
 		cmocka_unit_test(order_of_operations),
 		cmocka_unit_test(a_busy_network_is_slower),
 		cmocka_unit_test(a_node_of_the_tree_fails_R14),
+		cmocka_unit_test(a_node_that_computes_fails_R14),
 		cmocka_unit_test(operations_wait_for_tables_R14),
 		cmocka_unit_test(a_link_of_the_tree_fails_R14),
 		cmocka_unit_test(parts_do_not_change_what_is_lost),
