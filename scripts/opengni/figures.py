@@ -10,7 +10,7 @@ FLITS_PER_CYCLE = 2        # that the processor tiles of a node take
 PACKET_FLITS, PACKET_BYTES = 14, 64
 GROUP_CHASSIS, CHASSIS_SLOTS = 6, 16
 ROUTER_NODES, ROUTER_OPTICAL, CABLE_LINKS = 4, 10, 4
-L19_NODES, L19_PROCESSES = (64, 128, 256, 512, 750), 16
+L19_PROCESSES = 16
 
 
 @dataclass
@@ -25,8 +25,8 @@ class Scale:
     most_groups: int
     wide_groups: int     # that use all their optics
     most_whole: int      # groups of all chassis, if traffic is light
-    tree_groups: int     # of a machine with a job of all tree_nodes, and as many others
-    tree_nodes: tuple
+    tree_groups: int     # of a machine with a job on some of its nodes
+    tree_nodes: tuple    # these
 
     @property
     def group_nodes(self):
@@ -44,8 +44,8 @@ class Scale:
 
 SCALES = {
     "tiny": Scale(1, 4, (2, 4, 2), (64, 512), 400, 11, 6, 4, 4, (8, 32)),
-    "small": Scale(1, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768), 3000, 41, 21, 64, 24, L19_NODES),
-    "full": Scale(GROUP_CHASSIS, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768, 131072), 3000, 241, 21, 241, 4, L19_NODES),
+    "small": Scale(1, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768), 3000, 41, 21, 64, 20, (64, 256, 750)),
+    "full": Scale(GROUP_CHASSIS, CHASSIS_SLOTS, (4, 8, 4), (64, 512, 4096, 32768, 131072), 3000, 241, 21, 241, 4, (64, 128, 256, 512, 750)),
 }
 
 
@@ -146,8 +146,8 @@ def _scaling(scale):
 
 
 def _allreduce(scale):
-    """A job on half of a machine whose other nodes are idle or busy."""
-    common = [*_aries(scale, scale.tree_groups), f"--warmup={2 * scale.cycles}", f"--measure={12 * scale.cycles}", "--over=seed=1"]
+    """A job on a machine whose other nodes are idle or busy."""
+    common = [*_aries(scale, scale.tree_groups), f"--warmup={scale.cycles}", f"--measure={5 * scale.cycles}", "--over=seed=1"]
     sweeps = []
     for nodes in scale.tree_nodes:
         for label, place, rest in (("quiet", "contiguous", 0), ("busy", "contiguous", 0.3), ("spread", "'random:1'", 0.3)):
