@@ -61,13 +61,15 @@ def worst_case(results, axes, scale):
         axes.plot(_results(entries, "offered"), accepted, "o-", label=mode)
         lines.append(f"{mode}: accepted {max(accepted):.4f} at most")
     _, routers, optics = scale.dragonfly
-    for bound, name in ((1 / (routers * optics), f"1/(a h) = 1/{routers * optics}"), (1 / 2, "1/2")):
+    for bound, name in ((1 / (routers * optics) / LCB, f"1/(a h) = 1/{routers * optics}, less the LCB's tenth flit"),
+                        (1 / 2 / LCB, "1/2, less the LCB's tenth flit")):
         axes.axhline(bound, color="black", linestyle=":", linewidth=0.8)
-        axes.annotate(name, (0.55, bound), va="bottom")
+        axes.annotate(name, (0, bound), va="bottom")
+    axes.set_ylim(top=0.5)
     axes.set_xlabel("offered")
     axes.set_ylabel("accepted")
     axes.legend()
-    return [*lines, f"bounds: minimal {1 / (routers * optics):.4f}, through a random router 0.5"]
+    return [*lines, f"bounds: minimal {1 / (routers * optics) / LCB:.4f}, through a random router {1 / 2 / LCB:.4f}"]
 
 
 def global_bound(results, axes, scale):
@@ -207,9 +209,23 @@ def placement(results, axes, _scale):
     return _grid(results, axes, lambda result: result["jobs"][0]["gbyte_per_s_per_node"], lambda count: f"over {count} groups")
 
 
-def scaling(results, axes, scale):
-    """GB/s by size and machine."""
-    return _grid(results, axes, lambda result: result["gbyte_per_s_per_node"], lambda count: f"{count * scale.group_nodes} nodes")
+def scaling(results, axes, _scale):
+    """GB/s by machine and size; labels as in _grid()."""
+    counts = sorted({int(label.split("-")[1]) for label in results})
+    lines = []
+    for size in sorted({int(label.split("-")[0]) for label in results}):
+        runs = [results[f"{size}-{count}"][0]["result"] for count in counts]
+        nodes, got = [run["nodes"] for run in runs], [run["gbyte_per_s_per_node"] for run in runs]
+        axes.plot(nodes, got, "o-", label=_size(size))
+        lines.append(f"{_size(size)}: " + ", ".join(f"{count} nodes {rate:.2f}" for count, rate in zip(nodes, got)) +
+                     f"; least / most {min(got) / max(got):.2f}")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(nodes, [str(count) for count in nodes])
+    axes.set_xlabel("nodes")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("GB/s of a node")
+    axes.legend()
+    return lines
 
 
 def allreduce(results, axes, _scale):

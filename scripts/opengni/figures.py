@@ -140,9 +140,17 @@ def _placement(scale, rest):
 
 
 def _scaling(scale):
-    return [Sweep(f"{size}-{count}", [*_aries(scale, count), "--traffic=all-to-all", "--load=1", f"--bytes={size}",
-                                      *_cycles(scale, size), "--over=mode=adaptive"])
-            for size in scale.bytes[::2] for count in scale.groups(4, 8, 16, 32, 64)]
+    """Of groups with all their chassis and from 8 on, as in the source: in smaller ones other shares of the optics are used."""
+    if scale is SCALES["tiny"]:
+        machine, sizes, cycles, counts = _aries(scale), scale.bytes, _cycles(scale), scale.groups(4, 8)
+    elif scale is SCALES["small"]:
+        machine, sizes, counts = ["aries"], (PACKET_BYTES,), (8, 16, 32, 64)
+        cycles = ["--warmup=1500", "--measure=1500", "--drain=0"]
+    else:
+        machine, sizes, cycles, counts = ["aries"], scale.bytes[::2], None, (8, 16, 32, 64)
+    return [Sweep(f"{size}-{count}", [*machine, f"groups={count}", "--traffic=all-to-all", "--load=1", f"--bytes={size}",
+                                      *(cycles or _cycles(scale, size)), "--over=mode=adaptive"])
+            for size in sizes for count in counts]
 
 
 def _allreduce(scale):
