@@ -131,7 +131,7 @@ void trees_have_every_rank_once_N22(void **)
 void trees_are_in_runs(void **)
 {
 	const Tree tree(11, 3);
-	const auto is = [&tree](uint32_t rank, std::vector<uint32_t> children) {
+	const auto is = [&tree](uint32_t rank, const std::vector<uint32_t> &children) {
 		const auto its = tree.children(rank);
 
 		return std::vector<uint32_t>(its.begin(), its.end()) == children;
@@ -290,8 +290,9 @@ void order_of_operations(void **)
 		assert_int_equal(operations[i].ended, nodes);
 	assert_int_equal(seen.injected_packets, seen.received_packets);
 	/* A packet up and one down for each node but the root; the last operation may be one that not all began. */
-	assert_in_range(seen.jobs[0].latency.count(), 2 * (nodes - 1) * (operations.size() - 1),
-			2 * (nodes - 1) * operations.size());
+	const size_t packets = size_t{2} * (nodes - 1);
+
+	assert_in_range(seen.jobs[0].latency.count(), packets * (operations.size() - 1), packets * operations.size());
 	assert_int_equal(seen.collectives[0].lost, 0);
 }
 
