@@ -145,8 +145,6 @@ std::string check_machine(const Machine &machine)
 {
 	const topology::RouterType &type = machine.router_type;
 
-	if (machine.nodes.size() < 2)
-		return "traffic needs at least two nodes";
 	if (uint64_t{type.rows} * type.columns != type.tiles.size())
 		return std::to_string(type.tiles.size()) + " tiles are no " + std::to_string(type.rows) + " rows of " +
 		       std::to_string(type.columns);

@@ -83,6 +83,10 @@ void machines_that_cannot_be(void **)
 	refused(
 		machine, [](RunShape &) {}, "at least two nodes");
 	machine = topology::build_canonical({.p = 1, .a = 2, .h = 1});
+	machine.classes[0].gbit_per_lane /= 100;
+	refused(
+		machine, [](RunShape &) {}, "64 times slower than its router");
+	machine = topology::build_canonical({.p = 1, .a = 2, .h = 1});
 	machine.links.clear();
 	refused(
 		machine, [](RunShape &) {}, "in pieces");
