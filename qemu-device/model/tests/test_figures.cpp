@@ -87,6 +87,36 @@ void links_T17_T18_T19_T20_T23(void **)
 		   0);
 }
 
+/*
+ * P16: ten optical links for what eight processor tiles pass, because light is slower than copper: together they
+ * carry it, and what the NICs send, and eight of them would not.
+ */
+void optical_links_of_a_router_P16(void **)
+{
+	constexpr double FLIT_KBYTE = 6e-3;
+	constexpr double NIC_GBYTE_PER_S = 10.24; // (L08)
+	const Machine machine = build_aries({.groups = 2});
+	const RouterType &type = machine.router_type;
+	std::vector<double> optical(machine.routers.size());
+	double tiles = 0;
+
+	for (const Link &link : machine.links) {
+		for (const LinkEnd &end : link.end) {
+			if (link.link_class == BLUE)
+				optical[end.router] += machine.classes[BLUE].gbyte_per_s(link.lanes);
+		}
+	}
+	for (const Tile &tile : type.tiles)
+		tiles += tile.role == TileRole::Processor ? type.clock_mhz * FLIT_KBYTE : 0;
+	check_near(tiles, 42, 1e-9);
+	for (const double all : optical) {
+		check_near(all, 46.875, 1e-9);
+		assert_true(all >= tiles);
+		assert_true(all >= type.nics * NIC_GBYTE_PER_S);
+		assert_true(all * 8 / 10 < tiles);
+	}
+}
+
 /* T21, T22: a group, cut across either dimension. */
 void group_bisection_T21_T22(void **)
 {
@@ -349,6 +379,7 @@ int main()
 		cmocka_unit_test(table_1_T13_T14_T15),
 		cmocka_unit_test(connectors_T16),
 		cmocka_unit_test(links_T17_T18_T19_T20_T23),
+		cmocka_unit_test(optical_links_of_a_router_P16),
 		cmocka_unit_test(group_bisection_T21_T22),
 		cmocka_unit_test(tables_2_and_3_T24_T26_T27_T28_T29_T30_T31),
 		cmocka_unit_test(bundles_T25),

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Claims that no other test is about: what routers know of loads (R08, R09), all-to-all exchanges (L21, L26). */
+#include <cmath>
+#include <set>
+
+#include "rig.hpp"
+
+using namespace aries;
+using namespace aries::sim;
+
+namespace
+{
+
+constexpr size_t METRICS = 3;
+
+/* A router that knows only some of the three: of its own flits, of the far buffer, of what the neighbour says. */
+Parameters knowing(std::initializer_list<bool> metrics)
+{
+	uint32_t Parameters::*const weights[METRICS] = {&Parameters::near_weight, &Parameters::far_weight,
+							&Parameters::down_weight};
+	Parameters parameters;
+	size_t i = 0;
+
+	for (const bool metric : metrics)
+		parameters.*weights[i++] = metric;
+	return parameters;
+}
+
+/* Nine groups of eight nodes; all of a group send to the next one, more than their one link takes. */
+RunShape worst_case(const Parameters &parameters)
+{
+	RunShape shape;
+
+	shape.parameters = parameters;
+	shape.traffic = {.pattern = Pattern::Group, .operation = Operation::Raw, .raw_flits = 14, .load_ppm = 300000};
+	shape.policy.local_bias = shape.policy.global_bias = {0, 0, 0, 0};
+	shape.warmup = 5000;
+	shape.measure = 10000;
+	shape.drain = 0;
+	return shape;
+}
+
+topology::Machine nine_groups()
+{
+	return topology::build_canonical({.p = 2, .a = 4, .h = 2});
+}
+
+double share_by_roots(const Result &result)
+{
+	return static_cast<double>(result.statistics.nonminimal) / static_cast<double>(result.measured);
+}
+
+/* Each of the three metrics alone makes packets leave the way that is full; without any of them none does. */
+void each_metric_counts_R08(void **)
+{
+	const double minimal_bound = 0.9 / 8;
+	const Result blind = run(nine_groups(), worst_case(knowing({false, false, false})));
+
+	assert_int_equal(blind.statistics.nonminimal, 0);
+	assert_true(blind.accepted < minimal_bound * 1.005);
+	for (size_t metric = 0; metric < METRICS; metric++) {
+		const Result result = run(nine_groups(), worst_case(knowing({metric == 0, metric == 1, metric == 2})));
+
+		print_message("metric %zu: %.3f by roots, accepted %.4f; without any %.4f\n", metric,
+			      share_by_roots(result), result.accepted, blind.accepted);
+		assert_true(share_by_roots(result) > 0.2);
+		assert_true(result.accepted > 1.2 * blind.accepted);
+	}
+}
+
+/* Requests that have gone by a root up to a cycle, if all that a router knows is what its neighbours say. */
+uint64_t by_roots(uint32_t interval, uint32_t cycle)
+{
+	Parameters parameters = knowing({false, false, true});
+	const RunShape shape = worst_case(parameters);
+
+	parameters.load_interval = interval;
+
+	Rig rig(nine_groups(), shape.traffic, parameters, 1, shape.policy);
+
+	rig.network.run(cycle);
+	assert_true(rig.network.statistics().latency.count() > 100);
+	return rig.network.statistics().nonminimal;
+}
+
+/* Neighbours speak every ten cycles. When they do so seldom, nobody knows of any load until the message after. */
+void neighbours_speak_at_intervals_R09(void **)
+{
+	constexpr uint32_t SELDOM = 4000, SOON = 2000;
+
+	assert_int_equal(Parameters().load_interval, 10);
+	assert_int_not_equal(by_roots(10, SOON), 0);
+	/* The message of cycle 4,000 is known when it has come, in whole intervals: from 8,000 on. */
+	assert_int_equal(by_roots(SELDOM, 2 * SELDOM), 0);
+	assert_int_not_equal(by_roots(SELDOM, 2 * SELDOM + SOON), 0);
+}
+
+/* Of each round of a rotating shift every node gets one message, and after all rounds one of each other node. */
+void nobody_gets_two_of_a_round_L26(void **)
+{
+	const auto machine = topology::build_aries({.groups = 3, .chassis = 2, .slots = 2});
+	const Layout layout(machine, {}, 4);
+
+	for (const Pattern pattern : {Pattern::Shift, Pattern::AllToAll}) {
+		const Traffic traffic(Workload({.pattern = pattern}, layout.nodes), layout, 1);
+		std::set<std::pair<uint32_t, uint32_t>> pairs;
+
+		for (uint32_t round = 0; round + 1 < layout.nodes; round++) {
+			std::set<uint32_t> targets;
+
+			for (uint32_t node = 0; node < layout.nodes; node++) {
+				const uint32_t target = traffic.target(node, round);
+
+				assert_int_not_equal(target, node);
+				targets.insert(target);
+				pairs.insert({node, target});
+			}
+			assert_int_equal(targets.size(), layout.nodes);
+		}
+		assert_int_equal(pairs.size(), size_t{layout.nodes} * (layout.nodes - 1));
+	}
+}
+
+/* All-to-all with as much as nodes can send. */
+double exchanged(Routing routing, uint32_t bytes)
+{
+	RunShape shape;
+
+	shape.traffic = {.pattern = Pattern::AllToAll,
+			 .operation = Operation::Put,
+			 .bytes = bytes,
+			 .load_ppm = 1000000,
+			 .request_mode = {routing, 0},
+			 .response_mode = {routing, 0}};
+	shape.warmup = 20000;
+	shape.measure = 40000;
+	shape.drain = 0;
+	return run(nine_groups(), shape).accepted;
+}
+
+/*
+ * Large messages keep a whole group sending to another one for long. Minimal ways are best for small ones and suffer
+ * most; by random roots the size does not matter; adaptive ways take the better of both, roughly.
+ */
+void large_messages_and_minimal_ways_L21(void **)
+{
+	constexpr uint32_t SMALL = 64, LARGE = 65536;
+	const double minimal[] = {exchanged(Routing::MinimalHash, SMALL), exchanged(Routing::MinimalHash, LARGE)};
+	const double by_root[] = {exchanged(Routing::NonminimalHash, SMALL), exchanged(Routing::NonminimalHash, LARGE)};
+	const double adaptive[] = {exchanged(Routing::Adaptive, SMALL), exchanged(Routing::Adaptive, LARGE)};
+
+	print_message("64 B and 64 KiB: minimal %.4f %.4f, by roots %.4f %.4f, adaptive %.4f %.4f\n", minimal[0],
+		      minimal[1], by_root[0], by_root[1], adaptive[0], adaptive[1]);
+	assert_true(minimal[0] > std::max(by_root[0], adaptive[0]));
+	assert_true(minimal[1] < 0.5 * minimal[0]);
+	assert_true(std::abs(by_root[1] - by_root[0]) < 0.05 * by_root[0]);
+	assert_true(adaptive[1] > 1.1 * minimal[1]);
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(each_metric_counts_R08),
+		cmocka_unit_test(neighbours_speak_at_intervals_R09),
+		cmocka_unit_test(nobody_gets_two_of_a_round_L26),
+		cmocka_unit_test(large_messages_and_minimal_ways_L21),
+	};
+
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
