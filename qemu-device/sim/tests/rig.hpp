@@ -3,6 +3,8 @@
 #ifndef ARIES_SIM_TESTS_RIG_HPP
 #define ARIES_SIM_TESTS_RIG_HPP
 
+#include <cstdlib>
+
 #include "cmocka_cpp.hpp"
 #include "simulation.hpp"
 #include "topology/build_aries.hpp"
@@ -10,6 +12,16 @@
 
 namespace aries::sim
 {
+
+/* Time for tests of minutes: OPENGNI_SLOW=1, as make check-all has it. Sanitizers would make hours of them. */
+inline bool slow_tests()
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return false;
+#else
+	return getenv("OPENGNI_SLOW"); // NOLINT(concurrency-mt-unsafe)
+#endif
+}
 
 struct Rig {
 	Rig(topology::Machine of, const TrafficShape &traffic, const Parameters &parameters = {}, uint64_t seed = 1,
