@@ -13,14 +13,20 @@
 namespace aries::sim
 {
 
+/* Sanitizers take their own time and memory. */
+constexpr bool sanitized()
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return true;
+#else
+	return false;
+#endif
+}
+
 /* Time for tests of minutes: OPENGNI_SLOW=1, as make check-all has it. Sanitizers would make hours of them. */
 inline bool slow_tests()
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	return false;
-#else
-	return getenv("OPENGNI_SLOW"); // NOLINT(concurrency-mt-unsafe)
-#endif
+	return !sanitized() && getenv("OPENGNI_SLOW"); // NOLINT(concurrency-mt-unsafe)
 }
 
 struct Rig {
