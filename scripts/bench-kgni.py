@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kGNI's small operations beside libugni's, between the same two nodes, in turns: medians and ratios.
 
-An 8-byte FMA put to its event, from the kernel (gni_pingpong) and from a program (gni-perf); the half of a round
+An 8-byte FMA put to its event, from the kernel (gni_pingpong) and from a program (gni-perf), and one of the locks of the former; the half of a round
 trip of a put with a remote event, and of a short message, each with an interrupt and a thread at both ends.
 
 Exit status: 0 measured, 1 something failed; with --strict 3 when a promise is missed.
@@ -44,21 +44,21 @@ async def libugni(cluster):
 
 async def game(cluster, test):
     """The same from the kernel."""
-    count = COUNT // 10 if test == "put" else COUNT  # a sample of puts is a loop
+    count = COUNT // 10 if test in ("put", "lock") else COUNT  # a sample of these is a loop
     text = check(await cluster.node(0).run(f"echo {test} {count} >{DIR}/run && cat {DIR}/result", timeout=600))
     return int(re.search(r"p50_ns=(\d+)", text)[1])
 
 
 async def measure(rounds):
     """Samples of each figure."""
-    samples = {name: [] for name in ("libugni", "put", "remote", "message")}
+    samples = {name: [] for name in ("libugni", "put", "lock", "remote", "message")}
     async with Cluster(ClusterConfig(nodes=2, mem_mib=768), lambda line: print(line, file=sys.stderr)) as cluster:
         for result in await asyncio.gather(*(cluster.node(node).run(f"modprobe gni_pingpong peer={1 - node}", timeout=120)
                                              for node in range(2))):
             check(result)
         for _ in range(rounds):
             samples["libugni"].append(await libugni(cluster))
-            for test in ("put", "remote", "message"):
+            for test in ("put", "lock", "remote", "message"):
                 samples[test].append(await game(cluster, test))
     return samples
 
@@ -68,9 +68,10 @@ def report(samples):
     def ratio(one, other):
         return statistics.median(a / b for a, b in zip(samples[one], samples[other]))
 
-    put, message = ratio("put", "libugni"), ratio("message", "remote")
+    put, lock, message = ratio("put", "libugni"), ratio("lock", "libugni"), ratio("message", "remote")
     rows = [("8-byte put to its event, libugni", "libugni", "", True),
             ("8-byte put to its event, kGNI", "put", f"{put:.2f} of it (<= {PUT_BOUND})", put <= PUT_BOUND),
+            ("a lock with interrupts off; such a put takes 5", "lock", f"{lock:.2f} of libugni's put, each", True),
             ("put with remote event, half of a round trip", "remote", "", True),
             ("short message, half of a round trip", "message", f"{message:.2f} of it (<= {MESSAGE_BOUND})", message <= MESSAGE_BOUND)]
     for text, name, note, kept in rows:

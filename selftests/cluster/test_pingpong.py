@@ -34,7 +34,7 @@ class PingPong(ClusterCase):
     def test_all(self):
         self.meet()
         for node in range(2):
-            for test in ("put", "remote", "message"):
+            for test in ("put", "lock", "remote", "message"):
                 with self.subTest(node=node, test=test):
                     median, least = self.game(node, test)
                     self.assertGreater(least, 0)

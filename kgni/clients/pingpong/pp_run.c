@@ -4,6 +4,7 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 
 #include "pp.h"
@@ -62,11 +63,28 @@ int pp_thread(void *unused)
 	return 0;
 }
 
+/* What any function costs that may be called from an interrupt as well as from several threads. */
+static void pp_locks(void)
+{
+	static DEFINE_SPINLOCK(lock);
+	unsigned long flags;
+	int i;
+
+	for (i = 0; i < PP_LOOP; i++) {
+		spin_lock_irqsave(&lock, flags);
+		spin_unlock_irqrestore(&lock, flags);
+	}
+}
+
 /* One sample: of what takes less than to look at the clock, a loop. */
 static int pp_round(const char *test)
 {
 	int rc = 0, i;
 
+	if (!strcmp(test, "lock")) {
+		pp_locks();
+		return 0;
+	}
 	if (!strcmp(test, "put")) {
 		for (i = 0; i < PP_LOOP && !rc; i++)
 			rc = pp_put(false);
@@ -85,12 +103,24 @@ static int pp_less(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Is it over without the peer's answer? Then a sample is a loop. */
+static bool pp_alone(const char *test)
+{
+	return !strcmp(test, "put") || !strcmp(test, "lock");
+}
+
+static bool pp_known(const char *test)
+{
+	return pp_alone(test) || !strcmp(test, "remote") || !strcmp(test, "message");
+}
+
 /**
  * pp_run() - one test
  * @test: "put": an 8-byte put to its event; "remote": the same with an event at the peer, whose
  * interrupt wakes a thread that puts back, half of the round trip; "message": a short message
- * in the same manner
- * @count: samples, 1 to 1000000; one of puts is a loop of PP_LOOP
+ * in the same manner; "lock": a spinlock that nobody else wants, taken and given back with
+ * interrupts off, of which a put cannot have less than three
+ * @count: samples, 1 to 1000000; one of puts and locks is a loop of PP_LOOP
  * @result: out: nanoseconds: median, and the lowest
  * @size: bytes there
  *
@@ -98,12 +128,11 @@ static int pp_less(const void *a, const void *b)
  */
 int pp_run(const char *test, u32 count, char *result, size_t size)
 {
-	unsigned int each = strcmp(test, "put") ? 2 : PP_LOOP;
+	unsigned int each = pp_alone(test) ? PP_LOOP : 2;
 	u32 *ns, i;
 	int rc = 0;
 
-	if ((strcmp(test, "put") && strcmp(test, "remote") && strcmp(test, "message")) || !count ||
-	    count > 1000000)
+	if (!pp_known(test) || !count || count > 1000000)
 		return -EINVAL;
 	ns = kvmalloc_array(count, sizeof(*ns), GFP_KERNEL);
 	if (!ns)
