@@ -33,10 +33,13 @@ double seconds(clockid_t clock)
 	return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-/* May come several times, with a value each: what follows the value is not another one. */
+/* May come several times, with a value each: what follows the value, or a comma in it, is not another one. */
 void repeated(CLI::Option *option)
 {
-	option->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+	option->expected(1)
+		->allow_extra_args(false)
+		->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+		->delimiter('\0');
 }
 
 void add_machine_options(CLI::App &app, Options &options, Output &output)
@@ -68,10 +71,7 @@ void add_traffic_options(CLI::App &app, Options &options)
 	app.add_option("--compute", traffic.compute_ns, "ns of a node before each allreduce");
 	app.add_option("--slow", options.slow, "RANK:NS: this one computes so much longer");
 	app.add_option("--jobs", options.jobs, "file with jobs, as YAML");
-	app.add_option("--job", options.job, "a job: 'nodes: 384, groups: 3, place: random:1, bytes: 4096'")
-		->expected(1)
-		->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-		->delimiter('\0');
+	repeated(app.add_option("--job", options.job, "a job: 'nodes: 384, groups: 3, place: random:1, bytes: 4096'"));
 }
 
 void add_run_options(CLI::App &app, Options &options, Output &output)
@@ -105,10 +105,8 @@ CLI::App *add_sweep(CLI::App &app, SweepShape &shape)
 	CLI::App *sub = app.add_subcommand("sweep", "a run for each combination of values; goes on with what is there");
 
 	sub->fallthrough();
-	sub->add_option("--over", shape.over, "NAME=VALUE,VALUE or NAME=FROM:TO:STEP; the last changes fastest")
-		->expected(1)
-		->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-		->delimiter('\0');
+	repeated(sub->add_option("--over", shape.over,
+				 "NAME=VALUE,VALUE or NAME=FROM:TO:STEP; the last changes fastest"));
 	sub->add_option("--out", shape.out, "results: .json and .csv behind it")->required();
 	sub->add_option("-j,--processes", shape.processes, "runs beside each other; one for each processor");
 	sub->add_flag("--until-saturated", shape.until_saturated,

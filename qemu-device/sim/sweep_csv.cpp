@@ -49,9 +49,12 @@ void add_values(std::ostream &out, const Json &result)
 		for (const char *of : OF_TIME)
 			out << ',' << result[time][of].get<double>();
 	}
-	/* A sweep may go over traffics; the others have none. */
-	for (const char *of : OF_TIME)
-		out << ',' << (result.contains("collective") ? result["collective"]["latency"][of].get<double>() : 0);
+	/* A sweep may go over traffics; the others have none, and 0 would be a latency. */
+	for (const char *of : OF_TIME) {
+		out << ',';
+		if (result.contains("collective"))
+			out << result["collective"]["latency"][of].get<double>();
+	}
 	out << ',' << mean_hops(result["hops"]);
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """aries-sim as a command: what it says and returns where something is wrong."""
 
+import csv
 import json
 import os
 import subprocess
@@ -28,6 +29,22 @@ class Command(unittest.TestCase):
         done = subprocess.run([SIM, *SMALL], capture_output=True, text=True, check=True)
         self.assertTrue(json.loads(done.stdout)["drained"])
         self.assertEqual(done.stderr, "")
+
+    def test_a_machine_behind_an_option_with_a_value(self):
+        """It is the machine, not another value."""
+        machine, rest = SMALL[:4], SMALL[4:]
+        for option in (["--job", "nodes: 4"], ["--set", "netlink_cycles=9"], ["--fail", "150:node:1"]):
+            subprocess.run([SIM, *rest, *option, *machine], stdout=subprocess.DEVNULL, check=True)
+
+    def test_a_csv_of_a_sweep(self):
+        """Where there are no collectives there is no latency of one, not one of 0."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([SIM, "sweep", *SMALL[:4], *SMALL[5:], "--over", "traffic=uniform,allreduce", "--out", f"{folder}/x"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+            with open(f"{folder}/x.csv", newline="", encoding="utf-8") as file:
+                uniform, allreduce = csv.DictReader(file)
+        self.assertEqual(uniform["collective_p50"], "")
+        self.assertNotEqual(allreduce["collective_p50"], "")
 
     def test_a_bad_command_line(self):
         """Status 2."""
