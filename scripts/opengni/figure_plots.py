@@ -39,13 +39,18 @@ def _size(size):
     return f"{int(size) // 1024} KiB" if int(size) >= 1024 else f"{size} B"
 
 
-def _bandwidth_by_size(axes, sizes):
+def _bandwidth(axes, places, names, what):
+    """Ends a drawing of a node's bandwidth over these places of the axis."""
     axes.set_xscale("log", base=2)
-    axes.set_xticks(sizes, [_size(size) for size in sizes])
-    axes.set_xlabel("message")
+    axes.set_xticks(places, names)
+    axes.set_xlabel(what)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("GB/s of a node")
     axes.legend()
+
+
+def _bandwidth_by_size(axes, sizes):
+    _bandwidth(axes, sizes, [_size(size) for size in sizes], "message")
 
 
 def _mean_hops(result):
@@ -219,12 +224,7 @@ def scaling(results, axes, _scale):
         axes.plot(nodes, got, "o-", label=_size(size))
         lines.append(f"{_size(size)}: " + ", ".join(f"{count} nodes {rate:.2f}" for count, rate in zip(nodes, got)) +
                      f"; least / most {min(got) / max(got):.2f}")
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(nodes, [str(count) for count in nodes])
-    axes.set_xlabel("nodes")
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("GB/s of a node")
-    axes.legend()
+    _bandwidth(axes, nodes, [str(count) for count in nodes], "nodes")
     return lines
 
 
