@@ -47,8 +47,12 @@ enum {
     ARIES_FAULT_LINK,
     ARIES_FAULT_REORDER,
     ARIES_FAULT_DUPLICATE,
+    ARIES_FAULT_CUT_LINK,
+    ARIES_FAULT_MEND_LINK,
     ARIES_FAULTS
 };
+
+#define ARIES_PLACE_OF_NODE UINT32_MAX
 
 /* Warnings of the model that are printed per ARIES_TICK_MS; the rest is only traced. */
 #define ARIES_WARN_BUDGET 5
@@ -63,6 +67,8 @@ struct AriesNic {
     char *fabric;
     uint32_t node;
     uint32_t nodes;
+    uint32_t machine_nodes; /* 0: nodes */
+    uint32_t place;         /* ARIES_PLACE_OF_NODE: the number that node has */
     uint32_t routers_per_chassis;
     uint32_t chassis_per_group;
     uint32_t lease_ms;

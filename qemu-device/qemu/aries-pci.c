@@ -131,6 +131,8 @@ static bool aries_join(AriesNic *s, const char *fabric, Error **errp)
         .routers_per_chassis = s->routers_per_chassis,
         .chassis_per_group = s->chassis_per_group,
         .lease_ms = s->lease_ms,
+        .machine_nodes = s->machine_nodes,
+        .place = s->place + 1,
         .fabric = fabric,
         .desc_area = s->desc_area,
     };
@@ -308,6 +310,11 @@ static void aries_reset(DeviceState *dev)
     pci_word_test_and_clear_mask(pci->config + ARIES_CFG_PM + PCI_PM_CTRL, PCI_PM_CTRL_STATE_MASK);
 }
 
+static void aries_init(Object *obj)
+{
+    ARIES_NIC(obj)->place = ARIES_PLACE_OF_NODE;
+}
+
 static void aries_class_init(ObjectClass *klass, void *data)
 {
     DeviceClass *dc = DEVICE_CLASS(klass);
@@ -333,6 +340,7 @@ static const TypeInfo aries_info = {
     .name = TYPE_ARIES_NIC,
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(AriesNic),
+    .instance_init = aries_init,
     .instance_finalize = aries_finalize,
     .class_init = aries_class_init,
     .interfaces =

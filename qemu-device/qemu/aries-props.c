@@ -11,9 +11,13 @@
 #include "trace.h"
 
 #define ARIES_NODES_MAX 256
+#define ARIES_MACHINE_MAX 92544 /* T12 */
 /* The model puts sockets beside the segment; a socket's path has 107 bytes. */
 #define ARIES_FABRIC_PATH_MAX 80
 #define ARIES_FABRIC_DIR "/dev/shm/aries-"
+
+/* No default: what the instance begins with. */
+#define ARIES_NO_DEFAULT UINT64_MAX
 
 /* A property that is a number: its field, its range, and what it means. */
 typedef struct AriesNumber {
@@ -27,6 +31,10 @@ static const AriesNumber aries_config[] = {
     {"node", offsetof(AriesNic, node), 0, ARIES_NODES_MAX - 1, 0, "node address of this NIC, less than nodes"},
     {"nodes", offsetof(AriesNic, nodes), 1, ARIES_NODES_MAX, 2,
      "node addresses in the fabric, the same at every member"},
+    {"machine-nodes", offsetof(AriesNic, machine_nodes), 0, ARIES_MACHINE_MAX, 0,
+     "nodes of the machine that the fabric is a part of, the same at every member; 0: as many as the fabric"},
+    {"place", offsetof(AriesNic, place), 0, ARIES_MACHINE_MAX - 1, ARIES_NO_DEFAULT,
+     "number of the machine's node where this NIC sits, no other member's; default: that of node"},
     {"routers-per-chassis", offsetof(AriesNic, routers_per_chassis), 1, 16, 16,
      "routers in a chassis of the dragonfly, 4 NICs each"},
     {"chassis-per-group", offsetof(AriesNic, chassis_per_group), 1, 6, 6, "chassis in a group of the dragonfly"},
@@ -42,6 +50,10 @@ static const AriesNumber aries_faults[ARIES_FAULTS] = {
     [ARIES_FAULT_LINK] = {"link", 0, 0, 1, 1, "fault: 0 cuts the NIC off the fabric, 1 connects it"},
     [ARIES_FAULT_REORDER] = {"reorder", 0, 0, 1, 0, "fault: 1 shuffles the packets of each transaction"},
     [ARIES_FAULT_DUPLICATE] = {"duplicate", 0, 0, UINT32_MAX, 0, "fault: packets that come twice from now on"},
+    [ARIES_FAULT_CUT_LINK] = {"cut-link", 0, 0, ARIES_LINK_NONE, ARIES_LINK_NONE,
+                              "fault: takes down a link between routers, for all: router * 64 + tile of either end"},
+    [ARIES_FAULT_MEND_LINK] = {"mend-link", 0, 0, ARIES_LINK_NONE, ARIES_LINK_NONE,
+                               "fault: takes a link between routers up again, as cut-link"},
 };
 
 /* Gets a number that the row allows; the message names property, value and range. */
@@ -243,6 +255,9 @@ bool aries_props_check(AriesNic *s, Error **errp)
         error_setg(errp, "node=%u is out of range 0 to %u (nodes=%u)", s->node, s->nodes - 1, s->nodes);
         return false;
     }
+    if (s->place == ARIES_PLACE_OF_NODE) {
+        s->place = s->node;
+    }
     return true;
 }
 
@@ -296,7 +311,9 @@ static void aries_number_add(ObjectClass *klass, const AriesNumber *row, ObjectP
 
     g_autofree char *help = g_strdup_printf("%s, %" PRIu64 " to %" PRIu64, row->text, row->min, row->max);
 
-    object_property_set_default_uint(prop, row->def);
+    if (row->def != ARIES_NO_DEFAULT) {
+        object_property_set_default_uint(prop, row->def);
+    }
     object_class_property_set_description(klass, row->name, help);
 }
 

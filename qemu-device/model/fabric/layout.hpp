@@ -21,7 +21,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 17;
+inline constexpr uint32_t SEGMENT_VERSION = 18;
 inline constexpr uint32_t MEMBERS_MAX = ARIES_NODES_MAX;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -54,7 +54,7 @@ struct SegmentHeader {
 	uint32_t nodes;
 	uint32_t routers_per_chassis;
 	uint32_t chassis_per_group;
-	uint32_t reserved;
+	uint32_t machine_nodes;
 	uint64_t node_stride;
 	uint64_t network_bytes;
 	uint64_t total_bytes;

@@ -67,7 +67,7 @@ Segment::Segment(const std::string &path, const SegmentShape &shape, uint32_t no
 	: path_(path), nodes_(shape.nodes), node_(node)
 {
 	stride_ = round_up(sizeof(NodeSlot) + uint64_t(shape.nodes) * sizeof(Flights), 4096);
-	total_ = round_up(SEGMENT_NODES_OFFSET + nodes_ * stride_ + shape.network_bytes, 4096);
+	total_ = round_up(network_offset() + shape.network_bytes, 4096);
 	try {
 		/* The last member may remove the file between our open and our lock. */
 		while (!open_file())
@@ -76,7 +76,6 @@ Segment::Segment(const std::string &path, const SegmentShape &shape, uint32_t no
 		if (!lock_member(node))
 			throw Error("node address " + std::to_string(node) + " of fabric " + path_ +
 				    " is in use: give this NIC another address or stop the other member");
-		flock(fd_, LOCK_UN);
 	} catch (...) {
 		release();
 		throw;
@@ -95,6 +94,11 @@ Segment::~Segment()
 		}
 	}
 	release();
+}
+
+void Segment::let_others_in() noexcept
+{
+	flock(fd_, LOCK_UN);
 }
 
 /* Those of members that were killed. */
@@ -181,7 +185,7 @@ void Segment::adopt_or_create(const SegmentShape &shape)
 	}
 	if (st.st_size > 0)
 		check_ours();
-	allocate();
+	allocate(shape.router_bytes);
 	map();
 	write_header(shape);
 }
@@ -216,6 +220,7 @@ void Segment::check_header(const SegmentShape &shape) const
 	differs("layout version", head->version, SEGMENT_VERSION);
 	differs("layout hash", head->layout, layout_hash());
 	differs("nodes", head->nodes, shape.nodes);
+	differs("machine nodes", head->machine_nodes, shape.machine_nodes);
 	differs("routers per chassis", head->routers_per_chassis, shape.routers_per_chassis);
 	differs("chassis per group", head->chassis_per_group, shape.chassis_per_group);
 	differs("bytes per node", head->node_stride, stride_);
@@ -223,18 +228,33 @@ void Segment::check_header(const SegmentShape &shape) const
 	differs("bytes in total", head->total_bytes, total_);
 }
 
-/*
- * All of it is had now, also the parts of members to come: a store into a file that cannot grow ends the process. A
- * crash in between leaves an empty file or one that says what it is.
- */
-void Segment::allocate()
+int Segment::make_room(uint64_t offset, uint64_t bytes) const noexcept
 {
-	const uint64_t magic = SEGMENT_BEING_MADE;
-	const bool marked = ftruncate(fd_, 0) == 0 && pwrite(fd_, &magic, sizeof(magic), 0) == ssize_t(sizeof(magic));
-	int why = marked ? EINTR : errno;
+	int why = EINTR;
 
 	while (why == EINTR)
-		why = posix_fallocate(fd_, 0, off_t(total_));
+		why = posix_fallocate(fd_, off_t(offset), off_t(bytes));
+	return why;
+}
+
+bool Segment::reserve_network(uint64_t offset, uint64_t bytes) const noexcept
+{
+	return make_room(network_offset() + offset, bytes) == 0;
+}
+
+/*
+ * All of it is had now, also the parts of members to come: a store into a file that cannot grow ends the process. Only
+ * the routers, of which there may be thousands that nobody ever uses, are a hole of @hole_bytes. A crash in between
+ * leaves an empty file or one that says what it is.
+ */
+void Segment::allocate(uint64_t hole_bytes)
+{
+	const uint64_t magic = SEGMENT_BEING_MADE, hole_end = network_offset() + hole_bytes;
+	const bool marked = ftruncate(fd_, 0) == 0 && pwrite(fd_, &magic, sizeof(magic), 0) == ssize_t(sizeof(magic));
+	int why = marked ? make_room(0, network_offset()) : errno;
+
+	if (!why)
+		why = make_room(hole_end, total_ - hole_end);
 	if (!why)
 		return;
 	struct statvfs fs = {};
@@ -242,7 +262,9 @@ void Segment::allocate()
 
 	unlink(path_.c_str());
 	throw Error("no space for fabric " + path_ + ": " + std::generic_category().message(why) +
-		    (known ? " (needs " + mib(total_) + " MiB, free are " + mib(fs.f_bavail * fs.f_frsize) + ")" : "") +
+		    (known ? " (needs " + mib(total_ - hole_bytes) + " MiB, free are " +
+				     mib(fs.f_bavail * fs.f_frsize) + ")"
+			   : "") +
 		    ": make room there, give another path or fewer nodes");
 }
 
@@ -255,6 +277,7 @@ void Segment::write_header(const SegmentShape &shape)
 	head->nodes = shape.nodes;
 	head->routers_per_chassis = shape.routers_per_chassis;
 	head->chassis_per_group = shape.chassis_per_group;
+	head->machine_nodes = shape.machine_nodes;
 	head->node_stride = stride_;
 	head->network_bytes = shape.network_bytes;
 	head->total_bytes = total_;

@@ -25,13 +25,17 @@ struct SegmentShape {
 	uint32_t nodes;
 	uint32_t routers_per_chassis;
 	uint32_t chassis_per_group;
+	uint32_t machine_nodes;
 	uint64_t network_bytes;
+	uint64_t router_bytes; /* the first part of them: had page by page, see reserve_network() */
 };
 
 /**
  * One member's mapping of the segment. The constructor leaves with the
  * member's byte of the file locked (an OFD lock that dies with the process);
  * while anybody holds such a lock the file is kept, else it is made anew.
+ * Nobody else joins until let_others_in(): what members must not have twice
+ * can be compared and taken before.
  */
 class Segment
 {
@@ -64,8 +68,18 @@ public:
 		return first[initiator];
 	}
 
-	/** Memory of the network model, all zero when the fabric was made. */
-	void *network() const noexcept { return base_ + SEGMENT_NODES_OFFSET + nodes_ * stride_; }
+	/** Other members may join from now on. */
+	void let_others_in() noexcept;
+
+	/**
+	 * Memory of the network model, all zero when the fabric was made. The part of the routers must not even be read
+	 * before reserve_network().
+	 */
+	void *network() const noexcept { return base_ + network_offset(); }
+
+	/** Makes room for @bytes at @offset of the network's memory; false if there is none. Any thread; a system call.
+	 */
+	bool reserve_network(uint64_t offset, uint64_t bytes) const noexcept;
 
 	/** Whether a process holds the lock of @node; a system call. */
 	bool member_locked(uint32_t node) const noexcept;
@@ -92,7 +106,9 @@ private:
 	void adopt_or_create(const SegmentShape &shape);
 	void check_ours() const;
 	void check_header(const SegmentShape &shape) const;
-	void allocate();
+	void allocate(uint64_t hole_bytes);
+	int make_room(uint64_t offset, uint64_t bytes) const noexcept;
+	uint64_t network_offset() const noexcept { return SEGMENT_NODES_OFFSET + nodes_ * stride_; }
 	void write_header(const SegmentShape &shape);
 	void map();
 	bool any_member() const;

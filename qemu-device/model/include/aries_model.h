@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define ARIES_MODEL_API_VERSION 2
+#define ARIES_MODEL_API_VERSION 3
 
 typedef struct aries_nic aries_nic;
 
@@ -57,7 +57,11 @@ struct aries_host_ops {
  * @desc_area: the memory of BAR_DESC, ARIES_BAR_DESC_SIZE bytes
  * @lease_ms: silence after which a peer is checked for being alive, 50 to 60000; 0 means 500
  *
- * Dragonfly shape for @nodes: 4 NICs a router, @routers_per_chassis and
+ * @machine_nodes: nodes of the machine that the fabric is a part of, up to 92,544 (T12); 0 means @nodes
+ * @place: where in the machine this NIC sits: 1 + a number below @machine_nodes, that no other member has; 0 means the
+ *         number @node. A member that comes back may come to another place
+ *
+ * Dragonfly shape for @machine_nodes: 4 NICs a router, @routers_per_chassis and
  * @chassis_per_group bound a group (0 means 16 and 6); groups follow.
  */
 struct aries_config {
@@ -67,6 +71,8 @@ struct aries_config {
 	uint32_t routers_per_chassis;
 	uint32_t chassis_per_group;
 	uint32_t lease_ms;
+	uint32_t machine_nodes;
+	uint32_t place;
 	const char *fabric;
 	void *desc_area;
 };
@@ -94,7 +100,7 @@ struct aries_ram {
  * @err: gets one line that names the cause and the way out when the call fails
  *
  * Return: the NIC, or NULL. Fails on a fabric of another version or size, a
- * node address in use, a file that cannot be created.
+ * node address or a place in use, a file that cannot be created.
  */
 aries_nic *aries_nic_create(const struct aries_config *cfg, const struct aries_host_ops *ops, void *opaque, char *err,
 			    size_t err_len);
@@ -168,12 +174,15 @@ void aries_nic_tick(aries_nic *nic);
  * aries_nic_set_fault() - fault injection
  * @name: "drop" (packets to lose), "drop-response" (responses to lose), "corrupt" (packets to damage), "delay-ns"
  * (added to the modelled latency), "link" (0: cut the NIC off, 1: connect), "reorder" (0 or 1: shuffle the packets of a
- * transaction), "duplicate" (packets that arrive twice)
+ * transaction), "duplicate" (packets that arrive twice); of the whole fabric "cut-link" and "mend-link" (a link between
+ * routers, both directions: router * 64 + tile of either end)
  *
  * Return: 0, or -1 for an unknown name or a value out of range, with a line in @err.
  */
 int aries_nic_set_fault(aries_nic *nic, const char *name, uint64_t value, char *err, size_t err_len);
 int aries_nic_get_fault(aries_nic *nic, const char *name, uint64_t *value);
+
+#define ARIES_LINK_NONE 1480704ull /* above those of 241 groups of 96 routers */
 
 /**
  * aries_nic_set_trace() - write this NIC's packets to a pcapng file, or stop doing so

@@ -31,11 +31,18 @@ static_assert(sizeof(TileState) == 64 && std::atomic<uint64_t>::is_always_lock_f
 		      std::atomic<uint32_t>::is_always_lock_free,
 	      "tiles are shared between processes");
 
-/** Netlink's side of one NIC. All zero: connected, on its first tile. */
+/** One NIC of the fabric. All zero: connected, and at the place that has the number of the NIC. */
 struct NicState {
 	std::atomic<uint32_t> state; ///< LINK_DOWN
-	std::atomic<uint32_t> tile;  ///< processor tile of its quad that it used last
+	std::atomic<uint32_t> place; ///< 1 + number of the machine's node; 0: its node address
 };
+
+/** Netlink's side of one place for a NIC. All zero: on its first tile. It has the size of a tile, among which it is. */
+struct alignas(64) NetlinkState {
+	std::atomic<uint32_t> tile; ///< processor tile of its quad that it used last
+};
+
+static_assert(sizeof(NetlinkState) == sizeof(TileState), "it lies in a slot of its router's tiles");
 
 static_assert(sizeof(NicState) == 8, "NICs are shared between processes");
 

@@ -7,7 +7,7 @@ namespace aries
 
 void Network::set_nic_link(uint32_t node, bool up) noexcept
 {
-	if (node >= topo_.nodes())
+	if (node >= members_)
 		return;
 	if (up)
 		nics_[node].state.fetch_and(~LINK_DOWN, std::memory_order_relaxed);
@@ -15,40 +15,34 @@ void Network::set_nic_link(uint32_t node, bool up) noexcept
 		nics_[node].state.fetch_or(LINK_DOWN, std::memory_order_relaxed);
 }
 
-TileState *Network::far_side(uint32_t router, uint32_t tile_nr) const noexcept
+/* Calls @change with both directions of a link. */
+template <typename Change> bool Network::change_link(uint32_t router, uint32_t tile_nr, Change &&change) noexcept
 {
 	const LinkEnd far = topo_.far_end(router, tile_nr);
 
-	return far.tile == NO_TILE ? nullptr : &tile(link_id(far.router, far.tile));
+	if (far.tile == NO_TILE || !tiles_.ready(router) || !tiles_.ready(far.router))
+		return false;
+	change(tiles_[link_id(router, tile_nr)]);
+	change(tiles_[link_id(far.router, far.tile)]);
+	return true;
 }
 
 bool Network::set_link(uint32_t router, uint32_t tile_nr, bool up) noexcept
 {
-	TileState *far = far_side(router, tile_nr);
-
-	if (!far)
-		return false;
-	set_link_up(tile(link_id(router, tile_nr)), up);
-	set_link_up(*far, up);
-	return true;
+	return change_link(router, tile_nr, [up](TileState &tile) { set_link_up(tile, up); });
 }
 
 bool Network::set_lanes(uint32_t router, uint32_t tile_nr, uint32_t lanes) noexcept
 {
-	TileState *far = far_side(router, tile_nr);
-
-	if (!far || lanes < 1 || lanes > LANES)
-		return false;
-	set_link_lanes(tile(link_id(router, tile_nr)), lanes);
-	set_link_lanes(*far, lanes);
-	return true;
+	return lanes >= 1 && lanes <= LANES &&
+	       change_link(router, tile_nr, [lanes](TileState &tile) { set_link_lanes(tile, lanes); });
 }
 
 uint64_t Network::load_ns(uint32_t router, uint32_t tile_nr, uint64_t now_ns) const noexcept
 {
 	if (router >= topo_.routers() || tile_nr >= TILE_SLOTS)
 		return 0;
-	return ticks_to_ns(booked_ahead(tile(link_id(router, tile_nr)), ns_to_ticks(now_ns)));
+	return ticks_to_ns(booked_ahead(tiles_.look(link_id(router, tile_nr)), ns_to_ticks(now_ns)));
 }
 
 namespace
@@ -80,16 +74,17 @@ std::string Network::describe(uint32_t node, uint64_t now_ns) const
 			   std::to_string(topo_.routers()) + " routers, " + std::to_string(topo_.groups()) +
 			   " groups, " + std::to_string(topo_.links_between_groups()) + " links between groups\n";
 
-	if (node >= topo_.nodes())
+	if (node >= members_)
 		return text;
 
-	const uint32_t router = node / NICS_PER_ROUTER;
+	const uint32_t at = place(node), router = at / NICS_PER_ROUTER;
 
-	text += "node " + std::to_string(node) + ": NIC " + std::to_string(node % NICS_PER_ROUTER) + " of " +
-		place_text(topo_, router) + ", " + (nic_link(node) ? "connected" : "cut off") + "\n";
+	text += "node " + std::to_string(node) + ": place " + std::to_string(at) + ", NIC " +
+		std::to_string(at % NICS_PER_ROUTER) + " of " + place_text(topo_, router) + ", " +
+		(nic_link(node) ? "connected" : "cut off") + "\n";
 	for (uint32_t nr = 0; nr < NETWORK_TILES; nr++) {
 		const LinkEnd far = topo_.far_end(router, nr);
-		const TileState &state = tile(link_id(router, nr));
+		const TileState &state = tiles_.look(link_id(router, nr));
 
 		if (far.tile == NO_TILE)
 			continue;
@@ -99,8 +94,8 @@ std::string Network::describe(uint32_t node, uint64_t now_ns) const
 	}
 	for (uint32_t i = 0; i < PROCESSOR_TILES; i++) {
 		text += tile_text(FIRST_PROCESSOR + i) + " of NIC " + (i < PROCESSOR_TILES / 2 ? "0/1" : "2/3") +
-			": in " + load_text(tile(link_id(router, FIRST_INJECT + i)), now_ns) + ", out " +
-			load_text(tile(link_id(router, FIRST_PROCESSOR + i)), now_ns) + "\n";
+			": in " + load_text(tiles_.look(link_id(router, FIRST_INJECT + i)), now_ns) + ", out " +
+			load_text(tiles_.look(link_id(router, FIRST_PROCESSOR + i)), now_ns) + "\n";
 	}
 	return text;
 }

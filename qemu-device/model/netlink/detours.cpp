@@ -24,7 +24,7 @@ bool Detours::search(uint32_t from, uint32_t to, uint32_t random) noexcept
 			const LinkEnd far = topo_.far_end(router, (turn + i) % NETWORK_TILES);
 
 			if (far.tile == NO_TILE || towards_[far.router] != NOT_SEEN ||
-			    !link_up(tiles_[link_id(far.router, far.tile)]))
+			    !link_up(states_.look(link_id(far.router, far.tile))))
 				continue;
 			towards_[far.router] = link_id(far.router, far.tile);
 			queue_[end++] = far.router;

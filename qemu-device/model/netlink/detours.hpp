@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "link/link.hpp"
+#include "netlink/router_states.hpp"
 #include "router/route_tables.hpp"
 
 namespace aries
@@ -22,9 +22,8 @@ namespace aries
 class Detours
 {
 public:
-	/** @param tiles states of all tiles, TILE_SLOTS per router */
-	Detours(const Dragonfly &topo, const TileState *tiles)
-		: topo_(topo), tiles_(tiles), towards_(topo.routers()), queue_(topo.routers())
+	Detours(const Dragonfly &topo, const RouterStates &states)
+		: topo_(topo), states_(states), towards_(topo.routers()), queue_(topo.routers())
 	{
 	}
 
@@ -55,7 +54,7 @@ private:
 	bool search(uint32_t from, uint32_t to, uint32_t random) noexcept;
 
 	const Dragonfly &topo_;
-	const TileState *tiles_;
+	const RouterStates &states_;
 	std::mutex mutex_;
 	std::vector<uint32_t> towards_; // for each router its output tile on a shortest way
 	std::vector<uint32_t> queue_;

@@ -28,11 +28,6 @@ constexpr uint32_t other_class(uint32_t which)
 	return (which + NIC_TILES / 2) % NIC_TILES;
 }
 
-size_t tile_bytes(uint32_t routers)
-{
-	return size_t{routers} * TILE_SLOTS * sizeof(TileState);
-}
-
 } // namespace
 
 /* Packets that go the same way, one after the other. */
@@ -57,30 +52,13 @@ std::string Network::check(const DragonflyShape &shape)
 	return Dragonfly::check(shape);
 }
 
-size_t Network::shared_bytes(const DragonflyShape &shape) noexcept
-try {
-	const Dragonfly topo(shape);
-
-	return (tile_bytes(topo.routers()) + size_t{topo.nodes()} * (sizeof(NicPace) + sizeof(NicState)) + 63) / 64 *
-	       64;
-} catch (...) {
-	return 0;
-}
-
-Network::Network(const DragonflyShape &shape, void *shared)
-	: topo_(shape), tables_(topo_), cache_(topo_.routers()), tiles_(static_cast<TileState *>(shared)),
-	  paces_(reinterpret_cast<NicPace *>(static_cast<char *>(shared) + tile_bytes(topo_.routers()))),
-	  nics_(reinterpret_cast<NicState *>(paces_ + topo_.nodes())), detours_(topo_, tiles_)
-{
-}
-
 /* The highest load of a way: how long its worst tile is booked when the head would get there (R08). */
 uint64_t Network::path_load(const Path &path, uint64_t at) const noexcept
 {
 	uint64_t load = 0;
 
 	for (uint32_t i = 0; i < path.hops; i++, at += HOP_TICKS) {
-		const TileState &next = tile(path.link[i]);
+		const TileState &next = tiles_.look(path.link[i]);
 
 		if (!link_up(next))
 			return CUT;
@@ -196,17 +174,19 @@ TileState &Network::pick_inject(const Train &train, Transit &transit) noexcept
 {
 	const uint32_t first = quad_tile(train.src, FIRST_INJECT);
 
+	if (!tiles_.ready(train.from))
+		return RouterStates::nowhere();
 	if (!train.adaptive())
-		return tile(first + train.random % NIC_TILES);
+		return tiles_[first + train.random % NIC_TILES];
 
-	std::atomic<uint32_t> &last = nics_[train.src].tile;
+	std::atomic<uint32_t> &last = netlink(train.src).tile;
 	const uint32_t stay = last.load(std::memory_order_relaxed) % NIC_TILES;
-	uint64_t load = booked_ahead(tile(first + stay), train.at);
+	uint64_t load = booked_ahead(tiles_[first + stay], train.at);
 	uint32_t best = stay;
 
 	for (uint32_t i = 1; load && i < NIC_TILES; i++) {
 		const uint32_t next = (stay + i) % NIC_TILES;
-		const uint64_t ahead = booked_ahead(tile(first + next), train.at);
+		const uint64_t ahead = booked_ahead(tiles_[first + next], train.at);
 
 		if (ahead < load) {
 			load = ahead;
@@ -217,7 +197,7 @@ TileState &Network::pick_inject(const Train &train, Transit &transit) noexcept
 		last.store(best, std::memory_order_relaxed);
 		transit.tile_changed = true;
 	}
-	return tile(first + best);
+	return tiles_[first + best];
 }
 
 TileState &Network::pick_eject(const Train &train) noexcept
@@ -225,20 +205,22 @@ TileState &Network::pick_eject(const Train &train) noexcept
 	const uint32_t first = quad_tile(train.dst, FIRST_PROCESSOR);
 	uint32_t best = train.random / NIC_TILES % NIC_TILES;
 
+	if (!tiles_.ready(train.to))
+		return RouterStates::nowhere();
 	if (!train.adaptive())
-		return tile(first + best);
+		return tiles_[first + best];
 
-	uint64_t load = booked_ahead(tile(first + best), train.at);
+	uint64_t load = booked_ahead(tiles_[first + best], train.at);
 
 	for (uint32_t i = 0; load && i < NIC_TILES; i++) {
-		const uint64_t ahead = booked_ahead(tile(first + i), train.at);
+		const uint64_t ahead = booked_ahead(tiles_[first + i], train.at);
 
 		if (ahead < load) {
 			load = ahead;
 			best = i;
 		}
 	}
-	return tile(first + best);
+	return tiles_[first + best];
 }
 
 bool Network::book_train(const Train &train, Transit &transit) noexcept
@@ -272,7 +254,7 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, Tran
 	uint64_t head = take(in, train.now, train.at, processor_ticks, train.limit) + CROSSING_TICKS;
 
 	for (const uint32_t link : links) {
-		TileState &out = tile(link);
+		TileState &out = tiles_.take(link);
 		const uint64_t ticks = link_ticks(out, tile_medium(link_tile(link)), train.flits);
 
 		head = book_later(out, train.now, head, ticks, train.limit) + HOP_TICKS;
@@ -293,7 +275,7 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, Tran
  */
 inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept
 {
-	const uint32_t stay = nics_[node - node % NICS_PER_QUAD].tile.load(std::memory_order_relaxed);
+	const uint32_t stay = netlink(node - node % NICS_PER_QUAD).tile.load(std::memory_order_relaxed);
 
 	return (stay + lane % (NIC_TILES / 2) + (cls == PacketClass::Response ? NIC_TILES / 2 : 0)) % NIC_TILES;
 }
@@ -304,10 +286,10 @@ inline bool Network::cross_free(uint32_t src, uint32_t dst, uint64_t request_tic
 {
 	const uint32_t at_src = lane_tile(src, lane, PacketClass::Request);
 	const uint32_t at_dst = lane_tile(dst, lane, PacketClass::Request);
-	TileState &request_in = tile(quad_tile(src, FIRST_INJECT) + at_src);
-	TileState &request_out = tile(quad_tile(dst, FIRST_PROCESSOR) + at_dst);
-	TileState &response_in = tile(quad_tile(dst, FIRST_INJECT) + other_class(at_dst));
-	TileState &response_out = tile(quad_tile(src, FIRST_PROCESSOR) + other_class(at_src));
+	TileState &request_in = tiles_[quad_tile(src, FIRST_INJECT) + at_src];
+	TileState &request_out = tiles_[quad_tile(dst, FIRST_PROCESSOR) + at_dst];
+	TileState &response_in = tiles_[quad_tile(dst, FIRST_INJECT) + other_class(at_dst)];
+	TileState &response_out = tiles_[quad_tile(src, FIRST_PROCESSOR) + other_class(at_src)];
 	const uint64_t at = ns_to_ticks(depart_ns);
 
 	out.arrive_ns = ticks_to_ns(at + 2 * CROSSING_TICKS + request_ticks);
@@ -336,9 +318,9 @@ uint64_t Network::cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t now
 
 	for (uint32_t part = 0; part < NIC_TILES; part++) {
 		const uint64_t ticks = flit_ticks((flits + part) / NIC_TILES, LINK_FACTORS[2][0]);
-		uint64_t head = take(tile(in + part), now, at, ticks) + CROSSING_TICKS;
+		uint64_t head = take(tiles_[in + part], now, at, ticks) + CROSSING_TICKS;
 
-		head = take(tile(out + part), now, head, ticks) + CROSSING_TICKS;
+		head = take(tiles_[out + part], now, head, ticks) + CROSSING_TICKS;
 		last = std::max(last, head + ticks);
 	}
 	return last;
@@ -349,8 +331,8 @@ uint64_t Network::cross_together(uint32_t src, uint32_t dst, PacketClass cls, ui
 				 uint32_t lane) noexcept
 {
 	const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
-	TileState &in = tile(quad_tile(src, FIRST_INJECT) + lane_tile(src, lane, cls));
-	TileState &out = tile(quad_tile(dst, FIRST_PROCESSOR) + lane_tile(dst, lane, cls));
+	TileState &in = tiles_[quad_tile(src, FIRST_INJECT) + lane_tile(src, lane, cls)];
+	TileState &out = tiles_[quad_tile(dst, FIRST_PROCESSOR) + lane_tile(dst, lane, cls)];
 
 	return book_part(out, now, book_part(in, now, at, ticks) + CROSSING_TICKS, ticks) + CROSSING_TICKS + ticks;
 }
@@ -359,6 +341,10 @@ bool Network::exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint3
 		       uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept
 {
 	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
+		return false;
+	src = place(src);
+	dst = place(dst);
+	if (!tiles_.ready(src / NICS_PER_ROUTER))
 		return false;
 	if (std::max(request_flits, response_flits) <= SPLIT_ABOVE)
 		return cross_free(src, dst, flit_ticks(request_flits, LINK_FACTORS[2][0]),
@@ -384,6 +370,10 @@ bool Network::exchange_launched(uint32_t src, uint32_t dst, uint32_t request_fli
 {
 	if ((dlvr_mode & FIXED) || !adjacent(src, dst))
 		return false;
+	src = place(src);
+	dst = place(dst);
+	if (!tiles_.ready(src / NICS_PER_ROUTER))
+		return false;
 	const uint64_t now = ns_to_ticks(depart_ns);
 
 	out.arrive_ns = ticks_to_ns(cross_together(src, dst, PacketClass::Request, request_flits, now, now, lane));
@@ -397,8 +387,10 @@ Network::Transit Network::carry(uint32_t src, uint32_t dst, PacketClass cls, uin
 {
 	Transit transit{depart_ns, 0, false, false, false};
 
-	if (src >= topo_.nodes() || dst >= topo_.nodes() || !nic_link(src) || !nic_link(dst))
+	if (!nic_link(src) || !nic_link(dst))
 		return transit;
+	src = place(src);
+	dst = place(dst);
 
 	const RoutingMode mode = routing_mode(dlvr_mode, cls == PacketClass::Response);
 	uint64_t seed = uint64_t{src} << 32 | dst;

@@ -4,6 +4,9 @@
  * The network of all nodes, seen by a NIC: what carry() is given leaves a NIC at one time and is at another NIC
  * some modelled nanoseconds later. Netlink, router slices and links of the way are booked on the path.
  *
+ * The machine may have more nodes than the fabric has members: each member has a place in it. Calls take addresses of
+ * members, and routers where they say so.
+ *
  * State that all processes of a fabric share lies in a block of zero-filled memory: atomic words, no pointers, no
  * locks, and zero means quiet. A process that dies leaves nothing but bookings, and time releases them.
  */
@@ -18,6 +21,7 @@
 #include "link/link.hpp"
 #include "link/pace.hpp"
 #include "netlink/detours.hpp"
+#include "netlink/router_states.hpp"
 #include "router/path_cache.hpp"
 #include "router/route_tables.hpp"
 #include "router/routing_mode.hpp"
@@ -50,17 +54,37 @@ public:
 	/** Empty if a network of this shape can be built, else one line that names the cause (T07, T11). */
 	static std::string check(const DragonflyShape &shape);
 
-	/** Bytes of shared memory that a network of a valid shape needs. A multiple of 64. */
-	static size_t shared_bytes(const DragonflyShape &shape) noexcept;
+	/**
+	 * Bytes of shared memory that a network of a valid shape needs. A multiple of 64.
+	 * @param members addresses in the fabric; 0: as many as the machine has nodes
+	 */
+	static size_t shared_bytes(const DragonflyShape &shape, uint32_t members = 0) noexcept;
+
+	/** How many of them, the first ones, are pages of routers, router by router, ROUTER_BYTES each. */
+	static size_t router_bytes(const DragonflyShape &shape) noexcept;
 
 	/**
 	 * @param shape must pass check(); throws std::invalid_argument with its text if it does not
 	 * @param shared shared_bytes() bytes, aligned to 64, zero when the fabric was created
+	 * @param members as given to shared_bytes()
+	 * @param reserve makes room for a page of router_bytes(); empty: it is all there
 	 */
-	Network(const DragonflyShape &shape, void *shared);
+	Network(const DragonflyShape &shape, void *shared, uint32_t members = 0, RouterStates::Reserve reserve = {});
 
 	Network(const Network &) = delete;
 	Network &operator=(const Network &) = delete;
+
+	/** Number of the machine's node where a member sits, or sat last. */
+	uint32_t place(uint32_t member) const noexcept
+	{
+		const uint32_t word = nics_[member].place.load(std::memory_order_relaxed);
+		const uint32_t at = word ? word - 1 : member;
+
+		return at < topo_.nodes() ? at : 0; /* other values are damage */
+	}
+
+	/** Puts a member at a place. False if there is no such member or place. */
+	bool set_place(uint32_t member, uint32_t place) noexcept;
 
 	/**
 	 * Book the way of packets that leave a NIC back to back.
@@ -110,19 +134,22 @@ public:
 	void set_nic_link(uint32_t node, bool up) noexcept;
 	bool nic_link(uint32_t node) const noexcept
 	{
-		return node < topo_.nodes() && !(nics_[node].state.load(std::memory_order_relaxed) & LINK_DOWN);
+		return node < members_ && !(nics_[node].state.load(std::memory_order_relaxed) & LINK_DOWN);
 	}
 
-	/** Take both directions of a network link down or up (R14). False if there is no link at that tile. */
+	/**
+	 * Take both directions of a network link down or up (R14).
+	 * @return false if there is no link at that tile, or no room for the state of its routers
+	 */
 	bool set_link(uint32_t router, uint32_t tile, bool up) noexcept;
 
 	/** Set the working lanes, 1 to 3, of both directions of a network link (P17). False as set_link(). */
 	bool set_lanes(uint32_t router, uint32_t tile, uint32_t lanes) noexcept;
 
-	/** Both on one router and connected: nothing lies between them that could be cut. Costs two loads. */
+	/** Both on one router and connected: nothing lies between them that could be cut. Loads two words, or four. */
 	bool adjacent(uint32_t src, uint32_t dst) const noexcept
 	{
-		return src / NICS_PER_ROUTER == dst / NICS_PER_ROUTER && nic_link(src) && nic_link(dst);
+		return nic_link(src) && nic_link(dst) && router_of(src) == router_of(dst);
 	}
 
 	/** The load of an output tile: nanoseconds that it is booked ahead of now_ns. */
@@ -154,15 +181,22 @@ private:
 	uint64_t minimal(const Train &train, uint32_t way, Path &path) noexcept;
 	uint64_t through_root(const Train &train, uint32_t pick, Path &path) noexcept;
 	uint64_t path_load(const Path &path, uint64_t at) const noexcept;
-	TileState *far_side(uint32_t router, uint32_t tile) const noexcept;
-	TileState &tile(uint32_t link) const noexcept { return tiles_[link]; }
+	template <typename Change> bool change_link(uint32_t router, uint32_t tile, Change &&change) noexcept;
+	uint32_t router_of(uint32_t member) const noexcept { return place(member) / NICS_PER_ROUTER; }
+	NetlinkState &netlink(uint32_t place) const noexcept
+	{
+		const uint32_t slot = FIRST_NETLINK + place % NICS_PER_ROUTER;
+
+		return reinterpret_cast<NetlinkState &>(tiles_[link_id(place / NICS_PER_ROUTER, slot)]);
+	}
 
 	Dragonfly topo_;
 	RouteTables tables_;
 	PathCache cache_;
-	TileState *tiles_; // shared: TILE_SLOTS per router
-	NicPace *paces_;   // shared: one per node
-	NicState *nics_;   // shared: one per node
+	uint32_t members_;
+	RouterStates tiles_; // shared: TILE_SLOTS per router
+	NicPace *paces_;     // shared: one per member
+	NicState *nics_;     // shared: one per member
 	Detours detours_;
 };
 

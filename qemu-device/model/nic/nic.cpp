@@ -19,10 +19,15 @@ DragonflyShape shape_of(const aries_config &cfg)
 {
 	DragonflyShape shape = {};
 
-	shape.nodes = cfg.nodes;
+	shape.nodes = cfg.machine_nodes ? cfg.machine_nodes : cfg.nodes;
 	shape.routers_per_chassis = cfg.routers_per_chassis ? cfg.routers_per_chassis : 16;
 	shape.chassis_per_group = cfg.chassis_per_group ? cfg.chassis_per_group : 6;
 	return shape;
+}
+
+uint32_t place_of(const aries_config &cfg)
+{
+	return cfg.place ? cfg.place - 1 : cfg.node;
 }
 
 /* Checked before anything is touched. */
@@ -48,7 +53,18 @@ SegmentShape checked(const aries_config &cfg)
 
 	if (!why.empty())
 		throw Error(why);
-	return {shape.nodes, shape.routers_per_chassis, shape.chassis_per_group, Network::shared_bytes(shape)};
+	if (shape.nodes < cfg.nodes)
+		throw Error("a machine of " + std::to_string(shape.nodes) + " nodes has no places for a fabric of " +
+			    std::to_string(cfg.nodes));
+	if (place_of(cfg) >= shape.nodes)
+		throw Error("place " + std::to_string(place_of(cfg)) + " is none: the machine has places 0 to " +
+			    std::to_string(shape.nodes - 1));
+	return {cfg.nodes,
+		shape.routers_per_chassis,
+		shape.chassis_per_group,
+		shape.nodes,
+		Network::shared_bytes(shape, cfg.nodes),
+		Network::router_bytes(shape)};
 }
 
 } // namespace
@@ -56,7 +72,8 @@ SegmentShape checked(const aries_config &cfg)
 Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	: host_(ops, opaque), segment_(cfg.fabric ? cfg.fabric : "", checked(cfg), cfg.node),
 	  members_(segment_, cfg.node, cfg.lease_ms ? cfg.lease_ms : LEASE_DEFAULT_MS), wake_(segment_, cfg.node),
-	  maps_(segment_, members_, wake_), network_(shape_of(cfg), segment_.network()),
+	  maps_(segment_, members_, wake_),
+	  network_(shape_of(cfg), segment_.network(), cfg.nodes, [this](uint32_t router) { return reserve(router); }),
 	  errors_(segment_, members_, wake_),
 	  trace_(cfg.node), core_{host_,    cfg.node, segment_, members_, maps_,           wake_,
 				  network_, errors_,  faults_,  trace_,   shared_counters_},
@@ -65,6 +82,8 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)), timer_(core_),
 	  registers_(core_, fmads_.get(), ntt_, traffic_, bte_, ce_, timer_)
 {
+	take_place(place_of(cfg));
+	segment_.let_others_in();
 	members_.join();
 	maps_.withdraw();
 	network_.set_nic_link(cfg.node, true);
@@ -84,6 +103,35 @@ Nic::~Nic()
 	registers_.reset();
 	maps_.withdraw();
 	members_.leave();
+}
+
+/* Before the fabric lets anybody else in: so of two that want one place the second finds the first one there. */
+void Nic::take_place(uint32_t place)
+{
+	for (uint32_t n = 0; n < segment_.nodes(); n++) {
+		if (n != core_.node && network_.place(n) == place && segment_.member_locked(n))
+			throw Error("place " + std::to_string(place) + " of fabric " + segment_.path() +
+				    " is taken by node " + std::to_string(n) + ": give this NIC another place");
+	}
+	network_.set_place(core_.node, place);
+}
+
+bool Nic::reserve(uint32_t router) noexcept
+{
+	if (segment_.reserve_network(router * ROUTER_BYTES, ROUTER_BYTES))
+		return true;
+	no_room_.store(true, std::memory_order_relaxed);
+	return false;
+}
+
+/* Once: what is not booked is not wrong, but quicker than it should be. */
+void Nic::tell_no_room() noexcept
+{
+	if (no_room_told_ || !no_room_.load(std::memory_order_relaxed))
+		return;
+	no_room_told_ = true;
+	host_.log(ARIES_LOG_WARN, "no space for routers of fabric %s: some are modelled as if they were always free",
+		  segment_.path().c_str());
 }
 
 uint64_t Nic::read(unsigned int bar, uint64_t offset, unsigned int size) noexcept
@@ -195,6 +243,7 @@ void Nic::tick() noexcept
 
 	if (trace_.poll(line, sizeof(line)))
 		host_.log(ARIES_LOG_WARN, "%s", line);
+	tell_no_room();
 	for (unsigned int i = 0; i < LINES_OF_A_TICK && maps_.files().poll(line, sizeof(line)); i++)
 		host_.log(ARIES_LOG_WARN, "%s", line);
 	wake();
@@ -215,11 +264,38 @@ void Nic::set_trace(const char *path, uint64_t limit, uint32_t packets)
 	trace_.start(path, limit, packets);
 }
 
+/* Links between routers, for all members: their numbers are router * TILE_SLOTS + tile of either end. */
+bool Nic::set_cable(std::string_view name, uint64_t value)
+{
+	const bool mend = name == "mend-link";
+
+	if (!mend && name != "cut-link")
+		return false;
+	const uint64_t router = value / TILE_SLOTS, tile = value % TILE_SLOTS;
+
+	if (router >= network_.topology().routers() || !network_.set_link(uint32_t(router), uint32_t(tile), mend))
+		throw Error("no link is at router " + std::to_string(router) + " tile " + std::to_string(tile) +
+			    ", or there is no space for its state");
+	(mend ? mended_ : cut_).store(value);
+	return true;
+}
+
+bool Nic::get_fault(std::string_view name, uint64_t &value) const noexcept
+{
+	if (name != "cut-link" && name != "mend-link")
+		return faults_.get(name, value);
+	value = name == "cut-link" ? cut_ : mended_;
+	return true;
+}
+
 void Nic::set_fault(const char *name, uint64_t value)
 {
+	if (name && set_cable(name, value))
+		return;
 	if (!name || !faults_.set(name, value))
 		throw Error(std::string("unknown fault ") + (name ? name : "") +
-			    ": there are drop, drop-response, corrupt, delay-ns, link, reorder, duplicate and carrier");
+			    ": there are drop, drop-response, corrupt, delay-ns, link, reorder, duplicate, cut-link, "
+			    "mend-link and carrier");
 	network_.set_nic_link(core_.node, faults_.link_up());
 }
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "nic/bte.hpp"
 #include "nic/fma.hpp"
@@ -41,7 +42,7 @@ public:
 	void timer() noexcept;
 	void tick() noexcept;
 	void set_fault(const char *name, uint64_t value);
-	bool get_fault(const char *name, uint64_t &value) const noexcept { return faults_.get(name, value); }
+	bool get_fault(std::string_view name, uint64_t &value) const noexcept;
 	/** No path ends the trace; throws with path and cause. */
 	void set_trace(const char *path, uint64_t limit, uint32_t packets);
 	bool tracing() const noexcept { return trace_.on(); }
@@ -51,7 +52,14 @@ public:
 private:
 	void fma_store(uint64_t offset, unsigned int size, uint64_t value) noexcept;
 	void doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept;
+	void take_place(uint32_t place);
+	bool reserve(uint32_t router) noexcept;
+	void tell_no_room() noexcept;
+	bool set_cable(std::string_view name, uint64_t value);
 
+	std::atomic<bool> no_room_{false}; /* for the state of a router */
+	bool no_room_told_ = false;
+	std::atomic<uint64_t> cut_{ARIES_LINK_NONE}, mended_{ARIES_LINK_NONE};
 	Host host_;
 	Segment segment_;
 	Membership members_;

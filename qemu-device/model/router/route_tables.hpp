@@ -19,9 +19,10 @@ inline constexpr uint32_t MAX_MINIMAL_HOPS = 5; ///< (R02, L06)
 inline constexpr uint32_t MAX_HOPS = 10;        ///< (R04)
 inline constexpr uint32_t REQUEST_VCS = 4;      ///< request channels 0 to 3, response channels 4 to 7 (P12)
 
-/** Slots for tile states of a router in shared memory: 48 outputs, then 8 inputs of processor tiles. */
+/** Slots for tile states of a router in shared memory: 48 outputs, 8 inputs of processor tiles, a Netlink each NIC. */
 inline constexpr uint32_t TILE_SLOTS = 64;
 inline constexpr uint32_t FIRST_INJECT = TILES;
+inline constexpr uint32_t FIRST_NETLINK = FIRST_INJECT + PROCESSOR_TILES;
 
 /** One output tile of one router. */
 constexpr uint32_t link_id(uint32_t router, uint32_t tile)

@@ -116,6 +116,10 @@ FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &opti
 	cfg.api_version = ARIES_MODEL_API_VERSION;
 	cfg.node = node;
 	cfg.nodes = options.nodes;
+	cfg.machine_nodes = options.machine_nodes;
+	cfg.place = options.place;
+	cfg.routers_per_chassis = options.routers_per_chassis;
+	cfg.chassis_per_group = options.chassis_per_group;
 	cfg.lease_ms = options.lease_ms;
 	cfg.fabric = fabric.c_str();
 	cfg.desc_area = desc_base_;

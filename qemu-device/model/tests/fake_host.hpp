@@ -51,6 +51,9 @@ class FakeHost
 public:
 	struct Options {
 		uint32_t nodes = 2;
+		uint32_t machine_nodes = 0;
+		uint32_t place = 0; /* as in aries_config */
+		uint32_t routers_per_chassis = 0, chassis_per_group = 0;
 		uint32_t lease_ms = 100;
 		bool share_ram = true;
 		unsigned int memfd_flags = 0; /* more for memfd_create() */

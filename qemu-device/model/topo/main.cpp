@@ -103,6 +103,8 @@ void add_commands(CLI::App &app, Commands &commands)
 		std::cout << machine.name << ": " << machine.nodes.size() << " nodes, " << machine.routers.size()
 			  << " routers, " << machine.links.size() << " links, all rules kept\n";
 	});
+	commands.add_report(app, "device", "the properties of aries-nic that stand for it, if there are any",
+			    report_device);
 	commands.add(app, "svg", "draw it", [](const Machine &machine) { write_svg(std::cout, machine); });
 	commands.add(app, "yaml", "write it in full", [](const Machine &machine) { write_yaml(std::cout, machine); });
 	commands.add_report(app, "cables", "cables by class, of a group and of a node", report_cables);

@@ -23,6 +23,13 @@ Json report_cables(const Machine &machine);
 Json report_bisection(const Machine &machine);
 Json report_bandwidth(const Machine &machine);
 
+/**
+ * The properties of aries-nic that stand for a machine.
+ * @throws FileError with the first thing in which the device differs; not the connectors of cables between groups,
+ * which it gives out by a rule of its own
+ */
+Json report_device(const Machine &machine);
+
 /** @param sources routers to count from; 0 for all */
 Json report_hops(const Machine &machine, uint32_t sources);
 

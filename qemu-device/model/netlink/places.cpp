@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The shared block of a network, and where in the machine its members sit. */
+#include <utility>
+
+#include "netlink/network.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+/* Behind the pages of the routers come their map, then what there is of each member. */
+size_t pages_bytes(uint32_t routers)
+{
+	return routers * ROUTER_BYTES;
+}
+
+char *behind_map(void *shared, uint32_t routers)
+{
+	return static_cast<char *>(shared) + pages_bytes(routers) + RouterStates::map_bytes(routers);
+}
+
+} // namespace
+
+size_t Network::shared_bytes(const DragonflyShape &shape, uint32_t members) noexcept
+try {
+	const Dragonfly topo(shape);
+	const size_t each = sizeof(NicPace) + sizeof(NicState);
+
+	return (pages_bytes(topo.routers()) + RouterStates::map_bytes(topo.routers()) +
+		(members ? members : topo.nodes()) * each + 63) /
+	       64 * 64;
+} catch (...) {
+	return 0;
+}
+
+size_t Network::router_bytes(const DragonflyShape &shape) noexcept
+try {
+	return pages_bytes(Dragonfly(shape).routers());
+} catch (...) {
+	return 0;
+}
+
+Network::Network(const DragonflyShape &shape, void *shared, uint32_t members, RouterStates::Reserve reserve)
+	: topo_(shape), tables_(topo_), cache_(topo_.routers()), members_(members ? members : topo_.nodes()),
+	  tiles_(topo_.routers(), shared, static_cast<char *>(shared) + pages_bytes(topo_.routers()),
+		 std::move(reserve)),
+	  paces_(reinterpret_cast<NicPace *>(behind_map(shared, topo_.routers()))),
+	  nics_(reinterpret_cast<NicState *>(paces_ + members_)), detours_(topo_, tiles_)
+{
+}
+
+bool Network::set_place(uint32_t member, uint32_t place) noexcept
+{
+	if (member >= members_ || place >= topo_.nodes())
+		return false;
+	nics_[member].place.store(place + 1, std::memory_order_relaxed);
+	return true;
+}
+
+} // namespace aries

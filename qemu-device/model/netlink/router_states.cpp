@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "netlink/router_states.hpp"
+
+#include <utility>
+
+namespace aries
+{
+
+const TileState RouterStates::QUIET{};
+
+RouterStates::RouterStates(uint32_t routers, void *tiles, void *map, Reserve reserve)
+	: tiles_(static_cast<TileState *>(tiles)), map_(static_cast<std::atomic<uint64_t> *>(map)),
+	  known_(std::make_unique<std::atomic<uint64_t>[]>((routers + 63) / 64)),
+	  refused_(std::make_unique<std::atomic<uint64_t>[]>((routers + 63) / 64)), reserve_(std::move(reserve))
+{
+	for (uint32_t word = 0; !reserve_ && word < (routers + 63) / 64; word++)
+		known_[word] = UINT64_MAX;
+}
+
+TileState &RouterStates::nowhere() noexcept
+{
+	static thread_local TileState tile;
+
+	tile.busy.store(0, std::memory_order_relaxed);
+	tile.state.store(0, std::memory_order_relaxed);
+	return tile;
+}
+
+/* Another process may have made it. The page is there before its bit. */
+bool RouterStates::find(uint32_t router) const noexcept
+{
+	if (!(map_[router / 64].load(std::memory_order_acquire) & bit(router)))
+		return false;
+	known_[router / 64].fetch_or(bit(router), std::memory_order_relaxed);
+	return true;
+}
+
+/* Two that make the same page get the same page. */
+bool RouterStates::make(uint32_t router) noexcept
+{
+	if (refused_[router / 64].load(std::memory_order_relaxed) & bit(router))
+		return false;
+	if (!reserve_(router)) {
+		refused_[router / 64].fetch_or(bit(router), std::memory_order_relaxed);
+		return false;
+	}
+	map_[router / 64].fetch_or(bit(router), std::memory_order_release);
+	return find(router);
+}
+
+} // namespace aries

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * State of the tiles of all routers, in memory that all processes of a fabric share. A router has a page of it, which
+ * costs memory of the host once a packet has touched the router: until then the page is a hole in the file, and a bit
+ * per router tells that it is none any more. A hole is neither written nor read, because both would make the page, and
+ * where there is no room for it end the process. What has no page is quiet.
+ */
+#ifndef ARIES_NETLINK_ROUTER_STATES_HPP
+#define ARIES_NETLINK_ROUTER_STATES_HPP
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "link/link.hpp"
+#include "router/route_tables.hpp"
+
+namespace aries
+{
+
+inline constexpr size_t ROUTER_BYTES = size_t{TILE_SLOTS} * sizeof(TileState);
+
+static_assert(ROUTER_BYTES == 4096, "a page of a file can be had by itself");
+
+/** Threads: everything from any number of threads and processes at once; only the first touch of a router may sleep. */
+class RouterStates
+{
+public:
+	/** Makes room for the state of a router; false if there is none. Any thread; must not throw. */
+	using Reserve = std::function<bool(uint32_t router)>;
+
+	/** Bytes of the bits that tell which routers have a page, a multiple of 64. */
+	static constexpr size_t map_bytes(uint32_t routers) { return (size_t{routers} + 511) / 512 * 64; }
+
+	/**
+	 * @param tiles ROUTER_BYTES for each router, zero when the fabric was made
+	 * @param map map_bytes(), zero when the fabric was made
+	 * @param reserve empty: all pages are there from the beginning
+	 */
+	RouterStates(uint32_t routers, void *tiles, void *map, Reserve reserve);
+
+	/** Whether a router has state. */
+	bool there(uint32_t router) const noexcept
+	{
+		return (known_[router / 64].load(std::memory_order_relaxed) & bit(router)) || find(router);
+	}
+
+	/** The same, and makes it if it can: from then on operator[] may be used for the router. */
+	bool ready(uint32_t router) noexcept { return there(router) || make(router); }
+
+	/** A tile of a router that is ready(). */
+	TileState &operator[](uint32_t link) const noexcept { return tiles_[link]; }
+
+	/** A tile to be read: of a router without state a quiet one. */
+	const TileState &look(uint32_t link) const noexcept { return there(link_router(link)) ? tiles_[link] : QUIET; }
+
+	/** A tile to be booked. Where there is no room for it, one that is quiet until this thread's next call. */
+	TileState &take(uint32_t link) noexcept { return ready(link_router(link)) ? tiles_[link] : nowhere(); }
+
+	/** A quiet tile that nobody else sees. */
+	static TileState &nowhere() noexcept;
+
+private:
+	using Words = std::unique_ptr<std::atomic<uint64_t>[]>;
+
+	static constexpr uint64_t bit(uint32_t router) { return uint64_t{1} << router % 64; }
+
+	bool find(uint32_t router) const noexcept;
+	bool make(uint32_t router) noexcept;
+
+	static const TileState QUIET;
+
+	TileState *tiles_;           // shared
+	std::atomic<uint64_t> *map_; // shared
+	Words known_;                // what this process has seen in the map
+	Words refused_;              // where there was no room: not asked for again by this process
+	Reserve reserve_;
+};
+
+} // namespace aries
+
+#endif
