@@ -11,7 +11,7 @@ from qtest import QEMU, Qemu, start_error, wait_until
 PATH = "/machine/peripheral/nic0"
 # name: range that the help names
 KNOBS = {
-    "node": "0 to 255", "nodes": "1 to 256", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
+    "node": "0 to 255", "nodes": "1 to 256", "machine-nodes": "0 to 92544", "place": "0 to 92543", "cut-link": "0 to 1480704", "mend-link": "0 to 1480704", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
     "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "drop-response": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
     "link": "0 to 1", "reorder": "0 to 1", "duplicate": "0 to 4294967295", "fabric": "80 bytes", "trace-file": "pcapng",
     "trace-limit": "4096 to 1099511627776", "trace-packets": "1 to 67108864",
@@ -50,6 +50,9 @@ class WrongValues(FabricCase):
                 ("routers-per-chassis=0", "routers-per-chassis=0", "1 to 16"),
                 ("routers-per-chassis=17", "routers-per-chassis=17", "1 to 16"),
                 ("chassis-per-group=7", "chassis-per-group=7", "1 to 6"),
+                ("machine-nodes=92545", "machine-nodes=92545", "0 to 92544"), ("place=92544", "place=92544", "0 to 92543"),
+                ("place=2", "place 2 is none", "0 to 1"), ("machine-nodes=1", "machine of 1 nodes has no places for a fabric of 2"),
+                ("machine-nodes=100,place=100", "place 100 is none", "0 to 99"), ("cut-link=41", "no link is at router 0 tile 41"),
                 ("lease-ms=49", "lease-ms=49", "50 to 60000"), ("lease-ms=60001", "lease-ms=60001", "50 to 60000"),
                 ("link=2", "link=2", "0 to 1"), ("reorder=2", "reorder=2", "0 to 1"),
                 ("duplicate=4294967296", "duplicate=4294967296", "0 to 4294967295"),
@@ -65,6 +68,14 @@ class WrongValues(FabricCase):
         self.refused("fabric=", "fabric=", "absolute path")
         self.refused("fabric=/dev/shm/" + "x" * 100, "too long", "80")
         self.refused("fabric=/nonexistent-dir/fabric", "/nonexistent-dir")
+
+    def test_place_of_another(self):
+        with Qemu("-device", f"aries-nic,id=nic0,bus=rp0,fabric={self.fabric},machine-nodes=768,place=400") as qemu:
+            self.assertEqual(qemu.qmp("qom-get", path=PATH, property="place"), 400)
+            self.assertIn("node 0: place 400, NIC 0 of router 100 (group 1 chassis 0 slot 4)",
+                          qemu.qmp("qom-get", path=PATH, property="describe"))
+            self.refused("node=1,machine-nodes=768,place=400", "place 400", "taken by node 0")
+            self.refused("node=1", "machine nodes 768", "wants 2")
 
     def test_trace_files(self):
         self.refused("trace-file=/nonexistent-dir/x", "trace-file", "/nonexistent-dir/x", "No such file")
@@ -106,8 +117,8 @@ class Runtime(FabricCase):
         return self.dev.qemu.qmp_error("qom-set", path=PATH, property=name, value=value)
 
     def test_configuration_reads_back_and_stays(self):
-        self.assertEqual([self.get(name) for name in ("node", "nodes", "lease-ms", "fabric")], [0, 2, 500, self.fabric])
-        for name, value in (("node", 1), ("nodes", 4), ("lease-ms", 100), ("fabric", "x")):
+        self.assertEqual([self.get(name) for name in ("node", "nodes", "lease-ms", "fabric", "machine-nodes", "place")], [0, 2, 500, self.fabric, 0, 0])
+        for name, value in (("node", 1), ("machine-nodes", 4), ("place", 1), ("nodes", 4), ("lease-ms", 100), ("fabric", "x")):
             self.assertIn("cannot be changed", self.set_error(name, value))
         self.assertEqual(self.get("node"), 0)
 

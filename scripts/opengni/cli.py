@@ -10,6 +10,7 @@ from . import client, fabric, host, qemu, server
 from .cluster import Cluster, to_stderr
 from .config import ClusterConfig, parse_shape, parse_size
 from .errors import ClusterError, ConfigError
+from .machine import POLICIES
 from .node import Node
 from .output import Printer, describe, exit_status, labels_for, reader_gone
 
@@ -36,6 +37,9 @@ def _shape_options(parser):
     group.add_argument("--mem", default="512M", help="memory of a node, such as 512M or 2G (default 512M)")
     group.add_argument("--smp", type=int, default=2, help="processors of a node (default 2)")
     group.add_argument("--shape", metavar="RxC", help="dragonfly: routers per chassis x chassis per group (default 16x6)")
+    group.add_argument("--machine", default="", metavar="FILE", help="a machine that the nodes are a part of: a file or builder for aries-topo"
+                       " (Documentation/topology.md), such as aries:groups=4 (default: one of as many nodes)")
+    group.add_argument("--place", default="", metavar="HOW", help=f"where on the machine they sit: {POLICIES} (default packed)")
     group.add_argument("--nic", action="append", default=[], metavar="PROPERTY=VALUE", help="another property of aries-nic")
     group.add_argument("--no-nic", action="store_true", help="machines without aries-nic")
     group.add_argument("--no-agent", action="store_true", help="the guest runs no gni-agent: boot only")
@@ -135,6 +139,7 @@ def make_config(args, name=""):
     return ClusterConfig(
         nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
+        machine=args.machine, place=args.place,
         nic=_pairs(args.nic, "PROPERTY=VALUE"), qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
         agent=not args.no_agent, load_driver=not args.no_driver, net="ethernet" in args.net or (args.ssh and not args.net),
         ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
@@ -181,7 +186,8 @@ def _status(args):
     state = asyncio.run(client.call(args.name, {"op": "status"}))
     print(f"cluster {state['name']} (process {state['pid']}), fabric {state['fabric']}")
     for node in state["nodes"]:
-        print(f"node {node['node']}: {node['state']}, pid {node['pid'] or '-'}, Linux {node['release'] or '-'}, console {node['console']}")
+        print(f"node {node['node']}: {node['state']}, pid {node['pid'] or '-'}, Linux {node['release'] or '-'},"
+              f" place {node['place']}, console {node['console']}")
         if args.print_commands:
             print("  " + qemu.printable(node["command"]))
     return 0

@@ -6,10 +6,12 @@ import re
 import secrets
 import zlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from . import fabric, host
 from .errors import ConfigError
+from .machine import Machine
 
 NODES_MAX = 256
 MEM_MIN_MIB = 96
@@ -57,6 +59,10 @@ class ClusterConfig:
     mem_mib: int = 512
     smp: int = 2
     shape: tuple = ()
+    machine: str = ""
+    """A machine as aries-topo takes it, that the nodes are a part of; empty: one of as many nodes, by shape."""
+    place: str = ""
+    """Where on the machine the nodes sit (machine.POLICIES); empty: packed."""
     nic: dict = field(default_factory=dict)
     """More properties of aries-nic, the same on all nodes."""
     qemu: str = ""
@@ -87,6 +93,20 @@ class ClusterConfig:
     def dir(self):
         """Where logs and sockets of this cluster are."""
         return host.RUN / self.name
+
+    @cached_property
+    def layout(self):
+        """The Machine. ConfigError if there is none like it."""
+        if self.machine and self.shape:
+            raise ConfigError("a machine has a shape of its own: give either --machine or --shape")
+        return Machine.load(self.machine) if self.machine else Machine(self.nodes, *self.shape)
+
+    @cached_property
+    def places(self):
+        """The place of each node."""
+        if self.place and not self.machine:
+            raise ConfigError("--place needs --machine: where there are as many places as nodes, node N sits at place N")
+        return self.layout.places(self.place or "packed", self.nodes)
 
     @property
     def net_group(self):
@@ -123,6 +143,7 @@ class ClusterConfig:
         if self.mem_mib < MEM_MIN_MIB:
             raise ConfigError(f"{self.mem_mib} MiB a node is too little to boot: give at least {MEM_MIN_MIB}M")
         self._validate_files()
+        _ = self.places
         self._validate_memory()
         owner = self.owner()
         if owner:

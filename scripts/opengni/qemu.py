@@ -23,7 +23,10 @@ def _nic(config, node):
     if not config.with_nic:
         return []
     props = {"fabric": config.fabric, "node": node, "nodes": config.nodes}
-    if config.shape:
+    place = config.places[node]
+    if config.machine:
+        props.update(config.layout.properties, place=place)
+    elif config.shape:
         props["routers-per-chassis"], props["chassis-per-group"] = config.shape
     props.update(config.nic)
     text = ",".join(f"{key}={value}" for key, value in props.items())

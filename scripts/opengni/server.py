@@ -52,10 +52,12 @@ class Server:
             writer.close()
 
     async def _op_status(self, _request, _reader, writer):
-        nodes = [{"node": node.number, "state": node.state, "pid": node.process.pid if node.running else None,
+        config = self.cluster.config
+        places = [f"{place} ({config.layout.name(place)})" for place in config.places]
+        nodes = [{"node": node.number, "place": places[node.number],
+                  "state": node.state, "pid": node.process.pid if node.running else None,
                   "release": node.release, "console": str(node.paths.console), "command": node.command()}
                  for node in self.cluster.nodes]
-        config = self.cluster.config
         _say(writer, {"name": config.name, "fabric": config.fabric, "pid": os.getpid(), "nodes": nodes})
 
     async def _op_down(self, _request, _reader, writer):

@@ -38,7 +38,11 @@ constexpr Register REGISTERS[] = {
 
 } // namespace
 
-Machine::Machine() : nodes_{{{path_, PEER[0], {NODES, 60000, true}}}, {{path_, PEER[1], {NODES, 60000, true}}}} {}
+Machine::Machine()
+	: nodes_{{{path_, PEER[0], {.nodes = NODES, .lease_ms = 60000}}},
+		 {{path_, PEER[1], {.nodes = NODES, .lease_ms = 60000}}}}
+{
+}
 
 Machine::~Machine()
 {

@@ -13,7 +13,7 @@ constexpr unsigned int FADD_C = 0x018;
 /** The cache alone, over a page of memory. */
 struct Bare {
 	std::string path = fabric_path();
-	aries::Segment segment{path, {2, 16, 6, 4096}, 0};
+	aries::Segment segment{path, {2, 16, 6, 2, 4096, 0}, 0};
 	aries::Membership members{segment, 0, 100};
 	std::unique_ptr<aries::AmoCacheSlot> slot = std::make_unique<aries::AmoCacheSlot>();
 	aries::AmoCache cache{*slot};
@@ -23,6 +23,7 @@ struct Bare {
 
 	Bare()
 	{
+		segment.let_others_in();
 		members.join();
 		members.activate();
 		ram.add(0, sizeof(memory), reinterpret_cast<uint8_t *>(memory));
@@ -48,7 +49,7 @@ void test_holders(void **)
 	assert_int_equal(bare.memory[0], 2);
 	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
 	/* Another member, which does not run. */
-	aries::Segment peer_segment{bare.path, {2, 16, 6, 4096}, 1};
+	aries::Segment peer_segment{bare.path, {2, 16, 6, 2, 4096, 0}, 1};
 	aries::Membership peer{peer_segment, 1, 100};
 
 	peer.join();

@@ -519,7 +519,7 @@ void description_shows_links(void **)
 	const std::string text = m.net.describe(1, NOW);
 
 	assert_true(has(text, "64 nodes, 16 routers, 4 groups, 12 links between groups\n"));
-	assert_true(has(text, "node 1: NIC 1 of router 0 (group 0 chassis 0 slot 0), connected\n"));
+	assert_true(has(text, "node 1: place 1, NIC 1 of router 0 (group 0 chassis 0 slot 0), connected\n"));
 	assert_true(has(text, "tile 0 green to router 1 (group 0 chassis 0 slot 1) tile 0: degraded, 2 lanes, load "));
 	assert_true(has(text, "tile 16 black to router 2 (group 0 chassis 1 slot 0) tile 16: down, 3 lanes, load 0"));
 	assert_true(has(text, "processor of NIC 2/3: in load 0 ns, out load 0 ns"));

@@ -340,7 +340,7 @@ void test_peers_and_change_in_place(void **)
 void test_dead_in_the_middle(void **)
 {
 	using namespace aries;
-	Segment segment(fabric_path(), {2, 16, 6, 4096}, 0);
+	Segment segment(fabric_path(), {2, 16, 6, 2, 4096, 0}, 0);
 	Membership members(segment, 0, 100);
 	auto slot = std::make_unique<PteCacheSlot>();
 	PteCache cache(*slot);

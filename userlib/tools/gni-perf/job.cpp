@@ -112,7 +112,7 @@ gni_post_descriptor_t Job::transfer(gni_post_type_t type, int rank, size_t local
 	gni_post_descriptor_t d = {};
 	d.type = type;
 	d.cq_mode = GNI_CQMODE_GLOBAL_EVENT;
-	d.dlvr_mode = GNI_DLVMODE_PERFORMANCE;
+	d.dlvr_mode = options_.delivery;
 	d.local_addr = reinterpret_cast<uint64_t>(data_.data() + local_at);
 	d.local_mem_hndl = data_registration_.handle();
 	d.remote_addr = there.data + remote_at;

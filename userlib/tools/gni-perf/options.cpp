@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "common/failure.h"
+#include "gni_pub.h"
 #include "tests.h"
 
 namespace perf
@@ -46,6 +47,8 @@ const char help_tail[] =
   -i, --iterations=N      verified transfers for each size, fewer for large ones (default 200)
       --size-time=SEC     stops a size early after this time (default 5)
       --timeout=SEC       gives up a wait after this time (default 120)
+      --delivery=MODE     way of the data through the network: adaptive (default), in-order,
+                          min-hash, or nmin-hash (through a router that is not on a shortest way)
   -d, --device=N          N of /dev/kgniN (default 0)
 
 Output:
@@ -90,7 +93,21 @@ void print_help()
 	fputs(help_tail, stdout);
 }
 
-enum Long { opt_size_time = 256, opt_timeout, opt_json, opt_list };
+/* Tests that time an operation's loop or send messages keep to their own modes. */
+uint16_t parse_delivery(const std::string &text)
+{
+	if (text == "adaptive")
+		return GNI_DLVMODE_PERFORMANCE;
+	if (text == "in-order")
+		return GNI_DLVMODE_IN_ORDER;
+	if (text == "min-hash")
+		return GNI_DLVMODE_MIN_HASH;
+	if (text == "nmin-hash")
+		return GNI_DLVMODE_NMIN_HASH;
+	throw UsageError(format("--delivery: '%s' is not adaptive, in-order, min-hash or nmin-hash", text.c_str()));
+}
+
+enum Long { opt_size_time = 256, opt_timeout, opt_json, opt_list, opt_delivery };
 
 std::vector<option> long_options()
 {
@@ -100,6 +117,7 @@ std::vector<option> long_options()
 				    {"iterations", required_argument, nullptr, 'i'},
 				    {"size-time", required_argument, nullptr, opt_size_time},
 				    {"timeout", required_argument, nullptr, opt_timeout},
+				    {"delivery", required_argument, nullptr, opt_delivery},
 				    {"json", required_argument, nullptr, opt_json},
 				    {"quiet", no_argument, nullptr, 'q'},
 				    {"list", no_argument, nullptr, opt_list}});
@@ -131,6 +149,9 @@ void take_option(Options &o, int c)
 		break;
 	case opt_timeout:
 		o.timeout_seconds = parse_seconds(optarg, "--timeout");
+		break;
+	case opt_delivery:
+		o.delivery = parse_delivery(optarg);
 		break;
 	case opt_json:
 		o.json = optarg;

@@ -23,6 +23,7 @@ struct Options {
 	double size_seconds = 5;      /* per size and test */
 	double timeout_seconds = 120; /* for each wait */
 	int local = 0;                /* ranks to start in this node */
+	uint16_t delivery = 0;        /* GNI_DLVMODE_* of the transfers */
 	tools::Place place;
 	std::string json; /* file, "-" for standard output */
 	bool quiet = false;
