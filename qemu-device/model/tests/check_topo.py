@@ -129,6 +129,36 @@ class Topo(unittest.TestCase):
         self.bad(2, "subcommand", "paint", "aries:")
         self.bad(2, "--sources", "hops", "--sources", "-1", "aries:")
 
+    def test_device(self):
+        """Properties of the device for machines that it can be, and one line for others."""
+        report = self.report("device", "aries:groups=3,chassis=2,slots=4")
+        self.assertEqual(report, {"machine-nodes": 96, "routers-per-chassis": 4, "chassis-per-group": 2, "groups": 3, "routers": 24})
+        self.assertEqual(self.report("device", "aries:groups=241")["machine-nodes"], 92544)
+        self.assertEqual(self.report("device", "aries:groups=2,nodes=700")["machine-nodes"], 700)
+        for machine, word in (("torus:x=4,y=4,z=4", "family 'torus'"), ("canonical:p=4", "family 'dragonfly'"),
+                              ("aries:groups=6,cables_per_pair=12", "groups 0 and 1: 48; the device has 192"),
+                              ("aries:groups=2,cooling=air", "14.0 Gbit/s; the device has 12.5"),
+                              ("aries:groups=2,last_group_chassis=3", "routers for 576 nodes: 144; the device has 192"),
+                              ("aries:groups=1,nodes=10", "routers for 10 nodes: 96; the device has 3")):
+            with self.subTest(machine):
+                self.bad(1, word, "device", machine)
+
+    def test_device_and_files(self):
+        """A file in full is compared link by link."""
+        full = self.good("yaml", "aries:groups=1,chassis=1,slots=3,nodes=12")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "m.yaml"
+            path.write_text(full, encoding="ascii")
+            self.assertEqual(self.report("device", str(path))["routers-per-chassis"], 3)
+            for old, new, word in (('family: "aries"', 'family: "other"', "family 'other'"),
+                                   ("[1, 1, 2, 1,", "[1, 5, 2, 1,", "another green link at router 1 tile 1; the device has router 2"),
+                                   ('"green", 3,', '"green", 2,', "2 lanes"), ("- [0, 3]\n  - [1, 0]", "- [1, 0]\n  - [0, 3]", "node 3 at router 1"),
+                                   ("- [0, 0, 0]\n  - [0, 0, 1]", "- [0, 0, 1]\n  - [0, 0, 0]", "router 0 at another place")):
+                self.assertIn(old, full)
+                path.write_text(full.replace(old, new, 1), encoding="ascii")
+                with self.subTest(old):
+                    self.bad(1, word, "device", str(path))
+
     def test_advice_T32(self):
         """What should not be is a note, not an error."""
         status, out, err = run("validate", "aries:groups=6,cables_per_pair=11")
