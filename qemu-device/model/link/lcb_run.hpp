@@ -64,7 +64,7 @@ class LcbSetErrors
 {
 public:
 	/** Take the errors of the next set. */
-	explicit LcbSetErrors(BitErrors &errors) noexcept
+	template <typename Errors> explicit LcbSetErrors(Errors &errors) noexcept
 	{
 		errors.take(SET_BITS, [this](uint64_t bit) {
 			syndrome_ ^= CRC20_SYNDROMES[bit];
@@ -97,7 +97,8 @@ private:
  * @param replays is counted up
  * @return sets for which the line was used in vain
  */
-inline uint64_t lcb_send_again(uint64_t again, BitErrors &errors, LcbSetErrors &first, uint64_t &replays) noexcept
+template <typename Errors>
+uint64_t lcb_send_again(uint64_t again, Errors &errors, LcbSetErrors &first, uint64_t &replays) noexcept
 {
 	uint64_t lost = 0;
 
@@ -117,11 +118,11 @@ inline uint64_t lcb_send_again(uint64_t again, BitErrors &errors, LcbSetErrors &
 /**
  * Let a run pass. Its sender has all flits at once and the line to itself; the other direction, which takes
  * acknowledgements back, has no errors: one there delays a replay by a set.
- * @param errors of the line, lcb_errors()
+ * @param errors of the line, lcb_errors(), or what has clear(), pass() and take() as BitErrors
  * @param damaged called with an LcbDamage for each undetected error in the run; its packets are for their CRC-16 (P18)
  */
-template <typename Damaged>
-LcbRun lcb_run(const LcbLine &line, uint64_t flits, BitErrors &errors, Damaged &&damaged) noexcept
+template <typename Errors, typename Damaged>
+LcbRun lcb_run(const LcbLine &line, uint64_t flits, Errors &errors, Damaged &&damaged) noexcept
 {
 	const uint64_t again = lcb_replay_sets(line);
 	LcbRun run{(flits + LCB_FLITS - 1) / LCB_FLITS, 0, 0, 0};
