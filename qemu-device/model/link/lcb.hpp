@@ -21,8 +21,8 @@ namespace aries
 
 /**
  * Sets that can be under way without acknowledgement: 432 flits. 306 are the round trip of 35 m of fibre alone (T18);
- * with SerDes, both LCBs and the wait for a set that takes the acknowledgement along, it is 380. Further below 64, so
- * that an acknowledgement of what has been acknowledged is not taken for one of something to come.
+ * with SerDes, both LCBs and the wait for a set that takes the acknowledgement along it is 40 sets. It is well below
+ * 64, so that an acknowledgement of what has been acknowledged is not taken for one of something to come.
  */
 inline constexpr uint32_t LCB_WINDOW = 48;
 

@@ -29,6 +29,23 @@ inline uint64_t flit_of(uint64_t n, uint64_t stream)
 	return BitRandom(n * 2 + (stream << 48)).next() & (LCB_FLIT | LCB_END);
 }
 
+/* Any set that can be coded, sensible or not. */
+inline LcbSet random_set(BitRandom &random)
+{
+	LcbSet set{};
+
+	set.count = static_cast<uint8_t>(random.below(LCB_FLITS + 1));
+	for (uint32_t i = 0; i < set.count; i++)
+		set.flit[i] = random.next() & (LCB_FLIT | LCB_END);
+	set.sequence = static_cast<uint8_t>(random.below(LCB_SEQUENCES));
+	set.acknowledged = static_cast<uint8_t>(random.below(LCB_SEQUENCES));
+	set.round = random.below(2);
+	set.wanted = random.below(2);
+	set.load = static_cast<uint8_t>(random.below(8));
+	set.clock = random.below(2);
+	return set;
+}
+
 /* One direction: what is pushed and what has come. */
 struct Stream {
 	uint64_t pushed = 0;

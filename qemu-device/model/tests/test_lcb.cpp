@@ -16,22 +16,6 @@ bool same(const LcbSet &a, const LcbSet &b)
 	       a.wanted == b.wanted && a.load == b.load && a.clock == b.clock;
 }
 
-LcbSet random_set(BitRandom &random)
-{
-	LcbSet set{};
-
-	set.count = static_cast<uint8_t>(random.below(LCB_FLITS + 1));
-	for (uint32_t i = 0; i < set.count; i++)
-		set.flit[i] = random.next() & (LCB_FLIT | LCB_END);
-	set.sequence = static_cast<uint8_t>(random.below(LCB_SEQUENCES));
-	set.acknowledged = static_cast<uint8_t>(random.below(LCB_SEQUENCES));
-	set.round = random.below(2);
-	set.wanted = random.below(2);
-	set.load = static_cast<uint8_t>(random.below(8));
-	set.clock = random.below(2);
-	return set;
-}
-
 void sets_come_as_they_were_P07(void **)
 {
 	BitRandom random(1);
