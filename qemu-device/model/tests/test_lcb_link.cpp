@@ -179,7 +179,7 @@ void replays_are_what_errors_make_of_them_P09(void **)
 	rig.offer(FLITS, 0);
 	rig.drain();
 
-	const auto sets = static_cast<double>(FLITS / LCB_FLITS);
+	const double sets = static_cast<double>(FLITS) / LCB_FLITS;
 	const auto replays = static_cast<double>(rig.link.end(0).counters().replays);
 	const auto cost = static_cast<double>(lcb_replay_sets({.latency = LONG_CABLE}));
 	const double time = static_cast<double>((rig.last - LONG_CABLE) << FLIT_SHIFT) /
