@@ -5,10 +5,12 @@
 #include <memory>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fabric/segment.hpp"
 #include "tests/child.hpp"
 #include "tests/machine.hpp"
 #include "tests/pair.hpp"
@@ -214,6 +216,20 @@ void test_who_sits_where(void **)
 	assert_true(has(failure(path, 1, {.nodes = 4}), "machine nodes 100, this program wants 4"));
 }
 
+/* While a place is compared and taken nobody else joins. */
+void test_one_after_the_other(void **)
+{
+	const std::string path = fabric_path();
+	aries::Segment segment(path, {2, 16, 6, 2, 4096, 0}, 0);
+	const int fd = open(path.c_str(), O_RDWR);
+
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
+	segment.let_others_in();
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	close(fd);
+}
+
 /* A member comes back to another place; the one that it had is free then. */
 void test_another_place(void **)
 {
@@ -367,15 +383,11 @@ void test_cut_link(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_members_and_nodes),
-		cmocka_unit_test(test_neighbours),
-		cmocka_unit_test(test_what_is_touched),
-		cmocka_unit_test(test_no_room_for_routers),
-		cmocka_unit_test(test_who_sits_where),
-		cmocka_unit_test(test_another_place),
-		cmocka_unit_test(test_cost_of_the_largest_machine),
-		cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_cut_link),
+		cmocka_unit_test(test_members_and_nodes), cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_what_is_touched),   cmocka_unit_test(test_no_room_for_routers),
+		cmocka_unit_test(test_who_sits_where),    cmocka_unit_test(test_one_after_the_other),
+		cmocka_unit_test(test_another_place),     cmocka_unit_test(test_cost_of_the_largest_machine),
+		cmocka_unit_test(test_full_disk),         cmocka_unit_test(test_cut_link),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
