@@ -66,7 +66,7 @@ void test_members_and_nodes(void **)
 			assert_true(few.net.set_place(i, place[i]));
 		for (uint32_t turn = 0; turn < 200; turn++) {
 			const uint32_t src = turn % MEMBERS, dst = (turn / MEMBERS + turn) % MEMBERS;
-			const uint64_t at = aries::NOW + turn * 50;
+			const uint64_t at = aries::NOW + uint64_t{turn} * 50;
 			const auto get = [&](Network &net, uint32_t from, uint32_t to) {
 				return net.carry(from, to, PacketClass::Request, 100, mode, turn, at);
 			};
