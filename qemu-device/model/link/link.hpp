@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * @file
- * The sending side of a link: booking, load, lanes, up and down. The words lie in memory that several processes
+ * The sending side of a link: load, lanes, up and down. The words lie in memory that several processes
  * share; each is changed by one instruction, so whoever dies in between leaves a valid state.
  */
 #ifndef ARIES_LINK_LINK_HPP
@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "link/rates.hpp"
+#include "link/timeline.hpp"
 
 namespace aries
 {
@@ -21,10 +22,11 @@ namespace aries
  * One direction of a link or processor tile. All zero: quiet, up, all lanes. A cache line each: processors that book
  * neighbours at once do not wait for one another.
  */
-struct alignas(64) TileState {
-	std::atomic<uint64_t> busy;  ///< ticks up to which it is booked
+struct alignas(64) TileState : Timeline {
 	std::atomic<uint32_t> state; ///< LINK_* bits
 	uint32_t reserved;
+	std::atomic<uint64_t> far[2];    ///< see tell_load()
+	std::atomic<uint64_t> beyond[2]; ///< see tell_load()
 };
 
 static_assert(sizeof(TileState) == 64 && std::atomic<uint64_t>::is_always_lock_free &&
@@ -49,108 +51,35 @@ static_assert(sizeof(NicState) == 8, "NICs are shared between processes");
 inline constexpr uint32_t LINK_DEAD_LANES = 0x3; ///< lanes that do not work, 0 to 2
 inline constexpr uint32_t LINK_DOWN = 0x4;
 
-/**
- * The furthest that a booking may be ahead, in ticks (68 s). What is further is not a booking but damage, and is
- * ignored: a broken clock in one process must not close a link to all.
- */
-inline constexpr uint64_t BOOKING_LIMIT = uint64_t{1} << 42;
+/** Ticks between two messages about loads to a neighbour: 10 cycles of 875 MHz (R09). */
+inline constexpr uint64_t TELL_TICKS = 10 * 1000 * TICKS_PER_NS / 875;
 
 /**
- * Short and middling trains book a tile no further ahead of the time at which they are issued, in ticks (100 us: what
- * 16 NICs can have outstanding at one, N20, L08), and wait no longer. In hardware whoever issues more is held up; a
- * guest is not, and where the host is faster than the modelled links it would close a tile to all that come later for
- * as long as it has been at it. Nor does a small packet wait for a whole long transfer there, whose packets it mixes
- * with.
+ * What the far end of a link lets the near end know (R08): until tick @p far what came over the link waits there, and
+ * until tick @p beyond what has gone on from there waits at the router behind. Told at tick @p now; the near end
+ * learns it with the next message (R09).
  */
-inline constexpr uint64_t BACKLOG_LIMIT = ns_to_ticks(100'000);
-
-/** Ticks that a tile is booked ahead of @p now: the near-end load (R08). */
-inline uint64_t booked_ahead(const TileState &tile, uint64_t now) noexcept
+inline void tell_load(TileState &tile, uint64_t now, uint64_t far, uint64_t beyond) noexcept
 {
-	const uint64_t busy = tile.busy.load(std::memory_order_relaxed);
+	const uint64_t turn = now / TELL_TICKS & 1;
 
-	return busy > now && busy - now <= BOOKING_LIMIT ? busy - now : 0;
+	tile.far[turn].store(far, std::memory_order_relaxed);
+	tile.beyond[turn].store(beyond, std::memory_order_relaxed);
 }
 
-/**
- * Book a tile for @p length ticks, as soon after @p at as it is free.
- *
- * A booking by another thread in between means another try with the newer value; somebody gets on every time.
- * One word keeps no gaps: a booking made for later also closes the time before it. So a packet that is handled
- * after another one, but gets to the tile before it, waits up to the time by which the other one was ahead.
- * @return tick at which the booked time begins
- */
-inline uint64_t book(TileState &tile, uint64_t at, uint64_t length) noexcept
+/** Tick until which packets wait at the far end, as the near end knows it at @p now. */
+inline uint64_t told_far(const TileState &tile, uint64_t now) noexcept
 {
-	uint64_t busy = tile.busy.load(std::memory_order_relaxed);
-	uint64_t start;
-
-	length = std::min(length, BOOKING_LIMIT / 2);
-	do {
-		start = busy > at && busy - at <= BOOKING_LIMIT ? busy : at;
-	} while (!tile.busy.compare_exchange_weak(busy, start + length, std::memory_order_relaxed));
-	return start;
+	return tile.far[~(now / TELL_TICKS) & 1].load(std::memory_order_relaxed);
 }
 
-/** Whether a tile has nothing to do from @p at on. */
-inline bool free_at(const TileState &tile, uint64_t at) noexcept
+/** The load of an output as its router knows it: near end, far end and downstream, combined to one number (R08). */
+inline uint64_t known_load(const TileState &tile, uint64_t now) noexcept
 {
-	return tile.busy.load(std::memory_order_relaxed) <= at;
-}
+	const uint64_t turn = ~(now / TELL_TICKS) & 1;
 
-/** Book a tile that free_at() @p at for a short train. */
-inline void take_free(TileState &tile, uint64_t at, uint64_t length) noexcept
-{
-	tile.busy.store(at + std::min(length, BOOKING_LIMIT / 2), std::memory_order_relaxed);
-}
-
-/**
- * Book at @p now for a train that gets to the tile at @p at, not before now: the tile has @p length ticks more to do
- * from now on. Unlike book() this does not close the time between both to others, who may be there first; so a tile may
- * pass two that get there at once, but in the long run no more than it can.
- * @param limit ticks that it waits at most; to a longer backlog it adds nothing
- * @return tick at which the train's time begins
- */
-inline uint64_t book_later(TileState &tile, uint64_t now, uint64_t at, uint64_t length, uint64_t limit) noexcept
-{
-	const uint64_t ahead = booked_ahead(tile, now);
-
-	return std::max(at, ahead > limit ? now + limit : book(tile, now, length));
-}
-
-/**
- * As book_later(), for a short train: a tile that is free is taken with a load and a store instead of a locked
- * instruction (each costs as much as a third of all other modelling of a packet). Of two threads that find one tile
- * free within the same few nanoseconds one may be forgotten: the tile then looks less loaded by its flits. A tile that
- * has load is booked exactly.
- */
-inline uint64_t book_short(TileState &tile, uint64_t now, uint64_t at, uint64_t length, uint64_t limit) noexcept
-{
-	if (!free_at(tile, now))
-		return book_later(tile, now, at, length, limit);
-	take_free(tile, now, length);
-	return at;
-}
-
-/**
- * As book_later() with BACKLOG_LIMIT, for one of several tiles that share a train of middling length. A load and a
- * store: of two threads that book one tile within the same nanosecond one may be forgotten, and the tile looks less
- * loaded by that part of its train. With locked instructions eight tiles would cost as much as copying the train's
- * data.
- */
-inline uint64_t book_part(TileState &tile, uint64_t now, uint64_t at, uint64_t length) noexcept
-{
-	const uint64_t ahead = booked_ahead(tile, now);
-
-	if (ahead <= BACKLOG_LIMIT) [[likely]]
-		take_free(tile, now + ahead, length);
-	return std::max(at, now + std::min(ahead, BACKLOG_LIMIT));
-}
-
-/** As book_later() without a limit, for a tile's part of a long train. */
-inline uint64_t book_exact(TileState &tile, uint64_t now, uint64_t at, uint64_t length) noexcept
-{
-	return book_later(tile, now, at, length, BOOKING_LIMIT);
+	return tile.ahead(now) + ticks_ahead(tile.far[turn].load(std::memory_order_relaxed), now) +
+	       ticks_ahead(tile.beyond[turn].load(std::memory_order_relaxed), now);
 }
 
 inline bool link_up(const TileState &tile) noexcept

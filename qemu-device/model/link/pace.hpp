@@ -2,9 +2,9 @@
 /**
  * @file
  * What a NIC itself can do in a time, whatever the network lets through: data that it sends, data that it moves in
- * both directions, atomics. Each is a word that is booked like a tile (link.hpp).
+ * both directions, atomics. Each is a timeline, as a tile is (link.hpp).
  *
- * Streams and bursts book exactly, those of up to 64 packets as book_part() does. Operations of a single packet do not
+ * Long streams book exactly, those of up to 64 packets as parts of trains do. Operations of a single packet do not
  * book: a processor cannot issue as many as would fill the NIC (L14), and every one would pay for the shared word.
  */
 #ifndef ARIES_LINK_PACE_HPP
@@ -43,31 +43,22 @@ struct NicPace {
 	TileState reserved;
 };
 
-/** When packets pass a NIC. */
-struct Passing {
-	uint64_t head; ///< tick at which its first packet does
-	uint64_t tail; ///< and the last one
-};
-
 /**
  * Book @p packets that leave @p from for @p to, one in @p ticks, as soon after tick @p at as both are free. Only
  * streams with data (INJECT_TICKS) that are long book what both directions share.
+ * @return tick at which the first one passes
  */
-inline Passing book_stream(NicPace &from, NicPace &to, uint64_t packets, uint64_t ticks, uint64_t at) noexcept
+inline uint64_t book_stream(NicPace &from, NicPace &to, uint64_t packets, uint64_t ticks, uint64_t at) noexcept
 {
-	uint64_t head;
+	if (packets <= LONG_PACKETS)
+		return from.inject.reserve(at, at, packets * ticks, PART_OF_TRAIN);
+	if (ticks != INJECT_TICKS)
+		return from.inject.reserve(at, at, packets * ticks, SHORT_TRAIN);
 
-	if (packets <= LONG_PACKETS) {
-		head = book_part(from.inject, at, at, packets * ticks);
-	} else if (ticks != INJECT_TICKS) {
-		head = book_short(from.inject, at, at, packets * ticks, BACKLOG_LIMIT);
-	} else {
-		head = book(from.inject, at, packets * ticks);
-		head = book(from.data, head, packets * DATA_TICKS);
-		if (&from != &to)
-			head = book(to.data, head, packets * DATA_TICKS);
-	}
-	return {head, head + packets * ticks};
+	uint64_t head = from.inject.reserve(at, packets * ticks);
+
+	head = from.data.reserve(head, packets * DATA_TICKS);
+	return &from == &to ? head : to.data.reserve(head, packets * DATA_TICKS);
 }
 
 /**
@@ -79,11 +70,11 @@ inline uint64_t book_atomic(NicPace &nic, uint32_t lane, uint64_t ticks, uint64_
 {
 	TileState &mine = nic.amo_lane[lane % AMO_LANES];
 
-	if (free_at(mine, at) && free_at(nic.amo, at)) [[likely]] {
-		mine.busy.store(at + ticks, std::memory_order_relaxed);
+	if (mine.free_at(at) && nic.amo.free_at(at)) [[likely]] {
+		mine.reserve(at, at, ticks, SHORT_TRAIN);
 		return ticks;
 	}
-	return book(nic.amo, std::max(at, mine.busy.load(std::memory_order_relaxed)), ticks) + ticks - at;
+	return nic.amo.reserve(std::max(at, mine.busy.load(std::memory_order_relaxed)), ticks) + ticks - at;
 }
 
 } // namespace aries

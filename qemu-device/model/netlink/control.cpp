@@ -42,7 +42,7 @@ uint64_t Network::load_ns(uint32_t router, uint32_t tile_nr, uint64_t now_ns) co
 {
 	if (router >= topo_.routers() || tile_nr >= TILE_SLOTS)
 		return 0;
-	return ticks_to_ns(booked_ahead(tiles_.look(link_id(router, tile_nr)), ns_to_ticks(now_ns)));
+	return ticks_to_ns(tiles_.look(link_id(router, tile_nr)).ahead(ns_to_ticks(now_ns)));
 }
 
 namespace
@@ -63,7 +63,7 @@ std::string tile_text(uint32_t tile_nr)
 
 std::string load_text(const TileState &state, uint64_t now_ns)
 {
-	return "load " + std::to_string(ticks_to_ns(booked_ahead(state, ns_to_ticks(now_ns)))) + " ns";
+	return "load " + std::to_string(ticks_to_ns(state.ahead(ns_to_ticks(now_ns)))) + " ns";
 }
 
 } // namespace

@@ -21,9 +21,9 @@ bool Detours::search(uint32_t from, uint32_t to, uint32_t random) noexcept
 		const uint32_t router = queue_[begin++];
 
 		for (uint32_t i = 0; i < NETWORK_TILES; i++) {
-			const LinkEnd far = topo_.far_end(router, (turn + i) % NETWORK_TILES);
+			const topology::LinkEnd far = wiring_.far_end(router, (turn + i) % NETWORK_TILES);
 
-			if (far.tile == NO_TILE || towards_[far.router] != NOT_SEEN ||
+			if (far.tile == topology::NOT_CONNECTED || towards_[far.router] != NOT_SEEN ||
 			    !link_up(states_.look(link_id(far.router, far.tile))))
 				continue;
 			towards_[far.router] = link_id(far.router, far.tile);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "netlink/router_states.hpp"
-#include "router/route_tables.hpp"
+#include "topology/wiring.hpp"
 
 namespace aries
 {
@@ -22,8 +22,8 @@ namespace aries
 class Detours
 {
 public:
-	Detours(const Dragonfly &topo, const RouterStates &states)
-		: topo_(topo), states_(states), towards_(topo.routers()), queue_(topo.routers())
+	Detours(const topology::Wiring &wiring, const RouterStates &states)
+		: wiring_(wiring), states_(states), towards_(wiring.routers()), queue_(wiring.routers())
 	{
 	}
 
@@ -42,7 +42,7 @@ public:
 		 * routers. */
 		uint32_t hops = 0;
 
-		for (uint32_t at = from; at != to; at = topo_.far_end(at, link_tile(queue_[hops++])).router)
+		for (uint32_t at = from; at != to; at = wiring_.far_end(at, link_tile(queue_[hops++])).router)
 			queue_[hops] = towards_[at];
 		use(std::span<const uint32_t>(queue_.data(), hops));
 		return true;
@@ -53,7 +53,7 @@ private:
 
 	bool search(uint32_t from, uint32_t to, uint32_t random) noexcept;
 
-	const Dragonfly &topo_;
+	const topology::Wiring &wiring_;
 	const RouterStates &states_;
 	std::mutex mutex_;
 	std::vector<uint32_t> towards_; // for each router its output tile on a shortest way

@@ -4,9 +4,6 @@
  * The network of all nodes, seen by a NIC: what carry() is given leaves a NIC at one time and is at another NIC
  * some modelled nanoseconds later. Netlink, router slices and links of the way are booked on the path.
  *
- * The machine may have more nodes than the fabric has members: each member has a place in it. Calls take addresses of
- * members, and routers where they say so.
- *
  * State that all processes of a fabric share lies in a block of zero-filled memory: atomic words, no pointers, no
  * locks, and zero means quiet. A process that dies leaves nothing but bookings, and time releases them.
  */
@@ -21,17 +18,31 @@
 #include "link/link.hpp"
 #include "link/pace.hpp"
 #include "netlink/detours.hpp"
+#include "netlink/links.hpp"
 #include "netlink/router_states.hpp"
-#include "router/path_cache.hpp"
-#include "router/route_tables.hpp"
+#include "router/decide.hpp"
 #include "router/routing_mode.hpp"
 #include "topology/dragonfly.hpp"
+#include "topology/wiring.hpp"
 
 namespace aries
 {
 
 /** Requests and responses have their own virtual channels and need not take the same way (P12, R13). */
 enum class PacketClass : uint8_t { Request, Response };
+
+/** Packets that leave a NIC for another, back to back. */
+struct Packets {
+	uint32_t src; ///< node address of the sending NIC, also of a response (the target of the request)
+	uint32_t dst; ///< of the receiving one
+	PacketClass cls;
+	uint16_t dlvr_mode; ///< GNI_DLVMODE_* bits (R06, R10, R12)
+	uint32_t flits; ///< of all of them, see packet/flits.hpp; many are spread over tiles and ways unless the mode
+			///< wants order
+	uint32_t lane;  ///< small number of the calling thread: neighbours' packets of different ones take different
+			///< tiles
+	uint64_t hash;  ///< of the header fields; equal ones take equal ways in the hashed modes
+};
 
 /**
  * One network. Every process has its own object over the same shared memory, with the same shape.
@@ -87,45 +98,13 @@ public:
 	bool set_place(uint32_t member, uint32_t place) noexcept;
 
 	/**
-	 * Book the way of packets that leave a NIC back to back.
+	 * Book the way of @p packets.
 	 *
-	 * @param src node address of the sending NIC, also of a response (the target of the request)
-	 * @param dst node address of the receiving NIC
-	 * @param flits_total flits of all the packets, see packet/flits.hpp; many are spread over tiles and ways unless
-	 * the mode wants order
-	 * @param dlvr_mode GNI_DLVMODE_* bits (R06, R10, R12)
-	 * @param hash hash of the header fields; equal ones take equal ways in the hashed modes
-	 * @param depart_ns modelled time at which the first flit is ready at the NIC; one clock for the whole fabric
-	 * @param early_ns by how much the booking is early, for packets that are issued when others have arrived
+	 * @param now_ns modelled time at which it is booked; one clock for the whole fabric
+	 * @param at_ns at which the first flit is ready at the NIC, not before now_ns: later for what is booked
+	 * together with packets that it answers
 	 */
-	Transit carry(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits_total, uint16_t dlvr_mode,
-		      uint64_t hash, uint64_t depart_ns, uint64_t early_ns = 0) noexcept;
-
-	/** When a request is at its target, and when its response is back. */
-	struct Exchange {
-		uint64_t arrive_ns;
-		uint64_t back_ns;
-	};
-
-	/**
-	 * carry() of a train of requests and of its responses at once, for the commonest case: adaptive routing between
-	 * neighbours, and for a short train all four tiles of the way free.
-	 *
-	 * @param lane small number of the calling thread: those with different ones book different tiles
-	 * @param turn_ns time from the arrival of the requests to the departure of the responses
-	 * @return false if this is another case: nothing is booked, carry() both
-	 */
-	bool exchange(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits, uint16_t dlvr_mode,
-		      uint32_t lane, uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
-
-	/**
-	 * The same for small packets that one thread issues one after the other, as many as it likes: they keep to the
-	 * tiles of its lane, which pass more of them than a NIC launches (L12), and wait there for those before them.
-	 * @return false if they do not go to a neighbour, or not adaptively
-	 */
-	bool exchange_launched(uint32_t src, uint32_t dst, uint32_t request_flits, uint32_t response_flits,
-			       uint16_t dlvr_mode, uint32_t lane, uint64_t depart_ns, uint64_t turn_ns,
-			       Exchange &out) noexcept;
+	Transit carry(const Packets &packets, uint64_t now_ns, uint64_t at_ns) noexcept;
 
 	/** What the NIC at @p node has to do; see book_stream() and book_atomic(). */
 	NicPace &pace(uint32_t node) const noexcept { return paces_[node]; }
@@ -161,26 +140,36 @@ public:
 	const Dragonfly &topology() const noexcept { return topo_; }
 
 private:
+	Network(const Dragonfly &topo, const topology::Machine &machine, void *shared, uint32_t members,
+		RouterStates::Reserve reserve);
+
 	struct Train;
+	struct Way;
+	struct LoadView;
 
 	bool book_train(const Train &train, Transit &transit) noexcept;
-	void book_way(const Train &train, std::span<const uint32_t> links, Transit &transit) noexcept;
-	bool cross_free(uint32_t src, uint32_t dst, uint64_t request_ticks, uint64_t response_ticks, uint32_t lane,
-			uint64_t depart_ns, uint64_t turn_ns, Exchange &out) noexcept;
-	uint64_t cross_together(uint32_t src, uint32_t dst, PacketClass cls, uint64_t flits, uint64_t now, uint64_t at,
-				uint32_t lane) noexcept;
+	void book_way(const Train &train, std::span<const uint32_t> links, uint32_t eject, Transit &transit) noexcept;
+	static constexpr uint64_t CROSSING_TICKS = ns_to_ticks(ROUTER_NS / 2); // NIC to router output, and back
+	static constexpr uint32_t NIC_TILES = 4;     // processor tiles that a NIC shares with its neighbour (T04)
+	static constexpr uint32_t NICS_PER_QUAD = 2; // NICs that share them
+	static constexpr uint32_t SPLIT_ABOVE = 112; // flits that stay together: 8 of the longest packets
+	// What asks for more than the quickest way.
+	static constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
+
+	bool cross(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
+	template <Policy policy> uint64_t cross_parts(const Packets &packets, uint64_t now, uint64_t at) noexcept;
+	void cross_long(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
+	void route(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	uint32_t lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept;
-	template <auto take>
-	uint64_t cross(uint32_t src, uint32_t dst, uint64_t flits, uint64_t now, uint64_t at) noexcept;
-	static uint32_t quad_tile(uint32_t node, uint32_t first) noexcept;
+	// Link id of the first of the processor tiles of @node: FIRST_INJECT towards the router, FIRST_PROCESSOR back.
+	static uint32_t quad_tile(uint32_t node, uint32_t first) noexcept
+	{
+		return link_id(node / NICS_PER_ROUTER, first + node % NICS_PER_ROUTER / NICS_PER_QUAD * NIC_TILES);
+	}
 	TileState &pick_inject(const Train &train, Transit &transit) noexcept;
-	TileState &pick_eject(const Train &train) noexcept;
-	bool choose(const Train &train, Path &path, bool &nonminimal) noexcept;
-	bool choose_adaptive(const Train &train, Path &path, bool &nonminimal) noexcept;
-	bool choose_detour(const Train &train, Path &path, bool &nonminimal) noexcept;
-	uint64_t minimal(const Train &train, uint32_t way, Path &path) noexcept;
-	uint64_t through_root(const Train &train, uint32_t pick, Path &path) noexcept;
-	uint64_t path_load(const Path &path, uint64_t at) const noexcept;
+	bool choose(const Train &train, Way &way) noexcept;
+	bool follow(const Train &train, routing::Header header, uint64_t random, Way &way) noexcept;
+	uint32_t pick_eject(const Train &train) noexcept;
 	template <typename Change> bool change_link(uint32_t router, uint32_t tile, Change &&change) noexcept;
 	uint32_t router_of(uint32_t member) const noexcept { return place(member) / NICS_PER_ROUTER; }
 	NetlinkState &netlink(uint32_t place) const noexcept
@@ -191,14 +180,72 @@ private:
 	}
 
 	Dragonfly topo_;
-	RouteTables tables_;
-	PathCache cache_;
+	topology::Wiring wiring_;
+	routing::Tables tables_;
 	uint32_t members_;
 	RouterStates tiles_; // shared: TILE_SLOTS per router
 	NicPace *paces_;     // shared: one per member
 	NicState *nics_;     // shared: one per member
 	Detours detours_;
 };
+
+/*
+ * Tile of its quad that short trains of @node take. A response is booked ahead of its time, and no request should wait
+ * for one: of the four tiles two are for either class. Both NICs of a quad keep to the same two, whatever tiles Netlink
+ * has moved them to, and lanes that follow one another take different ones.
+ */
+inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept
+{
+	const uint32_t stay = netlink(node - node % NICS_PER_QUAD).tile.load(std::memory_order_relaxed);
+
+	return (stay + lane % (NIC_TILES / 2) + (cls == PacketClass::Response ? NIC_TILES / 2 : 0)) % NIC_TILES;
+}
+
+/*
+ * Through the router of both, where nothing is to be decided: a short train on one tile, a longer one on all four.
+ * False if the tile is booked and another is to be looked for.
+ */
+[[gnu::always_inline]] inline bool Network::cross(const Packets &packets, uint64_t now, uint64_t at,
+						  Transit &transit) noexcept
+{
+	if (packets.flits > SPLIT_ABOVE) [[unlikely]] {
+		cross_long(packets, now, at, transit);
+		return true;
+	}
+	const uint64_t ticks = flit_ticks(packets.flits, LINK_FACTORS[2][0]);
+	TileState &in =
+		tiles_[quad_tile(packets.src, FIRST_INJECT) + lane_tile(packets.src, packets.lane, packets.cls)];
+	TileState &out =
+		tiles_[quad_tile(packets.dst, FIRST_PROCESSOR) + lane_tile(packets.dst, packets.lane, packets.cls)];
+
+	if (!in.free_at(now) || !out.free_at(now)) [[unlikely]]
+		return false;
+	in.take(now, ticks);
+	out.take(now, ticks);
+	transit.arrive_ns = ticks_to_ns(at + 2 * CROSSING_TICKS + ticks);
+	transit.reachable = true;
+	return true;
+}
+
+[[gnu::always_inline]] inline Network::Transit Network::carry(const Packets &packets, uint64_t now_ns,
+							      uint64_t at_ns) noexcept
+{
+	const uint64_t now = ns_to_ticks(now_ns), at = ns_to_ticks(at_ns);
+	Transit transit{at_ns, 0, false, false, false};
+
+	if (!nic_link(packets.src) || !nic_link(packets.dst)) [[unlikely]]
+		return transit;
+	/* From here on it is places that count. */
+	Packets placed = packets;
+
+	placed.src = place(packets.src);
+	placed.dst = place(packets.dst);
+	if (placed.src / NICS_PER_ROUTER == placed.dst / NICS_PER_ROUTER && !(packets.dlvr_mode & FIXED) &&
+	    tiles_.ready(placed.src / NICS_PER_ROUTER) && cross(placed, now, at, transit)) [[likely]]
+		return transit;
+	route(placed, now, at, transit);
+	return transit;
+}
 
 } // namespace aries
 

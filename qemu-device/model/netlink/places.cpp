@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "netlink/network.hpp"
+#include "router/table_builder.hpp"
+#include "topology/dragonfly_machine.hpp"
 
 namespace aries
 {
@@ -19,6 +21,16 @@ size_t pages_bytes(uint32_t routers)
 char *behind_map(void *shared, uint32_t routers)
 {
 	return static_cast<char *>(shared) + pages_bytes(routers) + RouterStates::map_bytes(routers);
+}
+
+/* Biases count in the unit of the loads: ticks. */
+routing::Tables make_tables(const topology::Machine &machine)
+{
+	routing::Policy policy;
+
+	for (uint32_t bias = 0; bias < BIAS_NS.size(); bias++)
+		policy.local_bias[bias] = policy.global_bias[bias] = static_cast<int32_t>(ns_to_ticks(BIAS_NS[bias]));
+	return std::move(routing::build_tables(machine, policy).tables);
 }
 
 } // namespace
@@ -43,11 +55,17 @@ try {
 }
 
 Network::Network(const DragonflyShape &shape, void *shared, uint32_t members, RouterStates::Reserve reserve)
-	: topo_(shape), tables_(topo_), cache_(topo_.routers()), members_(members ? members : topo_.nodes()),
+	: Network(Dragonfly(shape), topology::machine_of(Dragonfly(shape)), shared, members, std::move(reserve))
+{
+}
+
+Network::Network(const Dragonfly &topo, const topology::Machine &machine, void *shared, uint32_t members,
+		 RouterStates::Reserve reserve)
+	: topo_(topo), wiring_(machine), tables_(make_tables(machine)), members_(members ? members : topo_.nodes()),
 	  tiles_(topo_.routers(), shared, static_cast<char *>(shared) + pages_bytes(topo_.routers()),
 		 std::move(reserve)),
 	  paces_(reinterpret_cast<NicPace *>(behind_map(shared, topo_.routers()))),
-	  nics_(reinterpret_cast<NicState *>(paces_ + members_)), detours_(topo_, tiles_)
+	  nics_(reinterpret_cast<NicState *>(paces_ + members_)), detours_(wiring_, tiles_)
 {
 }
 

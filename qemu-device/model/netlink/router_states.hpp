@@ -16,7 +16,7 @@
 #include <memory>
 
 #include "link/link.hpp"
-#include "router/route_tables.hpp"
+#include "netlink/links.hpp"
 
 namespace aries
 {

@@ -99,8 +99,8 @@ uint8_t Bte::carry_short(const BteWork &work, CounterBlock &counters, bool &over
 		status = deliver_short(work, near, overrun);
 	}
 	/* Nothing can get lost on the way, so the booking can wait until the data is there. */
-	const Train train = {work.put() ? PacketKind::Put : PacketKind::Get, desc.dlvr_mode, work.node, desc.length,
-			     desc.offset >> 6};
+	const Train train = Train::of(work.put() ? PacketKind::Put : PacketKind::Get, desc.dlvr_mode, work.node,
+				      desc.length, desc.offset >> 6);
 
 	traffic_.send(train, now, counters, passage);
 	if (status == ARIES_ST_OK)

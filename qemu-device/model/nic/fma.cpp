@@ -226,7 +226,7 @@ uint8_t Fma::run(FmaWork &work) noexcept
 
 uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
 {
-	const Train train = {kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work)};
+	const Train train = Train::of(kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work));
 	const uint8_t status = traffic_.send(train, work.now, work.fmad.counters, work.passage);
 
 	if (status == ARIES_ST_OK)
@@ -256,7 +256,7 @@ void Fma::remote_event(FmaWork &work, Visit &target) noexcept
  */
 uint8_t Fma::put(FmaWork &work) noexcept
 {
-	const Train train = {PacketKind::Put, work.desc.dlvr_mode, work.node, work.bytes, header_hash(work)};
+	const Train train = Train::of(PacketKind::Put, work.desc.dlvr_mode, work.node, work.bytes, header_hash(work));
 	const bool sure = core_.network.adjacent(core_.node, work.node) && !core_.faults.any();
 	uint8_t status;
 

@@ -113,8 +113,8 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 		status = find_landing(work, local, place);
 	if (status != ARIES_ST_OK)
 		return status;
-	const Train train = {command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, work.desc.dlvr_mode, work.node,
-			     command.two_operands() ? 2 * WIRE_WORD : WIRE_WORD, header_hash(work)};
+	const Train train = Train::of(command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, work.desc.dlvr_mode,
+				      work.node, command.two_operands() ? 2 * WIRE_WORD : WIRE_WORD, header_hash(work));
 
 	status = traffic_.send(train, work.now, work.fmad.counters, work.passage);
 	if (status != ARIES_ST_OK)

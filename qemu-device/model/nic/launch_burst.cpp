@@ -90,7 +90,7 @@ bool LaunchBurst::add_target(const LaunchView &entry) noexcept
 
 	target.pe = entry.pe;
 	target.node = node;
-	target.burst = {desc_.dlvr_mode, node, 0, 0, 0, false, hash};
+	target.train = {node, desc_.dlvr_mode, false, true, 0, 0, 0, hash};
 	target.passage = {};
 	target.puts = target.gets = target.atomics = 0;
 	target.atomic_ticks = 0;
@@ -119,19 +119,19 @@ inline bool LaunchBurst::find_target(const LaunchView &entry, uint32_t &which) n
 
 inline void LaunchBurst::tally(uint32_t which, const Flits &flits, bool returns) noexcept
 {
-	Burst &burst = target_[which].burst;
+	Train &train = target_[which].train;
 
-	burst.packets++;
-	burst.request += flits.request;
-	burst.response += flits.response;
-	burst.returns |= returns;
+	train.packets++;
+	train.request += flits.request;
+	train.response += flits.response;
+	train.returns |= returns;
 }
 
 /* Only the first @count entries have been run. */
 void LaunchBurst::recount(const aries_launch_entry *entry, uint32_t count) noexcept
 {
 	for (uint32_t i = 0; i < targets_; i++)
-		target_[i].burst.packets = target_[i].burst.request = target_[i].burst.response = 0;
+		target_[i].train.packets = target_[i].train.request = target_[i].train.response = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		bool returns = false;
 		Flits flits = {};
@@ -171,9 +171,9 @@ uint32_t LaunchBurst::send(uint32_t count) noexcept
 	for (uint32_t i = 0; i < targets_; i++) {
 		Target &target = target_[i];
 
-		if (!target.burst.packets)
+		if (!target.train.packets)
 			continue;
-		if (traffic_.request(target.burst, now_, fmad_.counters, target.passage) == ARIES_ST_OK)
+		if (traffic_.request(target.train, now_, fmad_.counters, target.passage) == ARIES_ST_OK)
 			target.reach.begin(core_, target.node);
 		all = all && target.reach.begun() && !target.reach.visit().lazy();
 	}
@@ -269,7 +269,7 @@ void LaunchBurst::count(const Target &target) noexcept
 	uint64_t atomic = command_.fetch ? back : there;
 
 	if (target.atomics)
-		atomic += traffic_.serve_burst(target.burst, target.atomics, target.atomic_ticks, target.all_hits,
+		atomic += traffic_.serve_train(target.train, target.atomics, target.atomic_ticks, target.all_hits,
 					       passage);
 	fmad_.counters.add(ARIES_CNT_FMA_PUTS, target.puts);
 	fmad_.counters.add(ARIES_CNT_FMA_GETS, target.gets);
@@ -290,7 +290,7 @@ void LaunchBurst::settle() noexcept
 			continue;
 		target.reach.visit().count_requests(target.puts + target.gets + target.atomics);
 		target.reach.end();
-		traffic_.respond(target.burst, fmad_.counters, target.passage);
+		traffic_.respond(target.train, now_, fmad_.counters, target.passage);
 		count(target);
 	}
 	targets_ = 0;

@@ -19,29 +19,42 @@ inline constexpr uint64_t ANSWER_NS = RECEIVE_NS + HOST_READ_NS + NIC_PIPELINE_N
 struct Passage {
 	uint64_t latency_ns; /* until the data is in memory (gets: until it has returned) */
 	uint64_t depart_ns;  /* the first request leaves; 0: there is no way */
-	uint64_t turn_ns;    /* the response leaves the target; 0: it does not */
+	uint64_t reply_ns;   /* the first response leaves the target */
+	uint64_t turn_ns;    /* the last one does; 0: it does not */
 	uint64_t back_ns;    /* the last response arrives; 0: it does not */
 	uint32_t hops;
 };
 
-/** A train of like packets from this NIC to one target. */
+/** Requests from this NIC to one target, one after the other, and their responses. */
 struct Train {
-	PacketKind kind;
-	uint16_t dlvr_mode;
 	uint32_t target;
-	uint32_t bytes; /* payload of all packets; 0 is one packet */
-	uint64_t hash;  /* of the header fields */
-};
-
-/** Small requests of several operations to one target, all at once. */
-struct Burst {
 	uint16_t dlvr_mode;
-	uint32_t target;
-	uint32_t packets;
+	bool returns;      /* some responses have data or a value */
+	bool launched;     /* small packets of several operations; else all are of one */
+	uint32_t packets;  /* requests, and as many responses */
 	uint32_t request;  /* flits of all requests */
 	uint32_t response; /* flits of all responses */
-	bool returns;      /* some of these have data */
-	uint64_t hash;
+	uint64_t hash;     /* of the header fields */
+
+	/** Those of one operation with @bytes of payload; none is one packet. */
+	static Train of(PacketKind kind, uint16_t dlvr_mode, uint32_t target, uint32_t bytes, uint64_t hash) noexcept
+	{
+		if (bytes <= ARIES_PACKET_BYTES) [[likely]]
+			return {target,
+				dlvr_mode,
+				returns_data(kind),
+				false,
+				1,
+				request_flits(kind, bytes),
+				response_flits(kind, bytes),
+				hash};
+		const TransferFlits flits = transfer_flits(kind, bytes);
+
+		return {target,        dlvr_mode,     returns_data(kind), false,
+			flits.packets, flits.request, flits.response,     hash};
+	}
+	/** From the arrival of a request until its response leaves. */
+	uint64_t turn_ns() const noexcept { return returns ? ANSWER_NS : RECEIVE_NS; }
 };
 
 class Traffic
@@ -50,12 +63,16 @@ public:
 	Traffic(Core &core, Orb &orb) noexcept : core_(core), orb_(orb) {}
 
 	/**
-	 * Sends the requests of @train at time @now, counted in @counters. A train of any length is booked as one.
+	 * Sends the requests of @train at time @now. A train of any length is booked as one. Injected faults hit it
+	 * unless it is launched.
 	 * @passage: gets the modelled times so far
 	 * Return: ARIES_ST_OK, ARIES_ST_NO_NODE (no way), ARIES_ST_TIMEOUT (lost), ARIES_ST_CRC (damaged)
 	 */
 	uint8_t request(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
-	/** Sends the responses to what request() has brought to the target. */
+	/**
+	 * Sends the responses to what request() has brought to the target, and counts both. Of a launched train fewer
+	 * packets may be left than were asked for.
+	 */
 	void respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 	/** After respond(): no response comes back to what the target may have done all the same (N27). */
@@ -67,29 +84,14 @@ public:
 	}
 
 	/** Both, for who has nothing to do in between. */
-	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
-	{
-		if (exchange(train, now, counters, passage)) [[likely]]
-			return ARIES_ST_OK;
-		const uint8_t status = request(train, now, counters, passage);
-
-		if (status == ARIES_ST_OK)
-			respond(train, now, counters, passage);
-		return status;
-	}
+	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 	/**
-	 * As request() and respond(), for several operations. No packet of a burst suffers an injected fault. Fewer
-	 * than were asked for may have been answered: what respond() is given is counted.
-	 */
-	uint8_t request(const Burst &burst, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
-	void respond(const Burst &burst, CounterBlock &counters, Passage &passage) noexcept;
-	/**
-	 * The unit of @target runs @count atomics of a burst, @ticks for all of them, after request().
+	 * The unit of the target runs @count atomics of @train, @ticks for all of them, after request().
 	 * @hits: all words were in the AMO cache
 	 * Return: ns that they have waited for it in the end
 	 */
-	uint64_t serve_burst(const Burst &burst, uint32_t count, uint64_t ticks, bool hits,
+	uint64_t serve_train(const Train &train, uint32_t count, uint64_t ticks, bool hits,
 			     const Passage &passage) const noexcept;
 	/** At most so many request packets are outstanding from now on, 0: as many as the buffer holds. */
 	void limit_injection(uint32_t packets) noexcept { orb_.set_limit(packets ? packets : ARIES_ORB_ENTRIES); }
@@ -115,12 +117,12 @@ public:
 	uint64_t windows(uint64_t packets) const noexcept { return (packets + orb_.limit() - 1) / orb_.limit(); }
 
 private:
-	bool exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
-	uint64_t pace(const Train &train, uint32_t packets, uint64_t depart, uint64_t turn,
-		      Network::Exchange &way) noexcept;
+	Network::Transit carry(const Train &train, PacketClass cls, uint64_t now, uint64_t at) noexcept;
 	uint64_t stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t ticks, uint64_t at_ns, uint32_t hops,
 			uint64_t &arrive_ns) noexcept;
-	uint8_t suffer(uint32_t packets) noexcept;
+	uint8_t suffer(const Train &train, uint64_t now, CounterBlock &counters) noexcept;
+	uint8_t issue(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	void answer(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 	Core &core_;
 	Orb &orb_;

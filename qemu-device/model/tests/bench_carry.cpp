@@ -26,9 +26,9 @@ struct Case {
 };
 
 constexpr Case CASES[] = {
-	{"one router, adaptive", {4, 0, 0}, 0, 0, 25},  {"one router, in order", {4, 0, 0}, 0, DLV_IN_ORDER, 25},
-	{"one hop, adaptive", {64, 0, 0}, 1, 0, 60},    {"two hops, adaptive", {256, 0, 0}, 2, 0, 60},
-	{"five hops, adaptive", {256, 3, 2}, 5, 0, 60}, {"five hops, minimal hash", {256, 3, 2}, 5, DLV_MIN_HASH, 60},
+	{"one router, adaptive", {4, 0, 0}, 0, 0, 80},   {"one router, in order", {4, 0, 0}, 0, DLV_IN_ORDER, 80},
+	{"one hop, adaptive", {64, 0, 0}, 1, 0, 110},    {"two hops, adaptive", {256, 0, 0}, 2, 0, 140},
+	{"five hops, adaptive", {256, 3, 2}, 5, 0, 200}, {"five hops, minimal hash", {256, 3, 2}, 5, DLV_MIN_HASH, 200},
 };
 
 /* A pair of nodes so many hops apart. */
@@ -39,7 +39,8 @@ bool find_pair(Network &net, const Case &c, uint32_t &src, uint32_t &dst)
 			bool all = src != dst;
 
 			for (uint64_t hash = 0; all && hash < 16; hash++) {
-				const auto t = net.carry(src, dst, PacketClass::Request, 1, DLV_MIN_HASH, hash, 0);
+				const auto t =
+					net.carry({src, dst, PacketClass::Request, DLV_MIN_HASH, 1, 0, hash}, 0, 0);
 
 				all = t.hops == c.hops;
 			}
@@ -71,7 +72,9 @@ double measure(Network &net, uint32_t src, uint32_t dst, uint16_t mode)
 		const double start = thread_ns();
 
 		for (int i = 0; i < packets; i++, now += 2000)
-			sink = net.carry(src, dst, PacketClass::Request, 5, mode, i, now).arrive_ns;
+			sink = net.carry({src, dst, PacketClass::Request, mode, 5, 0, static_cast<uint64_t>(i)}, now,
+					 now)
+				       .arrive_ns;
 
 		round = (thread_ns() - start) / packets;
 	}

@@ -36,7 +36,7 @@ void zero_is_quiet(void **)
 
 	assert_true(link_up(tile));
 	assert_int_equal(link_lanes(tile), 3);
-	assert_int_equal(booked_ahead(tile, 0), 0);
+	assert_int_equal(tile.ahead(0), 0);
 	assert_string_equal(link_state_name(tile), "up");
 }
 
@@ -44,12 +44,12 @@ void bookings_follow_each_other(void **)
 {
 	TileState tile{};
 
-	assert_int_equal(book(tile, 100, 10), 100);
-	assert_int_equal(book(tile, 100, 10), 110);
-	assert_int_equal(booked_ahead(tile, 100), 20);
-	assert_int_equal(booked_ahead(tile, 115), 5);
-	assert_int_equal(booked_ahead(tile, 200), 0);
-	assert_int_equal(book(tile, 500, 1), 500);
+	assert_int_equal(tile.reserve(100, 10), 100);
+	assert_int_equal(tile.reserve(100, 10), 110);
+	assert_int_equal(tile.ahead(100), 20);
+	assert_int_equal(tile.ahead(115), 5);
+	assert_int_equal(tile.ahead(200), 0);
+	assert_int_equal(tile.reserve(500, 1), 500);
 }
 
 /* Short trains that come faster than a link passes them wait for each other, and do not close it for ever. */
@@ -60,43 +60,43 @@ void short_trains_book_no_further(void **)
 	uint64_t start = 0;
 
 	for (uint32_t n = 0; n < 1000; n++)
-		assert_int_equal(book_part(tile, 5000, 5000, length), 5000 + n * length);
+		assert_int_equal(tile.reserve(5000, 5000, length, PART_OF_TRAIN), 5000 + n * length);
 	for (uint64_t n = 0; n < BACKLOG_LIMIT / length * 3; n++) {
-		const uint64_t next = book_part(tile, 5000, 5000, length);
+		const uint64_t next = tile.reserve(5000, 5000, length, PART_OF_TRAIN);
 
 		assert_true(next >= start);
 		start = next;
 	}
-	assert_in_range(booked_ahead(tile, 5000), BACKLOG_LIMIT, BACKLOG_LIMIT + length);
+	assert_in_range(tile.ahead(5000), BACKLOG_LIMIT, BACKLOG_LIMIT + length);
 	/* The exact way books on, and who comes behind it does not wait for all of it. */
-	book(tile, 5000, 10 * BACKLOG_LIMIT);
-	const uint64_t ahead = booked_ahead(tile, 5000);
+	tile.reserve(5000, 10 * BACKLOG_LIMIT);
+	const uint64_t ahead = tile.ahead(5000);
 
 	assert_true(ahead > 10 * BACKLOG_LIMIT);
-	assert_int_equal(book_part(tile, 5000, 5000, length), 5000 + BACKLOG_LIMIT);
-	assert_int_equal(book_short(tile, 5000, 5000, length, BACKLOG_LIMIT), 5000 + BACKLOG_LIMIT);
-	assert_int_equal(book_part(tile, 5000, 6000 + BACKLOG_LIMIT, length), 6000 + BACKLOG_LIMIT);
-	assert_int_equal(booked_ahead(tile, 5000), ahead);
+	assert_int_equal(tile.reserve(5000, 5000, length, PART_OF_TRAIN), 5000 + BACKLOG_LIMIT);
+	assert_int_equal(tile.reserve(5000, 5000, length, SHORT_TRAIN), 5000 + BACKLOG_LIMIT);
+	assert_int_equal(tile.reserve(5000, 6000 + BACKLOG_LIMIT, length, PART_OF_TRAIN), 6000 + BACKLOG_LIMIT);
+	assert_int_equal(tile.ahead(5000), ahead);
 	tile.busy = 1000 + BOOKING_LIMIT + 1;
-	assert_int_equal(book_part(tile, 1000, 1000, length), 1000);
-	assert_int_equal(booked_ahead(tile, 1000), length);
+	assert_int_equal(tile.reserve(1000, 1000, length, PART_OF_TRAIN), 1000);
+	assert_int_equal(tile.ahead(1000), length);
 }
 
 /* What is booked for later does not close the time until then, but takes its time of the tile. */
 void bookings_for_later_leave_time(void **)
 {
 	const auto part = [](TileState &tile, uint64_t now, uint64_t at, uint64_t length) {
-		return book_part(tile, now, at, length);
+		return tile.reserve(now, at, length, PART_OF_TRAIN);
 	};
 	const auto exact = [](TileState &tile, uint64_t now, uint64_t at, uint64_t length) {
-		return book_exact(tile, now, at, length);
+		return tile.reserve(now, at, length, LONG_TRAIN);
 	};
 	const auto check = [](auto take) {
 		TileState tile{};
 
 		assert_int_equal(take(tile, 1000, 5000, 10), 5000);
 		assert_int_equal(take(tile, 1000, 1000, 10), 1010);
-		assert_int_equal(booked_ahead(tile, 1000), 20);
+		assert_int_equal(tile.ahead(1000), 20);
 		/* More than it can do until then: the last ones wait. */
 		for (uint32_t n = 0; n < 398; n++)
 			assert_int_equal(take(tile, 1000, 5000, 10), 5000);
@@ -148,13 +148,13 @@ void damage_heals(void **)
 	TileState tile{};
 
 	tile.busy = UINT64_MAX;
-	assert_int_equal(booked_ahead(tile, 1000), 0);
-	assert_int_equal(book(tile, 1000, 10), 1000);
-	assert_int_equal(booked_ahead(tile, 1000), 10);
-	book(tile, 1000, UINT64_MAX);
-	assert_true(booked_ahead(tile, 1000) <= BOOKING_LIMIT);
+	assert_int_equal(tile.ahead(1000), 0);
+	assert_int_equal(tile.reserve(1000, 10), 1000);
+	assert_int_equal(tile.ahead(1000), 10);
+	tile.reserve(1000, UINT64_MAX);
+	assert_true(tile.ahead(1000) <= BOOKING_LIMIT);
 	tile.busy = 1000 + BOOKING_LIMIT + 1;
-	assert_int_equal(book(tile, 1000, 10), 1000);
+	assert_int_equal(tile.reserve(1000, 10), 1000);
 	tile.state = UINT32_MAX;
 	assert_int_equal(link_lanes(tile), 1);
 	assert_false(link_up(tile));
@@ -174,7 +174,7 @@ void threads_book_one_after_the_other(void **)
 	for (uint32_t t = 0; t < threads; t++) {
 		running.emplace_back([&starts, t] {
 			for (uint32_t i = 0; i < rounds; i++)
-				starts[t].push_back(book(tile, 0, 7));
+				starts[t].push_back(tile.reserve(0, 7));
 		});
 	}
 	for (std::thread &thread : running)
@@ -202,7 +202,7 @@ void killed_process_breaks_nothing(void **)
 		assert_true(child >= 0);
 		if (child == 0) {
 			for (;;)
-				book(*tile, 0, 1);
+				tile->reserve(0, 1);
 		}
 		while (tile->busy.load() < static_cast<uint64_t>(round + 1) * 1000)
 			usleep(100);
@@ -211,7 +211,7 @@ void killed_process_breaks_nothing(void **)
 
 		const uint64_t before = tile->busy.load();
 
-		assert_int_equal(book(*tile, 0, 5), before);
+		assert_int_equal(tile->reserve(0, 5), before);
 		assert_int_equal(tile->busy.load(), before + 5);
 		assert_true(link_up(*tile));
 	}

@@ -24,15 +24,16 @@ uint64_t put_ns(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint64
 {
 	const TransferFlits flits = transfer_flits(PacketKind::Put, bytes);
 
-	return net.carry(src, dst, PacketClass::Request, flits.request, 0, 0, at + SEND_NS).arrive_ns + RECEIVE_NS - at;
+	return carry(net, src, dst, PacketClass::Request, flits.request, 0, 0, at + SEND_NS).arrive_ns + RECEIVE_NS -
+	       at;
 }
 
 uint64_t get_ns(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint64_t at)
 {
 	const TransferFlits flits = transfer_flits(PacketKind::Get, bytes);
-	const uint64_t there = net.carry(src, dst, PacketClass::Request, flits.request, 0, 0, at + SEND_NS).arrive_ns;
+	const uint64_t there = carry(net, src, dst, PacketClass::Request, flits.request, 0, 0, at + SEND_NS).arrive_ns;
 	const uint64_t back =
-		net.carry(dst, src, PacketClass::Response, flits.response, 0, 0, there + SERVE_GET_NS).arrive_ns;
+		carry(net, dst, src, PacketClass::Response, flits.response, 0, 0, there + SERVE_GET_NS).arrive_ns;
 
 	return back + RECEIVE_NS - at;
 }
@@ -87,7 +88,7 @@ void stream_over_one_link_P06(void **)
 	Machine m(CHASSIS);
 	const TransferFlits flits = transfer_flits(PacketKind::Put, 64 << 20);
 	const Network::Transit t =
-		m.net.carry(0, 4, PacketClass::Request, flits.request + flits.response, DLV_IN_ORDER, 0, NOW);
+		carry(m.net, 0, 4, PacketClass::Request, flits.request + flits.response, DLV_IN_ORDER, 0, NOW);
 	const double mb_per_s = (64 << 20) * 1e3 / static_cast<double>(t.arrive_ns - NOW);
 
 	assert_int_equal(t.hops, 1);
@@ -103,7 +104,7 @@ void netlink_spreads_by_load_T04_T05(void **)
 		uint32_t changes = 0;
 
 		for (int i = 0; i < 16; i++)
-			changes += m.net.carry(nic, nic ^ 1, PacketClass::Request, 14, ADAPTIVE, 0, NOW).tile_changed;
+			changes += carry(m.net, nic, nic ^ 1, PacketClass::Request, 14, ADAPTIVE, 0, NOW).tile_changed;
 		for (uint32_t i = 0; i < PROCESSOR_TILES; i++) {
 			if (m.net.load_ns(0, FIRST_INJECT + i, NOW))
 				used.insert(i / 4);
@@ -130,8 +131,8 @@ void block_transfers_are_spread_T05(void **)
 {
 	Machine m(CHASSIS);
 	const TransferFlits flits = transfer_flits(PacketKind::Put, 16 << 20);
-	const uint64_t local = m.net.carry(0, 1, PacketClass::Request, flits.request, 0, 0, NOW).arrive_ns - NOW;
-	const Network::Transit far = m.net.carry(0, 4, PacketClass::Request, flits.request, 0, 0, 1000 * NOW);
+	const uint64_t local = carry(m.net, 0, 1, PacketClass::Request, flits.request, 0, 0, NOW).arrive_ns - NOW;
+	const Network::Transit far = carry(m.net, 0, 4, PacketClass::Request, flits.request, 0, 0, 1000 * NOW);
 	const double one_tile = flits.request * 6 / 5.25;
 
 	assert_true(static_cast<double>(local) < one_tile / 3.9);
@@ -199,6 +200,69 @@ void lighter_of_two_minimal_ways_R06(void **)
 	}
 }
 
+/*
+ * R08: a router knows what its own outputs have to do, and of its neighbours what waits there and beyond: a link whose
+ * far end is loaded is avoided although it is free itself.
+ */
+void loads_of_neighbours_count_R08(void **)
+{
+	const uint32_t green = Dragonfly::green_tile(0, 1);
+
+	for (const bool told : {false, true}) {
+		uint32_t away = 0;
+
+		for (uint64_t hash = 0; hash < 64; hash++) {
+			Machine m({384, 0, 0});
+			auto *tiles = static_cast<TileState *>(m.memory());
+
+			/* What node 4 is sent to wait for is far beyond the bias; the link to it is free. */
+			for (uint32_t tile = 0; tile < PROCESSOR_TILES; tile++)
+				m.book_until(1, FIRST_PROCESSOR + tile, NOW + 10000);
+			if (told) {
+				m.put8(0, 4, DLV_MIN_HASH);
+				tiles[link_id(0, green)].busy = 0;
+			}
+			away += m.put8(0, 4, ADAPTIVE, hash, NOW + 1000).nonminimal;
+		}
+		assert_int_equal(away, told ? 64 : 0);
+	}
+	/* And so is one behind which packets wait a router further on. */
+	Machine m({384, 0, 0});
+
+	for (uint32_t tile = 0; tile < PROCESSOR_TILES; tile++)
+		m.book_until(17, FIRST_PROCESSOR + tile, NOW + 10000);
+	for (uint64_t n = 0; n < 64; n++)
+		m.put8(0, 68, DLV_MIN_HASH, n);
+	uint32_t known = 0;
+
+	for (uint64_t n = 0; n < 64; n++)
+		m.put8(0, 68, DLV_MIN_HASH, n, NOW + 500);
+	for (uint32_t tile = 0; tile < NETWORK_TILES; tile++) {
+		const TileState &link = static_cast<TileState *>(m.memory())[link_id(0, tile)];
+
+		known += known_load(link, ns_to_ticks(NOW + 1000)) > ns_to_ticks(8000);
+	}
+	assert_int_equal(known, 1);
+}
+
+/* R09: neighbours speak every ten cycles, so what has happened since is not known. */
+void news_take_ten_cycles_R09(void **)
+{
+	TileState link{};
+	const uint64_t start = TELL_TICKS * 1000;
+
+	tell_load(link, start, start + 5000, start + 70000);
+	assert_int_equal(known_load(link, start), 0);
+	assert_int_equal(known_load(link, start + TELL_TICKS - 1), 0);
+	assert_int_equal(known_load(link, start + TELL_TICKS), 5000 + 70000 - 2 * TELL_TICKS);
+	/* Two that speak in one interval: the later news count. */
+	tell_load(link, start, start + 6000, start);
+	assert_int_equal(known_load(link, start + TELL_TICKS), 6000 - TELL_TICKS);
+	/* What was to be waited for is over. */
+	assert_int_equal(known_load(link, start + 100000), 0);
+	assert_in_range(TELL_TICKS, 10 * 64 * 1000 / 875 - 1, 10 * 64 * 1000 / 875 + 1);
+}
+
 /* R10: a way through a root must be lighter by the bias, not only lighter. */
 void small_gain_is_no_reason_R10(void **)
 {
@@ -224,8 +288,8 @@ void worst_case_traffic_R15(void **)
 		Machine m({176, 2, 2});
 
 		for (uint32_t i = 0; i < 4000; i++) {
-			const Network::Transit t = m.net.carry(i % 16, 16 + i * 7 % 16, PacketClass::Request, 14,
-							       adaptive ? ADAPTIVE : DLV_MIN_HASH, i, NOW);
+			const Network::Transit t = carry(m.net, i % 16, 16 + i * 7 % 16, PacketClass::Request, 14,
+							 adaptive ? ADAPTIVE : DLV_MIN_HASH, i, NOW);
 
 			last[adaptive] = std::max(last[adaptive], t.arrive_ns - NOW);
 		}
@@ -386,7 +450,7 @@ void degraded_lanes_P17(void **)
 		Machine m(CHASSIS);
 
 		assert_true(m.net.set_lanes(1, Dragonfly::green_tile(1, 0), lanes));
-		time[lanes] = m.net.carry(0, 4, PacketClass::Request, 1000000, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
+		time[lanes] = carry(m.net, 0, 4, PacketClass::Request, 1000000, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
 	}
 	assert_true(time[2] * 2 > time[3] * 299 / 100 && time[2] * 2 < time[3] * 301 / 100);
 	assert_true(time[1] > time[3] * 299 / 100 && time[1] < time[3] * 301 / 100);
@@ -402,7 +466,7 @@ void two_objects_share_one_network(void **)
 		m.put8(0, 4, DLV_IN_ORDER);
 	assert_true(other.load_ns(0, Dragonfly::green_tile(0, 1), NOW) > 400);
 
-	const uint64_t waited = other.carry(1, 5, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
+	const uint64_t waited = carry(other, 1, 5, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns - NOW;
 
 	assert_true(waited > 600);
 	other.set_nic_link(4, false);
@@ -414,23 +478,23 @@ void responses_close_no_link(void **)
 {
 	Machine quiet(CHASSIS), m(CHASSIS);
 	const auto back = [](Network &net) {
-		return net.carry(4, 0, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns;
+		return carry(net, 4, 0, PacketClass::Request, 5, DLV_IN_ORDER, 0, NOW).arrive_ns;
 	};
 	const uint64_t alone = back(quiet.net);
 
 	for (uint32_t n = 0; n < 10; n++)
-		assert_true(m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
+		assert_true(carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
 			    NOW + 2000);
 	assert_in_range(back(m.net), alone + 10, alone + 25);
 	/* As many as a link passes in the meantime are on time, and what comes on top is late. */
 	for (uint32_t n = 0; n < 1000; n++)
-		m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
-	const uint64_t last = m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns;
+		carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
+	const uint64_t last = carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns;
 
 	assert_in_range(last, NOW + 2000 + ROUTER_NS + HOP_NS, NOW + 2000 + ROUTER_NS + HOP_NS + 10);
 	for (uint32_t n = 0; n < 2000; n++)
-		m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
-	assert_true(m.net.carry(4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
+		carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000);
+	assert_true(carry(m.net, 4, 0, PacketClass::Response, 1, DLV_IN_ORDER, 0, NOW + 2000, 2000).arrive_ns >
 		    last + 1000);
 }
 
@@ -443,13 +507,13 @@ void backlog_is_bounded(void **)
 	const uint64_t later = end + ticks_to_ns(BACKLOG_LIMIT) + 2000;
 
 	for (uint32_t n = 0; n < count; n++)
-		m.net.carry(0, 4, PacketClass::Request, 896, DLV_IN_ORDER, 0, NOW + n * 100);
+		carry(m.net, 0, 4, PacketClass::Request, 896, DLV_IN_ORDER, 0, NOW + n * 100);
 	assert_in_range(m.net.load_ns(0, Dragonfly::green_tile(0, 1), end), 99000, 102000);
 	assert_true(m.put8(0, 4, DLV_IN_ORDER, 0, end).arrive_ns > end + 99000);
 	assert_int_equal(m.put8(0, 4, DLV_IN_ORDER, 0, later).arrive_ns,
 			 quiet.put8(0, 4, DLV_IN_ORDER, 0, later).arrive_ns);
 	for (uint32_t n = 0; n < 100; n++)
-		m.net.carry(0, 4, PacketClass::Request, 14336, DLV_IN_ORDER, 0, later);
+		carry(m.net, 0, 4, PacketClass::Request, 14336, DLV_IN_ORDER, 0, later);
 	assert_true(m.net.load_ns(0, Dragonfly::green_tile(0, 1), later) > 1'000'000);
 }
 
@@ -460,7 +524,7 @@ void wild_times_do_no_harm(void **)
 
 	for (uint64_t at : {UINT64_MAX, UINT64_MAX / 64, UINT64_MAX / 2, uint64_t{0}}) {
 		m.put8(0, 4, DLV_IN_ORDER, 0, at);
-		m.net.carry(0, 4, PacketClass::Request, UINT32_MAX, 0, 0, at);
+		carry(m.net, 0, 4, PacketClass::Request, UINT32_MAX, 0, 0, at);
 	}
 
 	const Network::Transit t = m.put8(0, 4, DLV_IN_ORDER, 0, NOW * 1000);
@@ -535,9 +599,9 @@ void responses_have_their_own_mode_R13(void **)
 	for (uint32_t i = 0; i < 1000; i++)
 		m.put8(0, 4, DLV_IN_ORDER);
 	/* NO_ADAPT is about requests, NO_RADAPT about responses. */
-	assert_true(m.net.carry(0, 4, PacketClass::Response, 1, DLV_NO_ADAPT, 0, NOW).nonminimal);
-	assert_false(m.net.carry(0, 4, PacketClass::Response, 1, DLV_NO_RADAPT, 0, NOW).nonminimal);
-	assert_false(m.net.carry(0, 4, PacketClass::Request, 5, DLV_NO_ADAPT, 0, NOW).nonminimal);
+	assert_true(carry(m.net, 0, 4, PacketClass::Response, 1, DLV_NO_ADAPT, 0, NOW).nonminimal);
+	assert_false(carry(m.net, 0, 4, PacketClass::Response, 1, DLV_NO_RADAPT, 0, NOW).nonminimal);
+	assert_false(carry(m.net, 0, 4, PacketClass::Request, 5, DLV_NO_ADAPT, 0, NOW).nonminimal);
 }
 
 } // namespace
@@ -555,6 +619,8 @@ int main()
 		cmocka_unit_test(quiet_network_is_minimal_R11),
 		cmocka_unit_test(load_and_bias_decide_R06_R10),
 		cmocka_unit_test(lighter_of_two_minimal_ways_R06),
+		cmocka_unit_test(loads_of_neighbours_count_R08),
+		cmocka_unit_test(news_take_ten_cycles_R09),
 		cmocka_unit_test(small_gain_is_no_reason_R10),
 		cmocka_unit_test(worst_case_traffic_R15),
 		cmocka_unit_test(hashed_modes_keep_order_R12),
