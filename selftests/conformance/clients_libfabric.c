@@ -57,9 +57,9 @@ TEST_F(fabric, S20_11__rebuilt_handles_of_either_format)
 		RC(SUCCESS, conf_fma(&self->a, &d));
 		EXPECT_EQ(0x41 + second, self->b.data[64]);
 		d = conf_post(&self->a, side_name(&self->b), GNI_POST_RDMA_PUT, 0, 4096, 64);
-		d.remote_mem_hndl = built;
+		d.remote_mem_hndl = conf_coded(built, ~conf_check_code(&built));
 		RC(INVALID_PARAM, GNI_PostRdma(self->a.ep, &d));
-		d.remote_mem_hndl.qword2 |= conf_check_code(&built) << 56;
+		d.remote_mem_hndl = conf_coded(built, conf_check_code(&built));
 		RC(SUCCESS, conf_rdma(&self->a, &d));
 		EXPECT_EQ(0x40 + second, self->b.data[4096]);
 	}

@@ -369,4 +369,14 @@ static inline uint64_t conf_check_code(const gni_mem_handle_t *h)
 	return crc;
 }
 
+/*
+ * A handle without a check code, given one. A test that wants a wrong code gives the complement of the right
+ * one: for one address in 256 the right code is 0, so that no code at all would do.
+ */
+static inline gni_mem_handle_t conf_coded(gni_mem_handle_t h, uint64_t code)
+{
+	h.qword2 |= (code & 0xff) << 56;
+	return h;
+}
+
 #endif /* CONFORMANCE_H */

@@ -168,7 +168,7 @@ TEST(S5_17__handle_without_an_address)
 	RC(SUCCESS, conf_fma(&s, &d));
 	EXPECT_EQ(0x1122334455667789, *at);
 	/* block transfers want the check code */
-	built.qword2 |= conf_check_code(&built) << 56;
+	built = conf_coded(built, conf_check_code(&built));
 	d = conf_post(&s, side_name(&s), GNI_POST_RDMA_GET, 128, 0, 8);
 	d.remote_mem_hndl = built;
 	d.remote_addr = 64;
@@ -199,9 +199,9 @@ TEST(S5_16__rebuilt_handle_needs_its_code_for_block_transfers_only)
 	RC(SUCCESS, conf_fma(&s, &d));
 	EXPECT_EQ(0x44, s.data[64]);
 	d = conf_post(&s, side_name(&s), GNI_POST_RDMA_PUT, 0, 128, 8);
-	d.remote_mem_hndl = built;
+	d.remote_mem_hndl = conf_coded(built, ~conf_check_code(&built));
 	RC(INVALID_PARAM, GNI_PostRdma(s.ep, &d));
-	d.remote_mem_hndl.qword2 |= conf_check_code(&built) << 56;
+	d.remote_mem_hndl = conf_coded(built, conf_check_code(&built));
 	RC(SUCCESS, conf_rdma(&s, &d));
 	EXPECT_EQ(0x44, s.data[128]);
 	side_close(&s);
