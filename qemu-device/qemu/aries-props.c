@@ -54,6 +54,10 @@ static const AriesNumber aries_faults[ARIES_FAULTS] = {
                               "fault: takes down a link between routers, for all: router * 64 + tile of either end"},
     [ARIES_FAULT_MEND_LINK] = {"mend-link", 0, 0, ARIES_LINK_NONE, ARIES_LINK_NONE,
                                "fault: takes a link between routers up again, as cut-link"},
+    [ARIES_FAULT_NOISY_LINK] = {"noisy-link", 0, 0, 18ull << 32 | ARIES_LINK_NONE, ARIES_LINK_NONE,
+                                "fault: bit errors on a link, as cut-link + 2^32 * N: one in 10^N bits; N = 0: none"},
+    [ARIES_FAULT_LINK_LANES] = {"link-lanes", 0, 0, 3ull << 32 | ARIES_LINK_NONE, ARIES_LINK_NONE,
+                                "fault: lanes of a link that work, as cut-link + 2^32 * lanes, 1 to 3"},
 };
 
 /* Gets a number that the row allows; the message names property, value and range. */

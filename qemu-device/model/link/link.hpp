@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "link/rates.hpp"
@@ -23,10 +24,12 @@ namespace aries
  * neighbours at once do not wait for one another.
  */
 struct alignas(64) TileState : Timeline {
-	std::atomic<uint32_t> state; ///< LINK_* bits
-	uint32_t reserved;
+	std::atomic<uint32_t> state;     ///< LINK_* bits
+	std::atomic<uint32_t> noise;     ///< bit error rate, as the bits of a float
 	std::atomic<uint64_t> far[2];    ///< see tell_load()
 	std::atomic<uint64_t> beyond[2]; ///< see tell_load()
+	std::atomic<uint64_t> replays;   ///< times that the LCB began again (P09)
+	std::atomic<uint64_t> missed;    ///< sets with errors that its CRC did not see (P10)
 };
 
 static_assert(sizeof(TileState) == 64 && std::atomic<uint64_t>::is_always_lock_free &&
@@ -101,6 +104,12 @@ inline void set_link_up(TileState &tile, bool up) noexcept
 		tile.state.fetch_and(~LINK_DOWN, std::memory_order_relaxed);
 	else
 		tile.state.fetch_or(LINK_DOWN, std::memory_order_relaxed);
+}
+
+/** Bit errors by bits, from 0. */
+inline float link_error_rate(const TileState &tile) noexcept
+{
+	return std::bit_cast<float>(tile.noise.load(std::memory_order_relaxed));
 }
 
 /** @param lanes 1 to LANES */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is not on the way of a packet: state of links and NICs, and the text that shows it. */
+#include <cstdio>
+
 #include "netlink/network.hpp"
 
 namespace aries
@@ -38,6 +40,17 @@ bool Network::set_lanes(uint32_t router, uint32_t tile_nr, uint32_t lanes) noexc
 	       change_link(router, tile_nr, [lanes](TileState &tile) { set_link_lanes(tile, lanes); });
 }
 
+bool Network::set_error_rate(uint32_t router, uint32_t tile_nr, float rate) noexcept
+{
+	if (!(rate >= 0 && rate <= MAX_ERROR_RATE) || !change_link(router, tile_nr, [rate](TileState &tile) {
+		    tile.noise.store(std::bit_cast<uint32_t>(rate), std::memory_order_relaxed);
+	    }))
+		return false;
+	if (rate > 0)
+		noisy_->store(1, std::memory_order_relaxed);
+	return true;
+}
+
 uint64_t Network::load_ns(uint32_t router, uint32_t tile_nr, uint64_t now_ns) const noexcept
 {
 	if (router >= topo_.routers() || tile_nr >= TILE_SLOTS)
@@ -66,6 +79,20 @@ std::string load_text(const TileState &state, uint64_t now_ns)
 	return "load " + std::to_string(ticks_to_ns(state.ahead(ns_to_ticks(now_ns)))) + " ns";
 }
 
+/* Nothing of a link without errors. */
+std::string error_text(const TileState &state)
+{
+	const float rate = link_error_rate(state);
+	const uint64_t replays = state.replays.load(std::memory_order_relaxed);
+	char text[96] = "";
+
+	if (rate > 0 || replays)
+		std::snprintf(text, sizeof(text), ", bit error rate %g, %llu replays, %llu errors missed",
+			      static_cast<double>(rate), static_cast<unsigned long long>(replays),
+			      static_cast<unsigned long long>(state.missed.load(std::memory_order_relaxed)));
+	return text;
+}
+
 } // namespace
 
 std::string Network::describe(uint32_t node, uint64_t now_ns) const
@@ -90,7 +117,7 @@ std::string Network::describe(uint32_t node, uint64_t now_ns) const
 			continue;
 		text += tile_text(nr) + " to " + place_text(topo_, far.router) + " tile " + std::to_string(far.tile) +
 			": " + link_state_name(state) + ", " + std::to_string(link_lanes(state)) + " lanes, " +
-			load_text(state, now_ns) + "\n";
+			load_text(state, now_ns) + error_text(state) + "\n";
 	}
 	for (uint32_t i = 0; i < PROCESSOR_TILES; i++) {
 		text += tile_text(FIRST_PROCESSOR + i) + " of NIC " + (i < PROCESSOR_TILES / 2 ? "0/1" : "2/3") +

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "netlink/network.hpp"
 
+#include "link/lcb_run.hpp"
+
 namespace aries
 {
 
@@ -182,6 +184,27 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 }
 
 /*
+ * What bit errors do to flits that get to a link at @tick, as its LCB would have it: sets that are sent again, and in
+ * the end perhaps one whose errors nobody has seen. Return: ticks for which the link is busy in vain
+ */
+uint64_t Network::disturb(TileState &tile, uint32_t link, uint64_t flits, uint64_t tick, Transit &transit) noexcept
+{
+	const float rate = link_error_rate(tile);
+
+	if (!(rate > 0))
+		return 0;
+	const LcbLine line{tile_medium(link_tile(link)), link_lanes(tile), ns_to_ticks(HOP_NS - ROUTER_NS)};
+	BitErrors errors = lcb_errors(rate, link, tick);
+	const LcbRun run = lcb_run(line, flits, errors, [&transit](const LcbDamage &) { transit.damaged = true; });
+
+	if (run.replays)
+		tile.replays.fetch_add(run.replays, std::memory_order_relaxed);
+	if (run.undetected)
+		tile.missed.fetch_add(run.undetected, std::memory_order_relaxed);
+	return run.extra_ticks;
+}
+
+/*
  * Packets cut through: the head of the train goes on as soon as a tile is free for it, the tile stays booked for
  * the whole train, and the slowest tile decides how long the tail lags behind. Where it waits the link before is told.
  */
@@ -204,7 +227,10 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, uint
 
 	for (const uint32_t link : links) {
 		TileState &next = tiles_.take(link);
-		const uint64_t ticks = link_ticks(next, tile_medium(link_tile(link)), train.flits);
+		uint64_t ticks = link_ticks(next, tile_medium(link_tile(link)), train.flits);
+
+		if (noisy()) [[unlikely]]
+			ticks += disturb(next, link, train.flits, head, transit);
 		const uint64_t start = next.reserve(train.now, head, ticks, train.links);
 
 		wait(next, head, start);

@@ -60,6 +60,7 @@ public:
 		bool nonminimal;    ///< a packet took a way through a root (R03, R04)
 		bool reachable;     ///< false: no such node, a NIC cut off, or no way left; nothing was booked
 		bool tile_changed;  ///< Netlink moved the source NIC to another processor tile (T05)
+		bool damaged; ///< bit errors that no LCB has seen: the packet's CRC finds them at the target (P18)
 	};
 
 	/** Empty if a network of this shape can be built, else one line that names the cause (T07, T11). */
@@ -131,6 +132,18 @@ public:
 		return nic_link(src) && nic_link(dst) && router_of(src) == router_of(dst);
 	}
 
+	/**
+	 * Give both directions of a network link bit errors at a rate per bit, or none with 0 (P11). False as
+	 * set_link(), or if the rate is not from 0 to MAX_ERROR_RATE.
+	 */
+	bool set_error_rate(uint32_t router, uint32_t tile, float rate) noexcept;
+
+	/** A link that is worse than this is none: not one set in a hundred gets through. */
+	static constexpr float MAX_ERROR_RATE = 1e-2F;
+
+	/** A link of the fabric has bit errors. */
+	bool noisy() const noexcept { return noisy_->load(std::memory_order_relaxed); }
+
 	/** The load of an output tile: nanoseconds that it is booked ahead of now_ns. */
 	uint64_t load_ns(uint32_t router, uint32_t tile, uint64_t now_ns) const noexcept;
 
@@ -166,6 +179,7 @@ private:
 	{
 		return link_id(node / NICS_PER_ROUTER, first + node % NICS_PER_ROUTER / NICS_PER_QUAD * NIC_TILES);
 	}
+	uint64_t disturb(TileState &tile, uint32_t link, uint64_t flits, uint64_t tick, Transit &transit) noexcept;
 	TileState &pick_inject(const Train &train, Transit &transit) noexcept;
 	bool choose(const Train &train, Way &way) noexcept;
 	bool follow(const Train &train, routing::Header header, uint64_t random, Way &way) noexcept;
@@ -183,9 +197,10 @@ private:
 	topology::Wiring wiring_;
 	routing::Tables tables_;
 	uint32_t members_;
-	RouterStates tiles_; // shared: TILE_SLOTS per router
-	NicPace *paces_;     // shared: one per member
-	NicState *nics_;     // shared: one per member
+	RouterStates tiles_;           // shared: TILE_SLOTS per router
+	NicPace *paces_;               // shared: one per member
+	NicState *nics_;               // shared: one per member
+	std::atomic<uint32_t> *noisy_; // shared: a link has had an error rate
 	Detours detours_;
 };
 
@@ -231,7 +246,7 @@ inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls
 							      uint64_t at_ns) noexcept
 {
 	const uint64_t now = ns_to_ticks(now_ns), at = ns_to_ticks(at_ns);
-	Transit transit{at_ns, 0, false, false, false};
+	Transit transit{at_ns, 0, false, false, false, false};
 
 	if (!nic_link(packets.src) || !nic_link(packets.dst)) [[unlikely]]
 		return transit;

@@ -42,7 +42,8 @@ try {
 
 	return (pages_bytes(topo.routers()) + RouterStates::map_bytes(topo.routers()) +
 		(members ? members : topo.nodes()) * each + 63) /
-	       64 * 64;
+		       64 * 64 +
+	       64;
 } catch (...) {
 	return 0;
 }
@@ -65,7 +66,8 @@ Network::Network(const Dragonfly &topo, const topology::Machine &machine, void *
 	  tiles_(topo_.routers(), shared, static_cast<char *>(shared) + pages_bytes(topo_.routers()),
 		 std::move(reserve)),
 	  paces_(reinterpret_cast<NicPace *>(behind_map(shared, topo_.routers()))),
-	  nics_(reinterpret_cast<NicState *>(paces_ + members_)), detours_(wiring_, tiles_)
+	  nics_(reinterpret_cast<NicState *>(paces_ + members_)),
+	  noisy_(reinterpret_cast<std::atomic<uint32_t> *>(nics_ + members_)), detours_(wiring_, tiles_)
 {
 }
 

@@ -152,7 +152,7 @@ uint8_t Bte::chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &c
 	status = local_runs(work, at, bytes, local, near);
 	if (status == ARIES_ST_OK)
 		status = account(share, bytes, counters, bursts);
-	if (status == ARIES_ST_OK && core_.faults.any() && !answered(bursts)) [[unlikely]]
+	if (status == ARIES_ST_OK && !answered(bursts)) [[unlikely]]
 		share.answered.store(false);
 	if (status == ARIES_ST_OK)
 		status = move(work, at, bytes, near, work.put() || answered(bursts));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nic/nic.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -264,27 +266,51 @@ void Nic::set_trace(const char *path, uint64_t limit, uint32_t packets)
 	trace_.start(path, limit, packets);
 }
 
-/* Links between routers, for all members: their numbers are router * TILE_SLOTS + tile of either end. */
+/* One link between routers, at either end. False if there is none, or no space for the state of its routers. */
+bool Nic::set_cable(CableFault fault, uint32_t router, uint32_t tile, uint32_t more)
+{
+	if (router >= network_.topology().routers())
+		return false;
+	switch (fault) {
+	case CableFault::Noisy:
+		if (more == 1 || more > NOISE_MAX)
+			throw Error("bit errors are one in 10^2 to 10^" + std::to_string(NOISE_MAX) +
+				    " bits, or none with 0, not one in 10^" + std::to_string(more));
+		return network_.set_error_rate(router, tile, more ? std::pow(10.0F, -float(more)) : 0);
+	case CableFault::Lanes:
+		if (more < 1 || more > LANES)
+			throw Error("a link has 1 to 3 lanes, not " + std::to_string(more));
+		return network_.set_lanes(router, tile, more);
+	default:
+		return !more && network_.set_link(router, tile, fault == CableFault::Mend);
+	}
+}
+
+/*
+ * For all members: the lower half of the value is router * TILE_SLOTS + tile, the upper one what the fault has besides.
+ * False if this is no such fault.
+ */
 bool Nic::set_cable(std::string_view name, uint64_t value)
 {
-	const bool mend = name == "mend-link";
+	const auto fault = std::find(CABLE_FAULTS.begin(), CABLE_FAULTS.end(), name) - CABLE_FAULTS.begin();
+	const uint32_t router = uint32_t(value) / TILE_SLOTS, tile = uint32_t(value) % TILE_SLOTS;
 
-	if (!mend && name != "cut-link")
+	if (size_t(fault) == CABLE_FAULTS.size())
 		return false;
-	const uint64_t router = value / TILE_SLOTS, tile = value % TILE_SLOTS;
-
-	if (router >= network_.topology().routers() || !network_.set_link(uint32_t(router), uint32_t(tile), mend))
+	if (!set_cable(CableFault(fault), router, tile, uint32_t(value >> 32)))
 		throw Error("no link is at router " + std::to_string(router) + " tile " + std::to_string(tile) +
 			    ", or there is no space for its state");
-	(mend ? mended_ : cut_).store(value);
+	cable_[size_t(fault)].store(value);
 	return true;
 }
 
 bool Nic::get_fault(std::string_view name, uint64_t &value) const noexcept
 {
-	if (name != "cut-link" && name != "mend-link")
+	const auto fault = std::find(CABLE_FAULTS.begin(), CABLE_FAULTS.end(), name);
+
+	if (fault == CABLE_FAULTS.end())
 		return faults_.get(name, value);
-	value = name == "cut-link" ? cut_ : mended_;
+	value = cable_[size_t(fault - CABLE_FAULTS.begin())];
 	return true;
 }
 
@@ -295,7 +321,7 @@ void Nic::set_fault(const char *name, uint64_t value)
 	if (!name || !faults_.set(name, value))
 		throw Error(std::string("unknown fault ") + (name ? name : "") +
 			    ": there are drop, drop-response, corrupt, delay-ns, link, reorder, duplicate, cut-link, "
-			    "mend-link and carrier");
+			    "mend-link, noisy-link, link-lanes and carrier");
 	network_.set_nic_link(core_.node, faults_.link_up());
 }
 

@@ -3,6 +3,7 @@
 #ifndef ARIES_NIC_NIC_HPP
 #define ARIES_NIC_NIC_HPP
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -55,11 +56,18 @@ private:
 	void take_place(uint32_t place);
 	bool reserve(uint32_t router) noexcept;
 	void tell_no_room() noexcept;
-	bool set_cable(std::string_view name, uint64_t value);
 
 	std::atomic<bool> no_room_{false}; /* for the state of a router */
 	bool no_room_told_ = false;
-	std::atomic<uint64_t> cut_{ARIES_LINK_NONE}, mended_{ARIES_LINK_NONE};
+	/* Faults of links between routers, in the order of their names, and the last value of each. */
+	enum class CableFault : uint8_t { Cut, Mend, Noisy, Lanes };
+	static constexpr std::array<std::string_view, 4> CABLE_FAULTS{"cut-link", "mend-link", "noisy-link",
+								      "link-lanes"};
+	static constexpr uint32_t NOISE_MAX = 18;
+	bool set_cable(std::string_view name, uint64_t value);
+	bool set_cable(CableFault fault, uint32_t router, uint32_t tile, uint32_t more);
+	std::array<std::atomic<uint64_t>, CABLE_FAULTS.size()> cable_{ARIES_LINK_NONE, ARIES_LINK_NONE, ARIES_LINK_NONE,
+								      ARIES_LINK_NONE};
 	Host host_;
 	Segment segment_;
 	Membership members_;

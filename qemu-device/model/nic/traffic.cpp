@@ -36,20 +36,20 @@ inline void count_requests(const Train &train, CounterBlock &counters)
 	counters.add(ARIES_CNT_REQ_FLITS, train.request);
 }
 
-/* A lost or damaged packet: either way the requester gets no response to it (P18, N27). */
-uint8_t Traffic::suffer(const Train &train, uint64_t now, CounterBlock &counters) noexcept
+/* A packet that is lost or damaged: either way the requester gets no response to it (P18, N27). */
+uint8_t Traffic::lose(const Train &train, uint8_t status, CounterBlock &counters) noexcept
 {
-	uint8_t status = ARIES_ST_OK;
-
-	if (core_.faults.take_drops(train.packets))
-		status = ARIES_ST_TIMEOUT;
-	else if (core_.faults.take_corrupt(train.packets))
-		status = ARIES_ST_CRC;
-	if (status != ARIES_ST_OK) {
-		count_requests(train, counters);
-		count_latency(core_, counters, SEND_NS + RESPONSE_TIMEOUT_NS);
-	}
+	count_requests(train, counters);
+	count_latency(core_, counters, SEND_NS + RESPONSE_TIMEOUT_NS);
 	return status;
+}
+
+/* Injected faults. */
+uint8_t Traffic::suffer(const Train &train, CounterBlock &counters) noexcept
+{
+	if (core_.faults.take_drops(train.packets))
+		return lose(train, ARIES_ST_TIMEOUT, counters);
+	return core_.faults.take_corrupt(train.packets) ? lose(train, ARIES_ST_CRC, counters) : uint8_t(ARIES_ST_OK);
 }
 
 /* Issue and travel: the requests leave and get to the target. */
@@ -79,10 +79,12 @@ inline uint8_t Traffic::issue(const Train &train, uint64_t now, CounterBlock &co
 		counters.add(ARIES_CNT_NETLINK_TILES);
 	passage.latency_ns = out.arrive_ns + RECEIVE_NS - now;
 	passage.turn_ns = out.arrive_ns + train.turn_ns();
+	if (out.damaged) [[unlikely]]
+		return lose(train, ARIES_ST_CRC, counters);
 	if (core_.faults.any()) [[unlikely]] {
 		passage.latency_ns += core_.faults.delay_ns();
 		if (!train.launched)
-			return suffer(train, now, counters);
+			return suffer(train, counters);
 	}
 	return ARIES_ST_OK;
 }
@@ -107,6 +109,8 @@ inline void Traffic::answer(const Train &train, uint64_t now, CounterBlock &coun
 		lost = core_.faults.take_lost_responses(train.packets);
 		delay = core_.faults.delay_ns();
 	}
+	if (back.damaged) [[unlikely]]
+		lost = std::max(lost, 1u);
 	if (back.reachable && !lost) [[likely]] {
 		passage.back_ns = back.arrive_ns + delay;
 		if (train.returns && !train.launched)

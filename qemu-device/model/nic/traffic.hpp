@@ -76,7 +76,9 @@ public:
 	void respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 	/** After respond(): no response comes back to what the target may have done all the same (N27). */
-	bool unanswered(const Passage &passage) const noexcept { return core_.faults.any() && !passage.back_ns; }
+	static bool unanswered(const Passage &passage) noexcept { return !passage.back_ns; }
+	/** Packets can get lost between neighbours or on the way: by an injected fault or by bit errors. */
+	bool losing() const noexcept { return core_.faults.any() || core_.network.noisy(); }
 	/** What the initiator has waited from @now on. */
 	uint64_t waited(const Passage &passage, uint64_t now) const noexcept
 	{
@@ -120,7 +122,8 @@ private:
 	Network::Transit carry(const Train &train, PacketClass cls, uint64_t now, uint64_t at) noexcept;
 	uint64_t stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t ticks, uint64_t at_ns, uint32_t hops,
 			uint64_t &arrive_ns) noexcept;
-	uint8_t suffer(const Train &train, uint64_t now, CounterBlock &counters) noexcept;
+	uint8_t lose(const Train &train, uint8_t status, CounterBlock &counters) noexcept;
+	uint8_t suffer(const Train &train, CounterBlock &counters) noexcept;
 	uint8_t issue(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 	void answer(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 

@@ -22,8 +22,10 @@ struct Pair {
 	uint64_t table;
 	uint64_t local;
 
-	explicit Pair(const FakeHost::Options &options = {})
-		: a(path, 0, options), b(path, 1, {.lease_ms = options.lease_ms})
+	/** Node 1 sits at @place_b - 1, or at 1 if that is 0. */
+	explicit Pair(const FakeHost::Options &options = {}, uint32_t place_b = 0)
+		: a(path, 0, options),
+		  b(path, 1, {.machine_nodes = options.machine_nodes, .place = place_b, .lease_ms = options.lease_ms})
 	{
 		a.set_key(PTAG_A, KEY);
 		b.set_key(PTAG_B, KEY);
