@@ -51,9 +51,9 @@ struct NicPace {
 inline uint64_t book_stream(NicPace &from, NicPace &to, uint64_t packets, uint64_t ticks, uint64_t at) noexcept
 {
 	if (packets <= LONG_PACKETS)
-		return from.inject.reserve(at, at, packets * ticks, PART_OF_TRAIN);
+		return from.inject.reserve(at, at, packets * ticks, Store::Loose);
 	if (ticks != INJECT_TICKS)
-		return from.inject.reserve(at, at, packets * ticks, SHORT_TRAIN);
+		return from.inject.reserve(at, at, packets * ticks, Store::Quick);
 
 	uint64_t head = from.inject.reserve(at, packets * ticks);
 
@@ -71,7 +71,7 @@ inline uint64_t book_atomic(NicPace &nic, uint32_t lane, uint64_t ticks, uint64_
 	TileState &mine = nic.amo_lane[lane % AMO_LANES];
 
 	if (mine.free_at(at) && nic.amo.free_at(at)) [[likely]] {
-		mine.reserve(at, at, ticks, SHORT_TRAIN);
+		mine.reserve(at, at, ticks, Store::Quick);
 		return ticks;
 	}
 	return nic.amo.reserve(std::max(at, mine.busy.load(std::memory_order_relaxed)), ticks) + ticks - at;

@@ -22,40 +22,19 @@ namespace aries
  */
 inline constexpr uint64_t BOOKING_LIMIT = uint64_t{1} << 42;
 
-/**
- * Short and middling trains book a tile no further ahead of the time at which they are issued, in ticks (100 us: what
- * 16 NICs can have outstanding at one, N20, L08), and wait no longer. In hardware whoever issues more is held up; a
- * guest is not, and where the host is faster than the modelled links it would close a tile to all that come later for
- * as long as it has been at it. Nor does a small packet wait for a whole long transfer there, whose packets it mixes
- * with.
- */
-inline constexpr uint64_t BACKLOG_LIMIT = ns_to_ticks(100'000);
-
 /** How far tick @p until is ahead of @p now; damage counts as nothing. */
 constexpr uint64_t ticks_ahead(uint64_t until, uint64_t now) noexcept
 {
 	return until > now && until - now <= BOOKING_LIMIT ? until - now : 0;
 }
 
-/** How a reservation is made. */
-struct Policy {
-	enum class Store : uint8_t {
-		Exact, ///< a locked instruction: nothing is forgotten
-		Quick, ///< what is free is taken by a load and a store, what has load exactly
-		Loose, ///< a load and a store
-	} store;
-	uint64_t limit; ///< ticks that the reservation waits at most; to a longer backlog it adds nothing
+/** How a reservation is stored. */
+enum class Store : uint8_t {
+	Exact, ///< by a locked instruction: nothing is forgotten. Links, which many NICs share, and long trains
+	Quick, ///< what is free is taken by a load and a store, what has load exactly. Short trains, on one tile
+	Loose, ///< by a load and a store. Each of several tiles that share a train of middling length: by locked
+	       ///< instructions eight of them would cost as much as the copy
 };
-
-/** Short trains, on one tile. */
-inline constexpr Policy SHORT_TRAIN{Policy::Store::Quick, BACKLOG_LIMIT};
-/** Each of several tiles that share a train of middling length: by locked instructions eight of them would cost as much
- * as the copy. */
-inline constexpr Policy PART_OF_TRAIN{Policy::Store::Loose, BACKLOG_LIMIT};
-/** Links between routers, which many NICs share. */
-inline constexpr Policy ON_A_LINK{Policy::Store::Exact, BACKLOG_LIMIT};
-/** Long trains. */
-inline constexpr Policy LONG_TRAIN{Policy::Store::Exact, BOOKING_LIMIT};
 
 /**
  * What something that does one thing at a time has to do. All zero: nothing.
@@ -84,9 +63,9 @@ struct Timeline {
 	 * modelling of a packet.
 	 * @return tick at which the reserved time begins
 	 */
-	uint64_t reserve(uint64_t now, uint64_t at, uint64_t length, Policy policy) noexcept;
+	uint64_t reserve(uint64_t now, uint64_t at, uint64_t length, Store store) noexcept;
 
-	/** The same for what is here when it is reserved, as long as it takes to wait. */
+	/** The same for what is here when it is reserved, or must not get past what has come before. */
 	uint64_t reserve(uint64_t at, uint64_t length) noexcept;
 };
 
@@ -95,28 +74,26 @@ inline uint64_t Timeline::ahead(uint64_t now) const noexcept
 	return ticks_ahead(busy.load(std::memory_order_relaxed), now);
 }
 
-inline uint64_t Timeline::reserve(uint64_t now, uint64_t at, uint64_t length, Policy policy) noexcept
+inline uint64_t Timeline::reserve(uint64_t now, uint64_t at, uint64_t length, Store store) noexcept
 {
 	uint64_t until = busy.load(std::memory_order_relaxed);
 	uint64_t backlog = ticks_ahead(until, now);
 
 	length = std::min(length, BOOKING_LIMIT / 2);
-	if (policy.store == Policy::Store::Loose || (policy.store == Policy::Store::Quick && until <= now)) {
-		if (backlog <= policy.limit) [[likely]]
-			busy.store(now + backlog + length, std::memory_order_relaxed);
+	if (store == Store::Loose || (store == Store::Quick && until <= now)) {
+		busy.store(now + backlog + length, std::memory_order_relaxed);
 	} else {
 		/* A reservation by another thread means another try with the newer value; somebody gets on every time.
 		 */
-		while (backlog <= policy.limit &&
-		       !busy.compare_exchange_weak(until, now + backlog + length, std::memory_order_relaxed))
+		while (!busy.compare_exchange_weak(until, now + backlog + length, std::memory_order_relaxed))
 			backlog = ticks_ahead(until, now);
 	}
-	return std::max(at, now + std::min(backlog, policy.limit));
+	return std::max(at, now + backlog);
 }
 
 inline uint64_t Timeline::reserve(uint64_t at, uint64_t length) noexcept
 {
-	return reserve(at, at, length, LONG_TRAIN);
+	return reserve(at, at, length, Store::Exact);
 }
 
 } // namespace aries

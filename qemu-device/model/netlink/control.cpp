@@ -47,7 +47,7 @@ bool Network::set_error_rate(uint32_t router, uint32_t tile_nr, float rate) noex
 	    }))
 		return false;
 	if (rate > 0)
-		noisy_->store(1, std::memory_order_relaxed);
+		state_.noisy.store(1, std::memory_order_relaxed);
 	return true;
 }
 

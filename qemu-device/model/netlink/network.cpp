@@ -32,8 +32,7 @@ struct Network::Train {
 	RoutingMode mode;
 	uint8_t first_channel;
 	uint32_t part; // 1 to SPLIT_PARTS of a long train, 0 for a whole one
-	Policy tiles;  // how it books processor tiles
-	Policy links;  // and links
+	Store tiles;   // how it books processor tiles
 
 	bool adaptive() const { return mode.routing == Routing::Adaptive; }
 };
@@ -205,17 +204,26 @@ uint64_t Network::disturb(TileState &tile, uint32_t link, uint64_t flits, uint64
 }
 
 /*
- * Packets cut through: the head of the train goes on as soon as a tile is free for it, the tile stays booked for
- * the whole train, and the slowest tile decides how long the tail lags behind. Where it waits the link before is told.
+ * Packets cut through: the head of the train goes on as soon as a tile is free for it, and the tail follows as fast as
+ * the tiles let it. Where the head waits the link before is told. Requests that must stay in order close a tile to all
+ * that come after them until they have passed it (R12); responses may come in any order.
  */
 void Network::book_way(const Train &train, std::span<const uint32_t> links, uint32_t eject, Transit &transit) noexcept
 {
 	const uint64_t processor_ticks = flit_ticks(train.flits, LINK_FACTORS[2][0]);
-	uint64_t slowest = processor_ticks;
 	TileState *before = nullptr;
-	uint64_t head =
-		pick_inject(train, transit).reserve(train.now, train.at, processor_ticks, train.tiles) + CROSSING_TICKS;
-	const auto wait = [&before](TileState &next, uint64_t ready, uint64_t start) {
+	uint64_t head = train.at, tail = train.at;
+	const bool in_order = !train.adaptive() && train.first_channel == 0;
+	/* One stage: @next, then @latency to the one behind it. */
+	const auto pass = [&](TileState &next, uint64_t ticks, Store store, uint64_t latency) {
+		const uint64_t ready = head;
+		const uint64_t start = next.reserve(in_order ? ready : train.now, ready, ticks, store);
+
+		head = start + latency;
+		tail = std::max(tail, start + ticks) + latency;
+		return start;
+	};
+	const auto tell = [&before](TileState &next, uint64_t ready, uint64_t start) {
 		if (before) {
 			const uint64_t beyond = told_far(next, ready);
 
@@ -225,50 +233,52 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, uint
 		before = &next;
 	};
 
+	pass(pick_inject(train, transit), processor_ticks, train.tiles, CROSSING_TICKS);
 	for (const uint32_t link : links) {
 		TileState &next = tiles_.take(link);
+		const uint64_t ready = head;
 		uint64_t ticks = link_ticks(next, tile_medium(link_tile(link)), train.flits);
 
 		if (noisy()) [[unlikely]]
 			ticks += disturb(next, link, train.flits, head, transit);
-		const uint64_t start = next.reserve(train.now, head, ticks, train.links);
-
-		wait(next, head, start);
-		head = start + HOP_TICKS;
-		slowest = std::max(slowest, ticks);
+		tell(next, ready, pass(next, ticks, Store::Exact, HOP_TICKS));
 	}
 	TileState &out = tiles_.take(eject);
-	const uint64_t start = out.reserve(train.now, head, processor_ticks, train.tiles);
+	const uint64_t ready = head;
 
-	wait(out, head, start);
-	head = start + CROSSING_TICKS;
-
-	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(head + slowest));
+	tell(out, ready, pass(out, processor_ticks, train.tiles, CROSSING_TICKS));
+	transit.head_ns = transit.reachable ? std::min(transit.head_ns, ticks_to_ns(head)) : ticks_to_ns(head);
+	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(tail));
 	if (!transit.reachable)
 		transit.hops = static_cast<uint32_t>(links.size());
 	transit.reachable = true;
 }
 
-/* Through the router of both in four parts, one on each tile. Return: tick at which the last flit is there */
-template <Policy policy> uint64_t Network::cross_parts(const Packets &packets, uint64_t now, uint64_t at) noexcept
+/* Through the router of both in four parts, one on each tile. */
+template <Store store>
+void Network::cross_parts(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept
 {
 	const uint32_t in = quad_tile(packets.src, FIRST_INJECT), out = quad_tile(packets.dst, FIRST_PROCESSOR);
-	uint64_t done = 0;
+	uint64_t first = UINT64_MAX, done = 0;
 
 	for (uint32_t part = 0; part < NIC_TILES; part++) {
 		const uint64_t ticks = flit_ticks((packets.flits + part) / NIC_TILES, LINK_FACTORS[2][0]);
-		uint64_t head = tiles_[in + part].reserve(now, at, ticks, policy) + CROSSING_TICKS;
+		uint64_t head = tiles_[in + part].reserve(now, at, ticks, store) + CROSSING_TICKS;
 
-		head = tiles_[out + part].reserve(now, head, ticks, policy) + CROSSING_TICKS;
+		head = tiles_[out + part].reserve(now, head, ticks, store) + CROSSING_TICKS;
+		first = std::min(first, head);
 		done = std::max(done, head + ticks);
 	}
-	return done;
+	transit.head_ns = ticks_to_ns(first);
+	transit.arrive_ns = ticks_to_ns(done);
 }
 
 void Network::cross_long(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept
 {
-	transit.arrive_ns = ticks_to_ns(packets.flits <= EXACT_ABOVE ? cross_parts<PART_OF_TRAIN>(packets, now, at)
-								     : cross_parts<LONG_TRAIN>(packets, now, at));
+	if (packets.flits <= EXACT_ABOVE)
+		cross_parts<Store::Loose>(packets, now, at, transit);
+	else
+		cross_parts<Store::Exact>(packets, now, at, transit);
 	transit.reachable = true;
 }
 
@@ -276,7 +286,7 @@ void Network::cross_long(const Packets &packets, uint64_t now, uint64_t at, Tran
 void Network::route(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept
 {
 	const RoutingMode mode = routing_mode(packets.dlvr_mode, packets.cls == PacketClass::Response);
-	const bool few = packets.flits <= SPLIT_ABOVE, middling = packets.flits <= EXACT_ABOVE;
+	const bool few = packets.flits <= SPLIT_ABOVE;
 	uint64_t seed = uint64_t{packets.src} << 32 | packets.dst;
 
 	if (mode.routing != Routing::InOrder)
@@ -295,10 +305,7 @@ void Network::route(const Packets &packets, uint64_t now, uint64_t at, Transit &
 		    mode,
 		    static_cast<uint8_t>(packets.cls == PacketClass::Response ? REQUEST_CHANNELS : 0),
 		    0,
-		    few        ? SHORT_TRAIN
-		    : middling ? ON_A_LINK
-			       : LONG_TRAIN,
-		    middling ? ON_A_LINK : LONG_TRAIN};
+		    few ? Store::Quick : Store::Exact};
 
 	if (few || mode.routing == Routing::InOrder) {
 		book_train(train, transit);

@@ -18,6 +18,7 @@
 #include "link/link.hpp"
 #include "link/pace.hpp"
 #include "netlink/detours.hpp"
+#include "netlink/fabric_clock.hpp"
 #include "netlink/links.hpp"
 #include "netlink/router_states.hpp"
 #include "router/decide.hpp"
@@ -30,6 +31,12 @@ namespace aries
 
 /** Requests and responses have their own virtual channels and need not take the same way (P12, R13). */
 enum class PacketClass : uint8_t { Request, Response };
+
+/** What all members share beside routers and NICs. All zero: quiet. */
+struct alignas(64) FabricState {
+	std::atomic<uint32_t> noisy;    ///< a link has had an error rate
+	std::atomic<uint64_t> ahead_ns; ///< see FabricClock
+};
 
 /** Packets that leave a NIC for another, back to back. */
 struct Packets {
@@ -56,6 +63,7 @@ public:
 	/** What became of a train of packets. */
 	struct Transit {
 		uint64_t arrive_ns; ///< modelled time at which its last flit is at the target NIC
+		uint64_t head_ns;   ///< and its first one
 		uint32_t hops;      ///< router to router hops of the first packet
 		bool nonminimal;    ///< a packet took a way through a root (R03, R04)
 		bool reachable;     ///< false: no such node, a NIC cut off, or no way left; nothing was booked
@@ -107,6 +115,9 @@ public:
 	 */
 	Transit carry(const Packets &packets, uint64_t now_ns, uint64_t at_ns) noexcept;
 
+	/** Modelled time, the same for all members. */
+	FabricClock &clock() noexcept { return clock_; }
+
 	/** What the NIC at @p node has to do; see book_stream() and book_atomic(). */
 	NicPace &pace(uint32_t node) const noexcept { return paces_[node]; }
 
@@ -142,7 +153,7 @@ public:
 	static constexpr float MAX_ERROR_RATE = 1e-2F;
 
 	/** A link of the fabric has bit errors. */
-	bool noisy() const noexcept { return noisy_->load(std::memory_order_relaxed); }
+	bool noisy() const noexcept { return state_.noisy.load(std::memory_order_relaxed); }
 
 	/** The load of an output tile: nanoseconds that it is booked ahead of now_ns. */
 	uint64_t load_ns(uint32_t router, uint32_t tile, uint64_t now_ns) const noexcept;
@@ -170,7 +181,8 @@ private:
 	static constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
 
 	bool cross(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
-	template <Policy policy> uint64_t cross_parts(const Packets &packets, uint64_t now, uint64_t at) noexcept;
+	template <Store store>
+	void cross_parts(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	void cross_long(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	void route(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	uint32_t lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept;
@@ -197,10 +209,11 @@ private:
 	topology::Wiring wiring_;
 	routing::Tables tables_;
 	uint32_t members_;
-	RouterStates tiles_;           // shared: TILE_SLOTS per router
-	NicPace *paces_;               // shared: one per member
-	NicState *nics_;               // shared: one per member
-	std::atomic<uint32_t> *noisy_; // shared: a link has had an error rate
+	RouterStates tiles_; // shared: TILE_SLOTS per router
+	FabricState &state_; // shared
+	FabricClock clock_;
+	NicPace *paces_; // shared: one per member
+	NicState *nics_; // shared: one per member
 	Detours detours_;
 };
 
@@ -237,6 +250,7 @@ inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls
 		return false;
 	in.take(now, ticks);
 	out.take(now, ticks);
+	transit.head_ns = ticks_to_ns(at + 2 * CROSSING_TICKS);
 	transit.arrive_ns = ticks_to_ns(at + 2 * CROSSING_TICKS + ticks);
 	transit.reachable = true;
 	return true;
@@ -246,7 +260,7 @@ inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls
 							      uint64_t at_ns) noexcept
 {
 	const uint64_t now = ns_to_ticks(now_ns), at = ns_to_ticks(at_ns);
-	Transit transit{at_ns, 0, false, false, false, false};
+	Transit transit{at_ns, at_ns, 0, false, false, false, false};
 
 	if (!nic_link(packets.src) || !nic_link(packets.dst)) [[unlikely]]
 		return transit;

@@ -12,7 +12,7 @@ namespace aries
 namespace
 {
 
-/* Behind the pages of the routers come their map, then what there is of each member. */
+/* Behind the pages of the routers come their map, what is the fabric's, then what there is of each member. */
 size_t pages_bytes(uint32_t routers)
 {
 	return routers * ROUTER_BYTES;
@@ -40,10 +40,9 @@ try {
 	const Dragonfly topo(shape);
 	const size_t each = sizeof(NicPace) + sizeof(NicState);
 
-	return (pages_bytes(topo.routers()) + RouterStates::map_bytes(topo.routers()) +
+	return (pages_bytes(topo.routers()) + RouterStates::map_bytes(topo.routers()) + sizeof(FabricState) +
 		(members ? members : topo.nodes()) * each + 63) /
-		       64 * 64 +
-	       64;
+	       64 * 64;
 } catch (...) {
 	return 0;
 }
@@ -65,9 +64,9 @@ Network::Network(const Dragonfly &topo, const topology::Machine &machine, void *
 	: topo_(topo), wiring_(machine), tables_(make_tables(machine)), members_(members ? members : topo_.nodes()),
 	  tiles_(topo_.routers(), shared, static_cast<char *>(shared) + pages_bytes(topo_.routers()),
 		 std::move(reserve)),
-	  paces_(reinterpret_cast<NicPace *>(behind_map(shared, topo_.routers()))),
-	  nics_(reinterpret_cast<NicState *>(paces_ + members_)),
-	  noisy_(reinterpret_cast<std::atomic<uint32_t> *>(nics_ + members_)), detours_(wiring_, tiles_)
+	  state_(*reinterpret_cast<FabricState *>(behind_map(shared, topo_.routers()))), clock_(state_.ahead_ns),
+	  paces_(reinterpret_cast<NicPace *>(&state_ + 1)), nics_(reinterpret_cast<NicState *>(paces_ + members_)),
+	  detours_(wiring_, tiles_)
 {
 }
 

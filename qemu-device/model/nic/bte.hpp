@@ -71,7 +71,7 @@ struct BteShare {
 	uint32_t partners = 0; /* under the mutex */
 
 	/* Modelled time, of one thread at a time: what the NIC sends without a break is not booked in pieces. */
-	const uint64_t start;    /* now_ns() */
+	const uint64_t start;
 	uint64_t floor = start;  /* earliest that packets leave: start, or when the host came with a late chunk */
 	uint64_t end = start;    /* what was booked so far has left */
 	uint64_t lag = 0;        /* time for which the NIC waited for the host */

@@ -80,10 +80,10 @@ uint8_t Bte::deliver_short(const BteWork &work, const FmaRuns &near, bool &overr
 uint8_t Bte::carry_short(const BteWork &work, CounterBlock &counters, bool &overrun) noexcept
 {
 	const aries_bte_desc &desc = work.desc;
-	const uint64_t now = now_ns();
+	const uint64_t host = now_ns(), now = core_.at(host);
 	FmaRuns near;
 	Passage passage;
-	uint8_t status = target_state(core_, work.node, now);
+	uint8_t status = target_state(core_, work.node, host);
 
 	if (status != ARIES_ST_OK)
 		return status;

@@ -34,10 +34,11 @@ uint64_t Bte::latency(const BteWork &work, uint64_t start, uint64_t arrived, uin
 /* One processor cannot saturate the memory: a thread that has nothing else to do takes chunks of a long transfer. */
 uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
 {
+	const uint64_t host_start = now_ns();
 	BteShare share = {.work = work,
 			  .chunks = (work.desc.length + BTE_CHUNK - 1) / BTE_CHUNK,
 			  .backwards = core_.faults.reorder(),
-			  .start = now_ns()};
+			  .start = core_.at(host_start)};
 	const bool shared = share.chunks >= SHARE_CHUNKS && !share.backwards;
 
 	if (shared)
@@ -54,7 +55,7 @@ uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
 	const uint64_t took = latency(work, share.start, share.arrived() - share.lag, share.last - share.end);
 
 	count_latency(core_, counters, took);
-	core_.host.trace("bte_copied", work.desc.length, now_ns() - share.start, took);
+	core_.host.trace("bte_copied", work.desc.length, now_ns() - host_start, took);
 	return ARIES_ST_OK;
 }
 
@@ -228,7 +229,7 @@ uint8_t Bte::account(BteShare &share, uint64_t bytes, CounterBlock &counters, Bu
 
 	if (share.chunks > 1) {
 		guard.lock();
-		if (const uint64_t now = now_ns(); share.last && now > share.end) {
+		if (const uint64_t now = core_.at(now_ns()); share.last && now > share.end) {
 			share.lag += now - share.end;
 			share.floor = now;
 		}

@@ -259,7 +259,7 @@ bool Ce::end_pending(CePlace at, uint32_t serial, uint8_t status, Patience patie
 		return true;
 	const uint32_t red_id = ce.given[std::countr_zero(ce.arrived.load())].red_id;
 
-	settle(at, ce, {{0, 0}, now_ns(), red_id, status, 0}, step);
+	settle(at, ce, {{0, 0}, core_.at(now_ns()), red_id, status, 0}, step);
 	return true;
 }
 
@@ -365,7 +365,7 @@ void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 		return;
 	}
 	if (!arrive) /* the packet is lost: what the child's NIC reports then */
-		outcome = {{0, 0}, now_ns(), outcome.red_id, ARIES_ST_TIMEOUT, 0};
+		outcome = {{0, 0}, core_.at(now_ns()), outcome.red_id, ARIES_ST_TIMEOUT, 0};
 	else
 		outcome.at_ns = arrive + NIC_PIPELINE_NS;
 	settle(at, ce, outcome, step);
@@ -418,7 +418,7 @@ void Ce::deliver(CePlace from, const Delivery &delivery) noexcept
 	if (slot(from).sequence.load() != delivery.sequence || target_state(core_, node, now) != ARIES_ST_OK)
 		return;
 	if (!arrive)
-		outcome = {{0, 0}, now, outcome.red_id, ARIES_ST_TIMEOUT, 0};
+		outcome = {{0, 0}, core_.at(now), outcome.red_id, ARIES_ST_TIMEOUT, 0};
 	else if (node == core_.node && outcome.status == ARIES_ST_OK) {
 		const uint64_t latency = arrive + RECEIVE_NS - delivery.given.start_ns;
 

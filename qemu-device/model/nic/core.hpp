@@ -46,6 +46,9 @@ struct Core {
 	PacketTrace &trace;
 	CounterBlock &shared_counters; /* of what has no single writer: add_shared() only */
 
+	/** Modelled time when the host's clock shows @host_ns. */
+	uint64_t at(uint64_t host_ns) const noexcept { return network.clock().at(host_ns); }
+
 	NodeSlot &own() const noexcept { return segment.node(node); }
 
 	/** Asks for interrupts of a node; our own are raised by deliver_irqs(). Any lock may be held. */

@@ -204,8 +204,10 @@ uint8_t Fma::run(FmaWork &work) noexcept
 		status = ntt_.resolve(work.rights.ctl, work.desc.pe, work.node);
 	if (status != ARIES_ST_OK)
 		return status;
-	work.now = now_ns();
-	status = target_state(core_, work.node, work.now);
+	const uint64_t host = now_ns();
+
+	work.now = core_.at(host);
+	status = target_state(core_, work.node, host);
 	if (status != ARIES_ST_OK)
 		return status;
 	switch (work.op) {

@@ -116,14 +116,15 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 	const Train train = Train::of(command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, work.desc.dlvr_mode,
 				      work.node, command.two_operands() ? 2 * WIRE_WORD : WIRE_WORD, header_hash(work));
 
-	status = traffic_.send(train, work.now, work.fmad.counters, work.passage);
+	status = traffic_.request(train, work.now, work.fmad.counters, work.passage);
 	if (status != ARIES_ST_OK)
 		return status;
 	work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
 	Visit target(core_, work.node);
 
-	work.unanswered = traffic_.unanswered(work.passage);
 	status = execute(work, command, target);
+	traffic_.respond(train, work.now, work.fmad.counters, work.passage);
+	work.unanswered = traffic_.unanswered(work.passage);
 	if (work.unanswered) [[unlikely]] {
 		count_latency(core_, work.fmad.counters, work.passage.depart_ns - work.now + RESPONSE_TIMEOUT_NS);
 		work.passage.back_ns = 0;

@@ -178,8 +178,8 @@ private:
 	AmoCommand command_;
 	bool amo_plain_;
 	Flits amo_flits_;
-	bool stopped_ = false; /* the next entry is not plain */
-	uint64_t now_ = 0;
+	bool stopped_ = false;            /* the next entry is not plain */
+	uint64_t host_now_ = 0, now_ = 0; /* the host's clock, modelled time */
 	uint32_t targets_ = 0;
 	uint32_t last_ = 0; /* target of the entry before */
 	Target target_[TARGETS];

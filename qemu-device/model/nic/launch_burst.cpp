@@ -82,7 +82,7 @@ bool LaunchBurst::add_target(const LaunchView &entry) noexcept
 	uint32_t node;
 
 	if (ntt_.resolve(rights_.ctl, entry.pe, node) != ARIES_ST_OK ||
-	    target_state(core_, node, now_) != ARIES_ST_OK ||
+	    target_state(core_, node, host_now_) != ARIES_ST_OK ||
 	    core_.segment.node(node).amo_lazy.load(std::memory_order_relaxed))
 		return false;
 	Target &target = target_[targets_++];
@@ -268,9 +268,7 @@ void LaunchBurst::count(const Target &target) noexcept
 	const uint64_t back = passage.back_ns ? passage.back_ns + NIC_PIPELINE_NS - now_ : there;
 	uint64_t atomic = command_.fetch ? back : there;
 
-	if (target.atomics)
-		atomic += traffic_.serve_train(target.train, target.atomics, target.atomic_ticks, target.all_hits,
-					       passage);
+	atomic += passage.served_ns;
 	fmad_.counters.add(ARIES_CNT_FMA_PUTS, target.puts);
 	fmad_.counters.add(ARIES_CNT_FMA_GETS, target.gets);
 	fmad_.counters.add(ARIES_CNT_FMA_AMOS, target.atomics);
@@ -290,6 +288,9 @@ void LaunchBurst::settle() noexcept
 			continue;
 		target.reach.visit().count_requests(target.puts + target.gets + target.atomics);
 		target.reach.end();
+		if (target.atomics)
+			target.passage.served_ns = traffic_.serve_train(
+				target.train, target.atomics, target.atomic_ticks, target.all_hits, target.passage);
 		traffic_.respond(target.train, now_, fmad_.counters, target.passage);
 		count(target);
 	}
@@ -299,7 +300,8 @@ void LaunchBurst::settle() noexcept
 
 uint32_t LaunchBurst::segment(const aries_launch_entry *entry, uint32_t count, uint32_t index) noexcept
 {
-	now_ = now_ns();
+	host_now_ = now_ns();
+	now_ = core_.at(host_now_);
 	const uint32_t planned = plan(entry, std::min(count, SEGMENT));
 	uint32_t i = 0;
 

@@ -79,7 +79,8 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	  errors_(segment_, members_, wake_),
 	  trace_(cfg.node), core_{host_,    cfg.node, segment_, members_, maps_,           wake_,
 				  network_, errors_,  faults_,  trace_,   shared_counters_},
-	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), traffic_(core_, orb_), ce_(core_),
+	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)),
+	  traffic_(cfg.node, network_, faults_, shared_counters_, orb_), ce_(core_),
 	  fma_(core_, fmads_.get(), ntt_, traffic_, ce_, static_cast<uint8_t *>(cfg.desc_area)),
 	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)), timer_(core_),
 	  registers_(core_, fmads_.get(), ntt_, traffic_, bte_, ce_, timer_)
@@ -362,7 +363,7 @@ std::string Nic::describe()
 		     slot.pid.load(), uint32_t(member >> 32), (long long)(now - slot.lease_ns.load()) / 1000000,
 		     memory);
 	});
-	return text + trace_.describe() + network_.describe(core_.node, now);
+	return text + trace_.describe() + network_.describe(core_.node, core_.at(now));
 }
 
 } // namespace aries

@@ -4,77 +4,97 @@
 #define ARIES_NIC_ORB_HPP
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
-
-#include <sched.h>
+#include <mutex>
 
 #include "aries_regs.h"
+#include "fabric/seglock.hpp"
 
 namespace aries
 {
 
+/**
+ * The buffer of outstanding requests, in modelled time: each packet has an entry until the modelled time at which its
+ * response is back.
+ *
+ * A packet that finds no entry leaves when the first response has freed one. Who issues so slowly that it has few
+ * packets outstanding is not entered, as that would cost a tenth of a small put; so a thread may have a quarter of the
+ * buffer outstanding beyond what is entered.
+ */
 class Orb
 {
 public:
-	/**
-	 * Scoped use of entries, one a packet; a longer train goes through the buffer in parts. What takes a sixteenth
-	 * of the buffer at most is not counted, it only needs room: its thread does nothing else until it is answered,
-	 * so there are never more of them than threads, and a locked instruction on either side would be a tenth of a
-	 * small put.
-	 */
-	class Use
-	{
-	public:
-		Use(Orb &orb, uint32_t packets) noexcept
-			: orb_(orb),
-			  count_(packets > std::max(1u, orb.limit() / 16) ? std::min(packets, orb.limit()) : 0),
-			  stalled_(orb.take(count_))
-		{
-		}
-		~Use()
-		{
-			if (count_)
-				orb_.used_.fetch_sub(count_, std::memory_order_relaxed);
-		}
-		Use(const Use &) = delete;
-		Use &operator=(const Use &) = delete;
-		/** The buffer was full. */
-		bool stalled() const noexcept { return stalled_; }
-
-	private:
-		Orb &orb_;
-		const uint32_t count_;
-		const bool stalled_;
+	/** When packets may leave: the first of them, and the last one not before. Modelled ns. */
+	struct Departure {
+		uint64_t first;
+		uint64_t last;
 	};
+
+	/** Entries for @packets at modelled time @now; any thread. More than there are go through it in parts. */
+	Departure admit(uint32_t packets, uint64_t now) noexcept
+	{
+		if (!entered_.load(std::memory_order_relaxed)) [[likely]]
+			return {now, now};
+		return find_room(packets, now);
+	}
+
+	/**
+	 * The responses to @packets, issued at @now by the thread with @lane, are back between @first and @last.
+	 */
+	void enter(uint32_t lane, uint32_t packets, uint64_t now, uint64_t first, uint64_t last) noexcept
+	{
+		std::atomic<uint64_t> &before = issued_[lane % LANES].at;
+		const uint64_t then = before.load(std::memory_order_relaxed);
+
+		before.store(now, std::memory_order_relaxed);
+		/* By Little's law: what is outstanding of a thread that goes on like this. */
+		if (now > then && packets * (last - now) <= (now - then) * few_.load(std::memory_order_relaxed))
+			[[likely]]
+			return;
+		keep(packets, now, first, last);
+	}
 
 	/** Packets that may be outstanding, at least 1: fewer than there are entries with balanced injection. */
 	uint32_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
-	void set_limit(uint32_t packets) noexcept { limit_.store(packets, std::memory_order_relaxed); }
-	uint32_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+	void set_limit(uint32_t packets) noexcept
+	{
+		limit_.store(packets, std::memory_order_relaxed);
+		few_.store(packets / FEW, std::memory_order_relaxed);
+	}
+	/** Packets entered whose responses are not back at @now. */
+	uint32_t used(uint64_t now) noexcept;
 
 private:
-	/* Waits for entries by yielding, but not for ever: the accounting may overshoot, a thread may not hang. */
-	bool take(uint32_t count) noexcept
-	{
-		const uint32_t most = limit();
+	/* Packets whose responses come back one after the other. */
+	struct Run {
+		uint64_t next; /* when the next one is back */
+		uint64_t last;
+		uint64_t step; /* from one to the next */
+		uint32_t packets;
+	};
 
-		if (!count && used_.load(std::memory_order_relaxed) < most) [[likely]]
-			return false;
-		if (used_.fetch_add(count, std::memory_order_relaxed) + std::max(count, 1u) <= most)
-			return false;
-		for (int i = 0; i < WAITS; i++) {
-			used_.fetch_sub(count, std::memory_order_relaxed);
-			sched_yield();
-			if (used_.fetch_add(count, std::memory_order_relaxed) + std::max(count, 1u) <= most)
-				break;
-		}
-		return true;
-	}
+	static constexpr uint32_t LANES = 8, FEW = 4;
 
-	static constexpr int WAITS = 64;
-	alignas(64) std::atomic<uint32_t> used_{0};
+	Departure find_room(uint32_t packets, uint64_t now) noexcept;
+	void keep(uint32_t packets, uint64_t now, uint64_t first, uint64_t last) noexcept;
+	void expire(uint64_t now) noexcept;
+	uint32_t free_some(uint32_t most, uint64_t &when) noexcept;
+	void insert(const Run &run) noexcept;
+
+	struct alignas(64) Issued {
+		std::atomic<uint64_t> at{UINT64_MAX};
+	};
+
+	alignas(64) std::atomic<uint32_t> entered_{0}; /* packets in runs */
 	std::atomic<uint32_t> limit_{ARIES_ORB_ENTRIES};
+	std::atomic<uint32_t> few_{ARIES_ORB_ENTRIES / FEW};
+	std::array<Issued, LANES> issued_; /* by the threads with a lane, last */
+	SpinLock lock_;                    /* for what follows */
+	/* Runs from first_ to end_, in the order of the next responses: most come in this order, too. */
+	std::array<Run, 2 * ARIES_ORB_ENTRIES> run_;
+	uint32_t first_ = 0, end_ = 0;
 };
 
 } // namespace aries

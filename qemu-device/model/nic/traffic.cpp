@@ -4,6 +4,14 @@
 namespace aries
 {
 
+namespace
+{
+
+/* Modelled time may be so far behind: the clock is read less often, and who finds no room again moves it on then. */
+constexpr uint64_t BEHIND_NS = 250;
+
+} // namespace
+
 /*
  * What is more than a packet keeps to what the NICs at both ends can do, @ticks a packet (L08, L10, L12). Times in ns.
  * @arrive_ns: of the last packet; becomes later if a NIC is slower than the network
@@ -12,8 +20,7 @@ namespace aries
 uint64_t Traffic::stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t ticks, uint64_t at_ns, uint32_t hops,
 			 uint64_t &arrive_ns) noexcept
 {
-	Network &network = core_.network;
-	const uint64_t head = book_stream(network.pace(from), network.pace(to), packets, ticks, ns_to_ticks(at_ns));
+	const uint64_t head = book_stream(network_.pace(from), network_.pace(to), packets, ticks, ns_to_ticks(at_ns));
 
 	arrive_ns = std::max(arrive_ns, ticks_to_ns(head + packets * ticks) + ROUTER_NS + hops * HOP_NS);
 	return ticks_to_ns(head);
@@ -25,9 +32,9 @@ uint64_t Traffic::stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t 
 {
 	const bool out = cls == PacketClass::Request;
 
-	return core_.network.carry({out ? core_.node : train.target, out ? train.target : core_.node, cls,
-				    train.dlvr_mode, out ? train.request : train.response, thread_lane(), train.hash},
-				   now, at);
+	return network_.carry({out ? node_ : train.target, out ? train.target : node_, cls, train.dlvr_mode,
+			       out ? train.request : train.response, thread_lane(), train.hash},
+			      now, at);
 }
 
 inline void count_requests(const Train &train, CounterBlock &counters)
@@ -40,36 +47,47 @@ inline void count_requests(const Train &train, CounterBlock &counters)
 uint8_t Traffic::lose(const Train &train, uint8_t status, CounterBlock &counters) noexcept
 {
 	count_requests(train, counters);
-	count_latency(core_, counters, SEND_NS + RESPONSE_TIMEOUT_NS);
+	count_latency(shared_, counters, SEND_NS + RESPONSE_TIMEOUT_NS);
 	return status;
 }
 
 /* Injected faults. */
 uint8_t Traffic::suffer(const Train &train, CounterBlock &counters) noexcept
 {
-	if (core_.faults.take_drops(train.packets))
+	if (faults_.take_drops(train.packets))
 		return lose(train, ARIES_ST_TIMEOUT, counters);
-	return core_.faults.take_corrupt(train.packets) ? lose(train, ARIES_ST_CRC, counters) : uint8_t(ARIES_ST_OK);
+	return faults_.take_corrupt(train.packets) ? lose(train, ARIES_ST_CRC, counters) : uint8_t(ARIES_ST_OK);
 }
 
 /* Issue and travel: the requests leave and get to the target. */
 inline uint8_t Traffic::issue(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
-	const Orb::Use use(orb_, train.packets);
-	const uint64_t depart = now + SEND_NS;
+	const Orb::Departure room = orb_.admit(train.packets, now);
+
+	if (room.last > now) [[unlikely]] {
+		counters.add(ARIES_CNT_ORB_STALLS);
+		if (room.first > now + BEHIND_NS)
+			network_.clock().pass(room.first, host_clock_());
+	}
+	const uint64_t depart = room.first + SEND_NS;
 	Network::Transit out = carry(train, PacketClass::Request, depart, depart);
 
 	passage = {};
-	if (use.stalled()) [[unlikely]]
-		counters.add(ARIES_CNT_ORB_STALLS);
 	if (!out.reachable) [[unlikely]]
 		return ARIES_ST_NO_NODE;
 	passage.depart_ns = depart;
-	passage.reply_ns = out.arrive_ns + train.turn_ns();
-	if (train.packets > 1 && (train.launched || !train.returns))
-		passage.depart_ns =
-			stream(core_.node, train.target, train.packets, train.launched ? LAUNCH_TICKS : INJECT_TICKS,
-			       depart, out.hops, out.arrive_ns);
+	if (train.packets > 1) {
+		const uint64_t way = ROUTER_NS + out.hops * HOP_NS;
+
+		if (train.launched || !train.returns) {
+			passage.depart_ns =
+				stream(node_, train.target, train.packets, train.launched ? LAUNCH_TICKS : INJECT_TICKS,
+				       depart, out.hops, out.arrive_ns);
+			out.head_ns = std::max(out.head_ns, passage.depart_ns + way);
+		}
+		out.arrive_ns = std::max(out.arrive_ns, room.last + SEND_NS + way);
+		passage.first_ns = out.head_ns;
+	}
 	if (out.hops) {
 		passage.hops = out.hops;
 		if (out.nonminimal)
@@ -81,8 +99,8 @@ inline uint8_t Traffic::issue(const Train &train, uint64_t now, CounterBlock &co
 	passage.turn_ns = out.arrive_ns + train.turn_ns();
 	if (out.damaged) [[unlikely]]
 		return lose(train, ARIES_ST_CRC, counters);
-	if (core_.faults.any()) [[unlikely]] {
-		passage.latency_ns += core_.faults.delay_ns();
+	if (faults_.any()) [[unlikely]] {
+		passage.latency_ns += faults_.delay_ns();
 		if (!train.launched)
 			return suffer(train, counters);
 	}
@@ -92,22 +110,27 @@ inline uint8_t Traffic::issue(const Train &train, uint64_t now, CounterBlock &co
 /* Return and complete: the target has served, the responses leave and get back. */
 inline void Traffic::answer(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
-	Network::Transit back = carry(train, PacketClass::Response, passage.depart_ns, passage.reply_ns);
+	/* The first response does not wait for the last request. */
+	const uint64_t reply = train.packets > 1 ? passage.first_ns + train.turn_ns() : passage.turn_ns;
+	Network::Transit back = carry(train, PacketClass::Response, passage.depart_ns, reply);
 	uint64_t delay = 0;
 	uint32_t lost = 0;
 
-	/* The first response does not wait for the last request. */
 	if (train.packets > 1 && back.reachable) {
+		const uint64_t way = ROUTER_NS + back.hops * HOP_NS;
+
 		if (train.returns && !train.launched)
-			stream(train.target, core_.node, train.packets, INJECT_TICKS,
-			       passage.depart_ns + ROUTER_NS + passage.hops * HOP_NS + ANSWER_NS, back.hops,
-			       back.arrive_ns);
-		back.arrive_ns = std::max(back.arrive_ns, passage.turn_ns + ROUTER_NS + back.hops * HOP_NS);
+			back.head_ns =
+				std::max(back.head_ns, way + stream(train.target, node_, train.packets, INJECT_TICKS,
+								    reply, back.hops, back.arrive_ns));
+		back.arrive_ns = std::max(back.arrive_ns, passage.turn_ns + way);
+	} else {
+		back.head_ns = back.arrive_ns;
 	}
 	/* The response books its way in any case; only what returns data or a value is waited for by it. */
-	if (core_.faults.any() && !train.launched) [[unlikely]] {
-		lost = core_.faults.take_lost_responses(train.packets);
-		delay = core_.faults.delay_ns();
+	if (faults_.any() && !train.launched) [[unlikely]] {
+		lost = faults_.take_lost_responses(train.packets);
+		delay = faults_.delay_ns();
 	}
 	if (back.damaged) [[unlikely]]
 		lost = std::max(lost, 1u);
@@ -115,6 +138,7 @@ inline void Traffic::answer(const Train &train, uint64_t now, CounterBlock &coun
 		passage.back_ns = back.arrive_ns + delay;
 		if (train.returns && !train.launched)
 			passage.latency_ns = passage.back_ns + NIC_PIPELINE_NS - now;
+		orb_.enter(thread_lane(), train.packets, now, back.head_ns, back.arrive_ns + passage.served_ns);
 	}
 	count_requests(train, counters);
 	if (passage.hops)
@@ -149,7 +173,7 @@ uint64_t Traffic::serve_train(const Train &train, uint32_t count, uint64_t ticks
 {
 	const uint64_t last = ns_to_ticks(passage.turn_ns - train.turn_ns());
 	const uint64_t ahead = std::min((train.packets - 1) * LAUNCH_TICKS, ticks - ticks / count);
-	const uint64_t waited = book_atomic(core_.network.pace(train.target), thread_lane(), ticks, last - ahead);
+	const uint64_t waited = book_atomic(network_.pace(train.target), thread_lane(), ticks, last - ahead);
 
 	return ticks_to_ns(waited - ahead) - (hits && train.returns ? HOST_READ_NS : 0);
 }

@@ -19,8 +19,9 @@ inline constexpr uint64_t ANSWER_NS = RECEIVE_NS + HOST_READ_NS + NIC_PIPELINE_N
 struct Passage {
 	uint64_t latency_ns; /* until the data is in memory (gets: until it has returned) */
 	uint64_t depart_ns;  /* the first request leaves; 0: there is no way */
-	uint64_t reply_ns;   /* the first response leaves the target */
-	uint64_t turn_ns;    /* the last one does; 0: it does not */
+	uint64_t first_ns;   /* its first packet is at the target */
+	uint64_t turn_ns;    /* the last response leaves the target; 0: it does not */
+	uint64_t served_ns;  /* what atomics of a launched train have waited for the unit of the target */
 	uint64_t back_ns;    /* the last response arrives; 0: it does not */
 	uint32_t hops;
 };
@@ -57,13 +58,23 @@ struct Train {
 	uint64_t turn_ns() const noexcept { return returns ? ANSWER_NS : RECEIVE_NS; }
 };
 
+/** All times are modelled ones, see FabricClock, unless they are called the host's. */
 class Traffic
 {
 public:
-	Traffic(Core &core, Orb &orb) noexcept : core_(core), orb_(orb) {}
+	/** @host_clock: ns; what @now was made of. Another one than now_ns() is for tests. */
+	Traffic(uint32_t node, Network &network, Faults &faults, CounterBlock &shared, Orb &orb,
+		uint64_t (*host_clock)() = now_ns) noexcept
+		: node_(node), network_(network), faults_(faults), shared_(shared), orb_(orb), host_clock_(host_clock)
+	{
+	}
+
+	/** Modelled time when the host's clock shows @host_ns. */
+	uint64_t at(uint64_t host_ns) const noexcept { return network_.clock().at(host_ns); }
 
 	/**
-	 * Sends the requests of @train at time @now. A train of any length is booked as one. Injected faults hit it
+	 * Sends the requests of @train at time @now, or when the buffer of outstanding requests has room: modelled
+	 * time then goes on to there. A train of any length is booked as one. Injected faults hit it
 	 * unless it is launched.
 	 * @passage: gets the modelled times so far
 	 * Return: ARIES_ST_OK, ARIES_ST_NO_NODE (no way), ARIES_ST_TIMEOUT (lost), ARIES_ST_CRC (damaged)
@@ -78,7 +89,7 @@ public:
 	/** After respond(): no response comes back to what the target may have done all the same (N27). */
 	static bool unanswered(const Passage &passage) noexcept { return !passage.back_ns; }
 	/** Packets can get lost between neighbours or on the way: by an injected fault or by bit errors. */
-	bool losing() const noexcept { return core_.faults.any() || core_.network.noisy(); }
+	bool losing() const noexcept { return faults_.any() || network_.noisy(); }
 	/** What the initiator has waited from @now on. */
 	uint64_t waited(const Passage &passage, uint64_t now) const noexcept
 	{
@@ -89,7 +100,8 @@ public:
 	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 	/**
-	 * The unit of the target runs @count atomics of @train, @ticks for all of them, after request().
+	 * The unit of the target runs @count atomics of @train, @ticks for all of them, between request() and
+	 * respond().
 	 * @hits: all words were in the AMO cache
 	 * Return: ns that they have waited for it in the end
 	 */
@@ -100,20 +112,19 @@ public:
 	/** What was set, 0 for none. */
 	uint32_t injection_limit() const noexcept { return orb_.limit() == ARIES_ORB_ENTRIES ? 0 : orb_.limit(); }
 	/**
-	 * The unit of @target runs an atomic whose request has arrived: its time is added to @passage. The way back
-	 * was booked for one that takes none; to read host memory is part of the way of one that returns a value.
+	 * The unit of @target runs an atomic whose request has arrived, before respond(): its time is added to
+	 * @passage. To read host memory is part of the way of one that returns a value.
 	 */
 	void serve_atomic(uint32_t target, bool hit, bool walked, bool fetch, Passage &passage) const noexcept
 	{
 		const uint64_t served = fetch ? ANSWER_NS : RECEIVE_NS;
 		const uint64_t cost = hit ? AMO_HIT_TICKS : walked ? AMO_WALK_TICKS : AMO_MISS_TICKS;
-		const uint64_t more = ticks_to_ns(book_atomic(core_.network.pace(target), thread_lane(), cost,
+		const uint64_t more = ticks_to_ns(book_atomic(network_.pace(target), thread_lane(), cost,
 							      ns_to_ticks(passage.turn_ns - served))) -
 				      (hit && fetch ? HOST_READ_NS : 0);
 
 		passage.latency_ns += more;
 		passage.turn_ns += more;
-		passage.back_ns += more;
 	}
 	/** Times that the buffer fills up with @packets. */
 	uint64_t windows(uint64_t packets) const noexcept { return (packets + orb_.limit() - 1) / orb_.limit(); }
@@ -127,8 +138,12 @@ private:
 	uint8_t issue(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 	void answer(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
-	Core &core_;
+	const uint32_t node_;
+	Network &network_;
+	Faults &faults_;
+	CounterBlock &shared_;
 	Orb &orb_;
+	uint64_t (*const host_clock_)();
 };
 
 /** Modelled time of a transfer to or from a node @hops away that takes no time to be sent. */
@@ -139,12 +154,17 @@ constexpr uint64_t quiet_ns(bool put, uint32_t hops) noexcept
 	return SEND_NS + way + (put ? RECEIVE_NS : ANSWER_NS + way + NIC_PIPELINE_NS);
 }
 
-/** Adds the modelled latency of one operation to the counters. */
-inline void count_latency(Core &core, CounterBlock &counters, uint64_t latency) noexcept
+/** Adds the modelled latency of one operation to the counters; @shared are those of the NIC. */
+inline void count_latency(CounterBlock &shared, CounterBlock &counters, uint64_t latency) noexcept
 {
 	counters.add(ARIES_CNT_LATENCY_NS, latency);
 	counters.add(ARIES_CNT_LATENCY_OPS);
-	core.shared_counters.set(ARIES_CNT_LATENCY_LAST_NS, latency);
+	shared.set(ARIES_CNT_LATENCY_LAST_NS, latency);
+}
+
+inline void count_latency(Core &core, CounterBlock &counters, uint64_t latency) noexcept
+{
+	count_latency(core.shared_counters, counters, latency);
 }
 
 } // namespace aries

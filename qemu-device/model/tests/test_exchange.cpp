@@ -173,19 +173,6 @@ void responses_close_no_tile(void **)
 	}
 }
 
-/* Trains that the host carries faster than the links do leave the way free for others soon after the last one. */
-void trains_leave_the_way_free(void **)
-{
-	Machine m(ONE_ROUTER);
-
-	for (uint32_t n = 0; n < 100000; n++)
-		exchange(m.net, 0, n % 2 + 1, 4096, ADAPTIVE, 0, NOW + n * 200);
-	const uint64_t end = NOW + 100000 * 200, later = end + ticks_to_ns(BACKLOG_LIMIT) + 1000;
-
-	assert_true(exchange(m.net, 0, 1, 8, ADAPTIVE, 0, end).arrive_ns - end > 1000);
-	assert_int_equal(exchange(m.net, 0, 1, 8, ADAPTIVE, 0, later).arrive_ns - later, ROUTER_NS + 6);
-}
-
 } // namespace
 
 int main()
@@ -197,7 +184,6 @@ int main()
 		cmocka_unit_test(launched),
 		cmocka_unit_test(long_trains_wait),
 		cmocka_unit_test(responses_close_no_tile),
-		cmocka_unit_test(trains_leave_the_way_free),
 		cmocka_unit_test(responses_in_nobodys_way),
 	};
 

@@ -52,44 +52,32 @@ void bookings_follow_each_other(void **)
 	assert_int_equal(tile.reserve(500, 1), 500);
 }
 
-/* Short trains that come faster than a link passes them wait for each other, and do not close it for ever. */
-void short_trains_book_no_further(void **)
+/* Whoever comes faster than a link passes them waits for all before, however many these are. */
+void bookings_add_up(void **)
 {
 	constexpr uint64_t length = 300;
-	TileState tile{};
-	uint64_t start = 0;
 
-	for (uint32_t n = 0; n < 1000; n++)
-		assert_int_equal(tile.reserve(5000, 5000, length, PART_OF_TRAIN), 5000 + n * length);
-	for (uint64_t n = 0; n < BACKLOG_LIMIT / length * 3; n++) {
-		const uint64_t next = tile.reserve(5000, 5000, length, PART_OF_TRAIN);
+	for (const Store store : {Store::Exact, Store::Quick, Store::Loose}) {
+		TileState tile{};
 
-		assert_true(next >= start);
-		start = next;
+		for (uint64_t n = 0; n < 100000; n++)
+			assert_int_equal(tile.reserve(5000, 5000, length, store), 5000 + n * length);
+		assert_int_equal(tile.ahead(5000), 100000 * length);
+		assert_int_equal(tile.reserve(5000, 6000 + 100000 * length, length, store), 6000 + 100000 * length);
+		tile.busy = 1000 + BOOKING_LIMIT + 1;
+		assert_int_equal(tile.reserve(1000, 1000, length, store), 1000);
+		assert_int_equal(tile.ahead(1000), length);
 	}
-	assert_in_range(tile.ahead(5000), BACKLOG_LIMIT, BACKLOG_LIMIT + length);
-	/* The exact way books on, and who comes behind it does not wait for all of it. */
-	tile.reserve(5000, 10 * BACKLOG_LIMIT);
-	const uint64_t ahead = tile.ahead(5000);
-
-	assert_true(ahead > 10 * BACKLOG_LIMIT);
-	assert_int_equal(tile.reserve(5000, 5000, length, PART_OF_TRAIN), 5000 + BACKLOG_LIMIT);
-	assert_int_equal(tile.reserve(5000, 5000, length, SHORT_TRAIN), 5000 + BACKLOG_LIMIT);
-	assert_int_equal(tile.reserve(5000, 6000 + BACKLOG_LIMIT, length, PART_OF_TRAIN), 6000 + BACKLOG_LIMIT);
-	assert_int_equal(tile.ahead(5000), ahead);
-	tile.busy = 1000 + BOOKING_LIMIT + 1;
-	assert_int_equal(tile.reserve(1000, 1000, length, PART_OF_TRAIN), 1000);
-	assert_int_equal(tile.ahead(1000), length);
 }
 
 /* What is booked for later does not close the time until then, but takes its time of the tile. */
 void bookings_for_later_leave_time(void **)
 {
 	const auto part = [](TileState &tile, uint64_t now, uint64_t at, uint64_t length) {
-		return tile.reserve(now, at, length, PART_OF_TRAIN);
+		return tile.reserve(now, at, length, Store::Loose);
 	};
 	const auto exact = [](TileState &tile, uint64_t now, uint64_t at, uint64_t length) {
-		return tile.reserve(now, at, length, LONG_TRAIN);
+		return tile.reserve(now, at, length, Store::Exact);
 	};
 	const auto check = [](auto take) {
 		TileState tile{};
@@ -225,7 +213,7 @@ int main()
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(zero_is_quiet),
 		cmocka_unit_test(bookings_follow_each_other),
-		cmocka_unit_test(short_trains_book_no_further),
+		cmocka_unit_test(bookings_add_up),
 		cmocka_unit_test(bookings_for_later_leave_time),
 		cmocka_unit_test(rates_P05_P17_T20),
 		cmocka_unit_test(up_and_down_leave_the_lanes_alone),

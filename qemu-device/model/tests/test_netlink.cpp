@@ -498,25 +498,6 @@ void responses_close_no_link(void **)
 		    last + 1000);
 }
 
-/* However long a host has been faster than a link: what comes somewhat later finds it free. Long trains are exact. */
-void backlog_is_bounded(void **)
-{
-	constexpr uint32_t count = 100000;
-	constexpr uint64_t end = NOW + uint64_t{count} * 100;
-	Machine quiet(CHASSIS), m(CHASSIS);
-	const uint64_t later = end + ticks_to_ns(BACKLOG_LIMIT) + 2000;
-
-	for (uint32_t n = 0; n < count; n++)
-		carry(m.net, 0, 4, PacketClass::Request, 896, DLV_IN_ORDER, 0, NOW + n * 100);
-	assert_in_range(m.net.load_ns(0, Dragonfly::green_tile(0, 1), end), 99000, 102000);
-	assert_true(m.put8(0, 4, DLV_IN_ORDER, 0, end).arrive_ns > end + 99000);
-	assert_int_equal(m.put8(0, 4, DLV_IN_ORDER, 0, later).arrive_ns,
-			 quiet.put8(0, 4, DLV_IN_ORDER, 0, later).arrive_ns);
-	for (uint32_t n = 0; n < 100; n++)
-		carry(m.net, 0, 4, PacketClass::Request, 14336, DLV_IN_ORDER, 0, later);
-	assert_true(m.net.load_ns(0, Dragonfly::green_tile(0, 1), later) > 1'000'000);
-}
-
 /* A clock gone wrong in one process closes no link for the others. */
 void wild_times_do_no_harm(void **)
 {
@@ -633,7 +614,6 @@ int main()
 		cmocka_unit_test(degraded_lanes_P17),
 		cmocka_unit_test(two_objects_share_one_network),
 		cmocka_unit_test(responses_close_no_link),
-		cmocka_unit_test(backlog_is_bounded),
 		cmocka_unit_test(wild_times_do_no_harm),
 		cmocka_unit_test(threads_share_the_network),
 		cmocka_unit_test(description_shows_links),

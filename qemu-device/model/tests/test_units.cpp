@@ -34,42 +34,65 @@ void test_commands(void **)
 	assert_int_equal(fetching, 2 * (6 + 24));
 }
 
+/* Entries are free in the order in which responses come back, whatever the order of requests. */
 void test_outstanding(void **)
 {
+	constexpr uint64_t NOW = 1'000'000;
 	Orb orb;
-	{
-		Orb::Use most(orb, ARIES_ORB_ENTRIES - 65), some(orb, 65), few(orb, 64);
 
-		assert_false(most.stalled());
-		assert_false(some.stalled());
-		assert_true(few.stalled()); /* is not counted, but needs room */
-		assert_int_equal(orb.used(), ARIES_ORB_ENTRIES);
-		Orb::Use one(orb, 1), many(orb, 65); /* wait, but not for ever */
+	assert_int_equal(orb.used(NOW), 0);
+	orb.enter(0, 500, NOW, NOW + 3000, NOW + 3499);
+	orb.enter(0, 500, NOW, NOW + 1000, NOW + 1998);
+	orb.enter(0, 24, NOW, NOW + 1001, NOW + 1001);
+	assert_int_equal(orb.used(NOW), 1024);
+	/* One that comes now takes the entry of the first response, ten those of ten. */
+	Orb::Departure leave = orb.admit(1, NOW);
 
-		assert_true(one.stalled());
-		assert_true(many.stalled());
+	assert_int_equal(leave.first, NOW + 1000);
+	assert_int_equal(leave.last, NOW + 1000);
+	orb.enter(0, 1, NOW, NOW + 9000, NOW + 9000);
+	leave = orb.admit(30, NOW);
+	assert_int_equal(leave.first, NOW + 1001);
+	assert_int_equal(leave.last, NOW + 1001 + 11);
+	orb.enter(0, 30, NOW, NOW + 8000, NOW + 8000);
+	assert_int_equal(orb.used(NOW), 1024);
+	/* Time frees entries, too: the last of the second train, then part of the first one. */
+	assert_int_equal(orb.used(NOW + 1998), 531);
+	assert_int_equal(orb.used(NOW + 3249), 281);
+	leave = orb.admit(700, NOW + 3249);
+	assert_int_equal(leave.first, NOW + 3249);
+	assert_int_equal(leave.last, NOW + 3249);
+	assert_int_equal(orb.used(NOW + 9000), 0);
+	assert_int_equal(orb.admit(1, 0).first, 0);
+}
+
+/* What is longer than the buffer goes through it in parts; a smaller limit holds at once; who is slow is not entered.
+ */
+void test_limits_of_outstanding(void **)
+{
+	constexpr uint64_t NOW = 1'000'000;
+	Orb orb;
+
+	orb.enter(0, 1 << 26, NOW, NOW + 10, NOW + 1'000'010);
+	assert_int_equal(orb.used(NOW), ARIES_ORB_ENTRIES);
+	assert_in_range(orb.admit(1 << 26, NOW).last, NOW + 1'000'000, NOW + 1'000'010);
+	assert_int_equal(orb.used(NOW), 0);
+	orb.set_limit(16);
+	for (uint32_t i = 0; i < 16; i++) {
+		assert_int_equal(orb.admit(1, NOW).last, NOW);
+		orb.enter(1, 1, NOW, NOW + 100 + i, NOW + 100 + i);
 	}
-	{
-		orb.set_limit(16); /* of which a sixteenth is one */
-		Orb::Use one(orb, 1), two(orb, 2);
-
-		assert_false(one.stalled());
-		assert_false(two.stalled());
-		assert_int_equal(orb.used(), 2);
-		orb.set_limit(ARIES_ORB_ENTRIES);
-	}
-	assert_int_equal(orb.used(), 0);
-	{
-		Orb::Use train(orb, 1 << 26); /* 4 GiB go through in parts */
-
-		assert_false(train.stalled());
-		assert_int_equal(orb.used(), ARIES_ORB_ENTRIES);
-	}
-	Orb::Use none(orb, 0), single(orb, 1);
-
-	assert_false(none.stalled());
-	assert_false(single.stalled());
-	assert_int_equal(orb.used(), 0);
+	orb.set_limit(4);
+	assert_int_equal(orb.admit(1, NOW).first, NOW + 112);
+	orb.set_limit(ARIES_ORB_ENTRIES);
+	assert_int_equal(orb.used(NOW + 1000), 0);
+	/* A packet each 10 ns, of 2 us: 200 are outstanding, a quarter of the buffer is 256. */
+	for (uint64_t now = NOW + 2000; now < NOW + 20000; now += 10)
+		orb.enter(1, 1, now, now + 2000, now + 2000);
+	assert_int_equal(orb.used(NOW + 20000), 0);
+	for (uint64_t now = NOW + 20000; now < NOW + 21000; now += 10)
+		orb.enter(1, 1, now, now + 3000, now + 3000);
+	assert_int_equal(orb.used(NOW + 21000), 100);
 }
 
 void test_sequence_ids(void **)
@@ -182,9 +205,13 @@ void test_overlap(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_commands),     cmocka_unit_test(test_outstanding),
-		cmocka_unit_test(test_sequence_ids), cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_copies),       cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_outstanding),
+		cmocka_unit_test(test_limits_of_outstanding),
+		cmocka_unit_test(test_sequence_ids),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_overlap),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Many NICs at once, as fast as they can, while the host's clock stands still: how much time passes in the model is
+ * then its own doing. NICs are the units that make time here, without memory or registers.
+ */
+#include <memory>
+#include <vector>
+
+#include "netlink/timing.hpp"
+#include "nic/traffic.hpp"
+#include "tests/cmocka_cpp.hpp"
+#include "tests/machine.hpp"
+
+using namespace aries;
+
+namespace
+{
+
+constexpr uint64_t HOST = 5'000'000'000;
+
+uint64_t standing_clock()
+{
+	return HOST;
+}
+
+struct Sender {
+	Faults faults;
+	CounterBlock counters, shared;
+	Orb orb;
+	Traffic traffic;
+
+	Sender(Network &net, uint32_t node) : traffic(node, net, faults, shared, orb, standing_clock) {}
+
+	/* One operation; its times. */
+	Passage send(PacketKind kind, uint32_t target, uint32_t bytes, uint16_t mode, uint64_t hash)
+	{
+		const Train train = Train::of(kind, mode, target, bytes, hash);
+		Passage passage;
+
+		assert_int_equal(traffic.send(train, traffic.at(HOST), counters, passage), ARIES_ST_OK);
+		return passage;
+	}
+};
+
+class Senders
+{
+public:
+	explicit Senders(const DragonflyShape &shape) : machine(shape), random_(1)
+	{
+		for (uint32_t node = 0; node < shape.nodes; node++)
+			nic_.push_back(std::make_unique<Sender>(machine.net, node));
+	}
+
+	Sender &operator[](size_t node) { return *nic_[node]; }
+	uint32_t size() const { return uint32_t(nic_.size()); }
+	uint64_t now() { return machine.net.clock().at(HOST); }
+	uint64_t random() { return random_ = mix64(random_); }
+
+	Machine machine;
+
+private:
+	std::vector<std::unique_ptr<Sender>> nic_;
+	uint64_t random_;
+};
+
+/*
+ * Every NIC has something to send whenever it has room for it; when none has, modelled time passes by what is left of
+ * the way of one packet in a thousand.
+ * @send: an operation of a node, returns its bytes
+ * Return: GB/s of a node, after a time in which the network fills up
+ */
+template <typename Send> double throughput(Senders &nics, uint64_t fill_ns, uint64_t measure_ns, Send &&send)
+{
+	const uint64_t start = nics.now();
+	uint64_t bytes = 0, from = 0;
+
+	while (nics.now() < start + fill_ns + measure_ns) {
+		const uint64_t now = nics.now();
+		bool sent = false;
+
+		if (!from && now >= start + fill_ns) {
+			from = now;
+			bytes = 0;
+		}
+		for (uint32_t node = 0; node < nics.size(); node++) {
+			if (nics[node].orb.used(now) < ARIES_ORB_ENTRIES) {
+				const uint64_t before = bytes;
+
+				bytes += send(node);
+				sent = sent || bytes > before;
+			}
+		}
+		if (!sent)
+			nics.machine.net.clock().pass(now + 10, HOST);
+	}
+	return double(bytes) / double(nics.now() - from) / nics.size();
+}
+
+/*
+ * T41: three groups with all links there are. Uniform traffic gets what a node's four tiles let through, 7.47 GB/s, and
+ * so much that optical links would have to pass more than they do if no node talked to its own group. When all of it
+ * goes to other groups they are the bound, 7.5 GB/s, of which non-minimal ways with two of them take a part.
+ */
+void t41_global_bandwidth(void **)
+{
+	constexpr uint32_t GROUP = 384;
+	constexpr double BOUND = 7.5;
+	const auto rate = [](bool others_only) {
+		Senders nics({3 * GROUP, 16, 6});
+
+		return throughput(nics, 12'000, 6'000, [&](uint32_t node) {
+			const uint32_t random = uint32_t(nics.random() >> 8);
+			const uint32_t target = others_only ? node / GROUP * GROUP + GROUP + random % (2 * GROUP)
+							    : node + 1 + random % (3 * GROUP - 1);
+
+			nics[node].send(PacketKind::Put, target % nics.size(), 64, DLV_ADAPTIVE3, nics.random());
+			return 64;
+		});
+	};
+	const double uniform = rate(false), others = rate(true);
+
+	print_message("%.2f GB/s a node, %.2f to other groups only\n", uniform, others);
+	assert_true(uniform > BOUND * 0.95 && uniform < BOUND);
+	assert_true(others > BOUND * 0.85 && others < BOUND);
+}
+
+/* L08, L10: long puts one way, and both ways at once, between two NICs. */
+void l10_both_ways(void **)
+{
+	const auto rate = [](uint32_t senders) {
+		Senders nics(ONE_ROUTER);
+
+		return 4 * throughput(nics, 100'000, 1'000'000, [&](uint32_t node) -> uint64_t {
+			       if (node % 2 || node / 2 >= senders)
+				       return 0;
+			       nics[node].send(PacketKind::Put, 2 - node, 65536, 0, nics.random());
+			       return 65536;
+		       });
+	};
+	const double one = rate(1), both = rate(2);
+
+	print_message("one way %.2f, both ways %.2f GB/s\n", one, both);
+	assert_true(one > 10.24 * 0.95 && one < 10.24 * 1.01);
+	assert_true(both > 15 * 0.95 && both < 15 * 1.01);
+}
+
+/* Short packets over the one link between two routers, of one NIC and of four: as many as it passes, and no more. */
+void no_link_is_passed_faster_than_it_is(void **)
+{
+	constexpr uint32_t FLITS = request_flits(PacketKind::Put, 64);
+	const double link = double(TICKS_PER_NS) * 1e6 / double(flit_ticks(1'000'000, LINK_FACTORS[0][0]));
+	/* Flits a ns of @senders, each to a node of its own at the other router. */
+	const auto rate = [](uint32_t senders, uint16_t mode) {
+		Senders nics({8, 0, 0});
+
+		return 8 * throughput(nics, 50'000, 200'000, [&](uint32_t node) -> uint64_t {
+			       if (node >= senders)
+				       return 0;
+			       nics[node].send(PacketKind::Put, 4 + node, 64, mode, 7);
+			       return FLITS;
+		       });
+	};
+	const double one = rate(1, DLV_IN_ORDER), all = rate(4, ADAPTIVE);
+
+	print_message("%.3f and %.3f flits a ns, a link passes %.3f\n", one, all, link);
+	assert_true(one > 0.98 * link && one < 1.005 * link);
+	assert_true(all > 0.98 * link && all < 1.005 * link);
+}
+
+/* N20: the packet that finds the buffer full leaves when a response is back, and modelled time goes on to there. */
+void n20_blocks_in_modelled_time(void **)
+{
+	Senders nics({8, 0, 0});
+	const uint64_t start = nics.now();
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < ARIES_ORB_ENTRIES; i++) {
+		const Passage passage = nics[0].send(PacketKind::Put, 4, 64, 0, i);
+
+		assert_int_equal(passage.depart_ns, start + SEND_NS);
+		assert_int_equal(nics.now(), start);
+		first = std::min(first, passage.back_ns);
+	}
+	assert_int_equal(nics[0].counters.get(ARIES_CNT_ORB_STALLS), 0);
+
+	const Passage next = nics[0].send(PacketKind::Put, 4, 64, 0, 0);
+
+	assert_int_equal(next.depart_ns, first + SEND_NS);
+	assert_int_equal(nics.now(), first);
+	assert_int_equal(nics[0].counters.get(ARIES_CNT_ORB_STALLS), 1);
+	/* Another NIC has room, and what it sends then is at that time. */
+	assert_int_equal(nics[1].send(PacketKind::Put, 2, 8, 0, 0).depart_ns, first + SEND_NS);
+	assert_int_equal(nics[1].counters.get(ARIES_CNT_ORB_STALLS), 0);
+}
+
+/* However long a NIC has been at it, a neighbour's packet waits for what can be outstanding, not for all of that. */
+void nobody_waits_for_more_than_is_outstanding(void **)
+{
+	Senders nics({4, 0, 0});
+
+	for (uint32_t i = 0; i < 200; i++)
+		nics[0].send(PacketKind::Put, 1, 65536, 0, i);
+	assert_true(nics.now() > HOST + 199 * 6000);
+	const uint64_t now = nics.now();
+	const Passage other = nics[2].send(PacketKind::Put, 1, 8, 0, 0);
+
+	/* 1,024 packets at 10.24 GB/s are 6.4 us (N20). */
+	print_message("%lu ns\n", other.latency_ns);
+	assert_true(other.latency_ns > 500);
+	assert_true(other.latency_ns < 2 * 6400 + 2000);
+	assert_int_equal(nics.now(), now);
+}
+
+/* R12: with one header packets get there in the order in which they left, short ones behind long ones, whoever else is
+ * there. */
+void r12_ordered_packets_never_overtake(void **)
+{
+	Machine machine(GROUPS);
+	uint64_t random = 3, last = 0, waited = 0, at = NOW;
+
+	for (uint32_t tile = 0; tile < TILE_SLOTS; tile++)
+		machine.net.set_lanes(tile % 16, tile / 2, 1 + tile % 3);
+	for (uint64_t i = 0; i < 20'000; i++) {
+		random = mix64(random);
+
+		/* In groups close together, behind others or on a quiet way. */
+		at += random >> 50 & 3 ? 30 : i / 1000 % 2 ? 20 : 3000;
+		const auto flits = uint32_t(random >> 7 & 1 ? 24 : 3);
+		const auto transit = carry(machine.net, 0, 50, PacketClass::Request, flits, DLV_IN_ORDER, 1, at);
+
+		assert_true(transit.reachable);
+		if (transit.arrive_ns < last)
+			fail_msg("packet %lu of %u flits is there at %lu, one before it at %lu", i, flits,
+				 transit.arrive_ns, last);
+		waited += transit.arrive_ns - at > 2000;
+		last = transit.arrive_ns;
+		/* Others on parts of the way. */
+		if (i / 1000 % 2)
+			carry(machine.net, uint32_t(random >> 20) % 16, 48 + uint32_t(random >> 30) % 8,
+			      PacketClass::Request, 24, random >> 40 & 1 ? ADAPTIVE : DLV_MIN_HASH, random, at);
+	}
+	assert_true(waited > 0);
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(t41_global_bandwidth),
+		cmocka_unit_test(l10_both_ways),
+		cmocka_unit_test(no_link_is_passed_faster_than_it_is),
+		cmocka_unit_test(n20_blocks_in_modelled_time),
+		cmocka_unit_test(nobody_waits_for_more_than_is_outstanding),
+		cmocka_unit_test(r12_ordered_packets_never_overtake),
+	};
+
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
