@@ -35,9 +35,6 @@ inline constexpr uint64_t HOST_READ_NS = 510;
 /** Cycles in which a NIC takes 64 bytes: 5 at 800 MHz, 10.24 GB/s (L08). */
 inline constexpr uint64_t NIC_CYCLES_64B = 5;
 
-/** An atomic in the NIC: one in two cycles (L15), in hundredths of a nanosecond. */
-inline constexpr uint64_t AMO_CENTI_NS = 250;
-
 /** Time for which a NIC is busy with @p bytes of payload: 6.25 ns for each started 64 (L08). */
 constexpr uint64_t nic_busy_ns(uint64_t bytes)
 {

@@ -56,6 +56,7 @@ std::map<std::pair<uint32_t, uint32_t>, std::set<uint32_t>> bundles(const Machin
 	return result;
 }
 
+/* T01, T02, T03, T04, T06: what a router of a full machine is connected to. */
 void router_T01_T02_T03_T04_T06(void **)
 {
 	const Machine machine = built({});
@@ -218,6 +219,7 @@ uint32_t links_lost(const AriesShape &before, const AriesShape &after)
 	return lost;
 }
 
+/* T33: a larger machine has all the cables of the smaller one. */
 void upgrades_keep_cables_T33(void **)
 {
 	struct {

@@ -32,7 +32,7 @@ void check_near(double value, double expected, double tolerance)
 		fail_msg("%g instead of %g", value, expected);
 }
 
-/* T13 to T15: Table 1, parts of a group and of a node with full global bandwidth. */
+/* T13, T14, T15: Table 1, parts of a group and of a node with full global bandwidth. */
 void table_1_T13_T14_T15(void **)
 {
 	for (const uint32_t groups : {2, 3, 4, 6}) {
@@ -145,7 +145,7 @@ struct Row {
 	double gbyte_per_s;
 };
 
-/* Tables 2 and 3, with the row that the rule of six would give instead (T31). */
+/* Tables 2 and 3 (T24, T26 to T30), with the row that the rule of six would give instead (T31). */
 void tables_2_and_3_T24_T26_T27_T28_T29_T30_T31(void **)
 {
 	const Row rows[] = {
@@ -245,7 +245,7 @@ void share_that_stays_T38(void **)
 	check_near(share_that_stays(machine, BLACK), 1.0 / 6, 1e-12);
 }
 
-/* T39 to T41, T43: bandwidth of a node in a full network. */
+/* T39, T40, T41, T43: bandwidth of a node in a full network. */
 void bandwidth_T39_T40_T41_T43(void **)
 {
 	const Machine machine = build_aries({.groups = 6});

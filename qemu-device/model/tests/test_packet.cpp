@@ -308,7 +308,7 @@ void garbage_is_answered(void **)
 	}
 }
 
-/* P12: requests and responses are not taken for each other; four channels each. */
+/* P12: requests and responses are not taken for each other. */
 void classes_are_told_apart_P12(void **)
 {
 	std::mt19937_64 rnd(7);

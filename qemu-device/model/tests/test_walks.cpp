@@ -60,6 +60,7 @@ void check_bounds(const RoutedMachine &net, const Bounds &bounds)
 	assert_int_equal(longest, bounds.longest);
 }
 
+/* R01: at most one green and one black link, whatever the pair. */
 void group_minimal_exhaustive_R01(void **)
 {
 	const RoutedMachine net(build_aries({.groups = 1}));
@@ -105,6 +106,7 @@ void partly_filled_chassis_R01(void **)
 	}
 }
 
+/* R02: minimal ways on both sides of one optical link. */
 void between_groups_minimal_R02(void **)
 {
 	check_bounds(RoutedMachine(build_aries({.groups = 3, .chassis = 2, .slots = 4, .cables_per_pair = 1})),
