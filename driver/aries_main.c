@@ -11,14 +11,20 @@ static int __init aries_init(void)
 	int rc;
 
 	aries_sysfs_init();
-	rc = aries_dev_init();
+	rc = aries_counters_init();
 	if (rc)
 		return rc;
+	rc = aries_dev_init();
+	if (rc) {
+		aries_counters_exit();
+		return rc;
+	}
 	aries_debugfs_init();
 	rc = pci_register_driver(&aries_pci_driver);
 	if (rc) {
 		aries_debugfs_exit();
 		aries_dev_exit();
+		aries_counters_exit();
 	}
 	return rc;
 }
@@ -29,6 +35,7 @@ static void __exit aries_exit(void)
 	pci_unregister_driver(&aries_pci_driver);
 	aries_debugfs_exit();
 	aries_dev_exit();
+	aries_counters_exit();
 	aries_guess_exit();
 }
 module_exit(aries_exit);

@@ -58,6 +58,11 @@ style() {
 	fi
 }
 
+# counter_names LIST PREFIX: the files that a list of names in aries_hw.h makes.
+counter_names() {
+	sed -n "/^#define $1(X)/,/^$/s,^\tX(\([A-Z0-9_]*\).*,counters/$2\1,p" "$TOP/driver/include/aries_hw.h"
+}
+
 # Every attribute in the code has a "What:" entry, and the other way round.
 sysfs_abi() {
 	local code doc
@@ -66,6 +71,9 @@ sysfs_abi() {
 			sed 's,^pinned_pages$,resources/&,'
 		sed -n 's,^static ARIES_RES_ATTR(\([a-z_]*\).*,resources/\1,p' "$TOP/driver/view/aries_sysfs.c"
 		sed -n 's/^\tX([A-Z0-9_]*, \([a-z0-9_]*\), ".*/stats\/\1/p' "$TOP/driver/include/aries_hw.h"
+		counter_names ARIES_RTR_NETWORK_NAMES AR_RTR_r_c_
+		counter_names ARIES_RTR_PROCESSOR_NAMES AR_RTR_PT_5_c_
+		counter_names ARIES_NIC_NAMES AR_NIC_NETMON_ORB_EVENT_CNTR_
 	} | sort)
 	doc=$(sed -n 's,^What:.*/sys/class/gni/kgniN/,,p' "$abi" | sort)
 	if [ "$code" = "$doc" ]; then

@@ -463,6 +463,60 @@ enum aries_counter {
 
 ARIES_ASSERT(ARIES_CNT_COUNT <= 64, "CNT_VALUE has 64 elements");
 
+/*
+ * ---- Counters of a tile: elements of RTR_COUNTER ----
+ *
+ * IN is what comes over the link to the tile, or from the NICs to a processor tile; OUT what the tile
+ * sends. Flits and stalls have an element for each virtual channel. A stall is time, in cycles of the
+ * router's 875 MHz, for which the head of a packet waited: at IN for its way on, at OUT for this tile.
+ */
+enum aries_rtr_counter {
+	ARIES_RTR_IN_FLITS = 0,
+	ARIES_RTR_IN_STALL = 8,
+	ARIES_RTR_OUT_FLITS = 16,
+	ARIES_RTR_OUT_STALL = 24,
+	ARIES_RTR_REPLAYS = 32, /* times that the LCB of the link out began again */
+	ARIES_RTR_MISSED = 33, /* sets with errors that its CRC did not see */
+	ARIES_RTR_COUNT = 34
+};
+
+ARIES_ASSERT(ARIES_RTR_COUNT <= 40, "RTR_COUNTER has 40 elements a tile");
+
+/*
+ * What monitoring tools of XC systems call them, for network tile r_c behind AR_RTR_r_c_ and for
+ * processor tile c behind AR_RTR_PT_5_c_. A counter is the sum of COUNT elements from FIRST on. Names
+ * that begin with LCB are ours.
+ */
+#define ARIES_RTR_NETWORK_NAMES(X) \
+	X(INQ_PRF_INCOMING_FLIT_VC0, ARIES_RTR_IN_FLITS + 0, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC1, ARIES_RTR_IN_FLITS + 1, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC2, ARIES_RTR_IN_FLITS + 2, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC3, ARIES_RTR_IN_FLITS + 3, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC4, ARIES_RTR_IN_FLITS + 4, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC5, ARIES_RTR_IN_FLITS + 5, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC6, ARIES_RTR_IN_FLITS + 6, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC7, ARIES_RTR_IN_FLITS + 7, 1) \
+	X(INQ_PRF_ROWBUS_STALL_CNT, ARIES_RTR_IN_STALL, 8) \
+	X(COLBUF_PERF_STALL_RQ, ARIES_RTR_OUT_STALL, 4) \
+	X(COLBUF_PERF_STALL_RS, ARIES_RTR_OUT_STALL + 4, 4) \
+	X(LCB_REPLAYS, ARIES_RTR_REPLAYS, 1) \
+	X(LCB_ERRORS_MISSED, ARIES_RTR_MISSED, 1)
+
+#define ARIES_RTR_PROCESSOR_NAMES(X) \
+	X(INQ_PRF_INCOMING_FLIT_VC0, ARIES_RTR_IN_FLITS + 0, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC4, ARIES_RTR_IN_FLITS + 4, 1) \
+	X(INQ_PRF_REQ_ROWBUS_STALL_CNT, ARIES_RTR_IN_STALL, 4) \
+	X(INQ_PRF_RSP_ROWBUS_STALL_CNT, ARIES_RTR_IN_STALL + 4, 4) \
+	X(COLBUF_PERF_STALL_RQ, ARIES_RTR_OUT_STALL, 4) \
+	X(COLBUF_PERF_STALL_RS, ARIES_RTR_OUT_STALL + 4, 4)
+
+/* Counters of the NIC that have such a name, behind AR_NIC_NETMON_ORB_EVENT_CNTR_. */
+#define ARIES_NIC_NAMES(X) \
+	X(REQ_PKTS, REQ_PACKETS) \
+	X(REQ_FLITS, REQ_FLITS) \
+	X(RSP_PKTS, RSP_PACKETS) \
+	X(RSP_FLITS, RSP_FLITS)
+
 #ifdef __cplusplus
 }
 #endif

@@ -215,6 +215,7 @@ static const struct attribute_group *aries_groups[] = {
 	&aries_group,
 	&aries_res_group,
 	&aries_stat_group,
+	&aries_counter_group,
 	NULL,
 };
 

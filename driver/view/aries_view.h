@@ -11,6 +11,11 @@
 extern struct class aries_class;
 void aries_sysfs_init(void);
 
+/* aries_counters.c */
+extern struct attribute_group aries_counter_group;
+int aries_counters_init(void);
+void aries_counters_exit(void);
+
 /* aries_views.c: debugfs, one line an object */
 void aries_views_add(struct aries_dev *ad, struct dentry *dir);
 

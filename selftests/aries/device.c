@@ -92,6 +92,49 @@ TEST(every_counter_is_there)
 		}
 }
 
+static void router_name(char *name, size_t size, unsigned int tile, const char *counter)
+{
+	snprintf(name, size, "counters/AR_RTR_%s%u_%u_%s", tile < 40 ? "" : "PT_", tile / 8, tile % 8,
+		 counter);
+}
+
+TEST(every_counter_of_the_router_has_its_name)
+{
+#define NAME(name, first, count) #name,
+	static const char *const network[] = { ARIES_RTR_NETWORK_NAMES(NAME) };
+	static const char *const processor[] = { ARIES_RTR_PROCESSOR_NAMES(NAME) };
+#undef NAME
+#define NAME(name, counter) "counters/AR_NIC_NETMON_ORB_EVENT_CNTR_" #name, "stats/" #counter,
+	static const char *const nic[] = { ARIES_NIC_NAMES(NAME) };
+#undef NAME
+	char name[96];
+	unsigned int tile;
+	size_t i;
+
+	for (tile = 0; tile < ARIES_RTR_TILES; tile++) {
+		const char *const *names = tile < 40 ? network : processor;
+		size_t count = tile < 40 ? sizeof(network) / sizeof(network[0]) :
+					   sizeof(processor) / sizeof(processor[0]);
+
+		for (i = 0; i < count; i++) {
+			router_name(name, sizeof(name), tile, names[i]);
+			EXPECT_LE(0, aries_number(name)) {
+				TH_LOG("%s", name);
+			}
+		}
+	}
+	for (i = 0; i < sizeof(nic) / sizeof(nic[0]); i += 2) {
+		char *c;
+
+		snprintf(name, sizeof(name), "%s", nic[i + 1]);
+		for (c = name; *c; c++)
+			*c = tolower(*c);
+		EXPECT_EQ(aries_number(name), aries_number(nic[i])) {
+			TH_LOG("%s", nic[i]);
+		}
+	}
+}
+
 TEST(sysfs_is_read_only)
 {
 	EXPECT_EQ(-1, open(ARIES_SYSFS "stats/fma_traps", O_WRONLY | O_TRUNC));

@@ -28,8 +28,10 @@ struct alignas(64) TileState : Timeline {
 	std::atomic<uint32_t> noise;     ///< bit error rate, as the bits of a float
 	std::atomic<uint64_t> far[2];    ///< see tell_load()
 	std::atomic<uint64_t> beyond[2]; ///< see tell_load()
-	std::atomic<uint64_t> replays;   ///< times that the LCB began again (P09)
-	std::atomic<uint64_t> missed;    ///< sets with errors that its CRC did not see (P10)
+	std::atomic<uint64_t> events[2]; ///< of a link REPLAYS and MISSED, of a processor tile flits by PacketClass
+
+	static constexpr uint32_t REPLAYS = 0; ///< times that the LCB began again (P09)
+	static constexpr uint32_t MISSED = 1;  ///< sets with errors that its CRC did not see (P10)
 };
 
 static_assert(sizeof(TileState) == 64 && std::atomic<uint64_t>::is_always_lock_free &&
@@ -83,6 +85,17 @@ inline uint64_t known_load(const TileState &tile, uint64_t now) noexcept
 
 	return tile.ahead(now) + ticks_ahead(tile.far[turn].load(std::memory_order_relaxed), now) +
 	       ticks_ahead(tile.beyond[turn].load(std::memory_order_relaxed), now);
+}
+
+/**
+ * Count flits of a processor tile without a locked instruction: of two threads that count the same class on the same
+ * tile within a few nanoseconds one may be forgotten. See Timeline::take(), which books them in the same line.
+ */
+inline void count_quickly(TileState &tile, uint32_t cls, uint64_t flits) noexcept
+{
+	std::atomic<uint64_t> &word = tile.events[cls];
+
+	word.store(word.load(std::memory_order_relaxed) + flits, std::memory_order_relaxed);
 }
 
 inline bool link_up(const TileState &tile) noexcept

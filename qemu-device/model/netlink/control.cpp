@@ -53,7 +53,7 @@ bool Network::set_error_rate(uint32_t router, uint32_t tile_nr, float rate) noex
 
 uint64_t Network::load_ns(uint32_t router, uint32_t tile_nr, uint64_t now_ns) const noexcept
 {
-	if (router >= topo_.routers() || tile_nr >= TILE_SLOTS)
+	if (router >= topo_.routers() || tile_nr >= FIRST_NETLINK)
 		return 0;
 	return ticks_to_ns(tiles_.look(link_id(router, tile_nr)).ahead(ns_to_ticks(now_ns)));
 }
@@ -83,13 +83,14 @@ std::string load_text(const TileState &state, uint64_t now_ns)
 std::string error_text(const TileState &state)
 {
 	const float rate = link_error_rate(state);
-	const uint64_t replays = state.replays.load(std::memory_order_relaxed);
+	const uint64_t replays = state.events[TileState::REPLAYS].load(std::memory_order_relaxed);
 	char text[96] = "";
 
 	if (rate > 0 || replays)
 		std::snprintf(text, sizeof(text), ", bit error rate %g, %llu replays, %llu errors missed",
 			      static_cast<double>(rate), static_cast<unsigned long long>(replays),
-			      static_cast<unsigned long long>(state.missed.load(std::memory_order_relaxed)));
+			      static_cast<unsigned long long>(
+				      state.events[TileState::MISSED].load(std::memory_order_relaxed)));
 	return text;
 }
 

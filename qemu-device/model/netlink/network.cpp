@@ -17,6 +17,11 @@ constexpr uint32_t MAX_HOPS = 16;       // of a way by the tables, also one arou
 constexpr uint8_t REQUEST_CHANNELS = 4; // the first of a response comes behind them (P12)
 constexpr uint32_t OTHER_WAYS = 32;     // tried when a link of the chosen one is cut
 
+constexpr uint8_t first_channel(PacketClass cls)
+{
+	return cls == PacketClass::Response ? REQUEST_CHANNELS : 0;
+}
+
 } // namespace
 
 /* Packets that go the same way, one after the other. */
@@ -63,6 +68,49 @@ struct Network::Way {
 	bool nonminimal;
 	uint32_t eject; // link id
 	std::array<uint32_t, MAX_HOPS> link;
+	std::array<uint8_t, MAX_HOPS> channel; // of each link
+};
+
+/* Counts what a train does, stage by stage: NIC to router, links, router to NIC. */
+class Network::Tally
+{
+public:
+	Tally(RouterStates &tiles, uint64_t flits, bool quick) noexcept : tiles_(tiles), flits_(flits), quick_(quick) {}
+
+	/* The head was at @link, on its virtual channel @channel, at @ready and went over it at @start. */
+	void pass(uint32_t link, uint8_t channel, uint64_t ready, uint64_t start) noexcept
+	{
+		if (!tiles_.there(link_router(link))) [[unlikely]]
+			return;
+
+		const bool processor = link_tile(link) >= NETWORK_TILES;
+		LinkCounters &next = tiles_.counters(link);
+
+		if (processor)
+			add(tiles_[link].events[channel >= REQUEST_CHANNELS], flits_, quick_);
+		else
+			add(next.flits[channel], flits_, false);
+		if (start > ready) {
+			add(next.waited[channel], start - ready, processor && quick_);
+			if (before_)
+				add(*before_, start - ready, false);
+		}
+		before_ = &next.held[channel];
+	}
+
+private:
+	static void add(std::atomic<uint64_t> &word, uint64_t value, bool quick) noexcept
+	{
+		if (quick)
+			word.store(word.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+		else
+			word.fetch_add(value, std::memory_order_relaxed);
+	}
+
+	RouterStates &tiles_;
+	uint64_t flits_;
+	bool quick_;                              // processor tiles by a load and a store, as they are booked
+	std::atomic<uint64_t> *before_ = nullptr; // of the link before this one: the time that heads wait behind it
 };
 
 /* One decision a router, as a packet meets them. False if a router has no output for it, or there is no end to them. */
@@ -87,6 +135,7 @@ bool Network::follow(const Train &train, routing::Header header, uint64_t random
 		if (way.hops == MAX_HOPS)
 			return false;
 		routing::apply(decision, header);
+		way.channel[way.hops] = decision.channel % ARIES_VIRTUAL_CHANNELS;
 		way.link[way.hops++] = link_id(router, decision.tile);
 
 		const topology::LinkEnd far = wiring_.far_end(router, decision.tile);
@@ -125,15 +174,15 @@ bool Network::choose(const Train &train, Way &way) noexcept
 	return false;
 }
 
-/* Packets stay on the tile of the last ones until it is booked and another is less so (T05). */
-TileState &Network::pick_inject(const Train &train, Transit &transit) noexcept
+/* Link id of a tile. Packets stay on the tile of the last ones until it is booked and another is less so (T05). */
+uint32_t Network::pick_inject(const Train &train, Transit &transit) noexcept
 {
 	const uint32_t first = quad_tile(train.src, FIRST_INJECT);
 
 	if (!tiles_.ready(train.from))
-		return RouterStates::nowhere();
+		return first;
 	if (!train.adaptive())
-		return tiles_[first + train.random % NIC_TILES];
+		return first + train.random % NIC_TILES;
 
 	std::atomic<uint32_t> &last = netlink(train.src).tile;
 	const uint32_t stay = last.load(std::memory_order_relaxed) % NIC_TILES;
@@ -153,7 +202,7 @@ TileState &Network::pick_inject(const Train &train, Transit &transit) noexcept
 		last.store(best, std::memory_order_relaxed);
 		transit.tile_changed = true;
 	}
-	return tiles_[first + best];
+	return first + best;
 }
 
 /* Where no router decides: tiles in turn. */
@@ -170,13 +219,14 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 		/* Packet by packet, a long train ends up on all tiles alike. */
 		if (train.part)
 			way.eject = pick_eject(train);
-		book_way(train, {way.link.data(), way.hops}, way.eject, transit);
+		book_way(train, {way.link.data(), way.hops}, way.channel.data(), way.eject, transit);
 		transit.nonminimal |= way.nonminimal;
 		return true;
 	}
-	if (!detours_.find(
-		    train.from, train.to, static_cast<uint32_t>(train.random),
-		    [&](std::span<const uint32_t> links) { book_way(train, links, pick_eject(train), transit); }))
+	if (!detours_.find(train.from, train.to, static_cast<uint32_t>(train.random),
+			   [&](std::span<const uint32_t> links) {
+				   book_way(train, links, nullptr, pick_eject(train), transit);
+			   }))
 		return false;
 	transit.nonminimal = true;
 	return true;
@@ -197,9 +247,9 @@ uint64_t Network::disturb(TileState &tile, uint32_t link, uint64_t flits, uint64
 	const LcbRun run = lcb_run(line, flits, errors, [&transit](const LcbDamage &) { transit.damaged = true; });
 
 	if (run.replays)
-		tile.replays.fetch_add(run.replays, std::memory_order_relaxed);
+		tile.events[TileState::REPLAYS].fetch_add(run.replays, std::memory_order_relaxed);
 	if (run.undetected)
-		tile.missed.fetch_add(run.undetected, std::memory_order_relaxed);
+		tile.events[TileState::MISSED].fetch_add(run.undetected, std::memory_order_relaxed);
 	return run.extra_ticks;
 }
 
@@ -208,17 +258,22 @@ uint64_t Network::disturb(TileState &tile, uint32_t link, uint64_t flits, uint64
  * the tiles let it. Where the head waits the link before is told. Requests that must stay in order close a tile to all
  * that come after them until they have passed it (R12); responses may come in any order.
  */
-void Network::book_way(const Train &train, std::span<const uint32_t> links, uint32_t eject, Transit &transit) noexcept
+void Network::book_way(const Train &train, std::span<const uint32_t> links, const uint8_t *channels, uint32_t eject,
+		       Transit &transit) noexcept
 {
 	const uint64_t processor_ticks = flit_ticks(train.flits, LINK_FACTORS[2][0]);
 	TileState *before = nullptr;
+	const uint32_t inject = pick_inject(train, transit);
+	Tally tally(tiles_, train.flits, train.tiles != Store::Exact);
 	uint64_t head = train.at, tail = train.at;
 	const bool in_order = !train.adaptive() && train.first_channel == 0;
-	/* One stage: @next, then @latency to the one behind it. */
-	const auto pass = [&](TileState &next, uint64_t ticks, Store store, uint64_t latency) {
+	/* One stage: @next, which is @link, then @latency to the one behind it. */
+	const auto pass = [&](TileState &next, uint32_t link, uint8_t channel, uint64_t ticks, Store store,
+			      uint64_t latency) {
 		const uint64_t ready = head;
 		const uint64_t start = next.reserve(in_order ? ready : train.now, ready, ticks, store);
 
+		tally.pass(link, channel, ready, start);
 		head = start + latency;
 		tail = std::max(tail, start + ticks) + latency;
 		return start;
@@ -233,20 +288,22 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, uint
 		before = &next;
 	};
 
-	pass(pick_inject(train, transit), processor_ticks, train.tiles, CROSSING_TICKS);
-	for (const uint32_t link : links) {
+	pass(tiles_.take(inject), inject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS);
+	for (size_t hop = 0; hop < links.size(); hop++) {
+		const uint32_t link = links[hop];
+		const uint8_t channel = channels ? channels[hop] : train.first_channel;
 		TileState &next = tiles_.take(link);
 		const uint64_t ready = head;
 		uint64_t ticks = link_ticks(next, tile_medium(link_tile(link)), train.flits);
 
 		if (noisy()) [[unlikely]]
 			ticks += disturb(next, link, train.flits, head, transit);
-		tell(next, ready, pass(next, ticks, Store::Exact, HOP_TICKS));
+		tell(next, ready, pass(next, link, channel, ticks, Store::Exact, HOP_TICKS));
 	}
 	TileState &out = tiles_.take(eject);
 	const uint64_t ready = head;
 
-	tell(out, ready, pass(out, processor_ticks, train.tiles, CROSSING_TICKS));
+	tell(out, ready, pass(out, eject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS));
 	transit.head_ns = transit.reachable ? std::min(transit.head_ns, ticks_to_ns(head)) : ticks_to_ns(head);
 	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(tail));
 	if (!transit.reachable)
@@ -259,13 +316,25 @@ template <Store store>
 void Network::cross_parts(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept
 {
 	const uint32_t in = quad_tile(packets.src, FIRST_INJECT), out = quad_tile(packets.dst, FIRST_PROCESSOR);
+	const uint8_t channel = first_channel(packets.cls);
 	uint64_t first = UINT64_MAX, done = 0;
 
 	for (uint32_t part = 0; part < NIC_TILES; part++) {
-		const uint64_t ticks = flit_ticks((packets.flits + part) / NIC_TILES, LINK_FACTORS[2][0]);
-		uint64_t head = tiles_[in + part].reserve(now, at, ticks, store) + CROSSING_TICKS;
+		const uint64_t flits = (packets.flits + part) / NIC_TILES;
+		const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
+		const uint64_t start = tiles_[in + part].reserve(now, at, ticks, store);
+		const uint64_t ready = start + CROSSING_TICKS;
+		const uint64_t onward = tiles_[out + part].reserve(now, ready, ticks, store);
+		const uint64_t head = onward + CROSSING_TICKS;
 
-		head = tiles_[out + part].reserve(now, head, ticks, store) + CROSSING_TICKS;
+		count_quickly(tiles_[in + part], static_cast<uint32_t>(packets.cls), flits);
+		count_quickly(tiles_[out + part], static_cast<uint32_t>(packets.cls), flits);
+		if (start > at || onward > ready) [[unlikely]] {
+			Tally tally(tiles_, 0, true);
+
+			tally.pass(in + part, channel, at, start);
+			tally.pass(out + part, channel, ready, onward);
+		}
 		first = std::min(first, head);
 		done = std::max(done, head + ticks);
 	}
@@ -303,7 +372,7 @@ void Network::route(const Packets &packets, uint64_t now, uint64_t at, Transit &
 		    at,
 		    mix64(seed),
 		    mode,
-		    static_cast<uint8_t>(packets.cls == PacketClass::Response ? REQUEST_CHANNELS : 0),
+		    first_channel(packets.cls),
 		    0,
 		    few ? Store::Quick : Store::Exact};
 

@@ -21,6 +21,7 @@
 #include "netlink/fabric_clock.hpp"
 #include "netlink/links.hpp"
 #include "netlink/router_states.hpp"
+#include "netlink/tile_counters.hpp"
 #include "router/decide.hpp"
 #include "router/routing_mode.hpp"
 #include "topology/dragonfly.hpp"
@@ -158,6 +159,15 @@ public:
 	/** The load of an output tile: nanoseconds that it is booked ahead of now_ns. */
 	uint64_t load_ns(uint32_t router, uint32_t tile, uint64_t now_ns) const noexcept;
 
+	/**
+	 * What tile @p tile of @p router has counted since the fabric was made, in both directions. Zeros of one that
+	 * is not there, or that no packet has passed.
+	 */
+	TileCounters tile_counters(uint32_t router, uint32_t tile) const noexcept;
+
+	/** Router of the place where a member sits. */
+	uint32_t router_of(uint32_t member) const noexcept { return place(member) / NICS_PER_ROUTER; }
+
 	/** Text: shape, place of a node, and one line for each link of its router with load, lanes and state. */
 	std::string describe(uint32_t node, uint64_t now_ns) const;
 
@@ -170,9 +180,11 @@ private:
 	struct Train;
 	struct Way;
 	struct LoadView;
+	class Tally;
 
 	bool book_train(const Train &train, Transit &transit) noexcept;
-	void book_way(const Train &train, std::span<const uint32_t> links, uint32_t eject, Transit &transit) noexcept;
+	void book_way(const Train &train, std::span<const uint32_t> links, const uint8_t *channels, uint32_t eject,
+		      Transit &transit) noexcept;
 	static constexpr uint64_t CROSSING_TICKS = ns_to_ticks(ROUTER_NS / 2); // NIC to router output, and back
 	static constexpr uint32_t NIC_TILES = 4;     // processor tiles that a NIC shares with its neighbour (T04)
 	static constexpr uint32_t NICS_PER_QUAD = 2; // NICs that share them
@@ -192,12 +204,11 @@ private:
 		return link_id(node / NICS_PER_ROUTER, first + node % NICS_PER_ROUTER / NICS_PER_QUAD * NIC_TILES);
 	}
 	uint64_t disturb(TileState &tile, uint32_t link, uint64_t flits, uint64_t tick, Transit &transit) noexcept;
-	TileState &pick_inject(const Train &train, Transit &transit) noexcept;
+	uint32_t pick_inject(const Train &train, Transit &transit) noexcept;
 	bool choose(const Train &train, Way &way) noexcept;
 	bool follow(const Train &train, routing::Header header, uint64_t random, Way &way) noexcept;
 	uint32_t pick_eject(const Train &train) noexcept;
 	template <typename Change> bool change_link(uint32_t router, uint32_t tile, Change &&change) noexcept;
-	uint32_t router_of(uint32_t member) const noexcept { return place(member) / NICS_PER_ROUTER; }
 	NetlinkState &netlink(uint32_t place) const noexcept
 	{
 		const uint32_t slot = FIRST_NETLINK + place % NICS_PER_ROUTER;
@@ -250,6 +261,8 @@ inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls
 		return false;
 	in.take(now, ticks);
 	out.take(now, ticks);
+	count_quickly(in, static_cast<uint32_t>(packets.cls), packets.flits);
+	count_quickly(out, static_cast<uint32_t>(packets.cls), packets.flits);
 	transit.head_ns = ticks_to_ns(at + 2 * CROSSING_TICKS);
 	transit.arrive_ns = ticks_to_ns(at + 2 * CROSSING_TICKS + ticks);
 	transit.reachable = true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * @file
- * State of the tiles of all routers, in memory that all processes of a fabric share. A router has a page of it, which
- * costs memory of the host once a packet has touched the router: until then the page is a hole in the file, and a bit
- * per router tells that it is none any more. A hole is neither written nor read, because both would make the page, and
- * where there is no room for it end the process. What has no page is quiet.
+ * State of the tiles of all routers, in memory that all processes of a fabric share. A router has four pages of it,
+ * which cost memory of the host once a packet has touched the router: until then they are a hole in the file, and a bit
+ * per router tells that they are none any more. A hole is neither written nor read, because both would make its pages,
+ * and where there is no room for them end the process. What has no pages is quiet.
  */
 #ifndef ARIES_NETLINK_ROUTER_STATES_HPP
 #define ARIES_NETLINK_ROUTER_STATES_HPP
@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 
+#include "aries_regs.h"
 #include "link/link.hpp"
 #include "netlink/links.hpp"
 
@@ -23,7 +24,21 @@ namespace aries
 
 inline constexpr size_t ROUTER_BYTES = size_t{TILE_SLOTS} * sizeof(TileState);
 
-static_assert(ROUTER_BYTES == 4096, "a page of a file can be had by itself");
+static_assert(ROUTER_BYTES % 4096 == 0, "pages of a file can be had by themselves");
+
+/**
+ * What has passed one direction of a link or processor tile, by virtual channel (P12). All zero: nothing. Added to by
+ * locked instructions. Times in ticks.
+ */
+struct alignas(64) LinkCounters {
+	using Channels = std::atomic<uint64_t>[ARIES_VIRTUAL_CHANNELS];
+
+	Channels flits;  ///< sent over it; of processor tiles see TileState::events
+	Channels waited; ///< time for which heads of packets waited to go over it
+	Channels held;   ///< time for which they waited at its far end to go on
+};
+
+static_assert(sizeof(LinkCounters) == COUNTER_SLOTS * sizeof(TileState), "it lies in slots of its router");
 
 /** Threads: everything from any number of threads and processes at once; only the first touch of a router may sleep. */
 class RouterStates
@@ -53,6 +68,14 @@ public:
 
 	/** A tile of a router that is ready(). */
 	TileState &operator[](uint32_t link) const noexcept { return tiles_[link]; }
+
+	/** Counters of a tile of a router that is ready(). */
+	LinkCounters &counters(uint32_t link) const noexcept
+	{
+		const uint32_t slot = FIRST_COUNTERS + COUNTER_SLOTS * link_tile(link);
+
+		return reinterpret_cast<LinkCounters &>(tiles_[link_id(link_router(link), slot)]);
+	}
 
 	/** A tile to be read: of a router without state a quiet one. */
 	const TileState &look(uint32_t link) const noexcept { return there(link_router(link)) ? tiles_[link] : QUIET; }

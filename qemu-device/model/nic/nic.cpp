@@ -288,13 +288,13 @@ bool Nic::set_cable(CableFault fault, uint32_t router, uint32_t tile, uint32_t m
 }
 
 /*
- * For all members: the lower half of the value is router * TILE_SLOTS + tile, the upper one what the fault has besides.
+ * For all members: the lower half of the value is router * LINK_TILES + tile, the upper one what the fault has besides.
  * False if this is no such fault.
  */
 bool Nic::set_cable(std::string_view name, uint64_t value)
 {
 	const auto fault = std::find(CABLE_FAULTS.begin(), CABLE_FAULTS.end(), name) - CABLE_FAULTS.begin();
-	const uint32_t router = uint32_t(value) / TILE_SLOTS, tile = uint32_t(value) % TILE_SLOTS;
+	const uint32_t router = uint32_t(value) / LINK_TILES, tile = uint32_t(value) % LINK_TILES;
 
 	if (size_t(fault) == CABLE_FAULTS.size())
 		return false;

@@ -163,6 +163,8 @@ uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
 		return drain_.done();
 	case Reg::CNT_VALUE:
 		return index < ARIES_CNT_COUNT ? counter(index) : 0;
+	case Reg::RTR_COUNTER:
+		return router_counter(index / ARIES_RTR_ELEMENTS, index % ARIES_RTR_ELEMENTS);
 	case Reg::ERR_COUNT:
 	case Reg::ERR_LOST:
 	case Reg::ERR_EVENT:
@@ -172,6 +174,13 @@ uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
 	default:
 		return read_table(reg, index);
 	}
+}
+
+uint64_t RegisterFile::router_counter(uint32_t tile, uint32_t which) const noexcept
+{
+	if (which >= ARIES_RTR_COUNT)
+		return 0;
+	return core_.network.tile_counters(core_.network.router_of(core_.node), tile)[which];
 }
 
 uint64_t RegisterFile::read_error(Reg reg, uint32_t index) noexcept

@@ -49,6 +49,7 @@ private:
 	uint64_t read_reg(Reg reg, uint32_t index) noexcept;
 	uint64_t read_table(Reg reg, uint32_t index) noexcept;
 	uint64_t read_error(Reg reg, uint32_t index) noexcept;
+	uint64_t router_counter(uint32_t tile, uint32_t which) const noexcept;
 	uint64_t caps() const noexcept;
 	/* False: the value makes no sense; nothing was changed. */
 	bool write_reg(Reg reg, uint32_t index, uint64_t value) noexcept;

@@ -304,7 +304,7 @@ void test_cost_of_the_largest_machine(void **)
 	const uint64_t touched = disk_bytes(path) - empty;
 
 	/* Its bundles are one cable of four links, so the ways are few. */
-	assert_in_range(touched, 4 * 4096, 128 * 4096);
+	assert_in_range(touched, 4 * aries::ROUTER_BYTES, 128 * aries::ROUTER_BYTES);
 	description(pair.b);
 	pair.a.main_loop();
 	assert_int_equal(disk_bytes(path) - empty, touched);
