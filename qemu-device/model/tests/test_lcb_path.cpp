@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Packets from end to end over five links with bit errors, the longest minimal way of a machine: none is lost, doubled,
- * overtaken or wrong (P09, P18). 100,000 packets, 100 million with OPENGNI_SLOW=1.
+ * overtaken or wrong (P09, P18). A million packets, 100 million with OPENGNI_SLOW=1.
  */
 #include "lcb_rig.hpp"
 
+#include <cmath>
 #include <memory>
 
 #include "packet/packet.hpp"
@@ -174,6 +175,7 @@ void send(uint64_t packets, double rate)
 	Source source(packets);
 	Sink sink;
 	uint64_t replays = 0;
+	double expected = 0;
 	uint64_t now = 0;
 
 	for (; sink.packets < packets; now += STEP) {
@@ -184,19 +186,27 @@ void send(uint64_t packets, double rate)
 	path->run(source, sink, now + 100 * STEP);
 	assert_int_equal(sink.packets, packets);
 	for (const auto &link : path->links) {
-		replays += link->end(0).counters().replays;
+		const auto &sent = link->end(0).counters();
+
+		replays += sent.replays;
+		/* Sets that are damaged, of those that are not skipped because of one before. */
+		expected += double(sent.sets + sent.empty - link->end(1).counters().skipped) *
+			    (1 - std::pow(1 - rate, SET_BITS));
 		assert_int_equal(link->undetected(0) + link->undetected(1), 0);
 	}
-	print_message("rate %g: %lu packets in %lu us over %u links, %lu replays\n", rate, packets,
-		      ticks_to_ns(now) / 1000, LINKS, replays);
-	assert_true(replays > 0);
+	print_message("rate %g: %lu packets in %lu us over %u links, %lu replays, %.0f expected\n", rate, packets,
+		      ticks_to_ns(now) / 1000, LINKS, replays, expected);
+	/* Errors in what is skipped anyway cost nothing: with many of them replays are fewer. */
+	assert_true(std::abs(double(replays) - expected) < std::max(0.05 * expected, 4 * std::sqrt(expected)) ||
+		    (rate > 1e-5 && replays > 0.9 * expected && replays < expected));
 }
 
 void packets_pass_five_links_P09_P18(void **)
 {
-	const uint64_t packets = slow_lcb_tests() ? 100'000'000 : 100'000;
+	const uint64_t packets = slow_lcb_tests() ? 100'000'000 : 1'000'000;
 
-	send(packets, 1e-6);
+	send(packets, 1e-5);
+	send(packets / 10, 1e-6);
 	send(packets / 10, 1e-4);
 }
 
