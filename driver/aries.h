@@ -32,6 +32,10 @@ void aries_irq_exit(struct aries_dev *ad);
 /* aries_err.c */
 void aries_err_drain(struct aries_dev *ad);
 
+/* aries_ras.c */
+void aries_ras_start(struct aries_dev *ad);
+void aries_ras_event(struct aries_dev *ad, const struct kgni_err_event *event);
+
 /* aries_revoke.c */
 void aries_revoke(struct aries_dev *ad, enum aries_state state);
 

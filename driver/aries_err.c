@@ -34,6 +34,10 @@ static void aries_err_one(struct aries_dev *ad, u64 event)
 	trace_aries_error(ad->id, event, told.time_ns, info);
 	aries_ees_post(ad, &told);
 	aries_client_error(ad, &told);
+	if (code >= ARIES_RAS_SINGLE) {
+		aries_ras_event(ad, &told);
+		return;
+	}
 	dev_warn_ratelimited(&ad->dev,
 			     "error %#x %s%s, category %#x, ptag %u, info %#llx %#llx %#llx %#llx\n",
 			     code, aries_status_name(code),

@@ -131,6 +131,7 @@ static int aries_pci_start(struct aries_dev *ad)
 	aries_domain_restore(ad);
 	aries_ntt_restore(ad);
 	aries_bi_reset(ad);
+	aries_ras_start(ad);
 	aries_chan_start(ad);
 	aries_hw_enable(ad, true);
 	status = aries_rd32(ad, ARIES_CTL_STATUS);

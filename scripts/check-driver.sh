@@ -71,6 +71,8 @@ sysfs_abi() {
 			sed 's,^pinned_pages$,resources/&,'
 		sed -n 's,^static ARIES_RES_ATTR(\([a-z_]*\).*,resources/\1,p' "$TOP/driver/view/aries_sysfs.c"
 		sed -n 's/^\tX([A-Z0-9_]*, \([a-z0-9_]*\), ".*/stats\/\1/p' "$TOP/driver/include/aries_hw.h"
+		sed -n '/^#define ARIES_RAS_MEMORIES/,/^$/s/^\tX([A-Z]*, \([a-z]*\), .*/ras\/\1_corrected\nras\/\1_damaged/p' \
+			"$TOP/driver/include/aries_hw.h"
 		counter_names ARIES_RTR_NETWORK_NAMES AR_RTR_r_c_
 		counter_names ARIES_RTR_PROCESSOR_NAMES AR_RTR_PT_5_c_
 		counter_names ARIES_NIC_NAMES AR_NIC_NETMON_ORB_EVENT_CNTR_

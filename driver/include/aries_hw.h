@@ -373,6 +373,7 @@ enum aries_status {
 	ARIES_ST_QUEUE_FULL = 0x10, /* too many block transfers queued */
 	ARIES_ST_FLUSHED = 0x11, /* cancelled by a reset or a disable */
 	ARIES_ST_CRC = 0x12, /* packet arrived damaged and was dropped */
+	ARIES_ST_ECC = 0x13, /* two wrong bits in an entry of a table that the operation needs */
 	ARIES_ST_NO_RECEIVE = 0x16, /* no receive is posted for the channel */
 	ARIES_ST_RECEIVE_LENGTH = 0x17, /* the message is longer than the receive */
 	ARIES_ST_CE_BUSY = 0x18, /* the child's earlier contribution is pending: no event; retry after its result */
@@ -385,6 +386,7 @@ enum aries_status {
 	ARIES_ST_LOCAL_ACCESS = 0x24,
 	ARIES_ST_LOCAL_TRANSLATION = 0x25,
 	ARIES_ST_LOCAL_ALIGN = 0x29,
+	ARIES_ST_LOCAL_ECC = 0x33,
 };
 
 /* ---- Address translation ---- */
@@ -409,6 +411,29 @@ enum aries_node_state {
 	ARIES_NODE_DEAD = 3, /* it ended without a word */
 	ARIES_NODE_LEFT = 4, /* it ended in order */
 };
+
+/*
+ * ---- Memories with ECC: elements of RAS_* ----
+ *
+ * X(NAME, name, entries, row of the specification, text)
+ */
+#define ARIES_RAS_MEMORIES(X) \
+	X(NTT, ntt, 4096, "N05", "node translation table") \
+	X(MDD, mdd, 4096, "N01", "memory domain descriptors") \
+	X(FMAD, fmad, 128, "N06", "FMA descriptors")
+
+enum aries_ras_memory {
+#define ARIES_RAS_ENUM(NAME, name, entries, row, text) ARIES_RAS_##NAME,
+	ARIES_RAS_MEMORIES(ARIES_RAS_ENUM)
+#undef ARIES_RAS_ENUM
+	ARIES_RAS_MEMORY_COUNT
+};
+
+ARIES_ASSERT(ARIES_RAS_MEMORY_COUNT == 3, "RAS_* have as many elements");
+
+/* ERR_EVENT.CODE of a memory's errors, plus the memory. ERR_INFO: [1] entry, [2] such errors so far, [3] syndrome. */
+#define ARIES_RAS_SINGLE 0x100u
+#define ARIES_RAS_DOUBLE 0x140u
 
 /* ---- Counters: elements of CNT_VALUE ---- */
 #define ARIES_COUNTERS(X) \

@@ -32,6 +32,7 @@
 	X(QUEUE_FULL, "QUEUE_FULL", true) \
 	X(FLUSHED, "FLUSHED", false) \
 	X(CRC, "PACKET_DAMAGED", true) \
+	X(ECC, "TABLE_DAMAGED", false) \
 	X(NO_RECEIVE, "NO_RECEIVE", true) \
 	X(RECEIVE_LENGTH, "RECEIVE_LENGTH", false) \
 	X(CE_BUSY, "COLLECTIVE_PENDING", true) \

@@ -211,11 +211,47 @@ static const struct attribute_group aries_stat_group = {
 	.attrs = aries_stat_attrs,
 };
 
+static ssize_t aries_ras_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct dev_ext_attribute *ext = container_of(attr, struct dev_ext_attribute, attr);
+	struct aries_dev *ad = aries_of(dev);
+	u64 value;
+
+	down_read(&ad->state_sem);
+	value = aries_rd64(ad, (unsigned long)ext->var);
+	up_read(&ad->state_sem);
+	if (value == ~0ull)
+		return -ENODEV;
+	return sysfs_emit(buf, "%llu\n", value);
+}
+
+#define ARIES_RAS_CORRECTED_ATTR(NAME, name, entries, row, text)          \
+	{ .attr = __ATTR(name##_corrected, 0444, aries_ras_show, NULL),   \
+	  .var = (void *)(unsigned long)ARIES_RAS_CORRECTED_N(ARIES_RAS_##NAME) },
+
+#define ARIES_RAS_DAMAGED_ATTR(NAME, name, entries, row, text)            \
+	{ .attr = __ATTR(name##_damaged, 0444, aries_ras_show, NULL),     \
+	  .var = (void *)(unsigned long)ARIES_RAS_DAMAGED_N(ARIES_RAS_##NAME) },
+
+static struct dev_ext_attribute aries_ras_files[] = {
+	ARIES_RAS_MEMORIES(ARIES_RAS_CORRECTED_ATTR)
+	ARIES_RAS_MEMORIES(ARIES_RAS_DAMAGED_ATTR)
+};
+
+/* filled by aries_sysfs_init() */
+static struct attribute *aries_ras_attrs[ARRAY_SIZE(aries_ras_files) + 1];
+
+static const struct attribute_group aries_ras_group = {
+	.name = "ras",
+	.attrs = aries_ras_attrs,
+};
+
 static const struct attribute_group *aries_groups[] = {
 	&aries_group,
 	&aries_res_group,
 	&aries_stat_group,
 	&aries_counter_group,
+	&aries_ras_group,
 	NULL,
 };
 
@@ -233,11 +269,13 @@ struct class aries_class = {
 	.dev_groups = aries_groups,
 };
 
-/** aries_sysfs_init() - make the list of counters; before the class is used */
+/** aries_sysfs_init() - make the lists of counters; before the class is used */
 void aries_sysfs_init(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(aries_stats); i++)
 		aries_stat_attrs[i] = &aries_stats[i].attr.attr;
+	for (i = 0; i < ARRAY_SIZE(aries_ras_files); i++)
+		aries_ras_attrs[i] = &aries_ras_files[i].attr.attr;
 }

@@ -32,7 +32,7 @@ def header_constants(path):
     text, found = path.read_text(), {}
     for name, value in re.findall(r"^(?:#define\s+|\t)(ARIES_\w+)\s*=?\s*(0x[0-9a-fA-F]+|\d+)(?:u|ull)?\b", text, re.M):
         found[name] = int(value, 0)
-    counters = re.findall(r"^\tX\((\w+), \w+, ", text, re.M)
+    counters = re.findall(r"^\tX\((\w+), \w+, \"", text, re.M)
     found.update({f"ARIES_CNT_{name}": index for index, name in enumerate(counters)})
     return found
 

@@ -12,7 +12,7 @@ PATH = "/machine/peripheral/nic0"
 # name: range that the help names
 KNOBS = {
     "node": "0 to 255", "nodes": "1 to 256", "machine-nodes": "0 to 92544", "place": "0 to 92543", "cut-link": "0 to 1480704", "mend-link": "0 to 1480704",
-    "noisy-link": "0 to 77310892032", "link-lanes": "0 to 12886382592", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
+    "noisy-link": "0 to 77310892032", "link-lanes": "0 to 12886382592", "ecc-single": "0 to 8591415296", "ecc-double": "0 to 8591415296", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
     "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "drop-response": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
     "link": "0 to 1", "reorder": "0 to 1", "duplicate": "0 to 4294967295", "fabric": "80 bytes", "trace-file": "pcapng",
     "trace-limit": "4096 to 1099511627776", "trace-packets": "1 to 67108864",
@@ -55,7 +55,8 @@ class WrongValues(FabricCase):
                 ("place=2", "place 2 is none", "0 to 1"), ("machine-nodes=1", "machine of 1 nodes has no places for a fabric of 2"),
                 ("machine-nodes=100,place=100", "place 100 is none", "0 to 99"), ("cut-link=41", "no link is at router 0 tile 41"),
                 ("noisy-link=41", "no link is at router 0 tile 41"), ("noisy-link=4294967296", "one in 10^2 to 10^18", "not one in 10^1"),
-                ("link-lanes=0", "1 to 3 lanes, not 0"),
+                ("link-lanes=0", "1 to 3 lanes, not 0"), ("ecc-single=4294967296", "entry 0 of memory 1 is not there, or not in use"),
+                ("ecc-double=4096", "entry 4096 of memory 0 is not there"),
                 ("lease-ms=49", "lease-ms=49", "50 to 60000"), ("lease-ms=60001", "lease-ms=60001", "50 to 60000"),
                 ("link=2", "link=2", "0 to 1"), ("reorder=2", "reorder=2", "0 to 1"),
                 ("duplicate=4294967296", "duplicate=4294967296", "0 to 4294967295"),

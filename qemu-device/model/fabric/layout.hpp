@@ -21,7 +21,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 19;
+inline constexpr uint32_t SEGMENT_VERSION = 20;
 inline constexpr uint32_t MEMBERS_MAX = ARIES_NODES_MAX;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -309,6 +309,20 @@ struct alignas(64) ErrorBlock {
 	ErrorRing errors;
 };
 
+/** What the ECC of one of the NIC's memories has found; nic/ecc.hpp. */
+struct alignas(64) EccSlot {
+	std::atomic<uint64_t> corrected;
+	std::atomic<uint64_t> damaged;
+	std::atomic<uint64_t> first;     /* as RAS_FIRST */
+	std::atomic<uint32_t> threshold; /* as RAS_THRESHOLD */
+};
+
+struct alignas(64) EccBlock {
+	static constexpr std::string_view NAME = "ECC";
+
+	EccSlot ecc[ARIES_RAS_MEMORY_COUNT];
+};
+
 struct alignas(64) KeyBlock {
 	static constexpr std::string_view NAME = "keys";
 
@@ -373,7 +387,7 @@ template <typename... Block> struct alignas(4096) BlockList : Block... {
  * what is done with them and when, in this order. Flight[nodes][FLIGHT_LANES] follows, indexed by initiator.
  */
 using NodeSlot = BlockList<MemberBlock, RamBlock, InterruptBlock, ErrorBlock, CollectiveBlock, ReceiveBlock,
-			   DomainBlock, QueueBlock, KeyBlock, VmdhBlock, AmoBlock, PteBlock>;
+			   DomainBlock, QueueBlock, KeyBlock, VmdhBlock, AmoBlock, PteBlock, EccBlock>;
 
 /** Of names, sizes and order of the blocks; SEGMENT_VERSION stands for what they mean. */
 constexpr uint32_t layout_hash() noexcept

@@ -176,7 +176,9 @@ void aries_nic_tick(aries_nic *nic);
  * (added to the modelled latency), "link" (0: cut the NIC off, 1: connect), "reorder" (0 or 1: shuffle the packets of a
  * transaction), "duplicate" (packets that arrive twice); of the whole fabric "cut-link" and "mend-link" (a link between
  * routers, both directions: router * 64 + tile of either end), "noisy-link" (bit errors on it: the same + 2^32 times N
- * for one in 10^N bits, N from 2 to 18, 0 for none) and "link-lanes" (the same + 2^32 times the lanes that work, 1 to 3)
+ * for one in 10^N bits, N from 2 to 18, 0 for none), "link-lanes" (the same + 2^32 times the lanes that work, 1 to 3);
+ * of this NIC's tables "ecc-single" and "ecc-double" (an entry in use + 2^32 times an aries_ras_memory has one or two
+ * wrong bits)
  *
  * Return: 0, or -1 for an unknown name or a value out of range, with a line in @err.
  */

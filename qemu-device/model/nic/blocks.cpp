@@ -47,6 +47,19 @@ template <> struct Life<ErrorBlock> : Untouched {
 	}
 };
 
+/* The entries themselves go with their tables. */
+template <> struct Life<EccBlock> : Untouched {
+	static void reset(BlockUnits &units) noexcept
+	{
+		for (EccSlot &slot : units.core.own().ecc) {
+			slot.corrected.store(0);
+			slot.damaged.store(0);
+			slot.first.store(0);
+			slot.threshold.store(0);
+		}
+	}
+};
+
 /* Deaths concern engines of all nodes: Ce::sweep(). */
 template <> struct Life<CollectiveBlock> : Untouched {
 	static void revoke(BlockUnits &units, uint8_t status) noexcept { units.ces.reset(status); }

@@ -63,6 +63,10 @@ uint8_t Bte::check(BteWork &work) noexcept
 	const NodeSlot &own = core_.own();
 	const bool events = desc.mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL);
 
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) &&
+	    ecc_look(core_, core_.node, ARIES_RAS_FMAD, work.index, fmads_[work.index].ctl, FMAD_ECC,
+		     work.rights.ctl) != ARIES_ST_OK)
+		return ARIES_ST_LOCAL_ECC;
 	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
 		return ARIES_ST_DISABLED;
 	work.cq_serial = events ? cq_claim(own, desc.cq, work.rights.owner()) : 0;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "nic/copy.hpp"
+#include "nic/ecc.hpp"
 #include "nic/launch.hpp"
 #include "nic/sequence.hpp"
 
@@ -176,6 +177,10 @@ uint8_t Fma::check(FmaWork &work) noexcept
 {
 	const NodeSlot &own = core_.own();
 
+	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) &&
+	    ecc_look(core_, core_.node, ARIES_RAS_FMAD, work.index, work.fmad.ctl, FMAD_ECC, work.rights.ctl) !=
+		    ARIES_ST_OK)
+		return ARIES_ST_LOCAL_ECC;
 	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
 		return ARIES_ST_DISABLED;
 	if (work.event_bits()) {

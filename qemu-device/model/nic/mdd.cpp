@@ -26,8 +26,8 @@ bool MddTable::publish(uint32_t mdh, const MddView &view) noexcept
 {
 	MddSlot &mdd = core_.own().mdd[mdh];
 
-	if ((mdd.ctl.load(std::memory_order_relaxed) & ARIES_MDD_CTL_VALID_MASK) || !sensible(view) ||
-	    !leaving_.gone(mdh, drain_))
+	if ((ecc_shown(mdd.ctl.load(std::memory_order_relaxed), MDD_ECC) & ARIES_MDD_CTL_VALID_MASK) ||
+	    !sensible(view) || !leaving_.gone(mdh, drain_))
 		return false;
 	mdd.base.store(view.base, std::memory_order_relaxed);
 	mdd.length.store(view.length, std::memory_order_relaxed);

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "nic/core.hpp"
+#include "nic/ecc.hpp"
 
 namespace aries
 {
@@ -13,7 +13,14 @@ namespace aries
 class Ntt
 {
 public:
-	uint32_t get(uint32_t index) const noexcept { return entry_[index].load(std::memory_order_relaxed); }
+	explicit Ntt(const Core &core) noexcept : core_(core) {}
+
+	uint32_t get(uint32_t index) const noexcept
+	{
+		return ecc_shown(entry_[index].load(std::memory_order_relaxed), NTT_ECC);
+	}
+	/** An error of one bit, or @twice of two, in an entry; false if it is not in use. */
+	bool hit(uint32_t index, bool twice) noexcept { return ecc_hit(entry_[index], NTT_ECC, twice); }
 	void set(uint32_t index, uint32_t value) noexcept { entry_[index].store(value, std::memory_order_relaxed); }
 	uint32_t get_replacement(uint32_t index) const noexcept
 	{
@@ -36,7 +43,7 @@ public:
 
 	/**
 	 * Physical node of @pe for a descriptor with control word @fmad_ctl.
-	 * Return: ARIES_ST_OK, or ARIES_ST_NTT outside of the domain or for an unused entry.
+	 * Return: ARIES_ST_OK, ARIES_ST_NTT outside of the domain or for an unused entry, ARIES_ST_LOCAL_ECC.
 	 */
 	uint8_t resolve(uint64_t fmad_ctl, uint32_t pe, uint32_t &node) const noexcept
 	{
@@ -48,8 +55,12 @@ public:
 
 		if (pe >> log2 >= field(fmad_ctl, ARIES_FMAD_CTL_NTT_SIZE_MASK) || index >= entry_.size())
 			return ARIES_ST_NTT;
-		const uint32_t word = get(uint32_t(index)), replace = get_replacement(uint32_t(index));
+		uint32_t word = entry_[index].load(std::memory_order_relaxed);
+		const uint32_t replace = get_replacement(uint32_t(index));
 
+		if (!(word & ARIES_NTT_ENTRY_VALID_MASK) && ecc_look(core_, core_.node, ARIES_RAS_NTT, uint32_t(index),
+								     entry_[index], NTT_ECC, word) != ARIES_ST_OK)
+			return ARIES_ST_LOCAL_ECC;
 		if (!(word & ARIES_NTT_ENTRY_VALID_MASK) ||
 		    field(replace, ARIES_NTT_REPLACE_SIZE_MASK) > uint64_t(1) << log2)
 			return ARIES_ST_NTT;
@@ -69,9 +80,10 @@ private:
 		return uint32_t(field(entry, ARIES_NTT_ENTRY_PE_MASK)) + in_block;
 	}
 
+	const Core &core_;
 	std::atomic<uint32_t> log2_{0};
 	std::array<std::atomic<uint32_t>, ARIES_NTT_ENTRIES> replace_{};
-	std::array<std::atomic<uint32_t>, ARIES_NTT_ENTRIES> entry_{};
+	mutable std::array<std::atomic<uint32_t>, ARIES_NTT_ENTRIES> entry_{}; /* ECC puts them right */
 };
 
 } // namespace aries

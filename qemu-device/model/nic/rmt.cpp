@@ -23,6 +23,13 @@ uint8_t target_state(Core &core, uint32_t node, uint64_t now) noexcept
 	return (online & ONLINE_ALL) == ONLINE_ALL ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
 }
 
+/* The descriptor does not seem to be in use: ECC may know why. Return: ARIES_ST_ECC, or ARIES_ST_OK with what it is now
+ */
+uint8_t Visit::damage() noexcept
+{
+	return ecc_look(core_, node_, ARIES_RAS_MDD, mdh(), slot_.mdd[mdh()].ctl, MDD_ECC, mdd_.ctl);
+}
+
 uint8_t Visit::admit(const Access &access) noexcept
 {
 	/* Looked at again inside the visit: who switches a NIC off waits for visits. */
@@ -36,8 +43,12 @@ uint8_t Visit::admit(const Access &access) noexcept
 			return ARIES_ST_MDD;
 		mdd_ = mdd_load(slot_, mdh);
 	}
-	if (!mdd_.valid())
-		return ARIES_ST_MDD;
+	if (!mdd_.valid()) {
+		const uint8_t status = damage();
+
+		if (status != ARIES_ST_OK || !mdd_.valid())
+			return status != ARIES_ST_OK ? status : uint8_t(ARIES_ST_MDD);
+	}
 	const uint64_t key = slot_.ptag_key[mdd_.ptag()].load(std::memory_order_relaxed);
 
 	if (!(key & ARIES_PTAG_KEY_VALID_MASK) || field(key, ARIES_PTAG_KEY_KEY_MASK) != access.key)
@@ -63,8 +74,14 @@ uint8_t Visit::admit_local(uint16_t mdh, uint8_t ptag, uint64_t offset, uint64_t
 		return ARIES_ST_DISABLED;
 	mdh = Vmdh(slot_).of_process(mdh, ptag);
 	mdd_ = mdd_load(slot_, mdh);
-	if (mdh == NO_MDH || !mdd_.valid())
+	if (mdh == NO_MDH)
 		return ARIES_ST_LOCAL_MDD;
+	if (!mdd_.valid()) {
+		if (damage() != ARIES_ST_OK)
+			return ARIES_ST_LOCAL_ECC;
+		if (!mdd_.valid())
+			return ARIES_ST_LOCAL_MDD;
+	}
 	if (mdd_.ptag() != ptag)
 		return ARIES_ST_LOCAL_PTAG;
 	if (!mdd_.contains(offset, bytes))

@@ -115,6 +115,8 @@ public:
 	void count_refused() noexcept { guard_.counters().refused.fetch_add(1, std::memory_order_relaxed); }
 
 private:
+	uint8_t damage() noexcept;
+
 	/* Statistics: of two threads of this node that count at the same instant one may be forgotten. */
 	static void count(std::atomic<uint64_t> &word, uint64_t n) noexcept
 	{

@@ -16,7 +16,7 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 	case Reg::PTAG_BTE:
 		return bte_.limit(index);
 	case Reg::FMAD_CTL:
-		return fmads_[index].ctl.load();
+		return ecc_shown(fmads_[index].ctl.load(), FMAD_ECC);
 	case Reg::FMAD_TRAPS:
 		return fmads_[index].traps.load();
 	case Reg::FMAD_STATUS:
@@ -75,6 +75,14 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return reg_row(reg).reset;
 	case Reg::CE_INST:
 		return ces_.read_instance(index);
+	case Reg::RAS_CORRECTED:
+		return own.ecc[index].corrected.load();
+	case Reg::RAS_DAMAGED:
+		return own.ecc[index].damaged.load();
+	case Reg::RAS_FIRST:
+		return own.ecc[index].first.load();
+	case Reg::RAS_THRESHOLD:
+		return own.ecc[index].threshold.load();
 	case Reg::NODE_STATE:
 		return nodes_.state(index);
 	case Reg::NODE_CHANGED:
@@ -88,7 +96,7 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 	case Reg::MDD_TABLE:
 		return stage_[index].table;
 	case Reg::MDD_CTL:
-		return own.mdd[index].ctl.load();
+		return ecc_shown(own.mdd[index].ctl.load(), MDD_ECC);
 	default:
 		return 0;
 	}
@@ -162,6 +170,13 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 	case Reg::CE_INST:
 		ces_.set_instance(index, value);
 		return true;
+	case Reg::RAS_FIRST:
+		if (value & ARIES_RAS_FIRST_VALID_MASK)
+			core_.own().ecc[index].first.store(0);
+		return true;
+	case Reg::RAS_THRESHOLD:
+		core_.own().ecc[index].threshold.store(uint32_t(value));
+		return true;
 	case Reg::NODE_CHANGED:
 		nodes_.acknowledge(index, value);
 		return true;
@@ -188,7 +203,7 @@ bool RegisterFile::write_fmad(uint32_t index, uint64_t value) noexcept
 {
 	Fmad &fmad = fmads_[index];
 	std::lock_guard guard(fmad.lock);
-	const uint64_t before = fmad.ctl.exchange(value);
+	const uint64_t before = ecc_shown(fmad.ctl.exchange(value), FMAD_ECC);
 
 	if (!(before & ARIES_FMAD_CTL_ENABLE_MASK) && (value & ARIES_FMAD_CTL_ENABLE_MASK)) {
 		fmad.traps.store(0);
@@ -248,7 +263,7 @@ bool RegisterFile::write_mdd_ctl(uint32_t index, uint64_t value) noexcept
 	core_.host.trace("mdd_control", index, value, stage.length);
 	if (value & ARIES_MDD_CTL_VALID_MASK)
 		return mdds_.publish(index, {value, stage.base, stage.length, stage.table});
-	if (mdd.ctl.load() & ARIES_MDD_CTL_VALID_MASK)
+	if (ecc_shown(mdd.ctl.load(), MDD_ECC) & ARIES_MDD_CTL_VALID_MASK)
 		return false;
 	mdd.ctl.store(value);
 	return true;

@@ -9,8 +9,12 @@ namespace aries
 namespace
 {
 
-uint8_t category(uint8_t code)
+uint8_t category(uint16_t code)
 {
+	if (code >= ARIES_RAS_DOUBLE)
+		return CATEGORY_CRITICAL;
+	if (code >= ARIES_RAS_SINGLE)
+		return CATEGORY_CORRECTABLE_MEMORY;
 	switch (code & ~ARIES_ST_LOCAL) {
 	case ARIES_ST_TRANSLATION:
 		return CATEGORY_TRANSLATION;

@@ -10,13 +10,15 @@ namespace aries
 {
 
 /** GNI_ERRMASK_* bits used for the category. */
+inline constexpr uint8_t CATEGORY_CORRECTABLE_MEMORY = 0x01;
+inline constexpr uint8_t CATEGORY_CRITICAL = 0x02;
 inline constexpr uint8_t CATEGORY_TRANSACTION = 0x04;
 inline constexpr uint8_t CATEGORY_TRANSLATION = 0x08;
 inline constexpr uint8_t CATEGORY_TRANSIENT = 0x10;
 
 /** One failure, as ERR_EVENT and ERR_INFO show it. */
 struct ErrorEvent {
-	uint8_t code; /* ARIES_ST_* */
+	uint16_t code; /* ARIES_ST_*, or ARIES_RAS_* + memory */
 	uint8_t ptag;
 	uint32_t pe; /* the other side */
 	uint16_t mdh;
