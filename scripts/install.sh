@@ -101,6 +101,9 @@ ln -sf ../sbin/gni-agent "$stage$prefix/bin/gni-kvs"
 if [ -x "$BUILD/model/topo/aries-topo" ]; then
 	install -D -m 755 "$BUILD/model/topo/aries-topo" "$stage$prefix/bin/aries-topo"
 fi
+if [ -x "$BUILD/model/net/aries-net" ]; then
+	install -D -m 755 "$BUILD/model/net/aries-net" "$stage$prefix/bin/aries-net"
+fi
 if [ -x "$BUILD/sim/aries-sim" ]; then
 	install -D -m 755 "$BUILD/sim/aries-sim" "$stage$prefix/bin/aries-sim"
 fi

@@ -58,6 +58,25 @@ uint64_t Network::load_ns(uint32_t router, uint32_t tile_nr, uint64_t now_ns) co
 	return ticks_to_ns(tiles_.look(link_id(router, tile_nr)).ahead(ns_to_ticks(now_ns)));
 }
 
+Network::LinkView Network::link_view(uint32_t router, uint32_t tile_nr, uint64_t now_ns) const noexcept
+{
+	if (router >= topo_.routers() || tile_nr >= NETWORK_TILES)
+		return {{0, NO_TILE}, false, 0, 0, 0, 0, 0};
+	const LinkEnd far = topo_.far_end(router, tile_nr);
+
+	if (far.tile == NO_TILE)
+		return {far, false, 0, 0, 0, 0, 0};
+	const TileState &state = tiles_.look(link_id(router, tile_nr));
+
+	return {far,
+		link_up(state),
+		link_lanes(state),
+		link_error_rate(state),
+		state.events[TileState::REPLAYS].load(std::memory_order_relaxed),
+		state.events[TileState::MISSED].load(std::memory_order_relaxed),
+		ticks_to_ns(state.ahead(ns_to_ticks(now_ns)))};
+}
+
 namespace
 {
 

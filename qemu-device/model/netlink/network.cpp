@@ -351,11 +351,10 @@ void Network::cross_long(const Packets &packets, uint64_t now, uint64_t at, Tran
 	transit.reachable = true;
 }
 
-/* From router to router. */
-void Network::route(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept
+/* Of packets between places. */
+Network::Train Network::train_of(const Packets &packets, uint64_t now, uint64_t at) noexcept
 {
 	const RoutingMode mode = routing_mode(packets.dlvr_mode, packets.cls == PacketClass::Response);
-	const bool few = packets.flits <= SPLIT_ABOVE;
 	uint64_t seed = uint64_t{packets.src} << 32 | packets.dst;
 
 	if (mode.routing != Routing::InOrder)
@@ -363,20 +362,26 @@ void Network::route(const Packets &packets, uint64_t now, uint64_t at, Transit &
 	if (mode.routing == Routing::Adaptive)
 		seed += at / TICKS_PER_NS << 18;
 
-	Train train{packets.src,
-		    packets.dst,
-		    packets.src / NICS_PER_ROUTER,
-		    packets.dst / NICS_PER_ROUTER,
-		    packets.flits,
-		    now,
-		    at,
-		    mix64(seed),
-		    mode,
-		    first_channel(packets.cls),
-		    0,
-		    few ? Store::Quick : Store::Exact};
+	return {packets.src,
+		packets.dst,
+		packets.src / NICS_PER_ROUTER,
+		packets.dst / NICS_PER_ROUTER,
+		packets.flits,
+		now,
+		at,
+		mix64(seed),
+		mode,
+		first_channel(packets.cls),
+		0,
+		packets.flits <= SPLIT_ABOVE ? Store::Quick : Store::Exact};
+}
 
-	if (few || mode.routing == Routing::InOrder) {
+/* From router to router. */
+void Network::route(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept
+{
+	Train train = train_of(packets, now, at);
+
+	if (packets.flits <= SPLIT_ABOVE || train.mode.routing == Routing::InOrder) {
 		book_train(train, transit);
 		return;
 	}
@@ -390,6 +395,26 @@ void Network::route(const Packets &packets, uint64_t now, uint64_t at, Transit &
 			return;
 		}
 	}
+}
+
+Network::WayView Network::way_view(uint32_t src, uint32_t dst, uint16_t dlvr_mode, uint64_t hash, uint64_t now_ns)
+{
+	WayView view{};
+	Way way;
+
+	if (src >= members_ || dst >= members_)
+		return view;
+	const uint64_t now = ns_to_ticks(now_ns);
+	const Packets packets{place(src), place(dst), PacketClass::Request, dlvr_mode, 1, 0, hash};
+
+	if (!choose(train_of(packets, now, now), way))
+		return view;
+	view.reachable = true;
+	view.nonminimal = way.nonminimal;
+	for (uint32_t i = 0; i < way.hops; i++)
+		view.outputs.push_back({link_router(way.link[i]), link_tile(way.link[i])});
+	view.outputs.push_back({link_router(way.eject), link_tile(way.eject)});
+	return view;
 }
 
 } // namespace aries

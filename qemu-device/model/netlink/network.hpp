@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "link/link.hpp"
 #include "link/pace.hpp"
@@ -156,6 +157,27 @@ public:
 	/** A link of the fabric has bit errors. */
 	bool noisy() const noexcept { return state_.noisy.load(std::memory_order_relaxed); }
 
+	/** One direction of a network link, as it is now. */
+	struct LinkView {
+		LinkEnd far; ///< where it leads to; tile is NO_TILE if nothing is connected, and all else zero
+		bool up;
+		uint32_t lanes;   ///< that work, 1 to 3
+		float error_rate; ///< of a bit
+		uint64_t replays; ///< of its LCB (P09)
+		uint64_t missed;  ///< sets whose errors the LCB's CRC has not seen (P10)
+		uint64_t load_ns; ///< that it is booked ahead of now_ns
+	};
+	LinkView link_view(uint32_t router, uint32_t tile, uint64_t now_ns) const noexcept;
+
+	/** The way of a packet from the place of one member to that of another. */
+	struct WayView {
+		bool reachable;               ///< by the tables; else there may be a detour, which is not looked for
+		bool nonminimal;              ///< through a root (R03, R04)
+		std::vector<LinkEnd> outputs; ///< router and output tile, one after the other
+	};
+	/** As routers would decide now for a packet with these header fields. Books nothing. */
+	WayView way_view(uint32_t src, uint32_t dst, uint16_t dlvr_mode, uint64_t hash, uint64_t now_ns);
+
 	/** The load of an output tile: nanoseconds that it is booked ahead of now_ns. */
 	uint64_t load_ns(uint32_t router, uint32_t tile, uint64_t now_ns) const noexcept;
 
@@ -196,6 +218,7 @@ private:
 	template <Store store>
 	void cross_parts(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	void cross_long(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
+	static Train train_of(const Packets &packets, uint64_t now, uint64_t at) noexcept;
 	void route(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	uint32_t lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept;
 	// Link id of the first of the processor tiles of @node: FIRST_INJECT towards the router, FIRST_PROCESSOR back.

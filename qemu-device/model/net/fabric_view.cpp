@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "net/fabric_view.hpp"
+
+#include <charconv>
+#include <set>
+
+#include "fabric/membership.hpp"
+
+namespace aries::net
+{
+
+namespace
+{
+
+constexpr uint32_t HASHES = 64; // tried for the ways of a mode
+
+uint32_t number(const std::string &text, const std::string &what)
+{
+	uint32_t value = 0;
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+
+	if (text.empty() || error != std::errc() || end != text.data() + text.size())
+		throw Error("'" + text + "' is no number of a " + what);
+	return value;
+}
+
+DragonflyShape shape_of(const SegmentShape &shape)
+{
+	return {shape.machine_nodes, shape.routers_per_chassis, shape.chassis_per_group};
+}
+
+/* Checked before a network is built in it. */
+const SegmentShape &checked(const Observer &observer, const std::string &path)
+{
+	const SegmentShape &shape = observer.shape();
+	const std::string reason = Network::check(shape_of(shape));
+
+	if (!reason.empty() || Network::shared_bytes(shape_of(shape), shape.nodes) != shape.network_bytes)
+		throw Error("fabric " + path +
+			    " is damaged: " + (reason.empty() ? "its network has another size" : reason));
+	return shape;
+}
+
+const char *member_name(uint32_t state, bool locked)
+{
+	static constexpr const char *NAMES[] = {"never", "joining", "alive", "dead", "left"};
+
+	if (state > MEMBER_LEFT)
+		return "damaged";
+	return (state == MEMBER_ALIVE || state == MEMBER_JOINING) && !locked ? "gone" : NAMES[state];
+}
+
+std::string state_name(const Network::LinkView &link)
+{
+	if (!link.up)
+		return "down";
+	return link.lanes < LANES ? "degraded" : "up";
+}
+
+} // namespace
+
+LinkName link_name(const std::string &text)
+{
+	const size_t colon = text.find(':');
+
+	if (colon == std::string::npos)
+		throw Error("'" + text + "' is no link: give ROUTER:TILE, as 12:30");
+	return {number(text.substr(0, colon), "router"), number(text.substr(colon + 1), "tile")};
+}
+
+Part part_of(const std::string &kind, const std::string &name)
+{
+	if (kind == "link")
+		return {Part::Kind::Link, link_name(name), 0};
+	if (kind == "router")
+		return {Part::Kind::Router, {number(name, "router"), 0}, 0};
+	if (kind == "node")
+		return {Part::Kind::Node, {0, 0}, number(name, "node")};
+	throw Error("'" + kind + "' is no part of a network: link, router or node");
+}
+
+FabricView::FabricView(const std::string &path, Observer::Access access)
+	: observer_(path, access),
+	  network_(shape_of(checked(observer_, path)), observer_.network(), observer_.shape().nodes,
+		   [this](uint32_t router) {
+			   return observer_.reserve_network(uint64_t{router} * ROUTER_BYTES, ROUTER_BYTES);
+		   })
+{
+}
+
+uint64_t FabricView::now() const
+{
+	return network_.clock().at(now_ns());
+}
+
+std::string FabricView::place_name(uint32_t router) const
+{
+	const Place place = network_.topology().router_place(router);
+
+	return "c" + std::to_string(place.group) + "-" + std::to_string(place.chassis) + "s" +
+	       std::to_string(place.slot);
+}
+
+void FabricView::check_router(uint32_t router) const
+{
+	const uint32_t routers = network_.topology().routers();
+
+	if (router >= routers)
+		throw Error("router " + std::to_string(router) + " is none: there are 0 to " +
+			    std::to_string(routers - 1));
+}
+
+void FabricView::check_link(const LinkName &link) const
+{
+	check_router(link.router);
+	if (network_.link_view(link.router, link.tile, 0).far.tile == NO_TILE)
+		throw Error("no link is at router " + std::to_string(link.router) + " tile " +
+			    std::to_string(link.tile));
+}
+
+void FabricView::check_member(uint32_t node) const
+{
+	if (node >= observer_.shape().nodes)
+		throw Error("node " + std::to_string(node) + " is none: there are 0 to " +
+			    std::to_string(observer_.shape().nodes - 1));
+}
+
+Json FabricView::show() const
+{
+	const Dragonfly &machine = network_.topology();
+	Json members = Json::array();
+
+	for (uint32_t n = 0; n < observer_.shape().nodes; n++) {
+		const NodeSlot &slot = observer_.node(n);
+		const auto state = uint32_t(slot.member.load());
+
+		if (state == MEMBER_NEVER)
+			continue;
+		const uint32_t place = network_.place(n), router = place / NICS_PER_ROUTER;
+
+		members.push_back({{"node", n},
+				   {"state", member_name(state, observer_.member_locked(n))},
+				   {"pid", slot.pid.load()},
+				   {"place", place},
+				   {"router", router},
+				   {"cname", place_name(router) + "a0n" + std::to_string(place % NICS_PER_ROUTER)},
+				   {"network", network_.nic_link(n) ? "connected" : "cut off"}});
+	}
+	return {{"nodes", machine.nodes()},
+		{"routers", machine.routers()},
+		{"groups", machine.groups()},
+		{"links between groups", machine.links_between_groups()},
+		{"bit errors", network_.noisy()},
+		{"modelled time ahead of the host, ns", network_.clock().ahead()},
+		{"members", members}};
+}
+
+Json FabricView::link_line(uint32_t router, uint32_t tile) const
+{
+	const Network::LinkView link = network_.link_view(router, tile, now());
+
+	return {{"link", std::to_string(router) + ":" + std::to_string(tile)},
+		{"from", place_name(router)},
+		{"kind", tile_kind_name(tile_kind(tile))},
+		{"to", std::to_string(link.far.router) + ":" + std::to_string(link.far.tile)},
+		{"state", state_name(link)},
+		{"lanes", link.lanes},
+		{"error rate", link.error_rate},
+		{"replays", link.replays},
+		{"missed", link.missed},
+		{"load ns", link.load_ns}};
+}
+
+Json FabricView::links(bool all) const
+{
+	Json lines = Json::array();
+	uint32_t count = 0;
+
+	for (uint32_t router = 0; router < network_.topology().routers(); router++) {
+		for (uint32_t tile = 0; tile < NETWORK_TILES; tile++) {
+			const Network::LinkView link = network_.link_view(router, tile, 0);
+
+			if (link.far.tile == NO_TILE ||
+			    std::pair(link.far.router, link.far.tile) < std::pair(router, tile))
+				continue;
+			count++;
+			if (all || !link.up || link.lanes < LANES || link.error_rate > 0 || link.replays)
+				lines.push_back(link_line(router, tile));
+		}
+	}
+	return {{"count", count}, {"shown", lines.size()}, {"links", lines}};
+}
+
+Json FabricView::tiles(uint32_t router) const
+{
+	Json lines = Json::array();
+
+	check_router(router);
+	for (uint32_t tile = 0; tile < NETWORK_TILES; tile++) {
+		if (network_.link_view(router, tile, 0).far.tile != NO_TILE)
+			lines.push_back(link_line(router, tile));
+	}
+	return {{"router", router}, {"cname", place_name(router)}, {"tiles", lines}};
+}
+
+Json FabricView::counters(uint32_t router, std::optional<uint32_t> tile) const
+{
+	Json values;
+
+	check_router(router);
+	if (tile && *tile >= TILES)
+		throw Error("tile " + std::to_string(*tile) + " is none: a router has 0 to " +
+			    std::to_string(TILES - 1));
+	for (uint32_t nr = tile.value_or(0); nr < (tile ? *tile + 1 : TILES); nr++) {
+		const TileCounters counters = network_.tile_counters(router, nr);
+
+		for (const NamedCounter &counter : named_counters(nr))
+			values[counter_prefix(nr) + counter.name] = named_value(counter, counters);
+	}
+	return values;
+}
+
+Json FabricView::route(uint32_t from, uint32_t to, uint16_t dlvr_mode)
+{
+	std::set<std::string> seen;
+	Json ways = Json::array();
+
+	check_member(from);
+	check_member(to);
+	for (uint32_t i = 0; i < HASHES; i++) {
+		const Network::WayView way = network_.way_view(from, to, dlvr_mode, mix64(i), now());
+		std::string text;
+
+		if (!way.reachable)
+			continue;
+		for (const LinkEnd &output : way.outputs)
+			text += (text.empty() ? "" : " ") + std::to_string(output.router) + ":" +
+				std::to_string(output.tile);
+		if (seen.insert(text).second)
+			ways.push_back({{"hops", way.outputs.size() - 1},
+					{"minimal", way.nonminimal ? "no" : "yes"},
+					{"outputs", text}});
+	}
+	return {{"from", from},
+		{"to", to},
+		{"reachable", !ways.empty() && network_.nic_link(from) && network_.nic_link(to)},
+		{"ways", ways}};
+}
+
+void FabricView::changed(bool done, const LinkName &link) const
+{
+	if (!done)
+		throw Error("no space for the state of the routers of link " + std::to_string(link.router) + ":" +
+			    std::to_string(link.tile));
+}
+
+void FabricView::set_up(const Part &part, bool up)
+{
+	switch (part.kind) {
+	case Part::Kind::Link:
+		check_link(part.link);
+		changed(network_.set_link(part.link.router, part.link.tile, up), part.link);
+		return;
+	case Part::Kind::Router:
+		check_router(part.link.router);
+		for (uint32_t tile = 0; tile < NETWORK_TILES; tile++) {
+			const LinkName link{part.link.router, tile};
+
+			if (network_.link_view(link.router, tile, 0).far.tile != NO_TILE)
+				changed(network_.set_link(link.router, tile, up), link);
+		}
+		for (uint32_t n = 0; n < observer_.shape().nodes; n++) {
+			if (network_.router_of(n) == part.link.router)
+				network_.set_nic_link(n, up);
+		}
+		return;
+	case Part::Kind::Node:
+		check_member(part.node);
+		network_.set_nic_link(part.node, up);
+		return;
+	}
+}
+
+void FabricView::set_lanes(const LinkName &link, uint32_t lanes)
+{
+	check_link(link);
+	if (lanes < 1 || lanes > LANES)
+		throw Error("a link has 1 to 3 lanes, not " + std::to_string(lanes));
+	changed(network_.set_lanes(link.router, link.tile, lanes), link);
+}
+
+void FabricView::set_error_rate(const LinkName &link, float rate)
+{
+	check_link(link);
+	if (!(rate >= 0 && rate <= Network::MAX_ERROR_RATE))
+		throw Error("bit errors are a rate from 0 to " + std::to_string(Network::MAX_ERROR_RATE));
+	changed(network_.set_error_rate(link.router, link.tile, rate), link);
+}
+
+} // namespace aries::net

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * @file
+ * A running fabric as aries-net shows and changes it. What it says is JSON; text_of() makes the same readable.
+ */
+#ifndef ARIES_NET_FABRIC_VIEW_HPP
+#define ARIES_NET_FABRIC_VIEW_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fabric/observer.hpp"
+#include "netlink/network.hpp"
+#include "topo/reports.hpp"
+
+namespace aries::net
+{
+
+using topology::Json;
+
+/** One end of a link: router and tile. */
+struct LinkName {
+	uint32_t router;
+	uint32_t tile;
+};
+
+/** What fail and restore take: "link 12:30", "router 12" or "node 3". */
+struct Part {
+	enum class Kind : uint8_t { Link, Router, Node } kind;
+	LinkName link; ///< of a router only its number
+	uint32_t node; ///< address of a member
+};
+
+/** "ROUTER:TILE". @throws Error if it is something else */
+LinkName link_name(const std::string &text);
+
+/** @throws Error if it names nothing */
+Part part_of(const std::string &kind, const std::string &name);
+
+/** All functions throw Error with one line that names what is not there. */
+class FabricView
+{
+public:
+	FabricView(const std::string &path, Observer::Access access);
+
+	/** Machine, modelled time, members with their places. */
+	Json show() const;
+	/** Links inside the machine, each once: those that are not as good as new, or all. */
+	Json links(bool all) const;
+	/** What is connected to each tile of a router, state and counters. */
+	Json tiles(uint32_t router) const;
+	/** Counters of a router's tile under the names of sites; all tiles, or one. */
+	Json counters(uint32_t router, std::optional<uint32_t> tile) const;
+	/** Ways that packets between two members take in a mode, over many hashes. */
+	Json route(uint32_t from, uint32_t to, uint16_t dlvr_mode);
+
+	void set_up(const Part &part, bool up);
+	void set_lanes(const LinkName &link, uint32_t lanes);
+	void set_error_rate(const LinkName &link, float rate);
+
+private:
+	void check_router(uint32_t router) const;
+	void check_link(const LinkName &link) const;
+	void check_member(uint32_t node) const;
+	void changed(bool done, const LinkName &link) const;
+	std::string place_name(uint32_t router) const;
+	uint64_t now() const;
+	Json link_line(uint32_t router, uint32_t tile) const;
+
+	Observer observer_;
+	mutable Network network_; // its clock and views of ways are not const
+};
+
+} // namespace aries::net
+
+#endif

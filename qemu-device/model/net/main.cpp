@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* aries-net: what goes on in the network of a running fabric, and faults of its parts. */
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <new>
+
+#include <CLI/CLI.hpp>
+
+#include "net/fabric_view.hpp"
+#include "router/routing_mode.hpp"
+
+using namespace aries;
+using namespace aries::net;
+
+namespace
+{
+
+enum : int { OK, FAILED, WRONG_USAGE };
+
+const std::map<std::string, uint16_t> MODES{
+	{"adaptive", uint16_t(0)}, {"minimal", DLV_MIN_HASH}, {"nonminimal", DLV_NMIN_HASH}, {"ordered", DLV_IN_ORDER}};
+
+constexpr const char *SHARED_MEMORY = "/dev/shm", *PREFIX = "aries-";
+
+/* Names of the fabrics that scripts/cluster has made here and that have members. */
+std::vector<std::string> fabrics()
+{
+	std::vector<std::string> names;
+	std::error_code unreadable;
+
+	for (const auto &entry : std::filesystem::directory_iterator(SHARED_MEMORY, unreadable)) {
+		const std::string name = entry.path().filename();
+
+		if (!name.starts_with(PREFIX) || !entry.is_regular_file(unreadable))
+			continue;
+		try {
+			Observer(entry.path(), Observer::Access::Look);
+			names.push_back(name.substr(std::string(PREFIX).size()));
+		} catch (const Error &) {
+			continue; /* somebody else's file, or what a crash has left */
+		}
+	}
+	return names;
+}
+
+/* Path of a fabric that was given by name or path, or of the only one. */
+std::string path_of(const std::string &fabric)
+{
+	if (fabric.find('/') != std::string::npos)
+		return fabric;
+	if (!fabric.empty())
+		return std::string(SHARED_MEMORY) + "/" + PREFIX + fabric;
+	const std::vector<std::string> names = fabrics();
+
+	if (names.size() == 1)
+		return path_of(names[0]);
+	std::string list = names.empty() ? "no fabric runs here: start a cluster, or give the path of one with -f"
+					 : "several fabrics run here: choose one with -f:";
+
+	for (const std::string &name : names)
+		list += " " + name;
+	throw Error(list);
+}
+
+/* The subcommands, and what was given to them. */
+struct Commands {
+	std::string fabric, link, kind, name;
+	bool json = false, all = false;
+	uint32_t router = 0, from = 0, to = 0, lanes = 0;
+	std::optional<uint32_t> tile;
+	float rate = 0;
+	uint16_t mode = 0;
+	std::function<void()> chosen;
+
+	void print(const Json &report) const
+	{
+		if (json)
+			std::cout << report.dump(2) << "\n";
+		else
+			std::cout << topology::text_of(report);
+	}
+
+	CLI::App *add_report(CLI::App &app, const char *command, const char *help,
+			     const std::function<Json(FabricView &)> &report)
+	{
+		CLI::App *sub = app.add_subcommand(command, help);
+
+		sub->add_flag("--json", json, "the same as JSON");
+		sub->callback([this, report] {
+			chosen = [this, report] {
+				FabricView view(path_of(fabric), Observer::Access::Look);
+
+				print(report(view));
+			};
+		});
+		return sub;
+	}
+
+	CLI::App *add_change(CLI::App &app, const char *command, const char *help,
+			     const std::function<void(FabricView &)> &change)
+	{
+		CLI::App *sub = app.add_subcommand(command, help);
+
+		sub->callback([this, change] {
+			chosen = [this, change] {
+				FabricView view(path_of(fabric), Observer::Access::Change);
+
+				change(view);
+			};
+		});
+		return sub;
+	}
+};
+
+void add_reports(CLI::App &app, Commands &c)
+{
+	c.add_report(app, "show", "the machine and its members", [](FabricView &v) { return v.show(); });
+	c.add_report(app, "links", "links that are not as good as new", [&c](FabricView &v) {
+		 return v.links(c.all);
+	 })->add_flag("--all", c.all, "every link of the machine");
+	c.add_report(app, "tiles", "where the links of a router lead to, and their state",
+		     [&c](FabricView &v) { return v.tiles(c.router); })
+		->add_option("router", c.router, "number of the router")
+		->required();
+
+	CLI::App *counters = c.add_report(app, "counters", "counters of a router under the names that sites know",
+					  [&c](FabricView &v) { return v.counters(c.router, c.tile); });
+
+	counters->add_option("router", c.router, "number of the router")->required();
+	counters->add_option("tile", c.tile, "of this tile only");
+
+	CLI::App *route = c.add_report(app, "route", "ways of packets from a node to another as routers decide now",
+				       [&c](FabricView &v) { return v.route(c.from, c.to, c.mode); });
+
+	route->add_option("from", c.from, "node address")->required();
+	route->add_option("to", c.to, "node address")->required();
+	route->add_option("--mode", c.mode, "adaptive, minimal, nonminimal or ordered")
+		->transform(CLI::CheckedTransformer(MODES));
+}
+
+void add_changes(CLI::App &app, Commands &c)
+{
+	for (const bool up : {false, true}) {
+		CLI::App *sub = c.add_change(app, up ? "restore" : "fail",
+					     up ? "take a part up again" : "take a part down, for all members",
+					     [&c, up](FabricView &v) { v.set_up(part_of(c.kind, c.name), up); });
+
+		sub->add_option("kind", c.kind, "link, router or node")->required();
+		sub->add_option("name", c.name, "ROUTER:TILE, number of a router, node address")->required();
+	}
+
+	CLI::App *lanes = c.add_change(app, "lanes", "set how many lanes of a link work",
+				       [&c](FabricView &v) { v.set_lanes(link_name(c.link), c.lanes); });
+
+	lanes->add_option("link", c.link, "ROUTER:TILE of either end")->required();
+	lanes->add_option("lanes", c.lanes, "1 to 3")->required();
+
+	CLI::App *ber = c.add_change(app, "ber", "give a link bit errors",
+				     [&c](FabricView &v) { v.set_error_rate(link_name(c.link), c.rate); });
+
+	ber->add_option("link", c.link, "ROUTER:TILE of either end")->required();
+	ber->add_option("rate", c.rate, "of a bit, as 1e-6; 0: none")->required();
+}
+
+int run(int argc, char **argv)
+{
+	CLI::App app{"What goes on in the network of a running fabric, and faults of its parts.", "aries-net"};
+	Commands commands;
+
+	app.add_option("-f,--fabric", commands.fabric, "name or path of the fabric (the only one that runs here)");
+	app.require_subcommand(1);
+	add_reports(app, commands);
+	add_changes(app, commands);
+	try {
+		app.parse(argc, argv);
+	} catch (const CLI::ParseError &error) {
+		return app.exit(error) ? WRONG_USAGE : OK;
+	}
+	commands.chosen();
+	if (!std::cout.flush())
+		throw Error("the output cannot be written");
+	return OK;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	try {
+		return run(argc, argv);
+	} catch (const std::bad_alloc &) {
+		std::cerr << "aries-net: not enough memory for this machine\n";
+	} catch (const std::exception &error) {
+		std::cerr << "aries-net: " << error.what() << "\n";
+	}
+	return FAILED;
+}

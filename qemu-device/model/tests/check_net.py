@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""aries-net as a user has it, on a fabric of two members at the ends of a machine.
+
+usage: check_net.py ARIES_NET HOLD_FABRIC
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = HOLDER = ""
+OK, NO_NODE = 0, 6
+
+
+class Net(unittest.TestCase):
+    """Each command, what it does to packets, and what can go wrong."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir="/dev/shm")
+        self.addCleanup(folder.cleanup)
+        self.fabric = os.path.join(folder.name, "fabric")
+        self.holder = subprocess.Popen([HOLDER, self.fabric], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.end)
+        self.assertEqual(self.holder.stdout.readline(), "ready\n")
+
+    def end(self):
+        """The members leave, and with the last one the file."""
+        self.holder.stdin.close()
+        self.holder.wait(60)
+        self.holder.stdout.close()
+
+    def put(self):
+        """Status of a put from one end of the machine to the other."""
+        self.holder.stdin.write("put\n")
+        self.holder.stdin.flush()
+        return int(self.holder.stdout.readline())
+
+    def run_tool(self, *args):
+        """(exit status, output, errors)."""
+        result = subprocess.run([TOOL, "-f", self.fabric, *args], capture_output=True, text=True, check=False)
+        return result.returncode, result.stdout, result.stderr
+
+    def good(self, *args):
+        """Output of a command that has to succeed without a word of complaint."""
+        status, out, err = self.run_tool(*args)
+        self.assertEqual((status, err), (0, ""))
+        return out
+
+    def report(self, *args):
+        """The same as JSON."""
+        return json.loads(self.good(*args, "--json"))
+
+    def bad(self, word, *args):
+        """A command that has to fail with one line that has a word."""
+        status, out, err = self.run_tool(*args)
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn(word, err)
+        self.assertEqual(err.count("\n"), 1, err)
+
+    def test_show(self):
+        report = self.report("show")
+        self.assertEqual((report["nodes"], report["routers"], report["groups"]), (64, 16, 2))
+        first, second = report["members"]
+        self.assertEqual((first["node"], first["state"], first["cname"]), (0, "alive", "c0-0s0a0n0"))
+        self.assertEqual((second["place"], second["router"], second["cname"]), (63, 15, "c1-1s3a0n3"))
+        self.assertEqual(first["pid"], self.holder.pid)
+        self.assertIn("c1-1s3a0n3", self.good("show"))
+
+    def test_links_and_what_is_wrong_with_them(self):
+        every = self.report("links", "--all")
+        self.assertEqual(every["count"], len(every["links"]))
+        self.assertEqual(self.report("links")["links"], [])
+        link = next(line for line in every["links"] if line["kind"] == "blue")
+        self.good("fail", "link", link["to"])
+        self.good("lanes", "0:0", "2")
+        self.good("ber", "0:1", "1e-4")
+        wrong = {line["link"]: line for line in self.report("links")["links"]}
+        self.assertEqual(wrong[link["link"]]["state"], "down")
+        self.assertEqual((wrong["0:0"]["state"], wrong["0:0"]["lanes"]), ("degraded", 2))
+        self.assertAlmostEqual(wrong["0:1"]["error rate"], 1e-4)
+        self.assertEqual(len(wrong), 3)
+        self.assertTrue(self.report("show")["bit errors"])
+        self.good("restore", "link", link["link"])
+        self.good("lanes", "0:0", "3")
+        self.good("ber", "0:1", "0")
+        self.assertEqual(self.report("links")["links"], [])
+        tiles = self.report("tiles", "0")["tiles"]
+        self.assertEqual([line["kind"] for line in tiles if line["link"] == "0:0"], ["green"])
+
+    def test_ways_are_those_that_there_are(self):
+        report = self.report("route", "0", "1")
+        self.assertTrue(report["reachable"])
+        for way in report["ways"]:
+            outputs = way["outputs"].split()
+            self.assertEqual(len(outputs), way["hops"] + 1)
+            self.assertEqual((outputs[0].split(":")[0], outputs[-1].split(":")[0]), ("0", "15"))
+        minimal = self.report("route", "0", "1", "--mode", "minimal")["ways"]
+        self.assertGreater(len(minimal), 1)
+        self.assertTrue(all(way["minimal"] == "yes" for way in minimal))
+        self.assertTrue(all(way["minimal"] == "no" for way in self.report("route", "0", "1", "--mode", "nonminimal")["ways"]))
+        self.assertEqual(len(self.report("route", "0", "1", "--mode", "ordered")["ways"]), 1)
+        first = minimal[0]["outputs"].split()[0]
+        self.good("fail", "link", first)
+        self.assertFalse(any(way["outputs"].startswith(first + " ") for way in self.report("route", "0", "1", "--mode", "minimal")["ways"]))
+
+    def test_what_fails_stops_packets(self):
+        self.assertEqual(self.put(), OK)
+        for part in (("router", "15"), ("node", "1"), ("router", "0")):
+            self.good("fail", *part)
+            self.assertEqual(self.put(), NO_NODE, part)
+            self.good("restore", *part)
+            self.assertEqual(self.put(), OK, part)
+        self.good("fail", "router", "15")
+        self.assertEqual(self.report("show")["members"][1]["network"], "cut off")
+        tiles = self.report("tiles", "15")["tiles"]
+        self.assertEqual({line["state"] for line in tiles}, {"down"})
+        self.assertEqual(self.report("links")["shown"], len(tiles))
+        self.good("restore", "router", "15")
+        self.good("fail", "node", "1")
+        self.assertFalse(self.report("route", "0", "1")["reachable"])
+        self.assertEqual(self.report("show")["members"][1]["network"], "cut off")
+
+    def test_counters(self):
+        before = self.report("counters", "0")
+        for _ in range(10):
+            self.assertEqual(self.put(), OK)
+        after = self.report("counters", "0")
+        changed = {name for name, value in after.items() if value != before[name]}
+        self.assertTrue(any("FLIT" in name for name in changed), changed)
+        self.assertEqual(set(self.report("counters", "0", "3")), {name for name in after if name.startswith("AR_RTR_0_3_")})
+
+    def test_wrong_names(self):
+        for word, *args in (("no link is at router 0 tile 40", "fail", "link", "0:40"), ("router 16 is none", "tiles", "16"),
+                            ("ROUTER:TILE", "fail", "link", "3"), ("no number", "fail", "node", "-1"), ("link, router or node", "fail", "cable", "3"),
+                            ("node 3 is none", "route", "0", "3"), ("1 to 3 lanes", "lanes", "0:0", "4"), ("0 to", "ber", "0:0", "0.5"),
+                            ("tile 48 is none", "counters", "0", "48"), ("no number", "ber", "0:x", "0")):
+            with self.subTest(args=args):
+                self.bad(word, *args)
+        self.assertEqual(self.run_tool("route", "0", "1", "--mode", "scenic")[0], 2)
+        self.assertEqual(self.report("links")["links"], [])
+
+    def test_what_is_no_fabric(self):
+        with open(self.fabric, "rb") as file:
+            whole = file.read(8192)
+        for content, word in ((b"", "not a fabric"), (b"x" * 8192, "not a fabric"), (whole, "damaged"), (whole[:8] + b"\xff" * 4 + whole[12:], "version")):
+            with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+                file.write(content)
+                file.flush()
+                self.fabric = file.name
+                self.bad(word, "show")
+        self.fabric = "/dev/shm"
+        self.bad("not a fabric", "show")
+        self.fabric = "/dev/shm/none of that name"
+        self.bad("cannot open", "show")
+
+    def test_fabrics_by_name(self):
+        name = f"check-net-{os.getpid()}"
+        os.link(self.fabric, f"/dev/shm/aries-{name}")
+        self.addCleanup(os.unlink, f"/dev/shm/aries-{name}")
+        self.fabric = name
+        self.assertEqual(self.report("show")["nodes"], 64)
+        self.fabric = "none-of-that-name"
+        self.bad("cannot open fabric /dev/shm/aries-none-of-that-name", "show")
+        status, out, err = (lambda r: (r.returncode, r.stdout, r.stderr))(subprocess.run([TOOL, "show", "--json"], capture_output=True, text=True, check=False))
+        if status:
+            self.assertIn(name, err, "several run here")
+        else:
+            self.assertEqual(json.loads(out)["nodes"], 64)
+
+    def test_nobody_is_left(self):
+        self.holder.kill()
+        self.holder.wait(60)
+        self.bad("has no members", "show")
+
+
+if __name__ == "__main__":
+    TOOL, HOLDER = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1], verbosity=2)
