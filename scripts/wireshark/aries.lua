@@ -21,10 +21,10 @@ local STATUS = {
 	[0x00] = "OK", [0x01] = "PTAG", [0x02] = "MDD", [0x03] = "BOUNDS", [0x04] = "ACCESS", [0x05] = "TRANSLATION",
 	[0x06] = "NO_NODE", [0x07] = "TIMEOUT", [0x08] = "NO_CQ", [0x09] = "ALIGN", [0x0a] = "BAD_OP", [0x0b] = "LENGTH",
 	[0x0c] = "RESERVED", [0x0d] = "DISABLED", [0x0e] = "NTT", [0x0f] = "CQ_OWNER", [0x10] = "QUEUE_FULL",
-	[0x11] = "FLUSHED", [0x12] = "CRC", [0x16] = "NO_RECEIVE", [0x17] = "RECEIVE_LENGTH",
+	[0x11] = "FLUSHED", [0x12] = "CRC", [0x13] = "ECC", [0x16] = "NO_RECEIVE", [0x17] = "RECEIVE_LENGTH",
 	[0x18] = "CE_BUSY", [0x19] = "CE_CHILD", [0x1a] = "CE_MISMATCH",
 	[0x21] = "LOCAL_PTAG", [0x22] = "LOCAL_MDD", [0x23] = "LOCAL_BOUNDS", [0x24] = "LOCAL_ACCESS",
-	[0x25] = "LOCAL_TRANSLATION", [0x29] = "LOCAL_ALIGN",
+	[0x25] = "LOCAL_TRANSLATION", [0x29] = "LOCAL_ALIGN", [0x33] = "LOCAL_ECC",
 }
 
 -- Names of gni_fma_cmd_type_t, made as its numbers are.

@@ -188,18 +188,16 @@ void errors_do_no_harm(void **)
 
 /*
  * What no LCB has seen the packet's CRC finds: requests end with CRC, of responses none comes (P18). It takes minutes
- * until there is one of each: with OPENGNI_SLOW=1 only.
+ * until there is one of each: that there is one is looked at with OPENGNI_SLOW=1.
  */
 void missed_errors_end_operations_P18(void **)
 {
-	if (!getenv("OPENGNI_SLOW"))
-		skip();
-
+	const uint32_t most = getenv("OPENGNI_SLOW") ? 200 : 1;
 	Pair p(FAR, 5);
 	uint32_t crc = 0, timeout = 0, turns = 0;
 
 	disturb(p, 2);
-	for (; turns < 200 && !(crc && timeout); turns++) {
+	for (; turns < most && !(crc && timeout); turns++) {
 		const uint32_t put = transfer(p, ARIES_BTE_PUT), get = transfer(p, ARIES_BTE_GET);
 
 		assert_true(put == ARIES_ST_OK || put == ARIES_ST_CRC || put == ARIES_ST_TIMEOUT);
@@ -208,8 +206,7 @@ void missed_errors_end_operations_P18(void **)
 		timeout += get == ARIES_ST_TIMEOUT;
 	}
 	print_message("%u of %u puts, %u gets\n", crc, turns, timeout);
-	assert_true(crc > 0);
-	assert_true(timeout > 0);
+	assert_true(most == 1 || (crc > 0 && timeout > 0));
 	assert_true(p.a.counter(ARIES_CNT_TIMEOUTS) >= crc + timeout);
 	disturb(p, 0);
 	assert_int_equal(transfer(p, ARIES_BTE_PUT), ARIES_ST_OK);
