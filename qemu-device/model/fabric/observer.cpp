@@ -95,13 +95,18 @@ void Observer::read_header()
 	    total_ < SEGMENT_NODES_OFFSET + shape_.nodes * stride_ + shape_.network_bytes ||
 	    uint64_t(st.st_size) < total_)
 		throw Error("fabric " + path_ + " is damaged: its header does not agree with its length");
-	if (!locked(fd_, 0, MEMBERS_MAX))
+	if (!any_member())
 		throw Error("fabric " + path_ + " has no members: start a node first");
 }
 
 bool Observer::member_locked(uint32_t node) const noexcept
 {
 	return locked(fd_, node, 1);
+}
+
+bool Observer::any_member() const noexcept
+{
+	return locked(fd_, 0, MEMBERS_MAX);
 }
 
 bool Observer::reserve_network(uint64_t offset, uint64_t bytes) const noexcept

@@ -32,6 +32,8 @@ public:
 	}
 	/** Whether a process holds the lock of @node: its member lives. A system call. */
 	bool member_locked(uint32_t node) const noexcept;
+	/** Whether any member is left. A system call. */
+	bool any_member() const noexcept;
 	/** Memory of the network model; Access::Look has no right to write to it. */
 	void *network() const noexcept { return base_ + SEGMENT_NODES_OFFSET + shape_.nodes * stride_; }
 	/** Makes room for @bytes at @offset of the network's memory; false if there is none. */

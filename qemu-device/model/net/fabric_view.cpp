@@ -2,6 +2,7 @@
 #include "net/fabric_view.hpp"
 
 #include <charconv>
+#include <cstdio>
 #include <set>
 
 #include "fabric/membership.hpp"
@@ -48,6 +49,14 @@ const char *member_name(uint32_t state, bool locked)
 	if (state > MEMBER_LEFT)
 		return "damaged";
 	return (state == MEMBER_ALIVE || state == MEMBER_JOINING) && !locked ? "gone" : NAMES[state];
+}
+
+std::string rate_text(float rate)
+{
+	char text[32];
+
+	std::snprintf(text, sizeof(text), "%g", static_cast<double>(rate));
+	return text;
 }
 
 std::string state_name(const Network::LinkView &link)
@@ -101,6 +110,23 @@ std::string FabricView::place_name(uint32_t router) const
 	       std::to_string(place.slot);
 }
 
+/* Of the NIC of a member. */
+std::string FabricView::nic_name(uint32_t node) const
+{
+	return place_name(network_.router_of(node)) + "a0n" + std::to_string(network_.place(node) % NICS_PER_ROUTER);
+}
+
+/* Empty if there never was one. */
+std::string FabricView::member_text(uint32_t node) const
+{
+	const auto state = uint32_t(observer_.node(node).member.load());
+
+	if (state == MEMBER_NEVER)
+		return "";
+	return member_name(state, observer_.member_locked(node)) +
+	       std::string(network_.nic_link(node) ? "" : ", cut off");
+}
+
 void FabricView::check_router(uint32_t router) const
 {
 	const uint32_t routers = network_.topology().routers();
@@ -143,7 +169,7 @@ Json FabricView::show() const
 				   {"pid", slot.pid.load()},
 				   {"place", place},
 				   {"router", router},
-				   {"cname", place_name(router) + "a0n" + std::to_string(place % NICS_PER_ROUTER)},
+				   {"cname", nic_name(n)},
 				   {"network", network_.nic_link(n) ? "connected" : "cut off"}});
 	}
 	return {{"nodes", machine.nodes()},
@@ -171,12 +197,13 @@ Json FabricView::link_line(uint32_t router, uint32_t tile) const
 		{"load ns", link.load_ns}};
 }
 
-Json FabricView::links(bool all) const
+template <typename Visit> uint32_t FabricView::for_each_link(bool touched, Visit &&visit) const
 {
-	Json lines = Json::array();
 	uint32_t count = 0;
 
 	for (uint32_t router = 0; router < network_.topology().routers(); router++) {
+		if (touched && !network_.touched(router))
+			continue;
 		for (uint32_t tile = 0; tile < NETWORK_TILES; tile++) {
 			const Network::LinkView link = network_.link_view(router, tile, 0);
 
@@ -184,11 +211,49 @@ Json FabricView::links(bool all) const
 			    std::pair(link.far.router, link.far.tile) < std::pair(router, tile))
 				continue;
 			count++;
-			if (all || !link.up || link.lanes < LANES || link.error_rate > 0 || link.replays)
-				lines.push_back(link_line(router, tile));
+			visit(router, tile, link);
 		}
 	}
+	return count;
+}
+
+Json FabricView::links(bool all) const
+{
+	Json lines = Json::array();
+	const uint32_t count = for_each_link(false, [&](uint32_t router, uint32_t tile, const Network::LinkView &link) {
+		if (all || !link.up || link.lanes < LANES || link.error_rate > 0 || link.replays)
+			lines.push_back(link_line(router, tile));
+	});
+
 	return {{"count", count}, {"shown", lines.size()}, {"links", lines}};
+}
+
+FabricView::States FabricView::states() const
+{
+	States states;
+
+	/* A fault needs state at both ends, so a link whose first end has none is as good as new. */
+	for_each_link(true, [&](uint32_t router, uint32_t tile, const Network::LinkView &link) {
+		std::string text = link.up ? "" : "down";
+		const auto add = [&text](const std::string &more) { text += (text.empty() ? "" : ", ") + more; };
+
+		if (link.lanes < LANES)
+			add(std::to_string(link.lanes) + " lanes");
+		if (link.error_rate > 0)
+			add("bit error rate " + rate_text(link.error_rate));
+		if (link.missed)
+			add(std::to_string(link.missed) + " errors missed");
+		if (!text.empty())
+			states["link " + std::to_string(router) + ":" + std::to_string(tile)] = {place_name(router),
+												 text};
+	});
+	for (uint32_t n = 0; n < observer_.shape().nodes; n++) {
+		const std::string text = member_text(n);
+
+		if (!text.empty())
+			states["node " + std::to_string(n)] = {nic_name(n), text};
+	}
+	return states;
 }
 
 Json FabricView::tiles(uint32_t router) const

@@ -7,6 +7,7 @@
 #define ARIES_NET_FABRIC_VIEW_HPP
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -42,7 +43,20 @@ Part part_of(const std::string &kind, const std::string &name);
 class FabricView
 {
 public:
+	/** What a part of the network is like. */
+	struct State {
+		std::string place; ///< cname
+		std::string text;
+	};
+	/** By name, as "link 12:30" or "node 3". */
+	using States = std::map<std::string, State>;
+
 	FabricView(const std::string &path, Observer::Access access);
+
+	/** Whether any member is left. */
+	bool has_members() const noexcept { return observer_.any_member(); }
+	/** Links that are not as good as new, and whoever is or was a member. */
+	States states() const;
 
 	/** Machine, modelled time, members with their places. */
 	Json show() const;
@@ -65,8 +79,12 @@ private:
 	void check_member(uint32_t node) const;
 	void changed(bool done, const LinkName &link) const;
 	std::string place_name(uint32_t router) const;
+	std::string nic_name(uint32_t node) const;
 	uint64_t now() const;
 	Json link_line(uint32_t router, uint32_t tile) const;
+	std::string member_text(uint32_t node) const;
+	/* Calls @visit with each link once; @touched: only at routers that have state. */
+	template <typename Visit> uint32_t for_each_link(bool touched, Visit &&visit) const;
 
 	Observer observer_;
 	mutable Network network_; // its clock and views of ways are not const

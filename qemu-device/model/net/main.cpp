@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "net/fabric_view.hpp"
+#include "net/watch.hpp"
 #include "router/routing_mode.hpp"
 
 using namespace aries;
@@ -71,6 +71,7 @@ struct Commands {
 	uint32_t router = 0, from = 0, to = 0, lanes = 0;
 	std::optional<uint32_t> tile;
 	float rate = 0;
+	double seconds = 1e9;
 	uint16_t mode = 0;
 	std::function<void()> chosen;
 
@@ -140,6 +141,30 @@ void add_reports(CLI::App &app, Commands &c)
 		->transform(CLI::CheckedTransformer(MODES));
 }
 
+/* Prints events as they come, each at once: a reader may wait for them. */
+void print_events(const Commands &c)
+{
+	const FabricView view(path_of(c.fabric), Observer::Access::Look);
+	const auto tell = [&c](const Event &event) {
+		std::cout << (c.json ? event.json().dump() : event.text()) << std::endl;
+		return bool(std::cout);
+	};
+	const auto time = std::chrono::nanoseconds(static_cast<int64_t>(c.seconds * 1e9));
+
+	if (!watch(view, time, tell))
+		std::cerr << "aries-net: the last member has left\n";
+}
+
+void add_events(CLI::App &app, Commands &c)
+{
+	CLI::App *sub = app.add_subcommand("events", "tell what changes of links, NICs and members, from now on");
+
+	sub->add_flag("--json", c.json, "a JSON object a line");
+	sub->add_option("--seconds", c.seconds, "so long; else until it is interrupted or the last member has left")
+		->check(CLI::Range(0.0, 1e9));
+	sub->callback([&c] { c.chosen = [&c] { print_events(c); }; });
+}
+
 void add_changes(CLI::App &app, Commands &c)
 {
 	for (const bool up : {false, true}) {
@@ -172,6 +197,7 @@ int run(int argc, char **argv)
 	app.add_option("-f,--fabric", commands.fabric, "name or path of the fabric (the only one that runs here)");
 	app.require_subcommand(1);
 	add_reports(app, commands);
+	add_events(app, commands);
 	add_changes(app, commands);
 	try {
 		app.parse(argc, argv);

@@ -167,6 +167,8 @@ public:
 		uint64_t missed;  ///< sets whose errors the LCB's CRC has not seen (P10)
 		uint64_t load_ns; ///< that it is booked ahead of now_ns
 	};
+	/** Whether a router has state: nothing was ever changed, booked or counted at one that has none. */
+	bool touched(uint32_t router) const noexcept { return tiles_.there(router); }
 	LinkView link_view(uint32_t router, uint32_t tile, uint64_t now_ns) const noexcept;
 
 	/** The way of a packet from the place of one member to that of another. */

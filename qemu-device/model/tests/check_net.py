@@ -124,6 +124,32 @@ class Net(unittest.TestCase):
         self.assertFalse(self.report("route", "0", "1")["reachable"])
         self.assertEqual(self.report("show")["members"][1]["network"], "cut off")
 
+    def test_events(self):
+        watch = subprocess.Popen([TOOL, "-f", self.fabric, "events", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(watch.wait, 60)
+        self.addCleanup(watch.kill)
+        event = lambda: json.loads(watch.stdout.readline())
+        self.assertEqual([(line["part"], line["was"], line["is"]) for line in (event(), event())], [("node 0", "never", "alive"), ("node 1", "never", "alive")])
+        for command, part, was, now in ((("fail", "link", "0:1"), "link 0:1", "as new", "down"), (("lanes", "0:1", "1"), "link 0:1", "down", "down, 1 lanes"),
+                                        (("ber", "0:1", "1e-5"), "link 0:1", "down, 1 lanes", "down, 1 lanes, bit error rate 1e-05"),
+                                        (("fail", "node", "1"), "node 1", "alive", "alive, cut off"), (("restore", "node", "1"), "node 1", "alive, cut off", "alive")):
+            self.good(*command)
+            found = event()
+            self.assertEqual(found["part"], part)
+            self.assertEqual((found["was"], found["is"]), (was, now))
+            self.assertRegex(found["time"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        self.assertEqual(found["place"], "c1-1s3a0n3")
+        self.holder.kill()
+        out, err = watch.communicate(timeout=60)
+        self.assertEqual(watch.returncode, 0)
+        self.assertIn("the last member has left", err)
+        self.assertIn('"is":"gone"', out)
+
+    def test_events_for_a_time(self):
+        lines = self.good("events", "--seconds", "0.1").splitlines()
+        self.assertEqual([line.split(" ", 1)[1] for line in lines], ["node 0 (c0-0s0a0n0): never -> alive", "node 1 (c1-1s3a0n3): never -> alive"])
+        self.assertEqual(self.run_tool("events", "--seconds", "-1")[0], 2)
+
     def test_counters(self):
         before = self.report("counters", "0")
         for _ in range(10):
