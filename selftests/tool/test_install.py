@@ -52,7 +52,8 @@ class Install(unittest.TestCase):
             for name, what in before.items():
                 self.assertEqual(after[name], what, name)
         place = self.root / prefix[1:]
-        for name in ("lib/libugni.so.0", "include/gni_pub.h", "bin/gni-perf", "sbin/gni-agent", "libexec/opengni/qemu-system-x86_64"):
+        for name in ("lib/libugni.so.0", "include/gni_pub.h", "bin/gni-perf", "sbin/gni-agent", "libexec/opengni/qemu-system-x86_64",
+                     "libexec/opengni/examples/first-put", "share/doc/opengni/examples/first-put.c"):
             self.assertTrue((place / name).exists(), name)
         self.assertTrue((self.root / f"lib/modules/{RELEASE}/extra/aries.ko").exists())
         listed = [line for line in (place / "share/opengni/files").read_text(encoding="utf-8").splitlines() if not line.endswith("/")]
