@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Traffic of all kinds between nodes while parts of the network are taken down and up at random, by aries-net.
+
+The rounds, the workers and what counts as a defect are those of chaos; only what breaks is another. The whole network is mended
+before each lap, so a lap that does not end is traffic that has found no way although every link is up.
+"""
+
+import json
+import random
+import subprocess
+
+from . import host
+from .chaos import Chaos, Defect
+
+KINDS = ("link", "router", "node", "lanes", "ber")
+# A link whose errors come this often repeats about every fifth set of flits.
+WORST_RATE = 1e-3
+LANES = 3
+TIME = 60.0
+
+
+class NetworkChaos(Chaos):
+    """A run over a SyncCluster whose nodes sit at places of a machine."""
+
+    def __init__(self, cluster, seed, kinds=KINDS, **others):
+        super().__init__(cluster, seed, kinds=kinds, **others)
+        self.tool = host.BUILD / "model" / "net" / "aries-net"
+        self.routers = {member["node"]: member["router"] for member in self.net("show", "--json")["members"]}
+        self.links = {router: [line["link"] for line in self.net("tiles", router, "--json")["tiles"]]
+                      for router in set(self.routers.values())}
+        self.done_faults = 0
+
+    def net(self, *arguments):
+        """What aries-net prints, as objects if it was asked to."""
+        command = [self.tool, "--fabric", self.cluster.config.fabric, *map(str, arguments)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=TIME, check=False)
+        if result.returncode:
+            raise Defect(f"aries-net {' '.join(map(str, arguments))} ended with {result.returncode}: {result.stderr}")
+        return json.loads(result.stdout) if "--json" in arguments else None
+
+    def _chance(self, fault):
+        """What is random in a fault beside what the plan says; the plan decides it, too."""
+        return random.Random(str(fault))
+
+    def _links(self, fault):
+        """Some of the links at the router of a node, now and then all of them."""
+        links, chance = self.links[self.routers[fault.node]], self._chance(fault)
+        return chance.sample(links, chance.choice((1, 3, len(links) // 2, len(links))))
+
+    def _each_link(self, fault, broken, whole):
+        """Do something to links, given as command and arguments after the name."""
+        links = self._links(fault)
+
+        def change(words):
+            for link in links:
+                self.net(*words[0], link, *words[1])
+                self.done_faults += 1
+
+        change(broken)
+        return lambda: change(whole)
+
+    def _break_link(self, fault):
+        return self._each_link(fault, (("fail", "link"), ()), (("restore", "link"), ()))
+
+    def _break_lanes(self, fault):
+        lanes = self._chance(fault).randint(1, LANES - 1)
+        return self._each_link(fault, (("lanes",), (lanes,)), (("lanes",), (LANES,)))
+
+    def _break_ber(self, fault):
+        rate = WORST_RATE * 10 ** -self._chance(fault).uniform(0, 3)
+        return self._each_link(fault, (("ber",), (rate,)), (("ber",), (0,)))
+
+    def _break_part(self, kind, number):
+        self.net("fail", kind, number)
+        self.done_faults += 1
+
+        def mend():
+            self.net("restore", kind, number)
+            self.done_faults += 1
+
+        return mend
+
+    def _break_router(self, fault):
+        return self._break_part("router", self.routers[fault.node])
+
+    def _break_node(self, fault):
+        return self._break_part("node", fault.node)
+
+    def _lap(self):
+        broken = [link for link in self.net("links", "--json")["links"] if link["state"] == "down"]
+        if broken:
+            raise Defect(f"links are down that were restored: {broken}")
+        super()._lap()
