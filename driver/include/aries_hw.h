@@ -477,7 +477,8 @@ ARIES_ASSERT(ARIES_RAS_MEMORY_COUNT == 3, "RAS_* have as many elements");
 	X(BTE_SENDS, bte_sends, "channel sends finished") \
 	X(VMDH_HITS, vmdh_hits, "virtual memory domain handles that matched an entry of this node") \
 	X(VMDH_MISSES, vmdh_misses, "virtual memory domain handles that matched none") \
-	X(AMO_CACHE_UPDATES, amo_cache_updates, "words whose result reached host memory later than its operation")
+	X(AMO_CACHE_UPDATES, amo_cache_updates, "words whose result reached host memory later than its operation") \
+	X(QUIESCE_STALLS, quiesce_stalls, "trains of request packets that waited for the end of a quiesce")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,

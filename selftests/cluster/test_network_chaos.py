@@ -11,8 +11,8 @@ from opengni.netchaos import NetworkChaos
 from opengni.testing import ClusterCase, slow_tests
 
 SEED = os.environ.get("OPENGNI_CHAOS_SEED", "1")
-# A round is two faults on average; with what mends them and links that fail together that is more than 1,000 of 300 rounds.
-ROUNDS = int(os.environ.get("OPENGNI_CHAOS_ROUNDS", "300" if slow_tests() else "12"))
+# A round has five faults in three rounds, and three of five take down links, a router or a node.
+ROUNDS = int(os.environ.get("OPENGNI_CHAOS_ROUNDS", "1000" if slow_tests() else "12"))
 LEAST_FAULTS_A_ROUND = 2
 
 

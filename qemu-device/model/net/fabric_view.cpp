@@ -2,6 +2,7 @@
 #include "net/fabric_view.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -172,12 +173,17 @@ Json FabricView::show() const
 				   {"cname", nic_name(n)},
 				   {"network", network_.nic_link(n) ? "connected" : "cut off"}});
 	}
+	const Network::QuiesceView quiet = network_.quiesce_view(now());
+
 	return {{"nodes", machine.nodes()},
 		{"routers", machine.routers()},
 		{"groups", machine.groups()},
 		{"links between groups", machine.links_between_groups()},
 		{"bit errors", network_.noisy()},
 		{"modelled time ahead of the host, ns", network_.clock().ahead()},
+		{"quiesces", quiet.count},
+		{"length of the last quiesce, ns", quiet.last_ns},
+		{"quiet for another ns", quiet.left_ns},
 		{"members", members}};
 }
 
@@ -344,6 +350,14 @@ void FabricView::set_up(const Part &part, bool up)
 		network_.set_nic_link(part.node, up);
 		return;
 	}
+}
+
+void FabricView::quiesce(double ms)
+{
+	const double longest = static_cast<double>(Network::MAX_QUIESCE_NS) / 1e6;
+
+	if (!(ms > 0 && ms <= longest) || !network_.quiesce(now(), static_cast<uint64_t>(std::ceil(ms * 1e6))))
+		throw Error("a quiesce takes more than 0 and at most " + std::to_string(std::lround(longest)) + " ms");
 }
 
 void FabricView::set_lanes(const LinkName &link, uint32_t lanes)

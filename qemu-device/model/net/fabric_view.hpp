@@ -70,6 +70,8 @@ public:
 	Json route(uint32_t from, uint32_t to, uint16_t dlvr_mode);
 
 	void set_up(const Part &part, bool up);
+	/** Quiets the network for so many ms; what is already under way goes on. */
+	void quiesce(double ms);
 	void set_lanes(const LinkName &link, uint32_t lanes);
 	void set_error_rate(const LinkName &link, float rate);
 

@@ -71,6 +71,7 @@ struct Commands {
 	uint32_t router = 0, from = 0, to = 0, lanes = 0;
 	std::optional<uint32_t> tile;
 	float rate = 0;
+	double quiet_ms = 0;
 	double seconds = 1e9;
 	uint16_t mode = 0;
 	std::function<void()> chosen;
@@ -186,6 +187,10 @@ void add_changes(CLI::App &app, Commands &c)
 				     [&c](FabricView &v) { v.set_error_rate(link_name(c.link), c.rate); });
 
 	ber->add_option("link", c.link, "ROUTER:TILE of either end")->required();
+	c.add_change(app, "quiesce", "let no NIC inject requests for a time",
+		     [&c](FabricView &v) { v.quiesce(c.quiet_ms); })
+		->add_option("ms", c.quiet_ms, "milliseconds of modelled time, at most 60,000")
+		->required();
 	ber->add_option("rate", c.rate, "of a bit, as 1e-6; 0: none")->required();
 }
 

@@ -51,6 +51,27 @@ bool Network::set_error_rate(uint32_t router, uint32_t tile_nr, float rate) noex
 	return true;
 }
 
+bool Network::quiesce(uint64_t now_ns, uint64_t length_ns) noexcept
+{
+	if (!length_ns || length_ns > MAX_QUIESCE_NS)
+		return false;
+	const uint64_t end = now_ns + length_ns;
+	uint64_t until = state_.quiet_until_ns.load(std::memory_order_relaxed);
+
+	while (injects_at(now_ns) < end &&
+	       !state_.quiet_until_ns.compare_exchange_weak(until, end, std::memory_order_relaxed)) {
+	}
+	state_.quiesce_last_ns.store(length_ns, std::memory_order_relaxed);
+	state_.quiesces.fetch_add(1, std::memory_order_relaxed);
+	return true;
+}
+
+Network::QuiesceView Network::quiesce_view(uint64_t now_ns) const noexcept
+{
+	return {state_.quiesces.load(std::memory_order_relaxed), state_.quiesce_last_ns.load(std::memory_order_relaxed),
+		injects_at(now_ns) - now_ns};
+}
+
 uint64_t Network::load_ns(uint32_t router, uint32_t tile_nr, uint64_t now_ns) const noexcept
 {
 	if (router >= topo_.routers() || tile_nr >= FIRST_NETLINK)

@@ -36,8 +36,11 @@ enum class PacketClass : uint8_t { Request, Response };
 
 /** What all members share beside routers and NICs. All zero: quiet. */
 struct alignas(64) FabricState {
-	std::atomic<uint32_t> noisy;    ///< a link has had an error rate
-	std::atomic<uint64_t> ahead_ns; ///< see FabricClock
+	std::atomic<uint32_t> noisy;           ///< a link has had an error rate
+	std::atomic<uint32_t> quiesces;        ///< how often the network was quiesced
+	std::atomic<uint64_t> ahead_ns;        ///< see FabricClock
+	std::atomic<uint64_t> quiet_until_ns;  ///< modelled time before which no NIC injects requests
+	std::atomic<uint64_t> quiesce_last_ns; ///< length of the last quiesce, as it was asked for
 };
 
 /** Packets that leave a NIC for another, back to back. */
@@ -156,6 +159,34 @@ public:
 
 	/** A link of the fabric has bit errors. */
 	bool noisy() const noexcept { return state_.noisy.load(std::memory_order_relaxed); }
+
+	/**
+	 * No NIC injects requests from @p now_ns on for so long; responses to what is on its way still pass (R14). One
+	 * that is under way may be prolonged, never shortened. It is a time and not a lock, so whoever asks for it may
+	 * die: modelled time ends it.
+	 * @return false if the length is 0 or more than MAX_QUIESCE_NS
+	 */
+	bool quiesce(uint64_t now_ns, uint64_t length_ns) noexcept;
+
+	/** Operators do not hold a machine for longer than this at a time. */
+	static constexpr uint64_t MAX_QUIESCE_NS = 60'000'000'000;
+
+	/** Modelled time at which a request may leave that is ready at @p ready_ns. Loads one word. */
+	uint64_t injects_at(uint64_t ready_ns) const noexcept
+	{
+		const uint64_t until = state_.quiet_until_ns.load(std::memory_order_relaxed);
+
+		/* A time that is further away than a quiesce may be long is damage, or from before a leap back. */
+		return until > ready_ns && until - ready_ns <= MAX_QUIESCE_NS ? until : ready_ns;
+	}
+
+	/** What was quiesced so far. */
+	struct QuiesceView {
+		uint32_t count;   ///< since the fabric was made
+		uint64_t last_ns; ///< length of the last one
+		uint64_t left_ns; ///< of the one under way, 0 if there is none
+	};
+	QuiesceView quiesce_view(uint64_t now_ns) const noexcept;
 
 	/** One direction of a network link, as it is now. */
 	struct LinkView {

@@ -59,16 +59,27 @@ uint8_t Traffic::suffer(const Train &train, CounterBlock &counters) noexcept
 	return faults_.take_corrupt(train.packets) ? lose(train, ARIES_ST_CRC, counters) : uint8_t(ARIES_ST_OK);
 }
 
+/* Requests do not leave at once: there is no room for all, or the network is quiet until @open. */
+void Traffic::wait(uint64_t now, uint64_t open, CounterBlock &counters, Orb::Departure &room) noexcept
+{
+	if (room.last > now)
+		counters.add(ARIES_CNT_ORB_STALLS);
+	if (open > room.first) {
+		counters.add(ARIES_CNT_QUIESCE_STALLS);
+		room = {open, std::max(open, room.last)};
+	}
+	if (room.first > now + BEHIND_NS)
+		network_.clock().pass(room.first, host_clock_());
+}
+
 /* Issue and travel: the requests leave and get to the target. */
 inline uint8_t Traffic::issue(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
-	const Orb::Departure room = orb_.admit(train.packets, now);
+	Orb::Departure room = orb_.admit(train.packets, now);
+	const uint64_t open = network_.injects_at(room.first);
 
-	if (room.last > now) [[unlikely]] {
-		counters.add(ARIES_CNT_ORB_STALLS);
-		if (room.first > now + BEHIND_NS)
-			network_.clock().pass(room.first, host_clock_());
-	}
+	if (std::max(open, room.last) > now) [[unlikely]]
+		wait(now, open, counters, room);
 	const uint64_t depart = room.first + SEND_NS;
 	Network::Transit out = carry(train, PacketClass::Request, depart, depart);
 

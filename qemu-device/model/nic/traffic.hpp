@@ -134,6 +134,7 @@ private:
 	uint64_t stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t ticks, uint64_t at_ns, uint32_t hops,
 			uint64_t &arrive_ns) noexcept;
 	uint8_t lose(const Train &train, uint8_t status, CounterBlock &counters) noexcept;
+	void wait(uint64_t now, uint64_t open, CounterBlock &counters, Orb::Departure &room) noexcept;
 	uint8_t suffer(const Train &train, CounterBlock &counters) noexcept;
 	uint8_t issue(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 	void answer(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;

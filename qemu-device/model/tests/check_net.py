@@ -124,6 +124,23 @@ class Net(unittest.TestCase):
         self.assertFalse(self.report("route", "0", "1")["reachable"])
         self.assertEqual(self.report("show")["members"][1]["network"], "cut off")
 
+    def test_quiesce(self):
+        """A put that comes in a quiesce leaves when it is over, and modelled time goes on to there."""
+        before = self.report("show")
+        self.assertEqual((before["quiesces"], before["quiet for another ns"]), (0, 0))
+        self.good("quiesce", "40000")
+        during = self.report("show")
+        self.assertEqual((during["quiesces"], during["length of the last quiesce, ns"]), (1, 40_000_000_000))
+        self.assertGreater(during["quiet for another ns"], 0)
+        self.assertEqual(self.put(), OK)
+        after = self.report("show")
+        self.assertEqual(after["quiet for another ns"], 0)
+        ahead = "modelled time ahead of the host, ns"
+        self.assertGreaterEqual(after[ahead] - before[ahead], during["quiet for another ns"] / 2)
+        for length in ("0", "-1", "60001", "nan"):
+            self.bad("at most 60000 ms", "quiesce", length)
+        self.assertEqual(self.report("show")["quiesces"], 1)
+
     def test_events(self):
         watch = subprocess.Popen([TOOL, "-f", self.fabric, "events", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(watch.wait, 60)

@@ -246,6 +246,36 @@ void n20_blocks_in_modelled_time(void **)
 	assert_int_equal(nics[1].counters.get(ARIES_CNT_ORB_STALLS), 0);
 }
 
+/* R14: nobody injects while the network is quiet, modelled time goes on to its end, and then everything is as before.
+ */
+void r14_quiesce_holds_injection(void **)
+{
+	constexpr uint64_t QUIET_NS = 30'000'000, LONGEST = Network::MAX_QUIESCE_NS;
+	Senders nics({8, 0, 0});
+	Network &network = nics.machine.net;
+	const uint64_t start = nics.now();
+
+	assert_false(network.quiesce(start, 0));
+	assert_false(network.quiesce(start, LONGEST + 1));
+	assert_int_equal(network.quiesce_view(start).count, 0);
+	assert_true(network.quiesce(start, QUIET_NS));
+	assert_true(network.quiesce(start, QUIET_NS / 2)); /* does not shorten the first one */
+	assert_int_equal(network.quiesce_view(start).count, 2);
+	assert_int_equal(network.quiesce_view(start).last_ns, QUIET_NS / 2);
+	assert_int_equal(network.quiesce_view(start + 1).left_ns, QUIET_NS - 1);
+
+	const Passage held = nics[0].send(PacketKind::Put, 4, 64, 0, 0);
+
+	assert_int_equal(held.depart_ns, start + QUIET_NS + SEND_NS);
+	assert_true(held.latency_ns > QUIET_NS);
+	assert_int_equal(nics.now(), start + QUIET_NS);
+	assert_int_equal(nics[0].counters.get(ARIES_CNT_QUIESCE_STALLS), 1);
+	assert_int_equal(nics[0].counters.get(ARIES_CNT_ORB_STALLS), 0);
+	assert_int_equal(network.quiesce_view(nics.now()).left_ns, 0);
+	assert_int_equal(nics[1].send(PacketKind::Put, 2, 8, 0, 0).depart_ns, start + QUIET_NS + SEND_NS);
+	assert_int_equal(nics[1].counters.get(ARIES_CNT_QUIESCE_STALLS), 0);
+}
+
 /* However long a NIC has been at it, a neighbour's packet waits for what can be outstanding, not for all of that. */
 void nobody_waits_for_more_than_is_outstanding(void **)
 {
@@ -306,6 +336,7 @@ int main()
 		cmocka_unit_test(l01_l02_quiet_latencies),
 		cmocka_unit_test(l15_l16_rates_of_atomics),
 		cmocka_unit_test(n20_blocks_in_modelled_time),
+		cmocka_unit_test(r14_quiesce_holds_injection),
 		cmocka_unit_test(nobody_waits_for_more_than_is_outstanding),
 		cmocka_unit_test(r12_ordered_packets_never_overtake),
 	};
