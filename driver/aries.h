@@ -32,6 +32,12 @@ void aries_irq_exit(struct aries_dev *ad);
 /* aries_err.c */
 void aries_err_drain(struct aries_dev *ad);
 
+/* aries_qsc.c */
+void aries_qsc_init(struct aries_dev *ad);
+void aries_qsc_drain(struct aries_dev *ad);
+void aries_qsc_start(struct aries_dev *ad);
+void aries_qsc_stop(struct aries_dev *ad);
+
 /* aries_ras.c */
 void aries_ras_start(struct aries_dev *ad);
 void aries_ras_event(struct aries_dev *ad, const struct kgni_err_event *event);

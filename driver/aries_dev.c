@@ -63,6 +63,7 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	INIT_LIST_HEAD(&ad->clients);
 	mutex_init(&ad->node_lock);
 	INIT_LIST_HEAD(&ad->node_watches);
+	aries_qsc_init(ad);
 	ad->inv_late = ~0ull;
 	INIT_DELAYED_WORK(&ad->kept_work, aries_kept_work);
 	INIT_DELAYED_WORK(&ad->recv_work, aries_recv_work);

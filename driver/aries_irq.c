@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: vector 0 tells of error events, finished DMA tests, timers and nodes, the others of
- * completion queues that were armed. With one vector only, it serves everything.
+ * Interrupts: vector 0 tells of error events, finished DMA tests, timers, nodes and quiesces, the
+ * others of completion queues that were armed. With one vector only, it serves everything.
  */
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
@@ -80,6 +80,7 @@ static irqreturn_t aries_irq_err_thread(int irq, void *arg)
 
 	aries_err_drain(vec->ad);
 	aries_nodes_drain(vec->ad);
+	aries_qsc_drain(vec->ad);
 	return IRQ_HANDLED;
 }
 

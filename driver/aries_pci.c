@@ -147,6 +147,7 @@ static int aries_pci_start(struct aries_dev *ad)
 	up_write(&ad->state_sem);
 	aries_chan_go(ad);
 	aries_nodes_start(ad);
+	aries_qsc_start(ad);
 	return 0;
 }
 
@@ -196,6 +197,7 @@ err_stop:
 	aries_debugfs_del(ad);
 	aries_chan_stop(ad);
 	aries_nodes_stop(ad);
+	aries_qsc_stop(ad);
 	aries_hw_enable(ad, false);
 err_irq:
 	aries_irq_exit(ad);
@@ -224,6 +226,7 @@ static void aries_pci_stop(struct aries_dev *ad, enum aries_state state, bool an
 	aries_revoke(ad, state);
 	aries_chan_stop(ad);
 	aries_nodes_stop(ad);
+	aries_qsc_stop(ad);
 	aries_hw_enable(ad, false);
 	if (aries_quiet(ad))
 		aries_kept_free(ad);

@@ -90,7 +90,9 @@ static void aries_kowner_suspend(struct aries_owner *own, bool suspend) __must_h
 	else
 		info.quiet_ms = ktime_ms_delta(ktime_get(), kowner->quiet_since);
 	mutex_lock(&own->ad->client_lock);
-	if (!list_empty(&kowner->node))
+	kowner->suspended = suspend;
+	/* while the network is quiesced, too, that is what it waits for */
+	if (!list_empty(&kowner->node) && !own->ad->net_quiet)
 		aries_kowner_tell(kowner, suspend ? ARIES_EVENT_QUIESCE : ARIES_EVENT_RESUME,
 				  &info);
 	mutex_unlock(&own->ad->client_lock);
@@ -99,13 +101,17 @@ static void aries_kowner_suspend(struct aries_owner *own, bool suspend) __must_h
 /* From here on the client is told what happens, or no longer. */
 static void aries_kowner_list(struct aries_kowner *kowner, bool on)
 {
+	const struct aries_event_info info = {};
 	struct aries_dev *ad = kowner->own.ad;
 
 	mutex_lock(&ad->client_lock);
-	if (on)
+	if (on) {
 		list_add_tail(&kowner->node, &ad->clients);
-	else
+		if (ad->net_quiet)
+			aries_kowner_tell(kowner, ARIES_EVENT_QUIESCE, &info);
+	} else {
 		list_del_init(&kowner->node);
+	}
 	mutex_unlock(&ad->client_lock);
 }
 
@@ -124,6 +130,30 @@ void aries_client_tell(struct aries_dev *ad, enum aries_event event)
 	mutex_lock(&ad->client_lock);
 	list_for_each_entry(kowner, &ad->clients, node)
 		aries_kowner_tell(kowner, event, &info);
+	mutex_unlock(&ad->client_lock);
+}
+
+/**
+ * aries_client_quiesce() - tell all clients that the network is quiesced, or that it resumes
+ * @ad: the device
+ * @quiet: which of both
+ * @ms: with the end, how long it was
+ *
+ * Whose job is suspended knows already, and is told of the end when both are over.
+ *
+ * Context: sleeps.
+ */
+void aries_client_quiesce(struct aries_dev *ad, bool quiet, unsigned int ms)
+{
+	const struct aries_event_info info = { .quiet_ms = quiet ? 0 : ms };
+	struct aries_kowner *kowner;
+
+	mutex_lock(&ad->client_lock);
+	ad->net_quiet = quiet;
+	list_for_each_entry(kowner, &ad->clients, node)
+		if (!kowner->suspended)
+			aries_kowner_tell(kowner, quiet ? ARIES_EVENT_QUIESCE : ARIES_EVENT_RESUME,
+					  &info);
 	mutex_unlock(&ad->client_lock);
 }
 

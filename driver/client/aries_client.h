@@ -31,6 +31,7 @@ struct aries_kowner {
 	void (*event)(void *data, enum aries_event event, const struct aries_event_info *info);
 	void *data;
 	u8 ptag;
+	bool suspended; /* by its job; under client_lock */
 	ktime_t quiet_since;
 };
 
@@ -46,6 +47,7 @@ void aries_hold_end_all(struct aries_kowner *kowner);
 void aries_client_add(struct aries_dev *ad);
 void aries_client_del(struct aries_dev *ad);
 void aries_client_tell(struct aries_dev *ad, enum aries_event event);
+void aries_client_quiesce(struct aries_dev *ad, bool quiet, unsigned int ms);
 void aries_client_error(struct aries_dev *ad, const struct kgni_err_event *error);
 
 #endif /* ARIES_CLIENT_H */

@@ -66,6 +66,8 @@ struct user_struct;
  *                       while it is told something.
  * aries_dev.node_lock   Protects what is known of nodes, and promises that who watches is there
  *                       while it is told. Taken with nothing else held.
+ * aries_dev.qsc_lock    Protects what is known of quiesces of the network, and keeps their begins
+ *                       and ends in order. Taken with nothing else held, before client_lock.
  * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
  *                       the limits of injection.
  * aries_dev.kept_lock   Protects the list of what the NIC has not let go of.
@@ -216,7 +218,15 @@ struct aries_dev {
 	bool nodes_on; /* what happens to nodes is looked at */
 	struct list_head node_watches; /* of struct aries_node_watch */
 	u64 node_seen[ARIES_NODES_MAX]; /* NODE_STATE as it was last */
-	struct mutex client_lock; /* clients */
+	struct mutex qsc_lock; /* qsc_*, but for reading what sysfs shows */
+	bool qsc_on; /* the NIC tells of quiesces */
+	bool qsc_quiet; /* one is under way */
+	u32 qsc_count; /* QSC_COUNT as it was last */
+	u32 qsc_quiesces; /* those that we were told of */
+	unsigned int qsc_ms; /* length of the latest */
+	struct delayed_work qsc_work; /* looks for its end */
+	struct mutex client_lock; /* clients, net_quiet */
+	bool net_quiet; /* clients were told that the network is quiesced */
 	struct list_head clients; /* of struct aries_kowner */
 	struct mutex clock_lock; /* sleepers, timer 0 */
 	struct list_head sleepers;

@@ -139,8 +139,10 @@ void aries_node_unwatch(struct aries_dev *ad, struct aries_node_watch *watch);
  *                     an access
  * @ARIES_EVENT_UP: it is up again; who gives everything back can make it anew
  * @ARIES_EVENT_GONE: the NIC is about to be removed: everything is about to be revoked
- * @ARIES_EVENT_QUIESCE: the owner's job was suspended: ports answer -EAGAIN, nothing is lost
- * @ARIES_EVENT_RESUME: it goes on
+ * @ARIES_EVENT_QUIESCE: the owner's job was suspended: ports answer -EAGAIN, nothing is lost. Or
+ *                       the network is quiesced: ports take what they are given, and the NIC holds
+ *                       it. May come before aries_owner_create() returns
+ * @ARIES_EVENT_RESUME: neither is the case any more
  */
 enum aries_event {
 	ARIES_EVENT_ERROR,

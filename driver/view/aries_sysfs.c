@@ -34,6 +34,24 @@ static ssize_t nodes_up_show(struct device *dev, struct device_attribute *attr, 
 }
 static DEVICE_ATTR_RO(nodes_up);
 
+static ssize_t quiesced_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(aries_of(dev)->qsc_quiet));
+}
+static DEVICE_ATTR_RO(quiesced);
+
+static ssize_t quiesces_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(aries_of(dev)->qsc_quiesces));
+}
+static DEVICE_ATTR_RO(quiesces);
+
+static ssize_t quiesce_ms_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(aries_of(dev)->qsc_ms));
+}
+static DEVICE_ATTR_RO(quiesce_ms);
+
 static ssize_t device_type_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "ARIES\n");
@@ -108,6 +126,9 @@ static struct attribute *aries_attrs[] = {
 	&dev_attr_clock.attr,
 	&dev_attr_nodes.attr,
 	&dev_attr_nodes_up.attr,
+	&dev_attr_quiesced.attr,
+	&dev_attr_quiesces.attr,
+	&dev_attr_quiesce_ms.attr,
 	&dev_attr_device_type.attr,
 	&dev_attr_version.attr,
 	&dev_attr_build.attr,

@@ -196,7 +196,7 @@ void Nic::doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t valu
 void Nic::set_ram(const aries_ram *ram, size_t count)
 {
 	maps_.set_own(ram, count);
-	registers_.quiesce();
+	registers_.begin_drain();
 }
 
 void Nic::set_bus_master(bool on) noexcept
@@ -208,7 +208,7 @@ void Nic::set_bus_master(bool on) noexcept
 	else
 		online.fetch_and(~uint32_t(ONLINE_MASTER));
 	if (!on)
-		registers_.quiesce();
+		registers_.begin_drain();
 }
 
 void Nic::reset() noexcept

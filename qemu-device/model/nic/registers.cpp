@@ -98,7 +98,8 @@ uint64_t RegisterFile::caps() const noexcept
 {
 	return ARIES_ID_CAPS_FMA_MASK | ARIES_ID_CAPS_BTE_MASK | ARIES_ID_CAPS_AMO64_MASK | ARIES_ID_CAPS_NTT_MASK |
 	       ARIES_ID_CAPS_CQWRITE_MASK | ARIES_ID_CAPS_AMO32_MASK | ARIES_ID_CAPS_AMOFP_MASK |
-	       ARIES_ID_CAPS_CE_MASK | ARIES_ID_CAPS_TIMER_MASK | ARIES_ID_CAPS_SEND_MASK | ARIES_ID_CAPS_NODES_MASK;
+	       ARIES_ID_CAPS_CE_MASK | ARIES_ID_CAPS_TIMER_MASK | ARIES_ID_CAPS_SEND_MASK | ARIES_ID_CAPS_NODES_MASK |
+	       ARIES_ID_CAPS_QUIESCE_MASK;
 }
 
 uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
@@ -301,6 +302,7 @@ void RegisterFile::sweep(bool members_gone) noexcept
 			blocks_on_death(units_);
 		blocks_sweep(units_);
 		nodes_.sweep();
+		quiesces_.sweep();
 	}
 	if (overdue)
 		core_.host.log(
@@ -371,6 +373,7 @@ void RegisterFile::reset_locked() noexcept
 	bte_.reset();
 	timer_.reset();
 	nodes_.reset();
+	quiesces_.reset();
 	blocks_revoke(units_, ARIES_ST_FLUSHED);
 	ntt_.reset();
 	traffic_.limit_injection(0);
@@ -444,7 +447,7 @@ void RegisterFile::wait_for_own_threads() noexcept
 	}
 }
 
-void RegisterFile::quiesce() noexcept
+void RegisterFile::begin_drain() noexcept
 {
 	std::lock_guard guard(mutex_);
 

@@ -11,6 +11,7 @@
 #include "nic/drain.hpp"
 #include "nic/fmad.hpp"
 #include "nic/nodes.hpp"
+#include "nic/quiesce.hpp"
 #include "nic/ntt.hpp"
 #include "nic/regs.hpp"
 #include "nic/timer.hpp"
@@ -25,7 +26,7 @@ public:
 	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Ce &ce, EventTimer &timer) noexcept
 		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), drain_(core),
 		  mdds_(core, drain_), cqs_(core, drain_), ces_(core, ce, drain_), receives_(core, drain_),
-		  timer_(timer), nodes_(core)
+		  timer_(timer), nodes_(core), quiesces_(core)
 	{
 	}
 
@@ -38,7 +39,7 @@ public:
 	 * The bus was taken from us, or the memory map is another one: begins a drain. No thread of ours uses what was
 	 * before when this returns; peers may, while drained() is false.
 	 */
-	void quiesce() noexcept;
+	void begin_drain() noexcept;
 	/** Whether nobody is left in an access that began before anything was revoked. */
 	bool drained() noexcept;
 	uint64_t counter(unsigned int which) noexcept;
@@ -87,6 +88,7 @@ private:
 	BlockUnits units_{core_, mdds_, cqs_, ces_, receives_};
 	EventTimer &timer_;
 	NodeWatch nodes_;
+	QuiesceWatch quiesces_;
 
 	std::mutex mutex_;
 	std::array<MddStage, ARIES_MDD_ENTRIES> stage_{}; /* written, not yet taken over */

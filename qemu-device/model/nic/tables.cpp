@@ -89,6 +89,16 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return nodes_.changed(index);
 	case Reg::NODE_CTL:
 		return nodes_.control();
+	case Reg::QSC_STATUS:
+		return quiesces_.begun() ? ARIES_QSC_STATUS_BEGUN_MASK : 0;
+	case Reg::QSC_CTL:
+		return quiesces_.control();
+	case Reg::QSC_COUNT:
+		return quiesces_.count();
+	case Reg::QSC_LEFT:
+		return quiesces_.left_ns();
+	case Reg::QSC_LENGTH:
+		return quiesces_.length_ns();
 	case Reg::MDD_BASE:
 		return stage_[index].base;
 	case Reg::MDD_LENGTH:
@@ -182,6 +192,12 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 		return true;
 	case Reg::NODE_CTL:
 		return nodes_.set_control(uint32_t(value));
+	case Reg::QSC_STATUS:
+		if (value & ARIES_QSC_STATUS_BEGUN_MASK)
+			quiesces_.acknowledge();
+		return true;
+	case Reg::QSC_CTL:
+		return quiesces_.set_control(uint32_t(value));
 	case Reg::MDD_BASE:
 		stage_[index].base = value;
 		return true;
