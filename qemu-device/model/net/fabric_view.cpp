@@ -262,6 +262,22 @@ FabricView::States FabricView::states() const
 	return states;
 }
 
+std::map<uint32_t, std::string> FabricView::members_by_router() const
+{
+	std::map<uint32_t, std::string> routers;
+
+	for (uint32_t n = 0; n < observer_.shape().nodes; n++) {
+		const std::string text = member_text(n);
+
+		if (text.empty())
+			continue;
+		std::string &line = routers[network_.router_of(n)];
+
+		line += (line.empty() ? "node " : "; node ") + std::to_string(n) + " " + text;
+	}
+	return routers;
+}
+
 Json FabricView::tiles(uint32_t router) const
 {
 	Json lines = Json::array();

@@ -58,6 +58,12 @@ public:
 	/** Links that are not as good as new, and whoever is or was a member. */
 	States states() const;
 
+	const Dragonfly &machine() const noexcept { return network_.topology(); }
+	/** A link of the machine as it is now, in the direction from this end. */
+	Network::LinkView link(const LinkName &name) const { return network_.link_view(name.router, name.tile, 0); }
+	/** Whoever is or was a member, as "node 3 alive", by the number of the router. */
+	std::map<uint32_t, std::string> members_by_router() const;
+
 	/** Machine, modelled time, members with their places. */
 	Json show() const;
 	/** Links inside the machine, each once: those that are not as good as new, or all. */

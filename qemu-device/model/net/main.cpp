@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "net/picture.hpp"
 #include "net/watch.hpp"
 #include "router/routing_mode.hpp"
 
@@ -142,6 +143,13 @@ void add_reports(CLI::App &app, Commands &c)
 		->transform(CLI::CheckedTransformer(MODES));
 }
 
+void add_picture(CLI::App &app, Commands &c)
+{
+	app.add_subcommand("svg", "draw the machine, its members, and what is degraded or down")->callback([&c] {
+		c.chosen = [&c] { draw(std::cout, FabricView(path_of(c.fabric), Observer::Access::Look)); };
+	});
+}
+
 /* Prints events as they come, each at once: a reader may wait for them. */
 void print_events(const Commands &c)
 {
@@ -202,6 +210,7 @@ int run(int argc, char **argv)
 	app.add_option("-f,--fabric", commands.fabric, "name or path of the fabric (the only one that runs here)");
 	app.require_subcommand(1);
 	add_reports(app, commands);
+	add_picture(app, commands);
 	add_events(app, commands);
 	add_changes(app, commands);
 	try {

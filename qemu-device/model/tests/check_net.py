@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 TOOL = HOLDER = ""
 OK, NO_NODE = 0, 6
@@ -140,6 +141,34 @@ class Net(unittest.TestCase):
         for length in ("0", "-1", "60001", "nan"):
             self.bad("at most 60000 ms", "quiesce", length)
         self.assertEqual(self.report("show")["quiesces"], 1)
+
+    def test_svg(self):
+        """A picture shows where the members are, and of each connected pair of routers what is wrong with its links."""
+        svg = "{http://www.w3.org/2000/svg}"
+
+        def titles(kind, name):
+            picture = xml.etree.ElementTree.fromstring(self.good("svg"))
+            return [one.find(svg + "title").text for one in picture.iter(svg + kind) if one.get("class") == name]
+
+        members = [title for title in titles("rect", "router") if "node" in title]
+        self.assertEqual(len(members), 2)
+        self.assertIn(": node 0 alive", members[0])
+        self.assertEqual(titles("path", "down") + titles("path", "degraded"), [])
+        whole = titles("path", "link")
+
+        self.good("fail", "link", "0:0")
+        self.good("lanes", "0:1", "2")
+        far = {line["link"]: line["to"].split(":")[0] for line in self.report("tiles", "0")["tiles"]}
+        down, degraded = titles("path", "down"), titles("path", "degraded")
+        self.assertEqual((len(down), len(degraded)), (1, 1))
+        self.assertTrue(down[0].startswith(f"routers 0 and {far['0:0']}: ") and "1 down" in down[0], down)
+        self.assertTrue(degraded[0].startswith(f"routers 0 and {far['0:1']}: ") and "1 degraded" in degraded[0], degraded)
+        self.assertEqual(len(titles("path", "link")), len(whole))
+        self.good("restore", "link", "0:0")
+        self.good("lanes", "0:1", "3")
+        self.good("fail", "node", "1")
+        self.assertEqual(titles("path", "link"), whole)
+        self.assertIn("node 1 alive, cut off", [title for title in titles("rect", "router") if "node" in title][1])
 
     def test_events(self):
         watch = subprocess.Popen([TOOL, "-f", self.fabric, "events", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -16,11 +16,14 @@ namespace
 {
 
 constexpr uint32_t GROUPS_WITH_LINKS = 16;
+constexpr const char *MARKED_ROUTER = "#f7d774";
 constexpr double STEP = 36;   ///< from a router to the next
 constexpr double ROUTER = 16; ///< its size
 constexpr double MARGIN = 44; ///< around what is in a group
 constexpr double GAP = 70;    ///< between groups
 constexpr double LEGEND = 22; ///< height of a line
+constexpr std::array<const char *, 2> MARK_COLOURS = {"#f39c12", "#ff0000"};
+constexpr std::array<const char *, 2> MARK_NAMES = {"degraded", "down"};
 constexpr std::array<const char *, 6> COLOURS = {"#2a9d3a", "#222222", "#2554c7", "#c0392b", "#8e44ad", "#d68910"};
 
 std::string escaped(const std::string &text)
@@ -46,8 +49,18 @@ struct Point {
 class Drawing
 {
 public:
-	Drawing(std::ostream &out, const Machine &machine) : out_(out), machine_(machine)
+	Drawing(std::ostream &out, const Machine &machine, const Marks &marks)
+		: out_(out), machine_(machine), marks_(marks),
+		  shown_(machine.groups, machine.groups <= GROUPS_WITH_LINKS)
 	{
+		if (!shown_.empty())
+			shown_[0] = true;
+		for (const auto &[router, text] : marks_.routers)
+			shown_[machine.routers[router].group] = true;
+		for (const auto &[link, mark] : marks_.links) {
+			for (const LinkEnd &end : machine.links[link].end)
+				shown_[machine.routers[end.router].group] = true;
+		}
 		for (const RouterPlace &place : machine.routers) {
 			for (size_t axis = 0; axis < MAX_AXES; axis++)
 				sizes_[axis] = std::max<uint32_t>(sizes_[axis], place.at[axis] + 1u);
@@ -67,7 +80,7 @@ public:
 	void draw()
 	{
 		const uint32_t down = (machine_.groups + across_ - 1) / across_;
-		const double top = LEGEND * static_cast<double>(machine_.classes.size() + 2);
+		const double top = LEGEND * static_cast<double>(machine_.classes.size() + 2 + (marked() ? 3 : 0));
 
 		origin_ = {GAP / 2, top};
 		out_ << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << across_ * (width_ + GAP)
@@ -85,7 +98,8 @@ public:
 
 private:
 	const char *colour(size_t cls) const { return COLOURS[cls % COLOURS.size()]; }
-	bool shown(uint32_t group) const { return machine_.groups <= GROUPS_WITH_LINKS || group == 0; }
+	bool shown(uint32_t group) const { return shown_[group]; }
+	bool marked() const { return !marks_.links.empty() || !marks_.routers.empty(); }
 
 	Point corner(uint32_t group) const
 	{
@@ -117,13 +131,20 @@ private:
 		out_ << "<text x=\"" << origin_.x << "\" y=\"" << y << "\" font-size=\"16\">" << escaped(machine_.name)
 		     << ": " << machine_.groups << (machine_.groups == 1 ? " group, " : " groups, ")
 		     << machine_.routers.size() << " routers, " << machine_.nodes.size() << " nodes</text>\n";
-		for (size_t cls = 0; cls < machine_.classes.size(); cls++) {
-			y += LEGEND;
-			out_ << "<line x1=\"" << origin_.x << "\" y1=\"" << y - 4 << "\" x2=\"" << origin_.x + 30
-			     << "\" y2=\"" << y - 4 << "\" stroke=\"" << colour(cls)
-			     << "\" stroke-width=\"3\"/><text x=\"" << origin_.x + 38 << "\" y=\"" << y << "\">"
-			     << escaped(machine_.classes[cls].name) << "</text>\n";
-		}
+		for (size_t cls = 0; cls < machine_.classes.size(); cls++)
+			legend_line(y += LEGEND, colour(cls), escaped(machine_.classes[cls].name));
+		if (!marked())
+			return;
+		for (size_t mark = 0; mark < MARK_NAMES.size(); mark++)
+			legend_line(y += LEGEND, MARK_COLOURS[mark], MARK_NAMES[mark]);
+		legend_line(y + LEGEND, MARKED_ROUTER, "a router with members of the fabric");
+	}
+
+	void legend_line(double y, const char *stroke, const std::string &text)
+	{
+		out_ << "<line x1=\"" << origin_.x << "\" y1=\"" << y - 4 << "\" x2=\"" << origin_.x + 30 << "\" y2=\""
+		     << y - 4 << "\" stroke=\"" << stroke << "\" stroke-width=\"3\"/><text x=\"" << origin_.x + 38
+		     << "\" y=\"" << y << "\">" << text << "</text>\n";
 	}
 
 	void frame(uint32_t group)
@@ -137,65 +158,94 @@ private:
 	}
 
 	/* A curve from one point to another, bent aside by some part of its length. */
-	void curve(const Point &a, const Point &b, double bend, size_t cls, double width, const std::string &title)
+	void curve(const Point &a, const Point &b, double bend, const char *cls, const char *stroke, double width,
+		   const std::string &title)
 	{
 		const Point control = {(a.x + b.x) / 2 - (b.y - a.y) * bend, (a.y + b.y) / 2 + (b.x - a.x) * bend};
 
-		out_ << "<path class=\"link\" d=\"M" << a.x << " " << a.y << " Q" << control.x << " " << control.y
-		     << " " << b.x << " " << b.y << "\" fill=\"none\" stroke=\"" << colour(cls) << "\" stroke-width=\""
-		     << width << "\" stroke-opacity=\"0.55\"><title>" << title << "</title></path>\n";
+		out_ << "<path class=\"" << cls << "\" d=\"M" << a.x << " " << a.y << " Q" << control.x << " "
+		     << control.y << " " << b.x << " " << b.y << "\" fill=\"none\" stroke=\"" << stroke
+		     << "\" stroke-width=\"" << width << "\" stroke-opacity=\"0.55\"><title>" << title
+		     << "</title></path>\n";
 	}
 
-	using Ends = std::tuple<uint32_t, uint32_t, uint8_t>;
+	/* Links that are drawn as one. */
+	struct Bundle {
+		uint32_t links = 0;
+		std::array<uint32_t, MARK_NAMES.size()> marked{};
+		std::set<uint32_t> cables;
+	};
+	using Ends = std::tuple<uint32_t, uint32_t, uint8_t>; // and the class
+	using Bundles = std::map<Ends, Bundle>;
+
+	void add(Bundles &bundles, uint32_t a, uint32_t b, size_t number) const
+	{
+		const Link &link = machine_.links[number];
+		Bundle &bundle = bundles[{std::min(a, b), std::max(a, b), link.link_class}];
+		const auto mark = marks_.links.find(number);
+
+		bundle.links++;
+		if (link.cable != NO_CABLE)
+			bundle.cables.insert(link.cable);
+		if (mark != marks_.links.end())
+			bundle.marked[static_cast<size_t>(mark->second)]++;
+	}
+
+	void draw_bundle(const Point &a, const Point &b, double bend, size_t cls, double width, std::string title,
+			 const Bundle &bundle)
+	{
+		for (size_t mark = MARK_NAMES.size(); mark-- > 0;) {
+			if (bundle.marked[mark])
+				title += ", " + std::to_string(bundle.marked[mark]) + " " + MARK_NAMES[mark];
+		}
+		curve(a, b, bend, "link", colour(cls), width, title);
+		for (size_t mark = 0; mark < MARK_NAMES.size(); mark++) {
+			if (bundle.marked[mark])
+				curve(a, b, bend, MARK_NAMES[mark], MARK_COLOURS[mark], width + 1, title);
+		}
+	}
 
 	void between_groups()
 	{
-		struct Bundle {
-			uint32_t links = 0;
-			std::set<uint32_t> cables;
-		};
-		std::map<Ends, Bundle> bundles;
+		Bundles bundles;
 
-		for (const Link &link : machine_.links) {
+		for (size_t number = 0; number < machine_.links.size(); number++) {
+			const Link &link = machine_.links[number];
 			const uint32_t a = machine_.routers[link.end[0].router].group;
 			const uint32_t b = machine_.routers[link.end[1].router].group;
 
-			if (a == b)
-				continue;
-
-			Bundle &bundle = bundles[{std::min(a, b), std::max(a, b), link.link_class}];
-
-			bundle.links++;
-			if (link.cable != NO_CABLE)
-				bundle.cables.insert(link.cable);
+			if (a != b)
+				add(bundles, a, b, number);
 		}
 		for (const auto &[ends, bundle] : bundles) {
 			const auto &[a, b, cls] = ends;
 
-			curve(centre(a), centre(b), 0.12, cls, 1 + std::log2(bundle.links),
-			      "groups " + std::to_string(a) + " and " + std::to_string(b) + ": " +
-				      std::to_string(bundle.links) + " links, " + std::to_string(bundle.cables.size()) +
-				      " cables");
+			draw_bundle(centre(a), centre(b), 0.12, cls, 1 + std::log2(bundle.links),
+				    "groups " + std::to_string(a) + " and " + std::to_string(b) + ": " +
+					    std::to_string(bundle.links) + " links, " +
+					    std::to_string(bundle.cables.size()) + " cables",
+				    bundle);
 		}
 	}
 
 	void inside_groups()
 	{
-		std::map<Ends, uint32_t> pairs;
+		Bundles bundles;
 
-		for (const Link &link : machine_.links) {
+		for (size_t number = 0; number < machine_.links.size(); number++) {
+			const Link &link = machine_.links[number];
 			const uint32_t group = machine_.routers[link.end[0].router].group;
 
 			if (group == machine_.routers[link.end[1].router].group && shown(group))
-				pairs[{std::min(link.end[0].router, link.end[1].router),
-				       std::max(link.end[0].router, link.end[1].router), link.link_class}]++;
+				add(bundles, link.end[0].router, link.end[1].router, number);
 		}
-		for (const auto &[ends, links] : pairs) {
+		for (const auto &[ends, bundle] : bundles) {
 			const auto &[a, b, cls] = ends;
 
-			curve(place(a), place(b), 0.18, cls, 0.5 + 0.25 * links,
-			      "routers " + std::to_string(a) + " and " + std::to_string(b) + ": " +
-				      std::to_string(links) + (links > 1 ? " links" : " link"));
+			draw_bundle(place(a), place(b), 0.18, cls, 0.5 + 0.25 * bundle.links,
+				    "routers " + std::to_string(a) + " and " + std::to_string(b) + ": " +
+					    std::to_string(bundle.links) + (bundle.links > 1 ? " links" : " link"),
+				    bundle);
 		}
 	}
 
@@ -203,21 +253,27 @@ private:
 	{
 		for (uint32_t router = 0; router < machine_.routers.size(); router++) {
 			const Point at = place(router);
+			const auto mark = marks_.routers.find(router);
+			const bool marked = mark != marks_.routers.end();
 
 			if (!shown(machine_.routers[router].group))
 				continue;
 			out_ << "<rect class=\"router\" x=\"" << at.x - ROUTER / 2 << "\" y=\"" << at.y - ROUTER / 2
-			     << "\" width=\"" << ROUTER << "\" height=\"" << ROUTER
-			     << "\" rx=\"2\" fill=\"#dde6f5\" stroke=\"#445\"><title>router " << router;
+			     << "\" width=\"" << ROUTER << "\" height=\"" << ROUTER << "\" rx=\"2\" fill=\""
+			     << (marked ? MARKED_ROUTER : "#dde6f5") << "\" stroke=\"#445\"><title>router " << router;
 			for (size_t axis = 0; axis < machine_.axes.size(); axis++)
 				out_ << ", " << escaped(machine_.axes[axis]) << " "
 				     << machine_.routers[router].at[axis];
+			if (marked)
+				out_ << ": " << escaped(mark->second);
 			out_ << "</title></rect>\n";
 		}
 	}
 
 	std::ostream &out_;
 	const Machine &machine_;
+	const Marks &marks_;
+	std::vector<bool> shown_; ///< groups of which the inside is drawn
 	std::array<uint32_t, MAX_AXES> sizes_{};
 	uint32_t planes_ = 1;
 	uint32_t rows_ = 1;
@@ -230,9 +286,9 @@ private:
 
 } // namespace
 
-void write_svg(std::ostream &out, const Machine &machine)
+void write_svg(std::ostream &out, const Machine &machine, const Marks &marks)
 {
-	Drawing(out, machine).draw();
+	Drawing(out, machine, marks).draw();
 }
 
 } // namespace aries::topology
