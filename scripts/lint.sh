@@ -66,6 +66,8 @@ spdx() {
 
 python_syntax() { git ls-files -- '*.py' scripts/cluster | xargs python3 -m py_compile; }
 
+assertions() { git ls-files -- "selftests/*.[ch]" | xargs scripts/check-assertions.py; }
+
 if [ "$mode" = --fix ]; then
 	formatted | xargs clang-format -i
 	exit 0
@@ -74,6 +76,7 @@ check "clang-format" format
 check "SPDX lines" spdx
 check "shellcheck" shell
 check "python syntax" python_syntax
+check "assertions in braces" assertions
 if [ "$mode" != --quick ]; then
 	check "driver: W=1, sparse, checkpatch, sysfs ABI" "$TOP/scripts/check-driver.sh" "$(cat "$BUILD/kernel-${KERNEL:-6.1}/release")"
 	check "clang-tidy: model" tidy "$BUILD/model"

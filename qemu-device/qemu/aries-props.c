@@ -58,8 +58,9 @@ static const AriesNumber aries_faults[ARIES_FAULTS] = {
                                 "fault: bit errors on a link, as cut-link + 2^32 * N: one in 10^N bits; N = 0: none"},
     [ARIES_FAULT_LINK_LANES] = {"link-lanes", 0, 0, 3ull << 32 | ARIES_LINK_NONE, ARIES_LINK_NONE,
                                 "fault: lanes of a link that work, as cut-link + 2^32 * lanes, 1 to 3"},
-    [ARIES_FAULT_ECC_SINGLE] = {"ecc-single", 0, 0, 2ull << 32 | ARIES_LINK_NONE, ARIES_LINK_NONE,
-                                "fault: a wrong bit in an entry of a table: entry + 2^32 * table (0 NTT, 1 MDD, 2 FMA)"},
+    [ARIES_FAULT_ECC_SINGLE] =
+        {"ecc-single", 0, 0, 2ull << 32 | ARIES_LINK_NONE, ARIES_LINK_NONE,
+         "fault: a wrong bit in an entry of a table: entry + 2^32 * table (0 NTT, 1 MDD, 2 FMA)"},
     [ARIES_FAULT_ECC_DOUBLE] = {"ecc-double", 0, 0, 2ull << 32 | ARIES_LINK_NONE, ARIES_LINK_NONE,
                                 "fault: two wrong bits in an entry of a table, as ecc-single"},
 };

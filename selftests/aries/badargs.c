@@ -66,8 +66,9 @@ TEST_F(badargs, longer_with_zero_tail)
 			TH_LOG("%s", calls[i].name);
 		}
 		/* no more than the driver knows is written back */
-		for (at = calls[i].size; at < calls[i].size + TAIL; at++)
+		for (at = calls[i].size; at < calls[i].size + TAIL; at++) {
 			EXPECT_EQ(0, self->arg.bytes[at]);
+		}
 	}
 }
 

@@ -168,8 +168,9 @@ TEST_F(ce, four)
 	int other, i;
 
 	ASSERT_LE(0, other = aries_attached(aries_cookie(), NULL));
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(0, ce_alloc(other, &nr[i]));
+	}
 	EXPECT_EQ(ENOSPC, ce_alloc(other, &nr[3]));
 	EXPECT_EQ(ENOSPC, ce_alloc(self->r.fd, &nr[3]));
 	EXPECT_EQ(4, aries_number("resources/ce_used"));
@@ -372,9 +373,10 @@ TEST_F(ce_tree, one_node)
 	uint64_t bits;
 	int i;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(GNI_RC_SUCCESS, ce_post(&self->u, self->leaf[i], &d[i], GNI_FMA_CE_IADD,
 						  i, 1ull << (20 * i), 0));
+	}
 	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(GNI_RC_SUCCESS, GNI_CeCheckResult(ce_result(&self->u, i), 24));
 		EXPECT_EQ(1ull | 1ull << 20 | 1ull << 40, ce_result(&self->u, i)->result1);
@@ -399,10 +401,11 @@ TEST_F(ce_tree, back_to_back)
 	int i, n, looks = 0;
 
 	for (i = 0; i < 3; i++)
-		for (n = 0; n < 2; n++)
+		for (n = 0; n < 2; n++) {
 			EXPECT_EQ(GNI_RC_SUCCESS,
 				  ce_post(&self->u, self->leaf[i], &d[2 * i + n], GNI_FMA_CE_IADD,
 					  2 * i + n, n ? 100 : 1, 0));
+		}
 	for (i = 0; i < 6; i++) {
 		while (GNI_CeCheckResult(ce_result(&self->u, i), 24) == GNI_RC_NOT_DONE &&
 		       looks++ < 100000)
@@ -419,9 +422,10 @@ TEST_F(ce_tree, destroyed_meanwhile)
 	const struct timespec pause = { .tv_nsec = 10000000 };
 	int i, looks = 0;
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
 		EXPECT_EQ(GNI_RC_SUCCESS, ce_post(&self->u, self->leaf[i], &d[i], GNI_FMA_CE_IADD,
 						  i, 1, 0));
+	}
 	EXPECT_EQ(GNI_RC_SUCCESS, GNI_CeDestroy(self->ce[1]));
 	for (i = 0; i < 2; i++) {
 		while (GNI_CeCheckResult(ce_result(&self->u, i), 24) == GNI_RC_NOT_DONE &&

@@ -222,8 +222,9 @@ TEST_F_TIMEOUT(cookies, who_knows_one_does_not_wait, 300)
 	EXPECT_EQ(0, run(&other));
 	EXPECT_EQ(0, run(&good));
 	/* root may guess */
-	for (status = 0; status < 100; status++)
+	for (status = 0; status < 100; status++) {
 		EXPECT_EQ(ENOENT, by_ptag(self->cookie + 0x30000 + (uint32_t)status));
+	}
 	EXPECT_GT(100, *bad.tries - before) {
 		TH_LOG("%d guesses meanwhile", *bad.tries - before);
 	}

@@ -396,16 +396,18 @@ TEST_F(datagram, limit)
 {
 	uint64_t n;
 
-	for (n = 0; n < KGNI_DGRAM_LIMIT; n++)
+	for (n = 0; n < KGNI_DGRAM_LIMIT; n++) {
 		ASSERT_EQ(0, dgram_wildcard(self->a, n, "x"));
+	}
 	EXPECT_EQ(ENOSPC, dgram_wildcard(self->a, n, "x"));
 	/* all of them meet somebody */
 	for (n = 0; n < 500; n++) {
 		ASSERT_EQ(0, dgram_directed(self->b, 1, self->pe, 1, "y"));
 		ASSERT_EQ(KGNI_DGRAM_COMPLETED, dgram_state(self->b, 1, 0));
 	}
-	for (n = 0; n < 500; n++)
+	for (n = 0; n < 500; n++) {
 		ASSERT_EQ(KGNI_DGRAM_COMPLETED, dgram_state(self->a, n, 0));
+	}
 	EXPECT_EQ(0, dgram_wildcard(self->a, 1, "x"));
 }
 

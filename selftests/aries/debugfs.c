@@ -472,8 +472,9 @@ TEST_F(debugfs, translation)
 	VALUE(ARIES_PTE_CACHE_PTES, "ptes");
 	hits = view_value(self->line, "hits");
 	misses = view_value(self->line, "misses");
-	for (i = 0; i < 10; i++)
+	for (i = 0; i < 10; i++) {
 		ASSERT_EQ(0, raw_put(&self->r, 0, mem.mdh, self->page, "abcd", 4, 0));
+	}
 	FIND("translation", "lines", ARIES_PTE_CACHE_ENTRIES);
 	VALUE(misses + 1, "misses");
 	VALUE(hits + 9, "hits");

@@ -86,10 +86,11 @@ TEST(every_counter_is_there)
 #undef NAME
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		EXPECT_LE(0, aries_number(names[i])) {
 			TH_LOG("%s", names[i]);
 		}
+	}
 }
 
 static void router_name(char *name, size_t size, unsigned int tile, const char *counter)

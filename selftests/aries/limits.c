@@ -49,10 +49,11 @@ TEST(completion_queues)
 	int fd = aries_attached(aries_cookie(), NULL);
 
 	ASSERT_LE(0, fd);
-	for (n = 0; n < left; n++)
+	for (n = 0; n < left; n++) {
 		ASSERT_EQ(0, aries_cq(fd, 1, 0, NULL)) {
 			TH_LOG("queue %lld of %lld", n + 1, left);
 		}
+	}
 	EXPECT_EQ(ENOSPC, aries_cq(fd, 1, 0, NULL));
 	close(fd);
 	EXPECT_TRUE(aries_use_equal(before, aries_use()));
@@ -67,10 +68,11 @@ TEST(memory_domains)
 
 	ASSERT_LE(0, fd);
 	ASSERT_NE(NULL, page);
-	for (n = 0; n < left; n++)
+	for (n = 0; n < left; n++) {
 		ASSERT_EQ(0, aries_register(fd, page, 8, 0, KGNI_NO_CQ, NULL)) {
 			TH_LOG("registration %lld of %lld", n + 1, left);
 		}
+	}
 	EXPECT_EQ(ENOSPC, aries_register(fd, page, 8, 0, KGNI_NO_CQ, NULL));
 	close(fd);
 	EXPECT_TRUE(aries_use_equal(before, aries_use()));
@@ -206,8 +208,9 @@ TEST_F(limit, block_transfers)
 		EXPECT_GE(2, use(&self->r, 7).used);
 	}
 	EXPECT_LE(2, taken);
-	while (taken--)
+	while (taken--) {
 		EXPECT_EQ(0, raw_entry_status(raw_poll(&self->q, 5000)));
+	}
 	EXPECT_EQ(0, raw_poll(&self->q, 20));
 }
 

@@ -48,8 +48,9 @@ TEST_F_TIMEOUT(program, domain_destroyed_under_who_waits, 4 * LIMIT)
 	int kinds[] = { WAIT_EVENT, VECTOR_WAIT, MONITOR, PROBE };
 	unsigned int i;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		EXPECT_EQ(0, in_child(destroy_under_waiter, &kinds[i])) TH_LOG("wait %d", kinds[i]);
+	}
 }
 
 /* ---- fork ---- */
@@ -441,8 +442,9 @@ TEST_F_TIMEOUT(program, several_threads_on_one_endpoint, PATIENCE)
 {
 	unsigned int i;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(0, in_child(several_threads, NULL));
+	}
 }
 
 /* ---- bad input from outside ---- */

@@ -225,10 +225,11 @@ TEST_F(map, stays_as_it_is)
 	EXPECT_EQ(-1, madvise(put, self->attach.put_size, MADV_DOFORK));
 	EXPECT_EQ(-1, madvise(put, self->attach.put_size, MADV_DODUMP));
 	vm_flags(put, line, sizeof(line));
-	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		EXPECT_TRUE(has_flag(line, flags[i])) {
 			TH_LOG("no %s: %s", flags[i], line);
 		}
+	}
 	EXPECT_EQ(0, munmap(put, self->attach.put_size));
 }
 

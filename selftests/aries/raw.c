@@ -197,8 +197,9 @@ TEST_F(raw, nothing_of_the_last_user_in_the_area)
 		struct raw next;
 
 		ASSERT_EQ(0, raw_open(&next, aries_cookie()));
-		for (k = 0; k < ARIES_DESC_STRIDE; k += 8)
+		for (k = 0; k < ARIES_DESC_STRIDE; k += 8) {
 			ASSERT_EQ(0, *(volatile uint64_t *)(next.area + k));
+		}
 		memset((void *)next.area, 0x5a, ARIES_DESC_STRIDE);
 		raw_close(&next);
 	}
@@ -206,8 +207,9 @@ TEST_F(raw, nothing_of_the_last_user_in_the_area)
 		struct raw next;
 
 		ASSERT_EQ(0, raw_open(&next, aries_cookie()));
-		for (k = 0; k < ARIES_DESC_STRIDE; k += 8)
+		for (k = 0; k < ARIES_DESC_STRIDE; k += 8) {
 			ASSERT_EQ(0, *(volatile uint64_t *)(next.area + k));
+		}
 		raw_close(&next);
 	}
 }

@@ -310,8 +310,9 @@ TEST_F(receive, limits)
 	EXPECT_EQ(-ENOSPC, recv_post(self->s.fd, self->smem.mdh, self->from, 1, 0, KGNI_NO_CQ));
 	ASSERT_EQ(0, aries_ioctl(self->d.fd, KGNI_IOC_JOB, &job));
 	EXPECT_EQ(-ENOSPC, POST(self->to, 1, 0));
-	for (i = 0; i < KGNI_RECV_LIMIT; i++)
+	for (i = 0; i < KGNI_RECV_LIMIT; i++) {
 		ASSERT_LE(0, recv_post(self->s.fd, self->smem.mdh, self->from, 1, 0, KGNI_NO_CQ));
+	}
 	ASSERT_EQ(0, raw_open(&third, self->cookie));
 	ASSERT_EQ(0, aries_register(third.fd, self->to, 8, 0, KGNI_NO_CQ, &mem));
 	EXPECT_EQ(-ENOSPC, recv_post(third.fd, mem.mdh, self->to, 1, 0, KGNI_NO_CQ));
@@ -368,8 +369,9 @@ TEST_F(receive, process_killed)
 		close(ends[0]);
 		close(ends[1]);
 		EXPECT_EQ(used + 8, aries_number("resources/recv_used"));
-		for (i = 0; i < round; i++)
+		for (i = 0; i < round; i++) {
 			EXPECT_EQ(ARIES_ST_OK, SEND(CHANNEL, 8));
+		}
 		kill(pid, SIGKILL);
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		ASSERT_TRUE(WIFSIGNALED(status));

@@ -77,8 +77,9 @@ FIXTURE_SETUP(share)
 
 	self->cookie = aries_cookie();
 	ASSERT_EQ(0, limited(&self->job, self->cookie, 1));
-	for (i = 0; i < SHARERS; i++)
+	for (i = 0; i < SHARERS; i++) {
 		ASSERT_EQ(0, user_open(&self->u[i], self->cookie));
+	}
 }
 
 FIXTURE_TEARDOWN(share)
@@ -127,14 +128,16 @@ TEST_F(share, content_is_kept_and_not_seen)
 
 	for (i = 0; i < SHARERS; i++) {
 		area[i] = (volatile uint64_t *)self->u[i].r.area;
-		for (k = 0; k < ARIES_DESC_STRIDE / 8; k++)
+		for (k = 0; k < ARIES_DESC_STRIDE / 8; k++) {
 			ASSERT_EQ(0, area[i][k]);
+		}
 		for (k = 0; k < ARIES_DESC_STRIDE / 8; k++)
 			area[i][k] = (uint64_t)(i + 1) << 32 | k;
 	}
 	for (i = 0; i < SHARERS; i++)
-		for (k = 0; k < ARIES_DESC_STRIDE / 8; k++)
+		for (k = 0; k < ARIES_DESC_STRIDE / 8; k++) {
 			ASSERT_EQ((uint64_t)(i + 1) << 32 | k, area[i][k]);
+		}
 }
 
 /* A queue may only be named by its owner: it would fail if the rights did not come along. */
@@ -143,8 +146,9 @@ TEST_F(share, each_has_its_own_rights)
 	int i, round;
 
 	for (round = 0; round < 20; round++)
-		for (i = 0; i < SHARERS; i++)
+		for (i = 0; i < SHARERS; i++) {
 			ASSERT_EQ(0, one_put(&self->u[i], round * 16 + i));
+		}
 	EXPECT_EQ(ARIES_ST_CQ_OWNER | ARIES_ST_LOCAL,
 		  raw_put(&self->u[0].r, self->u[1].cq.c.cq, self->u[0].mem.mdh,
 			  self->u[0].words, "abcd", 4, ARIES_EV_GLOBAL) | ARIES_ST_LOCAL);
@@ -166,12 +170,14 @@ TEST_F(share, all_at_once)
 	pthread_t threads[SHARERS];
 	int i;
 
-	for (i = 0; i < SHARERS; i++)
+	for (i = 0; i < SHARERS; i++) {
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, many_puts, &self->u[i]));
+	}
 	for (i = 0; i < SHARERS; i++)
 		pthread_join(threads[i], NULL);
-	for (i = 0; i < SHARERS; i++)
+	for (i = 0; i < SHARERS; i++) {
 		EXPECT_EQ(0, self->u[i].bad);
+	}
 }
 
 /* One leaves with a block transfer under way; the others notice nothing. */
@@ -260,12 +266,14 @@ TEST(more_than_there_are)
 	static struct user u[MORE];
 	int n;
 
-	for (n = 0; n < MORE; n++)
+	for (n = 0; n < MORE; n++) {
 		ASSERT_EQ(0, user_open(&u[n], cookie)) {
 			TH_LOG("attachment %d", n + 1);
 		}
-	for (n = 0; n < MORE; n++)
+	}
+	for (n = 0; n < MORE; n++) {
 		ASSERT_EQ(0, one_put(&u[n], n + 1));
+	}
 	for (n = 0; n < MORE; n++)
 		user_close(&u[n]);
 	EXPECT_TRUE(aries_use_equal(before, aries_use()));

@@ -77,13 +77,15 @@ TEST(what_is_available_can_be_had)
 	EXPECT_EQ(-ENOSPC, aries_attached(cookie, NULL));
 	fd = fds[0];
 	left = device_has(GNI_DEV_RES_CQ).available;
-	for (n = 0; n < left; n++)
+	for (n = 0; n < left; n++) {
 		ASSERT_EQ(0, aries_cq(fd, 1, 0, NULL));
+	}
 	EXPECT_EQ(0, device_has(GNI_DEV_RES_CQ).available);
 	EXPECT_EQ(ENOSPC, aries_cq(fd, 1, 0, NULL));
 	left = device_has(GNI_DEV_RES_MDD).available;
-	for (n = 0; n < left; n++)
+	for (n = 0; n < left; n++) {
 		ASSERT_EQ(0, aries_register(fd, page, 8, 0, KGNI_NO_CQ, NULL));
+	}
 	EXPECT_EQ(0, device_has(GNI_DEV_RES_MDD).available);
 	EXPECT_EQ(ENOSPC, aries_register(fd, page, 8, 0, KGNI_NO_CQ, NULL));
 	for (n = 0; n < fma; n++)
@@ -170,10 +172,12 @@ TEST_F(stats, puts_and_gets)
 	gni_post_descriptor_t get = ugni_desc(&self->u, GNI_POST_FMA_GET, 0, 2048, 64);
 	int i;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &put));
-	for (i = 0; i < 5; i++)
+	}
+	for (i = 0; i < 5; i++) {
 		ASSERT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &get));
+	}
 	count_all(self->after);
 	GREW(8, TRAPS);
 	GREW(3, PUTS);
@@ -195,8 +199,9 @@ TEST_F(stats, atomics)
 
 	amo.amo_cmd = GNI_FMA_ATOMIC_FADD;
 	amo.first_operand = 1;
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &amo));
+	}
 	EXPECT_EQ(4, *(uint64_t *)(self->u.data + 2048));
 	count_all(self->after);
 	GREW(4, AMOS);

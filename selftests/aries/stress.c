@@ -210,8 +210,9 @@ TEST_F_TIMEOUT(stress, everything_at_once, 120)
 			if (i != 1)
 				kill(pid[i], SIGKILL);
 			ASSERT_EQ(pid[i], waitpid(pid[i], &status, 0));
-			if (i == 1)
+			if (i == 1) {
 				EXPECT_EQ(0, status);
+			}
 		}
 	}
 	for (i = 0; i < 200 && !aries_use_equal(self->before, aries_use()); i++)

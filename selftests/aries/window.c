@@ -164,8 +164,9 @@ TEST_F(window, launch)
 	EXPECT_EQ(102, done(&self->r));
 	EXPECT_NE(0, raw_take(&self->cq));
 	EXPECT_EQ(0, raw_take(&self->cq));
-	for (i = 0; i < 100; i++)
+	for (i = 0; i < 100; i++) {
 		EXPECT_EQ(i == 1 ? 42 : i + 1, words[i * 3]);
+	}
 	EXPECT_EQ(2, words[1000]);
 	EXPECT_EQ(2, words[BYTES / 32 + 101]);
 
@@ -187,8 +188,9 @@ TEST_F(window, launch_ring)
 	self->window->ring_first = 900;
 	EXPECT_EQ(0, ring(&self->r, ARIES_FMA_LAUNCH_RING, RING_ENTRIES, ARIES_EV_GLOBAL));
 	EXPECT_EQ(RING_ENTRIES, done(&self->r));
-	for (i = 0; i < RING_ENTRIES; i++)
+	for (i = 0; i < RING_ENTRIES; i++) {
 		EXPECT_EQ(i + 7, words[i]);
+	}
 	EXPECT_NE(0, raw_take(&self->cq));
 	EXPECT_EQ(ARIES_ST_LENGTH,
 		  ring(&self->r, ARIES_FMA_LAUNCH_RING, RING_ENTRIES + 1, 0));
@@ -220,8 +222,9 @@ TEST_F(window, store_of_16_bytes)
 	}
 	__sync_synchronize();
 	EXPECT_EQ(0, ring(&self->r, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL));
-	for (i = 0; i < 10; i++)
+	for (i = 0; i < 10; i++) {
 		EXPECT_EQ(i + 70, words[i]);
+	}
 	EXPECT_NE(0, raw_take(&self->cq));
 	EXPECT_EQ(0, raw_take(&self->cq));
 }

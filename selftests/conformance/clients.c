@@ -133,8 +133,9 @@ TEST_F(client, S20_2__handles_of_endpoints_differ_in_24_bits)
 	}
 	qsort(low, COUNT, sizeof(*low), by_value);
 	EXPECT_LT(1, low[0]);
-	for (i = 1; i < COUNT; i++)
+	for (i = 1; i < COUNT; i++) {
 		ASSERT_NE(low[i - 1], low[i]);
+	}
 	for (i = 0; i < COUNT; i++)
 		MUST(GNI_EpDestroy(ep[i]));
 }

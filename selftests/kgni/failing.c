@@ -197,8 +197,9 @@ TEST_F_TIMEOUT(module, bind, 1200)
 		if (rc)
 			continue;
 		ASSERT_EQ(0, pci_wait_for_node(1));
-		if (failed)
+		if (failed) {
 			ASSERT_EQ(0, aries_write_file(PCI_DRIVER "unbind", self->pci));
+		}
 	}
 	close(fd);
 	printf("# %u allocations, without %u of them it is not bound\n", n - 2, refused);

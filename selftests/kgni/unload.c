@@ -116,8 +116,9 @@ TEST_F_TIMEOUT(unload, any_order_under_traffic, 3600)
 	for (i = 0; i < rounds; i++) {
 		ASSERT_EQ(0, system("modprobe kgni_test && modprobe krca_test"));
 		ASSERT_EQ(0, begin_traffic());
-		if (i % 4 == 1)
+		if (i % 4 == 1) {
 			ASSERT_EQ(0, reset());
+		}
 		ASSERT_EQ(0, unload_in_any_order(&self->seed));
 		ASSERT_NOTHING_LEFT();
 		if (i % 4 == 3) {

@@ -180,7 +180,8 @@ constexpr uint32_t msgq_event(uint64_t place, uint32_t slot, bool bit)
 /** Of messages from the node @from_pe whose own record says @from to the instance with @name and @to. */
 constexpr uint32_t msgq_key(uint16_t name, uint64_t to, uint32_t from_pe, uint64_t from)
 {
-	return static_cast<uint32_t>(gni_smsg_mix(gni_smsg_mix(to ^ uint64_t{name} << 44) ^ gni_smsg_mix(from + 1) ^ from_pe));
+	return static_cast<uint32_t>(
+		gni_smsg_mix(gni_smsg_mix(to ^ uint64_t{name} << 44) ^ gni_smsg_mix(from + 1) ^ from_pe));
 }
 
 /** Header word: length 7:0, tag 15:8, bit 16, ones 31:24, check over these, sender, key and number 63:32. */
@@ -189,8 +190,8 @@ constexpr uint64_t msgq_header(uint32_t key, uint64_t number, uint32_t sender_id
 {
 	uint64_t low = length | uint32_t{tag} << 8 | static_cast<uint32_t>(bit) << 16 | 0xff000000U;
 
-	return low |
-	       gni_smsg_mix((low | uint64_t{key} << 32) ^ gni_smsg_mix(number + 1) ^ uint64_t{sender_id} << 8) >> 32 << 32;
+	return low | gni_smsg_mix((low | uint64_t{key} << 32) ^ gni_smsg_mix(number + 1) ^ uint64_t{sender_id} << 8) >>
+			     32 << 32;
 }
 
 constexpr uint32_t msgq_header_length(uint64_t word)

@@ -11,8 +11,8 @@
 #include "nic/drain.hpp"
 #include "nic/fmad.hpp"
 #include "nic/nodes.hpp"
-#include "nic/quiesce.hpp"
 #include "nic/ntt.hpp"
+#include "nic/quiesce.hpp"
 #include "nic/regs.hpp"
 #include "nic/timer.hpp"
 
