@@ -20,7 +20,7 @@ FIXTURE(datagram)
 
 FIXTURE_SETUP(datagram)
 {
-	struct kgni_attach at;
+	struct kgni_attach at = {};
 
 	self->cookie = aries_cookie();
 	self->a = dgram_attached(self->cookie, 1, &at);

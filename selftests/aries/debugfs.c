@@ -603,7 +603,7 @@ static void come_and_go(uint32_t cookie, void *page)
 	struct kgni_mdd_block block = { .argsz = sizeof(block), .entries = 3 };
 	struct kgni_mem_register mem;
 	struct kgni_cq_create cq;
-	struct kgni_attach at;
+	struct kgni_attach at = {};
 	int fd = aries_attached(cookie, &at);
 
 	if (fd < 0)

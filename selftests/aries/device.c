@@ -2,6 +2,7 @@
 /*
  * The device node and the files in sysfs.
  */
+#include <ctype.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
