@@ -74,6 +74,7 @@ void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 	work.mode = uint8_t(field(value, ARIES_DB_MODE_MASK));
 	work.amo = uint16_t(field(value, ARIES_DB_AMO_MASK));
 	work.data = area(index) + ARIES_DESC_LINE;
+	work.awaited = !work.event_bits() && (work.op == ARIES_FMA_GET_OP || work.op == ARIES_FMA_AMO_OP);
 	if (!(value & ARIES_DB_RSVD_MASK) && !(work.mode & ARIES_EV_RSVD_MASK))
 		status = run(work);
 	if (core_.trace.on() && !work.held) [[unlikely]]
@@ -90,7 +91,8 @@ void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 		work.fmad.window_status = ARIES_ST_OK;
 	}
 	ended(work, status);
-	publish_status(index, status);
+	if (!work.held || !work.awaited) [[likely]]
+		publish_status(index, status);
 }
 
 void Fma::put_window(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept

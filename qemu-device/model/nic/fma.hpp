@@ -36,6 +36,7 @@ struct FmaWork {
 	bool unanswered = false; /* whatever the target has done */
 	bool reported = false;   /* the failure is in the error queues */
 	bool held = false;       /* it is on its way, and what becomes of it is told later */
+	bool awaited = false;    /* if so, the doorbell's store waits for it: nothing else would tell */
 
 	bool is_get() const noexcept { return op == ARIES_FMA_GET_OP || op == ARIES_FMA_GET_FLAG; }
 	bool is_atomic() const noexcept { return op == ARIES_FMA_AMO_OP || op == ARIES_FMA_AMO_FLAG; }
@@ -94,6 +95,12 @@ public:
 	void launch_store(uint32_t index, uint64_t value) noexcept;
 	/** A control word stored into the get window; lock held. */
 	void get_window(uint32_t index, uint32_t at, uint64_t word) noexcept;
+
+	/**
+	 * Where completions are held, after a doorbell that reads and says neither by an event nor by a flag when the
+	 * data is there: waits for it, and leaves its outcome in the descriptor area. The lock is not held.
+	 */
+	void await(uint32_t index) noexcept;
 
 	/** Leaves the outcome of a doorbell in the descriptor area. */
 	void publish_status(uint32_t index, uint8_t status) noexcept;

@@ -123,6 +123,10 @@ try {
 		held.group->open++;
 	count_held(held);
 	work.held = true;
+	/* An atomic that brings nothing back is as a put. */
+	work.awaited = work.awaited && held.lands;
+	if (work.awaited)
+		mine.fmad.awaited = op;
 	work.passage = mine.passage;
 	return ARIES_ST_OK;
 } catch (const std::bad_alloc &) {
@@ -236,6 +240,7 @@ void Fma::end_held(const std::shared_ptr<HeldFma> &op) noexcept
 		capture(work, held.status, nullptr);
 	if (!held.closes) {
 		end_silent(held);
+		held.done.store(true, std::memory_order_release);
 		return;
 	}
 	/* Its event tells of those without one that came before it, so they come first. */
@@ -246,6 +251,29 @@ void Fma::end_held(const std::shared_ptr<HeldFma> &op) noexcept
 		return;
 	}
 	finish_held(held, held.group->status);
+}
+
+void Fma::await(uint32_t index) noexcept
+{
+	Fmad &fmad = fmads_[index];
+	std::shared_ptr<HeldFma> op;
+	{
+		const std::lock_guard guard(fmad.lock);
+
+		op.swap(fmad.awaited);
+	}
+	if (!op)
+		return;
+	const auto done = [&op] { return op->done.load(std::memory_order_acquire); };
+
+	if (!hold_.wait(done)) {
+		hold_.expedite(index, true);
+		hold_.wait(done);
+		hold_.expedite(index, false);
+	}
+	const std::lock_guard guard(fmad.lock);
+
+	publish_status(index, done() ? op->status : uint8_t(ARIES_ST_TIMEOUT));
 }
 
 uint8_t Fma::land_held(HeldFma &held) noexcept

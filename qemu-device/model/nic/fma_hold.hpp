@@ -39,6 +39,7 @@ struct HeldFma {
 	uint8_t status = ARIES_ST_OK;
 	bool lands = false;  /* data come back */
 	bool closes = false; /* has an event */
+	std::atomic<bool> done{false};
 	std::shared_ptr<HoldGroup> group;
 };
 

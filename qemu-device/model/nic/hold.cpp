@@ -17,7 +17,6 @@ namespace
 
 using std::chrono::nanoseconds;
 
-constexpr nanoseconds PATIENCE = std::chrono::milliseconds(50);
 /* Whoever moves modelled time on or lets it go faster wakes nobody, so sleepers look again after so long. */
 constexpr nanoseconds LOOK = std::chrono::milliseconds(5);
 
@@ -73,11 +72,8 @@ void Hold::expedite(uint32_t owner, bool on) noexcept
 
 void Hold::throttle(uint32_t limit) noexcept
 {
-	if (packets() <= limit)
-		return;
-	std::unique_lock guard(mutex_);
-
-	room_.wait_for(guard, PATIENCE, [this, limit] { return packets() <= limit; });
+	if (packets() > limit)
+		wait([this, limit] { return packets() <= limit; });
 }
 
 /* Mutex held, and dropped while destructors run: those may take other locks. */

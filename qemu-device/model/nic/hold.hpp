@@ -4,6 +4,7 @@
 #define ARIES_NIC_HOLD_HPP
 
 #include <bitset>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -26,6 +27,9 @@ class Hold
 {
 public:
 	using Action = std::function<void()>;
+
+	/** No store of a guest waits longer, whatever the network is like: its kernel would take the processor for dead. */
+	static constexpr std::chrono::milliseconds PATIENCE{50};
 
 	explicit Hold(Core &core) noexcept : core_(core) {}
 	~Hold() { stop(); }
@@ -56,10 +60,18 @@ public:
 
 	/**
 	 * After an operation, with no lock held: where a processor would stand still because its NIC takes no more, this
-	 * waits, for at most PATIENCE. A store of a guest must not take longer, whatever the network is like.
+	 * waits, for at most PATIENCE.
 	 * @limit: packets that may be on their way
 	 */
 	void throttle(uint32_t limit) noexcept;
+
+	/** For the same: waits for what an action does, for at most PATIENCE; false if that is over. */
+	template <typename Done> bool wait(Done &&done) noexcept
+	{
+		std::unique_lock guard(mutex_);
+
+		return room_.wait_for(guard, PATIENCE, std::forward<Done>(done));
+	}
 
 	/** For threads of the model: sleeps until it is @due_ns or @given_up says so, which is asked every few ms. */
 	template <typename GivenUp> void sleep_until(uint64_t due_ns, GivenUp &&given_up) const noexcept

@@ -154,8 +154,6 @@ void Nic::write(unsigned int bar, uint64_t offset, unsigned int size, uint64_t v
 		return;
 	if (bar == ARIES_BAR_FMA && offset < ARIES_BAR_FMA_SIZE) [[likely]] {
 		fma_store(offset, size, value);
-		if (hold_.on()) [[unlikely]]
-			hold_.throttle(traffic_.room());
 	} else if (bar == ARIES_BAR_REGS) {
 		registers_.write(offset, size, value);
 	}
@@ -167,18 +165,24 @@ void Nic::fma_store(uint64_t offset, unsigned int size, uint64_t value) noexcept
 	const uint32_t index = uint32_t(offset / ARIES_FMA_STRIDE);
 	const uint32_t at = uint32_t(offset % ARIES_FMA_STRIDE);
 	Fmad &fmad = fmads_[index];
-	std::lock_guard guard(fmad.lock);
+	{
+		std::lock_guard guard(fmad.lock);
 
-	fmad.counters.add(ARIES_CNT_FMA_TRAPS);
-	fmad.traps.store(fmad.traps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-	if (at >= ARIES_FMA_DOORBELL)
-		doorbell(index, at - ARIES_FMA_DOORBELL, size, value);
-	else if (at < ARIES_FMA_GET)
-		fma_.put_window(index, at - ARIES_FMA_PUT, size, value);
-	else if (size == 8 && at % 8 == 0)
-		fma_.get_window(index, at - ARIES_FMA_GET, value);
-	else
-		core_.guest_error();
+		fmad.counters.add(ARIES_CNT_FMA_TRAPS);
+		fmad.traps.store(fmad.traps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+		if (at >= ARIES_FMA_DOORBELL)
+			doorbell(index, at - ARIES_FMA_DOORBELL, size, value);
+		else if (at < ARIES_FMA_GET)
+			fma_.put_window(index, at - ARIES_FMA_PUT, size, value);
+		else if (size == 8 && at % 8 == 0)
+			fma_.get_window(index, at - ARIES_FMA_GET, value);
+		else
+			core_.guest_error();
+	}
+	if (fmad.held.load(std::memory_order_relaxed)) [[unlikely]] {
+		hold_.throttle(traffic_.room());
+		fma_.await(index);
+	}
 }
 
 void Nic::doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept

@@ -376,6 +376,7 @@ void RegisterFile::reset_locked() noexcept
 		std::lock_guard guard(fmads_[i].lock);
 
 		fmads_[i].group.reset();
+		fmads_[i].awaited.reset();
 	}
 	timer_.reset();
 	nodes_.reset();

@@ -107,6 +107,39 @@ void gets_and_atomics_come_back_in_modelled_time(void **)
 	assert_true(p.modelled() >= double(p.latency()));
 }
 
+/* What says neither by an event nor by a flag that it is back is back when the doorbell's store is over. */
+void reads_without_an_event_are_waited_for(void **)
+{
+	for (const double rate : {SLOW * 10, aries::FabricClock::RATE_MIN}) {
+		Held p(rate);
+
+		p.word() = VALUE;
+		p.start();
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_OK);
+		assert_int_equal(p.fetched(), VALUE);
+		/* But no store waits longer than the guest's kernel is patient. */
+		assert_true(p.modelled() >= (rate > SLOW ? double(p.latency()) : 50e6 * rate));
+		assert_int_equal(p.amo(FETCHING_ADD, 1), ARIES_ST_OK);
+		assert_int_equal(p.there(), VALUE + 1);
+		assert_int_equal(p.send(5, 0), ARIES_ST_OK);
+		assert_int_equal(p.there(), VALUE + 1);
+	}
+	Held p;
+
+	/* With a flag a program looks by itself. */
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_FLAG, 8), ARIES_ST_OK);
+	assert_int_equal((&p.fetched())[1], 0);
+	for (unsigned int i = 0; !__atomic_load_n(&(&p.fetched())[1], __ATOMIC_ACQUIRE) && i < PATIENCE_MS; i++)
+		std::this_thread::sleep_for(1ms);
+	assert_int_equal((&p.fetched())[1], ARIES_FMA_FLAG);
+	/* A failure on the way is in the status. */
+	char err[256];
+
+	aries_nic_set_time_rate(p.a.nic(), 1, err, sizeof(err));
+	assert_int_equal(aries_nic_set_fault(p.a.nic(), "drop-response", 1, err, sizeof(err)), 0);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_TIMEOUT);
+}
+
 void many_are_on_their_way_at_once(void **)
 {
 	Held p;
@@ -405,6 +438,7 @@ int main()
 		cmocka_unit_test(rates_that_are_none_are_refused),
 		cmocka_unit_test(a_put_is_there_in_modelled_time),
 		cmocka_unit_test(gets_and_atomics_come_back_in_modelled_time),
+		cmocka_unit_test(reads_without_an_event_are_waited_for),
 		cmocka_unit_test(many_are_on_their_way_at_once),
 		cmocka_unit_test(what_is_wrong_is_refused_at_once),
 		cmocka_unit_test(a_region_that_went_meanwhile_is_not_written),
