@@ -162,6 +162,7 @@ private:
 	uint8_t probe_landing(const FmaWork &work, uint32_t &life) noexcept;
 	[[gnu::cold]] uint8_t hold_back(FmaWork &work) noexcept;
 	static uint64_t arrives_at(const HeldFma &held) noexcept;
+	uint64_t in_order(const FmaWork &work, uint64_t due_ns) noexcept;
 	static void count_held(HeldFma &held) noexcept;
 	void serve_held(const std::shared_ptr<HeldFma> &op) noexcept;
 	uint8_t at_target(HeldFma &held) noexcept;
@@ -183,6 +184,8 @@ private:
 	Hold &hold_;
 	uint8_t *const desc_area_;
 	std::atomic<uint64_t> contributions_{0}; /* to collectives, ever */
+	/* Where completions are held: when the last operation without an event of its own is at each target. */
+	std::array<std::atomic<uint64_t>, MEMBERS_MAX> silent_until_{};
 };
 
 /** Records a failed operation: counters, error events here and, for refusals, at the target. */

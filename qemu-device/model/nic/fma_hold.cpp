@@ -109,7 +109,8 @@ try {
 	if (held.status == ARIES_ST_NO_NODE)
 		return held.status;
 	const bool lost = held.status != ARIES_ST_OK;
-	const uint64_t due = lost ? mine.passage.depart_ns + RESPONSE_TIMEOUT_NS : arrives_at(held);
+	const uint64_t due =
+		lost ? mine.passage.depart_ns + RESPONSE_TIMEOUT_NS : in_order(mine, arrives_at(held));
 
 	if (!hold_.add(due, mine.index, [this, op] { op->status == ARIES_ST_OK ? serve_held(op) : end_held(op); }))
 		return ARIES_ST_QUEUE_FULL;
@@ -139,6 +140,25 @@ uint64_t Fma::arrives_at(const HeldFma &held) noexcept
 	const FmaWork &work = held.work;
 
 	return held.train.returns ? work.passage.turn_ns - NIC_PIPELINE_NS : work.now + work.passage.latency_ns;
+}
+
+/*
+ * What tells the target that something is there (a flag, an event) comes behind what this NIC has sent it before without
+ * an event of its own: parts of the same message, which a receive message table would commit as one transaction (N19).
+ */
+uint64_t Fma::in_order(const FmaWork &work, uint64_t due_ns) noexcept
+{
+	std::atomic<uint64_t> &silent = silent_until_[work.node % MEMBERS_MAX];
+	uint64_t before = silent.load(std::memory_order_relaxed);
+
+	if (work.op == ARIES_FMA_PUT_SYNC || work.op == ARIES_FMA_CQWRITE || (work.mode & ARIES_EV_REMOTE))
+		return std::max(due_ns, before);
+	if (!work.event_bits()) {
+		while (due_ns > before &&
+		       !silent.compare_exchange_weak(before, due_ns, std::memory_order_relaxed)) {
+		}
+	}
+	return due_ns;
 }
 
 void Fma::count_held(HeldFma &held) noexcept

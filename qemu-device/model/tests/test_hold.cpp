@@ -352,6 +352,26 @@ void a_reset_drops_what_is_on_its_way(void **)
 	}
 }
 
+/* The flag of a message comes behind parts of it that were sent before, whatever ways they take. */
+void a_flag_comes_behind_what_was_sent_before(void **)
+{
+	Held p(1e-4);
+	char err[256];
+
+	/* The first part is late. */
+	assert_int_equal(aries_nic_set_fault(p.a.nic(), "delay-ns", 3000, err, sizeof(err)), 0);
+	assert_int_equal(p.send(VALUE, 0), ARIES_ST_OK);
+	assert_int_equal(aries_nic_set_fault(p.a.nic(), "delay-ns", 0, err, sizeof(err)), 0);
+	p.desc().offset = BASE + 64;
+	p.desc().sync_offset = BASE + 4096;
+	p.desc().sync_value = 1;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_SYNC, 8, ARIES_EV_REMOTE), ARIES_ST_OK);
+	for (unsigned int i = 0; !p.there(4096) && i < PATIENCE_MS * 10; i++)
+		std::this_thread::sleep_for(100us);
+	assert_int_equal(p.there(4096), 1);
+	assert_int_equal(p.there(), VALUE);
+}
+
 void lost_packets_end_with_a_timeout(void **)
 {
 	Held p(1e-2);
@@ -449,6 +469,7 @@ int main()
 		cmocka_unit_test(a_full_buffer_holds_the_processor_up),
 		cmocka_unit_test(a_descriptor_that_is_disabled_waits_for_nothing),
 		cmocka_unit_test(a_reset_drops_what_is_on_its_way),
+		cmocka_unit_test(a_flag_comes_behind_what_was_sent_before),
 		cmocka_unit_test(lost_packets_end_with_a_timeout),
 		cmocka_unit_test(order_is_kept_when_holding_ends),
 	};
