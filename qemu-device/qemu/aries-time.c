@@ -21,8 +21,7 @@ static bool aries_rate_apply(AriesNic *s, double rate, Error **errp)
 {
     char err[256] = "";
 
-    return aries_nic_set_time_rate(s->nic, rate, err, sizeof(err)) == 0 ||
-           aries_time_failed(s, "time-rate", err, errp);
+    return aries_nic_set_time_rate(s->nic, rate, err, sizeof(err)) == 0 || aries_time_failed(s, "time-rate", err, errp);
 }
 
 static void aries_rate_get(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)

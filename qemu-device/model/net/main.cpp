@@ -182,8 +182,10 @@ void add_time(CLI::App &app, Commands &c)
 				     [&c](FabricView &v) { v.set_time(c.time_rate, c.hold); });
 
 	sub->add_option("--rate", c.time_rate, "modelled ns in a ns of the host, 1e-6 to 1000");
-	sub->add_option("--hold", c.hold, "on: data and events come when modelled time has; off: as soon as they are there")
-		->transform(CLI::CheckedTransformer(std::map<std::string, std::string>{{"on", "true"}, {"off", "false"}}));
+	sub->add_option("--hold", c.hold,
+			"on: data and events come when modelled time has; off: as soon as they are there")
+		->transform(
+			CLI::CheckedTransformer(std::map<std::string, std::string>{{"on", "true"}, {"off", "false"}}));
 	sub->require_option(1, 2);
 }
 

@@ -24,7 +24,8 @@ constexpr std::string_view COLUMNS = "router,tile,load,stalled";
 /** Packets of others are puts of 64 bytes. Ticks of one on a link with all lanes. */
 uint64_t service(uint32_t tile) noexcept
 {
-	return flit_ticks(request_flits(PacketKind::Put, 64), LINK_FACTORS[static_cast<uint32_t>(tile_medium(tile))][0]);
+	return flit_ticks(request_flits(PacketKind::Put, 64),
+			  LINK_FACTORS[static_cast<uint32_t>(tile_medium(tile))][0]);
 }
 
 float share_of(const std::string &text)
@@ -64,7 +65,8 @@ void Background::read_line(const std::string &line, uint32_t routers)
 	if (std::sscanf(line.c_str(), "%u,%u,%f,%f%c", &router, &tile, &load, &stalled, &more) != 4)
 		throw std::runtime_error("\"" + line + "\" is no line of " + std::string(COLUMNS));
 	if (router >= routers || tile >= TILES_STORED)
-		throw std::runtime_error("the machine has no tile " + std::to_string(tile) + " at a router " + std::to_string(router));
+		throw std::runtime_error("the machine has no tile " + std::to_string(tile) + " at a router " +
+					 std::to_string(router));
 	if (!(load >= 0 && load <= 1 && stalled >= 0 && stalled <= 1))
 		throw std::runtime_error("load and stalled are shares from 0 to 1");
 	/* Whether it sends or stands still behind a full buffer, nobody else gets over the link. */
@@ -88,8 +90,8 @@ void Background::read(uint32_t routers)
 			if (number == 1 && line != FORMAT)
 				throw std::runtime_error("it does not begin with \"" + std::string(FORMAT) + "\"");
 			if (std::sscanf(line.c_str(), "# routers %u", &has) == 1 && has != routers)
-				throw std::runtime_error("it is of a machine with " + std::to_string(has) + " routers, this one has " +
-					    std::to_string(routers));
+				throw std::runtime_error("it is of a machine with " + std::to_string(has) +
+							 " routers, this one has " + std::to_string(routers));
 			if (line.starts_with("#"))
 				continue;
 			if (columns)
@@ -99,9 +101,11 @@ void Background::read(uint32_t routers)
 			columns = true;
 		}
 		if (in.bad() || !columns)
-			throw std::runtime_error(in.bad() ? "it cannot be read to its end" : "it ends before its columns");
+			throw std::runtime_error(in.bad() ? "it cannot be read to its end"
+							  : "it ends before its columns");
 	} catch (const std::runtime_error &error) {
-		throw std::runtime_error("background: " + name_ + " line " + std::to_string(number) + ": " + error.what());
+		throw std::runtime_error("background: " + name_ + " line " + std::to_string(number) + ": " +
+					 error.what());
 	}
 }
 

@@ -84,8 +84,8 @@ private:
 	static constexpr unsigned int AHEAD_BITS = 52;
 	static constexpr uint64_t AHEAD_MASK = (uint64_t{1} << AHEAD_BITS) - 1;
 	/* Bits of the word above. */
-	static constexpr uint64_t STRETCH_SHIFT = AHEAD_BITS, STRETCH_MASK = uint64_t{ClockState::STRETCHES - 1}
-									     << STRETCH_SHIFT;
+	static constexpr uint64_t STRETCH_SHIFT = AHEAD_BITS,
+				  STRETCH_MASK = uint64_t{ClockState::STRETCHES - 1} << STRETCH_SHIFT;
 	static constexpr uint64_t STRETCHED = uint64_t{1} << 55; // another rate than 1, or one before
 	static constexpr uint64_t HOLDS = uint64_t{1} << 56;
 	static constexpr unsigned int RATE_BITS = 32;

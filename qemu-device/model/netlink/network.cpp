@@ -133,7 +133,8 @@ bool Network::follow(const Train &train, routing::Header header, uint64_t random
 	for (way.hops = 0;; at += HOP_TICKS) {
 		const routing::Decision decision = routing::decide(
 			tables_.router(router), in, header,
-			LoadView{tiles_.there(router) ? &tiles_[link_id(router, 0)] : nullptr, at, others, router}, random);
+			LoadView{tiles_.there(router) ? &tiles_[link_id(router, 0)] : nullptr, at, others, router},
+			random);
 
 		if (decision.tile == routing::NO_OUTPUT)
 			return false;

@@ -328,10 +328,9 @@ bool Bte::complete_later(const BteWork &work, uint8_t status, bool overrun) noex
 	};
 
 	return work.back_ns && work.cq_serial &&
-	       hold_.add(work.back_ns, work.index,
-			 [this, work, status, overrun, busy = Busy(fmads_[work.index])] {
-				 complete(work, status, overrun);
-			 });
+	       hold_.add(work.back_ns, work.index, [this, work, status, overrun, busy = Busy(fmads_[work.index])] {
+		       complete(work, status, overrun);
+	       });
 }
 
 /* Local and global event at the initiator, if its queue still is there. */

@@ -153,10 +153,7 @@ private:
 			finish(work, status);
 	}
 	/* Where completions are held, or some still are of the descriptor's: fma_hold.cpp */
-	bool holds(const Fmad &fmad) const noexcept
-	{
-		return hold_.on() || fmad.held.load(std::memory_order_relaxed);
-	}
+	bool holds(const Fmad &fmad) const noexcept { return hold_.on() || fmad.held.load(std::memory_order_relaxed); }
 	static uint8_t held_train(const FmaWork &work, AmoCommand &command, Train &train) noexcept;
 	uint8_t probe(const FmaWork &work, const AmoCommand &command, uint32_t &life) noexcept;
 	uint8_t probe_landing(const FmaWork &work, uint32_t &life) noexcept;

@@ -7,9 +7,9 @@
  * be refused at once is; what fails later, because the target has changed its mind meanwhile, is told by the
  * operation's event, or by the next one of the descriptor if it has none of its own.
  */
+#include "nic/fma_hold.hpp"
 #include "nic/amo_cache.hpp"
 #include "nic/copy.hpp"
-#include "nic/fma_hold.hpp"
 
 namespace aries
 {
@@ -109,8 +109,7 @@ try {
 	if (held.status == ARIES_ST_NO_NODE)
 		return held.status;
 	const bool lost = held.status != ARIES_ST_OK;
-	const uint64_t due =
-		lost ? mine.passage.depart_ns + RESPONSE_TIMEOUT_NS : in_order(mine, arrives_at(held));
+	const uint64_t due = lost ? mine.passage.depart_ns + RESPONSE_TIMEOUT_NS : in_order(mine, arrives_at(held));
 
 	if (!hold_.add(due, mine.index, [this, op] { op->status == ARIES_ST_OK ? serve_held(op) : end_held(op); }))
 		return ARIES_ST_QUEUE_FULL;
@@ -143,8 +142,9 @@ uint64_t Fma::arrives_at(const HeldFma &held) noexcept
 }
 
 /*
- * What tells the target that something is there (a flag, an event) comes behind what this NIC has sent it before without
- * an event of its own: parts of the same message, which a receive message table would commit as one transaction (N19).
+ * What tells the target that something is there (a flag, an event) comes behind what this NIC has sent it before
+ * without an event of its own: parts of the same message, which a receive message table would commit as one transaction
+ * (N19).
  */
 uint64_t Fma::in_order(const FmaWork &work, uint64_t due_ns) noexcept
 {
@@ -154,8 +154,7 @@ uint64_t Fma::in_order(const FmaWork &work, uint64_t due_ns) noexcept
 	if (work.op == ARIES_FMA_PUT_SYNC || work.op == ARIES_FMA_CQWRITE || (work.mode & ARIES_EV_REMOTE))
 		return std::max(due_ns, before);
 	if (!work.event_bits()) {
-		while (due_ns > before &&
-		       !silent.compare_exchange_weak(before, due_ns, std::memory_order_relaxed)) {
+		while (due_ns > before && !silent.compare_exchange_weak(before, due_ns, std::memory_order_relaxed)) {
 		}
 	}
 	return due_ns;

@@ -18,8 +18,8 @@ struct HeldFma;
  * tells their first failure. Changes under the descriptor's lock.
  */
 struct HoldGroup {
-	uint32_t open = 0;                   /* that are on their way */
-	uint8_t status = ARIES_ST_OK;        /* the first failure */
+	uint32_t open = 0;                    /* that are on their way */
+	uint8_t status = ARIES_ST_OK;         /* the first failure */
 	std::shared_ptr<HeldFma> parked = {}; /* has the event, and is ready */
 };
 

@@ -28,9 +28,9 @@ struct alignas(64) Fmad {
 
 	/* under lock */
 	uint32_t sequence = 0;
-	bool window_open = false;  /* window stores or silent batches since the last CLOSE */
-	uint8_t window_status = 0; /* first failure among them */
-	uint64_t launch_low = 0;   /* lower half of a launch entry whose upper half has not come yet */
+	bool window_open = false;              /* window stores or silent batches since the last CLOSE */
+	uint8_t window_status = 0;             /* first failure among them */
+	uint64_t launch_low = 0;               /* lower half of a launch entry whose upper half has not come yet */
 	std::shared_ptr<HoldGroup> group = {}; /* see fma_hold.hpp */
 	std::shared_ptr<HeldFma> awaited = {}; /* what Fma::await() is to wait for */
 	CounterBlock counters;

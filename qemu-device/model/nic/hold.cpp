@@ -65,7 +65,8 @@ void Hold::expedite(uint32_t owner, bool on) noexcept
 		if (item.owner == owner)
 			item.due_ns = 0;
 	}
-	/* Of one owner they keep the order in which they came; it is not that of their times, which no longer counts. */
+	/* Of one owner they keep the order in which they came; it is not that of their times, which no longer counts.
+	 */
 	std::make_heap(heap_.begin(), heap_.end(), later);
 	changed_.notify_one();
 }
@@ -145,7 +146,8 @@ void Hold::run() noexcept
 		const uint64_t left = on() ? left_ns(heap_.front().due_ns) : 0;
 
 		if (left)
-			changed_.wait_for(guard, std::min(nanoseconds(int64_t(std::min<uint64_t>(left, INT64_MAX))), LOOK));
+			changed_.wait_for(guard,
+					  std::min(nanoseconds(int64_t(std::min<uint64_t>(left, INT64_MAX))), LOOK));
 		else
 			run_due(guard);
 	}

@@ -28,7 +28,8 @@ class Hold
 public:
 	using Action = std::function<void()>;
 
-	/** No store of a guest waits longer, whatever the network is like: its kernel would take the processor for dead. */
+	/** No store of a guest waits longer, whatever the network is like: its kernel would take the processor for
+	 * dead. */
 	static constexpr std::chrono::milliseconds PATIENCE{50};
 
 	explicit Hold(Core &core) noexcept : core_(core) {}
@@ -59,8 +60,8 @@ public:
 	uint32_t packets() const noexcept { return packets_.load(std::memory_order_relaxed); }
 
 	/**
-	 * After an operation, with no lock held: where a processor would stand still because its NIC takes no more, this
-	 * waits, for at most PATIENCE.
+	 * After an operation, with no lock held: where a processor would stand still because its NIC takes no more,
+	 * this waits, for at most PATIENCE.
 	 * @limit: packets that may be on their way
 	 */
 	void throttle(uint32_t limit) noexcept;
@@ -113,7 +114,7 @@ private:
 	std::vector<Item> heap_;
 	uint64_t numbers_ = 0;
 	std::bitset<ARIES_FMA_DESCRIPTORS> hurry_; /* owners whose operations wait no longer */
-	bool running_ = false; /* an action, without the mutex */
+	bool running_ = false;                     /* an action, without the mutex */
 	bool stop_ = false;
 	std::atomic<uint32_t> packets_{0};
 	std::thread thread_;

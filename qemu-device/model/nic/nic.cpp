@@ -397,7 +397,8 @@ std::string Nic::describe()
 	line("fabric %s node %u of %u\n", segment_.path().c_str(), core_.node, segment_.nodes());
 	line("online %#x generation %u\n", core_.own().online.load(), core_.own().generation.load());
 	line("clock %llu ns\n", static_cast<unsigned long long>(global_clock(segment_)));
-	line("modelled time %g ns a ns of the host%s\n", clock().rate(), clock().holds() ? ", completions are held" : "");
+	line("modelled time %g ns a ns of the host%s\n", clock().rate(),
+	     clock().holds() ? ", completions are held" : "");
 	if (const Background *others = network_.background())
 		line("background %s\n", others->name().c_str());
 	line("memory domains %u queues %u descriptors %u transfers %u\n", mdds, cqs, fmads, bte_.backlog());

@@ -70,7 +70,8 @@ void files_and_shares(void **)
 		assert_true(loads->load(2, 6) == 0);
 		assert_true(says(refusal(file.path, 17), "a machine with 16 routers, this one has 17"));
 	}
-	for (const char *share : {"uniform:", "uniform:x", "uniform:0.5x", "uniform:-0.1", "uniform:1.5", "uniform:nan"})
+	for (const char *share :
+	     {"uniform:", "uniform:x", "uniform:0.5x", "uniform:-0.1", "uniform:1.5", "uniform:nan"})
 		assert_true(says(refusal(share), "a share from 0 to 1"));
 	assert_true(says(refusal("/nowhere/loads"), "/nowhere/loads cannot be read"));
 	assert_true(says(refusal("/tmp"), "/tmp"));
@@ -96,7 +97,8 @@ void files_and_shares(void **)
 /* The mean wait is that of packets of one length that come at random: rho S / 2 (1 - rho). */
 void waits_are_those_of_a_queue(void **)
 {
-	const double service = double(flit_ticks(request_flits(PacketKind::Put, 64), LINK_FACTORS[0][0])) / TICKS_PER_NS;
+	const double service =
+		double(flit_ticks(request_flits(PacketKind::Put, 64), LINK_FACTORS[0][0])) / TICKS_PER_NS;
 
 	for (const double load : {0.2, 0.5, 0.8, 0.95}) {
 		Machine m(CHASSIS);
@@ -133,7 +135,9 @@ void the_rest_of_a_link_is_left(void **)
 
 		m.net.set_background(background);
 		for (uint32_t i = 0; i < 2000; i++)
-			last = std::max(last, carry(m.net, 0, NEAR_SLOT, PacketClass::Request, 100, DLV_IN_ORDER, 0, NOW).arrive_ns);
+			last = std::max(
+				last,
+				carry(m.net, 0, NEAR_SLOT, PacketClass::Request, 100, DLV_IN_ORDER, 0, NOW).arrive_ns);
 		return double(last - NOW);
 	};
 	const double idle = took(""), half = took("uniform:0.5"), most = took("uniform:0.9");
