@@ -8,6 +8,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
+[ $# -ge 2 ] || wrong "BUILD_DIR and SOURCE_DIR are needed"
 dir=$1 source=$2
 shift 2
 options=()

@@ -5,15 +5,13 @@
 #   lint.sh            clang-format, clang-tidy, driver (checkpatch, sparse, W=1), shellcheck, SPDX lines
 #   lint.sh --fix      bring C and C++ sources into form
 #   lint.sh --quick    without clang-tidy and the driver's builds
-#   lint.sh --help     this
 
 . "$(dirname "$0")/lib.sh"
 
 mode=${1:-}
 case $mode in
 '' | --fix | --quick) ;;
--h | --help) sed -n '3,/^$/s/^# \{0,1\}//p' "$0" && exit 0 ;;
-*) echo "lint.sh: no option '$mode': see lint.sh --help" >&2 && exit 2 ;;
+*) wrong "no argument '$mode'" ;;
 esac
 bad=0
 log=$(mktemp)

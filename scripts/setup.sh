@@ -83,7 +83,7 @@ main() {
 		debug) debug=yes ;;
 		mpi) mpi=yes ;;
 		figures) figures=yes ;;
-		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures]" ;;
+		*) wrong "no argument '$arg'" ;;
 		esac
 	done
 	check_system

@@ -3,6 +3,7 @@
 # The clients that are built as a tree for the guest, without what only builds need; then a guest file system with it.
 
 . "$(dirname "$0")/lib.sh"
+takes_none "$@"
 
 KERNEL=${KERNEL:-6.1}
 tree=$OUT/guest

@@ -3,6 +3,7 @@
 # Programs for the guest over the MPI library that was built: the package's own examples and ours.
 
 . "$(dirname "$0")/lib.sh"
+takes_none "$@"
 
 bin=$OUT/programs/usr/bin
 rm -rf "$OUT/programs"
