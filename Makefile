@@ -34,7 +34,7 @@ CHECK_GOALS := check check-all check-image net-image selftests linux-source lint
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
 	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
 	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi) \
-	$(if $(filter figures,$(MAKECMDGOALS)),figures)
+	$(if $(filter figures,$(MAKECMDGOALS)),figures) $(if $(filter doc man completion $(CHECK_GOALS),$(MAKECMDGOALS)),doc)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
@@ -63,6 +63,15 @@ figures: sim ## the figures of Documentation/reproductions.md, simulated (ARGS="
 
 bench-kernel: kernel model qemu initramfs net-image ## kGNI beside libugni, the sample LND beside gni-perf, ipogif beside virtio-net
 	@for bench in kgni lnd ipogif; do $(TOP)/scripts/bench-$$bench.py $(ARGS) || exit; done
+
+doc: doc-inputs man ## HTML of the documentation with search, in .build/doc/html
+	@$(TOP)/scripts/doc.py html
+
+man: doc-inputs completion ## manual pages of tools, files, device and of every function, in .build/doc/man
+	@$(TOP)/scripts/doc.py man
+
+completion: topo sim userlib agent ## completion for bash of tools and of make, in .build/doc/completion
+	@$(TOP)/scripts/doc.py completion
 
 ##@ Test
 check: kernel model qemu initramfs topo sim check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
@@ -163,6 +172,9 @@ check-image: kernel driver kgni userlib agent selftests ## the guest's file syst
 	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
 		-- $(IMAGE_CMD) $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)
 
+# What pages are made from, beside the tools: properties of the device, and the kernel's kernel-doc.
+doc-inputs: model qemu topo sim userlib agent linux-source
+
 install: kernel driver kgni userlib agent ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
 	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'
 
@@ -184,5 +196,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean distclean driver figures format help initramfs install kgni \
+.PHONY: all agent bench completion doc doc-inputs man bench-kernel bench-sim chaos check check-all check-debug check-image clean distclean driver figures format help initramfs install kgni \
 	interop kernel lint linux-source model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

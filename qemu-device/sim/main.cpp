@@ -246,7 +246,7 @@ int simulate(const Options &options, const Output &output)
 
 int parse_and_run(int argc, char **argv, Ranks *ranks)
 {
-	CLI::App app{"Simulates an Aries network, or another dragonfly, flit by flit."};
+	CLI::App app{"Simulates an Aries network, or another dragonfly, flit by flit.", "aries-sim"};
 	Options options;
 	Output output;
 	SweepShape sweep_shape;

@@ -20,6 +20,7 @@ Input goes to rank 0. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 and SIG
 that fails ends the others; its exit status (128 + the signal) is that of aprun. 1 is also an error of aprun itself, 2 a
 wrong command line.
 
+examples:
   scripts/cluster up -n 4
   scripts/aprun -n 8 -N 2 -l ./program         8 ranks, 2 on each node, lines marked with their rank
   scripts/aprun -n 2 -L 1,3 ./program          on nodes 1 and 3

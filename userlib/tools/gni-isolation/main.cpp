@@ -30,8 +30,11 @@ Rank 0 is the victim and prints TAP, rank 1 attacks. Both need root: the attacke
 second domain, and starts processes without privileges.
 
   -l, --local=2           starts both ranks in this node
-  -r, --rank=R -n, --ranks=2 -k, --kvs=STORE -c, --cookie=C   by hand, once per rank
-      STORE is dir:PATH (both ranks see it), tcp:HOST:PORT (rank 0 serves) or unix:PATH
+  -r, --rank=R            by hand, once per rank: number of this rank
+  -n, --ranks=2           how many there are
+  -k, --kvs=STORE         where they meet: dir:PATH (both ranks see it), tcp:HOST:PORT (rank 0
+                          serves) or unix:PATH
+  -c, --cookie=C          their communication domain
   -j, --job=WORD          name space of the keys in STORE
   -d, --device=N          N of /dev/kgniN (default 0)
       --timeout=SEC       gives up a wait after this time (default 120)

@@ -34,8 +34,11 @@ measures, its partner serves; rank 0 prints.
 Start:
   under `cluster run`     rank, control channel and cookie come from the environment
   -l, --local=N           start N ranks in this node (2 is usual)
-  -r, --rank=R -n, --ranks=N -k, --kvs=STORE -c, --cookie=C   by hand, once per rank
-      STORE is dir:PATH (all ranks see it), tcp:HOST:PORT (rank 0 serves) or unix:PATH
+  -r, --rank=R            by hand, once per rank: number of this rank
+  -n, --ranks=N           how many there are
+  -k, --kvs=STORE         where they meet: dir:PATH (all ranks see it), tcp:HOST:PORT (rank 0
+                          serves) or unix:PATH
+  -c, --cookie=C          their communication domain
   -j, --job=WORD          name space of the keys in STORE
 
 Tests:
