@@ -20,6 +20,7 @@ prefix ?= /usr/local
 B := $(OPENGNI_BUILD)
 export OPENGNI_BUILD KERNEL JOBS V
 
+VERSION = $(shell $(TOP)/scripts/version.sh)
 KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
 MODULE = $(B)/driver-$(KREL)/aries.ko
 KGNI = $(B)/kgni-$(KREL)/kgni.ko
@@ -114,11 +115,11 @@ model: setup ## the hardware model (C++ library)
 		$(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- libaries-model.a'
 
 topo: model ## aries-topo: machines in files, what they cost and carry (Documentation/topology.md); aries-net: running fabrics (Documentation/aries-net.md)
-	$(STEP) aries-topo -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo -o $(B)/model/net/aries-net \
+	$(STEP) aries-topo -e $(VERSION) -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo -o $(B)/model/net/aries-net \
 		-- $(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- topo/aries-topo net/aries-net
 
 sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentation/simulator.md); MPI=1: aries-sim-mpi, too
-	$(STEP) aries-sim -i $(TOP)/qemu-device/sim -i $(TOP)/qemu-device/model -o $(B)/sim/aries-sim $(if $(MPI),-o $(B)/sim/aries-sim-mpi) \
+	$(STEP) aries-sim -e $(VERSION) -i $(TOP)/qemu-device/sim -i $(TOP)/qemu-device/model -o $(B)/sim/aries-sim $(if $(MPI),-o $(B)/sim/aries-sim-mpi) \
 		-- bash -c '$(if $(MPI),[ -e $(B)/sim/aries-sim-mpi ] || rm -f $(B)/sim/build.ninja; )\
 		$(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- aries-sim $(if $(MPI),aries-sim-mpi)'
 
@@ -146,7 +147,7 @@ userlib: setup ## libugni and the tools
 tools: userlib ## the same as userlib
 
 agent: setup ## the guest's end of the control channel
-	$(STEP) agent -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
+	$(STEP) agent -e $(VERSION) -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
 
 IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
 	-i $(MODULE) -i $(KGNI) -i $(KRCA) -i $(KGNI_CLIENTS) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
