@@ -83,6 +83,8 @@ def make_man():
     stage()
     sphinx("man", fresh)
     count = api.write_manuals(fresh) + len(pages.sources())
+    for name, other in pages.OTHER_NAMES.items():
+        (fresh / "man1" / f"{name}.1").write_text(f".so man1/{other}.1\n", encoding="utf-8")
     shutil.rmtree(fresh / ".doctrees", ignore_errors=True)
     shutil.rmtree(OUT / "man", ignore_errors=True)
     fresh.rename(OUT / "man")

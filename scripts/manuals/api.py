@@ -51,7 +51,14 @@ def pages():
         pieces = PAGE.split(kernel_doc("-man", path))[1:]
         for _, title, body in zip(*[iter(pieces)] * 3):
             found.append(_page(title, body, declarations, kernel, path))
-    return found
+    purposes = {page.name: page.purpose for page in found}
+    return [page._replace(purpose=_kernel_form(page.purpose, purposes)) for page in found]
+
+
+def _kernel_form(purpose, purposes):
+    """What a function of the kernel does, for who searches for that."""
+    form = re.fullmatch(r"kernel form of (?:\\fB)?(\w+)(?:\\fP)?(?:\(\))?", purpose)
+    return f"{purposes[form[1]]}; {purpose}" if form and form[1] in purposes else purpose
 
 
 def _page(title, body, declarations, kernel, path):

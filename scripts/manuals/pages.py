@@ -16,6 +16,7 @@ from . import usage
 
 DOCUMENTATION = host.TOP / "Documentation"
 SOURCE = DOCUMENTATION / "man"
+OTHER_NAMES = {"aries-sim-mpi": "aries-sim"}  # programs that have another one's page
 QEMU = host.BUILD / "qemu/bin/qemu-system-x86_64"
 COMMENT = re.compile(r"^<!-- (help|section|properties|counters)(?:: (.*?))? -->$", re.M)
 COMMON = ("Options", "Arguments", "Arguments and options")
