@@ -1928,7 +1928,7 @@ gni_return_t GNI_EpDestroy(gni_ep_handle_t ep_hndl);
  * @in_data: bytes to send, copied by the call
  * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
  * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
- * @buf_size: bytes of that, 0 to GNI_DATAGRAM_MAXSIZE
+ * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
  *
  * Sends @data_len bytes and receives the peer's into @out_buf, which stays in use until the
  * exchange ends. On an unbound endpoint any bound peer of the domain may match. One at a time for
@@ -1941,7 +1941,7 @@ gni_return_t GNI_EpDestroy(gni_ep_handle_t ep_hndl);
  * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
  * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram already
  * * %GNI_RC_ERROR_NOMEM - no memory
- * * %GNI_RC_SIZE_ERROR - @data_len or @buf_size exceeds GNI_DATAGRAM_MAXSIZE
+ * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
  */
 gni_return_t GNI_EpPostData(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 			    uint16_t buf_size);
@@ -1952,7 +1952,7 @@ gni_return_t GNI_EpPostData(gni_ep_handle_t ep_hndl, void *in_data, uint16_t dat
  * @in_data: bytes to send, copied by the call
  * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
  * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
- * @buf_size: bytes of that, 0 to GNI_DATAGRAM_MAXSIZE
+ * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
  * @datagram_id: id of the datagram, not all ones
  *
  * As GNI_EpPostData(). ERROR_RESOURCE also tells that an exchange with that peer is under way.
@@ -1965,7 +1965,7 @@ gni_return_t GNI_EpPostData(gni_ep_handle_t ep_hndl, void *in_data, uint16_t dat
  * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram with this id, or an exchange with that
  *   peer is under way
  * * %GNI_RC_ERROR_NOMEM - no memory
- * * %GNI_RC_SIZE_ERROR - @data_len or @buf_size exceeds GNI_DATAGRAM_MAXSIZE
+ * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
  */
 gni_return_t GNI_EpPostDataWId(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 			       uint16_t buf_size, uint64_t datagram_id);
@@ -2595,9 +2595,9 @@ gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *smsg_attr, unsigned int *
  *
  * Return:
  * * %GNI_RC_SUCCESS - done
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or mailboxes whose type, size or credits do not
- *   agree
- * * %GNI_RC_INVALID_STATE - the endpoint is not bound
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, an endpoint without a queue, or mailboxes whose
+ *   type, size or credits do not agree
+ * * %GNI_RC_INVALID_STATE - the endpoint is not bound, or has mailboxes already
  * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_attr, gni_smsg_attr_t *remote_smsg_attr);
@@ -2833,11 +2833,13 @@ gni_return_t GNI_MsgqConnRelease(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr);
  *
  * Return:
  * * %GNI_RC_SUCCESS - taken; the event tells the outcome
- * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint or one without a queue, or NULL with
+ *   a length
  * * %GNI_RC_NO_MATCH - there is no connection to that node, or no such instance on it
  * * %GNI_RC_NOT_DONE - no credit; try again after GNI_MsgqProgress()
  * * %GNI_RC_SIZE_ERROR - longer than max_msg_sz
- * * %GNI_RC_INVALID_STATE - the endpoint is not bound
+ * * %GNI_RC_INVALID_STATE - the connection is not made yet or has ended, not all instances of the
+ *   node have come, or the instance has gone
  */
 gni_return_t GNI_MsgqSend(gni_msgq_handle_t msgq_hndl, gni_ep_handle_t ep_hndl, void *hdr, uint32_t hdr_len, void *msg,
 			  uint32_t msg_len, uint32_t msg_id, uint8_t msg_tag);
@@ -3093,14 +3095,14 @@ gni_return_t GNI_GetDeviceType(gni_nic_device_t *dev_type);
  * Return:
  * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
- * * %GNI_RC_ERROR_RESOURCE - this NIC has no such resource
+ * * %GNI_RC_ERROR_RESOURCE - this NIC has no such resource, or the device cannot be opened
  */
 gni_return_t GNI_GetDevResInfo(uint32_t device_id, gni_dev_res_t res_type, gni_dev_res_desc_t *res_desc);
 
 /**
  * GNI_GetJobResInfo() - state of a resource of a domain
  * @device_id: N of /dev/kgniN
- * @ptag: protection tag, GNI_FIND_ALLOC_PTAG to have it found by the cookie
+ * @ptag: protection tag, not 0
  * @res_type: which resource
  * @res_desc: out: report
  *
@@ -3109,7 +3111,7 @@ gni_return_t GNI_GetDevResInfo(uint32_t device_id, gni_dev_res_t res_type, gni_d
  * Return:
  * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
- * * %GNI_RC_ERROR_RESOURCE - this NIC has no such resource
+ * * %GNI_RC_ERROR_RESOURCE - this NIC has no such resource, or the device cannot be opened
  */
 gni_return_t GNI_GetJobResInfo(uint32_t device_id, uint8_t ptag, gni_job_res_t res_type, gni_job_res_desc_t *res_desc);
 
@@ -3138,7 +3140,7 @@ gni_return_t GNI_GetNttGran(uint32_t device_id, uint32_t *ntt_gran);
  * * %GNI_RC_SUCCESS - done
  * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
  * * %GNI_RC_NO_MATCH - the cookie has none
- * * %GNI_RC_ERROR_RESOURCE - no tag is left
+ * * %GNI_RC_ERROR_RESOURCE - the device cannot be opened
  */
 gni_return_t GNI_GetPtag(uint32_t device_id, uint32_t cookie, uint8_t *ptag);
 
@@ -3492,7 +3494,7 @@ gni_return_t gni_ep_destroy(gni_ep_handle_t ep_hndl);
  * @in_data: bytes to send, copied by the call
  * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
  * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
- * @buf_size: bytes of that, 0 to GNI_DATAGRAM_MAXSIZE
+ * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
  *
  * Context: Process context; may sleep.
  *
@@ -3501,7 +3503,7 @@ gni_return_t gni_ep_destroy(gni_ep_handle_t ep_hndl);
  * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
  * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram already
  * * %GNI_RC_ERROR_NOMEM - no memory
- * * %GNI_RC_SIZE_ERROR - @data_len or @buf_size exceeds GNI_DATAGRAM_MAXSIZE
+ * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
  */
 gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 			     uint16_t buf_size);
@@ -3512,7 +3514,7 @@ gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t da
  * @in_data: bytes to send, copied by the call
  * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
  * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
- * @buf_size: bytes of that, 0 to GNI_DATAGRAM_MAXSIZE
+ * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
  * @datagram_id: id of the datagram, not all ones
  *
  * The only form for unbound endpoints.
@@ -3525,7 +3527,7 @@ gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t da
  * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram with this id, or an exchange with that
  *   peer is under way
  * * %GNI_RC_ERROR_NOMEM - no memory
- * * %GNI_RC_SIZE_ERROR - @data_len or @buf_size exceeds GNI_DATAGRAM_MAXSIZE
+ * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
  */
 gni_return_t gni_ep_postdata_w_id(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 				  uint16_t buf_size, uint64_t datagram_id);
