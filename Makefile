@@ -73,7 +73,7 @@ doc: doc-inputs man ## HTML of the documentation with search, in .build/doc/html
 man: doc-inputs completion ## manual pages of tools, files, device and of every function, in .build/doc/man
 	@$(TOP)/scripts/doc.py man
 
-completion: topo sim userlib agent ## completion for bash of tools and of make, in .build/doc/completion
+completion: topo sim userlib agent ## completions of bash for the tools, in .build/doc/completion
 	@$(TOP)/scripts/doc.py completion
 
 ##@ Test
@@ -93,7 +93,7 @@ chaos: kernel model qemu initramfs check-image ## traffic between four nodes whi
 interop: kernel model qemu driver kgni userlib agent ## UCX and Open MPI from Debian's sources, built and run; LUSTRE=DIR ARGS=lustre: LNet (Documentation/interop.md)
 	@LUSTRE='$(LUSTRE)' $(TOP)/scripts/interop/run.sh $(ARGS)
 
-lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck
+lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck, kernel-doc
 	@$(TOP)/scripts/lint.sh
 
 format: setup ## bring C and C++ sources into the project's form

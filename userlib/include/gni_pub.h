@@ -2833,7 +2833,7 @@ gni_return_t GNI_MsgqConnRelease(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr);
  *
  * Return:
  * * %GNI_RC_SUCCESS - taken; the event tells the outcome
- * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint or one without a queue, or NULL with
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint or another NIC handle's, or NULL with
  *   a length
  * * %GNI_RC_NO_MATCH - there is no connection to that node, or no such instance on it
  * * %GNI_RC_NOT_DONE - no credit; try again after GNI_MsgqProgress()
