@@ -26,8 +26,8 @@ from pathlib import Path
 
 from opengni import Cluster, ClusterConfig, ClusterError
 from opengni import fabric, host
-from opengni.arguments import Parser
 from opengni.application import Application, place
+from opengni.arguments import Parser
 
 MIB = 1 << 20
 BULK_SIZES = (MIB, 64 * MIB)

@@ -74,7 +74,7 @@ def _command_options(parser, with_nodes):
 def parser():
     """The argument parser; `make help` and the tests use it too."""
     top = Parser(prog="scripts/cluster", description="Virtual machines with Aries NICs on one fabric.",
-                                  epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+                 epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     subs = top.add_subparsers(dest="operation", metavar="OPERATION", required=True)
     run = subs.add_parser("run", help="boot, run a command on every node, tear down (the default operation)")
     _shape_options(run)
