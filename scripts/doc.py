@@ -49,7 +49,10 @@ def _update(fresh, old):
     """Replaces what has changed only, so that Sphinx reads no more than that."""
     for path in sorted(old.rglob("*"), reverse=True) if old.exists() else ():
         if not (fresh / path.relative_to(old)).exists():
-            path.rmdir() if path.is_dir() else path.unlink()
+            if path.is_dir():
+                path.rmdir()
+            else:
+                path.unlink()
     for path in fresh.rglob("*"):
         place = old / path.relative_to(fresh)
         if path.is_dir():
@@ -73,6 +76,7 @@ def sphinx(builder, out, *more):
     dated = {"SOURCE_DATE_EPOCH": commit} if commit else {}
     made = subprocess.run(command, capture_output=True, text=True, check=False, env={**dated, **os.environ})
     if made.returncode:
+        shutil.rmtree(OUT / f"{builder}.state", ignore_errors=True)  # else it reads no page twice, and is content the next time
         raise DocError(f"Sphinx complains:\n{made.stderr.strip()}")
 
 
