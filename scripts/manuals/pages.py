@@ -4,6 +4,7 @@
     <!-- help: PROGRAM -->          synopsis, sentences, options, environment and exit status from --help
     <!-- section: PAGE.md: TITLE -->   a section of another page, without its title
     <!-- properties -->             of aries-nic, as QEMU tells them
+    <!-- parameters: FOLDER -->     of the modules that are built from a folder
     <!-- counters -->               of a NIC, from the table of driver and device
 """
 
@@ -18,7 +19,7 @@ DOCUMENTATION = host.TOP / "Documentation"
 SOURCE = DOCUMENTATION / "man"
 OTHER_NAMES = {"aries-sim-mpi": "aries-sim"}  # programs that have another one's page
 QEMU = host.BUILD / "qemu/bin/qemu-system-x86_64"
-COMMENT = re.compile(r"^<!-- (help|section|properties|counters)(?:: (.*?))? -->$", re.M)
+COMMENT = re.compile(r"^<!-- (help|section|properties|parameters|counters)(?:: (.*?))? -->$", re.M)
 COMMON = ("Options", "Arguments", "Arguments and options")
 TITLE = re.compile(r"# ([\w.-]+)\((\d)\): (.+)")
 OF_ALL_DEVICES = re.compile(r"acpi-index|addr|failover_pair_id|multifunction|rombar|romfile|romsize|x-.*")
@@ -50,7 +51,8 @@ def head(path):
 
 def text(path):
     """A page in full."""
-    makers = {"help": help_of, "section": section_of, "properties": lambda _: properties(), "counters": lambda _: counters()}
+    makers = {"help": help_of, "section": section_of, "parameters": parameters, "properties": lambda _: properties(),
+              "counters": lambda _: counters()}
     return COMMENT.sub(lambda found: makers[found[1]](found[2]), path.read_text(encoding="utf-8"))
 
 
@@ -140,7 +142,7 @@ def section_of(reference):
             level = len(found[1])
     if not level:
         raise PageError(f"{page} has no section '{title}'")
-    return "\n".join(_listed(lines)).strip()
+    return "\n".join(_listed(lines)).strip("\n")
 
 
 def _listed(lines):
@@ -171,6 +173,17 @@ def properties():
             lines += [f"**{name}**=*{kind}*", f": {plain(what)}", ""]
     if not lines:
         raise PageError("QEMU names no property of aries-nic")
+    return "\n".join(lines)
+
+
+def parameters(folder):
+    """Parameters of modules, as modinfo tells them."""
+    lines = []
+    for path in sorted((host.TOP / folder).glob("*.c")):
+        for name, words in re.findall(r'MODULE_PARM_DESC\((\w+),\s*((?:"[^"]*"\s*)+)\)', path.read_text(encoding="utf-8")):
+            lines += [f"**{name}**", ": " + plain("".join(re.findall(r'"([^"]*)"', words))), ""]
+    if not lines:
+        raise PageError(f"no module in {folder} has parameters")
     return "\n".join(lines)
 
 

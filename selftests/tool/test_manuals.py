@@ -60,6 +60,16 @@ class Written(unittest.TestCase):
         with self.assertRaisesRegex(pages.PageError, "no section 'Nothing'"):
             pages.section_of("topology.md: Nothing")
 
+    def test_parameters_of_modules(self):
+        text = pages.text(pages.sources()["ipogif", "4"])
+        for name in ("queues", "buffer_mib", "nodes"):
+            self.assertRegex(text, rf"\*\*{name}\*\*\n: \w")
+        with self.assertRaisesRegex(pages.PageError, "no module in driver/tests has parameters"):
+            pages.parameters("driver/tests")
+
+    def test_a_section_that_begins_with_lines_to_copy(self):
+        self.assertTrue(pages.section_of("kgni.md: Modules outside of the tree").startswith("    make install"))
+
     def test_tables_become_lists(self):
         text = pages.section_of("simulator.md: Jobs")
         self.assertNotIn("| ---", text)
