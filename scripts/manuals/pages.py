@@ -122,7 +122,8 @@ def help_of(program):
 
 
 def _operation(entry, known):
-    lines = [f"## Operation {entry.names}", "", *(f"    {line}" for line in known.synopsis), "", plain(entry.text[0].upper() + entry.text[1:] + "."), ""]
+    what = plain(entry.text[0].upper() + entry.text[1:] + ".")
+    lines = [f"## Operation {entry.names}", "", *(f"    {line}" for line in known.synopsis), "", what, ""]
     entries = [one for one in known.entries() if "--help" not in one.options()]
     return lines + definitions(entries)
 
