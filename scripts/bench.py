@@ -27,6 +27,7 @@ from pathlib import Path
 from opengni import Cluster, ClusterConfig, ClusterError
 from opengni import fabric, host
 from opengni.application import Application, place
+from opengni.arguments import Parser
 
 MIB = 1 << 20
 BULK_SIZES = (MIB, 64 * MIB)
@@ -274,7 +275,7 @@ def to_json(config, data, ratios):
 
 def parse(argv):
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", default=ClusterConfig.kernel, help="6.1, 6.12, debug or the path of an image (default %(default)s)")
     parser.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
     parser.add_argument("--mem", type=int, default=768, help="MiB of each node (default %(default)s)")

@@ -8,6 +8,7 @@ import signal
 import sys
 
 from . import client, fabric, host, qemu, server
+from .arguments import Parser
 from .cluster import Cluster, to_stderr
 from .config import ClusterConfig, parse_shape, parse_size
 from .errors import ClusterError, ConfigError
@@ -76,8 +77,8 @@ def _command_options(parser, with_nodes):
 
 def parser():
     """The argument parser; `make help` and the tests use it too."""
-    top = argparse.ArgumentParser(prog="scripts/cluster", description="Virtual machines with Aries NICs on one fabric.",
-                                  epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = Parser(prog="scripts/cluster", description="Virtual machines with Aries NICs on one fabric.",
+                 epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     subs = top.add_subparsers(dest="operation", metavar="OPERATION", required=True)
     run = subs.add_parser("run", help="boot, run a command on every node, tear down (the default operation)")
     _shape_options(run)
@@ -308,7 +309,7 @@ OPERATIONS = {
 
 def main(argv):
     """Run one operation; 0 all well, 1 an error of ours, 2 wrong usage, else the command's own status."""
-    if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help"):
+    if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help", "-V", "--version"):
         argv = ["run", *argv]
     args = parser().parse_args(argv)
     try:

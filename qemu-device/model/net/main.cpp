@@ -223,6 +223,10 @@ int run(int argc, char **argv)
 	Commands commands;
 
 	app.add_option("-f,--fabric", commands.fabric, "name or path of the fabric (the only one that runs here)");
+	app.set_version_flag("-V,--version", "aries-net (OpenGNI) " OPENGNI_VERSION);
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return std::string("aries-net: ") + error.what() + "; see aries-net --help\n";
+	});
 	app.require_subcommand(1);
 	add_reports(app, commands);
 	add_picture(app, commands);

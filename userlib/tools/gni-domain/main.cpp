@@ -21,6 +21,7 @@
 #include "common/failure.h"
 #include "common/gni.h"
 #include "common/place.h"
+#include "common/version.h"
 #include "common/wait.h"
 
 using namespace tools;
@@ -31,13 +32,24 @@ namespace
 constexpr const char *usage =
 	"usage: gni-domain create|destroy --job=ID --cookie=COOKIE[,COOKIE]... [--device=N]\n"
 	"\n"
-	"create   makes a domain for each cookie under the number of a job and prints, for `export`,\n"
-	"         PMI_GNI_PTAG, PMI_GNI_COOKIE, PMI_GNI_DEV_ID and PMI_GNI_LOC_ADDR; what is there already stays\n"
-	"destroy  removes them; waits a second for processes that are just ending\n"
+	"Makes the communication domains of a job on this node, or removes them: what a launcher's daemon does.\n"
+	"\n"
+	"  create                   makes a domain for each cookie under the number of a job and prints, for "
+	"`export`,\n"
+	"                           PMI_GNI_PTAG, PMI_GNI_COOKIE, PMI_GNI_DEV_ID and PMI_GNI_LOC_ADDR; what is there\n"
+	"                           already stays\n"
+	"  destroy                  removes them; waits a second for processes that are just ending\n"
+	"\n"
+	"  -j, --job=ID             number of the job\n"
+	"  -c, --cookie=COOKIE,...  cookies of its domains\n"
+	"  -d, --device=N           N of /dev/kgniN (default 0)\n"
+	"  -h, --help               this text\n"
+	"  -V, --version            prints the version\n"
 	"\n"
 	"Needs the rights of an administrator. Exit status: 0 done, 1 refused, 2 wrong usage.\n";
 
 struct Request {
+	bool done = false; /* help or version was printed */
 	bool create = false;
 	uint64_t job = 0;
 	std::vector<uint32_t> cookies;
@@ -58,13 +70,12 @@ std::vector<uint32_t> parse_cookies(const char *text)
 
 Request parse(int argc, char **argv)
 {
-	static const option table[] = {{"job", required_argument, nullptr, 'j'},
-				       {"cookie", required_argument, nullptr, 'c'},
-				       {"device", required_argument, nullptr, 'd'},
-				       {"help", no_argument, nullptr, 'h'},
-				       {}};
+	static const option table[] = {
+		{"job", required_argument, nullptr, 'j'},    {"cookie", required_argument, nullptr, 'c'},
+		{"device", required_argument, nullptr, 'd'}, {"help", no_argument, nullptr, 'h'},
+		{"version", no_argument, nullptr, 'V'},      {}};
 	Request request;
-	for (int letter; (letter = next_option(argc, argv, "j:c:d:h", table)) != -1;) {
+	for (int letter; (letter = next_option(argc, argv, "j:c:d:hV", table)) != -1;) {
 		if (letter == 'j')
 			request.job = parse_number(optarg, "--job", UINT64_MAX);
 		else if (letter == 'c')
@@ -72,13 +83,16 @@ Request parse(int argc, char **argv)
 		else if (letter == 'd')
 			request.device = static_cast<uint32_t>(parse_number(optarg, "--device", INT_MAX));
 		else if (letter == 'h')
-			throw UsageError("");
+			fputs(usage, stdout);
 		else
-			throw UsageError("see gni-domain --help");
+			print_version("gni-domain");
+		request.done = request.done || letter == 'h' || letter == 'V';
 	}
+	if (request.done)
+		return request;
 	const std::string what = optind == argc - 1 ? argv[optind] : "";
 	if (what != "create" && what != "destroy")
-		throw UsageError("say create or destroy");
+		throw UsageError("say create or destroy; see --help");
 	if (request.cookies.empty() || !request.job)
 		throw UsageError("--job and --cookie are needed");
 	request.create = what == "create";
@@ -147,17 +161,16 @@ int main(int argc, char **argv)
 {
 	try {
 		const Request request = parse(argc, argv);
+		if (request.done)
+			return 0;
 		if (request.create)
 			create(request);
 		else
 			destroy(request);
 		return 0;
 	} catch (const UsageError &error) {
-		if (*error.what())
-			fprintf(stderr, "gni-domain: %s\n", error.what());
-		else
-			fputs(usage, stdout);
-		return *error.what() ? 2 : 0;
+		fprintf(stderr, "gni-domain: %s\n", error.what());
+		return 2;
 	} catch (const std::exception &error) {
 		fprintf(stderr, "gni-domain: %s\n", error.what());
 		return 1;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "common/failure.h"
+#include "common/version.h"
 #include "gni_pub.h"
 #include "tests.h"
 
@@ -33,8 +34,11 @@ measures, its partner serves; rank 0 prints.
 Start:
   under `cluster run`     rank, control channel and cookie come from the environment
   -l, --local=N           start N ranks in this node (2 is usual)
-  -r, --rank=R -n, --ranks=N -k, --kvs=STORE -c, --cookie=C   by hand, once per rank
-      STORE is dir:PATH (all ranks see it), tcp:HOST:PORT (rank 0 serves) or unix:PATH
+  -r, --rank=R            by hand, once per rank: number of this rank
+  -n, --ranks=N           how many there are
+  -k, --kvs=STORE         where they meet: dir:PATH (all ranks see it), tcp:HOST:PORT (rank 0
+                          serves) or unix:PATH
+  -c, --cookie=C          their communication domain
   -j, --job=WORD          name space of the keys in STORE
 
 Tests:
@@ -56,6 +60,7 @@ Output:
   -q, --quiet             no table
       --list              prints the names of the tests
   -h, --help              this text
+  -V, --version           prints the version
 
 Environment: OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK, OPENGNI_RANKS, OPENGNI_COOKIE.
 
@@ -166,9 +171,12 @@ void take_option(Options &o, int c)
 		print_help();
 		o.done = true;
 		break;
+	case 'V':
+		tools::print_version("gni-perf");
+		o.done = true;
+		break;
 	default:
-		if (!tools::place_option(o.place, c, optarg))
-			throw UsageError("see gni-perf --help");
+		tools::place_option(o.place, c, optarg);
 	}
 }
 
@@ -199,7 +207,7 @@ Options parse_options(int argc, char **argv)
 	for (int c; (c = tools::next_option(argc, argv, letters.c_str(), table.data())) != -1;)
 		take_option(o, c);
 	if (optind < argc)
-		throw UsageError(format("'%s' is not an option", argv[optind]));
+		throw UsageError(format("'%s' is not an option; see --help", argv[optind]));
 	if (o.iterations == 0)
 		throw UsageError("--iterations must not be 0");
 	for (uint64_t size : o.sizes)
