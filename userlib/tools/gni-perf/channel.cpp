@@ -18,7 +18,7 @@ Caller::Caller(Job &job) : job_(job) {}
 
 void Caller::send(Ask ask, const Layout &layout, uint64_t argument)
 {
-	Command command = {ask, layout, argument};
+	Command command = {ask, layout, argument, plan_};
 	box_send(job_, job_.partner(), Box::Command, sequence_ + 1, command);
 	sequence_++;
 }
