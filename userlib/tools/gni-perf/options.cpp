@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include "common/failure.h"
 #include "gni_pub.h"
@@ -290,10 +291,10 @@ void check_options(Options &o)
 		tools::check_place(o.place);
 }
 
-/* Nothing says what else this process could be. */
-bool has_no_place(const Options &o)
+/* Neither a launcher nor the command line has told of other ranks. */
+bool has_no_job(const Options &o)
 {
-	return !o.local && o.place.kvs.empty() && o.place.ranks == 1 && o.place.rank == 0;
+	return !o.local && o.place.ranks == 1 && o.place.rank == 0;
 }
 
 /* Memory for one operation of each thread, both ways. */
@@ -313,7 +314,7 @@ void settle_alone(Options &o)
 						       "bte-get-bw", "amo-lat", "amo-bw",  "smsg"};
 	if (o.server && !o.host.empty())
 		throw UsageError("either --server or HOST");
-	if (o.host.empty() && has_no_place(o) && !o.list && !o.done)
+	if (o.host.empty() && has_no_job(o) && !o.list && !o.done)
 		o.server = true;
 	if (o.once && !o.server)
 		throw UsageError("--once is for the server");
@@ -322,8 +323,6 @@ void settle_alone(Options &o)
 		return;
 	if (o.local)
 		throw UsageError("--local starts ranks of its own: neither HOST nor --server goes with it");
-	if (!o.place.cookie)
-		o.place.cookie = default_cookie;
 	if (o.tests.empty())
 		o.tests = usual;
 	for (const Test &test : all_tests())
@@ -342,6 +341,8 @@ Options parse_options(int argc, char **argv)
 {
 	Options o;
 	o.place = tools::place_from_environment();
+	/* That of a launcher's job is no cookie on which two nodes have agreed. */
+	const uint32_t cookie_of_job = std::exchange(o.place.cookie, 0);
 	const std::string letters = tools::rank_letters + std::string(letters_of_own);
 	const std::vector<option> table = long_options();
 	for (int c; (c = tools::next_option(argc, argv, letters.c_str(), table.data())) != -1;)
@@ -358,6 +359,8 @@ Options parse_options(int argc, char **argv)
 	if (o.local == 1 || o.local % 2)
 		throw UsageError("--local takes an even number of ranks");
 	settle_alone(o);
+	if (!o.place.cookie)
+		o.place.cookie = o.alone() ? default_cookie : cookie_of_job;
 	check_options(o);
 	return o;
 }

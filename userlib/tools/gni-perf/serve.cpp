@@ -154,7 +154,7 @@ void serve(Job &job)
 	int peer = job.partner();
 	for (uint64_t sequence = 1;; sequence++) {
 		Command command;
-		if (!box_receive(job, peer, Box::Command, sequence, command, tools::Patience::Mild))
+		if (!box_receive(job, peer, Box::Command, sequence, sequence - 1, command, tools::Patience::Mild))
 			throw Failure(format("rank %d sent nothing for %g s", peer, job.options().timeout_seconds));
 		Reply reply = {};
 		try {
