@@ -143,7 +143,7 @@ int run_rank(const Options &options, tools::Kvs &kvs)
 		passed = false;
 	}
 	/* Nobody takes memory away that another rank still uses; after a failure the others may be gone. */
-	kvs.barrier("perf/end", job.rank(), job.ranks(), passed ? job.deadline() : Deadline(10));
+	kvs.barrier("perf/end", job.rank(), job.ranks(), passed ? job.deadline() : Deadline(options.alone() ? 2 : 10));
 	return passed ? 0 : 1;
 }
 
