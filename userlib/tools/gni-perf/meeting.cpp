@@ -27,6 +27,7 @@ constexpr uint32_t modes = GNI_CDM_MODE_ERR_NO_KILL | GNI_CDM_MODE_FORK_FULLCOPY
 constexpr size_t part_room = GNI_DATAGRAM_MAXSIZE - 1;
 constexpr uint64_t most_data = 8ull << 30;
 constexpr double most_seconds = 7 * 86400.0;
+constexpr double agree_seconds = 60; /* for a word of the other side, which has answered already */
 
 /* Instances: one name that clients know, and names of the process's own beyond all ranks of jobs. */
 constexpr uint32_t server_instance = 0x67656e;
@@ -196,7 +197,7 @@ void PairKvs::exchange(const Deadline &deadline)
 		Partner partner;
 		if (!exchange_once(endpoint_, mine.data(), mine.size(), theirs.data(), theirs.size(),
 				   whole_ms(deadline), partner))
-			throw Failure("the other side says nothing any more");
+			throw Failure("the other side does not say any more what was agreed");
 		add_part(text, theirs);
 	}
 	pending_.clear();
@@ -208,8 +209,10 @@ void PairKvs::exchange(const Deadline &deadline)
 
 std::string PairKvs::get(const std::string &key, const Deadline &deadline)
 {
+	/* Nothing tells of the end of a process that is to say something: nobody waits long for that. */
+	const Deadline own(agree_seconds);
 	if (!values_.count(key) && !pending_.empty())
-		exchange(deadline);
+		exchange(own.left_ms() < deadline.left_ms() ? own : deadline);
 	const auto found = values_.find(key);
 	if (found == values_.end())
 		throw Failure(format("the other side did not say %s", key.c_str()));

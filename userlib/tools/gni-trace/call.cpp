@@ -109,9 +109,17 @@ void restore_environment()
 		setenv("LD_PRELOAD", before, 1);
 	else
 		unsetenv("LD_PRELOAD");
-	for (const char *name : {env_file, env_only, env_times, env_quiet, env_follow, env_counts, env_preload})
+	for (const char *name :
+	     {env_file, env_only, env_times, env_quiet, env_follow, env_counts, env_process, env_preload})
 		unsetenv(name);
 	// NOLINTEND(concurrency-mt-unsafe)
+}
+
+/* A program that is linked statically hands the variables on to what it starts. */
+bool is_chosen_process()
+{
+	const char *process = getenv(env_process); // NOLINT(concurrency-mt-unsafe)
+	return process && strtol(process, nullptr, 10) == getpid();
 }
 
 void in_child()
@@ -129,8 +137,10 @@ void in_child()
 	wishes.follow = is_set(env_follow);
 	if (file && strlen(file) < sizeof(wishes.file))
 		strcpy(wishes.file, file);
+	wishes.off = !wishes.follow && !is_chosen_process();
 	wishes.counts = map_counts(getenv(env_counts)); // NOLINT(concurrency-mt-unsafe)
-	wishes.counts->processes++;
+	if (!wishes.off)
+		wishes.counts->processes++;
 	pthread_atfork(nullptr, nullptr, in_child);
 	if (!wishes.follow)
 		restore_environment();

@@ -125,9 +125,11 @@ void set_environment(const Options &options, const CountsFile &counts)
 	set(env_follow, options.follow ? "1" : "0");
 }
 
+/* In the child. */
 [[noreturn]] void run_program(const std::vector<std::string> &program)
 {
 	std::vector<char *> argv;
+	set(env_process, std::to_string(getpid()));
 	for (const std::string &word : program)
 		argv.push_back(const_cast<char *>(word.c_str()));
 	argv.push_back(nullptr);
@@ -186,7 +188,9 @@ void report(const Options &options, const Counts &counts)
 		calls += c.calls;
 	const char *name = options.program[0].c_str();
 	if (!counts.processes)
-		fprintf(stderr, "gni-trace: %s has loaded no tracer: is it linked statically, or set-user-id?\n", name);
+		fprintf(stderr,
+			"gni-trace: %s has loaded no tracer: is it linked statically, or set-user-id%s?\n", name,
+			options.follow ? "" : ", or do its children make the calls (-f)");
 	else if (!calls)
 		fprintf(stderr,
 			"gni-trace: no call was seen: %s made none%s, or it is linked with libugni.a%s\n", name,

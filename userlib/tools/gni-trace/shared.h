@@ -21,6 +21,7 @@ constexpr const char *env_times = "GNI_TRACE_TIMES";     /* 1: time spent in eac
 constexpr const char *env_quiet = "GNI_TRACE_QUIET";     /* 1: no lines, counts only */
 constexpr const char *env_follow = "GNI_TRACE_FOLLOW";   /* 1: children, too */
 constexpr const char *env_counts = "GNI_TRACE_COUNTS";   /* file of Counts */
+constexpr const char *env_process = "GNI_TRACE_PROCESS"; /* the one to trace, unless children are, too */
 constexpr const char *env_preload = "GNI_TRACE_PRELOAD"; /* LD_PRELOAD as it was; not set: it was not set */
 
 /** Counts of a function. */
