@@ -180,7 +180,7 @@ void list(uint32_t device, bool json)
 	} else {
 		print_text(domains, views);
 	}
-	if (!std::cout.flush() || fflush(stdout) != 0)
+	if (!std::cout.flush() || fflush(stdout) != 0 || ferror(stdout))
 		throw tools::Failure("the output cannot be written");
 }
 

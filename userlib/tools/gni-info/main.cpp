@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 {
 	try {
 		const int status = gniinfo::run(argc, argv);
-		if (std::cout.flush() && fflush(stdout) == 0)
+		if (std::cout.flush() && fflush(stdout) == 0 && !ferror(stdout))
 			return status;
 		fputs("gni-info: the output cannot be written\n", stderr);
 	} catch (const std::exception &error) {
