@@ -106,6 +106,8 @@ class Trace(unittest.TestCase):
             gni_post_descriptor_t d = {.type = GNI_POST_AMO, .amo_cmd = GNI_FMA_ATOMIC2_FPADD_S, .cq_mode = GNI_CQMODE_DUAL_EVENTS,
                 .dlvr_mode = GNI_DLVMODE_IN_ORDER, .first_operand = 5, .length = 8};
             int e = GNI_PostFma(0, &d), f = GNI_PostFma(0, 0);
+            gni_job_limits_t limits = {.mdd_limit = -1, .cq_limit = 3};
+            GNI_ConfigureJob(0, 9, 3, 0x10, &limits);
             printf("%d %d %d %d %d %d\\n", a, b, e, f, errno, gni_cq_get_status(0) == 0);""")
         bare = subprocess.run([program], env=WITH_LIBRARY, capture_output=True, text=True, check=True)
         told, lines = self.trace(program)
@@ -116,7 +118,8 @@ class Trace(unittest.TestCase):
         self.assertRegex(lines[2], r"\{type=GNI_POST_AMO, cq_mode=GNI_CQMODE_DUAL_EVENTS, dlvr_mode=GNI_DLVMODE_IN_ORDER, .*, length=8, "
                                    r"amo_cmd=GNI_FMA_ATOMIC2_FPADD_S, first_operand=0x5, second_operand=0x0, post_id=0\}\) = GNI_RC_INVALID_PARAM$")
         self.assertRegex(lines[3], r"GNI_PostFma\(ep_hndl=NULL, post_descr=NULL\) = GNI_RC_INVALID_PARAM$")
-        self.assertEqual(len(lines), 4)  # accessors are traced when they are named
+        self.assertRegex(lines[4], r"GNI_ConfigureJob\(device_id=0, job_id=9, ptag=3, cookie=0x10, limits=\{mdd_limit=-1, .*cq_limit=3, ")
+        self.assertEqual(len(lines), 5)  # accessors are traced when they are named
         _, lines = self.trace(program, "-e", "gni_cq_*")
         self.assertRegex("\n".join(lines), r"gni_cq_get_status\(entry=0x0\) = 0x0$")
 

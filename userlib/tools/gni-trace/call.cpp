@@ -213,6 +213,12 @@ void show_text(Text &t, const char *value)
 		t.add("NULL");
 }
 
+void show_list(Text &t, const uint64_t *values, size_t count)
+{
+	for (size_t n = 0; n < count; n++)
+		t.add("%s0x%llx", n ? " " : "", static_cast<unsigned long long>(values[n]));
+}
+
 void *next_function(const char *name)
 {
 	const int before = errno;

@@ -54,6 +54,7 @@ void show_pointer(Text &t, const void *value);
 void show_hex(Text &t, uint64_t value);
 void show_handle(Text &t, const gni_mem_handle_t &handle);
 void show_text(Text &t, const char *value);
+void show_list(Text &t, const uint64_t *values, size_t count);
 inline void show_number(Text &t, uint64_t value)
 {
 	t.add("%llu", static_cast<unsigned long long>(value));

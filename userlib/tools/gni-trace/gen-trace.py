@@ -20,7 +20,6 @@ ENUM = re.compile(r"typedef enum(?: \w+)? \{(.*?)\} (\w+);", re.S)
 ENUMERATOR = re.compile(r"^\s*(GNI_\w+) = (0x[0-9A-Fa-f]+|\d+)", re.M)
 DEFINE = re.compile(r"^#define (GNI_\w+) (0x[0-9A-Fa-f]+|\d+)\b", re.M)
 STRUCT = re.compile(r"typedef struct \w+ \{(.*?)\n\} (\w+);", re.S)
-MEMBER = re.compile(r"^\t([\w ]+?(?: \*)?) ?\*?(\w+);", re.M)
 
 # Sets of flags by the start of their names, and what is none of them.
 FLAGS = {
@@ -48,8 +47,10 @@ FLAGGED = {
     ("gni_post_descriptor_t", "ce_mode"): "CEMODE", ("gni_msgq_attr_t", "modes"): "MSGQ_MODE",
     ("gni_bi_desc_t", "flags"): "BI_FLAG", ("gni_error_event_t", "error_category"): "ERRMASK",
 }
+# Structures with parts of their own: decoded in show.inc.
+BY_HAND = {"gni_job_limits_t", "gni_ntt_descriptor_t", "gni_msgq_ep_attr_t"}
 # Numbers that people read in hexadecimal, beside all of 64 bits but lengths and times.
-HEX = re.compile(r"cookie|addr|event|entry$|data$|operand|value|hndl|qword|caps|control|result\d|inst_id|snd_id|remote_id$")
+HEX = re.compile(r"version|cookie|addr|event|entry$|data$|operand|value|hndl|qword|caps|control|result\d|inst_id|snd_id|remote_id$")
 DECIMAL64 = re.compile(r"length|len$|timeout|used|limit|available|reserved|held|total|job_id|size|status|datagram_id|post_id|timestamp|red_id")
 SCALARS = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "int32_t", "int", "unsigned int", "unsigned", "gni_cq_mode_t",
            "gni_cq_entry_t", "gni_error_mask_t"}
@@ -60,7 +61,7 @@ class Header:
 
     def __init__(self, text):
         kernel = text.index("#else /* __KERNEL__ */")
-        self.text = text[:kernel]
+        self.text = re.sub(r"^#ifdef __KERNEL__$.*?^#else /\* !__KERNEL__ \*/$", "", text[:kernel], flags=re.M | re.S)
         self.enums = {name: ENUMERATOR.findall(body) for body, name in ENUM.findall(self.text)}
         self.defines = DEFINE.findall(self.text)
         self.structs = {name: body for body, name in STRUCT.findall(self.text)}
@@ -96,10 +97,10 @@ class Header:
         lines = [line.strip() for line in body.splitlines() if line.strip()]
         members = []
         for line in lines:
-            match = re.fullmatch(r"([\w ]+?)( \*)?\s*\*?(\w+);", line)
-            if not match or "union" in line or "[" in line:
+            match = re.fullmatch(r"([\w ]+?)( \*)?\s*\*?(\w+)(\[\w+\])?;", line)
+            if not match or "union" in line or (match[4] and match[1] not in ("char", "uint64_t")):
                 return None
-            members.append((match[1].strip() + ("*" if "*" in line else ""), match[3]))
+            members.append((match[1].strip() + ("*" if "*" in line else "") + ("[]" if match[4] else ""), match[3]))
         return members
 
 
@@ -114,6 +115,10 @@ class Writer:
         """Expression that appends a value to a text `t`."""
         if (owner, name) in FLAGGED:
             return f"show_flags(t, {value}, flags_{FLAGGED[owner, name]})"
+        if kind == "char[]":
+            return f"show_text(t, {value})"
+        if kind == "uint64_t[]":
+            return f"show_list(t, {value}, sizeof({value}) / sizeof({value}[0]))"
         if kind.endswith("*") or "(*" in kind:
             return f"show_pointer(t, reinterpret_cast<const void *>({value}))"
         if kind in self.header.enums:
@@ -136,6 +141,8 @@ class Writer:
             return f"show_post(t, *{name})"
         if target == "gni_post_descriptor_t*":
             return f"show_posted(t, *{name})"
+        if target in BY_HAND:
+            return f"show_{target}(t, *{name})"
         if target in self.decoded and target != "gni_mem_handle_t":
             return f"show_{target}(t, *{name})"
         if target == "void*":
@@ -220,6 +227,10 @@ def main():
     data = set(re.findall(r"^extern const char \*(\w+)\[\];", header.text, re.M))
     if names != exported - data:
         raise SystemExit(f"gen-trace.py: header and library differ in {sorted(names ^ (exported - data))}")
+    known = {(name, word) for _, name, parameters, _ in functions for _, word in parameters}
+    known |= {(name, word) for name in header.structs for _, word in header.plain_members(name) or ()}
+    if not known.issuperset(FLAGGED):
+        raise SystemExit(f"gen-trace.py: nothing of the header is {sorted(set(FLAGGED) - known)}")
     writer = Writer(header)
     table = ["/* SPDX-License-Identifier: BSD-2-Clause */\n/* Made by gen-trace.py from gni_pub.h. */\n#ifndef GNI_TRACE_TABLE_H\n"
              "#define GNI_TRACE_TABLE_H\n\n#define GNI_TRACE_FUNCTIONS(F) \\\n"]
@@ -229,7 +240,7 @@ def main():
     source = ["/* SPDX-License-Identifier: BSD-2-Clause */\n/* Made by gen-trace.py from gni_pub.h. */\n"
               "#include \"gni-trace/call.h\"\n\nusing namespace gnitrace;\n\nnamespace\n{\n\n"]
     source += [part + "\n" for part in writer.tables()]
-    source.append('#include "gni-trace/show_post.inc"\n\n')
+    source.append('#include "gni-trace/show.inc"\n\n')
     source += [part + "\n" for part in writer.struct_functions()]
     source.append("} // namespace\n")
     source += [writer.wrapper(n, function) for n, function in enumerate(functions)]
