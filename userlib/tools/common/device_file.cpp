@@ -45,8 +45,8 @@ std::optional<kgni_res> DeviceFile::resource(uint32_t kind, uint8_t ptag) const
 		return res;
 	if (errno == ENOENT || errno == EOPNOTSUPP)
 		return std::nullopt;
-	throw Failure(format("%s: cannot ask for resource %u of tag %u: %s", path_.c_str(), kind, ptag,
-			     errno_text(errno)));
+	throw Failure(
+		format("%s: cannot ask for resource %u of tag %u: %s", path_.c_str(), kind, ptag, errno_text(errno)));
 }
 
 std::optional<uint8_t> DeviceFile::tag(uint32_t cookie) const
@@ -58,8 +58,8 @@ std::optional<uint8_t> DeviceFile::tag(uint32_t cookie) const
 		return asked.ptag;
 	if (errno == ENOENT)
 		return std::nullopt;
-	throw Failure(format("%s: cannot ask for the tag of cookie 0x%08x: %s", path_.c_str(), cookie,
-			     errno_text(errno)));
+	throw Failure(
+		format("%s: cannot ask for the tag of cookie 0x%08x: %s", path_.c_str(), cookie, errno_text(errno)));
 }
 
 } // namespace tools

@@ -25,8 +25,8 @@ std::optional<uint32_t> address_of_word(const std::string &word);
 std::optional<uint32_t> address_of_neighbour(std::istream &table, const std::string &ip);
 
 /**
- * NIC address of @p host: a word that is one, or an IP address or name of a node that IP over the fabric (ipogif) reaches.
- * Asks the network for up to two seconds. Throws Failure that says what was tried.
+ * NIC address of @p host: a word that is one, or an IP address or name of a node that IP over the fabric (ipogif)
+ * reaches. Asks the network for up to two seconds. Throws Failure that says what was tried.
  * @param device whose address it is when @p host is this node
  */
 uint32_t nic_address(const std::string &host, uint32_t device);

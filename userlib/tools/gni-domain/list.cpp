@@ -31,10 +31,14 @@ struct Resource {
 };
 
 /* Those that an Aries has, and two that GNI does not name. */
-constexpr Resource resources[] = {{GNI_JOB_RES_MDD, "mdd"},   {GNI_JOB_RES_CQ, "cq"},
-				  {GNI_JOB_RES_FMA, "fma"},   {GNI_JOB_RES_SFMA, "fma_users"},
-				  {GNI_JOB_RES_RMDA, "bte"},  {GNI_JOB_RES_CE, "ce"},
-				  {GNI_JOB_RES_IOMMU, "pinned_bytes"}, {KGNI_RES_DGRAM, "datagrams"},
+constexpr Resource resources[] = {{GNI_JOB_RES_MDD, "mdd"},
+				  {GNI_JOB_RES_CQ, "cq"},
+				  {GNI_JOB_RES_FMA, "fma"},
+				  {GNI_JOB_RES_SFMA, "fma_users"},
+				  {GNI_JOB_RES_RMDA, "bte"},
+				  {GNI_JOB_RES_CE, "ce"},
+				  {GNI_JOB_RES_IOMMU, "pinned_bytes"},
+				  {KGNI_RES_DGRAM, "datagrams"},
 				  {KGNI_RES_RECV, "receives"}};
 
 struct Use {

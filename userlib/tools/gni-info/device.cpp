@@ -64,8 +64,8 @@ Domain domain_of(const tools::DeviceFile &file, uint32_t cookie)
 	domain.ptag = file.tag(cookie);
 	for (int kind = GNI_JOB_RES_FIRST + 1; domain.ptag && kind < GNI_JOB_RES_LAST; kind++)
 		if (const auto res = file.resource(static_cast<uint32_t>(kind), *domain.ptag))
-			domain.resources.push_back({gni_job_res_to_str(static_cast<gni_job_res_t>(kind)), res->used,
-						    res->total, 0, 0});
+			domain.resources.push_back(
+				{gni_job_res_to_str(static_cast<gni_job_res_t>(kind)), res->used, res->total, 0, 0});
 	return domain;
 }
 

@@ -23,9 +23,8 @@ namespace
 
 enum Exit { exit_ok = 0, exit_failed = 1, exit_usage = 2 };
 
-constexpr const char *footer =
-	"Exit status: 0 all was told, 1 no device, or one that does not answer, 2 wrong usage.\n"
-	"Cookies of PMI_GNI_COOKIE and OPENGNI_COOKIE name domains, as --cookie does.";
+constexpr const char *footer = "Exit status: 0 all was told, 1 no device, or one that does not answer, 2 wrong usage.\n"
+			       "Cookies of PMI_GNI_COOKIE and OPENGNI_COOKIE name domains, as --cookie does.";
 
 struct Options {
 	int device = -1; /* all */
@@ -39,7 +38,8 @@ std::vector<uint32_t> wanted_devices(const Options &options)
 {
 	std::vector<uint32_t> numbers = device_numbers();
 	if (numbers.empty())
-		throw tools::Failure("no GNI device in this node: is the NIC there (aries-info), and the driver loaded?");
+		throw tools::Failure(
+			"no GNI device in this node: is the NIC there (aries-info), and the driver loaded?");
 	if (options.device < 0)
 		return numbers;
 	const auto wanted = static_cast<uint32_t>(options.device);

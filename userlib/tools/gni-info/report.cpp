@@ -25,10 +25,8 @@ namespace
 
 /* What the interface itself bounds. */
 const std::vector<std::pair<const char *, uint64_t>> interface_limits = {
-	{"datagram_bytes", GNI_DATAGRAM_MAXSIZE},
-	{"smsg_bytes", GNI_SMSG_MAX_SIZE},
-	{"ptag_first_of_users", GNI_PTAG_USER_START},
-	{"ptag_last_of_users", GNI_PTAG_USER_END},
+	{"datagram_bytes", GNI_DATAGRAM_MAXSIZE},     {"smsg_bytes", GNI_SMSG_MAX_SIZE},
+	{"ptag_first_of_users", GNI_PTAG_USER_START}, {"ptag_last_of_users", GNI_PTAG_USER_END},
 	{"ce_children", GNI_CE_MAX_CHILDREN},
 };
 

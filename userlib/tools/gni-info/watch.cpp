@@ -28,8 +28,8 @@ Counters read_all(uint32_t number, bool router)
 	const std::string folder = tools::format("%s/kgni%u/", sysfs_class, number);
 	Counters all = read_counters(folder + "stats");
 	if (all.empty())
-		throw tools::Failure(tools::format("kgni%u: its counters cannot be read: the NIC is gone or in reset",
-						   number));
+		throw tools::Failure(
+			tools::format("kgni%u: its counters cannot be read: the NIC is gone or in reset", number));
 	if (router)
 		all.merge(read_counters(folder + "counters"));
 	return all;
@@ -49,7 +49,8 @@ std::string clock_text()
 void print(uint32_t number, const std::vector<Rate> &all, double seconds, bool json)
 {
 	if (json) {
-		Json out = {{"device", number}, {"time", clock_text()}, {"seconds", seconds}, {"rates", Json::object()}};
+		Json out = {
+			{"device", number}, {"time", clock_text()}, {"seconds", seconds}, {"rates", Json::object()}};
 		for (const Rate &r : all)
 			out["rates"][r.name] = r.per_second ? Json(*r.per_second) : Json(nullptr);
 		std::cout << out.dump() << '\n';

@@ -18,21 +18,21 @@ namespace perf
 class Job;
 
 enum class Ask : uint64_t {
-	Prepare = 1, /* fill the layout with guard bytes */
-	Fill,        /* fill the layout with the pattern of the seed */
-	Check,       /* compare the layout with the pattern of the seed, and the guards */
-	SetWord,     /* word for atomics = argument */
-	GetWord,     /* value = word for atomics */
-	Contend,     /* argument fetching additions on the word of rank 0's partner in the pair */
-	Events,      /* expect argument remote events on the sink queue */
-	Pingpong,    /* echo argument messages of size bytes */
-	PutRemote,   /* the same, seen by their remote events */
-	Smsg,        /* echo argument short messages of size bytes, then take as many */
-	Msgq,        /* the same through message queues */
-	Shm,         /* echo argument rounds through memory that an ivshmem device shares */
+	Prepare = 1,   /* fill the layout with guard bytes */
+	Fill,          /* fill the layout with the pattern of the seed */
+	Check,         /* compare the layout with the pattern of the seed, and the guards */
+	SetWord,       /* word for atomics = argument */
+	GetWord,       /* value = word for atomics */
+	Contend,       /* argument fetching additions on the word of rank 0's partner in the pair */
+	Events,        /* expect argument remote events on the sink queue */
+	Pingpong,      /* echo argument messages of size bytes */
+	PutRemote,     /* the same, seen by their remote events */
+	Smsg,          /* echo argument short messages of size bytes, then take as many */
+	Msgq,          /* the same through message queues */
+	Shm,           /* echo argument rounds through memory that an ivshmem device shares */
 	StreamPrepare, /* memory for the plan */
-	Stream,      /* run the plan towards the measuring rank; operations and nanoseconds = what it did */
-	Quit,        /* the end; argument not 0: the measuring rank failed */
+	Stream,        /* run the plan towards the measuring rank; operations and nanoseconds = what it did */
+	Quit,          /* the end; argument not 0: the measuring rank failed */
 };
 
 struct Command {

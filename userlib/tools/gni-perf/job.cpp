@@ -66,8 +66,9 @@ uint32_t remote_event_of(int rank)
 }
 
 Job::Job(const Options &options, tools::Kvs &kvs)
-	: options_(options), stats_(options.place.device), domain_(options.instance + static_cast<uint32_t>(options.place.rank),
-								   options.place.cookie, modes, options.place.device),
+	: options_(options), stats_(options.place.device),
+	  domain_(options.instance + static_cast<uint32_t>(options.place.rank), options.place.cookie, modes,
+		  options.place.device),
 	  source_(domain_.nic(), source_entries), sink_(domain_.nic(), sink_entries), control_(control_bytes(options)),
 	  data_(data_bytes(options)),
 	  control_registration_(domain_.nic(), control_.data(), control_.size(), nullptr, GNI_MEM_READWRITE),

@@ -73,8 +73,8 @@ void check_magic(const Request &request, const char *who)
 	if (request.magic != magic)
 		throw Failure(format("%s is no gni-perf", who));
 	if (request.version != version)
-		throw Failure(format("%s is a gni-perf of another version (%u, this is %u)", who, request.version,
-				     version));
+		throw Failure(
+			format("%s is a gni-perf of another version (%u, this is %u)", who, request.version, version));
 }
 
 Options options_of(const Options &own, const Request &request)
@@ -159,7 +159,8 @@ int run_server(const Options &options)
 			fprintf(stderr, "gni-perf: client: %s\n", failure.what());
 			/* What has happened to the NIC would happen again at once. */
 			uint32_t address = 0, cpu = 0;
-			tools::check(GNI_CdmGetNicAddress(options.place.device, &address, &cpu), "GNI_CdmGetNicAddress");
+			tools::check(GNI_CdmGetNicAddress(options.place.device, &address, &cpu),
+				     "GNI_CdmGetNicAddress");
 			usleep(100000);
 		}
 		if (options.once)

@@ -29,19 +29,19 @@ struct Options {
 	std::string csv;  /* the same */
 
 	/* Between two processes that no launcher has started. */
-	std::string host;           /* who serves; empty: no client */
+	std::string host; /* who serves; empty: no client */
 	bool server = false;
-	bool once = false;          /* the server ends with its first client */
+	bool once = false; /* the server ends with its first client */
 	double connect_seconds = 10;
-	uint32_t instance = 0x100;  /* instance id of rank 0 */
-	uint64_t least_data = 0;    /* bytes of the data region, at least */
+	uint32_t instance = 0x100; /* instance id of rank 0 */
+	uint64_t least_data = 0;   /* bytes of the data region, at least */
 
 	/* Of streams of operations. */
-	uint32_t window = 64;       /* operations of a thread under way */
+	uint32_t window = 64; /* operations of a thread under way */
 	uint32_t threads = 1;
 	bool bidirectional = false;
 	bool iterations_given = false;
-	double seconds = 1;         /* of each size */
+	double seconds = 1; /* of each size */
 
 	bool quiet = false;
 	bool list = false;

@@ -37,9 +37,9 @@ bool exchange_once(gni_ep_handle_t ep, void *mine, size_t mine_size, void *their
 		   uint32_t timeout_ms, Partner &partner)
 {
 	gni_post_state_t state = GNI_POST_PENDING;
-	tools::check(GNI_EpPostData(ep, mine, static_cast<uint16_t>(mine_size), theirs,
-				    static_cast<uint16_t>(theirs_size)),
-		     "GNI_EpPostData");
+	tools::check(
+		GNI_EpPostData(ep, mine, static_cast<uint16_t>(mine_size), theirs, static_cast<uint16_t>(theirs_size)),
+		"GNI_EpPostData");
 	const gni_return_t rc = GNI_EpPostDataWait(ep, timeout_ms, &state, &partner.address, &partner.instance);
 	if (rc == GNI_RC_TIMEOUT) {
 		(void)GNI_EpPostDataCancel(ep); /* theirs is in use until then */

@@ -38,7 +38,8 @@ uint32_t whole_ms(const tools::Deadline &deadline);
 class PairKvs : public tools::Kvs
 {
 public:
-	/** @p endpoint is bound to one of the other process's, which is bound to this one. It must outlive the store. */
+	/** @p endpoint is bound to one of the other process's, which is bound to this one. It must outlive the store.
+	 */
 	explicit PairKvs(gni_ep_handle_t endpoint) : endpoint_(endpoint) {}
 	void put(const std::string &key, const std::string &value) override;
 	std::string get(const std::string &key, const tools::Deadline &deadline) override;

@@ -117,9 +117,10 @@ void Report::print(const Row &row)
 	header_printed_ = true;
 	printf("%-11s %8s %9" PRIu64 " %11s %11s %11s %11s %11s %10s %7s%s%s\n", row.test.c_str(),
 	       row.size ? size_text(row.size).c_str() : "-", row.transfers, number(row.p50_ns, 1e3, 3).c_str(),
-	       number(row.p99_ns, 1e3, 3).c_str(), number(row.p999_ns, 1e3, 3).c_str(), number(row.bandwidth, 1e6, 1).c_str(),
-	       number(row.rate, 1e3, 2).c_str(), number(row.model_ns, 1e3, 3).c_str(), number(row.traps, 1, 2).c_str(),
-	       row.note.empty() ? "" : "  ", row.note.c_str());
+	       number(row.p99_ns, 1e3, 3).c_str(), number(row.p999_ns, 1e3, 3).c_str(),
+	       number(row.bandwidth, 1e6, 1).c_str(), number(row.rate, 1e3, 2).c_str(),
+	       number(row.model_ns, 1e3, 3).c_str(), number(row.traps, 1, 2).c_str(), row.note.empty() ? "" : "  ",
+	       row.note.c_str());
 	fflush(stdout);
 }
 

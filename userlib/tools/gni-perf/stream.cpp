@@ -62,11 +62,11 @@ class Stream
 {
 public:
 	Stream(const Job &job, const StreamPlan &plan, bool measures, unsigned number)
-		: job_(job), plan_(plan),
-		  domain_(job.info(job.rank()).inst_id + ((number + 1) << 22), job.options().place.cookie, modes,
-			  job.options().place.device),
+		: job_(job), plan_(plan), domain_(job.info(job.rank()).inst_id + ((number + 1) << 22),
+						  job.options().place.cookie, modes, job.options().place.device),
 		  source_(domain_.nic(), static_cast<uint32_t>(2 * plan.window)),
-		  endpoint_(domain_.nic(), source_.handle(), job.info(job.partner()).pe, job.info(job.partner()).inst_id),
+		  endpoint_(domain_.nic(), source_.handle(), job.info(job.partner()).pe,
+			    job.info(job.partner()).inst_id),
 		  registration_(domain_.nic(), job.data(), job.data_size(), nullptr, GNI_MEM_READWRITE),
 		  descriptors_(plan.window), begun_(plan.window)
 	{

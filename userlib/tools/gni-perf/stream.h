@@ -42,7 +42,8 @@ bool stream_fetches(StreamOp op);
 /** Throws Failure when the plan is none that this side can carry out; it may have come from elsewhere. */
 void check_plan(const Job &job, const StreamPlan &plan);
 
-/** Guards everywhere, and the pattern where this side's memory is the source. @p measures: this is the measuring rank. */
+/** Guards everywhere, and the pattern where this side's memory is the source. @p measures: this is the measuring rank.
+ */
 void stream_prepare(const Job &job, const StreamPlan &plan, bool measures);
 
 struct StreamResult {

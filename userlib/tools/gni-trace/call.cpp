@@ -130,7 +130,7 @@ void in_child()
 
 [[gnu::constructor]] void read_wishes()
 {
-	const char *file = getenv(env_file); // NOLINT(concurrency-mt-unsafe)
+	const char *file = getenv(env_file);           // NOLINT(concurrency-mt-unsafe)
 	(void)choose(getenv(env_only), wishes.chosen); // NOLINT(concurrency-mt-unsafe)
 	wishes.times = is_set(env_times);
 	wishes.quiet = is_set(env_quiet);
@@ -239,9 +239,8 @@ void *next_function(const char *name)
 }
 
 Call::Call(unsigned function, const void *caller)
-	: function_(function),
-	  wanted_(!wishes.off.load(std::memory_order_relaxed) && wishes.counts && wishes.chosen[function] &&
-		  !is_of_library(caller)),
+	: function_(function), wanted_(!wishes.off.load(std::memory_order_relaxed) && wishes.counts &&
+				       wishes.chosen[function] && !is_of_library(caller)),
 	  prints_(wanted_ && !wishes.quiet)
 {
 }

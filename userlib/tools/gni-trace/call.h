@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /**
  * @file
- * One traced call. No memory is allocated and no lock taken: calls come from signal handlers and cancelled threads, too.
+ * One traced call. No memory is allocated and no lock taken: calls come from signal handlers and cancelled threads,
+ * too.
  */
 #ifndef GNI_TRACE_CALL_H
 #define GNI_TRACE_CALL_H

@@ -40,11 +40,12 @@ namespace fs = std::filesystem;
 enum Exit { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_not_run = 126, exit_not_found = 127 };
 
 constexpr const char *library = "libgni-trace.so";
-constexpr const char *footer =
-	"A line: time of day (UTC) [process/thread] FUNCTION(arguments) = result. What a call has put behind a pointer\n"
-	"stands in [ ]; of an array the first element is shown.\n"
-	"Exit status: that of PROGRAM, which is ended by a signal if PROGRAM was; 127 there is no PROGRAM, 126 it cannot be\n"
-	"run, 1 gni-trace itself failed, 2 wrong usage.";
+constexpr const char *footer = "A line: time of day (UTC) [process/thread] FUNCTION(arguments) = result. What a call "
+			       "has put behind a pointer\n"
+			       "stands in [ ]; of an array the first element is shown.\n"
+			       "Exit status: that of PROGRAM, which is ended by a signal if PROGRAM was; 127 there is "
+			       "no PROGRAM, 126 it cannot be\n"
+			       "run, 1 gni-trace itself failed, 2 wrong usage.";
 
 struct Options {
 	std::string file, only;
@@ -188,12 +189,10 @@ void report(const Options &options, const Counts &counts)
 		calls += c.calls;
 	const char *name = options.program[0].c_str();
 	if (!counts.processes)
-		fprintf(stderr,
-			"gni-trace: %s has loaded no tracer: is it linked statically, or set-user-id%s?\n", name,
-			options.follow ? "" : ", or do its children make the calls (-f)");
+		fprintf(stderr, "gni-trace: %s has loaded no tracer: is it linked statically, or set-user-id%s?\n",
+			name, options.follow ? "" : ", or do its children make the calls (-f)");
 	else if (!calls)
-		fprintf(stderr,
-			"gni-trace: no call was seen: %s made none%s, or it is linked with libugni.a%s\n", name,
+		fprintf(stderr, "gni-trace: no call was seen: %s made none%s, or it is linked with libugni.a%s\n", name,
 			options.only.empty() ? "" : " of those of -e",
 			options.follow ? "" : ", or its children make them (-f)");
 	if (!options.summary && !options.both)
@@ -240,7 +239,8 @@ int trace(const Options &options)
 		if (pid == 0)
 			run_program(options.program);
 		status = wait_for(pid);
-		const bool not_run = WIFEXITED(status) && WEXITSTATUS(status) >= exit_not_run && !counts.counts().processes;
+		const bool not_run =
+			WIFEXITED(status) && WEXITSTATUS(status) >= exit_not_run && !counts.counts().processes;
 		if (!not_run)
 			report(options, counts.counts());
 	}
@@ -249,7 +249,9 @@ int trace(const Options &options)
 
 int run(int argc, char **argv)
 {
-	CLI::App app{"Runs a program and prints its calls of the GNI interface: gni-trace [OPTIONS] PROGRAM [ARGUMENTS]", "gni-trace"};
+	CLI::App app{
+		"Runs a program and prints its calls of the GNI interface: gni-trace [OPTIONS] PROGRAM [ARGUMENTS]",
+		"gni-trace"};
 	Options options;
 
 	app.set_version_flag("--version", "gni-trace " TOOLS_VERSION);

@@ -123,8 +123,7 @@ void cookies_that_the_environment_names(void **)
 
 void words_of_views(void **)
 {
-	auto context = domain::words_of_line(
-		"pid 12 state suspended owner 3 ptag 4 inst 9 comm \"a program\"");
+	auto context = domain::words_of_line("pid 12 state suspended owner 3 ptag 4 inst 9 comm \"a program\"");
 	assert_string_equal(context["state"].c_str(), "suspended");
 	assert_string_equal(context["ptag"].c_str(), "4");
 	assert_string_equal(context["comm"].c_str(), "a program");
@@ -176,8 +175,9 @@ void texts_in_datagrams(void **)
 	}
 	assert_true(fails([&] { perf::part_of_text(std::string(most + 1, 'x'), 0); }));
 	std::string text;
-	for (const std::string &bad : {std::string(), std::string("\x05"
-								   "abc"),
+	for (const std::string &bad : {std::string(),
+				       std::string("\x05"
+						   "abc"),
 				       std::string("\xff") + std::string(200, 'x')})
 		assert_true(fails([&] { perf::add_part(text, bad); }));
 	assert_true(text.empty());
@@ -196,7 +196,8 @@ void rows_as_csv(void **)
 	assert_string_equal(second.c_str(), "put-bw,8,3,,,1500.5,,,,,,\"window 4, both ways\"\n");
 	const std::string first = text.substr(0, text.find('\n'));
 	/* As many columns; the note has one comma of its own. */
-	assert_int_equal(std::count(first.begin(), first.end(), ',') + 1, std::count(second.begin(), second.end(), ','));
+	assert_int_equal(std::count(first.begin(), first.end(), ',') + 1,
+			 std::count(second.begin(), second.end(), ','));
 }
 
 unsigned count(const bool (&chosen)[GNI_TRACE_COUNT])
