@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The environment variables that libugni, libpmi, their companions and the tools read: one table. gni-info prints it,
- * and selftests/tool/test_environment.py compares it with what the sources name.
+ * and selftests/tool/test_user_tools.py compares it with what the sources name.
  *
  *   V(name, readers, value where it is not set, meaning)
  */

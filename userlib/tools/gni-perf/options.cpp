@@ -297,6 +297,11 @@ bool has_no_job(const Options &o)
 	return !o.local && o.place.ranks == 1 && o.place.rank == 0;
 }
 
+bool is_stream(const std::string &test)
+{
+	return test.ends_with("-bw") || test.ends_with("-lat");
+}
+
 /* Memory for one operation of each thread, both ways. */
 uint64_t stream_bytes(const Options &o)
 {
@@ -318,7 +323,6 @@ void settle_alone(Options &o)
 		o.server = true;
 	if (o.once && !o.server)
 		throw UsageError("--once is for the server");
-	o.least_data = stream_bytes(o);
 	if (!o.alone())
 		return;
 	if (o.local)
@@ -359,6 +363,8 @@ Options parse_options(int argc, char **argv)
 	if (o.local == 1 || o.local % 2)
 		throw UsageError("--local takes an even number of ranks");
 	settle_alone(o);
+	if (o.alone() || std::any_of(o.tests.begin(), o.tests.end(), is_stream))
+		o.least_data = stream_bytes(o);
 	if (!o.place.cookie)
 		o.place.cookie = o.alone() ? default_cookie : cookie_of_job;
 	check_options(o);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /**
  * @file
- * One traced call. No memory is allocated and no lock taken: calls come from signal handlers and cancelled threads,
- * too.
+ * One traced call. No memory is allocated and no lock taken, but when a function is called for the first time: calls
+ * come from signal handlers and cancelled threads, too.
  */
 #ifndef GNI_TRACE_CALL_H
 #define GNI_TRACE_CALL_H
@@ -26,13 +26,15 @@ namespace gnitrace
 class Text
 {
 public:
+	/* The rest has no value: a call that is not printed pays nothing for it. */
+	Text() { bytes_[0] = '\0'; } // NOLINT(cppcoreguidelines-pro-type-member-init)
 	[[gnu::format(printf, 2, 3)]] void add(const char *format, ...);
 	void clear() { used_ = 0, bytes_[0] = '\0'; }
 	const char *c_str() const { return bytes_; }
 
 private:
 	size_t used_ = 0;
-	char bytes_[700] = "";
+	char bytes_[700];
 };
 
 /** A value with a name. */
