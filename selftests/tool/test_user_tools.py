@@ -34,8 +34,8 @@ class Environment(unittest.TestCase):
         table = dict(re.findall(r'V\((\w+), "([^"]*)"', TABLE.read_text(encoding="utf-8")))
         used = set()
         for folder in SOURCES:
-            for path in (host.TOP / folder).rglob("*.[ch]*"):
-                if "tests" not in path.parts and path != TABLE:
+            for path in (host.TOP / folder).rglob("*"):
+                if path.suffix in (".c", ".cpp", ".h", ".hpp") and "tests" not in path.parts and path != TABLE:
                     text = path.read_text(encoding="utf-8")
                     used |= set(VARIABLE.findall(text)) | set(re.findall(r"env::([A-Z_]+)", text))
         self.assertEqual(used, set(table))

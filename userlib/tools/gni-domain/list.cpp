@@ -154,9 +154,8 @@ Words words_of_line(const std::string &line)
 		if (text.peek() != '"') {
 			text >> one;
 			/* remarks belong to no name */
-			if (one != "(implicit)" && one != "suspended")
-				all.push_back(one);
-			else if (!all.empty() && all.back() == "state")
+			const bool remark = one == "(implicit)" || one == "suspended";
+			if (!remark || (!all.empty() && all.back() == "state"))
 				all.push_back(one);
 			continue;
 		}

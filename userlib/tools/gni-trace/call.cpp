@@ -136,7 +136,7 @@ void in_child()
 	wishes.quiet = is_set(env_quiet);
 	wishes.follow = is_set(env_follow);
 	if (file && strlen(file) < sizeof(wishes.file))
-		strcpy(wishes.file, file);
+		memcpy(wishes.file, file, strlen(file) + 1);
 	wishes.off = !wishes.follow && !is_chosen_process();
 	wishes.counts = map_counts(getenv(env_counts)); // NOLINT(concurrency-mt-unsafe)
 	if (!wishes.off)
@@ -152,6 +152,7 @@ void Text::add(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
+	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, one line above
 	const int n = vsnprintf(bytes_ + used_, sizeof(bytes_) - used_, format, args);
 	va_end(args);
 	if (n > 0)

@@ -131,6 +131,7 @@ void set_environment(const Options &options, const CountsFile &counts)
 {
 	std::vector<char *> argv;
 	set(env_process, std::to_string(getpid()));
+	argv.reserve(program.size() + 1);
 	for (const std::string &word : program)
 		argv.push_back(const_cast<char *>(word.c_str()));
 	argv.push_back(nullptr);
