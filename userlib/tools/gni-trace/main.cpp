@@ -58,7 +58,7 @@ std::string library_path()
 {
 	std::error_code error;
 	const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-	for (const fs::path &path : {folder.parent_path() / "lib" / library, folder / library})
+	for (const fs::path &path : {folder.parent_path() / TOOLS_LIBDIR / library, folder / library})
 		if (fs::exists(path, error))
 			return path;
 	throw Failure(format("%s is not beside %s", library, folder.c_str()));
