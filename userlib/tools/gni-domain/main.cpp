@@ -2,7 +2,7 @@
 /**
  * @file
  * gni-domain: makes the communication domains of a job on this node, and removes them; what a launcher's daemon does
- * on a compute node. Prints the variables that ranks on this node need.
+ * on a compute node. Prints the variables that ranks on this node need; lists the domains that there are.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -23,6 +23,7 @@
 #include "common/place.h"
 #include "common/version.h"
 #include "common/wait.h"
+#include "list.h"
 
 using namespace tools;
 
@@ -31,6 +32,7 @@ namespace
 
 constexpr const char *usage =
 	"usage: gni-domain create|destroy --job=ID --cookie=COOKIE[,COOKIE]... [--device=N]\n"
+	"       gni-domain list [--json] [--device=N]\n"
 	"\n"
 	"Makes the communication domains of a job on this node, or removes them: what a launcher's daemon does.\n"
 	"\n"
@@ -46,11 +48,17 @@ constexpr const char *usage =
 	"  -h, --help               this text\n"
 	"  -V, --version            prints the version\n"
 	"\n"
-	"Needs the rights of an administrator. Exit status: 0 done, 1 refused, 2 wrong usage.\n";
+	"list     shows the domains of this node by their protection tags: what is in use of which limits, and to\n"
+	"         root also jobs and processes; cookies are told to nobody\n"
+	"\n"
+	"create and destroy need the rights of an administrator. Exit status: 0 done, 1 refused, 2 wrong usage.\n";
+
+enum class Verb { Create, Destroy, List };
 
 struct Request {
 	bool done = false; /* help or version was printed */
-	bool create = false;
+	Verb verb = Verb::List;
+	bool json = false;
 	uint64_t job = 0;
 	std::vector<uint32_t> cookies;
 	uint32_t device = 0;
@@ -70,10 +78,13 @@ std::vector<uint32_t> parse_cookies(const char *text)
 
 Request parse(int argc, char **argv)
 {
-	static const option table[] = {
-		{"job", required_argument, nullptr, 'j'},    {"cookie", required_argument, nullptr, 'c'},
-		{"device", required_argument, nullptr, 'd'}, {"help", no_argument, nullptr, 'h'},
-		{"version", no_argument, nullptr, 'V'},      {}};
+	static const option table[] = {{"job", required_argument, nullptr, 'j'},
+				       {"cookie", required_argument, nullptr, 'c'},
+				       {"device", required_argument, nullptr, 'd'},
+				       {"json", no_argument, nullptr, 'J'},
+				       {"help", no_argument, nullptr, 'h'},
+				       {"version", no_argument, nullptr, 'V'},
+				       {}};
 	Request request;
 	for (int letter; (letter = next_option(argc, argv, "j:c:d:hV", table)) != -1;) {
 		if (letter == 'j')
@@ -82,6 +93,8 @@ Request parse(int argc, char **argv)
 			request.cookies = parse_cookies(optarg);
 		else if (letter == 'd')
 			request.device = static_cast<uint32_t>(parse_number(optarg, "--device", INT_MAX));
+		else if (letter == 'J')
+			request.json = true;
 		else if (letter == 'h')
 			fputs(usage, stdout);
 		else
@@ -91,11 +104,15 @@ Request parse(int argc, char **argv)
 	if (request.done)
 		return request;
 	const std::string what = optind == argc - 1 ? argv[optind] : "";
-	if (what != "create" && what != "destroy")
-		throw UsageError("say create or destroy; see --help");
-	if (request.cookies.empty() || !request.job)
+	if (what != "create" && what != "destroy" && what != "list")
+		throw UsageError("say create, destroy or list; see --help");
+	request.verb = what == "create" ? Verb::Create : what == "destroy" ? Verb::Destroy : Verb::List;
+	if (request.verb == Verb::List && (request.job || !request.cookies.empty()))
+		throw UsageError("list shows all domains: neither --job nor --cookie goes with it");
+	if (request.verb != Verb::List && request.json)
+		throw UsageError("--json is for list");
+	if (request.verb != Verb::List && (request.cookies.empty() || !request.job))
 		throw UsageError("--job and --cookie are needed");
-	request.create = what == "create";
 	return request;
 }
 
@@ -155,6 +172,21 @@ void create(const Request &request)
 	       cookies.c_str(), devices.c_str(), addresses.c_str());
 }
 
+void carry_out(const Request &request)
+{
+	switch (request.verb) {
+	case Verb::Create:
+		create(request);
+		break;
+	case Verb::Destroy:
+		destroy(request);
+		break;
+	case Verb::List:
+		domain::list(request.device, request.json);
+		break;
+	}
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -163,10 +195,7 @@ int main(int argc, char **argv)
 		const Request request = parse(argc, argv);
 		if (request.done)
 			return 0;
-		if (request.create)
-			create(request);
-		else
-			destroy(request);
+		carry_out(request);
 		return 0;
 	} catch (const UsageError &error) {
 		fprintf(stderr, "gni-domain: %s\n", error.what());
