@@ -20,6 +20,8 @@ PROGRAMS = {
     "gni-chaos": STAGE / "bin/gni-chaos",
     "gni-isolation": STAGE / "bin/gni-isolation",
     "gni-domain": STAGE / "bin/gni-domain",
+    "gni-info": STAGE / "bin/gni-info",
+    "gni-trace": STAGE / "bin/gni-trace",
     "pmi-info": STAGE / "bin/pmi-info",
     "aries-info": STAGE / "bin/aries-info",
     "aries-topo": host.BUILD / "model/topo/aries-topo",

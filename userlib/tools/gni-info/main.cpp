@@ -105,6 +105,9 @@ int run(int argc, char **argv)
 	Options options;
 
 	app.set_version_flag("-V,--version", "gni-info (OpenGNI) " OPENGNI_VERSION);
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return std::string("gni-info: ") + error.what() + "; see gni-info --help\n";
+	});
 	app.footer(footer);
 	app.fallthrough();
 	app.require_subcommand(0, 1);

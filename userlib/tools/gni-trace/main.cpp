@@ -256,6 +256,9 @@ int run(int argc, char **argv)
 	Options options;
 
 	app.set_version_flag("-V,--version", "gni-trace (OpenGNI) " OPENGNI_VERSION);
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return std::string("gni-trace: ") + error.what() + "; see gni-trace --help\n";
+	});
 	app.footer(footer);
 	app.prefix_command();
 	app.add_option("-o,--output", options.file, "file for lines and summary (standard error)");
