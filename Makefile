@@ -135,7 +135,7 @@ userlib: setup ## libugni and the tools
 tools: userlib ## the same as userlib
 
 agent: setup ## the guest's end of the control channel
-	$(STEP) agent -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
+	$(STEP) agent -i $(TOP)/scripts/agent -i $(TOP)/userlib/kvs -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
 
 IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
 	-i $(MODULE) -i $(KGNI) -i $(KRCA) -i $(KGNI_CLIENTS) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'

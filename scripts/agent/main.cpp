@@ -169,8 +169,6 @@ int Agent::run()
 	sigprocmask(SIG_BLOCK, &mask, nullptr);
 	std::signal(SIGPIPE, SIG_IGN);
 	signals_ = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (!kvs_.ok())
-		fprintf(stderr, "gni-agent: no key-value socket: %s\n", strerror(errno));
 
 	for (;;) {
 		int timeout;

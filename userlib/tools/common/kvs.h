@@ -1,43 +1,69 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /**
  * @file
- * Exchange of small texts between the ranks of a job before they can reach each other through the NIC.
+ * Exchange of small texts between the ranks of a job before they can reach each other through the NIC: over libpmi.
  */
 #ifndef TOOLS_KVS_H
 #define TOOLS_KVS_H
 
-#include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
+#include "place.h"
 #include "wait.h"
 
 namespace tools
 {
 
-/** Key-value store shared by the ranks of a job. Keys and values are single words. */
+/** This process's membership in its job; one at a time. Keys and values are words and texts of up to 63 and 1,000
+ * bytes. */
 class Kvs
 {
 public:
-	virtual ~Kvs() = default;
+	/**
+	 * Joins.
+	 * @param place as the command line has it; tells libpmi where it differs from what the launcher has said
+	 * @param timeout_seconds after which waiting for another rank is given up
+	 * Throws UsageError for a bad place, Failure when there is nothing to connect to.
+	 */
+	Kvs(const Place &place, double timeout_seconds);
+	Kvs(const Kvs &) = delete;
+	Kvs &operator=(const Kvs &) = delete;
+	~Kvs();
+
+	int rank() const { return rank_; }
+	int ranks() const { return ranks_; }
 
 	/** Publishes @p value; overwrites. Throws Failure. */
-	virtual void put(const std::string &key, const std::string &value) = 0;
+	void put(const std::string &key, const std::string &value);
+
+	/** What there is now; nothing if nobody has put the key yet, or the store does not answer. */
+	std::optional<std::string> look(const std::string &key);
 
 	/** Waits until a rank has put @p key. Throws Failure when the deadline passes. */
-	virtual std::string get(const std::string &key, const Deadline &deadline) = 0;
+	std::string get(const std::string &key, const Deadline &deadline);
 
-	/** Returns when every one of @p ranks has called it with the same @p name; use a name once. */
-	void barrier(const std::string &name, int rank, int ranks, const Deadline &deadline);
+	/** Returns when every rank has called it. Throws Failure when one is missing. */
+	void barrier();
+
+	/** Every rank's value, in the order of ranks; all call it. Throws Failure when one is missing or of another
+	 * size. */
+	template <class T> std::vector<T> gather(const T &own)
+	{
+		static_assert(std::has_unique_object_representations_v<T>, "padding would be published");
+		std::vector<T> all(static_cast<size_t>(ranks_));
+		gather_bytes(&own, all.data(), sizeof(T));
+		return all;
+	}
+
+private:
+	void gather_bytes(const void *own, void *all, size_t size);
+
+	int rank_ = 0, ranks_ = 1;
+	std::string space_; /* PMI's name of the job's keys */
 };
-
-/**
- * Opens a store.
- * @param spec "unix:PATH" the cluster tool's control channel, "tcp:HOST:PORT" where rank 0 serves, "dir:PATH" a
- *             directory that all ranks see
- * @param job  name space of the keys
- * Throws UsageError for a bad @p spec, Failure when there is nothing to connect to before the deadline.
- */
-std::unique_ptr<Kvs> open_kvs(const std::string &spec, const std::string &job, int rank, const Deadline &deadline);
 
 } // namespace tools
 

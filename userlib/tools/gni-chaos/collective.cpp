@@ -58,11 +58,7 @@ Collective::Collective(Session &session, tools::Kvs &kvs)
 /* What is there now; nothing if nobody has said anything yet. */
 std::optional<std::string> Collective::look(const std::string &key) const
 {
-	try {
-		return kvs_.get(key, tools::Deadline(0.001));
-	} catch (const Failure &) {
-		return std::nullopt;
-	}
+	return kvs_.look(key);
 }
 
 Collective::Word Collective::word_of(int worker) const

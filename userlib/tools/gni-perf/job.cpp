@@ -4,7 +4,6 @@
 #include <cinttypes>
 
 #include "common/failure.h"
-#include "common/hex.h"
 #include "common/pattern.h"
 
 namespace perf
@@ -42,14 +41,6 @@ size_t control_bytes(const Options &options)
 bool is_block(const gni_post_descriptor_t &descriptor)
 {
 	return descriptor.type == GNI_POST_RDMA_PUT || descriptor.type == GNI_POST_RDMA_GET;
-}
-
-RankInfo decode(const std::string &text, int rank)
-{
-	RankInfo info = {};
-	if (!tools::from_hex(text, info))
-		throw Failure(format("rank %d published something else than its addresses; another version?", rank));
-	return info;
 }
 
 } // namespace
@@ -91,12 +82,9 @@ void Job::publish(tools::Kvs &kvs)
 	own.data_size = data_.size();
 	own.control_handle = control_registration_.handle();
 	own.data_handle = data_registration_.handle();
-	kvs.put(format("perf/%d", options_.place.rank), tools::to_hex(own));
+	ranks_ = kvs.gather(own);
 
-	Deadline limit = deadline();
-	for (int rank = 0; rank < options_.place.ranks; rank++) {
-		ranks_.push_back(decode(kvs.get(format("perf/%d", rank), limit), rank));
-		const RankInfo &info = ranks_.back();
+	for (const RankInfo &info : ranks_) {
 		endpoints_.push_back(
 			std::make_unique<tools::Endpoint>(domain_.nic(), source_.handle(), info.pe, info.inst_id));
 		tools::check(GNI_EpSetEventData(endpoints_.back()->handle(), local_event_of(options_.place.rank),

@@ -114,16 +114,15 @@ bool measure(Job &job, const std::vector<Row> &of_all)
 
 int run_rank(const Options &options)
 {
-	auto kvs = tools::open_kvs(options.place.kvs, options.place.job, options.place.rank,
-				   Deadline(options.timeout_seconds));
-	Job job(options, *kvs);
+	tools::Kvs kvs(options.place, options.timeout_seconds);
+	Job job(options, kvs);
 	bool passed = true;
 	try {
 		std::vector<Row> of_all;
 		if (options.wants("barrier"))
-			of_all.push_back(barrier(job, *kvs));
+			of_all.push_back(barrier(job, kvs));
 		if (options.wants("storm"))
-			of_all.push_back(storm(job, *kvs));
+			of_all.push_back(storm(job, kvs));
 		if (job.measures())
 			passed = measure(job, of_all);
 		else
@@ -133,7 +132,9 @@ int run_rank(const Options &options)
 		passed = false;
 	}
 	/* Nobody takes memory away that another rank still uses; after a failure the others may be gone. */
-	kvs->barrier("perf/end", job.rank(), job.ranks(), passed ? job.deadline() : Deadline(10));
+	if (!passed)
+		tools::exit_after(10);
+	kvs.barrier();
 	return passed ? 0 : 1;
 }
 
