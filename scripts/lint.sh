@@ -12,7 +12,7 @@
 mode=${1:-}
 case $mode in
 '' | --fix | --quick) ;;
--h | --help) sed -n '3,/^$/s/^# \{0,1\}//p' "$0" && exit 0 ;;
+-h | --help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0" && exit 0 ;;
 *) echo "lint.sh: no option '$mode': see lint.sh --help" >&2 && exit 2 ;;
 esac
 bad=0

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the statuses of the NIC (enum aries_status) are called, and which of them may go away when
  * what failed is repeated: the same for programs, for clients in the kernel and in its log.
