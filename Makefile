@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # OpenGNI: everything starts here; 'make help' lists the targets.
 #
 # Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Check that each file names its licence and who holds its copyright, as `reuse lint` wants it.
 
 usage: copyright-lines.py [--fix]
@@ -16,7 +17,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 HOLDER = "Copyright (c) 2026 The OpenGNI authors"
-LICENCE = re.compile(r"(?P<begin>\S* *)SPDX-License-Identifier: [\w.+() -]*?(?P<end>| \*/| -->)\n")
+LICENCE = re.compile(r"(?P<begin>\S* *)SPDX[-]License-Identifier: [\w.+() -]*?(?P<end>| \*/| -->)\n")
 LOOK = 3  # lines
 
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
 #   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures]      what only those need comes with their names

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries.ko, the folder core: the NIC as a device. Registers, numbers of its resources, memory that
  * it reads, and the structure that stands for it.

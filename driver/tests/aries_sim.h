@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Stands for aries_core.h and aries_obj.h: of a NIC and of an open file only what the files know that are tested here. */
 #ifndef ARIES_SIM_H
 #define ARIES_SIM_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * The part of the kernel that the datagram files use, for one thread in a process. Locks only check
  * that they are taken and given back, and that nobody goes through much while holding one; time

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries.ko, the folder view: what is to be seen in sysfs and debugfs.
  */

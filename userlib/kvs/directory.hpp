@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file A store without a server: files of a directory that all ranks see. */
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file The service itself, for jobs that no launcher started and for tests. scripts/opengni/kvs.py is the launcher's.
  */
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file Keys, counts and barriers that the ranks of a job share before they can reach each other through the NIC. */
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file The kinds of stores between two threads, and what a client does when answers are late. */
 #include "client.hpp"
 #include "server.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "session.hpp"
 
 #include "codec.hpp"
@@ -56,8 +57,9 @@ int Session::init()
 	if (!place)
 		return PMI_FAIL;
 	if (place->size > 1)
-		if (int rc = with_store(
-			    [&] { store_ = kvs::open_store(place->service, place->job, place->rank, place->answer_ms()); }))
+		if (int rc = with_store([&] {
+			    store_ = kvs::open_store(place->service, place->job, place->rank, place->answer_ms());
+		    }))
 			return rc;
 	place_ = *place;
 	own_.clear();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file This process's place in its job, from the first Init to the last Finalize. */
 #pragma once
 

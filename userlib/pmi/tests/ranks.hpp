@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file Ranks of a job as forked processes, and what they say on stderr. */
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file Wrong or missing variables, a service that does not answer, arguments out of range: code and line. */
 #include "../../tests/cmocka_cpp.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Exchange of small texts between the ranks of a job before they can reach each other through the NIC: over libpmi.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * gni-isolation: what a process must not reach, tried, and the memory of the victim looked at after each try.
