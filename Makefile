@@ -82,7 +82,7 @@ chaos: kernel model qemu initramfs check-image ## traffic between four nodes whi
 interop: kernel model qemu driver kgni userlib agent ## UCX and Open MPI from Debian's sources, built and run; LUSTRE=DIR ARGS=lustre: LNet (Documentation/interop.md)
 	@LUSTRE='$(LUSTRE)' $(TOP)/scripts/interop/run.sh $(ARGS)
 
-lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck
+lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck, flake8, mypy, reuse
 	@$(TOP)/scripts/lint.sh
 
 format: setup ## bring C and C++ sources into the project's form

@@ -28,6 +28,7 @@ PKG_LUSTRE="autoconf automake libtool flex bison libyaml-dev libnl-3-dev libnl-g
 PKG_DEBUG="flex bison bc"
 PKG_MPI="libopenmpi-dev openmpi-bin"
 PKG_FIGURES="python3-matplotlib"
+PKG_STYLE="flake8 mypy reuse"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {
@@ -90,8 +91,8 @@ main() {
 	check_system
 	check_space
 	want="$PKG_BUILD $PKG_QEMU $PKG_KERNEL $PKG_IMAGE $PKG_TOOLS $PKG_UNIT_TESTS"
-	[ $tests = yes ] && want="$want $PKG_TESTS"
-	[ $lint = yes ] && want="$want $PKG_LINT"
+	[ $tests = yes ] && want="$want $PKG_TESTS $PKG_STYLE"
+	[ $lint = yes ] && want="$want $PKG_LINT $PKG_STYLE"
 	[ $interop = yes ] && want="$want $PKG_INTEROP"
 	[ $lustre = yes ] && want="$want $PKG_LUSTRE"
 	[ $debug = yes ] && want="$want $PKG_DEBUG"

@@ -46,7 +46,7 @@ class Tap(unittest.TestResult):
         self.line(test, True, f" # SKIP {reason}")
 
     def broke(self, test, err, prefix=""):
-        self.broken.setdefault(test.id(), []).append(prefix + self._exc_info_to_string(err, test))
+        self.broken.setdefault(test.id(), []).append(prefix + self._exc_info_to_string(err, test))  # type: ignore[attr-defined]
 
     def addFailure(self, test, err):
         super().addFailure(test, err)

@@ -37,7 +37,6 @@ class Table(unittest.TestCase):
         self.assertEqual(len([f for f in functions if f.startswith("GNI_")]), 96)
         self.assertEqual(len([f for f in functions if f.startswith(("gni_cq_", "gni_ce_res_"))]), 30)
 
-
     def test_the_header_documents_the_same_codes(self):
         header = (conformance.FOLDER / "../../userlib/include/gni_pub.h").read_text(encoding="utf-8")
         documented = set()

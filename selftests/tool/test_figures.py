@@ -45,7 +45,7 @@ class Figures(unittest.TestCase):
         """Simulated on machines of some dozens of nodes, drawn if matplotlib is there, and not simulated again."""
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "sim").symlink_to(SIM.parent)
-            command = [sys.executable, FIGURE, "--scale=tiny", f"--to={folder}/figures"]
+            command = [sys.executable, str(FIGURE), "--scale=tiny", f"--to={folder}/figures"]
             if not importlib.util.find_spec("matplotlib"):
                 command.append("--no-plot")
             environment = {**os.environ, "OPENGNI_BUILD": folder}
