@@ -141,8 +141,9 @@ async def _follow(reader, writer, ranks, printer, request, stdin):
         loop.add_signal_handler(number, lambda number=number: writer.write(frame(Kind.SIGNAL, 0, struct.pack("<I", number))))
     for rank in range(1 if stdin else 0, len(ranks)):
         writer.write(frame(Kind.STDIN, rank))
-    terminal: contextlib.AbstractContextManager = _Terminal(writer) if request.get("tty") else contextlib.nullcontext()
-    with terminal:
+    with contextlib.ExitStack() as stack:
+        if request.get("tty"):
+            stack.enter_context(_Terminal(writer))
         if stdin:
             _forward_stdin(writer)
         try:
