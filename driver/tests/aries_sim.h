@@ -40,6 +40,7 @@ struct aries_dev {
 	bool hw_ok;
 	u8 *regs;
 	bool identified;
+	bool amo_lazy;
 	u64 caps;
 	u32 nfma;
 	u32 nmdd;

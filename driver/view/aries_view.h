@@ -11,6 +11,7 @@
 /* aries_sysfs.c */
 extern struct class aries_class;
 void aries_sysfs_init(void);
+const char *aries_state_name(enum aries_state state);
 
 /* aries_counters.c */
 extern struct attribute_group aries_counter_group;
