@@ -241,9 +241,11 @@ static int aries_health_tell(struct devlink_health_reporter *reporter, struct de
 	up_read(&ad->state_sem);
 	rc = aries_fmsg(devlink_fmsg_string_pair_put(fmsg, "state",
 						     aries_state_name(READ_ONCE(ad->state))));
-	if (!rc && status != ~0u)
-		rc = aries_fmsg(devlink_fmsg_string_pair_put(fmsg, "link",
-			FIELD_GET(ARIES_CTL_STATUS_LINK_MASK, status) ? "up" : "down"));
+	if (!rc && status != ~0u) {
+		bool up = FIELD_GET(ARIES_CTL_STATUS_LINK_MASK, status);
+
+		rc = aries_fmsg(devlink_fmsg_string_pair_put(fmsg, "link", up ? "up" : "down"));
+	}
 	if (!rc)
 		rc = aries_fmsg(devlink_fmsg_u64_pair_put(fmsg, "resets",
 							  atomic64_read(&ad->resets)));
@@ -259,8 +261,12 @@ static int aries_health_diagnose(struct devlink_health_reporter *reporter,
 	return aries_health_tell(reporter, fmsg);
 }
 
-#define ARIES_HEALTH_COUNTER(NAME, name, text) [ARIES_CNT_##NAME] = #name,
-static const char *const aries_health_counters[] = { ARIES_COUNTERS(ARIES_HEALTH_COUNTER) };
+/* In the order of their registers. */
+#define ARIES_HEALTH_COUNTER(NAME, file, text) { .name = #file },
+static const struct {
+	const char *name;
+} aries_health_counters[] = { ARIES_COUNTERS(ARIES_HEALTH_COUNTER) };
+static_assert(ARRAY_SIZE(aries_health_counters) == ARIES_CNT_COUNT);
 
 /* As it was when it was found not to work: with its counters, if they still answer. */
 static int aries_health_dump(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
@@ -272,6 +278,7 @@ static int aries_health_dump(struct devlink_health_reporter *reporter, struct de
 
 	rc = aries_health_tell(reporter, fmsg);
 	for (i = 0; i < ARRAY_SIZE(aries_health_counters) && !rc; i++) {
+		const char *name = aries_health_counters[i].name;
 		u64 value;
 
 		down_read(&dl->ad->state_sem);
@@ -279,7 +286,7 @@ static int aries_health_dump(struct devlink_health_reporter *reporter, struct de
 		up_read(&dl->ad->state_sem);
 		if (value == ~0ull)
 			break;
-		rc = aries_fmsg(devlink_fmsg_u64_pair_put(fmsg, aries_health_counters[i], value));
+		rc = aries_fmsg(devlink_fmsg_u64_pair_put(fmsg, name, value));
 	}
 	return rc;
 }
@@ -304,6 +311,7 @@ static const struct devlink_health_reporter_ops aries_health_ops = {
 static void aries_health_report(struct work_struct *work)
 {
 	struct aries_devlink *dl = container_of(work, struct aries_devlink, report);
+
 	if (READ_ONCE(dl->ad->state) == ARIES_STATE_UP)
 		devlink_health_report(dl->health, "test", NULL);
 	else
