@@ -38,6 +38,7 @@ void aries_err_drain(struct aries_dev *ad);
 int aries_devlink_add(struct aries_dev *ad);
 void aries_devlink_del(struct aries_dev *ad);
 void aries_devlink_failed(struct aries_dev *ad);
+void aries_devlink_up(struct aries_dev *ad);
 #else
 static inline int aries_devlink_add(struct aries_dev *ad)
 {
@@ -49,6 +50,10 @@ static inline void aries_devlink_del(struct aries_dev *ad)
 }
 
 static inline void aries_devlink_failed(struct aries_dev *ad)
+{
+}
+
+static inline void aries_devlink_up(struct aries_dev *ad)
 {
 }
 #endif

@@ -334,6 +334,22 @@ void aries_devlink_failed(struct aries_dev *ad)
 	schedule_work(&dl->report);
 }
 
+/**
+ * aries_devlink_up() - the NIC works after a reset, whoever has made it
+ * @ad: the device
+ *
+ * Context: may sleep; the function is locked.
+ */
+void aries_devlink_up(struct aries_dev *ad)
+{
+	struct aries_devlink *dl;
+
+	if (!ad->devlink)
+		return;
+	dl = devlink_priv(ad->devlink);
+	devlink_health_reporter_state_update(dl->health, DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+}
+
 /* ---- begin and end ---- */
 
 /**

@@ -308,6 +308,7 @@ static int aries_restart(struct aries_dev *ad)
 	}
 	atomic64_inc(&ad->resets);
 	dev_info(&ad->dev, "was reset; programs have to attach again\n");
+	aries_devlink_up(ad);
 	aries_client_tell(ad, ARIES_EVENT_UP);
 	return 0;
 }
