@@ -47,7 +47,7 @@ void tell_place(const Place &place, double timeout_seconds)
 		set("OPENGNI_JOB", place.job);
 	if (place.cookie != told.cookie)
 		set("OPENGNI_COOKIE", std::to_string(place.cookie));
-	set("OPENGNI_KVS_TIMEOUT", format("%.0f", std::max(1.0, timeout_seconds)));
+	set("OPENGNI_KVS_TIMEOUT", format("%.0f", std::clamp(timeout_seconds, 1.0, 1e6)));
 	setenv("PMI_DEBUG", "1", 0); // NOLINT(concurrency-mt-unsafe): the cause of a failure belongs to its message
 }
 
