@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # OpenGNI: everything starts here; 'make help' lists the targets.
 #
 # Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,
@@ -93,7 +94,7 @@ chaos: kernel model qemu initramfs check-image ## traffic between four nodes whi
 interop: kernel model qemu driver kgni userlib agent ## UCX and Open MPI from Debian's sources, built and run; LUSTRE=DIR ARGS=lustre: LNet (Documentation/interop.md)
 	@LUSTRE='$(LUSTRE)' $(TOP)/scripts/interop/run.sh $(ARGS)
 
-lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck, kernel-doc
+lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck, kernel-doc, flake8, mypy, reuse
 	@$(TOP)/scripts/lint.sh
 
 format: setup ## bring C and C++ sources into the project's form
@@ -147,7 +148,7 @@ userlib: setup ## libugni and the tools
 tools: userlib ## the same as userlib
 
 agent: setup ## the guest's end of the control channel
-	$(STEP) agent -e $(VERSION) -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
+	$(STEP) agent -e $(VERSION) -i $(TOP)/scripts/agent -i $(TOP)/userlib/kvs -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
 
 IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
 	-i $(MODULE) -i $(KGNI) -i $(KRCA) -i $(KGNI_CLIENTS) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries.ko: what its parts are put together with.
  *
@@ -31,6 +32,31 @@ void aries_irq_exit(struct aries_dev *ad);
 
 /* aries_err.c */
 void aries_err_drain(struct aries_dev *ad);
+
+/* aries_devlink.c */
+#if IS_ENABLED(CONFIG_NET_DEVLINK)
+int aries_devlink_add(struct aries_dev *ad);
+void aries_devlink_del(struct aries_dev *ad);
+void aries_devlink_failed(struct aries_dev *ad);
+void aries_devlink_up(struct aries_dev *ad);
+#else
+static inline int aries_devlink_add(struct aries_dev *ad)
+{
+	return 0;
+}
+
+static inline void aries_devlink_del(struct aries_dev *ad)
+{
+}
+
+static inline void aries_devlink_failed(struct aries_dev *ad)
+{
+}
+
+static inline void aries_devlink_up(struct aries_dev *ad)
+{
+}
+#endif
 
 /* aries_qsc.c */
 void aries_qsc_init(struct aries_dev *ad);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The device as the class "gni" knows it: its number, and its structure from the first moment to
  * the last reference.

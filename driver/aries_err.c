@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Error events: taken from the NIC's queue, counted, traced, given to who has subscribed, and
  * logged at a limited rate.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Interrupts: vector 0 tells of error events, finished DMA tests, timers, nodes and quiesces, the
  * others of completion queues that were armed. With one vector only, it serves everything.

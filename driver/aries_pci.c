@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The PCI function: probe and remove, function reset, error recovery, surprise removal, sleep.
  */
@@ -185,14 +186,19 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ad->config = pci_store_saved_state(pdev);
 	aries_debugfs_add(ad);
 	/* without it the NIC would not come back from a bus reset */
-	rc = ad->config ? aries_chrdev_add(ad) : -ENOMEM;
+	rc = ad->config ? aries_devlink_add(ad) : -ENOMEM;
 	if (rc)
 		goto err_stop;
+	rc = aries_chrdev_add(ad);
+	if (rc)
+		goto err_devlink;
 	aries_client_add(ad);
 	dev_info(&ad->dev, "node %u of %u, %u FMA descriptors, %u MDDs, %u CQs, %u vectors\n",
 		 ad->pe, ad->nodes, ad->nfma, ad->nmdd, ad->ncq, ad->nvec);
 	return 0;
 
+err_devlink:
+	aries_devlink_del(ad);
 err_stop:
 	aries_debugfs_del(ad);
 	aries_chan_stop(ad);
@@ -251,6 +257,7 @@ static void aries_pci_remove(struct pci_dev *pdev)
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
+	aries_devlink_del(ad);
 	aries_client_del(ad);
 	/* for whoever binds the function next */
 	if (READ_ONCE(ad->state) == ARIES_STATE_RESET)
@@ -296,10 +303,12 @@ static int aries_restart(struct aries_dev *ad)
 	if (rc) {
 		dev_err(&ad->pdev->dev, "not usable after a reset: %d\n", rc);
 		aries_pci_stop(ad, ARIES_STATE_RESET, false);
+		aries_devlink_failed(ad);
 		return rc;
 	}
 	atomic64_inc(&ad->resets);
 	dev_info(&ad->dev, "was reset; programs have to attach again\n");
+	aries_devlink_up(ad);
 	aries_client_tell(ad, ARIES_EVENT_UP);
 	return 0;
 }

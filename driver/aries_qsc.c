@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Quiesces: times in which no NIC of the network injects requests. The NIC tells that one has begun
  * and how much of it is left; clients in the kernel are told of both ends.

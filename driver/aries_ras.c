@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * ECC of the NIC's tables: what becomes of errors that it finds. One wrong bit is put right by the
  * NIC, which tells of several at once. An entry with two is refused until it is written anew: the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* A NIC that is reset, removed or switched off is taken from all who use it. */
 #include "aries.h"
 #include "aries_trace.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Requests and events of a queue, for those who post. */
 #ifndef KGNI_CQ_H
 #define KGNI_CQ_H

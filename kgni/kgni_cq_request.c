@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Posts and messages between their call and their event. Room is counted, so that the events of
  * what starts here never overrun a queue. Most events are the NIC's; kGNI tells of what the NIC

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The auxiliary driver: NICs come and go. NIC handles of one that has gone stay valid: what was
  * under way has ended, and what is asked of them is refused.

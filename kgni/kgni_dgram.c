@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Datagrams. All of their state is in aries.ko but where the partner's data goes, and that an
  * endpoint has one: that is protected by gni_ep.lock.

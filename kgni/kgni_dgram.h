@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Datagrams of an endpoint that ends. */
 #ifndef KGNI_DGRAM_H
 #define KGNI_DGRAM_H

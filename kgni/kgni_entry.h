@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Fields of a completion queue entry, and the form that the event of a failed message has: it has
  * to name two things, the message (GNI_CQ_GET_MSG_ID) and the endpoint (GNI_CQ_GET_INST_ID). The

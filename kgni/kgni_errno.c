@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* The first refusal on each processor, until somebody asks for it. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Refusals: what a call returns, and the record of the first one on each processor. */
 #ifndef KGNI_ERRNO_H
 #define KGNI_ERRNO_H

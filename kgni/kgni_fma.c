@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* One operation of the NIC, through the endpoint's descriptor. */
 #include <linux/irqflags.h>
 #include <linux/minmax.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* One FMA operation, from the descriptor to the status. */
 #ifndef KGNI_FMA_H
 #define KGNI_FMA_H

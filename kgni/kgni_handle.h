@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Is this a handle? Its first word tells which kind it is, and that it was not destroyed; with the
  * module parameter check_handles, kGNI also looks whether it has ever made such a handle, before it

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Registrations. */
 #ifndef KGNI_MEM_H
 #define KGNI_MEM_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Registrations that end where nobody may sleep: LNDs do that with a spinlock held, and free the
  * memory before they let go of it. So the NIC is kept off the memory at once, which takes as long

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Contents of gni_mem_handle_t. Peers exchange handles, of user programs as well, and clients take
  * them apart, so these bits are as fixed as the public interface:

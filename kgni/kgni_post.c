@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Checks that hold for every post, and the place for its events. */
 #include "kgni_cq.h"
 #include "kgni_handle.h"

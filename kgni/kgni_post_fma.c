@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * FMA posts: puts, gets and atomics. Transfers longer than one operation of the NIC are made of
  * several; when one of them fails the rest is left out, and kGNI makes the event that tells so.

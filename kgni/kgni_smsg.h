@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Short messages: the state of one connection. What a mailbox looks like, and why, is said in
  * gni_smsg.h. All of this is protected by gni_ep.lock.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Short messages: what the peer has released. */
 #include <linux/jiffies.h>
 

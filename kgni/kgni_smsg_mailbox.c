@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Mailboxes: size, layout, and the life of a connection. */
 #include <linux/export.h>
 #include <linux/random.h>

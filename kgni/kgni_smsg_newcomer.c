@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Who sends into a mailbox. The first message says it, by the identity that goes with it. Clients
  * neither agree on who connects first nor clear mailboxes that they use again, so messages that are

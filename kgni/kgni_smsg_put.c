@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Short messages: what goes into the peer's mailbox, and what is read there. */
 #include "kgni_fma.h"
 #include "kgni_smsg.h"

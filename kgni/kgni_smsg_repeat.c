@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Short messages after a put that failed. Nothing is put while the fate of an earlier put is open:
  * the slot in the peer's mailbox is read back, and tells for certain. A message that waits for

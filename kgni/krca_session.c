@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Sessions of krca. Of each node a session keeps what it has not said yet, which is at most one
  * departure and one return: so a reader may be as slow as it likes.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # Source packages of Debian 12 by apt, without root and without touching the system's configuration; sourced after lib.sh.
 # shellcheck shell=bash
 

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """IP over the fabric beside virtio-net, between the same two machines, in one run.
 
 Boots two nodes with ipogif and a virtio-net each and takes turns: ping, one TCP stream, TCP the other way,
-UDP datagrams of 64 bytes and of 8 KiB. The same within node 0 (lo) tells what is left when the network costs nothing. virtio-net is on taps of one bridge of this machine, with
-its offloads (needs root), or on a multicast socket without (--wire=socket). Prints the table of Documentation/ipogif.md: medians, the
+UDP datagrams of 64 bytes and of 8 KiB. The same within node 0 (lo) tells what is left when the network costs nothing.
+virtio-net is on taps of one bridge of this machine, with its offloads (needs root), or on a multicast socket without (--wire=socket).
+Prints the table of Documentation/ipogif.md: medians, the
 lowest and the highest, the ratios that the project promises, and, since other work on this machine distorts these, the processor
 time of both machines and the load before the start. Needs 'make net-image'.
 
@@ -142,7 +144,7 @@ async def bench(args, wire):
     """Lists of figures, by network and name."""
     config = ClusterConfig(nodes=2, mem_mib=768, smp=args.smp, ipogif=True, boot_timeout=300.0,
                            initrd=str(host.BUILD / f"initramfs-net-{os.environ.get('KERNEL', '6.1')}.cpio"), **wire.options())
-    found = {net: {name: [] for name in args.only} for net in ADDRESS}
+    found: dict[str, dict[str, list]] = {net: {name: [] for name in args.only} for net in ADDRESS}
     async with Cluster(config) as cluster:
         await prepare(cluster)
         for _ in range(args.rounds):
@@ -156,7 +158,7 @@ async def bench(args, wire):
 
 def spread(values, form="{:.0f}"):
     """Median, lowest and highest."""
-    low, middle, high = (form.format(of(values)) for of in (min, statistics.median, max))
+    low, middle, high = (form.format(value) for value in (min(values), statistics.median(values), max(values)))
     return middle if low == high else f"{middle} ({low} to {high})"
 
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # Run the tests of the driver and of kGNI on a kernel with lockdep, KASAN, kmemleak, the DMA debugging
 # code and allocations that fail: those of one node, then those of kGNI's clients between two.
 #

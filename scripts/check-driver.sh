@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # Check the driver: W=1 build, sparse, checkpatch --strict, and that every file in sysfs and debugfs
 # is described in Documentation/ABI.
 #

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # Install library, tools, headers, QEMU, modules and agent; called by 'make install'.
 #
 #   install.sh DESTDIR PREFIX

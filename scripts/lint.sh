@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # Style and static checks; one line per check, complaints below it.
 #
-#   lint.sh            clang-format, clang-tidy, driver (checkpatch, sparse, W=1), shellcheck, SPDX lines, kernel-doc
-#   lint.sh --fix      bring C and C++ sources into form
+#   lint.sh            clang-format, clang-tidy, driver (checkpatch, sparse, W=1), shellcheck, kernel-doc, flake8, mypy, reuse
+#   lint.sh --fix      bring C and C++ sources into form, add missing copyright lines
 #   lint.sh --quick    without clang-tidy and the driver's builds
 
 . "$(dirname "$0")/lib.sh"
@@ -50,20 +51,6 @@ tidy() {
 
 shell() { git ls-files -- 'scripts/*.sh' .ci/run | xargs shellcheck -x -P SCRIPTDIR -e SC1091,SC2086,SC2317; }
 
-spdx() {
-	local file missing=0
-	while read -r file; do
-		case $file in
-		Documentation/ABI/* | */settings | *.md | *.toml | *.json | *.csv | *.patch | *.svg | .* | LICENSE* | COPYING*) continue ;;
-		esac
-		[ -s "$file" ] || continue
-		head -n 3 "$file" | grep -q SPDX-License-Identifier || { echo "$file has no SPDX line" && missing=1; }
-	done < <(git ls-files)
-	return $missing
-}
-
-python_syntax() { git ls-files -- '*.py' scripts/cluster | xargs python3 -m py_compile; }
-
 assertions() { git ls-files -- "selftests/*.[ch]" | xargs scripts/check-assertions.py; }
 
 # kernel_doc: comments of public headers describe every parameter, member and value, and make manual pages without a warning.
@@ -75,12 +62,14 @@ kernel_doc() {
 
 if [ "$mode" = --fix ]; then
 	formatted | xargs clang-format -i
+	scripts/copyright-lines.py --fix
 	exit 0
 fi
 check "clang-format" format
-check "SPDX lines" spdx
+check "licences and copyright lines" scripts/copyright-lines.py
+check "reuse" reuse lint
 check "shellcheck" shell
-check "python syntax" python_syntax
+check "python: flake8, mypy" scripts/lint-python.sh
 check "assertions in braces" assertions
 if [ "$mode" != --quick ] || [ -x "$BUILD/linux-source/scripts/kernel-doc" ]; then
 	check "kernel-doc of public headers" kernel_doc

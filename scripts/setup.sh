@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
 #   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc]      what only those need comes with their names
@@ -28,6 +29,7 @@ PKG_DEBUG="flex bison bc"
 PKG_MPI="libopenmpi-dev openmpi-bin"
 PKG_FIGURES="python3-matplotlib"
 PKG_DOC="python3-sphinx python3-myst-parser"
+PKG_STYLE="flake8 mypy reuse"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {
@@ -91,8 +93,8 @@ main() {
 	check_system
 	check_space
 	want="$PKG_BUILD $PKG_QEMU $PKG_KERNEL $PKG_IMAGE $PKG_TOOLS $PKG_UNIT_TESTS"
-	[ $tests = yes ] && want="$want $PKG_TESTS"
-	[ $lint = yes ] && want="$want $PKG_LINT"
+	[ $tests = yes ] && want="$want $PKG_TESTS $PKG_STYLE"
+	[ $lint = yes ] && want="$want $PKG_LINT $PKG_STYLE"
 	[ $interop = yes ] && want="$want $PKG_INTEROP"
 	[ $lustre = yes ] && want="$want $PKG_LUSTRE"
 	[ $debug = yes ] && want="$want $PKG_DEBUG"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Clients in the kernel: owners without a file, their ports, and the auxiliary device to which the
  * clients' drivers are bound.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Memory that cannot be swapped and that processes have us take, on the account of their user:
  * pages that they register, translation tables, queues.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries.ko, the folder core: the NIC as a device. Registers, numbers of its resources, memory that
  * it reads, and the structure that stands for it.
@@ -43,6 +44,7 @@ struct aries_aux;
 struct aries_chan;
 struct aries_cq;
 struct aries_domain;
+struct devlink;
 struct user_struct;
 
 /**
@@ -159,6 +161,8 @@ struct aries_dev {
 
 	struct rw_semaphore state_sem;
 	enum aries_state state;
+	struct devlink *devlink; /* from aries_devlink_add() to aries_devlink_del() */
+	bool amo_lazy; /* AMO_CTL.LAZY when the NIC is enabled next */
 	bool hw_ok; /* registers answer; false skips every register access */
 
 	void __iomem *regs;

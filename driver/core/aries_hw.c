@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Registers: the only file that touches BAR 0.
  *
@@ -7,11 +8,16 @@
  * no, no register is accessed any more.
  */
 #include <linux/delay.h>
+#include <linux/iopoll.h>
 #include <linux/io.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/jiffies.h>
 
 #include "aries_core.h"
+
+static bool amo_lazy;
+module_param(amo_lazy, bool, 0444);
+MODULE_PARM_DESC(amo_lazy, "host memory gets results of cached atomics later (default: with each operation)");
 
 #define ARIES_RESET_MS 30000
 
@@ -163,8 +169,21 @@ int aries_hw_identify(struct aries_dev *ad)
 			ad->nmdd, ad->ncq);
 		return -ENODEV;
 	}
+	if (!ad->identified)
+		ad->amo_lazy = amo_lazy;
 	ad->identified = true;
 	return 0;
+}
+
+/* 1: something is in flight, 0: nothing, -ENODEV: the registers do not answer. */
+static int aries_hw_busy(struct aries_dev *ad)
+{
+	u32 busy = readl(ad->regs + ARIES_CTL_STATUS) & ARIES_CTL_STATUS_BUSY_MASK;
+
+	busy |= readl(ad->regs + ARIES_INV_STATUS) & ARIES_INV_STATUS_BUSY_MASK;
+	if (readl(ad->regs + ARIES_ID_MAGIC) != ARIES_ID_MAGIC_VALUE)
+		return -ENODEV;
+	return !!busy;
 }
 
 /**
@@ -176,23 +195,11 @@ int aries_hw_identify(struct aries_dev *ad)
  */
 int aries_hw_settle(struct aries_dev *ad, unsigned int timeout_ms)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
-	bool late = false;
-	u32 busy;
+	int busy, rc;
 
-	might_sleep();
-	for (;;) {
-		busy = readl(ad->regs + ARIES_CTL_STATUS) & ARIES_CTL_STATUS_BUSY_MASK;
-		busy |= readl(ad->regs + ARIES_INV_STATUS) & ARIES_INV_STATUS_BUSY_MASK;
-		if (readl(ad->regs + ARIES_ID_MAGIC) != ARIES_ID_MAGIC_VALUE)
-			return -ENODEV;
-		if (!busy)
-			return 0;
-		if (late)
-			return -ETIMEDOUT;
-		usleep_range(500, 1000);
-		late = time_after(jiffies, end);
-	}
+	rc = read_poll_timeout(aries_hw_busy, busy, busy <= 0, 1000, timeout_ms * 1000ull, false,
+			       ad);
+	return busy < 0 ? busy : rc;
 }
 
 /**
@@ -207,14 +214,10 @@ int aries_hw_reset(struct aries_dev *ad)
 	return aries_hw_settle(ad, ARIES_RESET_MS);
 }
 
-static bool amo_lazy;
-module_param(amo_lazy, bool, 0444);
-MODULE_PARM_DESC(amo_lazy, "host memory gets results of cached atomics later (default: with each operation)");
-
 /** aries_hw_enable() - let the NIC take work and packets, or stop that */
 void aries_hw_enable(struct aries_dev *ad, bool on)
 {
-	if (on && amo_lazy)
+	if (on && ad->amo_lazy)
 		aries_wr32(ad, ARIES_AMO_CTL, FIELD_PREP(ARIES_AMO_CTL_LAZY_MASK, 1));
 	aries_wr32(ad, ARIES_CTL_CONTROL, FIELD_PREP(ARIES_CTL_CONTROL_ENABLE_MASK, on));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Revocation: afterwards nobody reaches what was taken back any more, neither this NIC nor a peer
  * that was already past the checks.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Memory of completion queues: whole pages in one piece, for a NIC that knows one bus address of
  * each queue. The page allocator has pieces of up to 4 MiB; the largest queue takes a page more

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Self-test at probe: registers, descriptor memory, interrupts and DMA. Found here, a broken
  * device or a broken way to it is one line in the log instead of lost data later.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Names of what can become of a transaction. */
 #include "aries_compat.h"
 #include "aries_core.h"

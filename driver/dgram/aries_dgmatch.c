@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Which datagram meets which. On one node both are complete at once. Between nodes it takes three
  * messages: the side whose datagram is directed asks (REQUEST), the other one chooses a match,

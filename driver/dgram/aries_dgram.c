@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Datagrams of processes: KGNI_IOC_DGRAM_*. They belong to the open file, not to the endpoint, so
  * the news of one outlives its endpoint, and all of them end with the file.

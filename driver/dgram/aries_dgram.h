@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Datagrams: what aries_chan.c, aries_peer.c, aries_dgmatch.c and aries_dgram.c share.
  *

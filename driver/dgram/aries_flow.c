@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Who may say something to another node next, and when to ask again. The channel carries one
  * message at a time in each direction, so it is shared out: the domains that have something to say

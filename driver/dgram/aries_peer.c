@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Messages to and from the driver of another node, each delivered once and in order as long as
  * both live. One message is under way in each direction; the answer to it is an acknowledgment,

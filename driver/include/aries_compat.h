@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* What differs between the kernels that the driver builds for (6.1 and 6.12). */
 #ifndef ARIES_COMPAT_H
 #define ARIES_COMPAT_H

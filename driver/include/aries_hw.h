@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What the Aries NIC reads and writes in memory: descriptor areas, completion
  * queue entries, translation tables, status codes and counters. Shared by the

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What aries.ko offers to clients in the kernel. Symbols are in the namespace ARIES.
  *

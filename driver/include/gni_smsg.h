@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Short messages: what a mailbox looks like. libugni and kGNI read and write the same mailboxes, of
  * each other as well.

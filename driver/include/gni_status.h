@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What the statuses of the NIC (enum aries_status) are called, and which of them may go away when
  * what failed is repeated: the same for programs, for clients in the kernel and in its log.

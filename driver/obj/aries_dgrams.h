@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* What an owner has of datagrams. */
 #ifndef ARIES_DGRAMS_H
 #define ARIES_DGRAMS_H

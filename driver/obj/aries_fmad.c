@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * FMA descriptors. The rights of one stand in FMAD_CTL, which only the kernel can reach; the area
  * and windows that a process maps hold none of them.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * When memory that the NIC knew may be given back: once nobody reaches it. The NIC has said so (an
  * invalidation that ended), or it reaches no memory at all (aries_quiet.c). Until then it is kept.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Which nodes of the fabric are there: what the NIC says of them is kept, compared when it says
  * that something has changed, and told to who watches.

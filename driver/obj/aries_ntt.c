@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Node translation: which node a virtual node address means. The table is the launcher's; a domain
  * gets its part of it before anybody attaches, and no process can see or leave that part.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries.ko, the folder obj: objects of the NIC, the domains that they are accounted to, and the
  * owners whom they belong to.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Owners: whom objects of the NIC belong to. An open file is one, and so is a client in the kernel.
  * Whatever an owner holds goes away with it, or before that when the NIC is reset or removed.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Ports (aries_port.c), as the rest of the driver knows them. */
 #ifndef ARIES_PORT_H
 #define ARIES_PORT_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Communication domains: cookie and protection tag are one to one on a node, in both directions,
  * so that nobody enters a domain by guessing its tag. Making one is privileged, entering one takes

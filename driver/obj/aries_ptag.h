@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Domains by tag and cookie, for those who hold ptag_lock. */
 #ifndef ARIES_PTAG_H
 #define ARIES_PTAG_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Translation tables. A region whose pages are contiguous and aligned on the bus in pieces of at
  * least 64 KiB gets large pages, every other one 4 KiB pages: two levels of them if there are more

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Completion queues of clients in the kernel: the same queues as those of processes (aries_cq.c),
  * polled in any context, with a handler that the interrupt calls.

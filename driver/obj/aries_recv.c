@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Receives for channel sends. A process posts parts of its registrations; the NIC gives each to one
  * message of the domain that names the channel. Sends need no driver: they are block transfers.

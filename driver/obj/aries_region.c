@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Regions: memory that peers may reach, whatever it is made of. A region is built without locks
  * (aries_pte.c), published under the lock of its owner, which takes a moment, and ended in three

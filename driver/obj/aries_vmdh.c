@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Virtual memory domain handles: a block of memory domains in a row that the processes of a domain
  * on this node fill by place, so that the same place means the same thing on all nodes.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Stands for aries_core.h and aries_obj.h: of a NIC and of an open file only what the files know that are tested here. */
 #ifndef ARIES_SIM_H
 #define ARIES_SIM_H
@@ -39,6 +40,7 @@ struct aries_dev {
 	bool hw_ok;
 	u8 *regs;
 	bool identified;
+	bool amo_lazy;
 	u64 caps;
 	u32 nfma;
 	u32 nmdd;

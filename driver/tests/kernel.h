@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * The part of the kernel that the datagram files use, for one thread in a process. Locks only check
  * that they are taken and given back, and that nobody goes through much while holding one; time
@@ -402,6 +403,12 @@ void writeq(u64 value, void *at);
 #define upper_32_bits(x) ((u32)((x) >> 32))
 #define might_sleep() ((void)0)
 #define usleep_range(low, high) ((void)(low), (void)(high), (void)jiffies++)
+/* Nothing here takes time: sleeps are counted. */
+#define read_poll_timeout(op, val, cond, sleep_us, timeout_us, before, args...) ({ \
+	unsigned long long left = (timeout_us); \
+	while ((val) = op(args), !(cond) && left > (sleep_us)) \
+		left -= (sleep_us); \
+	(cond) ? 0 : -ETIMEDOUT; })
 #define rwsem_is_contended(sem) ((void)(sem), false)
 #define module_param(name, type, mode)
 #define MODULE_PARM_DESC(name, text)

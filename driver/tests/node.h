@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Simulated nodes: of the NIC of each what the channel uses, and what can go wrong. */
 #ifndef SIM_NODE_H
 #define SIM_NODE_H

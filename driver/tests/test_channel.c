@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The channel between drivers: nobody's datagrams keep those of others from being sent, however
  * many there are; the first message to a node that is coming up is not lost; a driver of another

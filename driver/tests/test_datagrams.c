@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Datagrams between three simulated nodes, at random, with all that can go wrong. Whatever happens:
  * nobody gets data of another domain or of somebody whom it did not meet, two wildcards never

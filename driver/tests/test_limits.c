@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * A NIC that comes back from a reset as another one is refused: tables and numbers were made for
  * what it has said first.

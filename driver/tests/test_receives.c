@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Receives of a job that is resumed while a sender has not let go of one: the NIC refuses to take
  * it, and it is posted as soon as that is possible, whether anybody asks for it or not.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The NIC's global clock, and sleeping on it: timer 0 wakes whoever waits for the earliest time.
  */

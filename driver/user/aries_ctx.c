@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Attachments. One open file is one attachment: an owner with mappings, whose FMA descriptor a
  * process uses without the kernel. Whatever it holds goes away with its last descriptor.

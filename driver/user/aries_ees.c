@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Subscriptions to error events: each open file may have one, a bounded queue that the interrupt
  * thread fills with the events of one tag and the categories of a mask. Only a privileged process

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Cookies are what keeps others out of a domain, so nobody may try many: whoever has named some
  * that belong to no domain waits before the next one is looked up, longer each time, up to a

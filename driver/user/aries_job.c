@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Requests of launchers and of the curious: KGNI_IOC_JOB, KGNI_IOC_PTAG, KGNI_IOC_RES.
  */

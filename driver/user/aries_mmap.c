@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Mappings: descriptor area, doorbell page, windows and queues of the attachment, and the global
  * clock; nothing else.

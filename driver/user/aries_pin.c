@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Pinning: user pages that the NIC may reach. aries_charge.c limits them; counts of the process and
  * of the device tell how many there are.

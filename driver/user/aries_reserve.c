@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Reserved regions: the range of a memory domain stands, its pages come with each update. A page
  * that the process has replaced since is taken out when no access can reach it any more.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Suspending a job: its processes lose their way to the NIC, and what they have started ends.
  *

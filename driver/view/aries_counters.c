@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * /sys/class/gni/kgniN/counters: counters of the NIC's router, and those of the NIC that have a
  * name there, under the names that monitoring tools of XC systems use.

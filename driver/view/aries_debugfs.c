@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * debugfs: aries/kgniN/, described in Documentation/ABI/testing/debugfs-aries. Here what there is
  * of the device as a whole; aries_views.c has the objects.

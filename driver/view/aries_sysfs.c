@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * /sys/class/gni/kgniN; every file is described in Documentation/ABI/testing/sysfs-class-gni.
  */
@@ -76,7 +77,8 @@ static ssize_t fma_sm_win_sz_show(struct device *dev, struct device_attribute *a
 }
 static DEVICE_ATTR_RO(fma_sm_win_sz);
 
-static ssize_t state_show(struct device *dev, struct device_attribute *attr, char *buf)
+/** aries_state_name() - what sysfs and devlink call a state */
+const char *aries_state_name(enum aries_state state)
 {
 	static const char *const names[] = {
 		[ARIES_STATE_UP] = "up",
@@ -84,7 +86,12 @@ static ssize_t state_show(struct device *dev, struct device_attribute *attr, cha
 		[ARIES_STATE_GONE] = "gone",
 	};
 
-	return sysfs_emit(buf, "%s\n", names[READ_ONCE(aries_of(dev)->state)]);
+	return names[state];
+}
+
+static ssize_t state_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", aries_state_name(READ_ONCE(aries_of(dev)->state)));
 }
 static DEVICE_ATTR_RO(state);
 

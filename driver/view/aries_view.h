@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries.ko, the folder view: what is to be seen in sysfs and debugfs.
  */
@@ -10,6 +11,7 @@
 /* aries_sysfs.c */
 extern struct class aries_class;
 void aries_sysfs_init(void);
+const char *aries_state_name(enum aries_state state);
 
 /* aries_counters.c */
 extern struct attribute_group aries_counter_group;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * debugfs: views of the objects, one line each, as pairs of a name and a value. Every line is
  * described in Documentation/ABI/testing/debugfs-aries.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * krca: which nodes a machine has, where their NICs are, and what becomes of them.
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What stands below kGNI in these tests: aries.ko for a few nodes of one process. Operations happen
  * when they are asked for, and the test decides what becomes of each.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What the files of kgni_test.ko share: two clients that talk to each other, and how a test says
  * what was wrong.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* All that may be called from anywhere, from each context there is. */
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Refusals, datagrams, errors, and a NIC that is reset. */
 #include <linux/completion.h>
 #include <linux/delay.h>

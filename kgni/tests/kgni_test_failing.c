@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Allocations that fail, one after the other: each test does the same until no allocation of it is
  * left to fail. What failed says so with one of the codes that clients know, leaves nothing behind,

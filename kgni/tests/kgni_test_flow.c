@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Traffic that goes on until the module goes, or another test begins: block puts that take a while,
  * small puts and messages. Its end waits for none of them.

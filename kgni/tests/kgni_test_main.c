@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * A client of kGNI that tests it on one node. Each file in debugfs, kgni_test/, is a test that runs
  * when it is read and says "ok" or what was wrong. selftests/kgni/kgni.c reads them.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Transfers, and registrations of every kind of memory. */
 #include <linux/io.h>
 #include <linux/random.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Two clients of one node: each with queues, memory and an endpoint to the other. */
 #include <linux/delay.h>
 #include <linux/slab.h>

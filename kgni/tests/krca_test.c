@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * krca, tested by a client: in debugfs, krca_test/, "calls" runs tests of the calls when it is read
  * and says "ok" or what was wrong; "nodes" shows what krca_get_sysnodes() says; "events" shows what

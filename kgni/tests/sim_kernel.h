@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* The part of the kernel that kGNI uses and the driver's tests do not, for one thread in a process.
  */
 #ifndef KGNI_SIM_KERNEL_H

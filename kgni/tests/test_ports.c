@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Which descriptor of the NIC an operation goes through: a processor waits for no other one, and
  * nothing that is over at once waits for a block transfer. */
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Short messages of kGNI: none is lost, none comes twice, and each has its event, whatever the
  * network does. */
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * BAR 0 and BAR 2: every access goes to the model at once, without the
  * iothread lock.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * The Aries NIC as a QEMU PCI function. No NIC behaviour lives in these files:
  * they connect PCI, guest memory, interrupts and properties to the model

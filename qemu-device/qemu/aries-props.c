@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Properties: configuration (set once, on the command line), faults (at any
  * time, by qom-set), counters and state (read only, by qom-get).

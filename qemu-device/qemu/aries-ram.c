@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Guest memory: collects the pieces of RAM that the guest sees and tells them
  * to the model, which accesses them directly and lets peers map them.

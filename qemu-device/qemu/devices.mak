@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # What scripts/build-qemu.sh puts into the binary. A change here rebuilds all of QEMU.
 CONFIG_Q35=y
 CONFIG_PCI_DEVICES=n

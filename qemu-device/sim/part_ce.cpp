@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Collective engines (N21 to N24), as the device has them: hosts contribute, engines combine what comes from below and
  * pass it on, the root's sends the result down. A node without children has no engine: its host contributes to its

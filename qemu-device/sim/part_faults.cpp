@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /* What fails and comes back, and what becomes of packets that it takes along. */
 #include <algorithm>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /* NICs: messages become requests, requests become responses; Netlink spreads them over processor tiles (T05). */
 #include <algorithm>
 #include <utility>

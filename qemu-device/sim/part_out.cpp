@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /* Sub-switches with their column buses, column buffers, and outputs with credits for the far buffer. */
 #include <algorithm>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /* aries-sim-mpi: the processes of MPI_COMM_WORLD. MPI ends them all if one of its calls fails. */
 #include <climits>
 #include <cstdlib>

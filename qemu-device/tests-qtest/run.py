@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Runs the qtests and prints TAP and a summary.
 
 usage: run.py [PATTERN...]     tests whose name has one of the patterns; all without
@@ -45,7 +46,7 @@ class Tap(unittest.TestResult):
         self.line(test, True, f" # SKIP {reason}")
 
     def broke(self, test, err, prefix=""):
-        self.broken.setdefault(test.id(), []).append(prefix + self._exc_info_to_string(err, test))
+        self.broken.setdefault(test.id(), []).append(prefix + self._exc_info_to_string(err, test))  # type: ignore[attr-defined]
 
     def addFailure(self, test, err):
         super().addFailure(test, err)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Properties, messages for wrong ones, state by QMP, migration."""
 
 import pathlib
@@ -11,8 +12,10 @@ from qtest import QEMU, Qemu, start_error, wait_until
 PATH = "/machine/peripheral/nic0"
 # name: range that the help names
 KNOBS = {
-    "node": "0 to 255", "nodes": "1 to 256", "machine-nodes": "0 to 92544", "place": "0 to 92543", "cut-link": "0 to 1480704", "mend-link": "0 to 1480704",
-    "noisy-link": "0 to 77310892032", "link-lanes": "0 to 12886382592", "ecc-single": "0 to 8591415296", "ecc-double": "0 to 8591415296", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
+    "node": "0 to 255", "nodes": "1 to 256", "machine-nodes": "0 to 92544", "place": "0 to 92543",
+    "cut-link": "0 to 1480704", "mend-link": "0 to 1480704",
+    "noisy-link": "0 to 77310892032", "link-lanes": "0 to 12886382592",
+    "ecc-single": "0 to 8591415296", "ecc-double": "0 to 8591415296", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
     "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "drop-response": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
     "link": "0 to 1", "reorder": "0 to 1", "duplicate": "0 to 4294967295", "fabric": "80 bytes", "trace-file": "pcapng",
     "trace-limit": "4096 to 1099511627776", "trace-packets": "1 to 67108864",
@@ -127,6 +130,8 @@ class Runtime(FabricCase):
         self.assertEqual(self.get("node"), 0)
 
     def test_faults(self):
+        name: str
+        value: object
         for name, values, wrong in (("drop", (3, 0), (-1, 1 << 32, "x")), ("corrupt", (2, 0), (1 << 32,)),
                                     ("drop-response", (4, 0), (-1, 1 << 32)),
                                     ("delay-ns", (500, 0), (1000000001,)), ("link", (0, 1), (2, "up")),
@@ -206,6 +211,7 @@ class Runtime(FabricCase):
         self.assertEqual(path.read_bytes(), data)
 
     def test_packet_trace_that_cannot_be(self):
+        value: object
         for value, cause in (("/nonexistent-dir/x", "No such file"), ("/dev/null", "regular"), ("/dev/shm", "directory")):
             with self.subTest(value=value):
                 text = self.set_error("trace-file", value)

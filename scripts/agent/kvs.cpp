@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 #include "kvs.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 namespace agent
@@ -17,21 +18,14 @@ KvsRelay::KvsRelay(const std::string &path)
 	std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ec);
 	std::filesystem::remove(path, ec);
 
-	sockaddr_un addr{};
-	addr.sun_family = AF_UNIX;
-	if (path.size() >= sizeof(addr.sun_path))
-		return;
-	memcpy(addr.sun_path, path.c_str(), path.size());
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	if (bind(fd, reinterpret_cast<sockaddr *>(&addr), sizeof(addr)) || listen(fd, 64)) {
-		close(fd);
+	try {
+		listener_ = kvs::listen_unix(path, true);
+	} catch (const kvs::Error &error) {
+		fprintf(stderr, "gni-agent: no key-value socket: %s\n", error.what());
 		return;
 	}
 	// Ranks need not be root.
 	chmod(path.c_str(), 0666);
-	listener_ = fd;
 }
 
 KvsRelay::~KvsRelay()
@@ -67,13 +61,10 @@ bool KvsRelay::read_from(uint32_t id, Client &client, Port &port)
 	const ssize_t n = read(client.fd, buf, sizeof(buf));
 	if (n <= 0)
 		return n < 0 && errno == EINTR;
-	client.in.append(buf, static_cast<size_t>(n));
-	size_t end;
-	while ((end = client.in.find('\n')) != std::string::npos) {
-		port.send(Kind::KvsRequest, id, std::string_view(client.in).substr(0, end));
-		client.in.erase(0, end + 1);
-	}
-	return client.in.size() <= LINE_MAX_BYTES;
+	client.in.append({buf, static_cast<size_t>(n)});
+	while (const auto line = client.in.next())
+		port.send(Kind::KvsRequest, id, *line);
+	return !client.in.too_long();
 }
 
 void KvsRelay::serve(const std::vector<pollfd> &fds, Port &port)

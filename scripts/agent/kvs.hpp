@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /** @file The key-value socket of the guest: lines go to the host, answers come back. */
 #pragma once
 
+#include "line.hpp"
 #include "port.hpp"
 
 #include <map>
@@ -21,7 +23,6 @@ namespace agent
 class KvsRelay
 {
 public:
-	static constexpr size_t LINE_MAX_BYTES = 65536;
 	static constexpr size_t CONNECTIONS_MAX = 1024;
 
 	/** @param path where the socket is made; missing directories are created */
@@ -30,7 +31,6 @@ public:
 	KvsRelay(const KvsRelay &) = delete;
 	KvsRelay &operator=(const KvsRelay &) = delete;
 
-	bool ok() const { return listener_ >= 0; }
 	void add_fds(std::vector<pollfd> &fds) const;
 	void serve(const std::vector<pollfd> &fds, Port &port);
 	/** The host's answer for connection @p id. */
@@ -39,7 +39,7 @@ public:
 private:
 	struct Client {
 		int fd;
-		std::string in;
+		kvs::LineBuffer in;
 	};
 
 	void accept_one();

@@ -1,53 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /** @file gni-kvs: the key-value service of the cluster, from a shell in the guest. */
 #include "kvs.hpp"
 
+#include "client.hpp"
+
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 namespace agent
 {
 
 namespace
 {
-
-int connect_to(const char *path)
-{
-	sockaddr_un addr{};
-	addr.sun_family = AF_UNIX;
-	if (strlen(path) >= sizeof(addr.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	strcpy(addr.sun_path, path);
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, reinterpret_cast<sockaddr *>(&addr), sizeof(addr)) == 0)
-		return fd;
-	const int cause = errno;
-	close(fd);
-	errno = cause;
-	return -1;
-}
-
-bool ask(int fd, const std::string &line, std::string &answer)
-{
-	const std::string text = line + "\n";
-	if (write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-		return false;
-	answer.clear();
-	char c;
-	while (read(fd, &c, 1) == 1) {
-		if (c == '\n')
-			return true;
-		answer.push_back(c);
-	}
-	return false;
-}
 
 constexpr char help_text[] = R"(usage: gni-kvs REQUEST
 
@@ -100,27 +66,20 @@ int kvs_main(int argc, char **argv)
 	}
 	const char *path = getenv("OPENGNI_KVS");
 	const char *job = getenv("OPENGNI_JOB");
-	const int fd = connect_to(path ? path : "/run/opengni/kvs.sock");
-	if (fd < 0) {
-		fprintf(stderr, "gni-kvs: %s: %s (is the agent running?)\n", path ? path : "/run/opengni/kvs.sock",
-			strerror(errno));
-		return 1;
-	}
-	std::string line(argv[1]), answer;
+	std::string line(argv[1]);
 	for (int i = 2; i < argc; i++)
 		line.append(" ").append(argv[i]);
-	bool ok = true;
-	if (job)
-		ok = ask(fd, std::string("space ") + job, answer) && answer == "ok";
-	ok = ok && ask(fd, line, answer);
-	close(fd);
-	if (ok && answer.rfind("ok", 0) == 0) {
-		if (answer.size() > 3)
-			printf("%s\n", answer.c_str() + 3);
+	try {
+		kvs::Client client(kvs::Line(kvs::connect_unix(path ? path : "/run/opengni/kvs.sock")), job ? job : "",
+				   kvs::forever);
+		const std::string answer = client.ask(line, kvs::forever);
+		if (!answer.empty())
+			printf("%s\n", answer.c_str());
 		return 0;
+	} catch (const kvs::Error &error) {
+		fprintf(stderr, "gni-kvs: %s\n", error.what());
+		return 1;
 	}
-	fprintf(stderr, "gni-kvs: %s\n", answer.empty() ? "the host has gone" : answer.c_str());
-	return 1;
 }
 
 } // namespace agent

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * gni-agent: runs commands in a guest for the cluster tool.
@@ -169,8 +170,6 @@ int Agent::run()
 	sigprocmask(SIG_BLOCK, &mask, nullptr);
 	std::signal(SIGPIPE, SIG_IGN);
 	signals_ = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (!kvs_.ok())
-		fprintf(stderr, "gni-agent: no key-value socket: %s\n", strerror(errno));
 
 	for (;;) {
 		int timeout;

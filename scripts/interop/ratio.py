@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Open MPI over btl ugni beside btl tcp, between the same two nodes in the same run; how fast jobs start."""
 
 import re
@@ -38,7 +39,7 @@ def without_erms(guests):
         assert "erms" not in flags, f"node {node} has ERMS"
 
 
-def judge(report, name, unit, ours, theirs, wanted):
+def judge(report, name, unit, wanted, ours, theirs):
     """A ratio of what is better in both, beside its limit. Ours is a median, TCP's the best block of all."""
     ratio = theirs / ours if unit == "us" else ours / theirs
     report.add("PASS" if ratio >= wanted else "FAIL", name,
@@ -59,9 +60,9 @@ def compare(report, guests):
     except AssertionError as error:
         report.add("FAIL", "Open MPI, btl ugni beside btl tcp", str(error))
         return
-    judge(report, "Open MPI, 8 bytes, half ping-pong", "us", *combine(runs, 0, min), LATENCY_RATIO)
-    judge(report, "Open MPI, 1 MiB, one way", "MB/s", *combine(runs, 1, max), BANDWIDTH_RATIO)
-    judge(report, "Open MPI, 1 MiB, ping-pong", "MB/s", *combine(runs, 2, max), BANDWIDTH_RATIO)
+    judge(report, "Open MPI, 8 bytes, half ping-pong", "us", LATENCY_RATIO, *combine(runs, 0, min))
+    judge(report, "Open MPI, 1 MiB, one way", "MB/s", BANDWIDTH_RATIO, *combine(runs, 1, max))
+    judge(report, "Open MPI, 1 MiB, ping-pong", "MB/s", BANDWIDTH_RATIO, *combine(runs, 2, max))
 
 
 def script(name, *arguments, timeout=180.0):

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Jobs as ALPS starts them: communication domains on every node, and what PMI has to know."""
 
 import asyncio

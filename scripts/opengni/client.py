@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Commands to a cluster in the background."""
 
 import asyncio
+import contextlib
 import fcntl
 import json
 import os
@@ -139,7 +141,9 @@ async def _follow(reader, writer, ranks, printer, request, stdin):
         loop.add_signal_handler(number, lambda number=number: writer.write(frame(Kind.SIGNAL, 0, struct.pack("<I", number))))
     for rank in range(1 if stdin else 0, len(ranks)):
         writer.write(frame(Kind.STDIN, rank))
-    with _Terminal(writer) if request.get("tty") else _nothing():
+    with contextlib.ExitStack() as stack:
+        if request.get("tty"):
+            stack.enter_context(_Terminal(writer))
         if stdin:
             _forward_stdin(writer)
         try:
@@ -186,11 +190,3 @@ async def aprun(name, request, label=False, quiet=False):
         reason = ends.reasons[bad] or describe(ends.codes[bad])
         print(f"aprun: application {answer['job'].rpartition('-')[2]}: rank {bad} on node {ranks[bad]}: {reason}{more}", file=sys.stderr)
     return exit_status(ends.codes.values())
-
-
-class _nothing:  # pylint: disable=invalid-name
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """The conformance tests' sources against their table: which return codes have a test, which have a reason.
 
     PYTHONPATH=scripts python3 -m opengni.conformance [--missing]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """A program on several nodes at once, with ranks."""
 
 import asyncio
@@ -138,5 +139,5 @@ class Job:
         except NodeError as cause:
             error = str(cause)
         self.ended.append(rank)
-        texts = [self.output[rank][stream].decode("utf-8", "replace") for stream in (1, 2)]
-        return RankResult(rank, self.placement[rank], code, *texts, error)
+        out, err = (self.output[rank][stream].decode("utf-8", "replace") for stream in (1, 2))
+        return RankResult(rank, self.placement[rank], code, out, err, error)

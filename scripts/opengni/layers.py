@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """The layers of tests that `make check` runs, each as a function that returns cases."""
 
 import os
@@ -237,14 +238,17 @@ class _Collector(unittest.TestResult):
         self.cases.append(tap.Case(name, status, detail.strip().splitlines()[-1] if detail.strip() else ""))
         print(f"{status} {name}\n{detail}", file=self.log, flush=True)
 
+    def _traceback(self, err, test):
+        return self._exc_info_to_string(err, test)  # type: ignore[attr-defined]  # of unittest, not in its types
+
     def addSuccess(self, test):
         self._add(test, tap.PASS)
 
     def addError(self, test, err):
-        self._add(test, tap.FAIL, self._exc_info_to_string(err, test))
+        self._add(test, tap.FAIL, self._traceback(err, test))
 
     def addFailure(self, test, err):
-        self._add(test, tap.FAIL, self._exc_info_to_string(err, test))
+        self._add(test, tap.FAIL, self._traceback(err, test))
 
     def addSkip(self, test, reason):
         self._add(test, tap.SKIP, reason)
@@ -252,7 +256,7 @@ class _Collector(unittest.TestResult):
     def addSubTest(self, test, subtest, err):
         super().addSubTest(test, subtest, err)
         if err is not None:
-            self._add(subtest, tap.FAIL, self._exc_info_to_string(err, test))
+            self._add(subtest, tap.FAIL, self._traceback(err, test))
 
 
 def _python(name, folder, pattern="test_*.py"):

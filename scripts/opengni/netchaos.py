@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Traffic of all kinds between nodes while parts of the network are taken down and up at random, by aries-net.
 
 The rounds, the workers and what counts as a defect are those of chaos; only what breaks is another. The whole network is mended

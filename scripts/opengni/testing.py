@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """For tests on the host: a cluster with plain (blocking) calls, and unittest cases around it.
 
     class Mine(ClusterCase):
@@ -17,6 +18,7 @@ import re
 import threading
 import time
 import unittest
+from typing import Any
 
 from . import host
 from .application import Application, place
@@ -220,8 +222,8 @@ class ClusterCase(unittest.TestCase):
     """Base of tests with one cluster per class; at its end the guests' kernels must not have complained."""
 
     NODES = 2
-    CONFIG = {}
-    cluster = None
+    CONFIG: dict[str, Any] = {}
+    cluster: Any = None
 
     @classmethod
     def setUpClass(cls):

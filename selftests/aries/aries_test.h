@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Common to the selftests of the aries driver.
  *
@@ -78,12 +79,17 @@ static inline struct kgni_attach aries_attach_arg(uint32_t cookie)
 	return arg;
 }
 
-/* An open file that is attached to the domain of @cookie, or a negative errno. */
+/*
+ * An open file that is attached to the domain of @cookie, or a negative errno; @out is what was
+ * asked for then.
+ */
 static inline int aries_attached(uint32_t cookie, struct kgni_attach *out)
 {
 	struct kgni_attach arg = aries_attach_arg(cookie);
 	int fd = aries_open(), rc;
 
+	if (out)
+		*out = arg;
 	if (fd < 0)
 		return -errno;
 	rc = aries_ioctl(fd, KGNI_IOC_ATTACH, &arg);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * FMA descriptors that several attachments use in turn: each finds its own content and its own
  * rights, all get on, and who does not want to share is refused.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Conformance tests with two ranks, each on a node of its own."""
 
 from opengni import conformance, tap

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Nodes that go and come: what krca tells a client in the kernel of node 0, and users by nodes_up."""
 
 import signal
@@ -139,7 +140,8 @@ class Krca(ClusterCase):
     def test_own_nic_is_reset(self):
         """Again and again, while a node goes and comes: each is told once."""
         reset = f"/sys/bus/pci/devices/{self.pci}/reset"
-        self.succeed(self.cluster.run(0, f"(touch /tmp/resets; while [ -e /tmp/resets ]; do echo 1 >{reset}; sleep 0.1; done; touch /tmp/over) >/dev/null 2>&1 &"))
+        self.succeed(self.cluster.run(0, "(touch /tmp/resets; "
+                                         f"while [ -e /tmp/resets ]; do echo 1 >{reset}; sleep 0.1; done; touch /tmp/over) >/dev/null 2>&1 &"))
         try:
             self.cluster.kill(1)
             self.expect(("failed", 1, HALT))

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """The machine around the NIC, where QEMU as it comes does not hold."""
 
 from opengni.testing import ClusterCase

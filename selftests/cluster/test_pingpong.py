@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """The ping-pong of kGNI: puts and messages between two nodes, each with its event."""
 
 import re
@@ -16,7 +17,8 @@ class PingPong(ClusterCase):
         """Both load it: each waits for the other one."""
         self.succeed(self.cluster.run(0, "(setsid sh -c 'modprobe gni_pingpong peer=1; echo $? >/tmp/loaded' >/tmp/load 2>&1 </dev/null &)"))
         self.succeed(self.cluster.run(1, "modprobe gni_pingpong peer=0", timeout=120))
-        self.wait_for(lambda: self.cluster.run(0, "cat /tmp/loaded").stdout.strip() == "0", lambda: self.cluster.run(0, "cat /tmp/load; dmesg | tail").stdout, 60.0)
+        self.wait_for(lambda: self.cluster.run(0, "cat /tmp/loaded").stdout.strip() == "0",
+                      lambda: self.cluster.run(0, "cat /tmp/load; dmesg | tail").stdout, 60.0)
 
     def part(self, node):
         self.succeed(self.cluster.run(node, "rmmod gni_pingpong && rmmod kgni"))

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Errors in tables of a NIC, under load: one wrong bit costs nothing, two end what needs the entry and nothing else."""
 
 import re

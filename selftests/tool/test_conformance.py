@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """The conformance tests: each documented return code has a test of its name, or a reason."""
 
 import re
@@ -35,7 +36,6 @@ class Table(unittest.TestCase):
         functions = {function for function, _ in table}
         self.assertEqual(len([f for f in functions if f.startswith("GNI_")]), 96)
         self.assertEqual(len([f for f in functions if f.startswith(("gni_cq_", "gni_ce_res_"))]), 30)
-
 
     def test_the_header_documents_the_same_codes(self):
         header = (conformance.FOLDER / "../../userlib/include/gni_pub.h").read_text(encoding="utf-8")

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Figures of the simulator: what cannot be asked for, and that every one can be simulated."""
 
 import importlib.util
@@ -44,7 +45,7 @@ class Figures(unittest.TestCase):
         """Simulated on machines of some dozens of nodes, drawn if matplotlib is there, and not simulated again."""
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "sim").symlink_to(SIM.parent)
-            command = [sys.executable, FIGURE, "--scale=tiny", f"--to={folder}/figures"]
+            command = [sys.executable, str(FIGURE), "--scale=tiny", f"--to={folder}/figures"]
             if not importlib.util.find_spec("matplotlib"):
                 command.append("--no-plot")
             environment = {**os.environ, "OPENGNI_BUILD": folder}

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Installing into a root file system must leave it as it was, but for what is ours."""
 
 import os

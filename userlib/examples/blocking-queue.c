@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * A queue to sleep on: rank 1 waits for puts of rank 0 without using its processor. The first wait ends by its time
  * limit, the next ones by events. Two ranks.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * A reduction in the network: the collective engines of the NICs form a tree, every rank contributes a number, and
  * every rank finds the sum in its memory. One rank a node, up to 16.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Two processes that know of each other's node only meet by datagrams: the server waits for anybody, the client asks
  * for the server by its address. Each gets what the other has to say, here where its memory is, and the client puts.

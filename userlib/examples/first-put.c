@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* The first put: rank 0 writes a line into the memory of rank 1. Two ranks. */
 #include <gni_pub.h>
 #include <pmi.h>

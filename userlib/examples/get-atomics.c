@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Gets and atomic operations. Every rank draws tickets from a counter of rank 0, one of them wins a lock there, and
  * each reads what its neighbour has drawn. Two to 16 ranks.

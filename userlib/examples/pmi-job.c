@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * A job of many ranks: where they are, keys that one rank writes and another reads, and a ring in which each rank reads
  * the memory of the next one. Any number of ranks on any number of nodes.

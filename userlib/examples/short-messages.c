@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Short messages: rank 0 sends numbers to rank 1, which adds them up and sends the sum back. A mailbox has room for 8
  * messages, so a sender that is too fast is told to wait. Two ranks.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Several threads: calls on one NIC handle must take turns, so each thread has a communication domain of its own and
  * needs no lock. Memory that the main thread has registered serves all of them, as they belong to one protection

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Structure of the atomic opcodes (gni_fma_cmd_type_t). */
 #ifndef UGNI_ATOMIC_HPP
 #define UGNI_ATOMIC_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Collective channels: engines of the NIC and their place in a tree. */
 #include "ce.hpp"
 #include "aries_regs.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Collectives. A child of a tree has one contribution pending in the NIC; what
  * is posted meanwhile waits here, in order, until the NIC takes it. Result

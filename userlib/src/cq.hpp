@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Consumer's side of a queue: one header page, then slots; a slot that reads 0 is empty. */
 #ifndef UGNI_CQ_HPP
 #define UGNI_CQ_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* The exported accessors and modifiers of entries. */
 #include "cq_entry.hpp"
 #include "gni.hpp"

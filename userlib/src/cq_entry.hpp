@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Fields of a completion queue entry, as the NIC writes them (aries_hw.h). */
 #ifndef UGNI_CQ_ENTRY_HPP
 #define UGNI_CQ_ENTRY_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Waiting for events. All state is in the kernel while a thread sleeps, and no
  * lock is held: a thread may be cancelled there, and nowhere else.

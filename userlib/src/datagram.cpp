@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Datagrams. All of their state is in the driver but who waits for what comes:
  * a thread that sleeps here holds nothing, and may be cancelled.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * What a return code cannot say. Each line is one write, to stderr or to the file that the environment names:
  *

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Endpoints. Binding is on the hot path of some clients: no system call, no lock. */
 #include "aries_regs.h"
 #include "debug.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Error events. A subscription has an open device of its own, where the driver
  * queues the events; it outlives the NIC handle that it was made with.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * What a child of fork() gets of registered memory (GNI_CDM_MODE_FORK_*).
  *

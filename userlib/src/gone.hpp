@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * A NIC that was reset or removed. The driver puts memory behind its mappings that reads as ones: a
  * status word that no doorbell leaves, an entry that no NIC writes. So whoever looks at these anyway

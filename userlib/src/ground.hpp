@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Address space where mappings of the NIC were. A thread that still uses a
  * handle which another one destroys, finds memory there that nobody looks at,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * What keeps the library sound when a caller does what it must not: threads
  * that end in the middle of a call, and threads that use one NIC handle at once.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Jobs that stop for a while: suspend and resume by a launcher, checkpoints by the process itself. */
 #include "debug.hpp"
 #include "objects.hpp"

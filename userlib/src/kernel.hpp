@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The way into the kernel: the only place that opens, maps and calls
  * /dev/kgniN, and the only place that turns errno into gni_return_t.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Doubly linked list through the objects themselves. */
 #ifndef UGNI_LIST_HPP
 #define UGNI_LIST_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Contents of gni_mem_handle_t. Clients take handles apart and build them, so
  * these bits are as fixed as the public interface:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Threads that post on one NIC handle at once, which they must not, may leave
  * wrong counts behind: of the room of a queue, of what names an endpoint, of

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Stores that the NIC sees. The descriptor area is memory without side
  * effects that real hardware would map write-combining; the doorbell is the

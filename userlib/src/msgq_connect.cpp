@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Message queues: connections between nodes. One instance makes them, all of its node use them. */
 #include "aries_regs.h"
 #include "debug.hpp"

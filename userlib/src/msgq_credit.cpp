@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Message queues: giving slots back, a word with 32 of them at a time. */
 #include "msgq.hpp"
 

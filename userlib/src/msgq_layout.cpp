@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Message queues: attributes, and the memory they ask for. */
 #include "debug.hpp"
 #include "msgq.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Message queues: messages whose events are gone, because the receive queue
  * overran or because they came before the connection was made here.

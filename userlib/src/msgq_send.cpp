@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Message queues: sending. No system call, no lock: the senders of a node take
  * slots from each other by atomic operations. Header and data are copied

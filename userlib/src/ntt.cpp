@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Node translation and balanced injection: requests of launchers. */
 #include "debug.hpp"
 #include "kernel.hpp"

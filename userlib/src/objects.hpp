@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * What the opaque handles point at. All fields of a NIC handle and of what was
  * made from it are the caller's to serialise, except where "any thread" stands.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Descriptors that a child of fork() closes at once: an attachment, and a place
  * in a group of the node, end with the last process that has the file, and they

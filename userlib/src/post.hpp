@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* What all posts share: checks, transaction ids, the descriptor area and the doorbell. */
 #ifndef UGNI_POST_HPP
 #define UGNI_POST_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Contributions to collectives, and those that wait for their turn. */
 #include "aries_regs.h"
 #include "ce.hpp"

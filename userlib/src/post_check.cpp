@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* What is wrong with a post that is refused; and checks that only a program under test pays for. */
 #include "post.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* 48 bits into the queue of a remote registration. */
 #include "post.hpp"
 

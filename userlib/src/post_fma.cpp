@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* FMA posts: puts and gets. An operation of up to one line is one doorbell. */
 #include "post.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Registrations of a NIC handle, by MDH. */
 #ifndef UGNI_REGISTRATION_HPP
 #define UGNI_REGISTRATION_HPP

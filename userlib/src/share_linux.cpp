@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Shared memory of a node: files in a file system of the kernel's memory. */
 #include "kernel.hpp"
 #include "open_files.hpp"

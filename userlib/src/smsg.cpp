@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Settings of short messages that a NIC handle keeps, and what refusals of several calls say. */
 #include "smsg.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Short messages: the state of one connection. What a mailbox looks like, and why, is said in gni_smsg.h. */
 #ifndef UGNI_SMSG_HPP
 #define UGNI_SMSG_HPP

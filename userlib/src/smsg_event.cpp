@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* The event of a send, on its way to the caller. */
 #include "smsg_event.hpp"
 #include "cq.hpp"

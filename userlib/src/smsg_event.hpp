@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The entry of a send that failed has to name two things, the message
  * (GNI_CQ_GET_MSG_ID) and the endpoint (GNI_CQ_GET_INST_ID). The message has

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Mailboxes: size, layout, and the life of a connection. */
 #include "debug.hpp"
 #include "smsg.hpp"

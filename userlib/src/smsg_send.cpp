@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Sending short messages: no system call, no lock. Header and data are copied
  * before the call returns. A message that fits the line with its credit word

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Names of codes, counters and resources, and error texts. */
 #define CRAY_CONFIG_GHAL_ARIES 1 /* all names */
 #include "cq_entry.hpp"

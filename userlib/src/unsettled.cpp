@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * When messages that are not settled are tried again, and what becomes of their events. A lock keeps the list whole
  * for callers that do not serialise; nothing takes it before something has failed.

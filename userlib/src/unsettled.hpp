@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Messages on their way for longer than the call that sent them: the put failed with a status that may pass, or nobody
  * knows whether it has arrived. They are tried again with growing pauses, by whatever call looks at the NIC handle:

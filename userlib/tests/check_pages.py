@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The OpenGNI authors
 """Check that no function of the data path lies across the end of a page, see UGNI_IN_ONE_PAGE.
 
 usage: check_pages.py LIBRARY

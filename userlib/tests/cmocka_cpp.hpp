@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* cmocka.h with what it wants to have been included before it. */
 #ifndef UGNI_TESTS_CMOCKA_CPP_HPP
 #define UGNI_TESTS_CMOCKA_CPP_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The driver's part of datagrams in a few lines, for tests of the library: all
  * open files in one place, exchanges are complete at once.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "fake_kernel.hpp"
 #include "kernel.hpp"
 #include "share_place.hpp"

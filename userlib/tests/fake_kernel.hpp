@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * A kernel and NIC of a few lines for unit tests: it records what the library
  * asks for, fails on demand, and writes into queues what a test tells it to.

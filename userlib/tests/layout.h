@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Sizes and offsets of every structure, on LP64: checked by the compiler, in C and in C++. */
 #ifndef LAYOUT_H
 #define LAYOUT_H

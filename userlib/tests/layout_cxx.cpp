@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* The header alone, as a C++ program sees it, with the annotation macros and private accessors. */
 #define GNI_INLINE_CQ_FUNCTIONS
 #include "layout.h"

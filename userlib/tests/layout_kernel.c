@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* The header as a kernel module sees it: fixed-width types come from elsewhere. */
 #include <stdint.h>
 

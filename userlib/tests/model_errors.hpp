@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Subscriptions to the error events of a node, as the driver keeps them. */
 #ifndef UGNI_TESTS_MODEL_ERRORS_HPP
 #define UGNI_TESTS_MODEL_ERRORS_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* sys:: over the nodes: open files and the places that map() understands. */
 #include "model_kernel.hpp"
 #include "aries_hw.h"

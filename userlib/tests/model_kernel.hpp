@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * A cluster in this process: for each device number a NIC of the device model
  * with memory of its own, and the driver's part of sys:: above it. The user

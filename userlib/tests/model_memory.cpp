@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Memory domains of a node: tables of one level, made as the driver makes them. */
 #include "aries_hw.h"
 #include "model_node.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* One node: a NIC of the model, its memory, and what a driver does with its registers. */
 #ifndef UGNI_TESTS_MODEL_NODE_HPP
 #define UGNI_TESTS_MODEL_NODE_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Instances of message queues on the model, and what they hear. */
 #ifndef UGNI_TESTS_MSGQ_RANK_HPP
 #define UGNI_TESTS_MSGQ_RANK_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* One process of a job on the model: attached, with queues, memory, and an endpoint to a peer. */
 #ifndef UGNI_TESTS_RANK_HPP
 #define UGNI_TESTS_RANK_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* An attached domain with a queue and an endpoint bound to node 6, over the fake kernel. */
 #ifndef UGNI_TESTS_SESSION_HPP
 #define UGNI_TESTS_SESSION_HPP

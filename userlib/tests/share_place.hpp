@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* A folder for the shared memory of this process's tests: others run at the same time. */
 #ifndef UGNI_TESTS_SHARE_PLACE_HPP
 #define UGNI_TESTS_SHARE_PLACE_HPP

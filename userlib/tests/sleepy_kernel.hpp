@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * A kernel for tests with threads: it may be called by any number of them, its
  * sleeping requests may be cancelled at any instruction, and it makes no sound.

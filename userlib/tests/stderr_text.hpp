@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* What a call writes to stderr, which is where the library says why it refuses. */
 #ifndef UGNI_TESTS_STDERR_TEXT_HPP
 #define UGNI_TESTS_STDERR_TEXT_HPP

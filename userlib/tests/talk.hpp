@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Two ranks with a mailbox each, and what a test says and hears through them. */
 #ifndef UGNI_TESTS_TALK_HPP
 #define UGNI_TESTS_TALK_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The data path of the real shared library, instruction by instruction: an
  * 8-byte put, its event and its descriptor. The process below the tracer

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Threads that are cancelled, interrupted, or left without their objects while
  * they wait; and what several threads may do at once.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Collective channels and posts over the fake kernel: parameters, what reaches driver and NIC, and waiting. */
 #include "ce.hpp"
 #include "session.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Chained FMA posts over the model: order, one set of events, failures in the middle. */
 #include "rank.hpp"
 

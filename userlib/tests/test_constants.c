@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Every constant of the interface with the value it must have. The values are
  * written out a second time here, on purpose: software built against other

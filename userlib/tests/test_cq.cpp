@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Queues: reading, waiting, overrun, handlers, order of destruction. */
 #include "session.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Refusals say why on demand. Settings of short messages. */
 #include "aries_hw.h"
 #include "session.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Entries: what every layout must do for clients, and the error texts. */
 #include "cmocka_cpp.hpp"
 #include "fake_kernel.hpp"

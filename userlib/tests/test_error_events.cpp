@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Error events over the fake kernel: what is asked of the driver, and every return code. */
 #include "session.hpp"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Everything that the header declares for users, and nothing else, is exported: this links or it does not. */
 #include <setjmp.h>
 #include <stdarg.h>

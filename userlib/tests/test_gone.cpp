@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* A NIC that was reset or removed: whoever polls, waits or posts is told, and told which of the two it was. */
 #include "ce.hpp"
 #include "session.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* What must be refused: each with a cause that names it, and the target's memory as it was. */
 #include "memhandle.hpp"
 #include "rank.hpp"

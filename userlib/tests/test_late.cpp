@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The shared library with its own system calls: threads that still use a
  * handle while another one destroys it, and files that a child of fork() has.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Memory handles: the bits that clients rely on. */
 #include "cmocka_cpp.hpp"
 #include "memhandle.hpp"

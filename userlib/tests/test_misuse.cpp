@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* What a caller must not do, in one thread: the library stays sound and says so. Children of fork() as well. */
 #include "objects.hpp"
 #include "session.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* The library over the device model: data, events and order, between two nodes and inside one. */
 #include "rank.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Atomics and flagged responses: the library over the device model. */
 #include "atomic.hpp"
 #include "objects.hpp"

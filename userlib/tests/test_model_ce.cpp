@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Collectives over the device model: trees over several nodes, N21 to N24 as a process sees them. */
 #include "rank.hpp"
 

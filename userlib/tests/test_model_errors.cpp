@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Error events over the device model: who is told of what, and nobody of what is not theirs. */
 #include "rank.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Regions in several pieces, and regions that are populated later: the library over the device model. */
 #include "memhandle.hpp"
 #include "rank.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Two threads at once on one endpoint, which callers must not do: transfers may
  * go wrong, the library may not. When one thread is left, all works.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Virtual node addresses: a node fails, and another one gets its address (N05). */
 #include "rank.hpp"
 

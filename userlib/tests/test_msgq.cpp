@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Message queues over the fake kernel: every return code, what reaches the NIC, and who may join. */
 #include "kernel.hpp"
 #include "session.hpp"

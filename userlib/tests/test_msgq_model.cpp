@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Message queues over the device model: traffic, order, credits, several instances of a node. */
 #include "msgq_rank.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Message queues against plain queues: random instances, sizes, order of calls and losses; then threads. */
 #include "msgq_rank.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Posts: what reaches the descriptor area and the doorbell, and what is refused before that. */
 #include "aries_regs.h"
 #include "atomic.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Block transfers between regions named before: the second post takes the short way, and differs in nothing. Each
  * change of the second one must be seen although the first one was right.

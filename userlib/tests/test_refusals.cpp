@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Ordinary refusals of every function that has a return code: one line each, with the function, the code and a cause.
  * The header tells which functions there are.

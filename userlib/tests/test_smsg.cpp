@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Short messages over the device model: what they carry, when they wait, where mailboxes may be. */
 #include "aries_hw.h"
 #include "talk.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Short messages when nobody can know at once what became of them: lost responses, links that are cut for a while,
  * mailboxes used once more. What a send's event says is true, and messages come once, whole and in order.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Short messages when something goes wrong: lost packets, dead peers, damage, queues that overrun. */
 #include "aries_hw.h"
 #include "talk.hpp"

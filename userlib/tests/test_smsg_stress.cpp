@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Short messages against plain queues: random sizes, tags, order of calls and losses; then both sides at once. */
 #include "talk.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * A conversation of short messages in both directions, again and again, with one fault at each of its doorbells in
  * turn; and a random one whose links flap all the time. Each message whose event says success comes, once, whole and in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /* Counts and places as threads leave them that use one NIC handle at once: the library goes on. */
 #include "objects.hpp"
 #include "session.hpp"

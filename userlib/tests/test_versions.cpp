@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * A library older than the driver, or newer: a documented code, and one line on stderr that tells why, if UGNI_DEBUG is
  * set. The same when the system has no more of something.

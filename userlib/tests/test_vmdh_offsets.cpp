@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Addresses in regions of virtual handles count from the address that the handle carries: every kind of post, every
  * kind of handle at both ends, every byte of both regions looked at.

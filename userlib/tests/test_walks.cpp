@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Walks over what other threads destroy meanwhile: registrations of a NIC handle, NIC handles of a domain. The
  * sanitizer of addresses tells of a step into memory that is gone, that of threads of one that nothing orders.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * aries_kapi_test.ko: a client of aries.ko that tests what the kernel is offered (aries_kapi.h).
  *

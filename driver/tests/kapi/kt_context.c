@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* The same work in each context that the kernel has. */
 #include <linux/completion.h>
 #include <linux/interrupt.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The module: each file in debugfs, aries_kapi_test/, is a test that runs when it is read and says
  * "ok" or what was wrong; "traffic" goes on from a 1 to a 0 that is written there, and "counts"

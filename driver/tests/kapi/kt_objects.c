@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Memory, numbers that are held, rights, order, errors. */
 #include <linux/vmalloc.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Puts and blocks from a timer, which go on while somebody resets or removes the NIC. */
 #include <linux/timer.h>
 

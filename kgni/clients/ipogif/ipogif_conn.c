@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Connections: by datagrams with wildcard listeners. Who wants to send asks the node; a listener
  * there has a mailbox ready, and the answer tells where. Both sides may ask at once: of two

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* The attachment to a NIC: made when the interface goes up, and anew after the NIC was reset. */
 #include <linux/kthread.h>
 #include <linux/random.h>

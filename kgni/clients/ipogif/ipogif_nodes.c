@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Which nodes there are, and that some go and return, as krca tells. It saves attempts and waiting:
  * nothing depends on it, since what is sent to a node that has gone fails anyway.

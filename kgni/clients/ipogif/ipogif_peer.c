@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Other nodes, and frames for more than one of them. The fabric knows no broadcast: each node gets
  * a copy. Most broadcasts ask for an address, and the node that has it is not hard to guess: where

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Buffers that a peer puts frames into. They are registered as long as the connection lasts, so
  * nothing is registered on the data path, and a put that comes late meets no memory of anybody

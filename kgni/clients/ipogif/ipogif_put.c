@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Frames: one that fits goes in a message. Of larger ones the beginning does, and the rest is put
  * from where it is into a buffer of the receiver, by physical address and without a copy here; the

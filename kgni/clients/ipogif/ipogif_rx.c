@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* NAPI: messages that have come, and what else softirqs have to do. */
 #include "ipogif.h"
 

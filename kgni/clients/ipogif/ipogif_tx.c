@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Messages, and frames that wait for their turn. All of it under the lock of the peer's queue. */
 #include <linux/jiffies.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What nodes tell each other. Two nodes that want to talk exchange a datagram each (struct
  * ipogif_hello) and have a connection then: a mailbox on either side. All that follows are short

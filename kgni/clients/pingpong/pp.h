@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * gni_pingpong: how long the small things of kGNI take between two nodes. The shortest client that
  * has all of an LND's data path: to be read first.

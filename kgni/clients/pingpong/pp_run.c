@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* The game: one side begins, the other one's thread answers. */
 #include <linux/kthread.h>
 #include <linux/ktime.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Bulk data that our user puts or gets: its memory is registered, the peer is told where it is,
  * moves the data, and says that it has.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Nodes, and connections with them: from the datagram to the end. */
 #include <linux/jiffies.h>
 #include <linux/slab.h>

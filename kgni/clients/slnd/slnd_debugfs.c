@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* What there is to see, in debugfs: slnd/connections and slnd/counters. */
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>

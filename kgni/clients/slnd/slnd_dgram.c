@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Datagrams, by which nodes find each other: wildcards for whoever comes, and directed ones. */
 #include <linux/jiffies.h>
 #include <linux/kthread.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The thread that does what takes time: it listens, connects, notices who is silent, buries
  * connections, and opens the device again after a reset.

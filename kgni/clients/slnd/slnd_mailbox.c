@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Mailboxes. Several are in one piece of memory with one registration, told apart by their offset.
  */
 #include <linux/gfp.h>

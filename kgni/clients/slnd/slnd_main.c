@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* The module: its parameters, and the user on top of it. */
 #include <linux/export.h>
 #include <linux/kthread.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Registrations of users' memory. To make one, and to end it, takes longer than to move what is in
  * it: so a buffer keeps its registration until its user does not need it any more.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * What a peer may still write to, although we have done with it: mailboxes and registrations of
  * connections that have ended without both sides' consent.

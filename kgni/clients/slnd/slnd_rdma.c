@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * Bulk data that a peer wants to be moved: our user says which memory it is for, one block transfer
  * moves it, a message says so. What the peer puts we get from it, and the other way round.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * The threads that do the work. Handlers of queues, in interrupt context, only say which queue has
  * something, and wake one of them; a connection is worked on by one at a time.

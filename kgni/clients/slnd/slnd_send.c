@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Messages on their way out: queued for a node, sent on its connection, done with their event. */
 #include <linux/jiffies.h>
 #include <linux/slab.h>

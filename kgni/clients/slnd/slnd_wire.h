@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* What nodes tell each other. All numbers are little-endian, as every node of an Aries network is.
  */
 #ifndef SLND_WIRE_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* The message test: one node runs it, its peer answers. */
 #ifndef SLND_TEST_H
 #define SLND_TEST_H

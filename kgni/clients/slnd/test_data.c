@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* Data that can be recognised, and memory for it. */
 #include <linux/highmem.h>
 #include <linux/mm.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * slnd_test.ko: messages and bulk data between nodes that have it, in debugfs:
  *

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* The side that answers. It checks what comes, and counts. */
 #include <linux/bits.h>
 #include <linux/errno.h>

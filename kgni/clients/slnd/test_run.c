@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /* The side that runs a test: threads that send, put or get, each with a window. */
 #include <linux/bits.h>
 #include <linux/err.h>

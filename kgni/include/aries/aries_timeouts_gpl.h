@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Times that clients agree on; what is built with CONFIG_CRAY_XT looks for them here. */
 #ifndef ARIES_TIMEOUTS_GPL_H
 #define ARIES_TIMEOUTS_GPL_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* States of what a machine is made of, as a node's word and its events tell them (krca_lib.h). */
 #ifndef RS_SM_STATES_H
 #define RS_SM_STATES_H

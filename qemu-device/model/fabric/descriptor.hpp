@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* A file descriptor that is closed in the end. */
 #ifndef ARIES_FABRIC_DESCRIPTOR_HPP
 #define ARIES_FABRIC_DESCRIPTOR_HPP

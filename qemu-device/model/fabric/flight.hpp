@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Accesses in flight: what lets a node know that nobody uses a memory domain any more. */
 #ifndef ARIES_FABRIC_FLIGHT_HPP
 #define ARIES_FABRIC_FLIGHT_HPP

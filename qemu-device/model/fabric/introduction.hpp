@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * What members tell each other over their sockets: who they are, how to ring
  * and answer them, and descriptors of their guest memory.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Leases: who is a member of the fabric, and who has died. */
 #ifndef ARIES_FABRIC_MEMBERSHIP_HPP
 #define ARIES_FABRIC_MEMBERSHIP_HPP

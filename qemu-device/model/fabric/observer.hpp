@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* A fabric seen by somebody who is no member of it: tools, a manager. */
 #ifndef ARIES_FABRIC_OBSERVER_HPP
 #define ARIES_FABRIC_OBSERVER_HPP

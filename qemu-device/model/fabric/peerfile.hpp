@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* A file that holds guest memory, and whether it can be relied on. */
 #ifndef ARIES_FABRIC_PEERFILE_HPP
 #define ARIES_FABRIC_PEERFILE_HPP

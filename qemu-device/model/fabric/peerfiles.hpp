@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* The files that guest memory is in: ours are given to peers, theirs come from them. */
 #ifndef ARIES_FABRIC_PEERFILES_HPP
 #define ARIES_FABRIC_PEERFILES_HPP

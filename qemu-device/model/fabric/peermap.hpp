@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Guest memory of all nodes, as far as this process has mapped it. */
 #ifndef ARIES_FABRIC_PEERMAP_HPP
 #define ARIES_FABRIC_PEERMAP_HPP

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Locks in the segment that survive the death of their holder: had together with the repair of what they protect. */
 #ifndef ARIES_FABRIC_SEGLOCK_HPP
 #define ARIES_FABRIC_SEGLOCK_HPP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /* aries-net: what goes on in the network of a running fabric, and faults of its parts. */
 #include <filesystem>
 #include <functional>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Channel sends: block transfers whose target decides where they go (N16). */
 #include "nic/bte.hpp"
 

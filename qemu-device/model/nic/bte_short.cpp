@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Short block transfers between neighbours: what the general way of bte_transfer.cpp comes to when nothing is in front
  * of a transfer, nothing can get lost and nobody looks at its packets. One reading of the clock, one visit to either

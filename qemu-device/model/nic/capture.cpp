@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* What the engines tell the packet trace about their operations. */
 #include "nic/bte.hpp"
 #include "nic/fma.hpp"

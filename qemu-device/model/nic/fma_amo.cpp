@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* FMA: responses with data, and the atomics. */
 #include "nic/amo_cache.hpp"
 #include "nic/copy.hpp"

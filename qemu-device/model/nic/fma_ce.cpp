@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Contributions to collectives: what a doorbell asks for, checked at its own NIC. */
 #include "nic/ce_math.hpp"
 #include "nic/fma.hpp"

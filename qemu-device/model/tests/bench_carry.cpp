@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * What Network::carry() costs the host: it is on the way of every packet that a guest sends. Prints the median of
  * several rounds for each case; ends with 1 if one is above its limit.

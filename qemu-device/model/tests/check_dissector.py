@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Check the Wireshark dissector with tshark over a trace that the model writes.
 
 usage: check_dissector.py TEST_TRACE ARIES_LUA
@@ -179,7 +180,7 @@ def main():
         print("1..1\nok 1 - dissector # SKIP tshark is not installed (Debian package tshark)")
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        RUN["trace"], RUN["lua"] = pathlib.Path(folder) / "sample.pcapng", sys.argv[2]
+        RUN["trace"], RUN["lua"] = pathlib.Path(folder) / "sample.pcapng", pathlib.Path(sys.argv[2])
         subprocess.run([sys.argv[1], str(RUN["trace"])], check=True, timeout=60)
         suite = unittest.defaultTestLoader.loadTestsFromTestCase(Dissector)
         print(f"1..{suite.countTestCases()}")

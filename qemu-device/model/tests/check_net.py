@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """aries-net as a user has it, on a fabric of two members at the ends of a machine.
 
 usage: check_net.py ARIES_NET HOLD_FABRIC
@@ -194,11 +195,15 @@ class Net(unittest.TestCase):
         watch = subprocess.Popen([TOOL, "-f", self.fabric, "events", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(watch.wait, 60)
         self.addCleanup(watch.kill)
-        event = lambda: json.loads(watch.stdout.readline())
+
+        def event():
+            return json.loads(watch.stdout.readline())
+
         self.assertEqual([(line["part"], line["was"], line["is"]) for line in (event(), event())], [("node 0", "never", "alive"), ("node 1", "never", "alive")])
         for command, part, was, now in ((("fail", "link", "0:1"), "link 0:1", "as new", "down"), (("lanes", "0:1", "1"), "link 0:1", "down", "down, 1 lanes"),
                                         (("ber", "0:1", "1e-5"), "link 0:1", "down, 1 lanes", "down, 1 lanes, bit error rate 1e-05"),
-                                        (("fail", "node", "1"), "node 1", "alive", "alive, cut off"), (("restore", "node", "1"), "node 1", "alive, cut off", "alive")):
+                                        (("fail", "node", "1"), "node 1", "alive", "alive, cut off"),
+                                        (("restore", "node", "1"), "node 1", "alive, cut off", "alive")):
             self.good(*command)
             found = event()
             self.assertEqual(found["part"], part)

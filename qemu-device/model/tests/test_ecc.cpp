@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Errors in the NIC's tables: one bit is put right and counted, two refuse the entry until it is written anew. */
 #include <string>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /* QSC: how a driver hears that the network is quiesced, and of the end. */
 #include "fabric/membership.hpp"
 #include "fabric/observer.hpp"

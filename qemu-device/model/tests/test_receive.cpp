@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* States of a receive between its message and its event: senders that are late, or that die there. */
 #include "nic/receive.hpp"
 #include "tests/pair.hpp"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * udreg: a cache of memory registrations. The owner of a cache says how memory
  * is registered; the cache says when. Link with libudreg (pkg-config cray-udreg).

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Which workload manager runs this (pkg-config cray-wlm_detect). */
 #ifndef WLM_DETECT_H
 #define WLM_DETECT_H

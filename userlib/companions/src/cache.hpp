@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file A cache of registrations: what covers a range, in which order it was used, who uses it. */
 #pragma once
 

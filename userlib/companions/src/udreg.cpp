@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file The C functions of udreg: names and handles of caches, and no exception to the outside. */
 #include "cache.hpp"
 

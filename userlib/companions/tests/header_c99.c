@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* The headers in an old C. */
 #include <alps/alps_toolAssist.h>
 #include <alps/libalpslli.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file alpslli, alpsutil and wlm_detect against variables as aprun gives them, and against wrong ones. */
 #include "../../tests/cmocka_cpp.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file The cache of registrations, with an owner that counts. */
 #include "../../tests/cmocka_cpp.hpp"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * PMI: how the processes of a job find each other. Interface 1, with the
  * additions that Cray's launchers have; pmi2.h is interface 2. Link with libpmi

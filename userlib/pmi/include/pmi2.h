@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * PMI, interface 2. See pmi.h for what holds for all functions; both
  * interfaces may be used in one process and share its place in the job.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file How keys and values of any bytes become words and rests of lines of the key-value service. */
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file Exchanges between all ranks, as on Cray machines. */
 #include "pmi.h"
 

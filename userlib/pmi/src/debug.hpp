@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file What a return code cannot say: one line on stderr if PMI_DEBUG or UGNI_DEBUG is set and not "0". */
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "environment.hpp"
 
 #include "debug.hpp"
@@ -15,6 +16,7 @@ namespace
 {
 
 constexpr int ranks_max = 1 << 20;
+constexpr int seconds_max = 1000000;
 constexpr int nodes_max = 1 << 18; /* NIC addresses have 18 bits */
 
 std::optional<int> number(std::string_view text, int max)
@@ -57,6 +59,19 @@ bool read_appnum(Place &place)
 		return false;
 	}
 	place.appnum = *appnum;
+	return true;
+}
+
+bool read_timeout(Place &place)
+{
+	const char *text = variable("OPENGNI_KVS_TIMEOUT");
+	const auto seconds = number(text ? text : "0", seconds_max);
+	if (text && (!seconds || !*seconds)) {
+		debug("OPENGNI_KVS_TIMEOUT=%.20s is no number of seconds up to %d", text, seconds_max);
+		return false;
+	}
+	if (text)
+		place.wait_ms = *seconds * 1000L;
 	return true;
 }
 
@@ -173,7 +188,7 @@ std::string process_mapping(const std::vector<int> &nodes)
 std::optional<Place> place_from_environment()
 {
 	Place place;
-	if (!read_ranks(place) || !read_appnum(place) || !read_layout(place))
+	if (!read_ranks(place) || !read_appnum(place) || !read_timeout(place) || !read_layout(place))
 		return std::nullopt;
 	if (const char *service = variable("OPENGNI_KVS"))
 		place.service = service;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file What the launcher has told this process. */
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,13 +18,18 @@ struct Place {
 	int size = 1;
 	int appnum = 0;
 	std::string job = "singleton"; /**< name; also the space of keys */
-	std::string service;           /**< socket of the key-value service; empty: none */
+	std::string service;           /**< place of the key-value service as for kvs::open_store(); empty: none */
+	long wait_ms = -1;             /**< how long to wait for other ranks; -1: without limit */
 	std::vector<int> nodes;        /**< node of each rank; empty: not told */
+
+	/** How long an answer may take that the service has at once: a service that is gone does not hold up who is in
+	 * a hurry. */
+	long answer_ms() const { return wait_ms < 0 ? wait_ms : std::max(wait_ms, 30000L); }
 };
 
 /**
- * Reads PMI_RANK and PMI_SIZE (or OPENGNI_RANK and OPENGNI_RANKS), PMI_APPNUM, OPENGNI_JOB, OPENGNI_KVS and
- * OPENGNI_LAYOUT. None with a debug line where they do not fit together.
+ * Reads PMI_RANK and PMI_SIZE (or OPENGNI_RANK and OPENGNI_RANKS), PMI_APPNUM, OPENGNI_JOB, OPENGNI_KVS,
+ * OPENGNI_KVS_TIMEOUT and OPENGNI_LAYOUT. None with a debug line where they do not fit together.
  */
 std::optional<Place> place_from_environment();
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file Interface 2. Its codes have the numbers of interface 1. */
 #include "pmi.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "session.hpp"
 
 #include "codec.hpp"
@@ -19,6 +20,17 @@ constexpr size_t piece_max = 45000;
 
 } // namespace
 
+template <typename Act> int Session::with_store(Act &&act)
+{
+	try {
+		act();
+		return PMI_SUCCESS;
+	} catch (const kvs::Error &error) {
+		debug("%s", error.what());
+		return PMI_FAIL;
+	}
+}
+
 Session &Session::get()
 {
 	/* Never destroyed: threads may still use it while the process ends. */
@@ -37,13 +49,18 @@ int Session::init()
 		users_++;
 		return PMI_SUCCESS;
 	}
-	/* In a child of fork(): the connection is the parent's, only the descriptor is closed here. */
-	service_.close();
+	/* In a child of fork(): the connection is the parent's. */
+	if (store_ && pid_ != getpid())
+		store_->abandon();
+	store_.reset();
 	const auto place = place_from_environment();
 	if (!place)
 		return PMI_FAIL;
-	if (place->size > 1 && !service_.open(place->service, place->job))
-		return PMI_FAIL;
+	if (place->size > 1)
+		if (int rc = with_store([&] {
+			    store_ = kvs::open_store(place->service, place->job, place->rank, place->answer_ms());
+		    }))
+			return rc;
 	place_ = *place;
 	own_.clear();
 	put_now_.clear();
@@ -57,7 +74,7 @@ int Session::init()
 int Session::finalize()
 {
 	if (--users_ == 0)
-		service_.close();
+		store_.reset();
 	return PMI_SUCCESS;
 }
 
@@ -67,24 +84,20 @@ int Session::put(const std::string &key, const std::string &value)
 		own_[key] = value_text(value);
 		return PMI_SUCCESS;
 	}
-	return service_.put(key, value_text(value)) ? PMI_SUCCESS : PMI_FAIL;
+	return with_store([&] { store_->put(key, value_text(value)); });
 }
 
 int Session::get(const std::string &key, std::string &value, bool wait)
 {
 	std::optional<std::string> text;
-	bool failed = false;
 	if (place_.size == 1) {
 		if (const auto found = own_.find(key); found != own_.end())
 			text = found->second;
-	} else if (wait) {
-		text = service_.wait(key);
-		failed = !text;
-	} else {
-		text = service_.get(key, failed);
+	} else if (int rc = with_store([&] { text = store_->get(key, wait ? place_.wait_ms : 0); })) {
+		return rc;
 	}
 	if (!text)
-		return failed ? PMI_FAIL : PMI_ERR_INVALID_KEY;
+		return wait && place_.size > 1 ? PMI_FAIL : PMI_ERR_INVALID_KEY;
 	const auto bytes = text_value(*text);
 	if (!bytes) {
 		debug("key %.80s has a value that libpmi has not put", key.c_str());
@@ -100,14 +113,14 @@ int Session::del(const std::string &key)
 		own_.erase(key);
 		return PMI_SUCCESS;
 	}
-	return service_.del(key) ? PMI_SUCCESS : PMI_FAIL;
+	return with_store([&] { store_->del(key); });
 }
 
 int Session::barrier()
 {
 	if (place_.size == 1)
 		return PMI_SUCCESS;
-	return service_.barrier("pmi", place_.size) ? PMI_SUCCESS : PMI_FAIL;
+	return with_store([&] { store_->barrier("pmi", place_.size, place_.wait_ms); });
 }
 
 int Session::ticket(const std::string &key, long &number)
@@ -116,11 +129,7 @@ int Session::ticket(const std::string &key, long &number)
 		number = static_cast<long>(++round_);
 		return PMI_SUCCESS;
 	}
-	const auto sum = service_.add(key, 1);
-	if (!sum)
-		return PMI_FAIL;
-	number = *sum;
-	return PMI_SUCCESS;
+	return with_store([&] { number = store_->add(key, 1); });
 }
 
 /* A long value goes in pieces; the first says how long all of it is. */
@@ -130,8 +139,8 @@ int Session::put_bytes(const std::string &key, const std::string &bytes)
 	do {
 		const std::string text = encode64(std::string_view(bytes).substr(at, piece_max));
 		const std::string name = key + "/" + std::to_string(piece++);
-		if (!service_.put(name, std::to_string(bytes.size()) + ":" + text))
-			return PMI_FAIL;
+		if (int rc = with_store([&] { store_->put(name, std::to_string(bytes.size()) + ":" + text); }))
+			return rc;
 		put_now_.push_back(name);
 		at += std::min(piece_max, bytes.size() - at);
 	} while (at < bytes.size());
@@ -142,9 +151,14 @@ int Session::get_bytes(const std::string &key, std::string &bytes)
 {
 	bytes.clear();
 	for (size_t piece = 0;; piece++) {
-		const auto text = service_.wait(key + "/" + std::to_string(piece));
-		if (!text)
+		std::optional<std::string> text;
+		const std::string name = key + "/" + std::to_string(piece);
+		if (int rc = with_store([&] { text = store_->get(name, place_.wait_ms); }))
+			return rc;
+		if (!text) {
+			debug("nobody has put %.80s within %ld ms", name.c_str(), place_.wait_ms);
 			return PMI_FAIL;
+		}
 		const size_t colon = text->find(':');
 		const auto part =
 			colon == std::string::npos ? std::nullopt : decode64(std::string_view(*text).substr(colon + 1));
@@ -161,8 +175,8 @@ int Session::get_bytes(const std::string &key, std::string &bytes)
 int Session::drop_previous()
 {
 	for (const std::string &key : put_before_)
-		if (!service_.del(key))
-			return PMI_FAIL;
+		if (int rc = with_store([&] { store_->del(key); }))
+			return rc;
 	put_before_ = std::move(put_now_);
 	put_now_.clear();
 	return PMI_SUCCESS;

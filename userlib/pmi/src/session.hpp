@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file This process's place in its job, from the first Init to the last Finalize. */
 #pragma once
 
 #include "environment.hpp"
 #include "pmi.h"
-#include "service.hpp"
+#include "store.hpp"
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <sys/types.h>
@@ -49,6 +51,8 @@ public:
 	int broadcast(std::string &bytes);
 
 private:
+	/** Runs @p act with the store; PMI_FAIL with a debug line if that says Error. */
+	template <typename Act> int with_store(Act &&act);
 	int put_bytes(const std::string &key, const std::string &bytes);
 	int get_bytes(const std::string &key, std::string &bytes);
 	int drop_previous();
@@ -57,7 +61,7 @@ private:
 	int users_ = 0;
 	pid_t pid_ = 0;
 	Place place_;
-	Service service_;
+	std::unique_ptr<kvs::Store> store_;      /* none in a job of one */
 	std::map<std::string, std::string> own_; /* keys of a job of one */
 	unsigned long round_ = 0;                /* of gather() and broadcast(): the same in all ranks */
 	std::vector<std::string> put_now_, put_before_;

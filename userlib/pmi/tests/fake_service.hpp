@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file The launcher's key-value service, in a process of its own so that a test may fork at any time. */
 #pragma once
 

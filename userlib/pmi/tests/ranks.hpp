@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file Ranks of a job as forked processes, and what they say on stderr. */
 #pragma once
 
@@ -27,8 +28,8 @@ inline void set_environment(const Variables &variables)
 {
 	for (const char *name :
 	     {"PMI_RANK", "PMI_SIZE", "PMI_APPNUM", "PMI_DEBUG", "UGNI_DEBUG", "OPENGNI_RANK", "OPENGNI_RANKS",
-	      "OPENGNI_JOB", "OPENGNI_KVS", "OPENGNI_LAYOUT", "OPENGNI_NODE", "OPENGNI_COOKIE", "PMI_GNI_COOKIE",
-	      "PMI_GNI_PTAG", "PMI_GNI_DEV_ID", "PMI_GNI_LOC_ADDR"})
+	      "OPENGNI_JOB", "OPENGNI_KVS", "OPENGNI_KVS_TIMEOUT", "OPENGNI_LAYOUT", "OPENGNI_NODE", "OPENGNI_COOKIE",
+	      "PMI_GNI_COOKIE", "PMI_GNI_PTAG", "PMI_GNI_DEV_ID", "PMI_GNI_LOC_ADDR"})
 		unsetenv(name);
 	for (const auto &[name, value] : variables)
 		setenv(name.c_str(), value.c_str(), 1);

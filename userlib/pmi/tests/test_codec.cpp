@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file What libpmi makes of keys, values and the launcher's variables, without a service. */
 #include "../../tests/cmocka_cpp.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file Wrong or missing variables, a service that does not answer, arguments out of range: code and line. */
 #include "../../tests/cmocka_cpp.hpp"
 
@@ -54,6 +55,29 @@ static void services_that_are_none(void **)
 	FakeService service;
 	init_fails({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"OPENGNI_KVS", service.path()}, {"OPENGNI_JOB", "a#name"}},
 		   "refuses");
+}
+
+/* Rank 1 never comes: who was told how long to wait for it gives up. */
+static void waits_end_where_told(void **)
+{
+	FakeService service;
+	Variables rank0 = {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"OPENGNI_KVS", service.path()}};
+	for (const char *bad : {"0", "-1", "soon", "99999999999"}) {
+		Variables all = rank0;
+		all.emplace_back("OPENGNI_KVS_TIMEOUT", bad);
+		init_fails(all, "OPENGNI_KVS_TIMEOUT");
+	}
+	rank0.emplace_back("OPENGNI_KVS_TIMEOUT", "1");
+	assert_int_equal(0, in_child(rank0, [] {
+				 int spawned;
+				 char mine[4] = "abc", all[8];
+				 alarm(60);
+				 CHECK(PMI_Init(&spawned) == PMI_SUCCESS);
+				 CHECK(PMI_Barrier() == PMI_FAIL);
+				 CHECK(PMI_Allgather(mine, all, 4) == PMI_FAIL);
+				 CHECK(PMI_Finalize() == PMI_SUCCESS);
+				 return 0;
+			 }));
 }
 
 static void the_service_goes_away(void **)
@@ -216,6 +240,7 @@ int main()
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(variables_that_make_no_sense),
 		cmocka_unit_test(services_that_are_none),
+		cmocka_unit_test(waits_end_where_told),
 		cmocka_unit_test(the_service_goes_away),
 		cmocka_unit_test(null_pointers_and_lengths),
 		cmocka_unit_test(abort_ends_the_process),

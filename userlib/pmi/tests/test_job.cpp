@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /** @file Jobs of several ranks over a service, and of one without. */
 #include "../../tests/cmocka_cpp.hpp"
 

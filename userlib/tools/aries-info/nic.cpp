@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "nic.h"
 
 extern "C" {
@@ -195,17 +196,20 @@ std::vector<Nic> find_nics(const std::string &slot)
 	access->error = reinterpret_cast<decltype(access->error)>(library_error);
 	access->warning = no_output;
 	pci_init(access.get());
+	pci_filter only = {};
+	pci_filter_init(access.get(), &only);
+	std::string text = slot; /* libpci wants it writable */
+	if (const char *problem = slot.empty() ? nullptr : pci_filter_parse_slot(&only, text.data()))
+		throw tools::UsageError(format("--slot=%s: %s", slot.c_str(), problem));
 	pci_scan_bus(access.get());
 
 	std::vector<Nic> nics;
 	for (pci_dev *dev = access->devices; dev; dev = dev->next) {
 		pci_fill_info(dev, PCI_FILL_IDENT | PCI_FILL_BASES | PCI_FILL_SIZES | PCI_FILL_IRQ |
 					   PCI_FILL_NUMA_NODE | PCI_FILL_CAPS | PCI_FILL_EXT_CAPS);
-		if (dev->vendor_id != ARIES_PCI_VENDOR || dev->device_id != ARIES_PCI_DEVICE)
-			continue;
-		Nic nic = describe(dev);
-		if (slot.empty() || nic.slot == slot || nic.slot == "0000:" + slot)
-			nics.push_back(nic);
+		if (dev->vendor_id == ARIES_PCI_VENDOR && dev->device_id == ARIES_PCI_DEVICE &&
+		    pci_filter_match(&only, dev))
+			nics.push_back(describe(dev));
 	}
 	return nics;
 }

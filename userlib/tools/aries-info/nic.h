@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What PCI configuration space and sysfs tell about a NIC.
@@ -65,7 +66,7 @@ struct Nic {
 
 /**
  * Finds the NICs. An error of the PCI library itself ends the process with exit_access.
- * @param slot only the one at this slot; empty for all
+ * @param slot only the ones at this slot, as lspci -s takes it; empty for all. Throws UsageError if it is none
  */
 std::vector<Nic> find_nics(const std::string &slot);
 

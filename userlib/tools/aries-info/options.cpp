@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "options.h"
 
 #include <getopt.h>
@@ -24,7 +25,8 @@ number, error status. Dumps their registers by name. Needs no driver: it reads P
 configuration space and maps BAR 0; with the driver bound, registers come from its file
 in debugfs.
 
-  -s, --slot=SLOT         only the NIC at this slot, as in 0000:00:04.0
+  -s, --slot=SLOT         only the NIC at this slot, as lspci -s takes it:
+                          0000:00:04.0, 00:04, 4.0
   -r, --registers[=LIST]  dumps registers; LIST holds names of registers (CTL_STATUS), of
                           blocks (CQ) or of single elements (CQ_CTL[5]), comma-separated.
                           Elements of arrays are shown when they differ from their reset

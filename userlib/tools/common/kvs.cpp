@@ -1,117 +1,115 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/**
- * @file
- * Stores that need no server: a directory; and the choice between all kinds.
- */
+// Copyright (c) 2026 The OpenGNI authors
 #include "kvs.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include <time.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
+#include <cstdlib>
+
+#include <pmi.h>
 
 #include "failure.h"
-#include "kvs_line.h"
-#include "kvs_server.h"
 
 namespace tools
 {
 
-void Kvs::barrier(const std::string &name, int rank, int ranks, const Deadline &deadline)
-{
-	put(format("%s/%d", name.c_str(), rank), "in");
-	for (int other = 0; other < ranks; other++)
-		get(format("%s/%d", name.c_str(), other), deadline);
-}
-
 namespace
 {
 
-/** One file per key; a file appears under its name only when it is complete. */
-class DirKvs : public Kvs
+void check_pmi(int code, const char *what, const std::string &more = "")
 {
-public:
-	DirKvs(std::string dir, const std::string &job) : dir_(std::move(dir))
-	{
-		if (!job.empty())
-			dir_ += "/" + job;
-		std::error_code error;
-		std::filesystem::create_directories(dir_, error);
-		if (error)
-			throw UsageError(format("cannot use directory %s: %s", dir_.c_str(), error.message().c_str()));
-	}
+	if (code != PMI_SUCCESS)
+		throw Failure(format("%s %s: code %d", what, more.c_str(), code));
+}
 
-	void put(const std::string &key, const std::string &value) override
-	{
-		std::string path = path_of(key);
-		std::string draft = path + format(".%d", static_cast<int>(getpid()));
-		std::ofstream file(draft);
-		file << value << '\n';
-		file.close();
-		if (!file || rename(draft.c_str(), path.c_str()) != 0)
-			throw Failure(format("cannot write %s: %s", path.c_str(), errno_text(errno)));
-	}
-
-	std::string get(const std::string &key, const Deadline &deadline) override
-	{
-		std::string path = path_of(key), value;
-		auto ready = [&] {
-			std::ifstream file(path);
-			return file && std::getline(file, value);
-		};
-		if (!poll_until(ready, deadline, Patience::Mild))
-			throw Failure(format("no rank wrote %s in time", path.c_str()));
-		return value;
-	}
-
-private:
-	std::string path_of(std::string key) const
-	{
-		for (char &c : key)
-			if (c == '/')
-				c = '+';
-		return dir_ + "/" + key;
-	}
-
-	std::string dir_;
-};
-
-/** Rank 0 also serves. */
-class TcpKvs : public Kvs
+void set(const char *name, const std::string &value)
 {
-public:
-	TcpKvs(const std::string &address, const std::string &job, int rank, const Deadline &deadline)
-		: server_(rank == 0 ? std::make_unique<KvsServer>(address) : nullptr),
-		  line_(connect_tcp(address, deadline), job)
-	{
+	if (setenv(name, value.c_str(), 1) != 0) // NOLINT(concurrency-mt-unsafe)
+		throw Failure(format("no memory for %s", name));
+}
+
+/* What the command line says goes where libpmi looks for what a launcher says. */
+void tell_place(const Place &place, double timeout_seconds)
+{
+	const Place told = place_from_environment();
+	if (place.kvs.empty() || place.kvs[0] == ':' ||
+	    (place.kvs != told.kvs && place.kvs.find(':') == std::string::npos))
+		throw UsageError(format("'%s' is none of unix:PATH, tcp:HOST:PORT, dir:PATH", place.kvs.c_str()));
+	if (place.rank != told.rank || place.ranks != told.ranks) {
+		set("PMI_RANK", std::to_string(place.rank));
+		set("PMI_SIZE", std::to_string(place.ranks));
+		(void)unsetenv("OPENGNI_LAYOUT"); // NOLINT(concurrency-mt-unsafe)
 	}
-
-	void put(const std::string &key, const std::string &value) override { line_.put(key, value); }
-	std::string get(const std::string &key, const Deadline &deadline) override { return line_.get(key, deadline); }
-
-private:
-	std::unique_ptr<KvsServer> server_;
-	LineKvs line_;
-};
+	if (place.kvs != told.kvs)
+		set("OPENGNI_KVS", place.kvs);
+	if (place.job != told.job)
+		set("OPENGNI_JOB", place.job);
+	if (place.cookie != told.cookie)
+		set("OPENGNI_COOKIE", std::to_string(place.cookie));
+	set("OPENGNI_KVS_TIMEOUT", format("%.0f", std::clamp(timeout_seconds, 1.0, 1e6)));
+	setenv("PMI_DEBUG", "1", 0); // NOLINT(concurrency-mt-unsafe): the cause of a failure belongs to its message
+}
 
 } // namespace
 
-std::unique_ptr<Kvs> open_kvs(const std::string &spec, const std::string &job, int rank, const Deadline &deadline)
+Kvs::Kvs(const Place &place, double timeout_seconds)
 {
-	size_t colon = spec.find(':');
-	std::string kind = spec.substr(0, colon);
-	std::string rest = colon == std::string::npos ? "" : spec.substr(colon + 1);
+	tell_place(place, timeout_seconds);
+	int spawned = 0;
+	char name[256];
+	check_pmi(PMI_Init(&spawned), "PMI_Init with", place.kvs);
+	check_pmi(PMI_Get_rank(&rank_), "PMI_Get_rank");
+	check_pmi(PMI_Get_size(&ranks_), "PMI_Get_size");
+	check_pmi(PMI_KVS_Get_my_name(name, sizeof(name)), "PMI_KVS_Get_my_name");
+	space_ = name;
+}
 
-	if (kind == "unix" && !rest.empty())
-		return std::make_unique<LineKvs>(connect_unix(rest), job);
-	if (kind == "tcp" && !rest.empty())
-		return std::make_unique<TcpKvs>(rest, job, rank, deadline);
-	if (kind == "dir" && !rest.empty())
-		return std::make_unique<DirKvs>(rest, job);
-	throw UsageError(format("'%s' is none of unix:PATH, tcp:HOST:PORT, dir:PATH", spec.c_str()));
+Kvs::~Kvs()
+{
+	(void)PMI_Finalize();
+}
+
+void Kvs::put(const std::string &key, const std::string &value)
+{
+	check_pmi(PMI_KVS_Put(space_.c_str(), key.c_str(), value.c_str()), "PMI_KVS_Put of", key);
+}
+
+std::optional<std::string> Kvs::look(const std::string &key)
+{
+	char value[PMI2_MAX_VALLEN];
+	if (PMI_KVS_Get(space_.c_str(), key.c_str(), value, sizeof(value)) != PMI_SUCCESS)
+		return std::nullopt;
+	return value;
+}
+
+std::string Kvs::get(const std::string &key, const Deadline &deadline)
+{
+	for (;;) {
+		if (auto value = look(key))
+			return *value;
+		if (deadline.passed())
+			throw Failure(format("no rank has put %s in time", key.c_str()));
+		const timespec pause = {0, 10000000};
+		nanosleep(&pause, nullptr);
+	}
+}
+
+void Kvs::barrier()
+{
+	check_pmi(PMI_Barrier(), "PMI_Barrier");
+}
+
+void Kvs::end(bool passed)
+{
+	if (!passed)
+		exit_after(10);
+	barrier();
+}
+
+void Kvs::gather_bytes(const void *own, void *all, size_t size)
+{
+	check_pmi(PMI_Allgather(const_cast<void *>(own), all, static_cast<int>(size)), "PMI_Allgather");
 }
 
 } // namespace tools

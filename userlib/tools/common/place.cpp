@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "place.h"
 
 #include <sys/random.h>
@@ -7,6 +8,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -53,11 +55,12 @@ Place place_from_environment()
 		return text ? parse_number(text, name, max) : fallback;
 	};
 	Place place;
-	place.rank = static_cast<int>(number("OPENGNI_RANK", 0, INT_MAX));
-	place.ranks = static_cast<int>(number("OPENGNI_RANKS", 1, INT_MAX));
+	const bool by_pmi = variable("PMI_RANK") && variable("PMI_SIZE"); /* as libpmi takes them */
+	place.rank = static_cast<int>(number(by_pmi ? "PMI_RANK" : "OPENGNI_RANK", 0, INT_MAX));
+	place.ranks = static_cast<int>(number(by_pmi ? "PMI_SIZE" : "OPENGNI_RANKS", 1, INT_MAX));
 	place.cookie = static_cast<uint32_t>(number("OPENGNI_COOKIE", 0, UINT32_MAX));
 	if (const char *path = variable("OPENGNI_KVS"))
-		place.kvs = std::string("unix:") + path;
+		place.kvs = path;
 	if (const char *job = variable("OPENGNI_JOB"))
 		place.job = job;
 	return place;
@@ -130,6 +133,13 @@ void check_place(const Place &place)
 		throw UsageError("ranks need --kvs to find each other");
 	if (!place.cookie)
 		throw UsageError("ranks need a common --cookie that is not 0");
+}
+
+void exit_after(unsigned seconds)
+{
+	fflush(nullptr);
+	signal(SIGALRM, [](int) { _exit(1); });
+	alarm(seconds);
 }
 
 namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Place of a process in a job of several ranks, and how ranks are started in one node.
@@ -22,7 +23,7 @@ struct Place {
 	int ranks = 1;
 	uint32_t device = 0; /* N of /dev/kgniN */
 	uint32_t cookie = 0;
-	std::string kvs; /* as for open_kvs() */
+	std::string kvs; /* where ranks meet: a path, unix:PATH, tcp:HOST:PORT where rank 0 serves, dir:PATH */
 	std::string job;
 };
 
@@ -32,7 +33,8 @@ struct Place {
  */
 uint64_t parse_number(const char *text, const char *what, uint64_t max);
 
-/** Reads OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK, OPENGNI_RANKS and OPENGNI_COOKIE. Throws UsageError. */
+/** Reads OPENGNI_KVS, OPENGNI_JOB, PMI_RANK and PMI_SIZE or OPENGNI_RANK and OPENGNI_RANKS, and OPENGNI_COOKIE. Throws
+ * UsageError. */
 Place place_from_environment();
 
 /** Letters of the options in rank_options(). */
@@ -53,6 +55,10 @@ bool place_option(Place &place, int option, const char *argument);
 
 /** Checks that the place is complete. Throws UsageError that says how to start a rank. */
 void check_place(const Place &place);
+
+/** Ends this process with status 1 in @p seconds unless it ends before: after a failure others may wait for it in vain,
+ * or it for them. */
+void exit_after(unsigned seconds);
 
 /**
  * Forks @p ranks processes that find each other through a temporary directory.

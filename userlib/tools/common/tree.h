@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A tree of collective engines over the ranks of a job: one engine at rank 0, and from four ranks on another one below

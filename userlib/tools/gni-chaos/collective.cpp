@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "collective.h"
 
 #include <algorithm>
@@ -58,11 +59,7 @@ Collective::Collective(Session &session, tools::Kvs &kvs)
 /* What is there now; nothing if nobody has said anything yet. */
 std::optional<std::string> Collective::look(const std::string &key) const
 {
-	try {
-		return kvs_.get(key, tools::Deadline(0.001));
-	} catch (const Failure &) {
-		return std::nullopt;
-	}
+	return kvs_.look(key);
 }
 
 Collective::Word Collective::word_of(int worker) const

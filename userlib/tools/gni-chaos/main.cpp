@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * gni-chaos: traffic of all kinds between the ranks of a job while somebody breaks things (scripts/opengni/chaos.py).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "worker.h"
 
 #include <time.h>
@@ -161,10 +162,10 @@ private:
 int live(const tools::Place &place, uint64_t life)
 {
 	try {
-		const auto kvs = tools::open_kvs(place.kvs, place.job, place.rank, tools::Deadline(meet_seconds));
+		tools::Kvs kvs(place, meet_seconds);
 		std::unique_ptr<Worker> worker;
 		try {
-			worker = std::make_unique<Worker>(place, life, *kvs);
+			worker = std::make_unique<Worker>(place, life, kvs);
 		} catch (const tools::Failure &e) {
 			/* while the NIC is away or is being reset there is nothing to attach to */
 			throw Lost(e.what());

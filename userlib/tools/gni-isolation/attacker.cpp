@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include <algorithm>
 #include <cstring>
 
@@ -139,7 +140,7 @@ int run_attacker(const tools::Place &place, tools::Kvs &kvs, double timeout)
 			outcome = {false, failure.what()};
 		}
 		right = right && outcome.right;
-		kvs.put(format("iso/done/%zu", n), (outcome.right ? "1 " : "0 ") + outcome.text);
+		kvs.put(format("iso/done/%zu", n), ((outcome.right ? "1 " : "0 ") + outcome.text).substr(0, 1000));
 	}
 	return right ? 0 : 1;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * gni-isolation: what a process must not reach, tried, and the memory of the victim looked at after each try.
@@ -100,20 +101,22 @@ Options parse(int argc, char **argv)
 /* Further ranks of a larger job have nothing to do but to wait for the end. */
 int run_rank(const tools::Place &place, double timeout)
 {
-	auto kvs = tools::open_kvs(place.kvs, place.job, place.rank, tools::Deadline(timeout));
+	tools::Kvs kvs(place, timeout);
 	int status = 0;
 	try {
 		if (place.rank == 0)
-			status = run_victim(place, *kvs, timeout);
+			status = run_victim(place, kvs, timeout);
 		else if (place.rank == 1)
-			status = run_attacker(place, *kvs, timeout);
+			status = run_attacker(place, kvs, timeout);
 	} catch (const tools::Failure &failure) {
 		fprintf(stderr, "gni-isolation: rank %d: %s\n", place.rank, failure.what());
 		if (place.rank == 0)
 			printf("Bail out! %s\n", failure.what());
 		status = 1;
 	}
-	kvs->barrier("iso/end", place.rank, place.ranks, tools::Deadline(status ? 10 : timeout));
+	if (status)
+		tools::exit_after(10); /* the others may be gone */
+	kvs.barrier();
 	return status;
 }
 

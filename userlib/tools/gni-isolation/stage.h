@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The two actors. The victim owns memory and looks after each attack whether it is unchanged; the attacker tells

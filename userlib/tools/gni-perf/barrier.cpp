@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "barrier.h"
 
 #include <bit>
@@ -24,19 +25,19 @@ using tools::format;
 class Collectives
 {
 public:
-	Collectives(Job &job, tools::Kvs &kvs)
+	Collectives(Job &job, tools::Exchange &kvs)
 		: job_(job), tree_(job.nic(), job.source().handle(), job.rank(), job.ranks())
 	{
 		std::vector<tools::Member> members;
 		members.reserve(static_cast<size_t>(job.ranks()));
 		for (int rank = 0; rank < job.ranks(); rank++)
 			members.push_back({job.info(rank).pe, job.info(rank).inst_id});
-		if (tree_.has_engine(job.rank()))
-			kvs.put(format("perf/engine/%d", job.rank()), format("%u", tree_.engine_id()));
-		const uint32_t upper = id_of(kvs, 0), lower = tree_.half() < job.ranks() ? id_of(kvs, tree_.half()) : 0;
+		const auto ids = kvs.gather(tree_.has_engine(job.rank()) ? tree_.engine_id() : 0);
+		const auto half = static_cast<size_t>(tree_.half());
+		const uint32_t upper = ids[0], lower = half < ids.size() ? ids[half] : 0;
 		tree_.configure(members, upper, lower);
 		tree_.join(members, upper, lower);
-		kvs.barrier("perf/ce", job.rank(), job.ranks(), job.deadline());
+		kvs.barrier();
 	}
 
 	/** One collective; returns when its result is there. Throws Failure. */
@@ -64,12 +65,6 @@ public:
 	}
 
 private:
-	uint32_t id_of(tools::Kvs &kvs, int rank) const
-	{
-		const std::string text = kvs.get(format("perf/engine/%d", rank), job_.deadline());
-		return static_cast<uint32_t>(strtoul(text.c_str(), nullptr, 10));
-	}
-
 	Job &job_;
 	tools::Tree tree_;
 };
@@ -93,24 +88,23 @@ void verify(const Job &job, const Collectives &tree, uint32_t id)
 }
 
 /* What each node's NIC has counted, added up by all; a node counts once, however many of its processes take part. */
-double total(const Job &job, tools::Kvs &kvs, const tools::CounterDelta &counter, const char *name)
+double total(const Job &job, tools::Exchange &kvs, const tools::CounterDelta &counter)
 {
-	kvs.put(format("perf/%s/%d", name, job.rank()), format("%" PRIu64, counter.value().value_or(0)));
+	const std::vector<uint64_t> all = kvs.gather(counter.value().value_or(0));
 	double sum = 0;
 	for (int rank = 0; rank < job.ranks(); rank++) {
-		const std::string text = kvs.get(format("perf/%s/%d", name, rank), job.deadline());
 		bool first = true;
 		for (int other = 0; other < rank; other++)
 			first = first && job.info(other).pe != job.info(rank).pe;
 		if (first)
-			sum += strtod(text.c_str(), nullptr);
+			sum += static_cast<double>(all[static_cast<size_t>(rank)]);
 	}
 	return sum;
 }
 
 } // namespace
 
-Row barrier(Job &job, tools::Kvs &kvs)
+Row barrier(Job &job, tools::Exchange &kvs)
 {
 	constexpr uint32_t warm = 10;
 	const Collectives tree(job, kvs);
@@ -121,16 +115,16 @@ Row barrier(Job &job, tools::Kvs &kvs)
 		tree.run(GNI_FMA_CE_AND, 0, 0, id++);
 
 	Samples samples;
-	kvs.barrier("perf/ce/start", job.rank(), job.ranks(), job.deadline());
+	kvs.barrier();
 	const tools::CounterDelta traps(job.stats(), "fma_traps"), irqs(job.stats(), "irqs");
-	kvs.barrier("perf/ce/go", job.rank(), job.ranks(), job.deadline());
+	kvs.barrier();
 	const uint32_t rounds = job.options().iterations;
 	for (uint32_t n = 0; n < rounds; n++) {
 		const uint64_t start = tools::now_ns();
 		tree.run(GNI_FMA_CE_AND, 0, 0, id++);
 		samples.add(tools::now_ns() - start);
 	}
-	kvs.barrier("perf/ce/stop", job.rank(), job.ranks(), job.deadline());
+	kvs.barrier();
 
 	Row row;
 	row.test = "barrier";
@@ -139,11 +133,11 @@ Row barrier(Job &job, tools::Kvs &kvs)
 	row.p50_ns = samples.percentile(50);
 	row.p99_ns = samples.percentile(99);
 	row.min_ns = samples.percentile(0);
-	row.traps = total(job, kvs, traps, "traps") / rounds;
-	row.irqs = total(job, kvs, irqs, "irqs") / rounds;
+	row.traps = total(job, kvs, traps) / rounds;
+	row.irqs = total(job, kvs, irqs) / rounds;
 	row.note = "all ranks (size); traps and interrupts of all nodes";
 	/* Nobody takes the tree down while another rank is in it. */
-	kvs.barrier("perf/ce/end", job.rank(), job.ranks(), job.deadline());
+	kvs.barrier();
 	return row;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Collectives of all ranks through the collective engines of their NICs.
@@ -20,7 +21,7 @@ class Job;
  * @return the same row on every rank but for the latencies, which are its own; traps and interrupts are those of
  *         all nodes together for one barrier
  */
-Row barrier(Job &job, tools::Kvs &kvs);
+Row barrier(Job &job, tools::Exchange &kvs);
 
 } // namespace perf
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "job.h"
 
 #include <cinttypes>
 
 #include "common/failure.h"
-#include "common/hex.h"
 #include "common/pattern.h"
 
 namespace perf
@@ -45,14 +45,6 @@ bool is_block(const gni_post_descriptor_t &descriptor)
 	return descriptor.type == GNI_POST_RDMA_PUT || descriptor.type == GNI_POST_RDMA_GET;
 }
 
-RankInfo decode(const std::string &text, int rank)
-{
-	RankInfo info = {};
-	if (!tools::from_hex(text, info))
-		throw Failure(format("rank %d published something else than its addresses; another version?", rank));
-	return info;
-}
-
 } // namespace
 
 uint32_t local_event_of(int rank)
@@ -65,7 +57,7 @@ uint32_t remote_event_of(int rank)
 	return 0x200000u | static_cast<uint32_t>(rank);
 }
 
-Job::Job(const Options &options, tools::Kvs &kvs)
+Job::Job(const Options &options, tools::Exchange &kvs)
 	: options_(options), stats_(options.place.device),
 	  domain_(options.instance + static_cast<uint32_t>(options.place.rank), options.place.cookie, modes,
 		  options.place.device),
@@ -83,7 +75,7 @@ int Job::partner() const
 	return options_.place.rank < half ? options_.place.rank + half : options_.place.rank - half;
 }
 
-void Job::publish(tools::Kvs &kvs)
+void Job::publish(tools::Exchange &kvs)
 {
 	RankInfo own = {};
 	own.pe = domain_.pe();
@@ -93,12 +85,9 @@ void Job::publish(tools::Kvs &kvs)
 	own.data_size = data_.size();
 	own.control_handle = control_registration_.handle();
 	own.data_handle = data_registration_.handle();
-	kvs.put(format("perf/%d", options_.place.rank), tools::to_hex(own));
+	ranks_ = kvs.gather(own);
 
-	Deadline limit = deadline();
-	for (int rank = 0; rank < options_.place.ranks; rank++) {
-		ranks_.push_back(decode(kvs.get(format("perf/%d", rank), limit), rank));
-		const RankInfo &info = ranks_.back();
+	for (const RankInfo &info : ranks_) {
 		endpoints_.push_back(
 			std::make_unique<tools::Endpoint>(domain_.nic(), source_.handle(), info.pe, info.inst_id));
 		tools::check(GNI_EpSetEventData(endpoints_.back()->handle(), local_event_of(options_.place.rank),

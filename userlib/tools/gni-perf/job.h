@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * A rank of a job: its domain, queues, registered memory, and what it knows of the other ranks.
@@ -42,7 +43,7 @@ class Job
 {
 public:
 	/** Signs on, registers memory and meets the other ranks. Throws Failure. */
-	Job(const Options &options, tools::Kvs &kvs);
+	Job(const Options &options, tools::Exchange &kvs);
 
 	const Options &options() const { return options_; }
 	const RankInfo &info(int rank) const { return ranks_[static_cast<size_t>(rank)]; }
@@ -87,7 +88,7 @@ public:
 	void execute(int rank, gni_post_descriptor_t &descriptor) const;
 
 private:
-	void publish(tools::Kvs &kvs);
+	void publish(tools::Exchange &kvs);
 
 	const Options &options_;
 	tools::NicStats stats_;

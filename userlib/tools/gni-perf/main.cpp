@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * gni-perf: put, get, atomics and block transfers between ranks, verified and timed.
@@ -124,7 +125,7 @@ bool measure(Job &job, const std::vector<Row> &of_all)
 
 } // namespace
 
-int run_rank(const Options &options, tools::Kvs &kvs)
+int run_rank(const Options &options, tools::Exchange &kvs)
 {
 	Job job(options, kvs);
 	bool passed = true;
@@ -143,7 +144,7 @@ int run_rank(const Options &options, tools::Kvs &kvs)
 		passed = false;
 	}
 	/* Nobody takes memory away that another rank still uses; after a failure the others may be gone. */
-	kvs.barrier("perf/end", job.rank(), job.ranks(), passed ? job.deadline() : Deadline(options.alone() ? 2 : 10));
+	kvs.end(passed);
 	return passed ? 0 : 1;
 }
 
@@ -152,9 +153,9 @@ namespace
 
 int run_in_job(const Options &options)
 {
-	auto kvs = tools::open_kvs(options.place.kvs, options.place.job, options.place.rank,
-				   Deadline(options.timeout_seconds));
-	return run_rank(options, *kvs);
+	tools::Kvs kvs(options.place, options.timeout_seconds);
+
+	return run_rank(options, kvs);
 }
 
 int run(int argc, char **argv)

@@ -112,7 +112,7 @@ int serve_client(const Options &options, const tools::Domain &door, gni_nic_hand
 	fflush(stdout);
 	Talk talk(room);
 	talk.bind(partner);
-	PairKvs kvs(talk.handle());
+	PairKvs kvs(talk.handle(), 1);
 	const int status = run_rank(ranked(options_of(options, request), 1), kvs);
 	printf("gni-perf: client: %s: %s\n", who.c_str(), status ? "failed" : "done");
 	fflush(stdout);
@@ -140,7 +140,7 @@ int run_client(const Options &options, uint32_t address)
 	check_magic(offer, "who answers");
 	Talk talk(domain.nic());
 	talk.bind({address, offer.instance});
-	PairKvs kvs(talk.handle());
+	PairKvs kvs(talk.handle(), 0);
 	return run_rank(ranked(options, 0), kvs);
 }
 

@@ -36,7 +36,7 @@ int run_client(const Options &options, uint32_t address);
 int run_server(const Options &options);
 
 /** What a rank does, when it knows how to reach the other one. */
-int run_rank(const Options &options, tools::Kvs &kvs);
+int run_rank(const Options &options, tools::Exchange &kvs);
 
 } // namespace perf
 

@@ -2,6 +2,7 @@
 #include "pair_kvs.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/failure.h"
 #include "common/gni.h"
@@ -73,42 +74,41 @@ void add_part(std::string &text, const std::string &datagram)
 	text.append(datagram, 1, size);
 }
 
-void PairKvs::put(const std::string &key, const std::string &value)
+/* Both sides call it; each gets the other's text. */
+std::string PairKvs::swap(const std::string &mine, double seconds)
 {
-	if (!pending_.empty())
-		throw Failure("a second text before the first has gone");
-	pending_ = key + " " + value;
-	values_[key] = value;
-}
-
-void PairKvs::exchange(const Deadline &deadline)
-{
+	/* Nothing tells of the end of a process that is to say something: nobody waits long for that. */
+	const Deadline deadline(seconds);
 	std::string text;
 	for (unsigned n = 0; n < parts_of_text; n++) {
-		std::string mine = part_of_text(pending_, n), theirs(GNI_DATAGRAM_MAXSIZE, '\0');
+		std::string part = part_of_text(mine, n), theirs(GNI_DATAGRAM_MAXSIZE, '\0');
 		Partner partner;
-		if (!exchange_once(endpoint_, mine.data(), mine.size(), theirs.data(), theirs.size(),
+		if (!exchange_once(endpoint_, part.data(), part.size(), theirs.data(), theirs.size(),
 				   whole_ms(deadline), partner))
 			throw Failure("the other side does not say any more what was agreed");
 		add_part(text, theirs);
 	}
-	pending_.clear();
-	const size_t space = text.find(' ');
-	if (space == std::string::npos)
-		throw Failure("the other side says something else than was agreed");
-	values_[text.substr(0, space)] = text.substr(space + 1);
+	return text;
 }
 
-std::string PairKvs::get(const std::string &key, const Deadline &deadline)
+void PairKvs::gather_bytes(const void *own, void *all, size_t size)
 {
-	/* Nothing tells of the end of a process that is to say something: nobody waits long for that. */
-	const Deadline own(agree_seconds);
-	if (!values_.count(key) && !pending_.empty())
-		exchange(own.left_ms() < deadline.left_ms() ? own : deadline);
-	const auto found = values_.find(key);
-	if (found == values_.end())
-		throw Failure(format("the other side did not say %s", key.c_str()));
-	return found->second;
+	const std::string mine(static_cast<const char *>(own), size), theirs = swap(mine, agree_seconds);
+	if (theirs.size() != size)
+		throw Failure("the other side says something else than was agreed");
+	auto *const to = static_cast<char *>(all);
+	memcpy(to + static_cast<size_t>(rank_) * size, mine.data(), size);
+	memcpy(to + static_cast<size_t>(1 - rank_) * size, theirs.data(), size);
+}
+
+void PairKvs::barrier()
+{
+	(void)swap("", agree_seconds);
+}
+
+void PairKvs::end(bool passed)
+{
+	(void)swap("", passed ? agree_seconds : 2);
 }
 
 } // namespace perf

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /**
  * @file
- * The key-value store of two processes that reach each other by GNI datagrams only.
+ * What two processes say to one another that reach each other by GNI datagrams only.
  */
 #ifndef GNI_PERF_PAIR_KVS_H
 #define GNI_PERF_PAIR_KVS_H
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 
 #include "common/kvs.h"
@@ -34,22 +33,25 @@ bool exchange_once(gni_ep_handle_t ep, void *mine, size_t mine_size, void *their
 /** What is left until @p deadline, at least 1 ms: no wait is given 0. */
 uint32_t whole_ms(const tools::Deadline &deadline);
 
-/** The key-value store of two ranks: what one puts goes to the other when that one puts, too. */
-class PairKvs : public tools::Kvs
+/** What two ranks say to one another. */
+class PairKvs : public tools::Exchange
 {
 public:
-	/** @p endpoint is bound to one of the other process's, which is bound to this one. It must outlive the store.
+	/**
+	 * @p endpoint is bound to one of the other process's, which is bound to this one. It must outlive the store.
+	 * @param rank 0 or 1
 	 */
-	explicit PairKvs(gni_ep_handle_t endpoint) : endpoint_(endpoint) {}
-	void put(const std::string &key, const std::string &value) override;
-	std::string get(const std::string &key, const tools::Deadline &deadline) override;
+	PairKvs(gni_ep_handle_t endpoint, int rank) : endpoint_(endpoint), rank_(rank) {}
+	int ranks() const override { return 2; }
+	void barrier() override;
+	void end(bool passed) override;
 
 private:
-	void exchange(const tools::Deadline &deadline);
+	void gather_bytes(const void *own, void *all, size_t size) override;
+	std::string swap(const std::string &mine, double seconds);
 
 	gni_ep_handle_t endpoint_;
-	std::string pending_; /* put, and not exchanged yet */
-	std::map<std::string, std::string> values_;
+	int rank_;
 };
 
 /**

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Memory that two virtual machines share through an ivshmem-plain device: what a message costs without any NIC.

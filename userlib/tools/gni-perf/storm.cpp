@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 #include "storm.h"
 
 #include <atomic>
@@ -28,13 +29,13 @@ uint64_t fetch_add(Job &job, gni_fma_cmd_type_t command, uint64_t operand)
 
 } // namespace
 
-Row storm(Job &job, tools::Kvs &kvs)
+Row storm(Job &job, tools::Exchange &kvs)
 {
 	const uint64_t count = job.options().iterations;
 
 	if (job.rank() == 0)
 		std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t *>(job.control() + control_amo)).store(0);
-	kvs.barrier("perf/storm/go", job.rank(), job.ranks(), job.deadline());
+	kvs.barrier();
 	const uint64_t start = tools::now_ns();
 	uint64_t last = 0;
 	for (uint64_t n = 0; n < count; n++) {
@@ -45,7 +46,7 @@ Row storm(Job &job, tools::Kvs &kvs)
 		last = value;
 	}
 	const double seconds = static_cast<double>(tools::now_ns() - start) / 1e9;
-	kvs.barrier("perf/storm/stop", job.rank(), job.ranks(), job.deadline());
+	kvs.barrier();
 
 	/* Of the NIC: memory may be behind it. */
 	const uint64_t sum = fetch_add(job, GNI_FMA_ATOMIC_FADD_C, 0);
@@ -59,7 +60,7 @@ Row storm(Job &job, tools::Kvs &kvs)
 	row.transfers = expected;
 	row.rate = static_cast<double>(count) / seconds;
 	row.note = "all ranks on one word, no lost update; rate of this one";
-	kvs.barrier("perf/storm/end", job.rank(), job.ranks(), job.deadline());
+	kvs.barrier();
 	return row;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Fetching additions of all ranks on one word.
@@ -20,7 +21,7 @@ class Job;
  * if the word is not the number of additions in the end.
  * @return the same row on every rank but for the rate, which is its own
  */
-Row storm(Job &job, tools::Kvs &kvs);
+Row storm(Job &job, tools::Exchange &kvs);
 
 } // namespace perf
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * All alignments: puts at any, gets at multiples of 4 at the remote side, and what must be refused.

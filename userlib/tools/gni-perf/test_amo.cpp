@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * 64-bit atomics: what each does, how long one takes, and no lost update when both sides use one word.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What the machine charges for the steps of a put. Each figure is the median over loops, since reading the clock costs

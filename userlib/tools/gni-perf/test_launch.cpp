@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Rate of 8-byte puts to addresses that differ, from one and from two processors: by launch entries in the line, by a

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The tests of gni-perf. Each runs on the measuring rank of a pair and tells the serving one what to do.

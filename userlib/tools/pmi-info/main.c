@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * pmi-info: what libpmi says about this rank, and whether the ranks of the job reach each other: keys, gathers and
  * barriers with known contents. Started by aprun, or alone as a job of one.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The parts of the tools that decide whether a transfer was right, without any NIC.
@@ -8,18 +9,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 #include <vector>
 
 #include "common/failure.h"
 #include "common/hex.h"
 #include "common/kvs.h"
-#include "common/kvs_line.h"
 #include "common/pattern.h"
 #include "common/place.h"
 #include "gni-isolation/handle.h"
@@ -145,22 +144,41 @@ void forged_handles_keep_the_rest(void **)
 	assert_true(isolation::with_mdh(bad, 0xfed).qword2 == other.qword2);
 }
 
-void exchange(const std::string &spec)
+/* One rank in a process of its own, as a program is; what it returns is its exit status. */
+int rank_of(const std::string &store, int rank)
 {
-	tools::Deadline limit(20);
-	std::thread second([&] {
-		auto kvs = tools::open_kvs(spec, "job", 1, limit);
-		kvs->put("from/1", "two words");
-		assert_string_equal(kvs->get("from/0", limit).c_str(), "hello");
-		kvs->barrier("end", 1, 2, limit);
-	});
-	{
-		auto kvs = tools::open_kvs(spec, "job", 0, limit);
-		kvs->put("from/0", "hello");
-		assert_string_equal(kvs->get("from/1", limit).c_str(), "two words");
-		assert_true(throws<tools::Failure>([&] { kvs->get("nobody", tools::Deadline(0.05)); }));
-		kvs->barrier("end", 0, 2, limit);
-		second.join();
+	try {
+		tools::Place place;
+		place.rank = rank;
+		place.ranks = 2;
+		place.kvs = store;
+		place.job = "job";
+		tools::Kvs kvs(place, 20);
+		const std::string own = "two words of " + std::to_string(rank), key = "from/";
+		kvs.put(key + std::to_string(rank), own);
+		const std::string other = kvs.get(key + std::to_string(1 - rank), tools::Deadline(20));
+		const auto all = kvs.gather(100 + rank);
+		kvs.barrier();
+		return kvs.rank() == rank && kvs.ranks() == 2 && other == "two words of " + std::to_string(1 - rank) &&
+				       all == std::vector<int>{100, 101} && !kvs.look("nobody")
+			       ? 0
+			       : 1;
+	} catch (const std::exception &error) {
+		fprintf(stderr, "rank %d: %s\n", rank, error.what());
+		return 2;
+	}
+}
+
+void exchange(const std::string &store)
+{
+	pid_t children[2];
+	for (int rank = 0; rank < 2; rank++)
+		if (!(children[rank] = fork()))
+			_exit(rank_of(store, rank));
+	for (const pid_t child : children) {
+		int status = -1;
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
 	}
 }
 
@@ -171,9 +189,16 @@ void stores(void **)
 	exchange(std::string("dir:") + dir);
 	std::filesystem::remove_all(dir);
 	exchange("tcp:127.0.0.1:" + std::to_string(20000 + getpid() % 20000));
-	for (const char *bad : {"", "dir", "dir:", "ftp:x", "tcp:nowhere"})
-		assert_true(throws<tools::UsageError>([&] { tools::open_kvs(bad, "", 1, tools::Deadline(0.05)); }));
-	assert_true(throws<tools::Failure>([] { tools::open_kvs("unix:/nowhere", "", 0, tools::Deadline(0.05)); }));
+	tools::Place place;
+	place.ranks = 2;
+	for (const char *bad : {"", "dir", ":x"}) {
+		place.kvs = bad;
+		assert_true(throws<tools::UsageError>([&] { tools::Kvs(place, 1); }));
+	}
+	for (const char *none : {"unix:/nowhere", "dir:", "ftp:x", "tcp:nowhere"}) {
+		place.kvs = none;
+		assert_true(throws<tools::Failure>([&] { tools::Kvs(place, 1); }));
+	}
 }
 
 /* What another version has published is told from what this one does. */
@@ -195,31 +220,6 @@ void structures_as_words(void **)
 		assert_false(tools::from_hex(other, back));
 }
 
-/* A service that was stopped for a while answers late: nobody may take that for the answer to the next question. */
-void a_late_answer_is_nobodys(void **)
-{
-	int ends[2];
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	tools::LineKvs kvs{tools::LineSocket(ends[0]), ""};
-	tools::LineSocket service(ends[1]);
-
-	for (const char *key : {"a", "b"})
-		assert_true(throws<tools::Failure>([&] { kvs.get(key, tools::Deadline(0.001)); }));
-	std::string line;
-	for (const char *answer : {"ok of-a", "err of-b"}) {
-		assert_true(service.receive_line(line, 1000));
-		assert_true(service.send_line(answer));
-	}
-	std::thread later([&] {
-		std::string asked;
-		if (service.receive_line(asked, 60000) && asked.rfind("get c ", 0) == 0)
-			service.send_line("ok of-c");
-	});
-	const std::string got = kvs.get("c", tools::Deadline(60));
-	later.join();
-	assert_string_equal(got.c_str(), "of-c");
-}
-
 } // namespace
 
 int main()
@@ -234,7 +234,6 @@ int main()
 		cmocka_unit_test(forged_handles_keep_the_rest),
 		cmocka_unit_test(stores),
 		cmocka_unit_test(structures_as_words),
-		cmocka_unit_test(a_late_answer_is_nobodys),
 	};
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* ALPS: what a process of an application may ask about it. Types for both libraries, libalpslli and libalpsutil. */
 #ifndef ALPS_ALPS_H
 #define ALPS_ALPS_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Requests of a rank to its launcher (pkg-config cray-alpslli): lock, put a
  * request, get the response, get its bytes, unlock. Answered from the environment

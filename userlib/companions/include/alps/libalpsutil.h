@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* Placement of an application (pkg-config cray-alpsutil), from the environment that aprun gives. */
 #ifndef ALPS_LIBALPSUTIL_H
 #define ALPS_LIBALPSUTIL_H

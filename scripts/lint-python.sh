@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+# Style (flake8, .flake8) and types (mypy, .mypy.ini) of all Python here. Debian's programs, so that all see the same complaints.
+
+. "$(dirname "$0")/lib.sh"
+cd "$TOP"
+for program in flake8 mypy; do
+	[ -x /usr/bin/$program ] || die "$program is missing: run 'scripts/setup.sh lint'"
+done
+mapfile -t files < <(git ls-files -- '*.py' && git grep -lI -m 1 '^#!.*python' -- ':!*.py')
+/usr/bin/flake8 "${files[@]}"
+/usr/bin/mypy --config-file .mypy.ini --cache-dir "$BUILD/mypy" "${files[@]}"
