@@ -106,6 +106,9 @@ fi
 if [ -x "$BUILD/model/net/aries-net" ]; then
 	install -D -m 755 "$BUILD/model/net/aries-net" "$stage$prefix/bin/aries-net"
 fi
+if [ -x "$BUILD/model/hss/aries-hss" ]; then
+	install -D -m 755 "$BUILD/model/hss/aries-hss" "$stage$prefix/bin/aries-hss"
+fi
 if [ -x "$BUILD/sim/aries-sim" ]; then
 	install -D -m 755 "$BUILD/sim/aries-sim" "$stage$prefix/bin/aries-sim"
 fi

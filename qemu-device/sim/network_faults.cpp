@@ -63,7 +63,7 @@ void Network::change_now()
 
 	const routing::Failures failures = state_.failures();
 
-	if (!held_ && failures.links == built_for_.links && failures.routers == built_for_.routers) {
+	if (!held_ && failures == built_for_) {
 		/* All is as it was when they were made. */
 		each_part([](Part &part) { part.hold_requests(false); });
 		tables_at_ = UINT32_MAX;

@@ -26,6 +26,7 @@ PROGRAMS = {
     "aries-info": STAGE / "bin/aries-info",
     "aries-topo": host.BUILD / "model/topo/aries-topo",
     "aries-net": host.BUILD / "model/net/aries-net",
+    "aries-hss": host.BUILD / "model/hss/aries-hss",
     "aries-sim": host.BUILD / "sim/aries-sim",
     "gni-agent": host.BUILD / "agent/gni-agent",
     "gni-kvs": host.BUILD / "agent/gni-agent",

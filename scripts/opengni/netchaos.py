@@ -12,6 +12,7 @@ import subprocess
 
 from . import host
 from .chaos import Chaos, Defect
+from .manager import Manager
 
 KINDS = ("link", "router", "node", "lanes", "ber")
 # A link whose errors come this often repeats about every fifth set of flits.
@@ -21,10 +22,14 @@ TIME = 60.0
 
 
 class NetworkChaos(Chaos):
-    """A run over a SyncCluster whose nodes sit at places of a machine."""
+    """A run over a SyncCluster whose nodes sit at places of a machine.
 
-    def __init__(self, cluster, seed, kinds=KINDS, **others):
+    With a file as journal a manager of the network (aries-hss) is at work all the time, which loads other route tables.
+    """
+
+    def __init__(self, cluster, seed, kinds=KINDS, journal=None, **others):
         super().__init__(cluster, seed, kinds=kinds, **others)
+        self.journal, self.manager = journal, None
         self.tool = host.BUILD / "model" / "net" / "aries-net"
         self.routers = {member["node"]: member["router"] for member in self.net("show", "--json")["members"]}
         self.links = {router: [line["link"] for line in self.net("tiles", router, "--json")["tiles"]]
@@ -86,6 +91,21 @@ class NetworkChaos(Chaos):
 
     def _break_node(self, fault):
         return self._break_part("node", fault.node)
+
+    def run(self, rounds, first=0):
+        """As Chaos does; a manager that does not live through it is a defect."""
+        if self.journal is None:
+            super().run(rounds, first)
+            return
+        self.manager = Manager(self.cluster.config.fabric, self.journal)
+        try:
+            super().run(rounds, first)
+        finally:
+            alive = self.manager.running()
+            code = self.manager.end() if alive else self.manager.process.returncode
+        failed = self.manager.mine("failed")
+        if not alive or code or failed:
+            raise Defect(f"the manager ended with {code}, and has told {failed or self.manager.mine()[-5:]}")
 
     def _lap(self):
         broken = [link for link in self.net("links", "--json")["links"] if link["state"] == "down"]

@@ -2,10 +2,14 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Four nodes in two groups under traffic of all kinds while links, routers and NICs' links fail and come back at random.
 
-OPENGNI_CHAOS_ROUNDS and OPENGNI_CHAOS_SEED choose another run.
+OPENGNI_CHAOS_ROUNDS and OPENGNI_CHAOS_SEED choose another run. With OPENGNI_CHAOS_MANAGER, and in slow runs, a manager of the network
+loads other route tables meanwhile.
 """
 
 import os
+import tempfile
+import unittest
+from pathlib import Path
 
 from opengni.machine import Machine
 from opengni.netchaos import NetworkChaos
@@ -25,9 +29,19 @@ class NetworkBreaks(ClusterCase):
               "place": ",".join(map(str, AT))}
 
     def test_no_wrong_byte_and_every_operation_ends(self):
-        chaos = NetworkChaos(self.cluster, SEED, verbose=slow_tests())
+        self.run_chaos()
+
+    @unittest.skipUnless(slow_tests() or os.environ.get("OPENGNI_CHAOS_MANAGER"), "takes minutes")
+    def test_the_same_with_a_manager(self):
+        with tempfile.TemporaryDirectory() as folder:
+            chaos = self.run_chaos(Path(folder) / "journal")
+            self.assertTrue(chaos.manager.mine("resumed"), "the manager has never loaded tables")
+
+    def run_chaos(self, journal=None):
+        chaos = NetworkChaos(self.cluster, SEED, verbose=slow_tests(), journal=journal)
         chaos.run(ROUNDS)
         self.assertGreaterEqual(chaos.done_faults, ROUNDS * LEAST_FAULTS_A_ROUND)
         self.assertTrue([name for name in chaos.done if "NO_NODE" in name], "no operation has met a part that was down")
         print("\n".join(chaos.summary()))
         self.assertEqual(chaos.complaints(), [])
+        return chaos

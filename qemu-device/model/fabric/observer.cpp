@@ -110,6 +110,33 @@ bool Observer::any_member() const noexcept
 	return locked(fd_, 0, MEMBERS_MAX);
 }
 
+/* Bytes behind those of the members. */
+bool Observer::set_lock(Office office, short type) const noexcept
+{
+	struct flock fl = {};
+
+	fl.l_type = type;
+	fl.l_whence = SEEK_SET;
+	fl.l_start = off_t(MEMBERS_MAX) + off_t(office);
+	fl.l_len = 1;
+	return fcntl(fd_, F_OFD_SETLK, &fl) == 0;
+}
+
+bool Observer::take(Office office) const noexcept
+{
+	return set_lock(office, F_WRLCK);
+}
+
+void Observer::give_back(Office office) const noexcept
+{
+	set_lock(office, F_UNLCK);
+}
+
+bool Observer::taken(Office office) const noexcept
+{
+	return locked(fd_, off_t(MEMBERS_MAX) + off_t(office), 1);
+}
+
 bool Observer::reserve_network(uint64_t offset, uint64_t bytes) const noexcept
 {
 	const uint64_t first = SEGMENT_NODES_OFFSET + shape_.nodes * stride_ + offset;

@@ -35,12 +35,24 @@ public:
 	bool member_locked(uint32_t node) const noexcept;
 	/** Whether any member is left. A system call. */
 	bool any_member() const noexcept;
+	/** What only one process may be or do at a time. Given back when the process ends, however it ends. */
+	enum class Office : uint8_t {
+		Manager, ///< to look after the network all the time
+		Tables,  ///< to change the route tables
+	};
+	/** False if another process has it. Needs Access::Change. */
+	bool take(Office office) const noexcept;
+	void give_back(Office office) const noexcept;
+	/** Whether another process has it. A system call. */
+	bool taken(Office office) const noexcept;
+
 	/** Memory of the network model; Access::Look has no right to write to it. */
 	void *network() const noexcept { return base_ + SEGMENT_NODES_OFFSET + shape_.nodes * stride_; }
 	/** Makes room for @bytes at @offset of the network's memory; false if there is none. */
 	bool reserve_network(uint64_t offset, uint64_t bytes) const noexcept;
 
 private:
+	bool set_lock(Office office, short type) const noexcept;
 	void read_header();
 	void release() noexcept;
 

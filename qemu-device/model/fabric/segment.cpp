@@ -3,6 +3,7 @@
 #include "fabric/segment.hpp"
 #include "fabric/member_socket.hpp"
 #include "fabric/membership.hpp"
+#include "fabric/tables_store.hpp"
 
 #include <cerrno>
 #include <system_error>
@@ -92,6 +93,7 @@ Segment::~Segment()
 		if (!any_member() && named()) {
 			remove_sockets();
 			unlink(path_.c_str());
+			TablesStore::remove_all(path_); /* behind the segment: see TablesStore::write() */
 		}
 	}
 	release();
@@ -186,6 +188,7 @@ void Segment::adopt_or_create(const SegmentShape &shape)
 	}
 	if (st.st_size > 0)
 		check_ours();
+	TablesStore::remove_all(path_);
 	allocate(shape.router_bytes);
 	map();
 	write_header(shape);

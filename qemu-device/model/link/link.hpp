@@ -43,6 +43,7 @@ static_assert(sizeof(TileState) == 64 && std::atomic<uint64_t>::is_always_lock_f
 struct NicState {
 	std::atomic<uint32_t> state; ///< LINK_DOWN
 	std::atomic<uint32_t> place; ///< 1 + number of the machine's node; 0: its node address
+	std::atomic<uint32_t> taken; ///< generation of the route tables that it uses
 };
 
 /** Netlink's side of one place for a NIC. All zero: on its first tile. It has the size of a tile, among which it is. */
@@ -52,7 +53,7 @@ struct alignas(64) NetlinkState {
 
 static_assert(sizeof(NetlinkState) == sizeof(TileState), "it lies in a slot of its router's tiles");
 
-static_assert(sizeof(NicState) == 8, "NICs are shared between processes");
+static_assert(sizeof(NicState) == 12, "NICs are shared between processes");
 
 inline constexpr uint32_t LINK_DEAD_LANES = 0x3; ///< lanes that do not work, 0 to 2
 inline constexpr uint32_t LINK_DOWN = 0x4;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "fabric/membership.hpp"
+#include "fabric/tables_store.hpp"
 
 namespace aries::net
 {
@@ -97,6 +98,19 @@ FabricView::FabricView(const std::string &path, Observer::Access access)
 			   return observer_.reserve_network(uint64_t{router} * ROUTER_BYTES, ROUTER_BYTES);
 		   })
 {
+	network_.follow_tables([path](uint32_t generation) { return TablesStore(path).read(generation); },
+			       Network::NO_MEMBER);
+}
+
+std::vector<uint32_t> FabricView::alive() const
+{
+	std::vector<uint32_t> nodes;
+
+	for (uint32_t n = 0; n < observer_.shape().nodes; n++) {
+		if (uint32_t(observer_.node(n).member.load()) == MEMBER_ALIVE && observer_.member_locked(n))
+			nodes.push_back(n);
+	}
+	return nodes;
 }
 
 uint64_t FabricView::now() const
@@ -172,7 +186,8 @@ Json FabricView::show() const
 				   {"place", place},
 				   {"router", router},
 				   {"cname", nic_name(n)},
-				   {"network", network_.nic_link(n) ? "connected" : "cut off"}});
+				   {"network", network_.nic_link(n) ? "connected" : "cut off"},
+				   {"route tables", network_.tables_taken(n)}});
 	}
 	const Network::QuiesceView quiet = network_.quiesce_view(now());
 
@@ -184,6 +199,7 @@ Json FabricView::show() const
 		{"modelled time ahead of the host, ns", network_.clock().ahead()},
 		{"modelled ns in a ns of the host", network_.clock().rate()},
 		{"completions are held", network_.clock().holds()},
+		{"generation of the route tables", network_.tables_generation()},
 		{"quiesces", quiet.count},
 		{"length of the last quiesce, ns", quiet.last_ns},
 		{"quiet for another ns", quiet.left_ns},
@@ -317,6 +333,8 @@ Json FabricView::route(uint32_t from, uint32_t to, uint16_t dlvr_mode)
 
 	check_member(from);
 	check_member(to);
+	if (const std::optional<std::string> trouble = network_.refresh_tables())
+		throw Error(*trouble);
 	for (uint32_t i = 0; i < HASHES; i++) {
 		const Network::WayView way = network_.way_view(from, to, dlvr_mode, mix64(i), now());
 		std::string text;

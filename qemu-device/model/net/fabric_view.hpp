@@ -59,6 +59,15 @@ public:
 	/** Links that are not as good as new, and whoever is or was a member. */
 	States states() const;
 
+	/** Of the segment: tools that change more than this class does. */
+	const Observer &observer() const noexcept { return observer_; }
+	Network &network() const noexcept { return network_; }
+	/** Modelled time. */
+	uint64_t now() const;
+	/** Addresses whose members live. */
+	std::vector<uint32_t> alive() const;
+	/** Throws Error unless the machine has such a router. */
+	void check_router(uint32_t router) const;
 	const Dragonfly &machine() const noexcept { return network_.topology(); }
 	/** A link of the machine as it is now, in the direction from this end. */
 	Network::LinkView link(const LinkName &name) const { return network_.link_view(name.router, name.tile, 0); }
@@ -85,13 +94,11 @@ public:
 	void set_error_rate(const LinkName &link, float rate);
 
 private:
-	void check_router(uint32_t router) const;
 	void check_link(const LinkName &link) const;
 	void check_member(uint32_t node) const;
 	void changed(bool done, const LinkName &link) const;
 	std::string place_name(uint32_t router) const;
 	std::string nic_name(uint32_t node) const;
-	uint64_t now() const;
 	Json link_line(uint32_t router, uint32_t tile) const;
 	std::string member_text(uint32_t node) const;
 	/* Calls @visit with each link once; @touched: only at routers that have state. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /* aries-net: what goes on in the network of a running fabric, and faults of its parts. */
-#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -9,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "net/find_fabric.hpp"
 #include "net/picture.hpp"
 #include "net/watch.hpp"
 #include "router/routing_mode.hpp"
@@ -23,48 +23,6 @@ enum : int { OK, FAILED, WRONG_USAGE };
 
 const std::map<std::string, uint16_t> MODES{
 	{"adaptive", uint16_t(0)}, {"minimal", DLV_MIN_HASH}, {"nonminimal", DLV_NMIN_HASH}, {"ordered", DLV_IN_ORDER}};
-
-constexpr const char *SHARED_MEMORY = "/dev/shm", *PREFIX = "aries-";
-
-/* Names of the fabrics that scripts/cluster has made here and that have members. */
-std::vector<std::string> fabrics()
-{
-	std::vector<std::string> names;
-	std::error_code unreadable;
-
-	for (const auto &entry : std::filesystem::directory_iterator(SHARED_MEMORY, unreadable)) {
-		const std::string name = entry.path().filename();
-
-		if (!name.starts_with(PREFIX) || !entry.is_regular_file(unreadable))
-			continue;
-		try {
-			Observer(entry.path(), Observer::Access::Look);
-			names.push_back(name.substr(std::string(PREFIX).size()));
-		} catch (const Error &) {
-			continue; /* somebody else's file, or what a crash has left */
-		}
-	}
-	return names;
-}
-
-/* Path of a fabric that was given by name or path, or of the only one. */
-std::string path_of(const std::string &fabric)
-{
-	if (fabric.find('/') != std::string::npos)
-		return fabric;
-	if (!fabric.empty())
-		return std::string(SHARED_MEMORY) + "/" + PREFIX + fabric;
-	const std::vector<std::string> names = fabrics();
-
-	if (names.size() == 1)
-		return path_of(names[0]);
-	std::string list = names.empty() ? "no fabric runs here: start a cluster, or give the path of one with -f"
-					 : "several fabrics run here: choose one with -f:";
-
-	for (const std::string &name : names)
-		list += " " + name;
-	throw Error(list);
-}
 
 /* The subcommands, and what was given to them. */
 struct Commands {

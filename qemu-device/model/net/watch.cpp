@@ -14,7 +14,14 @@ namespace
 
 constexpr auto INTERVAL = std::chrono::milliseconds(20);
 
-/* UTC with milliseconds, as ISO 8601 has it. */
+/* What a part is that states() does not name. */
+const char *unnamed(const std::string &part)
+{
+	return part.starts_with("node") ? "never" : "as new";
+}
+
+} // namespace
+
 std::string time_text(std::chrono::system_clock::time_point time)
 {
 	const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
@@ -28,14 +35,6 @@ std::string time_text(std::chrono::system_clock::time_point time)
 	std::snprintf(text + length, sizeof(text) - length, ".%03dZ", static_cast<int>(ms % 1000));
 	return text;
 }
-
-/* What a part is that states() does not name. */
-const char *unnamed(const std::string &part)
-{
-	return part.starts_with("node") ? "never" : "as new";
-}
-
-} // namespace
 
 Json Event::json() const
 {

@@ -16,6 +16,9 @@
 namespace aries::net
 {
 
+/** UTC with milliseconds, as ISO 8601 has it. */
+std::string time_text(std::chrono::system_clock::time_point time);
+
 /** One change of one part. */
 struct Event {
 	std::chrono::system_clock::time_point time;

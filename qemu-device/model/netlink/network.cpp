@@ -124,7 +124,8 @@ private:
 };
 
 /* One decision a router, as a packet meets them. False if a router has no output for it, or there is no end to them. */
-bool Network::follow(const Train &train, routing::Header header, uint64_t random, Way &way) noexcept
+bool Network::follow(const routing::Tables &tables, const Train &train, routing::Header header, uint64_t random,
+		     Way &way) noexcept
 {
 	uint32_t router = train.from;
 	uint32_t in = FIRST_PROCESSOR;
@@ -133,7 +134,7 @@ bool Network::follow(const Train &train, routing::Header header, uint64_t random
 
 	for (way.hops = 0;; at += HOP_TICKS) {
 		const routing::Decision decision = routing::decide(
-			tables_.router(router), in, header,
+			tables.router(router), in, header,
 			LoadView{tiles_.there(router) ? &tiles_[link_id(router, 0)] : nullptr, at, others, router},
 			random);
 
@@ -165,7 +166,8 @@ bool Network::follow(const Train &train, routing::Header header, uint64_t random
  */
 bool Network::choose(const Train &train, Way &way) noexcept
 {
-	routing::Header header{tables_.address(train.to),
+	const routing::Tables &tables = tables_.get();
+	routing::Header header{tables.address(train.to),
 			       routing::NO_ROOT,
 			       static_cast<uint32_t>(train.random >> 16),
 			       train.mode,
@@ -173,14 +175,14 @@ bool Network::choose(const Train &train, Way &way) noexcept
 			       train.first_channel,
 			       routing::Phase::Down};
 
-	if (follow(train, header, train.random, way)) [[likely]]
+	if (follow(tables, train, header, train.random, way)) [[likely]]
 		return true;
 	for (uint32_t i = 0; i < OTHER_WAYS; i++) {
 		const uint64_t other = mix64(train.random + i);
 
 		header.mode.routing = i % 2 ? Routing::NonminimalHash : Routing::MinimalHash;
 		header.hash = static_cast<uint32_t>(other);
-		if (follow(train, header, other, way))
+		if (follow(tables, train, header, other, way))
 			return true;
 	}
 	return false;

@@ -13,7 +13,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "link/link.hpp"
 #include "link/pace.hpp"
 #include "netlink/background.hpp"
+#include "netlink/current_tables.hpp"
 #include "netlink/detours.hpp"
 #include "netlink/fabric_clock.hpp"
 #include "netlink/links.hpp"
@@ -28,6 +31,7 @@
 #include "netlink/tile_counters.hpp"
 #include "router/decide.hpp"
 #include "router/routing_mode.hpp"
+#include "router/tables_file.hpp"
 #include "topology/dragonfly.hpp"
 #include "topology/wiring.hpp"
 
@@ -43,8 +47,12 @@ struct alignas(64) FabricState {
 	std::atomic<uint32_t> quiesces;        ///< how often the network was quiesced
 	std::atomic<uint64_t> quiet_until_ns;  ///< modelled time before which no NIC injects requests
 	std::atomic<uint64_t> quiesce_last_ns; ///< length of the last quiesce, as it was asked for
-	alignas(64) ClockState clock;          ///< see FabricClock
+	std::atomic<uint32_t> tables;          ///< generation of the route tables; 0: those of the whole machine
+	std::atomic<uint32_t> manager;         ///< process that managed the network last, see Observer::Office
+	ClockState clock;                      ///< see FabricClock; its word is in the same line as the rest
 };
+
+static_assert(offsetof(FabricState, clock) + offsetof(ClockState, changes) <= 64, "what a packet looks at is in one line");
 
 /** Packets that leave a NIC for another, back to back. */
 struct Packets {
@@ -62,8 +70,8 @@ struct Packets {
 /**
  * One network. Every process has its own object over the same shared memory, with the same shape.
  *
- * Threads: everything but construction may be called from any number of threads and processes at once; nothing
- * sleeps or allocates except describe(), and nothing locks but the search for a way around cut links.
+ * Threads: everything but construction may be called from any number of threads and processes at once. Nothing sleeps,
+ * allocates or locks but describe(), the search for a way around cut links, and who meets new route tables first.
  */
 class Network
 {
@@ -202,6 +210,56 @@ public:
 	};
 	QuiesceView quiesce_view(uint64_t now_ns) const noexcept;
 
+	/** The bytes of a generation of route tables. Throws std::exception with one line if there are none. */
+	using ReadTables = std::function<std::vector<std::byte>(uint32_t generation)>;
+
+	/** Who looks at a network and is no member of it. */
+	static constexpr uint32_t NO_MEMBER = UINT32_MAX;
+
+	/**
+	 * Use the tables that a manager of the network loads (R14), from the next packet on after it has told; else
+	 * those of the whole machine stay. Before other threads call carry().
+	 * @param member that tells in shared memory which ones it uses, or NO_MEMBER
+	 */
+	void follow_tables(ReadTables read, uint32_t member);
+
+	/**
+	 * Takes new tables now, without waiting for a packet.
+	 * @return once for each generation that cannot be had: why; the tables before stay in use
+	 */
+	std::optional<std::string> refresh_tables() noexcept;
+
+	/** Tables that this process decides with; they stay until this thread's next call of anything that decides. */
+	const routing::Tables &tables() const noexcept { return tables_.get(); }
+
+	/** Generation of the tables that all are to use; those who come later, too. */
+	uint32_t tables_generation() const noexcept { return state_.tables.load(std::memory_order_acquire); }
+	/** By who has made that generation readable for all. */
+	void set_tables_generation(uint32_t generation) noexcept
+	{
+		state_.tables.store(generation, std::memory_order_release);
+	}
+	/** Generation that a member uses. */
+	uint32_t tables_taken(uint32_t member) const noexcept
+	{
+		return nics_[member].taken.load(std::memory_order_acquire);
+	}
+
+	/** What is told in a file of tables for this network; throws std::invalid_argument if it is about another one.
+	 */
+	routing::DecodedTables decode_tables(std::span<const std::byte> bytes) const;
+	std::array<uint32_t, 3> tables_shape() const noexcept;
+
+	/** With which route tables of this network are made: biases in its unit of load. */
+	static routing::Policy policy();
+
+	/** Process that managed the network last; 0: none did. */
+	uint32_t manager() const noexcept { return state_.manager.load(std::memory_order_relaxed); }
+	void set_manager(uint32_t pid) noexcept { state_.manager.store(pid, std::memory_order_relaxed); }
+
+	/** Modelled time for which packets are still on links and in routers, in ns: all that is booked ahead. */
+	uint64_t in_flight_ns(uint64_t now_ns) const noexcept;
+
 	/** One direction of a network link, as it is now. */
 	struct LinkView {
 		LinkEnd far; ///< where it leads to; tile is NO_TILE if nothing is connected, and all else zero
@@ -241,6 +299,7 @@ public:
 	std::string describe(uint32_t node, uint64_t now_ns) const;
 
 	const Dragonfly &topology() const noexcept { return topo_; }
+	const topology::Wiring &wiring() const noexcept { return wiring_; }
 
 private:
 	Network(const Dragonfly &topo, const topology::Machine &machine, void *shared, uint32_t members,
@@ -276,7 +335,8 @@ private:
 	uint64_t disturb(TileState &tile, uint32_t link, uint64_t flits, uint64_t tick, Transit &transit) noexcept;
 	uint32_t pick_inject(const Train &train, Transit &transit) noexcept;
 	bool choose(const Train &train, Way &way) noexcept;
-	bool follow(const Train &train, routing::Header header, uint64_t random, Way &way) noexcept;
+	bool follow(const routing::Tables &tables, const Train &train, routing::Header header, uint64_t random,
+		    Way &way) noexcept;
 	uint32_t pick_eject(const Train &train) noexcept;
 	template <typename Change> bool change_link(uint32_t router, uint32_t tile, Change &&change) noexcept;
 	NetlinkState &netlink(uint32_t place) const noexcept
@@ -288,10 +348,10 @@ private:
 
 	Dragonfly topo_;
 	topology::Wiring wiring_;
-	routing::Tables tables_;
 	uint32_t members_;
 	RouterStates tiles_; // shared: TILE_SLOTS per router
 	FabricState &state_; // shared
+	CurrentTables tables_;
 	FabricClock clock_;
 	NicPace *paces_; // shared: one per member
 	NicState *nics_; // shared: one per member

@@ -24,17 +24,22 @@ char *behind_map(void *shared, uint32_t routers)
 	return static_cast<char *>(shared) + pages_bytes(routers) + RouterStates::map_bytes(routers);
 }
 
-/* Biases count in the unit of the loads: ticks. */
 routing::Tables make_tables(const topology::Machine &machine)
+{
+	return std::move(routing::build_tables(machine, Network::policy()).tables);
+}
+
+} // namespace
+
+/* Biases count in the unit of the loads: ticks. */
+routing::Policy Network::policy()
 {
 	routing::Policy policy;
 
 	for (uint32_t bias = 0; bias < BIAS_NS.size(); bias++)
 		policy.local_bias[bias] = policy.global_bias[bias] = static_cast<int32_t>(ns_to_ticks(BIAS_NS[bias]));
-	return std::move(routing::build_tables(machine, policy).tables);
+	return policy;
 }
-
-} // namespace
 
 size_t Network::shared_bytes(const DragonflyShape &shape, uint32_t members) noexcept
 try {
@@ -62,10 +67,11 @@ Network::Network(const DragonflyShape &shape, void *shared, uint32_t members, Ro
 
 Network::Network(const Dragonfly &topo, const topology::Machine &machine, void *shared, uint32_t members,
 		 RouterStates::Reserve reserve)
-	: topo_(topo), wiring_(machine), tables_(make_tables(machine)), members_(members ? members : topo_.nodes()),
+	: topo_(topo), wiring_(machine), members_(members ? members : topo_.nodes()),
 	  tiles_(topo_.routers(), shared, static_cast<char *>(shared) + pages_bytes(topo_.routers()),
 		 std::move(reserve)),
-	  state_(*reinterpret_cast<FabricState *>(behind_map(shared, topo_.routers()))), clock_(state_.clock),
+	  state_(*reinterpret_cast<FabricState *>(behind_map(shared, topo_.routers()))),
+	  tables_(make_tables(machine), state_.tables), clock_(state_.clock),
 	  paces_(reinterpret_cast<NicPace *>(&state_ + 1)), nics_(reinterpret_cast<NicState *>(paces_ + members_)),
 	  detours_(wiring_, tiles_)
 {

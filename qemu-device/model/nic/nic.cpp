@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "fabric/tables_store.hpp"
+
 namespace aries
 {
 
@@ -91,6 +93,9 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	members_.join();
 	maps_.withdraw();
 	network_.set_nic_link(cfg.node, true);
+	network_.follow_tables([this](uint32_t generation) { return TablesStore(segment_.path()).read(generation); },
+			       cfg.node);
+	refresh_tables();
 	maps_.files().serve();
 	members_.activate();
 	try {
@@ -127,6 +132,13 @@ bool Nic::reserve(uint32_t router) noexcept
 		return true;
 	no_room_.store(true, std::memory_order_relaxed);
 	return false;
+}
+
+/* Also of a NIC that sends nothing: who manages the network waits for all. */
+void Nic::refresh_tables() noexcept
+{
+	if (const std::optional<std::string> trouble = network_.refresh_tables())
+		host_.log(ARIES_LOG_WARN, "fabric %s: %s", segment_.path().c_str(), trouble->c_str());
 }
 
 /* Once: what is not booked is not wrong, but quicker than it should be. */
@@ -256,6 +268,7 @@ void Nic::tick() noexcept
 	if (trace_.poll(line, sizeof(line)))
 		host_.log(ARIES_LOG_WARN, "%s", line);
 	tell_no_room();
+	refresh_tables();
 	for (unsigned int i = 0; i < LINES_OF_A_TICK && maps_.files().poll(line, sizeof(line)); i++)
 		host_.log(ARIES_LOG_WARN, "%s", line);
 	wake();

@@ -62,6 +62,7 @@ private:
 	void take_place(uint32_t place);
 	bool reserve(uint32_t router) noexcept;
 	void tell_no_room() noexcept;
+	void refresh_tables() noexcept;
 
 	std::atomic<bool> no_room_{false}; /* for the state of a router */
 	bool no_room_told_ = false;

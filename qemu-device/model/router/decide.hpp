@@ -178,6 +178,9 @@ inline RootPair pick_roots(const RouterTables &at, Address to, uint64_t word) no
 	pair.first.root = pick_root(at, to, NO_ROOT, static_cast<uint32_t>(random));
 	if (pair.first.root == NO_ROOT) [[unlikely]]
 		return pair;
+	/* A router that is cut off has no way to any. */
+	if (!minimal_entry(at, pair.first.root).count) [[unlikely]]
+		return {{NO_OUTPUT, NO_ROOT}, {NO_OUTPUT, NO_ROOT}};
 	pair.first.tile = pick_two(at, minimal_entry(at, pair.first.root), word >> 32).first;
 	pair.second.root = pick_root(at, to, pair.first.root, static_cast<uint32_t>(random >> 32));
 	if (pair.second.root != NO_ROOT) [[likely]]

@@ -22,6 +22,8 @@ namespace aries::routing
 struct Failures {
 	std::vector<uint32_t> links;   ///< indices into Machine::links; both directions
 	std::vector<uint32_t> routers; ///< with all their links
+
+	bool operator==(const Failures &) const = default;
 };
 
 /** Tables, and what they cannot do. */

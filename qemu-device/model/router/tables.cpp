@@ -23,7 +23,7 @@ size_t GroupTables::bytes() const noexcept
 }
 
 Tables::Tables(std::unique_ptr<Common> common, std::vector<GroupTables> groups, uint32_t routers, uint32_t nics)
-	: common_(std::move(common)), groups_(std::move(groups)), routers_(routers)
+	: common_(std::move(common)), groups_(std::move(groups)), routers_(routers), nics_(nics)
 {
 	for (uint32_t g = 0; g < groups_.size(); g++) {
 		const GroupTables &group = groups_[g];

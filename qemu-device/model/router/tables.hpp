@@ -129,6 +129,8 @@ public:
 	{
 		return static_cast<uint32_t>(groups_[group].routers.size());
 	}
+	const GroupTables &group(uint32_t group) const noexcept { return groups_[group]; }
+	uint32_t nics() const noexcept { return nics_; }
 	const Common &common() const noexcept { return *common_; }
 
 	/** Memory of all the tables, without that of the allocator. */
@@ -138,6 +140,7 @@ private:
 	std::unique_ptr<Common> common_;
 	std::vector<GroupTables> groups_;
 	std::vector<RouterTables> routers_;
+	uint32_t nics_; // of a router
 };
 
 /** A table of output channels for these rules (R16). */

@@ -6,8 +6,11 @@
  *
  * usage: hold_fabric PATH
  */
+#include <cstdio>
 #include <iostream>
 #include <string>
+
+#include <poll.h>
 
 #include "tests/pair.hpp"
 
@@ -26,13 +29,26 @@ try {
 	far.place = 64;
 	FakeHost a(argv[1], 0, shape), b(argv[1], 1, far);
 
+	/* Lines that poll() does not see would wait in a buffer. */
+	setvbuf(stdin, nullptr, _IONBF, 0);
 	aim_at_peer(a);
 	b.set_key(PTAG_B, KEY);
 	b.make_mdd(MDH, PTAG_B, b.alloc(BYTES), BYTES, BASE);
 	std::cout << "ready" << std::endl;
-	for (std::string line; std::getline(std::cin, line);)
+	for (;;) {
+		pollfd input = {STDIN_FILENO, POLLIN, 0};
+
+		if (poll(&input, 1, ARIES_TICK_MS) == 0) {
+			aries_nic_tick(a.nic());
+			aries_nic_tick(b.nic());
+			continue;
+		}
+		std::string line;
+
+		if (!std::getline(std::cin, line))
+			return 0;
 		std::cout << a.ring(FMAD, ARIES_FMA_PUT_LINE, 64) << std::endl;
-	return 0;
+	}
 } catch (const std::string &error) {
 	std::cerr << "hold_fabric: " << error << "\n";
 	return 1;
