@@ -5,6 +5,7 @@
 
 #include "nic/core.hpp"
 #include "nic/drain.hpp"
+#include "nic/ecc.hpp"
 
 namespace aries
 {
