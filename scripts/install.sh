@@ -3,6 +3,7 @@
 # Install library, tools, headers, QEMU, modules and agent; called by 'make install'.
 #
 #   install.sh DESTDIR PREFIX
+#   install.sh --remove DESTDIR PREFIX
 #
 # With an empty DESTDIR the module index is brought up to date as well. What was installed,
 # and what folders were made for it, is listed in PREFIX/share/opengni/files, for 'install.sh --remove'.
@@ -79,7 +80,7 @@ pkg_config() {
 
 		Name: $1
 		Description: $2
-		Version: $(sed -n "s/.*version: '\([0-9.]*\)'.*/\1/p" "$TOP/userlib/meson.build" | head -n 1)
+		Version: $("$TOP/scripts/version.sh")
 		$3
 	EOF
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures]      what only those need comes with their names
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc]      what only those need comes with their names
 #
 # KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
@@ -21,12 +21,13 @@ PKG_KERNEL="kmod libelf-dev"
 PKG_IMAGE="busybox-static cpio"
 PKG_TOOLS="libpci-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev"
 PKG_UNIT_TESTS="libcmocka-dev"
-PKG_TESTS="rsync tshark clang python3-otf2"
+PKG_TESTS="rsync tshark clang python3-otf2 bash-completion"
 PKG_INTEROP="autoconf automake libtool flex"
 PKG_LUSTRE="autoconf automake libtool flex bison libyaml-dev libnl-3-dev libnl-genl-3-dev libkeyutils-dev libmount-dev libreadline-dev"
 PKG_DEBUG="flex bison bc"
 PKG_MPI="libopenmpi-dev openmpi-bin"
 PKG_FIGURES="python3-matplotlib"
+PKG_DOC="python3-sphinx python3-myst-parser"
 PKG_LINT="clang-format clang-tidy sparse shellcheck"
 
 missing() {
@@ -72,7 +73,7 @@ install() {
 }
 
 main() {
-	local want list=no lint=no tests=no interop=no lustre=no debug=no mpi=no figures=no arg need
+	local want list=no lint=no tests=no interop=no lustre=no debug=no mpi=no figures=no doc=no arg need
 	for arg in "$@"; do
 		case $arg in
 		--list) list=yes ;;
@@ -83,7 +84,8 @@ main() {
 		debug) debug=yes ;;
 		mpi) mpi=yes ;;
 		figures) figures=yes ;;
-		*) die "unknown argument '$arg': usage: setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures]" ;;
+		doc) doc=yes ;;
+		*) wrong "no argument '$arg'" ;;
 		esac
 	done
 	check_system
@@ -96,6 +98,7 @@ main() {
 	[ $debug = yes ] && want="$want $PKG_DEBUG"
 	[ $mpi = yes ] && want="$want $PKG_MPI"
 	[ $figures = yes ] && want="$want $PKG_FIGURES"
+	[ $doc = yes ] && want="$want $PKG_DOC"
 	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then
 		printf '%s\n' $want

@@ -59,7 +59,9 @@ uint8_t Visit::admit(const Access &access) noexcept
 		return ARIES_ST_TIMEOUT;
 	mdd_ = mdd_load(slot_, access.mdh);
 	if (access.mdh >= ARIES_MDD_ENTRIES) [[unlikely]] {
-		const uint16_t mdh = Vmdh(core_, node_, slot_).of_packet(access.mdh, access.key);
+		const uint16_t mdh = access.mdh == DAMAGED_MDH
+					     ? DAMAGED_MDH
+					     : Vmdh(core_, node_, slot_).of_packet(access.mdh, access.key);
 
 		if (mdh >= NO_MDH)
 			return mdh == NO_MDH ? ARIES_ST_MDD : ARIES_ST_ECC;
