@@ -66,6 +66,7 @@ void aries_qsc_stop(struct aries_dev *ad);
 
 /* aries_ras.c */
 void aries_ras_start(struct aries_dev *ad);
+bool aries_ras_capture(struct aries_dev *ad);
 void aries_ras_event(struct aries_dev *ad, const struct kgni_err_event *event);
 
 /* aries_revoke.c */

@@ -54,6 +54,8 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 	ad->id = id;
 	ad->pdev = pci_dev_get(pdev);
 	ad->state = ARIES_STATE_RESET;
+	ad->ecc_limit = ARIES_ECC_LIMIT;
+	ad->ecc_window_ms = ARIES_ECC_WINDOW_MS;
 	init_rwsem(&ad->state_sem);
 	mutex_init(&ad->ptag_lock);
 	mutex_init(&ad->share_lock);

@@ -326,6 +326,12 @@ static pci_ers_result_t aries_error_detected(struct pci_dev *pdev, pci_channel_s
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
+	/* an internal error leaves the bus as it was; registers that do not answer are all ones */
+	if (state != pci_channel_io_perm_failure && aries_ras_capture(ad) &&
+	    state == pci_channel_io_normal) {
+		aries_pci_stop(ad, ARIES_STATE_RESET, true);
+		return PCI_ERS_RESULT_NEED_RESET;
+	}
 	switch (state) {
 	case pci_channel_io_normal:
 		return PCI_ERS_RESULT_CAN_RECOVER;

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * ECC of the NIC's tables: what becomes of errors that it finds. One wrong bit is put right by the
- * NIC, which tells of several at once. An entry with two is refused until it is written anew: the
- * driver does so with what it has a copy of; the others end with whoever owns the entry.
+ * ECC of the NIC's memories: what becomes of errors that it finds. One wrong bit is put right by
+ * the NIC, which tells of several at once. An entry with two is refused until it is written anew:
+ * the driver has that done where the NIC's registers hold what was written; others end with whoever
+ * owns the entry, or are written by what comes next. Too many errors, or errors of a memory that
+ * the administrator trusts no more, stop the NIC, which says so on PCI Express: error recovery
+ * resets it (aries_pci.c).
  */
 #include "aries.h"
 #include "aries_client.h"
 #include "aries_compat.h"
 
-/* One event for so many errors of one bit in a table. */
+/* One event for so many errors of one bit in a memory. */
 #define ARIES_RAS_EVENT_AT 8
 
-struct aries_ras_row {
-	const char *row; /* of Documentation/device-spec.md */
-	const char *text;
-};
-
-#define ARIES_RAS_ROW(NAME, name, entries, row, text) { row, text },
-static const struct aries_ras_row aries_ras_rows[] = { ARIES_RAS_MEMORIES(ARIES_RAS_ROW) };
+static const u32 aries_ras_rewritten = BIT(ARIES_RAS_NTT) | BIT(ARIES_RAS_CQ) |
+				       BIT(ARIES_RAS_VMDH) | BIT(ARIES_RAS_PTAG) |
+				       BIT(ARIES_RAS_RMT);
 
 /**
  * aries_ras_start() - ask the NIC to tell of errors
@@ -28,16 +27,69 @@ void aries_ras_start(struct aries_dev *ad)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(aries_ras_rows); i++)
+	for (i = 0; i < ARIES_RAS_MEMORY_COUNT; i++)
 		aries_wr32(ad, ARIES_RAS_THRESHOLD_N(i), ARIES_RAS_EVENT_AT);
+	aries_ecc_program(ad);
+	ad->ecc_captured = false;
 }
 
 /**
- * aries_ras_event() - handle an error event of a table
+ * aries_ras_capture() - log what has stopped the NIC
+ * @ad: the device, whose registers may not answer
+ *
+ * Context: sleeps. Return: whether something has: only a reset makes the NIC serve again.
+ */
+bool aries_ras_capture(struct aries_dev *ad)
+{
+	u32 stopped = aries_rd32(ad, ARIES_RAS_STOPPED);
+	unsigned int i;
+
+	if (!stopped || stopped == ~0u)
+		return false;
+	if (xchg(&ad->ecc_captured, true))
+		return true;
+	for (i = 0; i < ARIES_RAS_MEMORY_COUNT; i++) {
+		u64 first = aries_rd64(ad, ARIES_RAS_FIRST_N(i));
+
+		if (!(stopped & BIT(i)))
+			continue;
+		dev_err(&ad->dev,
+			"ECC: stopped by %s (%s), %llu put right, %llu damaged; first: entry %llu, syndrome %#llx at %llu ns\n",
+			aries_ecc_rows[i].text, aries_ecc_rows[i].row,
+			aries_rd64(ad, ARIES_RAS_CORRECTED_N(i)),
+			aries_rd64(ad, ARIES_RAS_DAMAGED_N(i)),
+			FIELD_GET(ARIES_RAS_FIRST_INDEX_MASK, first),
+			FIELD_GET(ARIES_RAS_FIRST_SYNDROME_MASK, first),
+			aries_rd64(ad, ARIES_RAS_FIRST_TIME_N(i)));
+	}
+	return true;
+}
+
+/* @first: RAS_FIRST */
+static void aries_ras_log(struct aries_dev *ad, const struct kgni_err_event *event,
+			  unsigned int memory, bool two, u64 first)
+{
+	bool anew = two && (aries_ras_rewritten & BIT(memory));
+	char lost[32] = "";
+
+	if (two && memory == ARIES_RAS_AMO)
+		snprintf(lost, sizeof(lost), " of memory domain %llu", event->info[0] >> 32);
+	dev_warn_ratelimited(&ad->dev,
+			     "ECC: %s in %s (%s), entry %llu%s, syndrome %#llx, %llu so far; first: entry %llu%s\n",
+			     two ? "two wrong bits" : "a wrong bit put right",
+			     aries_ecc_rows[memory].text, aries_ecc_rows[memory].row,
+			     event->info[1], lost, event->info[3], event->info[2],
+			     FIELD_GET(ARIES_RAS_FIRST_INDEX_MASK, first),
+			     anew ? "; written again" : "");
+}
+
+/**
+ * aries_ras_event() - handle an error event of a memory
  * @ad: the device
  * @event: with a code of ARIES_RAS_SINGLE and up
  *
- * The first error that the NIC has captured is logged and cleared. Context: sleeps.
+ * The first error that the NIC has captured is logged and cleared, unless it has stopped the NIC:
+ * then it is for error recovery to see. Context: sleeps.
  */
 void aries_ras_event(struct aries_dev *ad, const struct kgni_err_event *event)
 {
@@ -45,17 +97,18 @@ void aries_ras_event(struct aries_dev *ad, const struct kgni_err_event *event)
 	unsigned int memory = event->code - (two ? ARIES_RAS_DOUBLE : ARIES_RAS_SINGLE);
 	u64 first;
 
-	if (memory >= ARRAY_SIZE(aries_ras_rows))
+	if (event->code >= ARIES_RAS_STOP) {
+		aries_ras_capture(ad);
+		return;
+	}
+	if (memory >= ARIES_RAS_MEMORY_COUNT)
 		return;
 	first = aries_rd64(ad, ARIES_RAS_FIRST_N(memory));
-	aries_wr64(ad, ARIES_RAS_FIRST_N(memory), ARIES_RAS_FIRST_VALID_MASK);
-	if (two && memory == ARIES_RAS_NTT)
-		aries_ntt_restore(ad);
-	dev_warn_ratelimited(&ad->dev,
-			     "ECC: %s in %s (%s), entry %llu, syndrome %#llx, %llu so far; first: entry %llu%s\n",
-			     two ? "two wrong bits" : "a wrong bit put right",
-			     aries_ras_rows[memory].text, aries_ras_rows[memory].row,
-			     event->info[1], event->info[3], event->info[2],
-			     FIELD_GET(ARIES_RAS_FIRST_INDEX_MASK, first),
-			     two && memory == ARIES_RAS_NTT ? "; table written again" : "");
+	if (two && (aries_ras_rewritten & BIT(memory)))
+		aries_wr32(ad, ARIES_RAS_REWRITE,
+			   FIELD_PREP(ARIES_RAS_REWRITE_MEMORY_MASK, memory) |
+				   FIELD_PREP(ARIES_RAS_REWRITE_INDEX_MASK, (u32)event->info[1]));
+	if (!aries_rd32(ad, ARIES_RAS_STOPPED))
+		aries_wr64(ad, ARIES_RAS_FIRST_N(memory), ARIES_RAS_FIRST_VALID_MASK);
+	aries_ras_log(ad, event, memory, two, first);
 }

@@ -69,7 +69,7 @@ sysfs_abi() {
 	local code doc
 	code=$({
 		sed -n 's/^static DEVICE_ATTR_R[OW](\([a-z_]*\));.*/\1/p' "$TOP/driver/view/aries_sysfs.c" |
-			sed 's,^pinned_pages$,resources/&,'
+			sed 's,^pinned_pages$,resources/&,; s,^limit$\|^signal$,ras/&,'
 		sed -n 's,^static ARIES_RES_ATTR(\([a-z_]*\).*,resources/\1,p' "$TOP/driver/view/aries_sysfs.c"
 		sed -n 's/^\tX([A-Z0-9_]*, \([a-z0-9_]*\), ".*/stats\/\1/p' "$TOP/driver/include/aries_hw.h"
 		sed -n '/^#define ARIES_RAS_MEMORIES/,/^$/s/^\tX([A-Z]*, \([a-z]*\), .*/ras\/\1_corrected\nras\/\1_damaged/p' \

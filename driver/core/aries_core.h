@@ -245,8 +245,33 @@ struct aries_dev {
 	atomic64_t pinned; /* pages */
 	atomic64_t errors; /* error events taken from the NIC */
 	atomic64_t resets;
+	u16 ecc_limit; /* errors that stop the NIC when they come */
+	u16 ecc_window_ms; /* in so short a time */
+	u32 ecc_signal; /* memories of which two wrong bits do */
+	bool ecc_captured; /* what has stopped it was logged */
 	struct dentry *debugfs;
 };
+
+/**
+ * struct aries_ecc_row - a memory of the NIC with ECC
+ * @name: as in sysfs
+ * @row: of Documentation/device-spec.md
+ * @text: for the log
+ */
+struct aries_ecc_row {
+	const char *name;
+	const char *row;
+	const char *text;
+};
+
+/* aries_ecc.c; a thousand errors in ten seconds are too many, unless root says something else */
+#define ARIES_ECC_LIMIT 1024
+#define ARIES_ECC_WINDOW_MS 10000
+extern const struct aries_ecc_row aries_ecc_rows[ARIES_RAS_MEMORY_COUNT];
+void aries_ecc_program(struct aries_dev *ad);
+int aries_ecc_set_limit(struct aries_dev *ad, const char *text);
+int aries_ecc_set_signal(struct aries_dev *ad, const char *text);
+int aries_ecc_show_signal(struct aries_dev *ad, char *buf);
 
 /* aries_hw.c: registers */
 u32 aries_rd32(struct aries_dev *ad, u32 reg);

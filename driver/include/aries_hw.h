@@ -376,7 +376,7 @@ enum aries_status {
 	ARIES_ST_QUEUE_FULL = 0x10, /* too many block transfers queued */
 	ARIES_ST_FLUSHED = 0x11, /* cancelled by a reset or a disable */
 	ARIES_ST_CRC = 0x12, /* packet arrived damaged and was dropped */
-	ARIES_ST_ECC = 0x13, /* two wrong bits in an entry of a table that the operation needs */
+	ARIES_ST_ECC = 0x13, /* two wrong bits in an entry of a memory that the operation needs */
 	ARIES_ST_NO_RECEIVE = 0x16, /* no receive is posted for the channel */
 	ARIES_ST_RECEIVE_LENGTH = 0x17, /* the message is longer than the receive */
 	ARIES_ST_CE_BUSY = 0x18, /* the child's earlier contribution is pending: no event; retry after its result */
@@ -423,7 +423,16 @@ enum aries_node_state {
 #define ARIES_RAS_MEMORIES(X) \
 	X(NTT, ntt, 4096, "N05", "node translation table") \
 	X(MDD, mdd, 4096, "N01", "memory domain descriptors") \
-	X(FMAD, fmad, 128, "N06", "FMA descriptors")
+	X(FMAD, fmad, 128, "N06", "FMA descriptors") \
+	X(PTE, pte, 128, "N03", "PTE cache") \
+	X(AMO, amo, 64, "N12", "AMO cache") \
+	X(ORB, orb, 1024, "N20", "buffer of outstanding requests") \
+	X(CQ, cq, 1024, "N18", "completion queue descriptors") \
+	X(CE, ce, 128, "N21", "collective engines") \
+	X(BTE, bte, 132, "N14", "block transfer queues") \
+	X(VMDH, vmdh, 64, "N04", "virtual memory domain handles") \
+	X(PTAG, ptag, 256, "N26", "protection keys") \
+	X(RMT, rmt, 32, "N16", "posted receives")
 
 enum aries_ras_memory {
 #define ARIES_RAS_ENUM(NAME, name, entries, row, text) ARIES_RAS_##NAME,
@@ -432,11 +441,15 @@ enum aries_ras_memory {
 	ARIES_RAS_MEMORY_COUNT
 };
 
-ARIES_ASSERT(ARIES_RAS_MEMORY_COUNT == 3, "RAS_* have as many elements");
+ARIES_ASSERT(ARIES_RAS_MEMORY_COUNT == 12, "RAS_* have as many elements");
 
-/* ERR_EVENT.CODE of a memory's errors, plus the memory. ERR_INFO: [1] entry, [2] such errors so far, [3] syndrome. */
+/*
+ * ERR_EVENT.CODE of a memory's errors, plus the memory. ERR_INFO: [0] bits 43:32 memory domain, of the AMO cache; [1]
+ * entry, [2] such errors so far, [3] syndrome. STOP comes once until a reset: the NIC serves nobody any more.
+ */
 #define ARIES_RAS_SINGLE 0x100u
 #define ARIES_RAS_DOUBLE 0x140u
+#define ARIES_RAS_STOP 0x180u
 
 /* ---- Counters: elements of CNT_VALUE ---- */
 #define ARIES_COUNTERS(X) \

@@ -54,7 +54,24 @@ struct aries_dev {
 	u32 nodes;
 	struct aries_pool recvs;
 	struct delayed_work recv_work;
+	u16 ecc_limit;
+	u16 ecc_window_ms;
+	u32 ecc_signal;
 };
+
+struct aries_ecc_row {
+	const char *name;
+	const char *row;
+	const char *text;
+};
+
+extern const struct aries_ecc_row aries_ecc_rows[ARIES_RAS_MEMORY_COUNT];
+void aries_ecc_program(struct aries_dev *ad);
+int aries_ecc_set_limit(struct aries_dev *ad, const char *text);
+int aries_ecc_set_signal(struct aries_dev *ad, const char *text);
+int aries_ecc_show_signal(struct aries_dev *ad, char *buf);
+char *kstrdup(const char *text, int flags);
+int sysfs_emit_at(char *buf, int at, const char *format, ...);
 
 struct aries_kept {
 	struct aries_domain *dom;

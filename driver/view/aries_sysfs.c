@@ -266,8 +266,37 @@ static struct dev_ext_attribute aries_ras_files[] = {
 	ARIES_RAS_MEMORIES(ARIES_RAS_DAMAGED_ATTR)
 };
 
+static ssize_t limit_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct aries_dev *ad = aries_of(dev);
+
+	return sysfs_emit(buf, "%u %u\n", READ_ONCE(ad->ecc_limit), READ_ONCE(ad->ecc_window_ms));
+}
+
+static ssize_t limit_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			   size_t count)
+{
+	return aries_ecc_set_limit(aries_of(dev), buf) ?: count;
+}
+static DEVICE_ATTR_RW(limit);
+
+static ssize_t signal_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return aries_ecc_show_signal(aries_of(dev), buf);
+}
+
+static ssize_t signal_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			    size_t count)
+{
+	return aries_ecc_set_signal(aries_of(dev), buf) ?: count;
+}
+static DEVICE_ATTR_RW(signal);
+
 /* filled by aries_sysfs_init() */
-static struct attribute *aries_ras_attrs[ARRAY_SIZE(aries_ras_files) + 1];
+static struct attribute *aries_ras_attrs[ARRAY_SIZE(aries_ras_files) + 3] = {
+	[ARRAY_SIZE(aries_ras_files)] = &dev_attr_limit.attr,
+	[ARRAY_SIZE(aries_ras_files) + 1] = &dev_attr_signal.attr,
+};
 
 static const struct attribute_group aries_ras_group = {
 	.name = "ras",

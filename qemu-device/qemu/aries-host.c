@@ -12,6 +12,7 @@
 #include "sysemu/sysemu.h"
 #include "hw/core/cpu.h"
 #include "hw/pci/msix.h"
+#include "hw/pci/pcie_aer.h"
 #include "aries-nic.h"
 #include "trace.h"
 
@@ -131,12 +132,33 @@ void aries_host_init(AriesNic *s)
     s->alarm = timer_new_ns(QEMU_CLOCK_REALTIME, aries_alarm, s);
 }
 
+/*
+ * Wrong bits in a memory of the NIC have stopped it: an uncorrectable internal error, fatal or not as the guest has set
+ * it in the severity register of the AER capability (at first fatal). The model calls from its tick and its wake-up,
+ * with the iothread lock held.
+ */
+static void aries_host_uncorrectable(void *opaque)
+{
+    AriesNic *s = opaque;
+    PCIEAERErr err = {
+        .status = PCI_ERR_UNC_INTN,
+        .source_id = pci_requester_id(PCI_DEVICE(s)),
+    };
+    int rc = pcie_aer_inject_error(PCI_DEVICE(s), &err);
+
+    trace_aries_uncorrectable(s->node, rc);
+    if (rc < 0) {
+        warn_report("aries-nic %u: an error has stopped the NIC, and its bus does not carry the message", s->node);
+    }
+}
+
 const struct aries_host_ops aries_host_ops = {
     .api_version = ARIES_MODEL_API_VERSION,
     .irq = aries_host_irq,
     .log = aries_host_log,
     .trace = aries_host_trace,
     .timer = aries_host_timer,
+    .uncorrectable = aries_host_uncorrectable,
 };
 
 static void aries_wake(void *opaque)

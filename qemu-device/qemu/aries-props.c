@@ -43,6 +43,10 @@ static const AriesNumber aries_config[] = {
      "milliseconds of silence after which a peer is checked for being alive"},
 };
 
+/* The memories with ECC by number, in the order of aries_hw.h. */
+#define ARIES_RAS_HELP(NAME, name, entries, row, text) ", " #name
+#define ARIES_ECC_MAX ((uint64_t)(ARIES_RAS_MEMORY_COUNT - 1) << 32 | ARIES_LINK_NONE)
+
 static const AriesNumber aries_faults[ARIES_FAULTS] = {
     [ARIES_FAULT_DROP] = {"drop", 0, 0, UINT32_MAX, 0, "fault: packets to lose from now on"},
     [ARIES_FAULT_DROP_RESPONSE] = {"drop-response", 0, 0, UINT32_MAX, 0, "fault: responses to lose from now on"},
@@ -59,11 +63,11 @@ static const AriesNumber aries_faults[ARIES_FAULTS] = {
                                 "fault: bit errors on a link, as cut-link + 2^32 * N: one in 10^N bits; N = 0: none"},
     [ARIES_FAULT_LINK_LANES] = {"link-lanes", 0, 0, 3ull << 32 | ARIES_LINK_NONE, ARIES_LINK_NONE,
                                 "fault: lanes of a link that work, as cut-link + 2^32 * lanes, 1 to 3"},
-    [ARIES_FAULT_ECC_SINGLE] =
-        {"ecc-single", 0, 0, 2ull << 32 | ARIES_LINK_NONE, ARIES_LINK_NONE,
-         "fault: a wrong bit in an entry of a table: entry + 2^32 * table (0 NTT, 1 MDD, 2 FMA)"},
-    [ARIES_FAULT_ECC_DOUBLE] = {"ecc-double", 0, 0, 2ull << 32 | ARIES_LINK_NONE, ARIES_LINK_NONE,
-                                "fault: two wrong bits in an entry of a table, as ecc-single"},
+    [ARIES_FAULT_ECC_SINGLE] = {"ecc-single", 0, 0, ARIES_ECC_MAX, ARIES_LINK_NONE,
+                                "fault: a wrong bit in an entry of a memory: entry + 2^32 * memory" ARIES_RAS_MEMORIES(
+                                    ARIES_RAS_HELP)},
+    [ARIES_FAULT_ECC_DOUBLE] = {"ecc-double", 0, 0, ARIES_ECC_MAX, ARIES_LINK_NONE,
+                                "fault: two wrong bits in an entry of a memory, as ecc-single"},
 };
 
 /* Gets a number that the row allows; the message names property, value and range. */

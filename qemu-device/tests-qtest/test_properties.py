@@ -15,7 +15,7 @@ KNOBS = {
     "node": "0 to 255", "nodes": "1 to 256", "machine-nodes": "0 to 92544", "place": "0 to 92543",
     "cut-link": "0 to 1480704", "mend-link": "0 to 1480704",
     "noisy-link": "0 to 77310892032", "link-lanes": "0 to 12886382592",
-    "ecc-single": "0 to 8591415296", "ecc-double": "0 to 8591415296", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
+    "ecc-single": "0 to 47246120960", "ecc-double": "0 to 47246120960", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
     "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "drop-response": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
     "link": "0 to 1", "reorder": "0 to 1", "duplicate": "0 to 4294967295", "fabric": "80 bytes", "trace-file": "pcapng",
     "trace-limit": "4096 to 1099511627776", "trace-packets": "1 to 67108864",

@@ -15,7 +15,7 @@ class RasTable(unittest.TestCase):
         spec = (TOP / "Documentation/device-spec.md").read_text()
         names = header.split("#define ARIES_RAS_MEMORIES(X)")[1].split("\n\n")[0]
         code = re.findall(r'^\tX\([A-Z]+, (\w+), (\d+), "(\w+)", ".*"\)', names, re.M)
-        table = re.findall(r"^\| (\d+) \| (\w+) \| (\d+) \| (\w+) \|", spec.split("### ECC of the tables")[1].split("### ")[0], re.M)
+        table = re.findall(r"^\| (\d+) \| (\w+) \| (\d+) \| (\w+) \|", spec.split("### ECC of the memories")[1].split("### ")[0], re.M)
         self.assertTrue(code)
         self.assertEqual([(str(i), *row) for i, row in enumerate(code)], table)
 

@@ -22,7 +22,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 21;
+inline constexpr uint32_t SEGMENT_VERSION = 22;
 inline constexpr uint32_t MEMBERS_MAX = ARIES_NODES_MAX;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -147,15 +147,21 @@ struct alignas(64) ErrorRing {
  * All zero is empty. A holder that dies leaves a line that is right or is seen to be none.
  */
 struct AmoLine {
-	std::atomic<uint64_t> tag;    /* memory domain and offset */
-	std::atomic<uint64_t> place;  /* bus address of the word, AMO_PRESENT, AMO_NARROW; 0: no contents */
+	std::atomic<uint64_t> tag;    /* memory domain and offset; AMO_TAG_* */
+	std::atomic<uint64_t> place;  /* bus address of the word and AMO_PLACE_*; 0: no contents */
 	std::atomic<uint64_t> value;  /* newer than memory if they differ */
 	std::atomic<uint64_t> memory; /* what host memory held when it was looked at */
 };
 
-/** Bits of AmoLine::place. */
+/** Bits of AmoLine::place. Those of errors are on a line with contents only. */
 inline constexpr uint64_t AMO_NARROW = 1; /* its halves are words of their own */
 inline constexpr uint64_t AMO_PRESENT = 2;
+inline constexpr uint64_t AMO_HIT = 4;                       /* an error has hit the line */
+inline constexpr uint64_t AMO_TWICE = uint64_t(1) << 63;     /* of two bits */
+inline constexpr uint64_t AMO_LOST_TOLD = uint64_t(1) << 62; /* its result is lost, and the driver knows */
+/** Bits of AmoLine::tag: the same for a name without contents. */
+inline constexpr uint64_t AMO_NAME_HIT = uint64_t(1) << 62;
+inline constexpr uint64_t AMO_NAME_TWICE = uint64_t(1) << 61;
 
 /** The AMO cache of a node; nic/amo_cache.hpp. Every initiator changes it. */
 struct alignas(64) AmoCacheSlot {
@@ -179,6 +185,8 @@ struct PteCacheSlot {
 	PteCacheSet set[PTE_CACHE_SETS];
 	std::atomic<uint32_t> next[PTE_CACHE_SETS]; /* way to be given away next */
 	std::atomic<uint64_t> invalidations;        /* lines that left with their memory domain */
+	std::atomic<uint32_t> hit;                  /* errors have hit lines since the reset */
+	std::atomic<uint64_t> twice[PTE_CACHE_SETS * PTE_CACHE_WAYS / 64]; /* lines that were hit by two wrong bits */
 };
 
 /** What one child has given to a collective, and where it wants the result. */
@@ -251,6 +259,8 @@ struct alignas(64) CeSlot {
 	/* Serials of the engines above and below when the edge was made, 0 without: see Ce::make_edges(). */
 	std::atomic<uint32_t> parent_edge;
 	std::atomic<uint32_t> child_edge[ARIES_CE_CHILDREN];
+	std::atomic<uint32_t> ecc_hit;   /* children whose part has wrong bits */
+	std::atomic<uint32_t> ecc_twice; /* two of them */
 	CeContribution given[ARIES_CE_CHILDREN];
 };
 
@@ -272,6 +282,7 @@ struct alignas(64) RmtSlot {
 	std::atomic<uint64_t> event;
 	std::atomic<uint64_t> message; /* the same serial << 35 | length */
 	std::atomic<uint64_t> order;   /* of posting */
+	std::atomic<uint32_t> ecc;     /* wrong bits of the posting: EccHit */
 };
 
 /*
@@ -286,7 +297,7 @@ struct alignas(64) MemberBlock {
 	std::atomic<uint64_t> lease_ns;
 	std::atomic<uint32_t> pid;
 	std::atomic<uint32_t> generation; /* attaches and resets */
-	std::atomic<uint32_t> online;
+	std::atomic<uint32_t> online;     /* peers that find wrong bits may end it: EccBlock::ecc_stopped */
 };
 
 struct alignas(64) RamBlock {
@@ -316,13 +327,23 @@ struct alignas(64) EccSlot {
 	std::atomic<uint64_t> corrected;
 	std::atomic<uint64_t> damaged;
 	std::atomic<uint64_t> first;     /* as RAS_FIRST */
+	std::atomic<uint64_t> first_at;  /* as RAS_FIRST_TIME */
+	std::atomic<uint64_t> window;    /* errors since the first of a row << 40 | its time, ms; 0: none */
 	std::atomic<uint32_t> threshold; /* as RAS_THRESHOLD */
+	std::atomic<uint32_t> limit;     /* as RAS_LIMIT */
 };
+
+/** What an injected error has done to an entry that has no bits of its own for it. */
+enum EccHit : uint32_t { ECC_WHOLE = 0, ECC_ONE_BIT = 1, ECC_TWO_BITS = 2 };
+
+inline constexpr uint32_t ECC_SIGNALLED = uint32_t(1) << 31; /* the owner's host knows that it has stopped */
 
 struct alignas(64) EccBlock {
 	static constexpr std::string_view NAME = "ECC";
 
 	EccSlot ecc[ARIES_RAS_MEMORY_COUNT];
+	std::atomic<uint32_t> ecc_signal;  /* as RAS_SIGNAL */
+	std::atomic<uint32_t> ecc_stopped; /* as RAS_STOPPED, and ECC_SIGNALLED; who finds an error may be any member */
 };
 
 struct alignas(64) KeyBlock {

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define ARIES_MODEL_API_VERSION 3
+#define ARIES_MODEL_API_VERSION 4
 
 typedef struct aries_nic aries_nic;
 
@@ -40,6 +40,9 @@ enum aries_log_level {
  * @timer: call aries_nic_timer() in @delay_ns nanoseconds of host time, UINT64_MAX: not at all; takes the place of
  *         what was asked for before. Called from any thread with a lock of the model held: it must not call the
  *         model, nor wait for who does. May be NULL: timers are as coarse as the ticks then.
+ * @uncorrectable: signal an uncorrectable internal error on PCI Express. Once each time that wrong bits in a memory
+ * have stopped the NIC, which serves nobody until it is reset. Called from aries_nic_wake() and aries_nic_tick() only,
+ * with no lock of the model held; it may call aries_nic_reset(). May be NULL: the error event is all then
  */
 struct aries_host_ops {
 	uint32_t api_version;
@@ -47,6 +50,7 @@ struct aries_host_ops {
 	void (*log)(void *opaque, enum aries_log_level level, const char *line);
 	void (*trace)(void *opaque, const char *event, uint64_t a, uint64_t b, uint64_t c);
 	void (*timer)(void *opaque, uint64_t delay_ns);
+	void (*uncorrectable)(void *opaque);
 };
 
 /**
@@ -178,8 +182,8 @@ void aries_nic_tick(aries_nic *nic);
  * transaction), "duplicate" (packets that arrive twice); of the whole fabric "cut-link" and "mend-link" (a link between
  * routers, both directions: router * 64 + tile of either end), "noisy-link" (bit errors on it: the same + 2^32 times N
  * for one in 10^N bits, N from 2 to 18, 0 for none), "link-lanes" (the same + 2^32 times the lanes that work, 1 to 3);
- * of this NIC's tables "ecc-single" and "ecc-double" (an entry in use + 2^32 times an aries_ras_memory has one or two
- * wrong bits)
+ * of this NIC's memories "ecc-single" and "ecc-double" (an entry in use + 2^32 times an aries_ras_memory has one or two
+ * wrong bits; of the buffer of outstanding requests it is the entry of the next request)
  *
  * Return: 0, or -1 for an unknown name or a value out of range, with a line in @err.
  */

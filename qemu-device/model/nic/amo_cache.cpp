@@ -18,7 +18,7 @@ uint64_t place_of(uint64_t address, uint32_t bytes)
 
 uint64_t word_of(uint64_t place)
 {
-	return place & ~uint64_t(AMO_CACHE_WORD - 1);
+	return place & ~(AMO_TWICE | AMO_LOST_TOLD | uint64_t(AMO_CACHE_WORD - 1));
 }
 
 /* Parts of a line that are words of their own. */
@@ -84,6 +84,7 @@ bool AmoCache::use(uint32_t mdh, uint64_t offset) noexcept
 		return true;
 	}
 	slot_.misses.fetch_add(1, std::memory_order_relaxed);
+	mend_name(set, tag);
 	settle_twins(set, insert(set, tag), tag);
 	return false;
 }
@@ -142,11 +143,90 @@ void AmoCache::reset() noexcept
 	slot_.updates.store(0);
 }
 
+void AmoCache::found(const AmoLine &line, bool twice) const noexcept
+{
+	if (core_)
+		ecc_found(*core_, node_, ARIES_RAS_AMO, uint32_t(&line - &slot_.line[0][0]), twice,
+			  uint16_t(mdh_of(line.tag.load())));
+}
+
+/* A name without contents: host memory has the value, and the command which comes here brings the name in again. */
+void AmoCache::mend_name(uint32_t set, uint64_t tag) noexcept
+{
+	for (AmoLine &line : slot_.line[set]) {
+		uint64_t there = line.tag.load(std::memory_order_relaxed);
+
+		if (!(there & AMO_NAME_HIT) || (there & ~(AMO_NAME_HIT | AMO_NAME_TWICE)) != tag) [[likely]]
+			continue;
+		if (line.tag.compare_exchange_strong(there, 0))
+			found(line, there & AMO_NAME_TWICE);
+	}
+}
+
+/* Lock held. */
+bool AmoCache::hit_contents(uint32_t number, bool twice) noexcept
+{
+	AmoLine &line = slot_.line[number / AMO_CACHE_WAYS][number % AMO_CACHE_WAYS];
+	const uint64_t place = line.place.load();
+
+	if (place)
+		line.place.store(place | AMO_HIT | (twice ? AMO_TWICE : 0));
+	return place != 0;
+}
+
+bool AmoCache::hit(uint32_t number, bool twice, Membership &members) noexcept
+{
+	AmoLine &line = slot_.line[number / AMO_CACHE_WAYS][number % AMO_CACHE_WAYS];
+	Set block(slot_, number / AMO_CACHE_WAYS);
+	const Guard lock(members, block);
+
+	if (!lock.held())
+		return false;
+	if (hit_contents(number, twice))
+		return true;
+	uint64_t tag = line.tag.load();
+
+	do {
+		if (!tag)
+			return false;
+	} while (!line.tag.compare_exchange_weak(tag, tag | AMO_NAME_HIT | (twice ? AMO_NAME_TWICE : 0)));
+	return true;
+}
+
+/*
+ * Lock held. What wrong bits have made of a line with contents: it is whole again, or has left because memory has its
+ * result.
+ * @used: somebody wants the word; else a result that is lost counts once
+ * Return: ARIES_ST_OK, or ARIES_ST_ECC: the result is lost
+ */
+uint8_t AmoCache::mend(AmoLine &line, bool used) noexcept
+{
+	const uint64_t place = line.place.load(std::memory_order_relaxed);
+
+	if (!(place & AMO_HIT)) [[likely]]
+		return ARIES_ST_OK;
+	if (!(place & AMO_TWICE)) {
+		line.place.store(place & ~AMO_HIT);
+		found(line, false);
+		return ARIES_ST_OK;
+	}
+	if (used || !(place & AMO_LOST_TOLD))
+		found(line, true);
+	if (line.value.load() == line.memory.load()) {
+		clear(line);
+		return ARIES_ST_OK;
+	}
+	line.place.store(place | AMO_LOST_TOLD);
+	return ARIES_ST_ECC;
+}
+
 /* Lock held. The line of the word at @place, whatever its form; of place 0, an empty one. */
 AmoLine *AmoCache::find(uint32_t set, uint64_t place) noexcept
 {
+	constexpr uint64_t FORM = AMO_NARROW | AMO_HIT | AMO_TWICE | AMO_LOST_TOLD;
+
 	for (AmoLine &line : slot_.line[set]) {
-		if ((line.place.load(std::memory_order_relaxed) & ~AMO_NARROW) == (place & ~AMO_NARROW))
+		if ((line.place.load(std::memory_order_relaxed) & ~FORM) == (place & ~FORM))
 			return &line;
 	}
 	return nullptr;
@@ -174,16 +254,32 @@ void AmoCache::write_back(AmoLine &line, const RamMap &ram) noexcept
 	line.memory.store(wanted);
 }
 
-/* Lock held. */
-AmoLine &AmoCache::take_in(uint32_t set, uint64_t tag, uint64_t place, const uint64_t *word, const RamMap &ram) noexcept
+/* Lock held. A line to be given away; those with a lost result stay. Return: nullptr if there are no others */
+AmoLine *AmoCache::victim(uint32_t set, const RamMap &ram) noexcept
+{
+	for (uint32_t i = 0; i < AMO_CACHE_WAYS; i++) {
+		AmoLine &line = slot_.line[set][slot_.next[set].fetch_add(1) % AMO_CACHE_WAYS];
+
+		if (mend(line, false) != ARIES_ST_OK)
+			continue;
+		if (line.place.load(std::memory_order_relaxed)) {
+			write_back(line, ram);
+			slot_.evictions.fetch_add(1, std::memory_order_relaxed);
+		}
+		return &line;
+	}
+	return nullptr;
+}
+
+/* Lock held. Return: nullptr if there is no place for the word */
+AmoLine *AmoCache::take_in(uint32_t set, uint64_t tag, uint64_t place, const uint64_t *word, const RamMap &ram) noexcept
 {
 	AmoLine *line = find(set, 0);
 
-	if (!line) {
-		line = &slot_.line[set][slot_.next[set].fetch_add(1) % AMO_CACHE_WAYS];
-		write_back(*line, ram);
-		slot_.evictions.fetch_add(1, std::memory_order_relaxed);
-	}
+	if (!line)
+		line = victim(set, ram);
+	if (!line)
+		return nullptr;
 	const uint64_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
 	clear(*line);
@@ -191,10 +287,10 @@ AmoLine &AmoCache::take_in(uint32_t set, uint64_t tag, uint64_t place, const uin
 	line->memory.store(value);
 	line->tag.store(tag);
 	line->place.store(place);
-	return *line;
+	return line;
 }
 
-bool AmoCache::run(const AmoRequest &request, const RamMap &ram, Membership &members, AmoResult &result) noexcept
+uint8_t AmoCache::run(const AmoRequest &request, const RamMap &ram, Membership &members, AmoResult &result) noexcept
 {
 	const AmoCommand &command = request.command;
 	const uint64_t address = ram.address(request.word);
@@ -205,27 +301,35 @@ bool AmoCache::run(const AmoRequest &request, const RamMap &ram, Membership &mem
 	const Guard lock(members, block);
 
 	if (!lock.held())
-		return false;
+		return ARIES_ST_TIMEOUT;
 	AmoLine *line = find(set, place);
 
+	if (line && mend(*line, true) != ARIES_ST_OK) [[unlikely]]
+		return ARIES_ST_ECC;
+	if (line && !line->place.load(std::memory_order_relaxed)) [[unlikely]]
+		line = nullptr;
 	if (!command.cached || !memory) {
 		if (line) {
 			write_back(*line, ram);
 			clear(*line);
 		}
 		result = {amo_run(command, request.word, request.first, request.second), false};
-		return true;
+		return ARIES_ST_OK;
 	}
 	result.hit = line != nullptr;
 	(line ? slot_.hits : slot_.misses).fetch_add(1, std::memory_order_relaxed);
 	if (!line) {
-		line = &take_in(set, name(request.mdh, request.offset), place, memory, ram);
+		line = take_in(set, name(request.mdh, request.offset), place, memory, ram);
+		if (!line) {
+			result.old = amo_run(command, request.word, request.first, request.second);
+			return ARIES_ST_OK;
+		}
 	} else if (line->place.load(std::memory_order_relaxed) != place) {
 		write_back(*line, ram);
 		line->place.store(place);
 	}
 	result.old = execute(*line, request, address % AMO_CACHE_WORD, __atomic_load_n(memory, __ATOMIC_ACQUIRE));
-	return true;
+	return ARIES_ST_OK;
 }
 
 /* Lock held. What was stored to memory since the line looked there comes before the command. */
@@ -241,7 +345,7 @@ uint64_t AmoCache::execute(AmoLine &line, const AmoRequest &request, uint64_t at
 	return old;
 }
 
-bool AmoCache::settle(const Run *run, size_t count, bool write, const RamMap &ram, Membership &members) noexcept
+uint8_t AmoCache::settle(const Run *run, size_t count, bool write, const RamMap &ram, Membership &members) noexcept
 {
 	for (uint32_t n = 0; n < AMO_CACHE_ENTRIES; n++) {
 		const uint32_t set = n / AMO_CACHE_WAYS;
@@ -255,13 +359,24 @@ bool AmoCache::settle(const Run *run, size_t count, bool write, const RamMap &ra
 		const Guard lock(members, block);
 
 		if (!lock.held())
-			return false;
+			return ARIES_ST_TIMEOUT;
+		const bool overwritten = write && std::any_of(run, run + count, [word](const Run &r) {
+						 return r.host <= word && word + AMO_CACHE_WORD <= r.host + r.bytes;
+					 });
+
+		/* Who overwrites all of a word does not need what it was. */
+		if (mend(line, !overwritten) != ARIES_ST_OK) [[unlikely]] {
+			if (!overwritten || word_of(line.place.load()) != word_of(place))
+				return ARIES_ST_ECC;
+			clear(line);
+			continue;
+		}
 		/* Another word may have come here meanwhile. It may go as well. */
 		write_back(line, ram);
 		if (write)
 			clear(line);
 	}
-	return true;
+	return ARIES_ST_OK;
 }
 
 void AmoCache::bury(Membership &members) noexcept
@@ -286,7 +401,7 @@ bool AmoCache::empty(uint32_t mdh, const RamMap *ram, Membership &members, bool 
 		if (!lock.held())
 			return false;
 		/* All of them: a word that belongs to another domain may have been reached through this one, too. */
-		if (ram)
+		if (mend(line, false) == ARIES_ST_OK && ram)
 			write_back(line, *ram);
 		if (!keep && (mdh == ANY || mdh_of(line.tag.load()) == mdh))
 			clear(line);

@@ -14,6 +14,10 @@
  * meanwhile, by a put at the same time or by a processor (N13), is newer and stays. Lines are named by bus address, so
  * a word that two memory domains share is one line.
  *
+ * A line with two wrong bits (nic/ecc.hpp) whose result memory has is dropped. Else the result is lost, and memory has
+ * an older one: the line stays, and refuses whoever wants the word, until all of it is overwritten or its memory domain
+ * ends. So nobody takes the older one for the result.
+ *
  * A line never outlives its memory domain: whoever ends a domain, or the NIC's mastering of the bus, waits for all
  * visits and then writes the lines back himself, before anybody is told that the memory is free.
  */
@@ -24,6 +28,7 @@
 #include "fabric/seglock.hpp"
 #include "nic/amo.hpp"
 #include "nic/att.hpp"
+#include "nic/ecc.hpp"
 
 namespace aries
 {
@@ -53,7 +58,12 @@ struct AmoResult {
 class AmoCache
 {
 public:
-	explicit AmoCache(AmoCacheSlot &slot) noexcept : slot_(slot) {}
+	/** Without @core errors are not counted; there are none then but in tests. */
+	AmoCache(AmoCacheSlot &slot, const Core *core, uint32_t node) noexcept : slot_(slot), core_(core), node_(node)
+	{
+	}
+	/** That of @node. */
+	AmoCache(const Core &core, uint32_t node) noexcept : AmoCache(core.segment.node(node).amo_cache, &core, node) {}
 
 	/** A cached command uses the word at @offset of memory domain @mdh. Lock-free. Return: whether it was there */
 	bool use(uint32_t mdh, uint64_t offset) noexcept;
@@ -77,18 +87,23 @@ public:
 	/**
 	 * Lazy updates: runs @request, cached or not.
 	 * @ram: of the target, valid for the whole call
-	 * Return: false, without effect, if a live member keeps the lock
+	 * Return: ARIES_ST_OK, or without effect ARIES_ST_TIMEOUT (a live member keeps the lock), ARIES_ST_ECC (an
+	 * earlier result is lost)
 	 */
-	bool run(const AmoRequest &request, const RamMap &ram, Membership &members, AmoResult &result) noexcept;
+	uint8_t run(const AmoRequest &request, const RamMap &ram, Membership &members, AmoResult &result) noexcept;
 
 	/**
 	 * Lazy updates: the @count runs at @run are about to be read, or with @write overwritten. Host memory has
 	 * every result there afterwards.
-	 * Return: false if a live member keeps a lock
+	 * Return: ARIES_ST_OK, ARIES_ST_TIMEOUT (a live member keeps a lock), ARIES_ST_ECC (a result is lost)
 	 */
-	bool settle(const Run *run, size_t count, bool write, const RamMap &ram, Membership &members) noexcept;
+	uint8_t settle(const Run *run, size_t count, bool write, const RamMap &ram, Membership &members) noexcept;
 
-	/** Lazy updates: all contents go to host memory, and stay here. Return: as settle() */
+	/** An error of one bit, or @twice of two, in line number @line; false if it is empty, or its lock is not to be
+	 * had. */
+	bool hit(uint32_t line, bool twice, Membership &members) noexcept;
+
+	/** Lazy updates: all contents go to host memory, and stay here. Return: as empty() */
 	bool update(const RamMap *ram, Membership &members) noexcept { return empty(ANY, ram, members, true); }
 
 	/** Locks of members that are gone are taken over. */
@@ -100,7 +115,7 @@ public:
 	 * Lazy updates: all contents go to host memory, and the words of @mdh, or ANY, leave. Without @ram they are
 	 * lost instead.
 	 * @keep: nothing leaves
-	 * Return: as settle()
+	 * Return: false if a live member keeps a lock
 	 */
 	bool empty(uint32_t mdh, const RamMap *ram, Membership &members, bool keep = false) noexcept;
 
@@ -111,7 +126,10 @@ private:
 	{
 		return VALID | uint64_t(mdh) << ARIES_OFFSET_BITS | (offset & ~uint64_t(AMO_CACHE_WORD - 1));
 	}
-	static uint32_t mdh_of(uint64_t tag) noexcept { return uint32_t((tag & ~VALID) >> ARIES_OFFSET_BITS); }
+	static uint32_t mdh_of(uint64_t tag) noexcept
+	{
+		return uint32_t(tag >> ARIES_OFFSET_BITS) & (ARIES_MDD_ENTRIES - 1);
+	}
 	/* The low bits of an offset are those of its bus address. */
 	static uint32_t set_of(uint64_t address) noexcept
 	{
@@ -119,12 +137,19 @@ private:
 	}
 	uint32_t insert(uint32_t set, uint64_t tag) noexcept;
 	void settle_twins(uint32_t set, uint32_t mine, uint64_t tag) noexcept;
+	bool hit_contents(uint32_t line, bool twice) noexcept;
+	void mend_name(uint32_t set, uint64_t tag) noexcept;
+	uint8_t mend(AmoLine &line, bool used) noexcept;
+	void found(const AmoLine &line, bool twice) const noexcept;
 	AmoLine *find(uint32_t set, uint64_t place) noexcept;
-	AmoLine &take_in(uint32_t set, uint64_t tag, uint64_t place, const uint64_t *word, const RamMap &ram) noexcept;
+	AmoLine *victim(uint32_t set, const RamMap &ram) noexcept;
+	AmoLine *take_in(uint32_t set, uint64_t tag, uint64_t place, const uint64_t *word, const RamMap &ram) noexcept;
 	void write_back(AmoLine &line, const RamMap &ram) noexcept;
 	static uint64_t execute(AmoLine &line, const AmoRequest &request, uint64_t at, uint64_t memory) noexcept;
 
 	AmoCacheSlot &slot_;
+	const Core *const core_;
+	const uint32_t node_;
 };
 
 } // namespace aries

@@ -33,9 +33,33 @@ bool Translator::find_table(uint64_t page, uint64_t &table, uint64_t &index) noe
 	return true;
 }
 
+/* The line is there, but for wrong bits. With two of them it is read again: host memory has all that it had. */
+bool Translator::mend(uint64_t page, uint64_t &pte) noexcept
+{
+	const uint64_t tag = mdd_.tag + page / PTE_CACHE_LANES;
+	bool twice = false;
+	const uint32_t line = cache_.mend(tag, twice);
+
+	if (line == PteCache::NONE)
+		return false;
+	/* Whose cache it is nobody else wants to know. */
+	uint32_t node = 0;
+
+	while (!cache_.is(core_.segment.node(node).pte_cache))
+		node++;
+	ecc_found(core_, node, ARIES_RAS_PTE, line, twice);
+	if (twice || !cache_.find(tag, uint32_t(page % PTE_CACHE_LANES), pte) || !usable(pte))
+		return false;
+	use_.misses--;
+	use_.hits++;
+	return true;
+}
+
 /* Reads the line of eight entries around @page and leaves it in the cache. */
 bool Translator::miss(uint64_t page, uint64_t &pte) noexcept
 {
+	if (cache_.any_hit() && mend(page, pte)) [[unlikely]]
+		return true;
 	const unsigned int shift = mdd_.page_shift();
 	const uint64_t in_first = mdd_.base & ((uint64_t(1) << shift) - 1);
 	const uint64_t first = page - page % PTE_CACHE_LANES;
@@ -59,7 +83,7 @@ bool Translator::miss(uint64_t page, uint64_t &pte) noexcept
 	pte = line[page % PTE_CACHE_LANES];
 	if (!usable(pte))
 		return false;
-	use_.evictions += cache_.fill(members_, mdd_.tag + page / PTE_CACHE_LANES, line);
+	use_.evictions += cache_.fill(core_.members, mdd_.tag + page / PTE_CACHE_LANES, line);
 	return true;
 }
 

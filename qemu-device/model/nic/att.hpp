@@ -53,9 +53,8 @@ struct PteUse {
 class Translator
 {
 public:
-	Translator(const RamMap &ram, const MddView &mdd, PteCacheSlot &cache, Membership &members,
-		   PteUse &use) noexcept
-		: ram_(ram), mdd_(mdd), cache_(cache), members_(members), use_(use)
+	Translator(const RamMap &ram, const MddView &mdd, PteCacheSlot &cache, const Core &core, PteUse &use) noexcept
+		: ram_(ram), mdd_(mdd), cache_(cache), core_(core), use_(use)
 	{
 	}
 
@@ -129,6 +128,7 @@ private:
 	}
 
 	bool miss(uint64_t page, uint64_t &pte) noexcept;
+	bool mend(uint64_t page, uint64_t &pte) noexcept;
 	bool find_table(uint64_t page, uint64_t &table, uint64_t &index) noexcept;
 	bool word(uint64_t gpa, uint64_t &value) noexcept;
 
@@ -152,7 +152,7 @@ private:
 	const RamMap &ram_;
 	const MddView &mdd_;
 	PteCache cache_;
-	Membership &members_;
+	const Core &core_;
 	PteUse &use_;
 };
 

@@ -56,8 +56,13 @@ template <> struct Life<EccBlock> : Untouched {
 			slot.corrected.store(0);
 			slot.damaged.store(0);
 			slot.first.store(0);
+			slot.first_at.store(0);
+			slot.window.store(0);
 			slot.threshold.store(0);
+			slot.limit.store(0);
 		}
+		units.core.own().ecc_signal.store(0);
+		units.core.own().ecc_stopped.store(0);
 	}
 };
 
@@ -107,11 +112,11 @@ template <> struct Life<AmoBlock> : Untouched {
 	static void reset(BlockUnits &units) noexcept
 	{
 		units.core.own().amo_lazy.store(0);
-		AmoCache(units.core.own().amo_cache).reset();
+		AmoCache(units.core, units.core.node).reset();
 	}
 	static void on_death(BlockUnits &units) noexcept
 	{
-		AmoCache(units.core.own().amo_cache).bury(units.core.members);
+		AmoCache(units.core, units.core.node).bury(units.core.members);
 	}
 	/* Lazy is not never. */
 	static void sweep(BlockUnits &units) noexcept

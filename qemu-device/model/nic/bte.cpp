@@ -71,8 +71,12 @@ uint8_t Bte::check(BteWork &work) noexcept
 	if (!(work.rights.ctl & ARIES_FMAD_CTL_ENABLE_MASK) || own.online.load(std::memory_order_relaxed) != ONLINE_ALL)
 		return ARIES_ST_DISABLED;
 	work.cq_serial = events ? cq_claim(own, desc.cq, work.rights.owner()) : 0;
-	if (events && !work.cq_serial)
-		return ARIES_ST_CQ_OWNER;
+	if (events && !work.cq_serial) [[unlikely]] {
+		const uint8_t why = cq_claim_again(core_, desc.cq, work.rights.owner(), work.cq_serial);
+
+		if (why != ARIES_ST_OK)
+			return why;
+	}
 	for (uint16_t word : desc.reserved) {
 		if (word)
 			return ARIES_ST_RESERVED;
@@ -91,7 +95,7 @@ uint8_t Bte::check(BteWork &work) noexcept
 		return ARIES_ST_LENGTH;
 	if (!work.put() && ((desc.offset | desc.length) & 3))
 		return ARIES_ST_ALIGN;
-	const uint8_t status = work.rights.load(own, work.rights.ctl);
+	const uint8_t status = work.rights.load(core_, own, work.rights.ctl);
 
 	return status == ARIES_ST_OK ? ntt_.resolve(work.rights.ctl, desc.pe, work.node) : status;
 }
@@ -124,6 +128,7 @@ int Bte::begin(Queue &queue, const BteWork &work) noexcept
 	} while (!busy_channels_.compare_exchange_weak(busy, busy | 1u << channel, std::memory_order_seq_cst));
 	queue.running++;
 	queue.fenced = work.fence();
+	channel_ecc_[size_t(channel)].store(ECC_WHOLE);
 	return channel;
 }
 
@@ -209,14 +214,53 @@ void Bte::run(BteWork &work, int channel) noexcept
 	work.ssid = ssids_.take();
 	work.channel = uint8_t(channel);
 	counters.add(ARIES_CNT_SSIDS);
-	uint8_t status = work.send() ? send(work, counters, overrun) : transfer(work, counters);
+	uint8_t status = work.ecc ? damage(work.index, work.ecc) : uint8_t(ARIES_ST_OK);
 
+	if (status == ARIES_ST_OK) [[likely]]
+		status = work.send() ? send(work, counters, overrun) : transfer(work, counters);
+	if (status == ARIES_ST_OK)
+		status = channel_damage(work);
 	if (status == ARIES_ST_OK && !work.send())
 		status = remote_event(work, overrun);
-	if (status == ARIES_ST_OK && !work.answered)
-		status = ARIES_ST_TIMEOUT;
+	if (status == ARIES_ST_OK)
+		status = work.unanswered;
 	ssids_.give(work.ssid);
 	conclude(work, status, overrun, counters);
+}
+
+/* What was read of a transfer with wrong bits: with two of them nobody knows where it would go. */
+uint8_t Bte::damage(uint32_t index, uint32_t hit) noexcept
+{
+	ecc_found(core_, core_.node, ARIES_RAS_BTE, index, hit & ECC_TWO_BITS);
+	return hit & ECC_TWO_BITS ? ARIES_ST_LOCAL_ECC : ARIES_ST_OK;
+}
+
+/* The channel reads its transfer with each chunk, and at its end. */
+uint8_t Bte::channel_damage(const BteWork &work) noexcept
+{
+	std::atomic<uint32_t> &ecc = channel_ecc_[work.channel];
+	const uint32_t hit = ecc.load(std::memory_order_relaxed) ? ecc.exchange(ECC_WHOLE) : uint32_t(ECC_WHOLE);
+
+	return hit ? damage(ARIES_FMA_DESCRIPTORS + work.channel, hit) : uint8_t(ARIES_ST_OK);
+}
+
+bool Bte::hit(uint32_t index, bool twice) noexcept
+{
+	const uint32_t bits = twice ? ECC_TWO_BITS : ECC_ONE_BIT;
+	std::lock_guard guard(mutex_);
+
+	if (index < ARIES_FMA_DESCRIPTORS) {
+		if (queues_[index].waiting.empty())
+			return false;
+		queues_[index].waiting.front().ecc |= uint8_t(bits);
+		return true;
+	}
+	const uint32_t channel = index - ARIES_FMA_DESCRIPTORS;
+
+	if (channel >= ARIES_BTE_CHANNELS || !(busy_channels_.load() >> channel & 1))
+		return false;
+	channel_ecc_[channel].fetch_or(bits);
+	return true;
 }
 
 /* Counters, errors and events here. */

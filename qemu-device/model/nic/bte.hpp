@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "nic/ecc.hpp"
 #include "nic/fmad.hpp"
 #include "nic/hold.hpp"
 #include "nic/ntt.hpp"
@@ -31,10 +32,11 @@ struct BteWork {
 	uint32_t epoch;         /* of the queue; another one now means flushed */
 	uint32_t cq_serial = 0; /* of the queue for its events; 0: none are to come */
 	uint8_t ssid = 0;
-	uint8_t channel = 0;  /* that carries it */
-	bool answered = true; /* by the target, all packets */
-	uint64_t back_ns = 0; /* where completions are held: when its events are due, in modelled time */
-	RmtClaim claim = {};  /* of a send */
+	uint8_t channel = 0;              /* that carries it */
+	uint8_t ecc = ECC_WHOLE;          /* while it waits: EccHit */
+	uint8_t unanswered = ARIES_ST_OK; /* else why a packet has no response */
+	uint64_t back_ns = 0;             /* where completions are held: when its events are due, in modelled time */
+	RmtClaim claim = {};              /* of a send */
 
 	/** Data goes to the target. */
 	bool put() const noexcept { return desc.op != ARIES_BTE_GET; }
@@ -69,9 +71,9 @@ struct BteShare {
 	const uint64_t chunks;
 	const bool backwards; /* last chunk first */
 	std::atomic<uint64_t> next{0};
-	std::atomic<uint8_t> status{ARIES_ST_OK}; /* the first failure */
-	std::atomic<bool> answered{true};
-	uint32_t partners = 0; /* under the mutex */
+	std::atomic<uint8_t> status{ARIES_ST_OK};     /* the first failure */
+	std::atomic<uint8_t> unanswered{ARIES_ST_OK}; /* the first reason */
+	uint32_t partners = 0;                        /* under the mutex */
 
 	/* Modelled time, of one thread at a time: what the NIC sends without a break is not booked in pieces. */
 	const uint64_t start;
@@ -117,6 +119,12 @@ public:
 	/** Transfers queued or running, of all descriptors. */
 	uint32_t backlog() noexcept;
 
+	/**
+	 * An error of one bit, or @twice of two: below ARIES_FMA_DESCRIPTORS in the transfer of that descriptor which
+	 * waits longest, from there on in the one that a channel carries. False if there is none.
+	 */
+	bool hit(uint32_t index, bool twice) noexcept;
+
 	/** BTE_STATUS register. */
 	uint32_t status() noexcept;
 
@@ -151,7 +159,9 @@ private:
 	uint8_t chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &counters) noexcept;
 	uint8_t account(BteShare &share, uint64_t bytes, CounterBlock &counters, Bursts &bursts) noexcept;
 	uint8_t move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRuns &near, bool answered) noexcept;
-	bool answered(const Bursts &bursts) const noexcept;
+	uint8_t why_unanswered(const Bursts &bursts) const noexcept;
+	[[gnu::cold]] uint8_t damage(uint32_t index, uint32_t hit) noexcept;
+	uint8_t channel_damage(const BteWork &work) noexcept;
 	[[gnu::cold]] void capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t status,
 				   const Bursts &bursts, const BteRuns &near) noexcept;
 	uint8_t local_runs(const BteWork &work, uint64_t at, uint64_t bytes, Visit &local, BteRuns &list) noexcept;
@@ -191,6 +201,7 @@ private:
 	std::vector<std::thread> workers_;
 	std::array<CounterBlock, ARIES_BTE_CHANNELS + 1> counters_;
 	std::array<uint64_t, ARIES_BTE_CHANNELS> sent_{}; /* modelled time; a channel's word is its user's */
+	std::array<std::atomic<uint32_t>, ARIES_BTE_CHANNELS> channel_ecc_{}; /* EccHit */
 };
 
 } // namespace aries

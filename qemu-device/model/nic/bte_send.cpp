@@ -18,6 +18,8 @@ uint8_t Bte::match(BteWork &work) noexcept
 
 		status = rmt_take(core_.segment.node(work.node), core_.members.lock_word(), uint32_t(work.desc.offset),
 				  work.rights.key, work.desc.length, work.claim);
+		if (work.claim.ecc) [[unlikely]]
+			ecc_found(core_, work.node, ARIES_RAS_RMT, work.claim.index, work.claim.ecc & ECC_TWO_BITS);
 		if (status != ARIES_ST_OK) {
 			target.count_refused();
 			return status;

@@ -52,7 +52,7 @@ uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
 
 	if (status != ARIES_ST_OK)
 		return status;
-	work.answered = share.answered.load();
+	work.unanswered = share.unanswered.load();
 	work.back_ns = share.back;
 	const uint64_t took = latency(work, share.start, share.arrived() - share.lag, share.last - share.end);
 
@@ -69,8 +69,11 @@ bool Bte::carry_next(BteShare &share, CounterBlock &counters) noexcept
 		return false;
 	const uint64_t at = (share.backwards ? share.chunks - 1 - taken : taken) * BTE_CHUNK;
 	const uint64_t bytes = std::min<uint64_t>(BTE_CHUNK, share.work.desc.length - at);
-	const uint8_t status = cancelled(share.work) ? uint8_t(ARIES_ST_FLUSHED) : chunk(share, at, bytes, counters);
+	uint8_t status = cancelled(share.work) ? uint8_t(ARIES_ST_FLUSHED) : channel_damage(share.work);
 	uint8_t none = ARIES_ST_OK;
+
+	if (status == ARIES_ST_OK)
+		status = chunk(share, at, bytes, counters);
 
 	if (status != ARIES_ST_OK)
 		share.status.compare_exchange_strong(none, status, std::memory_order_relaxed);
@@ -166,10 +169,13 @@ uint8_t Bte::chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &c
 	status = local_runs(work, at, bytes, local, near);
 	if (status == ARIES_ST_OK && !held) [[likely]]
 		status = account(share, bytes, counters, bursts);
-	if (status == ARIES_ST_OK && !answered(bursts)) [[unlikely]]
-		share.answered.store(false);
+	const uint8_t unanswered = status == ARIES_ST_OK ? why_unanswered(bursts) : uint8_t(ARIES_ST_OK);
+	uint8_t none = ARIES_ST_OK;
+
+	if (unanswered != ARIES_ST_OK) [[unlikely]]
+		share.unanswered.compare_exchange_strong(none, unanswered);
 	if (status == ARIES_ST_OK)
-		status = move(work, at, bytes, near, work.put() || answered(bursts));
+		status = move(work, at, bytes, near, work.put() || unanswered == ARIES_ST_OK);
 	if (core_.trace.wants(at / ARIES_PACKET_BYTES)) [[unlikely]]
 		capture(work, at, bytes, status, bursts, near);
 	return status;
@@ -188,14 +194,14 @@ void Bte::hold_chunk(const BteShare &share) noexcept
 	});
 }
 
-/* Whether a response comes to every packet of a chunk. */
-bool Bte::answered(const Bursts &bursts) const noexcept
+/* OK if a response comes to every packet of a chunk. */
+uint8_t Bte::why_unanswered(const Bursts &bursts) const noexcept
 {
 	for (uint32_t i = 0; i < bursts.count; i++) {
 		if (traffic_.unanswered(bursts.passage[i]))
-			return false;
+			return traffic_.why_unanswered(bursts.passage[i]);
 	}
-	return true;
+	return ARIES_ST_OK;
 }
 
 /*

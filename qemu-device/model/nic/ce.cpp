@@ -92,8 +92,12 @@ uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const
 		return ARIES_ST_TIMEOUT;
 	if (!(ctl & ARIES_CE_CTL_ENABLE_MASK))
 		return ARIES_ST_DISABLED;
-	const uint64_t key = core_.segment.node(at.node).ptag_key[field(ctl, ARIES_CE_CTL_PTAG_MASK)].load();
+	const uint32_t ptag = uint32_t(field(ctl, ARIES_CE_CTL_PTAG_MASK));
+	std::atomic<uint64_t> &entry = core_.segment.node(at.node).ptag_key[ptag];
+	const uint64_t key = ecc_read(core_, at.node, ARIES_RAS_PTAG, ptag, entry, PTAG_ECC);
 
+	if (ecc_lost(key, PTAG_ECC))
+		return ARIES_ST_ECC;
 	if (!(key & ARIES_PTAG_KEY_VALID_MASK) || field(key, ARIES_PTAG_KEY_KEY_MASK) != sender.key)
 		return ARIES_ST_PTAG;
 	const uint64_t child = ce.child[index % ARIES_CE_CHILDREN].load();
@@ -141,6 +145,8 @@ void Ce::complete(CePlace at, CeSlot &ce, uint32_t serial, uint64_t ctl, Step &s
 	}
 	if (!command.decode(sum.command))
 		sum.status = ARIES_ST_BAD_OP;
+	if (ce.ecc_hit.load(std::memory_order_relaxed)) [[unlikely]]
+		mend(at, ce, sum.status);
 	if (sum.status == ARIES_ST_OK)
 		all = ce_reduce(command, sum.ce_mode & ARIES_CEMODE_TWO_OP,
 				unsigned(field(ctl, ARIES_CE_CTL_ROUND_MASK)), values, count);
@@ -166,6 +172,24 @@ void Ce::complete(CePlace at, CeSlot &ce, uint32_t serial, uint64_t ctl, Step &s
 	step.key = sum.key;
 	step.serial = serial;
 	step.partial = sum;
+}
+
+/*
+ * Wrong bits in the parts of children, which are read here and written with the next contributions; the lock is held.
+ * With two of them the operation ends with an error for all.
+ */
+void Ce::mend(CePlace at, CeSlot &ce, uint8_t &status) noexcept
+{
+	const uint32_t twice = ce.ecc_twice.exchange(0);
+
+	for (uint32_t hit = ce.ecc_hit.exchange(0); hit; hit &= hit - 1) {
+		const uint32_t child = uint32_t(std::countr_zero(hit));
+		const bool lost = twice >> child & 1;
+
+		ecc_found(core_, at.node, ARIES_RAS_CE, at.engine * ARIES_CE_CHILDREN + child, lost);
+		if (lost)
+			status = ARIES_ST_ECC;
+	}
 }
 
 /* The outcome is known here; the lock is held. What has arrived is owed from now on. */

@@ -11,6 +11,7 @@
 #include "fabric/flight.hpp"
 #include "fabric/seglock.hpp"
 #include "nic/drain.hpp"
+#include "nic/ecc.hpp"
 
 namespace aries
 {
@@ -84,6 +85,20 @@ inline bool ce_parent_is(uint64_t word, CePlace at, uint32_t index)
 
 	return (word & ARIES_CE_PARENT_VALID_MASK) && place.node == at.node && place.engine == at.engine &&
 	       field(word, ARIES_CE_PARENT_INDEX_MASK) == index;
+}
+
+/** An error of one bit, or @twice of two, in the part of child @index; false if the engine has no such child. */
+inline bool ce_hit(CeSlot &ce, uint32_t index, bool twice)
+{
+	const uint64_t ctl = ce.ctl.load();
+	const uint32_t bit = uint32_t(1) << index;
+
+	if (!(ctl & ARIES_CE_CTL_ENABLE_MASK) || !(ce_all_children(ctl) & bit))
+		return false;
+	if (twice)
+		ce.ecc_twice.fetch_or(bit);
+	ce.ecc_hit.fetch_or(bit);
+	return true;
 }
 
 inline bool ce_enabled(const CeSlot &ce)
@@ -197,6 +212,7 @@ private:
 		return core_.segment.node(at.node).ce[at.engine % ARIES_CE_CHANNELS];
 	}
 	void complete(CePlace at, CeSlot &ce, uint32_t serial, uint64_t ctl, Step &step) noexcept;
+	[[gnu::cold]] void mend(CePlace at, CeSlot &ce, uint8_t &status) noexcept;
 	void settle(CePlace at, CeSlot &ce, const CeOutcome &outcome, Step &step) noexcept;
 	uint8_t climb(Step &step) noexcept;
 	void scatter(const Step &root) noexcept;

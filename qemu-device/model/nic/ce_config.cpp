@@ -64,7 +64,9 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 	if (ctl & ARIES_CE_CTL_CQ_VALID_MASK) {
 		cq_serial = cq_claim(own, uint16_t(field(ctl, ARIES_CE_CTL_CQ_MASK)),
 				     uint16_t(field(ctl, ARIES_CE_CTL_OWNER_MASK)));
-		if (!cq_serial)
+		if (!cq_serial &&
+		    cq_claim_again(core_, uint16_t(field(ctl, ARIES_CE_CTL_CQ_MASK)),
+				   uint16_t(field(ctl, ARIES_CE_CTL_OWNER_MASK)), cq_serial) != ARIES_ST_OK)
 			return false;
 	}
 	const CeLock lock(core_, {core_.node, engine});
@@ -73,6 +75,8 @@ bool CeTable::enable(uint32_t engine, uint64_t ctl) noexcept
 		return false;
 	forget_operation(ce);
 	ce.cq_serial.store(cq_serial);
+	ce.ecc_hit.store(0);
+	ce.ecc_twice.store(0);
 	for (uint32_t i = 0; i < children; i++) {
 		const uint32_t node = uint32_t(field(ce.child[i].load(), ARIES_CE_CHILD_PE_MASK));
 

@@ -32,7 +32,7 @@ bool Ce::find_instance(CeSlot &ce, uint32_t index, uint32_t key) noexcept
 		if (!(word & ARIES_CE_INST_VALID_MASK) ||
 		    field(word, ARIES_CE_INST_INST_MASK) != field(child, ARIES_CE_CHILD_INST_MASK))
 			continue;
-		const uint64_t its = node.ptag_key[field(word, ARIES_CE_INST_PTAG_MASK)].load();
+		const uint64_t its = ecc_shown(node.ptag_key[field(word, ARIES_CE_INST_PTAG_MASK)].load(), PTAG_ECC);
 
 		if (!(its & ARIES_PTAG_KEY_VALID_MASK) || field(its, ARIES_PTAG_KEY_KEY_MASK) != key)
 			continue;
@@ -62,7 +62,9 @@ bool Ce::lost(CePlace at, CeSlot &ce, uint64_t now) noexcept
 	const uint64_t parent = ce.parent.load();
 	const uint64_t ctl = ce.ctl.load();
 	const uint64_t children = field(ctl, ARIES_CE_CTL_CHILDREN_MASK);
-	const uint64_t key = core_.segment.node(at.node).ptag_key[field(ctl, ARIES_CE_CTL_PTAG_MASK)].load();
+	/* Wrong bits are for contributions to find. */
+	const uint64_t key =
+		ecc_shown(core_.segment.node(at.node).ptag_key[field(ctl, ARIES_CE_CTL_PTAG_MASK)].load(), PTAG_ECC);
 	/* While an outcome is on its way nobody waits: who has it may go. */
 	const bool settled = !ce.owed.load() && !ce.delivering.load();
 

@@ -82,7 +82,7 @@ public:
 	bool open() noexcept
 	{
 		ctl_ = cq_.ctl.load(std::memory_order_seq_cst);
-		if (!(ctl_ & ARIES_CQ_CTL_VALID_MASK)) [[unlikely]]
+		if (!(ctl_ & ARIES_CQ_CTL_VALID_MASK) && !mend()) [[unlikely]]
 			return false;
 		const RamMap *ram = node_ == core_.node ? core_.maps.own() : ram_;
 		uint8_t *host = ram ? ram->span(cq_.base.load(std::memory_order_relaxed), ring_bytes(ctl_)) : nullptr;
@@ -93,11 +93,15 @@ public:
 		return host != nullptr;
 	}
 
+	/** open() has found two wrong bits in the descriptor: nobody knows where the queue is, until it is written
+	 * anew. */
+	bool damaged() const noexcept { return ecc_lost(ctl_, CQ_ECC); }
+
 	/* The holder died between the entry and the count? Then the entry stands or was read already. */
 	[[gnu::cold]] bool repair() noexcept
 	{
 		if (!open())
-			return !(ctl_ & ARIES_CQ_CTL_VALID_MASK);
+			return !(ecc_shown(ctl_, CQ_ECC) & ARIES_CQ_CTL_VALID_MASK);
 		const uint64_t produced = cq_.produced.load(std::memory_order_relaxed);
 		const uint64_t consumed = __atomic_load_n(ring_.consumed, __ATOMIC_ACQUIRE);
 
@@ -172,6 +176,12 @@ public:
 private:
 	static constexpr uint64_t OVERRUN_MARK = ARIES_CQE_OVERRUN | prep(ARIES_CQE_SOURCE_MASK, ARIES_SRC_CQ);
 
+	[[gnu::cold]] bool mend() noexcept
+	{
+		return ecc_look(core_, node_, ARIES_RAS_CQ, index_, cq_.ctl, CQ_ECC, ctl_) == ARIES_ST_OK &&
+		       (ctl_ & ARIES_CQ_CTL_VALID_MASK);
+	}
+
 	uint32_t vector() const noexcept
 	{
 		return uint32_t(1) << field(ctl_, ARIES_CQ_CTL_VECTOR_MASK) % ARIES_MSIX_VECTORS;
@@ -221,7 +231,11 @@ CqResult cq_post(Core &core, uint32_t node, const RamMap *ram, uint32_t index, u
 		return cq_owe(core.segment.node(node), index, serial) ? CqResult::OVERRUN : CqResult::GONE;
 	const uint64_t life = cq.life.load(std::memory_order_relaxed);
 
-	if (!queue.open() || life >> 32 != serial ||
+	const bool open = queue.open();
+
+	if (!open && queue.damaged()) [[unlikely]]
+		return cq_owe(core.segment.node(node), index, serial) ? CqResult::OVERRUN : CqResult::GONE;
+	if (!open || life >> 32 != serial ||
 	    !(core.segment.node(node).online.load(std::memory_order_relaxed) & ONLINE_MASTER)) [[unlikely]]
 		return CqResult::GONE;
 	if (uint32_t(life)) [[unlikely]]
@@ -266,7 +280,7 @@ bool CqTable::configure(uint32_t index, uint64_t base, uint64_t ctl) noexcept
 
 	if (ctl & ARIES_CQ_CTL_VALID_MASK)
 		return start(index, base, ctl);
-	const bool was_valid = cq.ctl.load(std::memory_order_relaxed) & ARIES_CQ_CTL_VALID_MASK;
+	const bool was_valid = ecc_shown(cq.ctl.load(std::memory_order_relaxed), CQ_ECC) & ARIES_CQ_CTL_VALID_MASK;
 
 	stop(cq, ctl);
 	if (was_valid)
@@ -282,7 +296,8 @@ bool CqTable::start(uint32_t index, uint64_t base, uint64_t ctl) noexcept
 
 	if (log2 < ARIES_CQ_LOG2_MIN || log2 > ARIES_CQ_LOG2_MAX ||
 	    field(ctl, ARIES_CQ_CTL_VECTOR_MASK) >= ARIES_MSIX_VECTORS || !ram || !ram->span(base, ring_bytes(ctl)) ||
-	    (cq.ctl.load(std::memory_order_relaxed) & ARIES_CQ_CTL_VALID_MASK) || !leaving_.gone(index, drain_))
+	    (ecc_shown(cq.ctl.load(std::memory_order_relaxed), CQ_ECC) & ARIES_CQ_CTL_VALID_MASK) ||
+	    !leaving_.gone(index, drain_))
 		return false;
 	Queue queue(core_, core_.node, nullptr, index);
 	const Guard lock(core_.members, queue);
@@ -367,6 +382,9 @@ void CqTable::sweep() noexcept
 		const uint32_t armed = cq.armed.load(std::memory_order_relaxed);
 
 		if (!armed && !uint32_t(cq.life.load(std::memory_order_relaxed))) [[likely]]
+			continue;
+		/* Whoever needs it finds that. */
+		if (ecc_lost(cq.ctl.load(std::memory_order_relaxed), CQ_ECC)) [[unlikely]]
 			continue;
 		Queue queue(core_, core_.node, nullptr, i);
 		const Guard lock(core_.members, queue, Patience::NONE);

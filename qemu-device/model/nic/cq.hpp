@@ -6,6 +6,7 @@
 
 #include "nic/core.hpp"
 #include "nic/drain.hpp"
+#include "nic/ecc.hpp"
 
 namespace aries
 {

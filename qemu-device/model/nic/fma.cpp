@@ -188,8 +188,12 @@ uint8_t Fma::check(FmaWork &work) noexcept
 		return ARIES_ST_DISABLED;
 	if (work.event_bits()) {
 		work.cq_serial = cq_claim(own, work.desc.cq, work.rights.owner());
-		if (!work.cq_serial)
-			return ARIES_ST_CQ_OWNER;
+		if (!work.cq_serial) [[unlikely]] {
+			const uint8_t why = cq_claim_again(core_, work.desc.cq, work.rights.owner(), work.cq_serial);
+
+			if (why != ARIES_ST_OK)
+				return why;
+		}
 	}
 	const bool fetches = work.is_get() || work.is_atomic() || work.op == ARIES_FMA_CE;
 
@@ -198,7 +202,7 @@ uint8_t Fma::check(FmaWork &work) noexcept
 		return ARIES_ST_RESERVED;
 	uint8_t status = check_length(work);
 
-	return status == ARIES_ST_OK ? work.rights.load(own, work.rights.ctl) : status;
+	return status == ARIES_ST_OK ? work.rights.load(core_, own, work.rights.ctl) : status;
 }
 
 uint8_t Fma::run(FmaWork &work) noexcept
@@ -283,7 +287,7 @@ uint8_t Fma::put(FmaWork &work) noexcept
 		traffic_.respond(train, work.now, work.fmad.counters, work.passage);
 		work.passage.latency_ns = traffic_.waited(work.passage, work.now);
 		if (traffic_.unanswered(work.passage)) [[unlikely]]
-			status = ARIES_ST_TIMEOUT;
+			status = traffic_.why_unanswered(work.passage);
 	}
 	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
 	work.fmad.counters.add(ARIES_CNT_FMA_PUTS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES +
@@ -398,7 +402,7 @@ uint8_t Fma::get(FmaWork &work) noexcept
 	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
 	if (work.unanswered) [[unlikely]] {
 		remote_event(work, target);
-		return ARIES_ST_TIMEOUT;
+		return traffic_.why_unanswered(work.passage);
 	}
 	if (core_.faults.any()) [[unlikely]]
 		arrive<(GET_MAX + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES>(
@@ -423,7 +427,7 @@ uint8_t Fma::cq_write(FmaWork &work) noexcept
 	if (status != ARIES_ST_OK)
 		return status;
 	status = write_queue(work);
-	return status == ARIES_ST_OK && work.unanswered ? uint8_t(ARIES_ST_TIMEOUT) : status;
+	return status == ARIES_ST_OK && work.unanswered ? traffic_.why_unanswered(work.passage) : status;
 }
 
 /* The payload is the event; the offset has no meaning. */
@@ -433,7 +437,7 @@ Access Fma::cq_access(const FmaWork &work) const noexcept
 	Access access = work.access(0, false);
 
 	access.remote_event = true;
-	access.mdh = Vmdh(slot).of_packet(work.desc.mdh, access.key);
+	access.mdh = Vmdh(core_, work.node, slot).of_packet(work.desc.mdh, access.key);
 	access.offset = mdd_load(slot, access.mdh).base;
 	return access;
 }

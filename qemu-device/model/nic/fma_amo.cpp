@@ -52,8 +52,10 @@ uint8_t Fma::run_lazily(FmaWork &work, const AmoCommand &command, Visit &target,
 				    word,    work.desc.operand[0], work.desc.operand[1]};
 	AmoResult result = {};
 
-	if (!AmoCache(core_.segment.node(work.node).amo_cache).run(request, *target.ram(), core_.members, result))
-		return ARIES_ST_TIMEOUT;
+	const uint8_t status = AmoCache(core_, work.node).run(request, *target.ram(), core_.members, result);
+
+	if (status != ARIES_ST_OK)
+		return status;
 	work.fetched = result.old;
 	hit = result.hit;
 	return ARIES_ST_OK;
@@ -87,7 +89,7 @@ inline uint8_t Fma::execute(FmaWork &work, const AmoCommand &command, Visit &tar
 	};
 
 	if (command.cached && !lazy)
-		hit = AmoCache(core_.segment.node(work.node).amo_cache).use(target.mdh(), work.desc.offset);
+		hit = AmoCache(core_, work.node).use(target.mdh(), work.desc.offset);
 	if (core_.faults.any()) [[unlikely]]
 		arrive<1>(core_.faults, target, 1, run);
 	else
@@ -124,7 +126,7 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 		work.passage.back_ns = 0;
 		if (status == ARIES_ST_OK)
 			remote_event(work, target);
-		return ARIES_ST_TIMEOUT;
+		return traffic_.why_unanswered(work.passage);
 	}
 	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
 	if (status != ARIES_ST_OK)

@@ -185,7 +185,7 @@ void Fma::serve_held(const std::shared_ptr<HeldFma> &op) noexcept
 		held.status = at_target(held);
 	traffic_.respond(held.train, work.now, work.fmad.counters, work.passage);
 	if (traffic_.unanswered(work.passage) && held.status == ARIES_ST_OK)
-		held.status = ARIES_ST_TIMEOUT;
+		held.status = traffic_.why_unanswered(work.passage);
 	count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));
 	const uint64_t due = traffic_.unanswered(work.passage) ? work.passage.depart_ns + RESPONSE_TIMEOUT_NS
 							       : work.passage.back_ns + NIC_PIPELINE_NS;

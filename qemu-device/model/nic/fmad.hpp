@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "fabric/seglock.hpp"
-#include "nic/core.hpp"
+#include "nic/ecc.hpp"
 
 namespace aries
 {
@@ -46,12 +46,25 @@ struct Rights {
 	uint16_t owner() const noexcept { return uint16_t(field(ctl, ARIES_FMAD_CTL_OWNER_MASK)); }
 	bool kernel() const noexcept { return ctl & ARIES_FMAD_CTL_KERNEL_MASK; }
 
-	/** Return: ARIES_ST_OK, or ARIES_ST_LOCAL_PTAG if the tag has no key. */
-	uint8_t load(const NodeSlot &own, uint64_t fmad_ctl) noexcept
+	/** Return: ARIES_ST_OK, ARIES_ST_LOCAL_PTAG if the tag has no key, or ARIES_ST_LOCAL_ECC. */
+	uint8_t load(const Core &core, const NodeSlot &own, uint64_t fmad_ctl) noexcept
 	{
 		ctl = fmad_ctl;
 		const uint64_t word = own.ptag_key[ptag()].load(std::memory_order_relaxed);
 
+		key = uint32_t(field(word, ARIES_PTAG_KEY_KEY_MASK));
+		return word & ARIES_PTAG_KEY_VALID_MASK ? uint8_t(ARIES_ST_OK) : look(core);
+	}
+
+private:
+	/* The tag has no key, or one with wrong bits. */
+	[[gnu::cold, gnu::noinline]] uint8_t look(const Core &core) noexcept
+	{
+		uint64_t word;
+
+		if (ecc_look(core, core.node, ARIES_RAS_PTAG, ptag(), core.own().ptag_key[ptag()], PTAG_ECC, word) !=
+		    ARIES_ST_OK)
+			return ARIES_ST_LOCAL_ECC;
 		key = uint32_t(field(word, ARIES_PTAG_KEY_KEY_MASK));
 		return word & ARIES_PTAG_KEY_VALID_MASK ? ARIES_ST_OK : ARIES_ST_LOCAL_PTAG;
 	}
@@ -69,6 +82,27 @@ inline uint32_t cq_claim(const NodeSlot &own, uint16_t cq, uint16_t owner) noexc
 	const uint64_t ctl = own.cq[cq].ctl.load(std::memory_order_relaxed);
 
 	return (ctl & ARIES_CQ_CTL_VALID_MASK) && field(ctl, ARIES_CQ_CTL_OWNER_MASK) == owner ? serial : 0;
+}
+
+/**
+ * The same for who found none: it may be one with wrong bits.
+ * Return: ARIES_ST_OK with its serial, ARIES_ST_CQ_OWNER, or ARIES_ST_LOCAL_ECC
+ */
+[[gnu::cold, gnu::noinline]] inline uint8_t cq_claim_again(const Core &core, uint16_t cq, uint16_t owner,
+							   uint32_t &serial) noexcept
+{
+	if (cq >= ARIES_CQ_ENTRIES)
+		return ARIES_ST_CQ_OWNER;
+	std::atomic<uint64_t> &entry = core.own().cq[cq].ctl;
+	uint64_t ctl = ecc_shown(entry.load(), CQ_ECC);
+
+	/* Somebody else's is none of its business, whatever it is like. */
+	if (field(ctl, ARIES_CQ_CTL_OWNER_MASK) != owner)
+		return ARIES_ST_CQ_OWNER;
+	if (ecc_look(core, core.node, ARIES_RAS_CQ, cq, entry, CQ_ECC, ctl) != ARIES_ST_OK)
+		return ARIES_ST_LOCAL_ECC;
+	serial = cq_claim(core.own(), cq, owner);
+	return serial ? ARIES_ST_OK : ARIES_ST_CQ_OWNER;
 }
 
 } // namespace aries

@@ -26,6 +26,12 @@ public:
 		if (ops_.trace)
 			ops_.trace(opaque_, event, a, b, c);
 	}
+	/** As aries_host_ops.uncorrectable. */
+	void uncorrectable() const noexcept
+	{
+		if (ops_.uncorrectable)
+			ops_.uncorrectable(opaque_);
+	}
 	/** As aries_host_ops.timer. */
 	void timer(uint64_t delay_ns) const noexcept
 	{

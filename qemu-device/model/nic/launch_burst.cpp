@@ -237,8 +237,7 @@ inline bool LaunchBurst::atomic(const LaunchView &entry, Target &target, uint32_
 	    !find(entry, command_.bytes, true, target, word) || word.count != 1 ||
 	    (reinterpret_cast<uintptr_t>(word.run[0].host) & (command_.bytes - 1u)))
 		return false;
-	const bool hit =
-		command_.cached && AmoCache(core_.segment.node(target.node).amo_cache).use(visit.mdh(), entry.offset);
+	const bool hit = command_.cached && AmoCache(core_, target.node).use(visit.mdh(), entry.offset);
 	const uint64_t old = amo_run(command_, word.run[0].host, entry.value, desc_.operand[1]);
 
 	if (command_.fetch)

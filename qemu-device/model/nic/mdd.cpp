@@ -44,7 +44,7 @@ void MddTable::invalidate(uint32_t mdh) noexcept
 {
 	core_.own().mdd[mdh].ctl.store(0, std::memory_order_seq_cst);
 	renew(core_.own().mdd[mdh]);
-	AmoCache(core_.own().amo_cache).drop(mdh);
+	AmoCache(core_, core_.node).drop(mdh);
 	PteCache(core_.own().pte_cache).drop(mdh);
 	leaving_.leave(mdh, drain_.begin());
 }
@@ -81,7 +81,7 @@ uint64_t MddTable::flush() noexcept
 /* Nobody visits any more who began before: what is taken out here is not put in again. */
 bool MddTable::settle() noexcept
 {
-	AmoCache atomics(core_.own().amo_cache);
+	AmoCache atomics(core_, core_.node);
 	const RamMap *ram = losing() ? nullptr : core_.maps.own();
 	const bool lazy = core_.own().amo_lazy.load() != 0;
 
@@ -103,7 +103,7 @@ bool MddTable::settle() noexcept
 
 bool MddTable::update_atomics() noexcept
 {
-	return losing() || AmoCache(core_.own().amo_cache).update(core_.maps.own(), core_.members);
+	return losing() || AmoCache(core_, core_.node).update(core_.maps.own(), core_.members);
 }
 
 } // namespace aries

@@ -88,6 +88,8 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	  bte_(core_, fmads_.get(), ntt_, traffic_, hold_, static_cast<uint8_t *>(cfg.desc_area)), timer_(core_),
 	  registers_(core_, fmads_.get(), ntt_, traffic_, bte_, hold_, ce_, timer_)
 {
+	traffic_.on_orb_error(
+		[this](uint32_t index, bool twice) { ecc_found(core_, core_.node, ARIES_RAS_ORB, index, twice); });
 	take_place(place_of(cfg));
 	segment_.let_others_in();
 	members_.join();
@@ -240,6 +242,7 @@ void Nic::reset() noexcept
 void Nic::wake() noexcept
 {
 	core_.raise_all(wake_.take());
+	signal();
 }
 
 void Nic::timer() noexcept
@@ -349,31 +352,6 @@ bool Nic::get_fault(std::string_view name, uint64_t &value) const noexcept
 	if (fault == CABLE_FAULTS.end())
 		return faults_.get(name, value);
 	value = cable_[size_t(fault - CABLE_FAULTS.begin())];
-	return true;
-}
-
-/*
- * Errors in entries of this NIC's tables: the lower half of the value is the entry, the upper one an aries_ras_memory.
- * False if this is no such fault.
- */
-bool Nic::set_ecc(std::string_view name, uint64_t value)
-{
-	const bool twice = name == "ecc-double";
-	const uint32_t memory = uint32_t(value >> 32), index = uint32_t(value);
-	bool used = false;
-
-	if (!twice && name != "ecc-single")
-		return false;
-	if (memory == ARIES_RAS_NTT && index < ARIES_NTT_ENTRIES)
-		used = ntt_.hit(index, twice);
-	else if (memory == ARIES_RAS_MDD && index < ARIES_MDD_ENTRIES)
-		used = ecc_hit(core_.own().mdd[index].ctl, MDD_ECC, twice);
-	else if (memory == ARIES_RAS_FMAD && index < ARIES_FMA_DESCRIPTORS)
-		used = ecc_hit(fmads_[index].ctl, FMAD_ECC, twice);
-	if (!used)
-		throw Error("entry " + std::to_string(index) + " of memory " + std::to_string(memory) +
-			    " is not there, or not in use");
-	ecc_[twice].store(value);
 	return true;
 }
 

@@ -73,6 +73,8 @@ private:
 	static constexpr uint32_t NOISE_MAX = 18;
 	bool set_cable(std::string_view name, uint64_t value);
 	bool set_ecc(std::string_view name, uint64_t value);
+	bool hit(aries_ras_memory memory, uint32_t index, bool twice) noexcept;
+	void signal() noexcept;
 	bool set_cable(CableFault fault, uint32_t router, uint32_t tile, uint32_t more);
 	std::array<std::atomic<uint64_t>, 2> ecc_{ARIES_LINK_NONE, ARIES_LINK_NONE};
 	std::array<std::atomic<uint64_t>, CABLE_FAULTS.size()> cable_{ARIES_LINK_NONE, ARIES_LINK_NONE, ARIES_LINK_NONE,

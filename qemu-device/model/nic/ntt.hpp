@@ -22,6 +22,7 @@ public:
 	}
 	/** An error of one bit, or @twice of two, in an entry; false if it is not in use. */
 	bool hit(uint32_t index, bool twice) noexcept { return ecc_hit(entry_[index], NTT_ECC, twice); }
+	void rewrite(uint32_t index) noexcept { ecc_rewrite(entry_[index], NTT_ECC); }
 	void set(uint32_t index, uint32_t value) noexcept { entry_[index].store(value, std::memory_order_relaxed); }
 	uint32_t get_replacement(uint32_t index) const noexcept
 	{

@@ -19,10 +19,12 @@ namespace aries
 static_assert(PTE_CACHE_SETS * PTE_CACHE_WAYS == ARIES_PTE_CACHE_ENTRIES && PTE_CACHE_LANES == ARIES_PTE_CACHE_PTES,
 	      "N03");
 
+inline constexpr uint64_t PTE_TAG_WHOLE = uint64_t(1) << 63; /* not set: an error has hit the line */
+
 /** Tag of the line with number 0 of a memory domain; the number of a line goes into the low bits. Never 0. */
 constexpr uint64_t pte_tag(uint32_t mdh, uint64_t serial)
 {
-	return uint64_t(1) << 63 | (serial & 0x1ffffff) << 38 | uint64_t(mdh) << 26;
+	return PTE_TAG_WHOLE | (serial & 0x1ffffff) << 38 | uint64_t(mdh) << 26;
 }
 
 constexpr uint32_t pte_tag_mdh(uint64_t tag)
@@ -72,11 +74,25 @@ public:
 	{
 		drop_all();
 		slot_.invalidations.store(0);
+		slot_.hit.store(0);
 	}
+
+	/** An error of one bit, or @twice of two, in line number @line of the cache; false if the line is empty. */
+	bool hit(uint32_t line, bool twice) noexcept;
+	bool is(const PteCacheSlot &slot) const noexcept { return &slot == &slot_; }
+	/** Whether lines have been hit since the reset. */
+	bool any_hit() const noexcept { return slot_.hit.load(std::memory_order_relaxed) != 0; }
+	/**
+	 * Looks for a line of @tag that was hit: with one wrong bit it is whole again, with two it has left.
+	 * Return: its number, or NONE
+	 */
+	uint32_t mend(uint64_t tag, bool &twice) noexcept;
+	static constexpr uint32_t NONE = UINT32_MAX;
 
 private:
 	/* Neighbouring lines of a domain go to neighbouring sets, and first lines of several domains to several. */
 	static uint32_t index(uint64_t tag) noexcept { return (uint32_t(tag) + pte_tag_mdh(tag)) % PTE_CACHE_SETS; }
+	void set_twice(uint32_t line, bool on) noexcept;
 	uint32_t choose(PteCacheSet &set, uint32_t number, uint64_t tag) noexcept;
 
 	PteCacheSlot &slot_;

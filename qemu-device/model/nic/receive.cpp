@@ -3,6 +3,7 @@
 #include "nic/receive.hpp"
 
 #include "nic/cq.hpp"
+#include "nic/ecc.hpp"
 #include "nic/mdd.hpp"
 #include "nic/vmdh.hpp"
 
@@ -49,7 +50,9 @@ bool wanted(const NodeSlot &slot, const RmtSlot &receive, uint32_t channel, uint
 
 	if (field(ctl, ARIES_RMT_CTL_CHANNEL_MASK) != channel)
 		return false;
-	const uint64_t own = slot.ptag_key[field(ctl, ARIES_RMT_CTL_PTAG_MASK)].load(std::memory_order_relaxed);
+	/* Wrong bits in the key are found when the message is written. */
+	const uint64_t own =
+		ecc_shown(slot.ptag_key[field(ctl, ARIES_RMT_CTL_PTAG_MASK)].load(std::memory_order_relaxed), PTAG_ECC);
 
 	return (own & ARIES_PTAG_KEY_VALID_MASK) && field(own, ARIES_PTAG_KEY_KEY_MASK) == key;
 }
@@ -74,13 +77,32 @@ uint32_t oldest(const NodeSlot &slot, uint32_t channel, uint32_t key, uint64_t &
 	return found;
 }
 
+/* A receive that a message comes for. With two wrong bits nobody knows where the message would go. */
+uint32_t mend(RmtSlot &receive)
+{
+	uint32_t hit = receive.ecc.load(std::memory_order_relaxed);
+
+	if (hit == ECC_ONE_BIT && !receive.ecc.compare_exchange_strong(hit, ECC_WHOLE))
+		return hit & ECC_TWO_BITS; /* another sender has put it right, or it was hit again */
+	return hit;
+}
+
 } // namespace
+
+bool rmt_hit(RmtSlot &receive, bool twice) noexcept
+{
+	if (kind(receive.state.load()) != RMT_POSTED)
+		return false;
+	receive.ecc.fetch_or(twice ? ECC_TWO_BITS : ECC_ONE_BIT);
+	return true;
+}
 
 /* Fields are read while the word still says what it said: whoever changes them changes the word. */
 uint8_t rmt_take(NodeSlot &slot, uint32_t taker, uint32_t channel, uint32_t key, uint32_t bytes,
 		 RmtClaim &claim) noexcept
 {
 	constexpr unsigned int TRIES = 1000; /* others take them as fast as we look */
+	uint32_t found = ECC_WHOLE;
 
 	for (unsigned int i = 0; i < TRIES; i++) {
 		uint64_t state = 0;
@@ -89,12 +111,20 @@ uint8_t rmt_take(NodeSlot &slot, uint32_t taker, uint32_t channel, uint32_t key,
 		if (index == ARIES_RMT_ENTRIES)
 			return ARIES_ST_NO_RECEIVE;
 		RmtSlot &receive = slot.rmt[index];
+
+		found |= mend(receive);
+		if (found & ECC_TWO_BITS) {
+			claim = {.index = index, .ecc = found};
+			return ARIES_ST_ECC;
+		}
 		const bool fits = bytes <= receive.length.load(std::memory_order_relaxed);
 
-		claim = {index, turned(state, RMT_TAKEN, taker),
+		claim = {index,
+			 turned(state, RMT_TAKEN, taker),
 			 uint16_t(field(receive.ctl.load(std::memory_order_relaxed), ARIES_RMT_CTL_MDH_MASK)),
 			 receive.offset.load(std::memory_order_relaxed),
-			 uint32_t(receive.event.load(std::memory_order_relaxed))};
+			 uint32_t(receive.event.load(std::memory_order_relaxed)),
+			 found};
 		std::atomic_thread_fence(std::memory_order_acquire);
 		if (!fits && receive.state.load(std::memory_order_relaxed) == state) {
 			claim.state = 0;
@@ -163,6 +193,7 @@ bool ReceiveTable::configure(uint32_t index, uint64_t ctl) noexcept
 		return false;
 	const uint64_t free = release(receive);
 
+	receive.ecc.store(ECC_WHOLE);
 	receive.ctl.store(ctl & ~ARIES_RMT_CTL_VALID_MASK);
 	receive.message.store(message_of(free));
 	receive.offset.store(stage_[index].offset, std::memory_order_relaxed);
@@ -185,6 +216,7 @@ void ReceiveTable::cancel(uint32_t index, uint64_t ctl) noexcept
 			return;
 	} while (!receive.state.compare_exchange_weak(now, renewed(now, RMT_FREE)));
 	receive.ctl.store(ctl);
+	receive.ecc.store(ECC_WHOLE);
 	receive.message.store(message_of(renewed(now, RMT_FREE)));
 	if (was_posted)
 		leaving_.leave(index, drain_.begin());
@@ -216,6 +248,7 @@ void ReceiveTable::reset() noexcept
 	for (RmtSlot &receive : core_.own().rmt) {
 		release(receive);
 		receive.ctl.store(0);
+		receive.ecc.store(ECC_WHOLE);
 		receive.message.store(message_of(receive.state.load()));
 	}
 	stage_.fill({});
@@ -226,10 +259,11 @@ void ReceiveTable::owe_event(const RmtSlot &receive) noexcept
 {
 	NodeSlot &own = core_.own();
 	const uint64_t ctl = receive.ctl.load();
-	const uint16_t mdh = Vmdh(own).of_process(uint16_t(field(ctl, ARIES_RMT_CTL_MDH_MASK)),
-						  uint8_t(field(ctl, ARIES_RMT_CTL_PTAG_MASK)));
+	const uint16_t mdh = Vmdh(core_, core_.node, own)
+				     .of_process(uint16_t(field(ctl, ARIES_RMT_CTL_MDH_MASK)),
+						 uint8_t(field(ctl, ARIES_RMT_CTL_PTAG_MASK)));
 
-	if (mdh == NO_MDH)
+	if (mdh >= NO_MDH)
 		return;
 	const MddView mdd = mdd_load(own, mdh);
 

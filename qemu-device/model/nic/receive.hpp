@@ -18,14 +18,17 @@ struct RmtClaim {
 	uint16_t mdh = 0;
 	uint64_t offset = 0;
 	uint32_t event = 0;
+	uint32_t ecc = ECC_WHOLE; /* EccHit: what was found in the receive, for who counts it */
 };
 
 /**
  * Takes the oldest receive of @slot for @channel and @key. The caller visits the node.
- * Return: ARIES_ST_OK, ARIES_ST_NO_RECEIVE, ARIES_ST_RECEIVE_LENGTH
+ * Return: ARIES_ST_OK, ARIES_ST_NO_RECEIVE, ARIES_ST_RECEIVE_LENGTH, ARIES_ST_ECC (it has two wrong bits)
  */
 uint8_t rmt_take(NodeSlot &slot, uint32_t taker, uint32_t channel, uint32_t key, uint32_t bytes,
 		 RmtClaim &claim) noexcept;
+/** An error of one bit, or @twice of two, in a receive; false if it is not posted. */
+bool rmt_hit(RmtSlot &receive, bool twice) noexcept;
 /** Whether the owner has not taken the receive back. */
 bool rmt_held(const NodeSlot &slot, const RmtClaim &claim) noexcept;
 /** The message of @bytes is there; rmt_told() when its event is. False: the owner has taken the receive back. */

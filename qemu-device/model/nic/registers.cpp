@@ -262,7 +262,7 @@ bool RegisterFile::write_control(uint64_t value) noexcept
 
 	if (value & ARIES_CTL_CONTROL_RESET_MASK)
 		reset_locked();
-	else if ((value & ARIES_CTL_CONTROL_ENABLE_MASK) && reset_)
+	else if ((value & ARIES_CTL_CONTROL_ENABLE_MASK) && (reset_ || core_.own().ecc_stopped.load()))
 		return false;
 	else if (value & ARIES_CTL_CONTROL_ENABLE_MASK)
 		online.fetch_or(ONLINE_ENABLED);
@@ -284,7 +284,7 @@ bool RegisterFile::write_amo_ctl(uint32_t value) noexcept
 	wait_for_drain();
 	if (!drain_.idle())
 		return false;
-	AmoCache(own.amo_cache).empty(AmoCache::ANY, nullptr, core_.members);
+	AmoCache(core_, core_.node).empty(AmoCache::ANY, nullptr, core_.members);
 	own.amo_lazy.store(value);
 	return true;
 }

@@ -61,6 +61,7 @@ private:
 	static uint64_t read_fmad_state(Reg reg, Fmad &fmad) noexcept;
 	static void write_fmad_state(Reg reg, Fmad &fmad, uint64_t value) noexcept;
 	bool write_mdd_ctl(uint32_t index, uint64_t value) noexcept;
+	bool rewrite(uint32_t memory, uint32_t index) noexcept;
 	bool write_vmdh(uint32_t index, uint64_t value) noexcept;
 	bool write_control(uint64_t value) noexcept;
 	bool write_amo_ctl(uint32_t value) noexcept;

@@ -71,13 +71,13 @@ public:
 	/** As runs(), for ranges in one page, and not lazy(); nullptr in @host for others. */
 	uint8_t spot(uint64_t offset, uint64_t bytes, bool write, uint8_t *&host) noexcept
 	{
-		return Translator(*ram_, mdd_, slot_.pte_cache, core_.members, use_).spot(offset, bytes, write, host);
+		return Translator(*ram_, mdd_, slot_.pte_cache, core_, use_).spot(offset, bytes, write, host);
 	}
 
 	/** As runs(), for atomics: nothing leaves the AMO cache. */
 	template <size_t N> uint8_t find(uint64_t offset, uint64_t bytes, bool write, RunList<N> &list) noexcept
 	{
-		return Translator(*ram_, mdd_, slot_.pte_cache, core_.members, use_).runs(offset, bytes, write, list);
+		return Translator(*ram_, mdd_, slot_.pte_cache, core_, use_).runs(offset, bytes, write, list);
 	}
 
 	/** Whether the AMO cache may have newer values than host memory (N12). */
@@ -85,7 +85,7 @@ public:
 	/**
 	 * Writes back what the AMO cache has of runs that are about to be accessed.
 	 * Return: ARIES_ST_OK, ARIES_ST_TIMEOUT (a member keeps a line for a second: memory may be older than an
-	 * atomic that is done)
+	 * atomic that is done), ARIES_ST_ECC (the result of one is lost)
 	 */
 	[[gnu::cold]] uint8_t settle(const Run *run, size_t count, bool write) noexcept;
 
@@ -117,6 +117,8 @@ public:
 
 private:
 	uint8_t damage() noexcept;
+	[[gnu::cold, gnu::noinline]] uint8_t look_at_key(uint32_t wanted) noexcept;
+	[[gnu::cold, gnu::noinline]] uint8_t look_at_queue() noexcept;
 
 	/* Statistics: of two threads of this node that count at the same instant one may be forgotten. */
 	static void count(std::atomic<uint64_t> &word, uint64_t n) noexcept

@@ -13,7 +13,7 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 
 	switch (reg) {
 	case Reg::PTAG_KEY:
-		return own.ptag_key[index].load();
+		return ecc_shown(own.ptag_key[index].load(), PTAG_ECC);
 	case Reg::PTAG_BTE:
 		return bte_.limit(index);
 	case Reg::FMAD_CTL:
@@ -29,7 +29,7 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 	case Reg::CQ_BASE:
 		return cq_base_[index];
 	case Reg::CQ_CTL:
-		return own.cq[index].ctl.load();
+		return ecc_shown(own.cq[index].ctl.load(), CQ_ECC);
 	case Reg::CQ_PRODUCED:
 		return own.cq[index].produced.load();
 	case Reg::CQ_DROPPED:
@@ -37,7 +37,7 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 	case Reg::NTT_ENTRY:
 		return ntt_.get(index);
 	case Reg::VMDH_CTL:
-		return own.vmdh[index].load();
+		return ecc_shown(own.vmdh[index].load(), VMDH_ECC);
 	case Reg::NTT_REPLACE:
 		return ntt_.get_replacement(index);
 	case Reg::NTT_CONFIG:
@@ -82,8 +82,16 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 		return own.ecc[index].damaged.load();
 	case Reg::RAS_FIRST:
 		return own.ecc[index].first.load();
+	case Reg::RAS_FIRST_TIME:
+		return own.ecc[index].first_at.load();
 	case Reg::RAS_THRESHOLD:
 		return own.ecc[index].threshold.load();
+	case Reg::RAS_LIMIT:
+		return own.ecc[index].limit.load();
+	case Reg::RAS_SIGNAL:
+		return own.ecc_signal.load();
+	case Reg::RAS_STOPPED:
+		return own.ecc_stopped.load() & ~ECC_SIGNALLED;
 	case Reg::NODE_STATE:
 		return nodes_.state(index);
 	case Reg::NODE_CHANGED:
@@ -182,12 +190,24 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 		ces_.set_instance(index, value);
 		return true;
 	case Reg::RAS_FIRST:
-		if (value & ARIES_RAS_FIRST_VALID_MASK)
+		if (value & ARIES_RAS_FIRST_VALID_MASK) {
+			core_.own().ecc[index].first_at.store(0);
 			core_.own().ecc[index].first.store(0);
+		}
 		return true;
 	case Reg::RAS_THRESHOLD:
 		core_.own().ecc[index].threshold.store(uint32_t(value));
 		return true;
+	case Reg::RAS_LIMIT:
+		core_.own().ecc[index].limit.store(uint32_t(value));
+		core_.own().ecc[index].window.store(0);
+		return true;
+	case Reg::RAS_SIGNAL:
+		core_.own().ecc_signal.store(uint32_t(value));
+		return true;
+	case Reg::RAS_REWRITE:
+		return rewrite(uint32_t(field(value, ARIES_RAS_REWRITE_MEMORY_MASK)),
+			       uint32_t(field(value, ARIES_RAS_REWRITE_INDEX_MASK)));
 	case Reg::NODE_CHANGED:
 		nodes_.acknowledge(index, value);
 		return true;
@@ -210,6 +230,34 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 		return true;
 	case Reg::MDD_CTL:
 		return write_mdd_ctl(index, value);
+	default:
+		return false;
+	}
+}
+
+/* An entry from what its registers hold. Others end with who owns them, or are written by what comes next. */
+bool RegisterFile::rewrite(uint32_t memory, uint32_t index) noexcept
+{
+	NodeSlot &own = core_.own();
+
+	if (memory >= ARIES_RAS_MEMORY_COUNT || index >= ECC_ENTRIES[memory])
+		return false;
+	switch (memory) {
+	case ARIES_RAS_NTT:
+		ntt_.rewrite(index);
+		return true;
+	case ARIES_RAS_CQ:
+		ecc_rewrite(own.cq[index].ctl, CQ_ECC);
+		return true;
+	case ARIES_RAS_VMDH:
+		ecc_rewrite(own.vmdh[index], VMDH_ECC);
+		return true;
+	case ARIES_RAS_PTAG:
+		ecc_rewrite(own.ptag_key[index], PTAG_ECC);
+		return true;
+	case ARIES_RAS_RMT:
+		own.rmt[index].ecc.store(ECC_WHOLE);
+		return true;
 	default:
 		return false;
 	}
@@ -244,7 +292,7 @@ bool RegisterFile::write_fmad(uint32_t index, uint64_t value) noexcept
 bool RegisterFile::write_vmdh(uint32_t index, uint64_t value) noexcept
 {
 	std::atomic<uint64_t> &entry = core_.own().vmdh[index];
-	const bool was_valid = entry.load() & ARIES_VMDH_CTL_VALID_MASK;
+	const bool was_valid = ecc_shown(entry.load(), VMDH_ECC) & ARIES_VMDH_CTL_VALID_MASK;
 
 	if (!Vmdh::sound(value) || (was_valid && (value & ARIES_VMDH_CTL_VALID_MASK)))
 		return false;

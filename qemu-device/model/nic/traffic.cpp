@@ -120,6 +120,19 @@ inline uint8_t Traffic::issue(const Train &train, uint64_t now, CounterBlock &co
 	return ARIES_ST_OK;
 }
 
+/* An error in the entry of this request. With two wrong bits it does not tell any more whose the response is. */
+bool Traffic::lose_match() noexcept
+{
+	uint32_t index;
+	bool twice;
+
+	if (!faults_.take_orb(index, twice))
+		return false;
+	if (orb_error_)
+		orb_error_(index, twice);
+	return twice;
+}
+
 /* Return and complete: the target has served, the responses leave and get back. */
 inline void Traffic::answer(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
@@ -143,6 +156,8 @@ inline void Traffic::answer(const Train &train, uint64_t now, CounterBlock &coun
 	/* The response books its way in any case; only what returns data or a value is waited for by it. */
 	if (faults_.any() && !train.launched) [[unlikely]] {
 		lost = faults_.take_lost_responses(train.packets);
+		passage.unmatched = lose_match();
+		lost = std::max<uint32_t>(lost, passage.unmatched);
 		delay = faults_.delay_ns();
 	}
 	if (back.damaged) [[unlikely]]

@@ -4,6 +4,9 @@
 #ifndef ARIES_NIC_TRAFFIC_HPP
 #define ARIES_NIC_TRAFFIC_HPP
 
+#include <functional>
+#include <utility>
+
 #include "fabric/flight.hpp"
 #include "netlink/timing.hpp"
 #include "nic/core.hpp"
@@ -25,6 +28,7 @@ struct Passage {
 	uint64_t served_ns;  /* what atomics of a launched train have waited for the unit of the target */
 	uint64_t back_ns;    /* the last response arrives; 0: it does not */
 	uint32_t hops;
+	bool unmatched; /* a response came, and nobody knows to which request: no back_ns */
 };
 
 /** Requests from this NIC to one target, one after the other, and their responses. */
@@ -89,6 +93,13 @@ public:
 
 	/** After respond(): no response comes back to what the target may have done all the same (N27). */
 	static bool unanswered(const Passage &passage) noexcept { return !passage.back_ns; }
+	/** What an operation ends with that has no response. */
+	static uint8_t why_unanswered(const Passage &passage) noexcept
+	{
+		return passage.unmatched ? ARIES_ST_LOCAL_ECC : ARIES_ST_TIMEOUT;
+	}
+	/** @found is called for errors in entries of the buffer of outstanding requests. Before the first request. */
+	void on_orb_error(std::function<void(uint32_t index, bool twice)> found) { orb_error_ = std::move(found); }
 	/** Packets can get lost between neighbours or on the way: by an injected fault or by bit errors. */
 	bool losing() const noexcept { return faults_.any() || network_.noisy(); }
 	/** What the initiator has waited from @now on. */
@@ -140,6 +151,7 @@ private:
 	void wait(uint64_t now, uint64_t open, CounterBlock &counters, Orb::Departure &room) noexcept;
 	uint8_t suffer(const Train &train, CounterBlock &counters) noexcept;
 	uint8_t issue(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	[[gnu::cold]] bool lose_match() noexcept;
 	void answer(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 	const uint32_t node_;
@@ -148,6 +160,7 @@ private:
 	CounterBlock &shared_;
 	Orb &orb_;
 	uint64_t (*const host_clock_)();
+	std::function<void(uint32_t, bool)> orb_error_;
 };
 
 /** Modelled time of a transfer to or from a node @hops away that takes no time to be sent. */

@@ -7,12 +7,13 @@
 #ifndef ARIES_NIC_VMDH_HPP
 #define ARIES_NIC_VMDH_HPP
 
-#include "nic/core.hpp"
+#include "nic/ecc.hpp"
 
 namespace aries
 {
 
 inline constexpr uint16_t NO_MDH = ARIES_MDD_ENTRIES;
+inline constexpr uint16_t DAMAGED_MDH = ARIES_MDD_ENTRIES + 1; /* the block that it is of has two wrong bits */
 
 /** Whether a process may write @mdh into a descriptor: 12 bits, virtual or not. */
 constexpr bool mdh_sound(uint16_t mdh)
@@ -24,13 +25,16 @@ constexpr bool mdh_sound(uint16_t mdh)
 class Vmdh
 {
 public:
-	explicit Vmdh(NodeSlot &slot) noexcept : slot_(slot) {}
+	/** @slot: that of @node */
+	Vmdh(const Core &core, uint32_t node, NodeSlot &slot) noexcept : core_(core), node_(node), slot_(slot) {}
 
-	/** Descriptor that @mdh of a packet with @key means, NO_MDH if none. One that is not virtual is itself. */
+	/** Descriptor that @mdh of a packet with @key means, NO_MDH if none, or DAMAGED_MDH. One that is not virtual is
+	 * itself. */
 	uint16_t of_packet(uint16_t mdh, uint32_t key) noexcept
 	{
 		return find(mdh, [&](uint32_t ptag) {
-			const uint64_t word = slot_.ptag_key[ptag].load(std::memory_order_relaxed);
+			/* Wrong bits in the key are found with the descriptor. */
+			const uint64_t word = ecc_shown(slot_.ptag_key[ptag].load(std::memory_order_relaxed), PTAG_ECC);
 
 			return (word & ARIES_PTAG_KEY_VALID_MASK) && field(word, ARIES_PTAG_KEY_KEY_MASK) == key;
 		});
@@ -60,12 +64,16 @@ private:
 			return mdh < ARIES_MDD_ENTRIES ? mdh : NO_MDH;
 		const uint32_t index = mdh & ~ARIES_MDH_VIRTUAL;
 
-		for (const auto &entry : slot_.vmdh) {
-			const uint64_t word = entry.load(std::memory_order_acquire);
+		for (auto &entry : slot_.vmdh) {
+			uint64_t word = entry.load(std::memory_order_acquire);
 
-			if (!(word & ARIES_VMDH_CTL_VALID_MASK) ||
+			if (!(word & (ARIES_VMDH_CTL_VALID_MASK | VMDH_ECC.hit)) ||
 			    !matches(uint32_t(field(word, ARIES_VMDH_CTL_PTAG_MASK))))
 				continue;
+			if ((word & VMDH_ECC.hit) &&
+			    ecc_look(core_, node_, ARIES_RAS_VMDH, uint32_t(&entry - slot_.vmdh), entry, VMDH_ECC,
+				     word) != ARIES_ST_OK) [[unlikely]]
+				return DAMAGED_MDH;
 			if (index >= field(word, ARIES_VMDH_CTL_COUNT_MASK))
 				break;
 			slot_.vmdh_hits.fetch_add(1, std::memory_order_relaxed);
@@ -75,6 +83,8 @@ private:
 		return NO_MDH;
 	}
 
+	const Core &core_;
+	const uint32_t node_;
 	NodeSlot &slot_;
 };
 

@@ -12,6 +12,9 @@ namespace
 
 uint8_t category(uint16_t code)
 {
+	/* A line of the PTE cache is read again from host memory: that puts right any error. */
+	if (code == ARIES_RAS_DOUBLE + ARIES_RAS_PTE)
+		return CATEGORY_CORRECTABLE_MEMORY;
 	if (code >= ARIES_RAS_DOUBLE)
 		return CATEGORY_CRITICAL;
 	if (code >= ARIES_RAS_SINGLE)

@@ -65,7 +65,31 @@ bool Faults::set(std::string_view name, uint64_t value)
 			throw Error("fault " + std::string(name) + " takes 0 to " + std::to_string(limit.max));
 	}
 	fault->store(value);
-	armed_.store(drop_ || drop_response_ || corrupt_ || delay_ns_ || reorder_ || duplicate_ || !link_ || carrier_);
+	rearm();
+	return true;
+}
+
+void Faults::rearm() noexcept
+{
+	armed_.store(drop_ || drop_response_ || corrupt_ || delay_ns_ || reorder_ || duplicate_ || !link_ || carrier_ ||
+		     orb_);
+}
+
+void Faults::hit_orb(uint32_t index, bool twice) noexcept
+{
+	orb_.store(ORB_HIT | (twice ? ORB_TWICE : 0) | index);
+	rearm();
+}
+
+bool Faults::take_orb(uint32_t &index, bool &twice) noexcept
+{
+	const uint64_t word = orb_.load(std::memory_order_relaxed) ? orb_.exchange(0) : 0;
+
+	if (!word)
+		return false;
+	rearm();
+	index = uint32_t(word);
+	twice = word & ORB_TWICE;
 	return true;
 }
 

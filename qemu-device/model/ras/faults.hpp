@@ -30,6 +30,13 @@ public:
 	uint32_t take_lost_responses(uint32_t packets) noexcept { return take(drop_response_, packets); }
 	/** Takes up to @packets from the packets that are to come twice; returns how many. */
 	uint32_t take_duplicates(uint32_t packets) noexcept { return take(duplicate_, packets); }
+	/**
+	 * Entry @index of the buffer of outstanding requests gets an error of one bit, or @twice of two: that of the
+	 * next request. One at a time, the last one counts.
+	 */
+	void hit_orb(uint32_t index, bool twice) noexcept;
+	/** Takes it; false if there is none. */
+	bool take_orb(uint32_t &index, bool &twice) noexcept;
 	/** For choices that the faults leave open: the same numbers in each run. */
 	uint64_t random() noexcept;
 	uint64_t delay_ns() const noexcept { return delay_ns_.load(std::memory_order_relaxed); }
@@ -41,7 +48,9 @@ public:
 private:
 	std::atomic<uint64_t> *word(std::string_view name) noexcept;
 	static uint32_t take(std::atomic<uint64_t> &from, uint32_t packets) noexcept;
+	void rearm() noexcept;
 
+	static constexpr uint64_t ORB_HIT = uint64_t(1) << 63, ORB_TWICE = uint64_t(1) << 62;
 	std::atomic<bool> armed_{false};
 	std::atomic<uint64_t> drop_{0};
 	std::atomic<uint64_t> drop_response_{0};
@@ -52,6 +61,7 @@ private:
 	std::atomic<uint64_t> link_{1};
 	std::atomic<uint64_t> random_{0};
 	std::atomic<uint64_t> carrier_{0};
+	std::atomic<uint64_t> orb_{0}; /* ORB_HIT, ORB_TWICE, entry */
 };
 
 } // namespace aries

@@ -54,6 +54,11 @@ void on_timer(void *opaque, uint64_t delay_ns)
 	host->timer_requests++;
 }
 
+void on_uncorrectable(void *opaque)
+{
+	static_cast<FakeHost *>(opaque)->uncorrectable++;
+}
+
 /*
  * The segments of this program and of the processes that it forks. They end in the middle of things, by a failed
  * assertion or by a signal, so what is left of all of them is removed when the program ends, and what a program left
@@ -107,8 +112,9 @@ FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &opti
 	: on_trace(options.on_trace), legacy_hole_(options.legacy_hole), used_(legacy_hole_ ? LEGACY_END : PAGE),
 	  desc_area_(ARIES_BAR_DESC_SIZE + PAGE)
 {
-	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, on_trace ? aries_test::on_trace : nullptr,
-				    on_timer};
+	const aries_host_ops ops = {
+		ARIES_MODEL_API_VERSION, on_irq, on_log, on_trace ? aries_test::on_trace : nullptr, on_timer,
+		on_uncorrectable};
 	aries_config cfg = {};
 	char err[256] = "";
 

@@ -129,6 +129,7 @@ public:
 	std::array<std::atomic<unsigned int>, 64> irqs{};
 	std::atomic<uint64_t> timer_delay{UINT64_MAX}; /* what the model asked for last */
 	std::atomic<unsigned int> timer_requests{0};
+	unsigned int uncorrectable = 0; /* errors that the model wanted signalled */
 	std::atomic<unsigned int> guest_errors{0};
 	/* Other warnings; any thread. */
 	std::mutex warning_mutex;

@@ -92,7 +92,7 @@ void operations(FakeHost &a)
 /* The way of a host through the C interface, while allocations fail. Texts must be there where something failed. */
 void call_everything(Pair &p, const std::string &path, const std::string &trace)
 {
-	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, nullptr, nullptr, nullptr};
+	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, nullptr, nullptr, nullptr, nullptr};
 	static uint8_t area[ARIES_BAR_DESC_SIZE];
 	aries_config cfg = {};
 	char err[256] = "", text[8192];

@@ -17,7 +17,7 @@ struct Bare {
 	aries::Segment segment{path, {2, 16, 6, 2, 4096, 0}, 0};
 	aries::Membership members{segment, 0, 100};
 	std::unique_ptr<aries::AmoCacheSlot> slot = std::make_unique<aries::AmoCacheSlot>();
-	aries::AmoCache cache{*slot};
+	aries::AmoCache cache{*slot, nullptr, 0};
 	alignas(64) uint64_t memory[64] = {};
 	aries::RamMap ram{0};
 	aries::AmoRequest add = {{}, 3, 0, reinterpret_cast<uint8_t *>(memory), 1, 0};
@@ -39,16 +39,16 @@ void test_holders(void **)
 	aries::AmoResult old = {};
 	const aries::Run all = {reinterpret_cast<uint8_t *>(bare.memory), sizeof(bare.memory)};
 
-	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
+	assert_int_equal(bare.cache.run(bare.add, bare.ram, bare.members, old), ARIES_ST_OK);
 	for (auto &lock : bare.slot->lock)
 		lock.store(2 | 5 << 16); /* node 1, which is not there */
-	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
+	assert_int_equal(bare.cache.run(bare.add, bare.ram, bare.members, old), ARIES_ST_OK);
 	assert_int_equal(old.old, 1);
 	assert_true(old.hit);
 	bare.slot->lock[0].store(2 | 5 << 16);
-	assert_true(bare.cache.settle(&all, 1, false, bare.ram, bare.members));
+	assert_int_equal(bare.cache.settle(&all, 1, false, bare.ram, bare.members), ARIES_ST_OK);
 	assert_int_equal(bare.memory[0], 2);
-	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
+	assert_int_equal(bare.cache.run(bare.add, bare.ram, bare.members, old), ARIES_ST_OK);
 	/* Another member, which does not run. */
 	aries::Segment peer_segment{bare.path, {2, 16, 6, 2, 4096, 0}, 1};
 	aries::Membership peer{peer_segment, 1, 100};
@@ -56,8 +56,8 @@ void test_holders(void **)
 	peer.join();
 	peer.activate();
 	bare.slot->lock[0].store(peer.lock_word());
-	assert_false(bare.cache.run(bare.add, bare.ram, bare.members, old));
-	assert_false(bare.cache.settle(&all, 1, true, bare.ram, bare.members));
+	assert_int_equal(bare.cache.run(bare.add, bare.ram, bare.members, old), ARIES_ST_TIMEOUT);
+	assert_int_equal(bare.cache.settle(&all, 1, true, bare.ram, bare.members), ARIES_ST_TIMEOUT);
 	assert_false(bare.cache.empty(3, &bare.ram, bare.members));
 	assert_int_equal(bare.memory[0], 2);
 	bare.slot->lock[0].store(0);
@@ -75,11 +75,11 @@ void test_edges_of_memory(void **)
 	aries::AmoResult old = {};
 	aries::RamMap none{0};
 
-	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
+	assert_int_equal(bare.cache.run(bare.add, bare.ram, bare.members, old), ARIES_ST_OK);
 	assert_int_equal(bare.memory[0], 0);
 	assert_true(bare.add.command.decode(0x274));
 	bare.add.word += 4;
-	assert_true(bare.cache.run(bare.add, bare.ram, bare.members, old));
+	assert_int_equal(bare.cache.run(bare.add, bare.ram, bare.members, old), ARIES_ST_OK);
 	assert_int_equal(bare.slot->misses, 1);
 	assert_true(bare.cache.empty(aries::AmoCache::ANY, &none, bare.members));
 	assert_int_equal(bare.memory[0], 1);

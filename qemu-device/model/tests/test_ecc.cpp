@@ -1,71 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Errors in the NIC's tables: one bit is put right and counted, two refuse the entry until it is written anew. */
+/*
+ * Errors in the NIC's memories: one bit is put right and counted; with two nothing wrong goes anywhere, and somebody is
+ * told. What holds for every memory is tested with each of the list in aries_hw.h.
+ */
+#include <iterator>
 #include <string>
 
+#include <unistd.h>
+
 #include "nic/ecc.hpp"
-#include "tests/pair.hpp"
+#include "tests/ecc_rig.hpp"
 
 using namespace aries_test;
 
 namespace
 {
-
-constexpr unsigned int V = 2; /* descriptor with virtual node addresses */
-constexpr unsigned int NTT = 100;
-constexpr uint64_t WHOLE_NTT = ARIES_NTT_ENTRY_VALID_MASK | 1;
-
-struct Table {
-	aries_ras_memory memory;
-	uint32_t index;
-	uint32_t status; /* of a put that needs the entry when it has two wrong bits */
-};
-
-constexpr Table TABLES[] = {
-	{ARIES_RAS_NTT, NTT, ARIES_ST_LOCAL_ECC},
-	{ARIES_RAS_MDD, MDH, ARIES_ST_ECC},
-	{ARIES_RAS_FMAD, V, ARIES_ST_LOCAL_ECC},
-};
-
-/** Node 0 puts to virtual node 0, which is node 1; each put needs an entry of each table. */
-struct Rig : Pair {
-	Rig()
-	{
-		a.enable_fmad(V, PTAG_A, OWNER, ARIES_FMAD_CTL_NTT_MASK | uint64_t(NTT) << 32 | uint64_t(1) << 48);
-		a.write32(ARIES_NTT_ENTRY_N(NTT), WHOLE_NTT);
-		a.desc(V) = {};
-		a.desc(V).mdh = MDH;
-		a.desc(V).offset = BASE;
-	}
-
-	/** The node that has a table of the ones above. */
-	FakeHost &owner(const Table &table) { return table.memory == ARIES_RAS_MDD ? b : a; }
-
-	uint32_t put() { return a.ring(V, ARIES_FMA_PUT_LINE, 8); }
-
-	bool hit(const Table &table, bool twice = false)
-	{
-		char err[256];
-
-		return aries_nic_set_fault(owner(table).nic(), twice ? "ecc-double" : "ecc-single",
-					   uint64_t(table.memory) << 32 | table.index, err, sizeof(err)) == 0;
-	}
-
-	uint64_t corrected(const Table &table) { return owner(table).read(ARIES_RAS_CORRECTED_N(table.memory), 8); }
-	uint64_t damaged(const Table &table) { return owner(table).read(ARIES_RAS_DAMAGED_N(table.memory), 8); }
-	uint64_t first(const Table &table) { return owner(table).read(ARIES_RAS_FIRST_N(table.memory), 8); }
-	uint64_t entry(const Table &table)
-	{
-		switch (table.memory) {
-		case ARIES_RAS_NTT:
-			return a.read(ARIES_NTT_ENTRY_N(NTT), 4);
-		case ARIES_RAS_MDD:
-			return b.read(ARIES_MDD_CTL_N(MDH), 8);
-		default:
-			return a.read(ARIES_FMAD_CTL_N(V), 8);
-		}
-	}
-};
 
 /** Takes the events of a node; those of the tables' ECC go into @info of the last, their number is returned. */
 unsigned int events(FakeHost &host, uint64_t code, uint8_t category, uint64_t (&info)[4])
@@ -88,178 +38,296 @@ unsigned int events(FakeHost &host, uint64_t code, uint8_t category, uint64_t (&
 
 void one_bit_is_put_right(void **)
 {
-	for (const Table &table : TABLES) {
-		Rig rig;
-		const uint64_t whole = rig.entry(table);
+	for (const Subject &subject : SUBJECTS) {
+		SubjectRig rig(subject);
+		const uint64_t whole = subject.shown ? subject.shown(rig) : 0;
 		uint64_t info[4];
 
-		assert_int_equal(rig.put(), ARIES_ST_OK);
-		assert_int_equal(rig.first(table), 0);
-		assert_true(rig.hit(table));
-		assert_int_equal(rig.entry(table), whole);
-		assert_int_equal(rig.corrected(table), 0);
+		print_message("%s\n", subject.name);
+		assert_int_equal(subject.use(rig), ARIES_ST_OK);
+		assert_int_equal(subject.first(rig), 0);
+		assert_true(subject.strike(rig));
+		if (subject.shown)
+			assert_int_equal(subject.shown(rig), whole);
+		assert_int_equal(subject.corrected(rig), 0);
 		for (int i = 0; i < 3; i++)
-			assert_int_equal(rig.put(), ARIES_ST_OK);
-		assert_int_equal(rig.corrected(table), 1);
-		assert_int_equal(rig.damaged(table), 0);
-		assert_int_equal(rig.entry(table), whole);
-		assert_int_equal(rig.first(table) & ~ARIES_RAS_FIRST_SYNDROME_MASK,
-				 ARIES_RAS_FIRST_VALID_MASK | table.index);
-		assert_int_equal(events(rig.owner(table), ARIES_RAS_SINGLE + table.memory, 0x01, info), 0);
-		for (const Table &other : TABLES)
-			assert_int_equal(rig.corrected(other), other.memory == table.memory ? 1 : 0);
+			assert_int_equal(subject.use(rig), ARIES_ST_OK);
+		assert_int_equal(subject.corrected(rig), 1);
+		assert_int_equal(subject.damaged(rig), 0);
+		if (subject.shown)
+			assert_int_equal(subject.shown(rig), whole);
+		assert_int_equal(subject.first(rig) & ~ARIES_RAS_FIRST_SYNDROME_MASK,
+				 ARIES_RAS_FIRST_VALID_MASK | subject.index);
+		assert_int_equal(events(subject.of(rig), ARIES_RAS_SINGLE + subject.memory, 0x01, info), 0);
+		for (const Subject &other : SUBJECTS)
+			assert_int_equal(other.corrected(rig), other.memory == subject.memory ? 1 : 0);
 	}
 }
 
-void two_bits_refuse_the_entry_until_it_is_written(void **)
+/* Two bits: nothing goes wrong without somebody being told, and nothing else stops. */
+void two_bits_are_told(void **)
 {
-	for (const Table &table : TABLES) {
-		Rig rig;
-		const uint64_t whole = rig.entry(table);
+	for (const Subject &subject : SUBJECTS) {
+		SubjectRig rig(subject);
+		const uint64_t whole = subject.shown ? subject.shown(rig) : 0;
+		const uint8_t category = subject.memory == ARIES_RAS_PTE ? 0x01 : 0x02;
+		const unsigned int times = subject.stays ? 3 : 1;
 		uint64_t info[4] = {};
 
-		assert_true(rig.hit(table, true));
-		assert_int_equal(rig.entry(table), whole);
-		for (int i = 0; i < 3; i++)
-			assert_int_equal(rig.put(), table.status);
-		assert_int_equal(rig.damaged(table), 3);
-		assert_int_equal(rig.corrected(table), 0);
-		assert_int_equal(rig.first(table) & ~ARIES_RAS_FIRST_SYNDROME_MASK,
-				 ARIES_RAS_FIRST_VALID_MASK | ARIES_RAS_FIRST_DOUBLE_MASK | table.index);
-		assert_int_equal(events(rig.owner(table), ARIES_RAS_DOUBLE + table.memory, 0x02, info), 3);
-		assert_int_equal(info[1], table.index);
-		assert_int_equal(info[2], 3);
-		assert_int_equal(info[3], aries::ecc_syndrome(table.index, true));
-		/* An error of one bit more does not make it better. */
-		assert_true(rig.hit(table));
-		assert_int_equal(rig.put(), table.status);
+		print_message("%s\n", subject.name);
+		assert_int_equal(subject.use(rig), ARIES_ST_OK);
+		assert_true(subject.strike(rig, true));
+		if (subject.shown)
+			assert_int_equal(subject.shown(rig), whole);
+		for (unsigned int i = 0; i < times; i++)
+			assert_int_equal(subject.use(rig), subject.status);
+		assert_int_equal(subject.damaged(rig), times);
+		assert_int_equal(subject.corrected(rig), 0);
+		assert_int_equal(subject.first(rig) & ~ARIES_RAS_FIRST_SYNDROME_MASK,
+				 ARIES_RAS_FIRST_VALID_MASK | ARIES_RAS_FIRST_DOUBLE_MASK | subject.index);
+		assert_int_equal(events(subject.of(rig), ARIES_RAS_DOUBLE + subject.memory, category, info), times);
+		assert_int_equal(info[1], subject.index);
+		assert_int_equal(info[2], times);
+		assert_int_equal(info[3], aries::ecc_syndrome(subject.index, true));
 		/* What has nothing to do with the entry goes on. */
-		rig.desc().mdh = 10;
-		rig.b.make_mdd(10, PTAG_B, rig.target, BYTES, BASE);
-		assert_int_equal(rig.Pair::put(8), ARIES_ST_OK);
-		/* The driver writes it anew. */
-		if (table.memory == ARIES_RAS_MDD) {
-			assert_true(rig.b.invalidate(MDH));
-			rig.b.make_mdd(MDH, PTAG_B, rig.target, BYTES, BASE);
-		} else if (table.memory == ARIES_RAS_NTT) {
-			rig.a.write32(ARIES_NTT_ENTRY_N(NTT), uint32_t(whole));
-		} else {
-			rig.a.write64(ARIES_FMAD_CTL_N(V), whole);
+		if (subject.memory != ARIES_RAS_PTAG) {
+			rig.desc().mdh = 10;
+			rig.b.make_mdd(10, PTAG_B, rig.b.alloc(PAGE), PAGE, BASE);
+			assert_int_equal(rig.Pair::put(8), ARIES_ST_OK);
 		}
-		assert_int_equal(rig.put(), ARIES_ST_OK);
-		assert_int_equal(rig.damaged(table), 4);
+		if (subject.stays) {
+			/* An error of one bit more does not make it better. */
+			assert_true(subject.strike(rig));
+			assert_int_equal(subject.use(rig), subject.status);
+			subject.write_anew(rig);
+		}
+		assert_int_equal(subject.use(rig), ARIES_ST_OK);
+		if (subject.shown)
+			assert_int_equal(subject.shown(rig) | ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(0xff) << 24,
+					 whole | ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(0xff) << 24);
+		assert_int_equal(subject.corrected(rig), 0);
+		assert_true(rig.a.read(ARIES_CTL_STATUS, 4) & ARIES_CTL_STATUS_ENABLED_MASK);
+		assert_true(rig.b.read(ARIES_CTL_STATUS, 4) & ARIES_CTL_STATUS_ENABLED_MASK);
 	}
-}
-
-/* Block transfers and the initiator's own memory look at the same tables. */
-void every_way_to_an_entry_meets_its_error(void **)
-{
-	Rig rig;
-	const Table local{ARIES_RAS_MDD, LOCAL_MDH, ARIES_ST_LOCAL_ECC};
-	char err[256];
-
-	rig.desc().dlvr_mode = 0;
-	assert_int_equal(aries_nic_set_fault(rig.a.nic(), "ecc-double", uint64_t(local.memory) << 32 | local.index, err,
-					     sizeof(err)),
-			 0);
-	assert_int_equal(rig.amo(0x008, 1), ARIES_ST_LOCAL_ECC);
-	assert_int_equal(rig.a.read(ARIES_RAS_DAMAGED_N(ARIES_RAS_MDD), 8), 1);
-
-	aries_bte_desc &desc = rig.a.slot(FMAD, 0);
-
-	desc = {};
-	desc.op = ARIES_BTE_PUT;
-	desc.pe = 1;
-	desc.mdh = MDH;
-	desc.offset = BASE;
-	desc.local_mdh = LOCAL_MDH;
-	desc.local_offset = BASE;
-	desc.length = 4096;
-	desc.cq = 20;
-	desc.mode = ARIES_EV_GLOBAL;
-	rig.a.ring_bte(FMAD, 0);
-	(void)rig.a.wait_event(20, 2000);
-	assert_int_equal(rig.a.read(ARIES_RAS_DAMAGED_N(ARIES_RAS_MDD), 8), 2);
-	/* The descriptor itself. */
-	assert_true(rig.hit({ARIES_RAS_FMAD, FMAD, 0}));
-	assert_int_equal(rig.Pair::put(8), ARIES_ST_OK);
-	assert_true(rig.hit({ARIES_RAS_FMAD, FMAD, 0}, true));
-	assert_int_equal(rig.Pair::put(8), ARIES_ST_LOCAL_ECC);
-	rig.a.ring_bte(FMAD, 0);
-	assert_int_equal(rig.a.read(ARIES_RAS_DAMAGED_N(ARIES_RAS_FMAD), 8), 2);
 }
 
 void threshold_makes_an_event_of_several(void **)
 {
-	for (const Table &table : TABLES) {
-		Rig rig;
+	for (const Subject &subject : SUBJECTS) {
+		SubjectRig rig(subject);
 		uint64_t info[4] = {};
 
-		rig.owner(table).write32(ARIES_RAS_THRESHOLD_N(table.memory), 3);
+		subject.of(rig).write32(ARIES_RAS_THRESHOLD_N(subject.memory), 3);
 		for (int i = 0; i < 8; i++) {
-			assert_true(rig.hit(table));
-			assert_int_equal(rig.put(), ARIES_ST_OK);
+			assert_true(subject.strike(rig));
+			assert_int_equal(subject.use(rig), ARIES_ST_OK);
 		}
-		assert_int_equal(rig.corrected(table), 8);
-		assert_int_equal(events(rig.owner(table), ARIES_RAS_SINGLE + table.memory, 0x01, info), 2);
-		assert_int_equal(info[1], table.index);
+		assert_int_equal(subject.corrected(rig), 8);
+		assert_int_equal(events(subject.of(rig), ARIES_RAS_SINGLE + subject.memory, 0x01, info), 2);
+		assert_int_equal(info[1], subject.index);
 		assert_int_equal(info[2], 6);
+	}
+}
+
+/* Whether the NIC of a node has stopped, as its host has been told. */
+bool has_stopped(const Subject &subject, Rig &rig)
+{
+	FakeHost &host = subject.of(rig);
+
+	host.main_loop();
+	host.main_loop();
+	const bool stopped = host.read(ARIES_RAS_STOPPED, 4) != 0;
+
+	assert_int_equal(host.read(ARIES_RAS_STOPPED, 4), stopped ? 1u << subject.memory : 0);
+	assert_int_equal(host.uncorrectable, stopped ? 1 : 0);
+	assert_int_equal((host.read(ARIES_CTL_STATUS, 4) & ARIES_CTL_STATUS_ENABLED_MASK) != 0, !stopped);
+	return stopped;
+}
+
+/* It serves nobody until a reset, which makes it as good as new. */
+void stays_stopped_until_a_reset(const Subject &subject, Rig &rig)
+{
+	FakeHost &host = subject.of(rig);
+	uint64_t info[4] = {};
+
+	assert_int_not_equal(rig.put(), ARIES_ST_OK);
+	assert_int_equal(events(host, ARIES_RAS_STOP + subject.memory, 0x02, info), 1);
+	assert_int_equal(info[1], subject.index);
+	host.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
+	assert_true(has_stopped(subject, rig));
+	assert_true(subject.first(rig) & ARIES_RAS_FIRST_VALID_MASK);
+	assert_true(host.read(ARIES_RAS_FIRST_TIME_N(subject.memory), 8) <= host.read(ARIES_CLK_NOW, 8));
+	assert_int_not_equal(host.read(ARIES_RAS_FIRST_TIME_N(subject.memory), 8), 0);
+	host.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_RESET_MASK);
+	host.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
+	assert_int_equal(host.read(ARIES_RAS_STOPPED, 4), 0);
+	assert_int_equal(host.read(ARIES_RAS_FIRST_TIME_N(subject.memory), 8), 0);
+	assert_true(host.read(ARIES_CTL_STATUS, 4) & ARIES_CTL_STATUS_ENABLED_MASK);
+}
+
+/* Each time is signalled, also if the host has not come by since the reset. */
+void it_can_stop_again(void **)
+{
+	Rig rig;
+
+	for (unsigned int time = 1; time <= 3; time++) {
+		rig.a.write32(ARIES_RAS_SIGNAL, 1u << ARIES_RAS_PTAG);
+		rig.a.set_key(PTAG_A, KEY);
+		rig.a.enable_fmad(FMAD, PTAG_A, OWNER);
+		assert_true(Rig::inject(rig.a, ARIES_RAS_PTAG, PTAG_A, true));
+		assert_int_equal(rig.Pair::put(8), ARIES_ST_LOCAL_ECC);
+		rig.a.main_loop();
+		rig.a.main_loop();
+		assert_int_equal(rig.a.uncorrectable, time);
+		rig.a.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_RESET_MASK);
+		rig.a.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
+	}
+}
+
+void too_many_stop_the_nic(void **)
+{
+	for (const Subject &subject : SUBJECTS) {
+		SubjectRig rig(subject);
+
+		print_message("%s\n", subject.name);
+		subject.of(rig).write32(ARIES_RAS_LIMIT_N(subject.memory), 3);
+		for (int i = 0; i < 2; i++) {
+			assert_true(subject.strike(rig));
+			assert_int_equal(subject.use(rig), ARIES_ST_OK);
+		}
+		assert_false(has_stopped(subject, rig));
+		assert_true(subject.strike(rig));
+		subject.use(rig);
+		assert_true(has_stopped(subject, rig));
+		stays_stopped_until_a_reset(subject, rig);
+	}
+}
+
+/* Errors further apart than the window are a fact of life. */
+void few_in_a_window_do_not(void **)
+{
+	const Subject &subject = SUBJECTS[ARIES_RAS_NTT];
+	SubjectRig rig(subject);
+
+	rig.a.write32(ARIES_RAS_LIMIT_N(subject.memory), 2 | 50u << 16);
+	for (int i = 0; i < 4; i++) {
+		assert_true(subject.strike(rig));
+		assert_int_equal(subject.use(rig), ARIES_ST_OK);
+		usleep(60000);
+	}
+	assert_int_equal(subject.corrected(rig), 4);
+	assert_false(has_stopped(subject, rig));
+	/* A window that no two of them fit into on any machine would be no test of this. */
+	rig.a.write32(ARIES_RAS_LIMIT_N(subject.memory), 2 | 60000u << 16);
+	for (int i = 0; i < 2; i++) {
+		assert_true(subject.strike(rig));
+		subject.use(rig);
+	}
+	assert_true(has_stopped(subject, rig));
+}
+
+/* Two wrong bits stop the NIC where the driver has asked for it, and only there. */
+void two_bits_stop_the_nic_if_asked_to(void **)
+{
+	for (const Subject &subject : SUBJECTS) {
+		SubjectRig rig(subject);
+		const uint32_t all = (1u << ARIES_RAS_MEMORY_COUNT) - 1;
+
+		print_message("%s\n", subject.name);
+		subject.of(rig).write32(ARIES_RAS_SIGNAL, all & ~(1u << subject.memory));
+		assert_true(subject.strike(rig, true));
+		subject.use(rig);
+		assert_false(has_stopped(subject, rig));
+		if (subject.write_anew)
+			subject.write_anew(rig);
+		subject.of(rig).write32(ARIES_RAS_SIGNAL, 1u << subject.memory);
+		assert_true(subject.strike(rig, true));
+		subject.use(rig);
+		assert_true(has_stopped(subject, rig));
+		stays_stopped_until_a_reset(subject, rig);
 	}
 }
 
 void the_first_error_is_kept_until_it_is_cleared(void **)
 {
-	Rig rig;
-	const Table table = TABLES[0];
+	const Subject &subject = SUBJECTS[ARIES_RAS_NTT];
+	SubjectRig rig(subject);
 
-	rig.hit(table);
+	subject.strike(rig);
 	rig.put();
-	const uint64_t kept = rig.first(table);
+	const uint64_t kept = subject.first(rig);
 
-	rig.hit(table, true);
+	subject.strike(rig, true);
 	rig.put();
-	assert_int_equal(rig.first(table), kept);
+	assert_int_equal(subject.first(rig), kept);
 	assert_false(kept & ARIES_RAS_FIRST_DOUBLE_MASK);
-	rig.a.write64(ARIES_RAS_FIRST_N(table.memory), 0);
-	assert_int_equal(rig.first(table), kept);
-	rig.a.write64(ARIES_RAS_FIRST_N(table.memory), ARIES_RAS_FIRST_VALID_MASK);
-	assert_int_equal(rig.first(table), 0);
+	rig.a.write64(ARIES_RAS_FIRST_N(subject.memory), 0);
+	assert_int_equal(subject.first(rig), kept);
+	rig.a.write64(ARIES_RAS_FIRST_N(subject.memory), ARIES_RAS_FIRST_VALID_MASK);
+	assert_int_equal(subject.first(rig), 0);
 	rig.put();
-	assert_true(rig.first(table) & ARIES_RAS_FIRST_DOUBLE_MASK);
+	assert_true(subject.first(rig) & ARIES_RAS_FIRST_DOUBLE_MASK);
 	/* A reset begins anew. */
 	rig.a.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_RESET_MASK);
-	assert_int_equal(rig.first(table), 0);
-	assert_int_equal(rig.corrected(table), 0);
-	assert_int_equal(rig.damaged(table), 0);
+	assert_int_equal(subject.first(rig), 0);
+	assert_int_equal(subject.corrected(rig), 0);
+	assert_int_equal(subject.damaged(rig), 0);
 }
 
 /* A descriptor with errors is in use all the same. */
 void what_is_hit_is_not_free(void **)
 {
-	Rig rig;
-	const uint64_t ctl = rig.entry(TABLES[1]);
+	const Subject &subject = SUBJECTS[ARIES_RAS_MDD];
+	SubjectRig rig(subject);
+	const uint64_t ctl = subject.shown(rig), queue = rig.a.read(ARIES_CQ_CTL_N(20), 8);
 	const uint64_t before = rig.b.counter(ARIES_CNT_GUEST_ERRORS);
 
-	assert_true(rig.hit(TABLES[1], true));
+	assert_true(subject.strike(rig, true));
 	aries_nic_write(rig.b.nic(), 0, ARIES_MDD_CTL_N(MDH), 8, ctl);
 	aries_nic_write(rig.b.nic(), 0, ARIES_MDD_CTL_N(MDH), 8, 0);
 	assert_int_equal(rig.b.counter(ARIES_CNT_GUEST_ERRORS) - before, 2);
 	assert_int_equal(rig.put(), ARIES_ST_ECC);
+	assert_true(Rig::inject(rig.a, ARIES_RAS_CQ, 20, true));
+	rig.a.write64(ARIES_CQ_CTL_N(20), queue);
+	assert_int_equal(rig.a.counter(ARIES_CNT_GUEST_ERRORS), 1);
+}
+
+/* RAS_REWRITE starts nothing that has been stopped, and is refused where registers do not hold the entry. */
+void rewriting_starts_nothing(void **)
+{
+	Rig rig;
+
+	assert_true(Rig::inject(rig.a, ARIES_RAS_CQ, 20, true));
+	rig.a.write64(ARIES_CQ_CTL_N(20), 0);
+	rig.rewrite(rig.a, ARIES_RAS_CQ, 20);
+	assert_int_equal(rig.a.read(ARIES_CQ_CTL_N(20), 8), 0);
+	assert_int_equal(rig.a.ring(V, ARIES_FMA_PUT_LINE, 8, ARIES_EV_GLOBAL), ARIES_ST_CQ_OWNER);
+	const uint64_t before = rig.a.counter(ARIES_CNT_GUEST_ERRORS);
+
+	rig.rewrite(rig.a, ARIES_RAS_MDD, LOCAL_MDH);
+	rig.rewrite(rig.a, ARIES_RAS_MEMORY_COUNT, 0);
+	rig.rewrite(rig.a, ARIES_RAS_NTT, ARIES_NTT_ENTRIES);
+	assert_int_equal(rig.a.counter(ARIES_CNT_GUEST_ERRORS) - before, 3);
 }
 
 void only_entries_in_use_can_be_hit(void **)
 {
 	Rig rig;
 	char err[256] = "";
+	const uint64_t at[] = {NTT + 1, MDH + 1, 77, 9, 1, ARIES_ORB_ENTRIES, 22, 0, 0, 9, 200, 9};
 
-	assert_false(rig.hit({ARIES_RAS_NTT, NTT + 1, 0}));
-	assert_false(rig.hit({ARIES_RAS_MDD, MDH + 1, 0}, true));
-	assert_false(rig.hit({ARIES_RAS_FMAD, 77, 0}));
-	for (const uint64_t value :
-	     {uint64_t(3) << 32, uint64_t(2) << 32 | 128, uint64_t(4096), uint64_t(1) << 32 | 4096}) {
-		assert_int_equal(aries_nic_set_fault(rig.a.nic(), "ecc-double", value, err, sizeof(err)), -1);
-		assert_non_null(strstr(err, "is not there"));
+	static_assert(std::size(at) == ARIES_RAS_MEMORY_COUNT);
+	for (uint64_t memory = 0; memory < ARIES_RAS_MEMORY_COUNT; memory++) {
+		for (const uint64_t index : {at[memory], uint64_t(aries::ECC_ENTRIES[memory])}) {
+			assert_int_equal(
+				aries_nic_set_fault(rig.a.nic(), "ecc-double", memory << 32 | index, err, sizeof(err)),
+				-1);
+			assert_non_null(strstr(err, "is not there"));
+		}
 	}
+	assert_int_equal(aries_nic_set_fault(rig.a.nic(), "ecc-single", uint64_t(ARIES_RAS_MEMORY_COUNT) << 32, err,
+					     sizeof(err)),
+			 -1);
 	assert_int_equal(rig.put(), ARIES_ST_OK);
 }
 
@@ -285,11 +353,15 @@ int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(one_bit_is_put_right),
-		cmocka_unit_test(two_bits_refuse_the_entry_until_it_is_written),
-		cmocka_unit_test(every_way_to_an_entry_meets_its_error),
+		cmocka_unit_test(two_bits_are_told),
 		cmocka_unit_test(threshold_makes_an_event_of_several),
+		cmocka_unit_test(it_can_stop_again),
+		cmocka_unit_test(too_many_stop_the_nic),
+		cmocka_unit_test(few_in_a_window_do_not),
+		cmocka_unit_test(two_bits_stop_the_nic_if_asked_to),
 		cmocka_unit_test(the_first_error_is_kept_until_it_is_cleared),
 		cmocka_unit_test(what_is_hit_is_not_free),
+		cmocka_unit_test(rewriting_starts_nothing),
 		cmocka_unit_test(only_entries_in_use_can_be_hit),
 		cmocka_unit_test(syndromes_tell_the_place),
 	};
