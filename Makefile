@@ -39,8 +39,9 @@ SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) topo sim linux-source selftests check-image
+INSTALL_STEPS := setup kernel model qemu driver kgni userlib agent initramfs topo sim
 DEBUG_STEPS := setup model qemu userlib agent linux-source
-STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(RUN_STEPS)))
+STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter install,$(MAKECMDGOALS)),$(INSTALL_STEPS),$(RUN_STEPS))))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 
@@ -163,7 +164,7 @@ check-image: kernel driver kgni userlib agent selftests ## the guest's file syst
 	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
 		-- $(IMAGE_CMD) $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)
 
-install: kernel driver kgni userlib agent ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
+install: kernel model qemu driver kgni userlib agent initramfs topo sim ## all of it (DESTDIR=, prefix=/usr/local; prefix=$HOME/.local needs no root; Documentation/install.md)
 	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'
 
 uninstall: ## remove what install has put there
@@ -172,7 +173,7 @@ uninstall: ## remove what install has put there
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps selftests kselftest initramfs* install || true
+	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps selftests kselftest initramfs* || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 
-from . import client
+from . import client, host
 from .errors import ClusterError
 from .output import reader_gone
 
@@ -57,7 +57,7 @@ def _pair(text):
 def parser():
     """The argument parser; tests use it too."""
     top = argparse.ArgumentParser(prog="aprun", usage="%(prog)s [OPTION...] PROGRAM [ARGUMENT...]", description=DESCRIPTION,
-                                  epilog=EPILOG, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+                                  epilog=EPILOG.replace("scripts/", host.SCRIPTS), allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("-n", "--pes", type=_positive, default=1, metavar="N", help="ranks (default 1)")
     top.add_argument("-N", "--pes-per-node", type=_positive, metavar="N",
                      help="ranks on each node (default: its processors divided by -d)")
