@@ -56,6 +56,7 @@ spdx() {
 	local file missing=0
 	while read -r file; do
 		case $file in
+		scripts/debian/*.* | scripts/debian/c* | scripts/debian/not-installed | scripts/debian/source/*) continue ;; # copyright says it
 		Documentation/ABI/* | */settings | *.md | *.toml | *.json | *.csv | *.patch | *.svg | .* | LICENSE* | COPYING*) continue ;;
 		esac
 		[ -s "$file" ] || continue
