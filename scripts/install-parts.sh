@@ -51,7 +51,7 @@ part_programs() {
 	put_program "$BUILD/model/topo/aries-topo" "$prefix/bin/aries-topo"
 	put_program "$BUILD/model/net/aries-net" "$prefix/bin/aries-net"
 	put_program "$BUILD/sim/aries-sim" "$prefix/bin/aries-sim"
-	for file in "$BUILD/model/net/aries-hss" "$BUILD/sim/aries-sim-mpi"; do
+	for file in "$BUILD"/model/*/aries-hss "$BUILD/sim/aries-sim-mpi"; do
 		[ ! -x "$file" ] || put_program "$file" "$prefix/bin/$(basename "$file")"
 	done
 }
@@ -138,27 +138,25 @@ part_symbols() {
 	sed "s,\t[^\t]*/\([^\t/]*\)\tEXPORT,\textra/\1\tEXPORT," "$BUILD"/{driver,kgni}-"$release"/Module.symvers >"$place"
 }
 
-# Manual pages, where they are built, and completion for bash, where there is one.
+# Manual pages and completions of bash, where they are built.
 part_man() {
-	local file
-	for file in "$BUILD"/doc/man/man*/*.[1-9]; do
-		[ ! -e "$file" ] || put 644 "$file" "$prefix/share/man/man${file##*.}/$(basename "$file")"
+	local dir
+	for dir in "$BUILD"/doc/man/man*; do
+		[ ! -d "$dir" ] || install -D -m 644 -t "$stage$prefix/share/man/$(basename "$dir")" "$dir"/*
 	done
-	for file in "$TOP"/scripts/completion/*; do
-		[ ! -e "$file" ] || put 644 "$file" "$prefix/share/bash-completion/completions/$(basename "$file")"
-	done
+	dir=$BUILD/doc/completion
+	[ ! -d "$dir" ] || install -D -m 644 -t "$stage$prefix/share/bash-completion/completions" "$dir"/*
 }
 
 # Source of the modules as DKMS takes it; dkms.conf is added by who makes the package.
 part_dkms() {
-	local tree file
+	local tree
 	tree=$stage$prefix/src/aries-$(version)
 	put 644 "$TOP/scripts/dkms/Makefile" "${tree#"$stage"}/Makefile"
 	put 755 "$TOP/scripts/dkms/keep-symbols" "${tree#"$stage"}/keep-symbols"
 	put 755 "$TOP/scripts/gen-regs.py" "${tree#"$stage"}/scripts/gen-regs.py"
 	put 644 "$TOP/userlib/include/gni_pub.h" "${tree#"$stage"}/userlib/include/gni_pub.h"
 	(cd "$TOP" && find driver kgni -path '*/tests' -prune -o -path 'kgni/clients/[ps]*' -prune -o \
-		\( -name '*.[ch]' -o -name '*.toml' -o -name Kbuild -o -name Makefile \) -print) | while read -r file; do
-		put 644 "$TOP/$file" "${tree#"$stage"}/$file"
-	done
+		\( -name '*.[ch]' -o -name '*.toml' -o -name Kbuild -o -name Makefile \) -print) |
+		tar -C "$TOP" -c --mode=644 -T - | tar -C "$tree" -x --no-same-owner
 }

@@ -1,6 +1,11 @@
-#!/bin/bash
+#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Print the project's version: what userlib/meson.build says, and everything else takes from here.
-
-sed -n "s/^  version: '\([0-9.]*\)',\$/\1/p" "$(dirname "$0")/../userlib/meson.build" | head -n 1 | grep . ||
-	{ echo "version.sh: userlib/meson.build has no version" >&2; exit 1; }
+# Print the version of the project; its one place is userlib/meson.build.
+#
+#   version.sh
+case ${1:-} in
+'' | -V | --version) ;;
+-h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0" && exit 0 ;;
+*) echo "version.sh: no argument '$1': see version.sh --help" >&2 && exit 2 ;;
+esac
+exec sed -n "s/^  version: '\([0-9][0-9.]*\)',.*/\1/p;T;q" "$(dirname "$0")/../userlib/meson.build"
