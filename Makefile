@@ -3,7 +3,7 @@
 #
 # Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,
 # OVERLAY=DIR files of yours for the guest, OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
-# MPI=1 aries-sim-mpi, too,
+# MPI=1 aries-sim-mpi, too, PLOT=1 drawings of bench,
 # DESTDIR= and prefix= for install.
 
 SHELL := /bin/bash
@@ -20,6 +20,7 @@ prefix ?= /usr/local
 B := $(OPENGNI_BUILD)
 export OPENGNI_BUILD KERNEL JOBS V
 
+VERSION = $(shell $(TOP)/scripts/version.sh)
 KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
 MODULE = $(B)/driver-$(KREL)/aries.ko
 KGNI = $(B)/kgni-$(KREL)/kgni.ko
@@ -34,14 +35,17 @@ CHECK_GOALS := check check-all check-image net-image selftests linux-source lint
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
 	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
 	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi) \
-	$(if $(filter figures,$(MAKECMDGOALS)),figures) $(if $(filter deb check-all,$(MAKECMDGOALS)),deb)
+	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion install deb $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
+	$(if $(filter deb check-all,$(MAKECMDGOALS)),deb)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) topo sim linux-source selftests check-image
-INSTALL_STEPS := setup kernel model qemu driver kgni userlib agent initramfs topo sim
+INSTALL_STEPS := setup kernel model qemu driver kgni userlib agent initramfs topo sim linux-source
+DOC_STEPS := setup model qemu topo sim userlib agent linux-source
 DEBUG_STEPS := setup model qemu userlib agent linux-source
-STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter install deb,$(MAKECMDGOALS)),$(INSTALL_STEPS),$(RUN_STEPS))))
+STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter install deb,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
+	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(RUN_STEPS)))))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 
@@ -53,8 +57,8 @@ shell: kernel model qemu initramfs ## boot 2 nodes and give a shell on node 0
 	@$(TOP)/scripts/cluster up -n $(NODES) --name make-shell && \
 		{ $(TOP)/scripts/cluster shell --name make-shell 0; $(TOP)/scripts/cluster down --name make-shell; }
 
-bench: kernel model qemu initramfs ## the job's table beside its floors (BENCH_NODES=8: a barrier, too; BENCH_START=4: the start of a job)
-	@$(TOP)/scripts/bench.py $(if $(BENCH_NODES),--barrier-nodes=$(BENCH_NODES)) $(if $(BENCH_START),--start-nodes=$(BENCH_START)) $(ARGS)
+bench: kernel model qemu initramfs ## the job's table beside its floors (BENCH_NODES=8: a barrier, too; BENCH_START=4: the start of a job; PLOT=1: drawings in .build/bench)
+	@$(TOP)/scripts/bench.py $(if $(BENCH_NODES),--barrier-nodes=$(BENCH_NODES)) $(if $(BENCH_START),--start-nodes=$(BENCH_START)) $(if $(PLOT),--plot) $(ARGS)
 
 bench-sim: sim ## packets through routers that aries-sim simulates in a second of one CPU
 	@$(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- tests/bench_hops >/dev/null && $(B)/sim/tests/bench_hops $(ARGS)
@@ -64,6 +68,15 @@ figures: sim ## the figures of Documentation/reproductions.md, simulated (ARGS="
 
 bench-kernel: kernel model qemu initramfs net-image ## kGNI beside libugni, the sample LND beside gni-perf, ipogif beside virtio-net
 	@for bench in kgni lnd ipogif; do $(TOP)/scripts/bench-$$bench.py $(ARGS) || exit; done
+
+doc: doc-inputs man ## HTML of the documentation with search, in .build/doc/html
+	@$(TOP)/scripts/doc.py html
+
+man: doc-inputs completion ## manual pages of tools, files, device and of every function, in .build/doc/man
+	@$(TOP)/scripts/doc.py man
+
+completion: topo sim userlib agent ## completions of bash for the tools, in .build/doc/completion
+	@$(TOP)/scripts/doc.py completion
 
 ##@ Test
 check: kernel model qemu initramfs topo sim check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
@@ -82,7 +95,7 @@ chaos: kernel model qemu initramfs check-image ## traffic between four nodes whi
 interop: kernel model qemu driver kgni userlib agent ## UCX and Open MPI from Debian's sources, built and run; LUSTRE=DIR ARGS=lustre: LNet (Documentation/interop.md)
 	@LUSTRE='$(LUSTRE)' $(TOP)/scripts/interop/run.sh $(ARGS)
 
-lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck
+lint: setup linux-source ## clang-format, clang-tidy, checkpatch, sparse, shellcheck, kernel-doc
 	@$(TOP)/scripts/lint.sh
 
 format: setup ## bring C and C++ sources into the project's form
@@ -104,11 +117,11 @@ model: setup ## the hardware model (C++ library)
 		$(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- libaries-model.a'
 
 topo: model ## aries-topo: machines in files, what they cost and carry (Documentation/topology.md); aries-net: running fabrics (Documentation/aries-net.md)
-	$(STEP) aries-topo -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo -o $(B)/model/net/aries-net \
+	$(STEP) aries-topo -e $(VERSION) -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo -o $(B)/model/net/aries-net \
 		-- $(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- topo/aries-topo net/aries-net
 
 sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentation/simulator.md); MPI=1: aries-sim-mpi, too
-	$(STEP) aries-sim -i $(TOP)/qemu-device/sim -i $(TOP)/qemu-device/model -o $(B)/sim/aries-sim $(if $(MPI),-o $(B)/sim/aries-sim-mpi) \
+	$(STEP) aries-sim -e $(VERSION) -i $(TOP)/qemu-device/sim -i $(TOP)/qemu-device/model -o $(B)/sim/aries-sim $(if $(MPI),-o $(B)/sim/aries-sim-mpi) \
 		-- bash -c '$(if $(MPI),[ -e $(B)/sim/aries-sim-mpi ] || rm -f $(B)/sim/build.ninja; )\
 		$(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- aries-sim $(if $(MPI),aries-sim-mpi)'
 
@@ -136,7 +149,7 @@ userlib: setup ## libugni and the tools
 tools: userlib ## the same as userlib
 
 agent: setup ## the guest's end of the control channel
-	$(STEP) agent -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
+	$(STEP) agent -e $(VERSION) -i $(TOP)/scripts/agent -o $(B)/agent/gni-agent -- $(MAKE) -C $(TOP)/scripts/agent OUT=$(B)/agent -j $(JOBS)
 
 IMAGE_INPUTS = -i $(TOP)/scripts/initramfs -i $(TOP)/scripts/mkinitramfs.sh -i $(B)/kernel-$(KERNEL)/release \
 	-i $(MODULE) -i $(KGNI) -i $(KRCA) -i $(KGNI_CLIENTS) -i $(B)/stage -i $(B)/agent/gni-agent $(addprefix -i ,$(OVERLAY)) -e '$(OVERLAY)'
@@ -164,19 +177,22 @@ check-image: kernel driver kgni userlib agent selftests ## the guest's file syst
 	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
 		-- $(IMAGE_CMD) $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)
 
-install: kernel model qemu driver kgni userlib agent initramfs topo sim ## all of it (DESTDIR=, prefix=/usr/local; prefix=$HOME/.local needs no root; Documentation/install.md)
+# What pages are made from, beside the tools: properties of the device, and the kernel's kernel-doc.
+doc-inputs: model qemu topo sim userlib agent linux-source
+
+install: kernel model qemu driver kgni userlib agent initramfs topo sim man ## all of it (DESTDIR=, prefix=/usr/local; prefix=$HOME/.local needs no root; Documentation/install.md)
 	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'
 
 uninstall: ## remove what install has put there
 	@$(TOP)/scripts/install.sh --remove '$(DESTDIR)' '$(prefix)'
 
-deb: kernel model qemu driver kgni userlib agent initramfs topo sim ## Debian packages, in .build/deb (Documentation/install.md)
+deb: kernel model qemu driver kgni userlib agent initramfs topo sim man ## Debian packages, in .build/deb (Documentation/install.md)
 	@$(TOP)/scripts/build-deb.sh
 
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps selftests kselftest initramfs* deb || true
+	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null
@@ -188,5 +204,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean deb distclean driver figures format help initramfs install kgni \
-	interop kernel lint linux-source model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib
+.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion deb distclean doc doc-inputs driver figures format help initramfs install kgni \
+	interop kernel lint linux-source man model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

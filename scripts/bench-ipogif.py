@@ -12,7 +12,6 @@ Exit status: 0 measured (also when a ratio is missed), 1 something failed, 2 bad
 a ratio is missed.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -23,6 +22,7 @@ import sys
 
 from opengni import Cluster, ClusterConfig, ClusterError
 from opengni import host
+from opengni.arguments import Parser
 
 PEER, PORT = "/kselftest/kgni/net_peer", 7100
 PROMISES = {"tcp": 3.0, "ping": 1.0, "udp64": 3.0}  # ipogif is so many times better
@@ -191,7 +191,7 @@ def surroundings(rounds, before):
 
 def main():
     """See above."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--wire", choices=("tap", "socket"), default="tap", help="of virtio-net (default tap)")
     parser.add_argument("--rounds", type=int, default=5, help="turns (default 5)")
     parser.add_argument("--seconds", type=int, default=4, help="of each measurement (default 4)")

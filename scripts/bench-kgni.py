@@ -8,7 +8,6 @@ trip of a put with a remote event, and of a short message, each with an interrup
 Exit status: 0 measured, 1 something failed; with --strict 3 when a promise is missed.
 """
 
-import argparse
 import asyncio
 import json
 import re
@@ -16,6 +15,7 @@ import statistics
 import sys
 
 from opengni import Cluster, ClusterConfig, ClusterError
+from opengni.arguments import Parser
 
 DIR = "/sys/kernel/debug/gni_pingpong"
 PUT_BOUND = 1.5  # of libugni's
@@ -81,7 +81,7 @@ def report(samples):
 
 def main():
     """Parse arguments, measure, report."""
-    parser = argparse.ArgumentParser(description="kGNI's small operations beside libugni's.")
+    parser = Parser(description="kGNI's small operations beside libugni's.")
     parser.add_argument("--rounds", type=int, default=7, help="samples of each figure (default 7)")
     parser.add_argument("--strict", action="store_true", help="exit status 3 when a promise is missed")
     args = parser.parse_args()

@@ -7,13 +7,13 @@ usage: bench-lnd.py [--rounds N] [--strict]
 Exit status: 0 measured, 1 something failed; with --strict 3 when a promise is missed.
 """
 
-import argparse
 import asyncio
 import json
 import statistics
 import sys
 
 from opengni import Cluster, ClusterConfig, ClusterError
+from opengni.arguments import Parser
 
 MIB = 1 << 20
 WINDOW = 4  # transfers under way: more of them do not stay in the caches, as the one of gni-perf does
@@ -84,7 +84,7 @@ def report(median, samples):
 
 def main():
     """Parse arguments, measure, report."""
-    parser = argparse.ArgumentParser(description="The sample LND beside gni-perf.")
+    parser = Parser(description="The sample LND beside gni-perf.")
     parser.add_argument("--rounds", type=int, default=5, help="samples of each figure (default 5)")
     parser.add_argument("--strict", action="store_true", help="exit status 3 when a promise is missed")
     args = parser.parse_args()

@@ -7,7 +7,8 @@ them, then the floors: a store that traps and does nothing, a store into a RAM-b
 BAR, and an 8-byte ping-pong over plain shared memory between the same machines.
 Prints a table and the ratios that the project promises, and writes JSON. With
 --barrier-nodes=8 eight nodes are booted afterwards for a barrier among them, with
---start-nodes=4 four for the start of a job of eight ranks.
+--start-nodes=4 four for the start of a job of eight ranks. With --plot it also draws
+what it has measured; with --draw FILE it draws what an earlier run has written there.
 
 Exit status: 0 measured (also when a ratio is missed), 1 something failed, 2 bad
 command line; with --strict 3 when a ratio is missed.
@@ -15,6 +16,7 @@ command line; with --strict 3 when a ratio is missed.
 
 import argparse
 import asyncio
+import importlib.util
 import json
 import os
 import platform
@@ -27,6 +29,7 @@ from pathlib import Path
 from opengni import Cluster, ClusterConfig, ClusterError
 from opengni import fabric, host
 from opengni.application import Application, place
+from opengni.arguments import Parser
 
 MIB = 1 << 20
 BULK_SIZES = (MIB, 64 * MIB)
@@ -274,7 +277,7 @@ def to_json(config, data, ratios):
 
 def parse(argv):
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", default=ClusterConfig.kernel, help="6.1, 6.12, debug or the path of an image (default %(default)s)")
     parser.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
     parser.add_argument("--mem", type=int, default=768, help="MiB of each node (default %(default)s)")
@@ -285,6 +288,8 @@ def parse(argv):
                         help="also boot N nodes and measure a barrier among them (default: not)")
     parser.add_argument("--start-nodes", type=int, default=0, metavar="N",
                         help=f"also boot N nodes and time the start of a job of {RANKS_PER_NODE} ranks each (default: not)")
+    parser.add_argument("--plot", action="store_true", help="draw latency, bandwidth and promises as SVG, beside the JSON")
+    parser.add_argument("--draw", type=Path, metavar="FILE", help="measure nothing, draw what is in this JSON, beside it")
     parser.add_argument("--strict", action="store_true", help="exit status 3 when a ratio is missed")
     return parser.parse_args(argv)
 
@@ -294,9 +299,35 @@ def small_nodes(args, name, count):
     return ClusterConfig(nodes=count, name=name, kernel=args.kernel, initrd=args.initrd, mem_mib=384, smp=1, boot_timeout=300.0)
 
 
+def draw(report, folder):
+    """The drawings, and where they are. Only who wants them needs matplotlib."""
+    from opengni import bench_plots  # pylint: disable=import-outside-toplevel
+
+    for path in bench_plots.draw(report, folder):
+        print(f"drawing: {path}")
+
+
+def draw_earlier(path):
+    """What an earlier run has written; returns the exit status."""
+    try:
+        draw(json.loads(path.read_text(encoding="utf-8")), path.parent)
+    except OSError as error:
+        print(f"bench: {error}", file=sys.stderr)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        print(f"bench: {path} is not what the bench writes: {error!r}", file=sys.stderr)
+    else:
+        return 0
+    return 1
+
+
 def main(argv):
     """Measures and prints; returns the exit status."""
     args = parse(argv)
+    if (args.plot or args.draw) and not importlib.util.find_spec("matplotlib"):
+        print("bench: drawings need matplotlib: make bench PLOT=1 installs it, or scripts/setup.sh figures", file=sys.stderr)
+        return 1
+    if args.draw:
+        return draw_earlier(args.draw)
     name = f"bench-{os.getpid()}"
     shared = fabric.SHM / f"opengni-{name}.shm"
     config = ClusterConfig(nodes=2, name=name, kernel=args.kernel, initrd=args.initrd, mem_mib=args.mem, qemu_args=[
@@ -320,8 +351,11 @@ def main(argv):
     print_floors(data)
     print_ratios(ratios)
     args.json.parent.mkdir(parents=True, exist_ok=True)
-    args.json.write_text(json.dumps(to_json(config, data, ratios), indent=2) + "\n", encoding="utf-8")
+    text = json.dumps(to_json(config, data, ratios), indent=2) + "\n"
+    args.json.write_text(text, encoding="utf-8")
     print(f"\nJSON: {args.json}")
+    if args.plot:
+        draw(json.loads(text), args.json.parent)
     return 3 if args.strict and not all(reached for *_, reached in ratios) else 0
 
 

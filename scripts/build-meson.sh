@@ -8,6 +8,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
+[ $# -ge 2 ] || wrong "BUILD_DIR and SOURCE_DIR are needed"
 dir=$1 source=$2
 shift 2
 options=()
@@ -17,8 +18,8 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -eq 0 ] || shift
 
-# Other options or another compiler: start afresh.
-wanted="$source ${options[*]} $("${CXX:-c++}" --version | head -n 1)"
+# Other options, another compiler or another version of the project, which tools tell: start afresh.
+wanted="$source ${options[*]} $("${CXX:-c++}" --version | head -n 1) $("$TOP/scripts/version.sh")"
 if [ ! -e "$dir/build.ninja" ] || [ "$(cat "$dir/.configured" 2>/dev/null)" != "$wanted" ]; then
 	rm -rf "$dir"
 	meson setup "$dir" "$source" "${options[@]}"

@@ -189,7 +189,7 @@ main() {
 		echo "$bin"
 		return
 	fi
-	[ $# -eq 0 ] || die "unknown argument '$1' (usage: build-qemu.sh [--print])"
+	takes_none "$@"
 	check_packages
 	mkdir -p "$out/bin" "$gen" || die "cannot write to $out"
 	exec 9>"$out/lock"

@@ -4,6 +4,7 @@
 # .build/kselftest: run_kselftest.sh, kselftest-list.txt, aries/<program>.
 
 . "$(dirname "$0")/lib.sh"
+takes_none "$@"
 
 harness=$BUILD/linux-source/tools/testing/selftests
 stage=$BUILD/kselftest

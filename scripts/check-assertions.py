@@ -3,13 +3,14 @@
 """Finds assertions of the kernel's test harness that are the body of a loop or a condition without braces.
 
 Such an assertion is two statements, the second of which ends the test: without braces the loop goes on after a failure.
-
-usage: check-assertions.py FILE...
 """
 
+import argparse
 import re
 import sys
 from pathlib import Path
+
+from opengni.arguments import Parser
 
 ASSERTION = re.compile(r"(\t+)(ASSERT|EXPECT)_\w+\(")
 HEAD = re.compile(r"\t*(\} )?(for|while|if|else|\w*for_each\w*)\b")
@@ -33,11 +34,10 @@ def bare(lines):
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-        print(__doc__.strip())
-        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="C sources")
     bad = False
-    for name in sys.argv[1:]:
+    for name in parser.parse_args().files:
         for number in bare(Path(name).read_text(encoding="utf-8").split("\n")):
             print(f"{name}:{number}: an assertion without braces: what is around it goes on after a failure")
             bad = True

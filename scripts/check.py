@@ -8,13 +8,13 @@ The last line is "N passed, N failed, N skipped". A layer that cannot run counts
 as a failure. Exit status: 0 nothing failed, 1 something did, 2 wrong usage.
 """
 
-import argparse
 import os
 import signal
 import sys
 import time
 
 from opengni import layers, tap
+from opengni.arguments import Parser
 from opengni.errors import ClusterError
 
 SHOWN = 20
@@ -44,7 +44,7 @@ def run_layer(name, function):
 
 def main():
     """Parse arguments, run, add up."""
-    parser = argparse.ArgumentParser(description="Run the tests and add up their results.")
+    parser = Parser(description="Run the tests and add up their results.")
     parser.add_argument("--all", action="store_true", help="with the slow layers and tests")
     parser.add_argument("--list", action="store_true", help="names of the layers")
     parser.add_argument("layers", nargs="*", metavar="LAYER", help="only these")

@@ -6,6 +6,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/kernel-release.sh"
+takes_none "$@"
 
 KERNEL=${KERNEL:-6.1}
 dir=$BUILD/kernel-$KERNEL

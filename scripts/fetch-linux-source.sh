@@ -4,6 +4,7 @@
 # package into .build/linux-source (nothing of it is committed).
 
 . "$(dirname "$0")/lib.sh"
+takes_none "$@"
 
 KERNEL=${KERNEL:-6.1}
 pkg=linux-source-$KERNEL

@@ -17,6 +17,7 @@ import sys
 import time
 from pathlib import Path
 
+from opengni.arguments import Parser
 from opengni.figures import FIGURES, SCALES
 
 TOP = Path(__file__).resolve().parent.parent
@@ -64,7 +65,7 @@ def draw(figure, results, options):
 
 def parse(arguments):
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="; ".join(f"{f.name}: {f.title}" for f in FIGURES.values()))
     parser.add_argument("--scale", choices=SCALES, default="small",
                         help="machines as large as those of the sources (hours), smaller (minutes; default), or tiny (to try it)")

@@ -129,8 +129,12 @@ def chapter(table, regs):
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return
+    if len(sys.argv) != 3 or sys.argv[1].startswith("-"):
+        print("gen-regs.py: TABLE and OUTDIR are needed; see gen-regs.py --help", file=sys.stderr)
+        sys.exit(2)
     table, regs = load(sys.argv[1])
     outdir = pathlib.Path(sys.argv[2])
     outdir.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,8 @@
 
 . "$(dirname "$0")/lib.sh"
 
-tree=${1:?usage: guest-net.sh DIR}
+[ $# = 1 ] || wrong "which folder?"
+tree=$1
 work=$BUILD/net
 lib=lib/x86_64-linux-gnu
 

@@ -8,7 +8,8 @@
 
 . "$(dirname "$0")/lib.sh"
 
-tree=${1:?usage: guest-ssh.sh DIR}
+[ $# = 1 ] || wrong "which folder?"
+tree=$1
 work=$BUILD/ssh
 
 unpack() {

@@ -68,6 +68,9 @@ part_cluster() {
 		name=$(basename "$file" .py)
 		[[ " $PYTHON_LEFT_OUT " = *" $name "* ]] || put 644 "$file" "$prefix/share/opengni/opengni/$name.py"
 	done
+	# What the package asks for its version; in the source tree it reads userlib/meson.build.
+	printf '#!/bin/sh\necho %s\n' "$(version)" >"$stage$prefix/share/opengni/version.sh"
+	chmod 755 "$stage$prefix/share/opengni/version.sh"
 	# Below ~/.local it is where Wireshark looks by itself.
 	put 644 "$TOP/scripts/wireshark/aries.lua" "$prefix/lib/wireshark/plugins/aries.lua"
 }

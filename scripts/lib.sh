@@ -14,6 +14,31 @@ die() {
 	exit 1
 }
 
+# wrong LINE: what is wrong with the command line, then exit 2.
+wrong() {
+	printf '%s: %s; see %s --help\n' "$(basename "$0")" "$*" "$(basename "$0")" >&2
+	exit 2
+}
+
+# takes_none "$@": for scripts without arguments.
+takes_none() { [ $# -eq 0 ] || wrong "no argument '$1'"; }
+
+# head_comment: what the script says of itself.
+head_comment() { sed -n '3,/^[^#]*$/s/^# \{0,1\}//p' "$0" | sed '/./,$!d'; }
+
+# Every script has --help and --version; another first word with a dash is one that its head names, or wrong.
+case ${1:-} in
+-h | --help)
+	head_comment
+	exit 0
+	;;
+-V | --version)
+	echo "$(basename "$0") (OpenGNI) $("$TOP/scripts/version.sh")"
+	exit 0
+	;;
+-*) [[ " $(head_comment) " =~ [^-a-z]"$1"[^-a-z] ]] || wrong "no option '$1'" ;;
+esac
+
 # check_root WHAT: die unless as_root can work.
 check_root() {
 	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||

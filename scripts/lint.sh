@@ -2,18 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Style and static checks; one line per check, complaints below it.
 #
-#   lint.sh            clang-format, clang-tidy, driver (checkpatch, sparse, W=1), shellcheck, SPDX lines
+#   lint.sh            clang-format, clang-tidy, driver (checkpatch, sparse, W=1), shellcheck, SPDX lines, kernel-doc
 #   lint.sh --fix      bring C and C++ sources into form
 #   lint.sh --quick    without clang-tidy and the driver's builds
-#   lint.sh --help     this
 
 . "$(dirname "$0")/lib.sh"
 
 mode=${1:-}
 case $mode in
 '' | --fix | --quick) ;;
--h | --help) sed -n '3,/^$/s/^# \{0,1\}//p' "$0" && exit 0 ;;
-*) echo "lint.sh: no option '$mode': see lint.sh --help" >&2 && exit 2 ;;
+*) wrong "no argument '$mode'" ;;
 esac
 bad=0
 log=$(mktemp)
@@ -69,6 +67,13 @@ python_syntax() { git ls-files -- '*.py' scripts/cluster | xargs python3 -m py_c
 
 assertions() { git ls-files -- "selftests/*.[ch]" | xargs scripts/check-assertions.py; }
 
+# kernel_doc: comments of public headers describe every parameter, member and value, and make manual pages without a warning.
+kernel_doc() {
+	local tool=$BUILD/linux-source/scripts/kernel-doc
+	[ -x "$tool" ] || { echo "the kernel's kernel-doc is missing: run 'make linux-source'" && return 1; }
+	git ls-files -- userlib/include driver/include kgni/include | grep '\.h$' | xargs "$tool" -Werror -none
+}
+
 if [ "$mode" = --fix ]; then
 	formatted | xargs clang-format -i
 	exit 0
@@ -78,6 +83,9 @@ check "SPDX lines" spdx
 check "shellcheck" shell
 check "python syntax" python_syntax
 check "assertions in braces" assertions
+if [ "$mode" != --quick ] || [ -x "$BUILD/linux-source/scripts/kernel-doc" ]; then
+	check "kernel-doc of public headers" kernel_doc
+fi
 if [ "$mode" != --quick ]; then
 	check "driver: W=1, sparse, checkpatch, sysfs ABI" "$TOP/scripts/check-driver.sh" "$(cat "$BUILD/kernel-${KERNEL:-6.1}/release")"
 	check "clang-tidy: model" tidy "$BUILD/model"

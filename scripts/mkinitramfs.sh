@@ -32,7 +32,7 @@ while getopts k:m:n:s:t:o: opt; do
 	s) stages+=("$OPTARG") ;;
 	t) tests=$OPTARG ;;
 	o) output=$OPTARG ;;
-	*) die "usage: mkinitramfs.sh -k KERNEL_DIR [-m MODULE]... [-n NAME]... [-s DIR]... [-t DIR] -o OUTPUT" ;;
+	*) exit 2 ;;
 	esac
 done
 if [ -z "$kernel_dir" ] || [ -z "$output" ]; then die "-k and -o are needed"; fi

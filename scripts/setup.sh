@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [deb]
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb]
 #
 # What only those need comes with their names. The list is Build-Depends of scripts/debian/control.
 #
@@ -17,7 +17,7 @@ NEED_MIB=2000
 
 CONTROL=$TOP/scripts/debian/control
 # Purposes that can be named: profiles pkg.opengni.NAME in Build-Depends there.
-PURPOSES="tests lint interop lustre debug mpi figures deb"
+PURPOSES="tests lint interop lustre debug mpi figures doc deb"
 
 # packages PURPOSE...: what Build-Depends names when the profiles of these purposes and of a build by make are on. A
 # package's profiles are groups in <>, of which one must hold; in a group all must, each with ! if it must be off.
@@ -94,7 +94,7 @@ main() {
 	for arg in "$@"; do
 		case " $PURPOSES --list " in
 		*" $arg "*) ;;
-		*) die "unknown argument '$arg': usage: setup.sh [--list] [${PURPOSES// /] [}]" ;;
+		*) wrong "no argument '$arg'" ;;
 		esac
 		if [ "$arg" = --list ]; then list=yes; else purposes="$purposes $arg"; fi
 	done

@@ -12,12 +12,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from opengni.arguments import Parser
 from opengni.traces import TraceError, read_otf2, read_pcapng, write_messages
 
 
 def main(arguments):
     """Exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("traces", nargs="+", type=Path, metavar="FILE", help="*.pcapng or *.otf2")
     options = parser.parse_args(arguments)
     messages = []

@@ -14,6 +14,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
+[ $# -ge 4 ] || wrong "NAME, n/N, TITLE and COMMAND are needed"
 name=$1 number=$2 title=$3
 shift 3
 inputs=() extra="" outputs=() always=no
@@ -23,7 +24,7 @@ while getopts i:e:o:a opt; do
 	e) extra="$extra|$OPTARG" ;;
 	o) outputs+=("$OPTARG") ;;
 	a) always=yes ;;
-	*) die "usage: step.sh NAME n/N TITLE [-a] [-i PATH] [-e TEXT] [-o PATH] -- COMMAND" ;;
+	*) exit 2 ;;
 	esac
 done
 shift $((OPTIND - 1))

@@ -56,6 +56,7 @@ extern "C" {
  * @local_offset: 40-bit offset in the local memory domain, for fetched data
  * @local_mdh: local memory domain handle, for fetched data
  * @cq: completion queue for local and global events
+ * @reserved: must be zero
  * @local_event: data of events at the source, local and global
  * @remote_event: data of a remote event
  * @operand: first and second operand of an atomic; operand[0] is the value of a CQ write
@@ -166,6 +167,7 @@ struct aries_fma_status {
  * @length: bytes, 1 to 2^32-1 (N15)
  * @cq: completion queue for local and global events
  * @tid: transaction id, returned in the events
+ * @reserved: must be zero
  * @local_event: data of events at the source, local and global
  * @remote_event: data of a remote event
  * @op: ARIES_BTE_PUT, ARIES_BTE_GET or ARIES_BTE_SEND

@@ -76,6 +76,7 @@ GNI_SMSG_FN uint32_t gni_smsg_lines(uint32_t bytes)
 
 /**
  * gni_smsg_fixed() - bytes of credit word, header words and whatever else is in front of the ring
+ * @credits: messages that may be outstanding
  */
 GNI_SMSG_FN uint32_t gni_smsg_fixed(uint32_t credits)
 {
@@ -173,6 +174,8 @@ GNI_SMSG_FN uint32_t gni_smsg_key(uint32_t key, uint32_t nonce)
 /**
  * gni_smsg_end() - one end of a connection as gni_smsg_direction() takes it: where, 40 bits, and
  * memory domain
+ * @control: offset of the mailbox in its memory domain, bytes
+ * @mdh: the memory domain
  */
 GNI_SMSG_FN uint64_t gni_smsg_end(uint64_t control, uint16_t mdh)
 {
@@ -199,6 +202,9 @@ struct gni_smsg_place {
 
 /**
  * gni_smsg_place() - the place of a message of @length bytes that comes at @position or behind it
+ * @position: offset in the ring, bytes
+ * @ring_bytes: bytes of the ring
+ * @length: bytes of the message, without its prefix
  */
 GNI_SMSG_FN struct gni_smsg_place gni_smsg_place(uint32_t position, uint32_t ring_bytes,
 						 uint32_t length)
@@ -217,6 +223,7 @@ GNI_SMSG_FN struct gni_smsg_place gni_smsg_place(uint32_t position, uint32_t rin
 
 /**
  * gni_smsg_most_tagged() - longest message with a tag
+ * @ring_bytes: bytes of the ring
  *
  * It may be longer than msg_maxsize: its documented limit is GNI_SMSG_MAX_SIZE, and UCX, whose
  * header is not in its msg_maxsize, counts on it. A part of the ring each, so that the rule for

@@ -80,6 +80,9 @@ struct AriesNic {
     char *trace_file; /* may change at any time, as the faults may; NULL: none */
     uint64_t trace_limit;
     uint64_t trace_packets;
+    double time_rate; /* as the command line has it; 0: nothing */
+    bool hold;        /* the same */
+    char *background; /* may change at any time; NULL: none */
 
     /* From realize to finalize: a vCPU may be in a callback until then. */
     aries_nic *nic;
@@ -144,12 +147,14 @@ bool aries_ram_start(AriesNic *s, Error **errp);
 bool aries_ram_publish(AriesNic *s, Error **errp);
 void aries_ram_stop(AriesNic *s);
 
-/* aries-props.c */
+/* aries-props.c, aries-time.c */
 void aries_props_class_init(ObjectClass *klass);
 void aries_props_add_state(AriesNic *s);
 bool aries_props_check(AriesNic *s, Error **errp);
 bool aries_props_apply_faults(AriesNic *s, Error **errp);
 bool aries_props_start_trace(AriesNic *s, Error **errp);
+void aries_time_class_init(ObjectClass *klass);
+bool aries_time_apply(AriesNic *s, Error **errp);
 char *aries_props_fabric_path(const AriesNic *s, Error **errp);
 
 #endif /* HW_ARIES_NIC_H */

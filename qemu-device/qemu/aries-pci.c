@@ -144,7 +144,8 @@ static bool aries_join(AriesNic *s, const char *fabric, Error **errp)
         error_setg(errp, "%s", err);
         return false;
     }
-    return aries_ram_publish(s, errp) && aries_props_apply_faults(s, errp) && aries_props_start_trace(s, errp);
+    return aries_ram_publish(s, errp) && aries_props_apply_faults(s, errp) && aries_time_apply(s, errp) &&
+           aries_props_start_trace(s, errp);
 }
 
 static bool aries_migration_block(AriesNic *s, Error **errp)
@@ -230,6 +231,7 @@ static void aries_finalize(Object *obj)
     qemu_vfree(s->desc_area);
     g_free(s->fabric);
     g_free(s->trace_file);
+    g_free(s->background);
 }
 
 /** Whether the function may send requests on the bus: mastering is on, and it has power (D0). */

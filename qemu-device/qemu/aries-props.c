@@ -341,6 +341,7 @@ void aries_props_class_init(ObjectClass *klass)
     object_class_property_set_description(klass, "trace-file",
                                           "pcapng file for the packets that this NIC sends and gets back, created or "
                                           "emptied; at any time, empty ends the trace (default: none)");
+    aries_time_class_init(klass);
     object_class_property_add_str(klass, "fabric", aries_fabric_get, aries_fabric_set);
     object_class_property_set_description(klass, "fabric",
                                           "segment file that the NICs of a fabric share: an absolute path of at most "

@@ -96,7 +96,7 @@ void add_run_options(CLI::App &app, Options &options, Output &output)
 	app.set_config("--config", "", "file with options: NAME = VALUE");
 	app.allow_config_extras(CLI::config_extras_mode::error);
 	app.failure_message([](const CLI::App *, const CLI::Error &error) {
-		return std::string("aries-sim: ") + error.what() + "\n";
+		return std::string("aries-sim: ") + error.what() + "; see aries-sim --help\n";
 	});
 }
 
@@ -246,12 +246,13 @@ int simulate(const Options &options, const Output &output)
 
 int parse_and_run(int argc, char **argv, Ranks *ranks)
 {
-	CLI::App app{"Simulates an Aries network, or another dragonfly, flit by flit."};
+	CLI::App app{"Simulates an Aries network, or another dragonfly, flit by flit.", "aries-sim"};
 	Options options;
 	Output output;
 	SweepShape sweep_shape;
 
 	options.run.workers.ranks = ranks;
+	app.set_version_flag("-V,--version", "aries-sim (OpenGNI) " OPENGNI_VERSION);
 	add_machine_options(app, options, output);
 	add_traffic_options(app, options);
 	add_run_options(app, options, output);

@@ -146,6 +146,29 @@ class Runtime(FabricCase):
         self.assertEqual(nic.qemu.qmp("qom-get", path=PATH, property="drop"), 2)
         self.assertEqual(nic.qemu.qmp("qom-get", path=PATH, property="link"), 0)
 
+    def test_time(self):
+        self.assertEqual([self.get(name) for name in ("time-rate", "hold-completions", "background")], [1, False, ""])
+        for name, value in (("time-rate", 0.5), ("hold-completions", True), ("background", "uniform:0.25")):
+            self.assertEqual(self.set_error(name, value), "")
+            self.assertEqual(self.get(name), value)
+        for text in ("0.5 ns a ns of the host, completions are held", "background uniform:0.25"):
+            self.assertIn(text, self.get("describe"))
+        for name, value, text in (("time-rate", 0, "a rate from"), ("time-rate", 1001, "a rate from"), ("time-rate", "x", "time-rate"),
+                                  ("hold-completions", 1, "hold-completions"), ("background", "uniform:x", "a share from 0 to 1"),
+                                  ("background", "/nowhere", "/nowhere cannot be read")):
+            self.assertIn(text, self.set_error(name, value))
+        self.assertEqual([self.get(name) for name in ("time-rate", "hold-completions", "background")], [0.5, True, "uniform:0.25"])
+        # What the fabric has is so for who comes later.
+        other = self.nic(node=1)
+        self.assertEqual(other.qemu.qmp("qom-get", path=PATH, property="time-rate"), 0.5)
+        self.assertEqual(other.qemu.qmp("qom-get", path=PATH, property="hold-completions"), True)
+
+    def test_time_from_the_command_line(self):
+        nic = self.nic(node=1, options=",time-rate=0.125,hold-completions=on,background=uniform:0.5")
+        self.assertEqual([nic.qemu.qmp("qom-get", path=PATH, property=name) for name in ("time-rate", "hold-completions", "background")],
+                         [0.125, True, "uniform:0.5"])
+        self.assertEqual(self.get("time-rate"), 0.125)
+
     def test_counters(self):
         end = Endpoint(self.dev)
         self.assertEqual(end.put(0, 0, b"count me"), 0)

@@ -2,6 +2,7 @@
 /** @file gni-kvs: the key-value service of the cluster, from a shell in the guest. */
 #include "kvs.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -48,13 +49,53 @@ bool ask(int fd, const std::string &line, std::string &answer)
 	return false;
 }
 
+constexpr char help_text[] = R"(usage: gni-kvs REQUEST
+
+A request to the key-value service of the cluster, from a shell in the guest; its answer is printed.
+
+  put KEY VALUE              sets a key; the value may have blanks
+  get KEY [MS]               prints its value; waits so many milliseconds for one (default 60000)
+  add KEY N                  adds to a number, from 0, and prints the sum
+  barrier NAME COUNT [MS]    returns when COUNT callers are in
+  del KEY                    forgets a key
+  -h, --help                 this text
+  -V, --version              prints the version
+
+Keys and barriers have names of 1 to 128 letters, digits and ._:/- and belong to the job that OPENGNI_JOB names;
+OPENGNI_KVS is the path of the socket.
+
+Exit status: 0 done, 1 refused, timed out, or no service; 2 the command line is wrong.
+)";
+
+struct Verb {
+	const char *name;
+	int least, most; /* words after it */
+};
+
+constexpr Verb verbs[] = {{"put", 2, 1 << 20}, {"get", 1, 2}, {"add", 2, 2}, {"barrier", 2, 3}, {"del", 1, 1}};
+
+bool complete(const std::string &verb, int words)
+{
+	return std::any_of(std::begin(verbs), std::end(verbs),
+			   [&](const Verb &v) { return verb == v.name && words >= v.least && words <= v.most; });
+}
+
 } // namespace
 
 int kvs_main(int argc, char **argv)
 {
-	if (argc < 3) {
-		fprintf(stderr, "usage: gni-kvs put KEY VALUE | get KEY [MS] | add KEY N | "
-				"barrier NAME COUNT [MS] | del KEY\n");
+	const std::string word = argc > 1 ? argv[1] : "";
+	if (word == "-h" || word == "--help") {
+		fputs(help_text, stdout);
+		return 0;
+	}
+	if (word == "-V" || word == "--version") {
+		puts("gni-kvs (OpenGNI) " OPENGNI_VERSION);
+		return 0;
+	}
+	if (!complete(word, argc - 2)) {
+		fprintf(stderr, "gni-kvs: '%s' with %d words is not a request; see --help\n", word.c_str(),
+			std::max(argc - 2, 0));
 		return 2;
 	}
 	const char *path = getenv("OPENGNI_KVS");

@@ -195,6 +195,19 @@ int Agent::run()
 	}
 }
 
+constexpr char help_text[] = R"(usage: gni-agent [PORT]
+       gni-agent kvs REQUEST...
+
+Runs commands in a guest for the cluster tool, and relays requests to its key-value service from the
+socket /run/opengni/kvs.sock. With kvs, or under the name gni-kvs, it is a client of that service.
+
+  PORT                    name of the virtio-serial port (default org.opengni.agent)
+  -h, --help              this text
+  -V, --version           prints the version
+
+As process 1 it also reaps orphans. Exit status: 1 there is no such port, 2 the command line is wrong.
+)";
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -205,6 +218,20 @@ int main(int argc, char **argv)
 	if (argc > 1 && std::string_view(argv[1]) == "kvs")
 		return kvs_main(argc - 1, argv + 1);
 
+	const std::string_view word = argc > 1 ? argv[1] : "";
+	if (word == "-h" || word == "--help") {
+		fputs(help_text, stdout);
+		return 0;
+	}
+	if (word == "-V" || word == "--version") {
+		puts("gni-agent (OpenGNI) " OPENGNI_VERSION);
+		return 0;
+	}
+	// Process 1 gets what is left of the kernel's command line, and the machine stops when it ends.
+	if (getpid() != 1 && (argc > 2 || word.substr(0, 1) == "-")) {
+		fprintf(stderr, "gni-agent: '%s' is not an argument; see --help\n", argv[argc > 2 ? 2 : 1]);
+		return 2;
+	}
 	const char *port_name = argc > 1 ? argv[1] : "org.opengni.agent";
 	const int port = open_port(port_name);
 	if (port < 0) {

@@ -8,6 +8,7 @@
 # lustre/gnilnd-compat.h, which the compiler is told to include first.
 
 . "$(dirname "$0")/lib.sh"
+takes_none "$@"
 
 KERNEL=${KERNEL:-6.1}
 lustre=${LUSTRE:-}

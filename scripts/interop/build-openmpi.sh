@@ -6,6 +6,7 @@
 # for make, so that nothing is generated anew.
 
 . "$(dirname "$0")/lib.sh"
+takes_none "$@"
 
 src=$OUT/openmpi/src build=$OUT/openmpi/build log=$OUT/openmpi/build.log
 stage=$OUT/openmpi/stage

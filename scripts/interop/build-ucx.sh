@@ -4,6 +4,7 @@
 # and with warnings for what they are: a compiler newer than this UCX has more of them.
 
 . "$(dirname "$0")/lib.sh"
+takes_none "$@"
 
 src=$OUT/ucx/src build=$OUT/ucx/build log=$OUT/ucx/build.log
 stage=$OUT/ucx/stage

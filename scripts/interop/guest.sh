@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The clients that are built as a tree for the guest, without what only builds need; then a guest file system with it.
+#
+#   guest.sh     KERNEL=6.1|6.12 chooses the kernel
 
 . "$(dirname "$0")/lib.sh"
+takes_none "$@"
 
 KERNEL=${KERNEL:-6.1}
 tree=$OUT/guest

@@ -3,13 +3,13 @@
 """Run Lustre's LNet over its own gnilnd and our kGNI: pings, lnet_selftest with checked data, links that flap, a node
 that is killed and returns, and unloading."""
 
-import argparse
 import re
 import sys
 import threading
 import time
 
 from guests import OUT, Guests, Report
+from opengni.arguments import Parser
 from opengni.config import DEFAULT_KERNEL, ClusterConfig
 from opengni.errors import ClusterError
 from opengni.testing import SyncCluster, kernel_complaints
@@ -156,7 +156,7 @@ def checks(report, guests, seconds):
 
 def main(argv):
     """0 when nothing failed."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=3, help="nodes to boot, 2 or more (default 3)")
     parser.add_argument("--seconds", type=int, default=60, help="length of each run of lnet_selftest (default 60)")
     args = parser.parse_args(argv)

@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs for the guest over the MPI library that was built: the package's own examples and ours.
+#
+#   programs.sh
 
 . "$(dirname "$0")/lib.sh"
+takes_none "$@"
 
 bin=$OUT/programs/usr/bin
 rm -rf "$OUT/programs"

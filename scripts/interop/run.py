@@ -15,6 +15,7 @@ import openmpi
 import ratio
 import ucx
 from guests import OUT, Guests, Report
+from opengni.arguments import Parser
 from opengni.config import ClusterConfig
 from opengni.errors import ClusterError
 from opengni.testing import SyncCluster, kernel_complaints
@@ -76,7 +77,7 @@ def known(name):
 
 def parse(argv):
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="*", type=known, help=f"what to run: {', '.join((*PARTS, START))} (default: all)")
     parser.add_argument("--nodes", type=int, default=4, help="nodes to boot, 2 or more (default 4)")
     args = parser.parse_args(argv)

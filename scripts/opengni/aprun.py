@@ -7,10 +7,11 @@ import os
 import sys
 
 from . import client, host
+from .arguments import Parser
 from .errors import ClusterError
 from .output import reader_gone
 
-VERSION = "aprun (OpenGNI) 5.2"
+ALPS = ", as aprun 5.2 of ALPS"
 
 DESCRIPTION = """Start a program on the nodes of a running cluster, as ALPS does: with communication domains on every node,
 and with what libpmi, libugni and their users expect in the environment."""
@@ -19,6 +20,7 @@ Input goes to rank 0. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 and SIG
 that fails ends the others; its exit status (128 + the signal) is that of aprun. 1 is also an error of aprun itself, 2 a
 wrong command line.
 
+examples:
   scripts/cluster up -n 4
   scripts/aprun -n 8 -N 2 -l ./program         8 ranks, 2 on each node, lines marked with their rank
   scripts/aprun -n 2 -L 1,3 ./program          on nodes 1 and 3
@@ -56,8 +58,8 @@ def _pair(text):
 
 def parser():
     """The argument parser; tests use it too."""
-    top = argparse.ArgumentParser(prog="aprun", usage="%(prog)s [OPTION...] PROGRAM [ARGUMENT...]", description=DESCRIPTION,
-                                  epilog=EPILOG.replace("scripts/", host.SCRIPTS), allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = Parser(prog="aprun", usage="%(prog)s [OPTION...] PROGRAM [ARGUMENT...]", description=DESCRIPTION,
+                 epilog=EPILOG.replace("scripts/", host.SCRIPTS), note=ALPS, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("-n", "--pes", type=_positive, default=1, metavar="N", help="ranks (default 1)")
     top.add_argument("-N", "--pes-per-node", type=_positive, metavar="N",
                      help="ranks on each node (default: its processors divided by -d)")
@@ -73,7 +75,6 @@ def parser():
     top.add_argument("--cwd", default="/", help="working directory (default /)")
     top.add_argument("--cluster", default=os.environ.get("OPENGNI_CLUSTER", "default"), metavar="NAME",
                      help="name of the cluster (default: $OPENGNI_CLUSTER, or 'default')")
-    top.add_argument("-V", "--version", action="version", version=VERSION)
     # One list: with a program of its own argparse drops a '--' that follows it.
     top.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT...]",
                      help="path in the guest, and its arguments")

@@ -3,10 +3,12 @@
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 
 from . import client, fabric, host, qemu, server
+from .arguments import Parser
 from .cluster import Cluster, to_stderr
 from .config import ClusterConfig, parse_shape, parse_size
 from .errors import ClusterError, ConfigError
@@ -40,6 +42,9 @@ def _shape_options(parser):
     group.add_argument("--machine", default="", metavar="FILE", help="a machine that the nodes are a part of: a file or builder for aries-topo"
                        " (Documentation/topology.md), such as aries:groups=4 (default: one of as many nodes)")
     group.add_argument("--place", default="", metavar="HOW", help=f"where on the machine they sit: {POLICIES} (default packed)")
+    group.add_argument("--time-rate", type=float, metavar="R", help="modelled nanoseconds in one of the host, 1e-6 to 1000 (default 1)")
+    group.add_argument("--hold-completions", action="store_true", help="data and events come when modelled time has (Documentation/time.md)")
+    group.add_argument("--background", default="", metavar="LOAD", help="what others do on the network: uniform:SHARE, or a file of aries-sim --background")
     group.add_argument("--nic", action="append", default=[], metavar="PROPERTY=VALUE", help="another property of aries-nic")
     group.add_argument("--no-nic", action="store_true", help="machines without aries-nic")
     group.add_argument("--no-agent", action="store_true", help="the guest runs no gni-agent: boot only")
@@ -72,8 +77,8 @@ def _command_options(parser, with_nodes):
 
 def parser():
     """The argument parser; `make help` and the tests use it too."""
-    top = argparse.ArgumentParser(prog=f"{host.SCRIPTS}cluster", description="Virtual machines with Aries NICs on one fabric.",
-                                  epilog=EPILOG.replace("scripts/", host.SCRIPTS), formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = Parser(prog=f"{host.SCRIPTS}cluster", description="Virtual machines with Aries NICs on one fabric.",
+                 epilog=EPILOG.replace("scripts/", host.SCRIPTS), formatter_class=argparse.RawDescriptionHelpFormatter)
     subs = top.add_subparsers(dest="operation", metavar="OPERATION", required=True)
     run = subs.add_parser("run", help="boot, run a command on every node, tear down (the default operation)")
     _shape_options(run)
@@ -133,6 +138,21 @@ def _pairs(words, what):
     return pairs
 
 
+def _time_properties(args):
+    """Properties of aries-nic that tell how time goes and what others do on the network."""
+    properties = {}
+    if args.time_rate is not None:
+        properties["time-rate"] = args.time_rate
+    if args.hold_completions:
+        properties["hold-completions"] = "on"
+    if args.background:
+        if not args.background.startswith("uniform:") and not os.access(args.background, os.R_OK):
+            raise ConfigError(f"background file {args.background} cannot be read")
+        path = args.background if args.background.startswith("uniform:") else os.path.abspath(args.background)
+        properties["background"] = path.replace(",", ",,")
+    return properties
+
+
 def make_config(args, name=""):
     """ClusterConfig from parsed arguments."""
     options = {"kernel": args.kernel} if args.kernel else {}
@@ -140,7 +160,7 @@ def make_config(args, name=""):
         nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         machine=args.machine, place=args.place,
-        nic=_pairs(args.nic, "PROPERTY=VALUE"), qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
+        nic={**_time_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
         agent=not args.no_agent, load_driver=not args.no_driver, net="ethernet" in args.net or (args.ssh and not args.net),
         ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
 
@@ -289,7 +309,7 @@ OPERATIONS = {
 
 def main(argv):
     """Run one operation; 0 all well, 1 an error of ours, 2 wrong usage, else the command's own status."""
-    if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help"):
+    if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help", "-V", "--version"):
         argv = ["run", *argv]
     args = parser().parse_args(argv)
     try:

@@ -91,15 +91,22 @@ enum {
 
 /**
  * enum gni_mem_handle_attr - attributes for GNI_MemHndlQueryAttr()
+ * @GNI_MEMHNDL_ATTR_READONLY: peers may only read
+ * @GNI_MEMHNDL_ATTR_VMDH: names a slot of a vMDH block
+ * @GNI_MEMHNDL_ATTR_MRT: mapped by the relocation table (Gemini)
+ * @GNI_MEMHNDL_ATTR_GART: mapped by the GART (Gemini)
+ * @GNI_MEMHNDL_ATTR_IOMMU: mapped by the NIC (Aries)
+ * @GNI_MEMHNDL_ATTR_PCI_IOMMU: mapped by the root complex
+ * @GNI_MEMHNDL_ATTR_CLONE: clone of another registration
  */
 typedef enum gni_mem_handle_attr {
-	GNI_MEMHNDL_ATTR_READONLY = 1,  /* peers may only read */
-	GNI_MEMHNDL_ATTR_VMDH = 2,      /* names a slot of a vMDH block */
-	GNI_MEMHNDL_ATTR_MRT = 3,       /* mapped by the relocation table (Gemini) */
-	GNI_MEMHNDL_ATTR_GART = 4,      /* mapped by the GART (Gemini) */
-	GNI_MEMHNDL_ATTR_IOMMU = 5,     /* mapped by the NIC (Aries) */
-	GNI_MEMHNDL_ATTR_PCI_IOMMU = 6, /* mapped by the root complex */
-	GNI_MEMHNDL_ATTR_CLONE = 7      /* clone of another registration */
+	GNI_MEMHNDL_ATTR_READONLY = 1,
+	GNI_MEMHNDL_ATTR_VMDH = 2,
+	GNI_MEMHNDL_ATTR_MRT = 3,
+	GNI_MEMHNDL_ATTR_GART = 4,
+	GNI_MEMHNDL_ATTR_IOMMU = 5,
+	GNI_MEMHNDL_ATTR_PCI_IOMMU = 6,
+	GNI_MEMHNDL_ATTR_CLONE = 7
 } gni_mem_handle_attr_t;
 
 /**
@@ -135,11 +142,14 @@ typedef struct gni_mem_handle {
 
 /**
  * enum gni_smsg_type - kinds of mailboxes
+ * @GNI_SMSG_TYPE_INVALID: none
+ * @GNI_SMSG_TYPE_MBOX: a failed send is reported
+ * @GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT: a failed send is repeated first
  */
 typedef enum gni_smsg_type {
 	GNI_SMSG_TYPE_INVALID = 0,
-	GNI_SMSG_TYPE_MBOX = 1,                /* a failed send is reported */
-	GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT = 2 /* a failed send is repeated first */
+	GNI_SMSG_TYPE_MBOX = 1,
+	GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT = 2
 } gni_smsg_type_t;
 
 #define GNI_SMSG_ANY_TAG 0xFF
@@ -170,22 +180,36 @@ typedef struct gni_smsg_attr {
 
 /**
  * enum gni_return - results; the index of gni_err_str[]
+ * @GNI_RC_SUCCESS: done
+ * @GNI_RC_NOT_DONE: nothing yet, or not now; try again
+ * @GNI_RC_INVALID_PARAM: bad handle, pointer, flag or combination
+ * @GNI_RC_ERROR_RESOURCE: exhausted, busy or of the wrong kind; a queue lost events
+ * @GNI_RC_TIMEOUT: time is over
+ * @GNI_RC_PERMISSION_ERROR: not allowed
+ * @GNI_RC_DESCRIPTOR_ERROR: no posted descriptor belongs to the event
+ * @GNI_RC_ALIGNMENT_ERROR: address or length not aligned as the operation demands
+ * @GNI_RC_INVALID_STATE: not in this state of the object
+ * @GNI_RC_NO_MATCH: nothing found
+ * @GNI_RC_SIZE_ERROR: does not fit
+ * @GNI_RC_TRANSACTION_ERROR: the transfer failed
+ * @GNI_RC_ILLEGAL_OP: this NIC cannot do it
+ * @GNI_RC_ERROR_NOMEM: out of memory
  */
 typedef enum gni_return {
-	GNI_RC_SUCCESS = 0,            /* done */
-	GNI_RC_NOT_DONE = 1,           /* nothing yet, or not now; try again */
-	GNI_RC_INVALID_PARAM = 2,      /* bad handle, pointer, flag or combination */
-	GNI_RC_ERROR_RESOURCE = 3,     /* exhausted, busy or of the wrong kind; a queue lost events */
-	GNI_RC_TIMEOUT = 4,            /* time is over */
-	GNI_RC_PERMISSION_ERROR = 5,   /* not allowed */
-	GNI_RC_DESCRIPTOR_ERROR = 6,   /* no posted descriptor belongs to the event */
-	GNI_RC_ALIGNMENT_ERROR = 7,    /* address or length not aligned as the operation demands */
-	GNI_RC_INVALID_STATE = 8,      /* not in this state of the object */
-	GNI_RC_NO_MATCH = 9,           /* nothing found */
-	GNI_RC_SIZE_ERROR = 10,        /* does not fit */
-	GNI_RC_TRANSACTION_ERROR = 11, /* the transfer failed */
-	GNI_RC_ILLEGAL_OP = 12,        /* this NIC cannot do it */
-	GNI_RC_ERROR_NOMEM = 13        /* out of memory */
+	GNI_RC_SUCCESS = 0,
+	GNI_RC_NOT_DONE = 1,
+	GNI_RC_INVALID_PARAM = 2,
+	GNI_RC_ERROR_RESOURCE = 3,
+	GNI_RC_TIMEOUT = 4,
+	GNI_RC_PERMISSION_ERROR = 5,
+	GNI_RC_DESCRIPTOR_ERROR = 6,
+	GNI_RC_ALIGNMENT_ERROR = 7,
+	GNI_RC_INVALID_STATE = 8,
+	GNI_RC_NO_MATCH = 9,
+	GNI_RC_SIZE_ERROR = 10,
+	GNI_RC_TRANSACTION_ERROR = 11,
+	GNI_RC_ILLEGAL_OP = 12,
+	GNI_RC_ERROR_NOMEM = 13
 } gni_return_t;
 
 /* ---- Modes of a communication domain ---- */
@@ -220,14 +244,20 @@ typedef enum gni_return {
 
 /**
  * enum gni_post_state - states of a datagram
+ * @GNI_POST_PENDING: in progress
+ * @GNI_POST_COMPLETED: done; address and id of the peer are known
+ * @GNI_POST_ERROR: failed
+ * @GNI_POST_TIMEOUT: the peer did not answer
+ * @GNI_POST_TERMINATED: cancelled, here or there
+ * @GNI_POST_REMOTE_DATA: the peer's bytes are here, the exchange is not over
  */
 typedef enum gni_post_state {
-	GNI_POST_PENDING = 0,    /* in progress */
-	GNI_POST_COMPLETED = 1,  /* done; address and id of the peer are known */
-	GNI_POST_ERROR = 2,      /* failed */
-	GNI_POST_TIMEOUT = 3,    /* the peer did not answer */
-	GNI_POST_TERMINATED = 4, /* cancelled, here or there */
-	GNI_POST_REMOTE_DATA = 5 /* the peer's bytes are here, the exchange is not over */
+	GNI_POST_PENDING = 0,
+	GNI_POST_COMPLETED = 1,
+	GNI_POST_ERROR = 2,
+	GNI_POST_TIMEOUT = 3,
+	GNI_POST_TERMINATED = 4,
+	GNI_POST_REMOTE_DATA = 5
 } gni_post_state_t;
 
 #define GNI_DATAGRAM_MAXSIZE 128 /* bytes, each way */
@@ -290,18 +320,28 @@ typedef uint64_t gni_cq_entry_t; /* one entry; only the accessors know its layou
 
 /**
  * enum gni_post_type - kinds of posts
+ * @GNI_POST_RDMA_PUT: block transfer to the peer
+ * @GNI_POST_RDMA_GET: block transfer from the peer
+ * @GNI_POST_FMA_PUT: put by stores of the processor
+ * @GNI_POST_FMA_PUT_W_SYNCFLAG: put, then 64 bits to sync_flag_addr
+ * @GNI_POST_FMA_GET: get by stores of the processor
+ * @GNI_POST_AMO: atomic operation
+ * @GNI_POST_CQWRITE: 48 bits into the peer's queue
+ * @GNI_POST_CE: contribution to a collective
+ * @GNI_POST_FMA_GET_W_FLAG: get with a flag behind the data
+ * @GNI_POST_AMO_W_FLAG: fetching atomic with a flag behind the result
  */
 typedef enum gni_post_type {
-	GNI_POST_RDMA_PUT = 1, /* block transfer to the peer */
-	GNI_POST_RDMA_GET = 2, /* block transfer from the peer */
+	GNI_POST_RDMA_PUT = 1,
+	GNI_POST_RDMA_GET = 2,
 	GNI_POST_FMA_PUT = 3,
-	GNI_POST_FMA_PUT_W_SYNCFLAG = 4, /* put, then 64 bits to sync_flag_addr */
+	GNI_POST_FMA_PUT_W_SYNCFLAG = 4,
 	GNI_POST_FMA_GET = 5,
-	GNI_POST_AMO = 6,            /* atomic operation */
-	GNI_POST_CQWRITE = 7,        /* 48 bits into the peer's queue */
-	GNI_POST_CE = 8,             /* contribution to a collective */
-	GNI_POST_FMA_GET_W_FLAG = 9, /* get with a flag behind the data */
-	GNI_POST_AMO_W_FLAG = 10     /* fetching atomic with a flag behind the result */
+	GNI_POST_AMO = 6,
+	GNI_POST_CQWRITE = 7,
+	GNI_POST_CE = 8,
+	GNI_POST_FMA_GET_W_FLAG = 9,
+	GNI_POST_AMO_W_FLAG = 10
 } gni_post_type_t;
 
 /* Events that a post asks for (cq_mode). */
@@ -335,6 +375,124 @@ typedef enum gni_post_type {
 
 /**
  * enum gni_fma_cmd_type - atomic operations
+ * @GNI_FMA_ATOMIC_FADD: m + a
+ * @GNI_FMA_ATOMIC_FADD_C: m + a
+ * @GNI_FMA_ATOMIC_FAND: m & a
+ * @GNI_FMA_ATOMIC_FAND_C: m & a
+ * @GNI_FMA_ATOMIC_FOR: m | a
+ * @GNI_FMA_ATOMIC_FOR_C: m | a
+ * @GNI_FMA_ATOMIC_FXOR: m ^ a
+ * @GNI_FMA_ATOMIC_FXOR_C: m ^ a
+ * @GNI_FMA_ATOMIC_FAX: (m & a) ^ b
+ * @GNI_FMA_ATOMIC_FAX_C: (m & a) ^ b
+ * @GNI_FMA_ATOMIC_CSWAP: (m == a) ? b : m
+ * @GNI_FMA_ATOMIC_CSWAP_C: (m == a) ? b : m
+ * @GNI_FMA_ATOMIC2_FAND_S: m & a
+ * @GNI_FMA_ATOMIC2_FAND: m & a
+ * @GNI_FMA_ATOMIC2_FAND_SC: m & a
+ * @GNI_FMA_ATOMIC2_FAND_C: m & a
+ * @GNI_FMA_ATOMIC2_FOR_S: m | a
+ * @GNI_FMA_ATOMIC2_FOR: m | a
+ * @GNI_FMA_ATOMIC2_FOR_SC: m | a
+ * @GNI_FMA_ATOMIC2_FOR_C: m | a
+ * @GNI_FMA_ATOMIC2_FXOR_S: m ^ a
+ * @GNI_FMA_ATOMIC2_FXOR: m ^ a
+ * @GNI_FMA_ATOMIC2_FXOR_SC: m ^ a
+ * @GNI_FMA_ATOMIC2_FXOR_C: m ^ a
+ * @GNI_FMA_ATOMIC2_FSWAP_S: a
+ * @GNI_FMA_ATOMIC2_FSWAP: a
+ * @GNI_FMA_ATOMIC2_FSWAP_SC: a
+ * @GNI_FMA_ATOMIC2_FSWAP_C: a
+ * @GNI_FMA_ATOMIC2_FAX_S: (m & a) ^ b
+ * @GNI_FMA_ATOMIC2_FAX: (m & a) ^ b
+ * @GNI_FMA_ATOMIC2_FAX_SC: (m & a) ^ b
+ * @GNI_FMA_ATOMIC2_FAX_C: (m & a) ^ b
+ * @GNI_FMA_ATOMIC2_FCSWAP_S: (m == a) ? b : m
+ * @GNI_FMA_ATOMIC2_FCSWAP: (m == a) ? b : m
+ * @GNI_FMA_ATOMIC2_FCSWAP_SC: (m == a) ? b : m
+ * @GNI_FMA_ATOMIC2_FCSWAP_C: (m == a) ? b : m
+ * @GNI_FMA_ATOMIC2_FIMIN_S: signed min(m, a)
+ * @GNI_FMA_ATOMIC2_FIMIN: signed min(m, a)
+ * @GNI_FMA_ATOMIC2_FIMIN_SC: signed min(m, a)
+ * @GNI_FMA_ATOMIC2_FIMIN_C: signed min(m, a)
+ * @GNI_FMA_ATOMIC2_FIMAX_S: signed max(m, a)
+ * @GNI_FMA_ATOMIC2_FIMAX: signed max(m, a)
+ * @GNI_FMA_ATOMIC2_FIMAX_SC: signed max(m, a)
+ * @GNI_FMA_ATOMIC2_FIMAX_C: signed max(m, a)
+ * @GNI_FMA_ATOMIC2_FIADD_S: m + a
+ * @GNI_FMA_ATOMIC2_FIADD: m + a
+ * @GNI_FMA_ATOMIC2_FIADD_SC: m + a
+ * @GNI_FMA_ATOMIC2_FIADD_C: m + a
+ * @GNI_FMA_ATOMIC2_FFPMIN_S: floating min(m, a)
+ * @GNI_FMA_ATOMIC2_FFPMIN: floating min(m, a)
+ * @GNI_FMA_ATOMIC2_FFPMIN_SC: floating min(m, a)
+ * @GNI_FMA_ATOMIC2_FFPMIN_C: floating min(m, a)
+ * @GNI_FMA_ATOMIC2_FFPMAX_S: floating max(m, a)
+ * @GNI_FMA_ATOMIC2_FFPMAX: floating max(m, a)
+ * @GNI_FMA_ATOMIC2_FFPMAX_SC: floating max(m, a)
+ * @GNI_FMA_ATOMIC2_FFPMAX_C: floating max(m, a)
+ * @GNI_FMA_ATOMIC2_FFPADD_S: m + a
+ * @GNI_FMA_ATOMIC2_FFPADD: m + a
+ * @GNI_FMA_ATOMIC2_FFPADD_SC: m + a
+ * @GNI_FMA_ATOMIC2_FFPADD_C: m + a
+ * @GNI_FMA_ATOMIC_ADD: m + a
+ * @GNI_FMA_ATOMIC_ADD_C: m + a
+ * @GNI_FMA_ATOMIC_AND: m & a
+ * @GNI_FMA_ATOMIC_AND_C: m & a
+ * @GNI_FMA_ATOMIC_OR: m | a
+ * @GNI_FMA_ATOMIC_OR_C: m | a
+ * @GNI_FMA_ATOMIC_XOR: m ^ a
+ * @GNI_FMA_ATOMIC_XOR_C: m ^ a
+ * @GNI_FMA_ATOMIC_AX: (m & a) ^ b
+ * @GNI_FMA_ATOMIC_AX_C: (m & a) ^ b
+ * @GNI_FMA_ATOMIC2_AND_S: m & a
+ * @GNI_FMA_ATOMIC2_AND: m & a
+ * @GNI_FMA_ATOMIC2_AND_SC: m & a
+ * @GNI_FMA_ATOMIC2_AND_C: m & a
+ * @GNI_FMA_ATOMIC2_OR_S: m | a
+ * @GNI_FMA_ATOMIC2_OR: m | a
+ * @GNI_FMA_ATOMIC2_OR_SC: m | a
+ * @GNI_FMA_ATOMIC2_OR_C: m | a
+ * @GNI_FMA_ATOMIC2_XOR_S: m ^ a
+ * @GNI_FMA_ATOMIC2_XOR: m ^ a
+ * @GNI_FMA_ATOMIC2_XOR_SC: m ^ a
+ * @GNI_FMA_ATOMIC2_XOR_C: m ^ a
+ * @GNI_FMA_ATOMIC2_SWAP_S: a
+ * @GNI_FMA_ATOMIC2_SWAP: a
+ * @GNI_FMA_ATOMIC2_SWAP_SC: a
+ * @GNI_FMA_ATOMIC2_SWAP_C: a
+ * @GNI_FMA_ATOMIC2_AX_S: (m & a) ^ b; not for FMA launch
+ * @GNI_FMA_ATOMIC2_AX: (m & a) ^ b
+ * @GNI_FMA_ATOMIC2_AX_SC: (m & a) ^ b; not for FMA launch
+ * @GNI_FMA_ATOMIC2_AX_C: (m & a) ^ b
+ * @GNI_FMA_ATOMIC2_CSWAP_S: (m == a) ? b : m; not for FMA launch
+ * @GNI_FMA_ATOMIC2_CSWAP: (m == a) ? b : m
+ * @GNI_FMA_ATOMIC2_CSWAP_SC: (m == a) ? b : m; not for FMA launch
+ * @GNI_FMA_ATOMIC2_CSWAP_C: (m == a) ? b : m
+ * @GNI_FMA_ATOMIC2_IMIN_S: signed min(m, a)
+ * @GNI_FMA_ATOMIC2_IMIN: signed min(m, a)
+ * @GNI_FMA_ATOMIC2_IMIN_SC: signed min(m, a)
+ * @GNI_FMA_ATOMIC2_IMIN_C: signed min(m, a)
+ * @GNI_FMA_ATOMIC2_IMAX_S: signed max(m, a)
+ * @GNI_FMA_ATOMIC2_IMAX: signed max(m, a)
+ * @GNI_FMA_ATOMIC2_IMAX_SC: signed max(m, a)
+ * @GNI_FMA_ATOMIC2_IMAX_C: signed max(m, a)
+ * @GNI_FMA_ATOMIC2_IADD_S: m + a
+ * @GNI_FMA_ATOMIC2_IADD: m + a
+ * @GNI_FMA_ATOMIC2_IADD_SC: m + a
+ * @GNI_FMA_ATOMIC2_IADD_C: m + a
+ * @GNI_FMA_ATOMIC2_FPMIN_S: floating min(m, a)
+ * @GNI_FMA_ATOMIC2_FPMIN: floating min(m, a)
+ * @GNI_FMA_ATOMIC2_FPMIN_SC: floating min(m, a)
+ * @GNI_FMA_ATOMIC2_FPMIN_C: floating min(m, a)
+ * @GNI_FMA_ATOMIC2_FPMAX_S: floating max(m, a)
+ * @GNI_FMA_ATOMIC2_FPMAX: floating max(m, a)
+ * @GNI_FMA_ATOMIC2_FPMAX_SC: floating max(m, a)
+ * @GNI_FMA_ATOMIC2_FPMAX_C: floating max(m, a)
+ * @GNI_FMA_ATOMIC2_FPADD_S: m + a
+ * @GNI_FMA_ATOMIC2_FPADD: m + a
+ * @GNI_FMA_ATOMIC2_FPADD_SC: m + a
+ * @GNI_FMA_ATOMIC2_FPADD_C: m + a
  *
  * The comment is the new value of the remote word m; a and b are the first and
  * the second operand. Names that begin with F return the old value to
@@ -346,130 +504,172 @@ typedef enum gni_post_type {
  * needs GNI_CDM_MODE_CACHED_AMO_ENABLED.
  */
 typedef enum gni_fma_cmd_type {
-	GNI_FMA_ATOMIC_FADD = 0x008,       /* m + a */
-	GNI_FMA_ATOMIC_FADD_C = 0x018,     /* m + a */
-	GNI_FMA_ATOMIC_FAND = 0x009,       /* m & a */
-	GNI_FMA_ATOMIC_FAND_C = 0x019,     /* m & a */
-	GNI_FMA_ATOMIC_FOR = 0x00A,        /* m | a */
-	GNI_FMA_ATOMIC_FOR_C = 0x01A,      /* m | a */
-	GNI_FMA_ATOMIC_FXOR = 0x00B,       /* m ^ a */
-	GNI_FMA_ATOMIC_FXOR_C = 0x01B,     /* m ^ a */
-	GNI_FMA_ATOMIC_FAX = 0x00C,        /* (m & a) ^ b */
-	GNI_FMA_ATOMIC_FAX_C = 0x01C,      /* (m & a) ^ b */
-	GNI_FMA_ATOMIC_CSWAP = 0x00D,      /* (m == a) ? b : m */
-	GNI_FMA_ATOMIC_CSWAP_C = 0x01D,    /* (m == a) ? b : m */
-	GNI_FMA_ATOMIC2_FAND_S = 0x240,    /* m & a */
-	GNI_FMA_ATOMIC2_FAND = 0x041,      /* m & a */
-	GNI_FMA_ATOMIC2_FAND_SC = 0x260,   /* m & a */
-	GNI_FMA_ATOMIC2_FAND_C = 0x061,    /* m & a */
-	GNI_FMA_ATOMIC2_FOR_S = 0x242,     /* m | a */
-	GNI_FMA_ATOMIC2_FOR = 0x043,       /* m | a */
-	GNI_FMA_ATOMIC2_FOR_SC = 0x262,    /* m | a */
-	GNI_FMA_ATOMIC2_FOR_C = 0x063,     /* m | a */
-	GNI_FMA_ATOMIC2_FXOR_S = 0x244,    /* m ^ a */
-	GNI_FMA_ATOMIC2_FXOR = 0x045,      /* m ^ a */
-	GNI_FMA_ATOMIC2_FXOR_SC = 0x264,   /* m ^ a */
-	GNI_FMA_ATOMIC2_FXOR_C = 0x065,    /* m ^ a */
-	GNI_FMA_ATOMIC2_FSWAP_S = 0x246,   /* a */
-	GNI_FMA_ATOMIC2_FSWAP = 0x047,     /* a */
-	GNI_FMA_ATOMIC2_FSWAP_SC = 0x266,  /* a */
-	GNI_FMA_ATOMIC2_FSWAP_C = 0x067,   /* a */
-	GNI_FMA_ATOMIC2_FAX_S = 0x248,     /* (m & a) ^ b */
-	GNI_FMA_ATOMIC2_FAX = 0x049,       /* (m & a) ^ b */
-	GNI_FMA_ATOMIC2_FAX_SC = 0x268,    /* (m & a) ^ b */
-	GNI_FMA_ATOMIC2_FAX_C = 0x069,     /* (m & a) ^ b */
-	GNI_FMA_ATOMIC2_FCSWAP_S = 0x24A,  /* (m == a) ? b : m */
-	GNI_FMA_ATOMIC2_FCSWAP = 0x04B,    /* (m == a) ? b : m */
-	GNI_FMA_ATOMIC2_FCSWAP_SC = 0x26A, /* (m == a) ? b : m */
-	GNI_FMA_ATOMIC2_FCSWAP_C = 0x06B,  /* (m == a) ? b : m */
-	GNI_FMA_ATOMIC2_FIMIN_S = 0x250,   /* signed min(m, a) */
-	GNI_FMA_ATOMIC2_FIMIN = 0x051,     /* signed min(m, a) */
-	GNI_FMA_ATOMIC2_FIMIN_SC = 0x270,  /* signed min(m, a) */
-	GNI_FMA_ATOMIC2_FIMIN_C = 0x071,   /* signed min(m, a) */
-	GNI_FMA_ATOMIC2_FIMAX_S = 0x252,   /* signed max(m, a) */
-	GNI_FMA_ATOMIC2_FIMAX = 0x053,     /* signed max(m, a) */
-	GNI_FMA_ATOMIC2_FIMAX_SC = 0x272,  /* signed max(m, a) */
-	GNI_FMA_ATOMIC2_FIMAX_C = 0x073,   /* signed max(m, a) */
-	GNI_FMA_ATOMIC2_FIADD_S = 0x254,   /* m + a */
-	GNI_FMA_ATOMIC2_FIADD = 0x055,     /* m + a */
-	GNI_FMA_ATOMIC2_FIADD_SC = 0x274,  /* m + a */
-	GNI_FMA_ATOMIC2_FIADD_C = 0x075,   /* m + a */
-	GNI_FMA_ATOMIC2_FFPMIN_S = 0x258,  /* floating min(m, a) */
-	GNI_FMA_ATOMIC2_FFPMIN = 0x059,    /* floating min(m, a) */
-	GNI_FMA_ATOMIC2_FFPMIN_SC = 0x278, /* floating min(m, a) */
-	GNI_FMA_ATOMIC2_FFPMIN_C = 0x079,  /* floating min(m, a) */
-	GNI_FMA_ATOMIC2_FFPMAX_S = 0x25A,  /* floating max(m, a) */
-	GNI_FMA_ATOMIC2_FFPMAX = 0x05B,    /* floating max(m, a) */
-	GNI_FMA_ATOMIC2_FFPMAX_SC = 0x27A, /* floating max(m, a) */
-	GNI_FMA_ATOMIC2_FFPMAX_C = 0x07B,  /* floating max(m, a) */
-	GNI_FMA_ATOMIC2_FFPADD_S = 0x25C,  /* m + a */
-	GNI_FMA_ATOMIC2_FFPADD = 0x05D,    /* m + a */
-	GNI_FMA_ATOMIC2_FFPADD_SC = 0x27C, /* m + a */
-	GNI_FMA_ATOMIC2_FFPADD_C = 0x07D,  /* m + a */
-	GNI_FMA_ATOMIC_ADD = 0x108,        /* m + a */
-	GNI_FMA_ATOMIC_ADD_C = 0x118,      /* m + a */
-	GNI_FMA_ATOMIC_AND = 0x109,        /* m & a */
-	GNI_FMA_ATOMIC_AND_C = 0x119,      /* m & a */
-	GNI_FMA_ATOMIC_OR = 0x10A,         /* m | a */
-	GNI_FMA_ATOMIC_OR_C = 0x11A,       /* m | a */
-	GNI_FMA_ATOMIC_XOR = 0x10B,        /* m ^ a */
-	GNI_FMA_ATOMIC_XOR_C = 0x11B,      /* m ^ a */
-	GNI_FMA_ATOMIC_AX = 0x10C,         /* (m & a) ^ b */
-	GNI_FMA_ATOMIC_AX_C = 0x11C,       /* (m & a) ^ b */
-	GNI_FMA_ATOMIC2_AND_S = 0x340,     /* m & a */
-	GNI_FMA_ATOMIC2_AND = 0x141,       /* m & a */
-	GNI_FMA_ATOMIC2_AND_SC = 0x360,    /* m & a */
-	GNI_FMA_ATOMIC2_AND_C = 0x161,     /* m & a */
-	GNI_FMA_ATOMIC2_OR_S = 0x342,      /* m | a */
-	GNI_FMA_ATOMIC2_OR = 0x143,        /* m | a */
-	GNI_FMA_ATOMIC2_OR_SC = 0x362,     /* m | a */
-	GNI_FMA_ATOMIC2_OR_C = 0x163,      /* m | a */
-	GNI_FMA_ATOMIC2_XOR_S = 0x344,     /* m ^ a */
-	GNI_FMA_ATOMIC2_XOR = 0x145,       /* m ^ a */
-	GNI_FMA_ATOMIC2_XOR_SC = 0x364,    /* m ^ a */
-	GNI_FMA_ATOMIC2_XOR_C = 0x165,     /* m ^ a */
-	GNI_FMA_ATOMIC2_SWAP_S = 0x346,    /* a */
-	GNI_FMA_ATOMIC2_SWAP = 0x147,      /* a */
-	GNI_FMA_ATOMIC2_SWAP_SC = 0x366,   /* a */
-	GNI_FMA_ATOMIC2_SWAP_C = 0x167,    /* a */
-	GNI_FMA_ATOMIC2_AX_S = 0x348,      /* (m & a) ^ b; not for FMA launch */
-	GNI_FMA_ATOMIC2_AX = 0x149,        /* (m & a) ^ b */
-	GNI_FMA_ATOMIC2_AX_SC = 0x368,     /* (m & a) ^ b; not for FMA launch */
-	GNI_FMA_ATOMIC2_AX_C = 0x169,      /* (m & a) ^ b */
-	GNI_FMA_ATOMIC2_CSWAP_S = 0x34A,   /* (m == a) ? b : m; not for FMA launch */
-	GNI_FMA_ATOMIC2_CSWAP = 0x14B,     /* (m == a) ? b : m */
-	GNI_FMA_ATOMIC2_CSWAP_SC = 0x36A,  /* (m == a) ? b : m; not for FMA launch */
-	GNI_FMA_ATOMIC2_CSWAP_C = 0x16B,   /* (m == a) ? b : m */
-	GNI_FMA_ATOMIC2_IMIN_S = 0x350,    /* signed min(m, a) */
-	GNI_FMA_ATOMIC2_IMIN = 0x151,      /* signed min(m, a) */
-	GNI_FMA_ATOMIC2_IMIN_SC = 0x370,   /* signed min(m, a) */
-	GNI_FMA_ATOMIC2_IMIN_C = 0x171,    /* signed min(m, a) */
-	GNI_FMA_ATOMIC2_IMAX_S = 0x352,    /* signed max(m, a) */
-	GNI_FMA_ATOMIC2_IMAX = 0x153,      /* signed max(m, a) */
-	GNI_FMA_ATOMIC2_IMAX_SC = 0x372,   /* signed max(m, a) */
-	GNI_FMA_ATOMIC2_IMAX_C = 0x173,    /* signed max(m, a) */
-	GNI_FMA_ATOMIC2_IADD_S = 0x354,    /* m + a */
-	GNI_FMA_ATOMIC2_IADD = 0x155,      /* m + a */
-	GNI_FMA_ATOMIC2_IADD_SC = 0x374,   /* m + a */
-	GNI_FMA_ATOMIC2_IADD_C = 0x175,    /* m + a */
-	GNI_FMA_ATOMIC2_FPMIN_S = 0x358,   /* floating min(m, a) */
-	GNI_FMA_ATOMIC2_FPMIN = 0x159,     /* floating min(m, a) */
-	GNI_FMA_ATOMIC2_FPMIN_SC = 0x378,  /* floating min(m, a) */
-	GNI_FMA_ATOMIC2_FPMIN_C = 0x179,   /* floating min(m, a) */
-	GNI_FMA_ATOMIC2_FPMAX_S = 0x35A,   /* floating max(m, a) */
-	GNI_FMA_ATOMIC2_FPMAX = 0x15B,     /* floating max(m, a) */
-	GNI_FMA_ATOMIC2_FPMAX_SC = 0x37A,  /* floating max(m, a) */
-	GNI_FMA_ATOMIC2_FPMAX_C = 0x17B,   /* floating max(m, a) */
-	GNI_FMA_ATOMIC2_FPADD_S = 0x35C,   /* m + a */
-	GNI_FMA_ATOMIC2_FPADD = 0x15D,     /* m + a */
-	GNI_FMA_ATOMIC2_FPADD_SC = 0x37C,  /* m + a */
-	GNI_FMA_ATOMIC2_FPADD_C = 0x17D    /* m + a */
+	GNI_FMA_ATOMIC_FADD = 0x008,
+	GNI_FMA_ATOMIC_FADD_C = 0x018,
+	GNI_FMA_ATOMIC_FAND = 0x009,
+	GNI_FMA_ATOMIC_FAND_C = 0x019,
+	GNI_FMA_ATOMIC_FOR = 0x00A,
+	GNI_FMA_ATOMIC_FOR_C = 0x01A,
+	GNI_FMA_ATOMIC_FXOR = 0x00B,
+	GNI_FMA_ATOMIC_FXOR_C = 0x01B,
+	GNI_FMA_ATOMIC_FAX = 0x00C,
+	GNI_FMA_ATOMIC_FAX_C = 0x01C,
+	GNI_FMA_ATOMIC_CSWAP = 0x00D,
+	GNI_FMA_ATOMIC_CSWAP_C = 0x01D,
+	GNI_FMA_ATOMIC2_FAND_S = 0x240,
+	GNI_FMA_ATOMIC2_FAND = 0x041,
+	GNI_FMA_ATOMIC2_FAND_SC = 0x260,
+	GNI_FMA_ATOMIC2_FAND_C = 0x061,
+	GNI_FMA_ATOMIC2_FOR_S = 0x242,
+	GNI_FMA_ATOMIC2_FOR = 0x043,
+	GNI_FMA_ATOMIC2_FOR_SC = 0x262,
+	GNI_FMA_ATOMIC2_FOR_C = 0x063,
+	GNI_FMA_ATOMIC2_FXOR_S = 0x244,
+	GNI_FMA_ATOMIC2_FXOR = 0x045,
+	GNI_FMA_ATOMIC2_FXOR_SC = 0x264,
+	GNI_FMA_ATOMIC2_FXOR_C = 0x065,
+	GNI_FMA_ATOMIC2_FSWAP_S = 0x246,
+	GNI_FMA_ATOMIC2_FSWAP = 0x047,
+	GNI_FMA_ATOMIC2_FSWAP_SC = 0x266,
+	GNI_FMA_ATOMIC2_FSWAP_C = 0x067,
+	GNI_FMA_ATOMIC2_FAX_S = 0x248,
+	GNI_FMA_ATOMIC2_FAX = 0x049,
+	GNI_FMA_ATOMIC2_FAX_SC = 0x268,
+	GNI_FMA_ATOMIC2_FAX_C = 0x069,
+	GNI_FMA_ATOMIC2_FCSWAP_S = 0x24A,
+	GNI_FMA_ATOMIC2_FCSWAP = 0x04B,
+	GNI_FMA_ATOMIC2_FCSWAP_SC = 0x26A,
+	GNI_FMA_ATOMIC2_FCSWAP_C = 0x06B,
+	GNI_FMA_ATOMIC2_FIMIN_S = 0x250,
+	GNI_FMA_ATOMIC2_FIMIN = 0x051,
+	GNI_FMA_ATOMIC2_FIMIN_SC = 0x270,
+	GNI_FMA_ATOMIC2_FIMIN_C = 0x071,
+	GNI_FMA_ATOMIC2_FIMAX_S = 0x252,
+	GNI_FMA_ATOMIC2_FIMAX = 0x053,
+	GNI_FMA_ATOMIC2_FIMAX_SC = 0x272,
+	GNI_FMA_ATOMIC2_FIMAX_C = 0x073,
+	GNI_FMA_ATOMIC2_FIADD_S = 0x254,
+	GNI_FMA_ATOMIC2_FIADD = 0x055,
+	GNI_FMA_ATOMIC2_FIADD_SC = 0x274,
+	GNI_FMA_ATOMIC2_FIADD_C = 0x075,
+	GNI_FMA_ATOMIC2_FFPMIN_S = 0x258,
+	GNI_FMA_ATOMIC2_FFPMIN = 0x059,
+	GNI_FMA_ATOMIC2_FFPMIN_SC = 0x278,
+	GNI_FMA_ATOMIC2_FFPMIN_C = 0x079,
+	GNI_FMA_ATOMIC2_FFPMAX_S = 0x25A,
+	GNI_FMA_ATOMIC2_FFPMAX = 0x05B,
+	GNI_FMA_ATOMIC2_FFPMAX_SC = 0x27A,
+	GNI_FMA_ATOMIC2_FFPMAX_C = 0x07B,
+	GNI_FMA_ATOMIC2_FFPADD_S = 0x25C,
+	GNI_FMA_ATOMIC2_FFPADD = 0x05D,
+	GNI_FMA_ATOMIC2_FFPADD_SC = 0x27C,
+	GNI_FMA_ATOMIC2_FFPADD_C = 0x07D,
+	GNI_FMA_ATOMIC_ADD = 0x108,
+	GNI_FMA_ATOMIC_ADD_C = 0x118,
+	GNI_FMA_ATOMIC_AND = 0x109,
+	GNI_FMA_ATOMIC_AND_C = 0x119,
+	GNI_FMA_ATOMIC_OR = 0x10A,
+	GNI_FMA_ATOMIC_OR_C = 0x11A,
+	GNI_FMA_ATOMIC_XOR = 0x10B,
+	GNI_FMA_ATOMIC_XOR_C = 0x11B,
+	GNI_FMA_ATOMIC_AX = 0x10C,
+	GNI_FMA_ATOMIC_AX_C = 0x11C,
+	GNI_FMA_ATOMIC2_AND_S = 0x340,
+	GNI_FMA_ATOMIC2_AND = 0x141,
+	GNI_FMA_ATOMIC2_AND_SC = 0x360,
+	GNI_FMA_ATOMIC2_AND_C = 0x161,
+	GNI_FMA_ATOMIC2_OR_S = 0x342,
+	GNI_FMA_ATOMIC2_OR = 0x143,
+	GNI_FMA_ATOMIC2_OR_SC = 0x362,
+	GNI_FMA_ATOMIC2_OR_C = 0x163,
+	GNI_FMA_ATOMIC2_XOR_S = 0x344,
+	GNI_FMA_ATOMIC2_XOR = 0x145,
+	GNI_FMA_ATOMIC2_XOR_SC = 0x364,
+	GNI_FMA_ATOMIC2_XOR_C = 0x165,
+	GNI_FMA_ATOMIC2_SWAP_S = 0x346,
+	GNI_FMA_ATOMIC2_SWAP = 0x147,
+	GNI_FMA_ATOMIC2_SWAP_SC = 0x366,
+	GNI_FMA_ATOMIC2_SWAP_C = 0x167,
+	GNI_FMA_ATOMIC2_AX_S = 0x348,
+	GNI_FMA_ATOMIC2_AX = 0x149,
+	GNI_FMA_ATOMIC2_AX_SC = 0x368,
+	GNI_FMA_ATOMIC2_AX_C = 0x169,
+	GNI_FMA_ATOMIC2_CSWAP_S = 0x34A,
+	GNI_FMA_ATOMIC2_CSWAP = 0x14B,
+	GNI_FMA_ATOMIC2_CSWAP_SC = 0x36A,
+	GNI_FMA_ATOMIC2_CSWAP_C = 0x16B,
+	GNI_FMA_ATOMIC2_IMIN_S = 0x350,
+	GNI_FMA_ATOMIC2_IMIN = 0x151,
+	GNI_FMA_ATOMIC2_IMIN_SC = 0x370,
+	GNI_FMA_ATOMIC2_IMIN_C = 0x171,
+	GNI_FMA_ATOMIC2_IMAX_S = 0x352,
+	GNI_FMA_ATOMIC2_IMAX = 0x153,
+	GNI_FMA_ATOMIC2_IMAX_SC = 0x372,
+	GNI_FMA_ATOMIC2_IMAX_C = 0x173,
+	GNI_FMA_ATOMIC2_IADD_S = 0x354,
+	GNI_FMA_ATOMIC2_IADD = 0x155,
+	GNI_FMA_ATOMIC2_IADD_SC = 0x374,
+	GNI_FMA_ATOMIC2_IADD_C = 0x175,
+	GNI_FMA_ATOMIC2_FPMIN_S = 0x358,
+	GNI_FMA_ATOMIC2_FPMIN = 0x159,
+	GNI_FMA_ATOMIC2_FPMIN_SC = 0x378,
+	GNI_FMA_ATOMIC2_FPMIN_C = 0x179,
+	GNI_FMA_ATOMIC2_FPMAX_S = 0x35A,
+	GNI_FMA_ATOMIC2_FPMAX = 0x15B,
+	GNI_FMA_ATOMIC2_FPMAX_SC = 0x37A,
+	GNI_FMA_ATOMIC2_FPMAX_C = 0x17B,
+	GNI_FMA_ATOMIC2_FPADD_S = 0x35C,
+	GNI_FMA_ATOMIC2_FPADD = 0x15D,
+	GNI_FMA_ATOMIC2_FPADD_SC = 0x37C,
+	GNI_FMA_ATOMIC2_FPADD_C = 0x17D
 } gni_fma_cmd_type_t;
 
 /* ---- Collectives ---- */
 
 /**
  * enum gni_ce_cmd_type - collective operations; S: 32 bits, LIDX and GIDX: ties give the lowest or the greatest index
+ * @GNI_FMA_CE_AND_S: bitwise and, 32 bits
+ * @GNI_FMA_CE_AND: bitwise and, 64 bits
+ * @GNI_FMA_CE_OR_S: bitwise or, 32 bits
+ * @GNI_FMA_CE_OR: bitwise or, 64 bits
+ * @GNI_FMA_CE_XOR_S: bitwise exclusive or, 32 bits
+ * @GNI_FMA_CE_XOR: bitwise exclusive or, 64 bits
+ * @GNI_FMA_CE_IMIN_LIDX_S: signed minimum and its index, of equal ones that of the lowest index,
+ *	32 bits
+ * @GNI_FMA_CE_IMIN_LIDX: signed minimum and its index, of equal ones that of the lowest index,
+ *	64 bits
+ * @GNI_FMA_CE_IMAX_LIDX_S: signed maximum and its index, of equal ones that of the lowest index,
+ *	32 bits
+ * @GNI_FMA_CE_IMAX_LIDX: signed maximum and its index, of equal ones that of the lowest index,
+ *	64 bits
+ * @GNI_FMA_CE_IADD_S: integer sum, 32 bits
+ * @GNI_FMA_CE_IADD: integer sum, 64 bits
+ * @GNI_FMA_CE_FPMIN_LIDX_S: floating minimum and its index, of equal ones that of the lowest
+ *	index, 32 bits
+ * @GNI_FMA_CE_FPMIN_LIDX: floating minimum and its index, of equal ones that of the lowest
+ *	index, 64 bits
+ * @GNI_FMA_CE_FPMAX_LIDX_S: floating maximum and its index, of equal ones that of the lowest
+ *	index, 32 bits
+ * @GNI_FMA_CE_FPMAX_LIDX: floating maximum and its index, of equal ones that of the lowest
+ *	index, 64 bits
+ * @GNI_FMA_CE_FPADD_S: floating sum, 32 bits
+ * @GNI_FMA_CE_FPADD: floating sum, 64 bits
+ * @GNI_FMA_CE_IMIN_GIDX_S: signed minimum and its index, of equal ones that of the greatest
+ *	index, 32 bits
+ * @GNI_FMA_CE_IMIN_GIDX: signed minimum and its index, of equal ones that of the greatest index,
+ *	64 bits
+ * @GNI_FMA_CE_IMAX_GIDX_S: signed maximum and its index, of equal ones that of the greatest
+ *	index, 32 bits
+ * @GNI_FMA_CE_IMAX_GIDX: signed maximum and its index, of equal ones that of the greatest index,
+ *	64 bits
+ * @GNI_FMA_CE_FPMIN_GIDX_S: floating minimum and its index, of equal ones that of the greatest
+ *	index, 32 bits
+ * @GNI_FMA_CE_FPMIN_GIDX: floating minimum and its index, of equal ones that of the greatest
+ *	index, 64 bits
+ * @GNI_FMA_CE_FPMAX_GIDX_S: floating maximum and its index, of equal ones that of the greatest
+ *	index, 32 bits
+ * @GNI_FMA_CE_FPMAX_GIDX: floating maximum and its index, of equal ones that of the greatest
+ *	index, 64 bits
  */
 typedef enum gni_ce_cmd_type {
 	GNI_FMA_CE_AND_S = 0x00,
@@ -557,6 +757,10 @@ typedef uint8_t gni_error_mask_t; /* GNI_ERRMASK_* categories */
 
 /**
  * enum gni_nic_device - kinds of NICs
+ * @GNI_DEVICE_GEMINI: Gemini
+ * @GNI_DEVICE_ARIES: Aries
+ * @GNI_DEVICE_PISCES: Pisces
+ * @GNI_DEVICE_LAST: number of kinds
  */
 typedef enum gni_nic_device {
 	GNI_DEVICE_GEMINI = 0,
@@ -567,33 +771,53 @@ typedef enum gni_nic_device {
 
 /**
  * enum gni_dev_res - resources of a NIC
+ * @GNI_DEV_RES_FIRST: before the first
+ * @GNI_DEV_RES_MDD: memory descriptors
+ * @GNI_DEV_RES_MRT: relocation table entries (Gemini)
+ * @GNI_DEV_RES_CQ: completion queues
+ * @GNI_DEV_RES_FMA: FMA descriptors
+ * @GNI_DEV_RES_CE: collective channels
+ * @GNI_DEV_RES_DLA: DLA entries
+ * @GNI_DEV_RES_LAST: behind the last
  */
 typedef enum gni_dev_res {
 	GNI_DEV_RES_FIRST = 0,
-	GNI_DEV_RES_MDD = 1, /* memory descriptors */
-	GNI_DEV_RES_MRT = 2, /* relocation table entries (Gemini) */
-	GNI_DEV_RES_CQ = 3,  /* completion queues */
-	GNI_DEV_RES_FMA = 4, /* FMA descriptors */
-	GNI_DEV_RES_CE = 5,  /* collective channels */
-	GNI_DEV_RES_DLA = 6, /* DLA entries */
+	GNI_DEV_RES_MDD = 1,
+	GNI_DEV_RES_MRT = 2,
+	GNI_DEV_RES_CQ = 3,
+	GNI_DEV_RES_FMA = 4,
+	GNI_DEV_RES_CE = 5,
+	GNI_DEV_RES_DLA = 6,
 	GNI_DEV_RES_LAST = 7
 } gni_dev_res_t;
 
 /**
  * enum gni_job_res - resources of a domain
+ * @GNI_JOB_RES_FIRST: before the first
+ * @GNI_JOB_RES_MDD: memory descriptors
+ * @GNI_JOB_RES_MRT: relocation table entries (Gemini)
+ * @GNI_JOB_RES_IOMMU: translated address space
+ * @GNI_JOB_RES_GART: GART entries (Gemini)
+ * @GNI_JOB_RES_CQ: completion queues
+ * @GNI_JOB_RES_FMA: FMA descriptors
+ * @GNI_JOB_RES_RMDA: block transfers; spelled so
+ * @GNI_JOB_RES_CE: collective channels
+ * @GNI_JOB_RES_DLA: DLA entries
+ * @GNI_JOB_RES_SFMA: users of shared FMA descriptors
+ * @GNI_JOB_RES_LAST: behind the last
  */
 typedef enum gni_job_res {
 	GNI_JOB_RES_FIRST = 0,
-	GNI_JOB_RES_MDD = 1,   /* memory descriptors */
-	GNI_JOB_RES_MRT = 2,   /* relocation table entries (Gemini) */
-	GNI_JOB_RES_IOMMU = 3, /* translated address space */
-	GNI_JOB_RES_GART = 4,  /* GART entries (Gemini) */
-	GNI_JOB_RES_CQ = 5,    /* completion queues */
-	GNI_JOB_RES_FMA = 6,   /* FMA descriptors */
-	GNI_JOB_RES_RMDA = 7,  /* block transfers; spelled so */
-	GNI_JOB_RES_CE = 8,    /* collective channels */
-	GNI_JOB_RES_DLA = 9,   /* DLA entries */
-	GNI_JOB_RES_SFMA = 10, /* users of shared FMA descriptors */
+	GNI_JOB_RES_MDD = 1,
+	GNI_JOB_RES_MRT = 2,
+	GNI_JOB_RES_IOMMU = 3,
+	GNI_JOB_RES_GART = 4,
+	GNI_JOB_RES_CQ = 5,
+	GNI_JOB_RES_FMA = 6,
+	GNI_JOB_RES_RMDA = 7,
+	GNI_JOB_RES_CE = 8,
+	GNI_JOB_RES_DLA = 9,
+	GNI_JOB_RES_SFMA = 10,
 	GNI_JOB_RES_LAST = 11
 } gni_job_res_t;
 
@@ -608,6 +832,27 @@ typedef enum gni_job_res {
 
 /**
  * enum gni_statistic - counters of a NIC handle; the index of gni_statistic_str[]
+ * @GNI_STAT_SMSG_BUFF_CREDITS_STALL: sends refused for lack of room in the peer's mailbox
+ * @GNI_STAT_SMSG_DLA_STALL: sends refused for lack of DLA credits; stays 0
+ * @GNI_STAT_SMSG_MBOX_CREDITS_STALL: sends refused for lack of message credits
+ * @GNI_STAT_SMSG_REQ_STALL: sends refused for lack of transfer requests
+ * @GNI_STAT_SMSG_RETRANS_COUNT: messages sent again
+ * @GNI_STAT_SMSG_RETRANS_DLA_COUNT: messages sent again as the DLA was full; stays 0
+ * @GNI_STAT_SMSG_RETRANS_STALL: repetitions that had to wait
+ * @GNI_STAT_DLA_ALLOC_STATUS_STALL: waits for the status of a DLA allocation; stays 0, as all
+ *	DLA counters
+ * @GNI_STAT_DLA_ALLOC_STATUS_TIMEOUT: such waits given up
+ * @GNI_STAT_DLA_BLOCK_ORPHANED: blocks that nobody owns
+ * @GNI_STAT_DLA_BLOCK_RETRANS_COUNT: blocks sent again
+ * @GNI_STAT_DLA_FREE_BLOCKS_STALL: waits for free blocks
+ * @GNI_STAT_DLA_FREE_FMAD_BLOCKS_STALL: waits for free blocks of the FMA descriptor
+ * @GNI_STAT_DLA_HIGH_RETRANS_COUNT: repetitions of high priority
+ * @GNI_STAT_DLA_OVERFLOW_RESEND: repetitions after an overflow
+ * @GNI_STAT_DLA_RETRANS_COUNT: repetitions
+ * @GNI_STAT_DLA_TOTAL_RETRANS_COUNT: all repetitions
+ * @GNI_STAT_FLBTE_TXD_CORRUPT: corrupt descriptors of fast-launch block transfers; stays 0
+ * @GNI_STAT_FLBTE_TXD_NONE: times that no such descriptor was free; stays 0
+ * @GNI_NUM_STATS: number of counters
  */
 typedef enum gni_statistic {
 	GNI_STAT_SMSG_BUFF_CREDITS_STALL = 0,
@@ -631,7 +876,7 @@ typedef enum gni_statistic {
 	GNI_STAT_FLBTE_TXD_CORRUPT = 17,
 	GNI_STAT_FLBTE_TXD_NONE = 18,
 #endif
-	GNI_NUM_STATS /* number of counters */
+	GNI_NUM_STATS
 } gni_statistic_t;
 
 /* ---- Handles ---- */
@@ -1041,153 +1286,276 @@ extern const char *gni_err_str[]; /* names of the return codes, by gni_return_t 
 
 /**
  * gni_cq_get_data() - software data of an entry
+ * @entry: entry, as read from a queue
  *
  * Event data of a post or message event; the 48-bit payload of an entry made by GNI_PostCqWrite().
+ *
+ * Context: Any.
+ *
+ * Return: event data, or the 48-bit payload of an entry made by GNI_PostCqWrite().
  */
 uint64_t gni_cq_get_data(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_source() - unit that made the entry
+ * @entry: entry, as read from a queue
  *
  * Never 0 in an entry that came from a queue.
+ *
+ * Context: Any.
+ *
+ * Return: number of the unit, never 0 in an entry from a queue.
  */
 uint64_t gni_cq_get_source(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_status() - completion status
+ * @entry: entry, as read from a queue
  *
  * 0 is success. GNI_CqErrorStr() puts the others into words.
+ *
+ * Context: Any.
+ *
+ * Return: 0 for success.
  */
 uint64_t gni_cq_get_status(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_info() - kind of event within its source
+ * @entry: entry, as read from a queue
  *
  * Local, global or remote event of a post.
+ *
+ * Context: Any.
+ *
+ * Return: bits that tell a local, a global and a remote event.
  */
 uint64_t gni_cq_get_info(gni_cq_entry_t entry);
 
 /**
  * gni_cq_overrun() - did this queue lose events
+ * @entry: entry, as read from a queue
  *
  * Non-zero exactly when bit 63 is set.
+ *
+ * Context: Any.
+ *
+ * Return: not 0 when events were lost.
  */
 uint64_t gni_cq_overrun(gni_cq_entry_t entry);
 
 /**
  * gni_cq_rem_overrun() - did the queue at the other side lose events
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: not 0 when events were lost there.
  */
 uint64_t gni_cq_rem_overrun(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_inst_id() - event data, as instance id
+ * @entry: entry, as read from a queue
  *
  * 24 significant bits on Aries, 32 on Gemini.
+ *
+ * Context: Any.
+ *
+ * Return: 24 bits on Aries, 32 on Gemini.
  */
 uint64_t gni_cq_get_inst_id(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_rem_inst_id() - event data of a remote event, 32 bits
+ * @entry: entry, as read from a queue
  *
  * For entries read at the receiving side.
+ *
+ * Context: Any.
+ *
+ * Return: 32 bits.
  */
 uint64_t gni_cq_get_rem_inst_id(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_tid() - transaction id
+ * @entry: entry, as read from a queue
  *
  * Opaque: GNI_GetCompleted() finds the descriptor by it.
+ *
+ * Context: Any.
+ *
+ * Return: the id.
  */
 uint64_t gni_cq_get_tid(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_msg_id() - message id given to the send call
+ * @entry: entry, as read from a queue
  *
  * All 32 bits come back.
+ *
+ * Context: Any.
+ *
+ * Return: 32 bits.
  */
 uint64_t gni_cq_get_msg_id(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_type() - GNI_CQ_EVENT_TYPE_*
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: GNI_CQ_EVENT_TYPE_*.
  */
 uint64_t gni_cq_get_type(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_block_id() - DLA block of a DLA event
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: the block.
  */
 uint64_t gni_cq_get_block_id(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_unsuccessful_cnt() - unsuccessful operations of a DLA event
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: how many.
  */
 uint64_t gni_cq_get_unsuccessful_cnt(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_marker_id() - marker of a DLA event
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: the marker.
  */
 uint64_t gni_cq_get_marker_id(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_failed_enqueue_cnt() - fast-launch block transfers that were not taken
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: how many.
  */
 uint64_t gni_cq_get_failed_enqueue_cnt(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_ce_id() - channel of a collective event
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: id of the channel.
  */
 uint64_t gni_cq_get_ce_id(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_reductn_id() - reduction id of a collective event
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: the reduction id.
  */
 uint64_t gni_cq_get_reductn_id(gni_cq_entry_t entry);
 
 /**
  * gni_cq_get_trans_type() - transaction type field
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: the field.
  */
 uint64_t gni_cq_get_trans_type(gni_cq_entry_t entry);
 
 /**
  * gni_cq_set_inst_id() - replace the event data
+ * @entry: in, out: entry to change
+ * @value: new data, 24 bits
  *
  * Cut to 24 bits on Aries. Like all modifiers it changes the caller's copy and no queue.
+ *
+ * Context: Any.
  */
 void gni_cq_set_inst_id(gni_cq_entry_t *entry, uint64_t value);
 
 /**
  * gni_cq_set_rem_inst_id() - replace the 32-bit remote instance id
+ * @entry: in, out: entry to change
+ * @value: new id, 32 bits
+ *
+ * Context: Any.
  */
 void gni_cq_set_rem_inst_id(gni_cq_entry_t *entry, uint64_t value);
 
 /**
  * gni_cq_set_tid() - replace the transaction id
+ * @entry: in, out: entry to change
+ * @value: new id
+ *
+ * Context: Any.
  */
 void gni_cq_set_tid(gni_cq_entry_t *entry, uint64_t value);
 
 /**
  * gni_cq_set_msg_id() - replace the message id
+ * @entry: in, out: entry to change
+ * @value: new id, 32 bits
+ *
+ * Context: Any.
  */
 void gni_cq_set_msg_id(gni_cq_entry_t *entry, uint64_t value);
 
 /**
  * gni_cq_set_type() - replace the event type
+ * @entry: in, out: entry to change
+ * @value: GNI_CQ_EVENT_TYPE_*
+ *
+ * Context: Any.
  */
 void gni_cq_set_type(gni_cq_entry_t *entry, uint64_t value);
 
 /**
  * gni_cq_clr_status() - set the status to success
+ * @entry: in, out: entry to change
+ *
+ * Context: Any.
  */
 void gni_cq_clr_status(gni_cq_entry_t *entry);
 
 /**
  * gni_cq_status_dla_overflow() - did the DLA overflow
+ * @entry: entry, as read from a queue
  *
  * Such transfers are sent again by the library.
+ *
+ * Context: Any.
+ *
+ * Return: 1 or 0.
  */
 unsigned gni_cq_status_dla_overflow(gni_cq_entry_t entry);
 
 /**
  * gni_cq_bte_enq_status() - is this a report on fast-launch enqueues
+ * @entry: entry, as read from a queue
+ *
+ * Context: Any.
+ *
+ * Return: 1 or 0.
  */
 unsigned gni_cq_bte_enq_status(gni_cq_entry_t entry);
 
@@ -1195,24 +1563,44 @@ unsigned gni_cq_bte_enq_status(gni_cq_entry_t entry);
 
 /**
  * gni_ce_res_get_status() - status of a collective result
+ * @result: where a collective has put its outcome
+ *
+ * Context: Any.
+ *
+ * Return: 0 for success.
  */
 uint64_t gni_ce_res_get_status(gni_ce_result_t *result);
 
 /**
  * gni_ce_res_status_ok() - was the collective result delivered
+ * @result: where a collective has put its outcome
  *
  * Zero: the network failed and there is no result. A floating-point exception may be recorded in a
  * delivered one.
+ *
+ * Context: Any.
+ *
+ * Return: not 0 when there is a result.
  */
 uint64_t gni_ce_res_status_ok(gni_ce_result_t *result);
 
 /**
  * gni_ce_res_get_fpe() - GNI_CE_FPE_* bits of a collective result
+ * @result: where a collective has put its outcome
+ *
+ * Context: Any.
+ *
+ * Return: GNI_CE_FPE_* bits.
  */
 uint64_t gni_ce_res_get_fpe(gni_ce_result_t *result);
 
 /**
  * gni_ce_res_get_red_id() - reduction id of a collective result
+ * @result: where a collective has put its outcome
+ *
+ * Context: Any.
+ *
+ * Return: the reduction id.
  */
 uint64_t gni_ce_res_get_red_id(gni_ce_result_t *result);
 
@@ -1222,16 +1610,22 @@ uint64_t gni_ce_res_get_red_id(gni_ce_result_t *result);
 
 /**
  * GNI_CdmCreate() - create a communication domain object
- * @inst_id: instance id, unique in the domain on this node
+ * @inst_id: 32-bit id of this instance, unique in the domain on this node; peers name it so
  * @ptag: protection tag, GNI_FIND_ALLOC_PTAG to have it found by the cookie
- * @cookie: cookie of the protection domain
- * @modes: GNI_CDM_MODE_* bits
+ * @cookie: 32-bit name of the protection domain, the same on all nodes
+ * @modes: GNI_CDM_MODE_* bits, 0 for the defaults
  * @cdm_hndl: out: domain
  *
  * Names the instance inside the protection domain that @ptag and @cookie stand for. No device is
  * touched: GNI_CdmAttach() does that. GNI_FIND_ALLOC_PTAG is the tag to pass on Aries.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - @cdm_hndl is NULL, @ptag is 0, or @modes has bits that are unknown or
+ *   exclude each other
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_CdmCreate(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint32_t modes, gni_cdm_handle_t *cdm_hndl);
 
@@ -1242,35 +1636,52 @@ gni_return_t GNI_CdmCreate(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint
  * NIC handles made through it are invalid afterwards. Destroy endpoints, registrations and queues
  * first.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
  */
 gni_return_t GNI_CdmDestroy(gni_cdm_handle_t cdm_hndl);
 
 /**
  * GNI_CdmGetNicAddress() - network address of a local device
- * @device_id: device number
+ * @device_id: N of /dev/kgniN
  * @address: out: network address
  * @cpu_id: out: lowest-numbered CPU near the device
  *
  * Needs no domain.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_NO_MATCH.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_NO_MATCH - there is no such device
  */
 gni_return_t GNI_CdmGetNicAddress(uint32_t device_id, uint32_t *address, uint32_t *cpu_id);
 
 /**
  * GNI_CdmAttach() - attach a domain to a NIC
  * @cdm_hndl: domain
- * @device_id: device number, all ones for the nearest one not attached
+ * @device_id: N of /dev/kgniN, all ones for the nearest one not attached
  * @local_addr: out: network address of the NIC
  * @nic_hndl: out: NIC handle
  *
- * A domain attaches a given NIC once (INVALID_STATE); several domains may share one.
- * PERMISSION_ERROR: the tag and the cookie do not belong together, or the domain does not exist and
- * the caller may not create it. NOT_DONE: interrupted by a signal.
+ * A domain attaches a given NIC once; several domains may share one.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_ERROR_NOMEM, GNI_RC_PERMISSION_ERROR, GNI_RC_INVALID_STATE, GNI_RC_NOT_DONE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - there is no such device
+ * * %GNI_RC_ERROR_RESOURCE - the NIC has no descriptor, tag or other resource left, or a limit of
+ *   the job is reached
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_PERMISSION_ERROR - tag and cookie do not belong together, or the domain does not exist
+ *   and the caller may not create it
+ * * %GNI_RC_INVALID_STATE - the domain is attached to that NIC already; with all ones: to every NIC
+ * * %GNI_RC_NOT_DONE - interrupted by a signal; try again
  */
 gni_return_t GNI_CdmAttach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint32_t *local_addr,
 			   gni_nic_handle_t *nic_hndl);
@@ -1282,7 +1693,11 @@ gni_return_t GNI_CdmAttach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint32
  * After it, and after a restart, the library makes no system call for this domain; GNI_CqDestroy()
  * and GNI_CdmDestroy() free what is left.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
  */
 gni_return_t GNI_CdmCheckpoint(gni_cdm_handle_t cdm_handle);
 
@@ -1290,85 +1705,122 @@ gni_return_t GNI_CdmCheckpoint(gni_cdm_handle_t cdm_handle);
  * GNI_CdmResume() - take GNI_CdmCheckpoint() back
  * @cdm_handle: domain
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
  */
 gni_return_t GNI_CdmResume(gni_cdm_handle_t cdm_handle);
 
 /**
  * GNI_SuspendJob() - announce that a job will be suspended
- * @device_id: device number
- * @job_id: job number
- * @ptag: protection tag
- * @cookie: cookie of the protection domain
+ * @device_id: N of /dev/kgniN
+ * @job_id: number of the job, 64 bits, the launcher's own
+ * @ptag: protection tag, GNI_FIND_ALLOC_PTAG to have it found by the cookie
+ * @cookie: 32-bit name of the protection domain, the same on all nodes
  * @timeout: milliseconds, all ones for no limit
  *
- * Privileged. NOT_DONE: try again; INVALID_STATE: a suspension is pending; ERROR_RESOURCE: the job
- * cannot be suspended.
+ * Context: Any thread. Sleeps for up to @timeout. Needs CAP_SYS_ADMIN.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_TIMEOUT, GNI_RC_PERMISSION_ERROR,
- * GNI_RC_NOT_DONE, GNI_RC_INVALID_STATE, GNI_RC_ERROR_RESOURCE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a value that cannot be
+ * * %GNI_RC_TIMEOUT - @timeout is over, and the job is not suspended
+ * * %GNI_RC_PERMISSION_ERROR - the caller is not privileged
+ * * %GNI_RC_NOT_DONE - not now; try again
+ * * %GNI_RC_INVALID_STATE - a suspension is pending
+ * * %GNI_RC_ERROR_RESOURCE - the job cannot be suspended
  */
 gni_return_t GNI_SuspendJob(uint32_t device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie, uint32_t timeout);
 
 /**
  * GNI_ResumeJob() - announce that a suspended job goes on
- * @device_id: device number
- * @job_id: job number
- * @ptag: protection tag
- * @cookie: cookie of the protection domain
+ * @device_id: N of /dev/kgniN
+ * @job_id: number of the job, 64 bits, the launcher's own
+ * @ptag: protection tag, GNI_FIND_ALLOC_PTAG to have it found by the cookie
+ * @cookie: 32-bit name of the protection domain, the same on all nodes
  *
- * Privileged. INVALID_STATE: the job was not suspended.
+ * Context: Any thread. Needs CAP_SYS_ADMIN.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_PERMISSION_ERROR, GNI_RC_INVALID_STATE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a value that cannot be
+ * * %GNI_RC_PERMISSION_ERROR - the caller is not privileged
+ * * %GNI_RC_INVALID_STATE - the job was not suspended
  */
 gni_return_t GNI_ResumeJob(uint32_t device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie);
 
 /**
  * GNI_ConfigureNTT() - write entries of the node translation table
- * @device_id: device number
+ * @device_id: N of /dev/kgniN
  * @ntt_desc: entries
  * @ntt_base: in, out: first entry
  *
- * Privileged. The driver chooses the base. A NULL table clears group_size entries from *@ntt_base
- * on; base and group_size both all ones clear every unused allocation.
+ * The driver chooses the base. A NULL table clears group_size entries from *@ntt_base on; base and
+ * group_size both all ones clear every unused allocation.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_PERMISSION_ERROR, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_ERROR_NOMEM, GNI_RC_NO_MATCH.
+ * Context: Any thread. Needs CAP_SYS_ADMIN.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_PERMISSION_ERROR - the caller is not privileged
+ * * %GNI_RC_ERROR_RESOURCE - the table has no room for so many entries
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_NO_MATCH - there is no such device
  */
 gni_return_t GNI_ConfigureNTT(int device_id, gni_ntt_descriptor_t *ntt_desc, uint32_t *ntt_base);
 
 /**
  * GNI_ConfigureJob() - create or change a communication domain
- * @device_id: device number
- * @job_id: job number
- * @ptag: protection tag
- * @cookie: cookie of the protection domain
- * @limits: limits, may be NULL
+ * @device_id: N of /dev/kgniN
+ * @job_id: number of the job, 64 bits, the launcher's own
+ * @ptag: protection tag, GNI_FIND_ALLOC_PTAG to have it found by the cookie
+ * @cookie: 32-bit name of the protection domain, the same on all nodes
+ * @limits: limits, NULL to leave them as they are
  *
- * Privileged: what a launcher calls before its ranks attach. Ties job, tag and cookie together and
- * sets the limits that are not GNI_JOB_INVALID_LIMIT. INVALID_STATE: tag or cookie belong to
- * another job; ILLEGAL_OP: the NTT range of a job cannot change.
+ * What a launcher calls before its ranks attach. Ties job, tag and cookie together and sets the
+ * limits that are not GNI_JOB_INVALID_LIMIT.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_PERMISSION_ERROR, GNI_RC_NO_MATCH,
- * GNI_RC_INVALID_STATE, GNI_RC_ILLEGAL_OP, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM.
+ * Context: Any thread. Needs CAP_SYS_ADMIN.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a value that cannot be
+ * * %GNI_RC_PERMISSION_ERROR - the caller is not privileged
+ * * %GNI_RC_NO_MATCH - there is no such device
+ * * %GNI_RC_INVALID_STATE - tag or cookie belong to another job
+ * * %GNI_RC_ILLEGAL_OP - the NTT range of a job cannot change
+ * * %GNI_RC_ERROR_RESOURCE - no tag is left, or a limit exceeds what the NIC has
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_ConfigureJob(uint32_t device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie,
 			      gni_job_limits_t *limits);
 
 /**
  * GNI_ConfigureNTTandJob() - GNI_ConfigureNTT() and GNI_ConfigureJob() in one step
- * @device_id: device number
- * @job_id: job number
- * @ptag: protection tag
- * @cookie: cookie of the protection domain
- * @limits: limits, may be NULL
+ * @device_id: N of /dev/kgniN
+ * @job_id: number of the job, 64 bits, the launcher's own
+ * @ptag: protection tag, GNI_FIND_ALLOC_PTAG to have it found by the cookie
+ * @cookie: 32-bit name of the protection domain, the same on all nodes
+ * @limits: limits, NULL to leave them as they are
  * @ntt_desc: entries
  * @ntt_base: out: first entry
  *
- * Privileged. A NULL @ntt_desc leaves the table alone. Cannot clear entries.
+ * A NULL @ntt_desc leaves the table alone. Cannot clear entries.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_PERMISSION_ERROR, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_ERROR_NOMEM, GNI_RC_NO_MATCH, GNI_RC_INVALID_STATE, GNI_RC_ILLEGAL_OP.
+ * Context: Any thread. Needs CAP_SYS_ADMIN.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a value that cannot be, or entries that are NULL
+ * * %GNI_RC_PERMISSION_ERROR - the caller is not privileged
+ * * %GNI_RC_ERROR_RESOURCE - no tag or no entry of the table is left
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_NO_MATCH - there is no such device
+ * * %GNI_RC_INVALID_STATE - tag or cookie belong to another job
+ * * %GNI_RC_ILLEGAL_OP - the NTT range of a job cannot change
  */
 gni_return_t GNI_ConfigureNTTandJob(int device_id, uint64_t job_id, uint8_t ptag, uint32_t cookie,
 				    gni_job_limits_t *limits, gni_ntt_descriptor_t *ntt_desc, uint32_t *ntt_base);
@@ -1382,7 +1834,12 @@ gni_return_t GNI_ConfigureNTTandJob(int device_id, uint64_t job_id, uint8_t ptag
  * It begins unbound. Events of what it starts go to @src_cq_hndl, which may be NULL for an endpoint
  * that only exchanges datagrams.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_EpCreate(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl, gni_ep_handle_t *ep_hndl);
 
@@ -1395,20 +1852,31 @@ gni_return_t GNI_EpCreate(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl
  * Without this call local and global events carry the bound remote_id and remote events the own
  * instance id.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
  */
 gni_return_t GNI_EpSetEventData(gni_ep_handle_t ep_hndl, uint32_t local_event, uint32_t remote_event);
 
 /**
  * GNI_EpBind() - bind an endpoint to a peer
  * @ep_hndl: endpoint
- * @remote_addr: network address of the peer
- * @remote_id: instance id of the peer
+ * @remote_addr: network address (PE) of the peer
+ * @remote_id: instance id of the peer, 32 bits
  *
  * Reserves as many transfer requests as the source queue has entries, half of that with
  * GNI_CDM_MODE_DUAL_EVENTS. An endpoint is unbound before it is bound again.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - @ep_hndl is no endpoint, it is bound already, or there is no such
+ *   address
+ * * %GNI_RC_ERROR_RESOURCE - no transfer requests can be reserved
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_EpBind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t remote_id);
 
@@ -1416,9 +1884,12 @@ gni_return_t GNI_EpBind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t 
  * GNI_EpUnbind() - take the binding of an endpoint away
  * @ep_hndl: endpoint
  *
- * NOT_DONE while transfers are outstanding: read the queue and try again.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NOT_DONE - transfers are outstanding: read the queue and try again
  */
 gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl);
 
@@ -1428,7 +1899,12 @@ gni_return_t GNI_EpUnbind(gni_ep_handle_t ep_hndl);
  *
  * The checks of GNI_EpUnbind() without its effect.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NOT_DONE - transfers are outstanding
  */
 gni_return_t GNI_EpIdle(gni_ep_handle_t ep_hndl);
 
@@ -1438,24 +1914,34 @@ gni_return_t GNI_EpIdle(gni_ep_handle_t ep_hndl);
  *
  * In any state; a bound one need not be unbound.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
  */
 gni_return_t GNI_EpDestroy(gni_ep_handle_t ep_hndl);
 
 /**
  * GNI_EpPostData() - exchange a datagram
  * @ep_hndl: endpoint
- * @in_data: bytes to send
- * @data_len: how many
- * @out_buf: out: room for the peer's bytes
- * @buf_size: size of that
+ * @in_data: bytes to send, copied by the call
+ * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
+ * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
+ * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
  *
  * Sends @data_len bytes and receives the peer's into @out_buf, which stays in use until the
  * exchange ends. On an unbound endpoint any bound peer of the domain may match. One at a time for
- * an endpoint (ERROR_RESOURCE); at most GNI_DATAGRAM_MAXSIZE bytes (SIZE_ERROR).
+ * an endpoint; at most GNI_DATAGRAM_MAXSIZE bytes.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM,
- * GNI_RC_SIZE_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram already
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
  */
 gni_return_t GNI_EpPostData(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 			    uint16_t buf_size);
@@ -1463,16 +1949,23 @@ gni_return_t GNI_EpPostData(gni_ep_handle_t ep_hndl, void *in_data, uint16_t dat
 /**
  * GNI_EpPostDataWId() - exchange a datagram that has an id
  * @ep_hndl: endpoint
- * @in_data: bytes to send
- * @data_len: how many
- * @out_buf: out: room for the peer's bytes
- * @buf_size: size of that
+ * @in_data: bytes to send, copied by the call
+ * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
+ * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
+ * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
  * @datagram_id: id of the datagram, not all ones
  *
  * As GNI_EpPostData(). ERROR_RESOURCE also tells that an exchange with that peer is under way.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM,
- * GNI_RC_SIZE_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram with this id, or an exchange with that
+ *   peer is under way
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
  */
 gni_return_t GNI_EpPostDataWId(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 			       uint16_t buf_size, uint64_t datagram_id);
@@ -1480,15 +1973,20 @@ gni_return_t GNI_EpPostDataWId(gni_ep_handle_t ep_hndl, void *in_data, uint16_t 
 /**
  * GNI_EpPostDataTest() - look at the datagram of an endpoint
  * @ep_hndl: endpoint
- * @post_state: out: state
- * @remote_addr: out: network address of the peer
+ * @post_state: out: state of the datagram
+ * @remote_addr: out: network address (PE) of the peer
  * @remote_id: out: instance id of the peer
  *
- * Reporting a final state retires the datagram: the next call gives NO_MATCH. SIZE_ERROR: the
- * peer's data did not fit into the posted buffer.
+ * Reporting a final state retires the datagram: the next call gives NO_MATCH.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_SIZE_ERROR,
- * GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram
+ * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_EpPostDataTest(gni_ep_handle_t ep_hndl, gni_post_state_t *post_state, uint32_t *remote_addr,
 				uint32_t *remote_id);
@@ -1497,14 +1995,20 @@ gni_return_t GNI_EpPostDataTest(gni_ep_handle_t ep_hndl, gni_post_state_t *post_
  * GNI_EpPostDataTestById() - look at a datagram by its id
  * @ep_hndl: endpoint
  * @datagram_id: id of the datagram, not all ones
- * @post_state: out: state
- * @remote_addr: out: network address of the peer
+ * @post_state: out: state of the datagram
+ * @remote_addr: out: network address (PE) of the peer
  * @remote_id: out: instance id of the peer
  *
  * As GNI_EpPostDataTest(); the endpoint is the one that posted it.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_SIZE_ERROR,
- * GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram with this id
+ * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_EpPostDataTestById(gni_ep_handle_t ep_hndl, uint64_t datagram_id, gni_post_state_t *post_state,
 				    uint32_t *remote_addr, uint32_t *remote_id);
@@ -1513,14 +2017,22 @@ gni_return_t GNI_EpPostDataTestById(gni_ep_handle_t ep_hndl, uint64_t datagram_i
  * GNI_EpPostDataWait() - wait for the datagram of an endpoint
  * @ep_hndl: endpoint
  * @timeout: milliseconds, all ones for no limit, 0 is refused
- * @post_state: out: state
- * @remote_addr: out: network address of the peer
+ * @post_state: out: state of the datagram
+ * @remote_addr: out: network address (PE) of the peer
  * @remote_id: out: instance id of the peer
  *
  * Then reports as GNI_EpPostDataTest().
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_TIMEOUT, GNI_RC_SIZE_ERROR, GNI_RC_NO_MATCH,
- * GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it. Sleeps for up
+ * to @timeout.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_TIMEOUT - @timeout is over, and the exchange is not
+ * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_EpPostDataWait(gni_ep_handle_t ep_hndl, uint32_t timeout, gni_post_state_t *post_state,
 				uint32_t *remote_addr, uint32_t *remote_id);
@@ -1530,14 +2042,22 @@ gni_return_t GNI_EpPostDataWait(gni_ep_handle_t ep_hndl, uint32_t timeout, gni_p
  * @ep_hndl: endpoint
  * @datagram_id: id of the datagram, not all ones
  * @timeout: milliseconds, all ones for no limit, 0 is refused
- * @post_state: out: state
- * @remote_addr: out: network address of the peer
+ * @post_state: out: state of the datagram
+ * @remote_addr: out: network address (PE) of the peer
  * @remote_id: out: instance id of the peer
  *
  * Then reports as GNI_EpPostDataTest().
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_TIMEOUT, GNI_RC_SIZE_ERROR, GNI_RC_NO_MATCH,
- * GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it. Sleeps for up
+ * to @timeout.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_TIMEOUT - @timeout is over, and the exchange is not
+ * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram with this id
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_EpPostDataWaitById(gni_ep_handle_t ep_hndl, uint64_t datagram_id, uint32_t timeout,
 				    gni_post_state_t *post_state, uint32_t *remote_addr, uint32_t *remote_id);
@@ -1545,12 +2065,17 @@ gni_return_t GNI_EpPostDataWaitById(gni_ep_handle_t ep_hndl, uint64_t datagram_i
 /**
  * GNI_PostDataProbe() - find a finished datagram
  * @nic_hndl: NIC handle
- * @remote_addr: out: network address of the peer
+ * @remote_addr: out: network address (PE) of the peer
  * @remote_id: out: instance id of the peer
  *
  * Completed, timed out or cancelled. The datagram stays until it is tested or waited for.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - no datagram is finished
  */
 gni_return_t GNI_PostDataProbe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr, uint32_t *remote_id);
 
@@ -1559,7 +2084,12 @@ gni_return_t GNI_PostDataProbe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr,
  * @nic_hndl: NIC handle
  * @datagram_id: out: id of the datagram, not all ones
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - no datagram with an id is finished
  */
 gni_return_t GNI_PostDataProbeById(gni_nic_handle_t nic_hndl, uint64_t *datagram_id);
 
@@ -1569,9 +2099,14 @@ gni_return_t GNI_PostDataProbeById(gni_nic_handle_t nic_hndl, uint64_t *datagram
  * @timeout: milliseconds, all ones for no limit
  * @datagram_id: out: id of the datagram, not all ones
  *
- * Sleeps. Other threads may use the NIC handle meanwhile.
+ * Other threads may use the NIC handle meanwhile.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_TIMEOUT.
+ * Context: Any thread, beside other calls on the NIC handle. Sleeps for up to @timeout.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_TIMEOUT - @timeout is over, and no datagram is finished
  */
 gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t nic_hndl, uint32_t timeout, uint64_t *datagram_id);
 
@@ -1579,9 +2114,14 @@ gni_return_t GNI_PostdataProbeWaitById(gni_nic_handle_t nic_hndl, uint32_t timeo
  * GNI_EpPostDataCancel() - cancel the datagram of an endpoint
  * @ep_hndl: endpoint
  *
- * NO_MATCH: there is none. A directed one ends in GNI_POST_TERMINATED and is then reported.
+ * A directed one ends in GNI_POST_TERMINATED and is then reported.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram
  */
 gni_return_t GNI_EpPostDataCancel(gni_ep_handle_t ep_hndl);
 
@@ -1592,15 +2132,20 @@ gni_return_t GNI_EpPostDataCancel(gni_ep_handle_t ep_hndl);
  *
  * A wildcard that nobody has matched is gone at once.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram with this id
  */
 gni_return_t GNI_EpPostDataCancelById(gni_ep_handle_t ep_hndl, uint64_t datagram_id);
 
 /**
  * GNI_MemRegister() - register a range of memory
  * @nic_hndl: NIC handle
- * @address: start address
- * @length: bytes
+ * @address: start, virtual
+ * @length: bytes, at least 1
  * @dst_cq_hndl: queue for remote events, NULL for none
  * @flags: GNI_MEM_* bits
  * @vmdh_index: slot with GNI_MEM_USE_VMDH, all ones for the next free one
@@ -1608,11 +2153,17 @@ gni_return_t GNI_EpPostDataCancelById(gni_ep_handle_t ep_hndl, uint64_t datagram
  *
  * Pins the pages. Any address and length will do, whole pages are covered; length 0 is
  * INVALID_PARAM. Puts and CQ writes of peers to the region raise remote events in @dst_cq_hndl.
- * PERMISSION_ERROR: the range is mapped read-only and GNI_MEM_READ_ONLY is not set, or the memory
- * lock limit is reached. *@mem_hndl is unchanged on failure.
+ * *@mem_hndl is unchanged on failure.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM,
- * GNI_RC_PERMISSION_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, a length of 0, or flags or a slot that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - no memory descriptor is left, or the job's limit is reached
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_PERMISSION_ERROR - the range is mapped read-only and GNI_MEM_READ_ONLY is not set, or
+ *   the limit of locked memory is reached
  */
 gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64_t length, gni_cq_handle_t dst_cq_hndl,
 			     uint32_t flags, uint32_t vmdh_index, gni_mem_handle_t *mem_hndl);
@@ -1620,8 +2171,8 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
 /**
  * GNI_MemRegisterSegments() - register several ranges as one region
  * @nic_hndl: NIC handle
- * @mem_segments: segments
- * @segments_cnt: how many
+ * @mem_segments: array of segments
+ * @segments_cnt: elements of @mem_segments
  * @dst_cq_hndl: queue for remote events, NULL for none
  * @flags: GNI_MEM_* bits
  * @vmdh_index: slot with GNI_MEM_USE_VMDH, all ones for the next free one
@@ -1629,8 +2180,16 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic_hndl, uint64_t address, uint64
  *
  * Addresses of later transfers are byte offsets into the region.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM,
- * GNI_RC_PERMISSION_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, no segment, one of length 0, or flags or a slot that
+ *   cannot be
+ * * %GNI_RC_ERROR_RESOURCE - no memory descriptor is left, or the job's limit is reached
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_PERMISSION_ERROR - a range is mapped read-only and GNI_MEM_READ_ONLY is not set, or the
+ *   limit of locked memory is reached
  */
 gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_t *mem_segments, uint32_t segments_cnt,
 				     gni_cq_handle_t dst_cq_hndl, uint32_t flags, uint32_t vmdh_index,
@@ -1639,11 +2198,16 @@ gni_return_t GNI_MemRegisterSegments(gni_nic_handle_t nic_hndl, gni_mem_segment_
 /**
  * GNI_SetMddResources() - reserve a block of memory descriptors
  * @nic_hndl: NIC handle
- * @num_entries: number of descriptors
+ * @num_entries: descriptors, at least 1
  *
  * Once for a NIC handle; registrations with GNI_MEM_USE_VMDH come from it.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, no entries, or a block is there already
+ * * %GNI_RC_ERROR_NOMEM - there is no such block of descriptors
  */
 gni_return_t GNI_SetMddResources(gni_nic_handle_t nic_hndl, uint32_t num_entries);
 
@@ -1655,7 +2219,12 @@ gni_return_t GNI_SetMddResources(gni_nic_handle_t nic_hndl, uint32_t num_entries
  * Unpins the pages; returns when no transfer can reach them. A zeroed or foreign handle is
  * INVALID_PARAM.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad NIC handle, or a memory handle that is zeroed, foreign, or ended
+ *   already
  */
 gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl);
 
@@ -1667,7 +2236,12 @@ gni_return_t GNI_MemDeregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_
  *
  * The handle's check code is verified. Handles of peers may be asked as well.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any thread; makes no system call.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, an unknown attribute, or a memory handle whose check code is
+ *   wrong
  */
 gni_return_t GNI_MemHndlQueryAttr(gni_mem_handle_t *mem_hndl, gni_mem_handle_attr_t attr, int *yesno);
 
@@ -1677,9 +2251,12 @@ gni_return_t GNI_MemHndlQueryAttr(gni_mem_handle_t *mem_hndl, gni_mem_handle_att
  * @vmdh_index: slot of the new handle
  * @dst_mem_hndl: out: handle made
  *
- * INVALID_STATE: the source has not been activated by GNI_MEM_UPDATE_REGION.
+ * Context: Any thread; makes no system call.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_INVALID_STATE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a source that is no handle of a slot
+ * * %GNI_RC_INVALID_STATE - the source has not been activated by GNI_MEM_UPDATE_REGION
  */
 gni_return_t GNI_RebuildMemHndl(gni_mem_handle_t *src_mem_hndl, uint32_t vmdh_index, gni_mem_handle_t *dst_mem_hndl);
 
@@ -1688,13 +2265,19 @@ gni_return_t GNI_RebuildMemHndl(gni_mem_handle_t *src_mem_hndl, uint32_t vmdh_in
  * @nic_hndl: NIC handle
  * @fd: open device file of a NIC handle of this process, -1 for none
  * @mem_hndl: in, out: handle found before; then the next one
- * @address: out: start address
+ * @address: out: start of the region
  * @length: out: bytes
  *
  * An empty *@mem_hndl begins the walk, NO_MATCH ends it; *@address and *@length are zeroed on
- * errors. Exactly one of @nic_hndl and @fd is given. INVALID_STATE: the handle is not known.
+ * errors. Exactly one of @nic_hndl and @fd is given.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_INVALID_STATE, GNI_RC_NO_MATCH.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - both or none of @nic_hndl and @fd, or NULL
+ * * %GNI_RC_INVALID_STATE - the handle that was given is not known
+ * * %GNI_RC_NO_MATCH - there are no more
  */
 gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle_t *mem_hndl, uint64_t *address,
 			       uint64_t *length);
@@ -1702,7 +2285,7 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
 /**
  * GNI_CqCreate() - create a completion queue
  * @nic_hndl: NIC handle
- * @entry_count: entries that must fit
+ * @entry_count: entries that must fit, at least 1; the queue may be larger
  * @delay_count: events per interrupt of a blocking queue, 0 for each
  * @mode: GNI_CQ_* bits
  * @handler: function to call for each event, or NULL
@@ -1712,7 +2295,13 @@ gni_return_t GNI_MemQueryHndls(gni_nic_handle_t nic_hndl, int fd, gni_mem_handle
  * For local or for remote events, not for both. @handler, if given, runs once for each event, not
  * later than the return of the call that delivers the event.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad NIC handle, NULL, no entries, or modes that exclude each other
+ * * %GNI_RC_ERROR_RESOURCE - the NIC has no queue left, or the job's limit is reached
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_CqCreate(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint32_t delay_count, gni_cq_mode_t mode,
 			  void (*handler)(gni_cq_entry_t *, void *), void *context, gni_cq_handle_t *cq_hndl);
@@ -1723,7 +2312,12 @@ gni_return_t GNI_CqCreate(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint3
  *
  * ERROR_RESOURCE, and no effect, while endpoints refer to it.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_ERROR_RESOURCE - endpoints refer to it; nothing has happened
  */
 gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl);
 
@@ -1734,12 +2328,19 @@ gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl);
  *
  * GNI_POST_RDMA_PUT or GNI_POST_RDMA_GET. Events go to src_cq_hndl of the descriptor, or to the
  * endpoint's queue if that is NULL. Descriptor and buffers belong to the library until
- * GNI_GetCompleted(). ALIGNMENT_ERROR: a get whose remote address or length is no multiple of 4.
- * ERROR_RESOURCE: no request free, try again after reaping events. PERMISSION_ERROR: a handle does
- * not allow the access.
+ * GNI_GetCompleted().
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ALIGNMENT_ERROR, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_ERROR_NOMEM, GNI_RC_PERMISSION_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint, another type of post, modes that
+ *   cannot be, or local and global events together without GNI_CDM_MODE_DUAL_EVENTS
+ * * %GNI_RC_ALIGNMENT_ERROR - a get whose remote address or length is no multiple of 4; nothing has
+ *   happened
+ * * %GNI_RC_ERROR_RESOURCE - no request is free; try again after reaping events
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_PERMISSION_ERROR - a memory handle does not allow the access
  */
 gni_return_t GNI_PostRdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
 
@@ -1752,7 +2353,15 @@ gni_return_t GNI_PostRdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_d
  * a put has been read when the call returns and need not be registered. A put of length 0 is legal.
  * Nothing has happened when an error is returned.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ALIGNMENT_ERROR, GNI_RC_ERROR_RESOURCE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint, another type of post, an unknown
+ *   command, or modes that cannot be
+ * * %GNI_RC_ALIGNMENT_ERROR - an address or the length is not aligned as the operation demands;
+ *   nothing has happened
+ * * %GNI_RC_ERROR_RESOURCE - no request is free; try again after reaping events
  */
 gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
 
@@ -1763,21 +2372,32 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
  *
  * The queue is the one that the memory behind remote_mem_hndl was registered with.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint or another type of post
+ * * %GNI_RC_ERROR_RESOURCE - no request is free; try again after reaping events
  */
 gni_return_t GNI_PostCqWrite(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
 
 /**
  * GNI_GetCompleted() - descriptor of an event
  * @cq_hndl: completion queue
- * @event_data: entry
+ * @event_data: entry, as GNI_CqGetEvent() gave it
  * @post_descr: out: descriptor of the event
  *
  * To be called once for each event of type GNI_CQ_EVENT_TYPE_POST. Stores the very pointer that was
  * posted; its status and cq_mode_complete are valid then. TRANSACTION_ERROR stores it too.
  * DESCRIPTOR_ERROR stores NULL if the event belongs to no posted descriptor.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_DESCRIPTOR_ERROR, GNI_RC_INVALID_PARAM, GNI_RC_TRANSACTION_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_DESCRIPTOR_ERROR - the event belongs to no posted descriptor; NULL is stored
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_TRANSACTION_ERROR - the transfer failed; its descriptor is stored, too
  */
 gni_return_t GNI_GetCompleted(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data, gni_post_descriptor_t **post_descr);
 
@@ -1786,12 +2406,17 @@ gni_return_t GNI_GetCompleted(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data
  * @cq_hndl: completion queue
  * @event_data: out: entry
  *
- * Does not wait. NOT_DONE: empty. ERROR_RESOURCE: events were lost, the stored entry has the
- * overrun mark, reading on is allowed. TRANSACTION_ERROR: the stored entry reports a failed
- * transfer.
+ * Does not wait.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_NOT_DONE, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_TRANSACTION_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - an entry is stored
+ * * %GNI_RC_NOT_DONE - the queue is empty
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - events were lost; the stored entry has the overrun mark, and reading
+ *   on is allowed
+ * * %GNI_RC_TRANSACTION_ERROR - the stored entry reports a failed transfer
  */
 gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data);
 
@@ -1801,41 +2426,65 @@ gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
  * @timeout: milliseconds, all ones for no limit
  * @event_data: out: entry
  *
- * For queues made with GNI_CQ_BLOCKING (else ERROR_RESOURCE). Sleeps; returns as GNI_CqGetEvent()
- * otherwise.
+ * For queues made with GNI_CQ_BLOCKING. Sleeps; returns as GNI_CqGetEvent() otherwise.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_TIMEOUT, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_TRANSACTION_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it. Sleeps for up
+ * to @timeout.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - an entry is stored
+ * * %GNI_RC_TIMEOUT - @timeout is over, and the queue is empty
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - the queue was not made with GNI_CQ_BLOCKING, or events were lost: then
+ *   the stored entry has the overrun mark
+ * * %GNI_RC_TRANSACTION_ERROR - the stored entry reports a failed transfer
  */
 gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_entry_t *event_data);
 
 /**
  * GNI_CqVectorWaitEvent() - wait for an event of several queues
- * @cq_hndls: queues
- * @num_cqs: how many
+ * @cq_hndls: array of blocking queues
+ * @num_cqs: elements of @cq_hndls
  * @timeout: milliseconds, all ones for no limit
  * @event_data: out: entry
- * @which: out: index of the queue
+ * @which: out: index of the queue in @cq_hndls
  *
- * All must be blocking queues. NOT_DONE: the queue found has its interrupt masked.
+ * All must be blocking queues.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_TIMEOUT, GNI_RC_NOT_DONE, GNI_RC_INVALID_PARAM,
- * GNI_RC_ERROR_RESOURCE, GNI_RC_TRANSACTION_ERROR, GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it. Sleeps for up
+ * to @timeout.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - an entry is stored
+ * * %GNI_RC_TIMEOUT - @timeout is over, and all queues are empty
+ * * %GNI_RC_NOT_DONE - the queue found has its interrupt masked
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - a queue was not made with GNI_CQ_BLOCKING, or events were lost: then
+ *   the stored entry has the overrun mark
+ * * %GNI_RC_TRANSACTION_ERROR - the stored entry reports a failed transfer
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, uint64_t timeout,
 				   gni_cq_entry_t *event_data, uint32_t *which);
 
 /**
  * GNI_CqVectorMonitor() - wait until one of several queues has an event
- * @cq_hndls: queues
- * @num_cqs: how many
+ * @cq_hndls: array of blocking queues
+ * @num_cqs: elements of @cq_hndls
  * @timeout: milliseconds, all ones for no limit
- * @which: out: index of the queue
+ * @which: out: index of the queue in @cq_hndls
  *
  * As GNI_CqVectorWaitEvent(), but the event stays in its queue.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_TIMEOUT, GNI_RC_NOT_DONE, GNI_RC_INVALID_PARAM,
- * GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM.
+ * Context: Any thread, beside other calls on the NIC handle. Sleeps for up to @timeout.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - the queue @which has an event
+ * * %GNI_RC_TIMEOUT - @timeout is over, and all queues are empty
+ * * %GNI_RC_NOT_DONE - the queue found has its interrupt masked
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - a queue was not made with GNI_CQ_BLOCKING
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_CqVectorMonitor(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, uint64_t timeout, uint32_t *which);
 
@@ -1845,7 +2494,13 @@ gni_return_t GNI_CqVectorMonitor(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, ui
  *
  * Calls nest.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_ERROR_RESOURCE, GNI_RC_NOT_DONE, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_ERROR_RESOURCE - not from this implementation
+ * * %GNI_RC_NOT_DONE - not from this implementation
+ * * %GNI_RC_INVALID_PARAM - @cq_hndl is no queue, or not made with GNI_CQ_BLOCKING
  */
 gni_return_t GNI_CqInterruptMask(gni_cq_handle_t cq_hndl);
 
@@ -1855,7 +2510,13 @@ gni_return_t GNI_CqInterruptMask(gni_cq_handle_t cq_hndl);
  *
  * Takes one GNI_CqInterruptMask() back.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_ERROR_RESOURCE, GNI_RC_NOT_DONE, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_ERROR_RESOURCE - not from this implementation
+ * * %GNI_RC_NOT_DONE - the interrupt is not masked
+ * * %GNI_RC_INVALID_PARAM - @cq_hndl is no queue, or not made with GNI_CQ_BLOCKING
  */
 gni_return_t GNI_CqInterruptUnmask(gni_cq_handle_t cq_hndl);
 
@@ -1865,30 +2526,44 @@ gni_return_t GNI_CqInterruptUnmask(gni_cq_handle_t cq_hndl);
  *
  * Changes nothing, runs no handler, needs no lock of the caller.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_NOT_DONE, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE.
+ * Context: Any thread, beside other calls on the NIC handle.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - there is one
+ * * %GNI_RC_NOT_DONE - the queue is empty
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_ERROR_RESOURCE - events were lost
  */
 gni_return_t GNI_CqTestEvent(gni_cq_handle_t cq_hndl);
 
 /**
  * GNI_CqErrorStr() - put an entry's status into words
- * @entry: entry
+ * @entry: entry of a queue
  * @buffer: out: room for the text
- * @len: size of that
+ * @len: bytes of that
  *
- * NUL-terminated, of the form source:status. SIZE_ERROR: it does not fit into @len bytes.
+ * NUL-terminated, of the form source:status.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_SIZE_ERROR.
+ * Context: Any thread; makes no system call.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_SIZE_ERROR - the text does not fit into @len bytes
  */
 gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, void *buffer, uint32_t len);
 
 /**
  * GNI_CqErrorRecoverable() - is it reasonable to post again
- * @entry: entry
+ * @entry: entry of a queue
  * @recoverable: out: 1 or 0
  *
- * INVALID_STATE: a status without a meaning.
+ * Context: Any thread; makes no system call.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_INVALID_STATE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_INVALID_STATE - a status without a meaning
  */
 gni_return_t GNI_CqErrorRecoverable(gni_cq_entry_t entry, uint32_t *recoverable);
 
@@ -1899,7 +2574,11 @@ gni_return_t GNI_CqErrorRecoverable(gni_cq_entry_t entry, uint32_t *recoverable)
  *
  * From msg_type, mbox_maxcredit and msg_maxsize; the other fields are ignored.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any thread; makes no system call.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, an unknown type, or a size or credits of 0 or too large
  */
 gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *smsg_attr, unsigned int *size);
 
@@ -1909,10 +2588,17 @@ gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *smsg_attr, unsigned int *
  * @local_smsg_attr: own mailbox
  * @remote_smsg_attr: the peer's mailbox
  *
- * The endpoint must be bound (INVALID_STATE). Type, size and credits of both sides must agree
- * (INVALID_PARAM). The mailbox is registered and zeroed memory.
+ * The endpoint must be bound. Type, size and credits of both sides must agree. The mailbox is
+ * registered and zeroed memory.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_INVALID_STATE, GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, an endpoint without a queue, or mailboxes whose
+ *   type, size or credits do not agree
+ * * %GNI_RC_INVALID_STATE - the endpoint is not bound, or has mailboxes already
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_attr, gni_smsg_attr_t *remote_smsg_attr);
 
@@ -1923,23 +2609,32 @@ gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_a
  *
  * For all endpoints of the NIC handle.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
  */
 gni_return_t GNI_SmsgSetDeliveryMode(gni_nic_handle_t nic_handle, uint16_t dlvr_mode);
 
 /**
  * GNI_SmsgSend() - send a short message
  * @ep_hndl: endpoint
- * @header: header
- * @header_length: bytes of that
- * @data: data
- * @data_length: bytes of that
- * @msg_id: id returned in the event
+ * @header: first part of the message, may be NULL if @header_length is 0
+ * @header_length: bytes of @header
+ * @data: second part of the message, may be NULL if @data_length is 0
+ * @data_length: bytes of @data
+ * @msg_id: 32 bits that come back in the event of the source queue
  *
  * Header, then data. One event of type SMSG with @msg_id at the source queue, one at the receiver.
- * NOT_DONE: no credit, try again. ERROR_RESOURCE: larger than msg_maxsize.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_ERROR_RESOURCE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - no credit, or no request; try again after reaping events
+ * * %GNI_RC_ERROR_RESOURCE - larger than msg_maxsize of the mailbox
  */
 gni_return_t GNI_SmsgSend(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			  uint32_t data_length, uint32_t msg_id);
@@ -1947,16 +2642,22 @@ gni_return_t GNI_SmsgSend(gni_ep_handle_t ep_hndl, void *header, uint32_t header
 /**
  * GNI_SmsgSendWTag() - send a short message with a tag
  * @ep_hndl: endpoint
- * @header: header
- * @header_length: bytes of that
- * @data: data
- * @data_length: bytes of that
- * @msg_id: id returned in the event
- * @tag: tag
+ * @header: first part of the message, may be NULL if @header_length is 0
+ * @header_length: bytes of @header
+ * @data: second part of the message, may be NULL if @data_length is 0
+ * @data_length: bytes of @data
+ * @msg_id: 32 bits that come back in the event of the source queue
+ * @tag: tag of the message, 0 to 254
  *
  * As GNI_SmsgSend(). GNI_SMSG_ANY_TAG is not a tag.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_ERROR_RESOURCE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL with a length, or GNI_SMSG_ANY_TAG
+ * * %GNI_RC_NOT_DONE - no credit, or no request; try again after reaping events
+ * * %GNI_RC_ERROR_RESOURCE - larger than msg_maxsize of the mailbox
  */
 gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			      uint32_t data_length, uint32_t msg_id, uint8_t tag);
@@ -1964,25 +2665,36 @@ gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t ep_hndl, void *header, uint32_t he
 /**
  * GNI_SmsgGetNext() - next short message
  * @ep_hndl: endpoint
- * @header: out: message
+ * @header: out: start of the message, in the mailbox
  *
  * In the order of sending. The pointer goes into the mailbox and is good until GNI_SmsgRelease().
- * INVALID_STATE: the mailbox is corrupt.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_INVALID_STATE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - a message is there
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - no message is there
+ * * %GNI_RC_INVALID_STATE - the mailbox is corrupt
  */
 gni_return_t GNI_SmsgGetNext(gni_ep_handle_t ep_hndl, void **header);
 
 /**
  * GNI_SmsgGetNextWTag() - next short message if it has the tag
  * @ep_hndl: endpoint
- * @header: out: message
+ * @header: out: start of the message, in the mailbox
  * @tag: in, out: tag wanted, GNI_SMSG_ANY_TAG for any; then the message's tag
  *
  * NO_MATCH leaves the message where it is.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_NO_MATCH,
- * GNI_RC_INVALID_STATE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - a message is there
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - no message is there
+ * * %GNI_RC_NO_MATCH - the next message has another tag, and stays where it is
+ * * %GNI_RC_INVALID_STATE - the mailbox is corrupt
  */
 gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t ep_hndl, void **header, uint8_t *tag);
 
@@ -1990,9 +2702,14 @@ gni_return_t GNI_SmsgGetNextWTag(gni_ep_handle_t ep_hndl, void **header, uint8_t
  * GNI_SmsgRelease() - release the current short message
  * @ep_hndl: endpoint
  *
- * Gives the credit back to the sender. NOT_DONE: there is no current message.
+ * Gives the credit back to the sender.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NOT_DONE - there is no current message
  */
 gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl);
 
@@ -2005,11 +2722,17 @@ gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl);
  * @attrs: attributes
  * @msgq_hndl: out: message queue
  *
- * Every local instance gives equal attributes. INVALID_STATE: attributes differ, or the queue
- * takes no more instances; PERMISSION_ERROR: no shared memory.
+ * Every local instance gives equal attributes.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_NOMEM, GNI_RC_INVALID_STATE,
- * GNI_RC_PERMISSION_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_INVALID_STATE - attributes differ from those of other instances, the queue takes no
+ *   more of them, or the NIC handle has one
+ * * %GNI_RC_PERMISSION_ERROR - no shared memory
  */
 gni_return_t GNI_MsgqInit(gni_nic_handle_t nic_hndl, gni_msgq_rcv_cb_func *rcv_cb, void *cb_data,
 			  gni_cq_handle_t snd_cq, gni_msgq_attr_t *attrs, gni_msgq_handle_t *msgq_hndl);
@@ -2018,9 +2741,12 @@ gni_return_t GNI_MsgqInit(gni_nic_handle_t nic_hndl, gni_msgq_rcv_cb_func *rcv_c
  * GNI_MsgqRelease() - leave the node's message queue
  * @msgq_hndl: message queue
  *
- * NOT_DONE while transfers are outstanding.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NOT_DONE - transfers are outstanding
  */
 gni_return_t GNI_MsgqRelease(gni_msgq_handle_t msgq_hndl);
 
@@ -2028,7 +2754,12 @@ gni_return_t GNI_MsgqRelease(gni_msgq_handle_t msgq_hndl);
  * GNI_MsgqIdle() - is the message queue quiet
  * @msgq_hndl: message queue
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - it is
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NOT_DONE - transfers are outstanding
  */
 gni_return_t GNI_MsgqIdle(gni_msgq_handle_t msgq_hndl);
 
@@ -2041,8 +2772,14 @@ gni_return_t GNI_MsgqIdle(gni_msgq_handle_t msgq_hndl);
  *
  * The attributes are to be sent to that node.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_INVALID_STATE, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_PERMISSION_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_INVALID_STATE - there is a connection to that node
+ * * %GNI_RC_ERROR_RESOURCE - num_msgq_eps nodes have one
+ * * %GNI_RC_PERMISSION_ERROR - not all instances have joined, or the queue is being released
  */
 gni_return_t GNI_MsgqGetConnAttrs(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr, gni_msgq_ep_attr_t *attrs,
 				  uint32_t *attrs_size);
@@ -2053,10 +2790,16 @@ gni_return_t GNI_MsgqGetConnAttrs(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr,
  * @pe_addr: network address of the node
  * @attrs: attributes
  *
- * With the attributes received from it. NO_MATCH: GNI_MsgqGetConnAttrs() was not called for it.
+ * With the attributes received from it.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_INVALID_STATE,
- * GNI_RC_PERMISSION_ERROR.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - GNI_MsgqGetConnAttrs() was not called for that node
+ * * %GNI_RC_INVALID_STATE - connected already, or the attributes do not agree
+ * * %GNI_RC_PERMISSION_ERROR - not all instances have joined, or the queue is being released
  */
 gni_return_t GNI_MsgqConnect(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr, gni_msgq_ep_attr_t *attrs);
 
@@ -2065,7 +2808,13 @@ gni_return_t GNI_MsgqConnect(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr, gni_
  * @msgq_hndl: message queue
  * @pe_addr: network address of the node
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_NOT_DONE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - there is no connection to that node
+ * * %GNI_RC_NOT_DONE - transfers are outstanding
  */
 gni_return_t GNI_MsgqConnRelease(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr);
 
@@ -2073,17 +2822,24 @@ gni_return_t GNI_MsgqConnRelease(gni_msgq_handle_t msgq_hndl, uint32_t pe_addr);
  * GNI_MsgqSend() - send through the message queue
  * @msgq_hndl: message queue
  * @ep_hndl: endpoint
- * @hdr: header
- * @hdr_len: bytes of that
- * @msg: data
- * @msg_len: bytes of that
- * @msg_id: id returned in the event
- * @msg_tag: tag
+ * @hdr: first part of the message
+ * @hdr_len: bytes of @hdr
+ * @msg: second part of the message
+ * @msg_len: bytes of @msg; with @hdr_len at most max_msg_sz of the queue
+ * @msg_id: 32 bits that come back in the event of the source queue
+ * @msg_tag: tag of the message, 8 bits
  *
- * SIZE_ERROR: longer than the maximum; NOT_DONE: no credit.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_NOT_DONE,
- * GNI_RC_SIZE_ERROR, GNI_RC_INVALID_STATE.
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint or another NIC handle's, or NULL with
+ *   a length
+ * * %GNI_RC_NO_MATCH - there is no connection to that node, or no such instance on it
+ * * %GNI_RC_NOT_DONE - no credit; try again after GNI_MsgqProgress()
+ * * %GNI_RC_SIZE_ERROR - longer than max_msg_sz
+ * * %GNI_RC_INVALID_STATE - the connection is not made yet or has ended, not all instances of the
+ *   node have come, or the instance has gone
  */
 gni_return_t GNI_MsgqSend(gni_msgq_handle_t msgq_hndl, gni_ep_handle_t ep_hndl, void *hdr, uint32_t hdr_len, void *msg,
 			  uint32_t msg_len, uint32_t msg_id, uint8_t msg_tag);
@@ -2091,13 +2847,23 @@ gni_return_t GNI_MsgqSend(gni_msgq_handle_t msgq_hndl, gni_ep_handle_t ep_hndl, 
 /**
  * GNI_MsgqProgress() - receive from the message queue
  * @msgq_hndl: message queue
- * @timeout: milliseconds for each message; without GNI_MSGQ_MODE_BLOCKING the wait is a loop with naps
+ * @timeout: milliseconds for each message; without GNI_MSGQ_MODE_BLOCKING the wait is a loop with
+ *	naps
  *
- * Calls the receive callback for each message until it returns 0 or none comes within @timeout;
- * 0 and -1: does not wait. NOT_DONE: the callback returned 0, and there is more.
+ * Calls the receive callback for each message until it returns 0 or none comes within @timeout; 0
+ * and -1: does not wait.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_INVALID_STATE, GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it. Sleeps for up
+ * to @timeout.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - no message came within @timeout
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - the callback returned 0, and there is more
+ * * %GNI_RC_ERROR_RESOURCE - a queue lost events
+ * * %GNI_RC_INVALID_STATE - a peer has written what is no message, or not all instances of the node
+ *   have come
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_MsgqProgress(gni_msgq_handle_t msgq_hndl, uint32_t timeout);
 
@@ -2108,33 +2874,48 @@ gni_return_t GNI_MsgqProgress(gni_msgq_handle_t msgq_hndl, uint32_t timeout);
  *
  * A multiple of the huge page size.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any thread; makes no system call.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
  */
 gni_return_t GNI_MsgqSize(gni_msgq_attr_t *attrs, uint32_t *size);
 
 /**
  * GNI_SmsgSetMaxRetrans() - how often a failed short message is repeated
  * @nic_handle: NIC handle
- * @max_retrans: repetitions
+ * @max_retrans: repetitions, FMA_SMSG_MAX_RETRANS_DEFAULT without this call
  *
  * For all endpoints of the NIC handle.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
  */
 gni_return_t GNI_SmsgSetMaxRetrans(gni_nic_handle_t nic_handle, uint16_t max_retrans);
 
 /**
  * GNI_SubscribeErrors() - subscribe to error events
  * @nic_handle: NIC handle
- * @device_id: device number, used if @nic_handle is NULL
+ * @device_id: N of /dev/kgniN, used if @nic_handle is NULL
  * @mask: GNI_ERRMASK_* bits
  * @EEQ_size: events that are kept, 0 for 64
  * @err_handle: out: subscription
  *
  * A NULL @nic_handle subscribes to @device_id for all tags and is privileged.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_ERROR_NOMEM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, an unknown bit in the mask, or @nic_handle is NULL and the caller
+ *   is not privileged
+ * * %GNI_RC_NO_MATCH - there is no such device
+ * * %GNI_RC_ERROR_RESOURCE - no subscription is left
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t GNI_SubscribeErrors(gni_nic_handle_t nic_handle, uint32_t device_id, gni_error_mask_t mask,
 				 uint32_t EEQ_size, gni_err_handle_t *err_handle);
@@ -2143,9 +2924,12 @@ gni_return_t GNI_SubscribeErrors(gni_nic_handle_t nic_handle, uint32_t device_id
  * GNI_ReleaseErrors() - end a subscription
  * @err_handle: subscription
  *
- * NOT_DONE while a thread waits on it.
+ * Context: Any thread.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NOT_DONE - a thread waits on it
  */
 gni_return_t GNI_ReleaseErrors(gni_err_handle_t err_handle);
 
@@ -2154,7 +2938,11 @@ gni_return_t GNI_ReleaseErrors(gni_err_handle_t err_handle);
  * @err_handle: subscription
  * @mask: out: GNI_ERRMASK_* bits
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
  */
 gni_return_t GNI_GetErrorMask(gni_err_handle_t err_handle, gni_error_mask_t *mask);
 
@@ -2164,7 +2952,11 @@ gni_return_t GNI_GetErrorMask(gni_err_handle_t err_handle, gni_error_mask_t *mas
  * @mask_in: new mask
  * @mask_out: out: mask before
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
  */
 gni_return_t GNI_SetErrorMask(gni_err_handle_t err_handle, gni_error_mask_t mask_in, gni_error_mask_t *mask_out);
 
@@ -2175,7 +2967,12 @@ gni_return_t GNI_SetErrorMask(gni_err_handle_t err_handle, gni_error_mask_t mask
  *
  * Does not wait.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - an event is stored
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - no event is there
  */
 gni_return_t GNI_GetErrorEvent(gni_err_handle_t err_handle, gni_error_event_t *event);
 
@@ -2183,15 +2980,21 @@ gni_return_t GNI_GetErrorEvent(gni_err_handle_t err_handle, gni_error_event_t *e
  * GNI_WaitErrorEvents() - wait for error events
  * @err_handle: subscription
  * @events: out: room for events
- * @events_size: how many fit
+ * @events_size: elements of @events
  * @timeout: milliseconds for followers
  * @num_events: out: how many came
  *
  * No limit for the first one, then @timeout to collect others; TIMEOUT tells that this time is
  * over.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_TIMEOUT,
- * GNI_RC_PERMISSION_ERROR.
+ * Context: Any thread. Sleeps.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - as many as fit are stored
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - interrupted by a signal; try again
+ * * %GNI_RC_TIMEOUT - the time for followers is over; what came is stored
+ * * %GNI_RC_PERMISSION_ERROR - not from this implementation
  */
 gni_return_t GNI_WaitErrorEvents(gni_err_handle_t err_handle, gni_error_event_t *events, uint32_t events_size,
 				 uint32_t timeout, uint32_t *num_events);
@@ -2201,9 +3004,14 @@ gni_return_t GNI_WaitErrorEvents(gni_err_handle_t err_handle, gni_error_event_t 
  * @err_handle: subscription
  * @ptag: protection tag, 0 for all
  *
- * Privileged. 0 means all.
+ * 0 means all.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_PERMISSION_ERROR.
+ * Context: Any thread. Needs CAP_SYS_ADMIN.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
+ * * %GNI_RC_PERMISSION_ERROR - the caller is not privileged
  */
 gni_return_t GNI_SetErrorPtag(gni_err_handle_t err_handle, uint8_t ptag);
 
@@ -2211,9 +3019,12 @@ gni_return_t GNI_SetErrorPtag(gni_err_handle_t err_handle, uint8_t ptag);
  * GNI_GetNumLocalDevices() - number of NICs
  * @num_devices: out: number
  *
- * ERROR_RESOURCE: there is none.
+ * Context: Any thread.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL
+ * * %GNI_RC_ERROR_RESOURCE - there is none
  */
 gni_return_t GNI_GetNumLocalDevices(int *num_devices);
 
@@ -2224,7 +3035,12 @@ gni_return_t GNI_GetNumLocalDevices(int *num_devices);
  *
  * Entries beyond the number of NICs are left alone.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - there is no NIC
  */
 gni_return_t GNI_GetLocalDeviceIds(int len, int *device_ids);
 
@@ -2232,7 +3048,11 @@ gni_return_t GNI_GetLocalDeviceIds(int len, int *device_ids);
  * GNI_GetVersion() - version of the library
  * @version: out: packed version
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL
  */
 gni_return_t GNI_GetVersion(uint32_t *version);
 
@@ -2242,7 +3062,11 @@ gni_return_t GNI_GetVersion(uint32_t *version);
  *
  * The driver's part is zero if no device is there.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL
  */
 gni_return_t GNI_GetVersionInformation(gni_version_info_t *version_info);
 
@@ -2252,53 +3076,71 @@ gni_return_t GNI_GetVersionInformation(gni_version_info_t *version_info);
  *
  * Needs no domain.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_ERROR_RESOURCE.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_ERROR_RESOURCE - there is no NIC, or @dev_type is NULL
  */
 gni_return_t GNI_GetDeviceType(gni_nic_device_t *dev_type);
 
 /**
  * GNI_GetDevResInfo() - state of a resource of the NIC
- * @device_id: device number
+ * @device_id: N of /dev/kgniN
  * @res_type: which resource
  * @res_desc: out: report
  *
- * ERROR_RESOURCE: this NIC has no such resource.
+ * Context: Any thread.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - this NIC has no such resource, or the device cannot be opened
  */
 gni_return_t GNI_GetDevResInfo(uint32_t device_id, gni_dev_res_t res_type, gni_dev_res_desc_t *res_desc);
 
 /**
  * GNI_GetJobResInfo() - state of a resource of a domain
- * @device_id: device number
- * @ptag: protection tag
+ * @device_id: N of /dev/kgniN
+ * @ptag: protection tag, not 0
  * @res_type: which resource
  * @res_desc: out: report
  *
- * ERROR_RESOURCE: this NIC has no such resource.
+ * Context: Any thread.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - this NIC has no such resource, or the device cannot be opened
  */
 gni_return_t GNI_GetJobResInfo(uint32_t device_id, uint8_t ptag, gni_job_res_t res_type, gni_job_res_desc_t *res_desc);
 
 /**
  * GNI_GetNttGran() - granularity of the node translation table
- * @device_id: device number
+ * @device_id: N of /dev/kgniN
  * @ntt_gran: out: granularity
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
  */
 gni_return_t GNI_GetNttGran(uint32_t device_id, uint32_t *ntt_gran);
 
 /**
  * GNI_GetPtag() - tag of a cookie
- * @device_id: device number
- * @cookie: cookie of the protection domain
+ * @device_id: N of /dev/kgniN
+ * @cookie: 32-bit name of the protection domain, the same on all nodes
  * @ptag: out: protection tag
  *
- * NO_MATCH: the cookie has none.
+ * Context: Any thread.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_ERROR_RESOURCE.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - the cookie has none
+ * * %GNI_RC_ERROR_RESOURCE - the device cannot be opened
  */
 gni_return_t GNI_GetPtag(uint32_t device_id, uint32_t cookie, uint8_t *ptag);
 
@@ -2309,8 +3151,14 @@ gni_return_t GNI_GetPtag(uint32_t device_id, uint32_t cookie, uint8_t *ptag);
  *
  * ILLEGAL_OP, here and below: the NIC has no collective engine.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM,
- * GNI_RC_ILLEGAL_OP.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - no channel is left, or the job's limit is reached
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_ILLEGAL_OP - the NIC has no collective engine
  */
 gni_return_t GNI_CeCreate(gni_nic_handle_t nic_hndl, gni_ce_handle_t *ce_hndl);
 
@@ -2319,7 +3167,12 @@ gni_return_t GNI_CeCreate(gni_nic_handle_t nic_hndl, gni_ce_handle_t *ce_hndl);
  * @ce_hndl: channel
  * @ce_id: out: channel id
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ILLEGAL_OP.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ILLEGAL_OP - the NIC has no collective engine
  */
 gni_return_t GNI_CeGetId(gni_ce_handle_t ce_hndl, uint32_t *ce_id);
 
@@ -2333,7 +3186,12 @@ gni_return_t GNI_CeGetId(gni_ce_handle_t ce_hndl, uint32_t *ce_id);
  * To a child PE: its index, type PE. To a child channel: its id and index, type VCE. To the parent:
  * its id and the index it knows us by, type VCE. At a leaf: the parent's id and index, type PE.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ILLEGAL_OP.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
+ * * %GNI_RC_ILLEGAL_OP - the NIC has no collective engine
  */
 gni_return_t GNI_EpSetCeAttr(gni_ep_handle_t ep_hndl, uint32_t ce_id, uint32_t child_id, gni_ce_child_t child_type);
 
@@ -2348,7 +3206,12 @@ gni_return_t GNI_EpSetCeAttr(gni_ep_handle_t ep_hndl, uint32_t ce_id, uint32_t c
  *
  * One rounding, one CQE and one routing bit in @modes.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ILLEGAL_OP.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ILLEGAL_OP - the NIC has no collective engine
  */
 gni_return_t GNI_CeConfigure(gni_ce_handle_t ce_hndl, gni_ep_handle_t *child_eps, uint32_t num_child_eps,
 			     gni_ep_handle_t parent_ep, gni_cq_handle_t cq_hndl, uint32_t modes);
@@ -2358,11 +3221,15 @@ gni_return_t GNI_CeConfigure(gni_ce_handle_t ce_hndl, gni_ep_handle_t *child_eps
  * @result: result block
  * @length: not used on Aries
  *
- * TRANSACTION_ERROR: nothing was delivered, or a floating-point exception is recorded;
- * GNI_CE_RES_STATUS_OK tells which.
+ * Context: Any thread; makes no system call.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_TRANSACTION_ERROR,
- * GNI_RC_ILLEGAL_OP.
+ * Return:
+ * * %GNI_RC_SUCCESS - the result is there
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - not yet; try again
+ * * %GNI_RC_TRANSACTION_ERROR - it failed (gni_ce_res_status_ok() is 0), or it is there with
+ *   exceptions
+ * * %GNI_RC_ILLEGAL_OP - the NIC has no collective engine
  */
 gni_return_t GNI_CeCheckResult(gni_ce_result_t *result, uint32_t length);
 
@@ -2370,38 +3237,55 @@ gni_return_t GNI_CeCheckResult(gni_ce_result_t *result, uint32_t length);
  * GNI_CeDestroy() - free a collective channel
  * @ce_hndl: channel
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ILLEGAL_OP.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_ILLEGAL_OP - the NIC has no collective engine
  */
 gni_return_t GNI_CeDestroy(gni_ce_handle_t ce_hndl);
 
 /**
  * GNI_SetBIConfig() - set the injection bandwidth of the node
- * @device_id: device number
+ * @device_id: N of /dev/kgniN
  * @bw: bandwidth
  * @aot_bw: bandwidth while throttled
  * @modes: GNI_BI_FLAG_* bits
  *
- * Privileged.
+ * Context: Any thread. Needs CAP_SYS_ADMIN.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_PERMISSION_ERROR.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a value that cannot be
+ * * %GNI_RC_PERMISSION_ERROR - the caller is not privileged
  */
 gni_return_t GNI_SetBIConfig(uint32_t device_id, uint16_t bw, uint16_t aot_bw, uint16_t modes);
 
 /**
  * GNI_GetBIConfig() - injection bandwidth of the node
- * @device_id: device number
+ * @device_id: N of /dev/kgniN
  * @desc: out: report
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any thread.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
  */
 gni_return_t GNI_GetBIConfig(uint32_t device_id, gni_bi_desc_t *desc);
 
 /**
  * GNI_BISyncWait() - wait until a change of the injection bandwidth is in force
- * @device_id: device number
+ * @device_id: N of /dev/kgniN
  * @timeout: milliseconds, all ones for no limit
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_TIMEOUT.
+ * Context: Any thread. Sleeps for up to @timeout.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a value that cannot be
+ * * %GNI_RC_TIMEOUT - @timeout is over, and the change is not in force
  */
 gni_return_t GNI_BISyncWait(uint32_t device_id, uint32_t timeout);
 
@@ -2411,7 +3295,11 @@ gni_return_t GNI_BISyncWait(uint32_t device_id, uint32_t timeout);
  * @stat: which counter
  * @value: out: value
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
  */
 gni_return_t GNI_GetNicStat(gni_nic_handle_t nic_hndl, gni_statistic_t stat, uint32_t *value);
 
@@ -2420,7 +3308,11 @@ gni_return_t GNI_GetNicStat(gni_nic_handle_t nic_hndl, gni_statistic_t stat, uin
  * @nic_hndl: NIC handle
  * @stat: which counter
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
  */
 gni_return_t GNI_ResetNicStat(gni_nic_handle_t nic_hndl, gni_statistic_t stat);
 
@@ -2430,23 +3322,44 @@ gni_return_t GNI_ResetNicStat(gni_nic_handle_t nic_hndl, gni_statistic_t stat);
  * @post_descr: in, out: first descriptor, GNI_POST_FMA_PUT or GNI_POST_FMA_GET
  *
  * next_descr of the first descriptor leads to gni_ct_put_post_descriptor_t or
- * gni_ct_get_post_descriptor_t, all of the first one's kind. The transfers are
- * done in order; one set of events, of the first descriptor, reports on all.
+ * gni_ct_get_post_descriptor_t, all of the first one's kind. The transfers are done in order; one
+ * set of events, of the first descriptor, reports on all.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ALIGNMENT_ERROR,
- * GNI_RC_ERROR_RESOURCE.
+ * Context: The caller serialises calls on one NIC handle and what was made from it.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint, or descriptors of another or of
+ *   several kinds
+ * * %GNI_RC_ALIGNMENT_ERROR - an address or the length is not aligned as the operation demands;
+ *   nothing has happened
+ * * %GNI_RC_ERROR_RESOURCE - there are not as many requests free; try again after reaping events
  */
 gni_return_t GNI_CtPostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
 
-/** gni_dev_res_to_str() - name of a resource of a NIC; a text also for values out of range */
+/**
+ * gni_dev_res_to_str() - name of a resource of a NIC; a text also for values out of range
+ * @res_type: which
+ *
+ * Context: Any.
+ *
+ * Return: the name, or another text for a value out of range.
+ */
 const char *gni_dev_res_to_str(gni_dev_res_t res_type);
 
-/** gni_job_res_to_str() - name of a resource of a domain; a text also for values out of range */
+/**
+ * gni_job_res_to_str() - name of a resource of a domain; a text also for values out of range
+ * @res_type: which
+ *
+ * Context: Any.
+ *
+ * Return: the name, or another text for a value out of range.
+ */
 const char *gni_job_res_to_str(gni_job_res_t res_type);
 
 #else /* __KERNEL__ */
 
-/* ---- Kernel functions; they may be called in atomic context unless they are said to sleep ---- */
+/* ---- Kernel functions; "Context" says where each may be called ---- */
 
 /*
  * Version of kGNI, packed; for symbol_get(). Clients that find it old serialise their calls: all
@@ -2456,178 +3369,344 @@ extern uint32_t kgni_driver_version;
 
 /**
  * gni_cdm_create() - kernel form of GNI_CdmCreate()
+ * @inst_id: 32-bit id of this instance, unique in the domain on this node; peers name it so
+ * @ptag: protection tag, GNI_FIND_ALLOC_PTAG to have it found by the cookie
+ * @cookie: 32-bit name of the protection domain, the same on all nodes
+ * @modes: GNI_CDM_MODE_* bits, 0 for the defaults
+ * @cdm_hndl: out: domain
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_NOMEM.
+ * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - @cdm_hndl is NULL, @ptag is 0, or @modes has bits that are unknown or
+ *   exclude each other
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_cdm_create(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint32_t modes,
 			    gni_cdm_handle_t *cdm_hndl);
 
 /**
  * gni_cdm_destroy() - kernel form of GNI_CdmDestroy()
+ * @cdm_hndl: domain
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
  */
 gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl);
 
 /**
  * gni_cdm_attach() - kernel form of GNI_CdmAttach()
+ * @cdm_hndl: domain
+ * @device_id: number of the NIC, as N of /dev/kgniN
+ * @local_addr: out: network address of the NIC
+ * @nic_hndl: out: NIC handle
  *
- * NOT_DONE: try again.
+ * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_NOT_DONE, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH,
- * GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_NOT_DONE - not now; try again
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - there is no such device
+ * * %GNI_RC_ERROR_RESOURCE - the NIC has no descriptor, tag or other resource left
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_cdm_attach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint32_t *local_addr,
 			    gni_nic_handle_t *nic_hndl);
 
 /**
  * gni_ep_create() - kernel form of GNI_EpCreate()
+ * @nic_hndl: NIC handle
+ * @src_cq_hndl: queue for local and global events
+ * @ep_hndl: out: endpoint
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_NOMEM.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl, gni_ep_handle_t *ep_hndl);
 
 /**
  * gni_ep_set_eventdata() - kernel form of GNI_EpSetEventData()
+ * @ep_hndl: endpoint
+ * @local_event: data of events in the source queue, local and global
+ * @remote_event: data of remote events, which are in the target's queue
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
  */
 gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event, uint32_t remote_event);
 
 /**
  * gni_ep_bind() - kernel form of GNI_EpBind()
+ * @ep_hndl: endpoint
+ * @remote_addr: network address (PE) of the peer
+ * @remote_id: instance id of the peer, 32 bits
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_NOMEM.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - @ep_hndl is no endpoint, it is bound already, or there is no such
+ *   address
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_ep_bind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t remote_id);
 
 /**
  * gni_ep_unbind() - kernel form of GNI_EpUnbind()
+ * @ep_hndl: endpoint
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NOT_DONE - transfers are outstanding: read the queue and try again
  */
 gni_return_t gni_ep_unbind(gni_ep_handle_t ep_hndl);
 
 /**
  * gni_ep_destroy() - kernel form of GNI_EpDestroy()
+ * @ep_hndl: endpoint
  *
- * Serialise it with calls on the source queue.
+ * Context: Any, but not while another call on the endpoint or a read of its source queue runs.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
  */
 gni_return_t gni_ep_destroy(gni_ep_handle_t ep_hndl);
 
 /**
  * gni_ep_postdata() - kernel form of GNI_EpPostData()
+ * @ep_hndl: endpoint
+ * @in_data: bytes to send, copied by the call
+ * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
+ * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
+ * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM,
- * GNI_RC_SIZE_ERROR.
+ * Context: Process context; may sleep.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram already
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
  */
 gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 			     uint16_t buf_size);
 
 /**
  * gni_ep_postdata_w_id() - kernel form of GNI_EpPostDataWId()
+ * @ep_hndl: endpoint
+ * @in_data: bytes to send, copied by the call
+ * @data_len: how many, 0 to GNI_DATAGRAM_MAXSIZE
+ * @out_buf: out: room for the peer's bytes, the library's until the exchange has ended
+ * @buf_size: bytes of that; what does not fit into them is told by the test or the wait
+ * @datagram_id: id of the datagram, not all ones
  *
- * The only form for unbound endpoints. Sleeps.
+ * The only form for unbound endpoints.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM,
- * GNI_RC_SIZE_ERROR.
+ * Context: Process context; may sleep.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - the endpoint has a datagram with this id, or an exchange with that
+ *   peer is under way
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_SIZE_ERROR - @data_len exceeds GNI_DATAGRAM_MAXSIZE
  */
 gni_return_t gni_ep_postdata_w_id(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
 				  uint16_t buf_size, uint64_t datagram_id);
 
 /**
  * gni_ep_postdata_test() - kernel form of GNI_EpPostDataTest()
+ * @ep_hndl: endpoint
+ * @post_state: out: state of the datagram
+ * @remote_addr: out: network address (PE) of the peer
+ * @remote_id: out: instance id of the peer
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_SIZE_ERROR,
- * GNI_RC_ERROR_NOMEM.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram
+ * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_ep_postdata_test(gni_ep_handle_t ep_hndl, gni_post_state_t *post_state, uint32_t *remote_addr,
 				  uint32_t *remote_id);
 
 /**
  * gni_ep_postdata_test_by_id() - kernel form of GNI_EpPostDataTestById()
+ * @ep_hndl: endpoint
+ * @datagram_id: id of the datagram, not all ones
+ * @post_state: out: state of the datagram
+ * @remote_addr: out: network address (PE) of the peer
+ * @remote_id: out: instance id of the peer
  *
- * Does not sleep.
+ * Context: Any, under spinlocks and with interrupts off, too.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH, GNI_RC_SIZE_ERROR,
- * GNI_RC_ERROR_NOMEM.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram with this id
+ * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_ep_postdata_test_by_id(gni_ep_handle_t ep_hndl, uint64_t datagram_id, gni_post_state_t *post_state,
 					uint32_t *remote_addr, uint32_t *remote_id);
 
 /**
  * gni_ep_postdata_wait() - kernel form of GNI_EpPostDataWait()
+ * @ep_hndl: endpoint
+ * @timeout: milliseconds, all ones for no limit, 0 is refused
+ * @post_state: out: state of the datagram
+ * @remote_addr: out: network address (PE) of the peer
+ * @remote_id: out: instance id of the peer
  *
- * Sleeps.
+ * Context: Process context; may sleep.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_TIMEOUT, GNI_RC_SIZE_ERROR, GNI_RC_NO_MATCH,
- * GNI_RC_ERROR_NOMEM.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_TIMEOUT - @timeout is over, and the exchange is not
+ * * %GNI_RC_SIZE_ERROR - the peer's data did not fit into the posted buffer
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_ep_postdata_wait(gni_ep_handle_t ep_hndl, uint32_t timeout, gni_post_state_t *post_state,
 				  uint32_t *remote_addr, uint32_t *remote_id);
 
 /**
  * gni_postdata_probe() - kernel form of GNI_PostDataProbe()
+ * @nic_hndl: NIC handle
+ * @remote_addr: out: network address (PE) of the peer
+ * @remote_id: out: instance id of the peer
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - no datagram is finished
  */
 gni_return_t gni_postdata_probe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr, uint32_t *remote_id);
 
 /**
  * gni_postdata_probe_by_id() - kernel form of GNI_PostDataProbeById()
+ * @nic_hndl: NIC handle
+ * @datagram_id: out: id of the datagram, not all ones
  *
- * Does not sleep.
+ * Context: Any, under spinlocks and with interrupts off, too.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - no datagram with an id is finished
  */
 gni_return_t gni_postdata_probe_by_id(gni_nic_handle_t nic_hndl, uint64_t *datagram_id);
 
 /**
  * gni_postdata_probe_wait_by_id() - kernel form of GNI_PostdataProbeWaitById()
+ * @nic_hndl: NIC handle
+ * @timeout: milliseconds, all ones for no limit
+ * @datagram_id: out: id of the datagram, not all ones
  *
- * Sleeps.
+ * Context: Process context; may sleep.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_TIMEOUT.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_TIMEOUT - @timeout is over, and no datagram is finished
  */
 gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t timeout, uint64_t *datagram_id);
 
 /**
  * gni_ep_postdata_cancel() - kernel form of GNI_EpPostDataCancel()
+ * @ep_hndl: endpoint
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram
  */
 gni_return_t gni_ep_postdata_cancel(gni_ep_handle_t ep_hndl);
 
 /**
  * gni_ep_postdata_cancel_by_id() - kernel form of GNI_EpPostDataCancelById()
+ * @ep_hndl: endpoint
+ * @datagram_id: id of the datagram, not all ones
  *
- * Does not sleep.
+ * Context: Any, under spinlocks and with interrupts off, too.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NO_MATCH.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
+ * * %GNI_RC_NO_MATCH - the endpoint has no datagram with this id
  */
 gni_return_t gni_ep_postdata_cancel_by_id(gni_ep_handle_t ep_hndl, uint64_t datagram_id);
 
 /**
  * gni_mem_register() - kernel form of GNI_MemRegister()
+ * @nic_hndl: NIC handle
+ * @address: start, a kernel virtual address
+ * @length: bytes, at least 1
+ * @dst_cq_hndl: queue for remote events, NULL for none
+ * @flags: GNI_MEM_* bits
+ * @mem_hndl: in, out: memory handle
  *
- * A range of kernel virtual addresses. Sleeps.
+ * A range of kernel virtual addresses.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_PERMISSION_ERROR,
- * GNI_RC_ERROR_NOMEM.
+ * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, a length of 0, or flags or a slot that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - no memory descriptor is left, or the job's limit is reached
+ * * %GNI_RC_PERMISSION_ERROR - not from this implementation
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_mem_register(gni_nic_handle_t nic_hndl, uint64_t address, uint64_t length, gni_cq_handle_t dst_cq_hndl,
 			      uint32_t flags, gni_mem_handle_t *mem_hndl);
 
 /**
  * gni_mem_register_segments() - kernel form of GNI_MemRegisterSegments()
+ * @nic_hndl: NIC handle
+ * @mem_segments: array of segments
+ * @segments_cnt: elements of @mem_segments
+ * @dst_cq_hndl: queue for remote events, NULL for none
+ * @flags: GNI_MEM_* bits
+ * @mem_hndl: in, out: memory handle
  *
  * With GNI_MEM_PHYS_SEGMENTS each segment is the page that a physical address is in, and its length
- * is not looked at. Sleeps.
+ * is not looked at.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_PERMISSION_ERROR,
- * GNI_RC_ERROR_NOMEM.
+ * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, no segment, one of length 0, or flags or a slot that
+ *   cannot be
+ * * %GNI_RC_ERROR_RESOURCE - no memory descriptor is left, or the job's limit is reached
+ * * %GNI_RC_PERMISSION_ERROR - not from this implementation
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segment_t *mem_segments,
 				       uint32_t segments_cnt, gni_cq_handle_t dst_cq_hndl, uint32_t flags,
@@ -2635,12 +3714,20 @@ gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segmen
 
 /**
  * gni_mem_deregister() - kernel form of GNI_MemDeregister()
+ * @nic_hndl: NIC handle
+ * @mem_hndl: memory handle
+ * @hold_timeout: 0, or milliseconds that the descriptor is kept back at most
  *
  * With a hold time the descriptor is disabled now and reused only after gni_mem_mdd_release() or
- * that many milliseconds. When it returns nobody reaches the memory. Any context: what may not
- * sleep spins while accesses are in flight.
+ * that many milliseconds. When it returns nobody reaches the memory.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any. What may not sleep spins while accesses are in flight, and leaves the rest to a
+ * work.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad NIC handle, or a memory handle that is zeroed, foreign, or ended
+ *   already
  */
 gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl, int hold_timeout);
 
@@ -2649,134 +3736,273 @@ gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem
  * @nic_hndl: NIC handle
  * @mem_hndl: memory handle
  *
- * NO_MATCH: it is not on hold.
+ * Context: Any. What may not sleep is told GNI_RC_SUCCESS whether or not there was a hold.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_NO_MATCH.
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_NO_MATCH - it is not on hold
  */
 gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl);
 
 /**
  * gni_cq_create() - kernel form of GNI_CqCreate()
+ * @nic_hndl: NIC handle
+ * @entry_count: entries that must fit, at least 1; the queue may be larger
+ * @delay_index: events for an interrupt, 0 for each
+ * @event_handler: called in interrupt context, NULL for none
+ * @usr_event_data: its second argument
+ * @cq_hndl: out: completion queue
  *
  * @event_handler runs in interrupt context after @delay_index events (0: each one). Nobody can wait
  * on such a queue.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE, GNI_RC_ERROR_NOMEM.
+ * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad NIC handle, NULL, or no entries
+ * * %GNI_RC_ERROR_RESOURCE - the NIC has no queue left, or the job's limit is reached
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint32_t delay_index,
 			   gni_cq_event_hndlr_f *event_handler, uint64_t usr_event_data, gni_cq_handle_t *cq_hndl);
 
 /**
  * gni_cq_destroy() - kernel form of GNI_CqDestroy()
+ * @cq_hndl: completion queue
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE.
+ * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_ERROR_RESOURCE - endpoints refer to it; nothing has happened
  */
 gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl);
 
 /**
  * gni_post_rdma() - kernel form of GNI_PostRdma()
+ * @ep_hndl: endpoint
+ * @post_descr: in, out: descriptor
  *
  * The local address may be physical with GNI_RDMAMODE_PHYS_ADDR.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ALIGNMENT_ERROR, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_ERROR_NOMEM, GNI_RC_PERMISSION_ERROR.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint, another type of post, modes that
+ *   cannot be, or local and global events together without GNI_CDM_MODE_DUAL_EVENTS
+ * * %GNI_RC_ALIGNMENT_ERROR - a get whose remote address or length is no multiple of 4; nothing has
+ *   happened
+ * * %GNI_RC_ERROR_RESOURCE - no request is free; try again after reaping events
+ * * %GNI_RC_ERROR_NOMEM - no memory
+ * * %GNI_RC_PERMISSION_ERROR - a memory handle does not allow the access
  */
 gni_return_t gni_post_rdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
 
 /**
  * gni_post_fma() - kernel form of GNI_PostFma()
+ * @ep_hndl: endpoint
+ * @post_descr: in, out: descriptor
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ALIGNMENT_ERROR, GNI_RC_ERROR_RESOURCE.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, an unbound endpoint, another type of post, an unknown
+ *   command, or modes that cannot be
+ * * %GNI_RC_ALIGNMENT_ERROR - an address or the length is not aligned as the operation demands;
+ *   nothing has happened
+ * * %GNI_RC_ERROR_RESOURCE - no request is free; try again after reaping events
  */
 gni_return_t gni_post_fma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr);
 
 /**
  * gni_get_completed() - kernel form of GNI_GetCompleted()
+ * @cq_hndl: completion queue
+ * @event_data: entry, as GNI_CqGetEvent() gave it
+ * @post_descr: out: descriptor of the event
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_DESCRIPTOR_ERROR, GNI_RC_INVALID_PARAM, GNI_RC_TRANSACTION_ERROR.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_DESCRIPTOR_ERROR - the event belongs to no posted descriptor; NULL is stored
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_TRANSACTION_ERROR - the transfer failed; its descriptor is stored, too
  */
 gni_return_t gni_get_completed(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data, gni_post_descriptor_t **post_descr);
 
 /**
  * gni_cq_get_event() - kernel form of GNI_CqGetEvent()
+ * @cq_hndl: completion queue
+ * @event_data: out: entry
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_NOT_DONE, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_RESOURCE,
- * GNI_RC_TRANSACTION_ERROR.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - an entry is stored
+ * * %GNI_RC_NOT_DONE - the queue is empty
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_ERROR_RESOURCE - events were lost; the stored entry has the overrun mark, and reading
+ *   on is allowed
+ * * %GNI_RC_TRANSACTION_ERROR - the stored entry reports a failed transfer
  */
 gni_return_t gni_cq_get_event(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data);
 
 /**
  * gni_cq_error_str() - kernel form of GNI_CqErrorStr()
+ * @entry: entry of a queue
+ * @buffer: out: room for the text
+ * @len: bytes of that
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_SIZE_ERROR.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_SIZE_ERROR - the text does not fit into @len bytes
  */
 gni_return_t gni_cq_error_str(gni_cq_entry_t entry, void *buffer, uint32_t len);
 
 /**
  * gni_cq_error_recoverable() - kernel form of GNI_CqErrorRecoverable()
+ * @entry: entry of a queue
+ * @recoverable: out: 1 or 0
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_INVALID_STATE.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, or a value that cannot be
+ * * %GNI_RC_INVALID_STATE - a status without a meaning
  */
 gni_return_t gni_cq_error_recoverable(gni_cq_entry_t entry, uint32_t *recoverable);
 
 /**
  * gni_smsg_buff_size_needed() - kernel form of GNI_SmsgBufferSizeNeeded()
+ * @smsg_attr: mailbox description
+ * @size: out: bytes
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - NULL, an unknown type, or a size or credits of 0 or too large
  */
 gni_return_t gni_smsg_buff_size_needed(gni_smsg_attr_t *smsg_attr, unsigned int *size);
 
 /**
  * gni_smsg_init() - kernel form of GNI_SmsgInit()
+ * @ep_hndl: endpoint
+ * @local_smsg_attr: own mailbox
+ * @remote_smsg_attr: the peer's mailbox
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_INVALID_STATE, GNI_RC_ERROR_NOMEM.
+ * Context: Process context; may sleep. Elsewhere it warns once and returns GNI_RC_INVALID_PARAM.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or mailboxes whose type, size or credits do not
+ *   agree
+ * * %GNI_RC_INVALID_STATE - the endpoint is not bound
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_attr,
 			   gni_smsg_attr_t *remote_smsg_attr);
 
 /**
  * gni_smsg_set_delivery_mode() - kernel form of GNI_SmsgSetDeliveryMode()
+ * @nic_handle: NIC handle
+ * @dlvr_mode: GNI_DLVMODE_* bits
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
  */
 gni_return_t gni_smsg_set_delivery_mode(gni_nic_handle_t nic_handle, uint16_t dlvr_mode);
 
 /**
  * gni_smsg_send() - kernel form of GNI_SmsgSend()
+ * @ep_hndl: endpoint
+ * @header: first part of the message, may be NULL if @header_length is 0
+ * @header_length: bytes of @header
+ * @data: second part of the message, may be NULL if @data_length is 0
+ * @data_length: bytes of @data
+ * @msg_id: 32 bits that come back in the event of the source queue
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_ERROR_RESOURCE.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - taken; the event tells the outcome
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - no credit, or no request; try again after reaping events
+ * * %GNI_RC_ERROR_RESOURCE - larger than msg_maxsize of the mailbox
  */
 gni_return_t gni_smsg_send(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
 			   uint32_t data_length, uint32_t msg_id);
 
 /**
  * gni_smsg_getnext() - kernel form of GNI_SmsgGetNext()
+ * @ep_hndl: endpoint
+ * @header: out: start of the message, in the mailbox
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_INVALID_STATE.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - a message is there
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - no message is there
+ * * %GNI_RC_INVALID_STATE - the mailbox is corrupt
  */
 gni_return_t gni_smsg_getnext(gni_ep_handle_t ep_hndl, void **header);
 
 /**
  * gni_smsg_release() - kernel form of GNI_SmsgRelease()
+ * @ep_hndl: endpoint
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NOT_DONE - there is no current message
  */
 gni_return_t gni_smsg_release(gni_ep_handle_t ep_hndl);
 
 /**
  * gni_smsg_set_max_retrans() - kernel form of GNI_SmsgSetMaxRetrans()
+ * @nic_handle: NIC handle
+ * @max_retrans: repetitions, FMA_SMSG_MAX_RETRANS_DEFAULT without this call
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
  */
 gni_return_t gni_smsg_set_max_retrans(gni_nic_handle_t nic_handle, uint16_t max_retrans);
 
 /**
  * gni_subscribe_errors() - kernel form of GNI_SubscribeErrors()
+ * @nic_handle: NIC handle
+ * @mask: GNI_ERRMASK_* bits
+ * @EEQ_size: events that are kept, 0 for no queue: callbacks only
+ * @EQ_new_event: called in atomic context when an event is queued, NULL for none
+ * @app_crit_err: called in atomic context for errors that would end a user process, NULL for none
+ * @err_handle: out: subscription
  *
  * @EEQ_size 0: no queue, callbacks only. @app_crit_err is called for errors that would end a user
  * process.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_ERROR_NOMEM.
+ * Context: Process context; may sleep.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or an unknown bit in the mask
+ * * %GNI_RC_ERROR_NOMEM - no memory
  */
 gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t mask, uint32_t EEQ_size,
 				  void (*EQ_new_event)(gni_err_handle_t), void (*app_crit_err)(gni_err_handle_t),
@@ -2784,46 +4010,88 @@ gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t 
 
 /**
  * gni_release_errors() - kernel form of GNI_ReleaseErrors()
+ * @err_handle: subscription
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Context: Process context; may sleep.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle
+ * * %GNI_RC_NOT_DONE - a thread waits on it
  */
 gni_return_t gni_release_errors(gni_err_handle_t err_handle);
 
 /**
  * gni_get_error_mask() - kernel form of GNI_GetErrorMask()
+ * @err_handle: subscription
+ * @mask: out: GNI_ERRMASK_* bits
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
  */
 gni_return_t gni_get_error_mask(gni_err_handle_t err_handle, gni_error_mask_t *mask);
 
 /**
  * gni_set_error_mask() - kernel form of GNI_SetErrorMask()
+ * @err_handle: subscription
+ * @mask_in: new mask
+ * @mask_out: out: mask before
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
  */
 gni_return_t gni_set_error_mask(gni_err_handle_t err_handle, gni_error_mask_t mask_in, gni_error_mask_t *mask_out);
 
 /**
  * gni_get_error_event() - kernel form of GNI_GetErrorEvent()
+ * @err_handle: subscription
+ * @event: out: error event
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - an event is stored
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - no event is there
  */
 gni_return_t gni_get_error_event(gni_err_handle_t err_handle, gni_error_event_t *event);
 
 /**
  * gni_wait_error_events() - kernel form of GNI_WaitErrorEvents()
+ * @err_handle: subscription
+ * @events: out: room for events
+ * @events_size: elements of @events
+ * @timeout: milliseconds for followers
+ * @num_events: out: how many came
  *
- * Sleeps.
+ * Context: Process context; may sleep.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_NOT_DONE, GNI_RC_TIMEOUT.
+ * Return:
+ * * %GNI_RC_SUCCESS - as many as fit are stored
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_NOT_DONE - interrupted by a signal; try again
+ * * %GNI_RC_TIMEOUT - the time for followers is over; what came is stored
  */
 gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_t *events, uint32_t events_size,
 				   uint32_t timeout, uint32_t *num_events);
 
 /**
  * gni_set_error_ptag() - kernel form of GNI_SetErrorPtag()
+ * @err_handle: subscription
+ * @ptag: protection tag, 0 for all
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_PERMISSION_ERROR.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, or a value that cannot be
+ * * %GNI_RC_PERMISSION_ERROR - the caller is not privileged
  */
 gni_return_t gni_set_error_ptag(gni_err_handle_t err_handle, uint8_t ptag);
 
@@ -2832,15 +4100,22 @@ gni_return_t gni_set_error_ptag(gni_err_handle_t err_handle, uint8_t ptag);
  * @nic_hndl: NIC handle
  * @qsce_func: function
  *
- * Called in atomic context with the duration in milliseconds. INVALID_STATE: there is one already.
+ * Called in atomic context with the duration in milliseconds.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_INVALID_STATE.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_INVALID_STATE - there is one already
  */
 gni_return_t gni_set_quiesce_callback(gni_nic_handle_t nic_hndl, void (*qsce_func)(gni_nic_handle_t, uint64_t));
 
 /**
  * gni_get_quiesce_status() - is the network quiesced
  * @nic_hndl: NIC handle
+ *
+ * Context: Any, under spinlocks and with interrupts off, too.
  *
  * Return: 1 while it is, else 0.
  */
@@ -2851,9 +4126,14 @@ uint32_t gni_get_quiesce_status(gni_nic_handle_t nic_hndl);
  * @nic_hndl: NIC handle
  * @errno_ptr: out: record
  *
- * Clears the record. INVALID_STATE: nothing is recorded.
+ * Clears the record.
  *
- * Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM, GNI_RC_INVALID_STATE.
+ * Context: Any, under spinlocks and with interrupts off, too.
+ *
+ * Return:
+ * * %GNI_RC_SUCCESS - done
+ * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
+ * * %GNI_RC_INVALID_STATE - nothing is recorded
  */
 gni_return_t gni_get_errno(gni_nic_handle_t nic_hndl, gni_errno_t *errno_ptr);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Communication domains. */
 #include "debug.hpp"
+#include "environment.hpp"
 #include "objects.hpp"
 
 #include <cstdlib>
@@ -49,7 +50,7 @@ gni_return_t check_modes(uint32_t modes, const char *call)
 /* libfabric's tests set UGNI_FMA_SHARED=0: descriptors are not shared then, whatever the program asks for. */
 uint32_t modes_wanted(uint32_t modes)
 {
-	const char *shared = getenv("UGNI_FMA_SHARED"); // NOLINT(concurrency-mt-unsafe)
+	const char *shared = getenv(env::UGNI_FMA_SHARED); // NOLINT(concurrency-mt-unsafe)
 
 	if (!(modes & GNI_CDM_MODE_FMA_SHARED) || !shared || strcmp(shared, "0") != 0)
 		return modes;

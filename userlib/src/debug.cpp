@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "debug.hpp"
+#include "environment.hpp"
 #include "guard.hpp"
 
 #include <atomic>
@@ -31,7 +32,7 @@ const char *variable(const char *name)
 /* Read each time: callers come here on errors only. */
 int level()
 {
-	const char *v = variable("UGNI_DEBUG");
+	const char *v = variable(env::UGNI_DEBUG);
 
 	if (!v)
 		return 0;
@@ -42,7 +43,7 @@ int level()
 /* As a launcher told it, nullptr if none did. */
 const char *rank()
 {
-	for (const char *name : {"PMI_RANK", "OPENGNI_RANK", "ALPS_APP_PE", "OMPI_COMM_WORLD_RANK"}) {
+	for (const char *name : {env::PMI_RANK, env::OPENGNI_RANK, env::ALPS_APP_PE, env::OMPI_COMM_WORLD_RANK}) {
 		const char *v = variable(name);
 
 		if (v && strlen(v) < 12 && v[strspn(v, "0123456789")] == '\0')
@@ -112,7 +113,7 @@ void expand(const char *pattern, Text *path)
  */
 void put(const Text &line)
 {
-	const char *pattern = variable("UGNI_DEBUG_FILE");
+	const char *pattern = variable(env::UGNI_DEBUG_FILE);
 	int fd = -1;
 
 	if (pattern) {

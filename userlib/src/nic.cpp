@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Attachments of a domain to a NIC. */
 #include "debug.hpp"
+#include "environment.hpp"
 #include "objects.hpp"
 #include "unsettled.hpp"
 
@@ -45,7 +46,7 @@ gni_return_t map_areas(gni_nic *nic, const kgni_attach &a, const char *call)
 /* A program under test may want to pay for checks. */
 bool checks_wanted()
 {
-	const char *v = getenv("UGNI_CHECK"); // NOLINT(concurrency-mt-unsafe)
+	const char *v = getenv(env::UGNI_CHECK); // NOLINT(concurrency-mt-unsafe)
 
 	return v && *v && strcmp(v, "0") != 0;
 }

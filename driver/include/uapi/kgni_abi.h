@@ -131,6 +131,8 @@ struct kgni_cq_create {
 
 /**
  * struct kgni_cq_destroy - free a completion queue
+ * @argsz: in: sizeof of the caller's structure
+ * @cq: its number
  *
  * Errors: EINVAL, ENOENT not a queue of this file, EBUSY registrations or
  * collective engines name it or a thread waits on it.
@@ -277,6 +279,8 @@ struct kgni_mem_update {
 
 /**
  * struct kgni_mem_deregister - end a registration; returns when no access is in flight
+ * @argsz: in: sizeof of the caller's structure
+ * @mdh: its number
  *
  * Errors: EINVAL, ENOENT not a registration of this file, EBUSY receives are posted in it.
  */
@@ -334,6 +338,10 @@ struct kgni_job {
 
 /**
  * struct kgni_ptag - tag that belongs to a cookie
+ * @argsz: in: sizeof of the caller's structure
+ * @cookie: cookie
+ * @ptag: out: tag
+ * @reserved: must be 0
  *
  * A user who has named many cookies of no domain waits, here, in KGNI_IOC_ATTACH and in
  * KGNI_IOC_ERR_SUBSCRIBE. Errors: EINVAL, ENOENT, EINTR killed.
@@ -451,6 +459,8 @@ struct kgni_ce_config {
 
 /**
  * struct kgni_ce_free - stop a collective engine and give it back
+ * @argsz: in: sizeof of the caller's structure
+ * @ce: its number
  *
  * What is pending ends with an error for all of the tree.
  *

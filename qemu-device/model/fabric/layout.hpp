@@ -21,7 +21,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 20;
+inline constexpr uint32_t SEGMENT_VERSION = 21;
 inline constexpr uint32_t MEMBERS_MAX = ARIES_NODES_MAX;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -73,6 +73,7 @@ struct alignas(64) MddSlot {
 	std::atomic<uint64_t> table;
 	std::atomic<uint64_t> serial;    /* changes with ctl and when page entries were changed in place */
 	std::atomic<uint32_t> cq_serial; /* of the queue that ctl names: cq_serial_of() when it was published */
+	std::atomic<uint32_t> life;      /* counts how often it was published: another life is another domain */
 };
 
 /**

@@ -185,6 +185,35 @@ void aries_nic_tick(aries_nic *nic);
 int aries_nic_set_fault(aries_nic *nic, const char *name, uint64_t value, char *err, size_t err_len);
 int aries_nic_get_fault(aries_nic *nic, const char *name, uint64_t *value);
 
+/**
+ * aries_nic_set_time_rate() - how fast modelled time goes, for the whole fabric
+ * @rate: modelled ns in a ns of the host, 1e-6 to 1e3; 1 when the fabric is made
+ *
+ * Return: 0, or -1 for a value out of range, with a line in @err.
+ */
+int aries_nic_set_time_rate(aries_nic *nic, double rate, char *err, size_t err_len);
+double aries_nic_time_rate(aries_nic *nic);
+
+/**
+ * aries_nic_set_hold() - whether completions wait until modelled time has come, for the whole fabric
+ * @on: data is in the target's memory, results and events are there when they would be on the machine that is
+ *      modelled, and a processor that sends faster than its NIC is held up; otherwise as soon as the host has done it
+ *
+ * Wake-ups of the host take some microseconds: set a rate at which that does not matter.
+ */
+void aries_nic_set_hold(aries_nic *nic, bool on);
+bool aries_nic_hold(aries_nic *nic);
+
+/**
+ * aries_nic_set_background() - what others do on the network, as packets that this NIC sends meet it
+ * @what: "uniform:SHARE", the path of a file of aries-sim (Documentation/simulator.md), or "" for nothing
+ *
+ * Every member has to be told the same.
+ *
+ * Return: 0, or -1 with a line in @err that names the file, the line in it and what is wrong.
+ */
+int aries_nic_set_background(aries_nic *nic, const char *what, char *err, size_t err_len);
+
 #define ARIES_LINK_NONE 1480704ull /* above those of 241 groups of 96 routers */
 
 /**

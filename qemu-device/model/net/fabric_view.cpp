@@ -181,6 +181,8 @@ Json FabricView::show() const
 		{"links between groups", machine.links_between_groups()},
 		{"bit errors", network_.noisy()},
 		{"modelled time ahead of the host, ns", network_.clock().ahead()},
+		{"modelled ns in a ns of the host", network_.clock().rate()},
+		{"completions are held", network_.clock().holds()},
 		{"quiesces", quiet.count},
 		{"length of the last quiesce, ns", quiet.last_ns},
 		{"quiet for another ns", quiet.left_ns},
@@ -366,6 +368,14 @@ void FabricView::set_up(const Part &part, bool up)
 		network_.set_nic_link(part.node, up);
 		return;
 	}
+}
+
+void FabricView::set_time(std::optional<double> rate, std::optional<bool> hold)
+{
+	if (rate && !network_.clock().set_rate(*rate, now_ns()))
+		throw Error("modelled time goes at a rate from 1e-6 to 1000");
+	if (hold)
+		network_.clock().set_holds(*hold);
 }
 
 void FabricView::quiesce(double ms)

@@ -78,6 +78,8 @@ public:
 	void set_up(const Part &part, bool up);
 	/** Quiets the network for so many ms; what is already under way goes on. */
 	void quiesce(double ms);
+	/** How fast modelled time goes, and whether completions are held; what is not given stays as it is. */
+	void set_time(std::optional<double> rate, std::optional<bool> hold);
 	void set_lanes(const LinkName &link, uint32_t lanes);
 	void set_error_rate(const LinkName &link, float rate);
 

@@ -73,6 +73,8 @@ struct Commands {
 	std::optional<uint32_t> tile;
 	float rate = 0;
 	double quiet_ms = 0;
+	std::optional<double> time_rate;
+	std::optional<bool> hold;
 	double seconds = 1e9;
 	uint16_t mode = 0;
 	std::function<void()> chosen;
@@ -174,6 +176,19 @@ void add_events(CLI::App &app, Commands &c)
 	sub->callback([&c] { c.chosen = [&c] { print_events(c); }; });
 }
 
+void add_time(CLI::App &app, Commands &c)
+{
+	CLI::App *sub = c.add_change(app, "time", "how fast modelled time goes, and whether completions wait for it",
+				     [&c](FabricView &v) { v.set_time(c.time_rate, c.hold); });
+
+	sub->add_option("--rate", c.time_rate, "modelled ns in a ns of the host, 1e-6 to 1000");
+	sub->add_option("--hold", c.hold,
+			"on: data and events come when modelled time has; off: as soon as they are there")
+		->transform(
+			CLI::CheckedTransformer(std::map<std::string, std::string>{{"on", "true"}, {"off", "false"}}));
+	sub->require_option(1, 2);
+}
+
 void add_changes(CLI::App &app, Commands &c)
 {
 	for (const bool up : {false, true}) {
@@ -208,11 +223,16 @@ int run(int argc, char **argv)
 	Commands commands;
 
 	app.add_option("-f,--fabric", commands.fabric, "name or path of the fabric (the only one that runs here)");
+	app.set_version_flag("-V,--version", "aries-net (OpenGNI) " OPENGNI_VERSION);
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return std::string("aries-net: ") + error.what() + "; see aries-net --help\n";
+	});
 	app.require_subcommand(1);
 	add_reports(app, commands);
 	add_picture(app, commands);
 	add_events(app, commands);
 	add_changes(app, commands);
+	add_time(app, commands);
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::ParseError &error) {

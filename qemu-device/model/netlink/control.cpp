@@ -51,6 +51,16 @@ bool Network::set_error_rate(uint32_t router, uint32_t tile_nr, float rate) noex
 	return true;
 }
 
+void Network::set_background(const std::string &what)
+{
+	if (what.empty()) {
+		background_.store(nullptr, std::memory_order_release);
+		return;
+	}
+	backgrounds_.push_back(Background::of(what, topo_.routers()));
+	background_.store(backgrounds_.back().get(), std::memory_order_release);
+}
+
 bool Network::quiesce(uint64_t now_ns, uint64_t length_ns) noexcept
 {
 	if (!length_ns || length_ns > MAX_QUIESCE_NS)

@@ -51,14 +51,23 @@ std::string Network::check(const DragonflyShape &shape)
 struct Network::LoadView {
 	const TileState *tiles; // of the router; null: it has no state yet
 	uint64_t at;
+	const Background *others;
+	uint32_t router;
 
 	uint32_t operator()(uint32_t tile) const noexcept
 	{
+		const uint64_t more = others && tile < NETWORK_TILES ? others->queue(router, tile) : 0;
+
 		if (!tiles)
-			return 0;
+			return capped(more);
 		if (!link_up(tiles[tile]))
 			return routing::LOAD_DOWN;
-		return static_cast<uint32_t>(std::min<uint64_t>(known_load(tiles[tile], at), routing::LOAD_DOWN - 1));
+		return capped(known_load(tiles[tile], at) + more);
+	}
+
+	static uint32_t capped(uint64_t load) noexcept
+	{
+		return static_cast<uint32_t>(std::min<uint64_t>(load, routing::LOAD_DOWN - 1));
 	}
 };
 
@@ -119,11 +128,13 @@ bool Network::follow(const Train &train, routing::Header header, uint64_t random
 	uint32_t router = train.from;
 	uint32_t in = FIRST_PROCESSOR;
 	uint64_t at = train.at + CROSSING_TICKS;
+	const Background *const others = background();
 
 	for (way.hops = 0;; at += HOP_TICKS) {
 		const routing::Decision decision = routing::decide(
 			tables_.router(router), in, header,
-			LoadView{tiles_.there(router) ? &tiles_[link_id(router, 0)] : nullptr, at}, random);
+			LoadView{tiles_.there(router) ? &tiles_[link_id(router, 0)] : nullptr, at, others, router},
+			random);
 
 		if (decision.tile == routing::NO_OUTPUT)
 			return false;
@@ -267,11 +278,13 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 	Tally tally(tiles_, train.flits, train.tiles != Store::Exact);
 	uint64_t head = train.at, tail = train.at;
 	const bool in_order = !train.adaptive() && train.first_channel == 0;
-	/* One stage: @next, which is @link, then @latency to the one behind it. */
+	const Background *const others = background();
+	uint64_t random = train.random;
+	/* One stage: @next, which is @link, then @latency to the one behind it. Others hold the head up for @delay. */
 	const auto pass = [&](TileState &next, uint32_t link, uint8_t channel, uint64_t ticks, Store store,
-			      uint64_t latency) {
-		const uint64_t ready = head;
-		const uint64_t start = next.reserve(in_order ? ready : train.now, ready, ticks, store);
+			      uint64_t latency, uint64_t delay) {
+		const uint64_t ready = head, from = ready + delay;
+		const uint64_t start = next.reserve(in_order ? from : train.now, from, ticks, store);
 
 		tally.pass(link, channel, ready, start);
 		head = start + latency;
@@ -288,7 +301,7 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 		before = &next;
 	};
 
-	pass(tiles_.take(inject), inject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS);
+	pass(tiles_.take(inject), inject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS, 0);
 	for (size_t hop = 0; hop < links.size(); hop++) {
 		const uint32_t link = links[hop];
 		const uint8_t channel = channels ? channels[hop] : train.first_channel;
@@ -298,12 +311,19 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 
 		if (noisy()) [[unlikely]]
 			ticks += disturb(next, link, train.flits, head, transit);
-		tell(next, ready, pass(next, link, channel, ticks, Store::Exact, HOP_TICKS));
+		uint64_t delay = 0;
+
+		if (others) [[unlikely]] {
+			random = mix64(random + train.at);
+			delay = others->wait(link_router(link), link_tile(link), random);
+			ticks = others->share(link_router(link), link_tile(link), ticks);
+		}
+		tell(next, ready, pass(next, link, channel, ticks, Store::Exact, HOP_TICKS, delay));
 	}
 	TileState &out = tiles_.take(eject);
 	const uint64_t ready = head;
 
-	tell(out, ready, pass(out, eject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS));
+	tell(out, ready, pass(out, eject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS, 0));
 	transit.head_ns = transit.reachable ? std::min(transit.head_ns, ticks_to_ns(head)) : ticks_to_ns(head);
 	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(tail));
 	if (!transit.reachable)

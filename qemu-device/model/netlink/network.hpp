@@ -12,12 +12,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "link/link.hpp"
 #include "link/pace.hpp"
+#include "netlink/background.hpp"
 #include "netlink/detours.hpp"
 #include "netlink/fabric_clock.hpp"
 #include "netlink/links.hpp"
@@ -38,9 +40,9 @@ enum class PacketClass : uint8_t { Request, Response };
 struct alignas(64) FabricState {
 	std::atomic<uint32_t> noisy;           ///< a link has had an error rate
 	std::atomic<uint32_t> quiesces;        ///< how often the network was quiesced
-	std::atomic<uint64_t> ahead_ns;        ///< see FabricClock
 	std::atomic<uint64_t> quiet_until_ns;  ///< modelled time before which no NIC injects requests
 	std::atomic<uint64_t> quiesce_last_ns; ///< length of the last quiesce, as it was asked for
+	alignas(64) ClockState clock;          ///< see FabricClock
 };
 
 /** Packets that leave a NIC for another, back to back. */
@@ -122,6 +124,7 @@ public:
 
 	/** Modelled time, the same for all members. */
 	FabricClock &clock() noexcept { return clock_; }
+	const FabricClock &clock() const noexcept { return clock_; }
 
 	/** What the NIC at @p node has to do; see book_stream() and book_atomic(). */
 	NicPace &pace(uint32_t node) const noexcept { return paces_[node]; }
@@ -159,6 +162,16 @@ public:
 
 	/** A link of the fabric has bit errors. */
 	bool noisy() const noexcept { return state_.noisy.load(std::memory_order_relaxed); }
+
+	/**
+	 * What others do on the network, for the packets that this process books; other members have to be told, too.
+	 * Any thread may be booking meanwhile, so what was there before is kept. One caller at a time.
+	 * @param what as Background::of() takes it; empty: nothing
+	 * @throws std::runtime_error as Background::of() does
+	 */
+	void set_background(const std::string &what);
+	/** Null: there is none. */
+	const Background *background() const noexcept { return background_.load(std::memory_order_acquire); }
 
 	/**
 	 * No NIC injects requests from @p now_ns on for so long; responses to what is on its way still pass (R14). One
@@ -282,6 +295,8 @@ private:
 	NicPace *paces_; // shared: one per member
 	NicState *nics_; // shared: one per member
 	Detours detours_;
+	std::atomic<const Background *> background_{nullptr};
+	std::vector<std::unique_ptr<const Background>> backgrounds_; // that were ever used
 };
 
 /*

@@ -64,7 +64,7 @@ Network::Network(const Dragonfly &topo, const topology::Machine &machine, void *
 	: topo_(topo), wiring_(machine), tables_(make_tables(machine)), members_(members ? members : topo_.nodes()),
 	  tiles_(topo_.routers(), shared, static_cast<char *>(shared) + pages_bytes(topo_.routers()),
 		 std::move(reserve)),
-	  state_(*reinterpret_cast<FabricState *>(behind_map(shared, topo_.routers()))), clock_(state_.ahead_ns),
+	  state_(*reinterpret_cast<FabricState *>(behind_map(shared, topo_.routers()))), clock_(state_.clock),
 	  paces_(reinterpret_cast<NicPace *>(&state_ + 1)), nics_(reinterpret_cast<NicState *>(paces_ + members_)),
 	  detours_(wiring_, tiles_)
 {

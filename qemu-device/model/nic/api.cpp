@@ -117,6 +117,37 @@ int aries_nic_get_fault(aries_nic *nic, const char *name, uint64_t *value)
 	return name && nic->nic.get_fault(name, *value) ? 0 : -1;
 }
 
+int aries_nic_set_time_rate(aries_nic *nic, double rate, char *err, size_t err_len)
+{
+	return guarded(err, err_len, -1, [&] {
+		nic->nic.set_time_rate(rate);
+		return 0;
+	});
+}
+
+double aries_nic_time_rate(aries_nic *nic)
+{
+	return nic->nic.clock().rate();
+}
+
+void aries_nic_set_hold(aries_nic *nic, bool on)
+{
+	nic->nic.clock().set_holds(on);
+}
+
+bool aries_nic_hold(aries_nic *nic)
+{
+	return nic->nic.clock().holds();
+}
+
+int aries_nic_set_background(aries_nic *nic, const char *what, char *err, size_t err_len)
+{
+	return guarded(err, err_len, -1, [&] {
+		nic->nic.set_background(what ? what : "");
+		return 0;
+	});
+}
+
 int aries_nic_set_trace(aries_nic *nic, const char *path, uint64_t limit, uint32_t packets, char *err, size_t err_len)
 {
 	return guarded(err, err_len, -1, [&] {

@@ -25,8 +25,8 @@ constexpr std::chrono::milliseconds RESET_WAIT{2000}, LOOK{1};
 
 } // namespace
 
-Bte::Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, uint8_t *desc_area)
-	: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), desc_area_(desc_area)
+Bte::Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Hold &hold, uint8_t *desc_area)
+	: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), hold_(hold), desc_area_(desc_area)
 {
 }
 
@@ -170,7 +170,8 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 
 		if (at_limit(work)) [[unlikely]]
 			return ARIES_ST_QUEUE_FULL;
-		if (queue.waiting.empty() && work.desc.length <= INLINE_BYTES && eligible(queue, work))
+		/* No processor waits for modelled time. */
+		if (queue.waiting.empty() && work.desc.length <= INLINE_BYTES && !hold_.on() && eligible(queue, work))
 			channel = begin(queue, work);
 		if (channel < 0 && queue.waiting.size() >= ARIES_BTE_QUEUE) {
 			/* Nothing was taken, so there is no event either: the process tries again. */
@@ -227,7 +228,8 @@ void Bte::conclude(const BteWork &work, uint8_t status, bool overrun, CounterBlo
 		fmads_[work.index].last.store(status, std::memory_order_relaxed);
 		report_failure(core_, counters, status, work.rights.ptag(), work.index, work.desc.op, work.access());
 	}
-	complete(work, status, overrun);
+	if (!hold_.on() || !complete_later(work, status, overrun)) [[likely]]
+		complete(work, status, overrun);
 	core_.host.trace("bte_done", work.index, work.desc.length, status);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nic/fmad.hpp"
+#include "nic/hold.hpp"
 #include "nic/ntt.hpp"
 #include "nic/receive.hpp"
 #include "nic/rmt.hpp"
@@ -31,6 +32,7 @@ struct BteWork {
 	uint8_t ssid = 0;
 	uint8_t channel = 0;  /* that carries it */
 	bool answered = true; /* by the target, all packets */
+	uint64_t back_ns = 0; /* where completions are held: when its events are due, in modelled time */
 	RmtClaim claim = {};  /* of a send */
 
 	/** Data goes to the target. */
@@ -76,6 +78,7 @@ struct BteShare {
 	uint64_t end = start;    /* what was booked so far has left */
 	uint64_t lag = 0;        /* time for which the NIC waited for the host */
 	uint64_t last = 0;       /* arrival of the last packet so far */
+	uint64_t back = 0;       /* of the last response so far */
 	uint64_t stalled = 0;    /* waits for responses */
 	std::mutex booking = {}; /* for all of them while chunks are left to others */
 
@@ -86,7 +89,7 @@ struct BteShare {
 class Bte
 {
 public:
-	Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, uint8_t *desc_area);
+	Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Hold &hold, uint8_t *desc_area);
 	/** Ends what is running at its next chunk and stops the threads. */
 	~Bte();
 	Bte(const Bte &) = delete;
@@ -156,6 +159,8 @@ private:
 	uint8_t match(BteWork &work) noexcept;
 	uint8_t finish_send(BteWork &work, bool &overrun) noexcept;
 	void complete(const BteWork &work, uint8_t status, bool overrun) noexcept;
+	bool complete_later(const BteWork &work, uint8_t status, bool overrun) noexcept;
+	void hold_chunk(const BteShare &share) noexcept;
 	bool cancelled(const BteWork &work) noexcept;
 	bool next(BteWork &work, int &channel) noexcept;
 	bool start_workers() noexcept;
@@ -165,6 +170,7 @@ private:
 	Fmad *const fmads_;
 	Ntt &ntt_;
 	Traffic &traffic_;
+	Hold &hold_;
 	uint8_t *const desc_area_;
 	SsidPool ssids_;
 

@@ -39,7 +39,7 @@ uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
 			  .chunks = (work.desc.length + BTE_CHUNK - 1) / BTE_CHUNK,
 			  .backwards = core_.faults.reorder(),
 			  .start = core_.at(host_start)};
-	const bool shared = share.chunks >= SHARE_CHUNKS && !share.backwards;
+	const bool shared = share.chunks >= SHARE_CHUNKS && !share.backwards && !hold_.on();
 
 	if (shared)
 		offer(share);
@@ -52,6 +52,7 @@ uint8_t Bte::transfer(BteWork &work, CounterBlock &counters) noexcept
 	if (status != ARIES_ST_OK)
 		return status;
 	work.answered = share.answered.load();
+	work.back_ns = share.back;
 	const uint64_t took = latency(work, share.start, share.arrived() - share.lag, share.last - share.end);
 
 	count_latency(core_, counters, took);
@@ -148,10 +149,21 @@ uint8_t Bte::chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &c
 
 	if (status != ARIES_ST_OK)
 		return status;
+	const bool held = hold_.on();
+
+	/* Nobody waits with a visit open: invalidations wait for visits. */
+	if (held) [[unlikely]] {
+		status = account(share, bytes, counters, bursts);
+		if (status != ARIES_ST_OK)
+			return status;
+		hold_chunk(share);
+		if (cancelled(work))
+			return ARIES_ST_FLUSHED;
+	}
 	Visit local(core_, core_.node);
 
 	status = local_runs(work, at, bytes, local, near);
-	if (status == ARIES_ST_OK)
+	if (status == ARIES_ST_OK && !held) [[likely]]
 		status = account(share, bytes, counters, bursts);
 	if (status == ARIES_ST_OK && !answered(bursts)) [[unlikely]]
 		share.answered.store(false);
@@ -160,6 +172,19 @@ uint8_t Bte::chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &c
 	if (core_.trace.wants(at / ARIES_PACKET_BYTES)) [[unlikely]]
 		capture(work, at, bytes, status, bursts, near);
 	return status;
+}
+
+/*
+ * Where completions are held: a channel is busy until its data has left, and the last of it is in memory when it has
+ * arrived. A flush ends the wait.
+ */
+void Bte::hold_chunk(const BteShare &share) noexcept
+{
+	const bool last = share.next.load(std::memory_order_relaxed) >= share.chunks;
+
+	hold_.sleep_until((last ? share.last : share.end) + share.stalled, [this, &share] {
+		return cancelled(share.work) || core_.own().online.load(std::memory_order_relaxed) != ONLINE_ALL;
+	});
 }
 
 /* Whether a response comes to every packet of a chunk. */
@@ -244,6 +269,7 @@ uint8_t Bte::account(BteShare &share, uint64_t bytes, CounterBlock &counters, Bu
 		if (status != ARIES_ST_OK)
 			return status;
 		share.last = std::max(share.last, share.floor + traffic_.waited(passage, share.floor));
+		share.back = std::max({share.back, share.last, passage.back_ns + NIC_PIPELINE_NS});
 		share.end = share.last - quiet_ns(work.put(), passage.hops);
 		/* A smaller window: the next packets wait for responses. */
 		if (const uint64_t windows = traffic_.windows(burst / ARIES_PACKET_BYTES); windows > 1) [[unlikely]]
@@ -283,6 +309,28 @@ uint64_t Bte::remote_entry(const BteWork &work) noexcept
 			       .remote_overrun = false};
 
 	return entry.word();
+}
+
+/*
+ * The events, when the last response is back in modelled time; the channel is free before. False if there is nothing to
+ * wait for, or no way to wait.
+ */
+bool Bte::complete_later(const BteWork &work, uint8_t status, bool overrun) noexcept
+{
+	/* FMAD_STATUS.BUSY counts it, and no longer when it is dropped. */
+	struct Busy {
+		explicit Busy(Fmad &of) noexcept : fmad(of) { fmad.busy.fetch_add(1); }
+		Busy(const Busy &other) noexcept : Busy(other.fmad) {}
+		Busy &operator=(const Busy &) = delete;
+		~Busy() { fmad.busy.fetch_sub(1); }
+
+		Fmad &fmad;
+	};
+
+	return work.back_ns && work.cq_serial &&
+	       hold_.add(work.back_ns, work.index, [this, work, status, overrun, busy = Busy(fmads_[work.index])] {
+		       complete(work, status, overrun);
+	       });
 }
 
 /* Local and global event at the initiator, if its queue still is there. */

@@ -59,7 +59,7 @@ Payload payload_of(const FmaWork &work)
 		command.decode(work.amo);
 		return {command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, command.two_operands() ? 16u : 8u};
 	case ARIES_FMA_CQWRITE:
-		return {PacketKind::CqWrite, 6};
+		return {PacketKind::CqWrite, CQWRITE_BYTES};
 	default:
 		return {PacketKind::Put, work.bytes};
 	}

@@ -74,23 +74,25 @@ void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 	work.mode = uint8_t(field(value, ARIES_DB_MODE_MASK));
 	work.amo = uint16_t(field(value, ARIES_DB_AMO_MASK));
 	work.data = area(index) + ARIES_DESC_LINE;
+	work.awaited = !work.event_bits() && (work.op == ARIES_FMA_GET_OP || work.op == ARIES_FMA_AMO_OP);
 	if (!(value & ARIES_DB_RSVD_MASK) && !(work.mode & ARIES_EV_RSVD_MASK))
 		status = run(work);
-	if (core_.trace.on()) [[unlikely]]
+	if (core_.trace.on() && !work.held) [[unlikely]]
 		capture(work, status, nullptr);
 	if (work.op != ARIES_FMA_CLOSE || !work.fmad.window_open)
 		work.fmad.counters.add(ARIES_CNT_SSIDS);
 	if (work.op == ARIES_FMA_CLOSE) {
 		/* Events of a transaction tell its first failure, which was reported when it happened. */
-		if (status == ARIES_ST_OK) {
+		if (status == ARIES_ST_OK && !work.held) {
 			status = work.fmad.window_status;
 			work.reported = true;
 		}
 		work.fmad.window_open = false;
 		work.fmad.window_status = ARIES_ST_OK;
 	}
-	finish(work, status);
-	publish_status(index, status);
+	ended(work, status);
+	if (!work.held || !work.awaited) [[likely]]
+		publish_status(index, status);
 }
 
 void Fma::put_window(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept
@@ -131,14 +133,14 @@ void Fma::get_window(uint32_t index, uint32_t at, uint64_t word) noexcept
 /* A window store has no status of its own and no event: CLOSE tells. */
 void Fma::window_done(FmaWork &work, uint8_t status) noexcept
 {
-	if (core_.trace.on()) [[unlikely]]
+	if (core_.trace.on() && !work.held) [[unlikely]]
 		capture(work, status, nullptr);
 	if (!work.fmad.window_open)
 		work.fmad.counters.add(ARIES_CNT_SSIDS);
 	work.fmad.window_open = true;
 	if (status != ARIES_ST_OK && work.fmad.window_status == ARIES_ST_OK)
 		work.fmad.window_status = status;
-	finish(work, status);
+	ended(work, status);
 }
 
 uint8_t Fma::check_length(const FmaWork &work) const noexcept
@@ -215,6 +217,8 @@ uint8_t Fma::run(FmaWork &work) noexcept
 	status = target_state(core_, work.node, host);
 	if (status != ARIES_ST_OK)
 		return status;
+	if (holds(work.fmad) && work.op != ARIES_FMA_CE) [[unlikely]]
+		return hold_back(work);
 	switch (work.op) {
 	case ARIES_FMA_GET_OP:
 	case ARIES_FMA_GET_FLAG:
@@ -413,18 +417,32 @@ uint8_t Fma::get(FmaWork &work) noexcept
 
 uint8_t Fma::cq_write(FmaWork &work) noexcept
 {
-	uint8_t status = send(work, PacketKind::CqWrite, 6);
+	uint8_t status = send(work, PacketKind::CqWrite, CQWRITE_BYTES);
 
 	if (status != ARIES_ST_OK)
 		return status;
-	Visit target(core_, work.node);
+	status = write_queue(work);
+	return status == ARIES_ST_OK && work.unanswered ? uint8_t(ARIES_ST_TIMEOUT) : status;
+}
+
+/* The payload is the event; the offset has no meaning. */
+Access Fma::cq_access(const FmaWork &work) const noexcept
+{
+	NodeSlot &slot = core_.segment.node(work.node);
 	Access access = work.access(0, false);
 
-	/* The payload is the event; the offset has no meaning. */
 	access.remote_event = true;
-	access.mdh = Vmdh(core_.segment.node(work.node)).of_packet(work.desc.mdh, access.key);
-	access.offset = mdd_load(core_.segment.node(work.node), access.mdh).base;
-	status = target.admit(access);
+	access.mdh = Vmdh(slot).of_packet(work.desc.mdh, access.key);
+	access.offset = mdd_load(slot, access.mdh).base;
+	return access;
+}
+
+/* An entry for a queue of the target. */
+uint8_t Fma::write_queue(FmaWork &work) noexcept
+{
+	Visit target(core_, work.node);
+	const uint8_t status = target.admit(cq_access(work));
+
 	if (status != ARIES_ST_OK) {
 		target.count_refused();
 		return status;
@@ -441,8 +459,6 @@ uint8_t Fma::cq_write(FmaWork &work) noexcept
 	else
 		result = target.post(entry);
 	work.remote_overrun = result == CqResult::OVERRUN;
-	if (work.unanswered) [[unlikely]]
-		return ARIES_ST_TIMEOUT;
 	return result == CqResult::GONE ? ARIES_ST_NO_CQ : ARIES_ST_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "nic/amo.hpp"
 #include "nic/ce.hpp"
 #include "nic/fmad.hpp"
+#include "nic/hold.hpp"
 #include "nic/ntt.hpp"
 #include "nic/rmt.hpp"
 #include "nic/traffic.hpp"
@@ -34,9 +35,15 @@ struct FmaWork {
 	bool remote_overrun = false;
 	bool unanswered = false; /* whatever the target has done */
 	bool reported = false;   /* the failure is in the error queues */
+	bool held = false;       /* it is on its way, and what becomes of it is told later */
+	bool awaited = false;    /* if so, the doorbell's store waits for it: nothing else would tell */
 
 	bool is_get() const noexcept { return op == ARIES_FMA_GET_OP || op == ARIES_FMA_GET_FLAG; }
 	bool is_atomic() const noexcept { return op == ARIES_FMA_AMO_OP || op == ARIES_FMA_AMO_FLAG; }
+	bool is_put() const noexcept
+	{
+		return op == ARIES_FMA_PUT_LINE || op == ARIES_FMA_PUT_SYNC || op == ARIES_FMA_CLOSE;
+	}
 	/** The response is followed by a flag (N11). */
 	bool flagged() const noexcept { return op == ARIES_FMA_GET_FLAG || op == ARIES_FMA_AMO_FLAG; }
 	/** Several operations for one doorbell. */
@@ -54,6 +61,18 @@ inline uint64_t header_hash(const FmaWork &work) noexcept
 	return (uint64_t(work.desc.mdh) << ARIES_OFFSET_BITS | (work.desc.offset & OFFSET_MASK) >> 6) + work.node;
 }
 
+/** Operands and results of atomics travel as 64 bits, whatever their width. */
+inline constexpr uint32_t AMO_WIRE_WORD = 8;
+inline uint32_t amo_wire_bytes(const AmoCommand &command) noexcept
+{
+	return command.two_operands() ? 2 * AMO_WIRE_WORD : AMO_WIRE_WORD;
+}
+
+/** Payload of a completion queue write. */
+inline constexpr uint32_t CQWRITE_BYTES = 6;
+
+struct HeldFma;
+
 /** Where the data of a response go, and the flag behind them. */
 struct Landing {
 	FmaRuns data;
@@ -63,8 +82,8 @@ struct Landing {
 class Fma
 {
 public:
-	Fma(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Ce &ce, uint8_t *desc_area) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), ce_(ce), desc_area_(desc_area)
+	Fma(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Ce &ce, Hold &hold, uint8_t *desc_area) noexcept
+		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), ce_(ce), hold_(hold), desc_area_(desc_area)
 	{
 	}
 
@@ -76,6 +95,12 @@ public:
 	void launch_store(uint32_t index, uint64_t value) noexcept;
 	/** A control word stored into the get window; lock held. */
 	void get_window(uint32_t index, uint32_t at, uint64_t word) noexcept;
+
+	/**
+	 * Where completions are held, after a doorbell that reads and says neither by an event nor by a flag when the
+	 * data is there: waits for it, and leaves its outcome in the descriptor area. The lock is not held.
+	 */
+	void await(uint32_t index) noexcept;
 
 	/** Leaves the outcome of a doorbell in the descriptor area. */
 	void publish_status(uint32_t index, uint8_t status) noexcept;
@@ -100,6 +125,8 @@ private:
 	uint8_t find_landing(const FmaWork &work, Visit &local, Landing &place) const noexcept;
 	static void raise_flag(const FmaWork &work, const Landing &place) noexcept;
 	uint8_t cq_write(FmaWork &work) noexcept;
+	Access cq_access(const FmaWork &work) const noexcept;
+	uint8_t write_queue(FmaWork &work) noexcept;
 	uint8_t collective(FmaWork &work) noexcept;
 	uint8_t batch(FmaWork &work, uint8_t status) noexcept;
 	uint8_t batch_parts(FmaWork &work, uint32_t &done) noexcept;
@@ -116,6 +143,32 @@ private:
 	void remote_event(FmaWork &work, Visit &target) noexcept;
 	void source_events(FmaWork &work, uint8_t status) noexcept;
 	void finish(FmaWork &work, uint8_t status) noexcept;
+	void ended(FmaWork &work, uint8_t status) noexcept
+	{
+		if (work.held) [[unlikely]]
+			return;
+		if (work.fmad.group) [[unlikely]]
+			close_group(work, status);
+		else
+			finish(work, status);
+	}
+	/* Where completions are held, or some still are of the descriptor's: fma_hold.cpp */
+	bool holds(const Fmad &fmad) const noexcept { return hold_.on() || fmad.held.load(std::memory_order_relaxed); }
+	static uint8_t held_train(const FmaWork &work, AmoCommand &command, Train &train) noexcept;
+	uint8_t probe(const FmaWork &work, const AmoCommand &command, uint32_t &life) noexcept;
+	uint8_t probe_landing(const FmaWork &work, uint32_t &life) noexcept;
+	[[gnu::cold]] uint8_t hold_back(FmaWork &work) noexcept;
+	static uint64_t arrives_at(const HeldFma &held) noexcept;
+	uint64_t in_order(const FmaWork &work, uint64_t due_ns) noexcept;
+	static void count_held(HeldFma &held) noexcept;
+	void serve_held(const std::shared_ptr<HeldFma> &op) noexcept;
+	uint8_t at_target(HeldFma &held) noexcept;
+	uint8_t fetch_held(HeldFma &held) noexcept;
+	void end_held(const std::shared_ptr<HeldFma> &op) noexcept;
+	uint8_t land_held(HeldFma &held) noexcept;
+	void end_silent(HeldFma &held) noexcept;
+	void finish_held(HeldFma &held, uint8_t before) noexcept;
+	[[gnu::cold]] void close_group(FmaWork &work, uint8_t status) noexcept;
 	[[gnu::cold]] void capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexcept;
 	void window_done(FmaWork &work, uint8_t status) noexcept;
 	uint8_t *area(uint32_t index) const noexcept { return desc_area_ + size_t(index) * ARIES_DESC_STRIDE; }
@@ -125,8 +178,11 @@ private:
 	Ntt &ntt_;
 	Traffic &traffic_;
 	Ce &ce_;
+	Hold &hold_;
 	uint8_t *const desc_area_;
 	std::atomic<uint64_t> contributions_{0}; /* to collectives, ever */
+	/* Where completions are held: when the last operation without an event of its own is at each target. */
+	std::array<std::atomic<uint64_t>, MEMBERS_MAX> silent_until_{};
 };
 
 /** Records a failed operation: counters, error events here and, for refusals, at the target. */

@@ -8,13 +8,6 @@
 namespace aries
 {
 
-namespace
-{
-
-constexpr uint32_t WIRE_WORD = 8; /* operands and results travel as 64 bits, whatever their width */
-
-} // namespace
-
 uint8_t Fma::find_landing(const FmaWork &work, Visit &local, Landing &place) const noexcept
 {
 	const uint64_t flag_bytes = work.flagged() ? ARIES_FMA_FLAG_BYTES : 0;
@@ -114,7 +107,7 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 	if (status != ARIES_ST_OK)
 		return status;
 	const Train train = Train::of(command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, work.desc.dlvr_mode,
-				      work.node, command.two_operands() ? 2 * WIRE_WORD : WIRE_WORD, header_hash(work));
+				      work.node, amo_wire_bytes(command), header_hash(work));
 
 	status = traffic_.request(train, work.now, work.fmad.counters, work.passage);
 	if (status != ARIES_ST_OK)

@@ -57,7 +57,7 @@ uint8_t Fma::run_part(FmaWork &work, FmaWork &part) noexcept
 {
 	const uint8_t status = run(part);
 
-	if (core_.trace.on()) [[unlikely]]
+	if (core_.trace.on() && !part.held) [[unlikely]]
 		capture(part, status, nullptr);
 	if (status != ARIES_ST_OK) {
 		work.node = part.node;
@@ -144,7 +144,7 @@ uint8_t Fma::launch_one(FmaWork &work, const aries_launch_entry &entry, uint32_t
 /* @entry is our copy. @done counts on from the entries before. */
 uint8_t Fma::launch(FmaWork &work, const aries_launch_entry *entry, uint32_t count, uint32_t &done) noexcept
 {
-	const bool fast = !traffic_.losing() && !core_.trace.on();
+	const bool fast = !traffic_.losing() && !core_.trace.on() && !holds(work.fmad);
 	LaunchBurst burst(core_, ntt_, traffic_, work.fmad, work.rights, work.desc, window(work.index).amo);
 
 	for (uint32_t i = 0; i < count; i++, done++) {

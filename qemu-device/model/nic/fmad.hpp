@@ -3,11 +3,16 @@
 #ifndef ARIES_NIC_FMAD_HPP
 #define ARIES_NIC_FMAD_HPP
 
+#include <memory>
+
 #include "fabric/seglock.hpp"
 #include "nic/core.hpp"
 
 namespace aries
 {
+
+struct HoldGroup;
+struct HeldFma;
 
 /**
  * One FMA descriptor. The lock is held for each operation, so a descriptor is
@@ -19,12 +24,15 @@ struct alignas(64) Fmad {
 	std::atomic<uint64_t> traps{0};
 	std::atomic<uint8_t> last{0};  /* FMAD_STATUS.LAST */
 	std::atomic<uint32_t> busy{0}; /* FMAD_STATUS.BUSY */
+	std::atomic<uint32_t> held{0}; /* FMA operations on their way, where completions are held; in busy, too */
 
 	/* under lock */
 	uint32_t sequence = 0;
-	bool window_open = false;  /* window stores or silent batches since the last CLOSE */
-	uint8_t window_status = 0; /* first failure among them */
-	uint64_t launch_low = 0;   /* lower half of a launch entry whose upper half has not come yet */
+	bool window_open = false;              /* window stores or silent batches since the last CLOSE */
+	uint8_t window_status = 0;             /* first failure among them */
+	uint64_t launch_low = 0;               /* lower half of a launch entry whose upper half has not come yet */
+	std::shared_ptr<HoldGroup> group = {}; /* see fma_hold.hpp */
+	std::shared_ptr<HeldFma> awaited = {}; /* what Fma::await() is to wait for */
 	CounterBlock counters;
 };
 

@@ -33,6 +33,7 @@ bool MddTable::publish(uint32_t mdh, const MddView &view) noexcept
 	mdd.length.store(view.length, std::memory_order_relaxed);
 	mdd.table.store(view.table, std::memory_order_relaxed);
 	mdd.cq_serial.store(view.has_cq() ? cq_serial_of(core_.own().cq[view.cq()]) : 0, std::memory_order_relaxed);
+	mdd.life.fetch_add(1, std::memory_order_relaxed);
 	renew(mdd);
 	mdd.ctl.store(view.ctl, std::memory_order_release);
 	return true;

@@ -79,11 +79,11 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	  errors_(segment_, members_, wake_),
 	  trace_(cfg.node), core_{host_,    cfg.node, segment_, members_, maps_,           wake_,
 				  network_, errors_,  faults_,  trace_,   shared_counters_},
-	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)),
-	  traffic_(cfg.node, network_, faults_, shared_counters_, orb_), ce_(core_), ntt_(core_),
-	  fma_(core_, fmads_.get(), ntt_, traffic_, ce_, static_cast<uint8_t *>(cfg.desc_area)),
-	  bte_(core_, fmads_.get(), ntt_, traffic_, static_cast<uint8_t *>(cfg.desc_area)), timer_(core_),
-	  registers_(core_, fmads_.get(), ntt_, traffic_, bte_, ce_, timer_)
+	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), ntt_(core_),
+	  traffic_(cfg.node, network_, faults_, shared_counters_, orb_), hold_(core_), ce_(core_),
+	  fma_(core_, fmads_.get(), ntt_, traffic_, ce_, hold_, static_cast<uint8_t *>(cfg.desc_area)),
+	  bte_(core_, fmads_.get(), ntt_, traffic_, hold_, static_cast<uint8_t *>(cfg.desc_area)), timer_(core_),
+	  registers_(core_, fmads_.get(), ntt_, traffic_, bte_, hold_, ce_, timer_)
 {
 	take_place(place_of(cfg));
 	segment_.let_others_in();
@@ -104,6 +104,7 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 Nic::~Nic()
 {
 	registers_.reset();
+	hold_.stop();
 	maps_.withdraw();
 	members_.leave();
 }
@@ -151,10 +152,11 @@ void Nic::write(unsigned int bar, uint64_t offset, unsigned int size, uint64_t v
 {
 	if (size != 1 && size != 2 && size != 4 && size != 8)
 		return;
-	if (bar == ARIES_BAR_FMA && offset < ARIES_BAR_FMA_SIZE) [[likely]]
+	if (bar == ARIES_BAR_FMA && offset < ARIES_BAR_FMA_SIZE) [[likely]] {
 		fma_store(offset, size, value);
-	else if (bar == ARIES_BAR_REGS)
+	} else if (bar == ARIES_BAR_REGS) {
 		registers_.write(offset, size, value);
+	}
 	core_.deliver_irqs();
 }
 
@@ -163,18 +165,24 @@ void Nic::fma_store(uint64_t offset, unsigned int size, uint64_t value) noexcept
 	const uint32_t index = uint32_t(offset / ARIES_FMA_STRIDE);
 	const uint32_t at = uint32_t(offset % ARIES_FMA_STRIDE);
 	Fmad &fmad = fmads_[index];
-	std::lock_guard guard(fmad.lock);
+	{
+		std::lock_guard guard(fmad.lock);
 
-	fmad.counters.add(ARIES_CNT_FMA_TRAPS);
-	fmad.traps.store(fmad.traps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-	if (at >= ARIES_FMA_DOORBELL)
-		doorbell(index, at - ARIES_FMA_DOORBELL, size, value);
-	else if (at < ARIES_FMA_GET)
-		fma_.put_window(index, at - ARIES_FMA_PUT, size, value);
-	else if (size == 8 && at % 8 == 0)
-		fma_.get_window(index, at - ARIES_FMA_GET, value);
-	else
-		core_.guest_error();
+		fmad.counters.add(ARIES_CNT_FMA_TRAPS);
+		fmad.traps.store(fmad.traps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+		if (at >= ARIES_FMA_DOORBELL)
+			doorbell(index, at - ARIES_FMA_DOORBELL, size, value);
+		else if (at < ARIES_FMA_GET)
+			fma_.put_window(index, at - ARIES_FMA_PUT, size, value);
+		else if (size == 8 && at % 8 == 0)
+			fma_.get_window(index, at - ARIES_FMA_GET, value);
+		else
+			core_.guest_error();
+	}
+	if (fmad.held.load(std::memory_order_relaxed)) [[unlikely]] {
+		hold_.throttle(traffic_.room());
+		fma_.await(index);
+	}
 }
 
 void Nic::doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept
@@ -250,6 +258,17 @@ void Nic::tick() noexcept
 	for (unsigned int i = 0; i < LINES_OF_A_TICK && maps_.files().poll(line, sizeof(line)); i++)
 		host_.log(ARIES_LOG_WARN, "%s", line);
 	wake();
+}
+
+void Nic::set_time_rate(double rate)
+{
+	char text[128];
+
+	if (clock().set_rate(rate, now_ns()))
+		return;
+	snprintf(text, sizeof(text), "modelled time goes at a rate from %g to %g, not %g", FabricClock::RATE_MIN,
+		 FabricClock::RATE_MAX, rate);
+	throw Error(text);
 }
 
 void Nic::set_trace(const char *path, uint64_t limit, uint32_t packets)
@@ -378,6 +397,10 @@ std::string Nic::describe()
 	line("fabric %s node %u of %u\n", segment_.path().c_str(), core_.node, segment_.nodes());
 	line("online %#x generation %u\n", core_.own().online.load(), core_.own().generation.load());
 	line("clock %llu ns\n", static_cast<unsigned long long>(global_clock(segment_)));
+	line("modelled time %g ns a ns of the host%s\n", clock().rate(),
+	     clock().holds() ? ", completions are held" : "");
+	if (const Background *others = network_.background())
+		line("background %s\n", others->name().c_str());
 	line("memory domains %u queues %u descriptors %u transfers %u\n", mdds, cqs, fmads, bte_.backlog());
 	segment_.for_each_joined([&](uint32_t n) {
 		const NodeSlot &slot = segment_.node(n);

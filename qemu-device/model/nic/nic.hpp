@@ -44,6 +44,11 @@ public:
 	void tick() noexcept;
 	void set_fault(const char *name, uint64_t value);
 	bool get_fault(std::string_view name, uint64_t &value) const noexcept;
+	/** Throws if the rate is out of range. */
+	void set_time_rate(double rate);
+	/** Throws with file, line and cause. */
+	void set_background(const std::string &what) { network_.set_background(what); }
+	FabricClock &clock() noexcept { return network_.clock(); }
 	/** No path ends the trace; throws with path and cause. */
 	void set_trace(const char *path, uint64_t limit, uint32_t packets);
 	bool tracing() const noexcept { return trace_.on(); }
@@ -85,6 +90,7 @@ private:
 	Ntt ntt_;
 	Orb orb_;
 	Traffic traffic_;
+	Hold hold_;
 	Ce ce_;
 	Fma fma_;
 	Bte bte_;

@@ -371,6 +371,13 @@ void RegisterFile::reset_locked() noexcept
 		fmads_[i].launch_low = 0;
 	}
 	bte_.reset();
+	hold_.reset();
+	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++) {
+		std::lock_guard guard(fmads_[i].lock);
+
+		fmads_[i].group.reset();
+		fmads_[i].awaited.reset();
+	}
 	timer_.reset();
 	nodes_.reset();
 	quiesces_.reset();

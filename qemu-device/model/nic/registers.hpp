@@ -23,8 +23,9 @@ namespace aries
 class RegisterFile
 {
 public:
-	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Ce &ce, EventTimer &timer) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), drain_(core),
+	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Hold &hold, Ce &ce,
+		     EventTimer &timer) noexcept
+		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), hold_(hold), drain_(core),
 		  mdds_(core, drain_), cqs_(core, drain_), ces_(core, ce, drain_), receives_(core, drain_),
 		  timer_(timer), nodes_(core), quiesces_(core)
 	{
@@ -80,6 +81,7 @@ private:
 	Ntt &ntt_;
 	Traffic &traffic_;
 	Bte &bte_;
+	Hold &hold_;
 	Drain drain_; /* before its users */
 	MddTable mdds_;
 	CqTable cqs_;

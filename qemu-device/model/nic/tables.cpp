@@ -228,9 +228,13 @@ bool RegisterFile::write_fmad(uint32_t index, uint64_t value) noexcept
 		fmad.window_open = false;
 		fmad.window_status = 0;
 		fmad.launch_low = 0;
+		fmad.group.reset();
+		hold_.expedite(index, false);
 	}
-	if ((before & ARIES_FMAD_CTL_ENABLE_MASK) && !(value & ARIES_FMAD_CTL_ENABLE_MASK))
+	if ((before & ARIES_FMAD_CTL_ENABLE_MASK) && !(value & ARIES_FMAD_CTL_ENABLE_MASK)) {
 		bte_.flush(index);
+		hold_.expedite(index, true);
+	}
 	core_.host.trace("fmad_control", index, value);
 	return true;
 }

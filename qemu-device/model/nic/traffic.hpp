@@ -109,6 +109,8 @@ public:
 			     const Passage &passage) const noexcept;
 	/** At most so many request packets are outstanding from now on, 0: as many as the buffer holds. */
 	void limit_injection(uint32_t packets) noexcept { orb_.set_limit(packets ? packets : ARIES_ORB_ENTRIES); }
+	/** Packets that may be outstanding. */
+	uint32_t room() const noexcept { return orb_.limit(); }
 	/** What was set, 0 for none. */
 	uint32_t injection_limit() const noexcept { return orb_.limit() == ARIES_ORB_ENTRIES ? 0 : orb_.limit(); }
 	/**

@@ -142,6 +142,26 @@ class Net(unittest.TestCase):
             self.bad("at most 60000 ms", "quiesce", length)
         self.assertEqual(self.report("show")["quiesces"], 1)
 
+    def test_time(self):
+        """The rate of modelled time, and whether completions wait for it."""
+        def state():
+            shown = self.report("show")
+            return shown["modelled ns in a ns of the host"], shown["completions are held"]
+
+        self.assertEqual(state(), (1, False))
+        self.good("time", "--rate", "100")
+        self.assertEqual(state(), (100, False))
+        self.good("time", "--hold", "on")
+        self.assertEqual(state(), (100, True))
+        self.assertEqual(self.put(), OK)
+        self.good("time", "--rate", "1", "--hold", "off")
+        self.assertEqual(state(), (1, False))
+        for rate in ("0", "-1", "1e-7", "1001", "nan"):
+            self.bad("a rate from 1e-6 to 1000", "time", "--rate", rate)
+        for arguments in (["time"], ["time", "--hold", "maybe"], ["time", "--rate", "quick"]):
+            self.assertEqual(self.run_tool(*arguments)[0], 2, arguments)
+        self.assertEqual(state(), (1, False))
+
     def test_svg(self):
         """A picture shows where the members are, and of each connected pair of routers what is wrong with its links."""
         svg = "{http://www.w3.org/2000/svg}"

@@ -123,6 +123,10 @@ int run(int argc, char **argv)
 	CLI::App app{"What a machine is, costs and can carry.", "aries-topo"};
 	Commands commands;
 
+	app.set_version_flag("-V,--version", "aries-topo (OpenGNI) " OPENGNI_VERSION);
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return std::string("aries-topo: ") + error.what() + "; see aries-topo --help\n";
+	});
 	app.require_subcommand(1);
 	add_commands(app, commands);
 	try {

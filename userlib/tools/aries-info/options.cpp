@@ -8,6 +8,7 @@
 
 #include "common/failure.h"
 #include "common/place.h"
+#include "common/version.h"
 #include "registers.h"
 
 namespace info
@@ -35,6 +36,7 @@ in debugfs.
   -l, --list              prints names and meaning of all registers; reads no device
       --json              prints JSON
   -h, --help              this text
+  -V, --version           prints the version
 
 Ordinary users see identity, BARs and driver; link and capabilities need CAP_SYS_ADMIN,
 registers need root.
@@ -58,13 +60,17 @@ void split_names(const char *text, std::vector<std::string> &names)
 
 Options parse_options(int argc, char **argv)
 {
-	const option long_options[] = {
-		{"slot", required_argument, nullptr, 's'},   {"registers", optional_argument, nullptr, 'r'},
-		{"all-elements", no_argument, nullptr, 'a'}, {"enable", no_argument, nullptr, 'e'},
-		{"list", no_argument, nullptr, 'l'},         {"json", no_argument, nullptr, 'J'},
-		{"help", no_argument, nullptr, 'h'},         {nullptr, 0, nullptr, 0}};
+	const option long_options[] = {{"slot", required_argument, nullptr, 's'},
+				       {"registers", optional_argument, nullptr, 'r'},
+				       {"all-elements", no_argument, nullptr, 'a'},
+				       {"enable", no_argument, nullptr, 'e'},
+				       {"list", no_argument, nullptr, 'l'},
+				       {"json", no_argument, nullptr, 'J'},
+				       {"help", no_argument, nullptr, 'h'},
+				       {"version", no_argument, nullptr, 'V'},
+				       {nullptr, 0, nullptr, 0}};
 	Options o;
-	for (int c; (c = tools::next_option(argc, argv, "s:r::aelh", long_options)) != -1;) {
+	for (int c; (c = tools::next_option(argc, argv, "s:r::aelhV", long_options)) != -1;) {
 		switch (c) {
 		case 's':
 			o.slot = optarg;
@@ -87,16 +93,17 @@ Options parse_options(int argc, char **argv)
 			list_registers();
 			o.done = true;
 			break;
-		case 'h':
-			fputs(help_text, stdout);
+		case 'V':
+			tools::print_version("aries-info");
 			o.done = true;
 			break;
 		default:
-			throw tools::UsageError("see aries-info --help");
+			fputs(help_text, stdout);
+			o.done = true;
 		}
 	}
 	if (optind < argc)
-		throw tools::UsageError(tools::format("'%s' is not an option", argv[optind]));
+		throw tools::UsageError(tools::format("'%s' is not an option; see --help", argv[optind]));
 	return o;
 }
 

@@ -69,7 +69,8 @@ std::vector<option> rank_options(std::initializer_list<option> own)
 		{"local", required_argument, nullptr, 'l'},  {"rank", required_argument, nullptr, 'r'},
 		{"ranks", required_argument, nullptr, 'n'},  {"kvs", required_argument, nullptr, 'k'},
 		{"cookie", required_argument, nullptr, 'c'}, {"job", required_argument, nullptr, 'j'},
-		{"device", required_argument, nullptr, 'd'}, {"help", no_argument, nullptr, 'h'}};
+		{"device", required_argument, nullptr, 'd'}, {"help", no_argument, nullptr, 'h'},
+		{"version", no_argument, nullptr, 'V'}};
 	all.insert(all.end(), own);
 	all.push_back({nullptr, 0, nullptr, 0});
 	return all;
@@ -77,7 +78,20 @@ std::vector<option> rank_options(std::initializer_list<option> own)
 
 int next_option(int argc, char **argv, const char *letters, const option *table)
 {
-	return getopt_long(argc, argv, letters, table, nullptr); // NOLINT(concurrency-mt-unsafe)
+	const std::string quiet = std::string(":") + letters;
+	opterr = 0;
+	const int c = getopt_long(argc, argv, quiet.c_str(), table, nullptr); // NOLINT(concurrency-mt-unsafe)
+	if (c != ':' && c != '?')
+		return c;
+	/* Of a long option all of the word is in argv; letters may stand together. */
+	const char *word = argv[optind - 1];
+	const bool spelled = word[0] == '-' && word[1] == '-';
+	const std::string name = spelled ? word : format("-%c", optopt);
+	if (c == ':')
+		throw UsageError(name + " needs a value; see --help");
+	if (spelled && optopt)
+		throw UsageError(name + ": this option takes no value; see --help");
+	throw UsageError("'" + name + "' is not an option; see --help");
 }
 
 bool place_option(Place &place, int option, const char *argument)

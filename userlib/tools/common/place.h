@@ -36,13 +36,13 @@ uint64_t parse_number(const char *text, const char *what, uint64_t max);
 Place place_from_environment();
 
 /** Letters of the options in rank_options(). */
-constexpr char rank_letters[] = "l:r:n:k:c:j:d:h";
+constexpr char rank_letters[] = "l:r:n:k:c:j:d:hV";
 
-/** Long options of all programs with ranks: place_option()'s, --local and --help; then @p own and the end of the table.
- */
+/** Long options of all programs with ranks: place_option()'s, --local, --help, --version; then @p own and the table's
+ * end. */
 std::vector<option> rank_options(std::initializer_list<option> own);
 
-/** getopt_long(), for use before there are threads. */
+/** getopt_long(), for use before there are threads. Throws UsageError for what is no option, or lacks its value. */
 int next_option(int argc, char **argv, const char *letters, const option *table);
 
 /**

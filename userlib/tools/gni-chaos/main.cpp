@@ -17,6 +17,7 @@
 
 #include "common/failure.h"
 #include "common/place.h"
+#include "common/version.h"
 #include "worker.h"
 
 namespace
@@ -88,6 +89,34 @@ int lives(const tools::Place &place)
 	return 0;
 }
 
+constexpr char help_text[] = R"(usage: gni-chaos [option]
+
+A rank of the traffic that scripts/chaos breaks things under: puts, gets, atomics, messages and
+collectives whose content is checked. It goes on after a loss of the NIC, and ends at SIGTERM.
+
+  -h, --help              this text
+  -V, --version           prints the version
+
+Environment, set by the cluster tool: OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK,
+OPENGNI_RANKS, OPENGNI_COOKIE.
+
+Exit status: 0 nothing was lost, 1 something was, 2 the command line or the environment is wrong.
+)";
+
+/* Whether help or the version was asked for, and has been printed. */
+bool only_told(int argc, char **argv)
+{
+	static const option table[] = {{"help", no_argument, nullptr, 'h'}, {"version", no_argument, nullptr, 'V'}, {}};
+	const int letter = tools::next_option(argc, argv, "hV", table);
+	if (letter == 'h')
+		fputs(help_text, stdout);
+	else if (letter == 'V')
+		tools::print_version("gni-chaos");
+	else if (optind < argc)
+		throw tools::UsageError(tools::format("'%s' is not an option; see --help", argv[optind]));
+	return letter != -1;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -95,9 +124,8 @@ int main(int argc, char **argv)
 	tools::Place place;
 
 	try {
-		if (argc != 1)
-			throw tools::UsageError(
-				tools::format("%s takes no arguments; 'scripts/chaos' runs it", argv[0]));
+		if (only_told(argc, argv))
+			return 0;
 		place = tools::place_from_environment();
 		tools::check_place(place);
 		handle_signals();

@@ -2,7 +2,7 @@
 /**
  * @file
  * gni-domain: makes the communication domains of a job on this node, and removes them; what a launcher's daemon does
- * on a compute node. Prints the variables that ranks on this node need.
+ * on a compute node. Prints the variables that ranks on this node need; lists the domains that there are.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -21,7 +21,9 @@
 #include "common/failure.h"
 #include "common/gni.h"
 #include "common/place.h"
+#include "common/version.h"
 #include "common/wait.h"
+#include "list.h"
 
 using namespace tools;
 
@@ -30,15 +32,33 @@ namespace
 
 constexpr const char *usage =
 	"usage: gni-domain create|destroy --job=ID --cookie=COOKIE[,COOKIE]... [--device=N]\n"
+	"       gni-domain list [--json] [--device=N]\n"
 	"\n"
-	"create   makes a domain for each cookie under the number of a job and prints, for `export`,\n"
-	"         PMI_GNI_PTAG, PMI_GNI_COOKIE, PMI_GNI_DEV_ID and PMI_GNI_LOC_ADDR; what is there already stays\n"
-	"destroy  removes them; waits a second for processes that are just ending\n"
+	"Makes the communication domains of a job on this node, or removes them: what a launcher's daemon does.\n"
 	"\n"
-	"Needs the rights of an administrator. Exit status: 0 done, 1 refused, 2 wrong usage.\n";
+	"  create                   makes a domain for each cookie under the number of a job and prints, for "
+	"`export`,\n"
+	"                           PMI_GNI_PTAG, PMI_GNI_COOKIE, PMI_GNI_DEV_ID and PMI_GNI_LOC_ADDR; what is there\n"
+	"                           already stays\n"
+	"  destroy                  removes them; waits a second for processes that are just ending\n"
+	"\n"
+	"  -j, --job=ID             number of the job\n"
+	"  -c, --cookie=COOKIE,...  cookies of its domains\n"
+	"  -d, --device=N           N of /dev/kgniN (default 0)\n"
+	"  -h, --help               this text\n"
+	"  -V, --version            prints the version\n"
+	"\n"
+	"list     shows the domains of this node by their protection tags: what is in use of which limits, and to\n"
+	"         root also jobs and processes; cookies are told to nobody\n"
+	"\n"
+	"create and destroy need the rights of an administrator. Exit status: 0 done, 1 refused, 2 wrong usage.\n";
+
+enum class Verb { Create, Destroy, List };
 
 struct Request {
-	bool create = false;
+	bool done = false; /* help or version was printed */
+	Verb verb = Verb::List;
+	bool json = false;
 	uint64_t job = 0;
 	std::vector<uint32_t> cookies;
 	uint32_t device = 0;
@@ -61,27 +81,38 @@ Request parse(int argc, char **argv)
 	static const option table[] = {{"job", required_argument, nullptr, 'j'},
 				       {"cookie", required_argument, nullptr, 'c'},
 				       {"device", required_argument, nullptr, 'd'},
+				       {"json", no_argument, nullptr, 'J'},
 				       {"help", no_argument, nullptr, 'h'},
+				       {"version", no_argument, nullptr, 'V'},
 				       {}};
 	Request request;
-	for (int letter; (letter = next_option(argc, argv, "j:c:d:h", table)) != -1;) {
+	for (int letter; (letter = next_option(argc, argv, "j:c:d:hV", table)) != -1;) {
 		if (letter == 'j')
 			request.job = parse_number(optarg, "--job", UINT64_MAX);
 		else if (letter == 'c')
 			request.cookies = parse_cookies(optarg);
 		else if (letter == 'd')
 			request.device = static_cast<uint32_t>(parse_number(optarg, "--device", INT_MAX));
+		else if (letter == 'J')
+			request.json = true;
 		else if (letter == 'h')
-			throw UsageError("");
+			fputs(usage, stdout);
 		else
-			throw UsageError("see gni-domain --help");
+			print_version("gni-domain");
+		request.done = request.done || letter == 'h' || letter == 'V';
 	}
+	if (request.done)
+		return request;
 	const std::string what = optind == argc - 1 ? argv[optind] : "";
-	if (what != "create" && what != "destroy")
-		throw UsageError("say create or destroy");
-	if (request.cookies.empty() || !request.job)
+	if (what != "create" && what != "destroy" && what != "list")
+		throw UsageError("say create, destroy or list; see --help");
+	request.verb = what == "create" ? Verb::Create : what == "destroy" ? Verb::Destroy : Verb::List;
+	if (request.verb == Verb::List && (request.job || !request.cookies.empty()))
+		throw UsageError("list shows all domains: neither --job nor --cookie goes with it");
+	if (request.verb != Verb::List && request.json)
+		throw UsageError("--json is for list");
+	if (request.verb != Verb::List && (request.cookies.empty() || !request.job))
 		throw UsageError("--job and --cookie are needed");
-	request.create = what == "create";
 	return request;
 }
 
@@ -141,23 +172,34 @@ void create(const Request &request)
 	       cookies.c_str(), devices.c_str(), addresses.c_str());
 }
 
+void carry_out(const Request &request)
+{
+	switch (request.verb) {
+	case Verb::Create:
+		create(request);
+		break;
+	case Verb::Destroy:
+		destroy(request);
+		break;
+	case Verb::List:
+		domain::list(request.device, request.json);
+		break;
+	}
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
 	try {
 		const Request request = parse(argc, argv);
-		if (request.create)
-			create(request);
-		else
-			destroy(request);
+		if (request.done)
+			return 0;
+		carry_out(request);
 		return 0;
 	} catch (const UsageError &error) {
-		if (*error.what())
-			fprintf(stderr, "gni-domain: %s\n", error.what());
-		else
-			fputs(usage, stdout);
-		return *error.what() ? 2 : 0;
+		fprintf(stderr, "gni-domain: %s\n", error.what());
+		return 2;
 	} catch (const std::exception &error) {
 		fprintf(stderr, "gni-domain: %s\n", error.what());
 		return 1;

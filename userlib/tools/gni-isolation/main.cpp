@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "common/failure.h"
+#include "common/version.h"
 #include "common/wait.h"
 #include "stage.h"
 
@@ -29,13 +30,17 @@ Rank 0 is the victim and prints TAP, rank 1 attacks. Both need root: the attacke
 second domain, and starts processes without privileges.
 
   -l, --local=2           starts both ranks in this node
-  -r, --rank=R -n, --ranks=2 -k, --kvs=STORE -c, --cookie=C   by hand, once per rank
-      STORE is dir:PATH (both ranks see it), tcp:HOST:PORT (rank 0 serves) or unix:PATH
+  -r, --rank=R            by hand, once per rank: number of this rank
+  -n, --ranks=2           how many there are
+  -k, --kvs=STORE         where they meet: dir:PATH (both ranks see it), tcp:HOST:PORT (rank 0
+                          serves) or unix:PATH
+  -c, --cookie=C          their communication domain
   -j, --job=WORD          name space of the keys in STORE
   -d, --device=N          N of /dev/kgniN (default 0)
       --timeout=SEC       gives up a wait after this time (default 120)
       --list              prints the names of the attacks
   -h, --help              this text
+  -V, --version           prints the version
 
 Environment, set by the cluster tool: OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK,
 OPENGNI_RANKS, OPENGNI_COOKIE.
@@ -76,12 +81,15 @@ Options parse(int argc, char **argv)
 		} else if (c == 'h') {
 			fputs(help_text, stdout);
 			o.done = true;
-		} else if (!tools::place_option(o.place, c, optarg)) {
-			throw tools::UsageError("see gni-isolation --help");
+		} else if (c == 'V') {
+			tools::print_version("gni-isolation");
+			o.done = true;
+		} else {
+			tools::place_option(o.place, c, optarg);
 		}
 	}
 	if (optind < argc)
-		throw tools::UsageError(tools::format("'%s' is not an option", argv[optind]));
+		throw tools::UsageError(tools::format("'%s' is not an option; see --help", argv[optind]));
 	if (o.local == 1 || o.timeout <= 0)
 		throw tools::UsageError("--local takes 2 ranks, --timeout a time above 0");
 	if (!o.local && !o.done)

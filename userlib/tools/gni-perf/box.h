@@ -8,7 +8,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <string>
 
+#include "common/failure.h"
 #include "job.h"
 
 namespace perf
@@ -35,15 +37,37 @@ template <class T> void box_send(const Job &job, int to, Box box, uint64_t seque
 	job.execute(to, stamp);
 }
 
-/** Waits for @p sequence in the box that @p from writes; false at the deadline. */
-template <class T>
-bool box_receive(const Job &job, int from, Box box, uint64_t sequence, T &message, tools::Patience patience)
+/** Throws Failure when the process of @p to is gone; writes @p stamp, which stands there, into our @p box of it. */
+inline void box_probe(const Job &job, int to, Box box, uint64_t stamp)
 {
+	gni_post_descriptor_t again = job.control_put(to, box_at(job.rank(), box), &stamp, sizeof(stamp));
+	try {
+		job.execute(to, again);
+	} catch (const tools::Failure &failure) {
+		throw tools::Failure(std::string("the other side is gone: ") + failure.what());
+	}
+}
+
+/**
+ * Waits for @p sequence in the box that @p from writes; false at the deadline. Where no launcher looks after the other
+ * side, it is looked after here. Throws Failure when it is gone.
+ * @param own_stamp of the message that we have written last, into the other box
+ */
+template <class T>
+bool box_receive(const Job &job, int from, Box box, uint64_t sequence, uint64_t own_stamp, T &message,
+		 tools::Patience patience)
+{
+	const Deadline deadline = job.deadline();
+	const bool looks = job.options().alone();
 	uint8_t *at = job.control() + box_at(from, box);
 	std::atomic_ref<uint64_t> stamp(*reinterpret_cast<uint64_t *>(at));
 	auto there = [&] { return stamp.load(std::memory_order_acquire) == sequence; };
-	if (!tools::poll_until(there, job.deadline(), patience))
-		return false;
+	while (!tools::poll_until(there, looks ? Deadline(1) : deadline, patience)) {
+		if (deadline.passed())
+			return false;
+		if (looks)
+			box_probe(job, from, box == Box::Command ? Box::Reply : Box::Command, own_stamp);
+	}
 	memcpy(&message, at + box_contents, sizeof(message));
 	return true;
 }

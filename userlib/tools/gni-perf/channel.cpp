@@ -18,7 +18,7 @@ Caller::Caller(Job &job) : job_(job) {}
 
 void Caller::send(Ask ask, const Layout &layout, uint64_t argument)
 {
-	Command command = {ask, layout, argument};
+	Command command = {ask, layout, argument, plan_};
 	box_send(job_, job_.partner(), Box::Command, sequence_ + 1, command);
 	sequence_++;
 }
@@ -26,7 +26,7 @@ void Caller::send(Ask ask, const Layout &layout, uint64_t argument)
 Reply Caller::answer()
 {
 	Reply reply;
-	if (!box_receive(job_, job_.partner(), Box::Reply, sequence_, reply, tools::Patience::Hot))
+	if (!box_receive(job_, job_.partner(), Box::Reply, sequence_, sequence_, reply, tools::Patience::Hot))
 		throw Failure(
 			format("rank %d did not answer within %g s", job_.partner(), job_.options().timeout_seconds));
 	if (!reply.failed)

@@ -30,6 +30,7 @@ size_t data_bytes(const Options &options)
 	for (uint64_t s : options.sizes)
 		size = s > size ? s : size;
 	size = size < (1u << 20) ? (1u << 20) : size;
+	size = size < options.least_data ? options.least_data : size;
 	return (size + 2 * page + page - 1) / page * page;
 }
 
@@ -65,8 +66,9 @@ uint32_t remote_event_of(int rank)
 }
 
 Job::Job(const Options &options, tools::Kvs &kvs)
-	: options_(options), stats_(options.place.device), domain_(0x100u + static_cast<uint32_t>(options.place.rank),
-								   options.place.cookie, modes, options.place.device),
+	: options_(options), stats_(options.place.device),
+	  domain_(options.instance + static_cast<uint32_t>(options.place.rank), options.place.cookie, modes,
+		  options.place.device),
 	  source_(domain_.nic(), source_entries), sink_(domain_.nic(), sink_entries), control_(control_bytes(options)),
 	  data_(data_bytes(options)),
 	  control_registration_(domain_.nic(), control_.data(), control_.size(), nullptr, GNI_MEM_READWRITE),
@@ -85,7 +87,7 @@ void Job::publish(tools::Kvs &kvs)
 {
 	RankInfo own = {};
 	own.pe = domain_.pe();
-	own.inst_id = 0x100u + static_cast<uint32_t>(options_.place.rank);
+	own.inst_id = options_.instance + static_cast<uint32_t>(options_.place.rank);
 	own.control = reinterpret_cast<uint64_t>(control_.data());
 	own.data = reinterpret_cast<uint64_t>(data_.data());
 	own.data_size = data_.size();

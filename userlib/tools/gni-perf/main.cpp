@@ -10,7 +10,9 @@
 #include "barrier.h"
 #include "channel.h"
 #include "common/failure.h"
+#include "common/host.h"
 #include "job.h"
+#include "meeting.h"
 #include "report.h"
 #include "storm.h"
 #include "tests.h"
@@ -32,6 +34,14 @@ const std::vector<Test> &all_tests()
 		{"pingpong", "half round trip of puts, polling on memory", test_pingpong, true},
 		{"smsg", "short messages: half round trip and rate", test_smsg, true},
 		{"msgq", "message queues of two ranks: half round trip and rate", test_msgq, true},
+		{"put-lat", "FMA put to its global event, one at a time", test_put_lat, false},
+		{"put-bw", "FMA puts, a window of them under way (-w, -T, -b, -D)", test_put_bw, false},
+		{"get-lat", "FMA get to its global event, one at a time", test_get_lat, false},
+		{"get-bw", "FMA gets, a window of them under way", test_get_bw, false},
+		{"bte-put-bw", "block puts, a window of them under way", test_block_put_bw, false},
+		{"bte-get-bw", "block gets, a window of them under way", test_block_get_bw, false},
+		{"amo-lat", "fetching additions on one word, one at a time", test_amo_lat, false},
+		{"amo-bw", "fetching additions on one word, a window of them under way", test_amo_bw, false},
 		{"barrier", "barrier of all ranks through collective engines, sums and minima", nullptr, false},
 		{"storm", "fetching additions of all ranks on one word, cached and not", nullptr, false},
 		{"put-event", "8-byte put from the call to its global event, loops timed", test_put_event, false},
@@ -102,7 +112,7 @@ std::string headline(const Job &job)
 bool measure(Job &job, const std::vector<Row> &of_all)
 {
 	const Options &options = job.options();
-	Report report(options, options.place.rank == 0 && !options.quiet && options.json != "-");
+	Report report(options, options.place.rank == 0 && !options.quiet && options.json != "-" && options.csv != "-");
 	report.headline(headline(job));
 	for (const Row &row : of_all)
 		if (options.place.rank == 0)
@@ -112,18 +122,18 @@ bool measure(Job &job, const std::vector<Row> &of_all)
 	return passed;
 }
 
-int run_rank(const Options &options)
+} // namespace
+
+int run_rank(const Options &options, tools::Kvs &kvs)
 {
-	auto kvs = tools::open_kvs(options.place.kvs, options.place.job, options.place.rank,
-				   Deadline(options.timeout_seconds));
-	Job job(options, *kvs);
+	Job job(options, kvs);
 	bool passed = true;
 	try {
 		std::vector<Row> of_all;
 		if (options.wants("barrier"))
-			of_all.push_back(barrier(job, *kvs));
+			of_all.push_back(barrier(job, kvs));
 		if (options.wants("storm"))
-			of_all.push_back(storm(job, *kvs));
+			of_all.push_back(storm(job, kvs));
 		if (job.measures())
 			passed = measure(job, of_all);
 		else
@@ -133,8 +143,18 @@ int run_rank(const Options &options)
 		passed = false;
 	}
 	/* Nobody takes memory away that another rank still uses; after a failure the others may be gone. */
-	kvs->barrier("perf/end", job.rank(), job.ranks(), passed ? job.deadline() : Deadline(10));
+	kvs.barrier("perf/end", job.rank(), job.ranks(), passed ? job.deadline() : Deadline(options.alone() ? 2 : 10));
 	return passed ? 0 : 1;
+}
+
+namespace
+{
+
+int run_in_job(const Options &options)
+{
+	auto kvs = tools::open_kvs(options.place.kvs, options.place.job, options.place.rank,
+				   Deadline(options.timeout_seconds));
+	return run_rank(options, *kvs);
 }
 
 int run(int argc, char **argv)
@@ -151,9 +171,13 @@ int run(int argc, char **argv)
 		return tools::run_local("gni-perf", options.place, options.local, [&](const tools::Place &place) {
 			Options own = options;
 			own.place = place;
-			return run_rank(own);
+			return run_in_job(own);
 		});
-	return run_rank(options);
+	if (options.server)
+		return run_server(options);
+	if (!options.host.empty())
+		return run_client(options, tools::nic_address(options.host, options.place.device));
+	return run_in_job(options);
 }
 
 } // namespace

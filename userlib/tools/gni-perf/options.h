@@ -26,9 +26,29 @@ struct Options {
 	uint16_t delivery = 0;        /* GNI_DLVMODE_* of the transfers */
 	tools::Place place;
 	std::string json; /* file, "-" for standard output */
+	std::string csv;  /* the same */
+
+	/* Between two processes that no launcher has started. */
+	std::string host; /* who serves; empty: no client */
+	bool server = false;
+	bool once = false; /* the server ends with its first client */
+	double connect_seconds = 10;
+	uint32_t instance = 0x100; /* instance id of rank 0 */
+	uint64_t least_data = 0;   /* bytes of the data region, at least */
+
+	/* Of streams of operations. */
+	uint32_t window = 64; /* operations of a thread under way */
+	uint32_t threads = 1;
+	bool bidirectional = false;
+	bool iterations_given = false;
+	double seconds = 1; /* of each size */
+
 	bool quiet = false;
 	bool list = false;
 	bool done = false; /* help was printed */
+
+	/** True for a process that finds the other one by itself. */
+	bool alone() const { return server || !host.empty(); }
 
 	/** True when the test was named. */
 	bool wants(const std::string &test) const;

@@ -41,6 +41,7 @@ nlohmann::json to_json(const Row &row)
 	};
 	put("p50_ns", row.p50_ns);
 	put("p99_ns", row.p99_ns);
+	put("p99.9_ns", row.p999_ns);
 	put("min_ns", row.min_ns);
 	put("bandwidth_bytes_per_s", row.bandwidth);
 	put("rate_per_s", row.rate);
@@ -53,7 +54,41 @@ nlohmann::json to_json(const Row &row)
 	return out;
 }
 
+/* "-" is standard output. */
+void write_text(const std::string &path, const std::string &text)
+{
+	if (path == "-") {
+		std::cout << text << std::flush;
+		return;
+	}
+	std::ofstream file(path);
+	file << text;
+	file.close();
+	if (!file)
+		throw tools::Failure(format("cannot write %s", path.c_str()));
+}
+
+std::string csv_number(std::optional<double> value)
+{
+	return value ? format("%.10g", *value) : std::string();
+}
+
 } // namespace
+
+std::string csv_text(const std::vector<Row> &rows)
+{
+	std::string text = "test,size,transfers,p50_ns,p99_ns,p99.9_ns,min_ns,bandwidth_bytes_per_s,rate_per_s,"
+			   "modelled_ns,traps_per_transfer,note\n";
+	for (const Row &row : rows) {
+		text += format("%s,%" PRIu64 ",%" PRIu64, row.test.c_str(), row.size, row.transfers);
+		for (const auto &value : {row.p50_ns, row.p99_ns, row.p999_ns, row.min_ns, row.bandwidth, row.rate,
+					  row.model_ns, row.traps})
+			text += "," + csv_number(value);
+		/* A note has commas, and never a quotation mark. */
+		text += ",\"" + row.note + "\"\n";
+	}
+	return text;
+}
 
 Row timed_row(const char *name, Samples &samples, const char *note, double unit)
 {
@@ -61,6 +96,7 @@ Row timed_row(const char *name, Samples &samples, const char *note, double unit)
 	row.test = name;
 	row.p50_ns = static_cast<double>(samples.percentile(50)) / unit;
 	row.p99_ns = static_cast<double>(samples.percentile(99)) / unit;
+	row.p999_ns = static_cast<double>(samples.percentile(99.9)) / unit;
 	row.min_ns = static_cast<double>(samples.percentile(0)) / unit;
 	row.note = note;
 	return row;
@@ -76,14 +112,15 @@ void Report::headline(const std::string &text)
 void Report::print(const Row &row)
 {
 	if (!header_printed_)
-		printf("\n%-11s %8s %9s %11s %11s %11s %11s %10s %7s\n", "test", "size", "verified", "p50 us", "p99 us",
-		       "MB/s", "kmsg/s", "model us", "traps");
+		printf("\n%-11s %8s %9s %11s %11s %11s %11s %11s %10s %7s\n", "test", "size", "verified", "p50 us",
+		       "p99 us", "p99.9 us", "MB/s", "kmsg/s", "model us", "traps");
 	header_printed_ = true;
-	printf("%-11s %8s %9" PRIu64 " %11s %11s %11s %11s %10s %7s%s%s\n", row.test.c_str(),
+	printf("%-11s %8s %9" PRIu64 " %11s %11s %11s %11s %11s %10s %7s%s%s\n", row.test.c_str(),
 	       row.size ? size_text(row.size).c_str() : "-", row.transfers, number(row.p50_ns, 1e3, 3).c_str(),
-	       number(row.p99_ns, 1e3, 3).c_str(), number(row.bandwidth, 1e6, 1).c_str(),
-	       number(row.rate, 1e3, 2).c_str(), number(row.model_ns, 1e3, 3).c_str(), number(row.traps, 1, 2).c_str(),
-	       row.note.empty() ? "" : "  ", row.note.c_str());
+	       number(row.p99_ns, 1e3, 3).c_str(), number(row.p999_ns, 1e3, 3).c_str(),
+	       number(row.bandwidth, 1e6, 1).c_str(), number(row.rate, 1e3, 2).c_str(),
+	       number(row.model_ns, 1e3, 3).c_str(), number(row.traps, 1, 2).c_str(), row.note.empty() ? "" : "  ",
+	       row.note.c_str());
 	fflush(stdout);
 }
 
@@ -119,8 +156,22 @@ void Report::finish()
 		printf("\n%s: %" PRIu64 " transfers verified, %zu failures\n", failures_.empty() ? "PASS" : "FAIL",
 		       transfers, failures_.size());
 	fflush(stdout);
-	if (options_.json.empty())
-		return;
+	if (!options_.csv.empty())
+		write_csv();
+	if (!options_.json.empty())
+		write_json();
+}
+
+void Report::write_csv() const
+{
+	write_text(options_.csv, csv_text(rows_));
+}
+
+void Report::write_json() const
+{
+	uint64_t transfers = 0;
+	for (const Row &row : rows_)
+		transfers += row.transfers;
 
 	nlohmann::json out = {{"program", "gni-perf"},
 			      {"setup", headline_},
@@ -135,15 +186,7 @@ void Report::finish()
 	for (const auto &[test, text] : failures_)
 		out["failures"].push_back({{"test", test}, {"text", text}});
 
-	if (options_.json == "-") {
-		std::cout << out.dump(2) << std::endl;
-		return;
-	}
-	std::ofstream file(options_.json);
-	file << out.dump(2) << '\n';
-	file.close();
-	if (!file)
-		throw tools::Failure(format("cannot write %s", options_.json.c_str()));
+	write_text(options_.json, out.dump(2) + "\n");
 }
 
 } // namespace perf

@@ -24,6 +24,7 @@ struct Row {
 	uint64_t transfers = 0; /* all were verified */
 	std::optional<double> p50_ns;
 	std::optional<double> p99_ns;
+	std::optional<double> p999_ns;
 	std::optional<double> min_ns;
 	std::optional<double> bandwidth; /* bytes per second */
 	std::optional<double> rate;      /* transfers per second */
@@ -33,6 +34,9 @@ struct Row {
 	std::optional<double> syscalls;  /* system calls, per transfer */
 	std::string note;
 };
+
+/** The rows as comma-separated values, the names of the columns first. */
+std::string csv_text(const std::vector<Row> &rows);
 
 /** A row with the percentiles of @p samples, of which @p unit are a nanosecond. */
 Row timed_row(const char *name, Samples &samples, const char *note, double unit = 1);
@@ -56,6 +60,8 @@ public:
 
 private:
 	void print(const Row &row);
+	void write_json() const;
+	void write_csv() const;
 
 	const Options &options_;
 	bool prints_;

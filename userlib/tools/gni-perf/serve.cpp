@@ -16,6 +16,7 @@
 #include "mail.h"
 #include "msgq.h"
 #include "shm.h"
+#include "stream.h"
 
 namespace perf
 {
@@ -83,6 +84,14 @@ std::atomic_ref<uint64_t> amo_word(const Job &job)
 	return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t *>(job.control() + control_amo));
 }
 
+void stream(const Job &job, const StreamPlan &plan, Reply &reply)
+{
+	check_plan(job, plan);
+	const StreamResult result = stream_run(job, plan, false);
+	reply.operations = result.operations;
+	reply.nanoseconds = result.nanoseconds;
+}
+
 void execute(Job &job, const Command &command, Reply &reply)
 {
 	if (!command.layout.fits(job.data_size()))
@@ -124,6 +133,13 @@ void execute(Job &job, const Command &command, Reply &reply)
 	case Ask::Shm:
 		shm_echo(command.argument, job.deadline());
 		break;
+	case Ask::StreamPrepare:
+		check_plan(job, command.plan);
+		stream_prepare(job, command.plan, false);
+		break;
+	case Ask::Stream:
+		stream(job, command.plan, reply);
+		break;
 	case Ask::Quit:
 		break;
 	default:
@@ -138,7 +154,7 @@ void serve(Job &job)
 	int peer = job.partner();
 	for (uint64_t sequence = 1;; sequence++) {
 		Command command;
-		if (!box_receive(job, peer, Box::Command, sequence, command, tools::Patience::Mild))
+		if (!box_receive(job, peer, Box::Command, sequence, sequence - 1, command, tools::Patience::Mild))
 			throw Failure(format("rank %d sent nothing for %g s", peer, job.options().timeout_seconds));
 		Reply reply = {};
 		try {

@@ -39,6 +39,7 @@ Row exchange(Context &context, uint64_t size)
 	row.size = size;
 	row.transfers = 3 * rounds;
 	row.rate = static_cast<double>(rounds) / seconds;
+	row.bandwidth = *row.rate * static_cast<double>(size);
 	return row;
 }
 

@@ -56,6 +56,14 @@ void test_shm(Context &context);
 void test_attach(Context &context);
 void test_calls(Context &context);
 void test_put_remote(Context &context);
+void test_put_lat(Context &context);
+void test_put_bw(Context &context);
+void test_get_lat(Context &context);
+void test_get_bw(Context &context);
+void test_block_put_bw(Context &context);
+void test_block_get_bw(Context &context);
+void test_amo_lat(Context &context);
+void test_amo_bw(Context &context);
 
 } // namespace perf
 

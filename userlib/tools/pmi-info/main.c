@@ -5,6 +5,7 @@
  *
  * Exit status: 0 all as it should be, 1 not, 2 no place in a job.
  */
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,10 +92,46 @@ static void show(void)
 	       variable("PMI_GNI_COOKIE"), variable("PMI_GNI_DEV_ID"), variable("PMI_GNI_LOC_ADDR"));
 }
 
-int main(void)
-{
-	int spawned, appnum, rc = PMI2_Init(&spawned, &size, &rank, &appnum);
+static const char help_text[] =
+	"usage: pmi-info [option]\n"
+	"\n"
+	"Prints what libpmi says about this rank, and checks whether the ranks of the job reach each other: keys,\n"
+	"gathers and barriers with known contents. aprun starts it on the nodes; alone it is a job of one.\n"
+	"\n"
+	"  -h, --help              this text\n"
+	"  -V, --version           prints the version\n"
+	"\n"
+	"Environment: what aprun sets for programs over libpmi; PMI_DEBUG=1 tells more about failures.\n"
+	"\n"
+	"Exit status: 0 all as it should be, 1 not, 2 no place in a job, or the command line is wrong.\n";
 
+/* Status to end with, or -1: go on. */
+static int parse(int argc, char **argv)
+{
+	static const struct option table[] = {
+		{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+	int letter;
+
+	opterr = 0;
+	letter = getopt_long(argc, argv, "hV", table, NULL);
+	if (letter == 'h')
+		fputs(help_text, stdout);
+	else if (letter == 'V')
+		printf("pmi-info (OpenGNI) %s\n", OPENGNI_VERSION);
+	else if (letter != -1 || optind < argc) {
+		fprintf(stderr, "pmi-info: '%s' is not an option; see --help\n", argv[letter == -1 ? optind : 1]);
+		return 2;
+	}
+	return letter == -1 ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	int spawned, appnum, rc = parse(argc, argv);
+
+	if (rc >= 0)
+		return rc;
+	rc = PMI2_Init(&spawned, &size, &rank, &appnum);
 	if (rc) {
 		fprintf(stderr, "pmi-info: PMI2_Init: code %d (PMI_DEBUG=1 says more)\n", rc);
 		return 2;

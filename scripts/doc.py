@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Make manual pages, HTML or completions below .build/doc from Documentation, headers, and what tools say of themselves.
+
+Manual pages are in man/man1 to man9, HTML is in html, completions of bash are in completion.
+Needs tools and QEMU (make all), and the packages of 'scripts/setup.sh doc'.
+
+Exit status: 0 made, 1 something is missing or wrong: one line says what, 2 bad command line.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+
+from manuals import api, completion, pages, usage
+from opengni import host
+from opengni.arguments import Parser
+
+OUT = host.BUILD / "doc"
+SOURCE = OUT / "source"
+
+
+class DocError(Exception):
+    """One line."""
+
+
+def stage():
+    """A copy of Documentation with what is generated in it."""
+    fresh = OUT / "source.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    for path in pages.DOCUMENTATION.glob("*.md"):
+        (fresh / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    for folder in ("figures", "ABI"):
+        shutil.copytree(pages.DOCUMENTATION / folder, fresh / folder)
+    (fresh / "manuals.md").write_text(pages.index(), encoding="utf-8")
+    (fresh / "man").mkdir()
+    for path in pages.sources().values():
+        (fresh / "man" / path.name).write_text(pages.text(path), encoding="utf-8")
+    (fresh / "api").mkdir()
+    for key in api.HEADERS:
+        (fresh / "api" / f"{key}.rst").write_text(api.restructured(key), encoding="utf-8")
+    _update(fresh, SOURCE)
+
+
+def _update(fresh, old):
+    """Replaces what has changed only, so that Sphinx reads no more than that."""
+    for path in sorted(old.rglob("*"), reverse=True) if old.exists() else ():
+        if not (fresh / path.relative_to(old)).exists():
+            if path.is_dir():
+                path.rmdir()
+            else:
+                path.unlink()
+    for path in fresh.rglob("*"):
+        place = old / path.relative_to(fresh)
+        if path.is_dir():
+            place.mkdir(parents=True, exist_ok=True)
+        elif not place.exists() or place.read_bytes() != path.read_bytes():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place)
+    shutil.rmtree(fresh)
+
+
+def sphinx(builder, out, *more):
+    """Runs Sphinx; a warning is an error."""
+    try:
+        import sphinx as _  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
+        import myst_parser as _  # noqa: F401,F811  pylint: disable=import-outside-toplevel,unused-import
+    except ImportError as error:
+        raise DocError(f"{error}: run 'scripts/setup.sh doc'") from None
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder, "-c", str(pages.DOCUMENTATION),
+               "-d", str(OUT / f"{builder}.state"), *more, str(SOURCE), str(out)]
+    commit = subprocess.run(["git", "-C", str(host.TOP), "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False).stdout.strip()
+    dated = {"SOURCE_DATE_EPOCH": commit} if commit else {}
+    made = subprocess.run(command, capture_output=True, text=True, check=False, env={**dated, **os.environ})
+    if made.returncode:
+        shutil.rmtree(OUT / f"{builder}.state", ignore_errors=True)  # else it reads no page twice, and is content the next time
+        raise DocError(f"Sphinx complains:\n{made.stderr.strip()}")
+
+
+def make_man():
+    """Manual pages."""
+    fresh = OUT / "man.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    stage()
+    sphinx("man", fresh)
+    count = api.write_manuals(fresh) + len(pages.sources())
+    for name, other in pages.OTHER_NAMES.items():
+        (fresh / "man1" / f"{name}.1").write_text(f".so man1/{other}.1\n", encoding="utf-8")
+    shutil.rmtree(fresh / ".doctrees", ignore_errors=True)
+    shutil.rmtree(OUT / "man", ignore_errors=True)
+    fresh.rename(OUT / "man")
+    print(f"{count} manual pages: man -l {OUT / 'man'}/man7/opengni.7")
+
+
+def make_html():
+    """HTML."""
+    stage()
+    sphinx("html", OUT / "html")
+    print(f"HTML: {OUT / 'html/index.html'}")
+
+
+def make_completion():
+    """Completions of bash."""
+    count = completion.write(OUT / "completion")
+    print(f"completions of {count} commands: {OUT / 'completion'}")
+
+
+WHAT = {"man": make_man, "html": make_html, "completion": make_completion}
+
+
+def main(arguments):
+    """Exit status."""
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="+", choices=list(WHAT), help="what to make")
+    try:
+        for what in dict.fromkeys(parser.parse_args(arguments).what):
+            WHAT[what]()
+    except (DocError, pages.PageError, usage.UsageError, api.ApiError) as error:
+        print(f"doc.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Command lines of the scripts: --help and --version everywhere, one line and exit status 2 for what is wrong."""
+
+import argparse
+import functools
+
+from .version import version
+
+
+class _Version(argparse.Action):
+    """Prints the version; it is looked up only then."""
+
+    def __init__(self, option_strings, dest, note=""):
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help="print the version and exit")
+        self.note = note
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        print(f"{parser.prog.split('/')[-1]} (OpenGNI) {version()}{self.note}")
+        parser.exit(0)
+
+
+class Parser(argparse.ArgumentParser):
+    """ArgumentParser with -V and --version, whose complaint is one line. Options are not abbreviated.
+
+    note: text behind the version. versioned: False for an operation of a command, which has no version of its own.
+    """
+
+    def __init__(self, *args, note="", versioned=True, **kwargs):
+        super().__init__(*args, allow_abbrev=False, **kwargs)
+        if versioned:
+            self.add_argument("-V", "--version", action=_Version, note=note)
+
+    def add_subparsers(self, **kwargs):
+        """Operations of the command."""
+        return super().add_subparsers(parser_class=functools.partial(Parser, versioned=False), **kwargs)
+
+    def error(self, message):
+        """Exit status 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")

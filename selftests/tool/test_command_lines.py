@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every tool and every script has --help and --version, and refuses what it does not know with status 2 and one line."""
+
+import os
+import subprocess
+import unittest
+
+from opengni import host
+from opengni.version import version
+
+SCRIPTS = host.TOP / "scripts"
+STAGE = host.BUILD / "stage" / "usr"
+BUILT = {"aries-topo": host.BUILD / "model/topo/aries-topo", "aries-net": host.BUILD / "model/net/aries-net",
+         "aries-sim": host.BUILD / "sim/aries-sim", "gni-agent": host.BUILD / "agent/gni-agent"}
+WITHOUT_A_VERSION = {"gen-regs.py"}  # part of other people's builds of the driver, and by itself there
+
+
+def scripts():
+    """What can be run of scripts/, by name."""
+    found = [path for folder in (SCRIPTS, SCRIPTS / "interop") for path in sorted(folder.iterdir())]
+    return {str(path.relative_to(SCRIPTS)): path for path in found if path.is_file() and os.access(path, os.X_OK)}
+
+
+def tools():
+    """What has been built, by name."""
+    found = {path.name: path for path in sorted((STAGE / "bin").glob("*"))}
+    found.update(BUILT)
+    return {name: path for name, path in found.items() if path.exists()}
+
+
+def call(*words):
+    """A program's exit status, output and complaints."""
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(STAGE / "lib"), "COLUMNS": "120"}
+    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, timeout=60,
+                            env=environment, stdin=subprocess.DEVNULL)
+    return result.returncode, result.stdout, result.stderr
+
+
+class CommandLines(unittest.TestCase):
+    def check(self, name, path, versioned=True):
+        with self.subTest(name):
+            status, text, complaint = call(path, "--help")
+            self.assertEqual((status, complaint), (0, ""))
+            self.assertGreater(len(text.splitlines()), 1)
+            self.assertEqual(call(path, "-h")[:2], (0, text))
+            for option in ("--version", "-V") if versioned else ():
+                status, text, complaint = call(path, option)
+                self.assertEqual((status, complaint), (0, ""))
+                self.assertIn(version(), text)
+                self.assertEqual(len(text.splitlines()), 1)
+            self.refused(path, "--no-such-option")
+
+    def refused(self, *words):
+        status, text, complaint = call(*words)
+        self.assertEqual((status, text), (2, ""), complaint)
+        self.assertEqual(len(complaint.splitlines()), 1, complaint)
+        self.assertIn("--help", complaint)
+
+    def test_scripts(self):
+        found = scripts()
+        self.assertIn("cluster", found)
+        self.assertIn("interop/run.sh", found)
+        for name, path in found.items():
+            self.check(name, path, name not in WITHOUT_A_VERSION)
+
+    def test_tools(self):
+        found = tools()
+        if not {"gni-perf", *BUILT} <= set(found):
+            self.skipTest(f"not all tools are built: {', '.join({'gni-perf', *BUILT} - set(found))} (make all)")
+        self.assertGreater(len(found), 9)
+        for name, path in found.items():
+            self.check(name, path)
+
+    def test_words_that_are_no_option(self):
+        for name in ("gni-perf", "gni-isolation", "gni-chaos", "gni-domain", "pmi-info", "aries-info"):
+            path = tools().get(name) or self.skipTest(f"{name} is not built")
+            with self.subTest(name):
+                self.refused(path, "run")
+                self.refused(path, "-Z")
+
+    def test_an_option_without_its_value(self):
+        path = tools().get("gni-perf") or self.skipTest("gni-perf is not built")
+        self.refused(path, "--job")
+        self.refused(path, "--quiet=1")
+
+    def test_requests_of_gni_kvs(self):
+        path = tools().get("gni-agent") or self.skipTest("gni-agent is not built")
+        for words in ((), ("--no-such-option",), ("get",), ("put", "a"), ("add", "a"), ("barrier", "a"), ("barrier", "a", 1, 2, 3), ("del",)):
+            with self.subTest(words):
+                self.refused(path, "kvs", *words)
+        self.assertEqual(call(path, "kvs", "--version")[:2], (0, f"gni-kvs (OpenGNI) {version()}\n"))
+        self.assertIn("barrier NAME COUNT", call(path, "kvs", "--help")[1])
+
+    def test_operations_of_the_cluster_tool(self):
+        for words in (("nonsense",), ("up", "--no-such-option"), ("kill",), ("up", "-n", "x")):
+            with self.subTest(words):
+                self.refused(SCRIPTS / "cluster", *words)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/**
+ * @file
+ * gni-info: the GNI devices of this node, their limits, what is in use, and their counters.
+ */
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+#include "common/failure.h"
+#include "device.h"
+#include "report.h"
+#include "watch.h"
+
+namespace gniinfo
+{
+
+namespace
+{
+
+enum Exit { exit_ok = 0, exit_failed = 1, exit_usage = 2 };
+
+constexpr const char *footer = "Exit status: 0 all was told, 1 no device, or one that does not answer, 2 wrong usage.\n"
+			       "Cookies of PMI_GNI_COOKIE and OPENGNI_COOKIE name domains, as --cookie does.";
+
+struct Options {
+	int device = -1; /* all */
+	std::vector<uint32_t> cookies;
+	bool json = false;
+	bool all = false;
+	WatchPlan watch;
+};
+
+std::vector<uint32_t> wanted_devices(const Options &options)
+{
+	std::vector<uint32_t> numbers = device_numbers();
+	if (numbers.empty())
+		throw tools::Failure(
+			"no GNI device in this node: is the NIC there (aries-info), and the driver loaded?");
+	if (options.device < 0)
+		return numbers;
+	const auto wanted = static_cast<uint32_t>(options.device);
+	if (std::find(numbers.begin(), numbers.end(), wanted) == numbers.end())
+		throw tools::Failure(tools::format("no device kgni%u in this node", wanted));
+	return {wanted};
+}
+
+std::vector<uint32_t> wanted_cookies(const Options &options)
+{
+	std::vector<uint32_t> cookies = cookies_of_environment();
+	for (const uint32_t cookie : options.cookies)
+		if (std::find(cookies.begin(), cookies.end(), cookie) == cookies.end())
+			cookies.push_back(cookie);
+	return cookies;
+}
+
+int show(const Options &options)
+{
+	const std::vector<uint32_t> cookies = wanted_cookies(options);
+	Report report = begin_report();
+	int status = exit_ok;
+	std::string missing;
+	try {
+		for (const uint32_t number : wanted_devices(options))
+			report.devices.push_back(read_device(number));
+	} catch (const tools::Failure &failure) {
+		missing = failure.what();
+	}
+	for (Device &device : report.devices)
+		ask_driver(device, cookies);
+	if (options.json)
+		print_json(report);
+	else
+		print_text(report, options.all);
+	fflush(stdout);
+	for (const Device &device : report.devices) {
+		if (device.error.empty())
+			continue;
+		fprintf(stderr, "gni-info: %s\n", device.error.c_str());
+		status = exit_failed;
+	}
+	if (!missing.empty())
+		throw tools::Failure(missing);
+	return status;
+}
+
+void add_watch(CLI::App &app, Options &options)
+{
+	CLI::App *sub = app.add_subcommand("watch", "rates of the counters that change, again and again");
+	sub->add_option("-i,--interval", options.watch.interval, "seconds between two reports")
+		->check(CLI::Range(0.01, 86400.0))
+		->capture_default_str();
+	sub->add_option("-n,--count", options.watch.count, "reports (0: until it is interrupted)")
+		->capture_default_str();
+	sub->add_flag("-r,--router", options.watch.router, "counters of the router, too");
+	sub->add_flag("--json", options.watch.json, "one JSON object a line");
+}
+
+int run(int argc, char **argv)
+{
+	CLI::App app{"The GNI devices of this node: versions, limits, what is in use, counters.", "gni-info"};
+	Options options;
+
+	app.set_version_flag("-V,--version", "gni-info (OpenGNI) " OPENGNI_VERSION);
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return std::string("gni-info: ") + error.what() + "; see gni-info --help\n";
+	});
+	app.footer(footer);
+	app.fallthrough();
+	app.require_subcommand(0, 1);
+	app.add_option("-d,--device", options.device, "N of /dev/kgniN (all)")->check(CLI::Range(0, 1 << 20));
+	app.add_option("-c,--cookie", options.cookies, "a domain to look for, by its cookie");
+	app.add_flag("-a,--all", options.all, "counters that are 0, and those of the router, too");
+	app.add_flag("--json", options.json, "as JSON: everything");
+	CLI::App *env = app.add_subcommand("env", "environment variables that library and tools read");
+	env->add_flag("--json", options.json, "as JSON");
+	add_watch(app, options);
+	try {
+		app.parse(argc, argv);
+	} catch (const CLI::ParseError &error) {
+		return app.exit(error) ? exit_usage : exit_ok;
+	}
+	if (env->parsed()) {
+		print_environment(options.json);
+		return exit_ok;
+	}
+	if (!app.got_subcommand("watch"))
+		return show(options);
+	options.watch.json |= options.json;
+	watch(wanted_devices(options).front(), options.watch);
+	return exit_ok;
+}
+
+} // namespace
+
+} // namespace gniinfo
+
+int main(int argc, char **argv)
+{
+	try {
+		const int status = gniinfo::run(argc, argv);
+		if (std::cout.flush() && fflush(stdout) == 0 && !ferror(stdout))
+			return status;
+		fputs("gni-info: the output cannot be written\n", stderr);
+	} catch (const std::exception &error) {
+		fprintf(stderr, "gni-info: %s\n", error.what());
+	}
+	return gniinfo::exit_failed;
+}
