@@ -36,15 +36,17 @@ CHECK_GOALS := check check-all check-image net-image selftests linux-source lint
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
 	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
 	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi) \
-	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion $(CHECK_GOALS),$(MAKECMDGOALS)),doc)
+	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion install deb $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
+	$(if $(filter deb check-all,$(MAKECMDGOALS)),deb)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) topo sim linux-source selftests check-image
-DEBUG_STEPS := setup model qemu userlib agent linux-source
+INSTALL_STEPS := setup kernel model qemu driver kgni userlib agent initramfs topo sim linux-source
 DOC_STEPS := setup model qemu topo sim userlib agent linux-source
-STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),\
-	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(RUN_STEPS))))
+DEBUG_STEPS := setup model qemu userlib agent linux-source
+STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter install deb,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
+	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(RUN_STEPS)))))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 
@@ -179,16 +181,19 @@ check-image: kernel driver kgni userlib agent selftests ## the guest's file syst
 # What pages are made from, beside the tools: properties of the device, and the kernel's kernel-doc.
 doc-inputs: model qemu topo sim userlib agent linux-source
 
-install: kernel driver kgni userlib agent ## library, tools, QEMU and module (DESTDIR=, prefix=/usr/local)
+install: kernel model qemu driver kgni userlib agent initramfs topo sim man ## all of it (DESTDIR=, prefix=/usr/local; prefix=$HOME/.local needs no root; Documentation/install.md)
 	@$(TOP)/scripts/install.sh '$(DESTDIR)' '$(prefix)'
 
 uninstall: ## remove what install has put there
 	@$(TOP)/scripts/install.sh --remove '$(DESTDIR)' '$(prefix)'
 
+deb: kernel model qemu driver kgni userlib agent initramfs topo sim man ## Debian packages, in .build/deb (Documentation/install.md)
+	@$(TOP)/scripts/build-deb.sh
+
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* install || true
+	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null
@@ -200,5 +205,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion distclean doc doc-inputs driver figures format help initramfs install kgni \
+.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion deb distclean doc doc-inputs driver figures format help initramfs install kgni \
 	interop kernel lint linux-source man model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """Sphinx's configuration: HTML and manual pages from the copy of these pages that scripts/doc.py makes below .build."""
 
 import sys

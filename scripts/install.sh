@@ -1,151 +1,219 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-# Install library, tools, headers, QEMU, modules and agent; called by 'make install'.
+# Install what is built, and take it back; called by 'make install' and 'make uninstall'.
 #
-#   install.sh DESTDIR PREFIX
-#   install.sh --remove DESTDIR PREFIX
+#   install.sh DESTDIR PREFIX             install
+#   install.sh --remove DESTDIR PREFIX    take back
+#   install.sh --stage DIR PREFIX PART... only these parts (install-parts.sh), not stripped, for packages
 #
-# With an empty DESTDIR the module index is brought up to date as well. What was installed,
-# and what folders were made for it, is listed in PREFIX/share/opengni/files, for 'install.sh --remove'.
+# A prefix of the system (/usr, /usr/local, /opt and below) gets kernel modules where the kernel looks for them, and
+# the udev rule. Any other prefix, $HOME/.local for example, needs no root: nothing is written outside of it.
+# What was installed, and what folders were made for it, is listed in PREFIX/share/opengni/files, for --remove.
 
 . "$(dirname "$0")/lib.sh"
+. "$TOP/scripts/install-parts.sh"
+umask 022
+
+PARTS="userlib abi agent programs cluster qemu images modules udev kernel_headers symbols man"
+
+is_system() {
+	case $prefix in
+	/usr | /usr/local | /opt | /opt/*) return 0 ;;
+	*) return 1 ;;
+	esac
+}
+
+# Where things are that depend on the kind of prefix.
+places() {
+	case $prefix in
+	/*[!/]) ;;
+	*) die "prefix '$prefix' is not an absolute path without a slash at its end" ;;
+	esac
+	case $prefix in
+	*[[:space:],\&\\\$]*) die "prefix '$prefix' has a character that pkg-config's files cannot hold" ;;
+	esac
+	module_dir=/lib/modules udev_dir=/lib/udev/rules.d
+	if ! is_system; then
+		module_dir=$prefix/lib/modules udev_dir=$prefix/lib/udev/rules.d
+	fi
+	release=$(cat "$BUILD/kernel-${KERNEL:-6.1}/release" 2>/dev/null || true)
+	symvers="\${prefix}/lib/opengni/\${kernel}/Module.symvers"
+}
+
+# What was written into the list by an installation before; nothing if there was none.
+listed() { cat "$destdir$prefix/share/opengni/files" 2>/dev/null || true; }
+
+# The index of the modules of a kernel that is installed here (the guests' need not be) is the kernel's own.
+update_index() {
+	local dir
+	[ -z "$destdir" ] && is_system && [ "$(id -u)" = 0 ] || return 0
+	ldconfig
+	sed -n 's,^/lib/modules/\([^/]*\)/extra/.*\.ko$,\1,p' <<<"$1" | sort -u | while read -r dir; do
+		[ ! -e "/lib/modules/$dir/modules.builtin" ] || depmod "$dir" || true
+	done
+}
 
 remove() {
-	local list=$1/$2/share/opengni/files entry entries
-	list=${list//\/\//\/}
-	[ -r "$list" ] || die "nothing is installed below $2 (no $list)"
-	mapfile -t entries <"$list"
-	for entry in "${entries[@]}"; do
-		[[ $entry = */ ]] || rm -f "$1$entry"
-	done
+	local list=$destdir$prefix/share/opengni/files entries entry left=0
+	[ -r "$list" ] || die "nothing is installed below $prefix (no $list)"
+	[ -w "$(dirname "$list")" ] || die "cannot write below $destdir$prefix: who installed it must remove it"
+	entries=$(cat "$list")
+	# Python's own, beside our files.
+	rm -rf "$destdir$prefix/share/opengni/opengni/__pycache__"
+	# The list goes last: a removal that was cut short can be done again.
+	while read -r entry; do
+		[[ $entry = */ || $entry = "$prefix/share/opengni/files" ]] || rm -f "$destdir$entry" || left=1
+	done <<<"$entries"
+	[ $left = 0 ] || die "not everything could be removed: see above, then try again"
+	rm -f "$list"
 	# The folders that were made for them, inner ones first, unless somebody else has put something there.
-	printf '%s\n' "${entries[@]}" | grep '/$' | sort -r | while read -r entry; do
-		rmdir "$1$entry" 2>/dev/null || true
+	grep '/$' <<<"$entries" | sort -r | while read -r entry; do
+		rmdir "$destdir$entry" 2>/dev/null || true
 	done
+	update_index "$entries"
 }
 
 # What would be written through a link that leads out of DESTDIR belongs to the machine that builds.
 check_root_tree() {
 	local root dir place
 	root=$(realpath -m "$destdir")
-	(cd "$stage" && find . -type d -printf '/%P\n') | while read -r dir; do
+	staged_folders | while read -r dir; do
 		place=$(realpath -m "$destdir$dir")
 		[[ $place/ = "${root%/}"/* ]] ||
 			die "$destdir$dir leads out of DESTDIR, to $place: make that link a relative one, or install with chroot"
 	done
 }
 
+# Nothing is begun that would end in the middle.
+check_writable() {
+	local dir
+	staged_folders | while read -r dir; do
+		dir=$destdir$dir
+		while [ ! -e "$dir" ]; do dir=$(dirname "$dir"); done
+		[ -d "$dir" ] || die "$dir is in the way: it is not a folder"
+		[ -w "$dir" ] || die "cannot write to $dir: run as root, or install below a folder of yours with prefix=\$HOME/.local"
+	done
+}
+
+# A file of somebody else, who would miss it after 'make uninstall', is not written over.
+check_foreign() {
+	local file
+	comm -23 <(staged_files | sort) <(listed | sort) | while read -r file; do
+		if [ -e "$destdir$file" ] || [ -L "$destdir$file" ]; then
+			die "$destdir$file is there and not from an earlier 'make install prefix=$prefix': remove it (or its package) first"
+		fi
+	done
+}
+
+check_space() {
+	local need free
+	need=$(du -sm "$stage" | cut -f1)
+	free=$(free_mib "$destdir$prefix")
+	[ "$free" -ge "$need" ] || die "no space: $destdir$prefix has $free MiB free, $need are needed"
+}
+
+staged_files() { (cd "$stage" && find . \( -type f -o -type l \) -printf '/%P\n'); }
+staged_folders() { (cd "$stage" && find . -mindepth 1 -type d -printf '/%P\n'); }
+
 # What an earlier installation has put there and this one does not: another kernel's modules, for example.
 earlier_files() {
 	local entry
-	[ -r "$destdir$prefix/share/opengni/files" ] || return 0
-	while read -r entry; do
+	listed | while read -r entry; do
 		[[ $entry = */ ]] || [ ! -e "$destdir$entry" ] || echo "$entry"
-	done <"$destdir$prefix/share/opengni/files"
+	done
 }
 
 # Folders of ours that are not there yet, or were not before the last installation.
 new_folders() {
 	local dir
-	[ ! -r "$destdir$prefix/share/opengni/files" ] || grep '/$' "$destdir$prefix/share/opengni/files" || true
-	(cd "$stage" && find . -mindepth 1 -type d -printf '/%P\n') | while read -r dir; do
+	listed | grep '/$' || true
+	# Those above the staged ones as well: all of the prefix may be new.
+	staged_folders | while read -r dir; do
 		[ -e "$destdir$dir" ] || echo "$dir/"
 	done
 }
 
-# For modules outside of the tree: headers, symbols of this kernel's modules, and who tells where they are.
-kernel_interface() {
-	local release=$1 headers=$stage$prefix/include/opengni/kernel symbols=$stage$prefix/lib/opengni/$1/Module.symvers
-	mkdir -p "$headers" "$(dirname "$symbols")"
-	cp -r "$TOP/kgni/include/." "$headers/"
-	ln -s ../../gni_pub.h "$headers/gni_pub.h"
-	# third column: module, as a path, where it is installed
-	sed "s,\t[^\t]*/\([^\t/]*\)\tEXPORT,\textra/\1\tEXPORT," "$BUILD"/{driver,kgni}-"$release"/Module.symvers >"$symbols"
-	pkg_config cray-gni 'Generic Network Interface for kernel modules' \
-		"Cflags: -I\${includedir} -DCRAY_CONFIG_GHAL_ARIES -DCONFIG_CRAY_ARIES=1"
-	pkg_config cray-krca 'Nodes of the machine and their events for kernel modules' 'Requires: cray-gni'
-	# what clients of GNI look for beside these; nothing of it is in a header of its own here
-	pkg_config lsb-cray-hss "Names of the machine's supervisor that clients of GNI use" 'Requires: cray-krca'
+# The parts that there are, below $stage.
+make_stage() {
+	local part
+	[ -n "$release" ] || die "$BUILD/kernel-${KERNEL:-6.1} is missing: run 'make install', which builds it first"
+	for part in $PARTS; do "part_$part"; done
+	# The index is one of our files: depmod cannot write to where the kernel's own modules are, nor need it.
+	is_system || depmod -b "$stage$prefix" "$release" 2>/dev/null || true
+	list=$stage$prefix/share/opengni/files
+	touch "$list"
 }
 
-# pkg_config NAME DESCRIPTION LINE: it finds its place by itself, wherever DESTDIR is.
-pkg_config() {
-	mkdir -p "$stage$prefix/lib/pkgconfig"
-	cat >"$stage$prefix/lib/pkgconfig/$1.pc" <<-EOF
-		prefix=\${pcfiledir}/../..
-		includedir=\${prefix}/include/opengni/kernel
-		# another one: --define-variable=kernel=RELEASE
-		kernel=$release
-		symvers=\${prefix}/lib/opengni/\${kernel}/Module.symvers
-
-		Name: $1
-		Description: $2
-		Version: $("$TOP/scripts/version.sh")
-		$3
-	EOF
+# The list is there before what it names, so whatever is cut short can be taken back.
+copy() {
+	local top=""
+	# What is above a user's own prefix belongs to somebody else, and tar would set modes there.
+	is_system || top=$prefix
+	mkdir -p "$destdir$prefix/share/opengni"
+	cp "$list" "$destdir$prefix/share/opengni/files"
+	# A folder that is a link in the target (/lib of every Debian since 12) stays one.
+	tar -C "$stage$top" -c . | tar -C "$destdir$top/" -x --no-same-owner --no-overwrite-dir --keep-directory-symlink ||
+		die "cannot write all below '$destdir$prefix': see above; 'make uninstall' takes back what is there"
 }
 
-if [ "${1:-}" = --remove ]; then
-	remove "${2:-}" "${3:-/usr/local}"
-	exit 0
-fi
+install_all() {
+	stage=$(mktemp -d "${TMPDIR:-/tmp}/opengni-install.XXXXXX") || die "cannot make a folder below ${TMPDIR:-/tmp}"
+	trap 'rm -rf "$stage" "$stage.list"' EXIT
+	chmod 755 "$stage"
+	make_stage
+	[ -z "$destdir" ] || check_root_tree
+	check_writable
+	check_foreign
+	check_space
+	{
+		staged_files
+		earlier_files
+		new_folders
+	} | sort -u >"$stage.list"
+	mv "$stage.list" "$list"
+	copy
+	update_index "$(cat "$list")"
+	echo "installed $(grep -vc '/$' "$list") files below $destdir$prefix"
+	hints
+}
 
-destdir=${1:-} prefix=${2:-/usr/local}
-stage=$BUILD/install
-rm -rf "$stage"
+# What a user must know who has not read the manual.
+hints() {
+	[ -z "$destdir" ] || return 0
+	if ! is_system; then
+		echo "kernel modules for $release: on a machine that runs it, as root: modprobe -d $prefix aries (then kgni, krca)"
+		echo "device for everybody: as root, copy $udev_dir/90-kgni.rules to /etc/udev/rules.d"
+		echo "programs find the library with: export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib"
+	fi
+	[[ :$PATH: = *:$prefix/bin:* ]] || echo "commands are in $prefix/bin, which is not in PATH"
+	[ -e /usr/share/seabios/bios-256k.bin ] && [ -e /usr/share/qemu/kvmvapic.bin ] ||
+		echo "QEMU's firmware is not installed: 'cluster' needs packages seabios and qemu-system-data"
+}
 
-"$TOP/scripts/build-meson.sh" "$BUILD/userlib-install" "$TOP/userlib" -Dprefix="$prefix" -Dlibdir=lib -Dtests=false >/dev/null
-meson install -C "$BUILD/userlib-install" --no-rebuild --quiet --destdir "$stage"
-install -D -m 644 "$TOP/driver/include/uapi/kgni_abi.h" "$stage$prefix/include/opengni/uapi/kgni_abi.h"
-install -D -m 755 "$BUILD/agent/gni-agent" "$stage$prefix/sbin/gni-agent"
-ln -sf ../sbin/gni-agent "$stage$prefix/bin/gni-kvs"
-if [ -x "$BUILD/model/topo/aries-topo" ]; then
-	install -D -m 755 "$BUILD/model/topo/aries-topo" "$stage$prefix/bin/aries-topo"
-fi
-if [ -x "$BUILD/model/net/aries-net" ]; then
-	install -D -m 755 "$BUILD/model/net/aries-net" "$stage$prefix/bin/aries-net"
-fi
-if [ -x "$BUILD/model/hss/aries-hss" ]; then
-	install -D -m 755 "$BUILD/model/hss/aries-hss" "$stage$prefix/bin/aries-hss"
-fi
-if [ -x "$BUILD/sim/aries-sim" ]; then
-	install -D -m 755 "$BUILD/sim/aries-sim" "$stage$prefix/bin/aries-sim"
-fi
-if [ -x "$BUILD/sim/aries-sim-mpi" ]; then
-	install -D -m 755 "$BUILD/sim/aries-sim-mpi" "$stage$prefix/bin/aries-sim-mpi"
-fi
-if [ -x "$BUILD/qemu/bin/qemu-system-x86_64" ]; then
-	install -D -m 755 "$BUILD/qemu/bin/qemu-system-x86_64" "$stage$prefix/libexec/opengni/qemu-system-x86_64"
-else
-	echo "install: QEMU is not built and left out ('make qemu' builds it)"
-fi
-release=$(cat "$BUILD/kernel-${KERNEL:-6.1}/release")
-modules=("$BUILD/driver-$release/aries.ko" "$BUILD/kgni-$release"/k*.ko "$BUILD/kgni-$release"/clients/*/*.ko)
-for file in "${modules[@]}"; do
-	[[ $file = *_test.ko || ! -e $file ]] || install -D -m 644 "$file" "$stage/lib/modules/$release/extra/$(basename "$file")"
-done
-kernel_interface "$release"
-for file in "$TOP"/driver/*.rules; do
-	[ ! -e "$file" ] || install -D -m 644 "$file" "$stage/lib/udev/rules.d/$(basename "$file")"
-done
-mkdir -p "$stage$prefix/share/opengni"
-list=$stage$prefix/share/opengni/files
-touch "$list"
-[ -z "$destdir" ] || check_root_tree
-{
-	(cd "$stage" && find . \( -type f -o -type l \) -printf '/%P\n')
-	earlier_files
-	new_folders
-} | sort -u >"$BUILD/install.files"
-mv "$BUILD/install.files" "$list"
-
-# A folder that is a link in the target (/lib of every Debian since 12) stays one.
-mkdir -p "$destdir/" 2>/dev/null || true
-tar -C "$stage" -c . | tar -C "$destdir/" -x --no-same-owner --no-overwrite-dir --keep-directory-symlink ||
-	die "cannot write below '$destdir$prefix': run as root, or give DESTDIR="
-if [ -z "$destdir" ]; then
-	ldconfig
-	depmod "$release" 2>/dev/null || true
-fi
-echo "installed $(grep -vc '/$' "$list") files below ${destdir:-/}"
+strip=-s
+case ${1:-} in
+--remove)
+	destdir=${2:-} prefix=${3:-/usr/local}
+	places
+	remove
+	;;
+--stage)
+	[ $# -ge 4 ] || die "usage: install.sh --stage DIR PREFIX PART..."
+	stage=$2 prefix=$3 destdir="" strip=""
+	shift 3
+	places
+	# what a package manages: where DKMS has kept them when it built the modules
+	symvers=${OPENGNI_SYMVERS:-$symvers}
+	for part in "$@"; do
+		[[ " $PARTS dkms " = *" $part "* ]] || die "no part '$part'; there are $PARTS dkms"
+		"part_$part"
+	done
+	;;
+-*) die "unknown option '$1': usage: install.sh [--remove] DESTDIR PREFIX" ;;
+*)
+	destdir=${1:-} prefix=${2:-/usr/local}
+	places
+	install_all
+	;;
+esac

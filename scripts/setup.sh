@@ -3,7 +3,9 @@
 # Copyright (c) 2026 The OpenGNI authors
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc]      what only those need comes with their names
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb]
+#
+# What only those need comes with their names. The list is Build-Depends of scripts/debian/control.
 #
 # KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
@@ -14,23 +16,37 @@
 # Space for everything below .build (QEMU's source and objects, kernels, images, sanitizer builds).
 NEED_MIB=2000
 
-# Packages, by purpose.
-PKG_BUILD="gcc g++ libc6-dev make ninja-build meson pkg-config python3 patch"
-PKG_QEMU="dpkg-dev xz-utils libglib2.0-dev libpixman-1-dev libfdt-dev zlib1g-dev libcap-ng-dev libattr1-dev
-	seabios qemu-system-data"
-PKG_KERNEL="kmod libelf-dev"
-PKG_IMAGE="busybox-static cpio"
-PKG_TOOLS="libpci-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev"
-PKG_UNIT_TESTS="libcmocka-dev"
-PKG_TESTS="rsync tshark clang python3-otf2 bash-completion"
-PKG_INTEROP="autoconf automake libtool flex"
-PKG_LUSTRE="autoconf automake libtool flex bison libyaml-dev libnl-3-dev libnl-genl-3-dev libkeyutils-dev libmount-dev libreadline-dev"
-PKG_DEBUG="flex bison bc"
-PKG_MPI="libopenmpi-dev openmpi-bin"
-PKG_FIGURES="python3-matplotlib"
-PKG_DOC="python3-sphinx python3-myst-parser"
-PKG_STYLE="flake8 mypy reuse"
-PKG_LINT="clang-format clang-tidy sparse shellcheck"
+CONTROL=$TOP/scripts/debian/control
+# Purposes that can be named: profiles pkg.opengni.NAME in Build-Depends there.
+PURPOSES="tests lint interop lustre debug mpi figures doc deb"
+
+# packages PURPOSE...: what Build-Depends names when the profiles of these purposes and of a build by make are on. A
+# package's profiles are groups in <>, of which one must hold; in a group all must, each with ! if it must be off.
+packages() {
+	awk -v purposes="tree $*" '
+		BEGIN { count = split(purposes, list, " "); for (i = 1; i <= count; i++) on["pkg.opengni." list[i]] = 1 }
+		/^#/ { next }
+		/^[^ \t]/ { inside = /^Build-Depends:/; sub(/^Build-Depends:/, "") }
+		inside { text = text $0 }
+		function holds(group, words, n, i, off) {
+			n = split(group, words, " ")
+			for (i = 1; i <= n; i++) {
+				off = sub(/^!/, "", words[i])
+				if (off ? words[i] in on : !(words[i] in on)) return 0
+			}
+			return 1
+		}
+		END {
+			count = split(text, entries, ",")
+			for (i = 1; i <= count; i++) {
+				n = split(entries[i], parts, "<")
+				if (split(parts[1], words, " ") == 0) continue
+				wanted = n == 1
+				for (j = 2; j <= n; j++) { sub(/>.*/, "", parts[j]); if (holds(parts[j])) wanted = 1 }
+				if (wanted) print words[1]
+			}
+		}' "$CONTROL" || die "cannot read $CONTROL"
+}
 
 missing() {
 	local pkg
@@ -75,32 +91,19 @@ install() {
 }
 
 main() {
-	local want list=no lint=no tests=no interop=no lustre=no debug=no mpi=no figures=no doc=no arg need
+	local want list=no arg need purposes=""
 	for arg in "$@"; do
-		case $arg in
-		--list) list=yes ;;
-		lint) lint=yes ;;
-		tests) tests=yes ;;
-		interop) interop=yes ;;
-		lustre) lustre=yes ;;
-		debug) debug=yes ;;
-		mpi) mpi=yes ;;
-		figures) figures=yes ;;
-		doc) doc=yes ;;
+		case " $PURPOSES --list " in
+		*" $arg "*) ;;
 		*) wrong "no argument '$arg'" ;;
 		esac
+		if [ "$arg" = --list ]; then list=yes; else purposes="$purposes $arg"; fi
 	done
 	check_system
 	check_space
-	want="$PKG_BUILD $PKG_QEMU $PKG_KERNEL $PKG_IMAGE $PKG_TOOLS $PKG_UNIT_TESTS"
-	[ $tests = yes ] && want="$want $PKG_TESTS $PKG_STYLE"
-	[ $lint = yes ] && want="$want $PKG_LINT $PKG_STYLE"
-	[ $interop = yes ] && want="$want $PKG_INTEROP"
-	[ $lustre = yes ] && want="$want $PKG_LUSTRE"
-	[ $debug = yes ] && want="$want $PKG_DEBUG"
-	[ $mpi = yes ] && want="$want $PKG_MPI"
-	[ $figures = yes ] && want="$want $PKG_FIGURES"
-	[ $doc = yes ] && want="$want $PKG_DOC"
+	# shellcheck disable=SC2086  # list of words
+	want=$(packages $purposes) || exit 1
+	[ -n "$want" ] || die "$CONTROL has no Build-Depends"
 	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then
 		printf '%s\n' $want

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 # Print the version of the project; its one place is userlib/meson.build.
 #
 #   version.sh

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * ECC of the NIC's memories: their names, and what of their errors stops the NIC. Errors themselves
  * are for aries_ras.c.
@@ -9,10 +10,8 @@
 
 #include "aries_core.h"
 
-#define ARIES_ECC_ROW(NAME, name, entries, row, text) { #name, row, text },
-const struct aries_ecc_row aries_ecc_rows[ARIES_RAS_MEMORY_COUNT] = {
-	ARIES_RAS_MEMORIES(ARIES_ECC_ROW)
-};
+#define ARIES_ECC_ROW(NAME, name, entries, row, text) {#name, row, text},
+const struct aries_ecc_row aries_ecc_rows[ARIES_RAS_MEMORY_COUNT] = {ARIES_RAS_MEMORIES(ARIES_ECC_ROW)};
 
 /**
  * aries_ecc_program() - tell the NIC which errors it shall stop for

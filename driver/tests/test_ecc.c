@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
 /*
  * What the administrator says about errors in the NIC's memories: taken whole or not at all, and
  * what the NIC is told.
@@ -65,7 +66,7 @@ static void test_limit(void **state)
 
 static void test_wrong_limits(void **state)
 {
-	const char *const wrong[] = { "", "3", "x 3", "3 x", "3 4 5", "3 4x" };
+	const char *const wrong[] = {"", "3", "x 3", "3 x", "3 4 5", "3 4x"};
 	unsigned int i;
 
 	aries_ecc_set_limit(&ad, "7 8");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Properties of modelled time: how fast it goes, whether completions are held
  * until it has come, and what others do on the network meanwhile. All may be

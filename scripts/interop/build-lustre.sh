@@ -39,7 +39,7 @@ copy() {
 # Headers and symbols, as an administrator would install them.
 kgni() {
 	rm -rf "$root"
-	KERNEL=$KERNEL logged "make install" "$log" "$TOP/scripts/install.sh" "$root" /usr/local
+	KERNEL=$KERNEL logged "installing kGNI" "$log" "$TOP/scripts/install.sh" --stage "$root" /usr/local modules kernel_headers symbols
 	export PKG_CONFIG_PATH=$root/usr/local/lib/pkgconfig
 	GNICPPFLAGS="$(pkg-config --cflags cray-gni cray-krca) -include $TOP/scripts/interop/lustre/gnilnd-compat.h"
 	KBUILD_EXTRA_SYMBOLS=$(pkg-config "--define-variable=kernel=$release" --variable=symvers cray-gni)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """What a program's --help says, as data: of argparse, of CLI11, and of texts that are written by hand."""
 
 import dataclasses

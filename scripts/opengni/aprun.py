@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 
-from . import client
+from . import client, host
 from .arguments import Parser
 from .errors import ClusterError
 from .output import reader_gone
@@ -60,7 +60,7 @@ def _pair(text):
 def parser():
     """The argument parser; tests use it too."""
     top = Parser(prog="aprun", usage="%(prog)s [OPTION...] PROGRAM [ARGUMENT...]", description=DESCRIPTION,
-                 epilog=EPILOG, note=ALPS, formatter_class=argparse.RawDescriptionHelpFormatter)
+                 epilog=EPILOG.replace("scripts/", host.SCRIPTS), note=ALPS, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("-n", "--pes", type=_positive, default=1, metavar="N", help="ranks (default 1)")
     top.add_argument("-N", "--pes-per-node", type=_positive, metavar="N",
                      help="ranks on each node (default: its processors divided by -d)")

@@ -78,8 +78,8 @@ def _command_options(parser, with_nodes):
 
 def parser():
     """The argument parser; `make help` and the tests use it too."""
-    top = Parser(prog="scripts/cluster", description="Virtual machines with Aries NICs on one fabric.",
-                 epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = Parser(prog=f"{host.SCRIPTS}cluster", description="Virtual machines with Aries NICs on one fabric.",
+                 epilog=EPILOG.replace("scripts/", host.SCRIPTS), formatter_class=argparse.RawDescriptionHelpFormatter)
     subs = top.add_subparsers(dest="operation", metavar="OPERATION", required=True)
     run = subs.add_parser("run", help="boot, run a command on every node, tear down (the default operation)")
     _shape_options(run)
@@ -167,7 +167,7 @@ def make_config(args, name=""):
 
 
 def _print_commands(config):
-    config.dir.mkdir(parents=True, exist_ok=True)  # for the logs and sockets that they name
+    config.make_dir()  # for the logs and sockets that they name
     for number in range(config.nodes):
         print(qemu.printable(Node(config, number, None).command()))
 
@@ -193,7 +193,7 @@ async def _run(args, config):
             finally:
                 printer.close()
     except asyncio.CancelledError:
-        print("scripts/cluster: interrupted, all nodes ended", file=sys.stderr)
+        print(f"{host.SCRIPTS}cluster: interrupted, all nodes ended", file=sys.stderr)
         return 130
     for result in results:
         if result.error:
@@ -252,7 +252,7 @@ def _log(args):
     try:
         sys.stdout.write(path.read_text(encoding="utf-8", errors="replace").replace("\r", ""))
     except OSError:
-        raise ConfigError(f"no log {path}: 'scripts/cluster list' names the clusters") from None
+        raise ConfigError(f"no log {path}: '{host.SCRIPTS}cluster list' names the clusters") from None
     return 0
 
 
@@ -316,7 +316,7 @@ def main(argv):
     try:
         return OPERATIONS[args.operation](args)
     except ClusterError as error:
-        print(f"scripts/cluster: {error}", file=sys.stderr)
+        print(f"{host.SCRIPTS}cluster: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

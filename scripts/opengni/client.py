@@ -22,10 +22,12 @@ from .server import SOCKET
 
 def names():
     """Clusters that run, in the background or not."""
-    if not host.RUN.is_dir():
+    try:
+        folders = sorted(host.RUN.iterdir())
+    except OSError:
         return []
     found = []
-    for path in sorted(host.RUN.iterdir()):
+    for path in folders:
         try:
             if host.is_alive(int((path / "pid").read_text(encoding="ascii"))):
                 found.append(path.name)
@@ -39,7 +41,7 @@ async def _open(name):
         return await asyncio.open_unix_connection(str(host.RUN / name / SOCKET))
     except OSError:
         running = ", ".join(names()) or "none"
-        raise ClusterError(f"no cluster '{name}' in the background: 'scripts/cluster up --name {name}' (running: {running})") from None
+        raise ClusterError(f"no cluster '{name}' in the background: '{host.SCRIPTS}cluster up --name {name}' (running: {running})") from None
 
 
 async def _ask(reader, writer, request):

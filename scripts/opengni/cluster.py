@@ -31,12 +31,10 @@ class Cluster:
         """Make the cluster's folder; a name has one user at a time."""
         directory = self.config.dir
         _prune(directory.parent)
-        if directory.exists():
-            shutil.rmtree(directory)
-        directory.mkdir(parents=True)
+        self.config.make_dir(anew=True)
         # The path of a unix socket has room for 107 bytes.
         if len(str(self.nodes[-1].paths.agent)) > 100:
-            raise ConfigError(f"the path {directory} is too long for sockets: set OPENGNI_BUILD to a shorter place")
+            raise ConfigError(f"the path {directory} is too long for sockets: set {host.STATE_VARIABLE} to a shorter place")
         (directory / "pid").write_text(f"{os.getpid()}\n", encoding="ascii")
         self._claimed = True
 

@@ -5,6 +5,7 @@
 import os
 import re
 import secrets
+import shutil
 import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,8 @@ OVERHEAD_MIB = 64
 
 # Those that `make` unpacks or, the last one, `make check-debug` builds.
 KERNELS = ("6.1", "6.12", "debug")
+# QEMU looks for them when it boots a kernel that it is given.
+FIRMWARE_FILES = ("bios-256k.bin", "linuxboot_dma.bin", "kvmvapic.bin")
 DEFAULT_KERNEL = os.environ.get("KERNEL", "6.1")
 
 
@@ -115,14 +118,23 @@ class ClusterConfig:
         digest = zlib.crc32(self.fabric.encode())
         return f"239.77.{digest >> 8 & 0xff}.{digest & 0xff}:{20000 + (digest >> 16) % 40000}"
 
+    def make_dir(self, anew=False):
+        """Make that folder; anew: an empty one."""
+        try:
+            if anew and self.dir.exists():
+                shutil.rmtree(self.dir)
+            self.dir.mkdir(parents=True, exist_ok=not anew)
+        except OSError as error:
+            raise ConfigError(f"cannot make the cluster's folder {self.dir}: {error.strerror}: set {host.STATE_VARIABLE} to another place") from None
+
     def qemu_path(self):
         """The QEMU binary to run."""
-        return Path(self.qemu) if self.qemu else host.BUILD / "qemu" / "bin" / "qemu-system-x86_64"
+        return Path(self.qemu) if self.qemu else host.product("qemu/bin/qemu-system-x86_64", "libexec/opengni/qemu-system-x86_64")
 
     def kernel_path(self):
         """The kernel image to boot."""
         if self.kernel in KERNELS:
-            return host.BUILD / f"kernel-{self.kernel}" / "vmlinuz"
+            return host.product(f"kernel-{self.kernel}/vmlinuz", f"lib/opengni/images/vmlinuz-{self.kernel}")
         return Path(self.kernel)
 
     def initrd_path(self):
@@ -131,7 +143,8 @@ class ClusterConfig:
             return Path(self.initrd)
         if self.disk or self.kernel not in KERNELS:
             return None
-        return host.BUILD / f"initramfs-{'ssh-' if self.ssh else ''}{self.kernel}.cpio"
+        name = f"initramfs-{'ssh-' if self.ssh else ''}{self.kernel}.cpio"
+        return host.product(name, f"lib/opengni/images/{name}")
 
     def validate(self):
         """Raise ConfigError for what can be known to fail before anything is started."""
@@ -149,7 +162,7 @@ class ClusterConfig:
         owner = self.owner()
         if owner:
             raise ConfigError(f"cluster {self.name} is running (process {owner}): end it with"
-                              f" 'scripts/cluster down --name {self.name}', or take another --name")
+                              f" '{host.SCRIPTS}cluster down --name {self.name}', or take another --name")
         fabric.check_free(self.fabric)
 
     def owner(self):
@@ -163,11 +176,14 @@ class ClusterConfig:
     def _validate_files(self):
         if self.kernel not in KERNELS and "/" not in self.kernel and not Path(self.kernel).exists():
             raise ConfigError(f"unknown kernel '{self.kernel}': {', '.join(KERNELS)} or the path of an image")
-        need = [("QEMU", self.qemu_path(), "make qemu"), ("kernel", self.kernel_path(), self._way_out("kernel"))]
+        need = [("QEMU", self.qemu_path(), host.missing("qemu", "opengni-qemu")), ("kernel", self.kernel_path(), self._way_out("kernel"))]
         if self.initrd_path():
             need.append(("initrd", self.initrd_path(), self._way_out("initramfs")))
         if self.disk:
             need.append(("disk image", Path(self.disk), "give another with --disk"))
+        for name in () if self.qemu else FIRMWARE_FILES:  # another QEMU may have its own
+            if not any((folder / name).is_file() for folder in host.FIRMWARE):
+                raise ConfigError(f"QEMU's firmware {name} is missing: install packages seabios and qemu-system-data")
         for what, path, way_out in need:
             if not path.is_file():
                 raise ConfigError(f"{what} {path} is missing: {way_out}")
@@ -180,7 +196,9 @@ class ClusterConfig:
         if self.kernel == "debug":
             return "make check-debug"
         known = self.kernel in KERNELS and not (target != "kernel" and self.initrd)
-        return f"make {target} KERNEL={self.kernel}" if known else "give another path"
+        if not known:
+            return "give another path"
+        return host.missing(f"{target} KERNEL={self.kernel}", "opengni-image" if self.kernel == KERNELS[0] and not self.ssh else "")
 
     def _validate_memory(self):
         need = self.nodes * (self.mem_mib + OVERHEAD_MIB)

@@ -5,6 +5,7 @@
 import os
 from pathlib import Path
 
+from . import host
 from .errors import ConfigError
 
 SHM = Path("/dev/shm")
@@ -57,7 +58,7 @@ def check_free(name):
     if pids:
         who = ", ".join(str(pid) for pid in pids)
         raise ConfigError(f"fabric {name} is in use by process {who}: take another --name, or end that cluster")
-    raise ConfigError(f"files of fabric {name} are left from a crash: remove them with 'scripts/cluster clean'")
+    raise ConfigError(f"files of fabric {name} are left from a crash: remove them with '{host.SCRIPTS}cluster clean'")
 
 
 def remove(name):

@@ -8,11 +8,42 @@ import re
 import signal
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("OPENGNI_BUILD", TOP / ".build"))
+PACKAGE = Path(__file__).resolve().parent
+TOP = PACKAGE.parents[1]
+# `make install` puts this package at PREFIX/share/opengni/opengni; None in the source tree.
+PREFIX = PACKAGE.parents[2] if PACKAGE.parts[-3:] == ("share", "opengni", "opengni") else None
+SCRIPTS = "" if PREFIX else "scripts/"
+"""What is put before the name of a command of ours in a message: after installation it is found by PATH."""
+
+
+def _state():
+    """The folder for logs and sockets of an installed `cluster`: the user's own."""
+    home = os.path.expanduser("~")
+    # without a home nothing can be made there, and the message about that names the variable
+    return Path(os.environ.get("XDG_STATE_HOME") or f"{home if os.path.isabs(home) else '/nonexistent'}/.local/state") / "opengni"
+
+
+BUILD = Path(os.environ["OPENGNI_BUILD"]) if os.environ.get("OPENGNI_BUILD") else _state() if PREFIX else TOP / ".build"
 RUN = BUILD / "run"
 
+FIRMWARE = (Path("/usr/share/qemu"), Path("/usr/share/seabios"))
+"""Where Debian's packages seabios and qemu-system-data put what a machine starts with."""
+STATE_VARIABLE = "XDG_STATE_HOME" if PREFIX else "OPENGNI_BUILD"
+"""The variable that moves RUN."""
+
 PR_SET_PDEATHSIG = 1
+
+
+def product(built, installed):
+    """Path of a file that `make` builds, by its places below BUILD and below the prefix; OPENGNI_BUILD, if set, is preferred."""
+    return PREFIX / installed if PREFIX and not os.environ.get("OPENGNI_BUILD") else BUILD / built
+
+
+def missing(target, package=""):
+    """The way out, for an error message, when a product of `make TARGET` is not there; package: the Debian package that has it."""
+    if not PREFIX:
+        return f"make {target}"
+    return f"{f'install package {package}, or ' if package else ''}run 'make {target} install' in the source tree"
 
 
 def accelerator():

@@ -31,9 +31,9 @@ class Machine:
     @classmethod
     def load(cls, text):
         """The machine of a file, or of a builder with parameters, as aries-topo takes them."""
-        tool = host.BUILD / "model" / "topo" / "aries-topo"
+        tool = host.product("model/topo/aries-topo", "bin/aries-topo")
         if not tool.is_file():
-            raise ConfigError(f"{tool} is missing, which reads machines: make topo")
+            raise ConfigError(f"{tool} is missing, which reads machines: {host.missing('topo', 'opengni-tools')}")
         result = subprocess.run([tool, "device", text, "--json"], capture_output=True, text=True, check=False)
         if result.returncode:
             raise ConfigError(f"machine {text}: {result.stderr.strip().splitlines()[-1].removeprefix('aries-topo: ')}")

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
 """aries-hss beside a cluster: a manager that runs, and what it has told."""
 
 import json

@@ -30,7 +30,7 @@ class NetworkChaos(Chaos):
     def __init__(self, cluster, seed, kinds=KINDS, journal=None, **others):
         super().__init__(cluster, seed, kinds=kinds, **others)
         self.journal, self.manager = journal, None
-        self.tool = host.BUILD / "model" / "net" / "aries-net"
+        self.tool = host.product("model/net/aries-net", "bin/aries-net")
         self.routers = {member["node"]: member["router"] for member in self.net("show", "--json")["members"]}
         self.links = {router: [line["link"] for line in self.net("tiles", router, "--json")["tiles"]]
                       for router in set(self.routers.values())}

@@ -4,6 +4,8 @@
 
 import shlex
 
+from . import host
+
 AGENT_PORT = "org.opengni.agent"
 
 
@@ -16,7 +18,7 @@ def _machine(config):
         # Peers put and get by mapping this memory: so it must be shared.
         "-object", f"memory-backend-memfd,id=ram,size={size},share=on",
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-        "-L", "/usr/share/qemu", "-L", "/usr/share/seabios",
+        *(word for folder in host.FIRMWARE for word in ("-L", str(folder))),
     ]
 
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * The environment variables that libugni, libpmi, their companions and the tools read: one table. gni-info prints it,
  * and selftests/tool/test_user_tools.py compares it with what the sources name.

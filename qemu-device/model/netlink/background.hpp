@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What others do on the network: the load that links have without the packets of this fabric. Nobody's packets are

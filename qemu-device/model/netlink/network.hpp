@@ -52,7 +52,8 @@ struct alignas(64) FabricState {
 	ClockState clock;                      ///< see FabricClock; its word is in the same line as the rest
 };
 
-static_assert(offsetof(FabricState, clock) + offsetof(ClockState, changes) <= 64, "what a packet looks at is in one line");
+static_assert(offsetof(FabricState, clock) + offsetof(ClockState, changes) <= 64,
+	      "what a packet looks at is in one line");
 
 /** Packets that leave a NIC for another, back to back. */
 struct Packets {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /* FMA operations on their way, where completions are held. */
 #ifndef ARIES_NIC_FMA_HOLD_HPP
 #define ARIES_NIC_FMA_HOLD_HPP

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
 /*
- * Block transfers are accounted in runs, which go one way each. In the hashed modes what links and processor tiles carry
- * must be what it is when each packet chooses its own way. Adaptive runs meet their own load, see design-notes.
+ * Block transfers are accounted in runs, which go one way each. In the hashed modes what links and processor tiles
+ * carry must be what it is when each packet chooses its own way. Adaptive runs meet their own load, see design-notes.
  */
 #include <array>
 #include <cmath>
@@ -41,7 +42,8 @@ Outcome carry_all(uint32_t dst, uint16_t mode, uint32_t transfers, bool runs)
 		if (runs)
 			carry(m.net, 0, dst, PacketClass::Request, PACKETS * PACKET_FLITS, mode, mix64(n), at);
 		for (uint32_t i = 0; !runs && i < PACKETS; i++)
-			carry(m.net, 0, dst, PacketClass::Request, PACKET_FLITS, mode, mix64(n * uint64_t{PACKETS} + i), at);
+			carry(m.net, 0, dst, PacketClass::Request, PACKET_FLITS, mode, mix64(n * uint64_t{PACKETS} + i),
+			      at);
 	}
 	for (uint32_t router = 0; router < m.net.topology().routers(); router++) {
 		for (uint32_t tile = 0; tile < TILES; tile++) {
@@ -81,7 +83,9 @@ void shares_agree(void **)
 			assert_true(agree("all flits", runs.total, packets.total * scale, runs.total));
 			for (size_t i = 0; i < runs.flits.size(); i++) {
 				used += packets.flits[i] > 0;
-				if (!agree(("router " + std::to_string(i / TILES) + " tile " + std::to_string(i % TILES)).c_str(),
+				if (!agree(("router " + std::to_string(i / TILES) + " tile " +
+					    std::to_string(i % TILES))
+						   .c_str(),
 					   runs.flits[i], packets.flits[i] * scale, runs.total))
 					assert_true(false);
 			}

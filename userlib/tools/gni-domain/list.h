@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The communication domains of this node: limits and use, and, for those who may look, who holds them.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What sysfs, driver and library tell about the NICs of this node.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Two processes that no launcher has started find each other by GNI datagrams: a server that waits for anybody of its

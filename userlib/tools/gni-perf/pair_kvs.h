@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * What two processes say to one another that reach each other by GNI datagrams only.

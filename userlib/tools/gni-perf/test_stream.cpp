@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * Latency and bandwidth of a pair, with as many operations under way, as long and from as many threads as one likes.

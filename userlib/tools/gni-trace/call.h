@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * One traced call. No memory is allocated and no lock taken, but when a function is called for the first time: calls

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The OpenGNI authors
 """What gni-trace knows of the interface, out of its header.
 
 usage: gen-trace.py gni_pub.h libugni.map FOLDER

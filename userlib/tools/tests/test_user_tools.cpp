@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
  * The parts of gni-info, gni-domain, gni-perf and gni-trace that need no NIC.

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+# Make Debian packages of what is built; called by 'make deb', which builds it first.
+#
+#   build-deb.sh              packages in .build/deb, checked by lintian
+#   build-deb.sh --changelog  only print what becomes debian/changelog
+#
+# A package is built in a folder that has debian/ at its top, and the project has it at scripts/debian: so a tree
+# is put together in .build/deb/tree. The version is userlib/meson.build's, the date that of the last commit.
+
+. "$(dirname "$0")/lib.sh"
+
+out=$BUILD/deb
+tree=$out/tree
+log=$BUILD/logs/deb.log
+
+# The changelog has one entry: this version.
+changelog() {
+	local date maintainer
+	date=${SOURCE_DATE_EPOCH:-$(git -C "$TOP" log -1 --format=%ct 2>/dev/null || date +%s)}
+	maintainer=$(sed -n 's/^Maintainer: //p' "$TOP/scripts/debian/control")
+	cat <<-EOF
+		opengni ($("$TOP/scripts/version.sh")) bookworm; urgency=medium
+
+		  * See Documentation/ for what this version has.
+
+		 -- $maintainer  $(date -uRd "@$date")
+	EOF
+}
+
+copy_tree() {
+	rm -rf "$out"
+	mkdir -p "$tree"
+	(cd "$TOP" && tar --exclude=__pycache__ --exclude='*.pyc' -c driver kgni userlib scripts Documentation README.md) | tar -C "$tree" -x
+	mv "$tree/scripts/debian" "$tree/debian"
+	changelog >"$tree/debian/changelog"
+}
+
+# Errors and warnings end it. Manual pages are built by another part of the project: what has none is only named.
+check() {
+	local tags complaints
+	tags=$(lintian --tag-display-limit 0 --fail-on none "$out"/*.changes 2>&1 | grep -E '^[EW]:' || true)
+	complaints=$(grep -v ' no-manual-page ' <<<"$tags" || true)
+	[ -z "$complaints" ] || die "lintian complains:"$'\n'"$complaints"
+	sed -n 's/.* no-manual-page \[\(.*\)\]$/deb: no manual page for \1/p' <<<"$tags"
+}
+
+case ${1:-} in
+'') ;;
+--changelog) changelog && exit ;;
+*) die "unknown argument '$1': usage: build-deb.sh [--changelog]" ;;
+esac
+for tool in dh lintian; do
+	command -v $tool >/dev/null || die "$tool is missing: run 'scripts/setup.sh deb'"
+done
+need_logs
+copy_tree
+cd "$tree" || die "cannot enter $tree"
+export OPENGNI_BUILD=$BUILD KERNEL=${KERNEL:-6.1} DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} parallel=${JOBS:-$(nproc)}"
+# Those of the caller's make are not for the build's own.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+if ! dpkg-buildpackage -b -us -uc >"$log" 2>&1; then
+	grep -v '^dpkg-buildpackage: ' "$log" | tail -n 25 >&2
+	die "building the packages failed; the log is $log"
+fi
+check
+for file in "$out"/*.deb; do echo "$file"; done
