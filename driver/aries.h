@@ -45,11 +45,17 @@ static inline int aries_devlink_add(struct aries_dev *ad)
 	return 0;
 }
 
-static inline void aries_devlink_del(struct aries_dev *ad) {}
+static inline void aries_devlink_del(struct aries_dev *ad)
+{
+}
 
-static inline void aries_devlink_failed(struct aries_dev *ad) {}
+static inline void aries_devlink_failed(struct aries_dev *ad)
+{
+}
 
-static inline void aries_devlink_up(struct aries_dev *ad) {}
+static inline void aries_devlink_up(struct aries_dev *ad)
+{
+}
 #endif
 
 /* aries_qsc.c */

@@ -33,11 +33,7 @@
 #define aries_fmsg(put) (put)
 #else
 #define ARIES_RELOAD_LOCKED true
-#define aries_fmsg(put)                                                                                                \
-	({                                                                                                             \
-		put;                                                                                                   \
-		0;                                                                                                     \
-	})
+#define aries_fmsg(put) ({ put; 0; })
 #endif
 
 /* Before 6.4 a driver says that it can be reloaded, later it has the functions or not. */
@@ -50,7 +46,7 @@ static void aries_devlink_features(struct devlink *devlink)
 
 static void aries_devlink_set_initial(struct devlink *devlink, bool lazy)
 {
-	union devlink_param_value value = {.vbool = lazy};
+	union devlink_param_value value = { .vbool = lazy };
 
 #if KERNEL_VERSION(6, 4, 0) > LINUX_VERSION_CODE
 	devlink_param_driverinit_value_set(devlink, ARIES_PARAM_AMO_LAZY, value);
@@ -85,7 +81,8 @@ static struct aries_dev *aries_of_devlink(struct devlink *devlink)
 
 /* ---- who it is ---- */
 
-static int aries_devlink_info(struct devlink *devlink, struct devlink_info_req *req, struct netlink_ext_ack *extack)
+static int aries_devlink_info(struct devlink *devlink, struct devlink_info_req *req,
+			      struct netlink_ext_ack *extack)
 {
 	struct aries_dev *ad = aries_of_devlink(devlink);
 	char text[32];
@@ -101,7 +98,8 @@ static int aries_devlink_info(struct devlink *devlink, struct devlink_info_req *
 	rc = devlink_info_version_fixed_put(req, DEVLINK_INFO_VERSION_GENERIC_ASIC_ID, "ARIES");
 	if (rc)
 		return rc;
-	snprintf(text, sizeof(text), "%lu", FIELD_GET(ARIES_ID_VERSION_MAJOR_MASK, ARIES_ID_VERSION_VALUE) + 0ul);
+	snprintf(text, sizeof(text), "%lu", FIELD_GET(ARIES_ID_VERSION_MAJOR_MASK,
+						      ARIES_ID_VERSION_VALUE) + 0ul);
 	rc = devlink_info_version_fixed_put(req, DEVLINK_INFO_VERSION_GENERIC_ASIC_REV, text);
 	if (rc)
 		return rc;
@@ -130,8 +128,10 @@ static int aries_devlink_reset(struct aries_dev *ad, bool locked, struct netlink
 }
 
 /* All is done in reload_up(), where the parameter has its new value. */
-static int aries_devlink_reload_down(struct devlink *devlink, bool netns_change, enum devlink_reload_action action,
-				     enum devlink_reload_limit limit, struct netlink_ext_ack *extack)
+static int aries_devlink_reload_down(struct devlink *devlink, bool netns_change,
+				     enum devlink_reload_action action,
+				     enum devlink_reload_limit limit,
+				     struct netlink_ext_ack *extack)
 {
 	return 0;
 }
@@ -173,14 +173,16 @@ static u64 aries_devlink_used(void *pool)
 	return aries_pool_used(pool);
 }
 
-static int aries_devlink_pool(struct devlink *devlink, const char *name, u64 id, struct aries_pool *pool)
+static int aries_devlink_pool(struct devlink *devlink, const char *name, u64 id,
+			      struct aries_pool *pool)
 {
 	struct devlink_resource_size_params size;
 	u64 total = aries_pool_total(pool);
 	int rc;
 
 	devlink_resource_size_params_init(&size, total, total, 1, DEVLINK_RESOURCE_UNIT_ENTRY);
-	rc = devl_resource_register(devlink, name, total, id, DEVLINK_RESOURCE_ID_PARENT_TOP, &size);
+	rc = devl_resource_register(devlink, name, total, id, DEVLINK_RESOURCE_ID_PARENT_TOP,
+				    &size);
 	if (!rc)
 		devl_resource_occ_get_register(devlink, id, aries_devlink_used, pool);
 	return rc;
@@ -192,7 +194,11 @@ static int aries_devlink_resources(struct devlink *devlink, struct aries_dev *ad
 		const char *name;
 		struct aries_pool *pool;
 	} all[] = {
-		{"mdd", &ad->mdds}, {"cq", &ad->cqs}, {"fma", &ad->fmads}, {"ce", &ad->ces}, {"recv", &ad->recvs},
+		{ "mdd", &ad->mdds },
+		{ "cq", &ad->cqs },
+		{ "fma", &ad->fmads },
+		{ "ce", &ad->ces },
+		{ "recv", &ad->recvs },
 	};
 	unsigned int i;
 	int rc = 0;
@@ -233,35 +239,38 @@ static int aries_health_tell(struct devlink_health_reporter *reporter, struct de
 	if (ad->state == ARIES_STATE_UP)
 		status = aries_rd32(ad, ARIES_CTL_STATUS);
 	up_read(&ad->state_sem);
-	rc = aries_fmsg(devlink_fmsg_string_pair_put(fmsg, "state", aries_state_name(READ_ONCE(ad->state))));
+	rc = aries_fmsg(devlink_fmsg_string_pair_put(fmsg, "state",
+						     aries_state_name(READ_ONCE(ad->state))));
 	if (!rc && status != ~0u) {
 		bool up = FIELD_GET(ARIES_CTL_STATUS_LINK_MASK, status);
 
 		rc = aries_fmsg(devlink_fmsg_string_pair_put(fmsg, "link", up ? "up" : "down"));
 	}
 	if (!rc)
-		rc = aries_fmsg(devlink_fmsg_u64_pair_put(fmsg, "resets", atomic64_read(&ad->resets)));
+		rc = aries_fmsg(devlink_fmsg_u64_pair_put(fmsg, "resets",
+							  atomic64_read(&ad->resets)));
 	if (!rc)
-		rc = aries_fmsg(devlink_fmsg_u64_pair_put(fmsg, "errors", atomic64_read(&ad->errors)));
+		rc = aries_fmsg(devlink_fmsg_u64_pair_put(fmsg, "errors",
+							  atomic64_read(&ad->errors)));
 	return rc;
 }
 
-static int aries_health_diagnose(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
-				 struct netlink_ext_ack *extack)
+static int aries_health_diagnose(struct devlink_health_reporter *reporter,
+				 struct devlink_fmsg *fmsg, struct netlink_ext_ack *extack)
 {
 	return aries_health_tell(reporter, fmsg);
 }
 
 /* In the order of their registers. */
-#define ARIES_HEALTH_COUNTER(NAME, file, text) {.name = #file},
+#define ARIES_HEALTH_COUNTER(NAME, file, text) { .name = #file },
 static const struct {
 	const char *name;
-} aries_health_counters[] = {ARIES_COUNTERS(ARIES_HEALTH_COUNTER)};
+} aries_health_counters[] = { ARIES_COUNTERS(ARIES_HEALTH_COUNTER) };
 static_assert(ARRAY_SIZE(aries_health_counters) == ARIES_CNT_COUNT);
 
 /* As it was when it was found not to work: with its counters, if they still answer. */
-static int aries_health_dump(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg, void *priv_ctx,
-			     struct netlink_ext_ack *extack)
+static int aries_health_dump(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
+			     void *priv_ctx, struct netlink_ext_ack *extack)
 {
 	struct aries_devlink *dl = devlink_health_reporter_priv(reporter);
 	unsigned int i;
@@ -282,7 +291,8 @@ static int aries_health_dump(struct devlink_health_reporter *reporter, struct de
 	return rc;
 }
 
-static int aries_health_test(struct devlink_health_reporter *reporter, struct netlink_ext_ack *extack)
+static int aries_health_test(struct devlink_health_reporter *reporter,
+			     struct netlink_ext_ack *extack)
 {
 	struct aries_devlink *dl = devlink_health_reporter_priv(reporter);
 
@@ -363,11 +373,13 @@ int aries_devlink_add(struct aries_dev *ad)
 	rc = aries_devlink_resources(devlink, ad);
 	if (rc)
 		goto err_free;
-	rc = devlink_params_register(devlink, aries_devlink_params, ARRAY_SIZE(aries_devlink_params));
+	rc = devlink_params_register(devlink, aries_devlink_params,
+				     ARRAY_SIZE(aries_devlink_params));
 	if (rc)
 		goto err_resources;
 	aries_devlink_set_initial(devlink, ad->amo_lazy);
-	dl->health = devlink_health_reporter_create(devlink, &aries_health_ops, ARIES_HEALTH_GRACE_MS, dl);
+	dl->health = devlink_health_reporter_create(devlink, &aries_health_ops,
+						    ARIES_HEALTH_GRACE_MS, dl);
 	if (IS_ERR(dl->health)) {
 		rc = PTR_ERR(dl->health);
 		goto err_params;

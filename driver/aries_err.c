@@ -39,9 +39,11 @@ static void aries_err_one(struct aries_dev *ad, u64 event)
 		aries_ras_event(ad, &told);
 		return;
 	}
-	dev_warn_ratelimited(&ad->dev, "error %#x %s%s, category %#x, ptag %u, info %#llx %#llx %#llx %#llx\n", code,
-			     aries_status_name(code), code & ARIES_ST_LOCAL ? " (local side)" : "", category, ptag,
-			     info[0], info[1], info[2], info[3]);
+	dev_warn_ratelimited(&ad->dev,
+			     "error %#x %s%s, category %#x, ptag %u, info %#llx %#llx %#llx %#llx\n",
+			     code, aries_status_name(code),
+			     code & ARIES_ST_LOCAL ? " (local side)" : "", category, ptag, info[0],
+			     info[1], info[2], info[3]);
 }
 
 /**

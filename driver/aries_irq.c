@@ -94,7 +94,8 @@ static int aries_irq_request(struct aries_dev *ad, unsigned int nr)
 	vec->nr = nr;
 	if (!nr) {
 		snprintf(vec->name, sizeof(vec->name), "kgni%d-err", ad->id);
-		return request_threaded_irq(irq, aries_irq_err, aries_irq_err_thread, 0, vec->name, vec);
+		return request_threaded_irq(irq, aries_irq_err, aries_irq_err_thread, 0, vec->name,
+					    vec);
 	}
 	snprintf(vec->name, sizeof(vec->name), "kgni%d-cq%u", ad->id, nr);
 	return request_irq(irq, aries_irq_cq, 0, vec->name, vec);
@@ -147,7 +148,8 @@ int aries_irq_init(struct aries_dev *ad)
 			return rc;
 		}
 		if (nr)
-			irq_set_affinity_and_hint(pci_irq_vector(ad->pdev, nr), aries_irq_mask(ad, nr));
+			irq_set_affinity_and_hint(pci_irq_vector(ad->pdev, nr),
+						  aries_irq_mask(ad, nr));
 	}
 	return 0;
 }

@@ -193,8 +193,8 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (rc)
 		goto err_devlink;
 	aries_client_add(ad);
-	dev_info(&ad->dev, "node %u of %u, %u FMA descriptors, %u MDDs, %u CQs, %u vectors\n", ad->pe, ad->nodes,
-		 ad->nfma, ad->nmdd, ad->ncq, ad->nvec);
+	dev_info(&ad->dev, "node %u of %u, %u FMA descriptors, %u MDDs, %u CQs, %u vectors\n",
+		 ad->pe, ad->nodes, ad->nfma, ad->nmdd, ad->ncq, ad->nvec);
 	return 0;
 
 err_devlink:
@@ -327,7 +327,8 @@ static pci_ers_result_t aries_error_detected(struct pci_dev *pdev, pci_channel_s
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
 	/* an internal error leaves the bus as it was; registers that do not answer are all ones */
-	if (state != pci_channel_io_perm_failure && aries_ras_capture(ad) && state == pci_channel_io_normal) {
+	if (state != pci_channel_io_perm_failure && aries_ras_capture(ad) &&
+	    state == pci_channel_io_normal) {
 		aries_pci_stop(ad, ARIES_STATE_RESET, true);
 		return PCI_ERS_RESULT_NEED_RESET;
 	}
@@ -397,7 +398,10 @@ static int aries_pm_resume(struct device *dev)
 
 static DEFINE_SIMPLE_DEV_PM_OPS(aries_pm_ops, aries_pm_suspend, aries_pm_resume);
 
-static const struct pci_device_id aries_pci_ids[] = {{PCI_DEVICE(ARIES_PCI_VENDOR, ARIES_PCI_DEVICE)}, {}};
+static const struct pci_device_id aries_pci_ids[] = {
+	{ PCI_DEVICE(ARIES_PCI_VENDOR, ARIES_PCI_DEVICE) },
+	{}
+};
 MODULE_DEVICE_TABLE(pci, aries_pci_ids);
 
 struct pci_driver aries_pci_driver = {

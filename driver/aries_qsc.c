@@ -44,7 +44,8 @@ static void aries_qsc_look(struct aries_dev *ad)
 	if (left) {
 		schedule_delayed_work(&ad->qsc_work, msecs_to_jiffies(ARIES_QSC_POLL_MS));
 	} else if (ad->qsc_quiet) {
-		dev_notice_ratelimited(&ad->dev, "the network resumes after a quiesce of %u ms\n", ad->qsc_ms);
+		dev_notice_ratelimited(&ad->dev, "the network resumes after a quiesce of %u ms\n",
+				       ad->qsc_ms);
 		aries_qsc_set(ad, false);
 	}
 }

@@ -15,8 +15,9 @@
 /* One event for so many errors of one bit in a memory. */
 #define ARIES_RAS_EVENT_AT 8
 
-static const u32 aries_ras_rewritten =
-	BIT(ARIES_RAS_NTT) | BIT(ARIES_RAS_CQ) | BIT(ARIES_RAS_VMDH) | BIT(ARIES_RAS_PTAG) | BIT(ARIES_RAS_RMT);
+static const u32 aries_ras_rewritten = BIT(ARIES_RAS_NTT) | BIT(ARIES_RAS_CQ) |
+				       BIT(ARIES_RAS_VMDH) | BIT(ARIES_RAS_PTAG) |
+				       BIT(ARIES_RAS_RMT);
 
 /**
  * aries_ras_start() - ask the NIC to tell of errors
@@ -53,18 +54,20 @@ bool aries_ras_capture(struct aries_dev *ad)
 		if (!(stopped & BIT(i)))
 			continue;
 		dev_err(&ad->dev,
-			"ECC: stopped by %s (%s), %llu put right, %llu damaged; first: entry %llu, syndrome %#llx at "
-			"%llu ns\n",
-			aries_ecc_rows[i].text, aries_ecc_rows[i].row, aries_rd64(ad, ARIES_RAS_CORRECTED_N(i)),
-			aries_rd64(ad, ARIES_RAS_DAMAGED_N(i)), FIELD_GET(ARIES_RAS_FIRST_INDEX_MASK, first),
-			FIELD_GET(ARIES_RAS_FIRST_SYNDROME_MASK, first), aries_rd64(ad, ARIES_RAS_FIRST_TIME_N(i)));
+			"ECC: stopped by %s (%s), %llu put right, %llu damaged; first: entry %llu, syndrome %#llx at %llu ns\n",
+			aries_ecc_rows[i].text, aries_ecc_rows[i].row,
+			aries_rd64(ad, ARIES_RAS_CORRECTED_N(i)),
+			aries_rd64(ad, ARIES_RAS_DAMAGED_N(i)),
+			FIELD_GET(ARIES_RAS_FIRST_INDEX_MASK, first),
+			FIELD_GET(ARIES_RAS_FIRST_SYNDROME_MASK, first),
+			aries_rd64(ad, ARIES_RAS_FIRST_TIME_N(i)));
 	}
 	return true;
 }
 
 /* @first: RAS_FIRST */
-static void aries_ras_log(struct aries_dev *ad, const struct kgni_err_event *event, unsigned int memory, bool two,
-			  u64 first)
+static void aries_ras_log(struct aries_dev *ad, const struct kgni_err_event *event,
+			  unsigned int memory, bool two, u64 first)
 {
 	bool anew = two && (aries_ras_rewritten & BIT(memory));
 	char lost[32] = "";
@@ -73,9 +76,11 @@ static void aries_ras_log(struct aries_dev *ad, const struct kgni_err_event *eve
 		snprintf(lost, sizeof(lost), " of memory domain %llu", event->info[0] >> 32);
 	dev_warn_ratelimited(&ad->dev,
 			     "ECC: %s in %s (%s), entry %llu%s, syndrome %#llx, %llu so far; first: entry %llu%s\n",
-			     two ? "two wrong bits" : "a wrong bit put right", aries_ecc_rows[memory].text,
-			     aries_ecc_rows[memory].row, event->info[1], lost, event->info[3], event->info[2],
-			     FIELD_GET(ARIES_RAS_FIRST_INDEX_MASK, first), anew ? "; written again" : "");
+			     two ? "two wrong bits" : "a wrong bit put right",
+			     aries_ecc_rows[memory].text, aries_ecc_rows[memory].row,
+			     event->info[1], lost, event->info[3], event->info[2],
+			     FIELD_GET(ARIES_RAS_FIRST_INDEX_MASK, first),
+			     anew ? "; written again" : "");
 }
 
 /**

@@ -23,8 +23,8 @@
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/types.h>
-#include <linux/uio.h>
 #include <linux/workqueue.h>
+#include <linux/uio.h>
 
 #include "aries_kapi.h"
 #include "gni_pub.h"
@@ -112,7 +112,7 @@ struct gni_nic {
 	unsigned int bells;
 	unsigned int turn;
 	struct mutex mutex; /* see above */
-	spinlock_t lock;    /* the same */
+	spinlock_t lock; /* the same */
 	struct list_head eps;
 	struct list_head cqs;
 	struct list_head mems;

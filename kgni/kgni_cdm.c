@@ -14,7 +14,8 @@
 #define KGNI_CDM_MODES 0x003fd3ffu
 
 /* gni_cdm_create() - make a domain, see gni_pub.h. Context: sleeps. */
-gni_return_t gni_cdm_create(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint32_t modes, gni_cdm_handle_t *cdm_hndl)
+gni_return_t gni_cdm_create(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint32_t modes,
+			    gni_cdm_handle_t *cdm_hndl)
 {
 	struct gni_cdm *cdm;
 
@@ -43,7 +44,9 @@ static bool kgni_cdm_attached(struct gni_cdm *cdm, u32 device_id)
 {
 	struct gni_nic *nic;
 
-	list_for_each_entry(nic, &cdm->nics, node) if (nic->device_id == device_id) return true;
+	list_for_each_entry(nic, &cdm->nics, node)
+		if (nic->device_id == device_id)
+			return true;
 	return false;
 }
 
@@ -106,10 +109,10 @@ static void kgni_nic_close(struct gni_nic *nic)
 	struct gni_ep *ep, *next_ep;
 	struct gni_cq *cq, *next_cq;
 
-	list_for_each_entry_safe(ep, next_ep, &nic->eps, node) gni_ep_destroy(ep);
+	list_for_each_entry_safe(ep, next_ep, &nic->eps, node)
+		gni_ep_destroy(ep);
 	kgni_mem_close(nic);
-	list_for_each_entry_safe(cq, next_cq, &nic->cqs, node)
-	{
+	list_for_each_entry_safe(cq, next_cq, &nic->cqs, node) {
 		cq->magic = 0;
 		WARN_ON(kgni_cq_free(cq));
 	}
@@ -130,7 +133,8 @@ gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cdm_hndl);
 	kgni_handle_del(cdm_hndl);
 	mutex_lock(&cdm_hndl->mutex);
-	list_for_each_entry_safe(nic, next, &cdm_hndl->nics, node) kgni_nic_close(nic);
+	list_for_each_entry_safe(nic, next, &cdm_hndl->nics, node)
+		kgni_nic_close(nic);
 	mutex_unlock(&cdm_hndl->mutex);
 	kfree(cdm_hndl);
 	module_put(THIS_MODULE);

@@ -109,7 +109,8 @@ static gni_return_t kgni_cq_open(struct gni_cq *cq, u32 entries, u32 delay)
 
 /* gni_cq_create() - make a queue, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint32_t delay_index,
-			   gni_cq_event_hndlr_f *event_handler, uint64_t usr_event_data, gni_cq_handle_t *cq_hndl)
+			   gni_cq_event_hndlr_f *event_handler, uint64_t usr_event_data,
+			   gni_cq_handle_t *cq_hndl)
 {
 	unsigned long flags;
 	struct gni_cq *cq;
@@ -193,7 +194,8 @@ gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl)
 	if (!busy && !kgni_cq_free(cq_hndl))
 		return GNI_RC_SUCCESS;
 	cq_hndl->magic = KGNI_CQ_MAGIC;
-	return kgni_refuse(GNI_RC_ERROR_RESOURCE, EBUSY, cq_hndl->endpoints, cq_hndl->registrations);
+	return kgni_refuse(GNI_RC_ERROR_RESOURCE, EBUSY, cq_hndl->endpoints,
+			   cq_hndl->registrations);
 }
 EXPORT_SYMBOL_GPL(gni_cq_destroy);
 

@@ -14,8 +14,8 @@
 #include "kgni_ep.h"
 #include "kgni_handle.h"
 
-static u16 kgni_cq_begin(struct gni_ep *ep, struct gni_cq *cq, u8 pending, enum kgni_request_kind kind)
-	__must_hold(&cq->lock)
+static u16 kgni_cq_begin(struct gni_ep *ep, struct gni_cq *cq, u8 pending,
+			 enum kgni_request_kind kind) __must_hold(&cq->lock)
 {
 	unsigned int events = hweight8(pending);
 	struct kgni_request *r;
@@ -204,10 +204,12 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 	if (!entry) {
 		status = r->forced || r->mended || !cq->gone ? r->forced : ARIES_ST_FLUSHED;
 		info = __ffs(r->pending & ~r->told);
-		entry = FIELD_PREP(ARIES_CQE_TID_MASK, (u64)id) | FIELD_PREP(ARIES_CQE_STATUS_MASK, (u64)status) |
+		entry = FIELD_PREP(ARIES_CQE_TID_MASK, (u64)id) |
+			FIELD_PREP(ARIES_CQE_STATUS_MASK, (u64)status) |
 			FIELD_PREP(ARIES_CQE_INFO_MASK, info) |
-			FIELD_PREP(ARIES_CQE_SOURCE_MASK,
-				   r->kind == KGNI_REQUEST_BTE ? (u64)ARIES_SRC_BTE : ARIES_SRC_FMA) |
+			FIELD_PREP(ARIES_CQE_SOURCE_MASK, r->kind == KGNI_REQUEST_BTE
+								  ? (u64)ARIES_SRC_BTE
+								  : ARIES_SRC_FMA) |
 			FIELD_PREP(ARIES_CQE_TYPE_MASK,
 				   message ? (u64)GNI_CQ_EVENT_TYPE_SMSG : GNI_CQ_EVENT_TYPE_POST) |
 			(message ? r->msg_id : r->ep->local_event);
@@ -225,7 +227,8 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
  * sender, on another processor, has seen the status and said whether it is tried again: the sender
  * will say so, and how it ended.
  */
-static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request *r, u64 entry) __must_hold(&cq->lock)
+static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request *r, u64 entry)
+	__must_hold(&cq->lock)
 {
 	return r->unsettled || (kgni_entry_status(entry) && !r->mended && !r->forced && !cq->gone);
 }
@@ -261,13 +264,15 @@ static u64 kgni_cq_overlay(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 	u8 source = kgni_entry_source(entry);
 	struct kgni_request *r;
 
-	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) || kgni_entry_info(entry) == ARIES_INFO_REMOTE)
+	if ((source != ARIES_SRC_FMA && source != ARIES_SRC_BTE) ||
+	    kgni_entry_info(entry) == ARIES_INFO_REMOTE)
 		return entry;
 	r = kgni_request(&cq->requests, kgni_entry_tid(entry));
 	if (!r)
 		return entry;
 	r->told |= BIT(kgni_entry_info(entry));
-	return kgni_entry_status(entry) ? entry : entry | FIELD_PREP(ARIES_CQE_STATUS_MASK, (u64)r->forced);
+	return kgni_entry_status(entry) ? entry
+					: entry | FIELD_PREP(ARIES_CQE_STATUS_MASK, (u64)r->forced);
 }
 
 /**
@@ -310,8 +315,8 @@ void kgni_cq_gone(struct gni_cq *cq)
 	spin_lock_irqsave(&cq->lock, flags);
 	while (!cq->gone && (entry = kgni_cq_poll(cq))) {
 		r = kgni_request(&cq->requests, kgni_entry_tid(entry));
-		if ((entry & ARIES_CQE_OVERRUN) || kgni_entry_info(entry) == ARIES_INFO_REMOTE || !r ||
-		    r->kind == KGNI_REQUEST_FREE || r->entry)
+		if ((entry & ARIES_CQE_OVERRUN) || kgni_entry_info(entry) == ARIES_INFO_REMOTE ||
+		    !r || r->kind == KGNI_REQUEST_FREE || r->entry)
 			continue;
 		r->entry = entry;
 		if (!r->unsettled)
@@ -366,7 +371,8 @@ void kgni_cq_drop(struct gni_cq *cq)
  *
  * Context: any.
  */
-gni_return_t gni_get_completed(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data, gni_post_descriptor_t **post_descr)
+gni_return_t gni_get_completed(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_data,
+			       gni_post_descriptor_t **post_descr)
 {
 	u16 id = kgni_entry_tid(event_data);
 	u8 info = kgni_entry_info(event_data);
@@ -379,7 +385,8 @@ gni_return_t gni_get_completed(gni_cq_handle_t cq_hndl, gni_cq_entry_t event_dat
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cq_hndl);
 	spin_lock_irqsave(&cq_hndl->lock, flags);
 	r = kgni_request(&cq_hndl->requests, id);
-	if (r && (r->kind == KGNI_REQUEST_POST || r->kind == KGNI_REQUEST_BTE) && (r->pending & r->told & BIT(info)) &&
+	if (r && (r->kind == KGNI_REQUEST_POST || r->kind == KGNI_REQUEST_BTE) &&
+	    (r->pending & r->told & BIT(info)) &&
 	    kgni_entry_type(event_data) == GNI_CQ_EVENT_TYPE_POST) {
 		d = r->descr;
 		if (!r->partly) {

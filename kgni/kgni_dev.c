@@ -34,7 +34,9 @@ static struct kgni_dev *kgni_dev_find(u32 id)
 	struct kgni_dev *dev;
 
 	lockdep_assert_held(&kgni_devs_mutex);
-	list_for_each_entry(dev, &kgni_devs, node) if (dev->info.id == id) return dev;
+	list_for_each_entry(dev, &kgni_devs, node)
+		if (dev->info.id == id)
+			return dev;
 	return NULL;
 }
 
@@ -85,7 +87,8 @@ static void kgni_dev_gone(struct gni_nic *nic)
 	struct gni_cq *cq;
 
 	WRITE_ONCE(nic->gone, true);
-	list_for_each_entry(cq, &nic->cqs, node) kgni_cq_gone(cq);
+	list_for_each_entry(cq, &nic->cqs, node)
+		kgni_cq_gone(cq);
 	kgni_err_gone(nic);
 }
 
@@ -94,7 +97,8 @@ static void kgni_dev_quiet(struct gni_nic *nic)
 {
 	struct gni_cq *cq;
 
-	list_for_each_entry(cq, &nic->cqs, node) kgni_cq_flush(cq);
+	list_for_each_entry(cq, &nic->cqs, node)
+		kgni_cq_flush(cq);
 }
 
 /* From aries.ko; does not sleep. */
@@ -208,12 +212,13 @@ static void kgni_dev_remove(struct auxiliary_device *adev)
 	mutex_lock(&kgni_devs_mutex);
 	list_del(&dev->node);
 	/* they have been told by kgni_dev_event() */
-	list_for_each_entry_safe(nic, next, &dev->nics, dev_node) list_del_init(&nic->dev_node);
+	list_for_each_entry_safe(nic, next, &dev->nics, dev_node)
+		list_del_init(&nic->dev_node);
 	mutex_unlock(&kgni_devs_mutex);
 	kfree(dev);
 }
 
-static const struct auxiliary_device_id kgni_dev_ids[] = {{.name = ARIES_CLIENT_DEVICE}, {}};
+static const struct auxiliary_device_id kgni_dev_ids[] = { { .name = ARIES_CLIENT_DEVICE }, {} };
 MODULE_DEVICE_TABLE(auxiliary, kgni_dev_ids);
 
 static struct auxiliary_driver kgni_dev_driver = {

@@ -66,10 +66,10 @@ static bool kgni_dgram_forget(struct gni_ep *ep, void **out, u16 *room)
 	return was;
 }
 
-static gni_return_t kgni_dgram_post(struct gni_ep *ep, const void *in, u16 length, void *out, u16 room, u32 flags,
-				    u64 id)
+static gni_return_t kgni_dgram_post(struct gni_ep *ep, const void *in, u16 length, void *out,
+				    u16 room, u32 flags, u64 id)
 {
-	struct kgni_dgram_post arg = {.flags = flags, .id = id, .length = length};
+	struct kgni_dgram_post arg = { .flags = flags, .id = id, .length = length };
 	int rc;
 
 	if (kgni_atomic() || !kgni_ep_valid(ep) || (length && !in) || (room && !out))
@@ -89,20 +89,21 @@ static gni_return_t kgni_dgram_post(struct gni_ep *ep, const void *in, u16 lengt
 }
 
 /* gni_ep_postdata() - offer a datagram, see gni_pub.h. Context: sleeps. */
-gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
-			     uint16_t buf_size)
+gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len,
+			     void *out_buf, uint16_t buf_size)
 {
 	return kgni_dgram_post(ep_hndl, in_data, data_len, out_buf, buf_size, 0, 0);
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata);
 
 /* gni_ep_postdata_w_id() - the same, to be found by its id, see gni_pub.h. Context: sleeps. */
-gni_return_t gni_ep_postdata_w_id(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len, void *out_buf,
-				  uint16_t buf_size, uint64_t datagram_id)
+gni_return_t gni_ep_postdata_w_id(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len,
+				  void *out_buf, uint16_t buf_size, uint64_t datagram_id)
 {
 	if (datagram_id == KGNI_NO_ID)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, datagram_id);
-	return kgni_dgram_post(ep_hndl, in_data, data_len, out_buf, buf_size, KGNI_DGRAM_ID, datagram_id);
+	return kgni_dgram_post(ep_hndl, in_data, data_len, out_buf, buf_size, KGNI_DGRAM_ID,
+			       datagram_id);
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata_w_id);
 
@@ -119,13 +120,12 @@ static bool kgni_dgram_left(struct gni_nic *nic, u64 *id)
 	if (!READ_ONCE(nic->gone))
 		return false;
 	spin_lock_irqsave(&nic->lock, flags);
-	list_for_each_entry(ep, &nic->eps,
-			    node) if (READ_ONCE(ep->dgram.posted) && ep->dgram.by_id && !ep->dgram.wildcard)
-	{
-		*id = ep->dgram.id;
-		found = true;
-		break;
-	}
+	list_for_each_entry(ep, &nic->eps, node)
+		if (READ_ONCE(ep->dgram.posted) && ep->dgram.by_id && !ep->dgram.wildcard) {
+			*id = ep->dgram.id;
+			found = true;
+			break;
+		}
 	spin_unlock_irqrestore(&nic->lock, flags);
 	return found;
 }
@@ -136,8 +136,8 @@ static bool kgni_dgram_final(u32 state)
 }
 
 /* Who partner and data are of, when the state is final. */
-static gni_return_t kgni_dgram_tell(struct gni_ep *ep, const struct kgni_dgram_test *arg, gni_post_state_t *state,
-				    u32 *address, u32 *id)
+static gni_return_t kgni_dgram_tell(struct gni_ep *ep, const struct kgni_dgram_test *arg,
+				    gni_post_state_t *state, u32 *address, u32 *id)
 {
 	void *out;
 	u16 room;
@@ -158,10 +158,10 @@ static gni_return_t kgni_dgram_tell(struct gni_ep *ep, const struct kgni_dgram_t
 	return GNI_RC_SUCCESS;
 }
 
-static gni_return_t kgni_dgram_test(struct gni_ep *ep, u32 flags, u64 id, u64 timeout_ms, gni_post_state_t *state,
-				    u32 *address, u32 *remote_id)
+static gni_return_t kgni_dgram_test(struct gni_ep *ep, u32 flags, u64 id, u64 timeout_ms,
+				    gni_post_state_t *state, u32 *address, u32 *remote_id)
 {
-	struct kgni_dgram_test arg = {.flags = flags, .id = id, .timeout_ms = timeout_ms};
+	struct kgni_dgram_test arg = { .flags = flags, .id = id, .timeout_ms = timeout_ms };
 	int rc;
 
 	if (!kgni_ep_valid(ep) || !state || !address || !remote_id)
@@ -173,7 +173,8 @@ static gni_return_t kgni_dgram_test(struct gni_ep *ep, u32 flags, u64 id, u64 ti
 	if (rc == -EIO || rc == -ENODEV) {
 		/* it went with the NIC */
 		arg.state = ep->dgram.cancelled ? KGNI_DGRAM_TERMINATED : KGNI_DGRAM_ERROR;
-		rc = ep->dgram.by_id == !!(flags & KGNI_DGRAM_ID) && ep->dgram.id == id ? 0 : -ENOENT;
+		rc = ep->dgram.by_id == !!(flags & KGNI_DGRAM_ID) && ep->dgram.id == id ? 0
+											: -ENOENT;
 	}
 	switch (rc) {
 	case 0:
@@ -189,18 +190,20 @@ static gni_return_t kgni_dgram_test(struct gni_ep *ep, u32 flags, u64 id, u64 ti
 }
 
 /* gni_ep_postdata_test() - state of a datagram, see gni_pub.h. Context: any. */
-gni_return_t gni_ep_postdata_test(gni_ep_handle_t ep_hndl, gni_post_state_t *post_state, uint32_t *remote_addr,
-				  uint32_t *remote_id)
+gni_return_t gni_ep_postdata_test(gni_ep_handle_t ep_hndl, gni_post_state_t *post_state,
+				  uint32_t *remote_addr, uint32_t *remote_id)
 {
 	return kgni_dgram_test(ep_hndl, 0, 0, 0, post_state, remote_addr, remote_id);
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata_test);
 
 /* gni_ep_postdata_test_by_id() - the same, by its id, see gni_pub.h. Context: any. */
-gni_return_t gni_ep_postdata_test_by_id(gni_ep_handle_t ep_hndl, uint64_t datagram_id, gni_post_state_t *post_state,
-					uint32_t *remote_addr, uint32_t *remote_id)
+gni_return_t gni_ep_postdata_test_by_id(gni_ep_handle_t ep_hndl, uint64_t datagram_id,
+					gni_post_state_t *post_state, uint32_t *remote_addr,
+					uint32_t *remote_id)
 {
-	return kgni_dgram_test(ep_hndl, KGNI_DGRAM_ID, datagram_id, 0, post_state, remote_addr, remote_id);
+	return kgni_dgram_test(ep_hndl, KGNI_DGRAM_ID, datagram_id, 0, post_state, remote_addr,
+			       remote_id);
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata_test_by_id);
 
@@ -211,17 +214,20 @@ static u64 kgni_dgram_timeout(u32 timeout)
 }
 
 /* gni_ep_postdata_wait() - wait for a datagram, see gni_pub.h. Context: sleeps. */
-gni_return_t gni_ep_postdata_wait(gni_ep_handle_t ep_hndl, uint32_t timeout, gni_post_state_t *post_state,
-				  uint32_t *remote_addr, uint32_t *remote_id)
+gni_return_t gni_ep_postdata_wait(gni_ep_handle_t ep_hndl, uint32_t timeout,
+				  gni_post_state_t *post_state, uint32_t *remote_addr,
+				  uint32_t *remote_id)
 {
 	if (kgni_atomic() || !timeout)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, timeout);
-	return kgni_dgram_test(ep_hndl, 0, 0, kgni_dgram_timeout(timeout), post_state, remote_addr, remote_id);
+	return kgni_dgram_test(ep_hndl, 0, 0, kgni_dgram_timeout(timeout), post_state, remote_addr,
+			       remote_id);
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata_wait);
 
 /* gni_postdata_probe() - a datagram with a final state, see gni_pub.h. Context: any. */
-gni_return_t gni_postdata_probe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr, uint32_t *remote_id)
+gni_return_t gni_postdata_probe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr,
+				uint32_t *remote_id)
 {
 	struct kgni_dgram_probe arg = {};
 
@@ -238,7 +244,7 @@ EXPORT_SYMBOL_GPL(gni_postdata_probe);
 /* gni_postdata_probe_by_id() - one with an id, see gni_pub.h. Context: any. */
 gni_return_t gni_postdata_probe_by_id(gni_nic_handle_t nic_hndl, uint64_t *datagram_id)
 {
-	struct kgni_dgram_probe arg = {.flags = KGNI_DGRAM_ID};
+	struct kgni_dgram_probe arg = { .flags = KGNI_DGRAM_ID };
 
 	if (!kgni_nic_valid(nic_hndl) || !datagram_id)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl);
@@ -255,9 +261,10 @@ EXPORT_SYMBOL_GPL(gni_postdata_probe_by_id);
  * On a NIC that is gone nothing comes any more; this waits all the same, for a second at most,
  * because the threads that call it do nothing else. Context: sleeps.
  */
-gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t timeout, uint64_t *datagram_id)
+gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t timeout,
+					   uint64_t *datagram_id)
 {
-	struct kgni_dgram_probe arg = {.flags = KGNI_DGRAM_ID};
+	struct kgni_dgram_probe arg = { .flags = KGNI_DGRAM_ID };
 	int rc;
 
 	if (kgni_atomic() || !kgni_nic_valid(nic_hndl) || !datagram_id)
@@ -288,8 +295,8 @@ static gni_return_t kgni_dgram_cancel_gone(struct gni_ep *ep, u32 flags, u64 id)
 	u16 room;
 
 	spin_lock_irqsave(&ep->lock, irq);
-	ours = ep->dgram.posted && ep->dgram.by_id == !!(flags & KGNI_DGRAM_ID) && ep->dgram.id == id &&
-	       !ep->dgram.cancelled;
+	ours = ep->dgram.posted && ep->dgram.by_id == !!(flags & KGNI_DGRAM_ID) &&
+	       ep->dgram.id == id && !ep->dgram.cancelled;
 	wildcard = ep->dgram.wildcard;
 	if (ours)
 		ep->dgram.cancelled = true;
@@ -301,7 +308,7 @@ static gni_return_t kgni_dgram_cancel_gone(struct gni_ep *ep, u32 flags, u64 id)
 
 static gni_return_t kgni_dgram_cancel(struct gni_ep *ep, u32 flags, u64 id)
 {
-	struct kgni_dgram_cancel arg = {.flags = flags, .id = id};
+	struct kgni_dgram_cancel arg = { .flags = flags, .id = id };
 	void *out;
 	u16 room;
 	int rc;
@@ -337,7 +344,7 @@ EXPORT_SYMBOL_GPL(gni_ep_postdata_cancel_by_id);
 /** kgni_dgram_close() - an endpoint ends: so does its datagram. Context: any. */
 void kgni_dgram_close(struct gni_ep *ep)
 {
-	struct kgni_dgram_cancel arg = {.flags = KGNI_DGRAM_RELEASE};
+	struct kgni_dgram_cancel arg = { .flags = KGNI_DGRAM_RELEASE };
 	void *out;
 	u16 room;
 

@@ -9,8 +9,8 @@
 #include <linux/string.h>
 
 #include "gni_status.h"
-#include "kgni.h"
 #include "kgni_entry.h"
+#include "kgni.h"
 
 static bool kgni_entry_channel(u64 entry)
 {
@@ -28,7 +28,8 @@ uint64_t gni_cq_get_data(gni_cq_entry_t entry)
 {
 	u64 e = kgni_smsg_plain(entry);
 
-	return e & (kgni_entry_source(e) == ARIES_SRC_CQWRITE ? ARIES_CQE_WRITE_MASK : ARIES_CQE_DATA_MASK);
+	return e & (kgni_entry_source(e) == ARIES_SRC_CQWRITE ? ARIES_CQE_WRITE_MASK
+							      : ARIES_CQE_DATA_MASK);
 }
 EXPORT_SYMBOL_GPL(gni_cq_get_data);
 
@@ -220,8 +221,10 @@ static const struct {
 	const char *name; /* NULL: no such status */
 	bool recoverable;
 } kgni_status[GNI_STATUS_CODES] = {
-#define KGNI_STATUS(name, word, passing) [ARIES_ST_##name] = {word, passing},
-	GNI_STATUSES(KGNI_STATUS)};
+#define KGNI_STATUS(name, word, passing) \
+	[ARIES_ST_##name] = { word, passing },
+	GNI_STATUSES(KGNI_STATUS)
+};
 
 static const char *kgni_source_name(u64 entry)
 {
@@ -269,8 +272,8 @@ gni_return_t gni_cq_error_str(gni_cq_entry_t entry, void *buffer, uint32_t len)
 	if (entry & ARIES_CQE_OVERRUN)
 		n = scnprintf(text, sizeof(text), "CQ:OVERRUN");
 	else
-		n = scnprintf(text, sizeof(text), "%s:%s%s", kgni_source_name(entry), local ? "LOCAL_" : "",
-			      name ? name : "UNKNOWN");
+		n = scnprintf(text, sizeof(text), "%s:%s%s", kgni_source_name(entry),
+			      local ? "LOCAL_" : "", name ? name : "UNKNOWN");
 	if (n >= len)
 		return kgni_refuse(GNI_RC_SIZE_ERROR, ENOSPC, len, n + 1);
 	memcpy(buffer, text, n + 1);

@@ -46,7 +46,8 @@ static inline u8 kgni_entry_type(u64 e)
 /** kgni_entry_message() - does @e tell of a message? */
 static inline bool kgni_entry_message(u64 e)
 {
-	return kgni_entry_type(e) == GNI_CQ_EVENT_TYPE_SMSG || kgni_entry_type(e) == GNI_CQ_EVENT_TYPE_MSGQ;
+	return kgni_entry_type(e) == GNI_CQ_EVENT_TYPE_SMSG ||
+	       kgni_entry_type(e) == GNI_CQ_EVENT_TYPE_MSGQ;
 }
 
 /** kgni_smsg_failed() - is @e, which a client got, the event of a message that failed? */
@@ -60,7 +61,8 @@ static inline bool kgni_smsg_failed(u64 e)
  */
 static inline u64 kgni_smsg_failed_pack(u64 e, u8 status, u32 event)
 {
-	return (e & (ARIES_CQE_TYPE_MASK | ARIES_CQE_DATA_MASK)) | FIELD_PREP(KGNI_SMSG_STATUS_MASK, status & 0x1full) |
+	return (e & (ARIES_CQE_TYPE_MASK | ARIES_CQE_DATA_MASK)) |
+	       FIELD_PREP(KGNI_SMSG_STATUS_MASK, status & 0x1full) |
 	       FIELD_PREP(ARIES_CQE_TID_MASK, event & 0xffffull) | (event >> 16 & 0x7full) << 53 |
 	       (event >> 23 & 1ull) << 62;
 }

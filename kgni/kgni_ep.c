@@ -23,14 +23,16 @@ static struct aries_port *kgni_ep_port(struct gni_nic *nic)
  *
  * Context: any.
  */
-gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl, gni_ep_handle_t *ep_hndl)
+gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hndl,
+			   gni_ep_handle_t *ep_hndl)
 {
 	unsigned long flags;
 	struct gni_ep *ep;
 
 	if (!kgni_nic_valid(nic_hndl) || !ep_hndl ||
 	    (src_cq_hndl && (!kgni_cq_valid(src_cq_hndl) || src_cq_hndl->nic != nic_hndl)))
-		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl, (uintptr_t)src_cq_hndl);
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl,
+				   (uintptr_t)src_cq_hndl);
 	ep = kzalloc(sizeof(*ep), GFP_ATOMIC);
 	if (!ep || kgni_handle_add(ep)) {
 		kfree(ep);
@@ -58,7 +60,8 @@ gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hnd
 EXPORT_SYMBOL_GPL(gni_ep_create);
 
 /* gni_ep_set_eventdata() - what its events carry, see gni_pub.h. Context: any. */
-gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event, uint32_t remote_event)
+gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event,
+				  uint32_t remote_event)
 {
 	unsigned long flags;
 
@@ -93,7 +96,8 @@ gni_return_t gni_ep_bind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t
 		ep_hndl->bound = true;
 	}
 	spin_unlock_irqrestore(&ep_hndl->lock, flags);
-	return bound ? kgni_refuse(GNI_RC_INVALID_PARAM, EISCONN, remote_addr, remote_id) : GNI_RC_SUCCESS;
+	return bound ? kgni_refuse(GNI_RC_INVALID_PARAM, EISCONN, remote_addr, remote_id)
+		     : GNI_RC_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(gni_ep_bind);
 

@@ -48,14 +48,16 @@ static bool kgni_err_valid(const struct gni_err *err)
 }
 
 /* gni_subscribe_errors() - ask to be told of errors, see gni_pub.h. Context: sleeps. */
-gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t mask, uint32_t EEQ_size,
-				  void (*EQ_new_event)(gni_err_handle_t), void (*app_crit_err)(gni_err_handle_t),
+gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t mask,
+				  uint32_t EEQ_size, void (*EQ_new_event)(gni_err_handle_t),
+				  void (*app_crit_err)(gni_err_handle_t),
 				  gni_err_handle_t *err_handle)
 {
 	unsigned long flags;
 	struct gni_err *err;
 
-	if (kgni_atomic() || !kgni_nic_valid(nic_handle) || !err_handle || EEQ_size > KGNI_ERR_ENTRIES_MAX)
+	if (kgni_atomic() || !kgni_nic_valid(nic_handle) || !err_handle ||
+	    EEQ_size > KGNI_ERR_ENTRIES_MAX)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_handle, EEQ_size);
 	err = kvzalloc(struct_size(err, ring, EEQ_size), GFP_KERNEL);
 	if (!err || kgni_handle_add(err)) {
@@ -113,8 +115,7 @@ void kgni_err_tell(struct gni_nic *nic, const gni_error_event_t *event)
 {
 	struct gni_err *err;
 
-	list_for_each_entry(err, &nic->errs, node)
-	{
+	list_for_each_entry(err, &nic->errs, node) {
 		gni_error_event_t *slot;
 
 		if (!(err->mask & event->error_category))
@@ -139,7 +140,9 @@ void kgni_err_gone(struct gni_nic *nic)
 {
 	struct gni_err *err;
 
-	list_for_each_entry(err, &nic->errs, node) if (err->critical) err->critical(err);
+	list_for_each_entry(err, &nic->errs, node)
+		if (err->critical)
+			err->critical(err);
 }
 
 /** kgni_err_close() - end what the client has left behind. Context: sleeps. */
@@ -147,8 +150,7 @@ void kgni_err_close(struct gni_nic *nic)
 {
 	struct gni_err *err, *next;
 
-	list_for_each_entry_safe(err, next, &nic->errs, node)
-	{
+	list_for_each_entry_safe(err, next, &nic->errs, node) {
 		err->magic = 0;
 		kgni_handle_del(err);
 		kvfree(err);
@@ -166,7 +168,8 @@ gni_return_t gni_get_error_mask(gni_err_handle_t err_handle, gni_error_mask_t *m
 EXPORT_SYMBOL_GPL(gni_get_error_mask);
 
 /* gni_set_error_mask() - ask for others, see gni_pub.h. Context: any. */
-gni_return_t gni_set_error_mask(gni_err_handle_t err_handle, gni_error_mask_t mask_in, gni_error_mask_t *mask_out)
+gni_return_t gni_set_error_mask(gni_err_handle_t err_handle, gni_error_mask_t mask_in,
+				gni_error_mask_t *mask_out)
 {
 	unsigned long flags;
 
@@ -232,14 +235,15 @@ static void kgni_err_wait(struct gni_err *err, int waiters)
  *
  * For the first one as long as it takes, for others until @timeout. Context: sleeps.
  */
-gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_t *events, uint32_t events_size,
-				   uint32_t timeout, uint32_t *num_events)
+gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_t *events,
+				   uint32_t events_size, uint32_t timeout, uint32_t *num_events)
 {
 	struct gni_err *err = err_handle;
 	u32 n = 0;
 	int rc;
 
-	if (kgni_atomic() || !kgni_err_valid(err) || !events || !events_size || !num_events || !err->entries)
+	if (kgni_atomic() || !kgni_err_valid(err) || !events || !events_size || !num_events ||
+	    !err->entries)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)err, events_size);
 	kgni_err_wait(err, 1);
 	rc = wait_event_interruptible(err->wq, READ_ONCE(err->count));
@@ -257,7 +261,8 @@ EXPORT_SYMBOL_GPL(gni_wait_error_events);
 
 /* gni_set_quiesce_callback() - ask to be told when a quiesce is over, see gni_pub.h. Context: any.
  */
-gni_return_t gni_set_quiesce_callback(gni_nic_handle_t nic_hndl, void (*qsce_func)(gni_nic_handle_t, uint64_t))
+gni_return_t gni_set_quiesce_callback(gni_nic_handle_t nic_hndl,
+				      void (*qsce_func)(gni_nic_handle_t, uint64_t))
 {
 	unsigned long flags;
 	bool other;

@@ -15,13 +15,14 @@
 static DEFINE_PER_CPU(gni_errno_t, kgni_first);
 
 /** kgni_errno_set() - what kgni_refuse() does. Context: any. Return: @rc. */
-gni_return_t kgni_errno_set(gni_return_t rc, const char *func, int line, int errno, const u64 data[4])
+gni_return_t kgni_errno_set(gni_return_t rc, const char *func, int line, int errno,
+			    const u64 data[4])
 {
 	unsigned long flags;
 	gni_errno_t *e;
 
-	pr_debug("%s:%d refuses with %d, errno %d: %llu %llu %llu %llu\n", func, line, rc, errno, data[0], data[1],
-		 data[2], data[3]);
+	pr_debug("%s:%d refuses with %d, errno %d: %llu %llu %llu %llu\n", func, line, rc, errno,
+		 data[0], data[1], data[2], data[3]);
 	local_irq_save(flags);
 	e = this_cpu_ptr(&kgni_first);
 	if (!e->valid) {

@@ -8,7 +8,8 @@
 
 #include "gni_pub.h"
 
-gni_return_t kgni_errno_set(gni_return_t rc, const char *func, int line, int errno, const u64 data[4]);
+gni_return_t kgni_errno_set(gni_return_t rc, const char *func, int line, int errno,
+			    const u64 data[4]);
 
 /**
  * kgni_refuse() - refuse a call, and record why
@@ -18,6 +19,7 @@ gni_return_t kgni_errno_set(gni_return_t rc, const char *func, int line, int err
  *
  * The record is for gni_get_errno(); dynamic debug prints each refusal. Context: any. Return: @rc.
  */
-#define kgni_refuse(rc, err, ...) kgni_errno_set(rc, __func__, __LINE__, err, (const u64[4]){__VA_ARGS__})
+#define kgni_refuse(rc, err, ...) \
+	kgni_errno_set(rc, __func__, __LINE__, err, (const u64[4]) { __VA_ARGS__ })
 
 #endif

@@ -67,8 +67,8 @@ static u8 kgni_port_status(struct gni_ep *ep, int rc)
  * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone, ARIES_ST_QUEUE_FULL it
  * did not get it and may get it later; with these two it raises no event.
  */
-u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *line, enum aries_fma_op op, u32 length,
-	    u16 id, u8 events)
+u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *line,
+	    enum aries_fma_op op, u32 length, u16 id, u8 events)
 {
 	unsigned long flags;
 	int rc;

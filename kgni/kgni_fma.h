@@ -29,7 +29,8 @@ struct kgni_line {
  * @mdh: memory domain at its node, as descriptors name it
  * @offset: there
  */
-static inline void kgni_fma_begin(struct aries_fma *fma, const struct gni_ep *ep, u16 mdh, u64 offset)
+static inline void kgni_fma_begin(struct aries_fma *fma, const struct gni_ep *ep, u16 mdh,
+				  u64 offset)
 {
 	struct aries_fma_desc *desc = &fma->desc;
 
@@ -51,8 +52,8 @@ static inline void kgni_fma_begin(struct aries_fma *fma, const struct gni_ep *ep
 	fma->amo = 0;
 }
 
-u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *line, enum aries_fma_op op, u32 length,
-	    u16 id, u8 events);
+u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *line,
+	    enum aries_fma_op op, u32 length, u16 id, u8 events);
 u8 kgni_bte(struct gni_ep *ep, const struct aries_bte_desc *desc);
 
 #endif

@@ -10,7 +10,8 @@ DEFINE_STATIC_KEY_FALSE(kgni_check_handles);
 
 static bool check_handles;
 module_param(check_handles, bool, 0444);
-MODULE_PARM_DESC(check_handles, "look each handle up before it is used, to find those that were freed (n)");
+MODULE_PARM_DESC(check_handles,
+		 "look each handle up before it is used, to find those that were freed (n)");
 
 static DEFINE_XARRAY_FLAGS(kgni_handles, XA_FLAGS_LOCK_IRQ);
 

@@ -64,8 +64,9 @@ static inline bool kgni_ep_valid(const struct gni_ep *ep)
  * For functions that must: they warn once and refuse, which is kinder than to sleep. A kernel that
  * does not count preemption knows of interrupts only.
  */
-#define kgni_atomic()                                                                                                  \
-	WARN_ONCE(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? !preemptible() : in_interrupt() || irqs_disabled(),               \
+#define kgni_atomic()                                                                   \
+	WARN_ONCE(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? !preemptible()                     \
+						   : in_interrupt() || irqs_disabled(), \
 		  "%s: called where it must not sleep\n", __func__)
 
 #endif

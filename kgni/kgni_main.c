@@ -4,9 +4,9 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 
+#include <linux/version.h>
 #include "kgni_dev.h"
 #include "kgni_handle.h"
-#include <linux/version.h>
 
 uint32_t kgni_driver_version = GNI_VERSION;
 EXPORT_SYMBOL_GPL(kgni_driver_version);

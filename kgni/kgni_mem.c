@@ -12,9 +12,9 @@
 #include "kgni_memhandle.h"
 
 /* Ordering, pool and contiguity: this NIC orders all, has one pool, and finds the pages itself. */
-#define KGNI_HNDL_HINTS                                                                                                \
-	(GNI_MEM_PHYS_CONT | GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING | GNI_MEM_PI_FLUSH |             \
-	 GNI_MEM_MDD_SHARED | GNI_MEM_MDD_DEDICATED | GNI_MEM_MDD_CLONE)
+#define KGNI_HNDL_HINTS                                                                 \
+	(GNI_MEM_PHYS_CONT | GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING | \
+	 GNI_MEM_PI_FLUSH | GNI_MEM_MDD_SHARED | GNI_MEM_MDD_DEDICATED | GNI_MEM_MDD_CLONE)
 
 static gni_return_t kgni_mem_refuse(int error)
 {
@@ -28,14 +28,16 @@ static gni_return_t kgni_mem_refuse(int error)
 	}
 }
 
-static gni_mem_handle_t kgni_mem_handle(const struct aries_region_info *info, bool by_offset, u32 flags)
+static gni_mem_handle_t kgni_mem_handle(const struct aries_region_info *info, bool by_offset,
+					u32 flags)
 {
-	return kgni_mem_encode(by_offset ? 0 : info->base, info->bytes >> KGNI_HNDL_ADDRESS_SHIFT, info->mdh,
-			       KGNI_HNDL_ADDRESS_SHIFT, flags & GNI_MEM_READ_ONLY ? KGNI_HNDL_READ_ONLY : 0);
+	return kgni_mem_encode(by_offset ? 0 : info->base, info->bytes >> KGNI_HNDL_ADDRESS_SHIFT,
+			       info->mdh, KGNI_HNDL_ADDRESS_SHIFT,
+			       flags & GNI_MEM_READ_ONLY ? KGNI_HNDL_READ_ONLY : 0);
 }
 
-static gni_return_t kgni_mem_add(struct gni_nic *nic, struct aries_region_args *args, u32 flags, struct gni_cq *cq,
-				 gni_mem_handle_t *handle)
+static gni_return_t kgni_mem_add(struct gni_nic *nic, struct aries_region_args *args, u32 flags,
+				 struct gni_cq *cq, gni_mem_handle_t *handle)
 {
 	struct kgni_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
 	struct aries_region_info info;
@@ -73,18 +75,20 @@ static gni_return_t kgni_mem_add(struct gni_nic *nic, struct aries_region_args *
 	return GNI_RC_SUCCESS;
 }
 
-static bool kgni_mem_sound(const struct gni_nic *nic, const struct gni_cq *cq, u32 flags, const void *handle)
+static bool kgni_mem_sound(const struct gni_nic *nic, const struct gni_cq *cq, u32 flags,
+			   const void *handle)
 {
 	return kgni_nic_valid(nic) && handle && !(flags & ~(GNI_MEM_READ_ONLY | KGNI_HNDL_HINTS)) &&
 	       (!cq || (kgni_cq_valid(cq) && cq->nic == nic));
 }
 
 /* gni_mem_register() - register a range of kernel addresses, see gni_pub.h. Context: sleeps. */
-gni_return_t gni_mem_register(gni_nic_handle_t nic_hndl, uint64_t address, uint64_t length, gni_cq_handle_t dst_cq_hndl,
-			      uint32_t flags, gni_mem_handle_t *mem_hndl)
+gni_return_t gni_mem_register(gni_nic_handle_t nic_hndl, uint64_t address, uint64_t length,
+			      gni_cq_handle_t dst_cq_hndl, uint32_t flags,
+			      gni_mem_handle_t *mem_hndl)
 {
-	const struct aries_segment segment = {.address = address, .length = length};
-	struct aries_region_args args = {.segments = &segment, .count = 1};
+	const struct aries_segment segment = { .address = address, .length = length };
+	struct aries_region_args args = { .segments = &segment, .count = 1 };
 
 	if (kgni_atomic() || !kgni_mem_sound(nic_hndl, dst_cq_hndl, flags, mem_hndl) || !length)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, address, length, flags);
@@ -94,8 +98,8 @@ EXPORT_SYMBOL_GPL(gni_mem_register);
 
 /* gni_mem_register_segments() - register several pieces, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segment_t *mem_segments,
-				       uint32_t segments_cnt, gni_cq_handle_t dst_cq_hndl, uint32_t flags,
-				       gni_mem_handle_t *mem_hndl)
+				       uint32_t segments_cnt, gni_cq_handle_t dst_cq_hndl,
+				       uint32_t flags, gni_mem_handle_t *mem_hndl)
 {
 	/* the client's structure is the driver's */
 	struct aries_region_args args = {
@@ -107,7 +111,8 @@ gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segmen
 
 	BUILD_BUG_ON(sizeof(gni_mem_segment_t) != sizeof(struct aries_segment) ||
 		     offsetof(gni_mem_segment_t, length) != offsetof(struct aries_segment, length));
-	if (kgni_atomic() || !kgni_mem_sound(nic_hndl, dst_cq_hndl, flags & ~GNI_MEM_PHYS_SEGMENTS, mem_hndl) ||
+	if (kgni_atomic() ||
+	    !kgni_mem_sound(nic_hndl, dst_cq_hndl, flags & ~GNI_MEM_PHYS_SEGMENTS, mem_hndl) ||
 	    !mem_segments || !segments_cnt)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, segments_cnt, flags);
 	return kgni_mem_add(nic_hndl, &args, flags, dst_cq_hndl, mem_hndl);
@@ -121,13 +126,12 @@ static struct kgni_mem *kgni_mem_take(struct gni_nic *nic, const gni_mem_handle_
 	unsigned long flags;
 
 	spin_lock_irqsave(&nic->lock, flags);
-	list_for_each_entry(mem, &nic->mems,
-			    node) if (mem->handle.qword1 == handle->qword1 && mem->handle.qword2 == handle->qword2)
-	{
-		found = mem;
-		list_del(&mem->node);
-		break;
-	}
+	list_for_each_entry(mem, &nic->mems, node)
+		if (mem->handle.qword1 == handle->qword1 && mem->handle.qword2 == handle->qword2) {
+			found = mem;
+			list_del(&mem->node);
+			break;
+		}
 	spin_unlock_irqrestore(&nic->lock, flags);
 	return found;
 }
@@ -148,7 +152,8 @@ void kgni_mem_end(struct kgni_mem *mem)
 }
 
 /* gni_mem_deregister() - end a registration, see gni_pub.h. Context: any. */
-gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl, int hold_timeout)
+gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl,
+				int hold_timeout)
 {
 	struct kgni_mem *mem;
 
@@ -156,7 +161,8 @@ gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)nic_hndl, hold_timeout);
 	mem = kgni_mem_take(nic_hndl, mem_hndl);
 	if (!mem)
-		return kgni_refuse(GNI_RC_INVALID_PARAM, ENOENT, mem_hndl->qword1, mem_hndl->qword2);
+		return kgni_refuse(GNI_RC_INVALID_PARAM, ENOENT, mem_hndl->qword1,
+				   mem_hndl->qword2);
 	mem->hold_ms = hold_timeout;
 	if (kgni_may_sleep())
 		kgni_mem_end(mem);
@@ -177,8 +183,9 @@ gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *me
 	if (!kgni_nic_valid(nic_hndl) || !mem_hndl || !kgni_mem_intact(mem_hndl))
 		return kgni_refuse(GNI_RC_NO_MATCH, EINVAL);
 	if (!kgni_may_sleep())
-		return kgni_mem_release_later(nic_hndl, mem_hndl) ? GNI_RC_SUCCESS
-								  : kgni_refuse(GNI_RC_NO_MATCH, ENOMEM);
+		return kgni_mem_release_later(nic_hndl, mem_hndl)
+			       ? GNI_RC_SUCCESS
+			       : kgni_refuse(GNI_RC_NO_MATCH, ENOMEM);
 	kgni_mem_later_flush(nic_hndl);
 	if (aries_region_release(nic_hndl->own, kgni_mem_mdh(mem_hndl)))
 		return kgni_refuse(GNI_RC_NO_MATCH, ENOENT);
@@ -191,7 +198,8 @@ void kgni_mem_close(struct gni_nic *nic)
 {
 	struct kgni_mem *mem, *next;
 
-	list_for_each_entry_safe(mem, next, &nic->mems, node) kgni_mem_end(mem);
+	list_for_each_entry_safe(mem, next, &nic->mems, node)
+		kgni_mem_end(mem);
 	INIT_LIST_HEAD(&nic->mems);
 	kgni_mem_later_flush(nic);
 }

@@ -72,7 +72,8 @@ void kgni_mem_end_later(struct gni_nic *nic, struct kgni_mem *mem)
 	int rc = aries_region_cut(mem->region);
 
 	if (rc)
-		pr_err_ratelimited("a peer may write yet to memory that was deregistered: %d\n", rc);
+		pr_err_ratelimited("a peer may write yet to memory that was deregistered: %d\n",
+				   rc);
 	kgni_mem_later_add(nic, mem);
 }
 
@@ -84,13 +85,12 @@ static bool kgni_mem_later_unhold(struct gni_nic *nic, const gni_mem_handle_t *h
 	bool found = false;
 
 	spin_lock_irqsave(&nic->lock, flags);
-	list_for_each_entry(mem, &nic->later,
-			    node) if (mem->hold_ms && kgni_mem_mdh(&mem->handle) == kgni_mem_mdh(handle))
-	{
-		mem->hold_ms = 0;
-		found = true;
-		break;
-	}
+	list_for_each_entry(mem, &nic->later, node)
+		if (mem->hold_ms && kgni_mem_mdh(&mem->handle) == kgni_mem_mdh(handle)) {
+			mem->hold_ms = 0;
+			found = true;
+			break;
+		}
 	spin_unlock_irqrestore(&nic->lock, flags);
 	return found;
 }

@@ -41,7 +41,8 @@ gni_mem_handle_t kgni_mem_encode(u64 address, u64 pages, u16 mdh, u8 shift, u8 f
 	gni_mem_handle_t h = {
 		.qword1 = FIELD_PREP(KGNI_HNDL_ADDRESS_MASK, address >> KGNI_HNDL_ADDRESS_SHIFT) |
 			  FIELD_PREP(KGNI_HNDL_MDH1_MASK, (u64)mdh),
-		.qword2 = FIELD_PREP(KGNI_HNDL_PAGES_MASK, pages) | FIELD_PREP(KGNI_HNDL_SHIFT_MASK, (u64)shift) |
+		.qword2 = FIELD_PREP(KGNI_HNDL_PAGES_MASK, pages) |
+			  FIELD_PREP(KGNI_HNDL_SHIFT_MASK, (u64)shift) |
 			  FIELD_PREP(KGNI_HNDL_FLAGS_MASK, (u64)flags),
 	};
 

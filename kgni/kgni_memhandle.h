@@ -47,8 +47,9 @@ static inline bool kgni_mem_none(const gni_mem_handle_t *h)
 
 static inline u16 kgni_mem_mdh(const gni_mem_handle_t *h)
 {
-	return kgni_mem_flags(h) & KGNI_HNDL_SECOND_FORMAT ? FIELD_GET(KGNI_HNDL_MDH2_MASK, h->qword2)
-							   : FIELD_GET(KGNI_HNDL_MDH1_MASK, h->qword1);
+	return kgni_mem_flags(h) & KGNI_HNDL_SECOND_FORMAT
+		       ? FIELD_GET(KGNI_HNDL_MDH2_MASK, h->qword2)
+		       : FIELD_GET(KGNI_HNDL_MDH1_MASK, h->qword1);
 }
 
 /** kgni_mem_name() - as descriptors name the memory domain: virtual handles have a mark */

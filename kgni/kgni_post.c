@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /* Checks that hold for every post, and the place for its events. */
-#include "kgni_post.h"
 #include "kgni_cq.h"
 #include "kgni_handle.h"
+#include "kgni_post.h"
 
 /**
  * kgni_post_check() - may this be posted?
@@ -19,7 +19,8 @@ gni_return_t kgni_post_check(const struct gni_ep *ep, const gni_post_descriptor_
 	if (!READ_ONCE(ep->bound))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, ENOTCONN, d->post_id);
 	if ((d->cq_mode & ~KGNI_CQ_MODES) || (d->dlvr_mode & ARIES_DLV_RSVD_MASK))
-		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, d->post_id, d->cq_mode, d->dlvr_mode);
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, d->post_id, d->cq_mode,
+				   d->dlvr_mode);
 	return GNI_RC_SUCCESS;
 }
 
@@ -46,7 +47,8 @@ gni_return_t kgni_post_begin(struct gni_ep *ep, struct gni_cq *cq, gni_post_desc
 	if (READ_ONCE(ep->nic->quiet))
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EAGAIN, d->post_id);
 	if (events) {
-		if (!cq || (events == KGNI_EVENT_MODES && !(ep->nic->modes & GNI_CDM_MODE_DUAL_EVENTS)))
+		if (!cq ||
+		    (events == KGNI_EVENT_MODES && !(ep->nic->modes & GNI_CDM_MODE_DUAL_EVENTS)))
 			return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, d->post_id, events);
 		*id = kgni_cq_request_post(ep, cq, d, kind);
 		if (!*id)

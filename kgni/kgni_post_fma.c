@@ -68,8 +68,8 @@ static gni_return_t kgni_fma_put(struct kgni_fma_post *p)
 {
 	const gni_post_descriptor_t *d = p->d;
 	bool flagged = d->type == GNI_POST_FMA_PUT_W_SYNCFLAG;
-	struct kvec from = {(void *)(uintptr_t)d->local_addr, d->length};
-	struct kgni_line line = {.parts = &from, .count = 1};
+	struct kvec from = { (void *)(uintptr_t)d->local_addr, d->length };
+	struct kgni_line line = { .parts = &from, .count = 1 };
 	u64 left = d->length;
 	gni_return_t rc;
 	u8 status;
@@ -89,7 +89,8 @@ static gni_return_t kgni_fma_put(struct kgni_fma_post *p)
 			return GNI_RC_SUCCESS;
 		}
 		line.from += ARIES_DESC_LINE_BYTES;
-		p->fma.desc.offset = (p->fma.desc.offset + ARIES_DESC_LINE_BYTES) & KGNI_OFFSET_MASK;
+		p->fma.desc.offset = (p->fma.desc.offset + ARIES_DESC_LINE_BYTES) &
+				     KGNI_OFFSET_MASK;
 	}
 	line.bytes = left;
 	if (flagged) {
@@ -110,7 +111,8 @@ static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
 	if (kgni_mem_none(&d->remote_mem_hndl) || kgni_mem_none(&d->local_mem_hndl) || !left)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id, left);
 	if (((d->remote_addr | left) & 3) || (flagged && (d->local_addr & 3)))
-		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr, left);
+		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
+				   left);
 	rc = kgni_fma_accept(p);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
@@ -123,7 +125,8 @@ static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
 			return GNI_RC_SUCCESS;
 		}
 		p->fma.desc.offset = (p->fma.desc.offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
-		p->fma.desc.local_offset = (p->fma.desc.local_offset + KGNI_GET_PIECE) & KGNI_OFFSET_MASK;
+		p->fma.desc.local_offset = (p->fma.desc.local_offset + KGNI_GET_PIECE) &
+					   KGNI_OFFSET_MASK;
 	}
 	return kgni_fma_end(p, NULL, left, flagged ? ARIES_FMA_GET_FLAG : ARIES_FMA_GET_OP);
 }
@@ -143,7 +146,8 @@ static u8 kgni_amo_bytes(u32 opcode)
 	if (opcode & ~0x37fu)
 		return 0;
 	if (!(opcode & 0x40)) {
-		if ((opcode & ~0x11fu) || low < 0x8 || low > 0xd || (low == 0xd && (opcode & 0x100)))
+		if ((opcode & ~0x11fu) || low < 0x8 || low > 0xd ||
+		    (low == 0xd && (opcode & 0x100)))
 			return 0;
 		return 8;
 	}
@@ -164,7 +168,8 @@ static gni_return_t kgni_fma_amo(struct kgni_fma_post *p)
 	    (fetching && kgni_mem_none(&d->local_mem_hndl)) || (flagged && !fetching))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, d->post_id, d->amo_cmd, d->length);
 	if ((d->remote_addr & (bytes - 1)) || (fetching && (d->local_addr & (bytes - 1))))
-		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr, d->local_addr);
+		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
+				   d->local_addr);
 	rc = kgni_fma_accept(p);
 	if (rc != GNI_RC_SUCCESS)
 		return rc;
@@ -199,7 +204,8 @@ gni_return_t gni_post_fma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_d
 	case GNI_POST_AMO_W_FLAG:
 		return kgni_fma_amo(&p);
 	default:
-		return kgni_refuse(GNI_RC_INVALID_PARAM, EOPNOTSUPP, post_descr->post_id, post_descr->type);
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EOPNOTSUPP, post_descr->post_id,
+				   post_descr->type);
 	}
 }
 EXPORT_SYMBOL_GPL(gni_post_fma);

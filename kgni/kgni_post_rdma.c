@@ -22,23 +22,27 @@ static gni_return_t kgni_rdma_check(const struct gni_ep *ep, const gni_post_desc
 	physical = d->rdma_mode & GNI_RDMAMODE_PHYS_ADDR;
 	if ((!get && d->type != GNI_POST_RDMA_PUT) || (d->rdma_mode & ~KGNI_RDMA_MODES))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, d->post_id, d->type, d->rdma_mode);
-	if (!kgni_mem_intact(&d->remote_mem_hndl) || (!physical && !kgni_mem_intact(&d->local_mem_hndl)))
+	if (!kgni_mem_intact(&d->remote_mem_hndl) ||
+	    (!physical && !kgni_mem_intact(&d->local_mem_hndl)))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id);
 	if (!d->length || d->length > U32_MAX)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EMSGSIZE, d->post_id, d->length);
 	if (d->src_cq_hndl && (!kgni_cq_valid(d->src_cq_hndl) || d->src_cq_hndl->nic != ep->nic ||
 			       READ_ONCE(d->src_cq_hndl->registrations)))
-		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id, (uintptr_t)d->src_cq_hndl);
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADF, d->post_id,
+				   (uintptr_t)d->src_cq_hndl);
 	if (get && ((d->remote_addr | d->length) & 3))
-		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr, d->length);
+		return kgni_refuse(GNI_RC_ALIGNMENT_ERROR, EINVAL, d->post_id, d->remote_addr,
+				   d->length);
 	if (physical ? !get && kgni_mem_flags(&d->remote_mem_hndl) & KGNI_HNDL_READ_ONLY
-		     : kgni_mem_flags(get ? &d->local_mem_hndl : &d->remote_mem_hndl) & KGNI_HNDL_READ_ONLY)
+		     : kgni_mem_flags(get ? &d->local_mem_hndl : &d->remote_mem_hndl) &
+			       KGNI_HNDL_READ_ONLY)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EACCES, d->post_id);
 	return GNI_RC_SUCCESS;
 }
 
-static void kgni_rdma_fill(struct aries_bte_desc *slot, const struct gni_ep *ep, const struct gni_cq *cq,
-			   const gni_post_descriptor_t *d, u16 id)
+static void kgni_rdma_fill(struct aries_bte_desc *slot, const struct gni_ep *ep,
+			   const struct gni_cq *cq, const gni_post_descriptor_t *d, u16 id)
 {
 	bool physical = d->rdma_mode & GNI_RDMAMODE_PHYS_ADDR;
 
@@ -47,7 +51,8 @@ static void kgni_rdma_fill(struct aries_bte_desc *slot, const struct gni_ep *ep,
 		.mdh = kgni_mem_name(&d->remote_mem_hndl),
 		.local_mdh = physical ? 0 : kgni_mem_name(&d->local_mem_hndl),
 		.offset = kgni_mem_offset(&d->remote_mem_hndl, d->remote_addr),
-		.local_offset = physical ? d->local_addr : kgni_mem_offset(&d->local_mem_hndl, d->local_addr),
+		.local_offset = physical ? d->local_addr
+					 : kgni_mem_offset(&d->local_mem_hndl, d->local_addr),
 		.length = d->length,
 		.cq = cq ? cq->number : 0,
 		.tid = id,
@@ -55,7 +60,8 @@ static void kgni_rdma_fill(struct aries_bte_desc *slot, const struct gni_ep *ep,
 		.remote_event = ep->remote_event,
 		.op = d->type == GNI_POST_RDMA_GET ? ARIES_BTE_GET : ARIES_BTE_PUT,
 		.mode = d->cq_mode,
-		.flags = (d->rdma_mode & GNI_RDMAMODE_FENCE ? ARIES_BTE_FENCE : 0) | (physical ? ARIES_BTE_PHYS : 0),
+		.flags = (d->rdma_mode & GNI_RDMAMODE_FENCE ? ARIES_BTE_FENCE : 0) |
+			 (physical ? ARIES_BTE_PHYS : 0),
 		.dlvr_mode = d->dlvr_mode,
 	};
 }

@@ -203,7 +203,8 @@ static inline bool kgni_status_unknown(u8 status)
 }
 
 /* kgni_smsg_put.c */
-struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place, u16 id);
+struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
+			      struct gni_smsg_place place, u16 id);
 void kgni_smsg_sent(struct kgni_smsg *s, struct gni_smsg_place place);
 u8 kgni_smsg_read(struct gni_ep *ep, u64 offset, u64 *word);
 void kgni_smsg_tell(struct gni_ep *ep);
@@ -214,8 +215,8 @@ void kgni_smsg_ask_credit(struct gni_ep *ep);
 
 /* kgni_smsg_repeat.c */
 u8 kgni_smsg_settle(struct gni_ep *ep);
-void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place, u16 id,
-		      struct kgni_try first);
+void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place,
+		      u16 id, struct kgni_try first);
 void kgni_smsg_behind(struct gni_ep *ep, const struct kgni_text *text, u16 id);
 void kgni_smsg_abandon(struct gni_ep *ep);
 void kgni_smsg_timer(struct timer_list *timer);

@@ -72,6 +72,8 @@ void kgni_smsg_ask_credit(struct gni_ep *ep)
 	out->pause = min_t(u32, out->pause * 2, KGNI_MOST_PAUSE);
 	out->look = jiffies + out->pause;
 	/* What is there may be of an earlier connection of these mailboxes. */
-	if (kgni_smsg_read(ep, out->box.control + GNI_SMSG_RELEASED * GNI_SMSG_WORD, &word) == ARIES_ST_OK && word)
+	if (kgni_smsg_read(ep, out->box.control + GNI_SMSG_RELEASED * GNI_SMSG_WORD, &word) ==
+		    ARIES_ST_OK &&
+	    word)
 		kgni_smsg_acknowledge(ep->smsg, word);
 }

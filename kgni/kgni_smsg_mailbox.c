@@ -12,7 +12,9 @@
 
 static bool kgni_smsg_attr_sound(const gni_smsg_attr_t *a)
 {
-	return a && (a->msg_type == GNI_SMSG_TYPE_MBOX || a->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT) &&
+	return a &&
+	       (a->msg_type == GNI_SMSG_TYPE_MBOX ||
+		a->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT) &&
 	       a->mbox_maxcredit && a->msg_maxsize && a->msg_maxsize <= GNI_SMSG_MAX_SIZE;
 }
 
@@ -25,8 +27,9 @@ static bool kgni_smsg_mailbox_sound(const gni_smsg_attr_t *a)
 /* Both sides have to know the same of both mailboxes. */
 static bool kgni_smsg_pair_sound(const gni_smsg_attr_t *a, const gni_smsg_attr_t *b)
 {
-	return kgni_smsg_mailbox_sound(a) && kgni_smsg_mailbox_sound(b) && a->msg_type == b->msg_type &&
-	       a->msg_maxsize == b->msg_maxsize && a->mbox_maxcredit == b->mbox_maxcredit;
+	return kgni_smsg_mailbox_sound(a) && kgni_smsg_mailbox_sound(b) &&
+	       a->msg_type == b->msg_type && a->msg_maxsize == b->msg_maxsize &&
+	       a->mbox_maxcredit == b->mbox_maxcredit;
 }
 
 /*
@@ -96,7 +99,8 @@ static struct kgni_smsg *kgni_smsg_new(const gni_smsg_attr_t *local, const gni_s
 	s->origin = kgni_mem_origin(&local->mem_hndl);
 	s->credits = credits;
 	s->largest = local->msg_maxsize;
-	s->events = GNI_CQ_EVENT_TYPE_SMSG << ARIES_EV_TYPE_SHIFT | ARIES_EV_LOCAL | ARIES_EV_REMOTE;
+	s->events = GNI_CQ_EVENT_TYPE_SMSG << ARIES_EV_TYPE_SHIFT | ARIES_EV_LOCAL |
+		    ARIES_EV_REMOTE;
 	s->repeats = local->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT;
 	kgni_smsg_take_stock(s);
 	return s;
@@ -107,7 +111,8 @@ static struct kgni_smsg *kgni_smsg_new(const gni_smsg_attr_t *local, const gni_s
  *
  * Context: sleeps.
  */
-gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_attr, gni_smsg_attr_t *remote_smsg_attr)
+gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_attr,
+			   gni_smsg_attr_t *remote_smsg_attr)
 {
 	struct kgni_smsg *s;
 	unsigned long flags;
@@ -115,7 +120,8 @@ gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_
 
 	if (kgni_atomic())
 		return GNI_RC_INVALID_PARAM;
-	if (!kgni_ep_valid(ep_hndl) || !ep_hndl->cq || !kgni_smsg_pair_sound(local_smsg_attr, remote_smsg_attr))
+	if (!kgni_ep_valid(ep_hndl) || !ep_hndl->cq ||
+	    !kgni_smsg_pair_sound(local_smsg_attr, remote_smsg_attr))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl);
 	s = kgni_smsg_new(local_smsg_attr, remote_smsg_attr);
 	if (!s)

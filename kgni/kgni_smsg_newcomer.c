@@ -49,7 +49,9 @@ static u64 kgni_smsg_identity_of(const struct kgni_smsg *s, u64 word, u32 *key)
 	identity = kgni_smsg_first_identity(s);
 	nonce = identity >> 32;
 	*key = gni_smsg_key(box->key, nonce);
-	return identity == gni_smsg_identity(box->key, nonce) && gni_smsg_header_is(word, *key, 0) ? identity : 0;
+	return identity == gni_smsg_identity(box->key, nonce) && gni_smsg_header_is(word, *key, 0)
+		       ? identity
+		       : 0;
 }
 
 /* The identity that the peer has now. Return: whether it has answered. */
@@ -128,7 +130,8 @@ void kgni_smsg_take_stock(struct kgni_smsg *s)
 	/* What has been read in an earlier connection is not the peer's, which was faster. */
 	if (!kgni_smsg_identity_of(s, s->last[0], &key) || kgni_smsg_released_earlier(s, key))
 		return;
-	while (s->in.found < s->credits && gni_smsg_header_is(s->last[s->in.found], key, s->in.found))
+	while (s->in.found < s->credits &&
+	       gni_smsg_header_is(s->last[s->in.found], key, s->in.found))
 		s->in.found++;
 }
 
@@ -174,7 +177,8 @@ enum kgni_origin kgni_smsg_origin(struct gni_ep *ep, u64 word)
 	u64 identity, number;
 	u32 key, read;
 
-	if ((word & GNI_SMSG_ONES) != GNI_SMSG_ONES || gni_smsg_header_length(word) > s->in.box.most)
+	if ((word & GNI_SMSG_ONES) != GNI_SMSG_ONES ||
+	    gni_smsg_header_length(word) > s->in.box.most)
 		return KGNI_ORIGIN_DAMAGED;
 	if (!kgni_smsg_ask_identity(ep, &identity))
 		return KGNI_ORIGIN_UNKNOWN;
@@ -182,7 +186,8 @@ enum kgni_origin kgni_smsg_origin(struct gni_ep *ep, u64 word)
 	read = kgni_smsg_released_earlier(s, key);
 	/* It has connected anew. If the first message is there, this should be its header. */
 	if (!read)
-		return identity == kgni_smsg_first_identity(s) ? KGNI_ORIGIN_DAMAGED : KGNI_ORIGIN_EARLIER;
+		return identity == kgni_smsg_first_identity(s) ? KGNI_ORIGIN_DAMAGED
+							       : KGNI_ORIGIN_EARLIER;
 	/*
 	 * It still has the earlier connection. Numbers in the first slot are multiples of the
 	 * credits.

@@ -23,12 +23,13 @@ static void kgni_smsg_begin(struct aries_fma *fma, const struct gni_ep *ep, u64 
  *
  * Context: any; gni_ep.lock held. Return: what became of it.
  */
-struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place, u16 id)
+struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
+			      struct gni_smsg_place place, u16 id)
 {
 	struct kgni_smsg *s = ep->smsg;
-	u64 prefix[2] = {s->in.credit, s->out.identity};
-	const struct kvec parts[] = {{prefix, GNI_SMSG_PREFIX}, text->part[0], text->part[1]};
-	struct kgni_line line = {.parts = parts, .count = ARRAY_SIZE(parts)};
+	u64 prefix[2] = { s->in.credit, s->out.identity };
+	const struct kvec parts[] = { { prefix, GNI_SMSG_PREFIX }, text->part[0], text->part[1] };
+	struct kgni_line line = { .parts = parts, .count = ARRAY_SIZE(parts) };
 	u32 left = GNI_SMSG_PREFIX + text->bytes;
 	u64 at = s->out.box.ring + place.at;
 	struct kgni_try t = {};
@@ -45,10 +46,11 @@ struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text, s
 		fma.desc.offset = at & KGNI_OFFSET_MASK;
 	}
 	line.bytes = left;
-	fma.desc.sync_offset = (s->out.box.slots + (u64)s->out.slot * GNI_SMSG_WORD) & KGNI_OFFSET_MASK;
+	fma.desc.sync_offset = (s->out.box.slots + (u64)s->out.slot * GNI_SMSG_WORD) &
+			       KGNI_OFFSET_MASK;
 	fma.desc.sync_value = gni_smsg_header(s->out.key, s->out.sent, text->bytes, 0, s->out.turn);
-	t.status =
-		kgni_fma(ep, &fma, &line, ARIES_FMA_PUT_SYNC, left, id, id ? s->events : s->events & ~ARIES_EV_LOCAL);
+	t.status = kgni_fma(ep, &fma, &line, ARIES_FMA_PUT_SYNC, left, id,
+			    id ? s->events : s->events & ~ARIES_EV_LOCAL);
 	t.whole = t.status != ARIES_ST_QUEUE_FULL;
 	return t;
 }

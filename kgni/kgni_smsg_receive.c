@@ -52,7 +52,8 @@ static enum kgni_look kgni_smsg_look(struct gni_ep *ep)
 	word = smp_load_acquire(kgni_smsg_slot(s, in->slot));
 	if (word == s->last[in->slot])
 		return in->found && kgni_smsg_consider(ep) ? KGNI_LOOK_AGAIN : KGNI_LOOK_NOTHING;
-	if (!gni_smsg_header_is(word, in->key, in->released) || gni_smsg_header_length(word) > in->box.most ||
+	if (!gni_smsg_header_is(word, in->key, in->released) ||
+	    gni_smsg_header_length(word) > in->box.most ||
 	    gni_smsg_header_tag(word) == GNI_SMSG_ANY_TAG)
 		return kgni_smsg_unexpected(ep, word);
 	place = gni_smsg_place(in->position, in->box.ring_bytes, gni_smsg_header_length(word));
@@ -84,8 +85,9 @@ static gni_return_t kgni_smsg_next(struct gni_ep *ep, void **header)
 		return kgni_smsg_break(s);
 	if (look == KGNI_LOOK_NOTHING)
 		return GNI_RC_NOT_DONE;
-	*header = kgni_smsg_ring(
-			  s, gni_smsg_place(in->position, in->box.ring_bytes, gni_smsg_header_length(in->word)).at) +
+	*header = kgni_smsg_ring(s, gni_smsg_place(in->position, in->box.ring_bytes,
+						   gni_smsg_header_length(in->word))
+					    .at) +
 		  GNI_SMSG_PREFIX;
 	return GNI_RC_SUCCESS;
 }
@@ -103,7 +105,8 @@ gni_return_t gni_smsg_getnext(gni_ep_handle_t ep_hndl, void **header)
 	if (!kgni_ep_valid(ep_hndl) || !header)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl);
 	spin_lock_irqsave(&ep_hndl->lock, flags);
-	rc = ep_hndl->smsg ? kgni_smsg_next(ep_hndl, header) : kgni_refuse(GNI_RC_INVALID_PARAM, ENOTCONN);
+	rc = ep_hndl->smsg ? kgni_smsg_next(ep_hndl, header)
+			   : kgni_refuse(GNI_RC_INVALID_PARAM, ENOTCONN);
 	spin_unlock_irqrestore(&ep_hndl->lock, flags);
 	return rc;
 }
@@ -130,7 +133,8 @@ static void kgni_smsg_release(struct gni_ep *ep)
 	in->slot = in->slot + 1 >= s->credits ? 0 : in->slot + 1;
 	in->position = place.next;
 	in->untold_bytes += place.taken;
-	if ((in->released - in->told) * 2 >= s->credits || in->untold_bytes >= in->box.ring_bytes / GNI_SMSG_LARGEST)
+	if ((in->released - in->told) * 2 >= s->credits ||
+	    in->untold_bytes >= in->box.ring_bytes / GNI_SMSG_LARGEST)
 		kgni_smsg_tell(ep);
 }
 

@@ -71,7 +71,7 @@ static struct kgni_try kgni_smsg_put_quietly(struct gni_ep *ep, const struct kgn
 /* Tries once more. With w->left 0 what it returns is final. */
 static u8 kgni_smsg_again(struct gni_ep *ep, struct kgni_message *w)
 {
-	struct kgni_text text = {.part = {{w->text, w->bytes}}, .bytes = w->bytes};
+	struct kgni_text text = { .part = { { w->text, w->bytes } }, .bytes = w->bytes };
 	struct kgni_smsg *s = ep->smsg;
 	struct gni_smsg_place place;
 	u8 status = kgni_smsg_settle(ep);
@@ -167,9 +167,11 @@ static void kgni_smsg_begin(struct gni_ep *ep, struct kgni_message *w)
 }
 
 /* Without memory the event tells of the first attempt. */
-static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_text *text, u16 id, u8 status)
+static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_text *text, u16 id,
+					   u8 status)
 {
-	struct kgni_message *w = kmalloc(struct_size(w, text, text->bytes), GFP_ATOMIC | __GFP_NOWARN);
+	struct kgni_message *w =
+		kmalloc(struct_size(w, text, text->bytes), GFP_ATOMIC | __GFP_NOWARN);
 
 	if (!w) {
 		kgni_cq_settle(ep->cq, id, status);
@@ -185,7 +187,8 @@ static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_
 	if (text->part[0].iov_len)
 		memcpy(w->text, text->part[0].iov_base, text->part[0].iov_len);
 	if (text->part[1].iov_len)
-		memcpy(w->text + text->part[0].iov_len, text->part[1].iov_base, text->part[1].iov_len);
+		memcpy(w->text + text->part[0].iov_len, text->part[1].iov_base,
+		       text->part[1].iov_len);
 	return w;
 }
 
@@ -199,8 +202,8 @@ static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_
  *
  * Its event tells how the message ends. Context: any; gni_ep.lock held.
  */
-void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place, u16 id,
-		      struct kgni_try first)
+void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place,
+		      u16 id, struct kgni_try first)
 {
 	struct kgni_smsg *s = ep->smsg;
 	struct kgni_message *w;

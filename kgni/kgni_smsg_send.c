@@ -28,7 +28,8 @@ static gni_return_t kgni_smsg_reserve(struct gni_ep *ep, u32 bytes, struct gni_s
 		 * None: the owner may have cleared the mailbox. The first one may come late, from
 		 * an earlier connection.
 		 */
-		if (credit && !kgni_smsg_acknowledge(s, credit) && (out->acknowledged || !(credit >> 32))) {
+		if (credit && !kgni_smsg_acknowledge(s, credit) &&
+		    (out->acknowledged || !(credit >> 32))) {
 			s->broken = true;
 			return kgni_refuse(GNI_RC_INVALID_PARAM, EBADMSG, credit);
 		}
@@ -48,7 +49,8 @@ static gni_return_t kgni_smsg_send_behind(struct gni_ep *ep, const struct kgni_t
 	struct kgni_smsg *s = ep->smsg;
 	struct kgni_sender *out = &s->out;
 	const struct gni_smsg_place *before = &s->unsure_place;
-	struct gni_smsg_place place = gni_smsg_place(before->next, out->box.ring_bytes, text->bytes);
+	struct gni_smsg_place place =
+		gni_smsg_place(before->next, out->box.ring_bytes, text->bytes);
 	u16 id;
 
 	/* room for both */
@@ -101,11 +103,11 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 }
 
 /* gni_smsg_send() - send a message, see gni_pub.h. Context: any. */
-gni_return_t gni_smsg_send(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length, void *data,
-			   uint32_t data_length, uint32_t msg_id)
+gni_return_t gni_smsg_send(gni_ep_handle_t ep_hndl, void *header, uint32_t header_length,
+			   void *data, uint32_t data_length, uint32_t msg_id)
 {
 	const struct kgni_text text = {
-		.part = {{header, header_length}, {data, data_length}},
+		.part = { { header, header_length }, { data, data_length } },
 		.bytes = header_length + data_length,
 		.msg_id = msg_id,
 	};
@@ -113,7 +115,8 @@ gni_return_t gni_smsg_send(gni_ep_handle_t ep_hndl, void *header, uint32_t heade
 	gni_return_t rc;
 
 	if (!kgni_ep_valid(ep_hndl) || (!header && header_length) || (!data && data_length))
-		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl, header_length, data_length);
+		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl, header_length,
+				   data_length);
 	if (text.bytes < header_length)
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EMSGSIZE, header_length, data_length);
 	spin_lock_irqsave(&ep_hndl->lock, flags);

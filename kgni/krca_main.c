@@ -22,11 +22,11 @@ static void krca_changed(struct aries_node_watch *watch, u32 pe, const struct ar
 
 static DEFINE_MUTEX(krca_nic_mutex); /* protects who is the NIC */
 static struct aries_dev *krca_nic;
-static struct aries_node_watch krca_watch = {.changed = krca_changed};
+static struct aries_node_watch krca_watch = { .changed = krca_changed };
 
 /* Protected by krca_lock. */
-static u32 krca_nodes;  /* of the fabric; 0: there is no NIC */
-static u32 krca_own;    /* this one */
+static u32 krca_nodes; /* of the fabric; 0: there is no NIC */
+static u32 krca_own; /* this one */
 static bool krca_known; /* there was a NIC before */
 static struct aries_node krca_table[ARIES_NODES_MAX];
 
@@ -93,8 +93,8 @@ static void krca_changed(struct aries_node_watch *watch, u32 pe, const struct ar
  */
 rs_node_t krca_node(rca_nid_t nid, rs_state_t state)
 {
-	return (rs_node_t){.rs_node_flat = RSN_PUT_FLD(NID, nid) | RSN_PUT_FLD(TYPE, rt_node) |
-					   RSN_PUT_FLD(STATE, state) | RSN_PUT_FLD(IS_SVC, 1)};
+	return (rs_node_t){ .rs_node_flat = RSN_PUT_FLD(NID, nid) | RSN_PUT_FLD(TYPE, rt_node) |
+					    RSN_PUT_FLD(STATE, state) | RSN_PUT_FLD(IS_SVC, 1) };
 }
 
 /* Whether there is such a node, and a NIC that knows. */
@@ -160,7 +160,9 @@ int krca_get_sysnodes(rs_node_array_t *list)
 }
 EXPORT_SYMBOL_GPL(krca_get_sysnodes);
 
-void send_hb_2_l0(void) {}
+void send_hb_2_l0(void)
+{
+}
 EXPORT_SYMBOL_GPL(send_hb_2_l0);
 
 /* ---- binding ---- */
@@ -215,7 +217,7 @@ static void krca_remove(struct auxiliary_device *adev)
 	mutex_unlock(&krca_nic_mutex);
 }
 
-static const struct auxiliary_device_id krca_ids[] = {{.name = ARIES_NODES_DEVICE}, {}};
+static const struct auxiliary_device_id krca_ids[] = { { .name = ARIES_NODES_DEVICE }, {} };
 MODULE_DEVICE_TABLE(auxiliary, krca_ids);
 
 static struct auxiliary_driver krca_driver = {

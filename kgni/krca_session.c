@@ -106,7 +106,9 @@ static struct krca_session *krca_find(const krca_ticket_t *ticket)
 	struct krca_session *s;
 
 	lockdep_assert_held(&krca_lock);
-	list_for_each_entry(s, &krca_sessions, link) if (s->ticket == nr) return s;
+	list_for_each_entry(s, &krca_sessions, link)
+		if (s->ticket == nr)
+			return s;
 	return NULL;
 }
 
@@ -136,7 +138,8 @@ static void krca_add(struct krca_untold *node, const struct krca_said *event)
 
 	if (at == ARRAY_SIZE(node->event))
 		at = 0;
-	else if (at && (node->event[at - 1].code == ec_node_available) == (event->code == ec_node_available))
+	else if (at && (node->event[at - 1].code == ec_node_available) ==
+			       (event->code == ec_node_available))
 		at--; /* the other kind is not subscribed to */
 	node->event[at] = *event;
 	node->count = at + 1;
@@ -152,12 +155,11 @@ static void krca_add(struct krca_untold *node, const struct krca_said *event)
  */
 void krca_session_tell(rca_nid_t nid, rs_event_code_t code, rs_state_t state)
 {
-	const struct krca_said event = {.code = code, .state = state};
+	const struct krca_said event = { .code = code, .state = state };
 	struct krca_session *s;
 
 	lockdep_assert_held(&krca_lock);
-	list_for_each_entry(s, &krca_sessions, link)
-	{
+	list_for_each_entry(s, &krca_sessions, link) {
 		if (!*krca_subscribed(s, code))
 			continue;
 		krca_add(&s->node[nid], &event);
@@ -167,7 +169,8 @@ void krca_session_tell(rca_nid_t nid, rs_event_code_t code, rs_state_t state)
 }
 
 /* Removes an event of a node, and says what it was. */
-static struct krca_said krca_remove(struct krca_session *s, struct krca_untold *node, unsigned int at)
+static struct krca_said krca_remove(struct krca_session *s, struct krca_untold *node,
+				    unsigned int at)
 {
 	struct krca_said event = node->event[at];
 
@@ -265,7 +268,8 @@ EXPORT_SYMBOL_GPL(krca_wakeup_wait_event);
 
 /* ---- subscriptions ---- */
 
-int krca_subscribe(krca_ticket_t *ticket, rs_event_code_t code, rca_svc_t service, rca_ticket_t *subscription)
+int krca_subscribe(krca_ticket_t *ticket, rs_event_code_t code, rca_svc_t service,
+		   rca_ticket_t *subscription)
 {
 	struct krca_session *s;
 	struct krca_sub *sub;
@@ -315,8 +319,7 @@ static struct krca_sub *krca_sub_take(struct krca_session *s, rca_ticket_t subsc
 {
 	struct krca_sub *sub;
 
-	list_for_each_entry(sub, &s->subs, link)
-	{
+	list_for_each_entry(sub, &s->subs, link) {
 		if (sub->ticket != subscription)
 			continue;
 		list_del(&sub->link);
@@ -379,7 +382,8 @@ static void krca_end(struct krca_session *s)
 {
 	struct krca_sub *sub, *next;
 
-	list_for_each_entry_safe(sub, next, &s->subs, link) kfree(sub);
+	list_for_each_entry_safe(sub, next, &s->subs, link)
+		kfree(sub);
 	wake_up(&s->wq);
 	kref_put(&s->ref, krca_release);
 }
@@ -412,9 +416,9 @@ void krca_session_end_all(void)
 {
 	struct krca_session *s, *next;
 
-	list_for_each_entry_safe(s, next, &krca_sessions, link)
-	{
-		pr_warn("session %u of service %#x, process %d, was not closed\n", s->ticket, s->service, s->pid);
+	list_for_each_entry_safe(s, next, &krca_sessions, link) {
+		pr_warn("session %u of service %#x, process %d, was not closed\n", s->ticket,
+			s->service, s->pid);
 		list_del_init(&s->link);
 		krca_end(s);
 	}

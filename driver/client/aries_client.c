@@ -21,7 +21,8 @@ static void aries_kowner_revoked(struct aries_owner *own) __must_hold(&own->lock
 {
 	struct aries_port *port;
 
-	list_for_each_entry(port, &aries_kowner_of(own)->ports, node) aries_port_switch(port, false);
+	list_for_each_entry(port, &aries_kowner_of(own)->ports, node)
+		aries_port_switch(port, false);
 }
 
 /* Gives the descriptor back; the client still has the port. */
@@ -33,10 +34,13 @@ static void aries_port_give(struct aries_port *port) __must_hold(&port->own->loc
 	aries_fmad_give(port->own, port->nr, port->own->nr);
 }
 
-static void aries_kowner_queue_gone(struct aries_owner *own, struct aries_cq *cq) {}
+static void aries_kowner_queue_gone(struct aries_owner *own, struct aries_cq *cq)
+{
+}
 
 /* Context: client_lock held. */
-static void aries_kowner_tell(struct aries_kowner *kowner, enum aries_event event, const struct aries_event_info *info)
+static void aries_kowner_tell(struct aries_kowner *kowner, enum aries_event event,
+			      const struct aries_event_info *info)
 {
 	if (kowner->event)
 		kowner->event(kowner->data, event, info);
@@ -56,7 +60,8 @@ static void aries_kowner_quiet(struct aries_dev *ad, struct aries_kept *kept)
 	aries_owner_put(&kowner->own);
 }
 
-static void aries_kowner_leave(struct aries_owner *own, struct list_head *gone) __must_hold(&own->lock)
+static void aries_kowner_leave(struct aries_owner *own, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	struct aries_kowner *kowner = aries_kowner_of(own);
 	struct aries_port *port, *next;
@@ -65,7 +70,8 @@ static void aries_kowner_leave(struct aries_owner *own, struct list_head *gone) 
 		return;
 	aries_dgram_detach(own);
 	aries_kowner_revoked(own);
-	list_for_each_entry_safe(port, next, &kowner->ports, node) aries_port_give(port);
+	list_for_each_entry_safe(port, next, &kowner->ports, node)
+		aries_port_give(port);
 	aries_hold_end_all(kowner);
 	kref_get(&own->ref);
 	kowner->quiet.lose = aries_kowner_quiet;
@@ -78,7 +84,8 @@ static void aries_kowner_suspend(struct aries_owner *own, bool suspend) __must_h
 	struct aries_event_info info = {};
 	struct aries_port *port;
 
-	list_for_each_entry(port, &kowner->ports, node) aries_port_switch(port, !suspend);
+	list_for_each_entry(port, &kowner->ports, node)
+		aries_port_switch(port, !suspend);
 	if (suspend)
 		kowner->quiet_since = ktime_get();
 	else
@@ -87,7 +94,8 @@ static void aries_kowner_suspend(struct aries_owner *own, bool suspend) __must_h
 	kowner->suspended = suspend;
 	/* while the network is quiesced, too, that is what it waits for */
 	if (!list_empty(&kowner->node) && !own->ad->net_quiet)
-		aries_kowner_tell(kowner, suspend ? ARIES_EVENT_QUIESCE : ARIES_EVENT_RESUME, &info);
+		aries_kowner_tell(kowner, suspend ? ARIES_EVENT_QUIESCE : ARIES_EVENT_RESUME,
+				  &info);
 	mutex_unlock(&own->ad->client_lock);
 }
 
@@ -121,7 +129,8 @@ void aries_client_tell(struct aries_dev *ad, enum aries_event event)
 	struct aries_kowner *kowner;
 
 	mutex_lock(&ad->client_lock);
-	list_for_each_entry(kowner, &ad->clients, node) aries_kowner_tell(kowner, event, &info);
+	list_for_each_entry(kowner, &ad->clients, node)
+		aries_kowner_tell(kowner, event, &info);
 	mutex_unlock(&ad->client_lock);
 }
 
@@ -137,13 +146,15 @@ void aries_client_tell(struct aries_dev *ad, enum aries_event event)
  */
 void aries_client_quiesce(struct aries_dev *ad, bool quiet, unsigned int ms)
 {
-	const struct aries_event_info info = {.quiet_ms = quiet ? 0 : ms};
+	const struct aries_event_info info = { .quiet_ms = quiet ? 0 : ms };
 	struct aries_kowner *kowner;
 
 	mutex_lock(&ad->client_lock);
 	ad->net_quiet = quiet;
-	list_for_each_entry(kowner, &ad->clients, node) if (!kowner->suspended)
-		aries_kowner_tell(kowner, quiet ? ARIES_EVENT_QUIESCE : ARIES_EVENT_RESUME, &info);
+	list_for_each_entry(kowner, &ad->clients, node)
+		if (!kowner->suspended)
+			aries_kowner_tell(kowner, quiet ? ARIES_EVENT_QUIESCE : ARIES_EVENT_RESUME,
+					  &info);
 	mutex_unlock(&ad->client_lock);
 }
 
@@ -156,12 +167,13 @@ void aries_client_quiesce(struct aries_dev *ad, bool quiet, unsigned int ms)
  */
 void aries_client_error(struct aries_dev *ad, const struct kgni_err_event *error)
 {
-	const struct aries_event_info info = {.error = error};
+	const struct aries_event_info info = { .error = error };
 	struct aries_kowner *kowner;
 
 	mutex_lock(&ad->client_lock);
-	list_for_each_entry(kowner, &ad->clients, node) if (!error->ptag || error->ptag == kowner->ptag)
-		aries_kowner_tell(kowner, ARIES_EVENT_ERROR, &info);
+	list_for_each_entry(kowner, &ad->clients, node)
+		if (!error->ptag || error->ptag == kowner->ptag)
+			aries_kowner_tell(kowner, ARIES_EVENT_ERROR, &info);
 	mutex_unlock(&ad->client_lock);
 }
 

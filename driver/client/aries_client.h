@@ -6,8 +6,8 @@
 
 #include <linux/ktime.h>
 
-#include "aries_kapi.h"
 #include "aries_obj.h"
+#include "aries_kapi.h"
 
 /**
  * struct aries_kowner - an owner that is a client in the kernel

@@ -89,7 +89,9 @@ static void aries_hold_schedule(struct aries_kowner *kowner)
 
 	if (list_empty(&kowner->holds))
 		return;
-	list_for_each_entry(hold, &kowner->holds, node) if (time_before(hold->until, next)) next = hold->until;
+	list_for_each_entry(hold, &kowner->holds, node)
+		if (time_before(hold->until, next))
+			next = hold->until;
 	mod_delayed_work(system_wq, &kowner->hold_work, time_after(next, now) ? next - now : 0);
 }
 
@@ -195,13 +197,14 @@ static int aries_kmem_table(struct aries_kmem *kmem, const struct aries_region_a
 		return -ENOMEM;
 	rc = aries_kmem_fill(args, pages);
 	if (!rc)
-		rc = sg_alloc_table_from_pages(&region->sgt, pages, region->npages, 0, region->npages * PAGE_SIZE,
-					       GFP_KERNEL);
+		rc = sg_alloc_table_from_pages(&region->sgt, pages, region->npages, 0,
+					       region->npages * PAGE_SIZE, GFP_KERNEL);
 	kvfree(pages);
 	return rc;
 }
 
-static struct aries_kmem *aries_kmem_new(struct aries_owner *own, const struct aries_region_args *args)
+static struct aries_kmem *aries_kmem_new(struct aries_owner *own,
+					 const struct aries_region_args *args)
 {
 	long npages = args->count ? aries_kmem_count(args) : -EINVAL;
 	struct aries_kmem *kmem;
@@ -255,7 +258,8 @@ static int aries_kmem_publish(struct aries_kmem *kmem)
 	return rc;
 }
 
-struct aries_region *aries_region_register(struct aries_owner *own, const struct aries_region_args *args,
+struct aries_region *aries_region_register(struct aries_owner *own,
+					   const struct aries_region_args *args,
 					   struct aries_region_info *info)
 {
 	struct aries_kmem *kmem = aries_kmem_new(own, args);
@@ -295,12 +299,11 @@ static struct aries_hold *aries_hold_take(struct aries_kowner *kowner, int mdh)
 {
 	struct aries_hold *hold;
 
-	list_for_each_entry(hold, &kowner->holds,
-			    node) if (mdh < 0 ? time_after_eq(jiffies, hold->until) : hold->mdh == mdh)
-	{
-		list_del(&hold->node);
-		return hold;
-	}
+	list_for_each_entry(hold, &kowner->holds, node)
+		if (mdh < 0 ? time_after_eq(jiffies, hold->until) : hold->mdh == mdh) {
+			list_del(&hold->node);
+			return hold;
+		}
 	return NULL;
 }
 
@@ -323,8 +326,7 @@ void aries_hold_end_all(struct aries_kowner *kowner)
 {
 	struct aries_hold *hold, *next;
 
-	list_for_each_entry_safe(hold, next, &kowner->holds, node)
-	{
+	list_for_each_entry_safe(hold, next, &kowner->holds, node) {
 		list_del(&hold->node);
 		aries_hold_put(&kowner->own, hold);
 	}

@@ -35,9 +35,9 @@
 
 #define ARIES_MAX_DEVICES 64
 #define ARIES_VECTORS_MAX ARIES_MSIX_VECTORS
-#define ARIES_DMA_BITS 52       /* ARIES_PTE_ADDR_MASK */
-#define ARIES_OWNERS 65536      /* FMAD_CTL.OWNER has 16 bits */
-#define ARIES_PTAG_ANY 255      /* GNI_FIND_ALLOC_PTAG */
+#define ARIES_DMA_BITS 52 /* ARIES_PTE_ADDR_MASK */
+#define ARIES_OWNERS 65536 /* FMAD_CTL.OWNER has 16 bits */
+#define ARIES_PTAG_ANY 255 /* GNI_FIND_ALLOC_PTAG */
 #define ARIES_RING_ORDER_MAX 10 /* 4 MiB, what the page allocator gives in one piece */
 
 struct aries_aux;
@@ -118,7 +118,7 @@ struct aries_pool {
 enum aries_state {
 	ARIES_STATE_UP,
 	ARIES_STATE_RESET, /* between reset_prepare and reset_done, or after a failed reset */
-	ARIES_STATE_GONE,  /* removed or unplugged */
+	ARIES_STATE_GONE, /* removed or unplugged */
 };
 
 /**
@@ -162,8 +162,8 @@ struct aries_dev {
 	struct rw_semaphore state_sem;
 	enum aries_state state;
 	struct devlink *devlink; /* from aries_devlink_add() to aries_devlink_del() */
-	bool amo_lazy;           /* AMO_CTL.LAZY when the NIC is enabled next */
-	bool hw_ok;              /* registers answer; false skips every register access */
+	bool amo_lazy; /* AMO_CTL.LAZY when the NIC is enabled next */
+	bool hw_ok; /* registers answer; false skips every register access */
 
 	void __iomem *regs;
 	void __iomem *desc;
@@ -195,10 +195,10 @@ struct aries_dev {
 	struct aries_domain *domain[ARIES_PTAG_ENTRIES];
 
 	struct kgni_ntt_entry *ntt; /* of each entry allocated, what was written */
-	unsigned long *ntt_map;     /* entries allocated */
-	u32 ntt_log2;               /* granularity */
-	struct kgni_bi bi;          /* current_* and sequence */
-	struct mutex share_lock;    /* shares */
+	unsigned long *ntt_map; /* entries allocated */
+	u32 ntt_log2; /* granularity */
+	struct kgni_bi bi; /* current_* and sequence */
+	struct mutex share_lock; /* shares */
 	struct list_head shares;
 
 	struct mutex owner_lock; /* owner_list, owner_id */
@@ -206,33 +206,33 @@ struct aries_dev {
 	u64 owner_id;
 	wait_queue_head_t resume_wq;
 
-	u64 inv_late;          /* INV_DONE that did not move for a second */
-	spinlock_t kept_lock;  /* kept */
+	u64 inv_late; /* INV_DONE that did not move for a second */
+	spinlock_t kept_lock; /* kept */
 	struct list_head kept; /* of struct aries_kept */
 	struct delayed_work kept_work;
 	struct delayed_work recv_work; /* receives that are to be posted again */
-	bool quiet;                    /* the NIC reaches no memory, see aries_quiet.c */
-	spinlock_t irq_lock;           /* CQI_PENDING */
+	bool quiet; /* the NIC reaches no memory, see aries_quiet.c */
+	spinlock_t irq_lock; /* CQI_PENDING */
 	struct aries_cq __rcu **cq_table;
 
 	struct aries_chan *chan;
-	struct aries_aux *aux;          /* what clients in the kernel are bound to */
-	struct aries_aux *nodes_aux;    /* and who wants to know of nodes only */
-	struct mutex node_lock;         /* nodes_on, node_watches, writing to node_seen */
-	bool nodes_on;                  /* what happens to nodes is looked at */
-	struct list_head node_watches;  /* of struct aries_node_watch */
+	struct aries_aux *aux; /* what clients in the kernel are bound to */
+	struct aries_aux *nodes_aux; /* and who wants to know of nodes only */
+	struct mutex node_lock; /* nodes_on, node_watches, writing to node_seen */
+	bool nodes_on; /* what happens to nodes is looked at */
+	struct list_head node_watches; /* of struct aries_node_watch */
 	u64 node_seen[ARIES_NODES_MAX]; /* NODE_STATE as it was last */
-	struct mutex qsc_lock;          /* qsc_*, but for reading what sysfs shows */
-	bool qsc_on;                    /* the NIC tells of quiesces */
-	bool qsc_quiet;                 /* one is under way */
-	u32 qsc_count;                  /* QSC_COUNT as it was last */
-	u32 qsc_quiesces;               /* those that we were told of */
-	unsigned int qsc_ms;            /* length of the latest */
-	struct delayed_work qsc_work;   /* looks for its end */
-	struct mutex client_lock;       /* clients, net_quiet */
-	bool net_quiet;                 /* clients were told that the network is quiesced */
-	struct list_head clients;       /* of struct aries_kowner */
-	struct mutex clock_lock;        /* sleepers, timer 0 */
+	struct mutex qsc_lock; /* qsc_*, but for reading what sysfs shows */
+	bool qsc_on; /* the NIC tells of quiesces */
+	bool qsc_quiet; /* one is under way */
+	u32 qsc_count; /* QSC_COUNT as it was last */
+	u32 qsc_quiesces; /* those that we were told of */
+	unsigned int qsc_ms; /* length of the latest */
+	struct delayed_work qsc_work; /* looks for its end */
+	struct mutex client_lock; /* clients, net_quiet */
+	bool net_quiet; /* clients were told that the network is quiesced */
+	struct list_head clients; /* of struct aries_kowner */
+	struct mutex clock_lock; /* sleepers, timer 0 */
 	struct list_head sleepers;
 	atomic_t clock_seq; /* changes when sleepers are to look again */
 	wait_queue_head_t clock_wq;
@@ -245,9 +245,9 @@ struct aries_dev {
 	atomic64_t pinned; /* pages */
 	atomic64_t errors; /* error events taken from the NIC */
 	atomic64_t resets;
-	u16 ecc_limit;     /* errors that stop the NIC when they come */
+	u16 ecc_limit; /* errors that stop the NIC when they come */
 	u16 ecc_window_ms; /* in so short a time */
-	u32 ecc_signal;    /* memories of which two wrong bits do */
+	u32 ecc_signal; /* memories of which two wrong bits do */
 	bool ecc_captured; /* what has stopped it was logged */
 	struct dentry *debugfs;
 };

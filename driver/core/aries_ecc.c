@@ -10,8 +10,10 @@
 
 #include "aries_core.h"
 
-#define ARIES_ECC_ROW(NAME, name, entries, row, text) {#name, row, text},
-const struct aries_ecc_row aries_ecc_rows[ARIES_RAS_MEMORY_COUNT] = {ARIES_RAS_MEMORIES(ARIES_ECC_ROW)};
+#define ARIES_ECC_ROW(NAME, name, entries, row, text) { #name, row, text },
+const struct aries_ecc_row aries_ecc_rows[ARIES_RAS_MEMORY_COUNT] = {
+	ARIES_RAS_MEMORIES(ARIES_ECC_ROW)
+};
 
 /**
  * aries_ecc_program() - tell the NIC which errors it shall stop for

@@ -8,9 +8,9 @@
  * no, no register is accessed any more.
  */
 #include <linux/delay.h>
-#include <linux/io-64-nonatomic-lo-hi.h>
-#include <linux/io.h>
 #include <linux/iopoll.h>
+#include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/jiffies.h>
 
 #include "aries_core.h"
@@ -104,7 +104,8 @@ int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeou
 static int aries_hw_limit(struct aries_dev *ad, const char *what, u32 *limit, u32 value)
 {
 	if (ad->identified && *limit != value) {
-		dev_err(&ad->pdev->dev, "%s was %u before the reset and is %u now\n", what, *limit, value);
+		dev_err(&ad->pdev->dev, "%s was %u before the reset and is %u now\n", what, *limit,
+			value);
 		return -ENODEV;
 	}
 	*limit = value;
@@ -121,14 +122,14 @@ static int aries_hw_limits(struct aries_dev *ad)
 
 	rc = rc ?: aries_hw_limit(ad, "ID_CAPS", &low, lower_32_bits(caps));
 	rc = rc ?: aries_hw_limit(ad, "upper half of ID_CAPS", &high, upper_32_bits(caps));
-	rc = rc ?: aries_hw_limit(ad, "number of nodes", &ad->nodes, aries_rd32(ad, ARIES_ID_NODES));
-	rc = rc
-		     ?: aries_hw_limit(ad, "number of FMA descriptors", &ad->nfma,
-				       min(aries_rd32(ad, ARIES_ID_FMA), ARIES_FMA_DESCRIPTORS));
-	rc = rc
-		     ?: aries_hw_limit(ad, "number of MDDs", &ad->nmdd,
-				       min(aries_rd32(ad, ARIES_ID_MDD), ARIES_MDD_ENTRIES));
-	rc = rc ?: aries_hw_limit(ad, "number of CQs", &ad->ncq, min(aries_rd32(ad, ARIES_ID_CQ), ARIES_CQ_ENTRIES));
+	rc = rc ?: aries_hw_limit(ad, "number of nodes", &ad->nodes,
+				  aries_rd32(ad, ARIES_ID_NODES));
+	rc = rc ?: aries_hw_limit(ad, "number of FMA descriptors", &ad->nfma,
+				  min(aries_rd32(ad, ARIES_ID_FMA), ARIES_FMA_DESCRIPTORS));
+	rc = rc ?: aries_hw_limit(ad, "number of MDDs", &ad->nmdd,
+				  min(aries_rd32(ad, ARIES_ID_MDD), ARIES_MDD_ENTRIES));
+	rc = rc ?: aries_hw_limit(ad, "number of CQs", &ad->ncq,
+				  min(aries_rd32(ad, ARIES_ID_CQ), ARIES_CQ_ENTRIES));
 	rc = rc ?: aries_hw_limit(ad, "block transfers a descriptor", &ad->bte_queue, bte);
 	if (!rc)
 		ad->caps = caps;
@@ -156,14 +157,16 @@ int aries_hw_identify(struct aries_dev *ad)
 	}
 	if (FIELD_GET(ARIES_ID_VERSION_MAJOR_MASK, version) !=
 	    FIELD_GET(ARIES_ID_VERSION_MAJOR_MASK, ARIES_ID_VERSION_VALUE)) {
-		dev_err(dev, "interface version %#x, this driver knows %#x\n", version, ARIES_ID_VERSION_VALUE);
+		dev_err(dev, "interface version %#x, this driver knows %#x\n", version,
+			ARIES_ID_VERSION_VALUE);
 		return -ENODEV;
 	}
 	rc = aries_hw_limits(ad);
 	if (rc)
 		return rc;
 	if (ad->nfma < 2 || !ad->nmdd || !ad->ncq) {
-		dev_err(dev, "no resources: %u FMA descriptors, %u MDDs, %u CQs\n", ad->nfma, ad->nmdd, ad->ncq);
+		dev_err(dev, "no resources: %u FMA descriptors, %u MDDs, %u CQs\n", ad->nfma,
+			ad->nmdd, ad->ncq);
 		return -ENODEV;
 	}
 	if (!ad->identified)
@@ -194,7 +197,8 @@ int aries_hw_settle(struct aries_dev *ad, unsigned int timeout_ms)
 {
 	int busy, rc;
 
-	rc = read_poll_timeout(aries_hw_busy, busy, busy <= 0, 1000, timeout_ms * 1000ull, false, ad);
+	rc = read_poll_timeout(aries_hw_busy, busy, busy <= 0, 1000, timeout_ms * 1000ull, false,
+			       ad);
 	return busy < 0 ? busy : rc;
 }
 

@@ -77,7 +77,8 @@ int aries_inv_wait(struct aries_dev *ad, u64 seq)
 	}
 	if (late && rc == -ETIMEDOUT) {
 		WRITE_ONCE(ad->inv_late, aries_rd64(ad, ARIES_INV_DONE));
-		dev_warn(&ad->pdev->dev, "accesses of a peer are in flight for %u s\n", ARIES_INV_MS / 1000);
+		dev_warn(&ad->pdev->dev, "accesses of a peer are in flight for %u s\n",
+			 ARIES_INV_MS / 1000);
 	}
 	/* one that does not answer has let go of nothing, unless it reaches no memory at all */
 	return rc && aries_quiet(ad) ? 0 : rc;

@@ -42,7 +42,8 @@ static struct page *aries_ring_from_zone(struct zone *zone, unsigned long npages
 			return NULL;
 		cond_resched();
 		if (aries_ring_possible(zone, pfn, npages) &&
-		    !alloc_contig_range(pfn, pfn + npages, MIGRATE_MOVABLE, GFP_KERNEL | __GFP_NOWARN))
+		    !alloc_contig_range(pfn, pfn + npages, MIGRATE_MOVABLE,
+					GFP_KERNEL | __GFP_NOWARN))
 			return pfn_to_page(pfn);
 	}
 	return NULL;
@@ -91,8 +92,7 @@ void *aries_ring_alloc(unsigned long npages)
 		ring = alloc_pages_exact(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (ring)
 		return ring;
-	for_each_online_node(nid)
-	{
+	for_each_online_node(nid) {
 		page = aries_ring_from_node(nid, npages);
 		if (page)
 			return memset(page_address(page), 0, size);

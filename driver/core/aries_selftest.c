@@ -5,8 +5,8 @@
  * device or a broken way to it is one line in the log instead of lost data later.
  */
 #include <linux/dma-mapping.h>
-#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/jiffies.h>
 #include <linux/string.h>
 
@@ -25,8 +25,8 @@ enum aries_test_op {
 
 static int aries_test_regs(struct aries_dev *ad)
 {
-	static const u64 patterns[] = {
-		0x0123456789abcdefull, 0xfedcba9876543210ull, 0x5555555555555555ull, 0xaaaaaaaaaaaaaaaaull, 0, ~0ull};
+	static const u64 patterns[] = { 0x0123456789abcdefull, 0xfedcba9876543210ull,
+					0x5555555555555555ull, 0xaaaaaaaaaaaaaaaaull, 0, ~0ull };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
@@ -38,8 +38,9 @@ static int aries_test_regs(struct aries_dev *ad)
 		aries_wr64(ad, ARIES_TEST_REG64, p64);
 		got64 = aries_rd64(ad, ARIES_TEST_REG64);
 		if (got32 != p32 << 1 || got64 != p64 << 1) {
-			dev_err(&ad->pdev->dev, "self-test: wrote %#x and %#llx, read %#x and %#llx\n", p32, p64, got32,
-				got64);
+			dev_err(&ad->pdev->dev,
+				"self-test: wrote %#x and %#llx, read %#x and %#llx\n", p32, p64,
+				got32, got64);
 			return -EIO;
 		}
 	}
@@ -58,7 +59,8 @@ static int aries_test_desc(struct aries_dev *ad)
 	writeq(0, line);
 	if (got == pattern)
 		return 0;
-	dev_err(&ad->pdev->dev, "self-test: descriptor memory holds %#llx, not %#llx\n", got, pattern);
+	dev_err(&ad->pdev->dev, "self-test: descriptor memory holds %#llx, not %#llx\n", got,
+		pattern);
 	return -EIO;
 }
 
@@ -70,7 +72,8 @@ static int aries_test_wait(struct aries_dev *ad, unsigned int nr, unsigned long 
 	while (READ_ONCE(ad->vec[nr].count) == before) {
 		left = wait_for_completion_timeout(&ad->test_done, left);
 		if (!left && READ_ONCE(ad->vec[nr].count) == before) {
-			dev_err(&ad->pdev->dev, "self-test: no interrupt on vector %u within %u s\n", nr,
+			dev_err(&ad->pdev->dev,
+				"self-test: no interrupt on vector %u within %u s\n", nr,
 				ARIES_TEST_MS / 1000);
 			return -EIO;
 		}
@@ -93,7 +96,8 @@ static int aries_test_irqs(struct aries_dev *ad)
 	return rc;
 }
 
-static int aries_test_dma_op(struct aries_dev *ad, u8 *at, size_t size, enum aries_test_op op, u8 expect)
+static int aries_test_dma_op(struct aries_dev *ad, u8 *at, size_t size, enum aries_test_op op,
+			     u8 expect)
 {
 	unsigned long before = READ_ONCE(ad->vec[0].count);
 	u32 status;
@@ -107,17 +111,20 @@ static int aries_test_dma_op(struct aries_dev *ad, u8 *at, size_t size, enum ari
 		return rc;
 	status = aries_rd32(ad, ARIES_TEST_DMA_STATUS);
 	if (status) {
-		dev_err(&ad->pdev->dev, "self-test: DMA operation %u ended with %s\n", op, aries_status_name(status));
+		dev_err(&ad->pdev->dev, "self-test: DMA operation %u ended with %s\n", op,
+			aries_status_name(status));
 		return -EIO;
 	}
 	bad = memchr_inv(at, expect, size);
 	if (bad) {
-		dev_err(&ad->pdev->dev, "self-test: DMA operation %u left %#x at byte %td of %zu, not %#x\n", op, *bad,
-			bad - at, size, expect);
+		dev_err(&ad->pdev->dev,
+			"self-test: DMA operation %u left %#x at byte %td of %zu, not %#x\n", op,
+			*bad, bad - at, size, expect);
 		return -EIO;
 	}
 	if (at[-1] != ARIES_TEST_GUARD || at[size] != ARIES_TEST_GUARD) {
-		dev_err(&ad->pdev->dev, "self-test: DMA operation %u wrote outside of its buffer\n", op);
+		dev_err(&ad->pdev->dev, "self-test: DMA operation %u wrote outside of its buffer\n",
+			op);
 		return -EIO;
 	}
 	return 0;

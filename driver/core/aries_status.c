@@ -6,8 +6,10 @@
 #include "gni_status.h"
 
 static const char *const aries_status_names[GNI_STATUS_CODES] = {
-#define ARIES_STATUS_NAME(name, word, passing) [ARIES_ST_##name] = #name,
-	GNI_STATUSES(ARIES_STATUS_NAME)};
+#define ARIES_STATUS_NAME(name, word, passing) \
+	[ARIES_ST_##name] = #name,
+	GNI_STATUSES(ARIES_STATUS_NAME)
+};
 
 const char *aries_status_name(unsigned int code)
 {

@@ -48,7 +48,10 @@ void aries_chan_irq(struct aries_dev *ad)
 int aries_chan_put(struct aries_chan *ch, u32 pe, u32 at, const void *data, size_t bytes, u32 event)
 {
 	const struct aries_fma fma = {
-		.desc = {.pe = pe, .mdh = ARIES_CHAN_MDH, .offset = at, .remote_event = event},
+		.desc = { .pe = pe,
+			  .mdh = ARIES_CHAN_MDH,
+			  .offset = at,
+			  .remote_event = event },
 		.line = data,
 		.length = bytes,
 		.op = ARIES_FMA_PUT_LINE,
@@ -134,7 +137,8 @@ static void aries_chan_work(struct work_struct *work)
 		next = aries_chan_pass(ch);
 		now = jiffies;
 		if (time_before(next, now + ARIES_CHAN_IDLE))
-			queue_delayed_work(ch->wq, &ch->work, time_after(next, now) ? next - now : 0);
+			queue_delayed_work(ch->wq, &ch->work,
+					   time_after(next, now) ? next - now : 0);
 	}
 	up_read(&ad->state_sem);
 }
@@ -240,13 +244,15 @@ static void aries_chan_program(struct aries_chan *ch)
 	u32 at;
 
 	for (at = 0; at < bytes; at += PAGE_SIZE)
-		ch->pte[at / PAGE_SIZE] = cpu_to_le64((ch->area_dma + at) | ARIES_PTE_VALID | ARIES_PTE_WRITE);
+		ch->pte[at / PAGE_SIZE] =
+			cpu_to_le64((ch->area_dma + at) | ARIES_PTE_VALID | ARIES_PTE_WRITE);
 	aries_wr64(ad, ARIES_PTAG_KEY_N(ARIES_CHAN_PTAG),
 		   FIELD_PREP(ARIES_PTAG_KEY_KEY_MASK, (u64)ARIES_CHAN_COOKIE) |
 			   FIELD_PREP(ARIES_PTAG_KEY_VALID_MASK, 1ull));
 	aries_wr64(ad, ARIES_CQ_BASE_N(ARIES_CHAN_CQ), ch->cq_dma);
 	aries_wr64(ad, ARIES_CQ_CTL_N(ARIES_CHAN_CQ),
-		   FIELD_PREP(ARIES_CQ_CTL_VALID_MASK, 1ull) | FIELD_PREP(ARIES_CQ_CTL_IRQ_MASK, 1ull) |
+		   FIELD_PREP(ARIES_CQ_CTL_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_CQ_CTL_IRQ_MASK, 1ull) |
 			   FIELD_PREP(ARIES_CQ_CTL_LOG2_MASK, (u64)ARIES_CHAN_CQ_LOG2) |
 			   FIELD_PREP(ARIES_CQ_CTL_OWNER_MASK, (u64)ARIES_CHAN_OWNER) |
 			   FIELD_PREP(ARIES_CQ_CTL_VECTOR_MASK, vector));
@@ -254,7 +260,8 @@ static void aries_chan_program(struct aries_chan *ch)
 	aries_wr64(ad, ARIES_MDD_LENGTH_N(ARIES_CHAN_MDH), bytes);
 	aries_wr64(ad, ARIES_MDD_TABLE_N(ARIES_CHAN_MDH), ch->pte_dma);
 	aries_wr64(ad, ARIES_MDD_CTL_N(ARIES_CHAN_MDH),
-		   FIELD_PREP(ARIES_MDD_CTL_VALID_MASK, 1ull) | FIELD_PREP(ARIES_MDD_CTL_CQ_VALID_MASK, 1ull) |
+		   FIELD_PREP(ARIES_MDD_CTL_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_MDD_CTL_CQ_VALID_MASK, 1ull) |
 			   FIELD_PREP(ARIES_MDD_CTL_PTAG_MASK, (u64)ARIES_CHAN_PTAG) |
 			   FIELD_PREP(ARIES_MDD_CTL_PAGE_SHIFT_MASK, (u64)PAGE_SHIFT) |
 			   FIELD_PREP(ARIES_MDD_CTL_CQ_MASK, (u64)ARIES_CHAN_CQ) |

@@ -18,12 +18,14 @@
 
 #define ARIES_EARLY_MAX 256 /* requests kept for one attachment */
 
-static struct aries_dgram *aries_dg_find(struct aries_chan *ch, u64 handle, u32 pe) __must_hold(&ch->lock)
+static struct aries_dgram *aries_dg_find(struct aries_chan *ch, u64 handle, u32 pe)
+	__must_hold(&ch->lock)
 {
 	struct aries_dgram *dg;
 
-	hash_for_each_possible(ch->by_handle, dg, hash, handle) if (dg->handle == handle) return dg->to_pe == pe ? dg
-														 : NULL;
+	hash_for_each_possible(ch->by_handle, dg, hash, handle)
+		if (dg->handle == handle)
+			return dg->to_pe == pe ? dg : NULL;
 	return NULL;
 }
 
@@ -34,7 +36,8 @@ static u32 aries_handle_key(const struct aries_chan *ch, u32 pe, u64 handle)
 
 /* An answer to a message, with no datagram of ours behind it or none that needs to come along. */
 static bool aries_dg_reply(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type,
-			   const struct aries_msg *msg, struct aries_spare *spare) __must_hold(&ch->lock)
+			   const struct aries_msg *msg, struct aries_spare *spare)
+	__must_hold(&ch->lock)
 {
 	struct aries_note *note = aries_flow_note(ch, flow, &spare->note);
 
@@ -60,8 +63,9 @@ static bool aries_dg_reply(struct aries_chan *ch, struct aries_flow *flow, enum 
  *
  * For what the other side would find out by itself, later. Context: lock held.
  */
-void aries_dg_tell(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type, u32 cookie, u64 dst_handle,
-		   u64 src_handle) __must_hold(&ch->lock)
+void aries_dg_tell(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type,
+		   u32 cookie, u64 dst_handle, u64 src_handle)
+	__must_hold(&ch->lock)
 {
 	struct aries_note *spare = kzalloc(sizeof(*spare), GFP_ATOMIC | __GFP_NOWARN), *note = NULL;
 
@@ -90,20 +94,24 @@ static bool aries_dg_is(const struct aries_dgrams *dgs, u32 cookie, u32 inst)
 }
 
 /* Of datagrams from @inst, those that go to @to_inst on @to_pe. */
-static u32 aries_route_key(const struct aries_chan *ch, u32 cookie, u32 inst, u32 to_pe, u32 to_inst)
+static u32 aries_route_key(const struct aries_chan *ch, u32 cookie, u32 inst, u32 to_pe,
+			   u32 to_inst)
 {
 	return aries_dg_key(ch, cookie, inst, to_pe, to_inst);
 }
 
-static void aries_dg_add_route(struct aries_chan *ch, struct aries_dgram *dg) __must_hold(&ch->lock)
+static void aries_dg_add_route(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	const struct aries_dgrams *dgs = &dg->own->dg;
 
-	hash_add(ch->by_route, &dg->route, aries_route_key(ch, dgs->cookie, dgs->inst_id, dg->to_pe, dg->to_inst));
+	hash_add(ch->by_route, &dg->route,
+		 aries_route_key(ch, dgs->cookie, dgs->inst_id, dg->to_pe, dg->to_inst));
 }
 
 /* Our datagram has met one of another node: answer with our data and wait for its agreement. */
-static void aries_dg_accept(struct aries_chan *ch, struct aries_dgram *dg, u64 handle) __must_hold(&ch->lock)
+static void aries_dg_accept(struct aries_chan *ch, struct aries_dgram *dg, u64 handle)
+	__must_hold(&ch->lock)
 {
 	list_del_init(&dg->wild);
 	dg->state = KGNI_DGRAM_REMOTE_DATA;
@@ -116,8 +124,8 @@ static void aries_dg_accept(struct aries_chan *ch, struct aries_dgram *dg, u64 h
 
 static bool aries_dg_directed(const struct aries_dgram *dg, u32 pe, u32 inst)
 {
-	return dg->state == KGNI_DGRAM_PENDING && !(dg->flags & KGNI_DGRAM_WILDCARD) && dg->to_pe == pe &&
-	       dg->to_inst == inst;
+	return dg->state == KGNI_DGRAM_PENDING && !(dg->flags & KGNI_DGRAM_WILDCARD) &&
+	       dg->to_pe == pe && dg->to_inst == inst;
 }
 
 static struct list_head *aries_callees(struct aries_chan *ch, u32 cookie, u32 to_inst)
@@ -126,7 +134,8 @@ static struct list_head *aries_callees(struct aries_chan *ch, u32 cookie, u32 to
 }
 
 /* A directed datagram waits for its partner. */
-static void aries_dg_await(struct aries_chan *ch, struct aries_dgram *dg) __must_hold(&ch->lock)
+static void aries_dg_await(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	dg->since = jiffies;
 	aries_dg_add_route(ch, dg);
@@ -142,39 +151,45 @@ static struct aries_dgram *aries_dg_older(struct aries_dgram *a, struct aries_dg
 	return !b || (a && a->handle < b->handle) ? a : b;
 }
 
-static struct aries_dgram *aries_dg_wild(struct aries_chan *ch, u32 cookie, u32 inst) __must_hold(&ch->lock)
+static struct aries_dgram *aries_dg_wild(struct aries_chan *ch, u32 cookie, u32 inst)
+	__must_hold(&ch->lock)
 {
 	u32 key = aries_dg_key(ch, cookie, inst, 0, 0);
 	struct aries_dgram *oldest = NULL;
 	struct aries_dgrams *dgs;
 
-	hash_for_each_possible(ch->by_inst, dgs, hash,
-			       key) if (aries_dg_is(dgs, cookie, inst) && !list_empty(&dgs->wild)) oldest =
-		aries_dg_older(oldest, list_first_entry(&dgs->wild, struct aries_dgram, wild));
+	hash_for_each_possible(ch->by_inst, dgs, hash, key)
+		if (aries_dg_is(dgs, cookie, inst) && !list_empty(&dgs->wild))
+			oldest = aries_dg_older(oldest, list_first_entry(&dgs->wild,
+									 struct aries_dgram, wild));
 	return oldest;
 }
 
 /* The datagram of instance @inst that one of instance @from_inst on @from_pe meets. */
-static struct aries_dgram *aries_dg_match(struct aries_chan *ch, u32 cookie, u32 inst, u32 from_pe, u32 from_inst)
+static struct aries_dgram *aries_dg_match(struct aries_chan *ch, u32 cookie, u32 inst, u32 from_pe,
+					  u32 from_inst)
 	__must_hold(&ch->lock)
 {
 	u32 key = aries_route_key(ch, cookie, inst, from_pe, from_inst);
 	struct aries_dgram *dg, *oldest = NULL;
 
-	hash_for_each_possible(ch->by_route, dg, route, key) if (aries_dg_is(&dg->own->dg, cookie, inst) &&
-								 aries_dg_directed(dg, from_pe, from_inst)) oldest =
-		aries_dg_older(oldest, dg);
+	hash_for_each_possible(ch->by_route, dg, route, key)
+		if (aries_dg_is(&dg->own->dg, cookie, inst) &&
+		    aries_dg_directed(dg, from_pe, from_inst))
+			oldest = aries_dg_older(oldest, dg);
 	return oldest ?: aries_dg_wild(ch, cookie, inst);
 }
 
 /* The oldest directed datagram of this node that a wildcard of @dgs meets. */
-static struct aries_dgram *aries_dg_caller(struct aries_chan *ch, const struct aries_dgrams *dgs) __must_hold(&ch->lock)
+static struct aries_dgram *aries_dg_caller(struct aries_chan *ch, const struct aries_dgrams *dgs)
+	__must_hold(&ch->lock)
 {
 	struct list_head *callees = aries_callees(ch, dgs->cookie, dgs->inst_id);
 	struct aries_dgram *dg;
 
-	list_for_each_entry(dg, callees,
-			    wild) if (dg->own->dg.cookie == dgs->cookie && dg->to_inst == dgs->inst_id) return dg;
+	list_for_each_entry(dg, callees, wild)
+		if (dg->own->dg.cookie == dgs->cookie && dg->to_inst == dgs->inst_id)
+			return dg;
 	return NULL;
 }
 
@@ -185,7 +200,8 @@ static struct aries_dgram *aries_dg_caller(struct aries_chan *ch, const struct a
  *
  * To oneself there may be two: they meet. Context: lock held.
  */
-bool aries_dg_named_already(struct aries_chan *ch, const struct aries_dgram *dg) __must_hold(&ch->lock)
+bool aries_dg_named_already(struct aries_chan *ch, const struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	const struct aries_dgrams *dgs = &dg->own->dg;
 	const struct aries_dgram *other;
@@ -196,13 +212,15 @@ bool aries_dg_named_already(struct aries_chan *ch, const struct aries_dgram *dg)
 	if (dg->to_pe == ch->ad->pe && dg->to_inst == dgs->inst_id)
 		return false;
 	key = aries_route_key(ch, dgs->cookie, dgs->inst_id, dg->to_pe, dg->to_inst);
-	hash_for_each_possible(ch->by_route, other, route, key) if (other->own == dg->own &&
-								    other->to_pe == dg->to_pe &&
-								    other->to_inst == dg->to_inst) return true;
+	hash_for_each_possible(ch->by_route, other, route, key)
+		if (other->own == dg->own && other->to_pe == dg->to_pe &&
+		    other->to_inst == dg->to_inst)
+			return true;
 	return false;
 }
 
-static void aries_dg_meet_here(struct aries_chan *ch, struct aries_dgram *dg, struct aries_dgram *other)
+static void aries_dg_meet_here(struct aries_chan *ch, struct aries_dgram *dg,
+			       struct aries_dgram *other)
 	__must_hold(&ch->lock)
 {
 	aries_dg_take(dg, ch->ad->pe, other->own->dg.inst_id, other->in, other->in_len);
@@ -211,14 +229,16 @@ static void aries_dg_meet_here(struct aries_chan *ch, struct aries_dgram *dg, st
 	aries_dg_finish(ch, other, KGNI_DGRAM_COMPLETED);
 }
 
-static u32 aries_caller_key(const struct aries_chan *ch, const struct aries_dgrams *dgs, u32 pe, u32 inst)
+static u32 aries_caller_key(const struct aries_chan *ch, const struct aries_dgrams *dgs, u32 pe,
+			    u32 inst)
 {
 	return aries_dg_key(ch, dgs->cookie, dgs->inst_id, pe, inst);
 }
 
 /* The oldest request that was kept for @dgs and that a new datagram matches. */
 static struct aries_early *aries_early_find(struct aries_chan *ch, const struct aries_dgrams *dgs,
-					    const struct aries_dgram *dg) __must_hold(&ch->lock)
+					    const struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	u32 key = aries_caller_key(ch, dgs, dg->to_pe, dg->to_inst);
 	struct aries_early *early;
@@ -227,8 +247,9 @@ static struct aries_early *aries_early_find(struct aries_chan *ch, const struct 
 		return NULL;
 	if (dg->flags & KGNI_DGRAM_WILDCARD)
 		return list_first_entry(&dgs->early, struct aries_early, node);
-	hash_for_each_possible(ch->by_caller, early, caller, key) if (early->dgs == dgs && early->pe == dg->to_pe &&
-								      early->inst == dg->to_inst) return early;
+	hash_for_each_possible(ch->by_caller, early, caller, key)
+		if (early->dgs == dgs && early->pe == dg->to_pe && early->inst == dg->to_inst)
+			return early;
 	return NULL;
 }
 
@@ -243,7 +264,8 @@ void aries_early_free(struct aries_early *early)
 	kfree(early);
 }
 
-static bool aries_dg_meet_early(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare)
+static bool aries_dg_meet_early(struct aries_chan *ch, struct aries_dgram *dg,
+				struct aries_spare *spare)
 	__must_hold(&ch->lock)
 {
 	struct aries_early *early = aries_early_find(ch, &dg->own->dg, dg);
@@ -267,7 +289,8 @@ static bool aries_dg_meet_early(struct aries_chan *ch, struct aries_dgram *dg, s
  *
  * Context: lock held. Return: whether the work item has something to do.
  */
-bool aries_dg_meet(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare) __must_hold(&ch->lock)
+bool aries_dg_meet(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare)
+	__must_hold(&ch->lock)
 {
 	struct aries_dgrams *dgs = &dg->own->dg;
 	struct aries_dgram *other = NULL;
@@ -292,37 +315,46 @@ bool aries_dg_meet(struct aries_chan *ch, struct aries_dgram *dg, struct aries_s
 }
 
 /* A request once more, whose answer is still under way? */
-static bool aries_dg_known(struct aries_chan *ch, u32 pe, u64 handle) __must_hold(&ch->lock)
+static bool aries_dg_known(struct aries_chan *ch, u32 pe, u64 handle)
+	__must_hold(&ch->lock)
 {
 	u32 key = aries_handle_key(ch, pe, handle);
 	struct aries_dgram *dg;
 
-	hash_for_each_possible(ch->by_partner, dg, partner,
-			       key) if (dg->to_pe == pe && dg->peer_handle == handle) return true;
+	hash_for_each_possible(ch->by_partner, dg, partner, key)
+		if (dg->to_pe == pe && dg->peer_handle == handle)
+			return true;
 	return false;
 }
 
-static struct aries_dgrams *aries_dg_instance(struct aries_chan *ch, u32 cookie, u32 inst) __must_hold(&ch->lock)
+static struct aries_dgrams *aries_dg_instance(struct aries_chan *ch, u32 cookie, u32 inst)
+	__must_hold(&ch->lock)
 {
 	u32 key = aries_dg_key(ch, cookie, inst, 0, 0);
 	struct aries_dgrams *dgs;
 
-	hash_for_each_possible(ch->by_inst, dgs, hash, key) if (aries_dg_is(dgs, cookie, inst)) return dgs;
+	hash_for_each_possible(ch->by_inst, dgs, hash, key)
+		if (aries_dg_is(dgs, cookie, inst))
+			return dgs;
 	return NULL;
 }
 
-static struct aries_early *aries_early_of(struct aries_chan *ch, u32 pe, u64 handle) __must_hold(&ch->lock)
+static struct aries_early *aries_early_of(struct aries_chan *ch, u32 pe, u64 handle)
+	__must_hold(&ch->lock)
 {
 	u32 key = aries_handle_key(ch, pe, handle);
 	struct aries_early *early;
 
-	hash_for_each_possible(ch->by_request, early, request,
-			       key) if (early->pe == pe && early->handle == handle) return early;
+	hash_for_each_possible(ch->by_request, early, request, key)
+		if (early->pe == pe && early->handle == handle)
+			return early;
 	return NULL;
 }
 
-static bool aries_early_keep(struct aries_chan *ch, struct aries_dgrams *dgs, struct aries_peer *peer,
-			     const struct aries_msg *msg, struct aries_spare *spare) __must_hold(&ch->lock)
+static bool aries_early_keep(struct aries_chan *ch, struct aries_dgrams *dgs,
+			     struct aries_peer *peer, const struct aries_msg *msg,
+			     struct aries_spare *spare)
+	__must_hold(&ch->lock)
 {
 	struct aries_early *early = spare->early;
 
@@ -337,17 +369,21 @@ static bool aries_early_keep(struct aries_chan *ch, struct aries_dgrams *dgs, st
 	memcpy(early->data, msg->data, early->len);
 	list_add_tail(&early->node, &dgs->early);
 	list_add_tail(&early->of_peer, &peer->earlies);
-	hash_add(ch->by_request, &early->request, aries_handle_key(ch, peer->pe, early->handle));
-	hash_add(ch->by_caller, &early->caller, aries_caller_key(ch, dgs, early->pe, early->inst));
+	hash_add(ch->by_request, &early->request,
+		 aries_handle_key(ch, peer->pe, early->handle));
+	hash_add(ch->by_caller, &early->caller,
+		 aries_caller_key(ch, dgs, early->pe, early->inst));
 	dgs->nearly++;
 	return true;
 }
 
 /* A request that nothing matches yet: kept, or refused. */
-static void aries_dg_keep(struct aries_chan *ch, struct aries_peer *peer, const struct aries_msg *msg,
-			  struct aries_spare *spare) __must_hold(&ch->lock)
+static void aries_dg_keep(struct aries_chan *ch, struct aries_peer *peer,
+			  const struct aries_msg *msg, struct aries_spare *spare)
+	__must_hold(&ch->lock)
 {
-	struct aries_dgrams *dgs = aries_dg_instance(ch, le32_to_cpu(msg->cookie), le32_to_cpu(msg->dst_inst));
+	struct aries_dgrams *dgs = aries_dg_instance(ch, le32_to_cpu(msg->cookie),
+						     le32_to_cpu(msg->dst_inst));
 	struct aries_early *early = aries_early_of(ch, peer->pe, le64_to_cpu(msg->src_handle));
 
 	if (early && early->dgs == dgs)
@@ -358,8 +394,9 @@ static void aries_dg_keep(struct aries_chan *ch, struct aries_peer *peer, const 
 		aries_dg_reply(ch, &peer->nobody, ARIES_MSG_NAK, msg, spare);
 }
 
-static void aries_dg_request(struct aries_chan *ch, struct aries_peer *peer, const struct aries_msg *msg,
-			     struct aries_spare *spare) __must_hold(&ch->lock)
+static void aries_dg_request(struct aries_chan *ch, struct aries_peer *peer,
+			     const struct aries_msg *msg, struct aries_spare *spare)
+	__must_hold(&ch->lock)
 {
 	u32 cookie = le32_to_cpu(msg->cookie), inst = le32_to_cpu(msg->dst_inst);
 	u32 from = le32_to_cpu(msg->src_inst);
@@ -390,8 +427,9 @@ static void aries_dg_request(struct aries_chan *ch, struct aries_peer *peer, con
 	aries_dg_accept(ch, dg, handle);
 }
 
-static void aries_dg_accepted(struct aries_chan *ch, struct aries_peer *peer, const struct aries_msg *msg,
-			      struct aries_spare *spare) __must_hold(&ch->lock)
+static void aries_dg_accepted(struct aries_chan *ch, struct aries_peer *peer,
+			      const struct aries_msg *msg, struct aries_spare *spare)
+	__must_hold(&ch->lock)
 {
 	struct aries_dgram *dg = aries_dg_find(ch, le64_to_cpu(msg->dst_handle), peer->pe);
 	u32 inst = le32_to_cpu(msg->src_inst);
@@ -408,7 +446,8 @@ static void aries_dg_accepted(struct aries_chan *ch, struct aries_peer *peer, co
 	aries_dg_finish(ch, dg, KGNI_DGRAM_COMPLETED);
 }
 
-static void aries_dg_rejected(struct aries_chan *ch, struct aries_dgram *dg) __must_hold(&ch->lock)
+static void aries_dg_rejected(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	if (dg->cancelled || dg->flags & KGNI_DGRAM_WILDCARD) {
 		aries_dg_finish(ch, dg, KGNI_DGRAM_TERMINATED);
@@ -422,20 +461,24 @@ static void aries_dg_rejected(struct aries_chan *ch, struct aries_dgram *dg) __m
 	aries_flow_due(ch, dg);
 }
 
-static void aries_dg_answered(struct aries_chan *ch, struct aries_peer *peer, const struct aries_msg *msg,
-			      bool confirmed) __must_hold(&ch->lock)
+static void aries_dg_answered(struct aries_chan *ch, struct aries_peer *peer,
+			      const struct aries_msg *msg, bool confirmed)
+	__must_hold(&ch->lock)
 {
 	struct aries_dgram *dg = aries_dg_find(ch, le64_to_cpu(msg->dst_handle), peer->pe);
 
-	if (!dg || dg->state != KGNI_DGRAM_REMOTE_DATA || dg->peer_handle != le64_to_cpu(msg->src_handle))
+	if (!dg || dg->state != KGNI_DGRAM_REMOTE_DATA ||
+	    dg->peer_handle != le64_to_cpu(msg->src_handle))
 		return;
 	if (!confirmed)
 		aries_dg_rejected(ch, dg);
 	else
-		aries_dg_finish(ch, dg, dg->cancelled ? KGNI_DGRAM_TERMINATED : KGNI_DGRAM_COMPLETED);
+		aries_dg_finish(ch, dg,
+				dg->cancelled ? KGNI_DGRAM_TERMINATED : KGNI_DGRAM_COMPLETED);
 }
 
-static void aries_dg_withdrawn(struct aries_chan *ch, struct aries_peer *peer, const struct aries_msg *msg)
+static void aries_dg_withdrawn(struct aries_chan *ch, struct aries_peer *peer,
+			       const struct aries_msg *msg)
 	__must_hold(&ch->lock)
 {
 	struct aries_early *early = aries_early_of(ch, peer->pe, le64_to_cpu(msg->src_handle));
@@ -445,7 +488,8 @@ static void aries_dg_withdrawn(struct aries_chan *ch, struct aries_peer *peer, c
 		aries_early_free(early);
 }
 
-static void aries_dg_refused(struct aries_chan *ch, struct aries_peer *peer, const struct aries_msg *msg)
+static void aries_dg_refused(struct aries_chan *ch, struct aries_peer *peer,
+			     const struct aries_msg *msg)
 	__must_hold(&ch->lock)
 {
 	struct aries_dgram *dg = aries_dg_find(ch, le64_to_cpu(msg->dst_handle), peer->pe);
@@ -464,7 +508,8 @@ static void aries_dg_refused(struct aries_chan *ch, struct aries_peer *peer, con
  * Context: lock held.
  */
 void aries_dg_message(struct aries_chan *ch, struct aries_peer *peer, const struct aries_msg *msg,
-		      struct aries_spare *spare) __must_hold(&ch->lock)
+		      struct aries_spare *spare)
+	__must_hold(&ch->lock)
 {
 	lockdep_assert_held(&ch->lock);
 	switch (le16_to_cpu(msg->type)) {
@@ -489,10 +534,12 @@ void aries_dg_message(struct aries_chan *ch, struct aries_peer *peer, const stru
 	}
 }
 
-static void aries_dg_partner_gone(struct aries_chan *ch, struct aries_dgram *dg, bool lost) __must_hold(&ch->lock)
+static void aries_dg_partner_gone(struct aries_chan *ch, struct aries_dgram *dg, bool lost)
+	__must_hold(&ch->lock)
 {
 	if (dg->state == KGNI_DGRAM_REMOTE_DATA)
-		aries_dg_finish(ch, dg, dg->cancelled ? KGNI_DGRAM_TERMINATED : KGNI_DGRAM_TIMEOUT);
+		aries_dg_finish(ch, dg,
+				dg->cancelled ? KGNI_DGRAM_TERMINATED : KGNI_DGRAM_TIMEOUT);
 	else if (lost)
 		aries_dg_finish(ch, dg, KGNI_DGRAM_TIMEOUT);
 	else
@@ -500,17 +547,21 @@ static void aries_dg_partner_gone(struct aries_chan *ch, struct aries_dgram *dg,
 }
 
 /* Return: false when nothing is left of what was before. */
-static bool aries_dg_settle_one(struct aries_chan *ch, struct aries_peer *peer) __must_hold(&ch->lock)
+static bool aries_dg_settle_one(struct aries_chan *ch, struct aries_peer *peer)
+	__must_hold(&ch->lock)
 {
 	if (!list_empty(&peer->old_earlies)) {
-		aries_early_free(list_first_entry(&peer->old_earlies, struct aries_early, of_peer));
+		aries_early_free(list_first_entry(&peer->old_earlies, struct aries_early,
+						  of_peer));
 	} else if (!list_empty(&peer->old_notes)) {
-		struct aries_note *note = list_first_entry(&peer->old_notes, struct aries_note, node);
+		struct aries_note *note =
+			list_first_entry(&peer->old_notes, struct aries_note, node);
 
 		list_del(&note->node);
 		kfree(note);
 	} else if (!list_empty(&peer->old_dgrams)) {
-		struct aries_dgram *dg = list_first_entry(&peer->old_dgrams, struct aries_dgram, of_peer);
+		struct aries_dgram *dg =
+			list_first_entry(&peer->old_dgrams, struct aries_dgram, of_peer);
 
 		list_move_tail(&dg->of_peer, &peer->dgrams);
 		aries_dg_partner_gone(ch, dg, peer->lost);

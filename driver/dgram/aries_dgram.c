@@ -95,7 +95,8 @@ static void aries_dg_file(struct aries_dgram *dg)
 }
 
 /** aries_dg_finish() - give a datagram its final state and wake who waits. Context: lock held. */
-void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state) __must_hold(&ch->lock)
+void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
+	__must_hold(&ch->lock)
 {
 	struct aries_dgrams *dgs = &dg->own->dg;
 
@@ -113,14 +114,16 @@ void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state) _
 }
 
 /* The other node may have kept the request of one that is going to end. */
-static void aries_dg_withdraw(struct aries_chan *ch, struct aries_dgram *dg) __must_hold(&ch->lock)
+static void aries_dg_withdraw(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	if (dg->state == KGNI_DGRAM_PENDING && dg->kept)
 		aries_dg_tell(ch, dg->flow, ARIES_MSG_CANCEL, dg->own->dg.cookie, 0, dg->handle);
 }
 
 /* Ends one that has no final state. Return: whether it is gone. */
-static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg) __must_hold(&ch->lock)
+static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	trace_aries_dgram_cancel(dg->own, dg->ep, dg->to_pe, dg->to_inst, dg->state);
 	dg->cancelled = true;
@@ -147,7 +150,8 @@ static struct aries_dgram *aries_dg_any(struct aries_dgrams *dgs)
 }
 
 /* Everything that is there now goes, and nobody hears of it. The lock is let go in between. */
-static void aries_dg_clear(struct aries_chan *ch, struct aries_dgrams *dgs) __must_hold(&ch->lock)
+static void aries_dg_clear(struct aries_chan *ch, struct aries_dgrams *dgs)
+	__must_hold(&ch->lock)
 {
 	unsigned int left = dgs->count;
 	struct aries_dgram *dg;
@@ -177,12 +181,14 @@ void aries_dgram_detach(struct aries_owner *own)
 	hash_del(&dgs->hash);
 	aries_dg_clear(ch, dgs);
 	while (!list_empty(&dgs->early)) {
-		struct aries_early *early = list_first_entry(&dgs->early, struct aries_early, node);
+		struct aries_early *early =
+			list_first_entry(&dgs->early, struct aries_early, node);
 		struct aries_peer *peer = aries_peer_find(ch, early->pe);
 
 		/* its owner asks again until somebody else is there */
 		if (peer)
-			aries_dg_tell(ch, &peer->nobody, ARIES_MSG_NAK, dgs->cookie, early->handle, 0);
+			aries_dg_tell(ch, &peer->nobody, ARIES_MSG_NAK, dgs->cookie,
+				      early->handle, 0);
 		aries_early_free(early);
 	}
 	aries_chan_kick(ch);
@@ -211,8 +217,9 @@ static struct aries_dgram *aries_dg_by_ep(struct aries_owner *own, u64 ep)
 	u32 key = aries_dg_ep_key(ch, own, ep);
 	struct aries_dgram *dg;
 
-	hash_for_each_possible(ch->by_ep, dg, ep_hash,
-			       key) if (dg->own == own && dg->ep == ep && !dg->orphan) return dg;
+	hash_for_each_possible(ch->by_ep, dg, ep_hash, key)
+		if (dg->own == own && dg->ep == ep && !dg->orphan)
+			return dg;
 	return NULL;
 }
 
@@ -225,7 +232,8 @@ static struct aries_dgram *aries_dg_named(struct aries_owner *own, u32 flags, u6
 	return dg;
 }
 
-static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare, bool *work)
+static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare,
+			bool *work)
 	__must_hold(&ch->lock)
 {
 	struct aries_dgrams *dgs = &dg->own->dg;
@@ -372,15 +380,17 @@ static long aries_dg_timeout(u64 ms)
 }
 
 /* Calls @step until it returns something else than 0, as long as the time lasts. */
-static int aries_dg_wait(struct aries_owner *own, u64 timeout_ms, int (*step)(struct aries_owner *own, void *arg),
-			 void *arg)
+static int aries_dg_wait(struct aries_owner *own, u64 timeout_ms,
+			 int (*step)(struct aries_owner *own, void *arg), void *arg)
 {
 	struct aries_dgrams *dgs = &own->dg;
 	unsigned int round = READ_ONCE(dgs->round);
 	int rc = 0;
 	long left;
 
-	left = wait_event_interruptible_timeout(dgs->wq, READ_ONCE(dgs->round) != round || (rc = step(own, arg)) != 0,
+	left = wait_event_interruptible_timeout(dgs->wq,
+						READ_ONCE(dgs->round) != round ||
+							(rc = step(own, arg)) != 0,
 						aries_dg_timeout(timeout_ms));
 	if (rc)
 		return rc;
@@ -426,12 +436,14 @@ static struct aries_dgram *aries_dg_news(struct aries_dgrams *dgs, u32 flags, bo
 
 	for (id = flags & KGNI_DGRAM_ID ? 1 : 0; id < ARRAY_SIZE(dgs->done); id++)
 		if (!list_empty(&dgs->done[id]))
-			aries_dg_earliest(&first, list_first_entry(&dgs->done[id], struct aries_dgram, node));
+			aries_dg_earliest(&first, list_first_entry(&dgs->done[id],
+								   struct aries_dgram, node));
 	/* of an endpoint that is gone: for who waits, if somebody does */
 	if (!wait && dgs->probers)
 		return first;
-	list_for_each_entry(dg, &dgs->orphans, node) if (!(flags & ~dg->flags & KGNI_DGRAM_ID))
-		aries_dg_earliest(&first, dg);
+	list_for_each_entry(dg, &dgs->orphans, node)
+		if (!(flags & ~dg->flags & KGNI_DGRAM_ID))
+			aries_dg_earliest(&first, dg);
 	return first;
 }
 
@@ -490,7 +502,8 @@ int aries_dgram_probe(struct aries_owner *own, struct kgni_dgram_probe *arg)
 	return rc > 0 ? 0 : aries_dg_why(own, rc);
 }
 
-static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_owner *own, struct kgni_dgram_cancel *arg)
+static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_owner *own,
+			       struct kgni_dgram_cancel *arg)
 	__must_hold(&ch->lock)
 {
 	struct aries_dgram *dg = aries_dg_named(own, arg->flags, arg->ep, arg->id);
@@ -545,7 +558,8 @@ int aries_dgram_cancel(struct aries_owner *own, struct kgni_dgram_cancel *arg)
 }
 
 /** aries_dgram_poll() - poll() on the file: readable while a datagram has a final state */
-__poll_t aries_dgram_poll(struct aries_owner *own, struct file *file, struct poll_table_struct *wait)
+__poll_t aries_dgram_poll(struct aries_owner *own, struct file *file,
+			  struct poll_table_struct *wait)
 {
 	struct aries_chan *ch = own->ad->chan;
 	__poll_t mask = 0;
@@ -563,15 +577,19 @@ __poll_t aries_dgram_poll(struct aries_owner *own, struct file *file, struct pol
 static void aries_dg_show(struct seq_file *m, const struct aries_dgram *dg)
 {
 	static const char *const states[] = {
-		[KGNI_DGRAM_PENDING] = "PENDING",       [KGNI_DGRAM_COMPLETED] = "COMPLETED",
-		[KGNI_DGRAM_ERROR] = "ERROR",           [KGNI_DGRAM_TIMEOUT] = "TIMEOUT",
-		[KGNI_DGRAM_TERMINATED] = "TERMINATED", [KGNI_DGRAM_REMOTE_DATA] = "REMOTE_DATA",
+		[KGNI_DGRAM_PENDING] = "PENDING",
+		[KGNI_DGRAM_COMPLETED] = "COMPLETED",
+		[KGNI_DGRAM_ERROR] = "ERROR",
+		[KGNI_DGRAM_TIMEOUT] = "TIMEOUT",
+		[KGNI_DGRAM_TERMINATED] = "TERMINATED",
+		[KGNI_DGRAM_REMOTE_DATA] = "REMOTE_DATA",
 	};
 
 	seq_printf(m, "datagram %llu owner %u inst %u ep %#llx id %#llx state %s %s node %u peer %u in %u out %u%s%s\n",
-		   dg->handle, dg->own->nr, dg->own->dg.inst_id, dg->ep, dg->id, states[dg->state],
-		   dg->flags & KGNI_DGRAM_WILDCARD ? "wildcard" : "directed", dg->to_pe, dg->to_inst, dg->in_len,
-		   dg->out_len, dg->cancelled ? " cancelled" : "", dg->orphan ? " orphan" : "");
+		   dg->handle, dg->own->nr, dg->own->dg.inst_id, dg->ep, dg->id,
+		   states[dg->state], dg->flags & KGNI_DGRAM_WILDCARD ? "wildcard" : "directed",
+		   dg->to_pe, dg->to_inst, dg->in_len, dg->out_len,
+		   dg->cancelled ? " cancelled" : "", dg->orphan ? " orphan" : "");
 }
 
 /** aries_dgram_show() - debugfs lines of a file's datagrams. Context: own->lock held. */
@@ -584,9 +602,11 @@ void aries_dgram_show(struct seq_file *m, struct aries_owner *own)
 
 	spin_lock_irq(&ch->lock);
 	for (i = 0; i < ARIES_DG_LISTS; i++)
-		list_for_each_entry(dg, aries_dg_list(&own->dg, i), node) aries_dg_show(m, dg);
+		list_for_each_entry(dg, aries_dg_list(&own->dg, i), node)
+			aries_dg_show(m, dg);
 	list_for_each_entry(early, &own->dg.early, node)
-		seq_printf(m, "request %llu owner %u inst %u node %u peer %u in %u\n", early->handle, own->nr,
-			   own->dg.inst_id, early->pe, early->inst, early->len);
+		seq_printf(m, "request %llu owner %u inst %u node %u peer %u in %u\n",
+			   early->handle, own->nr, own->dg.inst_id, early->pe, early->inst,
+			   early->len);
 	spin_unlock_irq(&ch->lock);
 }

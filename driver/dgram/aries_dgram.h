@@ -34,18 +34,18 @@
 #define ARIES_SLOT_BYTES 256
 #define ARIES_SLOTS_MIN 16
 #define ARIES_SLOTS_MAX 4096 /* nodes of a larger fabric share slots */
-#define ARIES_SLOT_ACK 208   /* where the acknowledgment is */
+#define ARIES_SLOT_ACK 208 /* where the acknowledgment is */
 /* "ADG" and the version of what follows. Version 1 was under another tag and key. */
 #define ARIES_MSG_MAGIC 0x32474441u
 #define ARIES_MSG_MAGIC_MASK 0x00ffffffu
 
 enum aries_msg_type {
 	ARIES_MSG_REQUEST = 1, /* a directed datagram looks for its match */
-	ARIES_MSG_ACCEPT,      /* found one; carries the other's data */
-	ARIES_MSG_CONFIRM,     /* the first side has the data: both are complete */
-	ARIES_MSG_REJECT,      /* the first side was cancelled meanwhile */
-	ARIES_MSG_CANCEL,      /* forget the request */
-	ARIES_MSG_NAK,         /* nobody of that name, or no room: ask again later */
+	ARIES_MSG_ACCEPT, /* found one; carries the other's data */
+	ARIES_MSG_CONFIRM, /* the first side has the data: both are complete */
+	ARIES_MSG_REJECT, /* the first side was cancelled meanwhile */
+	ARIES_MSG_CANCEL, /* forget the request */
+	ARIES_MSG_NAK, /* nobody of that name, or no room: ask again later */
 	ARIES_MSG_LAST = ARIES_MSG_NAK,
 };
 
@@ -113,7 +113,7 @@ static_assert(ARIES_SLOT_ACK + sizeof(struct aries_ack) <= ARIES_SLOT_BYTES);
 /* Datagrams, requests or messages that are gone through before others get the lock. */
 #define ARIES_DG_BATCH 64
 #define ARIES_DG_BITS 12 /* of hash tables */
-#define ARIES_PAUSES 16  /* list n is for pauses of 2^n jiffies */
+#define ARIES_PAUSES 16 /* list n is for pauses of 2^n jiffies */
 
 /**
  * struct aries_note - a message without data that waits for its turn
@@ -397,7 +397,8 @@ struct aries_early {
 };
 
 /* aries_chan.c */
-int aries_chan_put(struct aries_chan *ch, u32 pe, u32 at, const void *data, size_t bytes, u32 event);
+int aries_chan_put(struct aries_chan *ch, u32 pe, u32 at, const void *data, size_t bytes,
+		   u32 event);
 void aries_chan_kick(struct aries_chan *ch);
 
 /* aries_peer.c */
@@ -412,11 +413,13 @@ void aries_peer_free_all(struct aries_chan *ch);
 u32 aries_dg_key(const struct aries_chan *ch, u32 a, u32 b, u32 c, u32 d);
 unsigned long aries_earlier(unsigned long a, unsigned long b);
 void aries_flow_init(struct aries_flow *flow, struct aries_peer *peer, u32 cookie);
-bool aries_flow_bind(struct aries_chan *ch, struct aries_dgram *dg, struct aries_peer *peer, struct aries_flow **spare);
+bool aries_flow_bind(struct aries_chan *ch, struct aries_dgram *dg, struct aries_peer *peer,
+		     struct aries_flow **spare);
 void aries_flow_leave(struct aries_dgram *dg);
 void aries_flow_due(struct aries_chan *ch, struct aries_dgram *dg);
 void aries_flow_refused(struct aries_chan *ch, struct aries_dgram *dg);
-struct aries_note *aries_flow_note(struct aries_chan *ch, struct aries_flow *flow, struct aries_note **spare);
+struct aries_note *aries_flow_note(struct aries_chan *ch, struct aries_flow *flow,
+				   struct aries_note **spare);
 bool aries_flow_next(struct aries_peer *peer);
 void aries_flow_landed(struct aries_chan *ch, struct aries_peer *peer);
 void aries_flow_forget(struct aries_peer *peer);
@@ -428,8 +431,8 @@ void aries_dg_message(struct aries_chan *ch, struct aries_peer *peer, const stru
 void aries_dg_settle(struct aries_chan *ch, struct aries_peer *peer);
 bool aries_dg_meet(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare);
 bool aries_dg_named_already(struct aries_chan *ch, const struct aries_dgram *dg);
-void aries_dg_tell(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type, u32 cookie, u64 dst_handle,
-		   u64 src_handle);
+void aries_dg_tell(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type,
+		   u32 cookie, u64 dst_handle, u64 src_handle);
 void aries_early_free(struct aries_early *early);
 
 /* aries_dgram.c */

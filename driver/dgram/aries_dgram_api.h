@@ -16,7 +16,8 @@ int aries_dgram_post(struct aries_owner *own, struct kgni_dgram_post *arg);
 int aries_dgram_test(struct aries_owner *own, struct kgni_dgram_test *arg);
 int aries_dgram_probe(struct aries_owner *own, struct kgni_dgram_probe *arg);
 int aries_dgram_cancel(struct aries_owner *own, struct kgni_dgram_cancel *arg);
-__poll_t aries_dgram_poll(struct aries_owner *own, struct file *file, struct poll_table_struct *wait);
+__poll_t aries_dgram_poll(struct aries_owner *own, struct file *file,
+			  struct poll_table_struct *wait);
 void aries_dgram_show(struct seq_file *m, struct aries_owner *own);
 
 #endif /* ARIES_DGRAM_API_H */

@@ -26,7 +26,7 @@
 /** aries_dg_key() - key of a hash table of the channel, for four words that others may choose */
 u32 aries_dg_key(const struct aries_chan *ch, u32 a, u32 b, u32 c, u32 d)
 {
-	const u32 words[] = {a, b, c, d};
+	const u32 words[] = { a, b, c, d };
 
 	return jhash(words, sizeof(words), ch->seed);
 }
@@ -55,13 +55,15 @@ static u32 aries_flow_key(const struct aries_chan *ch, u32 pe, u32 cookie)
 }
 
 static struct aries_flow *aries_flow_get(struct aries_chan *ch, struct aries_peer *peer, u32 cookie,
-					 struct aries_flow **spare) __must_hold(&ch->lock)
+					 struct aries_flow **spare)
+	__must_hold(&ch->lock)
 {
 	u32 key = aries_flow_key(ch, peer->pe, cookie);
 	struct aries_flow *flow;
 
-	hash_for_each_possible(ch->flows, flow, hash,
-			       key) if (flow->peer == peer && flow->cookie == cookie) return flow;
+	hash_for_each_possible(ch->flows, flow, hash, key)
+		if (flow->peer == peer && flow->cookie == cookie)
+			return flow;
 	flow = *spare;
 	*spare = NULL;
 	if (!flow)
@@ -92,7 +94,8 @@ static void aries_flow_put(struct aries_flow *flow)
  *
  * Context: lock held. Return: false if there is no memory.
  */
-bool aries_flow_bind(struct aries_chan *ch, struct aries_dgram *dg, struct aries_peer *peer, struct aries_flow **spare)
+bool aries_flow_bind(struct aries_chan *ch, struct aries_dgram *dg, struct aries_peer *peer,
+		     struct aries_flow **spare)
 	__must_hold(&ch->lock)
 {
 	struct aries_flow *flow = aries_flow_get(ch, peer, dg->own->dg.cookie, spare);
@@ -124,7 +127,8 @@ void aries_flow_leave(struct aries_dgram *dg)
 	aries_flow_put(flow);
 }
 
-static void aries_flow_wake(struct aries_chan *ch, struct aries_flow *flow) __must_hold(&ch->lock)
+static void aries_flow_wake(struct aries_chan *ch, struct aries_flow *flow)
+	__must_hold(&ch->lock)
 {
 	if (list_empty(&flow->turn))
 		list_add_tail(&flow->turn, &flow->peer->turn);
@@ -133,18 +137,21 @@ static void aries_flow_wake(struct aries_chan *ch, struct aries_flow *flow) __mu
 }
 
 /** aries_flow_due() - a datagram asks or answers as soon as it is its turn. Context: lock held. */
-void aries_flow_due(struct aries_chan *ch, struct aries_dgram *dg) __must_hold(&ch->lock)
+void aries_flow_due(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	struct aries_flow *flow = dg->flow;
 
 	lockdep_assert_held(&ch->lock);
 	dg->due = true;
-	list_move_tail(&dg->queue, dg->state == KGNI_DGRAM_PENDING ? &flow->asks : &flow->answers);
+	list_move_tail(&dg->queue,
+		       dg->state == KGNI_DGRAM_PENDING ? &flow->asks : &flow->answers);
 	aries_flow_wake(ch, flow);
 }
 
 /* It has said what it has to say: when again, if nothing comes of it? */
-static void aries_flow_wait(struct aries_chan *ch, struct aries_dgram *dg) __must_hold(&ch->lock)
+static void aries_flow_wait(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	unsigned long pause = ARIES_PAUSE_QUIET;
 	unsigned int level;
@@ -161,7 +168,8 @@ static void aries_flow_wait(struct aries_chan *ch, struct aries_dgram *dg) __mus
 }
 
 /** aries_flow_refused() - the other node has nobody for a datagram. Context: lock held. */
-void aries_flow_refused(struct aries_chan *ch, struct aries_dgram *dg) __must_hold(&ch->lock)
+void aries_flow_refused(struct aries_chan *ch, struct aries_dgram *dg)
+	__must_hold(&ch->lock)
 {
 	dg->refused = true;
 	dg->kept = false;
@@ -177,7 +185,8 @@ void aries_flow_refused(struct aries_chan *ch, struct aries_dgram *dg) __must_ho
  *
  * Context: lock held. Return: what the caller fills in, or NULL when there are too many.
  */
-struct aries_note *aries_flow_note(struct aries_chan *ch, struct aries_flow *flow, struct aries_note **spare)
+struct aries_note *aries_flow_note(struct aries_chan *ch, struct aries_flow *flow,
+				   struct aries_note **spare)
 	__must_hold(&ch->lock)
 {
 	struct aries_note *note = *spare;
@@ -270,7 +279,8 @@ bool aries_flow_next(struct aries_peer *peer)
 }
 
 /** aries_flow_landed() - the message under way has ended, delivered or not. Context: lock held. */
-void aries_flow_landed(struct aries_chan *ch, struct aries_peer *peer) __must_hold(&ch->lock)
+void aries_flow_landed(struct aries_chan *ch, struct aries_peer *peer)
+	__must_hold(&ch->lock)
 {
 	struct aries_dgram *dg = peer->flying;
 
@@ -293,11 +303,13 @@ void aries_flow_forget(struct aries_peer *peer)
 	struct aries_flow *flow, *next;
 
 	aries_flow_forget_notes(peer, &peer->nobody);
-	list_for_each_entry_safe(flow, next, &peer->flows, node) aries_flow_forget_notes(peer, flow);
+	list_for_each_entry_safe(flow, next, &peer->flows, node)
+		aries_flow_forget_notes(peer, flow);
 }
 
 /* Return: whether there are more whose time has come. */
-static bool aries_flow_expire(struct aries_chan *ch, unsigned long *next) __must_hold(&ch->lock)
+static bool aries_flow_expire(struct aries_chan *ch, unsigned long *next)
+	__must_hold(&ch->lock)
 {
 	unsigned int level, n = 0;
 	struct aries_dgram *dg;

@@ -80,7 +80,8 @@ struct aries_peer *aries_peer_get(struct aries_chan *ch, u32 pe)
 		return NULL;
 	spin_lock_irq(&ch->lock);
 	old = xa_load(&ch->peers, pe);
-	if (old || !ch->on || xa_err(xa_store(&ch->peers, pe, peer, GFP_ATOMIC | __GFP_NOWARN))) {
+	if (old || !ch->on ||
+	    xa_err(xa_store(&ch->peers, pe, peer, GFP_ATOMIC | __GFP_NOWARN))) {
 		kfree(peer);
 		peer = old;
 	}
@@ -89,7 +90,8 @@ struct aries_peer *aries_peer_get(struct aries_chan *ch, u32 pe)
 }
 
 /* The message under way has ended; the next one has the next number. */
-static void aries_peer_pop(struct aries_chan *ch, struct aries_peer *peer) __must_hold(&ch->lock)
+static void aries_peer_pop(struct aries_chan *ch, struct aries_peer *peer)
+	__must_hold(&ch->lock)
 {
 	if (!peer->busy)
 		return;
@@ -99,7 +101,8 @@ static void aries_peer_pop(struct aries_chan *ch, struct aries_peer *peer) __mus
 }
 
 /* Nothing that was under way has a meaning for the other side; aries_dg_settle() is to follow. */
-static void aries_peer_flush(struct aries_chan *ch, struct aries_peer *peer, bool lost) __must_hold(&ch->lock)
+static void aries_peer_flush(struct aries_chan *ch, struct aries_peer *peer, bool lost)
+	__must_hold(&ch->lock)
 {
 	aries_peer_pop(ch, peer);
 	peer->rx_any = false;
@@ -111,13 +114,15 @@ static void aries_peer_flush(struct aries_chan *ch, struct aries_peer *peer, boo
 }
 
 /* The other side has started afresh. */
-static void aries_peer_restart(struct aries_chan *ch, struct aries_peer *peer, u64 epoch) __must_hold(&ch->lock)
+static void aries_peer_restart(struct aries_chan *ch, struct aries_peer *peer, u64 epoch)
+	__must_hold(&ch->lock)
 {
 	aries_peer_flush(ch, peer, false);
 	peer->epoch = epoch;
 }
 
-static void aries_peer_lost(struct aries_chan *ch, struct aries_peer *peer) __must_hold(&ch->lock)
+static void aries_peer_lost(struct aries_chan *ch, struct aries_peer *peer)
+	__must_hold(&ch->lock)
 {
 	aries_peer_flush(ch, peer, true);
 	peer->epoch = 0;
@@ -130,14 +135,15 @@ static u32 aries_peer_own_slot(struct aries_chan *ch)
 	return (ch->ad->pe & (ch->slots - 1)) * ARIES_SLOT_BYTES;
 }
 
-static void aries_peer_ack(struct aries_chan *ch, const struct aries_msg *msg, u64 epoch, bool stale)
+static void aries_peer_ack(struct aries_chan *ch, const struct aries_msg *msg, u64 epoch,
+			   bool stale)
 {
 	u32 pe = le32_to_cpu(msg->src);
-	struct aries_ack ack = {.src = cpu_to_le32(ch->ad->pe),
-				.seq = msg->seq,
-				.to_epoch = msg->src_epoch,
-				.epoch = cpu_to_le64(epoch),
-				.stale = cpu_to_le32(stale)};
+	struct aries_ack ack = { .src = cpu_to_le32(ch->ad->pe),
+				 .seq = msg->seq,
+				 .to_epoch = msg->src_epoch,
+				 .epoch = cpu_to_le64(epoch),
+				 .stale = cpu_to_le32(stale) };
 
 	ack.check = cpu_to_le32(aries_check(&ack, offsetof(struct aries_ack, check)));
 	/* if it gets lost, the message comes again */
@@ -151,7 +157,8 @@ static void aries_peer_foreign(struct aries_chan *ch, struct aries_peer *peer, c
 	if (peer->warned)
 		return;
 	peer->warned = true;
-	dev_warn(&ch->ad->dev, "node %u: %s; no datagrams with it until both have the same driver\n", peer->pe, what);
+	dev_warn(&ch->ad->dev, "node %u: %s; no datagrams with it until both have the same driver\n",
+		 peer->pe, what);
 }
 
 /* Of a message of another version nothing but its start and the slot can be relied on. */
@@ -175,13 +182,15 @@ static bool aries_msg_valid(struct aries_chan *ch, u32 slot, const struct aries_
 	u16 type = le16_to_cpu(msg->type);
 
 	return le32_to_cpu(msg->magic) == ARIES_MSG_MAGIC &&
-	       le64_to_cpu(msg->check) == aries_check(msg, offsetof(struct aries_msg, check)) && src < ch->ad->nodes &&
-	       src != ch->ad->pe && (src & (ch->slots - 1)) == slot && type && type <= ARIES_MSG_LAST &&
-	       le16_to_cpu(msg->len) <= KGNI_DGRAM_BYTES && !msg->reserved && msg->src_epoch;
+	       le64_to_cpu(msg->check) == aries_check(msg, offsetof(struct aries_msg, check)) &&
+	       src < ch->ad->nodes && src != ch->ad->pe && (src & (ch->slots - 1)) == slot &&
+	       type && type <= ARIES_MSG_LAST && le16_to_cpu(msg->len) <= KGNI_DGRAM_BYTES &&
+	       !msg->reserved && msg->src_epoch;
 }
 
 /* Return: whether the message is the next one, otherwise it is not to be looked at. */
-static bool aries_peer_in_order(struct aries_chan *ch, struct aries_peer *peer, const struct aries_msg *msg)
+static bool aries_peer_in_order(struct aries_chan *ch, struct aries_peer *peer,
+				const struct aries_msg *msg)
 	__must_hold(&ch->lock)
 {
 	u64 epoch = le64_to_cpu(msg->src_epoch);
@@ -202,7 +211,8 @@ static bool aries_peer_in_order(struct aries_chan *ch, struct aries_peer *peer, 
 
 static bool aries_peer_again(const struct aries_peer *peer, const struct aries_msg *msg)
 {
-	return peer->rx_any && peer->epoch == le64_to_cpu(msg->src_epoch) && peer->rx_seq == le32_to_cpu(msg->seq);
+	return peer->rx_any && peer->epoch == le64_to_cpu(msg->src_epoch) &&
+	       peer->rx_seq == le32_to_cpu(msg->seq);
 }
 
 static bool aries_spare_fill(struct aries_spare *spare)
@@ -216,7 +226,8 @@ static bool aries_spare_fill(struct aries_spare *spare)
 	return spare->note && spare->early && spare->flow;
 }
 
-static void aries_peer_take(struct aries_chan *ch, struct aries_peer *peer, const struct aries_msg *msg)
+static void aries_peer_take(struct aries_chan *ch, struct aries_peer *peer,
+			    const struct aries_msg *msg)
 {
 	bool taken;
 
@@ -274,16 +285,19 @@ static bool aries_ack_valid(struct aries_chan *ch, u32 slot, const struct aries_
 {
 	u32 src = le32_to_cpu(ack->src);
 
-	return le32_to_cpu(ack->check) == aries_check(ack, offsetof(struct aries_ack, check)) && src < ch->ad->nodes &&
-	       src != ch->ad->pe && (src & (ch->slots - 1)) == slot && ack->epoch;
+	return le32_to_cpu(ack->check) == aries_check(ack, offsetof(struct aries_ack, check)) &&
+	       src < ch->ad->nodes && src != ch->ad->pe && (src & (ch->slots - 1)) == slot &&
+	       ack->epoch;
 }
 
-static void aries_peer_acked(struct aries_chan *ch, struct aries_peer *peer, const struct aries_ack *ack)
+static void aries_peer_acked(struct aries_chan *ch, struct aries_peer *peer,
+			     const struct aries_ack *ack)
 	__must_hold(&ch->lock)
 {
 	u64 epoch = le64_to_cpu(ack->epoch);
 
-	if (!peer->busy || le64_to_cpu(ack->to_epoch) != peer->own_epoch || le32_to_cpu(ack->seq) != peer->tx_seq)
+	if (!peer->busy || le64_to_cpu(ack->to_epoch) != peer->own_epoch ||
+	    le32_to_cpu(ack->seq) != peer->tx_seq)
 		return;
 	if (ack->stale ? epoch != peer->epoch : peer->epoch && epoch != peer->epoch) {
 		aries_peer_restart(ch, peer, epoch);
@@ -324,7 +338,8 @@ static void aries_peer_fill(struct aries_chan *ch, struct aries_peer *peer, stru
 }
 
 /* Return: whether there is a message, and it is time to put it; else *next may be earlier. */
-static bool aries_peer_ready(struct aries_chan *ch, struct aries_peer *peer, unsigned long *next) __must_hold(&ch->lock)
+static bool aries_peer_ready(struct aries_chan *ch, struct aries_peer *peer, unsigned long *next)
+	__must_hold(&ch->lock)
 {
 	unsigned long bound = peer->failed ? ARIES_TX_FAILED : ARIES_TX_SILENT;
 
@@ -352,7 +367,8 @@ static void aries_peer_put(struct aries_chan *ch, struct aries_peer *peer)
 	/* only the work item takes messages, so this one stays */
 	msg = peer->msg;
 	aries_peer_fill(ch, peer, &msg);
-	status = aries_chan_put(ch, peer->pe, aries_peer_own_slot(ch), &msg, sizeof(msg), ch->ad->pe);
+	status = aries_chan_put(ch, peer->pe, aries_peer_own_slot(ch), &msg, sizeof(msg),
+				ch->ad->pe);
 	/* it has a domain there, with another key than ours */
 	if (status == ARIES_ST_PTAG)
 		aries_peer_foreign(ch, peer, "it refuses the key of our messages");
@@ -362,7 +378,8 @@ static void aries_peer_put(struct aries_chan *ch, struct aries_peer *peer)
 }
 
 /* Return: a peer that is to be put something, or settled; NULL when all have been looked at. */
-static struct aries_peer *aries_peer_due(struct aries_chan *ch, struct list_head *rest, unsigned long *next)
+static struct aries_peer *aries_peer_due(struct aries_chan *ch, struct list_head *rest,
+					 unsigned long *next)
 	__must_hold(&ch->lock)
 {
 	struct aries_peer *peer;
@@ -418,8 +435,7 @@ void aries_peer_free_all(struct aries_chan *ch)
 	struct aries_peer *peer;
 	unsigned long pe;
 
-	xa_for_each(&ch->peers, pe, peer)
-	{
+	xa_for_each(&ch->peers, pe, peer) {
 		spin_lock_irq(&ch->lock);
 		aries_peer_flush(ch, peer, true);
 		spin_unlock_irq(&ch->lock);
@@ -438,8 +454,8 @@ void aries_peer_free_all(struct aries_chan *ch)
 
 static void aries_flow_show(struct seq_file *m, const struct aries_flow *flow)
 {
-	seq_printf(m, "peer %u ptag %u datagrams %u notes %u sent %llu\n", flow->peer->pe, flow->ptag, flow->users,
-		   flow->nnotes, flow->sent);
+	seq_printf(m, "peer %u ptag %u datagrams %u notes %u sent %llu\n", flow->peer->pe,
+		   flow->ptag, flow->users, flow->nnotes, flow->sent);
 }
 
 /** aries_peers_show() - debugfs lines of who says how much to other nodes. Context: any. */
@@ -457,7 +473,8 @@ void aries_peers_show(struct seq_file *m, struct aries_dev *ad)
 			return;
 		}
 		aries_flow_show(m, &peer->nobody);
-		list_for_each_entry(flow, &peer->flows, node) aries_flow_show(m, flow);
+		list_for_each_entry(flow, &peer->flows, node)
+			aries_flow_show(m, flow);
 		spin_unlock_irq(&ad->chan->lock);
 	}
 }

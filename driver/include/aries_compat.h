@@ -35,7 +35,8 @@ static inline void aries_report_errors(struct pci_dev *pdev)
 #endif
 }
 
-static inline void aries_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)
+static inline void aries_vm_flags(struct vm_area_struct *vma, unsigned long set,
+				  unsigned long clear)
 {
 #if KERNEL_VERSION(6, 3, 0) > LINUX_VERSION_CODE
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;

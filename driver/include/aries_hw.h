@@ -26,25 +26,25 @@ extern "C" {
 
 /* ---- Layout of one descriptor's part of the FMA BAR (every access traps) ---- */
 #define ARIES_FMA_STRIDE 0x40000u
-#define ARIES_FMA_PUT 0x00000u         /* put window */
-#define ARIES_FMA_GET 0x10000u         /* get window */
-#define ARIES_FMA_DOORBELL 0x20000u    /* doorbell page */
-#define ARIES_FMA_WINDOW 0x10000u      /* bytes of one window */
+#define ARIES_FMA_PUT 0x00000u /* put window */
+#define ARIES_FMA_GET 0x10000u /* get window */
+#define ARIES_FMA_DOORBELL 0x20000u /* doorbell page */
+#define ARIES_FMA_WINDOW 0x10000u /* bytes of one window */
 #define ARIES_FMA_SMALL_WINDOW 0x8000u /* what of it a process in small-window mode may map */
 
 /* Doorbell page: 64-bit stores only, see ARIES_DB_* below. */
 #define ARIES_DB_FMA 0x00u
 #define ARIES_DB_BTE 0x08u
-#define ARIES_DB_NULL 0x40u   /* a trap and nothing else: the floor of a benchmark */
+#define ARIES_DB_NULL 0x40u /* a trap and nothing else: the floor of a benchmark */
 #define ARIES_DB_LAUNCH 0x80u /* one launch entry, 16 bytes; the store to the upper half issues it (N10) */
 
 /* ---- Layout of one descriptor's area in the descriptor BAR (memory) ---- */
 #define ARIES_DESC_STRIDE 0x2000u
-#define ARIES_DESC_FMA 0x0000u    /* struct aries_fma_desc */
+#define ARIES_DESC_FMA 0x0000u /* struct aries_fma_desc */
 #define ARIES_DESC_STATUS 0x0080u /* struct aries_fma_status, written by the NIC */
-#define ARIES_DESC_DONE 0x0088u   /* uint32_t, written by the NIC: entries or parts that the last batch has done */
+#define ARIES_DESC_DONE 0x0088u /* uint32_t, written by the NIC: entries or parts that the last batch has done */
 #define ARIES_DESC_WINDOW 0x00a0u /* struct aries_fma_window */
-#define ARIES_DESC_LINE 0x0800u   /* put data for a doorbell */
+#define ARIES_DESC_LINE 0x0800u /* put data for a doorbell */
 #define ARIES_DESC_LINE_BYTES 0x0800u
 #define ARIES_DESC_BTE 0x1000u /* struct aries_bte_desc[ARIES_BTE_SLOTS] */
 
@@ -140,14 +140,13 @@ enum aries_launch_kind {
 	ARIES_LAUNCH_PUT4 = 2, /* put the low 4 bytes; the others must be zero */
 	ARIES_LAUNCH_GET8 = 3, /* get 8 bytes */
 	ARIES_LAUNCH_GET4 = 4, /* get 4 bytes */
-	ARIES_LAUNCH_AMO =
-		5, /* atomic; a fetched value goes to local_offset + 8 * index of the entry in its doorbell */
+	ARIES_LAUNCH_AMO = 5, /* atomic; a fetched value goes to local_offset + 8 * index of the entry in its doorbell */
 };
 
 #define ARIES_LAUNCH_BYTES 16u
 #define ARIES_LAUNCH_LINE (ARIES_DESC_LINE_BYTES / ARIES_LAUNCH_BYTES) /* entries of the line */
-#define ARIES_LAUNCH_MAX 4096u                                         /* entries of one doorbell for the ring */
-#define ARIES_RING_MAX 65536u                                          /* entries of a ring */
+#define ARIES_LAUNCH_MAX 4096u /* entries of one doorbell for the ring */
+#define ARIES_RING_MAX 65536u /* entries of a ring */
 
 /**
  * struct aries_fma_status - what became of the last doorbell of a descriptor
@@ -201,9 +200,9 @@ ARIES_ASSERT(offsetof(struct aries_bte_desc, op) == 40, "aries_bte_desc layout")
 
 #define ARIES_BTE_PUT 1u
 #define ARIES_BTE_GET 2u
-#define ARIES_BTE_SEND 3u       /* to a posted receive: offset is the channel, 16 bits, and mdh is 0 */
+#define ARIES_BTE_SEND 3u /* to a posted receive: offset is the channel, 16 bits, and mdh is 0 */
 #define ARIES_BTE_FENCE 0x0001u /* wait for the earlier transfers of this descriptor */
-#define ARIES_BTE_PHYS 0x0002u  /* local_offset is a bus address; kernel descriptors only */
+#define ARIES_BTE_PHYS 0x0002u /* local_offset is a bus address; kernel descriptors only */
 
 /* ---- Doorbell values ---- */
 /* FMA: tid, length in bytes, operation, events, atomic command; rest zero. */
@@ -223,17 +222,17 @@ ARIES_ASSERT(offsetof(struct aries_bte_desc, op) == 40, "aries_bte_desc layout")
 
 enum aries_fma_op {
 	ARIES_FMA_PUT_LINE = 1, /* put LEN (0 to 2048) bytes of the line area */
-	ARIES_FMA_GET_OP = 2,   /* get LEN bytes (1 to 65532, multiple of 4) */
-	ARIES_FMA_AMO_OP = 3,   /* atomic; LEN is that of the operands, 4 or 8 */
+	ARIES_FMA_GET_OP = 2, /* get LEN bytes (1 to 65532, multiple of 4) */
+	ARIES_FMA_AMO_OP = 3, /* atomic; LEN is that of the operands, 4 or 8 */
 	ARIES_FMA_PUT_SYNC = 4, /* as PUT_LINE, then the sync flag */
-	ARIES_FMA_CQWRITE = 5,  /* 48 bits of operand[0] into the CQ of the target's MDD */
+	ARIES_FMA_CQWRITE = 5, /* 48 bits of operand[0] into the CQ of the target's MDD */
 	ARIES_FMA_CLOSE = 6, /* end the transaction made of window stores and silent batches: events for all of them */
-	ARIES_FMA_GET_FLAG = 7,     /* as GET_OP, then ARIES_FMA_FLAG behind the data */
-	ARIES_FMA_AMO_FLAG = 8,     /* as AMO_OP with a fetching command, then ARIES_FMA_FLAG behind the result */
-	ARIES_FMA_PUT_SCATTER = 9,  /* put LEN (0 to 2048) bytes of the line through the scatter of the window */
-	ARIES_FMA_LAUNCH = 10,      /* the LEN (1 to 128) launch entries in the line */
+	ARIES_FMA_GET_FLAG = 7, /* as GET_OP, then ARIES_FMA_FLAG behind the data */
+	ARIES_FMA_AMO_FLAG = 8, /* as AMO_OP with a fetching command, then ARIES_FMA_FLAG behind the result */
+	ARIES_FMA_PUT_SCATTER = 9, /* put LEN (0 to 2048) bytes of the line through the scatter of the window */
+	ARIES_FMA_LAUNCH = 10, /* the LEN (1 to 128) launch entries in the line */
 	ARIES_FMA_LAUNCH_RING = 11, /* LEN (1 to 4096) launch entries of the ring */
-	ARIES_FMA_CE = 16,          /* contribution to a collective; command in ARIES_DB_AMO, LEN is 0 */
+	ARIES_FMA_CE = 16, /* contribution to a collective; command in ARIES_DB_AMO, LEN is 0 */
 };
 
 /*
@@ -359,29 +358,29 @@ enum aries_cqe_source {
 
 enum aries_status {
 	ARIES_ST_OK = 0x00,
-	ARIES_ST_PTAG = 0x01,           /* protection tag (key) does not match the memory domain */
-	ARIES_ST_MDD = 0x02,            /* memory domain handle not in use */
-	ARIES_ST_BOUNDS = 0x03,         /* outside of the memory domain */
-	ARIES_ST_ACCESS = 0x04,         /* memory domain is read only */
-	ARIES_ST_TRANSLATION = 0x05,    /* page not present, or not memory */
-	ARIES_ST_NO_NODE = 0x06,        /* no such node, or no way to it */
-	ARIES_ST_TIMEOUT = 0x07,        /* no response: node gone or packet lost */
-	ARIES_ST_NO_CQ = 0x08,          /* memory domain has no CQ, or it is gone */
-	ARIES_ST_ALIGN = 0x09,          /* misaligned address or length */
-	ARIES_ST_BAD_OP = 0x0a,         /* operation or atomic command unknown to this NIC */
-	ARIES_ST_LENGTH = 0x0b,         /* length out of range */
-	ARIES_ST_RESERVED = 0x0c,       /* reserved bits set */
-	ARIES_ST_DISABLED = 0x0d,       /* descriptor or NIC not enabled */
-	ARIES_ST_NTT = 0x0e,            /* virtual node address outside of the domain, or unmapped */
-	ARIES_ST_CQ_OWNER = 0x0f,       /* completion queue belongs to another context */
-	ARIES_ST_QUEUE_FULL = 0x10,     /* too many block transfers queued */
-	ARIES_ST_FLUSHED = 0x11,        /* cancelled by a reset or a disable */
-	ARIES_ST_CRC = 0x12,            /* packet arrived damaged and was dropped */
-	ARIES_ST_ECC = 0x13,            /* two wrong bits in an entry of a memory that the operation needs */
-	ARIES_ST_NO_RECEIVE = 0x16,     /* no receive is posted for the channel */
+	ARIES_ST_PTAG = 0x01, /* protection tag (key) does not match the memory domain */
+	ARIES_ST_MDD = 0x02, /* memory domain handle not in use */
+	ARIES_ST_BOUNDS = 0x03, /* outside of the memory domain */
+	ARIES_ST_ACCESS = 0x04, /* memory domain is read only */
+	ARIES_ST_TRANSLATION = 0x05, /* page not present, or not memory */
+	ARIES_ST_NO_NODE = 0x06, /* no such node, or no way to it */
+	ARIES_ST_TIMEOUT = 0x07, /* no response: node gone or packet lost */
+	ARIES_ST_NO_CQ = 0x08, /* memory domain has no CQ, or it is gone */
+	ARIES_ST_ALIGN = 0x09, /* misaligned address or length */
+	ARIES_ST_BAD_OP = 0x0a, /* operation or atomic command unknown to this NIC */
+	ARIES_ST_LENGTH = 0x0b, /* length out of range */
+	ARIES_ST_RESERVED = 0x0c, /* reserved bits set */
+	ARIES_ST_DISABLED = 0x0d, /* descriptor or NIC not enabled */
+	ARIES_ST_NTT = 0x0e, /* virtual node address outside of the domain, or unmapped */
+	ARIES_ST_CQ_OWNER = 0x0f, /* completion queue belongs to another context */
+	ARIES_ST_QUEUE_FULL = 0x10, /* too many block transfers queued */
+	ARIES_ST_FLUSHED = 0x11, /* cancelled by a reset or a disable */
+	ARIES_ST_CRC = 0x12, /* packet arrived damaged and was dropped */
+	ARIES_ST_ECC = 0x13, /* two wrong bits in an entry of a memory that the operation needs */
+	ARIES_ST_NO_RECEIVE = 0x16, /* no receive is posted for the channel */
 	ARIES_ST_RECEIVE_LENGTH = 0x17, /* the message is longer than the receive */
-	ARIES_ST_CE_BUSY = 0x18,     /* the child's earlier contribution is pending: no event; retry after its result */
-	ARIES_ST_CE_CHILD = 0x19,    /* not a child of this collective engine */
+	ARIES_ST_CE_BUSY = 0x18, /* the child's earlier contribution is pending: no event; retry after its result */
+	ARIES_ST_CE_CHILD = 0x19, /* not a child of this collective engine */
 	ARIES_ST_CE_MISMATCH = 0x1a, /* contributions differ in command, mode or reduction id */
 	/* the same at the initiator: 0x20 | code */
 	ARIES_ST_LOCAL_PTAG = 0x21,
@@ -410,7 +409,7 @@ enum aries_status {
 /* ---- Nodes: NODE_STATE.STATE ---- */
 enum aries_node_state {
 	ARIES_NODE_NEVER = 0, /* nobody ever had the address */
-	ARIES_NODE_OFF = 1,   /* a NIC is there, and serves nobody: no driver, reset, asleep */
+	ARIES_NODE_OFF = 1, /* a NIC is there, and serves nobody: no driver, reset, asleep */
 	ARIES_NODE_UP = 2,
 	ARIES_NODE_DEAD = 3, /* it ended without a word */
 	ARIES_NODE_LEFT = 4, /* it ended in order */
@@ -421,25 +420,25 @@ enum aries_node_state {
  *
  * X(NAME, name, entries, row of the specification, text)
  */
-#define ARIES_RAS_MEMORIES(X)                                                                                          \
-	X(NTT, ntt, 4096, "N05", "node translation table")                                                             \
-	X(MDD, mdd, 4096, "N01", "memory domain descriptors")                                                          \
-	X(FMAD, fmad, 128, "N06", "FMA descriptors")                                                                   \
-	X(PTE, pte, 128, "N03", "PTE cache")                                                                           \
-	X(AMO, amo, 64, "N12", "AMO cache")                                                                            \
-	X(ORB, orb, 1024, "N20", "buffer of outstanding requests")                                                     \
-	X(CQ, cq, 1024, "N18", "completion queue descriptors")                                                         \
-	X(CE, ce, 128, "N21", "collective engines")                                                                    \
-	X(BTE, bte, 132, "N14", "block transfer queues")                                                               \
-	X(VMDH, vmdh, 64, "N04", "virtual memory domain handles")                                                      \
-	X(PTAG, ptag, 256, "N26", "protection keys")                                                                   \
+#define ARIES_RAS_MEMORIES(X) \
+	X(NTT, ntt, 4096, "N05", "node translation table") \
+	X(MDD, mdd, 4096, "N01", "memory domain descriptors") \
+	X(FMAD, fmad, 128, "N06", "FMA descriptors") \
+	X(PTE, pte, 128, "N03", "PTE cache") \
+	X(AMO, amo, 64, "N12", "AMO cache") \
+	X(ORB, orb, 1024, "N20", "buffer of outstanding requests") \
+	X(CQ, cq, 1024, "N18", "completion queue descriptors") \
+	X(CE, ce, 128, "N21", "collective engines") \
+	X(BTE, bte, 132, "N14", "block transfer queues") \
+	X(VMDH, vmdh, 64, "N04", "virtual memory domain handles") \
+	X(PTAG, ptag, 256, "N26", "protection keys") \
 	X(RMT, rmt, 32, "N16", "posted receives")
 
 enum aries_ras_memory {
 #define ARIES_RAS_ENUM(NAME, name, entries, row, text) ARIES_RAS_##NAME,
 	ARIES_RAS_MEMORIES(ARIES_RAS_ENUM)
 #undef ARIES_RAS_ENUM
-		ARIES_RAS_MEMORY_COUNT
+	ARIES_RAS_MEMORY_COUNT
 };
 
 ARIES_ASSERT(ARIES_RAS_MEMORY_COUNT == 12, "RAS_* have as many elements");
@@ -453,55 +452,55 @@ ARIES_ASSERT(ARIES_RAS_MEMORY_COUNT == 12, "RAS_* have as many elements");
 #define ARIES_RAS_STOP 0x180u
 
 /* ---- Counters: elements of CNT_VALUE ---- */
-#define ARIES_COUNTERS(X)                                                                                              \
-	X(FMA_TRAPS, fma_traps, "stores that trapped on FMA windows and doorbells")                                    \
-	X(FMA_PUTS, fma_puts, "FMA put packets")                                                                       \
-	X(FMA_GETS, fma_gets, "FMA get packets")                                                                       \
-	X(FMA_AMOS, fma_amos, "FMA atomics")                                                                           \
-	X(BTE_PUTS, bte_puts, "block puts finished")                                                                   \
-	X(BTE_GETS, bte_gets, "block gets finished")                                                                   \
-	X(BTE_BYTES, bte_bytes, "bytes moved by block transfers")                                                      \
-	X(REQ_PACKETS, req_packets, "request packets sent")                                                            \
-	X(RSP_PACKETS, rsp_packets, "response packets received")                                                       \
-	X(REQ_FLITS, req_flits, "request flits sent")                                                                  \
-	X(RSP_FLITS, rsp_flits, "response flits received")                                                             \
-	X(RX_REQUESTS, rx_requests, "request packets served for peers")                                                \
-	X(CQ_EVENTS, cq_events, "CQ entries written to this node's queues")                                            \
-	X(CQ_OVERRUNS, cq_overruns, "events lost for want of a slot")                                                  \
-	X(IRQS, irqs, "interrupts raised")                                                                             \
-	X(ERRORS, errors, "operations that ended with an error status")                                                \
-	X(RX_REFUSED, rx_refused, "requests of peers refused by a check")                                              \
-	X(GUEST_ERRORS, guest_errors, "register accesses that broke the specification")                                \
-	X(ORB_STALLS, orb_stalls, "times that 1,024 packets were outstanding")                                         \
-	X(TIMEOUTS, timeouts, "requests without a response")                                                           \
-	X(LATENCY_NS, latency_ns, "sum of modelled latencies, nanoseconds")                                            \
-	X(LATENCY_OPS, latency_ops, "operations in that sum")                                                          \
-	X(LATENCY_LAST_NS, latency_last_ns, "modelled latency of the last operation, nanoseconds")                     \
-	X(HOPS, hops, "router to router hops of request packets")                                                      \
-	X(NONMINIMAL, nonminimal, "request packets sent on a non-minimal path")                                        \
-	X(SSIDS, ssids, "sequence ids opened")                                                                         \
-	X(PTE_WALKS, pte_walks, "reads of translation tables: directory entries and lines of page entries")            \
-	X(NETLINK_TILES, netlink_tiles, "changes of processor tile by Netlink")                                        \
-	X(AMO_CACHE_HITS, amo_cache_hits, "cached atomics that found their word in this node's cache")                 \
-	X(AMO_CACHE_MISSES, amo_cache_misses, "cached atomics that did not")                                           \
-	X(AMO_CACHE_EVICTIONS, amo_cache_evictions, "words that had to leave the cache for another")                   \
-	X(CE_OPS, ce_ops, "contributions to collectives that were accepted")                                           \
-	X(PTE_CACHE_HITS, pte_cache_hits, "translations that found their page entry in this node's cache")             \
-	X(PTE_CACHE_MISSES, pte_cache_misses, "translations that did not")                                             \
-	X(PTE_CACHE_EVICTIONS, pte_cache_evictions, "lines of eight entries that left for another")                    \
-	X(PTE_CACHE_INVALIDATIONS, pte_cache_invalidations, "lines that left with their memory domain")                \
-	X(RX_DUPLICATES, rx_duplicates, "packets that arrived a second time and were dropped")                         \
-	X(BTE_SENDS, bte_sends, "channel sends finished")                                                              \
-	X(VMDH_HITS, vmdh_hits, "virtual memory domain handles that matched an entry of this node")                    \
-	X(VMDH_MISSES, vmdh_misses, "virtual memory domain handles that matched none")                                 \
-	X(AMO_CACHE_UPDATES, amo_cache_updates, "words whose result reached host memory later than its operation")     \
+#define ARIES_COUNTERS(X) \
+	X(FMA_TRAPS, fma_traps, "stores that trapped on FMA windows and doorbells") \
+	X(FMA_PUTS, fma_puts, "FMA put packets") \
+	X(FMA_GETS, fma_gets, "FMA get packets") \
+	X(FMA_AMOS, fma_amos, "FMA atomics") \
+	X(BTE_PUTS, bte_puts, "block puts finished") \
+	X(BTE_GETS, bte_gets, "block gets finished") \
+	X(BTE_BYTES, bte_bytes, "bytes moved by block transfers") \
+	X(REQ_PACKETS, req_packets, "request packets sent") \
+	X(RSP_PACKETS, rsp_packets, "response packets received") \
+	X(REQ_FLITS, req_flits, "request flits sent") \
+	X(RSP_FLITS, rsp_flits, "response flits received") \
+	X(RX_REQUESTS, rx_requests, "request packets served for peers") \
+	X(CQ_EVENTS, cq_events, "CQ entries written to this node's queues") \
+	X(CQ_OVERRUNS, cq_overruns, "events lost for want of a slot") \
+	X(IRQS, irqs, "interrupts raised") \
+	X(ERRORS, errors, "operations that ended with an error status") \
+	X(RX_REFUSED, rx_refused, "requests of peers refused by a check") \
+	X(GUEST_ERRORS, guest_errors, "register accesses that broke the specification") \
+	X(ORB_STALLS, orb_stalls, "times that 1,024 packets were outstanding") \
+	X(TIMEOUTS, timeouts, "requests without a response") \
+	X(LATENCY_NS, latency_ns, "sum of modelled latencies, nanoseconds") \
+	X(LATENCY_OPS, latency_ops, "operations in that sum") \
+	X(LATENCY_LAST_NS, latency_last_ns, "modelled latency of the last operation, nanoseconds") \
+	X(HOPS, hops, "router to router hops of request packets") \
+	X(NONMINIMAL, nonminimal, "request packets sent on a non-minimal path") \
+	X(SSIDS, ssids, "sequence ids opened") \
+	X(PTE_WALKS, pte_walks, "reads of translation tables: directory entries and lines of page entries") \
+	X(NETLINK_TILES, netlink_tiles, "changes of processor tile by Netlink") \
+	X(AMO_CACHE_HITS, amo_cache_hits, "cached atomics that found their word in this node's cache") \
+	X(AMO_CACHE_MISSES, amo_cache_misses, "cached atomics that did not") \
+	X(AMO_CACHE_EVICTIONS, amo_cache_evictions, "words that had to leave the cache for another") \
+	X(CE_OPS, ce_ops, "contributions to collectives that were accepted") \
+	X(PTE_CACHE_HITS, pte_cache_hits, "translations that found their page entry in this node's cache") \
+	X(PTE_CACHE_MISSES, pte_cache_misses, "translations that did not") \
+	X(PTE_CACHE_EVICTIONS, pte_cache_evictions, "lines of eight entries that left for another") \
+	X(PTE_CACHE_INVALIDATIONS, pte_cache_invalidations, "lines that left with their memory domain") \
+	X(RX_DUPLICATES, rx_duplicates, "packets that arrived a second time and were dropped") \
+	X(BTE_SENDS, bte_sends, "channel sends finished") \
+	X(VMDH_HITS, vmdh_hits, "virtual memory domain handles that matched an entry of this node") \
+	X(VMDH_MISSES, vmdh_misses, "virtual memory domain handles that matched none") \
+	X(AMO_CACHE_UPDATES, amo_cache_updates, "words whose result reached host memory later than its operation") \
 	X(QUIESCE_STALLS, quiesce_stalls, "trains of request packets that waited for the end of a quiesce")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,
 	ARIES_COUNTERS(ARIES_COUNTER_ENUM)
 #undef ARIES_COUNTER_ENUM
-		ARIES_CNT_COUNT
+	ARIES_CNT_COUNT
 };
 
 ARIES_ASSERT(ARIES_CNT_COUNT <= 64, "CNT_VALUE has 64 elements");
@@ -519,7 +518,7 @@ enum aries_rtr_counter {
 	ARIES_RTR_OUT_FLITS = 16,
 	ARIES_RTR_OUT_STALL = 24,
 	ARIES_RTR_REPLAYS = 32, /* times that the LCB of the link out began again */
-	ARIES_RTR_MISSED = 33,  /* sets with errors that its CRC did not see */
+	ARIES_RTR_MISSED = 33, /* sets with errors that its CRC did not see */
 	ARIES_RTR_COUNT = 34
 };
 
@@ -530,34 +529,34 @@ ARIES_ASSERT(ARIES_RTR_COUNT <= 40, "RTR_COUNTER has 40 elements a tile");
  * processor tile c behind AR_RTR_PT_5_c_. A counter is the sum of COUNT elements from FIRST on. Names
  * that begin with LCB are ours.
  */
-#define ARIES_RTR_NETWORK_NAMES(X)                                                                                     \
-	X(INQ_PRF_INCOMING_FLIT_VC0, ARIES_RTR_IN_FLITS + 0, 1)                                                        \
-	X(INQ_PRF_INCOMING_FLIT_VC1, ARIES_RTR_IN_FLITS + 1, 1)                                                        \
-	X(INQ_PRF_INCOMING_FLIT_VC2, ARIES_RTR_IN_FLITS + 2, 1)                                                        \
-	X(INQ_PRF_INCOMING_FLIT_VC3, ARIES_RTR_IN_FLITS + 3, 1)                                                        \
-	X(INQ_PRF_INCOMING_FLIT_VC4, ARIES_RTR_IN_FLITS + 4, 1)                                                        \
-	X(INQ_PRF_INCOMING_FLIT_VC5, ARIES_RTR_IN_FLITS + 5, 1)                                                        \
-	X(INQ_PRF_INCOMING_FLIT_VC6, ARIES_RTR_IN_FLITS + 6, 1)                                                        \
-	X(INQ_PRF_INCOMING_FLIT_VC7, ARIES_RTR_IN_FLITS + 7, 1)                                                        \
-	X(INQ_PRF_ROWBUS_STALL_CNT, ARIES_RTR_IN_STALL, 8)                                                             \
-	X(COLBUF_PERF_STALL_RQ, ARIES_RTR_OUT_STALL, 4)                                                                \
-	X(COLBUF_PERF_STALL_RS, ARIES_RTR_OUT_STALL + 4, 4)                                                            \
-	X(LCB_REPLAYS, ARIES_RTR_REPLAYS, 1)                                                                           \
+#define ARIES_RTR_NETWORK_NAMES(X) \
+	X(INQ_PRF_INCOMING_FLIT_VC0, ARIES_RTR_IN_FLITS + 0, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC1, ARIES_RTR_IN_FLITS + 1, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC2, ARIES_RTR_IN_FLITS + 2, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC3, ARIES_RTR_IN_FLITS + 3, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC4, ARIES_RTR_IN_FLITS + 4, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC5, ARIES_RTR_IN_FLITS + 5, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC6, ARIES_RTR_IN_FLITS + 6, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC7, ARIES_RTR_IN_FLITS + 7, 1) \
+	X(INQ_PRF_ROWBUS_STALL_CNT, ARIES_RTR_IN_STALL, 8) \
+	X(COLBUF_PERF_STALL_RQ, ARIES_RTR_OUT_STALL, 4) \
+	X(COLBUF_PERF_STALL_RS, ARIES_RTR_OUT_STALL + 4, 4) \
+	X(LCB_REPLAYS, ARIES_RTR_REPLAYS, 1) \
 	X(LCB_ERRORS_MISSED, ARIES_RTR_MISSED, 1)
 
-#define ARIES_RTR_PROCESSOR_NAMES(X)                                                                                   \
-	X(INQ_PRF_INCOMING_FLIT_VC0, ARIES_RTR_IN_FLITS + 0, 1)                                                        \
-	X(INQ_PRF_INCOMING_FLIT_VC4, ARIES_RTR_IN_FLITS + 4, 1)                                                        \
-	X(INQ_PRF_REQ_ROWBUS_STALL_CNT, ARIES_RTR_IN_STALL, 4)                                                         \
-	X(INQ_PRF_RSP_ROWBUS_STALL_CNT, ARIES_RTR_IN_STALL + 4, 4)                                                     \
-	X(COLBUF_PERF_STALL_RQ, ARIES_RTR_OUT_STALL, 4)                                                                \
+#define ARIES_RTR_PROCESSOR_NAMES(X) \
+	X(INQ_PRF_INCOMING_FLIT_VC0, ARIES_RTR_IN_FLITS + 0, 1) \
+	X(INQ_PRF_INCOMING_FLIT_VC4, ARIES_RTR_IN_FLITS + 4, 1) \
+	X(INQ_PRF_REQ_ROWBUS_STALL_CNT, ARIES_RTR_IN_STALL, 4) \
+	X(INQ_PRF_RSP_ROWBUS_STALL_CNT, ARIES_RTR_IN_STALL + 4, 4) \
+	X(COLBUF_PERF_STALL_RQ, ARIES_RTR_OUT_STALL, 4) \
 	X(COLBUF_PERF_STALL_RS, ARIES_RTR_OUT_STALL + 4, 4)
 
 /* Counters of the NIC that have such a name, behind AR_NIC_NETMON_ORB_EVENT_CNTR_. */
-#define ARIES_NIC_NAMES(X)                                                                                             \
-	X(REQ_PKTS, REQ_PACKETS)                                                                                       \
-	X(REQ_FLITS, REQ_FLITS)                                                                                        \
-	X(RSP_PKTS, RSP_PACKETS)                                                                                       \
+#define ARIES_NIC_NAMES(X) \
+	X(REQ_PKTS, REQ_PACKETS) \
+	X(REQ_FLITS, REQ_FLITS) \
+	X(RSP_PKTS, RSP_PACKETS) \
 	X(RSP_FLITS, RSP_FLITS)
 
 #ifdef __cplusplus

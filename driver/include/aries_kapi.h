@@ -327,7 +327,8 @@ struct aries_region_info {
  * Context: may sleep; any number of threads at once. Return: a region, or an error pointer:
  * -EINVAL, -EFAULT no memory of the kernel, -EFBIG, -ENOSPC, -ENOMEM, -EIO, -ENODEV.
  */
-struct aries_region *aries_region_register(struct aries_owner *own, const struct aries_region_args *args,
+struct aries_region *aries_region_register(struct aries_owner *own,
+					   const struct aries_region_args *args,
 					   struct aries_region_info *info);
 
 /**

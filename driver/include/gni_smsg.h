@@ -121,11 +121,13 @@ GNI_SMSG_FN uint64_t gni_smsg_mix(uint64_t v)
  *
  * Length 15:0, tag 23:16, turn 24, ones 31:25, check over these, key and number 63:32.
  */
-GNI_SMSG_FN uint64_t gni_smsg_header(uint32_t key, uint64_t number, uint32_t length, uint8_t tag, uint32_t turn)
+GNI_SMSG_FN uint64_t gni_smsg_header(uint32_t key, uint64_t number, uint32_t length, uint8_t tag,
+				     uint32_t turn)
 {
 	const uint64_t low = length | (uint32_t)tag << 16 | turn | GNI_SMSG_ONES;
 
-	return low | gni_smsg_mix((low | (uint64_t)key << 32) ^ gni_smsg_mix(number + 1)) >> 32 << 32;
+	return low |
+	       gni_smsg_mix((low | (uint64_t)key << 32) ^ gni_smsg_mix(number + 1)) >> 32 << 32;
 }
 
 GNI_SMSG_FN uint32_t gni_smsg_header_length(uint64_t word)
@@ -141,14 +143,15 @@ GNI_SMSG_FN uint8_t gni_smsg_header_tag(uint64_t word)
 /** gni_smsg_header_is() - is @word the header of message @number of the connection with @key? */
 GNI_SMSG_FN bool gni_smsg_header_is(uint64_t word, uint32_t key, uint64_t number)
 {
-	return word == gni_smsg_header(key, number, gni_smsg_header_length(word), gni_smsg_header_tag(word),
-				       (uint32_t)word & GNI_SMSG_TURN);
+	return word == gni_smsg_header(key, number, gni_smsg_header_length(word),
+				       gni_smsg_header_tag(word), (uint32_t)word & GNI_SMSG_TURN);
 }
 
 /** gni_smsg_credit() - credit word: messages released modulo 2^32 63:32, check 31:0 (never 0) */
 GNI_SMSG_FN uint64_t gni_smsg_credit(uint32_t key, uint64_t released)
 {
-	return released << 32 | (gni_smsg_mix((released & 0xffffffffu) ^ (uint64_t)key << 32) >> 32 | 1);
+	return released << 32 |
+	       (gni_smsg_mix((released & 0xffffffffu) ^ (uint64_t)key << 32) >> 32 | 1);
 }
 
 /**
@@ -204,11 +207,12 @@ struct gni_smsg_place {
  * @ring_bytes: bytes of the ring
  * @length: bytes of the message, without its prefix
  */
-GNI_SMSG_FN struct gni_smsg_place gni_smsg_place(uint32_t position, uint32_t ring_bytes, uint32_t length)
+GNI_SMSG_FN struct gni_smsg_place gni_smsg_place(uint32_t position, uint32_t ring_bytes,
+						 uint32_t length)
 {
 	const uint32_t bytes = gni_smsg_lines(GNI_SMSG_PREFIX + length);
 	const uint32_t left = ring_bytes - position;
-	struct gni_smsg_place place = {position, bytes, 0};
+	struct gni_smsg_place place = { position, bytes, 0 };
 
 	if (bytes > left) {
 		place.at = 0;

@@ -23,14 +23,16 @@ static void aries_bi_apply(struct aries_dev *ad, u16 bw, u16 aot_bw, u16 norbs, 
 	ad->bi.current_aot_bw = aot_bw;
 	ad->bi.current_norbs = norbs;
 	ad->bi.current_modes = modes;
-	aries_wr32(ad, ARIES_BI_LIMIT, FIELD_PREP(ARIES_BI_LIMIT_ORBS_MASK, open ? 0 : max_t(u32, norbs, 1)));
+	aries_wr32(ad, ARIES_BI_LIMIT,
+		   FIELD_PREP(ARIES_BI_LIMIT_ORBS_MASK, open ? 0 : max_t(u32, norbs, 1)));
 }
 
 /** aries_bi_reset() - no limit, as the NIC is after a reset. Context: may sleep. */
 void aries_bi_reset(struct aries_dev *ad)
 {
 	mutex_lock(&ad->ptag_lock);
-	aries_bi_apply(ad, ARIES_BI_PERCENT_MAX, ARIES_BI_PERCENT_MAX, ARIES_BI_ORBS_MAX, ARIES_BI_DEFAULT);
+	aries_bi_apply(ad, ARIES_BI_PERCENT_MAX, ARIES_BI_PERCENT_MAX, ARIES_BI_ORBS_MAX,
+		       ARIES_BI_DEFAULT);
 	mutex_unlock(&ad->ptag_lock);
 }
 

@@ -30,7 +30,8 @@ struct aries_ce_tree {
 	u64 child[ARIES_CE_CHILDREN];
 };
 
-static int aries_ce_child(struct aries_owner *own, const struct kgni_ce_child *child, u64 *word) __must_hold(&own->lock)
+static int aries_ce_child(struct aries_owner *own, const struct kgni_ce_child *child, u64 *word)
+	__must_hold(&own->lock)
 {
 	u32 node;
 	int rc;
@@ -44,7 +45,8 @@ static int aries_ce_child(struct aries_owner *own, const struct kgni_ce_child *c
 	rc = aries_ntt_physical(own->ad, own->dom, child->pe, &node);
 	if (rc)
 		return rc;
-	*word = FIELD_PREP(ARIES_CE_CHILD_PE_MASK, (u64)node) | FIELD_PREP(ARIES_CE_CHILD_CE_MASK, (u64)child->ce) |
+	*word = FIELD_PREP(ARIES_CE_CHILD_PE_MASK, (u64)node) |
+		FIELD_PREP(ARIES_CE_CHILD_CE_MASK, (u64)child->ce) |
 		FIELD_PREP(ARIES_CE_CHILD_KIND_MASK, (u64)child->kind);
 	if (child->kind == KGNI_CE_ENDPOINT)
 		*word |= FIELD_PREP(ARIES_CE_CHILD_INST_VALID_MASK, 1ull) |
@@ -52,7 +54,8 @@ static int aries_ce_child(struct aries_owner *own, const struct kgni_ce_child *c
 	return 0;
 }
 
-static int aries_ce_parent(struct aries_owner *own, const struct kgni_ce_config *arg, u64 *word) __must_hold(&own->lock)
+static int aries_ce_parent(struct aries_owner *own, const struct kgni_ce_config *arg, u64 *word)
+	__must_hold(&own->lock)
 {
 	u32 node;
 	int rc;
@@ -73,7 +76,8 @@ static int aries_ce_parent(struct aries_owner *own, const struct kgni_ce_config 
 }
 
 static int aries_ce_tree(struct aries_owner *own, const struct kgni_ce_config *arg,
-			 const struct kgni_ce_child *children, struct aries_ce_tree *tree) __must_hold(&own->lock)
+			 const struct kgni_ce_child *children, struct aries_ce_tree *tree)
+	__must_hold(&own->lock)
 {
 	unsigned int i;
 	int rc = aries_ce_parent(own, arg, &tree->parent);
@@ -81,7 +85,8 @@ static int aries_ce_tree(struct aries_owner *own, const struct kgni_ce_config *a
 	for (i = 0; i < arg->count && !rc; i++)
 		rc = aries_ce_child(own, &children[i], &tree->child[i]);
 	tree->ctl = FIELD_PREP(ARIES_CE_CTL_ENABLE_MASK, 1ull) |
-		    FIELD_PREP(ARIES_CE_CTL_CQ_ONERR_MASK, arg->flags & KGNI_CE_CQ_ONERR ? 1ull : 0ull) |
+		    FIELD_PREP(ARIES_CE_CTL_CQ_ONERR_MASK,
+			       arg->flags & KGNI_CE_CQ_ONERR ? 1ull : 0ull) |
 		    FIELD_PREP(ARIES_CE_CTL_ROUND_MASK, (u64)arg->round) |
 		    FIELD_PREP(ARIES_CE_CTL_ROUTE_MASK, (u64)arg->route) |
 		    FIELD_PREP(ARIES_CE_CTL_PTAG_MASK, (u64)own->dom->ptag) |
@@ -91,7 +96,8 @@ static int aries_ce_tree(struct aries_owner *own, const struct kgni_ce_config *a
 }
 
 /* It takes no more packets; what is pending ends, see @seq of the engine. */
-static void aries_ce_stop(struct aries_owner *own, struct aries_ce *ce) __must_hold(&own->lock)
+static void aries_ce_stop(struct aries_owner *own, struct aries_ce *ce)
+	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 	u64 ctl;
@@ -119,7 +125,8 @@ static void aries_ce_place(struct aries_dev *ad, unsigned int nr, const struct a
 		aries_wr64(ad, ARIES_CE_CHILD_N(nr * ARIES_CE_CHILDREN + i), tree->child[i]);
 }
 
-static int aries_ce_start(struct aries_owner *own, struct aries_ce *ce, const struct aries_ce_tree *tree)
+static int aries_ce_start(struct aries_owner *own, struct aries_ce *ce,
+			  const struct aries_ce_tree *tree)
 	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
@@ -137,7 +144,8 @@ static int aries_ce_start(struct aries_owner *own, struct aries_ce *ce, const st
 	return 0;
 }
 
-static struct aries_ce *aries_ce_owned(struct aries_owner *own, u32 nr) __must_hold(&own->lock)
+static struct aries_ce *aries_ce_owned(struct aries_owner *own, u32 nr)
+	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->lock);
 	return nr < ARIES_CE_CHANNELS ? own->ces[nr] : NULL;
@@ -145,7 +153,8 @@ static struct aries_ce *aries_ce_owned(struct aries_owner *own, u32 nr) __must_h
 
 /* Return: 0, a negative errno; -EAGAIN: the engine's last life has not ended before @seq. */
 static int aries_ce_apply(struct aries_owner *own, const struct kgni_ce_config *arg,
-			  const struct kgni_ce_child *children, u64 *seq) __must_hold(&own->lock)
+			  const struct kgni_ce_child *children, u64 *seq)
+	__must_hold(&own->lock)
 {
 	struct aries_ce *ce = aries_ce_owned(own, arg->ce);
 	struct aries_ce_tree tree = {};
@@ -161,8 +170,8 @@ static int aries_ce_apply(struct aries_owner *own, const struct kgni_ce_config *
 		cq = aries_cq_find(own, arg->cq);
 		if (!cq)
 			return -ENOENT;
-		tree.ctl |=
-			FIELD_PREP(ARIES_CE_CTL_CQ_VALID_MASK, 1ull) | FIELD_PREP(ARIES_CE_CTL_CQ_MASK, (u64)cq->nr);
+		tree.ctl |= FIELD_PREP(ARIES_CE_CTL_CQ_VALID_MASK, 1ull) |
+			    FIELD_PREP(ARIES_CE_CTL_CQ_MASK, (u64)cq->nr);
 	}
 	aries_ce_stop(own, ce);
 	*seq = ce->seq;
@@ -184,8 +193,8 @@ int aries_ce_config(struct aries_owner *own, struct kgni_ce_config *arg)
 	u64 seq = 0;
 	int rc;
 
-	if (arg->flags & ~ARIES_CE_FLAGS || !arg->count || arg->count > ARIES_CE_CHILDREN || arg->round > 3 ||
-	    arg->route > 3 || arg->reserved)
+	if (arg->flags & ~ARIES_CE_FLAGS || !arg->count || arg->count > ARIES_CE_CHILDREN ||
+	    arg->round > 3 || arg->route > 3 || arg->reserved)
 		return -EINVAL;
 	children = memdup_user(u64_to_user_ptr(arg->children), arg->count * sizeof(*children));
 	if (IS_ERR(children))
@@ -204,7 +213,8 @@ int aries_ce_config(struct aries_owner *own, struct kgni_ce_config *arg)
 	return rc;
 }
 
-static int aries_ce_take(struct aries_owner *own, struct aries_ce *ce) __must_hold(&own->lock)
+static int aries_ce_take(struct aries_owner *own, struct aries_ce *ce)
+	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 	int rc, nr;
@@ -257,7 +267,8 @@ static void aries_ce_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 	kfree(ce);
 }
 
-static void aries_ce_del(struct aries_owner *own, struct aries_ce *ce, struct list_head *gone) __must_hold(&own->lock)
+static void aries_ce_del(struct aries_owner *own, struct aries_ce *ce, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	aries_ce_stop(own, ce);
 	own->ces[ce->nr] = NULL;
@@ -284,7 +295,8 @@ int aries_ce_free(struct aries_owner *own, struct kgni_ce_free *arg)
 }
 
 /** aries_ce_teardown() - stop all engines of an attachment. Context: own->lock held. */
-void aries_ce_teardown(struct aries_owner *own, struct list_head *gone) __must_hold(&own->lock)
+void aries_ce_teardown(struct aries_owner *own, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	unsigned int nr;
 
@@ -302,7 +314,8 @@ void aries_ce_teardown(struct aries_owner *own, struct list_head *gone) __must_h
  *
  * Context: state_sem and own->lock held.
  */
-void aries_inst_add(struct aries_owner *own) __must_hold(&own->lock)
+void aries_inst_add(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 
@@ -317,7 +330,8 @@ void aries_inst_add(struct aries_owner *own) __must_hold(&own->lock)
 }
 
 /** aries_inst_del() - undo aries_inst_add() */
-void aries_inst_del(struct aries_owner *own) __must_hold(&own->lock)
+void aries_inst_del(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->lock);
 	if (own->inst < 0)

@@ -101,7 +101,8 @@ static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner,
 	rcu_assign_pointer(ad->cq_table[cq->nr], cq);
 	aries_wr64(ad, ARIES_CQ_BASE_N(cq->nr), cq->dma);
 	aries_wr64(ad, ARIES_CQ_CTL_N(cq->nr),
-		   FIELD_PREP(ARIES_CQ_CTL_VALID_MASK, 1ull) | FIELD_PREP(ARIES_CQ_CTL_IRQ_MASK, (u64)irq) |
+		   FIELD_PREP(ARIES_CQ_CTL_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_CQ_CTL_IRQ_MASK, (u64)irq) |
 			   FIELD_PREP(ARIES_CQ_CTL_LOG2_MASK, (u64)cq->log2) |
 			   FIELD_PREP(ARIES_CQ_CTL_OWNER_MASK, (u64)owner) |
 			   FIELD_PREP(ARIES_CQ_CTL_VECTOR_MASK, (u64)aries_cq_vector(ad)) |
@@ -116,7 +117,8 @@ static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner,
  *
  * Its handler may run until a grace period of RCU has passed. Context: own->lock held.
  */
-void aries_cq_stop(struct aries_owner *own, struct aries_cq *cq, struct list_head *gone) __must_hold(&own->lock)
+void aries_cq_stop(struct aries_owner *own, struct aries_cq *cq, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 
@@ -169,7 +171,8 @@ struct aries_cq *aries_cq_new(u32 entries, u32 flags, bool kernel)
  *
  * Context: sleeps; state_sem and own->lock held. Return: 0, -ENOSPC, -ENOMEM: the caller frees it.
  */
-int aries_cq_add(struct aries_owner *own, struct aries_cq *cq, u32 delay) __must_hold(&own->lock)
+int aries_cq_add(struct aries_owner *own, struct aries_cq *cq, u32 delay)
+	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 	int rc, nr;
@@ -242,7 +245,8 @@ err_free:
 }
 
 /** aries_cq_find() - queue of an attachment by number, or NULL. Context: own->lock held. */
-struct aries_cq *aries_cq_find(struct aries_owner *own, u32 nr) __must_hold(&own->lock)
+struct aries_cq *aries_cq_find(struct aries_owner *own, u32 nr)
+	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->lock);
 	return xa_load(&own->cqs, nr);
@@ -274,7 +278,8 @@ void aries_cq_teardown(struct aries_owner *own, struct list_head *gone)
 	struct aries_cq *cq;
 	unsigned long nr;
 
-	xa_for_each(&own->cqs, nr, cq) aries_cq_stop(own, cq, gone);
+	xa_for_each(&own->cqs, nr, cq)
+		aries_cq_stop(own, cq, gone);
 }
 
 /**

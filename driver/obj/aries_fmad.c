@@ -50,7 +50,8 @@ void aries_fmad_enable(struct aries_owner *own, unsigned int nr, u64 rights)
 
 	aries_wr64(ad, ARIES_FMAD_CTL_N(nr),
 		   rights | FIELD_PREP(ARIES_FMAD_CTL_ENABLE_MASK, 1ull) |
-			   FIELD_PREP(ARIES_FMAD_CTL_CACHED_AMO_MASK, own->modes & ARIES_CDM_CACHED_AMO ? 1ull : 0ull) |
+			   FIELD_PREP(ARIES_FMAD_CTL_CACHED_AMO_MASK,
+				      own->modes & ARIES_CDM_CACHED_AMO ? 1ull : 0ull) |
 			   FIELD_PREP(ARIES_FMAD_CTL_NTT_MASK, own->dom->ntt_size ? 1ull : 0ull) |
 			   FIELD_PREP(ARIES_FMAD_CTL_NTT_BASE_MASK, (u64)own->dom->ntt_base) |
 			   FIELD_PREP(ARIES_FMAD_CTL_NTT_SIZE_MASK, (u64)own->dom->ntt_size) |
@@ -69,11 +70,12 @@ void aries_fmad_enable(struct aries_owner *own, unsigned int nr, u64 rights)
  */
 void aries_fmad_wait(struct aries_dev *ad, unsigned int nr)
 {
-	int rc = aries_hw_poll64(ad, ARIES_FMAD_STATUS_N(nr), ARIES_FMAD_STATUS_BUSY_MASK, ARIES_FMAD_MS);
+	int rc = aries_hw_poll64(ad, ARIES_FMAD_STATUS_N(nr), ARIES_FMAD_STATUS_BUSY_MASK,
+				 ARIES_FMAD_MS);
 
 	if (rc == -ETIMEDOUT)
-		dev_err(&ad->dev, "FMA descriptor %u busy after %u s, kept back until a reset\n", nr,
-			ARIES_FMAD_MS / 1000);
+		dev_err(&ad->dev, "FMA descriptor %u busy after %u s, kept back until a reset\n",
+			nr, ARIES_FMAD_MS / 1000);
 }
 
 /**
@@ -124,6 +126,7 @@ u64 aries_fmad_transfers(struct aries_dev *ad, const struct aries_domain *dom)
 	u64 sum = 0;
 
 	lockdep_assert_held(&ad->state_sem);
-	for_each_set_bit(nr, dom->fmads, ARIES_FMA_DESCRIPTORS) sum += aries_fmad_busy(ad, nr);
+	for_each_set_bit(nr, dom->fmads, ARIES_FMA_DESCRIPTORS)
+		sum += aries_fmad_busy(ad, nr);
 	return sum;
 }

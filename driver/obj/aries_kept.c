@@ -20,8 +20,7 @@ static void aries_kept_free_list(struct aries_dev *ad, struct list_head *list)
 {
 	struct aries_kept *kept, *next;
 
-	list_for_each_entry_safe(kept, next, list, node)
-	{
+	list_for_each_entry_safe(kept, next, list, node) {
 		struct aries_domain *dom = kept->dom;
 
 		kept->free(ad, kept);
@@ -41,7 +40,8 @@ static void aries_kept_free_list(struct aries_dev *ad, struct list_head *list)
  * Context: own->lock held. Its number has to be with aries_pool_hold() from here on.
  */
 void aries_kept_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
-		     void (*free)(struct aries_dev *ad, struct aries_kept *kept)) __must_hold(&own->lock)
+		     void (*free)(struct aries_dev *ad, struct aries_kept *kept))
+	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->lock);
 	kept->dom = aries_domain_get(own->dom);
@@ -70,7 +70,8 @@ void aries_kept_release(struct aries_dev *ad, struct list_head *gone)
 		aries_kept_free_list(ad, gone);
 		return;
 	}
-	list_for_each_entry(kept, gone, node) kept->seq = seq;
+	list_for_each_entry(kept, gone, node)
+		kept->seq = seq;
 	spin_lock(&ad->kept_lock);
 	list_splice_init(gone, &ad->kept);
 	spin_unlock(&ad->kept_lock);
@@ -87,8 +88,9 @@ static void aries_kept_look(struct aries_dev *ad)
 	LIST_HEAD(list);
 
 	spin_lock(&ad->kept_lock);
-	list_for_each_entry_safe(kept, next, &ad->kept, node) if (!aries_inv_look(ad, kept->seq))
-		list_move_tail(&kept->node, &list);
+	list_for_each_entry_safe(kept, next, &ad->kept, node)
+		if (!aries_inv_look(ad, kept->seq))
+			list_move_tail(&kept->node, &list);
 	spin_unlock(&ad->kept_lock);
 	aries_kept_free_list(ad, &list);
 }
@@ -151,7 +153,9 @@ bool aries_kept_exit(struct aries_dev *ad)
 		return true;
 	}
 	/* nobody else looks at them any more */
-	list_for_each_entry_safe(kept, next, &ad->kept, node) if (kept->lose) kept->lose(ad, kept);
+	list_for_each_entry_safe(kept, next, &ad->kept, node)
+		if (kept->lose)
+			kept->lose(ad, kept);
 	dev_err(&ad->pdev->dev,
 		"accesses may still be in flight, and the driver leaves: what they may reach is lost\n");
 	return false;

@@ -7,9 +7,9 @@
 #include <linux/bitmap.h>
 #include <linux/sysfs.h>
 
+#include "aries_obj.h"
 #include "aries_compat.h"
 #include "aries_kapi.h"
-#include "aries_obj.h"
 
 /* Of a NIC that does not answer nothing is learned: what is known stays. */
 static bool aries_node_look(struct aries_dev *ad, u32 pe)
@@ -23,7 +23,8 @@ static bool aries_node_look(struct aries_dev *ad, u32 pe)
 		return false;
 	WRITE_ONCE(ad->node_seen[pe], now);
 	node = aries_node_get(ad, pe);
-	list_for_each_entry(watch, &ad->node_watches, list) watch->changed(watch, pe, &node);
+	list_for_each_entry(watch, &ad->node_watches, list)
+		watch->changed(watch, pe, &node);
 	return true;
 }
 
@@ -121,14 +122,14 @@ void aries_nodes_up(struct aries_dev *ad, unsigned long *up)
 
 struct aries_node aries_node_get(const struct aries_dev *ad, u32 pe)
 {
-	struct aries_node node = {.state = ARIES_NODE_NEVER};
+	struct aries_node node = { .state = ARIES_NODE_NEVER };
 	u64 seen;
 
 	if (pe >= ad->nodes || pe >= ARIES_NODES_MAX)
 		return node;
 	/* a NIC that cannot tell: nobody is known to be away */
 	if (!(ad->caps & ARIES_ID_CAPS_NODES_MASK))
-		return (struct aries_node){.state = ARIES_NODE_UP};
+		return (struct aries_node){ .state = ARIES_NODE_UP };
 	seen = READ_ONCE(ad->node_seen[pe]);
 	node.state = FIELD_GET(ARIES_NODE_STATE_STATE_MASK, seen);
 	node.life = FIELD_GET(ARIES_NODE_STATE_LIFE_MASK, seen);

@@ -42,10 +42,12 @@ static void aries_ntt_write(struct aries_dev *ad, u32 nr)
 		   FIELD_PREP(ARIES_NTT_REPLACE_PE_MASK, entry->replacement) |
 			   FIELD_PREP(ARIES_NTT_REPLACE_SIZE_MASK, entry->size));
 	aries_wr32(ad, ARIES_NTT_ENTRY_N(nr),
-		   FIELD_PREP(ARIES_NTT_ENTRY_PE_MASK, entry->block) | FIELD_PREP(ARIES_NTT_ENTRY_VALID_MASK, 1u));
+		   FIELD_PREP(ARIES_NTT_ENTRY_PE_MASK, entry->block) |
+			   FIELD_PREP(ARIES_NTT_ENTRY_VALID_MASK, 1u));
 }
 
-static void aries_ntt_zero(struct aries_dev *ad, u32 base, u32 count) __must_hold(&ad->ptag_lock)
+static void aries_ntt_zero(struct aries_dev *ad, u32 base, u32 count)
+	__must_hold(&ad->ptag_lock)
 {
 	u32 nr;
 
@@ -64,19 +66,22 @@ void aries_ntt_restore(struct aries_dev *ad)
 
 	mutex_lock(&ad->ptag_lock);
 	aries_wr32(ad, ARIES_NTT_CONFIG, FIELD_PREP(ARIES_NTT_CONFIG_LOG2_MASK, ad->ntt_log2));
-	for_each_set_bit(nr, ad->ntt_map, ARIES_NTT_ENTRIES) aries_ntt_write(ad, nr);
+	for_each_set_bit(nr, ad->ntt_map, ARIES_NTT_ENTRIES)
+		aries_ntt_write(ad, nr);
 	mutex_unlock(&ad->ptag_lock);
 }
 
 /** aries_ntt_release() - a domain ends. Context: ptag_lock held. */
-void aries_ntt_release(struct aries_dev *ad, const struct aries_domain *dom) __must_hold(&ad->ptag_lock)
+void aries_ntt_release(struct aries_dev *ad, const struct aries_domain *dom)
+	__must_hold(&ad->ptag_lock)
 {
 	if (dom->ntt_size && dom->ntt_cleanup)
 		aries_ntt_zero(ad, dom->ntt_base, dom->ntt_size);
 }
 
 /* The domain that uses an entry, or NULL. */
-static struct aries_domain *aries_ntt_user(struct aries_dev *ad, u32 nr) __must_hold(&ad->ptag_lock)
+static struct aries_domain *aries_ntt_user(struct aries_dev *ad, u32 nr)
+	__must_hold(&ad->ptag_lock)
 {
 	unsigned int ptag;
 
@@ -98,14 +103,16 @@ static bool aries_ntt_allocated(const struct aries_dev *ad, u32 base, u32 count)
 	return find_next_zero_bit(ad->ntt_map, base + count, base) >= base + count;
 }
 
-static int aries_ntt_clear(struct aries_dev *ad, const struct kgni_ntt *arg) __must_hold(&ad->ptag_lock)
+static int aries_ntt_clear(struct aries_dev *ad, const struct kgni_ntt *arg)
+	__must_hold(&ad->ptag_lock)
 {
 	u32 nr;
 
 	lockdep_assert_held(&ad->ptag_lock);
 	if (arg->base == ARIES_NTT_ALL && arg->count == ARIES_NTT_ALL) {
-		for_each_set_bit(nr, ad->ntt_map, ARIES_NTT_ENTRIES) if (!aries_ntt_user(ad, nr))
-			aries_ntt_zero(ad, nr, 1);
+		for_each_set_bit(nr, ad->ntt_map, ARIES_NTT_ENTRIES)
+			if (!aries_ntt_user(ad, nr))
+				aries_ntt_zero(ad, nr, 1);
 		return 0;
 	}
 	if (!aries_ntt_allocated(ad, arg->base, arg->count))
@@ -117,7 +124,8 @@ static int aries_ntt_clear(struct aries_dev *ad, const struct kgni_ntt *arg) __m
 	return 0;
 }
 
-static int aries_ntt_find_room(struct aries_dev *ad, struct kgni_ntt *arg) __must_hold(&ad->ptag_lock)
+static int aries_ntt_find_room(struct aries_dev *ad, struct kgni_ntt *arg)
+	__must_hold(&ad->ptag_lock)
 {
 	unsigned long base;
 
@@ -130,7 +138,8 @@ static int aries_ntt_find_room(struct aries_dev *ad, struct kgni_ntt *arg) __mus
 	return 0;
 }
 
-static int aries_ntt_set(struct aries_dev *ad, struct kgni_ntt *arg, const struct kgni_ntt_entry *entries)
+static int aries_ntt_set(struct aries_dev *ad, struct kgni_ntt *arg,
+			 const struct kgni_ntt_entry *entries)
 	__must_hold(&ad->ptag_lock)
 {
 	u32 log2 = ilog2(arg->granularity);
@@ -228,7 +237,8 @@ int aries_ntt_info(struct aries_owner *own, struct kgni_ntt_info *arg)
 	return 0;
 }
 
-static int aries_ntt_tie(struct aries_dev *ad, const struct kgni_job_ntt *arg) __must_hold(&ad->ptag_lock)
+static int aries_ntt_tie(struct aries_dev *ad, const struct kgni_job_ntt *arg)
+	__must_hold(&ad->ptag_lock)
 {
 	struct aries_domain *dom = aries_ptag_by_cookie(ad, arg->cookie);
 	u32 nr;
@@ -308,21 +318,22 @@ int aries_ntt_virtual(struct aries_dev *ad, const struct aries_domain *dom, u32 
 }
 
 /** aries_ntt_entries_show() - debugfs lines of the table. Context: ptag_lock held. */
-void aries_ntt_entries_show(struct seq_file *m, struct aries_dev *ad) __must_hold(&ad->ptag_lock)
+void aries_ntt_entries_show(struct seq_file *m, struct aries_dev *ad)
+	__must_hold(&ad->ptag_lock)
 {
 	unsigned int nr;
 
 	seq_printf(m, "granularity %u entries %u used %u\n", 1u << ad->ntt_log2, ARIES_NTT_ENTRIES,
 		   bitmap_weight(ad->ntt_map, ARIES_NTT_ENTRIES));
-	for_each_set_bit(nr, ad->ntt_map, ARIES_NTT_ENTRIES)
-	{
+	for_each_set_bit(nr, ad->ntt_map, ARIES_NTT_ENTRIES) {
 		const struct kgni_ntt_entry *entry = &ad->ntt[nr];
 		const struct aries_domain *dom = aries_ntt_user(ad, nr);
 		u32 now = aries_rd32(ad, ARIES_NTT_ENTRY_N(nr));
 
-		seq_printf(m, "entry %u node %u replacement %u size %u valid %lu ptag %u job %llu\n", nr, entry->block,
-			   entry->replacement, entry->size, FIELD_GET(ARIES_NTT_ENTRY_VALID_MASK, now) + 0ul,
-			   dom ? dom->ptag : 0, dom ? dom->job_id : 0);
+		seq_printf(m, "entry %u node %u replacement %u size %u valid %lu ptag %u job %llu\n",
+			   nr, entry->block, entry->replacement, entry->size,
+			   FIELD_GET(ARIES_NTT_ENTRY_VALID_MASK, now) + 0ul, dom ? dom->ptag : 0,
+			   dom ? dom->job_id : 0);
 	}
 }
 

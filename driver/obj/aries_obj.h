@@ -288,7 +288,8 @@ struct aries_region {
 #define ARIES_REGION_MAX BIT_ULL(ARIES_OFFSET_BITS)
 
 /* aries_owner.c: whom objects belong to */
-int aries_owner_init(struct aries_owner *own, struct aries_dev *ad, const struct aries_owner_ops *ops);
+int aries_owner_init(struct aries_owner *own, struct aries_dev *ad,
+		     const struct aries_owner_ops *ops);
 void aries_owner_put(struct aries_owner *own);
 struct aries_owner *aries_owner_next(struct aries_dev *ad, struct aries_owner *last);
 int aries_owner_join(struct aries_owner *own, u8 ptag, u32 cookie, bool trusted);
@@ -311,8 +312,10 @@ struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cooki
 void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom);
 struct aries_domain *aries_domain_get(struct aries_domain *dom);
 void aries_domain_put(struct aries_domain *dom);
-int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res, unsigned int count);
-void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res, unsigned int count);
+int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			unsigned int count);
+void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			   unsigned int count);
 void aries_domain_restore(struct aries_dev *ad);
 void aries_domain_free_all(struct aries_dev *ad);
 
@@ -359,11 +362,13 @@ int aries_pte_reserve(struct aries_dev *ad, struct aries_region *region);
 __le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_region *region, unsigned long n);
 
 /* aries_region.c: memory domains */
-int aries_region_publish(struct aries_owner *own, struct aries_region *region, u32 *vmdh, bool later);
+int aries_region_publish(struct aries_owner *own, struct aries_region *region, u32 *vmdh,
+			 bool later);
 void aries_region_program(struct aries_owner *own, struct aries_region *region);
 u64 aries_region_take_away(struct aries_dev *ad, const struct aries_region *region);
 u64 aries_region_revoke(struct aries_dev *ad, struct aries_region *region);
-void aries_region_del(struct aries_owner *own, struct aries_region *region, struct list_head *gone);
+void aries_region_del(struct aries_owner *own, struct aries_region *region,
+		      struct list_head *gone);
 void aries_region_teardown(struct aries_owner *own, struct list_head *gone);
 
 /* aries_vmdh.c: virtual memory domain handles */

@@ -18,7 +18,8 @@
  *
  * Context: may sleep. Return: 0 with a reference to the device, or -ENODEV the NIC is gone.
  */
-int aries_owner_init(struct aries_owner *own, struct aries_dev *ad, const struct aries_owner_ops *ops)
+int aries_owner_init(struct aries_owner *own, struct aries_dev *ad,
+		     const struct aries_owner_ops *ops)
 {
 	kref_init(&own->ref);
 	own->ad = ad;
@@ -75,12 +76,12 @@ struct aries_owner *aries_owner_next(struct aries_dev *ad, struct aries_owner *l
 	struct aries_owner *own, *next = NULL;
 
 	mutex_lock(&ad->owner_lock);
-	list_for_each_entry(own, &ad->owner_list, node) if (own->id > id)
-	{
-		kref_get(&own->ref);
-		next = own;
-		break;
-	}
+	list_for_each_entry(own, &ad->owner_list, node)
+		if (own->id > id) {
+			kref_get(&own->ref);
+			next = own;
+			break;
+		}
 	mutex_unlock(&ad->owner_lock);
 	if (last)
 		aries_owner_put(last);
@@ -100,7 +101,8 @@ struct aries_owner *aries_owner_next(struct aries_dev *ad, struct aries_owner *l
  * Context: sleeps; state_sem and own->lock held. Return: 0 or a negative errno as
  * aries_domain_join(), -ENOSPC, -ENXIO its domain does not have this node.
  */
-int aries_owner_join(struct aries_owner *own, u8 ptag, u32 cookie, bool trusted) __must_hold(&own->lock)
+int aries_owner_join(struct aries_owner *own, u8 ptag, u32 cookie, bool trusted)
+	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 	int rc;
@@ -127,7 +129,8 @@ err_dom:
 }
 
 /** aries_owner_start() - an owner is attached. Context: sleeps; state_sem and own->lock held. */
-void aries_owner_start(struct aries_owner *own) __must_hold(&own->lock)
+void aries_owner_start(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->lock);
 	/* a suspension that begins after this look finds us in the list */
@@ -137,7 +140,8 @@ void aries_owner_start(struct aries_owner *own) __must_hold(&own->lock)
 }
 
 /** aries_owner_leave() - undo aries_owner_join() */
-void aries_owner_leave(struct aries_owner *own) __must_hold(&own->lock)
+void aries_owner_leave(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->lock);
 	aries_pool_put(&own->ad->owners, own->nr, 0);
@@ -146,7 +150,8 @@ void aries_owner_leave(struct aries_owner *own) __must_hold(&own->lock)
 }
 
 /* Revokes everything, without waiting; what somebody may still reach is in @gone then. */
-static void aries_owner_teardown(struct aries_owner *own, struct list_head *gone) __must_hold(&own->lock)
+static void aries_owner_teardown(struct aries_owner *own, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->ad->state_sem);
 	lockdep_assert_held(&own->lock);

@@ -7,8 +7,8 @@
  * When the doorbell store has retired the operation is over, so one area serves any number of
  * users, and the status that is read is that of the operation.
  */
-#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/string.h>
 
 #include "aries_obj.h"
@@ -74,7 +74,8 @@ static void aries_port_copy(void __iomem *to, const void *from, size_t bytes)
 		__raw_writeq(word, to + i * sizeof(word));
 	}
 	if (bytes % sizeof(word))
-		memcpy_toio(to + words * sizeof(word), from + words * sizeof(word), bytes % sizeof(word));
+		memcpy_toio(to + words * sizeof(word), from + words * sizeof(word),
+			    bytes % sizeof(word));
 }
 
 /* Return: ARIES_ST_* of what the doorbell has started; all ones are no status. */

@@ -16,7 +16,8 @@
 #define ARIES_DGRAM_PER_DOMAIN 65536
 
 /** aries_ptag_by_cookie() - domain of a cookie, or NULL. Context: ptag_lock held. */
-struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie) __must_hold(&ad->ptag_lock)
+struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie)
+	__must_hold(&ad->ptag_lock)
 {
 	unsigned int ptag;
 
@@ -30,7 +31,8 @@ struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie) __mu
 static void aries_ptag_write_key(struct aries_dev *ad, const struct aries_domain *dom)
 {
 	aries_wr64(ad, ARIES_PTAG_KEY_N(dom->ptag),
-		   FIELD_PREP(ARIES_PTAG_KEY_KEY_MASK, (u64)dom->cookie) | FIELD_PREP(ARIES_PTAG_KEY_VALID_MASK, 1ull));
+		   FIELD_PREP(ARIES_PTAG_KEY_KEY_MASK, (u64)dom->cookie) |
+			   FIELD_PREP(ARIES_PTAG_KEY_VALID_MASK, 1ull));
 }
 
 static int aries_ptag_pick(struct aries_dev *ad)
@@ -52,7 +54,8 @@ static int aries_ptag_pick(struct aries_dev *ad)
  * The caller has checked that neither is taken. Context: ptag_lock held, may sleep.
  * Return: the domain or an error pointer: -ENOSPC, -ENOMEM.
  */
-struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie) __must_hold(&ad->ptag_lock)
+struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie)
+	__must_hold(&ad->ptag_lock)
 {
 	struct aries_domain *dom;
 
@@ -115,7 +118,8 @@ void aries_domain_put(struct aries_domain *dom)
  *
  * It is freed when nobody has a pointer to it any more. Context: ptag_lock held.
  */
-void aries_ptag_remove(struct aries_dev *ad, struct aries_domain *dom) __must_hold(&ad->ptag_lock)
+void aries_ptag_remove(struct aries_dev *ad, struct aries_domain *dom)
+	__must_hold(&ad->ptag_lock)
 {
 	lockdep_assert_held(&ad->ptag_lock);
 	aries_wr64(ad, ARIES_PTAG_KEY_N(dom->ptag), 0);
@@ -219,7 +223,8 @@ struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cooki
 	if (rc)
 		return ERR_PTR(rc);
 	mutex_lock(&ad->ptag_lock);
-	dom = aries_ptag_by_cookie(ad, cookie) ? aries_ptag_join(ad, ptag, cookie, false) : ERR_PTR(-ENOENT);
+	dom = aries_ptag_by_cookie(ad, cookie) ? aries_ptag_join(ad, ptag, cookie, false) :
+						 ERR_PTR(-ENOENT);
 	if (!IS_ERR(dom))
 		aries_ptag_hold(dom);
 	mutex_unlock(&ad->ptag_lock);
@@ -253,7 +258,8 @@ int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int
 }
 
 /** aries_domain_charge() - account @count units; -ENOSPC over the limit. Context: may sleep. */
-int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res, unsigned int count)
+int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			unsigned int count)
 {
 	int rc;
 
@@ -264,7 +270,8 @@ int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum ari
 }
 
 /** aries_domain_uncharge() - take @count units off the account. Context: may sleep. */
-void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res, unsigned int count)
+void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			   unsigned int count)
 {
 	mutex_lock(&ad->ptag_lock);
 	if (!WARN_ON(dom->used[res] < count))

@@ -12,7 +12,7 @@
 #include "aries_obj.h"
 
 #define ARIES_PTE_LARGE_MIN 16
-#define ARIES_PTE_LARGE_MAX 36          /* N02 */
+#define ARIES_PTE_LARGE_MAX 36 /* N02 */
 #define ARIES_PTE_TABLE_MAX (4ul << 20) /* what the page allocator gives in one piece */
 
 static_assert(PAGE_SIZE == 4096, "the NIC's small pages are 4 KiB");
@@ -36,8 +36,7 @@ static unsigned int aries_pte_shift(struct aries_region *region)
 
 	shift = aries_pte_align(va, shift);
 	shift = aries_pte_align((u64)region->npages << PAGE_SHIFT, shift);
-	for_each_sgtable_dma_sg(&region->sgt, sg, i)
-	{
+	for_each_sgtable_dma_sg(&region->sgt, sg, i) {
 		dma_addr_t dma = sg_dma_address(sg);
 
 		if (!i || dma != next) {
@@ -54,7 +53,8 @@ static unsigned int aries_pte_shift(struct aries_region *region)
 }
 
 /* Tables are on the account of who registers; whoever releases the region ends that. */
-static __le64 *aries_pte_pages(struct aries_dev *ad, struct aries_region *region, size_t size, dma_addr_t *dma)
+static __le64 *aries_pte_pages(struct aries_dev *ad, struct aries_region *region, size_t size,
+			       dma_addr_t *dma)
 {
 	const unsigned long npages = 1ul << get_order(size);
 	__le64 *table;
@@ -123,8 +123,7 @@ static void aries_pte_fill(struct aries_region *region)
 	struct sg_dma_page_iter iter;
 	unsigned long n = 0;
 
-	for_each_sgtable_dma_page(&region->sgt, &iter, 0)
-	{
+	for_each_sgtable_dma_page(&region->sgt, &iter, 0) {
 		__le64 pte = cpu_to_le64(sg_page_iter_dma_address(&iter) | flags);
 
 		if (region->leaf)

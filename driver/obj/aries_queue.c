@@ -7,9 +7,9 @@
 #include <linux/err.h>
 #include <linux/rcupdate.h>
 
+#include "aries_obj.h"
 #include "aries_compat.h"
 #include "aries_kapi.h"
-#include "aries_obj.h"
 
 /* The NIC raises the interrupt at once if there are entries already. Context: cq->lock held. */
 static void aries_queue_rearm(struct aries_cq *cq)

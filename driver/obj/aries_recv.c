@@ -53,7 +53,8 @@ struct aries_arrival {
 	u32 pe;
 };
 
-static void aries_recv_give(struct aries_owner *own, struct aries_recv *recv) __must_hold(&own->lock)
+static void aries_recv_give(struct aries_owner *own, struct aries_recv *recv)
+	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 	u64 ctl = FIELD_PREP(ARIES_RMT_CTL_VALID_MASK, 1ull) |
@@ -76,12 +77,13 @@ static void aries_recv_give(struct aries_owner *own, struct aries_recv *recv) __
 }
 
 /* Does not change anything. Context: state_sem, own->lock. */
-static void aries_recv_look(struct aries_owner *own, const struct aries_recv *recv, struct aries_arrival *arrival)
+static void aries_recv_look(struct aries_owner *own, const struct aries_recv *recv,
+			    struct aries_arrival *arrival)
 {
 	struct aries_dev *ad = own->ad;
 	u64 status = recv->parked ? 0 : aries_rd64(ad, ARIES_RMT_STATUS_N(recv->nr));
 
-	*arrival = (struct aries_arrival){.state = KGNI_RECV_PENDING};
+	*arrival = (struct aries_arrival){ .state = KGNI_RECV_PENDING };
 	if (status == ~0ull)
 		return;
 	if (status & ARIES_RMT_STATUS_BUSY_MASK)
@@ -90,7 +92,8 @@ static void aries_recv_look(struct aries_owner *own, const struct aries_recv *re
 		return;
 	arrival->state = KGNI_RECV_DONE;
 	arrival->bytes = FIELD_GET(ARIES_RMT_STATUS_BYTES_MASK, status);
-	if (aries_ntt_virtual(ad, own->dom, FIELD_GET(ARIES_RMT_STATUS_PE_MASK, status), &arrival->pe))
+	if (aries_ntt_virtual(ad, own->dom, FIELD_GET(ARIES_RMT_STATUS_PE_MASK, status),
+			      &arrival->pe))
 		arrival->pe = KGNI_NO_PE;
 }
 
@@ -98,7 +101,8 @@ static void aries_recv_look(struct aries_owner *own, const struct aries_recv *re
  * Takes a receive back from the NIC, unless its message was faster; tells which. A sender that had
  * looked before may still be writing a piece: it has ended with this revocation.
  */
-static void aries_recv_take(struct aries_owner *own, struct aries_recv *recv, struct aries_arrival *arrival)
+static void aries_recv_take(struct aries_owner *own, struct aries_recv *recv,
+			    struct aries_arrival *arrival)
 	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->lock);
@@ -109,7 +113,8 @@ static void aries_recv_take(struct aries_owner *own, struct aries_recv *recv, st
 		arrival->state = KGNI_RECV_CANCELLED;
 }
 
-static void aries_recv_unlink(struct aries_owner *own, struct aries_recv *recv) __must_hold(&own->lock)
+static void aries_recv_unlink(struct aries_owner *own, struct aries_recv *recv)
+	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->lock);
 	list_del(&recv->node);
@@ -118,7 +123,8 @@ static void aries_recv_unlink(struct aries_owner *own, struct aries_recv *recv) 
 }
 
 /* One to which nobody writes any more. */
-static void aries_recv_free(struct aries_owner *own, struct aries_recv *recv) __must_hold(&own->lock)
+static void aries_recv_free(struct aries_owner *own, struct aries_recv *recv)
+	__must_hold(&own->lock)
 {
 	aries_recv_unlink(own, recv);
 	aries_pool_put(&own->ad->recvs, recv->nr, own->nr);
@@ -126,17 +132,21 @@ static void aries_recv_free(struct aries_owner *own, struct aries_recv *recv) __
 	kfree(recv);
 }
 
-static struct aries_recv *aries_recv_find(struct aries_owner *own, u32 nr) __must_hold(&own->lock)
+static struct aries_recv *aries_recv_find(struct aries_owner *own, u32 nr)
+	__must_hold(&own->lock)
 {
 	struct aries_recv *recv;
 
 	lockdep_assert_held(&own->lock);
-	list_for_each_entry(recv, &own->recvs, node) if (recv->nr == nr) return recv;
+	list_for_each_entry(recv, &own->recvs, node)
+		if (recv->nr == nr)
+			return recv;
 	return NULL;
 }
 
 /* The registration, queue and range that the process names are its own and belong together. */
-static struct aries_region *aries_recv_mem(struct aries_owner *own, const struct kgni_recv_post *arg)
+static struct aries_region *aries_recv_mem(struct aries_owner *own,
+					   const struct kgni_recv_post *arg)
 	__must_hold(&own->lock)
 {
 	struct aries_region *mem = xa_load(&own->mems, arg->mdh);
@@ -163,7 +173,8 @@ static struct aries_region *aries_recv_mem(struct aries_owner *own, const struct
 	return mem;
 }
 
-static int aries_recv_number(struct aries_owner *own) __must_hold(&own->lock)
+static int aries_recv_number(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 	int rc, nr;
@@ -179,7 +190,8 @@ static int aries_recv_number(struct aries_owner *own) __must_hold(&own->lock)
 	return nr;
 }
 
-static int aries_recv_add(struct aries_owner *own, struct kgni_recv_post *arg, struct aries_recv *recv)
+static int aries_recv_add(struct aries_owner *own, struct kgni_recv_post *arg,
+			  struct aries_recv *recv)
 	__must_hold(&own->lock)
 {
 	struct aries_region *mem;
@@ -261,7 +273,8 @@ int aries_recv_test(struct aries_owner *own, struct kgni_recv_test *arg)
 }
 
 /* Return: what to wait for, 0 if nobody was writing, or all ones: there is no such receive. */
-static u64 aries_recv_cancel_begin(struct aries_owner *own, struct kgni_recv_cancel *arg) __must_hold(&own->lock)
+static u64 aries_recv_cancel_begin(struct aries_owner *own, struct kgni_recv_cancel *arg)
+	__must_hold(&own->lock)
 {
 	struct aries_recv *recv = aries_recv_find(own, arg->receive);
 	struct aries_arrival arrival;
@@ -323,14 +336,14 @@ int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg)
  *
  * Context: state_sem and own->lock held.
  */
-void aries_recv_park(struct aries_owner *own) __must_hold(&own->lock)
+void aries_recv_park(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
 	struct aries_arrival arrival;
 	struct aries_recv *recv;
 
 	lockdep_assert_held(&own->lock);
-	list_for_each_entry(recv, &own->recvs, node)
-	{
+	list_for_each_entry(recv, &own->recvs, node) {
 		if (recv->leaving || recv->parked)
 			continue;
 		aries_recv_take(own, recv, &arrival);
@@ -347,12 +360,15 @@ void aries_recv_park(struct aries_owner *own) __must_hold(&own->lock)
  *
  * The order among the receives of one file is kept. Context: state_sem and own->lock held.
  */
-void aries_recv_unpark(struct aries_owner *own) __must_hold(&own->lock)
+void aries_recv_unpark(struct aries_owner *own)
+	__must_hold(&own->lock)
 {
 	struct aries_recv *recv;
 
 	lockdep_assert_held(&own->lock);
-	list_for_each_entry(recv, &own->recvs, node) if (recv->parked && !recv->leaving) aries_recv_give(own, recv);
+	list_for_each_entry(recv, &own->recvs, node)
+		if (recv->parked && !recv->leaving)
+			aries_recv_give(own, recv);
 }
 
 /**
@@ -393,14 +409,14 @@ static void aries_recv_free_kept(struct aries_dev *ad, struct aries_kept *kept)
  *
  * Context: own->lock held.
  */
-void aries_recv_teardown(struct aries_owner *own, struct list_head *gone) __must_hold(&own->lock)
+void aries_recv_teardown(struct aries_owner *own, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	struct aries_recv *recv, *next;
 	struct aries_arrival arrival;
 
 	lockdep_assert_held(&own->lock);
-	list_for_each_entry_safe(recv, next, &own->recvs, node)
-	{
+	list_for_each_entry_safe(recv, next, &own->recvs, node) {
 		aries_recv_take(own, recv, &arrival);
 		aries_recv_unlink(own, recv);
 		aries_pool_hold(&own->ad->recvs, recv->nr, own->nr);

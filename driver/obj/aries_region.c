@@ -27,7 +27,8 @@ void aries_region_program(struct aries_owner *own, struct aries_region *region)
 	if (region->cq)
 		ctl |= FIELD_PREP(ARIES_MDD_CTL_CQ_VALID_MASK, 1ull) |
 		       FIELD_PREP(ARIES_MDD_CTL_CQ_MASK, (u64)region->cq->nr);
-	aries_wr64(ad, ARIES_MDD_BASE_N(region->mdh), FIELD_PREP(ARIES_MDD_BASE_OFFSET_MASK, base));
+	aries_wr64(ad, ARIES_MDD_BASE_N(region->mdh),
+		   FIELD_PREP(ARIES_MDD_BASE_OFFSET_MASK, base));
 	aries_wr64(ad, ARIES_MDD_LENGTH_N(region->mdh),
 		   FIELD_PREP(ARIES_MDD_LENGTH_LENGTH_MASK, (u64)region->npages << PAGE_SHIFT));
 	aries_wr64(ad, ARIES_MDD_TABLE_N(region->mdh), region->table_dma);
@@ -72,7 +73,8 @@ static void aries_region_put_number(struct aries_owner *own, const struct aries_
  * Context: sleeps; state_sem and own->lock held. Return: 0, -ENOSPC, -ENOMEM, -ENOENT or -EBUSY no
  * such place, or it is taken. The caller frees the region then.
  */
-int aries_region_publish(struct aries_owner *own, struct aries_region *region, u32 *vmdh, bool later)
+int aries_region_publish(struct aries_owner *own, struct aries_region *region, u32 *vmdh,
+			 bool later)
 	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
@@ -155,7 +157,8 @@ u64 aries_region_revoke(struct aries_dev *ad, struct aries_region *region)
  *
  * Context: own->lock held.
  */
-void aries_region_del(struct aries_owner *own, struct aries_region *region, struct list_head *gone)
+void aries_region_del(struct aries_owner *own, struct aries_region *region,
+		      struct list_head *gone)
 	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
@@ -178,5 +181,6 @@ void aries_region_teardown(struct aries_owner *own, struct list_head *gone)
 	struct aries_region *region;
 	unsigned long mdh;
 
-	xa_for_each(&own->mems, mdh, region) aries_region_del(own, region, gone);
+	xa_for_each(&own->mems, mdh, region)
+		aries_region_del(own, region, gone);
 }

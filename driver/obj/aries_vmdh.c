@@ -35,7 +35,8 @@ struct aries_block {
 };
 
 /* An entry of the NIC that no domain has. */
-static int aries_vmdh_entry(struct aries_dev *ad) __must_hold(&ad->ptag_lock)
+static int aries_vmdh_entry(struct aries_dev *ad)
+	__must_hold(&ad->ptag_lock)
 {
 	DECLARE_BITMAP(used, ARIES_VMDH_ENTRIES) = {};
 	unsigned int ptag, nr;
@@ -75,7 +76,8 @@ static int aries_vmdh_make(struct aries_dev *ad, struct aries_domain *dom, unsig
 	block->entry = entry;
 	dom->block = block;
 	aries_wr64(ad, ARIES_VMDH_CTL_N(entry),
-		   FIELD_PREP(ARIES_VMDH_CTL_VALID_MASK, 1ull) | FIELD_PREP(ARIES_VMDH_CTL_PTAG_MASK, (u64)dom->ptag) |
+		   FIELD_PREP(ARIES_VMDH_CTL_VALID_MASK, 1ull) |
+			   FIELD_PREP(ARIES_VMDH_CTL_PTAG_MASK, (u64)dom->ptag) |
 			   FIELD_PREP(ARIES_VMDH_CTL_BASE_MASK, (u64)base) |
 			   FIELD_PREP(ARIES_VMDH_CTL_COUNT_MASK, (u64)count));
 	return 0;
@@ -125,7 +127,8 @@ int aries_vmdh_block(struct aries_owner *own, struct kgni_mdd_block *arg)
  * Context: sleeps; own->lock held. Return: memory domain handle, -ENOENT no block or no such place,
  * -EBUSY taken, -ENOSPC no place left.
  */
-int aries_vmdh_get(struct aries_owner *own, u32 *place, struct aries_block **found) __must_hold(&own->lock)
+int aries_vmdh_get(struct aries_owner *own, u32 *place, struct aries_block **found)
+	__must_hold(&own->lock)
 {
 	struct aries_block *block;
 	int rc;
@@ -203,7 +206,8 @@ static void aries_vmdh_free_kept(struct aries_dev *ad, struct aries_kept *kept)
  *
  * Context: sleeps; own->lock held.
  */
-void aries_vmdh_leave(struct aries_owner *own, struct list_head *gone) __must_hold(&own->lock)
+void aries_vmdh_leave(struct aries_owner *own, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	struct aries_dev *ad = own->ad;
 	struct aries_block *block;
@@ -234,7 +238,9 @@ void aries_vmdh_show(struct seq_file *m, struct aries_dev *ad, const struct arie
 	lockdep_assert_held(&ad->ptag_lock);
 	if (!block)
 		return;
-	seq_printf(m, "block %u ptag %u base %u count %u users %u taken %u valid %llu\n", block->entry, dom->ptag,
-		   block->base, block->count, block->users, bitmap_weight(block->taken, block->count),
-		   FIELD_GET(ARIES_VMDH_CTL_VALID_MASK, aries_rd64(ad, ARIES_VMDH_CTL_N(block->entry))));
+	seq_printf(m, "block %u ptag %u base %u count %u users %u taken %u valid %llu\n",
+		   block->entry, dom->ptag, block->base, block->count, block->users,
+		   bitmap_weight(block->taken, block->count),
+		   FIELD_GET(ARIES_VMDH_CTL_VALID_MASK,
+			     aries_rd64(ad, ARIES_VMDH_CTL_N(block->entry))));
 }

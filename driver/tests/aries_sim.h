@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Stands for aries_core.h and aries_obj.h: of a NIC and of an open file only what the files know that are tested here.
- */
+/* Stands for aries_core.h and aries_obj.h: of a NIC and of an open file only what the files know that are tested here. */
 #ifndef ARIES_SIM_H
 #define ARIES_SIM_H
 
@@ -136,8 +135,10 @@ int aries_pool_get(struct aries_pool *pool, u16 owner);
 void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner);
 void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner);
 void aries_pool_put_held(struct aries_pool *pool, unsigned int nr);
-int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res, unsigned int count);
-void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res, unsigned int count);
+int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			unsigned int count);
+void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
+			   unsigned int count);
 void aries_kept_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
 		     void (*free)(struct aries_dev *ad, struct aries_kept *kept));
 int aries_recv_post(struct aries_owner *own, struct kgni_recv_post *arg);

@@ -52,7 +52,7 @@ typedef __u64 __le64;
 #define FIELD_PREP(mask, value) (((u64)(value) << __builtin_ctzll(mask)) & (mask))
 #define FIELD_GET(mask, value) (((u64)(value) & (mask)) >> __builtin_ctzll(mask))
 #define fls_long(x) ((x) ? 64u - (unsigned int)__builtin_clzl(x) : 0u)
-#define container_of(p, type, member) ((type *)((char *)(p)-offsetof(type, member)))
+#define container_of(p, type, member) ((type *)((char *)(p) - offsetof(type, member)))
 #define TASK_COMM_LEN 16
 #define PAGE_SIZE 4096ul
 #define PAGE_SHIFT 12
@@ -72,7 +72,7 @@ extern unsigned long jiffies;
 #define time_before(a, b) time_after(b, a)
 #define time_after_eq(a, b) (!time_before(a, b))
 #define MAX_SCHEDULE_TIMEOUT LONG_MAX
-#define msecs_to_jiffies(ms) ((ms)*HZ / 1000)
+#define msecs_to_jiffies(ms) ((ms) * HZ / 1000)
 
 /* memory and chance */
 #define GFP_KERNEL 0
@@ -146,7 +146,7 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-#define LIST_HEAD(name) struct list_head name = {&(name), &(name)}
+#define LIST_HEAD(name) struct list_head name = { &(name), &(name) }
 
 static inline void INIT_LIST_HEAD(struct list_head *head)
 {
@@ -206,13 +206,15 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 
 #define list_entry container_of
 #define list_first_entry(head, type, member) list_entry((head)->next, type, member)
-#define list_first_entry_or_null(head, type, member) (list_empty(head) ? NULL : list_first_entry(head, type, member))
+#define list_first_entry_or_null(head, type, member) \
+	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 #define list_next_entry(pos, member) list_entry((pos)->member.next, typeof(*(pos)), member)
-#define list_for_each_entry(pos, head, member)                                                                         \
-	for (pos = list_first_entry(head, typeof(*pos), member); &pos->member != (head) && sim_step();                 \
+#define list_for_each_entry(pos, head, member)                                            \
+	for (pos = list_first_entry(head, typeof(*pos), member); &pos->member != (head) && sim_step();  \
 	     pos = list_next_entry(pos, member))
-#define list_for_each_entry_safe(pos, n, head, member)                                                                 \
-	for (pos = list_first_entry(head, typeof(*pos), member), n = list_next_entry(pos, member);                     \
+#define list_for_each_entry_safe(pos, n, head, member)                                    \
+	for (pos = list_first_entry(head, typeof(*pos), member),                          \
+	    n = list_next_entry(pos, member);                                             \
 	     &pos->member != (head) && sim_step(); pos = n, n = list_next_entry(n, member))
 
 /* hash tables, of lists */
@@ -222,13 +224,14 @@ struct hlist_node {
 
 #define DECLARE_HASHTABLE(name, bits) struct list_head name[1 << (bits)]
 #define SIM_HASH(table, key) (&(table)[(key) % (sizeof(table) / sizeof((table)[0]))])
-#define hash_init(table)                                                                                               \
-	do {                                                                                                           \
-		for (size_t sim = 0; sim < sizeof(table) / sizeof((table)[0]); sim++)                                  \
-			INIT_LIST_HEAD(&(table)[sim]);                                                                 \
+#define hash_init(table)                                                                  \
+	do {                                                                              \
+		for (size_t sim = 0; sim < sizeof(table) / sizeof((table)[0]); sim++)     \
+			INIT_LIST_HEAD(&(table)[sim]);                                    \
 	} while (0)
 #define hash_add(table, node, key) list_add_tail(&(node)->list, SIM_HASH(table, key))
-#define hash_for_each_possible(table, pos, member, key) list_for_each_entry(pos, SIM_HASH(table, key), member.list)
+#define hash_for_each_possible(table, pos, member, key)                                   \
+	list_for_each_entry(pos, SIM_HASH(table, key), member.list)
 
 static inline void hash_del(struct hlist_node *node)
 {
@@ -273,8 +276,8 @@ static inline void *xa_find(struct xarray *xa, unsigned long *index, unsigned lo
 	return NULL;
 }
 
-#define xa_for_each(xa, index, entry)                                                                                  \
-	for (index = 0; index < SIM_XA_SLOTS; index++)                                                                 \
+#define xa_for_each(xa, index, entry)                                                     \
+	for (index = 0; index < SIM_XA_SLOTS; index++)                                    \
 		if (((entry) = (xa)->slot[index]))
 
 /* nobody sleeps here */
@@ -284,7 +287,8 @@ typedef struct {
 
 #define init_waitqueue_head(wq) ((void)(wq))
 #define wake_up_all(wq) ((void)(wq))
-#define wait_event_interruptible_timeout(wq, condition, timeout) ((void)(wq), (void)(timeout), (condition) ? 1l : 0l)
+#define wait_event_interruptible_timeout(wq, condition, timeout)                          \
+	((void)(wq), (void)(timeout), (condition) ? 1l : 0l)
 
 struct file {
 	void *private_data;
@@ -322,7 +326,7 @@ struct work_struct {
 };
 
 /* one without a delay runs when somebody waits for it */
-#define INIT_WORK(w, f) (*(w) = (struct work_struct){.function = (f)})
+#define INIT_WORK(w, f) (*(w) = (struct work_struct){ .function = (f) })
 #define queue_work(wq, work) ((void)((work)->pending = true))
 
 static inline void flush_work(struct work_struct *work)
@@ -343,20 +347,22 @@ struct workqueue_struct {
 	int unused;
 };
 
-#define INIT_DELAYED_WORK(w, f) (*(w) = (struct delayed_work){.work.function = (f)})
+#define INIT_DELAYED_WORK(w, f) (*(w) = (struct delayed_work){ .work.function = (f) })
 #define to_delayed_work(w) container_of(w, struct delayed_work, work)
 #define alloc_ordered_workqueue(...) calloc(1, sizeof(struct workqueue_struct))
 #define destroy_workqueue(wq) free(wq)
 #define cancel_delayed_work_sync(w) ((w)->pending = false)
 
-static inline void mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *work, unsigned long delay)
+static inline void mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
+				    unsigned long delay)
 {
 	(void)wq;
 	work->pending = true;
 	work->expires = jiffies + delay;
 }
 
-static inline void queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *work, unsigned long delay)
+static inline void queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
+				      unsigned long delay)
 {
 	if (!work->pending)
 		mod_delayed_work(wq, work, delay);
@@ -382,13 +388,14 @@ extern unsigned int sim_warnings;
 #define dev_warn(dev, ...) ((void)(dev), sim_warnings++)
 #define dev_err dev_warn
 #define pci_clear_master(pdev) ((void)(pdev))
-#define dma_alloc_coherent(dev, size, dma, flags) ((void)(dev), sim_dma_alloc(size, dma))
+#define dma_alloc_coherent(dev, size, dma, flags) \
+	((void)(dev), sim_dma_alloc(size, dma))
 #define dma_free_coherent(dev, size, mem, dma) ((void)(dev), (void)(size), (void)(dma), free(mem))
 #define ioremap(phys, size) ((void)(size), (void *)(uintptr_t)(phys))
 #define iounmap(mem) ((void)(mem))
 #define memcpy_toio(to, from, bytes) memcpy(to, from, bytes)
 #define memset_io(to, byte, bytes) memset(to, byte, bytes)
-#define __raw_writeq(value, at) ((void)memcpy(at, &(u64){value}, 8))
+#define __raw_writeq(value, at) ((void)memcpy(at, &(u64){ value }, 8))
 #define readl(at) (*(volatile u32 *)(at))
 #define readq(at) (*(volatile u64 *)(at))
 #define writel(value, at) (*(volatile u32 *)(at) = (value))
@@ -398,13 +405,11 @@ void writeq(u64 value, void *at);
 #define might_sleep() ((void)0)
 #define usleep_range(low, high) ((void)(low), (void)(high), (void)jiffies++)
 /* Nothing here takes time: sleeps are counted. */
-#define read_poll_timeout(op, val, cond, sleep_us, timeout_us, before, args...)                                        \
-	({                                                                                                             \
-		unsigned long long left = (timeout_us);                                                                \
-		while ((val) = op(args), !(cond) && left > (sleep_us))                                                 \
-			left -= (sleep_us);                                                                            \
-		(cond) ? 0 : -ETIMEDOUT;                                                                               \
-	})
+#define read_poll_timeout(op, val, cond, sleep_us, timeout_us, before, args...) ({ \
+	unsigned long long left = (timeout_us); \
+	while ((val) = op(args), !(cond) && left > (sleep_us)) \
+		left -= (sleep_us); \
+	(cond) ? 0 : -ETIMEDOUT; })
 #define rwsem_is_contended(sem) ((void)(sem), false)
 #define module_param(name, type, mode)
 #define MODULE_PARM_DESC(name, text)

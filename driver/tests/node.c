@@ -80,9 +80,9 @@ static void sim_event(struct sim_node *n, u32 event)
 		n->owed = true;
 		return;
 	}
-	n->cq[ARIES_CQ_HEADER_BYTES / sizeof(u64) + n->produced++ % slots] = FIELD_PREP(ARIES_CQE_DATA_MASK, event) |
-									     FIELD_PREP(ARIES_CQE_SOURCE_MASK, 1) |
-									     (n->owed ? ARIES_CQE_OVERRUN : 0);
+	n->cq[ARIES_CQ_HEADER_BYTES / sizeof(u64) + n->produced++ % slots] =
+		FIELD_PREP(ARIES_CQE_DATA_MASK, event) | FIELD_PREP(ARIES_CQE_SOURCE_MASK, 1) |
+		(n->owed ? ARIES_CQE_OVERRUN : 0);
 	n->owed = false;
 	if (n->armed) {
 		n->armed = false;

@@ -12,11 +12,11 @@
 #define SIM_FILES (SIM_DOMAINS * SIM_INSTANCES)
 
 /* What goes wrong. */
-#define SIM_LOSE 0x01    /* puts fail, events get lost */
-#define SIM_NOMEM 0x02   /* allocations fail */
+#define SIM_LOSE 0x01 /* puts fail, events get lost */
+#define SIM_NOMEM 0x02 /* allocations fail */
 #define SIM_RESTART 0x04 /* nodes go down and come up again */
-#define SIM_EXIT 0x08    /* processes end */
-#define SIM_CANCEL 0x10  /* datagrams are cancelled */
+#define SIM_EXIT 0x08 /* processes end */
+#define SIM_CANCEL 0x10 /* datagrams are cancelled */
 #define SIM_HOSTILE 0x20 /* somebody writes into the receive areas */
 
 /**

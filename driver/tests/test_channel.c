@@ -5,10 +5,10 @@
  * many there are; the first message to a node that is coming up is not lost; a driver of another
  * version is told about and does no harm.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <cmocka.h>
 
 #include "node.h"
 
@@ -60,14 +60,15 @@ static void let_run(int rounds)
 
 static int post(u32 pe, u32 file, u64 ep, u32 flags, u32 to_pe, u32 to_inst)
 {
-	struct kgni_dgram_post arg = {.flags = flags, .ep = ep, .pe = to_pe, .inst_id = to_inst, .length = 4};
+	struct kgni_dgram_post arg = { .flags = flags, .ep = ep, .pe = to_pe, .inst_id = to_inst,
+				       .length = 4 };
 
 	return aries_dgram_post(sim_node[pe].own[file], &arg);
 }
 
 static u32 state_of(u32 pe, u32 file, u64 ep)
 {
-	struct kgni_dgram_test t = {.ep = ep};
+	struct kgni_dgram_test t = { .ep = ep };
 
 	assert_int_equal(aries_dgram_test(sim_node[pe].own[file], &t), 0);
 	return t.state;
@@ -92,8 +93,10 @@ static unsigned long exchanges(u32 from)
 	for (n = 0; n < EXCHANGES; n++) {
 		assert_int_equal(post(to, VICTIM, n, KGNI_DGRAM_WILDCARD, 0, 0), 0);
 		assert_int_equal(post(from, VICTIM, n, 0, to, sim_instance(VICTIM)), 0);
-		while (sim_node[from].own[VICTIM]->dg.pending.next != &sim_node[from].own[VICTIM]->dg.pending ||
-		       sim_node[to].own[VICTIM]->dg.pending.next != &sim_node[to].own[VICTIM]->dg.pending) {
+		while (sim_node[from].own[VICTIM]->dg.pending.next !=
+			       &sim_node[from].own[VICTIM]->dg.pending ||
+		       sim_node[to].own[VICTIM]->dg.pending.next !=
+			       &sim_node[to].own[VICTIM]->dg.pending) {
 			let_run(1);
 			assert_true(rounds++ < 100 * EXCHANGES);
 		}
@@ -160,7 +163,7 @@ static void many_end_in_portions(void **state)
 
 static u64 probe(u32 pe, u32 file, u32 flags)
 {
-	struct kgni_dgram_probe arg = {.flags = flags};
+	struct kgni_dgram_probe arg = { .flags = flags };
 
 	return aries_dgram_probe(sim_node[pe].own[file], &arg) ? ~0ull : arg.id;
 }
@@ -168,8 +171,8 @@ static u64 probe(u32 pe, u32 file, u32 flags)
 /* Those without an id are in nobody's way who asks for ids only. */
 static void news_come_in_order(void **state)
 {
-	struct kgni_dgram_post arg = {
-		.flags = KGNI_DGRAM_ID, .ep = FLOOD_SIZE, .id = 77, .pe = 0, .inst_id = 55, .length = 4};
+	struct kgni_dgram_post arg = { .flags = KGNI_DGRAM_ID, .ep = FLOOD_SIZE, .id = 77,
+				       .pe = 0, .inst_id = 55, .length = 4 };
 	struct kgni_dgram_cancel end = {};
 
 	for (end.ep = 0; end.ep < FLOOD_SIZE; end.ep++) {
@@ -179,7 +182,7 @@ static void news_come_in_order(void **state)
 	assert_int_equal(probe(0, FLOOD, KGNI_DGRAM_ID), ~0ull);
 	assert_int_equal(probe(0, FLOOD, 0), 0);
 	assert_int_equal(aries_dgram_post(sim_node[0].own[FLOOD], &arg), 0);
-	end = (struct kgni_dgram_cancel){.flags = KGNI_DGRAM_ID, .ep = FLOOD_SIZE, .id = 77};
+	end = (struct kgni_dgram_cancel){ .flags = KGNI_DGRAM_ID, .ep = FLOOD_SIZE, .id = 77 };
 	assert_int_equal(aries_dgram_cancel(sim_node[0].own[FLOOD], &end), 0);
 	assert_int_equal(probe(0, FLOOD, KGNI_DGRAM_ID), 77);
 	assert_int_equal(probe(0, FLOOD, 0), 0);
@@ -218,8 +221,8 @@ static void another_key_is_told_once(void **state)
 /* A driver that speaks another version under the same key. */
 static void another_version_is_told_once(void **state)
 {
-	struct aries_msg msg = {
-		.magic = cpu_to_le32(ARIES_MSG_MAGIC + 0x01000000u), .src = cpu_to_le32(1), .type = cpu_to_le16(200)};
+	struct aries_msg msg = { .magic = cpu_to_le32(ARIES_MSG_MAGIC + 0x01000000u),
+				 .src = cpu_to_le32(1), .type = cpu_to_le16(200) };
 	int n;
 
 	for (n = 0; n < 3; n++) {

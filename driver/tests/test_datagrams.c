@@ -5,10 +5,10 @@
  * nobody gets data of another domain or of somebody whom it did not meet, two wildcards never
  * meet, and once it is calm again nobody waits for a partner that waits as well.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <cmocka.h>
 
 #include "node.h"
 
@@ -21,7 +21,7 @@ enum progress {
 	FREE,
 	OUT,
 	ENDED, /* with a state */
-	GONE,  /* with its process, or cancelled without a trace */
+	GONE, /* with its process, or cancelled without a trace */
 };
 
 /* One datagram; its number is in its data. */
@@ -39,15 +39,16 @@ static struct post *find_post(u32 pe, u32 file, u32 ep)
 	u32 n;
 
 	for (n = nposts; n > 0; n--)
-		if (posts[n].progress == OUT && posts[n].pe == pe && posts[n].file == file && posts[n].ep == ep)
+		if (posts[n].progress == OUT && posts[n].pe == pe && posts[n].file == file &&
+		    posts[n].ep == ep)
 			return &posts[n];
 	return NULL;
 }
 
 static void do_post(u32 pe, u32 file, u32 ep, bool wild)
 {
-	struct kgni_dgram_post arg = {.flags = KGNI_DGRAM_ID, .ep = ep, .id = nposts + 1};
-	const u32 data[] = {nposts + 1, sim_cookie(file), pe, sim_instance(file)};
+	struct kgni_dgram_post arg = { .flags = KGNI_DGRAM_ID, .ep = ep, .id = nposts + 1 };
+	const u32 data[] = { nposts + 1, sim_cookie(file), pe, sim_instance(file) };
 	int rc;
 
 	arg.length = sizeof(data);
@@ -62,7 +63,8 @@ static void do_post(u32 pe, u32 file, u32 ep, bool wild)
 	if (rc == -EBUSY || (rc == -ENOMEM && sim_trouble & SIM_NOMEM))
 		return;
 	assert_int_equal(rc, 0);
-	posts[++nposts] = (struct post){.progress = OUT, .pe = pe, .file = file, .ep = ep, .wild = wild};
+	posts[++nposts] = (struct post){ .progress = OUT, .pe = pe, .file = file, .ep = ep,
+					 .wild = wild };
 }
 
 static void check_completed(struct post *p, const struct kgni_dgram_test *t)
@@ -84,7 +86,7 @@ static void check_completed(struct post *p, const struct kgni_dgram_test *t)
 
 static void do_test(u32 pe, u32 file, u32 ep)
 {
-	struct kgni_dgram_test t = {.ep = ep};
+	struct kgni_dgram_test t = { .ep = ep };
 	struct post *p = find_post(pe, file, ep);
 	int rc = aries_dgram_test(sim_node[pe].own[file], &t);
 
@@ -99,7 +101,7 @@ static void do_test(u32 pe, u32 file, u32 ep)
 
 static void do_cancel(u32 pe, u32 file, u32 ep)
 {
-	struct kgni_dgram_cancel c = {.ep = ep};
+	struct kgni_dgram_cancel c = { .ep = ep };
 	struct post *p = find_post(pe, file, ep);
 	int rc = aries_dgram_cancel(sim_node[pe].own[file], &c);
 
@@ -205,7 +207,8 @@ static bool would_meet(const struct aries_dgram *dg, const struct aries_dgram *o
 	if (dg == other || dg->flags & KGNI_DGRAM_WILDCARD || mine->cookie != theirs->cookie ||
 	    dg->to_pe != other->own->ad->pe || dg->to_inst != theirs->inst_id)
 		return false;
-	return other->flags & KGNI_DGRAM_WILDCARD || (other->to_pe == pe && other->to_inst == mine->inst_id);
+	return other->flags & KGNI_DGRAM_WILDCARD ||
+	       (other->to_pe == pe && other->to_inst == mine->inst_id);
 }
 
 static void check_against_all(const struct aries_dgram *dg)
@@ -226,8 +229,7 @@ static void check_pending(void)
 
 	for (pe = 0; pe < SIM_NODES; pe++)
 		for (file = 0; file < SIM_FILES; file++)
-			list_for_each_entry(dg, &sim_node[pe].own[file]->dg.pending, node)
-			{
+			list_for_each_entry(dg, &sim_node[pe].own[file]->dg.pending, node) {
 				assert_int_equal(dg->state, KGNI_DGRAM_PENDING);
 				check_against_all(dg);
 			}
@@ -339,10 +341,14 @@ static void a_driver_lies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(undisturbed),           cmocka_unit_test(packets_get_lost),
-		cmocka_unit_test(memory_is_scarce),      cmocka_unit_test(nodes_restart),
-		cmocka_unit_test(processes_end),         cmocka_unit_test(datagrams_are_cancelled),
-		cmocka_unit_test(everything_but_malice), cmocka_unit_test(a_driver_lies),
+		cmocka_unit_test(undisturbed),
+		cmocka_unit_test(packets_get_lost),
+		cmocka_unit_test(memory_is_scarce),
+		cmocka_unit_test(nodes_restart),
+		cmocka_unit_test(processes_end),
+		cmocka_unit_test(datagrams_are_cancelled),
+		cmocka_unit_test(everything_but_malice),
+		cmocka_unit_test(a_driver_lies),
 	};
 
 	return cmocka_run_group_tests_name("datagrams of drivers", tests, NULL, NULL);

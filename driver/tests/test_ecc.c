@@ -66,7 +66,7 @@ static void test_limit(void **state)
 
 static void test_wrong_limits(void **state)
 {
-	const char *const wrong[] = {"", "3", "x 3", "3 x", "3 4 5", "3 4x"};
+	const char *const wrong[] = { "", "3", "x 3", "3 x", "3 4 5", "3 4x" };
 	unsigned int i;
 
 	aries_ecc_set_limit(&ad, "7 8");

@@ -51,7 +51,7 @@ static void fill(void)
 /* As at probe, when the NIC says what fill() has said. */
 static struct aries_dev probed(void)
 {
-	struct aries_dev ad = {.pdev = &pdev, .regs = (u8 *)block, .hw_ok = true};
+	struct aries_dev ad = { .pdev = &pdev, .regs = (u8 *)block, .hw_ok = true };
 
 	fill();
 	sim_warnings = 0;
@@ -83,9 +83,11 @@ static void another_one(void **state)
 		u64 value;
 		bool wide;
 	} changes[] = {
-		{ARIES_ID_PE, 2, false},   {ARIES_ID_NODES, 9, false},         {ARIES_ID_FMA, 15, false},
-		{ARIES_ID_FMA, 17, false}, {ARIES_ID_MDD, 128, false},         {ARIES_ID_CQ, 33, false},
-		{ARIES_ID_BTE, 8, false},  {ARIES_ID_CAPS, 0x100000003, true}, {ARIES_ID_CAPS, 1, true},
+		{ ARIES_ID_PE, 2, false },	  { ARIES_ID_NODES, 9, false },
+		{ ARIES_ID_FMA, 15, false },	  { ARIES_ID_FMA, 17, false },
+		{ ARIES_ID_MDD, 128, false },	  { ARIES_ID_CQ, 33, false },
+		{ ARIES_ID_BTE, 8, false },	  { ARIES_ID_CAPS, 0x100000003, true },
+		{ ARIES_ID_CAPS, 1, true },
 	};
 	size_t i;
 

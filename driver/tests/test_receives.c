@@ -22,8 +22,8 @@ unsigned long jiffies;
 static u64 control;
 static bool sender;
 
-static struct aries_domain dom = {.ptag = 7};
-static struct aries_region mem = {.mdh = 5, .live = true, .start = BUFFER, .npages = 1};
+static struct aries_domain dom = { .ptag = 7 };
+static struct aries_region mem = { .mdh = 5, .live = true, .start = BUFFER, .npages = 1 };
 static struct aries_dev ad;
 static struct aries_owner own;
 
@@ -37,7 +37,9 @@ u64 aries_rd64(struct aries_dev *dev, u32 reg)
 	return reg == ARIES_RMT_CTL_N(0) ? control : 0;
 }
 
-void aries_wr32(struct aries_dev *dev, u32 reg, u32 value) {}
+void aries_wr32(struct aries_dev *dev, u32 reg, u32 value)
+{
+}
 
 void aries_wr64(struct aries_dev *dev, u32 reg, u64 value)
 {
@@ -103,22 +105,28 @@ void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner)
 	pool->used--;
 }
 
-void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner) {}
+void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner)
+{
+}
 
 void aries_pool_put_held(struct aries_pool *pool, unsigned int nr)
 {
 	pool->used--;
 }
 
-int aries_domain_charge(struct aries_dev *dev, struct aries_domain *d, enum aries_res res, unsigned int count)
+int aries_domain_charge(struct aries_dev *dev, struct aries_domain *d, enum aries_res res,
+			unsigned int count)
 {
 	return 0;
 }
 
-void aries_domain_uncharge(struct aries_dev *dev, struct aries_domain *d, enum aries_res res, unsigned int count) {}
+void aries_domain_uncharge(struct aries_dev *dev, struct aries_domain *d, enum aries_res res,
+			   unsigned int count)
+{
+}
 
 void aries_kept_take(struct aries_owner *c, struct list_head *gone, struct aries_kept *kept,
-		     void (*release)(struct aries_dev *dev, struct aries_kept *kept))
+		      void (*release)(struct aries_dev *dev, struct aries_kept *kept))
 {
 	release(&ad, kept);
 }
@@ -146,7 +154,7 @@ static void work(void)
 
 static int posted(void **state)
 {
-	struct kgni_recv_post arg = {.address = BUFFER, .length = 64, .mdh = 5, .cq = KGNI_NO_CQ};
+	struct kgni_recv_post arg = { .address = BUFFER, .length = 64, .mdh = 5, .cq = KGNI_NO_CQ };
 
 	memset(&ad, 0, sizeof(ad));
 	memset(&own, 0, sizeof(own));
@@ -167,7 +175,7 @@ static int posted(void **state)
 
 static int ended(void **state)
 {
-	struct kgni_recv_cancel arg = {.receive = 0};
+	struct kgni_recv_cancel arg = { .receive = 0 };
 
 	sender = false;
 	assert_int_equal(aries_recv_cancel(&own, &arg), 0);

@@ -12,10 +12,11 @@
 #include <linux/uaccess.h>
 
 #include "aries_dgram_api.h"
-#include "aries_trace.h"
 #include "aries_user.h"
+#include "aries_trace.h"
 
-const char aries_build[KGNI_BUILD_STRING] = "OpenGNI aries " ARIES_DRIVER_VERSION_TEXT " for " UTS_RELEASE;
+const char aries_build[KGNI_BUILD_STRING] =
+	"OpenGNI aries " ARIES_DRIVER_VERSION_TEXT " for " UTS_RELEASE;
 
 /* No structure is larger; a caller's may be, if the rest is zero. */
 union aries_arg {
@@ -275,15 +276,16 @@ struct aries_ioc {
 	u32 size;
 };
 
-#define ARIES_IOC_SIZES(NR, name, min)                                                                                 \
-	[_IOC_NR(NR)] = {                                                                                              \
-		.handler = aries_ioc_##name,                                                                           \
-		.minsz = (min),                                                                                        \
-		.size = sizeof(struct kgni_##name),                                                                    \
+#define ARIES_IOC_SIZES(NR, name, min)                                                  \
+	[_IOC_NR(NR)] = {                                                               \
+		.handler = aries_ioc_##name,                                            \
+		.minsz = (min),                                                         \
+		.size = sizeof(struct kgni_##name),                                     \
 	}
 #define ARIES_IOC(NR, name) ARIES_IOC_SIZES(NR, name, sizeof(struct kgni_##name))
 /* @last: last member of the first version */
-#define ARIES_IOC_GREW(NR, name, last) ARIES_IOC_SIZES(NR, name, offsetofend(struct kgni_##name, last))
+#define ARIES_IOC_GREW(NR, name, last) \
+	ARIES_IOC_SIZES(NR, name, offsetofend(struct kgni_##name, last))
 
 static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_QUERY, query),

@@ -62,13 +62,15 @@ static u32 aries_clock_seq(struct aries_dev *ad)
 }
 
 /* Sets timer 0 for the earliest sleeper, or stops it. */
-static void aries_clock_program(struct aries_dev *ad) __must_hold(&ad->clock_lock)
+static void aries_clock_program(struct aries_dev *ad)
+	__must_hold(&ad->clock_lock)
 {
 	struct aries_sleeper *sleeper;
 	u64 first = U64_MAX;
 
 	lockdep_assert_held(&ad->clock_lock);
-	list_for_each_entry(sleeper, &ad->sleepers, node) first = min(first, sleeper->until);
+	list_for_each_entry(sleeper, &ad->sleepers, node)
+		first = min(first, sleeper->until);
 	if (list_empty(&ad->sleepers)) {
 		aries_wr32(ad, ARIES_TMR_CTL, 0);
 		return;
@@ -78,7 +80,8 @@ static void aries_clock_program(struct aries_dev *ad) __must_hold(&ad->clock_loc
 }
 
 /* One look. Return: 0 it is time, 1 sleep until clock_seq is no longer @seq, or an errno. */
-static int aries_clock_look(struct aries_owner *own, struct aries_sleeper *sleeper, u64 *now, u32 *seq)
+static int aries_clock_look(struct aries_owner *own, struct aries_sleeper *sleeper, u64 *now,
+			    u32 *seq)
 {
 	struct aries_dev *ad = own->ad;
 	int rc;
@@ -118,7 +121,7 @@ static void aries_clock_end(struct aries_owner *own, struct aries_sleeper *sleep
 /** aries_clock_wait() - KGNI_IOC_CLOCK_WAIT. Context: sleeps, interruptibly. */
 int aries_clock_wait(struct aries_owner *own, struct kgni_clock_wait *arg)
 {
-	struct aries_sleeper sleeper = {.until = arg->until};
+	struct aries_sleeper sleeper = { .until = arg->until };
 	struct aries_dev *ad = own->ad;
 	u32 seq = 0;
 	int rc;
@@ -131,7 +134,8 @@ int aries_clock_wait(struct aries_owner *own, struct kgni_clock_wait *arg)
 		if (rc <= 0)
 			break;
 		/* dead is set before the wake-up of a reset */
-		if (wait_event_interruptible(ad->clock_wq, aries_clock_seq(ad) != seq || READ_ONCE(own->dead))) {
+		if (wait_event_interruptible(ad->clock_wq, aries_clock_seq(ad) != seq ||
+					     READ_ONCE(own->dead))) {
 			rc = -EINTR;
 			break;
 		}

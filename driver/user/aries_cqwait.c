@@ -12,8 +12,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "aries_trace.h"
 #include "aries_user.h"
+#include "aries_trace.h"
 
 #define ARIES_WAIT_MAX 64
 
@@ -95,7 +95,8 @@ static void aries_wait_end(struct aries_owner *own, struct aries_wait *w)
 
 		remove_wait_queue(&cq->wq, &w->entry[i]);
 		if (!--cq->waiters && !aries_owner_status(own))
-			aries_wr32(ad, ARIES_CQI_DISARM, FIELD_PREP(ARIES_CQI_DISARM_CQ_MASK, cq->nr));
+			aries_wr32(ad, ARIES_CQI_DISARM,
+				   FIELD_PREP(ARIES_CQI_DISARM_CQ_MASK, cq->nr));
 		aries_cq_put(cq);
 	}
 	mutex_unlock(&own->lock);

@@ -19,7 +19,8 @@
 #define ARIES_CDM_FMA_SHARED 0x00020000u
 
 /* Takes the mappings of the descriptor; the process may fault them in again. */
-static void aries_ctx_unmap(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
+static void aries_ctx_unmap(struct aries_ctx *ctx)
+	__must_hold(&ctx->own.lock)
 {
 	lockdep_assert_held(&ctx->own.lock);
 	if (ctx->share)
@@ -32,7 +33,8 @@ static void aries_ctx_unmap(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
  * The descriptor takes no more work; what it has goes on. May be called twice. Context: sleeps;
  * state_sem held.
  */
-static void aries_ctx_stop(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
+static void aries_ctx_stop(struct aries_ctx *ctx)
+	__must_hold(&ctx->own.lock)
 {
 	lockdep_assert_held(&ctx->own.lock);
 	if (ctx->leaving)
@@ -48,7 +50,8 @@ static void aries_ctx_stop(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
  * Gives an attachment its FMA descriptor, or a share of one. The area is cleared before: nothing of
  * its last user may be seen. Return: 0, -ENOSPC, -ENOMEM.
  */
-static int aries_ctx_get_fmad(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
+static int aries_ctx_get_fmad(struct aries_ctx *ctx)
+	__must_hold(&ctx->own.lock)
 {
 	struct aries_dev *ad = ctx->own.ad;
 	int nr;
@@ -73,7 +76,8 @@ static void aries_ctx_revoked(struct aries_owner *own)
 	unmap_mapping_range(ctx->mapping, 0, 0, 1);
 }
 
-static void aries_ctx_leave(struct aries_owner *own, struct list_head *gone) __must_hold(&own->lock)
+static void aries_ctx_leave(struct aries_owner *own, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	struct aries_ctx *ctx = container_of(own, struct aries_ctx, own);
 
@@ -98,7 +102,8 @@ static void aries_ctx_queue_gone(struct aries_owner *own, struct aries_cq *cq)
 	unmap_mapping_range(ctx->mapping, ARIES_MMAP_CQ_N(cq->nr), cq->size, 1);
 }
 
-static void aries_ctx_suspend(struct aries_owner *own, bool suspend) __must_hold(&own->lock)
+static void aries_ctx_suspend(struct aries_owner *own, bool suspend)
+	__must_hold(&own->lock)
 {
 	if (suspend)
 		aries_ctx_unmap(container_of(own, struct aries_ctx, own));
@@ -189,19 +194,19 @@ void aries_ctx_free(struct aries_ctx *ctx)
  *
  * Context: ctx->own.lock held. Return: 0 or -EBADF.
  */
-int aries_ctx_own(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
+int aries_ctx_own(struct aries_ctx *ctx)
+	__must_hold(&ctx->own.lock)
 {
 	lockdep_assert_held(&ctx->own.lock);
 	if (ctx->mm == current->mm)
 		return 0;
-	dev_dbg_ratelimited(
-		&ctx->own.ad->dev,
-		"%s[%d] registers memory through the file of %s[%d]; it must open and attach one of its own\n",
-		current->comm, task_tgid_nr(current), ctx->own.comm, ctx->own.pid);
+	dev_dbg_ratelimited(&ctx->own.ad->dev, "%s[%d] registers memory through the file of %s[%d]; it must open and attach one of its own\n",
+			    current->comm, task_tgid_nr(current), ctx->own.comm, ctx->own.pid);
 	return -EBADF;
 }
 
-static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg) __must_hold(&ctx->own.lock)
+static int aries_ctx_join(struct aries_ctx *ctx, const struct kgni_attach *arg)
+	__must_hold(&ctx->own.lock)
 {
 	struct aries_owner *own = &ctx->own;
 	int rc;
@@ -234,7 +239,8 @@ static int aries_ctx_check_attach(struct aries_ctx *ctx, const struct kgni_attac
 	if (arg->modes & ~ARIES_CDM_MODES || memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
 		return -EINVAL;
 	/* asked for translation by the root complex where there is none */
-	if (arg->modes & ARIES_CDM_USE_PCI_IOMMU && !device_iommu_mapped(&ctx->own.ad->pdev->dev))
+	if (arg->modes & ARIES_CDM_USE_PCI_IOMMU &&
+	    !device_iommu_mapped(&ctx->own.ad->pdev->dev))
 		return -EOPNOTSUPP;
 	return 0;
 }

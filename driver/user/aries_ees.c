@@ -14,8 +14,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "aries_ptag.h"
 #include "aries_user.h"
+#include "aries_ptag.h"
 
 #define ARIES_EES_DEFAULT 64
 
@@ -77,8 +77,7 @@ void aries_ees_post(struct aries_dev *ad, const struct kgni_err_event *event)
 	struct aries_ees *ees;
 
 	spin_lock(&ad->ees_lock);
-	list_for_each_entry(ees, &ad->ees, node)
-	{
+	list_for_each_entry(ees, &ad->ees, node) {
 		if (!(ees->mask & event->category) || (ees->ptag && ees->ptag != event->ptag))
 			continue;
 		aries_ees_put(ees, event);
@@ -100,7 +99,8 @@ static struct aries_ees *aries_ees_new(const struct kgni_err_subscribe *arg)
 }
 
 /* Whose events: any tag for the privileged who ask for it, else the tag of the cookie. */
-static int aries_ees_authorize(struct aries_dev *ad, struct aries_ees *ees, struct kgni_err_subscribe *arg)
+static int aries_ees_authorize(struct aries_dev *ad, struct aries_ees *ees,
+			       struct kgni_err_subscribe *arg)
 {
 	struct aries_domain *dom;
 
@@ -116,7 +116,8 @@ static int aries_ees_authorize(struct aries_dev *ad, struct aries_ees *ees, stru
 	return 0;
 }
 
-static int aries_ees_add(struct aries_ctx *ctx, struct aries_ees *ees, struct kgni_err_subscribe *arg)
+static int aries_ees_add(struct aries_ctx *ctx, struct aries_ees *ees,
+			 struct kgni_err_subscribe *arg)
 {
 	struct aries_dev *ad = ctx->own.ad;
 	int rc = aries_owner_enter(&ctx->own, false);
@@ -137,7 +138,8 @@ static int aries_ees_add(struct aries_ctx *ctx, struct aries_ees *ees, struct kg
 }
 
 /* A cookie is asked for where not all events are. */
-static int aries_ees_try(struct aries_ctx *ctx, struct aries_ees *ees, struct kgni_err_subscribe *arg)
+static int aries_ees_try(struct aries_ctx *ctx, struct aries_ees *ees,
+			 struct kgni_err_subscribe *arg)
 {
 	struct aries_guess guess;
 	int rc;
@@ -185,7 +187,8 @@ int aries_ees_subscribe(struct aries_ctx *ctx, struct kgni_err_subscribe *arg)
  *
  * Context: sleeps; state_sem and ctx->own.lock held.
  */
-void aries_ees_stop(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
+void aries_ees_stop(struct aries_ctx *ctx)
+	__must_hold(&ctx->own.lock)
 {
 	struct aries_dev *ad = ctx->own.ad;
 	struct aries_ees *ees = ctx->ees;
@@ -222,7 +225,8 @@ static struct aries_ees *aries_ees_enter(struct aries_ctx *ctx)
 	return ees ? ees : ERR_PTR(-ENOTCONN);
 }
 
-static u32 aries_ees_take(struct aries_dev *ad, struct aries_ees *ees, struct kgni_err_event *out, u32 max, u64 *lost)
+static u32 aries_ees_take(struct aries_dev *ad, struct aries_ees *ees, struct kgni_err_event *out,
+			  u32 max, u64 *lost)
 {
 	u32 n;
 
@@ -254,19 +258,21 @@ static int aries_ees_wait(struct aries_ees *ees, const struct kgni_err_read *arg
 
 	if (!arg->timeout_ms)
 		return aries_ees_ready(ees, 1) ? 0 : -EAGAIN;
-	rc = wait_event_interruptible_timeout(ees->wq, aries_ees_ready(ees, 1), aries_ees_jiffies(arg->timeout_ms));
+	rc = wait_event_interruptible_timeout(ees->wq, aries_ees_ready(ees, 1),
+					      aries_ees_jiffies(arg->timeout_ms));
 	if (rc < 0)
 		return -EINTR;
 	if (!rc)
 		return -ETIMEDOUT;
 	if (arg->batch_ms)
-		wait_event_interruptible_timeout(ees->wq, aries_ees_ready(ees, min(arg->count, ees->size)),
+		wait_event_interruptible_timeout(ees->wq,
+						 aries_ees_ready(ees, min(arg->count, ees->size)),
 						 aries_ees_jiffies(arg->batch_ms));
 	return 0;
 }
 
-static int aries_ees_fetch(struct aries_ctx *ctx, struct aries_ees *ees, struct kgni_err_event *buffer,
-			   struct kgni_err_read *arg)
+static int aries_ees_fetch(struct aries_ctx *ctx, struct aries_ees *ees,
+			   struct kgni_err_event *buffer, struct kgni_err_read *arg)
 {
 	u32 n;
 	int rc;
@@ -357,7 +363,8 @@ void aries_ees_show(struct seq_file *m, struct aries_ctx *ctx)
 		return;
 	spin_lock(&ctx->own.ad->ees_lock);
 	seq_printf(m, "pid %d ptag %u mask %#x entries %u queued %u matched %u lost %llu state %s comm \"%*pE\"\n",
-		   ctx->own.pid, ees->ptag, ees->mask, ees->size, ees->count, ees->serial, ees->lost,
+		   ctx->own.pid, ees->ptag, ees->mask, ees->size, ees->count, ees->serial,
+		   ees->lost,
 		   ees->dead ? "revoked" : "active", (int)strlen(ctx->own.comm), ctx->own.comm);
 	spin_unlock(&ctx->own.ad->ees_lock);
 }

@@ -23,7 +23,7 @@
 #include "aries_user.h"
 
 #define ARIES_GUESS_FREE 8 /* wrong ones that cost nothing: people mistype */
-#define ARIES_GUESS_MS 10  /* the first pause, doubled by each wrong one */
+#define ARIES_GUESS_MS 10 /* the first pause, doubled by each wrong one */
 #define ARIES_GUESS_MAX_MS 1000
 #define ARIES_GUESS_FORGET_MS 10000 /* so long until one is forgotten */
 #define ARIES_GUESS_KNOWN 8
@@ -102,7 +102,7 @@ int aries_guess_begin(struct aries_guess *guess, u32 cookie)
 {
 	struct aries_guesser *who;
 
-	*guess = (struct aries_guess){.cookie = cookie, .free = capable(CAP_SYS_ADMIN)};
+	*guess = (struct aries_guess){ .cookie = cookie, .free = capable(CAP_SYS_ADMIN) };
 	if (guess->free)
 		return 0;
 	guess->user = aries_guess_user();
@@ -168,7 +168,8 @@ void aries_guess_end(struct aries_guess *guess, int rc)
 	if (!who)
 		return;
 	if (!rc && !aries_guess_known(who, guess->cookie))
-		WRITE_ONCE(who->known[who->next++ % ARIES_GUESS_KNOWN], ARIES_GUESS_IS_COOKIE | guess->cookie);
+		WRITE_ONCE(who->known[who->next++ % ARIES_GUESS_KNOWN],
+			   ARIES_GUESS_IS_COOKIE | guess->cookie);
 	mutex_unlock(&who->turn);
 }
 
@@ -178,6 +179,7 @@ void aries_guess_exit(void)
 	struct aries_guesser *who;
 	unsigned long user;
 
-	xa_for_each(&aries_guessers, user, who) kfree(who);
+	xa_for_each(&aries_guessers, user, who)
+		kfree(who);
 	xa_destroy(&aries_guessers);
 }

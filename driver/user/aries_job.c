@@ -5,9 +5,9 @@
  */
 #include <linux/capability.h>
 
+#include "aries_user.h"
 #include "aries_ptag.h"
 #include "aries_trace.h"
-#include "aries_user.h"
 
 /* gni_dev_res_t */
 #define ARIES_DEV_RES_MDD 1
@@ -54,7 +54,8 @@ static u32 aries_job_pages(s32 log2_mib)
 	return shift < 32 ? 1u << shift : U32_MAX;
 }
 
-static void aries_job_limit(struct aries_dev *ad, struct aries_domain *dom, const struct kgni_job *arg)
+static void aries_job_limit(struct aries_dev *ad, struct aries_domain *dom,
+			    const struct kgni_job *arg)
 	__must_hold(&ad->ptag_lock)
 {
 	lockdep_assert_held(&ad->ptag_lock);
@@ -75,7 +76,8 @@ static void aries_job_limit(struct aries_dev *ad, struct aries_domain *dom, cons
 	}
 }
 
-static int aries_job_create(struct aries_dev *ad, struct kgni_job *arg) __must_hold(&ad->ptag_lock)
+static int aries_job_create(struct aries_dev *ad, struct kgni_job *arg)
+	__must_hold(&ad->ptag_lock)
 {
 	struct aries_domain *dom = aries_ptag_by_cookie(ad, arg->cookie);
 
@@ -104,13 +106,14 @@ static int aries_job_create(struct aries_dev *ad, struct kgni_job *arg) __must_h
 
 static int aries_job_check(const struct kgni_job *arg)
 {
-	const s32 basic[] = {arg->limit_mdd, arg->limit_cq, arg->limit_fma};
-	const s32 more[] = {arg->limit_ce, arg->limit_bte, arg->limit_iommu, arg->limit_dgram, arg->limit_recv};
+	const s32 basic[] = { arg->limit_mdd, arg->limit_cq, arg->limit_fma };
+	const s32 more[] = { arg->limit_ce, arg->limit_bte, arg->limit_iommu, arg->limit_dgram,
+			     arg->limit_recv };
 	const s32 least = arg->flags & KGNI_JOB_LIMITS ? -1 : 0;
 	unsigned int i;
 
-	if (arg->flags & ~(KGNI_JOB_DESTROY | KGNI_JOB_LIMITS) || arg->reserved2 || arg->reserved3 ||
-	    memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
+	if (arg->flags & ~(KGNI_JOB_DESTROY | KGNI_JOB_LIMITS) || arg->reserved2 ||
+	    arg->reserved3 || memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
 		return -EINVAL;
 	for (i = 0; i < ARRAY_SIZE(basic); i++)
 		if (basic[i] < -1)
@@ -206,7 +209,8 @@ static int aries_res_device(struct aries_dev *ad, struct kgni_res *arg)
 
 static int aries_res_of_job(u32 kind)
 {
-	if (!kind || (kind >= ARIES_JOB_RES_LAST && kind != KGNI_RES_RECV && kind != KGNI_RES_DGRAM))
+	if (!kind || (kind >= ARIES_JOB_RES_LAST && kind != KGNI_RES_RECV &&
+		      kind != KGNI_RES_DGRAM))
 		return -EINVAL;
 	switch (kind) {
 	case KGNI_RES_RECV:
@@ -230,8 +234,9 @@ static int aries_res_of_job(u32 kind)
 }
 
 /* What the domain's own account says. */
-static void aries_res_account(struct aries_dev *ad, const struct aries_domain *dom, enum aries_res res,
-			      struct kgni_res *arg) __must_hold(&ad->ptag_lock)
+static void aries_res_account(struct aries_dev *ad, const struct aries_domain *dom,
+			      enum aries_res res, struct kgni_res *arg)
+	__must_hold(&ad->ptag_lock)
 {
 	lockdep_assert_held(&ad->ptag_lock);
 	arg->total = dom->limit[res];

@@ -14,8 +14,8 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
-#include "aries_compat.h"
 #include "aries_user.h"
+#include "aries_compat.h"
 
 static_assert(ARIES_CQ_HEADER_BYTES + (8ul << ARIES_CQ_LOG2_MAX) <= 1ul << ARIES_MMAP_CQ_SHIFT);
 
@@ -60,7 +60,8 @@ static int aries_span_clock(struct aries_dev *ad, struct aries_span *span)
 	return 0;
 }
 
-static int aries_span_find(struct aries_ctx *ctx, u64 offset, struct aries_span *span) __must_hold(&ctx->own.lock)
+static int aries_span_find(struct aries_ctx *ctx, u64 offset, struct aries_span *span)
+	__must_hold(&ctx->own.lock)
 {
 	struct aries_dev *ad = ctx->own.ad;
 	resource_size_t fma = ad->fma_phys + (resource_size_t)ctx->own.fmad * ARIES_FMA_STRIDE;
@@ -83,7 +84,8 @@ static int aries_span_find(struct aries_ctx *ctx, u64 offset, struct aries_span 
 	case ARIES_MMAP_DESC:
 		span->prot = ARIES_MAP_COMBINE;
 		span->size = ARIES_DESC_STRIDE;
-		span->pfn = PHYS_PFN(ad->desc_phys + (resource_size_t)ctx->own.fmad * ARIES_DESC_STRIDE);
+		span->pfn = PHYS_PFN(ad->desc_phys +
+				       (resource_size_t)ctx->own.fmad * ARIES_DESC_STRIDE);
 		return 0;
 	case ARIES_MMAP_DOORBELL:
 		span->size = PAGE_SIZE;
@@ -113,14 +115,16 @@ static enum aries_ghost aries_ghost_kind(const struct vm_fault *vmf)
 	if (offset == ARIES_MMAP_CLOCK)
 		return ARIES_GHOST_CLOCK;
 	if (offset < ARIES_MMAP_PLACE)
-		return n < ARIES_CQ_HEADER_BYTES / PAGE_SIZE ? ARIES_GHOST_STORES : ARIES_GHOST_SLOTS;
+		return n < ARIES_CQ_HEADER_BYTES / PAGE_SIZE ? ARIES_GHOST_STORES :
+							       ARIES_GHOST_SLOTS;
 	if ((offset - ARIES_MMAP_PLACE) % ARIES_MMAP_PLACE_SIZE == ARIES_MMAP_DESC)
 		return ARIES_GHOST_AREA + n;
 	return ARIES_GHOST_STORES;
 }
 
 /* These pages are the process's alone: nothing that it stores there is seen by another. */
-static vm_fault_t aries_vm_ghost(struct vm_fault *vmf, struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
+static vm_fault_t aries_vm_ghost(struct vm_fault *vmf, struct aries_ctx *ctx)
+	__must_hold(&ctx->own.lock)
 {
 	struct page **ghost = &ctx->ghosts[aries_ghost_kind(vmf)];
 

@@ -31,7 +31,8 @@ void aries_pin_unaccount(struct aries_dev *ad, struct mm_struct *mm, unsigned lo
  * Pages of a writable mapping are pinned for writing even if peers may only read: that breaks
  * copy-on-write now, so that NIC and process go on to see the same page.
  */
-static int aries_pin_batch(unsigned long start, unsigned int n, bool read_only, struct page **pages)
+static int aries_pin_batch(unsigned long start, unsigned int n, bool read_only,
+			   struct page **pages)
 {
 	struct page *probe;
 	int rc = pin_user_pages_fast(start, n, FOLL_LONGTERM | FOLL_WRITE, pages);
@@ -65,7 +66,8 @@ int aries_pin_range(const struct aries_range *range, bool read_only, struct page
 
 		rc = fatal_signal_pending(current) ? -EINTR : 0;
 		if (!rc)
-			rc = aries_pin_batch(range->start + done * PAGE_SIZE, n, read_only, pages + done);
+			rc = aries_pin_batch(range->start + done * PAGE_SIZE, n, read_only,
+					     pages + done);
 		if (!rc)
 			rc = -EFAULT;
 		if (rc < 0)
@@ -80,7 +82,8 @@ err_unpin:
 	return rc;
 }
 
-static int aries_pin_pages(const struct aries_range *ranges, unsigned int count, bool read_only, struct page **pages)
+static int aries_pin_pages(const struct aries_range *ranges, unsigned int count, bool read_only,
+			   struct page **pages)
 {
 	unsigned long done = 0;
 	unsigned int i;
@@ -97,7 +100,8 @@ static int aries_pin_pages(const struct aries_range *ranges, unsigned int count,
 	return 0;
 }
 
-static int aries_pin_table(struct aries_umem *umem, const struct aries_range *ranges, unsigned int count)
+static int aries_pin_table(struct aries_umem *umem, const struct aries_range *ranges,
+			   unsigned int count)
 {
 	struct aries_region *region = &umem->region;
 	struct page **pages;
@@ -112,8 +116,8 @@ static int aries_pin_table(struct aries_umem *umem, const struct aries_range *ra
 	rc = aries_pin_pages(ranges, count, region->read_only, pages);
 	if (rc)
 		goto out;
-	rc = sg_alloc_table_from_pages(&region->sgt, pages, region->npages, 0, region->npages * PAGE_SIZE,
-				       GFP_KERNEL_ACCOUNT);
+	rc = sg_alloc_table_from_pages(&region->sgt, pages, region->npages, 0,
+				       region->npages * PAGE_SIZE, GFP_KERNEL_ACCOUNT);
 	if (rc)
 		unpin_user_pages(pages, region->npages);
 out:
@@ -156,7 +160,8 @@ struct aries_umem *aries_pin_none(unsigned long start, unsigned long npages, boo
  * Return: a registration with pages only, or an error pointer: -EPERM over RLIMIT_MEMLOCK,
  * -EFAULT, -EACCES, -ENOMEM, -EINTR killed. Its address is that of the first range.
  */
-struct aries_umem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges, unsigned int count, bool read_only)
+struct aries_umem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
+			     unsigned int count, bool read_only)
 {
 	unsigned long npages = 0;
 	struct aries_umem *umem;
@@ -192,9 +197,9 @@ void aries_unpin(struct aries_dev *ad, struct aries_umem *umem)
 	struct scatterlist *sg;
 	unsigned int i;
 
-	for_each_sgtable_sg(&umem->region.sgt, sg, i)
-	{
-		unpin_user_page_range_dirty_lock(sg_page(sg), sg->length >> PAGE_SHIFT, !umem->region.read_only);
+	for_each_sgtable_sg(&umem->region.sgt, sg, i) {
+		unpin_user_page_range_dirty_lock(sg_page(sg), sg->length >> PAGE_SHIFT,
+						 !umem->region.read_only);
 		cond_resched();
 	}
 	sg_free_table(&umem->region.sgt);

@@ -10,8 +10,8 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "aries_trace.h"
 #include "aries_user.h"
+#include "aries_trace.h"
 
 /**
  * struct aries_stale - pages that left a region, until nobody reaches them
@@ -55,7 +55,8 @@ static enum dma_data_direction aries_reserve_dir(bool read_only)
 	return read_only ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
 }
 
-static void aries_reserve_drop(struct aries_dev *ad, struct page *page, dma_addr_t dma, bool read_only)
+static void aries_reserve_drop(struct aries_dev *ad, struct page *page, dma_addr_t dma,
+			       bool read_only)
 {
 	dma_unmap_page(&ad->pdev->dev, dma, PAGE_SIZE, aries_reserve_dir(read_only));
 	unpin_user_pages_dirty_lock(&page, 1, !read_only);
@@ -83,9 +84,11 @@ static void aries_reserve_free_stale(struct aries_dev *ad, struct aries_kept *ke
 }
 
 /* For what up to @npages pages take the places of. */
-static struct aries_stale *aries_reserve_new_stale(const struct aries_umem *umem, unsigned long npages)
+static struct aries_stale *aries_reserve_new_stale(const struct aries_umem *umem,
+						   unsigned long npages)
 {
-	struct aries_stale *stale = kvzalloc(struct_size(stale, left, npages), GFP_KERNEL_ACCOUNT);
+	struct aries_stale *stale =
+		kvzalloc(struct_size(stale, left, npages), GFP_KERNEL_ACCOUNT);
 
 	if (!stale)
 		return NULL;
@@ -114,7 +117,8 @@ void aries_reserve_free(struct aries_dev *ad, struct aries_umem *umem)
 }
 
 /* The region of an update, if it is one and the range lies in there. */
-static struct aries_umem *aries_reserve_find(struct aries_owner *own, u32 mdh, const struct aries_range *range)
+static struct aries_umem *aries_reserve_find(struct aries_owner *own, u32 mdh,
+					     const struct aries_range *range)
 {
 	struct aries_region *region = xa_load(&own->mems, mdh);
 	struct aries_umem *umem;
@@ -130,7 +134,8 @@ static struct aries_umem *aries_reserve_find(struct aries_owner *own, u32 mdh, c
 }
 
 /* The page @page that is number @n of the region leaves it, and the region's account. */
-static void aries_reserve_leave(struct aries_umem *umem, struct aries_stale *stale, unsigned long n, struct page *page)
+static void aries_reserve_leave(struct aries_umem *umem, struct aries_stale *stale,
+				unsigned long n, struct page *page)
 {
 	stale->left[stale->count].page = page;
 	stale->left[stale->count].dma = aries_reserve_dma(umem, n);
@@ -143,8 +148,8 @@ static void aries_reserve_leave(struct aries_umem *umem, struct aries_stale *sta
  * Puts page @i of an update into its place in the region, where it is number @n.
  * Return: 0 or a negative errno.
  */
-static int aries_reserve_put(struct aries_dev *ad, struct aries_umem *umem, struct aries_update *u, unsigned long i,
-			     unsigned long n)
+static int aries_reserve_put(struct aries_dev *ad, struct aries_umem *umem,
+			     struct aries_update *u, unsigned long i, unsigned long n)
 {
 	u64 flags = ARIES_PTE_VALID | (umem->region.read_only ? 0 : ARIES_PTE_WRITE);
 	enum dma_data_direction dir = aries_reserve_dir(umem->region.read_only);
@@ -179,8 +184,9 @@ static int aries_reserve_put(struct aries_dev *ad, struct aries_umem *umem, stru
 	return 0;
 }
 
-static int aries_reserve_fill(struct aries_owner *own, struct aries_umem *umem, struct aries_update *u,
-			      struct list_head *gone) __must_hold(&own->lock)
+static int aries_reserve_fill(struct aries_owner *own, struct aries_umem *umem,
+			      struct aries_update *u, struct list_head *gone)
+	__must_hold(&own->lock)
 {
 	unsigned long first = (u->range.start - umem->region.start) >> PAGE_SHIFT;
 	struct aries_dev *ad = own->ad;
@@ -196,14 +202,16 @@ static int aries_reserve_fill(struct aries_owner *own, struct aries_umem *umem, 
 		aries_region_program(own, &umem->region);
 	if (u->stale) {
 		/* no access begins with the old entries any more */
-		aries_wr32(ad, ARIES_INV_PTES, FIELD_PREP(ARIES_INV_PTES_MDH_MASK, umem->region.mdh));
+		aries_wr32(ad, ARIES_INV_PTES,
+			   FIELD_PREP(ARIES_INV_PTES_MDH_MASK, umem->region.mdh));
 		aries_kept_take(own, gone, &u->stale->kept, aries_reserve_free_stale);
 	}
 	trace_aries_mem_update(own, &umem->region);
 	return rc;
 }
 
-static int aries_reserve_update(struct aries_owner *own, struct kgni_mem_update *arg, struct aries_update *u)
+static int aries_reserve_update(struct aries_owner *own, struct kgni_mem_update *arg,
+				struct aries_update *u)
 {
 	struct aries_umem *umem;
 	LIST_HEAD(gone);
@@ -214,7 +222,8 @@ static int aries_reserve_update(struct aries_owner *own, struct kgni_mem_update 
 	umem = aries_reserve_find(own, arg->mdh, &u->range);
 	rc = PTR_ERR_OR_ZERO(umem);
 	/* another region meanwhile: for reading only, or somebody else pays for it */
-	if (!rc && (umem->region.read_only != u->read_only || umem->region.charge.user != u->charge.user))
+	if (!rc && (umem->region.read_only != u->read_only ||
+		    umem->region.charge.user != u->charge.user))
 		rc = -EINVAL;
 	if (!rc)
 		rc = aries_reserve_fill(own, umem, u, &gone);
@@ -225,7 +234,8 @@ static int aries_reserve_update(struct aries_owner *own, struct kgni_mem_update 
 }
 
 /* Before anything is pinned: may this be done, for whom may be written, and who pays. */
-static int aries_reserve_check(struct aries_owner *own, const struct kgni_mem_update *arg, struct aries_update *u)
+static int aries_reserve_check(struct aries_owner *own, const struct kgni_mem_update *arg,
+			       struct aries_update *u)
 {
 	struct aries_umem *umem;
 	int rc = aries_owner_enter(own, true);
@@ -249,7 +259,8 @@ static int aries_reserve_pin(struct aries_owner *own, struct aries_update *u)
 
 	if (rc)
 		return rc;
-	u->pages = kvmalloc_array(u->range.npages, sizeof(*u->pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	u->pages = kvmalloc_array(u->range.npages, sizeof(*u->pages),
+				  GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!u->pages)
 		return -ENOMEM;
 	rc = aries_pin_range(&u->range, u->read_only, u->pages);

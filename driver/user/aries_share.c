@@ -19,8 +19,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "aries_trace.h"
 #include "aries_user.h"
+#include "aries_trace.h"
 
 /**
  * struct aries_fma_saved - what a descriptor holds for an attachment that it does not serve now
@@ -85,8 +85,9 @@ static struct aries_share *aries_share_find(struct aries_ctx *ctx)
 {
 	struct aries_share *share, *best = NULL;
 
-	list_for_each_entry(share, &ctx->own.ad->shares,
-			    node) if (share->dom == ctx->own.dom && (!best || share->users < best->users)) best = share;
+	list_for_each_entry(share, &ctx->own.ad->shares, node)
+		if (share->dom == ctx->own.dom && (!best || share->users < best->users))
+			best = share;
 	return best ? best : ERR_PTR(-ENOSPC);
 }
 
@@ -96,7 +97,8 @@ static struct aries_share *aries_share_find(struct aries_ctx *ctx)
  *
  * Context: may sleep; state_sem and ctx->own.lock held. Return: 0, -ENOSPC, -ENOMEM.
  */
-int aries_share_get(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
+int aries_share_get(struct aries_ctx *ctx)
+	__must_hold(&ctx->own.lock)
 {
 	struct aries_dev *ad = ctx->own.ad;
 	struct aries_share *share;
@@ -139,7 +141,8 @@ static void aries_share_save(struct aries_dev *ad, struct aries_share *share)
 	aries_share_unmap(share);
 	if (!ctx)
 		return;
-	memcpy_fromio(ctx->saved->area, ad->desc + share->nr * ARIES_DESC_STRIDE, ARIES_DESC_STRIDE);
+	memcpy_fromio(ctx->saved->area, ad->desc + share->nr * ARIES_DESC_STRIDE,
+		      ARIES_DESC_STRIDE);
 	ctx->saved->state = aries_rd64(ad, ARIES_FMAD_STATE_N(share->nr));
 	ctx->saved->launch = aries_rd64(ad, ARIES_FMAD_LAUNCH_N(share->nr));
 }
@@ -153,7 +156,8 @@ static void aries_share_save(struct aries_dev *ad, struct aries_share *share)
  *
  * Context: sleeps; state_sem and ctx->own.lock held.
  */
-void aries_share_stop(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
+void aries_share_stop(struct aries_ctx *ctx)
+	__must_hold(&ctx->own.lock)
 {
 	struct aries_share *share = ctx->share;
 	bool current_one;
@@ -176,7 +180,8 @@ void aries_share_stop(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
  *
  * Context: sleeps; state_sem and ctx->own.lock held.
  */
-void aries_share_put(struct aries_ctx *ctx) __must_hold(&ctx->own.lock)
+void aries_share_put(struct aries_ctx *ctx)
+	__must_hold(&ctx->own.lock)
 {
 	struct aries_dev *ad = ctx->own.ad;
 	struct aries_share *share = ctx->share;
@@ -213,7 +218,8 @@ static void aries_share_switch(struct aries_ctx *ctx, struct aries_share *share)
 			usleep_range(left, left + ARIES_SHARE_US / 10);
 		aries_share_save(ad, share);
 	}
-	memcpy_toio(ad->desc + share->nr * ARIES_DESC_STRIDE, ctx->saved->area, ARIES_DESC_STRIDE);
+	memcpy_toio(ad->desc + share->nr * ARIES_DESC_STRIDE, ctx->saved->area,
+		    ARIES_DESC_STRIDE);
 	/* before the state: enabling clears it */
 	aries_fmad_enable(&ctx->own, share->nr, 0);
 	aries_wr64(ad, ARIES_FMAD_STATE_N(share->nr), ctx->saved->state);
@@ -279,7 +285,9 @@ unsigned int aries_share_count(struct aries_dev *ad, const struct aries_domain *
 	unsigned int sum = 0;
 
 	mutex_lock(&ad->share_lock);
-	list_for_each_entry(share, &ad->shares, node) if (share->dom == dom) sum += share->users;
+	list_for_each_entry(share, &ad->shares, node)
+		if (share->dom == dom)
+			sum += share->users;
 	mutex_unlock(&ad->share_lock);
 	return sum;
 }

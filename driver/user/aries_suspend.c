@@ -14,9 +14,9 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
+#include "aries_user.h"
 #include "aries_ptag.h"
 #include "aries_trace.h"
-#include "aries_user.h"
 
 #define ARIES_SUSPEND_POLL_MS 10
 /* A fault holds locks of its process's memory: it looks again so often. */
@@ -33,7 +33,8 @@ bool aries_suspend_wait(struct aries_owner *own)
 {
 	if (likely(!READ_ONCE(own->suspended)))
 		return true;
-	return wait_event_killable_timeout(own->ad->resume_wq, !READ_ONCE(own->suspended) || READ_ONCE(own->dead),
+	return wait_event_killable_timeout(own->ad->resume_wq,
+					   !READ_ONCE(own->suspended) || READ_ONCE(own->dead),
 					   msecs_to_jiffies(ARIES_FAULT_MS)) > 0;
 }
 
@@ -58,7 +59,8 @@ static void aries_suspend_change(struct aries_dev *ad, struct aries_suspension *
 	WRITE_ONCE(s->dom->changes, s->change);
 }
 
-static int aries_suspend_begin(struct aries_dev *ad, const struct kgni_suspend *arg, struct aries_suspension *s)
+static int aries_suspend_begin(struct aries_dev *ad, const struct kgni_suspend *arg,
+			       struct aries_suspension *s)
 {
 	const bool suspend = !(arg->flags & KGNI_SUSPEND_RESUME);
 	struct aries_domain *dom;
@@ -66,7 +68,8 @@ static int aries_suspend_begin(struct aries_dev *ad, const struct kgni_suspend *
 
 	mutex_lock(&ad->ptag_lock);
 	dom = aries_ptag_by_cookie(ad, arg->cookie);
-	if (!dom || dom->job_id != arg->job_id || (arg->ptag != ARIES_PTAG_ANY && arg->ptag != dom->ptag)) {
+	if (!dom || dom->job_id != arg->job_id ||
+	    (arg->ptag != ARIES_PTAG_ANY && arg->ptag != dom->ptag)) {
 		rc = -ENOENT;
 	} else if (dom->suspended == suspend) {
 		rc = -EALREADY;
@@ -126,7 +129,8 @@ static int aries_suspend_drained(struct aries_owner *own, const struct aries_sus
 	return rc;
 }
 
-static int aries_suspend_drain(struct aries_owner *own, const struct aries_suspension *s, u64 timeout_ms)
+static int aries_suspend_drain(struct aries_owner *own, const struct aries_suspension *s,
+			       u64 timeout_ms)
 {
 	u64 waited = 0;
 	int rc;
@@ -166,7 +170,8 @@ int aries_suspend(struct aries_owner *own, struct kgni_suspend *arg)
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	if (arg->flags & ~KGNI_SUSPEND_RESUME || !arg->ptag || memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
+	if (arg->flags & ~KGNI_SUSPEND_RESUME || !arg->ptag ||
+	    memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
 		return -EINVAL;
 	rc = aries_owner_enter(own, false);
 	if (rc)

@@ -72,7 +72,9 @@ static void aries_umem_release(struct aries_dev *ad, struct aries_region *region
 /** aries_umem_of() - the registration of user memory that a region is, or NULL */
 struct aries_umem *aries_umem_of(struct aries_region *region)
 {
-	return region->release == aries_umem_release ? container_of(region, struct aries_umem, region) : NULL;
+	return region->release == aries_umem_release ?
+		       container_of(region, struct aries_umem, region) :
+		       NULL;
 }
 
 /**
@@ -110,21 +112,24 @@ static int aries_umem_build(struct aries_owner *own, struct aries_umem *umem, u3
 	int rc = aries_owner_status(own);
 
 	if (!rc)
-		rc = umem->reserved ? aries_pte_reserve(ad, &umem->region) : aries_pte_build(ad, &umem->region);
+		rc = umem->reserved ? aries_pte_reserve(ad, &umem->region) :
+				      aries_pte_build(ad, &umem->region);
 	if (rc)
 		return rc;
 	mutex_lock(&own->lock);
 	rc = aries_owner_status(own);
 	if (!rc)
 		rc = own->dom ? aries_umem_publish(own, umem, cq, vmdh) : -ENOTCONN;
-	*told = (struct aries_told){
-		.mdh = umem->region.mdh, .page_shift = umem->region.page_shift, .npages = umem->region.npages};
+	*told = (struct aries_told){ .mdh = umem->region.mdh,
+				     .page_shift = umem->region.page_shift,
+				     .npages = umem->region.npages };
 	mutex_unlock(&own->lock);
 	return rc;
 }
 
 /* Return: 0, or an errno with @umem freed. */
-static int aries_umem_add(struct aries_owner *own, struct aries_umem *umem, u32 cq, u32 *vmdh, struct aries_told *told)
+static int aries_umem_add(struct aries_owner *own, struct aries_umem *umem, u32 cq, u32 *vmdh,
+			  struct aries_told *told)
 {
 	struct aries_dev *ad = own->ad;
 	int rc;
@@ -148,15 +153,16 @@ int aries_mem_register(struct aries_owner *own, struct kgni_mem_register *arg)
 	struct aries_range range;
 	int rc;
 
-	if (arg->flags & ~(KGNI_MEM_READ_ONLY | KGNI_MEM_RESERVE | KGNI_MEM_VMDH) || (arg->vmdh && !virtual))
+	if (arg->flags & ~(KGNI_MEM_READ_ONLY | KGNI_MEM_RESERVE | KGNI_MEM_VMDH) ||
+	    (arg->vmdh && !virtual))
 		return -EINVAL;
 	rc = aries_mem_range(arg->address, arg->length, &range);
 	if (!rc)
 		rc = aries_mem_allowed(own);
 	if (rc)
 		return rc;
-	umem = arg->flags & KGNI_MEM_RESERVE ? aries_umem_reserve(&range, read_only)
-					     : aries_pin(own->ad, &range, 1, read_only);
+	umem = arg->flags & KGNI_MEM_RESERVE ? aries_umem_reserve(&range, read_only) :
+					       aries_pin(own->ad, &range, 1, read_only);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 	rc = aries_umem_add(own, umem, arg->cq, virtual ? &arg->vmdh : NULL, &told);

@@ -17,7 +17,7 @@ struct poll_table_struct;
 /* What stands behind the mappings of an attachment whose NIC is gone, see aries_mmap.c. */
 enum aries_ghost {
 	ARIES_GHOST_STORES, /* doorbell, windows, headers of queues: nobody reads them */
-	ARIES_GHOST_SLOTS,  /* of queues, all of them */
+	ARIES_GHOST_SLOTS, /* of queues, all of them */
 	ARIES_GHOST_CLOCK,
 	ARIES_GHOST_AREA, /* pages of the descriptor area */
 	ARIES_GHOST_COUNT = ARIES_GHOST_AREA + ARIES_DESC_STRIDE / 4096
@@ -132,8 +132,8 @@ unsigned int aries_share_users(struct aries_ctx *ctx);
 unsigned int aries_share_count(struct aries_dev *ad, const struct aries_domain *dom);
 
 /* aries_pin.c, aries_umem.c: user memory */
-struct aries_umem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges, unsigned int count,
-			     bool read_only);
+struct aries_umem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
+			     unsigned int count, bool read_only);
 struct aries_umem *aries_pin_none(unsigned long start, unsigned long npages, bool read_only);
 int aries_pin_range(const struct aries_range *range, bool read_only, struct page **pages);
 void aries_pin_account(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages);

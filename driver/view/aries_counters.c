@@ -18,17 +18,19 @@ struct aries_named {
 	unsigned int count;
 };
 
-#define ARIES_NAMED(name, first, count) {#name, first, count},
-static const struct aries_named aries_network_names[] = {ARIES_RTR_NETWORK_NAMES(ARIES_NAMED)};
-static const struct aries_named aries_processor_names[] = {ARIES_RTR_PROCESSOR_NAMES(ARIES_NAMED)};
+#define ARIES_NAMED(name, first, count) { #name, first, count },
+static const struct aries_named aries_network_names[] = { ARIES_RTR_NETWORK_NAMES(ARIES_NAMED) };
+static const struct aries_named aries_processor_names[] = {
+	ARIES_RTR_PROCESSOR_NAMES(ARIES_NAMED)
+};
 
-#define ARIES_NIC_NAMED(name, counter) {ARIES_NIC_PREFIX #name, ARIES_CNT_##counter, 1},
-static const struct aries_named aries_nic_names[] = {ARIES_NIC_NAMES(ARIES_NIC_NAMED)};
+#define ARIES_NIC_NAMED(name, counter) { ARIES_NIC_PREFIX #name, ARIES_CNT_##counter, 1 },
+static const struct aries_named aries_nic_names[] = { ARIES_NIC_NAMES(ARIES_NIC_NAMED) };
 
 #define ARIES_NETWORK_TILES (ARIES_RTR_TILES - ARIES_RTR_ROW)
-#define ARIES_COUNTER_FILES                                                                                            \
-	(ARIES_NETWORK_TILES * ARRAY_SIZE(aries_network_names) + ARIES_RTR_ROW * ARRAY_SIZE(aries_processor_names) +   \
-	 ARRAY_SIZE(aries_nic_names))
+#define ARIES_COUNTER_FILES                                           \
+	(ARIES_NETWORK_TILES * ARRAY_SIZE(aries_network_names) +      \
+	 ARIES_RTR_ROW * ARRAY_SIZE(aries_processor_names) + ARRAY_SIZE(aries_nic_names))
 
 /* The sum of @count registers from BAR offset @first on. */
 struct aries_counter_file {
@@ -63,8 +65,8 @@ static ssize_t aries_counter_show(struct device *dev, struct device_attribute *a
 	return sysfs_emit(buf, "%llu\n", sum);
 }
 
-static void aries_counter_file_add(unsigned int *n, const struct aries_named *named, const char *prefix,
-				   unsigned int first)
+static void aries_counter_file_add(unsigned int *n, const struct aries_named *named,
+				   const char *prefix, unsigned int first)
 {
 	struct aries_counter_file *file = &aries_counter_files[*n];
 
@@ -82,15 +84,17 @@ static void aries_counter_tile_add(unsigned int *n, unsigned int tile)
 {
 	bool network = tile < ARIES_NETWORK_TILES;
 	const struct aries_named *named = network ? aries_network_names : aries_processor_names;
-	unsigned int count = network ? ARRAY_SIZE(aries_network_names) : ARRAY_SIZE(aries_processor_names);
+	unsigned int count = network ? ARRAY_SIZE(aries_network_names) :
+				       ARRAY_SIZE(aries_processor_names);
 	char prefix[24];
 	unsigned int i;
 
-	snprintf(prefix, sizeof(prefix), "AR_RTR_%s%u_%u_", network ? "" : "PT_", tile / ARIES_RTR_ROW,
-		 tile % ARIES_RTR_ROW);
+	snprintf(prefix, sizeof(prefix), "AR_RTR_%s%u_%u_", network ? "" : "PT_",
+		 tile / ARIES_RTR_ROW, tile % ARIES_RTR_ROW);
 	for (i = 0; i < count; i++)
 		aries_counter_file_add(n, &named[i], prefix,
-				       ARIES_RTR_COUNTER_N(tile * ARIES_RTR_ELEMENTS + named[i].first));
+				       ARIES_RTR_COUNTER_N(tile * ARIES_RTR_ELEMENTS +
+							   named[i].first));
 }
 
 /**
@@ -102,8 +106,10 @@ int aries_counters_init(void)
 {
 	unsigned int i, n = 0;
 
-	aries_counter_files = kcalloc(ARIES_COUNTER_FILES, sizeof(*aries_counter_files), GFP_KERNEL);
-	aries_counter_attrs = kcalloc(ARIES_COUNTER_FILES + 1, sizeof(*aries_counter_attrs), GFP_KERNEL);
+	aries_counter_files = kcalloc(ARIES_COUNTER_FILES, sizeof(*aries_counter_files),
+				      GFP_KERNEL);
+	aries_counter_attrs = kcalloc(ARIES_COUNTER_FILES + 1, sizeof(*aries_counter_attrs),
+				      GFP_KERNEL);
 	if (!aries_counter_files || !aries_counter_attrs) {
 		aries_counters_exit();
 		return -ENOMEM;
@@ -111,7 +117,8 @@ int aries_counters_init(void)
 	for (i = 0; i < ARIES_RTR_TILES; i++)
 		aries_counter_tile_add(&n, i);
 	for (i = 0; i < ARRAY_SIZE(aries_nic_names); i++)
-		aries_counter_file_add(&n, &aries_nic_names[i], "", ARIES_CNT_VALUE_N(aries_nic_names[i].first));
+		aries_counter_file_add(&n, &aries_nic_names[i], "",
+				       ARIES_CNT_VALUE_N(aries_nic_names[i].first));
 	aries_counter_group.attrs = aries_counter_attrs;
 	return 0;
 }

@@ -7,8 +7,8 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
-#include "aries_regs_table.h"
 #include "aries_view.h"
+#include "aries_regs_table.h"
 
 static struct dentry *aries_debugfs_root;
 
@@ -31,7 +31,8 @@ static int aries_objects_show(struct seq_file *m, void *unused)
 	struct list_head *pos;
 
 	mutex_lock(&ad->owner_lock);
-	list_for_each(pos, &ad->owner_list) files++;
+	list_for_each(pos, &ad->owner_list)
+		files++;
 	mutex_unlock(&ad->owner_lock);
 	for (ptag = 0; ptag < ARIES_PTAG_ENTRIES; ptag++)
 		domains += READ_ONCE(ad->domain[ptag]) ? 1 : 0;
@@ -62,8 +63,9 @@ static int aries_vectors_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(aries_vectors);
 
-#define ARIES_REG_ROW(reg, at, bits, acc, n, step, rst, msk, show, text)                                               \
-	{.name = #reg, .offset = (at), .width = (bits), .count = (n), .stride = (step), .dump = (show)},
+#define ARIES_REG_ROW(reg, at, bits, acc, n, step, rst, msk, show, text)        \
+	{ .name = #reg, .offset = (at), .width = (bits), .count = (n),          \
+	  .stride = (step), .dump = (show) },
 
 static const struct aries_reg_row {
 	const char *name;
@@ -72,7 +74,7 @@ static const struct aries_reg_row {
 	u16 count;
 	u16 stride;
 	bool dump;
-} aries_reg_rows[] = {ARIES_REGISTERS(ARIES_REG_ROW)};
+} aries_reg_rows[] = { ARIES_REGISTERS(ARIES_REG_ROW) };
 
 /* Cookies keep others out of a domain; where the kernel has its memory is nobody's business. */
 static bool aries_register_hidden(u32 offset)

@@ -6,8 +6,8 @@
 #include <linux/device/class.h>
 #include <linux/sysfs.h>
 
-#include "aries_compat.h"
 #include "aries_view.h"
+#include "aries_compat.h"
 
 static struct aries_dev *aries_of(struct device *dev)
 {
@@ -129,11 +129,21 @@ static ssize_t clock_show(struct device *dev, struct device_attribute *attr, cha
 static DEVICE_ATTR_RO(clock);
 
 static struct attribute *aries_attrs[] = {
-	&dev_attr_address.attr,    &dev_attr_clock.attr,         &dev_attr_nodes.attr,
-	&dev_attr_nodes_up.attr,   &dev_attr_quiesced.attr,      &dev_attr_quiesces.attr,
-	&dev_attr_quiesce_ms.attr, &dev_attr_device_type.attr,   &dev_attr_version.attr,
-	&dev_attr_build.attr,      &dev_attr_fma_sm_win_sz.attr, &dev_attr_state.attr,
-	&dev_attr_link.attr,       &dev_attr_resets.attr,        NULL,
+	&dev_attr_address.attr,
+	&dev_attr_clock.attr,
+	&dev_attr_nodes.attr,
+	&dev_attr_nodes_up.attr,
+	&dev_attr_quiesced.attr,
+	&dev_attr_quiesces.attr,
+	&dev_attr_quiesce_ms.attr,
+	&dev_attr_device_type.attr,
+	&dev_attr_version.attr,
+	&dev_attr_build.attr,
+	&dev_attr_fma_sm_win_sz.attr,
+	&dev_attr_state.attr,
+	&dev_attr_link.attr,
+	&dev_attr_resets.attr,
+	NULL,
 };
 
 static const struct attribute_group aries_group = {
@@ -157,10 +167,10 @@ static ssize_t total_show(struct device *dev, struct device_attribute *attr, cha
 	return sysfs_emit(buf, "%u\n", aries_pool_total(aries_pool_of(dev, attr)));
 }
 
-#define ARIES_RES_ATTR(file, pool, show)                                                                               \
-	struct dev_ext_attribute aries_res_##file = {                                                                  \
-		.attr = __ATTR(file, 0444, show, NULL),                                                                \
-		.var = (void *)offsetof(struct aries_dev, pool),                                                       \
+#define ARIES_RES_ATTR(file, pool, show)                                  \
+	struct dev_ext_attribute aries_res_##file = {                     \
+		.attr = __ATTR(file, 0444, show, NULL),                   \
+		.var = (void *)offsetof(struct aries_dev, pool),          \
 	}
 
 static ARIES_RES_ATTR(mdd_used, mdds, used_show);
@@ -181,10 +191,18 @@ static ssize_t pinned_pages_show(struct device *dev, struct device_attribute *at
 static DEVICE_ATTR_RO(pinned_pages);
 
 static struct attribute *aries_res_attrs[] = {
-	&aries_res_mdd_used.attr.attr,   &aries_res_mdd_total.attr.attr, &aries_res_cq_used.attr.attr,
-	&aries_res_cq_total.attr.attr,   &aries_res_fma_used.attr.attr,  &aries_res_fma_total.attr.attr,
-	&aries_res_ce_used.attr.attr,    &aries_res_ce_total.attr.attr,  &aries_res_recv_used.attr.attr,
-	&aries_res_recv_total.attr.attr, &dev_attr_pinned_pages.attr,    NULL,
+	&aries_res_mdd_used.attr.attr,
+	&aries_res_mdd_total.attr.attr,
+	&aries_res_cq_used.attr.attr,
+	&aries_res_cq_total.attr.attr,
+	&aries_res_fma_used.attr.attr,
+	&aries_res_fma_total.attr.attr,
+	&aries_res_ce_used.attr.attr,
+	&aries_res_ce_total.attr.attr,
+	&aries_res_recv_used.attr.attr,
+	&aries_res_recv_total.attr.attr,
+	&dev_attr_pinned_pages.attr,
+	NULL,
 };
 
 static const struct attribute_group aries_res_group = {
@@ -206,10 +224,11 @@ static ssize_t aries_stat_show(struct device *dev, struct device_attribute *attr
 	return sysfs_emit(buf, "%llu\n", value);
 }
 
-#define ARIES_STAT_ATTR(NAME, name, text)                                                                              \
-	{.attr = __ATTR(name, 0444, aries_stat_show, NULL), .var = (void *)(unsigned long)ARIES_CNT_##NAME},
+#define ARIES_STAT_ATTR(NAME, name, text)                                 \
+	{ .attr = __ATTR(name, 0444, aries_stat_show, NULL),              \
+	  .var = (void *)(unsigned long)ARIES_CNT_##NAME },
 
-static struct dev_ext_attribute aries_stats[] = {ARIES_COUNTERS(ARIES_STAT_ATTR)};
+static struct dev_ext_attribute aries_stats[] = { ARIES_COUNTERS(ARIES_STAT_ATTR) };
 static_assert(ARRAY_SIZE(aries_stats) == ARIES_CNT_COUNT);
 
 /* filled by aries_sysfs_init() */
@@ -234,16 +253,18 @@ static ssize_t aries_ras_show(struct device *dev, struct device_attribute *attr,
 	return sysfs_emit(buf, "%llu\n", value);
 }
 
-#define ARIES_RAS_CORRECTED_ATTR(NAME, name, entries, row, text)                                                       \
-	{.attr = __ATTR(name##_corrected, 0444, aries_ras_show, NULL),                                                 \
-	 .var = (void *)(unsigned long)ARIES_RAS_CORRECTED_N(ARIES_RAS_##NAME)},
+#define ARIES_RAS_CORRECTED_ATTR(NAME, name, entries, row, text)          \
+	{ .attr = __ATTR(name##_corrected, 0444, aries_ras_show, NULL),   \
+	  .var = (void *)(unsigned long)ARIES_RAS_CORRECTED_N(ARIES_RAS_##NAME) },
 
-#define ARIES_RAS_DAMAGED_ATTR(NAME, name, entries, row, text)                                                         \
-	{.attr = __ATTR(name##_damaged, 0444, aries_ras_show, NULL),                                                   \
-	 .var = (void *)(unsigned long)ARIES_RAS_DAMAGED_N(ARIES_RAS_##NAME)},
+#define ARIES_RAS_DAMAGED_ATTR(NAME, name, entries, row, text)            \
+	{ .attr = __ATTR(name##_damaged, 0444, aries_ras_show, NULL),     \
+	  .var = (void *)(unsigned long)ARIES_RAS_DAMAGED_N(ARIES_RAS_##NAME) },
 
-static struct dev_ext_attribute aries_ras_files[] = {ARIES_RAS_MEMORIES(ARIES_RAS_CORRECTED_ATTR)
-							     ARIES_RAS_MEMORIES(ARIES_RAS_DAMAGED_ATTR)};
+static struct dev_ext_attribute aries_ras_files[] = {
+	ARIES_RAS_MEMORIES(ARIES_RAS_CORRECTED_ATTR)
+	ARIES_RAS_MEMORIES(ARIES_RAS_DAMAGED_ATTR)
+};
 
 static ssize_t limit_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -252,7 +273,8 @@ static ssize_t limit_show(struct device *dev, struct device_attribute *attr, cha
 	return sysfs_emit(buf, "%u %u\n", READ_ONCE(ad->ecc_limit), READ_ONCE(ad->ecc_window_ms));
 }
 
-static ssize_t limit_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)
+static ssize_t limit_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			   size_t count)
 {
 	return aries_ecc_set_limit(aries_of(dev), buf) ?: count;
 }
@@ -263,7 +285,8 @@ static ssize_t signal_show(struct device *dev, struct device_attribute *attr, ch
 	return aries_ecc_show_signal(aries_of(dev), buf);
 }
 
-static ssize_t signal_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)
+static ssize_t signal_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			    size_t count)
 {
 	return aries_ecc_set_signal(aries_of(dev), buf) ?: count;
 }
@@ -281,7 +304,12 @@ static const struct attribute_group aries_ras_group = {
 };
 
 static const struct attribute_group *aries_groups[] = {
-	&aries_group, &aries_res_group, &aries_stat_group, &aries_counter_group, &aries_ras_group, NULL,
+	&aries_group,
+	&aries_res_group,
+	&aries_stat_group,
+	&aries_counter_group,
+	&aries_ras_group,
+	NULL,
 };
 
 /* Anybody may open the device: entering a communication domain takes its cookie. */

@@ -14,8 +14,8 @@
 
 #include "aries_chan.h"
 #include "aries_dgram_api.h"
-#include "aries_kapi.h"
 #include "aries_view.h"
+#include "aries_kapi.h"
 
 typedef void (*aries_show)(struct seq_file *m, struct aries_owner *own);
 
@@ -35,11 +35,11 @@ static int aries_each_owner(struct seq_file *m, aries_show show)
 	return 0;
 }
 
-#define ARIES_OWNER_VIEW(name)                                                                                         \
-	static int aries_##name##_show(struct seq_file *m, void *unused)                                               \
-	{                                                                                                              \
-		return aries_each_owner(m, aries_show_##name);                                                         \
-	}                                                                                                              \
+#define ARIES_OWNER_VIEW(name)                                                    \
+	static int aries_##name##_show(struct seq_file *m, void *unused)        \
+	{                                                                       \
+		return aries_each_owner(m, aries_show_##name);                    \
+	}                                                                       \
 	DEFINE_SHOW_ATTRIBUTE(aries_##name)
 
 static const char *aries_owner_state(const struct aries_owner *own)
@@ -86,17 +86,14 @@ static void aries_show_queues(struct seq_file *m, struct aries_owner *own)
 	struct aries_cq *cq;
 	unsigned long nr;
 
-	xa_for_each(&own->cqs, nr, cq)
-	{
+	xa_for_each(&own->cqs, nr, cq) {
 		u64 armed = aries_rd64(ad, ARIES_CQI_ARMED_N(nr / 64));
 
-		seq_printf(m,
-			   "cq %u owner %u ptag %u slots %u flags %#x produced %llu consumed %llu dropped %llu armed "
-			   "%u irqs %lu registrations %u engines %u waiters %u\n",
+		seq_printf(m, "cq %u owner %u ptag %u slots %u flags %#x produced %llu consumed %llu dropped %llu armed %u irqs %lu registrations %u engines %u waiters %u\n",
 			   cq->nr, own->nr, own->dom->ptag, 1u << cq->log2, cq->flags,
 			   aries_rd64(ad, ARIES_CQ_PRODUCED_N(nr)), aries_cq_consumed(cq),
-			   aries_rd64(ad, ARIES_CQ_DROPPED_N(nr)), !!(armed & BIT_ULL(nr % 64)), READ_ONCE(cq->irqs),
-			   cq->mem_refs, cq->ce_refs, cq->waiters);
+			   aries_rd64(ad, ARIES_CQ_DROPPED_N(nr)), !!(armed & BIT_ULL(nr % 64)),
+			   READ_ONCE(cq->irqs), cq->mem_refs, cq->ce_refs, cq->waiters);
 	}
 }
 
@@ -107,23 +104,24 @@ static void aries_show_registrations(struct seq_file *m, struct aries_owner *own
 	struct aries_region *mem;
 	unsigned long mdh;
 
-	xa_for_each(&own->mems, mdh, mem)
-	{
+	xa_for_each(&own->mems, mdh, mem) {
 		u64 ctl = aries_rd64(own->ad, ARIES_MDD_CTL_N(mdh));
 		const struct aries_umem *umem = aries_umem_of(mem);
 
-		seq_printf(m,
-			   "mdh %u owner %u ptag %u start %#lx pages %lu pinned %lu shift %u cq %d valid %llu%s%s%s\n",
-			   mem->mdh, own->nr, own->dom->ptag, mem->start, mem->npages, mem->accounted, mem->page_shift,
-			   mem->cq ? mem->cq->nr : -1, FIELD_GET(ARIES_MDD_CTL_VALID_MASK, ctl),
-			   mem->read_only ? " read-only" : "", umem && umem->reserved ? " reserved" : "",
+		seq_printf(m, "mdh %u owner %u ptag %u start %#lx pages %lu pinned %lu shift %u cq %d valid %llu%s%s%s\n",
+			   mem->mdh, own->nr, own->dom->ptag, mem->start, mem->npages,
+			   mem->accounted, mem->page_shift, mem->cq ? mem->cq->nr : -1,
+			   FIELD_GET(ARIES_MDD_CTL_VALID_MASK, ctl),
+			   mem->read_only ? " read-only" : "",
+			   umem && umem->reserved ? " reserved" : "",
 			   mem->block ? " virtual" : "");
 	}
 }
 
 ARIES_OWNER_VIEW(registrations);
 
-static void aries_show_children(struct seq_file *m, struct aries_dev *ad, unsigned int nr, unsigned int count)
+static void aries_show_children(struct seq_file *m, struct aries_dev *ad, unsigned int nr,
+				unsigned int count)
 {
 	unsigned int i;
 
@@ -132,7 +130,8 @@ static void aries_show_children(struct seq_file *m, struct aries_dev *ad, unsign
 		u64 node = FIELD_GET(ARIES_CE_CHILD_PE_MASK, child);
 
 		if (FIELD_GET(ARIES_CE_CHILD_KIND_MASK, child) == KGNI_CE_ENGINE)
-			seq_printf(m, " child %u engine %llu:%llu", i, node, FIELD_GET(ARIES_CE_CHILD_CE_MASK, child));
+			seq_printf(m, " child %u engine %llu:%llu", i, node,
+				   FIELD_GET(ARIES_CE_CHILD_CE_MASK, child));
 		else
 			seq_printf(m, " child %u endpoint %llu:%llu", i, node,
 				   FIELD_GET(ARIES_CE_CHILD_INST_MASK, child));
@@ -161,8 +160,8 @@ static void aries_show_engines(struct seq_file *m, struct aries_owner *own)
 
 		if (!own->ces[nr])
 			continue;
-		seq_printf(m, "ce %u owner %u ptag %u state %s cq %d arrived %#llx parent ", nr, own->nr,
-			   own->dom->ptag, aries_engine_state(ctl, status),
+		seq_printf(m, "ce %u owner %u ptag %u state %s cq %d arrived %#llx parent ", nr,
+			   own->nr, own->dom->ptag, aries_engine_state(ctl, status),
 			   own->ces[nr]->cq ? own->ces[nr]->cq->nr : -1,
 			   FIELD_GET(ARIES_CE_STATUS_ARRIVED_MASK, status));
 		if (parent & ARIES_CE_PARENT_VALID_MASK)
@@ -204,15 +203,16 @@ DEFINE_SHOW_ATTRIBUTE(aries_datagrams);
 static void aries_show_domain(struct seq_file *m, const struct aries_domain *dom)
 {
 	/* not the cookie: it is what keeps others out */
-	seq_printf(m,
-		   "ptag %u job %llu%s attached %u%s mdd %u/%u cq %u/%u fma %u/%u ce %u/%u ntt %u+%u pages %u/%u "
-		   "receives %u/%u datagrams %u/%u transfers %s%u\n",
+	seq_printf(m, "ptag %u job %llu%s attached %u%s mdd %u/%u cq %u/%u fma %u/%u ce %u/%u ntt %u+%u pages %u/%u receives %u/%u datagrams %u/%u transfers %s%u\n",
 		   dom->ptag, dom->job_id, dom->job ? "" : " (implicit)", dom->attached,
-		   dom->suspended ? " suspended" : "", dom->used[ARIES_RES_MDD], dom->limit[ARIES_RES_MDD],
-		   dom->used[ARIES_RES_CQ], dom->limit[ARIES_RES_CQ], dom->used[ARIES_RES_FMA],
-		   dom->limit[ARIES_RES_FMA], dom->used[ARIES_RES_CE], dom->limit[ARIES_RES_CE], dom->ntt_base,
-		   dom->ntt_size, dom->used[ARIES_RES_PAGES], dom->limit[ARIES_RES_PAGES], dom->used[ARIES_RES_RECV],
-		   dom->limit[ARIES_RES_RECV], READ_ONCE(dom->dgrams), dom->dgram_limit, dom->bte_limited ? "/" : "-",
+		   dom->suspended ? " suspended" : "",
+		   dom->used[ARIES_RES_MDD], dom->limit[ARIES_RES_MDD],
+		   dom->used[ARIES_RES_CQ], dom->limit[ARIES_RES_CQ],
+		   dom->used[ARIES_RES_FMA], dom->limit[ARIES_RES_FMA],
+		   dom->used[ARIES_RES_CE], dom->limit[ARIES_RES_CE], dom->ntt_base, dom->ntt_size,
+		   dom->used[ARIES_RES_PAGES], dom->limit[ARIES_RES_PAGES],
+		   dom->used[ARIES_RES_RECV], dom->limit[ARIES_RES_RECV],
+		   READ_ONCE(dom->dgrams), dom->dgram_limit, dom->bte_limited ? "/" : "-",
 		   dom->bte_limit);
 }
 
@@ -278,13 +278,15 @@ static void aries_show_fmad(struct seq_file *m, struct aries_dev *ad, unsigned i
 	u64 ctl = aries_rd64(ad, ARIES_FMAD_CTL_N(nr));
 	u64 status = aries_rd64(ad, ARIES_FMAD_STATUS_N(nr));
 
-	seq_printf(m,
-		   "fmad %u state %s owner %llu ptag %llu ntt %llu+%llu%s%s traps %llu busy %llu last %s word %#llx\n",
+	seq_printf(m, "fmad %u state %s owner %llu ptag %llu ntt %llu+%llu%s%s traps %llu busy %llu last %s word %#llx\n",
 		   nr, ctl & ARIES_FMAD_CTL_ENABLE_MASK ? "enabled" : "disabled",
-		   FIELD_GET(ARIES_FMAD_CTL_OWNER_MASK, ctl), FIELD_GET(ARIES_FMAD_CTL_PTAG_MASK, ctl),
-		   FIELD_GET(ARIES_FMAD_CTL_NTT_BASE_MASK, ctl), FIELD_GET(ARIES_FMAD_CTL_NTT_SIZE_MASK, ctl),
+		   FIELD_GET(ARIES_FMAD_CTL_OWNER_MASK, ctl),
+		   FIELD_GET(ARIES_FMAD_CTL_PTAG_MASK, ctl),
+		   FIELD_GET(ARIES_FMAD_CTL_NTT_BASE_MASK, ctl),
+		   FIELD_GET(ARIES_FMAD_CTL_NTT_SIZE_MASK, ctl),
 		   ctl & ARIES_FMAD_CTL_KERNEL_MASK ? " kernel" : "",
-		   ctl & ARIES_FMAD_CTL_CACHED_AMO_MASK ? " cached-amo" : "", aries_rd64(ad, ARIES_FMAD_TRAPS_N(nr)),
+		   ctl & ARIES_FMAD_CTL_CACHED_AMO_MASK ? " cached-amo" : "",
+		   aries_rd64(ad, ARIES_FMAD_TRAPS_N(nr)),
 		   FIELD_GET(ARIES_FMAD_STATUS_BUSY_MASK, status),
 		   aries_status_name(FIELD_GET(ARIES_FMAD_STATUS_LAST_MASK, status)),
 		   readq(ad->desc + nr * ARIES_DESC_STRIDE + ARIES_DESC_STATUS));
@@ -298,7 +300,8 @@ static int aries_descriptors_show(struct seq_file *m, void *unused)
 
 	down_read(&ad->state_sem);
 	for (nr = 0; nr < ad->nfma && READ_ONCE(ad->hw_ok); nr++)
-		if (test_bit(nr, ad->fmads.map) || aries_rd64(ad, ARIES_FMAD_CTL_N(nr)) & ARIES_FMAD_CTL_ENABLE_MASK)
+		if (test_bit(nr, ad->fmads.map) ||
+		    aries_rd64(ad, ARIES_FMAD_CTL_N(nr)) & ARIES_FMAD_CTL_ENABLE_MASK)
 			aries_show_fmad(m, ad, nr);
 	up_read(&ad->state_sem);
 	return 0;
@@ -318,9 +321,9 @@ static int aries_transfers_show(struct seq_file *m, void *unused)
 	for (nr = 0; nr < ARIES_BTE_CHANNELS; nr++)
 		seq_printf(m, "channel %u %s\n", nr, status & BIT(nr) ? "busy" : "idle");
 	seq_printf(m, "waiting %lu puts %llu gets %llu sends %llu bytes %llu\n",
-		   FIELD_GET(ARIES_BTE_STATUS_WAITING_MASK, status) + 0ul, aries_counter(ad, ARIES_CNT_BTE_PUTS),
-		   aries_counter(ad, ARIES_CNT_BTE_GETS), aries_counter(ad, ARIES_CNT_BTE_SENDS),
-		   aries_counter(ad, ARIES_CNT_BTE_BYTES));
+		   FIELD_GET(ARIES_BTE_STATUS_WAITING_MASK, status) + 0ul,
+		   aries_counter(ad, ARIES_CNT_BTE_PUTS), aries_counter(ad, ARIES_CNT_BTE_GETS),
+		   aries_counter(ad, ARIES_CNT_BTE_SENDS), aries_counter(ad, ARIES_CNT_BTE_BYTES));
 	for (nr = 0; nr < ad->nfma; nr++) {
 		unsigned int busy = aries_fmad_busy(ad, nr);
 
@@ -354,10 +357,13 @@ static int aries_receives_show(struct seq_file *m, void *unused)
 
 		if (!test_bit(nr, ad->recvs.map))
 			continue;
-		seq_printf(m, "receive %u state %s ptag %llu channel %llu mdh %llu size %u bytes %llu node %llu\n", nr,
-			   aries_receive_state(ctl, status), FIELD_GET(ARIES_RMT_CTL_PTAG_MASK, ctl),
-			   FIELD_GET(ARIES_RMT_CTL_CHANNEL_MASK, ctl), FIELD_GET(ARIES_RMT_CTL_MDH_MASK, ctl),
-			   aries_rd32(ad, ARIES_RMT_LENGTH_N(nr)), FIELD_GET(ARIES_RMT_STATUS_BYTES_MASK, status),
+		seq_printf(m, "receive %u state %s ptag %llu channel %llu mdh %llu size %u bytes %llu node %llu\n",
+			   nr, aries_receive_state(ctl, status),
+			   FIELD_GET(ARIES_RMT_CTL_PTAG_MASK, ctl),
+			   FIELD_GET(ARIES_RMT_CTL_CHANNEL_MASK, ctl),
+			   FIELD_GET(ARIES_RMT_CTL_MDH_MASK, ctl),
+			   aries_rd32(ad, ARIES_RMT_LENGTH_N(nr)),
+			   FIELD_GET(ARIES_RMT_STATUS_BYTES_MASK, status),
 			   FIELD_GET(ARIES_RMT_STATUS_PE_MASK, status));
 	}
 	up_read(&ad->state_sem);
@@ -371,15 +377,16 @@ static int aries_translation_show(struct seq_file *m, void *unused)
 
 	down_read(&ad->state_sem);
 	if (READ_ONCE(ad->hw_ok)) {
-		seq_printf(
-			m,
-			"pte-cache lines %u ptes %u hits %llu misses %llu evictions %llu invalidations %llu walks "
-			"%llu\n",
-			ARIES_PTE_CACHE_ENTRIES, ARIES_PTE_CACHE_PTES, aries_counter(ad, ARIES_CNT_PTE_CACHE_HITS),
-			aries_counter(ad, ARIES_CNT_PTE_CACHE_MISSES), aries_counter(ad, ARIES_CNT_PTE_CACHE_EVICTIONS),
-			aries_counter(ad, ARIES_CNT_PTE_CACHE_INVALIDATIONS), aries_counter(ad, ARIES_CNT_PTE_WALKS));
+		seq_printf(m, "pte-cache lines %u ptes %u hits %llu misses %llu evictions %llu invalidations %llu walks %llu\n",
+			   ARIES_PTE_CACHE_ENTRIES, ARIES_PTE_CACHE_PTES,
+			   aries_counter(ad, ARIES_CNT_PTE_CACHE_HITS),
+			   aries_counter(ad, ARIES_CNT_PTE_CACHE_MISSES),
+			   aries_counter(ad, ARIES_CNT_PTE_CACHE_EVICTIONS),
+			   aries_counter(ad, ARIES_CNT_PTE_CACHE_INVALIDATIONS),
+			   aries_counter(ad, ARIES_CNT_PTE_WALKS));
 		seq_printf(m, "vmdh entries %u hits %llu misses %llu\n", ARIES_VMDH_ENTRIES,
-			   aries_counter(ad, ARIES_CNT_VMDH_HITS), aries_counter(ad, ARIES_CNT_VMDH_MISSES));
+			   aries_counter(ad, ARIES_CNT_VMDH_HITS),
+			   aries_counter(ad, ARIES_CNT_VMDH_MISSES));
 	}
 	up_read(&ad->state_sem);
 	return 0;
@@ -393,20 +400,20 @@ void aries_views_add(struct aries_dev *ad, struct dentry *dir)
 		const char *name;
 		const struct file_operations *fops;
 	} views[] = {
-		{"contexts", &aries_contexts_fops},
-		{"descriptors", &aries_descriptors_fops},
-		{"queues", &aries_queues_fops},
-		{"registrations", &aries_registrations_fops},
-		{"blocks", &aries_blocks_fops},
-		{"translation", &aries_translation_fops},
-		{"ntt", &aries_ntt_fops},
-		{"engines", &aries_engines_fops},
-		{"datagrams", &aries_datagrams_fops},
-		{"peers", &aries_peers_view_fops},
-		{"subscriptions", &aries_subscriptions_fops},
-		{"transfers", &aries_transfers_fops},
-		{"receives", &aries_receives_fops},
-		{"domains", &aries_domains_fops},
+		{ "contexts", &aries_contexts_fops },
+		{ "descriptors", &aries_descriptors_fops },
+		{ "queues", &aries_queues_fops },
+		{ "registrations", &aries_registrations_fops },
+		{ "blocks", &aries_blocks_fops },
+		{ "translation", &aries_translation_fops },
+		{ "ntt", &aries_ntt_fops },
+		{ "engines", &aries_engines_fops },
+		{ "datagrams", &aries_datagrams_fops },
+		{ "peers", &aries_peers_view_fops },
+		{ "subscriptions", &aries_subscriptions_fops },
+		{ "transfers", &aries_transfers_fops },
+		{ "receives", &aries_receives_fops },
+		{ "domains", &aries_domains_fops },
 	};
 	unsigned int i;
 

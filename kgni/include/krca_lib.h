@@ -62,7 +62,7 @@ typedef union rs_node {
 
 /* Fields of a node's word: NID, TYPE (enum rs_node_type), STATE (RS_CS_*), IS_SVC (serves others). */
 #define RSN_GET_FLD(word, field) (((word) >> RSN_##field##_SHIFT) & RSN_##field##_MASK)
-#define RSN_PUT_FLD(field, value) (((uint64_t)(value)&RSN_##field##_MASK) << RSN_##field##_SHIFT)
+#define RSN_PUT_FLD(field, value) (((uint64_t)(value) & RSN_##field##_MASK) << RSN_##field##_SHIFT)
 
 enum rs_node_type {
 	rt_node = 1,
@@ -94,9 +94,9 @@ int krca_get_sysnodes(rs_node_array_t *list);
 typedef int32_t rs_event_code_t;
 
 enum {
-	ec_node_available = 0x101,   /* it is there, or is there again */
+	ec_node_available = 0x101, /* it is there, or is there again */
 	ec_node_unavailable = 0x102, /* it was shut down, its driver was unloaded, its NIC was reset */
-	ec_node_failed = 0x103,      /* it ended without a word */
+	ec_node_failed = 0x103, /* it ended without a word */
 };
 
 /**
@@ -124,13 +124,14 @@ typedef struct rs_event {
 /* ---- sessions ---- */
 
 typedef uint32_t krca_ticket_t; /* a session */
-typedef uint32_t rca_ticket_t;  /* a subscription of it */
-typedef uint32_t rca_svc_t;     /* a service, by class and number */
+typedef uint32_t rca_ticket_t; /* a subscription of it */
+typedef uint32_t rca_svc_t; /* a service, by class and number */
 
 #define KRCA_NULL_TICKET 0u
 
 #define RCA_SVC_CLASS_SHIFT 24
-#define RCA_MAKE_SERVICE_INDEX(class, number) ((rca_svc_t)(((class) << RCA_SVC_CLASS_SHIFT) | (number)))
+#define RCA_MAKE_SERVICE_INDEX(class, number) \
+	((rca_svc_t)(((class) << RCA_SVC_CLASS_SHIFT) | (number)))
 
 enum rca_svc_class {
 	RCA_SYS_CLASS = 1,
@@ -174,7 +175,8 @@ int krca_unregister(krca_ticket_t *ticket);
  *
  * Context: may sleep. Return: 0, -EINVAL no such session, event or service, -ENOMEM.
  */
-int krca_subscribe(krca_ticket_t *ticket, rs_event_code_t code, rca_svc_t service, rca_ticket_t *subscription);
+int krca_subscribe(krca_ticket_t *ticket, rs_event_code_t code, rca_svc_t service,
+		   rca_ticket_t *subscription);
 
 /**
  * krca_unsubscribe() - no longer

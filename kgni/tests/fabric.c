@@ -4,8 +4,8 @@
 #include "sim_kernel.h"
 
 #include "aries_regs.h"
-#include "fabric.h"
 #include "uapi/kgni_abi.h"
+#include "fabric.h"
 
 #define MASK ((1ull << 40) - 1)
 
@@ -252,7 +252,7 @@ struct aries_dev *aries_client_dev(struct auxiliary_device *adev)
 
 void aries_get_info(const struct aries_dev *ad, struct aries_info *info)
 {
-	*info = (struct aries_info){.id = ad->node, .pe = ad->node, .nodes = FABRIC_NODES};
+	*info = (struct aries_info){ .id = ad->node, .pe = ad->node, .nodes = FABRIC_NODES };
 }
 
 struct aries_owner *aries_owner_create(struct aries_dev *ad, const struct aries_owner_args *args)
@@ -410,7 +410,8 @@ static void queue_post(struct aries_cq *cq, u64 entry)
 
 /* ---- regions ---- */
 
-struct aries_region *aries_region_register(struct aries_owner *own, const struct aries_region_args *args,
+struct aries_region *aries_region_register(struct aries_owner *own,
+					   const struct aries_region_args *args,
 					   struct aries_region_info *info)
 {
 	struct aries_region *r = calloc(1, sizeof(*r));
@@ -424,7 +425,7 @@ struct aries_region *aries_region_register(struct aries_owner *own, const struct
 		u64 start = args->segments[i].address / PAGE_SIZE * PAGE_SIZE;
 		u64 end = ALIGN(args->segments[i].address + args->segments[i].length, PAGE_SIZE);
 
-		r->segment[i] = (struct aries_segment){start, end - start};
+		r->segment[i] = (struct aries_segment){ start, end - start };
 		r->bytes += end - start;
 	}
 	r->segments = args->count;
@@ -433,7 +434,7 @@ struct aries_region *aries_region_register(struct aries_owner *own, const struct
 	r->cq = args->cq;
 	if (r->cq)
 		r->cq->regions++;
-	*info = (struct aries_region_info){r->mdh, r->base, r->bytes};
+	*info = (struct aries_region_info){ r->mdh, r->base, r->bytes };
 	left++;
 	return r;
 }
@@ -471,8 +472,9 @@ static void *region_at(const struct aries_region *r, u64 offset, u64 bytes)
 
 	for (i = 0; i < r->segments; i++) {
 		if (at < r->segment[i].length)
-			return at + bytes <= r->segment[i].length ? (void *)(uintptr_t)(r->segment[i].address + at)
-								  : NULL;
+			return at + bytes <= r->segment[i].length
+				       ? (void *)(uintptr_t)(r->segment[i].address + at)
+				       : NULL;
 		at -= r->segment[i].length;
 	}
 	return NULL;
@@ -522,7 +524,8 @@ static u8 reach(const struct aries_owner *own, u32 pe, u16 mdh, u64 offset, u64 
 	return bytes && !*at ? ARIES_ST_BOUNDS : ARIES_ST_OK;
 }
 
-static u8 operate(const struct aries_owner *own, const struct aries_fma *f, struct aries_region **region)
+static u8 operate(const struct aries_owner *own, const struct aries_fma *f,
+		  struct aries_region **region)
 {
 	const struct aries_fma_desc *d = &f->desc;
 	struct aries_region *local;
@@ -561,7 +564,8 @@ static void events(const struct aries_owner *own, const struct aries_fma *f, u8 
 
 	for (bit = 1; cq && bit <= 2; bit++)
 		if (f->mode & bit)
-			queue_post(cq, entry_of(f, f->desc.local_event, status, bit, ARIES_SRC_FMA));
+			queue_post(cq,
+				   entry_of(f, f->desc.local_event, status, bit, ARIES_SRC_FMA));
 }
 
 int aries_port_fma(struct aries_port *port, const struct aries_fma *f)
@@ -580,7 +584,8 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *f)
 	if (fate == FABRIC_DONE || fate == FABRIC_UNHEARD)
 		status = operate(port->own, f, &region);
 	if (!status && region && (f->mode & ARIES_EV_REMOTE))
-		queue_post(region->cq, entry_of(f, f->desc.remote_event, 0, ARIES_INFO_REMOTE, ARIES_SRC_REMOTE));
+		queue_post(region->cq, entry_of(f, f->desc.remote_event, 0, ARIES_INFO_REMOTE,
+						ARIES_SRC_REMOTE));
 	if (fate == FABRIC_LOST || fate == FABRIC_UNHEARD)
 		status = ARIES_ST_TIMEOUT;
 	if (fate == FABRIC_NO_WAY)
@@ -594,7 +599,9 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *f)
 int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *d)
 {
 	struct aries_region *there, *here;
-	struct aries_fma as = {.desc = {.cq = d->cq, .local_event = d->local_event}, .tid = d->tid, .mode = d->mode};
+	struct aries_fma as = { .desc = { .cq = d->cq, .local_event = d->local_event },
+				.tid = d->tid,
+				.mode = d->mode };
 	void *to, *from;
 	u8 status;
 
@@ -604,7 +611,8 @@ int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *d)
 	if (fabric_fate && fabric_fate(port->own->ad->node, &as) == FABRIC_NOT_TAKEN)
 		return ARIES_ST_QUEUE_FULL;
 	status = reach(port->own, d->pe, d->mdh, d->offset, d->length, &to, &there);
-	if (!status && reach(port->own, port->own->ad->node, d->local_mdh, d->local_offset, d->length, &from, &here))
+	if (!status && reach(port->own, port->own->ad->node, d->local_mdh, d->local_offset,
+			     d->length, &from, &here))
 		status = ARIES_ST_LOCAL_MDD;
 	if (!status && d->op == ARIES_BTE_GET)
 		memcpy(from, to, d->length);

@@ -16,16 +16,15 @@
 
 enum fabric_fate {
 	FABRIC_DONE,
-	FABRIC_LOST,      /* the request: it has not happened, and times out */
-	FABRIC_UNHEARD,   /* the response: it has happened, and times out */
-	FABRIC_NO_WAY,    /* the node cannot be reached */
+	FABRIC_LOST,	/* the request: it has not happened, and times out */
+	FABRIC_UNHEARD, /* the response: it has happened, and times out */
+	FABRIC_NO_WAY,	/* the node cannot be reached */
 	FABRIC_NOT_TAKEN, /* the NIC did not get it: full, or the job is suspended */
 };
 
 /* What becomes of the next operation; NULL: it is done. */
 extern enum fabric_fate (*fabric_fate)(unsigned int from, const struct aries_fma *fma);
-/* What another thread does meanwhile: called when an FMA operation has its events, and its caller not yet the answer.
- */
+/* What another thread does meanwhile: called when an FMA operation has its events, and its caller not yet the answer. */
 extern void (*fabric_meanwhile)(unsigned int from);
 /* The ports of the last FMA operation and of the last block transfer, by their numbers; how many there are. */
 extern int fabric_fma_port, fabric_bte_port;

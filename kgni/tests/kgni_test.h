@@ -12,7 +12,8 @@
 
 #include "gni_pub.h"
 
-#define KT_COOKIE GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* as an LND: tags of users may be used up */
+#define KT_COOKIE \
+	GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* as an LND: tags of users may be used up */
 #define KT_BYTES (64 * PAGE_SIZE)
 #define KT_CREDITS 16
 #define KT_LARGEST 2048
@@ -47,21 +48,21 @@ struct kt_side {
 extern struct kt_side kt[2];
 
 /* Says what was wrong, and leaves the test. */
-#define KT_CHECK(m, condition)                                                                                         \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			seq_printf(m, "not ok: %s (line %d)\n", #condition, __LINE__);                                 \
-			return -EIO;                                                                                   \
-		}                                                                                                      \
+#define KT_CHECK(m, condition)                                                         \
+	do {                                                                           \
+		if (!(condition)) {                                                    \
+			seq_printf(m, "not ok: %s (line %d)\n", #condition, __LINE__); \
+			return -EIO;                                                   \
+		}                                                                      \
 	} while (0)
 
-#define KT_IS(m, call, code)                                                                                           \
-	do {                                                                                                           \
-		gni_return_t kt_rc = (call);                                                                           \
-		if (kt_rc != (code)) {                                                                                 \
-			seq_printf(m, "not ok: %s: %d (line %d)\n", #call, kt_rc, __LINE__);                           \
-			return -EIO;                                                                                   \
-		}                                                                                                      \
+#define KT_IS(m, call, code)                                                                 \
+	do {                                                                                 \
+		gni_return_t kt_rc = (call);                                                 \
+		if (kt_rc != (code)) {                                                       \
+			seq_printf(m, "not ok: %s: %d (line %d)\n", #call, kt_rc, __LINE__); \
+			return -EIO;                                                         \
+		}                                                                            \
 	} while (0)
 
 /* of kgni_test_side.c; those that take a file say there what went wrong, and return -EIO then */

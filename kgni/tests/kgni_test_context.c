@@ -13,10 +13,10 @@ static u64 kt_value;
 static int kt_line; /* of the check that failed, 0 if none has */
 static struct completion kt_done;
 
-#define KT_HERE(condition)                                                                                             \
-	do {                                                                                                           \
-		if (!(condition) && !kt_line)                                                                          \
-			kt_line = __LINE__;                                                                            \
+#define KT_HERE(condition)                    \
+	do {                                  \
+		if (!(condition) && !kt_line) \
+			kt_line = __LINE__;   \
 	} while (0)
 
 /* All that may be called from anywhere, once. */
@@ -30,7 +30,8 @@ static void kt_everything(void)
 	KT_HERE(*(u64 *)(kt[1].mem + 64) == kt_value);
 	KT_HERE(gni_post_rdma(kt[0].ep, &kt_bte) == GNI_RC_SUCCESS);
 	KT_HERE(gni_smsg_send(kt[0].ep, "head", 4, "body", 4, 99) == GNI_RC_SUCCESS);
-	KT_HERE(gni_smsg_getnext(kt[1].ep, &header) == GNI_RC_SUCCESS && !memcmp(header, "headbody", 8));
+	KT_HERE(gni_smsg_getnext(kt[1].ep, &header) == GNI_RC_SUCCESS &&
+		!memcmp(header, "headbody", 8));
 	KT_HERE(gni_smsg_release(kt[1].ep) == GNI_RC_SUCCESS);
 	KT_HERE(gni_cq_get_event(kt[1].rx, &entry) == GNI_RC_SUCCESS);
 	KT_HERE(gni_ep_create(kt[0].nic, kt[0].tx, &ep) == GNI_RC_SUCCESS);
@@ -112,7 +113,8 @@ static int kt_context(struct seq_file *m, void (*run)(void))
 	for (round = 0; round < 50; round++) {
 		kt_value = 0x1122334455660000ull + round;
 		get_random_bytes(kt[0].mem + PAGE_SIZE, 3 * PAGE_SIZE);
-		kt_fma = kt_post_of(GNI_POST_FMA_PUT, (uintptr_t)&kt_value, (uintptr_t)kt[1].mem + 64, 8);
+		kt_fma = kt_post_of(GNI_POST_FMA_PUT, (uintptr_t)&kt_value,
+				    (uintptr_t)kt[1].mem + 64, 8);
 		kt_bte = kt_post_of(GNI_POST_RDMA_PUT, (uintptr_t)kt[0].mem + PAGE_SIZE,
 				    (uintptr_t)kt[1].mem + 8 * PAGE_SIZE, 3 * PAGE_SIZE);
 		kt_line = 0;

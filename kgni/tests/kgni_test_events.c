@@ -10,7 +10,8 @@
 /* Each refusal says why, once for a processor. */
 int kt_test_refusals(struct seq_file *m)
 {
-	gni_post_descriptor_t d = kt_post_of(GNI_POST_RDMA_GET, (uintptr_t)kt[0].mem, (uintptr_t)kt[1].mem + 1, 8);
+	gni_post_descriptor_t d =
+		kt_post_of(GNI_POST_RDMA_GET, (uintptr_t)kt[0].mem, (uintptr_t)kt[1].mem + 1, 8);
 	gni_mem_handle_t handle = {};
 	gni_ep_handle_t ep = NULL;
 	gni_errno_t why = {};
@@ -22,12 +23,15 @@ int kt_test_refusals(struct seq_file *m)
 	KT_IS(m, gni_post_rdma(kt[0].ep, &d), GNI_RC_ALIGNMENT_ERROR);
 	KT_IS(m, gni_post_rdma((gni_ep_handle_t)kt[0].tx, &d), GNI_RC_INVALID_PARAM);
 	KT_IS(m, gni_get_errno(kt[0].nic, &why), GNI_RC_SUCCESS);
-	KT_CHECK(m, why.valid && why.errno == EINVAL && why.data1 == 0x7e57 && !strcmp(why.func, "kgni_rdma_check"));
+	KT_CHECK(m, why.valid && why.errno == EINVAL && why.data1 == 0x7e57 &&
+			    !strcmp(why.func, "kgni_rdma_check"));
 	KT_IS(m, gni_get_errno(kt[0].nic, &why), GNI_RC_INVALID_STATE);
 	migrate_enable();
-	KT_IS(m, gni_mem_register(kt[0].nic, (uintptr_t)kt[0].mem, 0, NULL, 0, &handle), GNI_RC_INVALID_PARAM);
+	KT_IS(m, gni_mem_register(kt[0].nic, (uintptr_t)kt[0].mem, 0, NULL, 0, &handle),
+	      GNI_RC_INVALID_PARAM);
 	KT_IS(m, gni_mem_register(kt[0].nic, 0x1000, 8, NULL, 0, &handle), GNI_RC_INVALID_PARAM);
-	KT_IS(m, gni_mem_register(kt[0].nic, (uintptr_t)kt[0].mem, 8, kt[0].tx, 0, &handle), GNI_RC_INVALID_PARAM);
+	KT_IS(m, gni_mem_register(kt[0].nic, (uintptr_t)kt[0].mem, 8, kt[0].tx, 0, &handle),
+	      GNI_RC_INVALID_PARAM);
 	KT_IS(m, gni_ep_create(kt[0].nic, kt[0].rx, &ep), GNI_RC_INVALID_PARAM);
 	KT_IS(m, gni_cq_destroy(kt[0].rx), GNI_RC_ERROR_RESOURCE);
 	KT_IS(m, gni_cq_destroy(kt[0].tx), GNI_RC_ERROR_RESOURCE);
@@ -47,7 +51,8 @@ struct kt_met {
 };
 
 /* As an LND does it: found by its id, with a lock held. */
-static int kt_find(struct seq_file *m, struct kt_side *s, gni_ep_handle_t ep, u64 id, struct kt_met *met)
+static int kt_find(struct seq_file *m, struct kt_side *s, gni_ep_handle_t ep, u64 id,
+		   struct kt_met *met)
 {
 	static DEFINE_SPINLOCK(lock);
 	unsigned long flags;
@@ -77,22 +82,28 @@ int kt_test_datagrams(struct seq_file *m)
 	KT_IS(m, gni_ep_create(kt[0].nic, kt[0].tx, &ask), GNI_RC_SUCCESS);
 	KT_IS(m, gni_ep_bind(ask, kt[1].address, 1), GNI_RC_SUCCESS);
 	KT_IS(m, gni_ep_create(kt[1].nic, kt[1].tx, &listen), GNI_RC_SUCCESS);
-	KT_IS(m, gni_ep_postdata_w_id(listen, "answer", 7, question, sizeof(question), 11), GNI_RC_SUCCESS);
-	KT_IS(m, gni_ep_postdata_w_id(listen, "answer", 7, question, sizeof(question), 12), GNI_RC_ERROR_RESOURCE);
+	KT_IS(m, gni_ep_postdata_w_id(listen, "answer", 7, question, sizeof(question), 11),
+	      GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_postdata_w_id(listen, "answer", 7, question, sizeof(question), 12),
+	      GNI_RC_ERROR_RESOURCE);
 	KT_IS(m, gni_postdata_probe_by_id(kt[1].nic, &found), GNI_RC_NO_MATCH);
 	KT_IS(m, gni_postdata_probe_wait_by_id(kt[1].nic, 10, &found), GNI_RC_TIMEOUT);
 	KT_IS(m, gni_ep_postdata_w_id(ask, question, 200, answer, 8, 22), GNI_RC_SIZE_ERROR);
-	KT_IS(m, gni_ep_postdata_w_id(ask, "question", 9, answer, sizeof(answer), 22), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_postdata_w_id(ask, "question", 9, answer, sizeof(answer), 22),
+	      GNI_RC_SUCCESS);
 	rc = kt_find(m, &kt[1], listen, 11, &met);
 	if (rc)
 		return rc;
-	KT_CHECK(m, met.state == GNI_POST_COMPLETED && met.id == 0 && !strcmp(question, "question"));
+	KT_CHECK(m,
+		 met.state == GNI_POST_COMPLETED && met.id == 0 && !strcmp(question, "question"));
 	rc = kt_find(m, &kt[0], ask, 22, &met);
 	if (rc)
 		return rc;
 	KT_CHECK(m, met.state == GNI_POST_COMPLETED && met.id == 1 && !strcmp(answer, "answer"));
-	KT_IS(m, gni_ep_postdata_test_by_id(ask, 22, &met.state, &met.address, &met.id), GNI_RC_NO_MATCH);
-	KT_IS(m, gni_ep_postdata_w_id(listen, "more", 5, question, sizeof(question), 13), GNI_RC_SUCCESS);
+	KT_IS(m, gni_ep_postdata_test_by_id(ask, 22, &met.state, &met.address, &met.id),
+	      GNI_RC_NO_MATCH);
+	KT_IS(m, gni_ep_postdata_w_id(listen, "more", 5, question, sizeof(question), 13),
+	      GNI_RC_SUCCESS);
 	KT_IS(m, gni_ep_postdata_cancel_by_id(listen, 13), GNI_RC_SUCCESS);
 	KT_IS(m, gni_ep_postdata_cancel_by_id(listen, 13), GNI_RC_NO_MATCH);
 	KT_IS(m, gni_ep_postdata(listen, "last", 5, question, sizeof(question)), GNI_RC_SUCCESS);
@@ -141,7 +152,9 @@ int kt_test_errors(struct seq_file *m)
 	return 0;
 }
 
-static void kt_quiet_end(gni_nic_handle_t nic, uint64_t msecs) {}
+static void kt_quiet_end(gni_nic_handle_t nic, uint64_t msecs)
+{
+}
 
 /* Somebody resets the NIC meanwhile: clients are told, what is under way ends, handles stay good.
  */
@@ -175,7 +188,8 @@ int kt_test_reset(struct seq_file *m)
 	KT_IS(m, gni_release_errors(err), GNI_RC_SUCCESS);
 	/* an LND takes them back, and waits for the end of those that it has sent to somebody */
 	KT_IS(m, gni_ep_postdata_cancel_by_id(listen, 31), GNI_RC_SUCCESS);
-	KT_IS(m, gni_ep_postdata_test_by_id(listen, 31, &met.state, &met.address, &met.id), GNI_RC_NO_MATCH);
+	KT_IS(m, gni_ep_postdata_test_by_id(listen, 31, &met.state, &met.address, &met.id),
+	      GNI_RC_NO_MATCH);
 	KT_IS(m, gni_ep_postdata_cancel_by_id(ask, 33), GNI_RC_NO_MATCH);
 	KT_IS(m, gni_ep_postdata_cancel_by_id(ask, 32), GNI_RC_SUCCESS);
 	KT_IS(m, gni_ep_postdata_cancel_by_id(ask, 32), GNI_RC_NO_MATCH);

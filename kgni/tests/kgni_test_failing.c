@@ -61,7 +61,9 @@ static void kf_attach(void)
 	KF_MUST(gni_cdm_destroy(cdm));
 }
 
-static void kf_handler(u32 device_id, u64 data) {}
+static void kf_handler(u32 device_id, u64 data)
+{
+}
 
 static void kf_queue(void)
 {
@@ -98,13 +100,13 @@ static void kf_end(gni_mem_handle_t *handle, unsigned int how)
 
 static void kf_registration(void)
 {
-	const u64 start[] = {(uintptr_t)kt[1].mem, (uintptr_t)kf_area + 100};
+	const u64 start[] = { (uintptr_t)kt[1].mem, (uintptr_t)kf_area + 100 };
 	gni_mem_handle_t handle = {};
 	unsigned int n;
 
 	for (n = 0; n < 8; n++)
-		if (KF_TRY(gni_mem_register(kt[1].nic, start[n / 4], KT_BYTES - 100, kt[1].rx, GNI_MEM_READWRITE,
-					    &handle),
+		if (KF_TRY(gni_mem_register(kt[1].nic, start[n / 4], KT_BYTES - 100, kt[1].rx,
+					    GNI_MEM_READWRITE, &handle),
 			   KF_RESOURCE))
 			kf_end(&handle, n);
 }
@@ -113,7 +115,8 @@ static void kf_segments(void)
 {
 	gni_mem_handle_t handle = {};
 
-	if (KF_TRY(gni_mem_register_segments(kt[1].nic, kf_segment, KF_SEGMENTS, NULL, GNI_MEM_PHYS_SEGMENTS, &handle),
+	if (KF_TRY(gni_mem_register_segments(kt[1].nic, kf_segment, KF_SEGMENTS, NULL,
+					     GNI_MEM_PHYS_SEGMENTS, &handle),
 		   KF_RESOURCE))
 		kf_end(&handle, 0);
 }
@@ -178,7 +181,8 @@ static void kf_posts(void)
 		*d = kt_post_of(i % 2 ? GNI_POST_FMA_PUT : GNI_POST_RDMA_PUT, (uintptr_t)kt[0].mem,
 				(uintptr_t)kt[1].mem, 8);
 		d->post_id = i;
-		if (KF_TRY(i % 2 ? gni_post_fma(kt[0].ep, d) : gni_post_rdma(kt[0].ep, d), KF_RESOURCE))
+		if (KF_TRY(i % 2 ? gni_post_fma(kt[0].ep, d) : gni_post_rdma(kt[0].ep, d),
+			   KF_RESOURCE))
 			kf_posted++;
 	}
 }
@@ -188,7 +192,8 @@ static void kf_messages(void)
 	unsigned int i;
 
 	for (i = 0; i < 4; i++)
-		if (KF_TRY(gni_smsg_send(kt[0].ep, "head", 4, "body", 4, 99), KF_RESOURCE | KF_MAY(GNI_RC_NOT_DONE)))
+		if (KF_TRY(gni_smsg_send(kt[0].ep, "head", 4, "body", 4, 99),
+			   KF_RESOURCE | KF_MAY(GNI_RC_NOT_DONE)))
 			kf_sent++;
 }
 
@@ -263,7 +268,8 @@ static int kf_run(struct seq_file *m, void (*subject)(void), bool renew)
 		reached = !current->fail_nth;
 		current->fail_nth = 0;
 		if (kf_wrong.line) {
-			seq_printf(m, "not ok: allocation %u: %d (line %d)\n", n, kf_wrong.rc, kf_wrong.line);
+			seq_printf(m, "not ok: allocation %u: %d (line %d)\n", n, kf_wrong.rc,
+				   kf_wrong.line);
 			return -EIO;
 		}
 		rc = kf_usable(m);
@@ -275,10 +281,10 @@ static int kf_run(struct seq_file *m, void (*subject)(void), bool renew)
 	return rc;
 }
 
-#define KF_TEST(subject, renew)                                                                                        \
-	int kt_fail_##subject(struct seq_file *m)                                                                      \
-	{                                                                                                              \
-		return kf_run(m, kf_##subject, renew);                                                                 \
+#define KF_TEST(subject, renew)                           \
+	int kt_fail_##subject(struct seq_file *m)         \
+	{                                                 \
+		return kf_run(m, kf_##subject, renew);    \
 	}
 
 KF_TEST(attach, false)
@@ -309,7 +315,7 @@ int kt_fail_segments(struct seq_file *m)
 
 	for (i = 0; i < KF_SEGMENTS; i++) {
 		page[i] = alloc_page(GFP_KERNEL | __GFP_NOFAIL);
-		kf_segment[i] = (gni_mem_segment_t){page_to_phys(page[i]), PAGE_SIZE};
+		kf_segment[i] = (gni_mem_segment_t){ page_to_phys(page[i]), PAGE_SIZE };
 	}
 	rc = kf_run(m, kf_segments, false);
 	for (i = 0; i < KF_SEGMENTS; i++)

@@ -30,7 +30,8 @@ static void kt_post_blocks(void)
 
 		if (kt_busy[i])
 			continue;
-		*d = kt_post_of(GNI_POST_RDMA_PUT, (uintptr_t)kt_large[0], (uintptr_t)kt_large[1], KT_LARGE);
+		*d = kt_post_of(GNI_POST_RDMA_PUT, (uintptr_t)kt_large[0], (uintptr_t)kt_large[1],
+				KT_LARGE);
 		d->local_mem_hndl = kt_large_handle[0];
 		d->remote_mem_hndl = kt_large_handle[1];
 		kt_busy[i] = gni_post_rdma(kt[0].ep, d) == GNI_RC_SUCCESS;
@@ -89,8 +90,8 @@ int kt_test_traffic(struct seq_file *m)
 		kt_large[i] = vzalloc(KT_LARGE);
 		KT_CHECK(m, kt_large[i]);
 		KT_IS(m,
-		      gni_mem_register(kt[i].nic, (uintptr_t)kt_large[i], KT_LARGE, NULL, GNI_MEM_READWRITE,
-				       &kt_large_handle[i]),
+		      gni_mem_register(kt[i].nic, (uintptr_t)kt_large[i], KT_LARGE, NULL,
+				       GNI_MEM_READWRITE, &kt_large_handle[i]),
 		      GNI_RC_SUCCESS);
 	}
 	memset(kt_busy, 0, sizeof(kt_busy));

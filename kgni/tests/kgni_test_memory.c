@@ -60,12 +60,13 @@ int kt_test_segments(struct seq_file *m)
 		page[i] = alloc_page(GFP_KERNEL);
 		KT_CHECK(m, page[i]);
 		/* an LND leaves the length as it was */
-		segments[i] = (gni_mem_segment_t){page_to_phys(page[i]), i ? ~0ull : 0};
+		segments[i] = (gni_mem_segment_t){ page_to_phys(page[i]), i ? ~0ull : 0 };
 	}
 	get_random_bytes(kt[0].mem, 8 * PAGE_SIZE);
 	KT_IS(m,
 	      gni_mem_register_segments(kt[1].nic, segments, 8, NULL,
-					GNI_MEM_PHYS_SEGMENTS | GNI_MEM_RELAXED_PI_ORDERING, &handle),
+					GNI_MEM_PHYS_SEGMENTS | GNI_MEM_RELAXED_PI_ORDERING,
+					&handle),
 	      GNI_RC_SUCCESS);
 	d = kt_post_of(GNI_POST_RDMA_PUT, (uintptr_t)kt[0].mem, 0, 8 * PAGE_SIZE);
 	d.remote_mem_hndl = handle;
@@ -87,10 +88,13 @@ int kt_test_vmalloc(struct seq_file *m)
 	int rc;
 
 	KT_CHECK(m, area);
-	KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)area + 100, 5 * PAGE_SIZE - 100, NULL, 0, &handle),
+	KT_IS(m,
+	      gni_mem_register(kt[1].nic, (uintptr_t)area + 100, 5 * PAGE_SIZE - 100, NULL, 0,
+			       &handle),
 	      GNI_RC_SUCCESS);
 	get_random_bytes(kt[0].mem, 4 * PAGE_SIZE);
-	d = kt_post_of(GNI_POST_RDMA_PUT, (uintptr_t)kt[0].mem, (uintptr_t)area + 100, 4 * PAGE_SIZE);
+	d = kt_post_of(GNI_POST_RDMA_PUT, (uintptr_t)kt[0].mem, (uintptr_t)area + 100,
+		       4 * PAGE_SIZE);
 	d.remote_mem_hndl = handle;
 	KT_IS(m, gni_post_rdma(kt[0].ep, &d), GNI_RC_SUCCESS);
 	rc = kt_completes(m, &d);
@@ -110,7 +114,8 @@ int kt_test_hold(struct seq_file *m)
 	unsigned int i;
 	char text[64];
 
-	KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, PAGE_SIZE, NULL, 0, &held), GNI_RC_SUCCESS);
+	KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, PAGE_SIZE, NULL, 0, &held),
+	      GNI_RC_SUCCESS);
 	KT_IS(m, gni_mem_deregister(kt[1].nic, &held, 15 * 60 * 1000), GNI_RC_SUCCESS);
 	d = kt_post_of(GNI_POST_FMA_PUT, (uintptr_t)kt[0].mem, (uintptr_t)kt[1].mem, 8);
 	d.remote_mem_hndl = held;
@@ -121,7 +126,9 @@ int kt_test_hold(struct seq_file *m)
 	KT_IS(m, gni_get_completed(kt[0].tx, entry, &done), GNI_RC_TRANSACTION_ERROR);
 	KT_CHECK(m, done == &d && d.status == GNI_RC_TRANSACTION_ERROR);
 	for (i = 0; i < 8; i++) {
-		KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, PAGE_SIZE, NULL, 0, &other), GNI_RC_SUCCESS);
+		KT_IS(m,
+		      gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, PAGE_SIZE, NULL, 0, &other),
+		      GNI_RC_SUCCESS);
 		KT_CHECK(m, other.qword1 >> 52 != held.qword1 >> 52);
 		KT_IS(m, gni_mem_deregister(kt[1].nic, &other, 0), GNI_RC_SUCCESS);
 	}
@@ -168,8 +175,10 @@ int kt_test_later(struct seq_file *m)
 	for (n = 0; n < 100; n++) {
 		area = vzalloc(PAGE_SIZE);
 		KT_CHECK(m, area);
-		KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)area, PAGE_SIZE, cq, 0, &handle), GNI_RC_SUCCESS);
-		KT_IS(m, kt_locked(n % 2 ? kt_end_held : kt_end, kt[1].nic, &handle), GNI_RC_SUCCESS);
+		KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)area, PAGE_SIZE, cq, 0, &handle),
+		      GNI_RC_SUCCESS);
+		KT_IS(m, kt_locked(n % 2 ? kt_end_held : kt_end, kt[1].nic, &handle),
+		      GNI_RC_SUCCESS);
 		memset(kt[0].mem, 0xff, 8);
 		d = kt_post_of(GNI_POST_FMA_PUT, (uintptr_t)kt[0].mem, (uintptr_t)area, 8);
 		d.remote_mem_hndl = handle;
@@ -179,14 +188,16 @@ int kt_test_later(struct seq_file *m)
 		KT_CHECK(m, !area[0]);
 		vfree(area);
 		if (n % 4 == 1)
-			KT_IS(m, kt_locked(gni_mem_mdd_release, kt[1].nic, &handle), GNI_RC_SUCCESS);
+			KT_IS(m, kt_locked(gni_mem_mdd_release, kt[1].nic, &handle),
+			      GNI_RC_SUCCESS);
 		else if (n % 4 == 3)
 			KT_IS(m, gni_mem_mdd_release(kt[1].nic, &handle), GNI_RC_SUCCESS);
 		KT_IS(m, kt_locked(kt_end, kt[1].nic, &handle), GNI_RC_INVALID_PARAM);
 		KT_IS(m, gni_mem_mdd_release(kt[1].nic, &handle), GNI_RC_NO_MATCH);
 	}
 	/* it waits for registrations that have ended but for that */
-	KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, 8, cq, 0, &handle), GNI_RC_SUCCESS);
+	KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, 8, cq, 0, &handle),
+	      GNI_RC_SUCCESS);
 	KT_IS(m, gni_cq_destroy(cq), GNI_RC_ERROR_RESOURCE);
 	KT_IS(m, kt_locked(kt_end, kt[1].nic, &handle), GNI_RC_SUCCESS);
 	KT_IS(m, gni_cq_destroy(cq), GNI_RC_SUCCESS);

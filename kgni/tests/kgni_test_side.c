@@ -26,7 +26,9 @@ int kt_open(struct seq_file *m, unsigned int i)
 	KT_IS(m, gni_cdm_attach(s->cdm, 0, &s->address, &s->nic), GNI_RC_SUCCESS);
 	KT_IS(m, gni_cq_create(s->nic, 256, 0, kt_handler, 2 * i, &s->tx), GNI_RC_SUCCESS);
 	KT_IS(m, gni_cq_create(s->nic, 4096, 0, kt_handler, 2 * i + 1, &s->rx), GNI_RC_SUCCESS);
-	KT_IS(m, gni_mem_register(s->nic, (uintptr_t)s->mem, KT_BYTES, s->rx, GNI_MEM_READWRITE, &s->handle),
+	KT_IS(m,
+	      gni_mem_register(s->nic, (uintptr_t)s->mem, KT_BYTES, s->rx, GNI_MEM_READWRITE,
+			       &s->handle),
 	      GNI_RC_SUCCESS);
 	s->smsg = (gni_smsg_attr_t){
 		.msg_type = GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT,

@@ -17,7 +17,8 @@ int kt_test_messages(struct seq_file *m)
 	while (got < 5000) {
 		bytes = sent % 7 ? sent % 100 : sent * 37 % (KT_LARGEST + 1);
 		memset(text, sent, bytes);
-		rc = sent < 5000 ? gni_smsg_send(kt[0].ep, text, bytes / 2, text, bytes - bytes / 2, sent)
+		rc = sent < 5000 ? gni_smsg_send(kt[0].ep, text, bytes / 2, text, bytes - bytes / 2,
+						 sent)
 				 : GNI_RC_NOT_DONE;
 		KT_CHECK(m, rc == GNI_RC_SUCCESS || rc == GNI_RC_NOT_DONE);
 		sent += rc == GNI_RC_SUCCESS;
@@ -63,7 +64,8 @@ static int kt_thread_run(void *data)
 
 	for (n = 0; n < KT_PUTS; n++) {
 		value = n;
-		d = kt_post_of(GNI_POST_FMA_PUT, (uintptr_t)&value, (uintptr_t)kt[1].mem + 8 * t->place, 8);
+		d = kt_post_of(GNI_POST_FMA_PUT, (uintptr_t)&value,
+			       (uintptr_t)kt[1].mem + 8 * t->place, 8);
 		WRITE_ONCE(d.prev_descr, NULL);
 		while (gni_post_fma(t->ep, &d) == GNI_RC_ERROR_RESOURCE)
 			cond_resched();

@@ -24,7 +24,8 @@
 
 /* ---- the session that goes on ---- */
 
-static const rs_event_code_t rt_codes[] = {ec_node_available, ec_node_unavailable, ec_node_failed};
+static const rs_event_code_t rt_codes[] = { ec_node_available, ec_node_unavailable,
+					    ec_node_failed };
 
 static krca_ticket_t rt_ticket;
 static rca_ticket_t rt_subs[ARRAY_SIZE(rt_codes)];
@@ -124,14 +125,14 @@ DEFINE_SHOW_ATTRIBUTE(rt_nodes);
 
 /* ---- the calls ---- */
 
-#define RT_IS(m, call, expected)                                                                                       \
-	do {                                                                                                           \
-		long rt_got = (call);                                                                                  \
-                                                                                                                       \
-		if (rt_got != (expected)) {                                                                            \
-			seq_printf(m, "line %d: %s is %ld\n", __LINE__, #call, rt_got);                                \
-			return -EIO;                                                                                   \
-		}                                                                                                      \
+#define RT_IS(m, call, expected)                                                            \
+	do {                                                                                \
+		long rt_got = (call);                                                       \
+											    \
+		if (rt_got != (expected)) {                                                 \
+			seq_printf(m, "line %d: %s is %ld\n", __LINE__, #call, rt_got);     \
+			return -EIO;                                                        \
+		}                                                                           \
 	} while (0)
 
 static int rt_sessions(struct seq_file *m)
@@ -206,9 +207,10 @@ static int rt_close(krca_ticket_t *ticket, struct task_struct *thread)
 }
 
 /* Somebody sleeps, and is woken in one of the ways; gives what he was told. */
-static int rt_woken(krca_ticket_t ticket, int (*wake)(krca_ticket_t *ticket, struct task_struct *thread))
+static int rt_woken(krca_ticket_t ticket,
+		    int (*wake)(krca_ticket_t *ticket, struct task_struct *thread))
 {
-	struct rt_waiter w = {.ticket = ticket, .rc = -ETIMEDOUT};
+	struct rt_waiter w = { .ticket = ticket, .rc = -ETIMEDOUT };
 	struct task_struct *thread;
 	int rc;
 
@@ -261,7 +263,8 @@ static int rt_nodes(struct seq_file *m)
 	send_hb_2_l0();
 	local_irq_restore(flags);
 	if (rc[0] || rc[1] != 1 || rc[2] || rc[3] || nic || nid) {
-		seq_printf(m, "%d %d %d %d, NIC %u, node %u\n", rc[0], rc[1], rc[2], rc[3], nic, nid);
+		seq_printf(m, "%d %d %d %d, NIC %u, node %u\n", rc[0], rc[1], rc[2], rc[3], nic,
+			   nid);
 		return -EIO;
 	}
 	for (i = 0; i < list.na_len; i++) {

@@ -28,17 +28,17 @@
 #define module_put(module) ((void)(module))
 #define __init
 #define __exit
-#define module_init(f)                                                                                                 \
-	int sim_init(void);                                                                                            \
-	int sim_init(void)                                                                                             \
-	{                                                                                                              \
-		return f();                                                                                            \
+#define module_init(f)      \
+	int sim_init(void); \
+	int sim_init(void)  \
+	{                   \
+		return f(); \
 	}
-#define module_exit(f)                                                                                                 \
-	void sim_exit(void);                                                                                           \
-	void sim_exit(void)                                                                                            \
-	{                                                                                                              \
-		f();                                                                                                   \
+#define module_exit(f)       \
+	void sim_exit(void); \
+	void sim_exit(void)  \
+	{                    \
+		f();         \
 	}
 #define likely(x) (x)
 #define unlikely(x) (x)
@@ -149,7 +149,7 @@ struct timer_list {
 };
 
 #define from_timer(var, timer, member) container_of(timer, typeof(*(var)), member)
-#define timer_setup(t, f, flags) (*(t) = (struct timer_list){.function = (f)})
+#define timer_setup(t, f, flags) (*(t) = (struct timer_list){ .function = (f) })
 int mod_timer(struct timer_list *timer, unsigned long expires);
 int del_timer(struct timer_list *timer);
 bool sim_timers(void);
@@ -160,7 +160,7 @@ struct irq_work {
 	struct irq_work *next;
 };
 
-#define init_irq_work(w, f) (*(w) = (struct irq_work){.function = (f)})
+#define init_irq_work(w, f) (*(w) = (struct irq_work){ .function = (f) })
 void irq_work_queue(struct irq_work *work);
 void irq_work_sync(struct irq_work *work);
 bool sim_irqs(void);

@@ -34,9 +34,9 @@ static void open_node(unsigned int ports)
 	assert_int_equal(gni_cdm_create(0, PTAG, COOKIE, 0, &node.cdm), GNI_RC_SUCCESS);
 	assert_int_equal(gni_cdm_attach(node.cdm, 0, &address, &node.nic), GNI_RC_SUCCESS);
 	assert_int_equal(gni_cq_create(node.nic, 64, 0, NULL, 0, &node.cq), GNI_RC_SUCCESS);
-	assert_int_equal(
-		gni_mem_register(node.nic, (uintptr_t)node.data, sizeof(node.data), NULL, GNI_MEM_READWRITE, &node.mem),
-		GNI_RC_SUCCESS);
+	assert_int_equal(gni_mem_register(node.nic, (uintptr_t)node.data, sizeof(node.data), NULL,
+					  GNI_MEM_READWRITE, &node.mem),
+			 GNI_RC_SUCCESS);
 	for (i = 0; i < ENDPOINTS; i++) {
 		assert_int_equal(gni_ep_create(node.nic, node.cq, &node.ep[i]), GNI_RC_SUCCESS);
 		assert_int_equal(gni_ep_bind(node.ep[i], 0, 0), GNI_RC_SUCCESS);
@@ -59,19 +59,20 @@ static void close_node(void)
 static int put(unsigned int ep, gni_post_type_t type)
 {
 	const bool block = type == GNI_POST_RDMA_PUT;
-	gni_post_descriptor_t *done, d = {.type = type,
-					  .cq_mode = GNI_CQMODE_GLOBAL_EVENT,
-					  .local_addr = (uintptr_t)&node.data[0],
-					  .local_mem_hndl = node.mem,
-					  .remote_addr = (uintptr_t)&node.data[8],
-					  .remote_mem_hndl = node.mem,
-					  .length = 8};
+	gni_post_descriptor_t *done, d = { .type = type,
+					   .cq_mode = GNI_CQMODE_GLOBAL_EVENT,
+					   .local_addr = (uintptr_t)&node.data[0],
+					   .local_mem_hndl = node.mem,
+					   .remote_addr = (uintptr_t)&node.data[8],
+					   .remote_mem_hndl = node.mem,
+					   .length = 8 };
 	gni_cq_entry_t entry;
 
 	node.data[0]++;
 	fabric_fma_port = -1;
 	fabric_bte_port = -1;
-	assert_int_equal(block ? gni_post_rdma(node.ep[ep], &d) : gni_post_fma(node.ep[ep], &d), GNI_RC_SUCCESS);
+	assert_int_equal(block ? gni_post_rdma(node.ep[ep], &d) : gni_post_fma(node.ep[ep], &d),
+			 GNI_RC_SUCCESS);
 	assert_int_equal(gni_cq_get_event(node.cq, &entry), GNI_RC_SUCCESS);
 	assert_int_equal(gni_get_completed(node.cq, entry, &done), GNI_RC_SUCCESS);
 	assert_ptr_equal(done, &d);
@@ -141,7 +142,8 @@ static void scarce(void **state)
 	fabric_begin(1);
 	fabric_ports_most = 0;
 	assert_int_equal(gni_cdm_create(0, PTAG, COOKIE, 0, &node.cdm), GNI_RC_SUCCESS);
-	assert_int_equal(gni_cdm_attach(node.cdm, 0, &(u32){0}, &node.nic), GNI_RC_ERROR_RESOURCE);
+	assert_int_equal(gni_cdm_attach(node.cdm, 0, &(u32){ 0 }, &node.nic),
+			 GNI_RC_ERROR_RESOURCE);
 	assert_int_equal(gni_cdm_destroy(node.cdm), GNI_RC_SUCCESS);
 	fabric_end();
 }

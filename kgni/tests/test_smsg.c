@@ -50,16 +50,21 @@ static void open_end(unsigned int i, unsigned int type)
 	u32 address;
 
 	memset(e, 0, sizeof(*e));
-	assert_int_equal(gni_cdm_create(i, PTAG, COOKIE, GNI_CDM_MODE_DUAL_EVENTS, &e->cdm), GNI_RC_SUCCESS);
+	assert_int_equal(gni_cdm_create(i, PTAG, COOKIE, GNI_CDM_MODE_DUAL_EVENTS, &e->cdm),
+			 GNI_RC_SUCCESS);
 	assert_int_equal(gni_cdm_attach(e->cdm, i, &address, &e->nic), GNI_RC_SUCCESS);
 	assert_int_equal(address, i);
 	assert_int_equal(gni_cq_create(e->nic, 64, 0, on_event, 2 * i, &e->tx), GNI_RC_SUCCESS);
-	assert_int_equal(gni_cq_create(e->nic, 4096, 0, on_event, 2 * i + 1, &e->rx), GNI_RC_SUCCESS);
-	e->attr = (gni_smsg_attr_t){.msg_type = type, .mbox_maxcredit = CREDITS, .msg_maxsize = LARGEST};
+	assert_int_equal(gni_cq_create(e->nic, 4096, 0, on_event, 2 * i + 1, &e->rx),
+			 GNI_RC_SUCCESS);
+	e->attr = (gni_smsg_attr_t){ .msg_type = type,
+				     .mbox_maxcredit = CREDITS,
+				     .msg_maxsize = LARGEST };
 	assert_int_equal(gni_smsg_buff_size_needed(&e->attr, &bytes), GNI_RC_SUCCESS);
 	e->mailbox = aligned_alloc(PAGE_SIZE, ALIGN(bytes, PAGE_SIZE));
 	memset(e->mailbox, 0, ALIGN(bytes, PAGE_SIZE));
-	assert_int_equal(gni_mem_register(e->nic, (uintptr_t)e->mailbox, bytes, e->rx, GNI_MEM_READWRITE, &e->mem),
+	assert_int_equal(gni_mem_register(e->nic, (uintptr_t)e->mailbox, bytes, e->rx,
+					  GNI_MEM_READWRITE, &e->mem),
 			 GNI_RC_SUCCESS);
 	e->attr.msg_buffer = e->mailbox;
 	e->attr.buff_size = bytes;
@@ -194,7 +199,9 @@ static void step(void)
 	case 0:
 	case 1:
 		if (e->sent < 4000)
-			assert_in_set(send_one(e), ((const unsigned long[]){GNI_RC_SUCCESS, GNI_RC_NOT_DONE}), 2);
+			assert_in_set(send_one(e),
+				      ((const unsigned long[]){ GNI_RC_SUCCESS, GNI_RC_NOT_DONE }),
+				      2);
 		break;
 	case 2:
 		receive_one(e);
@@ -249,12 +256,15 @@ static void limits(void **state)
 
 	(void)state;
 	both(GNI_SMSG_TYPE_MBOX);
-	assert_int_equal(gni_smsg_send(end[0].ep, text, LARGEST, text, 1, 0), GNI_RC_ERROR_RESOURCE);
+	assert_int_equal(gni_smsg_send(end[0].ep, text, LARGEST, text, 1, 0),
+			 GNI_RC_ERROR_RESOURCE);
 	assert_int_equal(gni_smsg_send(end[0].ep, text, ~0u, text, 2, 0), GNI_RC_ERROR_RESOURCE);
 	assert_int_equal(gni_smsg_send(end[0].ep, NULL, 1, text, 1, 0), GNI_RC_INVALID_PARAM);
-	assert_int_equal(gni_smsg_send((void *)end[0].tx, text, 1, text, 1, 0), GNI_RC_INVALID_PARAM);
+	assert_int_equal(gni_smsg_send((void *)end[0].tx, text, 1, text, 1, 0),
+			 GNI_RC_INVALID_PARAM);
 	for (n = 0; n < CREDITS; n++)
-		assert_int_equal(gni_smsg_send(end[0].ep, text, 8, NULL, 0, 0xabc00000u + end[0].sent++),
+		assert_int_equal(gni_smsg_send(end[0].ep, text, 8, NULL, 0,
+					       0xabc00000u + end[0].sent++),
 				 GNI_RC_SUCCESS);
 	assert_int_equal(gni_smsg_send(end[0].ep, text, 8, NULL, 0, 0), GNI_RC_NOT_DONE);
 	reap(&end[0]);
@@ -262,10 +272,13 @@ static void limits(void **state)
 		assert_int_equal(gni_smsg_getnext(end[1].ep, &header), GNI_RC_SUCCESS);
 		assert_int_equal(gni_smsg_release(end[1].ep), GNI_RC_SUCCESS);
 	}
-	assert_int_equal(gni_smsg_send(end[0].ep, text, 8, NULL, 0, 0xabc00000u + end[0].sent++), GNI_RC_SUCCESS);
-	assert_int_equal(gni_smsg_init(end[0].ep, &end[0].attr, &end[1].attr), GNI_RC_INVALID_STATE);
+	assert_int_equal(gni_smsg_send(end[0].ep, text, 8, NULL, 0, 0xabc00000u + end[0].sent++),
+			 GNI_RC_SUCCESS);
+	assert_int_equal(gni_smsg_init(end[0].ep, &end[0].attr, &end[1].attr),
+			 GNI_RC_INVALID_STATE);
 	sim_atomic = true;
-	assert_int_equal(gni_smsg_init(end[0].ep, &end[0].attr, &end[1].attr), GNI_RC_INVALID_PARAM);
+	assert_int_equal(gni_smsg_init(end[0].ep, &end[0].attr, &end[1].attr),
+			 GNI_RC_INVALID_PARAM);
 	sim_atomic = false;
 	assert_int_equal(sim_warned, 1);
 	sim_warned = 0;
@@ -417,10 +430,10 @@ static void reset(void **state)
 		assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
 	fabric_fate = nobody_there;
 	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
-	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){.quiet_ms = 0});
+	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){ .quiet_ms = 0 });
 	fabric_run(1);
 	assert_true(end[0].tx_irqs);
-	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){.quiet_ms = 0});
+	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){ .quiet_ms = 0 });
 	fabric_run(1000);
 	reap(&end[0]);
 	assert_int_equal(end[0].completed, 6);
@@ -440,13 +453,14 @@ static enum fabric_fate gone_meanwhile(unsigned int from, const struct aries_fma
 	(void)from;
 	(void)fma;
 	fabric_fate = NULL;
-	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){.quiet_ms = 0});
+	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){ .quiet_ms = 0 });
 	/* the NIC may still be in the memory of what is under way */
 	assert_int_equal(gni_cq_get_event(end[0].tx, &entry), GNI_RC_NOT_DONE);
-	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){.quiet_ms = 0});
+	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){ .quiet_ms = 0 });
 	if (reap_at_once && gni_cq_get_event(end[0].tx, &entry) == GNI_RC_TRANSACTION_ERROR) {
 		if (GNI_CQ_GET_TYPE(entry) == GNI_CQ_EVENT_TYPE_POST)
-			assert_int_equal(gni_get_completed(end[0].tx, entry, &done), GNI_RC_TRANSACTION_ERROR);
+			assert_int_equal(gni_get_completed(end[0].tx, entry, &done),
+					 GNI_RC_TRANSACTION_ERROR);
 		end[0].failed++;
 	}
 	return after_it;
@@ -456,7 +470,7 @@ static enum fabric_fate gone_meanwhile(unsigned int from, const struct aries_fma
 static void gone_in_the_middle(enum fabric_fate fate, bool at_once, unsigned int what)
 {
 	static u8 text[8192];
-	gni_post_descriptor_t d = {.cq_mode = GNI_CQMODE_GLOBAL_EVENT}, *done;
+	gni_post_descriptor_t d = { .cq_mode = GNI_CQMODE_GLOBAL_EVENT }, *done;
 	gni_cq_entry_t entry;
 	gni_return_t rc;
 
@@ -484,7 +498,8 @@ static void gone_in_the_middle(enum fabric_fate fate, bool at_once, unsigned int
 	fabric_run(10);
 	while (gni_cq_get_event(end[0].tx, &entry) != GNI_RC_NOT_DONE) {
 		if (what)
-			assert_int_equal(gni_get_completed(end[0].tx, entry, &done), GNI_RC_TRANSACTION_ERROR);
+			assert_int_equal(gni_get_completed(end[0].tx, entry, &done),
+					 GNI_RC_TRANSACTION_ERROR);
 		end[0].failed++;
 	}
 	assert_int_equal(end[0].failed, 1);
@@ -492,7 +507,7 @@ static void gone_in_the_middle(enum fabric_fate fate, bool at_once, unsigned int
 
 static void gone_meanwhile_all(void **state)
 {
-	static const enum fabric_fate fates[] = {FABRIC_NOT_TAKEN, FABRIC_LOST, FABRIC_DONE};
+	static const enum fabric_fate fates[] = { FABRIC_NOT_TAKEN, FABRIC_LOST, FABRIC_DONE };
 	unsigned int fate, what;
 
 	for (fate = 0; fate < ARRAY_SIZE(fates); fate++)
@@ -507,7 +522,7 @@ static void gone_meanwhile_all(void **state)
 /* Reads an event; then it is completed, as the descriptor's owner does, after what else happens. */
 static void event_in_hand(u16 events, gni_post_type_t type, unsigned int reset, unsigned int quiet)
 {
-	gni_post_descriptor_t d = {.type = type, .cq_mode = events, .length = 64}, *done;
+	gni_post_descriptor_t d = { .type = type, .cq_mode = events, .length = 64 }, *done;
 	unsigned int step, told = 0;
 	gni_cq_entry_t entry;
 	gni_return_t rc;
@@ -522,9 +537,11 @@ static void event_in_hand(u16 events, gni_post_type_t type, unsigned int reset, 
 	/* before each step of the client the NIC goes on going */
 	for (step = 0; step < 8; step++) {
 		if (step == reset)
-			fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){.quiet_ms = 0});
+			fabric_tell(0, ARIES_EVENT_RESET,
+				    &(struct aries_event_info){ .quiet_ms = 0 });
 		if (step == quiet)
-			fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){.quiet_ms = 0});
+			fabric_tell(0, ARIES_EVENT_QUIET,
+				    &(struct aries_event_info){ .quiet_ms = 0 });
 		if (step & 1 ? told == 0 : told)
 			continue;
 		if (step & 1) {
@@ -533,7 +550,8 @@ static void event_in_hand(u16 events, gni_post_type_t type, unsigned int reset, 
 			assert_ptr_equal(done, &d);
 			/* what was read as good is good */
 			assert_int_equal(rc == GNI_RC_SUCCESS, !GNI_CQ_GET_STATUS(entry));
-			assert_int_equal(gni_get_completed(end[0].tx, entry, &done), GNI_RC_DESCRIPTOR_ERROR);
+			assert_int_equal(gni_get_completed(end[0].tx, entry, &done),
+					 GNI_RC_DESCRIPTOR_ERROR);
 			events &= ~GNI_CQ_GET_INFO(entry);
 			told = 0;
 		} else {
@@ -550,15 +568,16 @@ static void event_in_hand(u16 events, gni_post_type_t type, unsigned int reset, 
 
 static void event_in_hand_all(void **state)
 {
-	static const u16 events[] = {GNI_CQMODE_LOCAL_EVENT, GNI_CQMODE_GLOBAL_EVENT,
-				     GNI_CQMODE_LOCAL_EVENT | GNI_CQMODE_GLOBAL_EVENT};
+	static const u16 events[] = { GNI_CQMODE_LOCAL_EVENT, GNI_CQMODE_GLOBAL_EVENT,
+				      GNI_CQMODE_LOCAL_EVENT | GNI_CQMODE_GLOBAL_EVENT };
 	unsigned int what, reset, quiet;
 
 	for (what = 0; what < 2 * ARRAY_SIZE(events); what++)
 		for (reset = 0; reset < 5; reset++)
 			for (quiet = reset; quiet < 5; quiet++) {
-				event_in_hand(events[what / 2], what & 1 ? GNI_POST_RDMA_PUT : GNI_POST_FMA_PUT, reset,
-					      quiet);
+				event_in_hand(events[what / 2],
+					      what & 1 ? GNI_POST_RDMA_PUT : GNI_POST_FMA_PUT,
+					      reset, quiet);
 				finish(state);
 				begin(state);
 			}
@@ -580,10 +599,10 @@ static void quiesce(void **state)
 	both(GNI_SMSG_TYPE_MBOX);
 	quiet_for = 0;
 	assert_int_equal(gni_set_quiesce_callback(end[0].nic, on_quiet_end), GNI_RC_SUCCESS);
-	fabric_tell(0, ARIES_EVENT_QUIESCE, &(struct aries_event_info){.quiet_ms = 0});
+	fabric_tell(0, ARIES_EVENT_QUIESCE, &(struct aries_event_info){ .quiet_ms = 0 });
 	assert_int_equal(gni_get_quiesce_status(end[0].nic), 1);
 	assert_int_equal(send_one(&end[0]), GNI_RC_NOT_DONE);
-	fabric_tell(0, ARIES_EVENT_RESUME, &(struct aries_event_info){.quiet_ms = 17});
+	fabric_tell(0, ARIES_EVENT_RESUME, &(struct aries_event_info){ .quiet_ms = 17 });
 	assert_int_equal(gni_get_quiesce_status(end[0].nic), 0);
 	assert_int_equal(quiet_for, 17);
 	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
@@ -606,13 +625,13 @@ static void quiesce_meanwhile(void **state)
 	both(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT);
 	fabric_fate = not_taken;
 	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
-	fabric_tell(0, ARIES_EVENT_QUIESCE, &(struct aries_event_info){.quiet_ms = 0});
+	fabric_tell(0, ARIES_EVENT_QUIESCE, &(struct aries_event_info){ .quiet_ms = 0 });
 	for (n = 0; n < 100; n++)
 		fabric_run(100);
 	reap(&end[0]);
 	assert_int_equal(end[0].completed, 0);
 	fabric_fate = NULL;
-	fabric_tell(0, ARIES_EVENT_RESUME, &(struct aries_event_info){.quiet_ms = 17});
+	fabric_tell(0, ARIES_EVENT_RESUME, &(struct aries_event_info){ .quiet_ms = 17 });
 	assert_true(drain());
 	assert_int_equal(end[0].failed, 0);
 }
@@ -634,7 +653,8 @@ static void garbage(void **state)
 		send_one(&end[0]);
 		reap(&end[0]);
 		if (gni_smsg_getnext(e->ep, &header) == GNI_RC_SUCCESS) {
-			assert_true((u8 *)header >= e->mailbox && (u8 *)header < e->mailbox + e->attr.buff_size);
+			assert_true((u8 *)header >= e->mailbox &&
+				    (u8 *)header < e->mailbox + e->attr.buff_size);
 			gni_smsg_release(e->ep);
 		}
 		if (round % 10)

@@ -25,8 +25,8 @@ FIXTURE_TEARDOWN(abi)
 TEST_F(abi, unknown_modes)
 {
 	/* private and undefined GNI_CDM_MODE_* bits */
-	static const uint32_t bad[] = {0x00000400, 0x00000800, 0x00002000, 0x00400000,
-				       0x08000000, 0x10000000, 0x80000000};
+	static const uint32_t bad[] = { 0x00000400, 0x00000800, 0x00002000, 0x00400000,
+					0x08000000, 0x10000000, 0x80000000 };
 	struct kgni_attach attach;
 	size_t i;
 	int fd = aries_open();
@@ -35,8 +35,7 @@ TEST_F(abi, unknown_modes)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		attach = aries_attach_arg(aries_cookie());
 		attach.modes = bad[i];
-		EXPECT_EQ(EINVAL, aries_ioctl(fd, KGNI_IOC_ATTACH, &attach))
-		{
+		EXPECT_EQ(EINVAL, aries_ioctl(fd, KGNI_IOC_ATTACH, &attach)) {
 			TH_LOG("mode %#x", bad[i]);
 		}
 	}
@@ -45,7 +44,7 @@ TEST_F(abi, unknown_modes)
 
 TEST_F(abi, resources)
 {
-	struct kgni_res res = {.argsz = sizeof(res)};
+	struct kgni_res res = { .argsz = sizeof(res) };
 
 	res.kind = 0;
 	EXPECT_EQ(EINVAL, aries_ioctl(self->fd, KGNI_IOC_RES, &res));

@@ -104,7 +104,7 @@ static inline int aries_attached(uint32_t cookie, struct kgni_attach *out)
 
 static inline int aries_cq(int fd, uint32_t entries, uint32_t flags, struct kgni_cq_create *out)
 {
-	struct kgni_cq_create arg = {.argsz = sizeof(arg), .entries = entries, .flags = flags};
+	struct kgni_cq_create arg = { .argsz = sizeof(arg), .entries = entries, .flags = flags };
 	int rc = aries_ioctl(fd, KGNI_IOC_CQ_CREATE, &arg);
 
 	if (out)
@@ -115,8 +115,11 @@ static inline int aries_cq(int fd, uint32_t entries, uint32_t flags, struct kgni
 static inline int aries_register(int fd, void *start, size_t bytes, uint32_t flags, uint32_t cq,
 				 struct kgni_mem_register *out)
 {
-	struct kgni_mem_register arg = {
-		.argsz = sizeof(arg), .flags = flags, .address = (uintptr_t)start, .length = bytes, .cq = cq};
+	struct kgni_mem_register arg = { .argsz = sizeof(arg),
+					 .flags = flags,
+					 .address = (uintptr_t)start,
+					 .length = bytes,
+					 .cq = cq };
 	int rc = aries_ioctl(fd, KGNI_IOC_MEM_REGISTER, &arg);
 
 	if (out)
@@ -126,7 +129,8 @@ static inline int aries_register(int fd, void *start, size_t bytes, uint32_t fla
 
 static inline void *aries_pages(size_t pages)
 {
-	void *p = mmap(NULL, pages * ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, pages * ARIES_PAGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -203,16 +207,19 @@ struct aries_use {
 
 static inline struct aries_use aries_use(void)
 {
-	struct aries_use use = {aries_number("resources/mdd_used"), aries_number("resources/cq_used"),
-				aries_number("resources/fma_used"), aries_number("resources/ce_used"),
-				aries_number("resources/pinned_pages")};
+	struct aries_use use = { aries_number("resources/mdd_used"),
+				 aries_number("resources/cq_used"),
+				 aries_number("resources/fma_used"),
+				 aries_number("resources/ce_used"),
+				 aries_number("resources/pinned_pages") };
 
 	return use;
 }
 
 static inline int aries_use_equal(struct aries_use a, struct aries_use b)
 {
-	return a.mdd == b.mdd && a.cq == b.cq && a.fma == b.fma && a.ce == b.ce && a.pages == b.pages;
+	return a.mdd == b.mdd && a.cq == b.cq && a.fma == b.fma && a.ce == b.ce &&
+	       a.pages == b.pages;
 }
 
 #endif /* ARIES_TEST_H */

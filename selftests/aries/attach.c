@@ -34,14 +34,8 @@ static int attach(uint32_t cookie, uint8_t ptag, uint8_t *out)
 
 static int job_of(uint64_t id, uint32_t cookie, uint8_t ptag, uint32_t flags)
 {
-	struct kgni_job arg = {.argsz = sizeof(arg),
-			       .job_id = id,
-			       .cookie = cookie,
-			       .ptag = ptag,
-			       .flags = flags,
-			       .limit_mdd = -1,
-			       .limit_cq = -1,
-			       .limit_fma = -1};
+	struct kgni_job arg = { .argsz = sizeof(arg), .job_id = id, .cookie = cookie, .ptag = ptag,
+				.flags = flags, .limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
 	int fd = aries_open(), rc;
 
 	if (fd < 0)
@@ -169,7 +163,7 @@ TEST(one_tag_for_one_cookie)
 {
 	uint32_t cookie = aries_cookie(), other = aries_cookie();
 	struct kgni_attach first;
-	struct kgni_ptag find = {.argsz = sizeof(find), .cookie = cookie};
+	struct kgni_ptag find = { .argsz = sizeof(find), .cookie = cookie };
 	uint8_t ptag;
 	int fd = aries_attached(cookie, &first);
 
@@ -227,7 +221,7 @@ TEST(other_version)
 TEST(two_files_are_two_owners)
 {
 	uint32_t cookie = aries_cookie();
-	struct kgni_attach a = {0}, b = {0};
+	struct kgni_attach a = { 0 }, b = { 0 };
 	int fd1 = aries_attached(cookie, &a), fd2 = aries_attached(cookie, &b);
 
 	ASSERT_LE(0, fd1);
@@ -260,8 +254,8 @@ TEST(jobs)
 
 TEST(nothing_works_without_attachment)
 {
-	struct kgni_cq_destroy destroy = {.argsz = sizeof(destroy)};
-	struct kgni_mem_deregister dereg = {.argsz = sizeof(dereg)};
+	struct kgni_cq_destroy destroy = { .argsz = sizeof(destroy) };
+	struct kgni_mem_deregister dereg = { .argsz = sizeof(dereg) };
 	int fd = aries_open();
 	uint64_t word;
 

@@ -50,8 +50,7 @@ TEST_F(badargs, good_arguments)
 
 	for (i = 0; i < CALLS; i++) {
 		fill(&self->arg, &calls[i], &self->own);
-		EXPECT_EQ(calls[i].result, aries_ioctl(self->fd, calls[i].request, &self->arg))
-		{
+		EXPECT_EQ(calls[i].result, aries_ioctl(self->fd, calls[i].request, &self->arg)) {
 			TH_LOG("%s", calls[i].name);
 		}
 	}
@@ -64,8 +63,7 @@ TEST_F(badargs, longer_with_zero_tail)
 	for (i = 0; i < CALLS; i++) {
 		fill(&self->arg, &calls[i], &self->own);
 		self->arg.argsz += TAIL;
-		EXPECT_EQ(calls[i].result, aries_ioctl(self->fd, calls[i].request, &self->arg))
-		{
+		EXPECT_EQ(calls[i].result, aries_ioctl(self->fd, calls[i].request, &self->arg)) {
 			TH_LOG("%s", calls[i].name);
 		}
 		/* no more than the driver knows is written back */
@@ -84,8 +82,7 @@ TEST_F(badargs, longer_with_something_behind)
 			fill(&self->arg, &calls[i], &self->own);
 			self->arg.argsz += TAIL;
 			self->arg.bytes[calls[i].size + at] = 1;
-			EXPECT_EQ(E2BIG, aries_ioctl(self->fd, calls[i].request, &self->arg))
-			{
+			EXPECT_EQ(E2BIG, aries_ioctl(self->fd, calls[i].request, &self->arg)) {
 				TH_LOG("%s, byte %zu", calls[i].name, at);
 			}
 		}
@@ -106,8 +103,7 @@ TEST_F(badargs, shorter)
 		for (size = 0; size < calls[i].first; size++) {
 			fill(&self->arg, &calls[i], &self->own);
 			self->arg.argsz = size;
-			EXPECT_EQ(EINVAL, aries_ioctl(self->fd, calls[i].request, &self->arg))
-			{
+			EXPECT_EQ(EINVAL, aries_ioctl(self->fd, calls[i].request, &self->arg)) {
 				TH_LOG("%s of %u bytes", calls[i].name, size);
 			}
 		}
@@ -125,8 +121,7 @@ TEST_F(badargs, earlier_versions)
 		fill(&self->arg, &calls[i], &self->own);
 		memset(self->arg.bytes + calls[i].first, 0xff, TAIL);
 		self->arg.argsz = (uint32_t)calls[i].first;
-		EXPECT_EQ(calls[i].result, aries_ioctl(self->fd, calls[i].request, &self->arg))
-		{
+		EXPECT_EQ(calls[i].result, aries_ioctl(self->fd, calls[i].request, &self->arg)) {
 			TH_LOG("%s", calls[i].name);
 		}
 		EXPECT_EQ(0xff, self->arg.bytes[calls[i].first]);
@@ -145,10 +140,10 @@ TEST_F(badargs, no_memory_there)
 	for (i = 0; i < CALLS; i++) {
 		EXPECT_EQ(EFAULT, aries_ioctl(self->fd, calls[i].request, NULL));
 		EXPECT_EQ(EFAULT, aries_ioctl(self->fd, calls[i].request, (void *)8));
-		EXPECT_EQ(EFAULT, aries_ioctl(self->fd, calls[i].request, (void *)KERNEL_ADDRESS));
+		EXPECT_EQ(EFAULT,
+			  aries_ioctl(self->fd, calls[i].request, (void *)KERNEL_ADDRESS));
 		*last = (uint32_t)calls[i].size;
-		EXPECT_EQ(EFAULT, aries_ioctl(self->fd, calls[i].request, last))
-		{
+		EXPECT_EQ(EFAULT, aries_ioctl(self->fd, calls[i].request, last)) {
 			TH_LOG("%s", calls[i].name);
 		}
 	}
@@ -170,8 +165,8 @@ TEST_F(badargs, reserved_fields_and_unknown_flags)
 				bits++;
 				fill(&self->arg, &calls[i], &self->own);
 				self->arg.bytes[f->at + bit / 8] |= (uint8_t)(1u << bit % 8);
-				EXPECT_EQ(EINVAL, aries_ioctl(self->fd, calls[i].request, &self->arg))
-				{
+				EXPECT_EQ(EINVAL, aries_ioctl(self->fd, calls[i].request,
+							      &self->arg)) {
 					TH_LOG("bit %u of %s of %s", bit, f->name, calls[i].name);
 				}
 			}
@@ -216,14 +211,16 @@ TEST_F(badargs, unknown_requests)
 	for (nr = 0; nr < 256; nr++) {
 		const unsigned long request = _IO(KGNI_IOC_MAGIC, nr);
 
-		EXPECT_EQ(find(request) ? EINVAL : ENOTTY, aries_ioctl(self->fd, request, &self->arg))
-		{
+		EXPECT_EQ(find(request) ? EINVAL : ENOTTY,
+			  aries_ioctl(self->fd, request, &self->arg)) {
 			TH_LOG("request %#x", nr);
 		}
 		/* the same number in other clothes */
 		EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IO('H', nr), &self->arg));
-		EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IOR(KGNI_IOC_MAGIC, nr, int), &self->arg));
-		EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IOWR(KGNI_IOC_MAGIC, nr, int), &self->arg));
+		EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IOR(KGNI_IOC_MAGIC, nr, int),
+					      &self->arg));
+		EXPECT_EQ(ENOTTY, aries_ioctl(self->fd, _IOWR(KGNI_IOC_MAGIC, nr, int),
+					      &self->arg));
 	}
 }
 
@@ -237,8 +234,7 @@ TEST_F(badargs, without_an_attachment)
 		if (!calls[i].attached)
 			continue;
 		fill(&self->arg, &calls[i], &self->own);
-		EXPECT_EQ(ENOTCONN, aries_ioctl(fd, calls[i].request, &self->arg))
-		{
+		EXPECT_EQ(ENOTCONN, aries_ioctl(fd, calls[i].request, &self->arg)) {
 			TH_LOG("%s", calls[i].name);
 		}
 	}
@@ -283,13 +279,11 @@ struct value {
 	int error;
 };
 
-#define VALUE(NAME, type, member, value, error)                                                                        \
-	{                                                                                                              \
-		KGNI_IOC_##NAME, #type "." #member, offsetof(struct kgni_##type, member),                              \
-			sizeof(((struct kgni_##type *)0)->member), value, error                                        \
-	}
-#define BAD_POINTER(NAME, type, member)                                                                                \
-	VALUE(NAME, type, member, 0, EFAULT), VALUE(NAME, type, member, 8, EFAULT),                                    \
+#define VALUE(NAME, type, member, value, error)                                                 \
+	{ KGNI_IOC_##NAME, #type "." #member, offsetof(struct kgni_##type, member),             \
+	  sizeof(((struct kgni_##type *)0)->member), value, error }
+#define BAD_POINTER(NAME, type, member)                                                         \
+	VALUE(NAME, type, member, 0, EFAULT), VALUE(NAME, type, member, 8, EFAULT),             \
 		VALUE(NAME, type, member, KERNEL_ADDRESS, EFAULT)
 
 static const struct value values[] = {
@@ -364,8 +358,7 @@ TEST_F(badargs, values)
 		if (v->request == KGNI_IOC_BI)
 			((struct kgni_bi *)&self->arg)->flags = KGNI_BI_SET;
 		memcpy(self->arg.bytes + v->at, &v->value, v->bytes);
-		EXPECT_EQ(v->error, aries_ioctl(self->fd, v->request, &self->arg))
-		{
+		EXPECT_EQ(v->error, aries_ioctl(self->fd, v->request, &self->arg)) {
 			TH_LOG("%s = %#llx", v->name, (unsigned long long)v->value);
 		}
 	}
@@ -377,23 +370,24 @@ static const struct name {
 	uint16_t at;
 	char kind;
 } names[] = {
-	{KGNI_IOC_CQ_DESTROY, offsetof(struct kgni_cq_destroy, cq), 'q'},
-	{KGNI_IOC_CQ_WAIT, 0, 'q'}, /* in an array */
-	{KGNI_IOC_MEM_REGISTER, offsetof(struct kgni_mem_register, cq), 'q'},
-	{KGNI_IOC_MEM_SEGMENTS, offsetof(struct kgni_mem_segments, cq), 'q'},
-	{KGNI_IOC_CE_CONFIG, offsetof(struct kgni_ce_config, cq), 'q'},
-	{KGNI_IOC_MEM_DEREGISTER, offsetof(struct kgni_mem_deregister, mdh), 'm'},
-	{KGNI_IOC_MEM_UPDATE, offsetof(struct kgni_mem_update, mdh), 'm'},
-	{KGNI_IOC_CE_FREE, offsetof(struct kgni_ce_free, ce), 'e'},
-	{KGNI_IOC_CE_CONFIG, offsetof(struct kgni_ce_config, ce), 'e'},
-	{KGNI_IOC_RECV_POST, offsetof(struct kgni_recv_post, cq), 'q'},
-	{KGNI_IOC_RECV_POST, offsetof(struct kgni_recv_post, mdh), 'm'},
-	{KGNI_IOC_RECV_TEST, offsetof(struct kgni_recv_test, receive), 'r'},
-	{KGNI_IOC_RECV_CANCEL, offsetof(struct kgni_recv_cancel, receive), 'r'},
+	{ KGNI_IOC_CQ_DESTROY, offsetof(struct kgni_cq_destroy, cq), 'q' },
+	{ KGNI_IOC_CQ_WAIT, 0, 'q' }, /* in an array */
+	{ KGNI_IOC_MEM_REGISTER, offsetof(struct kgni_mem_register, cq), 'q' },
+	{ KGNI_IOC_MEM_SEGMENTS, offsetof(struct kgni_mem_segments, cq), 'q' },
+	{ KGNI_IOC_CE_CONFIG, offsetof(struct kgni_ce_config, cq), 'q' },
+	{ KGNI_IOC_MEM_DEREGISTER, offsetof(struct kgni_mem_deregister, mdh), 'm' },
+	{ KGNI_IOC_MEM_UPDATE, offsetof(struct kgni_mem_update, mdh), 'm' },
+	{ KGNI_IOC_CE_FREE, offsetof(struct kgni_ce_free, ce), 'e' },
+	{ KGNI_IOC_CE_CONFIG, offsetof(struct kgni_ce_config, ce), 'e' },
+	{ KGNI_IOC_RECV_POST, offsetof(struct kgni_recv_post, cq), 'q' },
+	{ KGNI_IOC_RECV_POST, offsetof(struct kgni_recv_post, mdh), 'm' },
+	{ KGNI_IOC_RECV_TEST, offsetof(struct kgni_recv_test, receive), 'r' },
+	{ KGNI_IOC_RECV_CANCEL, offsetof(struct kgni_recv_cancel, receive), 'r' },
 };
 
 /* How a request ends that names @id. */
-static int named(int fd, union argument *arg, struct objects *o, const struct name *name, uint32_t id)
+static int named(int fd, union argument *arg, struct objects *o, const struct name *name,
+		 uint32_t id)
 {
 	struct objects changed = *o;
 
@@ -417,24 +411,25 @@ static uint32_t receive(int fd, union argument *arg, struct objects *o)
 TEST_F(badargs, names_of_others_and_of_nobody)
 {
 	struct objects *foreign = &self->foreign;
-	const uint32_t queues[IDS] = {foreign->cq, 0, ARIES_CQ_ENTRIES, UINT32_MAX - 1, INT32_MAX};
-	const uint32_t domains[IDS] = {foreign->reserved_mdh, foreign->mdh, 0, ARIES_MDD_ENTRIES, UINT32_MAX};
-	const uint32_t engines[IDS] = {foreign->ce, ARIES_CE_CHANNELS, UINT32_MAX, INT32_MAX, ARIES_CE_CHANNELS + 1};
-	const uint32_t receives[IDS] = {receive(self->other, &self->arg, foreign), ARIES_RMT_ENTRIES, UINT32_MAX,
-					INT32_MAX, ARIES_RMT_ENTRIES - 1};
+	const uint32_t queues[IDS] = { foreign->cq, 0, ARIES_CQ_ENTRIES, UINT32_MAX - 1, INT32_MAX };
+	const uint32_t domains[IDS] = { foreign->reserved_mdh, foreign->mdh, 0, ARIES_MDD_ENTRIES,
+					UINT32_MAX };
+	const uint32_t engines[IDS] = { foreign->ce, ARIES_CE_CHANNELS, UINT32_MAX, INT32_MAX,
+					ARIES_CE_CHANNELS + 1 };
+	const uint32_t receives[IDS] = { receive(self->other, &self->arg, foreign),
+					 ARIES_RMT_ENTRIES, UINT32_MAX, INT32_MAX,
+					 ARIES_RMT_ENTRIES - 1 };
 	size_t i, n;
 
 	ASSERT_NE(UINT32_MAX, receives[0]);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct name *name = &names[i];
-		const uint32_t *ids = name->kind == 'q'   ? queues
-				      : name->kind == 'm' ? domains
-				      : name->kind == 'r' ? receives
-							  : engines;
+		const uint32_t *ids = name->kind == 'q' ? queues :
+				      name->kind == 'm' ? domains :
+				      name->kind == 'r' ? receives : engines;
 
 		for (n = 0; n < IDS; n++) {
-			EXPECT_EQ(ENOENT, named(self->fd, &self->arg, &self->own, name, ids[n]))
-			{
+			EXPECT_EQ(ENOENT, named(self->fd, &self->arg, &self->own, name, ids[n])) {
 				TH_LOG("%s, %c %u", find(name->request)->name, name->kind, ids[n]);
 			}
 		}
@@ -448,10 +443,10 @@ TEST_F(badargs, names_of_others_and_of_nobody)
 
 TEST_F(badargs, names_of_what_is_gone)
 {
-	struct kgni_cq_destroy cq = {.argsz = sizeof(cq), .cq = self->own.cq};
-	struct kgni_mem_deregister mem = {.argsz = sizeof(mem), .mdh = self->own.reserved_mdh};
-	struct kgni_ce_free ce = {.argsz = sizeof(ce), .ce = self->own.ce};
-	struct kgni_recv_cancel recv = {.argsz = sizeof(recv)};
+	struct kgni_cq_destroy cq = { .argsz = sizeof(cq), .cq = self->own.cq };
+	struct kgni_mem_deregister mem = { .argsz = sizeof(mem), .mdh = self->own.reserved_mdh };
+	struct kgni_ce_free ce = { .argsz = sizeof(ce), .ce = self->own.ce };
+	struct kgni_recv_cancel recv = { .argsz = sizeof(recv) };
 	size_t i;
 
 	recv.receive = receive(self->fd, &self->arg, &self->own);
@@ -460,13 +455,11 @@ TEST_F(badargs, names_of_what_is_gone)
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_MEM_DEREGISTER, &mem));
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_CE_FREE, &ce));
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const uint32_t id = names[i].kind == 'q'   ? cq.cq
-				    : names[i].kind == 'm' ? mem.mdh
-				    : names[i].kind == 'r' ? recv.receive
-							   : ce.ce;
+		const uint32_t id = names[i].kind == 'q' ? cq.cq :
+				    names[i].kind == 'm' ? mem.mdh :
+				    names[i].kind == 'r' ? recv.receive : ce.ce;
 
-		EXPECT_EQ(ENOENT, named(self->fd, &self->arg, &self->own, &names[i], id))
-		{
+		EXPECT_EQ(ENOENT, named(self->fd, &self->arg, &self->own, &names[i], id)) {
 			TH_LOG("%s, %c", find(names[i].request)->name, names[i].kind);
 		}
 	}
@@ -476,7 +469,7 @@ TEST_F(badargs, names_of_what_is_gone)
 TEST_F(badargs, datagrams_and_domains_of_others)
 {
 	struct objects *own = &self->own, *foreign = &self->foreign;
-	struct kgni_ptag tag = {.argsz = sizeof(tag), .cookie = foreign->cookie};
+	struct kgni_ptag tag = { .argsz = sizeof(tag), .cookie = foreign->cookie };
 	int fd = aries_open();
 
 	ASSERT_LE(0, fd);

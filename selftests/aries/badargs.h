@@ -29,33 +29,23 @@ struct call {
 };
 
 #define ARG(name) KGNI_IOC_##name
-#define FIELD(type, member, known)                                                                                     \
-	{                                                                                                              \
-#member, offsetof(struct kgni_##type, member), sizeof(((struct kgni_##type *)0)->member), known        \
-	}
-#define CALL_GREW(name, type, last, result, attached, privileged, ...)                                                 \
-	{                                                                                                              \
-#type, KGNI_IOC_##name, sizeof(struct kgni_##type),                                                    \
-			offsetof(struct kgni_##type, last) + sizeof(((struct kgni_##type *)0)->last), result,          \
-			attached, privileged,                                                                          \
-		{                                                                                                      \
-			__VA_ARGS__                                                                                    \
-		}                                                                                                      \
-	}
-#define CALL(name, type, result, attached, privileged, ...)                                                            \
-	{                                                                                                              \
-#type, KGNI_IOC_##name, sizeof(struct kgni_##type), sizeof(struct kgni_##type), result, attached,      \
-			privileged,                                                                                    \
-		{                                                                                                      \
-			__VA_ARGS__                                                                                    \
-		}                                                                                                      \
-	}
+#define FIELD(type, member, known)                                                              \
+	{ #member, offsetof(struct kgni_##type, member),                                        \
+	  sizeof(((struct kgni_##type *)0)->member), known }
+#define CALL_GREW(name, type, last, result, attached, privileged, ...)                          \
+	{ #type, KGNI_IOC_##name, sizeof(struct kgni_##type),                                   \
+	  offsetof(struct kgni_##type, last) + sizeof(((struct kgni_##type *)0)->last),         \
+	  result, attached, privileged, { __VA_ARGS__ } }
+#define CALL(name, type, result, attached, privileged, ...)                                     \
+	{ #type, KGNI_IOC_##name, sizeof(struct kgni_##type), sizeof(struct kgni_##type),       \
+	  result, attached, privileged, { __VA_ARGS__ } }
 
 /* In this order they can be called one after the other. */
 static const struct call calls[] = {
 	CALL(QUERY, query, 0, 0, 0),
 	CALL(ATTACH, attach, EBUSY, 0, 0, FIELD(attach, reserved, 0)),
-	CALL(CQ_CREATE, cq_create, 0, 1, 0, FIELD(cq_create, flags, KGNI_CQ_BLOCKING), FIELD(cq_create, reserved, 0)),
+	CALL(CQ_CREATE, cq_create, 0, 1, 0, FIELD(cq_create, flags, KGNI_CQ_BLOCKING),
+	     FIELD(cq_create, reserved, 0)),
 	CALL(CQ_DESTROY, cq_destroy, ENOENT, 1, 0),
 	CALL(CQ_WAIT, cq_wait, ETIMEDOUT, 1, 0, FIELD(cq_wait, reserved, 0)),
 	CALL(MEM_REGISTER, mem_register, 0, 1, 0,
@@ -66,19 +56,24 @@ static const struct call calls[] = {
 		  FIELD(mem_segments, flags, KGNI_MEM_READ_ONLY | KGNI_MEM_VMDH),
 		  FIELD(mem_segments, vmdh, 0), /* without its flag */
 		  FIELD(mem_segments, reserved, 0)),
-	CALL(MEM_UPDATE, mem_update, 0, 1, 0, FIELD(mem_update, flags, 0), FIELD(mem_update, reserved, 0)),
-	CALL_GREW(JOB, job, reserved2, ENOENT, 0, 1, FIELD(job, flags, KGNI_JOB_DESTROY | KGNI_JOB_LIMITS),
-		  FIELD(job, reserved, 0), FIELD(job, reserved2, 0), FIELD(job, reserved3, 0),
+	CALL(MEM_UPDATE, mem_update, 0, 1, 0, FIELD(mem_update, flags, 0),
+	     FIELD(mem_update, reserved, 0)),
+	CALL_GREW(JOB, job, reserved2, ENOENT, 0, 1,
+		  FIELD(job, flags, KGNI_JOB_DESTROY | KGNI_JOB_LIMITS), FIELD(job, reserved, 0),
+		  FIELD(job, reserved2, 0), FIELD(job, reserved3, 0),
 		  FIELD(job, limit_ce, 0), /* these without their flag */
 		  FIELD(job, limit_bte, 0), FIELD(job, limit_iommu, 0), FIELD(job, limit_dgram, 0),
 		  FIELD(job, limit_recv, 0)),
 	CALL(PTAG, ptag, 0, 0, 0, FIELD(ptag, reserved, 0)),
 	CALL(RES, res, 0, 0, 0, FIELD(res, reserved, 0)),
 	CALL(CE_ALLOC, ce_alloc, 0, 1, 0),
-	CALL(CE_CONFIG, ce_config, 0, 1, 0, FIELD(ce_config, flags, KGNI_CE_PARENT | KGNI_CE_CQ_ONERR),
-	     FIELD(ce_config, round, 3), FIELD(ce_config, route, 3), FIELD(ce_config, reserved, 0)),
+	CALL(CE_CONFIG, ce_config, 0, 1, 0,
+	     FIELD(ce_config, flags, KGNI_CE_PARENT | KGNI_CE_CQ_ONERR),
+	     FIELD(ce_config, round, 3), FIELD(ce_config, route, 3),
+	     FIELD(ce_config, reserved, 0)),
 	CALL(CE_FREE, ce_free, ENOENT, 1, 0),
-	CALL(DGRAM_POST, dgram_post, 0, 1, 0, FIELD(dgram_post, flags, KGNI_DGRAM_WILDCARD | KGNI_DGRAM_ID),
+	CALL(DGRAM_POST, dgram_post, 0, 1, 0,
+	     FIELD(dgram_post, flags, KGNI_DGRAM_WILDCARD | KGNI_DGRAM_ID),
 	     FIELD(dgram_post, reserved, 0), FIELD(dgram_post, id, 0)), /* without its flag */
 	CALL(DGRAM_TEST, dgram_test, ENOENT, 1, 0, FIELD(dgram_test, flags, KGNI_DGRAM_ID),
 	     FIELD(dgram_test, reserved, 0)),
@@ -89,21 +84,28 @@ static const struct call calls[] = {
 	     FIELD(dgram_cancel, reserved, 0)),
 	CALL(CLOCK, clock, 0, 0, 0, FIELD(clock, flags, 0), FIELD(clock, reserved, 0)),
 	CALL(CLOCK_WAIT, clock_wait, 0, 0, 0, FIELD(clock_wait, flags, 0)),
-	CALL(NTT, ntt, ENOENT, 0, 1, FIELD(ntt, flags, KGNI_NTT_CHANGE | KGNI_NTT_CLEAR), FIELD(ntt, reserved, 0)),
+	CALL(NTT, ntt, ENOENT, 0, 1, FIELD(ntt, flags, KGNI_NTT_CHANGE | KGNI_NTT_CLEAR),
+	     FIELD(ntt, reserved, 0)),
 	CALL(NTT_INFO, ntt_info, 0, 0, 0),
-	CALL(JOB_NTT, job_ntt, ENOENT, 0, 1, FIELD(job_ntt, flags, KGNI_JOB_NTT_CLEANUP), FIELD(job_ntt, reserved, 0)),
+	CALL(JOB_NTT, job_ntt, ENOENT, 0, 1, FIELD(job_ntt, flags, KGNI_JOB_NTT_CLEANUP),
+	     FIELD(job_ntt, reserved, 0)),
 	CALL(BI, bi, 0, 0, 0, FIELD(bi, flags, KGNI_BI_SET), FIELD(bi, reserved, 0)),
 	CALL(MDD_BLOCK, mdd_block, 0, 1, 0),
-	CALL(ERR_SUBSCRIBE, err_subscribe, 0, 0, 0, FIELD(err_subscribe, flags, KGNI_ERR_ALL),
-	     FIELD(err_subscribe, reserved, 0), FIELD(err_subscribe, reserved2, 0)),
+	CALL(ERR_SUBSCRIBE, err_subscribe, 0, 0, 0,
+	     FIELD(err_subscribe, flags, KGNI_ERR_ALL), FIELD(err_subscribe, reserved, 0),
+	     FIELD(err_subscribe, reserved2, 0)),
 	CALL(ERR_READ, err_read, EAGAIN, 0, 0, FIELD(err_read, flags, 0)),
-	CALL(ERR_CONTROL, err_control, 0, 0, 0, FIELD(err_control, flags, KGNI_ERR_SET_MASK | KGNI_ERR_SET_PTAG),
+	CALL(ERR_CONTROL, err_control, 0, 0, 0,
+	     FIELD(err_control, flags, KGNI_ERR_SET_MASK | KGNI_ERR_SET_PTAG),
 	     FIELD(err_control, reserved, 0)),
-	CALL(RECV_POST, recv_post, 0, 1, 0, FIELD(recv_post, flags, 0), FIELD(recv_post, channel, 0xffff),
-	     FIELD(recv_post, reserved, 0)),
-	CALL(RECV_TEST, recv_test, ENOENT, 1, 0, FIELD(recv_test, flags, 0), FIELD(recv_test, reserved, 0)),
-	CALL(RECV_CANCEL, recv_cancel, ENOENT, 1, 0, FIELD(recv_cancel, flags, 0), FIELD(recv_cancel, reserved, 0)),
-	CALL(SUSPEND, suspend, ENOENT, 0, 1, FIELD(suspend, flags, KGNI_SUSPEND_RESUME), FIELD(suspend, reserved, 0)),
+	CALL(RECV_POST, recv_post, 0, 1, 0, FIELD(recv_post, flags, 0),
+	     FIELD(recv_post, channel, 0xffff), FIELD(recv_post, reserved, 0)),
+	CALL(RECV_TEST, recv_test, ENOENT, 1, 0, FIELD(recv_test, flags, 0),
+	     FIELD(recv_test, reserved, 0)),
+	CALL(RECV_CANCEL, recv_cancel, ENOENT, 1, 0, FIELD(recv_cancel, flags, 0),
+	     FIELD(recv_cancel, reserved, 0)),
+	CALL(SUSPEND, suspend, ENOENT, 0, 1, FIELD(suspend, flags, KGNI_SUSPEND_RESUME),
+	     FIELD(suspend, reserved, 0)),
 };
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
@@ -153,14 +155,15 @@ static int make(int fd, const struct kgni_attach *attach, struct objects *o)
 {
 	struct kgni_cq_create cq;
 	struct kgni_mem_register mem, reserved;
-	struct kgni_ce_alloc ce = {.argsz = sizeof(ce)};
+	struct kgni_ce_alloc ce = { .argsz = sizeof(ce) };
 
 	o->cookie = attach->cookie;
 	o->inst = attach->inst_id;
 	o->pages = aries_pages(4);
 	if (!o->pages || aries_cq(fd, 4, KGNI_CQ_BLOCKING, &cq) ||
 	    aries_register(fd, o->pages, ARIES_PAGE, 0, KGNI_NO_CQ, &mem) ||
-	    aries_register(fd, o->pages + 2 * ARIES_PAGE, ARIES_PAGE, KGNI_MEM_RESERVE, KGNI_NO_CQ, &reserved) ||
+	    aries_register(fd, o->pages + 2 * ARIES_PAGE, ARIES_PAGE, KGNI_MEM_RESERVE,
+			   KGNI_NO_CQ, &reserved) ||
 	    aries_ioctl(fd, KGNI_IOC_CE_ALLOC, &ce))
 		return -1;
 	o->cq = cq.cq;

@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define FMA_SHARED 0x00020000u
 #define JOB 815
@@ -44,20 +44,17 @@ static int job(struct kgni_job *arg, uint32_t flags)
 
 FIXTURE_SETUP(busy)
 {
-	self->job = (struct kgni_job){.argsz = sizeof(self->job),
-				      .job_id = JOB,
-				      .cookie = aries_cookie(),
-				      .ptag = ARIES_ANY_PTAG,
-				      .limit_mdd = -1,
-				      .limit_cq = -1,
-				      .limit_fma = 1};
+	self->job = (struct kgni_job){ .argsz = sizeof(self->job), .job_id = JOB,
+				       .cookie = aries_cookie(), .ptag = ARIES_ANY_PTAG,
+				       .limit_mdd = -1, .limit_cq = -1, .limit_fma = 1 };
 	ASSERT_EQ(0, job(&self->job, 0));
 	self->pages = aries_pages(2 * HALF / ARIES_PAGE);
 	ASSERT_NE(NULL, self->pages);
 	ASSERT_EQ(0, raw_open_mode(&self->first, self->job.cookie, FMA_SHARED));
 	ASSERT_EQ(0, raw_open_mode(&self->second, self->job.cookie, FMA_SHARED));
 	ASSERT_EQ(self->first.at.fmad, self->second.at.fmad);
-	ASSERT_EQ(0, aries_register(self->first.fd, self->pages, 2 * HALF, 0, KGNI_NO_CQ, &self->mem));
+	ASSERT_EQ(0, aries_register(self->first.fd, self->pages, 2 * HALF, 0, KGNI_NO_CQ,
+				    &self->mem));
 }
 
 FIXTURE_TEARDOWN(busy)
@@ -87,7 +84,7 @@ static void *touch_second(void *arg)
 
 static struct kgni_res use(int fd, uint32_t kind, uint8_t ptag)
 {
-	struct kgni_res res = {.argsz = sizeof(res), .kind = kind, .ptag = ptag};
+	struct kgni_res res = { .argsz = sizeof(res), .kind = kind, .ptag = ptag };
 
 	if (aries_ioctl(fd, KGNI_IOC_RES, &res))
 		res.used = ~0ull;
@@ -96,12 +93,9 @@ static struct kgni_res use(int fd, uint32_t kind, uint8_t ptag)
 
 static int suspend(struct kgni_job *j, uint32_t flags, uint64_t timeout_ms)
 {
-	struct kgni_suspend arg = {.argsz = sizeof(arg),
-				   .flags = flags,
-				   .job_id = j->job_id,
-				   .cookie = j->cookie,
-				   .ptag = ARIES_ANY_PTAG,
-				   .timeout_ms = timeout_ms};
+	struct kgni_suspend arg = { .argsz = sizeof(arg), .flags = flags, .job_id = j->job_id,
+				    .cookie = j->cookie, .ptag = ARIES_ANY_PTAG,
+				    .timeout_ms = timeout_ms };
 	int fd = aries_open(), rc;
 
 	rc = aries_ioctl(fd, KGNI_IOC_SUSPEND, &arg);
@@ -132,7 +126,7 @@ static void *ask(void *arg)
 
 TEST_F_TIMEOUT(busy, who_asks_or_opens_does_not_wait, 120)
 {
-	struct asker asker = {.ptag = self->first.at.ptag};
+	struct asker asker = { .ptag = self->first.at.ptag };
 	int any = aries_open(), i, fd;
 	pthread_t thread;
 
@@ -146,8 +140,7 @@ TEST_F_TIMEOUT(busy, who_asks_or_opens_does_not_wait, 120)
 	/* from its page fault on nothing can be mapped in this process */
 	ASSERT_EQ(0, pthread_create(&self->toucher, NULL, touch_second, self));
 	usleep(100000); /* the second, too */
-	ASSERT_FALSE(self->closed || self->touched)
-	{
+	ASSERT_FALSE(self->closed || self->touched) {
 		TH_LOG("the transfers ended before anything could be tried");
 	}
 	asker.go = 1;
@@ -183,7 +176,7 @@ static void *suspend_it(void *arg)
 /* Suspending waits for transfers; who resumes the job meanwhile wins, and both are told so. */
 TEST_F_TIMEOUT(busy, resumed_while_it_is_suspended, 120)
 {
-	struct suspender s = {.job = &self->job, .rc = -1};
+	struct suspender s = { .job = &self->job, .rc = -1 };
 	pthread_t thread;
 	int i, rc = EALREADY;
 

@@ -19,13 +19,15 @@ FIXTURE_SETUP(program)
 	self->unused = 0;
 }
 
-FIXTURE_TEARDOWN(program) {}
+FIXTURE_TEARDOWN(program)
+{
+}
 
 /* Cancels a thread in that wait after @us; 0, or the step that failed. */
 static int cancel_one(int kind, int type, unsigned int us)
 {
 	struct ugni_self u;
-	struct waiter w = {.u = &u, .kind = kind, .type = type};
+	struct waiter w = { .u = &u, .kind = kind, .type = type };
 	void *result = NULL;
 	pthread_t thread;
 
@@ -33,7 +35,8 @@ static int cancel_one(int kind, int type, unsigned int us)
 	    GNI_CqCreate(u.nic, 64, 0, GNI_CQ_BLOCKING, NULL, NULL, &w.blocking) ||
 	    GNI_SubscribeErrors(u.nic, 0, 1, 0, &w.errors))
 		return 1;
-	if (GNI_EpUnbind(u.ep) || GNI_EpBind(u.ep, u.pe, 99) || GNI_EpPostDataWId(u.ep, NULL, 0, NULL, 0, 7))
+	if (GNI_EpUnbind(u.ep) || GNI_EpBind(u.ep, u.pe, 99) ||
+	    GNI_EpPostDataWId(u.ep, NULL, 0, NULL, 0, 7))
 		return 2;
 	if (pthread_create(&thread, NULL, waiting, &w))
 		return 3;
@@ -74,11 +77,7 @@ FIXTURE_VARIANT(cancel)
 	int kind;
 };
 
-#define CANCEL_VARIANT(name, number)                                                                                   \
-	FIXTURE_VARIANT_ADD(cancel, name)                                                                              \
-	{                                                                                                              \
-		.kind = (number)                                                                                       \
-	}
+#define CANCEL_VARIANT(name, number) FIXTURE_VARIANT_ADD(cancel, name) { .kind = (number) }
 CANCEL_VARIANT(cq_wait_event, WAIT_EVENT);
 CANCEL_VARIANT(cq_vector_wait_event, VECTOR_WAIT);
 CANCEL_VARIANT(cq_vector_monitor, MONITOR);
@@ -92,7 +91,9 @@ FIXTURE_SETUP(cancel)
 	self->kind = variant->kind;
 }
 
-FIXTURE_TEARDOWN(cancel) {}
+FIXTURE_TEARDOWN(cancel)
+{
+}
 
 TEST_F_TIMEOUT(cancel, in_a_wait, PATIENCE)
 {
@@ -120,7 +121,7 @@ static void *reading(void *argument)
 static int cancel_readers(void *argument)
 {
 	struct ugni_self u;
-	struct waiter w = {.u = &u};
+	struct waiter w = { .u = &u };
 	gni_post_descriptor_t d;
 	gni_mem_handle_t mem;
 	gni_cq_entry_t entry;
@@ -182,10 +183,7 @@ struct poster {
 static void *posting(void *argument)
 {
 	static const gni_post_type_t types[] = {
-		GNI_POST_FMA_PUT,
-		GNI_POST_FMA_PUT,
-		GNI_POST_RDMA_PUT,
-		GNI_POST_FMA_GET,
+		GNI_POST_FMA_PUT, GNI_POST_FMA_PUT, GNI_POST_RDMA_PUT, GNI_POST_FMA_GET,
 	};
 	struct poster *p = argument;
 	gni_post_descriptor_t *done;
@@ -250,8 +248,8 @@ static int cancel_poster(unsigned int round)
 	rc = goes_on(&p);
 	if (rc)
 		return rc + 10;
-	if (GNI_EpDestroy(p.u.ep) || GNI_CqDestroy(p.u.cq) || GNI_MemDeregister(p.u.nic, &p.u.mem) ||
-	    GNI_CdmDestroy(p.u.cdm))
+	if (GNI_EpDestroy(p.u.ep) || GNI_CqDestroy(p.u.cq) ||
+	    GNI_MemDeregister(p.u.nic, &p.u.mem) || GNI_CdmDestroy(p.u.cdm))
 		return 4;
 	munmap(p.u.data, UGNI_PAGES * ARIES_PAGE);
 	if (ugni_begin_modes(&next, aries_cookie(), FORK_FULLCOPY) || put_works(&next, round))

@@ -17,7 +17,7 @@
 
 static int ce_alloc(int fd, uint32_t *ce)
 {
-	struct kgni_ce_alloc arg = {.argsz = sizeof(arg)};
+	struct kgni_ce_alloc arg = { .argsz = sizeof(arg) };
 	int rc = aries_ioctl(fd, KGNI_IOC_CE_ALLOC, &arg);
 
 	*ce = arg.ce;
@@ -26,7 +26,7 @@ static int ce_alloc(int fd, uint32_t *ce)
 
 static int ce_free(int fd, uint32_t ce)
 {
-	struct kgni_ce_free arg = {.argsz = sizeof(arg), .ce = ce};
+	struct kgni_ce_free arg = { .argsz = sizeof(arg), .ce = ce };
 
 	return aries_ioctl(fd, KGNI_IOC_CE_FREE, &arg);
 }
@@ -46,13 +46,15 @@ FIXTURE_SETUP(ce)
 	ASSERT_EQ(0, raw_open(&self->r, aries_cookie()));
 	ASSERT_EQ(0, ce_alloc(self->r.fd, &self->nr));
 	for (i = 0; i < 33; i++)
-		self->child[i] = (struct kgni_ce_child){.pe = self->r.at.pe, .inst_id = 7, .kind = KGNI_CE_ENDPOINT};
-	self->config = (struct kgni_ce_config){.argsz = sizeof(self->config),
-					       .ce = self->nr,
-					       .count = 2,
-					       .children = (uintptr_t)self->child,
-					       .cq = KGNI_NO_CQ,
-					       .round = 2};
+		self->child[i] = (struct kgni_ce_child){ .pe = self->r.at.pe,
+							 .inst_id = 7,
+							 .kind = KGNI_CE_ENDPOINT };
+	self->config = (struct kgni_ce_config){ .argsz = sizeof(self->config),
+						.ce = self->nr,
+						.count = 2,
+						.children = (uintptr_t)self->child,
+						.cq = KGNI_NO_CQ,
+						.round = 2 };
 }
 
 FIXTURE_TEARDOWN(ce)
@@ -61,15 +63,12 @@ FIXTURE_TEARDOWN(ce)
 }
 
 #define CONFIG() aries_ioctl(self->r.fd, KGNI_IOC_CE_CONFIG, &self->config)
-#define REFUSED(error, field, value)                                                                                   \
-	do {                                                                                                           \
-		struct kgni_ce_config keep = self->config;                                                             \
-		self->config.field = (value);                                                                          \
-		EXPECT_EQ(error, CONFIG())                                                                             \
-		{                                                                                                      \
-			TH_LOG("%s = %s", #field, #value);                                                             \
-		}                                                                                                      \
-		self->config = keep;                                                                                   \
+#define REFUSED(error, field, value)                                                        \
+	do {                                                                                \
+		struct kgni_ce_config keep = self->config;                                  \
+		self->config.field = (value);                                               \
+		EXPECT_EQ(error, CONFIG()) { TH_LOG("%s = %s", #field, #value); }           \
+		self->config = keep;                                                        \
 	} while (0)
 
 /* A contribution as child @index; the doorbell's status. */
@@ -81,26 +80,26 @@ static uint32_t give(struct raw *r, uint32_t engine, uint32_t index, uint32_t md
 		.offset = index | engine << ARIES_CE_ENGINE_SHIFT,
 		.local_mdh = (uint16_t)mdh,
 		.local_offset = raw_offset(result),
-		.operand = {value},
+		.operand = { value },
 	};
 
 	result->control = 0;
 	memcpy((void *)(r->area + ARIES_DESC_FMA), &desc, sizeof(desc));
 	__sync_synchronize();
-	r->bell[ARIES_DB_FMA / 8] = (uint64_t)ARIES_FMA_CE << ARIES_DB_OP_SHIFT | (uint64_t)GNI_FMA_CE_IADD
-											  << ARIES_DB_AMO_SHIFT;
+	r->bell[ARIES_DB_FMA / 8] = (uint64_t)ARIES_FMA_CE << ARIES_DB_OP_SHIFT |
+				    (uint64_t)GNI_FMA_CE_IADD << ARIES_DB_AMO_SHIFT;
 	__sync_synchronize();
 	return raw_status(r);
 }
 
 TEST_F(ce, wrong_sizes)
 {
-	struct kgni_ce_alloc alloc = {.argsz = 4};
-	struct kgni_ce_free release = {.argsz = 4, .ce = self->nr};
+	struct kgni_ce_alloc alloc = { .argsz = 4 };
+	struct kgni_ce_free release = { .argsz = 4, .ce = self->nr };
 	struct {
 		struct kgni_ce_config config;
 		uint64_t more;
-	} longer = {.config = self->config};
+	} longer = { .config = self->config };
 
 	EXPECT_EQ(EINVAL, aries_ioctl(self->r.fd, KGNI_IOC_CE_ALLOC, &alloc));
 	EXPECT_EQ(EINVAL, aries_ioctl(self->r.fd, KGNI_IOC_CE_FREE, &release));
@@ -190,9 +189,9 @@ TEST_F(ce, four)
 
 TEST(not_attached)
 {
-	struct kgni_ce_child child = {.kind = KGNI_CE_ENDPOINT};
-	struct kgni_ce_config config = {
-		.argsz = sizeof(config), .count = 1, .cq = KGNI_NO_CQ, .children = (uintptr_t)&child};
+	struct kgni_ce_child child = { .kind = KGNI_CE_ENDPOINT };
+	struct kgni_ce_config config = { .argsz = sizeof(config), .count = 1, .cq = KGNI_NO_CQ,
+					 .children = (uintptr_t)&child };
 	int fd = aries_open();
 	uint32_t nr;
 
@@ -206,7 +205,7 @@ TEST(not_attached)
 /* A queue stays while an engine has it; another file's is not to be had. */
 TEST_F(ce, queue)
 {
-	struct kgni_cq_destroy destroy = {.argsz = sizeof(destroy)};
+	struct kgni_cq_destroy destroy = { .argsz = sizeof(destroy) };
 	struct kgni_cq_create mine, foreign;
 	int other;
 
@@ -244,7 +243,8 @@ TEST_F(ce, operation)
 	EXPECT_EQ(ARIES_ST_CE_CHILD, give(&self->r, self->nr, 2, mem.mdh, &result[2], 9));
 	EXPECT_EQ(0, result[0].control & ARIES_CER_DONE);
 	ASSERT_EQ(0, raw_open(&stranger, aries_cookie()));
-	ASSERT_EQ(0, aries_register(stranger.fd, (void *)result, ARIES_PAGE, 0, KGNI_NO_CQ, &theirs));
+	ASSERT_EQ(0, aries_register(stranger.fd, (void *)result, ARIES_PAGE, 0, KGNI_NO_CQ,
+				    &theirs));
 	EXPECT_EQ(ARIES_ST_PTAG, give(&stranger, self->nr, 1, theirs.mdh, &result[2], 9));
 	raw_close(&stranger);
 	EXPECT_EQ(0, give(&self->r, self->nr, 1, mem.mdh, &result[1], 2));
@@ -270,9 +270,10 @@ TEST(killed_owner)
 		char byte;
 
 		if (!pid) {
-			struct kgni_ce_child child = {.kind = KGNI_CE_ENDPOINT};
-			struct kgni_ce_config config = {
-				.argsz = sizeof(config), .count = 1, .cq = KGNI_NO_CQ, .children = (uintptr_t)&child};
+			struct kgni_ce_child child = { .kind = KGNI_CE_ENDPOINT };
+			struct kgni_ce_config config = { .argsz = sizeof(config), .count = 1,
+							 .cq = KGNI_NO_CQ,
+							 .children = (uintptr_t)&child };
 			struct raw r;
 
 			if (raw_open(&r, cookie) || ce_alloc(r.fd, &config.ce))
@@ -307,7 +308,8 @@ static gni_ep_handle_t ce_edge(struct ugni_self *u, uint32_t id, uint32_t index,
 {
 	gni_ep_handle_t ep = NULL;
 
-	if (GNI_EpCreate(u->nic, u->cq, &ep) || GNI_EpBind(ep, u->pe, 1) || GNI_EpSetCeAttr(ep, id, index, kind))
+	if (GNI_EpCreate(u->nic, u->cq, &ep) || GNI_EpBind(ep, u->pe, 1) ||
+	    GNI_EpSetCeAttr(ep, id, index, kind))
 		return NULL;
 	return ep;
 }
@@ -324,7 +326,8 @@ FIXTURE_SETUP(ce_tree)
 		ASSERT_EQ(GNI_RC_SUCCESS, GNI_CeCreate(self->u.nic, &self->ce[i]));
 		ASSERT_EQ(GNI_RC_SUCCESS, GNI_CeGetId(self->ce[i], &id[i]));
 	}
-	ASSERT_EQ(GNI_RC_SUCCESS, GNI_CqCreate(self->u.nic, 64, 0, GNI_CQ_NOBLOCK, NULL, NULL, &self->cq));
+	ASSERT_EQ(GNI_RC_SUCCESS, GNI_CqCreate(self->u.nic, 64, 0, GNI_CQ_NOBLOCK, NULL, NULL,
+					       &self->cq));
 	top[0] = ce_edge(&self->u, 0, 0, GNI_CE_CHILD_PE);
 	top[1] = ce_edge(&self->u, id[1], 1, GNI_CE_CHILD_VCE);
 	inner[0] = ce_edge(&self->u, 0, 0, GNI_CE_CHILD_PE);
@@ -365,15 +368,15 @@ static gni_return_t ce_post(struct ugni_self *u, gni_ep_handle_t ep, gni_post_de
 
 TEST_F(ce_tree, one_node)
 {
-	const double value[3] = {1.5, -3.0, -3.0};
+	const double value[3] = { 1.5, -3.0, -3.0 };
 	gni_post_descriptor_t d[3];
 	gni_cq_entry_t entry = 0;
 	uint64_t bits;
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		EXPECT_EQ(GNI_RC_SUCCESS,
-			  ce_post(&self->u, self->leaf[i], &d[i], GNI_FMA_CE_IADD, i, 1ull << (20 * i), 0));
+		EXPECT_EQ(GNI_RC_SUCCESS, ce_post(&self->u, self->leaf[i], &d[i], GNI_FMA_CE_IADD,
+						  i, 1ull << (20 * i), 0));
 	}
 	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(GNI_RC_SUCCESS, GNI_CeCheckResult(ce_result(&self->u, i), 24));
@@ -383,8 +386,8 @@ TEST_F(ce_tree, one_node)
 	EXPECT_EQ(5, GNI_CQ_GET_REDUCTN_ID(entry));
 	for (i = 0; i < 3; i++) {
 		memcpy(&bits, &value[i], 8);
-		EXPECT_EQ(GNI_RC_SUCCESS,
-			  ce_post(&self->u, self->leaf[i], &d[i], GNI_FMA_CE_FPMIN_GIDX, i, bits, 10 + i));
+		EXPECT_EQ(GNI_RC_SUCCESS, ce_post(&self->u, self->leaf[i], &d[i],
+						  GNI_FMA_CE_FPMIN_GIDX, i, bits, 10 + i));
 	}
 	memcpy(&bits, &value[2], 8);
 	EXPECT_EQ(GNI_RC_SUCCESS, GNI_CeCheckResult(ce_result(&self->u, 0), 24));
@@ -400,11 +403,13 @@ TEST_F(ce_tree, back_to_back)
 
 	for (i = 0; i < 3; i++)
 		for (n = 0; n < 2; n++) {
-			EXPECT_EQ(GNI_RC_SUCCESS, ce_post(&self->u, self->leaf[i], &d[2 * i + n], GNI_FMA_CE_IADD,
-							  2 * i + n, n ? 100 : 1, 0));
+			EXPECT_EQ(GNI_RC_SUCCESS,
+				  ce_post(&self->u, self->leaf[i], &d[2 * i + n], GNI_FMA_CE_IADD,
+					  2 * i + n, n ? 100 : 1, 0));
 		}
 	for (i = 0; i < 6; i++) {
-		while (GNI_CeCheckResult(ce_result(&self->u, i), 24) == GNI_RC_NOT_DONE && looks++ < 100000)
+		while (GNI_CeCheckResult(ce_result(&self->u, i), 24) == GNI_RC_NOT_DONE &&
+		       looks++ < 100000)
 			sched_yield();
 		EXPECT_TRUE(GNI_CE_RES_STATUS_OK(ce_result(&self->u, i)));
 		EXPECT_EQ(i % 2 ? 300 : 3, ce_result(&self->u, i)->result1);
@@ -415,15 +420,17 @@ TEST_F(ce_tree, back_to_back)
 TEST_F(ce_tree, destroyed_meanwhile)
 {
 	gni_post_descriptor_t d[2];
-	const struct timespec pause = {.tv_nsec = 10000000};
+	const struct timespec pause = { .tv_nsec = 10000000 };
 	int i, looks = 0;
 
 	for (i = 0; i < 2; i++) {
-		EXPECT_EQ(GNI_RC_SUCCESS, ce_post(&self->u, self->leaf[i], &d[i], GNI_FMA_CE_IADD, i, 1, 0));
+		EXPECT_EQ(GNI_RC_SUCCESS, ce_post(&self->u, self->leaf[i], &d[i], GNI_FMA_CE_IADD,
+						  i, 1, 0));
 	}
 	EXPECT_EQ(GNI_RC_SUCCESS, GNI_CeDestroy(self->ce[1]));
 	for (i = 0; i < 2; i++) {
-		while (GNI_CeCheckResult(ce_result(&self->u, i), 24) == GNI_RC_NOT_DONE && looks++ < 1000)
+		while (GNI_CeCheckResult(ce_result(&self->u, i), 24) == GNI_RC_NOT_DONE &&
+		       looks++ < 1000)
 			nanosleep(&pause, NULL);
 		EXPECT_EQ(GNI_RC_TRANSACTION_ERROR, GNI_CeCheckResult(ce_result(&self->u, i), 24));
 		EXPECT_FALSE(GNI_CE_RES_STATUS_OK(ce_result(&self->u, i)));

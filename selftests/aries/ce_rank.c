@@ -59,7 +59,7 @@ static gni_ep_handle_t edge(struct chain *c, int rank, uint32_t engine, uint32_t
 
 static void meet(struct chain *c)
 {
-	struct place mine = {.rank = (uint32_t)c->rank}, all[MOST_RANKS];
+	struct place mine = { .rank = (uint32_t)c->rank }, all[MOST_RANKS];
 	int i;
 
 	must(ugni_begin(&c->self, (uint32_t)strtoul(getenv("PMI_GNI_COOKIE"), NULL, 0)), "ugni_begin");
@@ -90,7 +90,7 @@ static gni_ep_handle_t plant(struct chain *c)
 
 static void contribute(struct chain *c, gni_ep_handle_t leaf)
 {
-	gni_post_descriptor_t d = {.type = GNI_POST_CE, .cq_mode = GNI_CQMODE_SILENT, .dlvr_mode = 0};
+	gni_post_descriptor_t d = { .type = GNI_POST_CE, .cq_mode = GNI_CQMODE_SILENT, .dlvr_mode = 0 };
 
 	d.ce_cmd = GNI_FMA_CE_IADD;
 	d.ce_mode = 0;
@@ -103,9 +103,9 @@ static void contribute(struct chain *c, gni_ep_handle_t leaf)
 
 int main(int argc, char **argv)
 {
-	const struct timespec moment = {0, 20000000};
+	const struct timespec moment = { 0, 20000000 };
 	gni_return_t rc = GNI_RC_NOT_DONE;
-	struct chain c = {.edges = 0};
+	struct chain c = { .edges = 0 };
 	gni_ce_result_t *result;
 	gni_ep_handle_t leaf;
 	char go[256];

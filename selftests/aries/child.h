@@ -45,8 +45,8 @@ static inline int in_child(int (*body)(void *), void *argument)
 	pid_t pid;
 
 	if (!child_steps)
-		child_steps =
-			mmap(NULL, sizeof(*child_steps), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		child_steps = mmap(NULL, sizeof(*child_steps), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if ((void *)child_steps == MAP_FAILED)
 		return 2000;
 	pid = fork();

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
 #include "ugni_test.h"
+#include "kselftest_harness.h"
 
 /* Tells the parent over @pipe that it has begun, then transfers until it is killed. */
 static void transfer_for_ever(uint32_t cookie, int pipe, size_t bytes, int block)
@@ -19,10 +19,12 @@ static void transfer_for_ever(uint32_t cookie, int pipe, size_t bytes, int block
 	char go = 1;
 
 	if (!data || ugni_begin(&u, cookie) ||
-	    GNI_MemRegister(u.nic, (uintptr_t)data, 2 * size, NULL, GNI_MEM_READWRITE, (uint32_t)-1, &mem))
+	    GNI_MemRegister(u.nic, (uintptr_t)data, 2 * size, NULL, GNI_MEM_READWRITE, (uint32_t)-1,
+			    &mem))
 		_exit(1);
 	for (;;) {
-		gni_post_descriptor_t d = ugni_desc(&u, block ? GNI_POST_RDMA_PUT : GNI_POST_FMA_PUT, 0, 0, size);
+		gni_post_descriptor_t d = ugni_desc(&u, block ? GNI_POST_RDMA_PUT : GNI_POST_FMA_PUT, 0,
+						    0, size);
 
 		d.local_addr = (uintptr_t)data;
 		d.remote_addr = (uintptr_t)data + size;
@@ -59,19 +61,19 @@ FIXTURE_VARIANT(cleanup)
 	int block;
 };
 
-FIXTURE_VARIANT_ADD(cleanup, fma){
-	.bytes = 4096,
-	.block = 0,
+FIXTURE_VARIANT_ADD(cleanup, fma)
+{
+	.bytes = 4096, .block = 0,
 };
 
-FIXTURE_VARIANT_ADD(cleanup, small_block){
-	.bytes = 65536,
-	.block = 1,
+FIXTURE_VARIANT_ADD(cleanup, small_block)
+{
+	.bytes = 65536, .block = 1,
 };
 
-FIXTURE_VARIANT_ADD(cleanup, large_block){
-	.bytes = 8u << 20,
-	.block = 1,
+FIXTURE_VARIANT_ADD(cleanup, large_block)
+{
+	.bytes = 8u << 20, .block = 1,
 };
 
 FIXTURE_SETUP(cleanup)
@@ -79,7 +81,9 @@ FIXTURE_SETUP(cleanup)
 	self->before = aries_use();
 }
 
-FIXTURE_TEARDOWN(cleanup) {}
+FIXTURE_TEARDOWN(cleanup)
+{
+}
 
 TEST_F(cleanup, killed_in_the_middle_of_transfers)
 {
@@ -103,8 +107,7 @@ TEST_F(cleanup, killed_in_the_middle_of_transfers)
 		usleep((useconds_t)(round * 3331));
 		kill(pid, SIGKILL);
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
-		ASSERT_TRUE(WIFSIGNALED(status))
-		{
+		ASSERT_TRUE(WIFSIGNALED(status)) {
 			TH_LOG("exit status %d", WEXITSTATUS(status));
 		}
 		close(ends[0]);

@@ -14,14 +14,14 @@
 
 static uint64_t global_now(int fd)
 {
-	struct kgni_clock clock = {.argsz = sizeof(clock)};
+	struct kgni_clock clock = { .argsz = sizeof(clock) };
 
 	return aries_ioctl(fd, KGNI_IOC_CLOCK, &clock) ? 0 : clock.now;
 }
 
 static int wait_until(int fd, uint64_t until, uint64_t *now)
 {
-	struct kgni_clock_wait arg = {.argsz = sizeof(arg), .until = until};
+	struct kgni_clock_wait arg = { .argsz = sizeof(arg), .until = until };
 	int rc = aries_ioctl(fd, KGNI_IOC_CLOCK_WAIT, &arg);
 
 	if (now)
@@ -39,7 +39,7 @@ FIXTURE_SETUP(clock)
 {
 	self->fd = aries_attached(aries_cookie(), NULL);
 	ASSERT_LE(0, self->fd);
-	self->clock = (struct kgni_clock){.argsz = sizeof(self->clock)};
+	self->clock = (struct kgni_clock){ .argsz = sizeof(self->clock) };
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_CLOCK, &self->clock));
 }
 
@@ -56,7 +56,7 @@ struct both {
 
 static struct both both_clocks(int fd)
 {
-	struct both b = {.before = global_now(fd)};
+	struct both b = { .before = global_now(fd) };
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -89,8 +89,8 @@ TEST_F(clock, runs)
 
 TEST_F(clock, page_and_file_agree_with_the_call)
 {
-	volatile uint64_t *word =
-		mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, self->fd, (off_t)self->clock.mmap_offset);
+	volatile uint64_t *word = mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, self->fd,
+				       (off_t)self->clock.mmap_offset);
 	uint64_t a, b, c;
 	int i;
 
@@ -117,7 +117,8 @@ TEST_F(clock, page_is_read_only)
 	EXPECT_EQ(EPERM, errno);
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * ARIES_PAGE, PROT_READ, MAP_SHARED, self->fd, at));
 	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, self->fd, at + (off_t)ARIES_PAGE));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, self->fd,
+				   at + (off_t)ARIES_PAGE));
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, ARIES_PAGE, PROT_READ, MAP_PRIVATE, self->fd, at));
 	EXPECT_EQ(EINVAL, errno);
@@ -134,7 +135,8 @@ TEST_F(clock, mapping_needs_an_attachment)
 
 	ASSERT_LE(0, fd);
 	EXPECT_LT(0, global_now(fd));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, fd, (off_t)self->clock.mmap_offset));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, ARIES_PAGE, PROT_READ, MAP_SHARED, fd,
+				   (off_t)self->clock.mmap_offset));
 	EXPECT_EQ(ENOTCONN, errno);
 	close(fd);
 }
@@ -194,9 +196,9 @@ static void nothing(int sig)
 /* The timer is set for the earliest, not for who came first or goes latest. */
 TEST_F(clock, a_late_one_holds_up_nobody)
 {
-	struct sigaction action = {.sa_handler = nothing};
+	struct sigaction action = { .sa_handler = nothing };
 	uint64_t start = global_now(self->fd), now = 0;
-	struct sleeper late = {.fd = self->fd, .rc = -1, .until = start + 25000 * MS};
+	struct sleeper late = { .fd = self->fd, .rc = -1, .until = start + 25000 * MS };
 
 	sigaction(SIGUSR1, &action, NULL);
 	ASSERT_EQ(0, pthread_create(&late.thread, NULL, sleep_on, &late));
@@ -210,9 +212,9 @@ TEST_F(clock, a_late_one_holds_up_nobody)
 
 TEST_F(clock, signal_ends_a_wait)
 {
-	struct sigaction act = {.sa_handler = nothing};
-	struct itimerspec in = {.it_value = {.tv_nsec = 100000000}};
-	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	struct sigaction act = { .sa_handler = nothing };
+	struct itimerspec in = { .it_value = { .tv_nsec = 100000000 } };
+	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
 	timer_t timer;
 
 	sigaction(SIGUSR1, &act, NULL);

@@ -50,7 +50,7 @@ static long long now_ms(void)
 
 static int by_ptag(uint32_t cookie)
 {
-	struct kgni_ptag arg = {.argsz = sizeof(arg), .cookie = cookie};
+	struct kgni_ptag arg = { .argsz = sizeof(arg), .cookie = cookie };
 	int fd = aries_open(), rc = aries_ioctl(fd, KGNI_IOC_PTAG, &arg);
 
 	close(fd);
@@ -69,7 +69,8 @@ static int by_attach(uint32_t cookie)
 
 static int by_subscribe(uint32_t cookie)
 {
-	struct kgni_err_subscribe arg = {.argsz = sizeof(arg), .cookie = cookie, .ptag = ARIES_ANY_PTAG, .mask = 0xff};
+	struct kgni_err_subscribe arg = { .argsz = sizeof(arg), .cookie = cookie,
+					  .ptag = ARIES_ANY_PTAG, .mask = 0xff };
 	int fd = aries_open(), rc = aries_ioctl(fd, KGNI_IOC_ERR_SUBSCRIBE, &arg);
 
 	close(fd);
@@ -129,14 +130,14 @@ static int many(struct child *c)
 
 TEST_F_TIMEOUT(cookies, many_take_long_by_every_call, 120)
 {
-	const attempt calls[] = {by_ptag, by_attach, by_subscribe};
+	const attempt calls[] = { by_ptag, by_attach, by_subscribe };
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		struct child c = {.user = self->user + i, .cookie = self->cookie, .try = calls[i], .body = many};
+		struct child c = { .user = self->user + i, .cookie = self->cookie,
+				   .try = calls[i], .body = many };
 
-		EXPECT_EQ(0, run(&c))
-		{
+		EXPECT_EQ(0, run(&c)) {
 			TH_LOG("call %u", i);
 		}
 	}
@@ -156,7 +157,7 @@ static int more(struct child *c)
 
 TEST_F_TIMEOUT(cookies, all_processes_of_a_user_count, 120)
 {
-	struct child c = {.user = self->user, .cookie = self->cookie, .try = by_ptag, .body = few};
+	struct child c = { .user = self->user, .cookie = self->cookie, .try = by_ptag, .body = few };
 
 	EXPECT_EQ(0, run(&c));
 	c.body = more;
@@ -171,7 +172,8 @@ static int few_as_somebody_else(struct child *c)
 
 TEST_F_TIMEOUT(cookies, namespaces_are_their_users, 120)
 {
-	struct child c = {.user = self->user, .cookie = self->cookie, .try = by_ptag, .body = few_as_somebody_else};
+	struct child c = { .user = self->user, .cookie = self->cookie, .try = by_ptag,
+			   .body = few_as_somebody_else };
 	int rc = run(&c);
 
 	if (rc == 249)
@@ -204,9 +206,10 @@ static int enter(struct child *c)
 /* While one guesses, members of a domain enter 300 times: others, and those of the same user. */
 TEST_F_TIMEOUT(cookies, who_knows_one_does_not_wait, 300)
 {
-	struct child bad = {.user = self->user, .cookie = self->cookie, .try = by_ptag, .body = for_ever};
-	struct child good = {.user = self->user, .cookie = self->cookie, .body = enter};
-	struct child other = {.user = self->user + 1, .cookie = self->cookie, .body = enter};
+	struct child bad = { .user = self->user, .cookie = self->cookie, .try = by_ptag,
+			     .body = for_ever };
+	struct child good = { .user = self->user, .cookie = self->cookie, .body = enter };
+	struct child other = { .user = self->user + 1, .cookie = self->cookie, .body = enter };
 	int before, status;
 	pid_t pid;
 
@@ -223,8 +226,7 @@ TEST_F_TIMEOUT(cookies, who_knows_one_does_not_wait, 300)
 	for (status = 0; status < 100; status++) {
 		EXPECT_EQ(ENOENT, by_ptag(self->cookie + 0x30000 + (uint32_t)status));
 	}
-	EXPECT_GT(100, *bad.tries - before)
-	{
+	EXPECT_GT(100, *bad.tries - before) {
 		TH_LOG("%d guesses meanwhile", *bad.tries - before);
 	}
 	/* whoever waits can be killed, and leaves nothing locked */

@@ -38,14 +38,15 @@ FIXTURE_TEARDOWN(cq)
 
 static int destroy(int fd, uint32_t cq)
 {
-	struct kgni_cq_destroy arg = {.argsz = sizeof(arg), .cq = cq};
+	struct kgni_cq_destroy arg = { .argsz = sizeof(arg), .cq = cq };
 
 	return aries_ioctl(fd, KGNI_IOC_CQ_DESTROY, &arg);
 }
 
 static int wait_for(int fd, uint32_t *cqs, uint32_t count, uint64_t ms, uint32_t *which)
 {
-	struct kgni_cq_wait arg = {.argsz = sizeof(arg), .count = count, .cqs = (uintptr_t)cqs, .timeout_ms = ms};
+	struct kgni_cq_wait arg = { .argsz = sizeof(arg), .count = count, .cqs = (uintptr_t)cqs,
+				    .timeout_ms = ms };
 	int rc = aries_ioctl(fd, KGNI_IOC_CQ_WAIT, &arg);
 
 	if (which)
@@ -55,7 +56,7 @@ static int wait_for(int fd, uint32_t *cqs, uint32_t count, uint64_t ms, uint32_t
 
 TEST_F(cq, sizes)
 {
-	static const uint32_t wanted[] = {1, 63, 64, 100, 1000, 4095, 4096};
+	static const uint32_t wanted[] = { 1, 63, 64, 100, 1000, 4095, 4096 };
 	struct kgni_cq_create cq;
 	size_t i;
 
@@ -70,7 +71,7 @@ TEST_F(cq, sizes)
 
 TEST_F(cq, bad_arguments)
 {
-	struct kgni_cq_create cq = {.argsz = sizeof(cq), .entries = 8, .delay = 9};
+	struct kgni_cq_create cq = { .argsz = sizeof(cq), .entries = 8, .delay = 9 };
 
 	EXPECT_EQ(EINVAL, aries_cq(self->fd, 0, 0, NULL));
 	EXPECT_EQ(EFBIG, aries_cq(self->fd, 1u << ARIES_CQ_LOG2_MAX, 0, NULL));
@@ -98,7 +99,7 @@ TEST_F(cq, destroy_what_is_not_there)
 
 TEST_F(cq, busy_while_a_registration_names_it)
 {
-	struct kgni_mem_deregister dereg = {.argsz = sizeof(dereg)};
+	struct kgni_mem_deregister dereg = { .argsz = sizeof(dereg) };
 	struct kgni_mem_register mem;
 	struct kgni_cq_create cq;
 	void *page = aries_pages(1);
@@ -158,7 +159,7 @@ static void on_alarm(int sig)
 
 TEST_F(cq, wait_is_interrupted_by_a_signal)
 {
-	struct sigaction action = {.sa_handler = on_alarm};
+	struct sigaction action = { .sa_handler = on_alarm };
 	struct kgni_cq_create cq;
 
 	ASSERT_EQ(0, aries_cq(self->fd, 1, KGNI_CQ_BLOCKING, &cq));
@@ -177,22 +178,25 @@ TEST_F(cq, wait_is_interrupted_by_a_signal)
 static uint32_t ring(const struct kgni_attach *attach, int fd, uint32_t cq)
 {
 	volatile uint8_t *area, *bell;
-	struct aries_fma_desc desc = {.cq = (uint16_t)cq, .pe = attach->pe};
+	struct aries_fma_desc desc = { .cq = (uint16_t)cq, .pe = attach->pe };
 	struct kgni_mem_register mem;
 	void *page = aries_pages(1);
 	uint32_t status;
 
-	area = mmap(NULL, ARIES_DESC_STRIDE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)attach->desc_offset);
-	bell = mmap(NULL, ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)attach->doorbell_offset);
-	if (!page || area == MAP_FAILED || bell == MAP_FAILED || aries_register(fd, page, 1, 0, KGNI_NO_CQ, &mem))
+	area = mmap(NULL, ARIES_DESC_STRIDE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    (off_t)attach->desc_offset);
+	bell = mmap(NULL, ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    (off_t)attach->doorbell_offset);
+	if (!page || area == MAP_FAILED || bell == MAP_FAILED ||
+	    aries_register(fd, page, 1, 0, KGNI_NO_CQ, &mem))
 		return UINT32_MAX;
 	desc.mdh = (uint16_t)mem.mdh;
 	desc.offset = mem.base & ((1ull << ARIES_OFFSET_BITS) - 1);
 	memcpy((void *)(area + ARIES_DESC_FMA), &desc, sizeof(desc));
 	__sync_synchronize();
-	*(volatile uint64_t *)(bell + ARIES_DB_FMA) = (uint64_t)8 << ARIES_DB_LEN_SHIFT |
-						      (uint64_t)ARIES_FMA_PUT_LINE << ARIES_DB_OP_SHIFT |
-						      (uint64_t)ARIES_EV_GLOBAL << ARIES_DB_MODE_SHIFT;
+	*(volatile uint64_t *)(bell + ARIES_DB_FMA) =
+		(uint64_t)8 << ARIES_DB_LEN_SHIFT | (uint64_t)ARIES_FMA_PUT_LINE << ARIES_DB_OP_SHIFT |
+		(uint64_t)ARIES_EV_GLOBAL << ARIES_DB_MODE_SHIFT;
 	status = ((volatile struct aries_fma_status *)(area + ARIES_DESC_STATUS))->status;
 	munmap((void *)area, ARIES_DESC_STRIDE);
 	munmap((void *)bell, ARIES_PAGE);
@@ -236,7 +240,7 @@ TEST_F(cq, an_event_wakes_a_sleeper)
 	long start;
 
 	ASSERT_EQ(0, aries_cq(self->fd, 1, KGNI_CQ_BLOCKING, &cq));
-	w = (struct waiter){self->fd, cq.cq, -1};
+	w = (struct waiter){ self->fd, cq.cq, -1 };
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_in_thread, &w));
 	usleep(300000);
 	EXPECT_EQ(EBUSY, destroy(self->fd, cq.cq));

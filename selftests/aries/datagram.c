@@ -134,8 +134,8 @@ TEST_F(datagram, another_domain_is_out_of_reach)
 
 TEST_F(datagram, probe_tells_and_keeps)
 {
-	struct pollfd p = {.fd = self->b, .events = POLLIN};
-	struct kgni_dgram_probe any = {.argsz = sizeof(any)};
+	struct pollfd p = { .fd = self->b, .events = POLLIN };
+	struct kgni_dgram_probe any = { .argsz = sizeof(any) };
 	uint64_t id;
 
 	EXPECT_EQ(ENOENT, dgram_probe(self->b, 0, &id));
@@ -216,10 +216,11 @@ TEST_F(datagram, news_outlive_the_endpoint_once)
 
 TEST_F(datagram, arguments)
 {
-	struct kgni_dgram_post post = {.argsz = sizeof(post), .ep = 5, .pe = self->pe, .inst_id = 2};
-	struct kgni_dgram_test test = {.argsz = sizeof(test), .flags = 0x10};
-	struct kgni_dgram_probe probe = {.argsz = sizeof(probe), .flags = 0x10};
-	struct kgni_dgram_cancel cancel = {.argsz = sizeof(cancel), .flags = 0x10};
+	struct kgni_dgram_post post = { .argsz = sizeof(post), .ep = 5, .pe = self->pe,
+					.inst_id = 2 };
+	struct kgni_dgram_test test = { .argsz = sizeof(test), .flags = 0x10 };
+	struct kgni_dgram_probe probe = { .argsz = sizeof(probe), .flags = 0x10 };
+	struct kgni_dgram_cancel cancel = { .argsz = sizeof(cancel), .flags = 0x10 };
 
 	EXPECT_EQ(EINVAL, aries_ioctl(self->a, KGNI_IOC_DGRAM_TEST, &test));
 	EXPECT_EQ(EINVAL, aries_ioctl(self->a, KGNI_IOC_DGRAM_PROBE, &probe));
@@ -276,13 +277,8 @@ TEST(not_attached)
 TEST(drivers_own_domain_is_closed)
 {
 	struct kgni_attach arg = aries_attach_arg(0x007f0000u);
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = 5,
-			       .cookie = aries_cookie(),
-			       .ptag = 253,
-			       .limit_mdd = -1,
-			       .limit_cq = -1,
-			       .limit_fma = -1};
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = 5, .cookie = aries_cookie(),
+				.ptag = 253, .limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
 	int fd = aries_open();
 
 	ASSERT_LE(0, fd);
@@ -334,8 +330,8 @@ TEST_F(datagram, wait_and_time_out)
 
 TEST_F(datagram, wait_ends_by_news_signal_and_all)
 {
-	struct sigaction sa = {.sa_handler = nothing};
-	struct waiter w = {.fd = self->a, .probe = 1}, v = {.fd = self->a};
+	struct sigaction sa = { .sa_handler = nothing };
+	struct waiter w = { .fd = self->a, .probe = 1 }, v = { .fd = self->a };
 	pthread_t thread, other;
 
 	sigaction(SIGUSR1, &sa, NULL);
@@ -377,8 +373,8 @@ TEST_F(datagram, process_dies)
 	if (!child) {
 		int fd = dgram_attached(self->cookie, 9, NULL);
 
-		if (dgram_directed(fd, 1, self->pe, 2, "from the dead") || dgram_wildcard(fd, 2, "") ||
-		    write(ends[1], "r", 1) != 1)
+		if (dgram_directed(fd, 1, self->pe, 2, "from the dead") ||
+		    dgram_wildcard(fd, 2, "") || write(ends[1], "r", 1) != 1)
 			_exit(1);
 		pause();
 	}
@@ -420,7 +416,7 @@ TEST_F(datagram, limit)
 TEST_F(datagram, absent_node)
 {
 	uint32_t absent = self->pe + 1;
-	struct kgni_query q = {.argsz = sizeof(q)};
+	struct kgni_query q = { .argsz = sizeof(q) };
 	struct kgni_dgram_test t;
 
 	ASSERT_EQ(0, aries_ioctl(self->a, KGNI_IOC_QUERY, &q));

@@ -54,8 +54,8 @@ static void begin(struct side *s, const char *cookie, const char *inst)
 
 	memset(s, 0, sizeof(*s));
 	s->inst = number(inst);
-	must(GNI_CdmCreate(s->inst, GNI_FIND_ALLOC_PTAG, number(cookie), GNI_CDM_MODE_FAST_DATAGRAM_POLL, &s->cdm),
-	     "create");
+	must(GNI_CdmCreate(s->inst, GNI_FIND_ALLOC_PTAG, number(cookie),
+			   GNI_CDM_MODE_FAST_DATAGRAM_POLL, &s->cdm), "create");
 	must(GNI_CdmAttach(s->cdm, 0, &address, &s->nic), "attach");
 	must(GNI_EpCreate(s->nic, NULL, &s->ep), "endpoint");
 }
@@ -118,16 +118,16 @@ static int flood(struct side *s, uint32_t pe, uint32_t count)
 
 static int map(const char *cookie, const char *job, const char *zero, const char *one)
 {
-	gni_ntt_entry_t entries[2] = {{.blck_addr = number(zero)}, {.blck_addr = number(one)}};
-	gni_ntt_descriptor_t table = {.group_size = 2, .granularity = 1};
+	gni_ntt_entry_t entries[2] = { { .blck_addr = number(zero) }, { .blck_addr = number(one) } };
+	gni_ntt_descriptor_t table = { .group_size = 2, .granularity = 1 };
 	gni_job_limits_t limits;
 	uint32_t base = 0;
 
 	memset(&limits, 0xff, sizeof(limits)); /* GNI_JOB_INVALID_LIMIT */
 	limits.ntt_ctrl = GNI_JOB_CTRL_NTT_CLEANUP;
 	table.u.table_v2 = entries;
-	must(GNI_ConfigureNTTandJob(0, number(job), GNI_FIND_ALLOC_PTAG, number(cookie), &limits, &table, &base),
-	     "job");
+	must(GNI_ConfigureNTTandJob(0, number(job), GNI_FIND_ALLOC_PTAG, number(cookie), &limits,
+				    &table, &base), "job");
 	return 0;
 }
 

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 
 #include "dgram.h"
-#include "kselftest_harness.h"
 #include "raw.h"
 #include "view.h"
+#include "kselftest_harness.h"
 
 #define FMA_SHARED 0x00020000u
 #define SMALL_WINDOW 0x00200000u
@@ -50,11 +50,7 @@ FIXTURE_TEARDOWN(debugfs)
 
 #define FIND(view, key, value) EXPECT_EQ(1, view_find(view, key, value, self->line))
 #define VALUE(value, key) EXPECT_EQ((long long)(value), view_value(self->line, key))
-#define IS(key, text)                                                                                                  \
-	EXPECT_TRUE(view_is(self->line, key, text))                                                                    \
-	{                                                                                                              \
-		TH_LOG("%s", self->line);                                                                              \
-	}
+#define IS(key, text) EXPECT_TRUE(view_is(self->line, key, text)) { TH_LOG("%s", self->line); }
 
 TEST_F(debugfs, contexts)
 {
@@ -93,13 +89,9 @@ TEST_F(debugfs, a_process_names_itself_as_it_likes)
 TEST_F(debugfs, shared_descriptors)
 {
 	struct raw a, b;
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = JOB,
-			       .cookie = aries_cookie(),
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = -1,
-			       .limit_cq = -1,
-			       .limit_fma = 1};
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = JOB, .cookie = aries_cookie(),
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = -1, .limit_cq = -1,
+				.limit_fma = 1 };
 
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &job));
 	ASSERT_EQ(0, raw_open_mode(&a, job.cookie, FMA_SHARED));
@@ -139,7 +131,8 @@ TEST_F(debugfs, descriptors)
 	IS("last", "OK");
 	traps = view_value(self->line, "traps");
 	EXPECT_EQ(0, raw_put(&self->r, 0, mem.mdh, self->page, "abcd", 4, 0));
-	EXPECT_EQ(ARIES_ST_BOUNDS, raw_put(&self->r, 0, mem.mdh, self->page + ARIES_PAGE, "abcd", 4, 0));
+	EXPECT_EQ(ARIES_ST_BOUNDS,
+		  raw_put(&self->r, 0, mem.mdh, self->page + ARIES_PAGE, "abcd", 4, 0));
 	FIND("descriptors", "fmad", self->r.at.fmad);
 	VALUE(traps + 2, "traps");
 	IS("last", "BOUNDS");
@@ -160,7 +153,8 @@ struct sleeper {
 static void *sleep_on(void *arg)
 {
 	struct sleeper *s = arg;
-	struct kgni_cq_wait w = {.argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s->cq, .timeout_ms = 30000};
+	struct kgni_cq_wait w = { .argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s->cq,
+				  .timeout_ms = 30000 };
 
 	s->rc = aries_ioctl(s->fd, KGNI_IOC_CQ_WAIT, &w);
 	return NULL;
@@ -169,7 +163,7 @@ static void *sleep_on(void *arg)
 TEST_F(debugfs, queues)
 {
 	struct kgni_mem_register mem;
-	struct sleeper s = {self->r.fd, -1, 0};
+	struct sleeper s = { self->r.fd, -1, 0 };
 	struct raw_cq q;
 	pthread_t thread;
 	long long irqs;
@@ -227,11 +221,13 @@ TEST_F(debugfs, queues)
 TEST_F(debugfs, registrations)
 {
 	struct kgni_mem_register mem, reserved;
-	struct kgni_mem_update update = {
-		.argsz = sizeof(update), .address = (uintptr_t)self->page, .length = ARIES_PAGE};
-	struct kgni_mem_deregister gone = {.argsz = sizeof(gone)};
+	struct kgni_mem_update update = { .argsz = sizeof(update),
+					  .address = (uintptr_t)self->page,
+					  .length = ARIES_PAGE };
+	struct kgni_mem_deregister gone = { .argsz = sizeof(gone) };
 
-	ASSERT_EQ(0, aries_register(self->r.fd, self->page + 5, ARIES_PAGE, KGNI_MEM_READ_ONLY, KGNI_NO_CQ, &mem));
+	ASSERT_EQ(0, aries_register(self->r.fd, self->page + 5, ARIES_PAGE, KGNI_MEM_READ_ONLY,
+				    KGNI_NO_CQ, &mem));
 	FIND("registrations", "mdh", mem.mdh);
 	VALUE(self->r.at.owner, "owner");
 	VALUE(self->r.at.ptag, "ptag");
@@ -247,7 +243,8 @@ TEST_F(debugfs, registrations)
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_MEM_DEREGISTER, &gone));
 	EXPECT_EQ(0, view_find("registrations", "mdh", mem.mdh, self->line));
 	/* a reserved one is not in the NIC before its first page */
-	ASSERT_EQ(0, aries_register(self->r.fd, self->page, 4 * ARIES_PAGE, KGNI_MEM_RESERVE, KGNI_NO_CQ, &reserved));
+	ASSERT_EQ(0, aries_register(self->r.fd, self->page, 4 * ARIES_PAGE, KGNI_MEM_RESERVE,
+				    KGNI_NO_CQ, &reserved));
 	FIND("registrations", "mdh", reserved.mdh);
 	VALUE(4, "pages");
 	VALUE(0, "pinned");
@@ -263,13 +260,10 @@ TEST_F(debugfs, registrations)
 
 TEST_F(debugfs, blocks)
 {
-	struct kgni_mdd_block block = {.argsz = sizeof(block), .entries = 5};
-	struct kgni_mem_register mem = {.argsz = sizeof(mem),
-					.flags = KGNI_MEM_VMDH,
-					.address = (uintptr_t)self->page,
-					.length = 8,
-					.cq = KGNI_NO_CQ,
-					.vmdh = 3};
+	struct kgni_mdd_block block = { .argsz = sizeof(block), .entries = 5 };
+	struct kgni_mem_register mem = { .argsz = sizeof(mem), .flags = KGNI_MEM_VMDH,
+					 .address = (uintptr_t)self->page, .length = 8,
+					 .cq = KGNI_NO_CQ, .vmdh = 3 };
 	long long base;
 
 	EXPECT_EQ(0, view_find("blocks", "ptag", self->r.at.ptag, self->line));
@@ -288,16 +282,14 @@ TEST_F(debugfs, blocks)
 
 TEST_F(debugfs, ntt_and_domains)
 {
-	const struct kgni_ntt_entry entries[2] = {{.block = 0}, {.block = 1, .replacement = 5, .size = 1}};
-	struct kgni_ntt ntt = {.argsz = sizeof(ntt), .count = 2, .granularity = 4, .entries = (uintptr_t)entries};
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = JOB,
-			       .cookie = aries_cookie(),
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = 10,
-			       .limit_cq = 11,
-			       .limit_fma = 12};
-	struct kgni_job_ntt tie = {.argsz = sizeof(tie), .cookie = job.cookie, .size = 1};
+	const struct kgni_ntt_entry entries[2] = {
+		{ .block = 0 }, { .block = 1, .replacement = 5, .size = 1 } };
+	struct kgni_ntt ntt = { .argsz = sizeof(ntt), .count = 2, .granularity = 4,
+				.entries = (uintptr_t)entries };
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = JOB, .cookie = aries_cookie(),
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = 10, .limit_cq = 11,
+				.limit_fma = 12 };
+	struct kgni_job_ntt tie = { .argsz = sizeof(tie), .cookie = job.cookie, .size = 1 };
 
 	if (aries_ioctl(self->r.fd, KGNI_IOC_NTT, &ntt))
 		SKIP(return, "the table is in use with another granularity");
@@ -341,20 +333,16 @@ TEST_F(debugfs, ntt_and_domains)
 
 TEST_F(debugfs, engines)
 {
-	struct kgni_ce_alloc alloc = {.argsz = sizeof(alloc)};
+	struct kgni_ce_alloc alloc = { .argsz = sizeof(alloc) };
 	const struct kgni_ce_child child[2] = {
-		{.pe = self->r.at.pe, .inst_id = 99, .kind = KGNI_CE_ENDPOINT},
-		{.pe = self->r.at.pe, .ce = 3, .kind = KGNI_CE_ENGINE},
+		{ .pe = self->r.at.pe, .inst_id = 99, .kind = KGNI_CE_ENDPOINT },
+		{ .pe = self->r.at.pe, .ce = 3, .kind = KGNI_CE_ENGINE },
 	};
-	struct kgni_ce_config config = {.argsz = sizeof(config),
-					.count = 2,
-					.children = (uintptr_t)child,
-					.cq = KGNI_NO_CQ,
-					.flags = KGNI_CE_PARENT,
-					.parent_pe = self->r.at.pe,
-					.parent_ce = 2,
-					.parent_index = 6};
-	struct kgni_ce_free gone = {.argsz = sizeof(gone)};
+	struct kgni_ce_config config = { .argsz = sizeof(config), .count = 2,
+					 .children = (uintptr_t)child, .cq = KGNI_NO_CQ,
+					 .flags = KGNI_CE_PARENT, .parent_pe = self->r.at.pe,
+					 .parent_ce = 2, .parent_index = 6 };
+	struct kgni_ce_free gone = { .argsz = sizeof(gone) };
 	char text[32];
 
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_CE_ALLOC, &alloc));
@@ -417,8 +405,8 @@ TEST_F(debugfs, datagrams)
 
 TEST_F(debugfs, subscriptions)
 {
-	struct kgni_err_subscribe arg = {
-		.argsz = sizeof(arg), .cookie = self->cookie, .ptag = ARIES_ANY_PTAG, .mask = 0xff, .entries = 3};
+	struct kgni_err_subscribe arg = { .argsz = sizeof(arg), .cookie = self->cookie,
+					  .ptag = ARIES_ANY_PTAG, .mask = 0xff, .entries = 3 };
 	struct kgni_mem_register mem;
 	int fd = aries_open(), i;
 
@@ -462,8 +450,8 @@ TEST_F(debugfs, transfers)
 	FIND("transfers", "waiting", 0);
 	puts = view_value(self->line, "puts");
 	bytes = view_value(self->line, "bytes");
-	ASSERT_EQ(0,
-		  raw_block(&self->r, q.c.cq, ARIES_BTE_PUT, mem.mdh, self->page, self->page + 2 * ARIES_PAGE, 5000));
+	ASSERT_EQ(0, raw_block(&self->r, q.c.cq, ARIES_BTE_PUT, mem.mdh, self->page,
+			       self->page + 2 * ARIES_PAGE, 5000));
 	ASSERT_NE(0, raw_poll(&q, 5000));
 	FIND("transfers", "waiting", 0);
 	VALUE(puts + 1, "puts");
@@ -474,7 +462,7 @@ TEST_F(debugfs, transfers)
 
 TEST_F(debugfs, translation)
 {
-	static const char *const keys[] = {"hits", "misses", "evictions", "invalidations"};
+	static const char *const keys[] = { "hits", "misses", "evictions", "invalidations" };
 	struct kgni_mem_register mem;
 	long long hits, misses;
 	char name[64];
@@ -527,10 +515,7 @@ TEST_F(debugfs, for_root_only)
 			continue;
 		snprintf(path, sizeof(path), VIEW_DIR "%s", entry->d_name);
 		ASSERT_EQ(0, stat(path, &st));
-		EXPECT_EQ(0400, st.st_mode & 07777)
-		{
-			TH_LOG("%s", path);
-		}
+		EXPECT_EQ(0400, st.st_mode & 07777) { TH_LOG("%s", path); }
 		EXPECT_EQ(0, st.st_uid);
 		ASSERT_EQ(0, setresuid(ARIES_NOBODY, ARIES_NOBODY, 0));
 		EXPECT_EQ(-1, open(path, O_RDONLY));
@@ -570,15 +555,9 @@ TEST_F(debugfs, no_secrets)
 		EXPECT_EQ(NULL, strstr(text, "CQ_BASE"));
 		EXPECT_EQ(NULL, strstr(text, "MDD_TABLE"));
 		snprintf(cookie, sizeof(cookie), "%x", self->cookie);
-		EXPECT_EQ(NULL, strstr(text, cookie))
-		{
-			TH_LOG("%s: %s", path, cookie);
-		}
+		EXPECT_EQ(NULL, strstr(text, cookie)) { TH_LOG("%s: %s", path, cookie); }
 		snprintf(cookie, sizeof(cookie), "%u", self->cookie);
-		EXPECT_EQ(NULL, strstr(text, cookie))
-		{
-			TH_LOG("%s: %s", path, cookie);
-		}
+		EXPECT_EQ(NULL, strstr(text, cookie)) { TH_LOG("%s: %s", path, cookie); }
 	}
 	closedir(dir);
 	free(text);
@@ -621,8 +600,8 @@ static void *read_all(void *arg)
 
 static void come_and_go(uint32_t cookie, void *page)
 {
-	struct kgni_ce_alloc ce = {.argsz = sizeof(ce)};
-	struct kgni_mdd_block block = {.argsz = sizeof(block), .entries = 3};
+	struct kgni_ce_alloc ce = { .argsz = sizeof(ce) };
+	struct kgni_mdd_block block = { .argsz = sizeof(block), .entries = 3 };
 	struct kgni_mem_register mem;
 	struct kgni_cq_create cq;
 	struct kgni_attach at = {};

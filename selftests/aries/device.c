@@ -35,7 +35,7 @@ TEST(sysfs_names_the_node)
 
 TEST(query_agrees_with_sysfs)
 {
-	struct kgni_query q = {.argsz = sizeof(q)};
+	struct kgni_query q = { .argsz = sizeof(q) };
 	char text[128];
 	int fd = aries_open();
 
@@ -61,7 +61,7 @@ TEST(query_agrees_with_sysfs)
 
 TEST(resources)
 {
-	static const char *const kinds[] = {"mdd", "cq", "fma"};
+	static const char *const kinds[] = { "mdd", "cq", "fma" };
 	char name[64];
 	size_t i;
 
@@ -73,8 +73,7 @@ TEST(resources)
 		snprintf(name, sizeof(name), "resources/%s_total", kinds[i]);
 		total = aries_number(name);
 		EXPECT_LE(0, used);
-		EXPECT_LE(used, total)
-		{
+		EXPECT_LE(used, total) {
 			TH_LOG("%s", kinds[i]);
 		}
 	}
@@ -85,13 +84,12 @@ TEST(resources)
 TEST(every_counter_is_there)
 {
 #define NAME(upper, lower, text) "stats/" #lower,
-	static const char *const names[] = {ARIES_COUNTERS(NAME)};
+	static const char *const names[] = { ARIES_COUNTERS(NAME) };
 #undef NAME
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		EXPECT_LE(0, aries_number(names[i]))
-		{
+		EXPECT_LE(0, aries_number(names[i])) {
 			TH_LOG("%s", names[i]);
 		}
 	}
@@ -99,17 +97,18 @@ TEST(every_counter_is_there)
 
 static void router_name(char *name, size_t size, unsigned int tile, const char *counter)
 {
-	snprintf(name, size, "counters/AR_RTR_%s%u_%u_%s", tile < 40 ? "" : "PT_", tile / 8, tile % 8, counter);
+	snprintf(name, size, "counters/AR_RTR_%s%u_%u_%s", tile < 40 ? "" : "PT_", tile / 8, tile % 8,
+		 counter);
 }
 
 TEST(every_counter_of_the_router_has_its_name)
 {
 #define NAME(name, first, count) #name,
-	static const char *const network[] = {ARIES_RTR_NETWORK_NAMES(NAME)};
-	static const char *const processor[] = {ARIES_RTR_PROCESSOR_NAMES(NAME)};
+	static const char *const network[] = { ARIES_RTR_NETWORK_NAMES(NAME) };
+	static const char *const processor[] = { ARIES_RTR_PROCESSOR_NAMES(NAME) };
 #undef NAME
 #define NAME(name, counter) "counters/AR_NIC_NETMON_ORB_EVENT_CNTR_" #name, "stats/" #counter,
-	static const char *const nic[] = {ARIES_NIC_NAMES(NAME)};
+	static const char *const nic[] = { ARIES_NIC_NAMES(NAME) };
 #undef NAME
 	char name[96];
 	unsigned int tile;
@@ -117,13 +116,12 @@ TEST(every_counter_of_the_router_has_its_name)
 
 	for (tile = 0; tile < ARIES_RTR_TILES; tile++) {
 		const char *const *names = tile < 40 ? network : processor;
-		size_t count =
-			tile < 40 ? sizeof(network) / sizeof(network[0]) : sizeof(processor) / sizeof(processor[0]);
+		size_t count = tile < 40 ? sizeof(network) / sizeof(network[0]) :
+					   sizeof(processor) / sizeof(processor[0]);
 
 		for (i = 0; i < count; i++) {
 			router_name(name, sizeof(name), tile, names[i]);
-			EXPECT_LE(0, aries_number(name))
-			{
+			EXPECT_LE(0, aries_number(name)) {
 				TH_LOG("%s", name);
 			}
 		}
@@ -134,8 +132,7 @@ TEST(every_counter_of_the_router_has_its_name)
 		snprintf(name, sizeof(name), "%s", nic[i + 1]);
 		for (c = name; *c; c++)
 			*c = tolower(*c);
-		EXPECT_EQ(aries_number(name), aries_number(nic[i]))
-		{
+		EXPECT_EQ(aries_number(name), aries_number(nic[i])) {
 			TH_LOG("%s", nic[i]);
 		}
 	}

@@ -35,19 +35,19 @@ FIXTURE_TEARDOWN(devlink)
 	close(self->g.fd);
 }
 
-static void begin(FIXTURE_DATA(devlink) * self, uint8_t cmd, uint16_t flags)
+static void begin(FIXTURE_DATA(devlink) *self, uint8_t cmd, uint16_t flags)
 {
 	genl_begin(&self->g, self->g.family, cmd, flags);
 	genl_put_text(&self->g, DEVLINK_ATTR_BUS_NAME, "pci");
 	genl_put_text(&self->g, DEVLINK_ATTR_DEV_NAME, self->pci);
 }
 
-static const struct nlattr *answer(FIXTURE_DATA(devlink) * self, uint16_t type)
+static const struct nlattr *answer(FIXTURE_DATA(devlink) *self, uint16_t type)
 {
 	return genl_find(self->g.in, self->g.answer, type, NULL);
 }
 
-static int reload(FIXTURE_DATA(devlink) * self)
+static int reload(FIXTURE_DATA(devlink) *self)
 {
 	begin(self, DEVLINK_CMD_RELOAD, 0);
 	genl_put_u8(&self->g, DEVLINK_ATTR_RELOAD_ACTION, DEVLINK_RELOAD_ACTION_DRIVER_REINIT);
@@ -55,7 +55,7 @@ static int reload(FIXTURE_DATA(devlink) * self)
 }
 
 /* What true is: a flag that is there. */
-static int set_lazy(FIXTURE_DATA(devlink) * self, int on, uint8_t cmode)
+static int set_lazy(FIXTURE_DATA(devlink) *self, int on, uint8_t cmode)
 {
 	begin(self, DEVLINK_CMD_PARAM_SET, 0);
 	genl_put_text(&self->g, DEVLINK_ATTR_PARAM_NAME, "amo_lazy");
@@ -82,7 +82,7 @@ static int lazy(void)
 	return value & 1;
 }
 
-static int health(FIXTURE_DATA(devlink) * self, uint8_t cmd, uint16_t flags)
+static int health(FIXTURE_DATA(devlink) *self, uint8_t cmd, uint16_t flags)
 {
 	begin(self, cmd, flags);
 	genl_put_text(&self->g, DEVLINK_ATTR_HEALTH_REPORTER_NAME, "nic");
@@ -90,7 +90,7 @@ static int health(FIXTURE_DATA(devlink) * self, uint8_t cmd, uint16_t flags)
 }
 
 /* The value of a pair in a reporter's message; NULL if it is not there. */
-static const struct nlattr *said(FIXTURE_DATA(devlink) * self, const char *name)
+static const struct nlattr *said(FIXTURE_DATA(devlink) *self, const char *name)
 {
 	const struct nlattr *fmsg = NULL, *at, *end;
 
@@ -105,7 +105,7 @@ static const struct nlattr *said(FIXTURE_DATA(devlink) * self, const char *name)
 }
 
 /* How long after a recovery a report only counts. */
-static int set_grace(FIXTURE_DATA(devlink) * self, uint64_t ms)
+static int set_grace(FIXTURE_DATA(devlink) *self, uint64_t ms)
 {
 	begin(self, DEVLINK_CMD_HEALTH_REPORTER_SET, 0);
 	genl_put_text(&self->g, DEVLINK_ATTR_HEALTH_REPORTER_NAME, "nic");
@@ -113,14 +113,14 @@ static int set_grace(FIXTURE_DATA(devlink) * self, uint64_t ms)
 	return genl_ask(&self->g);
 }
 
-static long long recoveries(FIXTURE_DATA(devlink) * self)
+static long long recoveries(FIXTURE_DATA(devlink) *self)
 {
 	const int rc = health(self, DEVLINK_CMD_HEALTH_REPORTER_GET, 0);
 
 	if (rc)
 		return rc;
-	return genl_number(
-		genl_in(answer(self, DEVLINK_ATTR_HEALTH_REPORTER), DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, NULL));
+	return genl_number(genl_in(answer(self, DEVLINK_ATTR_HEALTH_REPORTER),
+				   DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, NULL));
 }
 
 TEST_F(devlink, info)
@@ -160,7 +160,8 @@ TEST_F(devlink, resources_are_those_of_sysfs)
 		char file[64];
 
 		snprintf(file, sizeof(file), "resources/%s_total", name);
-		EXPECT_EQ(aries_number(file), genl_number(genl_in(one, DEVLINK_ATTR_RESOURCE_SIZE, NULL)));
+		EXPECT_EQ(aries_number(file),
+			  genl_number(genl_in(one, DEVLINK_ATTR_RESOURCE_SIZE, NULL)));
 		snprintf(file, sizeof(file), "resources/%s_used", name);
 		EXPECT_EQ(aries_number(file), used);
 		/* the attachment has one */
@@ -203,7 +204,7 @@ TEST_F(devlink, reload_brings_the_parameter)
 
 TEST_F(devlink, health)
 {
-	const struct timespec pause = {.tv_nsec = 50000000};
+	const struct timespec pause = { .tv_nsec = 50000000 };
 	const long long resets = aries_number("resets");
 	long long before;
 	int i;

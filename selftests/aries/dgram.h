@@ -28,11 +28,11 @@ static inline int dgram_attached(uint32_t cookie, uint32_t inst, struct kgni_att
 	return fd;
 }
 
-static inline int dgram_post(int fd, uint32_t flags, uint64_t ep, uint64_t id, uint32_t pe, uint32_t inst,
-			     const char *text)
+static inline int dgram_post(int fd, uint32_t flags, uint64_t ep, uint64_t id, uint32_t pe,
+			     uint32_t inst, const char *text)
 {
-	struct kgni_dgram_post arg = {
-		.argsz = sizeof(arg), .flags = flags, .ep = ep, .id = id, .pe = pe, .inst_id = inst};
+	struct kgni_dgram_post arg = { .argsz = sizeof(arg), .flags = flags, .ep = ep, .id = id,
+				       .pe = pe, .inst_id = inst };
 
 	arg.length = (uint32_t)strlen(text);
 	memcpy(arg.data, text, arg.length);
@@ -51,8 +51,8 @@ static inline int dgram_wildcard(int fd, uint64_t ep, const char *text)
 
 static inline int dgram_test(int fd, uint64_t ep, uint64_t timeout_ms, struct kgni_dgram_test *out)
 {
-	*out = (struct kgni_dgram_test){
-		.argsz = sizeof(*out), .flags = KGNI_DGRAM_ID, .ep = ep, .id = ep + 1000, .timeout_ms = timeout_ms};
+	*out = (struct kgni_dgram_test){ .argsz = sizeof(*out), .flags = KGNI_DGRAM_ID, .ep = ep,
+					 .id = ep + 1000, .timeout_ms = timeout_ms };
 	return aries_ioctl(fd, KGNI_IOC_DGRAM_TEST, out);
 }
 
@@ -66,7 +66,8 @@ static inline int dgram_state(int fd, uint64_t ep, uint64_t timeout_ms)
 
 static inline int dgram_probe(int fd, uint64_t timeout_ms, uint64_t *id)
 {
-	struct kgni_dgram_probe arg = {.argsz = sizeof(arg), .flags = KGNI_DGRAM_ID, .timeout_ms = timeout_ms};
+	struct kgni_dgram_probe arg = { .argsz = sizeof(arg), .flags = KGNI_DGRAM_ID,
+					.timeout_ms = timeout_ms };
 	int rc = aries_ioctl(fd, KGNI_IOC_DGRAM_PROBE, &arg);
 
 	*id = arg.id;
@@ -75,7 +76,7 @@ static inline int dgram_probe(int fd, uint64_t timeout_ms, uint64_t *id)
 
 static inline int dgram_cancel(int fd, uint64_t ep, uint32_t flags)
 {
-	struct kgni_dgram_cancel arg = {.argsz = sizeof(arg), .flags = flags, .ep = ep};
+	struct kgni_dgram_cancel arg = { .argsz = sizeof(arg), .flags = flags, .ep = ep };
 
 	if (flags & KGNI_DGRAM_ID)
 		arg.id = ep + 1000;
@@ -84,8 +85,8 @@ static inline int dgram_cancel(int fd, uint64_t ep, uint32_t flags)
 
 static inline int dgram_holds(const struct kgni_dgram_test *t, uint32_t inst, const char *text)
 {
-	return t->state == KGNI_DGRAM_COMPLETED && t->inst_id == inst && t->length == strlen(text) &&
-	       !memcmp(t->data, text, t->length);
+	return t->state == KGNI_DGRAM_COMPLETED && t->inst_id == inst &&
+	       t->length == strlen(text) && !memcmp(t->data, text, t->length);
 }
 
 #endif /* DGRAM_H */

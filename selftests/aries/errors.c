@@ -8,16 +8,18 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
 #include "view.h"
+#include "kselftest_harness.h"
 
 #define TRANSACTION 0x04
 
 static struct kgni_err_subscribe subscribe_arg(uint32_t cookie)
 {
-	const struct kgni_err_subscribe arg = {
-		.argsz = sizeof(arg), .cookie = cookie, .ptag = ARIES_ANY_PTAG, .mask = 0xff};
+	const struct kgni_err_subscribe arg = { .argsz = sizeof(arg),
+						.cookie = cookie,
+						.ptag = ARIES_ANY_PTAG,
+						.mask = 0xff };
 
 	return arg;
 }
@@ -37,8 +39,10 @@ static int subscribed(uint32_t cookie, uint32_t entries)
 
 static int take(int fd, struct kgni_err_event *event, uint32_t *count, uint64_t timeout_ms)
 {
-	struct kgni_err_read arg = {
-		.argsz = sizeof(arg), .events = (uintptr_t)event, .count = *count, .timeout_ms = timeout_ms};
+	struct kgni_err_read arg = { .argsz = sizeof(arg),
+				     .events = (uintptr_t)event,
+				     .count = *count,
+				     .timeout_ms = timeout_ms };
 	int rc = aries_ioctl(fd, KGNI_IOC_ERR_READ, &arg);
 
 	*count = arg.count;
@@ -83,7 +87,7 @@ TEST_F(errors, an_event_comes_with_its_cause)
 {
 	struct kgni_err_event event = {};
 	int fd = subscribed(self->cookie, 0);
-	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(0, poll(&p, 1, 0));
@@ -134,8 +138,11 @@ TEST_F(errors, nothing_of_another_tag)
 TEST_F(errors, a_full_queue_counts_what_it_lost)
 {
 	struct kgni_err_event events[16];
-	struct kgni_err_read arg = {
-		.argsz = sizeof(arg), .events = (uintptr_t)events, .count = 16, .timeout_ms = 10000, .batch_ms = 200};
+	struct kgni_err_read arg = { .argsz = sizeof(arg),
+				     .events = (uintptr_t)events,
+				     .count = 16,
+				     .timeout_ms = 10000,
+				     .batch_ms = 200 };
 	int fd = subscribed(self->cookie, 3), i;
 
 	ASSERT_LE(0, fd);
@@ -154,7 +161,7 @@ TEST_F(errors, a_full_queue_counts_what_it_lost)
 
 TEST_F(errors, masks)
 {
-	struct kgni_err_control arg = {.argsz = sizeof(arg), .flags = KGNI_ERR_SET_MASK, .mask = 0x10};
+	struct kgni_err_control arg = { .argsz = sizeof(arg), .flags = KGNI_ERR_SET_MASK, .mask = 0x10 };
 	struct kgni_err_event event;
 	int fd = subscribed(self->cookie, 0);
 
@@ -163,7 +170,7 @@ TEST_F(errors, masks)
 	EXPECT_EQ(0xff, arg.mask);
 	fail(&self->r, self->mem.mdh, self->page);
 	EXPECT_EQ(ETIMEDOUT, take_one(fd, &event, 50));
-	arg = (struct kgni_err_control){.argsz = sizeof(arg)};
+	arg = (struct kgni_err_control){ .argsz = sizeof(arg) };
 	EXPECT_EQ(0, aries_ioctl(fd, KGNI_IOC_ERR_CONTROL, &arg));
 	EXPECT_EQ(0x10, arg.mask);
 	EXPECT_EQ(self->r.at.ptag, arg.ptag);
@@ -178,7 +185,7 @@ TEST_F(errors, masks)
 TEST_F(errors, a_subscription_keeps_the_domain)
 {
 	uint32_t cookie = aries_cookie();
-	struct kgni_ptag tag = {.argsz = sizeof(tag), .cookie = cookie};
+	struct kgni_ptag tag = { .argsz = sizeof(tag), .cookie = cookie };
 	int other = aries_attached(cookie, NULL), fd = subscribed(cookie, 0);
 
 	ASSERT_LE(0, other);
@@ -194,8 +201,8 @@ TEST_F(errors, a_subscription_keeps_the_domain)
 TEST_F(errors, what_is_refused)
 {
 	struct kgni_err_subscribe arg = subscribe_arg(self->cookie);
-	struct kgni_err_control control = {.argsz = sizeof(control)};
-	struct kgni_err_read read = {.argsz = sizeof(read), .count = 1};
+	struct kgni_err_control control = { .argsz = sizeof(control) };
+	struct kgni_err_read read = { .argsz = sizeof(read), .count = 1 };
 	struct kgni_err_event event;
 	int fd = aries_open();
 
@@ -244,7 +251,8 @@ TEST_F(errors, what_is_refused)
 TEST_F(errors, who_is_not_privileged)
 {
 	struct kgni_err_subscribe all = subscribe_arg(0), own = subscribe_arg(self->cookie);
-	struct kgni_err_control control = {.argsz = sizeof(control), .flags = KGNI_ERR_SET_PTAG};
+	struct kgni_err_control control = { .argsz = sizeof(control),
+					    .flags = KGNI_ERR_SET_PTAG };
 	int fd = aries_open();
 
 	ASSERT_LE(0, fd);
@@ -277,8 +285,8 @@ static void *sleep_for_an_event(void *arg)
 
 TEST_F(errors, a_signal_ends_the_wait)
 {
-	struct sigaction action = {.sa_handler = nothing};
-	struct sleeper s = {subscribed(self->cookie, 0), -1};
+	struct sigaction action = { .sa_handler = nothing };
+	struct sleeper s = { subscribed(self->cookie, 0), -1 };
 	pthread_t thread;
 
 	ASSERT_LE(0, s.fd);
@@ -332,11 +340,8 @@ static long long read_all(int fd, long long enough)
 	struct kgni_err_read arg = {};
 
 	while (sum + (long long)arg.lost < enough) {
-		arg = (struct kgni_err_read){.argsz = sizeof(arg),
-					     .events = (uintptr_t)events,
-					     .count = 64,
-					     .timeout_ms = 2000,
-					     .lost = arg.lost};
+		arg = (struct kgni_err_read){ .argsz = sizeof(arg), .events = (uintptr_t)events,
+					      .count = 64, .timeout_ms = 2000, .lost = arg.lost };
 		if (aries_ioctl(fd, KGNI_IOC_ERR_READ, &arg))
 			break;
 		sum += arg.count;
@@ -347,7 +352,7 @@ static long long read_all(int fd, long long enough)
 /* However fast a process causes errors, each is told, or counted as lost by the NIC. */
 TEST_F(errors, a_flood)
 {
-	struct flood f = {.r = &self->r, .mdh = self->mem.mdh, .page = self->page};
+	struct flood f = { .r = &self->r, .mdh = self->mem.mdh, .page = self->page };
 	const long long before = lost();
 	struct kgni_err_event event;
 	int fd = subscribed(self->cookie, KGNI_ERR_ENTRIES_MAX), other;

@@ -3,8 +3,8 @@
 /*
  * Transfers to the own node through libugni, and what they cost in traps.
  */
-#include "kselftest_harness.h"
 #include "ugni_test.h"
+#include "kselftest_harness.h"
 
 FIXTURE(fma)
 {
@@ -48,8 +48,8 @@ static size_t wrong(const uint8_t *data, const uint8_t *wanted, size_t bytes)
 	return count;
 }
 
-static const size_t put_sizes[] = {1, 2, 3, 7, 8, 9, 31, 63, 64, 65, 127, 500, 2048, 2049, 4096, 7000};
-static const size_t get_sizes[] = {4, 8, 12, 60, 64, 68, 128, 500, 2048, 2052, 4096, 7000};
+static const size_t put_sizes[] = { 1, 2, 3, 7, 8, 9, 31, 63, 64, 65, 127, 500, 2048, 2049, 4096, 7000 };
+static const size_t get_sizes[] = { 4, 8, 12, 60, 64, 68, 128, 500, 2048, 2052, 4096, 7000 };
 
 TEST_F(fma, put)
 {
@@ -58,13 +58,13 @@ TEST_F(fma, put)
 	for (i = 0; i < sizeof(put_sizes) / sizeof(put_sizes[0]); i++)
 		for (shift = 0; shift < 8; shift++) {
 			size_t from = 64 + (7 - shift), to = REMOTE + 64 + shift;
-			gni_post_descriptor_t d = ugni_desc(&self->u, GNI_POST_FMA_PUT, from, to, put_sizes[i]);
+			gni_post_descriptor_t d =
+				ugni_desc(&self->u, GNI_POST_FMA_PUT, from, to, put_sizes[i]);
 
 			memset(self->u.data, GUARD, UGNI_PAGES * ARIES_PAGE);
 			fill(self->u.data + from, put_sizes[i], (unsigned int)(i + shift));
 			ASSERT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &d));
-			ASSERT_EQ(0, wrong(self->u.data + to, self->u.data + from, put_sizes[i]))
-			{
+			ASSERT_EQ(0, wrong(self->u.data + to, self->u.data + from, put_sizes[i])) {
 				TH_LOG("%zu bytes, shift %zu", put_sizes[i], shift);
 			}
 		}
@@ -77,13 +77,13 @@ TEST_F(fma, get)
 	for (i = 0; i < sizeof(get_sizes) / sizeof(get_sizes[0]); i++)
 		for (shift = 0; shift < 8; shift++) {
 			size_t to = 64 + shift, from = REMOTE + 64 + shift / 2 * 4;
-			gni_post_descriptor_t d = ugni_desc(&self->u, GNI_POST_FMA_GET, to, from, get_sizes[i]);
+			gni_post_descriptor_t d =
+				ugni_desc(&self->u, GNI_POST_FMA_GET, to, from, get_sizes[i]);
 
 			memset(self->u.data, GUARD, UGNI_PAGES * ARIES_PAGE);
 			fill(self->u.data + from, get_sizes[i], (unsigned int)(i + shift));
 			ASSERT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &d));
-			ASSERT_EQ(0, wrong(self->u.data + to, self->u.data + from, get_sizes[i]))
-			{
+			ASSERT_EQ(0, wrong(self->u.data + to, self->u.data + from, get_sizes[i])) {
 				TH_LOG("%zu bytes, shift %zu", get_sizes[i], shift);
 			}
 		}
@@ -226,12 +226,12 @@ TEST_F(fma, one_trap_for_a_put_up_to_64_bytes)
 		long long before = aries_number("stats/fma_traps");
 
 		for (i = 0; i < 4; i++) {
-			gni_post_descriptor_t d = ugni_desc(&self->u, GNI_POST_FMA_PUT, size % 8, REMOTE, size);
+			gni_post_descriptor_t d =
+				ugni_desc(&self->u, GNI_POST_FMA_PUT, size % 8, REMOTE, size);
 
 			ASSERT_EQ(GNI_RC_SUCCESS, ugni_fma(&self->u, &d));
 		}
-		ASSERT_EQ(before + 4, aries_number("stats/fma_traps"))
-		{
+		ASSERT_EQ(before + 4, aries_number("stats/fma_traps")) {
 			TH_LOG("%zu bytes", size);
 		}
 	}
@@ -239,7 +239,8 @@ TEST_F(fma, one_trap_for_a_put_up_to_64_bytes)
 
 TEST_F(fma, out_of_bounds_leaves_an_error_event)
 {
-	gni_post_descriptor_t d = ugni_desc(&self->u, GNI_POST_FMA_PUT, 0, UGNI_PAGES * ARIES_PAGE - 4, 8);
+	gni_post_descriptor_t d =
+		ugni_desc(&self->u, GNI_POST_FMA_PUT, 0, UGNI_PAGES * ARIES_PAGE - 4, 8);
 	gni_return_t rc = GNI_PostFma(self->u.ep, &d);
 
 	memset(self->u.data, GUARD, UGNI_PAGES * ARIES_PAGE);

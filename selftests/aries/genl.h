@@ -17,7 +17,7 @@ struct genl {
 	int fd;
 	uint16_t family;
 	unsigned int request; /* bytes of it */
-	unsigned int answer;  /* bytes of attributes of all answers, one after the other */
+	unsigned int answer; /* bytes of attributes of all answers, one after the other */
 	char out[2048];
 	char in[65536];
 };
@@ -85,7 +85,8 @@ static inline unsigned int genl_bytes(const struct nlattr *attr)
 }
 
 /* An attribute in another one. */
-static inline const struct nlattr *genl_in(const struct nlattr *outer, uint16_t type, const struct nlattr *after)
+static inline const struct nlattr *genl_in(const struct nlattr *outer, uint16_t type,
+					   const struct nlattr *after)
 {
 	return outer ? genl_find(genl_data(outer), genl_bytes(outer), type, after) : NULL;
 }
@@ -151,7 +152,7 @@ static inline int genl_ask(struct genl *g)
 /* Connects to a family by its name. 0 or -errno. */
 static inline int genl_open(struct genl *g, const char *family)
 {
-	struct sockaddr_nl own = {.nl_family = AF_NETLINK};
+	struct sockaddr_nl own = { .nl_family = AF_NETLINK };
 	int rc;
 
 	g->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);

@@ -6,9 +6,9 @@
  */
 #include <pthread.h>
 
-#include "kselftest_harness.h"
 #include "pci.h"
 #include "ugni_test.h"
+#include "kselftest_harness.h"
 
 #define ROUNDS 5
 
@@ -17,7 +17,7 @@ FIXTURE(gone)
 	struct ugni_self u;
 	pthread_t thread;
 	volatile unsigned long done; /* puts whose event came */
-	volatile gni_return_t rc;    /* what ended the loop */
+	volatile gni_return_t rc; /* what ended the loop */
 	char pci[64];
 };
 
@@ -31,7 +31,8 @@ static void *work(void *arg)
 
 	while (rc == GNI_RC_SUCCESS) {
 		rc = GNI_PostFma(self->u.ep, &d);
-		while (rc == GNI_RC_SUCCESS && (rc = GNI_CqGetEvent(self->u.cq, &entry)) == GNI_RC_NOT_DONE)
+		while (rc == GNI_RC_SUCCESS &&
+		       (rc = GNI_CqGetEvent(self->u.cq, &entry)) == GNI_RC_NOT_DONE)
 			rc = GNI_RC_SUCCESS;
 		if (rc == GNI_RC_SUCCESS)
 			rc = GNI_GetCompleted(self->u.cq, entry, &end);
@@ -41,7 +42,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static int begin(FIXTURE_DATA(gone) * self)
+static int begin(FIXTURE_DATA(gone) *self)
 {
 	int i, rc = ugni_begin(&self->u, aries_cookie());
 
@@ -54,7 +55,7 @@ static int begin(FIXTURE_DATA(gone) * self)
 }
 
 /* How many calls do not say @expected, or fail though they only end something. */
-static int count_wrong(FIXTURE_DATA(gone) * self, gni_return_t expected)
+static int count_wrong(FIXTURE_DATA(gone) *self, gni_return_t expected)
 {
 	struct ugni_self *u = &self->u;
 	gni_post_descriptor_t put = ugni_desc(u, GNI_POST_FMA_PUT, 0, ARIES_PAGE, 8);

@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define CPU 1 /* on x86 the first one cannot go */
 #define ONLINE "/sys/devices/system/cpu/cpu1/online"
@@ -75,25 +75,28 @@ struct waiter {
 static void *wait_for_event(void *arg)
 {
 	struct waiter *w = arg;
-	struct kgni_cq_wait wait = {
-		.argsz = sizeof(wait), .count = 1, .cqs = (uintptr_t)&w->cq, .timeout_ms = PATIENCE_MS};
+	struct kgni_cq_wait wait = { .argsz = sizeof(wait),
+				     .count = 1,
+				     .cqs = (uintptr_t)&w->cq,
+				     .timeout_ms = PATIENCE_MS };
 
 	w->rc = aries_ioctl(w->fd, KGNI_IOC_CQ_WAIT, &wait);
 	return NULL;
 }
 
-static void begin(FIXTURE_DATA(hotcpu) * self, struct waiter *w)
+static void begin(FIXTURE_DATA(hotcpu) *self, struct waiter *w)
 {
-	*w = (struct waiter){.fd = self->r.fd, .cq = self->q.c.cq, .rc = -1};
+	*w = (struct waiter){ .fd = self->r.fd, .cq = self->q.c.cq, .rc = -1 };
 	if (pthread_create(&w->thread, NULL, wait_for_event, w))
 		exit(1);
 	usleep(100000); /* it should be asleep; if it is not, the test is only easier */
 }
 
 /* An event comes; what the wait has returned, or ENOMSG if there was no event. */
-static int end(FIXTURE_DATA(hotcpu) * self, struct waiter *w)
+static int end(FIXTURE_DATA(hotcpu) *self, struct waiter *w)
 {
-	uint32_t status = raw_put(&self->r, self->q.c.cq, self->mem.mdh, self->page, "abcd", 4, ARIES_EV_GLOBAL);
+	uint32_t status = raw_put(&self->r, self->q.c.cq, self->mem.mdh, self->page, "abcd", 4,
+				  ARIES_EV_GLOBAL);
 
 	pthread_join(w->thread, NULL);
 	if (status || !raw_take(&self->q))

@@ -15,9 +15,9 @@
 #include <time.h>
 
 #include "dgram.h"
-#include "kselftest_harness.h"
 #include "pci.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define USERS 3
 #define ROUNDS 5
@@ -26,8 +26,8 @@
 static int use(struct raw *r, uint8_t *page)
 {
 	struct kgni_mem_register mem;
-	struct kgni_cq_wait wait = {.argsz = sizeof(wait), .count = 1, .timeout_ms = 5};
-	struct kgni_dgram_probe probe = {.argsz = sizeof(probe), .timeout_ms = 5};
+	struct kgni_cq_wait wait = { .argsz = sizeof(wait), .count = 1, .timeout_ms = 5 };
+	struct kgni_dgram_probe probe = { .argsz = sizeof(probe), .timeout_ms = 5 };
 	struct raw_cq q;
 	uint32_t cq;
 	int rc;
@@ -72,7 +72,7 @@ static void user(uint32_t cookie, const volatile int *stop, bool rests)
 	uint8_t *page = aries_pages(4);
 
 	while (!*stop) {
-		struct raw r = {.fd = -1};
+		struct raw r = { .fd = -1 };
 		long begun = now_us();
 		int rc = raw_open(&r, cookie);
 
@@ -141,7 +141,7 @@ FIXTURE_TEARDOWN(hotplug)
 
 static void start(pid_t *pid, const volatile int *stop, bool rest)
 {
-	const uint32_t cookie[2] = {aries_cookie(), aries_cookie()};
+	const uint32_t cookie[2] = { aries_cookie(), aries_cookie() };
 	int i;
 
 	for (i = 0; i < USERS; i++) {
@@ -209,11 +209,8 @@ static void on_cpu(int cpu)
 static void *suspend_job(void *arg)
 {
 	struct draining *d = arg;
-	struct kgni_suspend s = {.argsz = sizeof(s),
-				 .job_id = SUSPEND_JOB,
-				 .cookie = d->cookie,
-				 .ptag = ARIES_ANY_PTAG,
-				 .timeout_ms = 600000};
+	struct kgni_suspend s = { .argsz = sizeof(s), .job_id = SUSPEND_JOB, .cookie = d->cookie,
+				  .ptag = ARIES_ANY_PTAG, .timeout_ms = 600000 };
 	int fd = aries_open();
 
 	on_cpu(1);
@@ -228,7 +225,7 @@ static void *suspend_job(void *arg)
  */
 static void *hog(void *arg)
 {
-	struct sched_param param = {.sched_priority = 50};
+	struct sched_param param = { .sched_priority = 50 };
 	struct draining *d = arg;
 	time_t end = time(NULL) + 10;
 
@@ -242,14 +239,10 @@ static void *hog(void *arg)
 /* The domain is gone from the device's tables while a call that suspends it still has a pointer. */
 TEST_F_TIMEOUT(hotplug, function_removed_while_a_job_is_suspended, 300)
 {
-	struct draining d = {.cookie = aries_cookie(), .rc = -1};
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = SUSPEND_JOB,
-			       .cookie = d.cookie,
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = -1,
-			       .limit_cq = -1,
-			       .limit_fma = -1};
+	struct draining d = { .cookie = aries_cookie(), .rc = -1 };
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = SUSPEND_JOB, .cookie = d.cookie,
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = -1, .limit_cq = -1,
+				.limit_fma = -1 };
 	uint8_t *pages = aries_pages(2 * HALF / ARIES_PAGE);
 	pthread_t suspender, hogger;
 	struct kgni_mem_register mem;

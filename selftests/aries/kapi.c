@@ -50,8 +50,8 @@ static struct counts counts(void)
 
 	run("counts", text, sizeof(text));
 	if (sscanf(text, "puts %lu refused %lu held %lu wrong %lu reset %u quiet %u up %u gone %u quiesce %u resume %u",
-		   &c.puts, &c.refused, &c.held, &c.wrong, &c.reset, &c.quiet, &c.up, &c.gone, &c.quiesce,
-		   &c.resume) != 10)
+		   &c.puts, &c.refused, &c.held, &c.wrong, &c.reset, &c.quiet, &c.up, &c.gone,
+		   &c.quiesce, &c.resume) != 10)
 		c.wrong = ~0ul;
 	return c;
 }
@@ -66,7 +66,7 @@ static unsigned long count(const struct counts *c, enum which which)
 /* Waits until one of the counts has moved from what it was. */
 static int moved(const struct counts *from, enum which which)
 {
-	const struct timespec pause = {.tv_nsec = 10000000};
+	const struct timespec pause = { .tv_nsec = 10000000 };
 	struct counts now;
 	int i;
 
@@ -219,12 +219,12 @@ TEST_F(kapi, removal_under_traffic)
 
 static int suspend(int fd, uint32_t flags)
 {
-	struct kgni_suspend s = {.argsz = sizeof(s),
-				 .flags = flags,
-				 .cookie = KAPI_COOKIE,
-				 .job_id = 4711,
-				 .ptag = 255,
-				 .timeout_ms = 60000};
+	struct kgni_suspend s = { .argsz = sizeof(s),
+				  .flags = flags,
+				  .cookie = KAPI_COOKIE,
+				  .job_id = 4711,
+				  .ptag = 255,
+				  .timeout_ms = 60000 };
 
 	return aries_ioctl(fd, KGNI_IOC_SUSPEND, &s);
 }
@@ -232,13 +232,13 @@ static int suspend(int fd, uint32_t flags)
 /* A job that the client belongs to is suspended: its calls say so, and go on afterwards. */
 TEST_F(kapi, quiesce_under_traffic)
 {
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .cookie = KAPI_COOKIE,
-			       .job_id = 4711,
-			       .ptag = 255,
-			       .limit_mdd = -1,
-			       .limit_cq = -1,
-			       .limit_fma = -1};
+	struct kgni_job job = { .argsz = sizeof(job),
+				.cookie = KAPI_COOKIE,
+				.job_id = 4711,
+				.ptag = 255,
+				.limit_mdd = -1,
+				.limit_cq = -1,
+				.limit_fma = -1 };
 	struct counts last = {};
 	int fd = aries_open();
 

@@ -7,12 +7,12 @@
 #include <sys/resource.h>
 
 #include "dgram.h"
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 static void raise_file_limit(void)
 {
-	struct rlimit limit = {4096, 4096};
+	struct rlimit limit = { 4096, 4096 };
 
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -29,8 +29,7 @@ TEST(fma_descriptors)
 	ASSERT_LT(0, left);
 	for (n = 0; n < left; n++) {
 		fds[n] = aries_attached(cookie, NULL);
-		ASSERT_LE(0, fds[n])
-		{
+		ASSERT_LE(0, fds[n]) {
 			TH_LOG("attachment %lld of %lld", n + 1, left);
 		}
 	}
@@ -52,8 +51,7 @@ TEST(completion_queues)
 
 	ASSERT_LE(0, fd);
 	for (n = 0; n < left; n++) {
-		ASSERT_EQ(0, aries_cq(fd, 1, 0, NULL))
-		{
+		ASSERT_EQ(0, aries_cq(fd, 1, 0, NULL)) {
 			TH_LOG("queue %lld of %lld", n + 1, left);
 		}
 	}
@@ -72,8 +70,7 @@ TEST(memory_domains)
 	ASSERT_LE(0, fd);
 	ASSERT_NE(NULL, page);
 	for (n = 0; n < left; n++) {
-		ASSERT_EQ(0, aries_register(fd, page, 8, 0, KGNI_NO_CQ, NULL))
-		{
+		ASSERT_EQ(0, aries_register(fd, page, 8, 0, KGNI_NO_CQ, NULL)) {
 			TH_LOG("registration %lld of %lld", n + 1, left);
 		}
 	}
@@ -85,13 +82,8 @@ TEST(memory_domains)
 TEST(limits_of_a_job)
 {
 	uint32_t cookie = aries_cookie();
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = 5,
-			       .cookie = cookie,
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = 2,
-			       .limit_cq = 1,
-			       .limit_fma = 2};
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = 5, .cookie = cookie,
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = 2, .limit_cq = 1, .limit_fma = 2 };
 	int any = aries_open(), a, b;
 	void *page = aries_pages(1);
 
@@ -131,19 +123,11 @@ FIXTURE_SETUP(limit)
 {
 	int fd = aries_open();
 
-	self->job = (struct kgni_job){.argsz = sizeof(self->job),
-				      .flags = KGNI_JOB_LIMITS,
-				      .job_id = 77,
-				      .cookie = aries_cookie(),
-				      .ptag = ARIES_ANY_PTAG,
-				      .limit_mdd = -1,
-				      .limit_cq = -1,
-				      .limit_fma = -1,
-				      .limit_ce = -1,
-				      .limit_bte = -1,
-				      .limit_iommu = -1,
-				      .limit_dgram = -1,
-				      .limit_recv = -1};
+	self->job = (struct kgni_job){ .argsz = sizeof(self->job), .flags = KGNI_JOB_LIMITS,
+				       .job_id = 77, .cookie = aries_cookie(),
+				       .ptag = ARIES_ANY_PTAG, .limit_mdd = -1, .limit_cq = -1,
+				       .limit_fma = -1, .limit_ce = -1, .limit_bte = -1,
+				       .limit_iommu = -1, .limit_dgram = -1, .limit_recv = -1 };
 	ASSERT_EQ(0, aries_ioctl(fd, KGNI_IOC_JOB, &self->job));
 	close(fd);
 	self->pages = aries_pages(LIMIT_PAGES);
@@ -155,11 +139,8 @@ FIXTURE_SETUP(limit)
 FIXTURE_TEARDOWN(limit)
 {
 	int fd = aries_open();
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .flags = KGNI_JOB_DESTROY,
-			       .job_id = 77,
-			       .cookie = self->job.cookie,
-			       .ptag = ARIES_ANY_PTAG};
+	struct kgni_job job = { .argsz = sizeof(job), .flags = KGNI_JOB_DESTROY, .job_id = 77,
+				.cookie = self->job.cookie, .ptag = ARIES_ANY_PTAG };
 
 	raw_cq_unmap(&self->q);
 	raw_close(&self->r);
@@ -170,7 +151,7 @@ FIXTURE_TEARDOWN(limit)
 
 static struct kgni_res use(struct raw *r, uint32_t kind)
 {
-	struct kgni_res res = {.argsz = sizeof(res), .kind = kind, .ptag = r->at.ptag};
+	struct kgni_res res = { .argsz = sizeof(res), .kind = kind, .ptag = r->at.ptag };
 
 	if (aries_ioctl(r->fd, KGNI_IOC_RES, &res))
 		res.total = res.used = 999999;
@@ -179,8 +160,8 @@ static struct kgni_res use(struct raw *r, uint32_t kind)
 
 TEST_F(limit, collective_engines)
 {
-	struct kgni_ce_alloc a = {.argsz = sizeof(a)};
-	struct kgni_ce_free f = {.argsz = sizeof(f)};
+	struct kgni_ce_alloc a = { .argsz = sizeof(a) };
+	struct kgni_ce_free f = { .argsz = sizeof(f) };
 
 	EXPECT_EQ(ARIES_CE_CHANNELS, use(&self->r, 8).total);
 	self->job.limit_ce = 1;
@@ -207,20 +188,22 @@ TEST_F(limit, block_transfers)
 	unsigned int i, taken = 0;
 	uint32_t status;
 
-	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, LIMIT_PAGES * ARIES_PAGE, 0, KGNI_NO_CQ, &mem));
+	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, LIMIT_PAGES * ARIES_PAGE, 0,
+				    KGNI_NO_CQ, &mem));
 	EXPECT_LT(1000, use(&self->r, 7).total);
 	self->job.limit_bte = 0;
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &self->job));
 	EXPECT_EQ(0, use(&self->r, 7).total);
 	EXPECT_EQ(ARIES_ST_QUEUE_FULL,
-		  raw_block(&self->r, self->q.c.cq, ARIES_BTE_PUT, mem.mdh, self->pages + half, self->pages, 64));
+		  raw_block(&self->r, self->q.c.cq, ARIES_BTE_PUT, mem.mdh, self->pages + half,
+			    self->pages, 64));
 	EXPECT_EQ(0, raw_poll(&self->q, 20));
 	self->job.limit_bte = 2;
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &self->job));
 	EXPECT_EQ(2, use(&self->r, 7).total);
 	for (i = 0; i < 40; i++) {
-		status = raw_block(&self->r, self->q.c.cq, ARIES_BTE_PUT, mem.mdh, self->pages + half, self->pages,
-				   half);
+		status = raw_block(&self->r, self->q.c.cq, ARIES_BTE_PUT, mem.mdh,
+				   self->pages + half, self->pages, half);
 		EXPECT_TRUE(status == ARIES_ST_OK || status == ARIES_ST_QUEUE_FULL);
 		taken += status == ARIES_ST_OK;
 		EXPECT_GE(2, use(&self->r, 7).used);
@@ -237,7 +220,7 @@ TEST_F(limit, registered_memory)
 {
 	const uint32_t mib = 1u << 20;
 	struct kgni_mem_register a, b;
-	struct kgni_mem_deregister arg = {.argsz = sizeof(arg)};
+	struct kgni_mem_deregister arg = { .argsz = sizeof(arg) };
 
 	self->job.limit_iommu = 1;
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &self->job));
@@ -245,8 +228,10 @@ TEST_F(limit, registered_memory)
 	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, mib, 0, KGNI_NO_CQ, &a));
 	EXPECT_EQ(mib, use(&self->r, 3).used);
 	EXPECT_EQ(ENOSPC, aries_register(self->r.fd, self->pages, mib + 1, 0, KGNI_NO_CQ, NULL));
-	EXPECT_EQ(ENOSPC, aries_register(self->r.fd, self->pages, mib + 1, KGNI_MEM_RESERVE, KGNI_NO_CQ, NULL));
-	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, mib, KGNI_MEM_RESERVE, KGNI_NO_CQ, &b));
+	EXPECT_EQ(ENOSPC, aries_register(self->r.fd, self->pages, mib + 1, KGNI_MEM_RESERVE,
+					 KGNI_NO_CQ, NULL));
+	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, mib, KGNI_MEM_RESERVE, KGNI_NO_CQ,
+				    &b));
 	EXPECT_EQ(2 * mib, use(&self->r, 3).used);
 	EXPECT_EQ(ENOSPC, aries_register(self->r.fd, self->pages, 1, 0, KGNI_NO_CQ, NULL));
 	arg.mdh = a.mdh;
@@ -304,14 +289,13 @@ TEST_F(limit, refused)
 {
 	struct kgni_job bad;
 
-#define REFUSED(field, value)                                                                                          \
-	do {                                                                                                           \
-		bad = self->job;                                                                                       \
-		bad.field = value;                                                                                     \
-		EXPECT_EQ(EINVAL, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &bad))                                         \
-		{                                                                                                      \
-			TH_LOG(#field " " #value);                                                                     \
-		}                                                                                                      \
+#define REFUSED(field, value)                                                   \
+	do {                                                                    \
+		bad = self->job;                                                \
+		bad.field = value;                                              \
+		EXPECT_EQ(EINVAL, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &bad)) { \
+			TH_LOG(#field " " #value);                              \
+		}                                                               \
 	} while (0)
 	REFUSED(limit_ce, -2);
 	REFUSED(limit_bte, -2);
@@ -337,13 +321,9 @@ TEST(protection_tags)
 	raise_file_limit();
 	/* descriptors run out before tags do, so configure jobs instead of attaching */
 	for (n = 0; n < 256; n++) {
-		struct kgni_job job = {.argsz = sizeof(job),
-				       .job_id = 900,
-				       .ptag = ARIES_ANY_PTAG,
-				       .cookie = 0x70000000u + (uint32_t)n,
-				       .limit_mdd = -1,
-				       .limit_cq = -1,
-				       .limit_fma = -1};
+		struct kgni_job job = { .argsz = sizeof(job), .job_id = 900, .ptag = ARIES_ANY_PTAG,
+					.cookie = 0x70000000u + (uint32_t)n, .limit_mdd = -1,
+					.limit_cq = -1, .limit_fma = -1 };
 
 		fds[n] = aries_open();
 		ASSERT_LE(0, fds[n]);
@@ -358,14 +338,9 @@ TEST(protection_tags)
 	EXPECT_GE(253, count);
 	n = aries_open();
 	while (count-- > 0) {
-		struct kgni_job job = {.argsz = sizeof(job),
-				       .job_id = 900,
-				       .ptag = ARIES_ANY_PTAG,
-				       .cookie = 0x70000000u + (uint32_t)count,
-				       .limit_mdd = -1,
-				       .limit_cq = -1,
-				       .limit_fma = -1,
-				       .flags = KGNI_JOB_DESTROY};
+		struct kgni_job job = { .argsz = sizeof(job), .job_id = 900, .ptag = ARIES_ANY_PTAG,
+					.cookie = 0x70000000u + (uint32_t)count, .limit_mdd = -1,
+					.limit_cq = -1, .limit_fma = -1, .flags = KGNI_JOB_DESTROY };
 
 		EXPECT_EQ(0, aries_ioctl(n, KGNI_IOC_JOB, &job));
 	}

@@ -37,7 +37,7 @@ FIXTURE_TEARDOWN(locked)
 /* Without privileges, and with at most LIMIT pages. */
 static int become_nobody(void)
 {
-	struct rlimit limit = {LIMIT * ARIES_PAGE, LIMIT * ARIES_PAGE};
+	struct rlimit limit = { LIMIT * ARIES_PAGE, LIMIT * ARIES_PAGE };
 
 	return setrlimit(RLIMIT_MEMLOCK, &limit) || setresgid(ARIES_NOBODY, ARIES_NOBODY, ARIES_NOBODY) ||
 	       setresuid(ARIES_NOBODY, ARIES_NOBODY, ARIES_NOBODY);
@@ -117,7 +117,8 @@ static int updates(void *arg)
 	const size_t pages = 2 * LIMIT;
 	uint8_t *p = aries_pages(pages);
 	struct kgni_mem_register mem;
-	struct kgni_mem_update up = {.argsz = sizeof(up), .address = (uintptr_t)p, .length = ARIES_PAGE};
+	struct kgni_mem_update up = { .argsz = sizeof(up), .address = (uintptr_t)p,
+				      .length = ARIES_PAGE };
 	int fd, n = 0, rc;
 
 	if (become_nobody())
@@ -148,12 +149,12 @@ TEST_F(locked, reserved_regions)
 static int failures(void *arg)
 {
 	uint32_t cookie = *(uint32_t *)arg;
-	uint8_t *hole = aries_pages(8),
-		*read_only = mmap(NULL, 4 * ARIES_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct kgni_mem_segment bad[2] = {{(uintptr_t)hole, ARIES_PAGE},
-					  {(uintptr_t)hole + 3 * ARIES_PAGE, ARIES_PAGE}};
-	struct kgni_mem_segments segments = {
-		.argsz = sizeof(segments), .count = 2, .segments = (uintptr_t)bad, .cq = KGNI_NO_CQ};
+	uint8_t *hole = aries_pages(8), *read_only = mmap(NULL, 4 * ARIES_PAGE, PROT_READ,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct kgni_mem_segment bad[2] = { { (uintptr_t)hole, ARIES_PAGE },
+					   { (uintptr_t)hole + 3 * ARIES_PAGE, ARIES_PAGE } };
+	struct kgni_mem_segments segments = { .argsz = sizeof(segments), .count = 2,
+					      .segments = (uintptr_t)bad, .cq = KGNI_NO_CQ };
 	int fd, i;
 
 	munmap(hole + 2 * ARIES_PAGE, 4 * ARIES_PAGE);
@@ -212,9 +213,9 @@ static int register_one(void *arg)
 /* A child has the file of its parent, and registers nothing through it; it may have one of its own. */
 TEST_F(locked, not_through_the_file_of_another_process)
 {
-	struct kgni_mem_segment one = {(uintptr_t)aries_pages(1), 8};
-	struct kgni_mem_segments segments = {
-		.argsz = sizeof(segments), .count = 1, .segments = (uintptr_t)&one, .cq = KGNI_NO_CQ};
+	struct kgni_mem_segment one = { (uintptr_t)aries_pages(1), 8 };
+	struct kgni_mem_segments segments = { .argsz = sizeof(segments), .count = 1,
+					      .segments = (uintptr_t)&one, .cq = KGNI_NO_CQ };
 	pid_t pid;
 	int status;
 
@@ -235,9 +236,9 @@ TEST_F(locked, not_through_the_file_of_another_process)
 static int send_file(int to, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = "", byte = 0;
-	struct iovec io = {&byte, 1};
-	struct msghdr msg = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct iovec io = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 
 	c->cmsg_level = SOL_SOCKET;
@@ -291,11 +292,12 @@ TEST_F_TIMEOUT(locked, all_processes_of_a_user_together, 120)
 /* Who has CAP_IPC_LOCK has no limit, and takes nothing from the others of its user. */
 TEST_F(locked, not_the_privileged)
 {
-	struct rlimit limit = {0, 0};
+	struct rlimit limit = { 0, 0 };
 	struct kgni_mem_register mem;
 
 	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &limit));
-	EXPECT_EQ(0, aries_register(self->root, aries_pages(512), 512 * ARIES_PAGE, 0, KGNI_NO_CQ, &mem));
+	EXPECT_EQ(0, aries_register(self->root, aries_pages(512), 512 * ARIES_PAGE, 0, KGNI_NO_CQ,
+				    &mem));
 	EXPECT_EQ(0, aries_cq(self->root, 10000, 0, NULL));
 }
 

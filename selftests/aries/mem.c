@@ -35,7 +35,7 @@ FIXTURE_TEARDOWN(mem)
 
 static int deregister(int fd, uint32_t mdh)
 {
-	struct kgni_mem_deregister arg = {.argsz = sizeof(arg), .mdh = mdh};
+	struct kgni_mem_deregister arg = { .argsz = sizeof(arg), .mdh = mdh };
 
 	return aries_ioctl(fd, KGNI_IOC_MEM_DEREGISTER, &arg);
 }
@@ -59,7 +59,8 @@ TEST_F(mem, pins_and_unpins)
 	struct kgni_mem_register mem;
 	struct aries_use now;
 
-	ASSERT_EQ(0, aries_register(self->fd, self->pages, MEM_PAGES * ARIES_PAGE, 0, KGNI_NO_CQ, &mem));
+	ASSERT_EQ(0, aries_register(self->fd, self->pages, MEM_PAGES * ARIES_PAGE, 0, KGNI_NO_CQ,
+				    &mem));
 	now = aries_use();
 	EXPECT_EQ(self->before.mdd + 1, now.mdd);
 	EXPECT_EQ(self->before.pages + MEM_PAGES, now.pages);
@@ -75,7 +76,8 @@ TEST_F(mem, bad_arguments)
 	EXPECT_EQ(EINVAL, aries_register(self->fd, self->pages, 0, 0, KGNI_NO_CQ, NULL));
 	EXPECT_EQ(EFAULT, aries_register(self->fd, (void *)ARIES_PAGE, 8, 0, KGNI_NO_CQ, NULL));
 	EXPECT_EQ(EINVAL, aries_register(self->fd, (void *)-4096l, 8192, 0, KGNI_NO_CQ, NULL));
-	EXPECT_EQ(EFBIG, aries_register(self->fd, self->pages, (1ull << 40) + 1, 0, KGNI_NO_CQ, NULL));
+	EXPECT_EQ(EFBIG, aries_register(self->fd, self->pages, (1ull << 40) + 1, 0, KGNI_NO_CQ,
+					NULL));
 	EXPECT_EQ(ENOENT, aries_register(self->fd, self->pages, 8, 0, 0, NULL));
 	EXPECT_EQ(ENOENT, aries_register(self->fd, self->pages, 8, 0, ARIES_CQ_ENTRIES, NULL));
 	EXPECT_EQ(ENOENT, deregister(self->fd, 0));
@@ -94,7 +96,8 @@ TEST_F(mem, bad_arguments)
 TEST_F(mem, hole_in_the_middle)
 {
 	ASSERT_EQ(0, munmap(self->pages + 4 * ARIES_PAGE, ARIES_PAGE));
-	EXPECT_EQ(EFAULT, aries_register(self->fd, self->pages, MEM_PAGES * ARIES_PAGE, 0, KGNI_NO_CQ, NULL));
+	EXPECT_EQ(EFAULT, aries_register(self->fd, self->pages, MEM_PAGES * ARIES_PAGE, 0,
+					 KGNI_NO_CQ, NULL));
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
 }
 
@@ -125,7 +128,7 @@ TEST_F(mem, twice_is_two_registrations)
 static int over_the_limit(uint32_t cookie, void *pages, size_t bytes)
 {
 	/* twice two pages, each with a page of its table */
-	struct rlimit limit = {6 * ARIES_PAGE, 6 * ARIES_PAGE};
+	struct rlimit limit = { 6 * ARIES_PAGE, 6 * ARIES_PAGE };
 	int status, fd;
 	pid_t pid = fork();
 

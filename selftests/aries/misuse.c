@@ -23,13 +23,15 @@ FIXTURE_SETUP(program)
 	self->unused = 0;
 }
 
-FIXTURE_TEARDOWN(program) {}
+FIXTURE_TEARDOWN(program)
+{
+}
 
 /* Who waits for ever when its domain goes is told. */
 static int destroy_under_waiter(void *argument)
 {
 	struct ugni_self u;
-	struct waiter w = {.u = &u, .kind = *(int *)argument};
+	struct waiter w = { .u = &u, .kind = *(int *)argument };
 	pthread_t thread;
 
 	if (ugni_begin_modes(&u, aries_cookie(), FORK_FULLCOPY) ||
@@ -44,7 +46,7 @@ static int destroy_under_waiter(void *argument)
 
 TEST_F_TIMEOUT(program, domain_destroyed_under_who_waits, 4 * LIMIT)
 {
-	int kinds[] = {WAIT_EVENT, VECTOR_WAIT, MONITOR, PROBE};
+	int kinds[] = { WAIT_EVENT, VECTOR_WAIT, MONITOR, PROBE };
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
@@ -68,10 +70,10 @@ FIXTURE_VARIANT(fork)
 };
 
 /* Registered: from the middle of page 1 to the middle of page 5. */
-FIXTURE_VARIANT_ADD(fork, nocopy){.modes = FORK_NOCOPY, .kept = "c-----cc"};
-FIXTURE_VARIANT_ADD(fork, partcopy){.modes = FORK_PARTCOPY, .kept = "cc---ccc"};
-FIXTURE_VARIANT_ADD(fork, default){.modes = 0, .kept = "cc---ccc"};
-FIXTURE_VARIANT_ADD(fork, fullcopy){.modes = FORK_FULLCOPY, .kept = "cccccccc"};
+FIXTURE_VARIANT_ADD(fork, nocopy) { .modes = FORK_NOCOPY, .kept = "c-----cc" };
+FIXTURE_VARIANT_ADD(fork, partcopy) { .modes = FORK_PARTCOPY, .kept = "cc---ccc" };
+FIXTURE_VARIANT_ADD(fork, default) { .modes = 0, .kept = "cc---ccc" };
+FIXTURE_VARIANT_ADD(fork, fullcopy) { .modes = FORK_FULLCOPY, .kept = "cccccccc" };
 
 FIXTURE_SETUP(fork)
 {
@@ -79,8 +81,9 @@ FIXTURE_SETUP(fork)
 	self->data = aries_pages(8);
 	ASSERT_NE(NULL, self->data);
 	memset(self->data, 'p', 8 * ARIES_PAGE);
-	ASSERT_EQ(GNI_RC_SUCCESS, GNI_MemRegister(self->u.nic, (uintptr_t)self->data + ARIES_PAGE + 100, 4 * ARIES_PAGE,
-						  NULL, 0, -1, &self->mem));
+	ASSERT_EQ(GNI_RC_SUCCESS,
+		  GNI_MemRegister(self->u.nic, (uintptr_t)self->data + ARIES_PAGE + 100,
+				  4 * ARIES_PAGE, NULL, 0, -1, &self->mem));
 }
 
 FIXTURE_TEARDOWN(fork)
@@ -158,10 +161,13 @@ static int child_uses_handles(void *argument)
 	uint32_t pe;
 	gni_nic_handle_t nic;
 
-	if (GNI_PostFma(u->ep, &d) != GNI_RC_INVALID_PARAM || GNI_PostRdma(u->ep, &d) != GNI_RC_INVALID_PARAM ||
+	if (GNI_PostFma(u->ep, &d) != GNI_RC_INVALID_PARAM ||
+	    GNI_PostRdma(u->ep, &d) != GNI_RC_INVALID_PARAM ||
 	    GNI_CqGetEvent(u->cq, &entry) != GNI_RC_INVALID_PARAM ||
-	    GNI_GetCompleted(u->cq, 0, &done) != GNI_RC_INVALID_PARAM || GNI_EpDestroy(u->ep) != GNI_RC_INVALID_PARAM ||
-	    GNI_CqDestroy(u->cq) != GNI_RC_INVALID_PARAM || GNI_EpCreate(u->nic, NULL, &ep) != GNI_RC_INVALID_PARAM ||
+	    GNI_GetCompleted(u->cq, 0, &done) != GNI_RC_INVALID_PARAM ||
+	    GNI_EpDestroy(u->ep) != GNI_RC_INVALID_PARAM ||
+	    GNI_CqDestroy(u->cq) != GNI_RC_INVALID_PARAM ||
+	    GNI_EpCreate(u->nic, NULL, &ep) != GNI_RC_INVALID_PARAM ||
 	    GNI_MemRegister(u->nic, (uintptr_t)&mine, 8, NULL, 0, -1, &mem) != GNI_RC_INVALID_PARAM ||
 	    GNI_CdmAttach(u->cdm, 0, &pe, &nic) != GNI_RC_INVALID_PARAM ||
 	    GNI_CdmDestroy(u->cdm) != GNI_RC_INVALID_PARAM)
@@ -208,7 +214,7 @@ static int parent_of_orphan(void *argument)
 TEST_F_TIMEOUT(program, child_that_outlives_its_parent, 2 * LIMIT)
 {
 	int tell[3], i;
-	gni_job_res_desc_t use = {.used = 1};
+	gni_job_res_desc_t use = { .used = 1 };
 	uint8_t ptag = 0;
 	pid_t orphan = 0;
 
@@ -220,8 +226,8 @@ TEST_F_TIMEOUT(program, child_that_outlives_its_parent, 2 * LIMIT)
 	EXPECT_EQ(0, kill(orphan, 0));
 	/* the domain was made by that process, and goes with its last attachment */
 	for (i = 0; i < 100; i++) {
-		if (GNI_GetPtag(0, (uint32_t)tell[2], &ptag) || GNI_GetJobResInfo(0, ptag, GNI_JOB_RES_FMA, &use) ||
-		    !use.used)
+		if (GNI_GetPtag(0, (uint32_t)tell[2], &ptag) ||
+		    GNI_GetJobResInfo(0, ptag, GNI_JOB_RES_FMA, &use) || !use.used)
 			break;
 		usleep(50000);
 	}
@@ -243,8 +249,8 @@ static void count_signal(int number)
 
 static int under_signals(void *argument)
 {
-	struct itimerval often = {{0, 3000}, {0, 3000}}, never = {{0, 0}, {0, 0}};
-	struct sigaction act = {.sa_handler = count_signal};
+	struct itimerval often = { { 0, 3000 }, { 0, 3000 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct sigaction act = { .sa_handler = count_signal };
 	struct ugni_self u;
 	gni_cq_handle_t blocking;
 	gni_cq_entry_t entry;
@@ -326,7 +332,7 @@ static int destroy_in_use(void *argument)
 	(void)argument;
 	for (round = 0; round < 30; round++) {
 		struct ugni_self u, next;
-		struct late l = {.u = &u};
+		struct late l = { .u = &u };
 		pthread_t threads[2];
 
 		if (ugni_begin_modes(&u, aries_cookie(), FORK_FULLCOPY))
@@ -387,7 +393,7 @@ static int several_threads(void *argument)
 	gni_post_descriptor_t *done;
 	gni_cq_entry_t entry;
 	struct ugni_self u;
-	struct late l = {.u = &u};
+	struct late l = { .u = &u };
 	gni_post_descriptor_t late;
 	pthread_t threads[3];
 	unsigned int i;
@@ -420,8 +426,8 @@ static int several_threads(void *argument)
 	/* A new endpoint with a new queue works, on the same NIC handle and on the next. */
 	GNI_EpUnbind(u.ep);
 	if (GNI_EpDestroy(u.ep) || GNI_CqDestroy(u.cq) ||
-	    GNI_CqCreate(u.nic, 64, 0, GNI_CQ_NOBLOCK, NULL, NULL, &u.cq) || GNI_EpCreate(u.nic, u.cq, &u.ep) ||
-	    GNI_EpBind(u.ep, u.pe, 1))
+	    GNI_CqCreate(u.nic, 64, 0, GNI_CQ_NOBLOCK, NULL, NULL, &u.cq) ||
+	    GNI_EpCreate(u.nic, u.cq, &u.ep) || GNI_EpBind(u.ep, u.pe, 1))
 		return 4;
 	for (i = 0; i < 300; i++)
 		if (put_works(&u, i))

@@ -43,16 +43,20 @@ TEST_F(map, own_regions)
 {
 	EXPECT_EQ(0, try_map(self->fd, self->attach.desc_offset, ARIES_DESC_STRIDE, rw, MAP_SHARED));
 	EXPECT_EQ(0, try_map(self->fd, self->attach.doorbell_offset, ARIES_PAGE, rw, MAP_SHARED));
-	EXPECT_EQ(0, try_map(self->fd, self->attach.put_offset, self->attach.put_size, rw, MAP_SHARED));
-	EXPECT_EQ(0, try_map(self->fd, self->attach.get_offset, self->attach.put_size, rw, MAP_SHARED));
+	EXPECT_EQ(0, try_map(self->fd, self->attach.put_offset, self->attach.put_size, rw,
+			     MAP_SHARED));
+	EXPECT_EQ(0, try_map(self->fd, self->attach.get_offset, self->attach.put_size, rw,
+			     MAP_SHARED));
 }
 
 TEST_F(map, not_more_than_a_region)
 {
-	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.desc_offset, ARIES_DESC_STRIDE + ARIES_PAGE, rw, MAP_SHARED));
-	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.doorbell_offset, 2 * ARIES_PAGE, rw, MAP_SHARED));
-	EXPECT_EQ(EINVAL,
-		  try_map(self->fd, self->attach.put_offset, self->attach.put_size + ARIES_PAGE, rw, MAP_SHARED));
+	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.desc_offset,
+				  ARIES_DESC_STRIDE + ARIES_PAGE, rw, MAP_SHARED));
+	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.doorbell_offset, 2 * ARIES_PAGE, rw,
+				  MAP_SHARED));
+	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.put_offset,
+				  self->attach.put_size + ARIES_PAGE, rw, MAP_SHARED));
 }
 
 TEST_F(map, small_window)
@@ -74,14 +78,17 @@ TEST_F(map, small_window)
 
 TEST_F(map, not_from_the_middle)
 {
-	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.desc_offset + ARIES_PAGE, ARIES_PAGE, rw, MAP_SHARED));
-	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.put_offset + ARIES_PAGE, ARIES_PAGE, rw, MAP_SHARED));
+	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.desc_offset + ARIES_PAGE, ARIES_PAGE, rw,
+				  MAP_SHARED));
+	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.put_offset + ARIES_PAGE, ARIES_PAGE, rw,
+				  MAP_SHARED));
 }
 
 TEST_F(map, not_private_and_not_executable)
 {
 	EXPECT_EQ(EINVAL, try_map(self->fd, self->attach.desc_offset, ARIES_PAGE, rw, MAP_PRIVATE));
-	EXPECT_EQ(EPERM, try_map(self->fd, self->attach.desc_offset, ARIES_PAGE, rw | PROT_EXEC, MAP_SHARED));
+	EXPECT_EQ(EPERM, try_map(self->fd, self->attach.desc_offset, ARIES_PAGE, rw | PROT_EXEC,
+				 MAP_SHARED));
 }
 
 TEST_F(map, not_before_attach)
@@ -108,7 +115,7 @@ TEST_F(map, no_queue_of_another)
 TEST_F(map, queue_is_gone_after_destroy)
 {
 	struct kgni_cq_create cq;
-	struct kgni_cq_destroy destroy = {.argsz = sizeof(destroy)};
+	struct kgni_cq_destroy destroy = { .argsz = sizeof(destroy) };
 
 	ASSERT_EQ(0, aries_cq(self->fd, 1, 0, &cq));
 	destroy.cq = cq.cq;
@@ -127,7 +134,7 @@ static void on_sigbus(int sig)
 TEST_F(map, old_mapping_of_a_destroyed_queue_faults)
 {
 	struct kgni_cq_create cq;
-	struct kgni_cq_destroy destroy = {.argsz = sizeof(destroy)};
+	struct kgni_cq_destroy destroy = { .argsz = sizeof(destroy) };
 	volatile uint64_t *slots;
 
 	ASSERT_EQ(0, aries_cq(self->fd, 1, 0, &cq));
@@ -140,8 +147,7 @@ TEST_F(map, old_mapping_of_a_destroyed_queue_faults)
 	if (!sigsetjmp(back, 1)) {
 		uint64_t value = slots[0];
 
-		EXPECT_TRUE(0)
-		{
+		EXPECT_TRUE(0) {
 			TH_LOG("read %#llx", (unsigned long long)value);
 		}
 	}
@@ -151,8 +157,8 @@ TEST_F(map, old_mapping_of_a_destroyed_queue_faults)
 /* The number of a queue comes back: an old mapping is no way past the end of the new, smaller one. */
 TEST_F(map, old_mapping_of_a_larger_queue)
 {
-	struct kgni_cq_create large, cq = {.cq = ~0u};
-	struct kgni_cq_destroy destroy = {.argsz = sizeof(destroy)};
+	struct kgni_cq_create large, cq = { .cq = ~0u };
+	struct kgni_cq_destroy destroy = { .argsz = sizeof(destroy) };
 	volatile uint64_t *slots;
 	unsigned int n;
 
@@ -203,15 +209,17 @@ static void vm_flags(const void *p, char *line, int size)
 /* Not moved, grown, cut, made executable, inherited or dumped. */
 TEST_F(map, stays_as_it_is)
 {
-	uint8_t *put = mmap(NULL, self->attach.put_size, rw, MAP_SHARED, self->fd, (off_t)self->attach.put_offset);
-	static const char *const flags[] = {"io", "pf", "de", "dc", "dd"};
+	uint8_t *put = mmap(NULL, self->attach.put_size, rw, MAP_SHARED, self->fd,
+			    (off_t)self->attach.put_offset);
+	static const char *const flags[] = { "io", "pf", "de", "dc", "dd" };
 	char line[256] = "";
 	unsigned int i;
 
 	ASSERT_NE(MAP_FAILED, (void *)put);
-	EXPECT_EQ(MAP_FAILED, mremap(put, self->attach.put_size, self->attach.put_size, MREMAP_MAYMOVE | MREMAP_FIXED,
-				     put + (1ul << 32)));
-	EXPECT_EQ(MAP_FAILED, mremap(put, self->attach.put_size, self->attach.put_size + ARIES_PAGE, MREMAP_MAYMOVE));
+	EXPECT_EQ(MAP_FAILED, mremap(put, self->attach.put_size, self->attach.put_size,
+				     MREMAP_MAYMOVE | MREMAP_FIXED, put + (1ul << 32)));
+	EXPECT_EQ(MAP_FAILED, mremap(put, self->attach.put_size,
+				     self->attach.put_size + ARIES_PAGE, MREMAP_MAYMOVE));
 	EXPECT_EQ(-1, munmap(put, ARIES_PAGE));
 	EXPECT_EQ(-1, mprotect(put, ARIES_PAGE, PROT_READ));
 	EXPECT_EQ(-1, mprotect(put, self->attach.put_size, PROT_READ | PROT_EXEC));
@@ -219,8 +227,7 @@ TEST_F(map, stays_as_it_is)
 	EXPECT_EQ(-1, madvise(put, self->attach.put_size, MADV_DODUMP));
 	vm_flags(put, line, sizeof(line));
 	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		EXPECT_TRUE(has_flag(line, flags[i]))
-		{
+		EXPECT_TRUE(has_flag(line, flags[i])) {
 			TH_LOG("no %s: %s", flags[i], line);
 		}
 	}
@@ -233,8 +240,10 @@ TEST_F(map, contents)
 	volatile uint64_t *area, *bell;
 	uint64_t old;
 
-	area = mmap(NULL, ARIES_DESC_STRIDE, rw, MAP_SHARED, self->fd, (off_t)self->attach.desc_offset);
-	bell = mmap(NULL, ARIES_PAGE, rw, MAP_SHARED, self->fd, (off_t)self->attach.doorbell_offset);
+	area = mmap(NULL, ARIES_DESC_STRIDE, rw, MAP_SHARED, self->fd,
+		    (off_t)self->attach.desc_offset);
+	bell = mmap(NULL, ARIES_PAGE, rw, MAP_SHARED, self->fd,
+		    (off_t)self->attach.doorbell_offset);
 	ASSERT_NE(MAP_FAILED, (void *)area);
 	ASSERT_NE(MAP_FAILED, (void *)bell);
 	old = area[ARIES_DESC_LINE / 8];

@@ -22,7 +22,7 @@ TEST(refused_while_attached)
 
 TEST(refused_while_open)
 {
-	struct kgni_query q = {.argsz = sizeof(q)};
+	struct kgni_query q = { .argsz = sizeof(q) };
 	int fd = aries_open();
 
 	ASSERT_LE(0, fd);
@@ -43,7 +43,8 @@ TEST(refused_while_mapped)
 	ASSERT_LE(0, fd);
 	if (access("/sys/module/aries/refcnt", F_OK))
 		SKIP(return, "driver is built in");
-	area = mmap(NULL, ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)attach.desc_offset);
+	area = mmap(NULL, ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    (off_t)attach.desc_offset);
 	ASSERT_NE(MAP_FAILED, area);
 	close(fd);
 	EXPECT_EQ(EWOULDBLOCK, aries_unload("aries"));

@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define FUNCTIONS "/sys/bus/pci/devices/"
 #define TOGGLES 8000
@@ -129,7 +129,7 @@ TEST_F_TIMEOUT(machine, bar_of_another_function_comes_and_goes, 240)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, toggle, &self->t));
 	pin(1);
 	while (!self->t.done) {
-		const struct timespec moment = {0, 1000};
+		const struct timespec moment = { 0, 1000 };
 		uint64_t value = ++puts;
 
 		bad += raw_put(&r, cq.c.cq, mem.mdh, data, &value, 8, 0) != 0;

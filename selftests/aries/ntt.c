@@ -5,8 +5,8 @@
  */
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 FIXTURE(ntt)
 {
@@ -16,7 +16,7 @@ FIXTURE(ntt)
 
 static struct kgni_ntt_info info(int fd)
 {
-	struct kgni_ntt_info arg = {.argsz = sizeof(arg)};
+	struct kgni_ntt_info arg = { .argsz = sizeof(arg) };
 
 	if (aries_ioctl(fd, KGNI_IOC_NTT_INFO, &arg))
 		arg.entries = 0;
@@ -37,15 +37,15 @@ FIXTURE_TEARDOWN(ntt)
 	close(self->fd);
 }
 
-static int table(int fd, uint32_t flags, const struct kgni_ntt_entry *entries, uint32_t count, uint32_t granularity,
-		 uint32_t *base)
+static int table(int fd, uint32_t flags, const struct kgni_ntt_entry *entries, uint32_t count,
+		 uint32_t granularity, uint32_t *base)
 {
-	struct kgni_ntt arg = {.argsz = sizeof(arg),
-			       .flags = flags,
-			       .count = count,
-			       .granularity = granularity,
-			       .base = *base,
-			       .entries = (uintptr_t)entries};
+	struct kgni_ntt arg = { .argsz = sizeof(arg),
+				.flags = flags,
+				.count = count,
+				.granularity = granularity,
+				.base = *base,
+				.entries = (uintptr_t)entries };
 	int rc = aries_ioctl(fd, KGNI_IOC_NTT, &arg);
 
 	*base = arg.base;
@@ -54,28 +54,24 @@ static int table(int fd, uint32_t flags, const struct kgni_ntt_entry *entries, u
 
 static int job(int fd, uint32_t cookie, uint32_t flags)
 {
-	struct kgni_job arg = {.argsz = sizeof(arg),
-			       .flags = flags,
-			       .job_id = 5,
-			       .cookie = cookie,
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = -1,
-			       .limit_cq = -1,
-			       .limit_fma = -1};
+	struct kgni_job arg = { .argsz = sizeof(arg), .flags = flags, .job_id = 5, .cookie = cookie,
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = -1, .limit_cq = -1,
+				.limit_fma = -1 };
 
 	return aries_ioctl(fd, KGNI_IOC_JOB, &arg);
 }
 
 static int tie(int fd, uint32_t cookie, uint32_t base, uint32_t size, uint32_t flags)
 {
-	struct kgni_job_ntt arg = {.argsz = sizeof(arg), .flags = flags, .cookie = cookie, .base = base, .size = size};
+	struct kgni_job_ntt arg = { .argsz = sizeof(arg), .flags = flags, .cookie = cookie,
+				    .base = base, .size = size };
 
 	return aries_ioctl(fd, KGNI_IOC_JOB_NTT, &arg);
 }
 
 TEST_F(ntt, entries_come_and_go)
 {
-	const struct kgni_ntt_entry two[2] = {{.block = 0}, {.block = 1}};
+	const struct kgni_ntt_entry two[2] = { { .block = 0 }, { .block = 1 } };
 	uint32_t a = 99, b = 99, all = UINT32_MAX;
 
 	ASSERT_EQ(0, table(self->fd, 0, two, 2, 1, &a));
@@ -102,8 +98,8 @@ TEST_F(ntt, refused)
 {
 	struct kgni_ntt_entry bad[2] = {};
 	uint32_t base = 0, far = ARIES_NTT_ENTRIES - 1;
-	struct kgni_ntt arg = {
-		.argsz = sizeof(arg), .count = 1, .granularity = 1, .entries = (uintptr_t)bad, .reserved = 1};
+	struct kgni_ntt arg = { .argsz = sizeof(arg), .count = 1, .granularity = 1,
+				.entries = (uintptr_t)bad, .reserved = 1 };
 
 	EXPECT_EQ(EINVAL, aries_ioctl(self->fd, KGNI_IOC_NTT, &arg));
 	EXPECT_EQ(EINVAL, table(self->fd, 4, bad, 1, 1, &base));
@@ -118,11 +114,11 @@ TEST_F(ntt, refused)
 	EXPECT_EQ(ENOENT, table(self->fd, KGNI_NTT_CHANGE, bad, 2, 1, &far));
 	bad[1].reserved = 1;
 	EXPECT_EQ(EINVAL, table(self->fd, 0, bad, 2, 1, &base));
-	bad[1] = (struct kgni_ntt_entry){.block = 1 << ARIES_PE_BITS};
+	bad[1] = (struct kgni_ntt_entry){ .block = 1 << ARIES_PE_BITS };
 	EXPECT_EQ(EINVAL, table(self->fd, 0, bad, 2, 1, &base));
-	bad[1] = (struct kgni_ntt_entry){.replacement = 1 << ARIES_PE_BITS};
+	bad[1] = (struct kgni_ntt_entry){ .replacement = 1 << ARIES_PE_BITS };
 	EXPECT_EQ(EINVAL, table(self->fd, 0, bad, 2, 1, &base));
-	bad[1] = (struct kgni_ntt_entry){.size = 2};
+	bad[1] = (struct kgni_ntt_entry){ .size = 2 };
 	EXPECT_EQ(EINVAL, table(self->fd, 0, bad, 2, 1, &base));
 }
 
@@ -130,13 +126,13 @@ TEST_F(ntt, refused)
 TEST_F(ntt, a_job_sees_its_nodes)
 {
 	uint32_t cookie = aries_cookie(), base = 0;
-	struct kgni_ntt_entry entries[3] = {{.block = 77}, {.block = 78}, {.block = 79}};
+	struct kgni_ntt_entry entries[3] = { { .block = 77 }, { .block = 78 }, { .block = 79 } };
 	uint8_t *page = aries_pages(1);
-	struct kgni_query q = {.argsz = sizeof(q)};
+	struct kgni_query q = { .argsz = sizeof(q) };
 	struct kgni_attach at = aries_attach_arg(cookie);
 	struct kgni_mem_register mem;
 	uint64_t value = 0x77;
-	struct raw r = {.fd = -1};
+	struct raw r = { .fd = -1 };
 	int fd;
 
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_QUERY, &q));
@@ -154,7 +150,7 @@ TEST_F(ntt, a_job_sees_its_nodes)
 	fd = aries_open();
 	EXPECT_EQ(ENXIO, aries_ioctl(fd, KGNI_IOC_ATTACH, &at));
 	close(fd);
-	entries[1] = (struct kgni_ntt_entry){.block = 78, .replacement = q.pe, .size = 1};
+	entries[1] = (struct kgni_ntt_entry){ .block = 78, .replacement = q.pe, .size = 1 };
 	ASSERT_EQ(0, table(self->fd, KGNI_NTT_CHANGE, entries, 3, 1, &base));
 	ASSERT_EQ(0, raw_open(&r, cookie));
 	EXPECT_EQ(1, r.at.pe);
@@ -198,7 +194,8 @@ TEST_F(ntt, tied_before_anybody_attaches)
 
 static int bi(int fd, uint16_t modes, uint16_t bw, uint16_t aot_bw, struct kgni_bi *out)
 {
-	struct kgni_bi arg = {.argsz = sizeof(arg), .flags = KGNI_BI_SET, .modes = modes, .bw = bw, .aot_bw = aot_bw};
+	struct kgni_bi arg = { .argsz = sizeof(arg), .flags = KGNI_BI_SET, .modes = modes,
+			       .bw = bw, .aot_bw = aot_bw };
 	int rc = aries_ioctl(fd, KGNI_IOC_BI, &arg);
 
 	if (out)
@@ -208,7 +205,7 @@ static int bi(int fd, uint16_t modes, uint16_t bw, uint16_t aot_bw, struct kgni_
 
 TEST_F(ntt, injection)
 {
-	struct kgni_bi got = {.argsz = sizeof(got)};
+	struct kgni_bi got = { .argsz = sizeof(got) };
 	uint32_t sequence;
 
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_BI, &got));
@@ -234,7 +231,7 @@ TEST_F(ntt, injection)
 static int unprivileged(uint32_t cookie)
 {
 	const struct kgni_ntt_entry entry = {};
-	struct kgni_bi got = {.argsz = sizeof(got)};
+	struct kgni_bi got = { .argsz = sizeof(got) };
 	uint32_t base = 0;
 	int status, fd;
 	pid_t pid = fork();

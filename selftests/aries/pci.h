@@ -26,7 +26,7 @@ static inline void pci_address(char *out, size_t size)
 /* Waits until the device node is there, or is not. */
 static inline int pci_wait_for_node(int there)
 {
-	const struct timespec pause = {.tv_nsec = 10000000};
+	const struct timespec pause = { .tv_nsec = 10000000 };
 	int i;
 
 	for (i = 0; i < 6000; i++) {

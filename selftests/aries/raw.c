@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define BYTES (4ul << 20)
 #define HUGE (2ul << 20)
@@ -47,7 +47,8 @@ TEST_F(raw, puts_of_all_lengths_across_pages)
 		uint8_t *to = self->data + 5 * ARIES_PAGE - len / 2;
 		uint64_t entry;
 
-		ASSERT_EQ(0, raw_put(&self->r, self->cq.c.cq, self->mem.mdh, to, data, len, ARIES_EV_GLOBAL));
+		ASSERT_EQ(0, raw_put(&self->r, self->cq.c.cq, self->mem.mdh, to, data, len,
+				     ARIES_EV_GLOBAL));
 		ASSERT_EQ(0, memcmp(to, data, len));
 		ASSERT_EQ(0x11, to[-1]);
 		ASSERT_EQ(0x11, to[len]);
@@ -69,13 +70,15 @@ TEST_F(raw, block_transfers_over_pages_of_entries)
 
 	for (i = 0; i < len; i++)
 		from[i] = (uint8_t)(i * 13 + (i >> 9));
-	ASSERT_EQ(0, raw_block(&self->r, self->cq.c.cq, ARIES_BTE_PUT, self->mem.mdh, to, from, len));
+	ASSERT_EQ(0, raw_block(&self->r, self->cq.c.cq, ARIES_BTE_PUT, self->mem.mdh, to, from,
+			       len));
 	entry = raw_poll(&self->cq, 20000);
 	ASSERT_NE(0, entry);
 	EXPECT_EQ(0, raw_entry_status(entry));
 	EXPECT_EQ(0, memcmp(to, from, len));
 	memset(to, 0, len);
-	ASSERT_EQ(0, raw_block(&self->r, self->cq.c.cq, ARIES_BTE_GET, self->mem.mdh, from, to, len));
+	ASSERT_EQ(0, raw_block(&self->r, self->cq.c.cq, ARIES_BTE_GET, self->mem.mdh, from, to,
+			       len));
 	entry = raw_poll(&self->cq, 20000);
 	ASSERT_NE(0, entry);
 	EXPECT_EQ(0, raw_entry_status(entry));
@@ -116,7 +119,8 @@ TEST_F(raw, large_pages)
 		fputs("4", f);
 		fclose(f);
 	}
-	huge = mmap(NULL, 2 * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	huge = mmap(NULL, 2 * HUGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	if (huge == MAP_FAILED)
 		SKIP(return, "no huge pages");
 	memset(huge, 0, 2 * HUGE);
@@ -124,12 +128,15 @@ TEST_F(raw, large_pages)
 	EXPECT_LE(21, mem.page_shift);
 	EXPECT_EQ(0, raw_put(&self->r, 0, mem.mdh, huge + HUGE - 2, "abcd", 4, 0));
 	EXPECT_EQ(0, memcmp(huge + HUGE - 2, "abcd", 4));
-	EXPECT_EQ(ARIES_ST_BOUNDS, raw_put(&self->r, 0, mem.mdh, huge + 2 * HUGE - 2, "abcd", 4, 0));
+	EXPECT_EQ(ARIES_ST_BOUNDS,
+		  raw_put(&self->r, 0, mem.mdh, huge + 2 * HUGE - 2, "abcd", 4, 0));
 	/* a part that is not made of whole large pages gets small ones, and reaches no further */
 	ASSERT_EQ(0, aries_register(self->r.fd, huge + ARIES_PAGE, HUGE, 0, KGNI_NO_CQ, &mem));
 	EXPECT_EQ(12, mem.page_shift);
-	EXPECT_EQ(ARIES_ST_BOUNDS, raw_put(&self->r, 0, mem.mdh, huge + ARIES_PAGE - 1, "abcd", 4, 0));
-	EXPECT_EQ(ARIES_ST_BOUNDS, raw_put(&self->r, 0, mem.mdh, huge + ARIES_PAGE + HUGE, "abcd", 4, 0));
+	EXPECT_EQ(ARIES_ST_BOUNDS,
+		  raw_put(&self->r, 0, mem.mdh, huge + ARIES_PAGE - 1, "abcd", 4, 0));
+	EXPECT_EQ(ARIES_ST_BOUNDS,
+		  raw_put(&self->r, 0, mem.mdh, huge + ARIES_PAGE + HUGE, "abcd", 4, 0));
 }
 
 /* The library would refuse the second before the NIC can. */
@@ -151,7 +158,8 @@ TEST_F(raw, forged_descriptors_are_refused_by_name)
 	const uint32_t mdh = self->mem.mdh;
 
 	ASSERT_EQ(0, aries_register(self->r.fd, page, 1, KGNI_MEM_READ_ONLY, KGNI_NO_CQ, &ro));
-	EXPECT_EQ(ARIES_ST_ACCESS, raw_put(&self->r, self->cq.c.cq, ro.mdh, page, "abcd", 4, ARIES_EV_GLOBAL));
+	EXPECT_EQ(ARIES_ST_ACCESS, raw_put(&self->r, self->cq.c.cq, ro.mdh, page, "abcd", 4,
+					   ARIES_EV_GLOBAL));
 	EXPECT_EQ(ARIES_ST_ACCESS, raw_entry_status(raw_take(&self->cq)));
 	EXPECT_EQ(0, page[0]);
 	EXPECT_EQ(ARIES_ST_BOUNDS, raw_put(&self->r, 0, mdh, self->data + BYTES, "abcd", 4, 0));
@@ -167,12 +175,13 @@ TEST_F(raw, another_domain_and_a_foreign_queue)
 
 	ASSERT_EQ(0, raw_open(&other, aries_cookie()));
 	ASSERT_EQ(0, raw_cq(&other, &cq, 10, 0));
-	EXPECT_EQ(ARIES_ST_PTAG, raw_put(&other, cq.c.cq, self->mem.mdh, self->data, "abcd", 4, ARIES_EV_GLOBAL));
+	EXPECT_EQ(ARIES_ST_PTAG, raw_put(&other, cq.c.cq, self->mem.mdh, self->data, "abcd", 4,
+					 ARIES_EV_GLOBAL));
 	EXPECT_EQ(ARIES_ST_PTAG, raw_entry_status(raw_take(&cq)));
 	EXPECT_EQ(0x11, self->data[0]);
 	EXPECT_EQ(ARIES_ST_CQ_OWNER,
-		  raw_put(&other, self->cq.c.cq, self->mem.mdh, self->data, "abcd", 4, ARIES_EV_GLOBAL) &
-			  ~ARIES_ST_LOCAL);
+		  raw_put(&other, self->cq.c.cq, self->mem.mdh, self->data, "abcd", 4,
+			  ARIES_EV_GLOBAL) & ~ARIES_ST_LOCAL);
 	EXPECT_EQ(0, raw_take(&self->cq));
 	EXPECT_EQ(0x11, self->data[0]);
 	raw_close(&other);
@@ -225,8 +234,11 @@ static void *put_later(void *arg)
 TEST_F(raw, a_remote_event_wakes_a_sleeper_each_time)
 {
 	uint32_t number = self->cq.c.cq;
-	struct kgni_cq_wait w = {.argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&number, .timeout_ms = 20000};
-	struct later l = {&self->r, 0, self->mem.mdh, self->data};
+	struct kgni_cq_wait w = { .argsz = sizeof(w),
+				  .count = 1,
+				  .cqs = (uintptr_t)&number,
+				  .timeout_ms = 20000 };
+	struct later l = { &self->r, 0, self->mem.mdh, self->data };
 	pthread_t thread;
 	int i;
 

@@ -75,7 +75,8 @@ static inline int raw_cq(struct raw *r, struct raw_cq *q, uint32_t entries, uint
 	rc = aries_cq(r->fd, entries, flags, &q->c);
 	if (rc)
 		return rc;
-	p = mmap(NULL, q->c.mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, (off_t)q->c.mmap_offset);
+	p = mmap(NULL, q->c.mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
+		 (off_t)q->c.mmap_offset);
 	if (p == MAP_FAILED)
 		return errno;
 	q->header = p;
@@ -85,7 +86,7 @@ static inline int raw_cq(struct raw *r, struct raw_cq *q, uint32_t entries, uint
 
 static inline int raw_cq_close(struct raw *r, struct raw_cq *q)
 {
-	struct kgni_cq_destroy arg = {.argsz = sizeof(arg), .cq = q->c.cq};
+	struct kgni_cq_destroy arg = { .argsz = sizeof(arg), .cq = q->c.cq };
 
 	munmap((void *)q->header, q->c.mmap_size);
 	return aries_ioctl(r->fd, KGNI_IOC_CQ_DESTROY, &arg);
@@ -114,7 +115,7 @@ static inline uint64_t raw_take(struct raw_cq *q)
 /* Waits for an entry for at most @ms milliseconds. */
 static inline uint64_t raw_poll(struct raw_cq *q, int ms)
 {
-	const struct timespec pause = {.tv_nsec = 1000000};
+	const struct timespec pause = { .tv_nsec = 1000000 };
 	uint64_t entry;
 
 	while (!(entry = raw_take(q)) && ms-- > 0)
@@ -139,25 +140,27 @@ static inline uint64_t raw_offset(const volatile void *p)
 }
 
 /* Adds 1 at @to of domain @mdh of this node by @command, which returns nothing; the status. */
-static inline uint32_t raw_add(struct raw *r, uint32_t mdh, const volatile void *to, uint32_t command)
+static inline uint32_t raw_add(struct raw *r, uint32_t mdh, const volatile void *to,
+			       uint32_t command)
 {
 	const struct aries_fma_desc desc = {
 		.pe = r->at.pe,
 		.mdh = (uint16_t)mdh,
 		.offset = raw_offset(to),
-		.operand = {1},
+		.operand = { 1 },
 	};
 
 	memcpy((void *)(r->area + ARIES_DESC_FMA), &desc, sizeof(desc));
 	__sync_synchronize();
-	r->bell[ARIES_DB_FMA / 8] = 8ull << ARIES_DB_LEN_SHIFT | (uint64_t)ARIES_FMA_AMO_OP << ARIES_DB_OP_SHIFT |
+	r->bell[ARIES_DB_FMA / 8] = 8ull << ARIES_DB_LEN_SHIFT |
+				    (uint64_t)ARIES_FMA_AMO_OP << ARIES_DB_OP_SHIFT |
 				    (uint64_t)command << ARIES_DB_AMO_SHIFT;
 	return raw_status(r);
 }
 
 /* Puts @len bytes at @to of domain @mdh of this node; the doorbell's status. */
-static inline uint32_t raw_put(struct raw *r, uint32_t cq, uint32_t mdh, const volatile void *to, const void *data,
-			       uint32_t len, uint32_t mode)
+static inline uint32_t raw_put(struct raw *r, uint32_t cq, uint32_t mdh, const volatile void *to,
+			       const void *data, uint32_t len, uint32_t mode)
 {
 	const struct aries_fma_desc desc = {
 		.pe = r->at.pe,
@@ -171,7 +174,8 @@ static inline uint32_t raw_put(struct raw *r, uint32_t cq, uint32_t mdh, const v
 	memcpy((void *)(r->area + ARIES_DESC_FMA), &desc, sizeof(desc));
 	memcpy((void *)(r->area + ARIES_DESC_LINE), data, len);
 	__sync_synchronize();
-	r->bell[ARIES_DB_FMA / 8] = (uint64_t)RAW_TID << ARIES_DB_TID_SHIFT | (uint64_t)len << ARIES_DB_LEN_SHIFT |
+	r->bell[ARIES_DB_FMA / 8] = (uint64_t)RAW_TID << ARIES_DB_TID_SHIFT |
+				    (uint64_t)len << ARIES_DB_LEN_SHIFT |
 				    (uint64_t)ARIES_FMA_PUT_LINE << ARIES_DB_OP_SHIFT |
 				    (uint64_t)mode << ARIES_DB_MODE_SHIFT;
 	__sync_synchronize();
@@ -179,8 +183,9 @@ static inline uint32_t raw_put(struct raw *r, uint32_t cq, uint32_t mdh, const v
 }
 
 /* Starts a block transfer inside domain @mdh with events ARIES_EV_*; the doorbell's status. */
-static inline uint32_t raw_block_mode(struct raw *r, uint32_t cq, uint8_t mode, uint8_t op, uint32_t mdh,
-				      const volatile void *remote, const volatile void *local, uint32_t len)
+static inline uint32_t raw_block_mode(struct raw *r, uint32_t cq, uint8_t mode, uint8_t op,
+				      uint32_t mdh, const volatile void *remote,
+				      const volatile void *local, uint32_t len)
 {
 	const struct aries_bte_desc desc = {
 		.pe = r->at.pe,
@@ -205,19 +210,21 @@ static inline uint32_t raw_block_mode(struct raw *r, uint32_t cq, uint8_t mode, 
 }
 
 /* The same with a global event. */
-static inline uint32_t raw_block(struct raw *r, uint32_t cq, uint8_t op, uint32_t mdh, const volatile void *remote,
-				 const volatile void *local, uint32_t len)
+static inline uint32_t raw_block(struct raw *r, uint32_t cq, uint8_t op, uint32_t mdh,
+				 const volatile void *remote, const volatile void *local,
+				 uint32_t len)
 {
 	return raw_block_mode(r, cq, ARIES_EV_GLOBAL, op, mdh, remote, local, len);
 }
 
 /* Starts puts of @half bytes without events until @max are queued or no more fit; how many. */
-static inline unsigned int raw_keep_busy(struct raw *r, uint32_t mdh, const uint8_t *pages, uint32_t half,
-					 unsigned int max)
+static inline unsigned int raw_keep_busy(struct raw *r, uint32_t mdh, const uint8_t *pages,
+					 uint32_t half, unsigned int max)
 {
 	unsigned int n = 0;
 
-	while (n < max && !raw_block_mode(r, 0, 0, ARIES_BTE_PUT, mdh, pages, pages + half, half))
+	while (n < max &&
+	       !raw_block_mode(r, 0, 0, ARIES_BTE_PUT, mdh, pages, pages + half, half))
 		n++;
 	return n;
 }

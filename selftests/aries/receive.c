@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
 #include "recv.h"
+#include "kselftest_harness.h"
 
 #define PAGES 16
 #define BYTES (PAGES * ARIES_PAGE)
@@ -34,12 +34,12 @@ static void close_side(struct raw *r, struct raw_cq *q)
 }
 
 /* The job goes when its processes have gone: the fixture's, too, which come again. */
-#define REOPEN()                                                                                                       \
-	do {                                                                                                           \
-		ASSERT_EQ(0, raw_open(&self->s, self->cookie));                                                        \
-		ASSERT_EQ(0, raw_open(&self->d, self->cookie));                                                        \
-		ASSERT_EQ(0, raw_cq(&self->s, &self->sq, 32, 0));                                                      \
-		ASSERT_EQ(0, raw_cq(&self->d, &self->dq, 32, 0));                                                      \
+#define REOPEN()                                                                 \
+	do {                                                                     \
+		ASSERT_EQ(0, raw_open(&self->s, self->cookie));                  \
+		ASSERT_EQ(0, raw_open(&self->d, self->cookie));                  \
+		ASSERT_EQ(0, raw_cq(&self->s, &self->sq, 32, 0));                \
+		ASSERT_EQ(0, raw_cq(&self->d, &self->dq, 32, 0));                \
 	} while (0)
 
 FIXTURE_SETUP(receive)
@@ -72,13 +72,15 @@ FIXTURE_TEARDOWN(receive)
 	EXPECT_EQ(self->receives, aries_number("resources/recv_used"));
 }
 
-#define POST(at, length, channel) recv_post(self->d.fd, self->dmem.mdh, at, length, channel, self->dq.c.cq)
-#define SEND(channel, length) send_to(&self->s, &self->sq, self->pe, channel, self->smem.mdh, self->from, length)
+#define POST(at, length, channel) \
+	recv_post(self->d.fd, self->dmem.mdh, at, length, channel, self->dq.c.cq)
+#define SEND(channel, length) \
+	send_to(&self->s, &self->sq, self->pe, channel, self->smem.mdh, self->from, length)
 
 /* N16: to the byte, with its event, and told once. */
 TEST_F(receive, message)
 {
-	static const uint32_t lengths[] = {1, 63, 64, 65, 4096, 50000};
+	static const uint32_t lengths[] = { 1, 63, 64, 65, 4096, 50000 };
 	struct kgni_recv_test t;
 	uint64_t entry;
 	size_t i;
@@ -120,7 +122,8 @@ TEST_F(receive, nobody_receives)
 	ASSERT_EQ(0, raw_open(&foe, aries_cookie()));
 	ASSERT_EQ(0, raw_cq(&foe, &q, 8, 0));
 	ASSERT_EQ(0, aries_register(foe.fd, self->from, 64, 0, KGNI_NO_CQ, &mem));
-	EXPECT_EQ(ARIES_ST_NO_RECEIVE, send_to(&foe, &q, self->pe, CHANNEL, mem.mdh, self->from, 8));
+	EXPECT_EQ(ARIES_ST_NO_RECEIVE,
+		  send_to(&foe, &q, self->pe, CHANNEL, mem.mdh, self->from, 8));
 	close_side(&foe, &q);
 	/* too long: it stays */
 	EXPECT_EQ(ARIES_ST_RECEIVE_LENGTH, SEND(CHANNEL, 65));
@@ -165,14 +168,13 @@ TEST_F(receive, refused)
 	struct raw_cq other;
 	int nr, fd;
 
-#define REFUSED(error, field, value)                                                                                   \
-	do {                                                                                                           \
-		bad = good;                                                                                            \
-		bad.field = value;                                                                                     \
-		EXPECT_EQ(error, aries_ioctl(self->d.fd, KGNI_IOC_RECV_POST, &bad))                                    \
-		{                                                                                                      \
-			TH_LOG(#field " " #value);                                                                     \
-		}                                                                                                      \
+#define REFUSED(error, field, value)                                                  \
+	do {                                                                          \
+		bad = good;                                                           \
+		bad.field = value;                                                    \
+		EXPECT_EQ(error, aries_ioctl(self->d.fd, KGNI_IOC_RECV_POST, &bad)) { \
+			TH_LOG(#field " " #value);                                    \
+		}                                                                     \
 	} while (0)
 	REFUSED(EINVAL, flags, 1);
 	REFUSED(EINVAL, reserved, 1);
@@ -193,9 +195,11 @@ TEST_F(receive, refused)
 	REFUSED(EINVAL, cq, KGNI_NO_CQ); /* the region has one */
 	ASSERT_EQ(0, raw_cq(&self->d, &other, 8, 0));
 	REFUSED(EINVAL, cq, other.c.cq); /* not the region's */
-	ASSERT_EQ(0, aries_register(self->d.fd, self->to, 64, KGNI_MEM_READ_ONLY, self->dq.c.cq, &ro));
+	ASSERT_EQ(0, aries_register(self->d.fd, self->to, 64, KGNI_MEM_READ_ONLY, self->dq.c.cq,
+				    &ro));
 	REFUSED(EACCES, mdh, ro.mdh);
-	ASSERT_EQ(0, aries_register(self->d.fd, self->to, 64, KGNI_MEM_RESERVE, self->dq.c.cq, &reserved));
+	ASSERT_EQ(0, aries_register(self->d.fd, self->to, 64, KGNI_MEM_RESERVE, self->dq.c.cq,
+				    &reserved));
 	REFUSED(EINVAL, mdh, reserved.mdh); /* not populated */
 	ASSERT_EQ(0, aries_register(self->d.fd, self->to, 64, 0, KGNI_NO_CQ, &none));
 	REFUSED(EINVAL, mdh, none.mdh); /* it has no queue */
@@ -220,26 +224,28 @@ TEST_F(receive, bad_sends)
 {
 	const int nr = POST(self->to, 64, CHANNEL);
 	const uint32_t gone = self->smem.mdh;
-	struct kgni_mem_deregister arg = {.argsz = sizeof(arg), .mdh = gone};
+	struct kgni_mem_deregister arg = { .argsz = sizeof(arg), .mdh = gone };
 
 	ASSERT_LE(0, nr);
 	EXPECT_EQ(ARIES_ST_RESERVED, SEND(CHANNEL + 0x10000, 8));
 	EXPECT_EQ(ARIES_ST_LENGTH, SEND(CHANNEL, 0));
 	/* a queue of the other file: no event, in the status word only */
-	EXPECT_EQ(ARIES_ST_CQ_OWNER, send_start(&self->s, self->dq.c.cq, self->pe, CHANNEL, self->smem.mdh, self->from,
-						8, ARIES_EV_GLOBAL));
-	EXPECT_EQ(ARIES_ST_LOCAL_BOUNDS,
-		  send_to(&self->s, &self->sq, self->pe, CHANNEL, self->smem.mdh, self->from + BYTES, 8));
+	EXPECT_EQ(ARIES_ST_CQ_OWNER,
+		  send_start(&self->s, self->dq.c.cq, self->pe, CHANNEL, self->smem.mdh, self->from,
+			     8, ARIES_EV_GLOBAL));
+	EXPECT_EQ(ARIES_ST_LOCAL_BOUNDS, send_to(&self->s, &self->sq, self->pe, CHANNEL,
+						 self->smem.mdh, self->from + BYTES, 8));
 	/* a registration that has ended */
 	ASSERT_EQ(0, aries_ioctl(self->s.fd, KGNI_IOC_MEM_DEREGISTER, &arg));
-	EXPECT_EQ(ARIES_ST_LOCAL_MDD, send_to(&self->s, &self->sq, self->pe, CHANNEL, gone, self->from, 8));
+	EXPECT_EQ(ARIES_ST_LOCAL_MDD,
+		  send_to(&self->s, &self->sq, self->pe, CHANNEL, gone, self->from, 8));
 	EXPECT_EQ(KGNI_RECV_PENDING, recv_test(self->d.fd, nr, NULL));
 	EXPECT_EQ(0, self->to[0]);
 }
 
 TEST_F(receive, registration_stays_while_it_is_used)
 {
-	struct kgni_mem_deregister arg = {.argsz = sizeof(arg), .mdh = self->dmem.mdh};
+	struct kgni_mem_deregister arg = { .argsz = sizeof(arg), .mdh = self->dmem.mdh };
 	int a = POST(self->to, 64, CHANNEL), b = POST(self->to + 64, 64, CHANNEL);
 
 	ASSERT_LE(0, a);
@@ -257,16 +263,13 @@ TEST_F(receive, registration_stays_while_it_is_used)
 TEST_F(receive, pieces)
 {
 	const struct kgni_mem_segment list[2] = {
-		{(uintptr_t)self->to + 4 * ARIES_PAGE, ARIES_PAGE},
-		{(uintptr_t)self->to, ARIES_PAGE},
+		{ (uintptr_t)self->to + 4 * ARIES_PAGE, ARIES_PAGE },
+		{ (uintptr_t)self->to, ARIES_PAGE },
 	};
-	struct kgni_mdd_block block = {.argsz = sizeof(block), .entries = 2};
-	struct kgni_mem_segments arg = {.argsz = sizeof(arg),
-					.segments = (uintptr_t)list,
-					.count = 2,
-					.cq = self->dq.c.cq,
-					.flags = KGNI_MEM_VMDH,
-					.vmdh = 1};
+	struct kgni_mdd_block block = { .argsz = sizeof(block), .entries = 2 };
+	struct kgni_mem_segments arg = { .argsz = sizeof(arg), .segments = (uintptr_t)list,
+					 .count = 2, .cq = self->dq.c.cq, .flags = KGNI_MEM_VMDH,
+					 .vmdh = 1 };
 	int nr;
 
 	ASSERT_EQ(0, aries_ioctl(self->d.fd, KGNI_IOC_MDD_BLOCK, &block));
@@ -278,26 +281,20 @@ TEST_F(receive, pieces)
 	EXPECT_EQ(0, memcmp(self->to + 5 * ARIES_PAGE - 8, self->from, 8));
 	EXPECT_EQ(0, memcmp(self->to, self->from + 8, 8));
 	EXPECT_EQ(KGNI_RECV_DONE, recv_test(self->d.fd, nr, NULL));
-	EXPECT_EQ(-EINVAL, recv_post(self->d.fd, arg.mdh, (void *)(2 * ARIES_PAGE - 8), 16, CHANNEL, self->dq.c.cq));
+	EXPECT_EQ(-EINVAL, recv_post(self->d.fd, arg.mdh, (void *)(2 * ARIES_PAGE - 8), 16, CHANNEL,
+				     self->dq.c.cq));
 }
 
 /* 16 of a file, half of the NIC's of a domain unless its job says more, all of them together. */
 TEST_F(receive, limits)
 {
-	struct kgni_res res = {.argsz = sizeof(res), .kind = KGNI_RES_RECV, .ptag = self->d.at.ptag};
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = JOB,
-			       .cookie = self->cookie,
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = -1,
-			       .limit_cq = -1,
-			       .limit_fma = -1,
-			       .flags = KGNI_JOB_LIMITS,
-			       .limit_ce = -1,
-			       .limit_bte = -1,
-			       .limit_iommu = -1,
-			       .limit_dgram = -1,
-			       .limit_recv = ARIES_RMT_ENTRIES};
+	struct kgni_res res = { .argsz = sizeof(res), .kind = KGNI_RES_RECV,
+				.ptag = self->d.at.ptag };
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = JOB, .cookie = self->cookie,
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = -1, .limit_cq = -1,
+				.limit_fma = -1, .flags = KGNI_JOB_LIMITS, .limit_ce = -1,
+				.limit_bte = -1, .limit_iommu = -1, .limit_dgram = -1,
+				.limit_recv = ARIES_RMT_ENTRIES };
 	struct kgni_mem_register mem;
 	struct raw third;
 	int i, nr[KGNI_RECV_LIMIT];
@@ -389,13 +386,10 @@ TEST_F(receive, process_killed)
 /* While its job is suspended nobody receives; then all as before, in the same order. */
 TEST_F(receive, suspended)
 {
-	struct kgni_suspend arg = {.argsz = sizeof(arg), .job_id = JOB, .ptag = ARIES_ANY_PTAG, .timeout_ms = 1000};
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = JOB,
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = -1,
-			       .limit_cq = -1,
-			       .limit_fma = -1};
+	struct kgni_suspend arg = { .argsz = sizeof(arg), .job_id = JOB, .ptag = ARIES_ANY_PTAG,
+				    .timeout_ms = 1000 };
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = JOB, .ptag = ARIES_ANY_PTAG,
+				.limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
 	struct kgni_mem_register mem;
 	struct raw other;
 	int nr[4], i, fd = aries_open();

@@ -179,15 +179,11 @@ static int withdraw(uint32_t channel, uint32_t rounds, uint32_t bytes)
 
 static int of_job(const char *what, uint32_t cookie)
 {
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = JOB,
-			       .cookie = cookie,
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = -1,
-			       .limit_cq = -1,
-			       .limit_fma = -1};
-	struct kgni_suspend arg = {
-		.argsz = sizeof(arg), .job_id = JOB, .cookie = cookie, .ptag = ARIES_ANY_PTAG, .timeout_ms = 1000};
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = JOB, .cookie = cookie,
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = -1, .limit_cq = -1,
+				.limit_fma = -1 };
+	struct kgni_suspend arg = { .argsz = sizeof(arg), .job_id = JOB, .cookie = cookie,
+				    .ptag = ARIES_ANY_PTAG, .timeout_ms = 1000 };
 	int fd = aries_open();
 
 	if (!strcmp(what, "destroy"))

@@ -8,23 +8,23 @@
 
 #define RECV_EVENT 0xabcd0000u
 
-static inline struct kgni_recv_post recv_arg(uint32_t mdh, const volatile void *at, uint32_t length, uint32_t channel,
-					     uint32_t cq)
+static inline struct kgni_recv_post recv_arg(uint32_t mdh, const volatile void *at, uint32_t length,
+					     uint32_t channel, uint32_t cq)
 {
-	struct kgni_recv_post arg = {.argsz = sizeof(arg),
-				     .address = (uintptr_t)at,
-				     .length = length,
-				     .mdh = mdh,
-				     .channel = channel,
-				     .cq = cq,
-				     .event = RECV_EVENT | channel};
+	struct kgni_recv_post arg = { .argsz = sizeof(arg),
+				      .address = (uintptr_t)at,
+				      .length = length,
+				      .mdh = mdh,
+				      .channel = channel,
+				      .cq = cq,
+				      .event = RECV_EVENT | channel };
 
 	return arg;
 }
 
 /* Number of a new receive, or a negative errno. */
-static inline int recv_post(int fd, uint32_t mdh, const volatile void *at, uint32_t length, uint32_t channel,
-			    uint32_t cq)
+static inline int recv_post(int fd, uint32_t mdh, const volatile void *at, uint32_t length,
+			    uint32_t channel, uint32_t cq)
 {
 	struct kgni_recv_post arg = recv_arg(mdh, at, length, channel, cq);
 	int rc = aries_ioctl(fd, KGNI_IOC_RECV_POST, &arg);
@@ -35,7 +35,7 @@ static inline int recv_post(int fd, uint32_t mdh, const volatile void *at, uint3
 /* State of a receive, or a negative errno. */
 static inline int recv_test(int fd, int nr, struct kgni_recv_test *out)
 {
-	struct kgni_recv_test arg = {.argsz = sizeof(arg), .receive = (uint32_t)nr};
+	struct kgni_recv_test arg = { .argsz = sizeof(arg), .receive = (uint32_t)nr };
 	int rc = aries_ioctl(fd, KGNI_IOC_RECV_TEST, &arg);
 
 	if (out)
@@ -45,7 +45,7 @@ static inline int recv_test(int fd, int nr, struct kgni_recv_test *out)
 
 static inline int recv_cancel(int fd, int nr, struct kgni_recv_cancel *out)
 {
-	struct kgni_recv_cancel arg = {.argsz = sizeof(arg), .receive = (uint32_t)nr};
+	struct kgni_recv_cancel arg = { .argsz = sizeof(arg), .receive = (uint32_t)nr };
 	int rc = aries_ioctl(fd, KGNI_IOC_RECV_CANCEL, &arg);
 
 	if (out)
@@ -54,8 +54,9 @@ static inline int recv_cancel(int fd, int nr, struct kgni_recv_cancel *out)
 }
 
 /* Rings for a send to @channel of node @pe; the doorbell's status. */
-static inline uint32_t send_start(struct raw *r, uint32_t cq, uint32_t pe, uint32_t channel, uint32_t mdh,
-				  const volatile void *from, uint32_t length, uint8_t mode)
+static inline uint32_t send_start(struct raw *r, uint32_t cq, uint32_t pe, uint32_t channel,
+				  uint32_t mdh, const volatile void *from, uint32_t length,
+				  uint8_t mode)
 {
 	const struct aries_bte_desc desc = {
 		.pe = pe,
@@ -79,8 +80,8 @@ static inline uint32_t send_start(struct raw *r, uint32_t cq, uint32_t pe, uint3
 }
 
 /* A whole send; the status in its global event, 99 if none comes. */
-static inline uint32_t send_to(struct raw *r, struct raw_cq *q, uint32_t pe, uint32_t channel, uint32_t mdh,
-			       const volatile void *from, uint32_t length)
+static inline uint32_t send_to(struct raw *r, struct raw_cq *q, uint32_t pe, uint32_t channel,
+			       uint32_t mdh, const volatile void *from, uint32_t length)
 {
 	uint64_t entry;
 

@@ -5,8 +5,8 @@
  */
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define PAGES 8
 
@@ -33,14 +33,17 @@ FIXTURE_TEARDOWN(regions)
 
 static int deregister(struct raw *r, uint32_t mdh)
 {
-	struct kgni_mem_deregister arg = {.argsz = sizeof(arg), .mdh = mdh};
+	struct kgni_mem_deregister arg = { .argsz = sizeof(arg), .mdh = mdh };
 
 	return aries_ioctl(r->fd, KGNI_IOC_MEM_DEREGISTER, &arg);
 }
 
 static int update(struct raw *r, uint32_t mdh, const void *start, size_t bytes, uint64_t *pages)
 {
-	struct kgni_mem_update arg = {.argsz = sizeof(arg), .mdh = mdh, .address = (uintptr_t)start, .length = bytes};
+	struct kgni_mem_update arg = { .argsz = sizeof(arg),
+				       .mdh = mdh,
+				       .address = (uintptr_t)start,
+				       .length = bytes };
 	int rc = aries_ioctl(r->fd, KGNI_IOC_MEM_UPDATE, &arg);
 
 	if (pages)
@@ -48,11 +51,14 @@ static int update(struct raw *r, uint32_t mdh, const void *start, size_t bytes, 
 	return rc;
 }
 
-static int segments(struct raw *r, const struct kgni_mem_segment *list, uint32_t count, uint32_t flags,
-		    struct kgni_mem_segments *out)
+static int segments(struct raw *r, const struct kgni_mem_segment *list, uint32_t count,
+		    uint32_t flags, struct kgni_mem_segments *out)
 {
-	struct kgni_mem_segments arg = {
-		.argsz = sizeof(arg), .flags = flags, .segments = (uintptr_t)list, .count = count, .cq = KGNI_NO_CQ};
+	struct kgni_mem_segments arg = { .argsz = sizeof(arg),
+					 .flags = flags,
+					 .segments = (uintptr_t)list,
+					 .count = count,
+					 .cq = KGNI_NO_CQ };
 	int rc = aries_ioctl(r->fd, KGNI_IOC_MEM_SEGMENTS, &arg);
 
 	if (out)
@@ -70,7 +76,8 @@ TEST_F(regions, populated_page_by_page)
 	struct kgni_mem_register mem;
 	uint64_t pages;
 
-	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, PAGES * ARIES_PAGE, KGNI_MEM_RESERVE, KGNI_NO_CQ, &mem));
+	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, PAGES * ARIES_PAGE, KGNI_MEM_RESERVE,
+				    KGNI_NO_CQ, &mem));
 	EXPECT_EQ(PAGES, mem.pages);
 	EXPECT_EQ(self->before.pages, aries_use().pages);
 	EXPECT_EQ(ARIES_ST_MDD, put(&self->r, mem.mdh, self->pages, 1));
@@ -96,11 +103,12 @@ TEST_F(regions, follows_the_process)
 	uint8_t *middle = self->pages + 3 * ARIES_PAGE;
 	uint64_t pages;
 
-	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, PAGES * ARIES_PAGE, KGNI_MEM_RESERVE, KGNI_NO_CQ, &mem));
+	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, PAGES * ARIES_PAGE, KGNI_MEM_RESERVE,
+				    KGNI_NO_CQ, &mem));
 	ASSERT_EQ(0, update(&self->r, mem.mdh, self->pages, PAGES * ARIES_PAGE, NULL));
 	EXPECT_EQ(ARIES_ST_OK, put(&self->r, mem.mdh, middle, 1));
-	ASSERT_EQ(middle,
-		  mmap(middle, ARIES_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	ASSERT_EQ(middle, mmap(middle, ARIES_PAGE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 	EXPECT_EQ(ARIES_ST_OK, put(&self->r, mem.mdh, middle, 2));
 	EXPECT_EQ(0, *(uint64_t *)middle);
 	ASSERT_EQ(0, update(&self->r, mem.mdh, middle, ARIES_PAGE, &pages));
@@ -121,7 +129,8 @@ TEST_F(regions, end_of_the_file)
 	struct raw other;
 
 	ASSERT_EQ(0, raw_open(&other, aries_cookie()));
-	ASSERT_EQ(0, aries_register(other.fd, self->pages, PAGES * ARIES_PAGE, KGNI_MEM_RESERVE, KGNI_NO_CQ, &mem));
+	ASSERT_EQ(0, aries_register(other.fd, self->pages, PAGES * ARIES_PAGE, KGNI_MEM_RESERVE,
+				    KGNI_NO_CQ, &mem));
 	ASSERT_EQ(0, update(&other, mem.mdh, self->pages + ARIES_PAGE, 2 * ARIES_PAGE, NULL));
 	raw_close(&other);
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
@@ -136,15 +145,16 @@ TEST_F(regions, updates_refused)
 	pid_t child;
 
 	ASSERT_EQ(0, aries_register(self->r.fd, self->pages, ARIES_PAGE, 0, KGNI_NO_CQ, &ordinary));
-	ASSERT_EQ(0, aries_register(self->r.fd, inner, 2 * ARIES_PAGE, KGNI_MEM_RESERVE, KGNI_NO_CQ, &mem));
+	ASSERT_EQ(0, aries_register(self->r.fd, inner, 2 * ARIES_PAGE, KGNI_MEM_RESERVE, KGNI_NO_CQ,
+				    &mem));
 	EXPECT_EQ(EINVAL, update(&self->r, ordinary.mdh, self->pages, 8, NULL));
 	EXPECT_EQ(ENOENT, update(&self->r, ARIES_MDD_ENTRIES, inner, 8, NULL));
 	EXPECT_EQ(EINVAL, update(&self->r, mem.mdh, inner, 0, NULL));
 	EXPECT_EQ(EINVAL, update(&self->r, mem.mdh, self->pages, 8, NULL));
 	EXPECT_EQ(EINVAL, update(&self->r, mem.mdh, inner, 2 * ARIES_PAGE + 1, NULL));
 	EXPECT_EQ(EINVAL, update(&self->r, mem.mdh, inner + 2 * ARIES_PAGE, 1, NULL));
-	arg = (struct kgni_mem_update){
-		.argsz = sizeof(arg), .flags = 1, .mdh = mem.mdh, .address = (uintptr_t)inner, .length = 1};
+	arg = (struct kgni_mem_update){ .argsz = sizeof(arg), .flags = 1, .mdh = mem.mdh,
+					.address = (uintptr_t)inner, .length = 1 };
 	EXPECT_EQ(EINVAL, aries_ioctl(self->r.fd, KGNI_IOC_MEM_UPDATE, &arg));
 	arg.flags = 0;
 	arg.reserved = 1;
@@ -167,12 +177,12 @@ TEST_F(regions, updates_refused)
 TEST_F(regions, several_pieces)
 {
 	const struct kgni_mem_segment list[] = {
-		{(uintptr_t)self->pages + 6 * ARIES_PAGE + 100, 8},
-		{(uintptr_t)self->pages, 2 * ARIES_PAGE},
-		{(uintptr_t)self->pages + 4 * ARIES_PAGE, 1},
+		{ (uintptr_t)self->pages + 6 * ARIES_PAGE + 100, 8 },
+		{ (uintptr_t)self->pages, 2 * ARIES_PAGE },
+		{ (uintptr_t)self->pages + 4 * ARIES_PAGE, 1 },
 	};
 	struct kgni_mem_segments mem;
-	const uint64_t two[2] = {0x11, 0x22};
+	const uint64_t two[2] = { 0x11, 0x22 };
 
 	ASSERT_EQ(0, segments(&self->r, list, 3, 0, &mem));
 	EXPECT_EQ(4, mem.pages);
@@ -191,8 +201,8 @@ TEST_F(regions, several_pieces)
 TEST_F(regions, pieces_refused)
 {
 	struct kgni_mem_segment list[] = {
-		{(uintptr_t)self->pages, 8},
-		{(uintptr_t)self->pages + ARIES_PAGE, 0},
+		{ (uintptr_t)self->pages, 8 },
+		{ (uintptr_t)self->pages + ARIES_PAGE, 0 },
 	};
 
 	EXPECT_EQ(EINVAL, segments(&self->r, list, 2, 0, NULL));
@@ -200,15 +210,15 @@ TEST_F(regions, pieces_refused)
 	EXPECT_EQ(EFBIG, segments(&self->r, list, KGNI_SEGMENTS_MAX + 1, 0, NULL));
 	EXPECT_EQ(EINVAL, segments(&self->r, list, 1, KGNI_MEM_RESERVE, NULL));
 	EXPECT_EQ(EFAULT, segments(&self->r, NULL, 1, 0, NULL));
-	list[1] = (struct kgni_mem_segment){ARIES_PAGE, 8};
+	list[1] = (struct kgni_mem_segment){ ARIES_PAGE, 8 };
 	EXPECT_EQ(EFAULT, segments(&self->r, list, 2, 0, NULL));
-	list[1] = (struct kgni_mem_segment){-4096ull, 8192};
+	list[1] = (struct kgni_mem_segment){ -4096ull, 8192 };
 	EXPECT_EQ(EINVAL, segments(&self->r, list, 2, 0, NULL));
-	list[1] = (struct kgni_mem_segment){0, (1ull << 40) + 1};
+	list[1] = (struct kgni_mem_segment){ 0, (1ull << 40) + 1 };
 	EXPECT_EQ(EFBIG, segments(&self->r, list, 2, 0, NULL));
 	/* each fits a handle, not both */
-	list[0] = (struct kgni_mem_segment){ARIES_PAGE, 1ull << 39};
-	list[1] = (struct kgni_mem_segment){ARIES_PAGE, (1ull << 39) + 1};
+	list[0] = (struct kgni_mem_segment){ ARIES_PAGE, 1ull << 39 };
+	list[1] = (struct kgni_mem_segment){ ARIES_PAGE, (1ull << 39) + 1 };
 	EXPECT_EQ(EFBIG, segments(&self->r, list, 2, 0, NULL));
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
 }

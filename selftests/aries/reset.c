@@ -23,7 +23,7 @@ static void fault(int sig)
 /* The signal that reading @p raises, 0 if none. */
 static int touch(const volatile void *p)
 {
-	struct sigaction sa = {.sa_handler = fault}, old;
+	struct sigaction sa = { .sa_handler = fault }, old;
 	int sig;
 
 	sigaction(SIGBUS, &sa, &old);
@@ -44,7 +44,10 @@ struct sleeper {
 static void *sleep_on_cq(void *arg)
 {
 	struct sleeper *s = arg;
-	struct kgni_cq_wait w = {.argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s->cq, .timeout_ms = 60000};
+	struct kgni_cq_wait w = { .argsz = sizeof(w),
+				  .count = 1,
+				  .cqs = (uintptr_t)&s->cq,
+				  .timeout_ms = 60000 };
 
 	s->rc = aries_ioctl(s->fd, KGNI_IOC_CQ_WAIT, &w);
 	return NULL;
@@ -65,7 +68,7 @@ FIXTURE(busy)
 
 FIXTURE_SETUP(busy)
 {
-	struct timespec moment = {.tv_nsec = 200000000};
+	struct timespec moment = { .tv_nsec = 200000000 };
 	const int rw = PROT_READ | PROT_WRITE;
 
 	self->before = aries_use();
@@ -75,12 +78,14 @@ FIXTURE_SETUP(busy)
 	self->desc = mmap(NULL, 8192, rw, MAP_SHARED, self->fd, self->at.desc_offset);
 	self->doorbell = mmap(NULL, 4096, rw, MAP_SHARED, self->fd, self->at.doorbell_offset);
 	ASSERT_EQ(0, aries_cq(self->fd, 100, KGNI_CQ_BLOCKING, &self->cq));
-	self->queue = mmap(NULL, self->cq.mmap_size, rw, MAP_SHARED, self->fd, self->cq.mmap_offset);
+	self->queue = mmap(NULL, self->cq.mmap_size, rw, MAP_SHARED, self->fd,
+			   self->cq.mmap_offset);
 	ASSERT_NE(MAP_FAILED, self->desc);
 	ASSERT_NE(MAP_FAILED, self->doorbell);
 	ASSERT_NE(MAP_FAILED, self->queue);
 	self->pages = aries_pages(4);
-	ASSERT_EQ(0, aries_register(self->fd, self->pages, 4 * ARIES_PAGE, 0, self->cq.cq, &self->mem));
+	ASSERT_EQ(0, aries_register(self->fd, self->pages, 4 * ARIES_PAGE, 0, self->cq.cq,
+				    &self->mem));
 	ASSERT_EQ(0, touch(self->desc));
 	ASSERT_EQ(0, touch(self->doorbell));
 	ASSERT_EQ(0, touch(self->queue));
@@ -90,10 +95,12 @@ FIXTURE_SETUP(busy)
 	nanosleep(&moment, NULL); /* it should be asleep; if it is not, the test is only easier */
 }
 
-FIXTURE_TEARDOWN(busy) {}
+FIXTURE_TEARDOWN(busy)
+{
+}
 
 /* The process is not killed, and finds nothing but ones, whatever it stores elsewhere. */
-static int ghosts(FIXTURE_DATA(busy) * self)
+static int ghosts(FIXTURE_DATA(busy) *self)
 {
 	volatile uint8_t *area = self->desc;
 	volatile uint64_t *bell = self->doorbell, *queue = self->queue;
@@ -113,9 +120,9 @@ static int ghosts(FIXTURE_DATA(busy) * self)
 }
 
 /* How much of what was there still answers, or does not fail with @error. */
-static int count_survivors(FIXTURE_DATA(busy) * self, int error)
+static int count_survivors(FIXTURE_DATA(busy) *self, int error)
 {
-	struct kgni_mem_deregister dereg = {.argsz = sizeof(dereg), .mdh = self->mem.mdh};
+	struct kgni_mem_deregister dereg = { .argsz = sizeof(dereg), .mdh = self->mem.mdh };
 	struct kgni_attach again = aries_attach_arg(1);
 	struct kgni_mem_register mem;
 	int bad = 0;

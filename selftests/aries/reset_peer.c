@@ -70,7 +70,7 @@ static uint32_t region(struct raw *r, size_t bytes)
 {
 	const size_t count = bytes / ARIES_PAGE;
 	struct kgni_mem_segment *segments = calloc(count, sizeof(*segments));
-	struct kgni_mem_segments arg = {.argsz = sizeof(arg), .count = count, .cq = KGNI_NO_CQ};
+	struct kgni_mem_segments arg = { .argsz = sizeof(arg), .count = count, .cq = KGNI_NO_CQ };
 	uint8_t *p = small_pages(2 * bytes);
 	size_t i;
 
@@ -181,8 +181,8 @@ static uint64_t now_ms(void)
 static void *free_all(void *arg)
 {
 	struct freed *f = arg;
-	struct kgni_cq_destroy queue = {.argsz = sizeof(queue), .cq = f->cq};
-	struct kgni_ce_free engine = {.argsz = sizeof(engine), .ce = f->ce};
+	struct kgni_cq_destroy queue = { .argsz = sizeof(queue), .cq = f->cq };
+	struct kgni_ce_free engine = { .argsz = sizeof(engine), .ce = f->ce };
 
 	f->ms = now_ms();
 	f->begun = 1;
@@ -195,8 +195,8 @@ static void *free_all(void *arg)
 
 static void free_under_others(struct raw *r, struct freed *f)
 {
-	struct kgni_ce_free none = {.argsz = sizeof(none), .ce = ARIES_CE_CHANNELS};
-	struct kgni_res res = {.argsz = sizeof(res), .kind = 5, .ptag = r->at.ptag};
+	struct kgni_ce_free none = { .argsz = sizeof(none), .ce = ARIES_CE_CHANNELS };
+	struct kgni_res res = { .argsz = sizeof(res), .kind = 5, .ptag = r->at.ptag };
 	unsigned long calls = 0;
 	pthread_t thread;
 
@@ -209,14 +209,15 @@ static void free_under_others(struct raw *r, struct freed *f)
 	}
 	pthread_join(thread, NULL);
 	must(aries_ioctl(r->fd, KGNI_IOC_RES, &res), "use of queues");
-	printf("freed %llu calls %lu queues %llu\n", (unsigned long long)f->ms, calls, (unsigned long long)res.used);
+	printf("freed %llu calls %lu queues %llu\n", (unsigned long long)f->ms, calls,
+	       (unsigned long long)res.used);
 	fflush(stdout);
 }
 
 static int free_objects(uint32_t cookie, char **arg)
 {
 	const size_t bytes = number(arg[0]) << 20;
-	struct kgni_ce_alloc engine = {.argsz = sizeof(engine)};
+	struct kgni_ce_alloc engine = { .argsz = sizeof(engine) };
 	struct kgni_cq_create queue;
 	struct freed f = {};
 	struct raw r;
@@ -253,7 +254,7 @@ static int queue(uint32_t cookie)
 static int put(uint32_t cookie, char **arg)
 {
 	const uint64_t bytes = number(arg[2]);
-	struct aries_fma_desc desc = {.pe = number(arg[0]), .mdh = number(arg[1])};
+	struct aries_fma_desc desc = { .pe = number(arg[0]), .mdh = number(arg[1]) };
 	unsigned long puts = 0, refused = 0;
 	uint64_t data[LINE / 8];
 	uint32_t status, last = 0;
@@ -268,8 +269,8 @@ static int put(uint32_t cookie, char **arg)
 		memcpy((void *)(r.area + ARIES_DESC_FMA), &desc, sizeof(desc));
 		memcpy((void *)(r.area + ARIES_DESC_LINE), data, LINE);
 		__sync_synchronize();
-		r.bell[ARIES_DB_FMA / 8] = (uint64_t)LINE << ARIES_DB_LEN_SHIFT | (uint64_t)ARIES_FMA_PUT_LINE
-											  << ARIES_DB_OP_SHIFT;
+		r.bell[ARIES_DB_FMA / 8] = (uint64_t)LINE << ARIES_DB_LEN_SHIFT |
+					   (uint64_t)ARIES_FMA_PUT_LINE << ARIES_DB_OP_SHIFT;
 		__sync_synchronize();
 		status = raw_status(&r);
 		refused += status != 0;
@@ -288,7 +289,7 @@ static int put(uint32_t cookie, char **arg)
 
 int main(int argc, char **argv)
 {
-	struct sigaction sa = {.sa_handler = note};
+	struct sigaction sa = { .sa_handler = note };
 
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGUSR1, &sa, NULL);

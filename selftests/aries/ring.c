@@ -3,8 +3,8 @@
 /*
  * Queues of all sizes that the NIC knows, up to the largest: made, filled to the last entry, emptied.
  */
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 FIXTURE(ring)
 {
@@ -35,12 +35,11 @@ TEST_F_TIMEOUT(ring, every_size, 300)
 	uint32_t entries;
 
 	for (entries = 1023; entries <= most; entries = 2 * entries + 1) {
-		const uint32_t wanted[] = {entries, entries / 2 + 1};
+		const uint32_t wanted[] = { entries, entries / 2 + 1 };
 		unsigned int i;
 
 		for (i = 0; i < 2; i++) {
-			ASSERT_EQ(0, raw_cq(&self->r, &self->q, wanted[i], 0))
-			{
+			ASSERT_EQ(0, raw_cq(&self->r, &self->q, wanted[i], 0)) {
 				TH_LOG("%u entries", wanted[i]);
 			}
 			EXPECT_EQ(entries + 1, self->q.c.entries);
@@ -54,12 +53,14 @@ TEST_F_TIMEOUT(ring, every_size, 300)
 /* Entry @i of the queue, which says so in its data. */
 static uint32_t post(struct raw *r, uint32_t cq, uint32_t mdh, const void *to, uint32_t i)
 {
-	const struct aries_fma_desc desc = {
-		.pe = r->at.pe, .mdh = (uint16_t)mdh, .offset = raw_offset(to), .cq = (uint16_t)cq, .local_event = i};
+	const struct aries_fma_desc desc = { .pe = r->at.pe, .mdh = (uint16_t)mdh,
+					     .offset = raw_offset(to), .cq = (uint16_t)cq,
+					     .local_event = i };
 
 	memcpy((void *)(r->area + ARIES_DESC_FMA), &desc, sizeof(desc));
 	__sync_synchronize();
-	r->bell[ARIES_DB_FMA / 8] = 8ull << ARIES_DB_LEN_SHIFT | (uint64_t)ARIES_FMA_PUT_LINE << ARIES_DB_OP_SHIFT |
+	r->bell[ARIES_DB_FMA / 8] = 8ull << ARIES_DB_LEN_SHIFT |
+				    (uint64_t)ARIES_FMA_PUT_LINE << ARIES_DB_OP_SHIFT |
 				    (uint64_t)ARIES_EV_LOCAL << ARIES_DB_MODE_SHIFT;
 	return raw_status(r);
 }

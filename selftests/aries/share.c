@@ -6,8 +6,8 @@
  */
 #include <pthread.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define FMA_SHARED 0x00020000u
 #define SHARERS 3
@@ -19,13 +19,9 @@ static int limited(struct kgni_job *job, uint32_t cookie, int descriptors)
 {
 	int fd = aries_open(), rc;
 
-	*job = (struct kgni_job){.argsz = sizeof(*job),
-				 .job_id = 77,
-				 .cookie = cookie,
-				 .ptag = ARIES_ANY_PTAG,
-				 .limit_mdd = -1,
-				 .limit_cq = -1,
-				 .limit_fma = descriptors};
+	*job = (struct kgni_job){ .argsz = sizeof(*job), .job_id = 77, .cookie = cookie,
+				  .ptag = ARIES_ANY_PTAG, .limit_mdd = -1, .limit_cq = -1,
+				  .limit_fma = descriptors };
 	rc = aries_ioctl(fd, KGNI_IOC_JOB, job);
 	close(fd);
 	return rc;
@@ -100,7 +96,8 @@ static int one_put(struct user *u, uint64_t value)
 {
 	uint64_t entry;
 
-	if (raw_put(&u->r, u->cq.c.cq, u->mem.mdh, &u->words[value % 512], &value, 8, ARIES_EV_GLOBAL))
+	if (raw_put(&u->r, u->cq.c.cq, u->mem.mdh, &u->words[value % 512], &value, 8,
+		    ARIES_EV_GLOBAL))
 		return -1;
 	entry = raw_take(&u->cq);
 	if (!entry || raw_entry_status(entry))
@@ -110,8 +107,8 @@ static int one_put(struct user *u, uint64_t value)
 
 TEST_F(share, one_descriptor_for_all)
 {
-	struct kgni_res res = {.argsz = sizeof(res), .kind = SFMA, .ptag = self->u[0].r.at.ptag};
-	struct kgni_res fma = {.argsz = sizeof(fma), .kind = 6, .ptag = self->u[0].r.at.ptag};
+	struct kgni_res res = { .argsz = sizeof(res), .kind = SFMA, .ptag = self->u[0].r.at.ptag };
+	struct kgni_res fma = { .argsz = sizeof(fma), .kind = 6, .ptag = self->u[0].r.at.ptag };
 	int i;
 
 	for (i = 1; i < SHARERS; i++) {
@@ -153,9 +150,9 @@ TEST_F(share, each_has_its_own_rights)
 		for (i = 0; i < SHARERS; i++) {
 			ASSERT_EQ(0, one_put(&self->u[i], round * 16 + i));
 		}
-	EXPECT_EQ(ARIES_ST_CQ_OWNER | ARIES_ST_LOCAL, raw_put(&self->u[0].r, self->u[1].cq.c.cq, self->u[0].mem.mdh,
-							      self->u[0].words, "abcd", 4, ARIES_EV_GLOBAL) |
-							      ARIES_ST_LOCAL);
+	EXPECT_EQ(ARIES_ST_CQ_OWNER | ARIES_ST_LOCAL,
+		  raw_put(&self->u[0].r, self->u[1].cq.c.cq, self->u[0].mem.mdh,
+			  self->u[0].words, "abcd", 4, ARIES_EV_GLOBAL) | ARIES_ST_LOCAL);
 	EXPECT_EQ(0, raw_take(&self->u[1].cq));
 }
 
@@ -189,8 +186,8 @@ TEST_F(share, one_leaves)
 {
 	EXPECT_EQ(0, one_put(&self->u[0], 1));
 	EXPECT_EQ(0, one_put(&self->u[1], 2));
-	EXPECT_EQ(0, raw_block(&self->u[1].r, self->u[1].cq.c.cq, ARIES_BTE_PUT, self->u[1].mem.mdh, self->u[1].words,
-			       self->u[1].words + 256, 1024));
+	EXPECT_EQ(0, raw_block(&self->u[1].r, self->u[1].cq.c.cq, ARIES_BTE_PUT,
+			       self->u[1].mem.mdh, self->u[1].words, self->u[1].words + 256, 1024));
 	user_close(&self->u[1]);
 	EXPECT_EQ(0, one_put(&self->u[0], 3));
 	EXPECT_EQ(0, one_put(&self->u[2], 4));
@@ -220,13 +217,13 @@ TEST_F(share, windows)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		const struct aries_fma_desc desc = {.pe = u[i].r.at.pe,
-						    .mdh = (uint16_t)u[i].mem.mdh,
-						    .offset = raw_offset(u[i].words),
-						    .cq = (uint16_t)u[i].cq.c.cq};
+		const struct aries_fma_desc desc = { .pe = u[i].r.at.pe,
+						     .mdh = (uint16_t)u[i].mem.mdh,
+						     .offset = raw_offset(u[i].words),
+						     .cq = (uint16_t)u[i].cq.c.cq };
 
-		window[i] = mmap(NULL, ARIES_FMA_WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, u[i].r.fd,
-				 (off_t)u[i].r.at.put_offset);
+		window[i] = mmap(NULL, ARIES_FMA_WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED,
+				 u[i].r.fd, (off_t)u[i].r.at.put_offset);
 		ASSERT_NE(MAP_FAILED, window[i]);
 		memcpy((void *)(u[i].r.area + ARIES_DESC_FMA), &desc, sizeof(desc));
 	}
@@ -235,8 +232,9 @@ TEST_F(share, windows)
 	window[0][ARIES_PAGE / 8] = 9; /* behind the end of the region */
 	window[1][1] = 10;
 	for (i = 1; i >= 0; i--)
-		u[i].r.bell[ARIES_DB_FMA / 8] = (uint64_t)ARIES_FMA_CLOSE << ARIES_DB_OP_SHIFT |
-						(uint64_t)ARIES_EV_GLOBAL << ARIES_DB_MODE_SHIFT;
+		u[i].r.bell[ARIES_DB_FMA / 8] =
+			(uint64_t)ARIES_FMA_CLOSE << ARIES_DB_OP_SHIFT |
+			(uint64_t)ARIES_EV_GLOBAL << ARIES_DB_MODE_SHIFT;
 	EXPECT_EQ(7, u[0].words[0]);
 	EXPECT_EQ(8, u[1].words[0]);
 	EXPECT_EQ(10, u[1].words[1]);
@@ -251,7 +249,8 @@ TEST_F(share, places_of_others_do_not_exist)
 	struct raw *r = &self->u[0].r;
 	void *p;
 
-	p = mmap(NULL, ARIES_PAGE, PROT_WRITE, MAP_SHARED, r->fd, (off_t)self->u[1].r.at.desc_offset);
+	p = mmap(NULL, ARIES_PAGE, PROT_WRITE, MAP_SHARED, r->fd,
+		 (off_t)self->u[1].r.at.desc_offset);
 	EXPECT_EQ(MAP_FAILED, p);
 	EXPECT_EQ(EINVAL, errno);
 	p = mmap(NULL, ARIES_PAGE, PROT_WRITE, MAP_SHARED, r->fd, 0);
@@ -269,8 +268,7 @@ TEST(more_than_there_are)
 	int n;
 
 	for (n = 0; n < MORE; n++) {
-		ASSERT_EQ(0, user_open(&u[n], cookie))
-		{
+		ASSERT_EQ(0, user_open(&u[n], cookie)) {
 			TH_LOG("attachment %d", n + 1);
 		}
 	}

@@ -12,7 +12,7 @@
 
 static gni_dev_res_desc_t device_has(gni_dev_res_t kind)
 {
-	gni_dev_res_desc_t d = {.total = (uint64_t)-1};
+	gni_dev_res_desc_t d = { .total = (uint64_t)-1 };
 
 	if (GNI_GetDevResInfo(0, kind, &d))
 		d.total = (uint64_t)-1;
@@ -21,7 +21,7 @@ static gni_dev_res_desc_t device_has(gni_dev_res_t kind)
 
 static gni_job_res_desc_t job_has(uint8_t ptag, gni_job_res_t kind)
 {
-	gni_job_res_desc_t d = {.limit = (uint64_t)-1};
+	gni_job_res_desc_t d = { .limit = (uint64_t)-1 };
 
 	if (GNI_GetJobResInfo(0, ptag, kind, &d))
 		d.limit = (uint64_t)-1;
@@ -36,10 +36,10 @@ TEST(devices_resources)
 		unsigned int total, reserved;
 		const char *used, *sysfs_total;
 	} all[] = {
-		{GNI_DEV_RES_MDD, ARIES_MDD_ENTRIES, 1, "resources/mdd_used", "resources/mdd_total"},
-		{GNI_DEV_RES_CQ, ARIES_CQ_ENTRIES, 1, "resources/cq_used", "resources/cq_total"},
-		{GNI_DEV_RES_FMA, ARIES_FMA_DESCRIPTORS, 1, "resources/fma_used", "resources/fma_total"},
-		{GNI_DEV_RES_CE, ARIES_CE_CHANNELS, 0, "resources/ce_used", "resources/ce_total"},
+		{ GNI_DEV_RES_MDD, ARIES_MDD_ENTRIES, 1, "resources/mdd_used", "resources/mdd_total" },
+		{ GNI_DEV_RES_CQ, ARIES_CQ_ENTRIES, 1, "resources/cq_used", "resources/cq_total" },
+		{ GNI_DEV_RES_FMA, ARIES_FMA_DESCRIPTORS, 1, "resources/fma_used", "resources/fma_total" },
+		{ GNI_DEV_RES_CE, ARIES_CE_CHANNELS, 0, "resources/ce_used", "resources/ce_total" },
 	};
 	struct ugni_self u;
 	size_t i;
@@ -61,7 +61,7 @@ TEST(devices_resources)
 /* As many as are told to be available can be taken, and then none. */
 TEST(what_is_available_can_be_had)
 {
-	struct rlimit limit = {4096, 4096};
+	struct rlimit limit = { 4096, 4096 };
 	uint64_t left, fma, n;
 	uint32_t cookie = aries_cookie();
 	int fds[ARIES_FMA_DESCRIPTORS], fd;
@@ -96,14 +96,10 @@ TEST(what_is_available_can_be_had)
 
 TEST(jobs_resources)
 {
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = 5011,
-			       .cookie = aries_cookie(),
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = 9,
-			       .limit_cq = 8,
-			       .limit_fma = 7};
-	struct kgni_query query = {.argsz = sizeof(query)};
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = 5011, .cookie = aries_cookie(),
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = 9, .limit_cq = 8,
+				.limit_fma = 7 };
+	struct kgni_query query = { .argsz = sizeof(query) };
 	struct ugni_self u;
 	int fd = aries_open();
 
@@ -132,26 +128,12 @@ TEST(jobs_resources)
 	close(fd);
 }
 
-enum {
-	TRAPS,
-	PUTS,
-	GETS,
-	AMOS,
-	BTE_PUTS,
-	BTE_GETS,
-	BTE_BYTES,
-	REQUESTS,
-	RESPONSES,
-	SERVED,
-	EVENTS,
-	ERRORS,
-	REFUSED,
-	COUNTERS
-};
+enum { TRAPS, PUTS, GETS, AMOS, BTE_PUTS, BTE_GETS, BTE_BYTES, REQUESTS, RESPONSES, SERVED, EVENTS,
+       ERRORS, REFUSED, COUNTERS };
 
 static const char *const counters[COUNTERS] = {
-	"fma_traps",   "fma_puts",    "fma_gets",    "fma_amos",  "bte_puts", "bte_gets",   "bte_bytes",
-	"req_packets", "rsp_packets", "rx_requests", "cq_events", "errors",   "rx_refused",
+	"fma_traps", "fma_puts", "fma_gets", "fma_amos", "bte_puts", "bte_gets", "bte_bytes",
+	"req_packets", "rsp_packets", "rx_requests", "cq_events", "errors", "rx_refused",
 };
 
 static void count_all(long long *to)
@@ -249,7 +231,8 @@ TEST_F(stats, block_transfers)
 
 TEST_F(stats, failures)
 {
-	gni_post_descriptor_t put = ugni_desc(&self->u, GNI_POST_FMA_PUT, 0, UGNI_PAGES * ARIES_PAGE, 8);
+	gni_post_descriptor_t put = ugni_desc(&self->u, GNI_POST_FMA_PUT, 0,
+					      UGNI_PAGES * ARIES_PAGE, 8);
 
 	ASSERT_EQ(GNI_RC_TRANSACTION_ERROR, ugni_fma(&self->u, &put));
 	count_all(self->after);
@@ -269,10 +252,7 @@ TEST_F(stats, library_counters)
 	for (i = 0; i < GNI_NUM_STATS; i++) {
 		value = 77;
 		EXPECT_EQ(GNI_RC_SUCCESS, GNI_GetNicStat(self->u.nic, i, &value));
-		EXPECT_EQ(0, value)
-		{
-			TH_LOG("%s", gni_statistic_str[i]);
-		}
+		EXPECT_EQ(0, value) { TH_LOG("%s", gni_statistic_str[i]); }
 	}
 	EXPECT_EQ(GNI_RC_INVALID_PARAM, GNI_GetNicStat(self->u.nic, GNI_STAT_SMSG_DLA_STALL, NULL));
 	EXPECT_EQ(GNI_RC_INVALID_PARAM, GNI_GetNicStat(NULL, GNI_STAT_SMSG_DLA_STALL, &value));

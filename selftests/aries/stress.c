@@ -9,8 +9,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define ROUNDS 6
 #define PROCESSES 3
@@ -31,9 +31,10 @@ static void *register_and_end(void *arg)
 
 	while (!stop) {
 		struct kgni_mem_register mem;
-		struct kgni_mem_deregister end = {.argsz = sizeof(end)};
+		struct kgni_mem_deregister end = { .argsz = sizeof(end) };
 		uint8_t *data = aries_pages(size / ARIES_PAGE);
-		int rc = aries_register(w->r->fd, data, size, rand_r(&w->seed) & 1, KGNI_NO_CQ, &mem);
+		int rc = aries_register(w->r->fd, data, size, rand_r(&w->seed) & 1, KGNI_NO_CQ,
+					&mem);
 
 		/* ended while some of the pages are mapped no longer */
 		munmap(data, size / 2);
@@ -69,11 +70,11 @@ static void *sleep_on_queues(void *arg)
 	if (raw_cq(w->r, &q, 100, KGNI_CQ_BLOCKING))
 		return NULL;
 	while (!stop) {
-		uint32_t number[2] = {q.c.cq, q.c.cq};
-		struct kgni_cq_wait wait = {.argsz = sizeof(wait),
-					    .count = 2,
-					    .cqs = (uintptr_t)number,
-					    .timeout_ms = rand_r(&w->seed) % 20};
+		uint32_t number[2] = { q.c.cq, q.c.cq };
+		struct kgni_cq_wait wait = { .argsz = sizeof(wait),
+					     .count = 2,
+					     .cqs = (uintptr_t)number,
+					     .timeout_ms = rand_r(&w->seed) % 20 };
 
 		w->done += !aries_ioctl(w->r->fd, KGNI_IOC_CQ_WAIT, &wait);
 	}
@@ -88,11 +89,13 @@ static void *transfer(void *arg)
 	uint8_t *data = aries_pages(2 * size / ARIES_PAGE);
 	struct raw_cq q;
 
-	if (raw_cq(w->r, &q, 1000, KGNI_CQ_BLOCKING) || aries_register(w->r->fd, data, 2 * size, 0, q.c.cq, &mem))
+	if (raw_cq(w->r, &q, 1000, KGNI_CQ_BLOCKING) ||
+	    aries_register(w->r->fd, data, 2 * size, 0, q.c.cq, &mem))
 		return NULL;
 	while (!stop) {
 		raw_block(w->r, q.c.cq, ARIES_BTE_PUT, mem.mdh, data + size, data, size);
-		raw_put(w->r, q.c.cq, mem.mdh, data, "x", 1, ARIES_EV_LOCAL | ARIES_EV_GLOBAL | ARIES_EV_REMOTE);
+		raw_put(w->r, q.c.cq, mem.mdh, data, "x", 1,
+			ARIES_EV_LOCAL | ARIES_EV_GLOBAL | ARIES_EV_REMOTE);
 		while (raw_take(&q))
 			w->done++;
 	}
@@ -102,7 +105,7 @@ static void *transfer(void *arg)
 /* Every call but KGNI_IOC_JOB, whose domains would stay. */
 static void *call_with_nonsense(void *arg)
 {
-	static const uint32_t sizes[] = {4, 8, 12, 16, 24, 32, 40, 48, 64, 72, 80, 128, 136};
+	static const uint32_t sizes[] = { 4, 8, 12, 16, 24, 32, 40, 48, 64, 72, 80, 128, 136 };
 	struct worker *w = arg;
 
 	while (!stop) {
@@ -128,8 +131,9 @@ static void *call_with_nonsense(void *arg)
 
 static void run_process(uint32_t cookie, int for_ever)
 {
-	static void *(*const jobs[])(void *) = {register_and_end, register_and_end, make_queues,
-						sleep_on_queues,  transfer,         call_with_nonsense};
+	static void *(*const jobs[])(void *) = { register_and_end, register_and_end, make_queues,
+						 sleep_on_queues, transfer,
+						 call_with_nonsense };
 	enum { JOBS = sizeof(jobs) / sizeof(jobs[0]) };
 	struct worker w[JOBS];
 	pthread_t thread[JOBS];
@@ -139,7 +143,7 @@ static void run_process(uint32_t cookie, int for_ever)
 	if (raw_open(&r, cookie))
 		_exit(1);
 	for (i = 0; i < JOBS; i++) {
-		w[i] = (struct worker){&r, (unsigned int)(getpid() * JOBS + i), 0};
+		w[i] = (struct worker){ &r, (unsigned int)(getpid() * JOBS + i), 0 };
 		if (pthread_create(&thread[i], NULL, jobs[i], &w[i]))
 			_exit(2);
 	}
@@ -163,8 +167,9 @@ static int complaints(void)
 	if (!f)
 		return -1;
 	while (fgets(line, sizeof(line), f))
-		count += strstr(line, "WARNING:") || strstr(line, "BUG:") || strstr(line, "blocked for more than") ||
-			 strstr(line, "kept back") || strstr(line, "still in flight") || strstr(line, "Call Trace");
+		count += strstr(line, "WARNING:") || strstr(line, "BUG:") ||
+			 strstr(line, "blocked for more than") || strstr(line, "kept back") ||
+			 strstr(line, "still in flight") || strstr(line, "Call Trace");
 	return pclose(f) ? -1 : count;
 }
 
@@ -180,11 +185,13 @@ FIXTURE_SETUP(stress)
 	self->complaints = complaints();
 }
 
-FIXTURE_TEARDOWN(stress) {}
+FIXTURE_TEARDOWN(stress)
+{
+}
 
 TEST_F_TIMEOUT(stress, everything_at_once, 120)
 {
-	const uint32_t cookie[2] = {aries_cookie(), aries_cookie()};
+	const uint32_t cookie[2] = { aries_cookie(), aries_cookie() };
 	int round, i;
 
 	for (round = 0; round < ROUNDS; round++) {

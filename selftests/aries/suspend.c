@@ -8,20 +8,17 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define FMA_SHARED 0x00020000u
 #define JOB 4711
 
 static int suspend(uint32_t cookie, uint32_t flags, uint64_t timeout_ms)
 {
-	struct kgni_suspend arg = {.argsz = sizeof(arg),
-				   .flags = flags,
-				   .job_id = JOB,
-				   .cookie = cookie,
-				   .ptag = ARIES_ANY_PTAG,
-				   .timeout_ms = timeout_ms};
+	struct kgni_suspend arg = { .argsz = sizeof(arg), .flags = flags, .job_id = JOB,
+				    .cookie = cookie, .ptag = ARIES_ANY_PTAG,
+				    .timeout_ms = timeout_ms };
 	int fd = aries_open(), rc;
 
 	rc = aries_ioctl(fd, KGNI_IOC_SUSPEND, &arg);
@@ -43,11 +40,13 @@ FIXTURE_VARIANT(suspend)
 	uint32_t modes;
 };
 
-FIXTURE_VARIANT_ADD(suspend, dedicated){
+FIXTURE_VARIANT_ADD(suspend, dedicated)
+{
 	.modes = 0,
 };
 
-FIXTURE_VARIANT_ADD(suspend, shared){
+FIXTURE_VARIANT_ADD(suspend, shared)
+{
 	.modes = FMA_SHARED,
 };
 
@@ -56,13 +55,9 @@ FIXTURE_SETUP(suspend)
 	int fd = aries_open();
 
 	self->cookie = aries_cookie();
-	self->job = (struct kgni_job){.argsz = sizeof(self->job),
-				      .job_id = JOB,
-				      .cookie = self->cookie,
-				      .ptag = ARIES_ANY_PTAG,
-				      .limit_mdd = -1,
-				      .limit_cq = -1,
-				      .limit_fma = -1};
+	self->job = (struct kgni_job){ .argsz = sizeof(self->job), .job_id = JOB,
+				       .cookie = self->cookie, .ptag = ARIES_ANY_PTAG,
+				       .limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
 	ASSERT_EQ(0, aries_ioctl(fd, KGNI_IOC_JOB, &self->job));
 	close(fd);
 	self->page = aries_pages(1);
@@ -99,7 +94,7 @@ static void *work(void *arg)
 
 TEST_F(suspend, a_store_waits_and_is_not_lost)
 {
-	struct worker w = {&self->r, self->mem.mdh, 99, self->page};
+	struct worker w = { &self->r, self->mem.mdh, 99, self->page };
 	pthread_t thread;
 
 	ASSERT_EQ(0, suspend(self->cookie, 0, 1000));
@@ -130,7 +125,7 @@ TEST_F(suspend, others_go_on)
 /* An attachment made meanwhile is suspended too. */
 TEST_F(suspend, newcomers_wait)
 {
-	struct worker w = {.mdh = self->mem.mdh, .status = 99, .to = self->page};
+	struct worker w = { .mdh = self->mem.mdh, .status = 99, .to = self->page };
 	struct raw late;
 	pthread_t thread;
 
@@ -171,7 +166,8 @@ TEST_F(suspend, a_waiting_process_can_be_killed)
 
 TEST_F(suspend, states_and_names)
 {
-	struct kgni_suspend arg = {.argsz = sizeof(arg), .job_id = JOB, .cookie = self->cookie, .ptag = ARIES_ANY_PTAG};
+	struct kgni_suspend arg = { .argsz = sizeof(arg), .job_id = JOB, .cookie = self->cookie,
+				    .ptag = ARIES_ANY_PTAG };
 	int fd = aries_open();
 
 	EXPECT_EQ(EALREADY, suspend(self->cookie, KGNI_SUSPEND_RESUME, 0));

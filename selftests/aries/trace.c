@@ -8,8 +8,8 @@
 #include <stdarg.h>
 
 #include "dgram.h"
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define TRACING "/sys/kernel/tracing/"
 #define EVENTS TRACING "events/aries/"
@@ -62,7 +62,8 @@ static void load(char *text)
 }
 
 /* How many lines of event @name hold all of a formatted text after "kgni0 ". */
-__attribute__((format(printf, 3, 4))) static int count(const char *text, const char *name, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int count(const char *text, const char *name,
+						       const char *format, ...)
 {
 	char want[512];
 	const char *p = text;
@@ -81,32 +82,26 @@ __attribute__((format(printf, 3, 4))) static int count(const char *text, const c
 	return found;
 }
 
-#define COUNT(n, name, ...)                                                                                            \
-	EXPECT_EQ(n, count(self->text, name, __VA_ARGS__))                                                             \
-	{                                                                                                              \
-		TH_LOG("%s", self->text);                                                                              \
-	}
+#define COUNT(n, name, ...)                                                                 \
+	EXPECT_EQ(n, count(self->text, name, __VA_ARGS__)) { TH_LOG("%s", self->text); }
 
 /* Names of events by topic, as documented. */
 TEST_F(trace, topics)
 {
 	static const char *const names[] = {
-		"aries_ioctl",        "aries_attach",       "aries_detach",         "aries_fmad_enable",
-		"aries_fmad_disable", "aries_job_create",   "aries_job_destroy",    "aries_job_suspend",
-		"aries_job_resume",   "aries_mem_register", "aries_mem_deregister", "aries_mem_update",
-		"aries_cq_create",    "aries_cq_destroy",   "aries_cq_wait",        "aries_cq_irq",
-		"aries_ce_start",     "aries_ce_stop",      "aries_dgram_post",     "aries_dgram_cancel",
-		"aries_dgram_end",    "aries_error",        "aries_reset",
+		"aries_ioctl",	     "aries_attach",	  "aries_detach",	"aries_fmad_enable",
+		"aries_fmad_disable", "aries_job_create", "aries_job_destroy",	"aries_job_suspend",
+		"aries_job_resume",  "aries_mem_register", "aries_mem_deregister",
+		"aries_mem_update",  "aries_cq_create",	  "aries_cq_destroy",	"aries_cq_wait",
+		"aries_cq_irq",	     "aries_ce_start",	  "aries_ce_stop",	"aries_dgram_post",
+		"aries_dgram_cancel", "aries_dgram_end",  "aries_error",	"aries_reset",
 	};
 	char path[256];
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), EVENTS "%s/enable", names[i]);
-		EXPECT_EQ(0, access(path, F_OK))
-		{
-			TH_LOG("%s", names[i]);
-		}
+		EXPECT_EQ(0, access(path, F_OK)) { TH_LOG("%s", names[i]); }
 	}
 }
 
@@ -118,14 +113,14 @@ TEST_F(trace, attach_and_detach)
 
 	ASSERT_LE(0, fd);
 	load(self->text);
-	COUNT(1, "aries_attach", "owner=%u pid=%d ptag=%u inst=7 fmad=%u modes=0x0\n", at.owner, getpid(), at.ptag,
-	      at.fmad);
+	COUNT(1, "aries_attach", "owner=%u pid=%d ptag=%u inst=7 fmad=%u modes=0x0\n", at.owner, getpid(),
+	      at.ptag, at.fmad);
 	COUNT(1, "aries_fmad_enable", "owner=%u fmad=%u ptag=%u\n", at.owner, at.fmad, at.ptag);
 	COUNT(0, "aries_detach", "owner=%u ", at.owner);
 	close(fd);
 	load(self->text);
-	COUNT(1, "aries_detach", "owner=%u pid=%d ptag=%u inst=7 fmad=%u modes=0x0\n", at.owner, getpid(), at.ptag,
-	      at.fmad);
+	COUNT(1, "aries_detach", "owner=%u pid=%d ptag=%u inst=7 fmad=%u modes=0x0\n", at.owner, getpid(),
+	      at.ptag, at.fmad);
 	COUNT(1, "aries_fmad_disable", "owner=%u fmad=%u ptag=%u\n", at.owner, at.fmad, at.ptag);
 	/* a file that never attached does not detach */
 	fd = aries_open();
@@ -136,7 +131,7 @@ TEST_F(trace, attach_and_detach)
 
 TEST_F(trace, requests)
 {
-	struct kgni_ptag ptag = {.argsz = sizeof(ptag), .cookie = self->cookie};
+	struct kgni_ptag ptag = { .argsz = sizeof(ptag), .cookie = self->cookie };
 
 	EXPECT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_PTAG, &ptag));
 	load(self->text);
@@ -146,22 +141,25 @@ TEST_F(trace, requests)
 	ptag.cookie--;
 	EXPECT_EQ(ENOENT, aries_ioctl(self->r.fd, KGNI_IOC_PTAG, &ptag));
 	load(self->text);
-	COUNT(1, "aries_ioctl", "owner=%u nr=%u rc=0\n", self->r.at.owner, (unsigned int)_IOC_NR(KGNI_IOC_PTAG));
-	COUNT(1, "aries_ioctl", "owner=%u nr=%u rc=%d\n", self->r.at.owner, (unsigned int)_IOC_NR(KGNI_IOC_PTAG),
-	      -ENOENT);
+	COUNT(1, "aries_ioctl", "owner=%u nr=%u rc=0\n", self->r.at.owner,
+	      (unsigned int)_IOC_NR(KGNI_IOC_PTAG));
+	COUNT(1, "aries_ioctl", "owner=%u nr=%u rc=%d\n", self->r.at.owner,
+	      (unsigned int)_IOC_NR(KGNI_IOC_PTAG), -ENOENT);
 }
 
 TEST_F(trace, memory)
 {
 	struct kgni_mem_register mem, reserved;
-	struct kgni_mem_update update = {
-		.argsz = sizeof(update), .address = (uintptr_t)self->page, .length = 2 * ARIES_PAGE};
-	struct kgni_mem_deregister gone = {.argsz = sizeof(gone)};
+	struct kgni_mem_update update = { .argsz = sizeof(update),
+					  .address = (uintptr_t)self->page,
+					  .length = 2 * ARIES_PAGE };
+	struct kgni_mem_deregister gone = { .argsz = sizeof(gone) };
 	const unsigned long start = (unsigned long)(uintptr_t)self->page;
 
 	ASSERT_EQ(0, aries_register(self->r.fd, self->page + 5, ARIES_PAGE, 0, KGNI_NO_CQ, &mem));
 	EXPECT_EQ(EINVAL, aries_register(self->r.fd, self->page, 0, 0, KGNI_NO_CQ, NULL));
-	ASSERT_EQ(0, aries_register(self->r.fd, self->page, 4 * ARIES_PAGE, KGNI_MEM_RESERVE, KGNI_NO_CQ, &reserved));
+	ASSERT_EQ(0, aries_register(self->r.fd, self->page, 4 * ARIES_PAGE, KGNI_MEM_RESERVE,
+				    KGNI_NO_CQ, &reserved));
 	update.mdh = reserved.mdh;
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_MEM_UPDATE, &update));
 	gone.mdh = mem.mdh;
@@ -170,13 +168,14 @@ TEST_F(trace, memory)
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_MEM_DEREGISTER, &gone));
 	load(self->text);
 	COUNT(2, "aries_mem_register", "owner=%u ", self->r.at.owner);
-	COUNT(1, "aries_mem_register", "owner=%u mdh=%u start=%#lx pages=2 pinned=2 shift=12 cq=-1\n", self->r.at.owner,
+	COUNT(1, "aries_mem_register", "owner=%u mdh=%u start=%#lx pages=2 pinned=2 shift=12 cq=-1\n",
+	      self->r.at.owner, mem.mdh, start);
+	COUNT(1, "aries_mem_register", "owner=%u mdh=%u start=%#lx pages=4 pinned=0 ",
+	      self->r.at.owner, reserved.mdh, start);
+	COUNT(1, "aries_mem_update", "owner=%u mdh=%u start=%#lx pages=4 pinned=2 ",
+	      self->r.at.owner, reserved.mdh, start);
+	COUNT(1, "aries_mem_deregister", "owner=%u mdh=%u start=%#lx pages=2 ", self->r.at.owner,
 	      mem.mdh, start);
-	COUNT(1, "aries_mem_register", "owner=%u mdh=%u start=%#lx pages=4 pinned=0 ", self->r.at.owner, reserved.mdh,
-	      start);
-	COUNT(1, "aries_mem_update", "owner=%u mdh=%u start=%#lx pages=4 pinned=2 ", self->r.at.owner, reserved.mdh,
-	      start);
-	COUNT(1, "aries_mem_deregister", "owner=%u mdh=%u start=%#lx pages=2 ", self->r.at.owner, mem.mdh, start);
 }
 
 struct sleeper {
@@ -187,7 +186,8 @@ struct sleeper {
 static void *sleep_on(void *arg)
 {
 	struct sleeper *s = arg;
-	struct kgni_cq_wait w = {.argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s->cq, .timeout_ms = 30000};
+	struct kgni_cq_wait w = { .argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s->cq,
+				  .timeout_ms = 30000 };
 
 	s->rc = aries_ioctl(s->fd, KGNI_IOC_CQ_WAIT, &w);
 	return NULL;
@@ -195,8 +195,9 @@ static void *sleep_on(void *arg)
 
 TEST_F(trace, queues)
 {
-	struct sleeper s = {self->r.fd, -1, 0};
-	struct kgni_cq_wait w = {.argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s.cq, .timeout_ms = 1};
+	struct sleeper s = { self->r.fd, -1, 0 };
+	struct kgni_cq_wait w = { .argsz = sizeof(w), .count = 1, .cqs = (uintptr_t)&s.cq,
+				  .timeout_ms = 1 };
 	struct kgni_mem_register mem;
 	struct raw_cq q;
 	pthread_t thread;
@@ -206,7 +207,8 @@ TEST_F(trace, queues)
 	s.cq = q.c.cq;
 	EXPECT_EQ(ETIMEDOUT, aries_ioctl(self->r.fd, KGNI_IOC_CQ_WAIT, &w));
 	load(self->text);
-	COUNT(1, "aries_cq_create", "owner=%u cq=%u slots=128 flags=%#x\n", self->r.at.owner, s.cq, KGNI_CQ_BLOCKING);
+	COUNT(1, "aries_cq_create", "owner=%u cq=%u slots=128 flags=%#x\n", self->r.at.owner, s.cq,
+	      KGNI_CQ_BLOCKING);
 	COUNT(1, "aries_cq_wait", "owner=%u count=1 cq=-1 rc=%d\n", self->r.at.owner, -ETIMEDOUT);
 	COUNT(0, "aries_cq_irq", "cq=%u ", s.cq);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
@@ -224,15 +226,11 @@ TEST_F(trace, queues)
 
 TEST_F(trace, jobs)
 {
-	struct kgni_job job = {.argsz = sizeof(job),
-			       .job_id = JOB,
-			       .cookie = aries_cookie(),
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = 3,
-			       .limit_cq = 4,
-			       .limit_fma = 5};
-	struct kgni_suspend arg = {
-		.argsz = sizeof(arg), .job_id = JOB, .cookie = job.cookie, .ptag = ARIES_ANY_PTAG, .timeout_ms = 1000};
+	struct kgni_job job = { .argsz = sizeof(job), .job_id = JOB, .cookie = aries_cookie(),
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = 3, .limit_cq = 4,
+				.limit_fma = 5 };
+	struct kgni_suspend arg = { .argsz = sizeof(arg), .job_id = JOB, .cookie = job.cookie,
+				    .ptag = ARIES_ANY_PTAG, .timeout_ms = 1000 };
 
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &job));
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_SUSPEND, &arg));
@@ -252,14 +250,14 @@ TEST_F(trace, jobs)
 
 TEST_F(trace, engines)
 {
-	struct kgni_ce_alloc alloc = {.argsz = sizeof(alloc)};
+	struct kgni_ce_alloc alloc = { .argsz = sizeof(alloc) };
 	const struct kgni_ce_child child[2] = {
-		{.pe = self->r.at.pe, .inst_id = 98, .kind = KGNI_CE_ENDPOINT},
-		{.pe = self->r.at.pe, .inst_id = 99, .kind = KGNI_CE_ENDPOINT},
+		{ .pe = self->r.at.pe, .inst_id = 98, .kind = KGNI_CE_ENDPOINT },
+		{ .pe = self->r.at.pe, .inst_id = 99, .kind = KGNI_CE_ENDPOINT },
 	};
-	struct kgni_ce_config config = {
-		.argsz = sizeof(config), .count = 2, .children = (uintptr_t)child, .cq = KGNI_NO_CQ};
-	struct kgni_ce_free gone = {.argsz = sizeof(gone)};
+	struct kgni_ce_config config = { .argsz = sizeof(config), .count = 2,
+					 .children = (uintptr_t)child, .cq = KGNI_NO_CQ };
+	struct kgni_ce_free gone = { .argsz = sizeof(gone) };
 
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_CE_ALLOC, &alloc));
 	load(self->text);
@@ -272,7 +270,8 @@ TEST_F(trace, engines)
 	gone.ce = alloc.ce;
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_CE_FREE, &gone));
 	load(self->text);
-	COUNT(1, "aries_ce_stop", "owner=%u ce=%u children=2 parent=0x0\n", self->r.at.owner, alloc.ce);
+	COUNT(1, "aries_ce_stop", "owner=%u ce=%u children=2 parent=0x0\n", self->r.at.owner,
+	      alloc.ce);
 }
 
 TEST_F(trace, datagrams)
@@ -305,7 +304,8 @@ TEST_F(trace, errors)
 	int i;
 
 	ASSERT_EQ(0, aries_register(self->r.fd, self->page, 8, 0, KGNI_NO_CQ, &mem));
-	EXPECT_EQ(ARIES_ST_BOUNDS, raw_put(&self->r, 0, mem.mdh, self->page + ARIES_PAGE, "abcd", 4, 0));
+	EXPECT_EQ(ARIES_ST_BOUNDS,
+		  raw_put(&self->r, 0, mem.mdh, self->page + ARIES_PAGE, "abcd", 4, 0));
 	for (i = 0; i < 2000; i++) {
 		load(self->text);
 		/* at both ends, which are the same NIC */

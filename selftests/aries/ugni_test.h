@@ -36,8 +36,8 @@ static inline int ugni_begin_modes(struct ugni_self *u, uint32_t cookie, uint32_
 		return 3;
 	if (GNI_CqCreate(u->nic, 64, 0, GNI_CQ_NOBLOCK, NULL, NULL, &u->cq))
 		return 4;
-	if (GNI_MemRegister(u->nic, (uintptr_t)u->data, UGNI_PAGES * ARIES_PAGE, NULL, GNI_MEM_READWRITE, (uint32_t)-1,
-			    &u->mem))
+	if (GNI_MemRegister(u->nic, (uintptr_t)u->data, UGNI_PAGES * ARIES_PAGE, NULL,
+			    GNI_MEM_READWRITE, (uint32_t)-1, &u->mem))
 		return 5;
 	if (GNI_EpCreate(u->nic, u->cq, &u->ep))
 		return 6;
@@ -66,8 +66,8 @@ static inline void ugni_end(struct ugni_self *u)
 }
 
 /* A transfer from local offset @from to remote offset @to of the same region. */
-static inline gni_post_descriptor_t ugni_desc(struct ugni_self *u, gni_post_type_t type, size_t local, size_t remote,
-					      size_t bytes)
+static inline gni_post_descriptor_t ugni_desc(struct ugni_self *u, gni_post_type_t type, size_t local,
+					      size_t remote, size_t bytes)
 {
 	gni_post_descriptor_t d;
 

@@ -6,8 +6,8 @@
  */
 #include <pthread.h>
 
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define LARGE (96ul << 20)
 #define ROUNDS 5
@@ -48,7 +48,7 @@ struct giver {
 static void *give_back(void *arg)
 {
 	struct giver *g = arg;
-	struct kgni_mem_deregister dereg = {.argsz = sizeof(dereg), .mdh = g->mdh};
+	struct kgni_mem_deregister dereg = { .argsz = sizeof(dereg), .mdh = g->mdh };
 
 	g->begun = 1;
 	g->rc = aries_ioctl(g->fd, KGNI_IOC_MEM_DEREGISTER, &dereg);
@@ -59,8 +59,8 @@ static void *give_back(void *arg)
 /* Calls that need the file's lock, made while the region was given back; or -1. */
 static long meanwhile(int fd, uint32_t mdh)
 {
-	struct giver g = {.fd = fd, .mdh = mdh};
-	struct kgni_ce_free none = {.argsz = sizeof(none), .ce = ARIES_CE_CHANNELS};
+	struct giver g = { .fd = fd, .mdh = mdh };
+	struct kgni_ce_free none = { .argsz = sizeof(none), .ce = ARIES_CE_CHANNELS };
 	pthread_t thread;
 	long calls = 0;
 
@@ -86,7 +86,8 @@ static long most_calls(int fd, void *pages, uint32_t flags)
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		struct kgni_mem_update update = {.argsz = sizeof(update), .address = (uintptr_t)pages, .length = LARGE};
+		struct kgni_mem_update update = { .argsz = sizeof(update),
+						  .address = (uintptr_t)pages, .length = LARGE };
 
 		if (aries_register(fd, pages, LARGE, flags, KGNI_NO_CQ, &mem))
 			return -1;
@@ -120,15 +121,17 @@ TEST_F(unlocked, a_populated_region)
 TEST_F(unlocked, everything_is_back_when_a_call_returns)
 {
 	struct kgni_mem_register mem;
-	struct kgni_mem_update update = {.argsz = sizeof(update), .address = (uintptr_t)self->pages, .length = LARGE};
-	struct kgni_mem_deregister dereg = {.argsz = sizeof(dereg)};
+	struct kgni_mem_update update = { .argsz = sizeof(update),
+					  .address = (uintptr_t)self->pages, .length = LARGE };
+	struct kgni_mem_deregister dereg = { .argsz = sizeof(dereg) };
 
-	ASSERT_EQ(0, aries_register(self->fd, self->pages, LARGE, KGNI_MEM_RESERVE, KGNI_NO_CQ, &mem));
+	ASSERT_EQ(0, aries_register(self->fd, self->pages, LARGE, KGNI_MEM_RESERVE, KGNI_NO_CQ,
+				    &mem));
 	update.mdh = mem.mdh;
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_MEM_UPDATE, &update));
 	/* all pages are others now */
-	ASSERT_EQ(self->pages,
-		  mmap(self->pages, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	ASSERT_EQ(self->pages, mmap(self->pages, LARGE, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 	madvise(self->pages, LARGE, MADV_NOHUGEPAGE);
 	ASSERT_EQ(0, aries_ioctl(self->fd, KGNI_IOC_MEM_UPDATE, &update));
 	EXPECT_EQ(LARGE / ARIES_PAGE, update.pages);

@@ -15,8 +15,8 @@
  * Copies the first line of a view in which @key has @value (and, if not NULL, @key2 has @value2) to
  * @line; the number of such lines, or -1 if the view cannot be read.
  */
-static inline int view_find2(const char *view, const char *key, long long value, const char *key2, long long value2,
-			     char *line);
+static inline int view_find2(const char *view, const char *key, long long value, const char *key2,
+			     long long value2, char *line);
 
 /* The text after word @key of a line, or NULL. */
 static inline const char *view_word(const char *line, const char *key)
@@ -63,8 +63,8 @@ static inline int view_has(const char *line, const char *word)
 	return 0;
 }
 
-static inline int view_find2(const char *view, const char *key, long long value, const char *key2, long long value2,
-			     char *line)
+static inline int view_find2(const char *view, const char *key, long long value, const char *key2,
+			     long long value2, char *line)
 {
 	char path[128], text[VIEW_LINE];
 	int found = 0;

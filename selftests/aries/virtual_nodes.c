@@ -5,8 +5,8 @@
  * everything else of the job does.
  */
 #include "dgram.h"
-#include "kselftest_harness.h"
 #include "recv.h"
+#include "kselftest_harness.h"
 
 #define ABSENT 77u /* node that the table names and nobody has */
 #define ENTRIES 3
@@ -22,12 +22,8 @@ FIXTURE(nodes)
 
 static int table(int fd, uint32_t flags, const struct kgni_ntt_entry *entries, uint32_t *base)
 {
-	struct kgni_ntt arg = {.argsz = sizeof(arg),
-			       .flags = flags,
-			       .count = ENTRIES,
-			       .granularity = 1,
-			       .base = *base,
-			       .entries = (uintptr_t)entries};
+	struct kgni_ntt arg = { .argsz = sizeof(arg), .flags = flags, .count = ENTRIES,
+				.granularity = 1, .base = *base, .entries = (uintptr_t)entries };
 	int rc = aries_ioctl(fd, KGNI_IOC_NTT, &arg);
 
 	*base = arg.base;
@@ -36,24 +32,21 @@ static int table(int fd, uint32_t flags, const struct kgni_ntt_entry *entries, u
 
 FIXTURE_SETUP(nodes)
 {
-	struct kgni_query q = {.argsz = sizeof(q)};
-	struct kgni_job_ntt tie = {.argsz = sizeof(tie), .flags = KGNI_JOB_NTT_CLEANUP, .size = ENTRIES};
+	struct kgni_query q = { .argsz = sizeof(q) };
+	struct kgni_job_ntt tie = { .argsz = sizeof(tie), .flags = KGNI_JOB_NTT_CLEANUP,
+				    .size = ENTRIES };
 	struct kgni_attach at = {};
 	int n;
 
 	self->admin = aries_open();
-	self->job = (struct kgni_job){.argsz = sizeof(self->job),
-				      .job_id = 6,
-				      .cookie = aries_cookie(),
-				      .ptag = ARIES_ANY_PTAG,
-				      .limit_mdd = -1,
-				      .limit_cq = -1,
-				      .limit_fma = -1};
+	self->job = (struct kgni_job){ .argsz = sizeof(self->job), .job_id = 6,
+				       .cookie = aries_cookie(), .ptag = ARIES_ANY_PTAG,
+				       .limit_mdd = -1, .limit_cq = -1, .limit_fma = -1 };
 	self->base = 0;
 	ASSERT_EQ(0, aries_ioctl(self->admin, KGNI_IOC_QUERY, &q));
 	self->pe = q.pe;
 	for (n = 0; n < ENTRIES; n++)
-		self->entries[n] = (struct kgni_ntt_entry){.block = ABSENT + (uint32_t)n};
+		self->entries[n] = (struct kgni_ntt_entry){ .block = ABSENT + (uint32_t)n };
 	self->entries[1].block = q.pe;
 	ASSERT_EQ(0, table(self->admin, 0, self->entries, &self->base));
 	ASSERT_EQ(0, aries_ioctl(self->admin, KGNI_IOC_JOB, &self->job));
@@ -78,7 +71,7 @@ FIXTURE_TEARDOWN(nodes)
 
 static uint32_t probed(int fd)
 {
-	struct kgni_dgram_probe arg = {.argsz = sizeof(arg), .flags = KGNI_DGRAM_ID};
+	struct kgni_dgram_probe arg = { .argsz = sizeof(arg), .flags = KGNI_DGRAM_ID };
 
 	return aries_ioctl(fd, KGNI_IOC_DGRAM_PROBE, &arg) ? 9999 : arg.pe;
 }

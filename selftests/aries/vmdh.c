@@ -3,8 +3,8 @@
 /*
  * Virtual memory domain handles: blocks, places, and who may use them.
  */
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 FIXTURE(vmdh)
 {
@@ -32,19 +32,16 @@ FIXTURE_TEARDOWN(vmdh)
 
 static int block(struct raw *r, uint32_t entries)
 {
-	struct kgni_mdd_block arg = {.argsz = sizeof(arg), .entries = entries};
+	struct kgni_mdd_block arg = { .argsz = sizeof(arg), .entries = entries };
 
 	return aries_ioctl(r->fd, KGNI_IOC_MDD_BLOCK, &arg);
 }
 
 static int place(struct raw *r, void *page, uint32_t vmdh, struct kgni_mem_register *out)
 {
-	struct kgni_mem_register arg = {.argsz = sizeof(arg),
-					.flags = KGNI_MEM_VMDH,
-					.address = (uintptr_t)page,
-					.length = 8,
-					.cq = KGNI_NO_CQ,
-					.vmdh = vmdh};
+	struct kgni_mem_register arg = { .argsz = sizeof(arg), .flags = KGNI_MEM_VMDH,
+					 .address = (uintptr_t)page, .length = 8,
+					 .cq = KGNI_NO_CQ, .vmdh = vmdh };
 	int rc = aries_ioctl(r->fd, KGNI_IOC_MEM_REGISTER, &arg);
 
 	if (out)
@@ -54,7 +51,7 @@ static int place(struct raw *r, void *page, uint32_t vmdh, struct kgni_mem_regis
 
 static int deregister(struct raw *r, uint32_t mdh)
 {
-	struct kgni_mem_deregister arg = {.argsz = sizeof(arg), .mdh = mdh};
+	struct kgni_mem_deregister arg = { .argsz = sizeof(arg), .mdh = mdh };
 
 	return aries_ioctl(r->fd, KGNI_IOC_MEM_DEREGISTER, &arg);
 }
@@ -98,7 +95,7 @@ TEST_F(vmdh, places)
 /* Memory domains of the domain, as it is told about them. */
 static struct kgni_res mdds(struct raw *r)
 {
-	struct kgni_res res = {.argsz = sizeof(res), .kind = 1, .ptag = r->at.ptag};
+	struct kgni_res res = { .argsz = sizeof(res), .kind = 1, .ptag = r->at.ptag };
 
 	if (aries_ioctl(r->fd, KGNI_IOC_RES, &res))
 		res.used = ~0ull;
@@ -107,13 +104,9 @@ static struct kgni_res mdds(struct raw *r)
 
 TEST_F(vmdh, not_more_than_the_job_may_have)
 {
-	struct kgni_job arg = {.argsz = sizeof(arg),
-			       .job_id = 7,
-			       .cookie = self->cookie,
-			       .ptag = ARIES_ANY_PTAG,
-			       .limit_mdd = 4,
-			       .limit_cq = -1,
-			       .limit_fma = -1};
+	struct kgni_job arg = { .argsz = sizeof(arg), .job_id = 7, .cookie = self->cookie,
+				.ptag = ARIES_ANY_PTAG, .limit_mdd = 4, .limit_cq = -1,
+				.limit_fma = -1 };
 	struct kgni_mem_register mem;
 
 	ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_JOB, &arg));

@@ -9,8 +9,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
 #include "ugni_test.h"
+#include "kselftest_harness.h"
 
 FIXTURE(wait)
 {
@@ -25,10 +25,12 @@ FIXTURE_SETUP(wait)
 	struct ugni_self *u = &self->u;
 
 	ASSERT_EQ(0, ugni_begin(u, aries_cookie()));
-	ASSERT_EQ(GNI_RC_SUCCESS, GNI_CqCreate(u->nic, 64, 0, GNI_CQ_BLOCKING, NULL, NULL, &self->blocking));
-	ASSERT_EQ(GNI_RC_SUCCESS, GNI_CqCreate(u->nic, 64, 0, GNI_CQ_BLOCKING, NULL, NULL, &self->second));
 	ASSERT_EQ(GNI_RC_SUCCESS,
-		  GNI_MemRegister(u->nic, (uintptr_t)u->data, ARIES_PAGE, self->blocking, 0, -1, &self->mem));
+		  GNI_CqCreate(u->nic, 64, 0, GNI_CQ_BLOCKING, NULL, NULL, &self->blocking));
+	ASSERT_EQ(GNI_RC_SUCCESS,
+		  GNI_CqCreate(u->nic, 64, 0, GNI_CQ_BLOCKING, NULL, NULL, &self->second));
+	ASSERT_EQ(GNI_RC_SUCCESS, GNI_MemRegister(u->nic, (uintptr_t)u->data, ARIES_PAGE,
+						  self->blocking, 0, -1, &self->mem));
 }
 
 FIXTURE_TEARDOWN(wait)
@@ -88,7 +90,7 @@ static void *write_later(void *argument)
 
 TEST_F(wait, wake)
 {
-	struct later l = {&self->u, self->mem, 1};
+	struct later l = { &self->u, self->mem, 1 };
 	gni_cq_entry_t entry = 0;
 	pthread_t thread;
 
@@ -101,8 +103,8 @@ TEST_F(wait, wake)
 
 TEST_F(wait, several)
 {
-	gni_cq_handle_t cqs[2] = {self->second, self->blocking};
-	struct later l = {&self->u, self->mem, 1};
+	gni_cq_handle_t cqs[2] = { self->second, self->blocking };
+	struct later l = { &self->u, self->mem, 1 };
 	gni_cq_entry_t entry = 0;
 	uint32_t which = 9;
 	pthread_t thread;
@@ -126,8 +128,8 @@ static void nothing(int signal)
 /* A signal does not end a wait, nor does it make it longer. */
 TEST_F(wait, signals)
 {
-	struct sigaction action = {.sa_handler = nothing};
-	struct itimerval timer = {{0, 20000}, {0, 20000}}, off = {0};
+	struct sigaction action = { .sa_handler = nothing };
+	struct itimerval timer = { { 0, 20000 }, { 0, 20000 } }, off = { 0 };
 	gni_cq_entry_t entry = 0;
 	long begin = now_ms();
 
@@ -172,7 +174,8 @@ TEST_F(wait, queue_before_registration)
 	gni_post_descriptor_t d;
 
 	ASSERT_EQ(GNI_RC_SUCCESS, GNI_CqCreate(self->u.nic, 64, 0, 0, NULL, NULL, &cq));
-	ASSERT_EQ(GNI_RC_SUCCESS, GNI_MemRegister(self->u.nic, (uintptr_t)self->u.data, ARIES_PAGE, cq, 0, -1, &mem));
+	ASSERT_EQ(GNI_RC_SUCCESS, GNI_MemRegister(self->u.nic, (uintptr_t)self->u.data, ARIES_PAGE,
+						  cq, 0, -1, &mem));
 	EXPECT_EQ(GNI_RC_SUCCESS, GNI_CqDestroy(cq));
 	/* Events towards it go nowhere, and do no harm. */
 	d = ugni_desc(&self->u, GNI_POST_FMA_PUT, ARIES_PAGE, 0, 8);

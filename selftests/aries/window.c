@@ -3,8 +3,8 @@
 /*
  * Windows, scatter and FMA launch by plain stores of a process, to the own node.
  */
-#include "kselftest_harness.h"
 #include "raw.h"
+#include "kselftest_harness.h"
 
 #define BYTES (1ul << 20)
 #define RING_AT (BYTES / 2)
@@ -23,7 +23,8 @@ FIXTURE(window)
 
 static volatile uint8_t *map_window(struct raw *r, uint64_t offset)
 {
-	void *p = mmap(NULL, r->at.put_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, (off_t)offset);
+	void *p = mmap(NULL, r->at.put_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
+		       (off_t)offset);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -62,7 +63,8 @@ FIXTURE_TEARDOWN(window)
 static uint32_t ring(struct raw *r, unsigned int op, unsigned int length, unsigned int mode)
 {
 	__sync_synchronize();
-	r->bell[ARIES_DB_FMA / 8] = (uint64_t)length << ARIES_DB_LEN_SHIFT | (uint64_t)op << ARIES_DB_OP_SHIFT |
+	r->bell[ARIES_DB_FMA / 8] = (uint64_t)length << ARIES_DB_LEN_SHIFT |
+				    (uint64_t)op << ARIES_DB_OP_SHIFT |
 				    (uint64_t)mode << ARIES_DB_MODE_SHIFT;
 	__sync_synchronize();
 	return raw_status(r);
@@ -73,7 +75,8 @@ static uint32_t done(struct raw *r)
 	return *(volatile uint32_t *)(r->area + ARIES_DESC_DONE);
 }
 
-static struct aries_launch_entry entry(unsigned int kind, uint32_t pe, const void *to, uint64_t value)
+static struct aries_launch_entry entry(unsigned int kind, uint32_t pe, const void *to,
+				       uint64_t value)
 {
 	const struct aries_launch_entry e = {
 		.target = raw_offset(to) | (uint64_t)pe << ARIES_LAUNCH_PE_SHIFT |
@@ -95,7 +98,8 @@ TEST_F(window, transaction)
 	*(self->put + 15) = 0x99;
 	EXPECT_EQ(0x1122334455667788, words[0]);
 	EXPECT_EQ(0x9900eeffaabbccdd, words[1]);
-	*(volatile uint64_t *)self->get = raw_offset(self->data + 4096) | 15ull << ARIES_GETW_LEN_SHIFT;
+	*(volatile uint64_t *)self->get = raw_offset(self->data + 4096) |
+					  15ull << ARIES_GETW_LEN_SHIFT;
 	EXPECT_EQ(0, memcmp(self->data + 4096, self->data, 16));
 	EXPECT_EQ(0, raw_take(&self->cq));
 	EXPECT_EQ(0, ring(&self->r, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL));
@@ -180,7 +184,8 @@ TEST_F(window, launch_ring)
 	unsigned int i;
 
 	for (i = 0; i < RING_ENTRIES; i++)
-		entries[(i + 900) % RING_ENTRIES] = entry(ARIES_LAUNCH_PUT8, self->r.at.pe, &words[i], i + 7);
+		entries[(i + 900) % RING_ENTRIES] =
+			entry(ARIES_LAUNCH_PUT8, self->r.at.pe, &words[i], i + 7);
 	self->window->ring_first = 900;
 	EXPECT_EQ(0, ring(&self->r, ARIES_FMA_LAUNCH_RING, RING_ENTRIES, ARIES_EV_GLOBAL));
 	EXPECT_EQ(RING_ENTRIES, done(&self->r));
@@ -188,10 +193,11 @@ TEST_F(window, launch_ring)
 		EXPECT_EQ(i + 7, words[i]);
 	}
 	EXPECT_NE(0, raw_take(&self->cq));
-	EXPECT_EQ(ARIES_ST_LENGTH, ring(&self->r, ARIES_FMA_LAUNCH_RING, RING_ENTRIES + 1, 0));
+	EXPECT_EQ(ARIES_ST_LENGTH,
+		  ring(&self->r, ARIES_FMA_LAUNCH_RING, RING_ENTRIES + 1, 0));
 	/* Not memory of this process any more. */
 	{
-		struct kgni_mem_deregister arg = {.argsz = sizeof(arg), .mdh = self->mem.mdh};
+		struct kgni_mem_deregister arg = { .argsz = sizeof(arg), .mdh = self->mem.mdh };
 
 		ASSERT_EQ(0, aries_ioctl(self->r.fd, KGNI_IOC_MEM_DEREGISTER, &arg));
 	}
@@ -206,8 +212,9 @@ TEST_F(window, store_of_16_bytes)
 	unsigned int i;
 
 	for (i = 0; i < 10; i++) {
-		const struct aries_launch_entry e = entry(ARIES_LAUNCH_PUT8, self->r.at.pe, &words[i], i + 70);
-		const pair both = {e.target, e.value};
+		const struct aries_launch_entry e =
+			entry(ARIES_LAUNCH_PUT8, self->r.at.pe, &words[i], i + 70);
+		const pair both = { e.target, e.value };
 
 		asm volatile("movaps %1, %0"
 			     : "=m"(*(pair *)(self->r.bell + ARIES_DB_LAUNCH / 8))

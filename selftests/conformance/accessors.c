@@ -6,15 +6,15 @@
  */
 #include "mailbox.h"
 
-#define LOCAL_DATA 0xabc123u /* 24 bits: Aries keeps no more */
+#define LOCAL_DATA 0xabc123u  /* 24 bits: Aries keeps no more */
 #define REMOTE_DATA 0x87654321u
 
 FIXTURE(entry)
 {
-	struct side s;         /* bound to itself */
-	gni_cq_entry_t local;  /* global event of a put */
-	gni_cq_entry_t remote; /* remote event of a put */
-	gni_cq_entry_t failed; /* global event of a put that failed */
+	struct side s;		 /* bound to itself */
+	gni_cq_entry_t local;	 /* global event of a put */
+	gni_cq_entry_t remote;	 /* remote event of a put */
+	gni_cq_entry_t failed;	 /* global event of a put that failed */
 };
 
 FIXTURE_SETUP(entry)

@@ -41,11 +41,10 @@ TEST(GNI_CdmCreate__SUCCESS__modes_of_ucx)
 {
 	gni_cdm_handle_t cdm = NULL;
 
-	RC(SUCCESS,
-	   GNI_CdmCreate(0x80000001u, GNI_FIND_ALLOC_PTAG, conf_cookie(),
-			 GNI_CDM_MODE_FORK_FULLCOPY | GNI_CDM_MODE_CACHED_AMO_ENABLED | GNI_CDM_MODE_ERR_NO_KILL |
-				 GNI_CDM_MODE_FAST_DATAGRAM_POLL | GNI_CDM_MODE_FMA_SHARED,
-			 &cdm));
+	RC(SUCCESS, GNI_CdmCreate(0x80000001u, GNI_FIND_ALLOC_PTAG, conf_cookie(),
+				  GNI_CDM_MODE_FORK_FULLCOPY | GNI_CDM_MODE_CACHED_AMO_ENABLED |
+				  GNI_CDM_MODE_ERR_NO_KILL | GNI_CDM_MODE_FAST_DATAGRAM_POLL |
+				  GNI_CDM_MODE_FMA_SHARED, &cdm));
 	MUST(GNI_CdmDestroy(cdm));
 }
 
@@ -226,8 +225,8 @@ TEST(GNI_CdmAttach__ERROR_RESOURCE__no_fma_descriptor_left)
 
 TEST_F(cdm, GNI_CdmAttach__ERROR_RESOURCE__no_more_files)
 {
-	RC(ERROR_RESOURCE, CONF_APART((own_domain(&self->cdm), conf_no_files()),
-				      GNI_CdmAttach(self->cdm, CONF_DEVICE, &self->pe, &self->nic)));
+	RC(ERROR_RESOURCE,
+	   CONF_APART((own_domain(&self->cdm), conf_no_files()), GNI_CdmAttach(self->cdm, CONF_DEVICE, &self->pe, &self->nic)));
 }
 
 /* ---- GNI_CdmCheckpoint, GNI_CdmResume ---- */

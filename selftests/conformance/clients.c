@@ -105,9 +105,8 @@ TEST(S19_13__accessors_are_macros)
 {
 	int macros = 0;
 
-#if defined(GNI_CQ_GET_REM_INST_ID) && defined(GNI_CQ_GET_INST_ID) && defined(GNI_CQ_GET_DATA) &&                      \
-	defined(GNI_CQ_GET_MSG_ID) && defined(GNI_CQ_GET_TYPE) && defined(GNI_CQ_OVERRUN) &&                           \
-	defined(GNI_CQ_REM_OVERRUN)
+#if defined(GNI_CQ_GET_REM_INST_ID) && defined(GNI_CQ_GET_INST_ID) && defined(GNI_CQ_GET_DATA) &&            \
+	defined(GNI_CQ_GET_MSG_ID) && defined(GNI_CQ_GET_TYPE) && defined(GNI_CQ_OVERRUN) && defined(GNI_CQ_REM_OVERRUN)
 	macros = 1;
 #endif
 	EXPECT_EQ(1, macros);
@@ -179,7 +178,7 @@ static int ends_soon(pthread_t thread)
 
 TEST_F(client, S20_3__waiter_ends_by_a_datagram_whose_endpoint_is_gone)
 {
-	struct mover m = {.nic = self->a.nic};
+	struct mover m = { .nic = self->a.nic };
 	gni_ep_handle_t to_self;
 	pthread_t thread;
 
@@ -289,7 +288,7 @@ TEST_F(client, S20_7__directed_after_a_wildcard)
 
 TEST_F(client, S20_8__narrow_compare_and_swap_tells_the_old_value)
 {
-	static const gni_fma_cmd_type_t opcodes[] = {GNI_FMA_ATOMIC2_FCSWAP_S, GNI_FMA_ATOMIC2_CSWAP_S};
+	static const gni_fma_cmd_type_t opcodes[] = { GNI_FMA_ATOMIC2_FCSWAP_S, GNI_FMA_ATOMIC2_CSWAP_S };
 	gni_post_descriptor_t d = conf_post(&self->a, side_name(&self->b), GNI_POST_AMO, 0, 64, 4);
 	uint32_t *here = (uint32_t *)self->a.data, *there = (uint32_t *)(self->b.data + 64);
 	unsigned int i;

@@ -17,7 +17,7 @@ FIXTURE(fabric)
 FIXTURE_SETUP(fabric)
 {
 	self->entry = 0;
-	ASSERT_EQ(0, two_open_as(&self->a, &self->b, (struct side_options){.cq = GNI_CQ_BLOCKING}));
+	ASSERT_EQ(0, two_open_as(&self->a, &self->b, (struct side_options){ .cq = GNI_CQ_BLOCKING }));
 }
 
 FIXTURE_TEARDOWN(fabric)
@@ -30,7 +30,7 @@ FIXTURE_TEARDOWN(fabric)
 static gni_mem_handle_t rebuilt(const gni_mem_handle_t *from, int second_format)
 {
 	const uint64_t address = from->qword1 & 0xfffffffffffffull, mdh = from->qword1 >> 52;
-	gni_mem_handle_t h = {address | mdh << 52, 0xfffffffull | 12ull << 28};
+	gni_mem_handle_t h = { address | mdh << 52, 0xfffffffull | 12ull << 28 };
 
 	if (second_format) {
 		h.qword1 = address | 0x5a5ull << 52;
@@ -82,7 +82,7 @@ static void *in_probe(void *argument)
 static void *in_monitor(void *argument)
 {
 	const struct side *s = argument;
-	gni_cq_handle_t queues[2] = {s->cq, s->rx};
+	gni_cq_handle_t queues[2] = { s->cq, s->rx };
 	uint32_t which;
 
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
@@ -93,7 +93,7 @@ static void *in_monitor(void *argument)
 
 TEST_F(fabric, S20_12__sleeping_threads_are_cancelled_at_any_time)
 {
-	void *(*const sleeps[])(void *) = {in_probe, in_monitor};
+	void *(*const sleeps[])(void *) = { in_probe, in_monitor };
 	gni_post_descriptor_t d = conf_post(&self->a, side_name(&self->b), GNI_POST_FMA_PUT, 0, 64, 8);
 	struct timespec end;
 	pthread_t thread;
@@ -148,8 +148,8 @@ static int messages_to_itself(struct side *s)
 	if (GNI_EpCreate(s->nic, s->cq, &other) || GNI_EpBind(other, s->pe, s->id) ||
 	    GNI_SmsgInit(s->ep, &at_one, &at_two) || GNI_SmsgInit(other, &at_two, &at_one))
 		return 1;
-	wrong = GNI_SmsgSend(s->ep, "self", 5, NULL, 0, 1) || CONF_UNTIL(SUCCESS, GNI_SmsgGetNext(other, &p)) ||
-		memcmp(p, "self", 5);
+	wrong = GNI_SmsgSend(s->ep, "self", 5, NULL, 0, 1) ||
+		CONF_UNTIL(SUCCESS, GNI_SmsgGetNext(other, &p)) || memcmp(p, "self", 5);
 	return GNI_EpDestroy(other) || wrong ? 2 : 0;
 }
 

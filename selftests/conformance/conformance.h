@@ -44,11 +44,11 @@
 #define MUST(call) ASSERT_EQ(GNI_RC_SUCCESS, call)
 
 /* A test that is one call. */
-#define RC_TEST(name, code, call)                                                                                      \
-	TEST(name)                                                                                                     \
-	{                                                                                                              \
-		RC(code, call);                                                                                        \
-	}                                                                                                              \
+#define RC_TEST(name, code, call)                                                                    \
+	TEST(name)                                                                                   \
+	{                                                                                            \
+		RC(code, call);                                                                      \
+	}                                                                                            \
 	struct conf_semicolon
 
 /* A value that is no handle of any kind, and one where nothing is mapped. */
@@ -86,7 +86,8 @@ static inline uint32_t conf_cookie(void)
 
 static inline void *conf_pages(size_t pages)
 {
-	void *p = mmap(NULL, pages * CONF_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, pages * CONF_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -113,12 +114,12 @@ struct side_name {
 };
 
 struct side_options {
-	uint32_t modes;     /* of the domain */
+	uint32_t modes;	    /* of the domain */
 	uint32_t entries;   /* of cq; 0: CONF_CQ_ENTRIES */
 	gni_cq_mode_t cq;   /* mode of both queues */
 	uint32_t mem_flags; /* of the registration */
-	int no_rx;          /* registration without a queue */
-	uint8_t ptag;       /* 0: GNI_FIND_ALLOC_PTAG */
+	int no_rx;	    /* registration without a queue */
+	uint8_t ptag;	    /* 0: GNI_FIND_ALLOC_PTAG */
 };
 
 /* 0, or the number of the step that failed. */
@@ -137,20 +138,20 @@ static inline int side_open_as(struct side *s, uint32_t cookie, uint32_t id, str
 		return 4;
 	if (GNI_CqCreate(s->nic, CONF_CQ_ENTRIES, 0, o.cq, NULL, NULL, &s->rx))
 		return 5;
-	if (GNI_MemRegister(s->nic, (uintptr_t)s->data, CONF_BYTES, o.no_rx ? NULL : s->rx, o.mem_flags, CONF_NO_VMDH,
-			    &s->mem))
+	if (GNI_MemRegister(s->nic, (uintptr_t)s->data, CONF_BYTES, o.no_rx ? NULL : s->rx, o.mem_flags,
+			    CONF_NO_VMDH, &s->mem))
 		return 6;
 	return GNI_EpCreate(s->nic, s->cq, &s->ep) ? 7 : 0;
 }
 
 static inline int side_open(struct side *s, uint32_t cookie, uint32_t id)
 {
-	return side_open_as(s, cookie, id, (struct side_options){.cq = GNI_CQ_NOBLOCK});
+	return side_open_as(s, cookie, id, (struct side_options){ .cq = GNI_CQ_NOBLOCK });
 }
 
 static inline struct side_name side_name(const struct side *s)
 {
-	return (struct side_name){(uintptr_t)s->data, s->mem, s->pe, s->id};
+	return (struct side_name){ (uintptr_t)s->data, s->mem, s->pe, s->id };
 }
 
 /* Opens a side whose endpoint leads to the side itself; the name is its own. */
@@ -163,7 +164,7 @@ static inline int self_open_as(struct side *s, struct side_options o)
 
 static inline int self_open(struct side *s)
 {
-	return self_open_as(s, (struct side_options){.cq = GNI_CQ_NOBLOCK});
+	return self_open_as(s, (struct side_options){ .cq = GNI_CQ_NOBLOCK });
 }
 
 /* Two domains of one process, their endpoints bound to each other. */
@@ -184,7 +185,7 @@ static inline int two_open_as(struct side *a, struct side *b, struct side_option
 
 static inline int two_open(struct side *a, struct side *b)
 {
-	return two_open_as(a, b, (struct side_options){.cq = GNI_CQ_NOBLOCK});
+	return two_open_as(a, b, (struct side_options){ .cq = GNI_CQ_NOBLOCK });
 }
 
 /* What is still there, in the order of clients; all of it may have gone already. */
@@ -206,8 +207,9 @@ static inline void side_close(struct side *s)
 }
 
 /* A transfer between offsets @local of @s and @remote of @to, with a global event. */
-static inline gni_post_descriptor_t conf_post(const struct side *s, struct side_name to, gni_post_type_t type,
-					      size_t local, size_t remote, size_t bytes)
+static inline gni_post_descriptor_t conf_post(const struct side *s, struct side_name to,
+					      gni_post_type_t type, size_t local, size_t remote,
+					      size_t bytes)
 {
 	gni_post_descriptor_t d;
 
@@ -264,27 +266,27 @@ static inline gni_return_t conf_rdma(const struct side *s, gni_post_descriptor_t
 }
 
 /* Waits for a return code that a call is on its way to. */
-#define CONF_UNTIL(code, call)                                                                                         \
-	({                                                                                                             \
-		time_t conf_end = time(NULL) + CONF_PATIENCE;                                                          \
-		gni_return_t conf_rc;                                                                                  \
-		do {                                                                                                   \
-			conf_rc = (call);                                                                              \
-		} while (conf_rc != GNI_RC_##code && time(NULL) < conf_end);                                           \
-		conf_rc;                                                                                               \
+#define CONF_UNTIL(code, call)                                                                       \
+	({                                                                                           \
+		time_t conf_end = time(NULL) + CONF_PATIENCE;                                        \
+		gni_return_t conf_rc;                                                                \
+		do {                                                                                 \
+			conf_rc = (call);                                                            \
+		} while (conf_rc != GNI_RC_##code && time(NULL) < conf_end);                         \
+		conf_rc;                                                                             \
 	})
 
 /* What a call returns in a process of its own; its effects on memory are lost. 255: it crashed. */
-#define CONF_APART(prepare, call)                                                                                      \
-	({                                                                                                             \
-		int conf_status = 0;                                                                                   \
-		pid_t conf_pid = fork();                                                                               \
-		if (conf_pid == 0) {                                                                                   \
-			prepare;                                                                                       \
-			_exit((int)(call));                                                                            \
-		}                                                                                                      \
-		waitpid(conf_pid, &conf_status, 0);                                                                    \
-		(gni_return_t)(WIFEXITED(conf_status) ? WEXITSTATUS(conf_status) : 255);                               \
+#define CONF_APART(prepare, call)                                                                    \
+	({                                                                                           \
+		int conf_status = 0;                                                                 \
+		pid_t conf_pid = fork();                                                             \
+		if (conf_pid == 0) {                                                                 \
+			prepare;                                                                     \
+			_exit((int)(call));                                                          \
+		}                                                                                    \
+		waitpid(conf_pid, &conf_status, 0);                                                  \
+		(gni_return_t)(WIFEXITED(conf_status) ? WEXITSTATUS(conf_status) : 255);             \
 	})
 
 static inline void conf_become_nobody(void)
@@ -299,7 +301,7 @@ static inline void conf_become_nobody(void)
 /* From here on the process gets no memory that it does not have yet. */
 static inline void conf_no_memory(void)
 {
-	struct rlimit limit = {1, RLIM_INFINITY};
+	struct rlimit limit = { 1, RLIM_INFINITY };
 	void *volatile taken;
 	size_t size;
 
@@ -313,7 +315,7 @@ static inline void conf_no_memory(void)
 
 static inline void conf_memory_again(void)
 {
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 
 	if (setrlimit(RLIMIT_AS, &limit))
 		_exit(254);
@@ -330,7 +332,7 @@ static inline void conf_no_devices(void)
 /* The process may open no more files. */
 static inline void conf_no_files(void)
 {
-	struct rlimit limit = {0, 0};
+	struct rlimit limit = { 0, 0 };
 
 	if (setrlimit(RLIMIT_NOFILE, &limit))
 		_exit(254);

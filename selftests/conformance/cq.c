@@ -3,13 +3,13 @@
 /* Completion queues: creation, events, waiting, error texts. */
 #include "conformance.h"
 
-#define SOON 20ull /* ms */
+#define SOON 20ull	 /* ms */
 #define FAR (CONF_PATIENCE * 1000ull)
 
 FIXTURE(cq)
 {
-	struct side s;           /* polled, bound to itself */
-	struct side b;           /* the same with blocking queues */
+	struct side s;	       /* polled, bound to itself */
+	struct side b;	       /* the same with blocking queues */
 	gni_post_descriptor_t d; /* a put of 8 bytes of s */
 	gni_post_descriptor_t e; /* a put of 8 bytes of b */
 	gni_cq_entry_t entry;
@@ -19,7 +19,7 @@ FIXTURE_SETUP(cq)
 {
 	self->entry = 0;
 	ASSERT_EQ(0, self_open(&self->s));
-	ASSERT_EQ(0, self_open_as(&self->b, (struct side_options){.cq = GNI_CQ_BLOCKING}));
+	ASSERT_EQ(0, self_open_as(&self->b, (struct side_options){ .cq = GNI_CQ_BLOCKING }));
 	self->d = conf_post(&self->s, side_name(&self->s), GNI_POST_FMA_PUT, 0, 64, 8);
 	self->e = conf_post(&self->b, side_name(&self->b), GNI_POST_FMA_PUT, 0, 64, 8);
 }
@@ -271,7 +271,7 @@ TEST_F(cq, GNI_CqWaitEvent__TRANSACTION_ERROR__put_out_of_bounds)
 
 TEST_F(cq, GNI_CqVectorWaitEvent__SUCCESS__tells_which)
 {
-	gni_cq_handle_t both[2] = {self->b.rx, self->b.cq};
+	gni_cq_handle_t both[2] = { self->b.rx, self->b.cq };
 	uint32_t which = 9;
 
 	MUST(GNI_PostFma(self->b.ep, &self->e));
@@ -282,7 +282,7 @@ TEST_F(cq, GNI_CqVectorWaitEvent__SUCCESS__tells_which)
 
 TEST_F(cq, GNI_CqVectorWaitEvent__TIMEOUT__all_empty)
 {
-	gni_cq_handle_t both[2] = {self->b.rx, self->b.cq};
+	gni_cq_handle_t both[2] = { self->b.rx, self->b.cq };
 	uint32_t which;
 
 	RC(TIMEOUT, GNI_CqVectorWaitEvent(both, 2, SOON, &self->entry, &which));
@@ -300,7 +300,7 @@ TEST_F(cq, GNI_CqVectorWaitEvent__NOT_DONE__interrupt_masked)
 
 TEST_F(cq, GNI_CqVectorWaitEvent__INVALID_PARAM__queues_or_pointers)
 {
-	gni_cq_handle_t both[2] = {self->b.cq, NULL};
+	gni_cq_handle_t both[2] = { self->b.cq, NULL };
 	uint32_t which;
 
 	RC(INVALID_PARAM, GNI_CqVectorWaitEvent(NULL, 1, SOON, &self->entry, &which));
@@ -312,7 +312,7 @@ TEST_F(cq, GNI_CqVectorWaitEvent__INVALID_PARAM__queues_or_pointers)
 
 TEST_F(cq, GNI_CqVectorWaitEvent__ERROR_RESOURCE__one_is_polled)
 {
-	gni_cq_handle_t both[2] = {self->b.cq, self->s.cq};
+	gni_cq_handle_t both[2] = { self->b.cq, self->s.cq };
 	uint32_t which;
 
 	RC(ERROR_RESOURCE, GNI_CqVectorWaitEvent(both, 2, SOON, &self->entry, &which));
@@ -332,7 +332,7 @@ TEST_F(cq, GNI_CqVectorWaitEvent__TRANSACTION_ERROR__put_out_of_bounds)
 
 TEST_F(cq, GNI_CqVectorMonitor__SUCCESS__leaves_the_event)
 {
-	gni_cq_handle_t both[2] = {self->b.rx, self->b.cq};
+	gni_cq_handle_t both[2] = { self->b.rx, self->b.cq };
 	uint32_t which = 9;
 
 	MUST(GNI_PostFma(self->b.ep, &self->e));
@@ -464,7 +464,8 @@ TEST_F(cq, GNI_CqErrorRecoverable__INVALID_STATE__status_without_meaning)
 	for (shift = 0; shift < 63 && !found; shift++) {
 		for (value = 1; value < 64 && !found; value++) {
 			entry = value << shift & ~(1ull << 63);
-			if (gni_cq_get_status(entry) && GNI_CqErrorRecoverable(entry, &recoverable) != GNI_RC_SUCCESS)
+			if (gni_cq_get_status(entry) &&
+			    GNI_CqErrorRecoverable(entry, &recoverable) != GNI_RC_SUCCESS)
 				found = entry;
 		}
 	}

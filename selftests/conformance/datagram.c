@@ -11,8 +11,8 @@
 
 FIXTURE(datagram)
 {
-	struct side a, b;    /* bound to each other */
-	gni_ep_handle_t any; /* of b, not bound: for wildcards */
+	struct side a, b;	 /* bound to each other */
+	gni_ep_handle_t any;	 /* of b, not bound: for wildcards */
 	char out[GNI_DATAGRAM_MAXSIZE], in_a[GNI_DATAGRAM_MAXSIZE], in_b[GNI_DATAGRAM_MAXSIZE];
 	gni_post_state_t state;
 	uint32_t pe, id;
@@ -46,13 +46,14 @@ FIXTURE_TEARDOWN(datagram)
 #define TEST_A() GNI_EpPostDataTest(self->a.ep, &self->state, &self->pe, &self->id)
 #define TEST_A_ID(id_) GNI_EpPostDataTestById(self->a.ep, id_, &self->state, &self->pe, &self->id)
 #define WAIT_A(time) GNI_EpPostDataWait(self->a.ep, time, &self->state, &self->pe, &self->id)
-#define WAIT_A_ID(id_, time) GNI_EpPostDataWaitById(self->a.ep, id_, time, &self->state, &self->pe, &self->id)
-#define COMPLETED()                                                                                                    \
-	do {                                                                                                           \
-		EXPECT_EQ(GNI_POST_COMPLETED, self->state);                                                            \
-		EXPECT_EQ(self->b.pe, self->pe);                                                                       \
-		EXPECT_EQ(self->b.id, self->id);                                                                       \
-		EXPECT_EQ(0, memcmp(self->out, self->in_a, sizeof(self->out)));                                        \
+#define WAIT_A_ID(id_, time)                                                                         \
+	GNI_EpPostDataWaitById(self->a.ep, id_, time, &self->state, &self->pe, &self->id)
+#define COMPLETED()                                                                                  \
+	do {                                                                                         \
+		EXPECT_EQ(GNI_POST_COMPLETED, self->state);                                          \
+		EXPECT_EQ(self->b.pe, self->pe);                                                     \
+		EXPECT_EQ(self->b.id, self->id);                                                     \
+		EXPECT_EQ(0, memcmp(self->out, self->in_a, sizeof(self->out)));                      \
 	} while (0)
 
 /* ---- GNI_EpPostData, GNI_EpPostDataWId ---- */
@@ -375,7 +376,8 @@ TEST_F(datagram, GNI_EpPostDataCancelById__SUCCESS__ends_as_terminated)
 	EXPECT_EQ(GNI_POST_TERMINATED, self->state);
 }
 
-RC_TEST(GNI_EpPostDataCancelById__INVALID_PARAM__null_handle, INVALID_PARAM, GNI_EpPostDataCancelById(NULL, ID_A));
+RC_TEST(GNI_EpPostDataCancelById__INVALID_PARAM__null_handle, INVALID_PARAM,
+	GNI_EpPostDataCancelById(NULL, ID_A));
 
 TEST_F(datagram, GNI_EpPostDataCancelById__NO_MATCH__another_id)
 {

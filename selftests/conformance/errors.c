@@ -144,7 +144,7 @@ static void *wait_for_one(void *arg)
 
 TEST_F(errors, GNI_ReleaseErrors__NOT_DONE__a_thread_waits)
 {
-	struct waiter w = {self->err, 99};
+	struct waiter w = { self->err, 99 };
 	pthread_t thread;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_one, &w));
@@ -239,7 +239,7 @@ static void nothing(int signal)
 
 TEST_F(errors, GNI_WaitErrorEvents__NOT_DONE__a_signal_came)
 {
-	struct sigaction action = {.sa_handler = nothing};
+	struct sigaction action = { .sa_handler = nothing };
 	uint32_t count;
 
 	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
@@ -282,7 +282,8 @@ static void subscribe_and_become_nobody(gni_err_handle_t *err)
 
 TEST_F(errors, GNI_SetErrorPtag__PERMISSION_ERROR__not_root)
 {
-	RC(PERMISSION_ERROR, CONF_APART(subscribe_and_become_nobody(&self->err), GNI_SetErrorPtag(self->err, 0)));
+	RC(PERMISSION_ERROR,
+	   CONF_APART(subscribe_and_become_nobody(&self->err), GNI_SetErrorPtag(self->err, 0)));
 }
 
 TEST_HARNESS_MAIN

@@ -11,6 +11,7 @@
 
 /* ---- GNI_ConfigureJob ---- */
 
+
 TEST(GNI_ConfigureJob__SUCCESS__and_others_may_attach)
 {
 	gni_cdm_handle_t cdm;
@@ -19,9 +20,9 @@ TEST(GNI_ConfigureJob__SUCCESS__and_others_may_attach)
 
 	RC(SUCCESS, GNI_ConfigureJob(CONF_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, cookie, NULL));
 	RC(SUCCESS, GNI_ConfigureJob(CONF_DEVICE, JOB, GNI_FIND_ALLOC_PTAG, cookie, NULL));
-	EXPECT_EQ(GNI_RC_SUCCESS, CONF_NOBODY_RC(GNI_CdmCreate(1, GNI_FIND_ALLOC_PTAG, cookie, 0, &cdm)
-							 ? 254
-							 : GNI_CdmAttach(cdm, CONF_DEVICE, &pe, &nic)));
+	EXPECT_EQ(GNI_RC_SUCCESS,
+		  CONF_NOBODY_RC(GNI_CdmCreate(1, GNI_FIND_ALLOC_PTAG, cookie, 0, &cdm) ? 254 :
+				 GNI_CdmAttach(cdm, CONF_DEVICE, &pe, &nic)));
 }
 
 TEST(GNI_ConfigureJob__SUCCESS__replaces_limits)
@@ -237,7 +238,7 @@ TEST(GNI_ConfigureJob__ILLEGAL_OP__range_resized)
 
 /* ---- GNI_ConfigureNTTandJob ---- */
 
-#define BOTH(device, ptag, cookie, limits, desc, base)                                                                 \
+#define BOTH(device, ptag, cookie, limits, desc, base)                                               \
 	GNI_ConfigureNTTandJob(device, JOB, ptag, cookie, limits, desc, base)
 
 TEST(GNI_ConfigureNTTandJob__SUCCESS__addresses_are_virtual)
@@ -279,7 +280,8 @@ TEST(GNI_ConfigureNTTandJob__PERMISSION_ERROR__not_root)
 	gni_ntt_descriptor_t desc = table_of(two, 2);
 	uint32_t base;
 
-	RC(PERMISSION_ERROR, CONF_NOBODY_RC(BOTH(CONF_DEVICE, GNI_FIND_ALLOC_PTAG, conf_cookie(), NULL, &desc, &base)));
+	RC(PERMISSION_ERROR,
+	   CONF_NOBODY_RC(BOTH(CONF_DEVICE, GNI_FIND_ALLOC_PTAG, conf_cookie(), NULL, &desc, &base)));
 }
 
 TEST(GNI_ConfigureNTTandJob__ERROR_RESOURCE__larger_than_the_table)
@@ -355,8 +357,8 @@ TEST(GNI_SetBIConfig__INVALID_PARAM__device_values_modes)
 	RC(INVALID_PARAM, GNI_SetBIConfig(NO_DEVICE, 50, 50, GNI_BI_FLAG_APPLY_NOW));
 	RC(INVALID_PARAM, GNI_SetBIConfig(CONF_DEVICE, GNI_BI_INJECT_BW_MAX + 1, 50, GNI_BI_FLAG_APPLY_NOW));
 	RC(INVALID_PARAM, GNI_SetBIConfig(CONF_DEVICE, 50, GNI_BI_INJECT_BW_MAX + 1, GNI_BI_FLAG_APPLY_NOW));
-	RC(INVALID_PARAM,
-	   GNI_SetBIConfig(CONF_DEVICE, GNI_BI_INJECT_BW_ORB_MAX + 1, 50, GNI_BI_FLAG_VALUE_IS_NUM_ORB_ENTRIES));
+	RC(INVALID_PARAM, GNI_SetBIConfig(CONF_DEVICE, GNI_BI_INJECT_BW_ORB_MAX + 1, 50,
+					  GNI_BI_FLAG_VALUE_IS_NUM_ORB_ENTRIES));
 	RC(INVALID_PARAM, GNI_SetBIConfig(CONF_DEVICE, 50, 50, 0x8000));
 }
 

@@ -32,19 +32,19 @@ FIXTURE_TEARDOWN(limits)
 	side_close(&self->b);
 }
 
-#define CONFIGURE(field, value)                                                                                        \
-	do {                                                                                                           \
-		self->limits = conf_limits();                                                                          \
-		self->limits.field = (value);                                                                          \
-		MUST(GNI_ConfigureJob(CONF_DEVICE, JOB, self->ptag, self->cookie, &self->limits));                     \
+#define CONFIGURE(field, value)                                                                     \
+	do {                                                                                        \
+		self->limits = conf_limits();                                                       \
+		self->limits.field = (value);                                                       \
+		MUST(GNI_ConfigureJob(CONF_DEVICE, JOB, self->ptag, self->cookie, &self->limits));  \
 	} while (0)
 
-#define INFO(kind, used_now, limit_now)                                                                                \
-	do {                                                                                                           \
-		gni_job_res_desc_t desc = {99999, 99999};                                                              \
-		MUST(GNI_GetJobResInfo(CONF_DEVICE, self->ptag, kind, &desc));                                         \
-		EXPECT_EQ(used_now, desc.used);                                                                        \
-		EXPECT_EQ(limit_now, desc.limit);                                                                      \
+#define INFO(kind, used_now, limit_now)                                                             \
+	do {                                                                                        \
+		gni_job_res_desc_t desc = { 99999, 99999 };                                         \
+		MUST(GNI_GetJobResInfo(CONF_DEVICE, self->ptag, kind, &desc));                      \
+		EXPECT_EQ(used_now, desc.used);                                                     \
+		EXPECT_EQ(limit_now, desc.limit);                                                   \
 	} while (0)
 
 TEST_F(limits, GNI_GetJobResInfo__SUCCESS__collective_engines)
@@ -67,10 +67,10 @@ TEST_F(limits, GNI_GetJobResInfo__SUCCESS__memory_domains)
 
 	CONFIGURE(mdd_limit, 3);
 	INFO(GNI_JOB_RES_MDD, 2, 3);
-	RC(SUCCESS,
-	   GNI_MemRegister(self->b.nic, (uintptr_t)self->b.data, 8, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
-	RC(ERROR_RESOURCE,
-	   GNI_MemRegister(self->a.nic, (uintptr_t)self->a.data, 8, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
+	RC(SUCCESS, GNI_MemRegister(self->b.nic, (uintptr_t)self->b.data, 8, NULL, GNI_MEM_READWRITE,
+				    CONF_NO_VMDH, &mem));
+	RC(ERROR_RESOURCE, GNI_MemRegister(self->a.nic, (uintptr_t)self->a.data, 8, NULL,
+					   GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
 	INFO(GNI_JOB_RES_MDD, 3, 3);
 }
 
@@ -102,13 +102,13 @@ TEST_F(limits, GNI_GetJobResInfo__SUCCESS__translation_space)
 
 	CONFIGURE(a.m.iommu_limit, 1);
 	INFO(GNI_JOB_RES_IOMMU, 2 * CONF_BYTES, 2 * mib);
-	RC(ERROR_RESOURCE,
-	   GNI_MemRegister(self->a.nic, (uintptr_t)big, 2 * mib, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
-	RC(SUCCESS, GNI_MemRegister(self->a.nic, (uintptr_t)big, 2 * mib - 2 * CONF_BYTES, NULL, GNI_MEM_READWRITE,
-				    CONF_NO_VMDH, &mem));
+	RC(ERROR_RESOURCE, GNI_MemRegister(self->a.nic, (uintptr_t)big, 2 * mib, NULL, GNI_MEM_READWRITE,
+					   CONF_NO_VMDH, &mem));
+	RC(SUCCESS, GNI_MemRegister(self->a.nic, (uintptr_t)big, 2 * mib - 2 * CONF_BYTES, NULL,
+				    GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
 	INFO(GNI_JOB_RES_IOMMU, 2 * mib, 2 * mib);
-	RC(ERROR_RESOURCE,
-	   GNI_MemRegister(self->b.nic, (uintptr_t)self->b.data, 1, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
+	RC(ERROR_RESOURCE, GNI_MemRegister(self->b.nic, (uintptr_t)self->b.data, 1, NULL,
+					   GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
 }
 
 TEST_F(limits, GNI_PostRdma__ERROR_RESOURCE__limit_of_the_job)

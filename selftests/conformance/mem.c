@@ -26,7 +26,7 @@ FIXTURE_TEARDOWN(mem)
 	side_close(&self->s);
 }
 
-#define REGISTER(address, length, cq, flags, index)                                                                    \
+#define REGISTER(address, length, cq, flags, index)                                                  \
 	GNI_MemRegister(self->s.nic, (uint64_t)(uintptr_t)(address), length, cq, flags, index, &self->mem)
 #define UNCHANGED() EXPECT_EQ(0, memcmp(&none, &self->mem, sizeof(none)))
 
@@ -73,11 +73,12 @@ TEST_F(mem, GNI_MemRegister__INVALID_PARAM__length_0)
 
 TEST_F(mem, GNI_MemRegister__INVALID_PARAM__handles_and_pointers)
 {
-	RC(INVALID_PARAM,
-	   GNI_MemRegister(NULL, (uintptr_t)self->data, 8, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &self->mem));
-	RC(INVALID_PARAM,
-	   GNI_MemRegister(self->s.nic, (uintptr_t)self->data, 8, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, NULL));
-	RC(INVALID_PARAM, REGISTER(self->data, 8, CONF_NO_HANDLE(gni_cq_handle_t), GNI_MEM_READWRITE, CONF_NO_VMDH));
+	RC(INVALID_PARAM, GNI_MemRegister(NULL, (uintptr_t)self->data, 8, NULL, GNI_MEM_READWRITE,
+					  CONF_NO_VMDH, &self->mem));
+	RC(INVALID_PARAM, GNI_MemRegister(self->s.nic, (uintptr_t)self->data, 8, NULL,
+					  GNI_MEM_READWRITE, CONF_NO_VMDH, NULL));
+	RC(INVALID_PARAM, REGISTER(self->data, 8, CONF_NO_HANDLE(gni_cq_handle_t), GNI_MEM_READWRITE,
+				   CONF_NO_VMDH));
 	UNCHANGED();
 }
 
@@ -120,7 +121,8 @@ TEST(GNI_MemRegister__ERROR_RESOURCE__limit_of_the_job)
 
 	limits.mdd_limit = 1;
 	ASSERT_EQ(0, side_open(&s, conf_job(7003, &limits), 1));
-	RC(ERROR_RESOURCE, GNI_MemRegister(s.nic, (uintptr_t)s.data, 8, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
+	RC(ERROR_RESOURCE, GNI_MemRegister(s.nic, (uintptr_t)s.data, 8, NULL, GNI_MEM_READWRITE,
+					   CONF_NO_VMDH, &mem));
 	EXPECT_EQ(0, memcmp(&none, &mem, sizeof(none)));
 	side_close(&s);
 }
@@ -137,7 +139,8 @@ TEST(GNI_MemRegister__ERROR_NOMEM__no_address_space)
 	MUST(GNI_CdmCreate(1, GNI_FIND_ALLOC_PTAG, conf_cookie(), 0, &cdm));
 	MUST(GNI_CdmAttach(cdm, CONF_DEVICE, &pe, &nic));
 	conf_no_memory();
-	RC(ERROR_NOMEM, GNI_MemRegister(nic, (uintptr_t)data, 8, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
+	RC(ERROR_NOMEM, GNI_MemRegister(nic, (uintptr_t)data, 8, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH,
+					&mem));
 	conf_memory_again();
 	EXPECT_EQ(0, memcmp(&none, &mem, sizeof(none)));
 }
@@ -160,15 +163,16 @@ TEST_F(mem, GNI_MemRegister__PERMISSION_ERROR__mapped_for_reading_only)
 
 static gni_mem_segment_t segment(uint8_t *at, uint64_t bytes)
 {
-	return (gni_mem_segment_t){(uintptr_t)at, bytes};
+	return (gni_mem_segment_t){ (uintptr_t)at, bytes };
 }
 
-#define SEGMENTS(list, count, cq, flags)                                                                               \
+#define SEGMENTS(list, count, cq, flags)                                                             \
 	GNI_MemRegisterSegments(self->s.nic, list, count, cq, flags, CONF_NO_VMDH, &self->mem)
 
 TEST_F(mem, GNI_MemRegisterSegments__SUCCESS__two_of_them)
 {
-	gni_mem_segment_t two[2] = {segment(self->data, CONF_PAGE), segment(self->data + 4 * CONF_PAGE, 2 * CONF_PAGE)};
+	gni_mem_segment_t two[2] = { segment(self->data, CONF_PAGE),
+				     segment(self->data + 4 * CONF_PAGE, 2 * CONF_PAGE) };
 
 	RC(SUCCESS, SEGMENTS(two, 2, NULL, GNI_MEM_READWRITE));
 	MUST(GNI_MemDeregister(self->s.nic, &self->mem));
@@ -178,15 +182,17 @@ TEST_F(mem, GNI_MemRegisterSegments__INVALID_PARAM__list_and_handles)
 {
 	gni_mem_segment_t one = segment(self->data, CONF_PAGE);
 	gni_mem_segment_t empty = segment(self->data, 0);
-	gni_mem_segment_t nowhere = {CONF_PAGE, CONF_PAGE};
+	gni_mem_segment_t nowhere = { CONF_PAGE, CONF_PAGE };
 
 	RC(INVALID_PARAM, SEGMENTS(NULL, 1, NULL, GNI_MEM_READWRITE));
 	RC(INVALID_PARAM, SEGMENTS(&one, 0, NULL, GNI_MEM_READWRITE));
 	RC(INVALID_PARAM, SEGMENTS(&empty, 1, NULL, GNI_MEM_READWRITE));
 	RC(INVALID_PARAM, SEGMENTS(&nowhere, 1, NULL, GNI_MEM_READWRITE));
 	RC(INVALID_PARAM, SEGMENTS(&one, 1, CONF_NO_HANDLE(gni_cq_handle_t), GNI_MEM_READWRITE));
-	RC(INVALID_PARAM, GNI_MemRegisterSegments(NULL, &one, 1, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &self->mem));
-	RC(INVALID_PARAM, GNI_MemRegisterSegments(self->s.nic, &one, 1, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, NULL));
+	RC(INVALID_PARAM, GNI_MemRegisterSegments(NULL, &one, 1, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH,
+						  &self->mem));
+	RC(INVALID_PARAM, GNI_MemRegisterSegments(self->s.nic, &one, 1, NULL, GNI_MEM_READWRITE,
+						  CONF_NO_VMDH, NULL));
 	UNCHANGED();
 }
 
@@ -200,7 +206,8 @@ TEST(GNI_MemRegisterSegments__ERROR_RESOURCE__limit_of_the_job)
 	limits.mdd_limit = 1;
 	ASSERT_EQ(0, side_open(&s, conf_job(7004, &limits), 1));
 	one = segment(s.data, CONF_PAGE);
-	RC(ERROR_RESOURCE, GNI_MemRegisterSegments(s.nic, &one, 1, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH, &mem));
+	RC(ERROR_RESOURCE, GNI_MemRegisterSegments(s.nic, &one, 1, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH,
+						   &mem));
 	side_close(&s);
 }
 
@@ -225,7 +232,8 @@ TEST(GNI_MemRegisterSegments__ERROR_NOMEM__no_address_space)
 
 TEST_F(mem, GNI_MemRegisterSegments__PERMISSION_ERROR__mapped_for_reading_only)
 {
-	gni_mem_segment_t two[2] = {segment(self->data, CONF_PAGE), segment(self->data + 4 * CONF_PAGE, CONF_PAGE)};
+	gni_mem_segment_t two[2] = { segment(self->data, CONF_PAGE),
+				     segment(self->data + 4 * CONF_PAGE, CONF_PAGE) };
 
 	ASSERT_EQ(0, mprotect(self->data + 4 * CONF_PAGE, CONF_PAGE, PROT_READ));
 	RC(PERMISSION_ERROR, SEGMENTS(two, 2, NULL, GNI_MEM_READWRITE));
@@ -366,7 +374,8 @@ TEST_F(mem, GNI_MemQueryHndls__SUCCESS__walks_over_all)
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		MUST(REGISTER(self->data + 2 * i * CONF_PAGE, CONF_PAGE, NULL, GNI_MEM_READWRITE, CONF_NO_VMDH));
+		MUST(REGISTER(self->data + 2 * i * CONF_PAGE, CONF_PAGE, NULL, GNI_MEM_READWRITE,
+			      CONF_NO_VMDH));
 	}
 	for (i = 0; i < 3; i++) {
 		RC(SUCCESS, GNI_MemQueryHndls(self->s.nic, -1, &walk, &address, &length));

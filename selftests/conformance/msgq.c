@@ -38,11 +38,11 @@ FIXTURE_TEARDOWN(msgq)
 #define SEND() GNI_MsgqSend(self->queue, self->s.ep, "he", 2, "ad", 2, 0xfedcba98, 9)
 #define PROGRESS(ms) GNI_MsgqProgress(self->queue, ms)
 /* A queue that is connected with itself. */
-#define READY()                                                                                                        \
-	do {                                                                                                           \
-		MUST(INIT());                                                                                          \
-		MUST(RESERVE(self->s.pe));                                                                             \
-		MUST(CONNECT(self->s.pe));                                                                             \
+#define READY()                                                                                      \
+	do {                                                                                         \
+		MUST(INIT());                                                                        \
+		MUST(RESERVE(self->s.pe));                                                           \
+		MUST(CONNECT(self->s.pe));                                                           \
 	} while (0)
 
 /* ---- GNI_MsgqSize ---- */
@@ -113,7 +113,7 @@ TEST_F(msgq, GNI_MsgqInit__INVALID_STATE__nic_handle_has_one)
 TEST(GNI_MsgqInit__INVALID_STATE__other_attributes_than_the_first_instance)
 {
 	gni_msgq_attr_t attributes = queue_attributes(2);
-	struct received got = {0};
+	struct received got = { 0 };
 	gni_msgq_handle_t queue;
 	struct side a, b;
 

@@ -106,7 +106,8 @@ TEST(GNI_GetVersionInformation__SUCCESS__library_and_driver)
 	EXPECT_NE(0, info.kgni_build_string[0]);
 }
 
-RC_TEST(GNI_GetVersionInformation__INVALID_PARAM__null_result, INVALID_PARAM, GNI_GetVersionInformation(NULL));
+RC_TEST(GNI_GetVersionInformation__INVALID_PARAM__null_result, INVALID_PARAM,
+	GNI_GetVersionInformation(NULL));
 
 /* ---- GNI_GetDevResInfo, GNI_GetJobResInfo ---- */
 
@@ -140,8 +141,8 @@ TEST(GNI_GetDevResInfo__ERROR_RESOURCE__the_other_nic_has_it)
 	gni_nic_device_t type;
 
 	MUST(GNI_GetDeviceType(&type));
-	RC(ERROR_RESOURCE,
-	   GNI_GetDevResInfo(CONF_DEVICE, type == GNI_DEVICE_GEMINI ? GNI_DEV_RES_CE : GNI_DEV_RES_MRT, &desc));
+	RC(ERROR_RESOURCE, GNI_GetDevResInfo(CONF_DEVICE, type == GNI_DEVICE_GEMINI ? GNI_DEV_RES_CE :
+					     GNI_DEV_RES_MRT, &desc));
 }
 
 FIXTURE(nic)
@@ -189,8 +190,8 @@ TEST_F(nic, GNI_GetJobResInfo__ERROR_RESOURCE__the_other_nic_has_it)
 	gni_nic_device_t type;
 
 	MUST(GNI_GetDeviceType(&type));
-	RC(ERROR_RESOURCE, GNI_GetJobResInfo(CONF_DEVICE, self->ptag,
-					     type == GNI_DEVICE_GEMINI ? GNI_JOB_RES_CE : GNI_JOB_RES_GART, &desc));
+	RC(ERROR_RESOURCE, GNI_GetJobResInfo(CONF_DEVICE, self->ptag, type == GNI_DEVICE_GEMINI ?
+					     GNI_JOB_RES_CE : GNI_JOB_RES_GART, &desc));
 }
 
 /* ---- GNI_GetPtag, GNI_GetNttGran ---- */

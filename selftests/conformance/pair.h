@@ -34,7 +34,7 @@
 struct pair {
 	struct __test_metadata *metadata;
 	int rank;
-	int fd;    /* to the other rank, or to the thread that speaks PMI */
+	int fd;	   /* to the other rank, or to the thread that speaks PMI */
 	pid_t pid; /* second rank of this machine, in the first one */
 	int test;  /* number of the test in the program */
 	int step;
@@ -238,8 +238,7 @@ static inline void pair_begin(struct __test_metadata *_metadata, struct pair *pa
 		pair->fd = ends[pair->rank];
 		close(ends[!pair->rank]);
 	}
-	ASSERT_NE(0, pair_meet_at(pair, pair->test))
-	{
+	ASSERT_NE(0, pair_meet_at(pair, pair->test)) {
 		TH_LOG("rank %d: the other rank is in a later test", pair->rank);
 	}
 }
@@ -254,27 +253,27 @@ static inline void pair_end(struct __test_metadata *_metadata, struct pair *pair
 	if (pair->rank)
 		_exit(pair_passed(_metadata) ? 0 : 1);
 	waitpid(pair->pid, &status, 0);
-	EXPECT_EQ(0, status)
-	{
+	EXPECT_EQ(0, status) {
 		TH_LOG("rank 1 failed");
 	}
 }
 
-#define PAIR_TEST(name)                                                                                                \
-	static void name##_pair(struct __test_metadata *_metadata, struct pair *pair);                                 \
-	TEST(name)                                                                                                     \
-	{                                                                                                              \
-		struct pair pair;                                                                                      \
-                                                                                                                       \
-		pair_begin(_metadata, &pair);                                                                          \
-		name##_pair(_metadata, &pair);                                                                         \
-		pair_end(_metadata, &pair);                                                                            \
-	}                                                                                                              \
-	static void name##_pair(struct __test_metadata __attribute__((unused)) * _metadata,                            \
-				struct pair __attribute__((unused)) * pair)
+#define PAIR_TEST(name)                                                                              \
+	static void name##_pair(struct __test_metadata *_metadata, struct pair *pair);               \
+	TEST(name)                                                                                   \
+	{                                                                                            \
+		struct pair pair;                                                                    \
+												 \
+		pair_begin(_metadata, &pair);                                                        \
+		name##_pair(_metadata, &pair);                                                       \
+		pair_end(_metadata, &pair);                                                          \
+	}                                                                                            \
+	static void name##_pair(struct __test_metadata __attribute__((unused)) *_metadata,           \
+				struct pair __attribute__((unused)) *pair)
 
 /* Opens this rank's side, tells the other one and binds the endpoint to it. 0, or the step that failed. */
-static inline int pair_open_as(struct pair *pair, struct side *s, struct side_name *peer, struct side_options o)
+static inline int pair_open_as(struct pair *pair, struct side *s, struct side_name *peer,
+			       struct side_options o)
 {
 	struct side_name mine;
 	int step = side_open_as(s, pair->cookie, (uint32_t)pair->rank + 1, o);
@@ -288,14 +287,14 @@ static inline int pair_open_as(struct pair *pair, struct side *s, struct side_na
 
 static inline int pair_open(struct pair *pair, struct side *s, struct side_name *peer)
 {
-	return pair_open_as(pair, s, peer, (struct side_options){.cq = GNI_CQ_NOBLOCK});
+	return pair_open_as(pair, s, peer, (struct side_options){ .cq = GNI_CQ_NOBLOCK });
 }
 
 /* ---- The program's beginning and end ---- */
 
 static inline void pair_no_more(void)
 {
-	struct pair pair = {.rank = pair_job_rank, .fd = pair_job_fd};
+	struct pair pair = { .rank = pair_job_rank, .fd = pair_job_fd };
 
 	(void)pair_meet_at(&pair, INT_MAX);
 }

@@ -112,11 +112,12 @@ PAIR_TEST(GNI_CeCheckResult__TRANSACTION_ERROR__other_rank_is_gone)
 	d = contribution(&t, GNI_FMA_CE_IADD, 1);
 	if (pair->rank == 0) {
 		MUST(GNI_PostFma(t.s.ep, &d));
-		RC(TRANSACTION_ERROR, CONF_UNTIL(TRANSACTION_ERROR, GNI_CeCheckResult(result, sizeof(*result))));
+		RC(TRANSACTION_ERROR,
+		   CONF_UNTIL(TRANSACTION_ERROR, GNI_CeCheckResult(result, sizeof(*result))));
 		EXPECT_FALSE(GNI_CE_RES_STATUS_OK(result));
 	} else {
 		MUST(GNI_CdmDestroy(t.s.cdm));
-		t.s = (struct side){.data = t.s.data};
+		t.s = (struct side){ .data = t.s.data };
 	}
 	pair_meet(pair);
 	if (pair->rank == 0)

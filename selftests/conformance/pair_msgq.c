@@ -53,7 +53,7 @@ static void leave(struct pair *pair, struct member *g)
 
 PAIR_TEST(GNI_MsgqSend__SUCCESS__both_ranks)
 {
-	char text[4] = {'r', 'k', ' ', (char)('0' + pair->rank)};
+	char text[4] = { 'r', 'k', ' ', (char)('0' + pair->rank) };
 	gni_cq_entry_t entry;
 	struct member g;
 

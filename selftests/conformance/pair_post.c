@@ -16,7 +16,7 @@ struct meeting {
 static void meet(struct __test_metadata *_metadata, struct pair *pair, struct meeting *m, gni_post_type_t type,
 		 size_t bytes)
 {
-	ASSERT_EQ(0, pair_open_as(pair, &m->s, &m->peer, (struct side_options){.cq = GNI_CQ_BLOCKING}));
+	ASSERT_EQ(0, pair_open_as(pair, &m->s, &m->peer, (struct side_options){ .cq = GNI_CQ_BLOCKING }));
 	m->d = conf_post(&m->s, m->peer, type, 0, HALF, bytes);
 	m->from = m->s.data;
 	m->at = m->s.data + HALF;
@@ -100,7 +100,8 @@ PAIR_TEST(GNI_PostFma__SUCCESS__sync_flag_comes_after_the_data)
 
 /* ---- Gets ---- */
 
-static void prepare_get(struct __test_metadata *_metadata, struct pair *pair, struct meeting *m, gni_post_type_t type)
+static void prepare_get(struct __test_metadata *_metadata, struct pair *pair, struct meeting *m,
+			gni_post_type_t type)
 {
 	meet(_metadata, pair, m, type, HALF);
 	memset(m->at, PATTERN + pair->rank, HALF);

@@ -75,7 +75,8 @@ PAIR_TEST(GNI_SmsgGetNext__SUCCESS__order_of_sending)
 	begin(_metadata, pair, &t);
 	for (n = 0; n < 10 * MAILBOX_CREDITS; n++) {
 		if (pair->rank == 0) {
-			ASSERT_EQ(GNI_RC_SUCCESS, CONF_UNTIL(SUCCESS, GNI_SmsgSend(t.s.ep, &n, sizeof(n), NULL, 0, n)));
+			ASSERT_EQ(GNI_RC_SUCCESS,
+				  CONF_UNTIL(SUCCESS, GNI_SmsgSend(t.s.ep, &n, sizeof(n), NULL, 0, n)));
 			ASSERT_EQ(GNI_RC_SUCCESS, conf_event(t.s.cq, &entry));
 			continue;
 		}

@@ -11,7 +11,7 @@ FIXTURE(fma)
 	gni_post_descriptor_t *done;
 	gni_cq_entry_t entry;
 	uint64_t *from; /* local operand of d */
-	uint64_t *at;   /* remote operand of d */
+	uint64_t *at;	/* remote operand of d */
 };
 
 FIXTURE_SETUP(fma)

@@ -92,7 +92,7 @@ TEST_F(rdma, GNI_PostRdma__INVALID_PARAM__type_of_another_call)
 
 TEST_F(rdma, GNI_PostRdma__INVALID_PARAM__memory_handles)
 {
-	gni_mem_handle_t none = {0, 0}, good = self->d.local_mem_hndl;
+	gni_mem_handle_t none = { 0, 0 }, good = self->d.local_mem_hndl;
 
 	self->d.local_mem_hndl = none;
 	RC(INVALID_PARAM, POST());
@@ -144,7 +144,8 @@ TEST_F(rdma, GNI_PostRdma__ERROR_RESOURCE__more_posts_than_the_queue_has_room_fo
 /* A handle with the read-only attribute. */
 static int read_only(struct side *s, gni_mem_handle_t *mem)
 {
-	return GNI_MemRegister(s->nic, (uintptr_t)s->data, CONF_BYTES, NULL, GNI_MEM_READ_ONLY, CONF_NO_VMDH, mem);
+	return GNI_MemRegister(s->nic, (uintptr_t)s->data, CONF_BYTES, NULL, GNI_MEM_READ_ONLY, CONF_NO_VMDH,
+			       mem);
 }
 
 TEST_F(rdma, GNI_PostRdma__PERMISSION_ERROR__put_into_what_may_only_be_read)

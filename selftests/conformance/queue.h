@@ -31,13 +31,13 @@ static inline int queue_receive(uint32_t id, uint32_t pe, void *msg, uint8_t tag
 
 static inline gni_msgq_attr_t queue_attributes(uint32_t instances)
 {
-	return (gni_msgq_attr_t){.max_msg_sz = GNI_MSGQ_MSG_SZ_MAX,
-				 .smsg_q_sz = QUEUE_SLOTS,
-				 .rcv_pool_sz = 16,
-				 .num_msgq_eps = 2,
-				 .nloc_insts = instances,
-				 .modes = GNI_MSGQ_MODE_BLOCKING,
-				 .rcv_cq_sz = 64};
+	return (gni_msgq_attr_t){ .max_msg_sz = GNI_MSGQ_MSG_SZ_MAX,
+				  .smsg_q_sz = QUEUE_SLOTS,
+				  .rcv_pool_sz = 16,
+				  .num_msgq_eps = 2,
+				  .nloc_insts = instances,
+				  .modes = GNI_MSGQ_MODE_BLOCKING,
+				  .rcv_cq_sz = 64 };
 }
 
 #endif /* QUEUE_H */

@@ -8,7 +8,7 @@
 TEST(S5_2__failure_leaves_the_handle_alone)
 {
 	struct side s;
-	gni_mem_handle_t mem = {11, 22};
+	gni_mem_handle_t mem = { 11, 22 };
 
 	ASSERT_EQ(0, self_open(&s));
 	RC(INVALID_PARAM, GNI_MemRegister(s.nic, CONF_PAGE, CONF_PAGE, NULL, 0, CONF_NO_VMDH, &mem));
@@ -28,8 +28,8 @@ TEST(S5_6__pieces_are_addressed_by_offset)
 
 	ASSERT_NE(NULL, data);
 	ASSERT_EQ(0, self_open(&s));
-	two[0] = (gni_mem_segment_t){(uintptr_t)data, CONF_PAGE};
-	two[1] = (gni_mem_segment_t){(uintptr_t)data + 4 * CONF_PAGE, CONF_PAGE};
+	two[0] = (gni_mem_segment_t){ (uintptr_t)data, CONF_PAGE };
+	two[1] = (gni_mem_segment_t){ (uintptr_t)data + 4 * CONF_PAGE, CONF_PAGE };
 	MUST(GNI_MemRegisterSegments(s.nic, two, 2, NULL, 0, CONF_NO_VMDH, &mem));
 	d = conf_post(&s, side_name(&s), GNI_POST_FMA_PUT, 0, 0, 16);
 	d.remote_addr = CONF_PAGE - 8;
@@ -87,7 +87,8 @@ TEST(S5_9__next_free_slot_of_the_block)
 	MUST(GNI_MemRegister(s.nic, (uintptr_t)s.data, 64, NULL, GNI_MEM_USE_VMDH, 0, &at_0));
 	RC(SUCCESS, GNI_MemRegister(s.nic, (uintptr_t)s.data, 64, NULL, GNI_MEM_USE_VMDH, CONF_NO_VMDH, &next));
 	EXPECT_EQ(1, next.qword1 >> 52);
-	RC(ERROR_RESOURCE, GNI_MemRegister(s.nic, (uintptr_t)s.data, 64, NULL, GNI_MEM_USE_VMDH, CONF_NO_VMDH, &full));
+	RC(ERROR_RESOURCE,
+	   GNI_MemRegister(s.nic, (uintptr_t)s.data, 64, NULL, GNI_MEM_USE_VMDH, CONF_NO_VMDH, &full));
 	MUST(GNI_MemDeregister(s.nic, &at_0));
 	MUST(GNI_MemDeregister(s.nic, &next));
 	side_close(&s);
@@ -95,8 +96,9 @@ TEST(S5_9__next_free_slot_of_the_block)
 
 TEST(S5_11__ordering_flags_are_taken)
 {
-	static const uint32_t flags[] = {GNI_MEM_STRICT_PI_ORDERING, GNI_MEM_RELAXED_PI_ORDERING,
-					 GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING, GNI_MEM_PI_FLUSH};
+	static const uint32_t flags[] = { GNI_MEM_STRICT_PI_ORDERING, GNI_MEM_RELAXED_PI_ORDERING,
+					  GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING,
+					  GNI_MEM_PI_FLUSH };
 	struct side s;
 	unsigned int i;
 
@@ -138,19 +140,20 @@ TEST(S5_14__words_of_a_handle)
 
 /* A client that packs a handle into 64 bits knows address, MDH and the flag, not the pages, nor always the code. */
 /*
- * A handle for place 3 as a scalable provider builds it: place and the flag for it, all ones for the pages, and no
- * address. It reaches the bytes that the handle of the registration reaches by virtual address.
+ * A handle for place 3 as a scalable provider builds it: place and the flag for it, all ones for the pages, and no address.
+ * It reaches the bytes that the handle of the registration reaches by virtual address.
  */
 TEST(S5_17__handle_without_an_address)
 {
-	gni_mem_handle_t real, built = {0, 0};
+	gni_mem_handle_t real, built = { 0, 0 };
 	gni_post_descriptor_t d;
 	struct side s;
 	uint64_t *at;
 
 	ASSERT_EQ(0, self_open(&s));
 	MUST(GNI_SetMddResources(s.nic, 4));
-	MUST(GNI_MemRegister(s.nic, (uintptr_t)s.data + CONF_PAGE, CONF_PAGE, NULL, GNI_MEM_USE_VMDH, 3, &real));
+	MUST(GNI_MemRegister(s.nic, (uintptr_t)s.data + CONF_PAGE, CONF_PAGE, NULL, GNI_MEM_USE_VMDH, 3,
+			     &real));
 	at = (uint64_t *)(s.data + CONF_PAGE + 64);
 	built.qword1 = 3ull << 52;
 	built.qword2 = 0x0fffffffull | 12ull << 28 | 2ull << 34;
@@ -276,7 +279,7 @@ TEST(S6_2__default_event_data)
 	uint32_t data[3];
 
 	ASSERT_EQ(0, side_open_as(&s, conf_cookie(), 77,
-				  (struct side_options){.modes = GNI_CDM_MODE_DUAL_EVENTS, .cq = GNI_CQ_NOBLOCK}));
+				  (struct side_options){ .modes = GNI_CDM_MODE_DUAL_EVENTS, .cq = GNI_CQ_NOBLOCK }));
 	MUST(GNI_EpBind(s.ep, s.pe, 1234));
 	ASSERT_EQ(0, event_data(&s, data));
 	EXPECT_EQ(1234, data[0]);
@@ -290,7 +293,8 @@ TEST(S6_3__set_event_data)
 	struct side s;
 	uint32_t data[3];
 
-	ASSERT_EQ(0, self_open_as(&s, (struct side_options){.modes = GNI_CDM_MODE_DUAL_EVENTS, .cq = GNI_CQ_NOBLOCK}));
+	ASSERT_EQ(0, self_open_as(&s, (struct side_options){ .modes = GNI_CDM_MODE_DUAL_EVENTS,
+							     .cq = GNI_CQ_NOBLOCK }));
 	MUST(GNI_EpSetEventData(s.ep, 0x111, 0x222));
 	ASSERT_EQ(0, event_data(&s, data));
 	EXPECT_EQ(0x111, data[0]);
@@ -314,8 +318,8 @@ static gni_return_t post(const struct side *s, gni_post_descriptor_t *d)
 
 TEST(S6_3__of_every_kind_of_post)
 {
-	static const gni_post_type_t types[] = {GNI_POST_FMA_PUT,  GNI_POST_FMA_GET,  GNI_POST_AMO,
-						GNI_POST_RDMA_PUT, GNI_POST_RDMA_GET, GNI_POST_CQWRITE};
+	static const gni_post_type_t types[] = { GNI_POST_FMA_PUT,  GNI_POST_FMA_GET,  GNI_POST_AMO,
+						 GNI_POST_RDMA_PUT, GNI_POST_RDMA_GET, GNI_POST_CQWRITE };
 	gni_post_descriptor_t d, *done;
 	gni_cq_entry_t entry;
 	struct side s;

@@ -82,7 +82,7 @@ static void *three_calls(void *argument)
 
 TEST(S1_10__three_calls_without_lock)
 {
-	struct lockless l = {.stop = 0};
+	struct lockless l = { .stop = 0 };
 	gni_post_descriptor_t d;
 	pthread_t thread;
 	int i;
@@ -133,8 +133,8 @@ TEST(S2_6__datagrams_name_the_instance)
 TEST(S3_2__masks_of_clients)
 {
 	/* libfabric, Open MPI, UCX, LND */
-	static const uint32_t common =
-		GNI_CDM_MODE_FAST_DATAGRAM_POLL | GNI_CDM_MODE_FMA_SHARED | GNI_CDM_MODE_ERR_NO_KILL;
+	static const uint32_t common = GNI_CDM_MODE_FAST_DATAGRAM_POLL | GNI_CDM_MODE_FMA_SHARED |
+				       GNI_CDM_MODE_ERR_NO_KILL;
 	const uint32_t masks[] = {
 		common | GNI_CDM_MODE_FMA_SMALL_WINDOW | GNI_CDM_MODE_FORK_PARTCOPY,
 		common | GNI_CDM_MODE_FMA_SMALL_WINDOW | GNI_CDM_MODE_FORK_PARTCOPY | GNI_CDM_MODE_MDD_SHARED,
@@ -146,7 +146,7 @@ TEST(S3_2__masks_of_clients)
 	for (i = 0; i < 4; i++) {
 		struct side s;
 
-		EXPECT_EQ(0, self_open_as(&s, (struct side_options){.modes = masks[i], .cq = GNI_CQ_NOBLOCK}));
+		EXPECT_EQ(0, self_open_as(&s, (struct side_options){ .modes = masks[i], .cq = GNI_CQ_NOBLOCK }));
 		side_close(&s);
 	}
 }
@@ -166,7 +166,7 @@ static unsigned int posts_that_fit(struct side *s, uint16_t events)
 TEST(S3_4__both_events_halve_the_posts)
 {
 	struct side one, both;
-	struct side_options o = {.modes = GNI_CDM_MODE_DUAL_EVENTS, .cq = GNI_CQ_NOBLOCK};
+	struct side_options o = { .modes = GNI_CDM_MODE_DUAL_EVENTS, .cq = GNI_CQ_NOBLOCK };
 	unsigned int single, half;
 
 	ASSERT_EQ(0, self_open_as(&one, o));
@@ -185,8 +185,8 @@ TEST(S3_5__cached_atomics_need_their_mode)
 	gni_post_descriptor_t d;
 
 	ASSERT_EQ(0, self_open(&plain));
-	ASSERT_EQ(0, self_open_as(&cached, (struct side_options){.modes = GNI_CDM_MODE_CACHED_AMO_ENABLED,
-								 .cq = GNI_CQ_NOBLOCK}));
+	ASSERT_EQ(0, self_open_as(&cached, (struct side_options){ .modes = GNI_CDM_MODE_CACHED_AMO_ENABLED,
+								  .cq = GNI_CQ_NOBLOCK }));
 	d = conf_post(&plain, side_name(&plain), GNI_POST_AMO, 0, 64, 8);
 	d.amo_cmd = GNI_FMA_ATOMIC_ADD_C;
 	RC(INVALID_PARAM, GNI_PostFma(plain.ep, &d));
@@ -218,10 +218,10 @@ TEST(S3_9__pages_that_a_child_gets)
 	static const struct {
 		uint32_t mode;
 		int inner, edge; /* 7: a copy */
-	} modes[] = {{0, -SIGSEGV, 7},
-		     {GNI_CDM_MODE_FORK_PARTCOPY, -SIGSEGV, 7},
-		     {GNI_CDM_MODE_FORK_NOCOPY, -SIGSEGV, -SIGSEGV},
-		     {GNI_CDM_MODE_FORK_FULLCOPY, 7, 7}};
+	} modes[] = { { 0, -SIGSEGV, 7 },
+		      { GNI_CDM_MODE_FORK_PARTCOPY, -SIGSEGV, 7 },
+		      { GNI_CDM_MODE_FORK_NOCOPY, -SIGSEGV, -SIGSEGV },
+		      { GNI_CDM_MODE_FORK_FULLCOPY, 7, 7 } };
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
@@ -231,7 +231,8 @@ TEST(S3_9__pages_that_a_child_gets)
 
 		ASSERT_NE(NULL, data);
 		memset(data, 7, 4 * CONF_PAGE);
-		ASSERT_EQ(0, self_open_as(&s, (struct side_options){.modes = modes[i].mode, .cq = GNI_CQ_NOBLOCK}));
+		ASSERT_EQ(0, self_open_as(&s, (struct side_options){ .modes = modes[i].mode,
+								     .cq = GNI_CQ_NOBLOCK }));
 		MUST(GNI_MemRegister(s.nic, (uintptr_t)data + 100, 2 * CONF_PAGE, NULL, 0, CONF_NO_VMDH, &mem));
 		EXPECT_EQ(modes[i].edge, child_reads(data));
 		EXPECT_EQ(modes[i].inner, child_reads(data + CONF_PAGE));
@@ -334,8 +335,7 @@ TEST(S8_11__emulated_and_blocking_exclude_each_other)
 	gni_cq_handle_t cq;
 
 	ASSERT_EQ(0, self_open(&s));
-	RC(INVALID_PARAM,
-	   GNI_CqCreate(s.nic, 8, 0, (gni_cq_mode_t)(GNI_CQ_EMULATED | GNI_CQ_BLOCKING), NULL, NULL, &cq));
+	RC(INVALID_PARAM, GNI_CqCreate(s.nic, 8, 0, (gni_cq_mode_t)(GNI_CQ_EMULATED | GNI_CQ_BLOCKING), NULL, NULL, &cq));
 	RC(SUCCESS, GNI_CqCreate(s.nic, 8, 0, GNI_CQ_PHYS_PAGES, NULL, NULL, &cq));
 	MUST(GNI_CqDestroy(cq));
 	side_close(&s);

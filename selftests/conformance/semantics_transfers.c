@@ -13,8 +13,8 @@ FIXTURE(transfers)
 
 FIXTURE_SETUP(transfers)
 {
-	ASSERT_EQ(0, self_open_as(&self->s,
-				  (struct side_options){.modes = GNI_CDM_MODE_DUAL_EVENTS, .cq = GNI_CQ_NOBLOCK}));
+	ASSERT_EQ(0, self_open_as(&self->s, (struct side_options){ .modes = GNI_CDM_MODE_DUAL_EVENTS,
+								   .cq = GNI_CQ_NOBLOCK }));
 	self->d = conf_post(&self->s, side_name(&self->s), GNI_POST_FMA_PUT, 0, 64, 8);
 	self->from = (uint64_t *)self->s.data;
 	self->at = self->from + 8;
@@ -151,10 +151,10 @@ TEST_F(transfers, S9_8__silent_posts_have_no_event)
 
 TEST_F(transfers, S9_9__every_delivery_mode)
 {
-	static const uint16_t modes[] = {GNI_DLVMODE_PERFORMANCE, GNI_DLVMODE_NO_ADAPT,  GNI_DLVMODE_NO_HASH,
-					 GNI_DLVMODE_NO_RADAPT,   GNI_DLVMODE_IN_ORDER,  GNI_DLVMODE_MNON_HASH,
-					 GNI_DLVMODE_NMIN_HASH,   GNI_DLVMODE_MIN_HASH,  GNI_DLVMODE_ADAPTIVE0,
-					 GNI_DLVMODE_ADAPTIVE1,   GNI_DLVMODE_ADAPTIVE2, GNI_DLVMODE_ADAPTIVE3};
+	static const uint16_t modes[] = { GNI_DLVMODE_PERFORMANCE, GNI_DLVMODE_NO_ADAPT, GNI_DLVMODE_NO_HASH,
+					  GNI_DLVMODE_NO_RADAPT,   GNI_DLVMODE_IN_ORDER, GNI_DLVMODE_MNON_HASH,
+					  GNI_DLVMODE_NMIN_HASH,   GNI_DLVMODE_MIN_HASH, GNI_DLVMODE_ADAPTIVE0,
+					  GNI_DLVMODE_ADAPTIVE1,   GNI_DLVMODE_ADAPTIVE2, GNI_DLVMODE_ADAPTIVE3 };
 	unsigned int i;
 
 	EXPECT_EQ(GNI_DLVMODE_NO_ADAPT | GNI_DLVMODE_NO_HASH, GNI_DLVMODE_IN_ORDER);
@@ -230,12 +230,12 @@ static uint64_t atomic(struct side *s, gni_fma_cmd_type_t command, size_t bytes,
 	return *(uint64_t *)s->data;
 }
 
-#define ATOMIC(command, bytes, a, b)                                                                                   \
-	({                                                                                                             \
-		gni_return_t atomic_rc;                                                                                \
-		uint64_t atomic_old = atomic(&self->s, command, bytes, a, b, &atomic_rc);                              \
-		EXPECT_EQ(GNI_RC_SUCCESS, atomic_rc);                                                                  \
-		atomic_old;                                                                                            \
+#define ATOMIC(command, bytes, a, b)                                                                 \
+	({                                                                                           \
+		gni_return_t atomic_rc;                                                              \
+		uint64_t atomic_old = atomic(&self->s, command, bytes, a, b, &atomic_rc);            \
+		EXPECT_EQ(GNI_RC_SUCCESS, atomic_rc);                                                \
+		atomic_old;                                                                          \
 	})
 
 TEST_F(transfers, S9_13__and_with_xor)
@@ -263,7 +263,7 @@ TEST_F(transfers, S9_13__atomic_read)
 
 TEST_F(transfers, S9_14__compare_and_swap)
 {
-	static const gni_fma_cmd_type_t fetching[] = {GNI_FMA_ATOMIC_CSWAP, GNI_FMA_ATOMIC2_FCSWAP};
+	static const gni_fma_cmd_type_t fetching[] = { GNI_FMA_ATOMIC_CSWAP, GNI_FMA_ATOMIC2_FCSWAP };
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
@@ -353,7 +353,7 @@ TEST(S10_2__a_process_wakes_itself)
 	gni_cq_entry_t entry;
 	uint32_t which = 7;
 
-	ASSERT_EQ(0, self_open_as(&s, (struct side_options){.cq = GNI_CQ_BLOCKING}));
+	ASSERT_EQ(0, self_open_as(&s, (struct side_options){ .cq = GNI_CQ_BLOCKING }));
 	RC(TIMEOUT, GNI_CqVectorMonitor(&s.rx, 1, 10, &which));
 	d = conf_post(&s, side_name(&s), GNI_POST_CQWRITE, 0, 0, 0);
 	MUST(GNI_PostCqWrite(s.ep, &d));

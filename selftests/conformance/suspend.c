@@ -54,7 +54,7 @@ static void *post_a_put(void *arg)
 
 TEST_F(suspend, GNI_SuspendJob__SUCCESS__posts_wait)
 {
-	struct poster poster = {&self->s, 0, 99};
+	struct poster poster = { &self->s, 0, 99 };
 	pthread_t thread;
 
 	RC(SUCCESS, SUSPEND(WAIT_MS));
@@ -170,17 +170,17 @@ static void load_more(struct side *s, struct load *l)
 }
 
 /* The transfers may be done before the call looks: then once more. */
-#define WHILE_BUSY(code, call)                                                                                         \
-	({                                                                                                             \
-		gni_return_t busy_rc;                                                                                  \
-		int busy_n = 0;                                                                                        \
-		do {                                                                                                   \
-			load_more(&self->s, &load);                                                                    \
-			busy_rc = (call);                                                                              \
-			if (busy_rc == GNI_RC_SUCCESS)                                                                 \
-				RESUME();                                                                              \
-		} while (busy_rc == GNI_RC_SUCCESS && ++busy_n < ATTEMPTS);                                            \
-		busy_rc;                                                                                               \
+#define WHILE_BUSY(code, call)                                                                       \
+	({                                                                                           \
+		gni_return_t busy_rc;                                                                \
+		int busy_n = 0;                                                                      \
+		do {                                                                                 \
+			load_more(&self->s, &load);                                                  \
+			busy_rc = (call);                                                            \
+			if (busy_rc == GNI_RC_SUCCESS)                                               \
+				RESUME();                                                            \
+		} while (busy_rc == GNI_RC_SUCCESS && ++busy_n < ATTEMPTS);                          \
+		busy_rc;                                                                             \
 	})
 
 TEST_F(suspend, GNI_SuspendJob__TIMEOUT__block_transfers_are_under_way)
@@ -196,8 +196,8 @@ TEST_F(suspend, GNI_SuspendJob__TIMEOUT__block_transfers_are_under_way)
 
 TEST_F(suspend, GNI_SuspendJob__NOT_DONE__a_signal_came)
 {
-	struct itimerval often = {{0, 1000}, {0, 1000}}, off = {{0, 0}, {0, 0}};
-	struct sigaction action = {.sa_handler = nothing};
+	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, off = { { 0, 0 }, { 0, 0 } };
+	struct sigaction action = { .sa_handler = nothing };
 	struct load load;
 
 	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));

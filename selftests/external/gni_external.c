@@ -58,7 +58,8 @@ static int external_open(struct external *x)
 		return -ENODEV;
 	if (gni_cq_create(x->nic, 16, 0, NULL, 0, &x->cq))
 		return -EIO;
-	if (gni_mem_register(x->nic, (uintptr_t)x->mem, PAGE_SIZE, NULL, GNI_MEM_READWRITE, &x->handle))
+	if (gni_mem_register(x->nic, (uintptr_t)x->mem, PAGE_SIZE, NULL, GNI_MEM_READWRITE,
+			     &x->handle))
 		return -EIO;
 	x->registered = true;
 	if (gni_ep_create(x->nic, x->cq, &x->ep) || gni_ep_bind(x->ep, x->address, 0))
@@ -133,15 +134,17 @@ static int __init external_init(void)
 	rc = rc ?: external_krca(&x);
 	if (!leave)
 		external_close(&x);
-	pr_info("gni_external: %s, timeout %d, version %#x: %d\n", EXTERNAL_KIND, (int)EXTERNAL_TIMEOUT,
-		version ? *version : 0, rc);
+	pr_info("gni_external: %s, timeout %d, version %#x: %d\n", EXTERNAL_KIND,
+		(int)EXTERNAL_TIMEOUT, version ? *version : 0, rc);
 	if (version)
 		symbol_put(kgni_driver_version);
 	return version ? rc : -ENOENT;
 }
 module_init(external_init);
 
-static void __exit external_exit(void) {}
+static void __exit external_exit(void)
+{
+}
 module_exit(external_exit);
 
 MODULE_DESCRIPTION("A client of GNI from outside of the tree");

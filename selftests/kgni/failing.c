@@ -81,13 +81,13 @@ FIXTURE_TEARDOWN(calls)
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
 }
 
-#define CALLS(name, file)                                                                                              \
-	TEST_F_TIMEOUT(calls, name, 600)                                                                               \
-	{                                                                                                              \
-		char text[512];                                                                                        \
-                                                                                                                       \
-		ASSERT_EQ(0, aries_read_file("/sys/kernel/debug/" file, text, sizeof(text)));                          \
-		EXPECT_STREQ("ok\n", text);                                                                            \
+#define CALLS(name, file)                                                         \
+	TEST_F_TIMEOUT(calls, name, 600)                                          \
+	{                                                                         \
+		char text[512];                                                   \
+										  \
+		ASSERT_EQ(0, aries_read_file("/sys/kernel/debug/" file, text, sizeof(text))); \
+		EXPECT_STREQ("ok\n", text);                                       \
 	}
 
 CALLS(attach, "kgni_test/fail_attach")
@@ -139,7 +139,8 @@ static int load_failing(const char *module)
 		}
 	}
 	close(fd);
-	printf("# %s: %u allocations, without %u of them it does not load\n", module, n - 2, refused);
+	printf("# %s: %u allocations, without %u of them it does not load\n", module, n - 2,
+	       refused);
 	fflush(stdout);
 	return refused && !failed ? 0 : __LINE__;
 }
@@ -156,7 +157,9 @@ FIXTURE_SETUP(module)
 	pci_address(self->pci, sizeof(self->pci));
 }
 
-FIXTURE_TEARDOWN(module) {}
+FIXTURE_TEARDOWN(module)
+{
+}
 
 /* Afterwards it loads, and works. */
 TEST_F_TIMEOUT(module, clients_drivers, 1200)

@@ -35,13 +35,13 @@ FIXTURE_TEARDOWN(kgni)
 	EXPECT_TRUE(aries_use_equal(self->before, aries_use()));
 }
 
-#define KGNI_TEST(name)                                                                                                \
-	TEST_F_TIMEOUT(kgni, name, 600)                                                                                \
-	{                                                                                                              \
-		char text[512];                                                                                        \
-                                                                                                                       \
-		ASSERT_EQ(0, run(#name, text, sizeof(text)));                                                          \
-		EXPECT_STREQ("ok\n", text);                                                                            \
+#define KGNI_TEST(name)                                                        \
+	TEST_F_TIMEOUT(kgni, name, 600)                                        \
+	{                                                                      \
+		char text[512];                                                \
+                                                                               \
+		ASSERT_EQ(0, run(#name, text, sizeof(text)));                  \
+		EXPECT_STREQ("ok\n", text);                                    \
 	}
 
 KGNI_TEST(process)

@@ -9,7 +9,9 @@
 
 #define KRCA_DIR "/sys/kernel/debug/krca_test/"
 
-FIXTURE(krca){};
+FIXTURE(krca)
+{
+};
 
 FIXTURE_SETUP(krca)
 {
@@ -50,7 +52,7 @@ TEST_F(krca, nodes)
 TEST_F(krca, nodes_up_wakes)
 {
 	char pci[64], path[128], text[512];
-	struct pollfd file = {.events = POLLPRI};
+	struct pollfd file = { .events = POLLPRI };
 
 	file.fd = open(ARIES_SYSFS "nodes_up", O_RDONLY);
 	ASSERT_LE(0, file.fd);

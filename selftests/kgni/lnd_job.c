@@ -11,8 +11,8 @@
 
 int main(int argc, char **argv)
 {
-	struct kgni_suspend arg = {
-		.argsz = sizeof(arg), .cookie = LND_COOKIE, .ptag = ARIES_ANY_PTAG, .timeout_ms = 10000};
+	struct kgni_suspend arg = { .argsz = sizeof(arg), .cookie = LND_COOKIE,
+				    .ptag = ARIES_ANY_PTAG, .timeout_ms = 10000 };
 	int rc;
 
 	if (argc != 2 || (strcmp(argv[1], "suspend") && strcmp(argv[1], "resume"))) {

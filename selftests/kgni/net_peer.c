@@ -69,7 +69,7 @@ static void make_pattern(void)
 
 static struct sockaddr_in address(const char *host, int port)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port) };
 
 	if (inet_pton(AF_INET, host, &a.sin_addr) != 1)
 		die(host);
@@ -112,7 +112,7 @@ static void tcp_child(int fd)
 
 static void udp_one(int fd)
 {
-	static struct count count = {.head.kind = COUNT};
+	static struct count count = { .head.kind = COUNT };
 	static uint8_t got[BLOCK];
 	static uint64_t first;
 	struct head *head = (void *)got;
@@ -127,7 +127,7 @@ static void udp_one(int fd)
 		return;
 	}
 	if (head->seed != count.head.seed) {
-		count = (struct count){.head = {COUNT, head->seed}};
+		count = (struct count){ .head = { COUNT, head->seed } };
 		first = now();
 	}
 	if (head->kind == COUNT) {
@@ -136,13 +136,14 @@ static void udp_one(int fd)
 	}
 	count.received++;
 	count.ns = now() - first;
-	count.wrong += memcmp(got + sizeof(*head), pattern + head->number % BLOCK, n - sizeof(*head)) != 0;
+	count.wrong += memcmp(got + sizeof(*head), pattern + head->number % BLOCK,
+			      n - sizeof(*head)) != 0;
 }
 
 static int sink(int port)
 {
-	struct pollfd p[2] = {{sock(SOCK_STREAM, "0.0.0.0", port, 1), POLLIN},
-			      {sock(SOCK_DGRAM, "0.0.0.0", port, 1), POLLIN}};
+	struct pollfd p[2] = { { sock(SOCK_STREAM, "0.0.0.0", port, 1), POLLIN },
+			       { sock(SOCK_DGRAM, "0.0.0.0", port, 1), POLLIN } };
 
 	signal(SIGCHLD, SIG_IGN);
 	while (poll(p, 2, -1) > 0) {
@@ -176,23 +177,25 @@ static int tcp(const char *host, int port, double seconds)
 		die("no answer");
 	printf("bytes %llu seconds %.3f\n", (unsigned long long)bytes, (now() - begin) / 1e9);
 	if (there != bytes)
-		fprintf(stderr, "net_peer: %llu bytes arrived as they were\n", (unsigned long long)there);
+		fprintf(stderr, "net_peer: %llu bytes arrived as they were\n",
+			(unsigned long long)there);
 	return there != bytes;
 }
 
 /* Asks until there is an answer. */
 static int udp_count(int fd, uint32_t seed, struct count *count)
 {
-	struct head ask = {COUNT, seed};
+	struct head ask = { COUNT, seed };
 	int i;
 
 	for (i = 0; i < ANSWER_MS / 100; i++) {
-		struct pollfd p = {fd, POLLIN};
+		struct pollfd p = { fd, POLLIN };
 
 		if (send(fd, &ask, sizeof(ask), 0) < 0 && errno != ECONNREFUSED)
 			die("send");
 		while (poll(&p, 1, 100) > 0)
-			if (recv(fd, count, sizeof(*count), 0) == sizeof(*count) && count->head.seed == seed)
+			if (recv(fd, count, sizeof(*count), 0) == sizeof(*count) &&
+			    count->head.seed == seed)
 				return 0;
 	}
 	errno = ETIMEDOUT;
@@ -203,7 +206,7 @@ static int udp(const char *host, int port, unsigned int bytes, uint64_t number)
 {
 	int fd = sock(SOCK_DGRAM, host, port, 0);
 	uint32_t seed = now();
-	struct head head = {DATA, seed};
+	struct head head = { DATA, seed };
 	uint8_t out[LONGEST];
 	struct count count;
 
@@ -230,7 +233,7 @@ static int order(const void *a, const void *b)
 /* Sends a datagram and waits for its echo: how long that took, 0 if it was not what was sent. */
 static uint64_t echo_one(int fd, const uint8_t *out, unsigned int bytes)
 {
-	struct pollfd p = {fd, POLLIN};
+	struct pollfd p = { fd, POLLIN };
 	uint64_t begin = now();
 	uint8_t got[LONGEST];
 	ssize_t n = send(fd, out, bytes, 0);
@@ -253,7 +256,7 @@ static int echo(const char *host, int port, unsigned int bytes, uint64_t number)
 	uint8_t out[LONGEST] = {};
 
 	for (i = 0; i < number; i++) {
-		struct head head = {ECHO, getpid(), i};
+		struct head head = { ECHO, getpid(), i };
 
 		memcpy(out, &head, sizeof(head));
 		memcpy(out + sizeof(head), pattern + i, bytes - sizeof(head));

@@ -14,7 +14,7 @@
 
 enum module { KGNI_TEST, KRCA_TEST, KGNI, KRCA, ARIES, MODULES };
 
-static const char *const names[MODULES] = {"kgni_test", "krca_test", "kgni", "krca", "aries"};
+static const char *const names[MODULES] = { "kgni_test", "krca_test", "kgni", "krca", "aries" };
 
 /* Who must be gone before: bits of enum module. */
 static const unsigned int users[MODULES] = {
@@ -98,13 +98,15 @@ FIXTURE_SETUP(unload)
 	printf("# seed %u\n", self->seed);
 }
 
-FIXTURE_TEARDOWN(unload) {}
+FIXTURE_TEARDOWN(unload)
+{
+}
 
 /* Once more in the state in which the test began. */
-#define ASSERT_NOTHING_LEFT()                                                                                          \
-	do {                                                                                                           \
-		ASSERT_TRUE(aries_use_equal(self->before, aries_use()));                                               \
-		ASSERT_EQ(self->references, references(ARIES));                                                        \
+#define ASSERT_NOTHING_LEFT()                                                  \
+	do {                                                                   \
+		ASSERT_TRUE(aries_use_equal(self->before, aries_use()));       \
+		ASSERT_EQ(self->references, references(ARIES));                \
 	} while (0)
 
 TEST_F_TIMEOUT(unload, any_order_under_traffic, 3600)

@@ -381,7 +381,7 @@ struct kgni_res {
 	__u64 held;
 };
 
-#define KGNI_RES_RECV 0x100  /* receives for channel sends */
+#define KGNI_RES_RECV 0x100 /* receives for channel sends */
 #define KGNI_RES_DGRAM 0x101 /* datagrams; of a tag only */
 
 /**
@@ -455,7 +455,7 @@ struct kgni_ce_config {
 	__u64 reserved;
 };
 
-#define KGNI_CE_PARENT 0x1   /* there is a parent; else this is the root and parent_* are zero */
+#define KGNI_CE_PARENT 0x1 /* there is a parent; else this is the root and parent_* are zero */
 #define KGNI_CE_CQ_ONERR 0x2 /* events for failures and exceptions only */
 
 /**
@@ -472,14 +472,14 @@ struct kgni_ce_free {
 	__u32 ce;
 };
 
-#define KGNI_DGRAM_BYTES 128  /* GNI_DATAGRAM_MAXSIZE */
+#define KGNI_DGRAM_BYTES 128 /* GNI_DATAGRAM_MAXSIZE */
 #define KGNI_DGRAM_LIMIT 4096 /* datagrams that one attachment may have */
 
 /* Flags of the datagram requests. */
 #define KGNI_DGRAM_WILDCARD 0x1 /* post: matches any directed datagram to this instance */
-#define KGNI_DGRAM_ID 0x2       /* @id counts: post with it, find by it, probe only for such */
-#define KGNI_DGRAM_RELEASE 0x4  /* cancel: the endpoint goes away, keep nothing but the news */
-#define KGNI_DGRAM_ALL 0x8      /* cancel: all of this file, and end the waits of other threads */
+#define KGNI_DGRAM_ID 0x2 /* @id counts: post with it, find by it, probe only for such */
+#define KGNI_DGRAM_RELEASE 0x4 /* cancel: the endpoint goes away, keep nothing but the news */
+#define KGNI_DGRAM_ALL 0x8 /* cancel: all of this file, and end the waits of other threads */
 
 /* States, as gni_post_state_t. */
 #define KGNI_DGRAM_PENDING 0

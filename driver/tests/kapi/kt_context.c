@@ -34,7 +34,8 @@ static int kt_finish(struct seq_file *m, struct kt_side *from, struct kt_side *t
 		return KT_FAIL(m, "%d remote events came to the handler", atomic_read(&to->came));
 	if ((READ_ONCE(to->last) & ARIES_CQE_DATA_MASK) != KT_EVENT_REMOTE)
 		return KT_FAIL(m, "remote event %#llx", to->last);
-	while ((rc = aries_queue_poll(from->source, &entry)) == -EAGAIN && time_before(jiffies, end))
+	while ((rc = aries_queue_poll(from->source, &entry)) == -EAGAIN &&
+	       time_before(jiffies, end))
 		msleep(20);
 	rc = rc ?: kt_done(entry, ARIES_SRC_BTE);
 	if (rc)
@@ -118,7 +119,8 @@ static void kt_hardirq(struct kt_call *c)
 	irq_work_queue(&c->work);
 }
 
-static int kt_context(struct seq_file *m, struct kt_side *a, struct kt_side *b, void (*start)(struct kt_call *c))
+static int kt_context(struct seq_file *m, struct kt_side *a, struct kt_side *b,
+		      void (*start)(struct kt_call *c))
 {
 	struct kt_call *c = kzalloc(sizeof(*c), GFP_KERNEL);
 	int rc, i;

@@ -44,13 +44,14 @@ static void kt_event(void *data, enum aries_event event, const struct aries_even
 }
 
 /* Test, probe and cancel with interrupts off, as a client does under its spinlock. */
-static int kt_exchange(struct seq_file *m, struct kt_side *a, struct kt_side *b, struct kt_told *told)
+static int kt_exchange(struct seq_file *m, struct kt_side *a, struct kt_side *b,
+		       struct kt_told *told)
 {
-	struct kgni_dgram_post post = {
-		.flags = KGNI_DGRAM_WILDCARD | KGNI_DGRAM_ID, .ep = 1, .id = 77, .length = 6, .data = "hello"};
-	struct kgni_dgram_probe probe = {.flags = KGNI_DGRAM_ID};
-	struct kgni_dgram_test test = {.flags = KGNI_DGRAM_ID, .ep = 1, .id = 77};
-	struct kgni_dgram_cancel cancel = {.flags = KGNI_DGRAM_ID, .ep = 1, .id = 77};
+	struct kgni_dgram_post post = { .flags = KGNI_DGRAM_WILDCARD | KGNI_DGRAM_ID,
+					.ep = 1, .id = 77, .length = 6, .data = "hello" };
+	struct kgni_dgram_probe probe = { .flags = KGNI_DGRAM_ID };
+	struct kgni_dgram_test test = { .flags = KGNI_DGRAM_ID, .ep = 1, .id = 77 };
+	struct kgni_dgram_cancel cancel = { .flags = KGNI_DGRAM_ID, .ep = 1, .id = 77 };
 	unsigned long flags;
 	int rc[4];
 
@@ -66,8 +67,9 @@ static int kt_exchange(struct seq_file *m, struct kt_side *a, struct kt_side *b,
 		return KT_FAIL(m, "one that waits: %d %d %d %d", rc[0], rc[1], rc[2], rc[3]);
 	if (aries_datagram_post(b->own, &post))
 		return KT_FAIL(m, "wildcard again");
-	post = (struct kgni_dgram_post){
-		.flags = KGNI_DGRAM_ID, .ep = 9, .id = 88, .pe = kt_info.pe, .inst_id = 2, .length = 4, .data = "you"};
+	post = (struct kgni_dgram_post){ .flags = KGNI_DGRAM_ID, .ep = 9, .id = 88,
+					 .pe = kt_info.pe, .inst_id = 2, .length = 4,
+					 .data = "you" };
 	if (aries_datagram_post(a->own, &post))
 		return KT_FAIL(m, "directed");
 	if (atomic_read(&told->ready) != 1)
@@ -83,7 +85,8 @@ static int kt_exchange(struct seq_file *m, struct kt_side *a, struct kt_side *b,
 	return 0;
 }
 
-static int kt_refused(struct seq_file *m, struct kt_side *a, struct kt_side *b, struct kt_told *told)
+static int kt_refused(struct seq_file *m, struct kt_side *a, struct kt_side *b,
+		      struct kt_told *told)
 {
 	unsigned long end = jiffies + KT_WAIT;
 	struct kgni_dgram_probe probe = {};
@@ -94,7 +97,8 @@ static int kt_refused(struct seq_file *m, struct kt_side *a, struct kt_side *b, 
 		msleep(20);
 	if (!atomic_read(&told->errors) || (told->code & ~ARIES_ST_LOCAL) != ARIES_ST_BOUNDS ||
 	    told->ptag != aries_owner_ptag(b->own))
-		return KT_FAIL(m, "%d errors, code %#x of tag %u", atomic_read(&told->errors), told->code, told->ptag);
+		return KT_FAIL(m, "%d errors, code %#x of tag %u", atomic_read(&told->errors),
+			       told->code, told->ptag);
 	if (atomic_read(&told->other))
 		return KT_FAIL(m, "%d other events", atomic_read(&told->other));
 	if (aries_datagram_probe(b->own, &probe) != -ENOENT)
@@ -104,18 +108,14 @@ static int kt_refused(struct seq_file *m, struct kt_side *a, struct kt_side *b, 
 
 /* Two owners, of which the second is told. */
 static int kt_with_told(struct seq_file *m,
-			int (*test)(struct seq_file *m, struct kt_side *a, struct kt_side *b, struct kt_told *told))
+			int (*test)(struct seq_file *m, struct kt_side *a, struct kt_side *b,
+				    struct kt_told *told))
 {
 	struct kt_told *told = kzalloc(sizeof(*told), GFP_KERNEL);
 	struct kt_side *s = kcalloc(2, sizeof(*s), GFP_KERNEL);
 	const struct aries_owner_args args = {
-		.name = "kapi-told",
-		.ptag = 255,
-		.cookie = KT_COOKIE,
-		.inst_id = 2,
-		.event = kt_event,
-		.datagram = kt_ready,
-		.data = told,
+		.name = "kapi-told", .ptag = 255, .cookie = KT_COOKIE, .inst_id = 2,
+		.event = kt_event, .datagram = kt_ready, .data = told,
 	};
 	int rc = -ENOMEM;
 

@@ -33,10 +33,17 @@ static const struct kt_file {
 	const char *name;
 	int (*run)(struct seq_file *m);
 } kt_files[] = {
-	{"process", kt_test_process},     {"spinlock", kt_test_spinlock}, {"softirq", kt_test_softirq},
-	{"hardirq", kt_test_hardirq},     {"memory", kt_test_memory},     {"hold", kt_test_hold},
-	{"errors", kt_test_errors},       {"order", kt_test_order},       {"domains", kt_test_domains},
-	{"datagrams", kt_test_datagrams}, {"told", kt_test_told},
+	{ "process", kt_test_process },
+	{ "spinlock", kt_test_spinlock },
+	{ "softirq", kt_test_softirq },
+	{ "hardirq", kt_test_hardirq },
+	{ "memory", kt_test_memory },
+	{ "hold", kt_test_hold },
+	{ "errors", kt_test_errors },
+	{ "order", kt_test_order },
+	{ "domains", kt_test_domains },
+	{ "datagrams", kt_test_datagrams },
+	{ "told", kt_test_told },
 };
 
 static int kt_traffic_set(void *data, u64 on)
@@ -98,7 +105,10 @@ static void kt_remove(struct auxiliary_device *adev)
 	mutex_unlock(&kt_lock);
 }
 
-static const struct auxiliary_device_id kt_ids[] = {{.name = ARIES_CLIENT_DEVICE}, {}};
+static const struct auxiliary_device_id kt_ids[] = {
+	{ .name = ARIES_CLIENT_DEVICE },
+	{}
+};
 MODULE_DEVICE_TABLE(auxiliary, kt_ids);
 
 static struct auxiliary_driver kt_driver = {
@@ -114,7 +124,8 @@ static int __init kt_init(void)
 
 	kt_dir = debugfs_create_dir("aries_kapi_test", NULL);
 	for (i = 0; i < ARRAY_SIZE(kt_files); i++)
-		debugfs_create_file(kt_files[i].name, 0400, kt_dir, (void *)&kt_files[i], &kt_file_fops);
+		debugfs_create_file(kt_files[i].name, 0400, kt_dir, (void *)&kt_files[i],
+				    &kt_file_fops);
 	debugfs_create_file_unsafe("traffic", 0200, kt_dir, NULL, &kt_traffic_fops);
 	debugfs_create_file("counts", 0400, kt_dir, NULL, &kt_counts_fops);
 	return auxiliary_driver_register(&kt_driver);

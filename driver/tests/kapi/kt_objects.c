@@ -9,11 +9,11 @@
 static int kt_get8(struct kt_side *s, const struct aries_region_info *info, u64 at)
 {
 	const struct aries_fma fma = {
-		.desc = {.pe = kt_info.pe,
-			 .mdh = info->mdh,
-			 .offset = info->base + at,
-			 .local_mdh = s->info.mdh,
-			 .local_offset = s->info.base},
+		.desc = { .pe = kt_info.pe,
+			  .mdh = info->mdh,
+			  .offset = info->base + at,
+			  .local_mdh = s->info.mdh,
+			  .local_offset = s->info.base },
 		.length = 8,
 		.op = ARIES_FMA_GET_OP,
 	};
@@ -21,7 +21,8 @@ static int kt_get8(struct kt_side *s, const struct aries_region_info *info, u64 
 	return aries_port_fma(s->port, &fma);
 }
 
-static int kt_read_back(struct seq_file *m, struct kt_side *s, const struct aries_region_args *args, void *at_16k)
+static int kt_read_back(struct seq_file *m, struct kt_side *s,
+			const struct aries_region_args *args, void *at_16k)
 {
 	struct aries_region_info info;
 	struct aries_region *region = aries_region_register(s->own, args, &info);
@@ -48,16 +49,18 @@ static int kt_read_back(struct seq_file *m, struct kt_side *s, const struct arie
 static int kt_memory(struct seq_file *m, struct kt_side *s)
 {
 	struct aries_segment segments[5];
-	struct aries_region_args args = {.segments = segments, .count = 1};
+	struct aries_region_args args = { .segments = segments, .count = 1 };
 	u8 *mem = vzalloc(5 * PAGE_SIZE);
 	int rc, i;
 
 	if (!mem)
 		return -ENOMEM;
-	segments[0] = (struct aries_segment){(uintptr_t)mem, 5 * PAGE_SIZE};
+	segments[0] = (struct aries_segment){ (uintptr_t)mem, 5 * PAGE_SIZE };
 	rc = kt_read_back(m, s, &args, mem + 16384);
 	for (i = 0; i < 5; i++)
-		segments[i] = (struct aries_segment){page_to_phys(vmalloc_to_page(mem + i * PAGE_SIZE)), PAGE_SIZE};
+		segments[i] = (struct aries_segment){
+			page_to_phys(vmalloc_to_page(mem + i * PAGE_SIZE)), PAGE_SIZE
+		};
 	args.count = 5;
 	args.physical = true;
 	if (!rc)
@@ -71,8 +74,8 @@ static int kt_memory(struct seq_file *m, struct kt_side *s)
 
 static int kt_hold(struct seq_file *m, struct kt_side *s)
 {
-	struct aries_segment segment = {(uintptr_t)s->mem, PAGE_SIZE};
-	const struct aries_region_args args = {.segments = &segment, .count = 1};
+	struct aries_segment segment = { (uintptr_t)s->mem, PAGE_SIZE };
+	const struct aries_region_args args = { .segments = &segment, .count = 1 };
 	struct aries_region_info info;
 	struct aries_region *region = aries_region_register(s->own, &args, &info);
 	unsigned long end = jiffies + KT_WAIT;
@@ -135,9 +138,9 @@ int kt_test_hold(struct seq_file *m)
 static int kt_errors(struct seq_file *m, struct kt_side *s)
 {
 	const struct aries_queue_args none = {};
-	const struct aries_queue_args large = {.entries = 1u << 19};
-	struct aries_segment segment = {(uintptr_t)s->mem, 0};
-	const struct aries_region_args empty = {.segments = &segment, .count = 1};
+	const struct aries_queue_args large = { .entries = 1u << 19 };
+	struct aries_segment segment = { (uintptr_t)s->mem, 0 };
+	const struct aries_region_args empty = { .segments = &segment, .count = 1 };
 	struct aries_region_info info;
 	u64 entry;
 

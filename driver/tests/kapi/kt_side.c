@@ -36,10 +36,10 @@ int kt_close(struct kt_side *s)
 
 static int kt_make(struct kt_side *s, const struct aries_owner_args *args)
 {
-	const struct aries_queue_args source = {.entries = 200};
-	const struct aries_queue_args target = {.entries = 200, .handler = kt_handler, .data = s};
+	const struct aries_queue_args source = { .entries = 200 };
+	const struct aries_queue_args target = { .entries = 200, .handler = kt_handler, .data = s };
 	struct aries_segment segment;
-	const struct aries_region_args region = {.segments = &segment, .count = 1};
+	const struct aries_region_args region = { .segments = &segment, .count = 1 };
 	struct aries_region_args with_queue = region;
 
 	s->mem = kzalloc(KT_BYTES, GFP_KERNEL);
@@ -57,7 +57,7 @@ static int kt_make(struct kt_side *s, const struct aries_owner_args *args)
 	s->target = aries_queue_create(s->own, &target);
 	if (IS_ERR(s->target))
 		return PTR_ERR(s->target);
-	segment = (struct aries_segment){(uintptr_t)s->mem, KT_BYTES};
+	segment = (struct aries_segment){ (uintptr_t)s->mem, KT_BYTES };
 	with_queue.cq = s->target;
 	s->region = aries_region_register(s->own, &with_queue, &s->info);
 	return PTR_ERR_OR_ZERO(s->region);
@@ -75,10 +75,7 @@ int kt_open_told(struct kt_side *s, const struct aries_owner_args *args)
 int kt_open(struct kt_side *s, u32 cookie, u32 inst)
 {
 	const struct aries_owner_args args = {
-		.name = "kapi-test",
-		.ptag = 255,
-		.cookie = cookie,
-		.inst_id = inst,
+		.name = "kapi-test", .ptag = 255, .cookie = cookie, .inst_id = inst,
 	};
 
 	return kt_open_told(s, &args);
@@ -88,12 +85,12 @@ int kt_open(struct kt_side *s, u32 cookie, u32 inst)
 int kt_put8(struct kt_side *from, struct kt_side *to, u64 at, u64 value)
 {
 	const struct aries_fma fma = {
-		.desc = {.pe = kt_info.pe,
-			 .mdh = to->info.mdh,
-			 .offset = to->info.base + at,
-			 .cq = aries_queue_nr(from->source),
-			 .local_event = KT_EVENT_LOCAL,
-			 .remote_event = KT_EVENT_REMOTE},
+		.desc = { .pe = kt_info.pe,
+			  .mdh = to->info.mdh,
+			  .offset = to->info.base + at,
+			  .cq = aries_queue_nr(from->source),
+			  .local_event = KT_EVENT_LOCAL,
+			  .remote_event = KT_EVENT_REMOTE },
 		.line = &value,
 		.length = sizeof(value),
 		.op = ARIES_FMA_PUT_LINE,

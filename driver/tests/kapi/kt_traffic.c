@@ -15,7 +15,8 @@ static void kt_busy_event(void *data, enum aries_event event, const struct aries
 {
 	/* one that comes before there is a reason for it is not counted */
 	if (event != ARIES_EVENT_QUIET ||
-	    kt_busy_told[ARIES_EVENT_RESET] + kt_busy_told[ARIES_EVENT_GONE] > kt_busy_told[ARIES_EVENT_QUIET])
+	    kt_busy_told[ARIES_EVENT_RESET] + kt_busy_told[ARIES_EVENT_GONE] >
+		    kt_busy_told[ARIES_EVENT_QUIET])
 		kt_busy_told[event]++;
 }
 
@@ -81,10 +82,13 @@ int kt_traffic_start(void)
 
 void kt_traffic_counts(struct seq_file *m)
 {
-	seq_printf(m, "puts %lu refused %lu held %lu wrong %lu", READ_ONCE(kt_busy_puts), READ_ONCE(kt_busy_refused),
-		   READ_ONCE(kt_busy_held), READ_ONCE(kt_busy_wrong));
+	seq_printf(m, "puts %lu refused %lu held %lu wrong %lu", READ_ONCE(kt_busy_puts),
+		   READ_ONCE(kt_busy_refused), READ_ONCE(kt_busy_held), READ_ONCE(kt_busy_wrong));
 	seq_printf(m, " reset %u quiet %u up %u gone %u quiesce %u resume %u\n",
-		   READ_ONCE(kt_busy_told[ARIES_EVENT_RESET]), READ_ONCE(kt_busy_told[ARIES_EVENT_QUIET]),
-		   READ_ONCE(kt_busy_told[ARIES_EVENT_UP]), READ_ONCE(kt_busy_told[ARIES_EVENT_GONE]),
-		   READ_ONCE(kt_busy_told[ARIES_EVENT_QUIESCE]), READ_ONCE(kt_busy_told[ARIES_EVENT_RESUME]));
+		   READ_ONCE(kt_busy_told[ARIES_EVENT_RESET]),
+		   READ_ONCE(kt_busy_told[ARIES_EVENT_QUIET]),
+		   READ_ONCE(kt_busy_told[ARIES_EVENT_UP]),
+		   READ_ONCE(kt_busy_told[ARIES_EVENT_GONE]),
+		   READ_ONCE(kt_busy_told[ARIES_EVENT_QUIESCE]),
+		   READ_ONCE(kt_busy_told[ARIES_EVENT_RESUME]));
 }

@@ -212,7 +212,7 @@ struct ipogif_pool {
 
 /* Bits of ipogif_conn.flags. */
 enum {
-	IPOGIF_CONN_UP,    /* messages may be sent */
+	IPOGIF_CONN_UP,	   /* messages may be sent */
 	IPOGIF_CONN_DEAD,  /* to be ended */
 	IPOGIF_CONN_CLEAN, /* the peer has ended it in order: nothing of it arrives any more */
 	IPOGIF_CONN_DRAIN, /* look for messages without an event */
@@ -436,7 +436,8 @@ struct sk_buff *ipogif_pool_take(struct ipogif_conn *conn, struct sk_buff *skb, 
 /* ipogif_tx.c */
 void ipogif_kick(struct ipogif_queue *q, int what);
 bool ipogif_send(struct ipogif_conn *conn, struct ipogif_wire *wire, const void *data);
-bool ipogif_control(struct ipogif_conn *conn, enum ipogif_type type, const void *data, unsigned int bytes);
+bool ipogif_control(struct ipogif_conn *conn, enum ipogif_type type, const void *data,
+		    unsigned int bytes);
 void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb);
 void ipogif_flush(struct ipogif_peer *peer);
 void ipogif_flush_backlog(struct ipogif_queue *q);

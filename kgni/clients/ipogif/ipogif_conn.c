@@ -15,7 +15,7 @@
 
 #define IPOGIF_ID_SHIFT 10 /* an id is a number below IPOGIF_CONNS and a generation; 20 bits */
 #define IPOGIF_GENERATIONS 1024u
-#define IPOGIF_ANSWER (10 * HZ)    /* a node that runs has answered by then */
+#define IPOGIF_ANSWER (10 * HZ)	   /* a node that runs has answered by then */
 #define IPOGIF_PING_AFTER (5 * HZ) /* of silence */
 #define IPOGIF_SILENT (60 * HZ)
 #define IPOGIF_IDLE (120 * HZ) /* a connection that nobody uses ends */
@@ -59,8 +59,8 @@ void ipogif_conn_fail(struct ipogif_conn *conn, const char *why)
 	clear_bit(IPOGIF_CONN_UP, &conn->flags);
 	if (why) {
 		atomic_inc(&conn->ipg->failures);
-		netdev_dbg(conn->ipg->dev, "connection to node %u ends: %s\n", conn->peer ? conn->peer->address : 0,
-			   why);
+		netdev_dbg(conn->ipg->dev, "connection to node %u ends: %s\n",
+			   conn->peer ? conn->peer->address : 0, why);
 	}
 	ipogif_conn_unuse(conn);
 	queue_work(ipogif_wq, &conn->ipg->work);
@@ -99,8 +99,9 @@ static int ipogif_conn_mailbox(struct ipogif_conn *conn)
 	conn->mailbox = kvzalloc(conn->mailbox_bytes, GFP_KERNEL);
 	if (!conn->mailbox)
 		return -ENOMEM;
-	if (gni_mem_register(conn->ipg->nic, (uintptr_t)conn->mailbox, conn->mailbox_bytes, conn->rxq->rx_cq,
-			     GNI_MEM_READWRITE, &conn->handle) != GNI_RC_SUCCESS) {
+	if (gni_mem_register(conn->ipg->nic, (uintptr_t)conn->mailbox, conn->mailbox_bytes,
+			     conn->rxq->rx_cq, GNI_MEM_READWRITE,
+			     &conn->handle) != GNI_RC_SUCCESS) {
 		kvfree(conn->mailbox);
 		conn->mailbox = NULL;
 		return -ENOSPC;
@@ -141,7 +142,8 @@ static struct ipogif_conn *ipogif_conn_new(struct ipogif *ipg, struct ipogif_que
 	conn->used = jiffies;
 	INIT_LIST_HEAD(&conn->sending);
 	INIT_LIST_HEAD(&conn->node);
-	if (ipogif_conn_mailbox(conn) || gni_ep_create(ipg->nic, rxq->msg_cq, &conn->ep) != GNI_RC_SUCCESS ||
+	if (ipogif_conn_mailbox(conn) ||
+	    gni_ep_create(ipg->nic, rxq->msg_cq, &conn->ep) != GNI_RC_SUCCESS ||
 	    ipogif_conn_number(conn)) {
 		ipogif_conn_free(conn);
 		return NULL;
@@ -157,8 +159,8 @@ static struct ipogif_conn *ipogif_conn_new(struct ipogif *ipg, struct ipogif_que
 
 static int ipogif_conn_post(struct ipogif_conn *conn)
 {
-	gni_return_t rc = gni_ep_postdata_w_id(conn->ep, &conn->hello, sizeof(conn->hello), conn->answer,
-					       sizeof(conn->answer), conn->id);
+	gni_return_t rc = gni_ep_postdata_w_id(conn->ep, &conn->hello, sizeof(conn->hello),
+					       conn->answer, sizeof(conn->answer), conn->id);
 
 	conn->datagram = rc == GNI_RC_SUCCESS;
 	return conn->datagram ? 0 : -EAGAIN;
@@ -169,7 +171,8 @@ static void ipogif_listen(struct ipogif *ipg)
 	struct ipogif_conn *conn;
 	unsigned int have = 0;
 
-	list_for_each_entry(conn, &ipg->conns_all, node) have += conn->wildcard && conn->datagram;
+	list_for_each_entry(conn, &ipg->conns_all, node)
+		have += conn->wildcard && conn->datagram;
 	for (; have < IPOGIF_LISTENERS; have++) {
 		conn = ipogif_conn_new(ipg, &ipg->queue[have % ipg->queues]);
 		if (!conn)
@@ -205,7 +208,8 @@ static void ipogif_ask(struct ipogif_peer *peer)
 	}
 	conn->peer = peer;
 	peer->asking = conn;
-	if (gni_ep_bind(conn->ep, peer->address, ipg->device_id) != GNI_RC_SUCCESS || ipogif_conn_post(conn)) {
+	if (gni_ep_bind(conn->ep, peer->address, ipg->device_id) != GNI_RC_SUCCESS ||
+	    ipogif_conn_post(conn)) {
 		peer->asking = NULL;
 		ipogif_peer_failed(peer);
 		ipogif_conn_fail(conn, "no datagram");
@@ -279,7 +283,8 @@ static int ipogif_conn_up(struct ipogif_conn *conn, u32 address)
 	struct ipogif_peer *peer;
 
 	if (there->magic != IPOGIF_MAGIC || there->version != IPOGIF_VERSION ||
-	    there->mailbox.msg_maxsize != IPOGIF_MESSAGE || there->mailbox.mbox_maxcredit != IPOGIF_CREDITS) {
+	    there->mailbox.msg_maxsize != IPOGIF_MESSAGE ||
+	    there->mailbox.mbox_maxcredit != IPOGIF_CREDITS) {
 		netdev_warn_once(ipg->dev, "node %u speaks another version\n", address);
 		return -EPROTO;
 	}
@@ -312,7 +317,8 @@ static void ipogif_datagram(struct ipogif *ipg, u64 id)
 
 	if (!conn || !conn->datagram)
 		return;
-	if (gni_ep_postdata_test_by_id(conn->ep, id, &state, &address, &remote_id) != GNI_RC_SUCCESS)
+	if (gni_ep_postdata_test_by_id(conn->ep, id, &state, &address, &remote_id) !=
+	    GNI_RC_SUCCESS)
 		state = GNI_POST_ERROR;
 	if (state == GNI_POST_PENDING || state == GNI_POST_REMOTE_DATA)
 		return;
@@ -354,8 +360,7 @@ static bool ipogif_conns_bury(struct ipogif *ipg)
 	LIST_HEAD(dead);
 	bool all = true;
 
-	list_for_each_entry_safe(conn, next, &ipg->conns_all, node)
-	{
+	list_for_each_entry_safe(conn, next, &ipg->conns_all, node) {
 		if (!test_bit(IPOGIF_CONN_DEAD, &conn->flags))
 			continue;
 		/* it may have come into use while it failed */
@@ -366,8 +371,7 @@ static bool ipogif_conns_bury(struct ipogif *ipg)
 	if (list_empty(&dead))
 		return true;
 	synchronize_net();
-	list_for_each_entry_safe(conn, next, &dead, node)
-	{
+	list_for_each_entry_safe(conn, next, &dead, node) {
 		bool busy = false;
 
 		if (conn->peer && conn->peer->asking == conn)
@@ -375,7 +379,8 @@ static bool ipogif_conns_bury(struct ipogif *ipg)
 		if (conn->txq) {
 			spin_lock_bh(&conn->txq->lock);
 			ipogif_reap(conn->txq);
-			list_for_each_entry(slot, &conn->sending, node) busy |= slot->puts;
+			list_for_each_entry(slot, &conn->sending, node)
+				busy |= slot->puts;
 			if (!busy)
 				ipogif_sending_drop(conn);
 			ipogif_unlock_bh(conn->txq);
@@ -407,8 +412,7 @@ static void ipogif_make_room(struct ipogif *ipg)
 {
 	struct ipogif_conn *conn, *oldest = NULL;
 
-	list_for_each_entry(conn, &ipg->conns_all, node)
-	{
+	list_for_each_entry(conn, &ipg->conns_all, node) {
 		if (!test_bit(IPOGIF_CONN_UP, &conn->flags) || !conn->pool.buffers)
 			continue;
 		if (!oldest || ipogif_idle(conn) > ipogif_idle(oldest))
@@ -420,7 +424,7 @@ static void ipogif_make_room(struct ipogif *ipg)
 
 static void ipogif_offer(struct ipogif_conn *conn)
 {
-	struct ipogif_offer offer = {.bytes = IPOGIF_BUFFER};
+	struct ipogif_offer offer = { .bytes = IPOGIF_BUFFER };
 	int rc = conn->pool.buffers ? 0 : ipogif_pool_make(conn);
 
 	if (rc == -ENOBUFS)
@@ -455,9 +459,13 @@ void ipogif_conns_work(struct work_struct *work)
 	mutex_lock(&ipg->mutex);
 	if (!ipogif_conns_bury(ipg))
 		mod_delayed_work(ipogif_wq, &ipg->tick, msecs_to_jiffies(20));
-	list_for_each_entry(conn, &ipg->conns_all, node) if (test_bit(IPOGIF_CONN_OFFER, &conn->flags) &&
-							     test_bit(IPOGIF_CONN_UP, &conn->flags)) ipogif_offer(conn);
-	hash_for_each_rcu(ipg->peers, bucket, peer, hash) if (ipogif_peer_wants(peer)) ipogif_ask(peer);
+	list_for_each_entry(conn, &ipg->conns_all, node)
+		if (test_bit(IPOGIF_CONN_OFFER, &conn->flags) &&
+		    test_bit(IPOGIF_CONN_UP, &conn->flags))
+			ipogif_offer(conn);
+	hash_for_each_rcu(ipg->peers, bucket, peer, hash)
+		if (ipogif_peer_wants(peer))
+			ipogif_ask(peer);
 	ipogif_listen(ipg);
 	mutex_unlock(&ipg->mutex);
 }
@@ -491,7 +499,8 @@ void ipogif_conns_tick(struct work_struct *work)
 	unsigned int i;
 
 	mutex_lock(&ipg->mutex);
-	list_for_each_entry(conn, &ipg->conns_all, node) ipogif_conn_check(conn);
+	list_for_each_entry(conn, &ipg->conns_all, node)
+		ipogif_conn_check(conn);
 	mutex_unlock(&ipg->mutex);
 	ipogif_peers_tick(ipg);
 	for (i = 0; i < ipg->queues; i++) {
@@ -508,8 +517,7 @@ void ipogif_conns_end(struct ipogif *ipg)
 	struct ipogif_conn *conn;
 
 	mutex_lock(&ipg->mutex);
-	list_for_each_entry(conn, &ipg->conns_all, node)
-	{
+	list_for_each_entry(conn, &ipg->conns_all, node) {
 		if (test_bit(IPOGIF_CONN_UP, &conn->flags))
 			ipogif_close(conn);
 		else

@@ -10,8 +10,9 @@
 #define IPOGIF_MBITS 80000 /* what a block transfer of the real NIC comes to */
 
 static const char ipogif_of_queue[][ETH_GSTRING_LEN] = {
-	"tx%u_packets", "tx%u_bytes", "tx%u_inlined",  "tx%u_buffered", "tx%u_waited",  "tx%u_dropped",
-	"rx%u_packets", "rx%u_bytes", "rx%u_messages", "rx%u_copied",   "rx%u_dropped", "rx%u_polls",
+	"tx%u_packets",	 "tx%u_bytes",	 "tx%u_inlined", "tx%u_buffered",
+	"tx%u_waited",	 "tx%u_dropped", "rx%u_packets", "rx%u_bytes",
+	"rx%u_messages", "rx%u_copied",	 "rx%u_dropped", "rx%u_polls",
 };
 
 static const char ipogif_of_all[][ETH_GSTRING_LEN] = {
@@ -39,7 +40,8 @@ static int ipogif_get_link_ksettings(struct net_device *dev, struct ethtool_link
 
 /* rx: buffers that a peer gets; tx: frames that may wait in a queue */
 static void ipogif_get_ringparam(struct net_device *dev, struct ethtool_ringparam *ring,
-				 struct kernel_ethtool_ringparam *kernel, struct netlink_ext_ack *extack)
+				 struct kernel_ethtool_ringparam *kernel,
+				 struct netlink_ext_ack *extack)
 {
 	struct ipogif *ipg = netdev_priv(dev);
 
@@ -50,7 +52,8 @@ static void ipogif_get_ringparam(struct net_device *dev, struct ethtool_ringpara
 }
 
 static int ipogif_set_ringparam(struct net_device *dev, struct ethtool_ringparam *ring,
-				struct kernel_ethtool_ringparam *kernel, struct netlink_ext_ack *extack)
+				struct kernel_ethtool_ringparam *kernel,
+				struct netlink_ext_ack *extack)
 {
 	struct ipogif *ipg = netdev_priv(dev);
 

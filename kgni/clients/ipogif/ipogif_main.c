@@ -12,7 +12,8 @@ MODULE_PARM_DESC(queues, "queues, at most 8; 0: as many as there are processors,
 
 static unsigned int ipogif_buffer_mib = 64;
 module_param_named(buffer_mib, ipogif_buffer_mib, uint, 0444);
-MODULE_PARM_DESC(buffer_mib, "memory for frames of all peers, 4 MiB for each that sends large ones");
+MODULE_PARM_DESC(buffer_mib,
+		 "memory for frames of all peers, 4 MiB for each that sends large ones");
 
 struct workqueue_struct *ipogif_wq;
 static struct net_device *ipogif_dev[IPOGIF_NICS];
@@ -104,8 +105,10 @@ static void ipogif_get_stats64(struct net_device *dev, struct rtnl_link_stats64 
 
 	netdev_stats_to_stats64(total, &dev->stats);
 	for (i = 0; i < ipg->queues; i++) {
-		ipogif_add_stats(&ipg->queue[i].rx, &total->rx_packets, &total->rx_bytes, &total->rx_dropped);
-		ipogif_add_stats(&ipg->queue[i].tx, &total->tx_packets, &total->tx_bytes, &total->tx_dropped);
+		ipogif_add_stats(&ipg->queue[i].rx, &total->rx_packets, &total->rx_bytes,
+				 &total->rx_dropped);
+		ipogif_add_stats(&ipg->queue[i].tx, &total->tx_packets, &total->tx_bytes,
+				 &total->tx_dropped);
 	}
 }
 
@@ -128,7 +131,8 @@ static void ipogif_setup(struct net_device *dev)
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->tx_queue_len = 1000;
 	/* memory to memory: nobody computes a checksum, and what may be large stays so */
-	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN;
+	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | NETIF_F_TSO |
+			   NETIF_F_TSO6 | NETIF_F_TSO_ECN;
 	dev->features = dev->hw_features | NETIF_F_HIGHDMA;
 	dev->vlan_features = dev->hw_features;
 }
@@ -148,7 +152,7 @@ static void ipogif_init_queue(struct ipogif *ipg, unsigned int i)
 
 static int ipogif_init(struct net_device *dev, u32 device_id, u32 address, unsigned int queues)
 {
-	const u8 mac[ETH_ALEN] = {0x00, 0x01, 0x01, address >> 16, address >> 8, address};
+	const u8 mac[ETH_ALEN] = { 0x00, 0x01, 0x01, address >> 16, address >> 8, address };
 	struct ipogif *ipg = netdev_priv(dev);
 	unsigned int i;
 
@@ -185,7 +189,8 @@ static int ipogif_add(u32 device_id, unsigned int queues)
 
 	if (rc)
 		return rc;
-	dev = alloc_netdev_mqs(sizeof(struct ipogif), IPOGIF_NAME "%d", NET_NAME_ENUM, ipogif_setup, queues, queues);
+	dev = alloc_netdev_mqs(sizeof(struct ipogif), IPOGIF_NAME "%d", NET_NAME_ENUM, ipogif_setup,
+			       queues, queues);
 	if (!dev)
 		return -ENOMEM;
 	rc = ipogif_init(dev, device_id, address, queues);

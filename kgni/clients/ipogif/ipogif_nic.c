@@ -104,8 +104,10 @@ static int ipogif_queue_start(struct ipogif_queue *q)
 		return -ENOMEM;
 	for (i = 0; i < IPOGIF_SLOTS; i++)
 		list_add_tail(&q->slots[i].node, &q->free_slots);
-	if (gni_cq_create(nic, IPOGIF_RX_EVENTS, 0, ipogif_event, (uintptr_t)q, &q->rx_cq) != GNI_RC_SUCCESS ||
-	    gni_cq_create(nic, IPOGIF_PUT_EVENTS, 0, ipogif_event, (uintptr_t)q, &q->put_cq) != GNI_RC_SUCCESS ||
+	if (gni_cq_create(nic, IPOGIF_RX_EVENTS, 0, ipogif_event, (uintptr_t)q, &q->rx_cq) !=
+		    GNI_RC_SUCCESS ||
+	    gni_cq_create(nic, IPOGIF_PUT_EVENTS, 0, ipogif_event, (uintptr_t)q, &q->put_cq) !=
+		    GNI_RC_SUCCESS ||
 	    gni_cq_create(nic, IPOGIF_MSG_EVENTS, 0, NULL, 0, &q->msg_cq) != GNI_RC_SUCCESS)
 		return -ENOSPC;
 	return 0;
@@ -113,7 +115,7 @@ static int ipogif_queue_start(struct ipogif_queue *q)
 
 static void ipogif_queue_stop(struct ipogif_queue *q)
 {
-	gni_cq_handle_t *cq[] = {&q->rx_cq, &q->put_cq, &q->msg_cq};
+	gni_cq_handle_t *cq[] = { &q->rx_cq, &q->put_cq, &q->msg_cq };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(cq); i++) {
@@ -140,7 +142,8 @@ static int ipogif_start_all(struct ipogif *ipg)
 			return rc;
 	}
 	if (gni_set_quiesce_callback(ipg->nic, ipogif_quiet_end) != GNI_RC_SUCCESS ||
-	    gni_subscribe_errors(ipg->nic, 0, 0, NULL, ipogif_critical, &ipg->err) != GNI_RC_SUCCESS)
+	    gni_subscribe_errors(ipg->nic, 0, 0, NULL, ipogif_critical, &ipg->err) !=
+		    GNI_RC_SUCCESS)
 		return -ENOMEM;
 	ipg->thread = kthread_run(ipogif_conn_thread, ipg, "%s", ipg->dev->name);
 	if (IS_ERR(ipg->thread)) {

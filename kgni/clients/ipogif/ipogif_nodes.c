@@ -84,7 +84,8 @@ static int ipogif_nodes_list(void)
 /** ipogif_nodes_start() - begin to listen. Context: sleeps. Return: 0 or a negative errno. */
 int ipogif_nodes_start(void)
 {
-	static const rs_event_code_t codes[] = {ec_node_available, ec_node_unavailable, ec_node_failed};
+	static const rs_event_code_t codes[] = { ec_node_available, ec_node_unavailable,
+						 ec_node_failed };
 	struct task_struct *thread;
 	rca_ticket_t subscription;
 	unsigned int i;

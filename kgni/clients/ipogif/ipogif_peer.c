@@ -25,7 +25,9 @@ static struct ipogif_peer *ipogif_peer_find(struct ipogif *ipg, u32 address)
 {
 	struct ipogif_peer *peer;
 
-	hash_for_each_possible_rcu(ipg->peers, peer, hash, address) if (peer->address == address) return peer;
+	hash_for_each_possible_rcu(ipg->peers, peer, hash, address)
+		if (peer->address == address)
+			return peer;
 	return NULL;
 }
 
@@ -85,7 +87,8 @@ static void ipogif_flood(struct ipogif *ipg, struct sk_buff *skb)
 		if (ipogif_node_there(i))
 			ipogif_xmit_clone(ipogif_peer_get(ipg, i), skb);
 	if (!ipogif_nodes)
-		hash_for_each_rcu(ipg->peers, bucket, peer, hash) ipogif_xmit_clone(peer, skb);
+		hash_for_each_rcu(ipg->peers, bucket, peer, hash)
+			ipogif_xmit_clone(peer, skb);
 }
 
 /* Which node may have the IPv4 address that is asked for. */
@@ -148,8 +151,7 @@ void ipogif_peers_purge(struct ipogif *ipg)
 	int bucket;
 
 	rcu_read_lock();
-	hash_for_each_rcu(ipg->peers, bucket, peer, hash)
-	{
+	hash_for_each_rcu(ipg->peers, bucket, peer, hash) {
 		spin_lock_bh(&peer->queue->lock);
 		ipogif_drop_waiting(peer);
 		ipogif_unlock_bh(peer->queue);
@@ -169,10 +171,10 @@ void ipogif_peers_tick(struct ipogif *ipg)
 	int bucket;
 
 	rcu_read_lock();
-	hash_for_each_rcu(ipg->peers, bucket, peer, hash)
-	{
+	hash_for_each_rcu(ipg->peers, bucket, peer, hash) {
 		spin_lock_bh(&peer->queue->lock);
-		if (!skb_queue_empty(&peer->waiting) && time_after(jiffies, peer->moved + IPOGIF_STUCK)) {
+		if (!skb_queue_empty(&peer->waiting) &&
+		    time_after(jiffies, peer->moved + IPOGIF_STUCK)) {
 			peer->stuck = true;
 			ipogif_drop_waiting(peer);
 		}
@@ -218,8 +220,7 @@ void ipogif_peers_free(struct ipogif *ipg)
 	int bucket;
 
 	ipogif_peers_purge(ipg);
-	hash_for_each_safe(ipg->peers, bucket, next, peer, hash)
-	{
+	hash_for_each_safe(ipg->peers, bucket, next, peer, hash) {
 		hash_del_rcu(&peer->hash);
 		kfree_rcu(peer, rcu);
 	}

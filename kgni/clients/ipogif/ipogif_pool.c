@@ -36,13 +36,15 @@ static int ipogif_pool_register(struct ipogif_conn *conn)
 	if (!segment)
 		return -ENOMEM;
 	for (i = 0; i < count; i++) {
-		struct page *page = pool->pages[i >> IPOGIF_BUFFER_ORDER] + (i & ((1 << IPOGIF_BUFFER_ORDER) - 1));
+		struct page *page = pool->pages[i >> IPOGIF_BUFFER_ORDER] +
+				    (i & ((1 << IPOGIF_BUFFER_ORDER) - 1));
 
 		segment[i].address = page_to_phys(page);
 		segment[i].length = PAGE_SIZE;
 	}
 	rc = gni_mem_register_segments(conn->ipg->nic, segment, count, NULL,
-				       GNI_MEM_PHYS_SEGMENTS | GNI_MEM_READWRITE | GNI_MEM_RELAXED_PI_ORDERING,
+				       GNI_MEM_PHYS_SEGMENTS | GNI_MEM_READWRITE |
+					       GNI_MEM_RELAXED_PI_ORDERING,
 				       &pool->handle);
 	kvfree(segment);
 	return rc == GNI_RC_SUCCESS ? 0 : -ENOSPC;
@@ -68,7 +70,8 @@ int ipogif_pool_make(struct ipogif_conn *conn)
 	if (!pool->pages)
 		return -ENOMEM;
 	for (have = 0; have < want; have++) {
-		pool->pages[have] = alloc_pages(GFP_KERNEL | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY | __GFP_ZERO,
+		pool->pages[have] = alloc_pages(GFP_KERNEL | __GFP_COMP | __GFP_NOWARN |
+							__GFP_NORETRY | __GFP_ZERO,
 						IPOGIF_BUFFER_ORDER);
 		if (!pool->pages[have])
 			break;
@@ -137,7 +140,8 @@ static bool ipogif_pool_copy(struct sk_buff *skb, struct page *from, unsigned in
  *
  * Context: NAPI. Return: @skb, or NULL and it is freed.
  */
-struct sk_buff *ipogif_pool_take(struct ipogif_conn *conn, struct sk_buff *skb, unsigned int buffer, unsigned int bytes)
+struct sk_buff *ipogif_pool_take(struct ipogif_conn *conn, struct sk_buff *skb, unsigned int buffer,
+				 unsigned int bytes)
 {
 	struct ipogif_pool *pool = &conn->pool;
 	struct page *page = pool->pages[buffer];

@@ -40,13 +40,13 @@ static void ipogif_cut(struct ipogif_slot *slot)
 	unsigned int i;
 
 	if (skb_headlen(skb) > slot->wire.bytes)
-		ipogif_piece(slot, virt_to_phys(skb->data + slot->wire.bytes), skb_headlen(skb) - slot->wire.bytes,
-			     &remote);
+		ipogif_piece(slot, virt_to_phys(skb->data + slot->wire.bytes),
+			     skb_headlen(skb) - slot->wire.bytes, &remote);
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
 		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
 
-		ipogif_piece(slot, page_to_phys(skb_frag_page(frag)) + skb_frag_off(frag), skb_frag_size(frag),
-			     &remote);
+		ipogif_piece(slot, page_to_phys(skb_frag_page(frag)) + skb_frag_off(frag),
+			     skb_frag_size(frag), &remote);
 	}
 }
 
@@ -77,7 +77,8 @@ static void ipogif_post(struct ipogif_slot *slot)
 	}
 }
 
-static const void *ipogif_beginning(struct ipogif_queue *q, const struct sk_buff *skb, unsigned int bytes)
+static const void *ipogif_beginning(struct ipogif_queue *q, const struct sk_buff *skb,
+				    unsigned int bytes)
 {
 	if (bytes <= skb_headlen(skb))
 		return skb->data;
@@ -100,9 +101,12 @@ void ipogif_send_ready(struct ipogif_conn *conn)
 {
 	struct ipogif_slot *slot;
 
-	list_for_each_entry(slot, &conn->sending, node) if (slot->posted < slot->pieces) ipogif_post(slot);
+	list_for_each_entry(slot, &conn->sending, node)
+		if (slot->posted < slot->pieces)
+			ipogif_post(slot);
 	while ((slot = list_first_entry_or_null(&conn->sending, struct ipogif_slot, node))) {
-		if (slot->posted < slot->pieces || slot->puts || test_bit(IPOGIF_CONN_DEAD, &conn->flags))
+		if (slot->posted < slot->pieces || slot->puts ||
+		    test_bit(IPOGIF_CONN_DEAD, &conn->flags))
 			return;
 		if (slot->failed) {
 			conn->there_free |= BIT_ULL(slot->wire.buffer);
@@ -110,7 +114,8 @@ void ipogif_send_ready(struct ipogif_conn *conn)
 			ipogif_count(&conn->txq->tx, &conn->txq->tx.dropped);
 			dev_kfree_skb_any(slot->skb);
 		} else {
-			if (!ipogif_send(conn, &slot->wire, ipogif_beginning(conn->txq, slot->skb, slot->wire.bytes)))
+			if (!ipogif_send(conn, &slot->wire,
+					 ipogif_beginning(conn->txq, slot->skb, slot->wire.bytes)))
 				return;
 			dev_consume_skb_any(slot->skb);
 		}
@@ -172,10 +177,12 @@ static bool ipogif_buffer(struct ipogif_conn *conn, struct ipogif_wire *wire)
 	return true;
 }
 
-static enum ipogif_tx ipogif_send_in_turn(struct ipogif_conn *conn, struct sk_buff *skb, struct ipogif_wire *wire)
+static enum ipogif_tx ipogif_send_in_turn(struct ipogif_conn *conn, struct sk_buff *skb,
+					  struct ipogif_wire *wire)
 {
 	struct ipogif_queue *q = conn->txq;
-	struct ipogif_slot *slot = list_first_entry_or_null(&q->free_slots, struct ipogif_slot, node);
+	struct ipogif_slot *slot =
+		list_first_entry_or_null(&q->free_slots, struct ipogif_slot, node);
 
 	if (!slot || !ipogif_buffer(conn, wire))
 		return IPOGIF_BUSY;
@@ -207,7 +214,7 @@ static enum ipogif_tx ipogif_send_in_turn(struct ipogif_conn *conn, struct sk_bu
  */
 enum ipogif_tx ipogif_send_frame(struct ipogif_conn *conn, struct sk_buff *skb)
 {
-	struct ipogif_wire wire = {.type = IPOGIF_FRAME};
+	struct ipogif_wire wire = { .type = IPOGIF_FRAME };
 
 	conn->seen = smp_load_acquire(&conn->news); /* pairs with ipogif_news() */
 	if ((u16)(conn->sent - READ_ONCE(conn->acknowledged)) >= IPOGIF_WINDOW)

@@ -4,7 +4,8 @@
 #include "ipogif.h"
 
 /* Return: the frame, or NULL if there is no memory, or no sense in it. */
-static struct sk_buff *ipogif_frame(struct ipogif_conn *conn, const struct ipogif_wire *wire, const void *data)
+static struct sk_buff *ipogif_frame(struct ipogif_conn *conn, const struct ipogif_wire *wire,
+				    const void *data)
 {
 	struct ipogif_queue *q = conn->rxq;
 	struct sk_buff *skb;
@@ -35,7 +36,8 @@ static void ipogif_deliver(struct ipogif_queue *q, struct sk_buff *skb)
 }
 
 /* What the peer has got, and which of its buffers are free again. */
-static void ipogif_news(struct ipogif_conn *conn, const struct ipogif_wire *wire, const struct ipogif_offer *offer)
+static void ipogif_news(struct ipogif_conn *conn, const struct ipogif_wire *wire,
+			const struct ipogif_offer *offer)
 {
 	struct ipogif_queue *q = conn->txq;
 
@@ -66,7 +68,8 @@ static bool ipogif_wire_sound(const struct ipogif_conn *conn, const struct ipogi
 	switch (wire->type) {
 	case IPOGIF_FRAME:
 		return wire->bytes >= ETH_HLEN &&
-		       (!wire->rest || (wire->buffer < conn->pool.buffers && wire->rest <= IPOGIF_BUFFER));
+		       (!wire->rest ||
+			(wire->buffer < conn->pool.buffers && wire->rest <= IPOGIF_BUFFER));
 	case IPOGIF_OFFER:
 		return wire->bytes == sizeof(struct ipogif_offer);
 	default:
@@ -88,8 +91,8 @@ static void ipogif_tell(struct ipogif_conn *conn, bool now)
 	ipogif_unlock(conn->txq);
 }
 
-static void ipogif_message(struct ipogif_conn *conn, const struct ipogif_wire *wire, const void *data,
-			   struct sk_buff **skb)
+static void ipogif_message(struct ipogif_conn *conn, const struct ipogif_wire *wire,
+			   const void *data, struct sk_buff **skb)
 {
 	struct ipogif_offer offer;
 

@@ -95,9 +95,10 @@ bool ipogif_send(struct ipogif_conn *conn, struct ipogif_wire *wire, const void 
  *
  * Context: ipogif_queue.lock held. Return: false if it cannot be sent now.
  */
-bool ipogif_control(struct ipogif_conn *conn, enum ipogif_type type, const void *data, unsigned int bytes)
+bool ipogif_control(struct ipogif_conn *conn, enum ipogif_type type, const void *data,
+		    unsigned int bytes)
 {
-	struct ipogif_wire wire = {.type = type, .bytes = bytes};
+	struct ipogif_wire wire = { .type = type, .bytes = bytes };
 
 	return ipogif_send(conn, &wire, data);
 }
@@ -133,7 +134,8 @@ static void ipogif_look_again(struct ipogif_queue *q, const struct ipogif_conn *
 static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool connected)
 {
 	struct ipogif_queue *q = peer->queue;
-	bool counted = connected && !peer->stuck && skb_get_queue_mapping(skb) == q->index && !skb_cloned(skb);
+	bool counted = connected && !peer->stuck && skb_get_queue_mapping(skb) == q->index &&
+		       !skb_cloned(skb);
 
 	/* for the others nobody is stopped: they may be gone for good */
 	if (!counted && skb_queue_len(&peer->waiting) >= IPOGIF_UNCONNECTED) {
@@ -155,7 +157,8 @@ static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool conn
 }
 
 /* A frame no longer waits. */
-static void ipogif_unwait(struct ipogif_peer *peer, struct sk_buff *skb, unsigned int *frames, unsigned int *bytes)
+static void ipogif_unwait(struct ipogif_peer *peer, struct sk_buff *skb, unsigned int *frames,
+			  unsigned int *bytes)
 {
 	__skb_unlink(skb, &peer->waiting);
 	if (!IPOGIF_CB(skb)->counted)
@@ -168,7 +171,8 @@ static void ipogif_unwait(struct ipogif_peer *peer, struct sk_buff *skb, unsigne
 static void ipogif_unwaited(struct ipogif_queue *q, unsigned int frames, unsigned int bytes)
 {
 	if (frames)
-		netdev_tx_completed_queue(netdev_get_tx_queue(q->ipg->dev, q->index), frames, bytes);
+		netdev_tx_completed_queue(netdev_get_tx_queue(q->ipg->dev, q->index), frames,
+					  bytes);
 	ipogif_wake(q);
 }
 

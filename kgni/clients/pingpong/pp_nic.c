@@ -34,8 +34,8 @@ static int pp_mailbox(void)
 {
 	gni_smsg_attr_t *box = &pp.mine.mailbox;
 
-	if (gni_mem_register(pp.nic, (uintptr_t)pp.memory, PP_MEMORY, pp.rx, GNI_MEM_READWRITE, &pp.mine.memory) !=
-	    GNI_RC_SUCCESS)
+	if (gni_mem_register(pp.nic, (uintptr_t)pp.memory, PP_MEMORY, pp.rx, GNI_MEM_READWRITE,
+			     &pp.mine.memory) != GNI_RC_SUCCESS)
 		return -ENOMEM;
 	pp.registered = true;
 	pp.mine.word = (uintptr_t)pp.memory + PP_WORD;
@@ -44,7 +44,8 @@ static int pp_mailbox(void)
 	box->msg_maxsize = 64;
 	box->msg_buffer = pp.memory;
 	box->mem_hndl = pp.mine.memory;
-	if (gni_smsg_buff_size_needed(box, &box->buff_size) != GNI_RC_SUCCESS || box->buff_size > PP_WORD)
+	if (gni_smsg_buff_size_needed(box, &box->buff_size) != GNI_RC_SUCCESS ||
+	    box->buff_size > PP_WORD)
 		return -EINVAL;
 	return 0;
 }
@@ -102,14 +103,16 @@ int pp_meet(void)
 	u64 id = 0;
 
 	if (!pp_endpoint(&pp.ep, PP_MESSAGE) || !pp_endpoint(&pp.put_ep, PP_PUT) ||
-	    gni_ep_postdata_w_id(pp.ep, &pp.mine, sizeof(pp.mine), &pp.theirs, sizeof(pp.theirs), 1) != GNI_RC_SUCCESS)
+	    gni_ep_postdata_w_id(pp.ep, &pp.mine, sizeof(pp.mine), &pp.theirs, sizeof(pp.theirs),
+				 1) != GNI_RC_SUCCESS)
 		return -EIO;
 	if (gni_postdata_probe_wait_by_id(pp.nic, PP_PATIENCE_MS, &id) != GNI_RC_SUCCESS) {
 		gni_ep_postdata_cancel_by_id(pp.ep, 1);
 		return -ETIMEDOUT;
 	}
 	if (gni_ep_postdata_test_by_id(pp.ep, id, &state, &address, &instance) != GNI_RC_SUCCESS ||
-	    state != GNI_POST_COMPLETED || gni_smsg_init(pp.ep, &pp.mine.mailbox, &pp.theirs.mailbox) != GNI_RC_SUCCESS)
+	    state != GNI_POST_COMPLETED ||
+	    gni_smsg_init(pp.ep, &pp.mine.mailbox, &pp.theirs.mailbox) != GNI_RC_SUCCESS)
 		return -EIO;
 	return 0;
 }

@@ -19,7 +19,8 @@ static int pp_came(enum pp_about about)
 	void *message;
 
 	if (about == PP_MESSAGE) {
-		if (gni_smsg_getnext(pp.ep, &message) != GNI_RC_SUCCESS || gni_smsg_release(pp.ep) != GNI_RC_SUCCESS)
+		if (gni_smsg_getnext(pp.ep, &message) != GNI_RC_SUCCESS ||
+		    gni_smsg_release(pp.ep) != GNI_RC_SUCCESS)
 			return -EIO;
 	}
 	if (READ_ONCE(pp.running)) {
@@ -148,7 +149,8 @@ int pp_run(const char *test, u32 count, char *result, size_t size)
 	WRITE_ONCE(pp.running, false);
 	if (!rc) {
 		sort(ns, count, sizeof(*ns), pp_less, NULL);
-		snprintf(result, size, "test=%s count=%u p50_ns=%u min_ns=%u\n", test, count, ns[count / 2], ns[0]);
+		snprintf(result, size, "test=%s count=%u p50_ns=%u min_ns=%u\n", test, count,
+			 ns[count / 2], ns[0]);
 	}
 	kvfree(ns);
 	return rc;

@@ -11,13 +11,15 @@
 
 static atomic_t slnd_bulk_number;
 
-static int slnd_bulk_begin(u32 to, bool put, u64 tag, struct slnd_buffer *buffer, slnd_done_f *done, void *arg)
+static int slnd_bulk_begin(u32 to, bool put, u64 tag, struct slnd_buffer *buffer, slnd_done_f *done,
+			   void *arg)
 {
-	struct slnd_bulk_words words = {.put = put, .bytes = buffer->bytes, .tag = tag};
+	struct slnd_bulk_words words = { .put = put, .bytes = buffer->bytes, .tag = tag };
 	struct slnd_bulk *bulk;
 	struct slnd_tx *tx;
 
-	if (!buffer->bytes || buffer->offset >= PAGE_SIZE || !done || buffer->bytes > SLND_BULK_MAX - buffer->offset)
+	if (!buffer->bytes || buffer->offset >= PAGE_SIZE || !done ||
+	    buffer->bytes > SLND_BULK_MAX - buffer->offset)
 		return -EINVAL;
 	bulk = kzalloc(sizeof(*bulk), GFP_KERNEL);
 	if (!bulk)
@@ -114,12 +116,12 @@ static struct slnd_bulk *slnd_bulk_take(struct slnd_peer *peer, u32 id, struct s
 	struct slnd_bulk *bulk, *found = NULL;
 
 	spin_lock(&peer->lock);
-	list_for_each_entry(bulk, &peer->bulks, node) if (conn ? bulk->conn == conn : bulk->id == id)
-	{
-		found = bulk;
-		list_del(&bulk->node);
-		break;
-	}
+	list_for_each_entry(bulk, &peer->bulks, node)
+		if (conn ? bulk->conn == conn : bulk->id == id) {
+			found = bulk;
+			list_del(&bulk->node);
+			break;
+		}
 	spin_unlock(&peer->lock);
 	return found;
 }

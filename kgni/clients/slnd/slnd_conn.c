@@ -45,7 +45,8 @@ void slnd_peers_free(void)
 	struct slnd_peer *peer;
 	unsigned long address;
 
-	xa_for_each(&slnd.peers, address, peer) kfree(peer);
+	xa_for_each(&slnd.peers, address, peer)
+		kfree(peer);
 	xa_destroy(&slnd.peers);
 }
 
@@ -72,7 +73,8 @@ struct slnd_conn *slnd_conn_new(struct slnd_peer *peer)
 		goto free;
 	if (gni_ep_create(slnd.nic, slnd.tx_cq, &conn->ep) != GNI_RC_SUCCESS)
 		goto box;
-	if (xa_alloc_cyclic(&slnd.conns, &conn->id, conn, SLND_CONN_IDS, &slnd.next_conn, GFP_KERNEL) < 0)
+	if (xa_alloc_cyclic(&slnd.conns, &conn->id, conn, SLND_CONN_IDS, &slnd.next_conn,
+			    GFP_KERNEL) < 0)
 		goto ep;
 	atomic_inc(&slnd.conns_left);
 	return conn;
@@ -125,14 +127,13 @@ static void slnd_conn_hello(struct slnd_peer *peer)
 {
 	struct slnd_conn *conn, *other;
 
-	list_for_each_entry(conn, &peer->conns, peer_node)
-	{
+	list_for_each_entry(conn, &peer->conns, peer_node) {
 		bool more = false;
 
 		if (!conn->hello_due)
 			continue;
-		list_for_each_entry(other, &peer->conns, peer_node) more |=
-			slnd_conn_earlier(conn, other) && other->state == SLND_ENDED;
+		list_for_each_entry(other, &peer->conns, peer_node)
+			more |= slnd_conn_earlier(conn, other) && other->state == SLND_ENDED;
 		if (more)
 			continue;
 		conn->hello_due = false;
@@ -191,9 +192,9 @@ void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiat
 	conn->clean = false;
 	conn->last_rx = jiffies;
 	conn->last_tx = jiffies;
-	list_for_each_entry(old, &peer->conns,
-			    peer_node) if (slnd_conn_earlier(conn, old) || old->theirs.incarnation != incarnation)
-		slnd_conn_end_locked(old, "there is a newer one");
+	list_for_each_entry(old, &peer->conns, peer_node)
+		if (slnd_conn_earlier(conn, old) || old->theirs.incarnation != incarnation)
+			slnd_conn_end_locked(old, "there is a newer one");
 	list_add(&conn->peer_node, &peer->conns);
 	conn->state = SLND_OPEN;
 	if (peer->hailing == conn)
@@ -231,7 +232,8 @@ void slnd_conn_end_locked(struct slnd_conn *conn, const char *why)
 	if (conn->state == SLND_ENDED)
 		return;
 	if (why) {
-		pr_info("slnd: connection %u with %#x: %s\n", conn->id, peer ? peer->address : 0, why);
+		pr_info("slnd: connection %u with %#x: %s\n", conn->id, peer ? peer->address : 0,
+			why);
 		slnd_count(SLND_N_FAILED);
 	}
 	conn->state = SLND_ENDED;

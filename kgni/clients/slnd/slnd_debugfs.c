@@ -48,16 +48,19 @@ static int connections_show(struct seq_file *m, void *unused)
 	struct slnd_conn *conn;
 	unsigned long id;
 
-	seq_puts(m, "id       peer     peer_id  state    side      sent       received   silent_ms\n");
+	seq_puts(m,
+		 "id       peer     peer_id  state    side      sent       received   silent_ms\n");
 	xa_lock(&slnd.conns);
 	xa_for_each(&slnd.conns, id, conn)
 		seq_printf(m, "%-8u %#-8x %-8u %-8s %-9s %-10llu %-10llu %u\n", conn->id,
-			   conn->peer ? conn->peer->address : 0, conn->theirs.id, slnd_state_names[conn->state],
-			   !conn->peer       ? "anybody"
+			   conn->peer ? conn->peer->address : 0, conn->theirs.id,
+			   slnd_state_names[conn->state],
+			   !conn->peer	     ? "anybody"
 			   : conn->initiator ? "initiator"
 					     : "acceptor",
 			   conn->n_sent, conn->n_received,
-			   conn->state == SLND_HAILING ? 0 : jiffies_to_msecs(jiffies - conn->last_rx));
+			   conn->state == SLND_HAILING ? 0
+						       : jiffies_to_msecs(jiffies - conn->last_rx));
 	xa_unlock(&slnd.conns);
 	return 0;
 }
@@ -68,7 +71,8 @@ static int counters_show(struct seq_file *m, void *unused)
 	unsigned int i;
 
 	for (i = 0; i < SLND_COUNTERS; i++)
-		seq_printf(m, "%s %llu\n", slnd_counter_names[i], (u64)atomic64_read(&slnd.counters[i]));
+		seq_printf(m, "%s %llu\n", slnd_counter_names[i],
+			   (u64)atomic64_read(&slnd.counters[i]));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(counters);

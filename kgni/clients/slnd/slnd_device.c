@@ -112,7 +112,8 @@ int slnd_device_open(void)
 	if (rc == GNI_RC_SUCCESS)
 		rc = gni_cdm_attach(slnd.cdm, SLND_DEVICE, &slnd.address, &slnd.nic);
 	if (rc == GNI_RC_SUCCESS)
-		rc = gni_subscribe_errors(slnd.nic, GNI_ERRMASK_CRITICAL, 0, NULL, slnd_critical, &slnd.err);
+		rc = gni_subscribe_errors(slnd.nic, GNI_ERRMASK_CRITICAL, 0, NULL, slnd_critical,
+					  &slnd.err);
 	if (rc == GNI_RC_SUCCESS)
 		rc = gni_set_quiesce_callback(slnd.nic, slnd_resumed);
 	if (rc == GNI_RC_SUCCESS)

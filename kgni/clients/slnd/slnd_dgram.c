@@ -20,7 +20,7 @@ static void slnd_hail_fill(struct slnd_conn *conn)
 	conn->mine = (struct slnd_hail){
 		.magic = SLND_MAGIC,
 		.version = SLND_VERSION,
-		.type = !peer                          ? SLND_OFFER
+		.type = !peer			       ? SLND_OFFER
 			: peer->address < slnd.address ? SLND_ASK
 						       : SLND_REQUEST,
 		.address = slnd.address,
@@ -134,7 +134,8 @@ static bool slnd_hail_sound(const struct slnd_conn *conn, u32 address)
 {
 	const struct slnd_hail *theirs = &conn->theirs;
 
-	return theirs->magic == SLND_MAGIC && theirs->version == SLND_VERSION && theirs->address == address;
+	return theirs->magic == SLND_MAGIC && theirs->version == SLND_VERSION &&
+	       theirs->address == address;
 }
 
 /* Both have each other's data. */
@@ -168,8 +169,11 @@ static void slnd_hail_test(u64 id)
 	u32 address = 0, remote_id;
 
 	spin_lock(&slnd.dgram_lock);
-	list_for_each_entry(conn, &slnd.hails, hail_node) if ((uintptr_t)conn == id) found = conn;
-	if (found && gni_ep_postdata_test_by_id(found->ep, id, &state, &address, &remote_id) != GNI_RC_SUCCESS)
+	list_for_each_entry(conn, &slnd.hails, hail_node)
+		if ((uintptr_t)conn == id)
+			found = conn;
+	if (found && gni_ep_postdata_test_by_id(found->ep, id, &state, &address, &remote_id) !=
+			     GNI_RC_SUCCESS)
 		state = GNI_POST_ERROR;
 	if (state == GNI_POST_PENDING || state == GNI_POST_REMOTE_DATA)
 		found = NULL;
@@ -218,16 +222,14 @@ void slnd_hail_expire(bool all)
 	LIST_HEAD(gone);
 
 	spin_lock(&slnd.dgram_lock);
-	list_for_each_entry_safe(conn, next, &slnd.hails, hail_node)
-	{
+	list_for_each_entry_safe(conn, next, &slnd.hails, hail_node) {
 		bool late = conn->peer && time_after(jiffies, conn->hail_since + SLND_HAIL_TIME);
 
 		if ((all || late) && slnd_hail_cancel(conn))
 			list_add(&conn->hail_node, &gone);
 	}
 	spin_unlock(&slnd.dgram_lock);
-	list_for_each_entry_safe(conn, next, &gone, hail_node)
-	{
+	list_for_each_entry_safe(conn, next, &gone, hail_node) {
 		list_del_init(&conn->hail_node);
 		slnd_conn_end(conn, NULL);
 	}

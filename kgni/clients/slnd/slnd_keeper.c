@@ -90,7 +90,8 @@ static void slnd_keep_abort(struct slnd_peer *peer)
 	struct slnd_bulk *bulk;
 
 	spin_lock(&peer->lock);
-	list_for_each_entry(bulk, &peer->bulks, node) slnd_conn_end_locked(bulk->conn, "its user has gone");
+	list_for_each_entry(bulk, &peer->bulks, node)
+		slnd_conn_end_locked(bulk->conn, "its user has gone");
 	spin_unlock(&peer->lock);
 }
 
@@ -121,7 +122,8 @@ static bool slnd_keep(void)
 	struct slnd_peer *peer;
 	unsigned long address;
 
-	xa_for_each(&slnd.peers, address, peer) soon |= slnd_keep_peer(peer, abort);
+	xa_for_each(&slnd.peers, address, peer)
+		soon |= slnd_keep_peer(peer, abort);
 	if (!test_bit(SLND_UP, &slnd.flags))
 		return true;
 	slnd_keep_ended();

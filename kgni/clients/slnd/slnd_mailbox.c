@@ -77,8 +77,8 @@ static struct slnd_block *slnd_block_new(void)
 		flags |= GNI_MEM_PHYS_CONT;
 	else
 		block->memory = vmalloc(block->bytes);
-	if (block->memory && gni_mem_register(slnd.nic, (uintptr_t)block->memory, block->bytes, slnd.rx_cq, flags,
-					      &block->handle) == GNI_RC_SUCCESS)
+	if (block->memory && gni_mem_register(slnd.nic, (uintptr_t)block->memory, block->bytes,
+					      slnd.rx_cq, flags, &block->handle) == GNI_RC_SUCCESS)
 		return block;
 	if (block->memory)
 		slnd_block_free(block);
@@ -149,8 +149,7 @@ void slnd_blocks_free(void)
 	struct slnd_block *block, *next;
 
 	INIT_LIST_HEAD(&slnd.boxes);
-	list_for_each_entry_safe(block, next, &slnd.blocks, node)
-	{
+	list_for_each_entry_safe(block, next, &slnd.blocks, node) {
 		gni_mem_deregister(slnd.nic, &block->handle, 0);
 		slnd_block_free(block);
 	}

@@ -8,8 +8,8 @@
 
 #include "slnd_priv.h"
 
-#define SLND_PARAMETER(name, usual)                                                                                    \
-	unsigned int slnd_##name = usual;                                                                              \
+#define SLND_PARAMETER(name, usual)   \
+	unsigned int slnd_##name = usual; \
 	module_param_named(name, slnd_##name, uint, 0444)
 
 SLND_PARAMETER(credits, 128);
@@ -48,7 +48,7 @@ struct slnd slnd = {
 };
 
 static const struct slnd_user __rcu *slnd_user; /* who is told of what comes */
-static const struct slnd_user *slnd_last_user;  /* who is told of what ends */
+static const struct slnd_user *slnd_last_user;	/* who is told of what ends */
 DEFINE_STATIC_SRCU(slnd_user_srcu);
 
 /** slnd_user_begin() - the user is to be told how something ends. Context: any. */
@@ -185,8 +185,9 @@ static bool slnd_in(unsigned int value, unsigned int least, unsigned int most)
 
 static bool slnd_parameters_sound(void)
 {
-	return slnd_in(slnd_credits, 8, 4096) && slnd_in(slnd_wildcards, 1, 64) && slnd_in(slnd_timeout, 1, 3600) &&
-	       slnd_in(slnd_rx_entries, 16, 1 << 20) && slnd_in(slnd_posts, 1, 4096) && slnd_in(slnd_retries, 0, 100) &&
+	return slnd_in(slnd_credits, 8, 4096) && slnd_in(slnd_wildcards, 1, 64) &&
+	       slnd_in(slnd_timeout, 1, 3600) && slnd_in(slnd_rx_entries, 16, 1 << 20) &&
+	       slnd_in(slnd_posts, 1, 4096) && slnd_in(slnd_retries, 0, 100) &&
 	       slnd_in(slnd_hold, 1, 86400) && slnd_in(slnd_schedulers, 1, SLND_SCHEDULERS_MAX);
 }
 

@@ -51,7 +51,8 @@ static int slnd_mapping_begin(struct slnd_mapping *mapping, const struct slnd_bu
 		segments[i].address = page_to_phys(buffer->pages[i]);
 		segments[i].length = PAGE_SIZE;
 	}
-	rc = gni_mem_register_segments(slnd.nic, segments, mapping->pages, NULL, flags, &mapping->handle);
+	rc = gni_mem_register_segments(slnd.nic, segments, mapping->pages, NULL, flags,
+				       &mapping->handle);
 	kvfree(segments);
 	if (rc != GNI_RC_SUCCESS)
 		return -ENOMEM;
@@ -102,7 +103,8 @@ void slnd_map_end(void)
 	struct slnd_mapping *mapping, *next;
 
 	mutex_lock(&slnd_mappings_lock);
-	list_for_each_entry_safe(mapping, next, &slnd_mappings, node) slnd_mapping_end(mapping, 0);
+	list_for_each_entry_safe(mapping, next, &slnd_mappings, node)
+		slnd_mapping_end(mapping, 0);
 	mutex_unlock(&slnd_mappings_lock);
 }
 

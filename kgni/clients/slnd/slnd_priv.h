@@ -399,7 +399,8 @@ void slnd_quarantine_expire(bool all);
 
 /* slnd_send.c */
 int slnd_sent_init(u32 entries);
-struct slnd_tx *slnd_tx_new(struct slnd_peer *peer, enum slnd_type type, const void *data, u32 bytes);
+struct slnd_tx *slnd_tx_new(struct slnd_peer *peer, enum slnd_type type, const void *data,
+			    u32 bytes);
 void slnd_tx_only(struct slnd_tx *tx, struct slnd_conn *conn);
 void slnd_tx_queue(struct slnd_tx *tx);
 void slnd_tx_events(void);

@@ -35,7 +35,8 @@ struct slnd_held {
 	gni_mem_handle_t handle;
 };
 
-static void slnd_quarantine_add(struct slnd_conn *conn, struct slnd_box *box, const gni_mem_handle_t *handle)
+static void slnd_quarantine_add(struct slnd_conn *conn, struct slnd_box *box,
+				const gni_mem_handle_t *handle)
 {
 	struct slnd_held *held = kzalloc(sizeof(*held), GFP_KERNEL);
 
@@ -73,8 +74,9 @@ static bool slnd_quarantine_over(const struct slnd_held *held)
 {
 	const struct slnd_peer *peer = held->peer;
 
-	return time_after(jiffies, held->until) || (peer && (held->incarnation != READ_ONCE(peer->incarnation) ||
-							     held->stamp < READ_ONCE(peer->greeted[held->initiator])));
+	return time_after(jiffies, held->until) ||
+	       (peer && (held->incarnation != READ_ONCE(peer->incarnation) ||
+			 held->stamp < READ_ONCE(peer->greeted[held->initiator])));
 }
 
 /** slnd_quarantine_hello() - connections before this one are over. Context: any thread. */
@@ -101,11 +103,11 @@ void slnd_quarantine_expire(bool all)
 	LIST_HEAD(over);
 
 	spin_lock(&slnd.lock);
-	list_for_each_entry_safe(held, next, &slnd.quarantine, node) if (all || slnd_quarantine_over(held))
-		list_move(&held->node, &over);
+	list_for_each_entry_safe(held, next, &slnd.quarantine, node)
+		if (all || slnd_quarantine_over(held))
+			list_move(&held->node, &over);
 	spin_unlock(&slnd.lock);
-	list_for_each_entry_safe(held, next, &over, node)
-	{
+	list_for_each_entry_safe(held, next, &over, node) {
 		/* the hold may be over as well, so what it returns means nothing */
 		if (held->box)
 			slnd_box_put(held->box);

@@ -39,7 +39,7 @@ struct slnd_post {
 
 static void slnd_rdma_tell(struct slnd_conn *conn, u32 id, int status)
 {
-	struct slnd_bulk_words words = {.id = id, .status = status};
+	struct slnd_bulk_words words = { .id = id, .status = status };
 	struct slnd_tx *tx = slnd_tx_new(conn->peer, SLND_BULK_DONE, &words, sizeof(words));
 
 	if (!tx) {
@@ -213,8 +213,8 @@ static void slnd_rdma_failed(struct slnd_post *post, gni_cq_entry_t entry)
 		return;
 	}
 	gni_cq_error_str(entry, why, sizeof(why));
-	pr_info_ratelimited("slnd: transfer with %#x: %s after %u attempts\n", post->conn->peer->address, why,
-			    post->attempts);
+	pr_info_ratelimited("slnd: transfer with %#x: %s after %u attempts\n",
+			    post->conn->peer->address, why, post->attempts);
 	slnd_rdma_finish(post, -EIO);
 }
 
@@ -253,5 +253,6 @@ void slnd_rdma_waiting(void)
 	spin_lock(&slnd.lock);
 	list_splice_init(&slnd.post_wait, &waiting);
 	spin_unlock(&slnd.lock);
-	list_for_each_entry_safe(post, next, &waiting, node) slnd_rdma_post(post);
+	list_for_each_entry_safe(post, next, &waiting, node)
+		slnd_rdma_post(post);
 }

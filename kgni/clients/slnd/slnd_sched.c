@@ -114,7 +114,8 @@ static void slnd_later(void)
 	struct slnd_conn *conn;
 
 	spin_lock(&slnd.lock);
-	list_for_each_entry(conn, &slnd.later, ready) conn->place = SLND_READY;
+	list_for_each_entry(conn, &slnd.later, ready)
+		conn->place = SLND_READY;
 	list_splice_tail_init(&slnd.later, &slnd.ready);
 	spin_unlock(&slnd.lock);
 	slnd_rdma_waiting();
@@ -214,7 +215,8 @@ int slnd_schedulers_start(void)
 
 	for (i = 0; i < slnd_schedulers; i++) {
 		struct slnd_sched *sched = &slnd.sched[i];
-		struct task_struct *task = kthread_create(slnd_scheduler, sched, "slnd_sched/%u", i);
+		struct task_struct *task =
+			kthread_create(slnd_scheduler, sched, "slnd_sched/%u", i);
 
 		if (IS_ERR(task))
 			return -ENOMEM;

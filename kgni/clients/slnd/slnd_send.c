@@ -15,7 +15,8 @@
  *
  * Context: sleeps. Return: it, or NULL.
  */
-struct slnd_tx *slnd_tx_new(struct slnd_peer *peer, enum slnd_type type, const void *data, u32 bytes)
+struct slnd_tx *slnd_tx_new(struct slnd_peer *peer, enum slnd_type type, const void *data,
+			    u32 bytes)
 {
 	struct slnd_tx *tx = peer ? kmalloc(struct_size(tx, data, bytes), GFP_KERNEL) : NULL;
 
@@ -107,7 +108,8 @@ static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head,
 	sent->type = head->type;
 	refcount_inc(&conn->refs);
 	/* the event has no more than this number, so that must tell the connection as well */
-	rc = gni_smsg_send(conn->ep, head, sizeof(*head), tx ? tx->data : NULL, head->bytes, sent - slnd.sent);
+	rc = gni_smsg_send(conn->ep, head, sizeof(*head), tx ? tx->data : NULL, head->bytes,
+			   sent - slnd.sent);
 	if (rc == GNI_RC_SUCCESS) {
 		conn->last_tx = jiffies;
 		conn->n_sent++;
@@ -134,7 +136,7 @@ static void slnd_conn_push(struct slnd_conn *conn)
 {
 	while (conn->say && (conn->state == SLND_OPEN || conn->state == SLND_CLOSING)) {
 		u32 type = __ffs(conn->say);
-		struct slnd_head head = {.type = type};
+		struct slnd_head head = { .type = type };
 		gni_return_t rc = slnd_tx_post(conn, &head, NULL);
 
 		if (rc != GNI_RC_SUCCESS) {
@@ -192,9 +194,9 @@ void slnd_peer_push(struct slnd_peer *peer)
 	bool wanting;
 
 	spin_lock(&peer->lock);
-	list_for_each_entry(conn, &peer->conns, peer_node) slnd_conn_push(conn);
-	list_for_each_entry_safe(tx, next, &peer->queue, node)
-	{
+	list_for_each_entry(conn, &peer->conns, peer_node)
+		slnd_conn_push(conn);
+	list_for_each_entry_safe(tx, next, &peer->queue, node) {
 		if (slnd_tx_obsolete(tx))
 			list_move_tail(&tx->node, &obsolete);
 		else if (!peer->conn)
@@ -208,8 +210,10 @@ void slnd_peer_push(struct slnd_peer *peer)
 	spin_unlock(&peer->lock);
 	if (wanting)
 		slnd_keeper_wake();
-	list_for_each_entry_safe(tx, next, &obsolete, node) slnd_tx_done(tx, -ECONNRESET);
-	list_for_each_entry_safe(tx, next, &unmapped, node) slnd_tx_map(tx);
+	list_for_each_entry_safe(tx, next, &obsolete, node)
+		slnd_tx_done(tx, -ECONNRESET);
+	list_for_each_entry_safe(tx, next, &unmapped, node)
+		slnd_tx_map(tx);
 }
 
 /** slnd_tx_queue() - a message for a node. Context: any thread, without locks. */
@@ -254,8 +258,9 @@ void slnd_peer_flush(struct slnd_peer *peer, unsigned long age)
 	LIST_HEAD(over);
 
 	spin_lock(&peer->lock);
-	list_for_each_entry_safe(tx, next, &peer->queue, node) if (slnd_tx_obsolete(tx) || jiffies - tx->since >= age)
-		list_move_tail(&tx->node, &over);
+	list_for_each_entry_safe(tx, next, &peer->queue, node)
+		if (slnd_tx_obsolete(tx) || jiffies - tx->since >= age)
+			list_move_tail(&tx->node, &over);
 	spin_unlock(&peer->lock);
 	list_for_each_entry_safe(tx, next, &over, node)
 		slnd_tx_done(tx, slnd_tx_obsolete(tx) ? -ECONNRESET : -EHOSTUNREACH);

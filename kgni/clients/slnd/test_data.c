@@ -123,8 +123,7 @@ void st_memory_free(void)
 	spin_lock(&st_free_lock);
 	list_splice_init(&st_free, &all);
 	spin_unlock(&st_free_lock);
-	list_for_each_entry_safe(memory, next, &all, node)
-	{
+	list_for_each_entry_safe(memory, next, &all, node) {
 		slnd_unmap(&memory->buffer);
 		for (i = 0; i < SLND_BULK_PAGES && memory->pages[i]; i++)
 			__free_page(memory->pages[i]);

@@ -73,8 +73,9 @@ DEFINE_SHOW_ATTRIBUTE(result);
 
 static int peer_show(struct seq_file *m, void *unused)
 {
-	seq_printf(m, "received %llu\ndamaged %llu\naddress %#x\n", (u64)atomic64_read(&st_received),
-		   (u64)atomic64_read(&st_damaged), slnd_address());
+	seq_printf(m, "received %llu\ndamaged %llu\naddress %#x\n",
+		   (u64)atomic64_read(&st_received), (u64)atomic64_read(&st_damaged),
+		   slnd_address());
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(peer);

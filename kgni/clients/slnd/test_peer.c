@@ -7,7 +7,7 @@
 #include "test.h"
 
 atomic64_t st_received; /* of the newest run */
-atomic64_t st_damaged;  /* since the module was loaded */
+atomic64_t st_damaged;	/* since the module was loaded */
 static u64 st_newest_run;
 
 static void st_reply(u32 to, struct st_message reply)
@@ -47,7 +47,8 @@ void st_message(u32 from, const void *data, u32 bytes)
 		break;
 	case ST_ASK:
 		message.kind = ST_TOLD;
-		message.seq = message.run == READ_ONCE(st_newest_run) ? atomic64_read(&st_received) : 0;
+		message.seq = message.run == READ_ONCE(st_newest_run) ? atomic64_read(&st_received)
+								      : 0;
 		st_reply(from, message);
 		break;
 	case ST_PONG:
@@ -80,7 +81,8 @@ void st_exposed(void *arg, int status)
 {
 	struct st_memory *memory = arg;
 
-	if (memory->put && !status && (memory->tag & ST_TAG_CHECK) && !st_memory_is(memory, memory->tag >> 32))
+	if (memory->put && !status && (memory->tag & ST_TAG_CHECK) &&
+	    !st_memory_is(memory, memory->tag >> 32))
 		atomic64_inc(&st_damaged);
 	st_memory_put(memory);
 }

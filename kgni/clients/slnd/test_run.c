@@ -54,7 +54,7 @@ struct st_thread {
 
 enum st_test { ST_LATENCY, ST_RATE, ST_PUT, ST_GET, ST_TESTS };
 
-static const char *const st_tests[] = {"latency", "rate", "put", "get"};
+static const char *const st_tests[] = { "latency", "rate", "put", "get" };
 
 /* Parameters, by name, with their least and greatest values. */
 enum {
@@ -75,16 +75,16 @@ static const struct {
 	const char *name;
 	u32 least, most, usual;
 } st_parameters[] = {
-	[P_PEER] = {"peer", 0, U32_MAX, 0},
-	[P_BYTES] = {"bytes", 0, SLND_BULK_MAX, 0},
-	[P_COUNT] = {"count", 1, INT_MAX, 1000},
-	[P_THREADS] = {"threads", 1, ST_THREADS_MAX, 1},
-	[P_WINDOW] = {"window", 1, ST_WINDOW_MAX, 8},
-	[P_OFFSET] = {"offset", 0, PAGE_SIZE - 1, 0},
-	[P_FAR] = {"far_offset", 0, PAGE_SIZE - 1, 0},
-	[P_CHECK] = {"check", 0, 1, 1},
-	[P_SPOIL] = {"spoil", 0, 1, 0},
-	[P_WAIT] = {"wait", 1, 3600, 120},
+	[P_PEER] = { "peer", 0, U32_MAX, 0 },
+	[P_BYTES] = { "bytes", 0, SLND_BULK_MAX, 0 },
+	[P_COUNT] = { "count", 1, INT_MAX, 1000 },
+	[P_THREADS] = { "threads", 1, ST_THREADS_MAX, 1 },
+	[P_WINDOW] = { "window", 1, ST_WINDOW_MAX, 8 },
+	[P_OFFSET] = { "offset", 0, PAGE_SIZE - 1, 0 },
+	[P_FAR] = { "far_offset", 0, PAGE_SIZE - 1, 0 },
+	[P_CHECK] = { "check", 0, 1, 1 },
+	[P_SPOIL] = { "spoil", 0, 1, 0 },
+	[P_WAIT] = { "wait", 1, 3600, 120 },
 };
 
 static struct {
@@ -184,7 +184,7 @@ static int st_send(struct st_thread *t, u32 kind, u64 n, void *text, slnd_done_f
 {
 	struct st_message *message = text;
 
-	*message = (struct st_message){kind, t->number, n, st.id};
+	*message = (struct st_message){ kind, t->number, n, st.id };
 	if (st.p[P_CHECK])
 		st_fill(message + 1, st.p[P_BYTES] - sizeof(*message), n + st.p[P_SPOIL], 0);
 	return slnd_send(st.p[P_PEER], text, st.p[P_BYTES], done, arg);
@@ -194,7 +194,9 @@ static int st_send(struct st_thread *t, u32 kind, u64 n, void *text, slnd_done_f
 static void st_ping(struct st_thread *t, u64 n, void *text)
 {
 	if (!st_send(t, ST_PING, n, text, NULL, NULL) &&
-	    wait_event_timeout(st_wq, READ_ONCE(t->pong) == n || READ_ONCE(st.stop), st.p[P_WAIT] * HZ) && t->pong == n)
+	    wait_event_timeout(st_wq, READ_ONCE(t->pong) == n || READ_ONCE(st.stop),
+			       st.p[P_WAIT] * HZ) &&
+	    t->pong == n)
 		t->ok++;
 	else
 		t->failed++;
@@ -293,7 +295,8 @@ static int st_parse(char *text)
 		return -EINVAL;
 	}
 	if (st.test == ST_LATENCY || st.test == ST_RATE)
-		st.p[P_BYTES] = clamp_t(u32, st.p[P_BYTES], sizeof(struct st_message), SLND_MESSAGE_MAX);
+		st.p[P_BYTES] =
+			clamp_t(u32, st.p[P_BYTES], sizeof(struct st_message), SLND_MESSAGE_MAX);
 	if (st.p[P_BYTES] && st.p[P_BYTES] + max(st.p[P_OFFSET], st.p[P_FAR]) <= SLND_BULK_MAX)
 		return 0;
 	st_result("not ok: so many bytes do not fit\n");
@@ -306,7 +309,7 @@ bad:
 /* How many messages the peer has of this run; all of them were sent before the question. */
 static u64 st_ask(void)
 {
-	struct st_message message = {ST_ASK, 0, 0, st.id};
+	struct st_message message = { ST_ASK, 0, 0, st.id };
 
 	if (!slnd_send(st.p[P_PEER], &message, sizeof(message), NULL, NULL))
 		wait_event_timeout(st_wq, st_is_set(&st.told), st.p[P_WAIT] * HZ);
@@ -323,10 +326,11 @@ static void st_report(u64 ns)
 		failed += st.threads[i].failed;
 		damaged += st.threads[i].damaged;
 	}
-	st_result("test=%s bytes=%u count=%u threads=%u ", st_tests[st.test], st.p[P_BYTES], st.p[P_COUNT],
-		  st.p[P_THREADS]);
+	st_result("test=%s bytes=%u count=%u threads=%u ", st_tests[st.test], st.p[P_BYTES],
+		  st.p[P_COUNT], st.p[P_THREADS]);
 	st_result("ok=%llu failed=%llu damaged=%llu came=%llu ", ok, failed, damaged, came);
-	st_result("ns=%llu per_second=%llu mib_per_second=%llu\n", ns, div64_u64(ok * NSEC_PER_SEC, ns),
+	st_result("ns=%llu per_second=%llu mib_per_second=%llu\n", ns,
+		  div64_u64(ok * NSEC_PER_SEC, ns),
 		  div64_u64(ok * st.p[P_BYTES] * 1000, ns) * 1000000 >> 20);
 }
 

@@ -27,10 +27,11 @@ static inline void getnstimeofday(struct timespec *ts)
 	struct timespec64 now;
 
 	ktime_get_real_ts64(&now);
-	*ts = (struct timespec){now.tv_sec, now.tv_nsec};
+	*ts = (struct timespec){ now.tv_sec, now.tv_nsec };
 }
 
-static inline const struct proc_ops *gnilnd_compat_proc_ops(struct proc_ops *ops, const struct file_operations *fops)
+static inline const struct proc_ops *gnilnd_compat_proc_ops(struct proc_ops *ops,
+							    const struct file_operations *fops)
 {
 	*ops = (struct proc_ops){
 		.proc_open = fops->open,
@@ -46,10 +47,11 @@ static inline const struct proc_ops *gnilnd_compat_proc_ops(struct proc_ops *ops
 }
 
 /* Each call has its own, which lives as long as the module. */
-#define proc_create(name, mode, parent, fops)                                                                          \
-	({                                                                                                             \
-		static struct proc_ops compat_ops;                                                                     \
-		proc_create(name, mode, parent, gnilnd_compat_proc_ops(&compat_ops, fops));                            \
+#define proc_create(name, mode, parent, fops)                                    \
+	({                                                                       \
+		static struct proc_ops compat_ops;                               \
+		proc_create(name, mode, parent,                                  \
+			    gnilnd_compat_proc_ops(&compat_ops, fops));          \
 	})
 
 #endif

@@ -13,12 +13,12 @@
 #define kmod_lnet_selftest 1
 #if defined(CONFIG_LOCKDEP) && __KBUILD_MODNAME == 1
 #undef INIT_WORK
-#define INIT_WORK(work, function)                                                                                      \
-	do {                                                                                                           \
-		struct work_struct *item = (work);                                                                     \
-                                                                                                                       \
-		__INIT_WORK(item, (function), 0);                                                                      \
-		lockdep_init_map(&item->lockdep_map, #work, &__lockdep_no_validate__, 0);                              \
+#define INIT_WORK(work, function)                                                        \
+	do {                                                                             \
+		struct work_struct *item = (work);                                       \
+											 \
+		__INIT_WORK(item, (function), 0);                                        \
+		lockdep_init_map(&item->lockdep_map, #work, &__lockdep_no_validate__, 0); \
 	} while (0)
 #endif
 #undef kmod_lnet_selftest

@@ -97,18 +97,16 @@ int main(int argc, char **argv)
 	}
 	measure(pingpong, SHORT, 200, times, blocks);
 	if (rank == 0)
-		printf("latency %d bytes: half round trip %.3f us, least %.3f us\n", SHORT,
-		       times[blocks / 2] / 400 * 1e6, times[0] / 400 * 1e6);
+		printf("latency %d bytes: half round trip %.3f us, least %.3f us\n", SHORT, times[blocks / 2] / 400 * 1e6,
+		       times[0] / 400 * 1e6);
 	measure(stream, LONG, 1, times, blocks);
 	bytes = (double)LONG * WINDOW / 1e6;
 	if (rank == 0)
-		printf("bandwidth %d bytes: %.1f MB/s, most %.1f MB/s\n", LONG, bytes / times[blocks / 2],
-		       bytes / times[0]);
+		printf("bandwidth %d bytes: %.1f MB/s, most %.1f MB/s\n", LONG, bytes / times[blocks / 2], bytes / times[0]);
 	measure(pingpong, LONG, 10, times, blocks);
 	bytes = (double)LONG * 20 / 1e6;
 	if (rank == 0)
-		printf("roundtrip %d bytes: %.1f MB/s, most %.1f MB/s\n", LONG, bytes / times[blocks / 2],
-		       bytes / times[0]);
+		printf("roundtrip %d bytes: %.1f MB/s, most %.1f MB/s\n", LONG, bytes / times[blocks / 2], bytes / times[0]);
 	free(out);
 	free(in);
 	MPI_Finalize();
