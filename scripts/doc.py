@@ -10,6 +10,7 @@ Exit status: 0 made, 1 something is missing or wrong: one line says what, 2 bad 
 """
 
 import argparse
+import importlib
 import os
 import shutil
 import subprocess
@@ -67,8 +68,8 @@ def _update(fresh, old):
 def sphinx(builder, out, *more):
     """Runs Sphinx; a warning is an error."""
     try:
-        import sphinx as _  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
-        import myst_parser as _  # noqa: F401,F811  pylint: disable=import-outside-toplevel,unused-import
+        for module in ("sphinx", "myst_parser"):
+            importlib.import_module(module)
     except ImportError as error:
         raise DocError(f"{error}: run 'scripts/setup.sh doc'") from None
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder, "-c", str(pages.DOCUMENTATION),

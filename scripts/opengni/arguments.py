@@ -27,13 +27,15 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, *args, note="", versioned=True, **kwargs):
-        super().__init__(*args, allow_abbrev=False, **kwargs)
+        kwargs["allow_abbrev"] = False
+        super().__init__(*args, **kwargs)
         if versioned:
             self.add_argument("-V", "--version", action=_Version, note=note)
 
     def add_subparsers(self, **kwargs):
         """Operations of the command."""
-        return super().add_subparsers(parser_class=functools.partial(Parser, versioned=False), **kwargs)
+        kwargs["parser_class"] = functools.partial(Parser, versioned=False)
+        return super().add_subparsers(**kwargs)
 
     def error(self, message):
         """Exit status 2."""

@@ -160,7 +160,10 @@ class Ras(ClusterCase):
 
     def test_collectives_end_with_an_error(self):
         job = self.start(COLLECTIVES, "ce_ops")
-        damaged = lambda: self.count("ras/ce_damaged", 0) + self.count("ras/ce_damaged", 1)
+
+        def damaged():
+            return self.count("ras/ce_damaged", 0) + self.count("ras/ce_damaged", 1)
+
         for node in range(2):
             self.strike(node, "ecc-single", CE, range(128))
         self.wait_for(lambda: self.count("ras/ce_corrected", 0) + self.count("ras/ce_corrected", 1), "none is found", 30)

@@ -25,7 +25,8 @@ REPORT = {
     "table": [row("fma-put", 8, p50_ns=900, p99_ns=2000, bandwidth_bytes_per_s=1e7), row("fma-put", 64, p50_ns=950, bandwidth_bytes_per_s=7e7),
               row("amo", 8, p50_ns=1000), row("events", 0)],
     "samples": [{"host_memcpy_ns": {"4096": 400, "1048576": 90000}}, {"host_memcpy_ns": {"4096": 500, "1048576": 80000}}],
-    "ratios": [{"text": "put < store & more", "value": 4, "bound": "<= 8", "reached": True}, {"text": "rate", "value": 0.1, "bound": ">= 0.3", "reached": False},
+    "ratios": [{"text": "put < store & more", "value": 4, "bound": "<= 8", "reached": True},
+               {"text": "rate", "value": 0.1, "bound": ">= 0.3", "reached": False},
                {"text": "interrupts", "value": 0, "bound": "= 0", "reached": True}],
 }
 

@@ -27,7 +27,7 @@ def paragraphs():
     lines = [line for line in (DEBIAN / "control").read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     found = []
     for block in "\n".join(lines).strip().split("\n\n"):
-        fields = {}
+        fields, name = {}, ""
         for line in block.splitlines():
             if line[0] in " \t":
                 fields[name] += "\n" + line.strip()
