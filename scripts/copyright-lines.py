@@ -15,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from opengni.arguments import Parser
+
 TOP = Path(__file__).resolve().parent.parent
 HOLDER = "Copyright (c) 2026 The OpenGNI authors"
 LICENCE = re.compile(r"(?P<begin>\S* *)SPDX[-]License-Identifier: [\w.+() -]*?(?P<end>| \*/| -->)\n")
@@ -36,11 +38,11 @@ def copyright_line(lines):
     return None
 
 
-def main(arguments):
+def main():
     """Look at every file of the repository."""
-    if arguments not in ([], ["--fix"]):
-        print(__doc__, file=sys.stderr)
-        return 2
+    parser = Parser(description="Check that each file names its licence and who holds its copyright.")
+    parser.add_argument("--fix", action="store_true", help="add the copyright line where it is missing")
+    arguments = parser.parse_args()
     patterns, bad = spoken_for(), 0
     names = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, check=True, capture_output=True, text=True).stdout
     for name in filter(None, names.split("\0")):
@@ -49,7 +51,7 @@ def main(arguments):
             continue
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         found = copyright_line(lines)
-        if found and not found[2] and arguments:
+        if found and not found[2] and arguments.fix:
             lines.insert(found[0], found[1])
             path.write_text("".join(lines), encoding="utf-8")
         elif not (found and found[2]) and not any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
@@ -59,4 +61,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -198,12 +198,12 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("cluster", "up", "--m"), ["--machine", "--mem"])
         self.assertEqual(self.complete("cluster", "kill", "--"), ["--help", "--name"])
         self.assertIn("--per-node", self.complete("cluster", "--p"))  # of run, the default operation
-        self.assertEqual(self.complete("gni-perf", "--t"), ["--tests=", "--timeout="])
+        self.assertEqual(self.complete("gni-perf", "--t"), ["--tests=", "--threads=", "--timeout="])
         self.assertEqual(self.complete("aprun", "--version"), ["--version"])
 
     def test_values(self):
         self.assertEqual(self.complete("cluster", "up", "--net", ""), ["ethernet", "ipogif"])
-        self.assertEqual(self.complete("gni-perf", "-t", "bte"), ["bte-put", "bte-get"])
+        self.assertEqual(self.complete("gni-perf", "-t", "bte"), ["bte-put", "bte-get", "bte-put-bw", "bte-get-bw"])
         self.assertEqual(self.complete("cluster", "up", "--mem", ""), [])
         self.assertEqual(self.complete("aries-topo", "print", "README"), ["README.md"])
 

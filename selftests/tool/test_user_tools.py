@@ -50,7 +50,7 @@ class Refusals(unittest.TestCase):
 
     def test_versions_and_help(self):
         for tool in ("gni-info", "gni-perf", "gni-domain", "gni-trace"):
-            self.assertRegex(run(tool, "--version").stdout, rf"^{tool} \d+\.\d+\.\d+\n$")
+            self.assertRegex(run(tool, "--version").stdout, rf"^{tool} \(OpenGNI\) \d+\.\d+\.\d+\n$")
             told = run(tool, "--help")
             self.assertEqual((told.returncode, told.stderr), (0, ""), tool)
             self.assertIn("xit status", told.stdout, tool)

@@ -35,6 +35,7 @@
 	V(OPENGNI_COOKIE, "libpmi, tools", "", "cookie of the job's domain") \
 	V(OPENGNI_JOB, "libpmi, tools", "singleton", "name of the job, and of its keys") \
 	V(OPENGNI_KVS, "libpmi, tools", "", "socket of the key-value service") \
+	V(OPENGNI_KVS_TIMEOUT, "libpmi, tools", "", "seconds after which waiting for other ranks is given up") \
 	V(OPENGNI_LAYOUT, "libpmi, libalpslli", "", "node x ranks of the job in rank order, as 0x2,3x1") \
 	V(OPENGNI_NODE, "libpmi", "", "address of this node's NIC")
 /* clang-format on */
