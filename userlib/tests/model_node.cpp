@@ -42,7 +42,7 @@ void on_log(void *opaque, aries_log_level level, const char *line)
 Node::Node(const std::string &fabric, uint32_t number, uint32_t nodes)
 	: number_(number), desc_(ARIES_BAR_DESC_SIZE + kPage)
 {
-	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, nullptr, nullptr};
+	const aries_host_ops ops = {ARIES_MODEL_API_VERSION, on_irq, on_log, nullptr, nullptr, nullptr};
 	aries_config cfg = {};
 	char err[256] = "";
 
