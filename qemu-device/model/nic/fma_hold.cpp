@@ -289,9 +289,12 @@ void Fma::await(uint32_t index) noexcept
 	if (!hold_.wait(done)) {
 		hold_.expedite(index, true);
 		hold_.wait(done);
-		hold_.expedite(index, false);
 	}
 	const std::lock_guard guard(fmad.lock);
+
+	/* One that was disabled meanwhile goes on to wait for nothing. */
+	if (fmad.ctl.load(std::memory_order_relaxed) & ARIES_FMAD_CTL_ENABLE_MASK)
+		hold_.expedite(index, false);
 
 	publish_status(index, done() ? op->status : uint8_t(ARIES_ST_TIMEOUT));
 }

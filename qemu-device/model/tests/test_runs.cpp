@@ -94,12 +94,37 @@ void shares_agree(void **)
 	}
 }
 
+/* Each single run takes all four tiles of both NICs alike, as its packets would (T04). */
+void a_run_takes_all_tiles_T04(void **)
+{
+	constexpr uint32_t DST = 64, QUAD = 4, FLITS = PACKETS * PACKET_FLITS;
+
+	for (const uint16_t mode : {DLV_MIN_HASH, DLV_NMIN_HASH}) {
+		Machine m(SHAPE);
+		const auto flits = [&m](uint32_t router, uint32_t tile, uint32_t which) {
+			const TileCounters values = m.net.tile_counters(router, FIRST_PROCESSOR + tile);
+			double sum = 0;
+
+			for (uint32_t vc = 0; vc < ARIES_VIRTUAL_CHANNELS; vc++)
+				sum += double(values[which + vc]);
+			return sum;
+		};
+
+		carry(m.net, 0, DST, PacketClass::Request, FLITS, mode, 7, NOW);
+		for (uint32_t i = 0; i < QUAD; i++) {
+			assert_true(agree("in", flits(0, i, ARIES_RTR_IN_FLITS), FLITS / 4.0, FLITS));
+			assert_true(agree("out", flits(DST / 4, i, ARIES_RTR_OUT_FLITS), FLITS / 4.0, FLITS));
+		}
+	}
+}
+
 } // namespace
 
 int main()
 {
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(shares_agree),
+		cmocka_unit_test(a_run_takes_all_tiles_T04),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
