@@ -34,7 +34,7 @@ struct aries_fma_saved {
 	u64 launch;
 };
 
-/* So long a descriptor stays with who has just got it: two that want it both get on. */
+/* For so long a descriptor stays with the process that has just got it, so that two that want it both make progress. */
 #define ARIES_SHARE_US 1000
 
 /**
@@ -133,7 +133,7 @@ static void aries_share_unmap(struct aries_share *share)
 	share->current_ctx = NULL;
 }
 
-/* Takes the descriptor from who has it and keeps what it has written. */
+/* Takes the descriptor from the process that has it, and keeps what that one has written. */
 static void aries_share_save(struct aries_dev *ad, struct aries_share *share)
 {
 	struct aries_ctx *ctx = share->current_ctx;
