@@ -50,9 +50,9 @@ struct user_struct;
 /**
  * DOC: locks
  *
- * aries_dev.state_sem   Protects the state of the device and, held for reading by those that found it up,
- *                       promises that the registers are mapped and that nothing is revoked
- *                       meanwhile. Held for writing by probe, removal and reset only, for a moment.
+ * aries_dev.state_sem   Protects the state of the device. Held for reading by a caller that found
+ *                       the device up, it promises that the registers are mapped and that nothing
+ *                       is revoked meanwhile. Held for writing by probe, removal and reset only, for a moment.
  *                       Who waits for the NIC while holding it for reading gives up when somebody
  *                       wants to write.
  * aries_dev.owner_lock  Protects the list of owners. Nobody waits for one of them under it; see
@@ -123,7 +123,8 @@ enum aries_state {
 
 /**
  * struct aries_charge - locked memory on the account of a user; in the object that holds the memory
- * @user: whose, with a reference; NULL for a caller that had CAP_IPC_LOCK, and after aries_charge_end()
+ * @user: whose, with a reference; NULL if the caller had CAP_IPC_LOCK, and after
+ *        aries_charge_end()
  * @npages: pages charged
  *
  * Protected by whatever protects the object.

@@ -34,7 +34,10 @@ struct aries_fma_saved {
 	u64 launch;
 };
 
-/* For so long a descriptor stays with the process that has just got it, so that two that want it both make progress. */
+/*
+ * A process that has just got the descriptor keeps it for so many microseconds, so that two that want
+ * it at the same time both make progress.
+ */
 #define ARIES_SHARE_US 1000
 
 /**
