@@ -52,7 +52,8 @@ struct user_struct;
  *
  * aries_dev.state_sem   Protects the state of the device. Held for reading by a caller that found
  *                       the device up, it promises that the registers are mapped and that nothing
- *                       is revoked meanwhile. Held for writing by probe, removal and reset only, for a moment.
+ *                       is revoked meanwhile. Held for writing by probe, removal and reset only,
+ *                       for a moment.
  *                       Who waits for the NIC while holding it for reading gives up when somebody
  *                       wants to write.
  * aries_dev.owner_lock  Protects the list of owners. Nobody waits for one of them under it; see

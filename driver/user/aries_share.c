@@ -35,8 +35,8 @@ struct aries_fma_saved {
 };
 
 /*
- * A process that has just got the descriptor keeps it for so many microseconds, so that two that want
- * it at the same time both make progress.
+ * A process that has just got the descriptor keeps it for so many microseconds, so that two that
+ * want it at the same time both make progress.
  */
 #define ARIES_SHARE_US 1000
 
