@@ -370,9 +370,10 @@ void aries_props_class_init(ObjectClass *klass)
                                           "emptied; at any time, empty ends the trace (default: none)");
     aries_time_class_init(klass);
     object_class_property_add_str(klass, "doorbell", aries_doorbell_get, aries_doorbell_set);
-    object_class_property_set_description(klass, "doorbell",
-                                          "how processes ring: trapped, by a store to the NIC, or polled, also by one to "
-                                          "memory that a thread of the NIC looks at, without a trap (default: trapped)");
+    object_class_property_set_description(
+        klass, "doorbell",
+        "how processes ring: trapped, by a store to the NIC, or polled, also by one to "
+        "memory that a thread of the NIC looks at, without a trap (default: trapped)");
     object_class_property_add_str(klass, "fabric", aries_fabric_get, aries_fabric_set);
     object_class_property_set_description(klass, "fabric",
                                           "segment file that the NICs of a fabric share: an absolute path of at most "

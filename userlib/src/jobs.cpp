@@ -3,6 +3,7 @@
 /* Jobs that stop for a while: suspend and resume by a launcher, checkpoints by the process itself. */
 #include "debug.hpp"
 #include "objects.hpp"
+#include "polled.hpp"
 
 using namespace ugni;
 

@@ -200,9 +200,9 @@ void two_at_once(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		model_test(posts_without_traps),    model_test(silent_posts_have_happened),
+		model_test(posts_without_traps),         model_test(silent_posts_have_happened),
 		model_test(block_transfers_come_behind), model_test(what_ends_waits_for_posts),
-		model_test(shared_descriptors_trap), model_test(two_at_once),
+		model_test(shared_descriptors_trap),     model_test(two_at_once),
 	};
 
 	setenv("UGNI_TEST_DOORBELL", "polled", 1); // NOLINT(concurrency-mt-unsafe)

@@ -80,10 +80,10 @@ public:
 
 	uint32_t sequence() const
 	{
-		return uint32_t(__atomic_load_n(
-			reinterpret_cast<const uint64_t *>(reinterpret_cast<uint8_t *>(&host_.desc(fmad_)) +
-							   ARIES_DESC_STATUS),
-			__ATOMIC_ACQUIRE));
+		return uint32_t(
+			__atomic_load_n(reinterpret_cast<const uint64_t *>(
+						reinterpret_cast<uint8_t *>(&host_.desc(fmad_)) + ARIES_DESC_STATUS),
+					__ATOMIC_ACQUIRE));
 	}
 
 private:

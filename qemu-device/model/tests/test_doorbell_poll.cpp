@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* Polled doorbells: who runs them, in which order, and that none is lost or run twice. */
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -363,6 +365,47 @@ void interrupts_come_from_the_thread(void **)
 	assert_false(trapped);
 }
 
+/* How often threads of this process have got a processor, or had to give one away. */
+uint64_t switches()
+{
+	uint64_t sum = 0;
+
+	for (const auto &task : std::filesystem::directory_iterator("/proc/self/task")) {
+		std::ifstream status(task.path() / "status");
+
+		if (task.path().filename() == std::to_string(getpid()))
+			continue;
+		for (std::string line; std::getline(status, line);) {
+			if (const size_t at = line.find("ctxt_switches:"); at != std::string::npos)
+				sum += std::stoull(line.substr(at + strlen("ctxt_switches:")));
+		}
+	}
+	return sum;
+}
+
+void an_idle_nic_takes_no_processor(void **)
+{
+	Polled p;
+
+	p.process.awaken(p.add());
+	const uint64_t awake = switches();
+
+	eventually([&] { return !p.a.awake(FMAD); });
+	/* It may be on its way to sleep. */
+	uint64_t before = 0;
+
+	eventually([&] {
+		const uint64_t last = std::exchange(before, switches());
+
+		std::this_thread::sleep_for(20ms);
+		return last == before;
+	});
+	std::this_thread::sleep_for(50ms);
+	assert_int_equal(switches(), before);
+	p.process.awaken(p.add());
+	assert_true(switches() > awake);
+}
+
 /* A thread that does not come to its turn is worse than none: after some doorbells it is not waited for any more. */
 void a_thread_that_comes_too_late_is_given_up(void **)
 {
@@ -430,6 +473,7 @@ int main()
 		cmocka_unit_test(garbage_is_its_owners_loss),
 		cmocka_unit_test(nobody_is_looked_after_while_completions_are_held),
 		cmocka_unit_test(interrupts_come_from_the_thread),
+		cmocka_unit_test(an_idle_nic_takes_no_processor),
 		cmocka_unit_test(a_thread_that_comes_too_late_is_given_up),
 	};
 
