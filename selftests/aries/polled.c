@@ -118,7 +118,7 @@ TEST_F(polled, older_callers_trap)
 	raw_close(&self->ringer);
 }
 
-/* The store was made, so it counts: once, whatever becomes of who made it. */
+/* The store was made, so it counts: once, whatever becomes of the process. */
 TEST_F(polled, what_was_stored_is_done_before_the_file_is_closed)
 {
 	leave(&self->ringer, self->mdh, self->words, &self->phase);

@@ -12,8 +12,8 @@ namespace
 {
 
 /*
- * Looks at the status word before the NIC is reminded by a trap: as long as a trap takes, so that who waits in vain
- * waits twice as long as with trapped doorbells, at most.
+ * Looks at the status word before the NIC is reminded by a trap: as long as a trap takes, so that a wait in vain makes
+ * a doorbell twice as long as a trapped one, at most.
  */
 constexpr uint32_t kLooks = 128;
 

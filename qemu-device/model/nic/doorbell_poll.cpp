@@ -91,7 +91,7 @@ try {
 	return false;
 }
 
-/* Lock held. Who stores a doorbell from now on traps; one that was stored before is there to be seen. */
+/* Lock held. A process that stores a doorbell from now on traps; what was stored before is there to be seen. */
 void DoorbellPoll::give_up(uint32_t index) noexcept
 {
 	active_[index / WORD_BITS].fetch_and(~(uint64_t(1) << index % WORD_BITS));
@@ -169,7 +169,7 @@ void DoorbellPoll::after(uint32_t index) noexcept
 		hold_.throttle(traffic_.room());
 		fma_.await(index);
 	}
-	/* The host's lock may be held by who waits for us: its main loop raises our interrupts. */
+	/* The host's lock may be held by a thread that waits for us: its main loop raises our interrupts. */
 	if (core_.own().irq_vectors.load(std::memory_order_relaxed)) [[unlikely]]
 		core_.wake.raise(core_.node, 0);
 }
@@ -191,7 +191,7 @@ void DoorbellPoll::serve(uint32_t index) noexcept
 	after(index);
 }
 
-/* The last look is behind the word that sends who comes later to the trap. */
+/* The last look is behind the word that sends later doorbells to the trap. */
 void DoorbellPoll::doze(uint32_t index) noexcept
 {
 	{

@@ -205,7 +205,7 @@ void a_descriptor_that_is_disabled_has_run_its_doorbell(void **)
 		assert_int_equal(p.there(), rung);
 		assert_int_equal(p.a.read(ARIES_FMAD_STATUS_N(uint64_t(FMAD)), 8) & ARIES_FMAD_STATUS_BUSY_MASK, 0);
 	}
-	/* Other rights of who has it still: its doorbells go on as they were. */
+	/* Other rights of the same owner: its doorbells go on as they were. */
 	p.a.enable_fmad(FMAD, PTAG_A, OWNER, ARIES_FMAD_CTL_POLL_MASK);
 	p.process.begin();
 	p.process.ring(add);
