@@ -36,6 +36,7 @@ extern "C" {
 #define ARIES_DB_FMA 0x00u
 #define ARIES_DB_BTE 0x08u
 #define ARIES_DB_NULL 0x40u /* a trap and nothing else: the floor of a benchmark */
+#define ARIES_DB_POLL 0x48u /* runs the polled doorbell of the descriptor area, if it was not yet; any value */
 #define ARIES_DB_LAUNCH 0x80u /* one launch entry, 16 bytes; the store to the upper half issues it (N10) */
 
 /* ---- Layout of one descriptor's area in the descriptor BAR (memory) ---- */
@@ -43,7 +44,9 @@ extern "C" {
 #define ARIES_DESC_FMA 0x0000u /* struct aries_fma_desc */
 #define ARIES_DESC_STATUS 0x0080u /* struct aries_fma_status, written by the NIC */
 #define ARIES_DESC_DONE 0x0088u /* uint32_t, written by the NIC: entries or parts that the last batch has done */
+#define ARIES_DESC_AWAKE 0x0090u /* uint32_t, written by the NIC: not 0 while it looks for polled doorbells by itself */
 #define ARIES_DESC_WINDOW 0x00a0u /* struct aries_fma_window */
+#define ARIES_DESC_POLL 0x0100u /* uint64_t: polled doorbell, see ARIES_DB_PHASE; alone in its cache line */
 #define ARIES_DESC_LINE 0x0800u /* put data for a doorbell */
 #define ARIES_DESC_LINE_BYTES 0x0800u
 #define ARIES_DESC_BTE 0x1000u /* struct aries_bte_desc[ARIES_BTE_SLOTS] */
@@ -217,6 +220,11 @@ ARIES_ASSERT(offsetof(struct aries_bte_desc, op) == 40, "aries_bte_desc layout")
 #define ARIES_DB_AMO_SHIFT 48
 #define ARIES_DB_AMO_MASK 0x03ff000000000000ull
 #define ARIES_DB_RSVD_MASK 0xfc00000000000000ull
+/*
+ * A polled doorbell is a value for ARIES_DB_FMA and this bit, which is 1 in the first one after the descriptor was
+ * enabled and another one in each that follows: that is how the NIC knows a doorbell from the one before.
+ */
+#define ARIES_DB_PHASE 0x8000000000000000ull
 /* BTE: slot number; rest zero. */
 #define ARIES_DB_SLOT_MASK 0x000000000000003full
 
@@ -494,7 +502,9 @@ ARIES_ASSERT(ARIES_RAS_MEMORY_COUNT == 12, "RAS_* have as many elements");
 	X(VMDH_HITS, vmdh_hits, "virtual memory domain handles that matched an entry of this node") \
 	X(VMDH_MISSES, vmdh_misses, "virtual memory domain handles that matched none") \
 	X(AMO_CACHE_UPDATES, amo_cache_updates, "words whose result reached host memory later than its operation") \
-	X(QUIESCE_STALLS, quiesce_stalls, "trains of request packets that waited for the end of a quiesce")
+	X(QUIESCE_STALLS, quiesce_stalls, "trains of request packets that waited for the end of a quiesce") \
+	X(FMA_POLLED, fma_polled, "polled doorbells that the NIC has found by itself, without a trap") \
+	X(FMA_WAKES, fma_wakes, "stores that trapped to have a polled doorbell run")
 
 enum aries_counter {
 #define ARIES_COUNTER_ENUM(NAME, name, text) ARIES_CNT_##NAME,

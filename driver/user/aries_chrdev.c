@@ -289,7 +289,7 @@ struct aries_ioc {
 
 static const struct aries_ioc aries_iocs[] = {
 	ARIES_IOC(KGNI_IOC_QUERY, query),
-	ARIES_IOC(KGNI_IOC_ATTACH, attach),
+	ARIES_IOC_GREW(KGNI_IOC_ATTACH, attach, get_offset),
 	ARIES_IOC(KGNI_IOC_CQ_CREATE, cq_create),
 	ARIES_IOC(KGNI_IOC_CQ_DESTROY, cq_destroy),
 	ARIES_IOC(KGNI_IOC_CQ_WAIT, cq_wait),

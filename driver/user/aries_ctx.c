@@ -47,6 +47,15 @@ static void aries_ctx_stop(struct aries_ctx *ctx)
 }
 
 /*
+ * What lies in the area of a shared descriptor is somebody else's when the NIC looks at it, so these
+ * have trapped doorbells only.
+ */
+static bool aries_ctx_polled(const struct aries_ctx *ctx)
+{
+	return ctx->own.ad->caps & ARIES_ID_CAPS_POLL_MASK && !ctx->share;
+}
+
+/*
  * Gives an attachment its FMA descriptor, or a share of one. The area is cleared before: nothing of
  * its last user may be seen. Return: 0, -ENOSPC, -ENOMEM.
  */
@@ -65,7 +74,8 @@ static int aries_ctx_get_fmad(struct aries_ctx *ctx)
 		return nr;
 	ctx->own.fmad = nr;
 	memset_io(ad->desc + nr * ARIES_DESC_STRIDE, 0, ARIES_DESC_STRIDE);
-	aries_fmad_enable(&ctx->own, nr, 0);
+	aries_fmad_enable(&ctx->own, nr,
+			  aries_ctx_polled(ctx) ? ARIES_FMAD_CTL_POLL_MASK : 0);
 	return 0;
 }
 
@@ -262,6 +272,8 @@ static int aries_ctx_do_attach(struct aries_ctx *ctx, struct kgni_attach *arg)
 		arg->doorbell_offset = aries_ctx_place(ctx) + ARIES_MMAP_DOORBELL;
 		arg->put_offset = aries_ctx_place(ctx) + ARIES_MMAP_PUT;
 		arg->get_offset = aries_ctx_place(ctx) + ARIES_MMAP_GET;
+		arg->poll_offset = aries_ctx_polled(ctx) ? ARIES_DESC_POLL : 0;
+		arg->awake_offset = aries_ctx_polled(ctx) ? ARIES_DESC_AWAKE : 0;
 	}
 	aries_owner_exit(&ctx->own);
 	return rc;

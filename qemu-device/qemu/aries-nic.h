@@ -83,6 +83,7 @@ struct AriesNic {
     uint64_t trace_packets;
     double time_rate; /* as the command line has it; 0: nothing */
     bool hold;        /* the same */
+    bool polled;      /* doorbells in the descriptor areas, too; constant after realize */
     char *background; /* may change at any time; NULL: none */
 
     /* From realize to finalize: a vCPU may be in a callback until then. */

@@ -134,6 +134,7 @@ static bool aries_join(AriesNic *s, const char *fabric, Error **errp)
         .lease_ms = s->lease_ms,
         .machine_nodes = s->machine_nodes,
         .place = s->place + 1,
+        .polled = s->polled,
         .fabric = fabric,
         .desc_area = s->desc_area,
     };

@@ -110,6 +110,28 @@ static void aries_config_set(Object *obj, Visitor *v, const char *name, void *op
     }
 }
 
+static const char *const aries_doorbells[] = {"trapped", "polled"};
+
+static char *aries_doorbell_get(Object *obj, Error **errp)
+{
+    return g_strdup(aries_doorbells[ARIES_NIC(obj)->polled]);
+}
+
+static void aries_doorbell_set(Object *obj, const char *value, Error **errp)
+{
+    if (DEVICE(obj)->realized) {
+        error_setg(errp, "doorbell cannot be changed while the device exists");
+        return;
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(aries_doorbells); i++) {
+        if (g_str_equal(value, aries_doorbells[i])) {
+            ARIES_NIC(obj)->polled = i;
+            return;
+        }
+    }
+    error_setg(errp, "doorbell=%s is neither trapped nor polled", value);
+}
+
 static bool aries_fault_apply(AriesNic *s, const char *name, uint64_t value, Error **errp)
 {
     char err[256] = "";
@@ -347,6 +369,11 @@ void aries_props_class_init(ObjectClass *klass)
                                           "pcapng file for the packets that this NIC sends and gets back, created or "
                                           "emptied; at any time, empty ends the trace (default: none)");
     aries_time_class_init(klass);
+    object_class_property_add_str(klass, "doorbell", aries_doorbell_get, aries_doorbell_set);
+    object_class_property_set_description(
+        klass, "doorbell",
+        "how processes ring: trapped, by a store to the NIC, or polled, also by one to "
+        "memory that a thread of the NIC looks at, without a trap (default: trapped)");
     object_class_property_add_str(klass, "fabric", aries_fabric_get, aries_fabric_set);
     object_class_property_set_description(klass, "fabric",
                                           "segment file that the NICs of a fabric share: an absolute path of at most "

@@ -18,7 +18,7 @@ KNOBS = {
     "ecc-single": "0 to 47246120960", "ecc-double": "0 to 47246120960", "routers-per-chassis": "1 to 16", "chassis-per-group": "1 to 6",
     "lease-ms": "50 to 60000", "drop": "0 to 4294967295", "drop-response": "0 to 4294967295", "corrupt": "0 to 4294967295", "delay-ns": "0 to 1000000000",
     "link": "0 to 1", "reorder": "0 to 1", "duplicate": "0 to 4294967295", "fabric": "80 bytes", "trace-file": "pcapng",
-    "trace-limit": "4096 to 1099511627776", "trace-packets": "1 to 67108864",
+    "trace-limit": "4096 to 1099511627776", "trace-packets": "1 to 67108864", "doorbell": "trapped",
 }
 
 
@@ -61,7 +61,7 @@ class WrongValues(FabricCase):
                 ("link-lanes=0", "1 to 3 lanes, not 0"), ("ecc-single=4294967296", "entry 0 of memory 1 is not there, or not in use"),
                 ("ecc-double=4096", "entry 4096 of memory 0 is not there"),
                 ("lease-ms=49", "lease-ms=49", "50 to 60000"), ("lease-ms=60001", "lease-ms=60001", "50 to 60000"),
-                ("link=2", "link=2", "0 to 1"), ("reorder=2", "reorder=2", "0 to 1"),
+                ("doorbell=rung", "doorbell=rung is neither trapped nor polled"), ("link=2", "link=2", "0 to 1"), ("reorder=2", "reorder=2", "0 to 1"),
                 ("duplicate=4294967296", "duplicate=4294967296", "0 to 4294967295"),
                 ("trace-limit=4095", "trace-limit=4095", "4096 to 1099511627776"),
                 ("trace-packets=0", "trace-packets=0", "1 to 67108864"),

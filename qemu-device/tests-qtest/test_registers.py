@@ -7,7 +7,7 @@ from aries import BAR, HW, REGS, TABLE, FabricCase
 # Bits that a plain access test must leave zero: those whose writing does something, and vectors, node addresses and
 # kinds, of which the NIC takes only those that exist.
 ACTIVE = {
-    "CTL_CONTROL": 0x3, "FMAD_CTL": 0x1, "CQ_CTL": 0x1, "MDD_CTL": 0x1, "CE_CTL": 0x1,
+    "CTL_CONTROL": 0x3, "FMAD_CTL": 0x41, "CQ_CTL": 0x1, "MDD_CTL": 0x1, "CE_CTL": 0x1,
     "TMR_CTL": 0xF001, "NODE_CTL": 0xF001, "QSC_CTL": 0xF001, "RMT_CTL": 0x1, "VMDH_CTL": 0x1, "CE_PARENT": 0x3FFFF, "CE_CHILD": 0x203FFFF,
 }
 # Registers that read something else than what was written.

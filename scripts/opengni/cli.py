@@ -46,6 +46,8 @@ def _shape_options(parser):
     group.add_argument("--time-rate", type=float, metavar="R", help="modelled nanoseconds in one of the host, 1e-6 to 1000 (default 1)")
     group.add_argument("--hold-completions", action="store_true", help="data and events come when modelled time has (Documentation/time.md)")
     group.add_argument("--background", default="", metavar="LOAD", help="what others do on the network: uniform:SHARE, or a file of aries-sim --background")
+    group.add_argument("--doorbell", choices=("trapped", "polled"), help="how programs ring: by stores that trap, or also by stores to memory"
+                       " that a thread of the NIC looks at (Documentation/kvm.md; default trapped)")
     group.add_argument("--nic", action="append", default=[], metavar="PROPERTY=VALUE", help="another property of aries-nic")
     group.add_argument("--no-nic", action="store_true", help="machines without aries-nic")
     group.add_argument("--no-agent", action="store_true", help="the guest runs no gni-agent: boot only")
@@ -161,7 +163,7 @@ def make_config(args, name=""):
         nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         machine=args.machine, place=args.place,
-        nic={**_time_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
+        nic={**_time_properties(args), **({"doorbell": args.doorbell} if args.doorbell else {}), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
         agent=not args.no_agent, load_driver=not args.no_driver, net="ethernet" in args.net or (args.ssh and not args.net),
         ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
 

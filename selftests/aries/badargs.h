@@ -43,7 +43,7 @@ struct call {
 /* In this order they can be called one after the other. */
 static const struct call calls[] = {
 	CALL(QUERY, query, 0, 0, 0),
-	CALL(ATTACH, attach, EBUSY, 0, 0, FIELD(attach, reserved, 0)),
+	CALL_GREW(ATTACH, attach, get_offset, EBUSY, 0, 0, FIELD(attach, reserved, 0)),
 	CALL(CQ_CREATE, cq_create, 0, 1, 0, FIELD(cq_create, flags, KGNI_CQ_BLOCKING),
 	     FIELD(cq_create, reserved, 0)),
 	CALL(CQ_DESTROY, cq_destroy, ENOENT, 1, 0),

@@ -241,6 +241,8 @@ gni_return_t GNI_CqDestroy(gni_cq_handle_t cq_hndl)
 		cq_hndl->retired = true;
 		return GNI_RC_SUCCESS;
 	}
+	if (!cq_hndl->nic->checkpoint)
+		fma_drain(cq_hndl->nic);
 	gni_return_t rc =
 		cq_hndl->nic->checkpoint ? GNI_RC_SUCCESS : kernel::cq_destroy(cq_hndl->nic->fd, cq_hndl->number);
 	if (rc != GNI_RC_SUCCESS)

@@ -3,6 +3,7 @@
 /* Jobs that stop for a while: suspend and resume by a launcher, checkpoints by the process itself. */
 #include "debug.hpp"
 #include "objects.hpp"
+#include "polled.hpp"
 
 using namespace ugni;
 
@@ -47,6 +48,8 @@ gni_return_t set_checkpoint(gni_cdm *cdm, bool on, const char *call = __builtin_
 
 		if (nic->checkpoint == on)
 			continue;
+		if (on)
+			fma_drain(nic);
 		nic->checkpoint = on;
 		nic->kept_fd = on ? nic->fd : nic->kept_fd;
 		nic->fd = on ? -1 : nic->kept_fd;

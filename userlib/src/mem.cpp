@@ -4,6 +4,7 @@
 #include "debug.hpp"
 #include "memhandle.hpp"
 #include "objects.hpp"
+#include "polled.hpp"
 
 #include <cinttypes>
 #include <cstddef>
@@ -106,6 +107,8 @@ gni_return_t end(const gni_nic *nic, Registration *r, const char *call)
 {
 	const Registration ended = *r;
 
+	if (!nic->checkpoint)
+		fma_drain(nic);
 	*r = {};
 	gni_return_t rc = nic->checkpoint ? GNI_RC_SUCCESS : kernel::mem_deregister(nic->fd, ended.mdh, call);
 	if (rc != GNI_RC_SUCCESS) {

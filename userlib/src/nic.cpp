@@ -41,6 +41,11 @@ gni_return_t map_areas(gni_nic *nic, const kgni_attach &a, const char *call)
 	nic->doorbell = static_cast<volatile uint64_t *>(doorbell);
 	if (!doorbell)
 		return refuse(GNI_RC_ERROR_NOMEM, call, "the descriptor of the NIC cannot be mapped");
+	if (a.poll_offset) {
+		nic->polled_state = {reinterpret_cast<uint64_t *>(nic->area + a.poll_offset),
+				     reinterpret_cast<const uint32_t *>(nic->area + a.awake_offset), 0, 0, false};
+		nic->polled = &nic->polled_state;
+	}
 	return GNI_RC_SUCCESS;
 }
 

@@ -97,6 +97,20 @@ struct alignas(64) gni_ce {
 	gni_ce *next;
 };
 
+namespace ugni
+{
+
+/** Where polled doorbells of a NIC handle go; see polled.hpp. */
+struct Polled {
+	uint64_t *word;        /* of the descriptor area */
+	const uint32_t *awake; /* 0: nobody looks there */
+	uint64_t phase;        /* ARIES_DB_PHASE of the last one */
+	uint32_t until;        /* sequence of the status word when it is over */
+	bool pending;          /* it may not be */
+};
+
+} // namespace ugni
+
 struct alignas(512) gni_nic {
 	static constexpr uint32_t kMagic = 0x6e69'7567;
 	static constexpr size_t kSlots = size_t{1} << 12;
@@ -106,6 +120,7 @@ struct alignas(512) gni_nic {
 	std::atomic<uint32_t> magic;
 	char *area;                  /* descriptor area */
 	volatile uint64_t *doorbell; /* doorbell page */
+	ugni::Polled *polled;        /* polled_state, nullptr if the NIC takes none */
 	ugni::RequestTable requests;
 	uint32_t bte_limit;      /* block transfers that may be queued */
 	uint32_t bte_in_flight;  /* of those that report an event */
@@ -138,6 +153,7 @@ struct alignas(512) gni_nic {
 	bool checks;       /* UGNI_CHECK: look at what the NIC cannot see */
 	bool checkpoint;   /* the device may be gone, fd is -1 meanwhile: leave it and its mappings alone */
 	int kept_fd;       /* fd, during a checkpoint */
+	ugni::Polled polled_state;
 };
 
 struct alignas(64) gni_cdm {

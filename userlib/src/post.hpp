@@ -10,6 +10,7 @@
 #include "memhandle.hpp"
 #include "mmio.hpp"
 #include "objects.hpp"
+#include "polled.hpp"
 
 namespace ugni
 {
@@ -84,6 +85,7 @@ inline bool post_modes_known(const gni_post_descriptor_t *d)
 /** ARIES_ST_* of the last doorbell. */
 inline uint32_t fma_last_status(const gni_nic *nic)
 {
+	fma_settle(nic);
 	return fma_status(nic)->status;
 }
 
@@ -135,9 +137,10 @@ inline void post_request(Request &r, gni_ep *ep, gni_cq *cq, gni_post_descriptor
  */
 gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket *ticket, const char *call);
 
-/** The FMA descriptor in the descriptor area. Stores only. */
+/** The FMA descriptor in the descriptor area, which is the caller's until fma_ring(). Stores only. */
 inline aries_fma_desc *fma_area(const gni_nic *nic)
 {
+	fma_settle(nic);
 	return reinterpret_cast<aries_fma_desc *>(nic->area + ARIES_DESC_FMA);
 }
 
@@ -158,7 +161,7 @@ inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d
 	return area;
 }
 
-/** One doorbell: the whole operation happens. */
+/** One doorbell: the whole operation happens, before this returns unless doorbells are polled. */
 inline void fma_ring(const gni_nic *nic, uint32_t id, uint64_t length, aries_fma_op op, uint64_t events,
 		     uint64_t atomic = 0)
 {
@@ -167,7 +170,10 @@ inline void fma_ring(const gni_nic *nic, uint32_t id, uint64_t length, aries_fma
 			 atomic << ARIES_DB_AMO_SHIFT;
 
 	store_fence();
-	doorbell_store(nic->doorbell + ARIES_DB_FMA / 8, value);
+	if (nic->polled) [[unlikely]]
+		polled_ring(nic, value);
+	else
+		doorbell_store(nic->doorbell + ARIES_DB_FMA / 8, value);
 }
 
 /**

@@ -63,9 +63,11 @@ gni_return_t post_begin(gni_ep *ep, gni_cq *cq, gni_post_descriptor_t *d, Ticket
 
 uint32_t fma_ring_piece(const gni_nic *nic, uint64_t length, aries_fma_op op)
 {
+	fma_settle(nic);
 	uint32_t before = fma_status(nic)->sequence;
 
 	fma_ring(nic, 0, length, op, 0);
+	fma_settle(nic);
 	for (uint32_t look = 0; fma_status(nic)->sequence == before; look++) {
 		if (look == kStatusLooks)
 			return ARIES_ST_TIMEOUT;
@@ -252,6 +254,7 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
 		      offsetof(aries_fma_desc, cq) == 26 && offsetof(aries_fma_desc, local_event) == 32 &&
 		      offsetof(aries_fma_desc, remote_event) == 36);
 	char *const area = nic->area;
+	fma_settle(nic);
 	uint64_t *const words = reinterpret_cast<uint64_t *>(area + ARIES_DESC_FMA);
 	words[0] = ep->remote_address | handle.qword1 >> 52 << 32 | kind >> 48 << 48;
 	words[1] = d->remote_addr & kOffsetMask;

@@ -139,6 +139,7 @@ UGNI_IN_ONE_PAGE(2048)
 	    !((mem_flags(d->local_mem_hndl) | mem_flags(d->remote_mem_hndl)) & kMemVmdh))
 		nic->rdma_put = {d->local_mem_hndl, d->remote_mem_hndl, slot_names(d)};
 	store_fence();
+	fma_settle(nic);
 	doorbell_store(nic->doorbell + ARIES_DB_BTE / 8, kSlot);
 	if (full(nic)) [[unlikely]]
 		return not_taken(nic, ticket);
@@ -199,6 +200,7 @@ gni_return_t GNI_PostRdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_d
 	words[6] = 0;
 	words[7] = 0;
 	store_fence();
+	fma_settle(nic);
 	doorbell_store(nic->doorbell + ARIES_DB_BTE / 8, kSlot);
 	if (full(nic)) [[unlikely]]
 		return not_taken(nic, {cq, id});

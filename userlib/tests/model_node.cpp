@@ -31,6 +31,14 @@ void on_log(void *opaque, aries_log_level level, const char *line)
 		fprintf(stderr, "guest error: %s\n", line);
 }
 
+/* Each test may be run with either kind of doorbells. */
+bool polled_wanted()
+{
+	const char *kind = getenv("UGNI_TEST_DOORBELL"); // NOLINT(concurrency-mt-unsafe)
+
+	return kind && !strcmp(kind, "polled");
+}
+
 [[noreturn]] void die(const char *what)
 {
 	fprintf(stderr, "model: %s\n", what);
@@ -53,6 +61,7 @@ Node::Node(const std::string &fabric, uint32_t number, uint32_t nodes)
 	cfg.lease_ms = 100;
 	cfg.fabric = fabric.c_str();
 	cfg.desc_area = desc_base_;
+	cfg.polled = polled_wanted();
 	nic_ = aries_nic_create(&cfg, &ops, this, err, sizeof(err));
 	if (!nic_)
 		die(err);
@@ -147,8 +156,11 @@ int Node::attach(kgni_attach *a, const std::map<uint32_t, uint8_t> &tags)
 	a->owner = next_owner_++;
 	a->fmad = next_fmad_++;
 	write64(ARIES_PTAG_KEY_N(uint64_t{a->ptag}), ARIES_PTAG_KEY_VALID_MASK | a->cookie);
+	const bool polled = caps() & ARIES_ID_CAPS_POLL_MASK && !(a->modes & GNI_CDM_MODE_FMA_SHARED);
+	a->poll_offset = polled ? ARIES_DESC_POLL : 0;
+	a->awake_offset = polled ? ARIES_DESC_AWAKE : 0;
 	write64(ARIES_FMAD_CTL_N(uint64_t{a->fmad}),
-		ARIES_FMAD_CTL_ENABLE_MASK |
+		ARIES_FMAD_CTL_ENABLE_MASK | (polled ? ARIES_FMAD_CTL_POLL_MASK : 0) |
 			(a->modes & GNI_CDM_MODE_CACHED_AMO_ENABLED ? ARIES_FMAD_CTL_CACHED_AMO_MASK : 0) |
 			uint64_t{a->ptag} << 8 | uint64_t{a->owner} << 16 | translation(a->cookie));
 	write64(ARIES_CE_INST_N(uint64_t{a->fmad}), a->inst_id | uint64_t{a->ptag} << 32 | ARIES_CE_INST_VALID_MASK);

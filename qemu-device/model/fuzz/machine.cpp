@@ -40,7 +40,7 @@ constexpr Register REGISTERS[] = {
 } // namespace
 
 Machine::Machine()
-	: nodes_{{{path_, PEER[0], {.nodes = NODES, .lease_ms = 60000}}},
+	: nodes_{{{path_, PEER[0], {.nodes = NODES, .lease_ms = 60000, .polled = true}}},
 		 {{path_, PEER[1], {.nodes = NODES, .lease_ms = 60000}}}}
 {
 }
@@ -61,8 +61,12 @@ void Machine::set_up(Node &node)
 	host.set_key(PTAG, KEY);
 	host.set_key(OTHER_PTAG, OTHER_KEY);
 	host.enable_fmad(1, PTAG, OWNER);
-	host.enable_fmad(2, PTAG, OWNER, ARIES_FMAD_CTL_CACHED_AMO_MASK);
-	host.enable_fmad(3, OTHER_PTAG, OTHER_OWNER);
+	/* Doorbells that lie in the area: of one NIC only, and of some of its processes. */
+	const bool polled = host.read(ARIES_ID_CAPS, 8) & ARIES_ID_CAPS_POLL_MASK;
+	const uint64_t poll = polled ? ARIES_FMAD_CTL_POLL_MASK : 0;
+
+	host.enable_fmad(2, PTAG, OWNER, ARIES_FMAD_CTL_CACHED_AMO_MASK | poll);
+	host.enable_fmad(3, OTHER_PTAG, OTHER_OWNER, poll);
 	node.queue = host.alloc(0); /* where the next one will be */
 	host.make_cq(CQ_FIRST, CQ_LOG2, OWNER, ARIES_CQ_CTL_IRQ_MASK | uint64_t(1) << 32);
 	host.make_cq(OTHER_CQ, CQ_LOG2, OTHER_OWNER);
@@ -229,12 +233,33 @@ void Machine::describe_batch(Input &input)
 		      input.word());
 }
 
+/* A doorbell that a thread of the NIC may find, at any time from now on, or the next store to DB_POLL runs. */
+void Machine::leave_doorbell(Node &node, unsigned int index, Input &input)
+{
+	const uint8_t form = input.byte();
+	const uint64_t value = form & 1 ? input.word()
+					: input.byte() | uint64_t(input.byte()) << 16 | (form >> 2) % 20ull << 32 |
+						  (input.byte() & 0x37ull) << 40;
+	uint64_t *word = node.host.polled(index);
+
+	/* Mostly another phase, so that there is something to be found. */
+	__atomic_store_n(word, value ^ (form & 2 ? ~*word & ARIES_DB_PHASE : 0), __ATOMIC_RELEASE);
+	if (input.below(4))
+		write(node, ARIES_BAR_FMA, index * uint64_t(ARIES_FMA_STRIDE) + ARIES_FMA_DOORBELL + ARIES_DB_POLL, 8,
+		      form);
+}
+
 void Machine::ring(Input &input)
 {
 	Node &node = pick(input);
-	const uint64_t page = input.below(DESCRIPTORS) * ARIES_FMA_STRIDE + ARIES_FMA_DOORBELL;
+	const uint64_t index = input.below(DESCRIPTORS);
+	const uint64_t page = index * ARIES_FMA_STRIDE + ARIES_FMA_DOORBELL;
 	const uint8_t form = input.byte();
 
+	if (form >= 224) {
+		leave_doorbell(node, unsigned(index), input);
+		return;
+	}
 	if (form < 32) {
 		write(node, ARIES_BAR_FMA, page + ARIES_DB_BTE, 8,
 		      form & 1 ? input.below(ARIES_BTE_SLOTS) : input.word());

@@ -47,6 +47,7 @@ private:
 	void describe_block(Input &input);
 	void describe_batch(Input &input);
 	void ring(Input &input);
+	void leave_doorbell(Node &node, unsigned int index, Input &input);
 	void window(Input &input);
 	void scribble_queue(Input &input);
 	void register_access(Input &input);

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define ARIES_MODEL_API_VERSION 4
+#define ARIES_MODEL_API_VERSION 5
 
 typedef struct aries_nic aries_nic;
 
@@ -66,6 +66,9 @@ struct aries_host_ops {
  * @place: where in the machine this NIC sits: 1 + a number below @machine_nodes, that no other member has; 0 means the
  *         number @node. A member that comes back may come to another place
  *
+ * @polled: whether processes may leave doorbells in the descriptor area, where a thread of the NIC looks for them, as
+ *          well as store them to BAR 2
+ *
  * Dragonfly shape for @machine_nodes: 4 NICs a router, @routers_per_chassis and
  * @chassis_per_group bound a group (0 means 16 and 6); groups follow.
  */
@@ -78,6 +81,7 @@ struct aries_config {
 	uint32_t lease_ms;
 	uint32_t machine_nodes;
 	uint32_t place;
+	bool polled;
 	const char *fabric;
 	void *desc_area;
 };

@@ -85,8 +85,9 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), ntt_(core_),
 	  traffic_(cfg.node, network_, faults_, shared_counters_, orb_), hold_(core_), ce_(core_),
 	  fma_(core_, fmads_.get(), ntt_, traffic_, ce_, hold_, static_cast<uint8_t *>(cfg.desc_area)),
-	  bte_(core_, fmads_.get(), ntt_, traffic_, hold_, static_cast<uint8_t *>(cfg.desc_area)), timer_(core_),
-	  registers_(core_, fmads_.get(), ntt_, traffic_, bte_, hold_, ce_, timer_)
+	  bte_(core_, fmads_.get(), ntt_, traffic_, hold_, static_cast<uint8_t *>(cfg.desc_area)),
+	  poll_(core_, fmads_.get(), fma_, traffic_, hold_, static_cast<uint8_t *>(cfg.desc_area), cfg.polled),
+	  timer_(core_), registers_(core_, fmads_.get(), ntt_, traffic_, bte_, hold_, ce_, timer_, poll_)
 {
 	traffic_.on_orb_error(
 		[this](uint32_t index, bool twice) { ecc_found(core_, core_.node, ARIES_RAS_ORB, index, twice); });
@@ -112,6 +113,7 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 Nic::~Nic()
 {
 	registers_.reset();
+	poll_.stop();
 	hold_.stop();
 	maps_.withdraw();
 	members_.leave();
@@ -210,6 +212,8 @@ void Nic::doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t valu
 		fmads_[index].launch_low = value;
 	} else if (size == 8 && at == ARIES_DB_LAUNCH + 8) {
 		fma_.launch_store(index, value);
+	} else if (size == 8 && at == ARIES_DB_POLL && poll_.offered()) {
+		poll_.kick(index);
 	} else if (size != 8 || at != ARIES_DB_NULL) {
 		core_.guest_error();
 		host_.log(ARIES_LOG_GUEST_ERROR, "doorbell page of descriptor %u: %u bytes at %#x", index, size, at);

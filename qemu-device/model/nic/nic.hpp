@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "nic/bte.hpp"
+#include "nic/doorbell_poll.hpp"
 #include "nic/fma.hpp"
 #include "nic/registers.hpp"
 
@@ -98,6 +99,7 @@ private:
 	Ce ce_;
 	Fma fma_;
 	Bte bte_;
+	DoorbellPoll poll_;
 	EventTimer timer_;
 	RegisterFile registers_;
 };

@@ -100,7 +100,7 @@ uint64_t RegisterFile::caps() const noexcept
 	return ARIES_ID_CAPS_FMA_MASK | ARIES_ID_CAPS_BTE_MASK | ARIES_ID_CAPS_AMO64_MASK | ARIES_ID_CAPS_NTT_MASK |
 	       ARIES_ID_CAPS_CQWRITE_MASK | ARIES_ID_CAPS_AMO32_MASK | ARIES_ID_CAPS_AMOFP_MASK |
 	       ARIES_ID_CAPS_CE_MASK | ARIES_ID_CAPS_TIMER_MASK | ARIES_ID_CAPS_SEND_MASK | ARIES_ID_CAPS_NODES_MASK |
-	       ARIES_ID_CAPS_QUIESCE_MASK;
+	       ARIES_ID_CAPS_QUIESCE_MASK | (poll_.offered() ? ARIES_ID_CAPS_POLL_MASK : 0);
 }
 
 uint64_t RegisterFile::read_reg(Reg reg, uint32_t index) noexcept
@@ -364,6 +364,7 @@ void RegisterFile::reset_locked() noexcept
 	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++) {
 		std::lock_guard guard(fmads_[i].lock);
 
+		poll_.reset(i);
 		fmads_[i].ctl.store(0);
 		fmads_[i].traps.store(0);
 		fmads_[i].sequence = 0;

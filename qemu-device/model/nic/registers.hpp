@@ -9,6 +9,7 @@
 
 #include "nic/blocks.hpp"
 #include "nic/bte.hpp"
+#include "nic/doorbell_poll.hpp"
 #include "nic/drain.hpp"
 #include "nic/fmad.hpp"
 #include "nic/nodes.hpp"
@@ -25,10 +26,10 @@ class RegisterFile
 {
 public:
 	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Hold &hold, Ce &ce,
-		     EventTimer &timer) noexcept
+		     EventTimer &timer, DoorbellPoll &poll) noexcept
 		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), hold_(hold), drain_(core),
 		  mdds_(core, drain_), cqs_(core, drain_), ces_(core, ce, drain_), receives_(core, drain_),
-		  timer_(timer), nodes_(core), quiesces_(core)
+		  timer_(timer), poll_(poll), nodes_(core), quiesces_(core)
 	{
 	}
 
@@ -91,6 +92,7 @@ private:
 	ReceiveTable receives_;
 	BlockUnits units_{core_, mdds_, cqs_, ces_, receives_};
 	EventTimer &timer_;
+	DoorbellPoll &poll_;
 	NodeWatch nodes_;
 	QuiesceWatch quiesces_;
 

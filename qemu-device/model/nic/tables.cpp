@@ -21,7 +21,7 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 	case Reg::FMAD_TRAPS:
 		return fmads_[index].traps.load();
 	case Reg::FMAD_STATUS:
-		return prep(ARIES_FMAD_STATUS_BUSY_MASK, fmads_[index].busy.load()) |
+		return prep(ARIES_FMAD_STATUS_BUSY_MASK, fmads_[index].busy.load() + poll_.about_to(index)) |
 		       prep(ARIES_FMAD_STATUS_LAST_MASK, fmads_[index].last.load());
 	case Reg::FMAD_STATE:
 	case Reg::FMAD_LAUNCH:
@@ -267,7 +267,12 @@ bool RegisterFile::rewrite(uint32_t memory, uint32_t index) noexcept
 bool RegisterFile::write_fmad(uint32_t index, uint64_t value) noexcept
 {
 	Fmad &fmad = fmads_[index];
+
+	if ((value & ARIES_FMAD_CTL_POLL_MASK) && !poll_.offered())
+		return false;
 	std::lock_guard guard(fmad.lock);
+
+	poll_.control(index, (value & ARIES_FMAD_CTL_POLL_MASK) && (value & ARIES_FMAD_CTL_ENABLE_MASK));
 	const uint64_t before = ecc_shown(fmad.ctl.exchange(value), FMAD_ECC);
 
 	if (!(before & ARIES_FMAD_CTL_ENABLE_MASK) && (value & ARIES_FMAD_CTL_ENABLE_MASK)) {

@@ -128,6 +128,7 @@ FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &opti
 	cfg.routers_per_chassis = options.routers_per_chassis;
 	cfg.chassis_per_group = options.chassis_per_group;
 	cfg.lease_ms = options.lease_ms;
+	cfg.polled = options.polled;
 	cfg.fabric = fabric.c_str();
 	cfg.desc_area = desc_base_;
 	nic_ = aries_nic_create(&cfg, &ops, this, err, sizeof(err));
@@ -313,6 +314,18 @@ aries_bte_desc &FakeHost::slot(unsigned int index, unsigned int slot) const
 uint32_t FakeHost::status(unsigned int index) const
 {
 	return reinterpret_cast<aries_fma_status *>(desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_STATUS)->status;
+}
+
+uint64_t *FakeHost::polled(unsigned int index) const
+{
+	return reinterpret_cast<uint64_t *>(desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_POLL);
+}
+
+bool FakeHost::awake(unsigned int index) const
+{
+	return __atomic_load_n(
+		reinterpret_cast<const uint32_t *>(desc_base_ + index * ARIES_DESC_STRIDE + ARIES_DESC_AWAKE),
+		__ATOMIC_ACQUIRE);
 }
 
 void FakeHost::store(unsigned int index, uint64_t at, unsigned int size, uint64_t value) const

@@ -57,6 +57,7 @@ public:
 		uint32_t routers_per_chassis = 0, chassis_per_group = 0;
 		uint32_t lease_ms = 100;
 		bool share_ram = true;
+		bool polled = false;
 		unsigned int memfd_flags = 0; /* more for memfd_create() */
 		bool legacy_hole = false;     /* no memory where a PC has its legacy range */
 		/* Trace events of the model: name and first value; called from any thread. */
@@ -121,6 +122,9 @@ public:
 	uint32_t ring(unsigned int index, unsigned int op, unsigned int bytes, unsigned int mode = 0,
 		      unsigned int tid = 0, unsigned int amo = 0) const;
 	uint32_t ring_bte(unsigned int index, unsigned int slot) const;
+	/** The word of a polled doorbell, and the one that tells whether somebody looks for it. */
+	uint64_t *polled(unsigned int index) const;
+	bool awake(unsigned int index) const;
 	void store(unsigned int index, uint64_t at, unsigned int size, uint64_t value) const;
 
 	/** Does what the host's main loop does; returns after one round. */

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""Programs on NICs that take doorbells out of memory (doorbell=polled)."""
+
+import re
+
+from opengni import tap
+from opengni.testing import ClusterCase
+
+# Tests of the driver that ring in many ways, or end what has rung; they do so by libugni, which polls, and by themselves, which traps.
+SAME_AS_EVER = ("fma", "cq", "ring", "window", "share", "suspend", "cleanup", "misuse", "gone", "reset", "hotplug")
+
+
+class Polled(ClusterCase):
+    CONFIG = {"mem_mib": 768, "nic": {"doorbell": "polled"}}
+
+    def stats(self, node):
+        text = self.cluster.run(node, "cd /sys/class/gni/kgni0/stats && grep . fma_*").stdout
+        return {name: int(value) for name, value in re.findall(r"^(\w+):(\d+)$", text, re.M)}
+
+    def grown(self, node, before):
+        after = self.stats(node)
+        return {name: after[name] - value for name, value in before.items()}
+
+    def test_property(self):
+        self.assertEqual([self.cluster.get_nic(node, "doorbell") for node in (0, 1)], ["polled", "polled"])
+
+    def test_doorbells_in_memory(self):
+        """What the driver owes them, and that puts need no exits."""
+        result = self.succeed(self.cluster.run(0, "cd /kselftest/aries && exec ./polled", timeout=600))
+        self.assertRegex(result.stdout, r"\d+ puts: \d+ exits, \d+ found without one")
+        cases = [line for line in result.stdout.splitlines() if re.match(r"ok \d+ +\w", line)]
+        self.assertEqual(len(cases), 7, result.stdout)
+
+    def test_tests_of_the_driver(self):
+        """They find no difference."""
+        for name in SAME_AS_EVER:
+            with self.subTest(program=name):
+                result = self.cluster.run(0, f"cd /kselftest/aries && exec ./{name}", timeout=900)
+                bad = [case.name for case in tap.parse(result.stdout) if case.status == tap.FAIL]
+                self.assertEqual(result.code, 0, f"{bad}\n{result.stdout[-2000:]}")
+
+    def test_all_kinds_of_traffic_are_right(self):
+        """Every byte that gni-perf compares, between two nodes."""
+        before = [self.stats(node) for node in (0, 1)]
+        results = self.cluster.run_job(["gni-perf", "--max-size=64K", "--iterations=200",
+                                        "--tests=fma-put,fma-get,bte-put,bte-get,amo,contention,events,pingpong,smsg,msgq"], timeout=600)
+        self.succeed(results)
+        for node in (0, 1):
+            grown = self.grown(node, before[node])
+            with self.subTest(node=node, grown=grown):
+                self.assertGreater(grown["fma_polled"], 0)
+                self.assertLessEqual(grown["fma_wakes"], grown["fma_traps"])
