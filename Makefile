@@ -117,9 +117,9 @@ model: setup ## the hardware model (C++ library)
 		'$(TOP)/scripts/gen-regs.py $(TOP)/driver/include/aries_regs.toml $(B)/gen && \
 		$(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- libaries-model.a'
 
-topo: model ## aries-topo: machines in files, what they cost and carry (Documentation/topology.md); aries-net, aries-hss: running fabrics (Documentation/aries-net.md, aries-hss.md)
-	$(STEP) aries-topo -e $(VERSION) -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo -o $(B)/model/net/aries-net -o $(B)/model/hss/aries-hss \
-		-- $(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- topo/aries-topo net/aries-net hss/aries-hss
+topo: model ## aries-topo: machines in files, what they cost and carry (Documentation/topology.md); aries-net, aries-hss: running fabrics (Documentation/aries-net.md, aries-hss.md); aries-gateway: over several hosts (Documentation/gateway-wire.md)
+	$(STEP) aries-topo -e $(VERSION) -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py -o $(B)/model/topo/aries-topo -o $(B)/model/net/aries-net -o $(B)/model/hss/aries-hss -o $(B)/model/gateway/aries-gateway \
+		-- $(TOP)/scripts/build-meson.sh $(B)/model $(TOP)/qemu-device/model -- topo/aries-topo net/aries-net hss/aries-hss gateway/aries-gateway
 
 sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentation/simulator.md); MPI=1: aries-sim-mpi, too
 	$(STEP) aries-sim -e $(VERSION) -i $(TOP)/qemu-device/sim -i $(TOP)/qemu-device/model -o $(B)/sim/aries-sim $(if $(MPI),-o $(B)/sim/aries-sim-mpi) \

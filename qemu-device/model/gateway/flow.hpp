@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/** @file Data frames of one session: kept until they are acknowledged, sent again if they may be lost, taken once. */
+#ifndef ARIES_GATEWAY_FLOW_HPP
+#define ARIES_GATEWAY_FLOW_HPP
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "gateway/frame.hpp"
+
+namespace aries::gateway
+{
+
+/** A Data frame to be sent: room for the header, and records behind it. */
+struct Outgoing {
+	std::unique_ptr<std::byte[]> bytes; ///< FRAME_MAX of them
+	size_t used = FRAME_HEADER;
+	uint32_t messages = 0;
+	bool sent = false; ///< at least once: nothing more comes into it
+
+	/** Records, the last of them without what would fill it up to the next. */
+	Bytes body() const noexcept { return {bytes.get() + FRAME_HEADER, used - FRAME_HEADER}; }
+};
+
+/** Messages and their bytes. */
+struct Amount {
+	uint64_t messages = 0, bytes = 0;
+};
+
+/** Both directions of a session; knows neither time nor keys. */
+class Flow
+{
+public:
+	/** @param window Data frames that may wait to be acknowledged */
+	explicit Flow(size_t window) : window_(window) {}
+
+	/** Takes a message; false if there is no room. @header and @payload together are at most MESSAGE_MAX bytes. */
+	bool push(Bytes header, Bytes payload);
+
+	/** The frame that is to be sent now, or null. Only sent() goes on from it. */
+	Outgoing *next() noexcept;
+	uint64_t next_sequence() const noexcept { return first_ + cursor_; }
+	/** next() has been sent. Return: whether it had been sent before. */
+	bool sent() noexcept;
+	/** Everything that is not acknowledged is to be sent again. */
+	void rewind() noexcept { cursor_ = 0; }
+	/** Frames that have been sent and are not acknowledged. */
+	size_t unacknowledged() const noexcept { return sent_; }
+	bool waiting() const noexcept { return cursor_ < frames_.size(); }
+	/** Nothing is on its way or waits. */
+	bool idle() const noexcept { return frames_.empty(); }
+	/** The sequence number after those of all frames that were ever sent. */
+	uint64_t end() const noexcept { return first_ + sent_; }
+
+	/** The peer has everything before @sequence; false if that was not even sent. */
+	bool acknowledged(uint64_t sequence) noexcept;
+
+	enum class Arrival : uint8_t { Take, Duplicate, Gap };
+	/** A frame has come. Take: exactly once for each, in their order. */
+	Arrival arrived(uint64_t sequence) noexcept;
+	uint64_t expected() const noexcept { return expected_; }
+
+	/** Of those that are not acknowledged: whether they have arrived is not known. */
+	Amount outstanding() const;
+	/** Calls @visit(Bytes) with each of them. */
+	template <typename Visit> void for_each_outstanding(Visit &&visit) const
+	{
+		for (const Outgoing &frame : frames_)
+			for_each_message(frame.body(), visit);
+	}
+
+private:
+	bool fits(size_t message) const noexcept;
+	Outgoing fresh();
+
+	size_t window_;
+	std::deque<Outgoing> frames_; // not acknowledged: the first sent_ of them have been sent
+	uint64_t first_ = 1;          // sequence number of frames_[0]
+	size_t cursor_ = 0;           // next to be sent: below sent_ while frames are sent again
+	size_t sent_ = 0;
+	uint64_t expected_ = 1;
+	std::vector<std::unique_ptr<std::byte[]>> free_;
+};
+
+} // namespace aries::gateway
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/** @file All the peers of a gateway: whose frame is it, and who may join. Knows neither threads nor libfabric. */
+#ifndef ARIES_GATEWAY_HUB_HPP
+#define ARIES_GATEWAY_HUB_HPP
+
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "gateway/peer.hpp"
+
+namespace aries::gateway
+{
+
+/** How a peer does, for people and programs. */
+struct PeerStatus {
+	Host host;
+	bool up = false;
+	std::string reason; ///< why it is not up
+	bool refused = false;
+	ClockEstimate clock;
+	PeerCounters counters;
+};
+
+class Hub
+{
+public:
+	/**
+	 * @param self its number among @hosts
+	 * @throws Error if the shape or what the application says is too long
+	 */
+	Hub(const std::vector<Host> &hosts, uint32_t self, const std::string &shape,
+	    const std::vector<std::byte> &application, const FabricKey &key, const PeerSettings &settings,
+	    Transport &transport, uint64_t now);
+	Hub(const Hub &) = delete;
+	Hub &operator=(const Hub &) = delete;
+
+	/** False: away, its buffer full, or this host itself. */
+	bool send(uint32_t host, Bytes header, Bytes payload, uint64_t now);
+	/** Whether messages to it wait for service(). */
+	bool waiting(uint32_t host) const noexcept
+	{
+		return host < peers_.size() && peers_[host] && peers_[host]->waiting();
+	}
+	/** Whatever has come, from whomever. */
+	void receive(Bytes bytes, uint64_t now, Events &events);
+	/** Sends what waits at those who have been sent to or heard of since the last time. */
+	void service(uint64_t now);
+	/** Does what is due. Return: when it must be called again. */
+	uint64_t tick(uint64_t now, Events &events);
+	/** The time that tick() has returned, or sooner if something has come up. */
+	uint64_t due() const noexcept { return due_; }
+	/** Whether nothing waits to be acknowledged. */
+	bool idle() const noexcept;
+	/** Says goodbye to all; nothing that comes is looked at any more. */
+	void leave(uint64_t now);
+
+	const Identity &self() const noexcept { return self_; }
+	std::vector<PeerStatus> status(uint64_t now) const;
+	/** Frames and other bytes that belong to no session. */
+	uint64_t strays() const noexcept { return strays_; }
+
+private:
+	void greet(Bytes bytes, uint64_t now, Events &events);
+	void other_version(Bytes bytes, uint64_t now, Events &events);
+	void hello(const Frame &frame, uint64_t now, Events &events);
+	void refuse(const Frame &frame, Events &events);
+	void turn_away(const Hello &hello, Refusal code, const std::string &text, Events &events);
+	Peer *named(const std::string &name) noexcept;
+	void touched(Peer &peer);
+	void renew(const Events &events);
+
+	Identity self_;
+	uint32_t number_;
+	FabricKey key_;
+	Transport &transport_;
+	std::vector<std::unique_ptr<Peer>> peers_; // by number; null: this host
+	std::unordered_map<uint64_t, Peer *> sessions_;
+	std::vector<Peer *> dirty_;
+	std::set<std::string> turned_away_; // told in the log
+	uint64_t strays_ = 0;
+	uint64_t due_ = 0;
+	bool left_ = false;
+};
+
+} // namespace aries::gateway
+
+#endif

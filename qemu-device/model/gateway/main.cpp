@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/* aries-gateway: one a host, for fabrics whose nodes live on several. */
+#include <cmath>
+#include <csignal>
+#include <functional>
+#include <iostream>
+#include <new>
+
+#include <CLI/CLI.hpp>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+
+#include "fabric/segment.hpp"
+#include "gateway/control.hpp"
+#include "gateway/ping.hpp"
+#include "net/watch.hpp"
+
+using namespace aries;
+using namespace aries::gateway;
+
+namespace
+{
+
+enum : int { OK, FAILED, WRONG_USAGE };
+
+constexpr double TIMEOUT_LEAST = 0.1, TIMEOUT_MOST = 3600; // s
+constexpr int RETRY_MS = 2;                                // of echoes that had no room
+
+/* SIGTERM and SIGINT as a descriptor; blocked before there are threads. */
+class Signals
+{
+public:
+	Signals()
+	{
+		sigset_t set;
+
+		sigemptyset(&set);
+		sigaddset(&set, SIGTERM);
+		sigaddset(&set, SIGINT);
+		sigprocmask(SIG_BLOCK, &set, nullptr);
+		fd_ = Descriptor(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+	}
+
+	int fd() const noexcept { return fd_.get(); }
+	/* Whether one has come; not again. */
+	bool taken() const
+	{
+		signalfd_siginfo info;
+
+		return read(fd_.get(), &info, sizeof(info)) > 0;
+	}
+
+private:
+	Descriptor fd_;
+};
+
+/* What was given to the subcommands. */
+struct Commands {
+	std::string hosts, self, key, provider = "tcp", shape;
+	uint32_t spin_us = 0, window = 64;
+	double timeout_s = 5;
+	bool echo = false, json = false;
+	std::string to, file;
+	PingOptions ping;
+	std::function<int()> chosen;
+
+	WireOptions wire() const
+	{
+		WireOptions options;
+
+		options.hosts = read_hosts(hosts);
+		options.self = host_of(options.hosts, self);
+		options.key_file = key;
+		options.provider = provider;
+		options.shape = shape;
+		options.timeout = std::chrono::nanoseconds(std::llround(timeout_s * 1e9));
+		options.spin = std::chrono::microseconds(spin_us);
+		options.window = window;
+		return options;
+	}
+};
+
+/* A line for each event, at once. */
+class Log
+{
+public:
+	explicit Log(std::ostream &out) : out_(out) {}
+
+	void tell(const std::string &text)
+	{
+		const std::lock_guard guard(mutex_);
+
+		out_ << net::time_text(std::chrono::system_clock::now()) + " " + text << std::endl;
+		if (!out_ && !complained_)
+			std::cerr << "aries-gateway: the log cannot be written: lines are missing\n";
+		complained_ = complained_ || !out_;
+		out_.clear();
+	}
+
+private:
+	std::ostream &out_;
+	std::mutex mutex_;
+	bool complained_ = false;
+};
+
+/* What becomes of the wire's events in any case: lines. */
+WireCallbacks logged(Log &log, const std::vector<Host> &hosts)
+{
+	WireCallbacks callbacks;
+	const auto line = [&log, &hosts](uint32_t host, const std::string &text) {
+		log.tell(hosts[host].name + ": " + text);
+	};
+
+	callbacks.on_up = [line](uint32_t host, const Identity &peer) {
+		line(host, "up, nodes " + peer.host.nodes.text() + " at " + peer.host.where());
+	};
+	callbacks.on_down = [line](uint32_t host, const std::string &reason) { line(host, "down: " + reason); };
+	callbacks.on_log = line;
+	return callbacks;
+}
+
+/* Serves until a signal comes. */
+class Gateway
+{
+public:
+	explicit Gateway(const Commands &commands)
+		: options_(commands.wire()), self_(options_.hosts[options_.self]), control_(self_.name),
+		  log_(std::cout), retry_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+		  echo_([this](uint32_t host, Bytes message) { return wire_->send(host, {}, message); },
+			[this] { eventfd_write(retry_.get(), 1); }),
+		  wire_(std::make_unique<Wire>(options_))
+	{
+		WireCallbacks callbacks = logged(log_, options_.hosts);
+
+		if (!retry_)
+			throw Error("no more descriptors");
+		log_.tell(self_.name + ": listens at " + self_.where() + " with " + wire_->status().provider);
+		if (commands.echo)
+			add_echo(callbacks);
+		wire_->start(std::move(callbacks));
+	}
+
+	int run()
+	{
+		while (!signals_.taken())
+			turn();
+		log_.tell(self_.name + ": ends");
+		wire_.reset();
+		return OK;
+	}
+
+private:
+	void add_echo(WireCallbacks &callbacks)
+	{
+		callbacks.on_message = [this](uint32_t host, Bytes message) { echo_.take(host, message); };
+		callbacks.on_down = [this, line = callbacks.on_down](uint32_t host, const std::string &reason) {
+			echo_.forget(host);
+			line(host, reason);
+		};
+	}
+
+	void turn()
+	{
+		pollfd wanted[] = {{signals_.fd(), POLLIN, 0}, {control_.fd(), POLLIN, 0}, {retry_.get(), POLLIN, 0}};
+		eventfd_t rung;
+
+		poll(wanted, 3, retrying_ ? RETRY_MS : -1);
+		if (wanted[1].revents)
+			control_.answer(report_of(wire_->status(), self_));
+		eventfd_read(retry_.get(), &rung);
+		retrying_ = echo_.retry();
+	}
+
+	Signals signals_;
+	WireOptions options_;
+	Host self_;
+	Control control_;
+	Log log_;
+	Descriptor retry_;
+	Echo echo_;
+	bool retrying_ = false;
+	std::unique_ptr<Wire> wire_; // calls all of these until it ends
+};
+
+Json json_of(const PingResult &result, const PingOptions &options)
+{
+	const double seconds = result.seconds, returned = double(result.returned);
+	const double rounds = options.bursts ? returned / options.flight : returned / 1.0;
+
+	return {{"size", options.size},
+		{"in flight", options.flight},
+		{"returned", result.returned},
+		{"seconds", seconds},
+		{"messages per s", seconds > 0 ? returned / seconds : 0},
+		{"half round trip us", rounds > 0 ? seconds / rounds / 2 * 1e6 : 0},
+		{"MB per s each way", seconds > 0 ? returned * double(options.size) / seconds / 1e6 : 0},
+		{"sent", result.sent},
+		{"lost", result.lost},
+		{"wrong", result.wrong},
+		{"ups", result.ups},
+		{"downs", result.downs}};
+}
+
+int ping(Commands &commands)
+{
+	const Signals signals;
+	const WireOptions options = commands.wire();
+	PingOptions &wanted = commands.ping;
+	Log log(std::cerr);
+
+	wanted.to = host_of(options.hosts, commands.to);
+	if (wanted.to == options.self)
+		throw Error(commands.to + " is this host: name another");
+	const Control control(commands.self);
+	Wire *way = nullptr;
+	Ping ping(wanted, [&](Bytes message) { return way->send(wanted.to, {}, message); });
+	Wire wire(options); // ends before what it calls
+	WireCallbacks callbacks = logged(log, options.hosts);
+
+	callbacks.on_message = [&](uint32_t host, Bytes message) {
+		if (host == wanted.to)
+			ping.take(message);
+	};
+	callbacks.on_up = [&, line = callbacks.on_up](uint32_t host, const Identity &peer) {
+		line(host, peer);
+		if (host == wanted.to)
+			ping.up();
+	};
+	callbacks.on_down = [&, line = callbacks.on_down](uint32_t host, const std::string &reason) {
+		line(host, reason);
+		if (host == wanted.to)
+			ping.down(reason);
+	};
+	way = &wire;
+	wire.start(std::move(callbacks));
+
+	const PingResult result = ping.run([&signals] { return signals.taken(); });
+	const Json report = json_of(result, wanted);
+
+	std::cout << (commands.json ? report.dump(2) + "\n" : topology::text_of(report));
+	if (!result.gave_up.empty())
+		throw Error(commands.to + ": " + result.gave_up);
+	return result.wrong ? FAILED : OK;
+}
+
+/* What people look at first: the columns that tell how peers do. */
+Json brief(Json report)
+{
+	static const char *const COLUMNS[] = {"host",          "state",         "nodes",
+					      "round trip us", "offset us",     "offset within us",
+					      "drift ppm",     "messages sent", "messages received",
+					      "replays",       "reconnects",    "reason"};
+	Json peers = Json::array();
+
+	for (const Json &peer : report["peers"]) {
+		Json line;
+
+		for (const char *column : COLUMNS) {
+			const Json &value = peer[column];
+			char text[32];
+
+			if (value.is_number_float())
+				snprintf(text, sizeof(text), "%.1f", value.get<double>());
+			line[column] = value.is_number_float() ? Json(text) : value;
+		}
+		peers.push_back(line);
+	}
+	report["peers"] = peers;
+	return report;
+}
+
+int status(const Commands &commands)
+{
+	const Json report = ask(commands.self);
+
+	std::cout << (commands.json ? report.dump(2) + "\n" : topology::text_of(brief(report)));
+	return OK;
+}
+
+CLI::App *add(CLI::App &app, Commands &c, const char *name, const char *help, std::function<int()> what)
+{
+	CLI::App *sub = app.add_subcommand(name, help);
+
+	sub->callback([&c, what = std::move(what)] { c.chosen = what; });
+	return sub;
+}
+
+/* CLI::Range lets through what is no number. */
+CLI::Validator seconds(double least)
+{
+	const auto check = [least](const std::string &text) -> std::string {
+		double value = 0;
+
+		if (CLI::detail::lexical_cast(text, value) && value >= least && value <= TIMEOUT_MOST)
+			return {};
+		return "a time of up to 3600 s, not " + text;
+	};
+
+	return {check, "S"};
+}
+
+void add_wire_options(CLI::App &sub, Commands &c)
+{
+	sub.add_option("--hosts", c.hosts, "the file that names hosts, addresses and nodes")->required();
+	sub.add_option("--self", c.self, "which of them this host is")->required();
+	sub.add_option("--key", c.key, "file with the fabric's key, see keygen")->required();
+	sub.add_option("--provider", c.provider, "of libfabric, as fi_info names it (tcp)");
+	sub.add_option("--shape", c.shape, "what the fabric is, as text; gateways of another are refused");
+	sub.add_option("--spin", c.spin_us, "looks for so many microseconds before it sleeps (0)")
+		->check(CLI::Range(0, 1'000'000));
+	sub.add_option("--timeout", c.timeout_s, "a host is away after so many seconds without a sign of life (5)")
+		->check(seconds(TIMEOUT_LEAST));
+	sub.add_option("--window", c.window, "frames of up to 64 KiB that may wait for a host (64)")
+		->check(CLI::Range(2, 4096));
+}
+
+void add_ping(CLI::App &app, Commands &c)
+{
+	CLI::App *sub =
+		add(app, c, "ping", "be a gateway for a while, and measure messages to another that runs with --echo",
+		    [&c] { return ping(c); });
+
+	add_wire_options(*sub, c);
+	sub->add_option("--to", c.to, "host to send to")->required();
+	sub->add_option("--size", c.ping.size, "bytes of a message (8)")->check(CLI::Range(size_t(8), MESSAGE_MAX));
+	sub->add_option("--flight", c.ping.flight, "messages on their way at once (1)")
+		->check(CLI::Range(1, 1'000'000));
+	sub->add_flag("--bursts", c.ping.bursts, "sends the next so many only when all of the last are back");
+	sub->add_option("--count", c.ping.count, "messages that are to come back (1000)")->check(CLI::PositiveNumber);
+	sub->add_option("--warm-up", c.ping.warm_up, "come back before it is measured (0)");
+	sub->add_option("--seconds", c.ping.seconds, "for so long instead of a count")->check(seconds(TIMEOUT_LEAST));
+	sub->add_option("--patience", c.ping.patience, "gives up after so many seconds without one coming back (30)")
+		->check(seconds(TIMEOUT_LEAST));
+	sub->add_flag("--json", c.json, "the result as JSON");
+}
+
+void add_commands(CLI::App &app, Commands &c)
+{
+	CLI::App *run = add(app, c, "run", "carry messages until SIGTERM comes", [&c] { return Gateway(c).run(); });
+
+	add_wire_options(*run, c);
+	run->add_flag("--echo", c.echo, "send back what comes: for ping");
+
+	CLI::App *tell = add(app, c, "status", "how the gateway of this host does", [&c] { return status(c); });
+
+	tell->add_option("--self", c.self, "its host (the only one that runs here)");
+	tell->add_flag("--json", c.json, "all of it, as JSON");
+	add_ping(app, c);
+
+	CLI::App *keygen =
+		add(app, c, "keygen", "make a key for a fabric; copy it to all hosts, and show it to nobody", [&c] {
+			FabricKey::make(c.file);
+			return int(OK);
+		});
+
+	keygen->add_option("file", c.file, "a file that is not there yet")->required();
+}
+
+int run(int argc, char **argv)
+{
+	CLI::App app{"Carries a fabric's messages between hosts: one gateway runs on each.", "aries-gateway"};
+	Commands commands;
+
+	app.set_version_flag("-V,--version", "aries-gateway (OpenGNI) " OPENGNI_VERSION);
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return std::string("aries-gateway: ") + error.what() + "; see aries-gateway --help\n";
+	});
+	app.require_subcommand(1);
+	add_commands(app, commands);
+	try {
+		app.parse(argc, argv);
+	} catch (const CLI::ParseError &error) {
+		return app.exit(error) ? WRONG_USAGE : OK;
+	}
+	const int result = commands.chosen();
+
+	if (!std::cout.flush())
+		throw Error("the output cannot be written");
+	return result;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	try {
+		return run(argc, argv);
+	} catch (const std::bad_alloc &) {
+		std::cerr << "aries-gateway: not enough memory\n";
+	} catch (const std::exception &error) {
+		std::cerr << "aries-gateway: " << error.what() << "\n";
+	}
+	return FAILED;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/** @file Another gateway as this one sees it: whether it is there, the session with it, its clock. */
+#ifndef ARIES_GATEWAY_PEER_HPP
+#define ARIES_GATEWAY_PEER_HPP
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gateway/clock.hpp"
+#include "gateway/flow.hpp"
+#include "gateway/hello.hpp"
+
+namespace aries::gateway
+{
+
+/** How frames leave; all functions without waiting. */
+class Transport
+{
+public:
+	virtual ~Transport() = default;
+	/** Takes a copy; false: there is no room just now. True promises nothing. */
+	virtual bool transmit(uint32_t host, Bytes frame) noexcept = 0;
+	/** Another connection the next time: what is under way may be lost. */
+	virtual void reconnect(uint32_t host) noexcept = 0;
+	/** To somebody who is not where the hosts file says. */
+	virtual void transmit_to(const Host &stranger, Bytes frame) noexcept = 0;
+};
+
+/** Times in ns. */
+struct PeerSettings {
+	uint64_t timeout = 5'000'000'000; ///< without a sign of life, after which a peer is away
+	size_t window = 64;               ///< frames that may wait to be acknowledged
+
+	uint64_t beat() const noexcept { return timeout / 10; }
+	uint64_t quiet() const noexcept { return timeout / 4; } ///< after which another connection is tried
+};
+
+/** What has happened at a peer. */
+struct Notice {
+	enum class Kind : uint8_t { Up, Down, Log } kind;
+	uint32_t host;
+	std::string text;           ///< why; a line
+	Identity peer;              ///< of Up
+	std::unique_ptr<Flow> lost; ///< of Down: with what has not been acknowledged
+};
+
+/** What came of a frame or of time. */
+struct Events {
+	std::vector<Notice> notices;
+	uint32_t host = 0; ///< whose messages these are
+	std::vector<Bytes> messages;
+
+	void clear()
+	{
+		notices.clear();
+		messages.clear();
+	}
+	void log(uint32_t from, std::string text)
+	{
+		notices.push_back({Notice::Kind::Log, from, std::move(text), {}, nullptr});
+	}
+};
+
+struct PeerCounters {
+	uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
+	uint64_t frames_sent = 0, frames_received = 0;
+	uint64_t replays = 0;       ///< Data frames sent again
+	uint64_t duplicates = 0;    ///< Data frames that had come before
+	uint64_t gaps = 0;          ///< frames that came while one before them was missing
+	uint64_t rejected = 0;      ///< frames of its session whose tag or number is wrong
+	uint64_t reconnects = 0;    ///< connections given up
+	uint64_t ups = 0, lost = 0; ///< sessions; messages told as lost
+};
+
+class Peer
+{
+public:
+	Peer(const Identity &self, const Host &host, uint32_t number, const FabricKey &key,
+	     const PeerSettings &settings, Transport &transport, uint64_t now);
+
+	const Host &host() const noexcept { return host_; }
+	bool up() const noexcept { return flow_ != nullptr; }
+	uint64_t session() const noexcept { return up() ? keys_.id() : 0; }
+	/** Why it is refused, or refuses; empty if neither. */
+	const std::string &refused() const noexcept { return complaint_; }
+	const std::string &reason() const noexcept { return reason_; }
+	const PeerCounters &counters() const noexcept { return counters_; }
+	ClockEstimate clock(uint64_t now) const { return clock_.estimate(now); }
+	/** Whether service() has something to send. */
+	bool waiting() const noexcept { return up() && flow_->waiting(); }
+	/** Whether nothing waits to be acknowledged. */
+	bool idle() const noexcept { return !up() || flow_->idle(); }
+
+	/** False: away, or no room. */
+	bool send(Bytes header, Bytes payload, uint64_t now);
+	/** A Hello that judge() lets through. */
+	void hello(const Hello &hello, uint64_t now, Events &events);
+	/** A Hello cannot be accepted: tells the peer, and once the log. @echo its nonce */
+	void refuse(Refusal code, const std::string &text, const Nonce &echo, uint64_t now, Events &events);
+	/** The peer does not accept ours. @genuine whether its tag holds */
+	void refused(const Refuse &refuse, bool genuine, Events &events);
+	/** The peer answers in frames of another version. */
+	void refused_version(const std::string &text, Events &events);
+	/** Whether this is the nonce of a Hello that we have sent it. */
+	bool attempts(const Nonce &nonce) const noexcept { return attempt_ == nonce; }
+	/** A frame of its session. */
+	void receive(const Frame &frame, uint64_t now, Events &events);
+
+	/** Sends what waits. */
+	void service(uint64_t now);
+	/** Does what is due. */
+	void tick(uint64_t now, Events &events);
+	/** When tick() must be called. */
+	uint64_t due() const noexcept;
+	/** Tells it that this end goes. */
+	void leave(uint64_t now);
+
+private:
+	void complain(Refusal code, const std::string &text, Events &events);
+	void send_hello(const Nonce &nonce, const Nonce &echo);
+	void attempt();
+	void establish(const Hello &hello, uint64_t now, Events &events);
+	void go_down(const std::string &reason, uint64_t now, Events &events);
+	void heard(uint64_t now, Events &events);
+	void data(const Frame &frame, uint64_t now, Events &events);
+	void beat(const Frame &frame, uint64_t now);
+	void answer(const Frame &frame, uint64_t now);
+	void missing(uint64_t now);
+	void control(FrameType type, uint16_t flags, uint64_t now, const FrameTimes *times = nullptr);
+	bool transmit(FrameHeader header, std::span<std::byte> frame, uint64_t now);
+	void pump(uint64_t now);
+	void tick_up(uint64_t now, Events &events);
+	void tick_away(uint64_t now);
+
+	const Identity &self_;
+	const Host host_;
+	const uint32_t number_;
+	const FabricKey &key_;
+	const PeerSettings settings_;
+	Transport &transport_;
+	PeerCounters counters_;
+	Clock clock_;
+
+	std::unique_ptr<Flow> flow_; // of the session; null if there is none
+	SessionKeys keys_;
+	Nonce nonce_ = {}, peer_nonce_ = {}; // of the session
+	uint64_t boot_ = 0;                  // of the peer
+	uint64_t out_number_ = 0, in_number_ = 0;
+
+	std::optional<Nonce> attempt_; // ours, for another session
+	Nonce seen_ = {};              // the peer's
+	uint32_t hellos_ = 0;          // unanswered
+	uint32_t told_ = 0;            // codes of refusals, a bit each, since it was up
+	std::string complaint_, reason_ = "not heard of yet";
+
+	uint64_t heard_ = 0, next_beat_ = 0, next_hello_ = 0, reconnected_ = 0;
+	uint64_t next_refuse_ = 0;
+	uint64_t asked_ = 0, asked_for_ = 0; // when, and from where on, frames were asked for again
+	uint64_t owed_since_ = 0;            // Data frames came that are not acknowledged
+	uint32_t owed_ = 0;
+	uint64_t blocked_until_ = 0, blocked_for_ = 0;
+	uint64_t quiet_since_ = 0; // told in the log
+	uint64_t quiet_replays_ = 0;
+};
+
+} // namespace aries::gateway
+
+#endif
