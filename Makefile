@@ -32,21 +32,24 @@ IMAGE := $(B)/initramfs-$(KERNEL).cpio
 SSH_IMAGE := $(B)/initramfs-ssh-$(KERNEL).cpio
 NET_IMAGE := $(B)/initramfs-net-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
+DEBIAN_IMAGE := $(B)/debian-12-$(KERNEL).qcow2
 CHECK_GOALS := check check-all check-image net-image selftests linux-source lint all
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
 	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
 	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi) \
-	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion install deb $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
-	$(if $(filter deb check-all,$(MAKECMDGOALS)),deb)
+	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion install deb debian-image $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
+	$(if $(filter deb debian-image check-all,$(MAKECMDGOALS)),deb) $(if $(filter debian-image check-all,$(MAKECMDGOALS)),image)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) topo sim linux-source selftests check-image
 INSTALL_STEPS := setup kernel model qemu driver kgni userlib agent initramfs topo sim linux-source
+DEB_STEPS := $(INSTALL_STEPS) deb
 DOC_STEPS := setup model qemu topo sim userlib agent linux-source
 DEBUG_STEPS := setup model qemu userlib agent linux-source
-STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter install deb,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
-	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(RUN_STEPS)))))
+STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter debian-image,$(MAKECMDGOALS)),$(DEB_STEPS) debian-image,\
+	$(if $(filter deb,$(MAKECMDGOALS)),$(DEB_STEPS),$(if $(filter install,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
+	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(RUN_STEPS)))))))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 
@@ -167,6 +170,15 @@ net-image: kernel driver kgni userlib agent selftests ## the guest's file system
 	$(STEP) 'guest file system with NFS' $(IMAGE_INPUTS) -i $(TOP)/scripts/guest-ssh.sh -i $(TOP)/scripts/guest-net.sh -i $(B)/kselftest -o $(NET_IMAGE) -e $(NET_IMAGE) -- bash -c \
 		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(TOP)/scripts/guest-net.sh $(B)/net/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -s $(B)/net/tree -n nfsd -n nfsv4 -t $(B)/kselftest -o $(NET_IMAGE)'
 
+NODE_PACKAGES = $(foreach name,libugni0 libugni-companions0 libpmi-opengni0 opengni-tools,$(B)/deb/$(name)_$(VERSION)_amd64.deb) $(B)/deb/opengni-node_$(VERSION)_all.deb
+NODE_MODULES = $(MODULE) $(KGNI) $(KRCA) $(KGNI_CLIENTS)
+
+debian-image: deb ## a disk with Debian 12 that is a node, for scripts/cluster --disk (Documentation/nodes.md)
+	$(STEP) 'disk with Debian 12' $(addprefix -i $(TOP)/,scripts/debian-image.sh scripts/debian-image scripts/apt-source.sh driver/90-kgni.rules) \
+		-i $(B)/kernel-$(KERNEL)/release $(addprefix -i ,$(NODE_MODULES) $(NODE_PACKAGES)) -o $(DEBIAN_IMAGE) -e $(DEBIAN_IMAGE) -- \
+		$(TOP)/scripts/debian-image.sh -k $(B)/kernel-$(KERNEL) $(addprefix -m ,$(NODE_MODULES)) $(addprefix -p ,$(NODE_PACKAGES)) -o $(DEBIAN_IMAGE)
+	@echo "scripts/cluster up -n 2 --disk $(DEBIAN_IMAGE)"
+
 linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
 
@@ -188,12 +200,15 @@ uninstall: ## remove what install has put there
 	@$(TOP)/scripts/install.sh --remove '$(DESTDIR)' '$(prefix)'
 
 deb: kernel model qemu driver kgni userlib agent initramfs topo sim man ## Debian packages, in .build/deb (Documentation/install.md)
-	@$(TOP)/scripts/build-deb.sh
+	$(STEP) 'Debian packages' $(addprefix -i $(TOP)/,driver kgni userlib scripts Documentation README.md) -i $(B)/qemu/bin/qemu-system-x86_64 \
+		-i $(IMAGE) -i $(B)/model/topo/aries-topo -i $(B)/model/net/aries-net -i $(B)/model/hss/aries-hss -i $(B)/sim/aries-sim -i $(B)/doc/man \
+		-o $(B)/deb/opengni_$(VERSION)_amd64.changes -- $(TOP)/scripts/build-deb.sh
+	@ls $(B)/deb/*.deb
 
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb || true
+	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb debian-12-* disks || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null
@@ -205,5 +220,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion deb distclean doc doc-inputs driver figures format help initramfs install kgni \
+.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs driver figures format help initramfs install kgni \
 	interop kernel lint linux-source man model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-from . import client, fabric, host, qemu, server
+from . import client, disk, fabric, host, qemu, server
 from .arguments import Parser
 from .cluster import Cluster, to_stderr
 from .config import ClusterConfig, parse_shape, parse_size
@@ -34,8 +34,10 @@ def _shape_options(parser):
     group.add_argument("--name", help="name of the cluster (default: 'default' for up, a new one for run)")
     group.add_argument("--kernel", help="6.1, 6.12, debug or the path of an image (default: $KERNEL or 6.1)")
     group.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
-    group.add_argument("--disk", default="", help="boot from this disk image instead of an initrd; it is not written to")
-    group.add_argument("--root", default="/dev/vda1", help="root device on the disk (default /dev/vda1)")
+    group.add_argument("--disk", default="", metavar="IMAGE", help="a raw or qcow2 disk image to boot from, by its own boot loader unless there is"
+                       " --kernel (Documentation/nodes.md). It is not written to: each node has a disk of its own over it, until down")
+    group.add_argument("--keep", action="store_true", help="keep the nodes' own disks, for the next up of the same name with the same image")
+    group.add_argument("--root", default="", help="root device on the disk, for --kernel (default /dev/vda1)")
     group.add_argument("--append", default="", help="more kernel arguments")
     group.add_argument("--mem", default="512M", help="memory of a node, such as 512M or 2G (default 512M)")
     group.add_argument("--smp", type=int, default=2, help="processors of a node (default 2)")
@@ -57,7 +59,7 @@ def _shape_options(parser):
     group.add_argument("--no-driver", action="store_true", help="do not load aries.ko")
     group.add_argument("--qemu", default="", help="QEMU binary (default: the one 'make qemu' builds)")
     group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU")
-    group.add_argument("--boot-timeout", type=float, default=90.0, metavar="S", help="seconds a node has to boot (default 90)")
+    group.add_argument("--boot-timeout", type=float, default=0.0, metavar="S", help="seconds a node has to boot (default 90, with --disk 600)")
     group.add_argument("--print-commands", action="store_true", help="print the QEMU command lines and stop")
     group.add_argument("-q", "--quiet", action="store_true", help="say nothing about booting")
 
@@ -158,7 +160,7 @@ def make_config(args, name=""):
     """ClusterConfig from parsed arguments."""
     options = {"kernel": args.kernel} if args.kernel else {}
     return ClusterConfig(
-        nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, root=args.root, append=args.append,
+        nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, keep=args.keep, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         machine=args.machine, place=args.place,
         nic={**_time_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
@@ -169,6 +171,8 @@ def make_config(args, name=""):
 def _print_commands(config):
     config.make_dir()  # for the logs and sockets that they name
     for number in range(config.nodes):
+        if config.disk:
+            disk.prepare(config, number)
         print(qemu.printable(Node(config, number, None).command()))
 
 

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 
-from . import fabric, host
+from . import disk, fabric, host
 from .errors import ConfigError, NodeError
 from .job import Job
 from .kvs import Kvs
@@ -63,6 +63,7 @@ class Cluster:
         await asyncio.gather(*(node.stop() for node in self.nodes))
         if self._claimed:
             fabric.remove(self.config.fabric)
+            disk.remove(self.config)
             for path in self.config.dir.iterdir():
                 if path.name == "pid" or path.suffix in (".agent", ".qmp", ".sock"):
                     path.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import host, qemu, qmp
+from . import disk, host, qemu, qmp
 from .channel import AgentChannel
 from .errors import NodeError
 
@@ -75,6 +75,8 @@ class Node:
             raise NodeError(f"node {self.number} is running")
         for path in (self.paths.agent, self.paths.qmp):
             path.unlink(missing_ok=True)
+        if self.config.disk:
+            disk.prepare(self.config, self.number)
         line = self.command()
         started = time.monotonic()
         self.release = ""
@@ -103,7 +105,8 @@ class Node:
                 raise NodeError(self._why_ended(gone.result()))
             if greeting.done():
                 raise greeting.exception()
-            raise NodeError(f"node {self.number}: no answer within {self.config.boot_timeout:g} s of its start;"
+            agent = " (does the system on its disk start gni-agent? Documentation/nodes.md)" if self.config.disk else ""
+            raise NodeError(f"node {self.number}: no answer within {self.config.boot_timeout:g} s of its start{agent};"
                             f" the end of {self.paths.console}:\n" + host.log_tail(self.paths.console))
         finally:
             greeting.cancel()
