@@ -21,7 +21,7 @@ NEEDED="64BIT MODULES PCI PCI_MSI TTY SERIAL_8250_CONSOLE BLK_DEV_INITRD BINFMT_
 check_tree() {
 	local file
 	[ -d "$kdir" ] || die "there is no folder $kdir"
-	[ -e "$kdir/include/config/kernel.release" ] || die "$kdir is no kernel tree that has been built: it has no include/config/kernel.release"
+	[ -n "$release" ] || die "$kdir is no kernel tree that has been built: it has no include/generated/utsrelease.h"
 	for file in arch/x86/boot/bzImage Module.symvers .config; do
 		[ -e "$kdir/$file" ] || die "$kdir has no $file: run 'make bzImage modules' there"
 	done
@@ -60,9 +60,10 @@ take() {
 	echo "$release" >"$dir.new/release"
 }
 
+# As the kernel itself will say, and modules.
+release=$(sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' "$kdir/include/generated/utsrelease.h" 2>/dev/null) || true
 check_tree
 check_config
-release=$(cat "$kdir/include/config/kernel.release")
 state=$(stamp)
 if fresh "$state"; then
 	echo "kernel $release of $kdir is there"
