@@ -3,7 +3,7 @@
 # OpenGNI: everything starts here; 'make help' lists the targets.
 #
 # Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,
-# OVERLAY=DIR files of yours for the guest, OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
+# KDIR=DIR a kernel of yours that is built there instead, OVERLAY=DIR files of yours for the guest, OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
 # MPI=1 aries-sim-mpi, too, PLOT=1 drawings of bench,
 # DESTDIR= and prefix= for install.
 
@@ -15,6 +15,10 @@ SHELL := /bin/bash
 TOP := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 OPENGNI_BUILD ?= $(TOP)/.build
 KERNEL ?= 6.1
+ifdef KDIR
+override KDIR := $(abspath $(KDIR))
+override KERNEL := own
+endif
 JOBS ?= $(shell nproc)
 NODES ?= 2
 prefix ?= /usr/local
@@ -23,6 +27,9 @@ export OPENGNI_BUILD KERNEL JOBS V
 
 VERSION = $(shell $(TOP)/scripts/version.sh)
 KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
+# What modules are built against; of a kernel of one's own, its symbols count as well.
+MODULE_KERNEL = $(if $(KDIR),KDIR=$(KDIR),KVER=$(KREL))
+KERNEL_INPUTS = $(addprefix -i ,$(wildcard $(addprefix $(KDIR)/,.config Module.symvers)))
 MODULE = $(B)/driver-$(KREL)/aries.ko
 KGNI = $(B)/kgni-$(KREL)/kgni.ko
 KRCA = $(B)/kgni-$(KREL)/krca.ko
@@ -112,7 +119,7 @@ setup: ## install missing Debian packages
 	$(STEP) packages -a -- $(TOP)/scripts/setup.sh $(SETUP_EXTRA)
 
 kernel: setup ## unpack the guest kernel
-	$(STEP) 'guest kernel $(KERNEL)' -a -- $(TOP)/scripts/fetch-kernel.sh
+	$(STEP) 'guest kernel $(KERNEL)' -a -- $(if $(KDIR),$(TOP)/scripts/own-kernel.sh $(KDIR),$(TOP)/scripts/fetch-kernel.sh)
 
 model: setup ## the hardware model (C++ library)
 	$(STEP) model -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
@@ -135,12 +142,12 @@ qemu: model ## QEMU with the device
 		-- $(TOP)/scripts/build-qemu.sh
 
 driver: kernel ## aries.ko for the guest kernel
-	$(STEP) 'driver for $(KREL)' -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' -o $(MODULE) \
-		-- $(MAKE) -C $(TOP)/driver KVER=$(KREL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m
+	$(STEP) 'driver for $(KREL)' -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py $(if $(KDIR),$(KERNEL_INPUTS)) -e '$(KREL)' -o $(MODULE) \
+		-- $(MAKE) -C $(TOP)/driver $(MODULE_KERNEL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m
 
 kgni: driver ## kgni.ko and krca.ko for the guest kernel
-	$(STEP) 'kGNI for $(KREL)' -i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' \
-		-o $(KGNI) -o $(KRCA) -- $(MAKE) -C $(TOP)/kgni KVER=$(KREL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
+	$(STEP) 'kGNI for $(KREL)' -i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py $(if $(KDIR),$(KERNEL_INPUTS)) -e '$(KREL)' \
+		-o $(KGNI) -o $(KRCA) -- $(MAKE) -C $(TOP)/kgni $(MODULE_KERNEL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
 
 userlib: setup ## libugni and the tools
 	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
@@ -187,8 +194,8 @@ selftests: linux-source userlib ## the tests that run in the guest
 		-i $(B)/linux-source/version -o $(B)/kselftest/kselftest-list.txt -- $(TOP)/scripts/build-selftests.sh
 
 check-image: kernel driver kgni userlib agent selftests ## the guest's file system with the tests in it
-	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
-		-- $(IMAGE_CMD) $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)
+	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(TOP)/scripts/guest-ssh.sh -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) -- bash -c \
+		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(IMAGE_CMD) -s $(B)/ssh/tree $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)'
 
 # What pages are made from, beside the tools: properties of the device, and the kernel's kernel-doc.
 doc-inputs: model qemu topo sim userlib agent linux-source
@@ -218,7 +225,7 @@ distclean: ## remove everything that is not in the repository
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
+	@printf '\nVariables: KERNEL=6.1|6.12  KDIR=DIR  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
 .PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs driver figures format help initramfs install kgni \
 	interop kernel lint linux-source man model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

@@ -7,7 +7,7 @@
 #
 # What only those need comes with their names. The list is Build-Depends of scripts/debian/control.
 #
-# KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
+# KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed; own: none.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
 
 . "$(dirname "$0")/lib.sh"
@@ -104,7 +104,8 @@ main() {
 	# shellcheck disable=SC2086  # list of words
 	want=$(packages $purposes) || exit 1
 	[ -n "$want" ] || die "$CONTROL has no Build-Depends"
-	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
+	# who brings a kernel brings its headers
+	[ "$KERNEL" = own ] || want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then
 		printf '%s\n' $want
 		return

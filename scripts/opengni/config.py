@@ -20,8 +20,8 @@ MEM_MIN_MIB = 96
 # QEMU itself beside the guest's memory: measured 55 MiB under TCG, with code buffer.
 OVERHEAD_MIB = 64
 
-# Those that `make` unpacks or, the last one, `make check-debug` builds.
-KERNELS = ("6.1", "6.12", "debug")
+# Those that `make` unpacks; the one that `make check-debug` builds; that of KDIR=.
+KERNELS = ("6.1", "6.12", "debug", "own")
 MODULAR_KERNELS = KERNELS[:2]
 # QEMU looks for them when it boots a kernel that it is given.
 FIRMWARE_FILES = ("bios-256k.bin", "linuxboot_dma.bin", "kvmvapic.bin")
@@ -84,6 +84,8 @@ class ClusterConfig:
     load_driver: bool = True
     net: bool = False
     """Whether the nodes have an Ethernet among themselves, for programs that need TCP/IP."""
+    user_net: bool = False
+    """Whether each node reaches the world outside through QEMU (slirp)."""
     ipogif: bool = False
     """Whether they have IP over the fabric among themselves (ipogif.ko)."""
     ssh: bool = False
@@ -91,10 +93,12 @@ class ClusterConfig:
     boot_timeout: float = 0.0
     """Seconds a node has to boot; 0: BOOT_TIMEOUT or DISK_BOOT_TIMEOUT."""
     accel: str = ""
+    accel_reason: str = "asked for"
 
     def __post_init__(self):
         self.name = self.name or f"run-{os.getpid()}-{secrets.token_hex(2)}"
-        self.accel = self.accel or host.accelerator()
+        if not self.accel:
+            self.accel, self.accel_reason = host.accelerator()
         self.boots_itself = bool(self.disk) and not self.kernel
         """Whether firmware starts what is on the disk."""
         self.kernel = self.kernel or DEFAULT_KERNEL
@@ -225,6 +229,8 @@ class ClusterConfig:
             target = "ssh-image"
         if self.kernel == "debug":
             return "make check-debug"
+        if self.kernel == "own":
+            return f"make {target} KDIR=FOLDER"
         known = self.kernel in KERNELS and not (target != "kernel" and self.initrd)
         if not known:
             return "give another path"

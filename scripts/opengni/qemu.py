@@ -51,6 +51,13 @@ def _ethernet(config, node):
     ]
 
 
+def _user_network(config, node):
+    if not config.user_net:
+        return []
+    mac = f"52:54:00:4f:{node >> 8:02x}:{node & 0xff:02x}"
+    return ["-netdev", "user,id=user0", "-device", f"virtio-net-pci,netdev=user0,mac={mac},romfile="]
+
+
 def kernel_arguments(config, node):
     """What a node's kernel and system are told."""
     words = ["quiet", "panic=-1", f"opengni.node={node}", f"opengni.nodes={config.nodes}"]
@@ -67,6 +74,8 @@ def kernel_arguments(config, node):
             words.append("modprobe.blacklist=aries")
     if config.net:
         words.append("opengni.net")
+    if config.user_net:
+        words.append("opengni.user-net")
     if config.ipogif:
         words.append("opengni.ipogif")
     if config.append:
@@ -85,11 +94,13 @@ def _system(config, node):
 
 
 def command(config, node, paths):
-    """Arguments for one node; paths has console, agent and qmp."""
+    """Arguments for one node; paths: node.Paths."""
     line = [str(config.qemu_path()), *_machine(config), *_nic(config, node), *_system(config, node)]
     line += disk.arguments(config, node)
-    line += _ethernet(config, node)
-    line += ["-serial", f"file:{paths.console}", "-device", "virtio-rng-pci"]
+    line += _ethernet(config, node) + _user_network(config, node)
+    # Whoever reads or types along comes through the socket; the log is written in any case.
+    line += ["-chardev", f"socket,id=console,path={paths.serial},server=on,wait=off,logfile={paths.console},logappend=off",
+             "-serial", "chardev:console", "-device", "virtio-rng-pci"]
     line += ["-qmp", f"unix:{paths.qmp},server=on,wait=off"]
     line += [
         "-device", "virtio-serial-pci",

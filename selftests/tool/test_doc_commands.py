@@ -20,6 +20,8 @@ INDENTED = re.compile(r"^ {4}(?! )(.*)$", re.M)
 INLINE = re.compile(r"`((?:[A-Z]+=\S+ )*(?:make|scripts/\w+) [^`]+)`")
 # What a page writes where a value belongs, or as an explanation.
 COMMENT = re.compile(r"\s{3,}.*$|\s+#.*$")
+# Commands of the kernel's own tree.
+KERNELS_OWN = re.compile(r"scripts/(kconfig/|config$)|\w*config$")
 PLACEHOLDER = re.compile(r"\.\.\.|\b[A-Z]{2,}\b|\bIMAGE\b")
 
 
@@ -37,7 +39,7 @@ def commands(line):
     """The simple commands of a line, as words; none for a line that is no command."""
     if not line.isascii():  # a drawing
         return []
-    lexer = shlex.shlex(re.sub(r"\$\(\(.*?\)\)", "1", line), posix=True, punctuation_chars=True)
+    lexer = shlex.shlex(re.sub(r"\$\(\(.*?\)\)|\$\([^()]*\)", "1", line), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
@@ -72,7 +74,7 @@ class Commands(unittest.TestCase):
         with self.subTest(page=page, command=" ".join(words)), contextlib.redirect_stderr(io.StringIO()) as said, \
                 contextlib.redirect_stdout(io.StringIO()):
             try:
-                parser.parse_args(words[1:])
+                parser.parse_args(cli.joined(words[1:]))
             except SystemExit as end:
                 self.assertEqual(end.code, 0, said.getvalue())
 
@@ -83,7 +85,7 @@ class Commands(unittest.TestCase):
         found = shown("make")
         self.assertGreater(len(found), 40)
         for page, words in found:
-            if "-C" in words or any("/" in word and "=" not in word for word in words):
+            if "-C" in words or any(KERNELS_OWN.search(word) for word in words) or any("/" in word and "=" not in word for word in words):
                 continue  # of another project
             for word in words[1:]:
                 if word.startswith("-") or "=" in word or PLACEHOLDER.search(word):
@@ -116,7 +118,8 @@ class Commands(unittest.TestCase):
             for line in lines(page):
                 for command in commands(line):
                     words = named(command)
-                    if words and re.match(r"(scripts|selftests)/[\w.-]+", words[0]) and not PLACEHOLDER.search(words[0]):
+                    if words and re.match(r"(scripts|selftests)/[\w.-]+", words[0]) and \
+                            not PLACEHOLDER.search(words[0]) and not KERNELS_OWN.match(words[0]):
                         with self.subTest(page=page.name, command=line):
                             self.assertTrue((host.TOP / words[0]).exists())
 
