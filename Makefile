@@ -3,7 +3,7 @@
 # OpenGNI: everything starts here; 'make help' lists the targets.
 #
 # Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,
-# OVERLAY=DIR files of yours for the guest, OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
+# KDIR=DIR a kernel of yours that is built there instead, OVERLAY=DIR files of yours for the guest, OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
 # MPI=1 aries-sim-mpi, too, PLOT=1 drawings of bench,
 # DESTDIR= and prefix= for install.
 
@@ -15,6 +15,10 @@ SHELL := /bin/bash
 TOP := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 OPENGNI_BUILD ?= $(TOP)/.build
 KERNEL ?= 6.1
+ifdef KDIR
+override KDIR := $(abspath $(KDIR))
+override KERNEL := own
+endif
 JOBS ?= $(shell nproc)
 NODES ?= 2
 prefix ?= /usr/local
@@ -23,6 +27,9 @@ export OPENGNI_BUILD KERNEL JOBS V
 
 VERSION = $(shell $(TOP)/scripts/version.sh)
 KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
+# What modules are built against; of a kernel of one's own, its symbols count as well.
+MODULE_KERNEL = $(if $(KDIR),KDIR=$(KDIR),KVER=$(KREL))
+KERNEL_INPUTS = $(addprefix -i ,$(wildcard $(addprefix $(KDIR)/,.config Module.symvers)))
 MODULE = $(B)/driver-$(KREL)/aries.ko
 KGNI = $(B)/kgni-$(KREL)/kgni.ko
 KRCA = $(B)/kgni-$(KREL)/krca.ko
@@ -32,21 +39,24 @@ IMAGE := $(B)/initramfs-$(KERNEL).cpio
 SSH_IMAGE := $(B)/initramfs-ssh-$(KERNEL).cpio
 NET_IMAGE := $(B)/initramfs-net-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
+DEBIAN_IMAGE := $(B)/debian-12-$(KERNEL).qcow2
 CHECK_GOALS := check check-all check-image net-image selftests linux-source lint all
 SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
 	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
 	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi) \
-	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion install deb $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
-	$(if $(filter deb check-all,$(MAKECMDGOALS)),deb)
+	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion install deb debian-image $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
+	$(if $(filter deb debian-image check-all,$(MAKECMDGOALS)),deb) $(if $(filter debian-image check-all,$(MAKECMDGOALS)),image)
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) topo sim linux-source selftests check-image
 INSTALL_STEPS := setup kernel model qemu driver kgni userlib agent initramfs topo sim linux-source
+DEB_STEPS := $(INSTALL_STEPS) deb
 DOC_STEPS := setup model qemu topo sim userlib agent linux-source
 DEBUG_STEPS := setup model qemu userlib agent linux-source
-STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter install deb,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
-	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(RUN_STEPS)))))
+STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter debian-image,$(MAKECMDGOALS)),$(DEB_STEPS) debian-image,\
+	$(if $(filter deb,$(MAKECMDGOALS)),$(DEB_STEPS),$(if $(filter install,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
+	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(RUN_STEPS)))))))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 
@@ -109,7 +119,7 @@ setup: ## install missing Debian packages
 	$(STEP) packages -a -- $(TOP)/scripts/setup.sh $(SETUP_EXTRA)
 
 kernel: setup ## unpack the guest kernel
-	$(STEP) 'guest kernel $(KERNEL)' -a -- $(TOP)/scripts/fetch-kernel.sh
+	$(STEP) 'guest kernel $(KERNEL)' -a -- $(if $(KDIR),$(TOP)/scripts/own-kernel.sh $(KDIR),$(TOP)/scripts/fetch-kernel.sh)
 
 model: setup ## the hardware model (C++ library)
 	$(STEP) model -i $(TOP)/qemu-device/model -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
@@ -132,12 +142,12 @@ qemu: model ## QEMU with the device
 		-- $(TOP)/scripts/build-qemu.sh
 
 driver: kernel ## aries.ko for the guest kernel
-	$(STEP) 'driver for $(KREL)' -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' -o $(MODULE) \
-		-- $(MAKE) -C $(TOP)/driver KVER=$(KREL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m
+	$(STEP) 'driver for $(KREL)' -i $(TOP)/driver -i $(TOP)/scripts/gen-regs.py $(if $(KDIR),$(KERNEL_INPUTS)) -e '$(KREL)' -o $(MODULE) \
+		-- $(MAKE) -C $(TOP)/driver $(MODULE_KERNEL) BUILD=$(B)/driver-$(KREL) GEN=$(B)/gen ARIES_TESTS=m
 
 kgni: driver ## kgni.ko and krca.ko for the guest kernel
-	$(STEP) 'kGNI for $(KREL)' -i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py -e '$(KREL)' \
-		-o $(KGNI) -o $(KRCA) -- $(MAKE) -C $(TOP)/kgni KVER=$(KREL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
+	$(STEP) 'kGNI for $(KREL)' -i $(TOP)/kgni -i $(TOP)/driver -i $(TOP)/userlib/include -i $(TOP)/scripts/gen-regs.py $(if $(KDIR),$(KERNEL_INPUTS)) -e '$(KREL)' \
+		-o $(KGNI) -o $(KRCA) -- $(MAKE) -C $(TOP)/kgni $(MODULE_KERNEL) BUILD=$(B)/kgni-$(KREL) ARIES=$(B)/driver-$(KREL) GEN=$(B)/gen KGNI_TESTS=m
 
 userlib: setup ## libugni and the tools
 	$(STEP) 'libugni, tools' -i $(TOP)/userlib -i $(TOP)/driver/include -i $(TOP)/scripts/gen-regs.py \
@@ -167,6 +177,15 @@ net-image: kernel driver kgni userlib agent selftests ## the guest's file system
 	$(STEP) 'guest file system with NFS' $(IMAGE_INPUTS) -i $(TOP)/scripts/guest-ssh.sh -i $(TOP)/scripts/guest-net.sh -i $(B)/kselftest -o $(NET_IMAGE) -e $(NET_IMAGE) -- bash -c \
 		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(TOP)/scripts/guest-net.sh $(B)/net/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -s $(B)/net/tree -n nfsd -n nfsv4 -t $(B)/kselftest -o $(NET_IMAGE)'
 
+NODE_PACKAGES = $(foreach name,libugni0 libugni-companions0 libpmi-opengni0 opengni-tools,$(B)/deb/$(name)_$(VERSION)_amd64.deb) $(B)/deb/opengni-node_$(VERSION)_all.deb
+NODE_MODULES = $(MODULE) $(KGNI) $(KRCA) $(KGNI_CLIENTS)
+
+debian-image: deb ## a disk with Debian 12 that is a node, for scripts/cluster --disk (Documentation/nodes.md)
+	$(STEP) 'disk with Debian 12' $(addprefix -i $(TOP)/,scripts/debian-image.sh scripts/debian-image scripts/apt-source.sh driver/90-kgni.rules) \
+		-i $(B)/kernel-$(KERNEL)/release $(addprefix -i ,$(NODE_MODULES) $(NODE_PACKAGES)) -o $(DEBIAN_IMAGE) -e $(DEBIAN_IMAGE) -- \
+		$(TOP)/scripts/debian-image.sh -k $(B)/kernel-$(KERNEL) $(addprefix -m ,$(NODE_MODULES)) $(addprefix -p ,$(NODE_PACKAGES)) -o $(DEBIAN_IMAGE)
+	@echo "scripts/cluster up -n 2 --disk $(DEBIAN_IMAGE)"
+
 linux-source: setup ## the kernel's test harness and style checker
 	$(STEP) 'test harness' -a -- $(TOP)/scripts/fetch-linux-source.sh
 
@@ -175,8 +194,8 @@ selftests: linux-source userlib ## the tests that run in the guest
 		-i $(B)/linux-source/version -o $(B)/kselftest/kselftest-list.txt -- $(TOP)/scripts/build-selftests.sh
 
 check-image: kernel driver kgni userlib agent selftests ## the guest's file system with the tests in it
-	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) \
-		-- $(IMAGE_CMD) $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)
+	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(TOP)/scripts/guest-ssh.sh -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) -- bash -c \
+		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(IMAGE_CMD) -s $(B)/ssh/tree $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)'
 
 # What pages are made from, beside the tools: properties of the device, and the kernel's kernel-doc.
 doc-inputs: model qemu topo sim userlib agent linux-source
@@ -188,12 +207,15 @@ uninstall: ## remove what install has put there
 	@$(TOP)/scripts/install.sh --remove '$(DESTDIR)' '$(prefix)'
 
 deb: kernel model qemu driver kgni userlib agent initramfs topo sim man ## Debian packages, in .build/deb (Documentation/install.md)
-	@$(TOP)/scripts/build-deb.sh
+	$(STEP) 'Debian packages' $(addprefix -i $(TOP)/,driver kgni userlib scripts Documentation README.md) -i $(B)/qemu/bin/qemu-system-x86_64 \
+		-i $(IMAGE) -i $(B)/model/topo/aries-topo -i $(B)/model/net/aries-net -i $(B)/model/hss/aries-hss -i $(B)/sim/aries-sim -i $(B)/doc/man \
+		-o $(B)/deb/opengni_$(VERSION)_amd64.changes -- $(TOP)/scripts/build-deb.sh
+	@ls $(B)/deb/*.deb
 
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb || true
+	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb debian-12-* disks || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null
@@ -203,7 +225,7 @@ distclean: ## remove everything that is not in the repository
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@printf '\nVariables: KERNEL=6.1|6.12  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
+	@printf '\nVariables: KERNEL=6.1|6.12  KDIR=DIR  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion deb distclean doc doc-inputs driver figures format help initramfs install kgni \
+.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs driver figures format help initramfs install kgni \
 	interop kernel lint linux-source man model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

@@ -188,7 +188,7 @@ def table(found, only):
 def surroundings(rounds, before):
     """A line about the conditions: what else this machine did counts."""
     return (f"{rounds} rounds; each figure is the median of them, in brackets lowest and highest. {os.cpu_count()} processors, load before the start "
-            f"{before:.1f}, {'KVM' if host.accelerator() == 'kvm' else 'TCG'}. Processor time is that of both machines for 64 KiB, a datagram or a round trip.")
+            f"{before:.1f}, {host.accelerator()[0].upper()}. Processor time is that of both machines for 64 KiB, a datagram or a round trip.")
 
 
 def main():

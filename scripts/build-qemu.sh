@@ -64,6 +64,7 @@ check_packages() {
 	need 'echo "#include <libfdt.h>" | gcc -E -' libfdt-dev
 	need 'echo "#include <cap-ng.h>" | gcc -E -' libcap-ng-dev
 	need 'echo "#include <attr/attributes.h>" | gcc -E -' libattr1-dev
+	need 'pkg-config --exists slirp' libslirp-dev
 	need 'test -e /usr/share/seabios/bios-256k.bin' seabios
 	need 'test -e /usr/share/qemu/kvmvapic.bin' qemu-system-data
 	[ ${#missing[@]} -eq 0 ] || die "missing packages, install them with: apt-get install ${missing[*]}"
@@ -146,7 +147,7 @@ configure() {
 	(cd "$build" && run "configuring QEMU" "$src/configure" --target-list=x86_64-softmmu \
 		--without-default-features --without-default-devices --with-devices-x86_64=aries \
 		--cc="$cc" --cxx="$cxx" --enable-system --enable-tcg --enable-kvm --enable-virtfs --enable-attr \
-		--enable-cap-ng --enable-vhost-user --enable-trace-backends=log --disable-docs --disable-tools \
+		--enable-cap-ng --enable-vhost-user --enable-slirp --enable-trace-backends=log --disable-docs --disable-tools \
 		--disable-werror --audio-drv-list= --with-git-submodules=ignore --disable-debug-info)
 }
 

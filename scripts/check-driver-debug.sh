@@ -7,7 +7,7 @@
 #   make check-debug [ARGS=PATTERN]     only tests that match, such as kgni:failing or nodes:test_slnd
 #
 # Debian's kernels have none of these, so one is built from Debian's linux-source package with
-# driver/debug.config: the first time that takes ten minutes and 3 GiB. Not part of `make check`.
+# driver/guest.config and driver/debug.config: the first time that takes ten minutes and 3 GiB. Not part of `make check`.
 # Needs what that target makes before it: QEMU, libugni, generated headers, the test harness, packages.
 #
 # Exit status: 0 all tests passed and the kernel has not complained.
@@ -44,16 +44,16 @@ get_source() {
 }
 
 build_kernel() {
-	local log=$BUILD/logs/kernel-debug.log option
+	local log=$BUILD/logs/kernel-debug.log option fragments=("$TOP"/driver/{guest,debug}.config)
 	echo "kernel with debugging aids (log: $log)"
-	if ! cmp -s "$TOP/driver/debug.config" "$dir/config.used"; then
+	if ! cat "${fragments[@]}" | cmp -s - "$dir/config.used"; then
 		make -s -C "$src" CC="$cc" tinyconfig >"$log" 2>&1
-		(cd "$src" && scripts/kconfig/merge_config.sh -m .config "$TOP/driver/debug.config") >>"$log" 2>&1
+		(cd "$src" && scripts/kconfig/merge_config.sh -m .config "${fragments[@]}") >>"$log" 2>&1
 		make -s -C "$src" CC="$cc" olddefconfig >>"$log" 2>&1
 		for option in KASAN PROVE_LOCKING DEBUG_KMEMLEAK AUXILIARY_BUS FAILSLAB FAIL_PAGE_ALLOC; do
 			grep -q "^CONFIG_$option=y" "$src/.config" || die "the configuration lost $option, see $log"
 		done
-		cp "$TOP/driver/debug.config" "$dir/config.used"
+		cat "${fragments[@]}" >"$dir/config.used"
 	fi
 	make -s -C "$src" CC="$cc" -j"$jobs" bzImage modules >>"$log" 2>&1 || die "the kernel does not build, see $log"
 	make -s -C "$TOP/driver" CC="$cc" -j"$jobs" KDIR="$src" BUILD="$dir/driver" ARIES_TESTS=m >>"$log" 2>&1 ||

@@ -2,10 +2,11 @@
 # Copyright (c) 2026 The OpenGNI authors
 # What is installed, and where: each part below $stage$prefix; sourced after lib.sh by install.sh.
 #
-# Set afterwards by the script that sources it: stage, prefix, release (of the kernel), module_dir and udev_dir (where those two
-# go, without the stage), symvers (where pkg-config finds the modules' symbols), strip (-s, or empty where somebody else strips).
+# Set afterwards by the script that sources it: stage, prefix, release (of the kernel), module_dir, udev_dir and unit_dir
+# (where modules, rules and systemd's units go, without the stage), symvers (where pkg-config finds the modules' symbols),
+# strip (-s, or empty where somebody else strips).
 # shellcheck shell=bash
-stage="" prefix="" release="" module_dir="" udev_dir="" symvers="" strip=""
+stage="" prefix="" release="" module_dir="" udev_dir="" unit_dir="" symvers="" strip=""
 
 # Modules of the Python package that are about this project's own tests and figures, not about clusters.
 PYTHON_LEFT_OUT="chaos conformance figure_plots figures layers netchaos"
@@ -103,6 +104,18 @@ part_modules() {
 
 # What makes their device usable for everybody.
 part_udev() { put 644 "$TOP/driver/90-kgni.rules" "$udev_dir/90-kgni.rules"; }
+
+# What makes a system with systemd and udev a node: the agent starts when its port comes, the host names the machine.
+part_node() {
+	local unit
+	put 755 "$TOP/scripts/node/node-setup" "$prefix/libexec/opengni/node-setup"
+	put 644 "$TOP/scripts/node/90-gni-agent.rules" "$udev_dir/90-gni-agent.rules"
+	put 644 "$TOP/scripts/node/90-opengni.conf" "$prefix/lib/sysctl.d/90-opengni.conf"
+	for unit in gni-agent opengni-node; do
+		put 644 "$TOP/scripts/node/$unit.service.in" "$unit_dir/$unit.service"
+		sed -i "s,@prefix@,$prefix," "$stage$unit_dir/$unit.service"
+	done
+}
 
 # For modules outside of the tree: headers, and who tells where they are.
 part_kernel_headers() {

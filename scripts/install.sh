@@ -15,7 +15,7 @@
 . "$TOP/scripts/install-parts.sh"
 umask 022
 
-PARTS="userlib abi agent programs cluster qemu images modules udev kernel_headers symbols man"
+PARTS="userlib abi agent programs cluster qemu images modules udev node kernel_headers symbols man"
 
 is_system() {
 	case $prefix in
@@ -33,9 +33,9 @@ places() {
 	case $prefix in
 	*[[:space:],\&\\\$]*) die "prefix '$prefix' has a character that pkg-config's files cannot hold" ;;
 	esac
-	module_dir=/lib/modules udev_dir=/lib/udev/rules.d
+	module_dir=/lib/modules udev_dir=/lib/udev/rules.d unit_dir=/lib/systemd/system
 	if ! is_system; then
-		module_dir=$prefix/lib/modules udev_dir=$prefix/lib/udev/rules.d
+		module_dir=$prefix/lib/modules udev_dir=$prefix/lib/udev/rules.d unit_dir=$prefix/lib/systemd/system
 	fi
 	release=$(cat "$BUILD/kernel-${KERNEL:-6.1}/release" 2>/dev/null || true)
 	symvers="\${prefix}/lib/opengni/\${kernel}/Module.symvers"

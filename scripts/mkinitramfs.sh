@@ -72,6 +72,8 @@ copy_module() {
 		mkdir -p "$root$(dirname "$to")"
 		case $path in
 		*.xz) to=${to%.xz} && xz -dc "$path" >"$root$to" ;;
+		*.gz) to=${to%.gz} && gzip -dc "$path" >"$root$to" ;;
+		*.zst) to=${to%.zst} && { zstd -qdc "$path" >"$root$to" || die "cannot unpack $path: is package zstd installed?"; } ;;
 		*) cp "$path" "$root$to" ;;
 		esac
 		echo "$to"

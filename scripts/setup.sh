@@ -3,11 +3,11 @@
 # Copyright (c) 2026 The OpenGNI authors
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb]
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb] [image]
 #
 # What only those need comes with their names. The list is Build-Depends of scripts/debian/control.
 #
-# KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed.
+# KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed; own: none.
 # The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
 
 . "$(dirname "$0")/lib.sh"
@@ -18,7 +18,7 @@ NEED_MIB=2000
 
 CONTROL=$TOP/scripts/debian/control
 # Purposes that can be named: profiles pkg.opengni.NAME in Build-Depends there.
-PURPOSES="tests lint interop lustre debug mpi figures doc deb"
+PURPOSES="tests lint interop lustre debug mpi figures doc deb image"
 
 # packages PURPOSE...: what Build-Depends names when the profiles of these purposes and of a build by make are on. A
 # package's profiles are groups in <>, of which one must hold; in a group all must, each with ! if it must be off.
@@ -104,7 +104,8 @@ main() {
 	# shellcheck disable=SC2086  # list of words
 	want=$(packages $purposes) || exit 1
 	[ -n "$want" ] || die "$CONTROL has no Build-Depends"
-	want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
+	# who brings a kernel brings its headers
+	[ "$KERNEL" = own ] || want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
 	if [ $list = yes ]; then
 		printf '%s\n' $want
 		return

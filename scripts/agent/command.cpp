@@ -79,6 +79,7 @@ bool ExecRequest::parse(std::string_view payload)
 	if (payload.size() < 12)
 		return false;
 	tty = get32(payload, 0) & EXEC_TTY;
+	window = get32(payload, 0) & EXEC_WINDOW;
 	const uint32_t argc = get32(payload, 4), envc = get32(payload, 8);
 	payload.remove_prefix(12);
 
@@ -98,7 +99,7 @@ bool ExecRequest::parse(std::string_view payload)
 	return true;
 }
 
-Command::Command(uint32_t id, const ExecRequest &request) : id_(id), tty_(request.tty)
+Command::Command(uint32_t id, const ExecRequest &request) : id_(id), tty_(request.tty), window_(request.window)
 {
 	if (tty_)
 		start_tty(request);
@@ -173,8 +174,11 @@ void Command::start_tty(const ExecRequest &request)
 	in_ = out_ = master;
 }
 
-void Command::add_fds(std::vector<pollfd> &fds, bool may_read) const
+void Command::add_fds(std::vector<pollfd> &fds, bool may_read)
 {
+	may_read = may_read && (!window_ || room_ > 0);
+	if (!may_read)
+		quiet_since_ = now_ms();
 	if (out_ >= 0 && may_read)
 		fds.push_back({out_, POLLIN, 0});
 	if (err_ >= 0 && may_read)
@@ -189,7 +193,7 @@ void Command::serve(const std::vector<pollfd> &fds, Port &port)
 		if (!entry.revents || entry.fd < 0)
 			continue;
 		if (entry.fd == in_ && (entry.events & POLLOUT))
-			write_stdin();
+			write_stdin(port);
 		else if (entry.fd == out_)
 			forward(out_, Kind::Stdout, port);
 		else if (entry.fd == err_)
@@ -202,6 +206,8 @@ void Command::forward(int &fd, Kind kind, Port &port)
 	char buf[32768];
 	const ssize_t n = read(fd, buf, sizeof(buf));
 	if (n > 0) {
+		room_ -= n;
+		quiet_since_ = now_ms();
 		port.send(kind, id_, {buf, static_cast<size_t>(n)});
 		return;
 	}
@@ -213,7 +219,7 @@ void Command::forward(int &fd, Kind kind, Port &port)
 	drop(fd);
 }
 
-void Command::stdin_data(std::string_view data)
+void Command::stdin_data(std::string_view data, Port &port)
 {
 	if (data.empty()) {
 		eof_ = true;
@@ -221,10 +227,10 @@ void Command::stdin_data(std::string_view data)
 			pending_.push_back('\4');
 	}
 	pending_.append(data);
-	write_stdin();
+	write_stdin(port);
 }
 
-void Command::write_stdin()
+void Command::write_stdin(Port &port)
 {
 	while (in_ >= 0 && !pending_.empty()) {
 		const ssize_t n = write(in_, pending_.data(), pending_.size());
@@ -232,19 +238,34 @@ void Command::write_stdin()
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n < 0) { // nobody reads any more
-			pending_.clear();
+		if (n < 0) // nobody reads any more
 			break;
-		}
+		taken(static_cast<size_t>(n), port);
 		pending_.erase(0, static_cast<size_t>(n));
 	}
-	if (eof_ && !tty_ && pending_.empty())
+	// What nobody will read must not hold up who sends it.
+	taken(pending_.size(), port);
+	pending_.clear();
+	if (eof_ && !tty_)
 		drop(in_);
 }
 
-void Command::signal(int number) const
+void Command::taken(size_t bytes, Port &port)
 {
-	if (ok() && reaped_at_ < 0)
+	taken_ += static_cast<uint32_t>(bytes);
+	if (taken_ < STDIN_STEP)
+		return;
+	std::string payload;
+	put32(payload, taken_);
+	port.send(Kind::StdinTaken, id_, payload);
+	taken_ = 0;
+}
+
+void Command::signal(int number)
+{
+	if (number == SIGKILL)
+		window_ = false;
+	if (ok() && !reaped_)
 		kill(-pid_, number);
 }
 
@@ -260,21 +281,20 @@ void Command::resize(unsigned int rows, unsigned int columns) const
 void Command::reaped(int status)
 {
 	status_ = status;
-	reaped_at_ = now_ms();
+	reaped_ = true;
+	quiet_since_ = now_ms();
 }
 
 bool Command::finished() const
 {
-	if (reaped_at_ < 0)
-		return false;
-	return (out_ < 0 && err_ < 0) || now_ms() - reaped_at_ >= GRACE_MS;
+	return reaped_ && ((out_ < 0 && err_ < 0) || now_ms() - quiet_since_ >= GRACE_MS);
 }
 
 int Command::wait_ms() const
 {
-	if (reaped_at_ < 0)
+	if (!reaped_)
 		return -1;
-	return static_cast<int>(std::max<int64_t>(0, reaped_at_ + GRACE_MS - now_ms()));
+	return static_cast<int>(std::max<int64_t>(0, quiet_since_ + GRACE_MS - now_ms()));
 }
 
 void Command::report(Port &port) const

@@ -16,6 +16,7 @@ namespace agent
 /** What Exec asks for, checked. */
 struct ExecRequest {
 	bool tty = false;
+	bool window = false;
 	std::string cwd;
 	std::vector<std::string> argv;
 	std::vector<std::string> env;
@@ -28,7 +29,8 @@ struct ExecRequest {
  * A running command: its pipes (or pseudo terminal) and its exit status.
  *
  * It is over when the process has been reaped and both outputs have ended; a
- * grandchild that keeps an output open delays that no longer than GRACE_MS.
+ * grandchild that keeps an output open without saying anything delays that no
+ * longer than GRACE_MS.
  */
 class Command
 {
@@ -47,12 +49,16 @@ public:
 	const std::string &error() const { return error_; }
 
 	/** Add what to poll for; @p may_read is false while the port is congested. */
-	void add_fds(std::vector<pollfd> &fds, bool may_read) const;
+	void add_fds(std::vector<pollfd> &fds, bool may_read);
 	/** Handle what poll found. */
 	void serve(const std::vector<pollfd> &fds, Port &port);
 
-	void stdin_data(std::string_view data);
-	void signal(int number) const;
+	/** Input for the command; @p port is told when it has taken some. */
+	void stdin_data(std::string_view data, Port &port);
+	/** The reader of its output has taken so many bytes. */
+	void output_taken(uint32_t bytes) { room_ += bytes; }
+	/** To its process group. What SIGKILL ends is not held back by its reader any more. */
+	void signal(int number);
 	void resize(unsigned int rows, unsigned int columns) const;
 
 	/** The process was reaped with this wait status. */
@@ -66,7 +72,8 @@ private:
 	void start_pipes(const ExecRequest &request);
 	void start_tty(const ExecRequest &request);
 	void forward(int &fd, Kind kind, Port &port);
-	void write_stdin();
+	void write_stdin(Port &port);
+	void taken(size_t bytes, Port &port);
 
 	uint32_t id_;
 	pid_t pid_ = -1;
@@ -75,8 +82,12 @@ private:
 	bool tty_ = false;
 	bool eof_ = false;
 	std::string pending_;
+	uint32_t taken_ = 0;
+	bool window_ = false;
+	int64_t room_ = OUTPUT_WINDOW;
 	int status_ = 0;
-	int64_t reaped_at_ = -1;
+	bool reaped_ = false;
+	int64_t quiet_since_ = 0; /* its outputs have been read from, or not been held back, without a word since then */
 };
 
 } // namespace agent

@@ -100,7 +100,7 @@ void Agent::handle(Kind kind, uint32_t id, std::string_view payload)
 		break;
 	case Kind::Stdin:
 		if (command)
-			command->stdin_data(payload);
+			command->stdin_data(payload, port_);
 		break;
 	case Kind::Signal:
 		if (command && payload.size() >= 4)
@@ -109,6 +109,10 @@ void Agent::handle(Kind kind, uint32_t id, std::string_view payload)
 	case Kind::Resize:
 		if (command && payload.size() >= 8)
 			command->resize(get32(payload, 0), get32(payload, 4));
+		break;
+	case Kind::OutputTaken:
+		if (command && payload.size() >= 4)
+			command->output_taken(get32(payload, 0));
 		break;
 	case Kind::KvsReply:
 		kvs_.reply(id, payload);

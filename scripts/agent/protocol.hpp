@@ -18,7 +18,7 @@
 namespace agent
 {
 
-constexpr uint32_t VERSION = 1;
+constexpr uint32_t VERSION = 2;
 constexpr size_t HEADER_SIZE = 12;
 constexpr size_t PAYLOAD_MAX = 1 << 18;
 
@@ -37,10 +37,18 @@ enum class Kind : uint16_t {
 	KvsReply = 11,   /**< to guest: a line without newline */
 	KvsClose = 12,   /**< to host: the connection has gone */
 	Poweroff = 13,   /**< to guest: stop the machine */
+	StdinTaken = 14, /**< to host: u32 bytes of input that the command has taken since the last one, STDIN_STEP or more */
+	OutputTaken = 15, /**< to guest: u32 bytes of output that the reader of an EXEC_WINDOW command has taken */
 };
+
+/** Bytes of input after which the agent tells that they are taken; who sends much keeps to a window of several of these. */
+constexpr uint32_t STDIN_STEP = 1 << 16;
 
 /** Exec flag: run on a pseudo terminal; everything comes as Stdout. */
 constexpr uint32_t EXEC_TTY = 1;
+/** Exec flag: no more than OUTPUT_WINDOW bytes of output are on their way that OutputTaken has not named. */
+constexpr uint32_t EXEC_WINDOW = 2;
+constexpr int64_t OUTPUT_WINDOW = 1 << 20;
 
 inline void put32(std::string &to, uint32_t value)
 {

@@ -12,12 +12,16 @@ from .protocol import PAYLOAD_MAX, VERSION, Kind, exec_payload, frame, read_fram
 
 
 class RemoteProcess:
-    """A command on a node. Output goes to on_output(stream, data), stream being 1 or 2."""
+    """A command on a node. Output goes to on_output(stream, data), stream being 1 or 2.
+
+    on_taken(bytes), if set, is told how much of its input the command has taken.
+    """
 
     def __init__(self, channel, ident, on_output):
         self.channel = channel
         self.ident = ident
         self.on_output = on_output
+        self.on_taken = None
         self.pid = None
         self.error = ""
         self.exited = asyncio.get_running_loop().create_future()
@@ -34,6 +38,10 @@ class RemoteProcess:
     def signal(self, number):
         """Send a signal to the command's process group."""
         self.channel.send(Kind.SIGNAL, self.ident, struct.pack("<I", number))
+
+    def output_taken(self, size):
+        """The reader of a windowed command's output has taken so many bytes of it."""
+        self.channel.send(Kind.OUTPUT_TAKEN, self.ident, struct.pack("<I", size))
 
     def resize(self, rows, columns):
         """The size of its terminal has changed."""
@@ -80,9 +88,9 @@ class AgentChannel:
         if self.writer and not self.writer.is_closing():
             self.writer.write(frame(kind, ident, payload))
 
-    def start(self, argv, env, cwd="/", tty=False, on_output=None):
-        """Start a command."""
-        payload = exec_payload(argv, env, cwd, tty)
+    def start(self, argv, env, cwd="/", tty=False, on_output=None, window=False):
+        """Start a command. window: its output waits for output_taken()."""
+        payload = exec_payload(argv, env, cwd, tty, window)
         if len(payload) > PAYLOAD_MAX:
             raise NodeError(f"node {self.node}: a command line of {len(payload)} bytes is too long")
         process = RemoteProcess(self, next(self.idents), on_output)
@@ -141,6 +149,9 @@ class AgentChannel:
         elif process and kind in (Kind.STDOUT, Kind.STDERR):
             if process.on_output:
                 process.on_output(1 if kind is Kind.STDOUT else 2, payload)
+        elif process and kind is Kind.STDIN_TAKEN:
+            if process.on_taken:
+                process.on_taken(struct.unpack_from("<I", payload)[0])
         elif process and kind is Kind.EXIT:
             code, number = struct.unpack_from("<II", payload)
             process.error = payload[8:].decode("utf-8", "replace")

@@ -8,11 +8,11 @@ import os
 import signal
 import sys
 
-from . import client, fabric, host, qemu, server
+from . import client, disk, fabric, host, node_commands, qemu, selection, server
 from .arguments import Parser
 from .cluster import Cluster, to_stderr
 from .config import ClusterConfig, parse_shape, parse_size
-from .errors import ClusterError, ConfigError
+from .errors import ClusterError, ConfigError, UsageError
 from .machine import POLICIES
 from .node import Node
 from .output import Printer, describe, exit_status, labels_for, reader_gone
@@ -26,16 +26,19 @@ EPILOG = """examples:
 """
 DEFAULT_NAME = "default"
 NETWORKS = ("ethernet", "ipogif")
+DASHED = ("--qemu-arg", "--append")
 
 
 def _shape_options(parser):
     group = parser.add_argument_group("the cluster")
     group.add_argument("-n", "--count", type=int, default=2, metavar="N", help="nodes to boot, 1 to 256 (default 2)")
     group.add_argument("--name", help="name of the cluster (default: 'default' for up, a new one for run)")
-    group.add_argument("--kernel", help="6.1, 6.12, debug or the path of an image (default: $KERNEL or 6.1)")
+    group.add_argument("--kernel", help="6.1, 6.12, debug, own (that of make's KDIR=) or the path of an image (default: $KERNEL or 6.1)")
     group.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
-    group.add_argument("--disk", default="", help="boot from this disk image instead of an initrd; it is not written to")
-    group.add_argument("--root", default="/dev/vda1", help="root device on the disk (default /dev/vda1)")
+    group.add_argument("--disk", default="", metavar="IMAGE", help="a raw or qcow2 disk image to boot from, by its own boot loader unless there is"
+                       " --kernel (Documentation/nodes.md). It is not written to: each node has a disk of its own over it, until down")
+    group.add_argument("--keep", action="store_true", help="keep the nodes' own disks, for the next up of the same name with the same image")
+    group.add_argument("--root", default="", help="root device on the disk, for --kernel (default /dev/vda1)")
     group.add_argument("--append", default="", help="more kernel arguments")
     group.add_argument("--mem", default="512M", help="memory of a node, such as 512M or 2G (default 512M)")
     group.add_argument("--smp", type=int, default=2, help="processors of a node (default 2)")
@@ -54,12 +57,14 @@ def _shape_options(parser):
     group.add_argument("--net", action="append", nargs="?", const="ethernet", default=[], choices=NETWORKS,
                        help="ethernet (default): one among the nodes (10.77.x.y, names node0, node1 ...);"
                             " ipogif: IP over the fabric (10.128.x.y, names hsn0, hsn1 ...). May be given twice")
+    group.add_argument("--user-net", action="store_true",
+                       help="each node reaches the world outside, and this machine at 10.0.2.2, through QEMU")
     group.add_argument("--ssh", action="store_true",
                        help="sshd in the nodes, and an Ethernet without --net (needs 'make ssh-image', or your --initrd)")
     group.add_argument("--no-driver", action="store_true", help="do not load aries.ko")
     group.add_argument("--qemu", default="", help="QEMU binary (default: the one 'make qemu' builds)")
-    group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU")
-    group.add_argument("--boot-timeout", type=float, default=90.0, metavar="S", help="seconds a node has to boot (default 90)")
+    group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU, such as -s; may be given several times")
+    group.add_argument("--boot-timeout", type=float, default=0.0, metavar="S", help="seconds a node has to boot (default 90, with --disk 600)")
     group.add_argument("--print-commands", action="store_true", help="print the QEMU command lines and stop")
     group.add_argument("-q", "--quiet", action="store_true", help="say nothing about booting")
 
@@ -98,37 +103,13 @@ def parser():
                        ("start", "boot nodes that are down, under their old address")):
         sub = subs.add_parser(name, help=text)
         sub.add_argument("node", help="addresses such as 1 or 0,2-3")
-    fault = subs.add_parser("fault", help="read or set a property of a node's NIC while it runs")
-    fault.add_argument("node", help="its address")
-    fault.add_argument("property", help="link, drop, corrupt, delay-ns, reorder ...")
-    fault.add_argument("value", nargs="?", type=int, help="new value (default: print the present one)")
-    log = subs.add_parser("log", help="the console of a node")
-    log.add_argument("node", nargs="?", default="0", help="its address (default 0)")
+    others = node_commands.add(subs)
     down = subs.add_parser("down", help="end a cluster")
     subs.add_parser("list", help="names of the clusters that run")
     subs.add_parser("clean", help="remove what crashes have left in /dev/shm")
-    for sub in (execute, shell, status, subs.choices["kill"], subs.choices["stop"], subs.choices["start"], fault, log, down):
+    for sub in (execute, shell, status, subs.choices["kill"], subs.choices["stop"], subs.choices["start"], *others, down):
         sub.add_argument("--name", default=DEFAULT_NAME, help="name of the cluster (default 'default')")
     return top
-
-
-def parse_nodes(text, count):
-    """'all', '1', '0,2-3' as a list of addresses."""
-    if text == "all":
-        return list(range(count))
-    numbers = []
-    try:
-        for part in text.split(","):
-            first, dash, last = part.partition("-")
-            numbers.extend(range(int(first), int(last if dash else first) + 1))
-    except ValueError:
-        raise ConfigError(f"'{text}' is not a list of node addresses such as 0 or 0,2-3") from None
-    for number in numbers:
-        if not 0 <= number < count:
-            raise ConfigError(f"no node {number}: they go from 0 to {count - 1}")
-    if not numbers:
-        raise ConfigError(f"'{text}' names no node")
-    return numbers
 
 
 def _pairs(words, what):
@@ -160,17 +141,19 @@ def make_config(args, name=""):
     """ClusterConfig from parsed arguments."""
     options = {"kernel": args.kernel} if args.kernel else {}
     return ClusterConfig(
-        nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, root=args.root, append=args.append,
+        nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, keep=args.keep, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         machine=args.machine, place=args.place,
         nic={**_time_properties(args), **({"doorbell": args.doorbell} if args.doorbell else {}), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
         agent=not args.no_agent, load_driver=not args.no_driver, net="ethernet" in args.net or (args.ssh and not args.net),
-        ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
+        user_net=args.user_net, ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
 
 
 def _print_commands(config):
     config.make_dir()  # for the logs and sockets that they name
     for number in range(config.nodes):
+        if config.disk:
+            disk.prepare(config, number)
         print(qemu.printable(Node(config, number, None).command()))
 
 
@@ -180,12 +163,10 @@ async def _run(args, config):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, main.cancel)
     progress = (lambda line: None) if args.quiet else to_stderr
-    nodes = parse_nodes(args.node, config.nodes)
+    nodes, env = selection.parse_nodes(args.node, config.nodes), _pairs(args.env, "NAME=VALUE")
     try:
         async with Cluster(config, progress) as cluster:
-            if not args.command:
-                raise ConfigError("no command: give one after --, or use 'up' and 'shell'")
-            job = cluster.start_job(args.command, nodes=nodes, per_node=args.per_node, env=_pairs(args.env, "NAME=VALUE"),
+            job = cluster.start_job(args.command, nodes=nodes, per_node=args.per_node, env=env,
                                     cwd=args.cwd, grace=args.grace if args.grace >= 0 else None)
             printer = job.on_output = Printer(labels_for(job.placement) if len(job.placement) > 1 and not args.no_label else None)
             for rank in range(len(job.placement)):
@@ -216,45 +197,25 @@ def _status(args):
     return 0
 
 
-def _count(name):
-    return len(asyncio.run(client.call(name, {"op": "status"}))["nodes"])
-
-
 def _exec(args):
     if not args.command:
-        raise ConfigError("no command: give one after --")
-    request = {"argv": args.command, "nodes": parse_nodes(args.node, _count(args.name)), "per_node": args.per_node,
+        raise UsageError("no command: give one after --")
+    request = {"argv": args.command, "nodes": selection.nodes(args.name, args.node), "per_node": args.per_node,
                "env": _pairs(args.env, "NAME=VALUE"), "cwd": args.cwd, "timeout": args.timeout,
                "grace": args.grace if args.grace >= 0 else None}
     return asyncio.run(client.execute(args.name, request, label=not args.no_label))
 
 
 def _shell(args):
-    nodes = parse_nodes(args.node, _count(args.name))[:1]
+    nodes = selection.nodes(args.name, args.node)[:1]
     request = {"argv": ["/bin/sh", "-l"], "nodes": nodes, "tty": True, "cwd": "/root",
                "env": {"PS1": f"node{nodes[0]}:\\w# "}}
     return asyncio.run(client.execute(args.name, request))
 
 
 def _nodes_operation(args):
-    nodes = parse_nodes(args.node, _count(args.name))
+    nodes = selection.nodes(args.name, args.node)
     asyncio.run(client.call(args.name, {"op": args.operation, "nodes": nodes}))
-    return 0
-
-
-def _fault(args):
-    nodes = parse_nodes(args.node, _count(args.name))
-    request = {"op": "fault", "nodes": nodes, "property": args.property, "value": args.value}
-    print(asyncio.run(client.call(args.name, request))["value"])
-    return 0
-
-
-def _log(args):
-    path = host.RUN / args.name / f"node{args.node}.log"
-    try:
-        sys.stdout.write(path.read_text(encoding="utf-8", errors="replace").replace("\r", ""))
-    except OSError:
-        raise ConfigError(f"no log {path}: '{host.SCRIPTS}cluster list' names the clusters") from None
     return 0
 
 
@@ -289,6 +250,8 @@ def _run_operation(args):
     if args.print_commands:
         _print_commands(config)
         return 0
+    if not args.command:
+        raise UsageError(f"no command: give one after --, or use '{host.SCRIPTS}cluster up' and '{host.SCRIPTS}cluster shell'")
     return asyncio.run(_run(args, config))
 
 
@@ -305,21 +268,32 @@ def _list(_args):
 
 OPERATIONS = {
     "run": _run_operation, "up": _up, "exec": _exec, "shell": _shell, "status": _status, "ps": _status,
-    "kill": _nodes_operation, "stop": _nodes_operation, "start": _nodes_operation, "fault": _fault,
-    "log": _log, "down": _down, "list": _list, "clean": _clean,
+    "kill": _nodes_operation, "stop": _nodes_operation, "start": _nodes_operation, **node_commands.OPERATIONS,
+    "down": _down, "list": _list, "clean": _clean,
 }
+
+
+def joined(argv):
+    """Words with options whose values may begin with a dash ('--qemu-arg -s') written as one: argparse takes no others."""
+    words, rest = [], list(argv)
+    while rest and rest[0] != "--":
+        word = rest.pop(0)
+        if word in DASHED and rest and rest[0].startswith("-") and rest[0] != "--":
+            word = f"{word}={rest.pop(0)}"
+        words.append(word)
+    return words + rest
 
 
 def main(argv):
     """Run one operation; 0 all well, 1 an error of ours, 2 wrong usage, else the command's own status."""
     if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help", "-V", "--version"):
         argv = ["run", *argv]
-    args = parser().parse_args(argv)
+    args = parser().parse_args(joined(argv))
     try:
         return OPERATIONS[args.operation](args)
     except ClusterError as error:
         print(f"{host.SCRIPTS}cluster: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

@@ -15,6 +15,7 @@ import tty
 
 from . import host
 from .errors import ClusterError
+from .flow import Taken, Window
 from .output import Printer, describe, exit_status, labels_for
 from .protocol import PAYLOAD_MAX, Kind, frame, read_frame
 from .server import SOCKET
@@ -36,15 +37,17 @@ def names():
     return found
 
 
-async def _open(name):
+async def connect(name):
+    """Reader and writer of a cluster's socket; ClusterError if there is none of that name."""
     try:
-        return await asyncio.open_unix_connection(str(host.RUN / name / SOCKET))
+        return await asyncio.open_unix_connection(str(host.RUN / name / SOCKET), limit=1 << 24)
     except OSError:
         running = ", ".join(names()) or "none"
         raise ClusterError(f"no cluster '{name}' in the background: '{host.SCRIPTS}cluster up --name {name}' (running: {running})") from None
 
 
-async def _ask(reader, writer, request):
+async def ask(reader, writer, request):
+    """Send a request; its answer, or ClusterError."""
     writer.write(json.dumps(request).encode() + b"\n")
     line = await reader.readline()
     if not line:
@@ -57,9 +60,9 @@ async def _ask(reader, writer, request):
 
 async def call(name, request):
     """One operation; its answer."""
-    reader, writer = await _open(name)
+    reader, writer = await connect(name)
     try:
-        return await _ask(reader, writer, request)
+        return await ask(reader, writer, request)
     finally:
         writer.close()
 
@@ -92,22 +95,29 @@ class _Terminal:
             termios.tcsetattr(0, termios.TCSADRAIN, self.saved)
 
 
-def _forward_stdin(writer):
-    """Local input goes to rank 0."""
+async def readable():
+    """Until local input is there; a regular file always is."""
     loop = asyncio.get_running_loop()
+    ready = loop.create_future()
+    try:
+        loop.add_reader(0, lambda: ready.done() or ready.set_result(None))
+    except OSError:
+        return
+    try:
+        await ready
+    finally:
+        loop.remove_reader(0)
 
-    def readable():
-        data = os.read(0, 4096)
+
+async def _forward_stdin(writer, window):
+    """Local input goes to rank 0, as fast as it takes it."""
+    while True:
+        await readable()
+        data = os.read(0, PAYLOAD_MAX // 4)
+        await window.take(len(data))
         writer.write(frame(Kind.STDIN, 0, data))
         if not data:
-            loop.remove_reader(0)
-
-    try:
-        loop.add_reader(0, readable)
-    except (OSError, PermissionError):  # a regular file cannot be polled
-        while data := sys.stdin.buffer.read(PAYLOAD_MAX // 4):
-            writer.write(frame(Kind.STDIN, 0, data))
-        writer.write(frame(Kind.STDIN, 0))
+            return
 
 
 class _Ends:
@@ -128,7 +138,8 @@ class _Ends:
         return next((rank for rank, code in self.codes.items() if code), None)
 
 
-async def _next_frame(reader):
+async def next_frame(reader):
+    """(kind, rank, payload); ClusterError at the end."""
     try:
         return await read_frame(reader)
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -143,28 +154,34 @@ async def _follow(reader, writer, ranks, printer, request, stdin):
         loop.add_signal_handler(number, lambda number=number: writer.write(frame(Kind.SIGNAL, 0, struct.pack("<I", number))))
     for rank in range(1 if stdin else 0, len(ranks)):
         writer.write(frame(Kind.STDIN, rank))
+    window, taken = Window(), Taken(writer)
+    feeding = asyncio.create_task(_forward_stdin(writer, window)) if stdin else None
     with contextlib.ExitStack() as stack:
         if request.get("tty"):
             stack.enter_context(_Terminal(writer))
-        if stdin:
-            _forward_stdin(writer)
         try:
             while len(ends.codes) < len(ranks):
-                kind, rank, payload = await _next_frame(reader)
+                kind, rank, payload = await next_frame(reader)
                 if kind is Kind.EXIT:
                     ends.add(rank, payload)
+                elif kind is Kind.STDIN_TAKEN:
+                    window.taken(rank, payload)
                 else:
                     printer(rank, 1 if kind is Kind.STDOUT else 2, payload)
+                    taken.add(rank, len(payload))
             printer.close()
         finally:
+            if feeding:
+                feeding.cancel()
+                await asyncio.gather(feeding, return_exceptions=True)
             writer.close()
     return ends
 
 
 async def execute(name, request, label=True, stdin=True):
     """Run a command on nodes with output here; the exit status for the shell."""
-    reader, writer = await _open(name)
-    ranks = (await _ask(reader, writer, {"op": "exec", **request}))["ranks"]
+    reader, writer = await connect(name)
+    ranks = (await ask(reader, writer, {"op": "exec", "window": True, **request}))["ranks"]
     labels = labels_for(ranks)
     ends = await _follow(reader, writer, ranks, Printer(labels if label and len(ranks) > 1 else None), request, stdin)
     for rank, code in sorted(ends.codes.items()):
@@ -175,13 +192,37 @@ async def execute(name, request, label=True, stdin=True):
     return exit_status(ends.codes.values())
 
 
+class _Kept:
+    """Output that nobody sees."""
+
+    def __init__(self):
+        self.text = {1: bytearray(), 2: bytearray()}
+
+    def __call__(self, _rank, stream, data):
+        self.text[stream].extend(data)
+
+    def close(self):
+        """Nothing is left to print."""
+
+
+async def run(name, node, argv):
+    """Run a command on a node; (exit status, output, complaints)."""
+    reader, writer = await connect(name)
+    request = {"op": "exec", "argv": argv, "nodes": [node]}
+    ranks = (await ask(reader, writer, request))["ranks"]
+    kept = _Kept()
+    ends = await _follow(reader, writer, ranks, kept, request, False)
+    out, complaints = (kept.text[stream].decode("utf-8", "replace") for stream in (1, 2))
+    return exit_status(ends.codes.values()), out, complaints + ends.reasons[0]
+
+
 APRUN_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 
 
 async def aprun(name, request, label=False, quiet=False):
     """Run an application; the exit status is that of the rank that failed first."""
-    reader, writer = await _open(name)
-    answer = await _ask(reader, writer, {"op": "aprun", **request})
+    reader, writer = await connect(name)
+    answer = await ask(reader, writer, {"op": "aprun", "window": True, **request})
     ranks = answer["ranks"]
     printer = Printer([f"{rank}: " for rank in range(len(ranks))] if label else None)
     ends = await _follow(reader, writer, ranks, printer, {**request, "signals": APRUN_SIGNALS}, True)

@@ -7,13 +7,15 @@ import os
 import shutil
 import sys
 
-from . import fabric, host
+from . import disk, fabric, host
 from .errors import ConfigError, NodeError
 from .job import Job
 from .kvs import Kvs
 from .node import Node
 
 RUNS_KEPT = 20
+LEFTOVERS = ("pid", "id_ed25519", ".agent", ".qmp", ".console", ".gdb", ".gdbinit", ".sock")
+"""Names or suffixes of what is in a cluster's folder beside logs, and of no use when it has ended."""
 
 
 class Cluster:
@@ -43,6 +45,7 @@ class Cluster:
         if not self._claimed:
             self.config.validate()
             self._claim()
+            self.progress(f"accelerator {self.config.accel}: {self.config.accel_reason}")
         gate = asyncio.Semaphore(max(2, host.cpus()))
 
         async def boot(node):
@@ -63,8 +66,9 @@ class Cluster:
         await asyncio.gather(*(node.stop() for node in self.nodes))
         if self._claimed:
             fabric.remove(self.config.fabric)
+            disk.remove(self.config)
             for path in self.config.dir.iterdir():
-                if path.name == "pid" or path.suffix in (".agent", ".qmp", ".sock"):
+                if path.stem in LEFTOVERS or path.suffix in LEFTOVERS:
                     path.unlink(missing_ok=True)
             self._claimed = False
 

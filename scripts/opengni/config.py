@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from . import fabric, host
+from . import disk, fabric, host
 from .errors import ConfigError
 from .machine import Machine
 
@@ -20,11 +20,15 @@ MEM_MIN_MIB = 96
 # QEMU itself beside the guest's memory: measured 55 MiB under TCG, with code buffer.
 OVERHEAD_MIB = 64
 
-# Those that `make` unpacks or, the last one, `make check-debug` builds.
-KERNELS = ("6.1", "6.12", "debug")
+# Those that `make` unpacks; the one that `make check-debug` builds; that of KDIR=.
+KERNELS = ("6.1", "6.12", "debug", "own")
+MODULAR_KERNELS = KERNELS[:2]
 # QEMU looks for them when it boots a kernel that it is given.
 FIRMWARE_FILES = ("bios-256k.bin", "linuxboot_dma.bin", "kvmvapic.bin")
 DEFAULT_KERNEL = os.environ.get("KERNEL", "6.1")
+BOOT_TIMEOUT = 90.0
+# A distribution starts more than the project's own guest; on a busy host under TCG that takes minutes.
+DISK_BOOT_TIMEOUT = 600.0
 
 
 def parse_size(text):
@@ -52,13 +56,16 @@ class ClusterConfig:
 
     nodes: int = 2
     name: str = ""
-    kernel: str = DEFAULT_KERNEL
-    """One of KERNELS, or the path of a kernel image."""
+    kernel: str = ""
+    """One of KERNELS, or the path of a kernel image; empty: the disk boots itself, without one DEFAULT_KERNEL."""
     initrd: str = ""
     """Path; empty for the one that `make initramfs` makes, unless there is a disk."""
     disk: str = ""
-    """Path of a raw or qcow2 image to boot from (a snapshot per node), instead of an initrd."""
-    root: str = "/dev/vda1"
+    """Path of a raw or qcow2 image to boot from, instead of an initrd. Each node writes to a disk of its own over it."""
+    keep: bool = False
+    """Whether what the nodes write to their disks is there the next time (disk.folder)."""
+    root: str = ""
+    """The disk's root device, for a kernel that is given; empty: /dev/vda1."""
     append: str = ""
     mem_mib: int = 512
     smp: int = 2
@@ -77,16 +84,25 @@ class ClusterConfig:
     load_driver: bool = True
     net: bool = False
     """Whether the nodes have an Ethernet among themselves, for programs that need TCP/IP."""
+    user_net: bool = False
+    """Whether each node reaches the world outside through QEMU (slirp)."""
     ipogif: bool = False
     """Whether they have IP over the fabric among themselves (ipogif.ko)."""
     ssh: bool = False
     """Whether to boot the guest that has sshd, where initrd says nothing else."""
-    boot_timeout: float = 90.0
+    boot_timeout: float = 0.0
+    """Seconds a node has to boot; 0: BOOT_TIMEOUT or DISK_BOOT_TIMEOUT."""
     accel: str = ""
+    accel_reason: str = "asked for"
 
     def __post_init__(self):
         self.name = self.name or f"run-{os.getpid()}-{secrets.token_hex(2)}"
-        self.accel = self.accel or host.accelerator()
+        if not self.accel:
+            self.accel, self.accel_reason = host.accelerator()
+        self.boots_itself = bool(self.disk) and not self.kernel
+        """Whether firmware starts what is on the disk."""
+        self.kernel = self.kernel or DEFAULT_KERNEL
+        self.boot_timeout = self.boot_timeout or (DISK_BOOT_TIMEOUT if self.disk else BOOT_TIMEOUT)
 
     @property
     def fabric(self):
@@ -157,6 +173,7 @@ class ClusterConfig:
         if self.mem_mib < MEM_MIN_MIB:
             raise ConfigError(f"{self.mem_mib} MiB a node is too little to boot: give at least {MEM_MIN_MIB}M")
         self._validate_files()
+        self._validate_disk()
         _ = self.places
         self._validate_memory()
         owner = self.owner()
@@ -176,7 +193,9 @@ class ClusterConfig:
     def _validate_files(self):
         if self.kernel not in KERNELS and "/" not in self.kernel and not Path(self.kernel).exists():
             raise ConfigError(f"unknown kernel '{self.kernel}': {', '.join(KERNELS)} or the path of an image")
-        need = [("QEMU", self.qemu_path(), host.missing("qemu", "opengni-qemu")), ("kernel", self.kernel_path(), self._way_out("kernel"))]
+        need = [("QEMU", self.qemu_path(), host.missing("qemu", "opengni-qemu"))]
+        if not self.boots_itself:
+            need.append(("kernel", self.kernel_path(), self._way_out("kernel")))
         if self.initrd_path():
             need.append(("initrd", self.initrd_path(), self._way_out("initramfs")))
         if self.disk:
@@ -190,11 +209,28 @@ class ClusterConfig:
             if not os.access(path, os.R_OK):
                 raise ConfigError(f"{what} {path} cannot be read")
 
+    def _validate_disk(self):
+        if not self.disk:
+            for option, value in (("--keep", self.keep), ("--root", self.root)):
+                if value:
+                    raise ConfigError(f"{option} is about a disk: give one with --disk")
+            return
+        if self.boots_itself:
+            for option, value in (("--initrd", self.initrd), ("--root", self.root)):
+                if value:
+                    raise ConfigError(f"{option} goes with --kernel: without it the disk's own boot loader starts its system")
+        elif self.kernel in MODULAR_KERNELS and not self.initrd:
+            raise ConfigError(f"--kernel {self.kernel} has the disk's driver as a module: give an --initrd with it,"
+                              " or no --kernel, and the disk's own boot loader starts its system")
+        disk.validate(self)
+
     def _way_out(self, target):
         if target == "initramfs" and self.ssh:
             target = "ssh-image"
         if self.kernel == "debug":
             return "make check-debug"
+        if self.kernel == "own":
+            return f"make {target} KDIR=FOLDER"
         known = self.kernel in KERNELS and not (target != "kernel" and self.initrd)
         if not known:
             return "give another path"

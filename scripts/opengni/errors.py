@@ -13,3 +13,7 @@ class ConfigError(ClusterError):
 
 class NodeError(ClusterError):
     """A node did not boot, died or does not answer."""
+
+
+class UsageError(ClusterError):
+    """A command line that cannot be meant: exit status 2."""

@@ -8,6 +8,8 @@ import re
 import signal
 from pathlib import Path
 
+from .errors import ConfigError
+
 PACKAGE = Path(__file__).resolve().parent
 TOP = PACKAGE.parents[1]
 # `make install` puts this package at PREFIX/share/opengni/opengni; None in the source tree.
@@ -47,22 +49,27 @@ def missing(target, package=""):
 
 
 def accelerator():
-    """'kvm' or 'tcg'.
+    """('kvm' or 'tcg', why).
 
     A /dev/kvm without vmx or svm in /proc/cpuinfo is not trusted: stock guest
     kernels do not run on it. OPENGNI_ACCEL=tcg or kvm overrides.
     """
     wanted = os.environ.get("OPENGNI_ACCEL")
-    if wanted in ("kvm", "tcg"):
-        return wanted
+    if wanted:
+        if wanted not in ("kvm", "tcg"):
+            raise ConfigError(f"OPENGNI_ACCEL is '{wanted}', not kvm or tcg")
+        return wanted, "OPENGNI_ACCEL says so"
     try:
         flags = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace"), re.M)
-        if not flags or not {"vmx", "svm"} & set(flags.group(1).split()):
-            return "tcg"
-        os.close(os.open("/dev/kvm", os.O_RDWR | os.O_CLOEXEC))
     except OSError:
-        return "tcg"
-    return "kvm"
+        flags = None
+    if not flags or not {"vmx", "svm"} & set(flags.group(1).split()):
+        return "tcg", "/proc/cpuinfo has neither vmx nor svm"
+    try:
+        os.close(os.open("/dev/kvm", os.O_RDWR | os.O_CLOEXEC))
+    except OSError as error:
+        return "tcg", f"/dev/kvm: {error.strerror}"
+    return "kvm", "/dev/kvm is there"
 
 
 def cpus():

@@ -43,8 +43,10 @@ class Job:
     """Ranks of one program, in node order."""
 
     def __init__(self, cluster, argv, nodes=None, per_node=1, env=None, cwd="/", tty=False, on_output=None, grace=10.0,
-                 placement=None):
+                 placement=None, window=False):
         """placement: node of each rank, instead of nodes and per_node. on_output(rank, stream, data).
+
+        window: output waits until processes[rank].output_taken() has told that what came before it was taken.
 
         grace: seconds that other ranks get once one has failed, None for ever.
         """
@@ -54,6 +56,7 @@ class Job:
         self.placement = placement or [node for node in nodes for _ in range(per_node)]
         self.argv, self.env, self.cwd, self.tty = argv, dict(env or {}), cwd, tty
         self.on_output = on_output
+        self.window = window
         self.grace = grace
         self.cookie = secrets.randbelow(0xFFFFFFFE) + 1
         self.processes = []
@@ -78,7 +81,7 @@ class Job:
             self.output.append(output)
             env = {**shared, "OPENGNI_RANK": str(rank), **self.rank_env(rank), **self.env}
             node = self.cluster.nodes[number]
-            self.processes.append(node.start_command(self.argv, env, self.cwd, self.tty, self._sink(rank, output)))
+            self.processes.append(node.start_command(self.argv, env, self.cwd, self.tty, self._sink(rank, output), self.window))
 
     def _sink(self, rank, output):
         def sink(stream, data):

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import host, qemu, qmp
+from . import disk, host, qemu, qmp
 from .channel import AgentChannel
 from .errors import NodeError
 
@@ -25,6 +25,8 @@ class Paths:
     qemu_log: Path
     agent: Path
     qmp: Path
+    serial: Path
+    gdb: Path
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Node:
         self.number = number
         self.kvs = kvs
         self.paths = Paths(base / f"node{number}.log", base / f"node{number}.qemu.log",
-                           base / f"node{number}.agent", base / f"node{number}.qmp")
+                           base / f"node{number}.agent", base / f"node{number}.qmp", base / f"node{number}.console", base / f"node{number}.gdb")
         self.process = None
         self.channel = None
         self.release = ""
@@ -73,8 +75,10 @@ class Node:
         """Start QEMU and wait until the guest answers."""
         if self.running:
             raise NodeError(f"node {self.number} is running")
-        for path in (self.paths.agent, self.paths.qmp):
+        for path in (self.paths.agent, self.paths.qmp, self.paths.serial, self.paths.gdb):
             path.unlink(missing_ok=True)
+        if self.config.disk:
+            disk.prepare(self.config, self.number)
         line = self.command()
         started = time.monotonic()
         self.release = ""
@@ -103,7 +107,8 @@ class Node:
                 raise NodeError(self._why_ended(gone.result()))
             if greeting.done():
                 raise greeting.exception()
-            raise NodeError(f"node {self.number}: no answer within {self.config.boot_timeout:g} s of its start;"
+            agent = " (does the system on its disk start gni-agent? Documentation/nodes.md)" if self.config.disk else ""
+            raise NodeError(f"node {self.number}: no answer within {self.config.boot_timeout:g} s of its start{agent};"
                             f" the end of {self.paths.console}:\n" + host.log_tail(self.paths.console))
         finally:
             greeting.cancel()
@@ -119,8 +124,8 @@ class Node:
             return f"{text}: {said[-1]} (all of it: {self.paths.qemu_log})"
         return f"{text}; the end of {self.paths.console}:\n" + host.log_tail(self.paths.console)
 
-    def start_command(self, argv, env=None, cwd="/", tty=False, on_output=None):
-        """Start a command; a RemoteProcess. A string goes through the shell."""
+    def start_command(self, argv, env=None, cwd="/", tty=False, on_output=None, window=False):
+        """Start a command; a RemoteProcess. A string goes through the shell; window: as AgentChannel.start()."""
         if self.channel is None:
             raise NodeError(f"node {self.number} is not running")
         if isinstance(argv, str):
@@ -128,7 +133,7 @@ class Node:
         full = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "TERM": "linux", "OPENGNI_KVS": "/run/opengni/kvs.sock",
                 "OPENGNI_NODE": str(self.number), "OPENGNI_NODES": str(self.config.nodes)}
         full.update(env or {})
-        return self.channel.start(list(argv), full, cwd, tty, on_output)
+        return self.channel.start(list(argv), full, cwd, tty, on_output, window)
 
     async def run(self, argv, env=None, cwd="/", timeout=60.0, stdin=b"", silence=None):
         """Run a command and return its Result; NodeError when it takes too long or the node dies.

@@ -5,10 +5,13 @@
 import enum
 import struct
 
-VERSION = 1
+VERSION = 2
 HEADER = struct.Struct("<III")
 PAYLOAD_MAX = 1 << 18
 EXEC_TTY = 1
+EXEC_WINDOW = 2
+STDIN_WINDOW = 1 << 18
+"""Bytes of input that may be on their way to a command; the agent tells of every 1 << 16 that it has taken."""
 
 
 class Kind(enum.IntEnum):
@@ -27,6 +30,8 @@ class Kind(enum.IntEnum):
     KVS_REPLY = 11
     KVS_CLOSE = 12
     POWEROFF = 13
+    STDIN_TAKEN = 14
+    OUTPUT_TAKEN = 15
 
 
 def frame(kind, ident, payload=b""):
@@ -34,11 +39,11 @@ def frame(kind, ident, payload=b""):
     return HEADER.pack(len(payload), kind, ident) + payload
 
 
-def exec_payload(argv, env, cwd, tty):
+def exec_payload(argv, env, cwd, tty=False, window=False):
     """What an EXEC frame carries."""
     words = [cwd, *argv, *(f"{key}={value}" for key, value in env.items())]
     data = b"".join(word.encode() + b"\0" for word in words)
-    return struct.pack("<III", EXEC_TTY if tty else 0, len(argv), len(env)) + data
+    return struct.pack("<III", (EXEC_TTY if tty else 0) | (EXEC_WINDOW if window else 0), len(argv), len(env)) + data
 
 
 async def read_frame(reader):

@@ -4,7 +4,7 @@
 
 import shlex
 
-from . import host
+from . import disk, host
 
 AGENT_PORT = "org.opengni.agent"
 
@@ -51,20 +51,31 @@ def _ethernet(config, node):
     ]
 
 
+def _user_network(config, node):
+    if not config.user_net:
+        return []
+    mac = f"52:54:00:4f:{node >> 8:02x}:{node & 0xff:02x}"
+    return ["-netdev", "user,id=user0", "-device", f"virtio-net-pci,netdev=user0,mac={mac},romfile="]
+
+
 def kernel_arguments(config, node):
-    """The kernel's command line."""
-    words = ["console=ttyS0", "quiet", "panic=-1", f"opengni.node={node}", f"opengni.nodes={config.nodes}"]
+    """What a node's kernel and system are told."""
+    words = ["quiet", "panic=-1", f"opengni.node={node}", f"opengni.nodes={config.nodes}"]
     if config.accel == "tcg":
         # Without it two TCG processors make the guest give up the TSC, and a clock read costs five times more.
         # On a busy host ten timer interrupts may take longer than the kernel's test of the timer is patient: it panics.
         # Nobody listens at an emulated processor's side channels, and to fend that off takes a fifth of a network driver's time.
         words += ["tsc=reliable", "no_timer_check", "mitigations=off"]
-    if config.disk:
-        words.append(f"root={config.root} rw")
+    if config.disk and not config.boots_itself:
+        words.append(f"root={config.root or '/dev/vda1'} rw")
     if not config.load_driver:
         words.append("opengni.noload")
+        if config.disk:  # there it is udev that loads it
+            words.append("modprobe.blacklist=aries")
     if config.net:
         words.append("opengni.net")
+    if config.user_net:
+        words.append("opengni.user-net")
     if config.ipogif:
         words.append("opengni.ipogif")
     if config.append:
@@ -72,17 +83,24 @@ def kernel_arguments(config, node):
     return " ".join(words)
 
 
+def _system(config, node):
+    """What is booted, and the words for it."""
+    words = kernel_arguments(config, node)
+    if config.boots_itself:
+        # The disk's boot loader has the kernel's command line: what reaches it, or the system, is in the machine's own description.
+        return ["-smbios", f"type=11,value={words.replace(',', ',,')}"]
+    line = ["-kernel", str(config.kernel_path()), "-append", f"console=ttyS0 {words}"]
+    return line + (["-initrd", str(config.initrd_path())] if config.initrd_path() else [])
+
+
 def command(config, node, paths):
-    """Arguments for one node; paths has console, agent and qmp."""
-    line = [str(config.qemu_path()), *_machine(config), *_nic(config, node)]
-    line += ["-kernel", str(config.kernel_path())]
-    if config.initrd_path():
-        line += ["-initrd", str(config.initrd_path())]
-    if config.disk:
-        line += ["-drive", f"if=none,id=disk,file={config.disk},snapshot=on", "-device", "virtio-blk-pci,drive=disk"]
-    line += ["-append", kernel_arguments(config, node)]
-    line += _ethernet(config, node)
-    line += ["-serial", f"file:{paths.console}", "-device", "virtio-rng-pci"]
+    """Arguments for one node; paths: node.Paths."""
+    line = [str(config.qemu_path()), *_machine(config), *_nic(config, node), *_system(config, node)]
+    line += disk.arguments(config, node)
+    line += _ethernet(config, node) + _user_network(config, node)
+    # Whoever reads or types along comes through the socket; the log is written in any case.
+    line += ["-chardev", f"socket,id=console,path={paths.serial},server=on,wait=off,logfile={paths.console},logappend=off",
+             "-serial", "chardev:console", "-device", "virtio-rng-pci"]
     line += ["-qmp", f"unix:{paths.qmp},server=on,wait=off"]
     line += [
         "-device", "virtio-serial-pci",

@@ -8,6 +8,7 @@ protocol.py in both directions, their id being the rank.
 """
 
 import asyncio
+import functools
 import json
 import os
 import signal
@@ -16,9 +17,10 @@ import sys
 
 from .application import Application, place
 from .cluster import Cluster
-from .errors import ClusterError
+from .errors import ClusterError, NodeError
 from .job import LOST
-from .protocol import Kind, frame, read_frame
+from .protocol import PAYLOAD_MAX, Kind, frame, read_frame
+from .serial import Console
 
 SOCKET = "ctl.sock"
 
@@ -29,6 +31,7 @@ class Server:
     def __init__(self, cluster):
         self.cluster = cluster
         self.over = asyncio.Event()
+        self.consoles = {}
 
     async def serve(self):
         """Until down, or until every node has ended by itself."""
@@ -88,22 +91,37 @@ class Server:
             await node.set_nic(request["property"], request["value"])
         _say(writer, {"value": await node.get_nic(request["property"])})
 
+    async def _op_qmp(self, request, _reader, writer):
+        node = self.cluster.node(request["nodes"][0])
+        if not node.running:
+            raise NodeError(f"node {node.number} is not running")
+        _say(writer, {"value": await node.qmp(request["command"], request.get("arguments"))})
+
+    async def _op_console(self, request, reader, writer):
+        node = self.cluster.node(request["nodes"][0])
+        console = self.consoles.setdefault(node.number, Console(node))
+        await console.watch(reader, writer)
+
     async def _op_exec(self, request, reader, writer):
         job = self.cluster.start_job(
             request["argv"], nodes=request["nodes"], per_node=request.get("per_node", 1), env=request.get("env"),
-            cwd=request.get("cwd", "/"), tty=request.get("tty", False), grace=request.get("grace"), on_output=_to(writer))
+            cwd=request.get("cwd", "/"), tty=request.get("tty", False), grace=request.get("grace"), on_output=_to(writer),
+            window=request.get("window", False))
         await self._stream(job, request, reader, writer)
 
     async def _op_aprun(self, request, reader, writer):
         application = Application(
             self.cluster, request["argv"], env=request.get("env"), cwd=request.get("cwd", "/"), on_output=_to(writer),
-            placement=place(self.cluster, request), depth=request.get("depth", 1))
+            placement=place(self.cluster, request), depth=request.get("depth", 1),
+            window=request.get("window", False))
         await application.launch()
         await self._stream(application, request, reader, writer)
 
     async def _stream(self, job, request, reader, writer):
         """What a job prints and how its ranks end, in the order in which they do."""
         _say(writer, {"ranks": job.placement, "job": job.name})
+        for rank, process in enumerate(job.processes):
+            process.on_taken = functools.partial(_taken, writer, rank)
         control = asyncio.create_task(self._control(job, reader))
         try:
             results = await job.wait(request.get("timeout"))
@@ -119,6 +137,10 @@ class Server:
             await writer.drain()
         finally:
             control.cancel()
+            await asyncio.gather(control, return_exceptions=True)
+        # To close with something unread would take from the client what it has not read yet.
+        while await reader.read(PAYLOAD_MAX):
+            pass
 
     async def _control(self, job, reader):
         """What the client sends while the job runs; its end ends the job."""
@@ -129,6 +151,8 @@ class Server:
                     job.stdin(payload, rank)
                 elif kind is Kind.SIGNAL:
                     job.signal(struct.unpack("<I", payload)[0])
+                elif kind is Kind.OUTPUT_TAKEN:
+                    job.processes[rank].output_taken(struct.unpack("<I", payload)[0])
                 elif kind is Kind.RESIZE:
                     job.processes[rank].resize(*struct.unpack("<II", payload))
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
@@ -141,6 +165,10 @@ def _to(writer):
     def output(rank, stream, data):
         writer.write(frame(Kind.STDOUT if stream == 1 else Kind.STDERR, rank, data))
     return output
+
+
+def _taken(writer, rank, size):
+    writer.write(frame(Kind.STDIN_TAKEN, rank, struct.pack("<I", size)))
 
 
 def _say(writer, message):

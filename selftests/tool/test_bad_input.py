@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from opengni import cli, fabric, host
+from opengni import cli, fabric, host, selection
 from opengni.config import ClusterConfig
 from opengni.errors import ConfigError
 
@@ -102,11 +102,11 @@ class Config(unittest.TestCase):
 
 class Arguments(unittest.TestCase):
     def test_nodes(self):
-        self.assertEqual(cli.parse_nodes("all", 3), [0, 1, 2])
-        self.assertEqual(cli.parse_nodes("0,2-3", 4), [0, 2, 3])
+        self.assertEqual(selection.parse_nodes("all", 3), [0, 1, 2])
+        self.assertEqual(selection.parse_nodes("0,2-3", 4), [0, 2, 3])
         for text in ("4", "x", "", "1-", "3-2", "-1"):
             with self.assertRaises(ConfigError, msg=text):
-                cli.parse_nodes(text, 4)
+                selection.parse_nodes(text, 4)
 
     def test_sizes_and_shapes(self):
         self.assertEqual(cli.parse_size("2G"), 2048)

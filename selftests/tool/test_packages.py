@@ -14,7 +14,7 @@ from opengni import host
 
 DEBIAN = host.TOP / "scripts/debian"
 SETUP = host.TOP / "scripts/setup.sh"
-PURPOSES = ("tests", "lint", "interop", "lustre", "debug", "mpi", "figures", "doc", "deb")
+PURPOSES = ("tests", "lint", "interop", "lustre", "debug", "mpi", "figures", "doc", "deb", "image")
 # dpkg's own reading of profiles, apart from which setup.sh has one that needs nothing but awk
 REDUCE = """use Dpkg::Deps; use Dpkg::Control::Info;
 my $text = Dpkg::Control::Info->new("$ENV{CONTROL}")->get_source()->{"Build-Depends"};

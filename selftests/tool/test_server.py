@@ -21,6 +21,7 @@ class Job:
     name = "job-1"
     placement = [0, 1]
     ended = []
+    processes = []
 
     def __init__(self, on_output):
         self.on_output = on_output
@@ -46,7 +47,7 @@ class Timeout(unittest.IsolatedAsyncioTestCase):
                 await asyncio.sleep(0.01)
             out, error = SimpleNamespace(buffer=io.BytesIO(), write=lambda _: None, flush=lambda: None), io.StringIO()
             connection = asyncio.open_unix_connection(str(Path(folder) / server.SOCKET))
-            with mock.patch.object(client, "_open", lambda _: connection), contextlib.redirect_stderr(error), \
+            with mock.patch.object(client, "connect", lambda _: connection), contextlib.redirect_stderr(error), \
                     mock.patch("sys.stdout", out):
                 status = await client.execute("x", {"argv": ["x"], "nodes": [0, 1], "timeout": 3.0}, stdin=False)
             running.over.set()

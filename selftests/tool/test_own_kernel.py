@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""A kernel of one's own as guest (make run KDIR=FOLDER): what is taken from its tree, and what is refused.
+
+The tree is made of Debian's headers and of the kernel that they belong to: it looks like one that has been built, and
+modules can be built against it. With OPENGNI_SLOW=1 they are, and two nodes boot with it.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from opengni import host
+from opengni.testing import slow_tests
+
+SCRIPT = host.TOP / "scripts" / "own-kernel.sh"
+KERNEL = host.BUILD / "kernel-6.1"
+MAKEFILE = """modules_install:
+	mkdir -p $(INSTALL_MOD_PATH)/lib/modules/{release}
+	cp -r {kernel}/lib/modules/{release}/kernel $(INSTALL_MOD_PATH)/lib/modules/{release}/
+	cp {kernel}/lib/modules/{release}/modules.builtin* $(INSTALL_MOD_PATH)/lib/modules/{release}/
+ifneq ($(MAKECMDGOALS),modules_install)
+include {headers}/Makefile
+endif
+"""
+
+
+def make_tree(tree):
+    """A tree that looks as if its kernel had been built there."""
+    release = (KERNEL / "release").read_text(encoding="ascii").strip()
+    headers = Path(f"/usr/src/linux-headers-{release}")
+    tree.mkdir()
+    for path in headers.iterdir():
+        if path.name not in ("Makefile", "arch"):
+            (tree / path.name).symlink_to(path)
+    (tree / "arch" / "x86" / "boot").mkdir(parents=True)
+    for path in (headers / "arch" / "x86").iterdir():
+        (tree / "arch" / "x86" / path.name).symlink_to(path)
+    (tree / "arch" / "x86" / "boot" / "bzImage").symlink_to(KERNEL / "vmlinuz")
+    (tree / "modules.order").write_text("", encoding="ascii")
+    (tree / "Makefile").write_text(MAKEFILE.format(release=release, kernel=KERNEL, headers=headers), encoding="ascii")
+    return release
+
+
+class OwnKernel(unittest.TestCase):
+    def setUp(self):
+        if not (KERNEL / "vmlinuz").exists():
+            self.skipTest("kernel 6.1 is not unpacked (make kernel)")
+        self.folder = Path(tempfile.mkdtemp(prefix="opengni-own-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.tree = self.folder / "linux"
+        self.build = self.folder / "build"
+
+    def take(self, tree):
+        """Exit status, output and complaint of the script."""
+        made = subprocess.run([SCRIPT, tree], capture_output=True, text=True, check=False, timeout=300,
+                              env={**os.environ, "OPENGNI_BUILD": str(self.build)})
+        return made.returncode, made.stdout, made.stderr
+
+    def refused(self, pattern):
+        """One line."""
+        status, text, complaint = self.take(self.tree)
+        self.assertEqual((status, text), (1, ""))
+        self.assertRegex(complaint, pattern)
+        self.assertEqual(len(complaint.splitlines()), 1, complaint)
+        self.assertFalse((self.build / "kernel-own").exists())
+
+    def test_what_is_no_tree_is_refused(self):
+        self.refused("there is no folder")
+        self.tree.mkdir()
+        self.refused("no kernel tree that has been built")
+
+    def test_what_has_not_been_built_is_refused(self):
+        for name in ("arch/x86/boot/bzImage", "Module.symvers", ".config"):
+            with self.subTest(name):
+                make_tree(self.tree)
+                (self.tree / name).unlink()
+                self.refused(rf"has no {name}: run 'make bzImage modules' there")
+                shutil.rmtree(self.tree)
+
+    def test_a_configuration_that_does_not_do_is_refused(self):
+        make_tree(self.tree)
+        text = (self.tree / ".config").read_text(encoding="ascii")
+        (self.tree / ".config").unlink()
+        (self.tree / ".config").write_text(text.replace("CONFIG_VIRTIO_CONSOLE=m\n", "").replace("CONFIG_DEVTMPFS=y\n", ""), encoding="ascii")
+        self.refused("lacks CONFIG_DEVTMPFS CONFIG_VIRTIO_CONSOLE: add .*/driver/guest.config")
+
+    def test_modules_that_cannot_be_installed_are_told(self):
+        make_tree(self.tree)
+        (self.tree / "Makefile").write_text("modules_install:\n\t@echo no room >&2; false\n", encoding="ascii")
+        self.refused("modules of .* cannot be installed: .*")
+
+    def test_it_is_taken_once(self):
+        release = make_tree(self.tree)
+        self.assertEqual(self.take(self.tree), (0, f"kernel {release} taken from {self.tree}\n", ""))
+        own = self.build / "kernel-own"
+        self.assertEqual((own / "release").read_text(encoding="ascii"), release + "\n")
+        self.assertEqual((own / "vmlinuz").read_bytes(), (KERNEL / "vmlinuz").read_bytes())
+        self.assertIn("virtio_console", (own / "lib" / "modules" / release / "modules.dep").read_text(encoding="ascii"))
+        self.assertEqual(self.take(self.tree), (0, f"kernel {release} of {self.tree} is there\n", ""))
+        (self.tree / "modules.order").write_text("kernel/x.ko\n", encoding="ascii")
+        self.assertEqual(self.take(self.tree)[1], f"kernel {release} taken from {self.tree}\n")
+
+    def test_fragments_name_each_option_once(self):
+        options = [line.split("=")[0] for name in ("guest", "debug")
+                   for line in (host.TOP / "driver" / f"{name}.config").read_text(encoding="ascii").splitlines() if line.startswith("CONFIG_")]
+        self.assertEqual(sorted(set(options)), sorted(options))
+
+    @unittest.skipUnless(slow_tests(), "builds the modules once more (OPENGNI_SLOW=1)")
+    def test_nodes_boot_with_it(self):
+        make_tree(self.tree)
+        # the tree will be gone, and with it what this link names
+        self.addCleanup(shutil.rmtree, host.BUILD / "kernel-own", ignore_errors=True)
+        made = subprocess.run(["make", "-C", host.TOP, "run", f"KDIR={self.tree}", "ARGS=--tests=fma-put --iterations=5"],
+                              capture_output=True, text=True, check=False, timeout=3600)
+        self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+        self.assertIn("PASS", made.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
