@@ -16,7 +16,7 @@
 #include "nic/hold.hpp"
 #include "nic/ntt.hpp"
 #include "nic/receive.hpp"
-#include "nic/rmt.hpp"
+#include "nic/serve.hpp"
 #include "nic/ssid.hpp"
 #include "nic/traffic.hpp"
 
@@ -43,16 +43,27 @@ struct BteWork {
 	bool send() const noexcept { return desc.op == ARIES_BTE_SEND; }
 	bool fence() const noexcept { return desc.flags & ARIES_BTE_FENCE; }
 	bool physical() const noexcept { return desc.flags & ARIES_BTE_PHYS; }
-	Access access() const noexcept
+	/** What the target gets to see, from byte @at on. A send is a put once it knows where to. */
+	TargetRequest request(uint64_t at = 0) const noexcept
 	{
-		return {node,
-			desc.mdh,
-			rights.key,
-			desc.offset,
-			desc.length,
-			put(),
-			(desc.mode & ARIES_EV_REMOTE) != 0};
+		return {.kind = put() ? PacketKind::Put : PacketKind::Get,
+			.flagged = false,
+			.remote_event = (desc.mode & ARIES_EV_REMOTE) != 0,
+			.type = uint8_t(field(desc.mode, ARIES_EV_TYPE_MASK)),
+			.mdh = desc.mdh,
+			.command = {},
+			.node = node,
+			.key = rights.key,
+			.bytes = uint32_t(desc.length - at),
+			.event = desc.remote_event,
+			.offset = desc.offset + at,
+			.flag_offset = 0,
+			.flag_value = 0,
+			.operand = {},
+			.data = nullptr};
 	}
+	/** Of the whole range each time: the memory domain may have become another one meanwhile. */
+	Access access() const noexcept { return request().access(); }
 };
 
 /** Bytes booked on the network at once: as many packets as may be outstanding. */
@@ -149,7 +160,6 @@ private:
 	void release(int channel) noexcept;
 	uint8_t carry_short(const BteWork &work, CounterBlock &counters, bool &overrun) noexcept;
 	uint8_t deliver_short(const BteWork &work, const FmaRuns &near, bool &overrun) noexcept;
-	static uint64_t remote_entry(const BteWork &work) noexcept;
 	uint8_t transfer(BteWork &work, CounterBlock &counters) noexcept;
 	uint64_t latency(const BteWork &work, uint64_t start, uint64_t arrived, uint64_t quiet_ns) noexcept;
 	bool carry_next(BteShare &share, CounterBlock &counters) noexcept;

@@ -301,21 +301,8 @@ uint8_t Bte::remote_event(const BteWork &work, bool &overrun) noexcept
 	status = target.admit(work.access());
 	if (status != ARIES_ST_OK)
 		return status;
-	overrun = target.post(remote_entry(work)) == CqResult::OVERRUN;
+	serve_event([&work] { return work.request(); }, target, overrun);
 	return ARIES_ST_OK;
-}
-
-uint64_t Bte::remote_entry(const BteWork &work) noexcept
-{
-	const CqEntry entry = {.data = work.desc.remote_event,
-			       .tid = 0,
-			       .status = ARIES_ST_OK,
-			       .info = ARIES_INFO_REMOTE,
-			       .source = ARIES_SRC_REMOTE,
-			       .type = uint8_t(field(work.desc.mode, ARIES_EV_TYPE_MASK)),
-			       .remote_overrun = false};
-
-	return entry.word();
 }
 
 /*

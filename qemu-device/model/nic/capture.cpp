@@ -41,29 +41,20 @@ uint32_t packet_count(uint64_t bytes)
 	return bytes ? uint32_t((bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES) : 1;
 }
 
-/* What an FMA operation carries, the way put(), get(), atomic() and cq_write() hand it to send(). */
-struct Payload {
-	PacketKind kind;
-	uint32_t bytes;
-};
-
-Payload payload_of(const FmaWork &work)
+/* The header of the packets that are one request. */
+Request header(const TargetRequest &request, uint32_t source, uint16_t dlvr_mode, uint8_t ssid, uint16_t command = 0)
 {
-	AmoCommand command = {};
-
-	switch (work.op) {
-	case ARIES_FMA_GET_OP:
-	case ARIES_FMA_GET_FLAG:
-		return {PacketKind::Get, work.bytes};
-	case ARIES_FMA_AMO_OP:
-	case ARIES_FMA_AMO_FLAG:
-		command.decode(work.amo);
-		return {command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, command.two_operands() ? 16u : 8u};
-	case ARIES_FMA_CQWRITE:
-		return {PacketKind::CqWrite, CQWRITE_BYTES};
-	default:
-		return {PacketKind::Put, work.bytes};
-	}
+	return {.kind = request.kind,
+		.to = {request.node, uint16_t(request.mdh & (ARIES_MDD_ENTRIES - 1)), request.offset & OFFSET_MASK},
+		.source = source,
+		.key = request.key,
+		.packet_id = 0,
+		.ssid = ssid,
+		.vc = 0,
+		.routing = routing_bits(dlvr_mode),
+		.bytes = 0,
+		.command = command,
+		.data = {}};
 }
 
 } // namespace
@@ -76,24 +67,19 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 	/* A get that went well has recorded itself: it knew where the data was. */
 	if (work.is_get() && status == ARIES_ST_OK && !got)
 		return;
-	const Payload payload = payload_of(work);
+	AmoCommand command = {};
+
+	if (work.is_atomic())
+		command.decode(work.amo);
+	const TargetRequest request = work.request(work.kind(command), command);
+	const uint32_t payload = wire_bytes(work, command);
 	const TracedTrain train = {
-		.request = {.kind = payload.kind,
-			    .to = {work.node, uint16_t(work.desc.mdh & (ARIES_MDD_ENTRIES - 1)),
-				   work.desc.offset & OFFSET_MASK},
-			    .source = core_.node,
-			    .key = work.rights.key,
-			    .packet_id = 0,
-			    .ssid = fma_ssid(work.index),
-			    .vc = 0,
-			    .routing = routing_bits(work.desc.dlvr_mode),
-			    .bytes = 0,
-			    .command = work.is_atomic() ? work.amo : uint16_t(0),
-			    .data = {}},
-		.bytes = payload.bytes,
-		.result = payload.kind == PacketKind::FetchAmo ? 8u : 0,
+		.request = header(request, core_.node, work.desc.dlvr_mode, fma_ssid(work.index),
+				  work.is_atomic() ? work.amo : uint16_t(0)),
+		.bytes = payload,
+		.result = request.kind == PacketKind::FetchAmo ? AMO_WIRE_WORD : 0,
 		.index = 0,
-		.packets = packet_count(payload.bytes),
+		.packets = packet_count(payload),
 		.engine = TraceEngine::Fma,
 		.fmad = uint8_t(work.index),
 		.status = status,
@@ -104,12 +90,12 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 	};
 
 	core_.trace.record(train, [&](bool response, uint64_t at, uint32_t bytes, uint8_t *to) {
-		const void *from = work.data + at;
+		const void *from = request.data + at;
 
 		if (work.is_atomic())
-			from = response ? &work.fetched : work.desc.operand;
-		else if (work.op == ARIES_FMA_CQWRITE)
-			from = work.desc.operand;
+			from = response ? &work.fetched : request.operand;
+		else if (request.kind == PacketKind::CqWrite)
+			from = request.operand;
 		if (got)
 			gather(got->run, got->count, at, bytes, to);
 		else
@@ -128,18 +114,7 @@ void Bte::capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t stat
 		if (!passage.depart_ns || !core_.trace.wants(first))
 			return;
 		const TracedTrain train = {
-			.request = {.kind = work.put() ? PacketKind::Put : PacketKind::Get,
-				    .to = {work.node, uint16_t(work.desc.mdh & (ARIES_MDD_ENTRIES - 1)),
-					   (work.desc.offset + at + done) & OFFSET_MASK},
-				    .source = core_.node,
-				    .key = work.rights.key,
-				    .packet_id = 0,
-				    .ssid = work.ssid,
-				    .vc = 0,
-				    .routing = routing_bits(work.desc.dlvr_mode),
-				    .bytes = 0,
-				    .command = 0,
-				    .data = {}},
+			.request = header(work.request(at + done), core_.node, work.desc.dlvr_mode, work.ssid),
 			.bytes = uint32_t(std::min(bytes - done, BTE_BURST)),
 			.result = 0,
 			.index = uint32_t(first),

@@ -4,20 +4,10 @@
 
 #include <cstring>
 
-#include "nic/copy.hpp"
-#include "nic/ecc.hpp"
 #include "nic/launch.hpp"
-#include "nic/sequence.hpp"
 
 namespace aries
 {
-
-namespace
-{
-
-constexpr uint32_t GET_MAX = 65532;
-
-} // namespace
 
 void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t ptag, uint32_t index, uint8_t op,
 		    const Access &access) noexcept
@@ -251,21 +241,6 @@ uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
 	return status;
 }
 
-void Fma::remote_event(FmaWork &work, Visit &target) noexcept
-{
-	if (!(work.mode & ARIES_EV_REMOTE))
-		return;
-	const CqEntry entry = {.data = work.desc.remote_event,
-			       .tid = 0,
-			       .status = ARIES_ST_OK,
-			       .info = ARIES_INFO_REMOTE,
-			       .source = ARIES_SRC_REMOTE,
-			       .type = uint8_t(field(work.mode, ARIES_EV_TYPE_MASK)),
-			       .remote_overrun = false};
-
-	work.remote_overrun = target.post(entry.word()) == CqResult::OVERRUN;
-}
-
 /*
  * What can wait until the data is there for a peer to see does wait. Between neighbours that is the booking, too: on
  * their way only an injected fault can lose a packet.
@@ -299,83 +274,9 @@ uint8_t Fma::put(FmaWork &work) noexcept
 uint8_t Fma::deliver(FmaWork &work) noexcept
 {
 	Visit target(core_, work.node);
-	uint8_t *place = nullptr;
-	uint8_t *flag = nullptr;
-	uint8_t status = target.admit(work.access(work.bytes, true));
 
-	if (status == ARIES_ST_OK && !core_.faults.any() && !target.lazy()) [[likely]] {
-		if (work.op == ARIES_FMA_PUT_LINE) [[likely]]
-			status = target.spot(work.desc.offset, work.bytes, true, place);
-		else if (work.op == ARIES_FMA_PUT_SYNC)
-			status = flagged_spots(work, target, place, flag);
-	}
-	if (place) [[likely]] {
-		store_bytes(place, work.data, work.bytes);
-		if (flag)
-			store_bytes(flag, reinterpret_cast<const uint8_t *>(&work.desc.sync_value), 8);
-	} else if (status == ARIES_ST_OK) {
-		status = deliver_runs(work, target);
-	}
-	if (status != ARIES_ST_OK) {
-		target.count_refused();
-		return status;
-	}
-	remote_event(work, target);
-	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
-	return ARIES_ST_OK;
-}
-
-/* Whether the flag of a put with one may be stored where it says. */
-uint8_t Fma::check_flag(const FmaWork &work, Visit &target) noexcept
-{
-	if (work.desc.sync_offset & 7)
-		return ARIES_ST_ALIGN;
-	if (work.desc.sync_offset >> ARIES_OFFSET_BITS || !target.mdd().contains(work.desc.sync_offset, 8))
-		return ARIES_ST_BOUNDS;
-	return ARIES_ST_OK;
-}
-
-/* Data within a page, and the flag: short messages. Both or none of @place and @flag; none for any other range. */
-uint8_t Fma::flagged_spots(const FmaWork &work, Visit &target, uint8_t *&place, uint8_t *&flag) noexcept
-{
-	uint8_t status = check_flag(work, target);
-
-	if (status == ARIES_ST_OK)
-		status = target.spot(work.desc.offset, work.bytes, true, place);
-	if (place)
-		status = target.spot(work.desc.sync_offset, 8, true, flag);
-	if (!flag)
-		place = nullptr;
-	return status;
-}
-
-/* Any range, and the flag behind it. */
-uint8_t Fma::deliver_runs(const FmaWork &work, Visit &target) noexcept
-{
-	const bool sync = work.op == ARIES_FMA_PUT_SYNC;
-	FmaRuns data, flag;
-	uint8_t status = ARIES_ST_OK;
-
-	if (sync)
-		status = check_flag(work, target);
-	if (status == ARIES_ST_OK)
-		status = target.runs(work.desc.offset, work.bytes, true, data);
-	if (status == ARIES_ST_OK && sync)
-		status = target.runs(work.desc.sync_offset, 8, true, flag);
-	if (status != ARIES_ST_OK)
-		return status;
-	if (core_.faults.any()) [[unlikely]]
-		arrive<ARIES_DESC_LINE_BYTES / ARIES_PACKET_BYTES>(
-			core_.faults, target, packets_of(work.bytes), [&](uint32_t packet) {
-				const uint32_t at = packet * ARIES_PACKET_BYTES;
-
-				scatter_part(data, at, work.data + at, std::min(work.bytes - at, ARIES_PACKET_BYTES));
-			});
-	else
-		scatter(data, work.data);
-	if (sync)
-		scatter(flag, reinterpret_cast<const uint8_t *>(&work.desc.sync_value));
-	return ARIES_ST_OK;
+	return serve_put(
+		core_, [&work] { return work.request(PacketKind::Put); }, target, work.remote_overrun);
 }
 
 uint8_t Fma::get(FmaWork &work) noexcept
@@ -390,18 +291,14 @@ uint8_t Fma::get(FmaWork &work) noexcept
 	if (status != ARIES_ST_OK)
 		return status;
 	work.fmad.counters.add(ARIES_CNT_FMA_GETS, (work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
+	const auto request = [&work] { return work.request(PacketKind::Get); };
 	Visit target(core_, work.node);
 
-	status = target.admit(work.access(work.bytes, false));
-	if (status == ARIES_ST_OK)
-		status = target.runs(work.desc.offset, work.bytes, false, from);
-	if (status != ARIES_ST_OK) {
-		target.count_refused();
+	status = serve_get(request, target, from);
+	if (status != ARIES_ST_OK)
 		return status;
-	}
-	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
 	if (work.unanswered) [[unlikely]] {
-		remote_event(work, target);
+		serve_event(request, target, work.remote_overrun);
 		return traffic_.why_unanswered(work.passage);
 	}
 	if (core_.faults.any()) [[unlikely]]
@@ -414,7 +311,7 @@ uint8_t Fma::get(FmaWork &work) noexcept
 	else
 		copy_runs(place.data, from);
 	raise_flag(work, place);
-	remote_event(work, target);
+	serve_event(request, target, work.remote_overrun);
 	if (core_.trace.on()) [[unlikely]]
 		capture(work, ARIES_ST_OK, &place.data);
 	return ARIES_ST_OK;
@@ -426,45 +323,10 @@ uint8_t Fma::cq_write(FmaWork &work) noexcept
 
 	if (status != ARIES_ST_OK)
 		return status;
-	status = write_queue(work);
-	return status == ARIES_ST_OK && work.unanswered ? traffic_.why_unanswered(work.passage) : status;
-}
-
-/* The payload is the event; the offset has no meaning. */
-Access Fma::cq_access(const FmaWork &work) const noexcept
-{
-	NodeSlot &slot = core_.segment.node(work.node);
-	Access access = work.access(0, false);
-
-	access.remote_event = true;
-	access.mdh = Vmdh(core_, work.node, slot).of_packet(work.desc.mdh, access.key);
-	access.offset = mdd_load(slot, access.mdh).base;
-	return access;
-}
-
-/* An entry for a queue of the target. */
-uint8_t Fma::write_queue(FmaWork &work) noexcept
-{
 	Visit target(core_, work.node);
-	const uint8_t status = target.admit(cq_access(work));
 
-	if (status != ARIES_ST_OK) {
-		target.count_refused();
-		return status;
-	}
-	target.count_requests(1);
-	const uint64_t entry = (work.desc.operand[0] & ARIES_CQE_WRITE_MASK) |
-			       prep(ARIES_CQE_INFO_MASK, ARIES_INFO_REMOTE) |
-			       prep(ARIES_CQE_SOURCE_MASK, ARIES_SRC_CQWRITE) |
-			       prep(ARIES_CQE_TYPE_MASK, field(work.mode, ARIES_EV_TYPE_MASK));
-	CqResult result = CqResult::GONE;
-
-	if (core_.faults.any()) [[unlikely]]
-		arrive<1>(core_.faults, target, 1, [&](uint32_t) { result = target.post(entry); });
-	else
-		result = target.post(entry);
-	work.remote_overrun = result == CqResult::OVERRUN;
-	return result == CqResult::GONE ? ARIES_ST_NO_CQ : ARIES_ST_OK;
+	status = serve_queue(core_, work.request(PacketKind::CqWrite), target, work.remote_overrun);
+	return status == ARIES_ST_OK && work.unanswered ? traffic_.why_unanswered(work.passage) : status;
 }
 
 void Fma::source_events(FmaWork &work, uint8_t status) noexcept
@@ -493,7 +355,7 @@ void Fma::finish(FmaWork &work, uint8_t status) noexcept
 		work.fmad.last.store(status, std::memory_order_relaxed);
 		if (!work.reported)
 			report_failure(core_, work.fmad.counters, status, work.rights.ptag(), work.index, work.op,
-				       work.access(work.bytes, false));
+				       work.request(PacketKind::Get).access());
 	}
 	if (work.cq_serial)
 		source_events(work, status);

@@ -9,7 +9,7 @@
 #include "nic/fmad.hpp"
 #include "nic/hold.hpp"
 #include "nic/ntt.hpp"
-#include "nic/rmt.hpp"
+#include "nic/serve.hpp"
 #include "nic/traffic.hpp"
 
 namespace aries
@@ -50,9 +50,30 @@ struct FmaWork {
 	/** Several operations for one doorbell. */
 	bool is_batch() const noexcept { return op >= ARIES_FMA_PUT_SCATTER && op <= ARIES_FMA_LAUNCH_RING; }
 	uint16_t event_bits() const noexcept { return mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL); }
-	Access access(uint64_t length, bool write) const noexcept
+	PacketKind kind(const AmoCommand &command) const noexcept
 	{
-		return {node, desc.mdh, rights.key, desc.offset, length, write, (mode & ARIES_EV_REMOTE) != 0};
+		if (is_atomic())
+			return command.fetch ? PacketKind::FetchAmo : PacketKind::Amo;
+		return is_get() ? PacketKind::Get : op == ARIES_FMA_CQWRITE ? PacketKind::CqWrite : PacketKind::Put;
+	}
+	/** What the target gets to see. It may outlive the work, but for the data of a put. */
+	[[gnu::always_inline]] TargetRequest request(PacketKind kind, const AmoCommand &command = {}) const noexcept
+	{
+		return {.kind = kind,
+			.flagged = op == ARIES_FMA_PUT_SYNC,
+			.remote_event = (mode & ARIES_EV_REMOTE) != 0,
+			.type = uint8_t(field(mode, ARIES_EV_TYPE_MASK)),
+			.mdh = desc.mdh,
+			.command = command,
+			.node = node,
+			.key = rights.key,
+			.bytes = bytes,
+			.event = desc.remote_event,
+			.offset = desc.offset,
+			.flag_offset = desc.sync_offset,
+			.flag_value = desc.sync_value,
+			.operand = {desc.operand[0], desc.operand[1]},
+			.data = data};
 	}
 };
 
@@ -71,6 +92,12 @@ inline uint32_t amo_wire_bytes(const AmoCommand &command) noexcept
 
 /** Payload of a completion queue write. */
 inline constexpr uint32_t CQWRITE_BYTES = 6;
+
+/** What an operation carries, or asks for, on its way. @command: of an atomic */
+inline uint32_t wire_bytes(const FmaWork &work, const AmoCommand &command) noexcept
+{
+	return work.is_atomic() ? amo_wire_bytes(command) : work.op == ARIES_FMA_CQWRITE ? CQWRITE_BYTES : work.bytes;
+}
 
 struct HeldFma;
 
@@ -114,20 +141,12 @@ private:
 	uint8_t check_length(const FmaWork &work) const noexcept;
 	uint8_t put(FmaWork &work) noexcept;
 	uint8_t deliver(FmaWork &work) noexcept;
-	static uint8_t check_flag(const FmaWork &work, Visit &target) noexcept;
-	static uint8_t flagged_spots(const FmaWork &work, Visit &target, uint8_t *&place, uint8_t *&flag) noexcept;
-	uint8_t deliver_runs(const FmaWork &work, Visit &target) noexcept;
 	uint8_t get(FmaWork &work) noexcept;
 	uint8_t atomic(FmaWork &work) noexcept;
-	[[gnu::cold]] uint8_t run_lazily(FmaWork &work, const AmoCommand &command, Visit &target, uint8_t *word,
-					 bool &hit) noexcept;
-	uint8_t execute(FmaWork &work, const AmoCommand &command, Visit &target) noexcept;
 	static uint8_t check_atomic(const FmaWork &work, AmoCommand &command) noexcept;
 	uint8_t find_landing(const FmaWork &work, Visit &local, Landing &place) const noexcept;
 	static void raise_flag(const FmaWork &work, const Landing &place) noexcept;
 	uint8_t cq_write(FmaWork &work) noexcept;
-	Access cq_access(const FmaWork &work) const noexcept;
-	uint8_t write_queue(FmaWork &work) noexcept;
 	uint8_t collective(FmaWork &work) noexcept;
 	uint8_t batch(FmaWork &work, uint8_t status) noexcept;
 	uint8_t batch_parts(FmaWork &work, uint32_t &done) noexcept;
@@ -141,7 +160,6 @@ private:
 	uint8_t run_part(FmaWork &work, FmaWork &part) noexcept;
 	aries_fma_window window(uint32_t index) const noexcept;
 	uint8_t send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept;
-	void remote_event(FmaWork &work, Visit &target) noexcept;
 	void source_events(FmaWork &work, uint8_t status) noexcept;
 	void finish(FmaWork &work, uint8_t status) noexcept;
 	void ended(FmaWork &work, uint8_t status) noexcept
@@ -164,7 +182,7 @@ private:
 	static void count_held(HeldFma &held) noexcept;
 	void serve_held(const std::shared_ptr<HeldFma> &op) noexcept;
 	uint8_t at_target(HeldFma &held) noexcept;
-	uint8_t fetch_held(HeldFma &held) noexcept;
+	static uint8_t fetch_held(HeldFma &held, const TargetRequest &request, Visit &target) noexcept;
 	void end_held(const std::shared_ptr<HeldFma> &op) noexcept;
 	uint8_t land_held(HeldFma &held) noexcept;
 	void end_silent(HeldFma &held) noexcept;

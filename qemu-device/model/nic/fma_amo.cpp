@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* FMA: responses with data, and the atomics. */
-#include "nic/amo_cache.hpp"
-#include "nic/copy.hpp"
+/* FMA: responses with data, and the initiator's part of atomics. */
 #include "nic/fma.hpp"
-#include "nic/sequence.hpp"
 
 namespace aries
 {
@@ -45,59 +42,6 @@ uint8_t Fma::check_atomic(const FmaWork &work, AmoCommand &command) noexcept
 	return command.fetch && (work.desc.local_offset & (command.bytes - 1u)) ? ARIES_ST_LOCAL_ALIGN : ARIES_ST_OK;
 }
 
-/* The result may stay in the target's cache (N12). */
-uint8_t Fma::run_lazily(FmaWork &work, const AmoCommand &command, Visit &target, uint8_t *word, bool &hit) noexcept
-{
-	const AmoRequest request = {command, target.mdh(),         work.desc.offset,
-				    word,    work.desc.operand[0], work.desc.operand[1]};
-	AmoResult result = {};
-
-	const uint8_t status = AmoCache(core_, work.node).run(request, *target.ram(), core_.members, result);
-
-	if (status != ARIES_ST_OK)
-		return status;
-	work.fetched = result.old;
-	hit = result.hit;
-	return ARIES_ST_OK;
-}
-
-/* What the unit of the target does. */
-inline uint8_t Fma::execute(FmaWork &work, const AmoCommand &command, Visit &target) noexcept
-{
-	FmaRuns word;
-	bool hit = false;
-	uint8_t status = target.admit(work.access(command.bytes, true));
-
-	if (status == ARIES_ST_OK)
-		status = target.find(work.desc.offset, command.bytes, true, word);
-	/* The region's start decides whether an aligned offset is an aligned address. */
-	if (status == ARIES_ST_OK &&
-	    (word.count != 1 || (reinterpret_cast<uintptr_t>(word.run[0].host) & (command.bytes - 1u))))
-		status = ARIES_ST_ALIGN;
-	if (status != ARIES_ST_OK) {
-		target.count_refused();
-		return status;
-	}
-	target.count_requests(1);
-	const bool lazy = target.lazy();
-	uint8_t *const at = word.run[0].host;
-	const auto run = [&](uint32_t) {
-		if (lazy) [[unlikely]]
-			status = run_lazily(work, command, target, at, hit);
-		else
-			work.fetched = amo_run(command, at, work.desc.operand[0], work.desc.operand[1]);
-	};
-
-	if (command.cached && !lazy)
-		hit = AmoCache(core_, work.node).use(target.mdh(), work.desc.offset);
-	if (core_.faults.any()) [[unlikely]]
-		arrive<1>(core_.faults, target, 1, run);
-	else
-		run(0);
-	traffic_.serve_atomic(work.node, hit, target.walked(), command.fetch, work.passage);
-	return status;
-}
-
 uint8_t Fma::atomic(FmaWork &work) noexcept
 {
 	AmoCommand command;
@@ -109,23 +53,28 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 		status = find_landing(work, local, place);
 	if (status != ARIES_ST_OK)
 		return status;
-	const Train train = Train::of(command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, work.desc.dlvr_mode,
-				      work.node, amo_wire_bytes(command), header_hash(work));
+	const auto request = [&] { return work.request(work.kind(command), command); };
+	const Train train = Train::of(work.kind(command), work.desc.dlvr_mode, work.node, amo_wire_bytes(command),
+				      header_hash(work));
 
 	status = traffic_.request(train, work.now, work.fmad.counters, work.passage);
 	if (status != ARIES_ST_OK)
 		return status;
 	work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
 	Visit target(core_, work.node);
+	Served served;
 
-	status = execute(work, command, target);
+	status = serve_atomic(core_, request, target, served);
+	if (served.ran)
+		traffic_.serve_atomic(work.node, served.hit, served.walked, command.fetch, work.passage);
+	work.fetched = served.fetched;
 	traffic_.respond(train, work.now, work.fmad.counters, work.passage);
 	work.unanswered = traffic_.unanswered(work.passage);
 	if (work.unanswered) [[unlikely]] {
 		count_latency(core_, work.fmad.counters, work.passage.depart_ns - work.now + RESPONSE_TIMEOUT_NS);
 		work.passage.back_ns = 0;
 		if (status == ARIES_ST_OK)
-			remote_event(work, target);
+			serve_event(request, target, work.remote_overrun);
 		return traffic_.why_unanswered(work.passage);
 	}
 	count_latency(core_, work.fmad.counters, work.passage.latency_ns);
@@ -136,7 +85,7 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 		scatter(place.data, reinterpret_cast<const uint8_t *>(&work.fetched));
 		raise_flag(work, place);
 	}
-	remote_event(work, target);
+	serve_event(request, target, work.remote_overrun);
 	return ARIES_ST_OK;
 }
 

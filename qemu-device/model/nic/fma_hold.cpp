@@ -9,8 +9,6 @@
  * operation's event, or by the next one of the descriptor if it has none of its own.
  */
 #include "nic/fma_hold.hpp"
-#include "nic/amo_cache.hpp"
-#include "nic/copy.hpp"
 
 namespace aries
 {
@@ -35,34 +33,21 @@ HeldFma::~HeldFma()
 /* What the operation sends. Return: ARIES_ST_OK, or what is wrong with its command */
 uint8_t Fma::held_train(const FmaWork &work, AmoCommand &command, Train &train) noexcept
 {
-	const auto of = [&](PacketKind kind, uint32_t bytes) {
-		train = Train::of(kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work));
-	};
+	const uint8_t status = work.is_atomic() ? check_atomic(work, command) : uint8_t(ARIES_ST_OK);
 
-	if (work.is_atomic()) {
-		const uint8_t status = check_atomic(work, command);
-
-		if (status != ARIES_ST_OK)
-			return status;
-		of(command.fetch ? PacketKind::FetchAmo : PacketKind::Amo, amo_wire_bytes(command));
-	} else if (work.is_get()) {
-		of(PacketKind::Get, work.bytes);
-	} else if (work.op == ARIES_FMA_CQWRITE) {
-		of(PacketKind::CqWrite, CQWRITE_BYTES);
-	} else {
-		of(PacketKind::Put, work.bytes);
-	}
-	return ARIES_ST_OK;
+	if (status == ARIES_ST_OK)
+		train = Train::of(work.kind(command), work.desc.dlvr_mode, work.node, wire_bytes(work, command),
+				  header_hash(work));
+	return status;
 }
 
 /* What the target would refuse now, and which life of its memory domain it would not. */
 uint8_t Fma::probe(const FmaWork &work, const AmoCommand &command, uint32_t &life) noexcept
 {
 	Visit target(core_, work.node);
-	const Access access = work.op == ARIES_FMA_CQWRITE ? cq_access(work)
-			      : work.is_atomic()           ? work.access(command.bytes, true)
-							   : work.access(work.bytes, !work.is_get());
-	const uint8_t status = target.admit(access);
+	const TargetRequest request = work.request(work.kind(command), command);
+	const uint8_t status = target.admit(request.kind == PacketKind::CqWrite ? serve_queue_access(core_, request)
+										: request.access());
 
 	if (status != ARIES_ST_OK)
 		target.count_refused();
@@ -210,40 +195,41 @@ uint8_t Fma::at_target(HeldFma &held) noexcept
 		status = ARIES_ST_MDD;
 	if (status != ARIES_ST_OK)
 		return status;
-	if (work.is_get())
-		return fetch_held(held);
-	if (work.op == ARIES_FMA_CQWRITE)
-		return write_queue(work);
-	if (!work.is_atomic())
-		return deliver(work);
-	status = execute(work, held.command, target);
+	const TargetRequest request = work.request(work.kind(held.command), held.command);
+
+	switch (request.kind) {
+	case PacketKind::Get:
+		return fetch_held(held, request, target);
+	case PacketKind::CqWrite:
+		return serve_queue(core_, request, target, work.remote_overrun);
+	case PacketKind::Put:
+		return serve_put(core_, as_it_is(request), target, work.remote_overrun);
+	default:
+		status = serve_atomic(core_, as_it_is(request), target, held.served);
+	}
+	work.fetched = held.served.fetched;
+	if (held.served.ran)
+		traffic_.serve_atomic(work.node, held.served.hit, held.served.walked, held.command.fetch, work.passage);
 	if (status == ARIES_ST_OK)
-		remote_event(work, target);
+		serve_event(as_it_is(request), target, work.remote_overrun);
 	return status;
 }
 
 /* A get reads what it brings back. */
-uint8_t Fma::fetch_held(HeldFma &held) noexcept
+uint8_t Fma::fetch_held(HeldFma &held, const TargetRequest &request, Visit &target) noexcept
 {
-	FmaWork &work = held.work;
-	Visit target(core_, work.node);
 	FmaRuns from;
-	uint8_t status = target.admit(work.access(work.bytes, false));
+	const uint8_t status = serve_get(as_it_is(request), target, from);
 
-	if (status == ARIES_ST_OK)
-		status = target.runs(work.desc.offset, work.bytes, false, from);
-	if (status != ARIES_ST_OK) {
-		target.count_refused();
+	if (status != ARIES_ST_OK)
 		return status;
-	}
 	try {
-		held.payload.resize(work.bytes);
+		held.payload.resize(request.bytes);
 	} catch (const std::bad_alloc &) {
 		return ARIES_ST_TIMEOUT;
 	}
-	target.count_requests((work.bytes + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
 	gather(from, held.payload.data());
-	remote_event(work, target);
+	serve_event(as_it_is(request), target, held.work.remote_overrun);
 	return ARIES_ST_OK;
 }
 

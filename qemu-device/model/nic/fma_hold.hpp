@@ -36,6 +36,7 @@ struct HeldFma {
 	std::vector<uint8_t> payload = {}; /* of a put, or what a get brings back */
 	Train train = {};
 	AmoCommand command = {};
+	Served served = {};
 	uint32_t far_life = 0, near_life = 0; /* MddSlot::life of both memory domains when it left */
 	uint8_t status = ARIES_ST_OK;
 	bool lands = false;  /* data come back */
