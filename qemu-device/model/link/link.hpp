@@ -80,13 +80,19 @@ inline uint64_t told_far(const TileState &tile, uint64_t now) noexcept
 	return tile.far[~(now / TELL_TICKS) & 1].load(std::memory_order_relaxed);
 }
 
-/** The load of an output as its router knows it: near end, far end and downstream, combined to one number (R08). */
-inline uint64_t known_load(const TileState &tile, uint64_t now) noexcept
+/** What the near end knows of the load of the far end and behind. */
+inline uint64_t told_load(const TileState &tile, uint64_t now) noexcept
 {
 	const uint64_t turn = ~(now / TELL_TICKS) & 1;
 
-	return tile.ahead(now) + ticks_ahead(tile.far[turn].load(std::memory_order_relaxed), now) +
+	return ticks_ahead(tile.far[turn].load(std::memory_order_relaxed), now) +
 	       ticks_ahead(tile.beyond[turn].load(std::memory_order_relaxed), now);
+}
+
+/** The load of an output as its router knows it: near end, far end and downstream, combined to one number (R08). */
+inline uint64_t known_load(const TileState &tile, uint64_t now) noexcept
+{
+	return tile.ahead(now) + told_load(tile, now);
 }
 
 /**

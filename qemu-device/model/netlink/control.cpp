@@ -83,11 +83,25 @@ Network::QuiesceView Network::quiesce_view(uint64_t now_ns) const noexcept
 		injects_at(now_ns) - now_ns};
 }
 
+/* With what is still to come. */
+uint64_t Network::booked_ahead(uint32_t link, uint64_t now) const noexcept
+{
+	const TileState &tile = tiles_.look(link);
+
+	if (link_tile(link) >= TILES || !has_stream(tile))
+		return tile.ahead(now);
+
+	const Stream &stream = tiles_.stream(link);
+	const uint64_t last = std::max(now, stream.until.load(std::memory_order_relaxed));
+
+	return std::max(ticks_ahead(last, now), ticks_ahead(busy_until(tile, stream, last), now));
+}
+
 uint64_t Network::load_ns(uint32_t router, uint32_t tile_nr, uint64_t now_ns) const noexcept
 {
 	if (router >= topo_.routers() || tile_nr >= FIRST_NETLINK)
 		return 0;
-	return ticks_to_ns(tiles_.look(link_id(router, tile_nr)).ahead(ns_to_ticks(now_ns)));
+	return ticks_to_ns(booked_ahead(link_id(router, tile_nr), ns_to_ticks(now_ns)));
 }
 
 Network::LinkView Network::link_view(uint32_t router, uint32_t tile_nr, uint64_t now_ns) const noexcept
@@ -106,7 +120,7 @@ Network::LinkView Network::link_view(uint32_t router, uint32_t tile_nr, uint64_t
 		link_error_rate(state),
 		state.events[TileState::REPLAYS].load(std::memory_order_relaxed),
 		state.events[TileState::MISSED].load(std::memory_order_relaxed),
-		ticks_to_ns(state.ahead(ns_to_ticks(now_ns)))};
+		ticks_to_ns(booked_ahead(link_id(router, tile_nr), ns_to_ticks(now_ns)))};
 }
 
 namespace
@@ -125,9 +139,9 @@ std::string tile_text(uint32_t tile_nr)
 	return "  tile " + std::to_string(tile_nr) + " " + tile_kind_name(tile_kind(tile_nr));
 }
 
-std::string load_text(const TileState &state, uint64_t now_ns)
+std::string load_text(uint64_t load_ns)
 {
-	return "load " + std::to_string(ticks_to_ns(state.ahead(ns_to_ticks(now_ns)))) + " ns";
+	return "load " + std::to_string(load_ns) + " ns";
 }
 
 /* Nothing of a link without errors. */
@@ -169,12 +183,12 @@ std::string Network::describe(uint32_t node, uint64_t now_ns) const
 			continue;
 		text += tile_text(nr) + " to " + place_text(topo_, far.router) + " tile " + std::to_string(far.tile) +
 			": " + link_state_name(state) + ", " + std::to_string(link_lanes(state)) + " lanes, " +
-			load_text(state, now_ns) + error_text(state) + "\n";
+			load_text(load_ns(router, nr, now_ns)) + error_text(state) + "\n";
 	}
 	for (uint32_t i = 0; i < PROCESSOR_TILES; i++) {
 		text += tile_text(FIRST_PROCESSOR + i) + " of NIC " + (i < PROCESSOR_TILES / 2 ? "0/1" : "2/3") +
-			": in " + load_text(tiles_.look(link_id(router, FIRST_INJECT + i)), now_ns) + ", out " +
-			load_text(tiles_.look(link_id(router, FIRST_PROCESSOR + i)), now_ns) + "\n";
+			": in " + load_text(load_ns(router, FIRST_INJECT + i, now_ns)) + ", out " +
+			load_text(load_ns(router, FIRST_PROCESSOR + i, now_ns)) + "\n";
 	}
 	return text;
 }

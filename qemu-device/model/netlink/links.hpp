@@ -16,19 +16,21 @@ namespace aries
 {
 
 /**
- * Slots of a cache line of a router in shared memory: 48 outputs, 8 inputs of processor tiles, a Netlink each NIC; and
- * the counters of outputs and inputs.
+ * Slots of a cache line of a router in shared memory: 48 outputs, 8 inputs of processor tiles, a Netlink each NIC; the
+ * counters of outputs and inputs; and what is still to come over outputs.
  */
 inline constexpr uint32_t TILE_SLOTS = 256;
 inline constexpr uint32_t FIRST_INJECT = TILES;
 inline constexpr uint32_t FIRST_NETLINK = FIRST_INJECT + PROCESSOR_TILES;
 inline constexpr uint32_t FIRST_COUNTERS = 64;
 inline constexpr uint32_t COUNTER_SLOTS = 3; ///< of an output or input
+inline constexpr uint32_t FIRST_STREAMS = FIRST_COUNTERS + COUNTER_SLOTS * FIRST_NETLINK;
+inline constexpr uint32_t STREAM_SLOTS = TILES / 2; ///< two outputs each
 
 /** Users number links router * LINK_TILES + tile. */
 inline constexpr uint32_t LINK_TILES = 64;
 
-static_assert(FIRST_COUNTERS + COUNTER_SLOTS * FIRST_NETLINK <= TILE_SLOTS, "counters have slots of their own");
+static_assert(FIRST_STREAMS + STREAM_SLOTS <= TILE_SLOTS, "counters and streams have slots of their own");
 
 /** One output tile of one router. */
 constexpr uint32_t link_id(uint32_t router, uint32_t tile)

@@ -3,6 +3,7 @@
 #include "netlink/network.hpp"
 
 #include "link/lcb_run.hpp"
+#include "netlink/runs.hpp"
 
 namespace aries
 {
@@ -10,13 +11,10 @@ namespace aries
 namespace
 {
 
-constexpr uint64_t HOP_TICKS = ns_to_ticks(HOP_NS);
-
-constexpr uint32_t EXACT_ABOVE = 1024;  // flits whose booking must not be forgotten, whatever it costs
-constexpr uint32_t SPLIT_PARTS = 4;     // as many as a NIC has tiles
-constexpr uint32_t MAX_HOPS = 16;       // of a way by the tables, also one around what is missing
-constexpr uint8_t REQUEST_CHANNELS = 4; // the first of a response comes behind them (P12)
-constexpr uint32_t OTHER_WAYS = 32;     // tried when a link of the chosen one is cut
+constexpr uint32_t EXACT_ABOVE = 1024; // flits whose booking must not be forgotten, whatever it costs
+constexpr uint32_t LONGEST_FLITS = 14; // of a packet
+constexpr uint32_t SPLIT_PARTS = 4;    // as many as a NIC has tiles
+constexpr uint32_t OTHER_WAYS = 32;    // tried when a link of the chosen one is cut
 
 constexpr uint8_t first_channel(PacketClass cls)
 {
@@ -25,103 +23,10 @@ constexpr uint8_t first_channel(PacketClass cls)
 
 } // namespace
 
-/* Packets that go the same way, one after the other. */
-struct Network::Train {
-	uint32_t src;
-	uint32_t dst;
-	uint32_t from; // router of src
-	uint32_t to;   // router of dst
-	uint64_t flits;
-	uint64_t now; // tick at which it is booked
-	uint64_t at;  // and at which it leaves
-	uint64_t random;
-	RoutingMode mode;
-	uint8_t first_channel;
-	uint32_t part; // 1 to SPLIT_PARTS of a long train, 0 for a whole one
-	Store tiles;   // how it books processor tiles
-
-	bool adaptive() const { return mode.routing == Routing::Adaptive; }
-};
-
 std::string Network::check(const DragonflyShape &shape)
 {
 	return Dragonfly::check(shape);
 }
-
-/* Loads of a router's outputs, as it knows them when a packet gets there (R08). */
-struct Network::LoadView {
-	const TileState *tiles; // of the router; null: it has no state yet
-	uint64_t at;
-	const Background *others;
-	uint32_t router;
-
-	uint32_t operator()(uint32_t tile) const noexcept
-	{
-		const uint64_t more = others && tile < NETWORK_TILES ? others->queue(router, tile) : 0;
-
-		if (!tiles)
-			return capped(more);
-		if (!link_up(tiles[tile]))
-			return routing::LOAD_DOWN;
-		return capped(known_load(tiles[tile], at) + more);
-	}
-
-	static uint32_t capped(uint64_t load) noexcept
-	{
-		return static_cast<uint32_t>(std::min<uint64_t>(load, routing::LOAD_DOWN - 1));
-	}
-};
-
-/* Output tiles from router to router, and the processor tile at the end. */
-struct Network::Way {
-	uint32_t hops;
-	bool nonminimal;
-	uint32_t eject; // link id
-	std::array<uint32_t, MAX_HOPS> link;
-	std::array<uint8_t, MAX_HOPS> channel; // of each link
-};
-
-/* Counts what a train does, stage by stage: NIC to router, links, router to NIC. */
-class Network::Tally
-{
-public:
-	Tally(RouterStates &tiles, uint64_t flits, bool quick) noexcept : tiles_(tiles), flits_(flits), quick_(quick) {}
-
-	/* The head was at @link, on its virtual channel @channel, at @ready and went over it at @start. */
-	void pass(uint32_t link, uint8_t channel, uint64_t ready, uint64_t start) noexcept
-	{
-		if (!tiles_.there(link_router(link))) [[unlikely]]
-			return;
-
-		const bool processor = link_tile(link) >= NETWORK_TILES;
-		LinkCounters &next = tiles_.counters(link);
-
-		if (processor)
-			add(tiles_[link].events[channel >= REQUEST_CHANNELS], flits_, quick_);
-		else
-			add(next.flits[channel], flits_, false);
-		if (start > ready) {
-			add(next.waited[channel], start - ready, processor && quick_);
-			if (before_)
-				add(*before_, start - ready, false);
-		}
-		before_ = &next.held[channel];
-	}
-
-private:
-	static void add(std::atomic<uint64_t> &word, uint64_t value, bool quick) noexcept
-	{
-		if (quick)
-			word.store(word.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
-		else
-			word.fetch_add(value, std::memory_order_relaxed);
-	}
-
-	RouterStates &tiles_;
-	uint64_t flits_;
-	bool quick_;                              // processor tiles by a load and a store, as they are booked
-	std::atomic<uint64_t> *before_ = nullptr; // of the link before this one: the time that heads wait behind it
-};
 
 /* One decision a router, as a packet meets them. False if a router has no output for it, or there is no end to them. */
 bool Network::follow(const routing::Tables &tables, const Train &train, routing::Header header, uint64_t random,
@@ -133,10 +38,11 @@ bool Network::follow(const routing::Tables &tables, const Train &train, routing:
 	const Background *const others = background();
 
 	for (way.hops = 0;; at += HOP_TICKS) {
-		const routing::Decision decision = routing::decide(
-			tables.router(router), in, header,
-			LoadView{tiles_.there(router) ? &tiles_[link_id(router, 0)] : nullptr, at, others, router},
-			random);
+		const routing::Decision decision =
+			routing::decide(tables.router(router), in, header,
+					LoadView{tiles_.there(router) ? &tiles_[link_id(router, 0)] : nullptr, at,
+						 others, router, router == train.from ? train.hinted : UINT64_MAX},
+					random);
 
 		if (decision.tile == routing::NO_OUTPUT)
 			return false;
@@ -234,7 +140,7 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 		if (train.part)
 			way.eject = pick_eject(train);
 		book_way(train, {way.link.data(), way.hops}, way.channel.data(), way.eject, transit);
-		transit.nonminimal |= way.nonminimal;
+		transit.nonminimal += way.nonminimal ? train.packets : 0;
 		return true;
 	}
 	if (!detours_.find(train.from, train.to, static_cast<uint32_t>(train.random),
@@ -242,7 +148,7 @@ bool Network::book_train(const Train &train, Transit &transit) noexcept
 				   book_way(train, links, nullptr, pick_eject(train), transit);
 			   }))
 		return false;
-	transit.nonminimal = true;
+	transit.nonminimal += train.packets;
 	return true;
 }
 
@@ -310,6 +216,9 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 		const uint8_t channel = channels ? channels[hop] : train.first_channel;
 		TileState &next = tiles_.take(link);
 		const uint64_t ready = head;
+
+		if (has_stream(next)) [[unlikely]]
+			settle(next, tiles_.stream(link), train.now);
 		uint64_t ticks = link_ticks(next, tile_medium(link_tile(link)), train.flits);
 
 		if (noisy()) [[unlikely]]
@@ -326,11 +235,15 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 	TileState &out = tiles_.take(eject);
 	const uint64_t ready = head;
 
+	if (has_stream(out)) [[unlikely]]
+		settle(out, tiles_.stream(eject), train.now);
+
 	tell(out, ready, pass(out, eject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS, 0));
 	transit.head_ns = transit.reachable ? std::min(transit.head_ns, ticks_to_ns(head)) : ticks_to_ns(head);
 	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(tail));
 	if (!transit.reachable)
 		transit.hops = static_cast<uint32_t>(links.size());
+	transit.all_hops += static_cast<uint32_t>(links.size()) * train.packets;
 	transit.reachable = true;
 }
 
@@ -347,6 +260,9 @@ void Network::cross_parts(const Packets &packets, uint64_t now, uint64_t at, Tra
 		const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
 		const uint64_t start = tiles_[in + part].reserve(now, at, ticks, store);
 		const uint64_t ready = start + CROSSING_TICKS;
+
+		if (has_stream(tiles_[out + part])) [[unlikely]]
+			settle(tiles_[out + part], tiles_.stream(out + part), now);
 		const uint64_t onward = tiles_[out + part].reserve(now, ready, ticks, store);
 		const uint64_t head = onward + CROSSING_TICKS;
 
@@ -390,17 +306,19 @@ Network::Train Network::train_of(const Packets &packets, uint64_t now, uint64_t 
 		packets.src / NICS_PER_ROUTER,
 		packets.dst / NICS_PER_ROUTER,
 		packets.flits,
+		std::max(packets.packets ? packets.packets : packets.flits / LONGEST_FLITS, 1u),
 		now,
 		at,
 		mix64(seed),
 		mode,
 		first_channel(packets.cls),
+		UINT64_MAX,
 		0,
 		packets.flits <= SPLIT_ABOVE ? Store::Quick : Store::Exact};
 }
 
-/* From router to router. */
-void Network::route(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept
+/* From router to router, by member @src. */
+void Network::route(const Packets &packets, uint32_t src, uint64_t now, uint64_t at, Transit &transit) noexcept
 {
 	Train train = train_of(packets, now, at);
 
@@ -408,8 +326,15 @@ void Network::route(const Packets &packets, uint64_t now, uint64_t at, Transit &
 		book_train(train, transit);
 		return;
 	}
+	/* What the NIC still has to send leaves first. */
+	if (train.adaptive() && train.from != train.to &&
+	    RunBooking(*this, train, at + paces_[src].inject.ahead(at), transit).book())
+		return;
+	const uint32_t count = train.packets;
+
 	for (uint32_t part = 0; part < SPLIT_PARTS; part++) {
 		train.flits = (packets.flits + part) / SPLIT_PARTS;
+		train.packets = (count + part) / SPLIT_PARTS;
 		/* Another way, the next processor tile on either side. */
 		train.random += 1 << 16 | 1;
 		train.part = part + 1;

@@ -66,6 +66,7 @@ struct Packets {
 	uint32_t lane;  ///< small number of the calling thread: neighbours' packets of different ones take different
 			///< tiles
 	uint64_t hash;  ///< of the header fields; equal ones take equal ways in the hashed modes
+	uint32_t packets = 0; ///< how many they are; 0: as few as so many flits can be
 };
 
 /**
@@ -79,12 +80,13 @@ class Network
 public:
 	/** What became of a train of packets. */
 	struct Transit {
-		uint64_t arrive_ns; ///< modelled time at which its last flit is at the target NIC
-		uint64_t head_ns;   ///< and its first one
-		uint32_t hops;      ///< router to router hops of the first packet
-		bool nonminimal;    ///< a packet took a way through a root (R03, R04)
-		bool reachable;     ///< false: no such node, a NIC cut off, or no way left; nothing was booked
-		bool tile_changed;  ///< Netlink moved the source NIC to another processor tile (T05)
+		uint64_t arrive_ns;  ///< modelled time at which its last flit is at the target NIC
+		uint64_t head_ns;    ///< and its first one
+		uint32_t hops;       ///< router to router hops of the first packet
+		uint32_t all_hops;   ///< and of all packets together
+		uint32_t nonminimal; ///< packets that took a way through a root (R03, R04)
+		bool reachable;      ///< false: no such node, a NIC cut off, or no way left; nothing was booked
+		bool tile_changed;   ///< Netlink moved the source NIC to another processor tile (T05)
 		bool damaged; ///< bit errors that no LCB has seen: the packet's CRC finds them at the target (P18)
 	};
 
@@ -318,15 +320,17 @@ private:
 	static constexpr uint32_t NIC_TILES = 4;     // processor tiles that a NIC shares with its neighbour (T04)
 	static constexpr uint32_t NICS_PER_QUAD = 2; // NICs that share them
 	static constexpr uint32_t SPLIT_ABOVE = 112; // flits that stay together: 8 of the longest packets
+	static constexpr uint32_t MAX_HOPS = 16;     // of a way by the tables, also one around what is missing
 	// What asks for more than the quickest way.
 	static constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
 
+	class RunBooking;
 	bool cross(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	template <Store store>
 	void cross_parts(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	void cross_long(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	static Train train_of(const Packets &packets, uint64_t now, uint64_t at) noexcept;
-	void route(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
+	void route(const Packets &packets, uint32_t src, uint64_t now, uint64_t at, Transit &transit) noexcept;
 	uint32_t lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept;
 	// Link id of the first of the processor tiles of @node: FIRST_INJECT towards the router, FIRST_PROCESSOR back.
 	static uint32_t quad_tile(uint32_t node, uint32_t first) noexcept
@@ -334,6 +338,7 @@ private:
 		return link_id(node / NICS_PER_ROUTER, first + node % NICS_PER_ROUTER / NICS_PER_QUAD * NIC_TILES);
 	}
 	uint64_t disturb(TileState &tile, uint32_t link, uint64_t flits, uint64_t tick, Transit &transit) noexcept;
+	uint64_t booked_ahead(uint32_t link, uint64_t now) const noexcept;
 	uint32_t pick_inject(const Train &train, Transit &transit) noexcept;
 	bool choose(const Train &train, Way &way) noexcept;
 	bool follow(const routing::Tables &tables, const Train &train, routing::Header header, uint64_t random,
@@ -390,7 +395,7 @@ inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls
 	TileState &out =
 		tiles_[quad_tile(packets.dst, FIRST_PROCESSOR) + lane_tile(packets.dst, packets.lane, packets.cls)];
 
-	if (!in.free_at(now) || !out.free_at(now)) [[unlikely]]
+	if (!in.free_at(now) || !out.free_at(now) || has_stream(out)) [[unlikely]]
 		return false;
 	in.take(now, ticks);
 	out.take(now, ticks);
@@ -406,7 +411,7 @@ inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls
 							      uint64_t at_ns) noexcept
 {
 	const uint64_t now = ns_to_ticks(now_ns), at = ns_to_ticks(at_ns);
-	Transit transit{at_ns, at_ns, 0, false, false, false, false};
+	Transit transit{at_ns, at_ns, 0, 0, 0, false, false, false};
 
 	if (!nic_link(packets.src) || !nic_link(packets.dst)) [[unlikely]]
 		return transit;
@@ -418,7 +423,7 @@ inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls
 	if (placed.src / NICS_PER_ROUTER == placed.dst / NICS_PER_ROUTER && !(packets.dlvr_mode & FIXED) &&
 	    tiles_.ready(placed.src / NICS_PER_ROUTER) && cross(placed, now, at, transit)) [[likely]]
 		return transit;
-	route(placed, now, at, transit);
+	route(placed, packets.src, now, at, transit);
 	return transit;
 }
 

@@ -18,6 +18,7 @@
 
 #include "aries_regs.h"
 #include "link/link.hpp"
+#include "link/stream.hpp"
 #include "netlink/links.hpp"
 
 namespace aries
@@ -39,6 +40,7 @@ struct alignas(64) LinkCounters {
 	Channels held;   ///< time for which they waited at its far end to go on
 };
 
+static_assert(sizeof(Stream) * TILES == STREAM_SLOTS * sizeof(TileState), "two lie in a slot of their router");
 static_assert(sizeof(LinkCounters) == COUNTER_SLOTS * sizeof(TileState), "it lies in slots of its router");
 
 /** Threads: everything from any number of threads and processes at once; only the first touch of a router may sleep. */
@@ -76,6 +78,18 @@ public:
 		const uint32_t slot = FIRST_COUNTERS + COUNTER_SLOTS * link_tile(link);
 
 		return reinterpret_cast<LinkCounters &>(tiles_[link_id(link_router(link), slot)]);
+	}
+
+	/** What is to come over an output of a router that is ready(). */
+	Stream &stream(uint32_t link) const noexcept
+	{
+		return stream_of(&tiles_[link_id(link_router(link), 0)], link_tile(link));
+	}
+
+	/** The same, by the first tile of the router. */
+	static Stream &stream_of(const TileState *tiles, uint32_t tile) noexcept
+	{
+		return reinterpret_cast<Stream *>(const_cast<TileState *>(tiles) + FIRST_STREAMS)[tile];
 	}
 
 	/** A tile to be read: of a router without state a quiet one. */

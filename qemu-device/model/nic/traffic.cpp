@@ -35,7 +35,7 @@ uint64_t Traffic::stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t 
 	const bool out = cls == PacketClass::Request;
 
 	return network_.carry({out ? node_ : train.target, out ? train.target : node_, cls, train.dlvr_mode,
-			       out ? train.request : train.response, thread_lane(), train.hash},
+			       out ? train.request : train.response, thread_lane(), train.hash, train.packets},
 			      now, at);
 }
 
@@ -104,8 +104,9 @@ inline uint8_t Traffic::issue(const Train &train, uint64_t now, CounterBlock &co
 	}
 	if (out.hops) {
 		passage.hops = out.hops;
+		passage.all_hops = out.all_hops;
 		if (out.nonminimal)
-			counters.add(ARIES_CNT_NONMINIMAL, train.packets);
+			counters.add(ARIES_CNT_NONMINIMAL, out.nonminimal);
 	}
 	if (out.tile_changed) [[unlikely]]
 		counters.add(ARIES_CNT_NETLINK_TILES);
@@ -171,7 +172,7 @@ inline void Traffic::answer(const Train &train, uint64_t now, CounterBlock &coun
 	}
 	count_requests(train, counters);
 	if (passage.hops)
-		counters.add(ARIES_CNT_HOPS, uint64_t(passage.hops) * train.packets);
+		counters.add(ARIES_CNT_HOPS, passage.all_hops);
 	counters.add(ARIES_CNT_RSP_PACKETS, train.packets - lost);
 	counters.add(ARIES_CNT_RSP_FLITS,
 		     lost ? uint64_t(train.response / train.packets) * (train.packets - lost) : train.response);

@@ -27,8 +27,9 @@ struct Passage {
 	uint64_t turn_ns;    /* the last response leaves the target; 0: it does not */
 	uint64_t served_ns;  /* what atomics of a launched train have waited for the unit of the target */
 	uint64_t back_ns;    /* the last response arrives; 0: it does not */
-	uint32_t hops;
-	bool unmatched; /* a response came, and nobody knows to which request: no back_ns */
+	uint32_t hops;       /* of the first packet */
+	uint32_t all_hops;   /* and of all together */
+	bool unmatched;      /* a response came, and nobody knows to which request: no back_ns */
 };
 
 /** Requests from this NIC to one target, one after the other, and their responses. */

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+#include "netlink/runs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace aries
+{
+
+namespace
+{
+
+/*
+ * Parts of a run at most so long that what they do by chance evens out: a minimal way is one of few, all of which the
+ * run fills alike, other ways are many.
+ */
+constexpr uint64_t MINIMAL_PARTS = 4;
+constexpr uint64_t OTHER_PARTS = 16;
+constexpr uint64_t SLICES = 8;       // of a run that meets others, in each of which it decides anew
+constexpr uint64_t SLICE_PARTS = 2;  // of a slice
+constexpr uint32_t EXACT_PARTS = 64; // after which the rest goes one way
+
+constexpr uint64_t parts_of(uint64_t count, uint64_t parts)
+{
+	return (count + parts - 1) / parts;
+}
+
+} // namespace
+
+Network::RunBooking::RunBooking(Network &network, const Train &train, uint64_t start, Transit &transit) noexcept
+	: net_(network), train_(train), transit_(transit), packets_(train.packets),
+	  each_(std::max<uint64_t>(train.flits / packets_, 1)), start_(start),
+	  tables_(network.tables_.get().router(train.from)), to_(network.tables_.get().address(train.to))
+{
+	const routing::Ports &entry = routing::minimal_entry(tables_, to_);
+
+	for (uint32_t i = 0; i < entry.count; i++)
+		minimal_ |= uint64_t{1} << tables_.ports[entry.first + i];
+}
+
+bool Network::RunBooking::book() noexcept
+{
+	if (!net_.tiles_.ready(train_.from) || !net_.tiles_.ready(train_.to))
+		return false;
+	const uint64_t slices = meets_others() ? std::min(SLICES, packets_) : 1;
+	uint64_t left = train_.flits;
+
+	for (uint64_t i = 0; i < slices; i++) {
+		const uint64_t first = packets_ * i / slices, end = packets_ * (i + 1) / slices;
+		const uint64_t flits = i + 1 < slices ? std::min((end - first) * each_, left) : left;
+
+		if (!take(start_ + first * INJECT_TICKS, end - first, flits, slices > 1))
+			return false;
+		left -= flits;
+	}
+	inject();
+	eject();
+	transit_.reachable = true;
+	transit_.tile_changed = true;
+	transit_.all_hops = static_cast<uint32_t>(hop_flits_ * packets_ / train_.flits);
+	transit_.nonminimal = static_cast<uint32_t>(root_flits_ * packets_ / train_.flits);
+	return true;
+}
+
+/* The first packet finds a load that another candidate may be better than, which is not that of the last one. */
+bool Network::RunBooking::meets_others() const noexcept
+{
+	const LoadView load = view(start_ + CROSSING_TICKS);
+	const routing::PortPair pair = routing::pick_two(tables_, routing::minimal_entry(tables_, to_), train_.random);
+
+	return std::max(load(pair.first), load(pair.second)) > bias();
+}
+
+Network::LoadView Network::RunBooking::view(uint64_t at) const noexcept
+{
+	return {&net_.tiles_[link_id(train_.from, 0)], at, net_.background(), train_.from, minimal_};
+}
+
+int64_t Network::RunBooking::bias() const noexcept
+{
+	return tables_.common->bias[to_.group != tables_.here.group][train_.mode.bias];
+}
+
+/*
+ * Packets that leave from tick @from on. Each part decides with the loads that its last packet would meet, so that it
+ * goes where packets have gone by then.
+ */
+bool Network::RunBooking::take(uint64_t from, uint64_t packets, uint64_t flits, bool slice) noexcept
+{
+	const uint64_t minimal = parts_of(flits, slice ? 1 : MINIMAL_PARTS);
+	const uint64_t other = parts_of(flits, slice ? SLICE_PARTS : OTHER_PARTS);
+	const uint64_t length = packets * INJECT_TICKS;
+	Train part = train_;
+
+	part.hinted = minimal_;
+	for (uint64_t left = flits; left;) {
+		Way way;
+
+		part.random = mix64(train_.random + parts_++);
+		part.at = from + length - INJECT_TICKS;
+		part.flits = std::min(left, parts_ > EXACT_PARTS ? left : std::numeric_limits<uint64_t>::max());
+		if (net_.choose(part, way))
+			way_ = way;
+		else if (parts_ == 1)
+			return false;
+		if (parts_ == 1)
+			approach();
+		if (parts_ <= EXACT_PARTS) {
+			part.flits = std::min(left, way_.nonminimal ? other : minimal);
+			part.flits = std::min(part.flits, fitting(part, from, other));
+		}
+		part.at = from;
+		left -= part.flits;
+		carry(part, length);
+	}
+	return true;
+}
+
+/*
+ * Flits that the first link of a way takes before another candidate of the same packet is the better one. A minimal
+ * link is given no more than it passes, as long as that is less; then what waits before it grows to the bias, and
+ * further only with packets whose other candidates have their load, too.
+ */
+uint64_t Network::RunBooking::fitting(const Train &part, uint64_t from, uint64_t few) const noexcept
+{
+	const uint64_t end = part.at + CROSSING_TICKS;
+	const LoadView load = view(end);
+	const routing::PortPair pair = routing::pick_two(tables_, routing::minimal_entry(tables_, to_), part.random);
+	const routing::RootPair roots = routing::pick_roots(tables_, to_, part.random);
+	const TileState &tile = load.tiles[link_tile(way_.link[0])];
+	const Stream &stream = RouterStates::stream_of(load.tiles, link_tile(way_.link[0]));
+	const int64_t level = level_at(tile, stream, from, end);
+	const auto packet = static_cast<int64_t>(link_ticks(tile, tile_medium(link_tile(way_.link[0])), each_));
+	int64_t limit = routing::LOAD_DOWN;
+
+	for (const routing::Candidate &by : {roots.first, roots.second}) {
+		if (by.root != routing::NO_ROOT)
+			limit = std::min<int64_t>(limit, load(by.tile));
+	}
+	limit = way_.nonminimal ? std::min(load(pair.first), load(pair.second)) - bias() : limit + bias();
+	if (level + packet < 0)
+		limit = std::min<int64_t>(limit, 0);
+	else if (!way_.nonminimal && level <= bias())
+		limit = std::min(limit, bias());
+
+	const uint64_t fits = limit < level ? each_ : static_cast<uint64_t>((limit - level) / packet + 1) * each_;
+
+	return level > (way_.nonminimal ? 0 : bias()) ? std::min(fits, few) : fits;
+}
+
+/* How far a link is behind at @end with what it has to do, below zero if it has time left from @from on. */
+int64_t Network::RunBooking::level_at(const TileState &tile, const Stream &stream, uint64_t from, uint64_t end) noexcept
+{
+	uint64_t busy = tile.busy.load(std::memory_order_relaxed);
+	uint64_t behind = told_load(tile, end);
+
+	if (has_stream(tile)) {
+		busy = busy_until(tile, stream, from);
+		behind = std::max(behind, stream.waits(end));
+		busy = std::max(busy, from) + stream.work(end) - stream.work(from);
+	}
+	return static_cast<int64_t>(std::max(busy, from)) - static_cast<int64_t>(end) + static_cast<int64_t>(behind);
+}
+
+/* The packets of a part come to each link of their way evenly, as long as those they are among do. */
+void Network::RunBooking::carry(const Train &part, uint64_t length) noexcept
+{
+	const uint64_t end = part.at + length;
+	const Background *const others = net_.background();
+	Tally tally(net_.tiles_, part.flits, false);
+	uint64_t head = part.at + CROSSING_TICKS, tail = head + length;
+	std::array<uint64_t, MAX_HOPS + 1> waits{}; // of its last packet, at each link and at the target's tiles
+	TileState *before = nullptr;
+
+	for (uint32_t hop = 0; hop < way_.hops; hop++) {
+		const uint32_t link = way_.link[hop];
+		TileState &next = net_.tiles_.take(link);
+		uint64_t ticks = link_ticks(next, tile_medium(link_tile(link)), part.flits);
+		uint64_t start = head;
+
+		if (net_.noisy()) [[unlikely]]
+			ticks += net_.disturb(next, link, part.flits, head, transit_);
+		if (others) [[unlikely]] {
+			start += others->wait(link_router(link), link_tile(link), mix64(part.random + head));
+			ticks = others->share(link_router(link), link_tile(link), ticks);
+		}
+		if (net_.tiles_.ready(link_router(link))) [[likely]] {
+			Stream &stream = net_.tiles_.stream(link);
+
+			start = std::max(start, busy_until(next, stream, part.at));
+			add_stream(next, stream, part.now, part.at, length, ticks);
+			const uint64_t until = busy_until(next, stream, end);
+
+			waits[hop] = until > end + (head - part.at) ? until - end : 0;
+			tail = std::max(tail, until);
+		}
+		tail = std::max(tail, start + ticks);
+		tally.pass(link, way_.channel[hop], head, start);
+		if (before) {
+			const uint64_t beyond = told_far(next, head);
+
+			if (start > head || beyond > head)
+				tell_load(*before, head, start, beyond);
+		}
+		before = &next;
+		head = start + HOP_TICKS;
+		tail += HOP_TICKS;
+	}
+
+	const uint32_t out = net_.quad_tile(part.dst, FIRST_PROCESSOR);
+
+	waits[way_.hops] = ticks_ahead(busy_until(net_.tiles_[out], net_.tiles_.stream(out), end), end);
+	for (uint32_t hop = 0; hop < way_.hops; hop++) {
+		if (net_.tiles_.ready(link_router(way_.link[hop])))
+			net_.tiles_.stream(way_.link[hop])
+				.behind.store(waits[hop + 1] + (hop + 2 <= way_.hops ? waits[hop + 2] : 0),
+					      std::memory_order_relaxed);
+	}
+	if (head_ == UINT64_MAX)
+		transit_.hops = way_.hops;
+	head_ = std::min(head_, head);
+	tail_ = std::max(tail_, tail);
+	hop_flits_ += part.flits * way_.hops;
+	root_flits_ += way_.nonminimal ? part.flits : 0;
+}
+
+/* All tiles of the NIC alike (T04): a packet takes another one when the last one is booked. */
+void Network::RunBooking::inject() noexcept
+{
+	const uint32_t first = quad_tile(train_.src, FIRST_INJECT);
+
+	for (uint32_t i = 0; i < NIC_TILES; i++) {
+		const uint64_t flits = (train_.flits + i) / NIC_TILES;
+		const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
+		const uint64_t start = net_.tiles_[first + i].reserve(train_.now, start_, ticks, Store::Exact);
+
+		Tally(net_.tiles_, flits, false).pass(first + i, train_.first_channel, start_, start);
+		tail_ = std::max(tail_, start + ticks + CROSSING_TICKS);
+	}
+}
+
+/* What will wait at the target's tiles is known while ways are chosen. */
+void Network::RunBooking::approach() noexcept
+{
+	const uint32_t first = quad_tile(train_.dst, FIRST_PROCESSOR);
+
+	for (uint32_t i = 0; i < NIC_TILES; i++) {
+		TileState &out = net_.tiles_[first + i];
+		Stream &stream = net_.tiles_.stream(first + i);
+
+		free_[i] = busy_until(out, stream, start_);
+		add_stream(out, stream, train_.now, start_, packets_ * INJECT_TICKS,
+			   flit_ticks((train_.flits + i) / NIC_TILES, LINK_FACTORS[2][0]));
+	}
+}
+
+void Network::RunBooking::eject() noexcept
+{
+	const uint32_t first = quad_tile(train_.dst, FIRST_PROCESSOR);
+	const uint64_t length = packets_ * INJECT_TICKS;
+	uint64_t head = UINT64_MAX;
+
+	for (uint32_t i = 0; i < NIC_TILES; i++) {
+		const uint64_t flits = (train_.flits + i) / NIC_TILES;
+		const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
+		TileState &out = net_.tiles_[first + i];
+		Stream &stream = net_.tiles_.stream(first + i);
+		const uint64_t start = std::max(head_, free_[i]);
+
+		Tally(net_.tiles_, flits, false).pass(first + i, train_.first_channel, head_, start);
+		head = std::min(head, start);
+		tail_ = std::max({tail_, start + ticks, busy_until(out, stream, start_ + length)});
+	}
+	transit_.head_ns = ticks_to_ns(head + CROSSING_TICKS);
+	transit_.arrive_ns = ticks_to_ns(tail_ + CROSSING_TICKS);
+}
+
+} // namespace aries
