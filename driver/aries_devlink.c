@@ -222,7 +222,7 @@ static int aries_health_recover(struct devlink_health_reporter *reporter, void *
 {
 	struct aries_devlink *dl = devlink_health_reporter_priv(reporter);
 
-	/* what a reset has just not put right is left to who knows why */
+	/* a reset that has just failed is left to the administrator, who may know why */
 	if (priv_ctx == aries_health_failed)
 		return -EIO;
 	return aries_devlink_reset(dl->ad, false, extack);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Error events: taken from the NIC's queue, counted, traced, given to who has subscribed, and
+ * Error events: taken from the NIC's queue, counted, traced, given to subscribers, and
  * logged at a limited rate.
  */
 #include <linux/delay.h>

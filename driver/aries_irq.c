@@ -123,7 +123,7 @@ static void aries_irq_free(struct aries_dev *ad, unsigned int count)
  * @ad: the device
  *
  * The vectors are not managed by the kernel: those go away with their CPU, while a queue keeps the
- * vector that it was made with, and who waits for it may be on any CPU. These move to another.
+ * vector that it was made with, and its waiter may be on any CPU. These move to another.
  *
  * Context: may sleep. Return: 0 or a negative errno.
  */

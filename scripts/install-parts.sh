@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 # What is installed, and where: each part below $stage$prefix; sourced after lib.sh by install.sh.
 #
-# Set afterwards by who sources it: stage, prefix, release (of the kernel), module_dir and udev_dir (where those two
+# Set afterwards by the script that sources it: stage, prefix, release (of the kernel), module_dir and udev_dir (where those two
 # go, without the stage), symvers (where pkg-config finds the modules' symbols), strip (-s, or empty where somebody else strips).
 # shellcheck shell=bash
 stage="" prefix="" release="" module_dir="" udev_dir="" symvers="" strip=""
@@ -37,7 +37,7 @@ part_userlib() {
 	done
 }
 
-# The driver's own interface, for who talks to /dev/kgni without libugni.
+# The driver's own interface, for programs that talk to /dev/kgni without libugni.
 part_abi() { put 644 "$TOP/driver/include/uapi/kgni_abi.h" "$prefix/include/opengni/uapi/kgni_abi.h"; }
 
 part_agent() {
@@ -152,7 +152,7 @@ part_man() {
 	[ ! -d "$dir" ] || install -D -m 644 -t "$stage$prefix/share/bash-completion/completions" "$dir"/*
 }
 
-# Source of the modules as DKMS takes it; dkms.conf is added by who makes the package.
+# Source of the modules as DKMS takes it; dkms.conf is added when the package is made.
 part_dkms() {
 	local tree
 	tree=$stage$prefix/src/aries-$(version)

@@ -96,7 +96,7 @@ check_writable() {
 	done
 }
 
-# A file of somebody else, who would miss it after 'make uninstall', is not written over.
+# A file that is not ours is not written over: it would be missing after 'make uninstall'.
 check_foreign() {
 	local file
 	comm -23 <(staged_files | sort) <(listed | sort) | while read -r file; do

@@ -42,7 +42,7 @@ struct aries_hold {
  * @hold: holds the number afterwards, or NULL
  * @lock: protects @settled, and the number as long as that is not set
  * @settled: the NIC has let go of it, or never will; its number may be somebody else's
- * @freed: the same, for who sleeps
+ * @freed: the same, for those that sleep
  * @lost: it never will
  */
 struct aries_kmem {

@@ -50,9 +50,10 @@ struct user_struct;
 /**
  * DOC: locks
  *
- * aries_dev.state_sem   Protects the state of the device and, held for reading by who found it up,
- *                       promises that the registers are mapped and that nothing is revoked
- *                       meanwhile. Held for writing by probe, removal and reset only, for a moment.
+ * aries_dev.state_sem   Protects the state of the device. Held for reading by a caller that found
+ *                       the device up, it promises that the registers are mapped and that nothing
+ *                       is revoked meanwhile. Held for writing by probe, removal and reset only,
+ *                       for a moment.
  *                       Who waits for the NIC while holding it for reading gives up when somebody
  *                       wants to write.
  * aries_dev.owner_lock  Protects the list of owners. Nobody waits for one of them under it; see
@@ -66,7 +67,7 @@ struct user_struct;
  *                       the page fault handler.
  * aries_dev.client_lock Protects the list of clients in the kernel, and promises that one is there
  *                       while it is told something.
- * aries_dev.node_lock   Protects what is known of nodes, and promises that who watches is there
+ * aries_dev.node_lock   Protects what is known of nodes, and promises that a watcher is there
  *                       while it is told. Taken with nothing else held.
  * aries_dev.qsc_lock    Protects what is known of quiesces of the network, and keeps their begins
  *                       and ends in order. Taken with nothing else held, before client_lock.
@@ -83,7 +84,7 @@ struct user_struct;
  * aries_port.lock       Protects the descriptor area of a port; while the port is on, registers are
  *                       mapped. Any context. It is what the data path of clients in the kernel has
  *                       in place of state_sem: who takes everything away switches it off under this
- *                       lock, and waits so for who is inside.
+ *                       lock, and so waits for a caller inside.
  * aries_pool.lock       Protects one pool of numbers.
  * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
  * aries_guesser.turn    One cookie at a time of a user who has named wrong ones.
@@ -123,7 +124,8 @@ enum aries_state {
 
 /**
  * struct aries_charge - locked memory on the account of a user; in the object that holds the memory
- * @user: whose, with a reference; NULL for who had CAP_IPC_LOCK, and after aries_charge_end()
+ * @user: whose, with a reference; NULL if the caller had CAP_IPC_LOCK, and after
+ *        aries_charge_end()
  * @npages: pages charged
  *
  * Protected by whatever protects the object.

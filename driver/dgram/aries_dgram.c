@@ -438,7 +438,7 @@ static struct aries_dgram *aries_dg_news(struct aries_dgrams *dgs, u32 flags, bo
 		if (!list_empty(&dgs->done[id]))
 			aries_dg_earliest(&first, list_first_entry(&dgs->done[id],
 								   struct aries_dgram, node));
-	/* of an endpoint that is gone: for who waits, if somebody does */
+	/* of an endpoint that is gone: for a waiter, if there is one */
 	if (!wait && dgs->probers)
 		return first;
 	list_for_each_entry(dg, &dgs->orphans, node)

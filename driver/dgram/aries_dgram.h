@@ -89,10 +89,10 @@ static_assert(sizeof(struct aries_msg) == 200);
 
 /**
  * struct aries_ack - the answer to a message, at ARIES_SLOT_ACK of a slot
- * @src: node address of who acknowledges
+ * @src: node address of the side that acknowledges
  * @seq: of the message
  * @to_epoch: src_epoch of the message
- * @epoch: of who acknowledges
+ * @epoch: of the side that acknowledges
  * @stale: not 0: not taken, it was meant for an earlier life
  * @check: of everything before
  */

@@ -458,7 +458,7 @@ static void aries_flow_show(struct seq_file *m, const struct aries_flow *flow)
 		   flow->ptag, flow->users, flow->nnotes, flow->sent);
 }
 
-/** aries_peers_show() - debugfs lines of who says how much to other nodes. Context: any. */
+/** aries_peers_show() - debugfs lines: which owner sends how much to others. Context: any. */
 void aries_peers_show(struct seq_file *m, struct aries_dev *ad)
 {
 	const struct aries_flow *flow;

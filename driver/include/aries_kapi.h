@@ -25,7 +25,7 @@ struct aries_dev;
 struct aries_owner;
 struct aries_port;
 struct aries_region;
-/* of uapi/kgni_abi.h, for who has datagrams or is told of errors */
+/* of uapi/kgni_abi.h, for clients that have datagrams or are told of errors */
 struct kgni_dgram_cancel;
 struct kgni_dgram_post;
 struct kgni_dgram_probe;
@@ -37,7 +37,7 @@ struct kgni_err_event;
 /* Name for struct auxiliary_device_id. */
 #define ARIES_CLIENT_DEVICE "aries.gni"
 
-/* The same for who wants to know nothing of a NIC but which nodes are there. */
+/* The same for a client that wants to know no more of a NIC than which nodes are there. */
 #define ARIES_NODES_DEVICE "aries.nodes"
 
 /**

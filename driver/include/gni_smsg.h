@@ -111,7 +111,7 @@ GNI_SMSG_FN uint64_t gni_smsg_mix(uint64_t v)
 
 /**
  * gni_smsg_header() - header word of a message
- * @key: gni_smsg_key() of who sends
+ * @key: gni_smsg_key() of the sender
  * @number: of the message in its connection, from 0
  * @length: bytes of header and data
  * @tag: its tag
@@ -166,7 +166,7 @@ GNI_SMSG_FN uint64_t gni_smsg_identity(uint32_t key, uint32_t nonce)
 	return (uint64_t)nonce << 32 | (gni_smsg_mix(nonce ^ (uint64_t)key << 32) >> 32 | 1);
 }
 
-/** gni_smsg_key() - key of a connection: that of the two mailboxes, and of who sends */
+/** gni_smsg_key() - key of a connection: that of the two mailboxes, and of the sender */
 GNI_SMSG_FN uint32_t gni_smsg_key(uint32_t key, uint32_t nonce)
 {
 	return (uint32_t)(gni_smsg_mix((uint64_t)key << 32 | nonce) >> 32);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /*
  * Which nodes of the fabric are there: what the NIC says of them is kept, compared when it says
- * that something has changed, and told to who watches.
+ * that something has changed, and told to watchers.
  */
 #include <linux/bitmap.h>
 #include <linux/sysfs.h>

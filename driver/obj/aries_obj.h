@@ -98,7 +98,7 @@ struct aries_owner_ops {
  * It is attached once @dom is set. Objects point to their owner; it knows no process and no
  * mapping, those are the open file's (struct aries_ctx).
  *
- * @ref: held by the file or client, and by who looks at one owner after another
+ * @ref: held by the file or client, and by a walk over all owners
  * @ad: the device, with a reference
  * @ops: what kind of owner it is
  * @node: in aries_dev.owner_list
@@ -152,7 +152,7 @@ struct aries_owner {
 
 /**
  * struct aries_kept - something that was taken from the NIC, which may not have let go of it yet
- * @node: in a list of who has taken it, or in aries_dev.kept
+ * @node: in a list of the caller that has taken it, or in aries_dev.kept
  * @dom: on whose account it is until it is free, with a reference
  * @seq: in aries_dev.kept: revocation after which nobody reaches it
  * @free: takes it off the account and frees it, this included

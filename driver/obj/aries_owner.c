@@ -211,7 +211,7 @@ int aries_owner_status(struct aries_owner *own)
 }
 
 /**
- * aries_owner_why() - why an owner may not use the NIC, for who has found out that it may not
+ * aries_owner_why() - why an owner may not use the NIC, once it is known that it may not
  * @own: owner
  *
  * What aries_owner_status() says, but without a promise. Context: any.

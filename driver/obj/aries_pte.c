@@ -52,7 +52,7 @@ static unsigned int aries_pte_shift(struct aries_region *region)
 	return shift;
 }
 
-/* Tables are on the account of who registers; whoever releases the region ends that. */
+/* Tables are charged to the user who registers, until the region is released. */
 static __le64 *aries_pte_pages(struct aries_dev *ad, struct aries_region *region, size_t size,
 			       dma_addr_t *dma)
 {

@@ -66,7 +66,7 @@ static void aries_ees_put(struct aries_ees *ees, const struct kgni_err_event *ev
 }
 
 /**
- * aries_ees_post() - give an error event to who has subscribed to it
+ * aries_ees_post() - give an error event to its subscribers
  * @ad: the device
  * @event: the event
  *

@@ -34,7 +34,10 @@ struct aries_fma_saved {
 	u64 launch;
 };
 
-/* So long a descriptor stays with who has just got it: two that want it both get on. */
+/*
+ * A process that has just got the descriptor keeps it for so many microseconds, so that two that
+ * want it at the same time both make progress.
+ */
 #define ARIES_SHARE_US 1000
 
 /**
@@ -133,7 +136,7 @@ static void aries_share_unmap(struct aries_share *share)
 	share->current_ctx = NULL;
 }
 
-/* Takes the descriptor from who has it and keeps what it has written. */
+/* Takes the descriptor from the process that has it, and keeps what that one has written. */
 static void aries_share_save(struct aries_dev *ad, struct aries_share *share)
 {
 	struct aries_ctx *ctx = share->current_ctx;

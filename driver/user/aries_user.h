@@ -83,7 +83,7 @@ struct aries_umem {
 /**
  * struct aries_guess - a cookie that somebody names
  * @cookie: it
- * @free: by who may try as many as it likes
+ * @free: by a caller that may try as many as it likes
  * @user: who else
  * @turn: whose turn it is, held until the end; NULL if nobody has to wait for it
  */

@@ -173,7 +173,7 @@ static int rt_sessions(struct seq_file *m)
 }
 
 struct rt_waiter {
-	krca_ticket_t ticket; /* a copy: that of who closes the session changes */
+	krca_ticket_t ticket; /* a copy: the original changes when the session is closed */
 	int rc;
 	struct completion done;
 };

@@ -146,7 +146,7 @@ uint32_t Part::credit_cycles(const Lane &lane) const noexcept
 	return (lane.latency_ticks + TICKS - 1) / TICKS + parameters_.credit_cycles + 1;
 }
 
-/* The room of a packet that leaves an input buffer, to who sent it: a router, or a NIC. */
+/* The room of a packet that leaves an input buffer, to whoever sent it: a router, or a NIC. */
 void Part::give_back(uint32_t place, uint32_t channel, uint32_t flits)
 {
 	const Lane &lane = lanes_[place];

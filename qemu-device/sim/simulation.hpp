@@ -112,7 +112,7 @@ Result run(const topology::Machine &machine, const RunShape &shape,
 /** Everything but the links, as JSON; the same for the same run, byte by byte. */
 void write_json(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result);
 
-/** Loads of links in the form of Documentation/simulator.md, for who takes them as background. */
+/** Loads of links in the form of Documentation/simulator.md, for use as background load. */
 void write_background(std::ostream &out, const topology::Machine &machine, const RunShape &shape, const Result &result);
 
 /** A line for each link and direction. */

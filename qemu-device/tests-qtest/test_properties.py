@@ -163,7 +163,7 @@ class Runtime(FabricCase):
                                   ("background", "/nowhere", "/nowhere cannot be read")):
             self.assertIn(text, self.set_error(name, value))
         self.assertEqual([self.get(name) for name in ("time-rate", "hold-completions", "background")], [0.5, True, "uniform:0.25"])
-        # What the fabric has is so for who comes later.
+        # A property of the fabric also holds for nodes that come later.
         other = self.nic(node=1)
         self.assertEqual(other.qemu.qmp("qom-get", path=PATH, property="time-rate"), 0.5)
         self.assertEqual(other.qemu.qmp("qom-get", path=PATH, property="hold-completions"), True)

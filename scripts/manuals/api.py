@@ -57,7 +57,7 @@ def pages():
 
 
 def _kernel_form(purpose, purposes):
-    """What a function of the kernel does, for who searches for that."""
+    """What a function of the kernel does, as search results show it."""
     form = re.fullmatch(r"kernel form of (?:\\fB)?(\w+)(?:\\fP)?(?:\(\))?", purpose)
     return f"{purposes[form[1]]}; {purpose}" if form and form[1] in purposes else purpose
 

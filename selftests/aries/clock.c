@@ -193,7 +193,7 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* The timer is set for the earliest, not for who came first or goes latest. */
+/* The timer is set for the earliest, not for whoever came first or goes latest. */
 TEST_F(clock, a_late_one_holds_up_nobody)
 {
 	struct sigaction action = { .sa_handler = nothing };

@@ -122,7 +122,7 @@ FIXTURE_SETUP(hotplug)
 	ASSERT_NE(MAP_FAILED, (void *)self->stop);
 }
 
-/* Everything works for who comes afterwards. */
+/* Everything works for the next process. */
 FIXTURE_TEARDOWN(hotplug)
 {
 	struct kgni_mem_register mem;

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /*
  * FMA descriptors that several attachments use in turn: each finds its own content and its own
- * rights, all get on, and who does not want to share is refused.
+ * rights, all make progress, and one that does not want to share is refused.
  */
 #include <pthread.h>
 

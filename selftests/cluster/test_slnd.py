@@ -277,7 +277,7 @@ class Going(SlndCase):
 
     @unittest.skipUnless(slow_tests(), "in check-all")
     def test_unload_under_load(self):
-        """The peer's load, that is: it gets errors, and goes on with who comes next."""
+        """The peer's load, that is: it gets errors, and goes on with the next peer."""
         for test, counter in (("put", "puts"), ("get", "gets"), ("rate", "messages_sent")):
             begun = self.busy(0, counter, test=test, peer=1, bytes=2000, threads=2)
             self.unload(1)

@@ -85,7 +85,7 @@ class Packages(unittest.TestCase):
         self.assertIn("6.1", self.kernels, "no headers to build for")
         self.sh("apt-get install -qy --no-install-recommends " + " ".join(f"linux-headers-{release}" for release in self.kernels.values()))
         for release in self.kernels.values():
-            self.sh(f"depmod {release}")  # as DKMS does, for who has modules
+            self.sh(f"depmod {release}")  # as DKMS does after it has installed modules
         before = self.files()
         place = self.root / "tmp/debs"
         place.mkdir()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Datagrams. All of their state is in the driver but who waits for what comes:
+ * Datagrams. All of their state is in the driver, except for who waits for what comes:
  * a thread that sleeps here holds nothing, and may be cancelled.
  */
 #include "debug.hpp"

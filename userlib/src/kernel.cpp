@@ -127,7 +127,7 @@ constexpr Meaning kSuspend[] = {
 	{ECANCELED, GNI_RC_INVALID_STATE},
 };
 
-/* INVALID_PARAM for who is not privileged: the function has no code of its own for it. */
+/* INVALID_PARAM for a caller without privilege: the function has no code of its own for it. */
 constexpr Meaning kErrSubscribe[] = {
 	{EINVAL, GNI_RC_INVALID_PARAM}, {EPERM, GNI_RC_INVALID_PARAM}, {EACCES, GNI_RC_INVALID_PARAM},
 	{ENOENT, GNI_RC_NO_MATCH},      {ENODEV, GNI_RC_NO_MATCH},     {ENOMEM, GNI_RC_ERROR_NOMEM},

@@ -142,7 +142,7 @@ struct MsgqSender {
 
 	/**
 	 * Bits of slots taken 31:0, and how often one was taken 63:32: a word that reads as before is one in which
-	 * nothing has happened, even to who was not on a processor while all slots went round.
+	 * nothing has happened, even to a thread that was not on a processor while all slots went round.
 	 */
 	uint64_t *taken() { return reinterpret_cast<uint64_t *>(this + 1); }
 	/** Behind the @words of those as many with the bits of slots whose last message has an unknown fate. */

@@ -96,7 +96,7 @@ void release(gni_nic *nic)
 		sys::close_device(nic->fd);
 }
 
-/* @error: gets why the device did not open, for who asks for no other one */
+/* @error: gets why the device did not open, for a caller that asks for no other one */
 gni_return_t attach(gni_cdm *cdm, uint32_t device, gni_nic **out, int *error, const char *call)
 {
 	int fd = -1;

@@ -162,7 +162,7 @@ void all_at_once(void **)
 	World w(2, 2, msgq_attrs(2, 8, 16));
 	std::atomic<unsigned> good = 0, finished = 0;
 	std::atomic<bool> failed{false};
-	/* The others would wait for ever for who has given up. */
+	/* The others would wait for ever for the one that has given up. */
 	const auto give_up = [&](const char *what, size_t self, uint32_t value) {
 		print_error("rank %zu: %s %u\n", self, what, value);
 		failed = true;

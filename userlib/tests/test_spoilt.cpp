@@ -155,7 +155,7 @@ void queue_out_of_step(void **)
 			rc = GNI_CqGetEvent(s.cq, &e);
 		assert_rc(SUCCESS, rc);
 	}
-	/* The same for who waits: the kernel sees entries, the reader does not. */
+	/* The same for a waiter: the kernel sees entries, the reader does not. */
 	fake::kernel().on_wait = [](kgni_cq_wait &) { return 0; };
 	s.cq->read -= 2;
 	s.queue().put(fake::entry(0, 3, 9));

@@ -100,7 +100,7 @@ enum slnd_place {
 
 /**
  * struct slnd_conn - a connection, or one that may come of a datagram
- * @refs: one until it has ended; of each message and post under way; of who works on it
+ * @refs: one until it has ended; of each message and post under way; of a thread that works on it
  * @id: in the table, and in events
  * @ep: endpoint
  * @box: mailbox
@@ -250,7 +250,7 @@ struct slnd_bulk {
 /**
  * struct slnd_sched - a scheduler
  * @task: its thread, NULL if there is none
- * @idle: it sleeps, and who finds work sets this to false and wakes it
+ * @idle: it sleeps; a thread that finds work sets this to false and wakes it
  */
 struct slnd_sched {
 	struct task_struct *task;

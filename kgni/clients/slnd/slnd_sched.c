@@ -25,8 +25,8 @@ static bool slnd_sched_wake_one(struct slnd_sched *sched)
 
 /*
  * Wakes one that sleeps, if any does: one that was on this processor, which then needs no word
- * from another one, or any. No lock is held meanwhile, for who is woken would be the first to wait
- * for it.
+ * from another one, or any. No lock is held meanwhile, since the thread that is woken would have to
+ * wait for it at once.
  */
 static void slnd_sched_wake(void)
 {

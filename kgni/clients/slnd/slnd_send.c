@@ -229,7 +229,7 @@ void slnd_tx_queue(struct slnd_tx *tx)
 	if (!obsolete)
 		list_add_tail(&tx->node, &peer->queue);
 	spin_unlock(&peer->lock);
-	/* behind others it will not go before them, and who has stalled them tries again */
+	/* others that stalled are sent before it, by the thread that tries them again */
 	if (obsolete)
 		slnd_tx_done(tx, -ECONNRESET);
 	else if (first)

@@ -34,7 +34,7 @@ enum slnd_hail_type {
  * @type: enum slnd_hail_type
  * @address: who says this
  * @id: of the connection there: event data that its messages shall have
- * @incarnation: of who says this; another one after each start
+ * @incarnation: of the sender; another one after each start
  * @stamp: of a request: its number; of SLND_ASK: the newest request that came
  * @smsg: mailbox
  */
@@ -81,7 +81,7 @@ struct slnd_head {
 
 /**
  * struct slnd_bulk_words - what follows in messages about bulk data
- * @id: number of the transfer, of who asks
+ * @id: number of the transfer, chosen by the side that asks
  * @status: of SLND_BULK_DONE: 0 or a negative errno; the rest is of SLND_BULK_ASK
  * @put: direction
  * @bytes: length

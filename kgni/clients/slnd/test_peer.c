@@ -12,7 +12,7 @@ static u64 st_newest_run;
 
 static void st_reply(u32 to, struct st_message reply)
 {
-	/* without memory there is no answer, and who waits for it says so */
+	/* without memory there is no answer, and the waiter says so */
 	slnd_send(to, &reply, sizeof(reply), NULL, NULL);
 }
 

@@ -99,7 +99,7 @@ static struct {
 
 DECLARE_WAIT_QUEUE_HEAD(st_wq); /* of all threads, and for all answers */
 
-/* What was stored before is there for who finds it set. */
+/* What was stored before is visible to a thread that finds it set. */
 static void st_set(bool *flag, bool value)
 {
 	smp_store_release(flag, value); /* pairs with st_is_set() */

@@ -176,8 +176,9 @@ struct alignas(64) AmoCacheSlot {
 
 /** One set of the PTE cache of a node (N03); nic/pte_cache.hpp. Every visitor of the node changes it. */
 struct alignas(64) PteCacheSet {
-	std::atomic<uint64_t> tag[PTE_CACHE_WAYS];   /* 0: empty */
-	std::atomic<uint64_t> state[PTE_CACHE_WAYS]; /* upper half counts fills, lower: lock word of who fills */
+	std::atomic<uint64_t> tag[PTE_CACHE_WAYS]; /* 0: empty */
+	std::atomic<uint64_t>
+		state[PTE_CACHE_WAYS]; /* upper half counts fills, lower: lock word of the member that fills */
 	std::atomic<uint64_t> pte[PTE_CACHE_WAYS][PTE_CACHE_LANES];
 };
 

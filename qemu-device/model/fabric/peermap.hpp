@@ -83,7 +83,7 @@ private:
 };
 
 /**
- * The current RamMap of each node. A map may be used by who holds a
+ * The current RamMap of each node. A map may be used by a thread that holds a
  * FlightGuard on its node and has loaded it inside; for the node itself also
  * under the lock of one of its queues.
  */

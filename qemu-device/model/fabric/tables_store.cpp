@@ -58,7 +58,7 @@ bool read_all(int fd, std::span<std::byte> bytes) noexcept
 	return true;
 }
 
-/* Members may be other users than who manages them: root, for example. */
+/* Members may run as other users than the manager: root, for example. */
 bool give_to_owner(int fd, const struct stat &owner) noexcept
 {
 	struct stat mine;

@@ -14,7 +14,7 @@ namespace aries_fuzz
 namespace
 {
 
-constexpr unsigned int PATIENCE = 1000; /* pauses: the owner may wait, in the model, for who is held */
+constexpr unsigned int PATIENCE = 1000; /* pauses: the owner may wait, in the model, for a thread that is held */
 
 thread_local bool is_owner = false;
 

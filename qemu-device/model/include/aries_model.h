@@ -39,7 +39,7 @@ enum aries_log_level {
  * @trace: an event of the named block, for the host's tracing; may be NULL; any thread
  * @timer: call aries_nic_timer() in @delay_ns nanoseconds of host time, UINT64_MAX: not at all; takes the place of
  *         what was asked for before. Called from any thread with a lock of the model held: it must not call the
- *         model, nor wait for who does. May be NULL: timers are as coarse as the ticks then.
+ *         model, nor wait for whoever does. May be NULL: timers are as coarse as the ticks then.
  * @uncorrectable: signal an uncorrectable internal error on PCI Express. Once each time that wrong bits in a memory
  * have stopped the NIC, which serves nobody until it is reset. Called from aries_nic_wake() and aries_nic_tick() only,
  * with no lock of the model held; it may call aries_nic_reset(). May be NULL: the error event is all then

@@ -318,7 +318,7 @@ void Bte::worker(uint32_t number) noexcept
 		guard.unlock();
 		run(work, channel);
 		end(work, channel);
-		/* The host's lock may be held by who waits for us: its main loop raises our interrupts. */
+		/* The host's lock may be held by a thread that waits for us: its main loop raises our interrupts. */
 		if (core_.own().irq_vectors.load())
 			core_.wake.raise(core_.node, 0);
 		guard.lock();

@@ -155,7 +155,7 @@ public:
 
 	/**
 	 * Takes the arming @armed back for an interrupt. The marks come first: who stops between the two leaves an
-	 * interrupt, who stops before them leaves the queue armed, which the owner's sweep() sees.
+	 * interrupt: a poster that stops before them leaves the queue armed, which the owner's sweep() sees.
 	 */
 	void mark(uint32_t armed) noexcept
 	{
@@ -338,7 +338,7 @@ void CqTable::wait_for_own_threads() const noexcept
 }
 
 /*
- * With the lock, who posts at the same time has seen the queue armed, or we see the entry. Without it, because its
+ * With the lock, a poster at the same time has seen the queue armed, or we see its entry. Without it, because its
  * holder is stopped, the next sweep does.
  */
 void CqTable::arm(uint32_t index) noexcept

@@ -85,7 +85,7 @@ inline uint32_t cq_claim(const NodeSlot &own, uint16_t cq, uint16_t owner) noexc
 }
 
 /**
- * The same for who found none: it may be one with wrong bits.
+ * The same for a caller that found none: it may be one with wrong bits.
  * Return: ARIES_ST_OK with its serial, ARIES_ST_CQ_OWNER, or ARIES_ST_LOCAL_ECC
  */
 [[gnu::cold, gnu::noinline]] inline uint8_t cq_claim_again(const Core &core, uint16_t cq, uint16_t owner,

@@ -124,7 +124,7 @@ void Hold::run_due(std::unique_lock<std::mutex> &guard) noexcept
 	guard.unlock();
 	item.action();
 	item.action = nullptr;
-	/* The host's lock may be held by who waits for us: its main loop raises our interrupts. */
+	/* The host's lock may be held by a thread that waits for us: its main loop raises our interrupts. */
 	if (core_.own().irq_vectors.load())
 		core_.wake.raise(core_.node, 0);
 	guard.lock();

@@ -30,7 +30,7 @@ public:
 
 	/** From time to time, when deaths have been noticed. */
 	void sweep() noexcept;
-	/** Nothing is known to who reads the registers: every node there is has changed with the next sweep. */
+	/** The reader of the registers knows nothing: every node there is has changed with the next sweep. */
 	void reset() noexcept;
 
 private:

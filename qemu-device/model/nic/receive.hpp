@@ -18,7 +18,7 @@ struct RmtClaim {
 	uint16_t mdh = 0;
 	uint64_t offset = 0;
 	uint32_t event = 0;
-	uint32_t ecc = ECC_WHOLE; /* EccHit: what was found in the receive, for who counts it */
+	uint32_t ecc = ECC_WHOLE; /* EccHit: what was found in the receive, for the caller to count */
 };
 
 /**

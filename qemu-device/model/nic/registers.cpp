@@ -431,7 +431,7 @@ void RegisterFile::advance_drain() noexcept
 	}
 }
 
-/* A courtesy to who would look again at once; a peer that is stopped shows as INV_STATUS.BUSY. */
+/* A courtesy to a reader that would look again at once; a peer that is stopped shows as INV_STATUS.BUSY. */
 void RegisterFile::wait_for_drain() noexcept
 {
 	advance_drain();

@@ -235,7 +235,7 @@ bool RegisterFile::write_table(Reg reg, uint32_t index, uint64_t value) noexcept
 	}
 }
 
-/* An entry from what its registers hold. Others end with who owns them, or are written by what comes next. */
+/* An entry from what its registers hold. Others end with their owners, or are written by what comes next. */
 bool RegisterFile::rewrite(uint32_t memory, uint32_t index) noexcept
 {
 	NodeSlot &own = core_.own();

@@ -8,7 +8,8 @@ namespace aries
 namespace
 {
 
-/* Modelled time may be so far behind: the clock is read less often, and who finds no room again moves it on then. */
+/* Modelled time may be so far behind: the clock is read less often, and a NIC that finds no room again moves it on
+ * then. */
 constexpr uint64_t BEHIND_NS = 250;
 
 } // namespace

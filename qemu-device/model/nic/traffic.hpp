@@ -108,7 +108,7 @@ public:
 		return unanswered(passage) ? passage.depart_ns - now + RESPONSE_TIMEOUT_NS : passage.latency_ns;
 	}
 
-	/** Both, for who has nothing to do in between. */
+	/** Both, for a caller that has nothing to do in between. */
 	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 	/**

@@ -303,7 +303,7 @@ class Hss(unittest.TestCase):
         self.assertEqual(self.put(), OK)
         self.assertEqual(manager.kill(signal.SIGTERM), 0)
         told = [json.loads(line)["event"] for line in manager.process.stdout]
-        self.assertNotIn("reroute", told, "the manager leaves it to who swaps")
+        self.assertNotIn("reroute", told, "the manager leaves it to the operator of the swap")
 
     def test_node_down_and_up(self):
         manager = self.manager()

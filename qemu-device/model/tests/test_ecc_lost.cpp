@@ -291,7 +291,7 @@ void a_damaged_line_is_read_again(void **)
 	assert_true(Rig::inject(rig.b, ARIES_RAS_PTE, MDH % 32 * 4, TWICE));
 	assert_int_equal(rig.put(), ARIES_ST_OK);
 	assert_int_equal(rig.b.counter(ARIES_CNT_PTE_CACHE_MISSES), misses + 1);
-	/* Nothing of it is used, not by who comes later either. */
+	/* Nothing of it is used, not by a later sender either. */
 	uint64_t &entry = *reinterpret_cast<uint64_t *>(rig.b.ram(rig.table));
 	const uint64_t whole = entry;
 

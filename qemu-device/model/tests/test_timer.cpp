@@ -51,7 +51,7 @@ bool serve(FakeHost &host)
 	return true;
 }
 
-/* N25: all nodes read one clock, also who comes later and who was reset; it goes on at the pace of the host's. */
+/* N25: all nodes read one clock, also those that come later or were reset; it goes on at the pace of the host's. */
 void test_clock(void **)
 {
 	const std::string path = fabric_path();

@@ -199,8 +199,8 @@ void processes_and_computing(void **)
 }
 
 /*
- * All wait for who is slow, so much and no longer. If that is the leaf, its way is the longest as ever; the root's
- * operand has no way to go, and the result is with the leaf in 324 + 3 + 105 + 67 + 324 = 823.
+ * All wait for the slow one, exactly as long as it is late. If that is the leaf, its way is the longest as ever; the
+ * root's operand has no way to go, and the result is with the leaf in 324 + 3 + 105 + 67 + 324 = 823.
  */
 void a_slow_node_delays_all_by_its_delay(void **)
 {

@@ -37,7 +37,7 @@ public:
 	udreg_return_t stat(udreg_stat_t stat, uint64_t *value);
 	udreg_return_t reset_stat(udreg_stat_t stat);
 
-	/** Without a kernel that tells of unmapped memory nothing is kept for who counts on it. */
+	/** Without a kernel that tells of unmapped memory nothing is kept for callers that count on it. */
 	bool lazy() const
 	{
 		return (attr_.modes & (UDREG_CC_MODE_USE_LAZY_DEREG | UDREG_CC_MODE_USE_KERNEL_CACHE)) ==

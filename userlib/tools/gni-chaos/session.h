@@ -38,7 +38,8 @@ public:
 struct Header {
 	uint64_t life;
 	uint64_t overruns;
-	uint64_t seen[workers_max]; /* remote events by who caused them: its life (63:32), how many of that life (31:0)
+	uint64_t seen[workers_max]; /* remote events by the worker that caused them: its life (63:32), how many of that
+				     * life (31:0)
 				     */
 };
 

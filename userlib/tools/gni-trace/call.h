@@ -99,7 +99,7 @@ private:
 class Call
 {
 public:
-	/** @p caller: an address in who calls; libugni's own calls are counted with the call that they are part of. */
+	/** @p caller: an address in the caller; libugni's own calls are counted with the call that they are part of. */
 	Call(unsigned function, const void *caller);
 	Call(const Call &) = delete;
 	Call &operator=(const Call &) = delete;
