@@ -113,7 +113,7 @@ void one_that_comes_alone_is_run_by_its_trap(void **)
 void many_need_no_trap(void **)
 {
 	Polled p;
-	constexpr uint64_t FOUND = 20000;
+	constexpr uint64_t FOUND = 5000;
 	const auto end = Clock::now() + 100s;
 	uint64_t rung = 0, trapped = 0, *const line = reinterpret_cast<uint64_t *>(p.a.line(FMAD));
 
