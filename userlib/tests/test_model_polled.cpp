@@ -18,7 +18,7 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kPosts = 64; /* under way at once, as far as the caller is concerned */
+constexpr size_t kPosts = 64;    /* under way at once, as far as the caller is concerned */
 constexpr uint64_t kFound = 500; /* by the NIC; a busy host lets its thread find few of them */
 
 uint64_t traps()
