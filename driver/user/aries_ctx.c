@@ -47,8 +47,8 @@ static void aries_ctx_stop(struct aries_ctx *ctx)
 }
 
 /*
- * What lies in the area of a shared descriptor is somebody else's when the NIC looks at it, so these
- * have trapped doorbells only.
+ * What lies in the area of a shared descriptor may be somebody else's by the time at which the NIC
+ * looks at it, so these have trapped doorbells only.
  */
 static bool aries_ctx_polled(const struct aries_ctx *ctx)
 {

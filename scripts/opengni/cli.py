@@ -122,9 +122,11 @@ def _pairs(words, what):
     return pairs
 
 
-def _time_properties(args):
-    """Properties of aries-nic that tell how time goes and what others do on the network."""
+def _nic_properties(args):
+    """Properties of aries-nic that have an option: how programs ring, how time goes, what others do on the network."""
     properties = {}
+    if args.doorbell:
+        properties["doorbell"] = args.doorbell
     if args.time_rate is not None:
         properties["time-rate"] = args.time_rate
     if args.hold_completions:
@@ -144,7 +146,7 @@ def make_config(args, name=""):
         nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, keep=args.keep, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         machine=args.machine, place=args.place,
-        nic={**_time_properties(args), **({"doorbell": args.doorbell} if args.doorbell else {}), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
+        nic={**_nic_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
         agent=not args.no_agent, load_driver=not args.no_driver, net="ethernet" in args.net or (args.ssh and not args.net),
         user_net=args.user_net, ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
 

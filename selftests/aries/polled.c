@@ -232,7 +232,8 @@ TEST_F(polled, suspended_jobs_are_quiet)
 TEST(puts_need_no_exit)
 {
 	long long before[3], after[3];
-	static const char *const names[] = { "stats/fma_traps", "stats/fma_polled", "stats/fma_wakes" };
+	static const char *const names[] = { "stats/fma_traps", "stats/fma_polled",
+					     "stats/fma_wakes" };
 	struct ugni_self u;
 	int i;
 

@@ -36,8 +36,7 @@ bool put(gni_msgq *q, uint32_t peer, MsgqInbox *box, uint32_t word)
 		area->mdh = mem_name(to.mdh);
 		area->offset = at & kOffsetMask;
 		area->sync_offset = at & kOffsetMask;
-		fma_ring(nic, 0, 0, ARIES_FMA_PUT_SYNC, 0);
-		if (fma_last_status(nic) == ARIES_ST_OK)
+		if (fma_ring_and_look(nic, 0, 0, ARIES_FMA_PUT_SYNC, 0) == ARIES_ST_OK)
 			return true;
 		box->via = (box->via + 1) % count;
 	}

@@ -262,8 +262,8 @@ uint32_t put(const Letter &l, const gni_cq *cq, uint32_t id)
 	area->sync_offset = l.slot();
 	area->sync_value = l.header;
 	memcpy(nic->area + ARIES_DESC_LINE, l.line, l.bytes);
-	fma_ring(nic, id, l.bytes, ARIES_FMA_PUT_SYNC, kType | ARIES_EV_REMOTE | (id ? uint64_t{ARIES_EV_LOCAL} : 0));
-	return fma_last_status(nic);
+	return fma_ring_and_look(nic, id, l.bytes, ARIES_FMA_PUT_SYNC,
+				 kType | ARIES_EV_REMOTE | (id ? uint64_t{ARIES_EV_LOCAL} : 0));
 }
 
 enum class Slot { kept, emptied, unknown };

@@ -45,6 +45,7 @@ gni_return_t map_areas(gni_nic *nic, const kgni_attach &a, const char *call)
 		nic->polled_state = {reinterpret_cast<uint64_t *>(nic->area + a.poll_offset),
 				     reinterpret_cast<const uint32_t *>(nic->area + a.awake_offset), 0, 0, false};
 		nic->polled = &nic->polled_state;
+		nic->polls = -1;
 	}
 	return GNI_RC_SUCCESS;
 }

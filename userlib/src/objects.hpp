@@ -121,6 +121,7 @@ struct alignas(512) gni_nic {
 	char *area;                  /* descriptor area */
 	volatile uint64_t *doorbell; /* doorbell page */
 	ugni::Polled *polled;        /* polled_state, nullptr if the NIC takes none */
+	int32_t polls;               /* the same for the common post: below 0 if it does */
 	ugni::RequestTable requests;
 	uint32_t bte_limit;      /* block transfers that may be queued */
 	uint32_t bte_in_flight;  /* of those that report an event */

@@ -81,4 +81,11 @@ void polled_ring(const gni_nic *nic, uint64_t value)
 		remind(nic);
 }
 
+uint32_t polled_ring_and_wait(const gni_nic *nic, uint64_t value)
+{
+	polled_ring(nic, value);
+	polled_wait(nic);
+	return fma_status(nic)->status;
+}
+
 } // namespace ugni

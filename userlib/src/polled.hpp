@@ -19,6 +19,9 @@ namespace ugni
 /** Leaves @value for the NIC, after what was stored in the area, and traps once if nobody looks for it. */
 [[gnu::noinline]] void polled_ring(const gni_nic *nic, uint64_t value);
 
+/** The same, and waits. Return: ARIES_ST_* of it */
+[[gnu::noinline]] uint32_t polled_ring_and_wait(const gni_nic *nic, uint64_t value);
+
 /** All doorbells of @nic are over; before anything else is done with its descriptor. */
 inline void fma_settle(const gni_nic *nic)
 {

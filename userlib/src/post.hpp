@@ -161,19 +161,37 @@ inline aries_fma_desc *fma_fill(const gni_ep *ep, const gni_post_descriptor_t *d
 	return area;
 }
 
+/** What a doorbell says. */
+inline uint64_t fma_bell(uint32_t id, uint64_t length, aries_fma_op op, uint64_t events, uint64_t atomic = 0)
+{
+	return static_cast<uint64_t>(id) << ARIES_DB_TID_SHIFT | length << ARIES_DB_LEN_SHIFT |
+	       static_cast<uint64_t>(op) << ARIES_DB_OP_SHIFT | events << ARIES_DB_MODE_SHIFT |
+	       atomic << ARIES_DB_AMO_SHIFT;
+}
+
 /** One doorbell: the whole operation happens, before this returns unless doorbells are polled. */
 inline void fma_ring(const gni_nic *nic, uint32_t id, uint64_t length, aries_fma_op op, uint64_t events,
 		     uint64_t atomic = 0)
 {
-	uint64_t value = static_cast<uint64_t>(id) << ARIES_DB_TID_SHIFT | length << ARIES_DB_LEN_SHIFT |
-			 static_cast<uint64_t>(op) << ARIES_DB_OP_SHIFT | events << ARIES_DB_MODE_SHIFT |
-			 atomic << ARIES_DB_AMO_SHIFT;
+	const uint64_t value = fma_bell(id, length, op, events, atomic);
 
 	store_fence();
 	if (nic->polled) [[unlikely]]
 		polled_ring(nic, value);
 	else
 		doorbell_store(nic->doorbell + ARIES_DB_FMA / 8, value);
+}
+
+/** The same for a caller that looks at the status word. Return: ARIES_ST_* */
+inline uint32_t fma_ring_and_look(const gni_nic *nic, uint32_t id, uint64_t length, aries_fma_op op, uint64_t events)
+{
+	const uint64_t value = fma_bell(id, length, op, events);
+
+	store_fence();
+	if (nic->polled) [[unlikely]]
+		return polled_ring_and_wait(nic, value);
+	doorbell_store(nic->doorbell + ARIES_DB_FMA / 8, value);
+	return fma_status(nic)->status;
 }
 
 /**

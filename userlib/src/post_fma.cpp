@@ -210,40 +210,17 @@ UGNI_IN_ONE_PAGE(1024)
 	}
 }
 
-/*
- * A put of 8 bytes with a global event takes the short way: no call, three
- * branches, the descriptor in whole words. What the post leaves in d is written
- * when it completes. test_budget counts its instructions.
- */
-UGNI_IN_ONE_PAGE(512)
-gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
+/* A put of 8 bytes with a global event, all of whose needs are there: the descriptor in whole words. */
+template <bool polled>
+[[gnu::always_inline]] static inline gni_return_t put_eight(gni_ep *ep, gni_post_descriptor_t *d, gni_cq *cq,
+							    gni_nic *nic, uint64_t queue, uint32_t references)
 {
-	gni_ep *const ep = ep_hndl;
-	gni_post_descriptor_t *const d = post_descr;
-
-	if (!endpoints.reachable(ep, !d)) [[unlikely]]
-		return post_refuse(ep, d, kPostFma);
-	const uint64_t first = first_word(ep); /* magic and references */
 	const uint64_t kind = post_kind(d);
 	const gni_mem_handle_t handle = d->remote_mem_hndl;
-	const uint64_t uncommon = (static_cast<uint32_t>(first) ^ gni_ep::kMagic) |
-				  ((kind & kCommonMask) ^ common_kind(GNI_POST_FMA_PUT)) | (d->length ^ 8) |
-				  (mem_flags(handle) & (kMemSecondFormat | kMemVmdh)) |
-				  static_cast<uint64_t>(!handle.qword2);
-	if (uncommon) [[unlikely]]
-		return post_any(ep, d);
-	gni_cq *const cq = ep->ready;
-	gni_nic *const nic = ep->nic;
-	const uint64_t queue = cq_room_and_number(cq);
-	/* The sign tells: no room, or few free ids. */
-	if (static_cast<int32_t>((static_cast<uint32_t>(queue) - 1) | static_cast<uint32_t>(nic->requests.spare())) < 0)
-		[[unlikely]]
-		return post_any(ep, d);
-
 	const uint32_t id = nic->requests.take_free();
 	Request &r = nic->requests[static_cast<uint16_t>(id)];
 	cq->room = static_cast<uint32_t>(queue) - 1;
-	ep->references = static_cast<uint32_t>(first >> 32) + 1;
+	ep->references = references + 1;
 	r.descriptor = d;
 	r.ep = ep;
 	r.cq = cq;
@@ -254,7 +231,8 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
 		      offsetof(aries_fma_desc, cq) == 26 && offsetof(aries_fma_desc, local_event) == 32 &&
 		      offsetof(aries_fma_desc, remote_event) == 36);
 	char *const area = nic->area;
-	fma_settle(nic);
+	if (polled)
+		polled_wait(nic);
 	uint64_t *const words = reinterpret_cast<uint64_t *>(area + ARIES_DESC_FMA);
 	words[0] = ep->remote_address | handle.qword1 >> 52 << 32 | kind >> 48 << 48;
 	words[1] = d->remote_addr & kOffsetMask;
@@ -262,6 +240,51 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_de
 	words[4] = event_data(ep);
 	*reinterpret_cast<uint64_t *>(area + ARIES_DESC_LINE) =
 		load_word(reinterpret_cast<const void *>(d->local_addr)); // NOLINT(performance-no-int-to-ptr)
-	fma_ring(nic, id, 8, ARIES_FMA_PUT_LINE, kind >> 32 & kKnownCqModes);
+	const uint64_t bell = fma_bell(id, 8, ARIES_FMA_PUT_LINE, kind >> 32 & kKnownCqModes);
+	store_fence();
+	if (polled)
+		polled_ring(nic, bell);
+	else
+		doorbell_store(nic->doorbell + ARIES_DB_FMA / 8, bell);
 	return GNI_RC_SUCCESS;
+}
+
+UGNI_IN_ONE_PAGE(512)
+[[gnu::noinline]] static gni_return_t put_eight_polled(gni_ep *ep, gni_post_descriptor_t *d, gni_cq *cq, gni_nic *nic,
+						       uint64_t queue, uint32_t references)
+{
+	return put_eight<true>(ep, d, cq, nic, queue, references);
+}
+
+/*
+ * A put of 8 bytes with a global event takes the short way: no call, three
+ * branches. What the post leaves in d is written when it completes. test_budget
+ * counts its instructions.
+ */
+UGNI_IN_ONE_PAGE(512)
+gni_return_t GNI_PostFma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
+{
+	gni_ep *const ep = ep_hndl;
+	gni_post_descriptor_t *const d = post_descr;
+
+	if (!endpoints.reachable(ep, !d)) [[unlikely]]
+		return post_refuse(ep, d, kPostFma);
+	const uint64_t first = first_word(ep); /* magic and references */
+	const gni_mem_handle_t handle = d->remote_mem_hndl;
+	const uint64_t uncommon = (static_cast<uint32_t>(first) ^ gni_ep::kMagic) |
+				  ((post_kind(d) & kCommonMask) ^ common_kind(GNI_POST_FMA_PUT)) | (d->length ^ 8) |
+				  (mem_flags(handle) & (kMemSecondFormat | kMemVmdh)) |
+				  static_cast<uint64_t>(!handle.qword2);
+	if (uncommon) [[unlikely]]
+		return post_any(ep, d);
+	gni_cq *const cq = ep->ready;
+	gni_nic *const nic = ep->nic;
+	const uint64_t queue = cq_room_and_number(cq);
+	const auto references = static_cast<uint32_t>(first >> 32);
+	/* The sign tells: no room, or few free ids; or that the doorbell is to be polled. */
+	const auto lacking =
+		static_cast<int32_t>((static_cast<uint32_t>(queue) - 1) | static_cast<uint32_t>(nic->requests.spare()));
+	if ((lacking | nic->polls) < 0) [[unlikely]]
+		return lacking < 0 ? post_any(ep, d) : put_eight_polled(ep, d, cq, nic, queue, references);
+	return put_eight<false>(ep, d, cq, nic, queue, references);
 }

@@ -28,8 +28,7 @@ uint64_t *slot_address(const Smsg *s)
 	area->offset = s->out.box.control & kOffsetMask;
 	area->sync_offset = s->out.box.control & kOffsetMask;
 	area->sync_value = in.credit;
-	fma_ring(ep->nic, 0, 0, ARIES_FMA_PUT_SYNC, 0);
-	if (fma_last_status(ep->nic) != ARIES_ST_OK)
+	if (fma_ring_and_look(ep->nic, 0, 0, ARIES_FMA_PUT_SYNC, 0) != ARIES_ST_OK)
 		return;
 	in.told = in.released;
 	in.untold_bytes = 0;

@@ -170,8 +170,8 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 		return {status, false};
 	gather(nic->area + ARIES_DESC_LINE, stream, done, stream.bytes - done);
 	fma_area(nic)->offset = (start + done) & kOffsetMask;
-	fma_ring(nic, id, stream.bytes - done, ARIES_FMA_PUT_SYNC, id ? s->events : s->events & ~ARIES_EV_LOCAL);
-	return {fma_last_status(nic), true};
+	const uint64_t events = id ? s->events : s->events & ~ARIES_EV_LOCAL;
+	return {fma_ring_and_look(nic, id, stream.bytes - done, ARIES_FMA_PUT_SYNC, events), true};
 }
 
 [[gnu::always_inline]] inline SmsgTry put(const gni_ep *ep, const Smsg *s, const SmsgText &text, const SmsgPlace &place,
@@ -192,8 +192,7 @@ uint32_t put_first_parts(const gni_nic *nic, uint64_t start, const Stream &strea
 	memcpy(line + kSmsgWord, &s->out.identity, kSmsgWord);
 	append(append(line + kSmsgPrefix, text.header), text.data);
 	area->offset = (s->out.box.ring + place.at) & kOffsetMask;
-	fma_ring(nic, id, kSmsgPrefix + bytes, ARIES_FMA_PUT_SYNC, events);
-	return {fma_last_status(nic), true};
+	return {fma_ring_and_look(nic, id, kSmsgPrefix + bytes, ARIES_FMA_PUT_SYNC, events), true};
 }
 
 /* @tagged: whether the limit is that of messages with a tag. */

@@ -70,7 +70,7 @@ struct Three {
 		gni_cq_entry_t e = 0;
 
 		assert_rc(SUCCESS, GNI_CtPostFma(a.ep, d));
-		const gni_return_t rc = GNI_CqGetEvent(a.source, &e);
+		const gni_return_t rc = GNI_CqWaitEvent(a.source, 5000, &e);
 		assert_true(rc == GNI_RC_SUCCESS || rc == GNI_RC_TRANSACTION_ERROR);
 		assert_int_equal(GNI_GetCompleted(a.source, e, &back), rc);
 		assert_ptr_equal(back, d);

@@ -354,7 +354,7 @@ static void remote_queue_overruns(void **)
 		gni_post_descriptor_t d =
 			p.a.post(p.b, GNI_POST_FMA_PUT, 8, 0, 0, GNI_CQMODE_GLOBAL_EVENT | GNI_CQMODE_REMOTE_EVENT);
 		assert_rc(SUCCESS, GNI_PostFma(p.a.ep, &d));
-		assert_rc(SUCCESS, GNI_CqGetEvent(p.a.source, &e));
+		assert_rc(SUCCESS, GNI_CqWaitEvent(p.a.source, 5000, &e));
 		assert_rc(SUCCESS, GNI_GetCompleted(p.a.source, e, &back));
 		marked += GNI_CQ_REM_OVERRUN(e) != 0;
 	}

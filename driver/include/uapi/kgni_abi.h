@@ -73,11 +73,12 @@ struct kgni_query {
  * @doorbell_offset: out: for mmap(): doorbell page, 4096 bytes, write (read gives zeros)
  * @put_offset: out: for mmap(): put window
  * @get_offset: out: for mmap(): get window
- * @poll_offset: out: bytes from the start of the descriptor area to the word for polled doorbells; 0: the NIC
- *               takes none of this attachment
+ * @poll_offset: out: bytes from the start of the descriptor area to the word for polled
+ *               doorbells; 0: the NIC takes none of this attachment
  * @awake_offset: out: the same to the word that tells whether the NIC looks for them by itself
  *
- * @poll_offset and @awake_offset came later: a caller whose structure ends before them rings by traps.
+ * @poll_offset and @awake_offset came later: a caller whose structure ends before them rings by
+ * traps.
  *
  * A domain is created by KGNI_IOC_JOB or by the first attach of a process with
  * CAP_SYS_ADMIN. Errors: EPERM no such domain and not privileged, EACCES the

@@ -3,6 +3,7 @@
 #include "nic/doorbell_poll.hpp"
 
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include "fabric/flight.hpp"
 #include "fabric/quiet_thread.hpp"
@@ -247,6 +248,7 @@ void DoorbellPoll::run() noexcept
 	unsigned int rounds = 0, idle = 0;
 
 	take_back_lane(BACK_LANE);
+	prctl(PR_SET_NAME, THREAD_NAME);
 	while (!stop_.load(std::memory_order_relaxed)) {
 		if (!any_active()) {
 			std::unique_lock guard(mutex_);

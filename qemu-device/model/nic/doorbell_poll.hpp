@@ -41,6 +41,9 @@ public:
 	static constexpr uint32_t LATE_MOST = 16;
 	static constexpr uint64_t LATE_PAUSE_NS = 10'000'000;
 
+	/** Of the thread, for whatever pins it. */
+	static constexpr const char *THREAD_NAME = "aries-doorbell";
+
 	/** @offered: whether the NIC has polled doorbells at all; without nothing of this costs anything */
 	DoorbellPoll(Core &core, Fmad *fmads, Fma &fma, Traffic &traffic, Hold &hold, uint8_t *desc_area,
 		     bool offered) noexcept
