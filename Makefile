@@ -215,7 +215,7 @@ deb: kernel model qemu driver kgni userlib agent initramfs topo sim man ## Debia
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb debian-12-* disks || true
+	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb debian-12-* || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null

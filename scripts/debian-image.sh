@@ -38,6 +38,9 @@ shift $((OPTIND - 1))
 takes_none "$@"
 if [ -z "$kernel_dir" ] || [ -z "$output" ]; then wrong "-k and -o are needed"; fi
 release=$(cat "$kernel_dir/release") || die "$kernel_dir holds no kernel: run 'make kernel'"
+[ -n "$(candidate "linux-image-$release")" ] || apt_update
+[ -n "$(candidate "linux-image-$release")" ] ||
+	die "apt has no package linux-image-$release: the image takes one of Debian's kernels (for a newer one remove $kernel_dir)"
 for tool in mmdebstrap fakeroot mke2fs sfdisk qemu-img; do
 	command -v $tool >/dev/null || die "$tool is missing: run 'scripts/setup.sh image'"
 done
