@@ -86,8 +86,8 @@ doc: doc-inputs man ## HTML of the documentation with search, in .build/doc/html
 man: doc-inputs completion ## manual pages of tools, files, device and of every function, in .build/doc/man
 	@$(TOP)/scripts/doc.py man
 
-completion: topo sim userlib agent ## completions of bash for the tools, in .build/doc/completion
-	@$(TOP)/scripts/doc.py completion
+completion: topo sim userlib agent ## completions of bash for the tools, in .build/doc/completion, and for make with ARGS= in this tree, in your home
+	@$(TOP)/scripts/doc.py completion $(if $(filter completion,$(MAKECMDGOALS)),make-completion)
 
 ##@ Test
 check: kernel model qemu initramfs topo sim check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
