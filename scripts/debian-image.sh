@@ -73,6 +73,7 @@ extras() {
 	install -D -m 644 "$PARTS/grub.cfg" "$tree/boot/grub/grub.cfg"
 	install -D -m 644 "$PARTS/fstab" "$tree/etc/fstab"
 	install -D -m 644 "$PARTS/dhcp.network" "$tree/etc/systemd/network/80-opengni.network"
+	install -D -m 644 "$PARTS/modprobe.conf" "$tree/etc/modprobe.d/opengni-image.conf"
 	install -D -m 644 "$PARTS/patience.conf" "$tree/etc/systemd/system.conf.d/90-opengni.conf"
 	install -D -m 644 "$PARTS/ssh-host-key.service" "$tree/etc/systemd/system/ssh-host-key.service"
 	mkdir -p "$tree/lib/modules/$release/updates" "$work/debs"
