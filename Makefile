@@ -86,8 +86,8 @@ doc: doc-inputs man ## HTML of the documentation with search, in .build/doc/html
 man: doc-inputs completion ## manual pages of tools, files, device and of every function, in .build/doc/man
 	@$(TOP)/scripts/doc.py man
 
-completion: topo sim userlib agent ## completions of bash for the tools, in .build/doc/completion
-	@$(TOP)/scripts/doc.py completion
+completion: topo sim userlib agent ## completions of bash for the tools, in .build/doc/completion, and for make with ARGS= in this tree, in your home
+	@$(TOP)/scripts/doc.py completion $(if $(filter completion,$(MAKECMDGOALS)),make-completion)
 
 ##@ Test
 check: kernel model qemu initramfs topo sim check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
@@ -215,7 +215,7 @@ deb: kernel model qemu driver kgni userlib agent initramfs topo sim man ## Debia
 ##@ Remove
 clean: ## remove what was built here; downloads, QEMU's and the kernel's files stay
 	@$(TOP)/scripts/cluster clean >/dev/null
-	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb debian-12-* disks || true
+	@cd $(B) 2>/dev/null && rm -rf model* sim* userlib* fuzz driver-* agent gen stage stamps doc selftests kselftest initramfs* deb debian-12-* || true
 
 distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null

@@ -38,6 +38,9 @@ shift $((OPTIND - 1))
 takes_none "$@"
 if [ -z "$kernel_dir" ] || [ -z "$output" ]; then wrong "-k and -o are needed"; fi
 release=$(cat "$kernel_dir/release") || die "$kernel_dir holds no kernel: run 'make kernel'"
+[ -n "$(candidate "linux-image-$release")" ] || apt_update
+[ -n "$(candidate "linux-image-$release")" ] ||
+	die "apt has no package linux-image-$release: the image takes one of Debian's kernels (for a newer one remove $kernel_dir)"
 for tool in mmdebstrap fakeroot mke2fs sfdisk qemu-img; do
 	command -v $tool >/dev/null || die "$tool is missing: run 'scripts/setup.sh image'"
 done
@@ -70,6 +73,8 @@ extras() {
 	install -D -m 644 "$PARTS/grub.cfg" "$tree/boot/grub/grub.cfg"
 	install -D -m 644 "$PARTS/fstab" "$tree/etc/fstab"
 	install -D -m 644 "$PARTS/dhcp.network" "$tree/etc/systemd/network/80-opengni.network"
+	install -D -m 644 "$PARTS/modprobe.conf" "$tree/etc/modprobe.d/opengni-image.conf"
+	install -D -m 644 "$PARTS/patience.conf" "$tree/etc/systemd/system.conf.d/90-opengni.conf"
 	install -D -m 644 "$PARTS/ssh-host-key.service" "$tree/etc/systemd/system/ssh-host-key.service"
 	mkdir -p "$tree/lib/modules/$release/updates" "$work/debs"
 	if [ ${#modules[@]} -gt 0 ]; then

@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Make manual pages, HTML or completions below .build/doc from Documentation, headers, and what tools say of themselves.
 
-Manual pages are in man/man1 to man9, HTML is in html, completions of bash are in completion.
+Manual pages are in man/man1 to man9, HTML is in html, completions of bash are in completion. make-completion
+is that of make in this tree (variables, and what ARGS= may hold); it is written to the user's own completions.
 Needs tools and QEMU (make all), and the packages of 'scripts/setup.sh doc'.
 
 Exit status: 0 made, 1 something is missing or wrong: one line says what, 2 bad command line.
@@ -16,7 +17,7 @@ import shutil
 import subprocess
 import sys
 
-from manuals import api, completion, pages, usage
+from manuals import api, completion, make, pages, usage
 from opengni import host
 from opengni.arguments import Parser
 
@@ -110,7 +111,12 @@ def make_completion():
     print(f"completions of {count} commands: {OUT / 'completion'}")
 
 
-WHAT = {"man": make_man, "html": make_html, "completion": make_completion}
+def make_make_completion():
+    """That of make itself, where bash finds it."""
+    print(f"completion of make in this tree: {make.install()}")
+
+
+WHAT = {"man": make_man, "html": make_html, "completion": make_completion, "make-completion": make_make_completion}
 
 
 def main(arguments):

@@ -8,10 +8,9 @@
  * use the handle, and it must not name the memory of somebody else then.
  */
 #include <linux/completion.h>
-#include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/iopoll.h>
 #include <linux/jiffies.h>
-#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -368,15 +367,11 @@ static bool aries_kmem_let_go(struct aries_kmem *kmem, u64 *seq)
 int aries_region_cut(struct aries_region *region)
 {
 	struct aries_kmem *kmem = container_of(region, struct aries_kmem, region);
-	ktime_t end = ktime_add_ms(ktime_get(), ARIES_CUT_MS);
 	u64 seq = 0;
+	bool gone;
 
-	while (!aries_kmem_let_go(kmem, &seq)) {
-		if (ktime_after(ktime_get(), end))
-			return -ETIMEDOUT;
-		udelay(1);
-	}
-	return 0;
+	return read_poll_timeout_atomic(aries_kmem_let_go, gone, gone, 1, ARIES_CUT_MS * 1000ull,
+					false, kmem, &seq);
 }
 EXPORT_SYMBOL_ARIES(aries_region_cut);
 

@@ -135,7 +135,7 @@ class AgentChannel:
         if kind is Kind.HELLO:
             version = struct.unpack_from("<I", payload)[0]
             if version != VERSION:
-                raise ValueError(f"its version is {version}, this tool's {VERSION}: run 'make initramfs'")
+                raise ValueError(f"its version is {version}, this tool's {VERSION}: run 'make initramfs', or 'make debian-image' for its disk")
             if not self.greeting.done():
                 self.greeting.set_result(payload[4:].decode("utf-8", "replace"))
         elif kind is Kind.KVS_REQUEST:

@@ -74,14 +74,21 @@ def _identity(image):
     return {"image": os.path.realpath(image), "size": status.st_size, "mtime": status.st_mtime_ns}
 
 
+def _kept_identity(place):
+    """That of the image under what is kept there; None if nothing is, or nobody knows."""
+    try:
+        return json.loads((place / "image.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
 def validate(config):
     """ConfigError for a disk that no node can boot from, and for disks that were kept from another image."""
     if config.boots_itself:
         check_bootable(config.disk)
     else:
         image_format(config.disk)
-    record = folder(config) / "image.json"
-    if config.keep and record.exists() and json.loads(record.read_text(encoding="utf-8")) != _identity(config.disk):
+    if config.keep and any(folder(config).glob("*.qcow2")) and _kept_identity(folder(config)) != _identity(config.disk):
         raise ConfigError(f"the disks kept in {folder(config)} belong to another image, or to {config.disk} as it was before:"
                           " remove that folder, or take another --name")
 

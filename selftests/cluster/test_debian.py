@@ -97,6 +97,12 @@ class Debian(ClusterCase):
         self.assertEqual([key[0] for key in keys], ["active"] * self.NODES)
         self.assertNotEqual(keys[0][1], keys[1][1])
 
+    def test_ssh_by_the_clusters_key(self):
+        self.cluster.serve()
+        result = subprocess.run([host.TOP / "scripts/cluster", "ssh", "--name", self.cluster.config.name, "1", "--", "uname", "-n"],
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual((result.returncode, result.stdout), (0, "node1\n"), result.stderr)
+
     def test_names_and_networks(self):
         for node in range(self.NODES):
             self.assertEqual(self.sh(node, "hostname"), f"node{node}\n")

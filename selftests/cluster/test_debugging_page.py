@@ -37,12 +37,12 @@ def pattern(line):
 
 def here(text, port):
     """The same for a cluster beside others, and for what is built elsewhere or for another kernel."""
-    text = re.sub(r"(scripts/cluster \w+)(?! --name| -n 1 --name)", rf"\1 --name {NAME}", text)
+    text = re.sub(r"(scripts/cluster \w+\b)(?! --name| -n 1 --name)", rf"\1 --name {NAME}", text)
     text = text.replace("--name early", f"--name {NAME}-early").replace("run/early", f"run/{NAME}-early")
     text = text.replace("--qemu-arg -s ", f"--qemu-arg -gdb --qemu-arg tcp:127.0.0.1:{port} ").replace(":1234", f":{port}")
     kernel = os.environ.get("KERNEL", "6.1")
-    text = text.replace(".build/initramfs-check-6.1.cpio", image("check")).replace(".build/kernel-6.1", f".build/kernel-{kernel}")
-    return text.replace("make -s selftests >/dev/null\n", "").replace(".build/", f"{host.BUILD}/")
+    text = text.replace("make -s selftests >/dev/null\n", "").replace(".build/kernel-6.1", f".build/kernel-{kernel}")
+    return text.replace(".build/", f"{host.BUILD}/").replace(f"{host.BUILD}/initramfs-check-6.1.cpio", image("check"))
 
 
 def free_port():

@@ -4,12 +4,14 @@
 
 import os
 import re
+import shlex
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from manuals import api, completion, pages, usage
+from manuals import api, completion, make, pages, usage
 from opengni import host
 from opengni.testing import slow_tests
 
@@ -178,12 +180,13 @@ class Completion(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
         cls.addClassCleanup(cls.folder.cleanup)
         completion.write(Path(cls.folder.name))
+        (Path(cls.folder.name) / "make").write_text(make.script(), encoding="utf-8")
 
-    def complete(self, *words):
-        """What bash offers for the last of the words."""
+    def complete(self, *words, line=""):
+        """What bash offers for the last of the words; they are split where bash does, which the whole line need not show."""
         program = words[0]
         script = (f". {BASH_COMPLETION}; . {self.folder.name}/{program}; compopt() {{ :; }}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1));"
-                  f" COMP_LINE=\"$*\"; COMP_POINT=${{#COMP_LINE}}; _opengni_{program.replace('-', '_')}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+                  f" COMP_LINE={shlex.quote(line or ' '.join(words))}; COMP_POINT=${{#COMP_LINE}}; _opengni_{program.replace('-', '_')} {program}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
         result = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, check=True, timeout=60,
                                 cwd=host.TOP, env={**os.environ, "PATH": f"{host.TOP / 'scripts'}:{os.environ['PATH']}"})
         self.assertEqual(result.stderr, "")
@@ -206,6 +209,32 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("gni-perf", "-t", "bte"), ["bte-put", "bte-get", "bte-put-bw", "bte-get-bw"])
         self.assertEqual(self.complete("cluster", "up", "--mem", ""), [])
         self.assertEqual(self.complete("aries-topo", "print", "README"), ["README.md"])
+
+    def make(self, line):
+        """What bash offers at the end of a line."""
+        return self.complete(*re.findall(r'"[^"]*"?|=|[^\s="]+', line), line=line)
+
+    def test_arguments_of_make(self):
+        self.assertEqual(self.make("make check ARGS=kg"), ["kgni"])
+        self.assertEqual(self.make("make check ARGS=model-a"), ["model-asan"])
+        self.assertEqual(self.make("make run ARGS=--dur"), ["--duration="])
+        self.assertEqual(self.make('make run NODES=4 ARGS="--quiet --dur'), ["--quiet", "--duration="])
+        self.assertEqual(self.make("make figures ARGS=wor"), ["worst-case"])
+        self.assertEqual(self.make("make interop ARGS=u"), ["ucx"])
+        self.assertEqual(self.make("make run KERNEL=6"), ["6.1", "6.12"])
+        self.assertEqual(self.make("make run KDIR=Docu"), ["Documentation"])
+        self.assertEqual(self.make("make run KE"), ["KERNEL="])
+        self.assertIn("check-image", self.make("make check-"))  # make's own
+        self.assertEqual(self.make("make -C /nowhere check ARGS=model-a"), [])
+
+    def test_completion_of_make_takes_nobody_elses_place(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"BASH_COMPLETION_USER_DIR": folder}):
+            self.assertEqual(make.install(), Path(folder) / "completions/make")
+            make.install()
+            make.place().write_text("# mine\n", encoding="ascii")
+            with self.assertRaisesRegex(usage.UsageError, "not ours"):
+                make.install()
+            self.assertEqual(make.place().read_text(encoding="ascii"), "# mine\n")
 
     def test_what_follows_two_dashes_is_the_guests(self):
         self.assertEqual(self.complete("cluster", "--", "--n"), [])
