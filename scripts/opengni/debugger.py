@@ -17,11 +17,11 @@ _SECTIONS = r"""
 echo "release $(uname -r)"
 sed -n 's/^\([0-9a-f]*\) T _text$/text \1/p' /proc/kallsyms
 for module in /sys/module/*/sections; do
-	name=${module%/sections}
-	name=${name##*/}
-	for section in .text .data .rodata .bss .init.text; do
-		[ ! -r "$module/$section" ] || echo "module $name $section $(cat "$module/$section")"
-	done
+    name=${module%/sections}
+    name=${name##*/}
+    for section in .text .data .rodata .bss .init.text; do
+        [ ! -r "$module/$section" ] || echo "module $name $section $(cat "$module/$section")"
+    done
 done
 """
 
