@@ -176,17 +176,17 @@ class Commands(ClusterCase):
         command = [TOOL, "console", "--name", self.cluster.config.name, "1"]
         first, second = Terminal(command), Terminal(command)
         for watcher in (first, second):
-            self.wait_for(lambda text=watcher: b"Control-]" in text.text, lambda text=watcher: f"no session: {text.text}", TIME)
+            self.wait_for(lambda text=watcher: b"Control-]" in text.text, lambda text=watcher: f"no session: {text.text!r}", TIME)
         # the connection has been made when the hint is there: what is typed at one is seen at both
         first.type(b"echo al''one $((6 * 7))\r")
         for watcher in (first, second):
-            self.wait_for(lambda text=watcher: b"alone 42" in text.text, lambda text=watcher: f"nothing on the console: {text.text}", TIME)
+            self.wait_for(lambda text=watcher: b"alone 42" in text.text, lambda text=watcher: f"nothing on the console: {text.text!r}", TIME)
         first.type(b"\x1d")
         self.assertEqual(first.end(), 0)
         self.assertIn("alone 42", self.done("console", "--log", 1))
         self.assertIn("alone 42", self.done("log", 1))
         second.type(b"echo st''ill $((6 * 8))\r")
-        self.wait_for(lambda: b"still 48" in second.text, lambda: f"the other one has ended it: {second.text}", TIME)
+        self.wait_for(lambda: b"still 48" in second.text, lambda: f"the other one has ended it: {second.text!r}", TIME)
         second.type(b"\x1d")
         self.assertEqual(second.end(), 0)
 

@@ -62,8 +62,9 @@ class FakeAgent:
     async def _run(self, ident, command, payload):
         _, argc, _ = struct.unpack_from("<III", payload)
         words = payload[12:].split(b"\0")
-        pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
-        process = command.process = await asyncio.create_subprocess_exec(*words[1:1 + argc], start_new_session=True, **pipes)
+        process = command.process = await asyncio.create_subprocess_exec(
+            *words[1:1 + argc], start_new_session=True, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE)
         feeding = asyncio.create_task(self._feed(ident, command, process.stdin))
         await asyncio.gather(self._forward(ident, command, Kind.STDOUT, process.stdout),
                              self._forward(ident, command, Kind.STDERR, process.stderr))
