@@ -37,13 +37,11 @@ enum class Kind : uint16_t {
 	KvsReply = 11,    /**< to guest: a line without newline */
 	KvsClose = 12,    /**< to host: the connection has gone */
 	Poweroff = 13,    /**< to guest: stop the machine */
-	StdinTaken = 14,  /**< to host: u32 bytes of input that the command has taken since the last one, STDIN_STEP or
-			     more */
+	StdinTaken = 14,  /**< to host: u32 bytes of input that the command has taken since the last one */
 	OutputTaken = 15, /**< to guest: u32 bytes of output that the reader of an EXEC_WINDOW command has taken */
 };
 
-/** Bytes of input after which the agent tells that they are taken; who sends much keeps to a window of several of
- * these. */
+/** Bytes of input after which StdinTaken comes; who sends much keeps to a window of several of these. */
 constexpr uint32_t STDIN_STEP = 1 << 16;
 
 /** Exec flag: run on a pseudo terminal; everything comes as Stdout. */

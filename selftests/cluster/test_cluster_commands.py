@@ -127,7 +127,7 @@ class Commands(ClusterCase):
 
     def test_much_more_than_any_buffer(self):
         # the windows in both directions are filled many times
-        size = 24 << 20
+        size = 8 << 20
         source = self.folder / "much"
         source.write_bytes(os.urandom(1 << 20) * (size >> 20))
         self.done("cp", source, "0:/tmp/much")
@@ -261,7 +261,11 @@ class Commands(ClusterCase):
         self.assertEqual(self.cluster.run(0, "echo goes on").stdout, "goes on\n")
 
     def test_guests_reach_this_machine(self):
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
+        class Quiet(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_):  # pylint: disable=arguments-differ
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             said = self.cluster.run(1, f"wget -O- http://10.0.2.2:{server.server_address[1]}/ 2>&1; ip route")
             server.shutdown()
