@@ -128,6 +128,16 @@ class Copying(unittest.IsolatedAsyncioTestCase):
                     self.assertNotIn("\n", str(caught.exception))
         self.assertEqual(self.left(), [])
 
+    async def test_a_part_of_a_folder_is_not_put_into_place(self):
+        tree = self.folder / "here" / "tree"
+        tree.mkdir()
+        (tree / "a").write_bytes(b"a" * 100000)
+        os.mkfifo(tree / "z")
+        async with self.cluster():
+            with self.assertRaisesRegex(ConfigError, "./z is neither file"):
+                await self.copy(tree, f"0:{self.folder}/there")
+        self.assertEqual(list((self.folder / "there").iterdir()), [])
+
     async def test_two_at_once(self):
         async with self.cluster(2):
             here, there = self.folder / "here", self.folder / "there"
