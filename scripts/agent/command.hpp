@@ -87,7 +87,8 @@ private:
 	int64_t room_ = OUTPUT_WINDOW;
 	int status_ = 0;
 	bool reaped_ = false;
-	int64_t quiet_since_ = 0; /* its outputs have been read from, or not been held back, without a word since then */
+	int64_t quiet_since_ =
+		0; /* its outputs have been read from, or not been held back, without a word since then */
 };
 
 } // namespace agent
