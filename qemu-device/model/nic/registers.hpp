@@ -24,11 +24,11 @@ namespace aries
 class RegisterFile
 {
 public:
-	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Hold &hold, Ce &ce,
+	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Hold &hold, Carry &carry, Ce &ce,
 		     EventTimer &timer) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), hold_(hold), drain_(core),
-		  mdds_(core, drain_), cqs_(core, drain_), ces_(core, ce, drain_), receives_(core, drain_),
-		  timer_(timer), nodes_(core), quiesces_(core)
+		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), hold_(hold), carry_(carry),
+		  drain_(core), mdds_(core, drain_), cqs_(core, drain_), ces_(core, ce, drain_),
+		  receives_(core, drain_), timer_(timer), nodes_(core), quiesces_(core)
 	{
 	}
 
@@ -84,6 +84,7 @@ private:
 	Traffic &traffic_;
 	Bte &bte_;
 	Hold &hold_;
+	Carry &carry_;
 	Drain drain_; /* before its users */
 	MddTable mdds_;
 	CqTable cqs_;
