@@ -199,6 +199,7 @@ try {
 	if (source.key != key) {
 		drop_claims(node);
 		source = {.key = key};
+		tell_nodes(); /* before the first request of one that may just have come */
 	}
 	const uint32_t issued = area.issued.load(std::memory_order_acquire);
 

@@ -87,16 +87,20 @@ void Carrier::handle(const Incoming &incoming) noexcept
 	}
 }
 
+/* Of our nodes it hears before any request of theirs. */
 void Carrier::handle_up(uint32_t host) noexcept
-{
+try {
 	{
 		const std::lock_guard guard(mutex_);
 
 		hosts_[host].up = true;
 		hosts_[host].told = false;
 		hosts_[host].out.clear();
+		tell_nodes();
 	}
 	say("host " + std::to_string(host) + " is there");
+} catch (const std::bad_alloc &) {
+	/* The next tick tries again. */
 }
 
 /* Whether what was under way to it has been done nobody can tell. */
