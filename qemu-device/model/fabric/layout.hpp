@@ -46,6 +46,7 @@ enum OnlineBit : uint32_t {
 	ONLINE_ENABLED = 1, /* CTL_CONTROL.ENABLE */
 	ONLINE_MASTER = 2,  /* PCI bus mastering */
 	ONLINE_ALL = 3,
+	ONLINE_CARRIED = 4, /* the node is on another host: MemberBlock::carrier has its requests */
 };
 
 struct SegmentHeader {
@@ -299,6 +300,7 @@ struct alignas(64) MemberBlock {
 	std::atomic<uint32_t> pid;
 	std::atomic<uint32_t> generation; /* attaches and resets */
 	std::atomic<uint32_t> online;     /* peers that find wrong bits may end it: EccBlock::ecc_stopped */
+	std::atomic<uint32_t> carrier; /* 0, or 1 + the address of the gateway that has this node's slot in its care */
 };
 
 struct alignas(64) RamBlock {
@@ -400,6 +402,17 @@ struct alignas(64) PteBlock {
 	PteCacheSlot pte_cache;
 };
 
+/** Requests between hosts: fabric/carry_area.hpp. */
+struct alignas(64) CarryBlock {
+	static constexpr std::string_view NAME = "carried";
+
+	std::atomic<uint32_t> carry_life; /* what was under way before it changed is nobody's any more */
+	/* Of a gateway: */
+	std::atomic<uint32_t> carry_bell;                      /* futex */
+	std::atomic<uint32_t> carry_sleeping;                  /* it waits for that */
+	std::atomic<uint64_t> carry_pending[MEMBERS_MAX / 64]; /* nodes that have issued something */
+};
+
 /** A slot made of blocks, one behind the other in the order of the list. */
 template <typename... Block> struct alignas(4096) BlockList : Block... {
 	/** Calls @f.operator()<Block>() for each, in the order of the list. */
@@ -411,7 +424,7 @@ template <typename... Block> struct alignas(4096) BlockList : Block... {
  * what is done with them and when, in this order. Flight[nodes][FLIGHT_LANES] follows, indexed by initiator.
  */
 using NodeSlot = BlockList<MemberBlock, RamBlock, InterruptBlock, ErrorBlock, CollectiveBlock, ReceiveBlock,
-			   DomainBlock, QueueBlock, KeyBlock, VmdhBlock, AmoBlock, PteBlock, EccBlock>;
+			   DomainBlock, QueueBlock, KeyBlock, VmdhBlock, AmoBlock, PteBlock, EccBlock, CarryBlock>;
 
 /** Of names, sizes and order of the blocks; SEGMENT_VERSION stands for what they mean. */
 constexpr uint32_t layout_hash() noexcept

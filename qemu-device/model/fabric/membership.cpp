@@ -50,6 +50,7 @@ void Membership::join()
 	segment_.mark_joined();
 	slot.member.store(member_word(incarnation, MEMBER_JOINING));
 	lock_word_ = (node_ + 1) | (incarnation << 16);
+	slot.carrier.store(0);
 	slot.online.store(0);
 	slot.pid.store(uint32_t(getpid()));
 

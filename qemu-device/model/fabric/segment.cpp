@@ -69,7 +69,7 @@ Segment::Segment(const std::string &path, const SegmentShape &shape, uint32_t no
 	: path_(path), nodes_(shape.nodes), node_(node)
 {
 	stride_ = round_up(sizeof(NodeSlot) + uint64_t(shape.nodes) * sizeof(Flights), 4096);
-	total_ = round_up(network_offset() + shape.network_bytes, 4096);
+	total_ = round_up(network_offset() + shape.network_bytes, 4096) + nodes_ * sizeof(CarryArea);
 	try {
 		/* The last member may remove the file between our open and our lock. */
 		while (!open_file())
@@ -246,10 +246,16 @@ bool Segment::reserve_network(uint64_t offset, uint64_t bytes) const noexcept
 	return make_room(network_offset() + offset, bytes) == 0;
 }
 
+bool Segment::reserve_carry(uint32_t node) const noexcept
+{
+	return make_room(network_end() + node * sizeof(CarryArea), sizeof(CarryArea)) == 0;
+}
+
 /*
  * All of it is had now, also the parts of members to come: a store into a file that cannot grow ends the process. Only
- * the routers, of which there may be thousands that nobody ever uses, are a hole of @hole_bytes. A crash in between
- * leaves an empty file or one that says what it is.
+ * the routers, of which there may be thousands that nobody ever uses, are a hole of @hole_bytes, and what most nodes
+ * never have on its way to other hosts is another one. A crash in between leaves an empty file or one that says what it
+ * is.
  */
 void Segment::allocate(uint64_t hole_bytes)
 {
@@ -258,7 +264,9 @@ void Segment::allocate(uint64_t hole_bytes)
 	int why = marked ? make_room(0, network_offset()) : errno;
 
 	if (!why)
-		why = make_room(hole_end, total_ - hole_end);
+		why = make_room(hole_end, network_end() - hole_end);
+	if (!why && ftruncate(fd_, off_t(total_)) < 0)
+		why = errno;
 	if (!why)
 		return;
 	struct statvfs fs = {};
@@ -266,7 +274,7 @@ void Segment::allocate(uint64_t hole_bytes)
 
 	unlink(path_.c_str());
 	throw Error("no space for fabric " + path_ + ": " + std::generic_category().message(why) +
-		    (known ? " (needs " + mib(total_ - hole_bytes) + " MiB, free are " +
+		    (known ? " (needs " + mib(network_end() - hole_bytes) + " MiB, free are " +
 				     mib(fs.f_bavail * fs.f_frsize) + ")"
 			   : "") +
 		    ": make room there, give another path or fewer nodes");

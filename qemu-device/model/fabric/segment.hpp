@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "fabric/layout.hpp"
+#include "fabric/carry_area.hpp"
 
 namespace aries
 {
@@ -82,11 +82,29 @@ public:
 	 */
 	bool reserve_network(uint64_t offset, uint64_t bytes) const noexcept;
 
+	/**
+	 * Requests of @node for other hosts; at the end of the file, and not even to be read before reserve_carry() or
+	 * a key of the area was announced.
+	 */
+	CarryArea &carry(uint32_t node) const noexcept
+	{
+		return *reinterpret_cast<CarryArea *>(base_ + network_end() + node * sizeof(CarryArea));
+	}
+	/** Makes room for the area of @node; false if there is none. A system call. */
+	bool reserve_carry(uint32_t node) const noexcept;
+
+	/**
+	 * Takes the lock of another address, until the segment is closed: we are the carrier of that node. False if a
+	 * member has it.
+	 */
+	bool hold_address(uint32_t node) noexcept { return lock_member(node); }
+
 	/** Whether a process holds the lock of @node; a system call. */
 	bool member_locked(uint32_t node) const noexcept;
 
 	/** Our address is in use from now on. */
-	void mark_joined() noexcept { header().joined[node_ / 64].fetch_or(uint64_t(1) << (node_ % 64)); }
+	void mark_joined() noexcept { mark_joined(node_); }
+	void mark_joined(uint32_t node) noexcept { header().joined[node / 64].fetch_or(uint64_t(1) << (node % 64)); }
 	/** Calls @visit with each node that ever joined: what must not grow with the size of the fabric uses this. */
 	template <typename Visit> void for_each_joined(Visit &&visit) const
 	{
@@ -110,6 +128,7 @@ private:
 	void allocate(uint64_t hole_bytes);
 	int make_room(uint64_t offset, uint64_t bytes) const noexcept;
 	uint64_t network_offset() const noexcept { return SEGMENT_NODES_OFFSET + nodes_ * stride_; }
+	uint64_t network_end() const noexcept { return total_ - nodes_ * sizeof(CarryArea); }
 	void write_header(const SegmentShape &shape);
 	void map();
 	bool any_member() const;

@@ -128,6 +128,11 @@ template <> struct Life<AmoBlock> : Untouched {
 	}
 };
 
+/* A gateway drops what it brings back to another life; it finds that out within a visit, which is waited for. */
+template <> struct Life<CarryBlock> : Untouched {
+	static void revoke(BlockUnits &units, uint8_t) noexcept { units.core.own().carry_life.fetch_add(1); }
+};
+
 /* A line that a dead member was filling is replaced by the next who comes there. */
 template <> struct Life<PteBlock> : Untouched {
 	static void reset(BlockUnits &units) noexcept { PteCache(units.core.own().pte_cache).reset(); }

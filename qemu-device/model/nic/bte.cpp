@@ -26,8 +26,8 @@ constexpr std::chrono::milliseconds RESET_WAIT{2000}, LOOK{1};
 
 } // namespace
 
-Bte::Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Hold &hold, uint8_t *desc_area)
-	: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), hold_(hold), desc_area_(desc_area)
+Bte::Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Hold &hold, Carry &carry, uint8_t *desc_area)
+	: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), hold_(hold), carry_(carry), desc_area_(desc_area)
 {
 }
 
@@ -176,8 +176,9 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 
 		if (at_limit(work)) [[unlikely]]
 			return ARIES_ST_QUEUE_FULL;
-		/* No processor waits for modelled time. */
-		if (queue.waiting.empty() && work.desc.length <= INLINE_BYTES && !hold_.on() && eligible(queue, work))
+		/* No processor waits for modelled time, or for another host. */
+		if (queue.waiting.empty() && work.desc.length <= INLINE_BYTES && !hold_.on() &&
+		    !is_carried(core_, work.node) && eligible(queue, work))
 			channel = begin(queue, work);
 		if (channel < 0 && queue.waiting.size() >= ARIES_BTE_QUEUE) {
 			/* Nothing was taken, so there is no event either: the process tries again. */
@@ -196,7 +197,7 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 		fmad.last.store(status, std::memory_order_relaxed);
 		if (value & ~ARIES_DB_SLOT_MASK)
 			return status;
-		report_failure(core_, fmad.counters, status, work.rights.ptag(), index, work.desc.op, work.access());
+		report_failure(core_, fmad.counters, status, work.rights.ptag(), index, work.desc.op, work.request());
 		complete(work, status, false);
 	}
 	if (channel >= 0) {
@@ -271,7 +272,7 @@ void Bte::conclude(const BteWork &work, uint8_t status, bool overrun, CounterBlo
 		counters.add(ARIES_CNT_BTE_BYTES, work.desc.length);
 	} else {
 		fmads_[work.index].last.store(status, std::memory_order_relaxed);
-		report_failure(core_, counters, status, work.rights.ptag(), work.index, work.desc.op, work.access());
+		report_failure(core_, counters, status, work.rights.ptag(), work.index, work.desc.op, work.request());
 	}
 	if (!hold_.on() || !complete_later(work, status, overrun)) [[likely]]
 		complete(work, status, overrun);

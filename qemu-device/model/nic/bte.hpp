@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "nic/carry.hpp"
 #include "nic/ecc.hpp"
 #include "nic/fmad.hpp"
 #include "nic/hold.hpp"
@@ -100,10 +101,12 @@ struct BteShare {
 	uint64_t arrived() const noexcept { return last + stalled; }
 };
 
+struct CarriedPieces;
+
 class Bte
 {
 public:
-	Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Hold &hold, uint8_t *desc_area);
+	Bte(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Hold &hold, Carry &carry, uint8_t *desc_area);
 	/** Ends what is running at its next chunk and stops the threads. */
 	~Bte();
 	Bte(const Bte &) = delete;
@@ -183,6 +186,18 @@ private:
 	bool complete_later(const BteWork &work, uint8_t status, bool overrun) noexcept;
 	void hold_chunk(const BteShare &share) noexcept;
 	bool cancelled(const BteWork &work) noexcept;
+	/* To nodes of other hosts: bte_carry.cpp */
+	CarriedRequest carried(const BteWork &work, CarriedKind kind) const noexcept;
+	[[gnu::cold]] uint8_t carry_chunk(BteShare &share, uint64_t at, uint64_t bytes,
+					  CounterBlock &counters) noexcept;
+	uint8_t send_piece(const std::shared_ptr<CarriedPieces> &pieces, uint64_t at, uint32_t bytes) noexcept;
+	uint8_t issue_piece(const std::shared_ptr<CarriedPieces> &pieces, const CarriedRequest &request) noexcept;
+	void piece_back(CarriedPieces &pieces, const CarriedRequest &request, const CarriedResponse &response,
+			std::span<const uint8_t> data) noexcept;
+	uint8_t wait_for_pieces(CarriedPieces &pieces, uint32_t left) noexcept;
+	[[gnu::cold]] uint8_t ask_carrier(const BteWork &work, CarriedKind kind, CarriedResponse &response) noexcept;
+	[[gnu::cold]] uint8_t match_carried(BteWork &work) noexcept;
+	[[gnu::cold]] void return_carried(const BteWork &work) noexcept;
 	bool next(BteWork &work, int &channel) noexcept;
 	bool start_workers() noexcept;
 	void worker(uint32_t number) noexcept;
@@ -192,6 +207,7 @@ private:
 	Ntt &ntt_;
 	Traffic &traffic_;
 	Hold &hold_;
+	Carry &carry_;
 	uint8_t *const desc_area_;
 	SsidPool ssids_;
 

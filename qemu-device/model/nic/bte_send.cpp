@@ -11,20 +11,15 @@ uint8_t Bte::match(BteWork &work) noexcept
 {
 	uint8_t status = target_state(core_, work.node, now_ns());
 
-	if (status != ARIES_ST_OK)
-		return status;
-	{
+	if (status == ARIES_ST_TIMEOUT && is_carried(core_, work.node)) [[unlikely]]
+		status = match_carried(work);
+	else if (status == ARIES_ST_OK) {
 		Visit target(core_, work.node);
 
-		status = rmt_take(core_.segment.node(work.node), core_.members.lock_word(), uint32_t(work.desc.offset),
-				  work.rights.key, work.desc.length, work.claim);
-		if (work.claim.ecc) [[unlikely]]
-			ecc_found(core_, work.node, ARIES_RAS_RMT, work.claim.index, work.claim.ecc & ECC_TWO_BITS);
-		if (status != ARIES_ST_OK) {
-			target.count_refused();
-			return status;
-		}
+		status = serve_match(core_, work.request(), core_.members.lock_word(), target, work.claim);
 	}
+	if (status != ARIES_ST_OK)
+		return status;
 	core_.host.trace("send_matched", work.claim.index, work.claim.offset, work.desc.length);
 	work.desc.mdh = work.claim.mdh;
 	work.desc.offset = work.claim.offset;
@@ -34,30 +29,20 @@ uint8_t Bte::match(BteWork &work) noexcept
 /* The message is there: tells the target. */
 uint8_t Bte::finish_send(BteWork &work, bool &overrun) noexcept
 {
-	NodeSlot &slot = core_.segment.node(work.node);
 	uint8_t status = target_state(core_, work.node, now_ns());
 
+	if (status == ARIES_ST_TIMEOUT && is_carried(core_, work.node)) [[unlikely]] {
+		CarriedResponse response = {};
+
+		status = ask_carrier(work, CarriedKind::Finish, response);
+		overrun = response.flags & SERVED_OVERRUN;
+		return status;
+	}
 	if (status != ARIES_ST_OK)
 		return status;
 	Visit target(core_, work.node);
 
-	status = target.admit(work.access());
-	if (status != ARIES_ST_OK)
-		return status;
-	if (!rmt_finish(slot, work.claim, work.desc.length))
-		return ARIES_ST_FLUSHED;
-	const CqEntry entry = {.data = work.claim.event,
-			       .tid = uint16_t(work.claim.index),
-			       .status = ARIES_ST_OK,
-			       .info = ARIES_INFO_REMOTE,
-			       .source = ARIES_SRC_REMOTE,
-			       .type = uint8_t(field(work.desc.mode, ARIES_EV_TYPE_MASK)),
-			       .remote_overrun = false};
-
-	if (target.mdd().has_cq())
-		overrun = target.post(entry.word()) == CqResult::OVERRUN;
-	rmt_told(slot, work.claim);
-	return ARIES_ST_OK;
+	return serve_message(core_, work.request(), work.claim, target, overrun);
 }
 
 /* A whole send; what has failed leaves the receive posted. */
@@ -70,7 +55,11 @@ uint8_t Bte::send(BteWork &work, CounterBlock &counters, bool &overrun) noexcept
 	status = transfer(work, counters);
 	if (status == ARIES_ST_OK)
 		status = finish_send(work, overrun);
-	if (status != ARIES_ST_OK)
+	if (status == ARIES_ST_OK)
+		return status;
+	if (core_.segment.node(work.node).carrier.load()) [[unlikely]]
+		return_carried(work);
+	else
 		rmt_return(core_.segment.node(work.node), work.claim);
 	return status;
 }

@@ -151,6 +151,8 @@ uint8_t Bte::chunk(BteShare &share, uint64_t at, uint64_t bytes, CounterBlock &c
 		return ARIES_ST_FLUSHED;
 	uint8_t status = target_state(core_, work.node, now_ns());
 
+	if (status == ARIES_ST_TIMEOUT && is_carried(core_, work.node)) [[unlikely]]
+		return carry_chunk(share, at, bytes, counters);
 	if (status != ARIES_ST_OK)
 		return status;
 	const bool held = hold_.on();
@@ -294,6 +296,13 @@ uint8_t Bte::remote_event(const BteWork &work, bool &overrun) noexcept
 		return ARIES_ST_OK;
 	uint8_t status = target_state(core_, work.node, now_ns());
 
+	if (status == ARIES_ST_TIMEOUT && is_carried(core_, work.node)) [[unlikely]] {
+		CarriedResponse response = {};
+
+		status = ask_carrier(work, CarriedKind::BlockEvent, response);
+		overrun = response.flags & SERVED_OVERRUN;
+		return status;
+	}
 	if (status != ARIES_ST_OK)
 		return status;
 	Visit target(core_, work.node);

@@ -10,24 +10,20 @@ namespace aries
 {
 
 void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t ptag, uint32_t index, uint8_t op,
-		    const Access &access) noexcept
+		    const TargetRequest &request) noexcept
 {
-	ErrorEvent event = {status,          ptag, access.node, access.mdh, access.offset & OFFSET_MASK, access.bytes,
-			    uint16_t(index), op};
+	const ErrorEvent event = {
+		status,          ptag, request.node, request.mdh, request.offset & OFFSET_MASK, request.bytes,
+		uint16_t(index), op};
 
 	counters.add(ARIES_CNT_ERRORS);
 	if (status == ARIES_ST_TIMEOUT || status == ARIES_ST_CRC)
 		counters.add(ARIES_CNT_TIMEOUTS);
 	core.errors.report(core.node, event);
-	if (target_records(status)) {
-		event.pe = core.node;
-		/* Tags are names of a node: that of the domain which was hit, if there is one. */
-		const uint64_t hit = core.segment.node(access.node).mdd[access.mdh % ARIES_MDD_ENTRIES].ctl.load();
-
-		event.ptag = hit & ARIES_MDD_CTL_VALID_MASK ? uint8_t(field(hit, ARIES_MDD_CTL_PTAG_MASK)) : 0;
-		core.errors.report(access.node, event);
-	}
-	core.host.trace("fma_failed", status, access.node, access.offset);
+	/* One on another host was told there. */
+	if (target_records(status) && !core.segment.node(request.node).carrier.load())
+		report_at_target(core, request, core.node, status, index, op);
+	core.host.trace("fma_failed", status, request.node, request.offset);
 }
 
 FmaWork Fma::begin(uint32_t index) noexcept
@@ -211,7 +207,7 @@ uint8_t Fma::run(FmaWork &work) noexcept
 	work.now = core_.at(host);
 	status = target_state(core_, work.node, host);
 	if (status != ARIES_ST_OK)
-		return status;
+		return status == ARIES_ST_TIMEOUT && is_carried(core_, work.node) ? carry(work) : status;
 	if (holds(work.fmad) && work.op != ARIES_FMA_CE) [[unlikely]]
 		return hold_back(work);
 	switch (work.op) {
@@ -355,7 +351,7 @@ void Fma::finish(FmaWork &work, uint8_t status) noexcept
 		work.fmad.last.store(status, std::memory_order_relaxed);
 		if (!work.reported)
 			report_failure(core_, work.fmad.counters, status, work.rights.ptag(), work.index, work.op,
-				       work.request(PacketKind::Get).access());
+				       work.request(PacketKind::Get));
 	}
 	if (work.cq_serial)
 		source_events(work, status);

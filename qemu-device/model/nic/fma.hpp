@@ -5,6 +5,7 @@
 #define ARIES_NIC_FMA_HPP
 
 #include "nic/amo.hpp"
+#include "nic/carry.hpp"
 #include "nic/ce.hpp"
 #include "nic/fmad.hpp"
 #include "nic/hold.hpp"
@@ -110,8 +111,10 @@ struct Landing {
 class Fma
 {
 public:
-	Fma(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Ce &ce, Hold &hold, uint8_t *desc_area) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), ce_(ce), hold_(hold), desc_area_(desc_area)
+	Fma(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Ce &ce, Hold &hold, Carry &carry,
+	    uint8_t *desc_area) noexcept
+		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), ce_(ce), hold_(hold), carry_(carry),
+		  desc_area_(desc_area)
 	{
 	}
 
@@ -176,7 +179,15 @@ private:
 	static uint8_t held_train(const FmaWork &work, AmoCommand &command, Train &train) noexcept;
 	uint8_t probe(const FmaWork &work, const AmoCommand &command, uint32_t &life) noexcept;
 	uint8_t probe_landing(const FmaWork &work, uint32_t &life) noexcept;
-	[[gnu::cold]] uint8_t hold_back(FmaWork &work) noexcept;
+	[[gnu::cold]] uint8_t carry(FmaWork &work) noexcept;
+	uint8_t send_carried(const std::shared_ptr<HeldFma> &op) noexcept;
+	void answered(const std::shared_ptr<HeldFma> &op, const CarriedResponse &response,
+		      std::span<const uint8_t> data) noexcept;
+	void bring_back(HeldFma &held, const CarriedResponse &response, std::span<const uint8_t> data) noexcept;
+	[[gnu::cold]] uint8_t hold_back(FmaWork &work, bool carried = false) noexcept;
+	uint8_t prepare_held(const FmaWork &work, HeldFma &held, bool carried) noexcept;
+	uint8_t depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept;
+	void return_held(const std::shared_ptr<HeldFma> &op, std::unique_lock<SpinLock> &guard) noexcept;
 	static uint64_t arrives_at(const HeldFma &held) noexcept;
 	uint64_t in_order(const FmaWork &work, uint64_t due_ns) noexcept;
 	static void count_held(HeldFma &held) noexcept;
@@ -198,6 +209,7 @@ private:
 	Traffic &traffic_;
 	Ce &ce_;
 	Hold &hold_;
+	Carry &carry_;
 	uint8_t *const desc_area_;
 	std::atomic<uint64_t> contributions_{0}; /* to collectives, ever */
 	/* Where completions are held: when the last operation without an event of its own is at each target. */
@@ -206,7 +218,7 @@ private:
 
 /** Records a failed operation: counters, error events here and, for refusals, at the target. */
 void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t ptag, uint32_t index, uint8_t op,
-		    const Access &access) noexcept;
+		    const TargetRequest &request) noexcept;
 
 } // namespace aries
 

@@ -66,8 +66,51 @@ uint8_t Fma::probe_landing(const FmaWork &work, uint32_t &life) noexcept
 	return status;
 }
 
-/* The descriptor's lock is held. Return: ARIES_ST_OK with @work.held, or why there is nothing on its way. */
-uint8_t Fma::hold_back(FmaWork &work) noexcept
+/* What can be refused at once is; of a target on another host only what is wrong on this side. */
+uint8_t Fma::prepare_held(const FmaWork &work, HeldFma &held, bool carried) noexcept
+{
+	Train train = {};
+	uint8_t status = held_train(work, held.command, train);
+
+	if (status == ARIES_ST_OK && !carried)
+		status = probe(work, held.command, held.far_life);
+	held.lands = work.is_get() || (work.is_atomic() && held.command.fetch);
+	if (status == ARIES_ST_OK && held.lands)
+		status = probe_landing(work, held.near_life);
+	if (status == ARIES_ST_OK)
+		held.train = train;
+	return status;
+}
+
+/* Sends the request. What becomes of it is up to the action that is added for it, or to the carrier. */
+uint8_t Fma::depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept
+{
+	HeldFma &held = *op;
+	FmaWork &mine = held.work;
+
+	hold_.depart(held.train.packets);
+	if (hold_.packets() > traffic_.room())
+		mine.fmad.counters.add(ARIES_CNT_ORB_STALLS);
+	held.status = traffic_.request(held.train, mine.now, mine.fmad.counters, mine.passage);
+	if (held.status == ARIES_ST_NO_NODE)
+		return held.status;
+	const bool lost = held.status != ARIES_ST_OK;
+
+	if (carried && !lost)
+		return send_carried(op);
+	const uint64_t due = lost ? mine.passage.depart_ns + RESPONSE_TIMEOUT_NS : in_order(mine, arrives_at(held));
+
+	if (!hold_.add(due, mine.index, [this, op] { op->status == ARIES_ST_OK ? serve_held(op) : end_held(op); }))
+		return ARIES_ST_QUEUE_FULL;
+	return ARIES_ST_OK;
+}
+
+/*
+ * The descriptor's lock is held.
+ * @carried: the target is on another host
+ * Return: ARIES_ST_OK with @work.held, or why there is nothing on its way
+ */
+uint8_t Fma::hold_back(FmaWork &work, bool carried) noexcept
 try {
 	std::shared_ptr<HoldGroup> &group = work.fmad.group;
 
@@ -75,30 +118,14 @@ try {
 		group = std::make_shared<HoldGroup>();
 	auto op = std::make_shared<HeldFma>(work, group, hold_);
 	HeldFma &held = *op;
-	Train train = {};
-	uint8_t status = held_train(work, held.command, train);
+	uint8_t status = prepare_held(work, held, carried);
 
 	if (status == ARIES_ST_OK)
-		status = probe(work, held.command, held.far_life);
-	held.lands = work.is_get() || (work.is_atomic() && held.command.fetch);
-	if (status == ARIES_ST_OK && held.lands)
-		status = probe_landing(work, held.near_life);
+		status = depart(op, carried);
 	if (status != ARIES_ST_OK)
 		return status;
 	FmaWork &mine = held.work;
 
-	held.train = train;
-	hold_.depart(train.packets);
-	if (hold_.packets() > traffic_.room())
-		mine.fmad.counters.add(ARIES_CNT_ORB_STALLS);
-	held.status = traffic_.request(held.train, mine.now, mine.fmad.counters, mine.passage);
-	if (held.status == ARIES_ST_NO_NODE)
-		return held.status;
-	const bool lost = held.status != ARIES_ST_OK;
-	const uint64_t due = lost ? mine.passage.depart_ns + RESPONSE_TIMEOUT_NS : in_order(mine, arrives_at(held));
-
-	if (!hold_.add(due, mine.index, [this, op] { op->status == ARIES_ST_OK ? serve_held(op) : end_held(op); }))
-		return ARIES_ST_QUEUE_FULL;
 	held.closes = work.event_bits();
 	/* What the window's stores were refused at once is told together with what is on its way. */
 	if (work.op == ARIES_FMA_CLOSE && group->status == ARIES_ST_OK)
@@ -169,15 +196,25 @@ void Fma::serve_held(const std::shared_ptr<HeldFma> &op) noexcept
 	held.status = target_state(core_, work.node, now_ns());
 	if (held.status == ARIES_ST_OK)
 		held.status = at_target(held);
+	return_held(op, guard);
+}
+
+/* The target has done its part: the response leaves. The descriptor's lock is held, and given back. */
+void Fma::return_held(const std::shared_ptr<HeldFma> &op, std::unique_lock<SpinLock> &guard) noexcept
+{
+	HeldFma &held = *op;
+	FmaWork &work = held.work;
+
 	traffic_.respond(held.train, work.now, work.fmad.counters, work.passage);
 	if (traffic_.unanswered(work.passage) && held.status == ARIES_ST_OK)
 		held.status = traffic_.why_unanswered(work.passage);
 	count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));
+	const uint32_t index = work.index;
 	const uint64_t due = traffic_.unanswered(work.passage) ? work.passage.depart_ns + RESPONSE_TIMEOUT_NS
 							       : work.passage.back_ns + NIC_PIPELINE_NS;
 
 	guard.unlock();
-	if (!hold_.add(due, work.index, [this, op] { end_held(op); }))
+	if (!hold_.add(due, index, [this, op] { end_held(op); }))
 		end_held(op);
 }
 

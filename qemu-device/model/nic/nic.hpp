@@ -57,6 +57,9 @@ public:
 	uint64_t counter(unsigned int which) noexcept { return registers_.counter(which); }
 	std::string describe();
 
+	/** For a carrier, which is a member without a host of its own: what all units share. */
+	Core &core() noexcept { return core_; }
+
 private:
 	void fma_store(uint64_t offset, unsigned int size, uint64_t value) noexcept;
 	void doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept;
@@ -96,6 +99,7 @@ private:
 	Orb orb_;
 	Traffic traffic_;
 	Hold hold_;
+	Carry carry_;
 	Ce ce_;
 	Fma fma_;
 	Bte bte_;

@@ -373,6 +373,7 @@ void RegisterFile::reset_locked() noexcept
 		fmads_[i].launch_low = 0;
 	}
 	bte_.reset();
+	carry_.reset(); /* before it, for what it has brought back is held next */
 	hold_.reset();
 	for (uint32_t i = 0; i < ARIES_FMA_DESCRIPTORS; i++) {
 		std::lock_guard guard(fmads_[i].lock);

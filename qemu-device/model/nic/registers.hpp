@@ -25,11 +25,11 @@ namespace aries
 class RegisterFile
 {
 public:
-	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Hold &hold, Ce &ce,
+	RegisterFile(Core &core, Fmad *fmads, Ntt &ntt, Traffic &traffic, Bte &bte, Hold &hold, Carry &carry, Ce &ce,
 		     EventTimer &timer, DoorbellPoll &poll) noexcept
-		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), hold_(hold), drain_(core),
-		  mdds_(core, drain_), cqs_(core, drain_), ces_(core, ce, drain_), receives_(core, drain_),
-		  timer_(timer), poll_(poll), nodes_(core), quiesces_(core)
+		: core_(core), fmads_(fmads), ntt_(ntt), traffic_(traffic), bte_(bte), hold_(hold), carry_(carry),
+		  drain_(core), mdds_(core, drain_), cqs_(core, drain_), ces_(core, ce, drain_),
+		  receives_(core, drain_), timer_(timer), poll_(poll), nodes_(core), quiesces_(core)
 	{
 	}
 
@@ -85,6 +85,7 @@ private:
 	Traffic &traffic_;
 	Bte &bte_;
 	Hold &hold_;
+	Carry &carry_;
 	Drain drain_; /* before its users */
 	MddTable mdds_;
 	CqTable cqs_;

@@ -19,9 +19,10 @@ uint8_t target_state(Core &core, uint32_t node, uint64_t now) noexcept
 	case Presence::ALIVE:
 		break;
 	}
+	/* With ONLINE_CARRIED besides it is on another host. */
 	const uint32_t online = core.segment.node(node).online.load(std::memory_order_acquire);
 
-	return (online & ONLINE_ALL) == ONLINE_ALL ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
+	return online == ONLINE_ALL ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
 }
 
 /* The descriptor does not seem to be in use: ECC may know why. Return: ARIES_ST_ECC, or ARIES_ST_OK with what it is now
@@ -56,7 +57,7 @@ uint8_t Visit::look_at_queue() noexcept
 uint8_t Visit::admit(const Access &access) noexcept
 {
 	/* Looked at again inside the visit: who switches a NIC off waits for visits. */
-	if ((slot_.online.load(std::memory_order_acquire) & ONLINE_ALL) != ONLINE_ALL)
+	if (slot_.online.load(std::memory_order_acquire) != ONLINE_ALL)
 		return ARIES_ST_TIMEOUT;
 	mdd_ = mdd_load(slot_, access.mdh);
 	if (access.mdh >= ARIES_MDD_ENTRIES) [[unlikely]] {

@@ -30,6 +30,15 @@ struct Access {
 uint8_t target_state(Core &core, uint32_t node, uint64_t now) noexcept;
 
 /**
+ * Whether @node is on another host and serves requests: for who has asked target_state(), which says TIMEOUT then, as
+ * nobody here can reach its memory.
+ */
+inline bool is_carried(const Core &core, uint32_t node) noexcept
+{
+	return core.segment.node(node).online.load(std::memory_order_acquire) == (ONLINE_ALL | ONLINE_CARRIED);
+}
+
+/**
  * A visit to the memory of a target: everything between construction and
  * destruction is seen by the target's invalidation. Check with admit(), then
  * translate with runs().

@@ -78,4 +78,52 @@ uint8_t serve_queue(Core &core, const TargetRequest &request, Visit &target, boo
 	return result == CqResult::GONE ? ARIES_ST_NO_CQ : ARIES_ST_OK;
 }
 
+uint8_t serve_match(Core &core, const TargetRequest &request, uint32_t taker, Visit &target, RmtClaim &claim) noexcept
+{
+	const uint8_t status = rmt_take(core.segment.node(request.node), taker, uint32_t(request.offset), request.key,
+					request.bytes, claim);
+
+	if (claim.ecc) [[unlikely]]
+		ecc_found(core, request.node, ARIES_RAS_RMT, claim.index, claim.ecc & ECC_TWO_BITS);
+	if (status != ARIES_ST_OK)
+		target.count_refused();
+	return status;
+}
+
+uint8_t serve_message(Core &core, const TargetRequest &request, RmtClaim &claim, Visit &target, bool &overrun) noexcept
+{
+	NodeSlot &slot = core.segment.node(request.node);
+	const uint8_t status = target.admit(request.access());
+
+	if (status != ARIES_ST_OK)
+		return status;
+	if (!rmt_finish(slot, claim, request.bytes))
+		return ARIES_ST_FLUSHED;
+	const CqEntry entry = {.data = claim.event,
+			       .tid = uint16_t(claim.index),
+			       .status = ARIES_ST_OK,
+			       .info = ARIES_INFO_REMOTE,
+			       .source = ARIES_SRC_REMOTE,
+			       .type = request.type,
+			       .remote_overrun = false};
+
+	if (target.mdd().has_cq())
+		overrun = target.post(entry.word()) == CqResult::OVERRUN;
+	rmt_told(slot, claim);
+	return ARIES_ST_OK;
+}
+
+void report_at_target(Core &core, const TargetRequest &request, uint32_t source, uint8_t status, uint32_t index,
+		      uint8_t op) noexcept
+{
+	if (!target_records(status))
+		return;
+	/* Tags are names of a node: that of the domain which was hit, if there is one. */
+	const uint64_t hit = core.segment.node(request.node).mdd[request.mdh % ARIES_MDD_ENTRIES].ctl.load();
+	const uint8_t ptag = hit & ARIES_MDD_CTL_VALID_MASK ? uint8_t(field(hit, ARIES_MDD_CTL_PTAG_MASK)) : 0;
+
+	core.errors.report(request.node, {status, ptag, source, request.mdh, request.offset & OFFSET_MASK,
+					  request.bytes, uint16_t(index), op});
+}
+
 } // namespace aries

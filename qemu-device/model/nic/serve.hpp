@@ -11,6 +11,7 @@
 #include "nic/copy.hpp"
 #include "nic/cq.hpp"
 #include "nic/ecc.hpp"
+#include "nic/receive.hpp"
 #include "nic/rmt.hpp"
 #include "nic/sequence.hpp"
 #include "packet/packet.hpp"
@@ -219,6 +220,19 @@ Access serve_queue_access(Core &core, const TargetRequest &request) noexcept;
 
 /** A write to the queue of the memory domain: the payload is the event. */
 uint8_t serve_queue(Core &core, const TargetRequest &request, Visit &target, bool &overrun) noexcept;
+
+/**
+ * A send looks for a receive: the offset of @request is its channel, its bytes are those of the message.
+ * @taker: lock word of who sends
+ */
+uint8_t serve_match(Core &core, const TargetRequest &request, uint32_t taker, Visit &target, RmtClaim &claim) noexcept;
+
+/** The message is in the place that the claim names, and @request, too: its receive is told. */
+uint8_t serve_message(Core &core, const TargetRequest &request, RmtClaim &claim, Visit &target, bool &overrun) noexcept;
+
+/** Error event for the owner of the target, of a request with @status that @source has sent from descriptor @index. */
+void report_at_target(Core &core, const TargetRequest &request, uint32_t source, uint8_t status, uint32_t index,
+		      uint8_t op) noexcept;
 
 } // namespace aries
 

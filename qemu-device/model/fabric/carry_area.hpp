@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
+/*
+ * Requests for nodes of other hosts, as they lie in the segment and as they travel between hosts. Words of fixed size,
+ * little endian; a change of what they mean changes SEGMENT_VERSION, on which gateways must agree, too.
+ */
+#ifndef ARIES_FABRIC_CARRY_AREA_HPP
+#define ARIES_FABRIC_CARRY_AREA_HPP
+
+#include "fabric/layout.hpp"
+
+namespace aries
+{
+
+/** What a carried request asks for. */
+enum class CarriedKind : uint8_t {
+	Put = 1,
+	Get,
+	Amo,
+	FetchAmo,
+	CqWrite,
+	BlockPut, /* a piece of a block transfer, or of a send that has found its receive */
+	BlockGet,
+	BlockEvent, /* remote event behind the last piece */
+	Match,      /* a send looks for a receive */
+	Finish,     /* its message is there */
+	Return,     /* it has failed: the receive is posted as before */
+};
+
+enum CarriedFlag : uint8_t {
+	CARRIED_FLAGGED = 1, /* of a put: the flag is stored behind the data */
+	CARRIED_EVENT = 2,   /* the memory domain's queue gets an event */
+};
+
+/** A receive that a send has taken. */
+struct CarriedClaim {
+	uint64_t state; /* 0: none */
+	uint64_t offset;
+	uint32_t index;
+	uint32_t event;
+	uint32_t ecc;
+	uint16_t mdh;
+	uint16_t reserved;
+};
+
+struct CarriedRequest {
+	uint8_t kind;  /* CarriedKind */
+	uint8_t flags; /* CarriedFlag */
+	uint8_t type;  /* of events, 2 bits */
+	uint8_t op;    /* of the descriptor, for error events */
+	uint16_t mdh;
+	uint16_t amo;    /* command of an atomic */
+	uint32_t source; /* node that gets the response */
+	uint32_t target;
+	uint32_t key;
+	uint32_t event; /* data of the remote event */
+	uint32_t index; /* FMA descriptor of the source */
+	uint32_t bytes; /* of the range; of the word of an atomic */
+	uint32_t at;    /* where in the range this piece begins */
+	uint32_t part;  /* bytes of the piece: carried by puts, asked for by gets; at most CARRY_PAYLOAD */
+	uint64_t offset;
+	uint64_t flag_offset;
+	uint64_t flag_value;
+	uint64_t operand[2];
+	uint64_t depart_ns; /* modelled time at which it left */
+	CarriedClaim claim; /* of sends */
+};
+
+enum ServedFlag : uint8_t {
+	SERVED_OVERRUN = 1, /* the remote event has found no room */
+	SERVED_HIT = 2,     /* the word was in the AMO cache */
+	SERVED_WALKED = 4,  /* a translation was not in the PTE cache */
+	SERVED_RAN = 8,     /* an atomic has kept the unit of the target busy */
+};
+
+struct CarriedResponse {
+	uint8_t status; /* ARIES_ST_* */
+	uint8_t flags;  /* ServedFlag */
+	uint16_t reserved;
+	uint32_t bytes; /* of data behind it */
+	uint64_t fetched;
+	CarriedClaim claim; /* of a match */
+};
+
+static_assert(sizeof(CarriedClaim) == 32 && sizeof(CarriedRequest) == 120 && sizeof(CarriedResponse) == 48);
+
+inline constexpr uint32_t CARRY_PAYLOAD = 65536;
+inline constexpr uint32_t CARRY_SLOTS = 2048; /* a NIC has 1,024 packets outstanding, and one operation a processor */
+inline constexpr uint32_t CARRY_SMALL = 64;   /* payload that needs no heap */
+inline constexpr uint32_t CARRY_UNIT = 1024;  /* of the heap */
+inline constexpr uint32_t CARRY_UNITS = 1024;
+
+/**
+ * A request, until its response was taken. The initiator fills it and issues its number; from then on it is the
+ * gateway's until it answers the number.
+ */
+struct alignas(64) CarrySlot {
+	CarriedRequest request;
+	CarriedResponse response;
+	uint32_t payload;           /* byte in the heap; of both directions, as far as they are not small */
+	uint32_t room;              /* bytes there */
+	uint8_t small[CARRY_SMALL]; /* first the request's, then the response's */
+};
+
+/**
+ * What a node has under way to other hosts. The initiator is the only one who issues, the gateway the only one who
+ * answers, so there is no lock that a dead one could keep. Either end dies: @key says for which life of both the
+ * contents are. Who reads @key as its own within a flight at the initiator has the area for as long as the flight
+ * lasts.
+ */
+struct alignas(4096) CarryArea {
+	std::atomic<uint64_t> key;      /* incarnation of the gateway << 32 | CarryBlock::carry_life; 0: not in use */
+	std::atomic<uint32_t> issued;   /* ever, in this life */
+	std::atomic<uint32_t> answered; /* the same */
+	std::atomic<uint32_t> bell;     /* futex of the initiator: counts answers */
+	std::atomic<uint32_t> sleeping; /* it waits for that */
+	std::atomic<uint16_t> issue[CARRY_SLOTS];
+	std::atomic<uint16_t> answer[CARRY_SLOTS];
+	CarrySlot slot[CARRY_SLOTS];
+	uint8_t heap[CARRY_UNIT * CARRY_UNITS];
+};
+
+constexpr uint64_t carry_key(uint64_t gateway_member, uint32_t life) noexcept
+{
+	return gateway_member >> 32 << 32 | life;
+}
+
+} // namespace aries
+
+#endif

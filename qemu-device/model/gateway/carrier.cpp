@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
+/* What nodes of this host have for those of others: out of their areas, onto the wire. */
+#include "gateway/carrier.hpp"
+
+#include <algorithm>
+
+#include "fabric/flight.hpp"
+#include "fabric/quiet_thread.hpp"
+#include "nic/serve_carried.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+constexpr uint64_t TICK_NS = 20'000'000;
+constexpr uint64_t RETRY_NS = 1'000'000; /* when the wire has taken no more */
+constexpr uint32_t NOBODY = UINT32_MAX;
+
+void on_irq(void *, unsigned int) {}
+
+void on_log(void *opaque, aries_log_level, const char *line)
+{
+	const auto *config = static_cast<const CarrierConfig *>(opaque);
+
+	if (config->log)
+		config->log(line);
+}
+
+aries_config nic_config(const CarrierConfig &config, void *desc_area)
+{
+	aries_config nic = {};
+
+	nic.api_version = ARIES_MODEL_API_VERSION;
+	nic.node = config.address;
+	nic.nodes = config.nodes;
+	nic.routers_per_chassis = config.routers_per_chassis;
+	nic.chassis_per_group = config.chassis_per_group;
+	nic.machine_nodes = config.machine_nodes;
+	nic.place = config.place;
+	nic.lease_ms = config.lease_ms;
+	nic.fabric = config.fabric.c_str();
+	nic.desc_area = desc_area;
+	return nic;
+}
+
+aries_host_ops host_ops()
+{
+	aries_host_ops ops = {};
+
+	ops.api_version = ARIES_MODEL_API_VERSION;
+	ops.irq = on_irq;
+	ops.log = on_log;
+	return ops;
+}
+
+/* Throws Error if the hosts' addresses make no fabric. */
+std::vector<uint32_t> addresses(const CarrierConfig &config)
+{
+	std::vector<uint32_t> host_of(config.nodes, NOBODY);
+
+	if (config.host >= config.hosts.size())
+		throw Error("host " + std::to_string(config.host) + " is none of the " +
+			    std::to_string(config.hosts.size()) + " hosts of the fabric");
+	for (uint32_t host = 0; host < config.hosts.size(); host++) {
+		for (const uint32_t node : config.hosts[host]) {
+			const std::string name = "node " + std::to_string(node) + " of host " + std::to_string(host);
+
+			if (node >= config.nodes)
+				throw Error(name + " is not below the number of nodes, " +
+					    std::to_string(config.nodes));
+			if (node == config.address)
+				throw Error(name + " has the address of the gateway: give the gateway one of its own");
+			if (host_of[node] != NOBODY)
+				throw Error(name + " is on host " + std::to_string(host_of[node]) +
+					    ", too: a node is on one host");
+			host_of[node] = host;
+		}
+	}
+	return host_of;
+}
+
+std::span<const std::byte> bytes_of(const auto &value)
+{
+	return std::as_bytes(std::span(&value, 1));
+}
+
+} // namespace
+
+Carrier::Carrier(const CarrierConfig &config, CarrierWire &wire)
+	: config_(config), wire_(wire), host_of_(addresses(config_)),
+	  desc_area_(std::make_unique<uint8_t[]>(ARIES_BAR_DESC_SIZE)),
+	  nic_(nic_config(config_, desc_area_.get()), host_ops(), const_cast<CarrierConfig *>(&config_)),
+	  core_(nic_.core()), mirror_(core_), hosts_(config_.hosts.size()), sources_(config_.nodes),
+	  taken_(config_.nodes)
+{
+	hold_addresses();
+	server_ = quiet_thread([this] { serve_all(); });
+	pump_ = quiet_thread([this] { pump(); });
+}
+
+Carrier::~Carrier()
+{
+	stop_ = true;
+	ring();
+	pump_.join();
+	{
+		const std::lock_guard guard(serve_mutex_);
+
+		stop_serving_ = true;
+		arrived_.notify_one();
+	}
+	server_.join();
+	for (uint32_t node = 0; node < config_.nodes; node++) {
+		if (host_of_[node] != NOBODY && host_of_[node] != config_.host)
+			mirror_.end(node);
+	}
+}
+
+/* None is marked before all are had: a fabric that cannot be carried stays as it is. */
+void Carrier::hold_addresses()
+{
+	const auto each = [this](auto &&visit) {
+		for (uint32_t node = 0; node < config_.nodes; node++) {
+			if (host_of_[node] != NOBODY && host_of_[node] != config_.host)
+				visit(node);
+		}
+	};
+
+	each([this](uint32_t node) {
+		if (!core_.segment.hold_address(node))
+			throw Error("node address " + std::to_string(node) + " of fabric " + config_.fabric +
+				    " is in use on this host: it is to be carried to host " +
+				    std::to_string(host_of_[node]) + "; stop the member, or say that it lives here");
+	});
+	each([this](uint32_t node) { mirror_.begin(node); });
+}
+
+void Carrier::say(const std::string &line) const
+{
+	if (config_.log)
+		config_.log(line);
+}
+
+/* What a node's area must say to be ours and of its present life. Within a flight at the node. */
+uint64_t Carrier::key_of(uint32_t node) const noexcept
+{
+	return carry_key(core_.own().member.load(), core_.segment.node(node).carry_life.load());
+}
+
+bool Carrier::anything_pending() const noexcept
+{
+	return std::any_of(std::begin(core_.own().carry_pending), std::end(core_.own().carry_pending),
+			   [](const std::atomic<uint64_t> &word) { return word.load() != 0; });
+}
+
+void Carrier::pump() noexcept
+{
+	uint64_t due = 0;
+
+	while (!stop_) {
+		const uint64_t now = now_ns();
+
+		if (now >= due) {
+			look_after(now);
+			due = now + TICK_NS;
+		}
+		take_pending();
+		const bool backlog = !flush();
+
+		bell().wait(backlog ? RETRY_NS : TICK_NS, [this] { return stop_ || anything_pending(); });
+	}
+}
+
+void Carrier::take_pending() noexcept
+{
+	for (uint32_t word = 0; word < MEMBERS_MAX / 64; word++) {
+		for (uint64_t left = core_.own().carry_pending[word].exchange(0); left; left &= left - 1) {
+			const uint32_t node = word * 64 + uint32_t(std::countr_zero(left));
+
+			if (node < config_.nodes && host_of_[node] == config_.host)
+				take(node);
+		}
+	}
+}
+
+void Carrier::take(uint32_t node) noexcept
+try {
+	const std::lock_guard guard(mutex_);
+	const FlightGuard flight(core_.segment, node, core_.node);
+	CarryArea &area = core_.segment.carry(node);
+	Source &source = sources_[node];
+	const uint64_t key = key_of(node);
+
+	if (area.key.load() != key)
+		return;
+	if (source.key != key) {
+		drop_claims(node);
+		source = {.key = key};
+		tell_nodes(); /* before the first request of one that may just have come */
+	}
+	const uint32_t issued = area.issued.load(std::memory_order_acquire);
+
+	/* A count that makes no sense is of somebody who does not keep to the rules: it harms nobody but himself. */
+	if (issued - source.taken > CARRY_SLOTS)
+		source.taken = issued;
+	while (source.taken != issued) {
+		const uint16_t slot = area.issue[source.taken++ % CARRY_SLOTS].load(std::memory_order_relaxed);
+
+		if (slot < CARRY_SLOTS)
+			take_one(node, source, area, slot);
+	}
+} catch (const std::bad_alloc &) {
+	say("no memory for a request of node " + std::to_string(node));
+}
+
+/* Mutex held, within a flight. The slot is its node's, who may be anybody: it is copied and checked. */
+void Carrier::take_one(uint32_t node, const Source &source, CarryArea &area, uint16_t index)
+{
+	const CarrySlot &slot = area.slot[index];
+	const auto request = copy_once<CarriedRequest>(&slot.request);
+	const bool put =
+		CarriedKind(request.kind) == CarriedKind::Put || CarriedKind(request.kind) == CarriedKind::BlockPut;
+	const uint32_t bytes = put ? request.part : 0, at = slot.payload;
+	const uint32_t host = request.target < config_.nodes ? host_of_[request.target] : NOBODY;
+	const Open open = {host,           node,         source.key, index, false, CarriedKind(request.kind),
+			   request.target, request.claim};
+
+	figures_.requests++;
+	if (!carried_sound(request, bytes, config_.nodes) || request.source != node || host == config_.host ||
+	    host == NOBODY || (bytes > CARRY_SMALL && (at > sizeof(area.heap) || bytes > sizeof(area.heap) - at)))
+		answer(open, {.status = ARIES_ST_RESERVED}, {});
+	else if (!hosts_[host].up)
+		answer(open, {.status = ARIES_ST_TIMEOUT}, {});
+	else
+		issue(open, request, {bytes > CARRY_SMALL ? area.heap + at : slot.small, bytes});
+}
+
+/* Mutex held. */
+void Carrier::issue(const Open &open, const CarriedRequest &request, std::span<const uint8_t> payload)
+{
+	struct {
+		MessageHeader header;
+		CarriedRequest request;
+	} head = {{uint32_t(MessageKind::Request), 0, next_id_++}, request};
+
+	open_.emplace(head.header.id, open);
+	post(open.host, bytes_of(head), std::as_bytes(payload));
+}
+
+/* Mutex held. Messages to a host that is away are nobody's. */
+void Carrier::post(uint32_t host, std::span<const std::byte> header, std::span<const std::byte> payload)
+{
+	Host &to = hosts_[host];
+
+	if (!to.up || (to.out.empty() && wire_.send(host, header, payload)))
+		return;
+	to.out.push_back({{header.begin(), header.end()}, {payload.begin(), payload.end()}});
+	ring();
+}
+
+/* False if something is left that the wire does not take. */
+bool Carrier::flush() noexcept
+{
+	const std::lock_guard guard(mutex_);
+	bool done = true;
+
+	for (uint32_t host = 0; host < hosts_.size(); host++) {
+		std::deque<Outgoing> &out = hosts_[host].out;
+
+		while (!out.empty() && wire_.send(host, out.front().header, out.front().payload))
+			out.pop_front();
+		done = done && out.empty();
+	}
+	return done;
+}
+
+/*
+ * From time to time: our lease, and those of nodes whose hosts are there. Nodes that have died or were reset lose the
+ * receives that they had taken elsewhere.
+ */
+void Carrier::look_after(uint64_t now) noexcept
+try {
+	nic_.tick();
+	for (uint32_t node = 0; node < config_.nodes; node++) {
+		if (host_of_[node] != NOBODY && host_of_[node] != config_.host)
+			mirror_.renew(node, now);
+	}
+	const std::lock_guard guard(mutex_);
+
+	for (const uint32_t node : config_.hosts[config_.host]) {
+		Source &source = sources_[node];
+
+		if (source.key &&
+		    (source.key != key_of(node) || core_.members.presence(node, now) != Presence::ALIVE)) {
+			drop_claims(node);
+			source = {};
+		}
+	}
+	tell_nodes();
+} catch (const std::bad_alloc &) {
+	say("no memory to tell other hosts of our nodes");
+}
+
+/* Mutex held. All of our nodes, when anything about them has changed, and to a host that has come. */
+void Carrier::tell_nodes()
+{
+	std::vector<NodeNews> news;
+
+	for (const uint32_t node : config_.hosts[config_.host])
+		news.push_back(mirror_.look(node));
+	const bool changed = news != told_;
+	const MessageHeader header = {uint32_t(MessageKind::Nodes), 0, 0};
+
+	for (uint32_t host = 0; host < hosts_.size(); host++) {
+		if (host == config_.host || !hosts_[host].up || (hosts_[host].told && !changed))
+			continue;
+		post(host, bytes_of(header), std::as_bytes(std::span(news)));
+		hosts_[host].told = true;
+	}
+	told_ = std::move(news);
+}
+
+Carrier::Figures Carrier::figures() noexcept
+{
+	const std::lock_guard guard(mutex_);
+
+	figures_.open = open_.size();
+	return figures_;
+}
+
+} // namespace aries

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
+/* The carrier of all nodes that live on other hosts: what a gateway is, without its transport. */
+#ifndef ARIES_GATEWAY_CARRIER_HPP
+#define ARIES_GATEWAY_CARRIER_HPP
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/futex.hpp"
+#include "gateway/mirror.hpp"
+#include "nic/nic.hpp"
+
+namespace aries
+{
+
+/** What carries messages between gateways: each once, those to one host in order. */
+class CarrierWire
+{
+public:
+	virtual ~CarrierWire() = default;
+
+	/**
+	 * Sends @header and @payload behind it as one message. Any thread; does not wait.
+	 * Return: false if @host is away, or as much is on its way there as there is room for
+	 */
+	virtual bool send(uint32_t host, std::span<const std::byte> header, std::span<const std::byte> payload) = 0;
+};
+
+struct CarrierConfig {
+	std::string fabric; /* path of the segment of this host */
+	uint32_t nodes = 0; /* as in aries_config, and so on */
+	uint32_t machine_nodes = 0;
+	uint32_t routers_per_chassis = 0, chassis_per_group = 0;
+	uint32_t lease_ms = 0;
+	uint32_t address = 0;                         /* of the gateway: of no node, on any host */
+	uint32_t place = 0;                           /* as in aries_config */
+	uint32_t host = 0;                            /* ours among @hosts */
+	std::vector<std::vector<uint32_t>> hosts;     /* node addresses of each host */
+	std::function<void(const std::string &)> log; /* one line; any thread; may be empty */
+};
+
+/**
+ * A member of the segment that takes what its nodes have for those of other hosts, and serves what those have for its
+ * own. Two threads of its own: one takes and sends, one serves. What the wire calls only queues.
+ */
+class Carrier
+{
+public:
+	/** Joins the fabric and holds the addresses of all nodes of other hosts; throws Error. */
+	Carrier(const CarrierConfig &config, CarrierWire &wire);
+	~Carrier();
+	Carrier(const Carrier &) = delete;
+	Carrier &operator=(const Carrier &) = delete;
+
+	/** From the wire: a message of another host, whole. Any thread; does not wait. */
+	void received(uint32_t host, std::span<const std::byte> message) noexcept;
+	/** From the wire: @host can be reached from now on, and its messages begin anew. */
+	void up(uint32_t host) noexcept;
+	/** From the wire: @host cannot be reached, and no message from before comes any more. */
+	void down(uint32_t host, const std::string &why) noexcept;
+
+	struct Figures {
+		uint64_t requests;  /* that nodes of this host had for others */
+		uint64_t responses; /* that have come to them */
+		uint64_t timeouts;  /* that ended because a host is away */
+		uint64_t served;    /* for other hosts */
+		uint64_t refused;   /* messages that make no sense */
+		uint64_t open;      /* requests without a response yet */
+	};
+	Figures figures() noexcept;
+
+private:
+	/* A request of a node of ours that is with another host. */
+	struct Open {
+		uint32_t host;
+		uint32_t source;
+		uint64_t key; /* of the source's area */
+		uint16_t slot;
+		bool answered; /* by us: nobody waits for what comes */
+		CarriedKind kind;
+		uint32_t target;
+		CarriedClaim claim;
+	};
+	/* What we have taken of a node's area. */
+	struct Source {
+		uint64_t key = 0;
+		uint32_t taken = 0;
+		uint32_t answered = 0;
+	};
+	/* A receive that a send of a node of ours has taken on another host. */
+	struct Taken {
+		uint32_t target;
+		CarriedClaim claim;
+	};
+	struct Outgoing {
+		std::vector<std::byte> header;
+		std::vector<std::byte> payload;
+	};
+	enum class Happened : uint8_t { Message, Up, Down };
+	struct Incoming {
+		uint32_t host;
+		Happened what;
+		std::vector<std::byte> message; /* for Down: why, as text */
+	};
+	struct Host {
+		bool up = false;
+		bool told = false;        /* about our nodes, since it came */
+		std::deque<Outgoing> out; /* behind what the wire has taken */
+	};
+
+	void hold_addresses();
+	uint64_t key_of(uint32_t node) const noexcept;
+	/* sending: carrier.cpp */
+	void pump() noexcept;
+	bool anything_pending() const noexcept;
+	void take_pending() noexcept;
+	void take(uint32_t node) noexcept;
+	void take_one(uint32_t node, const Source &source, CarryArea &area, uint16_t slot);
+	void issue(const Open &open, const CarriedRequest &request, std::span<const uint8_t> payload);
+	void post(uint32_t host, std::span<const std::byte> header, std::span<const std::byte> payload);
+	bool flush() noexcept;
+	void ring() noexcept { bell().ring(); }
+	Bell bell() const noexcept { return {core_.own().carry_bell, core_.own().carry_sleeping}; }
+	void look_after(uint64_t now) noexcept;
+	void tell_nodes();
+	/* what comes: carrier_serve.cpp */
+	void enqueue(uint32_t host, Happened what, std::span<const std::byte> message) noexcept;
+	void serve_all() noexcept;
+	void handle(const Incoming &incoming) noexcept;
+	void handle_message(uint32_t host, std::span<const std::byte> message) noexcept;
+	void handle_up(uint32_t host) noexcept;
+	void handle_down(uint32_t host, const std::string &why) noexcept;
+	void learn(uint32_t host, std::span<const std::byte> message) noexcept;
+	void serve(uint32_t host, std::span<const std::byte> message) noexcept;
+	void settle(uint32_t host, std::span<const std::byte> message) noexcept;
+	bool answer(const Open &open, CarriedResponse response, std::span<const std::byte> data) noexcept;
+	void note_claim(const Open &open, const CarriedResponse &response, bool delivered) noexcept;
+	void give_back(uint32_t source, const Taken &taken) noexcept;
+	void drop_claims(uint32_t source) noexcept;
+	void refuse(uint32_t host, const char *what) noexcept;
+	void say(const std::string &line) const;
+
+	const CarrierConfig config_;
+	CarrierWire &wire_;
+	std::vector<uint32_t> host_of_; /* of each address; UINT32_MAX: of none */
+	std::unique_ptr<uint8_t[]> desc_area_;
+	Nic nic_;
+	Core &core_;
+	Mirror mirror_;
+
+	std::mutex mutex_; /* for what follows */
+	std::vector<Host> hosts_;
+	std::vector<NodeNews> told_; /* what hosts that are told have heard of our nodes */
+	std::vector<Source> sources_;
+	std::unordered_map<uint64_t, Open> open_;
+	std::vector<std::vector<Taken>> taken_; /* of each node */
+	uint64_t next_id_ = 1;
+	Figures figures_ = {};
+
+	std::mutex serve_mutex_; /* for these */
+	std::condition_variable arrived_;
+	std::deque<Incoming> incoming_;
+	bool stop_serving_ = false;
+
+	std::atomic<bool> stop_{false};
+	std::thread pump_;
+	std::thread server_;
+};
+
+} // namespace aries
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
+/* What comes from other hosts: requests for our nodes, responses to theirs, news of nodes. */
+#include "gateway/carrier.hpp"
+
+#include <algorithm>
+
+#include "fabric/flight.hpp"
+#include "nic/serve_carried.hpp"
+
+namespace aries
+{
+
+namespace
+{
+
+/* The front of @message as a T; false if it is shorter. */
+template <typename T> bool take_front(std::span<const std::byte> &message, T &value) noexcept
+{
+	if (message.size() < sizeof(T))
+		return false;
+	memcpy(&value, message.data(), sizeof(T));
+	message = message.subspan(sizeof(T));
+	return true;
+}
+
+} // namespace
+
+void Carrier::enqueue(uint32_t host, Happened what, std::span<const std::byte> message) noexcept
+try {
+	const std::lock_guard guard(serve_mutex_);
+
+	if (host >= hosts_.size() || host == config_.host)
+		return;
+	incoming_.push_back({host, what, {message.begin(), message.end()}});
+	arrived_.notify_one();
+} catch (const std::bad_alloc &) {
+	say("no memory for a message of host " + std::to_string(host));
+}
+
+void Carrier::received(uint32_t host, std::span<const std::byte> message) noexcept
+{
+	enqueue(host, Happened::Message, message);
+}
+
+void Carrier::up(uint32_t host) noexcept
+{
+	enqueue(host, Happened::Up, {});
+}
+
+void Carrier::down(uint32_t host, const std::string &why) noexcept
+{
+	enqueue(host, Happened::Down, std::as_bytes(std::span(why)));
+}
+
+void Carrier::serve_all() noexcept
+{
+	std::unique_lock guard(serve_mutex_);
+
+	while (!stop_serving_) {
+		if (incoming_.empty()) {
+			arrived_.wait(guard);
+			continue;
+		}
+		const Incoming incoming = std::move(incoming_.front());
+
+		incoming_.pop_front();
+		guard.unlock();
+		handle(incoming);
+		guard.lock();
+	}
+}
+
+void Carrier::handle(const Incoming &incoming) noexcept
+{
+	switch (incoming.what) {
+	case Happened::Message:
+		handle_message(incoming.host, incoming.message);
+		break;
+	case Happened::Up:
+		handle_up(incoming.host);
+		break;
+	case Happened::Down:
+		handle_down(incoming.host,
+			    {reinterpret_cast<const char *>(incoming.message.data()), incoming.message.size()});
+		break;
+	}
+}
+
+/* Of our nodes it hears before any request of theirs. */
+void Carrier::handle_up(uint32_t host) noexcept
+try {
+	{
+		const std::lock_guard guard(mutex_);
+
+		hosts_[host].up = true;
+		hosts_[host].told = false;
+		hosts_[host].out.clear();
+		tell_nodes();
+	}
+	say("host " + std::to_string(host) + " is there");
+} catch (const std::bad_alloc &) {
+	/* The next tick tries again. */
+}
+
+/* Whether what was under way to it has been done nobody can tell. */
+void Carrier::handle_down(uint32_t host, const std::string &why) noexcept
+{
+	unsigned int lost = 0;
+	{
+		const std::lock_guard guard(mutex_);
+
+		hosts_[host].up = false;
+		hosts_[host].out.clear();
+		for (auto open = open_.begin(); open != open_.end();) {
+			if (open->second.host != host) {
+				++open;
+				continue;
+			}
+			answer(open->second, {.status = ARIES_ST_TIMEOUT}, {});
+			open = open_.erase(open);
+			lost++;
+		}
+		figures_.timeouts += lost;
+		/* Its nodes give back themselves what was taken there. */
+		for (std::vector<Taken> &taken : taken_)
+			std::erase_if(taken, [&](const Taken &one) { return host_of_[one.target] == host; });
+	}
+	for (const uint32_t node : config_.hosts[host])
+		mirror_.lose(node);
+	say("host " + std::to_string(host) + " is away: " + why + "; " + std::to_string(lost) +
+	    " requests end with TIMEOUT");
+}
+
+void Carrier::refuse(uint32_t host, const char *what) noexcept
+{
+	{
+		const std::lock_guard guard(mutex_);
+
+		figures_.refused++;
+	}
+	say("message of host " + std::to_string(host) + " refused: " + what);
+}
+
+void Carrier::handle_message(uint32_t host, std::span<const std::byte> message) noexcept
+{
+	MessageHeader header;
+	std::span<const std::byte> rest = message;
+
+	if (!take_front(rest, header) || header.reserved) {
+		refuse(host, "no header");
+		return;
+	}
+	switch (MessageKind(header.kind)) {
+	case MessageKind::Request:
+		serve(host, message);
+		break;
+	case MessageKind::Response:
+		settle(host, message);
+		break;
+	case MessageKind::Nodes:
+		learn(host, rest);
+		break;
+	default:
+		refuse(host, "of no known kind");
+	}
+}
+
+/* A request of theirs. */
+void Carrier::serve(uint32_t host, std::span<const std::byte> message) noexcept
+try {
+	struct {
+		MessageHeader header;
+		CarriedResponse response;
+	} head = {};
+	CarriedRequest request = {};
+	std::vector<uint8_t> data;
+	std::span<const std::byte> rest = message;
+
+	take_front(rest, head.header);
+	if (!take_front(rest, request) || !carried_sound(request, rest.size(), config_.nodes) ||
+	    host_of_[request.source] != host || host_of_[request.target] != config_.host) {
+		refuse(host, "a request that makes no sense");
+		head.response.status = ARIES_ST_RESERVED;
+	} else {
+		head.response = serve_carried(core_, request,
+					      {reinterpret_cast<const uint8_t *>(rest.data()), rest.size()}, data);
+	}
+	head.header.kind = uint32_t(MessageKind::Response);
+	const std::lock_guard guard(mutex_);
+
+	figures_.served++;
+	post(host, std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(data)));
+} catch (const std::bad_alloc &) {
+	refuse(host, "there is no memory to serve it");
+}
+
+/* A response to one of ours. */
+void Carrier::settle(uint32_t host, std::span<const std::byte> message) noexcept
+{
+	MessageHeader header;
+	CarriedResponse response = {};
+
+	take_front(message, header);
+	if (!take_front(message, response) || response.bytes != message.size()) {
+		refuse(host, "a response that makes no sense");
+		return;
+	}
+	const std::lock_guard guard(mutex_);
+	const auto found = open_.find(header.id);
+
+	if (found == open_.end() || found->second.host != host) {
+		figures_.refused++;
+		return;
+	}
+	const Open open = found->second;
+
+	open_.erase(found);
+	figures_.responses++;
+	note_claim(open, response, answer(open, response, message));
+}
+
+/*
+ * Mutex held. Within a flight at the source, whose owner waits for flights before it gives the area to another life.
+ * Return: whether it is still the life that has asked
+ */
+bool Carrier::answer(const Open &open, CarriedResponse response, std::span<const std::byte> data) noexcept
+{
+	if (open.answered)
+		return false;
+	const FlightGuard flight(core_.segment, open.source, core_.node);
+	CarryArea &area = core_.segment.carry(open.source);
+	Source &source = sources_[open.source];
+
+	if (open.key != key_of(open.source) || source.key != open.key || area.key.load() != open.key)
+		return false;
+	CarrySlot &slot = area.slot[open.slot];
+	const uint32_t at = slot.payload, room = slot.room;
+	const bool heap = room && at <= sizeof(area.heap) && room <= sizeof(area.heap) - at;
+
+	if (data.size() > (heap ? room : CARRY_SMALL)) {
+		response = {.status = ARIES_ST_TIMEOUT};
+		data = {};
+	}
+	if (!data.empty())
+		memcpy(heap ? area.heap + at : slot.small, data.data(), data.size());
+	slot.response = response;
+	area.answer[source.answered % CARRY_SLOTS].store(open.slot, std::memory_order_relaxed);
+	area.answered.store(++source.answered, std::memory_order_release);
+	Bell(area.bell, area.sleeping).ring();
+	return true;
+}
+
+/* Mutex held. A receive that a send of ours has, or that nobody has asked for any more. */
+void Carrier::note_claim(const Open &open, const CarriedResponse &response, bool delivered) noexcept
+try {
+	std::vector<Taken> &taken = taken_[open.source];
+
+	if (open.kind == CarriedKind::Match && response.status == ARIES_ST_OK) {
+		const Taken one = {open.target, response.claim};
+
+		if (delivered)
+			taken.push_back(one);
+		else
+			give_back(open.source, one);
+	} else if (open.kind == CarriedKind::Return ||
+		   (open.kind == CarriedKind::Finish && response.status == ARIES_ST_OK)) {
+		std::erase_if(taken, [&](const Taken &one) {
+			return one.target == open.target && one.claim.index == open.claim.index &&
+			       one.claim.state == open.claim.state;
+		});
+	}
+} catch (const std::bad_alloc &) {
+	say("no memory to note a receive that node " + std::to_string(open.source) + " has taken");
+}
+
+/* Mutex held. */
+void Carrier::give_back(uint32_t source, const Taken &taken) noexcept
+try {
+	CarriedRequest request = {};
+
+	request.kind = uint8_t(CarriedKind::Return);
+	request.source = source;
+	request.target = taken.target;
+	request.claim = taken.claim;
+	if (hosts_[host_of_[taken.target]].up)
+		issue({host_of_[taken.target], source, 0, 0, true, CarriedKind::Return, taken.target, taken.claim},
+		      request, {});
+} catch (const std::bad_alloc &) {
+	say("no memory to give back a receive that node " + std::to_string(source) + " had taken");
+}
+
+/* Mutex held. The node has died, or was reset. */
+void Carrier::drop_claims(uint32_t source) noexcept
+{
+	for (const Taken &taken : std::exchange(taken_[source], {}))
+		give_back(source, taken);
+}
+
+void Carrier::learn(uint32_t host, std::span<const std::byte> message) noexcept
+{
+	NodeNews news;
+
+	while (take_front(message, news)) {
+		if (news.node >= config_.nodes || host_of_[news.node] != host || news.state > MEMBER_LEFT ||
+		    news.place >= core_.network.topology().nodes()) {
+			refuse(host, "news of a node that makes no sense");
+			return;
+		}
+		mirror_.show(news);
+	}
+	if (!message.empty())
+		refuse(host, "news of nodes with a rest");
+}
+
+} // namespace aries

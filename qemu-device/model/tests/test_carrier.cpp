@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
+/* Operations to nodes of another host: Documentation/gateway.md */
+#include "tests/amo_table.hpp"
+#include "tests/launch_job.hpp"
+#include "tests/two_hosts.hpp"
+
+using namespace aries_test;
+using namespace std::chrono_literals;
+
+namespace
+{
+
+constexpr uint64_t VALUE = 0x1122334455667788;
+constexpr unsigned int FETCHING_ADD = 0x008, ADD = 0x208;
+
+void a_put_goes_to_another_host(void **)
+{
+	TwoHosts p;
+
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL | ARIES_EV_LOCAL | ARIES_EV_REMOTE, 7), ARIES_ST_OK);
+	const Event remote = p.b.wait_event(21, TwoHosts::PATIENCE_MS);
+
+	assert_int_equal(remote.data(), 0x2222);
+	assert_int_equal(p.there(), VALUE);
+	const Event first = p.event(), second = p.event();
+
+	assert_int_equal(first.status(), ARIES_ST_OK);
+	assert_int_equal(first.tid(), 7);
+	assert_int_equal(second.info(), ARIES_INFO_GLOBAL);
+	p.wait([&] { return p.busy() == 0; });
+	assert_int_equal(p.carrier[0]->figures().requests, 1);
+	assert_int_equal(p.carrier[1]->figures().served, 1);
+	assert_true(p.a.counter(ARIES_CNT_LATENCY_LAST_NS) > 0);
+}
+
+void puts_of_all_kinds(void **)
+{
+	TwoHosts p;
+
+	for (unsigned int i = 0; i < 2048; i++)
+		p.a.line(FMAD)[i] = uint8_t(i * 7 + 1);
+	/* At an odd place, over a page. */
+	p.desc().offset = BASE + 4096 - 1001;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_LINE, 2048, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+	assert_memory_equal(p.b.ram(p.target + 4096 - 1001), p.a.line(FMAD), 2048);
+	p.desc().offset = BASE;
+	p.desc().sync_offset = BASE + 16384;
+	p.desc().sync_value = VALUE;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_SYNC, 64, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+	assert_memory_equal(p.b.ram(p.target), p.a.line(FMAD), 64);
+	assert_int_equal(p.there(16384), VALUE);
+	/* Scattered, and a transaction of window stores. */
+	p.a.window(FMAD) = {};
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_SCATTER, 128, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+	assert_memory_equal(p.b.ram(p.target), p.a.line(FMAD), 128);
+	for (unsigned int i = 0; i < 8; i++)
+		p.a.store(FMAD, ARIES_FMA_PUT + 8 * i, 8, i + 1);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CLOSE, 0, ARIES_EV_GLOBAL, 3), ARIES_ST_OK);
+	assert_int_equal(p.event().tid(), 3);
+	for (unsigned int i = 0; i < 8; i++)
+		assert_int_equal(p.there(8 * i), i + 1);
+}
+
+void gets_bring_data_back(void **)
+{
+	TwoHosts p;
+
+	for (uint64_t i = 0; i < BYTES; i++)
+		*p.b.ram(p.target + i) = uint8_t(i * 13 + i / 256);
+	for (const unsigned int bytes : {4u, 64u, 68u, 2048u, 65532u}) {
+		memset(p.a.ram(p.local), 0, BYTES);
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, bytes, ARIES_EV_GLOBAL), ARIES_ST_OK);
+		assert_int_equal(p.event().status(), ARIES_ST_OK);
+		assert_memory_equal(p.a.ram(p.local), p.b.ram(p.target), bytes);
+	}
+	/* Without an event the doorbell waits, and its status tells. */
+	memset(p.a.ram(p.local), 0, BYTES);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_OK);
+	assert_int_equal(p.back(), p.there());
+	memset(p.a.ram(p.local), 0, BYTES);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_FLAG, 64), ARIES_ST_OK);
+	p.wait([&] { return uint32_t(p.back(64)) == ARIES_FMA_FLAG; });
+	assert_memory_equal(p.a.ram(p.local), p.b.ram(p.target), 64);
+	/* What cannot be read says so, however it is told. */
+	p.desc().offset = BASE + BYTES;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_BOUNDS);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_BOUNDS);
+}
+
+void atomics_of_all_kinds(void **)
+{
+	TwoHosts p;
+
+	p.a.enable_fmad(FMAD, PTAG_A, OWNER, ARIES_FMAD_CTL_CACHED_AMO_MASK);
+	for (const Command &command : COMMANDS) {
+		const uint64_t before = 0x4008000000000010, first = 0x4010000000000003, second = 5;
+
+		memcpy(p.b.ram(p.target), &before, 8);
+		memset(p.a.ram(p.local), 0, 8);
+		p.desc().operand[0] = first;
+		p.desc().operand[1] = second;
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_AMO_OP, command.bytes, ARIES_EV_GLOBAL, 0, command.code),
+				 ARIES_ST_OK);
+		assert_int_equal(p.event().status(), ARIES_ST_OK);
+		assert_int_equal(command.bytes == 8 ? p.there() : uint32_t(p.there()),
+				 expected(command, before, first, second));
+		if (command.fetch)
+			assert_int_equal(p.back(), command.bytes == 8 ? before : uint32_t(before));
+	}
+	/* One after the other, each once, and waited for. */
+	const uint64_t zero = 0;
+
+	memcpy(p.b.ram(p.target), &zero, 8);
+	p.desc().operand[0] = 1;
+	for (unsigned int i = 0; i < 50; i++) {
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, FETCHING_ADD), ARIES_ST_OK);
+		assert_int_equal(p.back(), i);
+	}
+	assert_int_equal(p.there(), 50);
+}
+
+void queue_writes_and_order(void **)
+{
+	TwoHosts p;
+
+	p.wire.set_delay(2ms);
+	/* The entry comes behind what was sent before, whatever that was. */
+	for (unsigned int i = 0; i < 20; i++) {
+		p.desc().offset = BASE;
+		assert_int_equal(p.send(i + 1, 0), ARIES_ST_OK);
+		p.desc().operand[0] = i + 1;
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CQWRITE, 0, ARIES_EV_GLOBAL), ARIES_ST_OK);
+		const Event written = p.b.wait_event(21, TwoHosts::PATIENCE_MS);
+
+		assert_int_equal(written.source(), ARIES_SRC_CQWRITE);
+		assert_int_equal(written.data(), i + 1);
+		assert_int_equal(p.there(), i + 1);
+		assert_int_equal(p.event().status(), ARIES_ST_OK);
+	}
+}
+
+void batches(void **)
+{
+	TwoHosts p;
+	auto *entry = reinterpret_cast<aries_launch_entry *>(p.a.line(FMAD));
+
+	for (unsigned int i = 0; i < 64; i++)
+		entry[i] = launch_entry(ARIES_LAUNCH_PUT8, 1, BASE + uint64_t{8} * i, i + 1);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_LAUNCH, 64, ARIES_EV_GLOBAL | ARIES_EV_REMOTE, 9), ARIES_ST_OK);
+	assert_int_equal(p.event().tid(), 9);
+	for (unsigned int i = 0; i < 64; i++)
+		assert_int_equal(p.there(uint64_t{8} * i), i + 1);
+	assert_true(bool(p.b.next_event(21)));
+	for (unsigned int i = 0; i < 64; i++)
+		entry[i] = launch_entry(ARIES_LAUNCH_GET8, 1, BASE + uint64_t{8} * i, BASE + uint64_t{8} * (63 - i));
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_LAUNCH, 64, ARIES_EV_GLOBAL, 10), ARIES_ST_OK);
+	assert_int_equal(p.event().tid(), 10);
+	for (unsigned int i = 0; i < 64; i++)
+		assert_int_equal(p.back(uint64_t{8} * (63 - i)), i + 1);
+}
+
+/* A failure of an operation without an event is the next event's, and the target is told whom it has refused. */
+void silent_failures_are_told(void **)
+{
+	TwoHosts p;
+
+	p.desc().mdh = MDH + 1;
+	assert_int_equal(p.send(VALUE, 0), ARIES_ST_OK);
+	p.desc().mdh = MDH;
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL, 5), ARIES_ST_OK);
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL, 6), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_MDD);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+	const uint64_t head = p.b.read(ARIES_ERR_EVENT, 8);
+
+	assert_int_equal(head & 0xffff, ARIES_ST_MDD);
+	assert_int_equal(p.send(VALUE, 0), ARIES_ST_OK);
+	/* Another domain is another domain there, too. */
+	p.a.set_key(PTAG_A, KEY + 1);
+	assert_int_equal(p.send(VALUE + 1, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_PTAG);
+	assert_int_equal(p.there(), VALUE);
+}
+
+void collectives_are_refused(void **)
+{
+	TwoHosts p;
+
+	p.desc().offset = 0;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CE, 0, ARIES_EV_GLOBAL, 0, 0x008), ARIES_ST_BAD_OP);
+}
+
+/* More than a NIC may have outstanding: the processor is held up, and all of it arrives. */
+void a_thousand_are_under_way(void **)
+{
+	TwoHosts p;
+
+	p.wire.set_delay(1ms);
+	for (unsigned int i = 0; i < 3000; i++) {
+		p.desc().offset = BASE + 8 * (i % 1000);
+		assert_int_equal(p.send(i + 1, i + 1 == 3000 ? ARIES_EV_GLOBAL : 0), ARIES_ST_OK);
+	}
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_int_equal(p.there(8 * i), 2000 + i + 1);
+	assert_true(p.a.counter(ARIES_CNT_ORB_STALLS) > 0);
+	assert_int_equal(p.carrier[0]->figures().open, 0);
+}
+
+void block_transfers(void **)
+{
+	TwoHosts p;
+	constexpr uint64_t BIG = 3 << 20;
+	const uint64_t near = p.a.alloc(BIG), far = p.b.alloc(BIG);
+
+	p.a.make_mdd(LOCAL_MDH + 1, PTAG_A, near, BIG, BASE);
+	p.b.make_mdd(MDH + 1, PTAG_B, far, BIG, BASE, ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
+	constexpr uint64_t SIZES[] = {1, 64, 4096, 65536 + 12, BIG};
+
+	for (const uint64_t bytes : SIZES) {
+		for (const unsigned int op : {ARIES_BTE_PUT, ARIES_BTE_GET}) {
+			if (op == ARIES_BTE_GET && bytes % 4)
+				continue;
+			uint8_t *const from = op == ARIES_BTE_PUT ? p.a.ram(near) : p.b.ram(far);
+			uint8_t *const to = op == ARIES_BTE_PUT ? p.b.ram(far) : p.a.ram(near);
+
+			for (uint64_t i = 0; i < bytes; i++)
+				from[i] = uint8_t(i * 31 + i / 4096 + op);
+			memset(to, 0, bytes);
+			p.a.slot(FMAD, 0) = block_transfer(op, MDH + 1, LOCAL_MDH + 1, bytes,
+							   ARIES_EV_GLOBAL | ARIES_EV_REMOTE);
+			assert_int_equal(p.a.ring_bte(FMAD, 0), ARIES_ST_OK);
+			assert_int_equal(p.event().status(), ARIES_ST_OK);
+			assert_memory_equal(from, to, bytes);
+			assert_true(bool(p.b.next_event(21)));
+		}
+	}
+	/* The whole range is checked before anything is written. */
+	memset(p.b.ram(far), 0, 64);
+	p.a.slot(FMAD, 0) = block_transfer(ARIES_BTE_PUT, MDH + 1, LOCAL_MDH + 1, BIG);
+	p.a.slot(FMAD, 0).offset = BASE + 4;
+	assert_int_equal(p.a.ring_bte(FMAD, 0), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_BOUNDS);
+	assert_int_equal(p.b.ram(far)[4], 0);
+}
+
+void post_receive(const FakeHost &host, unsigned int n, unsigned int channel, uint32_t length)
+{
+	host.write64(ARIES_RMT_OFFSET_N(n), BASE);
+	host.write32(ARIES_RMT_LENGTH_N(n), length);
+	host.write32(ARIES_RMT_EVENT_N(n), 0x5000 + n);
+	host.write64(ARIES_RMT_CTL_N(n), ARIES_RMT_CTL_VALID_MASK | uint64_t(PTAG_B) << 8 | uint64_t(channel) << 16 |
+						 uint64_t(MDH) << 32);
+}
+
+uint32_t channel_send(TwoHosts &p, unsigned int channel, uint32_t length)
+{
+	aries_bte_desc &d = p.a.slot(FMAD, 0);
+
+	d = block_transfer(ARIES_BTE_SEND, 0, LOCAL_MDH, length);
+	d.offset = channel;
+	return p.a.ring_bte(FMAD, 0);
+}
+
+void channel_sends(void **)
+{
+	TwoHosts p;
+
+	for (uint64_t i = 0; i < BYTES; i++)
+		*p.a.ram(p.local + i) = uint8_t(i * 7 + 1);
+	assert_int_equal(channel_send(p, 9, 64), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_NO_RECEIVE);
+	for (const uint32_t bytes : {8u, 4096u, 65536u}) {
+		post_receive(p.b, 4, 9, 65536);
+		memset(p.b.ram(p.target), 0, BYTES);
+		assert_int_equal(channel_send(p, 9, bytes), ARIES_ST_OK);
+		assert_int_equal(p.event().status(), ARIES_ST_OK);
+		/* From node 0. */
+		assert_int_equal(p.b.read(ARIES_RMT_STATUS_N(4), 8), bytes | ARIES_RMT_STATUS_DONE_MASK);
+		assert_memory_equal(p.b.ram(p.target), p.a.ram(p.local), bytes);
+		assert_int_equal(p.b.next_event(21).data(), 0x5004);
+		p.b.write64(ARIES_RMT_CTL_N(4), 0);
+	}
+	post_receive(p.b, 4, 9, 16);
+	assert_int_equal(channel_send(p, 9, 64), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_RECEIVE_LENGTH);
+	/* One that fails leaves the receive as it was. */
+	p.b.write64(ARIES_RMT_CTL_N(4), 0);
+	post_receive(p.b, 4, 9, 4096);
+	assert_true(p.a.invalidate(LOCAL_MDH));
+	assert_int_equal(channel_send(p, 9, 64), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_LOCAL_MDD);
+	p.wait([&] { return p.b.read(ARIES_RMT_STATUS_N(4), 8) == 0; });
+	assert_true(p.b.read(ARIES_RMT_CTL_N(4), 8) & ARIES_RMT_CTL_VALID_MASK);
+}
+
+/* What is under way when a host goes ends with TIMEOUT, what comes then is refused; and it comes back. */
+void a_host_goes_and_comes(void **)
+{
+	TwoHosts p;
+
+	p.wire.set_delay(10s);
+	for (unsigned int i = 0; i < 50; i++)
+		assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL, i), ARIES_ST_OK);
+	p.a.slot(FMAD, 0) = block_transfer(ARIES_BTE_PUT, MDH, LOCAL_MDH, BYTES);
+	assert_int_equal(p.a.ring_bte(FMAD, 0), ARIES_ST_OK);
+	/* Nothing comes back in time, and a processor does not wait for ever. */
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_TIMEOUT);
+	p.wire.part();
+	for (unsigned int i = 0; i < 51; i++)
+		assert_int_equal(p.event().status(), ARIES_ST_TIMEOUT);
+	p.wait_for(ARIES_NODE_DEAD);
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL), ARIES_ST_TIMEOUT);
+	assert_int_equal(p.event().status(), ARIES_ST_TIMEOUT);
+	assert_int_equal(p.there(), 0);
+	p.wire.set_delay(0ms);
+	p.wire.join();
+	p.wait_for(ARIES_NODE_UP);
+	p.wait([&] { return p.busy() == 0; });
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+	assert_int_equal(p.there(), VALUE);
+}
+
+void nodes_are_seen_to_come_and_go(void **)
+{
+	TwoHosts p;
+
+	p.b.write32(ARIES_CTL_CONTROL, 0);
+	p.wait_for(ARIES_NODE_OFF);
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL), ARIES_ST_TIMEOUT);
+	assert_int_equal(p.event().status(), ARIES_ST_TIMEOUT);
+	p.b.write32(ARIES_CTL_CONTROL, ARIES_CTL_CONTROL_ENABLE_MASK);
+	p.wait_for(ARIES_NODE_UP);
+	assert_int_equal(p.a.read(ARIES_NODE_STATE_N(uint64_t(1)), 8), p.b.read(ARIES_NODE_STATE_N(uint64_t(1)), 8));
+	/* Its address cannot be taken here meanwhile. */
+	std::string why;
+
+	try {
+		const FakeHost other(p.path[0], 1, {.nodes = TwoHosts::NODES});
+	} catch (const std::string &error) {
+		why = error;
+	}
+	assert_non_null(strstr(why.c_str(), "in use"));
+}
+
+void a_reset_drops_what_is_under_way(void **)
+{
+	TwoHosts p;
+
+	p.wire.set_delay(200ms);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(p.send(VALUE, i % 2 ? ARIES_EV_GLOBAL : 0), ARIES_ST_OK);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 2048, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	const aries_fma_desc desc = p.desc();
+
+	aries_nic_reset(p.a.nic());
+	assert_int_equal(p.busy(), 0);
+	p.wire.set_delay(0ms);
+	p.a.restart();
+	p.desc() = desc;
+	p.a.set_key(PTAG_A, KEY);
+	p.a.enable_fmad(FMAD, PTAG_A, OWNER);
+	p.a.make_cq(20, 6, OWNER);
+	p.wait_for(ARIES_NODE_UP);
+	assert_int_equal(p.send(VALUE + 1, ARIES_EV_GLOBAL, 77), ARIES_ST_OK);
+	const Event event = p.event();
+
+	assert_int_equal(event.tid(), 77);
+	assert_int_equal(event.status(), ARIES_ST_OK);
+	p.wait([&] { return p.carrier[0]->figures().open == 0; });
+	assert_int_equal(p.there(), VALUE + 1);
+	assert_false(bool(p.a.next_event(20)));
+}
+
+/* The gateway ends, and another one takes its place. */
+void a_gateway_ends(void **)
+{
+	TwoHosts p;
+
+	p.wire.set_delay(10s);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	p.wire.part();
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(p.event().status(), ARIES_ST_TIMEOUT);
+	p.wire.set_delay(0ms);
+	p.wire.join();
+	p.wait_for(ARIES_NODE_UP);
+	p.wire.set_delay(10s);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	p.wire.attach(0, nullptr);
+	p.carrier[0].reset();
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(p.event().status(), ARIES_ST_TIMEOUT);
+	p.wire.part();
+	p.wire.set_delay(0ms);
+	p.start(0);
+	p.wire.join();
+	p.wait_for(ARIES_NODE_UP);
+	p.wait([&] { return p.busy() == 0; });
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+	assert_int_equal(p.there(), VALUE);
+}
+
+std::vector<std::byte> message(uint32_t kind, const void *body, size_t bytes)
+{
+	const aries::MessageHeader header = {kind, 0, 4711};
+	std::vector<std::byte> text(sizeof(header) + bytes);
+
+	memcpy(text.data(), &header, sizeof(header));
+	if (bytes)
+		memcpy(text.data() + sizeof(header), body, bytes);
+	return text;
+}
+
+/* Whatever another host says, it is told from what makes sense. */
+void messages_that_make_no_sense(void **)
+{
+	TwoHosts p;
+	aries::CarriedRequest request = {};
+	const auto refused = [&] { return p.carrier[1]->figures().refused; };
+	uint64_t count = 0;
+	const auto bring = [&](const std::vector<std::byte> &text) {
+		p.wire.inject(1, text);
+		count++;
+		p.wait([&] { return refused() == count; });
+	};
+
+	bring({});
+	bring(message(0, nullptr, 0));
+	bring(message(77, nullptr, 0));
+	bring(message(1, &request, sizeof(request)));
+	bring(message(1, &request, 5));
+	bring(message(2, &request, 5));
+	/* Of a node that is not on that host, and for one that is not on this. */
+	request.kind = uint8_t(aries::CarriedKind::Get);
+	request.bytes = request.part = 8;
+	request.source = 1;
+	request.target = 1;
+	bring(message(1, &request, sizeof(request)));
+	request.source = 0;
+	request.target = 2;
+	bring(message(1, &request, sizeof(request)));
+	request.target = 1;
+	request.part = 70000;
+	bring(message(1, &request, sizeof(request)));
+	const aries::NodeNews news = {1, 2, 0, 0, 0, 0};
+
+	bring(message(3, &news, sizeof(news)));
+	bring(message(3, &news, 3));
+	/* A response to nothing. */
+	const aries::CarriedResponse response = {};
+
+	bring(message(2, &response, sizeof(response)));
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+}
+
+/* Hosts whose nodes make no fabric are refused with the cause. */
+void configurations_that_make_no_sense(void **)
+{
+	const std::string path = fabric_path();
+	MemoryWire wire;
+	const auto why = [&](auto &&change) {
+		aries::CarrierConfig config = TwoHosts::config(path, 0);
+
+		change(config);
+		try {
+			const aries::Carrier carrier(config, wire.end(0));
+		} catch (const aries::Error &error) {
+			return std::string(error.what());
+		}
+		return std::string();
+	};
+
+	assert_non_null(strstr(why([](auto &c) { c.host = 2; }).c_str(), "none of the 2 hosts"));
+	assert_non_null(strstr(why([](auto &c) { c.hosts[1] = {4}; }).c_str(), "not below the number of nodes"));
+	assert_non_null(strstr(why([](auto &c) { c.hosts[1] = {3}; }).c_str(), "address of the gateway"));
+	assert_non_null(strstr(why([](auto &c) { c.hosts[1] = {0}; }).c_str(), "on one host"));
+	const FakeHost there(path, 1, {.nodes = TwoHosts::NODES});
+
+	assert_non_null(strstr(why([](auto &) {}).c_str(), "is in use on this host"));
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(a_put_goes_to_another_host),
+		cmocka_unit_test(puts_of_all_kinds),
+		cmocka_unit_test(gets_bring_data_back),
+		cmocka_unit_test(atomics_of_all_kinds),
+		cmocka_unit_test(queue_writes_and_order),
+		cmocka_unit_test(batches),
+		cmocka_unit_test(silent_failures_are_told),
+		cmocka_unit_test(collectives_are_refused),
+		cmocka_unit_test(a_thousand_are_under_way),
+		cmocka_unit_test(block_transfers),
+		cmocka_unit_test(channel_sends),
+		cmocka_unit_test(a_host_goes_and_comes),
+		cmocka_unit_test(nodes_are_seen_to_come_and_go),
+		cmocka_unit_test(a_reset_drops_what_is_under_way),
+		cmocka_unit_test(a_gateway_ends),
+		cmocka_unit_test(messages_that_make_no_sense),
+		cmocka_unit_test(configurations_that_make_no_sense),
+	};
+
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
