@@ -84,9 +84,13 @@ inline uint64_t told_far(const TileState &tile, uint64_t now) noexcept
 inline uint64_t known_load(const TileState &tile, uint64_t now) noexcept
 {
 	const uint64_t turn = ~(now / TELL_TICKS) & 1;
+	const uint64_t near = tile.until(), far = tile.far[turn].load(std::memory_order_relaxed),
+		       beyond = tile.beyond[turn].load(std::memory_order_relaxed);
 
-	return tile.ahead(now) + ticks_ahead(tile.far[turn].load(std::memory_order_relaxed), now) +
-	       ticks_ahead(tile.beyond[turn].load(std::memory_order_relaxed), now);
+	/* Most outputs are quiet. */
+	if (std::max(std::max(near, far), beyond) <= now) [[likely]]
+		return 0;
+	return ticks_ahead(near, now) + ticks_ahead(far, now) + ticks_ahead(beyond, now);
 }
 
 /**

@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "nic/copy.hpp"
 #include "nic/ecc.hpp"
 #include "nic/launch.hpp"
 #include "nic/sequence.hpp"
@@ -38,22 +37,6 @@ void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t 
 		core.errors.report(access.node, event);
 	}
 	core.host.trace("fma_failed", status, access.node, access.offset);
-}
-
-FmaWork Fma::begin(uint32_t index) noexcept
-{
-	Fmad &fmad = fmads_[index];
-
-	return FmaWork{.fmad = fmad,
-		       .index = index,
-		       .desc = copy_once<aries_fma_desc>(area(index) + ARIES_DESC_FMA),
-		       .rights = {fmad.ctl.load(std::memory_order_relaxed), 0},
-		       .op = 0,
-		       .mode = 0,
-		       .tid = 0,
-		       .amo = 0,
-		       .bytes = 0,
-		       .data = nullptr};
 }
 
 void Fma::publish_status(uint32_t index, uint8_t status) noexcept
