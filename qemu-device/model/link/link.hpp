@@ -92,7 +92,14 @@ inline uint64_t told_load(const TileState &tile, uint64_t now) noexcept
 /** The load of an output as its router knows it: near end, far end and downstream, combined to one number (R08). */
 inline uint64_t known_load(const TileState &tile, uint64_t now) noexcept
 {
-	return tile.ahead(now) + told_load(tile, now);
+	const uint64_t turn = ~(now / TELL_TICKS) & 1;
+	const uint64_t near = tile.until(), far = tile.far[turn].load(std::memory_order_relaxed),
+		       beyond = tile.beyond[turn].load(std::memory_order_relaxed);
+
+	/* Most outputs are quiet. */
+	if (std::max(std::max(near, far), beyond) <= now) [[likely]]
+		return 0;
+	return ticks_ahead(near, now) + ticks_ahead(far, now) + ticks_ahead(beyond, now);
 }
 
 /**

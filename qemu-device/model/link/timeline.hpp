@@ -48,8 +48,11 @@ struct Timeline {
 	/** Ticks that it is booked ahead of @p now. */
 	uint64_t ahead(uint64_t now) const noexcept;
 
+	/** Tick up to which it is booked. */
+	uint64_t until() const noexcept { return busy.load(std::memory_order_relaxed); }
+
 	/** Whether it has nothing to do from @p at on. */
-	bool free_at(uint64_t at) const noexcept { return busy.load(std::memory_order_relaxed) <= at; }
+	bool free_at(uint64_t at) const noexcept { return until() <= at; }
 
 	/** Reserve @p length ticks from @p now on of what is free_at() then, by a store. */
 	void take(uint64_t now, uint64_t length) noexcept { busy.store(now + length, std::memory_order_relaxed); }

@@ -4,6 +4,7 @@
 
 #include "link/lcb_run.hpp"
 #include "netlink/runs.hpp"
+#include "packet/flits.hpp"
 
 namespace aries
 {
@@ -247,17 +248,63 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 	transit.reachable = true;
 }
 
-/* Through the router of both in four parts, one on each tile. */
-template <Store store>
-void Network::cross_parts(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept
+/*
+ * A short train over tiles that are booked, but not any more when it gets there: the response to a train from the same
+ * quad meets its own request on them. Nothing if it would have to wait.
+ */
+Network::Crossing Network::cross_later(TileState &in, TileState &out, PacketClass cls, uint32_t flits, uint64_t now,
+				       uint64_t at) noexcept
 {
-	const uint32_t in = quad_tile(packets.src, FIRST_INJECT), out = quad_tile(packets.dst, FIRST_PROCESSOR);
-	const uint8_t channel = first_channel(packets.cls);
+	const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
+	/* As the train that it belongs to. */
+	const Store store = flits > MAX_PACKET_FLITS ? Store::Loose : Store::Quick;
+
+	if (!in.free_at(at) || !out.free_at(at + CROSSING_TICKS))
+		return {0, 0};
+	const uint64_t ready = in.reserve(now, at, ticks, store) + CROSSING_TICKS;
+	const uint64_t head = out.reserve(now, ready, ticks, store) + CROSSING_TICKS;
+
+	count_quickly(in, static_cast<uint32_t>(cls), flits);
+	count_quickly(out, static_cast<uint32_t>(cls), flits);
+	return {head, head + ticks};
+}
+
+/* Through the router of both in four parts, one on each tile. Nothing if one of them is booked. */
+inline Network::Crossing Network::cross_free(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+					     uint64_t at) noexcept
+{
+	TileState *const in = &tiles_[quad_tile(src, FIRST_INJECT)];
+	TileState *const out = &tiles_[quad_tile(dst, FIRST_PROCESSOR)];
+	uint64_t ticks = 0;
+	bool free = true;
+
+	for (uint32_t part = 0; part < NIC_TILES; part++)
+		free = free && in[part].free_at(now) && out[part].free_at(now) && !has_stream(out[part]);
+	if (!free) [[unlikely]]
+		return {0, 0};
+	/* The last part is the longest. */
+	for (uint32_t part = 0; part < NIC_TILES; part++) {
+		const uint64_t some = (flits + part) / NIC_TILES;
+
+		ticks = flit_ticks(some, LINK_FACTORS[2][0]);
+		pass_quickly(in[part], cls, some, now, ticks);
+		pass_quickly(out[part], cls, some, now, ticks);
+	}
+	return {at + 2 * CROSSING_TICKS, at + 2 * CROSSING_TICKS + ticks};
+}
+
+/* The same for tiles that may be booked. */
+template <Store store>
+Network::Crossing Network::cross_parts(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+				       uint64_t at) noexcept
+{
+	const uint32_t in = quad_tile(src, FIRST_INJECT), out = quad_tile(dst, FIRST_PROCESSOR);
+	const uint8_t channel = first_channel(cls);
 	uint64_t first = UINT64_MAX, done = 0;
 
 	for (uint32_t part = 0; part < NIC_TILES; part++) {
-		const uint64_t flits = (packets.flits + part) / NIC_TILES;
-		const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
+		const uint64_t some = (flits + part) / NIC_TILES;
+		const uint64_t ticks = flit_ticks(some, LINK_FACTORS[2][0]);
 		const uint64_t start = tiles_[in + part].reserve(now, at, ticks, store);
 		const uint64_t ready = start + CROSSING_TICKS;
 
@@ -266,8 +313,8 @@ void Network::cross_parts(const Packets &packets, uint64_t now, uint64_t at, Tra
 		const uint64_t onward = tiles_[out + part].reserve(now, ready, ticks, store);
 		const uint64_t head = onward + CROSSING_TICKS;
 
-		count_quickly(tiles_[in + part], static_cast<uint32_t>(packets.cls), flits);
-		count_quickly(tiles_[out + part], static_cast<uint32_t>(packets.cls), flits);
+		count_quickly(tiles_[in + part], static_cast<uint32_t>(cls), some);
+		count_quickly(tiles_[out + part], static_cast<uint32_t>(cls), some);
 		if (start > at || onward > ready) [[unlikely]] {
 			Tally tally(tiles_, 0, true);
 
@@ -277,17 +324,17 @@ void Network::cross_parts(const Packets &packets, uint64_t now, uint64_t at, Tra
 		first = std::min(first, head);
 		done = std::max(done, head + ticks);
 	}
-	transit.head_ns = ticks_to_ns(first);
-	transit.arrive_ns = ticks_to_ns(done);
+	return {first, done};
 }
 
-void Network::cross_long(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept
+Network::Crossing Network::cross_long(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+				      uint64_t at) noexcept
 {
-	if (packets.flits <= EXACT_ABOVE)
-		cross_parts<Store::Loose>(packets, now, at, transit);
-	else
-		cross_parts<Store::Exact>(packets, now, at, transit);
-	transit.reachable = true;
+	if (flits > EXACT_ABOVE)
+		return cross_parts<Store::Exact>(src, dst, cls, flits, now, at);
+	const Crossing times = cross_free(src, dst, cls, flits, now, at);
+
+	return times.tail ? times : cross_parts<Store::Loose>(src, dst, cls, flits, now, at);
 }
 
 /* Of packets between places. */
@@ -318,18 +365,20 @@ Network::Train Network::train_of(const Packets &packets, uint64_t now, uint64_t 
 }
 
 /* From router to router, by member @src. */
-void Network::route(const Packets &packets, uint32_t src, uint64_t now, uint64_t at, Transit &transit) noexcept
+Network::Transit Network::route(Packets packets, uint32_t src, uint64_t now_ns, uint64_t at_ns) noexcept
 {
-	Train train = train_of(packets, now, at);
+	const uint64_t at = ns_to_ticks(at_ns);
+	Transit transit{at_ns, at_ns, 0, 0, 0, false, false, false};
+	Train train = train_of(packets, ns_to_ticks(now_ns), at);
 
 	if (packets.flits <= SPLIT_ABOVE || train.mode.routing == Routing::InOrder) {
 		book_train(train, transit);
-		return;
+		return transit;
 	}
 	/* What the NIC still has to send leaves first. */
 	if (train.adaptive() && train.from != train.to &&
 	    RunBooking(*this, train, at + paces_[src].inject.ahead(at), transit).book())
-		return;
+		return transit;
 	const uint32_t count = train.packets;
 
 	for (uint32_t part = 0; part < SPLIT_PARTS; part++) {
@@ -340,9 +389,10 @@ void Network::route(const Packets &packets, uint32_t src, uint64_t now, uint64_t
 		train.part = part + 1;
 		if (!book_train(train, transit)) {
 			transit.reachable = false;
-			return;
+			return transit;
 		}
 	}
+	return transit;
 }
 
 Network::WayView Network::way_view(uint32_t src, uint32_t dst, uint16_t dlvr_mode, uint64_t hash, uint64_t now_ns)

@@ -134,6 +134,24 @@ public:
 	 */
 	Transit carry(const Packets &packets, uint64_t now_ns, uint64_t at_ns) noexcept;
 
+	/** When the two packets of exchange() are where they go to. */
+	struct Exchange {
+		uint64_t there_ns;
+		uint64_t back_ns;
+	};
+
+	/**
+	 * What two calls of carry() come to for a request of one packet and its response, where both NICs are on one
+	 * router whose tiles are free: the way of nearly all small operations. Books both or, returning false, nothing.
+	 *
+	 * @param request its flits are those of a packet
+	 * @param response flits of the response
+	 * @param now_ns modelled time at which the request leaves and both are booked
+	 * @param turn_ns from its arrival until the response leaves
+	 */
+	bool exchange(const Packets &request, uint32_t response, uint64_t now_ns, uint64_t turn_ns,
+		      Exchange &times) noexcept;
+
 	/** Modelled time, the same for all members. */
 	FabricClock &clock() noexcept { return clock_; }
 	const FabricClock &clock() const noexcept { return clock_; }
@@ -325,12 +343,25 @@ private:
 	static constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
 
 	class RunBooking;
-	bool cross(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
+	/* Ticks at which the first flit of a train and the last one are at the other NIC; zero: not on this way. */
+	struct Crossing {
+		uint64_t head, tail;
+	};
+
+	Crossing cross(const Packets &packets, uint64_t now, uint64_t at) noexcept;
 	template <Store store>
-	void cross_parts(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
-	void cross_long(const Packets &packets, uint64_t now, uint64_t at, Transit &transit) noexcept;
+	Crossing cross_parts(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+			     uint64_t at) noexcept;
+	Crossing cross_free(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+			    uint64_t at) noexcept;
+	static Crossing cross_later(TileState &in, TileState &out, PacketClass cls, uint32_t flits, uint64_t now,
+				    uint64_t at) noexcept;
+	Crossing cross_long(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+			    uint64_t at) noexcept;
 	static Train train_of(const Packets &packets, uint64_t now, uint64_t at) noexcept;
-	void route(const Packets &packets, uint32_t src, uint64_t now, uint64_t at, Transit &transit) noexcept;
+	Transit route(Packets packets, uint32_t src, uint64_t now_ns, uint64_t at_ns) noexcept;
+	static void pass_quickly(TileState &tile, PacketClass cls, uint64_t flits, uint64_t now,
+				 uint64_t ticks) noexcept;
 	uint32_t lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept;
 	// Link id of the first of the processor tiles of @node: FIRST_INJECT towards the router, FIRST_PROCESSOR back.
 	static uint32_t quad_tile(uint32_t node, uint32_t first) noexcept
@@ -378,53 +409,91 @@ inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls
 	return (stay + lane % (NIC_TILES / 2) + (cls == PacketClass::Response ? NIC_TILES / 2 : 0)) % NIC_TILES;
 }
 
+/* A short train over a processor tile that is free. */
+inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t flits, uint64_t now,
+				  uint64_t ticks) noexcept
+{
+	tile.take(now, ticks);
+	count_quickly(tile, static_cast<uint32_t>(cls), flits);
+}
+
 /*
  * Through the router of both, where nothing is to be decided: a short train on one tile, a longer one on all four.
- * False if the tile is booked and another is to be looked for.
+ * Nothing if the tile is booked and another is to be looked for.
  */
-[[gnu::always_inline]] inline bool Network::cross(const Packets &packets, uint64_t now, uint64_t at,
-						  Transit &transit) noexcept
+[[gnu::always_inline]] inline Network::Crossing Network::cross(const Packets &packets, uint64_t now,
+							       uint64_t at) noexcept
 {
-	if (packets.flits > SPLIT_ABOVE) [[unlikely]] {
-		cross_long(packets, now, at, transit);
-		return true;
-	}
-	const uint64_t ticks = flit_ticks(packets.flits, LINK_FACTORS[2][0]);
+	if (packets.flits > SPLIT_ABOVE) [[unlikely]]
+		return cross_long(packets.src, packets.dst, packets.cls, packets.flits, now, at);
 	TileState &in =
 		tiles_[quad_tile(packets.src, FIRST_INJECT) + lane_tile(packets.src, packets.lane, packets.cls)];
 	TileState &out =
 		tiles_[quad_tile(packets.dst, FIRST_PROCESSOR) + lane_tile(packets.dst, packets.lane, packets.cls)];
 
-	if (!in.free_at(now) || !out.free_at(now) || has_stream(out)) [[unlikely]]
+	if (has_stream(out)) [[unlikely]]
+		return {0, 0};
+	if (!in.free_at(now) || !out.free_at(now)) [[unlikely]]
+		return cross_later(in, out, packets.cls, packets.flits, now, at);
+	const uint64_t ticks = flit_ticks(packets.flits, LINK_FACTORS[2][0]);
+
+	pass_quickly(in, packets.cls, packets.flits, now, ticks);
+	pass_quickly(out, packets.cls, packets.flits, now, ticks);
+	return {at + 2 * CROSSING_TICKS, at + 2 * CROSSING_TICKS + ticks};
+}
+
+[[gnu::always_inline]] inline bool Network::exchange(const Packets &request, uint32_t response, uint64_t now_ns,
+						     uint64_t turn_ns, Exchange &times) noexcept
+{
+	if (!nic_link(request.src) || !nic_link(request.dst) || (request.dlvr_mode & FIXED)) [[unlikely]]
 		return false;
-	in.take(now, ticks);
-	out.take(now, ticks);
-	count_quickly(in, static_cast<uint32_t>(packets.cls), packets.flits);
-	count_quickly(out, static_cast<uint32_t>(packets.cls), packets.flits);
-	transit.head_ns = ticks_to_ns(at + 2 * CROSSING_TICKS);
-	transit.arrive_ns = ticks_to_ns(at + 2 * CROSSING_TICKS + ticks);
-	transit.reachable = true;
+	const uint32_t src = place(request.src), dst = place(request.dst), router = src / NICS_PER_ROUTER;
+
+	if (dst / NICS_PER_ROUTER != router || !tiles_.ready(router)) [[unlikely]]
+		return false;
+	const uint32_t lane = request.lane % (NIC_TILES / 2), other = NIC_TILES / 2;
+	const uint32_t near = netlink(src - src % NICS_PER_QUAD).tile.load(std::memory_order_relaxed) + lane;
+	const uint32_t far = netlink(dst - dst % NICS_PER_QUAD).tile.load(std::memory_order_relaxed) + lane;
+	TileState &out = tiles_[quad_tile(src, FIRST_INJECT) + near % NIC_TILES];
+	TileState &there = tiles_[quad_tile(dst, FIRST_PROCESSOR) + far % NIC_TILES];
+	TileState &turn = tiles_[quad_tile(dst, FIRST_INJECT) + (far + other) % NIC_TILES];
+	TileState &back = tiles_[quad_tile(src, FIRST_PROCESSOR) + (near + other) % NIC_TILES];
+	const uint64_t now = ns_to_ticks(now_ns);
+
+	if (!out.free_at(now) || !there.free_at(now) || !turn.free_at(now) || !back.free_at(now) || has_stream(there) ||
+	    has_stream(back)) [[unlikely]]
+		return false;
+	static_assert(2 * CROSSING_TICKS == ns_to_ticks(ROUTER_NS), "a crossing takes whole nanoseconds");
+	const uint64_t request_ticks = flit_ticks(request.flits, LINK_FACTORS[2][0]);
+	const uint64_t response_ticks = flit_ticks(response, LINK_FACTORS[2][0]);
+
+	pass_quickly(out, PacketClass::Request, request.flits, now, request_ticks);
+	pass_quickly(there, PacketClass::Request, request.flits, now, request_ticks);
+	pass_quickly(turn, PacketClass::Response, response, now, response_ticks);
+	pass_quickly(back, PacketClass::Response, response, now, response_ticks);
+	times.there_ns = now_ns + ROUTER_NS + ticks_to_ns(request_ticks);
+	times.back_ns = times.there_ns + turn_ns + ROUTER_NS + ticks_to_ns(response_ticks);
 	return true;
 }
 
 [[gnu::always_inline]] inline Network::Transit Network::carry(const Packets &packets, uint64_t now_ns,
 							      uint64_t at_ns) noexcept
 {
-	const uint64_t now = ns_to_ticks(now_ns), at = ns_to_ticks(at_ns);
-	Transit transit{at_ns, at_ns, 0, 0, 0, false, false, false};
-
 	if (!nic_link(packets.src) || !nic_link(packets.dst)) [[unlikely]]
-		return transit;
+		return {at_ns, at_ns, 0, 0, 0, false, false, false};
 	/* From here on it is places that count. */
 	Packets placed = packets;
 
 	placed.src = place(packets.src);
 	placed.dst = place(packets.dst);
 	if (placed.src / NICS_PER_ROUTER == placed.dst / NICS_PER_ROUTER && !(packets.dlvr_mode & FIXED) &&
-	    tiles_.ready(placed.src / NICS_PER_ROUTER) && cross(placed, now, at, transit)) [[likely]]
-		return transit;
-	route(placed, packets.src, now, at, transit);
-	return transit;
+	    tiles_.ready(placed.src / NICS_PER_ROUTER)) [[likely]] {
+		const Crossing times = cross(placed, ns_to_ticks(now_ns), ns_to_ticks(at_ns));
+
+		if (times.tail) [[likely]]
+			return {ticks_to_ns(times.tail), ticks_to_ns(times.head), 0, 0, 0, true, false, false};
+	}
+	return route(placed, packets.src, now_ns, at_ns);
 }
 
 } // namespace aries

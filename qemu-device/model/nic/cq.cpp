@@ -79,7 +79,7 @@ public:
 	const Ring &ring() const noexcept { return ring_; }
 
 	/** False: there is no queue, or we do not have its memory. */
-	bool open() noexcept
+	[[gnu::always_inline]] bool open() noexcept
 	{
 		ctl_ = cq_.ctl.load(std::memory_order_seq_cst);
 		if (!(ctl_ & ARIES_CQ_CTL_VALID_MASK) && !mend()) [[unlikely]]
@@ -176,7 +176,7 @@ public:
 private:
 	static constexpr uint64_t OVERRUN_MARK = ARIES_CQE_OVERRUN | prep(ARIES_CQE_SOURCE_MASK, ARIES_SRC_CQ);
 
-	[[gnu::cold]] bool mend() noexcept
+	[[gnu::cold, gnu::noinline]] bool mend() noexcept
 	{
 		return ecc_look(core_, node_, ARIES_RAS_CQ, index_, cq_.ctl, CQ_ECC, ctl_) == ARIES_ST_OK &&
 		       (ctl_ & ARIES_CQ_CTL_VALID_MASK);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "nic/ecc.hpp"
 #include "nic/launch.hpp"
 
 namespace aries
@@ -24,22 +25,6 @@ void report_failure(Core &core, CounterBlock &counters, uint8_t status, uint8_t 
 	if (target_records(status) && !core.segment.node(request.node).carrier.load())
 		report_at_target(core, request, core.node, status, index, op);
 	core.host.trace("fma_failed", status, request.node, request.offset);
-}
-
-FmaWork Fma::begin(uint32_t index) noexcept
-{
-	Fmad &fmad = fmads_[index];
-
-	return FmaWork{.fmad = fmad,
-		       .index = index,
-		       .desc = copy_once<aries_fma_desc>(area(index) + ARIES_DESC_FMA),
-		       .rights = {fmad.ctl.load(std::memory_order_relaxed), 0},
-		       .op = 0,
-		       .mode = 0,
-		       .tid = 0,
-		       .amo = 0,
-		       .bytes = 0,
-		       .data = nullptr};
 }
 
 void Fma::publish_status(uint32_t index, uint8_t status) noexcept

@@ -7,6 +7,7 @@
 #include "nic/amo.hpp"
 #include "nic/carry.hpp"
 #include "nic/ce.hpp"
+#include "nic/copy.hpp"
 #include "nic/fmad.hpp"
 #include "nic/hold.hpp"
 #include "nic/ntt.hpp"
@@ -18,16 +19,27 @@ namespace aries
 
 /** One FMA operation on its way through the NIC. */
 struct FmaWork {
+	/**
+	 * Nothing yet, by the descriptor at @area. Member by member: an aggregate would be cleared as a whole before,
+	 * by an instruction that takes as long as the modelling of the network.
+	 */
+	FmaWork(Fmad &of, uint32_t number, const uint8_t *area) noexcept
+		: fmad(of), index(number),
+		  desc(copy_once<aries_fma_desc>(area + ARIES_DESC_FMA)), rights{of.ctl.load(std::memory_order_relaxed),
+										 0}
+	{
+	}
+
 	Fmad &fmad;
 	uint32_t index;      /* of the descriptor */
 	aries_fma_desc desc; /* copied once */
 	Rights rights;
-	uint8_t op;   /* enum aries_fma_op */
-	uint8_t mode; /* ARIES_EV_* */
-	uint16_t tid;
-	uint16_t amo;
-	uint32_t bytes;
-	const uint8_t *data; /* of a put */
+	uint8_t op = 0;   /* enum aries_fma_op */
+	uint8_t mode = 0; /* ARIES_EV_* */
+	uint16_t tid = 0;
+	uint16_t amo = 0;
+	uint32_t bytes = 0;
+	const uint8_t *data = nullptr; /* of a put */
 
 	uint32_t node = 0; /* physical target */
 	uint64_t now = 0;
@@ -137,7 +149,7 @@ public:
 	void publish_status(uint32_t index, uint8_t status) noexcept;
 
 private:
-	FmaWork begin(uint32_t index) noexcept;
+	FmaWork begin(uint32_t index) noexcept { return {fmads_[index], index, area(index)}; }
 	void decode(FmaWork &work, uint64_t value) noexcept;
 	uint8_t run(FmaWork &work) noexcept;
 	uint8_t check(FmaWork &work) noexcept;

@@ -33,10 +33,14 @@ public:
 		uint64_t last;
 	};
 
+	/** Packets that are entered, until somebody finds that they are back: while there are none admit() lets all
+	 * pass. */
+	uint32_t entered() const noexcept { return entered_.load(std::memory_order_relaxed); }
+
 	/** Entries for @packets at modelled time @now; any thread. More than there are go through it in parts. */
 	Departure admit(uint32_t packets, uint64_t now) noexcept
 	{
-		if (!entered_.load(std::memory_order_relaxed)) [[likely]]
+		if (!entered()) [[likely]]
 			return {now, now};
 		return find_room(packets, now);
 	}

@@ -7,24 +7,6 @@
 namespace aries
 {
 
-uint8_t target_state(Core &core, uint32_t node, uint64_t now) noexcept
-{
-	if (node >= core.segment.nodes())
-		return ARIES_ST_NO_NODE;
-	switch (core.members.presence(node, now)) {
-	case Presence::ABSENT:
-		return ARIES_ST_NO_NODE;
-	case Presence::DEAD:
-		return ARIES_ST_TIMEOUT;
-	case Presence::ALIVE:
-		break;
-	}
-	/* With ONLINE_CARRIED besides it is on another host. */
-	const uint32_t online = core.segment.node(node).online.load(std::memory_order_acquire);
-
-	return online == ONLINE_ALL ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
-}
-
 /* The descriptor does not seem to be in use: ECC may know why. Return: ARIES_ST_ECC, or ARIES_ST_OK with what it is now
  */
 uint8_t Visit::damage() noexcept

@@ -27,7 +27,19 @@ struct Access {
  * Whether requests can reach @node now: ARIES_ST_OK, ARIES_ST_NO_NODE (no such
  * address, never there, left), ARIES_ST_TIMEOUT (dead, or not enabled).
  */
-uint8_t target_state(Core &core, uint32_t node, uint64_t now) noexcept;
+inline uint8_t target_state(Core &core, uint32_t node, uint64_t now) noexcept
+{
+	if (node >= core.segment.nodes())
+		return ARIES_ST_NO_NODE;
+	const Presence presence = core.members.presence(node, now);
+
+	if (presence != Presence::ALIVE) [[unlikely]]
+		return presence == Presence::ABSENT ? ARIES_ST_NO_NODE : ARIES_ST_TIMEOUT;
+	/* With ONLINE_CARRIED besides it is on another host. */
+	const uint32_t online = core.segment.node(node).online.load(std::memory_order_acquire);
+
+	return online == ONLINE_ALL ? ARIES_ST_OK : ARIES_ST_TIMEOUT;
+}
 
 /**
  * Whether @node is on another host and serves requests: for who has asked target_state(), which says TIMEOUT then, as
@@ -78,7 +90,7 @@ public:
 	}
 
 	/** As runs(), for ranges in one page, and not lazy(); nullptr in @host for others. */
-	uint8_t spot(uint64_t offset, uint64_t bytes, bool write, uint8_t *&host) noexcept
+	[[gnu::always_inline]] inline uint8_t spot(uint64_t offset, uint64_t bytes, bool write, uint8_t *&host) noexcept
 	{
 		return Translator(*ram_, mdd_, slot_.pte_cache, core_, use_).spot(offset, bytes, write, host);
 	}

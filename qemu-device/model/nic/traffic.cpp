@@ -188,8 +188,42 @@ void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, 
 	answer(train, now, counters, passage);
 }
 
+/*
+ * What issue() and answer() come to for a packet to a neighbour when nothing is out of the ordinary: no fault is
+ * injected, nothing outstanding has to be counted, the network is not quiet, all tiles are free.
+ */
+inline bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
+{
+	Network::Exchange times;
+	const uint64_t depart = now + SEND_NS;
+	const uint32_t lane = thread_lane();
+
+	if (train.packets != 1 || train.launched || orb_.entered() || network_.injects_at(now) != now ||
+	    faults_.any() ||
+	    !network_.exchange(
+		    {node_, train.target, PacketClass::Request, train.dlvr_mode, train.request, lane, train.hash},
+		    train.response, depart, train.turn_ns(), times)) [[unlikely]]
+		return false;
+	passage = {.latency_ns = (train.returns ? times.back_ns + NIC_PIPELINE_NS : times.there_ns + RECEIVE_NS) - now,
+		   .depart_ns = depart,
+		   .first_ns = 0,
+		   .turn_ns = times.there_ns + train.turn_ns(),
+		   .served_ns = 0,
+		   .back_ns = times.back_ns,
+		   .hops = 0,
+		   .unmatched = false};
+	orb_.enter(lane, 1, now, times.back_ns, times.back_ns);
+	counters.add(ARIES_CNT_REQ_PACKETS);
+	counters.add(ARIES_CNT_REQ_FLITS, train.request);
+	counters.add(ARIES_CNT_RSP_PACKETS);
+	counters.add(ARIES_CNT_RSP_FLITS, train.response);
+	return true;
+}
+
 uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
+	if (exchange(train, now, counters, passage)) [[likely]]
+		return ARIES_ST_OK;
 	const uint8_t status = issue(train, now, counters, passage);
 
 	if (status == ARIES_ST_OK) [[likely]]

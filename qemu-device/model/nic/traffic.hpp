@@ -148,6 +148,7 @@ private:
 	Network::Transit carry(const Train &train, PacketClass cls, uint64_t now, uint64_t at) noexcept;
 	uint64_t stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t ticks, uint64_t at_ns, uint32_t hops,
 			uint64_t &arrive_ns) noexcept;
+	bool exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 	uint8_t lose(const Train &train, uint8_t status, CounterBlock &counters) noexcept;
 	void wait(uint64_t now, uint64_t open, CounterBlock &counters, Orb::Departure &room) noexcept;
 	uint8_t suffer(const Train &train, CounterBlock &counters) noexcept;

@@ -122,7 +122,8 @@ uint8_t choose_port(const RouterTables &at, Ports entry, bool adaptive, uint64_t
 	uint8_t tile = pair.first;
 
 	lightest = load(tile);
-	if (adaptive) {
+	/* Nothing is lighter than a quiet one. */
+	if (adaptive && lightest) {
 		const uint32_t other = load(pair.second);
 
 		if (other < lightest) {
