@@ -42,6 +42,12 @@ void DoorbellPoll::tell(uint32_t index, bool awake) const noexcept
 	__atomic_store_n(reinterpret_cast<uint32_t *>(area(index) + ARIES_DESC_AWAKE), awake, __ATOMIC_SEQ_CST);
 }
 
+/* Whether a doorbell may have to wait for those before it. */
+bool DoorbellPoll::holds(uint32_t index) const noexcept
+{
+	return hold_.on() || fmads_[index].held.load(std::memory_order_relaxed);
+}
+
 bool DoorbellPoll::active(uint32_t index) const noexcept
 {
 	return active_[index / WORD_BITS].load(std::memory_order_acquire) >> index % WORD_BITS & 1;
@@ -145,7 +151,7 @@ void DoorbellPoll::kick(uint32_t index) noexcept
 	/* One that comes alone is not worth a thread's waking up: it would find nothing else. */
 	const uint64_t now = now_ns();
 
-	if (now - entry.kicked_ns < LINGER_NS && now >= entry.pause_ns && !hold_.on())
+	if (now - entry.kicked_ns < LINGER_NS && now >= entry.pause_ns && !holds(index))
 		look_after(index);
 	entry.kicked_ns = now;
 }
@@ -165,7 +171,8 @@ void DoorbellPoll::too_late(Entry &entry, uint32_t index) noexcept
 /* The thread's part of what a trapping processor does when the descriptor's lock is free again. */
 void DoorbellPoll::after(uint32_t index) noexcept
 {
-	/* Completions are held since a moment ago: once for each descriptor, as nobody is looked after then. */
+	/* Completions are held since a moment ago, or its target is on another host: once, as it is not looked after
+	 * then. */
 	if (fmads_[index].held.load(std::memory_order_relaxed)) [[unlikely]] {
 		hold_.throttle(traffic_.room());
 		fma_.await(index);
@@ -177,7 +184,7 @@ void DoorbellPoll::after(uint32_t index) noexcept
 
 void DoorbellPoll::serve(uint32_t index) noexcept
 {
-	if (hold_.on()) [[unlikely]] {
+	if (holds(index)) [[unlikely]] {
 		doze(index);
 		return;
 	}
@@ -237,7 +244,7 @@ void DoorbellPoll::look_at_clock() noexcept
 
 			if (entry.rung.exchange(false, std::memory_order_relaxed))
 				entry.last_ns = now;
-			else if (now - entry.last_ns > LINGER_NS || hold_.on())
+			else if (now - entry.last_ns > LINGER_NS || holds(index))
 				doze(index);
 		}
 	}

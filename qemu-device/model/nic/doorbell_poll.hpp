@@ -24,8 +24,8 @@ namespace aries
  * from now on. Either side stores its own word before it reads the other's, with a full fence between, so a doorbell is
  * seen by one of them at least; whoever gets the descriptor's lock first runs it.
  *
- * Where completions are held nobody is looked after, for a store that has to wait for room must hold up the processor
- * that made it, and nobody else.
+ * Where completions are held nobody is looked after, nor is a descriptor with requests under way to another host: a
+ * store that has to wait for room must hold up the processor that made it, and nobody else.
  *
  * The area is the process's: each word is read once, and what it makes of it is its own loss.
  */
@@ -93,6 +93,7 @@ private:
 	uint64_t word(uint32_t index) const noexcept;
 	bool fresh(uint32_t index, uint64_t word) const noexcept;
 	void tell(uint32_t index, bool awake) const noexcept;
+	bool holds(uint32_t index) const noexcept;
 	bool active(uint32_t index) const noexcept;
 	bool any_active() const noexcept;
 	bool take(uint32_t index) noexcept;
