@@ -16,7 +16,9 @@
 
 dir=$BUILD/kernel-debug
 src=$dir/src
-qemu=$BUILD/qemu/bin/qemu-system-x86_64
+. "$TOP/scripts/qemu-version.sh"
+qemu_choose "${QEMU:-7.2}"
+qemu=$QEMU_DIR/bin/qemu-system-x86_64
 harness=$BUILD/linux-source/tools/testing/selftests
 fabric=debug-$$
 pattern=${1:-}

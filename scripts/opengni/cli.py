@@ -32,7 +32,7 @@ def _shape_options(parser):
     group = parser.add_argument_group("the cluster")
     group.add_argument("-n", "--count", type=int, default=2, metavar="N", help="nodes to boot, 1 to 256 (default 2)")
     group.add_argument("--name", help="name of the cluster (default: 'default' for up, a new one for run)")
-    group.add_argument("--kernel", help="6.1, 6.12, debug or the path of an image (default: $KERNEL or 6.1)")
+    group.add_argument("--kernel", help="6.1, 6.12, debug or the path of an image (default: $KERNEL, or the first that is built)")
     group.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
     group.add_argument("--disk", default="", help="boot from this disk image instead of an initrd; it is not written to")
     group.add_argument("--root", default="/dev/vda1", help="root device on the disk (default /dev/vda1)")
@@ -55,7 +55,7 @@ def _shape_options(parser):
     group.add_argument("--ssh", action="store_true",
                        help="sshd in the nodes, and an Ethernet without --net (needs 'make ssh-image', or your --initrd)")
     group.add_argument("--no-driver", action="store_true", help="do not load aries.ko")
-    group.add_argument("--qemu", default="", help="QEMU binary (default: the one 'make qemu' builds)")
+    group.add_argument("--qemu", help="7.2, 10 or the path of a binary (default: $QEMU or 7.2)")
     group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU")
     group.add_argument("--boot-timeout", type=float, default=90.0, metavar="S", help="seconds a node has to boot (default 90)")
     group.add_argument("--print-commands", action="store_true", help="print the QEMU command lines and stop")
@@ -156,12 +156,12 @@ def _time_properties(args):
 
 def make_config(args, name=""):
     """ClusterConfig from parsed arguments."""
-    options = {"kernel": args.kernel} if args.kernel else {}
+    options = {name: value for name, value in (("kernel", args.kernel), ("qemu", args.qemu)) if value}
     return ClusterConfig(
         nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         machine=args.machine, place=args.place,
-        nic={**_time_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
+        nic={**_time_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
         agent=not args.no_agent, load_driver=not args.no_driver, net="ethernet" in args.net or (args.ssh and not args.net),
         ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
 
