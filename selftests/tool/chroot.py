@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""For tests that need a Debian of their own: a chroot with packages, made and removed."""
+
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from opengni import host
+
+from commands import run
+
+APT_OPTIONS = re.compile(r'^(Acquire::(?:https?::(?:Proxy|Timeout)\S*|Check-\S+|Retries) ".+";)$', re.M)
+# In a folder of mounts of its own, which goes with the command.
+ENTER = """mount -t proc proc "$0/proc" && mount -t tmpfs tmpfs "$0/dev/shm" && exec chroot "$0" /usr/bin/env -i \\
+PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@" """
+
+
+def obstacle():
+    """'' or why this machine lets nobody make a chroot."""
+    if os.getuid():
+        return "a chroot with packages takes root"
+    status, output = run("unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt && mknod /mnt/null c 1 3 && chroot / true")
+    return f"no rights for mounts, device nodes or chroot here: {output.strip()}" if status else ""
+
+
+def sources(suite):
+    """apt's entries for a release of Debian, in files that are made from those of this machine."""
+    script = f'. {host.TOP}/scripts/lib.sh; . {host.TOP}/scripts/apt-source.sh; apt_sources {suite} deb; ls "$APT_DIR"/parts/*'
+    status, output = run("bash", "-c", script)
+    if status:
+        raise AssertionError(output)
+    return output.split()
+
+
+class Chroot:
+    """A minimal Debian of some release, with apt as on this machine."""
+
+    def __init__(self, suite):
+        self.root = Path(tempfile.mkdtemp(prefix="opengni-chroot-"))
+        options = [f"--aptopt={text}" for text in APT_OPTIONS.findall(run("apt-config", "dump")[1])]
+        status, output = run("mmdebstrap", "--variant=minbase", "--mode=root", *options, suite, str(self.root), *sources(suite))
+        if status:
+            self.remove()
+            raise AssertionError(f"mmdebstrap: {output[-2000:]}")
+        shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
+
+    def remove(self):
+        """Remove all of it."""
+        shutil.rmtree(self.root)
+
+    def sh(self, command, folder="/", **environment):
+        """(exit status, output and errors) of a shell command in it, as root."""
+        return run("unshare", "--mount", "--propagation=private", "sh", "-c", ENTER, self.root,
+                   *(f"{name}={value}" for name, value in environment.items()), "sh", "-ec", f"cd {folder}\n{command}")
