@@ -2,8 +2,9 @@
 # Copyright (c) 2026 The OpenGNI authors
 # OpenGNI: everything starts here; 'make help' lists the targets.
 #
-# Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,
-# KDIR=DIR a kernel of yours that is built there instead, OVERLAY=DIR files of yours for the guest, OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
+# Variables: KERNEL=6.1|6.12 guest kernel (6.12 on Debian 13, 6.8 on Ubuntu 24.04), KDIR=DIR a kernel of yours that is built
+# there instead, QEMU=7.2|10, V=1 show all output, JOBS=N compilations at a time, OVERLAY=DIR files of yours for the guest,
+# OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
 # MPI=1 aries-sim-mpi, too, PLOT=1 drawings of bench,
 # DESTDIR= and prefix= for install.
 
@@ -14,18 +15,24 @@ SHELL := /bin/bash
 
 TOP := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 OPENGNI_BUILD ?= $(TOP)/.build
-KERNEL ?= 6.1
 ifdef KDIR
 override KDIR := $(abspath $(KDIR))
 override KERNEL := own
 endif
+ifndef KERNEL
+KERNEL := $(shell bash -c '. $(TOP)/scripts/lib.sh; default_kernel')
+endif
+QEMU ?= 7.2
+$(if $(filter 7.2 10,$(QEMU)),,$(error there is no QEMU '$(QEMU)' to build: QEMU=7.2 or QEMU=10))
 JOBS ?= $(shell nproc)
 NODES ?= 2
 prefix ?= /usr/local
 B := $(OPENGNI_BUILD)
-export OPENGNI_BUILD KERNEL JOBS V
+QEMU_DIR := $(if $(filter 7.2,$(QEMU)),$(B)/qemu,$(B)/qemu-$(QEMU))
+export OPENGNI_BUILD KERNEL QEMU JOBS V
 
 VERSION = $(shell $(TOP)/scripts/version.sh)
+OTHER_KERNEL = $(shell bash -c '. $(TOP)/scripts/lib.sh; other_kernel $(KERNEL)')
 KREL = $(shell cat $(B)/kernel-$(KERNEL)/release 2>/dev/null)
 # What modules are built against; of a kernel of one's own, its symbols count as well.
 MODULE_KERNEL = $(if $(KDIR),KDIR=$(KDIR),KVER=$(KREL))
@@ -45,7 +52,8 @@ SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(
 	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
 	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi) \
 	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion install deb debian-image $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
-	$(if $(filter deb debian-image check-all,$(MAKECMDGOALS)),deb) $(if $(filter debian-image check-all,$(MAKECMDGOALS)),image)
+	$(if $(filter deb debian-image check-all,$(MAKECMDGOALS)),deb) $(if $(filter debian-image check-all,$(MAKECMDGOALS)),image) \
+	$(if $(filter-out 7.2,$(QEMU)),qemu$(QEMU))
 
 # Steps in the order in which they are done, and where each is in the row.
 RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
@@ -93,8 +101,9 @@ completion: topo sim userlib agent ## completions of bash for the tools, in .bui
 check: kernel model qemu initramfs topo sim check-image ## set-up, build, all tests; ends with "N passed, N failed, N skipped"
 	@$(TOP)/scripts/check.py $(ARGS)
 
-check-all: kernel model qemu initramfs topo sim check-image net-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel)
-	@$(MAKE) --no-print-directory check-image KERNEL=$(if $(filter 6.1,$(KERNEL)),6.12,6.1)
+check-all: kernel model qemu initramfs topo sim check-image net-image ## check, and what is slow (thread sanitizer, eight nodes, the other kernel, the other QEMU)
+	@$(if $(OTHER_KERNEL),$(MAKE) --no-print-directory check-image KERNEL=$(OTHER_KERNEL))
+	@$(MAKE) --no-print-directory qemu QEMU=$(if $(filter 7.2,$(QEMU)),10,7.2)
 	@$(TOP)/scripts/check.py --all $(ARGS)
 
 check-debug: model qemu userlib agent linux-source ## the tests of driver, kGNI and clients on a kernel with lockdep, KASAN, kmemleak, fault injection
@@ -136,9 +145,9 @@ sim: setup ## aries-sim: whole machines under traffic, flit by flit (Documentati
 		-- bash -c '$(if $(MPI),[ -e $(B)/sim/aries-sim-mpi ] || rm -f $(B)/sim/build.ninja; )\
 		$(TOP)/scripts/build-meson.sh $(B)/sim $(TOP)/qemu-device/sim -- aries-sim $(if $(MPI),aries-sim-mpi)'
 
-qemu: model ## QEMU with the device
-	$(STEP) QEMU -i $(TOP)/qemu-device/qemu -i $(TOP)/qemu-device/patches -i $(TOP)/qemu-device/model \
-		-i $(TOP)/driver/include -i $(TOP)/scripts/build-qemu.sh -o $(B)/qemu/bin/qemu-system-x86_64 \
+qemu: model ## QEMU with the device (QEMU=10: QEMU 10)
+	@$(TOP)/scripts/step.sh $(notdir $(QEMU_DIR)) '$(call position,$@)/$(words $(STEPS))' 'QEMU $(QEMU)' -i $(TOP)/qemu-device/qemu -i $(TOP)/qemu-device/patches -i $(TOP)/qemu-device/model \
+		-i $(TOP)/driver/include -i $(TOP)/scripts/build-qemu.sh -i $(TOP)/scripts/qemu-version.sh -o $(QEMU_DIR)/bin/qemu-system-x86_64 \
 		-- $(TOP)/scripts/build-qemu.sh
 
 driver: kernel ## aries.ko for the guest kernel
@@ -225,7 +234,7 @@ distclean: ## remove everything that is not in the repository
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@printf '\nVariables: KERNEL=6.1|6.12  KDIR=DIR  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
+	@printf '\nVariables: KERNEL=6.1|6.12  KDIR=DIR  QEMU=7.2|10  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
 .PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs driver figures format help initramfs install kgni \
 	interop kernel lint linux-source man model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

@@ -265,7 +265,7 @@ def print_ratios(ratios):
 def to_json(config, data, ratios):
     """The same for machines."""
     return {
-        "accelerator": config.accel, "kernel": config.kernel, "host": platform.release(), "processors": os.cpu_count(),
+        "accelerator": config.accel, "qemu": config.qemu, "kernel": config.kernel, "host": platform.release(), "processors": os.cpu_count(),
         "table": list(data["table"].values()),
         "samples": [{"host_memcpy_ns": one["copy"], "rows": list(one["rows"].values())} for one in data["samples"]],
         "attach_bytes": data["attach"],

@@ -57,7 +57,7 @@ done
 need_logs
 copy_tree
 cd "$tree" || die "cannot enter $tree"
-export OPENGNI_BUILD=$BUILD KERNEL=${KERNEL:-6.1} DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} parallel=${JOBS:-$(nproc)}"
+export OPENGNI_BUILD=$BUILD KERNEL=${KERNEL:-$(default_kernel)} DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} parallel=${JOBS:-$(nproc)}"
 # Those of the caller's make are not for the build's own.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 if ! dpkg-buildpackage -b -us -uc >"$log" 2>&1; then

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
 #
-# Builds QEMU 7.2 from Debian's source package with the Aries NIC in it.
+# Builds QEMU from Debian's source package with the Aries NIC in it.
 #
 # usage: scripts/build-qemu.sh [--print]
 #   --print   only print the path of the binary
 #
-# Result: .build/qemu/bin/qemu-system-x86_64. Nothing is done when nothing has
-# changed. Environment:
+# Result: .build/qemu/bin/qemu-system-x86_64, of QEMU 10 .build/qemu-10/bin/qemu-system-x86_64.
+# Nothing is done when nothing has changed. Environment:
+#   QEMU       version: 7.2 (default; Debian 12's) or 10 (Debian 13's)
 #   OPENGNI_BUILD  where build products go (default: .build)
-#   QEMU_DSC   a downloaded qemu_7.2*.dsc to use instead of asking apt
+#   QEMU_DSC   a downloaded .dsc of that version to use instead of asking apt
 #   ARIES_MODEL_BUILD  a build directory of the model to link, instead of one that this script keeps
 #   JOBS       parallel compilations (default: processors)
 #   V=1        show the output of the tools
@@ -19,14 +20,17 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/apt-source.sh"
+. "$TOP/scripts/qemu-version.sh"
 
-out=$BUILD/qemu
+qemu_choose "${QEMU:-7.2}"
+out=$QEMU_DIR
 gen=$BUILD/gen
 model=${ARIES_MODEL_BUILD:-$BUILD/model}
 src=$out/src
 build=$out/build
 bin=$out/bin/qemu-system-x86_64
 log=$out/build.log
+patches=$TOP/qemu-device/patches/$QEMU_SERIES
 jobs=${JOBS:-$(nproc)}
 
 say() { printf 'qemu: %s\n' "$*"; }
@@ -67,13 +71,14 @@ check_packages() {
 	need 'pkg-config --exists slirp' libslirp-dev
 	need 'test -e /usr/share/seabios/bios-256k.bin' seabios
 	need 'test -e /usr/share/qemu/kvmvapic.bin' qemu-system-data
+	[ "$QEMU_VERSION" = 7.2 ] || need 'python3 -c "import ensurepip, venv"' python3-venv
 	[ ${#missing[@]} -eq 0 ] || die "missing packages, install them with: apt-get install ${missing[*]}"
 }
 
 check_space() {
 	local free
 	free=$(free_mib "$out")
-	[ "$free" -ge 1200 ] || die "no space for QEMU's source and objects: $out has $free MiB free, 1200 are needed"
+	[ "$free" -ge 1300 ] || die "no space for QEMU's source and objects: $out has $free MiB free, 1300 are needed"
 }
 
 # ---- source ----
@@ -87,16 +92,17 @@ find_source() {
 		return
 	fi
 	mkdir -p "$out/download"
-	if ! compgen -G "$out/download/qemu_7.2*.dsc" >/dev/null; then
+	if ! compgen -G "$out/download/qemu_$QEMU_SERIES*.dsc" >/dev/null; then
 		say "fetching Debian's source package" >&2
-		apt_sources
+		apt_sources "$QEMU_SUITE"
 		apt_run "no source for QEMU" apt-get update
-		version=$(source_version qemu '^1:7\.2')
-		[ -n "$version" ] || die "no source for QEMU: apt knows no qemu 7.2; set QEMU_DSC to a qemu_7.2*.dsc"
+		version=$(source_version qemu "^1:${QEMU_SERIES/./\\.}[.+]")
+		[ -n "$version" ] ||
+			die "no source for QEMU: apt knows no qemu $QEMU_SERIES; set QEMU_DSC to a qemu_$QEMU_SERIES*.dsc"
 		cd "$out/download" || die "cannot enter $out/download"
 		apt_run "no source for QEMU" apt-get source --download-only --only-source "qemu=$version"
 	fi
-	compgen -G "$out/download/qemu_7.2*.dsc" | sort -V | tail -n 1
+	compgen -G "$out/download/qemu_$QEMU_SERIES*.dsc" | sort -V | tail -n 1
 }
 
 unpack() {
@@ -104,7 +110,7 @@ unpack() {
 	rm -rf "$src"
 	say "unpacking $(basename "$dsc")"
 	run "unpacking $dsc" dpkg-source --no-copy -x "$dsc" "$src"
-	for patch in "$TOP"/qemu-device/patches/*.patch; do
+	for patch in "$patches"/*.patch; do
 		run "applying $(basename "$patch")" patch -d "$src" -p1 --no-backup-if-mismatch -i "$patch"
 	done
 	sed -i "s|^subdir('9pfs')|subdir('9pfs')\nsubdir('aries')|" "$src/hw/meson.build"
@@ -133,8 +139,25 @@ link_device() {
 
 # ---- build ----
 
+# QEMU 10 wants a newer meson than Debian 12 has: Debian 13's, unpacked beside it.
+get_meson() {
+	local need=1.5.0 have
+	[ "$QEMU_VERSION" != 7.2 ] || return 0
+	have=$(meson --version)
+	if [ "$(printf '%s\n' "$need" "$have" | sort -V | head -n 1)" = "$need" ]; then
+		return 0
+	fi
+	if [ ! -e "$out/meson/usr/bin/meson" ]; then
+		say "meson $have is older than $need: fetching Debian 13's"
+		apt_sources trixie deb
+		apt_run "no meson for QEMU" apt-get update
+		unpack_deb meson "$out/meson"
+	fi
+	export PYTHONPATH=$out/meson/usr/lib/python3/dist-packages
+}
+
 configure() {
-	local cc=gcc cxx=g++
+	local cc=gcc cxx=g++ own=()
 	if command -v ccache >/dev/null; then
 		# Lets builds in different places share what was compiled.
 		export CCACHE_BASEDIR=$out CCACHE_NOHASHDIR=1
@@ -143,12 +166,16 @@ configure() {
 	fi
 	rm -rf "$build"
 	mkdir -p "$build"
+	case $QEMU_VERSION in
+	7.2) own=(--with-git-submodules=ignore) ;;
+	*) own=(--disable-install-blobs --disable-download) ;;
+	esac
 	say "configuring"
 	(cd "$build" && run "configuring QEMU" "$src/configure" --target-list=x86_64-softmmu \
 		--without-default-features --without-default-devices --with-devices-x86_64=aries \
 		--cc="$cc" --cxx="$cxx" --enable-system --enable-tcg --enable-kvm --enable-virtfs --enable-attr \
 		--enable-cap-ng --enable-vhost-user --enable-slirp --enable-trace-backends=log --disable-docs --disable-tools \
-		--disable-werror --audio-drv-list= --with-git-submodules=ignore --disable-debug-info)
+		--disable-werror --audio-drv-list= "${own[@]}" --disable-debug-info)
 }
 
 build_model() {
@@ -163,8 +190,8 @@ is_stamp() { [ "$(cat "$1" 2>/dev/null)" = "$2" ]; }
 tree_stamp() {
 	{
 		echo "$out"
-		cat "$dsc" "$TOP/qemu-device/qemu/devices.mak" "$TOP"/qemu-device/patches/*.patch
-		declare -f unpack configure
+		cat "$dsc" "$TOP/qemu-device/qemu/devices.mak" "$patches"/*.patch
+		declare -f unpack configure get_meson
 		gcc --version | head -n 1
 	} | sha256sum | cut -d' ' -f1
 }
@@ -201,6 +228,7 @@ main() {
 	build_model
 	dsc=$(find_source)
 	tree=$(tree_stamp)
+	get_meson
 	if ! is_stamp "$out/tree.stamp" "$tree"; then
 		check_space
 		rm -f "$out/tree.stamp"

@@ -16,7 +16,9 @@
 
 dir=$BUILD/kernel-debug
 src=$dir/src
-qemu=$BUILD/qemu/bin/qemu-system-x86_64
+. "$TOP/scripts/qemu-version.sh"
+qemu_choose "${QEMU:-7.2}"
+qemu=$QEMU_DIR/bin/qemu-system-x86_64
 harness=$BUILD/linux-source/tools/testing/selftests
 fabric=debug-$$
 pattern=${1:-}
@@ -128,7 +130,7 @@ build_image() {
 
 run() {
 	PYTHONPATH=$TOP/scripts python3 - "$1" "$SILENCE" "$qemu" -L /usr/share/qemu -L /usr/share/seabios -machine q35,memory-backend=mem \
-		-accel tcg,thread=multi -cpu max,-erms -smp 2 -m 1G -object memory-backend-memfd,id=mem,size=1G,share=on \
+		-accel tcg,thread=multi -cpu max,-erms,-fsrm -smp 2 -m 1G -object memory-backend-memfd,id=mem,size=1G,share=on \
 		-nodefaults -no-user-config -display none -no-reboot -device pcie-root-port,id=rp0,chassis=1,x-speed=8,x-width=16 \
 		-device aries-nic,id=nic0,bus=rp0,fabric=$fabric,node=0,nodes=2 -kernel "$src/arch/x86/boot/bzImage" \
 		-initrd "$BUILD/initramfs-check-debug.cpio" -append 'rdinit=/init-debug console=ttyS0 tsc=reliable no_timer_check panic=-1' -serial stdio -monitor none <<-'PYTHON' || true

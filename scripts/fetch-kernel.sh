@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-# Unpack the guest kernel of KERNEL= (6.1 or 6.12) into .build/kernel-$KERNEL.
+# Unpack the guest kernel of KERNEL= (6.1 or 6.12; on Ubuntu 6.8) into .build/kernel-$KERNEL.
 #
 # Leaves there: release (a line as uname -r), vmlinuz, lib/modules/<release>.
 
@@ -9,7 +9,7 @@
 . "$TOP/scripts/kernel-release.sh"
 takes_none "$@"
 
-KERNEL=${KERNEL:-6.1}
+KERNEL=${KERNEL:-$(default_kernel)}
 dir=$BUILD/kernel-$KERNEL
 release=$(kernel_release "$KERNEL")
 headers=/usr/src/linux-headers-$release
@@ -22,15 +22,21 @@ fi
 
 # The headers' version, not just the newest image: symbol versions must match.
 version=$(dpkg-query -W -f='${Version}' "linux-headers-$release")
-deb=$(download_deb "$BUILD/dl" "linux-image-$release=$version")
 rm -rf "$dir.new"
 mkdir -p "$dir.new"
-dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$dir.new" --exclude='./usr/*' --exclude='./boot/System.map*' ||
-	die "cannot unpack $deb: is there space left in $BUILD?"
+parts=("linux-image-$release")
+# Ubuntu has the modules in a package of their own.
+[ -z "$(candidate "linux-modules-$release")" ] || parts+=("linux-modules-$release")
+for part in "${parts[@]}"; do
+	deb=$(download_deb "$BUILD/dl" "$part=$version")
+	# Where /lib is a link to /usr/lib, some packages have their modules below the latter.
+	dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$dir.new" --exclude='./usr/share/*' --exclude='./boot/System.map*' \
+		--transform='s,^\./usr/lib/,./lib/,' || die "cannot unpack $deb: is there space left in $BUILD?"
+	rm -f "$deb"
+done
 mv "$dir.new/boot/vmlinuz-$release" "$dir.new/vmlinuz"
 depmod -b "$dir.new" "$release"
 echo "$release" >"$dir.new/release"
 rm -rf "$dir"
 mv "$dir.new" "$dir"
-rm -f "$deb"
 echo "kernel $release unpacked"

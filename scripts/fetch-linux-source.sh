@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 takes_none "$@"
 
-KERNEL=${KERNEL:-6.1}
+KERNEL=${KERNEL:-$(default_kernel)}
 pkg=linux-source-$KERNEL
 dir=$BUILD/linux-source
 

@@ -6,6 +6,8 @@
 # (where modules, rules and systemd's units go, without the stage), symvers (where pkg-config finds the modules' symbols),
 # strip (-s, or empty where somebody else strips).
 # shellcheck shell=bash
+. "$TOP/scripts/qemu-version.sh"
+qemu_choose "${QEMU:-7.2}"
 stage="" prefix="" release="" module_dir="" udev_dir="" unit_dir="" symvers="" strip=""
 
 # Modules of the Python package that are about this project's own tests and figures, not about clusters.
@@ -77,7 +79,11 @@ part_cluster() {
 	put 644 "$TOP/scripts/wireshark/aries.lua" "$prefix/lib/wireshark/plugins/aries.lua"
 }
 
-part_qemu() { put_program "$BUILD/qemu/bin/qemu-system-x86_64" "$prefix/libexec/opengni/qemu-system-x86_64"; }
+part_qemu() {
+	local own=""
+	[ "$QEMU_VERSION" = 7.2 ] || own=qemu-$QEMU_VERSION/
+	put_program "$QEMU_DIR/bin/qemu-system-x86_64" "$prefix/libexec/opengni/${own}qemu-system-x86_64"
+}
 
 # The guest: Debian's kernel, and the file system for it, for each kernel that is built; with sshd where that is.
 part_images() {

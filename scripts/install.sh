@@ -13,6 +13,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/install-parts.sh"
+KERNEL=${KERNEL:-$(default_kernel)}
 umask 022
 
 PARTS="userlib abi agent programs cluster qemu images modules udev node kernel_headers symbols man"
@@ -37,7 +38,7 @@ places() {
 	if ! is_system; then
 		module_dir=$prefix/lib/modules udev_dir=$prefix/lib/udev/rules.d unit_dir=$prefix/lib/systemd/system
 	fi
-	release=$(cat "$BUILD/kernel-${KERNEL:-6.1}/release" 2>/dev/null || true)
+	release=$(cat "$BUILD/kernel-$KERNEL/release" 2>/dev/null || true)
 	symvers="\${prefix}/lib/opengni/\${kernel}/Module.symvers"
 }
 
@@ -137,7 +138,7 @@ new_folders() {
 # The parts that there are, below $stage.
 make_stage() {
 	local part
-	[ -n "$release" ] || die "$BUILD/kernel-${KERNEL:-6.1} is missing: run 'make install', which builds it first"
+	[ -n "$release" ] || die "$BUILD/kernel-$KERNEL is missing: run 'make install', which builds it first"
 	for part in $PARTS; do "part_$part"; done
 	# The index is one of our files: depmod cannot write to where the kernel's own modules are, nor need it.
 	is_system || depmod -b "$stage$prefix" "$release" 2>/dev/null || true

@@ -40,6 +40,38 @@ case ${1:-} in
 -*) [[ " $(head_comment) " =~ [^-a-z]"$1"[^-a-z] ]] || wrong "no option '$1'" ;;
 esac
 
+# distribution: name and version of what runs here, as 'debian 12'.
+distribution() { (
+	. /etc/os-release 2>/dev/null
+	echo "${ID:-unknown} ${VERSION_ID:-}"
+); }
+
+# default_kernel: the guest kernel (KERNEL=) that is at hand here.
+default_kernel() {
+	case $(distribution) in
+	'debian 13') echo 6.12 ;;
+	'ubuntu 24.04') echo 6.8 ;;
+	*) echo 6.1 ;;
+	esac
+}
+
+# other_kernel KERNEL: the one beside it, if there is one.
+other_kernel() {
+	case "$(distribution) $1" in
+	'debian 12 6.1') echo 6.12 ;;
+	'debian 12 6.12') echo 6.1 ;;
+	esac
+}
+
+# archive_hint: which entries apt should have.
+archive_hint() {
+	case $(distribution) in
+	'debian 13') echo "are 'trixie' and 'trixie-security' main in /etc/apt/sources.list*?" ;;
+	'ubuntu 24.04') echo "are 'noble' and 'noble-security' main and universe in /etc/apt/sources.list*?" ;;
+	*) echo "are 'bookworm' and 'bookworm-security' main in /etc/apt/sources.list*?" ;;
+	esac
+}
+
 # check_root WHAT: die unless as_root can work.
 check_root() {
 	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
@@ -64,13 +96,13 @@ apt_cause() {
 	if grep -qE "[Nn]o space left|enough free space" "$log"; then
 		echo "no disk space on the file system of /var or /: free some and try again"
 	elif grep -qE "Temporary failure resolving|Could not resolve|Could not connect|Unable to connect|Network is unreachable|timed out" "$log"; then
-		echo "no network: apt cannot reach the Debian mirror in /etc/apt/sources.list*"
+		echo "no network: apt cannot reach the mirror in /etc/apt/sources.list*"
 	elif pkg=$(grep -m 1 -E '^sudo: .*(password|terminal|not allowed|not in the sudoers)' "$log"); then
 		echo "$pkg: run 'make setup' as root once"
 	elif grep -qE "Could not get lock|Unable to acquire|Unable to lock" "$log"; then
 		echo "another apt or dpkg is running: wait for it and try again"
 	elif pkg=$(grep -oE "Unable to locate package [^ ]+|Can't find a source to download version .* of '[^']+'|has no installation candidate" "$log" | head -n 1) && [ -n "$pkg" ]; then
-		echo "package not found ($pkg): are 'bookworm' and 'bookworm-security' main in /etc/apt/sources.list*?"
+		echo "package not found ($pkg): $(archive_hint)"
 	else
 		echo "apt failed: $(grep -E '^E:' "$log" | head -n 1) (all of it: $log)"
 	fi

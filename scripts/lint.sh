@@ -34,7 +34,19 @@ check() {
 	fi
 }
 
-format() { formatted | xargs clang-format --dry-run -Werror; }
+# The sources are in the form that version 14 gives them; others form some lines otherwise.
+FORMATTER=clang-format-14
+command -v "$FORMATTER" >/dev/null || FORMATTER=clang-format
+right_formatter() {
+	local version
+	version=$("$FORMATTER" --version | grep -oE '[0-9]+' | head -n 1)
+	[ "$version" = 14 ] || {
+		echo "this is clang-format ${version:-unknown}, and the sources are in the form of version 14 (Debian 12's): use that"
+		return 1
+	}
+}
+
+format() { right_formatter && formatted | xargs "$FORMATTER" --dry-run -Werror; }
 
 # tidy BUILD_DIR: clang-tidy over a meson project's own C++ sources.
 tidy() {
@@ -61,7 +73,8 @@ kernel_doc() {
 }
 
 if [ "$mode" = --fix ]; then
-	formatted | xargs clang-format -i
+	right_formatter || exit 1
+	formatted | xargs "$FORMATTER" -i
 	scripts/copyright-lines.py --fix
 	exit 0
 fi
@@ -75,7 +88,7 @@ if [ "$mode" != --quick ] || [ -x "$BUILD/linux-source/scripts/kernel-doc" ]; th
 	check "kernel-doc of public headers" kernel_doc
 fi
 if [ "$mode" != --quick ]; then
-	check "driver: W=1, sparse, checkpatch, sysfs ABI" "$TOP/scripts/check-driver.sh" "$(cat "$BUILD/kernel-${KERNEL:-6.1}/release")"
+	check "driver: W=1, sparse, checkpatch, sysfs ABI" "$TOP/scripts/check-driver.sh" "$(cat "$BUILD/kernel-${KERNEL:-$(default_kernel)}/release")"
 	check "clang-tidy: model" tidy "$BUILD/model"
 	check "clang-tidy: simulator" tidy "$BUILD/sim"
 	check "clang-tidy: userlib" tidy "$BUILD/userlib"

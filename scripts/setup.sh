@@ -3,12 +3,14 @@
 # Copyright (c) 2026 The OpenGNI authors
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb] [image]
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb] [image] [qemu10]
 #
 # What only those need comes with their names. The list is Build-Depends of scripts/debian/control.
 #
-# KERNEL=6.1 (default) or 6.12 selects the guest kernel whose headers are needed; own: none.
-# The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
+# KERNEL=6.1 (default on Debian 12), 6.12 (default on Debian 13) or 6.8 (Ubuntu 24.04) selects the guest kernel whose
+# headers are needed; own: none. The kernel image is not installed: fetch-kernel.sh unpacks it below .build.
+#
+# OPENGNI_DEBIAN=URL is a mirror of Debian where apt has none: on Ubuntu, for QEMU's source (scripts/apt-source.sh).
 
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/kernel-release.sh"
@@ -18,7 +20,7 @@ NEED_MIB=2000
 
 CONTROL=$TOP/scripts/debian/control
 # Purposes that can be named: profiles pkg.opengni.NAME in Build-Depends there.
-PURPOSES="tests lint interop lustre debug mpi figures doc deb image"
+PURPOSES="tests lint interop lustre debug mpi figures doc deb image qemu10"
 
 # packages PURPOSE...: what Build-Depends names when the profiles of these purposes and of a build by make are on. A
 # package's profiles are groups in <>, of which one must hold; in a group all must, each with ! if it must be off.
@@ -56,14 +58,22 @@ missing() {
 }
 
 check_system() {
-	local id="" version=""
-	[ -r /etc/os-release ] && id=$(. /etc/os-release && echo "${ID:-}") && version=$(. /etc/os-release && echo "${VERSION_ID:-}")
-	if [ "$id" != debian ] || ! command -v apt-get >/dev/null; then
-		die "this is not Debian: the build takes QEMU, kernels and headers from Debian 12's packages"
+	local here
+	here=$(distribution)
+	if ! command -v apt-get >/dev/null; then
+		die "$here has no apt: the build takes QEMU, kernels and headers from packages of Debian; use the Containerfile"
 	fi
-	if [ "$version" != 12 ] && [ -z "${OPENGNI_ANY_DEBIAN:-}" ]; then
-		die "Debian ${version:-unknown} is not Debian 12 (set OPENGNI_ANY_DEBIAN=1 to try all the same)"
-	fi
+	case $here in
+	'debian 12' | 'debian 13') ;;
+	'ubuntu 24.04')
+		[ -n "${OPENGNI_DEBIAN:-}" ] ||
+			die "on Ubuntu the source of QEMU comes from Debian: set OPENGNI_DEBIAN to the URL of a mirror of Debian"
+		;;
+	*)
+		[ -n "${OPENGNI_ANY_DEBIAN:-}" ] || die \
+			"$here is not Debian 12 or 13 or Ubuntu 24.04 (use the Containerfile, or set OPENGNI_ANY_DEBIAN=1 to try all the same)"
+		;;
+	esac
 	[ "$(dpkg --print-architecture)" = amd64 ] || die "amd64 is the only architecture supported"
 }
 
@@ -106,6 +116,7 @@ main() {
 	[ -n "$want" ] || die "$CONTROL has no Build-Depends"
 	# who brings a kernel brings its headers
 	[ "$KERNEL" = own ] || want="$want linux-headers-$(kernel_release "$KERNEL")" || exit 1
+	[ -z "${OPENGNI_DEBIAN:-}" ] || want="$want debian-archive-keyring"
 	if [ $list = yes ]; then
 		printf '%s\n' $want
 		return
@@ -123,5 +134,5 @@ main() {
 	install $need
 }
 
-KERNEL=${KERNEL:-6.1}
+KERNEL=${KERNEL:-$(default_kernel)}
 main "$@"

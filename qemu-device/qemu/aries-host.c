@@ -7,9 +7,6 @@
 #include "qemu/error-report.h"
 #include "qemu/log.h"
 #include "qemu/main-loop.h"
-#include "sysemu/reset.h"
-#include "sysemu/runstate.h"
-#include "sysemu/sysemu.h"
 #include "hw/core/cpu.h"
 #include "hw/pci/msix.h"
 #include "hw/pci/pcie_aer.h"
@@ -38,14 +35,14 @@ static void aries_irq_deliver(AriesNic *s)
 
 void aries_irq_flush_slow(AriesNic *s)
 {
-    bool locked = qemu_mutex_iothread_locked();
+    bool locked = bql_locked();
 
     if (!locked) {
-        qemu_mutex_lock_iothread();
+        bql_lock();
     }
     aries_irq_deliver(s);
     if (!locked) {
-        qemu_mutex_unlock_iothread();
+        bql_unlock();
     }
 }
 
@@ -67,7 +64,7 @@ static void aries_host_irq(void *opaque, unsigned int vector)
         return;
     }
     qatomic_or(&s->irq_pending, 1u << vector);
-    if (!current_cpu && !qemu_mutex_iothread_locked()) {
+    if (!current_cpu && !bql_locked()) {
         qemu_bh_schedule(s->irq_bh);
     }
 }

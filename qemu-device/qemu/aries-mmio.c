@@ -41,7 +41,7 @@ static const char *aries_reg_name(hwaddr offset)
  */
 static bool aries_nested(AriesNic *s, unsigned bar, hwaddr addr)
 {
-    if (likely(!qatomic_read(&s->delivering)) || !qemu_mutex_iothread_locked()) {
+    if (likely(!qatomic_read(&s->delivering)) || !bql_locked()) {
         return false;
     }
     trace_aries_ub_nested(s->node, bar, addr);

@@ -15,13 +15,11 @@
 #ifndef HW_ARIES_NIC_H
 #define HW_ARIES_NIC_H
 
-#include "exec/memory.h"
-#include "hw/pci/pci.h"
 #include "qemu/notify.h"
 #include "qemu/timer.h"
-#include "sysemu/runstate.h"
 #include "qom/object.h"
 
+#include "aries-compat.h"
 #include "aries_model.h"
 #include "aries_regs.h"
 
@@ -93,8 +91,8 @@ struct AriesNic {
     MemoryRegion desc;
     void *desc_area;
     QEMUBH *irq_bh;
-    bool unready;         /* after a reset: accesses that began before it are in flight; iothread lock */
-    bool held;            /* we have stopped the machine until they have ended; iothread lock */
+    bool unready;         /* after a reset: earlier accesses are in flight; iothread lock */
+    bool held;            /* the machine is stopped until they have ended; iothread lock */
     QEMUTimer *alarm;     /* of the model; any thread sets it */
     uint32_t irq_pending; /* atomic: vectors marked and not yet delivered */
 

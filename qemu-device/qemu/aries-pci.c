@@ -8,13 +8,11 @@
 #include "qemu/main-loop.h"
 #include "qemu/memalign.h"
 #include "qemu/module.h"
-#include "exec/address-spaces.h"
 #include "hw/pci/msix.h"
 #include "hw/pci/pcie.h"
 #include "hw/pci/pcie_aer.h"
 #include "hw/pci/pcie_port.h"
 #include "hw/pci/pcie_regs.h"
-#include "migration/blocker.h"
 #include "aries-nic.h"
 #include "trace.h"
 
@@ -157,12 +155,7 @@ static bool aries_migration_block(AriesNic *s, Error **errp)
      * and -only-migratable show.
      */
     error_setg(&s->blocker, "aries-nic cannot be migrated: its peers hold mappings of this guest's memory");
-    if (migrate_add_blocker(s->blocker, errp) < 0) {
-        error_free(s->blocker);
-        s->blocker = NULL;
-        return false;
-    }
-    return true;
+    return aries_block_migration(&s->blocker, errp);
 }
 
 static void aries_exit(PCIDevice *pci)
@@ -176,11 +169,7 @@ static void aries_exit(PCIDevice *pci)
     }
     aries_host_stop(s);
     aries_ram_stop(s);
-    if (s->blocker) {
-        migrate_del_blocker(s->blocker);
-        error_free(s->blocker);
-        s->blocker = NULL;
-    }
+    aries_unblock_migration(&s->blocker);
     if (pci->exp.aer_cap) {
         pcie_aer_exit(pci);
     }
@@ -319,7 +308,7 @@ static void aries_init(Object *obj)
     ARIES_NIC(obj)->place = ARIES_PLACE_OF_NODE;
 }
 
-static void aries_class_init(ObjectClass *klass, void *data)
+static void aries_class_init(ObjectClass *klass, AriesClassData *data)
 {
     DeviceClass *dc = DEVICE_CLASS(klass);
     PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
@@ -335,7 +324,7 @@ static void aries_class_init(ObjectClass *klass, void *data)
     pc->subsystem_vendor_id = ARIES_PCI_VENDOR;
     pc->subsystem_id = ARIES_PCI_DEVICE;
     dc->desc = "Aries network interface (Cray XC)";
-    dc->reset = aries_reset;
+    device_class_set_legacy_reset(dc, aries_reset);
     set_bit(DEVICE_CATEGORY_NETWORK, dc->categories);
     aries_props_class_init(klass);
 }

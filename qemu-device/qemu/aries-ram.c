@@ -7,9 +7,6 @@
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
 #include "qapi/error.h"
-#include "exec/address-spaces.h"
-#include "exec/ramblock.h"
-#include "sysemu/hostmem.h"
 #include "aries-nic.h"
 #include "trace.h"
 

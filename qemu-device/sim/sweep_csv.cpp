@@ -3,6 +3,7 @@
 #include "sweep_csv.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <sstream>
 
 namespace aries::sim

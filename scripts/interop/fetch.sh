@@ -31,7 +31,7 @@ have_lists=no
 apt_lists() {
 	[ $have_lists = yes ] && return
 	have_lists=yes
-	apt_sources
+	apt_sources bookworm
 	apt_run "no source packages" apt-get update
 }
 

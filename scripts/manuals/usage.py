@@ -87,7 +87,7 @@ def help_text(program, *operation):
     """What a program prints for --help."""
     path = PROGRAMS[program]
     environment = {**os.environ, "LD_LIBRARY_PATH": str(STAGE / "lib"), "COLUMNS": WIDE, "LC_ALL": "C.UTF-8"}
-    for name in [name for name in environment if name.startswith("OPENGNI_") and name != "OPENGNI_BUILD"] + ["KERNEL"]:
+    for name in [name for name in environment if name.startswith("OPENGNI_") and name != "OPENGNI_BUILD"] + ["KERNEL", "QEMU"]:
         environment.pop(name, None)
     try:
         return subprocess.run([path, *CALLED.get(program, ()), *operation, "--help"], capture_output=True, check=True, text=True,

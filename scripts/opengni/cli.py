@@ -33,7 +33,8 @@ def _shape_options(parser):
     group = parser.add_argument_group("the cluster")
     group.add_argument("-n", "--count", type=int, default=2, metavar="N", help="nodes to boot, 1 to 256 (default 2)")
     group.add_argument("--name", help="name of the cluster (default: 'default' for up, a new one for run)")
-    group.add_argument("--kernel", help="6.1, 6.12, debug, own (that of make's KDIR=) or the path of an image (default: $KERNEL or 6.1)")
+    group.add_argument("--kernel", help="6.1, 6.12, debug, own (that of make's KDIR=) or the path of an image (default: $KERNEL, or the first that is"
+                       " built)")
     group.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
     group.add_argument("--disk", default="", metavar="IMAGE", help="a raw or qcow2 disk image to boot from, by its own boot loader unless there is"
                        " --kernel (Documentation/nodes.md). It is not written to: each node has a disk of its own over it, until down")
@@ -62,7 +63,7 @@ def _shape_options(parser):
     group.add_argument("--ssh", action="store_true",
                        help="sshd in the nodes, and an Ethernet without --net (needs 'make ssh-image', or your --initrd)")
     group.add_argument("--no-driver", action="store_true", help="do not load aries.ko")
-    group.add_argument("--qemu", default="", help="QEMU binary (default: the one 'make qemu' builds)")
+    group.add_argument("--qemu", help="7.2, 10 or the path of a binary (default: $QEMU or 7.2)")
     group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU, such as -s; may be given several times")
     group.add_argument("--boot-timeout", type=float, default=0.0, metavar="S", help="seconds a node has to boot (default 90, with --disk 600)")
     group.add_argument("--print-commands", action="store_true", help="print the QEMU command lines and stop")
@@ -141,12 +142,12 @@ def _nic_properties(args):
 
 def make_config(args, name=""):
     """ClusterConfig from parsed arguments."""
-    options = {"kernel": args.kernel} if args.kernel else {}
+    options = {name: value for name, value in (("kernel", args.kernel), ("qemu", args.qemu)) if value}
     return ClusterConfig(
         nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, keep=args.keep, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         machine=args.machine, place=args.place,
-        nic={**_nic_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu=args.qemu, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
+        nic={**_nic_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
         agent=not args.no_agent, load_driver=not args.no_driver, net="ethernet" in args.net or (args.ssh and not args.net),
         user_net=args.user_net, ipogif="ipogif" in args.net, ssh=args.ssh, boot_timeout=args.boot_timeout, **options)
 

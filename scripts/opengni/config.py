@@ -21,14 +21,25 @@ MEM_MIN_MIB = 96
 OVERHEAD_MIB = 64
 
 # Those that `make` unpacks; the one that `make check-debug` builds; that of KDIR=.
-KERNELS = ("6.1", "6.12", "debug", "own")
-MODULAR_KERNELS = KERNELS[:2]
+KERNELS = ("6.1", "6.12", "6.8", "debug", "own")
+MODULAR_KERNELS = KERNELS[:3]
+# Versions of QEMU that `make` builds, and where below host.BUILD.
+QEMUS = {"7.2": "qemu", "10": "qemu-10"}
 # QEMU looks for them when it boots a kernel that it is given.
 FIRMWARE_FILES = ("bios-256k.bin", "linuxboot_dma.bin", "kvmvapic.bin")
-DEFAULT_KERNEL = os.environ.get("KERNEL", "6.1")
 BOOT_TIMEOUT = 90.0
 # A distribution starts more than the project's own guest; on a busy host under TCG that takes minutes.
 DISK_BOOT_TIMEOUT = 600.0
+
+
+def kernel_image(kernel):
+    """Path of the image of one of KERNELS."""
+    return host.product(f"kernel-{kernel}/vmlinuz", f"lib/opengni/images/vmlinuz-{kernel}")
+
+
+# $KERNEL, else the first that is there: which `make` takes depends on the distribution.
+DEFAULT_KERNEL = os.environ.get("KERNEL") or next((name for name in KERNELS if kernel_image(name).exists()), KERNELS[0])
+DEFAULT_QEMU = os.environ.get("QEMU") or "7.2"
 
 
 def parse_size(text):
@@ -76,7 +87,8 @@ class ClusterConfig:
     """Where on the machine the nodes sit (machine.POLICIES); empty: packed."""
     nic: dict = field(default_factory=dict)
     """More properties of aries-nic, the same on all nodes."""
-    qemu: str = ""
+    qemu: str = DEFAULT_QEMU
+    """One of QEMUS, or the path of a binary."""
     qemu_args: list = field(default_factory=list)
     with_nic: bool = True
     agent: bool = True
@@ -145,12 +157,15 @@ class ClusterConfig:
 
     def qemu_path(self):
         """The QEMU binary to run."""
-        return Path(self.qemu) if self.qemu else host.product("qemu/bin/qemu-system-x86_64", "libexec/opengni/qemu-system-x86_64")
+        if self.qemu in QEMUS:
+            folder = "libexec/opengni" if self.qemu == "7.2" else f"libexec/opengni/qemu-{self.qemu}"
+            return host.product(f"{QEMUS[self.qemu]}/bin/qemu-system-x86_64", f"{folder}/qemu-system-x86_64")
+        return Path(self.qemu)
 
     def kernel_path(self):
         """The kernel image to boot."""
         if self.kernel in KERNELS:
-            return host.product(f"kernel-{self.kernel}/vmlinuz", f"lib/opengni/images/vmlinuz-{self.kernel}")
+            return kernel_image(self.kernel)
         return Path(self.kernel)
 
     def initrd_path(self):
@@ -193,14 +208,18 @@ class ClusterConfig:
     def _validate_files(self):
         if self.kernel not in KERNELS and "/" not in self.kernel and not Path(self.kernel).exists():
             raise ConfigError(f"unknown kernel '{self.kernel}': {', '.join(KERNELS)} or the path of an image")
-        need = [("QEMU", self.qemu_path(), host.missing("qemu", "opengni-qemu"))]
+        if self.qemu not in QEMUS and "/" not in self.qemu:
+            raise ConfigError(f"no QEMU '{self.qemu}': {', '.join(QEMUS)} or the path of a binary")
+        target = "qemu" if self.qemu == "7.2" else f"qemu QEMU={self.qemu}" if self.qemu in QEMUS else ""
+        way_out = host.missing(target, "opengni-qemu" if target == "qemu" else "") if target else "give another path"
+        need = [("QEMU", self.qemu_path(), way_out)]
         if not self.boots_itself:
             need.append(("kernel", self.kernel_path(), self._way_out("kernel")))
         if self.initrd_path():
             need.append(("initrd", self.initrd_path(), self._way_out("initramfs")))
         if self.disk:
             need.append(("disk image", Path(self.disk), "give another with --disk"))
-        for name in () if self.qemu else FIRMWARE_FILES:  # another QEMU may have its own
+        for name in FIRMWARE_FILES if self.qemu in QEMUS else ():  # another QEMU may have its own
             if not any((folder / name).is_file() for folder in host.FIRMWARE):
                 raise ConfigError(f"QEMU's firmware {name} is missing: install packages seabios and qemu-system-data")
         for what, path, way_out in need:

@@ -4,6 +4,7 @@
 
 import ctypes
 import os
+import platform
 import re
 import signal
 from pathlib import Path
@@ -46,6 +47,15 @@ def missing(target, package=""):
     if not PREFIX:
         return f"make {target}"
     return f"{f'install package {package}, or ' if package else ''}run 'make {target} install' in the source tree"
+
+
+def distribution():
+    """What runs here, as 'debian 12'."""
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return "unknown"
+    return f"{release['ID']} {release.get('VERSION_ID', '')}"
 
 
 def accelerator():

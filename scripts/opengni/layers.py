@@ -12,12 +12,12 @@ import unittest
 from pathlib import Path
 
 from . import host, patience, tap
-from .config import ClusterConfig
+from .config import DEFAULT_KERNEL, DEFAULT_QEMU, ClusterConfig
 from .testing import SyncCluster, kernel_complaints, slow_tests
 
 TOP, BUILD = host.TOP, host.BUILD
 LOGS = BUILD / "check"
-KERNEL = os.environ.get("KERNEL", "6.1")
+KERNEL = DEFAULT_KERNEL
 JOBS = os.environ.get("JOBS") or str(host.cpus())
 SILENCE = 600.0  # seconds without a line of output, by patience.clock(), after which a program counts as stuck
 FUZZ_ACCESSES = 10_000_000
@@ -172,15 +172,37 @@ def userlib():
     return _meson("userlib-check", "userlib", [])
 
 
-def qtest():
-    """The device through QEMU's qtest, no guest."""
-    status, output = _command("qtest", [str(TOP / "scripts/run-qtest.sh")])
+def _qtest(name, qemu):
+    status, output = _command(name, [str(TOP / "scripts/run-qtest.sh")], {"QEMU": qemu})
     if status and "1.." not in output:
         raise LayerError(output.strip().splitlines()[-1] if output.strip() else f"run-qtest.sh ended with status {status}")
     cases = tap.parse(output)
     if status and not any(case.status == tap.FAIL for case in cases):
-        raise LayerError(f"run-qtest.sh ended with status {status}; log {LOGS / 'qtest.log'}")
+        raise LayerError(f"run-qtest.sh ended with status {status}; log {LOGS / (name + '.log')}")
     return cases
+
+
+def qtest():
+    """The device through QEMU's qtest, no guest."""
+    return _qtest("qtest", DEFAULT_QEMU)
+
+
+def _job(name, **options):
+    """A case: the job between two nodes of this kind."""
+    cluster = SyncCluster(ClusterConfig(nodes=2, **options))
+    try:
+        cluster.up()
+        results = cluster.run_job(["gni-perf", "--max-size=1M", "--iterations=50"], timeout=300)
+    finally:
+        cluster.down()
+    bad = [f"rank {result.rank}: {result.stderr.strip() or result.error}" for result in results if not result.ok]
+    return tap.Case(name, tap.FAIL if bad else tap.PASS, "; ".join(bad))
+
+
+def other_qemu():
+    """The device and the job in the other QEMU."""
+    qemu = "10" if DEFAULT_QEMU == "7.2" else "7.2"
+    return [*_qtest("other-qemu", qemu), _job(f"gni-perf in QEMU {qemu}", qemu=qemu, kernel=KERNEL, initrd=_image(KERNEL))]
 
 
 def _image(kernel):
@@ -213,17 +235,10 @@ def guest():
 
 def other_kernel():
     """The driver and the job on the other kernel."""
-    kernel = "6.12" if KERNEL == "6.1" else "6.1"
-    cases = _guest("other-kernel", kernel)
-    cluster = SyncCluster(ClusterConfig(nodes=2, kernel=kernel, initrd=_image(kernel)))
-    try:
-        cluster.up()
-        results = cluster.run_job(["gni-perf", "--max-size=1M", "--iterations=50"], timeout=300)
-    finally:
-        cluster.down()
-    bad = [f"rank {result.rank}: {result.stderr.strip() or result.error}" for result in results if not result.ok]
-    cases.append(tap.Case(f"gni-perf on Linux {kernel}", tap.FAIL if bad else tap.PASS, "; ".join(bad)))
-    return cases
+    kernel = {"6.1": "6.12", "6.12": "6.1"}.get(KERNEL)
+    if kernel is None or host.distribution() != "debian 12":
+        return [tap.Case("other kernel", tap.SKIP, f"{host.distribution()} has no other kernel")]
+    return [*_guest("other-kernel", kernel), _job(f"gni-perf on Linux {kernel}", kernel=kernel, initrd=_image(kernel))]
 
 
 class _Collector(unittest.TestResult):
@@ -297,6 +312,7 @@ LAYERS = [
     ("kgni", kgni, False),
     ("userlib", userlib, False),
     ("qtest", qtest, False),
+    ("other-qemu", other_qemu, True),
     ("guest", guest, False),
     ("cluster", cluster, False),
     ("other-kernel", other_kernel, True),

@@ -4,8 +4,8 @@
 
 import os
 import re
-import subprocess
 
+from commands import run
 from opengni import host
 
 INSTALL = host.TOP / "scripts/install.sh"
@@ -32,12 +32,6 @@ def picture(root):
         else:
             found[str(path.relative_to(root))] = (oct(path.stat().st_mode), path.read_bytes() if path.is_file() else None)
     return found
-
-
-def run(*command, **options):
-    """(exit status, output and errors) of a command without input."""
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
-    return result.returncode, result.stdout
 
 
 def unstripped(folder):

@@ -9,7 +9,8 @@ import subprocess
 import unittest
 
 from chroot import ChrootCase
-from installation import KERNEL, REFUSED, run
+from commands import run
+from installation import KERNEL, REFUSED
 from opengni import host
 from opengni.testing import slow_tests
 

@@ -11,7 +11,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from installation import COMMANDS, FILES, INSTALL, KERNEL, REFUSED, RELEASE, picture, run, unstripped
+from commands import run
+from installation import COMMANDS, FILES, INSTALL, KERNEL, REFUSED, RELEASE, picture, unstripped
 from opengni import host
 from opengni.testing import slow_tests
 

@@ -9,7 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from installation import INSTALL, run
+from commands import run
+from installation import INSTALL
 from opengni import host
 
 DEBIAN = host.TOP / "scripts/debian"

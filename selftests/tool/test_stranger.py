@@ -9,7 +9,8 @@ import shutil
 import unittest
 
 from chroot import DEBS, ChrootCase
-from installation import KERNEL, run
+from commands import run
+from installation import KERNEL
 from opengni import host
 from opengni.testing import slow_tests
 

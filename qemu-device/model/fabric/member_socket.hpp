@@ -5,6 +5,7 @@
 #define ARIES_FABRIC_MEMBER_SOCKET_HPP
 
 #include <climits>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
