@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <bit>
 
 namespace aries
 {
@@ -17,7 +17,9 @@ namespace
  * run fills alike, other ways are many.
  */
 constexpr uint64_t MINIMAL_PARTS = 4;
-constexpr uint64_t OTHER_PARTS = 16;
+constexpr uint64_t OTHER_PARTS = 12;
+constexpr uint64_t CHANCE_PARTS = 64; // while both ways are taken, by what a packet draws
+constexpr uint64_t SLICE_CHANCES = 8;
 constexpr uint64_t SLICES = 8;       // of a run that meets others, in each of which it decides anew
 constexpr uint64_t SLICE_PARTS = 2;  // of a slice
 constexpr uint32_t EXACT_PARTS = 64; // after which the rest goes one way
@@ -25,6 +27,43 @@ constexpr uint32_t EXACT_PARTS = 64; // after which the rest goes one way
 constexpr uint64_t parts_of(uint64_t count, uint64_t parts)
 {
 	return (count + parts - 1) / parts;
+}
+
+/* The inverse of an odd number, modulo 2^64. */
+constexpr uint64_t inverse(uint64_t odd)
+{
+	uint64_t x = odd;
+
+	for (int i = 0; i < 5; i++)
+		x *= 2 - odd * x;
+	return x;
+}
+
+/* The word of which mix64() makes this one. */
+constexpr uint64_t unmix64(uint64_t x)
+{
+	constexpr uint64_t BACK = inverse(0xd6e8feb86659fd93ull);
+
+	x ^= x >> 32;
+	x *= BACK;
+	x ^= x >> 32;
+	x *= BACK;
+	return x ^ x >> 32;
+}
+
+static_assert(unmix64(mix64(0x123456789abcdef)) == 0x123456789abcdef);
+
+/*
+ * Random bits for the nth part, of which pick_roots() makes a first root that is far from those of the @roots parts
+ * before that went by one: a few parts then take ways as evenly as many packets do.
+ */
+constexpr uint64_t spread_word(uint64_t random, uint64_t n, uint64_t roots)
+{
+	constexpr uint32_t GOLDEN = 0x9e3779b9; // 2^32 by the golden ratio
+	const uint64_t word = mix64(random + n);
+	const auto root = static_cast<uint32_t>(random) + static_cast<uint32_t>(roots) * GOLDEN;
+
+	return unmix64((word & ~uint64_t{UINT32_MAX}) | root) - 1;
 }
 
 } // namespace
@@ -36,24 +75,30 @@ Network::RunBooking::RunBooking(Network &network, const Train &train, uint64_t s
 {
 	const routing::Ports &entry = routing::minimal_entry(tables_, to_);
 
+	ports_ = entry.count;
 	for (uint32_t i = 0; i < entry.count; i++)
 		minimal_ |= uint64_t{1} << tables_.ports[entry.first + i];
 }
 
 bool Network::RunBooking::book() noexcept
 {
-	if (!net_.tiles_.ready(train_.from) || !net_.tiles_.ready(train_.to))
+	if (!ports_ || !net_.tiles_.ready(train_.from) || !net_.tiles_.ready(train_.to))
 		return false;
-	const uint64_t slices = meets_others() ? std::min(SLICES, packets_) : 1;
-	uint64_t left = train_.flits;
+	uint64_t behind = 0; // packets that leave before minimal ways are the better ones again
+	const uint64_t slices = meets_others(behind) ? SLICES : 1;
+	uint64_t first = 0, left = train_.flits;
+
+	const uint64_t before = behind ? slices / 2 : 0;
 
 	for (uint64_t i = 0; i < slices; i++) {
-		const uint64_t first = packets_ * i / slices, end = packets_ * (i + 1) / slices;
-		const uint64_t flits = i + 1 < slices ? std::min((end - first) * each_, left) : left;
+		const uint64_t ends = i < before ? behind * (i + 1) / before
+						 : behind + (packets_ - behind) * (i + 1 - before) / (slices - before);
+		const uint64_t flits = ends < packets_ ? std::min((ends - first) * each_, left) : left;
 
-		if (!take(start_ + first * INJECT_TICKS, end - first, flits, slices > 1))
+		if (flits && !take(start_ + first * INJECT_TICKS, ends - first, flits, slices > 1))
 			return false;
 		left -= flits;
+		first = ends;
 	}
 	inject();
 	eject();
@@ -65,12 +110,16 @@ bool Network::RunBooking::book() noexcept
 }
 
 /* The first packet finds a load that another candidate may be better than, which is not that of the last one. */
-bool Network::RunBooking::meets_others() const noexcept
+bool Network::RunBooking::meets_others(uint64_t &behind) const noexcept
 {
 	const LoadView load = view(start_ + CROSSING_TICKS);
 	const routing::PortPair pair = routing::pick_two(tables_, routing::minimal_entry(tables_, to_), train_.random);
 
-	return std::max(load(pair.first), load(pair.second)) > bias();
+	const auto [less, more] = std::minmax({load(pair.first), load(pair.second)});
+
+	if (less > bias() && less != routing::LOAD_DOWN)
+		behind = std::min((less - bias()) / INJECT_TICKS + 1, packets_);
+	return behind || (more > bias() && more != routing::LOAD_DOWN);
 }
 
 Network::LoadView Network::RunBooking::view(uint64_t at) const noexcept
@@ -83,24 +132,37 @@ int64_t Network::RunBooking::bias() const noexcept
 	return tables_.common->bias[to_.group != tables_.here.group][train_.mode.bias];
 }
 
+/* A packet that draws the right ports goes minimally. */
+bool Network::RunBooking::has_room(uint64_t at) const noexcept
+{
+	const LoadView load = view(at);
+
+	for (uint64_t tiles = ports_ > 2 ? minimal_ : 0; tiles; tiles &= tiles - 1) {
+		if (load(static_cast<uint32_t>(std::countr_zero(tiles))) <= bias())
+			return true;
+	}
+	return false;
+}
+
 /*
  * Packets that leave from tick @from on. Each part decides with the loads that its last packet would meet, so that it
  * goes where packets have gone by then.
  */
 bool Network::RunBooking::take(uint64_t from, uint64_t packets, uint64_t flits, bool slice) noexcept
 {
-	const uint64_t minimal = parts_of(flits, slice ? 1 : MINIMAL_PARTS);
+	const uint64_t minimal = parts_of(flits, slice ? 1 : std::clamp<uint64_t>(ports_, 1, MINIMAL_PARTS));
 	const uint64_t other = parts_of(flits, slice ? SLICE_PARTS : OTHER_PARTS);
 	const uint64_t length = packets * INJECT_TICKS;
 	Train part = train_;
+	bool full = false; // nothing goes minimally any more, whatever packets draw
 
 	part.hinted = minimal_;
 	for (uint64_t left = flits; left;) {
 		Way way;
 
-		part.random = mix64(train_.random + parts_++);
+		part.random = spread_word(train_.random, parts_++, roots_);
 		part.at = from + length - INJECT_TICKS;
-		part.flits = std::min(left, parts_ > EXACT_PARTS ? left : std::numeric_limits<uint64_t>::max());
+		part.flits = left;
 		if (net_.choose(part, way))
 			way_ = way;
 		else if (parts_ == 1)
@@ -108,8 +170,11 @@ bool Network::RunBooking::take(uint64_t from, uint64_t packets, uint64_t flits, 
 		if (parts_ == 1)
 			approach();
 		if (parts_ <= EXACT_PARTS) {
-			part.flits = std::min(left, way_.nonminimal ? other : minimal);
-			part.flits = std::min(part.flits, fitting(part, from, other));
+			if (way_.nonminimal && !full && !(full = !has_room(part.at + CROSSING_TICKS)))
+				part.flits = std::min(left, parts_of(flits, CHANCE_PARTS));
+			else
+				part.flits = std::min(left, way_.nonminimal ? other : minimal);
+			part.flits = fitting(part, from, parts_of(flits, slice ? SLICE_CHANCES : OTHER_PARTS));
 		}
 		part.at = from;
 		left -= part.flits;
@@ -127,12 +192,16 @@ uint64_t Network::RunBooking::fitting(const Train &part, uint64_t from, uint64_t
 {
 	const uint64_t end = part.at + CROSSING_TICKS;
 	const LoadView load = view(end);
+	const uint32_t link = link_tile(way_.link[0]);
+	const TileState &tile = load.tiles[link];
+	const int64_t level = level_at(tile, RouterStates::stream_of(load.tiles, link), from, end);
+
+	if (level + static_cast<int64_t>(link_ticks(tile, tile_medium(link), part.flits)) <= 0)
+		return part.flits;
+
 	const routing::PortPair pair = routing::pick_two(tables_, routing::minimal_entry(tables_, to_), part.random);
 	const routing::RootPair roots = routing::pick_roots(tables_, to_, part.random);
-	const TileState &tile = load.tiles[link_tile(way_.link[0])];
-	const Stream &stream = RouterStates::stream_of(load.tiles, link_tile(way_.link[0]));
-	const int64_t level = level_at(tile, stream, from, end);
-	const auto packet = static_cast<int64_t>(link_ticks(tile, tile_medium(link_tile(way_.link[0])), each_));
+	const auto packet = static_cast<int64_t>(std::max<uint64_t>(link_ticks(tile, tile_medium(link), each_), 1));
 	int64_t limit = routing::LOAD_DOWN;
 
 	for (const routing::Candidate &by : {roots.first, roots.second}) {
@@ -140,14 +209,14 @@ uint64_t Network::RunBooking::fitting(const Train &part, uint64_t from, uint64_t
 			limit = std::min<int64_t>(limit, load(by.tile));
 	}
 	limit = way_.nonminimal ? std::min(load(pair.first), load(pair.second)) - bias() : limit + bias();
-	if (level + packet < 0)
+	if (level + packet < 0 && ports_ > 1)
 		limit = std::min<int64_t>(limit, 0);
 	else if (!way_.nonminimal && level <= bias())
 		limit = std::min(limit, bias());
 
-	const uint64_t fits = limit < level ? each_ : static_cast<uint64_t>((limit - level) / packet + 1) * each_;
+	const uint64_t fits = limit < level ? each_ : (static_cast<uint64_t>(limit - level) / packet + 1) * each_;
 
-	return level > (way_.nonminimal ? 0 : bias()) ? std::min(fits, few) : fits;
+	return std::min(part.flits, level > (way_.nonminimal ? 0 : bias()) ? std::min(fits, few) : fits);
 }
 
 /* How far a link is behind at @end with what it has to do, below zero if it has time left from @from on. */
@@ -211,7 +280,9 @@ void Network::RunBooking::carry(const Train &part, uint64_t length) noexcept
 
 	const uint32_t out = net_.quad_tile(part.dst, FIRST_PROCESSOR);
 
-	waits[way_.hops] = ticks_ahead(busy_until(net_.tiles_[out], net_.tiles_.stream(out), end), end);
+	const uint64_t until = busy_until(net_.tiles_[out], net_.tiles_.stream(out), end);
+
+	waits[way_.hops] = until > end + (head - part.at) ? until - end : 0;
 	for (uint32_t hop = 0; hop < way_.hops; hop++) {
 		if (net_.tiles_.ready(link_router(way_.link[hop])))
 			net_.tiles_.stream(way_.link[hop])
@@ -224,6 +295,7 @@ void Network::RunBooking::carry(const Train &part, uint64_t length) noexcept
 	tail_ = std::max(tail_, tail);
 	hop_flits_ += part.flits * way_.hops;
 	root_flits_ += way_.nonminimal ? part.flits : 0;
+	roots_ += way_.nonminimal;
 }
 
 /* All tiles of the NIC alike (T04): a packet takes another one when the last one is booked. */

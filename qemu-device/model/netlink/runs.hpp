@@ -27,7 +27,8 @@ public:
 	bool book() noexcept;
 
 private:
-	bool meets_others() const noexcept;
+	bool meets_others(uint64_t &behind) const noexcept;
+	bool has_room(uint64_t at) const noexcept;
 	LoadView view(uint64_t at) const noexcept;
 	int64_t bias() const noexcept;
 	bool take(uint64_t from, uint64_t packets, uint64_t flits, bool slice) noexcept;
@@ -47,7 +48,9 @@ private:
 	const routing::RouterTables &tables_; // of the first router
 	const routing::Address to_;
 	uint64_t minimal_ = 0;                   // its tiles that lead on minimally
+	uint32_t ports_ = 0;                     // how many they are
 	uint64_t parts_ = 0;                     // chosen so far
+	uint64_t roots_ = 0;                     // and of them by a root
 	Way way_;                                // of the last one
 	uint64_t head_ = UINT64_MAX, tail_ = 0;  // at the last router
 	std::array<uint64_t, NIC_TILES> free_{}; // ticks until which the target's tiles have others' work
