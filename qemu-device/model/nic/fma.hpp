@@ -20,20 +20,19 @@ namespace aries
 /** One FMA operation on its way through the NIC. */
 struct FmaWork {
 	/**
-	 * Nothing yet, by the descriptor at @area. Member by member: an aggregate would be cleared as a whole before,
-	 * by an instruction that takes as long as the modelling of the network.
+	 * Nothing yet, by the descriptor at @area. Member by member: compilers clear an aggregate as a whole before,
+	 * with a string instruction that takes dozens of cycles.
 	 */
 	FmaWork(Fmad &of, uint32_t number, const uint8_t *area) noexcept
-		: fmad(of), index(number),
-		  desc(copy_once<aries_fma_desc>(area + ARIES_DESC_FMA)), rights{of.ctl.load(std::memory_order_relaxed),
-										 0}
+		: fmad(of), index(number), desc(copy_once<aries_fma_desc>(area + ARIES_DESC_FMA))
 	{
+		rights.ctl = of.ctl.load(std::memory_order_relaxed);
 	}
 
 	Fmad &fmad;
 	uint32_t index;      /* of the descriptor */
 	aries_fma_desc desc; /* copied once */
-	Rights rights;
+	Rights rights = {};
 	uint8_t op = 0;   /* enum aries_fma_op */
 	uint8_t mode = 0; /* ARIES_EV_* */
 	uint16_t tid = 0;

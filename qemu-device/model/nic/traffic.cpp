@@ -189,7 +189,7 @@ void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, 
 }
 
 /*
- * What issue() and answer() come to for a packet to a neighbour when nothing is out of the ordinary: no fault is
+ * What issue() and answer() come to for one packet to a neighbour when nothing is out of the ordinary: no fault is
  * injected, nothing outstanding has to be counted, the network is not quiet, all tiles are free.
  */
 inline bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
@@ -198,8 +198,7 @@ inline bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &co
 	const uint64_t depart = now + SEND_NS;
 	const uint32_t lane = thread_lane();
 
-	if (train.packets != 1 || train.launched || orb_.entered() || network_.injects_at(now) != now ||
-	    faults_.any() ||
+	if (train.launched || orb_.entered() || network_.injects_at(now) != now || faults_.any() ||
 	    !network_.exchange(
 		    {node_, train.target, PacketClass::Request, train.dlvr_mode, train.request, lane, train.hash},
 		    train.response, depart, train.turn_ns(), times)) [[unlikely]]
@@ -222,7 +221,7 @@ inline bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &co
 
 uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
-	if (exchange(train, now, counters, passage)) [[likely]]
+	if (train.packets == 1 && exchange(train, now, counters, passage)) [[likely]]
 		return ARIES_ST_OK;
 	const uint8_t status = issue(train, now, counters, passage);
 
