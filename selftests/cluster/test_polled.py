@@ -45,7 +45,7 @@ class Polled(ClusterCase):
     def test_all_kinds_of_traffic_are_right(self):
         """Every byte that gni-perf compares, between two nodes."""
         before = [self.stats(node) for node in (0, 1)]
-        results = self.cluster.run_job(["gni-perf", "--max-size=64K", "--iterations=200",
+        results = self.cluster.run_job(["gni-perf", "--max-size=64K", "--iterations=20",
                                         "--tests=fma-put,fma-get,bte-put,bte-get,amo,contention,events,pingpong,smsg,msgq"], timeout=600)
         self.succeed(results)
         for node in (0, 1):

@@ -215,6 +215,23 @@ void DoorbellPoll::doze(uint32_t index) noexcept
 	after(index);
 }
 
+void DoorbellPoll::sweep() noexcept
+{
+	for (uint32_t index = 0; offered_ && index < entries_.size(); index++) {
+		if (!entries_[index].on.load(std::memory_order_relaxed) || active(index) || !fresh(index, word(index)))
+			continue;
+		{
+			const std::lock_guard guard(fmads_[index].lock);
+
+			/* Where completions are held the process waits for what it reads by its trap. */
+			if (!entries_[index].on.load(std::memory_order_relaxed) || hold_.on() || !take(index))
+				continue;
+			fmads_[index].counters.add(ARIES_CNT_FMA_POLLED);
+		}
+		after(index);
+	}
+}
+
 /* Whether there was a doorbell. One of each descriptor, so that nobody waits for more than one of each other. */
 bool DoorbellPoll::look_round() noexcept
 {

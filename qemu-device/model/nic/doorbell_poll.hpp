@@ -69,6 +69,12 @@ public:
 	/** ARIES_DB_POLL; the descriptor's lock is held. */
 	void kick(uint32_t index) noexcept;
 
+	/**
+	 * From time to time: doorbells that nobody was told of. There are none, unless the guest's fence was none:
+	 * emulators leave it out for a guest with one processor.
+	 */
+	void sweep() noexcept;
+
 	/** Whether a doorbell lies there that the thread is about to take. Any thread. */
 	bool about_to(uint32_t index) const noexcept;
 

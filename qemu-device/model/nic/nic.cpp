@@ -268,6 +268,7 @@ void Nic::tick() noexcept
 			  segment_.path().c_str());
 	ce_.sweep(now);
 	registers_.sweep(losses.gone);
+	poll_.sweep();
 	maps_.reap();
 	maps_.files().tick(now);
 	timer_.expire();

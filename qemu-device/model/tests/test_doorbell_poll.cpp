@@ -175,6 +175,21 @@ void none_is_lost_when_the_thread_falls_asleep(void **)
 	assert_true(p.a.counter(ARIES_CNT_FMA_POLLED) > 0);
 }
 
+/* A process whose fence was none has told nobody. */
+void what_both_have_missed_is_found_with_a_tick(void **)
+{
+	Polled p;
+
+	p.process.leave(p.add());
+	std::this_thread::sleep_for(1ms);
+	assert_false(p.process.over());
+	p.a.main_loop();
+	assert_int_equal(p.process.wait(0), ARIES_ST_OK);
+	p.a.main_loop();
+	assert_int_equal(p.there(), 1);
+	assert_int_equal(p.a.counter(ARIES_CNT_FMA_POLLED), 1);
+}
+
 /* A store to FMAD_CTL is the end of what was stored before. */
 void a_descriptor_that_is_disabled_has_run_its_doorbell(void **)
 {
@@ -467,6 +482,7 @@ int main()
 		cmocka_unit_test(one_that_comes_alone_is_run_by_its_trap),
 		cmocka_unit_test(many_need_no_trap),
 		cmocka_unit_test(none_is_lost_when_the_thread_falls_asleep),
+		cmocka_unit_test(what_both_have_missed_is_found_with_a_tick),
 		cmocka_unit_test(a_descriptor_that_is_disabled_has_run_its_doorbell),
 		cmocka_unit_test(a_reset_drops_it),
 		cmocka_unit_test(both_kinds_take_turns),
