@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from opengni import cli, fabric, host, selection
 from opengni.config import ClusterConfig
@@ -43,6 +44,11 @@ class Config(unittest.TestCase):
     def test_kernel(self):
         self.refused("unknown kernel '5.10'", kernel="5.10")
         self.refused("kernel /nonexistent is missing", kernel="/nonexistent")
+
+    def test_qemu(self):
+        self.refused("no QEMU '11': 7.2, 10 or the path", qemu="11")
+        with mock.patch.object(host, "BUILD", Path("/nonexistent")):
+            self.refused("QEMU /nonexistent/qemu-10/bin/qemu-system-x86_64 is missing: make qemu QEMU=10", qemu="10")
 
     def test_files(self):
         self.refused("initrd /nonexistent is missing", initrd="/nonexistent")
