@@ -328,7 +328,7 @@ void Network::route(const Packets &packets, uint32_t src, uint64_t now, uint64_t
 	}
 	/* What the NIC still has to send leaves first. */
 	if (train.adaptive() && train.from != train.to &&
-	    RunBooking(*this, train, at + paces_[src].inject.ahead(at), transit).book())
+	    RunBooking::book(*this, train, at + paces_[src].inject.ahead(at), transit))
 		return;
 	const uint32_t count = train.packets;
 
