@@ -9,6 +9,7 @@ before each lap, so a lap that does not end is traffic that has found no way alt
 import json
 import random
 import subprocess
+from collections import Counter
 
 from . import host
 from .chaos import Chaos, Defect
@@ -34,7 +35,7 @@ class NetworkChaos(Chaos):
         self.routers = {member["node"]: member["router"] for member in self.net("show", "--json")["members"]}
         self.links = {router: [line["link"] for line in self.net("tiles", router, "--json")["tiles"]]
                       for router in set(self.routers.values())}
-        self.done_faults = 0
+        self.done_faults, self.faults, self.rounds = 0, Counter(), 0
 
     def net(self, *arguments):
         """What aries-net prints, as objects if it was asked to."""
@@ -106,6 +107,22 @@ class NetworkChaos(Chaos):
         failed = self.manager.mine("failed")
         if not alive or code or failed:
             raise Defect(f"the manager ended with {code}, and has told {failed or self.manager.mine()[-5:]}")
+
+    def _break(self, fault):
+        self.faults[fault.kind] += 1
+        return super()._break(fault)
+
+    def round(self, number):
+        super().round(number)
+        self.rounds += 1
+
+    def totals(self):
+        """One line: what has failed, what the workers have done meanwhile, how often the network was quiesced."""
+        failed = {name: count for name, count in self.done.items() if name.startswith("failed: ")}
+        faults = ", ".join(f"{kind} {self.faults[kind]}" for kind in self.kinds)
+        return (f"{self.rounds} rounds; faults: {faults}; {self.done_faults} changes; {self.done['operations ended']} operations ended, "
+                f"{sum(failed.values())} of them failed, {sum(count for name, count in failed.items() if 'TIMEOUT' in name)} by time-out; "
+                f"{self.done['events of others']} events of others; {self.net('show', '--json')['quiesces']} quiesces")
 
     def _lap(self):
         broken = [link for link in self.net("links", "--json")["links"] if link["state"] == "down"]

@@ -12,13 +12,15 @@ import unittest
 from pathlib import Path
 
 from opengni.machine import Machine
-from opengni.netchaos import NetworkChaos
+from opengni.netchaos import KINDS, NetworkChaos
 from opengni.testing import ClusterCase, slow_tests
 
 SEED = os.environ.get("OPENGNI_CHAOS_SEED", "1")
 # A round has five faults in three rounds, and three of five take down links, a router or a node.
 ROUNDS = int(os.environ.get("OPENGNI_CHAOS_ROUNDS", "1000" if slow_tests() else "12"))
 LEAST_FAULTS_A_ROUND = 2
+# Rounds in which each kind of fault comes up, but for one run in millions.
+ALL_KINDS = 100
 
 
 class NetworkBreaks(ClusterCase):
@@ -42,6 +44,9 @@ class NetworkBreaks(ClusterCase):
         chaos.run(ROUNDS)
         self.assertGreaterEqual(chaos.done_faults, ROUNDS * LEAST_FAULTS_A_ROUND)
         self.assertTrue([name for name in chaos.done if "NO_NODE" in name], "no operation has met a part that was down")
-        print("\n".join(chaos.summary()))
+        print("\n".join([*chaos.summary(), chaos.totals()]))
+        self.assertGreater(chaos.done["operations ended"], 0)
+        if ROUNDS >= ALL_KINDS:
+            self.assertEqual([kind for kind in KINDS if not chaos.faults[kind]], [], "nothing of the kind was broken")
         self.assertEqual(chaos.complaints(), [])
         return chaos

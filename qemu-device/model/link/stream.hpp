@@ -91,7 +91,8 @@ inline uint64_t busy_until(const Timeline &tile, const Stream &stream, uint64_t 
  * The load of an output as its router knows it (R08), with what is to come over it by tick @p at. Of two that are quiet
  * at all other times the one is lighter over which less is to come: less than a nanosecond tells them apart.
  */
-inline uint64_t known_load(const TileState &tile, const Stream &stream, uint64_t at, bool hint) noexcept
+[[gnu::noinline]] inline uint64_t known_load(const TileState &tile, const Stream &stream, uint64_t at,
+					     bool hint) noexcept
 {
 	const uint64_t load =
 		ticks_ahead(busy_until(tile, stream, at), at) + std::max(told_load(tile, at), stream.waits(at));
@@ -106,7 +107,7 @@ inline bool has_stream(const TileState &tile) noexcept
 }
 
 /** Adds to the tile what has come by tick @p now. */
-inline void settle(TileState &tile, Stream &stream, uint64_t now) noexcept
+[[gnu::noinline]] inline void settle(TileState &tile, Stream &stream, uint64_t now) noexcept
 {
 	uint64_t from = stream.from.load(std::memory_order_relaxed);
 	const uint64_t work = stream.work(now);

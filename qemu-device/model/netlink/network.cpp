@@ -377,7 +377,7 @@ Network::Transit Network::route(Packets packets, uint32_t src, uint64_t now_ns, 
 	}
 	/* What the NIC still has to send leaves first. */
 	if (train.adaptive() && train.from != train.to &&
-	    RunBooking(*this, train, at + paces_[src].inject.ahead(at), transit).book())
+	    RunBooking::book(*this, train, at + paces_[src].inject.ahead(at), transit))
 		return transit;
 	const uint32_t count = train.packets;
 

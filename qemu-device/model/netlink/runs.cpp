@@ -80,7 +80,12 @@ Network::RunBooking::RunBooking(Network &network, const Train &train, uint64_t s
 		minimal_ |= uint64_t{1} << tables_.ports[entry.first + i];
 }
 
-bool Network::RunBooking::book() noexcept
+bool Network::RunBooking::book(Network &network, const Train &train, uint64_t start, Transit &transit) noexcept
+{
+	return RunBooking(network, train, start, transit).book_all();
+}
+
+bool Network::RunBooking::book_all() noexcept
 {
 	if (!ports_ || !net_.tiles_.ready(train_.from) || !net_.tiles_.ready(train_.to))
 		return false;

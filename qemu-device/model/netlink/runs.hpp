@@ -19,14 +19,16 @@ namespace aries
 class Network::RunBooking
 {
 public:
-	/* @start: tick at which the first one leaves */
-	RunBooking(Network &network, const Train &train, uint64_t start, Transit &transit) noexcept;
-
-	/* False if there is no way for them, or no room for the state of the routers at their ends; nothing is booked.
+	/*
+	 * @start: tick at which the first one leaves
+	 * Return: false if there is no way for them, or no room for the state of the routers at their ends; nothing is
+	 * booked then
 	 */
-	bool book() noexcept;
+	static bool book(Network &network, const Train &train, uint64_t start, Transit &transit) noexcept;
 
 private:
+	RunBooking(Network &network, const Train &train, uint64_t start, Transit &transit) noexcept;
+	bool book_all() noexcept;
 	bool meets_others(uint64_t &behind) const noexcept;
 	bool has_room(uint64_t at) const noexcept;
 	LoadView view(uint64_t at) const noexcept;

@@ -159,6 +159,7 @@ Outcome Session::execute(int to, gni_post_descriptor_t &d)
 		throw Failure(format("GNI_GetCompleted: %s", tools::rc_name(rc).c_str()));
 	if (done != &d)
 		throw Failure("an event of something that was not posted");
+	counts["operations ended"]++;
 	if (rc == GNI_RC_SUCCESS)
 		return Outcome::Ok;
 	counts["failed: " + text]++;
@@ -184,6 +185,7 @@ void Session::take_events()
 		}
 		if (rc != GNI_RC_SUCCESS)
 			throw Lost(format("sink queue: %s", tools::rc_name(rc).c_str()));
+		counts["events of others"]++;
 		count(EventData(static_cast<uint32_t>(GNI_CQ_GET_DATA(event))));
 	}
 }

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""Every claim of the letters R, P, T and L is named by a test, or listed as the simulator's or as not modelled."""
+
+import re
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+PAGE = TOP / "Documentation/claims.md"
+CLAIMS = {"R": 16, "P": 20, "T": 49, "L": 27}
+DEVICE = [TOP / "qemu-device/model/tests", TOP / "qemu-device/tests-qtest", TOP / "selftests", TOP / "userlib/tests"]
+SIMULATOR = [TOP / "qemu-device/sim/tests"]
+ID = re.compile(r"(?<![A-Za-z0-9])([RPTL][0-9]{2})(?![0-9A-Za-z])", re.IGNORECASE)
+
+
+def sources(folders):
+    """Test programs by name, with the text of all that have the name."""
+    texts = {}
+    for folder in folders:
+        for file in folder.rglob("*"):
+            if re.fullmatch(r"(test|check)_\w+\.(cpp|c|py)", file.name) and file != Path(__file__).resolve():
+                texts[file.name] = texts.get(file.name, "") + file.read_text(errors="replace")
+    return texts
+
+
+def named(text):
+    """Ids in a text, also in names of functions."""
+    return {found.upper() for found in ID.findall(text.replace("_", " "))}
+
+
+class ClaimsTable(unittest.TestCase):
+    def setUp(self):
+        self.rows = re.findall(r"^\| ([RPTL][0-9]{2}) \| (.+?) \| (.+?) \|$", PAGE.read_text(), re.MULTILINE)
+        self.device, self.simulator = sources(DEVICE), sources(SIMULATOR)
+
+    def test_every_claim_has_its_row(self):
+        self.assertEqual([row[0] for row in self.rows],
+                         [f"{letter}{n:02}" for letter, count in CLAIMS.items() for n in range(1, count + 1)])
+
+    def test_every_row_tells_the_truth(self):
+        for claim, _what, where in self.rows:
+            kind, _, rest = where.rpartition(": ")
+            with self.subTest(claim=claim):
+                if kind == "not modelled" or where == "simulator: `make figures`":
+                    self.assertFalse([name for name, text in self.device.items() if claim in named(text)], "tests of the device name it")
+                    self.assertTrue(rest)
+                    continue
+                self.assertIn(kind, ("", "simulator"))
+                texts = self.simulator if kind else self.device
+                for name in rest.split(", "):
+                    self.assertIn(name, texts, "there is no such test")
+                    self.assertIn(claim, named(texts[name]), f"{name} does not name it")
+
+    def test_tests_name_no_other_claims(self):
+        listed = {row[0] for row in self.rows}
+        for name, text in {**self.device, **self.simulator}.items():
+            # as names of test functions and in comments: _R14, (R14)
+            found = {claim.upper() for claim in re.findall(r"_([RPTL][0-9]{2})\b|\(([RPTL][0-9]{2})\)", text) for claim in claim if claim}
+            self.assertLessEqual(found, listed, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
