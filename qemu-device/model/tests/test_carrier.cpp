@@ -233,8 +233,8 @@ void block_transfers(void **)
 			for (uint64_t i = 0; i < bytes; i++)
 				from[i] = uint8_t(i * 31 + i / 4096 + op);
 			memset(to, 0, bytes);
-			p.a.slot(FMAD, 0) = block_transfer(op, MDH + 1, LOCAL_MDH + 1, bytes,
-							   ARIES_EV_GLOBAL | ARIES_EV_REMOTE);
+			p.a.slot(FMAD, 0) =
+				block_transfer(op, MDH + 1, LOCAL_MDH + 1, bytes, ARIES_EV_GLOBAL | ARIES_EV_REMOTE);
 			assert_int_equal(p.a.ring_bte(FMAD, 0), ARIES_ST_OK);
 			assert_int_equal(p.event().status(), ARIES_ST_OK);
 			assert_memory_equal(from, to, bytes);
@@ -255,8 +255,8 @@ void post_receive(const FakeHost &host, unsigned int n, unsigned int channel, ui
 	host.write64(ARIES_RMT_OFFSET_N(n), BASE);
 	host.write32(ARIES_RMT_LENGTH_N(n), length);
 	host.write32(ARIES_RMT_EVENT_N(n), 0x5000 + n);
-	host.write64(ARIES_RMT_CTL_N(n), ARIES_RMT_CTL_VALID_MASK | uint64_t(PTAG_B) << 8 | uint64_t(channel) << 16 |
-						 uint64_t(MDH) << 32);
+	host.write64(ARIES_RMT_CTL_N(n),
+		     ARIES_RMT_CTL_VALID_MASK | uint64_t(PTAG_B) << 8 | uint64_t(channel) << 16 | uint64_t(MDH) << 32);
 }
 
 uint32_t channel_send(TwoHosts &p, unsigned int channel, uint32_t length)
