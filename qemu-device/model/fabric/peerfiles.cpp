@@ -54,7 +54,9 @@ void PeerFiles::serve()
 
 bool PeerFiles::present(uint32_t node) noexcept
 {
-	return node != node_ && members_.presence(node, now_ns()) == Presence::ALIVE;
+	/* Nobody here has the memory of one that is carried to another host. */
+	return node != node_ && !segment_.node(node).carrier.load() &&
+	       members_.presence(node, now_ns()) == Presence::ALIVE;
 }
 
 /* Mutex held. */
@@ -270,7 +272,7 @@ void PeerFiles::tick(uint64_t now) noexcept
 	segment_.for_each_joined([&](uint32_t n) {
 		const NodeSlot &slot = segment_.node(n);
 
-		if (n != node_ && uint32_t(slot.member.load()) == MEMBER_ALIVE &&
+		if (n != node_ && !slot.carrier.load() && uint32_t(slot.member.load()) == MEMBER_ALIVE &&
 		    (!introduced(n) || peers_[n].last == MapCause::NOT_GIVEN) &&
 		    now < slot.lease_ns.load() + members_.lease_ns())
 			ask(n, now, ASK_AGAIN_NS);

@@ -160,7 +160,7 @@ bool Segment::member_locked(uint32_t node) const noexcept
 {
 	struct flock fl = member_lock(F_WRLCK, node, 1);
 
-	if (node == node_)
+	if (node == node_ || held_[node])
 		return true; /* our own description never conflicts with itself */
 	return fcntl(fd_, F_OFD_GETLK, &fl) < 0 || fl.l_type != F_UNLCK;
 }

@@ -5,6 +5,7 @@
 #define ARIES_FABRIC_SEGMENT_HPP
 
 #include <bit>
+#include <bitset>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -97,7 +98,11 @@ public:
 	 * Takes the lock of another address, until the segment is closed: we are the carrier of that node. False if a
 	 * member has it.
 	 */
-	bool hold_address(uint32_t node) noexcept { return lock_member(node); }
+	bool hold_address(uint32_t node) noexcept
+	{
+		held_[node] = lock_member(node);
+		return held_[node];
+	}
 
 	/** Whether a process holds the lock of @node; a system call. */
 	bool member_locked(uint32_t node) const noexcept;
@@ -140,6 +145,7 @@ private:
 	int fd_ = -1;
 	uint32_t nodes_ = 0;
 	uint32_t node_ = 0;
+	std::bitset<MEMBERS_MAX> held_; /* addresses besides our own whose locks are ours; before others may ask */
 	uint64_t stride_ = 0;
 	uint64_t total_ = 0;
 	uint8_t *base_ = nullptr;

@@ -176,9 +176,11 @@ uint8_t Bte::doorbell(uint32_t index, uint64_t value) noexcept
 
 		if (at_limit(work)) [[unlikely]]
 			return ARIES_ST_QUEUE_FULL;
+		const bool here = work.node >= core_.segment.nodes() || !is_carried(core_, work.node);
+
 		/* No processor waits for modelled time, or for another host. */
-		if (queue.waiting.empty() && work.desc.length <= INLINE_BYTES && !hold_.on() &&
-		    !is_carried(core_, work.node) && eligible(queue, work))
+		if (queue.waiting.empty() && work.desc.length <= INLINE_BYTES && !hold_.on() && here &&
+		    eligible(queue, work))
 			channel = begin(queue, work);
 		if (channel < 0 && queue.waiting.size() >= ARIES_BTE_QUEUE) {
 			/* Nothing was taken, so there is no event either: the process tries again. */

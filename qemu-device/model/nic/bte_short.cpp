@@ -24,8 +24,9 @@ constexpr uint32_t SHORT_BYTES = 64 * ARIES_PACKET_BYTES;
 bool Bte::is_short(const BteWork &work) const noexcept
 {
 	return work.desc.length <= SHORT_BYTES && !work.send() && !work.physical() &&
-	       core_.network.adjacent(core_.node, work.node) && !core_.faults.any() && !core_.trace.on() &&
-	       !traffic_.injection_limit() && !hold_.on() && !is_carried(core_, work.node);
+	       work.node < core_.segment.nodes() && core_.network.adjacent(core_.node, work.node) &&
+	       !core_.faults.any() && !core_.trace.on() && !traffic_.injection_limit() && !hold_.on() &&
+	       !is_carried(core_, work.node);
 }
 
 /*
