@@ -35,7 +35,12 @@ struct PeerSettings {
 	size_t window = 64;               ///< frames that may wait to be acknowledged
 
 	uint64_t beat() const noexcept { return timeout / 10; }
-	uint64_t quiet() const noexcept { return timeout / 4; } ///< after which another connection is tried
+	/**
+	 * Without a sign of life another connection is tried, after so long and every so often. One end of a pair does
+	 * it first: if both did, each would close the connection that the other has just made.
+	 */
+	uint64_t quiet(bool first) const noexcept { return first ? timeout / 5 : timeout / 5 * 3; }
+	uint64_t retry(bool first) const noexcept { return first ? timeout / 6 : timeout / 4; }
 };
 
 /** What has happened at a peer. */
@@ -113,6 +118,8 @@ public:
 	void service(uint64_t now);
 	/** Does what is due. */
 	void tick(uint64_t now, Events &events);
+	/** A connection to it may be in the making. */
+	bool restless(uint64_t now) const noexcept { return !up() || now > heard_ + settings_.beat() * 3 / 2; }
 	/** When tick() must be called. */
 	uint64_t due() const noexcept;
 	/** Tells it that this end goes. */
@@ -156,6 +163,7 @@ private:
 	uint32_t told_ = 0;            // codes of refusals, a bit each, since it was up
 	std::string complaint_, reason_ = "not heard of yet";
 
+	const bool first_; // to try another connection
 	uint64_t heard_ = 0, next_beat_ = 0, next_hello_ = 0, reconnected_ = 0;
 	uint64_t next_refuse_ = 0;
 	uint64_t asked_ = 0, asked_for_ = 0; // when, and from where on, frames were asked for again
