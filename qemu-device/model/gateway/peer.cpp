@@ -36,7 +36,7 @@ std::string seconds(uint64_t ns)
 Peer::Peer(const Identity &self, const Host &host, uint32_t number, const FabricKey &key, const PeerSettings &settings,
 	   Transport &transport, uint64_t now)
 	: self_(self), host_(host), number_(number), key_(key), settings_(settings), transport_(transport),
-	  clock_(CLOCK_SPAN), first_(self.host.name < host.name), next_hello_(now)
+	  clock_(CLOCK_SPAN), next_hello_(now)
 {
 }
 
@@ -326,7 +326,7 @@ void Peer::tick_up(uint64_t now, Events &events)
 		quiet_since_ = 0;
 		return;
 	}
-	if (silence > settings_.quiet(first_) && now - reconnected_ > settings_.retry(first_)) {
+	if (silence > settings_.quiet() && now >= next_reconnect_) {
 		if (!quiet_since_) {
 			events.log(number_, "is quiet for " + seconds(silence) + ": another connection is tried");
 			quiet_since_ = heard_;
@@ -334,7 +334,8 @@ void Peer::tick_up(uint64_t now, Events &events)
 		}
 		transport_.reconnect(number_);
 		counters_.reconnects++;
-		reconnected_ = next_beat_ = now;
+		next_reconnect_ = now + settings_.retry(fresh_number());
+		next_beat_ = now;
 		flow_->rewind();
 		blocked_until_ = 0;
 	}

@@ -36,11 +36,12 @@ struct PeerSettings {
 
 	uint64_t beat() const noexcept { return timeout / 10; }
 	/**
-	 * Without a sign of life another connection is tried, after so long and every so often. One end of a pair does
-	 * it first: if both did, each would close the connection that the other has just made.
+	 * Without a sign of life another connection is tried after so long. libfabric closes one only for the end that
+	 * has made it, and which that is cannot be asked for, so both try.
 	 */
-	uint64_t quiet(bool first) const noexcept { return first ? timeout / 5 : timeout / 5 * 3; }
-	uint64_t retry(bool first) const noexcept { return first ? timeout / 6 : timeout / 4; }
+	uint64_t quiet() const noexcept { return timeout / 5; }
+	/** And again; of different length each time, so that two ends do not go on closing each other's. */
+	uint64_t retry(uint64_t random) const noexcept { return timeout / 8 + random % (timeout / 8 + 1); }
 };
 
 /** What has happened at a peer. */
@@ -163,8 +164,7 @@ private:
 	uint32_t told_ = 0;            // codes of refusals, a bit each, since it was up
 	std::string complaint_, reason_ = "not heard of yet";
 
-	const bool first_; // to try another connection
-	uint64_t heard_ = 0, next_beat_ = 0, next_hello_ = 0, reconnected_ = 0;
+	uint64_t heard_ = 0, next_beat_ = 0, next_hello_ = 0, next_reconnect_ = 0;
 	uint64_t next_refuse_ = 0;
 	uint64_t asked_ = 0, asked_for_ = 0; // when, and from where on, frames were asked for again
 	uint64_t owed_since_ = 0;            // Data frames came that are not acknowledged
