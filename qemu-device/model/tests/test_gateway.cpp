@@ -234,6 +234,14 @@ void test_replayed_and_forged(void **)
 	in_order(pair.b.came, 50);
 	assert_int_equal(pair.a.downs + pair.b.downs, 0);
 	assert_true(pair.b.hub.status(pair.now)[0].counters.rejected > 0);
+
+	/* Nor are they a sign of life. */
+	pair.a.link.cut = true;
+	for (unsigned int i = 0; i < 15; i++) {
+		pair.a.link.frames.insert(pair.a.link.frames.end(), old.begin(), old.end());
+		pair.run(100);
+	}
+	assert_int_equal(pair.b.downs, 1);
 }
 
 void test_anything_may_come(void **)
@@ -287,7 +295,7 @@ void test_refused(void **)
 	Pair key(key_of(2)), shape(key_of(1), "t"), nodes(key_of(1), "s", "alpha 10.0.0.1 9\nbeta 10.0.0.2:7000 2-4\n");
 
 	refused(key, "has another key");
-	refused(shape, "of the fabric 't'");
+	refused(shape, "is of the fabric '");
 	refused(nodes, "nodes 2-3 are at");
 }
 
