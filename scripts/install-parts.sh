@@ -55,7 +55,7 @@ part_programs() {
 	put_program "$BUILD/model/topo/aries-topo" "$prefix/bin/aries-topo"
 	put_program "$BUILD/model/net/aries-net" "$prefix/bin/aries-net"
 	put_program "$BUILD/sim/aries-sim" "$prefix/bin/aries-sim"
-	for file in "$BUILD"/model/*/aries-hss "$BUILD/sim/aries-sim-mpi"; do
+	for file in "$BUILD"/model/*/aries-hss "$BUILD"/model/*/aries-gateway "$BUILD/sim/aries-sim-mpi"; do
 		[ ! -x "$file" ] || put_program "$file" "$prefix/bin/$(basename "$file")"
 	done
 }

@@ -28,6 +28,7 @@ PROGRAMS = {
     "aries-topo": host.BUILD / "model/topo/aries-topo",
     "aries-net": host.BUILD / "model/net/aries-net",
     "aries-hss": host.BUILD / "model/hss/aries-hss",
+    "aries-gateway": host.BUILD / "model/gateway/aries-gateway",
     "aries-sim": host.BUILD / "sim/aries-sim",
     "gni-agent": host.BUILD / "agent/gni-agent",
     "gni-kvs": host.BUILD / "agent/gni-agent",

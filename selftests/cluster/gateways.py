@@ -119,7 +119,7 @@ class GatewayCase(unittest.TestCase):
         """What ping has found, as data, when it has ended well."""
         out, err = program.communicate(timeout=2 * BOUND)
         self.assertEqual(program.returncode, 0, err + out)
-        return json.loads(out)
+        return {**json.loads(out), "log": err}
 
     def ping(self, number, to, *options):
         """Both."""

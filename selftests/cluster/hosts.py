@@ -205,9 +205,11 @@ class Hosts:
         return program
 
     def signal(self, program, number):
-        """Sends a signal to what start() has started; nsenter is its parent."""
+        """Sends a signal to what start() has started, whose parent nsenter is."""
         children = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text(encoding="ascii").split()
         os.kill(int(children[0]) if children else program.pid, number)
+        if number in (signal.SIGCONT, signal.SIGKILL):
+            os.kill(program.pid, signal.SIGCONT)  # it stops when its child is stopped
 
     def cut(self, i):
         """From now on nothing goes to or comes from a host; the ends do not see it."""

@@ -94,7 +94,7 @@ class Two(GatewayCase):
         self.nothing_wrong(result)
 
     def test_cut_with_another_connection(self):
-        alpha, result = self.cut_under_traffic(3, "6")
+        alpha, result = self.cut_under_traffic(3, "12")
         self.nothing_wrong(result)
         alpha.wait_for("beta: is quiet for .*: another connection is tried")
         alpha.wait_for("beta: is heard again after")

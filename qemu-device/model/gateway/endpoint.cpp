@@ -104,7 +104,7 @@ void Endpoint::open(const EndpointOptions &options)
 	check(fi_cq_open(domain, &cq, &queue, nullptr), "fi_cq_open: a queue that a process can sleep on");
 	queue_.reset(queue);
 	check(fi_control(&queue->fid, FI_GETWAIT, &fd_), "the completion queue's descriptor");
-	check(fi_endpoint(domain, info_.get(), &endpoint, nullptr), "fi_endpoint");
+	check(fi_endpoint(domain, info_.get(), &endpoint, nullptr), "cannot listen at " + options.address + ":" + port);
 	endpoint_.reset(endpoint);
 	check(fi_ep_bind(endpoint, &addresses->fid, 0), "fi_ep_bind");
 	check(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");

@@ -221,6 +221,12 @@ uint64_t Hub::tick(uint64_t now, Events &events)
 	return due_;
 }
 
+bool Hub::restless(uint64_t now) const noexcept
+{
+	return std::any_of(peers_.begin(), peers_.end(),
+			   [now](const auto &peer) { return peer && peer->restless(now); });
+}
+
 bool Hub::idle() const noexcept
 {
 	return std::all_of(peers_.begin(), peers_.end(), [](const auto &peer) { return !peer || peer->idle(); });

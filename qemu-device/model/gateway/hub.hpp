@@ -53,6 +53,9 @@ public:
 	uint64_t tick(uint64_t now, Events &events);
 	/** The time that tick() has returned, or sooner if something has come up. */
 	uint64_t due() const noexcept { return due_; }
+	/** Whether a connection to somebody may be in the making: libfabric's tcp provider makes them only while it is
+	 * polled. */
+	bool restless(uint64_t now) const noexcept;
 	/** Whether nothing waits to be acknowledged. */
 	bool idle() const noexcept;
 	/** Says goodbye to all; nothing that comes is looked at any more. */

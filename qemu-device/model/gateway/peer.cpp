@@ -326,7 +326,7 @@ void Peer::tick_up(uint64_t now, Events &events)
 		quiet_since_ = 0;
 		return;
 	}
-	if (silence > settings_.quiet() && now - reconnected_ > settings_.quiet()) {
+	if (silence > settings_.quiet() && now >= next_reconnect_) {
 		if (!quiet_since_) {
 			events.log(number_, "is quiet for " + seconds(silence) + ": another connection is tried");
 			quiet_since_ = heard_;
@@ -334,7 +334,8 @@ void Peer::tick_up(uint64_t now, Events &events)
 		}
 		transport_.reconnect(number_);
 		counters_.reconnects++;
-		reconnected_ = next_beat_ = now;
+		next_reconnect_ = now + settings_.retry(fresh_number());
+		next_beat_ = now;
 		flow_->rewind();
 		blocked_until_ = 0;
 	}

@@ -35,7 +35,13 @@ struct PeerSettings {
 	size_t window = 64;               ///< frames that may wait to be acknowledged
 
 	uint64_t beat() const noexcept { return timeout / 10; }
-	uint64_t quiet() const noexcept { return timeout / 4; } ///< after which another connection is tried
+	/**
+	 * Without a sign of life another connection is tried after so long. libfabric closes one only for the end that
+	 * has made it, and which that is cannot be asked for, so both try.
+	 */
+	uint64_t quiet() const noexcept { return timeout / 5; }
+	/** And again; of different length each time, so that two ends do not go on closing each other's. */
+	uint64_t retry(uint64_t random) const noexcept { return timeout / 8 + random % (timeout / 8 + 1); }
 };
 
 /** What has happened at a peer. */
@@ -113,6 +119,8 @@ public:
 	void service(uint64_t now);
 	/** Does what is due. */
 	void tick(uint64_t now, Events &events);
+	/** A connection to it may be in the making. */
+	bool restless(uint64_t now) const noexcept { return !up() || now > heard_ + settings_.beat() * 3 / 2; }
 	/** When tick() must be called. */
 	uint64_t due() const noexcept;
 	/** Tells it that this end goes. */
@@ -156,7 +164,7 @@ private:
 	uint32_t told_ = 0;            // codes of refusals, a bit each, since it was up
 	std::string complaint_, reason_ = "not heard of yet";
 
-	uint64_t heard_ = 0, next_beat_ = 0, next_hello_ = 0, reconnected_ = 0;
+	uint64_t heard_ = 0, next_beat_ = 0, next_hello_ = 0, next_reconnect_ = 0;
 	uint64_t next_refuse_ = 0;
 	uint64_t asked_ = 0, asked_for_ = 0; // when, and from where on, frames were asked for again
 	uint64_t owed_since_ = 0;            // Data frames came that are not acknowledged

@@ -20,6 +20,7 @@ namespace
 
 constexpr size_t BATCH = 32;                    // completions that are taken between two looks at the rest
 constexpr uint64_t FAREWELL = 1'000'000'000;    // ns in which what is on its way may still be acknowledged
+constexpr uint64_t RESTLESS = 10'000'000;       // ns of sleep while connections are made
 constexpr uint64_t LONGEST_SLEEP = 500'000'000; // ns
 
 } // namespace
@@ -247,7 +248,7 @@ void Wire::loop()
 		lock_.lock_after_others();
 		/* What was sent before asleep_ was set waits for us. */
 		hub_->service(now);
-		due = hub_->due();
+		due = hub_->restless(now) ? std::min(hub_->due(), now + RESTLESS) : hub_->due();
 		quiet = endpoint_->may_sleep();
 		lock_.unlock();
 		if (quiet && !ending_)
