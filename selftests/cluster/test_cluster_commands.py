@@ -164,8 +164,8 @@ class Commands(ClusterCase):
         self.assertLess(kilobytes, 10 << 10)
 
     def test_output_that_is_read_late_is_whole(self):
-        # the program has long ended when the reader comes to what it has said last
-        command = [TOOL, "exec", "--name", self.cluster.config.name, "--node", "0", "--", "sh", "-c", "head -c 2000000 /dev/zero; echo end"]
+        # more than the window by less than a pipe: the program has long ended when what it has said last may come
+        command = [TOOL, "exec", "--name", self.cluster.config.name, "--node", "0", "--", "sh", "-c", "head -c 1100000 /dev/zero; echo end"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as late:
             wait_until(lambda: False, 3.0)
             self.assertEqual(late.communicate(timeout=TIME)[0][-4:], b"end\n")

@@ -5,6 +5,7 @@
 import asyncio
 import contextlib
 import os
+import signal
 import struct
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,6 +60,13 @@ class FakeAgent:
         """As a power cut."""
         self._writer.transport.abort()
 
+    async def end(self):
+        """End what still runs."""
+        for command in list(self._commands.values()):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(command.process.pid, signal.SIGKILL)
+            await asyncio.gather(command.task, return_exceptions=True)
+
     async def _run(self, ident, command, payload):
         _, argc, _ = struct.unpack_from("<III", payload)
         words = payload[12:].split(b"\0")
@@ -70,6 +78,10 @@ class FakeAgent:
                              self._forward(ident, command, Kind.STDERR, process.stderr))
         code = await process.wait()
         feeding.cancel()
+        await asyncio.gather(feeding, return_exceptions=True)
+        process.stdin.close()
+        with contextlib.suppress(ConnectionError):
+            await process.stdin.wait_closed()
         del self._commands[ident]
         self._writer.write(frame(Kind.EXIT, ident, struct.pack("<II", max(code, 0), max(-code, 0))))
 
@@ -127,6 +139,8 @@ class FakeCluster:
     async def __aexit__(self, *_):
         self._server.over.set()
         await self._serving
+        for agent in self.agents:
+            await agent.end()
         for node in self.nodes:
             node.channel.close()
         for listening in self._listening:

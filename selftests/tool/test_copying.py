@@ -86,6 +86,23 @@ class Copying(unittest.IsolatedAsyncioTestCase):
                 await task
         self.assertEqual((there / "big").read_text(encoding="ascii"), "old")
 
+    async def test_an_interrupted_copy_is_taken_away(self):
+        here, there = self.folder / "here", self.folder / "there"
+        with open(here / "big", "wb") as out:
+            out.truncate(1 << 30)
+        async with self.cluster():
+            task = asyncio.create_task(self.copy(here / "big", f"0:{there}"))
+            while not self.left():
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            for _ in range(1000):
+                if not self.left():
+                    break
+                await asyncio.sleep(0.02)
+            self.assertEqual(list(there.iterdir()), [])
+
     async def test_what_is_on_its_way_is_bounded(self):
         async with self.cluster() as cluster:
             remote = copying._Remote("c", 0, "sleep 2; wc -c")  # pylint: disable=protected-access
