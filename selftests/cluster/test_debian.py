@@ -90,7 +90,7 @@ class Debian(ClusterCase):
         self.assertEqual(self.sh(0, "dpkg --audit"), "")
 
     def test_login_on_the_console(self):
-        self.wait_for(lambda: re.search(r"node0 login:", self.cluster.console(0)), lambda: self.cluster.console(0)[-2000:], PATIENCE)
+        self.wait_for(lambda: re.search(r"^\w+ login: ", self.cluster.console(0), re.M), lambda: self.cluster.console(0)[-2000:], PATIENCE)
 
     def test_sshd_has_a_key_of_its_own(self):
         keys = [self.sh(node, "systemctl is-active ssh && cat /etc/ssh/ssh_host_ed25519_key.pub").splitlines() for node in range(self.NODES)]
