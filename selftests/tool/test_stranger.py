@@ -18,7 +18,8 @@ IMAGE = host.BUILD / f"debian-12-{KERNEL}.qcow2"
 MARK = "@@ "
 # What each command of the section prints; another command there needs a line here.
 PRINTS = {
-    "apt install -y ./opengni-{tools,qemu}_*.deb ./lib{ugni,pmi-opengni}{0,-dev}_*.deb ./libugni-companions0_*.deb gcc pkg-config qemu-utils tshark": r"Setting up opengni-tools",
+    "apt install -y ./opengni-{tools,qemu}_*.deb ./lib{ugni,pmi-opengni}{0,-dev}_*.deb ./libugni-companions0_*.deb "
+    "gcc pkg-config qemu-utils tshark": r"Setting up opengni-tools",
     "gcc -o first-put /usr/share/doc/libugni-dev/examples/first-put.c $(pkg-config --cflags --libs cray-ugni cray-pmi)": r"^$",
     "cluster up -n 2 --disk debian-12-6.1.qcow2": r"node 1 up after .* s, Linux",
     "cluster cp first-put all:/root/": r"",
