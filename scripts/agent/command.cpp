@@ -177,8 +177,9 @@ void Command::start_tty(const ExecRequest &request)
 void Command::add_fds(std::vector<pollfd> &fds, bool may_read)
 {
 	may_read = may_read && (!window_ || room_ > 0);
-	if (!may_read)
+	if (held_ || !may_read)
 		quiet_since_ = now_ms();
+	held_ = !may_read;
 	if (out_ >= 0 && may_read)
 		fds.push_back({out_, POLLIN, 0});
 	if (err_ >= 0 && may_read)
@@ -287,12 +288,12 @@ void Command::reaped(int status)
 
 bool Command::finished() const
 {
-	return reaped_ && ((out_ < 0 && err_ < 0) || now_ms() - quiet_since_ >= GRACE_MS);
+	return reaped_ && ((out_ < 0 && err_ < 0) || (!held_ && now_ms() - quiet_since_ >= GRACE_MS));
 }
 
 int Command::wait_ms() const
 {
-	if (!reaped_)
+	if (!reaped_ || held_)
 		return -1;
 	return static_cast<int>(std::max<int64_t>(0, quiet_since_ + GRACE_MS - now_ms()));
 }

@@ -87,7 +87,9 @@ private:
 	int64_t room_ = OUTPUT_WINDOW;
 	int status_ = 0;
 	bool reaped_ = false;
-	int64_t quiet_since_ = 0; /* its outputs have been read from, or not been held back, without a word since then */
+	bool held_ = false; /* what it says is not read for now */
+	/** When an output was read last, or held back last. */
+	int64_t quiet_since_ = 0;
 };
 
 } // namespace agent

@@ -24,24 +24,24 @@ constexpr size_t PAYLOAD_MAX = 1 << 18;
 
 /** What a frame says; "id" names a command, or a connection for the KVS kinds. */
 enum class Kind : uint16_t {
-	Hello = 1,       /**< both ways: u32 VERSION, then text ("release hostname") from the guest */
-	Exec = 2,        /**< to guest: u32 flags, u32 argc, u32 envc, NUL-ended cwd, argv, env ("A=b") */
-	Started = 3,     /**< to host: u32 pid */
-	Stdin = 4,       /**< to guest: data; an empty one closes */
-	Stdout = 5,      /**< to host: data */
-	Stderr = 6,      /**< to host: data */
-	Exit = 7,        /**< to host: u32 code, u32 signal (one of them 0), text when it could not start */
-	Signal = 8,      /**< to guest: u32 signal, sent to the command's process group */
-	Resize = 9,      /**< to guest: u32 rows, u32 columns */
-	KvsRequest = 10, /**< to host: a line without newline */
-	KvsReply = 11,   /**< to guest: a line without newline */
-	KvsClose = 12,   /**< to host: the connection has gone */
-	Poweroff = 13,   /**< to guest: stop the machine */
-	StdinTaken = 14, /**< to host: u32 bytes of input that the command has taken since the last one, STDIN_STEP or more */
+	Hello = 1,        /**< both ways: u32 VERSION, then text ("release hostname") from the guest */
+	Exec = 2,         /**< to guest: u32 flags, u32 argc, u32 envc, NUL-ended cwd, argv, env ("A=b") */
+	Started = 3,      /**< to host: u32 pid */
+	Stdin = 4,        /**< to guest: data; an empty one closes */
+	Stdout = 5,       /**< to host: data */
+	Stderr = 6,       /**< to host: data */
+	Exit = 7,         /**< to host: u32 code, u32 signal (one of them 0), text when it could not start */
+	Signal = 8,       /**< to guest: u32 signal, sent to the command's process group */
+	Resize = 9,       /**< to guest: u32 rows, u32 columns */
+	KvsRequest = 10,  /**< to host: a line without newline */
+	KvsReply = 11,    /**< to guest: a line without newline */
+	KvsClose = 12,    /**< to host: the connection has gone */
+	Poweroff = 13,    /**< to guest: stop the machine */
+	StdinTaken = 14,  /**< to host: u32 bytes of input that the command has taken since the last one */
 	OutputTaken = 15, /**< to guest: u32 bytes of output that the reader of an EXEC_WINDOW command has taken */
 };
 
-/** Bytes of input after which the agent tells that they are taken; who sends much keeps to a window of several of these. */
+/** Bytes of input after which StdinTaken comes; who sends much keeps to a window of several of these. */
 constexpr uint32_t STDIN_STEP = 1 << 16;
 
 /** Exec flag: run on a pseudo terminal; everything comes as Stdout. */

@@ -19,44 +19,44 @@ SCRIPT = MARK + """, made by 'make completion'; elsewhere it is make's own
 
 _opengni_make()
 {{
-	local cur prev words cword place=. word list= value last
-	_init_completion -n = || return
-	for ((word = 1; word < cword; word++)); do
-		case ${{words[word]}} in
-		-C) place=${{words[word + 1]}} ;;
-		esac
-	done
-	if [ ! -e "$place/driver/include/aries_regs.toml" ]; then
-		declare -F _make >/dev/null && _make "$@"
-		return
-	fi
-	case $cur in
-	ARGS=*)
-		for word in "${{words[@]:1}}"; do
-			case $word in
+    local cur prev words cword place=. word list= value last
+    _init_completion -n = || return
+    for ((word = 1; word < cword; word++)); do
+        case ${{words[word]}} in
+        -C) place=${{words[word + 1]}} ;;
+        esac
+    done
+    if [ ! -e "$place/driver/include/aries_regs.toml" ]; then
+        declare -F _make >/dev/null && _make "$@"
+        return
+    fi
+    case $cur in
+    ARGS=*)
+        for word in "${{words[@]:1}}"; do
+            case $word in
 {goals}
-			esac
-		done
-		;;
+            esac
+        done
+        ;;
 {values}
-	[A-Z]*)
-		COMPREPLY=($(compgen -W "{variables}" -- "$cur"))
-		compopt -o nospace
-		return
-		;;
-	*)
-		declare -F _make >/dev/null && _make "$@"
-		return
-		;;
-	esac
-	# Several words stand between quotes: the last of them is completed.
-	value=${{cur#*=}}
-	value=${{value#[\\"\\']}}
-	last=${{value##* }}
-	mapfile -t COMPREPLY < <(compgen -P "${{value%"$last"}}" -W "$list" -- "$last")
-	[[ ${{COMPREPLY-}} == *= ]] && compopt -o nospace
+    [A-Z]*)
+        COMPREPLY=($(compgen -W "{variables}" -- "$cur"))
+        compopt -o nospace
+        return
+        ;;
+    *)
+        declare -F _make >/dev/null && _make "$@"
+        return
+        ;;
+    esac
+    # Several words stand between quotes: the last of them is completed.
+    value=${{cur#*=}}
+    value=${{value#[\\"\\']}}
+    last=${{value##* }}
+    mapfile -t COMPREPLY < <(compgen -P "${{value%"$last"}}" -W "$list" -- "$last")
+    [[ ${{COMPREPLY-}} == *= ]] && compopt -o nospace
 }} &&
-	complete -F _opengni_make make
+    complete -F _opengni_make make
 """
 
 
@@ -114,10 +114,10 @@ def variables():
 def script():
     """The whole of it."""
     known = variables()
-    goals = "\n".join(f"\t\t\t{goal}) list='{words}' ;;" for goal, words in arguments().items())
-    values = [f"\t{name}=*) list='{text.replace('|', ' ')}' ;;" for name, text in known.items() if "|" in text]
+    goals = "\n".join(f"            {goal}) list='{words}' ;;" for goal, words in arguments().items())
+    values = [f"    {name}=*) list='{text.replace('|', ' ')}' ;;" for name, text in known.items() if "|" in text]
     folders = "|".join(f"{name}=*" for name, text in known.items() if text == "DIR")
-    values.append(f"\t{folders})\n\t\tcur=${{cur#*=}}\n\t\t_filedir -d\n\t\treturn\n\t\t;;")
+    values.append(f"    {folders})\n        cur=${{cur#*=}}\n        _filedir -d\n        return\n        ;;")
     return SCRIPT.format(system=SYSTEM, goals=goals, values="\n".join(values), variables=" ".join(f"{name}=" for name in known))
 
 

@@ -98,13 +98,13 @@ class _Terminal:
 async def readable():
     """Until local input is there; a regular file always is."""
     loop = asyncio.get_running_loop()
-    ready = loop.create_future()
+    ready = asyncio.Event()
     try:
-        loop.add_reader(0, lambda: ready.done() or ready.set_result(None))
+        loop.add_reader(0, ready.set)
     except OSError:
         return
     try:
-        await ready
+        await ready.wait()
     finally:
         loop.remove_reader(0)
 

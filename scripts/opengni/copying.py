@@ -3,6 +3,7 @@
 """Files and folders to nodes and from them: archives by tar through the agent, put into place when they are whole."""
 
 import asyncio
+import contextlib
 import os
 import posixpath
 import re
@@ -36,12 +37,14 @@ tar -xpf - -C "$stage" || fail "cannot write to $folder"
 [ -e "$stage/{END}" ] || fail "the copy was broken off"
 from=$stage/{CONTENT}
 if [ -d "$from" ] && [ ! -L "$from" ] && [ -d "$target" ]; then
-	target=$(cd "$target" && pwd) && cd "$from" || fail "cannot enter $target"
-	find . -type d -exec sh -c 'for d; do [ -d "$0/$d" ] || mkdir -m "$(stat -c %a "$d")" "$0/$d" || exit; done' "$target" {{}} + || fail "cannot make folders in $target"
-	find . ! -type d -exec sh -c 'for f; do [ ! -d "$0/$f" ] && mv -f "$f" "$0/$f" || exit; done' "$target" {{}} + || fail "cannot replace what is in $target"
+    target=$(cd "$target" && pwd) && cd "$from" || fail "cannot enter $target"
+    find . -type d -exec sh -c 'for d; do [ -d "$0/$d" ] || mkdir -m "$(stat -c %a "$d")" "$0/$d" || exit; done' "$target" {{}} + ||
+        fail "cannot make folders in $target"
+    find . ! -type d -exec sh -c 'for f; do [ ! -d "$0/$f" ] && mv -f "$f" "$0/$f" || exit; done' "$target" {{}} + ||
+        fail "cannot replace what is in $target"
 else
-	[ ! -d "$target" ] || fail "$target is a folder"
-	mv -f "$from" "$target" || fail "cannot write $target"
+    [ ! -d "$target" ] || fail "$target is a folder"
+    mv -f "$from" "$target" || fail "cannot write $target"
 fi
 """
 
@@ -162,7 +165,12 @@ async def to_node(name, source, node, target):
             await asyncio.to_thread(_pack, remote, source)
         except BrokenPipeError:
             pass  # the command has said why
-        except OSError as error:
+        except (OSError, ConfigError) as error:
+            with contextlib.suppress(NodeError):  # it takes away what has come so far
+                await remote.send(b"")
+                await remote.end()
+            if isinstance(error, ConfigError):
+                raise
             raise ConfigError(f"{error.filename or source}: {error.strerror or error}") from None
         await remote.send(b"")
         await remote.end()

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from . import client, host
@@ -17,11 +18,11 @@ _SECTIONS = r"""
 echo "release $(uname -r)"
 sed -n 's/^\([0-9a-f]*\) T _text$/text \1/p' /proc/kallsyms
 for module in /sys/module/*/sections; do
-	name=${module%/sections}
-	name=${name##*/}
-	for section in .text .data .rodata .bss .init.text; do
-		[ ! -r "$module/$section" ] || echo "module $name $section $(cat "$module/$section")"
-	done
+    name=${module%/sections}
+    name=${name##*/}
+    for section in .text .data .rodata .bss .init.text; do
+        [ ! -r "$module/$section" ] || echo "module $name $section $(cat "$module/$section")"
+    done
 done
 """
 
@@ -101,6 +102,8 @@ def session(name, number, given="", folders=(), more=()):
         raise ConfigError(f"node {number} does not tell where its modules are: {complaints.strip()}")
     release, base, modules = parse(said)
     files = objects(release, modules, folders)
+    if not files:
+        print(f"no symbols: no module that is loaded on node {number} was built in {host.BUILD}; --modules names another folder", file=sys.stderr)
     folder = host.RUN / name
     socket = folder / f"node{number}.gdb"
     _serve(name, number, socket)

@@ -17,7 +17,7 @@ KEY = "id_ed25519"
 # Argument: the public key. What else is in authorized_keys stays.
 _ADMIT = """
 grep -q '^ *[0-9]*: [0-9A-F]*:0016 [0-9A-F]*:0000 0A' /proc/net/tcp /proc/net/tcp6 2>/dev/null ||
-	{ echo "nobody listens at port 22: boot with --ssh ('make ssh-image'), or a disk that has sshd"; exit 1; }
+    { echo "nobody listens at port 22: boot with --ssh ('make ssh-image'), or a disk that has sshd"; exit 1; }
 umask 077
 mkdir -p /root/.ssh || exit 1
 touch /root/.ssh/authorized_keys || exit 1

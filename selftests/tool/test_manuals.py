@@ -185,8 +185,10 @@ class Completion(unittest.TestCase):
     def complete(self, *words, line=""):
         """What bash offers for the last of the words; they are split where bash does, which the whole line need not show."""
         program = words[0]
+        function = f"_opengni_{program.replace('-', '_')} {program}"
         script = (f". {BASH_COMPLETION}; . {self.folder.name}/{program}; compopt() {{ :; }}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1));"
-                  f" COMP_LINE={shlex.quote(line or ' '.join(words))}; COMP_POINT=${{#COMP_LINE}}; _opengni_{program.replace('-', '_')} {program}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+                  f" COMP_LINE={shlex.quote(line or ' '.join(words))}; COMP_POINT=${{#COMP_LINE}};"
+                  f" {function}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
         result = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, check=True, timeout=60,
                                 cwd=host.TOP, env={**os.environ, "PATH": f"{host.TOP / 'scripts'}:{os.environ['PATH']}"})
         self.assertEqual(result.stderr, "")

@@ -19,9 +19,9 @@ from opengni.testing import slow_tests
 SCRIPT = host.TOP / "scripts" / "own-kernel.sh"
 KERNEL = host.BUILD / "kernel-6.1"
 MAKEFILE = """modules_install:
-	mkdir -p $(INSTALL_MOD_PATH)/lib/modules/{release}
-	cp -r {kernel}/lib/modules/{release}/kernel $(INSTALL_MOD_PATH)/lib/modules/{release}/
-	cp {kernel}/lib/modules/{release}/modules.builtin* $(INSTALL_MOD_PATH)/lib/modules/{release}/
+\tmkdir -p $(INSTALL_MOD_PATH)/lib/modules/{release}
+\tcp -r {kernel}/lib/modules/{release}/kernel $(INSTALL_MOD_PATH)/lib/modules/{release}/
+\tcp {kernel}/lib/modules/{release}/modules.builtin* $(INSTALL_MOD_PATH)/lib/modules/{release}/
 ifneq ($(MAKECMDGOALS),modules_install)
 include {headers}/Makefile
 endif
