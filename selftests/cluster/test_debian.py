@@ -5,7 +5,9 @@
 import hashlib
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -126,8 +128,8 @@ class Debian(ClusterCase):
 
 
 @unittest.skipUnless(slow_tests(), "in check-all")
-class WithoutAgent(unittest.TestCase):
-    """A disk that boots, and nothing on it that answers; one whose driver nobody wants."""
+class OneNode(unittest.TestCase):
+    """What takes a boot of its own: nothing on the disk that answers, a driver that nobody wants, a kernel that is given, a disk that is kept."""
 
     @classmethod
     def setUpClass(cls):
@@ -142,6 +144,21 @@ class WithoutAgent(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("no answer within 240 s of its start (does the system on its disk start gni-agent?", result.stderr)
         self.assertIn("login:", result.stderr)
+
+    def test_kept_disk_and_a_kernel_that_is_given(self):
+        with tempfile.TemporaryDirectory(prefix="opengni-kept-") as folder:
+            options = ("-n", "1", "--name", f"kept-{os.getpid()}", "--keep", "--disk", IMAGE, "--boot-timeout", "1800")
+            self.addCleanup(shutil.rmtree, host.BUILD / "disks" / f"kept-{os.getpid()}")
+            first = subprocess.run([host.TOP / "scripts/cluster", "run", *options, "--", "sh", "-c", "echo kept >/root/written; sync; cat /initrd.img"],
+                                   capture_output=True, check=False, timeout=2000)
+            self.assertEqual(first.returncode, 0, first.stderr)
+            initrd = Path(folder) / "initrd.img"
+            initrd.write_bytes(first.stdout)
+            second = self.call("run", *options, "--kernel", host.BUILD / f"kernel-{KERNEL}/vmlinuz", "--initrd", initrd, "--",
+                               "sh", "-c", "cat /proc/cmdline /root/written")
+            self.assertEqual(second.returncode, 0, second.stderr)
+            self.assertIn("root=/dev/vda1 rw", second.stdout)
+            self.assertTrue(second.stdout.endswith("\nkept\n"), second.stdout)
 
     def test_no_driver(self):
         result = self.call("run", "-n", "1", "--disk", IMAGE, "--boot-timeout", "1800", "--no-driver", "--", "sh", "-c",
