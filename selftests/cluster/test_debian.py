@@ -18,6 +18,8 @@ KERNEL = os.environ.get("KERNEL", "6.1")
 IMAGE = host.BUILD / f"debian-12-{KERNEL}.qcow2"
 RELEASE = host.BUILD / f"kernel-{KERNEL}/release"
 PATIENCE = 240.0
+# The agent answers before the last unit has started.
+BOOTED = "systemctl is-system-running --wait >/dev/null; "
 
 
 def make_image():
@@ -62,8 +64,7 @@ class Debian(ClusterCase):
         self.assertEqual(self.sh(0, "cat /proc/1/comm"), "systemd\n")
         self.assertEqual(self.sh(0, "uname -r"), RELEASE.read_text(encoding="ascii"))
         for node in range(self.NODES):
-            # a unit that is still starting is none that failed
-            self.assertEqual(self.sh(node, "systemctl list-units --failed --no-legend --plain"), "")
+            self.assertEqual(self.sh(node, BOOTED + "systemctl list-units --failed --no-legend --plain"), "")
 
     def test_its_boot_loader_started_it(self):
         self.assertNotIn("-kernel", self.cluster._cluster.node(0).command())  # pylint: disable=protected-access
@@ -95,12 +96,13 @@ class Debian(ClusterCase):
         self.wait_for(lambda: re.search(r"^\w+ login: ", self.cluster.console(0), re.M), lambda: self.cluster.console(0)[-2000:], PATIENCE)
 
     def test_sshd_has_a_key_of_its_own(self):
-        keys = [self.sh(node, "systemctl is-active ssh && cat /etc/ssh/ssh_host_ed25519_key.pub").splitlines() for node in range(self.NODES)]
+        keys = [self.sh(node, BOOTED + "systemctl is-active ssh && cat /etc/ssh/ssh_host_ed25519_key.pub").splitlines() for node in range(self.NODES)]
         self.assertEqual([key[0] for key in keys], ["active"] * self.NODES)
         self.assertNotEqual(keys[0][1], keys[1][1])
 
     def test_ssh_by_the_clusters_key(self):
         self.cluster.serve()
+        self.sh(1, BOOTED + "systemctl is-active ssh")
         result = subprocess.run([host.TOP / "scripts/cluster", "ssh", "--name", self.cluster.config.name, "1", "--", "uname", "-n"],
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False)
         self.assertEqual((result.returncode, result.stdout), (0, "node1\n"), result.stderr)
