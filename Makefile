@@ -3,8 +3,8 @@
 # OpenGNI: everything starts here; 'make help' lists the targets.
 #
 # Variables: KERNEL=6.1|6.12 guest kernel, V=1 show all output, JOBS=N compilations at a time,
-# KDIR=DIR a kernel of yours that is built there instead, OVERLAY=DIR files of yours for the guest, OPENGNI_BUILD=DIR place for everything built, NODES=N for run,
-# MPI=1 aries-sim-mpi, too, PLOT=1 drawings of bench,
+# KDIR=DIR a kernel of yours that is built there instead, OVERLAY=DIR files of yours for the guest,
+# OPENGNI_BUILD=DIR place for everything built, NODES=N for run, MPI=1 aries-sim-mpi, too, PLOT=1 drawings of bench,
 # DESTDIR= and prefix= for install.
 
 SHELL := /bin/bash

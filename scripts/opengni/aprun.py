@@ -16,7 +16,7 @@ ALPS = ", as aprun 5.2 of ALPS"
 
 DESCRIPTION = """Start a program on the nodes of a running cluster, as ALPS does: with communication domains on every node,
 and with what libpmi, libugni and their users expect in the environment."""
-EPILOG = """The program is a path in the guests (make it part of them with OVERLAY=, or copy it with `scripts/cluster exec`).
+EPILOG = """The program is a path in the guests (make it part of them with OVERLAY=, or copy it with `scripts/cluster cp`).
 Input goes to rank 0. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 and SIGCONT go to all ranks. The first rank
 that fails ends the others; its exit status (128 + the signal) is that of aprun. 1 is also an error of aprun itself, 2 a
 wrong command line.

@@ -85,12 +85,6 @@ class Server:
         await self.cluster.up(request["nodes"])
         _say(writer, {})
 
-    async def _op_fault(self, request, _reader, writer):
-        node = self.cluster.node(request["nodes"][0])
-        if request.get("value") is not None:
-            await node.set_nic(request["property"], request["value"])
-        _say(writer, {"value": await node.get_nic(request["property"])})
-
     async def _op_qmp(self, request, _reader, writer):
         node = self.cluster.node(request["nodes"][0])
         if not node.running:

@@ -79,6 +79,9 @@ class FakeAgent:
         code = await process.wait()
         feeding.cancel()
         await asyncio.gather(feeding, return_exceptions=True)
+        process.stdin.close()
+        with contextlib.suppress(ConnectionError):
+            await process.stdin.wait_closed()
         del self._commands[ident]
         self._writer.write(frame(Kind.EXIT, ident, struct.pack("<II", max(code, 0), max(-code, 0))))
 

@@ -36,7 +36,7 @@ PRINTS = {
 
 def steps():
     """The commands of the section, without what is said about them."""
-    section = re.search(r"^## From packages, on Debian$(.*?)^(?:## |`qom)", README, re.M | re.S)[1]
+    section = re.search(r"^## From packages, on Debian$(.*?)^(?:## |`scripts)", README, re.M | re.S)[1]
     return [re.sub(r"\s+#.*", "", line) for line in re.findall(r"^ {4}(.*)$", section, re.M)]
 
 
