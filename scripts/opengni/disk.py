@@ -121,4 +121,5 @@ def arguments(config, number):
     if not config.disk:
         return []
     own = str(path(config, number)).replace(",", ",,")
-    return ["-drive", f"if=none,id=disk,file={own},format=qcow2", "-device", "virtio-blk-pci,drive=disk,bootindex=0"]
+    # a kernel that is given has boot index 0
+    return ["-drive", f"if=none,id=disk,file={own},format=qcow2", "-device", "virtio-blk-pci,drive=disk,bootindex=1"]

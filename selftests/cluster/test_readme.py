@@ -21,6 +21,7 @@ PRINTS = {
     "scripts/cluster exec --node 1 -- aries-info": r"Aries",
     "scripts/cluster exec --node 0 -- gni-info": r"kgni0",
     "scripts/cluster shell 0": r"SHELL-ON-node0",
+    "scripts/cluster cp README.md all:/tmp": r"^$",
     "scripts/cluster kill 1; scripts/cluster start 1": r"^$",
     "scripts/cluster down": r"^$",
 }
@@ -44,7 +45,7 @@ class Shown(unittest.TestCase):
 class Commands(unittest.TestCase):
     def sh(self, text):
         """Run it as it stands there, on a cluster whose name nobody else has."""
-        text = re.sub(r"scripts/cluster (up|exec|shell|kill|start|down)\b", rf"scripts/cluster \1 --name {NAME}", text)
+        text = re.sub(r"scripts/cluster (up|exec|shell|cp|kill|start|down)\b", rf"scripts/cluster \1 --name {NAME}", text)
         result = subprocess.run(["bash", "-ec", text], cwd=host.TOP, env={**os.environ, "OPENGNI_CLUSTER": NAME}, input="echo SHELL-ON-$(hostname)\nexit\n",
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
         self.assertEqual(result.returncode, 0, f"{text}\n{result.stdout}")
