@@ -126,7 +126,7 @@ TEST_F(polled, what_was_stored_is_done_before_the_file_is_closed)
 	EXPECT_EQ(1, self->words[0]);
 }
 
-TEST_F(polled, also_if_the_process_is_killed)
+TEST_F_TIMEOUT(polled, also_if_the_process_is_killed, 300)
 {
 	uint64_t done = 0;
 	int i, status;
@@ -166,7 +166,7 @@ TEST_F(polled, also_if_the_process_is_killed)
 }
 
 /* Nothing is sent by a job that is suspended, and nothing is lost. */
-TEST_F(polled, suspended_jobs_are_quiet)
+TEST_F_TIMEOUT(polled, suspended_jobs_are_quiet, 300)
 {
 	struct kgni_job job = { .argsz = sizeof(job), .job_id = 815, .cookie = self->cookie + 1,
 				.ptag = ARIES_ANY_PTAG, .limit_mdd = 99, .limit_cq = 99,
@@ -228,7 +228,7 @@ TEST_F(polled, suspended_jobs_are_quiet)
 }
 
 /* An exit for each put, until somebody looks: then none. */
-TEST(puts_need_no_exit)
+TEST_F_TIMEOUT(polled, puts_need_no_exit, 300)
 {
 	long long before[3], after[3];
 	static const char *const names[] = { "stats/fma_traps", "stats/fma_polled",
@@ -236,6 +236,7 @@ TEST(puts_need_no_exit)
 	struct ugni_self u;
 	int i;
 
+	raw_close(&self->ringer);
 	ASSERT_EQ(0, ugni_begin(&u, aries_cookie()));
 	for (i = 0; i < 3; i++)
 		before[i] = aries_number(names[i]);
