@@ -439,6 +439,21 @@ void a_sender_is_killed_in_a_send(void **)
 	assert_int_equal(p.event().status(), ARIES_ST_OK);
 }
 
+/* The same of a NIC that is reset. */
+void a_sender_is_reset_in_a_send(void **)
+{
+	TwoHosts p;
+
+	post_receive(p.b, 4, 9, 65536);
+	p.wire.set_delay(100ms);
+	assert_int_equal(channel_send(p, 9, 65536), ARIES_ST_OK);
+	p.wait([&] { return p.b.read(ARIES_RMT_STATUS_N(4), 8) & ARIES_RMT_STATUS_BUSY_MASK; });
+	aries_nic_reset(p.a.nic());
+	p.wire.set_delay(0ms);
+	p.wait([&] { return p.b.read(ARIES_RMT_STATUS_N(4), 8) == 0; });
+	assert_true(p.b.read(ARIES_RMT_CTL_N(4), 8) & ARIES_RMT_CTL_VALID_MASK);
+}
+
 /* The gateway ends, and another one takes its place. */
 void a_gateway_ends(void **)
 {
@@ -572,6 +587,7 @@ int main()
 		cmocka_unit_test(a_reset_drops_what_is_under_way),
 		cmocka_unit_test(a_sender_is_killed),
 		cmocka_unit_test(a_sender_is_killed_in_a_send),
+		cmocka_unit_test(a_sender_is_reset_in_a_send),
 		cmocka_unit_test(a_gateway_ends),
 		cmocka_unit_test(messages_that_make_no_sense),
 		cmocka_unit_test(configurations_that_make_no_sense),
