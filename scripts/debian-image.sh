@@ -57,12 +57,9 @@ trap 'rm -rf "$work"' EXIT
 
 # sources: the entries of this machine's apt for Debian 12, as files for mmdebstrap.
 sources() {
-	local file
-	apt_sources
+	apt_sources bookworm deb
 	mkdir "$work/sources"
-	for file in "$APT_DIR"/parts/*; do
-		sed -E 's/^deb-src/deb/; s/^Types: deb-src/Types: deb/' "$file" >"$work/sources/$(basename "$file")"
-	done
+	cp "$APT_DIR"/parts/* "$work/sources"
 }
 
 # extras: what is put beside the packages, as a tree.

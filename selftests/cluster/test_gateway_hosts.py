@@ -93,6 +93,7 @@ class Two(GatewayCase):
         _, result = self.cut_under_traffic(1, "8")
         self.nothing_wrong(result)
 
+    @unittest.skipUnless(slow_tests(), "slow: OPENGNI_SLOW=1")
     def test_cut_with_another_connection(self):
         alpha, result = self.cut_under_traffic(3, "12")
         self.nothing_wrong(result)
@@ -100,6 +101,7 @@ class Two(GatewayCase):
         alpha.wait_for("beta: is heard again after")
         self.assertGreater(alpha.peer("beta")["reconnects"], 0)
 
+    @unittest.skipUnless(slow_tests(), "slow: OPENGNI_SLOW=1")
     def test_long_cut(self):
         alpha, result = self.cut_under_traffic(4, "1")
         self.assertEqual([result["wrong"], result["downs"], result["ups"]], [0, 1, 2], result)
@@ -126,6 +128,7 @@ class Two(GatewayCase):
         alpha.send(signal.SIGCONT)
         return alpha, self.ping_result(ping)
 
+    @unittest.skipUnless(slow_tests(), "slow: OPENGNI_SLOW=1")
     def test_stopped_for_a_moment(self):
         self.nothing_wrong(self.stopped(1, "10")[1])
 
@@ -221,6 +224,7 @@ class Three(GatewayCase):
         third.wait_for("aries-gateway: .*10.99.0.1.*: Address already in use")
 
 
+@unittest.skipUnless(slow_tests(), "slow: OPENGNI_SLOW=1")
 class Poor(GatewayCase):
     """A cable that takes time and loses packets, and a clock that is ahead."""
 
