@@ -56,7 +56,7 @@ class CommandLine(unittest.TestCase):
 
     def test_arguments_for_qemu_that_begin_with_a_dash(self):
         words = ["up", "--qemu-arg", "-s", "--qemu-arg", "-gdb", "--qemu-arg", "tcp::1", "--append", "-x", "--qemu-arg=-S"]
-        args = cli.parser().parse_args(cli._joined(words))  # pylint: disable=protected-access
+        args = cli.parser().parse_args(cli.joined(words))
         self.assertEqual((args.qemu_arg, args.append), (["-s", "-gdb", "tcp::1", "-S"], "-x"))
         after = ["exec", "--", "--qemu-arg", "-s"]
         self.assertEqual(cli._joined(after), after)  # pylint: disable=protected-access
