@@ -59,7 +59,7 @@ class CommandLine(unittest.TestCase):
         args = cli.parser().parse_args(cli.joined(words))
         self.assertEqual((args.qemu_arg, args.append), (["-s", "-gdb", "tcp::1", "-S"], "-x"))
         after = ["exec", "--", "--qemu-arg", "-s"]
-        self.assertEqual(cli._joined(after), after)  # pylint: disable=protected-access
+        self.assertEqual(cli.joined(after), after)
 
     def test_a_forgotten_command_is_noticed_before_anything_starts(self):
         status, text, complaint = self.tool("run", "-n", "2", "--kernel", "/nonexistent")
