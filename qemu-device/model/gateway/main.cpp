@@ -14,7 +14,9 @@
 
 #include "fabric/segment.hpp"
 #include "gateway/control.hpp"
+#include "gateway/joined.hpp"
 #include "gateway/ping.hpp"
+#include "net/find_fabric.hpp"
 #include "net/watch.hpp"
 
 using namespace aries;
@@ -62,6 +64,7 @@ struct Commands {
 	uint32_t spin_us = 0, window = 64;
 	double timeout_s = 5;
 	bool echo = false, json = false;
+	FabricOptions fabric; // with path as it was given
 	std::string to, file;
 	PingOptions ping;
 	std::function<int()> chosen;
@@ -74,7 +77,7 @@ struct Commands {
 		options.self = host_of(options.hosts, self);
 		options.key_file = key;
 		options.provider = provider;
-		options.shape = shape;
+		options.shape = shape.empty() && !fabric.path.empty() ? fabric.shape() : shape;
 		options.timeout = std::chrono::nanoseconds(std::llround(timeout_s * 1e9));
 		options.spin = std::chrono::microseconds(spin_us);
 		options.window = window;
@@ -137,9 +140,20 @@ public:
 		if (!retry_)
 			throw Error("no more descriptors");
 		log_.tell(self_.name + ": listens at " + self_.where() + " with " + wire_->status().provider);
-		if (commands.echo)
+		if (!commands.fabric.path.empty()) {
+			callbacks = join(commands.fabric, std::move(callbacks));
+			joined_->connect(wire_.get());
+		} else if (commands.echo) {
 			add_echo(callbacks);
+		}
 		wire_->start(std::move(callbacks));
+	}
+	/* The carrier sends until it ends, the wire calls until it does. */
+	~Gateway()
+	{
+		if (joined_)
+			joined_->connect(nullptr);
+		wire_.reset();
 	}
 
 	int run()
@@ -147,11 +161,19 @@ public:
 		while (!signals_.taken())
 			turn();
 		log_.tell(self_.name + ": ends");
-		wire_.reset();
 		return OK;
 	}
 
 private:
+	WireCallbacks join(FabricOptions fabric, WireCallbacks callbacks)
+	{
+		fabric.path = net::path_of(fabric.path);
+		joined_ = std::make_unique<Joined>(
+			fabric, options_, [this](const std::string &line) { log_.tell(self_.name + ": " + line); });
+		log_.tell(self_.name + ": carries for the nodes of " + fabric.path);
+		return joined_->callbacks(std::move(callbacks));
+	}
+
 	void add_echo(WireCallbacks &callbacks)
 	{
 		callbacks.on_message = [this](uint32_t host, Bytes message) { echo_.take(host, message); };
@@ -161,6 +183,20 @@ private:
 		};
 	}
 
+	Json report()
+	{
+		Json report = report_of(wire_->status(), self_);
+
+		if (joined_) {
+			const CarrierCounts figures = joined_->counts();
+
+			report["carrier"] = {{"requests", figures.requests}, {"responses", figures.responses},
+					     {"timeouts", figures.timeouts}, {"served", figures.served},
+					     {"refused", figures.refused},   {"open", figures.open}};
+		}
+		return report;
+	}
+
 	void turn()
 	{
 		pollfd wanted[] = {{signals_.fd(), POLLIN, 0}, {control_.fd(), POLLIN, 0}, {retry_.get(), POLLIN, 0}};
@@ -168,7 +204,7 @@ private:
 
 		poll(wanted, 3, retrying_ ? RETRY_MS : -1);
 		if (wanted[1].revents)
-			control_.answer(report_of(wire_->status(), self_));
+			control_.answer(report());
 		eventfd_read(retry_.get(), &rung);
 		retrying_ = echo_.retry();
 	}
@@ -181,6 +217,7 @@ private:
 	Descriptor retry_;
 	Echo echo_;
 	bool retrying_ = false;
+	std::unique_ptr<Joined> joined_;
 	std::unique_ptr<Wire> wire_; // calls all of these until it ends
 };
 
@@ -338,10 +375,34 @@ void add_ping(CLI::App &app, Commands &c)
 
 void add_commands(CLI::App &app, Commands &c)
 {
-	CLI::App *run = add(app, c, "run", "carry messages until SIGTERM comes", [&c] { return Gateway(c).run(); });
+	CLI::App *run = add(app, c, "run", "carry messages until SIGTERM comes", [&c] {
+		c.fabric.complete();
+		return Gateway(c).run();
+	});
 
 	add_wire_options(*run, c);
-	run->add_flag("--echo", c.echo, "send back what comes: for ping");
+	CLI::Option *echo = run->add_flag("--echo", c.echo, "send back what comes: for ping");
+	CLI::Option *fabric = run->add_option(
+		"--fabric", c.fabric.path,
+		"carry for the nodes of this fabric: a name as aries-nic has it, or the path of its segment");
+	CLI::Option *nodes =
+		run->add_option("--nodes", c.fabric.nodes, "addresses in the fabric, as `nodes` of aries-nic")
+			->check(CLI::Range(2u, MEMBERS_MAX));
+
+	fabric->excludes(echo)->needs(nodes);
+	nodes->needs(fabric);
+	run->add_option("--address", c.fabric.address, "of the gateways among them: of no node on any host (the last)")
+		->check(CLI::Range(0u, MEMBERS_MAX - 1))
+		->needs(fabric);
+	run->add_option("--machine-nodes", c.fabric.machine_nodes,
+			"as `machine-nodes` of aries-nic (as many as --nodes)")
+		->needs(fabric);
+	run->add_option("--routers-per-chassis", c.fabric.routers_per_chassis, "the same (16)")
+		->check(CLI::Range(1u, 16u))
+		->needs(fabric);
+	run->add_option("--chassis-per-group", c.fabric.chassis_per_group, "the same (6)")
+		->check(CLI::Range(1u, 6u))
+		->needs(fabric);
 
 	CLI::App *tell = add(app, c, "status", "how the gateway of this host does", [&c] { return status(c); });
 

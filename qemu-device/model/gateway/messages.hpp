@@ -37,7 +37,7 @@ struct NodeNews {
 
 static_assert(sizeof(MessageHeader) == 16 && sizeof(NodeNews) == 24);
 
-inline constexpr size_t MESSAGE_MAX = sizeof(MessageHeader) + sizeof(CarriedRequest) + CARRY_PAYLOAD;
+inline constexpr size_t CARRIED_MESSAGE_MAX = sizeof(MessageHeader) + sizeof(CarriedRequest) + CARRY_PAYLOAD;
 
 } // namespace aries
 
