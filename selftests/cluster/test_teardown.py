@@ -86,7 +86,7 @@ class Teardown(unittest.TestCase):
     def test_property_that_does_not_exist(self):
         done = call("run", "-n", "1", "--name", self.name, "--nic", "bogus=1", "--", "true")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, "^scripts/cluster: node 0: QEMU ended .*bogus")
+        self.assertRegex(done.stderr, "(?m)^scripts/cluster: node 0: QEMU ended .*bogus")
 
     def test_background(self):
         self.assertEqual(call("up", "-n", "2", "--name", self.name).returncode, 0)
