@@ -30,6 +30,18 @@ static inline void store_fence()
 #endif
 }
 
+/** The same, and before anything that is loaded later. */
+static inline void full_fence()
+{
+#if defined(__x86_64__)
+	asm volatile("mfence" ::: "memory");
+#elif defined(__aarch64__)
+	asm volatile("dmb osh" ::: "memory");
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 static inline void compiler_barrier()
 {
 	asm volatile("" ::: "memory");

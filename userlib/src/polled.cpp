@@ -76,7 +76,7 @@ void polled_ring(const gni_nic *nic, uint64_t value)
 	p.pending = true;
 	__atomic_store_n(p.word, value | p.phase, __ATOMIC_RELEASE);
 	/* The NIC stores the other word before it looks at this one for the last time. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	full_fence();
 	if (!__atomic_load_n(p.awake, __ATOMIC_RELAXED))
 		remind(nic);
 }
