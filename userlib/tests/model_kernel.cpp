@@ -164,6 +164,13 @@ void on_doorbell(std::function<void(uint32_t)> what)
 	world->on_doorbell = std::move(what);
 }
 
+bool polls()
+{
+	const char *kind = getenv("UGNI_TEST_DOORBELL"); // NOLINT(concurrency-mt-unsafe)
+
+	return kind && !strcmp(kind, "polled");
+}
+
 uint64_t counter(uint32_t node, unsigned int which)
 {
 	return world->nodes.at(node)->counter(which);

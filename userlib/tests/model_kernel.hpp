@@ -40,6 +40,8 @@ void on_doorbell(std::function<void(uint32_t)> what);
 
 /** Counter of a NIC (enum aries_counter). */
 uint64_t counter(uint32_t node, unsigned int which);
+/** Whether processes leave doorbells in memory: each takes a trap at most, then. */
+bool polls();
 
 } // namespace model
 

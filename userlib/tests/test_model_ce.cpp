@@ -377,7 +377,10 @@ static void traps(void **)
 			assert_rc(SUCCESS, GNI_CeCheckResult(t[n].result(), 24));
 	}
 	count(after);
-	assert_int_equal(after[0] - before[0], 10 * kTreeNodes);
+	/* Of a doorbell in memory the trap may not be needed, or may be that of one before. */
+	const uint64_t most = 10 * kTreeNodes;
+
+	assert_in_range(after[0] - before[0], model::polls() ? 0 : most, most + (model::polls() ? kTreeNodes : 0));
 	assert_int_equal(after[1] - before[1], 0);
 }
 

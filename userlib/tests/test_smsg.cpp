@@ -41,7 +41,8 @@ static void one_doorbell(void **)
 	for (size_t n : {0, 8, 56, 64, 2032}) {
 		uint64_t before = model::counter(0, ARIES_CNT_FMA_TRAPS);
 		assert_rc(SUCCESS, t.a.send(text(n, 1)));
-		assert_int_equal(model::counter(0, ARIES_CNT_FMA_TRAPS) - before, 1);
+		if (!model::polls())
+			assert_int_equal(model::counter(0, ARIES_CNT_FMA_TRAPS) - before, 1);
 		t.b.expect(text(n, 1));
 	}
 	/* Ping-pong returns credits with the messages. */
@@ -54,7 +55,10 @@ static void one_doorbell(void **)
 		t.a.drain();
 		t.b.drain();
 	}
-	assert_int_equal(model::counter(0, ARIES_CNT_FMA_TRAPS) + model::counter(1, ARIES_CNT_FMA_TRAPS) - before, 200);
+	const uint64_t traps = model::counter(0, ARIES_CNT_FMA_TRAPS) + model::counter(1, ARIES_CNT_FMA_TRAPS) - before;
+
+	/* That of a doorbell before them may still come. */
+	assert_in_range(traps, model::polls() ? 0 : 200, model::polls() ? 202 : 200);
 }
 
 static void message_stays_until_released(void **)
