@@ -146,13 +146,17 @@ inline void smsg_sent(Smsg *s, const SmsgPlace &place)
 {
 	SmsgSender &out = s->out;
 
-	s->taken[out.slot] = place.taken;
+	/* Threads that share a connection without a lock lose messages, but the slot is one of the connection at any
+	 * time. */
+	const uint32_t slot = out.slot;
+	const bool last = slot + 1 >= s->credits;
+
+	s->taken[slot] = place.taken;
 	out.used += place.taken;
 	out.position = place.next;
-	if (++out.slot >= s->credits) {
-		out.slot = 0;
+	if (last)
 		out.turn ^= GNI_SMSG_TURN;
-	}
+	__atomic_store_n(&out.slot, last ? 0 : slot + 1, __ATOMIC_RELAXED);
 	out.sent++;
 	s->in.told = s->in.released;
 	s->in.untold_bytes = 0;
