@@ -13,7 +13,6 @@
 #include "ugni_test.h"
 
 #define PUTS 20000
-#define BYTES 8
 
 /* That a child has in common with its parent. */
 static void *shared_page(void)
@@ -55,19 +54,10 @@ FIXTURE_TEARDOWN(polled)
 /* Stores a doorbell that adds 1 to the first word, and tells nobody. */
 static void leave(struct raw *r, uint32_t mdh, const volatile void *to, uint64_t *phase)
 {
-	const struct aries_fma_desc desc = {
-		.pe = r->at.pe,
-		.mdh = (uint16_t)mdh,
-		.offset = raw_offset(to),
-		.operand = { 1 },
-	};
+	const uint64_t bell = raw_prepare_add(r, mdh, to, 0x108);
 
-	memcpy((void *)(r->area + ARIES_DESC_FMA), &desc, sizeof(desc));
 	*phase ^= ARIES_DB_PHASE;
-	__sync_synchronize();
-	*(volatile uint64_t *)(r->area + r->at.poll_offset) =
-		*phase | (uint64_t)BYTES << ARIES_DB_LEN_SHIFT |
-		(uint64_t)ARIES_FMA_AMO_OP << ARIES_DB_OP_SHIFT | 0x108ull << ARIES_DB_AMO_SHIFT;
+	*(volatile uint64_t *)(r->area + r->at.poll_offset) = *phase | bell;
 	__sync_synchronize();
 }
 

@@ -139,9 +139,9 @@ static inline uint64_t raw_offset(const volatile void *p)
 	return (uintptr_t)p & ((1ull << ARIES_OFFSET_BITS) - 1);
 }
 
-/* Adds 1 at @to of domain @mdh of this node by @command, which returns nothing; the status. */
-static inline uint32_t raw_add(struct raw *r, uint32_t mdh, const volatile void *to,
-			       uint32_t command)
+/* A doorbell that adds 1 at @to of domain @mdh of this node by @command, which returns nothing. */
+static inline uint64_t raw_prepare_add(struct raw *r, uint32_t mdh, const volatile void *to,
+				       uint32_t command)
 {
 	const struct aries_fma_desc desc = {
 		.pe = r->at.pe,
@@ -152,9 +152,15 @@ static inline uint32_t raw_add(struct raw *r, uint32_t mdh, const volatile void 
 
 	memcpy((void *)(r->area + ARIES_DESC_FMA), &desc, sizeof(desc));
 	__sync_synchronize();
-	r->bell[ARIES_DB_FMA / 8] = 8ull << ARIES_DB_LEN_SHIFT |
-				    (uint64_t)ARIES_FMA_AMO_OP << ARIES_DB_OP_SHIFT |
-				    (uint64_t)command << ARIES_DB_AMO_SHIFT;
+	return 8ull << ARIES_DB_LEN_SHIFT | (uint64_t)ARIES_FMA_AMO_OP << ARIES_DB_OP_SHIFT |
+	       (uint64_t)command << ARIES_DB_AMO_SHIFT;
+}
+
+/* Rings it; the status. */
+static inline uint32_t raw_add(struct raw *r, uint32_t mdh, const volatile void *to,
+			       uint32_t command)
+{
+	r->bell[ARIES_DB_FMA / 8] = raw_prepare_add(r, mdh, to, command);
 	return raw_status(r);
 }
 

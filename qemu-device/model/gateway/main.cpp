@@ -5,7 +5,6 @@
 #include <csignal>
 #include <functional>
 #include <iostream>
-#include <new>
 
 #include <CLI/CLI.hpp>
 #include <poll.h>
@@ -18,14 +17,13 @@
 #include "gateway/ping.hpp"
 #include "net/find_fabric.hpp"
 #include "net/watch.hpp"
+#include "topo/program.hpp"
 
 using namespace aries;
 using namespace aries::gateway;
 
 namespace
 {
-
-enum : int { OK, FAILED, WRONG_USAGE };
 
 constexpr double TIMEOUT_LEAST = 0.1, TIMEOUT_MOST = 3600; // s
 constexpr int RETRY_MS = 2;                                // of echoes that had no room
@@ -161,7 +159,7 @@ public:
 		while (!signals_.taken())
 			turn();
 		log_.tell(self_.name + ": ends");
-		return OK;
+		return program::DONE;
 	}
 
 private:
@@ -279,7 +277,7 @@ int ping(Commands &commands)
 	std::cout << (commands.json ? report.dump(2) + "\n" : topology::text_of(report));
 	if (!result.gave_up.empty())
 		throw Error(commands.to + ": " + result.gave_up);
-	return result.wrong ? FAILED : OK;
+	return result.wrong ? program::FAILED : program::DONE;
 }
 
 /* What people look at first: the columns that tell how peers do. */
@@ -313,7 +311,7 @@ int status(const Commands &commands)
 	const Json report = ask(commands.self);
 
 	std::cout << (commands.json ? report.dump(2) + "\n" : topology::text_of(brief(report)));
-	return OK;
+	return program::DONE;
 }
 
 CLI::App *add(CLI::App &app, Commands &c, const char *name, const char *help, std::function<int()> what)
@@ -413,7 +411,7 @@ void add_commands(CLI::App &app, Commands &c)
 	CLI::App *keygen =
 		add(app, c, "keygen", "make a key for a fabric; copy it to all hosts, and show it to nobody", [&c] {
 			FabricKey::make(c.file);
-			return int(OK);
+			return int(program::DONE);
 		});
 
 	keygen->add_option("file", c.file, "a file that is not there yet")->required();
@@ -424,34 +422,13 @@ int run(int argc, char **argv)
 	CLI::App app{"Carries a fabric's messages between hosts: one gateway runs on each.", "aries-gateway"};
 	Commands commands;
 
-	app.set_version_flag("-V,--version", "aries-gateway (OpenGNI) " OPENGNI_VERSION);
-	app.failure_message([](const CLI::App *, const CLI::Error &error) {
-		return std::string("aries-gateway: ") + error.what() + "; see aries-gateway --help\n";
-	});
-	app.require_subcommand(1);
 	add_commands(app, commands);
-	try {
-		app.parse(argc, argv);
-	} catch (const CLI::ParseError &error) {
-		return app.exit(error) ? WRONG_USAGE : OK;
-	}
-	const int result = commands.chosen();
-
-	if (!std::cout.flush())
-		throw Error("the output cannot be written");
-	return result;
+	return program::run(app, argc, argv, [&commands] { return commands.chosen(); });
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-	try {
-		return run(argc, argv);
-	} catch (const std::bad_alloc &) {
-		std::cerr << "aries-gateway: not enough memory\n";
-	} catch (const std::exception &error) {
-		std::cerr << "aries-gateway: " << error.what() << "\n";
-	}
-	return FAILED;
+	return program::guarded("aries-gateway", [&] { return run(argc, argv); });
 }

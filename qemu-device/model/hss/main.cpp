@@ -5,20 +5,18 @@
 #include <csignal>
 #include <functional>
 #include <iostream>
-#include <new>
 
 #include <CLI/CLI.hpp>
 
 #include "hss/manager.hpp"
 #include "net/find_fabric.hpp"
+#include "topo/program.hpp"
 
 using namespace aries;
 using namespace aries::hss;
 
 namespace
 {
-
-enum : int { OK, FAILED, WRONG_USAGE };
 
 constexpr double LONGEST_MS = 60'000; // of all that is given in milliseconds
 
@@ -195,35 +193,18 @@ int run(int argc, char **argv)
 	Commands commands;
 
 	app.add_option("-f,--fabric", commands.fabric, "name or path of the fabric (the only one that runs here)");
-	app.set_version_flag("-V,--version", "aries-hss (OpenGNI) " OPENGNI_VERSION);
-	app.failure_message([](const CLI::App *, const CLI::Error &error) {
-		return std::string("aries-hss: ") + error.what() + "; see aries-hss --help\n";
-	});
-	app.require_subcommand(1);
 	add_manager(app, commands);
 	add_once(app, commands);
 	add_others(app, commands);
-	try {
-		app.parse(argc, argv);
-	} catch (const CLI::ParseError &error) {
-		return app.exit(error) ? WRONG_USAGE : OK;
-	}
-	commands.chosen();
-	if (!std::cout.flush())
-		throw Error("the output cannot be written");
-	return OK;
+	return program::run(app, argc, argv, [&commands] {
+		commands.chosen();
+		return int(program::DONE);
+	});
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-	try {
-		return run(argc, argv);
-	} catch (const std::bad_alloc &) {
-		std::cerr << "aries-hss: not enough memory for this machine\n";
-	} catch (const std::exception &error) {
-		std::cerr << "aries-hss: " << error.what() << "\n";
-	}
-	return FAILED;
+	return program::guarded("aries-hss", [&] { return run(argc, argv); });
 }

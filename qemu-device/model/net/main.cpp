@@ -4,7 +4,6 @@
 #include <functional>
 #include <iostream>
 #include <map>
-#include <new>
 
 #include <CLI/CLI.hpp>
 
@@ -12,14 +11,13 @@
 #include "net/picture.hpp"
 #include "net/watch.hpp"
 #include "router/routing_mode.hpp"
+#include "topo/program.hpp"
 
 using namespace aries;
 using namespace aries::net;
 
 namespace
 {
-
-enum : int { OK, FAILED, WRONG_USAGE };
 
 const std::map<std::string, uint16_t> MODES{
 	{"adaptive", uint16_t(0)}, {"minimal", DLV_MIN_HASH}, {"nonminimal", DLV_NMIN_HASH}, {"ordered", DLV_IN_ORDER}};
@@ -182,37 +180,20 @@ int run(int argc, char **argv)
 	Commands commands;
 
 	app.add_option("-f,--fabric", commands.fabric, "name or path of the fabric (the only one that runs here)");
-	app.set_version_flag("-V,--version", "aries-net (OpenGNI) " OPENGNI_VERSION);
-	app.failure_message([](const CLI::App *, const CLI::Error &error) {
-		return std::string("aries-net: ") + error.what() + "; see aries-net --help\n";
-	});
-	app.require_subcommand(1);
 	add_reports(app, commands);
 	add_picture(app, commands);
 	add_events(app, commands);
 	add_changes(app, commands);
 	add_time(app, commands);
-	try {
-		app.parse(argc, argv);
-	} catch (const CLI::ParseError &error) {
-		return app.exit(error) ? WRONG_USAGE : OK;
-	}
-	commands.chosen();
-	if (!std::cout.flush())
-		throw Error("the output cannot be written");
-	return OK;
+	return program::run(app, argc, argv, [&commands] {
+		commands.chosen();
+		return int(program::DONE);
+	});
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-	try {
-		return run(argc, argv);
-	} catch (const std::bad_alloc &) {
-		std::cerr << "aries-net: not enough memory for this machine\n";
-	} catch (const std::exception &error) {
-		std::cerr << "aries-net: " << error.what() << "\n";
-	}
-	return FAILED;
+	return program::guarded("aries-net", [&] { return run(argc, argv); });
 }

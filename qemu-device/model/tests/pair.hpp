@@ -15,37 +15,48 @@ inline constexpr unsigned int OWNER = 5, FMAD = 1, MDH = 9, LOCAL_MDH = 11;
 inline constexpr uint64_t BASE = 0x7f12345000 & MASK40;
 inline constexpr uint64_t BYTES = 64 * 1024;
 
-struct Pair {
+/** Where the regions of both are in their memory, and the page table of the target's. */
+struct Regions {
+	uint64_t target = 0, table = 0, local = 0;
+};
+
+/** Keys, descriptor, queues and regions; the descriptor of @a names the region of @b, which is node 1. */
+inline void prepare(FakeHost &a, FakeHost &b, Regions &regions)
+{
+	aries_fma_desc &desc = a.desc(FMAD);
+
+	a.set_key(PTAG_A, KEY);
+	b.set_key(PTAG_B, KEY);
+	a.enable_fmad(FMAD, PTAG_A, OWNER);
+	a.make_cq(20, 6, OWNER);
+	b.make_cq(21, 6, OWNER);
+	regions.target = b.alloc(BYTES);
+	regions.table =
+		b.make_mdd(MDH, PTAG_B, regions.target, BYTES, BASE, ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
+	regions.local = a.alloc(BYTES);
+	a.make_mdd(LOCAL_MDH, PTAG_A, regions.local, BYTES, BASE);
+	desc = {};
+	desc.pe = 1;
+	desc.mdh = MDH;
+	desc.offset = BASE;
+	desc.local_offset = BASE;
+	desc.local_mdh = LOCAL_MDH;
+	desc.cq = 20;
+	desc.local_event = 0x1111;
+	desc.remote_event = 0x2222;
+}
+
+struct Pair : Regions {
 	std::string path = fabric_path();
 	FakeHost a;
 	FakeHost b;
-	uint64_t target;
-	uint64_t table;
-	uint64_t local;
 
 	/** Node 1 sits at @place_b - 1, or at 1 if that is 0. */
 	explicit Pair(const FakeHost::Options &options = {}, uint32_t place_b = 0)
 		: a(path, 0, options),
 		  b(path, 1, {.machine_nodes = options.machine_nodes, .place = place_b, .lease_ms = options.lease_ms})
 	{
-		a.set_key(PTAG_A, KEY);
-		b.set_key(PTAG_B, KEY);
-		a.enable_fmad(FMAD, PTAG_A, OWNER);
-		a.make_cq(20, 6, OWNER);
-		b.make_cq(21, 6, OWNER);
-		target = b.alloc(BYTES);
-		table = b.make_mdd(MDH, PTAG_B, target, BYTES, BASE, ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
-		local = a.alloc(BYTES);
-		a.make_mdd(LOCAL_MDH, PTAG_A, local, BYTES, BASE);
-		desc() = {};
-		desc().pe = 1;
-		desc().mdh = MDH;
-		desc().offset = BASE;
-		desc().local_offset = BASE;
-		desc().local_mdh = LOCAL_MDH;
-		desc().cq = 20;
-		desc().local_event = 0x1111;
-		desc().remote_event = 0x2222;
+		prepare(a, b, *this);
 	}
 
 	aries_fma_desc &desc() { return a.desc(FMAD); }

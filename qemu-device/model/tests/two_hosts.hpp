@@ -148,7 +148,7 @@ private:
  * Node 0 on one host, node 1 on the other, as in a Pair: node 0 initiates, node 1 has a region with a queue. Node 2 may
  * join host 0. The gateways' address is 3.
  */
-struct TwoHosts {
+struct TwoHosts : Regions {
 	static constexpr uint32_t NODES = 4, GATEWAY = 3;
 	static constexpr unsigned int PATIENCE_MS = 60000;
 
@@ -157,7 +157,6 @@ struct TwoHosts {
 	std::unique_ptr<aries::Carrier> carrier[2];
 	FakeHost a;
 	FakeHost b;
-	uint64_t target, table, local;
 
 	static aries::CarrierConfig config(const std::string &path, uint32_t host)
 	{
@@ -176,24 +175,7 @@ struct TwoHosts {
 	{
 		for (uint32_t host = 0; host < 2; host++)
 			start(host);
-		a.set_key(PTAG_A, KEY);
-		b.set_key(PTAG_B, KEY);
-		a.enable_fmad(FMAD, PTAG_A, OWNER);
-		a.make_cq(20, 6, OWNER);
-		b.make_cq(21, 6, OWNER);
-		target = b.alloc(BYTES);
-		table = b.make_mdd(MDH, PTAG_B, target, BYTES, BASE, ARIES_MDD_CTL_CQ_VALID_MASK | uint64_t(21) << 24);
-		local = a.alloc(BYTES);
-		a.make_mdd(LOCAL_MDH, PTAG_A, local, BYTES, BASE);
-		desc() = {};
-		desc().pe = 1;
-		desc().mdh = MDH;
-		desc().offset = BASE;
-		desc().local_offset = BASE;
-		desc().local_mdh = LOCAL_MDH;
-		desc().cq = 20;
-		desc().local_event = 0x1111;
-		desc().remote_event = 0x2222;
+		prepare(a, b, *this);
 		wire.join();
 		wait_for(ARIES_NODE_UP);
 	}

@@ -3,10 +3,10 @@
 /* aries-topo: what a machine is, costs and can carry, from a file or a builder. */
 #include <functional>
 #include <iostream>
-#include <new>
 
 #include <CLI/CLI.hpp>
 
+#include "topo/program.hpp"
 #include "topo/reports.hpp"
 #include "topo/svg.hpp"
 #include "topo/yaml.hpp"
@@ -16,8 +16,6 @@ using namespace aries::topology;
 
 namespace
 {
-
-enum : int { OK, BAD_MACHINE, WRONG_USAGE };
 
 constexpr const char *MACHINE_HELP =
 	"a file, or a builder and its parameters: aries:groups=6,cables_per_pair=12 ('aries-topo builders' lists them)";
@@ -124,33 +122,16 @@ int run(int argc, char **argv)
 	CLI::App app{"What a machine is, costs and can carry.", "aries-topo"};
 	Commands commands;
 
-	app.set_version_flag("-V,--version", "aries-topo (OpenGNI) " OPENGNI_VERSION);
-	app.failure_message([](const CLI::App *, const CLI::Error &error) {
-		return std::string("aries-topo: ") + error.what() + "; see aries-topo --help\n";
-	});
-	app.require_subcommand(1);
 	add_commands(app, commands);
-	try {
-		app.parse(argc, argv);
-	} catch (const CLI::ParseError &error) {
-		return app.exit(error) ? WRONG_USAGE : OK;
-	}
-	commands.chosen();
-	if (!std::cout.flush())
-		throw FileError("the output cannot be written");
-	return OK;
+	return aries::program::run(app, argc, argv, [&commands] {
+		commands.chosen();
+		return int(aries::program::DONE);
+	});
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-	try {
-		return run(argc, argv);
-	} catch (const std::bad_alloc &) {
-		std::cerr << "aries-topo: not enough memory for this machine\n";
-	} catch (const std::exception &error) {
-		std::cerr << "aries-topo: " << error.what() << "\n";
-	}
-	return BAD_MACHINE;
+	return aries::program::guarded("aries-topo", [&] { return run(argc, argv); });
 }
