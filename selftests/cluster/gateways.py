@@ -40,7 +40,8 @@ class Gateway:
         return self.lines(pattern)[-1]
 
     def status(self):
-        """What the status command tells, as data."""
+        """What the status command tells, as data; it can be asked since it listens."""
+        self.wait_for(": listens at ")
         return json.loads(self.case.hosts.run(self.number, GATEWAY, "status", "--self", self.name, "--json").stdout)
 
     def peer(self, name):
@@ -111,9 +112,17 @@ class GatewayCase(unittest.TestCase):
         return Gateway(self, number, name or NAMES[number], "--hosts", file or self.file, "--key", key or self.key, *options)
 
     def start_ping(self, number, to, *options):
-        """Starts ping on a host: Popen, see ping_result()."""
-        return self.hosts.start(number, GATEWAY, "ping", "--hosts", self.file, "--key", self.key, "--self", NAMES[number], "--to", to,
-                                "--json", *options, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        """Starts ping on a host: Popen, see ping_result(). It ends with the test, also if that fails."""
+        program = self.hosts.start(number, GATEWAY, "ping", "--hosts", self.file, "--key", self.key, "--self", NAMES[number], "--to", to,
+                                   "--json", *options, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.kill, program)
+        return program
+
+    def kill(self, program):
+        """Ends what runs on a host, if it still does."""
+        if program.poll() is None:
+            self.hosts.signal(program, signal.SIGKILL)
+            program.wait(BOUND)
 
     def ping_result(self, program):
         """What ping has found, as data, when it has ended well."""

@@ -62,21 +62,30 @@ bool DoorbellPoll::any_active() const noexcept
 	return bits;
 }
 
-bool DoorbellPoll::about_to(uint32_t index) const noexcept
+/* A doorbell that has just been taken is no longer fresh, but was marked as running before. */
+bool DoorbellPoll::busy(uint32_t index) const noexcept
 {
-	return active(index) && fresh(index, word(index));
+	const Entry &entry = entries_[index];
+	const bool lies = (word(index) ^ entry.phase.load(std::memory_order_acquire)) & ARIES_DB_PHASE;
+
+	if (entry.running.load(std::memory_order_acquire))
+		return true;
+	return lies && entry.on.load(std::memory_order_relaxed) && (active(index) || !hold_.on());
 }
 
 /* Lock held. Runs the doorbell that lies there, unless that was done; it is over then, or on its way. */
 bool DoorbellPoll::take(uint32_t index) noexcept
 {
 	const uint64_t value = word(index);
+	Entry &entry = entries_[index];
 
 	if (!fresh(index, value))
 		return false;
-	entries_[index].phase.store(value & ARIES_DB_PHASE, std::memory_order_relaxed);
-	entries_[index].rung.store(true, std::memory_order_relaxed);
+	entry.running.store(true, std::memory_order_relaxed);
+	entry.phase.store(value & ARIES_DB_PHASE, std::memory_order_release);
+	entry.rung.store(true, std::memory_order_relaxed);
 	fma_.doorbell(index, value & ~ARIES_DB_PHASE);
+	entry.running.store(false, std::memory_order_release);
 	return true;
 }
 

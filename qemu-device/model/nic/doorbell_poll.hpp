@@ -75,8 +75,11 @@ public:
 	 */
 	void sweep() noexcept;
 
-	/** Whether a doorbell lies there that the thread is about to take. Any thread. */
-	bool about_to(uint32_t index) const noexcept;
+	/**
+	 * Whether a doorbell is being run, or lies there and is about to be by the thread or sweep(), also if its
+	 * process has not come as far as its trap: who wants the descriptor quiet has to wait for it. Any thread.
+	 */
+	bool busy(uint32_t index) const noexcept;
 
 	/** The thread ends. No store of a guest may come afterwards. */
 	void stop() noexcept;
@@ -85,10 +88,11 @@ private:
 	static constexpr uint32_t WORD_BITS = 64;
 
 	struct alignas(64) Entry {
-		std::atomic<bool> on{false};    /* changes under the descriptor's lock */
-		std::atomic<uint64_t> phase{0}; /* of the doorbell taken last; the same */
-		std::atomic<bool> rung{false};  /* since the thread has looked at the clock */
-		uint64_t last_ns = 0;           /* when it did and that was so; of the thread */
+		std::atomic<bool> on{false};      /* changes under the descriptor's lock */
+		std::atomic<uint64_t> phase{0};   /* of the doorbell taken last; the same */
+		std::atomic<bool> running{false}; /* a doorbell, at this moment; the same */
+		std::atomic<bool> rung{false};    /* since the thread has looked at the clock */
+		uint64_t last_ns = 0;             /* when it did and that was so; of the thread */
 		/* under the descriptor's lock */
 		uint64_t kicked_ns = 0; /* last trap for a doorbell that nobody looked for */
 		uint64_t pause_ns = 0;  /* the thread leaves it alone until then */

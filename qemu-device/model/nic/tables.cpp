@@ -21,7 +21,7 @@ uint64_t RegisterFile::read_table(Reg reg, uint32_t index) noexcept
 	case Reg::FMAD_TRAPS:
 		return fmads_[index].traps.load();
 	case Reg::FMAD_STATUS:
-		return prep(ARIES_FMAD_STATUS_BUSY_MASK, fmads_[index].busy.load() + poll_.about_to(index)) |
+		return prep(ARIES_FMAD_STATUS_BUSY_MASK, fmads_[index].busy.load() + poll_.busy(index)) |
 		       prep(ARIES_FMAD_STATUS_LAST_MASK, fmads_[index].last.load());
 	case Reg::FMAD_STATE:
 	case Reg::FMAD_LAUNCH:
