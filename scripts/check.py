@@ -19,17 +19,29 @@ from opengni.arguments import Parser
 from opengni.errors import ClusterError
 
 SHOWN = 20
+LONG = 60.0  # seconds after which a layer names its slowest tests
+SLOWEST = 5
+
+
+def slowest(name):
+    """Tells which tests of a layer have taken longest, if the layer measures them."""
+    file = layers.times_file(name)
+    if file.exists():
+        lines = file.read_text(encoding="utf-8").splitlines()[:SLOWEST]
+        print("\n".join(f"    slowest {line.strip()}" for line in lines) + f"\n    all times: {file}")
 
 
 def run_layer(name, function):
-    """One layer: its cases, a line on the terminal, failures below it."""
+    """One layer: its cases, a line on the terminal, failures below it; which tests are slow, if it takes long."""
     start = time.monotonic()
+    layers.times_file(name).unlink(missing_ok=True)
     try:
         cases = function()
     except (layers.LayerError, ClusterError, OSError, ValueError) as error:
         cases = [tap.Case(name, tap.FAIL, str(error))]
     passed, failed, skipped = tap.count(cases)
-    print(f"{name:<12} {passed} passed, {failed} failed, {skipped} skipped   {time.monotonic() - start:.0f} s", flush=True)
+    took = time.monotonic() - start
+    print(f"{name:<12} {passed} passed, {failed} failed, {skipped} skipped   {took:.0f} s", flush=True)
     bad = [case for case in cases if case.status == tap.FAIL]
     for case in bad[:SHOWN]:
         print(f"    FAILED {case.name}" + (f": {case.detail}" if case.detail else ""))
@@ -40,6 +52,8 @@ def run_layer(name, function):
             print(f"    skipped {case.name}: {case.detail}")
     if bad:
         print(f"    logs: {layers.LOGS}")
+    if took > LONG:
+        slowest(name)
     return cases
 
 

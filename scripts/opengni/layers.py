@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -27,6 +28,17 @@ FUZZ_INPUT = 4096  # bytes
 
 class LayerError(Exception):
     """A layer could not run; that is a failure, never a skip."""
+
+
+def times_file(name):
+    """Where a layer's times are."""
+    return LOGS / f"{name}-times.log"
+
+
+def _write_times(name, times):
+    """A line for each (seconds, name) of a layer, the slowest first."""
+    lines = [f"{seconds:8.1f} s  {test}\n" for seconds, test in sorted(times, reverse=True)]
+    times_file(name).write_text("".join(lines), encoding="utf-8")
 
 
 def _end_group(process):
@@ -77,9 +89,11 @@ def _meson(name, source, options):
         "TSAN_OPTIONS": "halt_on_error=1",
     }
     # Without meson's own time limits, which count the time on the wall.
+    suites = [] if slow_tests() else ["--no-suite", "slow"]
     status, _ = _command(name, ["meson", "test", "-C", str(build), "--no-rebuild", "--num-processes", JOBS,
-                                "--timeout-multiplier", "0"], env)
+                                "--timeout-multiplier", "0", *suites], env)
     cases = tap.parse_meson(log)
+    _write_times(name, tap.meson_times(log))
     if status and not any(case.status == tap.FAIL for case in cases):
         raise LayerError(f"meson test ended with status {status}; log {LOGS / (name + '.log')}")
     return cases
@@ -242,11 +256,26 @@ def other_kernel():
 
 
 class _Collector(unittest.TestResult):
-    """unittest results as cases, with a line to the log for each."""
+    """unittest results as cases, with a line to the log for each; how long tests, and what is before a class, have taken."""
 
     def __init__(self, log):
         super().__init__()
         self.cases, self.log = [], log
+        self.times: list[tuple[float, str]] = []
+        self._since = time.monotonic()
+
+    def _lap(self, name):
+        now = time.monotonic()
+        self.times.append((now - self._since, name))
+        self._since = now
+
+    def startTest(self, test):
+        super().startTest(test)
+        self._lap(f"(boot) {test.id().rpartition('.')[0]}")
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self._lap(test.id())
 
     def _add(self, test, status, detail=""):
         name = test.id() if hasattr(test, "id") else str(test)
@@ -285,6 +314,7 @@ def _python(name, folder, pattern="test_*.py"):
     with open(LOGS / f"{name}.log", "w", encoding="utf-8") as log:
         collector = _Collector(log)
         suite.run(collector)
+    _write_times(name, [(seconds, test) for seconds, test in collector.times if seconds >= 0.1])
     return collector.cases
 
 

@@ -113,6 +113,15 @@ def parse_meson(path):
     return cases
 
 
+def meson_times(path):
+    """(seconds, name) of each program in meson's testlog.json; none if there is no such file."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [(entry["duration"], entry["name"]) for entry in map(json.loads, filter(None, lines))]
+
+
 def count(cases):
     """(passed, failed, skipped)."""
     return tuple(sum(case.status == status for case in cases) for status in (PASS, FAIL, SKIP))
