@@ -58,6 +58,8 @@ need_logs
 copy_tree
 cd "$tree" || die "cannot enter $tree"
 export OPENGNI_BUILD=$BUILD KERNEL=${KERNEL:-$(default_kernel)} DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} parallel=${JOBS:-$(nproc)}"
+# The tree is always at the same place, so that a compiler with a cache has done most of it before.
+if [ -d /usr/lib/ccache ]; then export PATH=/usr/lib/ccache:$PATH; fi
 # Those of the caller's make are not for the build's own.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 if ! dpkg-buildpackage -b -us -uc >"$log" 2>&1; then

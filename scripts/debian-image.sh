@@ -12,6 +12,10 @@
 # The disk boots by itself: a BIOS loads GRUB from before the first partition, and GRUB finds the kernel on it. Nothing
 # is mounted and no loop device is needed. Packages come from the Debian mirror that apt of this machine has. Who is not
 # root needs user namespaces, as mmdebstrap does.
+#
+# There are two parts. The base is Debian's packages, all that ours need among them; it is kept in .build/debian-base
+# and made anew only when the list of packages, the kernel, or what configures them changes. Remove that folder to have
+# Debian's newest versions. Our packages and modules are put on top of a copy each time.
 
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/apt-source.sh"
@@ -22,7 +26,7 @@ PACKAGES="systemd-sysv udev kmod initramfs-tools zstd grub-pc-bin e2fsprogs ipro
 	ca-certificates procps less nano pciutils"
 DISK_MIB=3072
 FIRST_MIB=1 # where the partition begins; GRUB is before it
-NEED_MIB=3000
+NEED_MIB=3800
 
 kernel_dir="" modules=() packages=() output=""
 while getopts k:m:p:o: opt; do
@@ -55,6 +59,14 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/opengni-image.XXXXXX")
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
 
+# debian_needs: Debian's packages that ours depend on, by name; of alternatives the first.
+debian_needs() {
+	local file own
+	own=$(for file in "${packages[@]}"; do dpkg-deb -f "$file" Package; done)
+	for file in "${packages[@]}"; do dpkg-deb -f "$file" Pre-Depends Depends | sed 's/^[A-Za-z-]*: //'; done | tr ',' '\n' |
+		sed 's/|.*//; s/([^)]*)//g; s/:any//; s/[[:space:]]//g; /^$/d' | sort -u | { grep -vxF "$own" || true; }
+}
+
 # sources: the entries of this machine's apt for Debian 12, as files for mmdebstrap.
 sources() {
 	apt_sources bookworm deb
@@ -62,13 +74,18 @@ sources() {
 	cp "$APT_DIR"/parts/* "$work/sources"
 }
 
+# base_extras: what Debian's kernel finds when it is installed, as a tree.
+base_extras() {
+	local tree=$work/base-extras
+	install -D -m 644 "$PARTS/initramfs.conf" "$tree/etc/initramfs-tools/conf.d/opengni"
+	install -D -m 755 "$PARTS/initramfs-hook" "$tree/etc/initramfs-tools/hooks/opengni"
+	install -D -m 644 "$PARTS/fstab" "$tree/etc/fstab"
+}
+
 # extras: what is put beside the packages, as a tree.
 extras() {
 	local tree=$work/extras
-	install -D -m 644 "$PARTS/initramfs.conf" "$tree/etc/initramfs-tools/conf.d/opengni"
-	install -D -m 755 "$PARTS/initramfs-hook" "$tree/etc/initramfs-tools/hooks/opengni"
 	install -D -m 644 "$PARTS/grub.cfg" "$tree/boot/grub/grub.cfg"
-	install -D -m 644 "$PARTS/fstab" "$tree/etc/fstab"
 	install -D -m 644 "$PARTS/dhcp.network" "$tree/etc/systemd/network/80-opengni.network"
 	install -D -m 644 "$PARTS/modprobe.conf" "$tree/etc/modprobe.d/opengni-image.conf"
 	install -D -m 644 "$PARTS/patience.conf" "$tree/etc/systemd/system.conf.d/90-opengni.conf"
@@ -87,7 +104,13 @@ hooks() {
 	cat >"$work/early" <<-EOF
 		#!/bin/sh
 		set -e
-		tar -C '$work/extras' --owner=0 --group=0 -c etc/initramfs-tools etc/fstab | tar -C "\$1" -x
+		tar -C '$work/base-extras' --owner=0 --group=0 -c etc | tar -C "\$1" -x --keep-directory-symlink
+	EOF
+	# Who is not root may make no device nodes; mmdebstrap adds them to what it writes.
+	cat >"$work/unpack" <<-EOF
+		#!/bin/sh
+		set -e
+		tar -C "\$1" --numeric-owner --keep-directory-symlink --exclude='./dev/*' -xpf '$work/base.tar'
 	EOF
 	cat >"$work/late" <<-EOF
 		#!/bin/sh
@@ -115,19 +138,47 @@ hooks() {
 		echo opengni >"\$1/etc/hostname"
 		printf '127.0.0.1 localhost\n::1 localhost\n' >"\$1/etc/hosts"
 	EOF
-	chmod 755 "$work/early" "$work/late"
+	chmod 755 "$work/early" "$work/unpack" "$work/late"
 }
 
-bootstrap() {
+# debstrap MODE...: mmdebstrap with what both parts have in common.
+debstrap() {
 	local options=()
 	mapfile -t options < <(apt-config dump | grep -E '^(Acquire::(https?::(Proxy|Timeout)|Check-|Retries)[^ ]*) ".+";$' | sed 's/^/--aptopt=/')
-	# shellcheck disable=SC2086  # a list of words
-	mmdebstrap --variant=minbase --include="$(echo $PACKAGES linux-image-$release | tr ' ' ,)" "${options[@]}" \
+	mmdebstrap "${options[@]}" \
 		--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
-		--essential-hook="$work/early" --customize-hook="$work/late" \
-		bookworm "$work/root.tar" "$work/sources"/* ||
+		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' "$@" "$work/sources"/* ||
 		die "mmdebstrap failed: see above; can apt reach the Debian mirror, and may $(id -un) make a chroot (as root, or with user namespaces)?"
+}
+
+# base: Debian's part, in base.tar, from an earlier call if nothing that it is made from has changed.
+base() {
+	local include key kept
+	# shellcheck disable=SC2086,SC2046  # lists of words
+	include=$(printf '%s\n' $PACKAGES "linux-image-$release" $(debian_needs) | sort -u | paste -sd,)
+	key=$({
+		echo "$include"
+		declare -f debstrap base_extras
+		cat "$PARTS/initramfs.conf" "$PARTS/initramfs-hook" "$PARTS/fstab" "$work/sources"/*
+	} | sha256sum | cut -c1-16)
+	kept=$BUILD/debian-base/$release-$key.tar
+	if [ ! -e "$kept" ]; then
+		mkdir -p "$BUILD/debian-base"
+		debstrap --variant=minbase --include="$include" --essential-hook="$work/early" bookworm "$work/base.tar"
+		rm -f "$BUILD/debian-base/$release"-*.tar
+		cp "$work/base.tar" "$kept.new"
+		mv "$kept.new" "$kept"
+	else
+		echo "Debian's part is that of $kept"
+		cp "$kept" "$work/base.tar"
+	fi
+	chmod 644 "$work/base.tar"
+}
+
+# ours: our packages and modules on top of it, in root.tar.
+ours() {
+	debstrap --variant=custom --setup-hook="$work/unpack" --customize-hook="$work/late" bookworm "$work/root.tar"
+	rm "$work/base.tar"
 }
 
 # filesystem: the tree as ext4. Owners and device nodes are as in the archive, whoever runs this.
@@ -153,9 +204,11 @@ disk() {
 }
 
 sources
+base_extras
 extras
 hooks
-bootstrap
+base
+ours
 filesystem
 disk
 echo "$output: $(du -m "$output" | cut -f1) MiB, Debian 12, kernel $release"
