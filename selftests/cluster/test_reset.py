@@ -12,7 +12,7 @@ import threading
 import unittest
 
 from opengni import host
-from opengni.testing import ClusterCase, kernel_complaints, wait_until
+from opengni.testing import ClusterCase, kernel_complaints, slow_tests, wait_until
 
 PEER = "/kselftest/aries/reset_peer"
 QUICK = ["gni-perf", "--tests=fma-put,bte-put,amo", "--max-size=64K", "--iterations=10"]
@@ -326,6 +326,7 @@ class TakenAway(ClusterCase):
         self.assertEqual((self.resets(), self.said("device recovery successful")), (before + 1, 1), self.log())
         self.succeed(self.cluster.run(0, "echo 1 >/sys/class/gni/kgni0/device/reset"))
 
+    @unittest.skipUnless(slow_tests(), "waits for minutes until error recovery has given up: in check-all")
     def test_recovery_gives_up_while_a_peer_is_stopped(self):
         """Nobody waits for the peer any more, but the memory does; it goes back when the peer goes on."""
         watcher, putter = self.stop_in_an_access()
@@ -343,6 +344,7 @@ class TakenAway(ClusterCase):
         self.succeed(self.cluster.run(0, f"echo {self.pci} >{DRIVER}/bind"))
         self.works()
 
+    @unittest.skipUnless(slow_tests(), "waits for minutes until the kernel has given a reset up: in check-all")
     def test_unbound_after_a_reset_that_a_stopped_peer_holds_up(self):
         """A NIC that is not ready is not gone: memory that the peer may reach is left alone, for ever."""
         watcher, putter = self.stop_in_an_access()
