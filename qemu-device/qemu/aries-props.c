@@ -11,7 +11,6 @@
 #include "aries_hw.h"
 #include "trace.h"
 
-#define ARIES_NODES_MAX 256
 #define ARIES_MACHINE_MAX 92544 /* T12 */
 /* The model puts sockets beside the segment; a socket's path has 107 bytes. */
 #define ARIES_FABRIC_PATH_MAX 80
