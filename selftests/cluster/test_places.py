@@ -4,10 +4,11 @@
 
 import json
 import re
+import unittest
 from pathlib import Path
 
 from opengni.machine import Machine
-from opengni.testing import ClusterCase
+from opengni.testing import ClusterCase, slow_tests
 
 TILES = 64  # numbers that a router has for its tiles, in that of a link
 GREEN = 0  # tile of router 0 to the next slot (T08)
@@ -153,6 +154,7 @@ class Places(PlacesCase):
             self.cluster.start(node)
 
 
+@unittest.skipUnless(slow_tests(), "boots nodes of its own for what the model's test_places shows by default: in check-all")
 class Largest(PlacesCase):
     """The largest machine, 241 groups, with nodes in three of them."""
 
