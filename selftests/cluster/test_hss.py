@@ -72,11 +72,11 @@ class ManagedNetwork(test_places.PlacesCase):
         for link in links:
             self.net("restore", "link", link)
 
-    def start_traffic(self):
+    def start_traffic(self, *options):
         """Block puts on minimal ways, which gni-perf compares byte by byte after each few dozen, until stop_traffic()."""
         before = self.counters()["bte_puts"]
         job = self.cluster.start_job(["gni-perf", "--tests=bte-put", "--sizes=64K", "--iterations=100000000", "--size-time=3600",
-                                      "--delivery=min-hash"], nodes=[0, self.FAR])
+                                      "--delivery=min-hash", *options], nodes=[0, self.FAR])
         self.addCleanup(job.signal, signal.SIGKILL)
         self.wait_for(lambda: self.counters()["bte_puts"] > before + 10, "the job does not start", BOUND)
         return job
@@ -173,7 +173,7 @@ class ManagedNetwork(test_places.PlacesCase):
 
     def test_a_node_that_is_taken_down_while_a_job_runs(self):
         """Its peer is told by a failed operation, and the node works when it is back."""
-        job = self.start_traffic()
+        job = self.start_traffic("--timeout=10")  # for what the node itself waits for
         manager.command(self.fabric, "node", self.FAR, "down")
         results = job.wait(300)
         self.assertTrue(any(result.code for result in results), results)
