@@ -141,22 +141,30 @@ inline uint64_t smsg_next_header(const Smsg *s, uint32_t bytes, uint8_t tag)
 	return gni_smsg_header(s->out.key, s->out.sent, bytes, tag, s->out.turn);
 }
 
+/**
+ * Moves @slot on, and returns what it was. Threads that share a connection without a lock lose messages, but it is one
+ * of the connection's slots at any time: what is stored comes from one look.
+ */
+inline uint32_t smsg_advance(const Smsg *s, uint32_t *slot)
+{
+	const uint32_t was = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	__atomic_store_n(slot, was + 1 >= s->credits ? 0 : was + 1, __ATOMIC_RELAXED);
+	return was;
+}
+
 /** The peer has the message at @place, and with it our credit word. */
 inline void smsg_sent(Smsg *s, const SmsgPlace &place)
 {
 	SmsgSender &out = s->out;
 
-	/* Threads that share a connection without a lock lose messages, but the slot is one of the connection at any
-	 * time. */
-	const uint32_t slot = out.slot;
-	const bool last = slot + 1 >= s->credits;
+	const uint32_t slot = smsg_advance(s, &out.slot);
 
 	s->taken[slot] = place.taken;
 	out.used += place.taken;
 	out.position = place.next;
-	if (last)
+	if (slot + 1 >= s->credits)
 		out.turn ^= GNI_SMSG_TURN;
-	__atomic_store_n(&out.slot, last ? 0 : slot + 1, __ATOMIC_RELAXED);
 	out.sent++;
 	s->in.told = s->in.released;
 	s->in.untold_bytes = 0;
@@ -178,10 +186,8 @@ inline bool smsg_acknowledge_known(Smsg *s, uint64_t word)
 		return true;
 	if (more > out.sent - out.acknowledged) [[unlikely]]
 		return false;
-	for (uint32_t n = more; n; n--) {
-		out.used -= s->taken[out.oldest];
-		out.oldest = out.oldest + 1 >= s->credits ? 0 : out.oldest + 1;
-	}
+	for (uint32_t n = more; n; n--)
+		out.used -= s->taken[smsg_advance(s, &out.oldest)];
 	out.acknowledged += more;
 	out.refused = 0;
 	return true;

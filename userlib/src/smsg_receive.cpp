@@ -185,7 +185,7 @@ gni_return_t GNI_SmsgRelease(gni_ep_handle_t ep_hndl)
 	in.credit = gni_smsg_credit(in.key, in.released);
 	/* Where the peer looks when it has no room. */
 	__atomic_store_n(smsg_own(s, kSmsgReleased), in.credit, __ATOMIC_RELEASE);
-	in.slot = in.slot + 1 >= s->credits ? 0 : in.slot + 1;
+	(void)smsg_advance(s, &in.slot);
 	in.position = place.next;
 	in.untold_bytes += place.taken;
 	if ((in.released - in.told) * 2 >= s->credits || in.untold_bytes >= in.box.ring_bytes / GNI_SMSG_LARGEST)

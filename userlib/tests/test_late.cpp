@@ -332,6 +332,6 @@ int main()
 		cmocka_unit_test(files_in_a_child),
 		cmocka_unit_test(debug_takes_no_lock),
 	};
-	alarm(100);
+	alarm(300);
 	return cmocka_run_group_tests_name("late threads, and children", tests, nullptr, nullptr);
 }

@@ -275,6 +275,26 @@ class Hss(unittest.TestCase):
         self.assertGreater(self.generation_of(another), generation)
         self.assertNotIn("cannot be used", self.status()["made"])
 
+    def test_files_of_the_present_tables_and_those_before_are_kept(self):
+        """A member that is about to read the ones before finds them; older ones are gone."""
+        for generation, link in enumerate(self.links(0, "black"), 1):
+            self.cut([link])
+            self.good(HSS, "reroute")
+            left = [f"{self.fabric}.tables.{number}" for number in (generation - 1, generation) if number]
+            self.assertEqual(sorted(glob.glob(self.fabric + ".tables.*")), left)
+
+    def test_members_that_are_stopped_are_told_and_loads_wait_for_nobody(self):
+        self.cut(self.links(0, "black"))
+        self.holder.send_signal(signal.SIGSTOP)
+        try:
+            lines = [json.loads(line) for line in self.good(HSS, "reroute", "--json", "--patience", "50").splitlines()]
+        finally:
+            self.holder.send_signal(signal.SIGCONT)
+        resumed = next(line for line in lines if line["event"] == "resumed")
+        self.assertEqual(resumed["behind"], [0, 1])
+        self.assertIn("but not yet by node 0, 1", resumed["text"])
+        self.wait_for_generation(resumed["generation"])
+
     def test_reroute_once(self):
         self.assertIn("nothing to do", self.good(HSS, "reroute"))
         self.cut(self.links(0, "black")[:1])
