@@ -93,6 +93,26 @@ class Two(GatewayCase):
         _, result = self.cut_under_traffic(1, "8")
         self.nothing_wrong(result)
 
+    def test_cut_of_half_the_time_out(self):
+        """TCP would be silent for longer than is left: both ends have to leave its connections."""
+        _, result = self.cut_under_traffic(3, "6")
+        self.nothing_wrong(result)
+
+    @unittest.skipUnless(slow_tests(), "slow: OPENGNI_SLOW=1")
+    def test_many_cuts_of_half_the_time_out(self):
+        """At other points of what goes on there."""
+        alpha = self.start(0, "--echo", "--timeout", "6")
+        ping = self.start_ping(1, "alpha", *TRAFFIC, "--timeout", "6", "--seconds", "70")
+        alpha.wait_for("beta: up")
+        for _ in range(10):
+            self.wait(lambda: alpha.peer("beta")["messages received"] > 1000, lambda: "no traffic")
+            time.sleep(random.uniform(1, 3))
+            self.hosts.cut(random.randrange(2))
+            time.sleep(3)
+            for host in range(2):
+                self.hosts.heal(host)
+        self.nothing_wrong(self.ping_result(ping))
+
     @unittest.skipUnless(slow_tests(), "slow: OPENGNI_SLOW=1")
     def test_cut_with_another_connection(self):
         alpha, result = self.cut_under_traffic(3, "12")

@@ -46,6 +46,8 @@ public:
 	bool sent() noexcept;
 	/** Everything that is not acknowledged is to be sent again. */
 	void rewind() noexcept { cursor_ = 0; }
+	/** The first frame that is not acknowledged, sent or not. */
+	uint64_t oldest() const noexcept { return first_; }
 	/** Frames that have been sent and are not acknowledged. */
 	size_t unacknowledged() const noexcept { return sent_; }
 	bool waiting() const noexcept { return cursor_ < frames_.size(); }

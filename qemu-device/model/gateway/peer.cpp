@@ -127,7 +127,7 @@ void Peer::establish(const Hello &hello, uint64_t now, Events &events)
 	attempt_.reset();
 	seen_ = {};
 	hellos_ = 0;
-	heard_ = next_beat_ = now;
+	heard_ = answered_ = next_beat_ = now;
 	quiet_since_ = owed_ = 0;
 	asked_for_ = blocked_until_ = blocked_for_ = 0;
 	told_ = 0;
@@ -223,10 +223,14 @@ void Peer::receive(const Frame &frame, uint64_t now, Events &events)
 	}
 	in_number_ = frame.header.number;
 	heard(now, events);
+	const bool progress = frame.header.acknowledged > flow_->oldest();
+
 	if (!flow_->acknowledged(frame.header.acknowledged)) {
 		go_down("it acknowledges what was not sent", now, events);
 		return;
 	}
+	if (progress || frame.header.type == FrameType::Answer)
+		answered_ = now;
 	switch (frame.header.type) {
 	case FrameType::Data:
 		data(frame, now, events);
@@ -326,8 +330,10 @@ void Peer::tick_up(uint64_t now, Events &events)
 		quiet_since_ = 0;
 		return;
 	}
-	if (silence > settings_.quiet() && now >= next_reconnect_) {
-		if (!quiet_since_) {
+	const uint64_t unanswered = now > answered_ ? now - answered_ : 0;
+
+	if ((silence > settings_.quiet() || unanswered > settings_.deaf()) && now >= next_reconnect_) {
+		if (!quiet_since_ && silence > settings_.quiet()) {
 			events.log(number_, "is quiet for " + seconds(silence) + ": another connection is tried");
 			quiet_since_ = heard_;
 			quiet_replays_ = counters_.replays;

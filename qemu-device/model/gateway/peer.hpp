@@ -4,6 +4,7 @@
 #ifndef ARIES_GATEWAY_PEER_HPP
 #define ARIES_GATEWAY_PEER_HPP
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,11 +36,13 @@ struct PeerSettings {
 	size_t window = 64;               ///< frames that may wait to be acknowledged
 
 	uint64_t beat() const noexcept { return timeout / 10; }
-	/**
-	 * Without a sign of life another connection is tried after so long. libfabric closes one only for the end that
-	 * has made it, and which that is cannot be asked for, so both try.
-	 */
+	/** Without a sign of life another connection is tried after so long. */
 	uint64_t quiet() const noexcept { return timeout / 5; }
+	/**
+	 * The same if the peer is heard, but neither answers nor acknowledges: the connection in which this end sends
+	 * is not always the one in which it hears. Longer, as what waits before a beat may take a while.
+	 */
+	uint64_t deaf() const noexcept { return timeout / 5 * 2; }
 	/** And again; of different length each time, so that two ends do not go on closing each other's. */
 	uint64_t retry(uint64_t random) const noexcept { return timeout / 8 + random % (timeout / 8 + 1); }
 };
@@ -120,7 +123,10 @@ public:
 	/** Does what is due. */
 	void tick(uint64_t now, Events &events);
 	/** A connection to it may be in the making. */
-	bool restless(uint64_t now) const noexcept { return !up() || now > heard_ + settings_.beat() * 3 / 2; }
+	bool restless(uint64_t now) const noexcept
+	{
+		return !up() || now > std::min(heard_, answered_) + settings_.beat() * 3 / 2;
+	}
 	/** When tick() must be called. */
 	uint64_t due() const noexcept;
 	/** Tells it that this end goes. */
@@ -164,7 +170,7 @@ private:
 	uint32_t told_ = 0;            // codes of refusals, a bit each, since it was up
 	std::string complaint_, reason_ = "not heard of yet";
 
-	uint64_t heard_ = 0, next_beat_ = 0, next_hello_ = 0, next_reconnect_ = 0;
+	uint64_t heard_ = 0, answered_ = 0, next_beat_ = 0, next_hello_ = 0, next_reconnect_ = 0;
 	uint64_t next_refuse_ = 0;
 	uint64_t asked_ = 0, asked_for_ = 0; // when, and from where on, frames were asked for again
 	uint64_t owed_since_ = 0;            // Data frames came that are not acknowledged

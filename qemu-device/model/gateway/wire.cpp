@@ -11,6 +11,7 @@
 
 #include "fabric/quiet_thread.hpp"
 #include "fabric/segment.hpp"
+#include "gateway/sever.hpp"
 
 namespace aries::gateway
 {
@@ -47,6 +48,9 @@ public:
 
 	void reconnect(uint32_t host) noexcept override
 	{
+		/* Two ends that try must not go on ending each other's new connections. */
+		if (sever(hosts_[host].address))
+			return;
 		endpoint_.remove(peers_[host]);
 		try {
 			peers_[host] = endpoint_.insert(hosts_[host].address, hosts_[host].port);
