@@ -158,13 +158,15 @@ inline void smsg_sent(Smsg *s, const SmsgPlace &place)
 {
 	SmsgSender &out = s->out;
 
-	const uint32_t slot = smsg_advance(s, &out.slot);
+	const uint32_t slot = out.slot; /* as smsg_advance() */
+	const bool last = slot + 1 >= s->credits;
 
 	s->taken[slot] = place.taken;
 	out.used += place.taken;
 	out.position = place.next;
-	if (slot + 1 >= s->credits)
+	if (last)
 		out.turn ^= GNI_SMSG_TURN;
+	__atomic_store_n(&out.slot, last ? 0 : slot + 1, __ATOMIC_RELAXED);
 	out.sent++;
 	s->in.told = s->in.released;
 	s->in.untold_bytes = 0;
