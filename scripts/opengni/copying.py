@@ -30,9 +30,11 @@ target=$1
 if [ -d "$target" ]; then target=${{target%/}}/$2; else case $target in */) fail "there is no folder $target" ;; esac; fi
 folder=$(dirname "$target")
 [ -d "$folder" ] || fail "there is no folder $folder"
-stage=$(mktemp -d "$folder/.cluster-cp.XXXXXX" 2>&1) || fail "$stage"
+# The name is known and looked after before the folder is there: a signal may come while it is made.
+stage=$(mktemp -u "$folder/.cluster-cp.XXXXXX")
 trap 'rm -rf "$stage"' EXIT
 trap 'exit 1' HUP INT TERM
+why=$(mkdir -m 700 "$stage" 2>&1) || {{ stage=; fail "$why"; }}
 tar -xpf - -C "$stage" || fail "cannot write to $folder"
 [ -e "$stage/{END}" ] || fail "the copy was broken off"
 from=$stage/{CONTENT}

@@ -39,7 +39,9 @@ class FakeAgent:
                 elif kind is Kind.EXEC:
                     self._commands[ident] = command = SimpleNamespace(input=asyncio.Queue(), waiting=0, room=OUTPUT_WINDOW,
                                                                       more=asyncio.Event())
-                    command.task = asyncio.create_task(self._run(ident, command, payload))
+                    # It runs before the next frame is looked at, which may be a signal for it.
+                    command.process = await self._start(payload)
+                    command.task = asyncio.create_task(self._run(ident, command))
                 elif kind is Kind.STDIN and ident in self._commands:
                     command = self._commands[ident]
                     command.waiting += len(payload)
@@ -67,12 +69,15 @@ class FakeAgent:
                 os.killpg(command.process.pid, signal.SIGKILL)
             await asyncio.gather(command.task, return_exceptions=True)
 
-    async def _run(self, ident, command, payload):
+    @staticmethod
+    async def _start(payload):
         _, argc, _ = struct.unpack_from("<III", payload)
         words = payload[12:].split(b"\0")
-        process = command.process = await asyncio.create_subprocess_exec(
-            *words[1:1 + argc], start_new_session=True, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE)
+        return await asyncio.create_subprocess_exec(*words[1:1 + argc], start_new_session=True, stdin=asyncio.subprocess.PIPE,
+                                                    stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+
+    async def _run(self, ident, command):
+        process = command.process
         feeding = asyncio.create_task(self._feed(ident, command, process.stdin))
         await asyncio.gather(self._forward(ident, command, Kind.STDOUT, process.stdout),
                              self._forward(ident, command, Kind.STDERR, process.stderr))
