@@ -129,6 +129,7 @@ void Peer::establish(const Hello &hello, uint64_t now, Events &events)
 	hellos_ = 0;
 	heard_ = answered_ = next_beat_ = now;
 	quiet_since_ = owed_ = 0;
+	deaf_told_ = false;
 	asked_for_ = blocked_until_ = blocked_for_ = 0;
 	told_ = 0;
 	complaint_.clear();
@@ -229,8 +230,10 @@ void Peer::receive(const Frame &frame, uint64_t now, Events &events)
 		go_down("it acknowledges what was not sent", now, events);
 		return;
 	}
-	if (progress || frame.header.type == FrameType::Answer)
+	if (progress || frame.header.type == FrameType::Answer) {
 		answered_ = now;
+		deaf_told_ = false;
+	}
 	switch (frame.header.type) {
 	case FrameType::Data:
 		data(frame, now, events);
@@ -337,6 +340,10 @@ void Peer::tick_up(uint64_t now, Events &events)
 			events.log(number_, "is quiet for " + seconds(silence) + ": another connection is tried");
 			quiet_since_ = heard_;
 			quiet_replays_ = counters_.replays;
+		} else if (!quiet_since_ && !deaf_told_) {
+			events.log(number_,
+				   "has not answered for " + seconds(unanswered) + ": another connection is tried");
+			deaf_told_ = true;
 		}
 		transport_.reconnect(number_);
 		counters_.reconnects++;

@@ -178,6 +178,7 @@ private:
 	uint64_t blocked_until_ = 0, blocked_for_ = 0;
 	uint64_t quiet_since_ = 0; // told in the log
 	uint64_t quiet_replays_ = 0;
+	bool deaf_told_ = false; // that it does not answer, in the log
 };
 
 } // namespace aries::gateway

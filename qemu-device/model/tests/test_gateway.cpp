@@ -187,6 +187,31 @@ void test_flap(void **)
 	assert_int_equal(pair.a.downs + pair.b.downs, 0);
 }
 
+/* Alpha hears beta all the time, but is not heard: it has to leave its connection, too. */
+void test_flap_of_one_direction(void **)
+{
+	Pair pair;
+
+	pair.run(10);
+	pair.a.link.cut = true;
+	for (uint32_t i = 0; i < 20; i++)
+		assert_true(pair.send(i, 100));
+	pair.run(600);
+	assert_true(pair.a.link.reconnects > 0);
+	assert_int_equal(pair.a.lines.size(), 1);
+	assert_non_null(strstr(pair.a.lines[0].c_str(), "has not answered for"));
+	pair.a.link.cut = false;
+	pair.run(600);
+	in_order(pair.b.came, 20);
+	assert_int_equal(pair.a.downs + pair.b.downs, 0);
+
+	/* No more than a beat in vain is missing now. */
+	const unsigned int before = pair.a.link.reconnects;
+
+	pair.run(2000);
+	assert_int_equal(pair.a.link.reconnects, before);
+}
+
 void test_long_cut(void **)
 {
 	Pair pair;
@@ -378,6 +403,7 @@ int main()
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(test_once_and_in_order),
 		cmocka_unit_test(test_flap),
+		cmocka_unit_test(test_flap_of_one_direction),
 		cmocka_unit_test(test_long_cut),
 		cmocka_unit_test(test_replayed_and_forged),
 		cmocka_unit_test(test_anything_may_come),
