@@ -25,9 +25,9 @@ PATIENCE = 60
 class Manager:
     """A manager that runs, and what it has told so far."""
 
-    def __init__(self, fabric, *options):
+    def __init__(self, fabric, *options, settle="50"):
         self.lines = []
-        self.process = subprocess.Popen([HSS, "-f", fabric, "run", "--json", "--settle", "50", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([HSS, "-f", fabric, "run", "--json", "--settle", settle, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
 
     def wait_for(self, event, **details):
@@ -80,8 +80,8 @@ class Hss(unittest.TestCase):
         self.holder.stdout.close()
         self.assertEqual(os.listdir(self.folder), [])
 
-    def manager(self, *options):
-        manager = Manager(self.fabric, *options)
+    def manager(self, *options, **others):
+        manager = Manager(self.fabric, *options, **others)
         self.addCleanup(manager.close)
         manager.wait_for("started")
         return manager
@@ -274,6 +274,26 @@ class Hss(unittest.TestCase):
         self.assertIn("cannot be used", another.wait_for("impaired")["text"])
         self.assertGreater(self.generation_of(another), generation)
         self.assertNotIn("cannot be used", self.status()["made"])
+
+    def test_links_that_never_settle_do_not_hold_up_others(self):
+        """Ways are lost, and another link goes down and up all the time, more often than it would take to settle."""
+        manager = self.manager(settle="500")
+        restless = self.links(8, "green")[0]
+        ended = threading.Event()
+
+        def flap():
+            while not ended.is_set():
+                self.cut([restless])
+                self.restore([restless])
+
+        flapping = threading.Thread(target=flap)
+        flapping.start()
+        try:
+            self.cut(self.links(0, "black"))
+            self.assertIn("no way left", manager.wait_for("reroute")["text"])
+        finally:
+            ended.set()
+            flapping.join()
 
     def test_files_of_the_present_tables_and_those_before_are_kept(self):
         """A member that is about to read the ones before finds them; older ones are gone."""
