@@ -70,11 +70,11 @@ class AgentChannel:
         self.connections = {}
         self.greeting = asyncio.get_running_loop().create_future()
 
-    async def connect(self, path):
-        """Connect and wait for the agent's greeting: the guest has booted then."""
+    async def connect(self, connect):
+        """Wait for the agent's greeting: the guest has booted then. connect(): (reader, writer) of its socket, or OSError."""
         while True:
             try:
-                self.reader, self.writer = await asyncio.open_unix_connection(path)
+                self.reader, self.writer = await connect()
                 break
             except (FileNotFoundError, ConnectionRefusedError):
                 await asyncio.sleep(0.05)  # QEMU has just been started; the caller limits the time

@@ -5,14 +5,16 @@
 import argparse
 import asyncio
 import os
+import shlex
 import signal
 import sys
 
-from . import client, disk, fabric, host, node_commands, qemu, selection, server
+from . import client, disk, fabric, host, hostfile, member, node_commands, qemu, selection, server
 from .arguments import Parser
 from .cluster import Cluster, to_stderr
 from .config import ClusterConfig, parse_shape, parse_size
 from .errors import ClusterError, ConfigError, UsageError
+from .keeper import Here
 from .machine import POLICIES
 from .node import Node
 from .output import Printer, describe, exit_status, labels_for, reader_gone
@@ -26,12 +28,12 @@ EPILOG = """examples:
 """
 DEFAULT_NAME = "default"
 NETWORKS = ("ethernet", "ipogif")
-DASHED = ("--qemu-arg", "--append")
+DASHED = ("--qemu-arg", "--append", "--gateway-arg")
 
 
 def _shape_options(parser):
     group = parser.add_argument_group("the cluster")
-    group.add_argument("-n", "--count", type=int, default=2, metavar="N", help="nodes to boot, 1 to 256 (default 2)")
+    group.add_argument("-n", "--count", type=int, metavar="N", help="nodes to boot, 1 to 256 (default 2, with --hosts those of the file)")
     group.add_argument("--name", help="name of the cluster (default: 'default' for up, a new one for run)")
     group.add_argument("--kernel", help="6.1, 6.12, debug, own (that of make's KDIR=) or the path of an image (default: $KERNEL, or the first that is"
                        " built)")
@@ -66,6 +68,12 @@ def _shape_options(parser):
     group.add_argument("--qemu", help="7.2, 10 or the path of a binary (default: $QEMU or 7.2)")
     group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU, such as -s; may be given several times")
     group.add_argument("--boot-timeout", type=float, default=0.0, metavar="S", help="seconds a node has to boot (default 90, with --disk 600)")
+    group.add_argument("--hosts", default="", metavar="FILE", help="hosts that the nodes live on, with their addresses and nodes"
+                       " (Documentation/hosts.md)")
+    group.add_argument("--launcher", default="ssh", metavar="COMMAND", help="what runs a command on a host, whose name and the command follow"
+                       " (default ssh)")
+    group.add_argument("--remote-command", default="", metavar="PATH", help="of this tool on the hosts (default: the same as here)")
+    group.add_argument("--gateway-arg", action="append", default=[], metavar="ARG", help="another argument for aries-gateway, such as --spin=50")
     group.add_argument("--print-commands", action="store_true", help="print the QEMU command lines and stop")
     group.add_argument("-q", "--quiet", action="store_true", help="say nothing about booting")
 
@@ -106,6 +114,7 @@ def parser():
         sub.add_argument("node", help="addresses such as 1 or 0,2-3")
     others = node_commands.add(subs)
     down = subs.add_parser("down", help="end a cluster")
+    subs.add_parser("member", help="what 'up --hosts' runs on each host; not for use by hand")
     subs.add_parser("list", help="names of the clusters that run")
     subs.add_parser("clean", help="remove what crashes have left in /dev/shm")
     for sub in (execute, shell, status, subs.choices["kill"], subs.choices["stop"], subs.choices["start"], *others, down):
@@ -143,8 +152,16 @@ def _nic_properties(args):
 def make_config(args, name=""):
     """ClusterConfig from parsed arguments."""
     options = {name: value for name, value in (("kernel", args.kernel), ("qemu", args.qemu)) if value}
+    hosts = hostfile.read(args.hosts) if args.hosts else []
+    count = args.count or (hostfile.count(hosts) if hosts else 2)
+    if hosts and count != hostfile.count(hosts):
+        raise ConfigError(f"--count {count}, but {args.hosts} has {hostfile.count(hosts)} nodes: leave --count away")
+    for option, given in (("--launcher", args.launcher != "ssh"), ("--remote-command", args.remote_command), ("--gateway-arg", args.gateway_arg)):
+        if given and not hosts:
+            raise ConfigError(f"{option} is about hosts: name them with --hosts")
     return ClusterConfig(
-        nodes=args.count, name=args.name or name, initrd=args.initrd, disk=args.disk, keep=args.keep, root=args.root, append=args.append,
+        nodes=count, hosts=hosts, launcher=tuple(shlex.split(args.launcher)) or ("ssh",), remote_command=args.remote_command,
+        gateway=args.gateway_arg, name=args.name or name, initrd=args.initrd, disk=args.disk, keep=args.keep, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         machine=args.machine, place=args.place,
         nic={**_nic_properties(args), **_pairs(args.nic, "PROPERTY=VALUE")}, qemu_args=args.qemu_arg, with_nic=not args.no_nic,
@@ -153,11 +170,14 @@ def make_config(args, name=""):
 
 
 def _print_commands(config):
+    if config.hosts:
+        raise ConfigError("--print-commands is for nodes on one host; with --hosts, 'status --print-commands' shows those of a cluster that runs")
+    keeper = Here()
     config.make_dir()  # for the logs and sockets that they name
     for number in range(config.nodes):
         if config.disk:
             disk.prepare(config, number)
-        print(qemu.printable(Node(config, number, None).command()))
+        print(qemu.printable(Node(config, number, None, keeper).command()))
 
 
 async def _run(args, config):
@@ -194,7 +214,7 @@ def _status(args):
     print(f"cluster {state['name']} (process {state['pid']}), fabric {state['fabric']}")
     for node in state["nodes"]:
         print(f"node {node['node']}: {node['state']}, pid {node['pid'] or '-'}, Linux {node['release'] or '-'},"
-              f" place {node['place']}, console {node['console']}")
+              f" place {node['place']}, {'host ' + node['host'] + ', ' if node.get('host') else ''}console {node['console']}")
         if args.print_commands:
             print("  " + qemu.printable(node["command"]))
     return 0
@@ -272,7 +292,7 @@ def _list(_args):
 OPERATIONS = {
     "run": _run_operation, "up": _up, "exec": _exec, "shell": _shell, "status": _status, "ps": _status,
     "kill": _nodes_operation, "stop": _nodes_operation, "start": _nodes_operation, **node_commands.OPERATIONS,
-    "down": _down, "list": _list, "clean": _clean,
+    "down": _down, "list": _list, "clean": _clean, "member": lambda _args: member.run(),
 }
 
 

@@ -30,7 +30,7 @@ def names():
     found = []
     for path in folders:
         try:
-            if host.is_alive(int((path / "pid").read_text(encoding="ascii"))):
+            if not (path / "member").exists() and host.is_alive(int((path / "pid").read_text(encoding="ascii"))):
                 found.append(path.name)
         except (OSError, ValueError):
             continue

@@ -10,8 +10,10 @@ import sys
 from . import disk, fabric, host
 from .errors import ConfigError, NodeError
 from .job import Job
+from .keeper import Here
 from .kvs import Kvs
 from .node import Node
+from .remote import Fleet
 
 RUNS_KEPT = 20
 LEFTOVERS = ("pid", "id_ed25519", ".agent", ".qmp", ".console", ".gdb", ".gdbinit", ".sock")
@@ -25,9 +27,14 @@ class Cluster:
         """progress(line) is told what happens; default: nothing."""
         self.config = config
         self.kvs = Kvs()
-        self.nodes = [Node(config, number, self.kvs) for number in range(config.nodes)]
         self.progress = progress or (lambda line: None)
+        self.fleet = Fleet(config, self._tell) if config.hosts else None
+        here = Here()
+        self.nodes = [Node(config, number, self.kvs, self.fleet.keeper(number) if self.fleet else here) for number in range(config.nodes)]
         self._claimed = False
+
+    def _tell(self, line):
+        self.progress(line)
 
     def _claim(self):
         """Make the cluster's folder; a name has one user at a time."""
@@ -45,11 +52,13 @@ class Cluster:
         if not self._claimed:
             self.config.validate()
             self._claim()
-            self.progress(f"accelerator {self.config.accel}: {self.config.accel_reason}")
-        gate = asyncio.Semaphore(max(2, host.cpus()))
+            if self.fleet:
+                await self.fleet.up()
+            else:
+                self.progress(f"accelerator {self.config.accel}: {self.config.accel_reason}")
 
         async def boot(node):
-            async with gate:
+            async with node.keeper.gate:
                 await node.start()
                 self.progress(f"node {node.number} up after {node.boot_seconds:.1f} s, Linux {node.release}")
 
@@ -64,6 +73,8 @@ class Cluster:
     async def down(self):
         """End all nodes and remove what the fabric has in /dev/shm. Logs stay."""
         await asyncio.gather(*(node.stop() for node in self.nodes))
+        if self.fleet:
+            await self.fleet.down()
         if self._claimed:
             fabric.remove(self.config.fabric)
             disk.remove(self.config)

@@ -102,6 +102,18 @@ class ClusterConfig:
     """Whether they have IP over the fabric among themselves (ipogif.ko)."""
     ssh: bool = False
     """Whether to boot the guest that has sshd, where initrd says nothing else."""
+    hosts: list = field(default_factory=list)
+    """Hosts that the nodes live on (hostfile.Host); empty: this one."""
+    launcher: tuple = ("ssh",)
+    """Command that runs another on a host: its words are followed by the host's name and that command's."""
+    remote_command: str = ""
+    """Path of this tool on the hosts; empty: the same as here."""
+    gateway: list = field(default_factory=list)
+    """More arguments of aries-gateway."""
+    here: list = field(default_factory=list)
+    """Of nodes on several hosts, those on this one; empty where all are."""
+    host_name: str = ""
+    """Of this host among several."""
     boot_timeout: float = 0.0
     """Seconds a node has to boot; 0: BOOT_TIMEOUT or DISK_BOOT_TIMEOUT."""
     accel: str = ""
@@ -122,6 +134,11 @@ class ClusterConfig:
         return f"opengni-{os.getuid()}-{self.name}"
 
     @property
+    def addresses(self):
+        """Node addresses of the fabric: gateways between hosts have one, behind those of the nodes."""
+        return self.nodes + bool(self.hosts or self.here)
+
+    @property
     def dir(self):
         """Where logs and sockets of this cluster are."""
         return host.RUN / self.name
@@ -131,7 +148,7 @@ class ClusterConfig:
         """The Machine. ConfigError if there is none like it."""
         if self.machine and self.shape:
             raise ConfigError("a machine has a shape of its own: give either --machine or --shape")
-        return Machine.load(self.machine) if self.machine else Machine(self.nodes, *self.shape)
+        return Machine.load(self.machine) if self.machine else Machine(self.addresses, *self.shape)
 
     @cached_property
     def places(self):
@@ -139,6 +156,16 @@ class ClusterConfig:
         if self.place and not self.machine:
             raise ConfigError("--place needs --machine: where there are as many places as nodes, node N sits at place N")
         return self.layout.places(self.place or "packed", self.nodes)
+
+    @property
+    def gateway_place(self):
+        """Where gateways sit: at a place that no node has."""
+        taken = set(self.places)
+        wanted = [self.nodes, *range(self.layout.nodes)]
+        free = next((place for place in wanted if place < self.layout.nodes and place not in taken), None)
+        if free is None:
+            raise ConfigError(f"{self.nodes} nodes fill the machine: gateways between hosts need a place, too")
+        return free
 
     @property
     def net_group(self):
@@ -181,16 +208,20 @@ class ClusterConfig:
         """Raise ConfigError for what can be known to fail before anything is started."""
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", self.name):
             raise ConfigError(f"cluster name '{self.name}' is not 1 to 40 letters, digits, '_', '.' or '-'")
-        if not 1 <= self.nodes <= NODES_MAX:
-            raise ConfigError(f"{self.nodes} nodes: a fabric has 1 to {NODES_MAX} node addresses")
+        if not 1 <= self.nodes <= NODES_MAX - (self.addresses - self.nodes):
+            raise ConfigError(f"{self.nodes} nodes: a fabric has 1 to {NODES_MAX} node addresses"
+                              + (", one of them for gateways" if self.addresses > self.nodes else ""))
         if not 1 <= self.smp <= 64:
             raise ConfigError(f"{self.smp} processors a node: 1 to 64 are possible")
         if self.mem_mib < MEM_MIN_MIB:
             raise ConfigError(f"{self.mem_mib} MiB a node is too little to boot: give at least {MEM_MIN_MIB}M")
-        self._validate_files()
-        self._validate_disk()
+        if self.hosts:
+            self._validate_hosts()
+        else:
+            self._validate_files()
+            self._validate_disk()
+            self._validate_memory()
         _ = self.places
-        self._validate_memory()
         owner = self.owner()
         if owner:
             raise ConfigError(f"cluster {self.name} is running (process {owner}): end it with"
@@ -204,6 +235,28 @@ class ClusterConfig:
         except (OSError, ValueError):
             return 0
         return pid if host.is_alive(pid) else 0
+
+    def _validate_hosts(self):
+        """What hosts look at themselves is left to them."""
+        for option, value in (("--net", self.net), ("--ssh", self.ssh)):
+            if value:
+                raise ConfigError(f"{option} is a network of this machine alone: nodes on several hosts have --net ipogif")
+        if not self.with_nic or not self.agent:
+            raise ConfigError("--no-nic and --no-agent are for nodes on one host")
+        for name in ("fabric", "node", "nodes", "place", "machine-nodes", "routers-per-chassis", "chassis-per-group"):
+            if name in self.nic:
+                raise ConfigError(f"--nic {name} would differ from what gateways are told: the hosts file, --machine and --shape say it")
+        _ = self.gateway_place
+
+    def for_host(self, index):
+        """Fields of the configuration for one of the hosts, as JSON takes them. What is found by looking around is found there."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        for name in ("hosts", "launcher", "remote_command", "accel", "accel_reason"):
+            del fields[name]
+        if self.boots_itself:
+            fields["kernel"] = ""
+        target = self.hosts[index]
+        return {**fields, "name": f"{self.name}.h{index}", "here": list(target.nodes), "host_name": target.name}
 
     def _validate_files(self):
         if self.kernel not in KERNELS and "/" not in self.kernel and not Path(self.kernel).exists():
@@ -256,11 +309,12 @@ class ClusterConfig:
         return host.missing(f"{target} KERNEL={self.kernel}", "opengni-image" if self.kernel == KERNELS[0] and not self.ssh else "")
 
     def _validate_memory(self):
-        need = self.nodes * (self.mem_mib + OVERHEAD_MIB)
+        nodes = len(self.here) or self.nodes
+        need = nodes * (self.mem_mib + OVERHEAD_MIB)
         have = host.available_mib()
         if have is not None and need > have:
             most = have // (self.mem_mib + OVERHEAD_MIB)
             raise ConfigError(
-                f"no memory for {self.nodes} nodes of {self.mem_mib} MiB: {need} MiB needed, {have} MiB available"
+                f"no memory for {nodes} nodes of {self.mem_mib} MiB: {need} MiB needed, {have} MiB available"
                 f" (at most {most} nodes, or less with --mem)"
             )

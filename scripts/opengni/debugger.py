@@ -97,6 +97,9 @@ def session(name, number, given="", folders=(), more=()):
     """Become gdb; the node stands still as long as it is attached and not told to go on."""
     if not shutil.which("gdb"):
         raise ConfigError("gdb is missing: install package gdb")
+    where = asyncio.run(client.call(name, {"op": "status"}))["nodes"][number]["host"]
+    if where:
+        raise ConfigError(f"node {number} runs on host {where}: gdb reaches machines of this host only")
     status, said, complaints = asyncio.run(client.run(name, number, ["/bin/sh", "-c", _SECTIONS]))
     if status:
         raise ConfigError(f"node {number} does not tell where its modules are: {complaints.strip()}")

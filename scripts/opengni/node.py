@@ -3,6 +3,7 @@
 """One virtual machine of a cluster."""
 
 import asyncio
+import functools
 import shlex
 import signal
 import sys
@@ -10,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import disk, host, qemu, qmp
+from . import host, qmp
 from .channel import AgentChannel
 from .errors import NodeError
 
@@ -39,10 +40,11 @@ class Result:
 
 
 class Node:
-    """A node: its QEMU process and the channel to its agent."""
+    """A node: its QEMU process and the channel to its agent. keeper: the host that runs it (keeper.Here or remote.RemoteHost)."""
 
-    def __init__(self, config, number, kvs):
+    def __init__(self, config, number, kvs, keeper):
         base = config.dir
+        self.keeper = keeper
         self.config = config
         self.number = number
         self.kvs = kvs
@@ -55,7 +57,7 @@ class Node:
 
     def command(self):
         """The QEMU command line."""
-        return qemu.command(self.config, self.number, self.paths)
+        return self.keeper.command(self)
 
     @property
     def running(self):
@@ -75,26 +77,16 @@ class Node:
         """Start QEMU and wait until the guest answers."""
         if self.running:
             raise NodeError(f"node {self.number} is running")
-        for path in (self.paths.agent, self.paths.qmp, self.paths.serial, self.paths.gdb):
-            path.unlink(missing_ok=True)
-        if self.config.disk:
-            disk.prepare(self.config, self.number)
-        line = self.command()
         started = time.monotonic()
         self.release = ""
-        with open(self.paths.qemu_log, "ab") as log:
-            log.write((qemu.printable(line) + "\n").encode())
-            log.flush()
-            self.process = await asyncio.create_subprocess_exec(
-                *line, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                preexec_fn=host.die_with_parent)
+        self.process = await self.keeper.launch(self)
         if self.config.agent:
             await self._wait_boot()
         self.boot_seconds = time.monotonic() - started
 
     async def _wait_boot(self):
         self.channel = AgentChannel(self.number, self.kvs)
-        greeting = asyncio.create_task(self.channel.connect(str(self.paths.agent)))
+        greeting = asyncio.create_task(self.channel.connect(functools.partial(self.connect, "agent")))
         gone = asyncio.create_task(self.process.wait())
         try:
             await asyncio.wait({greeting, gone}, timeout=self.config.boot_timeout, return_when=asyncio.FIRST_COMPLETED)
@@ -161,7 +153,11 @@ class Node:
 
     async def qmp(self, name, arguments=None):
         """A QMP command to this node's QEMU."""
-        return await qmp.command(str(self.paths.qmp), name, arguments)
+        return await qmp.command(functools.partial(self.connect, "qmp"), f"node {self.number}", name, arguments)
+
+    async def connect(self, what):
+        """(reader, writer) at a socket of its QEMU: 'agent', 'qmp' or 'serial'; OSError."""
+        return await self.keeper.connect(self, what)
 
     async def set_nic(self, name, value):
         """Set a property of the NIC while it runs (fault injection)."""

@@ -27,7 +27,7 @@ def _machine(config):
 def _nic(config, node):
     if not config.with_nic:
         return []
-    props = {"fabric": config.fabric, "node": node, "nodes": config.nodes}
+    props = {"fabric": config.fabric, "node": node, "nodes": config.addresses}
     place = config.places[node]
     if config.machine:
         props.update(config.layout.properties, place=place)

@@ -8,18 +8,21 @@ import json
 from .errors import NodeError
 
 
-async def command(path, name, arguments=None, timeout=10.0):
-    """Run one QMP command and return what it answers; NodeError with QEMU's words when it refuses."""
+async def command(connect, who, name, arguments=None, timeout=10.0):
+    """Run one QMP command and return what it answers; NodeError with QEMU's words when it refuses.
+
+    connect(): (reader, writer) of QEMU's socket; who: whose it is, for messages.
+    """
     try:
-        return await asyncio.wait_for(_command(path, name, arguments), timeout)
+        return await asyncio.wait_for(_command(connect, name, arguments), timeout)
     except asyncio.TimeoutError:
-        raise NodeError(f"{path}: no answer to '{name}' within {timeout:g} s") from None
+        raise NodeError(f"{who}: no answer to '{name}' within {timeout:g} s") from None
     except (OSError, asyncio.IncompleteReadError) as error:
-        raise NodeError(f"{path}: cannot talk to QEMU: {error}") from None
+        raise NodeError(f"{who}: cannot talk to QEMU: {error}") from None
 
 
-async def _command(path, name, arguments):
-    reader, writer = await asyncio.open_unix_connection(path, limit=1 << 22)
+async def _command(connect, name, arguments):
+    reader, writer = await connect()
     try:
         await reader.readline()
         await _call(reader, writer, {"execute": "qmp_capabilities"})

@@ -42,7 +42,7 @@ class Console:
         if not self._node.running:
             raise NodeError(f"node {self._node.number} is not running")
         try:
-            reader, machine = await asyncio.open_unix_connection(str(self._node.paths.serial))
+            reader, machine = await self._node.connect("serial")
         except OSError as error:
             raise NodeError(f"node {self._node.number} has no console: {error.strerror}") from None
         if self._pump:

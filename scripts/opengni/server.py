@@ -60,7 +60,7 @@ class Server:
         places = [f"{place} ({config.layout.name(place)})" for place in config.places]
         nodes = [{"node": node.number, "place": places[node.number],
                   "state": node.state, "pid": node.process.pid if node.running else None,
-                  "release": node.release, "console": str(node.paths.console), "command": node.command()}
+                  "release": node.release, "console": str(node.paths.console), "command": node.command(), "host": node.keeper.name}
                  for node in self.cluster.nodes]
         _say(writer, {"name": config.name, "fabric": config.fabric, "pid": os.getpid(), "nodes": nodes})
 

@@ -13,6 +13,7 @@ from unittest import mock
 from opengni import cli, debugger, host, properties, qemu, ssh, tracing
 from opengni.config import ClusterConfig
 from opengni.errors import ClusterError, ConfigError
+from opengni.keeper import Here
 from opengni.node import Node
 
 CLUSTER = host.TOP / "scripts" / "cluster"
@@ -90,11 +91,11 @@ class CommandLine(unittest.TestCase):
 
     def test_network_to_the_outside(self):
         config = ClusterConfig(nodes=1, user_net=True, kernel="/bin/true", qemu="/bin/true")
-        line = Node(config, 0, None).command()
+        line = Node(config, 0, None, Here()).command()
         self.assertIn("user,id=user0", line)
         self.assertIn("opengni.user-net", qemu.kernel_arguments(config, 0))
         config.user_net = False
-        self.assertNotIn("user,id=user0", Node(config, 0, None).command())
+        self.assertNotIn("user,id=user0", Node(config, 0, None, Here()).command())
 
 
 class Places(unittest.TestCase):

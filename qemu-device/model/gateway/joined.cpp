@@ -23,6 +23,7 @@ CarrierConfig carrier_config(const FabricOptions &fabric, const WireOptions &wir
 	config.routers_per_chassis = fabric.routers_per_chassis;
 	config.chassis_per_group = fabric.chassis_per_group;
 	config.address = fabric.address;
+	config.place = fabric.place == FabricOptions::LAST ? 0 : fabric.place + 1;
 	config.host = wire.self;
 	for (const Host &host : wire.hosts) {
 		/* The hosts file may have nodes up to the 18 bits of an address. */

@@ -17,6 +17,7 @@ struct FabricOptions {
 	uint32_t routers_per_chassis = 16, chassis_per_group = 6; ///< the same
 	static constexpr uint32_t LAST = UINT32_MAX;
 	uint32_t address = LAST; ///< of the gateway itself, of no node on any host; LAST: the last of the fabric
+	uint32_t place = LAST;   ///< where in the machine it sits; LAST: the number @ref address
 
 	/** Without what is left to be found: for values as they were given. */
 	void complete();

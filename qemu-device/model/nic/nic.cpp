@@ -120,11 +120,19 @@ Nic::~Nic()
 	members_.leave();
 }
 
+/* Whether a node is where its place says. One of another host is from when its gateway has told of it: mirror.cpp. */
+bool Nic::sits(uint32_t node) const noexcept
+{
+	const NodeSlot &slot = segment_.node(node);
+
+	return segment_.member_locked(node) && (!slot.carrier.load() || uint32_t(slot.member.load()) == MEMBER_ALIVE);
+}
+
 /* Before the fabric lets anybody else in: so of two that want one place the second finds the first one there. */
 void Nic::take_place(uint32_t place)
 {
 	for (uint32_t n = 0; n < segment_.nodes(); n++) {
-		if (n != core_.node && network_.place(n) == place && segment_.member_locked(n))
+		if (n != core_.node && network_.place(n) == place && sits(n))
 			throw Error("place " + std::to_string(place) + " of fabric " + segment_.path() +
 				    " is taken by node " + std::to_string(n) + ": give this NIC another place");
 	}

@@ -63,6 +63,7 @@ public:
 private:
 	void fma_store(uint64_t offset, unsigned int size, uint64_t value) noexcept;
 	void doorbell(uint32_t index, uint32_t at, unsigned int size, uint64_t value) noexcept;
+	bool sits(uint32_t node) const noexcept;
 	void take_place(uint32_t place);
 	bool reserve(uint32_t router) noexcept;
 	void tell_no_room() noexcept;

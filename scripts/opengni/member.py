@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""What `cluster up --hosts` runs on each host: machines and the gateway of that host, told by the head what to do.
+
+It talks with the head by standard input and output (link.py). When the head has gone, however that came, all that it runs ends.
+"""
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from types import SimpleNamespace
+
+from . import disk, fabric, gateway, hostfile
+from .config import ClusterConfig
+from .errors import ClusterError, ConfigError, NodeError
+from .keeper import Here
+from .link import GREETING, VERSION, Link
+from .node import STOP_TIMEOUT, Node
+from .version import version
+
+LOOK = 0.25
+"""Seconds between looks for what logs have got."""
+PATIENCE = 600.0
+"""Seconds without the head; it may be stopped for a while from its terminal."""
+LOG_STEP = 1 << 16
+
+
+class Logs:
+    """Log files of a folder, whose new bytes go to the head."""
+
+    def __init__(self, folder, link):
+        self._folder, self._link = folder, link
+        self._sent = {}
+
+    async def look(self):
+        """Send what is new; a file that has become shorter is another one."""
+        for path in sorted(self._folder.glob("*.log")):
+            await self._look_at(path)
+
+    async def _look_at(self, path):
+        at = self._sent.get(path.name, 0)
+        try:
+            with open(path, "rb") as file:
+                if os.fstat(file.fileno()).st_size < at:
+                    at = 0
+                file.seek(at)
+                if path.name not in self._sent:
+                    self._link.send_log(path.name, 0, b"")  # also one that stays empty is there at the head
+                while data := file.read(LOG_STEP):
+                    self._link.send_log(path.name, at, data)
+                    at += len(data)
+                    await self._link.drain()
+        except FileNotFoundError:
+            return
+        self._sent[path.name] = at
+
+
+class Member:
+    """This host's part of a cluster."""
+
+    def __init__(self):
+        self.link = None
+        self.config = None
+        self.gateway = None
+        self.logs = None
+        self.keeper = Here()
+        self.nodes = {}
+        self.ended = asyncio.Event()
+        self._tasks = set()
+
+    async def serve(self, request):
+        """A request of the head."""
+        operation = getattr(self, "_op_" + str(request.pop("op")), None)
+        if operation is None:
+            raise ClusterError("the head asks for what this host does not know")
+        return await operation(**request)
+
+    def told(self, _message):
+        """The head has nothing to tell."""
+
+    def log(self, _name, _offset, _data):
+        """Logs go the other way."""
+
+    async def connect(self, what):
+        """A socket of a node's QEMU."""
+        if what["what"] not in ("agent", "qmp", "serial"):
+            raise ClusterError(f"no socket '{what['what']}'")
+        return await self.keeper.connect(self._node(what["node"]), what["what"])
+
+    def _node(self, number):
+        if number not in self.nodes:
+            raise NodeError(f"node {number} does not live here")
+        return self.nodes[number]
+
+    async def _op_check(self, config, hosts):
+        """Whether all is there that this host's nodes need; nothing is started."""
+        self.config = ClusterConfig(**config)
+        self.config.validate()
+        own = next(entry for entry in hostfile.parse(hosts, "hosts") if entry.name == self.config.host_name)
+        gateway.check(own)
+        return {"accel": self.config.accel, "reason": self.config.accel_reason}
+
+    async def _op_prepare(self, hosts, key):
+        """Make the folder and start the gateway."""
+        self.config.make_dir(anew=True)
+        (self.config.dir / "member").write_text("a host of another cluster: its head lists it\n", encoding="ascii")
+        self.nodes = {number: Node(self.config, number, None, self.keeper) for number in self.config.here}
+        if len(str(self.nodes[self.config.here[-1]].paths.agent)) > 100:
+            raise ConfigError(f"the path {self.config.dir} is too long for sockets")
+        (self.config.dir / "pid").write_text(f"{os.getpid()}\n", encoding="ascii")
+        self.logs = Logs(self.config.dir, self.link)
+        self._task(self._watch_logs())
+        self.gateway = gateway.Gateway(self.config, hosts, key)
+        try:
+            await self.gateway.start()
+        finally:
+            await self.logs.look()
+
+    async def _op_peers(self):
+        return await self.gateway.peers()
+
+    async def _op_start(self, node):
+        """Start a node's QEMU."""
+        own = self._node(node)
+        if own.running:
+            raise NodeError(f"node {node} is running")
+        own.process = await self.keeper.launch(own)
+        self._task(self._wait(own))
+        return {"pid": own.process.pid, "command": self.keeper.command(own)}
+
+    async def _wait(self, node):
+        status = await node.process.wait()
+        await self.logs.look()
+        self.link.tell(node=node.number, status=status)
+
+    async def _op_signal(self, node, number):
+        """To a node's QEMU."""
+        own = self._node(node)
+        if own.running:
+            own.process.send_signal(number)
+
+    async def _op_down(self):
+        await self.down()
+
+    async def _watch_logs(self):
+        while True:
+            await asyncio.sleep(LOOK)
+            await self.logs.look()
+
+    def _task(self, coroutine):
+        task = asyncio.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def down(self):
+        """End everything, and remove what the fabric has in /dev/shm. Logs stay."""
+        nodes, self.nodes = self.nodes, {}
+        await asyncio.gather(*(self._end(node) for node in nodes.values()))
+        if self.gateway:
+            await self.gateway.stop()
+        if self.logs:
+            await self.logs.look()
+        for task in self._tasks:
+            task.cancel()
+        if self.gateway:
+            fabric.remove(self.config.fabric)
+            disk.remove(self.config)
+            for path in self.config.dir.iterdir():
+                if path.suffix != ".log":
+                    path.unlink(missing_ok=True)
+        self.gateway = None
+
+    @staticmethod
+    async def _end(node):
+        if not node.running:
+            return
+        node.process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(node.process.wait(), STOP_TIMEOUT)
+        except asyncio.TimeoutError:
+            node.process.kill()
+            await node.process.wait()
+
+
+async def _pipes():
+    """(reader, writer) of standard input and output; whatever else prints prints to standard error from now on."""
+    loop = asyncio.get_running_loop()
+    out = os.fdopen(os.dup(1), "wb", 0)
+    os.dup2(2, 1)
+    reader = asyncio.StreamReader(limit=1 << 20)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, out)
+    return reader, asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+async def _main():
+    member = Member()
+    reader, writer = await _pipes()
+    writer.write(GREETING + f"{VERSION} {version()}\n".encode())
+    member.link = Link(reader, writer, member, PATIENCE)
+    serving = asyncio.create_task(member.link.run())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, member.link.close, "a signal has ended it")
+    over = asyncio.create_task(member.link.over.wait())
+    await asyncio.wait({serving, over}, return_when=asyncio.FIRST_COMPLETED)
+    await member.down()
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    return 0
+
+
+def run():
+    """Serve a head; the exit status."""
+    if re.match(r"/dev/(tty|pts)", os.ttyname(0) if os.isatty(0) else ""):
+        raise ClusterError("'member' is what 'up --hosts' runs on each host; by hand there is nobody to tell it what to do")
+    return asyncio.run(_main())
