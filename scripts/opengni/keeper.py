@@ -15,6 +15,8 @@ class Here:
     """This machine. An event loop may start as many nodes at a time as there are processors."""
 
     name = ""
+    gone = ""
+    """Why a host cannot be asked: never so of this one."""
 
     def __init__(self):
         self.gate = asyncio.Semaphore(max(2, host.cpus()))

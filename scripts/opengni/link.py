@@ -252,8 +252,10 @@ async def skip_noise(reader):
     while len(noise) < NOISE_MOST:
         line = await reader.readline()
         if not line:
-            raise ConnectionError("it ended before it said anything" if not noise.strip() else noise.decode("utf-8", "replace").strip())
+            if not noise.strip():
+                raise ConnectionError("it ended before it said anything")
+            raise ConnectionError(f"it says '{noise.decode('utf-8', 'replace').strip()[-200:]}' instead of what a host of a cluster does")
         if line.startswith(GREETING):
             return int(line[len(GREETING):].split()[0])
         noise += line
-    raise ConnectionError("it says what no host of a cluster does")
+    raise ConnectionError(f"it says more than {NOISE_MOST} bytes, and not what a host of a cluster does")

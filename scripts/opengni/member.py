@@ -7,10 +7,9 @@ It talks with the head by standard input and output (link.py). When the head has
 
 import asyncio
 import os
-import re
 import signal
+import stat
 import sys
-from types import SimpleNamespace
 
 from . import disk, fabric, gateway, hostfile
 from .config import ClusterConfig
@@ -213,6 +212,6 @@ async def _main():
 
 def run():
     """Serve a head; the exit status."""
-    if re.match(r"/dev/(tty|pts)", os.ttyname(0) if os.isatty(0) else ""):
+    if not all(stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) for mode in (os.fstat(fd).st_mode for fd in (0, 1))):
         raise ClusterError("'member' is what 'up --hosts' runs on each host; by hand there is nobody to tell it what to do")
     return asyncio.run(_main())

@@ -66,10 +66,12 @@ class Node:
 
     @property
     def state(self):
-        """'up', 'booting', 'down' or 'exited N'."""
+        """'up', 'booting', 'down', 'exited N' or 'host gone'."""
         if self.process is None:
             return "down"
         if self.process.returncode is not None:
+            if self.keeper.gone:
+                return "host gone"
             return f"exited {self.process.returncode}"
         return "up" if self.release or not self.config.agent else "booting"
 

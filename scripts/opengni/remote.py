@@ -3,6 +3,7 @@
 """Hosts as the head of a cluster sees them: each runs its nodes by member.py, which a launcher such as ssh has started there."""
 
 import asyncio
+import contextlib
 import os
 import re
 import shutil
@@ -11,7 +12,6 @@ import signal
 from . import gateway, host
 from .errors import ClusterError, ConfigError, NodeError
 from .link import VERSION, Link, skip_noise
-from .version import version
 
 HELLO = 60.0  # seconds until a host answers for the first time
 CONNECTED = 60.0  # seconds until gateways have found each other
@@ -117,9 +117,11 @@ class RemoteHost:
         return f"host {self.name}: {reason}" + (f": {lines[-1]}" if lines else f" (command: {' '.join(self._command())})")
 
     async def _serve(self):
-        await self.link.run()
-        for machine in self._machines.values():
-            machine.ended(-signal.SIGHUP)
+        try:
+            await self.link.run()
+        finally:
+            for machine in self._machines.values():
+                machine.ended(-signal.SIGHUP)
 
     async def ask(self, op, **arguments):
         """A request; errors name the host."""
@@ -198,15 +200,29 @@ class RemoteHost:
             except (asyncio.TimeoutError, NodeError):
                 pass  # its end of the connection ends, and with it everything there
             self.link.close()
-        if self._process and self._process.returncode is None:
-            self._process.stdin.close()
-            try:
-                await asyncio.wait_for(self._process.wait(), END)
-            except asyncio.TimeoutError:
-                self._process.kill()
-                await self._process.wait()
         if self._serving:
+            self._serving.cancel()
             await asyncio.gather(self._serving, return_exceptions=True)
+        await self._end_launcher(END if self.link else 0.1)
+
+
+    async def _end_launcher(self, patience):
+        """It ends when its input does, or is killed with all that it has started here."""
+        if not self._process or self._process.returncode is not None:
+            return
+        self._process.stdin.close()
+        try:
+            await asyncio.wait_for(self._launcher_gone(), patience)
+        except asyncio.TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            await self._launcher_gone()
+
+    async def _launcher_gone(self):
+        """asyncio knows of a process's end only when its output has been read."""
+        while await self._process.stdout.read(1 << 16):
+            pass
+        await self._process.wait()
 
 
 class Fleet:
@@ -256,7 +272,7 @@ class Fleet:
             if not isinstance(result, ClusterError):
                 raise result
         if wrong:
-            raise ConfigError("\n".join(map(str, wrong)))
+            raise ConfigError("\n".join(dict.fromkeys(map(str, wrong))))
         return results
 
     async def down(self):

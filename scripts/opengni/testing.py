@@ -15,6 +15,7 @@ again with self.cluster.start(n), or gives its class one of its own.
 import asyncio
 import os
 import re
+import socket
 import threading
 import time
 import unittest
@@ -24,6 +25,7 @@ from . import host
 from .application import Application, place
 from .cluster import Cluster
 from .config import ClusterConfig
+from .hostfile import Host
 from .patience import PatientLoop, clock
 from .server import SOCKET, Server
 
@@ -218,16 +220,38 @@ class Told:
         return self._tell()
 
 
+def _free_port(address):
+    """One that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind((address, 0))
+        return probe.getsockname()[1]
+
+
+def on_hosts(nodes, count):
+    """Options of a ClusterConfig for so many nodes on @count hosts, all of which are this machine under other addresses."""
+    count = min(count, nodes)
+    first = [nodes * i // count for i in range(count + 1)]
+    addresses = [f"127.0.0.{i + 1}" for i in range(count)]
+    hosts = [Host(f"test{i}-{os.getpid()}", address, _free_port(address), first[i], first[i + 1] - 1) for i, address in enumerate(addresses)]
+    return {"hosts": hosts, "launcher": ("/bin/sh", "-c", 'exec "$@"')}
+
+
 class ClusterCase(unittest.TestCase):
-    """Base of tests with one cluster per class; at its end the guests' kernels must not have complained."""
+    """Base of tests with one cluster per class; at its end the guests' kernels must not have complained.
+
+    HOSTS, or OPENGNI_TEST_HOSTS in the environment: so many hosts have the nodes between them, see on_hosts().
+    """
 
     NODES = 2
+    HOSTS = int(os.environ.get("OPENGNI_TEST_HOSTS", "1"))
     CONFIG: dict[str, Any] = {}
     cluster: Any = None
 
     @classmethod
     def setUpClass(cls):
         options = {"initrd": image("check"), **cls.CONFIG}
+        if cls.HOSTS > 1 and cls.NODES > 1:
+            options.update(on_hosts(cls.NODES, cls.HOSTS))
         cls.cluster = SyncCluster(ClusterConfig(nodes=cls.NODES, **options))
         cls.cluster.up()
 

@@ -4,6 +4,7 @@
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import struct
@@ -130,7 +131,7 @@ class FakeCluster:
             path = str(self.config.dir / f"node{number}.agent")
             self._listening.append(await asyncio.start_unix_server(agent.serve, path))
             channel = AgentChannel(number, self.kvs)
-            await channel.connect(path)
+            await channel.connect(functools.partial(asyncio.open_unix_connection, path))
 
             def start(argv, env, cwd="/", tty=False, on_output=None, window=False, channel=channel):
                 return channel.start(argv, env, cwd, tty, on_output, window)
