@@ -205,7 +205,6 @@ class RemoteHost:
             await asyncio.gather(self._serving, return_exceptions=True)
         await self._end_launcher(END if self.link else 0.1)
 
-
     async def _end_launcher(self, patience):
         """It ends when its input does, or is killed with all that it has started here."""
         if not self._process or self._process.returncode is not None:

@@ -2,7 +2,6 @@
 # Copyright (c) 2026 The OpenGNI authors
 """One cluster over two hosts (namespaces of this machine, each with its own network, /dev/shm and process numbers): cluster up --hosts."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -76,7 +75,7 @@ class FourNodes(Hosts):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.cluster = SyncCluster(cls.config("0-1", "2-3", machine="aries:groups=2", place="spread"))
+        cls.cluster = SyncCluster(cls.config("0-1", "2-3", machine="aries:groups=2", place="2,400,0,700"))
         cls.addClassCleanup(cls.cluster.down)
         cls.cluster.up()
         cls.cluster.serve()
@@ -108,7 +107,8 @@ class FourNodes(Hosts):
         """gni-perf between nodes of one host and of two: every byte is compared."""
         for node in range(4):
             self.wait_for_nodes(node, "0-3")
-        results = self.cluster.run_job(["gni-perf", "--tests=put,get,amo,events", "--max-size=8K", "--duration=0.02"], timeout=600)
+        results = self.cluster.run_job(["gni-perf", "--tests=fma-put,fma-get,bte-put,bte-get,amo,events", "--max-size=8K", "--iterations=20",
+                                        "--size-time=1"], timeout=600)
         self.assertEqual([result.code for result in results], [0] * 4, [result.stdout + result.stderr for result in results])
         self.assertIn("0 failures", results[0].stdout)
 
@@ -185,6 +185,7 @@ class OneEach(Hosts):
         """Process numbers, in the host's namespace, of what the head has started there."""
         return self.hosts.run(i, "pgrep", "-f", "cluster membe[r]", check=False).stdout.split()
 
+    @unittest.skipUnless(slow_tests(), "takes a minute")
     def test_down_leaves_nothing(self):
         cluster = SyncCluster(self.config("0", "1"))
         self.up(cluster)
@@ -217,6 +218,7 @@ class OneEach(Hosts):
         os.kill(int((host.RUN / name / "pid").read_text(encoding="ascii")), signal.SIGKILL)
         self.assert_nothing_left()
 
+    @unittest.skipUnless(slow_tests(), "takes a minute")
     def test_a_gateway_dies(self):
         cluster = SyncCluster(self.config("0", "1"))
         self.up(cluster)
@@ -244,6 +246,7 @@ class OneEach(Hosts):
             self.assertFalse(list(config.dir.glob("node*")), f"something was booted, {time.monotonic() - began:.0f} s")
         self.assert_nothing_left()
 
+    @unittest.skipUnless(slow_tests(), "takes a minute")
     def test_gateways_that_cannot_reach_each_other_are_told(self):
         self.hosts.cut(1)
         self.addCleanup(self.hosts.heal, 1)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import tempfile
 import unittest
+from typing import Any
 from unittest import mock
 
 from opengni import gateway, hostfile, link
@@ -54,8 +55,9 @@ class File(unittest.TestCase):
 
     def test_options_that_do_not_fit(self):
         hosts = hostfile.parse(self.GOOD, "f")
-        for options, complaint in (({"net": True}, "--net is a network of this machine"), ({"with_nic": False}, "--no-nic"),
-                                   ({"nic": {"nodes": 9}}, "--nic nodes would differ")):
+        wrong: list[tuple[dict[str, Any], str]] = [
+            ({"net": True}, "--net is a network of this machine"), ({"with_nic": False}, "--no-nic"), ({"nic": {"nodes": 9}}, "--nic nodes would differ")]
+        for options, complaint in wrong:
             with self.subTest(options), mock.patch("opengni.fabric.check_free"), self.assertRaisesRegex(ConfigError, complaint):
                 ClusterConfig(nodes=4, hosts=hosts, **options).validate()
 
@@ -112,7 +114,7 @@ class Link(unittest.IsolatedAsyncioTestCase):
             await asyncio.sleep(0.01)
         server.close()
         self.peers = Peer(), Peer()
-        self.head, self.host = (link.Link(*pair, peer, 60.0) for pair, peer in zip((streams, self.ends[0]), self.peers))
+        self.head, self.host = (link.Link(reader, writer, peer, 60.0) for (reader, writer), peer in zip((streams, self.ends[0]), self.peers))
         self.tasks = [asyncio.create_task(end.run()) for end in (self.head, self.host)]
 
     async def asyncTearDown(self):
@@ -169,7 +171,8 @@ class Link(unittest.IsolatedAsyncioTestCase):
     async def test_silence_ends_it(self):
         self.tasks[1].cancel()
         with mock.patch.object(link, "BEAT", 0.05):
-            quiet = link.Link(*await self._silent(), Peer(), 0.2)
+            reader, writer = await self._silent()
+            quiet = link.Link(reader, writer, Peer(), 0.2)
             self.assertIn("no sign of life", await asyncio.wait_for(quiet.run(), 30))
         self.tasks.pop()
 

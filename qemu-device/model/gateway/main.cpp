@@ -392,7 +392,8 @@ void add_commands(CLI::App &app, Commands &c)
 	run->add_option("--address", c.fabric.address, "of the gateways among them: of no node on any host (the last)")
 		->check(CLI::Range(0u, MEMBERS_MAX - 1))
 		->needs(fabric);
-	run->add_option("--place", c.fabric.place, "of this gateway in the machine: of no node on any host (the address)")
+	run->add_option("--place", c.fabric.place,
+			"of this gateway in the machine: of no node on any host (the address)")
 		->check(CLI::Range(0u, NODE_MOST))
 		->needs(fabric);
 	run->add_option("--machine-nodes", c.fabric.machine_nodes,
