@@ -20,7 +20,7 @@ NEED_MIB=2000
 
 CONTROL=$TOP/scripts/debian/control
 # Purposes that can be named: profiles pkg.opengni.NAME in Build-Depends there.
-PURPOSES="tests lint interop lustre debug mpi figures doc deb image qemu10"
+PURPOSES="tests lint interop lustre debug mpi figures doc deb image qemu10 hosts"
 
 # packages PURPOSE...: what Build-Depends names when the profiles of these purposes and of a build by make are on. A
 # package's profiles are groups in <>, of which one must hold; in a group all must, each with ! if it must be off.

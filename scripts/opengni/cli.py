@@ -9,7 +9,7 @@ import shlex
 import signal
 import sys
 
-from . import client, disk, fabric, host, hostfile, member, node_commands, qemu, selection, server
+from . import client, disk, fabric, host, hostfile, member, node_commands, qemu, selection, server, slurm
 from .arguments import Parser
 from .cluster import Cluster, to_stderr
 from .config import ClusterConfig, parse_shape, parse_size
@@ -69,9 +69,9 @@ def _shape_options(parser):
     group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU, such as -s; may be given several times")
     group.add_argument("--boot-timeout", type=float, default=0.0, metavar="S", help="seconds a node has to boot (default 90, with --disk 600)")
     group.add_argument("--hosts", default="", metavar="FILE", help="hosts that the nodes live on, with their addresses and nodes"
-                       " (Documentation/hosts.md)")
-    group.add_argument("--launcher", default="ssh", metavar="COMMAND", help="what runs a command on a host, whose name and the command follow"
-                       " (default ssh)")
+                       " (Documentation/hosts.md); slurm: those of the allocation")
+    group.add_argument("--launcher", default="", metavar="COMMAND", help="what runs a command on a host, whose name and the command follow"
+                       " (default ssh, with --hosts slurm srun)")
     group.add_argument("--remote-command", default="", metavar="PATH", help="of this tool on the hosts (default: the same as here)")
     group.add_argument("--gateway-arg", action="append", default=[], metavar="ARG", help="another argument for aries-gateway, such as --spin=50")
     group.add_argument("--print-commands", action="store_true", help="print the QEMU command lines and stop")
@@ -113,6 +113,7 @@ def parser():
         sub = subs.add_parser(name, help=text)
         sub.add_argument("node", help="addresses such as 1 or 0,2-3")
     others = node_commands.add(subs)
+    _shape_options(subs.add_parser("join", help="up --hosts slurm, for srun --ntasks-per-node=1: lasts until down or a signal"))
     down = subs.add_parser("down", help="end a cluster")
     subs.add_parser("member", help="what 'up --hosts' runs on each host; not for use by hand")
     subs.add_parser("list", help="names of the clusters that run")
@@ -152,15 +153,16 @@ def _nic_properties(args):
 def make_config(args, name=""):
     """ClusterConfig from parsed arguments."""
     options = {name: value for name, value in (("kernel", args.kernel), ("qemu", args.qemu)) if value}
-    hosts = hostfile.read(args.hosts) if args.hosts else []
+    hosts = slurm.hosts(args.count) if args.hosts == slurm.WORD else hostfile.read(args.hosts) if args.hosts else []
+    launcher = args.launcher or (slurm.LAUNCHER if args.hosts == slurm.WORD else "ssh")
     count = args.count or (hostfile.count(hosts) if hosts else 2)
     if hosts and count != hostfile.count(hosts):
         raise ConfigError(f"--count {count}, but {args.hosts} has {hostfile.count(hosts)} nodes: leave --count away")
-    for option, given in (("--launcher", args.launcher != "ssh"), ("--remote-command", args.remote_command), ("--gateway-arg", args.gateway_arg)):
+    for option, given in (("--launcher", args.launcher), ("--remote-command", args.remote_command), ("--gateway-arg", args.gateway_arg)):
         if given and not hosts:
             raise ConfigError(f"{option} is about hosts: name them with --hosts")
     return ClusterConfig(
-        nodes=count, hosts=hosts, launcher=tuple(shlex.split(args.launcher)) or ("ssh",), remote_command=args.remote_command,
+        nodes=count, hosts=hosts, launcher=tuple(shlex.split(launcher)), remote_command=args.remote_command,
         gateway=args.gateway_arg, name=args.name or name, initrd=args.initrd, disk=args.disk, keep=args.keep, root=args.root, append=args.append,
         mem_mib=parse_size(args.mem), smp=args.smp, shape=parse_shape(args.shape) if args.shape else (),
         machine=args.machine, place=args.place,
@@ -268,6 +270,18 @@ def _up(args):
     return 0
 
 
+def _join(args):
+    """The first task of a step is the head, and starts the others' part itself: so they have nothing to do."""
+    args.hosts = args.hosts or slurm.WORD
+    if "SLURM_PROCID" not in os.environ:
+        raise UsageError("join is for srun: use 'up --hosts' elsewhere")
+    if os.environ["SLURM_PROCID"] != "0":
+        return 0
+    config = make_config(args, DEFAULT_NAME)
+    config.validate()
+    return asyncio.run(server.foreground(config, (lambda line: None) if args.quiet else to_stderr))
+
+
 def _run_operation(args):
     config = make_config(args)
     if args.print_commands:
@@ -292,7 +306,7 @@ def _list(_args):
 OPERATIONS = {
     "run": _run_operation, "up": _up, "exec": _exec, "shell": _shell, "status": _status, "ps": _status,
     "kill": _nodes_operation, "stop": _nodes_operation, "start": _nodes_operation, **node_commands.OPERATIONS,
-    "down": _down, "list": _list, "clean": _clean, "member": lambda _args: member.run(),
+    "down": _down, "list": _list, "clean": _clean, "join": _join, "member": lambda _args: member.run(),
 }
 
 

@@ -62,9 +62,12 @@ class Cluster:
                 await node.start()
                 self.progress(f"node {node.number} up after {node.boot_seconds:.1f} s, Linux {node.release}")
 
-        tasks = [asyncio.create_task(boot(self.nodes[number])) for number in (numbers or range(len(self.nodes)))]
+        numbers = numbers or range(len(self.nodes))
+        tasks = [asyncio.create_task(boot(self.nodes[number])) for number in numbers]
         try:
             await asyncio.gather(*tasks)
+            if self.fleet and self.config.load_driver:
+                await self.fleet.settle(numbers)
         finally:
             for task in tasks:
                 task.cancel()

@@ -94,14 +94,26 @@ class Gateway:
             await asyncio.sleep(AGAIN)
             await self._spawn()
 
-    async def peers(self):
-        """Hosts that it is not connected with yet: {name: why}."""
+    async def _status(self):
+        """What it tells of itself; NodeError."""
         asked = await asyncio.create_subprocess_exec(str(PROGRAM), "status", "--self", self.config.host_name, "--json",
                                                      stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
         out, err = await asked.communicate()
         if asked.returncode:
-            return {self.config.host_name: err.decode("utf-8", "replace").strip()}
-        return {peer["host"]: peer.get("reason") or peer["state"] for peer in json.loads(out)["peers"] if peer["state"] != "up"}
+            raise NodeError(err.decode("utf-8", "replace").strip())
+        return json.loads(out)
+
+    async def peers(self):
+        """Hosts that it is not connected with yet: {name: why}."""
+        try:
+            peers = (await self._status())["peers"]
+        except NodeError as error:
+            return {self.config.host_name: str(error)}
+        return {peer["host"]: peer.get("reason") or peer["state"] for peer in peers if peer["state"] != "up"}
+
+    async def reachable(self):
+        """Nodes of other hosts that serve requests, as far as this host knows."""
+        return (await self._status())["carrier"]["nodes"]
 
     async def stop(self):
         """End it."""

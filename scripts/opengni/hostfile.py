@@ -4,6 +4,7 @@
 
 import dataclasses
 import ipaddress
+import os
 import re
 import socket
 from pathlib import Path
@@ -49,7 +50,7 @@ class Host:
     def is_here(self):
         """Whether that is this machine, by its name."""
         own = socket.gethostname()
-        return self.name in (*_LOCAL, own, own.split(".")[0])
+        return self.name in (*_LOCAL, own, own.split(".")[0], os.environ.get("SLURMD_NODENAME"))
 
 
 def _where(text):

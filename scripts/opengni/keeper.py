@@ -41,6 +41,11 @@ class Here:
         return qemu.command(node.config, node.number, node.paths)
 
     @staticmethod
+    async def signal(node, which):
+        """To a node's QEMU, which has it then."""
+        node.process.send_signal(which)
+
+    @staticmethod
     async def connect(node, what):
         """(reader, writer) at a socket of a node's QEMU: 'agent', 'qmp' or 'serial'; OSError."""
         path: Path = getattr(node.paths, what)

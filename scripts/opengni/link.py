@@ -2,7 +2,8 @@
 # Copyright (c) 2026 The OpenGNI authors
 """One connection between the cluster's head and a host: requests, messages, log files and byte streams, all over a pair of pipes.
 
-Frames have the form of those of protocol.py. Either end may ask and tell; only the head opens streams.
+Frames have the form of those of protocol.py, and a newline behind them: Slurm passes on what a program prints line by line. Either end may
+ask and tell; only the head opens streams.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ VERSION = 1
 GREETING = b"opengni-member "
 """What a host says first; what a login shell prints before it is skipped."""
 BEAT = 5.0
+END = b"\n"
 NOISE_MOST = 1 << 16
 STEP = 1 << 16
 
@@ -79,7 +81,7 @@ class Link:
     def send(self, kind, ident, payload=b""):
         """A frame, if the other end is there."""
         if not self.over.is_set():
-            self._writer.write(HEADER.pack(len(payload), kind, ident) + payload)
+            self._writer.write(HEADER.pack(len(payload), kind, ident) + payload + END)
 
     async def drain(self):
         """Wait while too much is on its way."""
@@ -139,7 +141,10 @@ class Link:
                 size, kind, ident = HEADER.unpack(await self._reader.readexactly(HEADER.size))
                 if size > PAYLOAD_MAX:
                     raise ValueError(f"frame of {size} bytes")
-                self._handle(Kind(kind), ident, await self._reader.readexactly(size))
+                payload = await self._reader.readexactly(size)
+                if await self._reader.readexactly(len(END)) != END:
+                    raise ValueError("a frame without its end")
+                self._handle(Kind(kind), ident, payload)
         except (asyncio.IncompleteReadError, ConnectionError):
             self._end("the connection has ended")
         except (ValueError, KeyError, TypeError) as error:

@@ -120,6 +120,9 @@ class Member:
     async def _op_peers(self):
         return await self.gateway.peers()
 
+    async def _op_reachable(self):
+        return await self.gateway.reachable()
+
     async def _op_start(self, node):
         """Start a node's QEMU."""
         own = self._node(node)

@@ -169,6 +169,10 @@ class Node:
         """Read a property of the NIC."""
         return await self.qmp("qom-get", {"path": "/machine/peripheral/nic0", "property": name})
 
+    async def signal(self, which):
+        """Send a signal to QEMU: SIGSTOP, SIGCONT."""
+        await self.keeper.signal(self, which)
+
     async def kill(self):
         """End QEMU at once (SIGKILL): what a power cut does to a node."""
         await self._end(signal.SIGKILL, "killed")

@@ -14,12 +14,19 @@ from .errors import ClusterError, ConfigError, NodeError
 from .link import VERSION, Link, skip_noise
 
 HELLO = 60.0  # seconds until a host answers for the first time
+SETTLED = 20.0  # seconds until every host knows of the nodes that have booted
 CONNECTED = 60.0  # seconds until gateways have found each other
 END = 30.0  # seconds that a host has to end its nodes
 PATIENCE = 60.0  # seconds without a sign of life of a host that was there
 SSH_OPTIONS = ("-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=6")
+SLURM_KEPT = ("SLURM_CONF", "SLURM_JOB_ID", "SLURM_JOBID")
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _LOG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.log")
+
+
+def _environment():
+    """Ours, without what Slurm has told this process about its own step: srun would take that for options of the next."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("SLURM_") or name in SLURM_KEPT}
 
 
 class RemoteMachine:
@@ -44,7 +51,7 @@ class RemoteMachine:
 
     def send_signal(self, number):
         """Send a signal."""
-        self._keeper.signal(self._number, int(number))
+        self._keeper.send_signal(self._number, int(number))
 
     def kill(self):
         """SIGKILL."""
@@ -98,7 +105,7 @@ class RemoteHost:
         """Start its end and hear its greeting; NodeError."""
         with open(self._errors, "ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *self._command(), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log, start_new_session=True,
+                *self._command(), env=_environment(), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log, start_new_session=True,
                 limit=1 << 20)
         try:
             spoken = await asyncio.wait_for(skip_noise(self._process.stdout), HELLO)
@@ -159,17 +166,21 @@ class RemoteHost:
             raise ConnectionRefusedError(0, "its host has not been started")
         return await self.link.open({"node": node.number, "what": what})
 
-    def signal(self, node, number):
-        """To a node's QEMU."""
-        task = asyncio.get_running_loop().create_task(self._signal(node, number))
+    def send_signal(self, number, which):
+        """To a node's QEMU, some time."""
+        task = asyncio.get_running_loop().create_task(self._signal(number, which))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _signal(self, node, number):
+    async def _signal(self, number, which):
         try:
-            await self.ask("signal", node=node, number=number)
+            await self.ask("signal", node=number, number=which)
         except NodeError:
             pass  # with its host the node has ended, too
+
+    async def signal(self, node, which):
+        """To a node's QEMU, which has it then."""
+        await self.ask("signal", node=node.number, number=int(which))
 
     async def serve(self, request):
         """Hosts ask for nothing."""
@@ -262,6 +273,17 @@ class Fleet:
                     f"{name} has not reached {other} ({why})" for name, peers in missing.items() for other, why in peers.items()))
             await asyncio.sleep(0.2)
         self.progress(f"{len(self.hosts)} hosts are connected")
+
+    async def settle(self, numbers):
+        """Until every host knows that these nodes have booted, as programs on one host find them at once. Not for ever: drivers may be missing."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + SETTLED
+        while loop.time() < end:
+            known = await self._each(lambda keeper: keeper.ask("reachable"))
+            if all(number in nodes for keeper, nodes in zip(self.hosts, known) for number in numbers if number not in keeper.entry.nodes):
+                return
+            await asyncio.sleep(0.1)
+        self.progress("not every host knows of all nodes: do they have the driver?")
 
     async def _each(self, do):
         """On all hosts at once; what each has answered."""

@@ -196,6 +196,23 @@ async def _daemon(config, report):
         await cluster.down()
 
 
+async def foreground(config, progress):
+    """Boot a cluster and serve it until down or a signal; the exit status."""
+    main = asyncio.current_task()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, main.cancel)
+    cluster = Cluster(config, progress)
+    try:
+        await cluster.up()
+        progress(f"cluster {config.name} is up, logs in {config.dir}")
+        await Server(cluster).serve()
+        return 0
+    except asyncio.CancelledError:
+        return 130
+    finally:
+        await cluster.down()
+
+
 def detach(config, progress):
     """Boot a cluster in a process of its own. Returns when it is up; ClusterError when it is not."""
     read_end, write_end = os.pipe()

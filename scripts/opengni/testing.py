@@ -128,7 +128,7 @@ class SyncCluster:
 
     def signal(self, node, number):
         """Send a signal to the node's QEMU: SIGSTOP, SIGCONT."""
-        self._cluster.node(node).process.send_signal(number)
+        self.call(self._cluster.node(node).signal(number))
 
     def stop(self, node):
         """End the node's QEMU in order."""

@@ -7,6 +7,7 @@
 
 #include "fabric/flight.hpp"
 #include "fabric/quiet_thread.hpp"
+#include "nic/rmt.hpp"
 #include "nic/serve_carried.hpp"
 
 namespace aries
@@ -329,6 +330,16 @@ Carrier::Figures Carrier::figures() noexcept
 
 	figures_.open = open_.size();
 	return figures_;
+}
+
+std::vector<uint32_t> Carrier::reachable() const
+{
+	std::vector<uint32_t> nodes;
+
+	for (uint32_t node = 0; node < config_.nodes; node++)
+		if (is_carried(core_, node))
+			nodes.push_back(node);
+	return nodes;
 }
 
 } // namespace aries

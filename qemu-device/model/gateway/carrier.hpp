@@ -77,6 +77,8 @@ public:
 		uint64_t open;      /* requests without a response yet */
 	};
 	Figures figures() noexcept;
+	/** Nodes of other hosts that serve requests, as far as this host knows. Any thread. */
+	std::vector<uint32_t> reachable() const;
 
 private:
 	/* A request of a node of ours that is with another host. */

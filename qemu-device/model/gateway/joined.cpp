@@ -117,4 +117,9 @@ CarrierCounts Joined::counts() const
 	return {figures.requests, figures.responses, figures.timeouts, figures.served, figures.refused, figures.open};
 }
 
+std::vector<uint32_t> Joined::reachable() const
+{
+	return way_->carrier.reachable();
+}
+
 } // namespace aries::gateway

@@ -60,6 +60,8 @@ public:
 	void connect(Wire *wire);
 
 	CarrierCounts counts() const;
+	/** Nodes of other hosts that serve requests, as far as this host knows. */
+	std::vector<uint32_t> reachable() const;
 
 private:
 	class Way; // from carrier to wire

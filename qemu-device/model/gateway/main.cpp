@@ -190,7 +190,8 @@ private:
 
 			report["carrier"] = {{"requests", figures.requests}, {"responses", figures.responses},
 					     {"timeouts", figures.timeouts}, {"served", figures.served},
-					     {"refused", figures.refused},   {"open", figures.open}};
+					     {"refused", figures.refused},   {"open", figures.open},
+					     {"nodes", joined_->reachable()}};
 		}
 		return report;
 	}
