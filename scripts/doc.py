@@ -75,7 +75,9 @@ def sphinx(builder, out, *more):
         raise DocError(f"{error}: run 'scripts/setup.sh doc'") from None
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder, "-c", str(pages.DOCUMENTATION),
                "-d", str(OUT / f"{builder}.state"), *more, str(SOURCE), str(out)]
-    commit = subprocess.run(["git", "-C", str(host.TOP), "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False).stdout.strip()
+    # a page of the documentation that changes is no reason for other manual pages, and thus other packages
+    paths = ("--", ".", ":(exclude,glob)Documentation/*.md", ":!README.md") if builder == "man" else ()
+    commit = subprocess.run(["git", "-C", str(host.TOP), "log", "-1", "--format=%ct", *paths], capture_output=True, text=True, check=False).stdout.strip()
     dated = {"SOURCE_DATE_EPOCH": commit} if commit else {}
     made = subprocess.run(command, capture_output=True, text=True, check=False, env={**dated, **os.environ})
     if made.returncode:
