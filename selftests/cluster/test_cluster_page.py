@@ -17,18 +17,18 @@ FIRST = {
     "scripts/cluster status": Step(r"(?m)^.*\b3\b.*(up|running)"),
     "scripts/cluster kill 1; scripts/cluster start 1": Step(r"^$"),
     "scripts/cluster cp program node1:/tmp": Step(r"^$"),
-    "scripts/cluster console 1": Step(r"", "\x1d"),
+    "scripts/cluster console 1": Step(r"^", "\x1d"),
     "scripts/cluster fault 1 link down": Step(r"^0$"),
     "scripts/cluster trace all start traces": Step(r"traces/node3\.pcapng"),
     "scripts/cluster qmp 1 query-status": Step(r'"running": true'),
     "scripts/cluster ssh 1": Step(r"SSH-ON-node1", "echo SSH-ON-$(hostname)\nexit\n"),
     "scripts/cluster gdb 1": Step(r'Line \d+ of ".*aries_pci\.c"', "info line aries_pci_probe\ndetach\nquit\n"),
     "scripts/cluster down": Step(r"^$"),
-    "scripts/cluster clean": Step(r""),
+    "scripts/cluster clean": Step(r"^"),
 }
 PLACES = {
     "scripts/cluster up -n 4 --machine aries:groups=6 --place spread": Step(r"node 3 up after .* s, Linux"),
-    "scripts/cluster run -n 3 --machine machine.yaml --place 0,400,767 -- gni-perf": Step(r"node 0: .*fma-put"),
+    "scripts/cluster run -n 2 --machine machine.yaml --place 0,767 -- gni-perf": Step(r"node 0: .*fma-put"),
     "scripts/cluster fault 0 cut-link 0:15": Step(r"^\d+$"),
     "scripts/cluster fault 0 noisy-link 0:15:6": Step(r"^\d+$"),
     "scripts/cluster fault 0 link-lanes 0:15:2": Step(r"^\d+$"),
@@ -36,7 +36,7 @@ PLACES = {
 }
 SSH = {
     "make ssh-image && scripts/cluster up -n 2 --ssh": Step(r"node 1 up after .* s, Linux"),
-    "scripts/cluster exec --node 0 -- ssh node1 uname -n": Step(r"node 0: node1$"),
+    "scripts/cluster exec --node 0 -- ssh node1 uname -n": Step(r"(?m)^node1$"),
     "scripts/cluster ssh 1 -- uname -n": Step(r"^node1$"),
     "scripts/cluster ssh --config all >config; tar -c tree | ssh -F config node0 tar -x -C /tmp": Step(r"^$"),
 }

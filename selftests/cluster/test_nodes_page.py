@@ -15,7 +15,7 @@ STEPS = {
     "scripts/cluster up -n 2 --disk .build/debian-12-6.1.qcow2": Step(r"node 1 up after .* s, Linux"),
     "scripts/aprun -n 2 -N 1 gni-perf --tests fma-put": Step(r"fma-put"),
     "scripts/cluster exec --node 0 -- systemctl status gni-agent": Step(r"Active: active \(running\)"),
-    "scripts/cluster exec --node 0 -- journalctl -b -o cat -u opengni-node": Step(r"node0"),
+    "scripts/cluster exec --node 0 -- journalctl -b -o cat -u opengni-node": Step(r"Finished opengni-node\.service"),
     "scripts/cluster ssh 0": Step(r"SSH-ON-node0", "echo SSH-ON-$(hostname)\nexit\n"),
     "scripts/cluster down": Step(r"^$"),
 }

@@ -20,12 +20,12 @@ STEPS = {
     "make install": ("make install DESTDIR=$ROOT", r"installed \d+ files below .*/root/usr/local$"),
     "make install prefix=$HOME/.local": ("", r"installed \d+ files below .*/home/\.local$"),
     "make install prefix=/usr DESTDIR=/mnt": ("make install prefix=/usr DESTDIR=$ROOT/mnt", r"installed \d+ files below .*/mnt/usr$"),
-    "make uninstall": ("make uninstall DESTDIR=$ROOT; make uninstall prefix=/usr DESTDIR=$ROOT/mnt", r""),
+    "make uninstall": ("make uninstall DESTDIR=$ROOT; make uninstall prefix=/usr DESTDIR=$ROOT/mnt", r"\A\Z"),
     "sudo modprobe -d $HOME/.local aries": ("modprobe -d $HOME/.local -S $RELEASE --show-depends aries", r"insmod .*/home/\.local/lib/modules/.*/aries\.ko"),
-    "sudo cp ~/.local/lib/udev/rules.d/90-kgni.rules /etc/udev/rules.d/": ("cp ~/.local/lib/udev/rules.d/90-kgni.rules $ROOT/", r"^$"),
-    "export PATH=$HOME/.local/bin:$PATH PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib": ("", r"^$"),
+    "sudo cp ~/.local/lib/udev/rules.d/90-kgni.rules /etc/udev/rules.d/": ("cp ~/.local/lib/udev/rules.d/90-kgni.rules $ROOT/", r"\A\Z"),
+    "export PATH=$HOME/.local/bin:$PATH PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib": ("", r"\A\Z"),
     "cluster run -n 2 -- gni-perf --tests fma-put": ("", r"node 0: .*fma-put"),
-    "gcc -o first-put ~/.local/share/doc/opengni/examples/first-put.c $(pkg-config --cflags --libs cray-ugni cray-pmi)": ("", r"^$"),
+    "gcc -o first-put ~/.local/share/doc/opengni/examples/first-put.c $(pkg-config --cflags --libs cray-ugni cray-pmi)": ("", r"\A\Z"),
 }
 
 
