@@ -200,7 +200,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(after.keys(), before.keys())
         self.assertEqual([name.split("_")[0] for name in after if after[name] != before[name]], ["opengni-doc"])
         changes, = self.DEBS.glob("*.changes")
-        listed = dict(reversed(line.split()[::2]) for line in re.findall(r"^ [0-9a-f]{64} .*\.deb$", changes.read_text(encoding="utf-8"), re.M))
+        listed = {name: digest for digest, name in re.findall(r"^ ([0-9a-f]{64}) \d+ (.*\.deb)$", changes.read_text(encoding="utf-8"), re.M)}
         self.assertEqual(listed, self.sums())
 
 
