@@ -35,7 +35,7 @@ def stage():
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     for path in pages.DOCUMENTATION.glob("*.md"):
-        (fresh / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+        (fresh / path.name).write_text(pages.inside(path.read_text(encoding="utf-8")), encoding="utf-8")
     for folder in ("figures", "ABI"):
         shutil.copytree(pages.DOCUMENTATION / folder, fresh / folder)
     (fresh / "manuals.md").write_text(pages.index(), encoding="utf-8")
