@@ -87,6 +87,9 @@ for tool in dh lintian; do
 	command -v $tool >/dev/null || die "$tool is missing: run 'scripts/setup.sh deb'"
 done
 need_logs
+# Two that build in one tree take turns, whichever packages they make.
+exec 9>"$BUILD/logs/deb.lock"
+flock 9
 : >"$log"
 export OPENGNI_BUILD=$BUILD KERNEL=${KERNEL:-$(default_kernel)} DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} parallel=${JOBS:-$(nproc)}"
 # The tree is always at the same place, so that a compiler with a cache has done most of it before. debhelper gives each
