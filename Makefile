@@ -215,10 +215,15 @@ install: kernel model qemu driver kgni userlib agent initramfs topo sim man ## a
 uninstall: ## remove what install has put there
 	@$(TOP)/scripts/install.sh --remove '$(DESTDIR)' '$(prefix)'
 
+DEB_CHANGES = $(B)/deb/opengni_$(VERSION)_amd64.changes
+
 deb: kernel model qemu driver kgni userlib agent initramfs topo sim man ## Debian packages, in .build/deb (Documentation/install.md)
-	$(STEP) 'Debian packages' $(addprefix -i $(TOP)/,driver kgni userlib scripts Documentation README.md) -i $(B)/qemu/bin/qemu-system-x86_64 \
-		-i $(IMAGE) -i $(B)/model/topo/aries-topo -i $(B)/model/net/aries-net -i $(B)/model/hss/aries-hss -i $(B)/sim/aries-sim -i $(B)/doc/man \
-		-o $(B)/deb/opengni_$(VERSION)_amd64.changes -- $(TOP)/scripts/build-deb.sh
+	$(STEP) 'Debian packages' $(addprefix -i $(TOP)/,driver kgni userlib scripts) -i $(B)/qemu/bin/qemu-system-x86_64 \
+		-i $(IMAGE) -i $(B)/model/topo/aries-topo -i $(B)/model/net/aries-net -i $(B)/model/hss/aries-hss -i $(B)/model/gateway/aries-gateway \
+		-i $(B)/sim/aries-sim -i $(B)/doc/man \
+		-o $(DEB_CHANGES) -- $(TOP)/scripts/build-deb.sh
+	@$(TOP)/scripts/step.sh deb-documents '$(call position,$@)/$(words $(STEPS))' 'Debian package of documents' $(addprefix -i $(TOP)/,Documentation README.md) \
+		-o $(DEB_CHANGES) -- $(TOP)/scripts/build-deb.sh documents
 	@ls $(B)/deb/*.deb
 
 ##@ Remove

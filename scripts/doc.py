@@ -35,7 +35,7 @@ def stage():
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     for path in pages.DOCUMENTATION.glob("*.md"):
-        (fresh / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+        (fresh / path.name).write_text(pages.inside(path.read_text(encoding="utf-8")), encoding="utf-8")
     for folder in ("figures", "ABI"):
         shutil.copytree(pages.DOCUMENTATION / folder, fresh / folder)
     (fresh / "manuals.md").write_text(pages.index(), encoding="utf-8")
@@ -75,7 +75,9 @@ def sphinx(builder, out, *more):
         raise DocError(f"{error}: run 'scripts/setup.sh doc'") from None
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder, "-c", str(pages.DOCUMENTATION),
                "-d", str(OUT / f"{builder}.state"), *more, str(SOURCE), str(out)]
-    commit = subprocess.run(["git", "-C", str(host.TOP), "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False).stdout.strip()
+    # a page of the documentation that changes is no reason for other manual pages, and thus other packages
+    paths = ("--", ".", ":(exclude,glob)Documentation/*.md", ":!README.md") if builder == "man" else ()
+    commit = subprocess.run(["git", "-C", str(host.TOP), "log", "-1", "--format=%ct", *paths], capture_output=True, text=True, check=False).stdout.strip()
     dated = {"SOURCE_DATE_EPOCH": commit} if commit else {}
     made = subprocess.run(command, capture_output=True, text=True, check=False, env={**dated, **os.environ})
     if made.returncode:

@@ -23,6 +23,7 @@ QEMU = host.BUILD / "qemu/bin/qemu-system-x86_64"
 COMMENT = re.compile(r"^<!-- (help|section|properties|parameters|counters)(?:: (.*?))? -->$", re.M)
 COMMON = ("Options", "Arguments", "Arguments and options")
 TITLE = re.compile(r"# ([\w.-]+)\((\d)\): (.+)")
+OUTSIDE = re.compile(r"\[([^\]]*)\]\(\.\./[^)]*\)")  # a link from Documentation to another folder
 OF_ALL_DEVICES = re.compile(r"acpi-index|addr|failover_pair_id|multifunction|rombar|romfile|romsize|x-.*")
 
 
@@ -55,6 +56,11 @@ def text(path):
     makers = {"help": help_of, "section": section_of, "parameters": parameters, "properties": lambda _: properties(),
               "counters": lambda _: counters()}
     return COMMENT.sub(lambda found: makers[found[1]](found[2]), path.read_text(encoding="utf-8"))
+
+
+def inside(words):
+    """A page of Documentation without links out of that folder, of which Sphinx knows nothing: their words stay."""
+    return OUTSIDE.sub(r"\1", words)
 
 
 def plain(words):

@@ -11,25 +11,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from debian_image import IMAGE, KERNEL, make_image
 from opengni import disk, host
 from opengni.testing import ClusterCase, slow_tests
 
-KERNEL = os.environ.get("KERNEL", "6.1")
-IMAGE = host.BUILD / f"debian-12-{KERNEL}.qcow2"
 RELEASE = host.BUILD / f"kernel-{KERNEL}/release"
 PATIENCE = 240.0
 # The agent answers before the last unit has started.
 BOOTED = "systemctl is-system-running --wait >/dev/null; "
-
-
-def make_image():
-    """Bring it up to date; SkipTest where nobody may make a root file system."""
-    if os.getuid() and subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"], check=False, capture_output=True).returncode:
-        raise unittest.SkipTest("to make the image takes root or user namespaces")
-    result = subprocess.run(["make", "-C", host.TOP, "--no-print-directory", "debian-image"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, check=False)
-    if result.returncode:
-        raise AssertionError(result.stdout)
 
 
 def digest(path):

@@ -4,14 +4,15 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import unittest
 
-from chroot import ChrootCase
+from chroot import DEBS, ChrootCase
 from commands import run
 from installation import KERNEL, REFUSED
-from opengni import host
+from opengni import host, pages
 from opengni.testing import slow_tests
 
 MODULES = ("aries", "kgni", "krca", "ipogif")
@@ -89,6 +90,47 @@ class Packages(ChrootCase):
         self.sh(f"cd /tmp/external && export GNICPPFLAGS=\"$(pkg-config --cflags cray-gni cray-krca)\" "
                 f"KBUILD_EXTRA_SYMBOLS=\"$(pkg-config --define-variable=kernel={release} --variable=symvers cray-gni)\" && "
                 f"make -C /lib/modules/{release}/build M=$PWD clean modules")
+
+
+@unittest.skipUnless(slow_tests(), "in check-all")
+class Shown(ChrootCase):
+    """The commands with apt that Documentation/install.md and nodes.md show. They ask before they install; nobody is there to say yes."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.release = releases()["6.1"]
+        (cls.root / "etc/apt/apt.conf.d/90yes").write_text('APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n', encoding="ascii")
+        # The machine whose kernel this is runs another release.
+        uname = cls.root / "usr/local/bin/uname"
+        uname.write_text(f'#!/bin/sh\n[ "$*" = -r ] && echo {cls.release} || exec /bin/uname "$@"\n', encoding="ascii")
+        uname.chmod(0o755)
+
+    def do(self, commands, folder):
+        """Lines of a page, in a folder where the packages are."""
+        (self.root / folder).mkdir(parents=True)
+        for path in DEBS.glob("*.deb"):
+            if "-dbgsym_" not in path.name:
+                shutil.copy(path, self.root / folder)
+        self.sh("apt-get update -q")
+        for command in commands:
+            self.sh(f"cd /{folder.split('/')[0]}; exec bash -ec {shlex.quote('PATH=/usr/local/bin:$PATH; ' + command)}")
+        self.assertEqual(self.sh("dpkg --audit"), "")
+
+    def test_install(self):
+        """make deb has been run before."""
+        first, *others = pages.commands(pages.section(pages.text("Documentation/install.md"), "3. Debian packages"))
+        self.assertEqual(first, "make deb")
+        self.do(others, "install/.build/deb")
+        self.assertRegex(self.sh("cluster run --print-commands -n 1"), "/usr/libexec/opengni/qemu-system-x86_64")
+
+    def test_node(self):
+        """The modules are built by DKMS for the kernel that runs."""
+        self.do(pages.commands(pages.section(pages.text("Documentation/nodes.md"), "4. What a system needs to be a node")), "node")
+        for name in MODULES:
+            self.assertRegex(self.sh(f"modinfo -k {self.release} {name}"), rf"filename: +/lib/modules/{re.escape(self.release)}/updates/dkms/{name}\.ko")
+        for name in ("/lib/systemd/system/gni-agent.service", "/lib/udev/rules.d/90-kgni.rules", "/usr/libexec/opengni/node-setup"):
+            self.assertTrue((self.root / name[1:]).exists(), name)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,12 @@ class Written(unittest.TestCase):
                 with self.subTest(page=path.name, target=target):
                     self.assertTrue(target in generated or (path.parent / target).exists())
 
+    def test_links_stay_inside_for_sphinx(self):
+        self.assertEqual(pages.inside("[`a.h`](../driver/a.h), [b](b.md#c), [d](https://e/../f)"), "`a.h`, [b](b.md#c), [d](https://e/../f)")
+        for path in pages.DOCUMENTATION.glob("*.md"):
+            for target in links(pages.inside(path.read_text(encoding="utf-8"))):
+                self.assertFalse(target.startswith(".."), f"{path.name}: {target}")
+
     def test_the_first_page_names_all(self):
         text = (pages.DOCUMENTATION / "index.md").read_text(encoding="utf-8")
         tree = re.findall(r"^[\w/-]+$", text, re.M)

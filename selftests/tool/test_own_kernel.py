@@ -7,13 +7,14 @@ modules can be built against it. With OPENGNI_SLOW=1 they are, and two nodes boo
 """
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from opengni import host
+from opengni import host, pages
 from opengni.testing import slow_tests
 
 SCRIPT = host.TOP / "scripts" / "own-kernel.sh"
@@ -26,6 +27,12 @@ ifneq ($(MAKECMDGOALS),modules_install)
 include {headers}/Makefile
 endif
 """
+# Of Documentation/debugging.md, what follows when the kernel is built: what is added, what is typed, what it prints.
+STEPS = {
+    "make run KDIR=~/linux": (" ARGS='--tests=fma-put --iterations=5'", "", "PASS"),
+    "make check KDIR=~/linux ARGS=guest": ("", "", r"(?m)^[1-9]\d* passed, 0 failed"),
+    "KERNEL=own scripts/cluster up -n 2 && scripts/cluster gdb 0": ("", "info line aries_pci_probe\ndetach\nquit\n", r'Line \d+ of ".*aries_pci\.c"'),
+}
 
 
 def make_tree(tree):
@@ -109,15 +116,34 @@ class OwnKernel(unittest.TestCase):
                    for line in (host.TOP / "driver" / f"{name}.config").read_text(encoding="ascii").splitlines() if line.startswith("CONFIG_")]
         self.assertEqual(sorted(set(options)), sorted(options))
 
+    def test_every_command_of_the_page_is_known(self):
+        """The kernel itself is built by nobody here; 'make check-debug' builds one in the same way."""
+        block, = re.findall(r"^```bash\n(.*?)^```$", pages.text("Documentation/debugging.md"), re.M | re.S)
+        self.assertEqual(block.splitlines()[-len(STEPS):], list(STEPS))
+        builder = pages.text("scripts/check-driver-debug.sh")
+        self.assertEqual(block.splitlines()[:-len(STEPS)], [
+            "cd ~/linux", "make defconfig", "scripts/kconfig/merge_config.sh .config ~/opengni/driver/guest.config",
+            "scripts/config -e DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT -e GDB_SCRIPTS && make olddefconfig", "make -j8 bzImage modules", "cd ~/opengni"])
+        for words in ("scripts/kconfig/merge_config.sh", "olddefconfig", "bzImage modules"):
+            self.assertIn(words, builder)
+
     @unittest.skipUnless(slow_tests(), "builds the modules once more (OPENGNI_SLOW=1)")
     def test_nodes_boot_with_it(self):
+        """The page's steps once the kernel is built."""
         make_tree(self.tree)
         # the tree will be gone, and with it what this link names
         self.addCleanup(shutil.rmtree, host.BUILD / "kernel-own", ignore_errors=True)
-        made = subprocess.run(["make", "-C", host.TOP, "run", f"KDIR={self.tree}", "ARGS=--tests=fma-put --iterations=5"],
-                              capture_output=True, text=True, check=False, timeout=3600)
-        self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
-        self.assertIn("PASS", made.stdout)
+        name = f"own-{os.getpid()}"
+        self.addCleanup(lambda: subprocess.run([host.TOP / "scripts/cluster", "down", "--name", name], capture_output=True, check=False))
+        log = self.folder / "log"
+        for command, (more, typed, pattern) in STEPS.items():
+            command = command.replace("~/linux", str(self.tree)) + more
+            command = re.sub(r"(scripts/cluster \w+)", rf"\1 --name {name}", command)
+            with open(log, "wb") as out:  # no pipe: a cluster in the background would keep it open
+                made = subprocess.run(["bash", "-ec", command], cwd=host.TOP, input=typed.encode(), stdout=out, stderr=out, check=False, timeout=3600)
+            said = log.read_text(encoding="utf-8", errors="replace")
+            self.assertEqual(made.returncode, 0, f"{command}\n{said}")
+            self.assertRegex(said, pattern, command)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""Debian packages, as far as can be said without building them: their descriptions agree with each other and with the project."""
+"""Debian packages: their descriptions agree with each other and with the project; documents are made anew without the others."""
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from commands import run
 from installation import INSTALL
 from opengni import host
+from opengni.testing import slow_tests
 
 DEBIAN = host.TOP / "scripts/debian"
 SETUP = host.TOP / "scripts/setup.sh"
@@ -96,6 +98,16 @@ class Control(unittest.TestCase):
             self.assertEqual(len(owners), 1, f"{place}: {owners}")
             self.assertEqual(owners[0].endswith("-dev"), ".so." not in path.name, place)
 
+    def test_documents_are_apart(self):
+        """The step that makes all packages does not read what only the package of documents has."""
+        text = (host.TOP / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+        rule = re.search(r"^deb: .*\n((?:\t.*\n)+)", text, re.M)[1].splitlines()
+        for line in rule:
+            if "build-deb.sh" in line:
+                self.assertEqual("Documentation" in line, line.endswith("documents"), line)
+                self.assertEqual("README.md" in line, line.endswith("documents"), line)
+        self.assertEqual(sum("build-deb.sh" in line for line in rule), 2)
+
 
 class Version(unittest.TestCase):
     def test_one_version(self):
@@ -164,6 +176,32 @@ class Dkms(unittest.TestCase):
         self.assertEqual([path for path in tree.rglob("*") if "tests" in path.parts], [])
         modules = re.findall(r'BUILT_MODULE_NAME\[\d\]="(\w+)"', (DEBIAN / "aries-dkms.dkms").read_text(encoding="utf-8"))
         self.assertTrue({"aries", "kgni", "krca"} <= set(modules), modules)
+
+
+@unittest.skipUnless(slow_tests(), "makes the packages: in check-all")
+class Documents(unittest.TestCase):
+    """What a change of Documentation alone makes anew."""
+
+    DEBS = host.BUILD / "deb"
+
+    def sums(self):
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in self.DEBS.glob("*.deb")}
+
+    def times(self):
+        return {path.name: path.stat().st_mtime_ns for path in self.DEBS.glob("*.deb")}
+
+    def test_only_their_package(self):
+        status, output = run("make", "-C", host.TOP, "--no-print-directory", "deb")
+        self.assertEqual(status, 0, output)
+        before = self.times()
+        status, output = run(host.TOP / "scripts/build-deb.sh", "documents")
+        self.assertEqual(status, 0, output)
+        after = self.times()
+        self.assertEqual(after.keys(), before.keys())
+        self.assertEqual([name.split("_")[0] for name in after if after[name] != before[name]], ["opengni-doc"])
+        changes, = self.DEBS.glob("*.changes")
+        listed = {name: digest for digest, name in re.findall(r"^ ([0-9a-f]{64}) \d+ (.*\.deb)$", changes.read_text(encoding="utf-8"), re.M)}
+        self.assertEqual(listed, self.sums())
 
 
 if __name__ == "__main__":

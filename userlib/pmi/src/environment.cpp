@@ -82,7 +82,7 @@ bool read_layout(Place &place)
 		if (place.size == 1)
 			if (const auto node =
 				    number(variable("OPENGNI_NODE") ? variable("OPENGNI_NODE") : "", nodes_max))
-				place.nodes = {*node};
+				place.nodes.assign(1, *node);
 		return true;
 	}
 	auto nodes = parse_layout(text, place.size);

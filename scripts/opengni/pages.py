@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""Commands that a page of the documentation shows, for the tests that run them (selftests/tool/test_pages.py)."""
+
+import re
+
+from . import host
+
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+INDENTED = re.compile(r"(?:^\n|\A)((?:^ {4}.*\n)+)", re.M)
+INLINE = re.compile(r"`((?:[A-Z]+=\S+ )*(?:make|scripts/\w+) [^`]+)`")
+# What is said about a command, behind it.
+COMMENT = re.compile(r"\s{3,}.*$|\s+#.*$")
+
+
+def text(name):
+    """A page, by its path below the project's folder."""
+    return (host.TOP / name).read_text(encoding="utf-8")
+
+
+def blocks(page):
+    """Its blocks of code but for those in a language of their own, as lists of lines, by their order."""
+    found = [(match.start(), match[2].splitlines()) for match in FENCED.finditer(page) if match[1] in ("", "sh")]
+    # of the same length, so that places are kept
+    rest = FENCED.sub(lambda match: "x" * len(match[0]), page)
+    found += [(match.start(), [line[4:] for line in match[1].splitlines()]) for match in INDENTED.finditer(rest)]
+    return [lines for _, lines in sorted(found)]
+
+
+def commands(page):
+    """Every line of its blocks, without what is said about it."""
+    return [COMMENT.sub("", line) for lines in blocks(page) for line in lines]
+
+
+def section(page, title):
+    """The part of a page below a heading, as far as the next one of its kind."""
+    match = re.search(rf"^(#+) {re.escape(title)}$\n(.*?)(?=^\1 |\Z)", page, re.M | re.S)
+    if match is None:
+        raise ValueError(f"there is no section '{title}'")
+    return match[2]
+
+
+def inline(page):
+    """Commands of this project that stand in a sentence."""
+    return INLINE.findall(FENCED.sub("", page))

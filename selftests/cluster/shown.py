@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""For tests that run the commands of a page as they stand there."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from typing import NamedTuple
+
+from opengni import host
+
+PATIENCE = 2400.0
+
+
+class Step(NamedTuple):
+    """What a command prints (a pattern), and what is typed at it."""
+
+    prints: str
+    typed: str = ""
+
+
+class Place:
+    """A folder with the project's scripts and what is built, where the commands of a page may leave files, and
+    a cluster whose name nobody else has in place of 'default'."""
+
+    LINKS = ("scripts", "README.md", "userlib")
+
+    def __init__(self, name):
+        self.name = f"{name}-{os.getpid()}"
+        self.folder = Path(tempfile.mkdtemp(prefix=f"opengni-{name}-"))
+        for link in self.LINKS:
+            (self.folder / link).symlink_to(host.TOP / link)
+        (self.folder / ".build").symlink_to(host.BUILD)
+
+    def here(self, text):
+        """The command for this place."""
+        text = re.sub(r"(^|[;&] *)((?:[A-Z]+=\S+ )*)make\b", rf"\1\2make -C {host.TOP} --no-print-directory", text)
+        text = re.sub(r"scripts/cluster (up|exec|shell|status|cp|kill|stop|start|down|console|fault|trace|qmp|ssh|gdb)\b",
+                      rf"scripts/cluster \1 --name {self.name}", text)
+        return text.replace("debian-12-6.1.", f"debian-12-{os.environ.get('KERNEL', '6.1')}.")
+
+    def sh(self, text, typed="", timeout=PATIENCE):
+        """(exit status, output and errors) of a command."""
+        log = self.folder / ".output"  # no pipe: a cluster in the background would keep it open
+        with open(log, "wb") as out:
+            status = subprocess.run(["bash", "-ec", self.here(text)], cwd=self.folder, input=typed.encode(), stdout=out, stderr=out,
+                                    env={**os.environ, "OPENGNI_CLUSTER": self.name}, timeout=timeout, check=False).returncode
+        return status, log.read_text(encoding="utf-8", errors="replace")
+
+    def remove(self):
+        """End the cluster, if it is still there, and remove the folder."""
+        subprocess.run([host.TOP / "scripts/cluster", "down", "--name", self.name], capture_output=True, check=False)
+        shutil.rmtree(self.folder)
+
+
+class StepCase(unittest.TestCase):
+    """Tests that run steps in a place of their own."""
+
+    def place(self, name):
+        """A place that goes with the test."""
+        place = Place(name)
+        self.addCleanup(place.remove)
+        return place
+
+    def run_steps(self, place, steps):
+        """Each in its turn: it succeeds and prints what it should. What follows a step that fails is not run."""
+        for command, step in steps.items():
+            status, output = place.sh(command, step.typed)
+            self.assertEqual(status, 0, f"{command}\n{output}")
+            self.assertRegex(output, step.prints, command)
