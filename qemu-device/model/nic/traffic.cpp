@@ -89,7 +89,7 @@ inline uint8_t Traffic::issue(const Train &train, uint64_t now, CounterBlock &co
 	passage = {};
 	if (!out.reachable) [[unlikely]]
 		return ARIES_ST_NO_NODE;
-	passage.depart_ns = depart;
+	passage.depart_ns = passage.booked_ns = depart;
 	if (train.packets > 1) {
 		const uint64_t way = ROUTER_NS + out.hops * HOP_NS;
 
@@ -140,7 +140,7 @@ inline void Traffic::answer(const Train &train, uint64_t now, CounterBlock &coun
 {
 	/* The first response does not wait for the last request. */
 	const uint64_t reply = train.packets > 1 ? passage.first_ns + train.turn_ns() : passage.turn_ns;
-	Network::Transit back = carry(train, PacketClass::Response, passage.depart_ns, reply);
+	Network::Transit back = carry(train, PacketClass::Response, passage.booked_ns, reply);
 	uint64_t delay = 0;
 	uint32_t lost = 0;
 
@@ -205,6 +205,7 @@ inline bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &co
 		return false;
 	passage = {.latency_ns = (train.returns ? times.back_ns + NIC_PIPELINE_NS : times.there_ns + RECEIVE_NS) - now,
 		   .depart_ns = depart,
+		   .booked_ns = depart,
 		   .first_ns = 0,
 		   .turn_ns = times.there_ns + train.turn_ns(),
 		   .served_ns = 0,

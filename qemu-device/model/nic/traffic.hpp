@@ -23,6 +23,7 @@ inline constexpr uint64_t ANSWER_NS = RECEIVE_NS + HOST_READ_NS + NIC_PIPELINE_N
 struct Passage {
 	uint64_t latency_ns; /* until the data is in memory (gets: until it has returned) */
 	uint64_t depart_ns;  /* the first request leaves; 0: there is no way */
+	uint64_t booked_ns;  /* the way there and the way back are booked */
 	uint64_t first_ns;   /* its first packet is at the target */
 	uint64_t turn_ns;    /* the last response leaves the target; 0: it does not */
 	uint64_t served_ns;  /* what atomics of a launched train have waited for the unit of the target */
