@@ -190,13 +190,19 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 	const bool in_order = !train.adaptive() && train.first_channel == 0;
 	const Background *const others = background();
 	uint64_t random = train.random;
+	bool there = false; // the router of the stage has state: looked up once
+	const auto take = [&](uint32_t link) -> TileState & {
+		there = tiles_.ready(link_router(link));
+		return there ? tiles_[link] : RouterStates::nowhere();
+	};
 	/* One stage: @next, which is @link, then @latency to the one behind it. Others hold the head up for @delay. */
 	const auto pass = [&](TileState &next, uint32_t link, uint8_t channel, uint64_t ticks, Store store,
 			      uint64_t latency, uint64_t delay) {
 		const uint64_t ready = head, from = ready + delay;
 		const uint64_t start = next.reserve(in_order ? from : train.now, from, ticks, store);
 
-		tally.pass(link, channel, ready, start);
+		if (there) [[likely]]
+			tally.pass_there(link, channel, ready, start);
 		head = start + latency;
 		tail = std::max(tail, start + ticks) + latency;
 		return start;
@@ -211,11 +217,11 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 		before = &next;
 	};
 
-	pass(tiles_.take(inject), inject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS, 0);
+	pass(take(inject), inject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS, 0);
 	for (size_t hop = 0; hop < links.size(); hop++) {
 		const uint32_t link = links[hop];
 		const uint8_t channel = channels ? channels[hop] : train.first_channel;
-		TileState &next = tiles_.take(link);
+		TileState &next = take(link);
 		const uint64_t ready = head;
 
 		if (has_stream(next)) [[unlikely]]
@@ -233,7 +239,7 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 		}
 		tell(next, ready, pass(next, link, channel, ticks, Store::Exact, HOP_TICKS, delay));
 	}
-	TileState &out = tiles_.take(eject);
+	TileState &out = take(eject);
 	const uint64_t ready = head;
 
 	if (has_stream(out)) [[unlikely]]

@@ -40,7 +40,7 @@ struct Network::LoadView {
 	uint32_t router;
 	uint64_t hinted = UINT64_MAX; // tiles of which the one with less to come is better though both are quiet
 
-	uint32_t operator()(uint32_t tile) const noexcept
+	[[gnu::always_inline]] uint32_t operator()(uint32_t tile) const noexcept
 	{
 		const uint64_t more = others && tile < NETWORK_TILES ? others->queue(router, tile) : 0;
 
@@ -79,9 +79,13 @@ public:
 	/* The head was at @link, on its virtual channel @channel, at @ready and went over it at @start. */
 	void pass(uint32_t link, uint8_t channel, uint64_t ready, uint64_t start) noexcept
 	{
-		if (!tiles_.there(link_router(link))) [[unlikely]]
-			return;
+		if (tiles_.there(link_router(link))) [[likely]]
+			pass_there(link, channel, ready, start);
+	}
 
+	/* The same, where the router has state. */
+	[[gnu::always_inline]] void pass_there(uint32_t link, uint8_t channel, uint64_t ready, uint64_t start) noexcept
+	{
 		const bool processor = link_tile(link) >= NETWORK_TILES;
 		LinkCounters &next = tiles_.counters(link);
 

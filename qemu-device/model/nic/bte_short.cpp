@@ -19,6 +19,20 @@ namespace
 
 constexpr uint32_t SHORT_BYTES = 64 * ARIES_PACKET_BYTES;
 
+/* As Visit::runs(): a block of a page is in one page, so nobody asks where the next one lies. */
+inline uint8_t short_runs(Visit &visit, uint64_t offset, uint64_t bytes, bool write, FmaRuns &list) noexcept
+{
+	uint8_t *host = nullptr;
+	const uint8_t status = visit.lazy() ? uint8_t(ARIES_ST_OK) : visit.spot(offset, bytes, write, host);
+
+	if (status != ARIES_ST_OK)
+		return status;
+	if (!host) [[unlikely]]
+		return visit.runs(offset, bytes, write, list);
+	list.add(host, bytes);
+	return ARIES_ST_OK;
+}
+
 } // namespace
 
 bool Bte::is_short(const BteWork &work) const noexcept
@@ -64,7 +78,7 @@ uint8_t Bte::deliver_short(const BteWork &work, const FmaRuns &near, bool &overr
 	uint8_t status = target.admit(work.access());
 
 	if (status == ARIES_ST_OK)
-		status = target.runs(desc.offset, desc.length, work.put(), far);
+		status = short_runs(target, desc.offset, desc.length, work.put(), far);
 	if (status != ARIES_ST_OK) {
 		target.count_refused();
 		return status;
@@ -94,7 +108,7 @@ uint8_t Bte::carry_short(const BteWork &work, CounterBlock &counters, bool &over
 		status = local.admit_local(desc.local_mdh, work.rights.ptag(), desc.local_offset, desc.length,
 					   !work.put());
 		if (status == ARIES_ST_OK)
-			status = local.runs(desc.local_offset, desc.length, !work.put(), near);
+			status = short_runs(local, desc.local_offset, desc.length, !work.put(), near);
 		if (status != ARIES_ST_OK)
 			return local_status(status);
 		status = deliver_short(work, near, overrun);
@@ -103,7 +117,7 @@ uint8_t Bte::carry_short(const BteWork &work, CounterBlock &counters, bool &over
 	const Train train = Train::of(work.put() ? PacketKind::Put : PacketKind::Get, desc.dlvr_mode, work.node,
 				      desc.length, desc.offset >> 6);
 
-	traffic_.send(train, now, counters, passage);
+	traffic_.send(train, now, counters, passage, host);
 	if (status == ARIES_ST_OK)
 		count_latency(core_, counters, latency(work, now, now + passage.latency_ns, quiet_ns(work.put(), 0)));
 	return status;

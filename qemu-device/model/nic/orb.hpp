@@ -86,6 +86,7 @@ private:
 	void keep(uint32_t packets, uint64_t now, uint64_t first, uint64_t last) noexcept;
 	void expire(uint64_t now) noexcept;
 	uint32_t free_some(uint32_t most, uint64_t &when) noexcept;
+	bool free_of_first(uint32_t one, uint32_t all, uint64_t now, Departure &leave) noexcept;
 	void insert(const Run &run) noexcept;
 
 	struct alignas(64) Issued {

@@ -62,7 +62,7 @@ uint8_t Traffic::suffer(const Train &train, CounterBlock &counters) noexcept
 }
 
 /* Requests do not leave at once: there is no room for all, or the network is quiet until @open. */
-void Traffic::wait(uint64_t now, uint64_t open, CounterBlock &counters, Orb::Departure &room) noexcept
+void Traffic::wait(uint64_t now, uint64_t host_ns, uint64_t open, CounterBlock &counters, Orb::Departure &room) noexcept
 {
 	if (room.last > now)
 		counters.add(ARIES_CNT_ORB_STALLS);
@@ -72,24 +72,25 @@ void Traffic::wait(uint64_t now, uint64_t open, CounterBlock &counters, Orb::Dep
 	}
 	/* Where completions are held whoever issues waits for modelled time, see Hold::throttle(). */
 	if (room.first > now + BEHIND_NS && !network_.clock().holds())
-		network_.clock().pass(room.first, host_clock_());
+		network_.clock().pass(room.first, host_ns ? host_ns : host_clock_());
 }
 
 /* Issue and travel: the requests leave and get to the target. */
-inline uint8_t Traffic::issue(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
+inline uint8_t Traffic::issue(const Train &train, uint64_t now, uint64_t host_ns, CounterBlock &counters,
+			      Passage &passage) noexcept
 {
 	Orb::Departure room = orb_.admit(train.packets, now);
 	const uint64_t open = network_.injects_at(room.first);
 
 	if (std::max(open, room.last) > now) [[unlikely]]
-		wait(now, open, counters, room);
+		wait(now, host_ns, open, counters, room);
 	const uint64_t depart = room.first + SEND_NS;
 	Network::Transit out = carry(train, PacketClass::Request, depart, depart);
 
 	passage = {};
 	if (!out.reachable) [[unlikely]]
 		return ARIES_ST_NO_NODE;
-	passage.depart_ns = depart;
+	passage.depart_ns = passage.booked_ns = depart;
 	if (train.packets > 1) {
 		const uint64_t way = ROUTER_NS + out.hops * HOP_NS;
 
@@ -140,7 +141,7 @@ inline void Traffic::answer(const Train &train, uint64_t now, CounterBlock &coun
 {
 	/* The first response does not wait for the last request. */
 	const uint64_t reply = train.packets > 1 ? passage.first_ns + train.turn_ns() : passage.turn_ns;
-	Network::Transit back = carry(train, PacketClass::Response, passage.depart_ns, reply);
+	Network::Transit back = carry(train, PacketClass::Response, passage.booked_ns, reply);
 	uint64_t delay = 0;
 	uint32_t lost = 0;
 
@@ -180,7 +181,7 @@ inline void Traffic::answer(const Train &train, uint64_t now, CounterBlock &coun
 
 uint8_t Traffic::request(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
 {
-	return issue(train, now, counters, passage);
+	return issue(train, now, 0, counters, passage);
 }
 
 void Traffic::respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
@@ -205,6 +206,7 @@ inline bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &co
 		return false;
 	passage = {.latency_ns = (train.returns ? times.back_ns + NIC_PIPELINE_NS : times.there_ns + RECEIVE_NS) - now,
 		   .depart_ns = depart,
+		   .booked_ns = depart,
 		   .first_ns = 0,
 		   .turn_ns = times.there_ns + train.turn_ns(),
 		   .served_ns = 0,
@@ -219,11 +221,12 @@ inline bool Traffic::exchange(const Train &train, uint64_t now, CounterBlock &co
 	return true;
 }
 
-uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept
+uint8_t Traffic::send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage,
+		      uint64_t host_ns) noexcept
 {
 	if (train.packets == 1 && exchange(train, now, counters, passage)) [[likely]]
 		return ARIES_ST_OK;
-	const uint8_t status = issue(train, now, counters, passage);
+	const uint8_t status = issue(train, now, host_ns, counters, passage);
 
 	if (status == ARIES_ST_OK) [[likely]]
 		answer(train, now, counters, passage);

@@ -23,6 +23,7 @@ inline constexpr uint64_t ANSWER_NS = RECEIVE_NS + HOST_READ_NS + NIC_PIPELINE_N
 struct Passage {
 	uint64_t latency_ns; /* until the data is in memory (gets: until it has returned) */
 	uint64_t depart_ns;  /* the first request leaves; 0: there is no way */
+	uint64_t booked_ns;  /* the way there and the way back are booked */
 	uint64_t first_ns;   /* its first packet is at the target */
 	uint64_t turn_ns;    /* the last response leaves the target; 0: it does not */
 	uint64_t served_ns;  /* what atomics of a launched train have waited for the unit of the target */
@@ -109,8 +110,12 @@ public:
 		return unanswered(passage) ? passage.depart_ns - now + RESPONSE_TIMEOUT_NS : passage.latency_ns;
 	}
 
-	/** Both, for a caller that has nothing to do in between. */
-	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	/**
+	 * Both, for a caller that has nothing to do in between.
+	 * @host_ns: host time that @now was made of, to spare another look at the clock; 0: not known
+	 */
+	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage,
+		     uint64_t host_ns = 0) noexcept;
 
 	/**
 	 * The unit of the target runs @count atomics of @train, @ticks for all of them, between request() and
@@ -150,9 +155,10 @@ private:
 			uint64_t &arrive_ns) noexcept;
 	bool exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 	uint8_t lose(const Train &train, uint8_t status, CounterBlock &counters) noexcept;
-	void wait(uint64_t now, uint64_t open, CounterBlock &counters, Orb::Departure &room) noexcept;
+	void wait(uint64_t now, uint64_t host_ns, uint64_t open, CounterBlock &counters, Orb::Departure &room) noexcept;
 	uint8_t suffer(const Train &train, CounterBlock &counters) noexcept;
-	uint8_t issue(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	uint8_t issue(const Train &train, uint64_t now, uint64_t host_ns, CounterBlock &counters,
+		      Passage &passage) noexcept;
 	[[gnu::cold]] bool lose_match() noexcept;
 	void answer(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 

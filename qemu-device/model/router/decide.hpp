@@ -111,24 +111,24 @@ template <typename Load>
 
 /** The tile of an entry to take: the lighter of two if @p adaptive, else the one that @p word names. */
 template <typename Load>
-uint8_t choose_port(const RouterTables &at, Ports entry, bool adaptive, uint64_t word, const Load &load,
-		    uint32_t &lightest) noexcept
+[[gnu::always_inline]] inline uint8_t choose_port(const RouterTables &at, Ports entry, bool adaptive, uint64_t word,
+						  const Load &load, uint32_t &lightest) noexcept
 {
 	lightest = LOAD_DOWN;
 	if (!entry.count) [[unlikely]]
 		return NO_OUTPUT;
 
-	const PortPair pair = pick_two(at, entry, word);
-	uint8_t tile = pair.first;
+	uint8_t tile = at.ports[entry.first + pick16(word, entry.count)];
 
 	lightest = load(tile);
 	/* Nothing is lighter than a quiet one. */
 	if (adaptive && lightest) {
-		const uint32_t other = load(pair.second);
+		const uint8_t second = pick_two(at, entry, word).second;
+		const uint32_t other = load(second);
 
 		if (other < lightest) {
 			lightest = other;
-			tile = pair.second;
+			tile = second;
 		}
 	}
 	if (lightest != LOAD_DOWN) [[likely]]
@@ -312,7 +312,8 @@ constexpr bool is_root(Address here, Address root) noexcept
  * @param random bits for this decision alone; the modes that are not adaptive do not look at them
  */
 template <typename Load>
-Decision decide(const RouterTables &at, uint32_t in, const Header &header, const Load &load, uint64_t random) noexcept
+[[gnu::always_inline]] inline Decision decide(const RouterTables &at, uint32_t in, const Header &header,
+					      const Load &load, uint64_t random) noexcept
 {
 	const Common &net = *at.common;
 	const bool adaptive = header.mode.routing == Routing::Adaptive;

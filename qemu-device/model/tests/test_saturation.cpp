@@ -6,6 +6,7 @@
  */
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "netlink/timing.hpp"
@@ -295,6 +296,39 @@ void nobody_waits_for_more_than_is_outstanding(void **)
 	assert_int_equal(nics.now(), now);
 }
 
+/*
+ * Responses that are to come when a NIC has sent what it has before do not keep others off their way until then: a put
+ * against them waits for what is there, and no tile has anybody wait for it.
+ */
+void responses_close_no_tile_ahead_of_their_time(void **)
+{
+	constexpr uint64_t TRAIN_NS = 400; /* of 64 packets at 10.24 GB/s */
+
+	for (uint32_t target : {1u, 2u, 60u}) {
+		Senders nics({64, 0, 0});
+		uint64_t waited = 0;
+
+		const uint64_t quiet = nics[target].send(PacketKind::Put, 0, 8, DLV_IN_ORDER, 0).latency_ns;
+
+		for (uint32_t i = 0; i < 200; i++)
+			nics[0].send(PacketKind::Put, target, 4096, 0, i);
+		assert_true(nics.now() > HOST + 180 * TRAIN_NS);
+		for (uint32_t i = 0; i < 8; i++) {
+			const Passage against = nics[target].send(PacketKind::Put, 0, 8, DLV_IN_ORDER, i);
+
+			assert_true(against.latency_ns <= quiet + TRAIN_NS);
+		}
+		for (uint32_t tile = NETWORK_TILES; tile < TILES; tile++) {
+			const TileCounters counters = nics.machine.net.tile_counters(0, tile);
+
+			waited += std::accumulate(&counters[ARIES_RTR_OUT_STALL], &counters[ARIES_RTR_OUT_STALL] + 4,
+						  uint64_t{0});
+		}
+		print_message("to %u: %lu cycles\n", target, waited);
+		assert_true(waited < 8 * TRAIN_NS);
+	}
+}
+
 /* R12: with one header packets get there in the order in which they left, short ones behind long ones, whoever else is
  * there. */
 void r12_ordered_packets_never_overtake(void **)
@@ -339,6 +373,7 @@ int main()
 		cmocka_unit_test(n20_blocks_in_modelled_time),
 		cmocka_unit_test(r14_quiesce_holds_injection),
 		cmocka_unit_test(nobody_waits_for_more_than_is_outstanding),
+		cmocka_unit_test(responses_close_no_tile_ahead_of_their_time),
 		cmocka_unit_test(r12_ordered_packets_never_overtake),
 	};
 

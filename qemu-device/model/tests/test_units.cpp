@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* Small units of the NIC on their own: atomic commands, outstanding requests, sequence ids, runs of memory. */
+#include <random>
 #include <set>
 #include <thread>
 #include <vector>
@@ -94,6 +95,75 @@ void test_limits_of_outstanding(void **)
 	for (uint64_t now = NOW + 20000; now < NOW + 21000; now += 10)
 		orb.enter(1, 1, now, now + 3000, now + 3000);
 	assert_int_equal(orb.used(NOW + 21000), 100);
+}
+
+/* The buffer entry by entry: when the response to each packet is back. */
+class EachEntry
+{
+public:
+	Orb::Departure admit(uint32_t packets, uint64_t now, uint32_t limit)
+	{
+		back_.erase(back_.begin(), back_.upper_bound(now));
+		const size_t wanted = back_.size() + std::min(packets, limit);
+		Orb::Departure leave{now, now};
+
+		for (size_t freed = 0; freed + limit < wanted; freed++) {
+			leave.last = std::max(leave.last, *back_.begin());
+			back_.erase(back_.begin());
+			if (back_.size() + 1 >= limit)
+				leave.first = leave.last;
+		}
+		return leave;
+	}
+	void enter(uint32_t packets, uint64_t first, uint64_t last)
+	{
+		const uint64_t step = packets > 1 ? (last - first) / (packets - 1) : 0;
+
+		for (uint32_t i = 0; i + 1 < packets; i++)
+			back_.insert(first + i * step);
+		back_.insert(last);
+	}
+	size_t used(uint64_t now)
+	{
+		back_.erase(back_.begin(), back_.upper_bound(now));
+		return back_.size();
+	}
+
+private:
+	std::multiset<uint64_t> back_;
+};
+
+/* Trains of any length leave as if each entry were looked at, whether their responses come in turn or in between. */
+void test_trains_of_outstanding(void **)
+{
+	std::mt19937_64 random(38);
+
+	for (unsigned int round = 0; round < 60; round++) {
+		const uint32_t limit = round % 3 ? uint32_t(ARIES_ORB_ENTRIES) : 100;
+		const bool in_turn = round % 2;
+		uint64_t now = 1'000'000, last = now;
+		EachEntry each;
+		Orb orb;
+
+		orb.set_limit(limit);
+		for (unsigned int i = 0; i < 400; i++) {
+			const uint32_t packets = random() % 4 ? 64 : 1 + uint32_t(random() % 200);
+			const Orb::Departure leave = orb.admit(packets, now), right = each.admit(packets, now, limit);
+
+			assert_int_equal(leave.first, right.first);
+			assert_int_equal(leave.last, right.last);
+			now = std::max(now, leave.first);
+			const uint64_t first = in_turn ? std::max(last + 6, now + 800) : now + 800 + random() % 6000;
+			const uint32_t before = orb.entered();
+
+			last = first + (packets - 1) * (random() % 8);
+			orb.enter(i % 2, packets, now, first, last);
+			if (orb.entered() != before)
+				each.enter(std::min(packets, limit), first, last);
+			now += random() % 300;
+		}
+		assert_int_equal(orb.used(now), each.used(now));
+	}
 }
 
 void test_sequence_ids(void **)
@@ -209,6 +279,7 @@ int main()
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_outstanding),
 		cmocka_unit_test(test_limits_of_outstanding),
+		cmocka_unit_test(test_trains_of_outstanding),
 		cmocka_unit_test(test_sequence_ids),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_copies),
