@@ -37,6 +37,12 @@ bool enabled(const EngineNews &news)
 	return news.ctl & ARIES_CE_CTL_ENABLE_MASK;
 }
 
+/* Whether the configuration before the one with @serial is what we know. */
+bool known_before(const CeSlot &known, uint32_t serial)
+{
+	return known.serial.load() == serial - 1;
+}
+
 bool names(uint64_t child, CePlace at)
 {
 	const CePlace place = ce_child_place(child);
@@ -144,6 +150,17 @@ try {
 	Ce::mark(slot(at), serial);
 }
 
+/* One that came and went before we heard of it: who waits for it does not do so for ever. */
+void Engines::expect_successor(CePlace at, const EngineNews &news) noexcept
+{
+	const CePlace parent = ce_parent_place(news.parent);
+	const uint32_t index = uint32_t(field(news.parent, ARIES_CE_PARENT_INDEX_MASK)) % ARIES_CE_CHILDREN;
+	CeSlot *const above = news.parent & ARIES_CE_PARENT_VALID_MASK ? ours(parent) : nullptr;
+
+	if (above && names(above->child[index].load(), at) && !above->child_edge[index].load())
+		clear_edge(parent, index, above->serial.load());
+}
+
 void Engines::sweep(uint64_t now) noexcept
 {
 	const std::lock_guard guard(mutex_);
@@ -207,6 +224,8 @@ void Engines::show(const EngineNews &news) noexcept
 	const CePlace at = {news.node, news.engine};
 	CeSlot &known = slot(at);
 
+	const bool missed = !enabled(news) && news.serial != known.serial.load() && !known_before(known, news.serial);
+
 	end_parent_edge(at, news);
 	end_child_edges(at, news);
 	known.ctl.store(0); /* nobody takes what is half of one and half of another for an engine */
@@ -219,6 +238,8 @@ void Engines::show(const EngineNews &news) noexcept
 	known.broken.store(news.broken);
 	known.serial.store(news.serial);
 	known.ctl.store(news.ctl);
+	if (missed)
+		expect_successor(at, news);
 	if (!enabled(news) || news.broken == news.serial)
 		return;
 	make_parent_edge(at, news);

@@ -45,6 +45,7 @@ private:
 		uint64_t due;
 	};
 
+	void expect_successor(CePlace at, const EngineNews &news) noexcept;
 	void clear_edge(CePlace at, uint32_t index, uint32_t serial) noexcept;
 	CeSlot &slot(CePlace at) const noexcept { return core_.segment.node(at.node).ce[at.engine]; }
 	CeSlot *ours(CePlace at) const noexcept;
