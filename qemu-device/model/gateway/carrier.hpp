@@ -101,7 +101,6 @@ private:
 		uint64_t id; /* there */
 		CePlace engine;
 		uint32_t index;
-		uint32_t serial;   /* of the engine's configuration */
 		bool gone = false; /* the engine did not know of it when it was looked at last */
 	};
 	/* An engine of ours that waits for what does not come. */

@@ -130,13 +130,12 @@ try {
 void Carrier::serve_collective(uint32_t host, uint64_t id, const CarriedRequest &request)
 {
 	const CePlace engine = {request.target, ce_arrived(request, 0).to.engine};
-	const uint32_t serial = core_.segment.node(engine.node).ce[engine.engine].serial.load();
 	uint64_t handle;
 	{
 		const std::lock_guard guard(mutex_);
 
 		handle = ++next_handle_;
-		owed_.emplace(handle, Owed{host, id, engine, ce_arrived(request, 0).index, serial});
+		owed_.emplace(handle, Owed{host, id, engine, ce_arrived(request, 0).index});
 	}
 	const CeArrived arrived = ce_arrived(request, handle);
 	Ce::Step step;
@@ -190,16 +189,23 @@ void Carrier::look_at_owed(uint64_t now)
 	}
 }
 
-/* Mutex held. The host is away: nobody there waits any more, so these operations have lost a member. */
+/*
+ * Mutex held. The host is away: nobody there waits any more, and what was on its way is lost. So all trees with members
+ * there are of no more use, also if it is back before anybody has seen its nodes dead.
+ */
 void Carrier::drop_collectives(uint32_t host) noexcept
 {
-	for (auto it = owed_.begin(); it != owed_.end();) {
-		if (it->second.host != host) {
-			++it;
-			continue;
+	const auto there = [&](CePlace at) { return at.node < config_.nodes && host_of_[at.node] == host; };
+
+	std::erase_if(owed_, [&](const auto &owed) { return owed.second.host == host; });
+	for (const uint32_t node : config_.hosts[config_.host]) {
+		for (uint32_t engine = 0; engine < ARIES_CE_CHANNELS; engine++) {
+			const CeSlot &ce = core_.segment.node(node).ce[engine];
+			const uint32_t serial = ce.serial.load();
+
+			if (ce_enabled(ce) && ce_has_neighbour(ce, there))
+				forsake({node, engine}, serial);
 		}
-		forsake(it->second.engine, it->second.serial);
-		it = owed_.erase(it);
 	}
 }
 

@@ -112,8 +112,6 @@ void Carrier::handle_down(uint32_t host, const std::string &why) noexcept
 				continue;
 			}
 			answer(open->second, {.status = ARIES_ST_TIMEOUT}, {});
-			if (open->second.kind == CarriedKind::Partial)
-				forsake(open->second.engine, open->second.serial);
 			open = open_.erase(open);
 			lost++;
 		}

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 #include "gateway/engines.hpp"
 
+#include <algorithm>
+
 #include "nic/rmt.hpp"
 
 namespace aries
@@ -130,22 +132,28 @@ void Engines::end_parent_edge(CePlace at, const EngineNews &news) noexcept
 
 	if (!edge || (edge == news.serial && news.broken != news.serial))
 		return;
-	const bool known_there = known.serial.load() == edge && known.parent_edge.load() == serial;
+	const bool known_there = edge == news.serial
+					 ? news.parent_edge == serial
+					 : known.serial.load() == edge && known.parent_edge.load() == serial;
 	const bool used = above->arrived.load() >> index & 1;
 
-	if (edge == news.serial || known_there || used)
+	if (known_there || used)
 		Ce::mark(*above, serial);
 	else
-		clear_edge(ce_parent_place(parent), index, serial);
+		clear_edge(ce_parent_place(parent), index, serial, edge);
 }
 
 /* If it was one, after all, nobody comes in its place. */
-void Engines::clear_edge(CePlace at, uint32_t index, uint32_t serial) noexcept
+void Engines::clear_edge(CePlace at, uint32_t index, uint32_t serial, uint32_t edge) noexcept
 try {
 	const std::lock_guard guard(mutex_);
+	const bool again = std::any_of(cleared_.begin(), cleared_.end(), [&](const Cleared &one) {
+		return one.above == at && one.index == index && one.serial == serial;
+	});
 
-	cleared_.push_back({at, index, serial, now_ns() + CE_ABSENT_LEASES * core_.members.lease_ns()});
-	slot(at).child_edge[index].store(0);
+	if (!again)
+		cleared_.push_back({at, index, serial, now_ns() + CE_ABSENT_LEASES * core_.members.lease_ns()});
+	slot(at).child_edge[index].compare_exchange_strong(edge, 0);
 } catch (const std::bad_alloc &) {
 	Ce::mark(slot(at), serial);
 }
@@ -158,7 +166,7 @@ void Engines::expect_successor(CePlace at, const EngineNews &news) noexcept
 	CeSlot *const above = news.parent & ARIES_CE_PARENT_VALID_MASK ? ours(parent) : nullptr;
 
 	if (above && names(above->child[index].load(), at) && !above->child_edge[index].load())
-		clear_edge(parent, index, above->serial.load());
+		clear_edge(parent, index, above->serial.load(), 0);
 }
 
 void Engines::sweep(uint64_t now) noexcept
@@ -193,12 +201,13 @@ void Engines::end_child_edges(CePlace at, const EngineNews &news) noexcept
 	}
 }
 
+/* What was an edge before is none any more: end_parent_edge(). */
 void Engines::make_parent_edge(CePlace at, const EngineNews &news) noexcept
 {
 	const uint32_t index = uint32_t(field(news.parent, ARIES_CE_PARENT_INDEX_MASK)) % ARIES_CE_CHILDREN;
 	CeSlot *const above = news.parent & ARIES_CE_PARENT_VALID_MASK ? ours(ce_parent_place(news.parent)) : nullptr;
 
-	if (above && names(above->child[index].load(), at) && !ce_broken(*above) && !above->child_edge[index].load())
+	if (above && names(above->child[index].load(), at) && !ce_broken(*above))
 		above->child_edge[index].store(news.serial);
 }
 
@@ -224,7 +233,9 @@ void Engines::show(const EngineNews &news) noexcept
 	const CePlace at = {news.node, news.engine};
 	CeSlot &known = slot(at);
 
-	const bool missed = !enabled(news) && news.serial != known.serial.load() && !known_before(known, news.serial);
+	/* Whether a configuration has ended that can have had no edge here: it came and went unseen, or came broken. */
+	const bool missed = !enabled(news) && news.serial != known.serial.load() &&
+			    (!known_before(known, news.serial) || ce_broken(known));
 
 	end_parent_edge(at, news);
 	end_child_edges(at, news);
@@ -238,6 +249,8 @@ void Engines::show(const EngineNews &news) noexcept
 	known.broken.store(news.broken);
 	known.serial.store(news.serial);
 	known.ctl.store(news.ctl);
+	/* Our engine may have been enabled meanwhile: its owner looks after us, or we after him. */
+	end_parent_edge(at, news);
 	if (missed)
 		expect_successor(at, news);
 	if (!enabled(news) || news.broken == news.serial)

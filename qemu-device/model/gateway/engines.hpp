@@ -46,7 +46,7 @@ private:
 	};
 
 	void expect_successor(CePlace at, const EngineNews &news) noexcept;
-	void clear_edge(CePlace at, uint32_t index, uint32_t serial) noexcept;
+	void clear_edge(CePlace at, uint32_t index, uint32_t serial, uint32_t edge) noexcept;
 	CeSlot &slot(CePlace at) const noexcept { return core_.segment.node(at.node).ce[at.engine]; }
 	CeSlot *ours(CePlace at) const noexcept;
 	void end_parent_edge(CePlace at, const EngineNews &news) noexcept;

@@ -55,6 +55,8 @@ private:
 struct CePlace {
 	uint32_t node;
 	uint32_t engine;
+
+	bool operator==(const CePlace &) const = default;
 };
 
 /** CE_PARENT and CE_CHILD as places; engine 0 for an endpoint. */
@@ -106,6 +108,18 @@ inline bool ce_hit(CeSlot &ce, uint32_t index, bool twice)
 inline bool ce_enabled(const CeSlot &ce)
 {
 	return ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK;
+}
+
+/** Whether its parent or one of its children, engine or endpoint, is at a place that @which says true of. */
+template <typename Which> bool ce_has_neighbour(const CeSlot &ce, Which &&which)
+{
+	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK), parent = ce.parent.load();
+
+	for (uint32_t i = 0; i < children && i < ARIES_CE_CHILDREN; i++) {
+		if (which(ce_child_place(ce.child[i].load())))
+			return true;
+	}
+	return (parent & ARIES_CE_PARENT_VALID_MASK) && which(ce_parent_place(parent));
 }
 
 /** Whether somebody waits for an outcome. */

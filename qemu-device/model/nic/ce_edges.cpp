@@ -29,6 +29,19 @@ void make_edge(CeSlot &above, std::atomic<uint32_t> &child_edge, CeSlot &below)
 	child_edge.store(lower);
 }
 
+/*
+ * To one of another host, whose own end is made there. What its gateway hears of it meanwhile it must see, or we.
+ */
+void make_far_edge(std::atomic<uint32_t> &child_edge, const CeSlot &below)
+{
+	uint32_t lower = 0;
+
+	do {
+		lower = below.serial.load();
+		child_edge.store(ce_broken(below) ? 0 : lower);
+	} while (below.serial.load() != lower || (child_edge.load() == lower && ce_broken(below)));
+}
+
 } // namespace
 
 void Ce::make_edges(uint32_t engine) noexcept
@@ -54,9 +67,8 @@ void Ce::make_edges(uint32_t engine) noexcept
 
 		if (!ce_child_is_engine(child) || !ce_enabled(below) || !ce_parent_is(below.parent.load(), at, i))
 			continue;
-		/* Its own end of the edge is made on its own host. */
-		if (lives_elsewhere(core_, ce_child_place(child).node) && !ce_broken(below))
-			ce.child_edge[i].store(below.serial.load());
+		if (lives_elsewhere(core_, ce_child_place(child).node))
+			make_far_edge(ce.child_edge[i], below);
 		else
 			make_edge(ce, ce.child_edge[i], below);
 	}

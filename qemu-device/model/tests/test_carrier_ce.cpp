@@ -50,8 +50,7 @@ struct Team {
 			all.push_back(std::make_unique<Member>(path[node % 2], node, NODES));
 		start(0);
 		start(1);
-		wire.join();
-		wait_for(ARIES_NODE_UP);
+		join();
 	}
 	~Team()
 	{
@@ -90,6 +89,27 @@ struct Team {
 					return unsigned(all[from]->host.read(ARIES_NODE_STATE_N(uint64_t{to}), 8) &
 							ARIES_NODE_STATE_STATE_MASK) == wanted;
 				});
+	}
+	/* The hosts see each other, and nodes as they are now: a tree with one that was reset since would be broken. */
+	void join()
+	{
+		wire.join();
+		wait_for(ARIES_NODE_UP);
+		wait_known();
+	}
+	void wait_known()
+	{
+		const auto life = [this](unsigned int from, unsigned int of) {
+			return all[from]->host.read(ARIES_NODE_STATE_N(uint64_t{of}), 8);
+		};
+
+		for (unsigned int of = 0; of < MEMBERS; of++)
+			wait([&] { return life(of, of) == life(1 - of % 2, of); });
+	}
+	/* Both gateways have something that the other one is to answer. */
+	void wait_under_way()
+	{
+		wait([&] { return carrier[0]->figures().open && carrier[1]->figures().open; });
 	}
 	/* One that was disabled can be enabled again when nobody is at it any more. */
 	void grow()
@@ -272,8 +292,7 @@ void a_host_goes_and_comes(void **)
 		team.wire.part();
 		team.wait_for(ARIES_NODE_DEAD);
 		team.all_end_but(missing, timed_out);
-		team.wire.join();
-		team.wait_for(ARIES_NODE_UP);
+		team.join();
 		team.fell();
 		team.grow();
 		team.reduce(random, IADD, false, 2);
@@ -289,11 +308,11 @@ void a_flap_loses_the_operation(void **)
 	team.grow();
 	team.wire.set_delay(20ms);
 	team.give_but(0);
+	team.wait_under_way();
 	team.wire.part();
 	team.wire.set_delay(0ms);
-	team.wire.join();
+	team.join();
 	team.all_end_but(0, timed_out);
-	team.wait_for(ARIES_NODE_UP);
 	team.fell();
 	team.grow();
 	team.reduce(random, IADD, false, 2);
@@ -311,8 +330,7 @@ void a_gateway_ends(void **)
 	team.wire.part();
 	team.all_end_but(0, timed_out);
 	team.start(1);
-	team.wire.join();
-	team.wait_for(ARIES_NODE_UP);
+	team.join();
 	team.fell();
 	team.grow();
 	team.reduce(random, IADD, false, 3);
@@ -333,7 +351,7 @@ void a_node_is_reset(void **)
 	}
 	team.all[3]->host.restart();
 	team.all[3]->ready();
-	team.wait_for(ARIES_NODE_UP);
+	team.wait_known();
 	team.fell();
 	team.grow();
 	team.reduce(random, IADD, false, 4);
