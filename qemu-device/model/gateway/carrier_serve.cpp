@@ -97,10 +97,16 @@ try {
 	/* The next tick tries again. */
 }
 
-/* Whether what was under way to it has been done nobody can tell. */
+/*
+ * Whether what was under way to it has been done nobody can tell. Who is told so sees the nodes dead, and those of the
+ * next life only when that has begun.
+ */
 void Carrier::handle_down(uint32_t host, const std::string &why) noexcept
 {
 	unsigned int lost = 0;
+
+	for (const uint32_t node : config_.hosts[host])
+		mirror_.lose(node);
 	{
 		const std::lock_guard guard(mutex_);
 
@@ -121,8 +127,6 @@ void Carrier::handle_down(uint32_t host, const std::string &why) noexcept
 		for (std::vector<Taken> &taken : taken_)
 			std::erase_if(taken, [&](const Taken &one) { return host_of_[one.target] == host; });
 	}
-	for (const uint32_t node : config_.hosts[host])
-		mirror_.lose(node);
 	say("host " + std::to_string(host) + " is away: " + why + "; " + std::to_string(lost) +
 	    " requests end with TIMEOUT");
 }

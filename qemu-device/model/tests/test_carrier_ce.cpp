@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 /* Collectives whose members live on two hosts: Documentation/gateway.md */
 #include <algorithm>
+#include <atomic>
 #include <random>
 
 #include "nic/ce_math.hpp"
@@ -43,6 +44,7 @@ struct Team {
 	MemoryWire wire;
 	std::unique_ptr<aries::Carrier> carrier[2];
 	std::vector<std::unique_ptr<Member>> all;
+	std::atomic<unsigned int> there[2] = {}; /* how often that host has found the other one to be there */
 
 	Team()
 	{
@@ -68,6 +70,7 @@ struct Team {
 		config.address = GATEWAY;
 		config.host = host;
 		config.hosts = {{0, 2}, {1, 3}};
+		config.log = [this, host](const std::string &line) { there[host] += line.ends_with(" is there"); };
 		carrier[host] = std::make_unique<aries::Carrier>(config, wire.end(host));
 		wire.attach(host, carrier[host].get());
 	}
@@ -93,7 +96,11 @@ struct Team {
 	/* The hosts see each other, and nodes as they are now: a tree with one that was reset since would be broken. */
 	void join()
 	{
+		const unsigned int before[2] = {there[0], there[1]};
+
 		wire.join();
+		/* Until then they may not even have found that they were parted. */
+		wait([&] { return there[0] > before[0] && there[1] > before[1]; });
 		wait_for(ARIES_NODE_UP);
 		wait_known();
 	}
