@@ -404,6 +404,41 @@ std::vector<std::byte> message(aries::MessageKind kind, const Body &body, size_t
 	return text;
 }
 
+/* An engine below that breaks takes ours with it if its host knew of the edge, not if what we knew was old. */
+void news_of_a_tree_before(void **)
+{
+	Team team;
+	Member &above = *team.all[0];
+	uint64_t count = 0;
+	const auto told = [&](uint32_t serial, uint32_t broken, uint32_t parent_edge) {
+		aries::EngineNews news = {};
+
+		news.node = 1;
+		news.serial = serial;
+		news.broken = broken;
+		news.ctl = ARIES_CE_CTL_ENABLE_MASK;
+		news.parent = ARIES_CE_PARENT_VALID_MASK | 1 << 20;
+		news.parent_edge = parent_edge;
+		team.wire.inject(0, message(aries::MessageKind::Engines, news));
+		team.wire.inject(0, std::vector<std::byte>(1));
+		count++;
+		team.wait([&] { return team.carrier[0]->figures().refused == count; });
+		return bool(above.host.read(ARIES_CE_STATUS_N(uint64_t{0}), 8) & ARIES_CE_STATUS_BROKEN_MASK);
+	};
+
+	assert_true(above.engine(0, {{ENDPOINT, 0}, {ENGINE, 1}}));
+	assert_false(told(5, 0, 0));
+	assert_false(told(5, 5, 77));
+	assert_false(told(7, 0, 0));
+	assert_false(told(9, 0, 0));
+	assert_false(told(9, 0, 1));
+	assert_true(told(9, 9, 1));
+	above.disable(0);
+	team.wait([&] { return above.engine(0, {{ENDPOINT, 0}, {ENGINE, 1}}); });
+	assert_false(told(11, 0, 3));
+	assert_true(told(13, 0, 0));
+}
+
 void messages_that_make_no_sense(void **)
 {
 	Team team;
@@ -473,6 +508,7 @@ int main()
 		cmocka_unit_test(a_node_is_reset),
 		cmocka_unit_test(an_engine_leaves),
 		cmocka_unit_test(teams_come_and_go),
+		cmocka_unit_test(news_of_a_tree_before),
 		cmocka_unit_test(messages_that_make_no_sense),
 	};
 
