@@ -439,6 +439,35 @@ void news_of_a_tree_before(void **)
 	assert_true(told(13, 0, 0));
 }
 
+/* An engine of ours is in the tree of the one above when that says so, and goes with it. */
+void news_of_the_engine_above(void **)
+{
+	Team team;
+	Member &below = *team.all[0];
+	uint64_t count = 0;
+	const auto told = [&](uint32_t serial, uint32_t broken, uint32_t child_edge) {
+		aries::EngineNews news = {};
+
+		news.node = 1;
+		news.serial = serial;
+		news.broken = broken;
+		news.ctl = ARIES_CE_CTL_ENABLE_MASK | uint64_t(1) << 32;
+		news.child[0] = uint64_t(ENGINE) << 24;
+		news.child_edge[0] = child_edge;
+		team.wire.inject(0, message(aries::MessageKind::Engines, news));
+		team.wire.inject(0, std::vector<std::byte>(1));
+		count++;
+		team.wait([&] { return team.carrier[0]->figures().refused == count; });
+		return bool(below.host.read(ARIES_CE_STATUS_N(uint64_t{0}), 8) & ARIES_CE_STATUS_BROKEN_MASK);
+	};
+
+	assert_true(below.engine(0, {{ENDPOINT, 0}}, {true, 1, 0, 0}));
+	assert_false(told(5, 0, 0));
+	assert_false(told(5, 5, 0));
+	assert_false(told(7, 0, 1));
+	assert_true(told(7, 7, 1));
+}
+
 void messages_that_make_no_sense(void **)
 {
 	Team team;
@@ -509,6 +538,7 @@ int main()
 		cmocka_unit_test(an_engine_leaves),
 		cmocka_unit_test(teams_come_and_go),
 		cmocka_unit_test(news_of_a_tree_before),
+		cmocka_unit_test(news_of_the_engine_above),
 		cmocka_unit_test(messages_that_make_no_sense),
 	};
 
