@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
 /*
  * Smoke test of the Aries NIC: it is there, it has its BARs, it refuses what
  * it cannot work with, and it comes back from a function level reset.

@@ -25,6 +25,9 @@ enum class CarriedKind : uint8_t {
 	Match,      /* a send looks for a receive */
 	Finish,     /* its message is there */
 	Return,     /* it has failed: the receive is posted as before */
+	Contribute, /* to a collective engine; the response is the outcome */
+	Partial,    /* the same, of the engine below, whose gateway answers the sender at once and brings the outcome */
+	Outcome,    /* of one of these, to the gateway of the engine, which sends the response */
 };
 
 enum CarriedFlag : uint8_t {
@@ -62,15 +65,16 @@ struct CarriedRequest {
 	uint64_t flag_offset;
 	uint64_t flag_value;
 	uint64_t operand[2];
-	uint64_t depart_ns; /* modelled time at which it left */
+	uint64_t depart_ns; /* modelled time at which it left; between hosts: how long ago, signed */
 	CarriedClaim claim; /* of sends */
 };
 
 enum ServedFlag : uint8_t {
-	SERVED_OVERRUN = 1, /* the remote event has found no room */
-	SERVED_HIT = 2,     /* the word was in the AMO cache */
-	SERVED_WALKED = 4,  /* a translation was not in the PTE cache */
-	SERVED_RAN = 8,     /* an atomic has kept the unit of the target busy */
+	SERVED_OVERRUN = 1,  /* the remote event has found no room */
+	SERVED_HIT = 2,      /* the word was in the AMO cache */
+	SERVED_WALKED = 4,   /* a translation was not in the PTE cache */
+	SERVED_RAN = 8,      /* an atomic has kept the unit of the target busy */
+	SERVED_OUTCOME = 16, /* of a collective; else its contribution is refused */
 };
 
 struct CarriedResponse {

@@ -22,7 +22,7 @@ namespace aries
 
 inline constexpr uint64_t SEGMENT_MAGIC = 0x3153454952415347ull;
 inline constexpr uint64_t SEGMENT_BEING_MADE = 0x3053454952415347ull; /* until the header is there */
-inline constexpr uint32_t SEGMENT_VERSION = 23;
+inline constexpr uint32_t SEGMENT_VERSION = 24;
 inline constexpr uint32_t MEMBERS_MAX = ARIES_NODES_MAX;
 inline constexpr uint32_t ERROR_RING = 64;
 inline constexpr uint32_t FLIGHT_LANES = 4;
@@ -198,7 +198,7 @@ struct CeContribution {
 	uint64_t start_ns;  /* of an endpoint's doorbell */
 	uint64_t offset;    /* of the result, 40 bits */
 	uint64_t serial;    /* of the packet; grows with each of a source */
-	uint64_t token;     /* what the control word of the result block holds until the result is there */
+	uint64_t token; /* what the control word of the result block holds until the result is there; or @carried's */
 	uint32_t cq_serial; /* cq_serial_of() the queue when its owner was checked; 0: no events */
 	uint32_t key;
 	uint32_t red_id;
@@ -211,10 +211,11 @@ struct CeContribution {
 	uint16_t source; /* FMA descriptor, or engine below, whose serial it is */
 	uint8_t ce_mode; /* ARIES_CEMODE_TWO_OP or 0 */
 	uint8_t fpe;
-	uint8_t status; /* of a partial result */
-	uint8_t events; /* ARIES_EV_* */
-	uint8_t level;  /* engines below */
-	uint32_t node;  /* where it comes from, and the outcome goes to */
+	uint8_t status;  /* of a partial result */
+	uint8_t events;  /* ARIES_EV_* */
+	uint8_t level;   /* engines below */
+	uint8_t carried; /* comes from another host: the gateway knows it by token */
+	uint32_t node;   /* where it comes from, and the outcome goes to */
 };
 
 /** Outcome of a collective on its way down. */

@@ -94,9 +94,12 @@ Carrier::Carrier(const CarrierConfig &config, CarrierWire &wire)
 	: config_(config), wire_(wire), host_of_(addresses(config_)),
 	  desc_area_(std::make_unique<uint8_t[]>(ARIES_BAR_DESC_SIZE)),
 	  nic_(nic_config(config_, desc_area_.get()), host_ops(), const_cast<CarrierConfig *>(&config_)),
-	  core_(nic_.core()), mirror_(core_), hosts_(config_.hosts.size()), sources_(config_.nodes),
+	  core_(nic_.core()), mirror_(core_), engines_(core_), hosts_(config_.hosts.size()), sources_(config_.nodes),
 	  taken_(config_.nodes)
 {
+	nic_.ce().set_beyond(*this);
+	/* Engines may remember handles of our predecessors. */
+	next_handle_ = (core_.own().member.load() >> 32) << 40;
 	hold_addresses();
 	server_ = quiet_thread([this] { serve_all(); });
 	pump_ = quiet_thread([this] { pump(); });
@@ -226,13 +229,21 @@ void Carrier::take_one(uint32_t node, const Source &source, CarryArea &area, uin
 		CarriedKind(request.kind) == CarriedKind::Put || CarriedKind(request.kind) == CarriedKind::BlockPut;
 	const uint32_t bytes = put ? request.part : 0, at = slot.payload;
 	const uint32_t host = request.target < config_.nodes ? host_of_[request.target] : NOBODY;
-	const Open open = {host,           node,         source.key, index, false, CarriedKind(request.kind),
-			   request.target, request.claim};
+	const Open open = {.host = host,
+			   .source = node,
+			   .key = source.key,
+			   .slot = index,
+			   .answered = false,
+			   .kind = CarriedKind(request.kind),
+			   .target = request.target,
+			   .claim = request.claim};
 
 	figures_.requests++;
 	if (!carried_sound(request, bytes, config_.nodes) || request.source != node || host == config_.host ||
 	    host == NOBODY || (bytes > CARRY_SMALL && (at > sizeof(area.heap) || bytes > sizeof(area.heap) - at)))
 		answer(open, {.status = ARIES_ST_RESERVED}, {});
+	else if (open.kind == CarriedKind::Partial || open.kind == CarriedKind::Outcome)
+		take_collective(open, request);
 	else if (!hosts_[host].up)
 		answer(open, {.status = ARIES_ST_TIMEOUT}, {});
 	else
@@ -247,6 +258,7 @@ void Carrier::issue(const Open &open, const CarriedRequest &request, std::span<c
 		CarriedRequest request;
 	} head = {{uint32_t(MessageKind::Request), 0, next_id_++}, request};
 
+	head.request.depart_ns = uint64_t(age(request.depart_ns));
 	open_.emplace(head.header.id, open);
 	post(open.host, bytes_of(head), std::as_bytes(payload));
 }
@@ -301,24 +313,56 @@ try {
 		}
 	}
 	tell_nodes();
+	look_at_owed(now);
 } catch (const std::bad_alloc &) {
 	say("no memory to tell other hosts of our nodes");
 }
 
-/* Mutex held. All of our nodes, when anything about them has changed, and to a host that has come. */
+/* Mutex held. As many messages as they need. */
+template <typename News> void Carrier::post_news(uint32_t host, MessageKind kind, std::span<const News> news)
+{
+	constexpr size_t ROOM = CARRY_PAYLOAD / sizeof(News);
+	const MessageHeader header = {uint32_t(kind), 0, 0};
+
+	for (; !news.empty(); news = news.subspan(std::min(news.size(), ROOM)))
+		post(host, bytes_of(header), std::as_bytes(news.first(std::min(news.size(), ROOM))));
+}
+
+/* Mutex held. What has changed about our nodes and their engines; all of it to a host that has come. */
 void Carrier::tell_nodes()
 {
 	std::vector<NodeNews> news;
+	std::vector<EngineNews> engines;
+	std::vector<InstanceNews> instances;
 
-	for (const uint32_t node : config_.hosts[config_.host])
+	for (const uint32_t node : config_.hosts[config_.host]) {
 		news.push_back(mirror_.look(node));
+		engines_.look(node, false, engines);
+		engines_.look(node, false, instances);
+	}
 	const bool changed = news != told_;
-	const MessageHeader header = {uint32_t(MessageKind::Nodes), 0, 0};
 
 	for (uint32_t host = 0; host < hosts_.size(); host++) {
-		if (host == config_.host || !hosts_[host].up || (hosts_[host].told && !changed))
+		if (host == config_.host || !hosts_[host].up)
 			continue;
-		post(host, bytes_of(header), std::as_bytes(std::span(news)));
+		if (hosts_[host].told) {
+			if (changed)
+				post_news<NodeNews>(host, MessageKind::Nodes, news);
+			post_news<EngineNews>(host, MessageKind::Engines, engines);
+			post_news<InstanceNews>(host, MessageKind::Instances, instances);
+			continue;
+		}
+		std::vector<EngineNews> all_engines;
+		std::vector<InstanceNews> all_instances;
+
+		for (const uint32_t node : config_.hosts[config_.host]) {
+			engines_.look(node, true, all_engines);
+			engines_.look(node, true, all_instances);
+		}
+		/* Who sees a node come up makes trees with it, and needs to know what its engines are. */
+		post_news<EngineNews>(host, MessageKind::Engines, all_engines);
+		post_news<InstanceNews>(host, MessageKind::Instances, all_instances);
+		post_news<NodeNews>(host, MessageKind::Nodes, news);
 		hosts_[host].told = true;
 	}
 	told_ = std::move(news);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fabric/futex.hpp"
+#include "gateway/engines.hpp"
 #include "gateway/mirror.hpp"
 #include "nic/nic.hpp"
 
@@ -52,7 +53,7 @@ struct CarrierConfig {
  * A member of the segment that takes what its nodes have for those of other hosts, and serves what those have for its
  * own. Two threads of its own: one takes and sends, one serves. What the wire calls only queues.
  */
-class Carrier
+class Carrier : private CeBeyond
 {
 public:
 	/** Joins the fabric and holds the addresses of all nodes of other hosts; throws Error. */
@@ -91,6 +92,23 @@ private:
 		CarriedKind kind;
 		uint32_t target;
 		CarriedClaim claim;
+		/* Of a partial result, whose sender was answered: where the outcome is to go. */
+		CePlace engine = {};
+		uint32_t serial = 0; /* of the engine's configuration */
+		uint64_t sent = 0;   /* CeSlot::sent_serial */
+	};
+	/* A contribution of another host that waits for its outcome. */
+	struct Owed {
+		uint32_t host;
+		uint64_t id; /* there */
+		CePlace engine;
+		uint32_t index;
+		bool gone = false; /* the engine did not know of it when it was looked at last */
+	};
+	/* An engine of ours that waits for what does not come. */
+	struct Forsaken {
+		CePlace engine;
+		uint32_t serial;
 	};
 	/* What we have taken of a node's area. */
 	struct Source {
@@ -107,11 +125,11 @@ private:
 		std::vector<std::byte> header;
 		std::vector<std::byte> payload;
 	};
-	enum class Happened : uint8_t { Message, Up, Down };
+	enum class Happened : uint8_t { Message, Up, Down, Forsaken };
 	struct Incoming {
 		uint32_t host;
 		Happened what;
-		std::vector<std::byte> message; /* for Down: why, as text */
+		std::vector<std::byte> message; /* for Down: why, as text; else a Forsaken */
 	};
 	struct Host {
 		bool up = false;
@@ -134,6 +152,22 @@ private:
 	Bell bell() const noexcept { return {core_.own().carry_bell, core_.own().carry_sleeping}; }
 	void look_after(uint64_t now) noexcept;
 	void tell_nodes();
+	template <typename News> void post_news(uint32_t host, MessageKind kind, std::span<const News> news);
+	/* collectives: carrier_collect.cpp */
+	uint8_t carry(const CarriedRequest &request) noexcept override;
+	uint8_t issue_partial(const CarriedRequest &request);
+	void end_owed(const CarriedRequest &outcome);
+	void take_collective(const Open &open, const CarriedRequest &request);
+	void serve_collective(uint32_t host, uint64_t id, const CarriedRequest &request);
+	void respond(uint32_t host, uint64_t id, CarriedResponse response, std::span<const std::byte> data);
+	void come_down(const Open &open, const CarriedResponse &response) noexcept;
+	void look_at_owed(uint64_t now);
+	void forsake(CePlace engine, uint32_t serial) noexcept;
+	void drop_collectives(uint32_t host) noexcept;
+	void learn_engines(uint32_t host, std::span<const std::byte> message) noexcept;
+	void learn_instances(uint32_t host, std::span<const std::byte> message) noexcept;
+	int64_t age(uint64_t at_ns) const noexcept;
+	uint64_t since(uint64_t age) const noexcept;
 	/* what comes: carrier_serve.cpp */
 	void enqueue(uint32_t host, Happened what, std::span<const std::byte> message) noexcept;
 	void serve_all() noexcept;
@@ -158,6 +192,7 @@ private:
 	Nic nic_;
 	Core &core_;
 	Mirror mirror_;
+	Engines engines_;
 
 	std::mutex mutex_; /* for what follows */
 	std::vector<Host> hosts_;
@@ -165,7 +200,10 @@ private:
 	std::vector<Source> sources_;
 	std::unordered_map<uint64_t, Open> open_;
 	std::vector<std::vector<Taken>> taken_; /* of each node */
+	std::unordered_map<uint64_t, Owed> owed_;
 	uint64_t next_id_ = 1;
+	uint64_t next_handle_ = 0;
+	uint64_t owed_due_ = 0;
 	Figures figures_ = {};
 
 	std::mutex serve_mutex_; /* for these */

@@ -6,25 +6,11 @@
 #include <algorithm>
 
 #include "fabric/flight.hpp"
+#include "gateway/take_front.hpp"
 #include "nic/serve_carried.hpp"
 
 namespace aries
 {
-
-namespace
-{
-
-/* The front of @message as a T; false if it is shorter. */
-template <typename T> bool take_front(std::span<const std::byte> &message, T &value) noexcept
-{
-	if (message.size() < sizeof(T))
-		return false;
-	memcpy(&value, message.data(), sizeof(T));
-	message = message.subspan(sizeof(T));
-	return true;
-}
-
-} // namespace
 
 void Carrier::enqueue(uint32_t host, Happened what, std::span<const std::byte> message) noexcept
 try {
@@ -84,6 +70,14 @@ void Carrier::handle(const Incoming &incoming) noexcept
 		handle_down(incoming.host,
 			    {reinterpret_cast<const char *>(incoming.message.data()), incoming.message.size()});
 		break;
+	case Happened::Forsaken: {
+		std::span<const std::byte> message = incoming.message;
+		Forsaken forsaken;
+
+		if (take_front(message, forsaken))
+			nic_.ce().give_up(forsaken.engine, forsaken.serial, ARIES_ST_TIMEOUT);
+		break;
+	}
 	}
 }
 
@@ -103,10 +97,16 @@ try {
 	/* The next tick tries again. */
 }
 
-/* Whether what was under way to it has been done nobody can tell. */
+/*
+ * Whether what was under way to it has been done nobody can tell. Who is told so sees the nodes dead, and those of the
+ * next life only when that has begun.
+ */
 void Carrier::handle_down(uint32_t host, const std::string &why) noexcept
 {
 	unsigned int lost = 0;
+
+	for (const uint32_t node : config_.hosts[host])
+		mirror_.lose(node);
 	{
 		const std::lock_guard guard(mutex_);
 
@@ -121,13 +121,12 @@ void Carrier::handle_down(uint32_t host, const std::string &why) noexcept
 			open = open_.erase(open);
 			lost++;
 		}
+		drop_collectives(host);
 		figures_.timeouts += lost;
 		/* Its nodes give back themselves what was taken there. */
 		for (std::vector<Taken> &taken : taken_)
 			std::erase_if(taken, [&](const Taken &one) { return host_of_[one.target] == host; });
 	}
-	for (const uint32_t node : config_.hosts[host])
-		mirror_.lose(node);
 	say("host " + std::to_string(host) + " is away: " + why + "; " + std::to_string(lost) +
 	    " requests end with TIMEOUT");
 }
@@ -161,6 +160,12 @@ void Carrier::handle_message(uint32_t host, std::span<const std::byte> message) 
 	case MessageKind::Nodes:
 		learn(host, rest);
 		break;
+	case MessageKind::Engines:
+		learn_engines(host, rest);
+		break;
+	case MessageKind::Instances:
+		learn_instances(host, rest);
+		break;
 	default:
 		refuse(host, "of no known kind");
 	}
@@ -169,28 +174,31 @@ void Carrier::handle_message(uint32_t host, std::span<const std::byte> message) 
 /* A request of theirs. */
 void Carrier::serve(uint32_t host, std::span<const std::byte> message) noexcept
 try {
-	struct {
-		MessageHeader header;
-		CarriedResponse response;
-	} head = {};
+	MessageHeader header = {};
+	CarriedResponse response = {};
 	CarriedRequest request = {};
 	std::vector<uint8_t> data;
 	std::span<const std::byte> rest = message;
 
-	take_front(rest, head.header);
+	take_front(rest, header);
 	if (!take_front(rest, request) || !carried_sound(request, rest.size(), config_.nodes) ||
-	    host_of_[request.source] != host || host_of_[request.target] != config_.host) {
+	    host_of_[request.source] != host || host_of_[request.target] != config_.host ||
+	    CarriedKind(request.kind) == CarriedKind::Outcome ||
+	    (CarriedKind(request.kind) == CarriedKind::Partial && host_of_[request.at] != host)) {
 		refuse(host, "a request that makes no sense");
-		head.response.status = ARIES_ST_RESERVED;
+		response.status = ARIES_ST_RESERVED;
 	} else {
-		head.response = serve_carried(core_, request,
-					      {reinterpret_cast<const uint8_t *>(rest.data()), rest.size()}, data);
+		request.depart_ns = since(request.depart_ns);
+		if (CarriedKind(request.kind) >= CarriedKind::Contribute) {
+			serve_collective(host, header.id, request);
+			return;
+		}
+		response = serve_carried(core_, request, {reinterpret_cast<const uint8_t *>(rest.data()), rest.size()},
+					 data);
 	}
-	head.header.kind = uint32_t(MessageKind::Response);
 	const std::lock_guard guard(mutex_);
 
-	figures_.served++;
-	post(host, std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(data)));
+	respond(host, header.id, response, std::as_bytes(std::span(data)));
 } catch (const std::bad_alloc &) {
 	refuse(host, "there is no memory to serve it");
 }
@@ -206,7 +214,9 @@ void Carrier::settle(uint32_t host, std::span<const std::byte> message) noexcept
 		refuse(host, "a response that makes no sense");
 		return;
 	}
-	const std::lock_guard guard(mutex_);
+	if (response.flags & SERVED_OUTCOME)
+		response.claim.offset = since(response.claim.offset);
+	std::unique_lock guard(mutex_);
 	const auto found = open_.find(header.id);
 
 	if (found == open_.end() || found->second.host != host) {
@@ -217,6 +227,11 @@ void Carrier::settle(uint32_t host, std::span<const std::byte> message) noexcept
 
 	open_.erase(found);
 	figures_.responses++;
+	if (open.kind == CarriedKind::Partial) {
+		guard.unlock();
+		come_down(open, response);
+		return;
+	}
 	note_claim(open, response, answer(open, response, message));
 }
 

@@ -15,6 +15,8 @@ enum class MessageKind : uint32_t {
 	Request = 1, /* a CarriedRequest, then what it carries */
 	Response,    /* a CarriedResponse, then what it brings */
 	Nodes,       /* NodeNews, one behind the other */
+	Engines,     /* EngineNews */
+	Instances,   /* InstanceNews */
 };
 
 struct MessageHeader {
@@ -35,6 +37,33 @@ struct NodeNews {
 	bool operator==(const NodeNews &) const = default;
 };
 
+/** What a collective engine is like, for the hosts of its neighbours: words of CeSlot. */
+struct EngineNews {
+	uint32_t node;
+	uint32_t engine;
+	uint32_t serial;
+	uint32_t broken;
+	uint64_t ctl;
+	uint64_t parent;
+	uint32_t parent_edge;
+	uint32_t reserved;
+	uint64_t child[ARIES_CE_CHILDREN];
+	uint32_t child_edge[ARIES_CE_CHILDREN];
+
+	bool operator==(const EngineNews &) const = default;
+};
+
+/** A process that collectives rely on, and the key of its domain. */
+struct InstanceNews {
+	uint32_t node;
+	uint32_t index;
+	uint64_t word; /* NodeSlot::ce_instance */
+	uint64_t key;  /* NodeSlot::ptag_key that it names */
+
+	bool operator==(const InstanceNews &) const = default;
+};
+
+static_assert(sizeof(EngineNews) == 424 && sizeof(InstanceNews) == 24);
 static_assert(sizeof(MessageHeader) == 16 && sizeof(NodeNews) == 24);
 
 inline constexpr size_t CARRIED_MESSAGE_MAX = sizeof(MessageHeader) + sizeof(CarriedRequest) + CARRY_PAYLOAD;

@@ -39,6 +39,10 @@ void Mirror::begin(uint32_t node) noexcept
 	slot.online.store(0);
 	set_member(slot, uint32_t(slot.member.load()) == MEMBER_NEVER ? MEMBER_NEVER : MEMBER_LEFT, false);
 	slot.carrier.store(core_.node + 1);
+	for (CeSlot &ce : slot.ce)
+		ce.ctl.store(0);
+	for (auto &instance : slot.ce_instance)
+		instance.store(0);
 	core_.segment.mark_joined(node);
 	seen_[node] = {.node = node, .state = MEMBER_NEVER};
 }

@@ -110,9 +110,13 @@ uint8_t Carry::send(const CarriedRequest &request, uint32_t carried, const Fill 
 		return ARIES_ST_TIMEOUT;
 	if (open_ && gateway_ != carrier - 1)
 		return ARIES_ST_NO_NODE;
-	/* What its predecessor had under way ends first. */
-	if (open_ && gateway_member_ != core_.segment.node(gateway_).member.load())
-		return ARIES_ST_TIMEOUT;
+	/* What its predecessor had under way ends first; our thread, which ends it, cannot wait for that. */
+	if (open_ && gateway_member_ != core_.segment.node(gateway_).member.load()) {
+		if (std::this_thread::get_id() == thread_.get_id())
+			return ARIES_ST_TIMEOUT;
+		bell().ring();
+		return ARIES_ST_QUEUE_FULL;
+	}
 	if (open_ >= CARRY_SLOTS || !open(carrier - 1) || !allocate(std::max(carried, wanted), first, units))
 		return ARIES_ST_QUEUE_FULL;
 	while (entries_[rover_].used)

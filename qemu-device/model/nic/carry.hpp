@@ -46,8 +46,9 @@ public:
 	 * Issues a request for a node with is_carried(). Any thread; does not wait.
 	 * @carried: bytes of payload that @fill writes, at once
 	 * @wanted: bytes that may come back
-	 * Return: ARIES_ST_OK; ARIES_ST_QUEUE_FULL (as much is under way as there is room for), ARIES_ST_TIMEOUT (no
-	 * gateway lives), ARIES_ST_NO_NODE (it has another gateway than what is under way)
+	 * Return: ARIES_ST_OK; ARIES_ST_QUEUE_FULL (as much is under way as there is room for, or what a gateway
+	 * that has gone had of it must end first), ARIES_ST_TIMEOUT (no gateway lives), ARIES_ST_NO_NODE (it has
+	 * another gateway than what is under way)
 	 */
 	uint8_t send(const CarriedRequest &request, uint32_t carried, const Fill &fill, uint32_t wanted,
 		     Answered answered) noexcept;

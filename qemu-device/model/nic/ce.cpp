@@ -3,10 +3,10 @@
 #include "nic/ce.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include "fabric/flight.hpp"
 #include "netlink/timing.hpp"
+#include "nic/ce_carried.hpp"
 #include "nic/ce_math.hpp"
 #include "nic/rmt.hpp"
 
@@ -60,23 +60,19 @@ bool repeated(const CeContribution &last, const CeContribution &what)
 
 } // namespace
 
-/* Bit 0, DONE, is clear; no other contribution of this node's engines has the same. */
-uint64_t Ce::arm(CePlace at, CeSlot &ce, const CeSender &sender) noexcept
+uint64_t Ce::token(CePlace at) noexcept
 {
-	const uint64_t token =
-		ARIES_CER_PENDING | at.engine << 4 | uint64_t(at.node) << 8 | (ce.tokens.fetch_add(1) + 1) << 26;
-
-	if (!sender.control)
-		return 0;
-	__atomic_store_n(sender.control, token, __ATOMIC_RELEASE);
-	return token;
+	return ARIES_CER_PENDING | at.engine << 4 | uint64_t(at.node) << 8 | (slot(at).tokens.fetch_add(1) + 1) << 26;
 }
 
-void Ce::count_duplicate(CePlace at) noexcept
+uint64_t Ce::arm(CePlace at, const CeSender &sender) noexcept
 {
-	FlightGuard guard(core_.segment, at.node, core_.node);
+	if (!sender.control)
+		return 0;
+	const uint64_t word = token(at);
 
-	guard.counters().duplicates.fetch_add(1, std::memory_order_relaxed);
+	__atomic_store_n(sender.control, word, __ATOMIC_RELEASE);
+	return word;
 }
 
 uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what,
@@ -120,7 +116,9 @@ uint8_t Ce::contribute(CePlace at, uint32_t index, const CeSender &sender, const
 		return ARIES_ST_CE_BUSY;
 	ce.given[index] = what;
 	ce.given[index].node = sender.from.node;
-	ce.given[index].token = arm(at, ce, sender);
+	if (!what.carried)
+		ce.given[index].token = arm(at, sender);
+	step.stored = true;
 	if ((ce.arrived.fetch_or(bit(index)) | bit(index)) == ce_all_children(ctl))
 		complete(at, ce, serial, ctl, step);
 	return ARIES_ST_OK;
@@ -163,6 +161,8 @@ void Ce::complete(CePlace at, CeSlot &ce, uint32_t serial, uint64_t ctl, Step &s
 	sum.operand[1] = all.operand[1];
 	sum.fpe = all.fpe;
 	sum.dlvr_mode = route_of(ctl);
+	sum.carried = 0;
+	sum.token = 0;
 	sum.source = uint16_t(CE_SOURCE_ENGINE | at.engine);
 	sum.serial = ce.sequence + 1;
 	ce.sent_serial = sum.serial;
@@ -207,26 +207,6 @@ void Ce::settle(CePlace at, CeSlot &ce, const CeOutcome &outcome, Step &step) no
 	step.outcome = outcome;
 }
 
-/* One packet with a contribution. A copy may come at once, or when all is over. */
-uint8_t Ce::give(CePlace at, uint32_t index, const CeSender &sender, const CeContribution &what, Step &step) noexcept
-{
-	const bool again = core_.faults.any() && core_.faults.take_duplicates(1);
-	const bool late = again && core_.faults.reorder();
-	const uint8_t status = contribute(at, index, sender, what, step);
-
-	if (!again)
-		return status;
-	Step none;
-	CeSender copy = sender;
-
-	copy.control = nullptr;
-	if (late)
-		drive(step);
-	(void)contribute(at, index, copy, what, none);
-	drive(none);
-	return status;
-}
-
 /* Up as long as this thread's contribution is the last one, then down if it was so at the root. */
 void Ce::drive(Step &step) noexcept
 {
@@ -236,9 +216,13 @@ void Ce::drive(Step &step) noexcept
 		const uint8_t status = climb(step);
 
 		if (status == ARIES_ST_OK) {
-			const uint8_t taken = give(
-				ce_parent_place(step.parent), uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK)),
-				{CE_CHILD_ENGINE, at, step.key, nullptr, step.serial}, step.partial, next);
+			const CePlace parent = ce_parent_place(step.parent);
+			const uint32_t index = uint32_t(field(step.parent, ARIES_CE_PARENT_INDEX_MASK));
+			const CeSender sender = {CE_CHILD_ENGINE, at, step.key, nullptr, step.serial};
+			const uint8_t taken =
+				lives_elsewhere(core_, parent.node)
+					? beyond_->carry(ce_carried(core_, parent, index, sender, step.partial))
+					: give(parent, index, sender, step.partial, next);
 
 			if (taken != ARIES_ST_OK)
 				fail(at, step.serial, taken, next);
@@ -256,7 +240,7 @@ void Ce::drive(Step &step) noexcept
 uint8_t Ce::climb(Step &step) noexcept
 {
 	const CePlace parent = ce_parent_place(step.parent);
-	const uint8_t status = target_state(core_, parent.node, now_ns());
+	const uint8_t status = reachable(core_, parent.node, now_ns());
 
 	if (status != ARIES_ST_OK)
 		return status;
@@ -311,6 +295,8 @@ void Ce::scatter(const Step &root) noexcept
 			depth--;
 		} else if (delivery.kind == Delivery::OWN_EVENT) {
 			engine_event(at, stack[depth - 1].outcome, delivery.again);
+		} else if (delivery.given.carried) {
+			send_down(at, delivery);
 		} else if (CePlace child; !ce_given_by_engine(delivery.given, child)) {
 			deliver(at, delivery);
 		} else if (depth > CE_LEVELS) {
@@ -396,39 +382,20 @@ void Ce::hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept
 	settle(at, ce, outcome, step);
 }
 
-/* An outcome's packet comes again: at once, or when the next outcome is on its way. */
-void Ce::copy_down(CePlace from, const Delivery &delivery) noexcept
+/* To another host; the gateway looks for what does not get there, and ends it. */
+void Ce::send_down(CePlace from, const Delivery &delivery) noexcept
 {
-	Step none;
+	const CeContribution &given = delivery.given;
+	CeOutcome outcome = delivery.outcome;
+	const uint64_t arrive = travel(core_, from.node, given.node, delivery.dlvr_mode, from.engine, outcome.at_ns);
 
-	if (!core_.faults.reorder() || !keep_late(from, delivery))
-		hand_down(from, delivery, none);
-}
-
-bool Ce::keep_late(CePlace from, const Delivery &delivery) noexcept
-try {
-	std::lock_guard guard(late_mutex_);
-
-	late_.emplace_back(from, delivery);
-	return true;
-} catch (const std::bad_alloc &) {
-	return false;
-}
-
-void Ce::late_down() noexcept
-{
-	std::vector<std::pair<CePlace, Delivery>> late;
-	{
-		std::lock_guard guard(late_mutex_);
-
-		late.swap(late_);
-	}
-	for (const auto &[from, delivery] : late) {
-		Step none;
-
-		hand_down(from, delivery, none);
-		drive(none);
-	}
+	if (slot(from).sequence.load() != delivery.sequence)
+		return;
+	if (!arrive)
+		outcome = {{0, 0}, core_.at(now_ns()), outcome.red_id, ARIES_ST_TIMEOUT, 0};
+	else
+		outcome.at_ns = arrive;
+	(void)beyond_->carry(ce_carried(core_, given.node, given.token, outcome));
 }
 
 /* To the contributor's result block, then its events. */
@@ -531,17 +498,23 @@ void Ce::post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32
 	ce.posted.store(2 * nth + 2);
 }
 
+/* The local event. */
+CqEntry Ce::endpoint_entry(const CeContribution &given, uint8_t status) noexcept
+{
+	return {.data = given.local_event,
+		.tid = given.tid,
+		.status = status,
+		.info = ARIES_INFO_LOCAL,
+		.source = ARIES_SRC_CE,
+		.type = uint8_t(field(given.events, ARIES_EV_TYPE_MASK)),
+		.remote_overrun = false};
+}
+
 void Ce::endpoint_events(CePlace from, const Delivery &delivery, uint8_t status) noexcept
 {
 	const CeContribution &given = delivery.given;
 	const uint32_t node = delivery.given.node;
-	CqEntry entry = {.data = given.local_event,
-			 .tid = given.tid,
-			 .status = status,
-			 .info = ARIES_INFO_LOCAL,
-			 .source = ARIES_SRC_CE,
-			 .type = uint8_t(field(given.events, ARIES_EV_TYPE_MASK)),
-			 .remote_overrun = false};
+	CqEntry entry = endpoint_entry(given, status);
 
 	if (!given.cq_serial)
 		return;

@@ -10,6 +10,7 @@
 
 #include "fabric/flight.hpp"
 #include "fabric/seglock.hpp"
+#include "nic/cq.hpp"
 #include "nic/drain.hpp"
 #include "nic/ecc.hpp"
 
@@ -19,6 +20,7 @@ namespace aries
 enum CeChildKind : uint64_t { CE_CHILD_UNUSED = 0, CE_CHILD_ENGINE = 1, CE_CHILD_ENDPOINT = 2 };
 
 inline constexpr uint16_t CE_SOURCE_ENGINE = 0x8000; /* CeContribution::source of an engine */
+inline constexpr uint64_t CE_ABSENT_LEASES = 20;     /* for a process or an engine to come */
 inline constexpr unsigned int CE_LEVELS = 8;         /* of a tree; three cover most systems (N22) */
 
 /** Children of an engine as bits. */
@@ -53,6 +55,8 @@ private:
 struct CePlace {
 	uint32_t node;
 	uint32_t engine;
+
+	bool operator==(const CePlace &) const = default;
 };
 
 /** CE_PARENT and CE_CHILD as places; engine 0 for an endpoint. */
@@ -106,6 +110,18 @@ inline bool ce_enabled(const CeSlot &ce)
 	return ce.ctl.load() & ARIES_CE_CTL_ENABLE_MASK;
 }
 
+/** Whether its parent or one of its children, engine or endpoint, is at a place that @which says true of. */
+template <typename Which> bool ce_has_neighbour(const CeSlot &ce, Which &&which)
+{
+	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK), parent = ce.parent.load();
+
+	for (uint32_t i = 0; i < children && i < ARIES_CE_CHILDREN; i++) {
+		if (which(ce_child_place(ce.child[i].load())))
+			return true;
+	}
+	return (parent & ARIES_CE_PARENT_VALID_MASK) && which(ce_parent_place(parent));
+}
+
 /** Whether somebody waits for an outcome. */
 inline bool ce_pending(const CeSlot &ce)
 {
@@ -137,6 +153,8 @@ private:
 	Guard<CeBlock> lock_;
 };
 
+class CeBeyond;
+
 /** Who contributes, as the target's NIC knows it from the packet. */
 struct CeSender {
 	CeChildKind kind;
@@ -157,9 +175,13 @@ class Ce
 public:
 	explicit Ce(Core &core) noexcept : core_(core) {}
 
+	/** What takes packets to other hosts; before anything is sent there. */
+	void set_beyond(CeBeyond &beyond) noexcept { beyond_ = &beyond; }
+
 	/** What the thread that completes a subtree has to do next. */
 	struct Step {
 		enum Kind { NONE, UP, DOWN } kind = NONE;
+		bool stored = false; /* the contribution was no copy of an earlier one */
 		CePlace at = {};
 		uint64_t sequence = 0;       /* DOWN */
 		CeOutcome outcome = {};      /* DOWN */
@@ -183,6 +205,20 @@ public:
 		     Step &step) noexcept;
 	/** Moves the operation on; runs to completion. */
 	void drive(Step &step) noexcept;
+
+	/** A word that no other contribution to @at from this host has; bit 0, DONE, is clear. */
+	uint64_t token(CePlace at) noexcept;
+	/** The outcome of our endpoint's contribution @given to engine @at of another host. */
+	void bring_home(CePlace at, const CeContribution &given, const CeOutcome &outcome) noexcept;
+	/** The same of partial result @sent of engine @at, which it has made in configuration @serial. */
+	void came_down(CePlace at, uint32_t serial, uint64_t sent, CeOutcome outcome) noexcept;
+	/** It has none: what waits in that configuration ends with @status, and its tree is of no more use. */
+	void give_up(CePlace at, uint32_t serial, uint8_t status) noexcept;
+	/** Whether the outcome of a contribution from another host is still to come. */
+	bool owes(CePlace at, uint32_t index, uint64_t handle) noexcept;
+
+	/** Without the lock: a member that is stopped may have it. A configuration that came since is another one. */
+	static void mark(CeSlot &ce, uint32_t serial) noexcept;
 
 	/** Finds members that are lost, in all trees, and ends what waits for them with an error. Call it regularly. */
 	void sweep(uint64_t now) noexcept;
@@ -218,12 +254,14 @@ private:
 	void scatter(const Step &root) noexcept;
 	Delivery next_delivery(CePlace at, uint64_t sequence) noexcept;
 	void hand_down(CePlace from, const Delivery &delivery, Step &step) noexcept;
+	[[gnu::cold]] void send_down(CePlace from, const Delivery &delivery) noexcept;
 	bool keep_late(CePlace from, const Delivery &delivery) noexcept;
 	void copy_down(CePlace from, const Delivery &delivery) noexcept;
 	void late_down() noexcept;
 	void deliver(CePlace from, const Delivery &delivery) noexcept;
 	uint8_t store_result(uint32_t node, const Delivery &delivery, const CeOutcome &outcome) noexcept;
-	static uint64_t arm(CePlace at, CeSlot &ce, const CeSender &sender) noexcept;
+	uint64_t arm(CePlace at, const CeSender &sender) noexcept;
+	static CqEntry endpoint_entry(const CeContribution &given, uint8_t status) noexcept;
 	void endpoint_events(CePlace from, const Delivery &delivery, uint8_t status) noexcept;
 	void engine_event(CePlace at, const CeOutcome &outcome, bool again) noexcept;
 	void post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32_t cq, uint64_t entry,
@@ -235,14 +273,15 @@ private:
 	void examine(CePlace at, uint64_t now) noexcept;
 	bool lost(CePlace at, CeSlot &ce, uint64_t now) noexcept;
 	bool edge_lost(const CeSlot &ce, const CeSlot &neighbour, uint32_t edge) const noexcept;
-	bool neighbours_lost(CePlace at, const CeSlot &ce) const noexcept;
+	bool neighbours_lost(CePlace at, const CeSlot &ce, uint64_t now) const noexcept;
+	bool far_neighbour_lost(const CeSlot &ce, const CeSlot &neighbour, uint64_t now) const noexcept;
 	bool instance_lost(CeSlot &ce, uint32_t index, uint32_t key, uint64_t now) noexcept;
 	bool find_instance(CeSlot &ce, uint32_t index, uint32_t key) noexcept;
 	bool node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept;
 	void mark(CePlace at) noexcept;
-	static void mark(CeSlot &ce, uint32_t serial) noexcept;
 
 	Core &core_;
+	CeBeyond *beyond_ = nullptr;
 	std::mutex late_mutex_;                          /* protects late_ */
 	std::vector<std::pair<CePlace, Delivery>> late_; /* outcomes that are to come twice */
 };

@@ -4,9 +4,10 @@
  * Edges between the engines of a tree. A tree is made, and made anew, one engine at a time and in any order, so for a
  * while an engine of the new tree stands beside one of the old: what breaks that, and what taking it down breaks, must
  * not reach the new one. Therefore an edge names the configurations at its two ends, and whoever of them comes second
- * makes it.
+ * makes it. Of engines on two hosts the gateways make it, from what they tell each other: gateway/engines.cpp.
  */
 #include "nic/ce.hpp"
+#include "nic/rmt.hpp"
 
 namespace aries
 {
@@ -28,6 +29,19 @@ void make_edge(CeSlot &above, std::atomic<uint32_t> &child_edge, CeSlot &below)
 	child_edge.store(lower);
 }
 
+/*
+ * To one of another host, whose own end is made there. What its gateway hears of it meanwhile it must see, or we.
+ */
+void make_far_edge(std::atomic<uint32_t> &child_edge, const CeSlot &below)
+{
+	uint32_t lower = 0;
+
+	do {
+		lower = below.serial.load();
+		child_edge.store(ce_broken(below) ? 0 : lower);
+	} while (below.serial.load() != lower || (child_edge.load() == lower && ce_broken(below)));
+}
+
 } // namespace
 
 void Ce::make_edges(uint32_t engine) noexcept
@@ -43,15 +57,19 @@ void Ce::make_edges(uint32_t engine) noexcept
 		const uint64_t child = above.child[index].load();
 		const CePlace named = ce_child_place(child);
 
-		if (ce_enabled(above) && ce_child_is_engine(child) && named.node == at.node &&
-		    named.engine == at.engine)
+		if (!lives_elsewhere(core_, ce_parent_place(parent).node) && ce_enabled(above) &&
+		    ce_child_is_engine(child) && named.node == at.node && named.engine == at.engine)
 			make_edge(above, above.child_edge[index], ce);
 	}
 	for (uint32_t i = 0; i < children && i < ARIES_CE_CHILDREN; i++) {
 		const uint64_t child = ce.child[i].load();
 		CeSlot &below = slot(ce_child_place(child));
 
-		if (ce_child_is_engine(child) && ce_enabled(below) && ce_parent_is(below.parent.load(), at, i))
+		if (!ce_child_is_engine(child) || !ce_enabled(below) || !ce_parent_is(below.parent.load(), at, i))
+			continue;
+		if (lives_elsewhere(core_, ce_child_place(child).node))
+			make_far_edge(ce.child_edge[i], below);
+		else
 			make_edge(ce, ce.child_edge[i], below);
 	}
 }
@@ -67,7 +85,16 @@ bool Ce::edge_lost(const CeSlot &ce, const CeSlot &neighbour, uint32_t edge) con
 	return (ce.arrived.load() || ce.sent.load()) && ce_enabled(neighbour) && ce_broken(neighbour);
 }
 
-bool Ce::neighbours_lost(CePlace at, const CeSlot &ce) const noexcept
+/*
+ * One of another host: what ends the edge its gateway finds out, and marks ours. Without an edge what is known of the
+ * neighbour may be old, so it gets some time.
+ */
+bool Ce::far_neighbour_lost(const CeSlot &ce, const CeSlot &neighbour, uint64_t now) const noexcept
+{
+	return now > ce.enabled_ns.load() + CE_ABSENT_LEASES * core_.members.lease_ns() && edge_lost(ce, neighbour, 0);
+}
+
+bool Ce::neighbours_lost(CePlace at, const CeSlot &ce, uint64_t now) const noexcept
 {
 	const uint64_t parent = ce.parent.load();
 	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK);
@@ -77,6 +104,11 @@ bool Ce::neighbours_lost(CePlace at, const CeSlot &ce) const noexcept
 		const CeSlot &below = slot(ce_child_place(child));
 		const uint32_t edge = ce.child_edge[i].load();
 
+		if (ce_child_is_engine(child) && lives_elsewhere(core_, ce_child_place(child).node)) {
+			if (!edge && far_neighbour_lost(ce, below, now))
+				return true;
+			continue;
+		}
 		if (ce_child_is_engine(child) && (edge || ce_parent_is(below.parent.load(), at, i)) &&
 		    edge_lost(ce, below, edge))
 			return true;
@@ -85,6 +117,8 @@ bool Ce::neighbours_lost(CePlace at, const CeSlot &ce) const noexcept
 		return false;
 	const CeSlot &above = slot(ce_parent_place(parent));
 
+	if (lives_elsewhere(core_, ce_parent_place(parent).node))
+		return !ce.parent_edge.load() && far_neighbour_lost(ce, above, now);
 	return edge_lost(ce, above, ce.parent_edge.load()) || (ce.sent.load() && !ce_enabled(above));
 }
 
@@ -93,15 +127,18 @@ void Ce::mark_neighbours(uint32_t engine) noexcept
 	const CeSlot &ce = slot({core_.node, engine});
 	const uint64_t children = field(ce.ctl.load(), ARIES_CE_CTL_CHILDREN_MASK);
 
-	if (const uint32_t edge = ce.parent_edge.load())
+	/* Neighbours on other hosts learn it from their gateways. */
+	if (const uint32_t edge = ce.parent_edge.load();
+	    edge && !lives_elsewhere(core_, ce_parent_place(ce.parent.load()).node))
 		mark(slot(ce_parent_place(ce.parent.load())), edge);
 	for (uint32_t i = 0; i < children && i < ARIES_CE_CHILDREN; i++) {
-		if (const uint32_t edge = ce.child_edge[i].load())
-			mark(slot(ce_child_place(ce.child[i].load())), edge);
+		const CePlace child = ce_child_place(ce.child[i].load());
+
+		if (const uint32_t edge = ce.child_edge[i].load(); edge && !lives_elsewhere(core_, child.node))
+			mark(slot(child), edge);
 	}
 }
 
-/* Without the lock: a member that is stopped may have it. A configuration that came since is another one. */
 void Ce::mark(CeSlot &ce, uint32_t serial) noexcept
 {
 	uint32_t last = ce.broken.load();

@@ -7,17 +7,9 @@
 namespace aries
 {
 
-namespace
-{
-
-constexpr uint64_t ABSENT_LEASES = 20;
-
-} // namespace
-
 bool Ce::node_lost(uint32_t node, uint32_t generation, uint64_t now) noexcept
 {
-	return target_state(core_, node, now) != ARIES_ST_OK ||
-	       core_.segment.node(node).generation.load() != generation;
+	return reachable(core_, node, now) != ARIES_ST_OK || core_.segment.node(node).generation.load() != generation;
 }
 
 /* Looks for the process that is child @index of an engine whose domain has @key, and remembers where it is. */
@@ -50,7 +42,7 @@ bool Ce::instance_lost(CeSlot &ce, uint32_t index, uint32_t key, uint64_t now) n
 
 	if (!seen)
 		return !find_instance(ce, index, key) &&
-		       now > ce.enabled_ns.load() + ABSENT_LEASES * core_.members.lease_ns();
+		       now > ce.enabled_ns.load() + CE_ABSENT_LEASES * core_.members.lease_ns();
 	const NodeSlot &node = core_.segment.node(ce_child_place(ce.child[index].load()).node);
 
 	return node.ce_instance[ce.place[index].load() % ARIES_CE_INSTANCES].load() != seen;
@@ -81,7 +73,7 @@ bool Ce::lost(CePlace at, CeSlot &ce, uint64_t now) noexcept
 	}
 	return ((parent & ARIES_CE_PARENT_VALID_MASK) &&
 		node_lost(ce_parent_place(parent).node, ce.parent_generation.load(), now)) ||
-	       neighbours_lost(at, ce);
+	       neighbours_lost(at, ce, now);
 }
 
 /*
@@ -138,6 +130,9 @@ void Ce::examine(CePlace at, uint64_t now) noexcept
 void Ce::sweep(uint64_t now) noexcept
 {
 	core_.segment.for_each_joined([&](uint32_t node) {
+		/* Those of other hosts are swept there. */
+		if (lives_elsewhere(core_, node))
+			return;
 		for (uint32_t engine = 0; engine < ARIES_CE_CHANNELS; engine++) {
 			const CePlace at = {node, engine};
 

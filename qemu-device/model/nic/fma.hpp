@@ -161,7 +161,9 @@ private:
 	uint8_t find_landing(const FmaWork &work, Visit &local, Landing &place) const noexcept;
 	static void raise_flag(const FmaWork &work, const Landing &place) noexcept;
 	uint8_t cq_write(FmaWork &work) noexcept;
-	uint8_t collective(FmaWork &work) noexcept;
+	uint8_t collective(FmaWork &work, bool carried = false) noexcept;
+	uint8_t contribute_carried(CePlace engine, uint32_t index, const CeSender &sender,
+				   CeContribution what) noexcept;
 	uint8_t batch(FmaWork &work, uint8_t status) noexcept;
 	uint8_t batch_parts(FmaWork &work, uint32_t &done) noexcept;
 	uint8_t put_scatter(FmaWork &work, uint32_t &done) noexcept;

@@ -12,10 +12,7 @@ namespace aries
 /* The descriptor's lock is held. */
 uint8_t Fma::carry(FmaWork &work) noexcept
 {
-	/* Engines of a tree see each other's state, which no request carries. */
-	if (work.op == ARIES_FMA_CE)
-		return ARIES_ST_BAD_OP;
-	return hold_back(work, true);
+	return work.op == ARIES_FMA_CE ? collective(work, true) : hold_back(work, true);
 }
 
 uint8_t Fma::send_carried(const std::shared_ptr<HeldFma> &op) noexcept

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* Contributions to collectives: what a doorbell asks for, checked at its own NIC. */
+#include "nic/ce_carried.hpp"
 #include "nic/ce_math.hpp"
 #include "nic/fma.hpp"
 
@@ -42,8 +43,34 @@ uint8_t find_control(Visit &local, const aries_fma_desc &desc, uint8_t ptag, uin
 
 } // namespace
 
-/* Its events are the engine's to send, once there is an outcome. */
-uint8_t Fma::collective(FmaWork &work) noexcept
+/*
+ * To an engine of another host. What it finds wrong is told as an outcome is: by the result block and the events. The
+ * request has no response before the outcome.
+ */
+uint8_t Fma::contribute_carried(CePlace engine, uint32_t index, const CeSender &sender, CeContribution what) noexcept
+try {
+	const uint64_t before = __atomic_load_n(sender.control, __ATOMIC_ACQUIRE);
+
+	what.token = ce_.token(engine);
+	__atomic_store_n(sender.control, what.token, __ATOMIC_RELEASE);
+	const uint8_t status =
+		carry_.send(ce_carried(core_, engine, index, sender, what), 0, {}, 0,
+			    [this, engine, what](const CarriedResponse &response, std::span<const uint8_t>) {
+				    ce_.bring_home(engine, what, ce_outcome(response, what.red_id, core_.at(now_ns())));
+			    });
+
+	if (status != ARIES_ST_OK)
+		__atomic_store_n(sender.control, before, __ATOMIC_RELEASE);
+	return status;
+} catch (const std::bad_alloc &) {
+	return ARIES_ST_QUEUE_FULL;
+}
+
+/*
+ * Its events are the engine's to send, once there is an outcome.
+ * @carried: the engine is on another host
+ */
+uint8_t Fma::collective(FmaWork &work, bool carried) noexcept
 {
 	const aries_fma_desc &desc = work.desc;
 	const uint64_t mode = field(desc.offset, ARIES_CE_MODE_MASK);
@@ -84,7 +111,7 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 		.level = 0,
 	};
 	const CePlace engine = {work.node, uint32_t(field(desc.offset, ARIES_CE_ENGINE_MASK))};
-
+	const uint32_t index = uint32_t(field(desc.offset, ARIES_CE_CHILD_MASK));
 	Ce::Step step;
 	{
 		CeSender sender = {CE_CHILD_ENDPOINT, {core_.node, 0}, work.rights.key};
@@ -92,8 +119,8 @@ uint8_t Fma::collective(FmaWork &work) noexcept
 
 		status = find_control(local, desc, work.rights.ptag(), sender.control);
 		if (status == ARIES_ST_OK)
-			status =
-				ce_.give(engine, uint32_t(field(desc.offset, ARIES_CE_CHILD_MASK)), sender, what, step);
+			status = carried ? contribute_carried(engine, index, sender, what)
+					 : ce_.give(engine, index, sender, what, step);
 	}
 	ce_.drive(step);
 	if (status == ARIES_ST_OK) {

@@ -83,12 +83,14 @@ Nic::Nic(const aries_config &cfg, const aries_host_ops &ops, void *opaque)
 	  trace_(cfg.node), core_{host_,    cfg.node, segment_, members_, maps_,           wake_,
 				  network_, errors_,  faults_,  trace_,   shared_counters_},
 	  fmads_(std::make_unique<Fmad[]>(ARIES_FMA_DESCRIPTORS)), ntt_(core_),
-	  traffic_(cfg.node, network_, faults_, shared_counters_, orb_), hold_(core_), carry_(core_), ce_(core_),
+	  traffic_(cfg.node, network_, faults_, shared_counters_, orb_), hold_(core_), carry_(core_),
+	  ce_beyond_(carry_), ce_(core_),
 	  fma_(core_, fmads_.get(), ntt_, traffic_, ce_, hold_, carry_, static_cast<uint8_t *>(cfg.desc_area)),
 	  bte_(core_, fmads_.get(), ntt_, traffic_, hold_, carry_, static_cast<uint8_t *>(cfg.desc_area)),
 	  poll_(core_, fmads_.get(), fma_, traffic_, hold_, static_cast<uint8_t *>(cfg.desc_area), cfg.polled),
 	  timer_(core_), registers_(core_, fmads_.get(), ntt_, traffic_, bte_, hold_, carry_, ce_, timer_, poll_)
 {
+	ce_.set_beyond(ce_beyond_);
 	traffic_.on_orb_error(
 		[this](uint32_t index, bool twice) { ecc_found(core_, core_.node, ARIES_RAS_ORB, index, twice); });
 	take_place(place_of(cfg));

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "nic/bte.hpp"
+#include "nic/ce_carried.hpp"
 #include "nic/doorbell_poll.hpp"
 #include "nic/fma.hpp"
 #include "nic/registers.hpp"
@@ -59,6 +60,7 @@ public:
 
 	/** For a carrier, which is a member without a host of its own: what all units share. */
 	Core &core() noexcept { return core_; }
+	Ce &ce() noexcept { return ce_; }
 
 private:
 	void fma_store(uint64_t offset, unsigned int size, uint64_t value) noexcept;
@@ -101,6 +103,7 @@ private:
 	Traffic traffic_;
 	Hold hold_;
 	Carry carry_;
+	CeByArea ce_beyond_;
 	Ce ce_;
 	Fma fma_;
 	Bte bte_;

@@ -50,6 +50,22 @@ inline bool is_carried(const Core &core, uint32_t node) noexcept
 	return core.segment.node(node).online.load(std::memory_order_acquire) == (ONLINE_ALL | ONLINE_CARRIED);
 }
 
+/** Whether the address is one of another host's nodes, as far as this host is concerned. */
+inline bool lives_elsewhere(const Core &core, uint32_t node) noexcept
+{
+	return core.segment.node(node).carrier.load(std::memory_order_relaxed) != 0;
+}
+
+/** As target_state(), for who does not need the node's memory: nodes of other hosts can be reached, too. */
+inline uint8_t reachable(Core &core, uint32_t node, uint64_t now) noexcept
+{
+	const uint8_t status = target_state(core, node, now);
+
+	if (status != ARIES_ST_TIMEOUT || core.members.presence(node, now) != Presence::ALIVE)
+		return status;
+	return is_carried(core, node) ? uint8_t(ARIES_ST_OK) : status;
+}
+
 /**
  * A visit to the memory of a target: everything between construction and
  * destruction is seen by the target's invalidation. Check with admit(), then

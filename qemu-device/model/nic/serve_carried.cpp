@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 #include "nic/serve_carried.hpp"
 
+#include "nic/ce_carried.hpp"
+
 namespace aries
 {
 
@@ -234,11 +236,13 @@ bool carried_sound(const CarriedRequest &request, size_t payload, uint32_t nodes
 	const CarriedKind kind = CarriedKind(request.kind);
 	AmoCommand command = {};
 
-	if (request.kind < uint8_t(Put) || request.kind > uint8_t(Return) ||
+	if (request.kind < uint8_t(Put) || request.kind > uint8_t(Outcome) ||
 	    (request.flags & ~(CARRIED_FLAGGED | CARRIED_EVENT)) || request.type > 3 || request.source >= nodes ||
 	    request.target >= nodes || !mdh_sound(request.mdh) || request.offset >> ARIES_OFFSET_BITS ||
 	    request.claim.index >= ARIES_RMT_ENTRIES || request.part > CARRY_PAYLOAD)
 		return false;
+	if (kind >= Contribute)
+		return !payload && ce_sound(request, nodes);
 	if (of_block(kind) && (request.at > request.bytes || request.part > request.bytes - request.at))
 		return false;
 	/* Nobody but who has a receive may speak of one. */

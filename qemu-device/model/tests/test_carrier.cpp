@@ -188,14 +188,6 @@ void silent_failures_are_told(void **)
 	assert_int_equal(p.there(), VALUE);
 }
 
-void collectives_are_refused(void **)
-{
-	TwoHosts p;
-
-	p.desc().offset = 0;
-	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_CE, 0, ARIES_EV_GLOBAL, 0, 0x008), ARIES_ST_BAD_OP);
-}
-
 /* More than a NIC may have outstanding: the processor is held up, and all of it arrives. */
 void a_thousand_are_under_way(void **)
 {
@@ -578,7 +570,6 @@ int main()
 		cmocka_unit_test(queue_writes_and_order),
 		cmocka_unit_test(batches),
 		cmocka_unit_test(silent_failures_are_told),
-		cmocka_unit_test(collectives_are_refused),
 		cmocka_unit_test(a_thousand_are_under_way),
 		cmocka_unit_test(block_transfers),
 		cmocka_unit_test(channel_sends),

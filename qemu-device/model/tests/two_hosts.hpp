@@ -123,7 +123,8 @@ private:
 
 			for (uint32_t to = 0; to < 2; to++) {
 				while (!way_[to].empty() && way_[to].front().due <= Clock::now()) {
-					carriers_[to]->received(1 - to, way_[to].front().bytes);
+					if (carriers_[to])
+						carriers_[to]->received(1 - to, way_[to].front().bytes);
 					way_[to].pop_front();
 				}
 				if (!way_[to].empty())

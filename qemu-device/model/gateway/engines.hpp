@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
+/* Collective engines whose neighbours live on other hosts. */
+#ifndef ARIES_GATEWAY_ENGINES_HPP
+#define ARIES_GATEWAY_ENGINES_HPP
+
+#include <mutex>
+#include <vector>
+
+#include "gateway/messages.hpp"
+#include "nic/ce.hpp"
+
+namespace aries
+{
+
+/**
+ * What hosts tell each other of their engines and of the processes that collectives rely on. It is kept in the slots of
+ * the nodes that are carried, where sweeps and those who enable engines find it.
+ *
+ * Of two engines on two hosts the parent's host says whether there is an edge (Ce::make_edges()): the child's follows.
+ */
+class Engines
+{
+public:
+	explicit Engines(Core &core);
+
+	/** Adds to @news what others do not know yet of engines of our node @node; @all: what they do, too. */
+	void look(uint32_t node, bool all, std::vector<EngineNews> &news);
+	/** The same of its processes. */
+	void look(uint32_t node, bool all, std::vector<InstanceNews> &news);
+	/** Whether news of a node that exists make sense. */
+	bool sound(const EngineNews &news) const noexcept;
+	static bool sound(const InstanceNews &news) noexcept;
+	/** What a host says of a node that we carry, whose engines have neighbours here. One thread at a time. */
+	void show(const EngineNews &news) noexcept;
+	void show(const InstanceNews &news) noexcept;
+	/** Ends engines that wait for one that was there and has no successor. Regularly; any thread. */
+	void sweep(uint64_t now) noexcept;
+
+private:
+	/* An edge of an engine of ours that only we knew of. */
+	struct Cleared {
+		CePlace above;
+		uint32_t index, serial;
+		uint64_t due;
+	};
+
+	void expect_successor(CePlace at, const EngineNews &news) noexcept;
+	void clear_edge(CePlace at, uint32_t index, uint32_t serial, uint32_t edge) noexcept;
+	CeSlot &slot(CePlace at) const noexcept { return core_.segment.node(at.node).ce[at.engine]; }
+	CeSlot *ours(CePlace at) const noexcept;
+	void end_parent_edge(CePlace at, const EngineNews &news) noexcept;
+	void end_child_edges(CePlace at, const EngineNews &news) noexcept;
+	void make_parent_edge(CePlace at, const EngineNews &news) noexcept;
+	void make_child_edges(CePlace at, const EngineNews &news) noexcept;
+
+	Core &core_;
+	std::mutex mutex_; /* protects cleared_ */
+	std::vector<Cleared> cleared_;
+	std::vector<EngineNews> told_;        /* of all engines of all nodes */
+	std::vector<InstanceNews> told_inst_; /* of all processes */
+};
+
+} // namespace aries
+
+#endif

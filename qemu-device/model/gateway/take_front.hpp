@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
+/* Messages are read piece by piece. */
+#ifndef ARIES_GATEWAY_TAKE_FRONT_HPP
+#define ARIES_GATEWAY_TAKE_FRONT_HPP
+
+#include <cstring>
+#include <span>
+
+namespace aries
+{
+
+/** The front of @message as a T; false if it is shorter. */
+template <typename T> bool take_front(std::span<const std::byte> &message, T &value) noexcept
+{
+	if (message.size() < sizeof(T))
+		return false;
+	memcpy(&value, message.data(), sizeof(T));
+	message = message.subspan(sizeof(T));
+	return true;
+}
+
+} // namespace aries
+
+#endif
