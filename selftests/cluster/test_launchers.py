@@ -10,9 +10,9 @@ import subprocess
 import unittest
 from pathlib import Path
 
+from hosts_cluster import BOUND, NAMES, Hosts
 from opengni import host
 from opengni.testing import slow_tests, wait_until
-from test_over_hosts import BOUND, NAMES, Hosts
 
 CLUSTER = host.TOP / "scripts/cluster"
 SHAPE = ("--smp=1", "--mem=256M")
