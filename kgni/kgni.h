@@ -178,6 +178,11 @@ struct gni_cq {
  * @bound: to a peer
  * @own_event_data: set by the client, not derived from the binding
  * @smsg: connection, NULL without mailboxes
+ * @smsg_begun: messages that were ever put, which is the number of the last one
+ * @smsg_decided: of these, up to which number their senders have seen the status of the put
+ * @smsg_first: the number of the last one before this connection
+ * @smsg_asked: somebody has read the event of one that was not decided yet
+ * @smsg_late: a message of this connection was lost after its sender had seen it leave
  * @timer: of a message that is tried again; holds a reference while it runs
  * @dgram: what is known of its datagram
  * @node: in gni_nic.eps
@@ -196,6 +201,11 @@ struct gni_ep {
 	bool bound;
 	bool own_event_data;
 	struct kgni_smsg *smsg;
+	u32 smsg_begun;
+	u32 smsg_decided; /* read with gni_cq.lock only, as the next three */
+	u32 smsg_first;
+	bool smsg_asked;
+	bool smsg_late;
 	struct timer_list timer;
 	struct {
 		void *out;

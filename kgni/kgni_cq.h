@@ -12,6 +12,7 @@ u16 kgni_cq_request_smsg(struct gni_ep *ep, u32 msg_id);
 bool kgni_cq_withdraw(struct gni_cq *cq, u16 id);
 bool kgni_cq_unsettled(struct gni_cq *cq, u16 id, bool raised);
 void kgni_cq_settle(struct gni_cq *cq, u16 id, u8 status);
+void kgni_cq_decide(struct gni_ep *ep, u16 id);
 void kgni_cq_gone(struct gni_cq *cq);
 void kgni_cq_flush(struct gni_cq *cq);
 void kgni_cq_drop(struct gni_cq *cq);

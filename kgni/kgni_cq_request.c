@@ -92,6 +92,7 @@ u16 kgni_cq_request_smsg(struct gni_ep *ep, u32 msg_id)
 	if (id) {
 		r = kgni_request(&cq->requests, id);
 		r->msg_id = msg_id;
+		r->number = ++ep->smsg_begun;
 		r->local_event = ep->local_event;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -222,15 +223,58 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 	return entry;
 }
 
+/* Has the sender of a message seen the status of its put? Then what it says can be seen, too. */
+static bool kgni_cq_decided(const struct kgni_request *r)
+{
+	/* pairs with kgni_cq_decide() */
+	return (s32)(smp_load_acquire(&r->ep->smsg_decided) - r->number) >= 0;
+}
+
 /*
  * Is the end of a message not known yet? The event of a put that has failed may be read before its
  * sender, on another processor, has seen the status and said whether it is tried again: the sender
- * will say so, and how it ended.
+ * will say so, and how it ended. A sender that has seen the put leave will say nothing any more: it
+ * was lost later, on its way or with the host of the peer.
  */
 static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request *r, u64 entry)
 	__must_hold(&cq->lock)
 {
-	return r->unsettled || (kgni_entry_status(entry) && !r->mended && !r->forced && !cq->gone);
+	if (r->unsettled)
+		return true;
+	if (!kgni_entry_status(entry) || r->mended || r->forced || cq->gone || kgni_cq_decided(r))
+		return r->unsettled;
+	WRITE_ONCE(r->ep->smsg_asked, true);
+	/* either this sees the decision, or kgni_cq_decide() sees that somebody has asked */
+	smp_mb();
+	return !kgni_cq_decided(r) || r->unsettled;
+}
+
+/**
+ * kgni_cq_decide() - the sender of a message has seen the status of its put
+ * @ep: endpoint
+ * @id: request of the last message; it may have ended
+ *
+ * Context: any; gni_ep.lock held.
+ */
+void kgni_cq_decide(struct gni_ep *ep, u16 id)
+{
+	struct gni_cq *cq = ep->cq;
+	struct kgni_request *r;
+	unsigned long flags;
+
+	/* what the sender has said of the message is there before */
+	smp_store_release(&ep->smsg_decided, ep->smsg_begun);
+	smp_mb(); /* pairs with kgni_cq_undecided() */
+	if (!READ_ONCE(ep->smsg_asked))
+		return;
+	spin_lock_irqsave(&cq->lock, flags);
+	ep->smsg_asked = false;
+	r = kgni_request(&cq->requests, id);
+	/* its event was read, and waits for what is known now */
+	if (r->kind == KGNI_REQUEST_SMSG && r->ep == ep && r->number == ep->smsg_begun &&
+	    r->entry && !r->unsettled)
+		kgni_cq_list(cq, id);
+	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
 /* Ends the message that @entry tells of. Return: what the client gets, 0 if it is not settled. */
@@ -248,6 +292,10 @@ static u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 		return 0;
 	}
 	status = r->mended ? ARIES_ST_OK : r->forced ? r->forced : kgni_entry_status(entry);
+	/* The peer waits for this one, and finds none that was sent behind it. */
+	if (status && !r->forced && !cq->gone &&
+	    (s32)(r->number - READ_ONCE(r->ep->smsg_first)) > 0)
+		WRITE_ONCE(r->ep->smsg_late, true);
 	local_event = r->local_event;
 	cq->room++;
 	kgni_cq_end(cq, id);

@@ -31,6 +31,7 @@ enum kgni_request_kind {
  * struct kgni_request - a post or a message
  * @descr: of a post
  * @msg_id: of a message
+ * @number: of it, as in gni_ep.smsg_begun
  * @ep: with a reference
  * @entry: its event, if that was read before its time
  * @local_event: names the endpoint if a message fails
@@ -48,7 +49,10 @@ enum kgni_request_kind {
 struct kgni_request {
 	union {
 		gni_post_descriptor_t *descr;
-		u32 msg_id;
+		struct {
+			u32 msg_id;
+			u32 number;
+		};
 	};
 	struct gni_ep *ep;
 	u64 entry;

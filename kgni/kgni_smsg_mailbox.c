@@ -131,6 +131,8 @@ gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_
 	if (free) {
 		kgni_smsg_open(s);
 		ep_hndl->smsg = s;
+		WRITE_ONCE(ep_hndl->smsg_first, ep_hndl->smsg_begun);
+		WRITE_ONCE(ep_hndl->smsg_late, false);
 	}
 	spin_unlock_irqrestore(&ep_hndl->lock, flags);
 	if (free)

@@ -61,6 +61,7 @@ static gni_return_t kgni_smsg_send_behind(struct gni_ep *ep, const struct kgni_t
 	if (!id)
 		return GNI_RC_NOT_DONE;
 	kgni_smsg_behind(ep, text, id);
+	kgni_cq_decide(ep, id);
 	return GNI_RC_SUCCESS;
 }
 
@@ -74,7 +75,7 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 
 	if (!s)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, ENOTCONN);
-	if (s->broken)
+	if (s->broken || READ_ONCE(ep->smsg_late))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBADMSG, s->out.sent);
 	if (text->bytes > s->largest)
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EMSGSIZE, text->bytes, s->largest);
@@ -99,6 +100,7 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 		kgni_smsg_sent(s, place);
 	else
 		kgni_smsg_failed(ep, text, place, id, first);
+	kgni_cq_decide(ep, id);
 	return GNI_RC_SUCCESS;
 }
 

@@ -47,6 +47,7 @@ typedef __u64 __le64;
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define clamp(x, low, high) min(max(x, low), high)
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define wmb() barrier()
 #define FIELD_PREP(mask, value) (((u64)(value) << __builtin_ctzll(mask)) & (mask))

@@ -586,14 +586,14 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *f)
 	if (!status && region && (f->mode & ARIES_EV_REMOTE))
 		queue_post(region->cq, entry_of(f, f->desc.remote_event, 0, ARIES_INFO_REMOTE,
 						ARIES_SRC_REMOTE));
-	if (fate == FABRIC_LOST || fate == FABRIC_UNHEARD)
+	if (fate == FABRIC_LOST || fate == FABRIC_UNHEARD || fate == FABRIC_LATE)
 		status = ARIES_ST_TIMEOUT;
 	if (fate == FABRIC_NO_WAY)
 		status = ARIES_ST_NO_NODE;
 	events(port->own, f, status);
 	if (fabric_meanwhile)
 		fabric_meanwhile(port->own->ad->node);
-	return status;
+	return fate == FABRIC_LATE ? ARIES_ST_OK : status;
 }
 
 int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *d)

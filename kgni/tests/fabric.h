@@ -18,6 +18,7 @@ enum fabric_fate {
 	FABRIC_DONE,
 	FABRIC_LOST,	/* the request: it has not happened, and times out */
 	FABRIC_UNHEARD, /* the response: it has happened, and times out */
+	FABRIC_LATE,	/* the request, and that is known only when the caller has gone on */
 	FABRIC_NO_WAY,	/* the node cannot be reached */
 	FABRIC_NOT_TAKEN, /* the NIC did not get it: full, or the job is suspended */
 };

@@ -400,6 +400,72 @@ static void silence(void **state)
 	}
 }
 
+static enum fabric_fate lost_later(unsigned int from, const struct aries_fma *fma)
+{
+	(void)from;
+	(void)fma;
+	return FABRIC_LATE;
+}
+
+static void read_it(unsigned int from)
+{
+	reap(&end[from]);
+}
+
+/*
+ * A message that is lost after its sender has seen it leave, as happens to one for another host:
+ * the event tells so, once, whether it is read before or after the sender has gone on. Nothing that
+ * is sent behind it would be found, so no more is taken until there is another connection.
+ */
+static void lost_late(bool meanwhile, unsigned int before)
+{
+	unsigned int n;
+
+	both(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT);
+	for (n = 0; n < before; n++)
+		assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	fabric_fate = lost_later;
+	fabric_meanwhile = meanwhile ? read_it : NULL;
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	fabric_fate = NULL;
+	fabric_meanwhile = NULL;
+	fabric_run(10);
+	reap(&end[0]);
+	assert_int_equal(end[0].completed, before + 1);
+	assert_int_equal(end[0].failed, 1);
+	assert_int_equal(send_one(&end[0]), GNI_RC_INVALID_PARAM);
+	for (n = 0; n < before; n++)
+		assert_true(receive_one(&end[1]));
+	assert_false(receive_one(&end[1]));
+	for (n = 0; n < 2; n++) {
+		assert_int_equal(gni_ep_unbind(end[n].ep), GNI_RC_SUCCESS);
+		memset(end[n].mailbox, 0, end[n].attr.buff_size);
+		assert_int_equal(gni_ep_bind(end[n].ep, !n, 77), GNI_RC_SUCCESS);
+	}
+	for (n = 0; n < 2; n++)
+		assert_int_equal(gni_smsg_init(end[n].ep, &end[n].attr, &end[!n].attr),
+				 GNI_RC_SUCCESS);
+	end[1].received = end[0].sent;
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	assert_true(receive_one(&end[1]));
+	reap(&end[0]);
+	assert_int_equal(end[0].failed, 1);
+}
+
+static void lost_late_all(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 8; n++) {
+		lost_late(n & 1, n / 2);
+		if (n == 7)
+			return;
+		finish(state);
+		begin(state);
+	}
+}
+
 /* It ends while a message waits for another attempt: the event comes, and nothing is touched
  * afterwards. */
 static void destroyed(void **state)
@@ -722,6 +788,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(read_before_the_sender, begin, finish),
 		cmocka_unit_test_setup_teardown(unheard, begin, finish),
 		cmocka_unit_test_setup_teardown(silence, begin, finish),
+		cmocka_unit_test_setup_teardown(lost_late_all, begin, finish),
 		cmocka_unit_test_setup_teardown(destroyed, begin, finish),
 		cmocka_unit_test_setup_teardown(reset, begin, finish),
 		cmocka_unit_test_setup_teardown(gone_meanwhile_all, begin, finish),
