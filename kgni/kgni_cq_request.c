@@ -234,7 +234,8 @@ static bool kgni_cq_decided(const struct kgni_request *r)
  * Is the end of a message not known yet? The event of a put that has failed may be read before its
  * sender, on another processor, has seen the status and said whether it is tried again: the sender
  * will say so, and how it ended. A sender that has seen the put leave will say nothing any more: it
- * was lost later, on its way or with the host of the peer.
+ * was lost later, on its way or with the host of the peer. What a sender says it says with the lock
+ * held, before it has decided.
  */
 static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request *r, u64 entry)
 	__must_hold(&cq->lock)
@@ -242,11 +243,11 @@ static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request
 	if (r->unsettled)
 		return true;
 	if (!kgni_entry_status(entry) || r->mended || r->forced || cq->gone || kgni_cq_decided(r))
-		return r->unsettled;
+		return false;
 	WRITE_ONCE(r->ep->smsg_asked, true);
 	/* either this sees the decision, or kgni_cq_decide() sees that somebody has asked */
 	smp_mb();
-	return !kgni_cq_decided(r) || r->unsettled;
+	return !kgni_cq_decided(r);
 }
 
 /**

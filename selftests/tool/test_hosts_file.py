@@ -208,6 +208,12 @@ class Launch(unittest.IsolatedAsyncioTestCase):
         with self.assertRaisesRegex(ConfigError, "launcher /nonexistent is not there"):
             await self.launch("/nonexistent")
 
+    async def test_logs_stay_in_their_folder(self):
+        keeper = RemoteHost(ClusterConfig(nodes=1, hosts=hostfile.parse("far.away 10.0.0.1 0\n", "f")), 0)
+        for name in ("../x.log", "/tmp/x.log", ".hidden.log", "pid", "a/b.log", ""):
+            with self.subTest(name), self.assertRaisesRegex(ValueError, "a log named"):
+                keeper.log(name, 0, b"")
+
     async def test_noise_of_a_login_is_skipped(self):
         keeper = await self.launch("/bin/sh", "-c", 'echo Welcome; exec "$@"')
         self.assertIsNotNone(keeper.link)
