@@ -10,6 +10,8 @@
  */
 #include "nic/fma_hold.hpp"
 
+#include "nic/inbound.hpp"
+
 namespace aries
 {
 
@@ -206,6 +208,7 @@ void Fma::return_held(const std::shared_ptr<HeldFma> &op, std::unique_lock<SpinL
 	FmaWork &work = held.work;
 
 	traffic_.respond(held.train, work.now, work.fmad.counters, work.passage);
+	later_back(held.beyond, work.passage.depart_ns, held.train.returns, work.passage);
 	if (traffic_.unanswered(work.passage) && held.status == ARIES_ST_OK)
 		held.status = traffic_.why_unanswered(work.passage);
 	count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));

@@ -37,6 +37,7 @@ struct HeldFma {
 	Train train = {};
 	AmoCommand command = {};
 	Served served = {};
+	CarriedResponse beyond = {};          /* what the target's host has said, if it is another one */
 	uint32_t far_life = 0, near_life = 0; /* MddSlot::life of both memory domains when it left */
 	uint8_t status = ARIES_ST_OK;
 	bool lands = false;  /* data come back */
