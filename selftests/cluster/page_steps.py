@@ -65,7 +65,7 @@ PAGES = {
         "gni-domain list": in_guest(r"pinned"),
         "gni-domain list --json": in_guest(r'"holders_known": ?true'),
         "gni-perf": in_guest(r"^", background=True),
-        "gni-perf 0": in_guest(r"(?s)put-lat.*smsg", node=1),
+        "gni-perf 0": in_guest(r"(?s)smsg.*put-lat.*amo-bw", node=1),
         "cp /usr/libexec/opengni/examples/first-put /tmp/program": unseen(r"^$", "scripts/cluster exec -- COMMAND"),
         "gni-trace ./program arguments": Step(r"start it with aprun", through=ALONE),
         "gni-trace -o trace.txt -T -e 'GNI_Post*,GNI_CqGetEvent' ./program": Step(r"got", through="scripts/aprun -n 2 -N 1 --cwd /tmp COMMAND"),
@@ -77,9 +77,9 @@ PAGES = {
         "scripts/cluster trace all start traces": Step(r"traces/node1\.pcapng"),
         "scripts/cluster trace all status": Step(r"traces/node1\.pcapng"),
         "scripts/aprun -n 2 -N 1 gni-perf --tests fma-put --iterations 10 --max-size 64": unseen(r"fma-put"),
-        "scripts/cluster trace all stop": Step(r""),
-        "qom-set path=/machine/peripheral/nic0 property=trace-file value=/tmp/node0.pcapng": Step(r"", through="scripts/cluster qmp 0 COMMAND"),
-        'qom-set path=/machine/peripheral/nic0 property=trace-file value=""': Step(r"", through="scripts/cluster qmp 0 COMMAND"),
+        "scripts/cluster trace all stop": Step(r"^"),
+        "qom-set path=/machine/peripheral/nic0 property=trace-file value=/tmp/node0.pcapng": Step(r"^", through="scripts/cluster qmp 0 COMMAND"),
+        'qom-set path=/machine/peripheral/nic0 property=trace-file value=""': Step(r"^", through="scripts/cluster qmp 0 COMMAND"),
         "tshark -X lua_script:scripts/wireshark/aries.lua -r /tmp/node0.pcapng": Step(r"(?i)put", through="cp traces/* .; COMMAND"),
         "mergecap -w all.pcapng node0.pcapng node1.pcapng": Step(r"^$"),
         "tshark -X lua_script:scripts/wireshark/aries.lua -r all.pcapng -Y 'aries.target == 1'": unseen(r"(?i)put"),
@@ -88,17 +88,17 @@ PAGES = {
     }),
     "aries-net": Page({
         "$ scripts/cluster up -n 3 --machine aries:groups=4 --place spread": Step(UP),
-        "$ .build/model/net/aries-net show": Step(r"c\d+-\d+c\d+s\d+"),
+        "$ .build/model/net/aries-net show": Step(r"c1-1s2a0n0"),
         "$ .build/model/net/aries-net route 0 2": Step(r"\d+:\d+"),
         "$ .build/model/net/aries-net tiles 96": Step(r"up"),
         "$ .build/model/net/aries-net counters 96 4": Step(r"AR_RTR"),
-        "$ .build/model/net/aries-net fail link 96:4": Step(r""),
+        "$ .build/model/net/aries-net fail link 96:4": Step(r"^"),
         "$ .build/model/net/aries-net links": Step(r"96:4"),
     }),
     "aries-hss": Page({
         "$ scripts/cluster up -n 3 --machine aries:groups=4 --place spread": Step(UP),
-        "$ .build/model/hss/aries-hss run &": Step(r"", through="COMMAND sleep 1"),
-        "$ .build/model/net/aries-net fail router 96": Step(r""),
+        "$ .build/model/hss/aries-hss run &": Step(r"^", through="COMMAND sleep 1"),
+        "$ .build/model/net/aries-net fail router 96": Step(r"^"),
         "$ .build/model/hss/aries-hss status": Step(r"96", through="sleep 5; COMMAND"),
     }),
     "topology": Page({
@@ -116,7 +116,7 @@ PAGES = {
     "time": Page({
         "$ scripts/cluster up -n 3 --machine aries:groups=4 --place 0,1,900 --time-rate 0.001 --hold-completions": Step(UP),
         "$ scripts/cluster exec --node 0,2 -- gni-perf --tests fma-put --sizes 8": Step(r"fma-put"),
-        "$ .build/model/net/aries-net time --rate 1 --hold off": Step(r""),
+        "$ .build/model/net/aries-net time --rate 1 --hold off": Step(r"^"),
         "scripts/cluster down": unseen(r"^$"),
         "$ .build/sim/aries-sim aries groups=64 --traffic uniform --load 0.3 --background busy.csv": Step(r"(?s)\{.*\}"),
         "$ scripts/cluster up -n 2 --machine aries:groups=64 --place random:7 --background busy.csv --time-rate 0.001 --hold-completions": Step(UP),
@@ -160,7 +160,7 @@ PAGES = {
         "scripts/cluster up -n 2 --net ipogif": Step(UP),
         "scripts/cluster exec --node 0 -- ping -c 3 hsn1": Step(r"3 packets received"),
         "scripts/cluster down": unseen(r"^$"),
-        "make net-image": unseen(r""),
+        "make net-image": unseen(r"^"),
         "scripts/cluster up -n 2 --net ethernet --initrd .build/initramfs-net-6.1.cpio": unseen(UP),
         "modprobe ipogif && ip addr add 10.128.0.1/16 dev ipogif0 && ip link set ipogif0 up": in_guest(r"^$"),
         "modprobe ipogif && ip addr add 10.128.0.2/16 dev ipogif0 && ip link set ipogif0 up": unseen(r"^$", on_node(1)),
@@ -218,13 +218,13 @@ PAGES = {
             "needs eight hosts with Slurm and Open MPI",
     }, before=r"printf 'builder: aries\ngroups: 2\n' >machine.yaml"),
     "reproductions": Page({
-        "scripts/figures.py --scale=tiny": Step(r""),
+        "scripts/figures.py --scale=tiny": Step(r"^"),
     }, elsewhere=everything(
         ("selftests/tool/test_figures.py", "def test_every_figure("), "make figures ARGS=worst-case"),
        not_run=everything(
         "takes hours; test_figures.py simulates each figure on small machines", "make figures", 'make figures ARGS="all-to-all --full"')),
     "CONTRIBUTING": Page({
-        "scripts/lint.sh --quick": Step(r""),
+        "scripts/lint.sh --quick": Step(r"^"),
     }, elsewhere={
         "make check": ("scripts/check.py", "Run all layers of tests"),
     }, not_run={

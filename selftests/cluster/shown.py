@@ -74,7 +74,8 @@ class Place:
 
     def sh(self, text, typed="", timeout=PATIENCE):
         """(exit status, output and errors) of a command."""
-        log = self.folder / ".output"  # no pipe: a cluster in the background would keep it open
+        # no pipe: a cluster in the background would keep it open; one for each command, for what is in the background writes on
+        log = Path(tempfile.mkstemp(dir=self.folder, prefix=".output")[1])
         with open(log, "wb") as out:
             status = subprocess.run([*self.enter, "bash", "-ec", self.here(text)], cwd=self.folder, input=typed.encode(), stdout=out, stderr=out,
                                     env=self.environment, timeout=timeout, check=False).returncode
