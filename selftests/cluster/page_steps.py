@@ -79,9 +79,10 @@ PAGES = {
         "scripts/aprun -n 2 -N 1 gni-perf --tests fma-put --iterations 10 --max-size 64": unseen(r"fma-put"),
         "scripts/cluster trace all stop": Step(r"^"),
         """scripts/cluster qmp 0 qom-set '{"path": "/machine/peripheral/nic0", "property": "trace-file", "value": "/tmp/node0.pcapng"}'""": Step(r"^"),
+        "scripts/aprun -n 2 -N 1 gni-perf --tests fma-put --iterations 5 --max-size 64": unseen(r"fma-put"),
         """scripts/cluster qmp 0 qom-set '{"path": "/machine/peripheral/nic0", "property": "trace-file", "value": ""}'""": Step(r"^"),
-        "tshark -X lua_script:scripts/wireshark/aries.lua -r /tmp/node0.pcapng": Step(r"(?i)put", through="cp traces/* .; COMMAND"),
-        "mergecap -w all.pcapng node0.pcapng node1.pcapng": Step(r"^$"),
+        "tshark -X lua_script:scripts/wireshark/aries.lua -r /tmp/node0.pcapng": Step(r"(?i)put"),
+        "mergecap -w all.pcapng node0.pcapng node1.pcapng": Step(r"^$", through="cp traces/* .; COMMAND"),
         "tshark -X lua_script:scripts/wireshark/aries.lua -r all.pcapng -Y 'aries.target == 1'": unseen(r"(?i)put"),
     }, not_run={
         "wireshark -X lua_script:scripts/wireshark/aries.lua /tmp/node0.pcapng": "opens a window; tshark reads the file by the same script",

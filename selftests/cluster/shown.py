@@ -70,6 +70,7 @@ class Place:
         text = re.sub(r"scripts/cluster (up|exec|shell|status|cp|kill|stop|start|down|console|fault|trace|qmp|ssh|gdb)\b",
                       rf"scripts/cluster \1 --name {self.name}", text)
         text = re.sub(r"\b(aries-(?:net|hss)) ", rf"\1 -f opengni-{os.getuid()}-{self.name} ", text)
+        text = text.replace("/tmp/node0.pcapng", f"{self.folder}/node0.pcapng")
         return text.replace("debian-12-6.1.", f"debian-12-{os.environ.get('KERNEL', '6.1')}.")
 
     def sh(self, text, typed="", timeout=PATIENCE):
@@ -77,7 +78,7 @@ class Place:
         # no pipe: a cluster in the background would keep it open; one for each command, for what is in the background writes on
         log = Path(tempfile.mkstemp(dir=self.folder, prefix=".output")[1])
         with open(log, "wb") as out:
-            status = subprocess.run([*self.enter, "bash", "-ec", self.here(text)], cwd=self.folder, input=typed.encode(), stdout=out, stderr=out,
+            status = subprocess.run([*self.enter, "bash", "-ec", f"cd {self.folder}\n{self.here(text)}"], input=typed.encode(), stdout=out, stderr=out,
                                     env=self.environment, timeout=timeout, check=False).returncode
         return status, log.read_text(encoding="utf-8", errors="replace")
 
