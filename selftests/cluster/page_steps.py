@@ -59,7 +59,7 @@ PAGES = {
         "gni-info": in_guest(r"(?m)^kgni0$"),
         "gni-info -d 0 --json": in_guest(JSON),
         "gni-info -a": in_guest(r" 0\n"),
-        "gni-info watch -i 1": Step(r"kgni0", through="scripts/cluster exec --node 0 -- sh -c 'timeout 5 COMMAND; test $? = 143'"),
+        "gni-info watch -i 1": Step(r"kgni0", through="scripts/cluster exec --node 0 -- sh -c 'COMMAND | head -2'"),
         "gni-info env": in_guest(r"UGNI_DEBUG"),
         "gni-domain create --job=1 --cookie=0x1234567": unseen(r"PMI_GNI_PTAG", on_node(0)),
         "gni-domain list": in_guest(r"pinned"),
