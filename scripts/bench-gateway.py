@@ -20,6 +20,7 @@ from pathlib import Path
 
 from opengni import host
 from opengni.arguments import Parser
+from opengni.output import program
 
 sys.path.insert(0, str(host.TOP / "selftests/cluster"))
 import hosts  # noqa: E402  # pylint: disable=wrong-import-position
@@ -79,4 +80,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(program(main))

@@ -25,6 +25,7 @@ import sys
 from opengni import Cluster, ClusterConfig, ClusterError
 from opengni import host
 from opengni.arguments import Parser
+from opengni.output import program
 
 PEER, PORT = "/kselftest/kgni/net_peer", 7100
 PROMISES = {"tcp": 3.0, "ping": 1.0, "udp64": 3.0}  # ipogif is so many times better
@@ -220,4 +221,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program(main))

@@ -17,6 +17,7 @@ import sys
 
 from opengni import Cluster, ClusterConfig, ClusterError
 from opengni.arguments import Parser
+from opengni.output import program
 
 DIR = "/sys/kernel/debug/gni_pingpong"
 PUT_BOUND = 1.5  # of libugni's
@@ -95,4 +96,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program(main))

@@ -15,6 +15,7 @@ import sys
 
 from opengni import Cluster, ClusterConfig, ClusterError
 from opengni.arguments import Parser
+from opengni.output import program
 
 MIB = 1 << 20
 WINDOW = 4  # transfers under way: more of them do not stay in the caches, as the one of gni-perf does
@@ -99,4 +100,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program(main))

@@ -31,6 +31,7 @@ from opengni import Cluster, ClusterConfig, ClusterError
 from opengni import fabric, host
 from opengni.application import Application, place
 from opengni.arguments import Parser
+from opengni.output import program
 
 MIB = 1 << 20
 BULK_SIZES = (MIB, 64 * MIB)
@@ -361,4 +362,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(program(main, sys.argv[1:]))

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from opengni.arguments import Parser
+from opengni.output import program
 
 ASSERTION = re.compile(r"(\t+)(ASSERT|EXPECT)_\w+\(")
 HEAD = re.compile(r"\t*(\} )?(for|while|if|else|\w*for_each\w*)\b")
@@ -46,4 +47,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program(main))

@@ -17,6 +17,7 @@ import time
 from opengni import layers, tap
 from opengni.arguments import Parser
 from opengni.errors import ClusterError
+from opengni.output import program
 
 SHOWN = 20
 LONG = 60.0  # seconds after which a layer names its slowest tests
@@ -85,4 +86,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program(main))

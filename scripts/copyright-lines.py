@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 from opengni.arguments import Parser
+from opengni.output import program
 
 TOP = Path(__file__).resolve().parent.parent
 HOLDER = "Copyright (c) 2026 The OpenGNI authors"
@@ -61,4 +62,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program(main))

@@ -20,6 +20,7 @@ import sys
 from manuals import api, completion, make, pages, usage
 from opengni import host
 from opengni.arguments import Parser
+from opengni.output import program
 
 OUT = host.BUILD / "doc"
 SOURCE = OUT / "source"
@@ -135,4 +136,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(program(main, sys.argv[1:]))

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from opengni.arguments import Parser
 from opengni.figures import FIGURES, SCALES
+from opengni.output import program
 
 TOP = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("OPENGNI_BUILD", TOP / ".build"))
@@ -110,4 +111,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(program(main, sys.argv[1:]))

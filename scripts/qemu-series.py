@@ -17,6 +17,7 @@ from pathlib import Path
 
 from opengni import host
 from opengni.arguments import Parser
+from opengni.output import program
 
 TOP = host.TOP
 DEVICE = TOP / "qemu-device/qemu"
@@ -266,4 +267,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program(main))

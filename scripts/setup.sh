@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb] [image] [qemu10]
+#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb] [image] [qemu10] [hosts]
 #
 # What only those need comes with their names. The list is Build-Depends of scripts/debian/control.
 #

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from opengni.arguments import Parser
+from opengni.output import program
 from opengni.traces import TraceError, read_otf2, read_pcapng, write_messages
 
 
@@ -37,4 +38,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(program(main, sys.argv[1:]))

@@ -163,7 +163,7 @@ std::ofstream open_file(const std::string &path)
 void check_written(std::ostream &file, const std::string &path)
 {
 	if (!file.flush())
-		throw RunError(path + " could not be written");
+		throw RunError(path + " cannot be written");
 }
 
 /* Only the first of several processes says something. */
@@ -245,6 +245,14 @@ int simulate(const Options &options, const Output &output)
 	return 0;
 }
 
+/* What was printed is there; other processes than the first print nothing (be_silent()). */
+int told(const Ranks *ranks)
+{
+	if (!ranks || ranks->rank() == 0)
+		check_written(std::cout, "standard output");
+	return 0;
+}
+
 int parse_and_run(int argc, char **argv, Ranks *ranks)
 {
 	CLI::App app{"Simulates an Aries network, or another dragonfly, flit by flit.", "aries-sim"};
@@ -262,15 +270,16 @@ int parse_and_run(int argc, char **argv, Ranks *ranks)
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::ParseError &error) {
-		return app.exit(error) ? WRONG_USAGE : 0;
+		if (app.exit(error))
+			return WRONG_USAGE;
+		return told(ranks);
 	}
-	if (output.list_parameters) {
-		list_parameters();
-		return 0;
-	}
-	if (output.list_machines) {
-		std::cout << topology::describe_builders();
-		return 0;
+	if (output.list_parameters || output.list_machines) {
+		if (output.list_parameters)
+			list_parameters();
+		else
+			std::cout << topology::describe_builders();
+		return told(ranks);
 	}
 	if (sub->parsed()) {
 		if (ranks)

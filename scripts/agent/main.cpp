@@ -211,6 +211,15 @@ socket /run/opengni/kvs.sock. With kvs, or under the name gni-kvs, it is a clien
 As process 1 it also reaps orphans. Exit status: 1 there is no such port, 2 the command line is wrong.
 )";
 
+/* Exit status when something was to be printed: 1 if it is lost, as on a full disk. */
+int told()
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	fputs("gni-agent: the output cannot be written\n", stderr);
+	return 1;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -224,11 +233,11 @@ int main(int argc, char **argv)
 	const std::string_view word = argc > 1 ? argv[1] : "";
 	if (word == "-h" || word == "--help") {
 		fputs(help_text, stdout);
-		return 0;
+		return told();
 	}
 	if (word == "-V" || word == "--version") {
 		puts("gni-agent (OpenGNI) " OPENGNI_VERSION);
-		return 0;
+		return told();
 	}
 	// Process 1 gets what is left of the kernel's command line, and the machine stops when it ends.
 	if (getpid() != 1 && (argc > 2 || word.substr(0, 1) == "-")) {

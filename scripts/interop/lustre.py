@@ -13,6 +13,7 @@ from guests import OUT, Guests, Report
 from opengni.arguments import Parser
 from opengni.config import DEFAULT_KERNEL, ClusterConfig
 from opengni.errors import ClusterError
+from opengni.output import program
 from opengni.testing import SyncCluster, kernel_complaints
 
 DIR = OUT / f"lustre-{DEFAULT_KERNEL}"
@@ -179,4 +180,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(program(main, sys.argv[1:]))

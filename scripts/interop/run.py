@@ -19,6 +19,7 @@ from guests import OUT, Guests, Report
 from opengni.arguments import Parser
 from opengni.config import ClusterConfig
 from opengni.errors import ClusterError
+from opengni.output import program
 from opengni.testing import SyncCluster, kernel_complaints
 
 LOG = OUT / "run.log"
@@ -101,4 +102,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(program(main, sys.argv[1:]))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""Jobs as ALPS starts them: communication domains on every node, and what PMI has to know."""
+"""Jobs as ALPS starts them, with communication domains on every node and the environment that PMI needs."""
 
 import asyncio
 import itertools
@@ -20,7 +20,7 @@ _numbers = itertools.count(1)
 
 
 def new_cookie():
-    """A cookie that no other job has."""
+    """A cookie that no other job uses."""
     pkey = PKEY_FIRST + secrets.randbelow(PKEY_LAST - PKEY_FIRST + 1)
     return pkey << 16 | secrets.randbelow(1 << 16)
 
@@ -74,7 +74,7 @@ class Application(Job):
             await self._release()
 
     def rank_env(self, rank):
-        """What ALPS and PMI tell a rank."""
+        """Environment of a rank as ALPS and PMI define it."""
         node = self.placement[rank]
         return {
             "PMI_RANK": str(rank), "PMI_SIZE": str(len(self.placement)), "PMI_APPNUM": "0", "PMI_SPAWNED": "0",

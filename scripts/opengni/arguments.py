@@ -4,6 +4,7 @@
 
 import argparse
 import functools
+import sys
 
 from .version import version
 
@@ -36,6 +37,11 @@ class Parser(argparse.ArgumentParser):
         """Operations of the command."""
         kwargs["parser_class"] = functools.partial(Parser, versioned=False)
         return super().add_subparsers(**kwargs)
+
+    def _print_message(self, message, file=None):
+        """As argparse does it, but that an error is not kept from output.program()."""
+        if message:
+            print(message, end="", file=file or sys.stderr, flush=True)
 
     def error(self, message):
         """Exit status 2."""

@@ -96,7 +96,7 @@ class _Terminal:
 
 
 async def readable():
-    """Until local input is there; a regular file always is."""
+    """Wait for local input; a regular file is always ready."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     try:
@@ -121,7 +121,7 @@ async def _forward_stdin(writer, window):
 
 
 class _Ends:
-    """How the ranks of a command have ended, in the order in which they did."""
+    """Exit codes of a command's ranks, in the order in which they ended."""
 
     def __init__(self):
         self.codes = {}
@@ -193,7 +193,7 @@ async def execute(name, request, label=True, stdin=True):
 
 
 class _Kept:
-    """Output that nobody sees."""
+    """Output that is collected instead of printed."""
 
     def __init__(self):
         self.text = {1: bytearray(), 2: bytearray()}

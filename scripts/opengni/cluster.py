@@ -24,7 +24,7 @@ class Cluster:
     """Boots, runs and tears down nodes. All methods belong to one event loop."""
 
     def __init__(self, config, progress=None):
-        """progress(line) is told what happens; default: nothing."""
+        """progress(line) is called with messages on what happens; by default they are dropped."""
         self.config = config
         self.kvs = Kvs()
         self.progress = progress or (lambda line: None)
@@ -41,7 +41,7 @@ class Cluster:
         directory = self.config.dir
         _prune(directory.parent)
         self.config.make_dir(anew=True)
-        # The path of a unix socket has room for 107 bytes.
+        # The path of a Unix socket is limited to 107 bytes.
         if len(str(self.nodes[-1].paths.agent)) > 100:
             raise ConfigError(f"the path {directory} is too long for sockets: set {host.STATE_VARIABLE} to a shorter place")
         (directory / "pid").write_text(f"{os.getpid()}\n", encoding="ascii")

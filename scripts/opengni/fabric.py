@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""Segment files of fabrics: who uses one, what a crash has left."""
+"""Segment files of fabrics: which processes use them, and files left over from a crash."""
 
 import os
 from pathlib import Path
@@ -37,7 +37,7 @@ def users(name):
 
 
 def _links(folder):
-    """Where the links of a folder in /proc lead; some vanish while one looks."""
+    """Targets of the links in a folder of /proc. Links that vanish meanwhile are skipped."""
     targets = []
     try:
         for link in folder.iterdir():
@@ -62,6 +62,6 @@ def check_free(name):
 
 
 def remove(name):
-    """Delete what a fabric left; the caller knows that nobody uses it."""
+    """Delete the files of a fabric; the caller has checked that nobody uses them."""
     for path in files(name):
         path.unlink(missing_ok=True)

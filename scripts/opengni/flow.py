@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""Windows of what is on its way to and from commands on nodes, so that nobody between has to keep it all."""
+"""Flow control for the input and output of commands on nodes: windows limit what the processes in between have to buffer."""
 
 import asyncio
 import struct
@@ -9,28 +9,28 @@ from .protocol import STDIN_WINDOW, Kind, frame
 
 
 class Window:
-    """Input of rank 0 that has been sent and not been taken: at most STDIN_WINDOW bytes and the last piece."""
+    """Input of rank 0 that has been sent but not been read: at most STDIN_WINDOW bytes plus one piece."""
 
     def __init__(self):
         self._room = STDIN_WINDOW
         self._more = asyncio.Event()
 
     async def take(self, size):
-        """Wait until so much may be sent."""
+        """Wait until this many bytes may be sent."""
         while self._room <= 0:
             self._more.clear()
             await self._more.wait()
         self._room -= size
 
     def taken(self, rank, payload):
-        """A STDIN_TAKEN frame."""
+        """Handle a STDIN_TAKEN frame."""
         if rank == 0:
             self._room += struct.unpack_from("<I", payload)[0]
             self._more.set()
 
 
 class Taken:
-    """Output that has been read here, told to the agents now and then."""
+    """Output that has been read here; reported to the agents from time to time."""
 
     STEP = 1 << 17
 
@@ -39,7 +39,7 @@ class Taken:
         self._untold = {}
 
     def add(self, rank, size):
-        """So many bytes of a rank's output have been used."""
+        """Count bytes of a rank's output that have been read."""
         untold = self._untold.get(rank, 0) + size
         if untold >= self.STEP:
             self._writer.write(frame(Kind.OUTPUT_TAKEN, rank, struct.pack("<I", untold)))

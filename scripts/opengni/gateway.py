@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""The gateway of a host: started before its nodes, started again when it ends by itself."""
+"""The gateway of a host: started before the host's nodes, and restarted if it ends by itself."""
 
 import asyncio
 import contextlib
@@ -12,12 +12,12 @@ from . import host
 from .errors import ConfigError, NodeError
 
 PROGRAM = host.product("model/gateway/aries-gateway", "bin/aries-gateway")
-START = 30.0  # seconds until it listens, on a busy machine
+START = 30.0  # seconds that it may take to listen on a busy machine
 AGAIN = 1.0  # seconds from its end to its next start
 
 
 def check(own):
-    """ConfigError for what keeps a gateway from starting: the program, the address, the port."""
+    """Raise ConfigError if a gateway cannot start because of its program, address or port."""
     if not PROGRAM.is_file():
         raise ConfigError(f"{PROGRAM} is missing: {host.missing('topo', 'opengni-tools')}; it is built where libfabric and libsodium are")
     family = socket.AF_INET6 if ":" in own.address else socket.AF_INET
@@ -30,7 +30,7 @@ def check(own):
 
 
 def make_key(path):
-    """A new key of a fabric: the text of its file."""
+    """Make a key for a fabric; the text of the key file."""
     if not PROGRAM.is_file():
         raise ConfigError(f"{PROGRAM} is missing: {host.missing('topo', 'opengni-tools')}; it is built where libfabric and libsodium are")
     path.unlink(missing_ok=True)
@@ -48,7 +48,7 @@ def _write_private(path, text):
 
 
 class Gateway:
-    """That of one host. @config is the host's, @hosts the text of the hosts file, @key that of the key's."""
+    """The gateway of one host. @config is the host's configuration, @hosts the text of the hosts file, @key the text of the key file."""
 
     def __init__(self, config, hosts, key):
         self.config = config
@@ -68,7 +68,7 @@ class Gateway:
                 "--chassis-per-group", str(layout.chassis), *config.gateway]
 
     async def start(self):
-        """Until it listens; NodeError with what it has said."""
+        """Start it and wait until it listens; NodeError quotes its output."""
         await self._spawn()
         end = asyncio.get_running_loop().time() + START
         while ": listens at " not in self._said():
@@ -95,7 +95,7 @@ class Gateway:
             await self._spawn()
 
     async def _status(self):
-        """What it tells of itself; NodeError."""
+        """The output of `aries-gateway status` as data; NodeError."""
         asked = await asyncio.create_subprocess_exec(str(PROGRAM), "status", "--self", self.config.host_name, "--json",
                                                      stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
         out, err = await asked.communicate()
@@ -104,7 +104,7 @@ class Gateway:
         return json.loads(out)
 
     async def peers(self):
-        """Hosts that it is not connected with yet: {name: why}."""
+        """Hosts to which it is not connected: {name: reason}."""
         try:
             peers = (await self._status())["peers"]
         except NodeError as error:
@@ -112,7 +112,7 @@ class Gateway:
         return {peer["host"]: peer.get("reason") or peer["state"] for peer in peers if peer["state"] != "up"}
 
     async def reachable(self):
-        """Nodes of other hosts that serve requests, as far as this host knows."""
+        """Nodes of other hosts that, as far as this host knows, serve requests."""
         return (await self._status())["carrier"]["nodes"]
 
     async def stop(self):

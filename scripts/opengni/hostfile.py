@@ -38,23 +38,23 @@ class Host:
 
     @property
     def where(self):
-        """Address and port as one word."""
+        """Address and port as one word, as in the file."""
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
     @property
     def line(self):
-        """As it stands in a file."""
+        """The line of the file."""
         return f"{self.name} {self.where} {self.first}-{self.last}\n"
 
     @property
     def is_here(self):
-        """Whether that is this machine, by its name."""
+        """Whether this is the local machine, by its name."""
         own = socket.gethostname()
         return self.name in (*_LOCAL, own, own.split(".")[0], os.environ.get("SLURMD_NODENAME"))
 
 
 def _where(text):
-    """(address, port) of a word; ValueError."""
+    """(address, port) from a word of the file; ValueError."""
     match = re.fullmatch(r"\[(.*)\](?::(\d+))?", text) or re.fullmatch(r"([^:]*):(\d+)", text)
     address, port = (match.group(1), match.group(2)) if match else (text, None)
     number = int(port) if port else PORT
@@ -67,7 +67,7 @@ def _where(text):
 
 
 def _host(words):
-    """The host of a line's words; ValueError."""
+    """The host that the words of a line describe; ValueError."""
     if len(words) != 3:
         raise ValueError(f"a host has a name, an address and nodes (alpha 10.0.0.1:7741 0-3), not {len(words)} word{'s'[:len(words) != 1]}")
     name, where, nodes = words
@@ -98,7 +98,7 @@ def _compare(host, others):
 
 
 def parse(text, name):
-    """Hosts in the order of the text; ConfigError that names file, line and cause. Their nodes are 0 to N - 1, none left out."""
+    """The hosts in the order of the text; together they have nodes 0 to N - 1. ConfigError names file, line and cause."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
@@ -129,5 +129,5 @@ def read(path):
 
 
 def count(hosts):
-    """Nodes on all of them."""
+    """Number of nodes on all hosts together."""
     return sum(len(host.nodes) for host in hosts)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""Where a node's machine runs: on this host. Another host does the same through remote.py."""
+"""Runs the virtual machines of nodes on this host; remote.py does the same for other hosts."""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +12,7 @@ LIMIT = 1 << 22
 
 
 class Here:
-    """This machine. An event loop may start as many nodes at a time as there are processors."""
+    """This host. An event loop starts as many nodes in parallel as there are processors."""
 
     name = ""
     gone = ""
@@ -22,7 +22,7 @@ class Here:
         self.gate = asyncio.Semaphore(max(2, host.cpus()))
 
     async def launch(self, node):
-        """Start a node's QEMU: its process."""
+        """Start a node's QEMU; the process."""
         for path in (node.paths.agent, node.paths.qmp, node.paths.serial, node.paths.gdb):
             path.unlink(missing_ok=True)
         if node.config.disk:
@@ -42,7 +42,7 @@ class Here:
 
     @staticmethod
     async def signal(node, which):
-        """To a node's QEMU, which has it then."""
+        """Send a signal to a node's QEMU."""
         node.process.send_signal(which)
 
     @staticmethod

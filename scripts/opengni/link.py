@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The OpenGNI authors
 """One connection between the cluster's head and a host: requests, messages, log files and byte streams, all over a pair of pipes.
 
-Frames have the form of those of protocol.py, and a newline behind them: Slurm passes on what a program prints line by line. Either end may
-ask and tell; only the head opens streams.
+Frames are those of protocol.py, each followed by a newline, because Slurm forwards a program's output line by line. Either end may send
+requests and messages; only the head opens streams.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ STEP = 1 << 16
 
 
 class Kind(enum.IntEnum):
-    """Of a frame; its id is a request's or a stream's number."""
+    """Kind of a frame; the frame's id is the number of a request or of a stream."""
 
     REQUEST = 1
     ANSWER = 2
@@ -38,7 +38,7 @@ class Kind(enum.IntEnum):
 
 
 class StreamWriter:
-    """The sending end of a stream, with what users of asyncio's writers need of it."""
+    """The sending end of a stream, with the part of asyncio's StreamWriter that its users need."""
 
     def __init__(self, link, ident):
         self._link, self._ident = link, ident
@@ -50,15 +50,15 @@ class StreamWriter:
             self._link.send(Kind.DATA, self._ident, data[at:at + STEP])
 
     async def drain(self):
-        """Wait while too much is on its way."""
+        """Wait while too much data is in flight."""
         await self._link.drain()
 
     def is_closing(self):
-        """Whether nothing can be sent any more."""
+        """Whether the stream is closed for sending."""
         return self._closed or self._link.over.is_set()
 
     def close(self):
-        """The end, in both directions."""
+        """Close both directions."""
         if not self._closed:
             self._closed = True
             self._link.end_stream(self._ident)
@@ -79,7 +79,7 @@ class Link:
         self.reason = ""
 
     def send(self, kind, ident, payload=b""):
-        """A frame, if the other end is there."""
+        """Send a frame, if the other end is still there."""
         if not self.over.is_set():
             self._writer.write(HEADER.pack(len(payload), kind, ident) + payload + END)
 
@@ -88,10 +88,10 @@ class Link:
         try:
             await self._writer.drain()
         except ConnectionError:
-            pass  # run() tells
+            pass  # run() reports it
 
     async def ask(self, op, **arguments):
-        """A request; its answer. ClusterError: what the other end says is wrong, or that it has gone."""
+        """Send a request and return the answer. ClusterError: the error of the other end, or that it has gone."""
         if self.over.is_set():
             raise NodeError(self.reason)
         number = next(self._numbers)
@@ -106,7 +106,7 @@ class Link:
         return found.get("value")
 
     def tell(self, **message):
-        """What needs no answer."""
+        """Send a message that needs no answer."""
         self._send_json(Kind.TELL, 0, message)
 
     def send_log(self, name, offset, data):
@@ -114,7 +114,7 @@ class Link:
         self.send(Kind.LOG, 0, name.encode() + b"\0" + offset.to_bytes(8, "little") + data)
 
     async def open(self, what):
-        """A stream to what the other end can connect to: (reader, writer). ConnectionRefusedError if nothing is there (yet)."""
+        """Open a stream to something that the other end can connect to: (reader, writer). ConnectionRefusedError if it does not exist (yet)."""
         number = next(self._numbers)
         reader = self._streams[number] = asyncio.StreamReader(limit=1 << 22)
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
@@ -129,12 +129,12 @@ class Link:
         return reader, StreamWriter(self, number)
 
     def end_stream(self, number):
-        """This end needs it no more."""
+        """Forget a stream that this end no longer needs."""
         self.send(Kind.CLOSE, number)
         self._end_reader(number)
 
     async def run(self):
-        """Serve until an end goes: why, in words."""
+        """Serve until one end closes the connection; the reason as text."""
         beat = asyncio.create_task(self._beat())
         try:
             while True:
@@ -252,7 +252,7 @@ class Link:
 
 
 async def skip_noise(reader):
-    """Read up to the greeting: the version that it names. ConnectionError: what came instead."""
+    """Skip everything up to the greeting and return the version that it names. ConnectionError shows what came instead."""
     noise = b""
     while len(noise) < NOISE_MOST:
         line = await reader.readline()

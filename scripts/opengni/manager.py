@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""aries-hss beside a cluster: a manager that runs, and what it has told."""
+"""A running aries-hss beside a cluster, and its events."""
 
 import json
 import signal
@@ -14,7 +14,7 @@ TOOL = host.BUILD / "model" / "hss" / "aries-hss"
 
 
 def command(fabric, *arguments):
-    """What a command prints; NodeError with its complaint."""
+    """The output of a command; NodeError quotes its error message."""
     result = subprocess.run([TOOL, "--fabric", str(fabric), *map(str, arguments)], capture_output=True, text=True, timeout=TIME, check=False)
     if result.returncode:
         raise NodeError(f"aries-hss {' '.join(map(str, arguments))} ended with {result.returncode}: {result.stderr}")
@@ -22,12 +22,12 @@ def command(fabric, *arguments):
 
 
 def status(fabric):
-    """aries-hss status as objects."""
+    """The output of `aries-hss status` as data."""
     return json.loads(command(fabric, "status", "--json"))
 
 
 class Manager:
-    """A process that looks after the network of a fabric; its journal is a file, so that nobody has to read along."""
+    """A process that manages the network of a fabric. Its journal is a file, so nobody has to read its output while it runs."""
 
     def __init__(self, fabric, log, *options):
         self.log = log
@@ -36,21 +36,21 @@ class Manager:
                                         stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def events(self, event=None):
-        """What it has told so far, also those before it under the same log; of one kind or of all."""
+        """Its events so far, including those of earlier managers with the same log; of one kind or of all."""
         try:
             text = self.log.read_text(encoding="utf-8")
         except FileNotFoundError:
             return []
-        # a line that is just being written is left for the next time
+        # an incomplete last line is read the next time
         lines = [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
         return [line for line in lines if event is None or line["event"] == event]
 
     def mine(self, event=None):
-        """What this very process has told."""
+        """The events of this process alone."""
         return [line for line in self.events()[self._seen:] if event is None or line["event"] == event]
 
     def step(self):
-        """With --step: let it begin the phase before which it waits."""
+        """With --step: let it begin the phase for which it waits."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
@@ -58,7 +58,7 @@ class Manager:
         return self.process.poll() is None
 
     def end(self, number=signal.SIGTERM):
-        """Exit status."""
+        """End it; the exit status."""
         self.process.send_signal(number)
         code = self.process.wait(TIME)
         self.process.stdin.close()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""What `cluster up --hosts` runs on each host: machines and the gateway of that host, told by the head what to do.
+"""What `cluster up --hosts` runs on each host: machines and the gateway of that host, on orders of the head.
 
-It talks with the head by standard input and output (link.py). When the head has gone, however that came, all that it runs ends.
+It talks to the head over standard input and output (link.py). When the head has gone, for whatever reason, it ends everything that it runs.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ LOG_STEP = 1 << 16
 
 
 class Logs:
-    """Log files of a folder, whose new bytes go to the head."""
+    """The log files in a folder; new bytes are sent to the head."""
 
     def __init__(self, folder, link):
         self._folder, self._link = folder, link
         self._sent = {}
 
     async def look(self):
-        """Send what is new; a file that has become shorter is another one."""
+        """Send what is new. A file that has become shorter is a new file."""
         for path in sorted(self._folder.glob("*.log")):
             await self._look_at(path)
 
@@ -46,7 +46,7 @@ class Logs:
                     at = 0
                 file.seek(at)
                 if path.name not in self._sent:
-                    self._link.send_log(path.name, 0, b"")  # also one that stays empty is there at the head
+                    self._link.send_log(path.name, 0, b"")  # so that the head has the file even if it stays empty
                 while data := file.read(LOG_STEP):
                     self._link.send_log(path.name, at, data)
                     at += len(data)
@@ -70,20 +70,20 @@ class Member:
         self._tasks = set()
 
     async def serve(self, request):
-        """A request of the head."""
+        """Serve a request of the head."""
         operation = getattr(self, "_op_" + str(request.pop("op")), None)
         if operation is None:
             raise ClusterError("the head asks for what this host does not know")
         return await operation(**request)
 
     def told(self, _message):
-        """The head has nothing to tell."""
+        """Messages: the head sends none."""
 
     def log(self, _name, _offset, _data):
-        """Logs go the other way."""
+        """Log data: only members send it."""
 
     async def connect(self, what):
-        """A socket of a node's QEMU."""
+        """Connect to a socket of a node's QEMU."""
         if what["what"] not in ("agent", "qmp", "serial"):
             raise ClusterError(f"no socket '{what['what']}'")
         return await self.keeper.connect(self._node(what["node"]), what["what"])
@@ -94,7 +94,7 @@ class Member:
         return self.nodes[number]
 
     async def _op_check(self, config, hosts):
-        """Whether all is there that this host's nodes need; nothing is started."""
+        """Check that this host has everything its nodes need, without starting anything."""
         self.config = ClusterConfig(**config)
         self.config.validate()
         own = next(entry for entry in hostfile.parse(hosts, "hosts") if entry.name == self.config.host_name)
@@ -138,7 +138,7 @@ class Member:
         self.link.tell(node=node.number, status=status)
 
     async def _op_signal(self, node, number):
-        """To a node's QEMU."""
+        """Send a signal to a node's QEMU."""
         own = self._node(node)
         if own.running:
             own.process.send_signal(number)
@@ -187,7 +187,7 @@ class Member:
 
 
 async def _pipes():
-    """(reader, writer) of standard input and output; whatever else prints prints to standard error from now on."""
+    """(reader, writer) for standard input and output. From now on print() goes to standard error, so that it cannot disturb the frames."""
     loop = asyncio.get_running_loop()
     out = os.fdopen(os.dup(1), "wb", 0)
     os.dup2(2, 1)

@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Traffic of all kinds between nodes while parts of the network are taken down and up at random, by aries-net.
 
-The rounds, the workers and what counts as a defect are those of chaos; only what breaks is another. The whole network is mended
-before each lap, so a lap that does not end is traffic that has found no way although every link is up.
+Rounds, workers and the definition of a defect are those of chaos; only the faults differ. The whole network is repaired
+before each lap, so a lap that does not end means that traffic has found no path although every link is up.
 """
 
 import json
@@ -25,7 +25,7 @@ TIME = 60.0
 class NetworkChaos(Chaos):
     """A run over a SyncCluster whose nodes sit at places of a machine.
 
-    With a file as journal a manager of the network (aries-hss) is at work all the time, which loads other route tables.
+    If @journal names a file, a network manager (aries-hss) runs all the time and loads new route tables.
     """
 
     def __init__(self, cluster, seed, kinds=KINDS, journal=None, **others):
@@ -38,7 +38,7 @@ class NetworkChaos(Chaos):
         self.done_faults, self.faults, self.rounds = 0, Counter(), 0
 
     def net(self, *arguments):
-        """What aries-net prints, as objects if it was asked to."""
+        """The output of aries-net, parsed if it is JSON."""
         command = [self.tool, "--fabric", self.cluster.config.fabric, *map(str, arguments)]
         result = subprocess.run(command, capture_output=True, text=True, timeout=TIME, check=False)
         if result.returncode:
@@ -46,11 +46,11 @@ class NetworkChaos(Chaos):
         return json.loads(result.stdout) if "--json" in arguments else None
 
     def _chance(self, fault):
-        """What is random in a fault beside what the plan says; the plan decides it, too."""
+        """A random generator for the details of a fault, seeded by the plan."""
         return random.Random(str(fault))
 
     def _links(self, fault):
-        """Some of the links at the router of a node, now and then all of them."""
+        """Some of the links of a node's router, sometimes all of them."""
         links, chance = self.links[self.routers[fault.node]], self._chance(fault)
         return chance.sample(links, chance.choice((1, 3, len(links) // 2, len(links))))
 
@@ -94,7 +94,7 @@ class NetworkChaos(Chaos):
         return self._break_part("node", fault.node)
 
     def run(self, rounds, first=0):
-        """As Chaos does; a manager that does not live through it is a defect."""
+        """As Chaos.run(); it is also a defect if the manager dies."""
         if self.journal is None:
             super().run(rounds, first)
             return
@@ -117,7 +117,7 @@ class NetworkChaos(Chaos):
         self.rounds += 1
 
     def totals(self):
-        """One line: what has failed, what the workers have done meanwhile, how often the network was quiesced."""
+        """One line: the faults, the work that was done meanwhile, and how often the network was quiesced."""
         failed = {name: count for name, count in self.done.items() if name.startswith("failed: ")}
         faults = ", ".join(f"{kind} {self.faults[kind]}" for kind in self.kinds)
         return (f"{self.rounds} rounds; faults: {faults}; {self.done_faults} changes; {self.done['operations ended']} operations ended, "

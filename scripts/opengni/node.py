@@ -109,7 +109,7 @@ class Node:
             gone.cancel()
 
     def _why_ended(self, status):
-        """QEMU's own words, or the end of the console where it had none (a guest's panic)."""
+        """QEMU's own error message, or the end of the console log if there is none, as after a guest's panic."""
         binary = str(self.config.qemu_path())
         said = [line for line in self.paths.qemu_log.read_text(encoding="utf-8", errors="replace").splitlines()
                 if line and not line.startswith((binary, "'" + binary))]
@@ -132,7 +132,7 @@ class Node:
     async def run(self, argv, env=None, cwd="/", timeout=60.0, stdin=b"", silence=None):
         """Run a command and return its Result; NodeError when it takes too long or the node dies.
 
-        @silence: seconds without output that are too long; @timeout does not count then
+        @silence: limit in seconds without output, which replaces @timeout
         """
         output = {1: bytearray(), 2: bytearray()}
         process = self.start_command(argv, env, cwd, on_output=lambda stream, data: output[stream].extend(data))

@@ -44,6 +44,27 @@ def reader_gone():
     return 128 + signal.SIGPIPE
 
 
+def program(main, *arguments):
+    """Exit status of a script whose work main() does. What becomes of its output is found here, also of --help and --version: output
+    that cannot be written is an error of one line, as on a full disk, and a reader that has gone is none."""
+    try:
+        try:
+            status = main(*arguments)
+        except SystemExit as end:
+            status = end.code
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        return reader_gone()
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except OSError as error:
+        reader_gone()  # or the interpreter complains of what is still to be written
+        print(f"{os.path.basename(sys.argv[0])}: {error.filename or 'the output cannot be written'}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
 def labels_for(placement):
     """Labels for ranks on nodes: 'node 1: ', with the rank where nodes have several."""
     if len(set(placement)) == len(placement):

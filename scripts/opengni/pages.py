@@ -6,11 +6,12 @@ import re
 
 from . import host
 
-FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+FENCED = re.compile(r"^```([^`\n]*)\n(.*?)^```$", re.M | re.S)
 INDENTED = re.compile(r"(?:^\n|\A)((?:^ {4}.*\n)+)", re.M)
 INLINE = re.compile(r"`((?:[A-Z]+=\S+ )*(?:make|scripts/\w+) [^`]+)`")
+COMMAND = re.compile(r"^.*<<'?(\w+)'?.*\n(?:.*\n)*?\1$|^.*$", re.M)
 # What is said about a command, behind it.
-COMMENT = re.compile(r"\s{3,}.*$|\s+#.*$")
+COMMENT = re.compile(r"(^|\s+)# .*$")
 
 
 def text(name):
@@ -28,8 +29,13 @@ def blocks(page):
 
 
 def commands(page):
-    """Every line of its blocks, without what is said about it."""
-    return [COMMENT.sub("", line) for lines in blocks(page) for line in lines]
+    """Every command of its blocks, without what is said about it behind a #: a line, or several that end with a backslash, or with
+    what is between << WORD and WORD."""
+    found = []
+    for lines in blocks(page):
+        text = re.sub(r" *\\\n\s*", " ", "\n".join(lines))
+        found += [match[0] if match[1] else COMMENT.sub("", match[0]) for match in COMMAND.finditer(text)]
+    return found
 
 
 def section(page, title):

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from . import host
 
-PERIOD = 0.5  # seconds between two looks at the machine
+PERIOD = 0.5  # seconds between two samples
 
 
 def running_threads(loadavg):
-    """Threads that run or want to, from the text of /proc/loadavg ("0.5 0.4 0.3 3/456 789": 3)."""
+    """Number of threads that run or are runnable, from the text of /proc/loadavg ("0.5 0.4 0.3 3/456 789": 3)."""
     return int(loadavg.split()[3].split("/")[0])
 
 
@@ -31,7 +31,7 @@ def stolen_ticks(stat):
 
 
 class Clock:
-    """Seconds weighted with the part of a processor that each thread that wants one gets."""
+    """Seconds, weighted with the share of a processor that each runnable thread gets."""
 
     def __init__(self, cpus, read=lambda name: Path(name).read_text(encoding="ascii"), wall=time.monotonic):
         self._cpus, self._read, self._wall = cpus, read, wall
@@ -41,7 +41,7 @@ class Clock:
         self.look()
 
     def look(self):
-        """Take a new sample; the time until the next one counts with it."""
+        """Take a new sample, which holds until the next one."""
         try:
             rate = min(1.0, self._cpus / max(1, running_threads(self._read("/proc/loadavg"))))
             stolen, total = stolen_ticks(self._read("/proc/stat"))
@@ -86,18 +86,18 @@ def _sample(made):
 
 
 class PatientLoop(asyncio.SelectorEventLoop):
-    """Event loop whose time-outs are counted by the clock above."""
+    """Event loop whose time-outs are measured by the clock above."""
 
     def time(self):
         return clock().now()
 
 
 class Silent(Exception):
-    """A program has said nothing for too long."""
+    """A program has printed nothing for too long."""
 
 
 def descendants(pid):
-    """Names of the programs below @pid that have no children themselves: what it is waiting for."""
+    """Names of the descendants of @pid that have no children themselves, that is, what it is waiting for."""
     children, names = {}, {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""Hosts as the head of a cluster sees them: each runs its nodes by member.py, which a launcher such as ssh has started there."""
+"""The hosts of a cluster, from the head's point of view. Each host runs its nodes with member.py, which a launcher such as ssh starts there."""
 
 import asyncio
 import contextlib
@@ -25,12 +25,12 @@ _LOG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.log")
 
 
 def _environment():
-    """Ours, without what Slurm has told this process about its own step: srun would take that for options of the next."""
+    """Our environment without Slurm's variables about the current step, which srun would take as options of the next one."""
     return {name: value for name, value in os.environ.items() if not name.startswith("SLURM_") or name in SLURM_KEPT}
 
 
 class RemoteMachine:
-    """A node's QEMU on another host, as asyncio's processes are used."""
+    """A node's QEMU on another host, with the interface of asyncio's processes."""
 
     def __init__(self, keeper, number, pid, line):
         self._keeper, self._number = keeper, number
@@ -39,13 +39,13 @@ class RemoteMachine:
         self._ended = asyncio.Event()
 
     def ended(self, status):
-        """The host has told so, or has gone."""
+        """The host reports that QEMU has ended, or has gone itself."""
         if self.returncode is None:
             self.returncode = status
             self._ended.set()
 
     async def wait(self):
-        """Its exit status, as asyncio has them."""
+        """Wait for its end; the exit status as asyncio gives it."""
         await self._ended.wait()
         return self.returncode
 
@@ -59,7 +59,7 @@ class RemoteMachine:
 
 
 class RemoteHost:
-    """A host, and how one talks with it. keeper.Here is the same for nodes of this one."""
+    """A host and the connection to it. keeper.Here has the same interface for nodes of this host."""
 
     def __init__(self, config, index):
         self.config = config
@@ -80,11 +80,11 @@ class RemoteHost:
 
     @property
     def gone(self):
-        """Why nothing can be asked of it, or nothing."""
+        """Why it does not answer requests, or ''."""
         return self.link.reason if self.link and self.link.over.is_set() else "" if self.link else "it has not been started"
 
     def _command(self):
-        """What is run on this machine to reach it."""
+        """The command that is run on this machine to reach it."""
         own = self.config.remote_command or shutil.which(f"{host.PREFIX}/bin/cluster" if host.PREFIX else f"{host.TOP}/scripts/cluster")
         words = [own or "cluster", "member"]
         if os.environ.get("OPENGNI_BUILD"):
@@ -102,7 +102,7 @@ class RemoteHost:
         return [*launcher, self.name, *words]
 
     async def launch_member(self):
-        """Start its end and hear its greeting; NodeError."""
+        """Start the member there and read its greeting; NodeError."""
         with open(self._errors, "ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command(), env=_environment(), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log, start_new_session=True,
@@ -119,7 +119,7 @@ class RemoteHost:
         self._serving = asyncio.create_task(self._serve())
 
     def _says(self, reason):
-        """With the last thing that the launcher has complained of."""
+        """An error message: the reason, and the launcher's last line or else its command."""
         lines = self._errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return f"host {self.name}: {reason}" + (f": {lines[-1]}" if lines else f" (command: {' '.join(self._command())})")
 
@@ -131,7 +131,7 @@ class RemoteHost:
                 machine.ended(-signal.SIGHUP)
 
     async def ask(self, op, **arguments):
-        """A request; errors name the host."""
+        """Send a request and return the answer; errors name the host."""
         if not self.link:
             raise NodeError(f"host {self.name}: {self.gone}")
         try:
@@ -140,7 +140,7 @@ class RemoteHost:
             raise NodeError(f"host {self.name}: {error}") from None
 
     async def check(self, text):
-        """Whether it has what its nodes need: in words what it will do."""
+        """Check that it has what its nodes need; returns a description of what it will do."""
         found = await self.ask("check", config=self.config.for_host(self.index), hosts=text)
         nodes = f"nodes {self.entry.first}-{self.entry.last}" if len(self.entry.nodes) > 1 else f"node {self.entry.first}"
         return f"host {self.name}: {nodes}, gateway at {self.entry.where}, accelerator {found['accel']}: {found['reason']}"
@@ -167,7 +167,7 @@ class RemoteHost:
         return await self.link.open({"node": node.number, "what": what})
 
     def send_signal(self, number, which):
-        """To a node's QEMU, some time."""
+        """Send a signal to a node's QEMU without waiting."""
         task = asyncio.get_running_loop().create_task(self._signal(number, which))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -176,24 +176,24 @@ class RemoteHost:
         try:
             await self.ask("signal", node=number, number=which)
         except NodeError:
-            pass  # with its host the node has ended, too
+            pass  # the node has ended with its host
 
     async def signal(self, node, which):
-        """To a node's QEMU, which has it then."""
+        """Send a signal to a node's QEMU and wait until it has been sent."""
         await self.ask("signal", node=node.number, number=int(which))
 
     async def serve(self, request):
-        """Hosts ask for nothing."""
+        """Requests: hosts send none."""
         raise ClusterError(f"host {self.name} asks for '{request.get('op')}'")
 
     def told(self, message):
-        """The end of a node's QEMU."""
+        """A message: a node's QEMU has ended."""
         machine = self._machines.get(message["node"])
         if machine:
             machine.ended(message["status"])
 
     def log(self, name, offset, data):
-        """Logs of all hosts are in the cluster's folder here."""
+        """Store log data; the logs of all hosts are in the cluster's folder here."""
         if not _LOG.fullmatch(name):
             raise ValueError(f"a log named {name!r}")
         path = self.config.dir / name
@@ -204,12 +204,12 @@ class RemoteHost:
                 file.truncate()
 
     async def end(self):
-        """End its nodes and its gateway, if it is there."""
+        """End its nodes and its gateway, if it still answers."""
         if self.link and not self.gone:
             try:
                 await asyncio.wait_for(self.ask("down"), END)
             except (asyncio.TimeoutError, NodeError):
-                pass  # its end of the connection ends, and with it everything there
+                pass  # the member sees the end of its input and ends everything there
             self.link.close()
         if self._serving:
             self._serving.cancel()
@@ -217,7 +217,7 @@ class RemoteHost:
         await self._end_launcher(END if self.link else 0.1)
 
     async def _end_launcher(self, patience):
-        """It ends when its input does, or is killed with all that it has started here."""
+        """Wait for the launcher, which ends with its input; if it does not, kill it and everything it has started here."""
         if not self._process or self._process.returncode is not None:
             return
         self._process.stdin.close()
@@ -229,7 +229,7 @@ class RemoteHost:
             await self._launcher_gone()
 
     async def _launcher_gone(self):
-        """asyncio knows of a process's end only when its output has been read."""
+        """Wait for the launcher's end. asyncio reports the end of a process only after its output has been read."""
         while await self._process.stdout.read(1 << 16):
             pass
         await self._process.wait()
@@ -249,7 +249,7 @@ class Fleet:
         return self._of[number]
 
     async def up(self):
-        """Reach all hosts, see that they have what they need, connect them. ConfigError that names all that is wrong: nothing has booted then."""
+        """Connect to all hosts, check that they have what they need, and connect their gateways. ConfigError lists all problems; nothing has booted then."""
         text = "".join(entry.line for entry in self.config.hosts)
         await self._each(lambda keeper: keeper.launch_member())
         for line in await self._each(lambda keeper: keeper.check(text)):
@@ -261,7 +261,7 @@ class Fleet:
         await self._connected()
 
     async def _connected(self):
-        """Until every gateway has found all others."""
+        """Wait until every gateway is connected with all others."""
         loop = asyncio.get_running_loop()
         end = loop.time() + CONNECTED
         while True:
@@ -275,7 +275,8 @@ class Fleet:
         self.progress(f"{len(self.hosts)} hosts are connected")
 
     async def settle(self, numbers):
-        """Until every host knows that these nodes have booted, as programs on one host find them at once. Not for ever: drivers may be missing."""
+        """Wait until every host knows that these nodes have booted, because on a single host programs find them at once. The wait
+        is limited: drivers may be missing."""
         loop = asyncio.get_running_loop()
         end = loop.time() + SETTLED
         while loop.time() < end:
@@ -286,7 +287,7 @@ class Fleet:
         self.progress("not every host knows of all nodes: do they have the driver?")
 
     async def _each(self, do):
-        """On all hosts at once; what each has answered."""
+        """Do something on all hosts in parallel; the answers."""
         results = await asyncio.gather(*(do(keeper) for keeper in self.hosts), return_exceptions=True)
         wrong = [result for result in results if isinstance(result, BaseException)]
         for result in wrong:

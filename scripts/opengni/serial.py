@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""The serial console of a node: one connection to QEMU, and any number of watchers at it."""
+"""The serial console of a node: one connection to QEMU, shared by any number of watchers."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ BEHIND = 1 << 20
 
 
 class Console:
-    """The cluster's end: QEMU takes one connection, which lasts as long as somebody watches."""
+    """The cluster's end. QEMU accepts one connection, which is kept as long as there is a watcher."""
 
     def __init__(self, node):
         self._node = node
@@ -21,7 +21,7 @@ class Console:
         self._lock = asyncio.Lock()
 
     async def watch(self, reader, writer):
-        """Serve a watcher until it goes or the machine does: bytes in both directions after the answer."""
+        """Serve a watcher until it or the machine ends: after the answer, bytes in both directions."""
         async with self._lock:
             if not self._watchers:
                 await self._open()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""A cluster in the background, and its socket for the commands that come later.
+"""A cluster in the background, and the socket on which it takes commands.
 
 A client sends one JSON line. The answer to all but "exec" and "aprun" is one JSON line; an
 "exec" is answered by {"ranks": [node of rank 0, ...]} and then frames of
@@ -26,7 +26,7 @@ SOCKET = "ctl.sock"
 
 
 class Server:
-    """Serves one cluster until somebody says down."""
+    """Serves one cluster until `down`."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -112,7 +112,7 @@ class Server:
         await self._stream(application, request, reader, writer)
 
     async def _stream(self, job, request, reader, writer):
-        """What a job prints and how its ranks end, in the order in which they do."""
+        """Send the output of a job, and the exit codes of its ranks in the order in which they end."""
         _say(writer, {"ranks": job.placement, "job": job.name})
         for rank, process in enumerate(job.processes):
             process.on_taken = functools.partial(_taken, writer, rank)
@@ -125,19 +125,19 @@ class Server:
                 text = result.error.encode() if result.code == LOST else b""
                 writer.write(frame(Kind.EXIT, result.rank, struct.pack("<II", code, number) + text))
             await writer.drain()
-        except ClusterError as error:  # a frame, too: the client does not read lines any more
+        except ClusterError as error:  # as a frame: by now the client no longer reads lines
             for rank in range(len(job.placement)):
                 writer.write(frame(Kind.EXIT, rank, struct.pack("<II", LOST, 0) + (b"" if rank else str(error).encode())))
             await writer.drain()
         finally:
             control.cancel()
             await asyncio.gather(control, return_exceptions=True)
-        # To close with something unread would take from the client what it has not read yet.
+        # Closing with unread input would discard output that the client has not read yet.
         while await reader.read(PAYLOAD_MAX):
             pass
 
     async def _control(self, job, reader):
-        """What the client sends while the job runs; its end ends the job."""
+        """Handle what the client sends while the job runs; the job ends with the connection."""
         try:
             while True:
                 kind, rank, payload = await read_frame(reader)

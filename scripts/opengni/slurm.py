@@ -28,7 +28,7 @@ def _scontrol(*words):
 
 
 def _address(name):
-    """Numeric address of a host by Slurm's own table, which may have a name."""
+    """Numeric address of a host. Slurm's table may have a name in its place."""
     match = re.search(r"\bNodeAddr=(\S+)", _scontrol("show", "node", name, "-o"))
     known = match.group(1) if match else name
     try:

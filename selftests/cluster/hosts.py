@@ -129,10 +129,11 @@ class Line(threading.Thread):
 class Hosts:
     """Hosts 0 to count - 1 at a switch, with addresses one after the other in a network of their own."""
 
-    NETWORK = ipaddress.ip_network("10.99.0.0/24")
+    NETWORK = "10.99.0.0/24"
 
-    def __init__(self, count, lines=None, clocks=None):
+    def __init__(self, count, lines=None, clocks=None, network=NETWORK):
         """lines: {host: {"delay": s, "loss": share}} for cables that are no good; clocks: {host: s that it is ahead}."""
+        self.network = ipaddress.ip_network(network)
         reason = missing()
         if reason:
             raise HostsError(reason)
@@ -157,7 +158,7 @@ class Hosts:
         for i in range(count):
             self.spaces.append(Space(f"host {i}", clocks.get(i, 0)))
             self._cable(i, lines.get(i))
-            self.spaces[i].run("ip", "addr", "add", f"{self.address(i)}/{self.NETWORK.prefixlen}", "dev", "wire")
+            self.spaces[i].run("ip", "addr", "add", f"{self.address(i)}/{self.network.prefixlen}", "dev", "wire")
             self.spaces[i].run("ip", "link", "set", "wire", "up")
             self.switch.run("ip", "link", "set", f"port{i}", "master", "switch", "up")
         for i in range(count):
@@ -191,7 +192,7 @@ class Hosts:
 
     def address(self, i):
         """Of a host, as text."""
-        return str(self.NETWORK[i + 1])
+        return str(self.network[i + 1])
 
     def run(self, i, *arguments, **options):
         """Runs a command on a host to its end: its result, with output as text."""

@@ -19,6 +19,8 @@ NAMES = ("alpha", "beta")
 class Hosts(unittest.TestCase):
     """Two hosts, and a launcher that reaches them by name as ssh would."""
 
+    NETWORK = hosts.Hosts.NETWORK
+
     @classmethod
     def setUpClass(cls):
         if not gateway.PROGRAM.exists():
@@ -27,7 +29,7 @@ class Hosts(unittest.TestCase):
         if reason:
             raise unittest.SkipTest(reason)
         try:
-            cls.hosts = hosts.Hosts(len(NAMES))
+            cls.hosts = hosts.Hosts(len(NAMES), network=cls.NETWORK)
         except hosts.HostsError as error:
             raise unittest.SkipTest(f"no namespaces here: {error}") from None
         cls.addClassCleanup(cls.hosts.end)

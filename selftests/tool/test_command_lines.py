@@ -12,6 +12,7 @@ from opengni.version import version
 SCRIPTS = host.TOP / "scripts"
 STAGE = host.BUILD / "stage" / "usr"
 BUILT = {"aries-topo": host.BUILD / "model/topo/aries-topo", "aries-net": host.BUILD / "model/net/aries-net",
+         "aries-hss": host.BUILD / "model/hss/aries-hss", "aries-gateway": host.BUILD / "model/gateway/aries-gateway",
          "aries-sim": host.BUILD / "sim/aries-sim", "gni-agent": host.BUILD / "agent/gni-agent"}
 WITHOUT_A_VERSION = {"gen-regs.py"}  # part of other people's builds of the driver, and by itself there
 
@@ -29,11 +30,13 @@ def tools():
     return {name: path for name, path in found.items() if path.exists()}
 
 
+ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": str(STAGE / "lib"), "COLUMNS": "120"}
+
+
 def call(*words):
     """A program's exit status, output and complaints."""
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(STAGE / "lib"), "COLUMNS": "120"}
     result = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, timeout=60,
-                            env=environment, stdin=subprocess.DEVNULL)
+                            env=ENVIRONMENT, stdin=subprocess.DEVNULL)
     return result.returncode, result.stdout, result.stderr
 
 
@@ -50,6 +53,11 @@ class CommandLines(unittest.TestCase):
                 self.assertIn(version(), text)
                 self.assertEqual(len(text.splitlines()), 1)
             self.refused(path, "--no-such-option")
+            if path.suffix != ".sh":  # sed's complaint there
+                with open("/dev/full", "w", encoding="ascii") as full:
+                    lost = subprocess.run([path, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60, env=ENVIRONMENT)
+                self.assertEqual((lost.returncode, len(lost.stderr.splitlines())), (1, 1), lost.stderr)
+                self.assertIn("cannot be written", lost.stderr)
 
     def refused(self, *words):
         status, text, complaint = call(*words)

@@ -16,7 +16,13 @@ Some words
     that are no block; `KERNEL=6.12 make run` is inline, `make` alone is none.
 
 ```sh
-$ scripts/cluster status     all of them
+$ scripts/cluster status     # all of them
+# on the other one
+aries-topo print \\
+    aries
+cat >hosts <<END
+alpha 10.0.0.1 0   # not what is said about it
+END
 ```
 
 ```c
@@ -45,7 +51,8 @@ LANGUAGES = {
 
 class Extraction(unittest.TestCase):
     def test_commands(self):
-        self.assertEqual(pages.commands(PAGE), ["make run", "make check", "$ scripts/cluster status", "scripts/cluster down", "last"])
+        self.assertEqual(pages.commands(PAGE), ["make run", "make check", "$ scripts/cluster status", "", "aries-topo print aries",
+                                                "cat >hosts <<END\nalpha 10.0.0.1 0   # not what is said about it\nEND", "scripts/cluster down", "last"])
         self.assertEqual(pages.inline(PAGE), ["KERNEL=6.12 make run"])
 
     def test_sections(self):

@@ -60,9 +60,9 @@ class Command(unittest.TestCase):
     def test_a_full_disk(self):
         """No result is lost without a word."""
         with open("/dev/full", "w", encoding="ascii") as full:
-            self.refused(1, "standard output could not be written", *SMALL, output=full)
+            self.refused(1, "standard output cannot be written", *SMALL, output=full)
         for option in ("--json", "--links", "--background"):
-            self.refused(1, "/dev/full could not be written", *SMALL, option, "/dev/full")
+            self.refused(1, "/dev/full cannot be written", *SMALL, option, "/dev/full")
 
     def test_a_file_that_cannot_be_made(self):
         """It is said before the run, not after it."""

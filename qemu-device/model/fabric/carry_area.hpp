@@ -23,8 +23,8 @@ enum class CarriedKind : uint8_t {
 	BlockGet,
 	BlockEvent, /* remote event behind the last piece */
 	Match,      /* a send looks for a receive */
-	Finish,     /* its message is there */
-	Return,     /* it has failed: the receive is posted as before */
+	Finish,     /* the message of the send has arrived */
+	Return,     /* the send has failed: the receive is posted again */
 	Contribute, /* to a collective engine; the response is the outcome */
 	Partial,    /* the same, of the engine below, whose gateway answers the sender at once and brings the outcome */
 	Outcome,    /* of one of these, to the gateway of the engine, which sends the response */
@@ -119,7 +119,7 @@ struct alignas(64) CarrySlot {
  */
 struct alignas(4096) CarryArea {
 	std::atomic<uint64_t> key;      /* incarnation of the gateway << 32 | CarryBlock::carry_life; 0: not in use */
-	std::atomic<uint32_t> issued;   /* ever, in this life */
+	std::atomic<uint32_t> issued;   /* requests issued in this incarnation */
 	std::atomic<uint32_t> answered; /* the same */
 	std::atomic<uint32_t> bell;     /* futex of the initiator: counts answers */
 	std::atomic<uint32_t> sleeping; /* it waits for that */

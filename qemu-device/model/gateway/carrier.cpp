@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* What nodes of this host have for those of others: out of their areas, onto the wire. */
+/* Requests of nodes of this host for other hosts: read from the nodes' areas and sent over the wire. */
 #include "gateway/carrier.hpp"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ Carrier::Carrier(const CarrierConfig &config, CarrierWire &wire)
 	  sources_(config_.nodes), taken_(config_.nodes)
 {
 	nic_.ce().set_beyond(*this);
-	/* Engines may remember handles of our predecessors. */
+	/* Engines may still hold handles of earlier gateways of this host. */
 	next_handle_ = (core_.own().member.load() >> 32) << 40;
 	hold_addresses();
 	server_ = quiet_thread([this] { serve_all(); });
@@ -123,7 +123,7 @@ Carrier::~Carrier()
 	}
 }
 
-/* None is marked before all are had: a fabric that cannot be carried stays as it is. */
+/* No slot is marked before all locks are held, so a fabric that cannot be carried is left unchanged. */
 void Carrier::hold_addresses()
 {
 	const auto each = [this](auto &&visit) {
@@ -148,7 +148,8 @@ void Carrier::say(const std::string &line) const
 		config_.log(line);
 }
 
-/* What a node's area must say to be ours and of its present life. Within a flight at the node. */
+/* The key of an area that belongs to this gateway and to the node's current incarnation. Call within a flight at the
+ * node. */
 uint64_t Carrier::key_of(uint32_t node) const noexcept
 {
 	return carry_key(core_.own().member.load(), core_.segment.node(node).carry_life.load());
@@ -203,11 +204,11 @@ try {
 	if (source.key != key) {
 		drop_claims(node);
 		source = {.key = key};
-		tell_nodes(); /* before the first request of one that may just have come */
+		tell_nodes(); /* before the first request of a node that may just have come up */
 	}
 	const uint32_t issued = area.issued.load(std::memory_order_acquire);
 
-	/* A count that makes no sense is of somebody who does not keep to the rules: it harms nobody but himself. */
+	/* An impossible count comes from a node that breaks the rules; it only harms that node. */
 	if (issued - source.taken > CARRY_SLOTS)
 		source.taken = issued;
 	while (source.taken != issued) {
@@ -220,7 +221,7 @@ try {
 	say("no memory for a request of node " + std::to_string(node));
 }
 
-/* Mutex held, within a flight. The slot is its node's, who may be anybody: it is copied and checked. */
+/* Mutex held, within a flight. The node is not trusted: the slot is copied and then checked. */
 void Carrier::take_one(uint32_t node, const Source &source, CarryArea &area, uint16_t index)
 {
 	const CarrySlot &slot = area.slot[index];
@@ -263,7 +264,7 @@ void Carrier::issue(const Open &open, const CarriedRequest &request, std::span<c
 	post(open.host, bytes_of(head), std::as_bytes(payload));
 }
 
-/* Mutex held. Messages to a host that is away are nobody's. */
+/* Mutex held. Messages to a host that cannot be reached are dropped. */
 void Carrier::post(uint32_t host, std::span<const std::byte> header, std::span<const std::byte> payload)
 {
 	Host &to = hosts_[host];
@@ -274,7 +275,7 @@ void Carrier::post(uint32_t host, std::span<const std::byte> header, std::span<c
 	ring();
 }
 
-/* False if something is left that the wire does not take. */
+/* False if messages are left that the wire does not accept at the moment. */
 bool Carrier::flush() noexcept
 {
 	const std::lock_guard guard(mutex_);
@@ -328,7 +329,7 @@ template <typename News> void Carrier::post_news(uint32_t host, MessageKind kind
 		post(host, bytes_of(header), std::as_bytes(news.first(std::min(news.size(), ROOM))));
 }
 
-/* Mutex held. What has changed about our nodes and their engines; all of it to a host that has come. */
+/* Mutex held. Sends changes of our nodes and their engines; a host that has just come up gets the whole state. */
 void Carrier::tell_nodes()
 {
 	std::vector<NodeNews> news;
@@ -359,7 +360,7 @@ void Carrier::tell_nodes()
 			engines_.look(node, true, all_engines);
 			engines_.look(node, true, all_instances);
 		}
-		/* Who sees a node come up makes trees with it, and needs to know what its engines are. */
+		/* A host that sees a node come up builds trees with it, and for that needs the state of its engines. */
 		post_news<EngineNews>(host, MessageKind::Engines, all_engines);
 		post_news<InstanceNews>(host, MessageKind::Instances, all_instances);
 		post_news<NodeNews>(host, MessageKind::Nodes, news);

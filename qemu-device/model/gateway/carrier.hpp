@@ -24,58 +24,59 @@
 namespace aries
 {
 
-/** What carries messages between gateways: each once, those to one host in order. */
+/** Transport for messages between gateways. It delivers each message once, and messages to one host in order. */
 class CarrierWire
 {
 public:
 	virtual ~CarrierWire() = default;
 
 	/**
-	 * Sends @header and @payload behind it as one message. Any thread; does not wait.
-	 * Return: false if @host is away, or as much is on its way there as there is room for
+	 * Sends @header followed by @payload as one message. May be called on any thread; does not wait.
+	 * Return: false if @host cannot be reached, or if there is no room for more messages in flight to it
 	 */
 	virtual bool send(uint32_t host, std::span<const std::byte> header, std::span<const std::byte> payload) = 0;
 };
 
 struct CarrierConfig {
 	std::string fabric; /* path of the segment of this host */
-	uint32_t nodes = 0; /* as in aries_config, and so on */
+	uint32_t nodes = 0; /* this and the next ones: as in aries_config */
 	uint32_t machine_nodes = 0;
 	uint32_t routers_per_chassis = 0, chassis_per_group = 0;
 	uint32_t lease_ms = 0;
-	uint32_t address = 0;                         /* of the gateway: of no node, on any host */
+	uint32_t address = 0;                         /* the gateway's own, which no node on any host has */
 	uint32_t place = 0;                           /* as in aries_config */
-	uint32_t host = 0;                            /* ours among @hosts */
+	uint32_t host = 0;                            /* this host's number in @hosts */
 	std::vector<std::vector<uint32_t>> hosts;     /* node addresses of each host */
-	std::function<void(const std::string &)> log; /* one line; any thread; may be empty */
+	std::function<void(const std::string &)> log; /* called with one line, on any thread; may be empty */
 };
 
 /**
- * A member of the segment that takes what its nodes have for those of other hosts, and serves what those have for its
- * own. Two threads of its own: one takes and sends, one serves. What the wire calls only queues.
+ * A member of the segment that takes requests of its nodes for nodes of other hosts, and serves requests of other hosts
+ * for its own nodes. It has two threads: one takes and sends requests, one serves them. Functions that the wire calls
+ * only put messages into a queue.
  */
 class Carrier : private CeBeyond
 {
 public:
-	/** Joins the fabric and holds the addresses of all nodes of other hosts; throws Error. */
+	/** Joins the fabric and takes the locks of the addresses of all nodes of other hosts; throws Error. */
 	Carrier(const CarrierConfig &config, CarrierWire &wire);
 	~Carrier();
 	Carrier(const Carrier &) = delete;
 	Carrier &operator=(const Carrier &) = delete;
 
-	/** From the wire: a message of another host, whole. Any thread; does not wait. */
+	/** Called by the wire: a complete message of another host. Any thread; does not wait. */
 	void received(uint32_t host, std::span<const std::byte> message) noexcept;
-	/** From the wire: @host can be reached from now on, and its messages begin anew. */
+	/** Called by the wire: @host can be reached from now on, and a new sequence of messages begins. */
 	void up(uint32_t host) noexcept;
-	/** From the wire: @host cannot be reached, and no message from before comes any more. */
+	/** Called by the wire: @host can no longer be reached; no earlier message will arrive any more. */
 	void down(uint32_t host, const std::string &why) noexcept;
 
 	struct Figures {
-		uint64_t requests;  /* that nodes of this host had for others */
-		uint64_t responses; /* that have come to them */
-		uint64_t timeouts;  /* that ended because a host is away */
-		uint64_t served;    /* for other hosts */
-		uint64_t refused;   /* messages that make no sense */
+		uint64_t requests;  /* of nodes of this host to other hosts */
+		uint64_t responses; /* received for these requests */
+		uint64_t timeouts;  /* requests that ended because a host could not be reached */
+		uint64_t served;    /* requests of other hosts that were performed here */
+		uint64_t refused;   /* invalid messages */
 		uint64_t open;      /* requests without a response yet */
 	};
 	Figures figures() noexcept;
@@ -83,17 +84,17 @@ public:
 	std::vector<uint32_t> reachable() const;
 
 private:
-	/* A request of a node of ours that is with another host. */
+	/* A request of one of our nodes that was sent to another host. */
 	struct Open {
 		uint32_t host;
 		uint32_t source;
 		uint64_t key; /* of the source's area */
 		uint16_t slot;
-		bool answered; /* by us: nobody waits for what comes */
+		bool answered; /* by this gateway: nobody waits for the response */
 		CarriedKind kind;
 		uint32_t target;
 		CarriedClaim claim;
-		/* Of a partial result, whose sender was answered: where the outcome is to go. */
+		/* For a partial result, whose sender has its response already: the engine that gets the outcome. */
 		CePlace engine = {};
 		uint32_t serial = 0; /* of the engine's configuration */
 		uint64_t sent = 0;   /* CeSlot::sent_serial */
@@ -101,23 +102,23 @@ private:
 	/* A contribution of another host that waits for its outcome. */
 	struct Owed {
 		uint32_t host;
-		uint64_t id; /* there */
+		uint64_t id; /* of the request on that host */
 		CePlace engine;
 		uint32_t index;
-		bool gone = false; /* the engine did not know of it when it was looked at last */
+		bool gone = false; /* at the last check the engine did not know it */
 	};
-	/* An engine of ours that waits for what does not come. */
+	/* One of our engines that waits for something that will not arrive. */
 	struct Forsaken {
 		CePlace engine;
 		uint32_t serial;
 	};
-	/* What we have taken of a node's area. */
+	/* How far a node's area has been read. */
 	struct Source {
 		uint64_t key = 0;
 		uint32_t taken = 0;
 		uint32_t answered = 0;
 	};
-	/* A receive that a send of a node of ours has taken on another host. */
+	/* A receive on another host that a send of one of our nodes has taken. */
 	struct Taken {
 		uint32_t target;
 		CarriedClaim claim;
@@ -130,12 +131,12 @@ private:
 	struct Incoming {
 		uint32_t host;
 		Happened what;
-		std::vector<std::byte> message; /* for Down: why, as text; else a Forsaken */
+		std::vector<std::byte> message; /* of Down the reason as text, of Forsaken a struct Forsaken */
 	};
 	struct Host {
 		bool up = false;
-		bool told = false;        /* about our nodes, since it came */
-		std::deque<Outgoing> out; /* behind what the wire has taken */
+		bool told = false;        /* it has been told about our nodes since it came up */
+		std::deque<Outgoing> out; /* messages that the wire has not accepted yet */
 	};
 
 	void hold_addresses();

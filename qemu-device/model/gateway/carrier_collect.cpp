@@ -18,11 +18,11 @@ namespace
 {
 
 constexpr uint64_t OWED_NS = 1'000'000'000;
-constexpr int64_t AGE_MOST = 1'000'000'000; /* what a host may say of its time is not trusted beyond that */
+constexpr int64_t AGE_MOST = 1'000'000'000; /* times of other hosts are limited to this, because they are not trusted */
 
 } // namespace
 
-/* Modelled times of two hosts have nothing to do with each other, so they travel as how long ago, or ahead if < 0. */
+/* Hosts have no common modelled time, so times are sent as ages: nanoseconds ago, negative for the future. */
 int64_t Carrier::age(uint64_t at_ns) const noexcept
 {
 	return int64_t(core_.at(now_ns()) - at_ns);
@@ -33,7 +33,7 @@ uint64_t Carrier::since(uint64_t age) const noexcept
 	return core_.at(now_ns()) - uint64_t(std::clamp(int64_t(age), -AGE_MOST, AGE_MOST));
 }
 
-/* From our own engine work: on the threads of the carrier, without the mutex. */
+/* Called by our own engine work, on the threads of the carrier, without the mutex. */
 uint8_t Carrier::carry(const CarriedRequest &request) noexcept
 try {
 	const std::lock_guard guard(mutex_);
@@ -126,7 +126,7 @@ try {
 	Ce::mark(core_.segment.node(engine.node).ce[engine.engine], serial);
 }
 
-/* A contribution of theirs. It is refused at once, or its response is the outcome. */
+/* A contribution from another host. It is either refused at once, or its response is the outcome. */
 void Carrier::serve_collective(uint32_t host, uint64_t id, const CarriedRequest &request)
 {
 	const CePlace engine = {request.target, ce_arrived(request, 0).to.engine};
@@ -143,7 +143,7 @@ void Carrier::serve_collective(uint32_t host, uint64_t id, const CarriedRequest 
 
 	if (status == ARIES_ST_OK)
 		status = nic_.ce().give(arrived.to, arrived.index, arrived.sender, arrived.what, step);
-	/* The wire brings nothing twice; who does has nothing to wait for. */
+	/* The wire delivers nothing twice, so a repeated contribution is refused. */
 	if (status == ARIES_ST_OK && !step.stored)
 		status = ARIES_ST_CE_BUSY;
 	if (status != ARIES_ST_OK) {
@@ -155,7 +155,7 @@ void Carrier::serve_collective(uint32_t host, uint64_t id, const CarriedRequest 
 	nic_.ce().drive(step);
 }
 
-/* The outcome of a partial result of ours, or why there is none. */
+/* The outcome for one of our partial results, or the reason why there is none. */
 void Carrier::come_down(const Open &open, const CarriedResponse &response) noexcept
 {
 	if (response.flags & SERVED_OUTCOME)

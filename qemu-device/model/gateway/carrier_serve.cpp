@@ -81,7 +81,7 @@ void Carrier::handle(const Incoming &incoming) noexcept
 	}
 }
 
-/* Of our nodes it hears before any request of theirs. */
+/* The host is told about our nodes before any of their requests. */
 void Carrier::handle_up(uint32_t host) noexcept
 try {
 	{
@@ -123,7 +123,7 @@ void Carrier::handle_down(uint32_t host, const std::string &why) noexcept
 		}
 		drop_collectives(host);
 		figures_.timeouts += lost;
-		/* Its nodes give back themselves what was taken there. */
+		/* Its own nodes release what was taken there. */
 		for (std::vector<Taken> &taken : taken_)
 			std::erase_if(taken, [&](const Taken &one) { return host_of_[one.target] == host; });
 	}
@@ -171,7 +171,7 @@ void Carrier::handle_message(uint32_t host, std::span<const std::byte> message) 
 	}
 }
 
-/* A request of theirs. */
+/* A request from another host. */
 void Carrier::serve(uint32_t host, std::span<const std::byte> message) noexcept
 try {
 	MessageHeader header = {};
@@ -203,7 +203,7 @@ try {
 	refuse(host, "there is no memory to serve it");
 }
 
-/* A response to one of ours. */
+/* A response to one of our requests. */
 void Carrier::settle(uint32_t host, std::span<const std::byte> message) noexcept
 {
 	MessageHeader header;
@@ -266,7 +266,7 @@ bool Carrier::answer(const Open &open, CarriedResponse response, std::span<const
 	return true;
 }
 
-/* Mutex held. A receive that a send of ours has, or that nobody has asked for any more. */
+/* Mutex held. A receive that one of our sends has taken, or that is no longer wanted. */
 void Carrier::note_claim(const Open &open, const CarriedResponse &response, bool delivered) noexcept
 try {
 	std::vector<Taken> &taken = taken_[open.source];

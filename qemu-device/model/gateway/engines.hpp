@@ -17,28 +17,30 @@ namespace aries
  * What hosts tell each other of their engines and of the processes that collectives rely on. It is kept in the slots of
  * the nodes that are carried, where sweeps and those who enable engines find it.
  *
- * Of two engines on two hosts the parent's host says whether there is an edge (Ce::make_edges()): the child's follows.
+ * For two engines on two hosts, the parent's host decides whether there is an edge (Ce::make_edges()), and the child's
+ * host follows.
  */
 class Engines
 {
 public:
 	explicit Engines(Core &core);
 
-	/** Adds to @news what others do not know yet of engines of our node @node; @all: what they do, too. */
+	/** Adds to @news the changes of engines of our node @node that were not sent yet; with @all, the state of all
+	 * its engines. */
 	void look(uint32_t node, bool all, std::vector<EngineNews> &news);
-	/** The same of its processes. */
+	/** The same for its processes. */
 	void look(uint32_t node, bool all, std::vector<InstanceNews> &news);
-	/** Whether news of a node that exists make sense. */
+	/** Whether news of an existing node is valid. */
 	bool sound(const EngineNews &news) const noexcept;
 	static bool sound(const InstanceNews &news) noexcept;
-	/** What a host says of a node that we carry, whose engines have neighbours here. One thread at a time. */
+	/** Stores news of a node that we carry and whose engines have neighbours here. One thread at a time. */
 	void show(const EngineNews &news) noexcept;
 	void show(const InstanceNews &news) noexcept;
-	/** Ends engines that wait for one that was there and has no successor. Regularly; any thread. */
+	/** Breaks engines whose neighbour has disappeared without a successor. Called regularly, on any thread. */
 	void sweep(uint64_t now) noexcept;
 
 private:
-	/* An edge of an engine of ours that only we knew of. */
+	/* An edge of one of our engines that the other host did not know yet. */
 	struct Cleared {
 		CePlace above;
 		uint32_t index, serial;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/** @file All the peers of a gateway: whose frame is it, and who may join. Knows neither threads nor libfabric. */
+/** @file All peers of a gateway: finds the sender of a frame and decides who may join. Independent of threads and
+ * libfabric. */
 #ifndef ARIES_GATEWAY_HUB_HPP
 #define ARIES_GATEWAY_HUB_HPP
 
@@ -15,7 +16,7 @@
 namespace aries::gateway
 {
 
-/** How a peer does, for people and programs. */
+/** State of a peer, for people and programs. */
 struct PeerStatus {
 	Host host;
 	bool up = false;
@@ -38,27 +39,27 @@ public:
 	Hub(const Hub &) = delete;
 	Hub &operator=(const Hub &) = delete;
 
-	/** False: away, its buffer full, or this host itself. */
+	/** Sends a message. False if the host cannot be reached, its buffer is full, or it is this host. */
 	bool send(uint32_t host, Bytes header, Bytes payload, uint64_t now);
 	/** Whether messages to it wait for service(). */
 	bool waiting(uint32_t host) const noexcept
 	{
 		return host < peers_.size() && peers_[host] && peers_[host]->waiting();
 	}
-	/** Whatever has come, from whomever. */
+	/** Handles received bytes of any sender. */
 	void receive(Bytes bytes, uint64_t now, Events &events);
 	/** Sends what waits at those who have been sent to or heard of since the last time. */
 	void service(uint64_t now);
-	/** Does what is due. Return: when it must be called again. */
+	/** Does what is due, such as beats and time-outs. Return: the time at which it must be called again. */
 	uint64_t tick(uint64_t now, Events &events);
-	/** The time that tick() has returned, or sooner if something has come up. */
+	/** When tick() must be called: the time that it returned, or an earlier one if something has happened since. */
 	uint64_t due() const noexcept { return due_; }
 	/** Whether a connection to somebody may be in the making: libfabric's tcp provider makes them only while it is
 	 * polled. */
 	bool restless(uint64_t now) const noexcept;
-	/** Whether nothing waits to be acknowledged. */
+	/** Whether everything that was sent has been acknowledged. */
 	bool idle() const noexcept;
-	/** Says goodbye to all; nothing that comes is looked at any more. */
+	/** Says goodbye to all peers; frames that arrive later are ignored. */
 	void leave(uint64_t now);
 
 	const Identity &self() const noexcept { return self_; }

@@ -22,17 +22,17 @@ class Mirror
 public:
 	explicit Mirror(Core &core) : core_(core), seen_(core.segment.nodes()) {}
 
-	/** Our own nodes, for the others. */
+	/** News of our own nodes, for the other hosts. */
 	NodeNews look(uint32_t node) const noexcept;
-	/** @news of a node that we carry. Any thread. */
+	/** Stores @news of a node that we carry. Any thread. */
 	void show(const NodeNews &news) noexcept;
-	/** Its host is away: it is dead as far as anybody here can tell. */
+	/** The node's host cannot be reached: marks the node as dead. */
 	void lose(uint32_t node) noexcept;
-	/** The address is ours to look after from now on; nothing is known of the node. */
+	/** Takes over the slot of an address; nothing is known of its node yet. */
 	void begin(uint32_t node) noexcept;
-	/** All of them have left. */
+	/** Marks all carried nodes as having left. */
 	void end(uint32_t node) noexcept;
-	/** We are alive, so are those whose hosts are there. */
+	/** Renews the leases of the carrier and of nodes whose hosts can be reached. */
 	void renew(uint32_t node, uint64_t now) noexcept { core_.segment.node(node).lease_ns.store(now); }
 
 private:
@@ -40,7 +40,7 @@ private:
 
 	Core &core_;
 	std::mutex mutex_;
-	std::vector<NodeNews> seen_; /* state MEMBER_DEAD or _NEVER: the next life is another one */
+	std::vector<NodeNews> seen_; /* state MEMBER_DEAD or _NEVER: the next incarnation is a new one */
 };
 
 } // namespace aries

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/** @file Another gateway as this one sees it: whether it is there, the session with it, its clock. */
+/** @file State of another gateway: whether it can be reached, the session with it, its clock. */
 #ifndef ARIES_GATEWAY_PEER_HPP
 #define ARIES_GATEWAY_PEER_HPP
 
@@ -17,16 +17,17 @@
 namespace aries::gateway
 {
 
-/** How frames leave; all functions without waiting. */
+/** Sends frames; no function waits. */
 class Transport
 {
 public:
 	virtual ~Transport() = default;
-	/** Takes a copy; false: there is no room just now. True promises nothing. */
+	/** Sends a copy of the frame; false if there is no room at the moment. True does not mean that the frame
+	 * arrives. */
 	virtual bool transmit(uint32_t host, Bytes frame) noexcept = 0;
-	/** Another connection the next time: what is under way may be lost. */
+	/** Makes the next frame use a new connection; frames in flight may be lost. */
 	virtual void reconnect(uint32_t host) noexcept = 0;
-	/** To somebody who is not where the hosts file says. */
+	/** Sends to an address that is not in the hosts file. */
 	virtual void transmit_to(const Host &stranger, Bytes frame) noexcept = 0;
 };
 
@@ -36,14 +37,15 @@ struct PeerSettings {
 	size_t window = 64;               ///< frames that may wait to be acknowledged
 
 	uint64_t beat() const noexcept { return timeout / 10; }
-	/** Without a sign of life another connection is tried after so long. */
+	/** Without a sign of life, a new connection is tried after this time. */
 	uint64_t quiet() const noexcept { return timeout / 5; }
 	/**
 	 * The same if the peer is heard, but neither answers nor acknowledges: the connection in which this end sends
 	 * is not always the one in which it hears. Longer, as what waits before a beat may take a while.
 	 */
 	uint64_t deaf() const noexcept { return timeout / 5 * 2; }
-	/** And again; of different length each time, so that two ends do not go on closing each other's. */
+	/** Pause until the next attempt. Its length varies, so that two ends do not keep closing each other's
+	 * connections. */
 	uint64_t retry(uint64_t random) const noexcept { return timeout / 8 + random % (timeout / 8 + 1); }
 };
 
@@ -56,7 +58,7 @@ struct Notice {
 	std::unique_ptr<Flow> lost; ///< of Down: with what has not been acknowledged
 };
 
-/** What came of a frame or of time. */
+/** The result of a frame or of a tick. */
 struct Events {
 	std::vector<Notice> notices;
 	uint32_t host = 0; ///< whose messages these are
@@ -93,7 +95,7 @@ public:
 	const Host &host() const noexcept { return host_; }
 	bool up() const noexcept { return flow_ != nullptr; }
 	uint64_t session() const noexcept { return up() ? keys_.id() : 0; }
-	/** Why it is refused, or refuses; empty if neither. */
+	/** Why it is refused, or why it refuses us; empty if neither. */
 	const std::string &refused() const noexcept { return complaint_; }
 	const std::string &reason() const noexcept { return reason_; }
 	const PeerCounters &counters() const noexcept { return counters_; }
@@ -107,13 +109,13 @@ public:
 	bool send(Bytes header, Bytes payload, uint64_t now);
 	/** A Hello that judge() lets through. */
 	void hello(const Hello &hello, uint64_t now, Events &events);
-	/** A Hello cannot be accepted: tells the peer, and once the log. @echo its nonce */
+	/** Refuses a Hello: tells the peer, and writes to the log once. @echo its nonce */
 	void refuse(Refusal code, const std::string &text, const Nonce &echo, uint64_t now, Events &events);
-	/** The peer does not accept ours. @genuine whether its tag holds */
+	/** The peer refuses our Hello. @genuine whether its tag holds */
 	void refused(const Refuse &refuse, bool genuine, Events &events);
 	/** The peer answers in frames of another version. */
 	void refused_version(const std::string &text, Events &events);
-	/** Whether this is the nonce of a Hello that we have sent it. */
+	/** Whether we have sent a Hello with this nonce. */
 	bool attempts(const Nonce &nonce) const noexcept { return attempt_ == nonce; }
 	/** A frame of its session. */
 	void receive(const Frame &frame, uint64_t now, Events &events);
@@ -129,7 +131,7 @@ public:
 	}
 	/** When tick() must be called. */
 	uint64_t due() const noexcept;
-	/** Tells it that this end goes. */
+	/** Tells it that this end shuts down. */
 	void leave(uint64_t now);
 
 private:

@@ -12,7 +12,7 @@ namespace aries
 namespace
 {
 
-constexpr uint64_t LOOK_NS = 20'000'000; /* a gateway that dies tells nobody */
+constexpr uint64_t LOOK_NS = 20'000'000; /* a gateway that dies does not announce it */
 
 } // namespace
 
@@ -110,7 +110,7 @@ uint8_t Carry::send(const CarriedRequest &request, uint32_t carried, const Fill 
 		return ARIES_ST_TIMEOUT;
 	if (open_ && gateway_ != carrier - 1)
 		return ARIES_ST_NO_NODE;
-	/* What its predecessor had under way ends first; our thread, which ends it, cannot wait for that. */
+	/* The operations of the previous gateway end first. Our thread, which ends them, must not wait for that. */
 	if (open_ && gateway_member_ != core_.segment.node(gateway_).member.load()) {
 		if (std::this_thread::get_id() == thread_.get_id())
 			return ARIES_ST_TIMEOUT;
@@ -149,14 +149,14 @@ void Carry::wait_for_room(std::chrono::milliseconds patience) noexcept
 	changed_.wait_for(guard, patience);
 }
 
-/* Mutex held. It has died, left, or is another one by now. */
+/* Mutex held. The gateway has died, left, or been replaced. */
 bool Carry::gateway_lost() noexcept
 {
 	return gateway_member_ && (core_.members.presence(gateway_, now_ns()) != Presence::ALIVE ||
 				   core_.segment.node(gateway_).member.load() != gateway_member_);
 }
 
-/* Mutex held. What a gateway says is not trusted to name a request of ours. */
+/* Mutex held. The gateway is not trusted: the number may not be that of one of our requests. */
 bool Carry::next(uint16_t &slot) noexcept
 {
 	while (area_ && gateway_member_ && taken_ != area_->answered.load(std::memory_order_acquire)) {
@@ -189,12 +189,12 @@ void Carry::hand_out(std::unique_lock<std::mutex> &guard, uint16_t slot) noexcep
 	changed_.notify_all();
 }
 
-/* Mutex held. All that is under way has no end of its own any more. */
+/* Mutex held. No operation in flight will be answered any more. */
 void Carry::give_up(std::unique_lock<std::mutex> &guard) noexcept
 {
 	area_->key.store(0);
 	gateway_member_ = 0;
-	/* Once all is free somebody may issue to the next one. */
+	/* Once everything is free, requests may be issued to the next gateway. */
 	for (uint16_t i = 0; open_ && !gateway_member_ && i < CARRY_SLOTS; i++) {
 		if (!entries_[i].used)
 			continue;

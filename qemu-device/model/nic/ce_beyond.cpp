@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Collectives over several hosts: what comes back from there. */
+/* Collectives over several hosts: responses from other hosts. */
 #include "netlink/timing.hpp"
 #include "nic/ce_carried.hpp"
 
@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds ROOM_WAIT{50};
 
 } // namespace
 
-/* What becomes of it is the gateway's business: the response says no more than that it is there. */
+/* The gateway takes care of it: the response only says that it has arrived. */
 uint8_t CeByArea::carry(const CarriedRequest &request) noexcept
 try {
 	for (unsigned int i = 0;; i++) {
@@ -30,7 +30,7 @@ try {
 	return ARIES_ST_QUEUE_FULL;
 }
 
-/* As Ce::deliver(), but by the initiator itself, who has the only response: nobody makes it again. */
+/* As Ce::deliver(), but done by the initiator, which has the only copy of the response. */
 void Ce::bring_home(CePlace at, const CeContribution &given, const CeOutcome &outcome) noexcept
 {
 	if (outcome.status == ARIES_ST_OK && outcome.at_ns + RECEIVE_NS > given.start_ns) {

@@ -150,7 +150,7 @@ uint8_t serve_block(Arrival &arrival, Visit &target)
 	return ARIES_ST_OK;
 }
 
-/* Who takes a receive is named by its own slot here, which lives as long as its host is there. */
+/* The owner of a taken receive is named by its slot here, which exists as long as its host can be reached. */
 uint32_t taker(const Core &core, uint32_t source)
 {
 	const uint64_t member = core.segment.node(source).member.load();
@@ -184,7 +184,7 @@ uint8_t come(Arrival &arrival, Inbound::Packets &packets)
 	const uint64_t now = now_ns();
 	const uint8_t status = target_state(arrival.core, request.target, now);
 
-	/* Its host has gone meanwhile, and nobody would give back what it takes. */
+	/* Its host has gone meanwhile, so nobody would release the receive. */
 	if (arrival.core.members.presence(request.source, now) != Presence::ALIVE)
 		return ARIES_ST_TIMEOUT;
 	return status == ARIES_ST_OK ? packets.arrive() : status;
@@ -250,7 +250,7 @@ bool carried_sound(const CarriedRequest &request, size_t payload, uint32_t nodes
 		return !payload && ce_sound(request, nodes);
 	if (of_block(kind) && (request.at > request.bytes || request.part > request.bytes - request.at))
 		return false;
-	/* Nobody but who has a receive may speak of one. */
+	/* Only a send that has taken a receive names one. */
 	if (kind == Finish || kind == Return ? !request.claim.state : kind != BlockPut && request.claim.state)
 		return false;
 	if ((kind == Amo || kind == FetchAmo) &&

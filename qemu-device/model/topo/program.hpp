@@ -18,6 +18,13 @@ namespace aries::program
 /** What a program ends with. */
 enum Status : int { DONE, FAILED, WRONG_USAGE };
 
+/** Throws std::runtime_error if standard output cannot be written, as on a full disk. */
+inline void finish_output()
+{
+	if (!std::cout.flush())
+		throw std::runtime_error("the output cannot be written");
+}
+
 /**
  * Reads the command line of a program with subcommands and does what was chosen.
  *
@@ -37,13 +44,22 @@ inline int run(CLI::App &app, int argc, char **argv, const std::function<int()> 
 	app.require_subcommand(1);
 	try {
 		app.parse(argc, argv);
+	} catch (const CLI::RequiredError &error) {
+		/* an option that there is not, before any subcommand: that is what is wrong */
+		if (app.get_subcommands().empty() && app.remaining_size())
+			app.exit(CLI::ExtrasError(app.remaining()));
+		else
+			app.exit(error);
+		return WRONG_USAGE;
 	} catch (const CLI::ParseError &error) {
-		return app.exit(error) ? WRONG_USAGE : DONE;
+		if (app.exit(error))
+			return WRONG_USAGE;
+		finish_output();
+		return DONE;
 	}
 	const int status = chosen();
 
-	if (!std::cout.flush())
-		throw std::runtime_error("the output cannot be written");
+	finish_output();
 	return status;
 }
 

@@ -15,6 +15,7 @@
 #include "aries_regs.h"
 
 #include "common/failure.h"
+#include "common/output.h"
 #include "nic.h"
 #include "options.h"
 #include "print.h"
@@ -130,7 +131,7 @@ int main(int argc, char **argv)
 {
 	try {
 		info::Options options = info::parse_options(argc, argv);
-		return options.done ? info::exit_ok : info::run(options);
+		return tools::finish("aries-info", options.done ? info::exit_ok : info::run(options));
 	} catch (const tools::UsageError &error) {
 		fprintf(stderr, "aries-info: %s\n", error.what());
 		return info::exit_usage;

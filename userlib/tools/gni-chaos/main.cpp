@@ -17,6 +17,7 @@
 #include <cstdio>
 
 #include "common/failure.h"
+#include "common/output.h"
 #include "common/place.h"
 #include "common/version.h"
 #include "worker.h"
@@ -126,11 +127,11 @@ int main(int argc, char **argv)
 
 	try {
 		if (only_told(argc, argv))
-			return 0;
+			return tools::finish("gni-chaos", 0);
 		place = tools::place_from_environment();
 		tools::check_place(place);
 		handle_signals();
-		return lives(place);
+		return tools::finish("gni-chaos", lives(place));
 	} catch (const tools::UsageError &e) {
 		fprintf(stderr, "gni-chaos: %s\n", e.what());
 		return chaos::status_usage;

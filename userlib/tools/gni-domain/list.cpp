@@ -184,8 +184,6 @@ void list(uint32_t device, bool json)
 	} else {
 		print_text(domains, views);
 	}
-	if (!std::cout.flush() || fflush(stdout) != 0 || ferror(stdout))
-		throw tools::Failure("the output cannot be written");
 }
 
 } // namespace domain

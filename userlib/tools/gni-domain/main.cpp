@@ -21,6 +21,7 @@
 
 #include "common/failure.h"
 #include "common/gni.h"
+#include "common/output.h"
 #include "common/place.h"
 #include "common/version.h"
 #include "common/wait.h"
@@ -194,10 +195,9 @@ int main(int argc, char **argv)
 {
 	try {
 		const Request request = parse(argc, argv);
-		if (request.done)
-			return 0;
-		carry_out(request);
-		return 0;
+		if (!request.done)
+			carry_out(request);
+		return tools::finish("gni-domain", 0);
 	} catch (const UsageError &error) {
 		fprintf(stderr, "gni-domain: %s\n", error.what());
 		return 2;

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/failure.h"
+#include "common/output.h"
 #include "device.h"
 #include "report.h"
 #include "watch.h"
@@ -142,10 +143,7 @@ int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	try {
-		const int status = gniinfo::run(argc, argv);
-		if (std::cout.flush() && fflush(stdout) == 0 && !ferror(stdout))
-			return status;
-		fputs("gni-info: the output cannot be written\n", stderr);
+		return tools::finish("gni-info", gniinfo::run(argc, argv));
 	} catch (const std::exception &error) {
 		fprintf(stderr, "gni-info: %s\n", error.what());
 	}

@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "common/failure.h"
+#include "common/output.h"
 #include "common/version.h"
 #include "common/wait.h"
 #include "stage.h"
@@ -138,7 +139,7 @@ int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	try {
-		return isolation::run(argc, argv);
+		return tools::finish("gni-isolation", isolation::run(argc, argv));
 	} catch (const tools::UsageError &error) {
 		fprintf(stderr, "gni-isolation: %s\n", error.what());
 		return 2;

@@ -70,6 +70,8 @@ void Mail::send(uint64_t round)
 	tools::check(rc, "GNI_SmsgSendWTag");
 	gni_cq_entry_t entry;
 	rc = job_.source().poll(entry, deadline_);
+	if (rc == GNI_RC_NOT_DONE)
+		throw Failure(format("short message %" PRIu64 ": its event has not come in time", round));
 	if (rc != GNI_RC_SUCCESS || GNI_CQ_GET_MSG_ID(entry) != static_cast<uint32_t>(round))
 		throw Failure(format("short message %" PRIu64 ": event %s", round, tools::event_text(entry).c_str()));
 }

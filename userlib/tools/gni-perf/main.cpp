@@ -12,6 +12,7 @@
 #include "channel.h"
 #include "common/failure.h"
 #include "common/host.h"
+#include "common/output.h"
 #include "job.h"
 #include "meeting.h"
 #include "report.h"
@@ -188,7 +189,7 @@ int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	try {
-		return perf::run(argc, argv);
+		return tools::finish("gni-perf", perf::run(argc, argv));
 	} catch (const tools::UsageError &error) {
 		fprintf(stderr, "gni-perf: %s\n", error.what());
 		return 2;

@@ -25,6 +25,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/failure.h"
+#include "common/output.h"
 #include "shared.h"
 
 namespace gnitrace
@@ -292,7 +293,7 @@ int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	try {
-		return gnitrace::run(argc, argv);
+		return tools::finish("gni-trace", gnitrace::run(argc, argv));
 	} catch (const tools::UsageError &error) {
 		fprintf(stderr, "gni-trace: %s\n", error.what());
 		return gnitrace::exit_usage;

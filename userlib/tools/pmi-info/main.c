@@ -126,12 +126,21 @@ static int parse(int argc, char **argv)
 	return letter == -1 ? -1 : 0;
 }
 
+/* What the program ends with: output that is lost, as on a full disk, is a failure. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	fputs("pmi-info: the output cannot be written\n", stderr);
+	return status ? status : 1;
+}
+
 int main(int argc, char **argv)
 {
 	int spawned, appnum, rc = parse(argc, argv);
 
 	if (rc >= 0)
-		return rc;
+		return finish(rc);
 	rc = PMI2_Init(&spawned, &size, &rank, &appnum);
 	if (rc) {
 		fprintf(stderr, "pmi-info: PMI2_Init: code %d (PMI_DEBUG=1 says more)\n", rc);
@@ -144,5 +153,5 @@ int main(int argc, char **argv)
 	if (rc)
 		return bad("PMI_Barrier", rc);
 	rc = PMI2_Finalize();
-	return rc ? bad("PMI2_Finalize", rc) : 0;
+	return finish(rc ? bad("PMI2_Finalize", rc) : 0);
 }
