@@ -7,7 +7,6 @@ After a power cut there is no lap: those that are left end in order and give eve
 What is broken in which round follows from seed and round alone, so a run can be repeated.
 """
 
-import os
 import random
 import re
 import signal
@@ -184,9 +183,8 @@ class Chaos:
 
     def _break_freeze(self, fault):
         # It goes on by itself: what the others do meanwhile, a reset for instance, may wait for that.
-        pid = self.cluster.process(fault.node)
-        timer = threading.Timer(fault.lasts, os.kill, (pid, signal.SIGCONT))
-        os.kill(pid, signal.SIGSTOP)
+        timer = threading.Timer(fault.lasts, self.cluster.signal, (fault.node, signal.SIGCONT))
+        self.cluster.signal(fault.node, signal.SIGSTOP)
         timer.start()
         return timer.join
 
