@@ -69,6 +69,9 @@ class Defect(AssertionError):
 class Chaos:
     """A run over a SyncCluster that is up."""
 
+    OPTIONS: tuple[str, ...] = ()
+    """Of the workers' program."""
+
     def __init__(self, cluster, seed, per_node=1, kinds=KINDS, say=print, verbose=False):
         self.cluster, self.seed, self.per_node, self.kinds = cluster, seed, per_node, kinds
         self.say, self.verbose = say, verbose
@@ -105,7 +108,7 @@ class Chaos:
     def _begin(self):
         self.counts = {node: self._used(node) for node in range(self.nodes)}
         self.laps, self.lap_done, self.pids = 0, set(), {}
-        self.job = self.cluster.start_job([PROGRAM], per_node=self.per_node, on_output=self._output, grace=None)
+        self.job = self.cluster.start_job([PROGRAM, *self.OPTIONS], per_node=self.per_node, on_output=self._output, grace=None)
         if not wait_until(lambda: len(self.pids) == self.ranks, STUCK):
             raise Defect(f"of {self.ranks} workers only {sorted(self.pids)} have begun")
         self._lap()

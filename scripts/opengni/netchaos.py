@@ -38,11 +38,12 @@ class NetworkChaos(Chaos):
         self.done_faults, self.faults, self.rounds = 0, Counter(), 0
 
     def net(self, *arguments):
-        """What aries-net prints, as objects if it was asked to."""
-        command = [self.tool, "--fabric", self.cluster.config.fabric, *map(str, arguments)]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=TIME, check=False)
-        if result.returncode:
-            raise Defect(f"aries-net {' '.join(map(str, arguments))} ended with {result.returncode}: {result.stderr}")
+        """What aries-net prints, as objects if it was asked to. Hosts have a network each, and the same happens to all."""
+        for fabric in self.cluster.config.fabrics:
+            command = [self.tool, "--fabric", fabric, *map(str, arguments)]
+            result = subprocess.run(command, capture_output=True, text=True, timeout=TIME, check=False)
+            if result.returncode:
+                raise Defect(f"aries-net {' '.join(map(str, arguments))} ended with {result.returncode}: {result.stderr}")
         return json.loads(result.stdout) if "--json" in arguments else None
 
     def _chance(self, fault):

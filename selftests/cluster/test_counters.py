@@ -5,9 +5,10 @@
 import re
 
 from opengni.machine import Machine
-from opengni.testing import ClusterCase
+from opengni.testing import Apart, ClusterCase, together
 
 
+@together(Apart.ROUTERS)
 class Counters(ClusterCase):
     """Two nodes on two routers of a chassis: nobody else is there."""
 
