@@ -265,7 +265,7 @@ class Apart(enum.Enum):
     """What nodes of several hosts do not have in common, so that a test cannot show it there: Documentation/hosts.md."""
 
     ROUTERS = "a host counts what its own nodes send: the other host's routers have their own counters"
-    TIME = "modelled time of other hosts, and what their nodes load the network with, is not that of this one"
+    CLOCK = "hosts have no common clock"
     ETHERNET = "the nodes' Ethernet is inside one host"
     MEMORY = "nodes of other hosts do not map a node's memory"
     MANAGER = "a manager of the network has the routers of one host"
