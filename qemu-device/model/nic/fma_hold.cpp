@@ -84,6 +84,23 @@ uint8_t Fma::prepare_held(const FmaWork &work, HeldFma &held, bool carried) noex
 	return status;
 }
 
+/*
+ * A sync flag says that all data before it are there: those of its own put, and what the descriptor has put without an
+ * event since the last flag. If a packet of these is lost the flag is not stored, as with one of its own.
+ */
+void Fma::commit(HeldFma &held) noexcept
+{
+	uint8_t &torn = held.group->torn;
+
+	if (held.work.op == ARIES_FMA_PUT_SYNC) {
+		if (held.status == ARIES_ST_OK)
+			held.status = torn;
+		torn = ARIES_ST_OK;
+	} else if (held.work.is_put() && torn == ARIES_ST_OK) {
+		torn = held.status;
+	}
+}
+
 /* Sends the request. What becomes of it is up to the action that is added for it, or to the carrier. */
 uint8_t Fma::depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept
 {
@@ -96,6 +113,7 @@ uint8_t Fma::depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept
 	held.status = traffic_.request(held.train, mine.now, mine.fmad.counters, mine.passage);
 	if (held.status == ARIES_ST_NO_NODE)
 		return held.status;
+	commit(held);
 	const bool lost = held.status != ARIES_ST_OK;
 
 	if (carried && !lost)

@@ -21,6 +21,7 @@ struct HeldFma;
 struct HoldGroup {
 	uint32_t open = 0;                    /* that are on their way */
 	uint8_t status = ARIES_ST_OK;         /* the first failure */
+	uint8_t torn = ARIES_ST_OK;           /* why a part of the data that the next sync flag stands for is lost */
 	std::shared_ptr<HeldFma> parked = {}; /* has the event, and is ready */
 };
 
