@@ -36,7 +36,7 @@ static u16 kgni_cq_begin(struct gni_ep *ep, struct gni_cq *cq, u8 pending,
 	return id;
 }
 
-/** kgni_cq_end() - end a request of which nothing is pending any more. Context: gni_cq.lock held. */
+/** kgni_cq_end() - end a request: nothing of it is pending. Context: gni_cq.lock held. */
 void kgni_cq_end(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
 {
 	struct gni_ep *ep = kgni_request(&cq->requests, id)->ep;

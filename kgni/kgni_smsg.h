@@ -263,8 +263,8 @@ void kgni_smsg_ask_credit(struct gni_ep *ep);
 
 /* kgni_smsg_repeat.c */
 u8 kgni_smsg_settle(struct gni_ep *ep);
-void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place,
-		      u16 id, struct kgni_try first);
+void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
+			  struct gni_smsg_place place, u16 id, struct kgni_try first);
 void kgni_smsg_behind(struct gni_ep *ep, const struct kgni_text *text, u16 id);
 void kgni_smsg_abandon(struct gni_ep *ep);
 struct kgni_message *kgni_smsg_copy(struct gni_ep *ep, const struct kgni_text *text, u16 id,

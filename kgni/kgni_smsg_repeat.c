@@ -253,8 +253,8 @@ static void kgni_smsg_doubt(struct gni_ep *ep, const struct kgni_text *text,
  *
  * Its event tells how the message ends. Context: any; gni_ep.lock held.
  */
-void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place,
-		      u16 id, struct kgni_try first)
+void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
+			  struct gni_smsg_place place, u16 id, struct kgni_try first)
 {
 	struct kgni_smsg *s = ep->smsg;
 	struct kgni_message *w;

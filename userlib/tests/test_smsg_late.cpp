@@ -26,7 +26,7 @@ struct Held : Talk {
 	Held &operator=(const Held &) = delete;
 };
 
-void pause()
+void a_moment()
 {
 	std::this_thread::sleep_for(std::chrono::microseconds(200));
 }
@@ -143,7 +143,7 @@ static void credits_lost(void **)
 		gni_return_t rc;
 
 		while ((rc = t.a.send(text(40, n), "", n)) == GNI_RC_NOT_DONE)
-			pause();
+			a_moment();
 		assert_int_equal(rc, GNI_RC_SUCCESS);
 		t.a.expect_sent(n);
 		model::fault(1, "drop", 1);
@@ -220,7 +220,7 @@ static void both_ways(void **)
 			model::fault(random() % 2, random() % 2 ? "drop" : "drop-response", 1);
 		for (Direction &way : ways)
 			way.step(random, kMost);
-		pause();
+		a_moment();
 	}
 	assert_true(t.a.statistic(GNI_STAT_SMSG_RETRANS_COUNT) > 0);
 }
