@@ -25,8 +25,13 @@ TIME = 60.0
 class NetworkChaos(Chaos):
     """A run over a SyncCluster whose nodes sit at places of a machine.
 
+    On a busy host operations that end with errors make workers slow, each differently: one that hears nothing for 5 s
+    may have left a connection whose other end has only not got round to it.
+
     If @journal names a file, a network manager (aries-hss) runs all the time and loads new route tables.
     """
+
+    OPTIONS = ("--silence=60",)
 
     def __init__(self, cluster, seed, kinds=KINDS, journal=None, **others):
         super().__init__(cluster, seed, kinds=kinds, **others)
