@@ -246,6 +246,10 @@ class HeldTraffic(Losses, SlndCase):
 
     CONFIG = {**SlndCase.CONFIG, "nic": {"hold-completions": "on"}}
 
+    def setUp(self):
+        super().setUp()
+        self.assertTrue(self.cluster.get_nic(0, "hold-completions"))
+
 
 class Going(SlndCase):
     def test_killed_peer_comes_back(self):
