@@ -119,10 +119,9 @@ void kgni_cq_keep(struct gni_ep *ep, struct kgni_message *m)
 	/* its event may have been read, and another message have its id */
 	if (r->kind == KGNI_REQUEST_SMSG && r->ep == ep && r->number == ep->smsg_begun &&
 	    !cq->gone) {
+		/* if its event was read kgni_cq_decide() has that told once more */
 		r->copy = m;
 		m = NULL;
-		if (r->entry)
-			kgni_cq_lost_by_event(r);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	kfree(m);

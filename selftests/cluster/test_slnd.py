@@ -129,7 +129,35 @@ class SlndCase(ClusterCase):
         self.wait_for(lambda: not self.held(node), lambda: f"in quarantine: {self.held(node)}\n{self.state(node)}", BOUND)
 
 
-class Traffic(SlndCase):
+class Losses:
+    """For cases of SlndCase: packets get lost."""
+
+    def lose(self, node, fault, counter):
+        """Loses packets until a counter has moved: which operation they belong to is up to chance."""
+        before = self.counter(node, counter)
+
+        def moved():
+            if not self.cluster.get_nic(node, fault):
+                self.cluster.set_nic(node, fault, 2)
+            return self.counter(node, counter) > before
+
+        self.wait_for(moved, lambda: f"{fault}: {counter} does not move\n{self.state(node)}", BOUND, 0.3)
+        self.wait_for(lambda: not self.cluster.get_nic(node, fault), f"{fault}: not used up", BOUND)
+
+    def test_lost_packets(self):
+        """Transfers are posted again, messages sent again; nobody notices."""
+        for test, counter in (("put", "puts"), ("get", "gets"), ("rate", "messages_sent")):
+            begun = self.busy(0, counter, test=test, peer=1, bytes=500 if test == "rate" else 65536, threads=2)
+            for fault in ("drop", "drop-response"):
+                self.lose(*((0, fault, "messages_sent") if test == "rate" else (1, fault, "posts_repeated")))
+            self.stop(0)
+            result = self.end(begun)
+            self.assertEqual((result["failed"], result["damaged"], self.damaged(1)), (0, 0, 0), self.log())
+        for node in range(2):
+            self.assertEqual(self.counter(node, "failed"), 0, self.log(node))
+
+
+class Traffic(Losses, SlndCase):
     def test_messages(self):
         for size in (24, 25, 1000, 2032):
             self.good(self.run_test(0, test="rate", peer=1, count=2000, bytes=size, threads=4, window=32))
@@ -192,30 +220,6 @@ class Traffic(SlndCase):
         self.load(1)
         self.works()
 
-    def lose(self, node, fault, counter):
-        """Loses packets until a counter has moved: which operation they belong to is up to chance."""
-        before = self.counter(node, counter)
-
-        def moved():
-            if not self.cluster.get_nic(node, fault):
-                self.cluster.set_nic(node, fault, 2)
-            return self.counter(node, counter) > before
-
-        self.wait_for(moved, lambda: f"{fault}: {counter} does not move\n{self.state(node)}", BOUND, 0.3)
-        self.wait_for(lambda: not self.cluster.get_nic(node, fault), f"{fault}: not used up", BOUND)
-
-    def test_lost_packets(self):
-        """Transfers are posted again, messages sent again; nobody notices."""
-        for test, counter in (("put", "puts"), ("get", "gets"), ("rate", "messages_sent")):
-            begun = self.busy(0, counter, test=test, peer=1, bytes=500 if test == "rate" else 65536, threads=2)
-            for fault in ("drop", "drop-response"):
-                self.lose(*((0, fault, "messages_sent") if test == "rate" else (1, fault, "posts_repeated")))
-            self.stop(0)
-            result = self.end(begun)
-            self.assertEqual((result["failed"], result["damaged"], self.damaged(1)), (0, 0, 0), self.log())
-        for node in range(2):
-            self.assertEqual(self.counter(node, "failed"), 0, self.log(node))
-
     def test_quiesce(self):
         """While the network is quiet nothing moves; then everything goes on, and nothing was lost."""
         for test, counter in (("rate", "messages_sent"), ("put", "puts")):
@@ -234,6 +238,17 @@ class Traffic(SlndCase):
                 self.assertEqual(result["came"], result["ok"])
         self.assertEqual(self.counter(0, "quiesces"), 2)
         self.assertEqual(self.counter(0, "failed"), 0, self.log())
+
+
+@unittest.skipUnless(slow_tests(), "in check-all")
+class HeldTraffic(Losses, SlndCase):
+    """Where completions are held a loss is known after the put has left, as it is of what goes to another host."""
+
+    CONFIG = {**SlndCase.CONFIG, "nic": {"hold-completions": "on"}}
+
+    def setUp(self):
+        super().setUp()
+        self.assertTrue(self.cluster.get_nic(0, "hold-completions"))
 
 
 class Going(SlndCase):
