@@ -18,7 +18,7 @@ OF_HOSTS = ("blink", "split", "gateway", "gateways", "doze", "host")
 KINDS = OF_NODES + OF_HOSTS * 2  # as often as the others, which are more
 # Faults of nodes last 0.1 s to 1.5 s; these are longer by this, so as to be on both sides of the gateways' time-out.
 LONGER = {"split": 5, "doze": 4, "host": 7}
-SILENCE = 20  # s until a worker leaves a connection: more than two of these together
+SILENCE = 30  # s until a worker leaves a connection: more than two of these together, on a busy machine
 BACK = 60.0  # s until a gateway that has died is there again, on a busy machine
 
 

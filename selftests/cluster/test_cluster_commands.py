@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 from opengni import host
-from opengni.testing import ClusterCase, wait_until
+from opengni.testing import Apart, ClusterCase, together, wait_until
 
 TOOL = host.TOP / "scripts" / "cluster"
 DISSECTOR = host.TOP / "scripts" / "wireshark" / "aries.lua"
@@ -51,6 +51,7 @@ class Terminal:
         return status
 
 
+@together(Apart.ETHERNET)
 class Commands(ClusterCase):
     CONFIG = {"net": True, "user_net": True, "append": "opengni.console"}
 

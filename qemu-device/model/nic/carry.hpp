@@ -60,8 +60,7 @@ public:
 	void reset() noexcept;
 	/** The same, and the thread ends. */
 	void stop() noexcept;
-	/** Whether the fabric's file has had no space for our area when it was asked for last: QUEUE_FULL until it has.
-	 */
+	/** Whether the fabric's file had no space for our area when asked for it last: requests are refused then. */
 	bool no_room() const noexcept { return no_room_.load(std::memory_order_relaxed); }
 
 private:

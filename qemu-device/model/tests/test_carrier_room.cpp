@@ -18,7 +18,7 @@ enum Outcome { PASSED, NO_MOUNT, WRONG };
 
 constexpr const char *REST = "/dev/shm/rest";
 
-/* What nobody has had of the file system; more than two segments without areas need was there. */
+/* All that is left of the file system. */
 bool fill_up()
 {
 	const std::string page(4096, 'x');
@@ -65,8 +65,7 @@ Outcome on_a_full_disk()
 	return told(p, "there is space in fabric ") ? PASSED : WRONG;
 }
 
-/* Requests are refused as if too many were under way, one line tells why, and with room they go. Nobody meets a SIGBUS.
- */
+/* Requests are refused as if too many were under way, one line tells why, and with room they go. No SIGBUS. */
 void no_room_for_requests(void **)
 {
 	const pid_t child = quiet_fork();
