@@ -112,7 +112,11 @@ private:
 		d.src_cq_hndl = source_.handle();
 	}
 
-	bool wanted(uint64_t end) const { return plan_.count ? posted_ < plan_.count : tools::now_ns() < end; }
+	/* Each slot is used at least once, however late this thread begins: all of them are verified. */
+	bool wanted(uint64_t end) const
+	{
+		return plan_.count ? posted_ < plan_.count : posted_ < plan_.slots || tools::now_ns() < end;
+	}
 
 	void post(uint64_t n)
 	{

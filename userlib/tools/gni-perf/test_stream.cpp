@@ -5,6 +5,7 @@
  * Latency and bandwidth of a pair, with as many operations under way, as long and from as many threads as one likes.
  */
 #include <atomic>
+#include <algorithm>
 #include <cinttypes>
 
 #include "channel.h"
@@ -48,6 +49,9 @@ StreamPlan plan_for(const Context &context, const Kind &kind, uint64_t size)
 	/* What both sides do must overlap: that needs time. */
 	if (o.iterations_given && !plan.both)
 		plan.count = o.iterations;
+	/* Slots that no operation would reach cannot be verified. */
+	if (plan.count)
+		plan.slots = std::min(plan.slots, plan.count);
 	plan.nanoseconds = static_cast<uint64_t>(o.seconds * 1e9);
 	return plan;
 }
