@@ -4,8 +4,8 @@
  * @file
  * Latency and bandwidth of a pair, with as many operations under way, as long and from as many threads as one likes.
  */
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <cinttypes>
 
 #include "channel.h"
