@@ -74,6 +74,7 @@ struct gni_cdm {
  * @gone: the NIC was reset or removed; handles stay valid, and what they are used for is refused
  * @smsg_delivery: GNI_DLVMODE_* of short messages
  * @smsg_retransmissions: attempts for a message that fails
+ * @later_bit: ARIES_DB_LATER if the NIC knows it, else 0
  * @stats: counters, by gni_statistic_t
  * @cdm: domain
  * @own: what the NIC's driver knows it as
@@ -104,6 +105,7 @@ struct gni_nic {
 	bool gone;
 	u16 smsg_delivery;
 	u16 smsg_retransmissions;
+	u8 later_bit;
 	atomic_t stats[GNI_NUM_STATS];
 	struct gni_cdm *cdm;
 	struct aries_owner *own;
@@ -182,7 +184,9 @@ struct gni_cq {
  * @smsg_decided: of these, up to which number their senders have seen the status of the put
  * @smsg_first: the number of the last one before this connection
  * @smsg_asked: somebody has read the event of one that was not decided yet
- * @smsg_late: a message of this connection was lost after its sender had seen it leave
+ * @smsg_late: a message of this connection was lost for good when others were sent behind it
+ * @smsg_lost: messages of this connection that have left, were lost, and wait for another attempt
+ * @smsg_mending: these, and those of them that have left again
  * @timer: of a message that is tried again; holds a reference while it runs
  * @dgram: what is known of its datagram
  * @node: in gni_nic.eps
@@ -202,10 +206,12 @@ struct gni_ep {
 	bool own_event_data;
 	struct kgni_smsg *smsg;
 	u32 smsg_begun;
-	u32 smsg_decided; /* read with gni_cq.lock only, as the next three */
+	u32 smsg_decided; /* gni_cq.lock is for this one and the next five */
 	u32 smsg_first;
 	bool smsg_asked;
 	bool smsg_late;
+	struct list_head smsg_lost;
+	u32 smsg_mending;
 	struct timer_list timer;
 	struct {
 		void *out;

@@ -36,11 +36,12 @@ static u16 kgni_cq_begin(struct gni_ep *ep, struct gni_cq *cq, u8 pending,
 	return id;
 }
 
-/* Ends a request of which nothing is pending any more. */
-static void kgni_cq_end(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
+/** kgni_cq_end() - end a request: nothing of it is pending. Context: gni_cq.lock held. */
+void kgni_cq_end(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
 {
 	struct gni_ep *ep = kgni_request(&cq->requests, id)->ep;
 
+	kgni_cq_drop_copy(kgni_request(&cq->requests, id));
 	kgni_request_give(&cq->requests, id);
 	kgni_ep_put(ep);
 }
@@ -121,8 +122,8 @@ bool kgni_cq_withdraw(struct gni_cq *cq, u16 id)
 	return ours;
 }
 
-/* From now on kGNI tells the events of @id that are pending. */
-static void kgni_cq_list(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
+/** kgni_cq_list() - kGNI tells the events of @id that are pending. Context: gni_cq.lock held. */
+void kgni_cq_list(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
 {
 	struct kgni_request *r = kgni_request(&cq->requests, id);
 
@@ -183,6 +184,7 @@ void kgni_cq_settle(struct gni_cq *cq, u16 id, u8 status)
 	r->unsettled = false;
 	r->mended = status == ARIES_ST_OK;
 	r->forced = status;
+	kgni_cq_drop_copy(r);
 	if (!r->raised || r->entry)
 		kgni_cq_list(cq, id);
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -221,87 +223,6 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 		r->listed = false;
 	}
 	return entry;
-}
-
-/* Has the sender of a message seen the status of its put? Then what it says can be seen, too. */
-static bool kgni_cq_decided(const struct kgni_request *r)
-{
-	/* pairs with kgni_cq_decide() */
-	return (s32)(smp_load_acquire(&r->ep->smsg_decided) - r->number) >= 0;
-}
-
-/*
- * Is the end of a message not known yet? The event of a put that has failed may be read before its
- * sender, on another processor, has seen the status and said whether it is tried again: the sender
- * will say so, and how it ended. A sender that has seen the put leave will say nothing any more: it
- * was lost later, on its way or with the host of the peer. What a sender says it says with the lock
- * held, before it has decided.
- */
-static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request *r, u64 entry)
-	__must_hold(&cq->lock)
-{
-	if (r->unsettled)
-		return true;
-	if (!kgni_entry_status(entry) || r->mended || r->forced || cq->gone || kgni_cq_decided(r))
-		return false;
-	WRITE_ONCE(r->ep->smsg_asked, true);
-	/* either this sees the decision, or kgni_cq_decide() sees that somebody has asked */
-	smp_mb();
-	return !kgni_cq_decided(r);
-}
-
-/**
- * kgni_cq_decide() - the sender of a message has seen the status of its put
- * @ep: endpoint
- * @id: request of the last message; it may have ended
- *
- * Context: any; gni_ep.lock held.
- */
-void kgni_cq_decide(struct gni_ep *ep, u16 id)
-{
-	struct gni_cq *cq = ep->cq;
-	struct kgni_request *r;
-	unsigned long flags;
-
-	/* what the sender has said of the message is there before */
-	smp_store_release(&ep->smsg_decided, ep->smsg_begun);
-	smp_mb(); /* pairs with kgni_cq_undecided() */
-	if (!READ_ONCE(ep->smsg_asked))
-		return;
-	spin_lock_irqsave(&cq->lock, flags);
-	ep->smsg_asked = false;
-	r = kgni_request(&cq->requests, id);
-	/* its event was read, and waits for what is known now */
-	if (r->kind == KGNI_REQUEST_SMSG && r->ep == ep && r->number == ep->smsg_begun &&
-	    r->entry && !r->unsettled)
-		kgni_cq_list(cq, id);
-	spin_unlock_irqrestore(&cq->lock, flags);
-}
-
-/* Ends the message that @entry tells of. Return: what the client gets, 0 if it is not settled. */
-static u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
-{
-	u16 id = kgni_entry_tid(entry);
-	struct kgni_request *r = kgni_request(&cq->requests, id);
-	u32 local_event;
-	u8 status;
-
-	if (!r || r->kind != KGNI_REQUEST_SMSG)
-		return entry;
-	if (kgni_cq_undecided(cq, r, entry)) {
-		r->entry = entry;
-		return 0;
-	}
-	status = r->mended ? ARIES_ST_OK : r->forced ? r->forced : kgni_entry_status(entry);
-	/* The peer waits for this one, and finds none that was sent behind it. */
-	if (status && !r->forced && !cq->gone &&
-	    (s32)(r->number - READ_ONCE(r->ep->smsg_first)) > 0)
-		WRITE_ONCE(r->ep->smsg_late, true);
-	local_event = r->local_event;
-	cq->room++;
-	kgni_cq_end(cq, id);
-	entry &= ~ARIES_CQE_STATUS_MASK;
-	return status ? kgni_smsg_failed_pack(entry, status & ~ARIES_ST_LOCAL, local_event) : entry;
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "aries_regs.h"
 #include "kgni_cq.h"
 #include "kgni_dev.h"
 #include "kgni_err.h"
@@ -156,6 +157,7 @@ static gni_return_t kgni_dev_attach(struct gni_nic *nic, struct kgni_dev *dev)
 		return kgni_dev_refuse(rc);
 	}
 	nic->address = dev->info.pe;
+	nic->later_bit = dev->info.caps & ARIES_ID_CAPS_LATER_MASK ? ARIES_DB_LATER : 0;
 	list_add_tail(&nic->dev_node, &dev->nics);
 	return GNI_RC_SUCCESS;
 }

@@ -42,6 +42,7 @@ gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hnd
 	ep->nic = nic_hndl;
 	ep->cq = src_cq_hndl;
 	spin_lock_init(&ep->lock);
+	INIT_LIST_HEAD(&ep->smsg_lost);
 	timer_setup(&ep->timer, kgni_smsg_timer, 0);
 	if (src_cq_hndl && !kgni_cq_use(src_cq_hndl)) {
 		kgni_handle_del(ep);

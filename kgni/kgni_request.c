@@ -71,6 +71,7 @@ void kgni_request_give(struct kgni_requests *t, u16 id)
 	struct kgni_request *r = kgni_request(t, id);
 
 	r->descr = NULL;
+	r->copy = NULL;
 	r->ep = NULL;
 	r->entry = 0;
 	r->local_event = 0;

@@ -20,6 +20,8 @@
 /* Free ids that are kept back as long as there are fresh ones. */
 #define KGNI_REQUEST_QUARANTINE 64u
 
+struct kgni_message;
+
 enum kgni_request_kind {
 	KGNI_REQUEST_FREE,
 	KGNI_REQUEST_POST, /* of FMA */
@@ -32,6 +34,7 @@ enum kgni_request_kind {
  * @descr: of a post
  * @msg_id: of a message
  * @number: of it, as in gni_ep.smsg_begun
+ * @copy: of a message that has left and may get lost yet, NULL if there is none
  * @ep: with a reference
  * @entry: its event, if that was read before its time
  * @local_event: names the endpoint if a message fails
@@ -54,6 +57,7 @@ struct kgni_request {
 			u32 number;
 		};
 	};
+	struct kgni_message *copy;
 	struct gni_ep *ep;
 	u64 entry;
 	u32 local_event;

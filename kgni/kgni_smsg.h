@@ -7,6 +7,9 @@
 #ifndef KGNI_SMSG_H
 #define KGNI_SMSG_H
 
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+
 #include "gni_smsg.h"
 #include "kgni.h"
 
@@ -99,8 +102,20 @@ struct kgni_receiver {
 };
 
 /**
- * struct kgni_message - a message that waits for another attempt
- * @node: in kgni_smsg.waiting
+ * struct kgni_spot - where a message goes in the peer's mailbox
+ * @place: in the ring
+ * @slot: of its header word
+ * @header: that word
+ */
+struct kgni_spot {
+	struct gni_smsg_place place;
+	u32 slot;
+	u64 header;
+};
+
+/**
+ * struct kgni_message - a message that waits for another attempt, or has left and may get lost yet
+ * @node: in gni_ep.smsg_lost
  * @cq: of its event
  * @id: its request
  * @number: of the message, when it was put
@@ -108,6 +123,12 @@ struct kgni_receiver {
  * @left: attempts
  * @bytes: of header and data
  * @put: it is the one whose fate is not known
+ * @lost: it has left, and was lost
+ * @spot: where it has gone, if it has left
+ * @position: of the ring, where it began
+ * @pause: jiffies from one attempt to the next, once it was lost
+ * @due: when that is
+ * @msg_id: for its event
  * @text: header and data
  */
 struct kgni_message {
@@ -119,6 +140,12 @@ struct kgni_message {
 	u16 left;
 	u32 bytes;
 	bool put;
+	bool lost;
+	struct kgni_spot spot;
+	u32 position;
+	u32 pause;
+	unsigned long due;
+	u32 msg_id;
 	u8 text[];
 };
 
@@ -135,7 +162,8 @@ struct kgni_message {
  * @unsure_header: that
  * @unsure_place: and that
  * @waiting: a struct kgni_message that is tried again, NULL if there is none
- * @pause: jiffies to the next attempt
+ * @pause: jiffies from one attempt for that to the next
+ * @due: when that is
  * @origin: address from which offsets in the region of our mailbox count
  * @taken: bytes of the ring, by slot of the message
  * @last: header words that were read, by slot
@@ -153,6 +181,7 @@ struct kgni_smsg {
 	struct gni_smsg_place unsure_place;
 	struct kgni_message *waiting;
 	u32 pause;
+	unsigned long due;
 	u64 origin;
 	u32 *taken;
 	u64 last[];
@@ -172,7 +201,7 @@ struct kgni_text {
 
 /**
  * struct kgni_try - what became of an attempt to put a message
- * @status: ARIES_ST_*
+ * @status: ARIES_ST_*; ARIES_ST_LATER: it is on its way, and may be lost yet
  * @whole: the put that makes the message readable has been rung, and with it the event
  */
 struct kgni_try {
@@ -202,7 +231,26 @@ static inline bool kgni_status_unknown(u8 status)
 	return status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
 }
 
+/* Packets get lost now and then: so many attempts come at once. */
+#define KGNI_AT_ONCE 2
+/*
+ * Then ways may be closed, for as long as it takes to find others: pauses of a tick, four times as
+ * long each time, up to this. Ten attempts are four seconds.
+ */
+#define KGNI_MORE_PAUSE 4
+#define KGNI_LONGEST_PAUSE msecs_to_jiffies(1024)
+
+/** kgni_smsg_pause() - when the next attempt for a message that was lost is due */
+static inline void kgni_smsg_pause(struct kgni_message *m)
+{
+	m->due = jiffies + m->pause;
+	m->pause = m->pause ? min_t(u32, m->pause * KGNI_MORE_PAUSE, KGNI_LONGEST_PAUSE) : 1;
+}
+
 /* kgni_smsg_put.c */
+struct kgni_spot kgni_smsg_spot(const struct kgni_smsg *s, struct gni_smsg_place place, u32 bytes);
+struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text,
+				 const struct kgni_spot *spot, u16 id);
 struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
 			      struct gni_smsg_place place, u16 id);
 void kgni_smsg_sent(struct kgni_smsg *s, struct gni_smsg_place place);
@@ -215,11 +263,20 @@ void kgni_smsg_ask_credit(struct gni_ep *ep);
 
 /* kgni_smsg_repeat.c */
 u8 kgni_smsg_settle(struct gni_ep *ep);
-void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place,
-		      u16 id, struct kgni_try first);
+void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
+			  struct gni_smsg_place place, u16 id, struct kgni_try first);
 void kgni_smsg_behind(struct gni_ep *ep, const struct kgni_text *text, u16 id);
 void kgni_smsg_abandon(struct gni_ep *ep);
+struct kgni_message *kgni_smsg_copy(struct gni_ep *ep, const struct kgni_text *text, u16 id,
+				    u8 status);
 void kgni_smsg_timer(struct timer_list *timer);
+
+/* kgni_smsg_late.c */
+void kgni_smsg_left(struct kgni_smsg *s, struct kgni_message *m, struct gni_smsg_place place);
+void kgni_smsg_keep(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place,
+		    u16 id);
+bool kgni_smsg_mend(struct gni_ep *ep, unsigned long *due);
+void kgni_smsg_leave_lost(struct gni_ep *ep);
 
 /* kgni_smsg_newcomer.c */
 enum kgni_origin {

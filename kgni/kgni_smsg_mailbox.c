@@ -5,6 +5,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "kgni_cq.h"
 #include "kgni_ep.h"
 #include "kgni_handle.h"
 #include "kgni_memhandle.h"
@@ -76,7 +77,8 @@ static void kgni_smsg_open(struct kgni_smsg *s)
 	smp_store_release(kgni_smsg_own(s, GNI_SMSG_IDENTITY), s->out.identity);
 }
 
-static struct kgni_smsg *kgni_smsg_new(const gni_smsg_attr_t *local, const gni_smsg_attr_t *remote)
+static struct kgni_smsg *kgni_smsg_new(const gni_smsg_attr_t *local, const gni_smsg_attr_t *remote,
+				       u8 later)
 {
 	u32 credits = local->mbox_maxcredit;
 	size_t bytes = sizeof(struct kgni_smsg) + credits * (sizeof(u64) + sizeof(u32));
@@ -100,7 +102,7 @@ static struct kgni_smsg *kgni_smsg_new(const gni_smsg_attr_t *local, const gni_s
 	s->credits = credits;
 	s->largest = local->msg_maxsize;
 	s->events = GNI_CQ_EVENT_TYPE_SMSG << ARIES_EV_TYPE_SHIFT | ARIES_EV_LOCAL |
-		    ARIES_EV_REMOTE;
+		    ARIES_EV_REMOTE | later;
 	s->repeats = local->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT;
 	kgni_smsg_take_stock(s);
 	return s;
@@ -123,7 +125,7 @@ gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_
 	if (!kgni_ep_valid(ep_hndl) || !ep_hndl->cq ||
 	    !kgni_smsg_pair_sound(local_smsg_attr, remote_smsg_attr))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl);
-	s = kgni_smsg_new(local_smsg_attr, remote_smsg_attr);
+	s = kgni_smsg_new(local_smsg_attr, remote_smsg_attr, ep_hndl->nic->later_bit);
 	if (!s)
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, ENOMEM, local_smsg_attr->mbox_maxcredit);
 	spin_lock_irqsave(&ep_hndl->lock, flags);
@@ -131,7 +133,7 @@ gni_return_t gni_smsg_init(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_
 	if (free) {
 		kgni_smsg_open(s);
 		ep_hndl->smsg = s;
-		WRITE_ONCE(ep_hndl->smsg_first, ep_hndl->smsg_begun);
+		kgni_cq_leave(ep_hndl);
 		WRITE_ONCE(ep_hndl->smsg_late, false);
 	}
 	spin_unlock_irqrestore(&ep_hndl->lock, flags);

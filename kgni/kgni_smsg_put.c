@@ -13,25 +13,42 @@ static void kgni_smsg_begin(struct aries_fma *fma, const struct gni_ep *ep, u64 
 }
 
 /**
- * kgni_smsg_put() - put a message into the peer's mailbox
+ * kgni_smsg_spot() - where the next message goes
+ * @s: connection
+ * @place: of it
+ * @bytes: of header and data
+ *
+ * Context: gni_ep.lock held. Return: that.
+ */
+struct kgni_spot kgni_smsg_spot(const struct kgni_smsg *s, struct gni_smsg_place place, u32 bytes)
+{
+	return (struct kgni_spot){
+		.place = place,
+		.slot = s->out.slot,
+		.header = gni_smsg_header(s->out.key, s->out.sent, bytes, 0, s->out.turn),
+	};
+}
+
+/**
+ * kgni_smsg_put_at() - put a message into the peer's mailbox
  * @ep: endpoint with a connection
  * @text: message
- * @place: where it goes
+ * @spot: where it goes
  * @id: request for its event here, 0 for none
  *
  * A message that fits the line with the two words in front of it (2,032 bytes) is one doorbell.
  *
  * Context: any; gni_ep.lock held. Return: what became of it.
  */
-struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
-			      struct gni_smsg_place place, u16 id)
+struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text,
+				 const struct kgni_spot *spot, u16 id)
 {
 	struct kgni_smsg *s = ep->smsg;
 	u64 prefix[2] = { s->in.credit, s->out.identity };
 	const struct kvec parts[] = { { prefix, GNI_SMSG_PREFIX }, text->part[0], text->part[1] };
 	struct kgni_line line = { .parts = parts, .count = ARRAY_SIZE(parts) };
 	u32 left = GNI_SMSG_PREFIX + text->bytes;
-	u64 at = s->out.box.ring + place.at;
+	u64 at = s->out.box.ring + spot->place.at;
 	struct kgni_try t = {};
 	struct aries_fma fma;
 
@@ -46,13 +63,22 @@ struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
 		fma.desc.offset = at & KGNI_OFFSET_MASK;
 	}
 	line.bytes = left;
-	fma.desc.sync_offset = (s->out.box.slots + (u64)s->out.slot * GNI_SMSG_WORD) &
+	fma.desc.sync_offset = (s->out.box.slots + (u64)spot->slot * GNI_SMSG_WORD) &
 			       KGNI_OFFSET_MASK;
-	fma.desc.sync_value = gni_smsg_header(s->out.key, s->out.sent, text->bytes, 0, s->out.turn);
+	fma.desc.sync_value = spot->header;
 	t.status = kgni_fma(ep, &fma, &line, ARIES_FMA_PUT_SYNC, left, id,
 			    id ? s->events : s->events & ~ARIES_EV_LOCAL);
 	t.whole = t.status != ARIES_ST_QUEUE_FULL;
 	return t;
+}
+
+/** kgni_smsg_put() - the same for the next message, at @place. Context, return: as there. */
+struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
+			      struct gni_smsg_place place, u16 id)
+{
+	const struct kgni_spot spot = kgni_smsg_spot(ep->smsg, place, text->bytes);
+
+	return kgni_smsg_put_at(ep, text, &spot, id);
 }
 
 /**

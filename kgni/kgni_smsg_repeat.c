@@ -14,15 +14,6 @@
 #include "kgni_ep.h"
 #include "kgni_smsg.h"
 
-/* Packets get lost now and then: so many attempts come at once. */
-#define KGNI_AT_ONCE 2
-/*
- * Then ways may be closed, for as long as it takes to find others: pauses of a tick, four times as
- * long each time, up to this. Ten attempts are four seconds.
- */
-#define KGNI_MORE_PAUSE 4
-#define KGNI_MOST_PAUSE msecs_to_jiffies(1024)
-
 static void kgni_smsg_unsure(struct kgni_smsg *s, struct gni_smsg_place place, u32 bytes)
 {
 	s->unsure_header = gni_smsg_header(s->out.key, s->out.sent, bytes, 0, s->out.turn);
@@ -91,6 +82,8 @@ static u8 kgni_smsg_again(struct gni_ep *ep, struct kgni_message *w)
 	t = kgni_smsg_put_quietly(ep, &text, place);
 	if (t.status == ARIES_ST_OK) {
 		kgni_smsg_sent(s, place);
+	} else if (t.status == ARIES_ST_LATER) {
+		kgni_smsg_left(s, w, place);
 	} else if (t.whole && kgni_status_unknown(t.status)) {
 		kgni_smsg_unsure(s, place, w->bytes);
 		w->put = true;
@@ -123,10 +116,33 @@ static bool kgni_smsg_attempt(struct gni_ep *ep)
 		kgni_count(ep->nic, GNI_STAT_SMSG_RETRANS_COUNT);
 		w->status = kgni_smsg_again(ep, w);
 	}
+	if (w->status == ARIES_ST_LATER) {
+		ep->smsg->waiting = NULL;
+		kgni_cq_doubt(ep, w);
+		return false;
+	}
 	if (w->status != ARIES_ST_OK && w->left && kgni_status_recoverable(w->status))
 		return true;
 	kgni_smsg_over(ep);
 	return false;
+}
+
+/* The same when it is time. Return: whether there may be another one, and in @due when. */
+static bool kgni_smsg_attempt_due(struct gni_ep *ep, unsigned long *due)
+{
+	struct kgni_smsg *s = ep->smsg;
+
+	if (!s->waiting)
+		return false;
+	if (!time_before(jiffies, s->due)) {
+		if (!kgni_smsg_attempt(ep))
+			return false;
+		s->pause = min_t(u32, s->pause * KGNI_MORE_PAUSE, KGNI_LONGEST_PAUSE);
+		s->due = jiffies + s->pause;
+	}
+	if (time_before(s->due, *due))
+		*due = s->due;
+	return true;
 }
 
 /**
@@ -138,14 +154,16 @@ static bool kgni_smsg_attempt(struct gni_ep *ep)
 void kgni_smsg_timer(struct timer_list *timer)
 {
 	struct gni_ep *ep = from_timer(ep, timer, timer);
-	unsigned long flags;
+	unsigned long flags, due = jiffies + KGNI_LONGEST_PAUSE;
 	bool again = false;
 
 	spin_lock_irqsave(&ep->lock, flags);
-	if (ep->smsg && ep->smsg->waiting && kgni_smsg_attempt(ep)) {
-		ep->smsg->pause = min_t(u32, ep->smsg->pause * KGNI_MORE_PAUSE, KGNI_MOST_PAUSE);
-		again = !mod_timer(timer, jiffies + ep->smsg->pause);
+	if (ep->smsg) {
+		again = kgni_smsg_attempt_due(ep, &due);
+		again |= kgni_smsg_mend(ep, &due);
 	}
+	if (again)
+		again = !timer_reduce(timer, due);
 	spin_unlock_irqrestore(&ep->lock, flags);
 	if (!again)
 		kgni_ep_put(ep);
@@ -161,29 +179,37 @@ static void kgni_smsg_begin(struct gni_ep *ep, struct kgni_message *w)
 	for (n = 0; n < KGNI_AT_ONCE; n++)
 		if (!kgni_smsg_attempt(ep))
 			return;
+	ep->smsg->due = jiffies + ep->smsg->pause;
 	kgni_ep_get(ep);
-	if (mod_timer(&ep->timer, jiffies + ep->smsg->pause))
+	if (timer_reduce(&ep->timer, ep->smsg->due))
 		kgni_ep_put(ep); /* it was pending, with a reference */
 }
 
-/* Without memory the event tells of the first attempt. */
-static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_text *text, u16 id,
-					   u8 status)
+/**
+ * kgni_smsg_copy() - keep what a message says
+ * @ep: endpoint with a connection
+ * @text: message
+ * @id: its request
+ * @status: ARIES_ST_* of the first attempt
+ *
+ * Context: any; gni_ep.lock held. Return: the copy, for kfree(); NULL without memory.
+ */
+struct kgni_message *kgni_smsg_copy(struct gni_ep *ep, const struct kgni_text *text, u16 id,
+				    u8 status)
 {
 	struct kgni_message *w =
 		kmalloc(struct_size(w, text, text->bytes), GFP_ATOMIC | __GFP_NOWARN);
 
-	if (!w) {
-		kgni_cq_settle(ep->cq, id, status);
+	if (!w)
 		return NULL;
-	}
+	memset(w, 0, sizeof(*w));
 	w->cq = ep->cq;
 	w->id = id;
 	w->number = ep->smsg->out.sent;
 	w->status = status;
 	w->left = ep->nic->smsg_retransmissions;
 	w->bytes = text->bytes;
-	w->put = false;
+	w->msg_id = text->msg_id;
 	if (text->part[0].iov_len)
 		memcpy(w->text, text->part[0].iov_base, text->part[0].iov_len);
 	if (text->part[1].iov_len)
@@ -192,8 +218,33 @@ static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_
 	return w;
 }
 
+/* Without memory the event tells of the first attempt. */
+static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_text *text, u16 id,
+					   u8 status)
+{
+	struct kgni_message *w = kgni_smsg_copy(ep, text, id, status);
+
+	if (!w)
+		kgni_cq_settle(ep->cq, id, status);
+	return w;
+}
+
+/* A put of @w that has no event here is on its way: only the slot will tell what becomes of it. */
+static void kgni_smsg_doubt(struct gni_ep *ep, const struct kgni_text *text,
+			    struct gni_smsg_place place, u16 id)
+{
+	struct kgni_message *w = kgni_smsg_wait(ep, text, id, ARIES_ST_TIMEOUT);
+
+	if (!w) {
+		kgni_smsg_sent(ep->smsg, place);
+		return;
+	}
+	kgni_smsg_left(ep->smsg, w, place);
+	kgni_cq_doubt(ep, w);
+}
+
 /**
- * kgni_smsg_failed() - the first attempt to send a message has failed
+ * kgni_smsg_put_failed() - the first attempt to send a message has failed
  * @ep: endpoint with a connection
  * @text: message
  * @place: where it was to go
@@ -202,8 +253,8 @@ static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_
  *
  * Its event tells how the message ends. Context: any; gni_ep.lock held.
  */
-void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place,
-		      u16 id, struct kgni_try first)
+void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
+			  struct gni_smsg_place place, u16 id, struct kgni_try first)
 {
 	struct kgni_smsg *s = ep->smsg;
 	struct kgni_message *w;
@@ -216,6 +267,10 @@ void kgni_smsg_failed(struct gni_ep *ep, const struct kgni_text *text, struct gn
 		if (first.status == ARIES_ST_OK) {
 			kgni_smsg_sent(s, place);
 			kgni_cq_settle(ep->cq, id, ARIES_ST_OK);
+			return;
+		}
+		if (first.status == ARIES_ST_LATER) {
+			kgni_smsg_doubt(ep, text, place, id);
 			return;
 		}
 	}
@@ -262,6 +317,7 @@ void kgni_smsg_abandon(struct gni_ep *ep)
 {
 	if (ep->smsg->waiting)
 		kgni_smsg_over(ep);
+	kgni_smsg_leave_lost(ep);
 	if (del_timer(&ep->timer))
 		kgni_ep_put(ep);
 }

@@ -81,7 +81,7 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EMSGSIZE, text->bytes, s->largest);
 	if (READ_ONCE(ep->nic->quiet))
 		return GNI_RC_NOT_DONE;
-	if (s->waiting) {
+	if (s->waiting || READ_ONCE(ep->smsg_mending)) {
 		kgni_count(ep->nic, GNI_STAT_SMSG_RETRANS_STALL);
 		return GNI_RC_NOT_DONE;
 	}
@@ -98,8 +98,10 @@ static gni_return_t kgni_smsg_send(struct gni_ep *ep, const struct kgni_text *te
 	first = kgni_smsg_put(ep, text, place, id);
 	if (first.status == ARIES_ST_OK)
 		kgni_smsg_sent(s, place);
+	else if (first.status == ARIES_ST_LATER)
+		kgni_smsg_keep(ep, text, place, id);
 	else
-		kgni_smsg_failed(ep, text, place, id, first);
+		kgni_smsg_put_failed(ep, text, place, id, first);
 	kgni_cq_decide(ep, id);
 	return GNI_RC_SUCCESS;
 }

@@ -154,7 +154,8 @@ enum aries_launch_kind {
 /**
  * struct aries_fma_status - what became of the last doorbell of a descriptor
  * @sequence: doorbells taken since the descriptor was enabled
- * @status: ARIES_ST_* of the last one; 0 also for a block transfer that was queued
+ * @status: ARIES_ST_* of the last one; 0 also for a block transfer that was queued, and, unless ARIES_DB_LATER is
+ *          set, for an operation that is on its way
  */
 struct aries_fma_status {
 	uint32_t sequence;
@@ -215,7 +216,7 @@ ARIES_ASSERT(offsetof(struct aries_bte_desc, op) == 40, "aries_bte_desc layout")
 #define ARIES_DB_LEN_MASK 0x00000000ffff0000ull
 #define ARIES_DB_OP_SHIFT 32
 #define ARIES_DB_OP_MASK 0x000000ff00000000ull
-#define ARIES_DB_MODE_SHIFT 40
+#define ARIES_DB_MODE_SHIFT 40 /* ARIES_EV_*, and ARIES_DB_LATER */
 #define ARIES_DB_MODE_MASK 0x0000ff0000000000ull
 #define ARIES_DB_AMO_SHIFT 48
 #define ARIES_DB_AMO_MASK 0x03ff000000000000ull
@@ -263,6 +264,11 @@ enum aries_fma_op {
 #define ARIES_EV_TYPE_SHIFT 4 /* 2 bits copied to the type field of the entries */
 #define ARIES_EV_TYPE_MASK 0x30u
 #define ARIES_EV_RSVD_MASK 0xc8u
+/*
+ * In ARIES_DB_MODE as well, with ID_CAPS.LATER: the status word says ARIES_ST_LATER of an operation that is on its way
+ * and may fail yet, not ARIES_ST_OK.
+ */
+#define ARIES_DB_LATER 0x08u
 
 /*
  * A contribution to a collective uses these fields of struct aries_fma_desc:
@@ -363,6 +369,8 @@ enum aries_cqe_source {
 
 /* ---- Status codes: 6 bits; ARIES_ST_LOCAL marks the initiator's side ---- */
 #define ARIES_ST_LOCAL 0x20u
+/* In the status word only, for who asks with ARIES_DB_LATER: the outcome is not known yet, the event tells it. */
+#define ARIES_ST_LATER 0x40u
 
 enum aries_status {
 	ARIES_ST_OK = 0x00,

@@ -35,6 +35,7 @@ struct aries_region {
 struct aries_port {
 	struct aries_owner *own;
 	int nr;
+	bool torn; /* a part of what the next sync flag stands for was lost */
 };
 
 struct aries_dev {
@@ -58,7 +59,7 @@ unsigned long jiffies;
 unsigned long sim_steps;
 unsigned int sim_warned, sim_warnings;
 bool sim_atomic;
-unsigned int fabric_nomem;
+unsigned int fabric_nomem, fabric_delay;
 enum fabric_fate (*fabric_fate)(unsigned int from, const struct aries_fma *fma);
 void (*fabric_meanwhile)(unsigned int from);
 
@@ -172,6 +173,13 @@ int mod_timer(struct timer_list *timer, unsigned long expires)
 	return was;
 }
 
+int timer_reduce(struct timer_list *timer, unsigned long expires)
+{
+	if (timer->pending && !time_after(timer->expires, expires))
+		return 1;
+	return mod_timer(timer, expires);
+}
+
 bool sim_timers(void)
 {
 	struct timer_list *t;
@@ -216,10 +224,13 @@ void irq_work_sync(struct irq_work *work)
 		sim_irqs();
 }
 
+static void events_due(bool all);
+
 void fabric_run(unsigned int ticks)
 {
 	for (; ticks; ticks--) {
 		jiffies++;
+		events_due(false);
 		while (sim_timers() || sim_irqs())
 			;
 	}
@@ -252,7 +263,8 @@ struct aries_dev *aries_client_dev(struct auxiliary_device *adev)
 
 void aries_get_info(const struct aries_dev *ad, struct aries_info *info)
 {
-	*info = (struct aries_info){ .id = ad->node, .pe = ad->node, .nodes = FABRIC_NODES };
+	*info = (struct aries_info){ .id = ad->node, .pe = ad->node, .nodes = FABRIC_NODES,
+				      .caps = ARIES_ID_CAPS_LATER_MASK };
 }
 
 struct aries_owner *aries_owner_create(struct aries_dev *ad, const struct aries_owner_args *args)
@@ -274,6 +286,8 @@ struct aries_owner *aries_owner_create(struct aries_dev *ad, const struct aries_
 void aries_owner_destroy(struct aries_owner *own)
 {
 	unsigned int i;
+
+	events_due(true);
 
 	for (i = 0; owners[own->ad->node][i] != own; i++)
 		;
@@ -568,32 +582,95 @@ static void events(const struct aries_owner *own, const struct aries_fma *f, u8 
 				   entry_of(f, f->desc.local_event, status, bit, ARIES_SRC_FMA));
 }
 
+/* Events that come when their time has come. */
+static struct later {
+	struct aries_owner *own;
+	struct aries_fma fma;
+	u8 status;
+	unsigned long due;
+	struct later *next;
+} *later;
+
+static void events_later(struct aries_owner *own, const struct aries_fma *f, u8 status)
+{
+	struct later *one = malloc(sizeof(*one)), **p;
+
+	*one = (struct later){ own, *f, status, jiffies + fabric_random(fabric_delay + 1), NULL };
+	for (p = &later; *p && (*p)->due <= one->due; p = &(*p)->next)
+		;
+	one->next = *p;
+	*p = one;
+}
+
+/* All of them with @all. */
+static void events_due(bool all)
+{
+	while (later && (all || !time_after(later->due, jiffies))) {
+		struct later *one = later;
+
+		later = one->next;
+		events(one->own, &one->fma, one->status);
+		free(one);
+	}
+}
+
+/* What comes back is waited for. */
+static enum fabric_fate fate_of(struct aries_port *port, const struct aries_fma *f)
+{
+	enum fabric_fate fate =
+		fabric_fate ? fabric_fate(port->own->ad->node, f) : FABRIC_DONE;
+
+	/* a flag is not stored without all of its data */
+	if (f->op == ARIES_FMA_PUT_LINE)
+		port->torn |= fate == FABRIC_LATE;
+	if (f->op == ARIES_FMA_PUT_SYNC) {
+		if (port->torn && (fate == FABRIC_ON_ITS_WAY || fate == FABRIC_LATE_UNHEARD))
+			fate = FABRIC_LATE;
+		port->torn = false;
+	}
+	if (f->op != ARIES_FMA_GET_OP)
+		return fate;
+	return fate == FABRIC_LATE	  ? FABRIC_LOST :
+	       fate == FABRIC_LATE_UNHEARD ? FABRIC_UNHEARD :
+	       fate == FABRIC_ON_ITS_WAY   ? FABRIC_DONE :
+					     fate;
+}
+
 int aries_port_fma(struct aries_port *port, const struct aries_fma *f)
 {
 	enum fabric_fate fate = FABRIC_DONE;
 	struct aries_region *region = NULL;
 	u8 status = ARIES_ST_OK;
+	bool on_its_way;
 
 	fabric_fma_port = port->nr;
 	if (port->own->dead)
 		return -EIO;
-	if (fabric_fate)
-		fate = fabric_fate(port->own->ad->node, f);
+	fate = fate_of(port, f);
 	if (fate == FABRIC_NOT_TAKEN)
 		return -EAGAIN;
-	if (fate == FABRIC_DONE || fate == FABRIC_UNHEARD)
+	if (fate == FABRIC_DONE || fate == FABRIC_UNHEARD || fate == FABRIC_ON_ITS_WAY ||
+	    fate == FABRIC_LATE_UNHEARD)
 		status = operate(port->own, f, &region);
 	if (!status && region && (f->mode & ARIES_EV_REMOTE))
 		queue_post(region->cq, entry_of(f, f->desc.remote_event, 0, ARIES_INFO_REMOTE,
 						ARIES_SRC_REMOTE));
-	if (fate == FABRIC_LOST || fate == FABRIC_UNHEARD || fate == FABRIC_LATE)
+	if (fate == FABRIC_LOST || fate == FABRIC_UNHEARD || fate == FABRIC_LATE ||
+	    fate == FABRIC_LATE_UNHEARD)
 		status = ARIES_ST_TIMEOUT;
 	if (fate == FABRIC_NO_WAY)
 		status = ARIES_ST_NO_NODE;
-	events(port->own, f, status);
+	on_its_way = fate == FABRIC_LATE || fate == FABRIC_LATE_UNHEARD ||
+		     fate == FABRIC_ON_ITS_WAY;
+	if (on_its_way && fabric_delay)
+		events_later(port->own, f, status);
+	else
+		events(port->own, f, status);
 	if (fabric_meanwhile)
 		fabric_meanwhile(port->own->ad->node);
-	return fate == FABRIC_LATE ? ARIES_ST_OK : status;
+	if (on_its_way)
+		return f->mode & ARIES_DB_LATER ? ARIES_ST_LATER : ARIES_ST_OK;
+	return status;
 }
 
 int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *d)
@@ -643,6 +720,7 @@ void fabric_begin(u64 seed)
 	fabric_fate = NULL;
 	fabric_meanwhile = NULL;
 	fabric_nomem = 0;
+	fabric_delay = 0;
 	fabric_ports_most = UINT_MAX;
 	sim_processor = 0;
 	sim_warned = 0;
@@ -653,6 +731,7 @@ void fabric_begin(u64 seed)
 
 void fabric_end(void)
 {
+	assert(!later);
 	sim_exit();
 	assert(!left && !memory);
 }

@@ -18,7 +18,9 @@ enum fabric_fate {
 	FABRIC_DONE,
 	FABRIC_LOST,	/* the request: it has not happened, and times out */
 	FABRIC_UNHEARD, /* the response: it has happened, and times out */
-	FABRIC_LATE,	/* the request, and that is known only when the caller has gone on */
+	FABRIC_ON_ITS_WAY, /* it happens, and that is known only when the caller has gone on */
+	FABRIC_LATE,	/* lost as above, which is known only then */
+	FABRIC_LATE_UNHEARD, /* the response as above, the same */
 	FABRIC_NO_WAY,	/* the node cannot be reached */
 	FABRIC_NOT_TAKEN, /* the NIC did not get it: full, or the job is suspended */
 };
@@ -32,6 +34,8 @@ extern int fabric_fma_port, fabric_bte_port;
 extern unsigned int fabric_ports_most;
 /* Of how many memory allocations one fails, 0 for none. */
 extern unsigned int fabric_nomem;
+/* Ticks until the event of what is on its way, at most. */
+extern unsigned int fabric_delay;
 
 void fabric_begin(u64 seed);
 void fabric_end(void);

@@ -151,6 +151,7 @@ struct timer_list {
 #define from_timer(var, timer, member) container_of(timer, typeof(*(var)), member)
 #define timer_setup(t, f, flags) (*(t) = (struct timer_list){ .function = (f) })
 int mod_timer(struct timer_list *timer, unsigned long expires);
+int timer_reduce(struct timer_list *timer, unsigned long expires);
 int del_timer(struct timer_list *timer);
 bool sim_timers(void);
 

@@ -7,7 +7,6 @@ After a power cut there is no lap: those that are left end in order and give eve
 What is broken in which round follows from seed and round alone, so a run can be repeated.
 """
 
-import os
 import random
 import re
 import signal
@@ -70,6 +69,9 @@ class Defect(AssertionError):
 class Chaos:
     """A run over a SyncCluster that is up."""
 
+    OPTIONS: tuple[str, ...] = ()
+    """Of the workers' program."""
+
     def __init__(self, cluster, seed, per_node=1, kinds=KINDS, say=print, verbose=False):
         self.cluster, self.seed, self.per_node, self.kinds = cluster, seed, per_node, kinds
         self.say, self.verbose = say, verbose
@@ -106,7 +108,7 @@ class Chaos:
     def _begin(self):
         self.counts = {node: self._used(node) for node in range(self.nodes)}
         self.laps, self.lap_done, self.pids = 0, set(), {}
-        self.job = self.cluster.start_job([PROGRAM], per_node=self.per_node, on_output=self._output, grace=None)
+        self.job = self.cluster.start_job([PROGRAM, *self.OPTIONS], per_node=self.per_node, on_output=self._output, grace=None)
         if not wait_until(lambda: len(self.pids) == self.ranks, STUCK):
             raise Defect(f"of {self.ranks} workers only {sorted(self.pids)} have begun")
         self._lap()
@@ -184,9 +186,8 @@ class Chaos:
 
     def _break_freeze(self, fault):
         # It goes on by itself: what the others do meanwhile, a reset for instance, may wait for that.
-        pid = self.cluster.process(fault.node)
-        timer = threading.Timer(fault.lasts, os.kill, (pid, signal.SIGCONT))
-        os.kill(pid, signal.SIGSTOP)
+        timer = threading.Timer(fault.lasts, self.cluster.signal, (fault.node, signal.SIGCONT))
+        self.cluster.signal(fault.node, signal.SIGSTOP)
         timer.start()
         return timer.join
 

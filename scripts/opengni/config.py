@@ -134,6 +134,16 @@ class ClusterConfig:
         return f"opengni-{os.getuid()}-{self.name}"
 
     @property
+    def fabrics(self):
+        """Names of the parts of the fabric: on each host of several there is one, in the order of the hosts."""
+        return [f"{self.fabric}.h{index}" for index in range(len(self.hosts))] if self.hosts else [self.fabric]
+
+    def fabric_of(self, node):
+        """Name of the fabric where a node lives."""
+        index = next((index for index, entry in enumerate(self.hosts) if node in entry.nodes), 0)
+        return self.fabrics[index]
+
+    @property
     def addresses(self):
         """Node addresses of the fabric: gateways between hosts have one, behind those of the nodes."""
         return self.nodes + bool(self.hosts or self.here)

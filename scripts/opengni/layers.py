@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import host, patience, tap
 from .config import DEFAULT_KERNEL, DEFAULT_QEMU, ClusterConfig
-from .testing import SyncCluster, kernel_complaints, slow_tests
+from .testing import ClusterCase, SyncCluster, kernel_complaints, slow_tests
 
 TOP, BUILD = host.TOP, host.BUILD
 LOGS = BUILD / "check"
@@ -303,12 +303,21 @@ class _Collector(unittest.TestResult):
             self._add(subtest, tap.FAIL, self._traceback(err, test))
 
 
-def _python(name, folder, pattern="test_*.py"):
-    """Python tests of a folder, in this process."""
+def _tests(suite):
+    """Tests of suites in suites, in their order."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from _tests(test)
+        else:
+            yield test
+
+
+def _python(name, folder, pattern="test_*.py", wanted=lambda test: True):
+    """Python tests of a folder, in this process: those that are wanted."""
     LOGS.mkdir(parents=True, exist_ok=True)
     loader = unittest.TestLoader()
     sys.path.insert(0, str(TOP / "scripts"))
-    suite = loader.discover(str(TOP / folder), pattern, str(TOP / folder))
+    suite = unittest.TestSuite(test for test in _tests(loader.discover(str(TOP / folder), pattern, str(TOP / folder))) if wanted(test))
     if not suite.countTestCases():
         raise LayerError(f"no tests in {folder}")
     with open(LOGS / f"{name}.log", "w", encoding="utf-8") as log:
@@ -328,6 +337,38 @@ def cluster():
     return _python("cluster", Path("selftests/cluster"))
 
 
+def _not_loaded(test):
+    """A file that cannot be imported is a test of its own, which fails."""
+    return type(test).__module__ == "unittest.loader"
+
+
+def _forget(folder):
+    """Modules of a folder ask when they are loaded which tests are wanted: the next time they are loaded anew."""
+    for name, module in list(sys.modules.items()):
+        if Path(getattr(module, "__file__", None) or "/").is_relative_to(TOP / folder):
+            del sys.modules[name]
+
+
+def _spans_hosts(test):
+    """Whether a test gets more than one host if they are wanted: others make their hosts themselves, or do not need any."""
+    return _not_loaded(test) or isinstance(test, ClusterCase) and test.NODES > 1
+
+
+def cluster_two_hosts():
+    """The tests of clusters, with the nodes of each on two hosts; what is slow has been done on one."""
+    changed = {"OPENGNI_TEST_HOSTS": "2", "OPENGNI_SLOW": ""}
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    _forget(Path("selftests/cluster"))
+    try:
+        return _python("cluster-two-hosts", Path("selftests/cluster"), wanted=_spans_hosts)
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
 # name, function, whether it belongs to check-all only
 LAYERS = [
     ("tool", tool, False),
@@ -345,5 +386,6 @@ LAYERS = [
     ("other-qemu", other_qemu, True),
     ("guest", guest, False),
     ("cluster", cluster, False),
+    ("cluster-two-hosts", cluster_two_hosts, True),
     ("other-kernel", other_kernel, True),
 ]

@@ -15,7 +15,7 @@ import time
 from .errors import ClusterError, NodeError
 from .protocol import HEADER, PAYLOAD_MAX
 
-VERSION = 1
+VERSION = 2
 GREETING = b"opengni-member "
 """What a host says first; what a login shell prints before it is skipped."""
 BEAT = 5.0

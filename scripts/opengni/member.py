@@ -123,11 +123,12 @@ class Member:
     async def _op_reachable(self):
         return await self.gateway.reachable()
 
-    async def _op_start(self, node):
-        """Start a node's QEMU."""
+    async def _op_start(self, node, place):
+        """Start a node's QEMU at a place, which may be another than before."""
         own = self._node(node)
         if own.running:
             raise NodeError(f"node {node} is running")
+        self.config.places[node] = place
         own.process = await self.keeper.launch(own)
         self._task(self._wait(own))
         return {"pid": own.process.pid, "command": self.keeper.command(own)}

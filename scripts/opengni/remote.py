@@ -149,7 +149,7 @@ class RemoteHost:
         """Start a node's QEMU there."""
         if self.gone:
             raise NodeError(f"node {node.number}: host {self.name} has gone ({self.gone}): 'down' and 'up' bring it back")
-        found = await self.ask("start", node=node.number)
+        found = await self.ask("start", node=node.number, place=self.config.places[node.number])
         machine = self._machines[node.number] = RemoteMachine(self, node.number, found["pid"], found["command"])
         if self.link.over.is_set():
             machine.ended(-signal.SIGHUP)

@@ -13,15 +13,18 @@ again with self.cluster.start(n), or gives its class one of its own.
 """
 
 import asyncio
+import enum
+import functools
 import os
 import re
 import socket
+import subprocess
 import threading
 import time
 import unittest
 from typing import Any
 
-from . import host
+from . import gateway, host
 from .application import Application, place
 from .cluster import Cluster
 from .config import ClusterConfig
@@ -130,6 +133,18 @@ class SyncCluster:
         """Send a signal to the node's QEMU: SIGSTOP, SIGCONT."""
         self.call(self._cluster.node(node).signal(number))
 
+    def signal_visitor(self, node, peer, number):
+        """Send a signal to the process in which a peer's accesses to a node's memory happen: the peer's QEMU, or the gateway of the node's host.
+
+        Only for hosts that on_hosts() has made.
+        """
+        home = next((entry for entry in self.config.hosts if node in entry.nodes), None)
+        if home is None or peer in home.nodes:
+            self.signal(peer, number)
+            return
+        found = subprocess.run(["pgrep", "-f", f"^{gateway.PROGRAM} run .*--self {home.name} "], capture_output=True, text=True, check=True)
+        os.kill(int(found.stdout), number)
+
     def stop(self, node):
         """End the node's QEMU in order."""
         self.call(self._cluster.node(node).stop())
@@ -149,6 +164,11 @@ class SyncCluster:
     def set_nic(self, node, name, value):
         """Set a property of a node's NIC (fault injection)."""
         self.call(self._cluster.node(node).set_nic(name, value))
+
+    def set_fabric(self, name, value):
+        """Set a property by which a NIC changes the whole fabric; of several hosts each has its own."""
+        for node in [entry.first for entry in self.config.hosts] or [0]:
+            self.set_nic(node, name, value)
 
     def get_nic(self, node, name):
         """Read a property of a node's NIC."""
@@ -236,22 +256,57 @@ def on_hosts(nodes, count):
     return {"hosts": hosts, "launcher": ("/bin/sh", "-c", 'exec "$@"')}
 
 
+def hosts_wanted():
+    """How many hosts tests of clusters divide their nodes between."""
+    return int(os.environ.get("OPENGNI_TEST_HOSTS", "1"))
+
+
+class Apart(enum.Enum):
+    """What nodes of several hosts do not have in common, so that a test cannot show it there: Documentation/hosts.md."""
+
+    CLOCK = "hosts have no common clock"
+    ETHERNET = "the nodes' Ethernet is inside one host"
+    MEMORY = "nodes of other hosts do not map a node's memory"
+    MANAGER = "a manager of the network has the routers of one host"
+    ONE = "one node is on one host"
+
+
+def together(why):
+    """For a test, or a class of them, that needs nodes of one host, and why."""
+    def decorate(thing):
+        if isinstance(thing, type):
+            setattr(thing, "TOGETHER", why)
+            return thing
+
+        @functools.wraps(thing)
+        def test(self, *arguments):
+            if hosts_wanted() > 1:
+                self.skipTest(why.value)
+            thing(self, *arguments)
+        return test
+    return decorate
+
+
 class ClusterCase(unittest.TestCase):
     """Base of tests with one cluster per class; at its end the guests' kernels must not have complained.
 
-    HOSTS, or OPENGNI_TEST_HOSTS in the environment: so many hosts have the nodes between them, see on_hosts().
+    With OPENGNI_TEST_HOSTS in the environment so many hosts have the nodes between them, see on_hosts(); but not those of a
+    class that is together(why).
     """
 
     NODES = 2
-    HOSTS = int(os.environ.get("OPENGNI_TEST_HOSTS", "1"))
+    TOGETHER: Apart | None = None
     CONFIG: dict[str, Any] = {}
     cluster: Any = None
 
     @classmethod
     def setUpClass(cls):
         options = {"initrd": image("check"), **cls.CONFIG}
-        if cls.HOSTS > 1 and cls.NODES > 1:
-            options.update(on_hosts(cls.NODES, cls.HOSTS))
+        if hosts_wanted() > 1:
+            why = cls.TOGETHER or (Apart.ONE if cls.NODES == 1 else None)
+            if why:
+                raise unittest.SkipTest(why.value)
+            options.update(on_hosts(cls.NODES, hosts_wanted()))
         cls.cluster = SyncCluster(ClusterConfig(nodes=cls.NODES, **options))
         cls.cluster.up()
 
@@ -278,6 +333,13 @@ class ClusterCase(unittest.TestCase):
         """Fail with that message (a text, or what makes one, called on failure only) if the condition does not come true."""
         if not wait_until(condition, timeout, interval):
             self.fail(message() if callable(message) else message)
+
+    def wait_for_nodes(self, timeout=60.0):
+        """Until every node's driver knows of all nodes: of those on other hosts it hears a moment after they have come."""
+        everybody = f"0-{self.NODES - 1}"
+        for node in range(self.NODES):
+            self.wait_for(lambda n=node: self.cluster.run(n, "cat /sys/class/gni/kgni0/nodes_up").stdout.strip() == everybody,
+                          lambda n=node: f"node {n} knows of nodes " + self.cluster.run(n, "cat /sys/class/gni/kgni0/nodes_up").stdout, timeout)
 
     def log(self, node=0):
         """What the node's kernel has said last, as the message of an assertion."""

@@ -212,6 +212,19 @@ class Hosts:
         if number in (signal.SIGCONT, signal.SIGKILL):
             os.kill(program.pid, signal.SIGCONT)  # it stops when its child is stopped
 
+    def pause(self, i):
+        """Stops all that runs on a host, as if it had no processor; networks and files stay."""
+        self.run(i, "sh", "-c", "kill -STOP -1")  # it means all others in the namespace but the first
+
+    def resume(self, i):
+        """Undoes pause(), also for nsenter, which stops when its child does."""
+        self.run(i, "sh", "-c", "kill -CONT -1")
+        for children in Path("/proc/self/task").glob("*/children"):
+            for pid in children.read_text(encoding="ascii").split():
+                with contextlib.suppress(OSError):
+                    if Path(f"/proc/{pid}/comm").read_text(encoding="ascii") == "nsenter\n":
+                        os.kill(int(pid), signal.SIGCONT)
+
     def cut(self, i):
         """From now on nothing goes to or comes from a host; the ends do not see it."""
         self.switch.run("bridge", "link", "set", "dev", f"port{i}", "state", "0")

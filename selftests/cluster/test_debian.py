@@ -13,7 +13,7 @@ from pathlib import Path
 
 from debian_image import IMAGE, KERNEL, make_image
 from opengni import disk, host
-from opengni.testing import ClusterCase, slow_tests
+from opengni.testing import Apart, ClusterCase, slow_tests, together
 
 RELEASE = host.BUILD / f"kernel-{KERNEL}/release"
 PATIENCE = 240.0
@@ -26,6 +26,7 @@ def digest(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+@together(Apart.ETHERNET)
 @unittest.skipUnless(slow_tests(), "in check-all")
 class Debian(ClusterCase):
     CONFIG = {"disk": str(IMAGE), "initrd": "", "net": True, "ipogif": True, "append": "opengni.test=a,b", "boot_timeout": 1800.0}

@@ -11,11 +11,13 @@ from pathlib import Path
 import test_places
 from opengni import host, manager
 from opengni.machine import Machine
+from opengni.testing import Apart, together
 
 BOUND = 120.0
 SETTLE = ("--settle", "100")
 
 
+@together(Apart.MANAGER)
 class ManagedNetwork(test_places.PlacesCase):
     """Three groups of two chassis of four routers; the last node is in another group than the others."""
 

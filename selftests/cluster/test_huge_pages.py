@@ -6,7 +6,7 @@ import re
 import unittest
 from pathlib import Path
 
-from opengni.testing import ClusterCase
+from opengni.testing import Apart, ClusterCase, together
 
 HUGE_MIB = 2
 MEM_MIB = 256
@@ -38,6 +38,7 @@ def on_huge_pages(pid):
     return found
 
 
+@together(Apart.MEMORY)
 class HugePages(ClusterCase):
     CONFIG = {"mem_mib": MEM_MIB, "qemu_args": ["-object", BACKEND, "-machine", "memory-backend=huge"]}
 

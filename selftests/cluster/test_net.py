@@ -2,9 +2,10 @@
 # Copyright (c) 2026 The OpenGNI authors
 """The Ethernet among nodes (--net): names, reachability, contents of a TCP stream."""
 
-from opengni.testing import ClusterCase
+from opengni.testing import Apart, ClusterCase, together
 
 
+@together(Apart.ETHERNET)
 class Ethernet(ClusterCase):
     CONFIG = {"net": True}
 

@@ -8,7 +8,7 @@ import threading
 import time
 
 from opengni import NodeError
-from opengni.testing import ClusterCase, clock
+from opengni.testing import Apart, ClusterCase, clock, together
 
 
 class Nodes(ClusterCase):
@@ -65,7 +65,7 @@ class Nodes(ClusterCase):
     def test_the_driver_names_the_node(self):
         for node in range(self.NODES):
             result = self.cluster.run(node, "cat /sys/class/gni/kgni0/address /sys/class/gni/kgni0/nodes")
-            self.assertEqual([int(word, 0) for word in result.stdout.split()], [node, self.NODES])
+            self.assertEqual([int(word, 0) for word in result.stdout.split()], [node, self.cluster.config.addresses])
 
 
 class Jobs(ClusterCase):
@@ -94,6 +94,7 @@ class Jobs(ClusterCase):
         self.assertNotEqual(first, second)
 
 
+@together(Apart.CLOCK)
 class Clock(ClusterCase):
     def test_all_nodes_read_one_clock(self):
         """N25: whoever reads later reads more, whichever node it is; and about as much later as it was."""

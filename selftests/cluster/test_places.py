@@ -39,7 +39,7 @@ class PlacesCase(ClusterCase):
 
     def set_link(self, link, up):
         """A link between routers, for all nodes."""
-        self.cluster.set_nic(0, "mend-link" if up else "cut-link", link)
+        self.cluster.set_fabric("mend-link" if up else "cut-link", link)
 
     def describe(self, node):
         return self.cluster.get_nic(node, "describe")

@@ -5,12 +5,14 @@
 import re
 
 from opengni import tap
-from opengni.testing import ClusterCase
+from opengni.testing import ClusterCase, hosts_wanted
 
 # Tests of the driver that ring in many ways, or end what has rung; they do so by libugni, which polls, and by themselves, which traps.
 SAME_AS_EVER = ("fma", "cq", "ring", "window", "share", "suspend", "cleanup", "misuse", "gone", "reset", "hotplug")
 # Not these: one wants to see a trap where there is none; the other is about transfers that trap, and about a host that is in time.
 OTHERS = {"fma.one_trap_for_a_put_up_to_64_bytes", "hotplug.function_removed_while_a_job_is_suspended"}
+# Beside this one if the other node is on another host: it asks a doorbell's status for an error that only that node sees.
+ELSEWHERE = {"window.scatter"} if hosts_wanted() > 1 else set()
 
 
 class Polled(ClusterCase):
@@ -38,7 +40,7 @@ class Polled(ClusterCase):
             with self.subTest(program=name):
                 result = self.cluster.run(0, f"cd /kselftest/aries && exec ./{name}", timeout=900)
                 cases = tap.parse(result.stdout)
-                bad = {case.name for case in cases if case.status == tap.FAIL} - OTHERS
+                bad = {case.name for case in cases if case.status == tap.FAIL} - OTHERS - ELSEWHERE
                 self.assertFalse(bad, f"{result.stdout[-3000:]}\n{result.stderr[-2000:]}")
                 self.assertGreater(len(cases), 1, result.stdout)
 

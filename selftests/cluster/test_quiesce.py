@@ -22,8 +22,8 @@ class NetworkQuiesce(test_slnd.SlndCase):
         return self.cluster.run(node, f"cat {FILES}/{name}").stdout.strip()
 
     def quiesce(self, milliseconds):
-        fabric = str(self.cluster.config.fabric)
-        subprocess.run([host.BUILD / "model" / "net" / "aries-net", "-f", fabric, "quiesce", str(milliseconds)], check=True, timeout=60)
+        for fabric in self.cluster.config.fabrics:
+            subprocess.run([host.BUILD / "model" / "net" / "aries-net", "-f", fabric, "quiesce", str(milliseconds)], check=True, timeout=60)
 
     def wait_for_file(self, node, name, value):
         self.wait_for(lambda: self.file(node, name) == value, lambda: f"node {node}: {name} is {self.file(node, name)}\n{self.state(node)}", BOUND)

@@ -30,8 +30,8 @@ class Time(ClusterCase):
 
     def set_time(self, rate, hold):
         """For the whole fabric; at most once a test, so the order does not matter."""
-        self.cluster.set_nic(0, "hold-completions", hold)
-        self.cluster.set_nic(0, "time-rate", rate)
+        self.cluster.set_fabric("hold-completions", hold)
+        self.cluster.set_fabric("time-rate", rate)
 
     def row(self, peer, test, size, *arguments):
         """gni-perf's row, by the clock of the guest."""
@@ -56,7 +56,7 @@ class Time(ClusterCase):
 
     def test_all_kinds_of_traffic_are_right(self):
         """Every byte that gni-perf compares, with completions held; by a rate that a slow host keeps up with."""
-        self.cluster.set_nic(0, "time-rate", 0.05)
+        self.cluster.set_fabric("time-rate", 0.05)
         results = self.cluster.run_job(["gni-perf", "--json=-", "--max-size=64K", "--iterations=4", "--size-time=1",
                                         "--tests=fma-put,fma-get,bte-put,bte-get,amo,contention,events,pingpong,smsg,msgq"],
                                        nodes=[0, self.FAR], timeout=600)

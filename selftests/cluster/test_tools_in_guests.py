@@ -106,10 +106,13 @@ class UserTools(ClusterCase):
         row, = report["results"]
         self.assertEqual(row["transfers"], 6000)
         self.assertEqual(self.sysfs("stats")["fma_amos"] - before, 6000)
+        # Fewer than there are places for: what is compared are those.
+        report = json.loads(self.sh(0, "gni-perf 1 -t put-bw,get-bw -s 8 -i 3 -w 8 -T 2 --json=-")[0])
+        self.assertEqual([row["transfers"] for row in report["results"]], [6, 6])
 
     def test_perf_without_a_peer(self):
         self.refused(0, "gni-perf 1 --cookie=99 --connect-time=1", "no gni-perf serves at node 1 with cookie 0x00000063")
-        self.refused(0, "gni-perf 5", "there is no node 5: the fabric has 2")
+        self.refused(0, "gni-perf 5", f"there is no node 5: the fabric has {self.cluster.config.addresses}")
         self.refused(0, "gni-perf host.invalid", "'host.invalid' is neither a NIC address nor the name of a host")
         self.refused(0, "gni-perf 127.0.0.1 --connect-time=1", "no gni-perf serves at node 0")
         self.refused(0, "gni-perf 1 2", "'2' is one word too many", 2)

@@ -2,9 +2,13 @@
 # Copyright (c) 2026 The OpenGNI authors
 """The cases that tests on a cluster are made of, without a cluster."""
 
+import os
 import unittest
+from unittest import mock
 
-from opengni.testing import ClusterCase, kernel_complaints
+from opengni import testing
+from opengni.config import ClusterConfig
+from opengni.testing import Apart, ClusterCase, kernel_complaints, together
 
 
 class Asked:
@@ -74,6 +78,56 @@ class Messages(unittest.TestCase):
 
         with self.assertRaisesRegex(AssertionError, r"^saw \[0"):
             self.case.wait_for(condition, lambda: f"saw {seen}", timeout=0)
+
+
+class SeveralHosts(unittest.TestCase):
+    """Which tests get several hosts, if they are wanted."""
+
+    def run_case(self, hosts, case):
+        """Outcomes of its tests: (how many ran to their end, reasons of those skipped). No machine is started."""
+        result = unittest.TestResult()
+        with mock.patch.dict(os.environ, {"OPENGNI_TEST_HOSTS": hosts}), mock.patch.object(testing, "SyncCluster", mock.Mock()):
+            unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
+        self.assertEqual(result.errors + result.failures, [])
+        return result.testsRun - len(result.skipped), [why for _, why in result.skipped]
+
+    def test_what_cannot_be_apart_is_skipped_there_and_only_there(self):
+        class Some(ClusterCase):
+            @classmethod
+            def tearDownClass(cls):
+                """There are no guests to ask."""
+
+            @together(Apart.MANAGER)
+            def test_manager(self):
+                """Of one host."""
+
+            def test_anywhere(self):
+                """Of any number."""
+        every = together(Apart.ETHERNET)(type("Every", (Some,), {}))
+        self.assertEqual(self.run_case("1", Some), (2, []))
+        self.assertEqual(self.run_case("2", Some), (1, [Apart.MANAGER.value]))
+        self.assertEqual(self.run_case("1", every), (2, []))
+        self.assertEqual(self.run_case("2", every)[1], [Apart.ETHERNET.value])
+
+    def test_nodes_are_divided(self):
+        class Three(ClusterCase):
+            NODES = 3
+
+            @classmethod
+            def tearDownClass(cls):
+                """There are no guests to ask."""
+
+            def test_hosts(self):
+                """What the cluster was made from."""
+                configs.append(testing.SyncCluster.call_args[0][0])
+        configs = []
+        self.run_case("2", Three)
+        self.assertEqual([list(entry.nodes) for entry in configs[0].hosts], [[0], [1, 2]])
+        self.assertEqual(configs[0].fabrics, [configs[0].fabric_of(0), configs[0].fabric_of(2)])
+        self.assertNotEqual(*configs[0].fabrics)
+        self.assertEqual(ClusterConfig(**configs[0].for_host(1)).fabric, configs[0].fabric_of(2))
+        self.run_case("1", Three)
+        self.assertEqual((configs[1].hosts, configs[1].fabrics), ([], [configs[1].fabric]))
 
 
 if __name__ == "__main__":

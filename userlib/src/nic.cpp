@@ -159,12 +159,20 @@ gni_return_t attach_nearest(gni_cdm *cdm, gni_nic **out, const char *call)
 }
 
 /* Nobody will reap the posts that are left. An endpoint that ended before them has its slot for their sake only. */
+/* Of a message that has left. Those that were lost are in the list of what is not settled. */
+void drop_copy(const Request &r)
+{
+	if ((r.state & (Request::kCopied | Request::kUnsettled)) == Request::kCopied)
+		free(r.copy);
+}
+
 void forget_posts(gni_nic *nic)
 {
 	for (uint32_t id = 1; id < nic->requests.used(); id++) {
 		Request &r = nic->requests[static_cast<uint16_t>(id)];
 		if (!r.state)
 			continue;
+		drop_copy(r);
 		r.state = 0;
 		ep_release(r.ep);
 	}
@@ -203,6 +211,7 @@ void nic_close(gni_nic *nic)
 
 void request_end_special(gni_nic *nic, const Request &r, uint32_t id)
 {
+	drop_copy(r);
 	if (r.state & Request::kUnsettled)
 		unsettled_forget(nic, id);
 	if (r.state & Request::kBte)

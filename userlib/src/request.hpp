@@ -22,10 +22,13 @@
 namespace ugni
 {
 
+struct SmsgWaiting;
+
 struct Request {
 	union {
 		gni_post_descriptor_t *descriptor;
 		uint32_t local_event; /* kSmsg: names the endpoint if the send fails */
+		SmsgWaiting *copy;    /* kCopied */
 	};
 	gni_ep *ep;
 	gni_cq *cq;
@@ -46,6 +49,8 @@ struct Request {
 	static constexpr uint32_t kMsgq = 0x1000;
 	/* With kSmsg: how it ended is not known yet, see unsettled.hpp. */
 	static constexpr uint32_t kUnsettled = 0x2000;
+	/* With kSmsg: it has left and may get lost yet; a copy is kept. With kUnsettled: it was lost. */
+	static constexpr uint32_t kCopied = 0x4000;
 	/* ARIES_ST_* that the library found, 0 if none. */
 	static constexpr uint32_t kForcedShift = 16;
 

@@ -83,6 +83,8 @@ enum SmsgObstacle : uint32_t {
 	kSmsgBroken = 1,  /* the peer wrote what it must not */
 	kSmsgUnsure = 2,  /* the fate of the last put is not known */
 	kSmsgWaiting = 4, /* a message is being repeated */
+	kSmsgMending = 8, /* messages that were lost later are */
+	kSmsgHole = 16,   /* one of those stays away, and others were sent behind it */
 };
 
 /** A connection. Belongs to its endpoint. */
@@ -93,6 +95,7 @@ struct Smsg {
 	uint32_t largest;   /* header and data of a message without a tag: msg_maxsize */
 	uint32_t obstacles; /* SmsgObstacle */
 	uint32_t events;    /* of the put that carries a message, as in a doorbell */
+	uint32_t mending;   /* messages, with kSmsgMending */
 	SmsgUnsure unsure;  /* with kSmsgUnsure */
 	bool repeats;       /* GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT */
 	uint64_t origin;    /* of the region that our mailbox is in: mem_origin() */
@@ -232,12 +235,12 @@ struct SmsgText {
 
 /** What became of an attempt. */
 struct SmsgTry {
-	uint32_t status;
-	bool whole; /* the put that makes the message readable has been rung */
+	uint32_t status; /* ARIES_ST_LATER: it is on its way, and may be lost yet */
+	bool whole;      /* the put that makes the message readable has been rung */
 };
 
-/** Puts the message at @place into the peer's mailbox, without an event here. */
-SmsgTry smsg_put(const gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place);
+/** Puts the message at @place into the peer's mailbox. @id: request for the event here, 0: none */
+SmsgTry smsg_put(const gni_ep *ep, const Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id);
 /**
  * The first attempt to send has ended with @first, not ARIES_ST_OK. Return: SUCCESS: its event or another one comes;
  * what nic_gone() says of a NIC that is not there.

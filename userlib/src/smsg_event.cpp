@@ -3,7 +3,7 @@
 /* The event of a send, on its way to the caller. */
 #include "smsg_event.hpp"
 #include "cq.hpp"
-#include "unsettled.hpp"
+#include "smsg_waiting.hpp"
 
 namespace ugni
 {
@@ -23,6 +23,12 @@ gni_cq_entry_t smsg_event(gni_cq *cq, gni_cq_entry_t entry)
 		cq->nic->requests.give(id);
 		ep_release(r.ep);
 		return entry;
+	}
+	if ((r.state & (Request::kCopied | Request::kUnsettled)) == Request::kCopied) {
+		if (smsg_late_event(r, entry))
+			return 0;
+	} else if (r.state == (1U << ARIES_INFO_LOCAL | Request::kSmsg)) {
+		smsg_late_hole(r.ep);
 	}
 	if ((r.state & Request::kUnsettled) && unsettled_keep(cq, id, entry))
 		return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 /* Mailboxes: size, layout, and the life of a connection. */
+#include "aries_regs.h"
 #include "debug.hpp"
 #include "smsg.hpp"
 #include "wiped.hpp"
@@ -225,6 +226,8 @@ gni_return_t GNI_SmsgInit(gni_ep_handle_t ep_hndl, gni_smsg_attr_t *local_smsg_a
 	s->credits = local->mbox_maxcredit;
 	s->largest = local->msg_maxsize;
 	s->events = static_cast<uint32_t>(kSmsgType | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
+	if (ep_hndl->nic->caps & ARIES_ID_CAPS_LATER_MASK)
+		s->events |= ARIES_DB_LATER;
 	s->repeats = local->msg_type == GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT;
 	smsg_take_stock(s);
 	open_own(s);

@@ -6,8 +6,7 @@
  */
 #include "debug.hpp"
 #include "gone.hpp"
-#include "smsg.hpp"
-#include "unsettled.hpp"
+#include "smsg_waiting.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -22,16 +21,7 @@ constexpr uint32_t kCallsToAsk = 8;
 /* which it does with pauses from 1 ms up to this, as long as that brings nothing. */
 constexpr uint32_t kMostPauseMs = 64;
 
-/* A message that waits for another attempt; its bytes follow. */
-struct Waiting : Unsettled {
-	Smsg *s;
-	uint64_t number; /* of the message, when it was put */
-	uint32_t bytes;
-	uint8_t tag;
-	bool put; /* it is the one whose fate is not known */
-
-	char *text() { return reinterpret_cast<char *>(this + 1); }
-};
+constexpr const char *kHole = "a message before this one was lost for good: the peer would find no other one";
 
 void unsure(Smsg *s, const SmsgPlace &place, const SmsgText &text)
 {
@@ -58,18 +48,18 @@ uint32_t settle(const gni_ep *ep, Smsg *s)
 /* A mailbox that is registered without a queue takes no event; its owner polls. */
 SmsgTry put(const gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place)
 {
-	SmsgTry t = smsg_put(ep, s, text, place);
+	SmsgTry t = smsg_put(ep, s, text, place, 0);
 
 	if (t.status == ARIES_ST_NO_CQ && (s->events & ARIES_EV_REMOTE)) {
 		s->events &= ~uint32_t{ARIES_EV_REMOTE};
-		t = smsg_put(ep, s, text, place);
+		t = smsg_put(ep, s, text, place, 0);
 	}
 	return t;
 }
 
 uint32_t again(Unsettled *u)
 {
-	auto *w = static_cast<Waiting *>(u);
+	auto *w = static_cast<SmsgWaiting *>(u);
 	Smsg *s = w->s;
 	const uint32_t status = settle(w->ep, s);
 
@@ -88,6 +78,9 @@ uint32_t again(Unsettled *u)
 	const SmsgTry t = put(w->ep, s, text, place);
 	if (t.status == ARIES_ST_OK) {
 		smsg_sent(s, place);
+	} else if (t.status == ARIES_ST_LATER) {
+		smsg_doubt(w, place);
+		return ARIES_ST_TIMEOUT;
 	} else if (t.whole && status_unknown(t.status)) {
 		unsure(s, place, text);
 		w->put = true;
@@ -99,32 +92,18 @@ uint32_t again(Unsettled *u)
 
 void ended(Unsettled *u)
 {
-	static_cast<Waiting *>(u)->s->obstacles &= ~kSmsgWaiting;
+	static_cast<SmsgWaiting *>(u)->s->obstacles &= ~kSmsgWaiting;
 }
 
 /* Return: nullptr without memory */
-Waiting *wait_for(gni_ep *ep, Smsg *s, const SmsgText &text, uint32_t id, uint32_t status)
+SmsgWaiting *wait_for(gni_ep *ep, Smsg *s, const SmsgText &text, uint32_t id, uint32_t status)
 {
-	void *memory = malloc(sizeof(Waiting) + text.bytes());
+	SmsgWaiting *w = smsg_copy(ep, s, text, id, status);
 
-	if (!memory)
+	if (!w)
 		return nullptr;
-	auto *w = static_cast<Waiting *>(memset(memory, 0, sizeof(Waiting)));
 	w->again = again;
 	w->ended = ended;
-	w->ep = ep;
-	w->cq = ep->cq;
-	w->id = id;
-	w->status = status;
-	w->left = ep->nic->smsg_retransmissions;
-	w->s = s;
-	w->number = s->out.sent;
-	w->bytes = text.bytes();
-	w->tag = text.tag;
-	if (text.header.bytes)
-		memcpy(w->text(), text.header.from, text.header.bytes);
-	if (text.data.bytes)
-		memcpy(w->text() + text.header.bytes, text.data.from, text.data.bytes);
 	s->obstacles |= kSmsgWaiting;
 	return w;
 }
@@ -133,6 +112,21 @@ void force_status(gni_ep *ep, uint32_t id, uint32_t status)
 {
 	ep->nic->requests[static_cast<uint16_t>(id)].state |= (status & 0x3f) << Request::kForcedShift;
 	ep->cq->attention++;
+}
+
+/* A put that has no event here is on its way: only the slot will tell what becomes of it. */
+gni_return_t in_doubt(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id)
+{
+	SmsgWaiting *w = wait_for(ep, s, text, id, ARIES_ST_TIMEOUT);
+
+	if (w) {
+		smsg_doubt(w, place);
+		unsettled_begin(w);
+	} else {
+		smsg_sent(s, place);
+		force_status(ep, id, ARIES_ST_TIMEOUT);
+	}
+	return GNI_RC_SUCCESS;
 }
 
 /* The event of a message whose last part was not put: an empty put raises it. */
@@ -195,10 +189,38 @@ void smsg_ask_credit(gni_ep *ep, Smsg *s)
 		(void)smsg_acknowledge(s, word);
 }
 
+SmsgWaiting *smsg_copy(gni_ep *ep, Smsg *s, const SmsgText &text, uint32_t id, uint32_t status)
+{
+	void *memory = malloc(sizeof(SmsgWaiting) + text.bytes());
+
+	if (!memory)
+		return nullptr;
+	auto *w = static_cast<SmsgWaiting *>(memset(memory, 0, sizeof(SmsgWaiting)));
+	w->ep = ep;
+	w->cq = ep->cq;
+	w->id = id;
+	w->status = status;
+	w->left = ep->nic->smsg_retransmissions;
+	w->s = s;
+	w->number = s->out.sent;
+	w->bytes = text.bytes();
+	w->tag = text.tag;
+	w->msg_id = text.msg_id;
+	if (text.header.bytes)
+		memcpy(w->text(), text.header.from, text.header.bytes);
+	if (text.data.bytes)
+		memcpy(w->text() + text.header.bytes, text.data.from, text.data.bytes);
+	return w;
+}
+
 gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id, SmsgTry first)
 {
 	Request &r = ep->nic->requests[static_cast<uint16_t>(id)];
 
+	if (first.status == ARIES_ST_LATER) {
+		smsg_keep(ep, s, text, place, id);
+		return GNI_RC_SUCCESS;
+	}
 	if (!nic_there(ep->nic)) {
 		ep->cq->room++;
 		request_end(ep->nic, r, id);
@@ -214,9 +236,11 @@ gni_return_t smsg_failed(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPl
 			smsg_sent(s, place);
 			return GNI_RC_SUCCESS;
 		}
+		if (first.status == ARIES_ST_LATER)
+			return in_doubt(ep, s, text, place, id);
 	}
 	const bool open = first.whole && status_unknown(first.status);
-	Waiting *w = nullptr;
+	SmsgWaiting *w = nullptr;
 	if (open || (s->repeats && status_recoverable(first.status)))
 		w = wait_for(ep, s, text, id, first.status);
 	if (open)
@@ -236,9 +260,11 @@ gni_return_t smsg_obstacle(gni_ep *ep, Smsg *s, const char *call)
 		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kSmsgDamaged);
 	if (!nic_there(ep->nic))
 		return nic_gone(ep->nic);
-	if (s->obstacles & kSmsgWaiting)
+	if (s->obstacles & kSmsgHole)
+		return refuse(GNI_RC_INVALID_PARAM, call, "%s", kHole);
+	if (s->obstacles & (kSmsgWaiting | kSmsgMending))
 		unsettled_tend(ep->nic);
-	if (s->obstacles & kSmsgWaiting) {
+	if (s->obstacles & (kSmsgWaiting | kSmsgMending)) {
 		ep->nic->statistics[GNI_STAT_SMSG_RETRANS_STALL]++;
 		return later(GNI_RC_NOT_DONE, call, "an earlier message of the endpoint is being repeated");
 	}
@@ -258,7 +284,7 @@ gni_return_t smsg_send_behind(gni_ep *ep, Smsg *s, const SmsgText &text, const c
 	if (!id)
 		return later(GNI_RC_NOT_DONE, call, "%s", kSmsgNoEvent);
 	raise_event(ep, s, id, text.msg_id);
-	Waiting *w = wait_for(ep, s, text, id, ARIES_ST_TIMEOUT);
+	SmsgWaiting *w = wait_for(ep, s, text, id, ARIES_ST_TIMEOUT);
 	if (w)
 		unsettled_begin(w);
 	else

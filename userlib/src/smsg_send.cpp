@@ -245,9 +245,9 @@ uint32_t smsg_reserve_event(gni_ep *ep)
 	return reserve_event(ep);
 }
 
-SmsgTry smsg_put(const gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place)
+SmsgTry smsg_put(const gni_ep *ep, const Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id)
 {
-	return put(ep, s, text, place, 0, s->events & ~uint32_t{ARIES_EV_LOCAL});
+	return put(ep, s, text, place, id, id ? s->events : s->events & ~uint32_t{ARIES_EV_LOCAL});
 }
 
 } // namespace ugni

@@ -58,12 +58,42 @@ bool attempt(gni_nic *nic, Unsettled *u)
 	if (u->left) {
 		u->left--;
 		nic->statistics[GNI_STAT_SMSG_RETRANS_COUNT]++;
-		u->status = u->again(u);
+		const uint32_t status = u->again(u);
+		if (u->posted)
+			return true;
+		u->status = status;
 	}
 	if (u->status != ARIES_ST_OK && u->left && status_recoverable(u->status))
 		return true;
 	end(nic, u);
 	return false;
+}
+
+/* @entry: its event, if it was read */
+void begin(Unsettled *u, uint64_t entry)
+{
+	gni_nic *nic = u->ep->nic;
+	const Locked lock(Subject::unsettled, nic);
+
+	nic->requests[static_cast<uint16_t>(u->id)].state |= Request::kUnsettled;
+	u->over = false;
+	u->entry = entry;
+	u->pause_ms = 1;
+	nic->unsettled.add(u);
+	for (uint32_t n = 0; n < kAtOnce && !u->posted; n++) {
+		if (!attempt(nic, u))
+			return;
+	}
+	u->due_ms = sys::now_ms() + u->pause_ms;
+}
+
+/* The event of an attempt has come: @u is over, or it is tried again when it is time. */
+void answered(gni_nic *nic, Unsettled *u)
+{
+	u->posted = false;
+	u->due_ms = sys::now_ms() + u->pause_ms;
+	if (u->status == ARIES_ST_OK || !u->left || !status_recoverable(u->status))
+		end(nic, u);
 }
 
 Unsettled *find(const gni_nic *nic, uint32_t id)
@@ -93,19 +123,20 @@ bool unsettled_any(gni_nic *nic, bool (*match)(const Unsettled *u, const void *w
 
 void unsettled_begin(Unsettled *u)
 {
-	gni_nic *nic = u->ep->nic;
-	const Locked lock(Subject::unsettled, nic);
+	begin(u, 0);
+}
 
-	nic->requests[static_cast<uint16_t>(u->id)].state |= Request::kUnsettled;
-	u->over = false;
+void unsettled_lost(Unsettled *u, uint64_t entry)
+{
+	u->cq->kept.fetch_add(1, std::memory_order_relaxed);
+	begin(u, entry);
+}
+
+void unsettled_posted(Unsettled *u)
+{
 	u->entry = 0;
-	u->pause_ms = 1;
-	nic->unsettled.add(u);
-	for (uint32_t n = 0; n < kAtOnce; n++) {
-		if (!attempt(nic, u))
-			return;
-	}
-	u->due_ms = sys::now_ms() + u->pause_ms;
+	u->cq->kept.fetch_sub(1, std::memory_order_relaxed);
+	u->posted = true;
 }
 
 void unsettled_tend(gni_nic *nic)
@@ -115,7 +146,7 @@ void unsettled_tend(gni_nic *nic)
 
 	for (Unsettled *u = nic->unsettled.first(), *next; u; u = next) {
 		next = u->next;
-		if (u->over || now < u->due_ms)
+		if (u->over || u->posted || now < u->due_ms)
 			continue;
 		if (u->pause_ms < kMostPauseMs)
 			u->pause_ms *= 2;
@@ -131,8 +162,17 @@ bool unsettled_keep(gni_cq *cq, uint32_t id, uint64_t entry)
 
 	if (!u || u->over)
 		return false;
+	const bool last = u->posted;
+	if (last)
+		u->status = entry_status(entry) & ~uint32_t{ARIES_ST_LOCAL};
+	if (last && u->status == ARIES_ST_OK) {
+		answered(cq->nic, u);
+		return false;
+	}
 	u->entry = entry;
 	cq->kept.fetch_add(1, std::memory_order_relaxed);
+	if (last)
+		answered(cq->nic, u);
 	return true;
 }
 

@@ -28,7 +28,8 @@ struct Unsettled {
 	uint32_t status; /* of the last attempt */
 	uint32_t left;   /* attempts */
 	uint32_t pause_ms;
-	bool over; /* waits for its event to be asked for */
+	bool over;   /* waits for its event to be asked for */
+	bool posted; /* is on its way once more: its next event tells how it ends */
 	Unsettled *previous;
 	Unsettled *next;
 };
@@ -43,6 +44,10 @@ inline bool status_unknown(uint32_t status)
 bool unsettled_any(gni_nic *nic, bool (*match)(const Unsettled *u, const void *what), const void *what);
 /** From now on @u is looked after; the first attempts are made at once. Takes the object, which malloc() has made. */
 void unsettled_begin(Unsettled *u);
+/** @u, which has left, was lost, as its event @entry tells: the same. */
+void unsettled_lost(Unsettled *u, uint64_t entry);
+/** For Unsettled::again(): the attempt has the event of @u, whose earlier one was read. */
+void unsettled_posted(Unsettled *u);
 /** Attempts that are due. */
 void unsettled_tend(gni_nic *nic);
 /** The event of request @id has been read: keeps it back. Return: false if the request is settled by now. */

@@ -159,6 +159,11 @@ void fault(uint32_t node, const char *name, uint64_t value)
 	world->nodes.at(node)->fault(name, value);
 }
 
+void hold(bool on)
+{
+	world->nodes.begin()->second->hold(on);
+}
+
 void on_doorbell(std::function<void(uint32_t)> what)
 {
 	world->on_doorbell = std::move(what);

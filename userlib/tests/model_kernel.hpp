@@ -35,6 +35,9 @@ void kill(uint32_t node);
 /** Fault injection (aries_nic_set_fault()): packets that the node sends. */
 void fault(uint32_t node, const char *name, uint64_t value);
 
+/** Whether completions are held until modelled time has come: what is lost is known later than its doorbell. */
+void hold(bool on);
+
 /** Calls @what with the node before each doorbell; nullptr: no more. Not while other threads ring. */
 void on_doorbell(std::function<void(uint32_t)> what);
 

@@ -40,6 +40,7 @@ public:
 	uint64_t caps() const { return aries_nic_read(nic_, 0, ARIES_ID_CAPS, 8); }
 	uint64_t counter(unsigned int which) const { return aries_nic_counter(nic_, which); }
 	void fault(const char *name, uint64_t value);
+	void hold(bool on) { aries_nic_set_hold(nic_, on); }
 
 	/* The requests of an open file; @owner is the file's context number. Return: 0 or -errno. */
 	int attach(kgni_attach *a, const std::map<uint32_t, uint8_t> &tags);

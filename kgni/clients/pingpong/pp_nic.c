@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /* The NIC: domain, queues, memory, the peer; one message, one put. */
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "pp.h"
@@ -117,7 +118,10 @@ int pp_meet(void)
 	return 0;
 }
 
-/* The event of what was begun last; nothing else is under way. */
+/*
+ * The event of what was begun last; nothing else is under way. It is there at once if the peer is on
+ * the same host; otherwise it comes after the way to another host and back, and there are many.
+ */
 static int pp_done(gni_post_descriptor_t *post)
 {
 	gni_post_descriptor_t *done;
@@ -125,7 +129,7 @@ static int pp_done(gni_post_descriptor_t *post)
 	gni_return_t rc;
 
 	while ((rc = gni_cq_get_event(pp.tx, &entry)) == GNI_RC_NOT_DONE)
-		cpu_relax();
+		cond_resched();
 	if (rc != GNI_RC_SUCCESS)
 		return -EIO;
 	if (post && gni_get_completed(pp.tx, entry, &done) != GNI_RC_SUCCESS)

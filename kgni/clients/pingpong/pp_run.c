@@ -3,6 +3,7 @@
 /* The game: one side begins, the other one's thread answers. */
 #include <linux/kthread.h>
 #include <linux/ktime.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/spinlock.h>
@@ -145,6 +146,7 @@ int pp_run(const char *test, u32 count, char *result, size_t size)
 
 		rc = READ_ONCE(pp.failed) ?: pp_round(test);
 		ns[i] = min_t(u64, ktime_get_ns() - begun, U32_MAX) / each;
+		cond_resched();
 	}
 	WRITE_ONCE(pp.running, false);
 	if (!rc) {

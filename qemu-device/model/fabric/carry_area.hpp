@@ -61,6 +61,9 @@ struct CarriedRequest {
 	uint32_t bytes; /* of the range; of the word of an atomic */
 	uint32_t at;    /* where in the range this piece begins */
 	uint32_t part;  /* bytes of the piece: carried by puts, asked for by gets; at most CARRY_PAYLOAD */
+	uint32_t hash;  /* of the header fields, by which hashed modes choose ways */
+	uint16_t dlvr_mode;
+	uint16_t reserved;
 	uint64_t offset;
 	uint64_t flag_offset;
 	uint64_t flag_value;
@@ -81,12 +84,14 @@ struct CarriedResponse {
 	uint8_t status; /* ARIES_ST_* */
 	uint8_t flags;  /* ServedFlag */
 	uint16_t reserved;
-	uint32_t bytes; /* of data behind it */
+	uint32_t bytes;   /* of data behind it */
+	uint32_t turn_ns; /* modelled, since the request left: its last response leaves the target, */
+	uint32_t back_ns; /* and is back, as the target's host has booked them; 0: there are no packets */
 	uint64_t fetched;
 	CarriedClaim claim; /* of a match */
 };
 
-static_assert(sizeof(CarriedClaim) == 32 && sizeof(CarriedRequest) == 120 && sizeof(CarriedResponse) == 48);
+static_assert(sizeof(CarriedClaim) == 32 && sizeof(CarriedRequest) == 128 && sizeof(CarriedResponse) == 56);
 
 inline constexpr uint32_t CARRY_PAYLOAD = 65536;
 inline constexpr uint32_t CARRY_SLOTS = 2048; /* a NIC has 1,024 packets outstanding, and one operation a processor */

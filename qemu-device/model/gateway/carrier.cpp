@@ -94,8 +94,8 @@ Carrier::Carrier(const CarrierConfig &config, CarrierWire &wire)
 	: config_(config), wire_(wire), host_of_(addresses(config_)),
 	  desc_area_(std::make_unique<uint8_t[]>(ARIES_BAR_DESC_SIZE)),
 	  nic_(nic_config(config_, desc_area_.get()), host_ops(), const_cast<CarrierConfig *>(&config_)),
-	  core_(nic_.core()), mirror_(core_), engines_(core_), hosts_(config_.hosts.size()), sources_(config_.nodes),
-	  taken_(config_.nodes)
+	  core_(nic_.core()), mirror_(core_), engines_(core_), inbound_(core_), hosts_(config_.hosts.size()),
+	  sources_(config_.nodes), taken_(config_.nodes)
 {
 	nic_.ce().set_beyond(*this);
 	/* Engines may still hold handles of earlier gateways of this host. */

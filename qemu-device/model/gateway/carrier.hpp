@@ -18,6 +18,7 @@
 #include "fabric/futex.hpp"
 #include "gateway/engines.hpp"
 #include "gateway/mirror.hpp"
+#include "nic/inbound.hpp"
 #include "nic/nic.hpp"
 
 namespace aries
@@ -194,6 +195,7 @@ private:
 	Core &core_;
 	Mirror mirror_;
 	Engines engines_;
+	Inbound inbound_; /* of the thread that serves */
 
 	std::mutex mutex_; /* for what follows */
 	std::vector<Host> hosts_;

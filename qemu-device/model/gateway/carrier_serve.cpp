@@ -193,8 +193,8 @@ try {
 			serve_collective(host, header.id, request);
 			return;
 		}
-		response = serve_carried(core_, request, {reinterpret_cast<const uint8_t *>(rest.data()), rest.size()},
-					 data);
+		response = serve_carried(core_, inbound_, request,
+					 {reinterpret_cast<const uint8_t *>(rest.data()), rest.size()}, data);
 	}
 	const std::lock_guard guard(mutex_);
 

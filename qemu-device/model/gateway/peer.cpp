@@ -279,12 +279,13 @@ void Peer::data(const Frame &frame, uint64_t now, Events &events)
 		return;
 	case Flow::Arrival::Take:
 		events.host = number_;
-		if (!for_each_message(frame.body, [&](Bytes message) {
-			    counters_.messages_received++;
-			    counters_.bytes_received += message.size();
-			    events.messages.push_back(message);
-		    }))
+		if (!for_each_message(frame.body, [&](Bytes message) { events.messages.push_back(message); })) {
+			events.messages.clear(); /* they would be told after the end of their session */
 			go_down("it sends what are no messages", now, events);
+		}
+		counters_.messages_received += events.messages.size();
+		for (const Bytes message : events.messages)
+			counters_.bytes_received += message.size();
 		break;
 	}
 	if (!owed_++)

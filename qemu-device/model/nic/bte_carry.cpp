@@ -44,6 +44,7 @@ CarriedRequest Bte::carried(const BteWork &work, CarriedKind kind) const noexcep
 	request.index = work.index;
 	request.op = work.desc.op;
 	request.depart_ns = core_.at(now_ns());
+	request.dlvr_mode = work.desc.dlvr_mode;
 	if (work.claim.state)
 		request.claim = {work.claim.state,
 				 work.claim.offset,
@@ -133,6 +134,7 @@ uint8_t Bte::send_piece(const std::shared_ptr<CarriedPieces> &pieces, uint64_t a
 	uint8_t status = wait_for_pieces(*pieces, PIECES - 1);
 
 	request.at = uint32_t(at);
+	request.hash = uint32_t((pieces->work.desc.offset + at) >> 6);
 	request.part = bytes;
 	while (status == ARIES_ST_OK) {
 		status = issue_piece(pieces, request);

@@ -52,7 +52,10 @@ try {
 	if (area_ && gateway_member_ == member && gateway_ == gateway)
 		return true;
 	if (!area_) {
-		if (!core_.segment.reserve_carry(core_.node))
+		const bool room = core_.segment.reserve_carry(core_.node);
+
+		no_room_.store(!room, std::memory_order_relaxed);
+		if (!room)
 			return false;
 		entries_.resize(CARRY_SLOTS);
 		area_ = &core_.segment.carry(core_.node);

@@ -60,6 +60,9 @@ public:
 	void reset() noexcept;
 	/** The same, and the thread ends. */
 	void stop() noexcept;
+	/** Whether the fabric's file has had no space for our area when it was asked for last: QUEUE_FULL until it has.
+	 */
+	bool no_room() const noexcept { return no_room_.load(std::memory_order_relaxed); }
 
 private:
 	struct Entry {
@@ -92,6 +95,7 @@ private:
 	std::bitset<CARRY_UNITS> heap_;
 	bool running_ = false; /* an answer is being handed out, without the mutex */
 	std::atomic<bool> stop_{false};
+	std::atomic<bool> no_room_{false};
 	std::thread thread_;
 };
 

@@ -47,7 +47,7 @@ void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 	work.amo = uint16_t(field(value, ARIES_DB_AMO_MASK));
 	work.data = area(index) + ARIES_DESC_LINE;
 	work.awaited = !work.event_bits() && (work.op == ARIES_FMA_GET_OP || work.op == ARIES_FMA_AMO_OP);
-	if (!(value & ARIES_DB_RSVD_MASK) && !(work.mode & ARIES_EV_RSVD_MASK))
+	if (!(value & ARIES_DB_RSVD_MASK) && !(work.mode & ARIES_EV_RSVD_MASK & ~ARIES_DB_LATER))
 		status = run(work);
 	if (core_.trace.on() && !work.held) [[unlikely]]
 		capture(work, status, nullptr);
@@ -63,6 +63,8 @@ void Fma::doorbell(uint32_t index, uint64_t value) noexcept
 		work.fmad.window_status = ARIES_ST_OK;
 	}
 	ended(work, status);
+	if (work.held && (work.mode & ARIES_DB_LATER)) [[unlikely]]
+		status = ARIES_ST_LATER;
 	if (!work.held || !work.awaited) [[likely]]
 		publish_status(index, status);
 }

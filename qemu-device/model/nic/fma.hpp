@@ -199,6 +199,7 @@ private:
 	void bring_back(HeldFma &held, const CarriedResponse &response, std::span<const uint8_t> data) noexcept;
 	[[gnu::cold]] uint8_t hold_back(FmaWork &work, bool carried = false) noexcept;
 	uint8_t prepare_held(const FmaWork &work, HeldFma &held, bool carried) noexcept;
+	static void commit(HeldFma &held) noexcept;
 	uint8_t depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept;
 	void return_held(const std::shared_ptr<HeldFma> &op, std::unique_lock<SpinLock> &guard) noexcept;
 	static uint64_t arrives_at(const HeldFma &held) noexcept;

@@ -5,6 +5,7 @@
  * the carrier of that node. What comes back is brought home by the thread of Carry, and completes as what was held.
  */
 #include "nic/fma_hold.hpp"
+#include "nic/inbound.hpp"
 
 namespace aries
 {
@@ -26,6 +27,8 @@ uint8_t Fma::send_carried(const std::shared_ptr<HeldFma> &op) noexcept
 	carried.index = work.index;
 	carried.op = work.op;
 	carried.depart_ns = work.passage.depart_ns;
+	carried.dlvr_mode = work.desc.dlvr_mode;
+	carried.hash = uint32_t(header_hash(work));
 	return carry_.send(
 		carried, payload, [&](uint8_t *to) { memcpy(to, request.data, payload); },
 		request.kind == PacketKind::Get ? request.bytes : 0,
@@ -40,6 +43,7 @@ try {
 	FmaWork &work = held.work;
 
 	held.status = response.status;
+	held.beyond = response;
 	held.served = {response.fetched, (response.flags & SERVED_OVERRUN) != 0, (response.flags & SERVED_HIT) != 0,
 		       (response.flags & SERVED_WALKED) != 0, (response.flags & SERVED_RAN) != 0};
 	work.fetched = held.served.fetched;
@@ -65,6 +69,7 @@ void Fma::answered(const std::shared_ptr<HeldFma> &op, const CarriedResponse &re
 	if (held.served.ran)
 		traffic_.serve_atomic(held.work.node, held.served.hit, held.served.walked, held.command.fetch,
 				      held.work.passage);
+	later_turn(response, held.work.passage.depart_ns, held.work.passage);
 	return_held(op, guard);
 }
 

@@ -10,6 +10,8 @@
  */
 #include "nic/fma_hold.hpp"
 
+#include "nic/inbound.hpp"
+
 namespace aries
 {
 
@@ -82,6 +84,23 @@ uint8_t Fma::prepare_held(const FmaWork &work, HeldFma &held, bool carried) noex
 	return status;
 }
 
+/*
+ * A sync flag says that all data before it are there: those of its own put, and what the descriptor has put without an
+ * event since the last flag. If a packet of these is lost the flag is not stored, as with one of its own.
+ */
+void Fma::commit(HeldFma &held) noexcept
+{
+	uint8_t &torn = held.group->torn;
+
+	if (held.work.op == ARIES_FMA_PUT_SYNC) {
+		if (held.status == ARIES_ST_OK)
+			held.status = torn;
+		torn = ARIES_ST_OK;
+	} else if (held.work.is_put() && torn == ARIES_ST_OK) {
+		torn = held.status;
+	}
+}
+
 /* Sends the request. What becomes of it is up to the action that is added for it, or to the carrier. */
 uint8_t Fma::depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept
 {
@@ -94,6 +113,7 @@ uint8_t Fma::depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept
 	held.status = traffic_.request(held.train, mine.now, mine.fmad.counters, mine.passage);
 	if (held.status == ARIES_ST_NO_NODE)
 		return held.status;
+	commit(held);
 	const bool lost = held.status != ARIES_ST_OK;
 
 	if (carried && !lost)
@@ -206,6 +226,7 @@ void Fma::return_held(const std::shared_ptr<HeldFma> &op, std::unique_lock<SpinL
 	FmaWork &work = held.work;
 
 	traffic_.respond(held.train, work.now, work.fmad.counters, work.passage);
+	later_back(held.beyond, work.passage.depart_ns, held.train.returns, work.passage);
 	if (traffic_.unanswered(work.passage) && held.status == ARIES_ST_OK)
 		held.status = traffic_.why_unanswered(work.passage);
 	count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));

@@ -21,6 +21,7 @@ struct HeldFma;
 struct HoldGroup {
 	uint32_t open = 0;                    /* that are on their way */
 	uint8_t status = ARIES_ST_OK;         /* the first failure */
+	uint8_t torn = ARIES_ST_OK;           /* why a part of the data that the next sync flag stands for is lost */
 	std::shared_ptr<HeldFma> parked = {}; /* has the event, and is ready */
 };
 
@@ -37,6 +38,7 @@ struct HeldFma {
 	Train train = {};
 	AmoCommand command = {};
 	Served served = {};
+	CarriedResponse beyond = {};          /* what the target's host has said, if it is another one */
 	uint32_t far_life = 0, near_life = 0; /* MddSlot::life of both memory domains when it left */
 	uint8_t status = ARIES_ST_OK;
 	bool lands = false;  /* data come back */

@@ -156,14 +156,25 @@ void Nic::refresh_tables() noexcept
 		host_.log(ARIES_LOG_WARN, "fabric %s: %s", segment_.path().c_str(), trouble->c_str());
 }
 
-/* Once: what is not booked is not wrong, but quicker than it should be. */
+/*
+ * Of routers once: what is not booked is not wrong, but quicker than it should be. Without an area nothing goes to
+ * other hosts; that may be over, and begin again.
+ */
 void Nic::tell_no_room() noexcept
 {
-	if (no_room_told_ || !no_room_.load(std::memory_order_relaxed))
-		return;
-	no_room_told_ = true;
-	host_.log(ARIES_LOG_WARN, "no space for routers of fabric %s: some are modelled as if they were always free",
-		  segment_.path().c_str());
+	if (!no_room_told_ && no_room_.load(std::memory_order_relaxed)) {
+		no_room_told_ = true;
+		host_.log(ARIES_LOG_WARN,
+			  "no space for routers of fabric %s: some are modelled as if they were always free",
+			  segment_.path().c_str());
+	}
+	if (carry_.no_room() != no_area_told_) {
+		no_area_told_ = !no_area_told_;
+		host_.log(ARIES_LOG_WARN,
+			  no_area_told_ ? "no space in fabric %s for requests to other hosts: they are refused"
+					: "there is space in fabric %s for requests to other hosts",
+			  segment_.path().c_str());
+	}
 }
 
 uint64_t Nic::read(unsigned int bar, uint64_t offset, unsigned int size) noexcept

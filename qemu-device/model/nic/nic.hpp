@@ -73,6 +73,7 @@ private:
 
 	std::atomic<bool> no_room_{false}; /* for the state of a router */
 	bool no_room_told_ = false;
+	bool no_area_told_ = false; /* the same of our requests to other hosts */
 	/* Faults of links between routers, in the order of their names, and the last value of each. */
 	enum class CableFault : uint8_t { Cut, Mend, Noisy, Lanes };
 	static constexpr std::array<std::string_view, 4> CABLE_FAULTS{"cut-link", "mend-link", "noisy-link",

@@ -177,10 +177,9 @@ uint8_t serve_send(Arrival &arrival, Visit &target)
 	return status;
 }
 
-uint8_t serve(Arrival &arrival)
+/* Whether it arrives. */
+uint8_t come(Arrival &arrival, Inbound::Packets &packets)
 {
-	using enum CarriedKind;
-
 	const CarriedRequest &request = arrival.request;
 	const uint64_t now = now_ns();
 	const uint8_t status = target_state(arrival.core, request.target, now);
@@ -188,8 +187,14 @@ uint8_t serve(Arrival &arrival)
 	/* Its host has gone meanwhile, so nobody would release the receive. */
 	if (arrival.core.members.presence(request.source, now) != Presence::ALIVE)
 		return ARIES_ST_TIMEOUT;
-	if (status != ARIES_ST_OK)
-		return status;
+	return status == ARIES_ST_OK ? packets.arrive() : status;
+}
+
+uint8_t serve(Arrival &arrival)
+{
+	using enum CarriedKind;
+
+	const CarriedRequest &request = arrival.request;
 	Visit target(arrival.core, request.target);
 
 	switch (CarriedKind(request.kind)) {
@@ -239,7 +244,7 @@ bool carried_sound(const CarriedRequest &request, size_t payload, uint32_t nodes
 	if (request.kind < uint8_t(Put) || request.kind > uint8_t(Outcome) ||
 	    (request.flags & ~(CARRIED_FLAGGED | CARRIED_EVENT)) || request.type > 3 || request.source >= nodes ||
 	    request.target >= nodes || !mdh_sound(request.mdh) || request.offset >> ARIES_OFFSET_BITS ||
-	    request.claim.index >= ARIES_RMT_ENTRIES || request.part > CARRY_PAYLOAD)
+	    request.claim.index >= ARIES_RMT_ENTRIES || request.part > CARRY_PAYLOAD || request.reserved)
 		return false;
 	if (kind >= Contribute)
 		return !payload && ce_sound(request, nodes);
@@ -255,18 +260,27 @@ bool carried_sound(const CarriedRequest &request, size_t payload, uint32_t nodes
 	return payload_sound(request, payload);
 }
 
-CarriedResponse serve_carried(Core &core, const CarriedRequest &request, std::span<const uint8_t> payload,
-			      std::vector<uint8_t> &data) noexcept
+CarriedResponse serve_carried(Core &core, Inbound &inbound, const CarriedRequest &request,
+			      std::span<const uint8_t> payload, std::vector<uint8_t> &data) noexcept
 {
 	Arrival arrival = {core, request, payload, data};
+	CarriedResponse &response = arrival.response;
+	const TargetRequest asked = target_request(request, nullptr);
+	Inbound::Packets packets(inbound, request, asked.kind);
 
-	arrival.response.status = serve(arrival);
-	report_at_target(core, target_request(request, nullptr), request.source, arrival.response.status, request.index,
-			 request.op);
-	if (arrival.response.status != ARIES_ST_OK)
+	response.status = come(arrival, packets);
+	if (response.status == ARIES_ST_OK)
+		response.status = serve(arrival);
+	report_at_target(core, asked, request.source, response.status, request.index, request.op);
+	if (response.status == ARIES_ST_OK) {
+		packets.serve_atomic(response, asked.command.fetch);
+		response.status = packets.leave();
+		packets.tell(response);
+	}
+	if (response.status != ARIES_ST_OK)
 		data.clear();
-	arrival.response.bytes = uint32_t(data.size());
-	return arrival.response;
+	response.bytes = uint32_t(data.size());
+	return response;
 }
 
 } // namespace aries

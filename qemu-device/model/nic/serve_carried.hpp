@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fabric/carry_area.hpp"
-#include "nic/serve.hpp"
+#include "nic/inbound.hpp"
 
 namespace aries
 {
@@ -22,11 +22,12 @@ bool carried_sound(const CarriedRequest &request, size_t payload, uint32_t nodes
 /**
  * Does what a sound request asks for, by the code that serves requests of this host; its source has a slot here that we
  * are the carrier of. What is refused is told to the target's owner, too.
+ * @inbound: where its packets are booked
  * @payload: what it carries
  * @data: gets what comes back with the response
  */
-CarriedResponse serve_carried(Core &core, const CarriedRequest &request, std::span<const uint8_t> payload,
-			      std::vector<uint8_t> &data) noexcept;
+CarriedResponse serve_carried(Core &core, Inbound &inbound, const CarriedRequest &request,
+			      std::span<const uint8_t> payload, std::vector<uint8_t> &data) noexcept;
 
 } // namespace aries
 

@@ -13,7 +13,7 @@ namespace
 {
 
 constexpr uint64_t VALUE = 0x1122334455667788;
-constexpr unsigned int FETCHING_ADD = 0x008, ADD = 0x208;
+constexpr unsigned int FETCHING_ADD = 0x008;
 
 void a_put_goes_to_another_host(void **)
 {

@@ -305,6 +305,109 @@ void test_anything_may_come(void **)
 	assert_int_equal(pair.b.downs, 0);
 }
 
+/* Somebody with alpha's keys of its session with beta, who does with them what no gateway does. */
+class Mad
+{
+public:
+	explicit Mad(Pair &pair) : pair_(pair)
+	{
+		for (const auto &bytes : pair.a.link.recorded) {
+			const auto frame = parse_frame(bytes, HELLO_TAG);
+			const auto hello = frame ? parse_hello(frame->body) : std::nullopt;
+			const SessionKeys keys =
+				hello ? SessionKeys(key_of(1).session_key(), "alpha", hello->nonce, "beta", hello->echo)
+				      : SessionKeys();
+
+			if (hello && keys.id() == session())
+				keys_ = keys;
+		}
+		assert_int_equal(keys_.id(), session());
+	}
+
+	/* Sends a frame as if it were alpha's next one. */
+	void send(FrameHeader header, Bytes body)
+	{
+		std::vector<std::byte> frame(FRAME_HEADER + body.size() + FRAME_TAG);
+		Events events;
+
+		header.session = keys_.id();
+		header.number = number_++;
+		header.body = uint32_t(body.size());
+		std::memcpy(frame.data(), &header, sizeof(header));
+		std::copy(body.begin(), body.end(), frame.begin() + FRAME_HEADER);
+		keys_.seal(frame);
+		pair_.b.hub.receive(frame, pair_.now, events);
+		pair_.b.note(events);
+	}
+
+private:
+	uint64_t session() const { return peek(pair_.a.link.recorded.back()).session; }
+
+	Pair &pair_;
+	SessionKeys keys_;
+	uint64_t number_ = 1000;
+};
+
+/* The messages before the place where a frame stops making sense are not told either: they would come after the end. */
+void test_frame_with_nonsense(void **)
+{
+	Pair pair;
+
+	pair.run(100);
+	Mad mad(pair);
+	const uint32_t records[] = {4, 0, 1, 0, 1000, 0, 2, 0};
+	FrameHeader header;
+
+	header.sequence = header.acknowledged = 1;
+	mad.send(header, std::as_bytes(std::span(records).first(4)));
+	assert_int_equal(pair.b.came.size(), 1);
+	header.sequence++;
+	mad.send(header, std::as_bytes(std::span(records)));
+	assert_int_equal(pair.b.downs, 1);
+	assert_int_equal(pair.b.came.size(), 1);
+	assert_string_equal(pair.b.hub.status(pair.now)[0].reason.c_str(), "it sends what are no messages");
+	pair.run(5000);
+	assert_true(pair.send(7, 100));
+	pair.run(50);
+	assert_int_equal(pair.b.came.back(), 7);
+}
+
+/* Whatever somebody with the key sends ends his own session at most; another one can be had afterwards. */
+void test_mad_with_the_key(void **)
+{
+	std::mt19937 random(11);
+	unsigned int ends = 0;
+
+	for (unsigned int session = 0; session < 200; session++) {
+		Pair pair;
+
+		pair.run(100);
+		Mad mad(pair);
+
+		for (unsigned int i = 0; i < 50 && !pair.b.downs; i++) {
+			std::vector<std::byte> body(random() % 200);
+			FrameHeader header;
+
+			for (std::byte &byte : body)
+				byte = std::byte(random() % 4 ? 0 : random());
+			header.type = FrameType(3 + random() % 4);
+			header.flags = uint16_t(random() % 2);
+			header.sequence = random() % 8 ? i : random();
+			header.acknowledged = random() % 32 ? 0 : random();
+			mad.send(header, body);
+		}
+		ends += pair.b.downs;
+		pair.run(5000);
+		const size_t before = pair.b.came.size();
+
+		assert_true(pair.send(session, 100));
+		pair.run(50);
+		assert_int_equal(pair.b.came.size(), before + 1);
+		assert_int_equal(pair.b.came.back(), session);
+	}
+	assert_true(ends > 50);
+}
+
 void refused(Pair &pair, const std::string &cause)
 {
 	pair.run(3000);
@@ -407,6 +510,8 @@ int main()
 		cmocka_unit_test(test_long_cut),
 		cmocka_unit_test(test_replayed_and_forged),
 		cmocka_unit_test(test_anything_may_come),
+		cmocka_unit_test(test_frame_with_nonsense),
+		cmocka_unit_test(test_mad_with_the_key),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_other_version),
 		cmocka_unit_test(test_clock),

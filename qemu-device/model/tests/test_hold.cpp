@@ -465,6 +465,53 @@ void modelled_time_goes_on_without_a_leap(void **)
 	assert_int_equal(clock.at(host), before);
 }
 
+/* Who asks is told whether the outcome is known. */
+void doorbells_tell_what_is_on_its_way(void **)
+{
+	Held p(1e-2);
+
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL | ARIES_DB_LATER), ARIES_ST_LATER);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+	assert_int_equal(p.send(VALUE, ARIES_DB_LATER), ARIES_ST_LATER);
+	/* What is refused at once, or waited for, is known. */
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8, ARIES_DB_LATER), ARIES_ST_OK);
+	p.desc().mdh = MDH + 1;
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL | ARIES_DB_LATER), ARIES_ST_MDD);
+	assert_int_equal(p.event().status(), ARIES_ST_MDD);
+	p.desc().mdh = MDH;
+	aries_nic_set_hold(p.a.nic(), false);
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL | ARIES_DB_LATER), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+}
+
+/* A message in two parts, of which the first is lost: the second one, with the flag, stores nothing either. */
+void a_flag_stands_for_all_parts(void **)
+{
+	Held p(1e-2);
+	char err[256];
+
+	const auto message = [&p](uint64_t value) {
+		p.desc().offset = BASE;
+		assert_int_equal(p.send(value, 0), ARIES_ST_OK);
+		p.desc().offset = BASE + 8;
+		p.desc().sync_offset = BASE + 16;
+		p.desc().sync_value = value;
+		memcpy(p.a.line(FMAD), &value, 8);
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_SYNC, 8, ARIES_EV_GLOBAL), ARIES_ST_OK);
+		return p.event().status();
+	};
+
+	assert_int_equal(aries_nic_set_fault(p.a.nic(), "drop", 1, err, sizeof(err)), 0);
+	assert_int_equal(message(VALUE), ARIES_ST_TIMEOUT);
+	for (const uint64_t at : {0, 8, 16})
+		assert_int_equal(p.there(at), 0);
+	assert_int_equal(message(VALUE), ARIES_ST_OK);
+	for (const uint64_t at : {0, 8, 16})
+		assert_int_equal(p.there(at), VALUE);
+}
+
 } // namespace
 
 int main()
@@ -488,6 +535,8 @@ int main()
 		cmocka_unit_test(a_flag_comes_behind_what_was_sent_before),
 		cmocka_unit_test(lost_packets_end_with_a_timeout),
 		cmocka_unit_test(order_is_kept_when_holding_ends),
+		cmocka_unit_test(doorbells_tell_what_is_on_its_way),
+		cmocka_unit_test(a_flag_stands_for_all_parts),
 	};
 
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -21,7 +21,6 @@ namespace
 constexpr uint32_t body_most = 256;
 constexpr uint16_t credits = 8;
 /* Then one of us is in an old connection. Who has hardly run has not listened either. */
-constexpr uint64_t silence_ns = 5000000000u;
 constexpr unsigned silence_steps = 500;
 constexpr uint64_t lap_messages = 3;
 
@@ -62,9 +61,9 @@ struct Mail::Offer {
 	}
 };
 
-Mail::Mail(Session &session, int to)
-	: session_(session), to_(to), events_(session.nic(), 64), in_(sizeof(Offer)), out_(sizeof(Offer)),
-	  message_(body_most)
+Mail::Mail(Session &session, int to, uint64_t silence_ns)
+	: session_(session), to_(to), silence_ns_(silence_ns), events_(session.nic(), 64), in_(sizeof(Offer)),
+	  out_(sizeof(Offer)), message_(body_most)
 {
 }
 
@@ -265,7 +264,7 @@ unsigned Mail::step(std::mt19937_64 &random)
 		receive();
 	if (connected_)
 		send(random);
-	if (connected_ && ++still_ > silence_steps && tools::now_ns() - moved_ns_ > silence_ns) {
+	if (connected_ && ++still_ > silence_steps && tools::now_ns() - moved_ns_ > silence_ns_) {
 		silence_ = {turn_, theirs_};
 		reconnect("silence");
 	}

@@ -19,7 +19,8 @@ namespace chaos
 class Mail
 {
 public:
-	Mail(Session &session, int to);
+	/** @p silence_ns: without a message, until the connection is left; more than anything may stop all traffic. */
+	Mail(Session &session, int to, uint64_t silence_ns);
 
 	/** Goes on as far as it goes. @return lap_message if messages have gone in both directions */
 	unsigned step(std::mt19937_64 &random);
@@ -48,6 +49,7 @@ private:
 
 	Session &session_;
 	int to_;
+	uint64_t silence_ns_;
 	tools::Queue events_;
 	std::unique_ptr<tools::Endpoint> offers_, mail_;
 	bool offered_ = false, connected_ = false;

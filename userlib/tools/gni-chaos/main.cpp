@@ -65,7 +65,7 @@ bool may_end(int status)
 	return WEXITSTATUS(status) == chaos::status_lost;
 }
 
-int lives(const tools::Place &place)
+int lives(const tools::Place &place, uint64_t silence_ns)
 {
 	for (uint64_t life = 1; !chaos::stop_asked; life++) {
 		child = fork();
@@ -73,7 +73,7 @@ int lives(const tools::Place &place)
 			throw tools::Failure(tools::format("fork: %s", tools::errno_text(errno)));
 		if (!child) {
 			prctl(PR_SET_NAME, "gni-chaos-life"); /* for killall */
-			_exit(chaos::live(place, life));
+			_exit(chaos::live(place, life, silence_ns));
 		}
 		int status = 0;
 		while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -91,11 +91,16 @@ int lives(const tools::Place &place)
 	return 0;
 }
 
+constexpr uint64_t ns_of_second = 1000000000u;
+constexpr uint64_t silence_most_s = 3600;
+
 constexpr char help_text[] = R"(usage: gni-chaos [option]
 
 A rank of the traffic that scripts/chaos breaks things under: puts, gets, atomics, messages and
 collectives whose content is checked. It goes on after a loss of the NIC, and ends at SIGTERM.
 
+      --silence=S         leaves a connection in which nothing has come for S seconds (5): more than
+                          what is broken stops all traffic, as both ends must not find it silent
   -h, --help              this text
   -V, --version           prints the version
 
@@ -105,18 +110,29 @@ OPENGNI_RANKS, OPENGNI_COOKIE.
 Exit status: 0 nothing was lost, 1 something was, 2 the command line or the environment is wrong.
 )";
 
-/* Whether help or the version was asked for, and has been printed. */
-bool only_told(int argc, char **argv)
+/* Whether help or the version was asked for, and has been printed; otherwise @p silence_ns is what was chosen. */
+bool only_told(int argc, char **argv, uint64_t *silence_ns)
 {
-	static const option table[] = {{"help", no_argument, nullptr, 'h'}, {"version", no_argument, nullptr, 'V'}, {}};
-	const int letter = tools::next_option(argc, argv, "hV", table);
-	if (letter == 'h')
-		fputs(help_text, stdout);
-	else if (letter == 'V')
-		tools::print_version("gni-chaos");
-	else if (optind < argc)
+	static const option table[] = {{"silence", required_argument, nullptr, 's'},
+				       {"help", no_argument, nullptr, 'h'},
+				       {"version", no_argument, nullptr, 'V'},
+				       {}};
+
+	*silence_ns = chaos::silence_s * ns_of_second;
+	for (int letter; (letter = tools::next_option(argc, argv, "hV", table)) != -1;) {
+		if (letter == 'h') {
+			fputs(help_text, stdout);
+			return true;
+		}
+		if (letter == 'V') {
+			tools::print_version("gni-chaos");
+			return true;
+		}
+		*silence_ns = tools::parse_number(optarg, "--silence", silence_most_s) * ns_of_second;
+	}
+	if (optind < argc)
 		throw tools::UsageError(tools::format("'%s' is not an option; see --help", argv[optind]));
-	return letter != -1;
+	return false;
 }
 
 } // namespace
@@ -124,14 +140,15 @@ bool only_told(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	tools::Place place;
+	uint64_t silence_ns;
 
 	try {
-		if (only_told(argc, argv))
+		if (only_told(argc, argv, &silence_ns))
 			return tools::finish("gni-chaos", 0);
 		place = tools::place_from_environment();
 		tools::check_place(place);
 		handle_signals();
-		return tools::finish("gni-chaos", lives(place));
+		return tools::finish("gni-chaos", lives(place, silence_ns));
 	} catch (const tools::UsageError &e) {
 		fprintf(stderr, "gni-chaos: %s\n", e.what());
 		return chaos::status_usage;

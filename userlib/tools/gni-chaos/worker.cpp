@@ -32,7 +32,10 @@ constexpr double meet_seconds = 30;
 
 /** Everything that one life has to do with one other worker. */
 struct Other {
-	Other(Session &session, int worker) : traffic(session, worker), mail(session, worker) {}
+	Other(Session &session, int worker, uint64_t silence_ns)
+		: traffic(session, worker), mail(session, worker, silence_ns)
+	{
+	}
 
 	Traffic traffic;
 	Mail mail;
@@ -50,12 +53,12 @@ void say(const std::string &text)
 class Worker
 {
 public:
-	Worker(const tools::Place &place, uint64_t life, tools::Kvs &kvs)
+	Worker(const tools::Place &place, uint64_t life, tools::Kvs &kvs, uint64_t silence_ns)
 		: session_(place, life, kvs), ping_(session_, place), collective_(session_, kvs),
 		  random_(life * 1000003 + static_cast<uint64_t>(place.rank))
 	{
 		for (int worker = 0; worker < place.ranks; worker++)
-			others_.push_back(std::make_unique<Other>(session_, worker));
+			others_.push_back(std::make_unique<Other>(session_, worker, silence_ns));
 	}
 
 	void run()
@@ -159,13 +162,13 @@ private:
 
 } // namespace
 
-int live(const tools::Place &place, uint64_t life)
+int live(const tools::Place &place, uint64_t life, uint64_t silence_ns)
 {
 	try {
 		tools::Kvs kvs(place, meet_seconds);
 		std::unique_ptr<Worker> worker;
 		try {
-			worker = std::make_unique<Worker>(place, life, kvs);
+			worker = std::make_unique<Worker>(place, life, kvs, silence_ns);
 		} catch (const tools::Failure &e) {
 			/* while the NIC is away or is being reset there is nothing to attach to */
 			throw Lost(e.what());

@@ -23,8 +23,11 @@ extern volatile sig_atomic_t state_asked; /* SIGUSR2 */
 /** Exit status of a life. */
 enum Status { status_done = 0, status_failed = 1, status_usage = 2, status_lost = 3 };
 
-/** Traffic with all others until SIGTERM. @return Status */
-int live(const tools::Place &place, uint64_t life);
+/** Seconds after which a connection that hears nothing is left, unless --silence says otherwise. */
+constexpr uint64_t silence_s = 5;
+
+/** Traffic with all others until SIGTERM. @p silence_ns: of a connection, until it is left. @return Status */
+int live(const tools::Place &place, uint64_t life, uint64_t silence_ns);
 
 } // namespace chaos
 

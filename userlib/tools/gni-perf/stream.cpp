@@ -81,7 +81,8 @@ public:
 	{
 		uint64_t under_way = 0;
 		start_ = tools::now_ns();
-		for (uint64_t n = 0; n < plan_.window && wanted(end); n++, under_way++)
+		/* Each place once, however late it is: they are compared at the end. */
+		for (uint64_t n = 0; n < plan_.window && (n < plan_.slots || wanted(end)); n++, under_way++)
 			post(n);
 		while (under_way) {
 			const uint64_t n = reap();
@@ -112,11 +113,7 @@ private:
 		d.src_cq_hndl = source_.handle();
 	}
 
-	/* Each slot is used at least once, however late this thread begins: all of them are verified. */
-	bool wanted(uint64_t end) const
-	{
-		return plan_.count ? posted_ < plan_.count : posted_ < plan_.slots || tools::now_ns() < end;
-	}
+	bool wanted(uint64_t end) const { return plan_.count ? posted_ < plan_.count : tools::now_ns() < end; }
 
 	void post(uint64_t n)
 	{

@@ -47,11 +47,10 @@ StreamPlan plan_for(const Context &context, const Kind &kind, uint64_t size)
 	const uint64_t share = context.job.data_size() / (plan.threads * (plan.both ? 2 : 1));
 	plan.slots = batch_for(size, share, plan.window);
 	/* What both sides do must overlap: that needs time. */
-	if (o.iterations_given && !plan.both)
+	if (o.iterations_given && !plan.both) {
 		plan.count = o.iterations;
-	/* Slots that no operation would reach cannot be verified. */
-	if (plan.count)
 		plan.slots = std::min(plan.slots, plan.count);
+	}
 	plan.nanoseconds = static_cast<uint64_t>(o.seconds * 1e9);
 	return plan;
 }

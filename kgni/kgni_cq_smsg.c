@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
+/*
+ * Short messages between their put and their event: when an event may be told, and what becomes of
+ * a message that has left and was lost. All of this happens with gni_cq.lock held: who reads
+ * events may not have that of the endpoint.
+ */
+#include "kgni_cq.h"
+#include "kgni_entry.h"
+#include "kgni_ep.h"
+#include "kgni_smsg.h"
+
+/** kgni_cq_drop_copy() - nobody needs what a message says any more. Context: gni_cq.lock held. */
+void kgni_cq_drop_copy(struct kgni_request *r)
+{
+	if (r->copy && r->copy->lost)
+		WRITE_ONCE(r->ep->smsg_mending, r->ep->smsg_mending - 1);
+	kfree(r->copy);
+	r->copy = NULL;
+}
+
+/* Has the sender of a message seen the status of its put? Then what it says can be seen, too. */
+static bool kgni_cq_decided(const struct kgni_request *r)
+{
+	/* pairs with kgni_cq_decide() */
+	return (s32)(smp_load_acquire(&r->ep->smsg_decided) - r->number) >= 0;
+}
+
+/*
+ * Is the end of a message not known yet? The event of a put that has failed may be read before its
+ * sender, on another processor, has seen the status and said whether it is tried again: the sender
+ * will say so, and how it ended. A sender that has seen the put leave will say nothing any more: it
+ * was lost later, on its way or with the host of the peer. What a sender says it says with the lock
+ * held, before it has decided.
+ */
+static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request *r, u64 entry)
+	__must_hold(&cq->lock)
+{
+	if (r->unsettled)
+		return true;
+	if (!kgni_entry_status(entry) || r->mended || r->forced || cq->gone || kgni_cq_decided(r))
+		return false;
+	WRITE_ONCE(r->ep->smsg_asked, true);
+	/* either this sees the decision, or kgni_cq_decide() sees that somebody has asked */
+	smp_mb();
+	return !kgni_cq_decided(r);
+}
+
+/**
+ * kgni_cq_decide() - the sender of a message has seen the status of its put
+ * @ep: endpoint
+ * @id: request of the last message; it may have ended
+ *
+ * Context: any; gni_ep.lock held.
+ */
+void kgni_cq_decide(struct gni_ep *ep, u16 id)
+{
+	struct gni_cq *cq = ep->cq;
+	struct kgni_request *r;
+	unsigned long flags;
+
+	/* what the sender has said of the message is there before */
+	smp_store_release(&ep->smsg_decided, ep->smsg_begun);
+	smp_mb(); /* pairs with kgni_cq_undecided() */
+	if (!READ_ONCE(ep->smsg_asked))
+		return;
+	spin_lock_irqsave(&cq->lock, flags);
+	ep->smsg_asked = false;
+	r = kgni_request(&cq->requests, id);
+	/* its event was read, and waits for what is known now */
+	if (r->kind == KGNI_REQUEST_SMSG && r->ep == ep && r->number == ep->smsg_begun &&
+	    r->entry && !r->unsettled)
+		kgni_cq_list(cq, id);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/* The message of @r, which has a copy, was lost: the endpoint's timer looks after it. */
+static void kgni_cq_lost(struct kgni_request *r, unsigned long due)
+{
+	struct gni_ep *ep = r->ep;
+	struct kgni_message *m = r->copy;
+
+	r->unsettled = true;
+	if (!m->lost)
+		WRITE_ONCE(ep->smsg_mending, ep->smsg_mending + 1);
+	m->lost = true;
+	list_add_tail(&m->node, &ep->smsg_lost);
+	kgni_ep_get(ep);
+	if (timer_reduce(&ep->timer, due))
+		kgni_ep_put(ep); /* it was pending, with a reference */
+}
+
+/* The same when its event says so. */
+static void kgni_cq_lost_by_event(struct kgni_request *r)
+{
+	struct kgni_message *m = r->copy;
+
+	m->status = kgni_entry_status(r->entry) & ~ARIES_ST_LOCAL;
+	m->put = kgni_status_unknown(m->status);
+	kgni_smsg_pause(m);
+	kgni_cq_lost(r, m->due);
+}
+
+/**
+ * kgni_cq_keep() - keep the copy of a message that has left until its event tells how it ends
+ * @ep: endpoint
+ * @m: copy of the last message; given away
+ *
+ * Context: any; gni_ep.lock held, before kgni_cq_decide().
+ */
+void kgni_cq_keep(struct gni_ep *ep, struct kgni_message *m)
+{
+	struct gni_cq *cq = m->cq;
+	struct kgni_request *r;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	r = kgni_request(&cq->requests, m->id);
+	/* its event may have been read, and another message have its id */
+	if (r->kind == KGNI_REQUEST_SMSG && r->ep == ep && r->number == ep->smsg_begun &&
+	    !cq->gone) {
+		r->copy = m;
+		m = NULL;
+		if (r->entry)
+			kgni_cq_lost_by_event(r);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	kfree(m);
+}
+
+/**
+ * kgni_cq_doubt() - a message has left without an event: its slot is looked at before long
+ * @ep: endpoint
+ * @m: copy; given away; its request is not settled
+ *
+ * Context: any; gni_ep.lock held.
+ */
+void kgni_cq_doubt(struct gni_ep *ep, struct kgni_message *m)
+{
+	struct gni_cq *cq = m->cq;
+	struct kgni_request *r;
+	unsigned long flags;
+
+	m->status = ARIES_ST_TIMEOUT;
+	m->put = true;
+	m->pause = 1;
+	kgni_smsg_pause(m);
+	spin_lock_irqsave(&cq->lock, flags);
+	r = kgni_request(&cq->requests, m->id);
+	r->copy = m;
+	kgni_cq_lost(r, m->due);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * kgni_cq_take_lost() - the messages that were lost
+ * @ep: endpoint with a source queue
+ * @to: gets them, by kgni_message.node; they stay those of their requests
+ *
+ * Context: any; gni_ep.lock held.
+ */
+void kgni_cq_take_lost(struct gni_ep *ep, struct list_head *to)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->cq->lock, flags);
+	list_splice_tail_init(&ep->smsg_lost, to);
+	spin_unlock_irqrestore(&ep->cq->lock, flags);
+}
+
+/**
+ * kgni_cq_put_lost() - give those back that are tried again
+ * @ep: endpoint with a source queue
+ * @from: them
+ * @due: lowered to when the first one is due
+ *
+ * Context: any; gni_ep.lock held. Return: whether there are any, others included.
+ */
+bool kgni_cq_put_lost(struct gni_ep *ep, struct list_head *from, unsigned long *due)
+{
+	struct kgni_message *m;
+	unsigned long flags;
+	bool any;
+
+	spin_lock_irqsave(&ep->cq->lock, flags);
+	list_splice_tail_init(from, &ep->smsg_lost);
+	list_for_each_entry(m, &ep->smsg_lost, node)
+		if (time_before(m->due, *due))
+			*due = m->due;
+	any = !list_empty(&ep->smsg_lost);
+	spin_unlock_irqrestore(&ep->cq->lock, flags);
+	return any;
+}
+
+/**
+ * kgni_cq_await() - the next event of a message that was lost tells how it ends
+ * @cq: queue
+ * @id: request, which is not settled
+ *
+ * Context: any. Return: false if an earlier event has not been read, or the NIC is gone.
+ */
+bool kgni_cq_await(struct gni_cq *cq, u16 id)
+{
+	struct kgni_request *r;
+	unsigned long flags;
+	bool free;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	r = kgni_request(&cq->requests, id);
+	free = !cq->gone && (r->entry || !r->raised);
+	if (free) {
+		r->entry = 0;
+		r->raised = true;
+		r->unsettled = false;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return free;
+}
+
+/**
+ * kgni_cq_no_event() - after kgni_cq_await(): the put has failed and there is no event
+ * @cq: queue
+ * @id: request
+ * @m: its copy
+ *
+ * Context: any. Return: false if the NIC has gone meanwhile: the client is told, or has been, and
+ * the copy is not there any more.
+ */
+bool kgni_cq_no_event(struct gni_cq *cq, u16 id, const struct kgni_message *m)
+{
+	struct kgni_request *r;
+	unsigned long flags;
+	bool ours;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	r = kgni_request(&cq->requests, id);
+	ours = !cq->gone && r->copy == m;
+	if (ours) {
+		r->unsettled = true;
+		r->raised = false;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ours;
+}
+
+/** kgni_cq_leave() - messages so far are those of an earlier connection. Context: as above. */
+void kgni_cq_leave(struct gni_ep *ep)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->cq->lock, flags);
+	ep->smsg_first = ep->smsg_begun;
+	spin_unlock_irqrestore(&ep->cq->lock, flags);
+}
+
+/**
+ * kgni_cq_message() - end the message that an event tells of
+ * @cq: queue
+ * @entry: event
+ *
+ * Context: gni_cq.lock held. Return: what the client gets, 0 if it is not settled.
+ */
+u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
+{
+	u16 id = kgni_entry_tid(entry);
+	struct kgni_request *r = kgni_request(&cq->requests, id);
+	u32 local_event;
+	u8 status;
+
+	if (!r || r->kind != KGNI_REQUEST_SMSG)
+		return entry;
+	if (kgni_cq_undecided(cq, r, entry)) {
+		r->entry = entry;
+		return 0;
+	}
+	status = r->mended ? ARIES_ST_OK : r->forced ? r->forced : kgni_entry_status(entry);
+	if (status && !r->forced && !cq->gone && (s32)(r->number - r->ep->smsg_first) > 0) {
+		if (r->copy) {
+			r->entry = entry;
+			kgni_cq_lost_by_event(r);
+			return 0;
+		}
+		/* The peer waits for this one, and finds none that was sent behind it. */
+		WRITE_ONCE(r->ep->smsg_late, true);
+	}
+	local_event = r->local_event;
+	cq->room++;
+	kgni_cq_end(cq, id);
+	entry &= ~ARIES_CQE_STATUS_MASK;
+	return status ? kgni_smsg_failed_pack(entry, status & ~ARIES_ST_LOCAL, local_event) : entry;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copyright (c) 2026 The OpenGNI authors
+/*
+ * Messages of which a copy is kept: those that wait for another attempt, and those that have left and may get lost
+ * yet.
+ */
+#ifndef UGNI_SMSG_WAITING_HPP
+#define UGNI_SMSG_WAITING_HPP
+
+#include "smsg.hpp"
+#include "unsettled.hpp"
+
+namespace ugni
+{
+
+/** One of them; its bytes follow. From malloc(). */
+struct SmsgWaiting : Unsettled {
+	Smsg *s;
+	uint64_t number; /* of the message, when it was put */
+	uint32_t bytes;
+	uint8_t tag;
+	bool put; /* it is the one whose fate is not known */
+
+	/* Of one that has left: */
+	uint64_t identity; /* of its connection */
+	uint64_t header;
+	SmsgPlace place;
+	uint32_t position; /* of the ring, where it began */
+	uint32_t slot;
+	uint32_t turn;
+	uint32_t msg_id;
+	uint32_t local_event; /* of its request */
+
+	char *text() { return reinterpret_cast<char *>(this + 1); }
+};
+
+/** A copy of @text, whose request is @id. @status: of the first attempt. Return: nullptr without memory */
+SmsgWaiting *smsg_copy(gni_ep *ep, Smsg *s, const SmsgText &text, uint32_t id, uint32_t status);
+/** The message has left, and may get lost yet: keeps a copy, if there is memory, until its event tells. */
+void smsg_keep(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id);
+/** @w, which was tried again, has left without an event: its slot will be looked at. */
+void smsg_doubt(SmsgWaiting *w, const SmsgPlace &place);
+/** The event of a message with a copy: @entry. Return: whether it is kept back; if not the copy is gone. */
+bool smsg_late_event(Request &r, gni_cq_entry_t entry);
+/** A message without a copy is lost after it has left. */
+void smsg_late_hole(const gni_ep *ep);
+
+} // namespace ugni
+
+#endif
