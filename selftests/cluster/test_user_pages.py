@@ -110,7 +110,10 @@ class SeveralHosts(Hosts):
         """The launcher is found as ssh."""
         place = Place("hosts")
         self.addCleanup(place.remove)
-        (place.folder / "ssh").symlink_to(self.launcher)
+        (place.folder / "ssh").write_text("#!/bin/sh\n# options come before the host\nwhile [ \"${1#-}\" != \"$1\" ]; do\n"
+                                          "\t[ \"$1\" != -o ] || shift\n\tshift\ndone\n"
+                                          f"exec {self.launcher} \"$@\"\n", encoding="ascii")
+        (place.folder / "ssh").chmod(0o755)
         place.environment["PATH"] = f"{place.folder}:{place.environment['PATH']}"
         for command in commands("hosts")[:4]:
             output = self.do(place, command)
