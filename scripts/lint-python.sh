@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-# Style (flake8, .flake8) and types (mypy, .mypy.ini) of all Python here. Debian's programs, so that all see the same complaints.
+# Style and types of all Python here.
+#
+#   lint-python.sh            flake8 (.flake8), mypy (.mypy.ini); Debian's programs, so that all see the same complaints
 
 . "$(dirname "$0")/lib.sh"
 cd "$TOP"

@@ -13,7 +13,7 @@ from shown import Step, in_guest, on_node, unseen
 UP = r"node \d+ up after .* s, Linux"
 JSON = r"(?s)^\{.*\}$"
 # A program that has been started without a launcher: what it says, and that it fails.
-ALONE = "scripts/cluster exec --node 0 -- sh -c 'cd /tmp; COMMAND; test $? = 1'"
+ALONE = "scripts/cluster exec --node 0 -- sh -c 'cd /; COMMAND; test $? = 1'"
 # What pkg-config finds is that of this tree, as after an installation.
 STAGED = "export PKG_CONFIG_SYSROOT_DIR=$PWD/.build/stage PKG_CONFIG_PATH=$PWD/.build/stage/usr/lib/pkgconfig; COMMAND"
 PROGRAM = r"printf '#include <gni_pub.h>\nint main(void) { uint32_t v; return GNI_GetVersion(&v); }\n' >prog.c"
@@ -66,10 +66,10 @@ PAGES = {
         "gni-domain list --json": in_guest(r'"holders_known": ?true'),
         "gni-perf": in_guest(r"^", background=True),
         "gni-perf 0": in_guest(r"(?s)smsg.*put-lat.*amo-bw", node=1),
-        "cp /usr/libexec/opengni/examples/first-put /tmp/program": unseen(r"^$", "scripts/cluster exec -- COMMAND"),
+        "cp /usr/libexec/opengni/examples/first-put /program": unseen(r"^$", "scripts/cluster exec -- COMMAND"),
         "gni-trace ./program arguments": Step(r"start it with aprun", through=ALONE),
-        "gni-trace -o trace.txt -T -e 'GNI_Post*,GNI_CqGetEvent' ./program": Step(r"got", through="scripts/aprun -n 2 -N 1 --cwd /tmp COMMAND"),
-        "cat /tmp/trace.txt": unseen(r"(?s)GNI_PostFma\(.*GNI_CqGetEvent\(.*<\d", on_node(0)),
+        "gni-trace -o trace.txt -T -e 'GNI_Post*,GNI_CqGetEvent' ./program": Step(r"got", through="scripts/aprun -n 2 -N 1 COMMAND"),
+        "cat /trace.txt": unseen(r"(?s)GNI_PostFma\(.*GNI_CqGetEvent\(.*<\d", on_node(0)),
         "aprun -n 2 -N 1 gni-trace -c ./program": Step(r"(?s)GNI_CdmAttach.*GNI_CdmAttach"),
     }),
     "packet-trace": Page({

@@ -99,6 +99,8 @@ class UserTools(ClusterCase):
 
     def test_perf_counts_the_operations_that_are_asked_for(self):
         self.serve(1)
+        few = json.loads(self.sh(0, "gni-perf 1 -t put-bw,bte-get-bw -s 64 -i 20 --json=-")[0])  # less than the window
+        self.assertEqual([(row["test"], row["transfers"]) for row in few["results"]], [("put-bw", 20), ("bte-get-bw", 20)])
         before = self.sysfs("stats")["fma_amos"]
         report = json.loads(self.sh(0, "gni-perf 1 -t amo-bw -i 3000 -w 8 -T 2 --json=-")[0])
         row, = report["results"]

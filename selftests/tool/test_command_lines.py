@@ -53,7 +53,7 @@ class CommandLines(unittest.TestCase):
                 self.assertIn(version(), text)
                 self.assertEqual(len(text.splitlines()), 1)
             self.refused(path, "--no-such-option")
-            if path.suffix != ".sh":  # sed's complaint there
+            if versioned and path.suffix != ".sh":  # the others have words of their own for it
                 with open("/dev/full", "w", encoding="ascii") as full:
                     lost = subprocess.run([path, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60, env=ENVIRONMENT)
                 self.assertEqual((lost.returncode, len(lost.stderr.splitlines())), (1, 1), lost.stderr)
