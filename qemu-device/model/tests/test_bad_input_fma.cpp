@@ -173,7 +173,8 @@ void test_queue_only_for_events(void **)
 void test_doorbell_bits(void **)
 {
 	Bench bench;
-	const uint64_t reserved = ARIES_DB_RSVD_MASK | uint64_t(ARIES_EV_RSVD_MASK) << ARIES_DB_MODE_SHIFT;
+	const uint64_t reserved = ARIES_DB_RSVD_MASK | uint64_t(ARIES_EV_RSVD_MASK & ~ARIES_DB_LATER)
+							       << ARIES_DB_MODE_SHIFT;
 	const uint64_t good = uint64_t(8) << ARIES_DB_LEN_SHIFT | uint64_t(ARIES_FMA_PUT_LINE) << ARIES_DB_OP_SHIFT |
 			      uint64_t(ARIES_EV_GLOBAL) << ARIES_DB_MODE_SHIFT;
 

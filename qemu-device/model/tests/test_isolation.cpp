@@ -172,7 +172,7 @@ void test_bad_commands(void **)
 	refused(p, ARIES_ST_BAD_OP, 255);
 	refused(p, ARIES_ST_LENGTH, ARIES_FMA_PUT_LINE, 2049);
 	refused(p, ARIES_ST_LENGTH, ARIES_FMA_GET_OP, 65535);
-	refused(p, ARIES_ST_RESERVED, ARIES_FMA_PUT_LINE, 8, ARIES_EV_GLOBAL | 0x08);
+	refused(p, ARIES_ST_RESERVED, ARIES_FMA_PUT_LINE, 8, ARIES_EV_GLOBAL | 0x40);
 	refused(p, ARIES_ST_RESERVED, ARIES_FMA_PUT_LINE, 8, ARIES_EV_GLOBAL | 0x80);
 	p.desc().reserved = 1;
 	refused(p, ARIES_ST_RESERVED);

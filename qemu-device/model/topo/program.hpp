@@ -4,11 +4,13 @@
 #ifndef ARIES_TOPO_PROGRAM_HPP
 #define ARIES_TOPO_PROGRAM_HPP
 
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -45,9 +47,13 @@ inline int run(CLI::App &app, int argc, char **argv, const std::function<int()> 
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::RequiredError &error) {
-		/* an option that there is not, before any subcommand: that is what is wrong */
-		if (app.get_subcommands().empty() && app.remaining_size())
-			app.exit(CLI::ExtrasError(app.remaining()));
+		const std::vector<std::string> extras = app.remaining();
+		const bool option = std::any_of(extras.begin(), extras.end(),
+						[](const std::string &extra) { return extra.starts_with('-'); });
+
+		/* An option that does not exist, before any subcommand: that is what is wrong. */
+		if (app.get_subcommands().empty() && option)
+			app.exit(CLI::ExtrasError(extras));
 		else
 			app.exit(error);
 		return WRONG_USAGE;
