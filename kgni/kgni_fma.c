@@ -44,12 +44,20 @@ static u8 kgni_port_status(struct gni_ep *ep, int rc)
 {
 	if (likely(rc >= 0))
 		return rc;
-	/* its job is suspended: the NIC did not get it, and may get it later */
+	/* its job is suspended */
 	if (rc == -EAGAIN)
-		return ARIES_ST_QUEUE_FULL;
+		return KGNI_ST_NOT_TAKEN;
 	if (rc == -EIO || rc == -ENODEV)
 		WRITE_ONCE(ep->nic->gone, true);
 	return ARIES_ST_DISABLED;
+}
+
+/* Nobody withdraws a part that has no event: a NIC that is full has failed to do it as well. */
+static u8 kgni_fma_status(struct gni_ep *ep, int rc, u16 id)
+{
+	u8 status = kgni_port_status(ep, rc);
+
+	return status == KGNI_ST_NOT_TAKEN && !id ? ARIES_ST_QUEUE_FULL : status;
 }
 
 /**
@@ -64,8 +72,9 @@ static u8 kgni_port_status(struct gni_ep *ep, int rc)
  *
  * It is over when this returns, events included.
  *
- * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone, ARIES_ST_QUEUE_FULL it
- * did not get it and may get it later; with these two it raises no event.
+ * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone, KGNI_ST_NOT_TAKEN it did
+ * not get it and may get it later (ARIES_ST_QUEUE_FULL without @id); with these two it raises no
+ * event.
  */
 u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *line,
 	    enum aries_fma_op op, u32 length, u16 id, u8 events)
@@ -79,14 +88,14 @@ u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *li
 	fma->mode = events;
 	if (!line || !line->bytes || line->count == 1) {
 		fma->line = line && line->bytes ? line->parts[0].iov_base + line->from : NULL;
-		return kgni_port_status(ep, aries_port_fma(kgni_fma_port(ep->nic), fma));
+		return kgni_fma_status(ep, aries_port_fma(kgni_fma_port(ep->nic), fma), id);
 	}
 	local_irq_save(flags);
 	fma->line = *this_cpu_ptr(&kgni_line_buffer);
 	kgni_line_gather(*this_cpu_ptr(&kgni_line_buffer), line);
 	rc = aries_port_fma(kgni_fma_port(ep->nic), fma);
 	local_irq_restore(flags);
-	return kgni_port_status(ep, rc);
+	return kgni_fma_status(ep, rc, id);
 }
 
 /**
@@ -99,5 +108,7 @@ u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *li
  */
 u8 kgni_bte(struct gni_ep *ep, const struct aries_bte_desc *desc)
 {
-	return kgni_port_status(ep, aries_port_bte(ep->port, desc));
+	u8 status = kgni_port_status(ep, aries_port_bte(ep->port, desc));
+
+	return status == KGNI_ST_NOT_TAKEN ? ARIES_ST_QUEUE_FULL : status;
 }

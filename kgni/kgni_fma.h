@@ -52,6 +52,12 @@ static inline void kgni_fma_begin(struct aries_fma *fma, const struct gni_ep *ep
 	fma->amo = 0;
 }
 
+/*
+ * No status of a NIC: it did not get the operation and may get it later. A NIC that says
+ * ARIES_ST_QUEUE_FULL has got it, and tells of its failure by the event as of any other.
+ */
+#define KGNI_ST_NOT_TAKEN 0xff
+
 u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *line,
 	    enum aries_fma_op op, u32 length, u16 id, u8 events);
 u8 kgni_bte(struct gni_ep *ep, const struct aries_bte_desc *desc);

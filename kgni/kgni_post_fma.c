@@ -54,7 +54,7 @@ static gni_return_t kgni_fma_end(struct kgni_fma_post *p, const struct kgni_line
 {
 	u8 status = kgni_fma(p->ep, &p->fma, line, op, length, p->id, p->d->cq_mode);
 
-	if (status == ARIES_ST_QUEUE_FULL) {
+	if (status == KGNI_ST_NOT_TAKEN || (!p->id && status == ARIES_ST_QUEUE_FULL)) {
 		if (p->id && !kgni_cq_withdraw(p->ep->cq, p->id))
 			return GNI_RC_SUCCESS;
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, EAGAIN, p->d->post_id);

@@ -68,7 +68,9 @@ struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text
 	fma.desc.sync_value = spot->header;
 	t.status = kgni_fma(ep, &fma, &line, ARIES_FMA_PUT_SYNC, left, id,
 			    id ? s->events : s->events & ~ARIES_EV_LOCAL);
-	t.whole = t.status != ARIES_ST_QUEUE_FULL;
+	t.whole = t.status != KGNI_ST_NOT_TAKEN;
+	if (!t.whole)
+		t.status = ARIES_ST_QUEUE_FULL;
 	return t;
 }
 

@@ -660,6 +660,8 @@ int aries_port_fma(struct aries_port *port, const struct aries_fma *f)
 		status = ARIES_ST_TIMEOUT;
 	if (fate == FABRIC_NO_WAY)
 		status = ARIES_ST_NO_NODE;
+	if (fate == FABRIC_FULL)
+		status = ARIES_ST_QUEUE_FULL;
 	on_its_way = fate == FABRIC_LATE || fate == FABRIC_LATE_UNHEARD ||
 		     fate == FABRIC_ON_ITS_WAY;
 	if (on_its_way && fabric_delay)

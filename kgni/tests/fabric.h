@@ -22,7 +22,8 @@ enum fabric_fate {
 	FABRIC_LATE,	/* lost as above, which is known only then */
 	FABRIC_LATE_UNHEARD, /* the response as above, the same */
 	FABRIC_NO_WAY,	/* the node cannot be reached */
-	FABRIC_NOT_TAKEN, /* the NIC did not get it: full, or the job is suspended */
+	FABRIC_FULL,	/* the NIC has no room for it, and tells by the event */
+	FABRIC_NOT_TAKEN, /* the NIC did not get it: the job is suspended */
 };
 
 /* What becomes of the next operation; NULL: it is done. */

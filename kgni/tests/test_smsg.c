@@ -399,6 +399,61 @@ static void quiesce_meanwhile(void **state)
 	assert_int_equal(end[0].failed, 0);
 }
 
+static unsigned int full_times;
+
+/* The NIC has no room for requests to other hosts. */
+static enum fabric_fate full(unsigned int from, const struct aries_fma *fma)
+{
+	(void)from;
+	if (!full_times || !(fma->mode & (ARIES_EV_LOCAL | ARIES_EV_GLOBAL)))
+		return FABRIC_DONE;
+	full_times--;
+	return FABRIC_FULL;
+}
+
+/* What a NIC that is full refuses has an event like any other failure, and no second one later. */
+static void full_post(void **state)
+{
+	gni_post_descriptor_t d[2], *done;
+	unsigned int n;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	full_times = 1;
+	fabric_fate = full;
+	for (n = 0; n < ARRAY_SIZE(d); n++) {
+		gni_cq_entry_t entry = 0;
+		gni_return_t rc = n ? GNI_RC_SUCCESS : GNI_RC_TRANSACTION_ERROR;
+
+		d[n] = (gni_post_descriptor_t){ .type = GNI_POST_FMA_PUT,
+						.cq_mode = GNI_CQMODE_GLOBAL_EVENT,
+						.local_addr = (uintptr_t)end[0].mailbox,
+						.remote_addr = (uintptr_t)end[1].mailbox,
+						.remote_mem_hndl = end[1].mem,
+						.length = 64 };
+		assert_int_equal(gni_post_fma(end[0].ep, &d[n]), GNI_RC_SUCCESS);
+		assert_int_equal(gni_cq_get_event(end[0].tx, &entry), rc);
+		assert_int_equal(gni_get_completed(end[0].tx, entry, &done), rc);
+		assert_ptr_equal(done, &d[n]);
+		assert_int_equal(gni_cq_get_event(end[0].tx, &entry), GNI_RC_NOT_DONE);
+	}
+	fabric_fate = NULL;
+}
+
+/* A message that a NIC has no room for is tried again, and arrives once. */
+static void full_message(void **state)
+{
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT);
+	full_times = 3;
+	fabric_fate = full;
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	assert_true(drain());
+	assert_int_equal(end[0].failed, 0);
+	assert_int_equal(end[0].completed, 1);
+	fabric_fate = NULL;
+}
+
 /* What a peer writes is not trusted: whatever is in the mailbox, nothing outside of it is touched.
  */
 static void garbage(void **state)
@@ -491,6 +546,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(event_in_hand_all, begin, finish),
 		cmocka_unit_test_setup_teardown(quiesce, begin, finish),
 		cmocka_unit_test_setup_teardown(quiesce_meanwhile, begin, finish),
+		cmocka_unit_test_setup_teardown(full_post, begin, finish),
+		cmocka_unit_test_setup_teardown(full_message, begin, finish),
 		cmocka_unit_test_setup_teardown(garbage, begin, finish),
 		cmocka_unit_test_setup_teardown(reconnect, begin, finish),
 		cmocka_unit_test_setup_teardown(no_memory, begin, finish),
