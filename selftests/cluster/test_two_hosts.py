@@ -109,6 +109,8 @@ class TwoHosts(unittest.TestCase):
         after = self.carried(0)
         self.assertGreater(after["served"], before["served"] + 100)
         self.assertEqual((after["timeouts"], after["refused"], after["open"]), (before["timeouts"], before["refused"], 0))
+        text = subprocess.run([GATEWAY, "status", "--self", self.names[0]], capture_output=True, text=True, check=True, timeout=BOUND).stdout
+        self.assertRegex(text, r"(?m)^carrier: requests \d+, responses \d+, timeouts \d+, served \d+, refused \d+, open 0, nodes 1$")
 
     def test_a_gateway_dies_and_returns(self):
         """Each side loses the other's node, and has it back; then there is traffic as before."""

@@ -281,6 +281,22 @@ int ping(Commands &commands)
 	return result.wrong ? program::FAILED : program::DONE;
 }
 
+/* Names and values of an object, in one line. */
+std::string line_of(const Json &object)
+{
+	std::string line;
+
+	for (const auto &[name, value] : object.items()) {
+		line += (line.empty() ? "" : ", ") + name;
+		if (value.is_array())
+			for (const Json &element : value)
+				line += " " + element.dump();
+		else
+			line += " " + value.dump();
+	}
+	return line;
+}
+
 /* What people look at first: the columns that tell how peers do. */
 Json brief(Json report)
 {
@@ -304,6 +320,8 @@ Json brief(Json report)
 		peers.push_back(line);
 	}
 	report["peers"] = peers;
+	if (report.contains("carrier"))
+		report["carrier"] = line_of(report["carrier"]);
 	return report;
 }
 
