@@ -54,29 +54,28 @@ Inbound::Packets::Packets(Inbound &inbound, const CarriedRequest &request, Packe
 		train_ = Train::of(kind, request.dlvr_mode, request.target, bytes_of(request, kind), request.hash);
 }
 
-uint8_t Inbound::Packets::arrive() noexcept
+void Inbound::Packets::arrive() noexcept
 {
-	return any_ ? traffic_.request(train_, depart_ns_ - SEND_NS, inbound_.counters_, passage_)
-		    : uint8_t(ARIES_ST_OK);
+	any_ = any_ && traffic_.request(train_, depart_ns_ - SEND_NS, inbound_.counters_, passage_) == ARIES_ST_OK;
 }
 
 void Inbound::Packets::serve_atomic(const CarriedResponse &response, bool fetch) noexcept
 {
-	if (response.flags & SERVED_RAN)
+	if (any_ && response.flags & SERVED_RAN)
 		traffic_.serve_atomic(target_, response.flags & SERVED_HIT, response.flags & SERVED_WALKED, fetch,
 				      passage_);
 }
 
-uint8_t Inbound::Packets::leave() noexcept
+void Inbound::Packets::leave() noexcept
 {
-	if (!any_)
-		return ARIES_ST_OK;
-	traffic_.respond(train_, depart_ns_ - SEND_NS, inbound_.counters_, passage_);
-	return traffic_.unanswered(passage_) ? traffic_.why_unanswered(passage_) : uint8_t(ARIES_ST_OK);
+	if (any_)
+		traffic_.respond(train_, depart_ns_ - SEND_NS, inbound_.counters_, passage_);
 }
 
 void Inbound::Packets::tell(CarriedResponse &response) const noexcept
 {
+	if (!any_)
+		return;
 	response.turn_ns = short_ns(depart_ns_, passage_.turn_ns);
 	response.back_ns = short_ns(depart_ns_, passage_.back_ns);
 }

@@ -13,7 +13,8 @@ namespace aries
 
 /**
  * Books what comes for this host's nodes. The initiator's host has booked the same way in its own network; whichever of
- * the two is busier says when a packet is where. One thread.
+ * the two is busier says when a packet is where. What gets lost the initiator's host alone decides: it keeps back a
+ * flag whose data are lost, which the target's host could not. One thread.
  */
 class Inbound
 {
@@ -28,12 +29,10 @@ public:
 		 * none */
 		Packets(Inbound &inbound, const CarriedRequest &request, PacketKind kind) noexcept;
 
-		/** Return: ARIES_ST_OK, ARIES_ST_NO_NODE, ARIES_ST_CRC: the requests have not arrived */
-		uint8_t arrive() noexcept;
+		void arrive() noexcept;
 		/** The atomic unit of the target has run it. */
 		void serve_atomic(const CarriedResponse &response, bool fetch) noexcept;
-		/** Return: ARIES_ST_OK, or what an operation ends with that has no response */
-		uint8_t leave() noexcept;
+		void leave() noexcept;
 		/** Modelled times of what arrive(), serve_atomic() and leave() have booked, into @response. */
 		void tell(CarriedResponse &response) const noexcept;
 
@@ -41,7 +40,7 @@ public:
 		Inbound &inbound_;
 		const uint64_t depart_ns_;
 		const uint32_t target_;
-		const bool any_;
+		bool any_; /* that are booked */
 		Traffic traffic_;
 		Train train_ = {};
 		Passage passage_ = {};

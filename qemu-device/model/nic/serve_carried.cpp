@@ -187,7 +187,9 @@ uint8_t come(Arrival &arrival, Inbound::Packets &packets)
 	/* Its host has gone meanwhile, so nobody would release the receive. */
 	if (arrival.core.members.presence(request.source, now) != Presence::ALIVE)
 		return ARIES_ST_TIMEOUT;
-	return status == ARIES_ST_OK ? packets.arrive() : status;
+	if (status == ARIES_ST_OK)
+		packets.arrive();
+	return status;
 }
 
 uint8_t serve(Arrival &arrival)
@@ -274,7 +276,7 @@ CarriedResponse serve_carried(Core &core, Inbound &inbound, const CarriedRequest
 	report_at_target(core, asked, request.source, response.status, request.index, request.op);
 	if (response.status == ARIES_ST_OK) {
 		packets.serve_atomic(response, asked.command.fetch);
-		response.status = packets.leave();
+		packets.leave();
 		packets.tell(response);
 	}
 	if (response.status != ARIES_ST_OK)
