@@ -206,7 +206,8 @@ struct gni_ep {
 	bool own_event_data;
 	struct kgni_smsg *smsg;
 	u32 smsg_begun;
-	u32 smsg_decided; /* gni_cq.lock is for this one and the next five */
+	u32 smsg_decided; /* written with gni_ep.lock held, read without */
+	/* gni_cq.lock for these */
 	u32 smsg_first;
 	bool smsg_asked;
 	bool smsg_late;

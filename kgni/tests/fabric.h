@@ -38,6 +38,8 @@ extern unsigned int fabric_nomem;
 /* Ticks until the event of what is on its way, at most. */
 extern unsigned int fabric_delay;
 
+/* The kernel as it is after a boot, with chance from @seed: sim_kernel.c. */
+void sim_begin(u64 seed);
 void fabric_begin(u64 seed);
 void fabric_end(void);
 u32 fabric_random(u32 below);

@@ -158,7 +158,6 @@ gni_return_t attach_nearest(gni_cdm *cdm, gni_nic **out, const char *call)
 	return refuse(GNI_RC_NO_MATCH, call, "this node has no NIC");
 }
 
-/* Nobody will reap the posts that are left. An endpoint that ended before them has its slot for their sake only. */
 /* Of a message that has left. Those that were lost are in the list of what is not settled. */
 void drop_copy(const Request &r)
 {
@@ -166,6 +165,7 @@ void drop_copy(const Request &r)
 		free(r.copy);
 }
 
+/* Nobody will reap the posts that are left. An endpoint that ended before them has its slot for their sake only. */
 void forget_posts(gni_nic *nic)
 {
 	for (uint32_t id = 1; id < nic->requests.used(); id++) {

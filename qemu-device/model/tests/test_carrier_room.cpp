@@ -14,8 +14,6 @@ using namespace aries_test;
 namespace
 {
 
-enum Outcome { PASSED, NO_MOUNT, WRONG };
-
 constexpr const char *REST = "/dev/shm/rest";
 
 /* All that is left of the file system. */
@@ -68,19 +66,7 @@ Outcome on_a_full_disk()
 /* Requests are refused as if too many were under way, one line tells why, and with room they go. No SIGBUS. */
 void no_room_for_requests(void **)
 {
-	const pid_t child = quiet_fork();
-	int status;
-
-	if (child == 0)
-		_exit(on_a_full_disk());
-	assert_int_equal(waitpid(child, &status, 0), child);
-	if (!WIFEXITED(status))
-		fail_msg("ended by signal %d", WTERMSIG(status));
-	if (WEXITSTATUS(status) == NO_MOUNT) {
-		print_message("mounts of a process's own are not permitted here\n");
-		skip();
-	}
-	assert_int_equal(WEXITSTATUS(status), PASSED);
+	pass_in_child(on_a_full_disk);
 }
 
 } // namespace

@@ -62,10 +62,10 @@ void both_hosts_count_the_same(void **)
 		assert_int_equal(p.a.ring_bte(FMAD, 0), ARIES_ST_OK);
 		more();
 	}
-	assert_int_equal(flits_out(p.b, REQUESTS) > 0 && flits_out(p.b, RESPONSES) > 0, 1);
+	assert_true(flits_out(p.b, RESPONSES) > 0);
 }
 
-/* What the target's host would not do twice is not booked twice: a refused request has no response there. */
+/* The request has come all the way; no response with its outcome is booked there, as on one host. */
 void refused_requests_arrive(void **)
 {
 	TwoHosts p;

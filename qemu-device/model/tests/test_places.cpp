@@ -312,8 +312,6 @@ void test_cost_of_the_largest_machine(void **)
 	assert_int_equal(pair.a.warnings, 0);
 }
 
-enum Outcome { PASSED, NO_MOUNT, WRONG };
-
 Outcome on_a_full_disk()
 {
 	const std::string path = "/dev/shm/fabric";
@@ -344,19 +342,7 @@ Outcome on_a_full_disk()
 /* No room for the routers on the way: packets pass, one line tells, nobody meets a SIGBUS. */
 void test_full_disk(void **)
 {
-	const pid_t child = quiet_fork();
-	int status;
-
-	if (child == 0)
-		_exit(on_a_full_disk());
-	assert_int_equal(waitpid(child, &status, 0), child);
-	if (!WIFEXITED(status))
-		fail_msg("ended by signal %d", WTERMSIG(status));
-	if (WEXITSTATUS(status) == NO_MOUNT) {
-		print_message("mounts of a process's own are not permitted here\n");
-		skip();
-	}
-	assert_int_equal(WEXITSTATUS(status), PASSED);
+	pass_in_child(on_a_full_disk);
 }
 
 /* A link between routers is cut at one NIC and gone for all. */
