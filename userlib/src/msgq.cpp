@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The OpenGNI authors
 /* Message queues: joining and leaving. */
 #include "msgq.hpp"
+#include "aries_regs.h"
 #include "cq.hpp"
 #include "debug.hpp"
 #include "gone.hpp"
@@ -117,6 +118,7 @@ gni_return_t GNI_MsgqInit(gni_nic_handle_t nic_hndl, gni_msgq_rcv_cb_func *rcv_c
 	q->send_queue = snd_cq;
 	q->layout = layout;
 	q->largest = attrs->max_msg_sz;
+	q->later = nic_hndl->caps & ARIES_ID_CAPS_LATER_MASK ? ARIES_DB_LATER : 0;
 	q->blocking = attrs->modes & GNI_MSGQ_MODE_BLOCKING;
 	const gni_msgq_attr_t copy = *attrs;
 	gni_return_t rc = open_queue(q, &copy, __func__);

@@ -270,6 +270,7 @@ struct alignas(512) gni_msgq {
 	char *base;
 	int share;
 	uint32_t largest;
+	uint32_t later; /* ARIES_DB_LATER if the NIC tells of puts that may get lost when they have left */
 	bool blocking;
 	std::atomic<ugni::MsgqBusy> busy;
 	bool searching;   /* some inbox wants a search */

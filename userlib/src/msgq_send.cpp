@@ -26,6 +26,8 @@ namespace
 
 constexpr const char *kSend = "GNI_MsgqSend";
 constexpr uint64_t kType = GNI_CQ_EVENT_TYPE_MSGQ << ARIES_EV_TYPE_SHIFT;
+/* Of a request whose event has not been read. */
+constexpr uint32_t kAwaited = 1U << ARIES_INFO_LOCAL | Request::kSmsg | Request::kMsgq;
 
 /* One slot of the peer's mailbox, taken by us. */
 struct Taken {
@@ -195,7 +197,7 @@ uint32_t reserve_event(gni_ep *ep, gni_cq *cq)
 	r.local_event = ep->events[0];
 	r.ep = ep;
 	r.cq = cq;
-	r.state = 1U << ARIES_INFO_LOCAL | Request::kSmsg | Request::kMsgq;
+	r.state = kAwaited;
 	ep->references++;
 	cq->room--;
 	nic->msgq_sends++;
@@ -263,7 +265,7 @@ uint32_t put(const Letter &l, const gni_cq *cq, uint32_t id)
 	area->sync_value = l.header;
 	memcpy(nic->area + ARIES_DESC_LINE, l.line, l.bytes);
 	return fma_ring_and_look(nic, id, l.bytes, ARIES_FMA_PUT_SYNC,
-				 kType | ARIES_EV_REMOTE | (id ? uint64_t{ARIES_EV_LOCAL} : 0));
+				 kType | ARIES_EV_REMOTE | l.q->later | (id ? uint64_t{ARIES_EV_LOCAL} : 0));
 }
 
 enum class Slot { kept, emptied, unknown };
@@ -305,31 +307,70 @@ uint32_t look(const Letter &l, const gni_cq *cq, bool *there)
 	return slot == Slot::unknown ? uint32_t{ARIES_ST_TIMEOUT} : uint32_t{ARIES_ST_OK};
 }
 
-/* A message that waits for another attempt. */
-struct Waiting : Unsettled {
+/* A message that waits for another attempt, or has left and may get lost yet. */
+struct Waiting : Departed {
 	Letter letter;
 	bool open; /* it may be there */
+	bool told; /* the event of its last put says with @status whether it is */
 };
+
+/* Whether it may be there. */
+bool in_doubt(const Waiting *w)
+{
+	return w->told ? status_unknown(w->status) : w->open;
+}
+
+/* Return: ARIES_ST_*; OK: it is there unless @open says that it is not */
+uint32_t settle(Waiting *w)
+{
+	bool there;
+	const uint32_t status = look(w->letter, w->cq, &there);
+
+	if (status == ARIES_ST_OK)
+		w->open = there;
+	return status;
+}
+
+/* With the event of the message, if the one of the last put has been read. */
+uint32_t put_again(Waiting *w)
+{
+	const uint32_t id = w->entry ? w->id : 0;
+
+	w->told = id;
+	if (id) {
+		unsettled_posted(w);
+		w->status = ARIES_ST_TIMEOUT;
+		return put(w->letter, w->cq, id);
+	}
+	const uint32_t status = put(w->letter, w->cq, 0);
+	w->open = status == ARIES_ST_LATER || status_unknown(status);
+	if (status != ARIES_ST_LATER)
+		return status;
+	/* No event will come. What reads the slot now is behind the put. */
+	const uint32_t read = settle(w);
+	return read == ARIES_ST_OK && !w->open ? uint32_t{ARIES_ST_TIMEOUT} : read;
+}
 
 uint32_t again(Unsettled *u)
 {
 	auto *w = static_cast<Waiting *>(u);
 	const Letter &l = w->letter;
 
+	w->open = in_doubt(w);
+	w->told = false;
+	if (!nic_there(w->ep->nic))
+		return ARIES_ST_DISABLED;
 	/* Another process may have ended the connection. */
 	if (msgq_state(l.q, l.route.peer) != l.route.state) {
 		w->left = 0;
 		return w->status;
 	}
 	if (w->open) {
-		bool there;
-		const uint32_t status = look(l, w->cq, &there);
-		if (status != ARIES_ST_OK || there)
+		const uint32_t status = settle(w);
+		if (status != ARIES_ST_OK || w->open)
 			return status;
 	}
-	const uint32_t status = put(l, w->cq, 0);
-	w->open = status_unknown(status);
-	return status;
+	return put_again(w);
 }
 
 /* It has not arrived, or nobody knows: then its slot stays taken until the receiver says otherwise. */
@@ -346,7 +387,54 @@ void ended(Unsettled *u)
 	auto *w = static_cast<Waiting *>(u);
 
 	if (w->status != ARIES_ST_OK)
-		give_up(w->letter, w->open);
+		give_up(w->letter, in_doubt(w));
+	Request &r = w->ep->nic->requests[static_cast<uint16_t>(w->id)];
+	if (r.state & Request::kCopied)
+		departed_leave(r, w);
+}
+
+/* Return: nullptr without memory */
+Waiting *copy(gni_ep *ep, gni_cq *cq, const Letter &l, uint32_t id, uint32_t status)
+{
+	void *memory = malloc(sizeof(Waiting));
+
+	if (!memory)
+		return nullptr;
+	auto *w = static_cast<Waiting *>(memset(memory, 0, sizeof(Waiting)));
+	w->again = again;
+	w->ended = ended;
+	w->ep = ep;
+	w->cq = cq;
+	w->id = id;
+	w->status = status;
+	w->left = ep->nic->smsg_retransmissions;
+	w->letter = l;
+	return w;
+}
+
+bool lost(Departed *d)
+{
+	auto *w = static_cast<Waiting *>(d);
+
+	/* Without the endpoint the queue may have been released. */
+	if (!endpoints.valid(w->ep))
+		return false;
+	w->told = true;
+	return true;
+}
+
+/* It has left. */
+[[gnu::noinline]] void keep(gni_ep *ep, gni_cq *cq, const Letter &l, uint32_t id)
+{
+	Request &r = ep->nic->requests[static_cast<uint16_t>(id)];
+	/* Not if another thread has read its event. */
+	const bool open = r.state == kAwaited && r.ep == ep;
+	Waiting *w = open ? copy(ep, cq, l, id, ARIES_ST_LATER) : nullptr;
+
+	if (!w)
+		return;
+	w->lost = lost;
+	departed_keep(r, w);
 }
 
 /* The first attempt has ended with @status. */
@@ -358,21 +446,12 @@ void ended(Unsettled *u)
 		request_end(ep->nic, ep->nic->requests[static_cast<uint16_t>(id)], id);
 		return nic_gone(ep->nic);
 	}
-	void *memory = status_recoverable(status) ? malloc(sizeof(Waiting)) : nullptr;
+	Waiting *w = status_recoverable(status) ? copy(ep, cq, l, id, status) : nullptr;
 
-	if (!memory) {
+	if (!w) {
 		give_up(l, status_unknown(status));
 		return GNI_RC_SUCCESS;
 	}
-	auto *w = static_cast<Waiting *>(memset(memory, 0, sizeof(Waiting)));
-	w->again = again;
-	w->ended = ended;
-	w->ep = ep;
-	w->cq = cq;
-	w->id = id;
-	w->status = status;
-	w->left = ep->nic->smsg_retransmissions;
-	w->letter = l;
 	w->open = status_unknown(status);
 	unsettled_begin(w);
 	return GNI_RC_SUCCESS;
@@ -423,7 +502,9 @@ gni_return_t send(const gni_msgq *q, gni_ep *ep, gni_cq *cq, const Text &text, u
 	Letter l;
 	write(q, &l, route, t, text, msg_id, tag);
 	const uint32_t status = put(l, cq, id);
-	if (status != ARIES_ST_OK) [[unlikely]]
+	if (status == ARIES_ST_LATER)
+		keep(ep, cq, l, id);
+	else if (status != ARIES_ST_OK) [[unlikely]]
 		return failed(ep, cq, l, id, status);
 	return GNI_RC_SUCCESS;
 }

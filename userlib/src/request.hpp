@@ -22,13 +22,13 @@
 namespace ugni
 {
 
-struct SmsgWaiting;
+struct Departed;
 
 struct Request {
 	union {
 		gni_post_descriptor_t *descriptor;
 		uint32_t local_event; /* kSmsg: names the endpoint if the send fails */
-		SmsgWaiting *copy;    /* kCopied */
+		Departed *copy;       /* kCopied */
 	};
 	gni_ep *ep;
 	gni_cq *cq;

@@ -25,7 +25,7 @@ gni_cq_entry_t smsg_event(gni_cq *cq, gni_cq_entry_t entry)
 		return entry;
 	}
 	if ((r.state & (Request::kCopied | Request::kUnsettled)) == Request::kCopied) {
-		if (smsg_late_event(r, entry))
+		if (departed_event(r, entry))
 			return 0;
 	} else if (r.state == (1U << ARIES_INFO_LOCAL | Request::kSmsg)) {
 		smsg_late_hole(r.ep);

@@ -108,12 +108,6 @@ void give_up(const SmsgWaiting *m)
 	}
 }
 
-void drop_copy(Request &r, uint32_t local_event)
-{
-	r.local_event = local_event;
-	r.state &= ~Request::kCopied;
-}
-
 void ended(Unsettled *u)
 {
 	auto *m = static_cast<SmsgWaiting *>(u);
@@ -123,7 +117,7 @@ void ended(Unsettled *u)
 		s->obstacles &= ~kSmsgMending;
 	if (m->status != ARIES_ST_OK)
 		give_up(m);
-	drop_copy(request_of(m), m->local_event);
+	departed_leave(request_of(m), m);
 }
 
 void mend(SmsgWaiting *m)
@@ -132,6 +126,18 @@ void mend(SmsgWaiting *m)
 	m->ended = ended;
 	m->s->mending++;
 	m->s->obstacles |= kSmsgMending;
+}
+
+bool lost(Departed *d)
+{
+	auto *m = static_cast<SmsgWaiting *>(d);
+
+	/* Perhaps of an earlier connection, whose memory another one has by now. */
+	if (m->ep->smsg != m->s || m->s->out.identity != m->identity)
+		return false;
+	m->put = status_unknown(m->status);
+	mend(m);
+	return true;
 }
 
 } // namespace
@@ -151,9 +157,8 @@ void smsg_keep(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place
 		return;
 	}
 	left(m, place);
-	m->local_event = r.local_event;
-	r.copy = m;
-	r.state |= Request::kCopied;
+	m->lost = lost;
+	departed_keep(r, m);
 }
 
 void smsg_doubt(SmsgWaiting *w, const SmsgPlace &place)
@@ -163,23 +168,6 @@ void smsg_doubt(SmsgWaiting *w, const SmsgPlace &place)
 	w->local_event = request_of(w).local_event;
 	w->s->obstacles &= ~kSmsgWaiting;
 	mend(w);
-}
-
-bool smsg_late_event(Request &r, gni_cq_entry_t entry)
-{
-	SmsgWaiting *m = r.copy;
-
-	/* Perhaps of an earlier connection, whose memory another one has by now. */
-	if (!entry_status(entry) || r.ep->smsg != m->s || m->s->out.identity != m->identity) {
-		drop_copy(r, m->local_event);
-		free(m);
-		return false;
-	}
-	m->status = entry_status(entry) & ~uint32_t{ARIES_ST_LOCAL};
-	m->put = status_unknown(m->status);
-	mend(m);
-	unsettled_lost(m, entry);
-	return true;
 }
 
 void smsg_late_hole(const gni_ep *ep)

@@ -14,7 +14,7 @@ namespace ugni
 {
 
 /** One of them; its bytes follow. From malloc(). */
-struct SmsgWaiting : Unsettled {
+struct SmsgWaiting : Departed {
 	Smsg *s;
 	uint64_t number; /* of the message, when it was put */
 	uint32_t bytes;
@@ -29,7 +29,6 @@ struct SmsgWaiting : Unsettled {
 	uint32_t slot;
 	uint32_t turn;
 	uint32_t msg_id;
-	uint32_t local_event; /* of its request */
 
 	char *text() { return reinterpret_cast<char *>(this + 1); }
 };
@@ -40,8 +39,6 @@ SmsgWaiting *smsg_copy(gni_ep *ep, Smsg *s, const SmsgText &text, uint32_t id, u
 void smsg_keep(gni_ep *ep, Smsg *s, const SmsgText &text, const SmsgPlace &place, uint32_t id);
 /** @w, which was tried again, has left without an event: its slot will be looked at. */
 void smsg_doubt(SmsgWaiting *w, const SmsgPlace &place);
-/** The event of a message with a copy: @entry. Return: whether it is kept back; if not the copy is gone. */
-bool smsg_late_event(Request &r, gni_cq_entry_t entry);
 /** A message without a copy is lost after it has left. */
 void smsg_late_hole(const gni_ep *ep);
 

@@ -139,6 +139,33 @@ void unsettled_posted(Unsettled *u)
 	u->posted = true;
 }
 
+void departed_keep(Request &r, Departed *m)
+{
+	m->local_event = r.local_event;
+	r.copy = m;
+	r.state |= Request::kCopied;
+}
+
+void departed_leave(Request &r, const Departed *m)
+{
+	r.local_event = m->local_event;
+	r.state &= ~Request::kCopied;
+}
+
+bool departed_event(Request &r, uint64_t entry)
+{
+	Departed *m = r.copy;
+
+	m->status = entry_status(entry) & ~uint32_t{ARIES_ST_LOCAL};
+	if (!entry_status(entry) || !m->lost(m)) {
+		departed_leave(r, m);
+		free(m);
+		return false;
+	}
+	unsettled_lost(m, entry);
+	return true;
+}
+
 void unsettled_tend(gni_nic *nic)
 {
 	const Locked lock(Subject::unsettled, nic);

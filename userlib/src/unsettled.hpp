@@ -34,6 +34,13 @@ struct Unsettled {
 	Unsettled *next;
 };
 
+/** A message that has left and may get lost yet, as those for another host may. From malloc(). */
+struct Departed : Unsettled {
+	/** It was lost, with @status. Return: false if its connection is no longer there. */
+	bool (*lost)(Departed *m);
+	uint32_t local_event; /* of its request, which has the pointer to this instead */
+};
+
 /** Whether it may have happened all the same. */
 inline bool status_unknown(uint32_t status)
 {
@@ -48,6 +55,12 @@ void unsettled_begin(Unsettled *u);
 void unsettled_lost(Unsettled *u, uint64_t entry);
 /** For Unsettled::again(): the attempt has the event of @u, whose earlier one was read. */
 void unsettled_posted(Unsettled *u);
+/** @m is kept with its request @r until the event tells how it ends. */
+void departed_keep(Request &r, Departed *m);
+/** The reverse; @m stays. */
+void departed_leave(Request &r, const Departed *m);
+/** The event of a message with a copy: @entry. Return: whether it is kept back; if not the copy is gone. */
+bool departed_event(Request &r, uint64_t entry);
 /** Attempts that are due. */
 void unsettled_tend(gni_nic *nic);
 /** The event of request @id has been read: keeps it back. Return: false if the request is settled by now. */
