@@ -112,6 +112,29 @@ class TwoHosts(unittest.TestCase):
         text = subprocess.run([GATEWAY, "status", "--self", self.names[0]], capture_output=True, text=True, check=True, timeout=BOUND).stdout
         self.assertRegex(text, r"(?m)^carrier: requests \d+, responses \d+, timeouts \d+, served \d+, refused \d+, open 0, nodes 1$")
 
+    def test_what_is_cut_on_one_host_is_cut_on_the_other(self):
+        """aries-net is told on one host; requests of the other one's node are routed by the news."""
+        self.wait_for_nodes(0, "0-1")
+        self.wait_for_nodes(1, "0-1")
+
+        def net(i, *arguments):
+            return subprocess.run([host.BUILD / "model/net/aries-net", "-f", self.names[i], *arguments], capture_output=True, text=True,
+                                  check=True, timeout=BOUND).stdout
+
+        def connected(i):
+            members = json.loads(net(i, "show", "--json"))["members"]
+            return {member["node"]: member["network"] for member in members}[1]
+
+        net(1, "fail", "node", "1")
+        self.assertTrue(wait_until(lambda: connected(0) == "cut off", BOUND), self.log())
+        self.assertNotEqual(self.clusters[0].run(0, ["gni-perf", "1", "--connect-time=1"]).code, 0)
+        net(0, "restore", "node", "1")
+        self.assertTrue(wait_until(lambda: connected(1) == "connected", BOUND), self.log())
+        self.perf("--tests=put-lat", "--duration=0.05")
+        before = json.loads(net(1, "show", "--json"))["quiesces"]
+        net(0, "quiesce", "5")
+        self.assertTrue(wait_until(lambda: json.loads(net(1, "show", "--json"))["quiesces"] == before + 1, BOUND), self.log())
+
     def test_a_gateway_dies_and_returns(self):
         """Each side loses the other's node, and has it back; then there is traffic as before."""
         self.wait_for_nodes(0, "0-1")

@@ -45,7 +45,7 @@ public:
 		FUZZ_CHECK(host == THEM && header.size() >= sizeof(head));
 		memcpy(&head, header.data(), sizeof(head));
 		FUZZ_CHECK(!head.reserved && head.kind >= uint32_t(MessageKind::Request) &&
-			   head.kind <= uint32_t(MessageKind::Instances));
+			   head.kind <= uint32_t(MessageKind::Network));
 		const std::lock_guard guard(mutex_);
 
 		if (MessageKind(head.kind) == MessageKind::Response)
@@ -202,7 +202,7 @@ void any_response(World &world, Input &input)
 
 void any_message(World &world, Input &input)
 {
-	switch (input.below(8)) {
+	switch (input.below(9)) {
 	case 0:
 	case 1:
 		any_news(world, input);
@@ -222,6 +222,11 @@ void any_message(World &world, Input &input)
 		break;
 	case 5:
 		any_response(world, input);
+		break;
+	case 6:
+		bring(world, input, MessageKind::Network, 0,
+		      NetworkNews{uint32_t(input.below(5)), uint32_t(input.below(3)), input.below(9),
+				  uint32_t(input.below(4)), uint32_t(input.below(2)), input.below(2)});
 		break;
 	default:
 		any_request(world, input);

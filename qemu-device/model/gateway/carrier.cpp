@@ -94,8 +94,8 @@ Carrier::Carrier(const CarrierConfig &config, CarrierWire &wire)
 	: config_(config), wire_(wire), host_of_(addresses(config_)),
 	  desc_area_(std::make_unique<uint8_t[]>(ARIES_BAR_DESC_SIZE)),
 	  nic_(nic_config(config_, desc_area_.get()), host_ops(), const_cast<CarrierConfig *>(&config_)),
-	  core_(nic_.core()), mirror_(core_), engines_(core_), inbound_(core_), hosts_(config_.hosts.size()),
-	  sources_(config_.nodes), taken_(config_.nodes)
+	  core_(nic_.core()), mirror_(core_), engines_(core_), shared_(core_.network, config_.nodes, config_.host),
+	  inbound_(core_), hosts_(config_.hosts.size()), sources_(config_.nodes), taken_(config_.nodes)
 {
 	nic_.ce().set_beyond(*this);
 	/* Engines may still hold handles of earlier gateways of this host. */
@@ -313,10 +313,22 @@ try {
 			source = {};
 		}
 	}
+	tell_network();
 	tell_nodes();
 	look_at_owed(now);
 } catch (const std::bad_alloc &) {
 	say("no memory to tell other hosts of our nodes");
+}
+
+/* Mutex held. Sends changes of the network; a host that has just come up gets them from tell_nodes(). */
+void Carrier::tell_network()
+{
+	const std::vector<NetworkNews> changes = shared_.look();
+
+	for (uint32_t host = 0; host < hosts_.size() && !changes.empty(); host++) {
+		if (host != config_.host && hosts_[host].up && hosts_[host].told)
+			post_news<NetworkNews>(host, MessageKind::Network, changes);
+	}
 }
 
 /* Mutex held. As many messages as they need. */
@@ -363,6 +375,8 @@ void Carrier::tell_nodes()
 		/* A host that sees a node come up builds trees with it, and for that needs the state of its engines. */
 		post_news<EngineNews>(host, MessageKind::Engines, all_engines);
 		post_news<InstanceNews>(host, MessageKind::Instances, all_instances);
+		/* It decides the paths of its packets, also of the first ones to our nodes. */
+		post_news<NetworkNews>(host, MessageKind::Network, shared_.all());
 		post_news<NodeNews>(host, MessageKind::Nodes, news);
 		hosts_[host].told = true;
 	}

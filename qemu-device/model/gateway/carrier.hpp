@@ -18,6 +18,7 @@
 #include "fabric/futex.hpp"
 #include "gateway/engines.hpp"
 #include "gateway/mirror.hpp"
+#include "gateway/network_news.hpp"
 #include "nic/inbound.hpp"
 #include "nic/nic.hpp"
 
@@ -154,6 +155,7 @@ private:
 	Bell bell() const noexcept { return {core_.own().carry_bell, core_.own().carry_sleeping}; }
 	void look_after(uint64_t now) noexcept;
 	void tell_nodes();
+	void tell_network();
 	template <typename News> void post_news(uint32_t host, MessageKind kind, std::span<const News> news);
 	/* collectives: carrier_collect.cpp */
 	uint8_t carry(const CarriedRequest &request) noexcept override;
@@ -178,6 +180,7 @@ private:
 	void handle_up(uint32_t host) noexcept;
 	void handle_down(uint32_t host, const std::string &why) noexcept;
 	void learn(uint32_t host, std::span<const std::byte> message) noexcept;
+	void learn_network(uint32_t host, std::span<const std::byte> message) noexcept;
 	void serve(uint32_t host, std::span<const std::byte> message) noexcept;
 	void settle(uint32_t host, std::span<const std::byte> message) noexcept;
 	bool answer(const Open &open, CarriedResponse response, std::span<const std::byte> data) noexcept;
@@ -195,6 +198,7 @@ private:
 	Core &core_;
 	Mirror mirror_;
 	Engines engines_;
+	SharedNetwork shared_;
 	Inbound inbound_; /* of the thread that serves */
 
 	std::mutex mutex_; /* for what follows */

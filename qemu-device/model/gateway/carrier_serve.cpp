@@ -166,6 +166,9 @@ void Carrier::handle_message(uint32_t host, std::span<const std::byte> message) 
 	case MessageKind::Instances:
 		learn_instances(host, rest);
 		break;
+	case MessageKind::Network:
+		learn_network(host, rest);
+		break;
 	default:
 		refuse(host, "of no known kind");
 	}
@@ -326,6 +329,22 @@ void Carrier::learn(uint32_t host, std::span<const std::byte> message) noexcept
 	}
 	if (!message.empty())
 		refuse(host, "news of nodes with a rest");
+}
+
+void Carrier::learn_network(uint32_t host, std::span<const std::byte> message) noexcept
+try {
+	NetworkNews news;
+
+	while (take_front(message, news)) {
+		if (const char *trouble = shared_.take(news, now_ns())) {
+			refuse(host, trouble);
+			return;
+		}
+	}
+	if (!message.empty())
+		refuse(host, "news of the network with a rest");
+} catch (const std::bad_alloc &) {
+	refuse(host, "there is no memory for news of the network");
 }
 
 } // namespace aries

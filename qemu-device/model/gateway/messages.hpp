@@ -17,6 +17,7 @@ enum class MessageKind : uint32_t {
 	Nodes,       /* NodeNews, one behind the other */
 	Engines,     /* EngineNews */
 	Instances,   /* InstanceNews */
+	Network,     /* NetworkNews */
 };
 
 struct MessageHeader {
@@ -63,6 +64,25 @@ struct InstanceNews {
 	bool operator==(const InstanceNews &) const = default;
 };
 
+enum class NetworkPart : uint32_t { Link = 1, Nic, Time, Quiesce };
+
+/** A change of the network, which every host makes in its own part of it. */
+struct NetworkNews {
+	uint32_t part;   /* NetworkPart */
+	uint32_t host;   /* whose users made the change; of two changes of one number that of the higher host counts */
+	uint64_t number; /* of the change, above all that the host knew of; of a quiesce 0 */
+	uint32_t at;     /* Link: the router with the lower number, Nic: the node */
+	uint32_t tile;   /* Link */
+	/*
+	 * 0 is the state of a new network. Link: down 0, dead lanes 15:8, bit error rate as a float 63:32. Nic: cut
+	 * off 0. Time: rate of modelled time in 2^-32, less 1, signed, 62:0, completions are held 63. Quiesce: ns.
+	 */
+	uint64_t value;
+
+	bool operator==(const NetworkNews &) const = default;
+};
+
+static_assert(sizeof(NetworkNews) == 32);
 static_assert(sizeof(EngineNews) == 424 && sizeof(InstanceNews) == 24);
 static_assert(sizeof(MessageHeader) == 16 && sizeof(NodeNews) == 24);
 

@@ -65,7 +65,6 @@ void Mirror::show(const NodeNews &news) noexcept
 	if (another)
 		slot.online.store(0);
 	core_.network.set_place(news.node, news.place);
-	core_.network.set_nic_link(news.node, true);
 	slot.lease_ns.store(now_ns());
 	slot.pid.store(0);
 	slot.generation.store(news.generation);

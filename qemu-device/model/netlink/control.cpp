@@ -27,6 +27,7 @@ template <typename Change> bool Network::change_link(uint32_t router, uint32_t t
 		return false;
 	change(tiles_[link_id(router, tile_nr)]);
 	change(tiles_[link_id(far.router, far.tile)]);
+	state_.link_changes.fetch_add(1, std::memory_order_release);
 	return true;
 }
 

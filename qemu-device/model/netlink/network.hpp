@@ -50,6 +50,7 @@ struct alignas(64) FabricState {
 	std::atomic<uint32_t> tables;          ///< generation of the route tables; 0: those of the whole machine
 	std::atomic<uint32_t> manager;         ///< process that managed the network last, see Observer::Office
 	ClockState clock;                      ///< see FabricClock; its word is in the same line as the rest
+	std::atomic<uint32_t> link_changes;    ///< how often a link was changed; no packet looks at it
 };
 
 static_assert(offsetof(FabricState, clock) + offsetof(ClockState, changes) <= 64,
@@ -174,6 +175,9 @@ public:
 
 	/** Set the working lanes, 1 to 3, of both directions of a network link (P17). False as set_link(). */
 	bool set_lanes(uint32_t router, uint32_t tile, uint32_t lanes) noexcept;
+
+	/** How often a link was taken down or up or its lanes or error rate were set, by any process. */
+	uint32_t link_changes() const noexcept { return state_.link_changes.load(std::memory_order_acquire); }
 
 	/** Both on one router and connected: nothing lies between them that could be cut. Loads two words, or four. */
 	bool adjacent(uint32_t src, uint32_t dst) const noexcept

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
 /* QSC: how a driver hears that the network is quiesced, and of the end. */
-#include "fabric/membership.hpp"
-#include "fabric/observer.hpp"
-#include "netlink/network.hpp"
+#include "tests/operator.hpp"
 #include "tests/pair.hpp"
 
 using namespace aries_test;
 using aries::Network;
-using aries::Observer;
 
 namespace
 {
@@ -35,28 +32,6 @@ void enable(const FakeHost &host)
 {
 	host.write32(ARIES_QSC_CTL, ARIES_QSC_CTL_ENABLE_MASK | VECTOR << 8);
 }
-
-/** Who quiesces a fabric from outside. */
-class Operator
-{
-public:
-	explicit Operator(const std::string &path)
-		: observer_(path, Observer::Access::Change),
-		  network_({observer_.shape().machine_nodes, observer_.shape().routers_per_chassis,
-			    observer_.shape().chassis_per_group},
-			   observer_.network(), observer_.shape().nodes, [this](uint32_t router) {
-				   return observer_.reserve_network(uint64_t{router} * aries::ROUTER_BYTES,
-								    aries::ROUTER_BYTES);
-			   })
-	{
-	}
-
-	void quiesce(uint64_t ns) { assert_true(network_.quiesce(network_.clock().at(aries::now_ns()), ns)); }
-
-private:
-	Observer observer_;
-	Network network_;
-};
 
 /** One NIC of each of two hosts, and an operator. */
 struct Quiet : Pair {

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copyright (c) 2026 The OpenGNI authors */
+/* The state of links, NICs and modelled time that hosts share: each host has a network of its own in its segment. */
+#ifndef ARIES_GATEWAY_NETWORK_NEWS_HPP
+#define ARIES_GATEWAY_NETWORK_NEWS_HPP
+
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "gateway/messages.hpp"
+#include "netlink/network.hpp"
+
+namespace aries
+{
+
+/**
+ * Finds what was changed in the network of this host, and makes the changes of other hosts there.
+ *
+ * Each change of a part has a number above all numbers that its host knew of, so all hosts agree which of two changes
+ * is the later one, also after they were parted for a while. A quiesce is an event and is not kept.
+ *
+ * Any thread. It cannot tell who has made a change: if two hosts change the same part within the time that news take,
+ * one of the changes is lost, on all hosts.
+ */
+class SharedNetwork
+{
+public:
+	/** Of @nodes addresses. Parts that have a fault already count as changed just now. */
+	SharedNetwork(Network &network, uint32_t nodes, uint32_t host);
+
+	/** What was changed here since the last call. Throws std::bad_alloc. */
+	std::vector<NetworkNews> look();
+	/** The state of all parts that were ever changed, for a host that has just come up. Throws std::bad_alloc. */
+	std::vector<NetworkNews> all() const;
+	/**
+	 * Makes a change of another host here, unless a later one is known.
+	 * Return: nullptr, or why it cannot be made. Throws std::bad_alloc.
+	 */
+	const char *take(const NetworkNews &news, uint64_t now_ns);
+
+private:
+	using Part = std::tuple<NetworkPart, uint32_t, uint32_t>; /* kind; router and tile, or node */
+	struct Known {
+		uint64_t value;
+		uint64_t number;
+		uint32_t host;
+	};
+
+	void look_at(const Part &part, uint64_t value, std::vector<NetworkNews> &changes);
+	uint64_t time_value() const noexcept;
+	bool sound(const NetworkNews &news) const noexcept;
+	bool set(const NetworkNews &news, uint64_t now_ns) noexcept;
+
+	Network &network_;
+	const uint32_t nodes_;
+	const uint32_t host_;
+
+	mutable std::mutex mutex_; /* for what follows */
+	std::map<Part, Known> known_;
+	uint64_t last_number_ = 0;
+	uint32_t link_changes_ = 0;
+	uint32_t quiesces_;
+};
+
+} // namespace aries
+
+#endif
