@@ -22,5 +22,7 @@ done
 find "$tree" -type f \( -name '*.so*' -o -path '*/bin/*' \) -exec strip --strip-unneeded {} + 2>/dev/null || true
 [ ! -d "$OUT/programs" ] || cp -r "$OUT/programs/." "$tree/"
 
-"$TOP/scripts/mkinitramfs.sh" -k "$BUILD/kernel-$KERNEL" -m "$BUILD/driver-$release/aries.ko" -s "$BUILD/stage" -s "$BUILD/ssh/tree" -s "$tree" \
-	-o "$OUT/initramfs.cpio" 2>"$OUT/guest.log" || die "no guest file system; the log is $OUT/guest.log"
+# kGNI and ipogif carry ssh between nodes on several hosts.
+kgni=$BUILD/kgni-$release
+"$TOP/scripts/mkinitramfs.sh" -k "$BUILD/kernel-$KERNEL" -m "$BUILD/driver-$release/aries.ko" -m "$kgni/kgni.ko" -m "$kgni/krca.ko" -m "$kgni/clients" \
+	-s "$BUILD/stage" -s "$BUILD/ssh/tree" -s "$tree" -o "$OUT/initramfs.cpio" 2>"$OUT/guest.log" || die "no guest file system; the log is $OUT/guest.log"

@@ -60,6 +60,8 @@ class Guests:
     def __init__(self, cluster, log):
         self.cluster, self.log = cluster, log
         self.nodes = cluster.config.nodes
+        self.name = "node" if cluster.config.net else "hsn"
+        """Of a node in the network that ssh takes, without its number."""
 
     def shell(self, node, text, timeout=120.0):
         """A command on a node that must end with 0; what it printed."""
@@ -86,7 +88,7 @@ class Guests:
 
     def mpirun(self, options, program, nodes, ranks, timeout=300.0):
         """A program under Open MPI's own launcher, over ssh from node 0; what it printed."""
-        hosts = ",".join(f"node{node}:{ranks // nodes}" for node in range(nodes))
+        hosts = ",".join(f"{self.name}{node}:{ranks // nodes}" for node in range(nodes))
         script = (f"export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;"
                   f" export $(gni-domain create --job={JOB} --cookie={COOKIE}); cd /root;"
                   f" exec {MPI}/mpirun --prefix /opt/openmpi --mca pml ob1 {options}"

@@ -20,7 +20,7 @@ from opengni.arguments import Parser
 from opengni.config import ClusterConfig
 from opengni.errors import ClusterError
 from opengni.output import program
-from opengni.testing import SyncCluster, kernel_complaints
+from opengni.testing import SyncCluster, kernel_complaints, on_hosts
 
 LOG = OUT / "run.log"
 
@@ -47,10 +47,11 @@ def run_parts(report, guests, parts):
         report.add("FAIL" if complaints else "PASS", f"kernel log of node {node} of {guests.nodes}", "; ".join(complaints[:2]))
 
 
-def run_cluster(report, nodes, parts):
-    """A cluster for some parts."""
-    config = ClusterConfig(nodes=nodes, mem_mib=1024, net=True, initrd=str(OUT / "initramfs.cpio"),
-                           kernel=os.environ.get("KERNEL", "6.1"), boot_timeout=180.0)
+def run_cluster(report, nodes, hosts, parts):
+    """A cluster for some parts. The nodes' Ethernet is inside one host, so ssh goes by IP over the fabric between several."""
+    networks = {"ipogif": True, **on_hosts(nodes, hosts)} if hosts > 1 else {"net": True}
+    config = ClusterConfig(nodes=nodes, mem_mib=1024, initrd=str(OUT / "initramfs.cpio"),
+                           kernel=os.environ.get("KERNEL", "6.1"), boot_timeout=180.0, **networks)
     cluster = SyncCluster(config)
     try:
         cluster.up()
@@ -82,7 +83,11 @@ def parse(argv):
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="*", type=known, help=f"what to run: {', '.join((*PARTS, START))} (default: all)")
     parser.add_argument("--nodes", type=int, default=4, help="nodes to boot, 2 or more (default 4)")
+    parser.add_argument("--hosts", type=int, default=1, help="hosts that they are divided between: addresses of this machine; parts"
+                        " ucx and openmpi (default 1)")
     args = parser.parse_args(argv)
+    if args.hosts > 1 and not set(args.part or PARTS) <= {"ucx", "openmpi"}:
+        parser.error("with several hosts: only ucx and openmpi")
     args.part = args.part or [*PARTS, START]
     return args
 
@@ -94,7 +99,7 @@ def main(argv):
         report = Report(log)
         parts = [part for part in PARTS if part in args.part and built(report, part)]
         for nodes in dict.fromkeys(PARTS[part][1] for part in parts):
-            run_cluster(report, nodes or args.nodes, [part for part in parts if PARTS[part][1] == nodes])
+            run_cluster(report, nodes or args.nodes, args.hosts, [part for part in parts if PARTS[part][1] == nodes])
         if START in args.part:
             ratio.start(report)
     print(f"{report.count['PASS']} passed, {report.count['FAIL']} failed, {report.count['NONE']} not asked; log {LOG}")

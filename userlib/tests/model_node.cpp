@@ -5,6 +5,7 @@
 #include "aries_regs.h"
 #include "gni_pub.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <chrono>

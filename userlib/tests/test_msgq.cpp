@@ -396,7 +396,7 @@ void one_doorbell(void **)
 	const aries_fma_desc &desc = s.file().fma();
 	assert_int_equal(d.op(), ARIES_FMA_PUT_SYNC);
 	assert_int_equal(d.length(), 24 + 5);
-	assert_int_equal(d.mode(), GNI_CQ_EVENT_TYPE_MSGQ << 4 | ARIES_EV_LOCAL | ARIES_EV_REMOTE);
+	assert_int_equal(d.mode(), GNI_CQ_EVENT_TYPE_MSGQ << 4 | ARIES_EV_LOCAL | ARIES_EV_REMOTE | ARIES_DB_LATER);
 	assert_memory_equal(s.file().line() + 24, "abcde", 5);
 	assert_int_equal(desc.pe, 6);
 	assert_int_equal(desc.local_event, 0xabcdef01);

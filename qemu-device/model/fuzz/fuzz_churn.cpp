@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* A worker and an owner, each in a thread of its own, on two nodes: see churn.hpp. */
+#include <algorithm>
 #include <thread>
 
 #include "fuzz/owner.hpp"

@@ -4,6 +4,7 @@
  * Packets on the wire. Any flits: decoding ends with an answer, and what it accepts encodes to the same flits. Any
  * packet: what encodes decodes to the same fields, and one damaged bit does not get through.
  */
+#include <algorithm>
 #include <cstring>
 
 #include "fuzz/input.hpp"

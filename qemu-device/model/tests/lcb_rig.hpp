@@ -6,6 +6,7 @@
 
 #include "cmocka_cpp.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 

@@ -4,6 +4,8 @@
  */
 #include "tests/bad_input.hpp"
 
+#include <algorithm>
+
 using namespace aries_test;
 
 namespace

@@ -5,6 +5,7 @@
  * nothing of NICs (N09, N10). Half of the jobs go entry by entry, half by the
  * way that shares work between entries. ARIES_FUZZ_SEED repeats a run.
  */
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 

@@ -5,6 +5,7 @@
  * hangs, no byte outside of the regions changes, and after a reset all works.
  * Argument: number of accesses (default 100,000). ARIES_FUZZ_SEED repeats a run.
  */
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <thread>

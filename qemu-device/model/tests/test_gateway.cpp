@@ -4,6 +4,7 @@
  * The gateways' protocol without libfabric: two hubs over a link in memory that loses, doubles and cuts as told. Frames
  * of anybody, clocks and hosts files.
  */
+#include <cmath>
 #include <deque>
 #include <random>
 #include <sstream>

@@ -3,6 +3,7 @@
 /* One LCB: the form of sets (P05, P07), numbers, acknowledgements, sending again (P09), garbage. */
 #include "lcb_rig.hpp"
 
+#include <algorithm>
 #include <vector>
 
 using namespace aries;

@@ -6,6 +6,7 @@
  */
 #include "lcb_rig.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 

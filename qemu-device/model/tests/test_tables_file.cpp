@@ -3,6 +3,7 @@
 /* Route tables as bytes: what comes back decides as what went in, and what is wrong is refused with its reason. */
 #include "cmocka_cpp.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
