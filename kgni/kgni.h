@@ -6,7 +6,7 @@
  * Locks, in the order in which they nest. All of them are taken with interrupts disabled, because
  * the data path may be entered from any context:
  *
- *   gni_ep.lock one connection: mailboxes, retransmitted messages
+ *   gni_ep.lock    one connection: mailboxes, retransmitted messages
  *   gni_cq.lock    one queue: its reader, its requests
  *   a port's lock  in aries.ko: one descriptor of the NIC
  *

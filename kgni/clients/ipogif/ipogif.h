@@ -7,15 +7,15 @@
  * both sides, and buffers for large frames once one has been sent. A *queue* is a NAPI context with
  * three completion queues:
  *
- *   rx_cq received messages; its handler schedules NAPI
- *   put_cq completed block transfers; the same, for those that did not complete at once
- *   msg_cq sent messages; polled after each send, has no handler
+ *   rx_cq    received messages; its handler schedules NAPI
+ *   put_cq   completed block transfers; the same, for those that did not complete at once
+ *   msg_cq   sent messages; polled after each send, has no handler
  *
  * Locks, in the order in which they nest:
  *
  *   ipogif.control   open, stop, recovery of the NIC
- *   ipogif.mutex creating and ending connections
- *   ipogif_queue.lock sending to the peers of a queue; taken with softirqs disabled, released
+ *   ipogif.mutex     creating and ending connections
+ *   ipogif_queue.lock  sending to the peers of a queue; taken with softirqs disabled, released
  *                      by ipogif_unlock()
  *
  * The receiving side of a connection belongs to the NAPI context of its mailbox and needs no lock.

@@ -8,7 +8,7 @@
  *   FRAME   a frame that fits; or the beginning of one, whose rest is in a buffer of the receiver
  *   ASK     the sender has frames that need buffers
  *   OFFER   the sender's buffers (struct ipogif_offer): where frames are put
- *   STATE only what every message has: number of frames received, buffers that are free again
+ *   STATE   only what every message has: number of frames received, buffers that are free again
  *   PING    the same, and asks for a STATE
  *   CLOSE   the last message of its sender
  *
