@@ -278,7 +278,10 @@ int aries_recv_test(struct aries_owner *own, struct kgni_recv_test *arg)
 	return rc;
 }
 
-/* Return: what to wait for, 0 if nobody was writing, or all ones: there is no such receive. */
+/*
+ * Return: the invalidation sequence number to wait for, 0 if no sender was writing, or all ones if
+ * there is no such receive.
+ */
 static u64 aries_recv_cancel_begin(struct aries_owner *own, struct kgni_recv_cancel *arg)
 	__must_hold(&own->lock)
 {
@@ -301,9 +304,10 @@ static u64 aries_recv_cancel_begin(struct aries_owner *own, struct kgni_recv_can
 /**
  * aries_recv_cancel() - KGNI_IOC_RECV_CANCEL
  * @own: attachment
- * @arg: of the caller
+ * @arg: request of the caller
  *
- * The buffer is the caller's own again when this returns 0, however long a sender takes.
+ * When this returns 0 the caller owns the buffer again. Until then a sender may still write to it,
+ * however long that takes.
  *
  * Context: sleeps, killably. Return: 0, -EINVAL, -ENOENT, -EINTR, or from aries_owner_enter().
  */
@@ -325,7 +329,7 @@ int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg)
 	rc = aries_inv_sleep(own->ad, seq);
 	if (rc || aries_owner_enter(own, true))
 		return rc;
-	/* its number was nobody else's meanwhile */
+	/* the number was not reused in the meantime */
 	recv = aries_recv_find(own, arg->receive);
 	if (recv && recv->leaving)
 		aries_recv_free(own, recv);
@@ -334,11 +338,11 @@ int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg)
 }
 
 /**
- * aries_recv_park() - take the receives of an attachment back until aries_recv_unpark()
+ * aries_recv_park() - revoke the receives of an attachment until aries_recv_unpark()
  * @own: attachment
  *
- * Those whose message has come stay as they are. Who was writing has ended when the NIC says so
- * for aries_inv_seq() afterwards.
+ * Receives whose message has arrived stay as they are. A message that was being written has ended
+ * when the NIC reports so for the value that aries_inv_seq() returns afterwards.
  *
  * Context: state_sem and own->lock held.
  */
@@ -361,10 +365,10 @@ void aries_recv_park(struct aries_owner *own)
 }
 
 /**
- * aries_recv_unpark() - post what aries_recv_park() has taken back, or the NIC has refused
+ * aries_recv_unpark() - post the receives that aries_recv_park() revoked or the NIC refused
  * @own: attachment
  *
- * The order among the receives of one file is kept. Context: state_sem and own->lock held.
+ * The receives of one file keep their order. Context: state_sem and own->lock held.
  */
 void aries_recv_unpark(struct aries_owner *own)
 	__must_hold(&own->lock)
@@ -378,10 +382,11 @@ void aries_recv_unpark(struct aries_owner *own)
 }
 
 /**
- * aries_recv_work() - post what the NIC has refused to take as long as a sender was at it
+ * aries_recv_work() - post receives that the NIC refused because a sender was still writing
  * @work: aries_dev.recv_work
  *
- * Nobody has to ask: a process may wait for the event of its receive alone.
+ * This does not depend on a request of the process: it may be waiting for the event of its receive
+ * and nothing else.
  *
  * Context: sleeps.
  */
@@ -409,8 +414,8 @@ static void aries_recv_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 }
 
 /**
- * aries_recv_teardown() - take back all receives of an attachment
- * @own: attachment; its registrations are still there, and ended after this
+ * aries_recv_teardown() - revoke all receives of an attachment
+ * @own: attachment; its registrations still exist and are torn down after this
  * @gone: list from aries_kept_take()
  *
  * Context: own->lock held.
