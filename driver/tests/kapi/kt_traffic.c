@@ -13,7 +13,7 @@ static unsigned int kt_busy_told[ARIES_EVENT_RESUME + 1];
 
 static void kt_busy_event(void *data, enum aries_event event, const struct aries_event_info *info)
 {
-	/* count this event only if it follows a reset or a removal, so that an early one shows in the counts */
+	/* not counted if it comes before a reset or a removal, so the counts show that */
 	if (event != ARIES_EVENT_QUIET ||
 	    kt_busy_told[ARIES_EVENT_RESET] + kt_busy_told[ARIES_EVENT_GONE] >
 		    kt_busy_told[ARIES_EVENT_QUIET])
