@@ -249,7 +249,7 @@ static const char *kgni_source_name(u64 entry)
 }
 
 /**
- * kgni_status_recoverable() - may an error go away when the operation is repeated?
+ * kgni_status_recoverable() - check whether a retry of the operation may succeed
  * @status: ARIES_ST_*
  *
  * Context: any.
@@ -281,7 +281,7 @@ gni_return_t gni_cq_error_str(gni_cq_entry_t entry, void *buffer, uint32_t len)
 }
 EXPORT_SYMBOL_GPL(gni_cq_error_str);
 
-/* gni_cq_error_recoverable() - is it worth repeating what failed, see gni_pub.h. Context: any. */
+/* gni_cq_error_recoverable() - check whether a retry may succeed, see gni_pub.h. Context: any. */
 gni_return_t gni_cq_error_recoverable(gni_cq_entry_t entry, uint32_t *recoverable)
 {
 	u8 status = kgni_entry_status(entry) & (GNI_STATUS_CODES - 1);

@@ -21,7 +21,7 @@ bool kgni_handle_known(const void *handle);
 int kgni_handle_add(const void *handle);
 void kgni_handle_del(const void *handle);
 
-/** kgni_handle_valid() - is @handle a live one whose first word is @magic? Context: any. */
+/** kgni_handle_valid() - check that @handle is live and its first word is @magic. Context: any. */
 static inline bool kgni_handle_valid(const void *handle, u32 magic)
 {
 	if (!handle)
@@ -52,10 +52,10 @@ static inline bool kgni_ep_valid(const struct gni_ep *ep)
 }
 
 /**
- * kgni_may_sleep() - is it certain that the caller may sleep?
+ * kgni_may_sleep() - check whether the caller may certainly sleep
  *
- * A kernel without CONFIG_PREEMPT_COUNT cannot tell whether a spinlock is held, so there it never
- * is certain.
+ * A kernel without CONFIG_PREEMPT_COUNT cannot tell whether a spinlock is held, so the result is
+ * always false there.
  */
 #define kgni_may_sleep() (IS_ENABLED(CONFIG_PREEMPT_COUNT) && preemptible())
 

@@ -100,7 +100,8 @@ static bool kgni_mem_later_unhold(struct gni_nic *nic, const gni_mem_handle_t *h
  * @nic: NIC handle
  * @handle: handle of the registration
  *
- * Context: any. Return: false if there is no memory; the number is held until its time is over.
+ * Context: any. Return: false if there is no memory; the number is held until its hold time has
+ * passed.
  */
 bool kgni_mem_release_later(struct gni_nic *nic, const gni_mem_handle_t *handle)
 {

@@ -286,7 +286,7 @@ void kgni_smsg_leave_lost(struct gni_ep *ep);
 enum kgni_origin {
 	KGNI_ORIGIN_UNKNOWN, /* the peer does not answer */
 	KGNI_ORIGIN_EARLIER, /* sent in an earlier connection */
-	KGNI_ORIGIN_DAMAGED, /* nobody who may write here sent it */
+	KGNI_ORIGIN_DAMAGED, /* not sent by the peer */
 };
 
 void kgni_smsg_take_stock(struct kgni_smsg *s);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Finding out who sends into a mailbox. The first message of a connection carries the identity of
- * its sender. Clients neither agree on who connects first nor clear mailboxes that they use again.
- * So messages that are in the mailbox when a connection begins are of one of two kinds. Either the
- * peer was faster and has sent them in this connection, or they were left unread in an earlier
- * connection of these two mailboxes. When the owner wants to read them the peer is asked: the
- * messages are valid if the peer still has the identity that they were sent with.
+ * Identification of the sender of the messages in a mailbox. The first message of a connection
+ * carries the identity of its sender. Clients neither agree on who connects first nor clear
+ * mailboxes that they use again. So messages that are in the mailbox when a connection begins are
+ * of one of two kinds. Either the peer was faster and has sent them in this connection, or they
+ * were left unread in an earlier connection of these two mailboxes. When the owner wants to read
+ * them the peer is asked: the messages are valid if the peer still has the identity that they were
+ * sent with.
  *
  * A peer that has not reconnected by then still has its old identity. When it reconnects, its first
  * message goes into the first slot once more, with another identity. So the first slot is watched
  * as well until another message has arrived.
  *
- * Until it reconnects the peer may also go on sending in the earlier connection, into any slot. All
- * of that arrives before the first message of the new connection. So when that one arrives,
+ * Until it reconnects the peer may also continue to send in the earlier connection, into any slot.
+ * All of that arrives before the first message of the new connection. So when that one arrives,
  * whatever else is in the slots is not a message.
  */
 #include "kgni_smsg.h"
@@ -169,7 +170,7 @@ bool kgni_smsg_adopt(struct kgni_smsg *s, u64 word)
 }
 
 /**
- * kgni_smsg_origin() - find out who wrote a word in the first slot that is not a first message
+ * kgni_smsg_origin() - find the origin of a word in the first slot that is not a first message
  * @ep: endpoint whose peer is not known yet; the peer is asked, as it may have sent the word in an
  *      earlier connection
  * @word: header word

@@ -14,7 +14,7 @@
  * @own: the owner; its lock protects the rest
  * @ports: ports that have an FMA descriptor
  * @holds: numbers that outlive their region
- * @hold_work: releases those whose time is over
+ * @hold_work: releases numbers whose hold time has passed
  * @node: in aries_dev.clients (aries_dev.client_lock)
  * @quiet: kept until the NIC can no longer access anything of this owner
  * @event: tells the client about events, or NULL

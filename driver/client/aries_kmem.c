@@ -308,7 +308,7 @@ static struct aries_hold *aries_hold_take(struct aries_kowner *kowner, int mdh)
 	return NULL;
 }
 
-/** aries_hold_work() - release the numbers whose time is over */
+/** aries_hold_work() - release the numbers whose hold time has passed */
 void aries_hold_work(struct work_struct *work)
 {
 	struct aries_kowner *kowner = container_of(work, struct aries_kowner, hold_work.work);

@@ -53,7 +53,7 @@ int aries_inv_look(struct aries_dev *ad, u64 seq)
  *
  * Context: sleeps, for a second at most. Returns early if a writer waits for state_sem: that is a
  * reset, which waits for everything itself.
- * Return: 0; -ETIMEDOUT or -ENODEV if accesses may go on.
+ * Return: 0; -ETIMEDOUT or -ENODEV if accesses may continue.
  */
 int aries_inv_wait(struct aries_dev *ad, u64 seq)
 {
@@ -116,7 +116,7 @@ int aries_inv_sleep(struct aries_dev *ad, u64 seq)
  * @ad: the device
  *
  * Context: sleeps, for a second at most.
- * Return: 0; -ETIMEDOUT or -ENODEV if accesses may go on.
+ * Return: 0; -ETIMEDOUT or -ENODEV if accesses may continue.
  */
 int aries_inv_drain(struct aries_dev *ad)
 {

@@ -256,7 +256,7 @@ static bool aries_flow_take(struct aries_peer *peer, struct aries_flow *flow)
 
 /**
  * aries_flow_next() - move the next message to aries_peer.msg
- * @peer: to whom
+ * @peer: receiver
  *
  * Context: lock held. Return: false if there is none.
  */

@@ -8,11 +8,10 @@
  * The functions take structures in kernel memory and do not access user memory, so clients in the
  * kernel can use them, too.
  *
- * While a job is suspended its receives are taken back from the NIC, and senders get an error that
- * no receive is posted.
+ * While a job is suspended its receives are revoked from the NIC, and senders get an error that no
+ * receive is posted.
  *
- * A receive that was taken back keeps its number and its buffer until the buffer is not written any
- * more.
+ * A revoked receive keeps its number and its buffer until the buffer is not written any more.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>

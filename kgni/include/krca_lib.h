@@ -196,8 +196,9 @@ int krca_unsubscribe(krca_ticket_t *ticket, rca_ticket_t subscription);
  * krca_wait_event() - sleep until there is an event
  * @ticket: session
  *
- * Context: sleeps. Return: 1 there is one, 0 somebody called krca_wakeup_wait_event(),
- * -ERESTARTSYS a signal came, -EINVAL no such session, or it was closed meanwhile.
+ * Context: sleeps. Return: 1 if there is an event, 0 if krca_wakeup_wait_event() was called,
+ * -ERESTARTSYS if a signal arrived, -EINVAL if there is no such session or it was closed in the
+ * meantime.
  */
 int krca_wait_event(krca_ticket_t *ticket);
 

@@ -77,8 +77,8 @@ gni_post_descriptor_t kt_post_of(gni_post_type_t type, u64 local, u64 remote, u6
 #define KT_GOES_ON 2
 
 /*
- * the tests; they return 0: passed; 1: passed, and the sides are closed already; KT_GOES_ON: passed
- * so far, and traffic goes on; or a negative errno
+ * the tests; they return 0 if they passed, 1 if they passed and have closed the sides already,
+ * KT_GOES_ON if they passed so far and traffic continues, or a negative errno
  */
 int kt_test_process(struct seq_file *m);
 int kt_test_spinlock(struct seq_file *m);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Traffic that goes on until the module is unloaded or another test begins: block puts that take a
- * while, and messages. Stopping it does not wait for their completion.
+ * Traffic that continues until the module is unloaded or another test begins: block puts that take
+ * a while, and messages. Stopping it does not wait for their completion.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>

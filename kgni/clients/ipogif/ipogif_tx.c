@@ -130,8 +130,8 @@ static void ipogif_drop(struct ipogif_queue *q, struct sk_buff *skb)
 }
 
 /*
- * NAPI stores the news before it looks for waiting frames. So after a frame was queued we have to
- * look for news, or neither side would notice the other.
+ * NAPI stores what the peer has reported before it looks for waiting frames. So after queueing a
+ * frame we must check for new reports, or neither side would notice the other.
  */
 static void ipogif_look_again(struct ipogif_queue *q, const struct ipogif_conn *conn)
 {
@@ -212,7 +212,7 @@ static bool ipogif_try(struct ipogif_conn *conn, struct sk_buff *skb)
 
 /**
  * ipogif_xmit_peer() - send a frame, or queue it
- * @peer: to whom
+ * @peer: receiver
  * @skb: frame
  *
  * Context: softirqs disabled, under RCU.
@@ -243,7 +243,7 @@ void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb)
 
 /**
  * ipogif_flush() - send as many waiting frames as possible
- * @peer: to whom
+ * @peer: receiver
  *
  * Context: ipogif_queue.lock held, under RCU.
  */

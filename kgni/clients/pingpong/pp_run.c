@@ -118,10 +118,10 @@ static bool pp_known(const char *test)
 
 /**
  * pp_run() - run one test
- * @test: "put": an 8-byte put to its event; "remote": the same with an event at the peer, whose
- * interrupt wakes a thread that puts back, half of the round trip; "message": a short message
- * in the same manner; "lock": a spinlock that nobody else wants, taken and given back with
- * interrupts off, of which a put cannot have less than three
+ * @test: "put": an 8-byte put until its event; "remote": the same with an event at the peer, whose
+ *        interrupt wakes a thread that puts back, half of the round trip; "message": the same with
+ *        a short message; "lock": taking and releasing an uncontended spinlock with interrupts
+ *        disabled, of which a put needs at least three
  * @count: number of samples, 1 to 1000000; a sample of puts or locks is a loop of PP_LOOP
  * @result: out: median and minimum in nanoseconds
  * @size: size of @result

@@ -48,10 +48,10 @@ struct slnd_offer {
 
 /**
  * struct slnd_user - callbacks of the module on top of slnd
- * @message: a message has arrived; @data is valid during the call only
- * @expose: says which memory an offer is for, of that length; or a negative errno that the peer
- * gets
- * @exposed: that transfer is over, with 0 or a negative errno, and the memory the user's again
+ * @message: a message has arrived; @data is valid only during the call
+ * @expose: returns the memory for an offer of that length, or a negative errno that is passed to
+ *          the peer
+ * @exposed: that transfer has ended, with 0 or a negative errno, and the user owns the memory again
  */
 struct slnd_user {
 	void (*message)(u32 from, const void *data, u32 bytes);

@@ -194,9 +194,9 @@ static void slnd_hail_test(u64 id)
 }
 
 /*
- * Cancel a datagram. Afterwards it is gone or finished, unless it is being matched just now. In
- * that case the datagram thread will learn of it. Context: slnd.dgram_lock held. Return: whether it
- * is over.
+ * Cancel a datagram. Afterwards it has ended, unless it is being matched at this moment. In that
+ * case the datagram thread will learn of its end. Context: slnd.dgram_lock held. Return: true if it
+ * has ended.
  */
 static bool slnd_hail_cancel(struct slnd_conn *conn)
 {

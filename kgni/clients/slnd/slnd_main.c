@@ -51,13 +51,13 @@ static const struct slnd_user __rcu *slnd_user; /* gets new messages and offers 
 static const struct slnd_user *slnd_last_user;	/* gets completions */
 DEFINE_STATIC_SRCU(slnd_user_srcu);
 
-/** slnd_user_begin() - an operation begins whose end the user will be told. Context: any. */
+/** slnd_user_begin() - count an operation whose completion is reported later. Context: any. */
 void slnd_user_begin(void)
 {
 	atomic_inc(&slnd.user_ops);
 }
 
-/** slnd_user_end() - the user was told. Context: any. */
+/** slnd_user_end() - uncount an operation whose completion was reported. Context: any. */
 void slnd_user_end(void)
 {
 	if (atomic_dec_and_test(&slnd.user_ops))
