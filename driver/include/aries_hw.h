@@ -36,18 +36,15 @@ extern "C" {
 #define ARIES_DB_FMA 0x00u
 #define ARIES_DB_BTE 0x08u
 #define ARIES_DB_NULL 0x40u /* does nothing but trap: the lower bound in benchmarks */
-#define ARIES_DB_POLL 0x48u /* runs the polled doorbell of the descriptor area, unless it has run
-			     * already; any value */
+#define ARIES_DB_POLL 0x48u /* runs the polled doorbell, unless it has run already; any value */
 #define ARIES_DB_LAUNCH 0x80u /* one launch entry, 16 bytes; the store to the upper half issues it (N10) */
 
 /* ---- Layout of one descriptor's area in the descriptor BAR (memory) ---- */
 #define ARIES_DESC_STRIDE 0x2000u
 #define ARIES_DESC_FMA 0x0000u /* struct aries_fma_desc */
 #define ARIES_DESC_STATUS 0x0080u /* struct aries_fma_status, written by the NIC */
-#define ARIES_DESC_DONE 0x0088u /* uint32_t, written by the NIC: entries or parts that the last
-				 * batch has completed */
-#define ARIES_DESC_AWAKE 0x0090u /* uint32_t, written by the NIC: not 0 while it polls for
-				  * doorbells */
+#define ARIES_DESC_DONE 0x0088u /* uint32_t, written by the NIC: entries or parts done by a batch */
+#define ARIES_DESC_AWAKE 0x0090u /* uint32_t, written by the NIC: not 0 while it polls */
 #define ARIES_DESC_WINDOW 0x00a0u /* struct aries_fma_window */
 #define ARIES_DESC_POLL 0x0100u /* uint64_t: polled doorbell, see ARIES_DB_PHASE; alone in its cache line */
 #define ARIES_DESC_LINE 0x0800u /* put data for a doorbell */
@@ -146,8 +143,7 @@ enum aries_launch_kind {
 	ARIES_LAUNCH_PUT4 = 2, /* put the low 4 bytes; the others must be zero */
 	ARIES_LAUNCH_GET8 = 3, /* get 8 bytes */
 	ARIES_LAUNCH_GET4 = 4, /* get 4 bytes */
-	ARIES_LAUNCH_AMO = 5, /* atomic; a fetched value is stored at local_offset + 8 * index of
-			       * the entry in its doorbell */
+	ARIES_LAUNCH_AMO = 5, /* atomic; fetched value to local_offset + 8 * index of the entry */
 };
 
 #define ARIES_LAUNCH_BYTES 16u
@@ -240,11 +236,9 @@ enum aries_fma_op {
 	ARIES_FMA_AMO_OP = 3, /* atomic; LEN is that of the operands, 4 or 8 */
 	ARIES_FMA_PUT_SYNC = 4, /* as PUT_LINE, then the sync flag */
 	ARIES_FMA_CQWRITE = 5, /* write 48 bits of operand[0] to the CQ of the target's MDD */
-	ARIES_FMA_CLOSE = 6, /* end the transaction of window stores and silent batches, with
-			      * events for all of them */
+	ARIES_FMA_CLOSE = 6, /* end the transaction of window stores and silent batches */
 	ARIES_FMA_GET_FLAG = 7, /* as GET_OP, then store ARIES_FMA_FLAG after the data */
-	ARIES_FMA_AMO_FLAG = 8, /* as AMO_OP with a fetching command, then store ARIES_FMA_FLAG
-				 * after the result */
+	ARIES_FMA_AMO_FLAG = 8, /* fetching AMO_OP, then store ARIES_FMA_FLAG after the result */
 	ARIES_FMA_PUT_SCATTER = 9, /* put LEN (0 to 2048) bytes of the line through the scatter of the window */
 	ARIES_FMA_LAUNCH = 10, /* the LEN (1 to 128) launch entries in the line */
 	ARIES_FMA_LAUNCH_RING = 11, /* LEN (1 to 4096) launch entries of the ring */
@@ -293,8 +287,7 @@ enum aries_fma_op {
 
 #define ARIES_CEMODE_TWO_OP 0x01u /* two independent operands; AND, OR, XOR and sums only */
 #define ARIES_CEMODE_FPE_SHIFT 1
-#define ARIES_CEMODE_FPE_MASK 0x1eu /* exceptions that have occurred in computing the operands;
-				     * floating point only */
+#define ARIES_CEMODE_FPE_MASK 0x1eu /* exceptions raised in computing floating-point operands */
 
 #define ARIES_CE_FPE_INVALID 0x1u
 #define ARIES_CE_FPE_OVERFLOW 0x2u
@@ -314,8 +307,7 @@ struct aries_ce_result {
 ARIES_ASSERT(sizeof(struct aries_ce_result) == 24, "aries_ce_result size");
 
 #define ARIES_CER_DONE 0x0000000000000001ull
-#define ARIES_CER_PENDING 0x0000000000000004ull /* not done, and in progress in the NIC; the
-						 * other bits are private to the NIC */
+#define ARIES_CER_PENDING 0x0000000000000004ull /* in progress; other bits are private */
 #define ARIES_CER_STATUS_SHIFT 8
 #define ARIES_CER_STATUS_MASK 0x0000000000003f00ull /* ARIES_ST_*; 0: there is a result */
 #define ARIES_CER_FPE_SHIFT 16
@@ -407,8 +399,7 @@ enum aries_status {
 	ARIES_ST_ECC = 0x13, /* double-bit error in an entry of a memory that the operation needs */
 	ARIES_ST_NO_RECEIVE = 0x16, /* no receive is posted for the channel */
 	ARIES_ST_RECEIVE_LENGTH = 0x17, /* the message is longer than the receive */
-	ARIES_ST_CE_BUSY = 0x18, /* an earlier contribution of the child is pending: no event;
-				  * retry after its result */
+	ARIES_ST_CE_BUSY = 0x18, /* earlier contribution pending: no event; retry after its result */
 	ARIES_ST_CE_CHILD = 0x19, /* not a child of this collective engine */
 	ARIES_ST_CE_MISMATCH = 0x1a, /* contributions differ in command, mode or reduction id */
 	/* the same at the initiator: 0x20 | code */

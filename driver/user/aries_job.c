@@ -225,8 +225,7 @@ static int aries_res_of_job(u32 kind)
 	case ARIES_JOB_RES_FMA:
 	case ARIES_JOB_RES_RMDA:
 	case ARIES_JOB_RES_SFMA:
-	case KGNI_RES_DGRAM: /* these three are counted separately, see aries_res_account() and
-			      * aries_res_domain() */
+	case KGNI_RES_DGRAM: /* these three are counted separately */
 		return ARIES_RES_FMA;
 	case ARIES_JOB_RES_CE:
 		return ARIES_RES_CE;
@@ -246,8 +245,7 @@ static void aries_res_account(struct aries_dev *ad, const struct aries_domain *d
 	arg->reserved_units = 0;
 	arg->held = 0;
 	switch (arg->kind) {
-	case ARIES_JOB_RES_RMDA: /* without a limit of the domain: each FMA descriptor has a
-				  * queue */
+	case ARIES_JOB_RES_RMDA: /* by default a queue for each descriptor */
 		arg->total = dom->bte_limited ? dom->bte_limit : arg->total * ad->bte_queue;
 		break;
 	case ARIES_JOB_RES_IOMMU:

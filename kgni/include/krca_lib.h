@@ -99,8 +99,7 @@ typedef int32_t rs_event_code_t;
 
 enum {
 	ec_node_available = 0x101, /* the node has come up, perhaps again */
-	ec_node_unavailable = 0x102, /* it was shut down, its driver was unloaded, or its NIC was
-				      * reset */
+	ec_node_unavailable = 0x102, /* shut down, driver unloaded, or NIC reset */
 	ec_node_failed = 0x103, /* it died without shutting down */
 };
 

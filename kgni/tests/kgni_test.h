@@ -13,8 +13,7 @@
 #include "gni_pub.h"
 
 #define KT_COOKIE \
-	GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* like an LND, because the tags for users may be
-					        * used up */
+	GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* like an LND: tags of users may be used up */
 #define KT_BYTES (64 * PAGE_SIZE)
 #define KT_CREDITS 16
 #define KT_LARGEST 2048

@@ -459,8 +459,7 @@ struct kgni_ce_config {
 	__u64 reserved;
 };
 
-#define KGNI_CE_PARENT 0x1 /* there is a parent; otherwise this is the root, and parent_* are
-			    * zero */
+#define KGNI_CE_PARENT 0x1 /* there is a parent; otherwise this is the root and parent_* are 0 */
 #define KGNI_CE_CQ_ONERR 0x2 /* events for failures and exceptions only */
 
 /**

@@ -22,8 +22,7 @@
 #define IPOGIF_IDLE (120 * HZ) /* an unused connection is closed */
 #define IPOGIF_IDLE_LEAST HZ   /* the same if another connection needs its buffers */
 #define IPOGIF_PAUSE_MOST 5    /* attempts are 2^5 s apart at most */
-#define IPOGIF_HOLD_MS 60000   /* the MDD of memory that a lost peer may still write to is not
-			        * reused */
+#define IPOGIF_HOLD_MS 60000   /* a lost peer's MDD is not reused for so long */
 #define IPOGIF_PROBE_MS 250
 
 static_assert(IPOGIF_CONNS == 1 << IPOGIF_ID_SHIFT);

@@ -209,8 +209,7 @@ void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiat
 	else
 		peer->stamp = stamp;
 	if (peer->incarnation != incarnation)
-		memset(peer->greeted, 0, sizeof(peer->greeted)); /* the restarted peer counts
-								  * from the beginning */
+		memset(peer->greeted, 0, sizeof(peer->greeted)); /* it counts from 0 */
 	WRITE_ONCE(peer->incarnation, incarnation);
 	peer->pause = SLND_PAUSE;
 	conn->hello_due = true;

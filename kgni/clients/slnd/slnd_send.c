@@ -115,8 +115,7 @@ static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head,
 		conn->n_sent++;
 		return rc;
 	}
-	refcount_dec(&conn->refs); /* the connection is in a list of the caller, so this is not
-				    * the last reference */
+	refcount_dec(&conn->refs); /* never the last: the caller's list holds one */
 	slnd_sent_put(sent);
 	return rc;
 }
