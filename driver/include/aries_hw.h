@@ -399,7 +399,7 @@ enum aries_status {
 	ARIES_ST_ECC = 0x13, /* double-bit error in an entry of a memory that the operation needs */
 	ARIES_ST_NO_RECEIVE = 0x16, /* no receive is posted for the channel */
 	ARIES_ST_RECEIVE_LENGTH = 0x17, /* the message is longer than the receive */
-	ARIES_ST_CE_BUSY = 0x18, /* earlier contribution pending: no event; retry after its result */
+	ARIES_ST_CE_BUSY = 0x18, /* earlier contribution pending: no event; retry after result */
 	ARIES_ST_CE_CHILD = 0x19, /* not a child of this collective engine */
 	ARIES_ST_CE_MISMATCH = 0x1a, /* contributions differ in command, mode or reduction id */
 	/* the same at the initiator: 0x20 | code */
