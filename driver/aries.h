@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * aries.ko: what its parts are put together with.
+ * aries.ko: declarations for its top level.
  *
- * Folders, upper ones use lower ones and never the other way round (see Kbuild):
- *   .        module, PCI function, interrupts, errors, resets: who knows all the others
- *   view     what is to be seen in sysfs and debugfs
+ * Folders. Each uses only those below it in this list (see Kbuild):
+ *   .        module, PCI function, interrupts, errors, resets: the code that uses all others
+ *   view     files in sysfs and debugfs
  *   user     open files: ioctls, mappings, memory of processes, jobs
- *   client   clients in the kernel, as include/aries_kapi.h promises them
- *   dgram    datagrams, and the messages between the drivers of all nodes that they need
+ *   client   clients in the kernel: the interface of include/aries_kapi.h
+ *   dgram    datagrams, and the messages between drivers that they need
  *   obj      objects of the NIC, their domains and owners
  *   core     registers, numbers, invalidation
  */
@@ -20,7 +20,7 @@
 #include "aries_user.h"
 #include "aries_view.h"
 
-/* aries_dev.c: the device as the class knows it */
+/* aries_dev.c: the device in its class */
 int aries_dev_init(void);
 void aries_dev_exit(void);
 struct aries_dev *aries_dev_new(struct pci_dev *pdev);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The device as the class "gni" knows it: its number, and its structure from the first moment to
- * the last reference.
+ * The device in the class "gni": its number, and the lifetime of its structure.
  */
 #include <linux/fs.h>
 #include <linux/idr.h>
@@ -36,8 +35,8 @@ static void aries_dev_release(struct device *dev)
  * aries_dev_new() - allocate a device and give it a number
  * @pdev: the PCI function
  *
- * Context: may sleep. Return: the device, for aries_dev_drop(), or an error pointer:
- * -ENOMEM, -ENOSPC too many devices.
+ * Context: may sleep. Return: the device, to be passed to aries_dev_drop(), or an error pointer:
+ * -ENOMEM; -ENOSPC if there are too many devices.
  */
 struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 {
@@ -94,11 +93,11 @@ struct aries_dev *aries_dev_new(struct pci_dev *pdev)
 }
 
 /**
- * aries_dev_drop() - give the number of a device back, and the caller's reference
- * @ad: not in /dev, or not any more
+ * aries_dev_drop() - free the number of a device, and drop the caller's reference
+ * @ad: device that is not, or no longer, in /dev
  *
- * Files may still be open: they answer -ENODEV until they are closed, while the number is free for
- * the function that comes next. Context: may sleep.
+ * Files may still be open: they return -ENODEV until they are closed. The number may be used for
+ * another function meanwhile. Context: may sleep.
  */
 void aries_dev_drop(struct aries_dev *ad)
 {
@@ -106,7 +105,7 @@ void aries_dev_drop(struct aries_dev *ad)
 	put_device(&ad->dev);
 }
 
-/** aries_dev_init() - reserve the device numbers and make the class */
+/** aries_dev_init() - reserve the device numbers and register the class */
 int aries_dev_init(void)
 {
 	int rc = class_register(&aries_class);

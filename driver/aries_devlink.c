@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The NIC under devlink, the kernel's tool for what concerns a whole device: who it is, what it has
- * and how much of that is taken, the parameter that only a reset changes, a reset, and its health.
- * Documentation/driver-abi.md shows it from the outside.
+ * devlink support, the kernel's interface for whole devices: identification, resources and their
+ * usage, the parameter that takes effect at a reset, the reset itself, and health.
+ * Documentation/driver-abi.md describes it for users.
  */
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -13,21 +13,24 @@
 #include "aries.h"
 #include "aries_compat.h"
 
-/* The parameter's number: devlink's own come first. */
+/* The number of the parameter: the generic ones of devlink come first. */
 #define ARIES_PARAM_AMO_LAZY (DEVLINK_PARAM_GENERIC_ID_MAX + 1)
 
-/* What differs between the kernels that the driver builds for. */
+/* Differences between the kernels that the driver builds for. */
 #if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
 #define aries_devlink_name(req) devlink_info_driver_name_put(req, KBUILD_MODNAME)
 #else
-#define aries_devlink_name(req) 0 /* devlink knows it */
+#define aries_devlink_name(req) 0 /* set by devlink */
 #endif
 #if KERNEL_VERSION(6, 4, 0) > LINUX_VERSION_CODE
 #define aries_devlink_initial devlink_param_driverinit_value_get
 #else
 #define aries_devlink_initial devl_param_driverinit_value_get
 #endif
-/* Since then devlink holds the function's lock during a reload, and messages keep their errors. */
+/*
+ * Since 6.7 devlink holds the lock of the function during a reload, and an fmsg stores its first
+ * error.
+ */
 #if KERNEL_VERSION(6, 7, 0) > LINUX_VERSION_CODE
 #define ARIES_RELOAD_LOCKED false
 #define aries_fmsg(put) (put)
@@ -36,7 +39,7 @@
 #define aries_fmsg(put) ({ put; 0; })
 #endif
 
-/* Before 6.4 a driver says that it can be reloaded, later it has the functions or not. */
+/* Before 6.4 a driver has to declare that it supports reloads. Later the operations tell it. */
 static void aries_devlink_features(struct devlink *devlink)
 {
 #if KERNEL_VERSION(6, 4, 0) > LINUX_VERSION_CODE
@@ -57,14 +60,15 @@ static void aries_devlink_set_initial(struct devlink *devlink, bool lazy)
 #endif
 }
 
-/* A NIC that is not usable soon after it was put right is not reset again and again. */
+/* A NIC that fails again within this time after a recovery is not reset again. */
 #define ARIES_HEALTH_GRACE_MS 10000
 
 /**
- * struct aries_devlink - what hangs on the devlink instance
+ * struct aries_devlink - private data of the devlink instance
  * @ad: the device
  * @health: reporter "nic"
- * @report: tells @health that the NIC does not work; who finds out holds locks that recovery takes
+ * @report: tells @health that the NIC does not work; a work item, because the code that finds out
+ *          holds locks that the recovery takes
  */
 struct aries_devlink {
 	struct aries_dev *ad;
@@ -79,7 +83,7 @@ static struct aries_dev *aries_of_devlink(struct devlink *devlink)
 	return dl->ad;
 }
 
-/* ---- who it is ---- */
+/* ---- identification ---- */
 
 static int aries_devlink_info(struct devlink *devlink, struct devlink_info_req *req,
 			      struct netlink_ext_ack *extack)
@@ -109,8 +113,9 @@ static int aries_devlink_info(struct devlink *devlink, struct devlink_info_req *
 /* ---- reset ---- */
 
 /*
- * Who binds or unbinds the function waits for devlink: its lock must not be waited for from here.
- * Return: 0 when it is up again.
+ * Binding and unbinding the function wait for devlink with the lock of the function held. So this
+ * code must not wait for that lock.
+ * Return: 0 if the NIC is up again.
  */
 static int aries_devlink_reset(struct aries_dev *ad, bool locked, struct netlink_ext_ack *extack)
 {
@@ -127,7 +132,7 @@ static int aries_devlink_reset(struct aries_dev *ad, bool locked, struct netlink
 	return rc;
 }
 
-/* All is done in reload_up(), where the parameter has its new value. */
+/* Everything is done in reload_up(), where the parameter has its new value. */
 static int aries_devlink_reload_down(struct devlink *devlink, bool netns_change,
 				     enum devlink_reload_action action,
 				     enum devlink_reload_limit limit,
@@ -166,7 +171,7 @@ static const struct devlink_param aries_devlink_params[] = {
 			     BIT(DEVLINK_PARAM_CMODE_DRIVERINIT), NULL, NULL, NULL),
 };
 
-/* ---- what it has ---- */
+/* ---- resources ---- */
 
 static u64 aries_devlink_used(void *pool)
 {
@@ -212,17 +217,19 @@ static int aries_devlink_resources(struct devlink *devlink, struct aries_dev *ad
 	return rc;
 }
 
-/* ---- its health ---- */
+/* ---- health ---- */
 
 static const char aries_health_failed[] = "not usable after a reset";
 
-/* A report gives its cause; who asks for recovery by hand gives none. */
+/*
+ * @priv_ctx is the cause of a report, and NULL for a recovery that the administrator has requested.
+ */
 static int aries_health_recover(struct devlink_health_reporter *reporter, void *priv_ctx,
 				struct netlink_ext_ack *extack)
 {
 	struct aries_devlink *dl = devlink_health_reporter_priv(reporter);
 
-	/* a reset that has just failed is left to the administrator, who may know why */
+	/* do not repeat a reset that has just failed: leave it to the administrator */
 	if (priv_ctx == aries_health_failed)
 		return -EIO;
 	return aries_devlink_reset(dl->ad, false, extack);
@@ -268,7 +275,10 @@ static const struct {
 } aries_health_counters[] = { ARIES_COUNTERS(ARIES_HEALTH_COUNTER) };
 static_assert(ARRAY_SIZE(aries_health_counters) == ARIES_CNT_COUNT);
 
-/* As it was when it was found not to work: with its counters, if they still answer. */
+/*
+ * Dump the state of the NIC when it was found not to work, with its counters if they can still be
+ * read.
+ */
 static int aries_health_dump(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
 			     void *priv_ctx, struct netlink_ext_ack *extack)
 {
@@ -319,7 +329,7 @@ static void aries_health_report(struct work_struct *work)
 }
 
 /**
- * aries_devlink_failed() - the NIC is not usable after a reset: tell its reporter
+ * aries_devlink_failed() - report that the NIC is not usable after a reset
  * @ad: the device
  *
  * Context: any.
@@ -335,7 +345,7 @@ void aries_devlink_failed(struct aries_dev *ad)
 }
 
 /**
- * aries_devlink_up() - the NIC works after a reset, whoever has made it
+ * aries_devlink_up() - report that the NIC works after a reset of any origin
  * @ad: the device
  *
  * Context: may sleep; the function is locked.
@@ -353,10 +363,10 @@ void aries_devlink_up(struct aries_dev *ad)
 /* ---- begin and end ---- */
 
 /**
- * aries_devlink_add() - show the device to devlink
- * @ad: the device, up
+ * aries_devlink_add() - register the device with devlink
+ * @ad: the device, which is up
  *
- * Context: may sleep; the function is locked. Return: 0 or what devlink says.
+ * Context: may sleep; the function is locked. Return: 0 or the error of devlink.
  */
 int aries_devlink_add(struct aries_dev *ad)
 {

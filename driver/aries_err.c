@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Error events: taken from the NIC's queue, counted, traced, given to subscribers, and
+ * Error events are taken from the NIC's queue, counted, traced, delivered to subscribers, and
  * logged at a limited rate.
  */
 #include <linux/delay.h>
@@ -11,7 +11,10 @@
 #include "aries_compat.h"
 #include "aries_trace.h"
 
-/* Events after which others get the CPU for a moment: interrupt threads come before them. */
+/*
+ * After this many events the thread sleeps for a moment. Interrupt threads run at real-time
+ * priority, so other threads would get no CPU time.
+ */
 #define ARIES_ERR_BATCH 64
 
 static void aries_err_one(struct aries_dev *ad, u64 event)
@@ -50,10 +53,10 @@ static void aries_err_one(struct aries_dev *ad, u64 event)
  * aries_err_drain() - take all error events from the NIC's queue
  * @ad: the device
  *
- * Who causes errors faster than they can be told keeps this thread busy, and nobody else: the NIC
- * counts events that find no room.
+ * A process that causes errors faster than they can be delivered keeps only this thread busy.
+ * Events that do not fit into the queue are counted by the NIC.
  *
- * Context: sleeps; called from the thread of vector 0. Ends when the NIC is disabled.
+ * Context: sleeps; called from the thread of vector 0. Returns when the NIC is disabled.
  */
 void aries_err_drain(struct aries_dev *ad)
 {

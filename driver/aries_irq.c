@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Interrupts: vector 0 tells of error events, finished DMA tests, timers, nodes and quiesces, the
- * others of completion queues that were armed. With one vector only, it serves everything.
+ * Interrupts. Vector 0 signals error events, finished DMA tests, timers, events of nodes, and
+ * quiesces. The other vectors signal completion queues that were armed. If there is only one vector
+ * it serves everything.
  */
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
@@ -10,7 +11,7 @@
 
 #include "aries.h"
 
-/* The kernel's own queue is the channel's. */
+/* Queue 0 belongs to the channel between the drivers. */
 static void aries_irq_queue(struct aries_dev *ad, unsigned int nr)
 {
 	if (nr)
@@ -20,9 +21,9 @@ static void aries_irq_queue(struct aries_dev *ad, unsigned int nr)
 }
 
 /*
- * Any vector's handler may find any queue's bit: reading and clearing are one step under
- * irq_lock, so a bit that was set again is never cleared by a handler that read it earlier. Who
- * waits for the queues is called without it: handlers of different queues run side by side.
+ * Any vector's handler may find the bit of any queue. Reading and clearing is one step under
+ * irq_lock, so that a bit that was set again is not cleared by a handler that has read it earlier.
+ * The handlers of queues are called without the lock and may run in parallel.
  */
 static bool aries_irq_queues(struct aries_dev *ad)
 {
@@ -101,7 +102,7 @@ static int aries_irq_request(struct aries_dev *ad, unsigned int nr)
 	return request_irq(irq, aries_irq_cq, 0, vec->name, vec);
 }
 
-/* CPU that vector @nr is best taken on, near the device; the n-th of them for queue vector n. */
+/* Return: the best CPU for vector @nr: the n-th one near the device for queue vector n. */
 static const struct cpumask *aries_irq_mask(struct aries_dev *ad, unsigned int nr)
 {
 	return cpumask_of(cpumask_local_spread(nr - 1, dev_to_node(&ad->pdev->dev)));
@@ -119,11 +120,12 @@ static void aries_irq_free(struct aries_dev *ad, unsigned int count)
 }
 
 /**
- * aries_irq_init() - allocate and request the vectors: one for errors, one a CPU for queues
+ * aries_irq_init() - allocate and request the vectors: one for errors, one per CPU for queues
  * @ad: the device
  *
- * The vectors are not managed by the kernel: those go away with their CPU, while a queue keeps the
- * vector that it was made with, and its waiter may be on any CPU. These move to another.
+ * The affinity of the vectors is not managed by the kernel. A managed vector is shut down with its
+ * CPU, but a queue keeps the vector that it was created with, and its waiter may be on any CPU. An
+ * unmanaged vector moves to another CPU.
  *
  * Context: may sleep. Return: 0 or a negative errno.
  */

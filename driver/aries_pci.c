@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The PCI function: probe and remove, function reset, error recovery, surprise removal, sleep.
+ * The PCI function: probe and remove, function reset, error recovery, surprise removal, suspend.
  */
 #include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
@@ -30,7 +30,7 @@ static int aries_pci_map(struct aries_dev *ad)
 	ad->regs = pci_iomap(pdev, ARIES_BAR_REGS, ARIES_BAR_REGS_SIZE);
 	if (!ad->regs)
 		return -ENOMEM;
-	/* the same memory type as the processes' mappings */
+	/* use the same memory type as the mappings of processes */
 	ad->desc = pci_iomap_wc(pdev, ARIES_BAR_DESC, ARIES_BAR_DESC_SIZE);
 	if (!ad->desc) {
 		pci_iounmap(pdev, ad->regs);
@@ -61,7 +61,9 @@ static int aries_pci_enable(struct aries_dev *ad)
 	rc = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(ARIES_DMA_BITS));
 	if (rc)
 		goto err_regions;
-	/* processes and peers poll on memory: nobody could do cache maintenance for them */
+	/*
+	 * processes poll memory that the NIC writes, and nothing could maintain the caches for them
+	 */
 	if (!dev_is_dma_coherent(&pdev->dev)) {
 		dev_err(&pdev->dev, "DMA is not cache coherent here\n");
 		rc = -EOPNOTSUPP;
@@ -94,7 +96,7 @@ static int aries_pools_init(struct aries_dev *ad)
 	int rc = aries_pool_init(&ad->owners, 1, ARIES_OWNERS);
 
 	if (!rc)
-		rc = aries_pool_init(&ad->fmads, 1, ad->nfma); /* 0 is the kernel's */
+		rc = aries_pool_init(&ad->fmads, 1, ad->nfma); /* 0 belongs to the kernel */
 	if (!rc)
 		rc = aries_pool_init(&ad->mdds, 1, ad->nmdd);
 	if (!rc)
@@ -111,7 +113,7 @@ static int aries_pools_init(struct aries_dev *ad)
 	return ad->cq_table ? aries_ntt_init(ad) : -ENOMEM;
 }
 
-/* Brings the NIC from whatever state it is in to "up"; at probe and after a reset. */
+/* Bring the NIC up from any state, at probe and after a reset. */
 static int aries_pci_start(struct aries_dev *ad)
 {
 	u32 status;
@@ -185,7 +187,7 @@ static int aries_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	pci_save_state(pdev);
 	ad->config = pci_store_saved_state(pdev);
 	aries_debugfs_add(ad);
-	/* without it the NIC would not come back from a bus reset */
+	/* without the saved state the NIC could not be restored after a bus reset */
 	rc = ad->config ? aries_devlink_add(ad) : -ENOMEM;
 	if (rc)
 		goto err_stop;
@@ -219,13 +221,15 @@ err_dev:
 }
 
 /*
- * Takes everything from everybody. A NIC that answers lets go of one thing after the other; memory
- * of one that does not is given back only after all memory was taken from it.
+ * Revoke everything from all owners. A NIC that answers releases one object after the other. If it
+ * does not answer, memory may be freed only after the NIC has lost access to all memory.
  */
 static void aries_pci_stop(struct aries_dev *ad, enum aries_state state, bool answers)
 {
 	if (!answers) {
-		/* who waits for the NIC gives up, and with it what the next lines wait for */
+		/*
+		 * threads that wait for the NIC give up now; the next lines wait for these threads
+		 */
 		WRITE_ONCE(ad->hw_ok, false);
 		aries_quiet_begin(ad);
 	}
@@ -239,8 +243,8 @@ static void aries_pci_stop(struct aries_dev *ad, enum aries_state state, bool an
 }
 
 /*
- * A bus reset takes the addresses of the BARs, too. Error recovery that fails does not bring them
- * back, and whoever resets the function next saves and restores what is left.
+ * A bus reset also clears the addresses of the BARs. A failed error recovery does not restore them,
+ * and the next reset of the function would save and restore the cleared addresses.
  */
 static void aries_pci_restore(struct aries_dev *ad)
 {
@@ -248,7 +252,7 @@ static void aries_pci_restore(struct aries_dev *ad)
 		return;
 	pci_load_saved_state(ad->pdev, ad->config);
 	pci_restore_state(ad->pdev);
-	/* whoever has restored the last one has used it up */
+	/* pci_restore_state() consumes the saved state, so save it again */
 	pci_save_state(ad->pdev);
 	pci_clear_master(ad->pdev); /* until aries_quiet_end() */
 }
@@ -259,7 +263,7 @@ static void aries_pci_remove(struct pci_dev *pdev)
 
 	aries_devlink_del(ad);
 	aries_client_del(ad);
-	/* for whoever binds the function next */
+	/* so that the function can be bound again */
 	if (READ_ONCE(ad->state) == ARIES_STATE_RESET)
 		aries_pci_restore(ad);
 	aries_pci_stop(ad, ARIES_STATE_GONE, aries_hw_alive(ad));
@@ -290,7 +294,7 @@ static void aries_reset_prepare(struct pci_dev *pdev)
 	aries_pci_stop(ad, ARIES_STATE_RESET, aries_hw_alive(ad));
 }
 
-/* Registers answer again; everything in the NIC is lost. */
+/* The registers answer again, but all state in the NIC is lost. */
 static int aries_restart(struct aries_dev *ad)
 {
 	int rc;
@@ -319,14 +323,17 @@ static void aries_reset_done(struct pci_dev *pdev)
 }
 
 /*
- * The function stays enabled for the kernel: a bus reset and pci_restore_state() bring it back as
- * it was, and removal disables it whether it came back or not.
+ * The function is not disabled here: a bus reset and pci_restore_state() restore it, and removal
+ * disables it whether it was restored or not.
  */
 static pci_ers_result_t aries_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
-	/* an internal error leaves the bus as it was; registers that do not answer are all ones */
+	/*
+	 * an internal error does not affect the bus, so the registers can be read; if not, they
+	 * read as all ones
+	 */
 	if (state != pci_channel_io_perm_failure && aries_ras_capture(ad) &&
 	    state == pci_channel_io_normal) {
 		aries_pci_stop(ad, ARIES_STATE_RESET, true);
@@ -355,7 +362,9 @@ static pci_ers_result_t aries_slot_reset(struct pci_dev *pdev)
 {
 	struct aries_dev *ad = pci_get_drvdata(pdev);
 
-	/* came here without error_detected(frozen): the reset took everything from everybody */
+	/*
+	 * without error_detected(frozen) nothing was revoked yet, but the reset has cleared the NIC
+	 */
 	if (READ_ONCE(ad->state) == ARIES_STATE_UP)
 		aries_pci_stop(ad, ARIES_STATE_RESET, false);
 	return aries_restart(ad) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
@@ -378,8 +387,8 @@ static const struct pci_error_handlers aries_err_handlers = {
 };
 
 /*
- * For whatever sleep: the NIC forgets everything, or a part of it, or the kernel is another one
- * afterwards. It is stopped before, and begins anew as after a reset.
+ * For all kinds of system sleep. The NIC may lose its state or a part of it, and after hibernation
+ * another kernel has used it. So it is stopped before, and restarted as after a reset.
  */
 static int aries_pm_suspend(struct device *dev)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Quiesces: times in which no NIC of the network injects requests. The NIC tells that one has begun
- * and how much of it is left; clients in the kernel are told of both ends.
+ * Quiesces: periods in which no NIC of the network injects requests. The NIC reports when one
+ * begins and how long it will last. Clients in the kernel are told when it begins and when it ends.
  */
 #include <linux/math64.h>
 #include <linux/sysfs.h>
@@ -11,7 +11,7 @@
 #include "aries_client.h"
 #include "aries_compat.h"
 
-/* Modelled time may leap to the end of a quiesce: the NIC is asked again at least so often. */
+/* Simulated time may jump to the end of a quiesce, so the NIC is polled at least this often. */
 #define ARIES_QSC_POLL_MS 10
 
 static void aries_qsc_set(struct aries_dev *ad, bool quiet)
@@ -22,7 +22,9 @@ static void aries_qsc_set(struct aries_dev *ad, bool quiet)
 	sysfs_notify(&ad->dev.kobj, NULL, "quiesced");
 }
 
-/* A quiesce that was over before anybody looked is told, too: its begin, and its end at once. */
+/*
+ * A quiesce that ended before it was noticed is reported, too: first its begin, and then its end.
+ */
 static void aries_qsc_look(struct aries_dev *ad)
 {
 	u32 count = aries_rd32(ad, ARIES_QSC_COUNT);
@@ -60,7 +62,7 @@ static void aries_qsc_work(struct work_struct *work)
 }
 
 /**
- * aries_qsc_init() - before anything else of this file
+ * aries_qsc_init() - initialise the state of this file
  * @ad: the device
  */
 void aries_qsc_init(struct aries_dev *ad)
@@ -70,10 +72,11 @@ void aries_qsc_init(struct aries_dev *ad)
 }
 
 /**
- * aries_qsc_drain() - look whether a quiesce has begun
+ * aries_qsc_drain() - check whether a quiesce has begun
  * @ad: the device
  *
- * It is acknowledged before it is looked at: one that begins meanwhile says so again.
+ * The event is acknowledged before it is handled, so a quiesce that begins meanwhile raises it
+ * again.
  *
  * Context: sleeps; called from the thread of vector 0.
  */
@@ -90,7 +93,7 @@ void aries_qsc_drain(struct aries_dev *ad)
 }
 
 /**
- * aries_qsc_start() - be told from now on; one that is under way has begun for us
+ * aries_qsc_start() - enable reports of quiesces; one that is in progress is reported as begun
  * @ad: the device, which is enabled
  *
  * Context: sleeps.
@@ -108,7 +111,7 @@ void aries_qsc_start(struct aries_dev *ad)
 }
 
 /**
- * aries_qsc_stop() - no longer: the NIC is about to be left, or reset
+ * aries_qsc_stop() - disable reports of quiesces before the NIC is released or reset
  * @ad: the device
  *
  * Context: sleeps.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * ECC of the NIC's memories: what becomes of errors that it finds. One wrong bit is put right by
- * the NIC, which tells of several at once. An entry with two is refused until it is written anew:
- * the driver has that done where the NIC's registers hold what was written; others end with whoever
- * owns the entry, or are written by what comes next. Too many errors, or errors of a memory that
- * the administrator trusts no more, stop the NIC, which says so on PCI Express: error recovery
- * resets it (aries_pci.c).
+ * Handling of ECC errors in the NIC's memories. Single-bit errors are corrected by the NIC, which
+ * reports several at once. An entry with a double-bit error is refused until it is rewritten. The
+ * driver has it rewritten if the NIC's registers still hold its contents. Other entries disappear
+ * with their owner, or are overwritten by the next operation. Too many errors stop the NIC, and so
+ * do double-bit errors in a memory that the administrator has selected. The NIC then signals an
+ * error on PCI Express, and error recovery resets it (aries_pci.c).
  */
 #include "aries.h"
 #include "aries_client.h"
 #include "aries_compat.h"
 
-/* One event for so many errors of one bit in a memory. */
+/* One event for this many single-bit errors in a memory. */
 #define ARIES_RAS_EVENT_AT 8
 
 static const u32 aries_ras_rewritten = BIT(ARIES_RAS_NTT) | BIT(ARIES_RAS_CQ) |
@@ -20,7 +20,7 @@ static const u32 aries_ras_rewritten = BIT(ARIES_RAS_NTT) | BIT(ARIES_RAS_CQ) |
 				       BIT(ARIES_RAS_RMT);
 
 /**
- * aries_ras_start() - ask the NIC to tell of errors
+ * aries_ras_start() - enable error reports of the NIC
  * @ad: the device, reset and not yet enabled
  */
 void aries_ras_start(struct aries_dev *ad)
@@ -34,10 +34,10 @@ void aries_ras_start(struct aries_dev *ad)
 }
 
 /**
- * aries_ras_capture() - log what has stopped the NIC
+ * aries_ras_capture() - log the errors that have stopped the NIC
  * @ad: the device, whose registers may not answer
  *
- * Context: sleeps. Return: whether something has: only a reset makes the NIC serve again.
+ * Context: sleeps. Return: whether errors have stopped the NIC, so that only a reset helps.
  */
 bool aries_ras_capture(struct aries_dev *ad)
 {
@@ -86,10 +86,10 @@ static void aries_ras_log(struct aries_dev *ad, const struct kgni_err_event *eve
 /**
  * aries_ras_event() - handle an error event of a memory
  * @ad: the device
- * @event: with a code of ARIES_RAS_SINGLE and up
+ * @event: event with a code of ARIES_RAS_SINGLE or above
  *
  * The first error that the NIC has captured is logged and cleared, unless it has stopped the NIC:
- * then it is for error recovery to see. Context: sleeps.
+ * then it is left for error recovery. Context: sleeps.
  */
 void aries_ras_event(struct aries_dev *ad, const struct kgni_err_event *event)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* A NIC that is reset, removed or switched off is taken from all who use it. */
+/* A NIC that is reset, removed or switched off is revoked from all its users. */
 #include "aries.h"
 #include "aries_trace.h"
 
 /**
- * aries_revoke() - take everything from every owner
+ * aries_revoke() - revoke all objects of all owners
  * @ad: the device
  * @state: the device's state from now on
  *
- * Mappings lead nowhere: they read as ones; sleepers wake up; memory is unpinned. Owners stay
- * what they are and get -EIO or -ENODEV. Those that come meanwhile are not touched.
+ * Mappings are redirected and read as ones. Sleepers wake up. Memory is unpinned. Owners continue
+ * to exist, and get -EIO or -ENODEV. Owners that are created meanwhile are not touched.
  *
- * Context: sleeps. When it returns nobody is attached, and nobody is about to end an attachment.
+ * Context: sleeps. When it returns no owner is attached, and none is in the middle of detaching.
  */
 void aries_revoke(struct aries_dev *ad, enum aries_state state)
 {
@@ -24,7 +24,7 @@ void aries_revoke(struct aries_dev *ad, enum aries_state state)
 	WRITE_ONCE(ad->state, state);
 	trace_aries_reset(ad->id, state, READ_ONCE(ad->hw_ok));
 	last = ad->owner_id;
-	/* from here on nobody begins anything; who asks is told so and does not wait */
+	/* from here on no operation begins: callers see the new state and do not wait */
 	downgrade_write(&ad->state_sem);
 	aries_client_tell(ad, state == ARIES_STATE_GONE ? ARIES_EVENT_GONE : ARIES_EVENT_RESET);
 	while ((own = aries_owner_next(ad, own))) {
@@ -37,7 +37,7 @@ void aries_revoke(struct aries_dev *ad, enum aries_state state)
 	aries_kept_release(ad, &gone);
 	up_read(&ad->state_sem);
 	aries_clock_wake(ad);
-	/* files that were being closed meanwhile have given everything back after this */
+	/* wait for files that are being closed to release everything */
 	down_write(&ad->state_sem);
 	up_write(&ad->state_sem);
 }

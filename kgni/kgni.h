@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * What the handles of kGNI point at, and what its files call of each other.
+ * What the handles of kGNI point to, and the functions that its files share.
  *
- * Locks, in the order in which they nest; all of them are taken with interrupts off, because the
- * data path may be entered from any context:
+ * Locks, in the order in which they nest. All of them are taken with interrupts disabled, because
+ * the data path may be entered from any context:
  *
- *   gni_ep.lock    one connection: mailboxes, messages that are tried again
+ *   gni_ep.lock    one connection: mailboxes, retransmitted messages
  *   gni_cq.lock    one queue: its reader, its requests
  *   a port's lock  in aries.ko: one descriptor of the NIC
  *
- * Nothing that belongs to a whole NIC handle is locked there. gni_nic.mutex is for what may sleep.
+ * The data path takes no lock of a whole NIC handle. gni_nic.mutex is for operations that may
+ * sleep.
  */
 #ifndef KGNI_H
 #define KGNI_H
@@ -37,7 +38,7 @@
 #define KGNI_EP_MAGIC 0x3070656bu
 #define KGNI_ERR_MAGIC 0x7272656bu
 
-/* Descriptors of a NIC handle at most. */
+/* Largest number of FMA descriptors of a NIC handle. */
 #define KGNI_PORTS 8u
 
 #define KGNI_OFFSET_MASK ((1ull << 40) - 1)
@@ -48,7 +49,7 @@ struct kgni_smsg;
  * struct gni_cdm - a communication domain
  * @magic: KGNI_CDM_MAGIC; another value once it is destroyed
  * @inst_id: instance
- * @cookie: of the protection domain
+ * @cookie: cookie of the protection domain
  * @modes: GNI_CDM_MODE_*
  * @ptag: protection tag
  * @mutex: protects @nics
@@ -69,30 +70,30 @@ struct gni_cdm {
  * @magic: KGNI_NIC_MAGIC; another value once its domain is destroyed
  * @inst_id: instance
  * @modes: GNI_CDM_MODE_*
- * @address: of this node
+ * @address: address of this node
  * @device_id: number of the NIC
- * @gone: the NIC was reset or removed; handles stay valid, and what they are used for is refused
+ * @gone: the NIC was reset or removed; handles stay valid, but all operations are refused
  * @smsg_delivery: GNI_DLVMODE_* of short messages
- * @smsg_retransmissions: attempts for a message that fails
- * @later_bit: ARIES_DB_LATER if the NIC knows it, else 0
+ * @smsg_retransmissions: number of retransmissions of a message that fails
+ * @later_bit: ARIES_DB_LATER if the NIC supports it, else 0
  * @stats: counters, by gni_statistic_t
  * @cdm: domain
- * @own: what the NIC's driver knows it as
- * @port: descriptors; what is over at once goes through one of the first @bells, by processor, and
- *        block transfers through one of the others, by endpoint
- * @ports: how many
- * @bells: of them, for what is over at once
- * @turn: endpoints made so far
- * @mutex: for what may sleep: queues, registrations
+ * @own: the owner that stands for this handle in the NIC's driver
+ * @port: FMA descriptors; operations that complete at once use one of the first @bells, chosen by
+ *        processor, and block transfers use one of the others, chosen by endpoint
+ * @ports: number of descriptors
+ * @bells: how many of them are for operations that complete at once
+ * @turn: endpoints created so far
+ * @mutex: for operations that may sleep: queues, registrations
  * @lock: protects the lists below
  * @eps: endpoints
  * @cqs: queues
  * @mems: registrations
- * @later: those whose end was left to @later_work
- * @later_work: ends them
+ * @later: registrations whose deregistration was left to @later_work
+ * @later_work: deregisters them
  * @errs: subscriptions to errors
- * @quiet: its job is suspended: what is posted has to wait
- * @quiet_end: the client's function that is told when that ends
+ * @quiet: its job is suspended: posts have to wait
+ * @quiet_end: function of the client that is called when that ends
  * @node: in gni_cdm.nics
  * @dev_node: in the list of the device
  */
@@ -130,20 +131,20 @@ struct gni_nic {
 /**
  * struct gni_cq - a queue
  * @magic: KGNI_CQ_MAGIC; another value once it is destroyed
- * @number: the NIC's
+ * @number: number of the queue in the NIC
  * @nic: NIC handle
  * @hw: the queue in aries.ko
- * @handler: the client's, NULL if it polls
- * @data: for it
+ * @handler: handler of the client, NULL if it polls
+ * @data: argument for @handler
  * @lock: all below
- * @requests: what is under way
- * @room: events that posts may still ask for
- * @endpoints: that name it as their source queue
- * @registrations: that name it for remote events
- * @kept: oldest request whose event kGNI tells, 0 if there is none
- * @kept_last: and the last one
- * @gone: the NIC is; whatever was under way has ended
- * @kick: calls the handler for events that kGNI tells
+ * @requests: outstanding posts and messages
+ * @room: number of events that posts may still ask for
+ * @endpoints: number of endpoints that use it as their source queue
+ * @registrations: number of registrations that use it for remote events
+ * @kept: oldest request whose event kGNI delivers itself, 0 if there is none
+ * @kept_last: the newest such request
+ * @gone: the NIC is gone; everything outstanding has ended
+ * @kick: calls the handler for events that kGNI delivers itself
  * @node: in gni_nic.cqs
  */
 struct gni_cq {
@@ -168,27 +169,27 @@ struct gni_cq {
 /**
  * struct gni_ep - an endpoint
  * @magic: KGNI_EP_MAGIC; another value once it is destroyed
- * @ref: one of the handle, one of each request and of a datagram that is not reaped
+ * @ref: one for the handle, one for each request, and one for a datagram that is not reaped
  * @nic: NIC handle
  * @cq: source queue, may be NULL
  * @port: descriptor for block transfers
  * @lock: all below
- * @remote_address: node
- * @remote_id: instance there
+ * @remote_address: node of the peer
+ * @remote_id: instance of the peer on that node
  * @local_event: data of events in the source queue
  * @remote_event: data of events in the target's queue
- * @bound: to a peer
- * @own_event_data: set by the client, not derived from the binding
+ * @bound: the endpoint is bound to a peer
+ * @own_event_data: the client has set the event data, they are not derived from the binding
  * @smsg: connection, NULL without mailboxes
- * @smsg_begun: messages that were ever put, which is the number of the last one
- * @smsg_decided: of these, up to which number their senders have seen the status of the put
- * @smsg_first: the number of the last one before this connection
- * @smsg_asked: somebody has read the event of one that was not decided yet
- * @smsg_late: a message of this connection was lost for good when others were sent behind it
- * @smsg_lost: messages of this connection that have left, were lost, and wait for another attempt
- * @smsg_mending: these, and those of them that have left again
- * @timer: of a message that is tried again; holds a reference while it runs
- * @dgram: what is known of its datagram
+ * @smsg_begun: number of messages ever put, which is also the number of the last one
+ * @smsg_decided: number of the last message whose sender has seen the status of the put
+ * @smsg_first: number of the last message before this connection
+ * @smsg_asked: the event of a message was read that was not decided yet
+ * @smsg_late: a message of this connection was lost for good, and others were sent after it
+ * @smsg_lost: messages of this connection that were lost in flight and wait for another attempt
+ * @smsg_mending: number of these, including those that are in flight again
+ * @timer: timer for retransmissions; holds a reference while it is pending
+ * @dgram: state of its datagram
  * @node: in gni_nic.eps
  */
 struct gni_ep {
@@ -207,7 +208,7 @@ struct gni_ep {
 	struct kgni_smsg *smsg;
 	u32 smsg_begun;
 	u32 smsg_decided; /* written with gni_ep.lock held, read without */
-	/* gni_cq.lock for these */
+	/* the following are protected by gni_cq.lock */
 	u32 smsg_first;
 	bool smsg_asked;
 	bool smsg_late;
@@ -221,12 +222,12 @@ struct gni_ep {
 		bool posted;
 		bool by_id;
 		bool wildcard;
-		bool cancelled; /* when the NIC was gone */
+		bool cancelled; /* it was cancelled after the NIC was gone */
 	} dgram;
 	struct list_head node;
 };
 
-/** kgni_count() - something has happened once more. Context: any. */
+/** kgni_count() - increment a counter. Context: any. */
 static inline void kgni_count(struct gni_nic *nic, gni_statistic_t what)
 {
 	atomic_inc(&nic->stats[what]);

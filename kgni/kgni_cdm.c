@@ -10,10 +10,10 @@
 #include "kgni_handle.h"
 #include "kgni_mem.h"
 
-/* GNI_CDM_MODE_* bits that have a meaning */
+/* all GNI_CDM_MODE_* bits that are defined */
 #define KGNI_CDM_MODES 0x003fd3ffu
 
-/* gni_cdm_create() - make a domain, see gni_pub.h. Context: sleeps. */
+/* gni_cdm_create() - create a domain, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_cdm_create(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uint32_t modes,
 			    gni_cdm_handle_t *cdm_hndl)
 {
@@ -33,7 +33,10 @@ gni_return_t gni_cdm_create(uint32_t inst_id, uint8_t ptag, uint32_t cookie, uin
 	mutex_init(&cdm->mutex);
 	INIT_LIST_HEAD(&cdm->nics);
 	cdm->magic = KGNI_CDM_MAGIC;
-	/* a client that goes and leaves it behind keeps us: aries.ko still calls what is in here */
+	/*
+	 * Hold this module while the domain exists: if a client is unloaded without destroying it,
+	 * aries.ko still calls into this module.
+	 */
 	__module_get(THIS_MODULE);
 	*cdm_hndl = cdm;
 	return GNI_RC_SUCCESS;
@@ -103,7 +106,7 @@ gni_return_t gni_cdm_attach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint3
 }
 EXPORT_SYMBOL_GPL(gni_cdm_attach);
 
-/* Ends whatever the client has left behind. */
+/* Release everything that the client has not released itself. */
 static void kgni_nic_close(struct gni_nic *nic)
 {
 	struct gni_ep *ep, *next_ep;
@@ -123,7 +126,7 @@ static void kgni_nic_close(struct gni_nic *nic)
 	kfree(nic);
 }
 
-/* gni_cdm_destroy() - end a domain and its attachments, see gni_pub.h. Context: sleeps. */
+/* gni_cdm_destroy() - destroy a domain and its attachments, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl)
 {
 	struct gni_nic *nic, *next;

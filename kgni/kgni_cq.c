@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Completion queues: their life, and reading them. */
+/* Completion queues: creating, destroying and reading them. */
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -10,7 +10,7 @@
 #include "kgni_handle.h"
 #include "kgni_mem.h"
 
-/* From an interrupt: of the NIC, or for events that kGNI tells. */
+/* Call the handler from an interrupt, for events of the NIC or of kGNI itself. */
 static void kgni_cq_notify(void *data)
 {
 	struct gni_cq *cq = data;
@@ -32,7 +32,7 @@ u64 kgni_cq_poll(struct gni_cq *cq)
 }
 
 /**
- * kgni_cq_use() - an endpoint begins to name a queue as its source queue
+ * kgni_cq_use() - an endpoint begins to use a queue as its source queue
  * @cq: queue
  *
  * Context: any. Return: false if the queue is for remote events.
@@ -50,7 +50,7 @@ bool kgni_cq_use(struct gni_cq *cq)
 	return ok;
 }
 
-/** kgni_cq_unuse() - an endpoint no longer names a queue. Context: any. */
+/** kgni_cq_unuse() - an endpoint no longer uses a queue. Context: any. */
 void kgni_cq_unuse(struct gni_cq *cq)
 {
 	unsigned long flags;
@@ -61,10 +61,10 @@ void kgni_cq_unuse(struct gni_cq *cq)
 }
 
 /**
- * kgni_cq_register() - a registration begins to name a queue for remote events
+ * kgni_cq_register() - a registration begins to use a queue for remote events
  * @cq: queue
  *
- * Context: any. Return: false if the queue is for events of what starts here.
+ * Context: any. Return: false if the queue is for local events.
  */
 bool kgni_cq_register(struct gni_cq *cq)
 {
@@ -79,7 +79,7 @@ bool kgni_cq_register(struct gni_cq *cq)
 	return ok;
 }
 
-/** kgni_cq_unregister() - a registration no longer names a queue. Context: any. */
+/** kgni_cq_unregister() - a registration no longer uses a queue. Context: any. */
 void kgni_cq_unregister(struct gni_cq *cq)
 {
 	unsigned long flags;
@@ -102,12 +102,12 @@ static gni_return_t kgni_cq_open(struct gni_cq *cq, u32 entries, u32 delay)
 	if (IS_ERR(cq->hw))
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, -PTR_ERR(cq->hw), entries);
 	cq->number = aries_queue_nr(cq->hw);
-	/* one slot is for the mark of an overrun */
+	/* one entry is reserved for the overrun marker */
 	cq->room = aries_queue_entries(cq->hw) - 1;
 	return GNI_RC_SUCCESS;
 }
 
-/* gni_cq_create() - make a queue, see gni_pub.h. Context: sleeps. */
+/* gni_cq_create() - create a queue, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint32_t delay_index,
 			   gni_cq_event_hndlr_f *event_handler, uint64_t usr_event_data,
 			   gni_cq_handle_t *cq_hndl)
@@ -135,7 +135,10 @@ gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint
 		return rc;
 	}
 	spin_lock_irqsave(&nic_hndl->lock, flags);
-	/* from here on it is told when the NIC goes; before that nobody has told it */
+	/*
+	 * once in the list the queue is told when the NIC goes, so look now whether it is gone
+	 * already
+	 */
 	cq->gone = nic_hndl->gone;
 	list_add_tail(&cq->node, &nic_hndl->cqs);
 	spin_unlock_irqrestore(&nic_hndl->lock, flags);
@@ -146,7 +149,7 @@ gni_return_t gni_cq_create(gni_nic_handle_t nic_hndl, uint32_t entry_count, uint
 EXPORT_SYMBOL_GPL(gni_cq_create);
 
 /**
- * kgni_cq_free() - end a queue that nobody uses any more
+ * kgni_cq_free() - destroy a queue that is no longer in use
  * @cq: queue
  *
  * Context: sleeps. Return: 0, or -EBUSY.
@@ -157,7 +160,7 @@ int kgni_cq_free(struct gni_cq *cq)
 	unsigned long flags;
 	int rc;
 
-	/* a reset that comes now does not find it any more: it would read it, and kick somebody */
+	/* take the queue off the list first, or a reset would still read it and call the handler */
 	spin_lock_irqsave(&nic->lock, flags);
 	list_del(&cq->node);
 	spin_unlock_irqrestore(&nic->lock, flags);
@@ -177,7 +180,7 @@ int kgni_cq_free(struct gni_cq *cq)
 	return 0;
 }
 
-/* gni_cq_destroy() - end a queue, see gni_pub.h. Context: sleeps. */
+/* gni_cq_destroy() - destroy a queue, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl)
 {
 	unsigned long flags;
@@ -199,7 +202,7 @@ gni_return_t gni_cq_destroy(gni_cq_handle_t cq_hndl)
 }
 EXPORT_SYMBOL_GPL(gni_cq_destroy);
 
-/* gni_cq_get_event() - the next event, see gni_pub.h. Context: any. */
+/* gni_cq_get_event() - take the next event, see gni_pub.h. Context: any. */
 gni_return_t gni_cq_get_event(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 {
 	unsigned long flags;

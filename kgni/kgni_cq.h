@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Requests and events of a queue, for those who post. */
+/* Requests and events of a queue, for the code that posts. */
 #ifndef KGNI_CQ_H
 #define KGNI_CQ_H
 

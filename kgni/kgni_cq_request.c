@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Posts and messages between their call and their event. Room is counted, so that the events of
- * what starts here never overrun a queue. Most events are the NIC's; kGNI tells of what the NIC
- * does not know: a post that ended in its middle, a message that was tried again, and everything
- * that was under way when the NIC went.
+ * Posts and messages between the call that starts them and their event. Free entries of a queue are
+ * counted, so that local events can never overrun it. Most events come from the NIC. kGNI delivers
+ * those that the NIC cannot know of: for a post that failed in the middle, for a message that was
+ * retransmitted, and for everything that was outstanding when the NIC went away.
  */
 #include <linux/bitops.h>
 #include <linux/export.h>
@@ -36,7 +36,7 @@ static u16 kgni_cq_begin(struct gni_ep *ep, struct gni_cq *cq, u8 pending,
 	return id;
 }
 
-/** kgni_cq_end() - end a request: nothing of it is pending. Context: gni_cq.lock held. */
+/** kgni_cq_end() - free a request that has no pending event. Context: gni_cq.lock held. */
 void kgni_cq_end(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
 {
 	struct gni_ep *ep = kgni_request(&cq->requests, id)->ep;
@@ -47,14 +47,14 @@ void kgni_cq_end(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
 }
 
 /**
- * kgni_cq_request_post() - a place for the events of a post
+ * kgni_cq_request_post() - reserve entries for the events of a post
  * @ep: endpoint
- * @cq: queue of the events
- * @descr: with at least one event in cq_mode
+ * @cq: queue for the events
+ * @descr: descriptor, with at least one event in cq_mode
  * @kind: KGNI_REQUEST_POST or KGNI_REQUEST_BTE
  *
- * Context: any. Return: transaction id, 0 if the queue could overrun, without memory, or if the NIC
- * is gone.
+ * Context: any. Return: transaction id; 0 if the queue could overrun, if there is no memory, or if
+ * the NIC is gone.
  */
 u16 kgni_cq_request_post(struct gni_ep *ep, struct gni_cq *cq, gni_post_descriptor_t *descr,
 			 enum kgni_request_kind kind)
@@ -75,9 +75,9 @@ u16 kgni_cq_request_post(struct gni_ep *ep, struct gni_cq *cq, gni_post_descript
 }
 
 /**
- * kgni_cq_request_smsg() - a place for the event of a message
+ * kgni_cq_request_smsg() - reserve an entry for the event of a message
  * @ep: endpoint with a source queue
- * @msg_id: for the event
+ * @msg_id: message id for the event
  *
  * Context: any; gni_ep.lock held. Return: as kgni_cq_request_post().
  */
@@ -101,11 +101,12 @@ u16 kgni_cq_request_smsg(struct gni_ep *ep, u32 msg_id)
 }
 
 /**
- * kgni_cq_withdraw() - forget a post that the NIC did not take: no event comes
+ * kgni_cq_withdraw() - drop a post that the NIC did not accept and raises no event for
  * @cq: queue
  * @id: request
  *
- * Context: any. Return: false if the NIC has gone meanwhile: the client is told, or has been.
+ * Context: any. Return: false if the NIC has gone in the meantime. Then the client gets, or has
+ * got, an event all the same.
  */
 bool kgni_cq_withdraw(struct gni_cq *cq, u16 id)
 {
@@ -122,7 +123,9 @@ bool kgni_cq_withdraw(struct gni_cq *cq, u16 id)
 	return ours;
 }
 
-/** kgni_cq_list() - kGNI tells the events of @id that are pending. Context: gni_cq.lock held. */
+/**
+ * kgni_cq_list() - let kGNI deliver the pending events of @id itself. Context: gni_cq.lock held.
+ */
 void kgni_cq_list(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
 {
 	struct kgni_request *r = kgni_request(&cq->requests, id);
@@ -141,13 +144,13 @@ void kgni_cq_list(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)
 }
 
 /**
- * kgni_cq_unsettled() - how a request ends is not known yet: its event is kept back until it is
+ * kgni_cq_unsettled() - hold back the event of a request until its outcome is known
  * @cq: queue
  * @id: request
- * @raised: the NIC makes an event for it
+ * @raised: the NIC raises an event for it
  *
- * Context: any. Return: false if the NIC has gone meanwhile: the client is told, or has been, and
- * the request is nobody's to settle.
+ * Context: any. Return: false if the NIC has gone in the meantime. Then the client gets, or has
+ * got, an event all the same, and the caller must not settle the request.
  */
 bool kgni_cq_unsettled(struct gni_cq *cq, u16 id, bool raised)
 {
@@ -167,10 +170,10 @@ bool kgni_cq_unsettled(struct gni_cq *cq, u16 id, bool raised)
 }
 
 /**
- * kgni_cq_settle() - a request has ended
+ * kgni_cq_settle() - set the outcome of a request
  * @cq: queue
  * @id: request, after kgni_cq_unsettled()
- * @status: ARIES_ST_*, in place of whatever the NIC says
+ * @status: ARIES_ST_*, replaces the status that the NIC has reported
  *
  * Context: any.
  */
@@ -190,7 +193,10 @@ void kgni_cq_settle(struct gni_cq *cq, u16 id, u8 status)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* Takes an event out of those that kGNI tells. Return: it as the NIC would have made it, or 0. */
+/*
+ * Take the next event that kGNI delivers itself. Return: the event in the form that the NIC would
+ * have given it, or 0.
+ */
 static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 {
 	u16 id = cq->kept;
@@ -226,8 +232,9 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 }
 
 /*
- * What kGNI knows of the post that @entry tells of, and the NIC does not. The client has the event
- * from now on: that it is told, nothing that happens to the NIC takes back.
+ * Add what kGNI knows, and the NIC does not, about the post that @entry belongs to. The event
+ * counts as delivered to the client from now on. Whatever happens to the NIC later does not revoke
+ * it.
  */
 static u64 kgni_cq_overlay(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 {
@@ -246,10 +253,10 @@ static u64 kgni_cq_overlay(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 }
 
 /**
- * kgni_cq_next() - the next event for the client
+ * kgni_cq_next() - take the next event for the client
  * @cq: queue
  *
- * Context: gni_cq.lock held. Return: it, 0 if there is none.
+ * Context: gni_cq.lock held. Return: the event, 0 if there is none.
  */
 u64 kgni_cq_next(struct gni_cq *cq) __must_hold(&cq->lock)
 {
@@ -270,11 +277,11 @@ u64 kgni_cq_next(struct gni_cq *cq) __must_hold(&cq->lock)
 }
 
 /**
- * kgni_cq_gone() - the NIC goes: nothing begins any more, and what it has told of is kept
+ * kgni_cq_gone() - the NIC goes away: accept no more requests, and save events that it has written
  * @cq: queue
  *
- * Events that are there are told as they are; those of peers are lost with the NIC, and the client
- * is told that. Context: any.
+ * Local events that are in the queue are delivered unchanged. Remote events are lost with the NIC,
+ * and the client is told that the NIC is gone. Context: any.
  */
 void kgni_cq_gone(struct gni_cq *cq)
 {
@@ -297,10 +304,11 @@ void kgni_cq_gone(struct gni_cq *cq)
 }
 
 /**
- * kgni_cq_flush() - the NIC reaches no memory any more: what it has not told of ends now
+ * kgni_cq_flush() - the NIC can no longer access memory: complete all outstanding requests
  * @cq: queue, after kgni_cq_gone()
  *
- * Not before, since the client uses the memory of what has ended for something else. Context: any.
+ * This must not happen earlier, because the client reuses the memory of completed requests.
+ * Context: any.
  */
 void kgni_cq_flush(struct gni_cq *cq)
 {
@@ -322,7 +330,7 @@ void kgni_cq_flush(struct gni_cq *cq)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/** kgni_cq_drop() - forget what is under way: nobody asks for it any more. Context: any. */
+/** kgni_cq_drop() - free all outstanding requests of a queue that is destroyed. Context: any. */
 void kgni_cq_drop(struct gni_cq *cq)
 {
 	unsigned long flags;
@@ -337,7 +345,7 @@ void kgni_cq_drop(struct gni_cq *cq)
 }
 
 /*
- * gni_get_completed() - the post that an event tells of, see gni_pub.h
+ * gni_get_completed() - get the post that an event belongs to, see gni_pub.h
  *
  * Context: any.
  */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Short messages between their put and their event: when an event may be told, and what becomes of
- * a message that has left and was lost. All of this happens with gni_cq.lock held: who reads
- * events may not have that of the endpoint.
+ * Short messages between their put and their completion event: when an event may be delivered to
+ * the client, and what happens to a message that was lost in flight. All of this runs with
+ * gni_cq.lock held, because a thread that reads events may not hold the endpoint's lock.
  */
 #include "kgni_cq.h"
 #include "kgni_entry.h"
 #include "kgni_ep.h"
 #include "kgni_smsg.h"
 
-/** kgni_cq_drop_copy() - nobody needs what a message says any more. Context: gni_cq.lock held. */
+/** kgni_cq_drop_copy() - free the copy of a message's contents. Context: gni_cq.lock held. */
 void kgni_cq_drop_copy(struct kgni_request *r)
 {
 	if (r->copy && r->copy->lost)
@@ -19,7 +19,10 @@ void kgni_cq_drop_copy(struct kgni_request *r)
 	r->copy = NULL;
 }
 
-/* Has the sender of a message seen the status of its put? Then what it says can be seen, too. */
+/*
+ * Has the sender of this message seen the status of its put? If so, what it recorded about the
+ * message is visible here, too.
+ */
 static bool kgni_cq_decided(const struct kgni_request *r)
 {
 	/* pairs with kgni_cq_decide() */
@@ -27,11 +30,12 @@ static bool kgni_cq_decided(const struct kgni_request *r)
 }
 
 /*
- * Is the end of a message not known yet? The event of a put that has failed may be read before its
- * sender, on another processor, has seen the status and said whether it is tried again: the sender
- * will say so, and how it ended. A sender that has seen the put leave will say nothing any more: it
- * was lost later, on its way or with the host of the peer. What a sender says it says with the lock
- * held, before it has decided.
+ * Is the outcome of this message still unknown? The event of a failed put may be read on another
+ * processor before the sender has seen the status of the put. In that case the sender will still
+ * say whether it retries, and how the message ends. A sender that has seen the put leave the NIC
+ * says nothing more: such a message was lost later, in flight or together with the peer's host.
+ * Whatever a sender records about a message it writes with the lock held, and before
+ * kgni_cq_decide().
  */
 static bool kgni_cq_undecided(const struct gni_cq *cq, const struct kgni_request *r, u64 entry)
 	__must_hold(&cq->lock)
@@ -59,7 +63,7 @@ void kgni_cq_decide(struct gni_ep *ep, u16 id)
 	struct kgni_request *r;
 	unsigned long flags;
 
-	/* what the sender has said of the message is there before */
+	/* publishes what the sender has recorded about the message */
 	smp_store_release(&ep->smsg_decided, ep->smsg_begun);
 	smp_mb(); /* pairs with kgni_cq_undecided() */
 	if (!READ_ONCE(ep->smsg_asked))
@@ -67,14 +71,14 @@ void kgni_cq_decide(struct gni_ep *ep, u16 id)
 	spin_lock_irqsave(&cq->lock, flags);
 	ep->smsg_asked = false;
 	r = kgni_request(&cq->requests, id);
-	/* its event was read, and waits for what is known now */
+	/* its event was read already and was held back for this decision */
 	if (r->kind == KGNI_REQUEST_SMSG && r->ep == ep && r->number == ep->smsg_begun &&
 	    r->entry && !r->unsettled)
 		kgni_cq_list(cq, id);
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* The message of @r, which has a copy, was lost: the endpoint's timer looks after it. */
+/* The message of @r was lost, and there is a copy of it: let the endpoint's timer retransmit it. */
 static void kgni_cq_lost(struct kgni_request *r, unsigned long due)
 {
 	struct gni_ep *ep = r->ep;
@@ -87,10 +91,10 @@ static void kgni_cq_lost(struct kgni_request *r, unsigned long due)
 	list_add_tail(&m->node, &ep->smsg_lost);
 	kgni_ep_get(ep);
 	if (timer_reduce(&ep->timer, due))
-		kgni_ep_put(ep); /* it was pending, with a reference */
+		kgni_ep_put(ep); /* it was pending already and holds its own reference */
 }
 
-/* The same when its event says so. */
+/* The same, if the event of the message reported the loss. */
 static void kgni_cq_lost_by_event(struct kgni_request *r)
 {
 	struct kgni_message *m = r->copy;
@@ -102,9 +106,9 @@ static void kgni_cq_lost_by_event(struct kgni_request *r)
 }
 
 /**
- * kgni_cq_keep() - keep the copy of a message that has left until its event tells how it ends
+ * kgni_cq_keep() - keep the copy of a message in flight until its event reports the outcome
  * @ep: endpoint
- * @m: copy of the last message; given away
+ * @m: copy of the last message; ownership passes to this function
  *
  * Context: any; gni_ep.lock held, before kgni_cq_decide().
  */
@@ -116,10 +120,10 @@ void kgni_cq_keep(struct gni_ep *ep, struct kgni_message *m)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	r = kgni_request(&cq->requests, m->id);
-	/* its event may have been read, and another message have its id */
+	/* its event may have been read already, and its id may belong to another message now */
 	if (r->kind == KGNI_REQUEST_SMSG && r->ep == ep && r->number == ep->smsg_begun &&
 	    !cq->gone) {
-		/* if its event was read kgni_cq_decide() has that told once more */
+		/* if its event was read already, kgni_cq_decide() delivers it again */
 		r->copy = m;
 		m = NULL;
 	}
@@ -128,9 +132,9 @@ void kgni_cq_keep(struct gni_ep *ep, struct kgni_message *m)
 }
 
 /**
- * kgni_cq_doubt() - a message has left without an event: its slot is looked at before long
+ * kgni_cq_doubt() - a message was sent without an event: check its slot before long
  * @ep: endpoint
- * @m: copy; given away; its request is not settled
+ * @m: copy; ownership passes to this function; its request is not settled
  *
  * Context: any; gni_ep.lock held.
  */
@@ -152,9 +156,9 @@ void kgni_cq_doubt(struct gni_ep *ep, struct kgni_message *m)
 }
 
 /**
- * kgni_cq_take_lost() - the messages that were lost
+ * kgni_cq_take_lost() - take the messages that were lost off the endpoint's list
  * @ep: endpoint with a source queue
- * @to: gets them, by kgni_message.node; they stay those of their requests
+ * @to: receives them, linked by kgni_message.node; their requests still own them
  *
  * Context: any; gni_ep.lock held.
  */
@@ -168,12 +172,12 @@ void kgni_cq_take_lost(struct gni_ep *ep, struct list_head *to)
 }
 
 /**
- * kgni_cq_put_lost() - give those back that are tried again
+ * kgni_cq_put_lost() - put messages that will be retransmitted back on the endpoint's list
  * @ep: endpoint with a source queue
- * @from: them
- * @due: lowered to when the first one is due
+ * @from: these messages
+ * @due: lowered to the time at which the first of them is due
  *
- * Context: any; gni_ep.lock held. Return: whether there are any, others included.
+ * Context: any; gni_ep.lock held. Return: whether the endpoint's list has any message now.
  */
 bool kgni_cq_put_lost(struct gni_ep *ep, struct list_head *from, unsigned long *due)
 {
@@ -192,7 +196,7 @@ bool kgni_cq_put_lost(struct gni_ep *ep, struct list_head *from, unsigned long *
 }
 
 /**
- * kgni_cq_await() - the next event of a message that was lost tells how it ends
+ * kgni_cq_await() - let the next event of a lost message decide its outcome
  * @cq: queue
  * @id: request, which is not settled
  *
@@ -217,13 +221,13 @@ bool kgni_cq_await(struct gni_cq *cq, u16 id)
 }
 
 /**
- * kgni_cq_no_event() - after kgni_cq_await(): the put has failed and there is no event
+ * kgni_cq_no_event() - undo kgni_cq_await(): the put has failed and raises no event
  * @cq: queue
  * @id: request
  * @m: its copy
  *
- * Context: any. Return: false if the NIC has gone meanwhile: the client is told, or has been, and
- * the copy is not there any more.
+ * Context: any. Return: false if the NIC has gone in the meantime. Then the client learns of the
+ * failure in another way, and the copy may no longer exist.
  */
 bool kgni_cq_no_event(struct gni_cq *cq, u16 id, const struct kgni_message *m)
 {
@@ -242,7 +246,7 @@ bool kgni_cq_no_event(struct gni_cq *cq, u16 id, const struct kgni_message *m)
 	return ours;
 }
 
-/** kgni_cq_leave() - messages so far are those of an earlier connection. Context: as above. */
+/** kgni_cq_leave() - count all messages so far to an earlier connection. Context: as above. */
 void kgni_cq_leave(struct gni_ep *ep)
 {
 	unsigned long flags;
@@ -253,11 +257,11 @@ void kgni_cq_leave(struct gni_ep *ep)
 }
 
 /**
- * kgni_cq_message() - end the message that an event tells of
+ * kgni_cq_message() - complete the message that an event belongs to
  * @cq: queue
  * @entry: event
  *
- * Context: gni_cq.lock held. Return: what the client gets, 0 if it is not settled.
+ * Context: gni_cq.lock held. Return: the entry for the client, 0 if the message is not settled yet.
  */
 u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 {
@@ -279,7 +283,7 @@ u64 kgni_cq_message(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 			kgni_cq_lost_by_event(r);
 			return 0;
 		}
-		/* The peer waits for this one, and finds none that was sent behind it. */
+		/* The peer waits for this message, and will find none that was sent after it. */
 		WRITE_ONCE(r->ep->smsg_late, true);
 	}
 	local_event = r->local_event;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The auxiliary driver: NICs come and go. NIC handles of one that has gone stay valid: what was
- * under way has ended, and what is asked of them is refused.
+ * The auxiliary driver. NICs come and go. The NIC handles of a NIC that is gone stay valid:
+ * everything outstanding has been completed, and new operations are refused.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -16,8 +16,8 @@
 /**
  * struct kgni_dev - a NIC
  * @node: in kgni_devs
- * @ad: for aries.ko
- * @info: what does not change of it
+ * @ad: the device in aries.ko
+ * @info: its constant properties
  * @nics: NIC handles on it
  */
 struct kgni_dev {
@@ -28,7 +28,7 @@ struct kgni_dev {
 };
 
 static LIST_HEAD(kgni_devs);
-static DEFINE_MUTEX(kgni_devs_mutex); /* protects it, and all lists of NIC handles */
+static DEFINE_MUTEX(kgni_devs_mutex); /* protects kgni_devs, and all lists of NIC handles */
 
 static struct kgni_dev *kgni_dev_find(u32 id)
 {
@@ -54,8 +54,9 @@ static gni_return_t kgni_dev_refuse(int error)
 }
 
 /*
- * One for each processor, so that none waits for what another one does, and as many again for block
- * transfers: the NIC may take as long to start one as to carry it out.
+ * Create one descriptor for each processor, so that no processor waits for another, and as many
+ * again for block transfers. Those need their own, because the NIC may take as long to start a
+ * block transfer as to carry it out.
  */
 static int kgni_dev_ports(struct gni_nic *nic)
 {
@@ -64,7 +65,7 @@ static int kgni_dev_ports(struct gni_nic *nic)
 	while (nic->ports < want) {
 		struct aries_port *port = aries_port_create(nic->own);
 
-		/* fewer will do: those that there are take turns */
+		/* fewer are enough: they are shared */
 		if (IS_ERR(port) && !nic->ports)
 			return PTR_ERR(port);
 		if (IS_ERR(port))
@@ -82,7 +83,7 @@ static void kgni_dev_close(struct gni_nic *nic)
 	aries_owner_destroy(nic->own);
 }
 
-/* The NIC is reset or goes: nothing begins any more. */
+/* The NIC is being reset or removed: start nothing any more. */
 static void kgni_dev_gone(struct gni_nic *nic)
 {
 	struct gni_cq *cq;
@@ -93,7 +94,7 @@ static void kgni_dev_gone(struct gni_nic *nic)
 	kgni_err_gone(nic);
 }
 
-/* It reaches nothing any more: what was under way ends, and whoever waits for it is told. */
+/* The NIC can no longer access memory: complete everything outstanding, and tell the clients. */
 static void kgni_dev_quiet(struct gni_nic *nic)
 {
 	struct gni_cq *cq;
@@ -102,7 +103,7 @@ static void kgni_dev_quiet(struct gni_nic *nic)
 		kgni_cq_flush(cq);
 }
 
-/* From aries.ko; does not sleep. */
+/* Called by aries.ko; must not sleep. */
 static void kgni_dev_event(void *data, enum aries_event event, const struct aries_event_info *info)
 {
 	struct gni_nic *nic = data;
@@ -130,7 +131,7 @@ static void kgni_dev_event(void *data, enum aries_event event, const struct arie
 			nic->quiet_end(nic, info->quiet_ms);
 		break;
 	case ARIES_EVENT_UP:
-		break; /* who gives everything back can attach anew */
+		break; /* a client may attach again after it has released everything */
 	}
 	spin_unlock_irqrestore(&nic->lock, flags);
 }
@@ -166,8 +167,8 @@ static gni_return_t kgni_dev_attach(struct gni_nic *nic, struct kgni_dev *dev)
  * kgni_dev_join() - attach a NIC handle to its NIC
  * @nic: NIC handle with domain, modes and device_id
  *
- * Context: sleeps. Return: GNI_RC_SUCCESS, GNI_RC_NO_MATCH no such NIC, GNI_RC_INVALID_PARAM tag
- * and cookie do not belong together, GNI_RC_ERROR_RESOURCE.
+ * Context: sleeps. Return: GNI_RC_SUCCESS; GNI_RC_NO_MATCH if there is no such NIC,
+ * GNI_RC_INVALID_PARAM if tag and cookie do not belong together, GNI_RC_ERROR_RESOURCE.
  */
 gni_return_t kgni_dev_join(struct gni_nic *nic)
 {
@@ -213,7 +214,7 @@ static void kgni_dev_remove(struct auxiliary_device *adev)
 
 	mutex_lock(&kgni_devs_mutex);
 	list_del(&dev->node);
-	/* they have been told by kgni_dev_event() */
+	/* kgni_dev_event() has told them already */
 	list_for_each_entry_safe(nic, next, &dev->nics, dev_node)
 		list_del_init(&nic->dev_node);
 	mutex_unlock(&kgni_devs_mutex);
@@ -230,7 +231,9 @@ static struct auxiliary_driver kgni_dev_driver = {
 	.remove = kgni_dev_remove,
 };
 
-/** kgni_dev_init() - begin to look for NICs. Context: sleeps. Return: 0 or a negative errno. */
+/**
+ * kgni_dev_init() - register the auxiliary driver. Context: sleeps. Return: 0 or a negative errno.
+ */
 int kgni_dev_init(void)
 {
 	return auxiliary_driver_register(&kgni_dev_driver);

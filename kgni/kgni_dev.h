@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* NICs that there are, and the NIC handles on each. */
+/* The NICs of this node, and the NIC handles on each. */
 #ifndef KGNI_DEV_H
 #define KGNI_DEV_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Datagrams. All of their state is in aries.ko but where the partner's data goes, and that an
- * endpoint has one: that is protected by gni_ep.lock.
+ * Datagrams. Their state is in aries.ko. Only the buffer for the partner's data, and whether an
+ * endpoint has posted a datagram, is kept here and protected by gni_ep.lock.
  */
 #include <linux/export.h>
 #include <linux/jiffies.h>
@@ -49,7 +49,7 @@ static bool kgni_dgram_reserve(struct gni_ep *ep, void *out, u16 room, struct kg
 	return ok;
 }
 
-/* It is over. Return: false if somebody else was faster. */
+/* The datagram is finished. Return: false if another thread has found that out first. */
 static bool kgni_dgram_forget(struct gni_ep *ep, void **out, u16 *room)
 {
 	unsigned long flags;
@@ -88,7 +88,7 @@ static gni_return_t kgni_dgram_post(struct gni_ep *ep, const void *in, u16 lengt
 	return kgni_refuse(rc == -EINVAL ? GNI_RC_INVALID_PARAM : GNI_RC_ERROR_RESOURCE, -rc, id);
 }
 
-/* gni_ep_postdata() - offer a datagram, see gni_pub.h. Context: sleeps. */
+/* gni_ep_postdata() - post a datagram, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len,
 			     void *out_buf, uint16_t buf_size)
 {
@@ -96,7 +96,7 @@ gni_return_t gni_ep_postdata(gni_ep_handle_t ep_hndl, void *in_data, uint16_t da
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata);
 
-/* gni_ep_postdata_w_id() - the same, to be found by its id, see gni_pub.h. Context: sleeps. */
+/* gni_ep_postdata_w_id() - the same with an id to find it by, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_ep_postdata_w_id(gni_ep_handle_t ep_hndl, void *in_data, uint16_t data_len,
 				  void *out_buf, uint16_t buf_size, uint64_t datagram_id)
 {
@@ -108,8 +108,8 @@ gni_return_t gni_ep_postdata_w_id(gni_ep_handle_t ep_hndl, void *in_data, uint16
 EXPORT_SYMBOL_GPL(gni_ep_postdata_w_id);
 
 /*
- * A datagram that went with its NIC and was posted with an id, of one partner: its client waits to
- * hear of its end. Return: whether there is one.
+ * Find a datagram that was lost with its NIC, and was posted with an id to one partner: its client
+ * waits to hear how it ends. Return: whether there is one.
  */
 static bool kgni_dgram_left(struct gni_nic *nic, u64 *id)
 {
@@ -135,7 +135,7 @@ static bool kgni_dgram_final(u32 state)
 	return state != KGNI_DGRAM_PENDING && state != KGNI_DGRAM_REMOTE_DATA;
 }
 
-/* Who partner and data are of, when the state is final. */
+/* If the state is final, tell the partner and copy its data. */
 static gni_return_t kgni_dgram_tell(struct gni_ep *ep, const struct kgni_dgram_test *arg,
 				    gni_post_state_t *state, u32 *address, u32 *id)
 {
@@ -171,7 +171,7 @@ static gni_return_t kgni_dgram_test(struct gni_ep *ep, u32 flags, u64 id, u64 ti
 	arg.ep = kgni_dgram_name(ep);
 	rc = aries_datagram_test(ep->nic->own, &arg);
 	if (rc == -EIO || rc == -ENODEV) {
-		/* it went with the NIC */
+		/* it was lost with the NIC */
 		arg.state = ep->dgram.cancelled ? KGNI_DGRAM_TERMINATED : KGNI_DGRAM_ERROR;
 		rc = ep->dgram.by_id == !!(flags & KGNI_DGRAM_ID) && ep->dgram.id == id ? 0
 											: -ENOENT;
@@ -189,7 +189,7 @@ static gni_return_t kgni_dgram_test(struct gni_ep *ep, u32 flags, u64 id, u64 ti
 	}
 }
 
-/* gni_ep_postdata_test() - state of a datagram, see gni_pub.h. Context: any. */
+/* gni_ep_postdata_test() - get the state of a datagram, see gni_pub.h. Context: any. */
 gni_return_t gni_ep_postdata_test(gni_ep_handle_t ep_hndl, gni_post_state_t *post_state,
 				  uint32_t *remote_addr, uint32_t *remote_id)
 {
@@ -207,7 +207,7 @@ gni_return_t gni_ep_postdata_test_by_id(gni_ep_handle_t ep_hndl, uint64_t datagr
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata_test_by_id);
 
-/* Milliseconds as the NIC's driver takes them: all ones are for ever. */
+/* Convert a timeout in milliseconds for the NIC's driver: all ones mean for ever. */
 static u64 kgni_dgram_timeout(u32 timeout)
 {
 	return timeout == U32_MAX ? U64_MAX : timeout;
@@ -225,7 +225,7 @@ gni_return_t gni_ep_postdata_wait(gni_ep_handle_t ep_hndl, uint32_t timeout,
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata_wait);
 
-/* gni_postdata_probe() - a datagram with a final state, see gni_pub.h. Context: any. */
+/* gni_postdata_probe() - find a datagram with a final state, see gni_pub.h. Context: any. */
 gni_return_t gni_postdata_probe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr,
 				uint32_t *remote_id)
 {
@@ -241,7 +241,7 @@ gni_return_t gni_postdata_probe(gni_nic_handle_t nic_hndl, uint32_t *remote_addr
 }
 EXPORT_SYMBOL_GPL(gni_postdata_probe);
 
-/* gni_postdata_probe_by_id() - one with an id, see gni_pub.h. Context: any. */
+/* gni_postdata_probe_by_id() - the same for datagrams with an id, see gni_pub.h. Context: any. */
 gni_return_t gni_postdata_probe_by_id(gni_nic_handle_t nic_hndl, uint64_t *datagram_id)
 {
 	struct kgni_dgram_probe arg = { .flags = KGNI_DGRAM_ID };
@@ -256,10 +256,10 @@ gni_return_t gni_postdata_probe_by_id(gni_nic_handle_t nic_hndl, uint64_t *datag
 EXPORT_SYMBOL_GPL(gni_postdata_probe_by_id);
 
 /*
- * gni_postdata_probe_wait_by_id() - wait for one with an id, see gni_pub.h
+ * gni_postdata_probe_wait_by_id() - wait for a datagram with an id, see gni_pub.h
  *
- * On a NIC that is gone nothing comes any more; this waits all the same, for a second at most,
- * because the threads that call it do nothing else. Context: sleeps.
+ * On a NIC that is gone no datagram completes any more. This function waits all the same, for at
+ * most a second, because clients call it in a loop that would spin otherwise. Context: sleeps.
  */
 gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t timeout,
 					   uint64_t *datagram_id)
@@ -284,8 +284,8 @@ gni_return_t gni_postdata_probe_wait_by_id(gni_nic_handle_t nic_hndl, uint32_t t
 EXPORT_SYMBOL_GPL(gni_postdata_probe_wait_by_id);
 
 /*
- * The NIC is gone, so nobody meets this datagram any more. Of a wildcard nothing is heard; another
- * one ends as TERMINATED, as it would on a NIC that is there.
+ * Cancel a datagram after the NIC is gone, so that it cannot be matched any more. A wildcard just
+ * disappears. Any other datagram ends as TERMINATED, as it would on a working NIC.
  */
 static gni_return_t kgni_dgram_cancel_gone(struct gni_ep *ep, u32 flags, u64 id)
 {
@@ -321,13 +321,13 @@ static gni_return_t kgni_dgram_cancel(struct gni_ep *ep, u32 flags, u64 id)
 	rc = aries_datagram_cancel(ep->nic->own, &arg);
 	if (rc == -EIO || rc == -ENODEV)
 		return kgni_dgram_cancel_gone(ep, flags, id);
-	/* a wildcard is gone, unless somebody has just met it; others end as TERMINATED */
+	/* a wildcard is gone, unless it was matched just now; others end as TERMINATED */
 	if (!rc && arg.gone)
 		kgni_dgram_forget(ep, &out, &room);
 	return rc ? kgni_refuse(GNI_RC_NO_MATCH, -rc, id) : GNI_RC_SUCCESS;
 }
 
-/* gni_ep_postdata_cancel() - end a datagram, see gni_pub.h. Context: any. */
+/* gni_ep_postdata_cancel() - cancel a datagram, see gni_pub.h. Context: any. */
 gni_return_t gni_ep_postdata_cancel(gni_ep_handle_t ep_hndl)
 {
 	return kgni_dgram_cancel(ep_hndl, 0, 0);
@@ -341,7 +341,7 @@ gni_return_t gni_ep_postdata_cancel_by_id(gni_ep_handle_t ep_hndl, uint64_t data
 }
 EXPORT_SYMBOL_GPL(gni_ep_postdata_cancel_by_id);
 
-/** kgni_dgram_close() - an endpoint ends: so does its datagram. Context: any. */
+/** kgni_dgram_close() - release the datagram of an endpoint that is destroyed. Context: any. */
 void kgni_dgram_close(struct gni_ep *ep)
 {
 	struct kgni_dgram_cancel arg = { .flags = KGNI_DGRAM_RELEASE };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Accessors and modifiers of completion queue entries and collective results, and what errors are
- * called.
+ * Accessors and modifiers of completion queue entries and collective results, and the names of
+ * errors.
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -93,7 +93,7 @@ uint64_t gni_cq_get_type(gni_cq_entry_t entry)
 }
 EXPORT_SYMBOL_GPL(gni_cq_get_type);
 
-/* This NIC has no DLA and no fast-launch block transfers: their fields read 0. */
+/* This NIC has neither DLA nor fast-launch block transfers, so their fields read as 0. */
 uint64_t gni_cq_get_block_id(gni_cq_entry_t entry)
 {
 	return 0;
@@ -216,7 +216,7 @@ uint64_t gni_ce_res_get_red_id(gni_ce_result_t *result)
 }
 EXPORT_SYMBOL_GPL(gni_ce_res_get_red_id);
 
-/* By status without the bit that marks the initiator's side. */
+/* Indexed by the status without the bit that marks the initiator's side. */
 static const struct {
 	const char *name; /* NULL: no such status */
 	bool recoverable;
@@ -249,7 +249,7 @@ static const char *kgni_source_name(u64 entry)
 }
 
 /**
- * kgni_status_recoverable() - may an error go away when the operation is repeated?
+ * kgni_status_recoverable() - check whether a retry of the operation may succeed
  * @status: ARIES_ST_*
  *
  * Context: any.
@@ -259,7 +259,7 @@ bool kgni_status_recoverable(u8 status)
 	return kgni_status[status & (GNI_STATUS_CODES - 1)].recoverable;
 }
 
-/* gni_cq_error_str() - the status of an entry in words, see gni_pub.h. Context: any. */
+/* gni_cq_error_str() - describe the status of an entry, see gni_pub.h. Context: any. */
 gni_return_t gni_cq_error_str(gni_cq_entry_t entry, void *buffer, uint32_t len)
 {
 	const char *name = kgni_status[kgni_entry_status(entry) & (GNI_STATUS_CODES - 1)].name;
@@ -281,7 +281,7 @@ gni_return_t gni_cq_error_str(gni_cq_entry_t entry, void *buffer, uint32_t len)
 }
 EXPORT_SYMBOL_GPL(gni_cq_error_str);
 
-/* gni_cq_error_recoverable() - is it worth to repeat what failed, see gni_pub.h. Context: any. */
+/* gni_cq_error_recoverable() - check whether a retry may succeed, see gni_pub.h. Context: any. */
 gni_return_t gni_cq_error_recoverable(gni_cq_entry_t entry, uint32_t *recoverable)
 {
 	u8 status = kgni_entry_status(entry) & (GNI_STATUS_CODES - 1);

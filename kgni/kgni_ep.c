@@ -10,7 +10,10 @@
 #include "kgni_ep.h"
 #include "kgni_handle.h"
 
-/* One for all of its block transfers: a fence orders those of a descriptor. gni_nic.lock held. */
+/*
+ * Choose the descriptor for all block transfers of an endpoint. It must be a single one, because a
+ * fence orders the transfers of one descriptor only. gni_nic.lock is held.
+ */
 static struct aries_port *kgni_ep_port(struct gni_nic *nic)
 {
 	unsigned int others = nic->ports - nic->bells;
@@ -19,7 +22,7 @@ static struct aries_port *kgni_ep_port(struct gni_nic *nic)
 }
 
 /*
- * gni_ep_create() - make an endpoint, see gni_pub.h
+ * gni_ep_create() - create an endpoint, see gni_pub.h
  *
  * Context: any.
  */
@@ -47,7 +50,7 @@ gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hnd
 	if (src_cq_hndl && !kgni_cq_use(src_cq_hndl)) {
 		kgni_handle_del(ep);
 		kfree(ep);
-		/* one queue is for what starts here or for what peers do, not for both */
+		/* a queue is either for local or for remote events, not for both */
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBUSY, (uintptr_t)src_cq_hndl);
 	}
 	spin_lock_irqsave(&nic_hndl->lock, flags);
@@ -60,7 +63,7 @@ gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hnd
 }
 EXPORT_SYMBOL_GPL(gni_ep_create);
 
-/* gni_ep_set_eventdata() - what its events carry, see gni_pub.h. Context: any. */
+/* gni_ep_set_eventdata() - set the data of its events, see gni_pub.h. Context: any. */
 gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event,
 				  uint32_t remote_event)
 {
@@ -77,7 +80,7 @@ gni_return_t gni_ep_set_eventdata(gni_ep_handle_t ep_hndl, uint32_t local_event,
 }
 EXPORT_SYMBOL_GPL(gni_ep_set_eventdata);
 
-/* gni_ep_bind() - name its peer, see gni_pub.h. Context: any. */
+/* gni_ep_bind() - bind it to a peer, see gni_pub.h. Context: any. */
 gni_return_t gni_ep_bind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t remote_id)
 {
 	unsigned long flags;
@@ -102,7 +105,7 @@ gni_return_t gni_ep_bind(gni_ep_handle_t ep_hndl, uint32_t remote_addr, uint32_t
 }
 EXPORT_SYMBOL_GPL(gni_ep_bind);
 
-/* gni_ep_unbind() - forget its peer, see gni_pub.h. Context: any. */
+/* gni_ep_unbind() - undo that, see gni_pub.h. Context: any. */
 gni_return_t gni_ep_unbind(gni_ep_handle_t ep_hndl)
 {
 	struct kgni_smsg *s = NULL;
@@ -112,7 +115,7 @@ gni_return_t gni_ep_unbind(gni_ep_handle_t ep_hndl)
 	if (!kgni_ep_valid(ep_hndl))
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep_hndl);
 	spin_lock_irqsave(&ep_hndl->lock, flags);
-	/* one of the handle; a message that is tried again has a request as well */
+	/* idle if the handle's reference is the only one; a retransmitted message holds one, too */
 	idle = refcount_read(&ep_hndl->ref) == 1;
 	if (idle) {
 		s = kgni_smsg_close(ep_hndl);
@@ -125,9 +128,9 @@ gni_return_t gni_ep_unbind(gni_ep_handle_t ep_hndl)
 EXPORT_SYMBOL_GPL(gni_ep_unbind);
 
 /*
- * gni_ep_destroy() - end an endpoint, see gni_pub.h
+ * gni_ep_destroy() - destroy an endpoint, see gni_pub.h
  *
- * What it has posted goes on, and its events come. Context: any.
+ * Its posts continue, and their events are still delivered. Context: any.
  */
 gni_return_t gni_ep_destroy(gni_ep_handle_t ep_hndl)
 {

@@ -18,11 +18,11 @@
  * @entries: size of @ring
  * @first: number of the oldest event there
  * @count: events there
- * @serial: events of the mask so far; a gap in what is read tells of events that were lost
- * @waiters: threads that read
- * @wq: for them
- * @new_event: told of each event that is queued, or NULL
- * @critical: told of what would end a user process, or NULL
+ * @serial: number of matching events so far; a gap shows a reader that events were lost
+ * @waiters: number of waiting threads
+ * @wq: wait queue for them
+ * @new_event: called for each event that is queued, or NULL
+ * @critical: called for events that would kill a user process, or NULL
  * @node: in gni_nic.errs
  * @ring: events
  */
@@ -47,7 +47,7 @@ static bool kgni_err_valid(const struct gni_err *err)
 	return kgni_handle_valid(err, KGNI_ERR_MAGIC);
 }
 
-/* gni_subscribe_errors() - ask to be told of errors, see gni_pub.h. Context: sleeps. */
+/* gni_subscribe_errors() - subscribe to error events, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t mask,
 				  uint32_t EEQ_size, void (*EQ_new_event)(gni_err_handle_t),
 				  void (*app_crit_err)(gni_err_handle_t),
@@ -79,7 +79,7 @@ gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t 
 }
 EXPORT_SYMBOL_GPL(gni_subscribe_errors);
 
-/* gni_release_errors() - end that, see gni_pub.h. Context: sleeps. */
+/* gni_release_errors() - end a subscription, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_release_errors(gni_err_handle_t err_handle)
 {
 	struct gni_nic *nic;
@@ -107,7 +107,7 @@ EXPORT_SYMBOL_GPL(gni_release_errors);
 /**
  * kgni_err_tell() - the NIC has reported an error
  * @nic: NIC handle
- * @event: what it has said; its serial number is not looked at
+ * @event: the report; its serial number is ignored
  *
  * Context: any; gni_nic.lock held.
  */
@@ -134,7 +134,8 @@ void kgni_err_tell(struct gni_nic *nic, const gni_error_event_t *event)
 	}
 }
 
-/** kgni_err_gone() - the NIC is reset or goes: critical for all. Context: any; gni_nic.lock held.
+/**
+ * kgni_err_gone() - report a reset or removal as critical to all. Context: any; gni_nic.lock held.
  */
 void kgni_err_gone(struct gni_nic *nic)
 {
@@ -145,7 +146,7 @@ void kgni_err_gone(struct gni_nic *nic)
 			err->critical(err);
 }
 
-/** kgni_err_close() - end what the client has left behind. Context: sleeps. */
+/** kgni_err_close() - free subscriptions that the client has not released. Context: sleeps. */
 void kgni_err_close(struct gni_nic *nic)
 {
 	struct gni_err *err, *next;
@@ -157,7 +158,7 @@ void kgni_err_close(struct gni_nic *nic)
 	}
 }
 
-/* gni_get_error_mask() - what was asked for, see gni_pub.h. Context: any. */
+/* gni_get_error_mask() - get the event mask, see gni_pub.h. Context: any. */
 gni_return_t gni_get_error_mask(gni_err_handle_t err_handle, gni_error_mask_t *mask)
 {
 	if (!kgni_err_valid(err_handle) || !mask)
@@ -167,7 +168,7 @@ gni_return_t gni_get_error_mask(gni_err_handle_t err_handle, gni_error_mask_t *m
 }
 EXPORT_SYMBOL_GPL(gni_get_error_mask);
 
-/* gni_set_error_mask() - ask for others, see gni_pub.h. Context: any. */
+/* gni_set_error_mask() - change the event mask, see gni_pub.h. Context: any. */
 gni_return_t gni_set_error_mask(gni_err_handle_t err_handle, gni_error_mask_t mask_in,
 				gni_error_mask_t *mask_out)
 {
@@ -184,9 +185,10 @@ gni_return_t gni_set_error_mask(gni_err_handle_t err_handle, gni_error_mask_t ma
 EXPORT_SYMBOL_GPL(gni_set_error_mask);
 
 /*
- * gni_set_error_ptag() - ask for the events of another domain, see gni_pub.h
+ * gni_set_error_ptag() - choose the domain whose events are reported, see gni_pub.h
  *
- * A client is told of its own domain, and of what belongs to none; others are not its to see.
+ * A client gets events of its own domain, and events that belong to none. It may not see those of
+ * other domains.
  * Context: any.
  */
 gni_return_t gni_set_error_ptag(gni_err_handle_t err_handle, uint8_t ptag)
@@ -211,7 +213,7 @@ static u32 kgni_err_take(struct gni_err *err, gni_error_event_t *events, u32 siz
 	return n;
 }
 
-/* gni_get_error_event() - the next one, see gni_pub.h. Context: any. */
+/* gni_get_error_event() - take the next event, see gni_pub.h. Context: any. */
 gni_return_t gni_get_error_event(gni_err_handle_t err_handle, gni_error_event_t *event)
 {
 	if (!kgni_err_valid(err_handle) || !event)
@@ -220,7 +222,7 @@ gni_return_t gni_get_error_event(gni_err_handle_t err_handle, gni_error_event_t 
 }
 EXPORT_SYMBOL_GPL(gni_get_error_event);
 
-/* So many threads more read. */
+/* Add to the number of waiting threads. */
 static void kgni_err_wait(struct gni_err *err, int waiters)
 {
 	unsigned long flags;
@@ -231,9 +233,10 @@ static void kgni_err_wait(struct gni_err *err, int waiters)
 }
 
 /*
- * gni_wait_error_events() - wait for some, see gni_pub.h
+ * gni_wait_error_events() - wait for events, see gni_pub.h
  *
- * For the first one as long as it takes, for others until @timeout. Context: sleeps.
+ * Waits for the first event without a time limit, and for further ones until @timeout. Context:
+ * sleeps.
  */
 gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_t *events,
 				   uint32_t events_size, uint32_t timeout, uint32_t *num_events)
@@ -259,7 +262,9 @@ gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_
 }
 EXPORT_SYMBOL_GPL(gni_wait_error_events);
 
-/* gni_set_quiesce_callback() - ask to be told when a quiesce is over, see gni_pub.h. Context: any.
+/*
+ * gni_set_quiesce_callback() - set a callback for the end of a quiesce, see gni_pub.h. Context:
+ * any.
  */
 gni_return_t gni_set_quiesce_callback(gni_nic_handle_t nic_hndl,
 				      void (*qsce_func)(gni_nic_handle_t, uint64_t))
@@ -278,7 +283,7 @@ gni_return_t gni_set_quiesce_callback(gni_nic_handle_t nic_hndl,
 }
 EXPORT_SYMBOL_GPL(gni_set_quiesce_callback);
 
-/* gni_get_quiesce_status() - is it quiet now, see gni_pub.h. Context: any. */
+/* gni_get_quiesce_status() - is the NIC handle quiesced, see gni_pub.h. Context: any. */
 uint32_t gni_get_quiesce_status(gni_nic_handle_t nic_hndl)
 {
 	return kgni_nic_valid(nic_hndl) && READ_ONCE(nic_hndl->quiet);

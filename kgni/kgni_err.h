@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* What happens to a NIC, on its way to those who have subscribed to it; gni_nic.lock is held. */
+/* Delivery of error events to subscribers; gni_nic.lock is held. */
 #ifndef KGNI_ERR_H
 #define KGNI_ERR_H
 

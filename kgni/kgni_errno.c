@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* The first refusal on each processor, until somebody asks for it. */
+/* The first refused call on each processor, until a client reads the record. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/export.h>
@@ -14,7 +14,7 @@
 
 static DEFINE_PER_CPU(gni_errno_t, kgni_first);
 
-/** kgni_errno_set() - what kgni_refuse() does. Context: any. Return: @rc. */
+/** kgni_errno_set() - implementation of kgni_refuse(). Context: any. Return: @rc. */
 gni_return_t kgni_errno_set(gni_return_t rc, const char *func, int line, int errno,
 			    const u64 data[4])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Refusals: what a call returns, and the record of the first one on each processor. */
+/* Refused calls: what they return, and the record of the first one on each processor. */
 #ifndef KGNI_ERRNO_H
 #define KGNI_ERRNO_H
 
@@ -14,7 +14,7 @@ gni_return_t kgni_errno_set(gni_return_t rc, const char *func, int line, int err
 /**
  * kgni_refuse() - refuse a call, and record why
  * @rc: what it returns
- * @err: positive errno that says it in Linux' words
+ * @err: positive errno that describes the reason
  * @...: up to four numbers that explain it
  *
  * The record is for gni_get_errno(); dynamic debug prints each refusal. Context: any. Return: @rc.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* One operation of the NIC, through the endpoint's descriptor. */
+/* Single FMA operations and block transfers, through a descriptor of the NIC handle. */
 #include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -9,7 +9,7 @@
 
 #include "kgni_fma.h"
 
-/* The data of a put that comes from several places, on its way into a descriptor. */
+/* Buffer to gather the data of a put that comes from several places. */
 static DEFINE_PER_CPU_ALIGNED(u8[ARIES_DESC_LINE_BYTES], kgni_line_buffer);
 
 static void kgni_line_gather(u8 *to, const struct kgni_line *line)
@@ -33,18 +33,24 @@ static void kgni_line_gather(u8 *to, const struct kgni_line *line)
 	}
 }
 
-/* That of this processor. Whoever is moved to another one meanwhile shares it for once. */
+/*
+ * The descriptor of this processor. If the thread migrates afterwards the descriptor is shared for
+ * once, which is harmless.
+ */
 static struct aries_port *kgni_fma_port(const struct gni_nic *nic)
 {
 	return nic->port[raw_smp_processor_id() % nic->bells];
 }
 
-/* An operation that a NIC did not get which is gone has not happened. */
+/*
+ * Convert the result of a port function. If the NIC is gone it did not get the operation, so the
+ * operation was not executed.
+ */
 static u8 kgni_port_status(struct gni_ep *ep, int rc)
 {
 	if (likely(rc >= 0))
 		return rc;
-	/* its job is suspended */
+	/* the job is suspended */
 	if (rc == -EAGAIN)
 		return KGNI_ST_NOT_TAKEN;
 	if (rc == -EIO || rc == -ENODEV)
@@ -52,7 +58,9 @@ static u8 kgni_port_status(struct gni_ep *ep, int rc)
 	return ARIES_ST_DISABLED;
 }
 
-/* Nobody withdraws a part that has no event: a NIC that is full has failed to do it as well. */
+/*
+ * A part of a post without an id cannot be withdrawn, so for such a part a busy NIC is a failure.
+ */
 static u8 kgni_fma_status(struct gni_ep *ep, int rc, u16 id)
 {
 	u8 status = kgni_port_status(ep, rc);
@@ -61,20 +69,20 @@ static u8 kgni_fma_status(struct gni_ep *ep, int rc, u16 id)
 }
 
 /**
- * kgni_fma() - do an FMA operation
+ * kgni_fma() - execute an FMA operation
  * @ep: endpoint; its node and queue are in @fma
  * @fma: from kgni_fma_begin(); its other members are filled in here
- * @line: data of a put, NULL without
+ * @line: data of a put, NULL if there is none
  * @op: operation
  * @length: bytes
- * @id: transaction id, returned in the events
+ * @id: transaction id for the events
  * @events: ARIES_EV_* wanted
  *
- * It is over when this returns, events included.
+ * The operation has completed when this returns, and its events are written.
  *
- * Context: any. Return: ARIES_ST_*; ARIES_ST_DISABLED if the NIC is gone, KGNI_ST_NOT_TAKEN it did
- * not get it and may get it later (ARIES_ST_QUEUE_FULL without @id); with these two it raises no
- * event.
+ * Context: any. Return: ARIES_ST_*. ARIES_ST_DISABLED: the NIC is gone. KGNI_ST_NOT_TAKEN: the NIC
+ * did not accept the operation now but may later; without @id, ARIES_ST_QUEUE_FULL is returned
+ * instead. In these two cases no event is raised.
  */
 u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *line,
 	    enum aries_fma_op op, u32 length, u16 id, u8 events)
@@ -103,8 +111,8 @@ u8 kgni_fma(struct gni_ep *ep, struct aries_fma *fma, const struct kgni_line *li
  * @ep: endpoint; its node is in @desc
  * @desc: transfer
  *
- * Context: any. Return: ARIES_ST_OK it is queued, ARIES_ST_QUEUE_FULL, ARIES_ST_DISABLED the NIC is
- * gone; with others the NIC raises the events that were asked for.
+ * Context: any. Return: ARIES_ST_OK if it is queued, ARIES_ST_QUEUE_FULL, ARIES_ST_DISABLED if the
+ * NIC is gone. With any other status the NIC raises the events that were asked for.
  */
 u8 kgni_bte(struct gni_ep *ep, const struct aries_bte_desc *desc)
 {

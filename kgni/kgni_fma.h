@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* One FMA operation, from the descriptor to the status. */
+/* FMA operations, from the descriptor to the status. */
 #ifndef KGNI_FMA_H
 #define KGNI_FMA_H
 
@@ -9,10 +9,10 @@
 #include "kgni.h"
 
 /**
- * struct kgni_line - bytes of several places that go into the line of a descriptor
- * @parts: places, one behind the other
- * @count: of these
- * @from: bytes of them to leave out
+ * struct kgni_line - bytes from several places that go into the line of a descriptor
+ * @parts: the places, in order
+ * @count: number of @parts
+ * @from: bytes to skip at their beginning
  * @bytes: bytes to take, ARIES_DESC_LINE_BYTES at most
  */
 struct kgni_line {
@@ -23,11 +23,11 @@ struct kgni_line {
 };
 
 /**
- * kgni_fma_begin() - an operation, of which only the destination is known
- * @fma: filled in, word by word: string instructions are dear in an emulator
+ * kgni_fma_begin() - initialise an operation with its destination
+ * @fma: is filled in word by word, because string instructions are slow in an emulator
  * @ep: endpoint
- * @mdh: memory domain at its node, as descriptors name it
- * @offset: there
+ * @mdh: memory domain on the peer's node, in the form of descriptors
+ * @offset: offset in that memory domain
  */
 static inline void kgni_fma_begin(struct aries_fma *fma, const struct gni_ep *ep, u16 mdh,
 				  u64 offset)
@@ -53,8 +53,9 @@ static inline void kgni_fma_begin(struct aries_fma *fma, const struct gni_ep *ep
 }
 
 /*
- * No status of a NIC: it did not get the operation and may get it later. A NIC that says
- * ARIES_ST_QUEUE_FULL has got it, and tells of its failure by the event as of any other.
+ * Not a status of the NIC: the NIC did not accept the operation now, but may later. If the NIC
+ * itself reports ARIES_ST_QUEUE_FULL it has accepted the operation, and reports the failure by an
+ * event like any other.
  */
 #define KGNI_ST_NOT_TAKEN 0xff
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Handles that there are, for clients under test. */
+/* The table of all handles, for clients under test. */
 #include <linux/module.h>
 #include <linux/xarray.h>
 
@@ -15,19 +15,19 @@ MODULE_PARM_DESC(check_handles,
 
 static DEFINE_XARRAY_FLAGS(kgni_handles, XA_FLAGS_LOCK_IRQ);
 
-/* All handles are of kmalloc(), so they have numbers of their own. */
+/* All handles come from kmalloc(), so different handles have different indexes. */
 static unsigned long kgni_handle_index(const void *handle)
 {
 	return (unsigned long)handle / sizeof(u64);
 }
 
-/** kgni_handle_known() - was it made, and not destroyed? Context: any. */
+/** kgni_handle_known() - was this handle created, and not destroyed? Context: any. */
 bool kgni_handle_known(const void *handle)
 {
 	return xa_load(&kgni_handles, kgni_handle_index(handle)) == handle;
 }
 
-/** kgni_handle_add() - remember a handle. Context: any. Return: 0 or -ENOMEM. */
+/** kgni_handle_add() - add a handle to the table. Context: any. Return: 0 or -ENOMEM. */
 int kgni_handle_add(const void *handle)
 {
 	unsigned long flags;
@@ -41,7 +41,7 @@ int kgni_handle_add(const void *handle)
 	return xa_err(old);
 }
 
-/** kgni_handle_del() - forget a handle. Context: any. */
+/** kgni_handle_del() - remove a handle from the table. Context: any. */
 void kgni_handle_del(const void *handle)
 {
 	unsigned long flags;
@@ -53,7 +53,7 @@ void kgni_handle_del(const void *handle)
 	xa_unlock_irqrestore(&kgni_handles, flags);
 }
 
-/** kgni_handle_init() - begin to check, if that was asked for. Context: sleeps. */
+/** kgni_handle_init() - enable the check if the module parameter asks for it. Context: sleeps. */
 void kgni_handle_init(void)
 {
 	if (check_handles)

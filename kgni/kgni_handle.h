@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * Is this a handle? Its first word tells which kind it is, and that it was not destroyed; with the
- * module parameter check_handles, kGNI also looks whether it has ever made such a handle, before it
- * looks at the word.
+ * Validation of handles. The first word of a handle tells its kind, and that it was not destroyed.
+ * With the module parameter check_handles, kGNI first looks the handle up in a table, before it
+ * reads that word.
  */
 #ifndef KGNI_HANDLE_H
 #define KGNI_HANDLE_H
@@ -21,7 +21,7 @@ bool kgni_handle_known(const void *handle);
 int kgni_handle_add(const void *handle);
 void kgni_handle_del(const void *handle);
 
-/** kgni_handle_valid() - is @handle a live one whose first word is @magic? Context: any. */
+/** kgni_handle_valid() - check that @handle is live and its first word is @magic. Context: any. */
 static inline bool kgni_handle_valid(const void *handle, u32 magic)
 {
 	if (!handle)
@@ -52,17 +52,18 @@ static inline bool kgni_ep_valid(const struct gni_ep *ep)
 }
 
 /**
- * kgni_may_sleep() - may the caller surely sleep?
+ * kgni_may_sleep() - check whether the caller may certainly sleep
  *
- * A kernel that does not count preemption does not know of spinlocks: nobody surely may, there.
+ * A kernel without CONFIG_PREEMPT_COUNT cannot tell whether a spinlock is held, so the result is
+ * always false there.
  */
 #define kgni_may_sleep() (IS_ENABLED(CONFIG_PREEMPT_COUNT) && preemptible())
 
 /**
- * kgni_atomic() - may the caller not sleep?
+ * kgni_atomic() - is the caller known to be in atomic context?
  *
- * For functions that must: they warn once and refuse, which is kinder than to sleep. A kernel that
- * does not count preemption knows of interrupts only.
+ * For functions that sleep: they warn once and refuse the call, which is better than to sleep in
+ * atomic context. A kernel without CONFIG_PREEMPT_COUNT only detects interrupts.
  */
 #define kgni_atomic()                                                                   \
 	WARN_ONCE(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? !preemptible()                     \

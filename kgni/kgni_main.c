@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* kGNI: the kernel's side of the Generic Network Interface, on top of aries.ko. */
+/* kGNI: the kernel level Generic Network Interface, on top of aries.ko. */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 
@@ -21,7 +21,7 @@ module_init(kgni_init);
 static void __exit kgni_exit(void)
 {
 	kgni_dev_exit();
-	/* timers of endpoints that were destroyed may still be on their way out */
+	/* timers of destroyed endpoints may still be running their last instructions */
 	synchronize_rcu();
 }
 module_exit(kgni_exit);

@@ -11,7 +11,10 @@
 #include "kgni_mem.h"
 #include "kgni_memhandle.h"
 
-/* Ordering, pool and contiguity: this NIC orders all, has one pool, and finds the pages itself. */
+/*
+ * Hints about ordering, pool and contiguity are accepted and ignored: this NIC keeps all accesses
+ * in order, has a single pool, and finds the pages itself.
+ */
 #define KGNI_HNDL_HINTS                                                                 \
 	(GNI_MEM_PHYS_CONT | GNI_MEM_STRICT_PI_ORDERING | GNI_MEM_RELAXED_PI_ORDERING | \
 	 GNI_MEM_PI_FLUSH | GNI_MEM_MDD_SHARED | GNI_MEM_MDD_DEDICATED | GNI_MEM_MDD_CLONE)
@@ -47,14 +50,14 @@ static gni_return_t kgni_mem_add(struct gni_nic *nic, struct aries_region_args *
 		return kgni_refuse(GNI_RC_ERROR_RESOURCE, ENOMEM);
 	if (cq && !kgni_cq_register(cq)) {
 		kfree(mem);
-		/* one queue is for what starts here or for what peers do, not for both */
+		/* a queue is either for local or for remote events, not for both */
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EBUSY, (uintptr_t)cq);
 	}
 	args->flags = flags & GNI_MEM_READ_ONLY ? ARIES_REGION_READ_ONLY : 0;
 	args->cq = cq ? cq->hw : NULL;
 	mem->region = aries_region_register(nic->own, args, &info);
 	if (mem->region == ERR_PTR(-ENOSPC)) {
-		/* what has ended may not have given back everything yet */
+		/* deferred deregistrations may not have freed their resources yet */
 		kgni_mem_later_flush(nic);
 		mem->region = aries_region_register(nic->own, args, &info);
 	}
@@ -101,7 +104,7 @@ gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segmen
 				       uint32_t segments_cnt, gni_cq_handle_t dst_cq_hndl,
 				       uint32_t flags, gni_mem_handle_t *mem_hndl)
 {
-	/* the client's structure is the driver's */
+	/* the structures of client and driver are the same */
 	struct aries_region_args args = {
 		.segments = (const struct aries_segment *)mem_segments,
 		.count = segments_cnt,
@@ -119,7 +122,7 @@ gni_return_t gni_mem_register_segments(gni_nic_handle_t nic_hndl, gni_mem_segmen
 }
 EXPORT_SYMBOL_GPL(gni_mem_register_segments);
 
-/* Takes the registration of a handle out of the list. Return: it, or NULL. */
+/* Remove the registration of a handle from the list. Return: the registration, or NULL. */
 static struct kgni_mem *kgni_mem_take(struct gni_nic *nic, const gni_mem_handle_t *handle)
 {
 	struct kgni_mem *mem, *found = NULL;
@@ -136,14 +139,14 @@ static struct kgni_mem *kgni_mem_take(struct gni_nic *nic, const gni_mem_handle_
 	return found;
 }
 
-/** kgni_mem_end() - end a registration that is in no list. Context: sleeps. */
+/** kgni_mem_end() - deregister memory whose registration is in no list. Context: sleeps. */
 void kgni_mem_end(struct kgni_mem *mem)
 {
 	int rc = aries_region_deregister(mem->region, mem->hold_ms);
 
 	/*
-	 * Nothing of kGNI posts receives, and what cannot be let go of is the NIC's driver's to
-	 * say.
+	 * This cannot fail: kGNI posts no receives into the memory, and if the NIC does not stop
+	 * using it the NIC's driver reports that.
 	 */
 	WARN_ONCE(rc, "deregistration of memory: %d\n", rc);
 	if (mem->cq)
@@ -151,7 +154,7 @@ void kgni_mem_end(struct kgni_mem *mem)
 	kfree(mem);
 }
 
-/* gni_mem_deregister() - end a registration, see gni_pub.h. Context: any. */
+/* gni_mem_deregister() - deregister memory, see gni_pub.h. Context: any. */
 gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl,
 				int hold_timeout)
 {
@@ -173,10 +176,10 @@ gni_return_t gni_mem_deregister(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem
 EXPORT_SYMBOL_GPL(gni_mem_deregister);
 
 /*
- * gni_mem_mdd_release() - let go of what gni_mem_deregister() holds, see gni_pub.h
+ * gni_mem_mdd_release() - release an MDD that gni_mem_deregister() holds, see gni_pub.h
  *
- * Where the caller may not sleep nobody knows yet whether there was anything to let go of: the
- * answer is GNI_RC_SUCCESS. Context: any.
+ * If the caller may not sleep, it is not known yet whether anything is held. The result then is
+ * GNI_RC_SUCCESS. Context: any.
  */
 gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *mem_hndl)
 {
@@ -193,7 +196,10 @@ gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *me
 }
 EXPORT_SYMBOL_GPL(gni_mem_mdd_release);
 
-/** kgni_mem_close() - end all registrations of a NIC handle. Context: sleeps; nobody makes any. */
+/**
+ * kgni_mem_close() - end all registrations of a NIC handle. Context: sleeps; no registration may be
+ * made at the same time.
+ */
 void kgni_mem_close(struct gni_nic *nic)
 {
 	struct kgni_mem *mem, *next;

@@ -9,10 +9,10 @@
 /**
  * struct kgni_mem - a registration
  * @node: in gni_nic.mems, or in gni_nic.later; protected by gni_nic.lock
- * @handle: what the client has
- * @region: in aries.ko; NULL if there is but a number to let go of
+ * @handle: handle that the client has
+ * @region: region in aries.ko; NULL if only a held MDD number is to be released
  * @cq: queue for remote events or NULL
- * @hold_ms: how long its number is to be held afterwards
+ * @hold_ms: how long to hold its MDD number after the deregistration
  */
 struct kgni_mem {
 	struct list_head node;

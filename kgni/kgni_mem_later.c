@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Registrations that end where nobody may sleep: LNDs do that with a spinlock held, and free the
- * memory before they let go of it. So the NIC is kept off the memory at once, which takes as long
- * as an access does, and the rest is left to a work. Who needs what that gives back, and may
- * sleep, waits for it.
+ * Deregistration in atomic context. LNDs deregister memory with a spinlock held, and free the
+ * memory soon after. So the NIC is cut off from the memory at once, which takes as long as an
+ * access that is in flight, and the rest is left to a work item. Callers that need the resources it
+ * frees, and may sleep, wait for it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -37,13 +37,13 @@ static void kgni_mem_later_work(struct work_struct *work)
 			kgni_mem_end(mem);
 			continue;
 		}
-		/* its time may be over */
+		/* fails if the hold time has expired, which is fine */
 		aries_region_release(nic->own, kgni_mem_mdh(&mem->handle));
 		kfree(mem);
 	}
 }
 
-/** kgni_mem_later_init() - nothing is left to do. Context: any. */
+/** kgni_mem_later_init() - initialise the list and the work item. Context: any. */
 void kgni_mem_later_init(struct gni_nic *nic)
 {
 	INIT_LIST_HEAD(&nic->later);
@@ -61,11 +61,11 @@ static void kgni_mem_later_add(struct gni_nic *nic, struct kgni_mem *mem)
 }
 
 /**
- * kgni_mem_end_later() - nobody reaches a registration any more, and it ends soon
+ * kgni_mem_end_later() - cut the NIC off from a registration now, and deregister it soon
  * @nic: NIC handle
- * @mem: in no list, with the time to hold its number
+ * @mem: registration in no list, with the time to hold its MDD number
  *
- * Context: any; spins for as long as accesses take that are in flight.
+ * Context: any; spins until accesses in flight have ended.
  */
 void kgni_mem_end_later(struct gni_nic *nic, struct kgni_mem *mem)
 {
@@ -77,7 +77,7 @@ void kgni_mem_end_later(struct gni_nic *nic, struct kgni_mem *mem)
 	kgni_mem_later_add(nic, mem);
 }
 
-/* It has not ended yet: then it does without being held. */
+/* If the registration is still in the list, its MDD number need not be held afterwards. */
 static bool kgni_mem_later_unhold(struct gni_nic *nic, const gni_mem_handle_t *handle)
 {
 	struct kgni_mem *mem;
@@ -96,11 +96,12 @@ static bool kgni_mem_later_unhold(struct gni_nic *nic, const gni_mem_handle_t *h
 }
 
 /**
- * kgni_mem_release_later() - let go of a number that is held, soon
+ * kgni_mem_release_later() - release a held MDD number soon
  * @nic: NIC handle
- * @handle: what it was
+ * @handle: handle of the registration
  *
- * Context: any. Return: false without memory: it is held until its time is over.
+ * Context: any. Return: false if there is no memory; the number is held until its hold time has
+ * passed.
  */
 bool kgni_mem_release_later(struct gni_nic *nic, const gni_mem_handle_t *handle)
 {
@@ -116,7 +117,7 @@ bool kgni_mem_release_later(struct gni_nic *nic, const gni_mem_handle_t *handle)
 	return true;
 }
 
-/** kgni_mem_later_flush() - wait for all that was left to do. Context: sleeps. */
+/** kgni_mem_later_flush() - wait for all deferred deregistrations. Context: sleeps. */
 void kgni_mem_later_flush(struct gni_nic *nic)
 {
 	flush_work(&nic->later_work);

@@ -20,7 +20,7 @@ static u8 kgni_mem_crc(const gni_mem_handle_t *h)
 	return crc;
 }
 
-/** kgni_mem_intact() - is this a handle that nothing has damaged? Context: any. */
+/** kgni_mem_intact() - is this a handle, with the right check code? Context: any. */
 bool kgni_mem_intact(const gni_mem_handle_t *h)
 {
 	return !kgni_mem_none(h) && FIELD_GET(KGNI_HNDL_CRC_MASK, h->qword2) == kgni_mem_crc(h);
@@ -28,13 +28,13 @@ bool kgni_mem_intact(const gni_mem_handle_t *h)
 
 /**
  * kgni_mem_encode() - make a handle of the first format
- * @address: of the first page
- * @pages: of 1 << @shift bytes
+ * @address: address of the first page
+ * @pages: number of pages of 1 << @shift bytes
  * @mdh: memory domain
  * @shift: log2 of the page size
  * @flags: KGNI_HNDL_*
  *
- * Context: any. Return: it, check code included.
+ * Context: any. Return: the handle, with its check code.
  */
 gni_mem_handle_t kgni_mem_encode(u64 address, u64 pages, u16 mdh, u8 shift, u8 flags)
 {

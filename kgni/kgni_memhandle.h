@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * Contents of gni_mem_handle_t. Peers exchange handles, of user programs as well, and clients take
- * them apart, so these bits are as fixed as the public interface:
+ * Contents of gni_mem_handle_t. Peers exchange handles, also with user programs, and some clients
+ * parse them. So this layout is as fixed as the public interface:
  *
  *   qword1  51:0 address >> 12     63:52 MDH (first format) or entropy (second)
  *   qword2  27:0 pages   33:28 log2 of the page size   41:34 flags
  *           53:42 MDH (second format)   63:56 check code
  *
  * The check code is CRC-8/MAXIM over the other 15 bytes, the least significant byte of qword1
- * first. FMA posts must not look at it: clients leave it out.
+ * first. FMA posts must not check it, because clients leave it out.
  */
 #ifndef KGNI_MEMHANDLE_H
 #define KGNI_MEMHANDLE_H
@@ -52,17 +52,17 @@ static inline u16 kgni_mem_mdh(const gni_mem_handle_t *h)
 		       : FIELD_GET(KGNI_HNDL_MDH1_MASK, h->qword1);
 }
 
-/** kgni_mem_name() - as descriptors name the memory domain: virtual handles have a mark */
+/** kgni_mem_name() - memory domain in the form of descriptors, which marks virtual handles */
 static inline u16 kgni_mem_name(const gni_mem_handle_t *h)
 {
 	return kgni_mem_mdh(h) | (kgni_mem_flags(h) & KGNI_HNDL_VMDH ? ARIES_MDH_VIRTUAL : 0);
 }
 
 /**
- * kgni_mem_origin() - address from which offsets in the region of @h count
+ * kgni_mem_origin() - address that corresponds to offset 0 in the region of @h
  *
- * 0, but for virtual handles of user programs: their regions begin at offset 0, that is at the
- * address that the handle carries.
+ * This is 0, except for virtual handles of user programs: their regions begin at offset 0, which is
+ * the address that the handle carries.
  */
 static inline u64 kgni_mem_origin(const gni_mem_handle_t *h)
 {
@@ -71,7 +71,7 @@ static inline u64 kgni_mem_origin(const gni_mem_handle_t *h)
 		       : 0;
 }
 
-/** kgni_mem_offset() - bits of a descriptor that say where @address lies in the region of @h */
+/** kgni_mem_offset() - offset of @address in the region of @h, in the form of descriptors */
 static inline u64 kgni_mem_offset(const gni_mem_handle_t *h, u64 address)
 {
 	return (address - kgni_mem_origin(h)) & KGNI_OFFSET_MASK;

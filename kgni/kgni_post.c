@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Checks that hold for every post, and the place for its events. */
+/* Checks for every post, and the reservation of entries for its events. */
 #include "kgni_cq.h"
 #include "kgni_handle.h"
 #include "kgni_post.h"
 
 /**
- * kgni_post_check() - may this be posted?
+ * kgni_post_check() - check the parameters that all posts have in common
  * @ep: endpoint
- * @d: descriptor, NULL is none
+ * @d: descriptor; NULL is refused
  *
  * Context: any. Return: GNI_RC_SUCCESS, or GNI_RC_INVALID_PARAM.
  */
@@ -25,16 +25,16 @@ gni_return_t kgni_post_check(const struct gni_ep *ep, const gni_post_descriptor_
 }
 
 /**
- * kgni_post_begin() - accept a post: until its last event is reaped the descriptor is kGNI's
+ * kgni_post_begin() - accept a post: kGNI owns the descriptor until its last event is reaped
  * @ep: endpoint
- * @cq: queue of its events here, may be NULL if it asks for none
+ * @cq: queue for its local events, may be NULL if it asks for none
  * @d: descriptor
  * @kind: KGNI_REQUEST_POST or KGNI_REQUEST_BTE
- * @id: gets its transaction id, 0 for one without events here
+ * @id: receives its transaction id, 0 if it has no local events
  *
- * Context: any. Return: GNI_RC_SUCCESS, GNI_RC_INVALID_PARAM events without a queue, or both events
- * without GNI_CDM_MODE_DUAL_EVENTS; GNI_RC_ERROR_RESOURCE the queue could overrun, no id, the job
- * is suspended, or the NIC is gone.
+ * Context: any. Return: GNI_RC_SUCCESS; GNI_RC_INVALID_PARAM if events are wanted without a queue,
+ * or both events without GNI_CDM_MODE_DUAL_EVENTS; GNI_RC_ERROR_RESOURCE if the queue could
+ * overrun, there is no free id, the job is suspended, or the NIC is gone.
  */
 gni_return_t kgni_post_begin(struct gni_ep *ep, struct gni_cq *cq, gni_post_descriptor_t *d,
 			     enum kgni_request_kind kind, u16 *id)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * FMA posts: puts, gets and atomics. Transfers longer than one operation of the NIC are made of
- * several; when one of them fails the rest is left out, and kGNI makes the event that tells so.
+ * FMA posts: puts, gets and atomics. A transfer that is longer than one operation of the NIC takes
+ * several operations. When one of them fails the rest is skipped, and kGNI delivers the event that
+ * reports the failure.
  */
 #include <linux/export.h>
 
@@ -12,10 +13,10 @@
 #include "kgni_memhandle.h"
 #include "kgni_post.h"
 
-/* Bytes of one get, the largest multiple of a line of the cache. */
+/* Length of one get: the largest multiple of a cache line that the NIC takes. */
 #define KGNI_GET_PIECE 65472u
 
-/** struct kgni_fma_post - one post on its way */
+/** struct kgni_fma_post - an FMA post that is being issued */
 struct kgni_fma_post {
 	struct gni_ep *ep;
 	gni_post_descriptor_t *d;
@@ -34,7 +35,7 @@ static gni_return_t kgni_fma_accept(struct kgni_fma_post *p)
 	return kgni_post_begin(ep, ep->cq, p->d, KGNI_REQUEST_POST, &p->id);
 }
 
-/* One of several operations has failed: nothing is raised at the target. */
+/* One of several operations has failed. No event is raised at the target. */
 static void kgni_fma_fail(struct kgni_fma_post *p, u8 status)
 {
 	if (!p->id) {
@@ -46,8 +47,9 @@ static void kgni_fma_fail(struct kgni_fma_post *p, u8 status)
 }
 
 /*
- * The last operation, with the events. A post without events here tells its outcome at once.
- * Return: GNI_RC_ERROR_RESOURCE the NIC did not get it and may get it later.
+ * Issue the last operation, which raises the events. A post without local events reports its
+ * outcome at once.
+ * Return: GNI_RC_SUCCESS, or GNI_RC_ERROR_RESOURCE if the NIC did not accept it now but may later.
  */
 static gni_return_t kgni_fma_end(struct kgni_fma_post *p, const struct kgni_line *line, u64 length,
 				 enum aries_fma_op op)
@@ -132,7 +134,7 @@ static gni_return_t kgni_fma_get(struct kgni_fma_post *p)
 }
 
 /*
- * Bytes of the operand of an atomic, 0 if there is none of this code. First generation: low nibble
+ * Operand size of an atomic in bytes, 0 if there is no such operation. First generation: low nibble
  * 8 ADD, 9 AND, A OR, B XOR, C AX, D CSWAP (fetching only), bit 4 cached. Second: bit 6, operation
  * in bits 4..1, bit 0 64-bit or bit 9 32-bit operands, bit 5 cached. Both: bit 8 nothing returned.
  */

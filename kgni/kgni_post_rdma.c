@@ -69,8 +69,8 @@ static void kgni_rdma_fill(struct aries_bte_desc *slot, const struct gni_ep *ep,
 /*
  * gni_post_rdma() - post a block transfer, see gni_pub.h
  *
- * GNI_RC_ERROR_RESOURCE: as many are under way as the queue, or the NIC, takes; try again after
- * one has completed. Context: any.
+ * GNI_RC_ERROR_RESOURCE: as many posts are outstanding as the queue or the NIC takes. Try again
+ * after one has completed. Context: any.
  */
 gni_return_t gni_post_rdma(gni_ep_handle_t ep_hndl, gni_post_descriptor_t *post_descr)
 {

@@ -6,14 +6,14 @@
 
 #include "kgni_request.h"
 
-/** kgni_requests_init() - an empty table. Context: any. */
+/** kgni_requests_init() - initialise an empty table. Context: any. */
 void kgni_requests_init(struct kgni_requests *t)
 {
 	memset(t, 0, sizeof(*t));
 	t->fresh = 1;
 }
 
-/** kgni_requests_exit() - free a table. Context: any; nobody uses it any more. */
+/** kgni_requests_exit() - free a table that is no longer in use. Context: any. */
 void kgni_requests_exit(struct kgni_requests *t)
 {
 	unsigned int i;
@@ -46,11 +46,11 @@ static u16 kgni_request_reuse(struct kgni_requests *t)
 }
 
 /**
- * kgni_request_take() - a free id
+ * kgni_request_take() - allocate an id
  * @t: table
  *
- * Context: gni_cq.lock held. Return: its request is all zero; 0 if all are taken, or without memory
- * for more.
+ * Context: gni_cq.lock held. Return: the id, whose request is all zero; 0 if all are taken, or if
+ * there is no memory for more.
  */
 u16 kgni_request_take(struct kgni_requests *t)
 {
@@ -60,7 +60,7 @@ u16 kgni_request_take(struct kgni_requests *t)
 }
 
 /**
- * kgni_request_give() - give an id back
+ * kgni_request_give() - free an id
  * @t: table
  * @id: from kgni_request_take()
  *

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * Posts and messages under way, by their 16-bit transaction id. Each queue has ids of its own, so
+ * Outstanding posts and messages, by their 16-bit transaction id. Each queue has ids of its own, so
  * that endpoints with different queues share no lock. The table grows as ids are used for the first
- * time. Ids are used again oldest first: an event that is completed twice finds no request rather
- * than somebody else's.
+ * time. The id that was freed first is reused first, so that a client that completes an event twice
+ * finds no request rather than another one.
  *
- * Nothing here locks: gni_cq.lock is held.
+ * Nothing here takes a lock: gni_cq.lock is held.
  */
 #ifndef KGNI_REQUEST_H
 #define KGNI_REQUEST_H
@@ -17,37 +17,37 @@
 
 #define KGNI_REQUEST_IDS 65536u
 #define KGNI_REQUEST_BLOCK 128u
-/* Free ids that are kept back as long as there are fresh ones. */
+/* This many free ids are not reused as long as there are fresh ones. */
 #define KGNI_REQUEST_QUARANTINE 64u
 
 struct kgni_message;
 
 enum kgni_request_kind {
 	KGNI_REQUEST_FREE,
-	KGNI_REQUEST_POST, /* of FMA */
+	KGNI_REQUEST_POST, /* an FMA post */
 	KGNI_REQUEST_BTE,
 	KGNI_REQUEST_SMSG,
 };
 
 /**
  * struct kgni_request - a post or a message
- * @descr: of a post
- * @msg_id: of a message
- * @number: of it, as in gni_ep.smsg_begun
- * @copy: of a message that has left and may get lost yet, NULL if there is none
- * @ep: with a reference
- * @entry: its event, if that was read before its time
- * @local_event: names the endpoint if a message fails
- * @next: in the list of free ids, or of events to be told
+ * @descr: descriptor of a post
+ * @msg_id: id of a message
+ * @number: number of a message, as in gni_ep.smsg_begun
+ * @copy: copy of a message that is in flight, NULL if there is none
+ * @ep: endpoint, with a reference
+ * @entry: its event, if it was read before it could be delivered
+ * @local_event: event data of the endpoint, for the event of a failed message
+ * @next: next id in the list of free ids, or of events to be delivered
  * @kind: enum kgni_request_kind
  * @pending: bit n: the event with ARIES_INFO_ code n is still to be reaped
- * @told: bit n: the client has that event of a post, and is to complete it
- * @forced: ARIES_ST_* that kGNI has found, 0 if none
- * @raised: the NIC makes the event
- * @mended: the NIC's event tells of a first attempt that failed; a later one did not
- * @unsettled: how it ends is not known yet
+ * @told: bit n: the client has got that event of a post, and is to complete it
+ * @forced: ARIES_ST_* that kGNI has set, 0 if none
+ * @raised: the NIC raises the event
+ * @mended: the NIC's event reports a failed first attempt, but a later one has succeeded
+ * @unsettled: its outcome is not known yet
  * @partly: one of two events has been reaped
- * @listed: among the events to be told
+ * @listed: it is in the list of events to be delivered
  */
 struct kgni_request {
 	union {
@@ -74,16 +74,16 @@ struct kgni_request {
 			bool partly : 1;
 			bool listed : 1;
 		};
-		u8 flags; /* all of them */
+		u8 flags; /* all of the above */
 	};
 };
 
 /**
  * struct kgni_requests - the table
- * @block: its parts, KGNI_REQUEST_BLOCK requests each
- * @fresh: ids below it were used before; 0 is none
+ * @block: its blocks of KGNI_REQUEST_BLOCK requests each
+ * @fresh: lowest id that was never used; 0 is not an id
  * @head: oldest free id
- * @tail: the one that was given back last
+ * @tail: the id that was freed last
  * @free: number of free ids
  */
 struct kgni_requests {
@@ -95,11 +95,11 @@ struct kgni_requests {
 };
 
 /**
- * kgni_request() - a request by its id
+ * kgni_request() - look a request up by its id
  * @t: table
- * @id: from wherever
+ * @id: any id, valid or not
  *
- * Context: gni_cq.lock held. Return: it, or NULL if the id was never used.
+ * Context: gni_cq.lock held. Return: the request, or NULL if its block was never allocated.
  */
 static inline struct kgni_request *kgni_request(const struct kgni_requests *t, u16 id)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * Short messages: the state of one connection. What a mailbox looks like, and why, is said in
- * gni_smsg.h. All of this is protected by gni_ep.lock.
+ * Short messages: the state of one connection. gni_smsg.h describes the layout of a mailbox and the
+ * reasons for it. All of this is protected by gni_ep.lock.
  */
 #ifndef KGNI_SMSG_H
 #define KGNI_SMSG_H
@@ -15,12 +15,12 @@
 
 /**
  * struct kgni_mailbox - one mailbox
- * @control: address of its first line; the peer's: as the NIC is told
- * @slots: of the header words
- * @ring: of the data
- * @ring_bytes: size of that
- * @most: bytes that a message may have; a client of libugni may exceed msg_maxsize in some calls
- * @key: of the direction that writes into it
+ * @control: address of its first line; for the peer's mailbox, the offset that is given to the NIC
+ * @slots: address of the header words
+ * @ring: address of the ring that holds the data
+ * @ring_bytes: size of the ring
+ * @most: largest message in bytes; a client of libugni may exceed msg_maxsize in some calls
+ * @key: key of the direction that writes into it
  * @mdh: memory domain
  */
 struct kgni_mailbox {
@@ -36,20 +36,20 @@ struct kgni_mailbox {
 /**
  * struct kgni_sender - the sending half
  * @box: the peer's mailbox
- * @identity: goes with each message
- * @sent: messages
- * @acknowledged: of these released by the peer, as far as we know
- * @told_seen: credit word of the peer's own that was looked at last
- * @credit_seen: the same, of those that come with messages
- * @key: of messages and of credits for them
- * @slot: of the next message
- * @turn: of its header
+ * @identity: identity of this connection, sent with each message
+ * @sent: messages sent so far
+ * @acknowledged: how many of these the peer is known to have released
+ * @told_seen: last credit word examined of those that the peer puts on their own
+ * @credit_seen: last credit word examined of those that come with messages
+ * @key: key of our messages and of the credits for them
+ * @slot: slot of the next message
+ * @turn: turn bit of its header
  * @oldest: slot of the first message that is not acknowledged
- * @position: in the ring
- * @used: of the ring
- * @refused: sends for want of room, since there was some
- * @pause: jiffies from one reading of what is released to the next
- * @look: when it is read next
+ * @position: where the next message goes in the ring
+ * @used: bytes of the ring that are in use
+ * @refused: sends refused for lack of space, since there was space last
+ * @pause: jiffies between two reads of the peer's release count
+ * @look: jiffies at which it is read next
  */
 struct kgni_sender {
 	struct kgni_mailbox box;
@@ -72,17 +72,17 @@ struct kgni_sender {
 /**
  * struct kgni_receiver - the receiving half
  * @box: our own mailbox
- * @released: messages
- * @told: of these the peer knows
- * @credit: credit word that tells all that is released, 0 if nothing is
+ * @released: messages released so far
+ * @told: how many of these the peer has been told of
+ * @credit: credit word for all released messages, 0 if there are none
  * @word: header of the current message, 0 if there is none
- * @key: as the sender's, when it is known
- * @slot: of the next message, or the current one
- * @position: in the ring
- * @untold_bytes: of the ring, released and not told
- * @found: messages that were there when the connection began, until it is known whose they are
- * @earlier: credit word that told all that was released when the connection began
- * @looks: for them
+ * @key: the sender's key, once it is known
+ * @slot: slot of the current message, or of the next one if there is none
+ * @position: where the current message, or the next one, begins in the ring
+ * @untold_bytes: bytes of the ring that are released without the peer knowing
+ * @found: messages that were in the mailbox when the connection began, until their sender is known
+ * @earlier: credit word that was valid when the connection began
+ * @looks: calls left until the peer is asked again whether the found messages are its own
  * @known: the sender's identity is known
  */
 struct kgni_receiver {
@@ -103,9 +103,9 @@ struct kgni_receiver {
 
 /**
  * struct kgni_spot - where a message goes in the peer's mailbox
- * @place: in the ring
- * @slot: of its header word
- * @header: that word
+ * @place: its place in the ring
+ * @slot: slot of its header word
+ * @header: its header word
  */
 struct kgni_spot {
 	struct gni_smsg_place place;
@@ -114,21 +114,21 @@ struct kgni_spot {
 };
 
 /**
- * struct kgni_message - a message that waits for another attempt, or has left and may get lost yet
+ * struct kgni_message - a message that waits for another attempt, or is in flight and may be lost
  * @node: in gni_ep.smsg_lost
- * @cq: of its event
+ * @cq: queue of its event
  * @id: its request
- * @number: of the message, when it was put
+ * @number: number of the message when it was put
  * @status: ARIES_ST_* of the last attempt
- * @left: attempts
- * @bytes: of header and data
- * @put: it is the one whose fate is not known
- * @lost: it has left, and was lost
- * @spot: where it has gone, if it has left
- * @position: of the ring, where it began
- * @pause: jiffies from one attempt to the next, once it was lost
- * @due: when that is
- * @msg_id: for its event
+ * @left: attempts that remain
+ * @bytes: size of header and data
+ * @put: it was put, and it is not known whether it arrived
+ * @lost: it was lost in flight
+ * @spot: where it was put, once it has been sent
+ * @position: position in the ring before it was put
+ * @pause: jiffies until the next attempt, once it was lost
+ * @due: jiffies of the next attempt
+ * @msg_id: message id for its event
  * @text: header and data
  */
 struct kgni_message {
@@ -153,20 +153,20 @@ struct kgni_message {
  * struct kgni_smsg - a connection
  * @out: sending half
  * @in: receiving half
- * @credits: messages under way, at most
- * @largest: bytes of a message: msg_maxsize
- * @events: of the put that carries a message, as in a doorbell
+ * @credits: largest number of messages in flight
+ * @largest: largest message in bytes: msg_maxsize
+ * @events: events of the put that carries a message, in the form of a doorbell
  * @repeats: GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT
- * @broken: the peer wrote what it must not
- * @unsure: the fate of the last put is not known; with its header word and its place
- * @unsure_header: that
- * @unsure_place: and that
- * @waiting: a struct kgni_message that is tried again, NULL if there is none
- * @pause: jiffies from one attempt for that to the next
- * @due: when that is
- * @origin: address from which offsets in the region of our mailbox count
- * @taken: bytes of the ring, by slot of the message
- * @last: header words that were read, by slot
+ * @broken: the peer has written an invalid word
+ * @unsure: it is not known whether the last put arrived; the next two members describe it
+ * @unsure_header: header word of that put
+ * @unsure_place: its place in the ring
+ * @waiting: message that is being retransmitted, NULL if there is none
+ * @pause: jiffies between two attempts for @waiting
+ * @due: jiffies of the next attempt for it
+ * @origin: address that corresponds to offset 0 of our mailbox's region
+ * @taken: bytes of the ring that a message occupies, by slot
+ * @last: header word that was read last, by slot
  */
 struct kgni_smsg {
 	struct kgni_sender out;
@@ -188,10 +188,10 @@ struct kgni_smsg {
 };
 
 /**
- * struct kgni_text - a message as its sender handed it over
+ * struct kgni_text - a message as its sender passed it
  * @part: header and data
- * @bytes: of both
- * @msg_id: for its event
+ * @bytes: size of both
+ * @msg_id: message id for its event
  */
 struct kgni_text {
 	struct kvec part[2];
@@ -200,9 +200,10 @@ struct kgni_text {
 };
 
 /**
- * struct kgni_try - what became of an attempt to put a message
- * @status: ARIES_ST_*; ARIES_ST_LATER: it is on its way, and may be lost yet
- * @whole: the put that makes the message readable has been rung, and with it the event
+ * struct kgni_try - result of an attempt to put a message
+ * @status: ARIES_ST_*; ARIES_ST_LATER: the message is in flight and may still be lost
+ * @whole: the doorbell of the last put, which makes the message visible and raises the event, was
+ *         rung
  */
 struct kgni_try {
 	u8 status;
@@ -225,22 +226,25 @@ static inline void *kgni_smsg_ring(const struct kgni_smsg *s, u32 at)
 	return (void *)(uintptr_t)(s->in.box.ring + at);
 }
 
-/** kgni_status_unknown() - may it have happened all the same? */
+/**
+ * kgni_status_unknown() - may an operation that ended with this status have happened all the same?
+ */
 static inline bool kgni_status_unknown(u8 status)
 {
 	return status == ARIES_ST_TIMEOUT || status == ARIES_ST_FLUSHED;
 }
 
-/* Packets get lost now and then: so many attempts come at once. */
+/* A single packet may be lost: this many attempts are made at once. */
 #define KGNI_AT_ONCE 2
 /*
- * Then ways may be closed, for as long as it takes to find others: pauses of a tick, four times as
- * long each time, up to this. Ten attempts are four seconds.
+ * After that a route may be down until the fabric has found another one. The pauses between further
+ * attempts begin at one tick and grow by this factor, up to KGNI_LONGEST_PAUSE. Ten attempts take
+ * four seconds.
  */
 #define KGNI_MORE_PAUSE 4
 #define KGNI_LONGEST_PAUSE msecs_to_jiffies(1024)
 
-/** kgni_smsg_pause() - when the next attempt for a message that was lost is due */
+/** kgni_smsg_pause() - set the time of the next attempt for a message that was lost */
 static inline void kgni_smsg_pause(struct kgni_message *m)
 {
 	m->due = jiffies + m->pause;
@@ -280,9 +284,9 @@ void kgni_smsg_leave_lost(struct gni_ep *ep);
 
 /* kgni_smsg_newcomer.c */
 enum kgni_origin {
-	KGNI_ORIGIN_UNKNOWN, /* the peer does not say */
-	KGNI_ORIGIN_EARLIER, /* another connection */
-	KGNI_ORIGIN_DAMAGED, /* nobody that may write here */
+	KGNI_ORIGIN_UNKNOWN, /* the peer does not answer */
+	KGNI_ORIGIN_EARLIER, /* sent in an earlier connection */
+	KGNI_ORIGIN_DAMAGED, /* not sent by the peer */
 };
 
 void kgni_smsg_take_stock(struct kgni_smsg *s);

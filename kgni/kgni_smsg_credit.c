@@ -5,9 +5,9 @@
 
 #include "kgni_smsg.h"
 
-/* A sender without room asks at every so many calls whether it is time to ask the peer, */
+/* A sender without space considers asking the peer at one in this many calls. */
 #define KGNI_CALLS_TO_ASK 8
-/* which it does with pauses from 1 ms up to this, as long as that brings nothing. */
+/* It then asks with growing pauses, up to this one, as long as the peer has released nothing. */
 #define KGNI_MOST_PAUSE msecs_to_jiffies(64)
 
 static bool kgni_smsg_acknowledge_known(struct kgni_smsg *s, u64 word)
@@ -17,7 +17,7 @@ static bool kgni_smsg_acknowledge_known(struct kgni_smsg *s, u64 word)
 
 	if (word != gni_smsg_credit(out->key, word >> 32))
 		return false;
-	/* Words are not read in the order they were written: an older one says nothing new. */
+	/* Credit words may be read in another order than they were written: ignore an older one. */
 	if ((s32)more <= 0)
 		return true;
 	if (more > out->sent - out->acknowledged)
@@ -32,17 +32,19 @@ static bool kgni_smsg_acknowledge_known(struct kgni_smsg *s, u64 word)
 }
 
 /**
- * kgni_smsg_acknowledge() - take what a credit word of the peer says
+ * kgni_smsg_acknowledge() - account for a credit word of the peer
  * @s: connection
- * @word: that has not been looked at
+ * @word: credit word that was not examined before
  *
- * Context: any; gni_ep.lock held. Return: whether the word is sound.
+ * Context: any; gni_ep.lock held. Return: whether the word is valid.
  */
 bool kgni_smsg_acknowledge(struct kgni_smsg *s, u64 word)
 {
 	if (kgni_smsg_acknowledge_known(s, word))
 		return true;
-	/* The message of unknown fate is the last one that may be released. */
+	/*
+	 * The peer may also have released the message whose arrival was in doubt, and no later one.
+	 */
 	if (!s->unsure || word != gni_smsg_credit(s->out.key, s->out.sent + 1))
 		return false;
 	s->unsure = false;
@@ -51,7 +53,7 @@ bool kgni_smsg_acknowledge(struct kgni_smsg *s, u64 word)
 }
 
 /**
- * kgni_smsg_ask_credit() - there is no room: ask the peer what it has released, now and then
+ * kgni_smsg_ask_credit() - there is no space: read now and then how much the peer has released
  * @ep: endpoint with a connection
  *
  * Context: any; gni_ep.lock held.
@@ -71,7 +73,7 @@ void kgni_smsg_ask_credit(struct gni_ep *ep)
 		return;
 	out->pause = min_t(u32, out->pause * 2, KGNI_MOST_PAUSE);
 	out->look = jiffies + out->pause;
-	/* What is there may be of an earlier connection of these mailboxes. */
+	/* The word may be left over from an earlier connection, so do not mind if it is invalid. */
 	if (kgni_smsg_read(ep, out->box.control + GNI_SMSG_RELEASED * GNI_SMSG_WORD, &word) ==
 		    ARIES_ST_OK &&
 	    word)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Short messages that are on their way when their put is over, as those for another host are: only
- * the event tells whether they get there. Until then a copy is kept. One that was lost is put
- * again into its own slot: others may have been sent behind it, and the peer waits for this one.
+ * Short messages that are still in flight when their put returns, as all messages to another host
+ * are. Only the completion event reports whether they arrive, so a copy is kept until then. A
+ * message that was lost is put again into its own slot: others may have been sent after it, and the
+ * peer waits for this one.
  *
- * The slot is the message's until the peer has released it, so it tells whether the message is
- * there, and it is written only if it is not. Such a put has the event of the message. A slot that
- * was written twice does no harm either: the peer knows the word.
+ * The slot belongs to the message until the peer has released it. So it is read first to find out
+ * whether the message has arrived, and it is written only if not. The new put raises the event of
+ * the message. Writing a slot twice would do no harm, because the peer recognises a header word
+ * that it has read before.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -16,12 +18,12 @@
 #include "kgni_smsg.h"
 
 /**
- * kgni_smsg_left() - a message has left: what has to be known to put it again
+ * kgni_smsg_left() - record what is needed to retransmit a message that is in flight
  * @s: connection
  * @m: message
- * @place: where it has gone
+ * @place: where it was put
  *
- * It counts as sent from now on. Context: gni_ep.lock held.
+ * The message counts as sent from now on. Context: gni_ep.lock held.
  */
 void kgni_smsg_left(struct kgni_smsg *s, struct kgni_message *m, struct gni_smsg_place place)
 {
@@ -32,13 +34,14 @@ void kgni_smsg_left(struct kgni_smsg *s, struct kgni_message *m, struct gni_smsg
 }
 
 /**
- * kgni_smsg_keep() - a message has left, and may get lost yet
+ * kgni_smsg_keep() - keep a copy of a message in flight, in case it is lost
  * @ep: endpoint with a connection
  * @text: message
- * @place: where it has gone
- * @id: its request; its event may have been read
+ * @place: where it was put
+ * @id: its request, whose event may have been read already
  *
- * Without memory its loss is told. Context: any; gni_ep.lock held.
+ * If there is no memory for a copy, a loss is reported to the client. Context: any; gni_ep.lock
+ * held.
  */
 void kgni_smsg_keep(struct gni_ep *ep, const struct kgni_text *text, struct gni_smsg_place place,
 		    u16 id)
@@ -53,11 +56,11 @@ void kgni_smsg_keep(struct gni_ep *ep, const struct kgni_text *text, struct gni_
 	kgni_cq_keep(ep, m);
 }
 
-/* What an attempt has come to. */
+/* The result of an attempt. */
 enum kgni_mend {
-	KGNI_MEND_OVER,	 /* m->status tells how */
+	KGNI_MEND_OVER,	 /* m->status is the final status */
 	KGNI_MEND_AGAIN, /* there may be another one */
-	KGNI_MEND_LEFT,	 /* it is on its way again, and its event is the next that is heard of it */
+	KGNI_MEND_LEFT,	 /* it is in flight again, and its event will report the outcome */
 };
 
 static enum kgni_mend kgni_smsg_unless_over(const struct kgni_message *m)
@@ -72,7 +75,10 @@ static enum kgni_mend kgni_smsg_put_again(struct gni_ep *ep, struct kgni_message
 					.msg_id = m->msg_id };
 	struct gni_cq *cq = m->cq;
 	const u16 id = m->id;
-	/* While that of an earlier put has not been read there is no room for another event. */
+	/*
+	 * The queue has space for one event of this message, so no event is asked for while an
+	 * earlier one is unread.
+	 */
 	const bool event = kgni_cq_await(cq, id);
 	struct kgni_try t = kgni_smsg_put_at(ep, &text, &m->spot, event ? id : 0);
 
@@ -83,14 +89,14 @@ static enum kgni_mend kgni_smsg_put_again(struct gni_ep *ep, struct kgni_message
 	return kgni_smsg_unless_over(m);
 }
 
-/* One attempt for a message that was lost. m->put: it may be there all the same. */
+/* One attempt for a message that was lost. If m->put is set it may have arrived all the same. */
 static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message *m)
 {
 	struct kgni_smsg *s = ep->smsg;
 	u64 word;
 	u8 status;
 
-	/* what would fail because nobody may speak does not count */
+	/* an attempt during a quiesce would fail, so it does not count */
 	if (READ_ONCE(ep->nic->quiet) && !READ_ONCE(ep->nic->gone))
 		return KGNI_MEND_AGAIN;
 	if (m->number < s->out.acknowledged) {
@@ -111,7 +117,7 @@ static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message 
 		m->status = ARIES_ST_OK;
 		return KGNI_MEND_OVER;
 	}
-	/* as kgni_smsg_put_quietly() */
+	/* a mailbox without a queue, see kgni_smsg_put_quietly() */
 	if (m->status == ARIES_ST_NO_CQ)
 		s->events &= ~ARIES_EV_REMOTE;
 	else if (!s->repeats || !kgni_status_recoverable(m->status))
@@ -120,8 +126,9 @@ static enum kgni_mend kgni_smsg_mend_one(struct gni_ep *ep, struct kgni_message 
 }
 
 /*
- * A message that is not there and will not come. The last one leaves no hole, as if it had failed
- * at once; behind another one the peer would find nothing.
+ * The message has not arrived and will not be retransmitted. If it is the last one it is withdrawn,
+ * as if it had failed at once. If others were sent after it the peer can never reach them, and the
+ * connection is broken.
  */
 static void kgni_smsg_give_up(struct gni_ep *ep, const struct kgni_message *m)
 {
@@ -143,11 +150,11 @@ static void kgni_smsg_give_up(struct gni_ep *ep, const struct kgni_message *m)
 }
 
 /**
- * kgni_smsg_mend() - attempts that are due for messages that were lost
+ * kgni_smsg_mend() - make the attempts that are due for lost messages
  * @ep: endpoint with a connection
- * @due: lowered to when the next one is
+ * @due: lowered to the time of the next attempt
  *
- * Context: any; gni_ep.lock held. Return: whether there may be another one.
+ * Context: any; gni_ep.lock held. Return: whether there may be another attempt.
  */
 bool kgni_smsg_mend(struct gni_ep *ep, unsigned long *due)
 {
@@ -177,7 +184,7 @@ bool kgni_smsg_mend(struct gni_ep *ep, unsigned long *due)
 }
 
 /**
- * kgni_smsg_leave_lost() - messages that were lost end as they are, the connection is over
+ * kgni_smsg_leave_lost() - the connection ends: complete lost messages with their last status
  * @ep: endpoint
  *
  * Context: any; gni_ep.lock held.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Mailboxes: size, layout, and the life of a connection. */
+/* Mailboxes: size, layout, and the lifetime of a connection. */
 #include <linux/export.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -25,7 +25,7 @@ static bool kgni_smsg_mailbox_sound(const gni_smsg_attr_t *a)
 	       a->buff_size >= gni_smsg_needed(a->mbox_maxcredit, a->msg_maxsize);
 }
 
-/* Both sides have to know the same of both mailboxes. */
+/* Both sides must agree on the parameters of both mailboxes. */
 static bool kgni_smsg_pair_sound(const gni_smsg_attr_t *a, const gni_smsg_attr_t *b)
 {
 	return kgni_smsg_mailbox_sound(a) && kgni_smsg_mailbox_sound(b) &&
@@ -34,9 +34,9 @@ static bool kgni_smsg_pair_sound(const gni_smsg_attr_t *a, const gni_smsg_attr_t
 }
 
 /*
- * gni_smsg_buff_size_needed() - bytes of a mailbox, see gni_pub.h
+ * gni_smsg_buff_size_needed() - size of a mailbox in bytes, see gni_pub.h
  *
- * Four messages of the largest size have room in it. A larger buffer takes more. Context: any.
+ * The mailbox holds four messages of the largest size. A larger buffer holds more. Context: any.
  */
 gni_return_t gni_smsg_buff_size_needed(gni_smsg_attr_t *smsg_attr, unsigned int *size)
 {
@@ -63,17 +63,17 @@ static struct kgni_mailbox kgni_smsg_mailbox(const gni_smsg_attr_t *a)
 	return box;
 }
 
-/* What the peer asks for begins anew; the identity comes last. */
+/* Initialise the words that the peer reads. The identity is written last. */
 static void kgni_smsg_open(struct kgni_smsg *s)
 {
 	u32 nonce = get_random_u32();
 
 	s->out.identity = gni_smsg_identity(s->out.box.key, nonce);
 	s->out.key = gni_smsg_key(s->out.box.key, nonce);
-	/* Nobody can have released what we have not sent yet. */
+	/* Nothing has been sent yet, so the peer cannot have released anything. */
 	WRITE_ONCE(*kgni_smsg_own(s, GNI_SMSG_CREDIT), 0);
 	WRITE_ONCE(*kgni_smsg_own(s, GNI_SMSG_RELEASED), 0);
-	/* who reads it finds the words above */
+	/* a peer that reads the identity finds the words above */
 	smp_store_release(kgni_smsg_own(s, GNI_SMSG_IDENTITY), s->out.identity);
 }
 
@@ -94,7 +94,7 @@ static struct kgni_smsg *kgni_smsg_new(const gni_smsg_attr_t *local, const gni_s
 	there = gni_smsg_end(s->out.box.control, s->out.box.mdh);
 	s->in.box.key = gni_smsg_direction(here, there);
 	s->out.box.key = gni_smsg_direction(there, here);
-	/* From here on the peer's mailbox is where the NIC looks for it. */
+	/* From here on these are the offsets that the NIC takes, not addresses. */
 	s->out.box.control -= origin;
 	s->out.box.slots -= origin;
 	s->out.box.ring -= origin;
@@ -148,7 +148,7 @@ EXPORT_SYMBOL_GPL(gni_smsg_init);
  * kgni_smsg_close() - end the connection of an endpoint, if it has one
  * @ep: endpoint
  *
- * Context: any; gni_ep.lock held. Return: what the caller frees by kfree() without the lock.
+ * Context: any; gni_ep.lock held. Return: the connection, to be freed by kfree() after unlocking.
  */
 struct kgni_smsg *kgni_smsg_close(struct gni_ep *ep)
 {

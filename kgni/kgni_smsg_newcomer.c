@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Who sends into a mailbox. The first message says it, by the identity that goes with it. Clients
- * neither agree on who connects first nor clear mailboxes that they use again, so messages that are
- * there when a connection begins are either the peer's, which was faster, or nobody has read them
- * in an earlier connection of these two mailboxes. The peer is asked when the owner wants to read
- * them: they are its if it still has the identity that they were sent with.
+ * Identification of the sender of the messages in a mailbox. The first message of a connection
+ * carries the identity of its sender. Clients neither agree on who connects first nor clear
+ * mailboxes that they use again. So messages that are in the mailbox when a connection begins are
+ * of one of two kinds. Either the peer was faster and has sent them in this connection, or they
+ * were left unread in an earlier connection of these two mailboxes. When the owner wants to read
+ * them the peer is asked: the messages are valid if the peer still has the identity that they were
+ * sent with.
  *
- * A peer that has not connected anew by then still has the old one. When it does, its first message
- * comes to the first slot once more, with another identity; so as long as nothing else has come
- * that slot is looked at as well.
+ * A peer that has not reconnected by then still has its old identity. When it reconnects, its first
+ * message goes into the first slot once more, with another identity. So the first slot is watched
+ * as well until another message has arrived.
  *
- * Until it connects anew it may also go on to send in the earlier connection, into any slot. All of
- * that is there before its first message of the new connection, so when that one comes, other words
- * in the slots are no messages.
+ * Until it reconnects the peer may also continue to send in the earlier connection, into any slot.
+ * All of that arrives before the first message of the new connection. So when that one arrives,
+ * whatever else is in the slots is not a message.
  */
 #include "kgni_smsg.h"
 
-/* A peer that does not answer is asked again after so many looks. */
+/* A peer that does not answer is asked again after this many calls. */
 #define KGNI_LOOKS 64
 
 static u64 kgni_smsg_load(const struct kgni_smsg *s, u32 slot)
 {
-	/* the NIC stores it after the data */
+	/* pairs with the NIC, which stores this word after the data */
 	return smp_load_acquire(kgni_smsg_slot(s, slot));
 }
 
-/* The identity where the first message of a connection has it; its length does not matter. */
+/*
+ * The identity at the place where the first message of a connection has it. That place does not
+ * depend on the length of the message.
+ */
 static u64 kgni_smsg_first_identity(const struct kgni_smsg *s)
 {
 	u32 at = gni_smsg_place(0, s->in.box.ring_bytes, 0).at;
@@ -35,8 +40,8 @@ static u64 kgni_smsg_first_identity(const struct kgni_smsg *s)
 }
 
 /*
- * The identity that lies with the message of header @word, the first of a connection, and its key.
- * Return: 0 if it is none.
+ * The identity that came with the message of header @word, and its key.
+ * Return: 0 if this is not the first message of a connection.
  */
 static u64 kgni_smsg_identity_of(const struct kgni_smsg *s, u64 word, u32 *key)
 {
@@ -54,7 +59,7 @@ static u64 kgni_smsg_identity_of(const struct kgni_smsg *s, u64 word, u32 *key)
 		       : 0;
 }
 
-/* The identity that the peer has now. Return: whether it has answered. */
+/* Read the identity that the peer has now. Return: whether it has answered. */
 static bool kgni_smsg_ask_identity(struct gni_ep *ep, u64 *identity)
 {
 	struct kgni_smsg *s = ep->smsg;
@@ -69,8 +74,8 @@ static bool kgni_smsg_ask_identity(struct gni_ep *ep, u64 *identity)
 }
 
 /*
- * The sender is known by @key: what is there and not from it will never be a message, all else is
- * to be read.
+ * From now on the sender is known by @key. Words in the slots that are not from this sender are
+ * ignored for ever, all others are messages to be read.
  */
 static void kgni_smsg_know(struct kgni_smsg *s, u32 key)
 {
@@ -85,7 +90,7 @@ static void kgni_smsg_know(struct kgni_smsg *s, u32 key)
 	}
 }
 
-/* Messages that we have released of a sender with @key before this connection began. */
+/* How many messages of a sender with @key we had released before this connection began. */
 static u32 kgni_smsg_released_earlier(const struct kgni_smsg *s, u32 key)
 {
 	u64 word = s->in.earlier;
@@ -93,7 +98,7 @@ static u32 kgni_smsg_released_earlier(const struct kgni_smsg *s, u32 key)
 	return word && word == gni_smsg_credit(key, word >> 32) ? word >> 32 : 0;
 }
 
-/* Asks the peer whether the messages that were found are its. Return: whether they are. */
+/* Ask the peer whether it has sent the messages that were found. Return: whether it has. */
 static bool kgni_smsg_decide(struct gni_ep *ep)
 {
 	struct kgni_smsg *s = ep->smsg;
@@ -121,13 +126,13 @@ void kgni_smsg_take_stock(struct kgni_smsg *s)
 	u32 key = 0, i;
 
 	/*
-	 * Backwards: whoever sends begins with the first slot, so what comes meanwhile is seen
-	 * there.
+	 * Backwards: a sender begins with the first slot, so a message that arrives during this
+	 * loop is noticed there.
 	 */
 	for (i = s->credits; i-- > 0;)
 		s->last[i] = kgni_smsg_load(s, i);
 	s->in.earlier = READ_ONCE(*kgni_smsg_own(s, GNI_SMSG_RELEASED));
-	/* What has been read in an earlier connection is not the peer's, which was faster. */
+	/* Messages that were read in an earlier connection were not sent by a faster peer. */
 	if (!kgni_smsg_identity_of(s, s->last[0], &key) || kgni_smsg_released_earlier(s, key))
 		return;
 	while (s->in.found < s->credits &&
@@ -136,9 +141,9 @@ void kgni_smsg_take_stock(struct kgni_smsg *s)
 }
 
 /**
- * kgni_smsg_adopt() - take the sender of a first message for the peer
+ * kgni_smsg_adopt() - accept the sender of a first message as the peer
  * @s: connection
- * @word: in the first slot
+ * @word: header word in the first slot
  *
  * Context: any; gni_ep.lock held. Return: whether it is the first message of a connection.
  */
@@ -150,7 +155,7 @@ bool kgni_smsg_adopt(struct kgni_smsg *s, u64 word)
 	if (!kgni_smsg_identity_of(s, word, &key))
 		return false;
 	kgni_smsg_know(s, key);
-	/* It may be the earlier connection's only one. */
+	/* It may be the only message of the earlier connection. */
 	in->found = 1;
 	in->released = 0;
 	in->told = 0;
@@ -159,15 +164,16 @@ bool kgni_smsg_adopt(struct kgni_smsg *s, u64 word)
 	in->slot = 0;
 	in->position = 0;
 	in->untold_bytes = 0;
-	/* after all of the above */
+	/* publishes all of the above */
 	smp_store_release(kgni_smsg_own(s, GNI_SMSG_RELEASED), 0);
 	return true;
 }
 
 /**
- * kgni_smsg_origin() - whom a word is from that lies in the first slot and is no first message
- * @ep: endpoint; its peer is not known yet, may have sent it in an earlier connection, and is asked
- * @word: that
+ * kgni_smsg_origin() - find the origin of a word in the first slot that is not a first message
+ * @ep: endpoint whose peer is not known yet; the peer is asked, as it may have sent the word in an
+ *      earlier connection
+ * @word: header word
  *
  * Context: any; gni_ep.lock held. Return: see enum kgni_origin.
  */
@@ -184,23 +190,23 @@ enum kgni_origin kgni_smsg_origin(struct gni_ep *ep, u64 word)
 		return KGNI_ORIGIN_UNKNOWN;
 	key = gni_smsg_key(s->in.box.key, identity >> 32);
 	read = kgni_smsg_released_earlier(s, key);
-	/* It has connected anew. If the first message is there, this should be its header. */
+	/* The peer has reconnected. If its first message is here, @word should be the header. */
 	if (!read)
 		return identity == kgni_smsg_first_identity(s) ? KGNI_ORIGIN_DAMAGED
 							       : KGNI_ORIGIN_EARLIER;
 	/*
-	 * It still has the earlier connection. Numbers in the first slot are multiples of the
-	 * credits.
+	 * The peer is still in the earlier connection. Message numbers in the first slot are
+	 * multiples of the number of credits.
 	 */
 	number = DIV_ROUND_UP_ULL((u64)read, s->credits) * s->credits;
 	return gni_smsg_header_is(word, key, number) ? KGNI_ORIGIN_EARLIER : KGNI_ORIGIN_DAMAGED;
 }
 
 /**
- * kgni_smsg_consider() - nothing new, but messages were there when the connection began
+ * kgni_smsg_consider() - no new message, but some were there when the connection began
  * @ep: endpoint
  *
- * Context: any; gni_ep.lock held. Return: whether it is worth to look once more.
+ * Context: any; gni_ep.lock held. Return: whether it is worth looking once more.
  */
 bool kgni_smsg_consider(struct gni_ep *ep)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Short messages: what goes into the peer's mailbox, and what is read there. */
+/* Short messages: writing to the peer's mailbox, and reading from it. */
 #include "kgni_fma.h"
 #include "kgni_smsg.h"
 
-/* An access to the peer's mailbox. */
+/* Prepare an access to the peer's mailbox. */
 static void kgni_smsg_begin(struct aries_fma *fma, const struct gni_ep *ep, u64 at, u32 msg_id)
 {
 	kgni_fma_begin(fma, ep, ep->smsg->out.box.mdh, at & KGNI_OFFSET_MASK);
@@ -15,10 +15,10 @@ static void kgni_smsg_begin(struct aries_fma *fma, const struct gni_ep *ep, u64 
 /**
  * kgni_smsg_spot() - where the next message goes
  * @s: connection
- * @place: of it
- * @bytes: of header and data
+ * @place: its place in the ring
+ * @bytes: size of header and data
  *
- * Context: gni_ep.lock held. Return: that.
+ * Context: gni_ep.lock held. Return: where it goes.
  */
 struct kgni_spot kgni_smsg_spot(const struct kgni_smsg *s, struct gni_smsg_place place, u32 bytes)
 {
@@ -34,9 +34,10 @@ struct kgni_spot kgni_smsg_spot(const struct kgni_smsg *s, struct gni_smsg_place
  * @ep: endpoint with a connection
  * @text: message
  * @spot: where it goes
- * @id: request for its event here, 0 for none
+ * @id: request that gets its local event, 0 for none
  *
- * A message that fits the line with the two words in front of it (2,032 bytes) is one doorbell.
+ * A message that fits into one line together with its two-word prefix, that is one of up to 2,032
+ * bytes, takes a single doorbell.
  *
  * Context: any; gni_ep.lock held. Return: what became of it.
  */
@@ -74,7 +75,9 @@ struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text
 	return t;
 }
 
-/** kgni_smsg_put() - the same for the next message, at @place. Context, return: as there. */
+/**
+ * kgni_smsg_put() - kgni_smsg_put_at() for the next message, at @place. Context, return: as there.
+ */
 struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
 			      struct gni_smsg_place place, u16 id)
 {
@@ -84,9 +87,9 @@ struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,
 }
 
 /**
- * kgni_smsg_sent() - the peer has a message, and with it our credit word
+ * kgni_smsg_sent() - count a message, and the credit word that went with it, as sent
  * @s: connection
- * @place: of the message
+ * @place: place of the message
  *
  * Context: gni_ep.lock held.
  */
@@ -109,8 +112,8 @@ void kgni_smsg_sent(struct kgni_smsg *s, struct gni_smsg_place place)
 /**
  * kgni_smsg_read() - read a word of the peer's mailbox
  * @ep: endpoint with a connection
- * @offset: address of the word, as the NIC is told
- * @word: gets it
+ * @offset: address of the word as the NIC takes it
+ * @word: receives it
  *
  * Context: any; gni_ep.lock held. Return: ARIES_ST_*.
  */
@@ -125,17 +128,17 @@ u8 kgni_smsg_read(struct gni_ep *ep, u64 offset, u64 *word)
 	fma.desc.local_mdh = s->in.box.mdh;
 	fma.desc.local_offset = ((uintptr_t)landing - s->origin) & KGNI_OFFSET_MASK;
 	status = kgni_fma(ep, &fma, NULL, ARIES_FMA_GET_OP, GNI_SMSG_WORD, 0, 0);
-	/* the NIC has stored it before it told the status */
+	/* pairs with the NIC, which stores the word before the status */
 	*word = smp_load_acquire(landing);
 	return status;
 }
 
 /**
- * kgni_smsg_tell() - tell the peer by a put of its own how much is released
+ * kgni_smsg_tell() - tell the peer by a separate put how much is released
  * @ep: endpoint with a connection
  *
- * No event: the peer looks when it wants to send. What gets lost here the next release tells
- * again, and a peer that waits for it asks. Context: any; gni_ep.lock held.
+ * This raises no event: the peer looks when it wants to send. If this put is lost the next release
+ * repeats the information, and a peer that waits for it asks. Context: any; gni_ep.lock held.
  */
 void kgni_smsg_tell(struct gni_ep *ep)
 {

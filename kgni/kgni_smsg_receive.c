@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Receiving short messages, and giving their room back. */
+/* Receiving short messages, and releasing their space. */
 #include <linux/export.h>
 
 #include "kgni_handle.h"
@@ -12,15 +12,15 @@ static gni_return_t kgni_smsg_break(struct kgni_smsg *s)
 	return kgni_refuse(GNI_RC_INVALID_STATE, EBADMSG, s->in.released, s->in.slot);
 }
 
-/* What a look at the next slot came to. */
+/* What was found in the next slot. */
 enum kgni_look {
 	KGNI_LOOK_MESSAGE,
 	KGNI_LOOK_NOTHING,
-	KGNI_LOOK_AGAIN, /* who sends has become known meanwhile */
+	KGNI_LOOK_AGAIN, /* the sender has just become known */
 	KGNI_LOOK_BROKEN,
 };
 
-/* The slot has another word than before, which is no message of this connection. */
+/* The word in the slot has changed, but it is not a message of this connection. */
 static enum kgni_look kgni_smsg_unexpected(struct gni_ep *ep, u64 word)
 {
 	struct kgni_smsg *s = ep->smsg;
@@ -28,7 +28,7 @@ static enum kgni_look kgni_smsg_unexpected(struct gni_ep *ep, u64 word)
 
 	if (s->in.slot == 0 && (!s->in.known || s->in.found) && kgni_smsg_adopt(s, word))
 		return KGNI_LOOK_AGAIN;
-	/* None: the owner may have cleared the mailbox. */
+	/* A word of 0 is harmless: the owner may have cleared the mailbox. */
 	if (word) {
 		if (s->in.slot == 0 && !s->in.known)
 			origin = kgni_smsg_origin(ep, word);
@@ -48,7 +48,7 @@ static enum kgni_look kgni_smsg_look(struct gni_ep *ep)
 	struct gni_smsg_place place;
 	u64 word, credit;
 
-	/* The NIC stores the header word after the data. */
+	/* pairs with the NIC, which stores the header word after the data */
 	word = smp_load_acquire(kgni_smsg_slot(s, in->slot));
 	if (word == s->last[in->slot])
 		return in->found && kgni_smsg_consider(ep) ? KGNI_LOOK_AGAIN : KGNI_LOOK_NOTHING;
@@ -75,7 +75,7 @@ static gni_return_t kgni_smsg_next(struct gni_ep *ep, void **header)
 
 	if (s->broken)
 		return kgni_smsg_break(s);
-	/* A message that was read and is not released is the next one once more. */
+	/* A message that was read but not released is returned once more. */
 	if (!in->word) {
 		do
 			look = kgni_smsg_look(ep);
@@ -113,9 +113,9 @@ gni_return_t gni_smsg_getnext(gni_ep_handle_t ep_hndl, void **header)
 EXPORT_SYMBOL_GPL(gni_smsg_getnext);
 
 /*
- * The peer is told at once when half of the credits or a quarter of the ring wait for it: what is
- * left then always has room for the largest message. Before that the credits go with the next
- * message.
+ * The peer is told at once when half of the credits or a quarter of the ring have been released
+ * without telling it. What the peer knows to be free then always has space for the largest message.
+ * Otherwise the credits go along with the next message.
  */
 static void kgni_smsg_release(struct gni_ep *ep)
 {
@@ -128,7 +128,7 @@ static void kgni_smsg_release(struct gni_ep *ep)
 	in->word = 0;
 	in->released++;
 	in->credit = gni_smsg_credit(in->key, in->released);
-	/* Where the peer looks when it has no room. */
+	/* This is the word that the peer reads when it has no space. */
 	smp_store_release(kgni_smsg_own(s, GNI_SMSG_RELEASED), in->credit);
 	in->slot = in->slot + 1 >= s->credits ? 0 : in->slot + 1;
 	in->position = place.next;
@@ -138,7 +138,7 @@ static void kgni_smsg_release(struct gni_ep *ep)
 		kgni_smsg_tell(ep);
 }
 
-/* gni_smsg_release() - give the room of the current message back, see gni_pub.h. Context: any. */
+/* gni_smsg_release() - release the space of the current message, see gni_pub.h. Context: any. */
 gni_return_t gni_smsg_release(gni_ep_handle_t ep_hndl)
 {
 	gni_return_t rc = GNI_RC_SUCCESS;

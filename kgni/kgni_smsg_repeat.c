@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Short messages after a put that failed. Nothing is put while the fate of an earlier put is open:
- * the slot in the peer's mailbox is read back, and tells for certain. A message that waits for
- * another attempt is tried again from a timer, with growing pauses; the event of its sender is kept
- * back until it is known how it ended.
+ * Short messages whose put has failed. Nothing more is put while it is not known whether an earlier
+ * put has arrived: the slot in the peer's mailbox is read back, which gives a definite answer. A
+ * message that waits for another attempt is retransmitted from a timer, with growing pauses. The
+ * event for its sender is held back until the outcome is known.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -22,10 +22,11 @@ static void kgni_smsg_unsure(struct kgni_smsg *s, struct gni_smsg_place place, u
 }
 
 /**
- * kgni_smsg_settle() - find out whether the message of unknown fate is there, if there is one
+ * kgni_smsg_settle() - if it is in doubt whether the last put has arrived, find out
  * @ep: endpoint with a connection
  *
- * Context: any; gni_ep.lock held. Return: ARIES_ST_OK it is known, or why it cannot be.
+ * Context: any; gni_ep.lock held. Return: ARIES_ST_OK if it is known now, or why it could not be
+ * found out.
  */
 u8 kgni_smsg_settle(struct gni_ep *ep)
 {
@@ -45,7 +46,10 @@ u8 kgni_smsg_settle(struct gni_ep *ep)
 	return ARIES_ST_OK;
 }
 
-/* A mailbox that is registered without a queue takes no event; its owner polls. */
+/*
+ * A mailbox that was registered without a queue cannot take an event, because its owner polls. Put
+ * without the remote event then, now and later.
+ */
 static struct kgni_try kgni_smsg_put_quietly(struct gni_ep *ep, const struct kgni_text *text,
 					     struct gni_smsg_place place)
 {
@@ -59,7 +63,7 @@ static struct kgni_try kgni_smsg_put_quietly(struct gni_ep *ep, const struct kgn
 	return t;
 }
 
-/* Tries once more. With w->left 0 what it returns is final. */
+/* Make one more attempt. If w->left is 0 afterwards the returned status is final. */
 static u8 kgni_smsg_again(struct gni_ep *ep, struct kgni_message *w)
 {
 	struct kgni_text text = { .part = { { w->text, w->bytes } }, .bytes = w->bytes };
@@ -93,7 +97,7 @@ static u8 kgni_smsg_again(struct gni_ep *ep, struct kgni_message *w)
 	return t.status;
 }
 
-/* It is over: whoever reads the event, now or later, finds the outcome. */
+/* Complete the message: a reader of its event finds the outcome from now on. */
 static void kgni_smsg_over(struct gni_ep *ep)
 {
 	struct kgni_message *w = ep->smsg->waiting;
@@ -103,12 +107,12 @@ static void kgni_smsg_over(struct gni_ep *ep)
 	kfree(w);
 }
 
-/* Return: whether there may be another attempt. */
+/* Make one attempt for the waiting message. Return: whether there may be another one. */
 static bool kgni_smsg_attempt(struct gni_ep *ep)
 {
 	struct kgni_message *w = ep->smsg->waiting;
 
-	/* what would fail because nobody may speak does not count */
+	/* an attempt during a quiesce would fail, so it does not count */
 	if (READ_ONCE(ep->nic->quiet) && !READ_ONCE(ep->nic->gone))
 		return true;
 	if (w->left) {
@@ -127,7 +131,10 @@ static bool kgni_smsg_attempt(struct gni_ep *ep)
 	return false;
 }
 
-/* The same when it is time. Return: whether there may be another one, and in @due when. */
+/*
+ * The same, if the time has come. Return: whether there may be another attempt; @due is lowered to
+ * its time.
+ */
 static bool kgni_smsg_attempt_due(struct gni_ep *ep, unsigned long *due)
 {
 	struct kgni_smsg *s = ep->smsg;
@@ -146,7 +153,7 @@ static bool kgni_smsg_attempt_due(struct gni_ep *ep, unsigned long *due)
 }
 
 /**
- * kgni_smsg_timer() - another attempt is due
+ * kgni_smsg_timer() - make the attempts that are due
  * @timer: gni_ep.timer; holds a reference to the endpoint
  *
  * Context: softirq.
@@ -169,7 +176,7 @@ void kgni_smsg_timer(struct timer_list *timer)
 		kgni_ep_put(ep);
 }
 
-/* From now on @w is looked after; the first attempts are made at once. */
+/* Begin to retransmit @w. The first attempts are made at once. */
 static void kgni_smsg_begin(struct gni_ep *ep, struct kgni_message *w)
 {
 	unsigned int n;
@@ -182,17 +189,18 @@ static void kgni_smsg_begin(struct gni_ep *ep, struct kgni_message *w)
 	ep->smsg->due = jiffies + ep->smsg->pause;
 	kgni_ep_get(ep);
 	if (timer_reduce(&ep->timer, ep->smsg->due))
-		kgni_ep_put(ep); /* it was pending, with a reference */
+		kgni_ep_put(ep); /* it was pending already and holds its own reference */
 }
 
 /**
- * kgni_smsg_copy() - keep what a message says
+ * kgni_smsg_copy() - copy the contents of a message
  * @ep: endpoint with a connection
  * @text: message
  * @id: its request
  * @status: ARIES_ST_* of the first attempt
  *
- * Context: any; gni_ep.lock held. Return: the copy, for kfree(); NULL without memory.
+ * Context: any; gni_ep.lock held. Return: the copy, to be freed by kfree(); NULL if there is no
+ * memory.
  */
 struct kgni_message *kgni_smsg_copy(struct gni_ep *ep, const struct kgni_text *text, u16 id,
 				    u8 status)
@@ -218,7 +226,7 @@ struct kgni_message *kgni_smsg_copy(struct gni_ep *ep, const struct kgni_text *t
 	return w;
 }
 
-/* Without memory the event tells of the first attempt. */
+/* If there is no memory for a copy, the event reports the first attempt. */
 static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_text *text, u16 id,
 					   u8 status)
 {
@@ -229,7 +237,10 @@ static struct kgni_message *kgni_smsg_wait(struct gni_ep *ep, const struct kgni_
 	return w;
 }
 
-/* A put of @w that has no event here is on its way: only the slot will tell what becomes of it. */
+/*
+ * The message is in flight, but its put has no local event: only reading the slot back will tell
+ * whether it has arrived.
+ */
 static void kgni_smsg_doubt(struct gni_ep *ep, const struct kgni_text *text,
 			    struct gni_smsg_place place, u16 id)
 {
@@ -247,11 +258,11 @@ static void kgni_smsg_doubt(struct gni_ep *ep, const struct kgni_text *text,
  * kgni_smsg_put_failed() - the first attempt to send a message has failed
  * @ep: endpoint with a connection
  * @text: message
- * @place: where it was to go
- * @id: its request; if the put with the event was rung, the NIC tells of the failure there
- * @first: how it ended, not ARIES_ST_OK
+ * @place: where it was to be put
+ * @id: its request; the NIC reports the failure to it, if the put with the event was rung
+ * @first: result of that attempt, not ARIES_ST_OK
  *
- * Its event tells how the message ends. Context: any; gni_ep.lock held.
+ * The client learns the outcome from the event of the message. Context: any; gni_ep.lock held.
  */
 void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
 			  struct gni_smsg_place place, u16 id, struct kgni_try first)
@@ -289,8 +300,8 @@ void kgni_smsg_put_failed(struct gni_ep *ep, const struct kgni_text *text,
 }
 
 /**
- * kgni_smsg_behind() - accept a message whose turn comes when the fate of the one before is known
- * @ep: endpoint with a connection; there is room behind
+ * kgni_smsg_behind() - accept a message that must wait until the put before it is settled
+ * @ep: endpoint with a connection that has space for this message as well
  * @text: message
  * @id: its request
  *
@@ -308,7 +319,7 @@ void kgni_smsg_behind(struct gni_ep *ep, const struct kgni_text *text, u16 id)
 }
 
 /**
- * kgni_smsg_abandon() - what waits ends as it is, the connection is over
+ * kgni_smsg_abandon() - the connection ends: complete waiting messages with their last status
  * @ep: endpoint
  *
  * Context: any; gni_ep.lock held.

@@ -7,7 +7,7 @@
 #include "kgni_handle.h"
 #include "kgni_smsg.h"
 
-/* No room. The peer may have told of some in a word that got lost. */
+/* There is no space. The peer may have released some, but its credit word may have been lost. */
 static gni_return_t kgni_smsg_stalled(struct gni_ep *ep, gni_statistic_t why)
 {
 	kgni_count(ep->nic, why);
@@ -15,18 +15,20 @@ static gni_return_t kgni_smsg_stalled(struct gni_ep *ep, gni_statistic_t why)
 	return GNI_RC_NOT_DONE;
 }
 
-/* Room for @bytes in the mailbox: count of messages and ring. */
+/* Find space for @bytes in the mailbox: a free slot, and a place in the ring. */
 static gni_return_t kgni_smsg_reserve(struct gni_ep *ep, u32 bytes, struct gni_smsg_place *place)
 {
 	struct kgni_smsg *s = ep->smsg;
 	struct kgni_sender *out = &s->out;
-	/* the peer has left the slots before it told so */
+	/*
+	 * pairs with the peer, which has finished reading the messages before it writes this word
+	 */
 	u64 credit = smp_load_acquire(kgni_smsg_own(s, GNI_SMSG_CREDIT));
 
 	if (credit != out->told_seen) {
 		/*
-		 * None: the owner may have cleared the mailbox. The first one may come late, from
-		 * an earlier connection.
+		 * A word of 0 is harmless: the owner may have cleared the mailbox. So is an invalid
+		 * first word: it may be a late one of an earlier connection.
 		 */
 		if (credit && !kgni_smsg_acknowledge(s, credit) &&
 		    (out->acknowledged || !(credit >> 32))) {
@@ -43,7 +45,7 @@ static gni_return_t kgni_smsg_reserve(struct gni_ep *ep, u32 bytes, struct gni_s
 	return GNI_RC_SUCCESS;
 }
 
-/* The fate of an earlier message is not known, and the peer does not answer. */
+/* It is not known whether an earlier message has arrived, and the peer does not answer. */
 static gni_return_t kgni_smsg_send_behind(struct gni_ep *ep, const struct kgni_text *text)
 {
 	struct kgni_smsg *s = ep->smsg;
@@ -53,7 +55,7 @@ static gni_return_t kgni_smsg_send_behind(struct gni_ep *ep, const struct kgni_t
 		gni_smsg_place(before->next, out->box.ring_bytes, text->bytes);
 	u16 id;
 
-	/* room for both */
+	/* space for that message and this one */
 	if (out->sent + 1 - out->acknowledged >= s->credits ||
 	    before->taken + place.taken > out->box.ring_bytes - out->used)
 		return GNI_RC_NOT_DONE;
@@ -130,7 +132,10 @@ gni_return_t gni_smsg_send(gni_ep_handle_t ep_hndl, void *header, uint32_t heade
 }
 EXPORT_SYMBOL_GPL(gni_smsg_send);
 
-/* gni_smsg_set_delivery_mode() - routing of short messages, see gni_pub.h. Context: any. */
+/*
+ * gni_smsg_set_delivery_mode() - set the routing mode of short messages, see gni_pub.h. Context:
+ * any.
+ */
 gni_return_t gni_smsg_set_delivery_mode(gni_nic_handle_t nic_handle, uint16_t dlvr_mode)
 {
 	if (!kgni_nic_valid(nic_handle) || (dlvr_mode & ARIES_DLV_RSVD_MASK))
@@ -140,7 +145,10 @@ gni_return_t gni_smsg_set_delivery_mode(gni_nic_handle_t nic_handle, uint16_t dl
 }
 EXPORT_SYMBOL_GPL(gni_smsg_set_delivery_mode);
 
-/* gni_smsg_set_max_retrans() - attempts for a message, see gni_pub.h. Context: any. */
+/*
+ * gni_smsg_set_max_retrans() - set the number of attempts for a message, see gni_pub.h. Context:
+ * any.
+ */
 gni_return_t gni_smsg_set_max_retrans(gni_nic_handle_t nic_handle, uint16_t max_retrans)
 {
 	if (!kgni_nic_valid(nic_handle))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* krca.ko: what its files share. */
+/* krca.ko: declarations that its files share. */
 #ifndef KRCA_H
 #define KRCA_H
 
@@ -8,7 +8,7 @@
 
 #include "krca_lib.h"
 
-/* Protects what is known of nodes, and the sessions with their events. Any context. */
+/* Protects the table of nodes, and the sessions with their events. Taken in any context. */
 extern spinlock_t krca_lock;
 
 /* krca_session.c */

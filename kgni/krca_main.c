@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * krca: nodes of the machine and what becomes of them, for clients of GNI in the kernel.
+ * krca: the nodes of the machine and their events, for clients of GNI in the kernel.
  *
- * The first NIC that there is tells; others of this node are not asked. What is known of nodes
- * outlives it, so what happened while it was away is told when it, or another one, is there again.
+ * The first NIC of this node is the source of information; others are ignored. The table of nodes
+ * outlives it. So what happened while there was no NIC is reported when it, or another one,
+ * appears.
  */
 #include <linux/auxiliary_bus.h>
 #include <linux/module.h>
@@ -20,13 +21,13 @@ DEFINE_SPINLOCK(krca_lock);
 
 static void krca_changed(struct aries_node_watch *watch, u32 pe, const struct aries_node *node);
 
-static DEFINE_MUTEX(krca_nic_mutex); /* protects who is the NIC */
+static DEFINE_MUTEX(krca_nic_mutex); /* protects krca_nic */
 static struct aries_dev *krca_nic;
 static struct aries_node_watch krca_watch = { .changed = krca_changed };
 
 /* Protected by krca_lock. */
-static u32 krca_nodes; /* of the fabric; 0: there is no NIC */
-static u32 krca_own; /* this one */
+static u32 krca_nodes; /* number of nodes in the fabric, 0 if there is no NIC */
+static u32 krca_own; /* id of this node */
 static bool krca_known; /* there was a NIC before */
 static struct aries_node krca_table[ARIES_NODES_MAX];
 
@@ -62,7 +63,9 @@ static void krca_tell(u32 pe, const struct aries_node *was, const struct aries_n
 		krca_session_tell(pe, ec_node_available, RS_CS_READY);
 }
 
-/* What the NIC says is read under the lock, so nobody puts something older over it. */
+/*
+ * The state is read from the NIC under the lock, so that no thread overwrites it with an older one.
+ */
 static void krca_look(struct aries_dev *ad, u32 pe)
 {
 	struct aries_node was, now;
@@ -85,11 +88,11 @@ static void krca_changed(struct aries_node_watch *watch, u32 pe, const struct ar
 /* ---- nodes and addresses ---- */
 
 /**
- * krca_node() - the word for a node
+ * krca_node() - encode a node
  * @nid: node
  * @state: RS_CS_*
  *
- * Context: any. Return: it.
+ * Context: any. Return: the node's word.
  */
 rs_node_t krca_node(rca_nid_t nid, rs_state_t state)
 {
@@ -97,7 +100,7 @@ rs_node_t krca_node(rca_nid_t nid, rs_state_t state)
 					    RSN_PUT_FLD(STATE, state) | RSN_PUT_FLD(IS_SVC, 1) };
 }
 
-/* Whether there is such a node, and a NIC that knows. */
+/* Check that there is a NIC, and such a node. */
 static int krca_check(u32 nid)
 {
 	u32 nodes = READ_ONCE(krca_nodes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Sessions of krca. Of each node a session keeps what it has not said yet, which is at most one
- * departure and one return: so a reader may be as slow as it likes.
+ * Sessions of krca. For each node a session keeps the events that were not delivered yet, which are
+ * at most one of going down and one of coming up. So a slow reader does no harm.
  */
 #define pr_fmt(fmt) "krca: " fmt
 
@@ -15,7 +15,7 @@
 #include "aries_regs.h"
 #include "krca.h"
 
-#define KRCA_CODES 3 /* ec_node_available and those behind it */
+#define KRCA_CODES 3 /* ec_node_available and the following codes */
 
 /**
  * struct krca_said - an event
@@ -28,10 +28,10 @@ struct krca_said {
 };
 
 /**
- * struct krca_untold - what a session has not said of a node
- * @link: in krca_session.untold if there is something
- * @count: how many events
- * @event: a departure and a return, oldest first
+ * struct krca_untold - events of a node that a session has not delivered yet
+ * @link: in krca_session.untold if there are any
+ * @count: number of events
+ * @event: one of going down and one of coming up, oldest first
  */
 struct krca_untold {
 	struct list_head link;
@@ -52,18 +52,18 @@ struct krca_sub {
 };
 
 /**
- * struct krca_session - somebody who wants to know; protected by krca_lock
- * @link: in krca_sessions; empty: it was closed
- * @ref: one of the list's, one of each caller's
+ * struct krca_session - a session of a client; protected by krca_lock
+ * @link: in krca_sessions; empty after the session was closed
+ * @ref: one for the list, one for each waiting thread
  * @ticket: names it
- * @service: whose it is
- * @pid: the same
- * @wq: who waits
- * @woken: the next wait ends at once
- * @subs: what it wants to know
- * @subscribed: how many of @subs are for each event
- * @untold: nodes of which there is something to say, oldest first
- * @node: by node id
+ * @service: service that it is for
+ * @pid: process that it belongs to
+ * @wq: wait queue for krca_wait_event()
+ * @woken: the next wait returns at once
+ * @subs: its subscriptions
+ * @subscribed: number of subscriptions for each event
+ * @untold: nodes with undelivered events, oldest first
+ * @node: undelivered events, by node id
  */
 struct krca_session {
 	struct list_head link;
@@ -80,7 +80,7 @@ struct krca_session {
 };
 
 static LIST_HEAD(krca_sessions);
-static u32 krca_tickets; /* given out, ever */
+static u32 krca_tickets; /* number of the last ticket given out */
 
 static u32 krca_next_ticket(void)
 {
@@ -119,7 +119,7 @@ static void krca_release(struct kref *ref)
 
 /* ---- events ---- */
 
-/* Puts a node where it belongs: into the list if there is something to say of it. */
+/* Add a node to the list if it has undelivered events, or remove it if it has none. */
 static void krca_settle(struct krca_session *s, struct krca_untold *node)
 {
 	if (!node->count)
@@ -129,8 +129,9 @@ static void krca_settle(struct krca_session *s, struct krca_untold *node)
 }
 
 /*
- * Departures and returns take turns. A third one replaces both that wait: it is of the first one's
- * kind, and newer. So whoever was told that there is something finds something.
+ * Events of going down and of coming up alternate. A third event replaces both pending ones: it is
+ * of the same kind as the first one, and newer. So a client that was woken up always finds an
+ * event.
  */
 static void krca_add(struct krca_untold *node, const struct krca_said *event)
 {
@@ -140,13 +141,13 @@ static void krca_add(struct krca_untold *node, const struct krca_said *event)
 		at = 0;
 	else if (at && (node->event[at - 1].code == ec_node_available) ==
 			       (event->code == ec_node_available))
-		at--; /* the other kind is not subscribed to */
+		at--; /* the same kind again: the session does not subscribe to the other kind */
 	node->event[at] = *event;
 	node->count = at + 1;
 }
 
 /**
- * krca_session_tell() - something has happened to a node
+ * krca_session_tell() - deliver an event of a node to all sessions
  * @nid: node
  * @code: ec_*
  * @state: RS_CS_*
@@ -168,7 +169,7 @@ void krca_session_tell(rca_nid_t nid, rs_event_code_t code, rs_state_t state)
 	}
 }
 
-/* Removes an event of a node, and says what it was. */
+/* Remove an event of a node. Return: that event. */
 static struct krca_said krca_remove(struct krca_session *s, struct krca_untold *node,
 				    unsigned int at)
 {
@@ -209,7 +210,7 @@ int krca_get_message(krca_ticket_t *ticket, rs_event_t *event)
 }
 EXPORT_SYMBOL_GPL(krca_get_message);
 
-/* Whether a waiter has something to do; @rc gets what it is told. */
+/* Has a waiting thread a reason to return? @rc receives its return value. */
 static bool krca_waited(struct krca_session *s, int *rc)
 {
 	unsigned long flags;
@@ -297,7 +298,7 @@ int krca_subscribe(krca_ticket_t *ticket, rs_event_code_t code, rca_svc_t servic
 }
 EXPORT_SYMBOL_GPL(krca_subscribe);
 
-/* Nobody wants to hear of it any more. */
+/* The last subscription to @code has ended: drop its undelivered events. */
 static void krca_forget(struct krca_session *s, rs_event_code_t code)
 {
 	unsigned int nid;
@@ -408,9 +409,9 @@ int krca_unregister(krca_ticket_t *ticket)
 EXPORT_SYMBOL_GPL(krca_unregister);
 
 /**
- * krca_session_end_all() - clients that have gone have left these behind
+ * krca_session_end_all() - free sessions that unloaded clients have left behind
  *
- * Context: sleeps; nobody calls anything any more.
+ * Context: sleeps; no client is left that could call krca.
  */
 void krca_session_end_all(void)
 {

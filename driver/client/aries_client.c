@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Clients in the kernel: owners without a file, their ports, and the auxiliary device to which the
- * clients' drivers are bound.
+ * Clients in the kernel: owners without a file, their ports, and the auxiliary devices to which the
+ * drivers of clients are bound.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -16,7 +16,7 @@
 
 /* ---- owners ---- */
 
-/* Before anything goes: whoever is inside a port has left it, nobody enters one. */
+/* First of all: wait until no thread is inside a port, and let none enter. */
 static void aries_kowner_revoked(struct aries_owner *own) __must_hold(&own->lock)
 {
 	struct aries_port *port;
@@ -25,7 +25,7 @@ static void aries_kowner_revoked(struct aries_owner *own) __must_hold(&own->lock
 		aries_port_switch(port, false);
 }
 
-/* Gives the descriptor back; the client still has the port. */
+/* Free the descriptor. The client still has the port. */
 static void aries_port_give(struct aries_port *port) __must_hold(&port->own->lock)
 {
 	list_del_init(&port->node);
@@ -46,14 +46,16 @@ static void aries_kowner_tell(struct aries_kowner *kowner, enum aries_event even
 		kowner->event(kowner->data, event, info);
 }
 
-/* The NIC reaches nothing of an owner any more, or never will tell. Context: sleeps. */
+/*
+ * The NIC can no longer access anything of an owner, or will never confirm that. Context: sleeps.
+ */
 static void aries_kowner_quiet(struct aries_dev *ad, struct aries_kept *kept)
 {
 	struct aries_kowner *kowner = container_of(kept, struct aries_kowner, quiet);
 	const struct aries_event_info info = {};
 
 	mutex_lock(&ad->client_lock);
-	/* not one that ends, or has ended meanwhile */
+	/* unless the client is leaving, or has left meanwhile */
 	if (!list_empty(&kowner->node))
 		aries_kowner_tell(kowner, ARIES_EVENT_QUIET, &info);
 	mutex_unlock(&ad->client_lock);
@@ -92,14 +94,17 @@ static void aries_kowner_suspend(struct aries_owner *own, bool suspend) __must_h
 		info.quiet_ms = ktime_ms_delta(ktime_get(), kowner->quiet_since);
 	mutex_lock(&own->ad->client_lock);
 	kowner->suspended = suspend;
-	/* while the network is quiesced, too, that is what it waits for */
+	/*
+	 * during a quiesce of the network the client was told already, and is told when both are
+	 * over
+	 */
 	if (!list_empty(&kowner->node) && !own->ad->net_quiet)
 		aries_kowner_tell(kowner, suspend ? ARIES_EVENT_QUIESCE : ARIES_EVENT_RESUME,
 				  &info);
 	mutex_unlock(&own->ad->client_lock);
 }
 
-/* From here on the client is told what happens, or no longer. */
+/* Begin to tell the client about events, or stop. */
 static void aries_kowner_list(struct aries_kowner *kowner, bool on)
 {
 	const struct aries_event_info info = {};
@@ -117,9 +122,9 @@ static void aries_kowner_list(struct aries_kowner *kowner, bool on)
 }
 
 /**
- * aries_client_tell() - tell all clients what happens to the NIC
+ * aries_client_tell() - tell all clients about an event of the NIC
  * @ad: the device
- * @event: what
+ * @event: the event
  *
  * Context: sleeps.
  */
@@ -137,10 +142,10 @@ void aries_client_tell(struct aries_dev *ad, enum aries_event event)
 /**
  * aries_client_quiesce() - tell all clients that the network is quiesced, or that it resumes
  * @ad: the device
- * @quiet: which of both
- * @ms: with the end, how long it was
+ * @quiet: quiesced, or resumed
+ * @ms: when it resumes, how long the quiesce was
  *
- * Whose job is suspended knows already, and is told of the end when both are over.
+ * Clients whose job is suspended have been told already, and will be told when both are over.
  *
  * Context: sleeps.
  */
@@ -161,7 +166,7 @@ void aries_client_quiesce(struct aries_dev *ad, bool quiet, unsigned int ms)
 /**
  * aries_client_error() - tell clients about an error of their domain, or of none
  * @ad: the device
- * @error: what the NIC has said
+ * @error: report of the NIC
  *
  * Context: sleeps.
  */
@@ -248,7 +253,7 @@ void aries_owner_destroy(struct aries_owner *own)
 	down_read(&own->ad->state_sem);
 	aries_owner_unlist(own);
 	aries_owner_end(own);
-	/* nothing is held any more, and nothing will be */
+	/* there are no holds any more, and there will be none */
 	cancel_delayed_work_sync(&kowner->hold_work);
 	aries_owner_put(own);
 }
@@ -307,7 +312,7 @@ static int aries_port_take(struct aries_owner *own, struct aries_port *port) __m
 		own->fmad = nr;
 	list_add_tail(&port->node, &aries_kowner_of(own)->ports);
 	aries_port_clear(port);
-	/* a client in the kernel may name memory that it has not registered */
+	/* a client in the kernel may use memory that it has not registered */
 	aries_fmad_enable(own, nr, ARIES_FMAD_CTL_KERNEL_MASK);
 	aries_port_switch(port, !own->suspended);
 	return 0;
@@ -356,7 +361,7 @@ void aries_port_destroy(struct aries_port *port)
 }
 EXPORT_SYMBOL_ARIES(aries_port_destroy);
 
-/* ---- the device that clients' drivers are bound to ---- */
+/* ---- the devices that clients' drivers are bound to ---- */
 
 /**
  * struct aries_aux - "aries.gni" or "aries.nodes" of one NIC
@@ -440,8 +445,8 @@ static void aries_aux_del(struct aries_aux *aux)
  * aries_client_add() - offer a NIC to clients in the kernel
  * @ad: the device, which is up
  *
- * Drivers of clients are bound before this returns. If it fails the NIC is there for processes all
- * the same.
+ * Drivers of clients are bound before this returns. If it fails the NIC can be used by processes
+ * all the same.
  *
  * Context: sleeps.
  */
@@ -451,7 +456,7 @@ void aries_client_add(struct aries_dev *ad)
 	ad->aux = aries_aux_offer(ad, "gni");
 }
 
-/** aries_client_del() - clients are told to leave; their handles stay. Context: sleeps. */
+/** aries_client_del() - unbind the clients' drivers; their handles stay valid. Context: sleeps. */
 void aries_client_del(struct aries_dev *ad)
 {
 	aries_aux_del(ad->aux);

@@ -12,14 +12,14 @@
 /**
  * struct aries_kowner - an owner that is a client in the kernel
  * @own: the owner; its lock protects the rest
- * @ports: ports that have their numbers
- * @holds: handles of regions that are held back
- * @hold_work: lets go of those whose time is over
+ * @ports: ports that have an FMA descriptor
+ * @holds: numbers that outlive their region
+ * @hold_work: releases numbers whose hold time has passed
  * @node: in aries_dev.clients (aries_dev.client_lock)
- * @quiet: stands for all that it has started, until the NIC reaches nothing of it any more
- * @event: tells the client what happens, or NULL
+ * @quiet: kept until the NIC can no longer access anything of this owner
+ * @event: tells the client about events, or NULL
  * @data: for @event
- * @ptag: tag of the domain that it has joined
+ * @ptag: tag of its domain
  * @quiet_since: when its job was suspended
  */
 struct aries_kowner {
@@ -32,7 +32,7 @@ struct aries_kowner {
 	void (*event)(void *data, enum aries_event event, const struct aries_event_info *info);
 	void *data;
 	u8 ptag;
-	bool suspended; /* by its job; under client_lock */
+	bool suspended; /* its job is suspended; protected by client_lock */
 	ktime_t quiet_since;
 };
 

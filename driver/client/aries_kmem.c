@@ -3,9 +3,9 @@
 /*
  * Regions of kernel memory: linear, from vmalloc, or named by physical addresses.
  *
- * Nothing pins such memory, so who ends a region comes back only when the NIC has let go of it,
- * however long that takes. A number may be held longer: a peer that is believed dead may still
- * use the handle, and it must not name the memory of somebody else then.
+ * Nothing pins such memory, so a call that deregisters a region returns only after the NIC has
+ * released it, however long that takes. The number of a region may be held longer: a peer that is
+ * believed dead may still use the handle, which must not refer to other memory then.
  */
 #include <linux/completion.h>
 #include <linux/err.h>
@@ -19,14 +19,14 @@
 #include "aries_client.h"
 #include "aries_compat.h"
 
-/* Far more than it takes, unless a peer is stopped in the middle of an access. */
+/* Much longer than it takes, unless a peer is stopped in the middle of an access. */
 #define ARIES_CUT_MS 2000
 
 /**
  * struct aries_hold - a number that outlives its region
  * @node: in aries_kowner.holds
  * @mdh: the number
- * @until: jiffies
+ * @until: when the hold ends, in jiffies
  */
 struct aries_hold {
 	struct list_head node;
@@ -37,12 +37,12 @@ struct aries_hold {
 /**
  * struct aries_kmem - a region of kernel memory
  * @region: the region
- * @own: client, with a reference
- * @hold: holds the number afterwards, or NULL
- * @lock: protects @settled, and the number as long as that is not set
- * @settled: the NIC has let go of it, or never will; its number may be somebody else's
- * @freed: the same, for those that sleep
- * @lost: it never will
+ * @own: the client, with a reference
+ * @hold: hold for the number after deregistration, or NULL
+ * @lock: protects @settled, and the number until that is set
+ * @settled: the NIC has released it, or never will; its number may be in use for another region
+ * @freed: completed at that time
+ * @lost: the NIC will never release it
  */
 struct aries_kmem {
 	struct aries_region region;
@@ -70,7 +70,9 @@ static void aries_kmem_release(struct aries_dev *ad, struct aries_region *region
 	complete(&container_of(region, struct aries_kmem, region)->freed);
 }
 
-/* The driver leaves a NIC that has not let go: whoever waits must not use the memory again. */
+/*
+ * The driver abandons a NIC that has not released the region. The waiter must not reuse the memory.
+ */
 static void aries_kmem_lose(struct aries_dev *ad, struct aries_kept *kept)
 {
 	struct aries_kmem *kmem = container_of(kept, struct aries_kmem, region.kept);
@@ -80,7 +82,7 @@ static void aries_kmem_lose(struct aries_dev *ad, struct aries_kept *kept)
 	complete(&kmem->freed);
 }
 
-/* When the next hold ends by itself. */
+/* Schedule the work for the next hold that expires. */
 static void aries_hold_schedule(struct aries_kowner *kowner)
 {
 	unsigned long now = jiffies, next = now + MAX_JIFFY_OFFSET;
@@ -94,7 +96,7 @@ static void aries_hold_schedule(struct aries_kowner *kowner)
 	mod_delayed_work(system_wq, &kowner->hold_work, time_after(next, now) ? next - now : 0);
 }
 
-/* The number of a region that has gone: does somebody want it to be held? Context: sleeps. */
+/* The region is gone: should its number be held? Context: sleeps. */
 static bool aries_kmem_keep(struct aries_dev *ad, struct aries_region *region)
 {
 	struct aries_kmem *kmem = container_of(region, struct aries_kmem, region);
@@ -105,7 +107,7 @@ static bool aries_kmem_keep(struct aries_dev *ad, struct aries_region *region)
 	if (!kmem->hold)
 		return false;
 	mutex_lock(&kowner->own.lock);
-	/* a reset or the end of the client makes all numbers free */
+	/* a reset, or the end of the client, frees all numbers */
 	keep = kowner->own.dom && !kowner->own.dead;
 	if (keep) {
 		list_add_tail(&kmem->hold->node, &kowner->holds);
@@ -125,7 +127,7 @@ static struct page *aries_kmem_page(u64 address)
 	return virt_addr_valid(p) ? virt_to_page(p) : NULL;
 }
 
-/* Whole pages of all segments. Return: how many, or a negative errno. */
+/* Count the pages of all segments. Return: their number, or a negative errno. */
 static long aries_kmem_count(const struct aries_region_args *args)
 {
 	unsigned long npages = 0;
@@ -232,7 +234,7 @@ static struct aries_kmem *aries_kmem_new(struct aries_owner *own,
 	return ERR_PTR(rc);
 }
 
-/* Context: state_sem held. What is not published is freed by the caller. */
+/* Context: state_sem held. On failure the caller frees the region. */
 static int aries_kmem_publish(struct aries_kmem *kmem)
 {
 	struct aries_region *region = &kmem->region;
@@ -283,7 +285,7 @@ struct aries_region *aries_region_register(struct aries_owner *own,
 }
 EXPORT_SYMBOL_ARIES(aries_region_register);
 
-/* The number is anybody's again. Context: may sleep; the owner's domain is there. */
+/* Free a number that was held. Context: may sleep; the owner has a domain. */
 static void aries_hold_put(struct aries_owner *own, struct aries_hold *hold)
 {
 	struct aries_dev *ad = own->ad;
@@ -293,7 +295,7 @@ static void aries_hold_put(struct aries_owner *own, struct aries_hold *hold)
 	kfree(hold);
 }
 
-/* Takes a hold that @mdh names, or whose time is over, from its owner. */
+/* Take the hold of @mdh off the list, or one that has expired if @mdh is negative. */
 static struct aries_hold *aries_hold_take(struct aries_kowner *kowner, int mdh)
 {
 	struct aries_hold *hold;
@@ -306,7 +308,7 @@ static struct aries_hold *aries_hold_take(struct aries_kowner *kowner, int mdh)
 	return NULL;
 }
 
-/** aries_hold_work() - lets go of the numbers whose time is over */
+/** aries_hold_work() - release the numbers whose hold time has passed */
 void aries_hold_work(struct work_struct *work)
 {
 	struct aries_kowner *kowner = container_of(work, struct aries_kowner, hold_work.work);
@@ -320,7 +322,7 @@ void aries_hold_work(struct work_struct *work)
 	aries_owner_exit(&kowner->own);
 }
 
-/** aries_hold_end_all() - the client leaves its domain. Context: sleeps; own->lock held. */
+/** aries_hold_end_all() - release all held numbers. Context: sleeps; own->lock held. */
 void aries_hold_end_all(struct aries_kowner *kowner)
 {
 	struct aries_hold *hold, *next;
@@ -338,7 +340,7 @@ static int aries_kmem_end(struct aries_kmem *kmem, unsigned int hold_ms, struct 
 	struct aries_region *region = &kmem->region;
 
 	if (xa_load(&kmem->own->mems, region->mdh) != region)
-		return 0; /* the owner has lost everything */
+		return 0; /* everything was revoked from the owner */
 	if (region->recvs)
 		return -EBUSY;
 	if (kmem->hold)
@@ -347,7 +349,7 @@ static int aries_kmem_end(struct aries_kmem *kmem, unsigned int hold_ms, struct 
 	return 0;
 }
 
-/* Does the NIC let go of a region? Takes it away the first time. Context: any. */
+/* Has the NIC released the region? The first call revokes it. Context: any. */
 static bool aries_kmem_let_go(struct aries_kmem *kmem, u64 *seq)
 {
 	struct aries_dev *ad = kmem->own->ad;
@@ -392,7 +394,7 @@ int aries_region_deregister(struct aries_region *region, unsigned int hold_ms)
 	aries_owner_exit_free(own, &gone);
 	if (!rc) {
 		wait_for_completion(&kmem->freed);
-		/* of one that is lost the driver has kept the address */
+		/* the driver still refers to a lost region, so that one is not freed */
 		rc = kmem->lost ? -EIO : 0;
 	}
 	if (rc != -EBUSY)

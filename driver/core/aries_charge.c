@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Memory that cannot be swapped and that processes have us take, on the account of their user:
- * pages that they register, translation tables, queues.
+ * Accounting of unswappable memory that processes make the driver take, by user: registered pages,
+ * translation tables, queues.
  *
- * RLIMIT_MEMLOCK is compared with the sum over all processes of the user (user_struct.locked_vm,
- * as io_uring, AF_XDP and iommufd do). A sum for each process would be no limit: a file outlives
- * the process that registered through it, and processes are free. Whoever has CAP_IPC_LOCK pays
- * nothing.
+ * RLIMIT_MEMLOCK is compared with the sum over all processes of the user (user_struct.locked_vm, as
+ * in io_uring, AF_XDP and iommufd). A sum per process would not be a limit: a file may outlive the
+ * process that has registered memory through it, and new processes cost nothing. Processes with
+ * CAP_IPC_LOCK are not charged.
  *
- * The charge lies in the object that holds the memory, and ends when that is freed, by whomever and
- * however late.
+ * The charge is stored in the object that holds the memory, and ends when the object is freed, at
+ * any time and in any context.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -19,14 +19,14 @@
 
 #include "aries_core.h"
 
-/** aries_charge_begin() - let the caller pay for what is charged from now on. Context: process. */
+/** aries_charge_begin() - charge the caller's user from now on. Context: process. */
 void aries_charge_begin(struct aries_charge *charge)
 {
 	charge->user = capable(CAP_IPC_LOCK) ? NULL : get_uid(current_user());
 	charge->npages = 0;
 }
 
-/** aries_charge_same() - let the one pay who pays for @from */
+/** aries_charge_same() - charge the same user as @from */
 void aries_charge_same(struct aries_charge *charge, const struct aries_charge *from)
 {
 	charge->user = from->user ? get_uid(from->user) : NULL;
@@ -34,11 +34,11 @@ void aries_charge_same(struct aries_charge *charge, const struct aries_charge *f
 }
 
 /**
- * aries_charge() - put pages on the account
- * @charge: begun; the caller keeps others from changing it
- * @npages: how many
+ * aries_charge() - charge pages
+ * @charge: initialised charge; the caller serialises changes
+ * @npages: number of pages
  *
- * Context: process whose limit counts. Return: 0 or -EPERM over RLIMIT_MEMLOCK.
+ * Context: process whose limit applies. Return: 0, or -EPERM if RLIMIT_MEMLOCK would be exceeded.
  */
 int aries_charge(struct aries_charge *charge, unsigned long npages)
 {
@@ -56,7 +56,7 @@ int aries_charge(struct aries_charge *charge, unsigned long npages)
 	return 0;
 }
 
-/** aries_uncharge() - take pages off the account, from whatever process. Context: any. */
+/** aries_uncharge() - uncharge pages, in any process. Context: any. */
 void aries_uncharge(struct aries_charge *charge, unsigned long npages)
 {
 	if (WARN_ON(npages > charge->npages))
@@ -66,7 +66,7 @@ void aries_uncharge(struct aries_charge *charge, unsigned long npages)
 		atomic_long_sub(npages, &charge->user->locked_vm);
 }
 
-/** aries_charge_move() - take pages over from another charge of the same user. Context: any. */
+/** aries_charge_move() - move pages to another charge of the same user. Context: any. */
 void aries_charge_move(struct aries_charge *to, struct aries_charge *from, unsigned long npages)
 {
 	if (WARN_ON(npages > from->npages || to->user != from->user))
@@ -76,10 +76,10 @@ void aries_charge_move(struct aries_charge *to, struct aries_charge *from, unsig
 }
 
 /**
- * aries_charge_end() - take everything off the account
- * @charge: may have ended before
+ * aries_charge_end() - uncharge everything
+ * @charge: charge, which may have ended already
  *
- * To be called when the memory is free, from whatever process. Context: any but interrupts.
+ * To be called when the memory is free, in any process. Context: any but interrupts.
  */
 void aries_charge_end(struct aries_charge *charge)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * aries.ko, the folder core: the NIC as a device. Registers, numbers of its resources, memory that
- * it reads, and the structure that stands for it.
+ * aries.ko, folder core: the NIC as a device. Registers, the numbers of its resources, memory that
+ * it reads, and the structure that represents it.
  */
 #ifndef ARIES_CORE_H
 #define ARIES_CORE_H
@@ -38,7 +38,7 @@
 #define ARIES_DMA_BITS 52 /* ARIES_PTE_ADDR_MASK */
 #define ARIES_OWNERS 65536 /* FMAD_CTL.OWNER has 16 bits */
 #define ARIES_PTAG_ANY 255 /* GNI_FIND_ALLOC_PTAG */
-#define ARIES_RING_ORDER_MAX 10 /* 4 MiB, what the page allocator gives in one piece */
+#define ARIES_RING_ORDER_MAX 10 /* 4 MiB, the largest block of the page allocator */
 
 struct aries_aux;
 struct aries_chan;
@@ -50,44 +50,43 @@ struct user_struct;
 /**
  * DOC: locks
  *
- * aries_dev.state_sem   Protects the state of the device. Held for reading by a caller that found
- *                       the device up, it promises that the registers are mapped and that nothing
- *                       is revoked meanwhile. Held for writing by probe, removal and reset only,
- *                       for a moment.
- *                       Who waits for the NIC while holding it for reading gives up when somebody
- *                       wants to write.
- * aries_dev.owner_lock  Protects the list of owners. Nobody waits for one of them under it; see
+ * aries_dev.state_sem   Protects the state of the device. While a caller that found the device up
+ *                       holds it for reading, the registers are mapped and nothing is revoked.
+ *                       Probe, removal and reset take it for writing, for a moment only.
+ *                       A thread that waits for the NIC while holding it for reading gives up
+ *                       when another one wants to write.
+ * aries_dev.owner_lock  Protects the list of owners. No thread waits for an owner under it; see
  *                       aries_owner_next().
  * aries_owner.lock      Protects the objects of one owner: its FMA descriptors, queues and
  *                       registrations. Taken in the page fault handler, so no user memory may be
- *                       touched and no mmap_lock taken under it. Nobody waits for the NIC and
- *                       nothing large is made or freed under it: see aries_kept_take().
+ *                       touched and no mmap_lock taken under it. No thread waits for the NIC, and
+ *                       nothing large is allocated or freed under it: see aries_kept_take().
  * aries_dev.share_lock  Protects the list of descriptors that may be shared, and their users.
- * aries_share.lock      Protects the content of such a descriptor and who has it mapped. Taken in
+ * aries_share.lock      Protects the content and the mappings of such a descriptor. Taken in
  *                       the page fault handler.
- * aries_dev.client_lock Protects the list of clients in the kernel, and promises that one is there
- *                       while it is told something.
- * aries_dev.node_lock   Protects what is known of nodes, and promises that a watcher is there
- *                       while it is told. Taken with nothing else held.
- * aries_dev.qsc_lock    Protects what is known of quiesces of the network, and keeps their begins
- *                       and ends in order. Taken with nothing else held, before client_lock.
+ * aries_dev.client_lock Protects the list of clients in the kernel, and keeps a client from
+ *                       leaving while it is told something.
+ * aries_dev.node_lock   Protects the state of nodes, and keeps a watcher from leaving while it
+ *                       is told something. Taken with no other lock held.
+ * aries_dev.qsc_lock    Protects the state of quiesces of the network, and keeps their begins
+ *                       and ends in order. Taken with no other lock held, before client_lock.
  * aries_dev.ptag_lock   Protects domains, their limits and counts, the node translation table and
  *                       the limits of injection.
- * aries_dev.kept_lock   Protects the list of what the NIC has not let go of.
+ * aries_dev.kept_lock   Protects the list of objects that the NIC has not released.
  * aries_dev.clock_lock  Protects the sleepers on the global clock and the NIC's timer 0.
  * aries_dev.irq_lock    Protects reading and clearing CQI_PENDING as one step. Taken in interrupt
  *                       handlers. The table of queues by number is under RCU.
  * aries_dev.ees_lock    Protects the list of subscriptions to error events and their queues.
- * aries_cq.lock         Protects the pointer to the queue's memory, and promises while that is
- *                       there that registers are mapped; and what a client in the kernel has taken
+ * aries_cq.lock         Protects the pointer to the queue's memory; while that is not NULL the
+ *                       registers are mapped. Also protects what a client in the kernel has taken
  *                       from the queue. Any context.
  * aries_port.lock       Protects the descriptor area of a port; while the port is on, registers are
- *                       mapped. Any context. It is what the data path of clients in the kernel has
- *                       in place of state_sem: who takes everything away switches it off under this
- *                       lock, and so waits for a caller inside.
+ *                       mapped. Any context. The data path of clients in the kernel uses it
+ *                       in place of state_sem: code that revokes everything switches the port off
+ *                       under this lock, and so waits for a caller inside the port.
  * aries_pool.lock       Protects one pool of numbers.
  * aries_chan.lock       Protects datagrams and the messages of the driver, see aries_dgram.h.
- * aries_guesser.turn    One cookie at a time of a user who has named wrong ones.
+ * aries_guesser.turn    Serialises the attempts of a user who has given wrong cookies.
  *
  * Order: turn, state_sem, owner_lock, aries_owner.lock, then share_lock or aries_share.lock, then
  * ptag_lock, clock_lock or client_lock, then the spinlocks, of which irq_lock comes before the
@@ -97,16 +96,16 @@ struct user_struct;
 /**
  * struct aries_pool - numbers of one kind of NIC resource
  * @lock: protects everything below
- * @map: one bit a number, set while it is taken
- * @owner: context number of the holder, one a number
+ * @map: one bit per number, set while the number is taken
+ * @owner: context number of the holder, for each number
  * @first: lowest number given out
- * @size: one more than the highest
- * @used: numbers taken
- * @held: of these, numbers that nobody has any more and the NIC has not let go of yet
+ * @size: one more than the highest number
+ * @used: how many numbers are taken
+ * @held: how many of these have no owner any more, but were not released by the NIC yet
  * @cursor: where the next search starts
  */
 struct aries_pool {
-	spinlock_t lock; /* the rest */
+	spinlock_t lock; /* protects the rest */
 	unsigned long *map;
 	u16 *owner;
 	unsigned int first;
@@ -123,12 +122,12 @@ enum aries_state {
 };
 
 /**
- * struct aries_charge - locked memory on the account of a user; in the object that holds the memory
- * @user: whose, with a reference; NULL if the caller had CAP_IPC_LOCK, and after
+ * struct aries_charge - accounting of locked memory; in the object that holds the memory
+ * @user: charged user, with a reference; NULL if the caller had CAP_IPC_LOCK, and after
  *        aries_charge_end()
- * @npages: pages charged
+ * @npages: number of charged pages
  *
- * Protected by whatever protects the object.
+ * Protected by the lock of the object.
  */
 struct aries_charge {
 	struct user_struct *user;
@@ -140,7 +139,7 @@ struct aries_charge {
  * @ad: the device
  * @nr: vector number
  * @count: interrupts taken
- * @name: as in /proc/interrupts
+ * @name: its name in /proc/interrupts
  */
 struct aries_vector {
 	struct aries_dev *ad;
@@ -152,19 +151,19 @@ struct aries_vector {
 /**
  * struct aries_dev - one NIC
  *
- * Freed with the last reference to @dev, which open files hold.
+ * Freed with the last reference to @dev. Open files hold references.
  */
 struct aries_dev {
 	struct device dev;
 	struct cdev cdev;
 	struct pci_dev *pdev;
-	struct pci_saved_state *config; /* as at probe, see aries_pci_restore() */
+	struct pci_saved_state *config; /* saved at probe, see aries_pci_restore() */
 	int id;
 
 	struct rw_semaphore state_sem;
 	enum aries_state state;
 	struct devlink *devlink; /* from aries_devlink_add() to aries_devlink_del() */
-	bool amo_lazy; /* AMO_CTL.LAZY when the NIC is enabled next */
+	bool amo_lazy; /* value of AMO_CTL.LAZY when the NIC is enabled next */
 	bool hw_ok; /* registers answer; false skips every register access */
 
 	void __iomem *regs;
@@ -196,8 +195,8 @@ struct aries_dev {
 	struct mutex ptag_lock; /* domains, ntt, bi; see DOC: locks */
 	struct aries_domain *domain[ARIES_PTAG_ENTRIES];
 
-	struct kgni_ntt_entry *ntt; /* of each entry allocated, what was written */
-	unsigned long *ntt_map; /* entries allocated */
+	struct kgni_ntt_entry *ntt; /* the contents of each allocated entry */
+	unsigned long *ntt_map; /* allocated entries */
 	u32 ntt_log2; /* granularity */
 	struct kgni_bi bi; /* current_* and sequence */
 	struct mutex share_lock; /* shares */
@@ -208,35 +207,35 @@ struct aries_dev {
 	u64 owner_id;
 	wait_queue_head_t resume_wq;
 
-	u64 inv_late; /* INV_DONE that did not move for a second */
+	u64 inv_late; /* a value of INV_DONE that did not change for a second */
 	spinlock_t kept_lock; /* kept */
 	struct list_head kept; /* of struct aries_kept */
 	struct delayed_work kept_work;
-	struct delayed_work recv_work; /* receives that are to be posted again */
-	bool quiet; /* the NIC reaches no memory, see aries_quiet.c */
+	struct delayed_work recv_work; /* reposts receives */
+	bool quiet; /* the NIC cannot access memory, see aries_quiet.c */
 	spinlock_t irq_lock; /* CQI_PENDING */
 	struct aries_cq __rcu **cq_table;
 
 	struct aries_chan *chan;
-	struct aries_aux *aux; /* what clients in the kernel are bound to */
-	struct aries_aux *nodes_aux; /* and who wants to know of nodes only */
+	struct aries_aux *aux; /* the device that clients in the kernel are bound to */
+	struct aries_aux *nodes_aux; /* the same for clients that only watch nodes */
 	struct mutex node_lock; /* nodes_on, node_watches, writing to node_seen */
-	bool nodes_on; /* what happens to nodes is looked at */
+	bool nodes_on; /* events of nodes are handled */
 	struct list_head node_watches; /* of struct aries_node_watch */
-	u64 node_seen[ARIES_NODES_MAX]; /* NODE_STATE as it was last */
-	struct mutex qsc_lock; /* qsc_*, but for reading what sysfs shows */
-	bool qsc_on; /* the NIC tells of quiesces */
-	bool qsc_quiet; /* one is under way */
-	u32 qsc_count; /* QSC_COUNT as it was last */
-	u32 qsc_quiesces; /* those that we were told of */
-	unsigned int qsc_ms; /* length of the latest */
-	struct delayed_work qsc_work; /* looks for its end */
+	u64 node_seen[ARIES_NODES_MAX]; /* last seen NODE_STATE */
+	struct mutex qsc_lock; /* qsc_*, except for reads by sysfs */
+	bool qsc_on; /* the NIC reports quiesces */
+	bool qsc_quiet; /* a quiesce is in progress */
+	u32 qsc_count; /* last seen QSC_COUNT */
+	u32 qsc_quiesces; /* number of quiesces that were reported to us */
+	unsigned int qsc_ms; /* length of the last one */
+	struct delayed_work qsc_work; /* polls for its end */
 	struct mutex client_lock; /* clients, net_quiet */
 	bool net_quiet; /* clients were told that the network is quiesced */
 	struct list_head clients; /* of struct aries_kowner */
 	struct mutex clock_lock; /* sleepers, timer 0 */
 	struct list_head sleepers;
-	atomic_t clock_seq; /* changes when sleepers are to look again */
+	atomic_t clock_seq; /* changes when sleepers have to check again */
 	wait_queue_head_t clock_wq;
 	spinlock_t ees_lock; /* ees */
 	struct list_head ees;
@@ -244,21 +243,21 @@ struct aries_dev {
 	bool testing;
 	struct completion test_done;
 
-	atomic64_t pinned; /* pages */
+	atomic64_t pinned; /* pinned pages */
 	atomic64_t errors; /* error events taken from the NIC */
 	atomic64_t resets;
-	u16 ecc_limit; /* errors that stop the NIC when they come */
-	u16 ecc_window_ms; /* in so short a time */
-	u32 ecc_signal; /* memories of which two wrong bits do */
-	bool ecc_captured; /* what has stopped it was logged */
+	u16 ecc_limit; /* this many errors stop the NIC */
+	u16 ecc_window_ms; /* if they occur within this time */
+	u32 ecc_signal; /* memories whose double-bit errors stop the NIC */
+	bool ecc_captured; /* the errors that have stopped it were logged */
 	struct dentry *debugfs;
 };
 
 /**
  * struct aries_ecc_row - a memory of the NIC with ECC
- * @name: as in sysfs
- * @row: of Documentation/device-spec.md
- * @text: for the log
+ * @name: its name in sysfs
+ * @row: its row in Documentation/device-spec.md
+ * @text: its description in the log
  */
 struct aries_ecc_row {
 	const char *name;
@@ -266,7 +265,7 @@ struct aries_ecc_row {
 	const char *text;
 };
 
-/* aries_ecc.c; a thousand errors in ten seconds are too many, unless root says something else */
+/* aries_ecc.c; by default a thousand errors in ten seconds stop the NIC */
 #define ARIES_ECC_LIMIT 1024
 #define ARIES_ECC_WINDOW_MS 10000
 extern const struct aries_ecc_row aries_ecc_rows[ARIES_RAS_MEMORY_COUNT];
@@ -313,17 +312,17 @@ void aries_uncharge(struct aries_charge *charge, unsigned long npages);
 void aries_charge_move(struct aries_charge *to, struct aries_charge *from, unsigned long npages);
 void aries_charge_end(struct aries_charge *charge);
 
-/* aries_ring.c: memory in one piece */
+/* aries_ring.c: contiguous memory */
 void *aries_ring_alloc(unsigned long npages);
 void aries_ring_free(void *ring, unsigned long npages);
 
-/* aries_quiet.c: whether the NIC reaches memory */
+/* aries_quiet.c: can the NIC access memory? */
 bool aries_quiet(struct aries_dev *ad);
 bool aries_quiet_reached(struct aries_dev *ad, unsigned int timeout_ms);
 bool aries_quiet_begin(struct aries_dev *ad);
 void aries_quiet_end(struct aries_dev *ad);
 
-/* aries_inv.c: what the NIC has let go of */
+/* aries_inv.c: revocation */
 u64 aries_inv_seq(struct aries_dev *ad);
 int aries_inv_look(struct aries_dev *ad, u64 seq);
 int aries_inv_sleep(struct aries_dev *ad, u64 seq);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * ECC of the NIC's memories: their names, and what of their errors stops the NIC. Errors themselves
- * are for aries_ras.c.
+ * ECC of the NIC's memories: their names, and which errors stop the NIC. The errors themselves are
+ * handled in aries_ras.c.
  */
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -16,10 +16,10 @@ const struct aries_ecc_row aries_ecc_rows[ARIES_RAS_MEMORY_COUNT] = {
 };
 
 /**
- * aries_ecc_program() - tell the NIC which errors it shall stop for
+ * aries_ecc_program() - tell the NIC which errors stop it
  * @ad: the device
  *
- * Context: state_sem held, or nobody else uses the NIC.
+ * Context: state_sem held, or nothing else uses the NIC.
  */
 void aries_ecc_program(struct aries_dev *ad)
 {
@@ -43,7 +43,7 @@ static unsigned int aries_ecc_find(const char *name)
 }
 
 /**
- * aries_ecc_set_limit() - so many errors in so many milliseconds stop the NIC
+ * aries_ecc_set_limit() - set how many errors within how many milliseconds stop the NIC
  * @ad: the device
  * @text: both numbers
  *
@@ -65,11 +65,11 @@ int aries_ecc_set_limit(struct aries_dev *ad, const char *text)
 }
 
 /**
- * aries_ecc_set_signal() - two wrong bits in these memories stop the NIC
+ * aries_ecc_set_signal() - set the memories whose double-bit errors stop the NIC
  * @ad: the device
- * @text: their names with blanks between them, or nothing
+ * @text: their names, separated by blanks; may be empty
  *
- * Context: sleeps. Return: 0, -EINVAL for a name that is none, or -ENOMEM.
+ * Context: sleeps. Return: 0, -EINVAL for an unknown name, or -ENOMEM.
  */
 int aries_ecc_set_signal(struct aries_dev *ad, const char *text)
 {
@@ -97,7 +97,7 @@ int aries_ecc_set_signal(struct aries_dev *ad, const char *text)
 	return 0;
 }
 
-/** aries_ecc_show_signal() - as aries_ecc_set_signal() takes it. Return: bytes in @buf, a page. */
+/** aries_ecc_show_signal() - list these memories in @buf, a page. Return: number of bytes. */
 int aries_ecc_show_signal(struct aries_dev *ad, char *buf)
 {
 	u32 signal = READ_ONCE(ad->ecc_signal);

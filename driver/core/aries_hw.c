@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Registers: the only file that touches BAR 0.
+ * Registers. This is the only file that accesses BAR 0.
  *
- * A device that was unplugged answers every read with ones, on some buses with zeros. Whoever sees
- * all ones where they cannot be true, or relies on a zero, asks aries_hw_alive(); once it has said
- * no, no register is accessed any more.
+ * Reads from a device that was unplugged return all ones, on some buses zeros. Code that reads all
+ * ones where they are impossible, or that relies on a zero, calls aries_hw_alive(). Once that has
+ * returned false, registers are not accessed any more.
  */
 #include <linux/delay.h>
 #include <linux/iopoll.h>
@@ -52,7 +52,7 @@ void aries_wr64(struct aries_dev *ad, u32 reg, u64 value)
  * @ad: the device
  *
  * Context: any.
- * Return: false if it was unplugged or cut off; registers are left alone from then on.
+ * Return: false if it was unplugged or cut off. Registers are not accessed any more after that.
  */
 bool aries_hw_alive(struct aries_dev *ad)
 {
@@ -73,7 +73,8 @@ bool aries_hw_alive(struct aries_dev *ad)
  * @timeout_ms: longest wait
  *
  * Context: sleeps; state_sem held for reading.
- * Return: 0, -ETIMEDOUT, -ENODEV if the device is not accessible, -EINTR: it is about to be reset.
+ * Return: 0; -ETIMEDOUT; -ENODEV if the device is not accessible; -EINTR if it is about to be
+ * reset.
  */
 int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeout_ms)
 {
@@ -89,7 +90,10 @@ int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeou
 			return -ENODEV;
 		if (!(value & mask))
 			return 0;
-		/* The last look is taken after the time is up, however long we were off the CPU. */
+		/*
+		 * Read once more after the time is up, because this thread may have been off the
+		 * CPU for long.
+		 */
 		if (late)
 			return -ETIMEDOUT;
 		if (rwsem_is_contended(&ad->state_sem))
@@ -100,7 +104,7 @@ int aries_hw_poll64(struct aries_dev *ad, u32 reg, u64 mask, unsigned int timeou
 	}
 }
 
-/* Tables and numbers were made for what the NIC has said first. */
+/* Tables and pools were allocated for the limits that the NIC has reported at probe. */
 static int aries_hw_limit(struct aries_dev *ad, const char *what, u32 *limit, u32 value)
 {
 	if (ad->identified && *limit != value) {
@@ -137,10 +141,10 @@ static int aries_hw_limits(struct aries_dev *ad)
 }
 
 /**
- * aries_hw_identify() - check that this is an Aries that we know and read its limits
+ * aries_hw_identify() - check that this is a supported Aries NIC, and read its limits
  * @ad: the device
  *
- * A NIC that has other limits after a reset is refused: it takes a new probe.
+ * A NIC that has other limits after a reset is refused: it has to be probed again.
  *
  * Return: 0, or -ENODEV with a line in the log.
  */
@@ -175,7 +179,7 @@ int aries_hw_identify(struct aries_dev *ad)
 	return 0;
 }
 
-/* 1: something is in flight, 0: nothing, -ENODEV: the registers do not answer. */
+/* Return: 1 if something is in flight, 0 if not, -ENODEV if the registers do not answer. */
 static int aries_hw_busy(struct aries_dev *ad)
 {
 	u32 busy = readl(ad->regs + ARIES_CTL_STATUS) & ARIES_CTL_STATUS_BUSY_MASK;
@@ -188,7 +192,7 @@ static int aries_hw_busy(struct aries_dev *ad)
 
 /**
  * aries_hw_settle() - wait until nothing is in flight after a reset or the loss of bus mastering
- * @ad: the device; one that was taken for unplugged is asked all the same
+ * @ad: the device; its registers are read even if it was considered unplugged
  * @timeout_ms: longest wait
  *
  * Context: sleeps. Return: 0, -ETIMEDOUT, or -ENODEV if the registers do not answer.
@@ -214,7 +218,7 @@ int aries_hw_reset(struct aries_dev *ad)
 	return aries_hw_settle(ad, ARIES_RESET_MS);
 }
 
-/** aries_hw_enable() - let the NIC take work and packets, or stop that */
+/** aries_hw_enable() - let the NIC accept work and packets, or stop that */
 void aries_hw_enable(struct aries_dev *ad, bool on)
 {
 	if (on && ad->amo_lazy)

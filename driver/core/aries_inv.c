@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Revocation: afterwards nobody reaches what was taken back any more, neither this NIC nor a peer
- * that was already past the checks.
+ * Revocation: making sure that revoked memory is not accessed any more, neither by this NIC nor by
+ * a peer that has already passed the checks.
  *
- * The NIC counts revocations, and tells up to which all accesses that began before have ended. So
- * any number of threads wait for their own. That takes microseconds, or for ever with a peer that
- * is stopped in the middle of an access: who has to come back waits for a second and puts what it
- * has taken aside then, see aries_kept.c.
+ * The NIC counts revocations, and reports up to which revocation all earlier accesses have ended.
+ * So any number of threads can wait for their own. That takes microseconds, or for ever if a peer
+ * is stopped in the middle of an access. A thread that must return waits for a second, and then
+ * puts the object aside, see aries_kept.c.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -18,10 +18,10 @@
 #define ARIES_INV_MS 1000
 
 /**
- * aries_inv_seq() - number of what was revoked before this call
+ * aries_inv_seq() - number of the last revocation before this call
  * @ad: the device
  *
- * Context: any. Return: its number or a later one; all ones if the device is not accessible.
+ * Context: any. Return: that number, or a later one; all ones if the device is not accessible.
  */
 u64 aries_inv_seq(struct aries_dev *ad)
 {
@@ -29,11 +29,12 @@ u64 aries_inv_seq(struct aries_dev *ad)
 }
 
 /**
- * aries_inv_look() - has everything ended that began before a revocation?
+ * aries_inv_look() - have all accesses ended that began before a revocation?
  * @ad: the device
  * @seq: what aries_inv_seq() returned after the revocation
  *
- * Context: any. Return: 0, -EAGAIN not yet, -ENODEV if the device does not answer: no promise.
+ * Context: any. Return: 0; -EAGAIN if not yet; -ENODEV if the device does not answer, so that
+ * nothing is known.
  */
 int aries_inv_look(struct aries_dev *ad, u64 seq)
 {
@@ -41,18 +42,18 @@ int aries_inv_look(struct aries_dev *ad, u64 seq)
 
 	if (done < seq)
 		return -EAGAIN;
-	/* where nobody answers, buses read ones, some of them zeros */
+	/* reads from an absent device return all ones, on some buses zeros */
 	return seq != ~0ull && aries_hw_alive(ad) ? 0 : -ENODEV;
 }
 
 /**
- * aries_inv_wait() - wait for what began before a revocation
+ * aries_inv_wait() - wait for accesses that began before a revocation
  * @ad: the device
  * @seq: what aries_inv_seq() returned after the revocation
  *
- * Context: sleeps, for a second at most, and no longer when somebody waits for readers of state_sem
- * to leave: that is a reset, and waits for everything on its own.
- * Return: 0, or -ETIMEDOUT or -ENODEV: it may go on.
+ * Context: sleeps, for a second at most. Returns early if a writer waits for state_sem: that is a
+ * reset, which waits for everything itself.
+ * Return: 0; -ETIMEDOUT or -ENODEV if accesses may continue.
  */
 int aries_inv_wait(struct aries_dev *ad, u64 seq)
 {
@@ -65,7 +66,7 @@ int aries_inv_wait(struct aries_dev *ad, u64 seq)
 		rc = aries_inv_look(ad, seq);
 		if (rc != -EAGAIN)
 			break;
-		/* somebody has waited for the same access before: it is enough to look */
+		/* another thread has waited for the same access in vain, so do not wait again */
 		if (late || aries_rd64(ad, ARIES_INV_DONE) == READ_ONCE(ad->inv_late) ||
 		    rwsem_is_contended(&ad->state_sem)) {
 			rc = -ETIMEDOUT;
@@ -80,17 +81,17 @@ int aries_inv_wait(struct aries_dev *ad, u64 seq)
 		dev_warn(&ad->pdev->dev, "accesses of a peer are in flight for %u s\n",
 			 ARIES_INV_MS / 1000);
 	}
-	/* one that does not answer has let go of nothing, unless it reaches no memory at all */
+	/* a NIC that does not answer has released nothing, unless it cannot access memory at all */
 	return rc && aries_quiet(ad) ? 0 : rc;
 }
 
 /**
- * aries_inv_sleep() - wait without locks for what began before a revocation, as long as it takes
+ * aries_inv_sleep() - wait without locks and without a limit for accesses before a revocation
  * @ad: the device
  * @seq: what aries_inv_seq() returned after the revocation
  *
- * Context: sleeps, killably; no lock held. Return: 0 it has ended, or the NIC was reset or is gone;
- * -EINTR killed.
+ * Context: sleeps, killably; no lock held. Return: 0 if they have ended, or if the NIC was reset or
+ * is gone; -EINTR if the thread was killed.
  */
 int aries_inv_sleep(struct aries_dev *ad, u64 seq)
 {
@@ -115,7 +116,7 @@ int aries_inv_sleep(struct aries_dev *ad, u64 seq)
  * @ad: the device
  *
  * Context: sleeps, for a second at most.
- * Return: 0, or -ETIMEDOUT or -ENODEV: they may go on.
+ * Return: 0; -ETIMEDOUT or -ENODEV if accesses may continue.
  */
 int aries_inv_drain(struct aries_dev *ad)
 {
@@ -128,7 +129,7 @@ int aries_inv_drain(struct aries_dev *ad)
  * @mdh: memory domain handle
  *
  * Context: sleeps, for a second at most.
- * Return: 0, or -ETIMEDOUT or -ENODEV: the pages must not be freed.
+ * Return: 0; -ETIMEDOUT or -ENODEV if the pages must not be freed.
  */
 int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Pools of numbers: FMA descriptors, memory domains, queues and contexts.
+ * Pools of numbers for FMA descriptors, memory domains, queues and contexts.
  *
- * Numbers go out round robin, so that one that was given back is used again as late as possible:
- * a handle kept after its registration ended then names nothing, for a while at least.
+ * Numbers are allocated round robin, so that a freed number is reused as late as possible. A stale
+ * handle then refers to nothing, for a while at least.
  */
 #include <linux/bitmap.h>
 #include <linux/slab.h>
@@ -12,7 +12,7 @@
 #include "aries_core.h"
 
 /**
- * aries_pool_init() - make a pool of the numbers @first to @size - 1, all free
+ * aries_pool_init() - create a pool of the numbers @first to @size - 1, all free
  * @pool: the pool
  * @first: lowest number
  * @size: one more than the highest number
@@ -36,7 +36,7 @@ int aries_pool_init(struct aries_pool *pool, unsigned int first, unsigned int si
 }
 
 /**
- * aries_pool_exit() - free a pool; may be called on one that was never made
+ * aries_pool_exit() - free a pool; may be called on one that was never created
  * @pool: the pool
  *
  * Warns if numbers other than held ones are still taken. Context: may sleep.
@@ -51,9 +51,9 @@ void aries_pool_exit(struct aries_pool *pool)
 }
 
 /**
- * aries_pool_get() - take a number
+ * aries_pool_get() - allocate a number
  * @pool: the pool
- * @owner: context number of the taker
+ * @owner: context number of the owner
  *
  * Context: any. Return: the number or -ENOSPC.
  */
@@ -78,11 +78,11 @@ int aries_pool_get(struct aries_pool *pool, u16 owner)
 }
 
 /**
- * aries_pool_get_row() - take numbers in a row, for owner 0
+ * aries_pool_get_row() - allocate consecutive numbers, for owner 0
  * @pool: the pool
- * @count: how many
+ * @count: how many numbers
  *
- * Context: any. Return: the first or -ENOSPC.
+ * Context: any. Return: the first number or -ENOSPC.
  */
 int aries_pool_get_row(struct aries_pool *pool, unsigned int count)
 {
@@ -104,10 +104,10 @@ int aries_pool_get_row(struct aries_pool *pool, unsigned int count)
 }
 
 /**
- * aries_pool_put() - give a number back
+ * aries_pool_put() - free a number
  * @pool: the pool
  * @nr: what aries_pool_get() returned
- * @owner: as given there; a number that belongs to somebody else is kept, with a warning
+ * @owner: as passed there; a number of another owner is not freed, with a warning
  *
  * Context: any.
  */
@@ -122,13 +122,13 @@ void aries_pool_put(struct aries_pool *pool, unsigned int nr, u16 owner)
 }
 
 /**
- * aries_pool_hold() - take a number from its owner, and keep it back
+ * aries_pool_hold() - take a number from its owner, but do not free it yet
  * @pool: the pool
  * @nr: number
- * @owner: as given to aries_pool_get()
+ * @owner: as passed to aries_pool_get()
  *
- * For a resource of which the NIC has not let go yet: its number must not mean anything else.
- * It is free with aries_pool_put_held(), or with the next reset. Context: any.
+ * For a resource that the NIC has not released yet, so that its number must not be reused. The
+ * number is freed by aries_pool_put_held(), or by the next reset. Context: any.
  */
 void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner)
 {
@@ -139,7 +139,7 @@ void aries_pool_hold(struct aries_pool *pool, unsigned int nr, u16 owner)
 }
 
 /**
- * aries_pool_put_held() - give a number back that was held: the NIC has let go of it
+ * aries_pool_put_held() - free a held number after the NIC has released the resource
  * @pool: the pool
  * @nr: number
  *
@@ -157,10 +157,10 @@ void aries_pool_put_held(struct aries_pool *pool, unsigned int nr)
 }
 
 /**
- * aries_pool_release_held() - free the numbers held back; the NIC was reset or is gone
+ * aries_pool_release_held() - free all held numbers after a reset or the removal of the NIC
  * @pool: the pool
  *
- * To be called when nothing else is taken. Context: any.
+ * To be called when no other number is taken. Context: any.
  */
 void aries_pool_release_held(struct aries_pool *pool)
 {
@@ -172,13 +172,13 @@ void aries_pool_release_held(struct aries_pool *pool)
 	spin_unlock(&pool->lock);
 }
 
-/** aries_pool_used() - numbers taken, held ones included */
+/** aries_pool_used() - count the numbers in use, including held ones */
 unsigned int aries_pool_used(struct aries_pool *pool)
 {
 	return READ_ONCE(pool->used);
 }
 
-/** aries_pool_total() - numbers that there are */
+/** aries_pool_total() - count all numbers of a pool */
 unsigned int aries_pool_total(const struct aries_pool *pool)
 {
 	return pool->size - pool->first;

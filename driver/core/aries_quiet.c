@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Whether the NIC reaches memory.
+ * Can the NIC access memory?
  *
- * Peers write into memory on their own, and go on when this function no longer answers. Nothing of
- * the NIC reaches any memory when bus mastering is off and what was in flight has ended, when a
- * reset has ended, and when the function is gone. A NIC that does not answer has promised nothing.
+ * Peers write to memory on their own, and continue when this function no longer answers. The NIC
+ * cannot access memory when bus mastering is off and nothing is in flight any more, when a reset
+ * has ended, and when the function is gone. If the NIC just does not answer, nothing is certain.
  */
 #include "aries_core.h"
 
 /*
- * A peer that copies is done long before. One that is stopped in the middle of it may go on in an
- * hour; error recovery does not wait for it, the memory does.
+ * A running peer finishes its access much earlier. A peer that is stopped in the middle of an
+ * access may continue after an hour. Error recovery does not wait for that; only the memory stays
+ * allocated.
  */
 #define ARIES_QUIET_MS 2000
 
-/** aries_quiet() - does the NIC reach no memory at all? Context: any. */
+/** aries_quiet() - is the NIC known to be unable to access memory? Context: any. */
 bool aries_quiet(struct aries_dev *ad)
 {
 	return READ_ONCE(ad->quiet);
 }
 
 /**
- * aries_quiet_end() - let the NIC reach memory
+ * aries_quiet_end() - let the NIC access memory
  * @ad: the device
  *
  * Context: may sleep.
@@ -33,7 +34,9 @@ void aries_quiet_end(struct aries_dev *ad)
 	pci_set_master(ad->pdev);
 }
 
-/* A reset takes the addresses of the BARs; it has ended when the function answers without them. */
+/*
+ * A reset clears the addresses of the BARs. It has ended when the function answers and they are 0.
+ */
 static bool aries_quiet_was_reset(struct pci_dev *pdev)
 {
 	u32 low = 0, high = 0;
@@ -45,12 +48,12 @@ static bool aries_quiet_was_reset(struct pci_dev *pdev)
 }
 
 /**
- * aries_quiet_reached() - does the NIC, as it is now, reach no memory?
+ * aries_quiet_reached() - is the NIC unable to access memory in its current state?
  * @ad: the device
- * @timeout_ms: how long to wait for what is in flight
+ * @timeout_ms: how long to wait for accesses in flight
  *
- * Only looks, so whoever resets the function at the same time is not disturbed.
- * Context: sleeps. Return: whether it is so.
+ * This only reads, so it does not disturb a concurrent reset of the function.
+ * Context: sleeps. Return: whether it cannot access memory.
  */
 bool aries_quiet_reached(struct aries_dev *ad, unsigned int timeout_ms)
 {
@@ -59,7 +62,7 @@ bool aries_quiet_reached(struct aries_dev *ad, unsigned int timeout_ms)
 
 	if (pdev->error_state == pci_channel_io_perm_failure)
 		return true;
-	/* in a reset that has not ended, as long as nobody has said that the function is gone */
+	/* unless the function was declared gone, this is a reset that has not ended */
 	if (!pci_device_is_present(pdev))
 		return false;
 	if (aries_quiet_was_reset(pdev))
@@ -68,7 +71,7 @@ bool aries_quiet_reached(struct aries_dev *ad, unsigned int timeout_ms)
 	return !(command & PCI_COMMAND_MASTER) && !aries_hw_settle(ad, timeout_ms);
 }
 
-/* The registers tell what is in flight, whoever has switched them off. */
+/* The registers tell what is in flight, so enable memory decoding if it is off. */
 static void aries_quiet_decode(struct pci_dev *pdev)
 {
 	u16 command;
@@ -79,10 +82,10 @@ static void aries_quiet_decode(struct pci_dev *pdev)
 }
 
 /**
- * aries_quiet_begin() - take all memory from the NIC: bus mastering off, and nothing in flight
+ * aries_quiet_begin() - cut the NIC off from memory: disable bus mastering, and wait
  * @ad: the device, whether it answers or not
  *
- * Context: sleeps. Return: whether it is so, so that memory may be freed.
+ * Context: sleeps. Return: whether the NIC cannot access memory any more, so that it may be freed.
  */
 bool aries_quiet_begin(struct aries_dev *ad)
 {

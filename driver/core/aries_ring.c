@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Memory of completion queues: whole pages in one piece, for a NIC that knows one bus address of
- * each queue. The page allocator has pieces of up to 4 MiB; the largest queue takes a page more
- * than that. What it does not have is made by moving other pages out of the way, as is done for
- * huge pages of 1 GiB.
+ * Memory for completion queues. It is contiguous, because the NIC has one bus address for each
+ * queue. The page allocator has blocks of up to 4 MiB, and the largest queue takes one page more.
+ * Larger areas are made by migrating other pages away, as it is done for huge pages of 1 GiB.
  */
 #include <linux/gfp.h>
 #include <linux/memory_hotplug.h>
@@ -18,7 +17,10 @@
 
 #ifdef CONFIG_CONTIG_ALLOC
 
-/* Present, of this zone and given out by the page allocator; whether they can be moved is tried. */
+/*
+ * Are these pages present, in this zone and managed by the page allocator? Whether they can be
+ * migrated is found out by trying.
+ */
 static bool aries_ring_possible(const struct zone *zone, unsigned long pfn, unsigned long npages)
 {
 	unsigned long end = pfn + npages;
@@ -49,7 +51,7 @@ static struct page *aries_ring_from_zone(struct zone *zone, unsigned long npages
 	return NULL;
 }
 
-/* Not of the movable zone: queues stay where they are. */
+/* Do not use the movable zone, because queues cannot be migrated. */
 static struct page *aries_ring_from_node(int nid, unsigned long npages)
 {
 	struct page *page = NULL;
@@ -66,7 +68,7 @@ static struct page *aries_ring_from_node(int nid, unsigned long npages)
 
 #else
 
-/* Such a kernel has no queues of more than 4 MiB. */
+/* Such a kernel does not support queues of more than 4 MiB. */
 static struct page *aries_ring_from_node(int nid, unsigned long npages)
 {
 	return NULL;
@@ -75,10 +77,10 @@ static struct page *aries_ring_from_node(int nid, unsigned long npages)
 #endif
 
 /**
- * aries_ring_alloc() - memory in one piece, zeroed
- * @npages: how many pages
+ * aries_ring_alloc() - allocate contiguous memory, zeroed
+ * @npages: number of pages
  *
- * Context: sleeps, and long where memory is in pieces: called without any lock.
+ * Context: sleeps, for long if memory is fragmented, so it must be called without locks.
  * Return: its address or NULL.
  */
 void *aries_ring_alloc(unsigned long npages)
@@ -103,6 +105,6 @@ void *aries_ring_alloc(unsigned long npages)
 /** aries_ring_free() - undo aries_ring_alloc(). Context: any. */
 void aries_ring_free(void *ring, unsigned long npages)
 {
-	/* pages from either source are single ones, with one reference */
+	/* pages from both sources are single ones, with one reference each */
 	free_pages_exact(ring, npages * PAGE_SIZE);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Self-test at probe: registers, descriptor memory, interrupts and DMA. Found here, a broken
- * device or a broken way to it is one line in the log instead of lost data later.
+ * Self-test at probe: registers, descriptor memory, interrupts and DMA. A broken device or bus then
+ * causes one line in the log instead of data corruption later.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -49,7 +49,7 @@ static int aries_test_regs(struct aries_dev *ad)
 
 static int aries_test_desc(struct aries_dev *ad)
 {
-	/* descriptor 0 is the kernel's: nobody else sees the pattern */
+	/* descriptor 0 belongs to the kernel, so no process sees the pattern */
 	void __iomem *line = ad->desc + ARIES_DESC_LINE;
 	const u64 pattern = 0x0f1e2d3c4b5a6978ull;
 	u64 got;
@@ -68,7 +68,7 @@ static int aries_test_wait(struct aries_dev *ad, unsigned int nr, unsigned long 
 {
 	unsigned long left = msecs_to_jiffies(ARIES_TEST_MS);
 
-	/* another vector may fire meanwhile, so the count of this one decides */
+	/* another vector may fire meanwhile, so check the count of this one */
 	while (READ_ONCE(ad->vec[nr].count) == before) {
 		left = wait_for_completion_timeout(&ad->test_done, left);
 		if (!left && READ_ONCE(ad->vec[nr].count) == before) {
@@ -154,7 +154,7 @@ static int aries_test_dma(struct aries_dev *ad)
 		if (!rc)
 			rc = aries_test_dma_op(ad, at, size, ARIES_TEST_CLEAR, 0);
 	}
-	/* a test that has not ended must not write to the buffer when it is somebody else's */
+	/* a test that has not ended must not write to the buffer after it is freed */
 	if (rc)
 		pci_clear_master(ad->pdev);
 	dma_free_coherent(dev, ARIES_TEST_BYTES, buf, dma);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Names of what can become of a transaction. */
+/* Names of the status codes of transactions. */
 #include "aries_compat.h"
 #include "aries_core.h"
 #include "gni_status.h"

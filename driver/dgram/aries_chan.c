@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The channel between the drivers of all nodes: each has a receive area with a slot for each
- * peer, registered under the same handle everywhere. A message is one FMA put into our slot at the
- * peer, with a remote event into the peer's kernel queue; the interrupt of that queue starts the
+ * The channel between the drivers of all nodes. Each driver has a receive area with a slot for each
+ * peer, registered under the same handle on all nodes. A message is one FMA put into our slot at
+ * the peer, with a remote event in the peer's kernel queue. The interrupt of that queue starts the
  * work item, which is the only code that uses FMA descriptor 0.
  */
 #include <linux/dma-mapping.h>
@@ -15,19 +15,19 @@
 
 #define ARIES_CHAN_CQ_LOG2 10
 #define ARIES_CHAN_CQ_BYTES (ARIES_CQ_HEADER_BYTES + (8ul << ARIES_CHAN_CQ_LOG2))
-#define ARIES_CHAN_BATCH 512 /* events before others get the CPU */
+#define ARIES_CHAN_BATCH 512 /* events to handle before giving up the CPU */
 #define ARIES_CHAN_IDLE (60 * HZ)
 
 static_assert(ARIES_SLOTS_MAX * ARIES_SLOT_BYTES / PAGE_SIZE <= ARIES_PTES_PER_PAGE);
 
-/** aries_chan_kick() - have the work item run now. Context: lock held, or interrupt. */
+/** aries_chan_kick() - schedule the work item now. Context: lock held, or interrupt. */
 void aries_chan_kick(struct aries_chan *ch)
 {
 	if (READ_ONCE(ch->on))
 		mod_delayed_work(ch->wq, &ch->work, 0);
 }
 
-/** aries_chan_irq() - the kernel's queue raised its interrupt. Context: irq_lock held. */
+/** aries_chan_irq() - the kernel's queue has raised its interrupt. Context: interrupt. */
 void aries_chan_irq(struct aries_dev *ad)
 {
 	if (ad->chan)
@@ -39,11 +39,11 @@ void aries_chan_irq(struct aries_dev *ad)
  * @ch: channel
  * @pe: node address
  * @at: offset in the area
- * @data: bytes
- * @bytes: how many, at most ARIES_DESC_LINE_BYTES
+ * @data: the bytes
+ * @bytes: number of bytes, at most ARIES_DESC_LINE_BYTES
  * @event: data of the remote event
  *
- * Context: the work item. Return: ARIES_ST_OK or what failed.
+ * Context: the work item. Return: ARIES_ST_OK or the failure.
  */
 int aries_chan_put(struct aries_chan *ch, u32 pe, u32 at, const void *data, size_t bytes, u32 event)
 {
@@ -92,7 +92,7 @@ static bool aries_chan_drain(struct aries_chan *ch)
 
 	for (n = 0; n < ARIES_CHAN_BATCH; n++) {
 		u64 *slot = &slots[ch->consumed & (BIT(ARIES_CHAN_CQ_LOG2) - 1)];
-		u64 entry = smp_load_acquire(slot); /* pairs with the NIC's release */
+		u64 entry = smp_load_acquire(slot); /* pairs with the NIC's release of the entry */
 
 		if (!entry)
 			break;
@@ -119,8 +119,8 @@ static unsigned long aries_chan_pass(struct aries_chan *ch)
 	if (more)
 		return jiffies;
 	/*
-	 * Interrupts at once if an entry has come meanwhile. This is the only place that arms the
-	 * queue, so whoever takes its interrupt finds a work item that may run.
+	 * If an entry has arrived meanwhile this interrupts at once. This is the only place that
+	 * arms the queue, so at the interrupt the work item may be scheduled.
 	 */
 	aries_wr32(ch->ad, ARIES_CQI_ARM, FIELD_PREP(ARIES_CQI_ARM_CQ_MASK, ARIES_CHAN_CQ));
 	return next;
@@ -179,8 +179,8 @@ static void aries_chan_init_lists(struct aries_chan *ch)
 }
 
 /**
- * aries_chan_init() - make what the channel needs in memory
- * @ad: the device, identified
+ * aries_chan_init() - allocate the memory of the channel
+ * @ad: the device, which was identified
  *
  * Context: may sleep. Return: 0 or -ENOMEM.
  */
@@ -206,13 +206,13 @@ int aries_chan_init(struct aries_dev *ad)
 }
 
 /**
- * aries_chan_exit() - free what aries_chan_init() made, but for the structure
+ * aries_chan_exit() - free the memory of the channel, except for the structure
  * @ad: the device
  *
- * Files that are open look into the structure; it goes with the device. The memory stays if the NIC
- * may still reach it: after aries_kept_exit().
+ * Open files access the structure, which is freed with the device. The memory stays allocated if
+ * the NIC may still access it. To be called after aries_kept_exit().
  *
- * Context: sleeps; no interrupt comes any more.
+ * Context: sleeps; no interrupts are raised any more.
  */
 void aries_chan_exit(struct aries_dev *ad)
 {
@@ -273,10 +273,10 @@ static void aries_chan_program(struct aries_chan *ch)
 }
 
 /**
- * aries_chan_start() - set the channel up in a NIC that was reset
+ * aries_chan_start() - set up the channel in a NIC that was reset
  * @ad: the device
  *
- * It works from aries_chan_go() on. Context: may sleep.
+ * The channel works after aries_chan_go(). Context: may sleep.
  */
 void aries_chan_start(struct aries_dev *ad)
 {
@@ -292,10 +292,10 @@ void aries_chan_start(struct aries_dev *ad)
 }
 
 /**
- * aries_chan_go() - let the channel work; the device is up
+ * aries_chan_go() - start the channel after the device is up
  * @ad: the device
  *
- * The work item runs once: what has come before the queue was armed is seen by it.
+ * The work item runs once, and handles what has arrived before the queue was armed.
  *
  * Context: any.
  */
@@ -305,7 +305,7 @@ void aries_chan_go(struct aries_dev *ad)
 }
 
 /**
- * aries_chan_stop() - end the channel; nobody is attached any more
+ * aries_chan_stop() - stop the channel; no owner is attached any more
  * @ad: the device
  *
  * May be called twice. Context: sleeps; state_sem not held.

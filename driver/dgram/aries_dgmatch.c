@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Which datagram meets which. On one node both are complete at once. Between nodes it takes three
- * messages: the side whose datagram is directed asks (REQUEST), the other one chooses a match,
- * keeps the data and answers with its own (ACCEPT), and the first one agrees (CONFIRM) or was
- * cancelled meanwhile (REJECT). If the datagrams of both sides are directed at each other, both
- * ask; then the request of the lower node address is the one that counts.
+ * Matching of datagrams. Two datagrams of one node complete at once. Between nodes it takes three
+ * messages. The side whose datagram is directed asks (REQUEST). The other side chooses a match,
+ * keeps the data and answers with its own (ACCEPT). The first side then agrees (CONFIRM), or
+ * refuses because its datagram was cancelled meanwhile (REJECT). If two datagrams are directed at
+ * each other, both sides ask. Then the request of the node with the lower address is the valid one.
  *
- * A request that finds no match is kept at the instance it is for, if there is one, within limits;
- * otherwise the asking side asks again now and then (aries_flow.c). All of it may be repeated
- * without harm.
+ * A request without a match is kept at the instance that it is for, if there is one, up to a limit.
+ * Otherwise the asking side asks again from time to time (aries_flow.c). All messages may be
+ * repeated without harm.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -34,7 +34,7 @@ static u32 aries_handle_key(const struct aries_chan *ch, u32 pe, u64 handle)
 	return aries_dg_key(ch, pe, (u32)handle, (u32)(handle >> 32), 0);
 }
 
-/* An answer to a message, with no datagram of ours behind it or none that needs to come along. */
+/* Answer a message without sending a datagram of ours. */
 static bool aries_dg_reply(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type,
 			   const struct aries_msg *msg, struct aries_spare *spare)
 	__must_hold(&ch->lock)
@@ -53,15 +53,15 @@ static bool aries_dg_reply(struct aries_chan *ch, struct aries_flow *flow, enum 
 }
 
 /**
- * aries_dg_tell() - send a message without data, if there is memory for it
+ * aries_dg_tell() - queue a message without data, if there is memory for it
  * @ch: channel
- * @flow: to whom, in whose turn
- * @type: what
+ * @flow: flow that it belongs to
+ * @type: its type
  * @cookie: domain
- * @dst_handle: datagram of the receiver
- * @src_handle: datagram of ours
+ * @dst_handle: handle of the receiver's datagram
+ * @src_handle: handle of our datagram
  *
- * For what the other side would find out by itself, later. Context: lock held.
+ * Only for information that the other side would find out later by itself. Context: lock held.
  */
 void aries_dg_tell(struct aries_chan *ch, struct aries_flow *flow, enum aries_msg_type type,
 		   u32 cookie, u64 dst_handle, u64 src_handle)
@@ -93,7 +93,7 @@ static bool aries_dg_is(const struct aries_dgrams *dgs, u32 cookie, u32 inst)
 	return dgs->cookie == cookie && dgs->inst_id == inst;
 }
 
-/* Of datagrams from @inst, those that go to @to_inst on @to_pe. */
+/* Hash key of datagrams from @inst to @to_inst on @to_pe. */
 static u32 aries_route_key(const struct aries_chan *ch, u32 cookie, u32 inst, u32 to_pe,
 			   u32 to_inst)
 {
@@ -109,7 +109,9 @@ static void aries_dg_add_route(struct aries_chan *ch, struct aries_dgram *dg)
 		 aries_route_key(ch, dgs->cookie, dgs->inst_id, dg->to_pe, dg->to_inst));
 }
 
-/* Our datagram has met one of another node: answer with our data and wait for its agreement. */
+/*
+ * Our datagram was matched with one of another node: answer with our data and wait for a CONFIRM.
+ */
 static void aries_dg_accept(struct aries_chan *ch, struct aries_dgram *dg, u64 handle)
 	__must_hold(&ch->lock)
 {
@@ -133,7 +135,7 @@ static struct list_head *aries_callees(struct aries_chan *ch, u32 cookie, u32 to
 	return &ch->by_callee[aries_dg_key(ch, cookie, to_inst, 0, 0) % ARRAY_SIZE(ch->by_callee)];
 }
 
-/* A directed datagram waits for its partner. */
+/* Let a directed datagram wait for its partner. */
 static void aries_dg_await(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
@@ -145,7 +147,7 @@ static void aries_dg_await(struct aries_chan *ch, struct aries_dgram *dg)
 		aries_flow_due(ch, dg);
 }
 
-/* The older one; either may be NULL. */
+/* Return: the older datagram; either may be NULL. */
 static struct aries_dgram *aries_dg_older(struct aries_dgram *a, struct aries_dgram *b)
 {
 	return !b || (a && a->handle < b->handle) ? a : b;
@@ -165,7 +167,7 @@ static struct aries_dgram *aries_dg_wild(struct aries_chan *ch, u32 cookie, u32 
 	return oldest;
 }
 
-/* The datagram of instance @inst that one of instance @from_inst on @from_pe meets. */
+/* Return: the datagram of instance @inst that matches one of instance @from_inst on @from_pe. */
 static struct aries_dgram *aries_dg_match(struct aries_chan *ch, u32 cookie, u32 inst, u32 from_pe,
 					  u32 from_inst)
 	__must_hold(&ch->lock)
@@ -180,7 +182,7 @@ static struct aries_dgram *aries_dg_match(struct aries_chan *ch, u32 cookie, u32
 	return oldest ?: aries_dg_wild(ch, cookie, inst);
 }
 
-/* The oldest directed datagram of this node that a wildcard of @dgs meets. */
+/* Return: the oldest directed datagram of this node that matches a wildcard of @dgs. */
 static struct aries_dgram *aries_dg_caller(struct aries_chan *ch, const struct aries_dgrams *dgs)
 	__must_hold(&ch->lock)
 {
@@ -194,11 +196,11 @@ static struct aries_dgram *aries_dg_caller(struct aries_chan *ch, const struct a
 }
 
 /**
- * aries_dg_named_already() - does the attachment have another one that goes to the same instance?
+ * aries_dg_named_already() - does the attachment have another datagram to the same instance?
  * @ch: channel
- * @dg: datagram, not yet among those of its attachment
+ * @dg: datagram that was not added to its attachment yet
  *
- * To oneself there may be two: they meet. Context: lock held.
+ * Two datagrams to oneself are allowed: they match each other. Context: lock held.
  */
 bool aries_dg_named_already(struct aries_chan *ch, const struct aries_dgram *dg)
 	__must_hold(&ch->lock)
@@ -235,7 +237,7 @@ static u32 aries_caller_key(const struct aries_chan *ch, const struct aries_dgra
 	return aries_dg_key(ch, dgs->cookie, dgs->inst_id, pe, inst);
 }
 
-/* The oldest request that was kept for @dgs and that a new datagram matches. */
+/* Return: the oldest request kept for @dgs that a new datagram matches. */
 static struct aries_early *aries_early_find(struct aries_chan *ch, const struct aries_dgrams *dgs,
 					    const struct aries_dgram *dg)
 	__must_hold(&ch->lock)
@@ -253,7 +255,7 @@ static struct aries_early *aries_early_find(struct aries_chan *ch, const struct 
 	return NULL;
 }
 
-/** aries_early_free() - forget a request that was kept. Context: lock held. */
+/** aries_early_free() - free a request that was kept. Context: lock held. */
 void aries_early_free(struct aries_early *early)
 {
 	list_del(&early->node);
@@ -284,10 +286,10 @@ static bool aries_dg_meet_early(struct aries_chan *ch, struct aries_dgram *dg,
 /**
  * aries_dg_meet() - look for the partner of a new datagram
  * @ch: channel
- * @dg: it, already among those of its attachment, and of its peer if it goes to another node
+ * @dg: the datagram, already added to its attachment, and to its peer if it goes to another node
  * @spare: memory
  *
- * Context: lock held. Return: whether the work item has something to do.
+ * Context: lock held. Return: whether the work item has to run.
  */
 bool aries_dg_meet(struct aries_chan *ch, struct aries_dgram *dg, struct aries_spare *spare)
 	__must_hold(&ch->lock)
@@ -314,7 +316,7 @@ bool aries_dg_meet(struct aries_chan *ch, struct aries_dgram *dg, struct aries_s
 	return dg->flow;
 }
 
-/* A request once more, whose answer is still under way? */
+/* Is this a repeated request whose answer is still in flight? */
 static bool aries_dg_known(struct aries_chan *ch, u32 pe, u64 handle)
 	__must_hold(&ch->lock)
 {
@@ -377,7 +379,7 @@ static bool aries_early_keep(struct aries_chan *ch, struct aries_dgrams *dgs,
 	return true;
 }
 
-/* A request that nothing matches yet: kept, or refused. */
+/* Keep a request that nothing matches yet, or refuse it. */
 static void aries_dg_keep(struct aries_chan *ch, struct aries_peer *peer,
 			  const struct aries_msg *msg, struct aries_spare *spare)
 	__must_hold(&ch->lock)
@@ -412,7 +414,10 @@ static void aries_dg_request(struct aries_chan *ch, struct aries_peer *peer,
 		return;
 	}
 	if (!(dg->flags & KGNI_DGRAM_WILDCARD) && ch->ad->pe < peer->pe) {
-		/* both ask, and ours counts: they are there now */
+		/*
+		 * both sides ask and our request is the valid one: repeat it now, as the other side
+		 * is ready
+		 */
 		dg->since = jiffies;
 		if (peer->flying != dg)
 			aries_flow_due(ch, dg);
@@ -421,7 +426,7 @@ static void aries_dg_request(struct aries_chan *ch, struct aries_peer *peer,
 	if (!dg->flow && !aries_flow_bind(ch, dg, peer, &spare->flow))
 		return;
 	early = aries_early_of(ch, peer->pe, handle);
-	if (early) /* by another attachment of that instance */
+	if (early) /* kept by another attachment of that instance */
 		aries_early_free(early);
 	aries_dg_take(dg, peer->pe, from, msg->data, le16_to_cpu(msg->len));
 	aries_dg_accept(ch, dg, handle);
@@ -453,7 +458,7 @@ static void aries_dg_rejected(struct aries_chan *ch, struct aries_dgram *dg)
 		aries_dg_finish(ch, dg, KGNI_DGRAM_TERMINATED);
 		return;
 	}
-	/* the other side may post another one */
+	/* the other side may post another datagram */
 	hash_del(&dg->partner);
 	dg->state = KGNI_DGRAM_PENDING;
 	dg->peer_handle = 0;
@@ -483,7 +488,7 @@ static void aries_dg_withdrawn(struct aries_chan *ch, struct aries_peer *peer,
 {
 	struct aries_early *early = aries_early_of(ch, peer->pe, le64_to_cpu(msg->src_handle));
 
-	/* one that has met its partner already is rejected by the answer to our ACCEPT */
+	/* if it was matched already, the other side answers our ACCEPT by a REJECT */
 	if (early)
 		aries_early_free(early);
 }
@@ -499,11 +504,11 @@ static void aries_dg_refused(struct aries_chan *ch, struct aries_peer *peer,
 }
 
 /**
- * aries_dg_message() - a message of another node
+ * aries_dg_message() - handle a message of another node
  * @ch: channel
- * @peer: its driver
- * @msg: our copy, its form is checked and nothing else
- * @spare: memory; what is used is set to NULL
+ * @peer: driver of that node
+ * @msg: our copy, of which only the format was checked
+ * @spare: memory; members that are used are set to NULL
  *
  * Context: lock held.
  */
@@ -546,7 +551,7 @@ static void aries_dg_partner_gone(struct aries_chan *ch, struct aries_dgram *dg,
 		aries_flow_due(ch, dg);
 }
 
-/* Return: false when nothing is left of what was before. */
+/* Return: false when nothing from before the restart is left. */
 static bool aries_dg_settle_one(struct aries_chan *ch, struct aries_peer *peer)
 	__must_hold(&ch->lock)
 {
@@ -572,12 +577,12 @@ static bool aries_dg_settle_one(struct aries_chan *ch, struct aries_peer *peer)
 }
 
 /**
- * aries_dg_settle() - the driver of a node has forgotten everything, or is gone: draw conclusions
+ * aries_dg_settle() - clean up after the driver of a node has restarted or was lost
  * @ch: channel
- * @peer: it
+ * @peer: that driver
  *
- * Context: the work item, or nobody else deals with the peer. Nothing of what the peer has sent
- * since is looked at before this is done.
+ * Context: the work item, or nothing else uses the peer. No message that the peer has sent since is
+ * handled before this is done.
  */
 void aries_dg_settle(struct aries_chan *ch, struct aries_peer *peer)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Datagrams of processes: KGNI_IOC_DGRAM_*. They belong to the open file, not to the endpoint, so
- * the news of one outlives its endpoint, and all of them end with the file.
+ * Datagrams of processes: KGNI_IOC_DGRAM_*. They belong to the open file, not to the endpoint. So
+ * the result of a datagram outlives its endpoint, and all datagrams end with the file.
  */
 #include <linux/fs.h>
 #include <linux/jiffies.h>
@@ -36,7 +36,10 @@ void aries_dgram_init(struct aries_owner *own)
 	init_waitqueue_head(&dgs->wq);
 }
 
-/** aries_dgram_attach() - the file has joined its domain. Context: own->lock held. */
+/**
+ * aries_dgram_attach() - enable datagrams after the file has joined its domain. Context: own->lock
+ * held.
+ */
 void aries_dgram_attach(struct aries_owner *own)
 {
 	struct aries_chan *ch = own->ad->chan;
@@ -56,7 +59,7 @@ static bool aries_dg_final(const struct aries_dgram *dg)
 	return dg->state != KGNI_DGRAM_PENDING && dg->state != KGNI_DGRAM_REMOTE_DATA;
 }
 
-/* It looks for nobody any more, and nobody finds it. */
+/* Stop looking for a partner, and make the datagram impossible to find. */
 static void aries_dg_unlink(struct aries_dgram *dg)
 {
 	aries_flow_leave(dg);
@@ -80,7 +83,7 @@ static void aries_dg_free(struct aries_dgram *dg)
 	kfree(dg);
 }
 
-/* One that has a final state goes where it will be told from. */
+/* Move a datagram with a final state to the list from which it is reported. */
 static void aries_dg_file(struct aries_dgram *dg)
 {
 	struct aries_dgrams *dgs = &dg->own->dg;
@@ -94,7 +97,7 @@ static void aries_dg_file(struct aries_dgram *dg)
 		aries_dg_free(list_first_entry(&dgs->orphans, struct aries_dgram, node));
 }
 
-/** aries_dg_finish() - give a datagram its final state and wake who waits. Context: lock held. */
+/** aries_dg_finish() - give a datagram its final state and wake up waiters. Context: lock held. */
 void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
 	__must_hold(&ch->lock)
 {
@@ -113,7 +116,7 @@ void aries_dg_finish(struct aries_chan *ch, struct aries_dgram *dg, u32 state)
 		dgs->ready(dgs->ready_data);
 }
 
-/* The other node may have kept the request of one that is going to end. */
+/* Cancel the request of a datagram that is ending, if the other node may have kept it. */
 static void aries_dg_withdraw(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
@@ -121,7 +124,7 @@ static void aries_dg_withdraw(struct aries_chan *ch, struct aries_dgram *dg)
 		aries_dg_tell(ch, dg->flow, ARIES_MSG_CANCEL, dg->own->dg.cookie, 0, dg->handle);
 }
 
-/* Ends one that has no final state. Return: whether it is gone. */
+/* Cancel a datagram that has no final state. Return: whether it was freed. */
 static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
@@ -138,7 +141,7 @@ static bool aries_dg_cancel(struct aries_chan *ch, struct aries_dgram *dg)
 	return false;
 }
 
-/* Any one, or NULL. */
+/* Return: any datagram, or NULL. */
 static struct aries_dgram *aries_dg_any(struct aries_dgrams *dgs)
 {
 	unsigned int i;
@@ -149,7 +152,7 @@ static struct aries_dgram *aries_dg_any(struct aries_dgrams *dgs)
 	return NULL;
 }
 
-/* Everything that is there now goes, and nobody hears of it. The lock is let go in between. */
+/* Free all current datagrams without reporting them. The lock is dropped from time to time. */
 static void aries_dg_clear(struct aries_chan *ch, struct aries_dgrams *dgs)
 	__must_hold(&ch->lock)
 {
@@ -170,14 +173,17 @@ static void aries_dg_clear(struct aries_chan *ch, struct aries_dgrams *dgs)
 	wake_up_all(&dgs->wq);
 }
 
-/** aries_dgram_detach() - the file leaves its domain. Context: own->lock held, sleeps. */
+/**
+ * aries_dgram_detach() - end all datagrams when the file leaves its domain. Context: own->lock
+ * held, sleeps.
+ */
 void aries_dgram_detach(struct aries_owner *own)
 {
 	struct aries_chan *ch = own->ad->chan;
 	struct aries_dgrams *dgs = &own->dg;
 
 	spin_lock_irq(&ch->lock);
-	dgs->on = false; /* no more come */
+	dgs->on = false; /* no new ones from now on */
 	hash_del(&dgs->hash);
 	aries_dg_clear(ch, dgs);
 	while (!list_empty(&dgs->early)) {
@@ -185,7 +191,7 @@ void aries_dgram_detach(struct aries_owner *own)
 			list_first_entry(&dgs->early, struct aries_early, node);
 		struct aries_peer *peer = aries_peer_find(ch, early->pe);
 
-		/* its owner asks again until somebody else is there */
+		/* the other side asks again until another attachment answers */
 		if (peer)
 			aries_dg_tell(ch, &peer->nobody, ARIES_MSG_NAK, dgs->cookie,
 				      early->handle, 0);
@@ -196,8 +202,8 @@ void aries_dgram_detach(struct aries_owner *own)
 }
 
 /*
- * What to tell somebody who has no datagrams: -ENOTCONN is replaced by the reason for it. State and
- * owner are marked before the datagrams go, so no lock is needed, and any context may ask.
+ * Replace -ENOTCONN by the reason why there are no datagrams. State and owner are marked before the
+ * datagrams are freed, so no lock is needed, and this may be called in any context.
  */
 static int aries_dg_why(struct aries_owner *own, int rc)
 {
@@ -237,7 +243,7 @@ static int aries_dg_add(struct aries_chan *ch, struct aries_dgram *dg, struct ar
 	__must_hold(&ch->lock)
 {
 	struct aries_dgrams *dgs = &dg->own->dg;
-	struct aries_domain *dom = dg->own->dom; /* stays while the file has datagrams */
+	struct aries_domain *dom = dg->own->dom; /* valid while the file has datagrams */
 	bool remote = !(dg->flags & KGNI_DGRAM_WILDCARD) && dg->to_pe != ch->ad->pe;
 	struct aries_peer *peer = remote ? aries_peer_find(ch, dg->to_pe) : NULL;
 
@@ -278,7 +284,7 @@ static struct aries_dgram *aries_dg_new(struct aries_owner *own, const struct kg
 	return dg;
 }
 
-/* The driver of the other node, so that there is somebody to ask. */
+/* Allocate the peer structure of the other node's driver. */
 static int aries_dg_prepare(struct aries_owner *own, const struct kgni_dgram_post *arg)
 {
 	if (arg->flags & KGNI_DGRAM_WILDCARD || arg->pe == own->ad->pe)
@@ -319,7 +325,7 @@ int aries_dgram_post(struct aries_owner *own, struct kgni_dgram_post *arg)
 	else if (!rc)
 		rc = aries_dg_add(ch, dg, &spare, &work);
 	if (!rc)
-		dg = NULL; /* it has its place */
+		dg = NULL; /* it is linked now */
 	if (work)
 		aries_chan_kick(ch);
 	spin_unlock_irq(&ch->lock);
@@ -350,8 +356,8 @@ static void aries_dg_report(struct aries_dgram *dg, struct kgni_dgram_test *arg)
 }
 
 /*
- * Return: 1 with a state told (any, or with @wait a final one), 0 when there is reason to wait, or
- * an error. Does not sleep.
+ * Return: 1 if a state was stored (with @wait only a final one), 0 if the caller has to wait, or an
+ * error. Does not sleep.
  */
 static int aries_dg_test(struct aries_owner *own, struct kgni_dgram_test *arg, bool wait)
 {
@@ -379,7 +385,7 @@ static long aries_dg_timeout(u64 ms)
 	return ms < INT_MAX ? (long)msecs_to_jiffies(ms) : MAX_SCHEDULE_TIMEOUT;
 }
 
-/* Calls @step until it returns something else than 0, as long as the time lasts. */
+/* Call @step until it returns something other than 0, or until the timeout. */
 static int aries_dg_wait(struct aries_owner *own, u64 timeout_ms,
 			 int (*step)(struct aries_owner *own, void *arg), void *arg)
 {
@@ -396,7 +402,10 @@ static int aries_dg_wait(struct aries_owner *own, u64 timeout_ms,
 		return rc;
 	if (READ_ONCE(dgs->round) == round)
 		return left < 0 ? -EINTR : -ETIMEDOUT;
-	/* Who detaches wakes us before it is done; the lock tells which of the two it was. */
+	/*
+	 * aries_dgram_detach() wakes us before it is done. Take the lock to find out whether it was
+	 * that or a cancellation.
+	 */
 	spin_lock_irq(&own->ad->chan->lock);
 	rc = dgs->on ? -ECANCELED : -ENOTCONN;
 	spin_unlock_irq(&own->ad->chan->lock);
@@ -428,7 +437,7 @@ static void aries_dg_earliest(struct aries_dgram **first, struct aries_dgram *dg
 		*first = dg;
 }
 
-/* What a probe tells: the one that ended first of those that it is for. */
+/* Return: the datagram for a probe: of those that match, the one that has finished first. */
 static struct aries_dgram *aries_dg_news(struct aries_dgrams *dgs, u32 flags, bool wait)
 {
 	struct aries_dgram *first = NULL, *dg;
@@ -438,7 +447,7 @@ static struct aries_dgram *aries_dg_news(struct aries_dgrams *dgs, u32 flags, bo
 		if (!list_empty(&dgs->done[id]))
 			aries_dg_earliest(&first, list_first_entry(&dgs->done[id],
 								   struct aries_dgram, node));
-	/* of an endpoint that is gone: for a waiter, if there is one */
+	/* datagrams of a destroyed endpoint are for waiting probes, if there are any */
 	if (!wait && dgs->probers)
 		return first;
 	list_for_each_entry(dg, &dgs->orphans, node)
@@ -447,7 +456,7 @@ static struct aries_dgram *aries_dg_news(struct aries_dgrams *dgs, u32 flags, bo
 	return first;
 }
 
-/* As aries_dg_test(). */
+/* Return: as aries_dg_test(). */
 static int aries_dg_probe(struct aries_owner *own, struct kgni_dgram_probe *arg, bool wait)
 {
 	struct aries_chan *ch = own->ad->chan;
@@ -509,7 +518,10 @@ static int aries_dg_cancel_one(struct aries_chan *ch, struct aries_owner *own,
 	struct aries_dgram *dg = aries_dg_named(own, arg->flags, arg->ep, arg->id);
 	bool release = arg->flags & KGNI_DGRAM_RELEASE;
 
-	/* One that was faster than its cancelling is still there to be told: that is no error. */
+	/*
+	 * A datagram that has finished before it could be cancelled can still be tested, so that is
+	 * no error.
+	 */
 	if (!dg || (aries_dg_final(dg) && dg->cancelled && !release))
 		return -ENOENT;
 	dg->orphan = release;
@@ -592,7 +604,7 @@ static void aries_dg_show(struct seq_file *m, const struct aries_dgram *dg)
 		   dg->cancelled ? " cancelled" : "", dg->orphan ? " orphan" : "");
 }
 
-/** aries_dgram_show() - debugfs lines of a file's datagrams. Context: own->lock held. */
+/** aries_dgram_show() - print a file's datagrams in debugfs. Context: own->lock held. */
 void aries_dgram_show(struct seq_file *m, struct aries_owner *own)
 {
 	struct aries_chan *ch = own->ad->chan;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * Datagrams: what aries_chan.c, aries_peer.c, aries_dgmatch.c and aries_dgram.c share.
+ * Datagrams: declarations that the files of this folder share.
  *
  *   aries_dgram    requests of processes, states of their datagrams
- *   aries_dgmatch  which datagram meets which, here and with other nodes
- *   aries_flow     whose message to another node is the next one, and when to ask again
- *   aries_peer     messages to and from the driver of another node: in order, once, acknowledged
+ *   aries_dgmatch  matching of datagrams, on this node and with other nodes
+ *   aries_flow     which message to another node is the next one, and when to ask again
+ *   aries_peer     messages to and from the driver of another node: ordered and reliable
  *   aries_chan     FMA descriptor 0, the receive area, its queue and interrupt, the work item
  *
- * aries_chan.lock, a spinlock with interrupts off, protects everything of the upper three and the
- * peers. Nothing under it sleeps or touches the NIC; hardware is the business of the one work item.
- * Nobody's number of datagrams decides how long it is held: what is looked for is found by a hash
- * whose seed nobody knows, and what concerns many is done in portions of ARIES_DG_BATCH.
+ * aries_chan.lock, a spinlock with interrupts disabled, protects everything of the upper three and
+ * the peers. Under it nothing sleeps or accesses the NIC; only the work item does. How long it is
+ * held does not depend on the number of datagrams: searches use hash tables with a secret seed, and
+ * work on many datagrams is done in batches of ARIES_DG_BATCH.
  */
 #ifndef ARIES_DGRAM_H
 #define ARIES_DGRAM_H
@@ -25,7 +25,7 @@
 #include "aries_port.h"
 #include "aries_ptag.h"
 
-/* Kernel's number 0 of each kind, the same on every node: peers must know the MDH. */
+/* The kernel has number 0 of each kind, on every node, because peers must know the MDH. */
 #define ARIES_CHAN_FMAD 0
 #define ARIES_CHAN_CQ 0
 #define ARIES_CHAN_MDH 0
@@ -34,18 +34,18 @@
 #define ARIES_SLOT_BYTES 256
 #define ARIES_SLOTS_MIN 16
 #define ARIES_SLOTS_MAX 4096 /* nodes of a larger fabric share slots */
-#define ARIES_SLOT_ACK 208 /* where the acknowledgment is */
-/* "ADG" and the version of what follows. Version 1 was under another tag and key. */
+#define ARIES_SLOT_ACK 208 /* offset of the acknowledgment */
+/* "ADG" and the version of the protocol. Version 1 used another tag and key. */
 #define ARIES_MSG_MAGIC 0x32474441u
 #define ARIES_MSG_MAGIC_MASK 0x00ffffffu
 
 enum aries_msg_type {
 	ARIES_MSG_REQUEST = 1, /* a directed datagram looks for its match */
-	ARIES_MSG_ACCEPT, /* found one; carries the other's data */
+	ARIES_MSG_ACCEPT, /* a match was found; carries its data */
 	ARIES_MSG_CONFIRM, /* the first side has the data: both are complete */
-	ARIES_MSG_REJECT, /* the first side was cancelled meanwhile */
+	ARIES_MSG_REJECT, /* the datagram of the first side was cancelled meanwhile */
 	ARIES_MSG_CANCEL, /* forget the request */
-	ARIES_MSG_NAK, /* nobody of that name, or no room: ask again later */
+	ARIES_MSG_NAK, /* no such instance, or no space: ask again later */
 	ARIES_MSG_LAST = ARIES_MSG_NAK,
 };
 
@@ -53,19 +53,19 @@ enum aries_msg_type {
  * struct aries_msg - one message between two drivers, at the start of a slot
  * @magic: ARIES_MSG_MAGIC
  * @src: node address of the sender
- * @src_epoch: names the sender's side of the connection; another one after a restart or a loss
- * @dst_epoch: that of the receiver, 0 if the sender does not know it yet
+ * @src_epoch: identifies the sender's side of the connection; a new one after a restart or a loss
+ * @dst_epoch: epoch of the receiver, 0 if the sender does not know it yet
  * @seq: counts messages in this direction
  * @type: enum aries_msg_type
  * @len: bytes of @data in use
  * @cookie: domain of the datagrams
  * @src_inst: instance of the sender's datagram
- * @dst_inst: instance of the receiver's
+ * @dst_inst: instance of the receiver's datagram
  * @reserved: zero
  * @src_handle: the sender's datagram
- * @dst_handle: the receiver's, as it was told
+ * @dst_handle: the receiver's datagram, as learned from its messages
  * @data: payload
- * @check: of everything before; a slot may be read while it is written
+ * @check: checksum of everything before, because a slot may be read while it is written
  */
 struct aries_msg {
 	__le32 magic;
@@ -90,11 +90,11 @@ static_assert(sizeof(struct aries_msg) == 200);
 /**
  * struct aries_ack - the answer to a message, at ARIES_SLOT_ACK of a slot
  * @src: node address of the side that acknowledges
- * @seq: of the message
+ * @seq: sequence number of the message
  * @to_epoch: src_epoch of the message
- * @epoch: of the side that acknowledges
- * @stale: not 0: not taken, it was meant for an earlier life
- * @check: of everything before
+ * @epoch: epoch of the side that acknowledges
+ * @stale: not 0 if the message was dropped, because it was meant for an earlier epoch
+ * @check: checksum of everything before
  */
 struct aries_ack {
 	__le32 src;
@@ -107,23 +107,23 @@ struct aries_ack {
 
 static_assert(ARIES_SLOT_ACK + sizeof(struct aries_ack) <= ARIES_SLOT_BYTES);
 
-/* Remote event of a put into a slot. It is a hint where to look, nothing more. */
+/* Remote event of a put into a slot. It is only a hint where to look. */
 #define ARIES_CHAN_EVENT_ACK BIT(31)
 
-/* Datagrams, requests or messages that are gone through before others get the lock. */
+/* Datagrams, requests or messages to handle before the lock is dropped. */
 #define ARIES_DG_BATCH 64
-#define ARIES_DG_BITS 12 /* of hash tables */
-#define ARIES_PAUSES 16 /* list n is for pauses of 2^n jiffies */
+#define ARIES_DG_BITS 12 /* size of hash tables */
+#define ARIES_PAUSES 16 /* list n has pauses of 2^n jiffies */
 
 /**
  * struct aries_note - a message without data that waits for its turn
  * @node: in aries_flow.notes
  * @type: enum aries_msg_type
- * @cookie: as in struct aries_msg, and the rest too
+ * @cookie: as in struct aries_msg, like the other members
  * @src_inst: instance of the sender
  * @dst_inst: instance of the receiver
  * @src_handle: the sender's datagram
- * @dst_handle: the receiver's
+ * @dst_handle: the receiver's datagram
  */
 struct aries_note {
 	struct list_head node;
@@ -136,23 +136,23 @@ struct aries_note {
 };
 
 /**
- * struct aries_flow - what the datagrams of one domain have to say to one peer
+ * struct aries_flow - messages of the datagrams of one domain to one peer
  *
- * Flows of a peer take turns, so a domain has its share of the channel however much others have to
- * say. There is one while it has datagrams or notes.
+ * The flows of a peer take turns, so that each domain gets its share of the channel, however many
+ * messages others have. A flow exists while it has datagrams or notes.
  *
  * @hash: in aries_chan.flows
  * @node: in aries_peer.flows
- * @turn: in aries_peer.turn while there is something to send
- * @peer: to whom
- * @cookie: whose
- * @ptag: the same as this node calls it, 0 for nobody
- * @notes: messages without data, first of all
- * @nnotes: how many
- * @answers: datagrams that have met one of the peer, whose data is to go there
- * @asks: datagrams that look for their match, last of all
- * @users: datagrams that belong here
- * @sent: messages so far
+ * @turn: in aries_peer.turn while it has something to send
+ * @peer: receiver
+ * @cookie: domain
+ * @ptag: tag of the domain on this node, 0 for no domain
+ * @notes: messages without data; they are sent first
+ * @nnotes: number of notes
+ * @answers: matched datagrams whose data has to be sent to the peer
+ * @asks: datagrams that look for a match; they are sent last
+ * @users: number of datagrams of this flow
+ * @sent: number of messages sent
  */
 struct aries_flow {
 	struct hlist_node hash;
@@ -171,31 +171,31 @@ struct aries_flow {
 
 /**
  * struct aries_peer - the driver of another node
- * @pe: its address
- * @active: in aries_chan.active while a message is under way or a flow has its turn
- * @flows: all flows
- * @turn: those that have something to send
- * @nobody: what no datagram of ours is behind: refusals
- * @dgrams: ours that are directed there or have met one from there
- * @earlies: its requests that we keep
- * @restarted: it has forgotten everything; aries_dg_settle() is to be called
- * @lost: and is not there any more
- * @old_dgrams: those of @dgrams that do not know yet
- * @old_earlies: those of @earlies
- * @old_notes: what was not sent before
- * @busy: @msg is under way
- * @msg: message under way
- * @flying: datagram that it is about, NULL for none and when that has ended
- * @epoch: of the peer, 0 unknown
- * @own_epoch: ours towards it
- * @tx_seq: of @msg, or of the next one
- * @rx_seq: last one taken
+ * @pe: node address
+ * @active: in aries_chan.active while a message is in flight or a flow has something to send
+ * @flows: all its flows
+ * @turn: flows that have something to send
+ * @nobody: flow for messages that belong to no datagram of ours: refusals
+ * @dgrams: our datagrams that are directed to this node, or are matched with one of it
+ * @earlies: requests of the peer that we keep
+ * @restarted: it has restarted, so aries_dg_settle() has to be called
+ * @lost: it was given up as lost
+ * @old_dgrams: datagrams from before the restart
+ * @old_earlies: requests from before the restart
+ * @old_notes: notes that were not sent before the restart
+ * @busy: @msg is in flight
+ * @msg: message in flight
+ * @flying: datagram that @msg belongs to, NULL if there is none or it has ended
+ * @epoch: epoch of the peer, 0 if unknown
+ * @own_epoch: our epoch towards this peer
+ * @tx_seq: sequence number of @msg, or of the next message
+ * @rx_seq: sequence number of the last message accepted
  * @rx_any: @rx_seq is valid
- * @next: when to put @msg again
- * @since: when its first attempt was
- * @pause: between attempts
+ * @next: when to retransmit @msg
+ * @since: when @msg was sent first
+ * @pause: pause between attempts
  * @failed: the last put failed
- * @warned: the log has it that the peer's driver is of another version
+ * @warned: it was logged that the peer's driver has another version
  */
 struct aries_peer {
 	u32 pe;
@@ -226,10 +226,10 @@ struct aries_peer {
 };
 
 /**
- * struct aries_spare - memory for what a message may need, allocated where one may sleep
- * @note: for a reply
- * @early: for a request without match
- * @flow: for a datagram that is the first of its domain that deals with that peer
+ * struct aries_spare - memory that handling a message may need, allocated before taking the lock
+ * @note: memory for a reply
+ * @early: memory for a request without match
+ * @flow: memory for the first datagram of a domain to that peer
  */
 struct aries_spare {
 	struct aries_note *note;
@@ -242,33 +242,34 @@ struct aries_spare {
  * @ad: the device
  * @lock: see the top of this file
  * @on: the hardware part is set up
- * @work: does everything that touches the NIC
- * @wq: its queue
- * @slots: of the receive area, a power of two, the same on every node of the fabric
+ * @work: does everything that accesses the NIC
+ * @wq: workqueue for it
+ * @slots: slots of the receive area, a power of two, the same on every node of the fabric
  * @area: receive area
  * @area_dma: its bus address
  * @pte: page of translation entries
  * @pte_dma: its bus address
- * @cq: header page and slots of the kernel's queue
+ * @cq: header page and entries of the kernel's queue
  * @cq_dma: its bus address
- * @consumed: entries taken from it
+ * @consumed: entries read from it
  * @port: FMA descriptor 0
- * @spare: of the work item
+ * @spare: spare memory of the work item
  * @peers: struct aries_peer by node address
- * @active: peers that have something to send
- * @pause: datagrams that ask another node again, by the length of the pause
- * @seed: of the hash tables
- * @flows: by node and cookie
+ * @active: peers with a message in flight or something to send
+ * @pause: datagrams that will ask another node again, by the length of the pause
+ * @seed: seed of the hash tables
+ * @flows: flows, by node and cookie
  * @by_inst: attachments, by cookie and instance
  * @by_handle: datagrams that other nodes may name
- * @by_ep: all of them, by attachment and endpoint
- * @by_route: those that go somewhere or have met somebody, by cookie, instance, and whom
- * @by_callee: directed ones without partner on this node, oldest first, by cookie and where they go
- * @by_partner: those that have met one of another node, by node and its handle
+ * @by_ep: all datagrams, by attachment and endpoint
+ * @by_route: directed or matched datagrams, by cookie, instance, and partner
+ * @by_callee: unmatched datagrams directed to this node, oldest first, by cookie and target
+ *             instance
+ * @by_partner: datagrams matched with one of another node, by node and its handle
  * @by_request: requests that we keep, by node and handle
- * @by_caller: the same, by cookie, instance, and where they come from
- * @handle: last number given out
- * @lost: peers given up
+ * @by_caller: the same, by cookie, instance, and sender
+ * @handle: last handle given out
+ * @lost: number of peers that were given up as lost
  */
 struct aries_chan {
 	struct aries_dev *ad;
@@ -306,36 +307,36 @@ struct aries_chan {
 /**
  * struct aries_dgram - one datagram of a process
  * @node: in a list of its attachment, see struct aries_dgrams
- * @queue: with another node: in aries_flow.asks or answers while it has its say, or in
- *         aries_chan.pause
- * @of_peer: with another node: in aries_peer.dgrams
- * @flow: with another node: whose turn is its own
+ * @queue: if another node is involved: in aries_flow.asks or answers while something has to be
+ *         sent, or in aries_chan.pause
+ * @of_peer: if another node is involved: in aries_peer.dgrams
+ * @flow: if another node is involved: its flow
  * @wild: in aries_dgrams.wild, or in aries_chan.by_callee
  * @hash: in aries_chan.by_handle
  * @ep_hash: in aries_chan.by_ep
  * @route: in aries_chan.by_route
  * @partner: in aries_chan.by_partner
  * @own: attachment
- * @ep: endpoint, as the process calls it
- * @id: given by the process
- * @handle: name towards other nodes, never used again
+ * @ep: name of the endpoint, chosen by the process
+ * @id: id chosen by the process
+ * @handle: name towards other nodes, never reused
  * @flags: KGNI_DGRAM_*
- * @to_pe: node that a directed one goes to; of any one the partner's once there is a partner
+ * @to_pe: target node of a directed datagram; once matched, the partner's node
  * @to_inst: the same for the instance
- * @peer_handle: the partner's handle, while the exchange is under way
+ * @peer_handle: handle of the partner, while the exchange is in progress
  * @state: KGNI_DGRAM_*
- * @ended: which one of its attachment it was to reach a final state
- * @cancelled: by its owner; ends as TERMINATED whatever the partner says
- * @orphan: the endpoint is gone, told once and then forgotten
- * @due: in a queue of its flow
- * @kept: the other node may keep its request
- * @refused: the other node has answered that there is nobody, or no room
+ * @ended: order in which the datagrams of an attachment have reached their final state
+ * @cancelled: cancelled by its owner; it ends as TERMINATED whatever the partner answers
+ * @orphan: the endpoint was destroyed; the datagram is reported once and then freed
+ * @due: it is in a queue of its flow
+ * @kept: the other node may have kept its request
+ * @refused: the other node has answered that there is no such instance, or no space
  * @since: when it began to look for a partner
- * @next: when to ask, or to look after the peer, again
+ * @next: when to ask again, or to check the peer again
  * @in_len: bytes of @in
  * @out_len: bytes of @out
- * @in: what the process sends
- * @out: what the partner sent
+ * @in: data that the process sends
+ * @out: data that the partner has sent
  */
 struct aries_dgram {
 	struct list_head node;
@@ -377,11 +378,11 @@ struct aries_dgram {
  * @request: in aries_chan.by_request
  * @caller: in aries_chan.by_caller
  * @dgs: attachment that keeps it
- * @pe: from where
- * @inst: from whom
- * @handle: name of the datagram there
+ * @pe: node of the sender
+ * @inst: instance of the sender
+ * @handle: handle of the datagram there
  * @len: bytes of @data
- * @data: what it brings
+ * @data: its data
  */
 struct aries_early {
 	struct list_head node;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* What an owner may ask for of datagrams (aries_dgram.c). */
+/* Datagrams: the interface for owners (aries_dgram.c). */
 #ifndef ARIES_DGRAM_API_H
 #define ARIES_DGRAM_API_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Who may say something to another node next, and when to ask again. The channel carries one
- * message at a time in each direction, so it is shared out: the domains that have something to say
- * to a peer take turns, one message each, and a domain's own messages wait in its struct
- * aries_flow. Refusals, which anybody can provoke, are a flow of their own.
+ * Which message to another node is sent next, and when to ask again. The channel carries one
+ * message at a time in each direction. So the domains that have messages for a peer take turns, one
+ * message each, and the messages of a domain wait in its struct aries_flow. Refusals, which any
+ * process can provoke, have a flow of their own.
  *
- * A datagram that waits for its match asks again after a pause that grows with the time that it
- * has waited. Pauses are powers of two, each with a list; what is put at the end of one is the last
- * of it to be due, so nobody has to be searched for.
+ * A datagram without a match asks again after a pause that grows with the time that it has waited.
+ * Pauses are powers of two, with a list for each. The last element of a list is always the last to
+ * be due, so no search is needed.
  */
 #include <linux/bitops.h>
 #include <linux/jhash.h>
@@ -18,12 +18,12 @@
 
 #include "aries_dgram.h"
 
-#define ARIES_NOTES_MAX 256 /* of a flow; what is left out is repeated by the other side */
-#define ARIES_PAUSE_SHARE 8 /* a pause is this part of the time since the beginning */
+#define ARIES_NOTES_MAX 256 /* per flow; if one is dropped the other side asks again */
+#define ARIES_PAUSE_SHARE 8 /* a pause is the waiting time so far, divided by this */
 #define ARIES_PAUSE_MAX (8 * HZ)
-#define ARIES_PAUSE_QUIET (2 * HZ) /* at least, when the other side has not refused */
+#define ARIES_PAUSE_QUIET (2 * HZ) /* minimum if the other side has not refused */
 
-/** aries_dg_key() - key of a hash table of the channel, for four words that others may choose */
+/** aries_dg_key() - hash key for four words that may be chosen by an attacker */
 u32 aries_dg_key(const struct aries_chan *ch, u32 a, u32 b, u32 c, u32 d)
 {
 	const u32 words[] = { a, b, c, d };
@@ -31,13 +31,13 @@ u32 aries_dg_key(const struct aries_chan *ch, u32 a, u32 b, u32 c, u32 d)
 	return jhash(words, sizeof(words), ch->seed);
 }
 
-/** aries_earlier() - the earlier of two points in time */
+/** aries_earlier() - return the earlier of two times */
 unsigned long aries_earlier(unsigned long a, unsigned long b)
 {
 	return time_before(a, b) ? a : b;
 }
 
-/** aries_flow_init() - an empty flow to @peer. Context: any. */
+/** aries_flow_init() - initialise an empty flow to @peer. Context: any. */
 void aries_flow_init(struct aries_flow *flow, struct aries_peer *peer, u32 cookie)
 {
 	INIT_LIST_HEAD(&flow->node);
@@ -74,7 +74,7 @@ static struct aries_flow *aries_flow_get(struct aries_chan *ch, struct aries_pee
 	return flow;
 }
 
-/* Who has neither datagrams nor notes has nothing to send either. */
+/* Free a flow that has neither datagrams nor notes, so that it has nothing to send either. */
 static void aries_flow_put(struct aries_flow *flow)
 {
 	if (flow->users || flow->nnotes || flow == &flow->peer->nobody)
@@ -86,10 +86,10 @@ static void aries_flow_put(struct aries_flow *flow)
 }
 
 /**
- * aries_flow_bind() - from now on a datagram has to do with another node
+ * aries_flow_bind() - associate a datagram with another node
  * @ch: channel
  * @dg: datagram
- * @peer: driver of that node
+ * @peer: driver of the other node
  * @spare: memory for a flow, or a pointer to NULL; NULL afterwards if it was used
  *
  * Context: lock held. Return: false if there is no memory.
@@ -110,7 +110,7 @@ bool aries_flow_bind(struct aries_chan *ch, struct aries_dgram *dg, struct aries
 	return true;
 }
 
-/** aries_flow_leave() - a datagram has nothing to do with another node any more; lock held */
+/** aries_flow_leave() - end the association of a datagram with another node; lock held */
 void aries_flow_leave(struct aries_dgram *dg)
 {
 	struct aries_flow *flow = dg->flow;
@@ -136,7 +136,7 @@ static void aries_flow_wake(struct aries_chan *ch, struct aries_flow *flow)
 		list_add_tail(&flow->peer->active, &ch->active);
 }
 
-/** aries_flow_due() - a datagram asks or answers as soon as it is its turn. Context: lock held. */
+/** aries_flow_due() - queue the request or the answer of a datagram. Context: lock held. */
 void aries_flow_due(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
@@ -149,7 +149,7 @@ void aries_flow_due(struct aries_chan *ch, struct aries_dgram *dg)
 	aries_flow_wake(ch, flow);
 }
 
-/* It has said what it has to say: when again, if nothing comes of it? */
+/* The message of a datagram was sent. Set the time of the next one, in case there is no answer. */
 static void aries_flow_wait(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
@@ -167,7 +167,7 @@ static void aries_flow_wait(struct aries_chan *ch, struct aries_dgram *dg)
 	list_move_tail(&dg->queue, &ch->pause[level]);
 }
 
-/** aries_flow_refused() - the other node has nobody for a datagram. Context: lock held. */
+/** aries_flow_refused() - the other node has no match for a datagram. Context: lock held. */
 void aries_flow_refused(struct aries_chan *ch, struct aries_dgram *dg)
 	__must_hold(&ch->lock)
 {
@@ -178,12 +178,12 @@ void aries_flow_refused(struct aries_chan *ch, struct aries_dgram *dg)
 }
 
 /**
- * aries_flow_note() - a message without data, to be sent when it is its turn
+ * aries_flow_note() - queue a message without data
  * @ch: channel
- * @flow: whose
+ * @flow: flow that it belongs to
  * @spare: memory; NULL afterwards if it was used
  *
- * Context: lock held. Return: what the caller fills in, or NULL when there are too many.
+ * Context: lock held. Return: the note, to be filled in by the caller; NULL if there are too many.
  */
 struct aries_note *aries_flow_note(struct aries_chan *ch, struct aries_flow *flow,
 				   struct aries_note **spare)
@@ -225,7 +225,7 @@ static void aries_flow_fill_dgram(struct aries_msg *msg, const struct aries_dgra
 	memcpy(msg->data, dg->in, dg->in_len);
 }
 
-/* Return: whether the flow had something. */
+/* Return: whether the flow had a message. */
 static bool aries_flow_take(struct aries_peer *peer, struct aries_flow *flow)
 {
 	struct list_head *from = list_empty(&flow->answers) ? &flow->asks : &flow->answers;
@@ -255,8 +255,8 @@ static bool aries_flow_take(struct aries_peer *peer, struct aries_flow *flow)
 }
 
 /**
- * aries_flow_next() - take the message that is next into aries_peer.msg
- * @peer: to whom
+ * aries_flow_next() - move the next message to aries_peer.msg
+ * @peer: receiver
  *
  * Context: lock held. Return: false if there is none.
  */
@@ -268,7 +268,7 @@ bool aries_flow_next(struct aries_peer *peer)
 	while (!taken && !list_empty(&peer->turn)) {
 		flow = list_first_entry(&peer->turn, struct aries_flow, turn);
 		taken = aries_flow_take(peer, flow);
-		/* who has nothing left is found out when it would be its turn again */
+		/* a flow that has nothing left is removed when its turn comes again */
 		if (taken)
 			list_move_tail(&flow->turn, &peer->turn);
 		else
@@ -278,7 +278,7 @@ bool aries_flow_next(struct aries_peer *peer)
 	return taken;
 }
 
-/** aries_flow_landed() - the message under way has ended, delivered or not. Context: lock held. */
+/** aries_flow_landed() - the message in flight has ended, delivered or not. Context: lock held. */
 void aries_flow_landed(struct aries_chan *ch, struct aries_peer *peer)
 	__must_hold(&ch->lock)
 {
@@ -297,7 +297,7 @@ static void aries_flow_forget_notes(struct aries_peer *peer, struct aries_flow *
 	aries_flow_put(flow);
 }
 
-/** aries_flow_forget() - what was to be said to a peer has no meaning any more. Lock held. */
+/** aries_flow_forget() - drop all messages to a peer that has restarted. Lock held. */
 void aries_flow_forget(struct aries_peer *peer)
 {
 	struct aries_flow *flow, *next;
@@ -307,7 +307,7 @@ void aries_flow_forget(struct aries_peer *peer)
 		aries_flow_forget_notes(peer, flow);
 }
 
-/* Return: whether there are more whose time has come. */
+/* Return: whether there are more datagrams whose time has come. */
 static bool aries_flow_expire(struct aries_chan *ch, unsigned long *next)
 	__must_hold(&ch->lock)
 {
@@ -330,7 +330,7 @@ static bool aries_flow_expire(struct aries_chan *ch, unsigned long *next)
 }
 
 /**
- * aries_flow_run() - have those datagrams ask whose pause is over
+ * aries_flow_run() - queue the requests of datagrams whose pause is over
  * @ch: channel
  * @next: when the work item is to run again at the latest
  *

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Messages to and from the driver of another node, each delivered once and in order as long as
- * both live. One message is under way in each direction; the answer to it is an acknowledgment,
- * without which it is put again. Each side names its end of the connection by a random epoch, so
- * that a node that has rebooted, or that was given up for lost, starts afresh and its peer notices.
+ * Messages to and from the driver of another node. As long as both run, each message is delivered
+ * once and in order. One message is in flight in each direction. It is retransmitted until it is
+ * acknowledged. Each side identifies its end of the connection by a random epoch. So a node that
+ * has rebooted, or that was given up as lost, starts afresh, and its peer notices.
  *
- * What stands in a slot was written by another machine: it is copied once, then checked.
+ * The contents of a slot were written by another machine. So they are copied once, and then the
+ * copy is checked.
  */
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
@@ -18,7 +19,7 @@
 
 #define ARIES_TX_PAUSE_MIN (HZ / 5)
 #define ARIES_TX_PAUSE_MAX HZ
-/* The fabric says there is nobody, or nobody answers: so long until the peer counts as lost. */
+/* A peer counts as lost after this time if puts to it fail, or if it does not answer. */
 #define ARIES_TX_FAILED (10 * HZ)
 #define ARIES_TX_SILENT (60 * HZ)
 
@@ -27,13 +28,13 @@ static u64 aries_epoch_new(void)
 	return get_random_u64() | 1; /* 0 means unknown */
 }
 
-/* In memory and on the wire the words stand in the same order, so any node computes the same. */
+/* The byte order is the same in memory and on the wire, so all nodes compute the same checksum. */
 static u32 aries_check(const void *data, size_t bytes)
 {
 	return jhash(data, bytes, ARIES_MSG_MAGIC);
 }
 
-/** aries_peer_find() - peer by node address, or NULL. Context: any, lock held. */
+/** aries_peer_find() - find a peer by its node address, or return NULL. Context: any, lock held. */
 struct aries_peer *aries_peer_find(struct aries_chan *ch, u32 pe)
 {
 	return xa_load(&ch->peers, pe);
@@ -61,13 +62,13 @@ static struct aries_peer *aries_peer_new(u32 pe)
 }
 
 /**
- * aries_peer_get() - peer by node address, made if there is none
+ * aries_peer_get() - find a peer by its node address, or create it
  * @ch: channel
  * @pe: node address, less than the number of nodes
  *
- * A peer stays until the channel stops.
+ * A peer exists until the channel stops.
  *
- * Context: sleeps. Return: it, or NULL without memory or when the channel has stopped.
+ * Context: sleeps. Return: the peer; NULL if there is no memory or the channel has stopped.
  */
 struct aries_peer *aries_peer_get(struct aries_chan *ch, u32 pe)
 {
@@ -89,7 +90,7 @@ struct aries_peer *aries_peer_get(struct aries_chan *ch, u32 pe)
 	return peer;
 }
 
-/* The message under way has ended; the next one has the next number. */
+/* The message in flight has ended. The next one gets the next sequence number. */
 static void aries_peer_pop(struct aries_chan *ch, struct aries_peer *peer)
 	__must_hold(&ch->lock)
 {
@@ -100,7 +101,10 @@ static void aries_peer_pop(struct aries_chan *ch, struct aries_peer *peer)
 	aries_flow_landed(ch, peer);
 }
 
-/* Nothing that was under way has a meaning for the other side; aries_dg_settle() is to follow. */
+/*
+ * The other side has lost everything that was in progress. The caller has to call
+ * aries_dg_settle().
+ */
 static void aries_peer_flush(struct aries_chan *ch, struct aries_peer *peer, bool lost)
 	__must_hold(&ch->lock)
 {
@@ -146,12 +150,12 @@ static void aries_peer_ack(struct aries_chan *ch, const struct aries_msg *msg, u
 				 .stale = cpu_to_le32(stale) };
 
 	ack.check = cpu_to_le32(aries_check(&ack, offsetof(struct aries_ack, check)));
-	/* if it gets lost, the message comes again */
+	/* if the acknowledgment is lost the message is retransmitted */
 	aries_chan_put(ch, pe, aries_peer_own_slot(ch) + ARIES_SLOT_ACK, &ack, sizeof(ack),
 		       ch->ad->pe | ARIES_CHAN_EVENT_ACK);
 }
 
-/* Once for each peer: whoever runs this machine has to bring the drivers to one version. */
+/* Warn once per peer: the administrator has to install the same driver version on both nodes. */
 static void aries_peer_foreign(struct aries_chan *ch, struct aries_peer *peer, const char *what)
 {
 	if (peer->warned)
@@ -161,7 +165,7 @@ static void aries_peer_foreign(struct aries_chan *ch, struct aries_peer *peer, c
 		 peer->pe, what);
 }
 
-/* Of a message of another version nothing but its start and the slot can be relied on. */
+/* In a message of another version only the first members and the slot are valid. */
 static void aries_peer_rx_foreign(struct aries_chan *ch, u32 slot, const struct aries_msg *msg)
 {
 	u32 magic = le32_to_cpu(msg->magic), src = le32_to_cpu(msg->src);
@@ -188,7 +192,7 @@ static bool aries_msg_valid(struct aries_chan *ch, u32 slot, const struct aries_
 	       !msg->reserved && msg->src_epoch;
 }
 
-/* Return: whether the message is the next one, otherwise it is not to be looked at. */
+/* Return: whether the message is the next one. If not, it must be ignored. */
 static bool aries_peer_in_order(struct aries_chan *ch, struct aries_peer *peer,
 				const struct aries_msg *msg)
 	__must_hold(&ch->lock)
@@ -231,7 +235,7 @@ static void aries_peer_take(struct aries_chan *ch, struct aries_peer *peer,
 {
 	bool taken;
 
-	/* without memory it is not acknowledged and comes again */
+	/* without memory the message is not acknowledged, so it will be retransmitted */
 	if (!aries_spare_fill(&ch->spare))
 		return;
 	spin_lock_irq(&ch->lock);
@@ -247,10 +251,11 @@ static void aries_peer_take(struct aries_chan *ch, struct aries_peer *peer,
 }
 
 /**
- * aries_peer_rx_msg() - look at the message in a slot
+ * aries_peer_rx_msg() - handle the message in a slot
  * @ch: channel
- * @slot: which
- * @hinted: an event said that it was just put; else one that was taken before is left alone
+ * @slot: number of the slot
+ * @hinted: an event said that it was just put; otherwise a message that was handled before is
+ *          ignored
  *
  * Context: the work item.
  */
@@ -308,7 +313,7 @@ static void aries_peer_acked(struct aries_chan *ch, struct aries_peer *peer,
 		aries_peer_pop(ch, peer);
 }
 
-/** aries_peer_rx_ack() - look at the acknowledgment in a slot. Context: the work item. */
+/** aries_peer_rx_ack() - handle the acknowledgment in a slot. Context: the work item. */
 void aries_peer_rx_ack(struct aries_chan *ch, u32 slot)
 {
 	struct aries_peer *peer;
@@ -337,7 +342,7 @@ static void aries_peer_fill(struct aries_chan *ch, struct aries_peer *peer, stru
 	msg->check = cpu_to_le64(aries_check(msg, offsetof(struct aries_msg, check)));
 }
 
-/* Return: whether there is a message, and it is time to put it; else *next may be earlier. */
+/* Return: whether there is a message and it is time to put it. If not, *next may become earlier. */
 static bool aries_peer_ready(struct aries_chan *ch, struct aries_peer *peer, unsigned long *next)
 	__must_hold(&ch->lock)
 {
@@ -364,12 +369,12 @@ static void aries_peer_put(struct aries_chan *ch, struct aries_peer *peer)
 	struct aries_msg msg;
 	int status;
 
-	/* only the work item takes messages, so this one stays */
+	/* only the work item changes the message, so the lock is not needed */
 	msg = peer->msg;
 	aries_peer_fill(ch, peer, &msg);
 	status = aries_chan_put(ch, peer->pe, aries_peer_own_slot(ch), &msg, sizeof(msg),
 				ch->ad->pe);
-	/* it has a domain there, with another key than ours */
+	/* the peer has another key for our tag, so its driver has another version */
 	if (status == ARIES_ST_PTAG)
 		aries_peer_foreign(ch, peer, "it refuses the key of our messages");
 	peer->failed = status != ARIES_ST_OK;
@@ -377,7 +382,7 @@ static void aries_peer_put(struct aries_chan *ch, struct aries_peer *peer)
 	peer->pause = min(2 * peer->pause, (unsigned long)ARIES_TX_PAUSE_MAX);
 }
 
-/* Return: a peer that is to be put something, or settled; NULL when all have been looked at. */
+/* Return: a peer that has to be sent a message, or settled; NULL when all were checked. */
 static struct aries_peer *aries_peer_due(struct aries_chan *ch, struct list_head *rest,
 					 unsigned long *next)
 	__must_hold(&ch->lock)
@@ -401,7 +406,7 @@ static struct aries_peer *aries_peer_due(struct aries_chan *ch, struct list_head
 }
 
 /**
- * aries_peer_run() - put what is to be put, one message to each peer
+ * aries_peer_run() - put the messages that are due, one to each peer
  * @ch: channel
  * @next: when the work item is to run again at the latest
  *
@@ -429,7 +434,7 @@ unsigned long aries_peer_run(struct aries_chan *ch, unsigned long next)
 	return next;
 }
 
-/** aries_peer_free_all() - forget all peers; the work item does not run. Context: may sleep. */
+/** aries_peer_free_all() - free all peers; the work item does not run. Context: may sleep. */
 void aries_peer_free_all(struct aries_chan *ch)
 {
 	struct aries_peer *peer;
@@ -458,7 +463,7 @@ static void aries_flow_show(struct seq_file *m, const struct aries_flow *flow)
 		   flow->ptag, flow->users, flow->nnotes, flow->sent);
 }
 
-/** aries_peers_show() - debugfs lines: which owner sends how much to others. Context: any. */
+/** aries_peers_show() - print in debugfs how much each domain sends to each peer. Context: any. */
 void aries_peers_show(struct seq_file *m, struct aries_dev *ad)
 {
 	const struct aries_flow *flow;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* What differs between the kernels that the driver builds for (6.1 and 6.12). */
+/* Differences between the kernels that the driver builds for (6.1 and 6.12). */
 #ifndef ARIES_COMPAT_H
 #define ARIES_COMPAT_H
 
@@ -18,7 +18,7 @@
 #define aries_devnode_arg const struct device
 #endif
 
-/* What is exported to clients in the kernel, and how they say that they use it. */
+/* The namespace of symbols for clients in the kernel. */
 #if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
 #define EXPORT_SYMBOL_ARIES(symbol) EXPORT_SYMBOL_NS_GPL(symbol, ARIES)
 #define ARIES_IMPORT_NS MODULE_IMPORT_NS(ARIES)
@@ -27,7 +27,7 @@
 #define ARIES_IMPORT_NS MODULE_IMPORT_NS("ARIES")
 #endif
 
-/* From 6.2 on the kernel does it for every function. */
+/* From 6.2 on the kernel does this for every function. */
 static inline void aries_report_errors(struct pci_dev *pdev)
 {
 #if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE

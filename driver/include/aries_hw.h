@@ -30,21 +30,21 @@ extern "C" {
 #define ARIES_FMA_GET 0x10000u /* get window */
 #define ARIES_FMA_DOORBELL 0x20000u /* doorbell page */
 #define ARIES_FMA_WINDOW 0x10000u /* bytes of one window */
-#define ARIES_FMA_SMALL_WINDOW 0x8000u /* what of it a process in small-window mode may map */
+#define ARIES_FMA_SMALL_WINDOW 0x8000u /* the part that a process in small-window mode may map */
 
 /* Doorbell page: 64-bit stores only, see ARIES_DB_* below. */
 #define ARIES_DB_FMA 0x00u
 #define ARIES_DB_BTE 0x08u
-#define ARIES_DB_NULL 0x40u /* a trap and nothing else: the floor of a benchmark */
-#define ARIES_DB_POLL 0x48u /* runs the polled doorbell of the descriptor area, if it was not yet; any value */
+#define ARIES_DB_NULL 0x40u /* does nothing but trap: the lower bound in benchmarks */
+#define ARIES_DB_POLL 0x48u /* runs the polled doorbell, unless it has run already; any value */
 #define ARIES_DB_LAUNCH 0x80u /* one launch entry, 16 bytes; the store to the upper half issues it (N10) */
 
 /* ---- Layout of one descriptor's area in the descriptor BAR (memory) ---- */
 #define ARIES_DESC_STRIDE 0x2000u
 #define ARIES_DESC_FMA 0x0000u /* struct aries_fma_desc */
 #define ARIES_DESC_STATUS 0x0080u /* struct aries_fma_status, written by the NIC */
-#define ARIES_DESC_DONE 0x0088u /* uint32_t, written by the NIC: entries or parts that the last batch has done */
-#define ARIES_DESC_AWAKE 0x0090u /* uint32_t, written by the NIC: not 0 while it looks for polled doorbells by itself */
+#define ARIES_DESC_DONE 0x0088u /* uint32_t, written by the NIC: entries or parts done by a batch */
+#define ARIES_DESC_AWAKE 0x0090u /* uint32_t, written by the NIC: not 0 while it polls */
 #define ARIES_DESC_WINDOW 0x00a0u /* struct aries_fma_window */
 #define ARIES_DESC_POLL 0x0100u /* uint64_t: polled doorbell, see ARIES_DB_PHASE; alone in its cache line */
 #define ARIES_DESC_LINE 0x0800u /* put data for a doorbell */
@@ -67,8 +67,8 @@ extern "C" {
  * @sync_offset: offset of the sync flag in the target's memory domain
  * @sync_value: value stored there after the data
  *
- * 72 bytes. The process owns it: the NIC copies it once per doorbell or window
- * store and trusts nothing in it.
+ * 72 bytes. The process owns it. The NIC copies it once per doorbell or window store, and validates
+ * everything in it.
  */
 struct aries_fma_desc {
 	uint32_t pe;
@@ -90,19 +90,19 @@ ARIES_ASSERT(sizeof(struct aries_fma_desc) == 72, "aries_fma_desc size");
 ARIES_ASSERT(offsetof(struct aries_fma_desc, operand) == 40, "aries_fma_desc layout");
 
 /**
- * struct aries_fma_window - how window addresses are read, and where launch entries come from
+ * struct aries_fma_window - interpretation of window addresses, and the source of launch entries
  * @pe_shift: lowest bit of a window address that selects the node, 3 to 15 (N09)
  * @pe_bits: number of such bits, 0 (all of the address is offset) to 16 less @pe_shift
- * @at: window address at which the line starts for PUT_SCATTER
- * @amo: command of the atomics among launch entries
+ * @at: window address of the start of the line for PUT_SCATTER
+ * @amo: command for launch entries that are atomics
  * @ring_mdh: local memory domain that holds the launch ring
  * @ring_offset: 40-bit offset of the ring there, 16-byte aligned
  * @ring_first: index of the first entry of a doorbell, below @ring_entries
  * @ring_entries: size of the ring, 1 to 65536 entries; index 0 follows the last one
  *
- * 24 bytes, the process's like struct aries_fma_desc. Window stores read the
- * first half, PUT_SCATTER and launches what they need. All zero is a window
- * without scatter.
+ * 24 bytes, owned by the process like struct aries_fma_desc. Window stores use the first half,
+ * PUT_SCATTER and launches the members that they need. If it is all zero the window does not
+ * scatter.
  */
 struct aries_fma_window {
 	uint8_t pe_shift;
@@ -143,7 +143,7 @@ enum aries_launch_kind {
 	ARIES_LAUNCH_PUT4 = 2, /* put the low 4 bytes; the others must be zero */
 	ARIES_LAUNCH_GET8 = 3, /* get 8 bytes */
 	ARIES_LAUNCH_GET4 = 4, /* get 4 bytes */
-	ARIES_LAUNCH_AMO = 5, /* atomic; a fetched value goes to local_offset + 8 * index of the entry in its doorbell */
+	ARIES_LAUNCH_AMO = 5, /* atomic; fetched value to local_offset + 8 * index of the entry */
 };
 
 #define ARIES_LAUNCH_BYTES 16u
@@ -152,10 +152,10 @@ enum aries_launch_kind {
 #define ARIES_RING_MAX 65536u /* entries of a ring */
 
 /**
- * struct aries_fma_status - what became of the last doorbell of a descriptor
+ * struct aries_fma_status - result of the last doorbell of a descriptor
  * @sequence: doorbells taken since the descriptor was enabled
- * @status: ARIES_ST_* of the last one; 0 also for a block transfer that was queued, and, unless ARIES_DB_LATER is
- *          set, for an operation that is on its way
+ * @status: ARIES_ST_* of the last one; also 0 for a block transfer that was queued, and for an
+ *          operation that is in flight unless ARIES_DB_LATER is set
  */
 struct aries_fma_status {
 	uint32_t sequence;
@@ -205,7 +205,7 @@ ARIES_ASSERT(offsetof(struct aries_bte_desc, op) == 40, "aries_bte_desc layout")
 #define ARIES_BTE_PUT 1u
 #define ARIES_BTE_GET 2u
 #define ARIES_BTE_SEND 3u /* to a posted receive: offset is the channel, 16 bits, and mdh is 0 */
-#define ARIES_BTE_FENCE 0x0001u /* wait for the earlier transfers of this descriptor */
+#define ARIES_BTE_FENCE 0x0001u /* wait for earlier transfers of this descriptor */
 #define ARIES_BTE_PHYS 0x0002u /* local_offset is a bus address; kernel descriptors only */
 
 /* ---- Doorbell values ---- */
@@ -222,22 +222,23 @@ ARIES_ASSERT(offsetof(struct aries_bte_desc, op) == 40, "aries_bte_desc layout")
 #define ARIES_DB_AMO_MASK 0x03ff000000000000ull
 #define ARIES_DB_RSVD_MASK 0xfc00000000000000ull
 /*
- * A polled doorbell is a value for ARIES_DB_FMA and this bit, which is 1 in the first one after the descriptor was
- * enabled and another one in each that follows: that is how the NIC knows a doorbell from the one before.
+ * A polled doorbell is a value for ARIES_DB_FMA and this bit. The bit is 1 in the first one after
+ * the descriptor was enabled, and toggles with each following one, so that the NIC can tell a new
+ * doorbell from the one before.
  */
 #define ARIES_DB_PHASE 0x8000000000000000ull
 /* BTE: slot number; rest zero. */
 #define ARIES_DB_SLOT_MASK 0x000000000000003full
 
 enum aries_fma_op {
-	ARIES_FMA_PUT_LINE = 1, /* put LEN (0 to 2048) bytes of the line area */
+	ARIES_FMA_PUT_LINE = 1, /* put LEN (0 to 2048) bytes from the line area */
 	ARIES_FMA_GET_OP = 2, /* get LEN bytes (1 to 65532, multiple of 4) */
 	ARIES_FMA_AMO_OP = 3, /* atomic; LEN is that of the operands, 4 or 8 */
 	ARIES_FMA_PUT_SYNC = 4, /* as PUT_LINE, then the sync flag */
-	ARIES_FMA_CQWRITE = 5, /* 48 bits of operand[0] into the CQ of the target's MDD */
-	ARIES_FMA_CLOSE = 6, /* end the transaction made of window stores and silent batches: events for all of them */
-	ARIES_FMA_GET_FLAG = 7, /* as GET_OP, then ARIES_FMA_FLAG behind the data */
-	ARIES_FMA_AMO_FLAG = 8, /* as AMO_OP with a fetching command, then ARIES_FMA_FLAG behind the result */
+	ARIES_FMA_CQWRITE = 5, /* write 48 bits of operand[0] to the CQ of the target's MDD */
+	ARIES_FMA_CLOSE = 6, /* end the transaction of window stores and silent batches */
+	ARIES_FMA_GET_FLAG = 7, /* as GET_OP, then store ARIES_FMA_FLAG after the data */
+	ARIES_FMA_AMO_FLAG = 8, /* fetching AMO_OP, then store ARIES_FMA_FLAG after the result */
 	ARIES_FMA_PUT_SCATTER = 9, /* put LEN (0 to 2048) bytes of the line through the scatter of the window */
 	ARIES_FMA_LAUNCH = 10, /* the LEN (1 to 128) launch entries in the line */
 	ARIES_FMA_LAUNCH_RING = 11, /* LEN (1 to 4096) launch entries of the ring */
@@ -245,12 +246,12 @@ enum aries_fma_op {
 };
 
 /*
- * Memory domain handles in descriptors: 12 bits, and this one for a virtual
- * handle, which the target's VMDH_CTL turns into one of its own (N04).
+ * Memory domain handles in descriptors have 12 bits, and this bit for a virtual handle, which the
+ * target's VMDH_CTL translates to one of its own (N04).
  */
 #define ARIES_MDH_VIRTUAL 0x8000u
 
-/* Bits of a descriptor's dlvr_mode that no GNI_DLVMODE_* has. */
+/* Bits of a descriptor's dlvr_mode that no GNI_DLVMODE_* uses. */
 #define ARIES_DLV_RSVD_MASK 0xfe00u
 
 /* A flagged response (N11): 32 bits in local memory, stored after the data. */
@@ -265,8 +266,8 @@ enum aries_fma_op {
 #define ARIES_EV_TYPE_MASK 0x30u
 #define ARIES_EV_RSVD_MASK 0xc8u
 /*
- * In ARIES_DB_MODE as well, with ID_CAPS.LATER: the status word says ARIES_ST_LATER of an operation that is on its way
- * and may fail yet, not ARIES_ST_OK.
+ * Also in ARIES_DB_MODE, if ID_CAPS.LATER is set: for an operation that is in flight and may still
+ * fail, the status word is ARIES_ST_LATER, not ARIES_ST_OK.
  */
 #define ARIES_DB_LATER 0x08u
 
@@ -286,7 +287,7 @@ enum aries_fma_op {
 
 #define ARIES_CEMODE_TWO_OP 0x01u /* two independent operands; AND, OR, XOR and sums only */
 #define ARIES_CEMODE_FPE_SHIFT 1
-#define ARIES_CEMODE_FPE_MASK 0x1eu /* exceptions that the operands have suffered; floating point only */
+#define ARIES_CEMODE_FPE_MASK 0x1eu /* exceptions raised in computing floating-point operands */
 
 #define ARIES_CE_FPE_INVALID 0x1u
 #define ARIES_CE_FPE_OVERFLOW 0x2u
@@ -295,8 +296,8 @@ enum aries_fma_op {
 
 /**
  * struct aries_ce_result - outcome of a collective, written by the NIC
- * @control: ARIES_CER_*; with an accepted contribution the NIC clears DONE; set last, in one piece
- * @result: of both operands, or value and index of a minimum or maximum; 0 after an error
+ * @control: ARIES_CER_*; cleared with an accepted contribution, and written last, in one store
+ * @result: results of both operands, or value and index of a minimum or maximum; 0 after an error
  */
 struct aries_ce_result {
 	uint64_t control;
@@ -306,7 +307,7 @@ struct aries_ce_result {
 ARIES_ASSERT(sizeof(struct aries_ce_result) == 24, "aries_ce_result size");
 
 #define ARIES_CER_DONE 0x0000000000000001ull
-#define ARIES_CER_PENDING 0x0000000000000004ull /* not done, and the NIC has it; the other bits are its own */
+#define ARIES_CER_PENDING 0x0000000000000004ull /* in progress; other bits are private */
 #define ARIES_CER_STATUS_SHIFT 8
 #define ARIES_CER_STATUS_MASK 0x0000000000003f00ull /* ARIES_ST_*; 0: there is a result */
 #define ARIES_CER_FPE_SHIFT 16
@@ -369,7 +370,10 @@ enum aries_cqe_source {
 
 /* ---- Status codes: 6 bits; ARIES_ST_LOCAL marks the initiator's side ---- */
 #define ARIES_ST_LOCAL 0x20u
-/* In the status word only, for who asks with ARIES_DB_LATER: the outcome is not known yet, the event tells it. */
+/*
+ * Only in the status word, and only with ARIES_DB_LATER: the outcome is not known yet, and the
+ * event will report it.
+ */
 #define ARIES_ST_LATER 0x40u
 
 enum aries_status {
@@ -379,7 +383,7 @@ enum aries_status {
 	ARIES_ST_BOUNDS = 0x03, /* outside of the memory domain */
 	ARIES_ST_ACCESS = 0x04, /* memory domain is read only */
 	ARIES_ST_TRANSLATION = 0x05, /* page not present, or not memory */
-	ARIES_ST_NO_NODE = 0x06, /* no such node, or no way to it */
+	ARIES_ST_NO_NODE = 0x06, /* no such node, or no route to it */
 	ARIES_ST_TIMEOUT = 0x07, /* no response: node gone or packet lost */
 	ARIES_ST_NO_CQ = 0x08, /* memory domain has no CQ, or it is gone */
 	ARIES_ST_ALIGN = 0x09, /* misaligned address or length */
@@ -392,10 +396,10 @@ enum aries_status {
 	ARIES_ST_QUEUE_FULL = 0x10, /* too many block transfers queued */
 	ARIES_ST_FLUSHED = 0x11, /* cancelled by a reset or a disable */
 	ARIES_ST_CRC = 0x12, /* packet arrived damaged and was dropped */
-	ARIES_ST_ECC = 0x13, /* two wrong bits in an entry of a memory that the operation needs */
+	ARIES_ST_ECC = 0x13, /* double-bit error in an entry of a memory that the operation needs */
 	ARIES_ST_NO_RECEIVE = 0x16, /* no receive is posted for the channel */
 	ARIES_ST_RECEIVE_LENGTH = 0x17, /* the message is longer than the receive */
-	ARIES_ST_CE_BUSY = 0x18, /* the child's earlier contribution is pending: no event; retry after its result */
+	ARIES_ST_CE_BUSY = 0x18, /* earlier contribution pending: no event; retry after result */
 	ARIES_ST_CE_CHILD = 0x19, /* not a child of this collective engine */
 	ARIES_ST_CE_MISMATCH = 0x1a, /* contributions differ in command, mode or reduction id */
 	/* the same at the initiator: 0x20 | code */
@@ -424,11 +428,11 @@ enum aries_status {
 
 /* ---- Nodes: NODE_STATE.STATE ---- */
 enum aries_node_state {
-	ARIES_NODE_NEVER = 0, /* nobody ever had the address */
-	ARIES_NODE_OFF = 1, /* a NIC is there, and serves nobody: no driver, reset, asleep */
+	ARIES_NODE_NEVER = 0, /* no node ever had this address */
+	ARIES_NODE_OFF = 1, /* a NIC is there, but is not enabled: no driver, reset, or suspended */
 	ARIES_NODE_UP = 2,
-	ARIES_NODE_DEAD = 3, /* it ended without a word */
-	ARIES_NODE_LEFT = 4, /* it ended in order */
+	ARIES_NODE_DEAD = 3, /* it died without shutting down */
+	ARIES_NODE_LEFT = 4, /* it was shut down in an orderly way */
 };
 
 /*
@@ -460,8 +464,9 @@ enum aries_ras_memory {
 ARIES_ASSERT(ARIES_RAS_MEMORY_COUNT == 12, "RAS_* have as many elements");
 
 /*
- * ERR_EVENT.CODE of a memory's errors, plus the memory. ERR_INFO: [0] bits 43:32 memory domain, of the AMO cache; [1]
- * entry, [2] such errors so far, [3] syndrome. STOP comes once until a reset: the NIC serves nobody any more.
+ * ERR_EVENT.CODE for errors of a memory, to which the number of the memory is added. ERR_INFO: [0]
+ * bits 43:32 memory domain, for the AMO cache; [1] entry, [2] number of such errors so far, [3]
+ * syndrome. STOP is reported once until a reset: the NIC has stopped.
  */
 #define ARIES_RAS_SINGLE 0x100u
 #define ARIES_RAS_DOUBLE 0x140u
@@ -526,26 +531,27 @@ ARIES_ASSERT(ARIES_CNT_COUNT <= 64, "CNT_VALUE has 64 elements");
 /*
  * ---- Counters of a tile: elements of RTR_COUNTER ----
  *
- * IN is what comes over the link to the tile, or from the NICs to a processor tile; OUT what the tile
- * sends. Flits and stalls have an element for each virtual channel. A stall is time, in cycles of the
- * router's 875 MHz, for which the head of a packet waited: at IN for its way on, at OUT for this tile.
+ * IN counts what arrives over the link, or from the NICs at a processor tile. OUT counts what the
+ * tile sends. Flits and stalls have an element for each virtual channel. A stall is the time, in
+ * cycles of the router's 875 MHz clock, for which the head of a packet waited: at IN for the way to
+ * the next tile, at OUT for this tile.
  */
 enum aries_rtr_counter {
 	ARIES_RTR_IN_FLITS = 0,
 	ARIES_RTR_IN_STALL = 8,
 	ARIES_RTR_OUT_FLITS = 16,
 	ARIES_RTR_OUT_STALL = 24,
-	ARIES_RTR_REPLAYS = 32, /* times that the LCB of the link out began again */
-	ARIES_RTR_MISSED = 33, /* sets with errors that its CRC did not see */
+	ARIES_RTR_REPLAYS = 32, /* retransmissions by the LCB of the outgoing link */
+	ARIES_RTR_MISSED = 33, /* sets with errors that its CRC did not detect */
 	ARIES_RTR_COUNT = 34
 };
 
 ARIES_ASSERT(ARIES_RTR_COUNT <= 40, "RTR_COUNTER has 40 elements a tile");
 
 /*
- * What monitoring tools of XC systems call them, for network tile r_c behind AR_RTR_r_c_ and for
- * processor tile c behind AR_RTR_PT_5_c_. A counter is the sum of COUNT elements from FIRST on. Names
- * that begin with LCB are ours.
+ * Names of these counters in monitoring tools of XC systems, with the prefix AR_RTR_r_c_ for
+ * network tile r_c and AR_RTR_PT_5_c_ for processor tile c. A counter is the sum of COUNT elements,
+ * beginning at FIRST. Names that begin with LCB are our own.
  */
 #define ARIES_RTR_NETWORK_NAMES(X) \
 	X(INQ_PRF_INCOMING_FLIT_VC0, ARIES_RTR_IN_FLITS + 0, 1) \
@@ -570,7 +576,7 @@ ARIES_ASSERT(ARIES_RTR_COUNT <= 40, "RTR_COUNTER has 40 elements a tile");
 	X(COLBUF_PERF_STALL_RQ, ARIES_RTR_OUT_STALL, 4) \
 	X(COLBUF_PERF_STALL_RS, ARIES_RTR_OUT_STALL + 4, 4)
 
-/* Counters of the NIC that have such a name, behind AR_NIC_NETMON_ORB_EVENT_CNTR_. */
+/* Counters of the NIC that have such a name, with the prefix AR_NIC_NETMON_ORB_EVENT_CNTR_. */
 #define ARIES_NIC_NAMES(X) \
 	X(REQ_PKTS, REQ_PACKETS) \
 	X(REQ_FLITS, REQ_FLITS) \

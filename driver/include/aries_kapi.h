@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * What aries.ko offers to clients in the kernel. Symbols are in the namespace ARIES.
+ * The interface of aries.ko for clients in the kernel. Symbols are in the namespace ARIES.
  *
- * A client is an auxiliary driver: it is bound to a device "aries.gni" for each NIC, asks that for
- * the NIC (aries_client_dev()), makes owners, and for these queues, regions and ports. Its handles
- * stay valid until it gives them back, whatever becomes of the NIC: after a reset calls on them
- * give -EIO, after a removal -ENODEV. It gives all of them back before its module goes.
+ * A client is an auxiliary driver, which is bound to a device "aries.gni" for each NIC. It gets the
+ * NIC from that device (aries_client_dev()). It then creates owners, and queues, regions and ports
+ * for them. Its handles stay valid until it releases them, whatever happens to the NIC: after a
+ * reset, calls on them return -EIO, after a removal -ENODEV. A client has to release all of them
+ * before its module is unloaded.
  *
- * "Any context" is any but NMI: with interrupts off, under spinlocks, in handlers.
+ * "Any context" is any context but NMI: with interrupts disabled, under spinlocks, in interrupt
+ * handlers.
  */
 #ifndef ARIES_KAPI_H
 #define ARIES_KAPI_H
@@ -25,7 +27,7 @@ struct aries_dev;
 struct aries_owner;
 struct aries_port;
 struct aries_region;
-/* of uapi/kgni_abi.h, for clients that have datagrams or are told of errors */
+/* of uapi/kgni_abi.h, for clients that use datagrams or get error events */
 struct kgni_dgram_cancel;
 struct kgni_dgram_post;
 struct kgni_dgram_probe;
@@ -37,17 +39,17 @@ struct kgni_err_event;
 /* Name for struct auxiliary_device_id. */
 #define ARIES_CLIENT_DEVICE "aries.gni"
 
-/* The same for a client that wants to know no more of a NIC than which nodes are there. */
+/* The same for a client that only wants to know which nodes are up. */
 #define ARIES_NODES_DEVICE "aries.nodes"
 
 /**
- * struct aries_info - what does not change of a NIC
+ * struct aries_info - constant properties of a NIC
  * @id: N of kgniN
  * @pe: node address
  * @nodes: nodes of the fabric
- * @bte_queue: block transfers that a descriptor may have queued
+ * @bte_queue: number of block transfers that a descriptor may have queued
  * @caps: ID_CAPS
- * @dev: for messages
+ * @dev: device, for log messages
  */
 struct aries_info {
 	int id;
@@ -59,17 +61,18 @@ struct aries_info {
 };
 
 /**
- * aries_client_dev() - the NIC behind an auxiliary device
- * @adev: as the auxiliary bus gives it to probe()
+ * aries_client_dev() - get the NIC of an auxiliary device
+ * @adev: the device that the auxiliary bus passes to probe()
  *
- * Context: any. Return: it; valid until remove() has returned, and as long as there is an owner.
+ * Context: any. Return: the NIC; valid until remove() has returned, and as long as there is an
+ * owner.
  */
 struct aries_dev *aries_client_dev(struct auxiliary_device *adev);
 
 /**
- * aries_get_info() - what does not change of a NIC
+ * aries_get_info() - get the constant properties of a NIC
  * @ad: the NIC
- * @info: gets it
+ * @info: receives them
  *
  * Context: any.
  */
@@ -78,9 +81,9 @@ void aries_get_info(const struct aries_dev *ad, struct aries_info *info);
 /* ---- nodes ---- */
 
 /**
- * struct aries_node - what is known of a node
- * @state: ARIES_NODE_*; this node's NIC is a node like others
- * @life: another number than before means that whatever it had is lost, even if it is UP again
+ * struct aries_node - state of a node
+ * @state: ARIES_NODE_*; this node is included
+ * @life: if this number changes the node has lost all its state, even if it is UP again
  */
 struct aries_node {
 	enum aries_node_state state;
@@ -88,21 +91,21 @@ struct aries_node {
 };
 
 /**
- * aries_node_get() - what is known of a node
+ * aries_node_get() - get the state of a node
  * @ad: the NIC
  * @pe: node address
  *
- * While the NIC is not up nothing new is learned. It is never older than what who watches was told.
+ * While the NIC is down the state does not change. It is never older than what watchers were told.
  *
- * Context: any. Return: it; NEVER for an address that the fabric does not have.
+ * Context: any. Return: the state; NEVER for an address that is not in the fabric.
  */
 struct aries_node aries_node_get(const struct aries_dev *ad, u32 pe);
 
 /**
- * struct aries_node_watch - somebody who is told of changes
- * @list: the driver's
- * @changed: called with a lock held and where it may sleep; of several changes of a node in a row
- *           perhaps only the last is told
+ * struct aries_node_watch - a watcher of nodes
+ * @list: used by the driver
+ * @changed: called with a lock held, may sleep; of several changes of a node in a row perhaps only
+ *           the last is reported
  */
 struct aries_node_watch {
 	struct list_head list;
@@ -110,17 +113,17 @@ struct aries_node_watch {
 };
 
 /**
- * aries_node_watch() - be told of changes from now on
+ * aries_node_watch() - start watching nodes
  * @ad: the NIC
- * @watch: stays where it is until aries_node_unwatch() has returned, which comes before the end of
- *         the auxiliary driver's remove()
+ * @watch: must stay valid until aries_node_unwatch() has returned, which must be called before the
+ *         auxiliary driver's remove() returns
  *
  * Context: sleeps; not from changed().
  */
 void aries_node_watch(struct aries_dev *ad, struct aries_node_watch *watch);
 
 /**
- * aries_node_unwatch() - no longer; changed() does not run any more when this returns
+ * aries_node_unwatch() - stop watching nodes; changed() does not run any more when this returns
  * @ad: the NIC
  * @watch: as with aries_node_watch()
  *
@@ -131,19 +134,18 @@ void aries_node_unwatch(struct aries_dev *ad, struct aries_node_watch *watch);
 /* ---- owners ---- */
 
 /**
- * enum aries_event - what an owner is told
+ * enum aries_event - events for an owner
  * @ARIES_EVENT_ERROR: the NIC has reported an error of its domain, or of no domain
- * @ARIES_EVENT_RESET: the NIC is about to be reset, recovered or put to sleep: everything of the
- *                     owner is about to be revoked
- * @ARIES_EVENT_QUIET: after one of RESET and GONE: nothing of what the owner had started reaches
- *                     memory any more. That may be after UP, if a peer was stopped in the middle of
- *                     an access
- * @ARIES_EVENT_UP: it is up again; who gives everything back can make it anew
- * @ARIES_EVENT_GONE: the NIC is about to be removed: everything is about to be revoked
- * @ARIES_EVENT_QUIESCE: the owner's job was suspended: ports answer -EAGAIN, nothing is lost. Or
- *                       the network is quiesced: ports take what they are given, and the NIC holds
- *                       it. May come before aries_owner_create() returns
- * @ARIES_EVENT_RESUME: neither is the case any more
+ * @ARIES_EVENT_RESET: the NIC is about to be reset, recovered or suspended: all objects of the
+ *                     owner are about to be revoked
+ * @ARIES_EVENT_QUIET: follows RESET or GONE: nothing that the owner has started accesses memory any
+ *                     more. It may come after UP, if a peer was stopped in the middle of an access
+ * @ARIES_EVENT_UP: the NIC is up again; the client may release its objects and create new ones
+ * @ARIES_EVENT_GONE: the NIC is about to be removed: all objects are about to be revoked
+ * @ARIES_EVENT_QUIESCE: the owner's job was suspended: ports return -EAGAIN, nothing is lost. Or
+ *                       the network is quiesced: ports accept operations, and the NIC delays them.
+ *                       May come before aries_owner_create() returns
+ * @ARIES_EVENT_RESUME: neither of these is the case any more
  */
 enum aries_event {
 	ARIES_EVENT_ERROR,
@@ -157,8 +159,8 @@ enum aries_event {
 
 /**
  * struct aries_event_info - more about an event
- * @error: with ERROR, what the NIC has said; else NULL
- * @quiet_ms: with RESUME, how long it was quiet
+ * @error: for ERROR, the report of the NIC; otherwise NULL
+ * @quiet_ms: for RESUME, how long the quiesce was
  */
 struct aries_event_info {
 	const struct kgni_err_event *error;
@@ -166,17 +168,17 @@ struct aries_event_info {
 };
 
 /**
- * struct aries_owner_args - what to attach
- * @name: for lists in debugfs
- * @ptag: protection tag, those of the kernel too; 255 for any
- * @cookie: of the domain; one that there is not is made
- * @inst_id: what datagrams and collectives call the owner
+ * struct aries_owner_args - parameters of an owner
+ * @name: name for lists in debugfs
+ * @ptag: protection tag, may be one of the kernel's; 255 for any
+ * @cookie: cookie of the domain, which is created if it does not exist
+ * @inst_id: instance id for datagrams and collectives
  * @modes: GNI_CDM_MODE_* bits
- * @event: told what happens, or NULL. Called with locks held: it does not sleep and calls nothing
- *         but what any context may call
- * @datagram: called when a datagram has a final state, or NULL. Called with interrupts off and
- *            locks held: it calls nothing about datagrams
- * @data: for both
+ * @event: called for events, or NULL. Called with locks held: it must not sleep, and may only call
+ *         functions that are allowed in any context
+ * @datagram: called when a datagram has reached a final state, or NULL. Called with interrupts
+ *            disabled and locks held: it must not call datagram functions
+ * @data: argument for both
  */
 struct aries_owner_args {
 	const char *name;
@@ -194,33 +196,33 @@ struct aries_owner_args {
  * @ad: the NIC
  * @args: how
  *
- * Context: may sleep. Return: an owner, or an error pointer: -EINVAL no tag, -EACCES tag and cookie
- * do not belong together, or are the driver's own, -ENOSPC, -ENOMEM, -EIO the NIC was reset and is
- * not up, -ENODEV it is gone.
+ * Context: may sleep. Return: an owner, or an error pointer: -EINVAL if the tag is 0; -EACCES if
+ * tag and cookie do not belong together, or are the driver's own; -ENOSPC; -ENOMEM; -EIO if the NIC
+ * was reset and is not up; -ENODEV if it is gone.
  */
 struct aries_owner *aries_owner_create(struct aries_dev *ad, const struct aries_owner_args *args);
 
 /**
- * aries_owner_destroy() - end an attachment, and whatever it still has
+ * aries_owner_destroy() - detach a client, and revoke everything that it still has
  * @own: from aries_owner_create(), not to be used afterwards
  *
- * Queues, regions and ports that were not given back are revoked, and still have to be. Neither
- * event() nor datagram() runs any more when this returns.
+ * Queues, regions and ports that were not released are revoked, but still have to be released.
+ * Neither event() nor datagram() runs any more when this returns.
  *
  * Context: sleeps.
  */
 void aries_owner_destroy(struct aries_owner *own);
 
-/** aries_owner_ptag() - the tag of the domain that an owner has joined. Context: any. */
+/** aries_owner_ptag() - get the tag of an owner's domain. Context: any. */
 u8 aries_owner_ptag(struct aries_owner *own);
 
 /* ---- queues ---- */
 
 /**
- * struct aries_queue_args - what queue to make
- * @entries: that it holds at least, fewer than 2^19
- * @delay: entries that it takes to raise an interrupt
- * @handler: called with interrupts off when there are entries; it may poll. NULL: polled only
+ * struct aries_queue_args - parameters of a queue
+ * @entries: minimum number of entries, less than 2^19
+ * @delay: number of entries that raise an interrupt
+ * @handler: called with interrupts disabled when there are entries; it may poll. NULL: polled only
  * @data: for @handler
  */
 struct aries_queue_args {
@@ -231,13 +233,13 @@ struct aries_queue_args {
 };
 
 /**
- * aries_queue_create() - make a completion queue
+ * aries_queue_create() - create a completion queue
  * @own: owner
  * @args: how
  *
- * One with a handler is armed: the handler is called once when entries come, perhaps before this
- * returns. It is called again after a poll has found the queue empty, so it has to see to it that
- * somebody polls until then. It may run on two processors at once.
+ * A queue with a handler is armed: the handler is called once when entries arrive, perhaps before
+ * this function returns. It is called again only after a poll has found the queue empty. So the
+ * client has to poll until then. The handler may run on two processors at once.
  *
  * Context: may sleep. Return: a queue, or an error pointer: -EINVAL, -EFBIG, -ENOSPC, -ENOMEM,
  * -EIO, -ENODEV.
@@ -245,31 +247,31 @@ struct aries_queue_args {
 struct aries_cq *aries_queue_create(struct aries_owner *own, const struct aries_queue_args *args);
 
 /**
- * aries_queue_destroy() - stop a queue and give it back
+ * aries_queue_destroy() - stop a queue and release it
  * @cq: queue
  *
- * Its handler does not run any more when this returns; so this is not for the handler, or with
- * anything held that the handler waits for.
+ * The handler does not run any more when this returns. So this must not be called by the handler,
+ * or with anything held that the handler waits for.
  *
- * Context: sleeps. Return: 0, or -EBUSY a region or an engine names it.
+ * Context: sleeps. Return: 0, or -EBUSY if a region or a collective engine uses it.
  */
 int aries_queue_destroy(struct aries_cq *cq);
 
 /**
  * aries_queue_poll() - take an entry from a queue
  * @cq: queue
- * @entry: gets it: ARIES_CQE_*
+ * @entry: receives the entry: ARIES_CQE_*
  *
- * Arms the queue if it has a handler and is empty.
+ * If the queue is empty and has a handler this arms it.
  *
- * Context: any. Return: 0, -EAGAIN it is empty, -EIO or -ENODEV it was revoked.
+ * Context: any. Return: 0; -EAGAIN if it is empty; -EIO or -ENODEV if it was revoked.
  */
 int aries_queue_poll(struct aries_cq *cq, u64 *entry);
 
-/** aries_queue_nr() - what descriptors call a queue. Context: any. */
+/** aries_queue_nr() - get the number of a queue, for descriptors. Context: any. */
 u16 aries_queue_nr(const struct aries_cq *cq);
 
-/** aries_queue_entries() - slots of a queue. Context: any. */
+/** aries_queue_entries() - get the number of entries of a queue. Context: any. */
 u32 aries_queue_entries(const struct aries_cq *cq);
 
 /* ---- regions ---- */
@@ -278,9 +280,10 @@ u32 aries_queue_entries(const struct aries_cq *cq);
 #define ARIES_REGION_READ_ONLY 0x1u
 
 /**
- * struct aries_segment - a piece of a region
- * @address: kernel address, linear or from vmalloc; or physical, of memory that has struct page
- * @length: bytes; a physical one is the page that the address is in, whatever stands here
+ * struct aries_segment - a segment of a region
+ * @address: kernel address, linear or from vmalloc; or physical address of memory with a struct
+ *           page
+ * @length: bytes; ignored for a physical segment, which is the page that contains the address
  */
 struct aries_segment {
 	u64 address;
@@ -289,11 +292,11 @@ struct aries_segment {
 
 /**
  * struct aries_region_args - memory to register
- * @segments: pieces, each widened to whole pages
- * @count: how many
- * @physical: their addresses are
- * @by_offset: the region counts from 0 at its first page, not from the address of that; so does
- *             every region of more than one piece, or of physical ones
+ * @segments: segments, each extended to whole pages
+ * @count: number of segments
+ * @physical: their addresses are physical
+ * @by_offset: offsets in the region begin with 0 at its first page, not with the address of that
+ *             page; this is always so for more than one segment, and for physical ones
  * @flags: ARIES_REGION_*
  * @cq: queue for remote events or NULL
  */
@@ -307,10 +310,10 @@ struct aries_region_args {
 };
 
 /**
- * struct aries_region_info - what peers have to know of a region
+ * struct aries_region_info - what peers have to know about a region
  * @mdh: memory domain handle
  * @base: offset of its first byte
- * @bytes: its length, whole pages
+ * @bytes: its length in bytes, whole pages
  */
 struct aries_region_info {
 	u16 mdh;
@@ -319,49 +322,50 @@ struct aries_region_info {
 };
 
 /**
- * aries_region_register() - let peers reach memory of the kernel
+ * aries_region_register() - let peers access memory of the kernel
  * @own: owner
- * @args: which; the memory stays where it is until aries_region_deregister() has returned
- * @info: gets what peers have to know
+ * @args: the memory, which must stay allocated until aries_region_deregister() has returned
+ * @info: receives what peers have to know
  *
  * Context: may sleep; any number of threads at once. Return: a region, or an error pointer:
- * -EINVAL, -EFAULT no memory of the kernel, -EFBIG, -ENOSPC, -ENOMEM, -EIO, -ENODEV.
+ * -EINVAL; -EFAULT if it is not kernel memory; -EFBIG, -ENOSPC, -ENOMEM, -EIO, -ENODEV.
  */
 struct aries_region *aries_region_register(struct aries_owner *own,
 					   const struct aries_region_args *args,
 					   struct aries_region_info *info);
 
 /**
- * aries_region_deregister() - end a region and give it back
+ * aries_region_deregister() - deregister memory and release the region
  * @region: from aries_region_register()
- * @hold_ms: so long its memory domain handle stays nobody else's, unless aries_region_release() or
- *           the end of the owner comes first; 0 for not at all
+ * @hold_ms: how long its memory domain handle must not be reused, unless aries_region_release() is
+ *           called or the owner ends earlier; 0 for not at all
  *
- * When it returns 0 nobody reaches the memory, however long a peer has taken that was stopped in an
- * access.
+ * When this returns 0 the memory is not accessed any more. That may take long if a peer is stopped
+ * in the middle of an access.
  *
- * Context: sleeps. Return: 0; -EBUSY receives are posted in it; -EIO it cannot be known that nobody
- * reaches the memory, it must never be used for anything else.
+ * Context: sleeps. Return: 0; -EBUSY if receives are posted in it; -EIO if the memory may still be
+ * accessed, so that it must never be used for anything else.
  */
 int aries_region_deregister(struct aries_region *region, unsigned int hold_ms);
 
 /**
- * aries_region_cut() - nobody reaches a region any more
- * @region: from aries_region_register(), still to be given back
+ * aries_region_cut() - cut peers off from a region
+ * @region: from aries_region_register(), which still has to be released
  *
- * For who must not sleep and gives the memory back now, and the region later.
+ * For callers that must not sleep, and that free the memory now and the region later.
  *
- * Context: any; spins for as long as accesses take that are in flight. Return: 0; -ETIMEDOUT they
- * take seconds, as when a peer is stopped in one: it may still write when it goes on.
+ * Context: any; spins until accesses in flight have ended. Return: 0; -ETIMEDOUT if that takes
+ * seconds, for example because a peer is stopped in an access: it may still write when it
+ * continues.
  */
 int aries_region_cut(struct aries_region *region);
 
 /**
- * aries_region_release() - let go of a handle that was held
+ * aries_region_release() - release a held memory domain handle
  * @own: owner
- * @mdh: handle of a region that was deregistered with a time to hold it
+ * @mdh: handle of a region that was deregistered with a hold time
  *
- * Context: may sleep. Return: 0, or -ENOENT it is not held.
+ * Context: may sleep. Return: 0, or -ENOENT if it is not held.
  */
 int aries_region_release(struct aries_owner *own, u16 mdh);
 
@@ -388,60 +392,60 @@ struct aries_fma {
 };
 
 /**
- * aries_port_create() - give a client an FMA descriptor
- * @own: owner, whose rights it has
+ * aries_port_create() - create a port: an FMA descriptor for a client
+ * @own: owner, whose rights the port has
  *
  * Context: may sleep. Return: a port, or an error pointer: -ENOSPC, -ENOMEM, -EIO, -ENODEV.
  */
 struct aries_port *aries_port_create(struct aries_owner *own);
 
 /**
- * aries_port_destroy() - give a port back
- * @port: port, which nobody uses any more
+ * aries_port_destroy() - destroy a port
+ * @port: port that is not in use any more
  *
- * Block transfers that wait end with FLUSHED, those that run are waited for.
+ * Queued block transfers end with FLUSHED. This function waits for those that are running.
  *
  * Context: sleeps.
  */
 void aries_port_destroy(struct aries_port *port);
 
 /**
- * aries_port_fma() - put, get, atomic, CQ write
+ * aries_port_fma() - execute a put, get, atomic or CQ write
  * @port: port
  * @fma: operation
  *
- * It is over when this returns, events included.
+ * The operation has completed when this returns, and its events are written.
  *
- * Context: any; several at once take turns.
- * Return: ARIES_ST_OK (0), another ARIES_ST_* why it failed, -EINVAL, -EIO or -ENODEV the port was
- * revoked, -EAGAIN its job is suspended.
+ * Context: any; concurrent calls on a port are serialised.
+ * Return: ARIES_ST_OK (0); another ARIES_ST_* if it has failed; -EINVAL; -EIO or -ENODEV if the
+ * port was revoked; -EAGAIN if its job is suspended.
  */
 int aries_port_fma(struct aries_port *port, const struct aries_fma *fma);
 
 /**
  * aries_port_bte() - start a block transfer
  * @port: port
- * @desc: transfer; copied
+ * @desc: transfer, which is copied
  *
- * Context: any. Return: ARIES_ST_OK (0) it is queued, ARIES_ST_QUEUE_FULL it may be tried later;
- * the rest as aries_port_fma().
+ * Context: any. Return: ARIES_ST_OK (0) if it is queued; ARIES_ST_QUEUE_FULL if it may be tried
+ * again later; otherwise as aries_port_fma().
  */
 int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *desc);
 
 /**
- * aries_status_name() - name of a status, of an entry for example
- * @code: ARIES_ST_*; ARIES_ST_LOCAL is left out
+ * aries_status_name() - get the name of a status
+ * @code: ARIES_ST_*; ARIES_ST_LOCAL is ignored
  *
- * Context: any. Return: a word, "?" if there is none.
+ * Context: any. Return: the name, "?" for an unknown status.
  */
 const char *aries_status_name(unsigned int code);
 
-/* ---- datagrams: as the ioctls of these names, nodes by their physical address ---- */
+/* ---- datagrams: like the ioctls of these names, with physical node addresses ---- */
 
 /**
  * aries_datagram_post() - KGNI_IOC_DGRAM_POST
  * @own: owner
- * @arg: as there; argsz is not looked at
+ * @arg: as there; argsz is ignored
  *
  * Context: may sleep. Return: 0, or as there.
  */

@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * Short messages: what a mailbox looks like. libugni and kGNI read and write the same mailboxes, of
- * each other as well.
+ * Short messages: the layout of a mailbox. libugni and kGNI use the same layout, so they can
+ * communicate with each other.
  *
- * A mailbox is memory of the receiver that the peer writes and the receiver polls. From the first
- * 64-byte boundary in it:
+ * A mailbox is memory of the receiver, which the peer writes and the receiver polls. It begins at
+ * the first 64-byte boundary:
  *
- *   one line        credit word, which the peer writes; then words of the owner: identity, messages
- *                   released, and a place for what it reads from the peer's mailbox
- *   maxcredit words header words, one a message, used in turn; rounded to lines
- *   the rest        ring of data in lines: credit word, identity of the sender, then header and
- * data
+ *   one line        credit word, written by the peer; then words of the owner: identity, number of
+ *                   messages released, and a buffer for words read from the peer's mailbox
+ *   maxcredit words header words, one per message, used in turn; rounded up to lines
+ *   the rest        ring of lines for data: credit word, identity of the sender, header and data
  *
- * Each word has one writer. One put with sync flag carries a message: data into the ring, then the
- * header word into its slot. The NIC promises that the flag is one store of 8 bytes after the data,
- * so who sees the header word sees the message. Longer messages put their first part before that,
- * without events.
+ * Each word has a single writer. A message is sent by one put with sync flag: the data go into the
+ * ring, and then the header word into its slot. The NIC guarantees that the flag is stored after
+ * the data, in a single store of 8 bytes. So a receiver that sees the header word sees the whole
+ * message. The first part of longer messages is put before that, without events.
  *
- * The receiver leaves a slot as it is and remembers what it has read there, so a slot with another
- * word has news, and the slot tells the sender for ever whether a message has arrived. That settles
- * what became of a put whose response was lost: before anything else is sent the sender reads the
- * slot back. A message is written again only when it is known not to be there.
+ * The receiver does not clear slots. It remembers the words that it has read, so a changed word is
+ * a new message. So a slot also tells the sender for ever whether a message has arrived. This
+ * resolves the doubt when the response to a put is lost: before it sends anything else the sender
+ * reads the slot back. A message is written again only if it is known not to have arrived.
  *
- * A slot and ring space are the sender's again when the peer has released the message. The peer
- * tells so in the credit word that goes with each message, or in one of its own. That one may get
- * lost: a sender without room reads how much is released from the peer's mailbox.
+ * The sender may reuse a slot and ring space when the peer has released the message. The peer
+ * reports that in the credit word that goes with each message, or in a separate credit word. A
+ * separate one may be lost, so a sender without space reads the number of released messages from
+ * the peer's mailbox.
  *
- * The identity is another one for each connection. The header's check covers it, so what an earlier
- * connection of the same mailboxes has left is no message of this one.
+ * Each connection has a new identity, which is included in the checksum of the header word. So
+ * words that are left from an earlier connection of the same mailboxes are not taken for messages
+ * of this one.
  *
- * Both sides compute places from the lengths alone; nothing but these words is exchanged. What a
- * peer wrote is loaded once and checked.
+ * Both sides compute the place of a message from the lengths alone, so nothing but these words is
+ * exchanged. What the peer has written is loaded once and checked.
  */
 #ifndef GNI_SMSG_H
 #define GNI_SMSG_H
@@ -50,7 +51,7 @@
 
 #define GNI_SMSG_LINE 64u
 #define GNI_SMSG_WORD 8u
-/* Credit word and identity, in front of each message: it begins at a multiple of 16. */
+/* Credit word and identity precede each message, which begins at a multiple of 16. */
 #define GNI_SMSG_PREFIX 16u
 
 /* Words of the first line. */
@@ -60,23 +61,23 @@
 #define GNI_SMSG_LANDING 3u
 
 /*
- * Messages of the largest size for which the smallest mailbox has room; a release may split the
- * ring at its end.
+ * The smallest mailbox holds this many messages of the largest size. The space at the end of the
+ * ring may be too small for one.
  */
 #define GNI_SMSG_LARGEST 4u
 
-/* Set in a header word each second time that the slots are used. */
+/* Toggles in the header words each time that the slots are reused. */
 #define GNI_SMSG_TURN (1u << 24)
 #define GNI_SMSG_ONES 0xfe000000u
 
-/** gni_smsg_lines() - bytes of the lines that hold @bytes */
+/** gni_smsg_lines() - round @bytes up to whole lines */
 GNI_SMSG_FN uint32_t gni_smsg_lines(uint32_t bytes)
 {
 	return (bytes + GNI_SMSG_LINE - 1) / GNI_SMSG_LINE * GNI_SMSG_LINE;
 }
 
 /**
- * gni_smsg_fixed() - bytes of credit word, header words and whatever else is in front of the ring
+ * gni_smsg_fixed() - size of everything before the ring
  * @credits: messages that may be outstanding
  */
 GNI_SMSG_FN uint32_t gni_smsg_fixed(uint32_t credits)
@@ -85,12 +86,11 @@ GNI_SMSG_FN uint32_t gni_smsg_fixed(uint32_t credits)
 }
 
 /**
- * gni_smsg_needed() - bytes of a mailbox that may begin anywhere
- * @credits: messages
- * @largest: bytes of the largest one
+ * gni_smsg_needed() - size of a mailbox at any alignment
+ * @credits: number of messages
+ * @largest: size of the largest message
  *
- * The ring holds some messages of the largest size, and all that the credits allow if they are
- * small.
+ * The ring holds a few messages of the largest size, or as many small ones as there are credits.
  */
 GNI_SMSG_FN uint32_t gni_smsg_needed(uint32_t credits, uint32_t largest)
 {
@@ -100,7 +100,7 @@ GNI_SMSG_FN uint32_t gni_smsg_needed(uint32_t credits, uint32_t largest)
 	return GNI_SMSG_LINE + gni_smsg_fixed(credits) + (large > small ? large : small);
 }
 
-/** gni_smsg_mix() - 64 bits of which each depends on all of @v */
+/** gni_smsg_mix() - hash @v, so that each bit of the result depends on all of its bits */
 GNI_SMSG_FN uint64_t gni_smsg_mix(uint64_t v)
 {
 	v *= 0x9e3779b97f4a7c15ull;
@@ -112,14 +112,14 @@ GNI_SMSG_FN uint64_t gni_smsg_mix(uint64_t v)
 /**
  * gni_smsg_header() - header word of a message
  * @key: gni_smsg_key() of the sender
- * @number: of the message in its connection, from 0
- * @length: bytes of header and data
+ * @number: number of the message in its connection, from 0
+ * @length: size of header and data
  * @tag: its tag
- * @turn: 0 or GNI_SMSG_TURN, the other one each time that the slots begin again: two words in a row
- * of one slot differ whatever the check is, and with them what the receiver remembers and what the
- * sender reads back
+ * @turn: 0 or GNI_SMSG_TURN, toggled each time that the slots are reused: two consecutive words of
+ *        a slot then always differ, even if their checksums do not, which the receiver and a sender
+ *        that reads back rely on
  *
- * Length 15:0, tag 23:16, turn 24, ones 31:25, check over these, key and number 63:32.
+ * Bits 15:0 length, 23:16 tag, 24 turn, 31:25 ones, 63:32 checksum over these, key and number.
  */
 GNI_SMSG_FN uint64_t gni_smsg_header(uint32_t key, uint64_t number, uint32_t length, uint8_t tag,
 				     uint32_t turn)
@@ -140,14 +140,18 @@ GNI_SMSG_FN uint8_t gni_smsg_header_tag(uint64_t word)
 	return (uint8_t)(word >> 16);
 }
 
-/** gni_smsg_header_is() - is @word the header of message @number of the connection with @key? */
+/**
+ * gni_smsg_header_is() - is @word the header word of message @number of the connection with @key?
+ */
 GNI_SMSG_FN bool gni_smsg_header_is(uint64_t word, uint32_t key, uint64_t number)
 {
 	return word == gni_smsg_header(key, number, gni_smsg_header_length(word),
 				       gni_smsg_header_tag(word), (uint32_t)word & GNI_SMSG_TURN);
 }
 
-/** gni_smsg_credit() - credit word: messages released modulo 2^32 63:32, check 31:0 (never 0) */
+/**
+ * gni_smsg_credit() - credit word: bits 63:32 messages released modulo 2^32, 31:0 checksum, never 0
+ */
 GNI_SMSG_FN uint64_t gni_smsg_credit(uint32_t key, uint64_t released)
 {
 	return released << 32 |
@@ -156,24 +160,24 @@ GNI_SMSG_FN uint64_t gni_smsg_credit(uint32_t key, uint64_t released)
 
 /**
  * gni_smsg_identity() - identity word of a sender
- * @key: of the two mailboxes, gni_smsg_direction()
- * @nonce: the sender's number of this connection
+ * @key: key of the two mailboxes, gni_smsg_direction()
+ * @nonce: random number of this connection, chosen by the sender
  *
- * Nonce 63:32, check 31:0.
+ * Bits 63:32 nonce, 31:0 checksum.
  */
 GNI_SMSG_FN uint64_t gni_smsg_identity(uint32_t key, uint32_t nonce)
 {
 	return (uint64_t)nonce << 32 | (gni_smsg_mix(nonce ^ (uint64_t)key << 32) >> 32 | 1);
 }
 
-/** gni_smsg_key() - key of a connection: that of the two mailboxes, and of the sender */
+/** gni_smsg_key() - key of a connection, from the key of the mailboxes and the sender's nonce */
 GNI_SMSG_FN uint32_t gni_smsg_key(uint32_t key, uint32_t nonce)
 {
 	return (uint32_t)(gni_smsg_mix((uint64_t)key << 32 | nonce) >> 32);
 }
 
 /**
- * gni_smsg_end() - one end of a connection as gni_smsg_direction() takes it: where, 40 bits, and
+ * gni_smsg_end() - encode one end of a connection for gni_smsg_direction(): 40-bit offset and
  * memory domain
  * @control: offset of the mailbox in its memory domain, bytes
  * @mdh: the memory domain
@@ -183,7 +187,7 @@ GNI_SMSG_FN uint64_t gni_smsg_end(uint64_t control, uint16_t mdh)
 	return (control & 0xffffffffffull) | (uint64_t)mdh << 40;
 }
 
-/** gni_smsg_direction() - key of the mailbox @to that is written from the owner of mailbox @from */
+/** gni_smsg_direction() - key of mailbox @to, which is written by the owner of mailbox @from */
 GNI_SMSG_FN uint32_t gni_smsg_direction(uint64_t to, uint64_t from)
 {
 	return (uint32_t)gni_smsg_mix(gni_smsg_mix(to) ^ from);
@@ -192,7 +196,7 @@ GNI_SMSG_FN uint32_t gni_smsg_direction(uint64_t to, uint64_t from)
 /**
  * struct gni_smsg_place - where the data of a message goes in the ring
  * @at: offset in the ring
- * @taken: bytes, the unused end of the ring included
+ * @taken: bytes that it takes, including an unused end of the ring
  * @next: where the next message may begin
  */
 struct gni_smsg_place {
@@ -202,10 +206,10 @@ struct gni_smsg_place {
 };
 
 /**
- * gni_smsg_place() - the place of a message of @length bytes that comes at @position or behind it
+ * gni_smsg_place() - find the place of a message in the ring, at or after @position
  * @position: offset in the ring, bytes
  * @ring_bytes: bytes of the ring
- * @length: bytes of the message, without its prefix
+ * @length: size of the message without its prefix
  */
 GNI_SMSG_FN struct gni_smsg_place gni_smsg_place(uint32_t position, uint32_t ring_bytes,
 						 uint32_t length)
@@ -223,12 +227,13 @@ GNI_SMSG_FN struct gni_smsg_place gni_smsg_place(uint32_t position, uint32_t rin
 }
 
 /**
- * gni_smsg_most_tagged() - longest message with a tag
+ * gni_smsg_most_tagged() - length of the longest message with a tag
  * @ring_bytes: bytes of the ring
  *
- * It may be longer than msg_maxsize: its documented limit is GNI_SMSG_MAX_SIZE, and UCX, whose
- * header is not in its msg_maxsize, counts on it. A part of the ring each, so that the rule for
- * credit words holds; who uses this cuts it to GNI_SMSG_MAX_SIZE.
+ * Such a message may be longer than msg_maxsize: its documented limit is GNI_SMSG_MAX_SIZE, and UCX
+ * relies on that, because it does not include its header in msg_maxsize. The limit here is a
+ * fraction of the ring, which the rule for sending credit words requires. The caller also has to
+ * limit it to GNI_SMSG_MAX_SIZE.
  */
 GNI_SMSG_FN uint32_t gni_smsg_most_tagged(uint32_t ring_bytes)
 {

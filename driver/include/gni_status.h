@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * What the statuses of the NIC (enum aries_status) are called, and which of them may go away when
- * what failed is repeated: the same for programs, for clients in the kernel and in its log.
+ * Names of the status codes of the NIC (enum aries_status), and which errors may go away when the
+ * operation is repeated. Shared by libugni, kGNI and the kernel log.
  */
 #ifndef GNI_STATUS_H
 #define GNI_STATUS_H
@@ -10,8 +10,9 @@
 #include "aries_hw.h"
 
 /*
- * X(name after ARIES_ST_, word in error strings, may go away). Without the bit that marks the
- * initiator's side. NO_NODE goes away when another way is found, or the node is back.
+ * X(name after ARIES_ST_, word in error strings, may go away). The codes are without the bit that
+ * marks the initiator's side. NO_NODE goes away when another route is found, or when the node is
+ * back.
  */
 #define GNI_STATUSES(X) \
 	X(OK, "OK", false) \

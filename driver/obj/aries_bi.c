@@ -14,7 +14,10 @@
 #define ARIES_BI_PERCENT_MAX 100
 #define ARIES_BI_ORBS_MAX 992
 
-/* Without a limit the NIC uses all of its buffer; 0 would let nothing through. */
+/*
+ * Without a limit the NIC uses its whole buffer. A limit of 0 in the register means no limit, so
+ * the smallest one is 1.
+ */
 static void aries_bi_apply(struct aries_dev *ad, u16 bw, u16 aot_bw, u16 norbs, u16 modes)
 {
 	bool open = modes & ARIES_BI_DEFAULT;
@@ -27,7 +30,7 @@ static void aries_bi_apply(struct aries_dev *ad, u16 bw, u16 aot_bw, u16 norbs, 
 		   FIELD_PREP(ARIES_BI_LIMIT_ORBS_MASK, open ? 0 : max_t(u32, norbs, 1)));
 }
 
-/** aries_bi_reset() - no limit, as the NIC is after a reset. Context: may sleep. */
+/** aries_bi_reset() - remove the limit, as a reset of the NIC does. Context: may sleep. */
 void aries_bi_reset(struct aries_dev *ad)
 {
 	mutex_lock(&ad->ptag_lock);

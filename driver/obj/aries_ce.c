@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Collective engines: a process owns them, the kernel alone writes their place in a tree.
+ * Collective engines. A process owns them, but only the kernel writes their place in a tree.
  *
- * Whatever the process names is checked here: its queue, its engine, nodes through the translation
- * of its attachment. Who may contribute the NIC checks by the domain and the node of each packet.
+ * The driver checks everything that the process passes: its queue, its engine, and nodes, by the
+ * translation of its attachment. The NIC checks who may contribute, by the domain and the node of
+ * each packet.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -95,7 +96,9 @@ static int aries_ce_tree(struct aries_owner *own, const struct kgni_ce_config *a
 	return rc;
 }
 
-/* It takes no more packets; what is pending ends, see @seq of the engine. */
+/*
+ * Stop an engine: it accepts no more packets, and pending operations end after @seq of the engine.
+ */
 static void aries_ce_stop(struct aries_owner *own, struct aries_ce *ce)
 	__must_hold(&own->lock)
 {
@@ -115,7 +118,7 @@ static void aries_ce_stop(struct aries_owner *own, struct aries_ce *ce)
 	ce->cq = NULL;
 }
 
-/* Of an engine that is not enabled: @count children of @tree, and none besides. */
+/* Write the parent and all children of an engine that is not enabled. */
 static void aries_ce_place(struct aries_dev *ad, unsigned int nr, const struct aries_ce_tree *tree)
 {
 	unsigned int i;
@@ -151,7 +154,9 @@ static struct aries_ce *aries_ce_owned(struct aries_owner *own, u32 nr)
 	return nr < ARIES_CE_CHANNELS ? own->ces[nr] : NULL;
 }
 
-/* Return: 0, a negative errno; -EAGAIN: the engine's last life has not ended before @seq. */
+/*
+ * Return: 0 or a negative errno; -EAGAIN: operations of the old configuration may run until @seq.
+ */
 static int aries_ce_apply(struct aries_owner *own, const struct kgni_ce_config *arg,
 			  const struct kgni_ce_child *children, u64 *seq)
 	__must_hold(&own->lock)
@@ -200,7 +205,7 @@ int aries_ce_config(struct aries_owner *own, struct kgni_ce_config *arg)
 	if (IS_ERR(children))
 		return PTR_ERR(children);
 	do {
-		/* of the first round: nothing to wait for */
+		/* in the first round there is nothing to wait for */
 		rc = seq ? aries_inv_sleep(own->ad, seq) : 0;
 		if (!rc)
 			rc = aries_owner_enter(own, true);
@@ -255,7 +260,7 @@ int aries_ce_alloc(struct aries_owner *own, struct kgni_ce_alloc *arg)
 	return rc;
 }
 
-/* Nothing of the engine's life is left in the NIC. */
+/* Free an engine that the NIC does not use any more. */
 static void aries_ce_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 {
 	static const struct aries_ce_tree none;
@@ -306,11 +311,11 @@ void aries_ce_teardown(struct aries_owner *own, struct list_head *gone)
 }
 
 /**
- * aries_inst_add() - tell the fabric that the process of an attachment is there
+ * aries_inst_add() - announce the process of an attachment to the fabric
  * @own: attachment; domain and instance id are set
  *
- * Trees of collectives of which it is a leaf end with an error when it goes, on whatever node their
- * engines are. With no number left the attachment can be no leaf.
+ * If it is a leaf of collective trees, these end with an error when the process ends, no matter on
+ * which nodes their engines are. If no number is left the attachment cannot be a leaf.
  *
  * Context: state_sem and own->lock held.
  */

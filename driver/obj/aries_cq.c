@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Completion queues: a header page and 2^n slots, contiguous for the NIC, mapped by the process.
+ * Completion queues: a header page and 2^n entries, contiguous for the NIC, mapped by the process.
  */
 #include <linux/dma-mapping.h>
 #include <linux/log2.h>
@@ -17,7 +17,7 @@ static void aries_cq_release(struct kref *ref)
 	struct aries_cq *cq = container_of(ref, struct aries_cq, ref);
 
 	WARN_ON(cq->mem || cq->waiters || cq->mem_refs || cq->ce_refs);
-	kfree_rcu(cq, rcu); /* aries_cq_wake() may have found it */
+	kfree_rcu(cq, rcu); /* aries_cq_wake() may still use it */
 }
 
 /** aries_cq_put() - drop a reference. Context: any. */
@@ -26,7 +26,7 @@ void aries_cq_put(struct aries_cq *cq)
 	kref_put(&cq->ref, aries_cq_release);
 }
 
-/* @kernel: nobody pays. */
+/* @kernel: do not charge the memory to a user. */
 static int aries_cq_alloc_mem(struct aries_cq *cq, bool kernel)
 {
 	unsigned long npages = cq->size >> PAGE_SHIFT;
@@ -59,7 +59,7 @@ static void aries_cq_unmap(struct aries_dev *ad, struct aries_cq *cq)
 	dma_unmap_page(&ad->pdev->dev, cq->dma, cq->size, DMA_BIDIRECTIONAL);
 }
 
-/* Who waits or polls does not look into the memory any more, and does not arm the queue. */
+/* Make waiters and pollers stop accessing the memory and arming the queue. */
 static void aries_cq_hide(struct aries_cq *cq)
 {
 	unsigned long flags;
@@ -69,7 +69,7 @@ static void aries_cq_hide(struct aries_cq *cq)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/** aries_cq_free_mem() - free the memory of a queue that the NIC cannot reach. Context: sleeps. */
+/** aries_cq_free_mem() - free the memory of a queue that the NIC cannot access. Context: sleeps. */
 void aries_cq_free_mem(struct aries_cq *cq)
 {
 	aries_cq_hide(cq);
@@ -90,7 +90,7 @@ static void aries_cq_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 
 static unsigned int aries_cq_vector(struct aries_dev *ad)
 {
-	/* near the CPU that makes the queue: it will most likely be the one to wait on it */
+	/* near the CPU that creates the queue, because that will most likely wait on it */
 	return ad->nvec > 1 ? 1 + raw_smp_processor_id() % (ad->nvec - 1) : 0;
 }
 
@@ -110,10 +110,10 @@ static void aries_cq_start(struct aries_dev *ad, struct aries_cq *cq, u16 owner,
 }
 
 /**
- * aries_cq_stop() - stop a queue and take it from its owner
+ * aries_cq_stop() - stop a queue and remove it from its owner
  * @own: owner
  * @cq: its queue
- * @gone: list from aries_kept_take(): somebody may still write to its memory
+ * @gone: list for aries_kept_take(), because its memory may still be written to
  *
  * Its handler may run until a grace period of RCU has passed. Context: own->lock held.
  */
@@ -135,13 +135,13 @@ void aries_cq_stop(struct aries_owner *own, struct aries_cq *cq, struct list_hea
 }
 
 /**
- * aries_cq_new() - make a queue with its memory, and without a number
- * @entries: that it is to hold, fewer than 2^ARIES_CQ_LOG2_MAX
+ * aries_cq_new() - allocate a queue with its memory, but without a number
+ * @entries: number of entries that it has to hold, less than 2^ARIES_CQ_LOG2_MAX
  * @flags: KGNI_CQ_*
- * @kernel: it is not on the account of the caller
+ * @kernel: do not charge the caller
  *
- * Context: sleeps; called without any lock. Return: it, or an error pointer: -EPERM over
- * RLIMIT_MEMLOCK, -ENOMEM.
+ * Context: sleeps; called without any lock. Return: the queue, or an error pointer: -EPERM if
+ * RLIMIT_MEMLOCK would be exceeded, -ENOMEM.
  */
 struct aries_cq *aries_cq_new(u32 entries, u32 flags, bool kernel)
 {
@@ -164,12 +164,12 @@ struct aries_cq *aries_cq_new(u32 entries, u32 flags, bool kernel)
 }
 
 /**
- * aries_cq_add() - give a queue to an owner and to the NIC
+ * aries_cq_add() - add a queue to an owner and to the NIC
  * @own: owner
  * @cq: from aries_cq_new()
- * @delay: entries that raise an interrupt
+ * @delay: number of entries that raise an interrupt
  *
- * Context: sleeps; state_sem and own->lock held. Return: 0, -ENOSPC, -ENOMEM: the caller frees it.
+ * Context: sleeps; state_sem and own->lock held. Return: 0; -ENOSPC, -ENOMEM: the caller frees it.
  */
 int aries_cq_add(struct aries_owner *own, struct aries_cq *cq, u32 delay)
 	__must_hold(&own->lock)
@@ -218,7 +218,7 @@ int aries_cq_create(struct aries_owner *own, struct kgni_cq_create *arg)
 		return -EFBIG;
 	if (arg->delay > arg->entries)
 		return -EINVAL;
-	/* only to refuse before the work: the answer may change meanwhile */
+	/* check this before allocating memory; it is checked again below */
 	rc = aries_owner_enter(own, true);
 	if (rc)
 		return rc;
@@ -244,7 +244,10 @@ err_free:
 	return rc;
 }
 
-/** aries_cq_find() - queue of an attachment by number, or NULL. Context: own->lock held. */
+/**
+ * aries_cq_find() - find a queue of an attachment by its number, or return NULL. Context: own->lock
+ * held.
+ */
 struct aries_cq *aries_cq_find(struct aries_owner *own, u32 nr)
 	__must_hold(&own->lock)
 {
@@ -283,11 +286,11 @@ void aries_cq_teardown(struct aries_owner *own, struct list_head *gone)
 }
 
 /**
- * aries_cq_wake() - the NIC raised the interrupt of a queue
+ * aries_cq_wake() - handle the interrupt of a queue
  * @ad: the device
  * @nr: number of the queue
  *
- * Calls who waits for it: threads in KGNI_IOC_CQ_WAIT, or the handler of a client in the kernel.
+ * Wakes up threads in KGNI_IOC_CQ_WAIT, or calls the handler of a client in the kernel.
  * Context: any, without locks.
  */
 void aries_cq_wake(struct aries_dev *ad, unsigned int nr)
@@ -300,7 +303,7 @@ void aries_cq_wake(struct aries_dev *ad, unsigned int nr)
 		WRITE_ONCE(cq->irqs, READ_ONCE(cq->irqs) + 1);
 		trace_aries_cq_irq(ad->id, cq);
 		if (cq->handler) {
-			/* who polls and finds nothing after this arms it again */
+			/* a poll that finds the queue empty after this arms it again */
 			WRITE_ONCE(cq->armed, false);
 			cq->handler(cq->data);
 		} else {

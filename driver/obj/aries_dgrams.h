@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* What an owner has of datagrams. */
+/* The datagrams of an owner. */
 #ifndef ARIES_DGRAMS_H
 #define ARIES_DGRAMS_H
 
@@ -11,23 +11,24 @@
 /**
  * struct aries_dgrams - datagrams of one attachment, protected by aries_chan.lock
  * @hash: in aries_chan.by_inst
- * @on: attached
- * @fast: intermediate states are not told (GNI_CDM_MODE_FAST_DATAGRAM_POLL)
- * @cookie: of the domain
- * @inst_id: of the attachment
- * @pending: no final state yet
- * @wild: wildcards of these without partner
- * @done: final state, in the order in which they reached it; those without and with an id
- * @orphans: the same, of endpoints that are gone
- * @ended: datagrams that have reached a final state so far
+ * @on: the owner is attached
+ * @fast: intermediate states are not reported (GNI_CDM_MODE_FAST_DATAGRAM_POLL)
+ * @cookie: cookie of the domain
+ * @inst_id: instance id of the attachment
+ * @pending: datagrams without a final state
+ * @wild: wildcards among these that are not matched
+ * @done: datagrams with a final state, in the order in which they reached it; without and with an
+ *        id
+ * @orphans: the same, of endpoints that were destroyed
+ * @ended: number of datagrams that have reached a final state so far
  * @early: requests of other nodes that nothing matched yet
- * @count: datagrams
- * @nearly: elements of @early
- * @norphans: datagrams in @orphans
- * @probers: threads that wait in KGNI_IOC_DGRAM_PROBE
+ * @count: number of datagrams
+ * @nearly: number of elements of @early
+ * @norphans: number of datagrams in @orphans
+ * @probers: number of threads that wait in KGNI_IOC_DGRAM_PROBE
  * @round: counts KGNI_DGRAM_ALL
- * @wq: woken with each final state
- * @ready: called with each final state, with the lock held and interrupts off, or NULL
+ * @wq: woken at each final state
+ * @ready: called at each final state, with the lock held and interrupts disabled, or NULL
  * @ready_data: for @ready
  */
 struct aries_dgrams {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * FMA descriptors. The rights of one stand in FMAD_CTL, which only the kernel can reach; the area
- * and windows that a process maps hold none of them.
+ * FMA descriptors. The rights of a descriptor are in FMAD_CTL, which only the kernel can access.
+ * The area and the windows that a process maps contain no rights.
  */
 #include <linux/io.h>
 #include <linux/mm.h>
@@ -10,14 +10,14 @@
 #include "aries_obj.h"
 #include "aries_trace.h"
 
-/* A 4 GiB block transfer on a busy machine must be able to end. */
+/* Long enough for a 4 GiB block transfer on a busy machine. */
 #define ARIES_FMAD_MS 120000
 
 /* GNI_CDM_MODE_CACHED_AMO_ENABLED */
 #define ARIES_CDM_CACHED_AMO 0x00040000u
 
 /**
- * aries_fmad_take() - take a free FMA descriptor on the account of a domain
+ * aries_fmad_take() - allocate an FMA descriptor and charge it to a domain
  * @own: owner; domain and context number are set
  *
  * Context: may sleep; own->lock held. Return: its number or -ENOSPC.
@@ -42,7 +42,7 @@ int aries_fmad_take(struct aries_owner *own)
  * aries_fmad_enable() - give a descriptor the rights of an owner
  * @own: owner
  * @nr: number of the descriptor
- * @rights: ARIES_FMAD_CTL_* bits beside those that follow from the owner
+ * @rights: ARIES_FMAD_CTL_* bits in addition to those that follow from the owner
  */
 void aries_fmad_enable(struct aries_owner *own, unsigned int nr, u64 rights)
 {
@@ -63,10 +63,10 @@ void aries_fmad_enable(struct aries_owner *own, unsigned int nr, u64 rights)
 /**
  * aries_fmad_wait() - wait for the transfers of a descriptor
  * @ad: the device
- * @nr: number of a descriptor that takes no more work
+ * @nr: number of a descriptor that accepts no more work
  *
- * Context: sleeps; state_sem held for reading. Gives up when somebody wants to write, which is a
- * reset: that ends the transfers.
+ * Context: sleeps; state_sem held for reading. Gives up when a writer waits, which is a reset: that
+ * ends the transfers.
  */
 void aries_fmad_wait(struct aries_dev *ad, unsigned int nr)
 {
@@ -79,13 +79,13 @@ void aries_fmad_wait(struct aries_dev *ad, unsigned int nr)
 }
 
 /**
- * aries_fmad_give() - give a descriptor back
- * @own: owner that leaves it
+ * aries_fmad_give() - free a descriptor
+ * @own: its owner
  * @nr: its number
- * @owner: context number that it was taken with
+ * @owner: context number that it was allocated with
  *
- * A descriptor that is still busy is kept back until the next reset. Its memory is safe all the
- * same: what revokes the memory domains waits for accesses on its own.
+ * A descriptor that is still busy is held until the next reset. The memory that it uses is safe all
+ * the same, because revoking a memory domain waits for accesses itself.
  *
  * Context: sleeps; state_sem and own->lock held.
  */
@@ -103,7 +103,7 @@ void aries_fmad_give(struct aries_owner *own, unsigned int nr, u16 owner)
 	aries_domain_uncharge(ad, own->dom, ARIES_RES_FMA, 1);
 }
 
-/** aries_fmad_busy() - block transfers that a descriptor has queued or in progress */
+/** aries_fmad_busy() - number of block transfers that a descriptor has queued or in progress */
 unsigned int aries_fmad_busy(struct aries_dev *ad, unsigned int fmad)
 {
 	u64 status = aries_rd64(ad, ARIES_FMAD_STATUS_N(fmad));
@@ -112,13 +112,14 @@ unsigned int aries_fmad_busy(struct aries_dev *ad, unsigned int fmad)
 }
 
 /**
- * aries_fmad_transfers() - block transfers of a domain that have not ended
+ * aries_fmad_transfers() - number of block transfers of a domain that have not ended
  * @ad: the device
  * @dom: domain, with a reference
  *
- * Asks the NIC and nobody else: an attachment that waits for its own does not hold this up.
+ * This only reads registers and takes no lock of an attachment, so it is not delayed by an
+ * attachment that waits for its own transfers.
  *
- * Context: state_sem held. Return: how many.
+ * Context: state_sem held. Return: that number.
  */
 u64 aries_fmad_transfers(struct aries_dev *ad, const struct aries_domain *dom)
 {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * When memory that the NIC knew may be given back: once nobody reaches it. The NIC has said so (an
- * invalidation that ended), or it reaches no memory at all (aries_quiet.c). Until then it is kept.
+ * Deferred freeing of memory that the NIC has used. It may be freed once it cannot be accessed any
+ * more: either the NIC has confirmed that (an invalidation has ended), or the NIC cannot access
+ * memory at all (aries_quiet.c). Until then it is kept.
  *
- * Whoever ends objects revokes all of them under the lock that protects them, collects them in a
- * list (aries_kept_take()), and waits and frees when it has left the lock (aries_kept_release()):
- * one wait however many there are, and nobody else waits with it. Until an object is freed its
- * number is nobody's and its domain pays for it.
+ * Code that ends objects revokes all of them under their lock, and collects them in a list
+ * (aries_kept_take()). It waits and frees them after dropping the lock (aries_kept_release()). So
+ * there is one wait for any number of objects, and no other thread is blocked by it. Until an
+ * object is freed its number is not reused, and it stays charged to its domain.
  */
 #include <linux/sched.h>
 
 #include "aries_obj.h"
 
-#define ARIES_KEPT_INTERVAL (HZ / 2) /* between two looks at what was put aside */
+#define ARIES_KEPT_INTERVAL (HZ / 2) /* between two checks of objects that were put aside */
 
-/* Nobody reaches any of these. */
+/* Free objects that can no longer be accessed. */
 static void aries_kept_free_list(struct aries_dev *ad, struct list_head *list)
 {
 	struct aries_kept *kept, *next;
@@ -31,13 +32,14 @@ static void aries_kept_free_list(struct aries_dev *ad, struct list_head *list)
 }
 
 /**
- * aries_kept_take() - collect what was taken from an attachment and revoked
- * @own: attachment; its domain pays until @free has been called
+ * aries_kept_take() - collect a revoked object of an attachment
+ * @own: attachment, whose domain stays charged until @free has been called
  * @gone: list for aries_kept_release()
- * @kept: stands for it
- * @free: frees it, @kept included; may sleep, and holds no lock but state_sem for reading
+ * @kept: represents the object
+ * @free: frees the object, including @kept; may sleep, called with no lock but state_sem for
+ *        reading
  *
- * Context: own->lock held. Its number has to be with aries_pool_hold() from here on.
+ * Context: own->lock held. The number of the object must be held (aries_pool_hold()) from here on.
  */
 void aries_kept_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
 		     void (*free)(struct aries_dev *ad, struct aries_kept *kept))
@@ -50,12 +52,12 @@ void aries_kept_take(struct aries_owner *own, struct list_head *gone, struct ari
 }
 
 /**
- * aries_kept_release() - free what was revoked, or put it aside until the NIC reaches it no more
+ * aries_kept_release() - free revoked objects, or put them aside until the NIC has released them
  * @ad: the device
- * @gone: list from aries_kept_take(), empty afterwards; for all of it there is one wait
+ * @gone: list from aries_kept_take(), empty afterwards
  *
- * Context: sleeps, for a second at most; state_sem held for reading, so that a reset comes before
- * or after, and no other lock.
+ * Context: sleeps, for a second at most; no lock held but state_sem for reading, so that no reset
+ * can happen meanwhile.
  */
 void aries_kept_release(struct aries_dev *ad, struct list_head *gone)
 {
@@ -81,7 +83,7 @@ void aries_kept_release(struct aries_dev *ad, struct list_head *gone)
 		schedule_delayed_work(&ad->kept_work, ARIES_KEPT_INTERVAL);
 }
 
-/* Frees what a NIC that is up has let go of. */
+/* Free objects that have been released by a NIC that is up. */
 static void aries_kept_look(struct aries_dev *ad)
 {
 	struct aries_kept *kept, *next;
@@ -96,12 +98,12 @@ static void aries_kept_look(struct aries_dev *ad)
 }
 
 /**
- * aries_kept_work() - free what was put aside and is not reached any more
+ * aries_kept_work() - free objects that were put aside and are not accessed any more
  * @work: kept_work
  *
- * Object after object while the NIC is up. After that, all at once: a recovery may have failed
- * because of a peer that was stopped, and nobody comes again when the peer goes on. With state_sem,
- * nothing is put aside for a NIC that has come up meanwhile.
+ * While the NIC is up objects are freed one by one. Otherwise all are freed at once: a recovery may
+ * have failed because of a stopped peer, and nothing else would free them when the peer continues.
+ * state_sem is held so that the NIC does not come up meanwhile.
  */
 void aries_kept_work(struct work_struct *work)
 {
@@ -122,8 +124,8 @@ void aries_kept_work(struct work_struct *work)
 }
 
 /**
- * aries_kept_free() - free what was put aside
- * @ad: the device, which reaches no memory or was reset
+ * aries_kept_free() - free all objects that were put aside
+ * @ad: the device, which cannot access memory or was reset
  *
  * Context: sleeps.
  */
@@ -138,7 +140,7 @@ void aries_kept_free(struct aries_dev *ad)
 }
 
 /**
- * aries_kept_exit() - the driver leaves the device: free what was put aside, or leave it for ever
+ * aries_kept_exit() - free objects that were put aside at removal, or leak them
  * @ad: the device
  *
  * Context: sleeps. Return: whether the memory of the NIC may be freed.
@@ -152,7 +154,7 @@ bool aries_kept_exit(struct aries_dev *ad)
 		aries_kept_free(ad);
 		return true;
 	}
-	/* nobody else looks at them any more */
+	/* nothing else uses the list any more */
 	list_for_each_entry_safe(kept, next, &ad->kept, node)
 		if (kept->lose)
 			kept->lose(ad, kept);

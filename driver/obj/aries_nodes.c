@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Which nodes of the fabric are there: what the NIC says of them is kept, compared when it says
- * that something has changed, and told to watchers.
+ * The state of the fabric's nodes, as reported by the NIC. It is stored, compared when the NIC
+ * reports a change, and changes are passed to watchers.
  */
 #include <linux/bitmap.h>
 #include <linux/sysfs.h>
@@ -11,7 +11,7 @@
 #include "aries_compat.h"
 #include "aries_kapi.h"
 
-/* Of a NIC that does not answer nothing is learned: what is known stays. */
+/* If the NIC does not answer the known state is kept. */
 static bool aries_node_look(struct aries_dev *ad, u32 pe)
 {
 	u64 now = aries_rd64(ad, ARIES_NODE_STATE_N(pe));
@@ -28,7 +28,7 @@ static bool aries_node_look(struct aries_dev *ad, u32 pe)
 	return true;
 }
 
-/* Wakes who polls the file; the lock is what keeps it there, see aries_nodes_stop(). */
+/* Wake up processes that poll the file. The lock keeps the file there, see aries_nodes_stop(). */
 static void aries_nodes_notify(struct aries_dev *ad)
 {
 	lockdep_assert_held(&ad->node_lock);
@@ -36,10 +36,10 @@ static void aries_nodes_notify(struct aries_dev *ad)
 }
 
 /**
- * aries_nodes_drain() - look at all nodes of which the NIC says that they have changed
+ * aries_nodes_drain() - handle the nodes that the NIC reports as changed
  * @ad: the device
  *
- * A bit is acknowledged before its node is looked at: a change that comes meanwhile sets it again.
+ * A bit is acknowledged before its node is read, so a change that happens meanwhile sets it again.
  *
  * Context: sleeps; called from the thread of vector 0.
  */
@@ -66,7 +66,7 @@ void aries_nodes_drain(struct aries_dev *ad)
 }
 
 /**
- * aries_nodes_start() - look at all nodes, and be told from now on
+ * aries_nodes_start() - read the state of all nodes, and enable reports
  * @ad: the device, which is enabled
  *
  * Context: sleeps.
@@ -89,7 +89,7 @@ void aries_nodes_start(struct aries_dev *ad)
 }
 
 /**
- * aries_nodes_stop() - nobody is told anything any more: the NIC is about to be left, or reset
+ * aries_nodes_stop() - disable reports before the NIC is released or reset
  * @ad: the device
  *
  * Context: sleeps.
@@ -104,9 +104,9 @@ void aries_nodes_stop(struct aries_dev *ad)
 }
 
 /**
- * aries_nodes_up() - which nodes are there
+ * aries_nodes_up() - get the nodes that are up
  * @ad: the device
- * @up: gets a bit for each, of ARIES_NODES_MAX
+ * @up: receives a bitmap of ARIES_NODES_MAX bits
  *
  * Context: any.
  */
@@ -127,7 +127,7 @@ struct aries_node aries_node_get(const struct aries_dev *ad, u32 pe)
 
 	if (pe >= ad->nodes || pe >= ARIES_NODES_MAX)
 		return node;
-	/* a NIC that cannot tell: nobody is known to be away */
+	/* a NIC that cannot report this: assume that all nodes are up */
 	if (!(ad->caps & ARIES_ID_CAPS_NODES_MASK))
 		return (struct aries_node){ .state = ARIES_NODE_UP };
 	seen = READ_ONCE(ad->node_seen[pe]);

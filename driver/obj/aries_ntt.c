@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Node translation: which node a virtual node address means. The table is the launcher's; a domain
- * gets its part of it before anybody attaches, and no process can see or leave that part.
+ * Node translation: mapping virtual node addresses to nodes. The table is filled in by the
+ * launcher. A domain gets its part of it before any process attaches, and no process can see or
+ * leave that part.
  */
 #include <linux/bitmap.h>
 #include <linux/capability.h>
@@ -18,7 +19,7 @@
 #define ARIES_NTT_LOG2_MAX 7
 #define ARIES_NTT_ALL U32_MAX
 
-/** aries_ntt_init() - make an empty table. Context: may sleep. Return: 0 or -ENOMEM. */
+/** aries_ntt_init() - allocate an empty table. Context: may sleep. Return: 0 or -ENOMEM. */
 int aries_ntt_init(struct aries_dev *ad)
 {
 	ad->ntt = kvcalloc(ARIES_NTT_ENTRIES, sizeof(*ad->ntt), GFP_KERNEL);
@@ -26,14 +27,14 @@ int aries_ntt_init(struct aries_dev *ad)
 	return ad->ntt && ad->ntt_map ? 0 : -ENOMEM;
 }
 
-/** aries_ntt_exit() - undo aries_ntt_init(), also where that has failed */
+/** aries_ntt_exit() - undo aries_ntt_init(), even if it has failed */
 void aries_ntt_exit(struct aries_dev *ad)
 {
 	kvfree(ad->ntt);
 	bitmap_free(ad->ntt_map);
 }
 
-/* The replacement stands before the entry that makes it count. */
+/* Write the replacement before the entry that makes it valid. */
 static void aries_ntt_write(struct aries_dev *ad, u32 nr)
 {
 	const struct kgni_ntt_entry *entry = &ad->ntt[nr];
@@ -71,7 +72,7 @@ void aries_ntt_restore(struct aries_dev *ad)
 	mutex_unlock(&ad->ptag_lock);
 }
 
-/** aries_ntt_release() - a domain ends. Context: ptag_lock held. */
+/** aries_ntt_release() - free the entries of a domain that ends. Context: ptag_lock held. */
 void aries_ntt_release(struct aries_dev *ad, const struct aries_domain *dom)
 	__must_hold(&ad->ptag_lock)
 {
@@ -79,7 +80,7 @@ void aries_ntt_release(struct aries_dev *ad, const struct aries_domain *dom)
 		aries_ntt_zero(ad, dom->ntt_base, dom->ntt_size);
 }
 
-/* The domain that uses an entry, or NULL. */
+/* Return: the domain that uses an entry, or NULL. */
 static struct aries_domain *aries_ntt_user(struct aries_dev *ad, u32 nr)
 	__must_hold(&ad->ptag_lock)
 {
@@ -95,7 +96,7 @@ static struct aries_domain *aries_ntt_user(struct aries_dev *ad, u32 nr)
 	return NULL;
 }
 
-/* The range is in the table and allocated. */
+/* Is the range in the table, and allocated? */
 static bool aries_ntt_allocated(const struct aries_dev *ad, u32 base, u32 count)
 {
 	if (!count || count > ARIES_NTT_ENTRIES || base > ARIES_NTT_ENTRIES - count)
@@ -171,7 +172,7 @@ static int aries_ntt_check_entry(const struct kgni_ntt *arg, const struct kgni_n
 	return entry->size > arg->granularity || entry->reserved ? -EINVAL : 0;
 }
 
-/* The caller's entries, checked; NULL for KGNI_NTT_CLEAR. */
+/* Copy and check the caller's entries. Return: them; NULL for KGNI_NTT_CLEAR. */
 static struct kgni_ntt_entry *aries_ntt_entries(const struct kgni_ntt *arg)
 {
 	struct kgni_ntt_entry *entries;
@@ -283,13 +284,13 @@ int aries_ntt_job(struct aries_owner *own, struct kgni_job_ntt *arg)
 }
 
 /**
- * aries_ntt_virtual() - what a domain calls a node
+ * aries_ntt_virtual() - get the virtual address of a node in a domain
  * @ad: the device
  * @dom: domain
  * @node: physical address
- * @pe: gets the first virtual address that means it; the physical one without translation
+ * @pe: receives the first virtual address of the node; the physical one if there is no translation
  *
- * Context: may sleep. Return: 0 or -ENXIO: the domain has no such node.
+ * Context: may sleep. Return: 0; -ENXIO if the domain has no such node.
  */
 int aries_ntt_virtual(struct aries_dev *ad, const struct aries_domain *dom, u32 node, u32 *pe)
 {
@@ -317,7 +318,7 @@ int aries_ntt_virtual(struct aries_dev *ad, const struct aries_domain *dom, u32 
 	return rc;
 }
 
-/** aries_ntt_entries_show() - debugfs lines of the table. Context: ptag_lock held. */
+/** aries_ntt_entries_show() - print the table in debugfs. Context: ptag_lock held. */
 void aries_ntt_entries_show(struct seq_file *m, struct aries_dev *ad)
 	__must_hold(&ad->ptag_lock)
 {
@@ -338,13 +339,13 @@ void aries_ntt_entries_show(struct seq_file *m, struct aries_dev *ad)
 }
 
 /**
- * aries_ntt_physical() - which node a domain means, as the NIC translates it
+ * aries_ntt_physical() - translate the node address of a domain like the NIC
  * @ad: the device
  * @dom: domain
- * @pe: virtual address, or the physical one of a domain without translation
- * @node: gets it
+ * @pe: virtual address, or the physical one if the domain has no translation
+ * @node: receives the physical address
  *
- * Context: may sleep. Return: 0 or -ENXIO: no such node.
+ * Context: may sleep. Return: 0; -ENXIO if there is no such node.
  */
 int aries_ntt_physical(struct aries_dev *ad, const struct aries_domain *dom, u32 pe, u32 *node)
 {
@@ -359,7 +360,7 @@ int aries_ntt_physical(struct aries_dev *ad, const struct aries_domain *dom, u32
 			return -ENXIO;
 		mutex_lock(&ad->ptag_lock);
 		entry = &ad->ntt[dom->ntt_base + (pe >> ad->ntt_log2)];
-		/* the last nodes of a block may be elsewhere */
+		/* the last nodes of a block may be replaced */
 		if (inside + entry->size >= nodes)
 			*node = entry->replacement + inside + entry->size - nodes;
 		else

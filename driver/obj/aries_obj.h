@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * aries.ko, the folder obj: objects of the NIC, the domains that they are accounted to, and the
- * owners whom they belong to.
+ * aries.ko, folder obj: objects of the NIC, the domains that they are charged to, and their owners.
  */
 #ifndef ARIES_OBJ_H
 #define ARIES_OBJ_H
@@ -20,7 +19,7 @@ enum aries_res {
 	ARIES_RES_CQ,
 	ARIES_RES_FMA,
 	ARIES_RES_CE,
-	ARIES_RES_PAGES, /* of 4 KiB, registered or reserved */
+	ARIES_RES_PAGES, /* pages of 4 KiB, registered or reserved */
 	ARIES_RES_RECV,
 	ARIES_RES_COUNT
 };
@@ -28,30 +27,31 @@ enum aries_res {
 /**
  * struct aries_domain - one communication domain, protected by aries_dev.ptag_lock
  *
- * It lives as long as somebody has a pointer to it (@ref): aries_dev.domain[] while it has its
- * tag, and each attachment, subscription, shared descriptor and call that keeps one. It has its tag
- * until it was destroyed, its last attachment has left a domain without job, or the NIC was removed
- * (aries_ptag_remove()); who still has a pointer then finds a domain that is in no table.
+ * It exists as long as there is a reference to it (@ref): from aries_dev.domain[] while it has its
+ * tag, and from each attachment, subscription, shared descriptor and call that uses it. It loses
+ * its tag when it is destroyed, when it has no job and its last attachment leaves, or when the NIC
+ * is removed (aries_ptag_remove()). Remaining references then refer to a domain that is in no
+ * table.
  *
- * @ref: one for each pointer; aries_domain_get(), aries_domain_put()
- * @ptag: the node's number for it
- * @cookie: what its members know; the key of its packets
- * @job_id: from KGNI_IOC_JOB, 0 if it was made by an attach
- * @job: made by KGNI_IOC_JOB, stays when the last process leaves
- * @suspended: by KGNI_IOC_SUSPEND
- * @changes: how often that changed, so that a call knows whether another one has come after it
- * @attached: attachments, and calls that need it to keep its tag
+ * @ref: reference count; aries_domain_get(), aries_domain_put()
+ * @ptag: its number on this node
+ * @cookie: the secret of its members, and the key of its packets
+ * @job_id: from KGNI_IOC_JOB, 0 if it was created by an attach
+ * @job: created by KGNI_IOC_JOB, so it remains when the last process leaves
+ * @suspended: suspended by KGNI_IOC_SUSPEND
+ * @changes: how often that has changed, so that a call notices later calls
+ * @attached: number of attachments, and of calls that need it to keep its tag
  * @ntt_base: first entry of the node translation table
- * @ntt_size: entries, 0 for physical node addresses
- * @ntt_cleanup: they go with the domain
+ * @ntt_size: number of entries, 0 for physical node addresses
+ * @ntt_cleanup: the entries are freed with the domain
  * @block: memory domains for virtual handles, or NULL
  * @fmads: its FMA descriptors; atomic bits
- * @bte_limited: @bte_limit counts
- * @bte_limit: block transfers that they may have under way, enforced by the NIC
- * @dgram_limit: datagrams that they may have
- * @dgrams: datagrams that they have (aries_chan.lock)
- * @limit: units that its processes may hold together
- * @used: units that they hold
+ * @bte_limited: @bte_limit is valid
+ * @bte_limit: limit of outstanding block transfers, enforced by the NIC
+ * @dgram_limit: limit of datagrams
+ * @dgrams: number of datagrams (aries_chan.lock)
+ * @limit: limits for all its processes together
+ * @used: units in use
  */
 struct aries_domain {
 	struct kref ref;
@@ -76,13 +76,13 @@ struct aries_domain {
 };
 
 /**
- * struct aries_owner_ops - what differs between owners; each is called with aries_owner.lock held
- * @revoked: everything is about to be taken by a reset or removal, and @dead is set
- * @leave: its FMA descriptors and what else is its own kind's go now, or when the NIC has let go of
- *         it (aries_kept_take()); @dom may be NULL
- * @queue_gone: a queue was stopped, nobody is to look into its memory any more
- * @suspend: its job was suspended, so that it begins nothing any more, or goes on
- * @release: frees it, with the last reference and without the lock
+ * struct aries_owner_ops - operations of a kind of owner, called with aries_owner.lock held
+ * @revoked: all objects are about to be revoked by a reset or removal, and @dead is set
+ * @leave: release its FMA descriptors and everything specific to its kind, now or when the NIC has
+ *         released it (aries_kept_take()); @dom may be NULL
+ * @queue_gone: a queue was stopped, and its memory must not be accessed any more
+ * @suspend: its job was suspended, so that it must not start operations, or was resumed
+ * @release: frees the owner with the last reference; called without the lock
  */
 struct aries_owner_ops {
 	void (*revoked)(struct aries_owner *own);
@@ -93,35 +93,35 @@ struct aries_owner_ops {
 };
 
 /**
- * struct aries_owner - whom objects of the NIC belong to: an open file, or a client in the kernel
+ * struct aries_owner - owner of objects of the NIC: an open file, or a client in the kernel
  *
- * It is attached once @dom is set. Objects point to their owner; it knows no process and no
- * mapping, those are the open file's (struct aries_ctx).
+ * It is attached once @dom is set. Objects point to their owner. Processes and mappings belong to
+ * the open file (struct aries_ctx), not to the owner.
  *
- * @ref: held by the file or client, and by a walk over all owners
+ * @ref: reference count: one for the file or client, one for a walk over all owners
  * @ad: the device, with a reference
- * @ops: what kind of owner it is
+ * @ops: operations of its kind
  * @node: in aries_dev.owner_list
- * @id: higher than of every owner that was there before
+ * @id: higher than that of every owner created before
  * @lock: see DOC: locks
  * @dead: everything was revoked by a reset or removal
- * @suspended: its job is: page faults wait
- * @dom: domain with a reference, NULL before it is attached
+ * @suspended: its job is suspended: page faults wait
+ * @dom: domain, with a reference; NULL before it is attached
  * @modes: GNI_CDM_MODE_* bits
- * @inst_id: instance id that it has given itself
+ * @inst_id: instance id that it has chosen
  * @nr: context number
  * @fmad: FMA descriptor
- * @pe: node address, as its domain counts
- * @block: shares the domain's block of memory domains
+ * @pe: address of this node in its domain
+ * @block: it shares the domain's block of memory domains
  * @cqs: queues by number
  * @mems: registrations by memory domain handle
- * @inst: its number among the instances that the NIC knows, -1 for none
+ * @inst: its number in the NIC's table of instances, -1 for none
  * @ces: collective engines by number
  * @recvs: receives for channel sends, oldest first
- * @nrecvs: how many
+ * @nrecvs: number of @recvs
  * @dg: datagrams
- * @pid: who has made it, for lists; 0 for the kernel
- * @comm: its name
+ * @pid: process that has created it, for lists; 0 for the kernel
+ * @comm: name of that process
  */
 struct aries_owner {
 	struct kref ref;
@@ -151,12 +151,12 @@ struct aries_owner {
 };
 
 /**
- * struct aries_kept - something that was taken from the NIC, which may not have let go of it yet
- * @node: in a list of the caller that has taken it, or in aries_dev.kept
- * @dom: on whose account it is until it is free, with a reference
- * @seq: in aries_dev.kept: revocation after which nobody reaches it
- * @free: takes it off the account and frees it, this included
- * @lose: the NIC never lets go of it, and it stays for ever; NULL if nobody waits
+ * struct aries_kept - a revoked object that the NIC may not have released yet
+ * @node: in a list of the caller that has revoked it, or in aries_dev.kept
+ * @dom: domain that is charged for it until it is freed, with a reference
+ * @seq: in aries_dev.kept: revocation after which it is not accessed any more
+ * @free: uncharges and frees the object, including this structure
+ * @lose: called if the NIC never releases it, so that it is leaked; NULL if nothing waits for it
  */
 struct aries_kept {
 	struct list_head node;
@@ -170,26 +170,26 @@ struct aries_kept {
  * struct aries_cq - one completion queue
  * @ref: held by the attachment and by each waiter
  * @nr: number in the NIC
- * @log2: log2 of the slots
+ * @log2: log2 of the number of entries
  * @flags: KGNI_CQ_*
  * @size: bytes, header page included
- * @mem_refs: registrations that name the queue (aries_owner.lock)
- * @ce_refs: collective engines that name it (aries_owner.lock)
- * @waiters: threads in KGNI_IOC_CQ_WAIT (aries_owner.lock)
+ * @mem_refs: number of registrations that use the queue (aries_owner.lock)
+ * @ce_refs: number of collective engines that use it (aries_owner.lock)
+ * @waiters: number of threads in KGNI_IOC_CQ_WAIT (aries_owner.lock)
  * @lock: protects @mem, @consumed
- * @mem: header page and slots, NULL once they were freed
- * @page: the same
+ * @mem: header page and entries, NULL once they were freed
+ * @page: first page of @mem
  * @dma: bus address of @mem
- * @charge: who pays for @mem
+ * @charge: accounting of @mem
  * @wq: woken by the interrupt and by a reset
- * @irqs: interrupts that woke the queue
- * @kept: until the NIC has let go of it
- * @rcu: until nobody who has found it in aries_dev.cq_table looks at it
- * @own: client in the kernel that it belongs to, with a reference; NULL for a process's
- * @handler: of that client, called with each interrupt; NULL for a queue that is polled
+ * @irqs: number of interrupts for the queue
+ * @kept: keeps it until the NIC has released it
+ * @rcu: frees it when readers of aries_dev.cq_table are done
+ * @own: client in the kernel that it belongs to, with a reference; NULL for a queue of a process
+ * @handler: handler of that client, called at each interrupt; NULL for a queue that is polled
  * @data: for @handler
- * @armed: the next entry raises an interrupt, or one is on its way to @handler
- * @consumed: entries that the client has taken
+ * @armed: the next entry raises an interrupt, or one is being delivered to @handler
+ * @consumed: number of entries that the client has read
  */
 struct aries_cq {
 	struct kref ref;
@@ -219,10 +219,10 @@ struct aries_cq {
 /**
  * struct aries_ce - one collective engine of an attachment, protected by aries_owner.lock
  * @nr: number in the NIC
- * @enabled: the NIC knows its place in a tree
+ * @enabled: it is enabled in the NIC, with its place in a tree
  * @cq: its queue, NULL for none
- * @seq: revocation after which its number may be enabled
- * @kept: until the NIC has let go of it
+ * @seq: revocation after which it may be enabled again
+ * @kept: keeps it until the NIC has released it
  */
 struct aries_ce {
 	unsigned int nr;
@@ -233,30 +233,31 @@ struct aries_ce {
 };
 
 /**
- * struct aries_region - memory that the NIC knows as a memory domain, whatever it is made of
+ * struct aries_region - memory that is registered as a memory domain, of any kind
  * @mdh: memory domain handle
  * @read_only: peers may only read
- * @live: the NIC has its descriptor
- * @leaving: it was taken from the NIC, which may not have let go of it yet
- * @block: @mdh is a place in there; NULL if it is a number of its own
- * @cq: queue of remote events or NULL
- * @recvs: receives posted in it
+ * @live: its descriptor is valid in the NIC
+ * @leaving: it was revoked, but the NIC may not have released it yet
+ * @block: block that @mdh is in; NULL if @mdh is a number of its own
+ * @cq: queue for remote events or NULL
+ * @recvs: number of receives posted in it
  * @start: virtual address of the first page, 0 for a list of segments
- * @npages: pages of 4 KiB
- * @accounted: pages of a process that are pinned for it: in the counts of its mm and of the device
- * @charge: who pays for them, for @table and @leaf
+ * @npages: number of pages of 4 KiB
+ * @accounted: number of pinned pages of a process, which are included in the counts of its mm and
+ *             of the device
+ * @charge: accounting of these pages, of @table and of @leaf
  * @page_shift: log2 of the page size in the NIC's table
- * @sgt: the pages, and their bus addresses once @mapped; empty if they come later
+ * @sgt: the pages, and their bus addresses once @mapped is set; empty if pages are added later
  * @mapped: @sgt has bus addresses
- * @table: directory (two levels) or entries (one level)
+ * @table: directory (if there are two levels) or entries (one level)
  * @table_dma: its bus address
- * @table_size: bytes
- * @leaf: pages of entries, NULL for one level; where pages come later, as needed
+ * @table_size: its size in bytes
+ * @leaf: pages of entries, NULL for one level; allocated as needed if pages are added later
  * @leaf_dma: their bus addresses
- * @nleaf: how many
- * @kept: until the NIC has let go of it
- * @keep: asked before that if its number is to be kept for somebody; NULL: never
- * @release: the NIC has let go of it: frees it; says what kind of region it is
+ * @nleaf: number of pages of entries
+ * @kept: keeps it until the NIC has released it
+ * @keep: called before that to ask whether its number should be held; NULL: never
+ * @release: frees it after the NIC has released it; also identifies the kind of region
  */
 struct aries_region {
 	u16 mdh;
@@ -284,10 +285,10 @@ struct aries_region {
 	void (*release)(struct aries_dev *ad, struct aries_region *region);
 };
 
-/* What a region reaches at most: offsets have so many bits. */
+/* Largest size of a region, which follows from the number of bits of an offset. */
 #define ARIES_REGION_MAX BIT_ULL(ARIES_OFFSET_BITS)
 
-/* aries_owner.c: whom objects belong to */
+/* aries_owner.c: owners of objects */
 int aries_owner_init(struct aries_owner *own, struct aries_dev *ad,
 		     const struct aries_owner_ops *ops);
 void aries_owner_put(struct aries_owner *own);
@@ -397,7 +398,7 @@ void aries_recv_unpark(struct aries_owner *own);
 void aries_recv_work(struct work_struct *work);
 void aries_recv_teardown(struct aries_owner *own, struct list_head *gone);
 
-/* aries_kept.c: memory that the NIC may still reach */
+/* aries_kept.c: memory that the NIC may still access */
 void aries_kept_take(struct aries_owner *own, struct list_head *gone, struct aries_kept *kept,
 		     void (*free)(struct aries_dev *ad, struct aries_kept *kept));
 void aries_kept_release(struct aries_dev *ad, struct list_head *gone);
@@ -405,7 +406,7 @@ void aries_kept_free(struct aries_dev *ad);
 void aries_kept_work(struct work_struct *work);
 bool aries_kept_exit(struct aries_dev *ad);
 
-/* aries_nodes.c: which nodes are there */
+/* aries_nodes.c: state of nodes */
 void aries_nodes_drain(struct aries_dev *ad);
 void aries_nodes_start(struct aries_dev *ad);
 void aries_nodes_stop(struct aries_dev *ad);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Owners: whom objects of the NIC belong to. An open file is one, and so is a client in the kernel.
- * Whatever an owner holds goes away with it, or before that when the NIC is reset or removed.
+ * Owners of objects of the NIC. An open file is an owner, and so is a client in the kernel. All
+ * objects of an owner are freed with it, or are revoked earlier when the NIC is reset or removed.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -11,12 +11,12 @@
 #include "aries_trace.h"
 
 /**
- * aries_owner_init() - prepare an owner, and put it into the list of its device
- * @own: owner, zero but for what its kind has set
+ * aries_owner_init() - initialise an owner, and add it to the list of its device
+ * @own: owner, all zero except for what its kind has set
  * @ad: the device
- * @ops: its kind
+ * @ops: operations of its kind
  *
- * Context: may sleep. Return: 0 with a reference to the device, or -ENODEV the NIC is gone.
+ * Context: may sleep. Return: 0 with a reference to the device, or -ENODEV if the NIC is gone.
  */
 int aries_owner_init(struct aries_owner *own, struct aries_dev *ad,
 		     const struct aries_owner_ops *ops)
@@ -61,12 +61,12 @@ void aries_owner_put(struct aries_owner *own)
 }
 
 /**
- * aries_owner_next() - the owners that there are, one after another
+ * aries_owner_next() - iterate over all owners
  * @ad: the device
- * @last: the one before, NULL for the first; its reference is dropped
+ * @last: the previous one, whose reference is dropped; NULL to get the first one
  *
- * No lock is held afterwards, so that one that is busy keeps nobody else from coming or going.
- * Those that come meanwhile are at the end.
+ * No lock is held afterwards, so that a busy owner does not keep others from being created or
+ * destroyed. Owners that are created meanwhile are at the end.
  *
  * Context: sleeps. Return: the next one with a reference, or NULL.
  */
@@ -89,17 +89,17 @@ struct aries_owner *aries_owner_next(struct aries_dev *ad, struct aries_owner *l
 }
 
 /**
- * aries_owner_join() - attach an owner: give it its domain, its context number and its name there
- * @own: owner that is not attached; what it calls itself and its modes are set
+ * aries_owner_join() - attach an owner: give it a domain, a context number and a node address there
+ * @own: owner that is not attached, with instance id and modes set
  * @ptag: tag or ARIES_PTAG_ANY
  * @cookie: cookie of the domain
- * @trusted: it may make domains and have those of the kernel, whoever calls
+ * @trusted: it may create domains and use those of the kernel, whatever process calls
  *
- * Its kind then gives it FMA descriptors, lets it have datagrams, and calls aries_owner_start(); or
- * aries_owner_leave().
+ * The caller then gives it FMA descriptors, enables datagrams, and calls aries_owner_start(). If
+ * that fails it calls aries_owner_leave().
  *
- * Context: sleeps; state_sem and own->lock held. Return: 0 or a negative errno as
- * aries_domain_join(), -ENOSPC, -ENXIO its domain does not have this node.
+ * Context: sleeps; state_sem and own->lock held. Return: 0; a negative errno as
+ * aries_domain_join(); -ENOSPC; -ENXIO if its domain does not have this node.
  */
 int aries_owner_join(struct aries_owner *own, u8 ptag, u32 cookie, bool trusted)
 	__must_hold(&own->lock)
@@ -128,12 +128,15 @@ err_dom:
 	return rc;
 }
 
-/** aries_owner_start() - an owner is attached. Context: sleeps; state_sem and own->lock held. */
+/**
+ * aries_owner_start() - complete the attachment of an owner. Context: sleeps; state_sem and
+ * own->lock held.
+ */
 void aries_owner_start(struct aries_owner *own)
 	__must_hold(&own->lock)
 {
 	lockdep_assert_held(&own->lock);
-	/* a suspension that begins after this look finds us in the list */
+	/* a suspension that begins after this read finds us in the list */
 	WRITE_ONCE(own->suspended, READ_ONCE(own->dom->suspended));
 	aries_inst_add(own);
 	trace_aries_attach(own);
@@ -149,7 +152,7 @@ void aries_owner_leave(struct aries_owner *own)
 	own->dom = NULL;
 }
 
-/* Revokes everything, without waiting; what somebody may still reach is in @gone then. */
+/* Revoke all objects without waiting. Those that may still be accessed are added to @gone. */
 static void aries_owner_teardown(struct aries_owner *own, struct list_head *gone)
 	__must_hold(&own->lock)
 {
@@ -170,10 +173,10 @@ static void aries_owner_teardown(struct aries_owner *own, struct list_head *gone
 }
 
 /**
- * aries_owner_end() - undo everything that an owner has done, and drop the reference of its kind
- * @own: owner; it begins nothing any more
+ * aries_owner_end() - revoke all objects of an owner, and drop the caller's reference
+ * @own: owner that starts no more operations
  *
- * Context: sleeps; state_sem held for reading, which is let go of.
+ * Context: sleeps; state_sem held for reading, and released here.
  */
 void aries_owner_end(struct aries_owner *own)
 {
@@ -185,7 +188,7 @@ void aries_owner_end(struct aries_owner *own)
 	aries_owner_put(own);
 }
 
-/** aries_owner_unlist() - nobody finds an owner any more. Context: sleeps; state_sem held. */
+/** aries_owner_unlist() - remove an owner from the list. Context: sleeps; state_sem held. */
 void aries_owner_unlist(struct aries_owner *own)
 {
 	mutex_lock(&own->ad->owner_lock);
@@ -198,7 +201,7 @@ void aries_owner_unlist(struct aries_owner *own)
  * @own: owner
  *
  * Context: state_sem held.
- * Return: 0, -ENODEV the NIC is gone or does not answer, -EIO it was reset.
+ * Return: 0; -ENODEV if the NIC is gone or does not answer; -EIO if it was reset.
  */
 int aries_owner_status(struct aries_owner *own)
 {
@@ -211,10 +214,10 @@ int aries_owner_status(struct aries_owner *own)
 }
 
 /**
- * aries_owner_why() - why an owner may not use the NIC, once it is known that it may not
+ * aries_owner_why() - tell why an owner may not use the NIC
  * @own: owner
  *
- * What aries_owner_status() says, but without a promise. Context: any.
+ * Like aries_owner_status(), but the state may change at any time. Context: any.
  * Return: 0, -ENODEV, -EIO.
  */
 int aries_owner_why(const struct aries_owner *own)
@@ -227,11 +230,11 @@ int aries_owner_why(const struct aries_owner *own)
 }
 
 /**
- * aries_owner_enter() - begin to work for an owner: takes state_sem for reading and own->lock
+ * aries_owner_enter() - begin an operation of an owner: takes state_sem for reading and own->lock
  * @own: owner
- * @attached: refuse one that is not attached
+ * @attached: fail if the owner is not attached
  *
- * Context: sleeps. Return: 0, or with nothing locked -ENODEV, -EIO, -ENOTCONN.
+ * Context: sleeps. Return: 0; -ENODEV, -EIO or -ENOTCONN with nothing locked.
  */
 int aries_owner_enter(struct aries_owner *own, bool attached)
 {
@@ -247,7 +250,7 @@ int aries_owner_enter(struct aries_owner *own, bool attached)
 	return rc;
 }
 
-/** aries_owner_exit() - end what aries_owner_enter() began */
+/** aries_owner_exit() - end what aries_owner_enter() has begun */
 void aries_owner_exit(struct aries_owner *own)
 {
 	mutex_unlock(&own->lock);
@@ -255,7 +258,7 @@ void aries_owner_exit(struct aries_owner *own)
 }
 
 /**
- * aries_owner_exit_free() - end what aries_owner_enter() began, and free what was revoked meanwhile
+ * aries_owner_exit_free() - the same as aries_owner_exit(), and free what was revoked meanwhile
  * @own: owner
  * @gone: list from aries_kept_take(), empty afterwards
  *
@@ -269,12 +272,12 @@ void aries_owner_exit_free(struct aries_owner *own, struct list_head *gone)
 }
 
 /**
- * aries_owner_node() - physical address of a node that an owner names
- * @own: owner; one that is not attached names physical nodes
- * @pe: as it says
- * @node: gets it
+ * aries_owner_node() - get the physical address of a node
+ * @own: owner; if it is not attached it uses physical addresses
+ * @pe: node address in the owner's numbering
+ * @node: receives the physical address
  *
- * Context: sleeps. Return: 0 or -EINVAL: the domain has no such node.
+ * Context: sleeps. Return: 0; -EINVAL if the domain has no such node.
  */
 int aries_owner_node(struct aries_owner *own, u32 pe, u32 *node)
 {
@@ -288,7 +291,7 @@ int aries_owner_node(struct aries_owner *own, u32 pe, u32 *node)
 	return rc;
 }
 
-/** aries_owner_pe() - what an owner calls a node, or KGNI_NO_PE. Context: sleeps. */
+/** aries_owner_pe() - get the address of a node for an owner, or KGNI_NO_PE. Context: sleeps. */
 u32 aries_owner_pe(struct aries_owner *own, u32 node)
 {
 	u32 pe = node;
@@ -301,16 +304,16 @@ u32 aries_owner_pe(struct aries_owner *own, u32 node)
 }
 
 /**
- * aries_owner_revoke() - take everything from an owner, which gets -EIO or -ENODEV from now on
+ * aries_owner_revoke() - revoke all objects of an owner, which gets -EIO or -ENODEV from now on
  * @own: owner
- * @gone: list for aries_kept_release(): what somebody may still reach
+ * @gone: list for aries_kept_release(): objects that may still be accessed
  *
  * Context: sleeps; state_sem held for reading.
  */
 void aries_owner_revoke(struct aries_owner *own, struct list_head *gone)
 {
 	mutex_lock(&own->lock);
-	/* Before its kind hears of it: whoever comes later must find it. */
+	/* Set this before revoked() is called, because later calls must see it. */
 	WRITE_ONCE(own->dead, true);
 	own->ops->revoked(own);
 	wake_up_all(&own->ad->resume_wq);

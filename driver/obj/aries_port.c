@@ -2,10 +2,11 @@
 // Copyright (c) 2026 The OpenGNI authors
 /*
  * Ports: FMA descriptors that the kernel uses itself. Filling in the descriptor area and ringing
- * the doorbell is one step under a spinlock with interrupts off, so any context may do it.
+ * the doorbell is one step under a spinlock with interrupts disabled, so it is allowed in any
+ * context.
  *
- * When the doorbell store has retired the operation is over, so one area serves any number of
- * users, and the status that is read is that of the operation.
+ * The operation has completed when the doorbell store has retired. So one area is enough for any
+ * number of users, and the status that is read then belongs to the operation.
  */
 #include <linux/io.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
@@ -15,7 +16,7 @@
 #include "aries_port.h"
 
 /**
- * aries_port_init() - make a port of an FMA descriptor; it is off
+ * aries_port_init() - initialise a port for an FMA descriptor; it is switched off
  * @port: the port
  * @ad: the device
  * @nr: number of the descriptor
@@ -32,7 +33,7 @@ int aries_port_init(struct aries_port *port, struct aries_dev *ad, unsigned int 
 	return port->bell ? 0 : -ENOMEM;
 }
 
-/** aries_port_exit() - undo aries_port_init() of a port that is off; the device may be gone */
+/** aries_port_exit() - undo aries_port_init(); the port is switched off, the device may be gone */
 void aries_port_exit(struct aries_port *port)
 {
 	if (port->bell)
@@ -40,18 +41,20 @@ void aries_port_exit(struct aries_port *port)
 	port->bell = NULL;
 }
 
-/** aries_port_clear() - nothing of the last user of its area is there. Context: state_sem held. */
+/**
+ * aries_port_clear() - clear the contents of the last user from the area. Context: state_sem held.
+ */
 void aries_port_clear(struct aries_port *port)
 {
 	memset_io(port->area, 0, ARIES_DESC_STRIDE);
 }
 
 /**
- * aries_port_switch() - let a port be used, or no longer
+ * aries_port_switch() - switch a port on or off
  * @port: the port
- * @on: which of the two; its registers are mapped from before the one until after the other
+ * @on: on or off; the registers must be mapped while it is on
  *
- * Context: any. Nobody is inside, and nobody comes in, when it has been switched off.
+ * Context: any. After it was switched off no thread is inside, and none can enter.
  */
 void aries_port_switch(struct aries_port *port, bool on)
 {
@@ -62,7 +65,7 @@ void aries_port_switch(struct aries_port *port, bool on)
 	spin_unlock_irqrestore(&port->lock, flags);
 }
 
-/* Whole words first: the area is memory, and string instructions are dear in an emulator. */
+/* Copy whole words, because the area is memory and string instructions are slow in an emulator. */
 static void aries_port_copy(void __iomem *to, const void *from, size_t bytes)
 {
 	const size_t words = bytes / sizeof(u64);
@@ -78,18 +81,18 @@ static void aries_port_copy(void __iomem *to, const void *from, size_t bytes)
 			    bytes % sizeof(word));
 }
 
-/* Return: ARIES_ST_* of what the doorbell has started; all ones are no status. */
+/* Return: ARIES_ST_* of the operation, or -ENODEV: all ones are not a status. */
 static int aries_port_ring(struct aries_port *port, u64 value, u32 bell)
 {
 	u32 status;
 
-	wmb(); /* the area is write combining, and the doorbell starts the NIC */
+	wmb(); /* flush the write-combining area before the doorbell starts the NIC */
 	writeq(value, port->bell + bell);
 	status = readl(port->area + ARIES_DESC_STATUS + offsetof(struct aries_fma_status, status));
 	return status == ~0u ? -ENODEV : (int)status;
 }
 
-/* Why a port cannot be used. */
+/* Return: the reason why a port cannot be used. */
 static int aries_port_off(const struct aries_port *port)
 {
 	const struct aries_owner *own = port->own;
@@ -100,7 +103,7 @@ static int aries_port_off(const struct aries_port *port)
 	rc = aries_owner_why(own);
 	if (!rc && READ_ONCE(own->suspended))
 		rc = -EAGAIN;
-	return rc ?: -EIO; /* the owner has ended */
+	return rc ?: -EIO; /* the owner was destroyed */
 }
 
 int aries_port_fma(struct aries_port *port, const struct aries_fma *fma)
@@ -137,7 +140,7 @@ int aries_port_bte(struct aries_port *port, const struct aries_bte_desc *desc)
 
 	spin_lock_irqsave(&port->lock, flags);
 	if (likely(port->on && READ_ONCE(port->ad->hw_ok))) {
-		/* the NIC copies the slot at once: one is enough */
+		/* the NIC copies the slot immediately, so one is enough */
 		aries_port_copy(port->area + ARIES_DESC_BTE, desc, sizeof(*desc));
 		rc = aries_port_ring(port, 0, ARIES_DB_BTE);
 	} else {

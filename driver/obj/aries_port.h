@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Ports (aries_port.c), as the rest of the driver knows them. */
+/* Ports (aries_port.c): the interface for the rest of the driver. */
 #ifndef ARIES_PORT_H
 #define ARIES_PORT_H
 
@@ -14,13 +14,13 @@
 /**
  * struct aries_port - an FMA descriptor that the kernel uses itself
  * @lock: protects @on and the area; see DOC: locks
- * @on: it may be used
+ * @on: the port may be used
  * @ad: the device
  * @nr: number of the descriptor
  * @area: descriptor area
  * @bell: doorbell page
- * @own: client in the kernel that has it, with a reference; NULL for the channel's
- * @node: in the client's list while it has its number
+ * @own: client in the kernel that it belongs to, with a reference; NULL for the port of the channel
+ * @node: in the client's list while it has a descriptor
  */
 struct aries_port {
 	spinlock_t lock; /* see DOC: locks */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Communication domains: cookie and protection tag are one to one on a node, in both directions,
- * so that nobody enters a domain by guessing its tag. Making one is privileged, entering one takes
- * its cookie.
+ * Communication domains. On a node each cookie belongs to exactly one protection tag, and each tag
+ * to one cookie. So no process can join a domain by guessing its tag. Creating a domain is
+ * privileged, and joining one requires its cookie.
  */
 #include <linux/capability.h>
 #include <linux/slab.h>
@@ -11,11 +11,16 @@
 #include "aries_obj.h"
 #include "aries_ptag.h"
 
-/* Unless KGNI_IOC_JOB says otherwise: a domain leaves receives to others, and memory. */
+/*
+ * Default limits, unless KGNI_IOC_JOB sets others: a domain must not use up all receives and
+ * memory.
+ */
 #define ARIES_RECV_PER_DOMAIN (ARIES_RMT_ENTRIES / 2)
 #define ARIES_DGRAM_PER_DOMAIN 65536
 
-/** aries_ptag_by_cookie() - domain of a cookie, or NULL. Context: ptag_lock held. */
+/**
+ * aries_ptag_by_cookie() - find the domain of a cookie, or return NULL. Context: ptag_lock held.
+ */
 struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie)
 	__must_hold(&ad->ptag_lock)
 {
@@ -46,7 +51,7 @@ static int aries_ptag_pick(struct aries_dev *ad)
 }
 
 /**
- * aries_ptag_create() - make a domain
+ * aries_ptag_create() - create a domain
  * @ad: the device
  * @ptag: its tag, or ARIES_PTAG_ANY
  * @cookie: its cookie
@@ -70,7 +75,7 @@ struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie
 	dom = kzalloc(sizeof(*dom), GFP_KERNEL);
 	if (!dom)
 		return ERR_PTR(-ENOMEM);
-	kref_init(&dom->ref); /* the table's */
+	kref_init(&dom->ref); /* reference of the table */
 	dom->ptag = ptag;
 	dom->cookie = cookie;
 	dom->limit[ARIES_RES_MDD] = aries_pool_total(&ad->mdds);
@@ -94,8 +99,8 @@ static void aries_domain_release(struct kref *ref)
 }
 
 /**
- * aries_domain_get() - keep a domain in memory; its tag may go meanwhile
- * @dom: domain to which the caller has a reference, or that it found under ptag_lock
+ * aries_domain_get() - take a reference to a domain; it may lose its tag meanwhile
+ * @dom: domain that the caller has a reference to, or has found under ptag_lock
  *
  * Context: any. Return: @dom.
  */
@@ -112,11 +117,11 @@ void aries_domain_put(struct aries_domain *dom)
 }
 
 /**
- * aries_ptag_remove() - take its tag from a domain
+ * aries_ptag_remove() - take the tag away from a domain
  * @ad: the device
- * @dom: domain that has its tag
+ * @dom: domain that has a tag
  *
- * It is freed when nobody has a pointer to it any more. Context: ptag_lock held.
+ * The domain is freed with its last reference. Context: ptag_lock held.
  */
 void aries_ptag_remove(struct aries_dev *ad, struct aries_domain *dom)
 	__must_hold(&ad->ptag_lock)
@@ -130,10 +135,10 @@ void aries_ptag_remove(struct aries_dev *ad, struct aries_domain *dom)
 }
 
 /**
- * aries_ptag_check() - may the caller name this tag?
+ * aries_ptag_check() - may the caller use this tag?
  * @ptag: protection tag
  *
- * Return: 0 or -EINVAL (0, or one of the kernel's without CAP_SYS_ADMIN).
+ * Return: 0; -EINVAL for tag 0, and for a tag of the kernel without CAP_SYS_ADMIN.
  */
 int aries_ptag_check(u8 ptag)
 {
@@ -153,7 +158,7 @@ static struct aries_domain *aries_ptag_join(struct aries_dev *ad, u8 ptag, u32 c
 	if (dom) {
 		if (ptag != ARIES_PTAG_ANY && ptag != dom->ptag)
 			return ERR_PTR(-EACCES);
-		/* a kernel tag is not to be had by its cookie either */
+		/* a kernel tag cannot be obtained by its cookie either */
 		if (!trusted && aries_ptag_check(dom->ptag))
 			return ERR_PTR(-EACCES);
 		return dom;
@@ -166,7 +171,7 @@ static struct aries_domain *aries_ptag_join(struct aries_dev *ad, u8 ptag, u32 c
 }
 
 /**
- * aries_ptag_hold() - keep a domain and its tag, as an attachment does
+ * aries_ptag_hold() - hold a domain and its tag, like an attachment
  * @dom: domain
  *
  * Context: ptag_lock held. Undone by aries_domain_leave().
@@ -178,11 +183,11 @@ void aries_ptag_hold(struct aries_domain *dom)
 }
 
 /**
- * aries_domain_join() - enter a domain; a privileged caller makes it if there is none
+ * aries_domain_join() - join a domain; a privileged caller creates it if there is none
  * @ad: the device
  * @ptag: its tag or ARIES_PTAG_ANY
  * @cookie: its cookie
- * @trusted: for the kernel itself, which is privileged whoever calls
+ * @trusted: called for the kernel itself, which is privileged whatever process calls
  *
  * Context: may sleep; state_sem held. Return: the domain with one more attachment, or an error
  * pointer: -EINVAL, -EACCES, -EPERM, -ENOSPC, -ENOMEM.
@@ -207,7 +212,7 @@ struct aries_domain *aries_domain_join(struct aries_dev *ad, u8 ptag, u32 cookie
 }
 
 /**
- * aries_domain_enter() - enter a domain that exists
+ * aries_domain_enter() - join an existing domain
  * @ad: the device
  * @ptag: its tag or ARIES_PTAG_ANY
  * @cookie: its cookie
@@ -232,12 +237,12 @@ struct aries_domain *aries_domain_enter(struct aries_dev *ad, u8 ptag, u32 cooki
 }
 
 /**
- * aries_domain_leave() - undo join, enter or aries_ptag_hold(); the last one removes a domain
- * without job
+ * aries_domain_leave() - undo join, enter or aries_ptag_hold()
  * @ad: the device
  * @dom: domain, not to be used afterwards
  *
- * Context: may sleep; state_sem held. The NIC may have been removed meanwhile.
+ * The last call removes a domain without a job. Context: may sleep; state_sem held. The NIC may
+ * have been removed meanwhile.
  */
 void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom)
 {
@@ -248,7 +253,7 @@ void aries_domain_leave(struct aries_dev *ad, struct aries_domain *dom)
 	aries_domain_put(dom);
 }
 
-/** aries_ptag_charge() - as aries_domain_charge(). Context: ptag_lock held. */
+/** aries_ptag_charge() - the same as aries_domain_charge(). Context: ptag_lock held. */
 int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int count)
 {
 	if ((u64)dom->used[res] + count > dom->limit[res])
@@ -257,7 +262,10 @@ int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int
 	return 0;
 }
 
-/** aries_domain_charge() - account @count units; -ENOSPC over the limit. Context: may sleep. */
+/**
+ * aries_domain_charge() - charge @count units; -ENOSPC if the limit would be exceeded. Context: may
+ * sleep.
+ */
 int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			unsigned int count)
 {
@@ -269,7 +277,7 @@ int aries_domain_charge(struct aries_dev *ad, struct aries_domain *dom, enum ari
 	return rc;
 }
 
-/** aries_domain_uncharge() - take @count units off the account. Context: may sleep. */
+/** aries_domain_uncharge() - uncharge @count units. Context: may sleep. */
 void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum aries_res res,
 			   unsigned int count)
 {
@@ -279,7 +287,7 @@ void aries_domain_uncharge(struct aries_dev *ad, struct aries_domain *dom, enum 
 	mutex_unlock(&ad->ptag_lock);
 }
 
-/** aries_ptag_write_limit() - tell the NIC how many transfers a domain may have under way */
+/** aries_ptag_write_limit() - write a domain's limit of outstanding block transfers to the NIC */
 void aries_ptag_write_limit(struct aries_dev *ad, const struct aries_domain *dom)
 {
 	aries_wr32(ad, ARIES_PTAG_BTE_N(dom->ptag),
@@ -302,7 +310,9 @@ void aries_domain_restore(struct aries_dev *ad)
 	mutex_unlock(&ad->ptag_lock);
 }
 
-/** aries_domain_free_all() - remove all domains; no attachment is left, but calls may hold some */
+/**
+ * aries_domain_free_all() - remove all domains; there are no attachments, but calls may hold some
+ */
 void aries_domain_free_all(struct aries_dev *ad)
 {
 	unsigned int ptag;

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Domains by tag and cookie, for those who hold ptag_lock. */
+/* Domains by tag and cookie, for callers that hold ptag_lock. */
 #ifndef ARIES_PTAG_H
 #define ARIES_PTAG_H
 
 #include "aries_obj.h"
 
 #define ARIES_PTAG_USER_FIRST 3
-#define ARIES_PTAG_USER_LAST 252 /* 253 is the drivers' own: ARIES_CHAN_PTAG */
+#define ARIES_PTAG_USER_LAST 252 /* 253 belongs to the drivers: ARIES_CHAN_PTAG */
 #define ARIES_PTAG_BOOT 254
 
 /*
- * The drivers' own domain: no process enters it, whatever its rights. The interface has given out
- * all tags of kernel clients, so it is the last one of users, which jobs do not get;
- * its keys 3 to 127 belong to nobody.
+ * The domain of the drivers, which no process can join, whatever its rights. The interface has
+ * assigned all tags of kernel clients, so it has the last tag of users, which is never given to
+ * jobs. Keys 3 to 127 of the interface are unassigned.
  */
 #define ARIES_CHAN_PTAG 253
 #define ARIES_CHAN_COOKIE 0x007f0000u /* pkey 127 */
 
-/** aries_ptag_reserved() - is this the drivers' own tag or cookie, which nobody else may use? */
+/**
+ * aries_ptag_reserved() - is this the tag or the cookie of the drivers, which nothing else may use?
+ */
 static inline bool aries_ptag_reserved(u8 ptag, u32 cookie)
 {
 	return ptag == ARIES_CHAN_PTAG || cookie == ARIES_CHAN_COOKIE;

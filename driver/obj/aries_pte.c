@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Translation tables. A region whose pages are contiguous and aligned on the bus in pieces of at
- * least 64 KiB gets large pages, every other one 4 KiB pages: two levels of them if there are more
- * than fit into one page of entries.
+ * Translation tables. If the pages of a region are contiguous and aligned on the bus in blocks of
+ * at least 64 KiB, the region gets large pages. Otherwise it gets 4 KiB pages, and two levels of
+ * tables if the entries do not fit into one page.
  */
 #include <linux/bitops.h>
 #include <linux/dma-mapping.h>
@@ -13,7 +13,7 @@
 
 #define ARIES_PTE_LARGE_MIN 16
 #define ARIES_PTE_LARGE_MAX 36 /* N02 */
-#define ARIES_PTE_TABLE_MAX (4ul << 20) /* what the page allocator gives in one piece */
+#define ARIES_PTE_TABLE_MAX (4ul << 20) /* the largest block of the page allocator */
 
 static_assert(PAGE_SIZE == 4096, "the NIC's small pages are 4 KiB");
 static_assert(ARIES_PTES_PER_PAGE * sizeof(__le64) == PAGE_SIZE);
@@ -24,8 +24,8 @@ static unsigned int aries_pte_align(u64 value, unsigned int shift)
 }
 
 /*
- * Largest page size that describes the region exactly: no entry reaches beyond it, so even a NIC
- * that got its bounds wrong could not touch a foreign page.
+ * Choose the largest page size that describes the region exactly. No entry extends beyond the
+ * region, so even a NIC with wrong bounds could not access a foreign page.
  */
 static unsigned int aries_pte_shift(struct aries_region *region)
 {
@@ -69,7 +69,7 @@ static __le64 *aries_pte_pages(struct aries_dev *ad, struct aries_region *region
 	return ERR_PTR(-ENOMEM);
 }
 
-/* The table of which @region->table_size is known, and room for @nleaf pages of entries. */
+/* Allocate a table of @region->table_size bytes, and arrays for @nleaf pages of entries. */
 static int aries_pte_table(struct aries_dev *ad, struct aries_region *region, unsigned int nleaf)
 {
 	__le64 *table = aries_pte_pages(ad, region, region->table_size, &region->table_dma);
@@ -87,7 +87,7 @@ static int aries_pte_table(struct aries_dev *ad, struct aries_region *region, un
 	return 0;
 }
 
-/* Makes page @i of entries. */
+/* Allocate page @i of entries. */
 static int aries_pte_page(struct aries_dev *ad, struct aries_region *region, unsigned int i)
 {
 	__le64 *leaf = aries_pte_pages(ad, region, PAGE_SIZE, &region->leaf_dma[i]);
@@ -95,7 +95,7 @@ static int aries_pte_page(struct aries_dev *ad, struct aries_region *region, uns
 	if (IS_ERR(leaf))
 		return PTR_ERR(leaf);
 	region->leaf[i] = leaf;
-	/* the entries are seen to be empty before the page is seen */
+	/* the NIC must see the empty entries before it sees the page */
 	dma_wmb();
 	WRITE_ONCE(region->table[i], cpu_to_le64(region->leaf_dma[i] | ARIES_PTE_VALID));
 	return 0;
@@ -138,12 +138,12 @@ static void aries_pte_fill(struct aries_region *region)
 }
 
 /**
- * aries_pte_build() - map the pages for the NIC and make their translation table
+ * aries_pte_build() - map the pages for the NIC and build their translation table
  * @ad: the device
  * @region: it
  *
- * Context: sleeps; state_sem held. Return: 0, -ENOMEM, -EPERM over RLIMIT_MEMLOCK, or what the DMA
- * layer returned; in any case aries_pte_free() frees what there is.
+ * Context: sleeps; state_sem held. Return: 0; -ENOMEM; -EPERM if RLIMIT_MEMLOCK would be exceeded;
+ * or an error of the DMA layer. The caller calls aries_pte_free() in any case.
  */
 int aries_pte_build(struct aries_dev *ad, struct aries_region *region)
 {
@@ -162,12 +162,12 @@ int aries_pte_build(struct aries_dev *ad, struct aries_region *region)
 }
 
 /**
- * aries_pte_reserve() - make a directory of two levels without pages of entries
+ * aries_pte_reserve() - allocate a directory for two levels, without pages of entries
  * @ad: the device
  * @region: it
  *
- * Context: sleeps; state_sem held. Return: 0, -ENOMEM, -EPERM over RLIMIT_MEMLOCK; in any case
- * aries_pte_free() frees what there is.
+ * Context: sleeps; state_sem held. Return: 0; -ENOMEM; -EPERM if RLIMIT_MEMLOCK would be exceeded.
+ * The caller calls aries_pte_free() in any case.
  */
 int aries_pte_reserve(struct aries_dev *ad, struct aries_region *region)
 {
@@ -179,13 +179,13 @@ int aries_pte_reserve(struct aries_dev *ad, struct aries_region *region)
 }
 
 /**
- * aries_pte_leaf() - place of an entry in a reserved region
+ * aries_pte_leaf() - find an entry of a reserved region
  * @ad: the device
  * @region: it
  * @n: number of the page
  *
- * Makes the page of entries if there is none. Context: sleeps; own->lock held.
- * Return: the entry or an error pointer: -ENOMEM, -EPERM over RLIMIT_MEMLOCK.
+ * Allocates the page of entries if there is none. Context: sleeps; own->lock held.
+ * Return: the entry, or an error pointer: -ENOMEM; -EPERM if RLIMIT_MEMLOCK would be exceeded.
  */
 __le64 *aries_pte_leaf(struct aries_dev *ad, struct aries_region *region, unsigned long n)
 {

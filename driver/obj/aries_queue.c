@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Completion queues of clients in the kernel: the same queues as those of processes (aries_cq.c),
- * polled in any context, with a handler that the interrupt calls.
+ * Completion queues of clients in the kernel. They are the same as those of processes (aries_cq.c),
+ * but can be polled in any context, and have a handler that is called by the interrupt.
  */
 #include <linux/err.h>
 #include <linux/rcupdate.h>
@@ -11,7 +11,9 @@
 #include "aries_compat.h"
 #include "aries_kapi.h"
 
-/* The NIC raises the interrupt at once if there are entries already. Context: cq->lock held. */
+/*
+ * Arm the queue. If there are entries the NIC raises the interrupt at once. Context: cq->lock held.
+ */
 static void aries_queue_rearm(struct aries_cq *cq)
 {
 	if (!cq->handler || READ_ONCE(cq->armed))
@@ -28,7 +30,7 @@ static int aries_queue_add(struct aries_owner *own, struct aries_cq *cq, u32 del
 		return rc;
 	rc = aries_cq_add(own, cq, delay);
 	if (!rc) {
-		kref_get(&cq->ref); /* the client's */
+		kref_get(&cq->ref); /* reference of the client */
 		kref_get(&own->ref);
 		spin_lock_irq(&cq->lock);
 		aries_queue_rearm(cq);
@@ -79,7 +81,7 @@ int aries_queue_destroy(struct aries_cq *cq)
 	aries_owner_exit_free(own, &gone);
 	if (rc)
 		return rc;
-	synchronize_rcu(); /* for its handler */
+	synchronize_rcu(); /* wait for its handler */
 	aries_cq_put(cq);
 	aries_owner_put(own);
 	return 0;
@@ -97,17 +99,17 @@ int aries_queue_poll(struct aries_cq *cq, u64 *entry)
 		u64 *slots = cq->mem + ARIES_CQ_HEADER_BYTES;
 		u64 *slot = &slots[cq->consumed & ((1ull << cq->log2) - 1)];
 
-		*entry = smp_load_acquire(slot); /* pairs with the NIC's release */
+		*entry = smp_load_acquire(slot); /* pairs with the NIC's release of the entry */
 		if (*entry) {
 			WRITE_ONCE(*slot, 0);
-			/* after the slot is clear */
+			/* publish this after the slot is cleared */
 			smp_store_release(&header->consumed, ++cq->consumed);
 		} else {
 			aries_queue_rearm(cq);
 			rc = -EAGAIN;
 		}
 	} else {
-		rc = aries_owner_why(cq->own) ?: -EIO; /* or the owner has ended */
+		rc = aries_owner_why(cq->own) ?: -EIO; /* -EIO if the owner was destroyed */
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return rc;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Receives for channel sends. A process posts parts of its registrations; the NIC gives each to one
- * message of the domain that names the channel. Sends need no driver: they are block transfers.
+ * Receives for channel sends. A process posts parts of its registrations as receives. The NIC uses
+ * each for one message of the domain to its channel. Sends need no driver, because they are block
+ * transfers.
  *
- * The requests take structures in kernel memory and touch no user memory, so clients in the kernel
- * that have an attachment use the same functions.
+ * The functions take structures in kernel memory and do not access user memory, so clients in the
+ * kernel can use them, too.
  *
- * While a job is suspended its receives are taken back: a sender is told that nobody receives.
+ * While a job is suspended its receives are revoked from the NIC, and senders get an error that no
+ * receive is posted.
  *
- * A receive that was taken back keeps its number, and its buffer, until nobody writes there.
+ * A revoked receive keeps its number and its buffer until the buffer is not written any more.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -18,20 +20,20 @@
 #include "aries_obj.h"
 #include "aries_trace.h"
 
-#define ARIES_RECV_INTERVAL (HZ / 10) /* between two tries to post a receive */
+#define ARIES_RECV_INTERVAL (HZ / 10) /* between two attempts to post a receive */
 
 /**
- * struct aries_recv - a receive of an attachment, protected by aries_ctx.lock
- * @node: in aries_ctx.recvs, oldest first
- * @mem: registration that holds the buffer
- * @offset: of the buffer, as senders and NIC count in @mem
- * @length: bytes
+ * struct aries_recv - a receive of an attachment, protected by aries_owner.lock
+ * @node: in aries_owner.recvs, oldest first
+ * @mem: registration that contains the buffer
+ * @offset: offset of the buffer in @mem
+ * @length: its length in bytes
  * @event: data of its event
- * @channel: that senders name
+ * @channel: channel that senders use
  * @nr: number in the NIC
- * @parked: not with the NIC: the job is suspended, or a sender has not let go of its number
- * @leaving: somebody cancels it, and waits for senders
- * @kept: after the end of the attachment, until the NIC has let go of it
+ * @parked: not posted in the NIC: the job is suspended, or a sender still uses its number
+ * @leaving: a thread is cancelling it, and waits for senders
+ * @kept: after the end of the attachment, until the NIC has released it
  */
 struct aries_recv {
 	struct list_head node;
@@ -46,7 +48,7 @@ struct aries_recv {
 	struct aries_kept kept;
 };
 
-/** struct aries_arrival - what the NIC says about a receive */
+/** struct aries_arrival - state of a receive in the NIC */
 struct aries_arrival {
 	u32 state;
 	u32 bytes;
@@ -67,7 +69,10 @@ static void aries_recv_give(struct aries_owner *own, struct aries_recv *recv)
 	aries_wr32(ad, ARIES_RMT_LENGTH_N(recv->nr), recv->length);
 	aries_wr32(ad, ARIES_RMT_EVENT_N(recv->nr), recv->event);
 	aries_wr64(ad, ARIES_RMT_CTL_N(recv->nr), ctl);
-	/* refused while somebody may be at what was taken back; aries_recv_work() tries again */
+	/*
+	 * the NIC refuses this while a sender may still use the number; aries_recv_work() tries
+	 * again
+	 */
 	recv->parked = !(aries_rd64(ad, ARIES_RMT_CTL_N(recv->nr)) & ARIES_RMT_CTL_VALID_MASK) &&
 		       !aries_rd64(ad, ARIES_RMT_STATUS_N(recv->nr));
 	if (recv->parked)
@@ -76,7 +81,7 @@ static void aries_recv_give(struct aries_owner *own, struct aries_recv *recv)
 		trace_aries_recv_post(own, recv->nr, recv->channel);
 }
 
-/* Does not change anything. Context: state_sem, own->lock. */
+/* Read the state of a receive. Context: state_sem and own->lock held. */
 static void aries_recv_look(struct aries_owner *own, const struct aries_recv *recv,
 			    struct aries_arrival *arrival)
 {
@@ -98,8 +103,8 @@ static void aries_recv_look(struct aries_owner *own, const struct aries_recv *re
 }
 
 /*
- * Takes a receive back from the NIC, unless its message was faster; tells which. A sender that had
- * looked before may still be writing a piece: it has ended with this revocation.
+ * Take a receive back from the NIC, unless its message has arrived; @arrival tells which. A sender
+ * that has matched it before may still be writing, until this revocation has ended.
  */
 static void aries_recv_take(struct aries_owner *own, struct aries_recv *recv,
 			    struct aries_arrival *arrival)
@@ -122,7 +127,7 @@ static void aries_recv_unlink(struct aries_owner *own, struct aries_recv *recv)
 	recv->mem->recvs--;
 }
 
-/* One to which nobody writes any more. */
+/* Free a receive whose buffer is not written any more. */
 static void aries_recv_free(struct aries_owner *own, struct aries_recv *recv)
 	__must_hold(&own->lock)
 {
@@ -144,7 +149,7 @@ static struct aries_recv *aries_recv_find(struct aries_owner *own, u32 nr)
 	return NULL;
 }
 
-/* The registration, queue and range that the process names are its own and belong together. */
+/* Find the registration of a receive, and check that queue and range belong to it. */
 static struct aries_region *aries_recv_mem(struct aries_owner *own,
 					   const struct kgni_recv_post *arg)
 	__must_hold(&own->lock)
@@ -272,7 +277,10 @@ int aries_recv_test(struct aries_owner *own, struct kgni_recv_test *arg)
 	return rc;
 }
 
-/* Return: what to wait for, 0 if nobody was writing, or all ones: there is no such receive. */
+/*
+ * Return: the invalidation sequence number to wait for, 0 if no sender was writing, or all ones if
+ * there is no such receive.
+ */
 static u64 aries_recv_cancel_begin(struct aries_owner *own, struct kgni_recv_cancel *arg)
 	__must_hold(&own->lock)
 {
@@ -295,9 +303,10 @@ static u64 aries_recv_cancel_begin(struct aries_owner *own, struct kgni_recv_can
 /**
  * aries_recv_cancel() - KGNI_IOC_RECV_CANCEL
  * @own: attachment
- * @arg: of the caller
+ * @arg: request of the caller
  *
- * The buffer is the caller's own again when this returns 0, however long a sender takes.
+ * When this returns 0 the caller owns the buffer again. Until then a sender may still write to it,
+ * however long that takes.
  *
  * Context: sleeps, killably. Return: 0, -EINVAL, -ENOENT, -EINTR, or from aries_owner_enter().
  */
@@ -319,7 +328,7 @@ int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg)
 	rc = aries_inv_sleep(own->ad, seq);
 	if (rc || aries_owner_enter(own, true))
 		return rc;
-	/* its number was nobody else's meanwhile */
+	/* the number was not reused in the meantime */
 	recv = aries_recv_find(own, arg->receive);
 	if (recv && recv->leaving)
 		aries_recv_free(own, recv);
@@ -328,11 +337,11 @@ int aries_recv_cancel(struct aries_owner *own, struct kgni_recv_cancel *arg)
 }
 
 /**
- * aries_recv_park() - take the receives of an attachment back until aries_recv_unpark()
+ * aries_recv_park() - revoke the receives of an attachment until aries_recv_unpark()
  * @own: attachment
  *
- * Those whose message has come stay as they are. Who was writing has ended when the NIC says so
- * for aries_inv_seq() afterwards.
+ * Receives whose message has arrived stay as they are. A message that was being written has ended
+ * when the NIC reports so for the value that aries_inv_seq() returns afterwards.
  *
  * Context: state_sem and own->lock held.
  */
@@ -355,10 +364,10 @@ void aries_recv_park(struct aries_owner *own)
 }
 
 /**
- * aries_recv_unpark() - post what aries_recv_park() has taken back, or the NIC has refused
+ * aries_recv_unpark() - post the receives that aries_recv_park() revoked or the NIC refused
  * @own: attachment
  *
- * The order among the receives of one file is kept. Context: state_sem and own->lock held.
+ * The receives of one file keep their order. Context: state_sem and own->lock held.
  */
 void aries_recv_unpark(struct aries_owner *own)
 	__must_hold(&own->lock)
@@ -372,10 +381,11 @@ void aries_recv_unpark(struct aries_owner *own)
 }
 
 /**
- * aries_recv_work() - post what the NIC has refused to take as long as a sender was at it
+ * aries_recv_work() - post receives that the NIC refused because a sender was still writing
  * @work: aries_dev.recv_work
  *
- * Nobody has to ask: a process may wait for the event of its receive alone.
+ * This does not depend on a request of the process: it may be waiting for the event of its receive
+ * and nothing else.
  *
  * Context: sleeps.
  */
@@ -403,8 +413,8 @@ static void aries_recv_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 }
 
 /**
- * aries_recv_teardown() - take back all receives of an attachment
- * @own: attachment; its registrations are still there, and ended after this
+ * aries_recv_teardown() - revoke all receives of an attachment
+ * @own: attachment; its registrations still exist and are torn down after this
  * @gone: list from aries_kept_take()
  *
  * Context: own->lock held.

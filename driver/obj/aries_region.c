@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Regions: memory that peers may reach, whatever it is made of. A region is built without locks
- * (aries_pte.c), published under the lock of its owner, which takes a moment, and ended in three
- * steps: nobody finds it any more, nobody reaches it any more, and it is freed.
+ * Regions: memory that peers may access, of whatever kind. A region is built without locks
+ * (aries_pte.c). It is published under the lock of its owner, which takes only a moment. It is torn
+ * down in three steps: it can no longer be found, then it can no longer be accessed, and then it is
+ * freed.
  */
 #include <linux/mm.h>
 
 #include "aries_obj.h"
 #include "aries_trace.h"
 
-/** aries_region_program() - let peers reach a region. Context: own->lock held. */
+/** aries_region_program() - let peers access a region. Context: own->lock held. */
 void aries_region_program(struct aries_owner *own, struct aries_region *region)
 {
 	struct aries_dev *ad = own->ad;
 	bool two_level = region->leaf;
-	/* a virtual handle is memory elsewhere on each node: offsets count from its start */
+	/*
+	 * a virtual handle maps to different addresses on each node: offsets count from its start
+	 */
 	u64 base = region->block ? 0 : region->start & (ARIES_REGION_MAX - 1);
 	u64 ctl = FIELD_PREP(ARIES_MDD_CTL_VALID_MASK, 1ull) |
 		  FIELD_PREP(ARIES_MDD_CTL_READ_ONLY_MASK, (u64)region->read_only) |
@@ -36,7 +39,7 @@ void aries_region_program(struct aries_owner *own, struct aries_region *region)
 	region->live = true;
 }
 
-/* A number of its own; the places of a block are on the domain's account already. */
+/* A number that is not part of a block. Numbers of a block were charged to the domain together. */
 static int aries_region_get_number(struct aries_owner *own)
 {
 	struct aries_dev *ad = own->ad;
@@ -50,7 +53,7 @@ static int aries_region_get_number(struct aries_owner *own)
 	return rc;
 }
 
-/* Of a region that the NIC has never known. */
+/* For a region that was never programmed into the NIC. */
 static void aries_region_put_number(struct aries_owner *own, const struct aries_region *region)
 {
 	struct aries_dev *ad = own->ad;
@@ -64,14 +67,14 @@ static void aries_region_put_number(struct aries_owner *own, const struct aries_
 }
 
 /**
- * aries_region_publish() - give a region to an owner, and let peers reach it
+ * aries_region_publish() - give a region to an owner, and let peers access it
  * @own: owner
- * @region: it, built, with its queue
- * @vmdh: place in the domain's block, in and out; NULL for a number of its own
- * @later: aries_region_program() is called when there is something to reach
+ * @region: the region, already built and with its queue
+ * @vmdh: entry of the domain's block, in and out; NULL for a number outside the block
+ * @later: the caller will call aries_region_program() when the region has pages
  *
- * Context: sleeps; state_sem and own->lock held. Return: 0, -ENOSPC, -ENOMEM, -ENOENT or -EBUSY no
- * such place, or it is taken. The caller frees the region then.
+ * Context: sleeps; state_sem and own->lock held. Return: 0; -ENOSPC; -ENOMEM; -ENOENT if there is
+ * no such entry; -EBUSY if it is taken. On error the caller frees the region.
  */
 int aries_region_publish(struct aries_owner *own, struct aries_region *region, u32 *vmdh,
 			 bool later)
@@ -122,11 +125,11 @@ static void aries_region_free_kept(struct aries_dev *ad, struct aries_kept *kept
 }
 
 /**
- * aries_region_take_away() - no access to a region begins any more
+ * aries_region_take_away() - prevent new accesses to a region
  * @ad: the device
- * @region: published, its number not yet anybody else's
+ * @region: published region, whose number has not been reused
  *
- * Context: any. Return: what to wait for.
+ * Context: any. Return: the invalidation sequence number to wait for.
  */
 u64 aries_region_take_away(struct aries_dev *ad, const struct aries_region *region)
 {
@@ -135,12 +138,12 @@ u64 aries_region_take_away(struct aries_dev *ad, const struct aries_region *regi
 }
 
 /**
- * aries_region_revoke() - no access to a region begins any more, and it ends
+ * aries_region_revoke() - begin to tear down a region: prevent new accesses
  * @ad: the device
- * @region: published
+ * @region: published region
  *
- * Its number stays nobody else's until aries_region_del(). Context: own->lock held.
- * Return: what to wait for.
+ * Its number is not reused before aries_region_del(). Context: own->lock held.
+ * Return: the invalidation sequence number to wait for.
  */
 u64 aries_region_revoke(struct aries_dev *ad, struct aries_region *region)
 {
@@ -150,10 +153,10 @@ u64 aries_region_revoke(struct aries_dev *ad, struct aries_region *region)
 }
 
 /**
- * aries_region_del() - invalidate a region and take it from its owner
+ * aries_region_del() - invalidate a region and remove it from its owner
  * @own: owner
- * @region: published, without receives
- * @gone: list from aries_kept_take(); its release is called when the NIC has let go of it
+ * @region: published region without receives
+ * @gone: list from aries_kept_take(); the region is released when the NIC no longer uses it
  *
  * Context: own->lock held.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Where the tracepoints are. */
+/* Defines the tracepoints. */
 #include <linux/module.h>
 
 #define CREATE_TRACE_POINTS

@@ -15,8 +15,8 @@
  *   aries_error                                      error events of the NIC
  *   aries_reset                                      resets, removal and return of the NIC
  *
- * Every line begins with kgniN. Numbers are those of debugfs; no cookie and no address of the
- * kernel's is told.
+ * Every line begins with kgniN. Numbers are those of debugfs. Cookies and kernel addresses are
+ * never shown.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM aries

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Virtual memory domain handles: a block of memory domains in a row that the processes of a domain
- * on this node fill by place, so that the same place means the same thing on all nodes.
+ * Virtual memory domain handles. The processes of a domain on this node share a block of
+ * consecutive memory domains. They fill its entries by index, so the same index has the same
+ * meaning on all nodes.
  */
 #include <linux/bitmap.h>
 #include <linux/refcount.h>
@@ -14,14 +15,14 @@
 
 /**
  * struct aries_block - memory domains of a communication domain, protected by aries_dev.ptag_lock
- * @ref: one of its users together, and one of each registration in it; without any it is free
- * @dom: domain that pays for it, with a reference
+ * @ref: one reference for all users together, and one for each registration; freed at zero
+ * @dom: domain that is charged for it, with a reference
  * @base: first memory domain
- * @count: how many
- * @entry: VMDH_CTL that tells the NIC
+ * @count: number of memory domains
+ * @entry: index of its VMDH_CTL register
  * @users: attachments that share it
- * @taken: places with a registration
- * @kept: after its last user has left, until nobody is on the way through the entry
+ * @taken: entries with a registration
+ * @kept: keeps the block after its last user has left, while the NIC may still use the entry
  */
 struct aries_block {
 	refcount_t ref;
@@ -34,7 +35,7 @@ struct aries_block {
 	struct aries_kept kept;
 };
 
-/* An entry of the NIC that no domain has. */
+/* Returns a VMDH entry of the NIC that no domain uses, or -ENOSPC. */
 static int aries_vmdh_entry(struct aries_dev *ad)
 	__must_hold(&ad->ptag_lock)
 {
@@ -62,7 +63,7 @@ static int aries_vmdh_make(struct aries_dev *ad, struct aries_domain *dom, unsig
 	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
 	if (!block)
 		return -ENOMEM;
-	/* as a whole, whatever will be registered in it */
+	/* charge the whole block, no matter how much of it will be used */
 	base = aries_ptag_charge(dom, ARIES_RES_MDD, count);
 	if (base)
 		goto err_free;
@@ -119,13 +120,13 @@ int aries_vmdh_block(struct aries_owner *own, struct kgni_mdd_block *arg)
 }
 
 /**
- * aries_vmdh_get() - take a place of the block
+ * aries_vmdh_get() - take an entry of the block
  * @own: attachment
- * @place: which, or ~0 for the first free one; gets it
- * @found: gets the block
+ * @place: index of the entry, or ~0 for the first free one; set to the index taken
+ * @found: set to the block
  *
- * Context: sleeps; own->lock held. Return: memory domain handle, -ENOENT no block or no such place,
- * -EBUSY taken, -ENOSPC no place left.
+ * Context: sleeps; own->lock held. Return: the memory domain handle; -ENOENT if there is no block
+ * or no such entry; -EBUSY if it is taken; -ENOSPC if no entry is free.
  */
 int aries_vmdh_get(struct aries_owner *own, u32 *place, struct aries_block **found)
 	__must_hold(&own->lock)
@@ -156,7 +157,7 @@ int aries_vmdh_get(struct aries_owner *own, u32 *place, struct aries_block **fou
 	return rc;
 }
 
-/* All of its numbers are held, and the NIC has let go of each. */
+/* All numbers of the block are held, and the NIC uses none of them any more. */
 static void aries_vmdh_release(struct aries_dev *ad, struct aries_block *block)
 {
 	unsigned int i;
@@ -176,10 +177,10 @@ static void aries_vmdh_unref(struct aries_dev *ad, struct aries_block *block)
 }
 
 /**
- * aries_vmdh_put() - give a place back
+ * aries_vmdh_put() - release an entry
  * @ad: the device
  * @block: from aries_vmdh_get()
- * @mdh: what it has returned; nobody reaches the memory domain any more
+ * @mdh: return value of aries_vmdh_get(); the memory domain can no longer be accessed
  *
  * Context: sleeps; ptag_lock not held.
  */
@@ -197,12 +198,12 @@ static void aries_vmdh_free_kept(struct aries_dev *ad, struct aries_kept *kept)
 }
 
 /**
- * aries_vmdh_leave() - an attachment ends; the last one that shares the block frees it
+ * aries_vmdh_leave() - an attachment ends; the last user of the block frees it
  * @own: attachment, without registrations
  * @gone: list from aries_kept_take()
  *
- * The entry may be another domain's before nobody is on the way through it: who is past it has
- * numbers that are nobody's yet.
+ * Another domain may get the VMDH entry while accesses through the old entry are still in flight.
+ * That is harmless: the memory domain numbers that they translated to are held and not reused yet.
  *
  * Context: sleeps; own->lock held.
  */

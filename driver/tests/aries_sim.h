@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Stands for aries_core.h and aries_obj.h: of a NIC and of an open file only what the files know that are tested here. */
+/*
+ * Replaces aries_core.h and aries_obj.h. It has only those parts of a NIC and of an open file that
+ * the tested files use.
+ */
 #ifndef ARIES_SIM_H
 #define ARIES_SIM_H
 
@@ -147,11 +150,11 @@ void aries_recv_park(struct aries_owner *own);
 void aries_recv_unpark(struct aries_owner *own);
 void aries_recv_work(struct work_struct *work);
 
-/* stands for aries_compat.h */
+/* replaces aries_compat.h */
 #define ARIES_COMPAT_H
 #define EXPORT_SYMBOL_ARIES(symbol) _Static_assert(1, #symbol)
 
-/* stands for aries_trace.h */
+/* replaces aries_trace.h */
 static inline void aries_sim_trace(const struct aries_owner *own, u64 ep, u32 pe, u32 inst, u32 state)
 {
 	(void)own, (void)ep, (void)pe, (void)inst, (void)state;

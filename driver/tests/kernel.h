@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * The part of the kernel that the datagram files use, for one thread in a process. Locks only check
- * that they are taken and given back, and that nobody goes through much while holding one; time
- * stands still until somebody moves it, memory can be made scarce, work runs when it is told to.
+ * The part of the kernel that the tested files use, simulated for one thread of a process. Locks
+ * only check that they are taken and released, and that no long loop runs while one is held. Time
+ * stands still until a test advances it, allocations can be made to fail, and work runs only when a
+ * test lets it.
  */
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
@@ -75,7 +76,7 @@ extern unsigned long jiffies;
 #define MAX_SCHEDULE_TIMEOUT LONG_MAX
 #define msecs_to_jiffies(ms) ((ms) * HZ / 1000)
 
-/* memory and chance */
+/* memory and random numbers */
 #define GFP_KERNEL 0
 #define GFP_KERNEL_ACCOUNT 0
 #define GFP_ATOMIC 0
@@ -91,7 +92,7 @@ void kfree(const void *p);
 #define kvfree(p) free(p)
 u64 get_random_u64(void);
 
-/* locks; and steps along lists, or from one to another, while one is held */
+/* locks, with a count of the list steps that are made while one is held */
 #define SIM_STEPS_MAX 3000
 
 typedef struct {
@@ -218,7 +219,7 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 	    n = list_next_entry(pos, member);                                             \
 	     &pos->member != (head) && sim_step(); pos = n, n = list_next_entry(n, member))
 
-/* hash tables, of lists */
+/* hash tables made of lists */
 struct hlist_node {
 	struct list_head list;
 };
@@ -240,7 +241,7 @@ static inline void hash_del(struct hlist_node *node)
 		list_del(&node->list);
 }
 
-/* xarray: small numbers */
+/* xarray, for small indices only */
 #define SIM_XA_SLOTS 16
 
 struct xarray {
@@ -281,7 +282,7 @@ static inline void *xa_find(struct xarray *xa, unsigned long *index, unsigned lo
 	for (index = 0; index < SIM_XA_SLOTS; index++)                                    \
 		if (((entry) = (xa)->slot[index]))
 
-/* nobody sleeps here */
+/* nothing sleeps here */
 typedef struct {
 	int unused;
 } wait_queue_head_t;
@@ -313,20 +314,20 @@ static inline u32 jhash(const void *data, u32 bytes, u32 hash)
 
 struct seq_file;
 
-/* nobody reads debugfs here; the kernel's u64 is another type, so the format is not checked */
+/* debugfs is not read here; the format is not checked because the kernel's u64 is another type */
 static inline void seq_printf(struct seq_file *m, const char *format, ...)
 {
 	(void)m;
 	(void)format;
 }
 
-/* work; there is one queue, and it runs what its time has come for when a node is let run */
+/* work: there is one queue, and expired work runs when a test lets a node run */
 struct work_struct {
 	void (*function)(struct work_struct *work);
 	bool pending;
 };
 
-/* one without a delay runs when somebody waits for it */
+/* work without a delay runs when it is flushed */
 #define INIT_WORK(w, f) (*(w) = (struct work_struct){ .function = (f) })
 #define queue_work(wq, work) ((void)((work)->pending = true))
 
@@ -374,7 +375,9 @@ static inline void schedule_delayed_work(struct delayed_work *work, unsigned lon
 	queue_delayed_work(NULL, work, delay);
 }
 
-/* the bus: a bus address is an address; areas of the NIC are memory, but for its doorbell */
+/*
+ * the bus: bus addresses are virtual addresses, and areas of the NIC except its doorbell are memory
+ */
 struct device {
 	int unused;
 };
@@ -405,7 +408,7 @@ void writeq(u64 value, void *at);
 #define upper_32_bits(x) ((u32)((x) >> 32))
 #define might_sleep() ((void)0)
 #define usleep_range(low, high) ((void)(low), (void)(high), (void)jiffies++)
-/* Nothing here takes time: sleeps are counted. */
+/* Nothing takes time here: sleeps are only counted. */
 #define read_poll_timeout(op, val, cond, sleep_us, timeout_us, before, args...) ({ \
 	unsigned long long left = (timeout_us); \
 	while ((val) = op(args), !(cond) && left > (sleep_us)) \

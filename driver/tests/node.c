@@ -69,7 +69,7 @@ u64 aries_rd64(struct aries_dev *ad, u32 reg)
 	return 0;
 }
 
-/* An entry, or a mark instead of those that are lost. */
+/* Writes an entry to the queue. If the queue is full the loss is marked in the next entry. */
 static void sim_event(struct sim_node *n, u32 event)
 {
 	u64 slots = 1ull << n->log2;
@@ -129,7 +129,7 @@ int aries_inv_mdd(struct aries_dev *ad, unsigned int mdh)
 	return 0;
 }
 
-/* Nothing is in flight here once a register was written. */
+/* Nothing is in flight here after a register was written. */
 int aries_inv_drain(struct aries_dev *ad)
 {
 	(void)ad;
@@ -210,7 +210,10 @@ void sim_detach(u32 pe, unsigned int file)
 	sim_node[pe].own[file] = NULL;
 }
 
-/* Up to where the NIC is set up, as at probe. Numbers that were given out stay used. */
+/*
+ * First half of the start, as at probe, up to the setup of the NIC. Handles that were used before a
+ * restart are not used again.
+ */
 void sim_prepare(u32 pe)
 {
 	struct sim_node *n = &sim_node[pe];
@@ -236,7 +239,7 @@ void sim_prepare(u32 pe)
 	aries_chan_start(&n->ad);
 }
 
-/* The rest of it. */
+/* Second half of the start. */
 void sim_begin(u32 pe)
 {
 	struct sim_node *n = &sim_node[pe];
@@ -267,7 +270,7 @@ void sim_down(u32 pe)
 	aries_chan_exit(&n->ad);
 }
 
-/* Lets the driver run, if it has a reason to. */
+/* Runs the work of the driver if it is due. */
 void sim_work(struct sim_node *n)
 {
 	struct delayed_work *work = &n->ad.chan->work;
@@ -278,7 +281,7 @@ void sim_work(struct sim_node *n)
 	work->work.function(&work->work);
 }
 
-/* A message that is right in form and wrong in some of the rest. */
+/* Forges a message that has a valid form, but some wrong contents. */
 static void sim_forge(struct sim_node *n)
 {
 	struct aries_msg msg;
@@ -303,7 +306,7 @@ static void sim_forge(struct sim_node *n)
 	memcpy(n->area + le32_to_cpu(msg.src) * ARIES_SLOT_BYTES, &msg, sizeof(msg));
 }
 
-/* What a driver could do that means no good. */
+/* What a malicious driver could do. */
 void sim_tamper(struct sim_node *n)
 {
 	if (sim_pick(3))

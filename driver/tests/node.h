@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Simulated nodes: of the NIC of each what the channel uses, and what can go wrong. */
+/* Simulated nodes. Each has the part of the NIC that the channel uses, and can inject failures. */
 #ifndef SIM_NODE_H
 #define SIM_NODE_H
 
 #include "aries_dgram.h"
 
 #define SIM_NODES 3
-#define SIM_INSTANCES 2 /* 0 and 1, of each domain on each node */
+#define SIM_INSTANCES 2 /* instances 0 and 1 of each domain on each node */
 #define SIM_DOMAINS 2
 #define SIM_FILES (SIM_DOMAINS * SIM_INSTANCES)
 
-/* What goes wrong. */
+/* Failures to inject. */
 #define SIM_LOSE 0x01 /* puts fail, events get lost */
 #define SIM_NOMEM 0x02 /* allocations fail */
 #define SIM_RESTART 0x04 /* nodes go down and come up again */
 #define SIM_EXIT 0x08 /* processes end */
 #define SIM_CANCEL 0x10 /* datagrams are cancelled */
-#define SIM_HOSTILE 0x20 /* somebody writes into the receive areas */
+#define SIM_HOSTILE 0x20 /* a malicious driver writes to the receive areas */
 
 /**
  * struct sim_node - one node
  * @ad: its NIC
- * @pdev: the same
- * @desc: area of FMA descriptor 0
- * @bell: its doorbell page
- * @cq: the driver's queue, NULL for none
- * @log2: of its entries
- * @produced: entries so far
- * @owed: some were lost
+ * @pdev: PCI device of the NIC
+ * @desc: descriptor area of FMA descriptor 0
+ * @bell: doorbell page of FMA descriptor 0
+ * @cq: completion queue of the driver, NULL for none
+ * @log2: log2 of the number of its entries
+ * @produced: entries written so far
+ * @owed: entries were lost and not marked yet
  * @armed: the next entry raises the interrupt
- * @key: of the channel's domain
+ * @key: key of the channel's domain
  * @area: receive area, NULL for none
- * @area_bytes: its size
- * @up: the driver runs
- * @sent: messages that it has put, by domain
- * @own: attachments, instance by instance of the first domain, then of the second
+ * @area_bytes: size of @area
+ * @up: the driver is running
+ * @sent: number of messages sent, per domain
+ * @own: attachments: the instances of the first domain, then those of the second
  */
 struct sim_node {
 	struct aries_dev ad;

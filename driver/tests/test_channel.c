@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The channel between drivers: nobody's datagrams keep those of others from being sent, however
- * many there are; the first message to a node that is coming up is not lost; a driver of another
- * version is told about and does no harm.
+ * The channel between drivers. The datagrams of one user never block those of others, however many
+ * there are. The first message to a node that is coming up is not lost. A driver of another version
+ * is reported and does no harm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,16 +12,16 @@
 
 #include "node.h"
 
-/* Files of a node, see sim_cookie(): of the first domain and of the second. */
+/* Files of a node, see sim_cookie(): the first of each domain. */
 #define FLOOD 0
 #define VICTIM SIM_INSTANCES
 #define FLOOD_SIZE 4000
 #define NOBODY 100000u
 #define EXCHANGES 40
 /*
- * An exchange is three messages, one after the other. Requests and refusals of the flood have their
- * turn before each, and three messages go the other way in the same time: that is fair. Four
- * times as many are not.
+ * An exchange is three messages in sequence. Before each of them, requests and refusals of the
+ * flood may have their turn, and at the same time three messages go in the other direction. That is
+ * fair. Up to four times as many are accepted here.
  */
 #define FLOOD_MESSAGES (4 * (3 * 3 * 2 - 3))
 
@@ -74,7 +74,7 @@ static u32 state_of(u32 pe, u32 file, u64 ep)
 	return t.state;
 }
 
-/* One instance floods the other node with datagrams to nobody. */
+/* One instance floods another node with datagrams to instances that do not exist. */
 static void flood(u32 pe, u32 to_pe)
 {
 	u32 n;
@@ -83,7 +83,10 @@ static void flood(u32 pe, u32 to_pe)
 		assert_int_equal(post(pe, FLOOD, n, 0, to_pe, NOBODY + n), 0);
 }
 
-/* Exchanges between nodes 0 and 1; how many messages of the flood went between the two meanwhile */
+/*
+ * Makes exchanges between nodes 0 and 1, and returns how many messages of the flood both nodes sent
+ * in the meantime.
+ */
 static unsigned long exchanges(u32 from)
 {
 	u32 to = 1 - from;
@@ -114,7 +117,7 @@ static void a_flood_leaves_others_their_share(void **state)
 	let_run(1000);
 	other = exchanges(0);
 	assert_in_range(other, EXCHANGES, EXCHANGES * FLOOD_MESSAGES);
-	/* against the stream, where its refusals are in the way */
+	/* against the direction of the flood, where its refusals compete */
 	other = exchanges(1);
 	assert_in_range(other, EXCHANGES, EXCHANGES * FLOOD_MESSAGES);
 }
@@ -129,7 +132,7 @@ static void floods_from_both_sides(void **state)
 	assert_in_range(exchanges(1), EXCHANGES, EXCHANGES * FLOOD_MESSAGES);
 }
 
-/* Who is told again and again that there is nobody asks more and more seldom, but does not end. */
+/* A datagram whose partner does not exist is retried with growing delays, but does not end. */
 static void pauses_grow(void **state)
 {
 	unsigned long early, late;
@@ -140,11 +143,14 @@ static void pauses_grow(void **state)
 	assert_in_range(early, 10, 100);
 	let_run(96 * HZ);
 	late = sim_node[0].sent[0] - early;
-	assert_in_range(late, 12, 60); /* every 8 s at the end */
+	assert_in_range(late, 12, 60); /* one every 8 s at the end */
 	assert_int_equal(state_of(0, FLOOD, 1), KGNI_DGRAM_PENDING);
 }
 
-/* The peer of a whole flood dies, comes back, and the flood's file is closed: in portions. */
+/*
+ * The peer of a flood dies and comes back, and the file of the flood is closed. All of that must be
+ * processed in portions.
+ */
 static void many_end_in_portions(void **state)
 {
 	flood(0, 1);
@@ -168,7 +174,7 @@ static u64 probe(u32 pe, u32 file, u32 flags)
 	return aries_dgram_probe(sim_node[pe].own[file], &arg) ? ~0ull : arg.id;
 }
 
-/* Those without an id are in nobody's way who asks for ids only. */
+/* Datagrams without an id do not slow down a probe for datagrams with an id. */
 static void news_come_in_order(void **state)
 {
 	struct kgni_dgram_post arg = { .flags = KGNI_DGRAM_ID, .ep = FLOOD_SIZE, .id = 77,
@@ -189,8 +195,8 @@ static void news_come_in_order(void **state)
 }
 
 /*
- * A message arrives when the NIC is set up and the device is not yet in use, and then no other:
- * whatever the interrupt found, the message is seen.
+ * A single message arrives when the NIC is set up and the device is not in use yet. It must be
+ * handled even though the interrupt came too early.
  */
 static void first_message_is_not_lost(void **state)
 {
@@ -201,12 +207,12 @@ static void first_message_is_not_lost(void **state)
 	let_run(2);
 	assert_true(sim_node[0].produced > 0);
 	sim_begin(0);
-	let_run(70 * HZ); /* nobody answers: lost after 60 s */
+	let_run(70 * HZ); /* without an answer it would be lost after 60 s */
 	assert_int_equal(state_of(1, FLOOD, 1), KGNI_DGRAM_PENDING);
 	assert_true(sim_node[0].sent[0] > 0);
 }
 
-/* A driver that has the channel elsewhere refuses our key. */
+/* A driver with another layout of the channel refuses our key. */
 static void another_key_is_told_once(void **state)
 {
 	sim_node[1].key ^= 1;
@@ -218,7 +224,7 @@ static void another_key_is_told_once(void **state)
 	assert_int_equal(sim_warnings, 1);
 }
 
-/* A driver that speaks another version under the same key. */
+/* A driver with another protocol version and the same key. */
 static void another_version_is_told_once(void **state)
 {
 	struct aries_msg msg = { .magic = cpu_to_le32(ARIES_MSG_MAGIC + 0x01000000u),
@@ -234,7 +240,7 @@ static void another_version_is_told_once(void **state)
 	memcpy(sim_node[0].area + ARIES_SLOT_BYTES, &msg, sizeof(msg));
 	aries_peer_rx_msg(sim_node[0].ad.chan, 1, true);
 	assert_int_equal(sim_warnings, 1);
-	/* and what is right is understood */
+	/* correct messages are still understood */
 	exchanges(0);
 }
 

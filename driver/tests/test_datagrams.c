@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Datagrams between three simulated nodes, at random, with all that can go wrong. Whatever happens:
- * nobody gets data of another domain or of somebody whom it did not meet, two wildcards never
- * meet, and once it is calm again nobody waits for a partner that waits as well.
+ * Random datagrams between three simulated nodes, with every failure that can be injected. In all
+ * cases: no datagram receives data of another domain or of a partner that it did not match, two
+ * wildcards never match, and when the failures stop, no two pending datagrams match each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,11 +20,11 @@
 enum progress {
 	FREE,
 	OUT,
-	ENDED, /* with a state */
-	GONE, /* with its process, or cancelled without a trace */
+	ENDED, /* with a final state */
+	GONE, /* removed with its process, or by a cancel */
 };
 
-/* One datagram; its number is in its data. */
+/* One datagram. Its data contain its number. */
 struct post {
 	enum progress progress;
 	u32 pe, file, ep, state, partner;
@@ -178,7 +178,7 @@ static void step(void)
 		jiffies += sim_pick(3) ? 1 : sim_pick(HZ);
 }
 
-/* Everybody is there, nothing goes wrong, and there is time. */
+/* Starts all nodes, stops the failures, and lets enough time pass. */
 static void calm_down(void)
 {
 	u32 pe, file, ep;
@@ -235,7 +235,7 @@ static void check_pending(void)
 			}
 }
 
-/* Whom I met has met me, unless one of us went away in the middle. */
+/* A match must be mutual. */
 static void check_pairs(void)
 {
 	u32 n;
@@ -281,7 +281,7 @@ static void run(unsigned int trouble, u64 seed)
 	assert_true(count(KGNI_DGRAM_COMPLETED) > nposts / 3);
 	if (!trouble)
 		assert_int_equal(count(KGNI_DGRAM_TIMEOUT) + count(KGNI_DGRAM_TERMINATED), 0);
-	/* a fifth of all puts fails: what is put again does hardly ever fail for 10 s */
+	/* a fifth of all puts fail, but retries hardly ever fail for 10 s in a row */
 	if (trouble == SIM_LOSE)
 		assert_true(count(KGNI_DGRAM_TIMEOUT) <= nposts / 50);
 	for (pe = 0; pe < SIM_NODES; pe++)
@@ -331,7 +331,9 @@ static void everything_but_malice(void **state)
 	run_seeds(SIM_LOSE | SIM_NOMEM | SIM_RESTART | SIM_EXIT | SIM_CANCEL);
 }
 
-/* Any of it may be disturbed; nothing may break, and afterwards all is in order. */
+/*
+ * A malicious driver may disturb any datagram, but nothing may break, and afterwards all must work.
+ */
 static void a_driver_lies(void **state)
 {
 	run_seeds(SIM_HOSTILE);

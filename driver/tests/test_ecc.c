@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * What the administrator says about errors in the NIC's memories: taken whole or not at all, and
- * what the NIC is told.
+ * Settings of the administrator for errors in the NIC's memories. A setting is accepted completely
+ * or not at all, and is written to the NIC.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ int sysfs_emit_at(char *buf, int at, const char *format, ...)
 	return bytes;
 }
 
-/* Every memory has its limit, and the same. */
+/* Every memory gets the same limit. */
 static void test_limit(void **state)
 {
 	unsigned int i;
@@ -77,7 +77,7 @@ static void test_wrong_limits(void **state)
 	assert_int_equal(limit[0], 7 | 8u << 16);
 }
 
-/* Each name is that of its bit, and what is shown is what is taken. */
+/* Each name sets its bit, and the output has the format of the input. */
 static void test_signal(void **state)
 {
 	char all[4096], line[4096];

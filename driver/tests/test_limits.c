@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * A NIC that comes back from a reset as another one is refused: tables and numbers were made for
- * what it has said first.
+ * A NIC that reports other properties after a reset is refused, because tables were allocated and
+ * numbers given out for the properties that it reported at probe.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void reg64(u32 reg, u64 value)
 	memcpy((u8 *)block + reg, &value, sizeof(value));
 }
 
-/* Node 3 of 8, with few of everything. */
+/* Node 3 of 8, with small limits. */
 static void fill(void)
 {
 	memset(block, 0, sizeof(block));
@@ -48,7 +48,7 @@ static void fill(void)
 	reg64(ARIES_ID_CAPS, 0x100000001);
 }
 
-/* As at probe, when the NIC says what fill() has said. */
+/* A device as after probe, with the properties from fill(). */
 static struct aries_dev probed(void)
 {
 	struct aries_dev ad = { .pdev = &pdev, .regs = (u8 *)block, .hw_ok = true };
@@ -75,7 +75,7 @@ static void the_same_again(void **state)
 	assert_int_equal(sim_warnings, 0);
 }
 
-/* More of something is no better than less: nothing has room for it. */
+/* Larger limits are refused as well as smaller ones, because the tables have no space for them. */
 static void another_one(void **state)
 {
 	static const struct {
@@ -101,7 +101,7 @@ static void another_one(void **state)
 			reg32(changes[i].reg, (u32)changes[i].value);
 		assert_int_equal(aries_hw_identify(&ad), -ENODEV);
 		assert_int_equal(sim_warnings, 1);
-		/* who still has a number of the old one finds the limits that it was made for */
+		/* numbers given out before are still checked against the old limits */
 		assert_memory_equal(&ad, &before, sizeof(ad));
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Receives of a job that is resumed while a sender has not let go of one: the NIC refuses to take
- * it, and it is posted as soon as that is possible, whether anybody asks for it or not.
+ * Receives of a job that is resumed while a sender is still writing to one of them. The NIC refuses
+ * to take that receive, and the driver posts it as soon as that is possible, without any request.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,14 +11,16 @@
 
 #include "aries_sim.h"
 
-#define LOOKS 20 /* of the work at a number that a sender is at */
+#define LOOKS 20 /* times that the work runs while the sender is writing */
 #define BUFFER 0x10000ul
 
 unsigned int sim_warnings;
 unsigned long sim_steps;
 unsigned long jiffies;
 
-/* What the NIC has of receive 0, and whether a sender is at it, so that it takes nothing. */
+/*
+ * State of receive 0 in the NIC, and whether a sender is writing, in which case the NIC refuses it.
+ */
 static u64 control;
 static bool sender;
 
@@ -142,11 +144,11 @@ static void suspend(bool on)
 	aries_owner_exit(&own);
 }
 
-/* Its time has come. */
+/* Runs the delayed work, which must be pending. */
 static void work(void)
 {
 	assert_true(ad.recv_work.pending);
-	assert_true(time_after(ad.recv_work.expires, jiffies)); /* it leaves the processor in between */
+	assert_true(time_after(ad.recv_work.expires, jiffies)); /* it must not run again at once */
 	jiffies = ad.recv_work.expires;
 	ad.recv_work.pending = false;
 	ad.recv_work.work.function(&ad.recv_work.work);
@@ -201,7 +203,10 @@ static void nobody_asks(void **state)
 	assert_false(ad.recv_work.pending);
 }
 
-/* Suspended once more before it could be posted: it stays where it is until the job is resumed. */
+/*
+ * If the job is suspended again before the receive could be posted, the receive stays revoked until
+ * the job is resumed.
+ */
 static void suspended_again(void **state)
 {
 	suspend(true);

@@ -18,7 +18,7 @@
 const char aries_build[KGNI_BUILD_STRING] =
 	"OpenGNI aries " ARIES_DRIVER_VERSION_TEXT " for " UTS_RELEASE;
 
-/* No structure is larger; a caller's may be, if the rest is zero. */
+/* The largest argument. A caller may pass a larger structure if the rest of it is zero. */
 union aries_arg {
 	u32 argsz;
 	struct kgni_query query;
@@ -266,9 +266,9 @@ static int aries_ioc_recv_cancel(struct aries_ctx *ctx, union aries_arg *arg)
 
 /**
  * struct aries_ioc - one ioctl
- * @handler: gets the structure in kernel memory; NULL for a number without a meaning
+ * @handler: called with the structure in kernel memory; NULL for an unused number
  * @minsz: size of its first version
- * @size: size as this driver knows it
+ * @size: size of the version that this driver knows
  */
 struct aries_ioc {
 	int (*handler)(struct aries_ctx *ctx, union aries_arg *arg);
@@ -389,7 +389,7 @@ static const struct file_operations aries_fops = {
 	.poll = aries_poll,
 };
 
-/** aries_chrdev_add() - make /dev/kgniN appear. Return: 0 or a negative errno. */
+/** aries_chrdev_add() - create /dev/kgniN. Return: 0 or a negative errno. */
 int aries_chrdev_add(struct aries_dev *ad)
 {
 	cdev_init(&ad->cdev, &aries_fops);
@@ -397,7 +397,7 @@ int aries_chrdev_add(struct aries_dev *ad)
 	return cdev_device_add(&ad->cdev, &ad->dev);
 }
 
-/** aries_chrdev_del() - take /dev/kgniN away; files that are open stay open */
+/** aries_chrdev_del() - remove /dev/kgniN; open files stay open */
 void aries_chrdev_del(struct aries_dev *ad)
 {
 	cdev_device_del(&ad->cdev, &ad->dev);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The NIC's global clock, and sleeping on it: timer 0 wakes whoever waits for the earliest time.
+ * The global clock of the NIC, and sleeping until a time on it. All sleepers share timer 0, which
+ * is set for the earliest of them.
  */
 #include <linux/wait.h>
 
 #include "aries_user.h"
 
-/* The clock's page may be mapped: it must hold nothing else. */
+/* Processes may map the page of the clock, so it must not contain anything else. */
 static_assert(IS_ALIGNED(ARIES_CLK_NOW, SZ_4K));
 
 /**
  * struct aries_sleeper - one thread in KGNI_IOC_CLOCK_WAIT
  * @node: in aries_dev.sleepers
- * @until: global time that it waits for
+ * @until: global time at which it wakes up
  */
 struct aries_sleeper {
 	struct list_head node;
@@ -21,11 +22,11 @@ struct aries_sleeper {
 };
 
 /**
- * aries_clock_read() - what the global clock says
+ * aries_clock_read() - read the global clock
  * @ad: the device; state_sem held for reading
- * @now: nanoseconds since the fabric was made
+ * @now: set to the nanoseconds since the fabric was created
  *
- * Return: 0, -EOPNOTSUPP the NIC has no clock, -ENODEV it does not answer.
+ * Return: 0; -EOPNOTSUPP if the NIC has no clock; -ENODEV if the NIC does not respond.
  */
 int aries_clock_read(struct aries_dev *ad, u64 *now)
 {
@@ -79,7 +80,10 @@ static void aries_clock_program(struct aries_dev *ad)
 	aries_wr32(ad, ARIES_TMR_CTL, FIELD_PREP(ARIES_TMR_CTL_ENABLE_MASK, 1));
 }
 
-/* One look. Return: 0 it is time, 1 sleep until clock_seq is no longer @seq, or an errno. */
+/*
+ * Checks the time once. Return: 0 if the time has come, 1 to sleep until clock_seq differs from
+ * @seq, or a negative errno.
+ */
 static int aries_clock_look(struct aries_owner *own, struct aries_sleeper *sleeper, u64 *now,
 			    u32 *seq)
 {
@@ -133,7 +137,7 @@ int aries_clock_wait(struct aries_owner *own, struct kgni_clock_wait *arg)
 		rc = aries_clock_look(own, &sleeper, &arg->now, &seq);
 		if (rc <= 0)
 			break;
-		/* dead is set before the wake-up of a reset */
+		/* a reset sets dead before it wakes the sleepers */
 		if (wait_event_interruptible(ad->clock_wq, aries_clock_seq(ad) != seq ||
 					     READ_ONCE(own->dead))) {
 			rc = -EINTR;
@@ -144,14 +148,14 @@ int aries_clock_wait(struct aries_owner *own, struct kgni_clock_wait *arg)
 	return rc;
 }
 
-/** aries_clock_wake() - let all sleepers look again. Any context. */
+/** aries_clock_wake() - make all sleepers check the time again. Context: any. */
 void aries_clock_wake(struct aries_dev *ad)
 {
 	atomic_inc(&ad->clock_seq);
 	wake_up_all(&ad->clock_wq);
 }
 
-/** aries_clock_irq() - timers that have come; from the handler of vector 0 */
+/** aries_clock_irq() - handle expired timers; called from the handler of vector 0 */
 void aries_clock_irq(struct aries_dev *ad)
 {
 	u32 pending;

@@ -3,9 +3,9 @@
 /*
  * KGNI_IOC_CQ_WAIT: sleep until one of several queues has an entry.
  *
- * No wake-up is lost: the thread is on the queues' wait lists before it arms them, the NIC raises
- * the interrupt at once for entries that are there when it is armed, and the slots are looked at
- * once more between arming and sleeping.
+ * No wake-up is lost. The thread is on the wait lists of the queues before it arms them. If an
+ * entry is there when a queue is armed, the NIC raises the interrupt at once. And the thread checks
+ * the slots once more between arming and sleeping.
  */
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
@@ -19,10 +19,10 @@
 
 /**
  * struct aries_wait - one call of KGNI_IOC_CQ_WAIT
- * @count: queues
- * @nr: their numbers, as the caller gave them
+ * @count: number of queues
+ * @nr: their numbers, as passed by the caller
  * @cq: the queues, each with a reference
- * @entry: our places in their wait lists
+ * @entry: our entries in their wait lists
  */
 struct aries_wait {
 	unsigned int count;
@@ -31,7 +31,10 @@ struct aries_wait {
 	struct wait_queue_entry entry[ARIES_WAIT_MAX];
 };
 
-/* The process owns header and slots: each is read once, and nothing follows from it but waking. */
+/*
+ * The process can write to header and slots, so each is read once, and is used for nothing but the
+ * decision to wake up.
+ */
 static bool aries_wait_cq_ready(struct aries_cq *cq)
 {
 	unsigned long flags;
@@ -111,7 +114,7 @@ static int aries_wait_arm(struct aries_owner *own, struct aries_wait *w)
 
 	down_read(&ad->state_sem);
 	rc = aries_owner_status(own);
-	/* waiters keep the queues from being destroyed, state_sem from being revoked */
+	/* waiters prevents that the queues are destroyed, and state_sem that they are revoked */
 	for (i = 0; i < w->count && !rc; i++)
 		aries_wr32(ad, ARIES_CQI_ARM, FIELD_PREP(ARIES_CQI_ARM_CQ_MASK, w->cq[i]->nr));
 	up_read(&ad->state_sem);
@@ -134,7 +137,7 @@ static int aries_wait_loop(struct aries_owner *own, struct aries_wait *w, long l
 		rc = aries_wait_ready(w);
 		if (rc < 0 && signal_pending(current))
 			rc = -EINTR;
-		/* dead is set before the wake-up of a reset, so it is seen here or wakes us */
+		/* a reset sets dead before it wakes us, so we see it here or are woken */
 		if (rc == -ENOENT && !READ_ONCE(own->dead))
 			left = schedule_timeout(left);
 		__set_current_state(TASK_RUNNING);

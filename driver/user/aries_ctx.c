@@ -2,7 +2,8 @@
 // Copyright (c) 2026 The OpenGNI authors
 /*
  * Attachments. One open file is one attachment: an owner with mappings, whose FMA descriptor a
- * process uses without the kernel. Whatever it holds goes away with its last descriptor.
+ * process uses without the kernel. All its resources are released when the last file descriptor of
+ * it is closed.
  */
 #include <linux/io.h>
 #include <linux/mm.h>
@@ -13,12 +14,12 @@
 #include "aries_dgram_api.h"
 #include "aries_user.h"
 
-/* GNI_CDM_MODE_* bits that have a meaning */
+/* GNI_CDM_MODE_* bits that are defined */
 #define ARIES_CDM_MODES 0x003fd3ffu
 #define ARIES_CDM_USE_PCI_IOMMU 0x00000080u
 #define ARIES_CDM_FMA_SHARED 0x00020000u
 
-/* Takes the mappings of the descriptor; the process may fault them in again. */
+/* Removes the mappings of the descriptor. The process may fault them in again. */
 static void aries_ctx_unmap(struct aries_ctx *ctx)
 	__must_hold(&ctx->own.lock)
 {
@@ -30,8 +31,8 @@ static void aries_ctx_unmap(struct aries_ctx *ctx)
 }
 
 /*
- * The descriptor takes no more work; what it has goes on. May be called twice. Context: sleeps;
- * state_sem held.
+ * Stops the descriptor: it accepts no new work, but transfers in progress continue. May be called
+ * twice. Context: sleeps; state_sem held.
  */
 static void aries_ctx_stop(struct aries_ctx *ctx)
 	__must_hold(&ctx->own.lock)
@@ -47,8 +48,8 @@ static void aries_ctx_stop(struct aries_ctx *ctx)
 }
 
 /*
- * What lies in the area of a shared descriptor may be somebody else's by the time at which the NIC
- * looks at it, so these have trapped doorbells only.
+ * A polled descriptor area must not be shared: when the NIC polls it, the area may already hold the
+ * words of another attachment. So attachments that share a descriptor have trapped doorbells only.
  */
 static bool aries_ctx_polled(const struct aries_ctx *ctx)
 {
@@ -56,8 +57,8 @@ static bool aries_ctx_polled(const struct aries_ctx *ctx)
 }
 
 /*
- * Gives an attachment its FMA descriptor, or a share of one. The area is cleared before: nothing of
- * its last user may be seen. Return: 0, -ENOSPC, -ENOMEM.
+ * Gives an attachment its FMA descriptor, or a share of one. The area is cleared first, so nothing
+ * of its last user can be seen. Return: 0, -ENOSPC, -ENOMEM.
  */
 static int aries_ctx_get_fmad(struct aries_ctx *ctx)
 	__must_hold(&ctx->own.lock)
@@ -138,19 +139,19 @@ static const struct aries_owner_ops aries_ctx_ops = {
 	.release = aries_ctx_release,
 };
 
-/** aries_ctx_of() - the open file that is this owner, or NULL: it is a client in the kernel */
+/** aries_ctx_of() - the open file of this owner, or NULL if it is a client in the kernel */
 struct aries_ctx *aries_ctx_of(struct aries_owner *own)
 {
 	return own->ops == &aries_ctx_ops ? container_of(own, struct aries_ctx, own) : NULL;
 }
 
 /**
- * aries_ctx_new() - make the state of an open file
+ * aries_ctx_new() - create the state of an open file
  * @ad: the device
- * @mapping: of the inode
+ * @mapping: address space of the inode
  *
- * Context: may sleep. Return: it, with a reference to the device, or an error pointer: -ENODEV,
- * -ENOMEM.
+ * Context: may sleep. Return: the state, with a reference to the device, or an error pointer:
+ * -ENODEV, -ENOMEM.
  */
 struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping)
 {
@@ -170,7 +171,7 @@ struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapp
 	return ERR_PTR(rc);
 }
 
-/* A file is closed: what it has started may end, while it begins nothing any more. */
+/* When a file is closed its transfers in progress may complete, but no new ones begin. */
 static void aries_ctx_settle(struct aries_ctx *ctx)
 {
 	unsigned int fmad = 0;
@@ -186,7 +187,7 @@ static void aries_ctx_settle(struct aries_ctx *ctx)
 		aries_fmad_wait(ctx->own.ad, fmad);
 }
 
-/** aries_ctx_free() - undo everything an open file has done. Context: sleeps. */
+/** aries_ctx_free() - release everything that an open file holds. Context: sleeps. */
 void aries_ctx_free(struct aries_ctx *ctx)
 {
 	down_read(&ctx->own.ad->state_sem);
@@ -196,11 +197,12 @@ void aries_ctx_free(struct aries_ctx *ctx)
 }
 
 /**
- * aries_ctx_own() - is the caller the process that attached?
+ * aries_ctx_own() - check that the caller is the process that attached
  * @ctx: attachment
  *
- * Only its pages may be registered. Those of a process that has the file from it, by fork() or
- * otherwise, would stay pinned when that process is gone and nobody can unmap or account them.
+ * Only pages of that process may be registered. Another process may have the file too, by fork() or
+ * by passing the descriptor. Its pages would stay pinned after its death, and nobody could unmap or
+ * unaccount them.
  *
  * Context: ctx->own.lock held. Return: 0 or -EBADF.
  */
@@ -248,7 +250,7 @@ static int aries_ctx_check_attach(struct aries_ctx *ctx, const struct kgni_attac
 		return -EPROTO;
 	if (arg->modes & ~ARIES_CDM_MODES || memchr_inv(arg->reserved, 0, sizeof(arg->reserved)))
 		return -EINVAL;
-	/* asked for translation by the root complex where there is none */
+	/* the caller asks for an IOMMU where there is none */
 	if (arg->modes & ARIES_CDM_USE_PCI_IOMMU &&
 	    !device_iommu_mapped(&ctx->own.ad->pdev->dev))
 		return -EOPNOTSUPP;

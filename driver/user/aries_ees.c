@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Subscriptions to error events: each open file may have one, a bounded queue that the interrupt
- * thread fills with the events of one tag and the categories of a mask. Only a privileged process
- * gets events of tags that are not its own, or of none.
+ * Subscriptions to error events. Each open file may have one: a bounded queue, which the interrupt
+ * thread fills with the events of one tag that match a mask of categories. Only a privileged
+ * process gets events of other tags, or events without a tag.
  */
 #include <linux/capability.h>
 #include <linux/jiffies.h>
@@ -22,16 +22,16 @@
 /**
  * struct aries_ees - one subscription; aries_dev.ees_lock protects what is not constant
  * @node: in aries_dev.ees
- * @dom: domain joined so that its tag stays its own, NULL for privileged ones (owner.lock)
+ * @dom: domain joined so that its tag is not reused, NULL for privileged ones (owner.lock)
  * @dead: the NIC was reset or removed
- * @mask: categories wanted
- * @ptag: tag wanted, 0 for all
- * @size: elements of @ring
- * @head: oldest event
- * @count: events in @ring
- * @serial: of the last event that matched; a reader sees a gap where events were lost
- * @lost: events for which there was no room
- * @wq: readers
+ * @mask: wanted categories
+ * @ptag: wanted tag, 0 for all
+ * @size: number of elements of @ring
+ * @head: index of the oldest event
+ * @count: number of events in @ring
+ * @serial: number of the last event that matched; a gap shows that events were lost
+ * @lost: number of events dropped because @ring was full
+ * @wq: wait queue of the readers
  * @ring: events
  */
 struct aries_ees {
@@ -60,13 +60,13 @@ static void aries_ees_put(struct aries_ees *ees, const struct kgni_err_event *ev
 	}
 	slot = &ees->ring[(ees->head + ees->count) % ees->size];
 	*slot = *event;
-	/* The NIC's number would tell of the errors of others. */
+	/* The number that the NIC gives would reveal errors of others. */
 	slot->serial = ees->serial;
 	ees->count++;
 }
 
 /**
- * aries_ees_post() - give an error event to its subscribers
+ * aries_ees_post() - deliver an error event to its subscribers
  * @ad: the device
  * @event: the event
  *
@@ -98,7 +98,7 @@ static struct aries_ees *aries_ees_new(const struct kgni_err_subscribe *arg)
 	return ees;
 }
 
-/* Whose events: any tag for the privileged who ask for it, else the tag of the cookie. */
+/* Sets the tag: any tag for a privileged caller that asks for it, else the tag of the cookie. */
 static int aries_ees_authorize(struct aries_dev *ad, struct aries_ees *ees,
 			       struct kgni_err_subscribe *arg)
 {
@@ -137,7 +137,7 @@ static int aries_ees_add(struct aries_ctx *ctx, struct aries_ees *ees,
 	return rc;
 }
 
-/* A cookie is asked for where not all events are. */
+/* A cookie is needed unless all events are requested. */
 static int aries_ees_try(struct aries_ctx *ctx, struct aries_ees *ees,
 			 struct kgni_err_subscribe *arg)
 {
@@ -182,7 +182,7 @@ int aries_ees_subscribe(struct aries_ctx *ctx, struct kgni_err_subscribe *arg)
 }
 
 /**
- * aries_ees_stop() - no more events for a file; readers wake up
+ * aries_ees_stop() - end the subscription of a file and wake its readers
  * @ctx: the file
  *
  * Context: sleeps; state_sem and ctx->own.lock held.
@@ -221,7 +221,7 @@ static struct aries_ees *aries_ees_enter(struct aries_ctx *ctx)
 		return ERR_PTR(rc);
 	ees = ctx->ees;
 	aries_owner_exit(&ctx->own);
-	/* it lives as long as the file */
+	/* the subscription lives as long as the file */
 	return ees ? ees : ERR_PTR(-ENOTCONN);
 }
 
@@ -251,7 +251,7 @@ static long aries_ees_jiffies(u64 ms)
 	return ms < INT_MAX ? msecs_to_jiffies(ms) : MAX_SCHEDULE_TIMEOUT;
 }
 
-/* Waits for a first event, then for others to come with it. */
+/* Waits for a first event, and then for a short time for more. */
 static int aries_ees_wait(struct aries_ees *ees, const struct kgni_err_read *arg)
 {
 	long rc;
@@ -283,7 +283,7 @@ static int aries_ees_fetch(struct aries_ctx *ctx, struct aries_ees *ees,
 			return rc;
 		if (READ_ONCE(ees->dead))
 			return -EIO;
-		/* another reader may have been faster */
+		/* another reader may have taken the events */
 		n = aries_ees_take(ctx->own.ad, ees, buffer, arg->count, &arg->lost);
 	} while (!n);
 	arg->count = n;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Cookies are what keeps others out of a domain, so nobody may try many: whoever has named some
- * that belong to no domain waits before the next one is looked up, longer each time, up to a
- * second.
+ * A cookie protects a domain from other users, so a user must not be able to try many. A user who
+ * has named several cookies that belong to no domain must wait before the next one is looked up.
+ * Each wrong cookie makes the delay longer, up to a second.
  *
- * The wait comes before the answer, for one try of a user at a time. So nothing is learned from how
- * long an answer takes, from many processes at once, or by killing those that wait. A cookie that
- * the user has named rightly since is no guess any more: the processes of a job come in without
- * waiting, whatever others of the same user do. Users are counted apart, and all whom a user makes
- * in namespaces of its own are that user.
+ * The delay comes before the answer, and each user has one try at a time. So an attacker learns
+ * nothing from the response time, gains nothing from many processes, and gains nothing from killing
+ * processes that wait. A cookie that the user has named correctly is remembered. So the processes
+ * of a job attach without delay, whatever other processes of the same user do. Users are counted
+ * separately, and all users that a user creates in its own namespaces count as that user.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -22,21 +22,21 @@
 
 #include "aries_user.h"
 
-#define ARIES_GUESS_FREE 8 /* wrong ones that cost nothing: people mistype */
-#define ARIES_GUESS_MS 10 /* the first pause, doubled by each wrong one */
+#define ARIES_GUESS_FREE 8 /* wrong cookies without a delay: people mistype */
+#define ARIES_GUESS_MS 10 /* the first delay, doubled by each wrong cookie */
 #define ARIES_GUESS_MAX_MS 1000
-#define ARIES_GUESS_FORGET_MS 10000 /* so long until one is forgotten */
+#define ARIES_GUESS_FORGET_MS 10000 /* time until one wrong cookie is forgotten */
 #define ARIES_GUESS_KNOWN 8
 
 #define ARIES_GUESS_IS_COOKIE BIT_ULL(32)
 
 /**
- * struct aries_guesser - a user who has named a cookie of no domain; stays until the module goes
- * @turn: held for the time of one try
- * @wrong: cookies named wrongly and not forgotten
- * @since: until when forgetting has been done (@turn)
- * @known: cookies named rightly lately, with ARIES_GUESS_IS_COOKIE (@turn to write)
- * @next: place for the next one of these
+ * struct aries_guesser - a user who has named a wrong cookie; kept until the module is unloaded
+ * @turn: held during one try
+ * @wrong: number of wrong cookies that are not forgotten yet
+ * @since: time up to which wrong cookies have been forgotten (@turn)
+ * @known: recent correct cookies, with ARIES_GUESS_IS_COOKIE (@turn to write)
+ * @next: index of the next element of @known to fill
  */
 struct aries_guesser {
 	struct mutex turn; /* one try */
@@ -48,7 +48,7 @@ struct aries_guesser {
 
 static DEFINE_XARRAY(aries_guessers); /* by user */
 
-/* Who a namespace belongs to, unless the administrator has made it. */
+/* The user to count: the owner of the user namespace, unless root has created it. */
 static uid_t aries_guess_user(void)
 {
 	const struct user_namespace *ns = current_user_ns();
@@ -86,17 +86,17 @@ static unsigned int aries_guess_pause_ms(const struct aries_guesser *who)
 
 	if (over <= 0)
 		return 0;
-	/* the shift must not overflow, however many there were */
+	/* the shift must not overflow, whatever the count */
 	return min(ARIES_GUESS_MS << min(over - 1, 10l), ARIES_GUESS_MAX_MS);
 }
 
 /**
- * aries_guess_begin() - before a cookie is looked up that anybody may have named
+ * aries_guess_begin() - call before looking up a cookie from an unprivileged caller
  * @guess: this try
  * @cookie: cookie
  *
  * Context: sleeps; called without any lock. Return: 0, to be followed by aries_guess_end(), or
- * -EINTR killed.
+ * -EINTR if the process was killed.
  */
 int aries_guess_begin(struct aries_guess *guess, u32 cookie)
 {
@@ -112,7 +112,7 @@ int aries_guess_begin(struct aries_guess *guess, u32 cookie)
 	if (mutex_lock_killable(&who->turn))
 		return -EINTR;
 	aries_guess_forget(who);
-	/* of many processes that name the same the first one may have been right */
+	/* another process may have named the same cookie correctly while this one waited */
 	if (!aries_guess_known(who, cookie))
 		schedule_timeout_killable(msecs_to_jiffies(aries_guess_pause_ms(who)));
 	if (fatal_signal_pending(current)) {
@@ -146,14 +146,14 @@ static void aries_guess_wrong(struct aries_guess *guess)
 		who = aries_guess_add(guess->user);
 	if (who)
 		atomic_long_inc(&who->wrong);
-	else /* nobody can be told apart without memory */
+	else /* without memory the user cannot be counted, so always wait */
 		schedule_timeout_killable(msecs_to_jiffies(ARIES_GUESS_MAX_MS));
 }
 
 /**
- * aries_guess_end() - the cookie was looked up
- * @guess: as aries_guess_begin() has left it
- * @rc: what came of it: 0; -ENOENT, -EPERM or -EACCES for a cookie that was wrong; or another error
+ * aries_guess_end() - call after the cookie was looked up
+ * @guess: as set by aries_guess_begin()
+ * @rc: result: 0; -ENOENT, -EPERM or -EACCES for a wrong cookie; or another error
  *
  * Context: sleeps.
  */
@@ -173,7 +173,7 @@ void aries_guess_end(struct aries_guess *guess, int rc)
 	mutex_unlock(&who->turn);
 }
 
-/** aries_guess_exit() - the module goes */
+/** aries_guess_exit() - free everything when the module is unloaded */
 void aries_guess_exit(void)
 {
 	struct aries_guesser *who;

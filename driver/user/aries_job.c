@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Requests of launchers and of the curious: KGNI_IOC_JOB, KGNI_IOC_PTAG, KGNI_IOC_RES.
+ * Requests of launchers and monitoring tools: KGNI_IOC_JOB, KGNI_IOC_PTAG, KGNI_IOC_RES.
+ * KGNI_IOC_JOB, KGNI_IOC_PTAG, KGNI_IOC_RES.
  */
 #include <linux/capability.h>
 
@@ -46,7 +47,7 @@ static void aries_job_set(u32 *limit, s32 wanted)
 		WRITE_ONCE(*limit, wanted);
 }
 
-/* 2^N MiB in pages, as far as they can be counted. */
+/* 2^N MiB in pages, or U32_MAX if that is too large. */
 static u32 aries_job_pages(s32 log2_mib)
 {
 	const int shift = log2_mib + 20 - PAGE_SHIFT;
@@ -157,7 +158,7 @@ static int aries_job_find(struct aries_dev *ad, struct kgni_ptag *arg)
 	return dom ? 0 : -ENOENT;
 }
 
-/** aries_job_ptag() - KGNI_IOC_PTAG: tag of a cookie. Context: sleeps. */
+/** aries_job_ptag() - KGNI_IOC_PTAG: find the tag of a cookie. Context: sleeps. */
 int aries_job_ptag(struct aries_owner *own, struct kgni_ptag *arg)
 {
 	struct aries_guess guess;
@@ -224,7 +225,7 @@ static int aries_res_of_job(u32 kind)
 	case ARIES_JOB_RES_FMA:
 	case ARIES_JOB_RES_RMDA:
 	case ARIES_JOB_RES_SFMA:
-	case KGNI_RES_DGRAM: /* these three are counted in ways of their own */
+	case KGNI_RES_DGRAM: /* these three are counted separately */
 		return ARIES_RES_FMA;
 	case ARIES_JOB_RES_CE:
 		return ARIES_RES_CE;
@@ -233,7 +234,7 @@ static int aries_res_of_job(u32 kind)
 	}
 }
 
-/* What the domain's own account says. */
+/* Use and limit from the account of the domain. */
 static void aries_res_account(struct aries_dev *ad, const struct aries_domain *dom,
 			      enum aries_res res, struct kgni_res *arg)
 	__must_hold(&ad->ptag_lock)
@@ -244,7 +245,7 @@ static void aries_res_account(struct aries_dev *ad, const struct aries_domain *d
 	arg->reserved_units = 0;
 	arg->held = 0;
 	switch (arg->kind) {
-	case ARIES_JOB_RES_RMDA: /* each FMA descriptor has a queue */
+	case ARIES_JOB_RES_RMDA: /* by default a queue for each descriptor */
 		arg->total = dom->bte_limited ? dom->bte_limit : arg->total * ad->bte_queue;
 		break;
 	case ARIES_JOB_RES_IOMMU:

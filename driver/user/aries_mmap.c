@@ -2,14 +2,14 @@
 // Copyright (c) 2026 The OpenGNI authors
 /*
  * Mappings: descriptor area, doorbell page, windows and queues of the attachment, and the global
- * clock; nothing else.
+ * clock, and nothing else.
  *
- * Pages are entered by the fault handler, under the lock under which a reset marks the attachment
- * dead: a mapping that was taken away cannot come back.
+ * The fault handler inserts pages under the lock under which a reset marks the attachment dead. So
+ * a mapping that was removed cannot come back.
  *
- * In its place the process finds memory that reads as the registers of a NIC that is gone: all
- * ones. So it is not killed for what it cannot know yet, and finds out by what it reads anyway: a
- * status word that is none, a queue's entry that no NIC writes.
+ * Instead the process then finds memory that reads as all ones, like the registers of a NIC that is
+ * gone. So the process is not killed for accessing a NIC that it cannot know to be gone. It notices
+ * from what it reads anyway: an invalid status word, or a queue entry that no NIC writes.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -20,10 +20,10 @@
 static_assert(ARIES_CQ_HEADER_BYTES + (8ul << ARIES_CQ_LOG2_MAX) <= 1ul << ARIES_MMAP_CQ_SHIFT);
 
 /**
- * struct aries_span - what a file offset stands for
+ * struct aries_span - what a file offset maps to
  * @pfn: first page frame
  * @size: bytes
- * @prot: how it is to be mapped
+ * @prot: type of the mapping
  * @read_only: must not be mapped for writing
  */
 struct aries_span {
@@ -49,7 +49,7 @@ static int aries_span_cq(struct aries_ctx *ctx, u64 offset, struct aries_span *s
 	return 0;
 }
 
-/* A page of registers that are all read only and the same for everybody. */
+/* A page of registers that are all read only and the same for all processes. */
 static int aries_span_clock(struct aries_dev *ad, struct aries_span *span)
 {
 	if (!(ad->caps & ARIES_ID_CAPS_TIMER_MASK) || PAGE_SIZE != SZ_4K)
@@ -103,8 +103,8 @@ static int aries_span_find(struct aries_ctx *ctx, u64 offset, struct aries_span 
 }
 
 /*
- * What a page of a dead attachment reads as does not change by what the process stores to others:
- * each kind has a page of its own, but for those that a process only stores to.
+ * A page of a dead attachment must keep reading as all ones when the process stores to another one.
+ * So each kind of page has a ghost page of its own. Pages that a process only stores to share one.
  */
 static enum aries_ghost aries_ghost_kind(const struct vm_fault *vmf)
 {
@@ -122,7 +122,9 @@ static enum aries_ghost aries_ghost_kind(const struct vm_fault *vmf)
 	return ARIES_GHOST_STORES;
 }
 
-/* These pages are the process's alone: nothing that it stores there is seen by another. */
+/*
+ * The ghost pages belong to this attachment alone, so no other process sees what is stored there.
+ */
 static vm_fault_t aries_vm_ghost(struct vm_fault *vmf, struct aries_ctx *ctx)
 	__must_hold(&ctx->own.lock)
 {
@@ -140,7 +142,7 @@ static vm_fault_t aries_vm_ghost(struct vm_fault *vmf, struct aries_ctx *ctx)
 	return 0;
 }
 
-/** aries_ghosts_free() - an attachment ends, and so do its mappings. Context: any. */
+/** aries_ghosts_free() - free the ghost pages when an attachment ends. Context: any. */
 void aries_ghosts_free(struct aries_ctx *ctx)
 {
 	unsigned int n;
@@ -150,7 +152,9 @@ void aries_ghosts_free(struct aries_ctx *ctx)
 			put_page(ctx->ghosts[n]);
 }
 
-/* All pages at the first fault: the others would come one by one, and a fault is dear. */
+/*
+ * Inserts all pages at the first fault, because faults are expensive and would come one per page.
+ */
 static vm_fault_t aries_vm_insert(struct vm_area_struct *vma, const struct aries_span *span)
 {
 	vm_fault_t ret = VM_FAULT_SIGBUS;
@@ -164,13 +168,19 @@ static vm_fault_t aries_vm_insert(struct vm_area_struct *vma, const struct aries
 	return ret;
 }
 
-/* A copy in the kernel would come back for ever, so one that is killed gets an error. */
+/*
+ * A copy in the kernel would retry the fault for ever, so a process that is being killed gets an
+ * error.
+ */
 static vm_fault_t aries_vm_again(void)
 {
 	return fatal_signal_pending(current) ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 }
 
-/* The descriptor comes to the end of its transfers first; nobody else is kept waiting for that. */
+/*
+ * The descriptor must complete its transfers first. Wait without a lock, so that others are not
+ * blocked, and retry the fault.
+ */
 static vm_fault_t aries_vm_later(void)
 {
 	schedule_timeout_killable(1);
@@ -214,7 +224,7 @@ out:
 	return ret;
 }
 
-/* A part of a mapping would have an offset of its own, which stands for something else. */
+/* A part of a mapping would have another offset, which maps to something else. */
 static int aries_vm_may_split(struct vm_area_struct *vma, unsigned long addr)
 {
 	return -EINVAL;
@@ -234,14 +244,14 @@ static const struct vm_operations_struct aries_vm_ops = {
 /**
  * aries_mmap() - mmap() of /dev/kgniN
  * @file: the open file
- * @vma: the mapping wanted
+ * @vma: the requested mapping
  *
- * A mapping starts at the offset of a region and is not longer than that; it is shared, not
- * executable, not inherited by fork(), and cannot grow, move or be split.
+ * A mapping starts at the offset of a region and is not longer than the region. It is shared, not
+ * executable and not inherited by fork(), and cannot grow, move or be split.
  *
- * Return: 0, -EINVAL bad offset, size or private, -EPERM executable or the clock for
- * writing, -EOPNOTSUPP no clock, -ENOTCONN not attached,
- * -ENXIO no such queue, -EIO the NIC was reset.
+ * Return: 0; -EINVAL if offset or size is bad or the mapping is private; -EPERM for an executable
+ * mapping or a writable one of the clock; -EOPNOTSUPP if there is no clock; -ENOTCONN if not
+ * attached; -ENXIO if there is no such queue; -EIO if the NIC was reset.
  */
 int aries_mmap(struct file *file, struct vm_area_struct *vma)
 {

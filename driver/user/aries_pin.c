@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Pinning: user pages that the NIC may reach. aries_charge.c limits them; counts of the process and
- * of the device tell how many there are.
+ * Pinning of user pages that the NIC may access. aries_charge.c limits their number. The process
+ * and the device count them.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -11,16 +11,16 @@
 
 #include "aries_user.h"
 
-#define ARIES_PIN_BATCH 4096 /* pages a call, so that a signal is noticed */
+#define ARIES_PIN_BATCH 4096 /* pages per call, so that a signal is noticed */
 
-/** aries_pin_account() - count pages of a process that are pinned. Context: any. */
+/** aries_pin_account() - count pinned pages of a process. Context: any. */
 void aries_pin_account(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages)
 {
 	atomic64_add(npages, &mm->pinned_vm);
 	atomic64_add(npages, &ad->pinned);
 }
 
-/** aries_pin_unaccount() - undo aries_pin_account(), from whatever process. Context: any. */
+/** aries_pin_unaccount() - undo aries_pin_account(); any process may call. Context: any. */
 void aries_pin_unaccount(struct aries_dev *ad, struct mm_struct *mm, unsigned long npages)
 {
 	atomic64_sub(npages, &mm->pinned_vm);
@@ -28,8 +28,8 @@ void aries_pin_unaccount(struct aries_dev *ad, struct mm_struct *mm, unsigned lo
 }
 
 /*
- * Pages of a writable mapping are pinned for writing even if peers may only read: that breaks
- * copy-on-write now, so that NIC and process go on to see the same page.
+ * Pages of a writable mapping are pinned for writing even if peers may only read. That breaks
+ * copy-on-write now, so NIC and process continue to see the same page.
  */
 static int aries_pin_batch(unsigned long start, unsigned int n, bool read_only,
 			   struct page **pages)
@@ -49,12 +49,12 @@ static int aries_pin_batch(unsigned long start, unsigned int n, bool read_only,
 
 /**
  * aries_pin_range() - pin pages of the calling process, all or none
- * @range: which
- * @read_only: nobody will write to them through the NIC
- * @pages: gets them
+ * @range: the pages
+ * @read_only: the NIC will not write to the pages
+ * @pages: filled with the pages
  *
  * Context: sleeps, touches user memory: called without any lock.
- * Return: 0, -EFAULT, -EACCES, -ENOMEM, -EINTR killed.
+ * Return: 0, -EFAULT, -EACCES, -ENOMEM, or -EINTR if the process was killed.
  */
 int aries_pin_range(const struct aries_range *range, bool read_only, struct page **pages)
 {
@@ -107,7 +107,10 @@ static int aries_pin_table(struct aries_umem *umem, const struct aries_range *ra
 	struct page **pages;
 	int rc;
 
-	/* a length that cannot be pinned is the caller's mistake, not worth a line in the log */
+	/*
+	 * a length that cannot be pinned is a mistake of the caller and must not fill the kernel
+	 * log
+	 */
 	if (region->npages > totalram_pages())
 		return -ENOMEM;
 	pages = kvmalloc_array(region->npages, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
@@ -126,12 +129,12 @@ out:
 }
 
 /**
- * aries_pin_none() - make a registration without pages
+ * aries_pin_none() - create a registration without pages
  * @start: virtual address of the first page
- * @npages: pages
- * @read_only: nobody will write to them through the NIC
+ * @npages: number of pages
+ * @read_only: the NIC will not write to the pages
  *
- * Context: sleeps. Return: it, or an error pointer: -ENOMEM.
+ * Context: sleeps. Return: the registration, or an error pointer: -ENOMEM.
  */
 struct aries_umem *aries_pin_none(unsigned long start, unsigned long npages, bool read_only)
 {
@@ -152,13 +155,14 @@ struct aries_umem *aries_pin_none(unsigned long start, unsigned long npages, boo
 /**
  * aries_pin() - pin memory of the calling process
  * @ad: the device
- * @ranges: pages that make up the region, one after the other
- * @count: elements of @ranges, at least 1
- * @read_only: nobody will write to them through the NIC
+ * @ranges: ranges of pages that make up the region, in order
+ * @count: number of elements of @ranges, at least 1
+ * @read_only: the NIC will not write to the pages
  *
  * Context: sleeps, touches user memory: called without any lock.
- * Return: a registration with pages only, or an error pointer: -EPERM over RLIMIT_MEMLOCK,
- * -EFAULT, -EACCES, -ENOMEM, -EINTR killed. Its address is that of the first range.
+ * Return: a registration with pages but without tables, or an error pointer: -EPERM if
+ * RLIMIT_MEMLOCK would be exceeded, -EFAULT, -EACCES, -ENOMEM, -EINTR if the process was killed.
+ * Its address is that of the first range.
  */
 struct aries_umem *aries_pin(struct aries_dev *ad, const struct aries_range *ranges,
 			     unsigned int count, bool read_only)
@@ -186,11 +190,11 @@ struct aries_umem *aries_pin(struct aries_dev *ad, const struct aries_range *ran
 }
 
 /**
- * aries_unpin() - undo aries_pin() or aries_pin_none(), from whatever process
+ * aries_unpin() - undo aries_pin() or aries_pin_none(); any process may call
  * @ad: the device
- * @umem: registration, whose tables are free already: the charge for them ends here, too
+ * @umem: registration, whose tables are freed already; the charge for them ends here, too
  *
- * Context: sleeps; the NIC no longer reaches the pages.
+ * Context: sleeps; the NIC no longer accesses the pages.
  */
 void aries_unpin(struct aries_dev *ad, struct aries_umem *umem)
 {

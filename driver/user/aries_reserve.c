@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Reserved regions: the range of a memory domain stands, its pages come with each update. A page
- * that the process has replaced since is taken out when no access can reach it any more.
+ * Reserved regions: the range of a memory domain is fixed, and its pages are added by each update.
+ * A page that the process has replaced since is removed, and released when no access can reach it
+ * any more.
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
@@ -14,13 +15,13 @@
 #include "aries_trace.h"
 
 /**
- * struct aries_stale - pages that left a region, until nobody reaches them
- * @kept: stands for them
- * @mm: whose pages they are
+ * struct aries_stale - pages removed from a region that the NIC may still access
+ * @kept: keeps them until the NIC no longer accesses them
+ * @mm: address space that they belong to
  * @read_only: how they were pinned
- * @charge: who pays for them
- * @count: how many
- * @left: pages and their bus addresses
+ * @charge: charge for them
+ * @count: number of pages
+ * @left: the pages and their bus addresses
  */
 struct aries_stale {
 	struct aries_kept kept;
@@ -37,10 +38,10 @@ struct aries_stale {
 /**
  * struct aries_update - one call of KGNI_IOC_MEM_UPDATE
  * @range: pages of the process
- * @pages: the same, pinned; NULL for those that the region has taken over
+ * @pages: the pinned pages of @range; NULL for those that the region has taken over
  * @read_only: how they are pinned
- * @charge: who pays for those that are not the region's
- * @stale: what was in their places, NULL as long as nothing was
+ * @charge: charge for pages that the region has not taken over
+ * @stale: pages that were replaced, NULL if none was
  */
 struct aries_update {
 	struct aries_range range;
@@ -83,7 +84,7 @@ static void aries_reserve_free_stale(struct aries_dev *ad, struct aries_kept *ke
 	kvfree(stale);
 }
 
-/* For what up to @npages pages take the places of. */
+/* Allocates the structure for up to @npages replaced pages. */
 static struct aries_stale *aries_reserve_new_stale(const struct aries_umem *umem,
 						   unsigned long npages)
 {
@@ -116,7 +117,7 @@ void aries_reserve_free(struct aries_dev *ad, struct aries_umem *umem)
 	xa_destroy(&umem->pages);
 }
 
-/* The region of an update, if it is one and the range lies in there. */
+/* Finds the reserved region of an update and checks that the range lies within. */
 static struct aries_umem *aries_reserve_find(struct aries_owner *own, u32 mdh,
 					     const struct aries_range *range)
 {
@@ -133,7 +134,7 @@ static struct aries_umem *aries_reserve_find(struct aries_owner *own, u32 mdh,
 	return umem;
 }
 
-/* The page @page that is number @n of the region leaves it, and the region's account. */
+/* Moves page @page, number @n of the region, from the region and its charge to @stale. */
 static void aries_reserve_leave(struct aries_umem *umem, struct aries_stale *stale,
 				unsigned long n, struct page *page)
 {
@@ -145,7 +146,7 @@ static void aries_reserve_leave(struct aries_umem *umem, struct aries_stale *sta
 }
 
 /*
- * Puts page @i of an update into its place in the region, where it is number @n.
+ * Puts page @i of an update into the region as page number @n.
  * Return: 0 or a negative errno.
  */
 static int aries_reserve_put(struct aries_dev *ad, struct aries_umem *umem,
@@ -201,7 +202,7 @@ static int aries_reserve_fill(struct aries_owner *own, struct aries_umem *umem,
 	if (!umem->region.live && umem->region.accounted)
 		aries_region_program(own, &umem->region);
 	if (u->stale) {
-		/* no access begins with the old entries any more */
+		/* prevent new accesses through the old entries */
 		aries_wr32(ad, ARIES_INV_PTES,
 			   FIELD_PREP(ARIES_INV_PTES_MDH_MASK, umem->region.mdh));
 		aries_kept_take(own, gone, &u->stale->kept, aries_reserve_free_stale);
@@ -221,7 +222,10 @@ static int aries_reserve_update(struct aries_owner *own, struct kgni_mem_update 
 		return rc;
 	umem = aries_reserve_find(own, arg->mdh, &u->range);
 	rc = PTR_ERR_OR_ZERO(umem);
-	/* another region meanwhile: for reading only, or somebody else pays for it */
+	/*
+	 * the handle now belongs to another region, with other access rights or another user
+	 * charged
+	 */
 	if (!rc && (umem->region.read_only != u->read_only ||
 		    umem->region.charge.user != u->charge.user))
 		rc = -EINVAL;
@@ -233,7 +237,10 @@ static int aries_reserve_update(struct aries_owner *own, struct kgni_mem_update 
 	return rc;
 }
 
-/* Before anything is pinned: may this be done, for whom may be written, and who pays. */
+/*
+ * Checks before anything is pinned: whether the update is allowed, whether the pages are read only,
+ * and who is charged.
+ */
 static int aries_reserve_check(struct aries_owner *own, const struct kgni_mem_update *arg,
 			       struct aries_update *u)
 {

@@ -3,15 +3,15 @@
 /*
  * FMA descriptors that several attachments of a domain use in turn (GNI_CDM_MODE_FMA_SHARED).
  *
- * An attachment that may share has a descriptor of its own as long as there are any. When there
- * are none left, or the domain may have no more, the next one joins a descriptor of its domain.
- * Of those who share one at a time has it mapped. The page fault of another takes the mappings
- * away, keeps the content of the area and what the NIC remembers between two stores, puts its own
- * back and gives the descriptor its rights. So nobody sees or uses what belongs to another, the
- * data path has neither system call nor lock, and a process that is stopped between two stores
- * finds everything as it left it.
+ * An attachment that may share gets a descriptor of its own as long as there are any. When there
+ * are none left, or the domain has reached its limit, the next attachment joins a descriptor of its
+ * domain. At any time one of the sharing attachments has the descriptor mapped. When another one
+ * faults, the handler removes these mappings, saves the descriptor area and the state that the NIC
+ * keeps between two stores, and restores those of the attachment that faulted, with its access
+ * rights. So no attachment sees or uses what belongs to another. The data path needs neither system
+ * calls nor locks. A process that is interrupted between two stores finds everything as it was.
  *
- * Block transfers carry the rights of the doorbell that started them, and go on.
+ * Block transfers keep the access rights of the doorbell that started them, and continue.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -23,7 +23,7 @@
 #include "aries_trace.h"
 
 /**
- * struct aries_fma_saved - what a descriptor holds for an attachment that it does not serve now
+ * struct aries_fma_saved - saved descriptor state of an attachment that does not have it mapped
  * @area: descriptor area
  * @state: FMAD_STATE register
  * @launch: FMAD_LAUNCH register
@@ -35,22 +35,22 @@ struct aries_fma_saved {
 };
 
 /*
- * A process that has just got the descriptor keeps it for so many microseconds, so that two that
- * want it at the same time both make progress.
+ * A process that has just got the descriptor keeps it for this many microseconds, so two processes
+ * that want it at the same time both make progress.
  */
 #define ARIES_SHARE_US 1000
 
 /**
- * struct aries_share - one descriptor of attachments that may share
+ * struct aries_share - one descriptor that attachments may share
  * @node: in aries_dev.shares
- * @dom: domain of all of them, charged for one descriptor; a reference
+ * @dom: domain of all attachments, charged for one descriptor; with a reference
  * @nr: number of the descriptor
- * @owner: context number that the pool knows it by
- * @users: attachments (aries_dev.share_lock)
+ * @owner: context number under which it was taken from the pool
+ * @users: number of attachments (aries_dev.share_lock)
  * @lock: protects the rest, and the content of the descriptor
- * @current_ctx: who has it mapped, or NULL
- * @since: when that one last got a page
- * @draining: attachments that wait for its transfers: nobody gets it meanwhile
+ * @current_ctx: attachment that has it mapped, or NULL
+ * @since: time of the last page fault of @current_ctx
+ * @draining: attachments that wait for its transfers; while not 0 no attachment may map it
  */
 struct aries_share {
 	struct list_head node;
@@ -95,7 +95,7 @@ static struct aries_share *aries_share_find(struct aries_ctx *ctx)
 }
 
 /**
- * aries_share_get() - a descriptor for an attachment that may share: its own, else a share
+ * aries_share_get() - get a descriptor for an attachment that may share: its own or a share
  * @ctx: attachment; domain, context number and modes are set
  *
  * Context: may sleep; state_sem and ctx->own.lock held. Return: 0, -ENOSPC, -ENOMEM.
@@ -136,7 +136,9 @@ static void aries_share_unmap(struct aries_share *share)
 	share->current_ctx = NULL;
 }
 
-/* Takes the descriptor from the process that has it, and keeps what that one has written. */
+/*
+ * Unmaps the descriptor from the process that has it mapped, and saves the state of that process.
+ */
 static void aries_share_save(struct aries_dev *ad, struct aries_share *share)
 {
 	struct aries_ctx *ctx = share->current_ctx;
@@ -151,11 +153,12 @@ static void aries_share_save(struct aries_dev *ad, struct aries_share *share)
 }
 
 /**
- * aries_share_stop() - an attachment is about to leave its descriptor
+ * aries_share_stop() - call before an attachment leaves its descriptor
  * @ctx: attachment
  *
- * If the descriptor has transfers nobody has it mapped until aries_share_put(), so that it comes to
- * an end with them: those of others delay it and are not lost. Others come back by their faults.
+ * If the descriptor has transfers in progress, no attachment may map it until aries_share_put(), so
+ * that the transfers can drain. Transfers of other attachments delay this but are not lost. The
+ * other attachments map the descriptor again when they fault.
  *
  * Context: sleeps; state_sem and ctx->own.lock held.
  */
@@ -178,7 +181,7 @@ void aries_share_stop(struct aries_ctx *ctx)
 }
 
 /**
- * aries_share_put() - leave a descriptor; the last one gives it back
+ * aries_share_put() - leave a descriptor; the last attachment frees it
  * @ctx: attachment, after aries_share_stop()
  *
  * Context: sleeps; state_sem and ctx->own.lock held.
@@ -223,7 +226,7 @@ static void aries_share_switch(struct aries_ctx *ctx, struct aries_share *share)
 	}
 	memcpy_toio(ad->desc + share->nr * ARIES_DESC_STRIDE, ctx->saved->area,
 		    ARIES_DESC_STRIDE);
-	/* before the state: enabling clears it */
+	/* must come before the state registers are written: enabling clears them */
 	aries_fmad_enable(&ctx->own, share->nr, 0);
 	aries_wr64(ad, ARIES_FMAD_STATE_N(share->nr), ctx->saved->state);
 	aries_wr64(ad, ARIES_FMAD_LAUNCH_N(share->nr), ctx->saved->launch);
@@ -231,11 +234,11 @@ static void aries_share_switch(struct aries_ctx *ctx, struct aries_share *share)
 }
 
 /**
- * aries_share_enter() - make an attachment the one that may map its descriptor, and keep it so
+ * aries_share_enter() - let an attachment map its descriptor, and block others until the exit
  * @ctx: attachment that may share
  *
  * Context: sleeps; ctx->own.lock held, in the page fault handler.
- * Return: whether it is so, and aries_share_exit() due; if not, somebody waits for its transfers.
+ * Return: true if it may map, to be followed by aries_share_exit(); false if the descriptor drains.
  */
 bool aries_share_enter(struct aries_ctx *ctx)
 {
@@ -258,7 +261,7 @@ void aries_share_exit(struct aries_ctx *ctx)
 	mutex_unlock(&ctx->share->lock);
 }
 
-/** aries_share_take() - take the mappings from an attachment that may share. Context: sleeps. */
+/** aries_share_take() - unmap the descriptor from an attachment that may share. Context: sleeps. */
 void aries_share_take(struct aries_ctx *ctx)
 {
 	struct aries_share *share = ctx->share;
@@ -269,18 +272,18 @@ void aries_share_take(struct aries_ctx *ctx)
 	mutex_unlock(&share->lock);
 }
 
-/** aries_share_users() - attachments that use the same descriptor. Context: ctx->own.lock held. */
+/** aries_share_users() - number of users of the same descriptor. Context: ctx->own.lock held. */
 unsigned int aries_share_users(struct aries_ctx *ctx)
 {
 	return ctx->share ? READ_ONCE(ctx->share->users) : 1;
 }
 
 /**
- * aries_share_count() - attachments of a domain that may share
+ * aries_share_count() - count the attachments of a domain that may share
  * @ad: the device
  * @dom: domain
  *
- * Context: may sleep; waits for no attachment. Return: how many.
+ * Context: may sleep, but does not wait for an attachment. Return: their number.
  */
 unsigned int aries_share_count(struct aries_dev *ad, const struct aries_domain *dom)
 {

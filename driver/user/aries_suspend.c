@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Suspending a job: its processes lose their way to the NIC, and what they have started ends.
+ * Suspending a job: its processes can no longer start operations, and those in progress complete.
  *
- * The mappings of descriptor areas, doorbells and windows are taken away. Who touches them waits in
- * the page fault until the job is resumed, a signal comes or the NIC is reset; nothing is lost.
- * Registrations and queues stay, and peers may go on using them. Receives for channel sends are
- * taken back and posted again.
+ * The mappings of descriptor areas, doorbells and windows are removed. A thread that touches them
+ * waits in the page fault until the job is resumed, a signal arrives or the NIC is reset. Nothing
+ * is lost. Registrations and queues stay, and peers may continue to use them. Receives for channel
+ * sends are revoked and later posted again.
  */
 #include <linux/capability.h>
 #include <linux/delay.h>
@@ -19,7 +19,7 @@
 #include "aries_trace.h"
 
 #define ARIES_SUSPEND_POLL_MS 10
-/* A fault holds locks of its process's memory: it looks again so often. */
+/* A page fault holds locks of its address space, so it waits only this long and is then retried. */
 #define ARIES_FAULT_MS 100
 
 /**
@@ -27,7 +27,7 @@
  * @own: attachment
  *
  * Context: sleeps; own->lock not held.
- * Return: false if it is still suspended: the fault is to be taken again.
+ * Return: true if the job is not suspended; false if the fault must be retried.
  */
 bool aries_suspend_wait(struct aries_owner *own)
 {
@@ -39,10 +39,10 @@ bool aries_suspend_wait(struct aries_owner *own)
 }
 
 /**
- * struct aries_suspension - one change of a job, as the call sees it that makes it
- * @dom: domain, which keeps its tag meanwhile
- * @change: its number; another one in the domain tells that a later call has changed it again
- * @seq: revocation of all receives that were taken back
+ * struct aries_suspension - one call that suspends or resumes a job
+ * @dom: the domain, held so that its tag is not reused
+ * @change: number of this change; if the domain has another one, a later call has overtaken it
+ * @seq: invalidation sequence number of the revoked receives
  */
 struct aries_suspension {
 	struct aries_domain *dom;
@@ -83,15 +83,19 @@ static int aries_suspend_begin(struct aries_dev *ad, const struct kgni_suspend *
 }
 
 /*
- * Tells every attachment what the domain is now. Of two changes at once the later one is what all
- * end with: each call looks at the domain again under the lock of the attachment.
+ * Applies the state of the domain to every attachment. If two calls race, the later change wins for
+ * all of them, because each call reads the state of the domain again under the lock of the
+ * attachment.
  */
 static void aries_suspend_apply(struct aries_dev *ad, struct aries_domain *dom)
 {
 	struct aries_owner *own = NULL;
 
 	while ((own = aries_owner_next(ad, own))) {
-		/* a reset leaves no attachment, and nobody begins to use registers that are gone */
+		/*
+		 * state_sem: a reset revokes all attachments, and no register may be accessed after
+		 * that
+		 */
 		down_read(&ad->state_sem);
 		mutex_lock(&own->lock);
 		if (own->dom == dom) {
@@ -147,7 +151,7 @@ static int aries_suspend_drain(struct aries_owner *own, const struct aries_suspe
 	}
 }
 
-/* Unless somebody else has changed the job meanwhile. */
+/* Resumes the job, unless another call has changed it in the meantime. */
 static void aries_suspend_undo(struct aries_dev *ad, struct aries_suspension *s)
 {
 	bool ours;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Registrations of user memory: regions of pages that are pinned (aries_pin.c) and paid for.
+ * Registrations of user memory: regions of pages that are pinned (aries_pin.c) and charged.
  */
 #include <linux/mm.h>
 #include <linux/string.h>
@@ -12,10 +12,10 @@
 /**
  * aries_mem_range() - whole pages of a range of user memory
  * @address: virtual address
- * @length: bytes
- * @range: gets the pages
+ * @length: length in bytes
+ * @range: set to the pages
  *
- * Return: 0, -EINVAL, -EFBIG more than the reach of a handle.
+ * Return: 0, -EINVAL, or -EFBIG if the range is larger than a handle can cover.
  */
 int aries_mem_range(u64 address, u64 length, struct aries_range *range)
 {
@@ -30,7 +30,7 @@ int aries_mem_range(u64 address, u64 length, struct aries_range *range)
 	return range->npages > ARIES_REGION_MAX >> PAGE_SHIFT ? -EFBIG : 0;
 }
 
-/* Only to refuse before the work of pinning: the answer may change meanwhile. */
+/* Early check to avoid useless pinning. It is repeated later because the state may change. */
 static int aries_mem_allowed(struct aries_owner *own)
 {
 	int rc = aries_owner_enter(own, true);
@@ -46,7 +46,7 @@ static struct aries_umem *aries_umem_reserve(const struct aries_range *range, bo
 {
 	struct aries_umem *umem;
 
-	/* no process can populate more; it bounds the directory, too */
+	/* no process can populate more, and this limits the size of the directory, too */
 	if (range->npages > totalram_pages())
 		return ERR_PTR(-ENOMEM);
 	umem = aries_pin_none(range->start, range->npages, read_only);
@@ -55,7 +55,7 @@ static struct aries_umem *aries_umem_reserve(const struct aries_range *range, bo
 	return umem;
 }
 
-/* The NIC knows nothing of it, or has let go of it. */
+/* The NIC has never used the registration, or uses it no more. */
 static void aries_umem_free(struct aries_dev *ad, struct aries_umem *umem)
 {
 	if (umem->reserved)
@@ -69,7 +69,7 @@ static void aries_umem_release(struct aries_dev *ad, struct aries_region *region
 	aries_umem_free(ad, container_of(region, struct aries_umem, region));
 }
 
-/** aries_umem_of() - the registration of user memory that a region is, or NULL */
+/** aries_umem_of() - the user memory registration of a region, or NULL if it is another kind */
 struct aries_umem *aries_umem_of(struct aries_region *region)
 {
 	return region->release == aries_umem_release ?
@@ -78,10 +78,10 @@ struct aries_umem *aries_umem_of(struct aries_region *region)
 }
 
 /**
- * struct aries_told - what a caller is told of its registration; any thread may end it at once
+ * struct aries_told - results of a registration, copied because any thread may deregister it
  * @mdh: memory domain handle
  * @page_shift: log2 of the page size in the NIC's table
- * @npages: pages of 4 KiB
+ * @npages: number of pages of 4 KiB
  */
 struct aries_told {
 	u16 mdh;
@@ -97,13 +97,14 @@ static int aries_umem_publish(struct aries_owner *own, struct aries_umem *umem, 
 		if (!umem->region.cq)
 			return -ENOENT;
 	}
-	/* a reserved region waits for its first update */
+	/* a reserved region is programmed by its first update */
 	return aries_region_publish(own, &umem->region, vmdh, umem->reserved);
 }
 
 /*
- * Makes the translation table without a lock that others wait for, and gives @umem to the owner and
- * peers. state_sem is kept all the time: what is mapped for the NIC here goes before the NIC does.
+ * Builds the translation table without own->lock, which others wait for, and then gives @umem to
+ * the owner and lets peers access it. state_sem is held all the time, so that the DMA mappings made
+ * here are removed before the NIC goes.
  */
 static int aries_umem_build(struct aries_owner *own, struct aries_umem *umem, u32 cq, u32 *vmdh,
 			    struct aries_told *told)
@@ -127,7 +128,7 @@ static int aries_umem_build(struct aries_owner *own, struct aries_umem *umem, u3
 	return rc;
 }
 
-/* Return: 0, or an errno with @umem freed. */
+/* Return: 0, or a negative errno, and then @umem is freed. */
 static int aries_umem_add(struct aries_owner *own, struct aries_umem *umem, u32 cq, u32 *vmdh,
 			  struct aries_told *told)
 {
@@ -175,7 +176,7 @@ int aries_mem_register(struct aries_owner *own, struct kgni_mem_register *arg)
 	return 0;
 }
 
-/* The pages of a list of segments; their sum fits a handle. */
+/* Returns the page ranges of a list of segments, which together fit into one handle. */
 static struct aries_range *aries_mem_ranges(const struct kgni_mem_segments *arg)
 {
 	struct kgni_mem_segment *segments;
@@ -229,7 +230,7 @@ int aries_mem_segments(struct aries_owner *own, struct kgni_mem_segments *arg)
 	kvfree(ranges);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
-	umem->region.start = 0; /* addressed by offset */
+	umem->region.start = 0; /* segments are addressed by offset */
 	rc = aries_umem_add(own, umem, arg->cq, virtual ? &arg->vmdh : NULL, &told);
 	if (rc)
 		return rc;
@@ -261,7 +262,7 @@ int aries_mem_deregister(struct aries_owner *own, struct kgni_mem_deregister *ar
 		rc = aries_inv_sleep(own->ad, seq);
 	if (rc || aries_owner_enter(own, true))
 		return rc;
-	/* its number was nobody else's meanwhile */
+	/* the number was not reused in the meantime */
 	region = xa_load(&own->mems, arg->mdh);
 	if (region && region->leaving)
 		aries_region_del(own, region, &gone);

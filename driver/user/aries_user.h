@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * aries.ko, the folder user: open files, and what processes ask for by them.
+ * aries.ko, folder user: open files and the requests of processes.
  */
 #ifndef ARIES_USER_H
 #define ARIES_USER_H
@@ -14,26 +14,26 @@ struct aries_guesser;
 struct aries_share;
 struct poll_table_struct;
 
-/* What stands behind the mappings of an attachment whose NIC is gone, see aries_mmap.c. */
+/* Kinds of ghost pages, which replace the mappings of a dead attachment, see aries_mmap.c. */
 enum aries_ghost {
-	ARIES_GHOST_STORES, /* doorbell, windows, headers of queues: nobody reads them */
-	ARIES_GHOST_SLOTS, /* of queues, all of them */
+	ARIES_GHOST_STORES, /* doorbell, windows, headers of queues: never read */
+	ARIES_GHOST_SLOTS, /* slots of all queues */
 	ARIES_GHOST_CLOCK,
-	ARIES_GHOST_AREA, /* pages of the descriptor area */
+	ARIES_GHOST_AREA, /* first page of the descriptor area */
 	ARIES_GHOST_COUNT = ARIES_GHOST_AREA + ARIES_DESC_STRIDE / 4096
 };
 
 /**
- * struct aries_ctx - one open file: an owner with mappings, and a process
+ * struct aries_ctx - one open file: an owner with mappings and a process
  * @own: the owner; its lock protects the rest
- * @mapping: of the inode that was opened, to take mappings away
- * @mm: memory of the process that attached, the one whose pages may be registered; with a reference
- * @leaving: its descriptor takes no work any more
- * @drains: @share takes nobody's until what it has is done
- * @share: the same as its descriptor, if it may be shared
- * @saved: content of the area while another has the descriptor; with @share
- * @ees: subscription to error events or NULL; set once
- * @ghosts: what stands behind its mappings once it is dead, as far as they were touched
+ * @mapping: address space of the inode, to remove mappings
+ * @mm: memory of the process that attached, whose pages may be registered; with a reference
+ * @leaving: its descriptor accepts no new work
+ * @drains: counted in the draining of @share, which waits for its transfers
+ * @share: its descriptor, if that may be shared, or NULL
+ * @saved: content of the area while another attachment has @share mapped
+ * @ees: subscription to error events, or NULL; set once
+ * @ghosts: pages that replace its mappings when it is dead, allocated on first access
  */
 struct aries_ctx {
 	struct aries_owner own;
@@ -50,7 +50,7 @@ struct aries_ctx {
 /* GNI_CDM_MODE_FMA_SMALL_WINDOW */
 #define ARIES_CDM_SMALL_WINDOW 0x00200000u
 
-/** aries_ctx_window() - bytes of the put and of the get window that an attachment may map */
+/** aries_ctx_window() - size in bytes of each of put and get window of an attachment */
 static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
 {
 	return ctx->own.modes & ARIES_CDM_SMALL_WINDOW ? ARIES_FMA_SMALL_WINDOW : ARIES_FMA_WINDOW;
@@ -59,7 +59,7 @@ static inline u32 aries_ctx_window(const struct aries_ctx *ctx)
 /**
  * struct aries_range - whole pages of a process
  * @start: virtual address
- * @npages: how many
+ * @npages: number of pages
  */
 struct aries_range {
 	unsigned long start;
@@ -68,10 +68,10 @@ struct aries_range {
 
 /**
  * struct aries_umem - a region of user memory
- * @region: the region; its charge is for what is pinned, too
- * @reserved: made with KGNI_MEM_RESERVE: its pages are in @pages
- * @pages: of a reserved region, those that are there, by their number
- * @mm: whose pages they are; counted in its pinned_vm
+ * @region: the region; its charge includes the pinned pages
+ * @reserved: created with KGNI_MEM_RESERVE; its pages are in @pages
+ * @pages: the populated pages of a reserved region, by page number
+ * @mm: address space that the pages belong to; they are counted in its pinned_vm
  */
 struct aries_umem {
 	struct aries_region region;
@@ -81,11 +81,11 @@ struct aries_umem {
 };
 
 /**
- * struct aries_guess - a cookie that somebody names
- * @cookie: it
- * @free: by a caller that may try as many as it likes
- * @user: who else
- * @turn: whose turn it is, held until the end; NULL if nobody has to wait for it
+ * struct aries_guess - one try of a cookie
+ * @cookie: the cookie
+ * @free: the caller is privileged and may try without limit
+ * @user: the user, if not @free
+ * @turn: user whose turn mutex is held until the end of the try, or NULL
  */
 struct aries_guess {
 	u32 cookie;
@@ -108,9 +108,9 @@ int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg);
 #define ARIES_MMAP_GET 0x00200000ull
 #define ARIES_MMAP_CLOCK 0x00300000ull
 #define ARIES_MMAP_CQ 0x100000000ull
-#define ARIES_MMAP_CQ_SHIFT 24 /* room for one queue */
+#define ARIES_MMAP_CQ_SHIFT 24 /* space for one queue */
 #define ARIES_MMAP_CQ_N(nr) (ARIES_MMAP_CQ + ((u64)(nr) << ARIES_MMAP_CQ_SHIFT))
-/* Each attachment has a place of its own, so that its mappings alone can be taken away. */
+/* Each attachment has its own range of offsets, so its mappings can be removed separately. */
 #define ARIES_MMAP_PLACE 0x1000000000ull
 #define ARIES_MMAP_PLACE_SIZE 0x400000ull
 static inline u64 aries_ctx_place(const struct aries_ctx *ctx)
@@ -121,7 +121,7 @@ static inline u64 aries_ctx_place(const struct aries_ctx *ctx)
 int aries_mmap(struct file *file, struct vm_area_struct *vma);
 void aries_ghosts_free(struct aries_ctx *ctx);
 
-/* aries_share.c: FMA descriptors that several have in turn */
+/* aries_share.c: FMA descriptors that several attachments share */
 int aries_share_get(struct aries_ctx *ctx);
 void aries_share_put(struct aries_ctx *ctx);
 void aries_share_stop(struct aries_ctx *ctx);
@@ -145,7 +145,7 @@ int aries_mem_register(struct aries_owner *own, struct kgni_mem_register *arg);
 int aries_mem_deregister(struct aries_owner *own, struct kgni_mem_deregister *arg);
 int aries_mem_segments(struct aries_owner *own, struct kgni_mem_segments *arg);
 
-/* aries_reserve.c: regions that are populated piece by piece */
+/* aries_reserve.c: regions that are populated by updates */
 int aries_mem_update(struct aries_owner *own, struct kgni_mem_update *arg);
 void aries_reserve_free(struct aries_dev *ad, struct aries_umem *umem);
 
@@ -157,7 +157,7 @@ int aries_job(struct aries_owner *own, struct kgni_job *arg);
 int aries_job_ptag(struct aries_owner *own, struct kgni_ptag *arg);
 int aries_job_res(struct aries_owner *own, struct kgni_res *arg);
 
-/* aries_guess.c: how often a user may name cookies of no domain */
+/* aries_guess.c: limits how fast a user may try cookies */
 int aries_guess_begin(struct aries_guess *guess, u32 cookie);
 void aries_guess_end(struct aries_guess *guess, int rc);
 void aries_guess_exit(void);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * /sys/class/gni/kgniN/counters: counters of the NIC's router, and those of the NIC that have a
- * name there, under the names that monitoring tools of XC systems use.
+ * /sys/class/gni/kgniN/counters: the counters of the router, and those counters of the NIC that
+ * have a name there, under the names that monitoring tools of XC systems use.
  */
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
 #include "aries_view.h"
 
-#define ARIES_RTR_ROW 8 /* tiles of a row of the router */
+#define ARIES_RTR_ROW 8 /* tiles per row of the router */
 #define ARIES_NIC_PREFIX "AR_NIC_NETMON_ORB_EVENT_CNTR_"
 
 struct aries_named {
@@ -98,7 +98,7 @@ static void aries_counter_tile_add(unsigned int *n, unsigned int tile)
 }
 
 /**
- * aries_counters_init() - make the files of the group; before the class is used
+ * aries_counters_init() - create the files of the group; call before the class is used
  *
  * Return: 0 or -ENOMEM
  */
@@ -123,7 +123,7 @@ int aries_counters_init(void)
 	return 0;
 }
 
-/** aries_counters_exit() - undo aries_counters_init(); after the last device is gone */
+/** aries_counters_exit() - undo aries_counters_init(); call after the last device is gone */
 void aries_counters_exit(void)
 {
 	aries_counter_group.attrs = NULL;

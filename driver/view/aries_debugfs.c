@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * debugfs: aries/kgniN/, described in Documentation/ABI/testing/debugfs-aries. Here what there is
- * of the device as a whole; aries_views.c has the objects.
+ * debugfs: aries/kgniN/, described in Documentation/ABI/testing/debugfs-aries. This file has the
+ * views of the device as a whole, aries_views.c those of its objects.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -12,8 +12,7 @@
 
 static struct dentry *aries_debugfs_root;
 
-/* Live objects. With no file open every number but errors and resets is 0, else there is a leak. */
-/* Error events that the NIC had no room for since its last reset. */
+/* Number of error events that the NIC dropped since its last reset because its queue was full. */
 static u32 aries_lost(struct aries_dev *ad)
 {
 	u32 lost;
@@ -24,6 +23,10 @@ static u32 aries_lost(struct aries_dev *ad)
 	return lost == ~0u ? 0 : lost;
 }
 
+/*
+ * Numbers of live objects. While no file is open and no client is bound, every number except errors
+ * and resets must be 0, else there is a leak.
+ */
 static int aries_objects_show(struct seq_file *m, void *unused)
 {
 	struct aries_dev *ad = m->private;
@@ -76,14 +79,17 @@ static const struct aries_reg_row {
 	bool dump;
 } aries_reg_rows[] = { ARIES_REGISTERS(ARIES_REG_ROW) };
 
-/* Cookies keep others out of a domain; where the kernel has its memory is nobody's business. */
+/*
+ * Registers that are not shown: cookies protect a domain from other users, and addresses of kernel
+ * memory help attackers.
+ */
 static bool aries_register_hidden(u32 offset)
 {
 	return offset == ARIES_PTAG_KEY || offset == ARIES_CQ_BASE || offset == ARIES_MDD_TABLE ||
 	       offset == ARIES_TEST_DMA_ADDR;
 }
 
-/* Of arrays the elements that are not zero. */
+/* Of an array only the elements that are not zero are shown. */
 static int aries_registers_show(struct seq_file *m, void *unused)
 {
 	struct aries_dev *ad = m->private;
@@ -110,7 +116,7 @@ static int aries_registers_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(aries_registers);
 
-/** aries_debugfs_add() - make the files of one device */
+/** aries_debugfs_add() - create the files of one device */
 void aries_debugfs_add(struct aries_dev *ad)
 {
 	struct dentry *dir = debugfs_create_dir(dev_name(&ad->dev), aries_debugfs_root);
@@ -122,19 +128,19 @@ void aries_debugfs_add(struct aries_dev *ad)
 	debugfs_create_file("registers", 0400, dir, ad, &aries_registers_fops);
 }
 
-/** aries_debugfs_del() - remove them; waits for readers */
+/** aries_debugfs_del() - remove the files of one device; waits for readers */
 void aries_debugfs_del(struct aries_dev *ad)
 {
 	debugfs_remove_recursive(ad->debugfs);
 }
 
-/** aries_debugfs_init() - make the top directory */
+/** aries_debugfs_init() - create the top directory */
 void aries_debugfs_init(void)
 {
 	aries_debugfs_root = debugfs_create_dir("aries", NULL);
 }
 
-/** aries_debugfs_exit() - remove it */
+/** aries_debugfs_exit() - remove the top directory */
 void aries_debugfs_exit(void)
 {
 	debugfs_remove_recursive(aries_debugfs_root);

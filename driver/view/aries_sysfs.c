@@ -77,7 +77,7 @@ static ssize_t fma_sm_win_sz_show(struct device *dev, struct device_attribute *a
 }
 static DEVICE_ATTR_RO(fma_sm_win_sz);
 
-/** aries_state_name() - what sysfs and devlink call a state */
+/** aries_state_name() - name of a state in sysfs and devlink */
 const char *aries_state_name(enum aries_state state)
 {
 	static const char *const names[] = {
@@ -312,7 +312,7 @@ static const struct attribute_group *aries_groups[] = {
 	NULL,
 };
 
-/* Anybody may open the device: entering a communication domain takes its cookie. */
+/* Any user may open the device: a communication domain is protected by its cookie. */
 static char *aries_devnode(aries_devnode_arg *dev, umode_t *mode)
 {
 	if (mode)
@@ -326,7 +326,7 @@ struct class aries_class = {
 	.dev_groups = aries_groups,
 };
 
-/** aries_sysfs_init() - make the lists of counters; before the class is used */
+/** aries_sysfs_init() - fill the lists of counters; call before the class is used */
 void aries_sysfs_init(void)
 {
 	unsigned int i;

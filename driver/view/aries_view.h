@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * aries.ko, the folder view: what is to be seen in sysfs and debugfs.
+ * aries.ko, folder view: sysfs and debugfs.
  */
 #ifndef ARIES_VIEW_H
 #define ARIES_VIEW_H
@@ -18,7 +18,7 @@ extern struct attribute_group aries_counter_group;
 int aries_counters_init(void);
 void aries_counters_exit(void);
 
-/* aries_views.c: debugfs, one line an object */
+/* aries_views.c: debugfs, one line per object */
 void aries_views_add(struct aries_dev *ad, struct dentry *dir);
 
 /* aries_debugfs.c */

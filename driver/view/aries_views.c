@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * debugfs: views of the objects, one line each, as pairs of a name and a value. Every line is
- * described in Documentation/ABI/testing/debugfs-aries.
+ * debugfs: views of the objects. Each object has one line of pairs of a name and a value. Every
+ * line is described in Documentation/ABI/testing/debugfs-aries.
  *
- * A view is written as a whole before the first byte goes to the reader, under the locks of one
- * object at a time. What the NIC knows better than the driver is read from the NIC.
+ * A view is generated completely before the first byte is read, under the locks of one object at a
+ * time. Values for which the NIC is the authority are read from the NIC.
  */
 #include <linux/debugfs.h>
 #include <linux/io.h>
@@ -19,7 +19,7 @@
 
 typedef void (*aries_show)(struct seq_file *m, struct aries_owner *own);
 
-/* Calls @show for every owner, with its lock. */
+/* Calls @show for every owner, with the lock of the owner held. */
 static int aries_each_owner(struct seq_file *m, aries_show show)
 {
 	struct aries_dev *ad = m->private;
@@ -61,13 +61,16 @@ static void aries_show_contexts(struct seq_file *m, struct aries_owner *own)
 			   own->nr, own->dom->ptag, own->inst_id, own->pe, own->modes, own->fmad,
 			   ctx ? aries_share_users(ctx) : 1, aries_fmad_busy(own->ad, own->fmad),
 			   aries_rd64(own->ad, ARIES_FMAD_STATUS_N(own->fmad)));
-	/* a process names itself as it likes */
+	/* the name is chosen by the process, so it is escaped */
 	seq_printf(m, " comm \"%*pE\"\n", (int)strlen(own->comm), own->comm);
 }
 
 ARIES_OWNER_VIEW(contexts);
 
-/* What the process says that it has taken; it may say anything. */
+/*
+ * The number of entries that the process claims to have consumed. The process may write anything
+ * there.
+ */
 static u64 aries_cq_consumed(struct aries_cq *cq)
 {
 	unsigned long flags;
@@ -198,11 +201,11 @@ static int aries_datagrams_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(aries_datagrams);
 
-/* ---- what belongs to domains ---- */
+/* ---- views of domains ---- */
 
 static void aries_show_domain(struct seq_file *m, const struct aries_domain *dom)
 {
-	/* not the cookie: it is what keeps others out */
+	/* the cookie is not shown because it protects the domain */
 	seq_printf(m, "ptag %u job %llu%s attached %u%s mdd %u/%u cq %u/%u fma %u/%u ce %u/%u ntt %u+%u pages %u/%u receives %u/%u datagrams %u/%u transfers %s%u\n",
 		   dom->ptag, dom->job_id, dom->job ? "" : " (implicit)", dom->attached,
 		   dom->suspended ? " suspended" : "",
@@ -259,7 +262,7 @@ static int aries_ntt_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(aries_ntt);
 
-/* ---- what belongs to the NIC ---- */
+/* ---- views of the NIC ---- */
 
 static int aries_peers_view_show(struct seq_file *m, void *unused)
 {
@@ -292,7 +295,7 @@ static void aries_show_fmad(struct seq_file *m, struct aries_dev *ad, unsigned i
 		   readq(ad->desc + nr * ARIES_DESC_STRIDE + ARIES_DESC_STATUS));
 }
 
-/* Descriptors that are taken or enabled; with a share, of the one whose turn it is. */
+/* Descriptors that are in use or enabled. A shared one shows the attachment that has it mapped. */
 static int aries_descriptors_show(struct seq_file *m, void *unused)
 {
 	struct aries_dev *ad = m->private;
@@ -393,7 +396,7 @@ static int aries_translation_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(aries_translation);
 
-/** aries_views_add() - make the views of one device */
+/** aries_views_add() - create the views of one device */
 void aries_views_add(struct aries_dev *ad, struct dentry *dir)
 {
 	static const struct {

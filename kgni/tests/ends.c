@@ -120,7 +120,7 @@ gni_return_t send_one(struct end *e)
 	for (i = 0; i < bytes; i++)
 		text[i] = byte_of(n, i);
 	rc = gni_smsg_send(e->ep, text, head, text + head, bytes - head, 0xabc00000u + n);
-	memset(text, 0xee, sizeof(text)); /* it was copied */
+	memset(text, 0xee, sizeof(text)); /* the call has copied it */
 	if (rc == GNI_RC_SUCCESS)
 		e->sent++;
 	return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* Two ends of a connection, and messages whose numbers tell what is in them. */
+/* Two ends of a connection, and messages whose contents follow from their numbers. */
 #ifndef KGNI_TEST_ENDS_H
 #define KGNI_TEST_ENDS_H
 
@@ -22,7 +22,7 @@ struct end {
 	u8 *mailbox;
 	unsigned int tx_irqs, rx_irqs;
 	u32 sent, received, completed, failed;
-	u32 event_of[4096]; /* by message: how often its event came */
+	u32 event_of[4096]; /* by message: how often its event was read */
 };
 
 extern struct end end[2];
@@ -30,20 +30,20 @@ extern struct end end[2];
 /* Set-up and teardown of a test. */
 int begin(void **state);
 int finish(void **state);
-/* Makes both ends, and connects them; @type: GNI_SMSG_TYPE_*. */
+/* Create both ends, and connect them; @type: GNI_SMSG_TYPE_*. */
 void both(unsigned int type);
 void connect_end(unsigned int i);
-/* Return: what gni_smsg_send() says. */
+/* Return: result of gni_smsg_send(). */
 gni_return_t send_one(struct end *e);
-/* Return: whether there was one. */
+/* Return: whether there was a message. */
 bool receive_one(struct end *e);
-/* All events there are. */
+/* Read all events of both queues. */
 void reap(struct end *e);
-/* Another thread reads the events, each at the moment when the NIC makes it: for fabric_meanwhile. */
+/* For fabric_meanwhile: another thread reads each event at the moment when the NIC raises it. */
 void read_at_once(unsigned int from);
-/* Something that either end may do. */
+/* Perform a random step of one of the ends. */
 void step(void);
-/* Until nothing is on its way. Return: whether all messages have arrived. */
+/* Run until nothing is in flight. Return: whether all messages have arrived. */
 bool drain(void);
 
 #endif

@@ -35,7 +35,7 @@ struct aries_region {
 struct aries_port {
 	struct aries_owner *own;
 	int nr;
-	bool torn; /* a part of what the next sync flag stands for was lost */
+	bool torn; /* a part of the data that belong to the next sync flag was lost */
 };
 
 struct aries_dev {
@@ -154,7 +154,7 @@ u8 aries_owner_ptag(struct aries_owner *own)
 	return own->ptag;
 }
 
-/* Datagrams are tested with the driver's own, and in a guest. */
+/* Datagrams are tested with the driver's own tests, and in a guest. */
 int aries_datagram_post(struct aries_owner *own, struct kgni_dgram_post *arg)
 {
 	(void)own;
@@ -318,7 +318,7 @@ int aries_region_release(struct aries_owner *own, u16 mdh)
 	return 0;
 }
 
-/* Where @bytes at @offset are, NULL if they are not all in one piece of the region. */
+/* Return: address of @bytes at @offset; NULL if they are not within one segment of the region. */
 static void *region_at(const struct aries_region *r, u64 offset, u64 bytes)
 {
 	u64 at = (offset - r->base) & MASK;
@@ -422,7 +422,7 @@ static void events(const struct aries_owner *own, const struct aries_fma *f, u8 
 				   entry_of(f, f->desc.local_event, status, bit, ARIES_SRC_FMA));
 }
 
-/* Events that come when their time has come. */
+/* Events that are raised at a later time. */
 static struct later {
 	struct aries_owner *own;
 	struct aries_fma fma;
@@ -442,7 +442,7 @@ static void events_later(struct aries_owner *own, const struct aries_fma *f, u8 
 	*p = one;
 }
 
-/* All of them with @all. */
+/* Raise the events that are due, or all of them with @all. */
 static void events_due(bool all)
 {
 	while (later && (all || !time_after(later->due, jiffies))) {
@@ -454,13 +454,13 @@ static void events_due(bool all)
 	}
 }
 
-/* What comes back is waited for. */
+/* A get always waits for its response, so for a get the late fates become immediate ones. */
 static enum fabric_fate fate_of(struct aries_port *port, const struct aries_fma *f)
 {
 	enum fabric_fate fate =
 		fabric_fate ? fabric_fate(port->own->ad->node, f) : FABRIC_DONE;
 
-	/* a flag is not stored without all of its data */
+	/* a flag must not be stored unless all of its data were */
 	if (f->op == ARIES_FMA_PUT_LINE)
 		port->torn |= fate == FABRIC_LATE;
 	if (f->op == ARIES_FMA_PUT_SYNC) {
@@ -562,7 +562,7 @@ void fabric_begin(u64 seed)
 	fabric_ports_most = UINT_MAX;
 	sim_processor = 0;
 	sim_warned = 0;
-	/* as with check_handles=1: tests use handles that were freed */
+	/* like check_handles=1, because tests use handles that were freed */
 	kgni_check_handles.on = true;
 	assert(!sim_init());
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * What the files of kgni_test.ko share: two clients that talk to each other, and how a test says
- * what was wrong.
+ * Declarations that the files of kgni_test.ko share: two clients that communicate, and macros by
+ * which a test reports a failure.
  */
 #ifndef KGNI_TEST_H
 #define KGNI_TEST_H
@@ -13,25 +13,25 @@
 #include "gni_pub.h"
 
 #define KT_COOKIE \
-	GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* as an LND: tags of users may be used up */
+	GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0) /* like an LND: tags of users may be used up */
 #define KT_BYTES (64 * PAGE_SIZE)
 #define KT_CREDITS 16
 #define KT_LARGEST 2048
-#define KT_WAIT_MS 60000 /* far more than anything here takes */
+#define KT_WAIT_MS 60000 /* much longer than anything here takes */
 
 /**
- * struct kt_side - one of two clients that talk to each other
+ * struct kt_side - one of two clients that communicate
  * @cdm: domain
- * @nic: its attachment
- * @tx: queue of what it starts
- * @rx: queue of what peers do
- * @ep: to the other side
- * @mem: KT_BYTES
- * @handle: of it
+ * @nic: attachment of the domain
+ * @tx: queue for local events
+ * @rx: queue for remote events
+ * @ep: endpoint to the other side
+ * @mem: memory of KT_BYTES
+ * @handle: registration of @mem
  * @smsg: its mailbox, at the end of @mem
- * @address: of this node
- * @tx_calls: of the handler of @tx
- * @rx_calls: of the handler of @rx
+ * @address: address of this node
+ * @tx_calls: calls of the handler of @tx
+ * @rx_calls: calls of the handler of @rx
  */
 struct kt_side {
 	gni_cdm_handle_t cdm;
@@ -47,7 +47,7 @@ struct kt_side {
 
 extern struct kt_side kt[2];
 
-/* Says what was wrong, and leaves the test. */
+/* Report a failure, and leave the test. */
 #define KT_CHECK(m, condition)                                                         \
 	do {                                                                           \
 		if (!(condition)) {                                                    \
@@ -65,7 +65,7 @@ extern struct kt_side kt[2];
 		}                                                                            \
 	} while (0)
 
-/* of kgni_test_side.c; those that take a file say there what went wrong, and return -EIO then */
+/* of kgni_test_side.c; functions that take a file report failures in it, and return -EIO then */
 int kt_open(struct seq_file *m, unsigned int i);
 int kt_connect(struct seq_file *m, unsigned int i);
 int kt_close(struct seq_file *m, unsigned int i);
@@ -75,7 +75,10 @@ gni_post_descriptor_t kt_post_of(gni_post_type_t type, u64 local, u64 remote, u6
 
 #define KT_GOES_ON 2
 
-/* the tests: 0 ok, 1 ok and the sides are closed already, KT_GOES_ON ok so far, else negative */
+/*
+ * the tests; they return 0 if they passed, 1 if they passed and have closed the sides already,
+ * KT_GOES_ON if they passed so far and traffic continues, or a negative errno
+ */
 int kt_test_process(struct seq_file *m);
 int kt_test_spinlock(struct seq_file *m);
 int kt_test_softirq(struct seq_file *m);
@@ -105,14 +108,16 @@ int kt_fail_posts(struct seq_file *m);
 int kt_fail_messages(struct seq_file *m);
 int kt_fail_errors(struct seq_file *m);
 
-/* of kgni_test_main.c: both sides end and begin again, with new queues and memory */
+/* of kgni_test_main.c: close both sides and open them again, with new queues and memory */
 int kt_renew(struct seq_file *m);
 
-/* of kgni_test_flow.c: between the two the sides are closed; nothing happens if there is no traffic */
+/*
+ * of kgni_test_flow.c: the sides are closed between the two calls; without traffic they do nothing
+ */
 void kt_traffic_stop(void);
 void kt_traffic_free(void);
 
-/* of kgni_test_context.c: nothing of it runs any more */
+/* of kgni_test_context.c: wait until nothing of it runs any more */
 void kt_context_end(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* All that may be called from anywhere, from each context there is. */
+/* All functions that may be called in any context, called in each kind of context. */
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/random.h>
@@ -10,7 +10,7 @@
 
 static gni_post_descriptor_t kt_fma, kt_bte;
 static u64 kt_value;
-static int kt_line; /* of the check that failed, 0 if none has */
+static int kt_line; /* line of the check that failed, 0 if none has */
 static struct completion kt_done;
 
 #define KT_HERE(condition)                    \
@@ -19,7 +19,7 @@ static struct completion kt_done;
 			kt_line = __LINE__;   \
 	} while (0)
 
-/* All that may be called from anywhere, once. */
+/* Call each function once that may be called in any context. */
 static void kt_everything(void)
 {
 	gni_ep_handle_t ep = NULL;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Refusals, datagrams, errors, and a NIC that is reset. */
+/* Refused calls, datagrams, errors, and a reset of the NIC. */
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/spinlock.h>
 
 #include "kgni_test.h"
 
-/* Each refusal says why, once for a processor. */
+/* Each refused call records the reason, one record per processor. */
 int kt_test_refusals(struct seq_file *m)
 {
 	gni_post_descriptor_t d =
@@ -44,13 +44,13 @@ int kt_test_refusals(struct seq_file *m)
 	return 0;
 }
 
-/* What a datagram has come to. */
+/* The result of a datagram. */
 struct kt_met {
 	gni_post_state_t state;
 	u32 address, id;
 };
 
-/* As an LND does it: found by its id, with a lock held. */
+/* Find a datagram by its id with a lock held, as an LND does. */
 static int kt_find(struct seq_file *m, struct kt_side *s, gni_ep_handle_t ep, u64 id,
 		   struct kt_met *met)
 {
@@ -70,7 +70,10 @@ static int kt_find(struct seq_file *m, struct kt_side *s, gni_ep_handle_t ep, u6
 	return 0;
 }
 
-/* One asks, the other listens to anybody: each has what the other has sent, once. */
+/*
+ * One side posts a directed datagram, the other a wildcard. Each gets what the other has sent,
+ * once.
+ */
 int kt_test_datagrams(struct seq_file *m)
 {
 	gni_ep_handle_t ask, listen;
@@ -124,7 +127,7 @@ static void kt_new(gni_err_handle_t err)
 	complete(&kt_new_done);
 }
 
-/* An error of our own is told, with what the NIC says of it. */
+/* An error that we cause ourselves is reported, with the NIC's description. */
 int kt_test_errors(struct seq_file *m)
 {
 	gni_error_mask_t mask = 0;
@@ -156,7 +159,9 @@ static void kt_quiet_end(gni_nic_handle_t nic, uint64_t msecs)
 {
 }
 
-/* Somebody resets the NIC meanwhile: clients are told, what is under way ends, handles stay good.
+/*
+ * The NIC is reset from outside meanwhile. Clients are told, outstanding operations end, and
+ * handles stay valid.
  */
 int kt_test_reset(struct seq_file *m)
 {
@@ -186,7 +191,7 @@ int kt_test_reset(struct seq_file *m)
 	KT_IS(m, gni_smsg_send(kt[0].ep, "x", 1, NULL, 0, 1), GNI_RC_NOT_DONE);
 	KT_IS(m, gni_smsg_getnext(kt[0].ep, &header), GNI_RC_NOT_DONE);
 	KT_IS(m, gni_release_errors(err), GNI_RC_SUCCESS);
-	/* an LND takes them back, and waits for the end of those that it has sent to somebody */
+	/* an LND cancels its datagrams, and waits for the end of the directed ones */
 	KT_IS(m, gni_ep_postdata_cancel_by_id(listen, 31), GNI_RC_SUCCESS);
 	KT_IS(m, gni_ep_postdata_test_by_id(listen, 31, &met.state, &met.address, &met.id),
 	      GNI_RC_NO_MATCH);
@@ -199,14 +204,14 @@ int kt_test_reset(struct seq_file *m)
 	KT_IS(m, gni_postdata_probe_by_id(kt[0].nic, &found), GNI_RC_NO_MATCH);
 	KT_IS(m, gni_ep_destroy(ask), GNI_RC_SUCCESS);
 	KT_IS(m, gni_ep_destroy(listen), GNI_RC_SUCCESS);
-	/* the same again, on the NIC as it is now */
+	/* attach again after the reset */
 	KT_CHECK(m, !kt_close(m, 0) && !kt_close(m, 1));
 	KT_IS(m, gni_cdm_destroy(kt[0].cdm), GNI_RC_SUCCESS);
 	kt[0].cdm = NULL;
 	for (address = 0; address < KT_WAIT_MS / 10; address++) {
 		KT_IS(m, gni_cdm_create(0, GNI_PTAG_LND, KT_COOKIE, 0, &kt[0].cdm), GNI_RC_SUCCESS);
 		if (gni_cdm_attach(kt[0].cdm, 0, &kt[0].address, &kt[0].nic) == GNI_RC_SUCCESS)
-			return 1; /* what kt_close() closes is closed */
+			return 1; /* kt_close() was called already */
 		KT_IS(m, gni_cdm_destroy(kt[0].cdm), GNI_RC_SUCCESS);
 		kt[0].cdm = NULL;
 		msleep(20);

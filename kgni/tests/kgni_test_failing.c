@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Allocations that fail, one after the other: each test does the same until no allocation of it is
- * left to fail. What failed says so with one of the codes that clients know, leaves nothing behind,
- * and the NIC goes on. For kernels with fault injection; selftests/kgni/failing.c sets that up.
+ * Failing allocations. Each test runs the same code again and again, and each time the next
+ * allocation fails, until there is none left. A call that fails must return one of the codes that
+ * clients know and must leave nothing behind, and the NIC must stay usable. For kernels with fault
+ * injection; selftests/kgni/failing.c sets that up.
  */
 #include <linux/io.h>
 #include <linux/random.h>
@@ -13,7 +14,7 @@
 
 #include "kgni_test.h"
 
-#define KF_MOST 1000 /* allocations, far more than anything here makes */
+#define KF_MOST 1000 /* allocations; more than any test here makes */
 #define KF_POSTS 160 /* more than a queue has memory for from the start */
 #define KF_SEGMENTS 8
 #define KF_HOLD_MS (15 * 60 * 1000)
@@ -22,7 +23,7 @@
 #define KF_RESOURCE KF_MAY(GNI_RC_ERROR_RESOURCE)
 #define KF_MEMORY KF_MAY(GNI_RC_ERROR_NOMEM)
 
-/* Of the attempt under way: the first call that was refused with a code that it may not have. */
+/* The first call of the current attempt that was refused with a wrong code. */
 static struct {
 	int line;
 	gni_return_t rc;
@@ -44,9 +45,9 @@ static bool kf_look(gni_return_t rc, u32 may, int line)
 	return false;
 }
 
-/* True if the call succeeds; a refusal has to be one of those codes. */
+/* True if the call succeeds. If it is refused, the code has to be one of @may. */
 #define KF_TRY(call, may) kf_look(call, may, __LINE__)
-/* Succeeds without memory as well. */
+/* The call has to succeed even without memory. */
 #define KF_MUST(call) kf_look(call, 0, __LINE__)
 
 static void kf_attach(void)
@@ -84,7 +85,7 @@ static void kf_endpoint(void)
 	KF_MUST(gni_ep_destroy(ep));
 }
 
-/* Ends a registration in one of the ways that there are: none of them needs memory. */
+/* Deregister in one of the possible ways. None of them may need memory. */
 static void kf_end(gni_mem_handle_t *handle, unsigned int how)
 {
 	unsigned long flags;
@@ -126,7 +127,7 @@ static void kf_mailbox(void)
 	gni_smsg_attr_t near = kt[0].smsg, far = kt[1].smsg;
 	gni_ep_handle_t ep;
 
-	/* beside those that are in use */
+	/* beside the mailboxes that are in use */
 	near.mbox_offset = PAGE_SIZE;
 	far.mbox_offset = PAGE_SIZE;
 	if (!KF_TRY(gni_ep_create(kt[0].nic, kt[0].tx, &ep), KF_MEMORY))
@@ -157,7 +158,7 @@ static void kf_datagram(void)
 	}
 	KF_MUST(gni_postdata_probe_wait_by_id(kt[0].nic, KT_WAIT_MS, &found));
 	KF_MUST(gni_postdata_probe_wait_by_id(kt[1].nic, KT_WAIT_MS, &found));
-	/* without memory they stay where they are */
+	/* without memory the datagrams are not lost */
 	while (!KF_TRY(gni_ep_postdata_test_by_id(ask, 22, &state, &address, &id), KF_MEMORY))
 		if (kf_wrong.line)
 			break;
@@ -170,7 +171,7 @@ out:
 	KF_MUST(gni_ep_destroy(ask));
 }
 
-/* What is refused is not tried again; the rest ends, see kf_reap(). */
+/* A refused post is not repeated. The others complete, see kf_reap(). */
 static void kf_posts(void)
 {
 	gni_post_descriptor_t *d;
@@ -205,7 +206,7 @@ static void kf_errors(void)
 		KF_MUST(gni_release_errors(err));
 }
 
-/* Whatever was accepted ends well. */
+/* Everything that was accepted completes without an error. */
 static int kf_reap(struct seq_file *m)
 {
 	gni_post_descriptor_t *done;
@@ -232,7 +233,7 @@ static int kf_reap(struct seq_file *m)
 	return 0;
 }
 
-/* The NIC transfers, and the connection is good. */
+/* The NIC transfers data, and the connection works. */
 static int kf_usable(struct seq_file *m)
 {
 	gni_post_descriptor_t d;
@@ -250,7 +251,10 @@ static int kf_usable(struct seq_file *m)
 	return rc ?: kf_reap(m);
 }
 
-/* Until all that the subject allocates has failed once; @renew: it allocates on new queues only */
+/*
+ * Run @subject until each of its allocations has failed once. With @renew it gets new queues each
+ * time, because it allocates on new queues only.
+ */
 static int kf_run(struct seq_file *m, void (*subject)(void), bool renew)
 {
 	bool reached = true;
@@ -276,7 +280,7 @@ static int kf_run(struct seq_file *m, void (*subject)(void), bool renew)
 		if (rc)
 			seq_printf(m, "after allocation %u\n", n);
 	}
-	/* n - 2 have failed; if that is none, nothing was tested */
+	/* n - 2 allocations have failed; if there was none, nothing was tested */
 	KT_CHECK(m, rc || n > 2);
 	return rc;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Traffic that goes on until the module goes, or another test begins: block puts that take a while,
- * small puts and messages. Its end waits for none of them.
+ * Traffic that continues until the module is unloaded or another test begins: block puts that take
+ * a while, and messages. Stopping it does not wait for their completion.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -10,7 +10,7 @@
 
 #include "kgni_test.h"
 
-#define KT_LARGE (4ul << 20) /* more than the NIC moves at once */
+#define KT_LARGE (4ul << 20) /* more than the NIC moves in one go */
 #define KT_BLOCKS 4
 
 static struct task_struct *kt_traffic;
@@ -20,7 +20,7 @@ static gni_post_descriptor_t kt_block[KT_BLOCKS];
 static bool kt_busy[KT_BLOCKS];
 static atomic_t kt_moved;
 
-/* Whatever is refused is tried again in the next round: the NIC may be reset, or have gone. */
+/* Refused posts are repeated in the next round: the NIC may be in a reset, or gone. */
 static void kt_post_blocks(void)
 {
 	unsigned int i;
@@ -106,7 +106,7 @@ int kt_test_traffic(struct seq_file *m)
 	return KT_GOES_ON;
 }
 
-/* Nobody begins anything any more; what is under way is. */
+/* Stop starting new operations. Those in flight continue. */
 void kt_traffic_stop(void)
 {
 	if (kt_traffic)
@@ -114,7 +114,7 @@ void kt_traffic_stop(void)
 	kt_traffic = NULL;
 }
 
-/* Nobody reaches it any more. */
+/* Free the memory, which the NIC can no longer access. */
 void kt_traffic_free(void)
 {
 	unsigned int i;

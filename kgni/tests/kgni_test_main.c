@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * A client of kGNI that tests it on one node. Each file in debugfs, kgni_test/, is a test that runs
- * when it is read and says "ok" or what was wrong. selftests/kgni/kgni.c reads them.
+ * A client of kGNI that tests it on one node. Each file in kgni_test/ in debugfs is a test, which
+ * runs when the file is read. The file then says "ok" or what was wrong. selftests/kgni/kgni.c
+ * reads them.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -56,13 +57,13 @@ static int kt_run(struct seq_file *m, const struct kt_test *test)
 
 	rc = rc ?: test->run(m);
 	if (rc > 0)
-		return rc; /* it has closed them itself, or goes on with them */
+		return rc; /* it has closed the sides itself, or still uses them */
 	rc = rc ?: kt_close(m, 0);
 	rc = rc ?: kt_close(m, 1);
 	return rc;
 }
 
-/* Ends whatever is left, whatever it is doing. */
+/* Release everything, even in the middle of traffic. */
 static void kt_end(void)
 {
 	unsigned int i;

@@ -29,7 +29,7 @@ int kt_test_transfers(struct seq_file *m)
 	KT_IS(m, gni_post_rdma(kt[0].ep, &d), GNI_RC_SUCCESS);
 	rc = rc ?: kt_completes(m, &d);
 	KT_CHECK(m, rc || !memcmp(kt[0].mem + 4, kt[1].mem + 8, d.length));
-	/* and from memory that is registered nowhere, by its physical address */
+	/* and from unregistered memory, by its physical address */
 	d = kt_post_of(GNI_POST_RDMA_PUT, virt_to_phys(kt[0].mem) + 5, far + 9, 30000);
 	d.rdma_mode = GNI_RDMAMODE_PHYS_ADDR;
 	d.local_mem_hndl = (gni_mem_handle_t){};
@@ -46,7 +46,7 @@ int kt_test_transfers(struct seq_file *m)
 	return rc;
 }
 
-/* Pages of anywhere by their physical address; addresses in such a region are offsets. */
+/* Scattered pages by their physical addresses. Addresses in such a region are offsets. */
 int kt_test_segments(struct seq_file *m)
 {
 	gni_mem_segment_t segments[8];
@@ -59,7 +59,7 @@ int kt_test_segments(struct seq_file *m)
 	for (i = 0; i < 8; i++) {
 		page[i] = alloc_page(GFP_KERNEL);
 		KT_CHECK(m, page[i]);
-		/* an LND leaves the length as it was */
+		/* an LND does not set the length */
 		segments[i] = (gni_mem_segment_t){ page_to_phys(page[i]), i ? ~0ull : 0 };
 	}
 	get_random_bytes(kt[0].mem, 8 * PAGE_SIZE);
@@ -104,8 +104,7 @@ int kt_test_vmalloc(struct seq_file *m)
 	return rc;
 }
 
-/* What was deregistered with a time to hold it cannot be reached, and its number is nobody else's.
- */
+/* Memory that was deregistered with a hold time cannot be accessed, and its MDD is not reused. */
 int kt_test_hold(struct seq_file *m)
 {
 	gni_mem_handle_t held = {}, other = {};
@@ -161,7 +160,7 @@ static gni_return_t kt_end(gni_nic_handle_t nic, gni_mem_handle_t *handle)
 	return gni_mem_deregister(nic, handle, 0);
 }
 
-/* An LND ends registrations with a spinlock held, and frees the memory at once. */
+/* An LND deregisters memory with a spinlock held, and frees it at once. */
 int kt_test_later(struct seq_file *m)
 {
 	gni_mem_handle_t handle = {};
@@ -195,7 +194,7 @@ int kt_test_later(struct seq_file *m)
 		KT_IS(m, kt_locked(kt_end, kt[1].nic, &handle), GNI_RC_INVALID_PARAM);
 		KT_IS(m, gni_mem_mdd_release(kt[1].nic, &handle), GNI_RC_NO_MATCH);
 	}
-	/* it waits for registrations that have ended but for that */
+	/* destroying a queue waits for deferred deregistrations */
 	KT_IS(m, gni_mem_register(kt[1].nic, (uintptr_t)kt[1].mem, 8, cq, 0, &handle),
 	      GNI_RC_SUCCESS);
 	KT_IS(m, gni_cq_destroy(cq), GNI_RC_ERROR_RESOURCE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Two clients of one node: each with queues, memory and an endpoint to the other. */
+/* Two clients on one node, each with queues, memory and an endpoint to the other. */
 #include <linux/delay.h>
 #include <linux/slab.h>
 
@@ -66,7 +66,7 @@ int kt_close(struct seq_file *m, unsigned int i)
 	return 0;
 }
 
-/* The next event of a queue. */
+/* Wait for the next event of a queue. */
 gni_return_t kt_event(gni_cq_handle_t cq, gni_cq_entry_t *entry)
 {
 	gni_return_t rc;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Many messages; many threads that share a queue. */
+/* Many messages, and many threads that share a queue. */
 #include <linux/delay.h>
 #include <linux/kthread.h>
 
@@ -53,7 +53,7 @@ struct kt_thread {
 	u32 wrong;
 };
 
-/* Posts on an endpoint of its own, and completes whatever comes to the queue that all share. */
+/* Post on an endpoint of its own, and complete all events of the queue that the threads share. */
 static int kt_thread_run(void *data)
 {
 	struct kt_thread *t = data;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * krca, tested by a client: in debugfs, krca_test/, "calls" runs tests of the calls when it is read
- * and says "ok" or what was wrong; "nodes" shows what krca_get_sysnodes() says; "events" shows what
- * has come to a session that the module has; "reading" stops (0) and starts (1) its reader;
- * "unsubscribe" ends one of its subscriptions (0 available, 1 unavailable, 2 failed).
+ * Tests of krca by a client. Files in krca_test/ in debugfs: "calls" runs tests of all functions
+ * when it is read, and says "ok" or what was wrong. "nodes" shows the result of
+ * krca_get_sysnodes(). "events" shows the events of a session that the module keeps open. "reading"
+ * stops (0) and starts (1) the reader of that session. "unsubscribe" ends one of its subscriptions
+ * (0 available, 1 unavailable, 2 failed).
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -22,7 +23,7 @@
 #define RT_EVENTS 1024
 #define RT_WAIT_MS 60000
 
-/* ---- the session that goes on ---- */
+/* ---- the session that stays open ---- */
 
 static const rs_event_code_t rt_codes[] = { ec_node_available, ec_node_unavailable,
 					    ec_node_failed };
@@ -30,7 +31,7 @@ static const rs_event_code_t rt_codes[] = { ec_node_available, ec_node_unavailab
 static krca_ticket_t rt_ticket;
 static rca_ticket_t rt_subs[ARRAY_SIZE(rt_codes)];
 static struct task_struct *rt_thread;
-static DEFINE_MUTEX(rt_lock); /* protects what follows */
+static DEFINE_MUTEX(rt_lock); /* protects the following */
 static rs_event_t rt_event[RT_EVENTS];
 static unsigned int rt_count;
 static bool rt_reading = true;
@@ -123,7 +124,7 @@ static int rt_nodes_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rt_nodes);
 
-/* ---- the calls ---- */
+/* ---- all functions ---- */
 
 #define RT_IS(m, call, expected)                                                            \
 	do {                                                                                \
@@ -185,7 +186,7 @@ static int rt_wait(void *arg)
 	allow_signal(SIGUSR1);
 	w->rc = krca_wait_event(&w->ticket);
 	complete(&w->done);
-	/* whoever has begun it stops it */
+	/* its creator stops it */
 	while (!kthread_should_stop())
 		msleep(20);
 	return 0;
@@ -206,7 +207,7 @@ static int rt_close(krca_ticket_t *ticket, struct task_struct *thread)
 	return krca_unregister(ticket);
 }
 
-/* Somebody sleeps, and is woken in one of the ways; gives what he was told. */
+/* Let a thread wait, and wake it up by @wake. Return: what its wait has returned. */
 static int rt_woken(krca_ticket_t ticket,
 		    int (*wake)(krca_ticket_t *ticket, struct task_struct *thread))
 {
@@ -218,7 +219,7 @@ static int rt_woken(krca_ticket_t ticket,
 	thread = kthread_run(rt_wait, &w, "krca_test_wait");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	/* asleep, most likely; if not, none of the three is lost either */
+	/* most likely it sleeps now; if not, the wakeup must not be lost either */
 	msleep(100);
 	rc = completion_done(&w.done) ? -EALREADY : wake(&ticket, thread);
 	if (!rc && !wait_for_completion_timeout(&w.done, msecs_to_jiffies(RT_WAIT_MS)))
@@ -246,7 +247,7 @@ static int rt_waiting(struct seq_file *m)
 	return 0;
 }
 
-/* What any context may call, with interrupts off. */
+/* Functions that may be called in any context, called with interrupts disabled. */
 static int rt_nodes(struct seq_file *m)
 {
 	rs_node_array_t list;
@@ -299,7 +300,7 @@ DEFINE_SHOW_ATTRIBUTE(rt_calls);
 
 #ifdef CONFIG_FAULT_INJECTION
 
-/* A session from its begin to its end; what is refused leaves nothing behind. */
+/* Open, use and close a session. A refused call must leave nothing behind. */
 static int rt_session(void)
 {
 	krca_ticket_t ticket = KRCA_NULL_TICKET;
@@ -319,7 +320,7 @@ static int rt_session(void)
 	return krca_unregister(&ticket) ?: rc;
 }
 
-/* One allocation after the other fails, until none is left. */
+/* Let one allocation after the other fail, until none is left. */
 static int rt_failing_show(struct seq_file *m, void *unused)
 {
 	unsigned int n, failed = 0;
@@ -337,7 +338,10 @@ static int rt_failing_show(struct seq_file *m, void *unused)
 			return 0;
 		}
 	}
-	/* of a subscription and of the list; a session takes another way to its memory */
+	/*
+	 * two allocations can fail, of a subscription and of the list; a session is allocated in
+	 * another way
+	 */
 	if (reached || failed < 2)
 		seq_printf(m, "%u of %u refused\n", failed, n);
 	else
@@ -386,7 +390,7 @@ static int __init rt_init(void)
 }
 module_init(rt_init);
 
-/* As an LND leaves: its thread first, which is asleep. */
+/* Exit like an LND: stop the sleeping thread first. */
 static void __exit rt_exit(void)
 {
 	unsigned int i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* What sim_kernel.h declares of a kernel: chance, memory, timers, interrupts. */
+/* The simulated kernel of sim_kernel.h: random numbers, memory, timers, interrupts. */
 #include "sim_kernel.h"
 
 #include "fabric.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* The part of the kernel that kGNI uses and the driver's tests do not, for one thread in a process.
+/*
+ * Simulation of those kernel functions that kGNI uses and the driver's tests do not. It runs in a
+ * single thread of a process.
  */
 #ifndef KGNI_SIM_KERNEL_H
 #define KGNI_SIM_KERNEL_H
@@ -48,7 +50,7 @@
 #define strscpy(to, from, size) ((void)snprintf(to, size, "%s", from))
 #define scnprintf snprintf
 
-/* what must not happen, and what a call from the wrong context says */
+/* warnings, and the context that a call is made in */
 extern unsigned int sim_warned;
 extern bool sim_atomic;
 #define WARN_ONCE(condition, ...) ((condition) ? (sim_warned++, true) : false)
@@ -77,7 +79,7 @@ extern bool sim_atomic;
 #define kcalloc(count, size, flags) kzalloc((count) * (size), flags)
 u32 get_random_u32(void);
 
-/* the memory of processors is that of one; which one runs is what a test says */
+/* all processors share one set of per-CPU data; a test chooses the current processor */
 extern unsigned int sim_processor;
 #define raw_smp_processor_id() sim_processor
 #define DEFINE_PER_CPU(type, name) type name
@@ -111,7 +113,7 @@ typedef struct {
 #define refcount_inc(r) (assert((r)->refs > 0), (void)(r)->refs++)
 #define refcount_dec_and_test(r) (assert((r)->refs > 0), --(r)->refs == 0)
 
-/* flags that the user may set when a module is loaded are all off */
+/* static keys are off unless a test sets them */
 struct static_key_false {
 	bool on;
 };
@@ -127,7 +129,7 @@ struct static_key_false {
 #undef xa_load
 #define SIM_HANDLES 256
 
-/* handles, by a number that may be large */
+/* the table of handles, whose indexes may be large */
 struct sim_handles {
 	unsigned long index[SIM_HANDLES];
 	void *entry[SIM_HANDLES];
@@ -140,7 +142,7 @@ void *sim_handle(struct sim_handles *h, unsigned long index, bool set, void *ent
 
 #define kvec iovec
 
-/* timers and interrupts run when they are told to */
+/* timers and interrupts run when a test says so */
 struct timer_list {
 	void (*function)(struct timer_list *timer);
 	bool pending;

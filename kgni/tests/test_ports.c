@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Which descriptor of the NIC an operation goes through: a processor waits for no other one, and
- * nothing that is over at once waits for a block transfer. */
+/*
+ * Which descriptor of the NIC an operation uses. No processor waits for another one, and no FMA
+ * operation waits for a block transfer.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -55,7 +57,7 @@ static void close_node(void)
 	fabric_end();
 }
 
-/* A put through an endpoint, to its end. Return: the number of the port that it took. */
+/* Do a put and complete it. Return: number of the port that it has used. */
 static int put(unsigned int ep, gni_post_type_t type)
 {
 	const bool block = type == GNI_POST_RDMA_PUT;
@@ -81,7 +83,7 @@ static int put(unsigned int ep, gni_post_type_t type)
 	return block ? fabric_bte_port : fabric_fma_port;
 }
 
-/* By processor, whatever the endpoint. */
+/* FMA operations choose their port by processor, independent of the endpoint. */
 static void processors(void **state)
 {
 	unsigned int ep;
@@ -98,7 +100,10 @@ static void processors(void **state)
 	close_node();
 }
 
-/* By endpoint, whatever the processor, for a fence orders those of a descriptor; more than one. */
+/*
+ * Block transfers choose their port by endpoint, independent of the processor, because a fence
+ * orders the transfers of one descriptor. Different endpoints use more than one port.
+ */
 static void transfers(void **state)
 {
 	unsigned int ep, used = 0;
@@ -121,7 +126,7 @@ static void transfers(void **state)
 	close_node();
 }
 
-/* With one they share it; with two neither waits for the other kind. */
+/* A single port is shared. With two, FMA operations and block transfers use different ones. */
 static void scarce(void **state)
 {
 	(void)state;

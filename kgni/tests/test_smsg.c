@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Short messages of kGNI: none is lost, none comes twice, and each has its event, whatever the
- * network does. */
+/*
+ * Short messages of kGNI: whatever the network does, none is lost, none arrives twice, and each has
+ * one event.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -71,7 +73,7 @@ static enum fabric_fate now_and_then(unsigned int from, const struct aries_fma *
 	return fabric_random(one_in) ? FABRIC_DONE : kinds[fabric_random(3)];
 }
 
-/* So it reads the event of a message that will be sent again, before the sender knows that. */
+/* The event of a message that has to be retransmitted is read before the sender knows that. */
 static void read_before_the_sender(void **state)
 {
 	unsigned int n;
@@ -96,8 +98,10 @@ static void read_before_the_sender(void **state)
 	assert_int_equal(end[0].failed, 0);
 }
 
-/* One operation of each 10 gets lost, or its answer, or finds no way: with AUTO_RETRANSMIT nobody
- * notices. */
+/*
+ * One operation in ten is lost, or its response is, or the node is unreachable. With
+ * AUTO_RETRANSMIT the clients do not notice.
+ */
 static void losses(void **state)
 {
 	unsigned int n;
@@ -123,7 +127,7 @@ static enum fabric_fate lost_answers(unsigned int from, const struct aries_fma *
 	return fma->op == ARIES_FMA_PUT_SYNC && !fabric_random(4) ? FABRIC_UNHEARD : FABRIC_DONE;
 }
 
-/* Without AUTO_RETRANSMIT a message whose answer is lost has arrived all the same. */
+/* Without AUTO_RETRANSMIT a message whose response is lost counts as delivered all the same. */
 static void unheard(void **state)
 {
 	unsigned int n;
@@ -145,7 +149,9 @@ static enum fabric_fate nobody_there(unsigned int from, const struct aries_fma *
 	return FABRIC_LOST;
 }
 
-/* A peer that never answers: each message ends with an error that names endpoint and message. */
+/*
+ * A peer that never answers: each message ends with an error that identifies endpoint and message.
+ */
 static void silence(void **state)
 {
 	unsigned int n;
@@ -163,8 +169,10 @@ static void silence(void **state)
 	}
 }
 
-/* It ends while a message waits for another attempt: the event comes, and nothing is touched
- * afterwards. */
+/*
+ * The endpoint is destroyed while a message waits for another attempt. The event is still
+ * delivered, and nothing is accessed afterwards.
+ */
 static void destroyed(void **state)
 {
 	(void)state;
@@ -180,8 +188,8 @@ static void destroyed(void **state)
 }
 
 /*
- * The NIC of one end is reset with messages under way: what had ended is told as it was, what had
- * not ends now, and handles stay good.
+ * The NIC of one end is reset with messages in flight. Completed messages keep their outcome, the
+ * others end now, and handles stay valid.
  */
 static void reset(void **state)
 {
@@ -207,7 +215,10 @@ static void reset(void **state)
 static enum fabric_fate after_it;
 static bool reap_at_once;
 
-/* The NIC goes in the middle of a call, and another processor reads what kGNI tells of that. */
+/*
+ * The NIC goes away in the middle of a call, and another processor reads the event that kGNI
+ * delivers.
+ */
 static enum fabric_fate gone_meanwhile(unsigned int from, const struct aries_fma *fma)
 {
 	gni_post_descriptor_t *done;
@@ -217,7 +228,7 @@ static enum fabric_fate gone_meanwhile(unsigned int from, const struct aries_fma
 	(void)fma;
 	fabric_fate = NULL;
 	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){ .quiet_ms = 0 });
-	/* the NIC may still be in the memory of what is under way */
+	/* the NIC may still access the memory of outstanding operations */
 	assert_int_equal(gni_cq_get_event(end[0].tx, &entry), GNI_RC_NOT_DONE);
 	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){ .quiet_ms = 0 });
 	if (reap_at_once && gni_cq_get_event(end[0].tx, &entry) == GNI_RC_TRANSACTION_ERROR) {
@@ -229,7 +240,7 @@ static enum fabric_fate gone_meanwhile(unsigned int from, const struct aries_fma
 	return after_it;
 }
 
-/* One post or message on the way to a NIC that goes meanwhile: it has one event. */
+/* The NIC goes away during a post or a send: there is exactly one event. */
 static void gone_in_the_middle(enum fabric_fate fate, bool at_once, unsigned int what)
 {
 	static u8 text[8192];
@@ -282,7 +293,7 @@ static void gone_meanwhile_all(void **state)
 	both(GNI_SMSG_TYPE_MBOX);
 }
 
-/* Reads an event; then it is completed, as the descriptor's owner does, after what else happens. */
+/* Between reading an event and completing its post the NIC may be reset, and become quiet. */
 static void event_in_hand(u16 events, gni_post_type_t type, unsigned int reset, unsigned int quiet)
 {
 	gni_post_descriptor_t d = { .type = type, .cq_mode = events, .length = 64 }, *done;
@@ -297,7 +308,7 @@ static void event_in_hand(u16 events, gni_post_type_t type, unsigned int reset, 
 	d.remote_mem_hndl = end[1].mem;
 	rc = type == GNI_POST_RDMA_PUT ? gni_post_rdma(end[0].ep, &d) : gni_post_fma(end[0].ep, &d);
 	assert_int_equal(rc, GNI_RC_SUCCESS);
-	/* before each step of the client the NIC goes on going */
+	/* before each step of the client the reset may proceed */
 	for (step = 0; step < 8; step++) {
 		if (step == reset)
 			fabric_tell(0, ARIES_EVENT_RESET,
@@ -311,7 +322,7 @@ static void event_in_hand(u16 events, gni_post_type_t type, unsigned int reset, 
 			rc = gni_get_completed(end[0].tx, entry, &done);
 			assert_true(rc == GNI_RC_SUCCESS || rc == GNI_RC_TRANSACTION_ERROR);
 			assert_ptr_equal(done, &d);
-			/* what was read as good is good */
+			/* a post whose event was read as successful stays successful */
 			assert_int_equal(rc == GNI_RC_SUCCESS, !GNI_CQ_GET_STATUS(entry));
 			assert_int_equal(gni_get_completed(end[0].tx, entry, &done),
 					 GNI_RC_DESCRIPTOR_ERROR);
@@ -355,7 +366,7 @@ static void on_quiet_end(gni_nic_handle_t nic, uint64_t msecs)
 	quiet_for += msecs;
 }
 
-/* Its job is suspended: nothing is sent, nothing is lost, and the client is told of the end. */
+/* The job is suspended: nothing is sent, nothing is lost, and the client is told when that ends. */
 static void quiesce(void **state)
 {
 	(void)state;
@@ -379,7 +390,10 @@ static enum fabric_fate not_taken(unsigned int from, const struct aries_fma *fma
 	return FABRIC_NOT_TAKEN;
 }
 
-/* A message that the NIC does not take because the quiesce has begun waits until it is over. */
+/*
+ * A message that the NIC does not accept, because a quiesce has begun, waits until the quiesce
+ * ends.
+ */
 static void quiesce_meanwhile(void **state)
 {
 	unsigned int n;
@@ -401,7 +415,7 @@ static void quiesce_meanwhile(void **state)
 
 static unsigned int full_times;
 
-/* The NIC has no room for requests to other hosts. */
+/* The NIC has no space for requests to other hosts. */
 static enum fabric_fate full(unsigned int from, const struct aries_fma *fma)
 {
 	(void)from;
@@ -411,7 +425,9 @@ static enum fabric_fate full(unsigned int from, const struct aries_fma *fma)
 	return FABRIC_FULL;
 }
 
-/* What a NIC that is full refuses has an event like any other failure, and no second one later. */
+/*
+ * A request that a full NIC refuses has an event like any other failure, and no second one later.
+ */
 static void full_post(void **state)
 {
 	gni_post_descriptor_t d[2], *done;
@@ -440,7 +456,7 @@ static void full_post(void **state)
 	fabric_fate = NULL;
 }
 
-/* A message that a NIC has no room for is tried again, and arrives once. */
+/* A message that the NIC has no space for is retransmitted, and arrives once. */
 static void full_message(void **state)
 {
 	(void)state;
@@ -454,7 +470,8 @@ static void full_message(void **state)
 	fabric_fate = NULL;
 }
 
-/* What a peer writes is not trusted: whatever is in the mailbox, nothing outside of it is touched.
+/*
+ * What a peer writes is not trusted: whatever is in the mailbox, nothing outside of it is accessed.
  */
 static void garbage(void **state)
 {
@@ -486,8 +503,10 @@ static void garbage(void **state)
 	}
 }
 
-/* Either end connects anew as often as it likes, at any time: what arrives is in order and of the
- * newest connection. */
+/*
+ * Both ends reconnect many times, at any time. Messages arrive in order, and only those of the
+ * newest connection do.
+ */
 static void reconnect(void **state)
 {
 	unsigned int round, n, first;
@@ -504,7 +523,7 @@ static void reconnect(void **state)
 		for (n = 0; n < 2; n++) {
 			connect_end(first ^ n);
 			end[n].received = end[!n].sent;
-			/* the faster one begins before the other is there */
+			/* the faster side sends before the other one is connected */
 			if (!n)
 				send_one(&end[first]);
 		}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Short messages of kGNI that have left when their put is over, and may get lost yet, as happens to
- * those for another host: none is lost, none comes twice, they stay in order, and each has its
- * event.
+ * Short messages of kGNI that are still in flight when their put returns, and may still be lost,
+ * like all messages to another host. None is lost, none arrives twice, they stay in order, and each
+ * has one event.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static enum fabric_fate always(unsigned int from, const struct aries_fma *fma)
 	return fate_of_all;
 }
 
-/* Most get there, which is known later; one of eight is lost, or its answer. */
+/* Most messages arrive, and that is known later. One in eight is lost, or its response is. */
 static enum fabric_fate mostly(unsigned int from, const struct aries_fma *fma)
 {
 	static const enum fabric_fate rare[] = { FABRIC_LATE, FABRIC_LATE_UNHEARD, FABRIC_LATE,
@@ -34,7 +34,10 @@ static enum fabric_fate mostly(unsigned int from, const struct aries_fma *fma)
 	return fabric_random(8) ? FABRIC_ON_ITS_WAY : rare[fabric_random(ARRAY_SIZE(rare))];
 }
 
-/* Nobody notices, whether an event is read before or after the sender has gone on. */
+/*
+ * The clients do not notice, no matter whether an event is read before or after the sender
+ * continues.
+ */
 static void mended(void **state)
 {
 	unsigned int n, way;
@@ -60,7 +63,7 @@ static void mended(void **state)
 
 static unsigned int victim;
 
-/* The victim-th put that makes a message readable is lost; the others are on their way. */
+/* The victim-th put that makes a message visible is lost. The others arrive. */
 static enum fabric_fate one_of_them(unsigned int from, const struct aries_fma *fma)
 {
 	if (from == 0 && fma->op == ARIES_FMA_PUT_SYNC && fma->tid && victim && !--victim)
@@ -68,7 +71,9 @@ static enum fabric_fate one_of_them(unsigned int from, const struct aries_fma *f
 	return FABRIC_ON_ITS_WAY;
 }
 
-/* Those behind it are there already: it comes into its own slot, in front of them. */
+/*
+ * Messages sent after the lost one have arrived already. It is put into its own slot, before them.
+ */
 static void among_others(void **state)
 {
 	unsigned int n, which;
@@ -91,7 +96,10 @@ static void among_others(void **state)
 	}
 }
 
-/* While one is put again no other goes behind it; those that have left may all have been lost. */
+/*
+ * While a message is being retransmitted no new one is sent. All messages in flight may have been
+ * lost.
+ */
 static void all_of_them(void **state)
 {
 	unsigned int n;
@@ -119,7 +127,7 @@ static void all_of_them(void **state)
 	assert_int_equal(end[0].failed, 0);
 }
 
-/* Until what is sent is known to have ended. */
+/* Run until the outcome of everything sent is known. */
 static void until_over(struct end *e)
 {
 	unsigned int n;
@@ -146,8 +154,11 @@ static void connect_anew(void)
 	end[1].received = end[0].sent;
 }
 
-/* The last message leaves no hole, as one that fails at once; behind one that stays away nothing
- * would be found, so no more is taken until there is another connection. */
+/*
+ * If the last message fails it is withdrawn, as if it had failed at once. If others were sent after
+ * a failed one the receiver could not find them, so nothing more is accepted until the ends
+ * reconnect.
+ */
 static void in_vain(void **state)
 {
 	unsigned int type, behind, before;
@@ -185,7 +196,7 @@ static void in_vain(void **state)
 	both(GNI_SMSG_TYPE_MBOX);
 }
 
-/* The answer is lost: in a plain mailbox, too, the message has arrived. */
+/* The response is lost. Even without AUTO_RETRANSMIT the message counts as delivered. */
 static void unheard(void **state)
 {
 	unsigned int n;
@@ -207,7 +218,7 @@ static enum fabric_fate no_credits(unsigned int from, const struct aries_fma *fm
 	return fma->op == ARIES_FMA_PUT_SYNC && !fma->tid ? FABRIC_LATE : FABRIC_ON_ITS_WAY;
 }
 
-/* No event tells of a credit word that is lost. Who has no room asks. */
+/* There is no event for a lost credit word. A sender without space asks the peer. */
 static void credits_lost(void **state)
 {
 	unsigned int n;
@@ -225,7 +236,7 @@ static void credits_lost(void **state)
 	assert_true(drain());
 }
 
-/* The peer's mailbox is registered without a queue, which only the event tells. */
+/* The peer's mailbox is registered without a queue. The sender learns that only from the event. */
 static void without_queue(void **state)
 {
 	struct end *e = &end[1];
@@ -249,7 +260,7 @@ static void without_queue(void **state)
 	assert_int_equal(end[0].failed, 0);
 }
 
-/* Four messages that get lost; with more @ticks some of them have been put again. */
+/* Four messages are lost. The more @ticks, the more of them have been retransmitted. */
 static void four_lost(unsigned int ticks)
 {
 	unsigned int n;
@@ -266,8 +277,10 @@ static void four_lost(unsigned int ticks)
 	}
 }
 
-/* It ends with messages on their way, lost, and put again: their events come, and nothing is
- * touched afterwards. */
+/*
+ * The endpoint is destroyed with messages in flight, lost, and retransmitted. Their events are
+ * still delivered, and nothing is accessed afterwards.
+ */
 static void ended(void **state)
 {
 	unsigned int ticks;
@@ -289,7 +302,7 @@ static void ended(void **state)
 	both(GNI_SMSG_TYPE_MBOX);
 }
 
-/* The NIC is reset with such messages: each has one event. */
+/* The NIC is reset with such messages: each has exactly one event. */
 static void reset(void **state)
 {
 	unsigned int ticks;
@@ -309,7 +322,7 @@ static void reset(void **state)
 	both(GNI_SMSG_TYPE_MBOX);
 }
 
-/* Without memory for a copy a loss is told. */
+/* If there is no memory for a copy, a loss is reported to the client. */
 static void no_memory(void **state)
 {
 	unsigned int n;

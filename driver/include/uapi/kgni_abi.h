@@ -3,14 +3,13 @@
 /*
  * User ABI of /dev/kgniN.
  *
- * One open file is one attachment of a process to a NIC. Every structure
- * starts with @argsz, the size that the caller knows: a shorter one than the
- * first version is refused (EINVAL), a longer one is accepted if the unknown
- * tail is zero (else E2BIG), and the kernel writes back no more than @argsz
- * bytes. Reserved fields and unknown flags must be zero (EINVAL).
+ * One open file is one attachment of a process to a NIC. Every structure starts with @argsz, the
+ * size that the caller knows. A structure that is shorter than its first version is refused
+ * (EINVAL). A longer one is accepted if the unknown tail is zero (otherwise E2BIG). The kernel
+ * writes back no more than @argsz bytes. Reserved fields and unknown flags must be zero (EINVAL).
  *
- * KGNI_ABI_VERSION counts incompatible changes; KGNI_IOC_QUERY may be called
- * with any version and tells the driver's.
+ * KGNI_ABI_VERSION is incremented by incompatible changes. KGNI_IOC_QUERY may be called with any
+ * version and returns the version of the driver.
  */
 #ifndef KGNI_ABI_H
 #define KGNI_ABI_H
@@ -24,7 +23,7 @@
 #define KGNI_BUILD_STRING 80
 
 /**
- * struct kgni_query - what driver and NIC are
+ * struct kgni_query - identify driver and NIC
  * @argsz: in: sizeof of the caller's structure
  * @abi_version: out: KGNI_ABI_VERSION of the driver
  * @driver_version: out: packed as GNI_VERSION_CHECK(major, minor, code)
@@ -56,7 +55,7 @@ struct kgni_query {
 };
 
 /**
- * struct kgni_attach - sign on to a communication domain
+ * struct kgni_attach - attach to a communication domain
  * @argsz: in
  * @abi_version: in: KGNI_ABI_VERSION of the caller
  * @inst_id: in: instance id, any
@@ -73,23 +72,21 @@ struct kgni_query {
  * @doorbell_offset: out: for mmap(): doorbell page, 4096 bytes, write (read gives zeros)
  * @put_offset: out: for mmap(): put window
  * @get_offset: out: for mmap(): get window
- * @poll_offset: out: bytes from the start of the descriptor area to the word for polled
- *               doorbells; 0: the NIC takes none of this attachment
- * @awake_offset: out: the same to the word that tells whether the NIC looks for them by itself
+ * @poll_offset: out: offset in the descriptor area of the word for polled doorbells; 0: the NIC
+ *               does not support them for this attachment
+ * @awake_offset: out: offset of the word that tells whether the NIC is polling for them
  *
- * @poll_offset and @awake_offset came later: a caller whose structure ends before them rings by
- * traps.
+ * @poll_offset and @awake_offset were added later. A caller whose structure ends before them cannot
+ * use polled doorbells.
  *
- * A domain is created by KGNI_IOC_JOB or by the first attach of a process with
- * CAP_SYS_ADMIN. Errors: EPERM no such domain and not privileged, EACCES the
- * tag belongs to another cookie or the cookie to another tag, EBUSY the file
- * is attached already, ENOSPC no FMA descriptor or tag left, EPROTO the ABI
- * version differs, EINVAL bad tag (0, or a kernel tag 1, 2, 254 without
- * CAP_SYS_ADMIN) or unknown mode, EOPNOTSUPP GNI_CDM_MODE_USE_PCI_IOMMU where
- * no IOMMU translates for the NIC, ENODEV the NIC is gone or does not answer,
- * EIO it is in reset or was reset since open(), ENXIO the domain has virtual
- * node addresses and this node has none. The last two are errors of
- * every other call too.
+ * A domain is created by KGNI_IOC_JOB or by the first attach of a process with CAP_SYS_ADMIN.
+ * Errors: EPERM the domain does not exist and the caller is not privileged; EACCES the tag belongs
+ * to another cookie, or the cookie to another tag; EBUSY the file is attached already; ENOSPC no
+ * FMA descriptor or tag is left; EPROTO the ABI version differs; EINVAL bad tag (0, or a kernel tag
+ * 1, 2, 254 without CAP_SYS_ADMIN) or unknown mode; EOPNOTSUPP GNI_CDM_MODE_USE_PCI_IOMMU if no
+ * IOMMU translates for the NIC; ENXIO the domain has virtual node addresses, but none for this
+ * node; ENODEV the NIC is gone or does not answer; EIO the NIC is in reset or was reset since
+ * open(). All other calls may return ENODEV and EIO, too.
  */
 struct kgni_attach {
 	__u32 argsz;
@@ -112,7 +109,7 @@ struct kgni_attach {
 };
 
 /**
- * struct kgni_cq_create - make a completion queue
+ * struct kgni_cq_create - create a completion queue
  * @argsz: in
  * @entries: in: entries wanted, at least 1; out: slots, a power of two greater than that
  * @flags: in: KGNI_CQ_BLOCKING
@@ -122,8 +119,8 @@ struct kgni_attach {
  * @mmap_offset: out: for mmap(): header page and slots, @mmap_size bytes, read and write
  * @mmap_size: out
  *
- * Errors: EINVAL, ENOTCONN not attached, ENOSPC no queue left, EFBIG too many
- * entries (2^19 or more), EPERM over RLIMIT_MEMLOCK, ENOMEM no memory in one piece.
+ * Errors: EINVAL; ENOTCONN not attached; ENOSPC no queue is left; EFBIG too many entries (2^19 or
+ * more); EPERM RLIMIT_MEMLOCK would be exceeded; ENOMEM no contiguous memory.
  */
 struct kgni_cq_create {
 	__u32 argsz;
@@ -143,8 +140,8 @@ struct kgni_cq_create {
  * @argsz: in: sizeof of the caller's structure
  * @cq: its number
  *
- * Errors: EINVAL, ENOENT not a queue of this file, EBUSY registrations or
- * collective engines name it or a thread waits on it.
+ * Errors: EINVAL; ENOENT not a queue of this file; EBUSY registrations or collective engines use
+ * it, or a thread waits on it.
  */
 struct kgni_cq_destroy {
 	__u32 argsz;
@@ -173,10 +170,10 @@ struct kgni_cq_wait {
 };
 
 /**
- * struct kgni_mem_register - pin memory and make it a memory domain
+ * struct kgni_mem_register - pin memory and register it as a memory domain
  * @argsz: in
  * @flags: in: KGNI_MEM_*
- * @address: in: virtual address; the region is widened to whole pages
+ * @address: in: virtual address; the region is extended to whole pages
  * @length: in: bytes, not 0
  * @cq: in: queue for remote events, KGNI_NO_CQ for none
  * @mdh: out: memory domain handle
@@ -185,19 +182,18 @@ struct kgni_cq_wait {
  * @base: out: address of the first page
  * @pages: out: pages of 4096 bytes
  *
- * With KGNI_MEM_VMDH the region takes place @vmdh of the domain's block (see
- * struct kgni_mdd_block); peers and the process name it by that place and
- * ARIES_MDH_VIRTUAL, and offsets in it count from @base. EBUSY the place is taken, ENOENT no block
- * or no such place, ENOSPC no place left.
+ * With KGNI_MEM_VMDH the region takes place @vmdh in the domain's block (see struct
+ * kgni_mdd_block). Peers and the process refer to it by that place and ARIES_MDH_VIRTUAL, and
+ * offsets in it are relative to @base. Errors: EBUSY the place is taken; ENOENT no block or no such
+ * place; ENOSPC no place is left.
  *
- * With KGNI_MEM_RESERVE nothing is pinned: the region gets its number and table,
- * and peers reach it from the first KGNI_IOC_MEM_UPDATE on, as far as it is
- * populated.
+ * With KGNI_MEM_RESERVE nothing is pinned. The region gets its number and table. Peers can access
+ * it after the first KGNI_IOC_MEM_UPDATE, as far as it is populated.
  *
- * Errors: EINVAL also addresses that no process has, ENOTCONN, ENOENT no such queue,
- * ENOSPC no memory domain left, ENOMEM, EFAULT not mapped, EACCES mapped read-only and
- * KGNI_MEM_READ_ONLY not set, EPERM over RLIMIT_MEMLOCK, EBADF another process has attached,
- * EFBIG more than 1 TiB, EINTR killed.
+ * Errors: EINVAL, also for addresses outside of user space; ENOTCONN; ENOENT no such queue; ENOSPC
+ * no memory domain is left; ENOMEM; EFAULT not mapped; EACCES mapped read-only, and
+ * KGNI_MEM_READ_ONLY is not set; EPERM RLIMIT_MEMLOCK would be exceeded; EBADF another process has
+ * attached; EFBIG more than 1 TiB; EINTR killed.
  */
 struct kgni_mem_register {
 	__u32 argsz;
@@ -218,8 +214,8 @@ struct kgni_mem_register {
 #define KGNI_NO_CQ 0xffffffffU
 
 /**
- * struct kgni_mem_segment - a piece of a region
- * @address: virtual address; widened to whole pages
+ * struct kgni_mem_segment - a segment of a region
+ * @address: virtual address; the segment is extended to whole pages
  * @length: bytes, not 0
  */
 struct kgni_mem_segment {
@@ -228,7 +224,7 @@ struct kgni_mem_segment {
 };
 
 /**
- * struct kgni_mem_segments - register several pieces as one region addressed by offsets
+ * struct kgni_mem_segments - register several segments as one region addressed by offsets
  * @argsz: in
  * @flags: in: KGNI_MEM_READ_ONLY, KGNI_MEM_VMDH
  * @segments: in: pointer to struct kgni_mem_segment
@@ -240,9 +236,9 @@ struct kgni_mem_segment {
  * @vmdh: in: with KGNI_MEM_VMDH, as in struct kgni_mem_register; out: the place; else zero
  * @reserved: must be zero
  *
- * The pages of the segments follow each other in the order of the list: the
- * first page of the first one has offset 0. Errors: as KGNI_IOC_MEM_REGISTER,
- * of the first segment that has one; EFBIG also too many segments.
+ * The pages of the segments follow each other in the order of the list, so the first page of the
+ * first segment has offset 0. Errors: as KGNI_IOC_MEM_REGISTER, for the first segment with an
+ * error; EFBIG also for too many segments.
  */
 struct kgni_mem_segments {
 	__u32 argsz;
@@ -265,16 +261,15 @@ struct kgni_mem_segments {
  * @flags: in: must be zero
  * @mdh: in: registration made with KGNI_MEM_RESERVE
  * @reserved: must be zero
- * @address: in: virtual address; the range is widened to whole pages
- * @length: in: bytes, not 0; the range lies in the region
+ * @address: in: virtual address; the range is extended to whole pages
+ * @length: in: bytes, not 0; the range must be inside the region
  * @pages: out: pages of the whole region that are populated now
  *
- * Pages that the region has not yet are pinned and filled in; those that are
- * other ones than before take their place, and the call returns when the NIC
- * can reach the old ones no more. After an error the region has what it had,
- * and perhaps some of the new pages. Errors: EINVAL also not in the region, not
- * a reserved one; ENOENT not a registration of this file; else as
- * KGNI_IOC_MEM_REGISTER.
+ * New pages of the range are pinned and entered. Pages that have been replaced in the process are
+ * exchanged, and the call returns when the NIC can no longer access the old ones. After an error
+ * the region still has its old pages, and perhaps some of the new ones. Errors: EINVAL also if the
+ * range is not in the region, or the region is not a reserved one; ENOENT not a registration of
+ * this file; otherwise as KGNI_IOC_MEM_REGISTER.
  */
 struct kgni_mem_update {
 	__u32 argsz;
@@ -287,7 +282,7 @@ struct kgni_mem_update {
 };
 
 /**
- * struct kgni_mem_deregister - end a registration; returns when no access is in flight
+ * struct kgni_mem_deregister - deregister memory; returns when no access is in flight
  * @argsz: in: sizeof of the caller's structure
  * @mdh: its number
  *
@@ -310,18 +305,20 @@ struct kgni_mem_deregister {
  * @limit_cq: in: completion queues
  * @limit_fma: in: FMA descriptors
  * @reserved2: must be zero
- * @limit_ce: in: collective engines; this and what follows only with KGNI_JOB_LIMITS, else zero
- * @limit_bte: in: block transfers queued or running at once; one more is refused by the NIC
+ * @limit_ce: in: collective engines; this and the following limits only with KGNI_JOB_LIMITS,
+ *            otherwise zero
+ * @limit_bte: in: block transfers queued or running at once, enforced by the NIC
  * @limit_iommu: in: registered memory, as exponent N of 2^N MiB, 0 to 255
  * @limit_dgram: in: datagrams
  * @limit_recv: in: receives for channel sends
  * @reserved3: must be zero
  *
- * A limit of -1 leaves it as it is. Limits hold for all processes of the domain on this node
- * together; what they have beyond a new limit they keep. Destroying looks at no limit.
+ * A limit of -1 is left unchanged. Limits apply to all processes of the domain on this node
+ * together. They keep what they have beyond a new limit. Limits are ignored when a domain is
+ * destroyed.
  *
- * Errors: EPERM, EINVAL, EEXIST tag or cookie belongs to another job, EBUSY
- * processes are attached (destroy), ENOENT (destroy), ENOSPC.
+ * Errors: EPERM; EINVAL; EEXIST tag or cookie belongs to another job; EBUSY processes are attached
+ * (destroy); ENOENT (destroy); ENOSPC.
  */
 struct kgni_job {
 	__u32 argsz;
@@ -346,13 +343,13 @@ struct kgni_job {
 #define KGNI_JOB_LIMITS 0x2
 
 /**
- * struct kgni_ptag - tag that belongs to a cookie
+ * struct kgni_ptag - look up the tag of a cookie
  * @argsz: in: sizeof of the caller's structure
  * @cookie: cookie
  * @ptag: out: tag
  * @reserved: must be 0
  *
- * A user who has named many cookies of no domain waits, here, in KGNI_IOC_ATTACH and in
+ * A user who has given many wrong cookies has to wait, here, in KGNI_IOC_ATTACH and in
  * KGNI_IOC_ERR_SUBSCRIBE. Errors: EINVAL, ENOENT, EINTR killed.
  */
 struct kgni_ptag {
@@ -363,20 +360,19 @@ struct kgni_ptag {
 };
 
 /**
- * struct kgni_res - use of a resource
+ * struct kgni_res - usage of a resource
  * @argsz: in
  * @kind: in: gni_dev_res_t, or gni_job_res_t when @ptag is not 0, or KGNI_RES_*
- * @ptag: in: 0 asks for the device
+ * @ptag: in: protection tag, or 0 for the device
  * @reserved: must be zero
- * @total: out: units, all of the following included, or the limit of the tag
- * @used: out: units taken
- * @reserved_units: out: units set aside, for the kernel
- * @held: out: units kept back after release
+ * @total: out: all units, including the following ones, or the limit of the tag
+ * @used: out: units in use
+ * @reserved_units: out: units reserved for the kernel
+ * @held: out: units that are not free yet after their release
  *
- * What is left of the device's are @total less the other three. 0 for the last
- * two when a tag is asked for.
+ * The free units of the device are @total minus the other three. For a tag the last two are 0.
  *
- * Errors: EINVAL, ENOENT no such tag, EOPNOTSUPP the NIC has no such resource.
+ * Errors: EINVAL; ENOENT no such tag; EOPNOTSUPP the NIC has no such resource.
  */
 struct kgni_res {
 	__u32 argsz;
@@ -390,16 +386,16 @@ struct kgni_res {
 };
 
 #define KGNI_RES_RECV 0x100 /* receives for channel sends */
-#define KGNI_RES_DGRAM 0x101 /* datagrams; of a tag only */
+#define KGNI_RES_DGRAM 0x101 /* datagrams; only for a tag */
 
 /**
- * struct kgni_ce_alloc - take a virtual collective engine
+ * struct kgni_ce_alloc - allocate a virtual collective engine
  * @argsz: in
- * @ce: out: its number on this node, 0 to 3; what peers name it by
+ * @ce: out: its number on this node, 0 to 3, by which peers refer to it
  *
- * It takes no contributions until KGNI_IOC_CE_CONFIG. Closing the file gives it back.
+ * It accepts no contributions before KGNI_IOC_CE_CONFIG. Closing the file frees it.
  *
- * Errors: EINVAL, ENOTCONN, ENOSPC all are taken, EOPNOTSUPP the NIC has none.
+ * Errors: EINVAL; ENOTCONN; ENOSPC all are in use; EOPNOTSUPP the NIC has none.
  */
 struct kgni_ce_alloc {
 	__u32 argsz;
@@ -412,7 +408,7 @@ struct kgni_ce_alloc {
 
 /**
  * struct kgni_ce_child - one child of a collective engine
- * @pe: node address, as the attachment names nodes
+ * @pe: node address, in the numbering of the attachment
  * @ce: engine on that node; 0 for an endpoint
  * @inst_id: instance id of the process that contributes as this child; 0 for an engine
  * @kind: KGNI_CE_ENGINE or KGNI_CE_ENDPOINT
@@ -429,21 +425,21 @@ struct kgni_ce_child {
  * @argsz: in
  * @ce: in: number of the engine
  * @flags: in: KGNI_CE_*
- * @count: in: children, 1 to 32; each is known by its place in @children
+ * @count: in: number of children, 1 to 32; each is identified by its index in @children
  * @children: in: pointer to @count structures kgni_ce_child
  * @cq: in: queue for the engine's events, KGNI_NO_CQ for none
- * @round: in: of sums: 0 up, 1 down, 2 nearest, 3 to zero
- * @route: in: of its packets: 0 adaptive, 1 non-minimal hashed, 2 minimal hashed, 3 minimal and in
- *         order
+ * @round: in: rounding of sums: 0 up, 1 down, 2 nearest, 3 to zero
+ * @route: in: routing of its packets: 0 adaptive, 1 non-minimal hashed, 2 minimal hashed, 3 minimal
+ *         and in order
  * @parent_pe: in: node of the parent
  * @parent_ce: in: engine there
- * @parent_index: in: which of its children this engine is
+ * @parent_index: in: index of this engine among the children of the parent
  * @reserved: must be zero
  *
- * Contributions are taken from processes of this attachment's domain only. A leaf that ends, or is
- * not attached within seconds, breaks the tree: an error for all. An engine that was
- * configured before is stopped first, which ends what is pending with an error for all of the tree.
- * If the call fails with anything but EIO and ENODEV the engine is as it was.
+ * Contributions are accepted from processes of this attachment's domain only. If a leaf ends, or is
+ * not attached within seconds, the whole tree gets an error. An engine that was configured before
+ * is stopped first, and then pending operations end with an error for the whole tree. If the call
+ * fails with an error other than EIO and ENODEV the engine is unchanged.
  *
  * Errors: EINVAL, ENOTCONN, ENOENT not an engine or not a queue of this file, EFAULT, ENOMEM,
  * ENXIO no such node.
@@ -463,15 +459,15 @@ struct kgni_ce_config {
 	__u64 reserved;
 };
 
-#define KGNI_CE_PARENT 0x1 /* there is a parent; else this is the root and parent_* are zero */
+#define KGNI_CE_PARENT 0x1 /* there is a parent; otherwise this is the root and parent_* are 0 */
 #define KGNI_CE_CQ_ONERR 0x2 /* events for failures and exceptions only */
 
 /**
- * struct kgni_ce_free - stop a collective engine and give it back
+ * struct kgni_ce_free - stop a collective engine and free it
  * @argsz: in: sizeof of the caller's structure
  * @ce: its number
  *
- * What is pending ends with an error for all of the tree.
+ * Pending operations end with an error for the whole tree.
  *
  * Errors: EINVAL, ENOTCONN, ENOENT not an engine of this file.
  */
@@ -485,8 +481,8 @@ struct kgni_ce_free {
 
 /* Flags of the datagram requests. */
 #define KGNI_DGRAM_WILDCARD 0x1 /* post: matches any directed datagram to this instance */
-#define KGNI_DGRAM_ID 0x2 /* @id counts: post with it, find by it, probe only for such */
-#define KGNI_DGRAM_RELEASE 0x4 /* cancel: the endpoint goes away, keep nothing but the news */
+#define KGNI_DGRAM_ID 0x2 /* @id is used: post with it, find by it, probe only for such datagrams */
+#define KGNI_DGRAM_RELEASE 0x4 /* cancel: the endpoint is destroyed, keep only the result */
 #define KGNI_DGRAM_ALL 0x8 /* cancel: all of this file, and end the waits of other threads */
 
 /* States, as gni_post_state_t. */
@@ -498,22 +494,21 @@ struct kgni_ce_free {
 #define KGNI_DGRAM_REMOTE_DATA 5
 
 /**
- * struct kgni_dgram_post - offer a datagram for exchange
+ * struct kgni_dgram_post - post a datagram for exchange
  * @argsz: in
  * @flags: in: KGNI_DGRAM_WILDCARD, KGNI_DGRAM_ID
- * @ep: in: the caller's name of the endpoint; one datagram each
+ * @ep: in: the caller's name for the endpoint, which has at most one datagram
  * @id: in: with KGNI_DGRAM_ID; not ~0
- * @pe: in: node that a directed one goes to, as the attachment names nodes
- * @inst_id: in: instance there
+ * @pe: in: target node of a directed datagram, in the numbering of the attachment
+ * @inst_id: in: target instance
  * @length: in: bytes of @data, at most KGNI_DGRAM_BYTES
  * @reserved: must be zero
  * @data: in
  *
- * A directed datagram meets a directed one of that instance to this one, else
- * a wildcard one of that instance, in the same domain. Then each side has the
- * other's data. Errors: EINVAL, ENOTCONN, E2BIG @length, EBUSY the endpoint has
- * a datagram, or another directed one to that instance is under way, ENOSPC
- * KGNI_DGRAM_LIMIT, ENOMEM.
+ * A directed datagram matches a datagram of the target instance in the same domain: preferably one
+ * that is directed at this instance, otherwise a wildcard. Then each side gets the other's data.
+ * Errors: EINVAL; ENOTCONN; E2BIG @length is too large; EBUSY the endpoint has a datagram, or there
+ * is another directed one to that instance; ENOSPC more than KGNI_DGRAM_LIMIT; ENOMEM.
  */
 struct kgni_dgram_post {
 	__u32 argsz;
@@ -528,22 +523,22 @@ struct kgni_dgram_post {
 };
 
 /**
- * struct kgni_dgram_test - state of a datagram; takes it away if the state is final
+ * struct kgni_dgram_test - get the state of a datagram, and free it if the state is final
  * @argsz: in
  * @flags: in: KGNI_DGRAM_ID
  * @ep: in
  * @id: in: with KGNI_DGRAM_ID
- * @timeout_ms: in: wait for a final state, 0 do not wait, ~0 for ever
+ * @timeout_ms: in: how long to wait for a final state; 0 do not wait, ~0 for ever
  * @state: out
- * @pe: out: the partner's node, of a COMPLETED one, as the attachment names nodes; KGNI_NO_PE if it
- *      has no name for it
+ * @pe: out: if COMPLETED, the partner's node in the numbering of the attachment; KGNI_NO_PE if it
+ *      is not in that numbering
  * @inst_id: out: the partner's instance
  * @length: out: bytes of @data
  * @reserved: must be zero
- * @data: out: what the partner sent
+ * @data: out: data that the partner has sent
  *
- * Errors: EINVAL, ENOTCONN, ENOENT no such datagram on the endpoint, ETIMEDOUT,
- * EINTR, ECANCELED by KGNI_DGRAM_ALL.
+ * Errors: EINVAL; ENOTCONN; ENOENT no such datagram on the endpoint; ETIMEDOUT; EINTR; ECANCELED by
+ * KGNI_DGRAM_ALL.
  */
 struct kgni_dgram_test {
 	__u32 argsz;
@@ -560,7 +555,7 @@ struct kgni_dgram_test {
 };
 
 /**
- * struct kgni_dgram_probe - first datagram of the file that has a final state
+ * struct kgni_dgram_probe - find the first datagram of the file that has a final state
  * @argsz: in
  * @flags: in: KGNI_DGRAM_ID
  * @timeout_ms: in: 0 do not wait, ~0 for ever
@@ -570,9 +565,9 @@ struct kgni_dgram_test {
  * @state: out
  * @reserved: must be zero
  *
- * It stays for KGNI_IOC_DGRAM_TEST, unless its endpoint was released. poll()
- * on the file tells POLLIN while there is one. Errors: EINVAL, ENOTCONN, ENOENT
- * none (without waiting), ETIMEDOUT, EINTR, ECANCELED by KGNI_DGRAM_ALL.
+ * The datagram remains for KGNI_IOC_DGRAM_TEST, unless its endpoint was released. poll() on the
+ * file reports POLLIN while there is one. Errors: EINVAL; ENOTCONN; ENOENT there is none (without
+ * waiting); ETIMEDOUT; EINTR; ECANCELED by KGNI_DGRAM_ALL.
  */
 struct kgni_dgram_probe {
 	__u32 argsz;
@@ -586,18 +581,18 @@ struct kgni_dgram_probe {
 };
 
 /**
- * struct kgni_dgram_cancel - end a datagram
+ * struct kgni_dgram_cancel - cancel a datagram
  * @argsz: in
  * @flags: in: KGNI_DGRAM_ID, KGNI_DGRAM_RELEASE, or KGNI_DGRAM_ALL alone
  * @ep: in
  * @id: in: with KGNI_DGRAM_ID
- * @gone: out: 1 there is nothing left to test on the endpoint
+ * @gone: out: 1 if there is nothing left to test on the endpoint
  * @reserved: must be zero
  *
- * A directed one becomes TERMINATED, a wildcard is gone at once; one that has
- * met its partner already becomes TERMINATED when that answers. One that has
- * another final state keeps it, and it is told as without this call. Errors:
- * EINVAL, ENOTCONN, ENOENT none on the endpoint, or cancelled before.
+ * A directed datagram becomes TERMINATED. A wildcard is freed at once. A datagram that is matched
+ * already becomes TERMINATED when its partner answers. A datagram with another final state keeps
+ * it, and reports it as usual. Errors: EINVAL; ENOTCONN; ENOENT there is none on the endpoint, or
+ * it was cancelled before.
  */
 struct kgni_dgram_cancel {
 	__u32 argsz;
@@ -612,14 +607,14 @@ struct kgni_dgram_cancel {
  * struct kgni_clock - the global clock of the fabric
  * @argsz: in
  * @flags: must be zero
- * @now: out: nanoseconds since the fabric was made, the same at all nodes
- * @rate: out: steps of @now in a second
+ * @now: out: nanoseconds since the fabric was created, the same on all nodes
+ * @rate: out: ticks of @now per second
  * @mmap_offset: out: for mmap(), read only: a page whose first 8 bytes read as @now
  * @mmap_size: out: bytes of that page
  * @reserved: must be zero
  *
- * Allowed before KGNI_IOC_ATTACH; the mapping is not. Read the word with one
- * aligned load of 8 bytes; each is a read over the bus.
+ * Allowed before KGNI_IOC_ATTACH, but the mapping is not. Read the word with one aligned load of 8
+ * bytes; each load is a read over the bus.
  *
  * Errors: EINVAL, EOPNOTSUPP the NIC has no clock.
  */
@@ -637,11 +632,11 @@ struct kgni_clock {
  * struct kgni_clock_wait - sleep until the global clock reaches a time
  * @argsz: in
  * @flags: must be zero
- * @until: in: global time; one that has passed returns at once
- * @now: out: the clock when the call ended, @until or more
+ * @until: in: global time; the call returns at once if it has passed
+ * @now: out: the clock at the end of the call, @until or later
  *
- * Allowed before KGNI_IOC_ATTACH. Processes of several nodes that wait for the
- * same time go on together, as exactly as their kernels schedule.
+ * Allowed before KGNI_IOC_ATTACH. Processes on several nodes that wait for the same time continue
+ * together, as precisely as their kernels schedule them.
  *
  * Errors: EINVAL, EOPNOTSUPP the NIC has no clock, EINTR.
  */
@@ -653,10 +648,10 @@ struct kgni_clock_wait {
 };
 
 /**
- * struct kgni_ntt_entry - where a block of virtual nodes is
- * @block: node address of its first node
- * @replacement: node address of the first of those that stand in for its last nodes
- * @size: how many do, 0 to the granularity
+ * struct kgni_ntt_entry - physical nodes of a block of virtual nodes
+ * @block: physical address of the first node
+ * @replacement: physical address of the first node that replaces the last nodes of the block
+ * @size: number of replaced nodes, 0 to the granularity
  * @reserved: must be zero
  */
 struct kgni_ntt_entry {
@@ -671,19 +666,18 @@ struct kgni_ntt_entry {
  * @argsz: in
  * @flags: in: KGNI_NTT_*
  * @count: in: entries
- * @granularity: in: nodes of an entry, a power of two from 1 to 128; one value
- *               for the whole table, to be changed while it is empty only
- * @base: in: first entry, with KGNI_NTT_CLEAR and KGNI_NTT_CHANGE; out: first
- *        entry of what the driver has allocated
+ * @granularity: in: nodes per entry, a power of two from 1 to 128; it applies to the whole table,
+ *               and can only be changed while the table is empty
+ * @base: in: first entry, with KGNI_NTT_CLEAR and KGNI_NTT_CHANGE; out: first entry that the driver
+ *        has allocated
  * @reserved: must be zero
  * @entries: in: pointer to struct kgni_ntt_entry, 0 with KGNI_NTT_CLEAR
  *
- * Without flags the driver finds @count free entries in a row. KGNI_NTT_CHANGE
- * writes entries that are allocated: a failed node is replaced by it while its
- * job runs. KGNI_NTT_CLEAR frees entries that no domain uses; with @count and
- * @base ~0 all of those. Errors: EPERM, EINVAL, ENOENT not allocated (CHANGE,
- * CLEAR), EBUSY a domain uses them (CLEAR) or the table has another granularity,
- * ENOSPC no room, EFAULT, ENOMEM.
+ * Without flags the driver allocates @count consecutive entries. KGNI_NTT_CHANGE overwrites
+ * allocated entries, for example to replace a failed node while its job runs. KGNI_NTT_CLEAR frees
+ * entries that no domain uses; with @count and @base ~0 it frees all of those. Errors: EPERM;
+ * EINVAL; ENOENT not allocated (CHANGE, CLEAR); EBUSY a domain uses them (CLEAR), or the table has
+ * another granularity; ENOSPC no space; EFAULT; ENOMEM.
  */
 struct kgni_ntt {
 	__u32 argsz;
@@ -701,9 +695,9 @@ struct kgni_ntt {
 /**
  * struct kgni_ntt_info - the node translation table
  * @argsz: in
- * @granularity: out: nodes of an entry
+ * @granularity: out: nodes per entry
  * @entries: out: entries in the NIC
- * @used: out: entries allocated
+ * @used: out: allocated entries
  */
 struct kgni_ntt_info {
 	__u32 argsz;
@@ -713,18 +707,17 @@ struct kgni_ntt_info {
 };
 
 /**
- * struct kgni_job_ntt - give a domain its part of the table; needs CAP_SYS_ADMIN
+ * struct kgni_job_ntt - assign a part of the table to a domain; needs CAP_SYS_ADMIN
  * @argsz: in
  * @flags: in: KGNI_JOB_NTT_CLEANUP frees the entries with the domain
- * @cookie: in: cookie of a domain made by KGNI_IOC_JOB
+ * @cookie: in: cookie of a domain created by KGNI_IOC_JOB
  * @base: in: first entry
  * @size: in: entries, at least 1
  * @reserved: must be zero
  *
- * Who attaches to the domain from then on uses virtual node addresses. Errors:
- * EPERM, EINVAL, ENOENT no such domain or entries not allocated, EBUSY processes
- * are attached or another domain uses the entries, EOPNOTSUPP the domain has
- * other entries already.
+ * Processes that attach to the domain afterwards use virtual node addresses. Errors: EPERM; EINVAL;
+ * ENOENT no such domain, or entries not allocated; EBUSY processes are attached, or another domain
+ * uses the entries; EOPNOTSUPP the domain has other entries already.
  */
 struct kgni_job_ntt {
 	__u32 argsz;
@@ -738,13 +731,13 @@ struct kgni_job_ntt {
 #define KGNI_JOB_NTT_CLEANUP 0x1
 
 /**
- * struct kgni_mdd_block - set memory domains in a row aside for virtual handles
+ * struct kgni_mdd_block - reserve consecutive memory domains for virtual handles
  * @argsz: in
- * @entries: in: how many, at least 1
+ * @entries: in: how many memory domains, at least 1
  *
- * The block is the domain's on this node: its first process to ask makes it, the
- * others must not ask for more and share it; it goes with the last of them.
- * Errors: EINVAL, ENOTCONN, EBUSY asked already, ENOSPC no such row, over the
+ * The block belongs to the domain on this node. The first process that calls this creates it. The
+ * others share it, and must not ask for more entries. It is freed with the last of them. Errors:
+ * EINVAL; ENOTCONN; EBUSY called already; ENOSPC not enough consecutive memory domains, over the
  * domain's limit, too many domains with blocks, or more than the block has.
  */
 struct kgni_mdd_block {
@@ -753,22 +746,22 @@ struct kgni_mdd_block {
 };
 
 /**
- * struct kgni_bi - balanced injection: see and limit what the NIC has under way
+ * struct kgni_bi - balanced injection: get or limit the NIC's outstanding requests
  * @argsz: in
  * @flags: in: KGNI_BI_SET, which needs CAP_SYS_ADMIN
- * @modes: in: GNI_BI_FLAG_* bits of a change
+ * @modes: in: GNI_BI_FLAG_* bits for a change
  * @bw: in: percent, or ORB entries with GNI_BI_FLAG_VALUE_IS_NUM_ORB_ENTRIES
- * @aot_bw: in: the same, for times at which the network throttles
+ * @aot_bw: in: the same, while the network is throttled
  * @reserved: must be zero
- * @current_bw: out: percent in force
- * @current_aot_bw: out: percent kept for throttling
- * @current_norbs: out: ORB entries in force
+ * @current_bw: out: percent in effect
+ * @current_aot_bw: out: percent for throttling
+ * @current_norbs: out: ORB entries in effect
  * @current_modes: out: GNI_BI_FLAG_* bits of the last change
- * @sequence: out: changes so far, all of them in force
+ * @sequence: out: number of changes so far, all of them in effect
  *
- * A value of 0 leaves one packet at a time. Nothing throttles the network of
- * this NIC, so a change is in force when the call returns, whatever the bits say
- * about when. Errors: EPERM, EINVAL value or bits out of range.
+ * A value of 0 allows one packet at a time. The network of this NIC is never throttled, so a change
+ * is in effect when the call returns, whatever the bits say about the time. Errors: EPERM; EINVAL
+ * value or bits out of range.
  */
 struct kgni_bi {
 	__u32 argsz;
@@ -790,9 +783,9 @@ struct kgni_bi {
  * struct kgni_err_event - one error event of the NIC
  * @code: ARIES_ST_* status, 0x100 and up for RAS events
  * @category: one GNI_ERRMASK_* bit
- * @ptag: protection tag concerned, 0 if it is not known
- * @serial: running number of the subscription; a gap tells of events that were lost
- * @time_ns: the NIC's clock
+ * @ptag: protection tag of the domain concerned, 0 if it is not known
+ * @serial: running number within the subscription; a gap shows that events were lost
+ * @time_ns: time of the NIC's clock
  * @info: ERR_INFO registers
  *
  * The same layout as gni_error_event_t.
@@ -807,22 +800,22 @@ struct kgni_err_event {
 };
 
 /**
- * struct kgni_err_subscribe - have error events queued for this file
+ * struct kgni_err_subscribe - subscribe this file to error events
  * @argsz: in
  * @flags: in: KGNI_ERR_ALL
  * @cookie: in: domain whose events are wanted; 0 with KGNI_ERR_ALL
- * @ptag: in: its tag or 255; with KGNI_ERR_ALL a tag, or 0 for all and for events of none;
+ * @ptag: in: its tag or 255; with KGNI_ERR_ALL a tag, or 0 for all domains and for events of none;
  *        out: the tag
  * @mask: in: GNI_ERRMASK_* categories wanted
  * @reserved: must be zero
  * @entries: in: events that the queue holds, 0 for 64, at most KGNI_ERR_ENTRIES_MAX; out: the same
  * @reserved2: must be zero
  *
- * The file need not be attached. While it has events poll() finds it readable. The domain stays
- * while there are subscriptions to it. KGNI_ERR_ALL needs CAP_SYS_ADMIN.
+ * The file need not be attached. poll() reports it as readable while it has events. The domain
+ * exists as long as there are subscriptions to it. KGNI_ERR_ALL needs CAP_SYS_ADMIN.
  *
- * Errors: EINVAL, EPERM, EACCES tag and cookie do not belong together, ENOENT no such domain,
- * EBUSY the file has a subscription, ENOMEM.
+ * Errors: EINVAL; EPERM; EACCES tag and cookie do not belong together; ENOENT no such domain; EBUSY
+ * the file has a subscription; ENOMEM.
  */
 struct kgni_err_subscribe {
 	__u32 argsz;
@@ -839,17 +832,17 @@ struct kgni_err_subscribe {
 #define KGNI_ERR_ENTRIES_MAX 4096
 
 /**
- * struct kgni_err_read - take error events out of the file's queue, oldest first
+ * struct kgni_err_read - read error events from the file's queue, oldest first
  * @argsz: in
  * @flags: in: must be zero
  * @events: in: pointer to an array of struct kgni_err_event
- * @count: in: its elements, 1 to KGNI_ERR_ENTRIES_MAX; out: events stored, at least 1
- * @batch_ms: in: with @timeout_ms, how long to wait for more once there is one
- * @timeout_ms: in: milliseconds to wait for the first, 0 not at all, ~0 without limit
+ * @count: in: its number of elements, 1 to KGNI_ERR_ENTRIES_MAX; out: events stored, at least 1
+ * @batch_ms: in: with @timeout_ms, how long to wait for more events after the first
+ * @timeout_ms: in: milliseconds to wait for the first event, 0 not at all, ~0 without limit
  * @lost: out: events lost so far because the queue was full
  *
- * Errors: EINVAL, ENOTCONN no subscription, EAGAIN there is none (@timeout_ms is 0), ETIMEDOUT,
- * EINTR, EFAULT (the events are gone), ENOMEM.
+ * Errors: EINVAL; ENOTCONN no subscription; EAGAIN there are no events (@timeout_ms is 0);
+ * ETIMEDOUT; EINTR; EFAULT (the events are lost); ENOMEM.
  */
 struct kgni_err_read {
 	__u32 argsz;
@@ -862,11 +855,11 @@ struct kgni_err_read {
 };
 
 /**
- * struct kgni_err_control - look at or change what a subscription asks for
+ * struct kgni_err_control - get or change the parameters of a subscription
  * @argsz: in
  * @flags: in: KGNI_ERR_SET_MASK, KGNI_ERR_SET_PTAG (CAP_SYS_ADMIN)
- * @mask: in: new categories; out: those before
- * @ptag: in: new tag, 0 for all; out: the one before
+ * @mask: in: new categories; out: the previous ones
+ * @ptag: in: new tag, 0 for all; out: the previous one
  * @reserved: must be zero
  *
  * Errors: EINVAL, EPERM, ENOTCONN no subscription.
@@ -892,12 +885,13 @@ struct kgni_err_control {
  * @reserved: must be zero
  * @timeout_ms: in: how long to wait for block transfers to end
  *
- * The processes of a suspended job lose the mappings of descriptor area, doorbell and windows; who
- * touches them waits until the job is resumed. What they have started ends before the call returns;
- * if it does not in time, nothing is suspended. Registrations and queues stay in use by peers.
+ * The processes of a suspended job lose the mappings of descriptor area, doorbell and windows. An
+ * access to them sleeps until the job is resumed. Operations that they have started end before the
+ * call returns. If they do not end in time the job is not suspended. Peers can still use
+ * registrations and queues.
  *
- * Errors: EPERM, EINVAL, ENOENT no such job, EALREADY it is suspended, or is not (resume),
- * ETIMEDOUT, EINTR, ECANCELED another call has resumed the job meanwhile.
+ * Errors: EPERM; EINVAL; ENOENT no such job; EALREADY it is suspended already, or (resume) it is
+ * not suspended; ETIMEDOUT; EINTR; ECANCELED another call has resumed the job meanwhile.
  */
 struct kgni_suspend {
 	__u32 argsz;
@@ -915,7 +909,7 @@ struct kgni_suspend {
 #define KGNI_NO_PE 0xffffffffU
 
 /* States of a receive. */
-#define KGNI_RECV_PENDING 0 /* waits, or the job is suspended */
+#define KGNI_RECV_PENDING 0 /* waiting, or the job is suspended */
 #define KGNI_RECV_ARRIVING 1
 #define KGNI_RECV_DONE 2
 #define KGNI_RECV_CANCELLED 3
@@ -924,23 +918,25 @@ struct kgni_suspend {
  * struct kgni_recv_post - post a receive for a channel send
  * @argsz: in
  * @flags: must be zero
- * @address: in: where the buffer starts, as peers address the registration: its virtual address, or
- *           the offset into a list of segments
+ * @address: in: start of the buffer, in the form in which peers address the registration: its
+ *           virtual address, or the offset in a list of segments
  * @length: in: bytes, not 0
- * @mdh: in: registration of this file that holds the buffer; not read-only, live
- * @channel: in: 0 to 65535, what senders name
- * @cq: in: queue for the event, the one that the registration was made with, KGNI_NO_CQ for none
+ * @mdh: in: registration of this file that contains the buffer; it must be populated and not
+ *       read-only
+ * @channel: in: 0 to 65535, the channel that senders use
+ * @cq: in: queue for the event, which must be the one of the registration, KGNI_NO_CQ for none
  * @event: in: data of the event
- * @receive: out: number, the transaction id of the event
+ * @receive: out: number of the receive, which is the transaction id of the event
  * @reserved: must be zero
  *
- * The receive is given to one message of the domain to this node and channel; among several the one
- * that was posted first. A registration with receives cannot be ended until each was told by
- * KGNI_IOC_RECV_TEST or taken back. The NIC has 32 for all.
+ * The receive takes one message of the domain to this node and channel. If several are posted the
+ * oldest takes it. A registration cannot be ended until each of its receives was completed by
+ * KGNI_IOC_RECV_TEST or cancelled. The NIC has 32 receives in total.
  *
- * Errors: EINVAL also not in the region, another queue than the region's, not populated; ENOTCONN;
- * ENOENT no such registration or queue of this file; EACCES read-only; ENOSPC the file, the domain
- * or the NIC has no more; ENOMEM; EOPNOTSUPP the NIC knows no sends.
+ * Errors: EINVAL, also if the buffer is not in the region, the queue is not the region's, or the
+ * region is not populated; ENOTCONN; ENOENT no such registration or queue of this file; EACCES
+ * read-only; ENOSPC the file, the domain or the NIC has no more receives; ENOMEM; EOPNOTSUPP the
+ * NIC does not support sends.
  */
 struct kgni_recv_post {
 	__u32 argsz;
@@ -956,13 +952,14 @@ struct kgni_recv_post {
 };
 
 /**
- * struct kgni_recv_test - what became of a receive; takes it away if the message is there
+ * struct kgni_recv_test - get the state of a receive, and free it if the message has arrived
  * @argsz: in
  * @flags: must be zero
  * @receive: in: number
  * @state: out: KGNI_RECV_*
- * @bytes: out: length of the message that is there
- * @pe: out: node that sent it, as the attachment names nodes; KGNI_NO_PE if it has no name for it
+ * @bytes: out: length of the message that has arrived
+ * @pe: out: node that has sent it, in the numbering of the attachment; KGNI_NO_PE if it is not in
+ *      that numbering
  * @reserved: must be zero
  *
  * Errors: EINVAL, ENOTCONN, ENOENT not a receive of this file.
@@ -978,17 +975,17 @@ struct kgni_recv_test {
 };
 
 /**
- * struct kgni_recv_cancel - take a receive back
+ * struct kgni_recv_cancel - cancel a receive
  * @argsz: in
  * @flags: must be zero
  * @receive: in: number
- * @state: out: KGNI_RECV_CANCELLED, or KGNI_RECV_DONE: the message was faster
+ * @state: out: KGNI_RECV_CANCELLED, or KGNI_RECV_DONE if the message was faster
  * @bytes: out: as in kgni_recv_test
  * @pe: out
  * @reserved: must be zero
  *
  * A message that was arriving ends with an error at its sender, and may have left a part in the
- * buffer; nobody writes there when the call returns. Errors: as KGNI_IOC_RECV_TEST.
+ * buffer. The buffer is not written any more when the call returns. Errors: as KGNI_IOC_RECV_TEST.
  */
 struct kgni_recv_cancel {
 	__u32 argsz;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * aries_kapi_test.ko: a client of aries.ko that tests what the kernel is offered (aries_kapi.h).
+ * aries_kapi_test.ko: a client of aries.ko that tests its kernel interface (aries_kapi.h).
  *
  *   kt_main     the module, its files in debugfs, its binding
- *   kt_side     an owner with one of everything, and what it does
- *   kt_context  the same from a process, under a spinlock, from a softirq and an interrupt
- *   kt_objects  memory, numbers that are held, rights, order, errors
- *   kt_events   datagrams, and what an owner is told
- *   kt_traffic  work that goes on while somebody resets the NIC
+ *   kt_side     an owner with one object of each kind, and its operations
+ *   kt_context  the same operations in process, spinlock, softirq and interrupt context
+ *   kt_objects  memory, held numbers, access rights, order, errors
+ *   kt_events   datagrams, and events delivered to an owner
+ *   kt_traffic  traffic that continues while the NIC is reset
  */
 #ifndef KT_H
 #define KT_H
@@ -27,21 +27,21 @@
 #define KT_COOKIE 0x6b74e570u
 #define KT_BYTES (16 * PAGE_SIZE)
 #define KT_BLOCK 40000u
-#define KT_WAIT (60 * HZ) /* far more than anything here takes */
+#define KT_WAIT (60 * HZ) /* far longer than any test takes */
 #define KT_EVENT_LOCAL 0x00115500u
 #define KT_EVENT_REMOTE 0x00225500u
 
 /**
- * struct kt_side - an owner with one of everything
+ * struct kt_side - an owner with one object of each kind
  * @own: owner
- * @port: its descriptor
- * @source: queue of what it starts, polled
- * @target: queue of remote events; its handler polls
- * @region: @mem registered
- * @info: of it
- * @mem: KT_BYTES
- * @came: entries that the handler has found
- * @last: the last one
+ * @port: its FMA descriptor
+ * @source: queue for local events, polled
+ * @target: queue for remote events; its handler polls it
+ * @region: registration of @mem
+ * @info: information about @region
+ * @mem: memory of KT_BYTES bytes
+ * @came: number of entries that the handler has found
+ * @last: the last entry
  */
 struct kt_side {
 	struct aries_owner *own;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* The same work in each context that the kernel has. */
+/* The same operations in each context of the kernel. */
 #include <linux/completion.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
@@ -8,7 +8,10 @@
 
 #include "kt.h"
 
-/* What one context does: a put and its event, at once; a block that somebody else waits for. */
+/*
+ * The operations of one context: a put, whose event is polled at once, and a block transfer, whose
+ * event is polled in kt_finish().
+ */
 static int kt_once(struct kt_side *from, struct kt_side *to, u64 value)
 {
 	u64 entry;
@@ -21,7 +24,7 @@ static int kt_once(struct kt_side *from, struct kt_side *to, u64 value)
 	return rc ?: kt_block(from, to, KT_BLOCK);
 }
 
-/* Sleeps until the remote events of both have come to the handler, and looks at the rest. */
+/* Sleeps until the handler has received both remote events, and then checks everything else. */
 static int kt_finish(struct seq_file *m, struct kt_side *from, struct kt_side *to, u64 value)
 {
 	unsigned long end = jiffies + KT_WAIT;
@@ -49,15 +52,15 @@ static int kt_finish(struct seq_file *m, struct kt_side *from, struct kt_side *t
 }
 
 /**
- * struct kt_call - something to do in another context
+ * struct kt_call - operations to execute in another context
  * @from: side that puts
- * @to: side that gets it
- * @value: what
- * @rc: what came of it
- * @in: whether it was the right context
- * @done: it is over
- * @timer: runs it as softirq
- * @work: runs it as interrupt
+ * @to: side that receives
+ * @value: value to put
+ * @rc: result
+ * @in: whether it ran in the right context
+ * @done: completed at the end
+ * @timer: runs it in a softirq
+ * @work: runs it in an interrupt
  */
 struct kt_call {
 	struct kt_side *from;
@@ -146,7 +149,7 @@ static int kt_context(struct seq_file *m, struct kt_side *a, struct kt_side *b,
 	return rc;
 }
 
-/* Two owners of one domain, one of which puts to the other in some context. */
+/* Two owners of one domain, one of which puts to the other in the given context. */
 static int kt_in(struct seq_file *m, void (*start)(struct kt_call *c))
 {
 	struct kt_side *s = kcalloc(2, sizeof(*s), GFP_KERNEL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Datagrams, and what an owner is told. */
+/* Datagrams, and events delivered to an owner. */
 #include <linux/irqflags.h>
 #include <linux/string.h>
 
@@ -8,12 +8,12 @@
 #include "uapi/kgni_abi.h"
 
 /**
- * struct kt_told - what has come to the callbacks of an owner
- * @ready: datagrams that have a final state
- * @errors: errors
- * @code: of the last error
- * @ptag: its tag
- * @other: events that are no errors
+ * struct kt_told - calls of the callbacks of an owner
+ * @ready: number of datagrams that have reached a final state
+ * @errors: number of errors
+ * @code: code of the last error
+ * @ptag: tag of the last error
+ * @other: number of other events
  */
 struct kt_told {
 	atomic_t ready;
@@ -43,7 +43,7 @@ static void kt_event(void *data, enum aries_event event, const struct aries_even
 	}
 }
 
-/* Test, probe and cancel with interrupts off, as a client does under its spinlock. */
+/* Test, probe and cancel with interrupts disabled, as a client does under its spinlock. */
 static int kt_exchange(struct seq_file *m, struct kt_side *a, struct kt_side *b,
 		       struct kt_told *told)
 {
@@ -106,7 +106,7 @@ static int kt_refused(struct seq_file *m, struct kt_side *a, struct kt_side *b,
 	return 0;
 }
 
-/* Two owners, of which the second is told. */
+/* Two owners; the second has callbacks. */
 static int kt_with_told(struct seq_file *m,
 			int (*test)(struct seq_file *m, struct kt_side *a, struct kt_side *b,
 				    struct kt_told *told))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The module: each file in debugfs, aries_kapi_test/, is a test that runs when it is read and says
- * "ok" or what was wrong; "traffic" goes on from a 1 to a 0 that is written there, and "counts"
- * tells what became of it. selftests/aries/kapi.c reads them.
+ * The module. Each file in debugfs, aries_kapi_test/, is a test, which runs when the file is read.
+ * The file contains "ok" or a description of the failure. Writing 1 to "traffic" starts the traffic
+ * and writing 0 stops it, and "counts" shows the results. selftests/aries/kapi.c reads these files.
  */
 #include <linux/auxiliary_bus.h>
 #include <linux/debugfs.h>
@@ -14,7 +14,7 @@
 
 struct aries_dev *kt_dev;
 struct aries_info kt_info;
-static DEFINE_MUTEX(kt_lock); /* one test at a time */
+static DEFINE_MUTEX(kt_lock); /* only one test runs at a time */
 static struct dentry *kt_dir;
 
 int kt_fail(struct seq_file *m, int line, const char *format, ...)
@@ -96,7 +96,7 @@ static int kt_probe(struct auxiliary_device *adev, const struct auxiliary_device
 	return 0;
 }
 
-/* Traffic goes on: handles of a NIC that has gone answer. */
+/* Traffic continues: calls on handles of a NIC that is gone return errors. */
 static void kt_remove(struct auxiliary_device *adev)
 {
 	mutex_lock(&kt_lock);

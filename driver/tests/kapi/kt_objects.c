@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Memory, numbers that are held, rights, order, errors. */
+/* Memory, held numbers, access rights, order, errors. */
 #include <linux/vmalloc.h>
 
 #include "kt.h"
 
-/* Gets 8 bytes from where @info says into the side's own memory. */
+/* Gets 8 bytes at offset @at of the region of @info into the memory of @s. */
 static int kt_get8(struct kt_side *s, const struct aries_region_info *info, u64 at)
 {
 	const struct aries_fma fma = {
@@ -96,10 +96,10 @@ static int kt_hold(struct seq_file *m, struct kt_side *s)
 	if (IS_ERR(region) || aries_region_deregister(region, 1))
 		return KT_FAIL(m, "once more");
 	msleep(20);
-	/* the timer has come, or comes now; who is faster does not matter in the end */
+	/* the hold timer has expired or races with this call; either may release the number */
 	while (aries_region_release(s->own, info.mdh) != -ENOENT && time_before(jiffies, end))
 		msleep(20);
-	/* one that is held when the owner ends */
+	/* a number that is held when the owner is destroyed */
 	region = aries_region_register(s->own, &args, &info);
 	if (IS_ERR(region) || aries_region_deregister(region, 3600 * 1000))
 		return KT_FAIL(m, "held at the end");
@@ -166,7 +166,10 @@ int kt_test_errors(struct seq_file *m)
 	return kt_alone(m, kt_errors);
 }
 
-/* An owner that ends takes everything along; its objects still answer, and can be given back. */
+/*
+ * Destroying an owner revokes its objects. Calls on them return errors, and they can still be
+ * freed.
+ */
 static int kt_end_first(struct seq_file *m, struct kt_side *s)
 {
 	u64 entry;
@@ -185,7 +188,7 @@ int kt_test_order(struct seq_file *m)
 	return kt_alone(m, kt_end_first);
 }
 
-/* Two domains: neither reaches the memory of the other. */
+/* Two domains: neither can access the memory of the other. */
 int kt_test_domains(struct seq_file *m)
 {
 	struct kt_side *s = kcalloc(2, sizeof(*s), GFP_KERNEL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* An owner with one of everything. */
+/* An owner with one object of each kind. */
 #include "kt.h"
 
 static void kt_handler(void *data)
@@ -14,7 +14,7 @@ static void kt_handler(void *data)
 	}
 }
 
-/* Also of a side that was not made as a whole. Returns 0 or what a call has returned. */
+/* Also closes a side that was only partly set up. Returns 0 or the first error. */
 int kt_close(struct kt_side *s)
 {
 	int rc = 0;
@@ -119,7 +119,7 @@ int kt_block(struct kt_side *from, struct kt_side *to, u32 bytes)
 	return aries_port_bte(from->port, &desc);
 }
 
-/* The entry that says that a put is over. Return: 0 or what was wrong. */
+/* Checks the completion entry of a put. Return: 0 or a negative errno. */
 int kt_done(u64 entry, unsigned int source)
 {
 	if ((entry & ARIES_CQE_DATA_MASK) != KT_EVENT_LOCAL)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Puts and blocks from a timer, which go on while somebody resets or removes the NIC. */
+/* Puts and block transfers from a timer, which continue while the NIC is reset or removed. */
 #include <linux/timer.h>
 
 #include "kt.h"
@@ -13,7 +13,7 @@ static unsigned int kt_busy_told[ARIES_EVENT_RESUME + 1];
 
 static void kt_busy_event(void *data, enum aries_event event, const struct aries_event_info *info)
 {
-	/* one that comes before there is a reason for it is not counted */
+	/* not counted if it comes before a reset or a removal, so the counts show that */
 	if (event != ARIES_EVENT_QUIET ||
 	    kt_busy_told[ARIES_EVENT_RESET] + kt_busy_told[ARIES_EVENT_GONE] >
 		    kt_busy_told[ARIES_EVENT_QUIET])
@@ -45,7 +45,7 @@ static void kt_busy_tick(struct timer_list *t)
 		mod_timer(&kt_busy_timer, jiffies);
 }
 
-/* Handles of a NIC that has gone can be given back, too. */
+/* Handles of a NIC that is gone can be freed, too. */
 void kt_traffic_stop(void)
 {
 	if (!kt_busy_on)

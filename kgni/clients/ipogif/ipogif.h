@@ -3,23 +3,24 @@
 /*
  * ipogif: IP over the Gemini/Aries fabric, a network interface on kGNI.
  *
- * A *peer* is another node. It has a *connection*, made when there is something to send: mailboxes
- * on both sides, and buffers for large frames once somebody has sent one. A *queue* is a NAPI
- * context with three completion queues:
+ * A *peer* is another node. It gets a *connection* when there is something to send: a mailbox on
+ * both sides, and buffers for large frames once one has been sent. A *queue* is a NAPI context with
+ * three completion queues:
  *
- *   rx_cq    messages that have come; its handler schedules NAPI
- *   put_cq   block transfers that have ended; the same, when one did not end at once
- *   msg_cq   messages that were sent; looked at after each, no handler
+ *   rx_cq    received messages; its handler schedules NAPI
+ *   put_cq   completed block transfers; the same, for those that did not complete at once
+ *   msg_cq   sent messages; polled after each send, has no handler
  *
  * Locks, in the order in which they nest:
  *
  *   ipogif.control   open, stop, recovery of the NIC
- *   ipogif.mutex     connections come and go
- *   ipogif_queue.lock  sending to the peers of a queue; taken where softirqs are off, given back
+ *   ipogif.mutex     creating and ending connections
+ *   ipogif_queue.lock  sending to the peers of a queue; taken with softirqs disabled, released
  *                      by ipogif_unlock()
  *
- * What a connection receives belongs to the NAPI context of its mailbox, without a lock. Peers are
- * found under RCU and live as long as the interface is up; connections are found under RCU too.
+ * The receiving side of a connection belongs to the NAPI context of its mailbox and needs no lock.
+ * Peers are found under RCU and live as long as the interface is up. Connections are found under
+ * RCU, too.
  */
 #ifndef IPOGIF_H
 #define IPOGIF_H
@@ -37,13 +38,13 @@
 #include "ipogif_wire.h"
 
 #define IPOGIF_NAME "ipogif"
-#define IPOGIF_NICS 4u /* of a node, each with an interface */
+#define IPOGIF_NICS 4u /* per node, each with an interface */
 #define IPOGIF_QUEUES_MAX 8u
-#define IPOGIF_CONNS 1024u /* connections of a node; their numbers are the low bits of an id */
+#define IPOGIF_CONNS 1024u /* connections per interface; the low bits of an id are an index */
 #define IPOGIF_LISTENERS 4u
 #define IPOGIF_CREDITS 64u
-#define IPOGIF_WINDOW 52u /* FRAMEs that may be under way; other messages have the rest */
-#define IPOGIF_SLOTS 32u  /* frames of a queue whose puts are under way */
+#define IPOGIF_WINDOW 52u /* FRAMEs in flight; the other credits are for other messages */
+#define IPOGIF_SLOTS 32u  /* frames per queue whose puts are in flight */
 #define IPOGIF_PIECES (MAX_SKB_FRAGS + 1)
 #define IPOGIF_UNCONNECTED 64u /* frames that wait for a connection */
 #define IPOGIF_DEFAULT_MTU 65520
@@ -52,15 +53,15 @@ struct ipogif;
 struct ipogif_conn;
 
 /**
- * struct ipogif_slot - a frame on its way
+ * struct ipogif_slot - a frame in flight
  * @node: in ipogif_conn.sending, or ipogif_queue.free_slots
  * @skb: the frame
  * @conn: its connection
- * @wire: message that tells of it, sent after the puts
- * @pieces: puts that it takes
+ * @wire: message that announces it, sent after the puts
+ * @pieces: number of puts that it takes
  * @posted: how many of them have been posted
- * @puts: how many of these are under way
- * @failed: one of them has
+ * @puts: how many of these are in flight
+ * @failed: one of them has failed
  * @put: their descriptors
  */
 struct ipogif_slot {
@@ -76,14 +77,14 @@ struct ipogif_slot {
 };
 
 /**
- * struct ipogif_stats - counters of a queue, each written in one context
+ * struct ipogif_stats - counters of a queue; each set is written in one context only
  * @packets: frames
- * @bytes: of them
- * @inlined: frames that went in a message
- * @buffered: frames of which a part went by block transfer
+ * @bytes: bytes of these frames
+ * @inlined: frames sent inside a message
+ * @buffered: frames of which a part was sent by block transfer
  * @copied: received frames that were copied out of a buffer
- * @dropped: frames
- * @waited: frames sent that had to wait
+ * @dropped: frames dropped
+ * @waited: sent frames that had to wait
  * @events: messages received
  * @polls: runs of NAPI
  * @sync: guards them on 32-bit kernels
@@ -101,16 +102,16 @@ struct ipogif_stats {
 	struct u64_stats_sync sync;
 };
 
-/* Bits of ipogif_queue.flags: what NAPI is to do beside its events. */
+/* Bits of ipogif_queue.flags: what NAPI has to do besides handling events. */
 enum {
-	IPOGIF_QUEUE_DRAIN, /* look into mailboxes without events */
-	IPOGIF_QUEUE_FLUSH, /* try again to send */
-	IPOGIF_QUEUE_SERVE, /* it has found the lock taken, and is to come again */
+	IPOGIF_QUEUE_DRAIN, /* look into all mailboxes, with or without events */
+	IPOGIF_QUEUE_FLUSH, /* try again to send waiting frames */
+	IPOGIF_QUEUE_SERVE, /* NAPI has found the lock taken, and has to run again */
 };
 
-/* What is ours of skb->cb. */
+/* Our part of skb->cb. */
 struct ipogif_cb {
-	bool counted; /* by the stack's byte queue limits, and in ipogif_queue.waiting */
+	bool counted; /* in the stack's byte queue limits, and in ipogif_queue.waiting */
 };
 
 #define IPOGIF_CB(skb) ((struct ipogif_cb *)(skb)->cb)
@@ -119,23 +120,23 @@ struct ipogif_cb {
  * struct ipogif_queue - see above
  * @ipg: interface
  * @index: number
- * @napi: its context
+ * @napi: its NAPI context
  * @rx_cq: see above
  * @put_cq: see above
  * @msg_cq: see above
- * @rx: counters of what is received; NAPI
+ * @rx: counters of received frames; written by NAPI
  * @flags: IPOGIF_QUEUE_*
  * @lock: all below
- * @tx: counters of what is sent
- * @posts: puts under way
- * @messages: sent, and their events not seen yet
+ * @tx: counters of sent frames
+ * @posts: puts in flight
+ * @messages: sent messages whose events were not seen yet
  * @stopped: the stack was told to stop
- * @waiting: frames that wait in peers which are connected
- * @retry: polls later, because a message could not be sent
- * @backlog: peers with frames that wait
- * @free_slots: unused ones
- * @slots: all
- * @scratch: a frame in pieces becomes one here
+ * @waiting: frames that wait for connected peers
+ * @retry: schedules NAPI later, because a message could not be sent
+ * @backlog: peers with waiting frames
+ * @free_slots: unused slots
+ * @slots: all slots
+ * @scratch: buffer to linearise the beginning of a frame
  */
 struct ipogif_queue {
 	struct ipogif *ipg;
@@ -163,18 +164,18 @@ struct ipogif_queue {
 /**
  * struct ipogif_peer - another node
  * @hash: in ipogif.peers
- * @address: its NIC's
- * @queue: of what is sent to it
- * @conn: for what is sent to it, or NULL
- * @wanted: a connection is to be made
- * @asking: one is being made; ipogif.mutex
- * @failures: attempts in a row that came to nothing
+ * @address: address of its NIC
+ * @queue: queue of all frames for it
+ * @conn: connection for sending to it, or NULL
+ * @wanted: a connection is to be established
+ * @asking: connection that is being established; ipogif.mutex
+ * @failures: number of consecutive attempts that failed
  * @pause: no attempt before this time, if @failures
- * @guessed: when it was last asked for an address that it might have
- * @moved: when something was sent to it last, or began to wait
- * @stuck: it is connected and takes nothing, so nobody waits for it
+ * @guessed: when it was last sent a request for an address that it might have
+ * @moved: when something was last sent to it, or began to wait
+ * @stuck: it is connected but accepts nothing, so the stack is not stopped for it
  * @backlog: in ipogif_queue.backlog, or empty
- * @waiting: frames; ipogif_queue.lock
+ * @waiting: waiting frames; ipogif_queue.lock
  * @rcu: frees it
  */
 struct ipogif_peer {
@@ -196,11 +197,11 @@ struct ipogif_peer {
 
 /**
  * struct ipogif_pool - buffers that peers put frames into
- * @pages: one a buffer, of IPOGIF_BUFFER_ORDER; kept as long as the connection
- * @buffers: how many
+ * @pages: one page of IPOGIF_BUFFER_ORDER per buffer, kept as long as the connection exists
+ * @buffers: number of buffers
  * @handle: registration
- * @held: those that the stack has not given back yet; NAPI
- * @freed: those that the peer is to be told of
+ * @held: bitmap of buffers that the stack still uses; NAPI
+ * @freed: bitmap of free buffers that the peer does not know to be free yet
  */
 struct ipogif_pool {
 	struct page **pages;
@@ -213,43 +214,43 @@ struct ipogif_pool {
 /* Bits of ipogif_conn.flags. */
 enum {
 	IPOGIF_CONN_UP,	   /* messages may be sent */
-	IPOGIF_CONN_DEAD,  /* to be ended */
-	IPOGIF_CONN_CLEAN, /* the peer has ended it in order: nothing of it arrives any more */
-	IPOGIF_CONN_DRAIN, /* look for messages without an event */
+	IPOGIF_CONN_DEAD,  /* to be torn down */
+	IPOGIF_CONN_CLEAN, /* the peer has closed it and sends nothing on it any more */
+	IPOGIF_CONN_DRAIN, /* unused */
 	IPOGIF_CONN_OFFER, /* the peer wants buffers */
-	IPOGIF_CONN_ASKED, /* it was asked for some */
-	IPOGIF_CONN_TELL,  /* a STATE is due that could not be sent */
+	IPOGIF_CONN_ASKED, /* the peer was asked for buffers */
+	IPOGIF_CONN_TELL,  /* a STATE has to be sent that could not be sent before */
 };
 
 /**
  * struct ipogif_conn - a connection
  * @ipg: interface
- * @id: number here, see ipogif_conn_find()
+ * @id: id on this node, see ipogif_conn_find()
  * @flags: IPOGIF_CONN_*
- * @peer: the node, NULL as long as it may be any
- * @rxq: queue of its mailbox
- * @txq: queue of what is sent
+ * @peer: the node; NULL for a listener that no node has answered
+ * @rxq: queue of its mailbox, for receiving
+ * @txq: queue for sending
  * @ep: endpoint
- * @datagram: one is posted; ipogif.mutex
- * @wildcard: made by a listener
- * @hello: ours
- * @answer: the peer's
+ * @datagram: its datagram is posted; ipogif.mutex
+ * @wildcard: it was created as a listener
+ * @hello: our datagram
+ * @answer: datagram of the peer
  * @mailbox: memory of the mailbox
- * @mailbox_bytes: of it
+ * @mailbox_bytes: its size
  * @handle: registration
- * @pool: buffers of frames to come, filled by the peer
- * @received: FRAMEs; NAPI of @rxq
- * @heard: when a message came last
- * @used: when there was a frame, either way
- * @acknowledged: of @sent, what the peer has received
- * @returned: of the peer's buffers, those that it has given back
- * @news: goes up when one of these two has changed
- * @told: of @received, what the peer knows; ipogif_queue.lock of @txq from here on
- * @sent: FRAMEs, those that are on their way included
+ * @pool: receive buffers, filled by the peer
+ * @received: FRAMEs received; NAPI of @rxq
+ * @heard: when the last message was received
+ * @used: when the last frame was sent or received
+ * @acknowledged: how many of @sent the peer has received
+ * @returned: bitmap of the peer's buffers that it has released
+ * @news: incremented when one of these two changes
+ * @told: how many of @received the peer was told of; from here on ipogif_queue.lock of @txq
+ * @sent: FRAMEs sent, including those in flight
  * @there: the peer's buffers
- * @there_free: those that may be filled
- * @seen: @news when it was last tried to send
- * @sending: frames in their order, struct ipogif_slot
+ * @there_free: bitmap of those that may be filled
+ * @seen: value of @news at the last attempt to send
+ * @sending: frames in flight in order, struct ipogif_slot
  * @node: in ipogif.conns_all; ipogif.mutex
  */
 struct ipogif_conn {
@@ -289,7 +290,7 @@ struct ipogif_conn {
  * struct ipogif - an interface
  * @dev: network device
  * @device_id: NIC
- * @address: of this node
+ * @address: address of this node
  * @incarnation: see struct ipogif_hello
  * @control: see above
  * @running: attached to the NIC; @control
@@ -298,24 +299,24 @@ struct ipogif_conn {
  * @nic: NIC handle
  * @err: subscription to errors
  * @queue: queues
- * @queues: how many
- * @buffers: of a connection, for ethtool
- * @ring: frames that may wait in a queue, for ethtool
+ * @queues: number of queues
+ * @buffers: buffers per connection, set by ethtool
+ * @ring: frames that may wait in a queue, set by ethtool
  * @thread: waits for datagrams
- * @work: makes and ends connections
- * @tick: each second
- * @recover: after the NIC was reset
- * @peers: by address
- * @peers_lock: to add one
- * @peer_count: how many
- * @conns: by id
- * @generation: of ids
- * @conns_all: all of them
- * @conn_count: how many
- * @room: buffers that may still be made for connections; @mutex
+ * @work: creates and ends connections
+ * @tick: periodic work, once a second
+ * @recover: attaches again after the NIC was reset
+ * @peers: peers by address
+ * @peers_lock: taken to add a peer
+ * @peer_count: number of peers
+ * @conns: connections by id
+ * @generation: generation of the next id
+ * @conns_all: all connections
+ * @conn_count: number of connections
+ * @room: buffers that may still be allocated for connections; @mutex
  * @connects: connections that came up
  * @failures: connections that broke
- * @recoveries: of the NIC
+ * @recoveries: recoveries of the NIC
  */
 struct ipogif {
 	struct net_device *dev;
@@ -362,13 +363,13 @@ static inline void ipogif_count(struct ipogif_stats *s, u64_stats_t *what)
 }
 
 /**
- * ipogif_unlock() - give a queue's lock back
+ * ipogif_unlock() - release the lock of a queue
  * @q: queue
  *
- * NAPI does not wait for the lock, which may be held as long as the NIC moves a frame: it comes
- * again after who has it, see ipogif_serve().
+ * NAPI does not wait for the lock, which may be held for as long as the NIC takes to move a frame.
+ * The holder schedules NAPI again when it releases the lock, see ipogif_serve().
  *
- * Context: softirqs off.
+ * Context: softirqs disabled.
  */
 static inline void ipogif_unlock(struct ipogif_queue *q)
 {
@@ -384,7 +385,7 @@ static inline void ipogif_unlock_bh(struct ipogif_queue *q)
 	local_bh_enable();
 }
 
-/* The node of a hardware address, or U32_MAX. */
+/* Return: the node that a hardware address belongs to, or U32_MAX. */
 static inline u32 ipogif_address_of(const u8 *mac)
 {
 	if (mac[0] != 0x00 || mac[1] != 0x01 || mac[2] != 0x01)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Connections: by datagrams with wildcard listeners. Who wants to send asks the node; a listener
- * there has a mailbox ready, and the answer tells where. Both sides may ask at once: of two
- * connections that this makes, the one that the lower address has asked for is used by both.
+ * Connections are established by datagrams. A node that wants to send posts a datagram to the peer.
+ * A wildcard listener there has a mailbox ready, and its answer tells where the mailbox is. If both
+ * sides do so at once there are two connections. Then both sides send on the one that the node with
+ * the lower address has asked for.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -13,20 +14,23 @@
 
 #include "ipogif.h"
 
-#define IPOGIF_ID_SHIFT 10 /* an id is a number below IPOGIF_CONNS and a generation; 20 bits */
+#define IPOGIF_ID_SHIFT 10 /* an id is an index below IPOGIF_CONNS and a generation; 20 bits */
 #define IPOGIF_GENERATIONS 1024u
-#define IPOGIF_ANSWER (10 * HZ)	   /* a node that runs has answered by then */
+#define IPOGIF_ANSWER (10 * HZ)	   /* a running node answers within this time */
 #define IPOGIF_PING_AFTER (5 * HZ) /* of silence */
 #define IPOGIF_SILENT (60 * HZ)
-#define IPOGIF_IDLE (120 * HZ) /* a connection that nobody uses ends */
-#define IPOGIF_IDLE_LEAST HZ   /* the same when somebody else needs its buffers */
+#define IPOGIF_IDLE (120 * HZ) /* an unused connection is closed */
+#define IPOGIF_IDLE_LEAST HZ   /* the same if another connection needs its buffers */
 #define IPOGIF_PAUSE_MOST 5    /* attempts are 2^5 s apart at most */
-#define IPOGIF_HOLD_MS 60000   /* nobody else has the number of memory that a lost peer may write */
+#define IPOGIF_HOLD_MS 60000   /* a lost peer's MDD is not reused for so long */
 #define IPOGIF_PROBE_MS 250
 
 static_assert(IPOGIF_CONNS == 1 << IPOGIF_ID_SHIFT);
 
-/** ipogif_conn_find() - by its id. Context: under RCU or ipogif.mutex. Return: it, or NULL. */
+/**
+ * ipogif_conn_find() - find a connection by its id. Context: under RCU or ipogif.mutex. Return: the
+ * connection, or NULL.
+ */
 struct ipogif_conn *ipogif_conn_find(struct ipogif *ipg, u32 id)
 {
 	struct ipogif_conn *conn;
@@ -36,7 +40,7 @@ struct ipogif_conn *ipogif_conn_find(struct ipogif *ipg, u32 id)
 	return conn && conn->id == id ? conn : NULL;
 }
 
-/* A peer that this has used for sending uses it no more. */
+/* If a peer sends on this connection, take it away from the peer. */
 static void ipogif_conn_unuse(struct ipogif_conn *conn)
 {
 	struct ipogif_peer *peer = READ_ONCE(conn->peer);
@@ -46,11 +50,11 @@ static void ipogif_conn_unuse(struct ipogif_conn *conn)
 }
 
 /**
- * ipogif_conn_fail() - give a connection up
+ * ipogif_conn_fail() - give up a connection
  * @conn: connection
- * @why: for the log; NULL if it ended in order
+ * @why: reason for the log; NULL if it was closed in an orderly way
  *
- * What waits for the peer gets another connection. Context: any.
+ * Frames that wait for the peer will be sent on another connection. Context: any.
  */
 void ipogif_conn_fail(struct ipogif_conn *conn, const char *why)
 {
@@ -93,7 +97,7 @@ static int ipogif_conn_mailbox(struct ipogif_conn *conn)
 	};
 	if (gni_smsg_buff_size_needed(box, &bytes) != GNI_RC_SUCCESS)
 		return -EINVAL;
-	/* which is good for a few of the largest messages: here all may be */
+	/* that size holds a few of the largest messages only, but here all may be large */
 	box->buff_size = bytes + IPOGIF_CREDITS * SZ_2K;
 	conn->mailbox_bytes = PAGE_ALIGN(box->buff_size);
 	conn->mailbox = kvzalloc(conn->mailbox_bytes, GFP_KERNEL);
@@ -111,7 +115,7 @@ static int ipogif_conn_mailbox(struct ipogif_conn *conn)
 	return 0;
 }
 
-/* Ends one that nobody finds any more. */
+/* Free a connection that can no longer be found. */
 static void ipogif_conn_free(struct ipogif_conn *conn)
 {
 	int hold_ms = !conn->peer || test_bit(IPOGIF_CONN_CLEAN, &conn->flags) ? 0 : IPOGIF_HOLD_MS;
@@ -227,7 +231,7 @@ static u32 ipogif_conn_incarnation(const struct ipogif_conn *conn)
 	return ((const struct ipogif_hello *)conn->answer)->incarnation;
 }
 
-/* Is a connection that has just come up the one to send on? */
+/* Is a connection that has just been established the one to send on? */
 static bool ipogif_conn_wins(const struct ipogif_conn *conn, struct ipogif_conn *old)
 {
 	if (!old)
@@ -252,7 +256,7 @@ static void ipogif_conn_use(struct ipogif_conn *conn)
 	spin_lock_bh(&peer->queue->lock);
 	peer->failures = 0;
 	peer->wanted = false;
-	/* from here on messages may be read */
+	/* pairs with the readers of the flag: the connection is complete before it is up */
 	smp_mb__before_atomic();
 	set_bit(IPOGIF_CONN_UP, &conn->flags);
 	if (ipogif_conn_wins(conn, old))
@@ -261,11 +265,11 @@ static void ipogif_conn_use(struct ipogif_conn *conn)
 	ipogif_flush(peer);
 	rcu_read_unlock();
 	ipogif_unlock_bh(peer->queue);
-	/* the peer may have been faster, and nobody has looked at its first messages */
+	/* the peer may have been faster and sent messages whose events were ignored */
 	ipogif_kick(conn->rxq, IPOGIF_QUEUE_DRAIN);
 }
 
-/* The endpoint of a listener has served: sending belongs to the queue of the peer. */
+/* Replace the endpoint of a listener by one whose source queue is the one of the peer. */
 static int ipogif_conn_accept(struct ipogif_conn *conn, u32 address, u32 id)
 {
 	gni_ep_destroy(conn->ep);
@@ -307,7 +311,7 @@ static int ipogif_conn_up(struct ipogif_conn *conn, u32 address)
 	return 0;
 }
 
-/* A datagram has come to its end. */
+/* A datagram is finished. */
 static void ipogif_datagram(struct ipogif *ipg, u64 id)
 {
 	struct ipogif_conn *conn = ipogif_conn_find(ipg, id);
@@ -331,11 +335,11 @@ static void ipogif_datagram(struct ipogif *ipg, u64 id)
 	}
 	if (rc)
 		ipogif_conn_fail(conn, "no answer");
-	/* another listener */
+	/* post another listener */
 	queue_work(ipogif_wq, &ipg->work);
 }
 
-/** ipogif_conn_thread() - waits for datagrams. Context: a thread. Return: 0. */
+/** ipogif_conn_thread() - thread that waits for datagrams. Context: a thread. Return: 0. */
 int ipogif_conn_thread(void *data)
 {
 	struct ipogif *ipg = data;
@@ -352,7 +356,7 @@ int ipogif_conn_thread(void *data)
 	return 0;
 }
 
-/* Ends those that are dead and not in use by the NIC. Return: false if some still are. */
+/* Free dead connections that the NIC no longer uses. Return: false if some are still in use. */
 static bool ipogif_conns_bury(struct ipogif *ipg)
 {
 	struct ipogif_conn *conn, *next;
@@ -363,7 +367,7 @@ static bool ipogif_conns_bury(struct ipogif *ipg)
 	list_for_each_entry_safe(conn, next, &ipg->conns_all, node) {
 		if (!test_bit(IPOGIF_CONN_DEAD, &conn->flags))
 			continue;
-		/* it may have come into use while it failed */
+		/* it may have been assigned to its peer while it failed */
 		ipogif_conn_unuse(conn);
 		RCU_INIT_POINTER(ipg->conns[conn->id & (IPOGIF_CONNS - 1)], NULL);
 		list_move_tail(&conn->node, &dead);
@@ -393,7 +397,7 @@ static bool ipogif_conns_bury(struct ipogif *ipg)
 	return all;
 }
 
-/* Ends a connection in order. */
+/* Close a connection in an orderly way. */
 static void ipogif_close(struct ipogif_conn *conn)
 {
 	spin_lock_bh(&conn->txq->lock);
@@ -407,7 +411,7 @@ static unsigned long ipogif_idle(const struct ipogif_conn *conn)
 	return jiffies - READ_ONCE(conn->used);
 }
 
-/* Others have all buffers: the one that has not used its own for longest loses them. */
+/* Other connections have all buffers: close the one that was idle for longest. */
 static void ipogif_make_room(struct ipogif *ipg)
 {
 	struct ipogif_conn *conn, *oldest = NULL;
@@ -430,7 +434,7 @@ static void ipogif_offer(struct ipogif_conn *conn)
 	if (rc == -ENOBUFS)
 		ipogif_make_room(conn->ipg);
 	if (rc)
-		return; /* the peer waits; the next tick tries again */
+		return; /* the peer waits, and the next tick tries again */
 	offer.handle = conn->pool.handle;
 	offer.buffers = conn->pool.buffers;
 	spin_lock_bh(&conn->txq->lock);
@@ -448,7 +452,7 @@ static bool ipogif_peer_wants(struct ipogif_peer *peer)
 	return READ_ONCE(peer->wanted) || !skb_queue_empty_lockless(&peer->waiting);
 }
 
-/** ipogif_conns_work() - makes and ends connections. Context: sleeps. */
+/** ipogif_conns_work() - create and end connections. Context: sleeps. */
 void ipogif_conns_work(struct work_struct *work)
 {
 	struct ipogif *ipg = container_of(work, struct ipogif, work);
@@ -470,7 +474,7 @@ void ipogif_conns_work(struct work_struct *work)
 	mutex_unlock(&ipg->mutex);
 }
 
-/* Whether the peer is there, and whether it has answered. */
+/* Check whether the peer is alive, and whether it has answered a datagram. */
 static void ipogif_conn_check(struct ipogif_conn *conn)
 {
 	unsigned long silent = jiffies - READ_ONCE(conn->heard);
@@ -486,12 +490,12 @@ static void ipogif_conn_check(struct ipogif_conn *conn)
 			ipogif_unlock_bh(conn->txq);
 		}
 	} else if (conn->datagram && !conn->wildcard && silent > IPOGIF_ANSWER) {
-		/* its end is told like any other */
+		/* its end is reported like that of any other datagram */
 		gni_ep_postdata_cancel_by_id(conn->ep, conn->id);
 	}
 }
 
-/** ipogif_conns_tick() - each second. Context: sleeps. */
+/** ipogif_conns_tick() - periodic work, once a second. Context: sleeps. */
 void ipogif_conns_tick(struct work_struct *work)
 {
 	struct ipogif *ipg = container_of(work, struct ipogif, tick.work);
@@ -511,7 +515,7 @@ void ipogif_conns_tick(struct work_struct *work)
 	queue_delayed_work(ipogif_wq, &ipg->tick, HZ);
 }
 
-/** ipogif_conns_end() - end all of them. Context: sleeps; NAPI and the thread do not run. */
+/** ipogif_conns_end() - end all connections. Context: sleeps; NAPI and the thread do not run. */
 void ipogif_conns_end(struct ipogif *ipg)
 {
 	struct ipogif_conn *conn;
@@ -523,7 +527,7 @@ void ipogif_conns_end(struct ipogif *ipg)
 		else
 			ipogif_conn_fail(conn, NULL);
 	}
-	/* each put ends, if by the NIC's giving up */
+	/* each put ends, even if only because the NIC gives up */
 	while (!ipogif_conns_bury(ipg))
 		msleep(20);
 	mutex_unlock(&ipg->mutex);

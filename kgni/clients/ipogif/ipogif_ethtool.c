@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* What ethtool shows and sets. */
+/* Operations for ethtool. */
 #include <linux/ethtool.h>
 #include <linux/module.h>
 
 #include "ipogif.h"
 
 #define IPOGIF_RING_MAX 4096u
-#define IPOGIF_MBITS 80000 /* what a block transfer of the real NIC comes to */
+#define IPOGIF_MBITS 80000 /* throughput of a block transfer of the real NIC */
 
 static const char ipogif_of_queue[][ETH_GSTRING_LEN] = {
 	"tx%u_packets",	 "tx%u_bytes",	 "tx%u_inlined", "tx%u_buffered",
@@ -38,7 +38,7 @@ static int ipogif_get_link_ksettings(struct net_device *dev, struct ethtool_link
 	return 0;
 }
 
-/* rx: buffers that a peer gets; tx: frames that may wait in a queue */
+/* rx: buffers per connection; tx: frames that may wait in a queue */
 static void ipogif_get_ringparam(struct net_device *dev, struct ethtool_ringparam *ring,
 				 struct kernel_ethtool_ringparam *kernel,
 				 struct netlink_ext_ack *extack)
@@ -61,7 +61,7 @@ static int ipogif_set_ringparam(struct net_device *dev, struct ethtool_ringparam
 		NL_SET_ERR_MSG(extack, "fewer than 4");
 		return -EINVAL;
 	}
-	/* connections that there are keep their buffers */
+	/* existing connections keep their buffers */
 	WRITE_ONCE(ipg->buffers, ring->rx_pending);
 	WRITE_ONCE(ipg->ring, ring->tx_pending);
 	return 0;

@@ -36,7 +36,7 @@ static int ipogif_open(struct net_device *dev)
 	mutex_lock(&ipg->control);
 	rc = ipogif_start(ipg);
 	mutex_unlock(&ipg->control);
-	/* one that is in the middle of a reset will come back */
+	/* a NIC in the middle of a reset will come back */
 	if (rc == -EIO)
 		queue_delayed_work(ipogif_wq, &ipg->recover, HZ);
 	return rc == -EIO ? 0 : rc;
@@ -81,7 +81,7 @@ static u16 ipogif_select_queue(struct net_device *dev, struct sk_buff *skb, stru
 	return address == U32_MAX ? 0 : ipogif_queue_of(netdev_priv(dev), address)->index;
 }
 
-/* Counters of one direction of a queue, added to those of the interface. */
+/* Add the counters of one direction of a queue to those of the interface. */
 static void ipogif_add_stats(const struct ipogif_stats *s, u64 *packets, u64 *bytes, u64 *dropped)
 {
 	u64 p, b, d;
@@ -130,7 +130,7 @@ static void ipogif_setup(struct net_device *dev)
 	dev->min_mtu = ETH_MIN_MTU;
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->tx_queue_len = 1000;
-	/* memory to memory: nobody computes a checksum, and what may be large stays so */
+	/* from memory to memory no checksum is needed, and large segments need not be split */
 	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | NETIF_F_TSO |
 			   NETIF_F_TSO6 | NETIF_F_TSO_ECN;
 	dev->features = dev->hw_features | NETIF_F_HIGHDMA;

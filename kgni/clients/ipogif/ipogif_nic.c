@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* The attachment to a NIC: made when the interface goes up, and anew after the NIC was reset. */
+/*
+ * The attachment to a NIC. It is made when the interface goes up, and again after a reset of the
+ * NIC.
+ */
 #include <linux/kthread.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
 #include "ipogif.h"
 
-#define IPOGIF_RX_EVENTS 16384u /* more than that at once is found by looking everywhere */
+#define IPOGIF_RX_EVENTS 16384u /* if there are more at once, all mailboxes are searched */
 #define IPOGIF_MSG_EVENTS 4096u
 #define IPOGIF_PUT_EVENTS 2048u
 #define IPOGIF_AGAIN msecs_to_jiffies(200)
 
-/* A tag that is the kernel's: no process gets in. */
+/* A protection tag that is reserved for the kernel, so no process can join. */
 #define IPOGIF_TAG GNI_PTAG_HSNBOOT
 #define IPOGIF_COOKIE GNI_JOB_CREATE_COOKIE(GNI_PKEY_HSNBOOT, 0)
 
@@ -32,11 +35,11 @@ static int ipogif_attach(u32 device_id, gni_cdm_handle_t *cdm, u32 *address, gni
 }
 
 /**
- * ipogif_probe_address() - the address of a NIC
+ * ipogif_probe_address() - find out the address of a NIC
  * @device_id: NIC
- * @address: gets it
+ * @address: receives it
  *
- * Context: sleeps. Return: 0, -ENODEV there is none, or another negative errno.
+ * Context: sleeps. Return: 0, -ENODEV if there is no such NIC, or another negative errno.
  */
 int ipogif_probe_address(u32 device_id, u32 *address)
 {
@@ -49,7 +52,7 @@ int ipogif_probe_address(u32 device_id, u32 *address)
 	return rc;
 }
 
-/* From interrupts. */
+/* Called from interrupts. */
 static void ipogif_event(u32 device_id, u64 data)
 {
 	struct ipogif_queue *q = (struct ipogif_queue *)(uintptr_t)data;
@@ -57,18 +60,21 @@ static void ipogif_event(u32 device_id, u64 data)
 	napi_schedule_irqoff(&q->napi);
 }
 
-/* In atomic context: the NIC is reset, or gone. */
+/* The NIC was reset, or is gone. Called in atomic context. */
 static void ipogif_critical(gni_err_handle_t err)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(ipogif_of); i++)
-		/* it may come before the handle is known; once too often does no harm */
+		/*
+		 * it may be called before the handle is stored; recovering once too often does no
+		 * harm
+		 */
 		if (ipogif_of[i] && (ipogif_of[i]->err == err || !ipogif_of[i]->err))
 			mod_delayed_work(ipogif_wq, &ipogif_of[i]->recover, 0);
 }
 
-/* In atomic context: the job was suspended, and goes on. */
+/* The job was suspended, and continues now. Called in atomic context. */
 static void ipogif_quiet_end(gni_nic_handle_t nic, u64 msecs)
 {
 	unsigned int i, n;
@@ -154,7 +160,7 @@ static int ipogif_start_all(struct ipogif *ipg)
 	return 0;
 }
 
-/* In the order in which an LND does it: connections, queues, errors, domain. */
+/* Tear down in the same order as an LND: connections, queues, errors, domain. */
 static void ipogif_end_all(struct ipogif *ipg)
 {
 	unsigned int i;
@@ -221,7 +227,7 @@ void ipogif_stop(struct ipogif *ipg)
 		return;
 	ipg->running = false;
 	netif_carrier_off(ipg->dev);
-	/* nobody is in ipogif_xmit() when this returns */
+	/* no thread is in ipogif_xmit() when this returns */
 	netif_tx_disable(ipg->dev);
 	cancel_delayed_work_sync(&ipg->tick);
 	cancel_work_sync(&ipg->work);
@@ -242,7 +248,7 @@ void ipogif_stop(struct ipogif *ipg)
 		netdev_tx_reset_queue(netdev_get_tx_queue(ipg->dev, i));
 }
 
-/** ipogif_recover() - attach anew, as often as it takes. Context: sleeps. */
+/** ipogif_recover() - attach again, and retry until that succeeds. Context: sleeps. */
 void ipogif_recover(struct work_struct *work)
 {
 	struct ipogif *ipg = container_of(work, struct ipogif, recover.work);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Which nodes there are, and that some go and return, as krca tells. It saves attempts and waiting:
- * nothing depends on it, since what is sent to a node that has gone fails anyway.
+ * Which nodes are up, as reported by krca. This saves attempts and waiting, but nothing depends on
+ * it: sending to a node that is down fails anyway.
  */
 #include <linux/bitmap.h>
 #include <linux/completion.h>
@@ -20,12 +20,12 @@ unsigned int ipogif_nodes;
 module_param_named(nodes, ipogif_nodes, uint, 0444);
 MODULE_PARM_DESC(nodes, "node addresses are below it; 0: as many as krca knows");
 
-static DECLARE_BITMAP(ipogif_there, IPOGIF_CONNS); /* nodes, by NIC address */
+static DECLARE_BITMAP(ipogif_there, IPOGIF_CONNS); /* nodes that are up, by NIC address */
 static krca_ticket_t ipogif_ticket = KRCA_NULL_TICKET;
 static bool ipogif_listening;
 static DECLARE_COMPLETION(ipogif_listened);
 
-/** ipogif_node_there() - is a node worth a broadcast? Context: any. */
+/** ipogif_node_there() - should a node get broadcasts? Context: any. */
 bool ipogif_node_there(u32 address)
 {
 	return address >= IPOGIF_CONNS || test_bit(address, ipogif_there);
@@ -61,7 +61,7 @@ static int ipogif_listen(void *unused)
 	kthread_complete_and_exit(&ipogif_listened, 0);
 }
 
-/* Who is there now; events tell what changes. */
+/* List the nodes that are up now. Events report later changes. */
 static int ipogif_nodes_list(void)
 {
 	rs_node_array_t list;
@@ -81,7 +81,10 @@ static int ipogif_nodes_list(void)
 	return rc;
 }
 
-/** ipogif_nodes_start() - begin to listen. Context: sleeps. Return: 0 or a negative errno. */
+/**
+ * ipogif_nodes_start() - subscribe to events of nodes. Context: sleeps. Return: 0 or a negative
+ * errno.
+ */
 int ipogif_nodes_start(void)
 {
 	static const rs_event_code_t codes[] = { ec_node_available, ec_node_unavailable,
@@ -111,12 +114,12 @@ int ipogif_nodes_start(void)
 	return 0;
 }
 
-/** ipogif_nodes_stop() - undo ipogif_nodes_start(), however far it came. Context: sleeps. */
+/** ipogif_nodes_stop() - undo ipogif_nodes_start(), even if it has failed. Context: sleeps. */
 void ipogif_nodes_stop(void)
 {
 	if (ipogif_listening) {
 		WRITE_ONCE(ipogif_listening, false);
-		/* if it does not wait now, it will not the next time */
+		/* if the thread is not waiting now, its next wait returns at once */
 		krca_wakeup_wait_event(&ipogif_ticket);
 		wait_for_completion(&ipogif_listened);
 	}

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Other nodes, and frames for more than one of them. The fabric knows no broadcast: each node gets
- * a copy. Most broadcasts ask for an address, and the node that has it is not hard to guess: where
- * addresses were given in the order of nodes, it is as far from us as its address is from ours. So
- * the first question goes there alone, and to all when it has to be repeated.
+ * Other nodes, and frames for more than one of them. The fabric has no broadcast, so each node gets
+ * a copy. Most broadcasts ask for the hardware address of an IP address, and the node in question
+ * is easy to guess. If IP addresses were assigned in the order of nodes, the distance between two
+ * nodes is the distance between their addresses. So the first request goes to that node alone. If
+ * it is repeated it goes to all nodes.
  */
 #include <linux/if_arp.h>
 #include <linux/jiffies.h>
@@ -13,9 +14,9 @@
 #include "ipogif.h"
 
 #define IPOGIF_REPEATED (4 * HZ)
-#define IPOGIF_STUCK (5 * HZ) /* without a frame that has gone */
+#define IPOGIF_STUCK (5 * HZ) /* without a frame being sent */
 
-/** ipogif_queue_of() - the queue for what is sent to a node. Context: any. */
+/** ipogif_queue_of() - queue for all frames to a node. Context: any. */
 struct ipogif_queue *ipogif_queue_of(struct ipogif *ipg, u32 address)
 {
 	return &ipg->queue[address % ipg->queues];
@@ -32,12 +33,12 @@ static struct ipogif_peer *ipogif_peer_find(struct ipogif *ipg, u32 address)
 }
 
 /**
- * ipogif_peer_get() - a node by its address
+ * ipogif_peer_get() - find a peer by its address, or create it
  * @ipg: interface
- * @address: of its NIC
+ * @address: address of its NIC
  *
- * Context: any but interrupts, under RCU. Return: it, or NULL: without memory, too many, or it is
- * this one.
+ * Context: any but interrupts, under RCU. Return: the peer; NULL if there is no memory, if there
+ * are too many peers, or if it is this node.
  */
 struct ipogif_peer *ipogif_peer_get(struct ipogif *ipg, u32 address)
 {
@@ -91,7 +92,7 @@ static void ipogif_flood(struct ipogif *ipg, struct sk_buff *skb)
 			ipogif_xmit_clone(peer, skb);
 }
 
-/* Which node may have the IPv4 address that is asked for. */
+/* Guess which node has the IPv4 address that an ARP request asks for. */
 static u32 ipogif_guess_arp(struct ipogif *ipg, struct sk_buff *skb)
 {
 	const struct arphdr *arp;
@@ -104,13 +105,16 @@ static u32 ipogif_guess_arp(struct ipogif *ipg, struct sk_buff *skb)
 	if (arp->ar_op != htons(ARPOP_REQUEST) || arp->ar_pro != htons(ETH_P_IP))
 		return U32_MAX;
 	p = (const u8 *)(arp + 1);
-	/* sender's addresses, of both kinds, and target's */
+	/* behind the header: both addresses of the sender, then those of the target */
 	memcpy(&sender, p + ETH_ALEN, sizeof(sender));
 	memcpy(&target, p + 2 * ETH_ALEN + sizeof(sender), sizeof(target));
 	return ipg->address + ntohl(target) - ntohl(sender);
 }
 
-/* IPv6 asks a group that has the end of the address, which is that of the hardware address. */
+/*
+ * IPv6 asks a multicast group that ends like the IPv6 address, which ends like the hardware
+ * address.
+ */
 static u32 ipogif_guess(struct ipogif *ipg, struct sk_buff *skb)
 {
 	const u8 *mac = skb->data;
@@ -127,7 +131,7 @@ static u32 ipogif_guess(struct ipogif *ipg, struct sk_buff *skb)
  * @ipg: interface
  * @skb: frame, consumed
  *
- * Context: softirqs off, under RCU. Return: NETDEV_TX_OK.
+ * Context: softirqs disabled, under RCU. Return: NETDEV_TX_OK.
  */
 netdev_tx_t ipogif_xmit_group(struct ipogif *ipg, struct sk_buff *skb)
 {
@@ -144,7 +148,7 @@ netdev_tx_t ipogif_xmit_group(struct ipogif *ipg, struct sk_buff *skb)
 	return NETDEV_TX_OK;
 }
 
-/** ipogif_peers_purge() - nothing is sent any more. Context: sleeps; no connections. */
+/** ipogif_peers_purge() - drop all waiting frames. Context: sleeps; there are no connections. */
 void ipogif_peers_purge(struct ipogif *ipg)
 {
 	struct ipogif_peer *peer;
@@ -160,7 +164,7 @@ void ipogif_peers_purge(struct ipogif *ipg)
 }
 
 /**
- * ipogif_peers_tick() - look for peers that take nothing: their frames do not stop those for others
+ * ipogif_peers_tick() - drop frames for peers that accept nothing, so that others need not wait
  * @ipg: interface
  *
  * Context: sleeps.
@@ -183,7 +187,7 @@ void ipogif_peers_tick(struct ipogif *ipg)
 	rcu_read_unlock();
 }
 
-/** ipogif_peer_gone() - a node is not there any more. Context: any but interrupts. */
+/** ipogif_peer_gone() - a node has gone down. Context: any but interrupts. */
 void ipogif_peer_gone(struct ipogif *ipg, u32 address)
 {
 	struct ipogif_peer *peer;
@@ -197,7 +201,9 @@ void ipogif_peer_gone(struct ipogif *ipg, u32 address)
 	rcu_read_unlock();
 }
 
-/** ipogif_peer_back() - a node is there again: no pause any more. Context: any but interrupts. */
+/**
+ * ipogif_peer_back() - a node is up again: connect without a pause. Context: any but interrupts.
+ */
 void ipogif_peer_back(struct ipogif *ipg, u32 address)
 {
 	struct ipogif_peer *peer;
@@ -212,7 +218,9 @@ void ipogif_peer_back(struct ipogif *ipg, u32 address)
 	rcu_read_unlock();
 }
 
-/** ipogif_peers_free() - forget all. Context: sleeps; nobody sends, no connections. */
+/**
+ * ipogif_peers_free() - free all peers. Context: sleeps; nothing is sent, there are no connections.
+ */
 void ipogif_peers_free(struct ipogif *ipg)
 {
 	struct hlist_node *next;

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Buffers that a peer puts frames into. They are registered as long as the connection lasts, so
- * nothing is registered on the data path, and a put that comes late meets no memory of anybody
- * else. The stack gets them as they are; one is the peer's again when nobody but us has its pages.
- * As long as the stack keeps most of them, frames are copied out.
+ * Buffers that a peer puts frames into. They stay registered as long as the connection lasts. So
+ * nothing is registered on the data path, and a late put cannot hit memory that is used for
+ * something else. The stack gets the pages themselves. A buffer may be filled again when ours is
+ * the only reference to its page. While the stack holds on to most of the buffers, frames are
+ * copied out.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "ipogif.h"
 
-/* So much is copied at less than the cost of a buffer that somebody may keep for long. */
+/* Up to this size a copy costs less than a buffer that the stack may keep for long. */
 #define IPOGIF_COPY 4096u
 
 static void ipogif_pool_free(struct ipogif_pool *pool)
 {
 	unsigned int i;
 
-	/* what the stack has of them stays until it is done */
+	/* pages that the stack still uses are freed by it later */
 	for (i = 0; i < pool->buffers; i++)
 		put_page(pool->pages[i]);
 	kfree(pool->pages);
@@ -51,11 +52,11 @@ static int ipogif_pool_register(struct ipogif_conn *conn)
 }
 
 /**
- * ipogif_pool_make() - make buffers for a connection, as many as there is memory for
- * @conn: connection without any
+ * ipogif_pool_make() - allocate buffers for a connection, as many as there is memory for
+ * @conn: connection without buffers
  *
- * Context: sleeps; ipogif.mutex held. Return: 0, -ENOBUFS others have all, or another negative
- * errno.
+ * Context: sleeps; ipogif.mutex held. Return: 0, -ENOBUFS if other connections have all buffers, or
+ * another negative errno.
  */
 int ipogif_pool_make(struct ipogif_conn *conn)
 {
@@ -78,7 +79,7 @@ int ipogif_pool_make(struct ipogif_conn *conn)
 	}
 	pool->held = 0;
 	atomic64_set(&pool->freed, have ? GENMASK_ULL(have - 1, 0) : 0);
-	/* who receives looks at it */
+	/* pairs with the receiving side, which checks buffer numbers */
 	smp_store_release(&pool->buffers, have);
 	rc = have ? ipogif_pool_register(conn) : -ENOMEM;
 	if (rc) {
@@ -90,7 +91,9 @@ int ipogif_pool_make(struct ipogif_conn *conn)
 	return 0;
 }
 
-/** ipogif_pool_end() - give them back. Context: ipogif.mutex held; nobody receives any more. */
+/**
+ * ipogif_pool_end() - free the buffers. Context: ipogif.mutex held; nothing is received any more.
+ */
 void ipogif_pool_end(struct ipogif_conn *conn, int hold_ms)
 {
 	if (!conn->pool.buffers)
@@ -100,7 +103,7 @@ void ipogif_pool_end(struct ipogif_conn *conn, int hold_ms)
 	ipogif_pool_free(&conn->pool);
 }
 
-/** ipogif_pool_reclaim() - look what the stack has given back. Context: NAPI. */
+/** ipogif_pool_reclaim() - find buffers that the stack no longer uses. Context: NAPI. */
 void ipogif_pool_reclaim(struct ipogif_pool *pool)
 {
 	u64 left = pool->held, freed = 0;
@@ -113,7 +116,7 @@ void ipogif_pool_reclaim(struct ipogif_pool *pool)
 	}
 	if (!freed)
 		return;
-	/* what others have read there comes before what the peer writes next */
+	/* other users have read the buffer before the peer may write to it again */
 	smp_mb();
 	pool->held &= ~freed;
 	atomic64_or(freed, &pool->freed);
@@ -132,13 +135,13 @@ static bool ipogif_pool_copy(struct sk_buff *skb, struct page *from, unsigned in
 }
 
 /**
- * ipogif_pool_take() - the rest of a frame out of a buffer
+ * ipogif_pool_take() - append the rest of a frame from a buffer
  * @conn: connection
- * @skb: its beginning, NULL if there is no memory for that
- * @buffer: where it is
- * @bytes: how much
+ * @skb: beginning of the frame, NULL if there was no memory for it
+ * @buffer: buffer that holds the rest
+ * @bytes: size of the rest
  *
- * Context: NAPI. Return: @skb, or NULL and it is freed.
+ * Context: NAPI. Return: @skb; NULL if there is no memory, then @skb is freed.
  */
 struct sk_buff *ipogif_pool_take(struct ipogif_conn *conn, struct sk_buff *skb, unsigned int buffer,
 				 unsigned int bytes)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Frames: one that fits goes in a message. Of larger ones the beginning does, and the rest is put
- * from where it is into a buffer of the receiver, by physical address and without a copy here; the
- * message follows when all puts have ended. Frames of a connection stay in order.
+ * Sending frames. A frame that fits is sent inside a message. Of a larger frame only the beginning
+ * is. The rest is put from where it is into a buffer of the receiver, by physical address and
+ * without a copy on this side. The message follows when all puts have completed. Frames of a
+ * connection stay in order.
  *
- * A put that a NIC has carried out while it was posted has its event already. So the queue is read
- * after each frame, only as far as puts are under way, and interrupts come from those alone that
- * were not over by then: reading a queue that is empty is what arms it.
+ * If the NIC has carried out a put while it was posted, the event is there already. So the queue is
+ * read after each frame, but only as long as puts are in flight. Interrupts then come only from
+ * puts that had not completed by that time, because it is reading an empty queue that arms it.
  */
 #include <linux/highmem.h>
 
@@ -32,7 +33,7 @@ static void ipogif_piece(struct ipogif_slot *slot, u64 physical, unsigned int by
 	*remote += bytes;
 }
 
-/* The puts that take all of the frame that is not in the message to where it goes. */
+/* Prepare the puts for everything in the frame that is not in the message. */
 static void ipogif_cut(struct ipogif_slot *slot)
 {
 	const struct sk_buff *skb = slot->skb;
@@ -57,7 +58,7 @@ static void ipogif_post(struct ipogif_slot *slot)
 	while (slot->posted < slot->pieces) {
 		gni_return_t rc;
 
-		/* its event may come, and NAPI look, before the call has returned */
+		/* NAPI may see the event before the call has returned */
 		WRITE_ONCE(conn->txq->posts, conn->txq->posts + 1);
 		rc = gni_post_rdma(conn->ep, &slot->put[slot->posted]);
 		if (rc != GNI_RC_SUCCESS)
@@ -92,7 +93,7 @@ static void ipogif_slot_free(struct ipogif_slot *slot)
 }
 
 /**
- * ipogif_send_ready() - go on with the frames of a connection that are on their way
+ * ipogif_send_ready() - continue with the frames in flight of a connection
  * @conn: connection
  *
  * Context: ipogif_queue.lock held.
@@ -123,7 +124,7 @@ void ipogif_send_ready(struct ipogif_conn *conn)
 	}
 }
 
-/* A put has ended. */
+/* A put has completed. */
 static void ipogif_completed(struct ipogif_queue *q, gni_cq_entry_t entry)
 {
 	gni_post_descriptor_t *put;
@@ -137,7 +138,7 @@ static void ipogif_completed(struct ipogif_queue *q, gni_cq_entry_t entry)
 	slot = (struct ipogif_slot *)(uintptr_t)put->post_id;
 	slot->puts--;
 	if (rc != GNI_RC_SUCCESS) {
-		/* the frame is lost; whether all is tells the kind of error */
+		/* the frame is lost; the kind of error tells whether the connection is lost, too */
 		slot->failed = true;
 		if (gni_cq_error_recoverable(entry, &recoverable) != GNI_RC_SUCCESS || !recoverable)
 			ipogif_conn_fail(slot->conn, "a put did not get through");
@@ -160,7 +161,7 @@ void ipogif_reap(struct ipogif_queue *q)
 	}
 }
 
-/* Takes a buffer of the peer for the slot. Return: false if there is none now. */
+/* Take a buffer of the peer for the frame. Return: false if none is free now. */
 static bool ipogif_buffer(struct ipogif_conn *conn, struct ipogif_wire *wire)
 {
 	if (!wire->rest)
@@ -209,8 +210,9 @@ static enum ipogif_tx ipogif_send_in_turn(struct ipogif_conn *conn, struct sk_bu
  * @conn: connection
  * @skb: frame
  *
- * Context: ipogif_queue.lock held. Return: IPOGIF_SENT, or IPOGIF_ON_ITS_WAY and it belongs to the
- * connection; IPOGIF_BUSY there is no room now; IPOGIF_HOPELESS it can never be sent.
+ * Context: ipogif_queue.lock held. Return: IPOGIF_SENT; IPOGIF_ON_ITS_WAY if it is in flight and
+ * belongs to the connection now; IPOGIF_BUSY if there is no space now; IPOGIF_HOPELESS if it can
+ * never be sent.
  */
 enum ipogif_tx ipogif_send_frame(struct ipogif_conn *conn, struct sk_buff *skb)
 {
@@ -236,7 +238,10 @@ enum ipogif_tx ipogif_send_frame(struct ipogif_conn *conn, struct sk_buff *skb)
 	return IPOGIF_SENT;
 }
 
-/** ipogif_sending_drop() - forget the frames of a connection. Context: ipogif_queue.lock held. */
+/**
+ * ipogif_sending_drop() - drop the frames in flight of a connection. Context: ipogif_queue.lock
+ * held.
+ */
 void ipogif_sending_drop(struct ipogif_conn *conn)
 {
 	struct ipogif_slot *slot;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* NAPI: messages that have come, and what else softirqs have to do. */
+/* NAPI: received messages, and other work in softirq context. */
 #include "ipogif.h"
 
-/* Return: the frame, or NULL if there is no memory, or no sense in it. */
+/* Return: the frame; NULL if there is no memory, or if the frame is invalid. */
 static struct sk_buff *ipogif_frame(struct ipogif_conn *conn, const struct ipogif_wire *wire,
 				    const void *data)
 {
@@ -35,7 +35,7 @@ static void ipogif_deliver(struct ipogif_queue *q, struct sk_buff *skb)
 	napi_gro_receive(&q->napi, skb);
 }
 
-/* What the peer has got, and which of its buffers are free again. */
+/* Account for what the peer has received, and for its buffers that are free again. */
 static void ipogif_news(struct ipogif_conn *conn, const struct ipogif_wire *wire,
 			const struct ipogif_offer *offer)
 {
@@ -51,7 +51,7 @@ static void ipogif_news(struct ipogif_conn *conn, const struct ipogif_wire *wire
 	WRITE_ONCE(conn->acknowledged, wire->received);
 	if (wire->freed)
 		atomic64_or(wire->freed, &conn->returned);
-	/* pairs with ipogif_send_frame(): who sees it sees the two above */
+	/* pairs with ipogif_send_frame(): a thread that sees this sees the two above */
 	smp_store_release(&conn->news, conn->news + 1);
 	smp_mb(); /* pairs with ipogif_look_again() */
 	if (list_empty_careful(&conn->peer->backlog))
@@ -77,7 +77,10 @@ static bool ipogif_wire_sound(const struct ipogif_conn *conn, const struct ipogi
 	}
 }
 
-/* The peer is told at last when half of the window waits for it, or a quarter of the buffers. */
+/*
+ * Tell the peer what we have received and which buffers are free, if half of the window or a
+ * quarter of the buffers has accumulated.
+ */
 static void ipogif_tell(struct ipogif_conn *conn, bool now)
 {
 	unsigned int freed = hweight64(atomic64_read(&conn->pool.freed));
@@ -118,7 +121,7 @@ static void ipogif_message(struct ipogif_conn *conn, const struct ipogif_wire *w
 		ipogif_conn_fail(conn, NULL);
 		break;
 	default:
-		break; /* it tells what every message does */
+		break; /* a STATE or PING has only what is in every message */
 	}
 	ipogif_news(conn, wire, NULL);
 }
@@ -139,7 +142,7 @@ static bool ipogif_receive(struct ipogif_conn *conn)
 			ipogif_conn_fail(conn, "its mailbox is damaged");
 		return false;
 	}
-	/* looked at once: it is the peer's memory as much as ours */
+	/* read it only once, because the peer can still write to it */
 	memcpy(&wire, message, sizeof(wire));
 	if (!ipogif_wire_sound(conn, &wire)) {
 		ipogif_conn_fail(conn, "a message makes no sense");
@@ -155,7 +158,10 @@ static bool ipogif_receive(struct ipogif_conn *conn)
 	return true;
 }
 
-/* Messages of which no event tells: before the connection was up, or the queue has overrun. */
+/*
+ * Look for messages without an event. They arrived before the connection was up, or when the queue
+ * had overrun.
+ */
 static int ipogif_drain(struct ipogif_queue *q, int budget)
 {
 	unsigned int i;
@@ -169,7 +175,7 @@ static int ipogif_drain(struct ipogif_queue *q, int budget)
 		while (done < budget && ipogif_receive(conn))
 			done++;
 	}
-	/* the next run goes on */
+	/* the next run continues */
 	if (done == budget)
 		set_bit(IPOGIF_QUEUE_DRAIN, &q->flags);
 	return done;
@@ -198,7 +204,10 @@ static int ipogif_events(struct ipogif_queue *q, int budget)
 	return done;
 }
 
-/* What NAPI does with the lock: by itself, or in its next run, which who has the lock schedules. */
+/*
+ * The part of NAPI's work that needs the lock. If the lock is taken it is left to the next run,
+ * which the holder of the lock schedules.
+ */
 static void ipogif_serve(struct ipogif_queue *q)
 {
 	const unsigned long work = BIT(IPOGIF_QUEUE_SERVE) | BIT(IPOGIF_QUEUE_FLUSH);
@@ -216,7 +225,7 @@ static void ipogif_serve(struct ipogif_queue *q)
 	ipogif_unlock(q);
 }
 
-/** ipogif_poll() - NAPI. Context: softirq. Return: messages. */
+/** ipogif_poll() - the NAPI function. Context: softirq. Return: number of messages. */
 int ipogif_poll(struct napi_struct *napi, int budget)
 {
 	struct ipogif_queue *q = container_of(napi, struct ipogif_queue, napi);
@@ -228,7 +237,7 @@ int ipogif_poll(struct napi_struct *napi, int budget)
 		done = ipogif_events(q, budget);
 	if (done < budget && test_and_clear_bit(IPOGIF_QUEUE_DRAIN, &q->flags))
 		done += ipogif_drain(q, budget - done);
-	/* with what the messages have told */
+	/* after the messages, which may have brought buffers and credits */
 	ipogif_serve(q);
 	rcu_read_unlock();
 	if (done < budget)

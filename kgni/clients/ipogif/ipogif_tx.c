@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Messages, and frames that wait for their turn. All of it under the lock of the peer's queue. */
+/*
+ * Messages, and frames that wait for their turn. All of this runs under the lock of the peer's
+ * queue.
+ */
 #include <linux/jiffies.h>
 
 #include "ipogif.h"
 
-/** ipogif_kick() - have NAPI do something beside its events. Context: any. */
+/** ipogif_kick() - have NAPI do something besides handling events. Context: any. */
 void ipogif_kick(struct ipogif_queue *q, int what)
 {
 	set_bit(what, &q->flags);
-	/* a handler of interrupts may not be the caller, so the softirq has to be raised */
+	/*
+	 * the caller need not be an interrupt handler, and local_bh_enable() then runs the softirq
+	 */
 	local_bh_disable();
 	napi_schedule(&q->napi);
 	local_bh_enable();
 }
 
 /**
- * ipogif_stalled() - a message or a put was refused for now: try again soon
+ * ipogif_stalled() - try again soon, because a message or a put was refused for now
  * @conn: connection
  *
- * Nothing tells when kGNI would take it: a job that is suspended, a message that is tried again.
+ * There is no event when kGNI would accept it, for example when a suspended job resumes or a
+ * retransmission has ended.
  * Context: ipogif_queue.lock held.
  */
 void ipogif_stalled(struct ipogif_conn *conn)
@@ -32,7 +38,7 @@ void ipogif_stalled(struct ipogif_conn *conn)
 		mod_timer(&q->retry, jiffies + 1);
 }
 
-/* Most messages have their event at once, so the queue is short, and never armed. */
+/* Most messages have their event at once, so a short queue is enough, and it is never armed. */
 static void ipogif_reap_messages(struct ipogif_queue *q)
 {
 	gni_cq_entry_t entry;
@@ -55,7 +61,7 @@ static void ipogif_reap_messages(struct ipogif_queue *q)
 /**
  * ipogif_send() - send a message
  * @conn: connection
- * @wire: its beginning; what every message tells is filled in
+ * @wire: its beginning; the members common to all messages are filled in here
  * @data: wire->bytes of data
  *
  * Context: ipogif_queue.lock held. Return: false if it cannot be sent now.
@@ -87,11 +93,11 @@ bool ipogif_send(struct ipogif_conn *conn, struct ipogif_wire *wire, const void 
 }
 
 /**
- * ipogif_control() - send a message that is no frame
+ * ipogif_control() - send a message other than a frame
  * @conn: connection
- * @type: which
- * @data: what comes with it
- * @bytes: of that
+ * @type: its type
+ * @data: its data
+ * @bytes: size of @data
  *
  * Context: ipogif_queue.lock held. Return: false if it cannot be sent now.
  */
@@ -123,7 +129,10 @@ static void ipogif_drop(struct ipogif_queue *q, struct sk_buff *skb)
 	dev_kfree_skb_any(skb);
 }
 
-/* NAPI stores news and then looks whether frames wait. A frame waits, and then we look for news. */
+/*
+ * NAPI stores what the peer has reported before it looks for waiting frames. So after queueing a
+ * frame we must check for new reports, or neither side would notice the other.
+ */
 static void ipogif_look_again(struct ipogif_queue *q, const struct ipogif_conn *conn)
 {
 	smp_mb(); /* pairs with ipogif_news() */
@@ -137,7 +146,7 @@ static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool conn
 	bool counted = connected && !peer->stuck && skb_get_queue_mapping(skb) == q->index &&
 		       !skb_cloned(skb);
 
-	/* for the others nobody is stopped: they may be gone for good */
+	/* the stack is not stopped for these, because their peer may be gone for good */
 	if (!counted && skb_queue_len(&peer->waiting) >= IPOGIF_UNCONNECTED) {
 		ipogif_drop(q, skb);
 		return;
@@ -156,7 +165,7 @@ static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool conn
 		ipogif_stop_queue(q);
 }
 
-/* A frame no longer waits. */
+/* Remove a frame from the waiting ones. */
 static void ipogif_unwait(struct ipogif_peer *peer, struct sk_buff *skb, unsigned int *frames,
 			  unsigned int *bytes)
 {
@@ -192,7 +201,7 @@ static bool ipogif_try(struct ipogif_conn *conn, struct sk_buff *skb)
 		dev_consume_skb_any(skb);
 		break;
 	case IPOGIF_ON_ITS_WAY:
-		break; /* it is the slot's now */
+		break; /* the slot owns it now */
 	}
 	conn->peer->moved = jiffies;
 	conn->peer->stuck = false;
@@ -202,11 +211,11 @@ static bool ipogif_try(struct ipogif_conn *conn, struct sk_buff *skb)
 }
 
 /**
- * ipogif_xmit_peer() - send a frame, or have it wait
- * @peer: to whom
+ * ipogif_xmit_peer() - send a frame, or queue it
+ * @peer: receiver
  * @skb: frame
  *
- * Context: softirqs off, under RCU.
+ * Context: softirqs disabled, under RCU.
  */
 void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb)
 {
@@ -233,8 +242,8 @@ void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb)
 }
 
 /**
- * ipogif_flush() - send what waits, as far as it goes
- * @peer: to whom
+ * ipogif_flush() - send as many waiting frames as possible
+ * @peer: receiver
  *
  * Context: ipogif_queue.lock held, under RCU.
  */
@@ -249,7 +258,7 @@ void ipogif_flush(struct ipogif_peer *peer)
 	list_del_init(&peer->backlog);
 	ipogif_send_ready(conn);
 	while ((skb = skb_peek(&peer->waiting))) {
-		/* the frame may be gone afterwards, so it leaves the list before */
+		/* the frame may be freed by the attempt, so take it off the list first */
 		ipogif_unwait(peer, skb, &frames, &bytes);
 		if (ipogif_try(conn, skb))
 			continue;
@@ -271,7 +280,7 @@ void ipogif_flush(struct ipogif_peer *peer)
 	ipogif_unwaited(peer->queue, frames, bytes);
 }
 
-/** ipogif_flush_backlog() - for all peers of a queue. Context: as ipogif_flush(). */
+/** ipogif_flush_backlog() - the same for all peers of a queue. Context: as ipogif_flush(). */
 void ipogif_flush_backlog(struct ipogif_queue *q)
 {
 	struct ipogif_peer *peer;
@@ -284,7 +293,7 @@ void ipogif_flush_backlog(struct ipogif_queue *q)
 	}
 }
 
-/** ipogif_drop_waiting() - nobody is there to send it to. Context: ipogif_queue.lock held. */
+/** ipogif_drop_waiting() - drop the waiting frames of a peer. Context: ipogif_queue.lock held. */
 void ipogif_drop_waiting(struct ipogif_peer *peer)
 {
 	unsigned int frames = 0, bytes = 0;

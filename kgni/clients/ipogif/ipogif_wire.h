@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * What nodes tell each other. Two nodes that want to talk exchange a datagram each (struct
- * ipogif_hello) and have a connection then: a mailbox on either side. All that follows are short
- * messages that begin with struct ipogif_wire:
+ * The protocol. Two nodes that want to communicate exchange one datagram each (struct
+ * ipogif_hello). After that they have a connection, with a mailbox on either side. Everything else
+ * is sent as short messages that begin with struct ipogif_wire:
  *
  *   FRAME   a frame that fits; or the beginning of one, whose rest is in a buffer of the receiver
  *   ASK     the sender has frames that need buffers
  *   OFFER   the sender's buffers (struct ipogif_offer): where frames are put
- *   STATE   nothing but what every message tells: frames received, buffers that are free again
+ *   STATE   only what every message has: number of frames received, buffers that are free again
  *   PING    the same, and asks for a STATE
  *   CLOSE   the last message of its sender
  *
- * Nodes of one system are of one byte order; a hello of another one is not understood.
+ * All nodes of a system have the same byte order. A hello in the other byte order is rejected.
  */
 #ifndef IPOGIF_WIRE_H
 #define IPOGIF_WIRE_H
@@ -26,11 +26,11 @@
 #define IPOGIF_MAGIC 0x49506f47u
 #define IPOGIF_VERSION 1u
 
-/* A short message of this length is one doorbell of the NIC. */
+/* The longest short message that takes a single doorbell of the NIC. */
 #define IPOGIF_MESSAGE 2032u
 #define IPOGIF_INLINE (IPOGIF_MESSAGE - sizeof(struct ipogif_wire))
 
-/* What comes before it is in the message in any case: the headers of most protocols. */
+/* This much of a frame is in the message in any case: the headers of most protocols. */
 #define IPOGIF_HEADERS 128u
 
 #define IPOGIF_BUFFER_ORDER 4
@@ -47,12 +47,12 @@ enum ipogif_type {
 };
 
 /**
- * struct ipogif_hello - a datagram: who wants to talk, and its mailbox
+ * struct ipogif_hello - a datagram: its sender, and the sender's mailbox
  * @magic: IPOGIF_MAGIC
  * @version: IPOGIF_VERSION
- * @incarnation: another one each time that the interface comes up
- * @id: of the connection there; goes with events about its messages
- * @mailbox: where to send
+ * @incarnation: a new number each time that the interface comes up
+ * @id: id of the connection on the sender's node; part of the events of messages to it
+ * @mailbox: mailbox of the sender
  */
 struct ipogif_hello {
 	u32 magic;
@@ -67,13 +67,13 @@ static_assert(sizeof(struct ipogif_hello) <= GNI_DATAGRAM_MAXSIZE);
 /**
  * struct ipogif_wire - beginning of each message
  * @type: IPOGIF_*
- * @buffer: with FRAME and @rest, which of the receiver's buffers has it
- * @bytes: that follow here
- * @rest: with FRAME, bytes of it that are in a buffer
+ * @buffer: of a FRAME with @rest: number of the receiver's buffer that holds the rest
+ * @bytes: bytes that follow in this message
+ * @rest: of a FRAME: bytes of it that are in a buffer
  * @received: FRAMEs that the sender has received, modulo 2^16
- * @offload: checksum and segmentation, as virtio-net says it
+ * @offload: checksum and segmentation, in the format of virtio-net
  * @unused: zero
- * @freed: buffers of the sender, a bit each, that may be filled again
+ * @freed: bitmap of the sender's buffers that may be filled again
  */
 struct ipogif_wire {
 	u8 type;
@@ -89,11 +89,11 @@ struct ipogif_wire {
 static_assert(sizeof(struct ipogif_wire) == 32);
 
 /**
- * struct ipogif_offer - buffers of a receiver, one behind the other
+ * struct ipogif_offer - buffers of a receiver, contiguous in its registration
  * @handle: their registration
- * @address: where the first one begins, as a put is told it
+ * @address: start of the first one, in the form of a remote address
  * @buffers: how many
- * @bytes: of each
+ * @bytes: size of each
  */
 struct ipogif_offer {
 	gni_mem_handle_t handle;

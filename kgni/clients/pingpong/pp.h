@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * gni_pingpong: how long the small things of kGNI take between two nodes. The shortest client that
- * has all of an LND's data path: to be read first.
+ * gni_pingpong: measures the latency of small operations of kGNI between two nodes. It is the
+ * shortest client that has all of an LND's data path, so read it first.
  */
 #ifndef PP_H
 #define PP_H
@@ -18,14 +18,14 @@
 #define PP_MEMORY (64 * 1024)
 #define PP_BYTES 8
 
-/* Event data: which of our two endpoints at the peer an event there is about. */
+/* Event data: which of our two endpoints an event at the peer belongs to. */
 enum pp_about { PP_MESSAGE = 1, PP_PUT = 2 };
 
 /**
- * struct pp_card - what each tells the other one
- * @mailbox: for messages
- * @memory: registration of the memory that it is in, and that puts go to
- * @word: address there that puts go to
+ * struct pp_card - what the two nodes tell each other
+ * @mailbox: mailbox for messages
+ * @memory: registration of the memory for the mailbox and for puts
+ * @word: address in that memory that puts go to
  */
 struct pp_card {
 	gni_smsg_attr_t mailbox;
@@ -34,24 +34,24 @@ struct pp_card {
 };
 
 /**
- * struct pp - all there is
+ * struct pp - all state of the module
  * @peer: address of the other node
- * @address: of this one
+ * @address: address of this node
  * @cdm: domain
  * @nic: attachment
- * @tx: events of what we have begun
- * @rx: events of what the peer has begun
+ * @tx: queue of local events
+ * @rx: queue of events of what the peer does
  * @ep: endpoint for messages
  * @put_ep: endpoint for puts
- * @memory: PP_MEMORY bytes: the mailbox, and at the end the words
- * @registered: @mine.memory is a registration
- * @mine: what the peer is told
- * @theirs: what it has told us
- * @thread: takes events of @rx
- * @wq: where it waits
+ * @memory: PP_MEMORY bytes: the mailbox, and the data of puts at the end
+ * @registered: @mine.memory is valid
+ * @mine: what we tell the peer
+ * @theirs: what the peer has told us
+ * @thread: thread that reads events of @rx
+ * @wq: wait queue for it
  * @events: interrupts that it has not looked at yet
- * @running: this side has begun the game, and what comes are answers
- * @answer: one has come
+ * @running: this side runs a test, so messages and puts from the peer are answers
+ * @answer: an answer has arrived
  * @failed: something went wrong in the thread
  */
 struct pp {

@@ -9,9 +9,9 @@
 #define PP_COOKIE GNI_JOB_CREATE_COOKIE(GNI_PKEY_LND, 0)
 #define PP_PATIENCE_MS 60000
 #define PP_CREDITS 16
-#define PP_WORD (PP_MEMORY - PAGE_SIZE) /* what comes goes here, what goes is beside it */
+#define PP_WORD (PP_MEMORY - PAGE_SIZE) /* incoming data is stored here, outgoing data beside it */
 
-/* The peer has done something. Context: any, also hard interrupts. */
+/* The peer has sent a message or a put. Context: any, including hard interrupts. */
 static void pp_happened(u32 device, u64 unused)
 {
 	atomic_inc(&pp.events);
@@ -24,7 +24,7 @@ static int pp_attach(void)
 		return -EINVAL;
 	if (gni_cdm_attach(pp.cdm, 0, &pp.address, &pp.nic) != GNI_RC_SUCCESS)
 		return -ENODEV;
-	/* what we have begun is polled, what others do raises an interrupt */
+	/* local events are polled, remote events raise an interrupt */
 	if (gni_cq_create(pp.nic, 64, 0, NULL, 0, &pp.tx) != GNI_RC_SUCCESS ||
 	    gni_cq_create(pp.nic, 1024, 0, pp_happened, 0, &pp.rx) != GNI_RC_SUCCESS)
 		return -ENOMEM;
@@ -52,9 +52,9 @@ static int pp_mailbox(void)
 }
 
 /**
- * pp_open() - attach, and have everything but the peer
+ * pp_open() - attach, and set up everything that does not need the peer
  *
- * Context: sleeps. Return: 0, -EINVAL, -ENODEV or -ENOMEM; pp_close() in any case.
+ * Context: sleeps. Return: 0, -EINVAL, -ENODEV or -ENOMEM; pp_close() is called in any case.
  */
 int pp_open(void)
 {
@@ -67,7 +67,7 @@ int pp_open(void)
 	return rc ? rc : pp_mailbox();
 }
 
-/** pp_close() - give back whatever there is, last made first. Context: sleeps. */
+/** pp_close() - release everything, in the reverse order. Context: sleeps. */
 void pp_close(void)
 {
 	if (pp.put_ep)
@@ -119,8 +119,9 @@ int pp_meet(void)
 }
 
 /*
- * The event of what was begun last; nothing else is under way. It is there at once if the peer is on
- * the same host; otherwise it comes after the way to another host and back, and there are many.
+ * Wait for the event of the operation that was started last. Nothing else is in flight. If the peer
+ * is on the same host the event is there at once. Otherwise it takes a round trip to the other
+ * host, during which the loop polls many times.
  */
 static int pp_done(gni_post_descriptor_t *post)
 {
@@ -137,20 +138,20 @@ static int pp_done(gni_post_descriptor_t *post)
 	return 0;
 }
 
-/** pp_send() - a message, until its event has come. Context: sleeps. Return: 0 or -EIO. */
+/** pp_send() - send a message and wait for its event. Context: sleeps. Return: 0 or -EIO. */
 int pp_send(void)
 {
 	gni_return_t rc;
 
 	do
 		rc = gni_smsg_send(pp.ep, pp.memory + PP_WORD + PP_BYTES, PP_BYTES, NULL, 0, 1);
-	while (rc == GNI_RC_NOT_DONE); /* the credit of an earlier one is on its way */
+	while (rc == GNI_RC_NOT_DONE); /* credits of earlier messages are still in flight */
 	return rc == GNI_RC_SUCCESS ? pp_done(NULL) : -EIO;
 }
 
 /**
- * pp_put() - an FMA put of PP_BYTES, until its event has come
- * @remote_event: the peer shall have one, too
+ * pp_put() - do an FMA put of PP_BYTES and wait for its event
+ * @remote_event: raise an event at the peer, too
  *
  * Context: sleeps. Return: 0 or -EIO.
  */

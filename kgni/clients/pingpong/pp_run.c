@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* The game: one side begins, the other one's thread answers. */
+/* The test: one side starts, and the thread of the other side answers. */
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
@@ -14,7 +14,7 @@
 #define PP_ANSWER (60 * HZ)
 #define PP_LOOP 100
 
-/* A message or a put has come: the answer that we wait for, or one that wants an answer. */
+/* A message or a put has arrived. It is the answer that we wait for, or it has to be answered. */
 static int pp_came(enum pp_about about)
 {
 	void *message;
@@ -31,7 +31,7 @@ static int pp_came(enum pp_about about)
 	return about == PP_MESSAGE ? pp_send() : pp_put(true);
 }
 
-/* Until the queue is empty: from then on the next event raises an interrupt again. */
+/* Read events until the queue is empty. Only then does the next event raise an interrupt again. */
 static int pp_events(void)
 {
 	gni_cq_entry_t entry;
@@ -44,14 +44,14 @@ static int pp_events(void)
 			return 0;
 		if (rc != GNI_RC_SUCCESS)
 			return -EIO;
-		/* credits that come back are no messages, and have no event */
+		/* returned credits are not messages and raise no event */
 		bad = pp_came(gni_cq_get_rem_inst_id(entry));
 		if (bad)
 			return bad;
 	}
 }
 
-/** pp_thread() - takes events of what the peer does. Context: its own. */
+/** pp_thread() - thread that handles events of the peer. Context: its own. */
 int pp_thread(void *unused)
 {
 	while (!kthread_should_stop()) {
@@ -65,7 +65,7 @@ int pp_thread(void *unused)
 	return 0;
 }
 
-/* What any function costs that may be called from an interrupt as well as from several threads. */
+/* The least cost of any function that may be called from interrupts and from several threads. */
 static void pp_locks(void)
 {
 	static DEFINE_SPINLOCK(lock);
@@ -78,7 +78,7 @@ static void pp_locks(void)
 	}
 }
 
-/* One sample: of what takes less than to look at the clock, a loop. */
+/* One sample. What takes less time than reading the clock is measured in a loop. */
 static int pp_round(const char *test)
 {
 	int rc = 0, i;
@@ -105,7 +105,7 @@ static int pp_less(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Is it over without the peer's answer? Then a sample is a loop. */
+/* Does the test work without an answer of the peer? Then a sample is a loop. */
 static bool pp_alone(const char *test)
 {
 	return !strcmp(test, "put") || !strcmp(test, "lock");
@@ -117,14 +117,14 @@ static bool pp_known(const char *test)
 }
 
 /**
- * pp_run() - one test
- * @test: "put": an 8-byte put to its event; "remote": the same with an event at the peer, whose
- * interrupt wakes a thread that puts back, half of the round trip; "message": a short message
- * in the same manner; "lock": a spinlock that nobody else wants, taken and given back with
- * interrupts off, of which a put cannot have less than three
- * @count: samples, 1 to 1000000; one of puts and locks is a loop of PP_LOOP
- * @result: out: nanoseconds: median, and the lowest
- * @size: bytes there
+ * pp_run() - run one test
+ * @test: "put": an 8-byte put until its event; "remote": the same with an event at the peer, whose
+ *        interrupt wakes a thread that puts back, half of the round trip; "message": the same with
+ *        a short message; "lock": taking and releasing an uncontended spinlock with interrupts
+ *        disabled, of which a put needs at least three
+ * @count: number of samples, 1 to 1000000; a sample of puts or locks is a loop of PP_LOOP
+ * @result: out: median and minimum in nanoseconds
+ * @size: size of @result
  *
  * Context: sleeps; one at a time. Return: 0, -EINVAL, -ENOMEM, -EIO, -ETIMEDOUT.
  */

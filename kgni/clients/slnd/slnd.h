@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * slnd: messages and bulk data between nodes, for modules on top of it.
+ * slnd: messages and bulk data between nodes, for a module on top of it.
  *
- * Nodes are named by the address of their NIC. There is one user at a time. All functions here
- * sleep, and all callbacks may; they run in threads of slnd.
+ * Nodes are identified by the address of their NIC. There is one user at a time. All functions here
+ * sleep. All callbacks run in threads of slnd and may sleep.
  */
 #ifndef SLND_H
 #define SLND_H
@@ -21,9 +21,9 @@ struct slnd_mapping;
 /**
  * struct slnd_buffer - memory for bulk data
  * @pages: SLND_BULK_PAGES at most; the owner keeps them until slnd_unmap()
- * @offset: of the first byte in the first page
+ * @offset: offset of the first byte in the first page
  * @bytes: length, not 0
- * @mapping: NULL at first; the rest may change between transfers, the pages may not
+ * @mapping: NULL at first; between transfers all other members but the pages may change
  */
 struct slnd_buffer {
 	struct page **pages;
@@ -35,9 +35,9 @@ struct slnd_buffer {
 /**
  * struct slnd_offer - bulk data that a peer wants to put here, or get from here
  * @from: peer
- * @put: it puts; else it gets
+ * @put: the peer puts; otherwise it gets
  * @bytes: length
- * @tag: what the peer has named it
+ * @tag: the tag that the peer has given it
  */
 struct slnd_offer {
 	u32 from;
@@ -47,11 +47,11 @@ struct slnd_offer {
 };
 
 /**
- * struct slnd_user - what slnd tells the module on top of it
- * @message: a message has come; @data is there during the call only
- * @expose: says which memory an offer is for, of that length; or a negative errno that the peer
- * gets
- * @exposed: that transfer is over, with 0 or a negative errno, and the memory the user's again
+ * struct slnd_user - callbacks of the module on top of slnd
+ * @message: a message has arrived; @data is valid only during the call
+ * @expose: returns the memory for an offer of that length, or a negative errno that is passed to
+ *          the peer
+ * @exposed: that transfer has ended, with 0 or a negative errno, and the user owns the memory again
  */
 struct slnd_user {
 	void (*message)(u32 from, const void *data, u32 bytes);
@@ -59,7 +59,7 @@ struct slnd_user {
 	void (*exposed)(void *arg, int status);
 };
 
-/* How something ended: 0 or a negative errno. Called once for what was accepted. */
+/* Completion callback with 0 or a negative errno. Called once for each accepted operation. */
 typedef void slnd_done_f(void *arg, int status);
 
 int slnd_register(const struct slnd_user *user);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Bulk data that our user puts or gets: its memory is registered, the peer is told where it is,
- * moves the data, and says that it has.
+ * Bulk data that our user puts or gets. Its memory is registered, and the peer is told where it is.
+ * The peer moves the data, and reports that it has done so.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -24,7 +24,7 @@ static int slnd_bulk_begin(u32 to, bool put, u64 tag, struct slnd_buffer *buffer
 	bulk = kzalloc(sizeof(*bulk), GFP_KERNEL);
 	if (!bulk)
 		return -ENOMEM;
-	/* numbers go round, so that a late answer does not find another transfer */
+	/* numbers are not reused soon, so that a late answer does not find another transfer */
 	bulk->id = atomic_inc_return(&slnd_bulk_number);
 	words.id = bulk->id;
 	bulk->buffer = buffer;
@@ -75,8 +75,8 @@ int slnd_get(u32 to, u64 tag, struct slnd_buffer *buffer, slnd_done_f *done, voi
 EXPORT_SYMBOL_GPL(slnd_get);
 
 /**
- * slnd_bulk_map() - register the memory of a transfer, and say so in the message about it
- * @tx: message; it belongs to a connection, so the NIC does not go meanwhile
+ * slnd_bulk_map() - register the memory of a transfer, and enter it in the request
+ * @tx: the request; it belongs to a connection, so the NIC stays open meanwhile
  *
  * Context: sleeps. Return: 0 or -ENOMEM.
  */
@@ -91,14 +91,14 @@ int slnd_bulk_map(struct slnd_tx *tx)
 	return rc;
 }
 
-/** slnd_bulk_asked() - it is the peer's turn. Context: slnd_peer.lock held. */
+/** slnd_bulk_asked() - the request for a transfer was sent. Context: slnd_peer.lock held. */
 void slnd_bulk_asked(struct slnd_bulk *bulk, struct slnd_conn *conn)
 {
 	bulk->conn = conn;
 	list_add_tail(&bulk->node, &conn->peer->bulks);
 }
 
-/** slnd_bulk_finish() - tell the user that a transfer is over. Context: sleeps. */
+/** slnd_bulk_finish() - tell the user that a transfer has ended. Context: sleeps. */
 void slnd_bulk_finish(struct slnd_bulk *bulk, int status)
 {
 	if (status)
@@ -110,7 +110,10 @@ void slnd_bulk_finish(struct slnd_bulk *bulk, int status)
 	slnd_user_end();
 }
 
-/* The oldest transfer of that number, or of that connection, which is its finder's then. */
+/*
+ * Take the oldest transfer with that number, or on that connection, off the list. The caller owns
+ * it afterwards.
+ */
 static struct slnd_bulk *slnd_bulk_take(struct slnd_peer *peer, u32 id, struct slnd_conn *conn)
 {
 	struct slnd_bulk *bulk, *found = NULL;
@@ -126,23 +129,23 @@ static struct slnd_bulk *slnd_bulk_take(struct slnd_peer *peer, u32 id, struct s
 	return found;
 }
 
-/** slnd_bulk_done() - the peer has moved the data, or says why not. Context: sleeps. */
+/** slnd_bulk_done() - the peer has moved the data, or reports an error. Context: sleeps. */
 void slnd_bulk_done(struct slnd_conn *conn, const struct slnd_bulk_words *words)
 {
 	struct slnd_bulk *bulk = slnd_bulk_take(conn->peer, words->id, NULL);
 
-	/* it may have failed with an earlier connection */
+	/* it may have failed already together with an earlier connection */
 	if (bulk)
 		slnd_bulk_finish(bulk, words->status);
 }
 
-/** slnd_bulk_fail_all() - a connection has ended: so do the transfers on it. Context: sleeps. */
+/** slnd_bulk_fail_all() - end the transfers of a connection that has ended. Context: sleeps. */
 void slnd_bulk_fail_all(struct slnd_conn *conn)
 {
 	struct slnd_bulk *bulk;
 
 	while ((bulk = slnd_bulk_take(conn->peer, 0, conn))) {
-		/* from here on nobody reaches it; what comes late finds its number unused */
+		/* deregister it, and hold its MDD so that a late access of the peer hits nothing */
 		if (!conn->clean) {
 			slnd_map_hold(bulk->buffer);
 			slnd_quarantine_handle(conn, &bulk->handle);

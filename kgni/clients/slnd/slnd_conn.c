@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Nodes, and connections with them: from the datagram to the end. */
+/* Nodes, and the connections with them, from the datagram to the end. */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -11,10 +11,10 @@
 #define SLND_PAUSE (HZ / 50 + 1)
 
 /**
- * slnd_peer_get() - a node by its address
- * @address: of its NIC
+ * slnd_peer_get() - find a node by its address, or create it
+ * @address: address of its NIC
  *
- * Context: sleeps. Return: it, or NULL if there is no memory.
+ * Context: sleeps. Return: the node, or NULL if there is no memory.
  */
 struct slnd_peer *slnd_peer_get(u32 address)
 {
@@ -39,7 +39,7 @@ struct slnd_peer *slnd_peer_get(u32 address)
 	return xa_is_err(other) ? NULL : other;
 }
 
-/** slnd_peers_free() - forget all nodes. Context: sleeps; there are no connections. */
+/** slnd_peers_free() - free all nodes. Context: sleeps; there are no connections. */
 void slnd_peers_free(void)
 {
 	struct slnd_peer *peer;
@@ -51,10 +51,10 @@ void slnd_peers_free(void)
 }
 
 /**
- * slnd_conn_new() - what may become a connection
- * @peer: node, NULL for whoever comes
+ * slnd_conn_new() - prepare a connection that is not established yet
+ * @peer: node, NULL for any node
  *
- * Context: sleeps. Return: it, or NULL.
+ * Context: sleeps. Return: the connection, or NULL.
  */
 struct slnd_conn *slnd_conn_new(struct slnd_peer *peer)
 {
@@ -67,7 +67,7 @@ struct slnd_conn *slnd_conn_new(struct slnd_peer *peer)
 	INIT_LIST_HEAD(&conn->hail_node);
 	INIT_LIST_HEAD(&conn->ready);
 	conn->peer = peer;
-	conn->clean = true; /* until somebody knows of the mailbox */
+	conn->clean = true; /* until a peer may know of the mailbox */
 	conn->box = slnd_box_get();
 	if (!conn->box)
 		goto free;
@@ -87,7 +87,9 @@ free:
 	return NULL;
 }
 
-/** slnd_conn_find() - the connection that an event names, with a reference. Context: any thread. */
+/**
+ * slnd_conn_find() - find the connection of an event, and take a reference. Context: any thread.
+ */
 struct slnd_conn *slnd_conn_find(u32 id)
 {
 	struct slnd_conn *conn;
@@ -100,7 +102,7 @@ struct slnd_conn *slnd_conn_find(u32 id)
 	return conn;
 }
 
-/** slnd_for_conns() - do something with every connection there is. Context: any thread. */
+/** slnd_for_conns() - call a function for every established connection. Context: any thread. */
 void slnd_for_conns(void (*do_it)(struct slnd_conn *conn))
 {
 	struct slnd_conn *conn;
@@ -116,13 +118,13 @@ void slnd_for_conns(void (*do_it)(struct slnd_conn *conn))
 	}
 }
 
-/* Of connections in which both sides have the same part only the newest one is in use. */
+/* Among connections with the same initiator only the newest one is in use. */
 static bool slnd_conn_earlier(const struct slnd_conn *conn, const struct slnd_conn *other)
 {
 	return other != conn && other->initiator == conn->initiator;
 }
 
-/* All that was before a connection is gone: the peer may use its mailboxes again. */
+/* Once all connections before @conn are gone, tell the peer that it may reuse its mailboxes. */
 static void slnd_conn_hello(struct slnd_peer *peer)
 {
 	struct slnd_conn *conn, *other;
@@ -147,7 +149,7 @@ static void slnd_conn_free(struct slnd_conn *conn)
 	struct slnd_peer *peer = conn->peer;
 
 	xa_erase(&slnd.conns, conn->id);
-	/* It was never bound twice, and is not unbound: its end is enough. */
+	/* The endpoint need not be unbound: destroying it is enough. */
 	gni_ep_destroy(conn->ep);
 	if (conn->clean)
 		slnd_box_put(conn->box);
@@ -164,7 +166,7 @@ static void slnd_conn_free(struct slnd_conn *conn)
 	slnd_keeper_wake();
 }
 
-/** slnd_conn_put() - give a reference back. Context: any thread, without locks. */
+/** slnd_conn_put() - drop a reference. Context: any thread, without locks. */
 void slnd_conn_put(struct slnd_conn *conn)
 {
 	if (refcount_dec_and_test(&conn->refs))
@@ -172,8 +174,8 @@ void slnd_conn_put(struct slnd_conn *conn)
 }
 
 /**
- * slnd_conn_open() - a connection begins; it takes the place of earlier ones
- * @conn: it; the endpoint is ready for messages
+ * slnd_conn_open() - establish a connection that replaces earlier ones
+ * @conn: connection whose endpoint is ready for messages
  * @peer: the other side
  * @initiator: whether this side has requested it
  * @stamp: number of the request
@@ -199,7 +201,7 @@ void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiat
 	conn->state = SLND_OPEN;
 	if (peer->hailing == conn)
 		peer->hailing = NULL;
-	/* with ourselves there are two, and one of them is to send on */
+	/* a connection with ourselves consists of two, and only one of them is used to send */
 	if (initiator || peer->address != slnd.address)
 		peer->conn = conn;
 	if (initiator)
@@ -207,21 +209,21 @@ void slnd_conn_open(struct slnd_conn *conn, struct slnd_peer *peer, bool initiat
 	else
 		peer->stamp = stamp;
 	if (peer->incarnation != incarnation)
-		memset(peer->greeted, 0, sizeof(peer->greeted)); /* it counts anew */
+		memset(peer->greeted, 0, sizeof(peer->greeted)); /* it counts from 0 */
 	WRITE_ONCE(peer->incarnation, incarnation);
 	peer->pause = SLND_PAUSE;
 	conn->hello_due = true;
 	slnd_conn_hello(peer);
 	spin_unlock(&peer->lock);
 	slnd_count(SLND_N_CONNECTED);
-	/* messages may have come before we could read them */
+	/* messages may have arrived before we could read them */
 	slnd_schedule(conn);
 }
 
 /**
- * slnd_conn_end_locked() - a connection ends, or a datagram that comes to nothing
+ * slnd_conn_end_locked() - end a connection, or an unsuccessful attempt to connect
  * @conn: it
- * @why: for the log, NULL: nothing has gone wrong
+ * @why: reason for the log; NULL if nothing has gone wrong
  *
  * Context: any thread; slnd_peer.lock held if it has a peer. The keeper does the rest.
  */
@@ -247,7 +249,7 @@ void slnd_conn_end_locked(struct slnd_conn *conn, const char *why)
 	slnd_keeper_wake();
 }
 
-/** slnd_conn_end() - the same without the lock. Context: any thread. */
+/** slnd_conn_end() - the same, called without the lock. Context: any thread. */
 void slnd_conn_end(struct slnd_conn *conn, const char *why)
 {
 	struct slnd_peer *peer = conn->peer;
@@ -261,7 +263,10 @@ void slnd_conn_end(struct slnd_conn *conn, const char *why)
 	spin_unlock(&peer->lock);
 }
 
-/** slnd_conn_shut() - end a connection in order: both sides say so. Context: any thread. */
+/**
+ * slnd_conn_shut() - close a connection in an orderly way: both sides send a CLOSE. Context: any
+ * thread.
+ */
 void slnd_conn_shut(struct slnd_conn *conn)
 {
 	struct slnd_peer *peer = conn->peer;
@@ -278,7 +283,7 @@ void slnd_conn_shut(struct slnd_conn *conn)
 }
 
 /**
- * slnd_conn_closed() - one side has said that a connection ends; it does when both have
+ * slnd_conn_closed() - one side has sent its CLOSE; the connection ends when both have
  * @conn: it
  * @side: slnd_conn.close_sent or slnd_conn.close_came
  *
@@ -295,10 +300,10 @@ void slnd_conn_closed(struct slnd_conn *conn, bool *side)
 }
 
 /**
- * slnd_conn_bury() - what is to be done for a connection that has ended
+ * slnd_conn_bury() - clean up after a connection that has ended
  * @conn: it
  *
- * What needs it fails, and it is freed once all events have come.
+ * Messages and transfers that need it fail. It is freed once all events have arrived.
  * Context: sleeps.
  */
 void slnd_conn_bury(struct slnd_conn *conn)

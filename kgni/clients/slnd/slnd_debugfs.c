@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* What there is to see, in debugfs: slnd/connections and slnd/counters. */
+/* The files in debugfs: slnd/connections and slnd/counters. */
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
@@ -77,7 +77,7 @@ static int counters_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(counters);
 
-/** slnd_debugfs_init() - make the files. Context: sleeps. */
+/** slnd_debugfs_init() - create the files. Context: sleeps. */
 void slnd_debugfs_init(void)
 {
 	slnd_dir = debugfs_create_dir("slnd", NULL);

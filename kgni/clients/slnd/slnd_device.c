@@ -21,7 +21,7 @@ static void slnd_critical(gni_err_handle_t err)
 	slnd_keeper_wake();
 }
 
-/* The network is there again. Context: atomic, in kGNI's lock. */
+/* The network works again. Context: atomic, with a lock of kGNI held. */
 static void slnd_resumed(gni_nic_handle_t nic, u64 ms)
 {
 	set_bit(SLND_RESUMED, &slnd.flags);
@@ -34,7 +34,7 @@ static gni_return_t slnd_queue(u32 entries, u64 event, gni_cq_handle_t *cq)
 	return gni_cq_create(slnd.nic, entries, 0, slnd_cq_handler, event, cq);
 }
 
-/* Three queues; only that of messages that come may overrun. */
+/* Create the three queues. Only the one for received messages can overrun. */
 static gni_return_t slnd_queues(void)
 {
 	u32 sends = SLND_SENDS_PER_POST * slnd_posts;
@@ -62,7 +62,7 @@ static int slnd_threads(void)
 	return -ENOMEM;
 }
 
-/* The end, of whatever there is. */
+/* Release everything that was set up. */
 static void slnd_device_free(void)
 {
 	slnd_schedulers_stop();
@@ -95,7 +95,7 @@ static void slnd_device_free(void)
 }
 
 /**
- * slnd_device_open() - attach to the NIC, and begin
+ * slnd_device_open() - attach to the NIC, and start the threads
  *
  * Context: sleeps. Return: 0 or -ENODEV.
  */
@@ -106,7 +106,7 @@ int slnd_device_open(void)
 	clear_bit(SLND_CRITICAL, &slnd.flags);
 	clear_bit(SLND_STOPPING, &slnd.flags);
 	slnd.incarnation = ktime_get_real_ns();
-	/* it goes up also when the clock was set back */
+	/* it must increase even if the clock was set back */
 	atomic64_set(&slnd.stamp, max_t(u64, slnd.incarnation, atomic64_read(&slnd.stamp)));
 	rc = gni_cdm_create(SLND_DEVICE, GNI_PTAG_LND, SLND_COOKIE, 0, &slnd.cdm);
 	if (rc == GNI_RC_SUCCESS)
@@ -141,7 +141,7 @@ static void slnd_count_talk(struct slnd_conn *conn)
 	slnd_talking += conn->state == SLND_OPEN || conn->state == SLND_CLOSING;
 }
 
-/* Nobody is connected. */
+/* Is no node connected? */
 static bool slnd_no_talk(void)
 {
 	slnd_talking = 0;
@@ -159,7 +159,7 @@ static void slnd_end_it(struct slnd_conn *conn)
 	slnd_conn_end(conn, test_bit(SLND_CRITICAL, &slnd.flags) ? "the NIC was reset" : NULL);
 }
 
-/* Does the keeper's work until something is true. Return: false if it took too long. */
+/* Do the keeper's work until a condition is true. Return: false if that took too long. */
 static bool slnd_until(bool (*true_yet)(void), unsigned long ticks)
 {
 	unsigned long end = jiffies + ticks;
@@ -175,17 +175,17 @@ static bool slnd_until(bool (*true_yet)(void), unsigned long ticks)
 }
 
 /**
- * slnd_device_close() - end all connections, and let go of the NIC
- * @polite: tell the peers
+ * slnd_device_close() - end all connections, and detach from the NIC
+ * @polite: tell the peers first
  *
- * Context: sleeps. All that is under way ends with an event, also when the NIC was reset; that is
- * waited for.
+ * Context: sleeps. Everything in flight ends with an event, even if the NIC was reset. This
+ * function waits for these events.
  */
 void slnd_device_close(bool polite)
 {
 	set_bit(SLND_STOPPING, &slnd.flags);
 	clear_bit(SLND_UP, &slnd.flags);
-	/* one that somebody has just met ends a little later */
+	/* a datagram that was just matched ends a little later */
 	do
 		slnd_hail_expire(true);
 	while (!slnd_until(slnd_no_hails, HZ / 4));

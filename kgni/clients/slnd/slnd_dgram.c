@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Datagrams, by which nodes find each other: wildcards for whoever comes, and directed ones. */
+/* Datagrams, by which nodes find each other: wildcards for any node, and directed ones. */
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 
@@ -34,7 +34,7 @@ static void slnd_hail_fill(struct slnd_conn *conn)
 		conn->mine.stamp = peer->stamp;
 }
 
-/* The datagram of a connection is over. Context: slnd.dgram_lock held. */
+/* The datagram of a connection is finished. Context: slnd.dgram_lock held. */
 static void slnd_hail_over(struct slnd_conn *conn)
 {
 	list_del_init(&conn->hail_node);
@@ -45,10 +45,10 @@ static void slnd_hail_over(struct slnd_conn *conn)
 }
 
 /**
- * slnd_hail() - send the datagram of what may become a connection
- * @conn: it; from here on it is the datagram thread's
+ * slnd_hail() - post the datagram that may establish a connection
+ * @conn: connection; from here on it belongs to the datagram thread
  *
- * Context: sleeps. Return: 0, or -EIO, then it has ended.
+ * Context: sleeps. Return: 0; -EIO, then the connection has ended.
  */
 int slnd_hail(struct slnd_conn *conn)
 {
@@ -70,7 +70,9 @@ int slnd_hail(struct slnd_conn *conn)
 	if (!peer)
 		slnd.listening++;
 	spin_unlock(&slnd.dgram_lock);
-	/* it may be over before the call returns: so nothing is done with it behind that */
+	/*
+	 * the datagram may be finished before the call returns, so do not touch @conn after success
+	 */
 	if (rc == GNI_RC_SUCCESS)
 		rc = gni_ep_postdata_w_id(conn->ep, &conn->mine, sizeof(conn->mine), &conn->theirs,
 					  sizeof(conn->theirs), (uintptr_t)conn);
@@ -83,7 +85,7 @@ int slnd_hail(struct slnd_conn *conn)
 	return -EIO;
 }
 
-/* The peer knows our mailbox, and we know its. */
+/* Both sides know each other's mailbox. */
 static void slnd_hail_connect(struct slnd_conn *conn, u32 address, bool initiator)
 {
 	struct slnd_peer *peer = conn->peer ? conn->peer : slnd_peer_get(address);
@@ -106,7 +108,7 @@ static void slnd_hail_connect(struct slnd_conn *conn, u32 address, bool initiato
 	slnd_conn_open(conn, peer, initiator, stamp);
 }
 
-/* A node asks to be requested: so it has no connection, whatever we think. */
+/* A node asks us to send a request. So it has no connection, even if we still have one. */
 static void slnd_hail_asked(u32 address, const struct slnd_hail *ask)
 {
 	struct slnd_peer *peer = slnd_peer_get(address);
@@ -117,7 +119,7 @@ static void slnd_hail_asked(u32 address, const struct slnd_hail *ask)
 	slnd_count(SLND_N_ASKED);
 	spin_lock(&peer->lock);
 	conn = peer->conn;
-	/* unless it has asked before our last request came */
+	/* but it may have asked before it received our last request */
 	if (conn && (conn->theirs.incarnation != ask->incarnation || conn->stamp <= ask->stamp)) {
 		slnd_conn_end_locked(conn, "the peer has lost it");
 		conn = NULL;
@@ -138,7 +140,7 @@ static bool slnd_hail_sound(const struct slnd_conn *conn, u32 address)
 	       theirs->address == address;
 }
 
-/* Both have each other's data. */
+/* Both sides have each other's datagram. */
 static void slnd_hail_met(struct slnd_conn *conn, u32 address)
 {
 	u16 mine = conn->mine.type, theirs = conn->theirs.type;
@@ -151,7 +153,7 @@ static void slnd_hail_met(struct slnd_conn *conn, u32 address)
 	} else if (theirs == SLND_REQUEST && mine != SLND_REQUEST) {
 		slnd_hail_connect(conn, address, false);
 	} else {
-		/* an offer and a question: another datagram will make a connection */
+		/* an OFFER met an ASK: another datagram will establish the connection */
 		if (theirs == SLND_ASK)
 			slnd_hail_asked(address, &conn->theirs);
 		slnd_conn_end(conn, NULL);
@@ -159,8 +161,8 @@ static void slnd_hail_met(struct slnd_conn *conn, u32 address)
 }
 
 /*
- * A datagram of ours may have come to something. It is looked up among those that are out, because
- * it may have been cancelled since.
+ * One of our datagrams may be finished. It is looked up in the list of posted ones, because it may
+ * have been cancelled in the meantime.
  */
 static void slnd_hail_test(u64 id)
 {
@@ -186,14 +188,15 @@ static void slnd_hail_test(u64 id)
 		slnd_hail_met(found, address);
 		return;
 	}
-	/* of one that was cancelled nobody knows the mailbox */
+	/* no peer knows the mailbox of a cancelled datagram */
 	found->clean = state == GNI_POST_TERMINATED;
 	slnd_conn_end(found, NULL);
 }
 
 /*
- * Cancels a datagram: then it is gone, or has ended, unless somebody is just meeting it, which the
- * datagram thread will be told of. Context: slnd.dgram_lock held. Return: whether it is over.
+ * Cancel a datagram. Afterwards it has ended, unless it is being matched at this moment. In that
+ * case the datagram thread will learn of its end. Context: slnd.dgram_lock held. Return: true if it
+ * has ended.
  */
 static bool slnd_hail_cancel(struct slnd_conn *conn)
 {
@@ -212,7 +215,7 @@ static bool slnd_hail_cancel(struct slnd_conn *conn)
 
 /**
  * slnd_hail_expire() - cancel directed datagrams that nobody has answered
- * @all: all of them, and the wildcards
+ * @all: cancel all of them, and the wildcards
  *
  * Context: sleeps.
  */
@@ -235,7 +238,7 @@ void slnd_hail_expire(bool all)
 	}
 }
 
-/** slnd_mover() - the thread that sleeps until a datagram has come to something */
+/** slnd_mover() - the thread that waits for datagrams to finish */
 int slnd_mover(void *unused)
 {
 	u64 id;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The thread that does what takes time: it listens, connects, notices who is silent, buries
+ * The thread for slow work: it posts wildcards, connects, notices silent peers, cleans up after
  * connections, and opens the device again after a reset.
  */
 #include <linux/jiffies.h>
@@ -10,7 +10,7 @@
 #include "slnd_priv.h"
 
 #define SLND_KEEP_PAUSE (HZ / 10)
-#define SLND_KEEP_SOON (HZ / 50 + 1) /* while somebody waits for a connection */
+#define SLND_KEEP_SOON (HZ / 50 + 1) /* while messages wait for a connection */
 
 /** slnd_keeper_wake() - the keeper has something to do. Context: any. */
 void slnd_keeper_wake(void)
@@ -19,7 +19,7 @@ void slnd_keeper_wake(void)
 	wake_up(&slnd.keeper_wq);
 }
 
-/** slnd_keeper_sleep() - until there is something to do, or so many ticks. Context: sleeps. */
+/** slnd_keeper_sleep() - sleep until there is something to do, or for @ticks. Context: sleeps. */
 void slnd_keeper_sleep(unsigned long ticks)
 {
 	wait_queue_head_t *wq = &slnd.keeper_wq;
@@ -27,7 +27,7 @@ void slnd_keeper_sleep(unsigned long ticks)
 	wait_event_interruptible_timeout(*wq, test_and_clear_bit(SLND_KEEP, &slnd.flags), ticks);
 }
 
-/** slnd_keep_ended() - bury connections. Context: sleeps. */
+/** slnd_keep_ended() - clean up after connections that have ended. Context: sleeps. */
 void slnd_keep_ended(void)
 {
 	struct slnd_conn *conn;
@@ -50,13 +50,13 @@ static void slnd_keep_listening(void)
 	while (READ_ONCE(slnd.listening) < slnd_wildcards) {
 		conn = slnd_conn_new(NULL);
 		if (!conn || slnd_hail(conn))
-			return; /* the next time */
+			return; /* try again the next time */
 	}
 }
 
-static bool slnd_quiet; /* nobody can speak, or could until now */
+static bool slnd_quiet; /* the network is quiesced, or was until now */
 
-/* A peer that says nothing for too long is taken to be dead; so we say something in time. */
+/* A peer that is silent for too long is considered dead. So we send something ourselves in time. */
 static void slnd_keep_conn(struct slnd_conn *conn)
 {
 	unsigned long timeout = slnd_timeout * HZ;
@@ -84,7 +84,7 @@ static void slnd_keep_conns(void)
 	slnd_for_conns(slnd_keep_conn);
 }
 
-/* The user leaves: nothing of it may be under way. */
+/* The user leaves: end its transfers. */
 static void slnd_keep_abort(struct slnd_peer *peer)
 {
 	struct slnd_bulk *bulk;
@@ -95,7 +95,7 @@ static void slnd_keep_abort(struct slnd_peer *peer)
 	spin_unlock(&peer->lock);
 }
 
-/* Return: whether it waits for a connection. */
+/* Return: whether the node waits for a connection. */
 static bool slnd_keep_peer(struct slnd_peer *peer, bool abort)
 {
 	struct slnd_conn *conn;
@@ -134,7 +134,7 @@ static bool slnd_keep(void)
 	return soon;
 }
 
-/** slnd_keeper_run() - the keeper */
+/** slnd_keeper_run() - the function of the keeper thread */
 int slnd_keeper_run(void *unused)
 {
 	while (!kthread_should_stop()) {

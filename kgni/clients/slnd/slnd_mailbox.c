@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Mailboxes. Several are in one piece of memory with one registration, told apart by their offset.
+/*
+ * Mailboxes. Several share one block of memory and one registration, each at its own offset.
  */
 #include <linux/gfp.h>
 #include <linux/slab.h>
@@ -10,15 +11,15 @@
 #include "slnd_priv.h"
 
 #define SLND_BLOCK_BOXES 8
-#define SLND_LARGE 16 /* messages of the largest size for which a mailbox has room at least */
+#define SLND_LARGE 16 /* a mailbox has space for at least this many messages of the largest size */
 
 /**
- * struct slnd_block - memory of mailboxes
+ * struct slnd_block - a block of memory for mailboxes
  * @node: in slnd.blocks
- * @memory: of all of them
- * @contiguous: it is in one piece for the NIC as well
- * @bytes: size
- * @box_bytes: size of one
+ * @memory: the memory
+ * @contiguous: it is physically contiguous
+ * @bytes: its size
+ * @box_bytes: size of one mailbox
  * @handle: registration
  * @boxes: mailboxes
  */
@@ -41,7 +42,7 @@ static void slnd_box_attr(gni_smsg_attr_t *attr)
 	};
 }
 
-/* What is needed has room for four messages of the largest size; the rest makes it faster. */
+/* The required size holds four messages of the largest size. More makes it faster. */
 static u32 slnd_box_bytes(void)
 {
 	gni_smsg_attr_t attr;
@@ -99,7 +100,7 @@ static struct slnd_box *slnd_box_take(void)
 	return box;
 }
 
-/** slnd_box_get() - a mailbox, zeroed. Context: sleeps. Return: it, or NULL. */
+/** slnd_box_get() - allocate a mailbox, zeroed. Context: sleeps. Return: the mailbox, or NULL. */
 struct slnd_box *slnd_box_get(void)
 {
 	struct slnd_box *box = slnd_box_take();
@@ -125,7 +126,7 @@ struct slnd_box *slnd_box_get(void)
 	return box;
 }
 
-/** slnd_box_put() - give a mailbox back that nobody writes to any more. Context: any thread. */
+/** slnd_box_put() - free a mailbox that no peer writes to any more. Context: any thread. */
 void slnd_box_put(struct slnd_box *box)
 {
 	spin_lock(&slnd.lock);
@@ -133,7 +134,7 @@ void slnd_box_put(struct slnd_box *box)
 	spin_unlock(&slnd.lock);
 }
 
-/** slnd_box_describe() - a mailbox as the peer has to know it. Context: any. */
+/** slnd_box_describe() - describe a mailbox for the peer. Context: any. */
 void slnd_box_describe(const struct slnd_box *box, gni_smsg_attr_t *attr)
 {
 	slnd_box_attr(attr);
@@ -143,7 +144,7 @@ void slnd_box_describe(const struct slnd_box *box, gni_smsg_attr_t *attr)
 	attr->mbox_offset = box->offset;
 }
 
-/** slnd_blocks_free() - end all mailboxes. Context: sleeps; no connection has one. */
+/** slnd_blocks_free() - free all mailboxes. Context: sleeps; no connection uses one. */
 void slnd_blocks_free(void)
 {
 	struct slnd_block *block, *next;

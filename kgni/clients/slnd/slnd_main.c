@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* The module: its parameters, and the user on top of it. */
+/* The module: its parameters, and its interface to the user on top of it. */
 #include <linux/export.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -47,24 +47,24 @@ struct slnd slnd = {
 	.user_wq = __WAIT_QUEUE_HEAD_INITIALIZER(slnd.user_wq),
 };
 
-static const struct slnd_user __rcu *slnd_user; /* who is told of what comes */
-static const struct slnd_user *slnd_last_user;	/* who is told of what ends */
+static const struct slnd_user __rcu *slnd_user; /* gets new messages and offers */
+static const struct slnd_user *slnd_last_user;	/* gets completions */
 DEFINE_STATIC_SRCU(slnd_user_srcu);
 
-/** slnd_user_begin() - the user is to be told how something ends. Context: any. */
+/** slnd_user_begin() - count an operation whose completion is reported later. Context: any. */
 void slnd_user_begin(void)
 {
 	atomic_inc(&slnd.user_ops);
 }
 
-/** slnd_user_end() - the user was told. Context: any. */
+/** slnd_user_end() - uncount an operation whose completion was reported. Context: any. */
 void slnd_user_end(void)
 {
 	if (atomic_dec_and_test(&slnd.user_ops))
 		wake_up_all(&slnd.user_wq);
 }
 
-/** slnd_user_message() - tell the user of a message. Context: sleeps. */
+/** slnd_user_message() - deliver a message to the user. Context: sleeps. */
 void slnd_user_message(u32 from, const void *data, u32 bytes)
 {
 	int idx = srcu_read_lock(&slnd_user_srcu);
@@ -82,8 +82,8 @@ void slnd_user_message(u32 from, const void *data, u32 bytes)
  * @buffer: out: memory
  * @arg: out: for slnd_user_exposed()
  *
- * Context: sleeps. Return: 0, then slnd_user_exposed() and slnd_user_end() follow once, or a
- * negative errno.
+ * Context: sleeps. Return: 0, then the caller has to call slnd_user_exposed() and slnd_user_end()
+ * once; or a negative errno.
  */
 int slnd_user_expose(const struct slnd_offer *offer, struct slnd_buffer **buffer, void **arg)
 {
@@ -103,15 +103,15 @@ int slnd_user_expose(const struct slnd_offer *offer, struct slnd_buffer **buffer
 /** slnd_user_exposed() - give the memory back to the user. Context: sleeps. */
 void slnd_user_exposed(void *arg, int status)
 {
-	/* it waits for this before it goes, so it is there although it may have left */
+	/* slnd_unregister() waits for this call, so the user's module is still loaded */
 	slnd_last_user->exposed(arg, status);
 }
 
 /**
- * slnd_register() - become the user
- * @user: what it wants to be told
+ * slnd_register() - register the user
+ * @user: its callbacks
  *
- * Context: sleeps. Return: 0, or -EBUSY if there is one.
+ * Context: sleeps. Return: 0, or -EBUSY if there is a user already.
  */
 int slnd_register(const struct slnd_user *user)
 {
@@ -124,10 +124,10 @@ int slnd_register(const struct slnd_user *user)
 EXPORT_SYMBOL_GPL(slnd_register);
 
 /**
- * slnd_unregister() - end that
+ * slnd_unregister() - unregister the user
  *
- * What is under way ends first, and is told: with an error if it takes longer than a moment. The
- * user begins nothing any more. Context: sleeps.
+ * This waits for operations in flight, and reports their end. Those that take more than a second
+ * end with an error. The user must not start new operations. Context: sleeps.
  */
 void slnd_unregister(void)
 {
@@ -154,7 +154,7 @@ EXPORT_SYMBOL_GPL(slnd_address);
  * @to: peer
  * @data: copied
  * @bytes: SLND_MESSAGE_MAX at most
- * @done: called when the peer has it, or nobody knows; may be NULL
+ * @done: called when the peer has it, or when that is unknown; may be NULL
  * @arg: for @done
  *
  * Messages arrive in order while a connection holds. Context: sleeps. Return: 0, -EINVAL or

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Registrations of users' memory. To make one, and to end it, takes longer than to move what is in
- * it: so a buffer keeps its registration until its user does not need it any more.
+ * Registrations of users' memory. Registering and deregistering memory takes longer than moving its
+ * contents. So a buffer keeps its registration until its user no longer needs it.
  */
 #include <linux/export.h>
 #include <linux/io.h>
@@ -14,9 +14,9 @@
 
 /**
  * struct slnd_mapping - registration of a buffer
- * @node: in slnd_mappings while it is one
- * @handle: of it
- * @pages: that it has
+ * @node: in slnd_mappings while it is registered
+ * @handle: memory handle
+ * @pages: number of registered pages
  */
 struct slnd_mapping {
 	struct list_head node;
@@ -25,7 +25,7 @@ struct slnd_mapping {
 };
 
 static LIST_HEAD(slnd_mappings);
-static DEFINE_MUTEX(slnd_mappings_lock); /* of that list, and who is in it */
+static DEFINE_MUTEX(slnd_mappings_lock); /* protects slnd_mappings and its elements */
 
 static void slnd_mapping_end(struct slnd_mapping *mapping, int hold_ms)
 {
@@ -35,7 +35,7 @@ static void slnd_mapping_end(struct slnd_mapping *mapping, int hold_ms)
 	gni_mem_deregister(slnd.nic, &mapping->handle, hold_ms);
 }
 
-/* Page by page; the place of a byte is its offset from the start of the first page. */
+/* Register page by page. The address of a byte is its offset from the start of the first page. */
 static int slnd_mapping_begin(struct slnd_mapping *mapping, const struct slnd_buffer *buffer)
 {
 	u32 flags = GNI_MEM_READWRITE | GNI_MEM_PHYS_SEGMENTS | GNI_MEM_RELAXED_PI_ORDERING;
@@ -61,9 +61,9 @@ static int slnd_mapping_begin(struct slnd_mapping *mapping, const struct slnd_bu
 }
 
 /**
- * slnd_map() - register a buffer, unless it is
+ * slnd_map() - register a buffer, unless it is registered
  * @buffer: it
- * @handle: out: of the registration
+ * @handle: out: memory handle
  *
  * Context: sleeps. Return: 0 or -ENOMEM.
  */
@@ -89,7 +89,7 @@ int slnd_map(struct slnd_buffer *buffer, gni_mem_handle_t *handle)
 	return rc;
 }
 
-/** slnd_map_hold() - nobody may reach a buffer any more, nor have its number. Context: sleeps. */
+/** slnd_map_hold() - deregister a buffer, and hold its MDD for a while. Context: sleeps. */
 void slnd_map_hold(struct slnd_buffer *buffer)
 {
 	mutex_lock(&slnd_mappings_lock);
@@ -97,7 +97,7 @@ void slnd_map_hold(struct slnd_buffer *buffer)
 	mutex_unlock(&slnd_mappings_lock);
 }
 
-/** slnd_map_end() - the device goes, and all registrations with it. Context: sleeps. */
+/** slnd_map_end() - end all registrations before the device is closed. Context: sleeps. */
 void slnd_map_end(void)
 {
 	struct slnd_mapping *mapping, *next;
@@ -110,7 +110,7 @@ void slnd_map_end(void)
 
 /**
  * slnd_unmap() - a buffer will not be used for transfers any more
- * @buffer: it; no transfer is under way
+ * @buffer: buffer that no transfer uses
  *
  * Context: sleeps.
  */

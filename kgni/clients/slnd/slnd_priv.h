@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
 /*
- * What the files of slnd share.
+ * Declarations that the files of slnd share.
  *
  * Locks, outer one first: slnd_peer.lock, slnd.dgram_lock, slnd.lock. gni_ functions that do not
  * sleep are called with the first two held.
@@ -23,7 +23,7 @@
 #define SLND_DEVICE 0
 #define SLND_SCHEDULERS_MAX 8
 
-/* What is counted; the names are in slnd_debugfs.c. */
+/* Counters; their names are in slnd_debugfs.c. */
 enum slnd_counter {
 	SLND_N_MESSAGES_SENT,
 	SLND_N_MESSAGES_RECEIVED,
@@ -51,30 +51,30 @@ enum slnd_counter {
 	SLND_COUNTERS,
 };
 
-/* Bits of slnd.events: somebody has to look. */
+/* Bits of slnd.events: work for the schedulers. */
 enum {
 	SLND_EV_RX,
 	SLND_EV_TX,
 	SLND_EV_RDMA,
-	SLND_EV_LATER, /* what waited for room may find some */
+	SLND_EV_LATER, /* there may be space for what waited for it */
 	SLND_EV_N,
 };
 
 /* Bits of slnd.flags. */
 enum {
 	SLND_UP,       /* the device is open */
-	SLND_STOPPING, /* nobody connects any more */
+	SLND_STOPPING, /* no more connections are made */
 	SLND_CRITICAL, /* the NIC was reset */
 	SLND_RESUMED,  /* a quiesce has ended */
-	SLND_ABORT,    /* the user leaves: end what is under way */
+	SLND_ABORT,    /* the user leaves: end all operations in flight */
 	SLND_KEEP,     /* the keeper has something to do */
 };
 
 /**
  * struct slnd_box - a mailbox
- * @node: in slnd.boxes while nobody has it
- * @block: memory that it is in
- * @offset: where
+ * @node: in slnd.boxes while it is free
+ * @block: block of memory that it is in
+ * @offset: its offset there
  */
 struct slnd_box {
 	struct list_head node;
@@ -83,49 +83,50 @@ struct slnd_box {
 };
 
 enum slnd_state {
-	SLND_HAILING, /* a datagram is out */
+	SLND_HAILING, /* its datagram is posted */
 	SLND_OPEN,
-	SLND_CLOSING, /* nothing is sent but the last message */
+	SLND_CLOSING, /* only the CLOSE is still sent */
 	SLND_ENDED,
 };
 
-/* Whether a connection waits for a scheduler. */
+/* Does a connection wait for a scheduler? */
 enum slnd_place {
 	SLND_IDLE,
 	SLND_READY,
-	SLND_LATER, /* until there is room */
+	SLND_LATER, /* waits for space */
 	SLND_RUNNING,
-	SLND_AGAIN, /* running, and something has come meanwhile */
+	SLND_AGAIN, /* running, and there is new work for it */
 };
 
 /**
- * struct slnd_conn - a connection, or one that may come of a datagram
- * @refs: one until it has ended; of each message and post under way; of a thread that works on it
- * @id: in the table, and in events
+ * struct slnd_conn - a connection, or an attempt to establish one
+ * @refs: one until it has ended; one for each message and post in flight; one for a thread that
+ *        works on it
+ * @id: its id in the table, and in events
  * @ep: endpoint
  * @box: mailbox
  * @peer: the other end, NULL while it is a wildcard
  * @peer_node: in slnd_peer.conns
  * @hail_node: in slnd.hails
- * @mine: datagram that is sent
- * @theirs: where the peer's comes
- * @hail_since: when that began, in jiffies
- * @initiator: this side has requested it
+ * @mine: datagram that we post
+ * @theirs: receives the peer's datagram
+ * @hail_since: when the datagram was posted, in jiffies
+ * @initiator: this side has sent the request
  * @stamp: number of the request
  * @state: enum slnd_state; slnd_peer.lock
- * @clean: it has ended in order, and nobody writes to the mailbox any more
- * @say: messages of its own that shall be sent, a bit for each enum slnd_type; slnd_peer.lock
- * @hello_due: SLND_HELLO is to be said once all earlier connections are gone; slnd_peer.lock
- * @close_sent: the last one was; slnd_peer.lock
- * @close_came: the peer's has come; slnd_peer.lock
- * @last_rx: when something came, in jiffies
+ * @clean: no peer writes to the mailbox any more, because it was closed in an orderly way
+ * @say: control messages to be sent, a bit for each enum slnd_type; slnd_peer.lock
+ * @hello_due: SLND_HELLO is to be sent once all earlier connections are gone; slnd_peer.lock
+ * @close_sent: SLND_CLOSE was sent; slnd_peer.lock
+ * @close_came: SLND_CLOSE was received; slnd_peer.lock
+ * @last_rx: when something was received, in jiffies
  * @last_tx: when something was sent
  * @place: enum slnd_place; slnd.lock
- * @stalled: it had no room while it was running; slnd.lock
+ * @stalled: it ran out of space while it was running; slnd.lock
  * @ready: in slnd.ready or slnd.later; slnd.lock
  * @ended: in slnd.ended; slnd.lock
- * @n_sent: messages
- * @n_received: messages
+ * @n_sent: messages sent
+ * @n_received: messages received
  */
 struct slnd_conn {
 	refcount_t refs;
@@ -157,24 +158,24 @@ struct slnd_conn {
 };
 
 /**
- * struct slnd_peer - a node; stays until the module goes
- * @lock: protects what is below, and connections as their members say
+ * struct slnd_peer - a node; exists until the module is unloaded
+ * @lock: protects the members below, and those members of connections that say so
  * @address: of its NIC
- * @queue: messages that nobody has sent yet
- * @bulks: transfers that it was asked for
- * @conn: where to send them, or NULL
+ * @queue: messages that were not sent yet
+ * @bulks: transfers that the peer was asked to do
+ * @conn: connection to send on, or NULL
  * @conns: all connections with it
- * @hailing: one whose datagram is out, or NULL
- * @wanted: it has asked for a connection
- * @incarnation: the newest that is known
- * @stamp: number of the newest request that has come from it
- * @greeted: number of the newest connection on which it has said SLND_HELLO, of those that it has
- * requested and of those that we have
+ * @hailing: connection whose datagram is posted, or NULL
+ * @wanted: the peer has asked for a connection
+ * @incarnation: newest known incarnation
+ * @stamp: number of the newest request received from it
+ * @greeted: number of the newest connection on which it has sent SLND_HELLO; one for connections
+ *           that it has requested, one for those that we have requested
  * @next_try: when to hail it, in jiffies
- * @pause: before the next attempt, in jiffies
+ * @pause: pause before the next attempt, in jiffies
  */
 struct slnd_peer {
-	spinlock_t lock; /* outer one of all */
+	spinlock_t lock; /* the outermost lock */
 	u32 address;
 	struct list_head queue;
 	struct list_head bulks;
@@ -190,16 +191,16 @@ struct slnd_peer {
 };
 
 /**
- * struct slnd_tx - a message on its way
+ * struct slnd_tx - a message to be sent
  * @node: in slnd_peer.queue
- * @peer: where it goes
- * @only: connection on which it means something, with a reference; NULL: any
+ * @peer: its destination
+ * @only: the only connection on which it is meaningful, with a reference; NULL: any
  * @bulk: transfer that it asks for, or NULL; has no connection until its memory is registered
- * @since: when it came, in jiffies
+ * @since: when it was queued, in jiffies
  * @done: the user's
  * @arg: the user's
- * @head: with the length of @data
- * @data: what follows
+ * @head: header, with the length of @data
+ * @data: contents
  */
 struct slnd_tx {
 	struct list_head node;
@@ -214,11 +215,11 @@ struct slnd_tx {
 };
 
 /**
- * struct slnd_sent - a message whose event has not come; the event has its place in slnd.sent
- * @node: in slnd.sent_free while there is none
- * @conn: where it went, with a reference
- * @tx: it, or NULL
- * @type: of one without
+ * struct slnd_sent - a message in flight; its event carries its index in slnd.sent
+ * @node: in slnd.sent_free while unused
+ * @conn: connection that it was sent on, with a reference
+ * @tx: the message, NULL for a control message
+ * @type: type of a control message
  */
 struct slnd_sent {
 	struct list_head node;
@@ -228,12 +229,12 @@ struct slnd_sent {
 };
 
 /**
- * struct slnd_bulk - transfer of bulk data that our user has begun
+ * struct slnd_bulk - transfer of bulk data that our user has started
  * @node: in slnd_peer.bulks once the peer was asked
- * @id: number of it
- * @conn: where that was
+ * @id: its number
+ * @conn: connection on which the peer was asked
  * @buffer: the user's memory
- * @handle: registration of it
+ * @handle: registration of @buffer
  * @done: the user's
  * @arg: the user's
  */
@@ -258,42 +259,42 @@ struct slnd_sched {
 };
 
 /**
- * struct slnd - all of it
+ * struct slnd - all state of the module
  * @flags: SLND_UP and so on
  * @events: SLND_EV_RX and so on
- * @address: of the NIC
+ * @address: address of the NIC
  * @incarnation: when the device was opened
  * @stamp: number of the last request
  * @cdm: domain
  * @nic: attachment
  * @err: subscription of errors
- * @tx_cq: events of messages that were sent
- * @rx_cq: events of messages that came
- * @rdma_cq: events of block transfers
- * @posts_left: how many more may be under way
- * @sent: as many as there may be messages under way
+ * @tx_cq: queue for events of sent messages
+ * @rx_cq: queue for events of received messages
+ * @rdma_cq: queue for events of block transfers
+ * @posts_left: how many more posts may be in flight
+ * @sent: one element for each message that may be in flight
  * @lock: protects the lists below it
- * @sent_free: places in @sent
- * @ready: connections for a scheduler
- * @later: connections without room
- * @post_wait: block transfers without room
+ * @sent_free: unused elements of @sent
+ * @ready: connections that wait for a scheduler
+ * @later: connections that wait for space
+ * @post_wait: block transfers that wait for space
  * @ended: connections for the keeper
  * @boxes: free mailboxes
  * @blocks: memory of mailboxes
- * @quarantine: what a peer may still write to
+ * @quarantine: memory that a peer may still write to
  * @dgram_lock: protects @hails and the datagrams of those connections
- * @hails: connections whose datagram is out
- * @listening: how many of them are wildcards
+ * @hails: connections whose datagram is posted
+ * @listening: number of wildcards among them
  * @conns: table of connections
  * @peers: table of nodes
- * @next_conn: where to look for a free number
+ * @next_conn: where to look for a free id
  * @conns_left: connections that exist
- * @keeper_wq: the keeper waits here
- * @user_wq: slnd_unregister() waits here
- * @user_ops: what the user has not been told the end of
+ * @keeper_wq: wait queue of the keeper
+ * @user_wq: wait queue of slnd_unregister()
+ * @user_ops: number of operations whose end the user was not told yet
  * @sched: schedulers
  * @mover: thread that waits for datagrams
- * @keeper: thread
+ * @keeper: the keeper thread
  * @counters: enum slnd_counter
  */
 struct slnd {
@@ -310,7 +311,7 @@ struct slnd {
 	gni_cq_handle_t rdma_cq;
 	atomic_t posts_left;
 	struct slnd_sent *sent;
-	spinlock_t lock; /* inner one of all */
+	spinlock_t lock; /* the innermost lock */
 	struct list_head sent_free;
 	struct list_head ready;
 	struct list_head later;
@@ -319,7 +320,7 @@ struct slnd {
 	struct list_head boxes;
 	struct list_head blocks;
 	struct list_head quarantine;
-	spinlock_t dgram_lock; /* between them */
+	spinlock_t dgram_lock; /* between the other two */
 	struct list_head hails;
 	unsigned int listening;
 	struct xarray conns;

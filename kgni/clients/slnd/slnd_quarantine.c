@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * What a peer may still write to, although we have done with it: mailboxes and registrations of
- * connections that have ended without both sides' consent.
+ * Memory that a peer may still write to although we no longer use it: mailboxes and registrations
+ * of connections that were not closed in an orderly way.
  *
- * A mailbox stays unused, a registration is off but its number nobody else's, until the peer says
- * on a newer connection that nothing of earlier ones is under way, until it has restarted, or until
- * the hold time is over.
+ * A mailbox stays unused. Memory is deregistered, but its MDD is not reused. Both last until the
+ * peer confirms on a newer connection that nothing of earlier ones is in flight, until the peer has
+ * restarted, or until the hold time is over.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -16,13 +16,13 @@
 /**
  * struct slnd_held - something in quarantine
  * @node: in slnd.quarantine
- * @peer: who may still write to it; NULL: nobody knows
- * @incarnation: of the peer
- * @initiator: side of the connection that was ours
- * @stamp: of the connection
- * @until: when it ends, in jiffies
+ * @peer: node that may still write to it; NULL if it is unknown
+ * @incarnation: incarnation of the peer
+ * @initiator: we had requested the connection
+ * @stamp: number of the connection
+ * @until: when the hold time ends, in jiffies
  * @box: mailbox, or NULL
- * @handle: registration that is held if it is no mailbox
+ * @handle: held registration, if there is no mailbox
  */
 struct slnd_held {
 	struct list_head node;
@@ -40,7 +40,10 @@ static void slnd_quarantine_add(struct slnd_conn *conn, struct slnd_box *box,
 {
 	struct slnd_held *held = kzalloc(sizeof(*held), GFP_KERNEL);
 
-	/* The mailbox is lost until the device is closed then; the registration ends by itself. */
+	/*
+	 * Without memory the mailbox is lost until the device is closed. The hold of a registration
+	 * ends by itself.
+	 */
 	if (!held)
 		return;
 	held->peer = conn->peer;
@@ -57,19 +60,27 @@ static void slnd_quarantine_add(struct slnd_conn *conn, struct slnd_box *box,
 	slnd_count(SLND_N_QUARANTINED);
 }
 
-/** slnd_quarantine_box() - the mailbox of a connection that has ended. Context: sleeps. */
+/**
+ * slnd_quarantine_box() - quarantine the mailbox of a connection that has ended. Context: sleeps.
+ */
 void slnd_quarantine_box(struct slnd_conn *conn)
 {
 	slnd_quarantine_add(conn, conn->box, NULL);
 }
 
-/** slnd_quarantine_handle() - a registration that was ended with a hold time. Context: sleeps. */
+/**
+ * slnd_quarantine_handle() - quarantine memory that was deregistered with a hold time. Context:
+ * sleeps.
+ */
 void slnd_quarantine_handle(struct slnd_conn *conn, const gni_mem_handle_t *handle)
 {
 	slnd_quarantine_add(conn, NULL, handle);
 }
 
-/* The connection may have ended long after the peer has said so: so what was said is remembered. */
+/*
+ * The peer may have sent its HELLO long before the connection has ended here, so slnd_peer.greeted
+ * remembers it.
+ */
 static bool slnd_quarantine_over(const struct slnd_held *held)
 {
 	const struct slnd_peer *peer = held->peer;
@@ -79,7 +90,10 @@ static bool slnd_quarantine_over(const struct slnd_held *held)
 			 held->stamp < READ_ONCE(peer->greeted[held->initiator])));
 }
 
-/** slnd_quarantine_hello() - connections before this one are over. Context: any thread. */
+/**
+ * slnd_quarantine_hello() - the peer confirms that connections before this one are over. Context:
+ * any thread.
+ */
 void slnd_quarantine_hello(const struct slnd_conn *conn)
 {
 	struct slnd_peer *peer = conn->peer;
@@ -92,8 +106,8 @@ void slnd_quarantine_hello(const struct slnd_conn *conn)
 }
 
 /**
- * slnd_quarantine_expire() - end what nobody writes to any more, or has been held for long enough
- * @all: the device is closed: all of it
+ * slnd_quarantine_expire() - release what is no longer written to, or was held for long enough
+ * @all: release everything, because the device is being closed
  *
  * Context: sleeps.
  */
@@ -108,7 +122,7 @@ void slnd_quarantine_expire(bool all)
 			list_move(&held->node, &over);
 	spin_unlock(&slnd.lock);
 	list_for_each_entry_safe(held, next, &over, node) {
-		/* the hold may be over as well, so what it returns means nothing */
+		/* this fails if the hold time is over, which is fine */
 		if (held->box)
 			slnd_box_put(held->box);
 		else

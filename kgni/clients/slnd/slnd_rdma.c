@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * Bulk data that a peer wants to be moved: our user says which memory it is for, one block transfer
- * moves it, a message says so. What the peer puts we get from it, and the other way round.
+ * Bulk data that a peer asks us to move. Our user chooses the memory, one block transfer moves the
+ * data, and a message reports the end. If the peer wants to put we get from it, and the other way
+ * round.
  */
 #include <linux/cache.h>
 #include <linux/highmem.h>
@@ -15,13 +16,13 @@
 
 /**
  * struct slnd_post - a block transfer
- * @node: in slnd.post_wait while there is no room
- * @conn: where the peer has asked; with a reference
- * @id: the peer's number for it
- * @buffer: our user's memory
- * @arg: our user's
- * @bounce: instead of @buffer where that is not aligned as a get needs it
- * @skip: bytes there before the first one that is wanted
+ * @node: in slnd.post_wait while there is no space
+ * @conn: connection on which the peer has asked, with a reference
+ * @id: number that the peer has given it
+ * @buffer: memory of our user
+ * @arg: argument of our user
+ * @bounce: replaces @buffer if that does not have the alignment that a get needs
+ * @skip: bytes in @bounce before the first wanted one
  * @desc: descriptor
  * @attempts: how often it was posted
  */
@@ -50,7 +51,7 @@ static void slnd_rdma_tell(struct slnd_conn *conn, u32 id, int status)
 	slnd_tx_queue(tx);
 }
 
-/* It is there, in the buffer that is larger: it goes where it is wanted. */
+/* Copy the data from the bounce buffer to where it is wanted. */
 static void slnd_unbounce(struct slnd_post *post)
 {
 	struct slnd_buffer *buffer = post->buffer;
@@ -67,10 +68,10 @@ static void slnd_unbounce(struct slnd_post *post)
 	}
 }
 
-/* A transfer is over. */
+/* A transfer has ended. */
 static void slnd_rdma_finish(struct slnd_post *post, int status)
 {
-	/* before anything that takes time */
+	/* first of all, because the rest takes time */
 	slnd_rdma_tell(post->conn, post->id, status);
 	if (post->bounce) {
 		gni_mem_deregister(slnd.nic, &post->desc.local_mem_hndl, 0);
@@ -86,7 +87,9 @@ static void slnd_rdma_finish(struct slnd_post *post, int status)
 	kfree(post);
 }
 
-/* There is no room now: after another one has completed, or a while later. */
+/*
+ * There is no space now. The transfer is posted after another one has completed, or a while later.
+ */
 static void slnd_rdma_wait(struct slnd_post *post)
 {
 	slnd_count(SLND_N_POSTS_REFUSED);
@@ -96,8 +99,8 @@ static void slnd_rdma_wait(struct slnd_post *post)
 }
 
 /*
- * Posts a transfer with its descriptor filled in. The queue never overruns: as many are under way
- * as it has entries for.
+ * Post a transfer whose descriptor is filled in. The queue never overruns, because no more
+ * transfers are in flight than it has entries.
  */
 static void slnd_rdma_post(struct slnd_post *post)
 {
@@ -112,7 +115,7 @@ static void slnd_rdma_post(struct slnd_post *post)
 		return;
 	}
 	post->attempts++;
-	/* it may be over, and gone, before the call returns */
+	/* @post may be freed before the call returns */
 	rc = gni_post_rdma(post->conn->ep, &post->desc);
 	if (rc == GNI_RC_SUCCESS)
 		return;
@@ -124,10 +127,10 @@ static void slnd_rdma_post(struct slnd_post *post)
 }
 
 /*
- * A get needs addresses and length of a multiple of four. What is not goes through a buffer that is
- * larger by what is missing at both ends: that is there at the peer, whose pages are registered as
- * a whole. The NIC writes it, so it shares no cache line with anything: an allocation of a power of
- * two is aligned to itself.
+ * A get needs addresses and a length that are multiples of four. If they are not, use a bounce
+ * buffer and round up at both ends. The additional bytes exist at the peer, because it registers
+ * whole pages. The NIC writes to the buffer, so it must not share a cache line with other data.
+ * That is why the size is rounded up to a power of two: such an allocation is aligned to its size.
  */
 static int slnd_bounce(struct slnd_post *post)
 {
@@ -199,7 +202,7 @@ void slnd_rdma_asked(struct slnd_conn *conn, const struct slnd_bulk_words *words
 		slnd_rdma_post(post);
 }
 
-/* A transfer has failed. One that may go better the next time is posted again as it was. */
+/* A transfer has failed. If the error is recoverable the transfer is posted again unchanged. */
 static void slnd_rdma_failed(struct slnd_post *post, gni_cq_entry_t entry)
 {
 	u32 recoverable = 0;
@@ -244,7 +247,7 @@ void slnd_rdma_events(void)
 	}
 }
 
-/** slnd_rdma_waiting() - post those that have waited for room. Context: sleeps. */
+/** slnd_rdma_waiting() - post transfers that have waited for space. Context: sleeps. */
 void slnd_rdma_waiting(void)
 {
 	struct slnd_post *post, *next;

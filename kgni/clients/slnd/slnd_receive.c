@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Messages that come in. */
+/* Received messages. */
 #include <linux/jiffies.h>
 #include <linux/string.h>
 
 #include "slnd_priv.h"
 
-#define SLND_BUDGET 64 /* messages of one connection before it is the turn of others */
+#define SLND_BUDGET 64 /* messages to read from one connection before others have their turn */
 
-/* What a message means once it was released. */
+/* Act on a message that was released. */
 static void slnd_obey(struct slnd_conn *conn, u32 type, const struct slnd_bulk_words *words)
 {
 	switch (type) {
@@ -48,8 +48,8 @@ static bool slnd_sound(const struct slnd_head *head)
 }
 
 /*
- * A message is where the peer has put it until it is released: the user sees it there, what is for
- * us is copied, since that may take long.
+ * A message stays where the peer has put it until it is released. The user reads it in place.
+ * Messages for slnd itself are copied and released first, because acting on them may take long.
  */
 static bool slnd_take(struct slnd_conn *conn, const void *message)
 {
@@ -104,10 +104,10 @@ bool slnd_receive(struct slnd_conn *conn)
 }
 
 /**
- * slnd_rx_events() - read the queue of messages that have come
+ * slnd_rx_events() - read the queue of received messages
  *
- * An event says for which connection only. When the queue has overrun some are lost: then all
- * connections are looked at. Context: schedulers.
+ * An event only tells the connection. When the queue has overrun, events are lost, so all
+ * connections are checked. Context: schedulers.
  */
 void slnd_rx_events(void)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /*
- * The threads that do the work. Handlers of queues, in interrupt context, only say which queue has
- * something, and wake one of them; a connection is worked on by one at a time.
+ * The scheduler threads, which do the work. Queue handlers run in interrupt context. They only
+ * record which queue has events, and wake up a scheduler. Only one scheduler at a time works on a
+ * connection.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -14,7 +15,7 @@
 #define SLND_LATER_NS (200 * NSEC_PER_USEC)
 #define SLND_QUIET_NS (10 * NSEC_PER_MSEC)
 
-/* If it sleeps it is woken; what there is to do was stored before. */
+/* Wake up a scheduler if it sleeps. The caller has recorded the work before. */
 static bool slnd_sched_wake_one(struct slnd_sched *sched)
 {
 	if (!READ_ONCE(sched->idle) || !xchg(&sched->idle, false))
@@ -24,9 +25,9 @@ static bool slnd_sched_wake_one(struct slnd_sched *sched)
 }
 
 /*
- * Wakes one that sleeps, if any does: one that was on this processor, which then needs no word
- * from another one, or any. No lock is held meanwhile, since the thread that is woken would have to
- * wait for it at once.
+ * Wake up one sleeping scheduler, if there is any. One that last ran on this processor is
+ * preferred, because waking it needs no inter-processor interrupt. No lock is held here, because
+ * the woken thread would have to wait for it at once.
  */
 static void slnd_sched_wake(void)
 {
@@ -45,15 +46,17 @@ out:
 	rcu_read_unlock();
 }
 
-/** slnd_wake() - a queue has events, or there may be room. Context: any. */
+/** slnd_wake() - a queue has events, or there may be space. Context: any. */
 void slnd_wake(unsigned int event)
 {
-	/* whom the first one has woken finds all that came since */
+	/* if the bit was set already a scheduler was woken for it, and will see this event, too */
 	if (!test_and_set_bit(event, &slnd.events))
 		slnd_sched_wake();
 }
 
-/** slnd_cq_handler() - of all queues, with SLND_EV_RX and so on. Context: interrupt. */
+/**
+ * slnd_cq_handler() - handler of all queues; @event is SLND_EV_RX and so on. Context: interrupt.
+ */
 void slnd_cq_handler(u32 device, u64 event)
 {
 	if (device == SLND_DEVICE)
@@ -90,7 +93,9 @@ void slnd_schedule(struct slnd_conn *conn)
 		slnd_sched_wake();
 }
 
-/** slnd_schedule_later() - a connection has no room: try again soon. Context: any thread. */
+/**
+ * slnd_schedule_later() - try again soon, because a connection has no space. Context: any thread.
+ */
 void slnd_schedule_later(struct slnd_conn *conn)
 {
 	bool wake = false;
@@ -99,7 +104,7 @@ void slnd_schedule_later(struct slnd_conn *conn)
 	if (conn->place == SLND_IDLE) {
 		refcount_inc(&conn->refs);
 		slnd_place(conn, SLND_LATER, &slnd.later);
-		wake = true; /* so that somebody sleeps for no longer */
+		wake = true; /* so that a scheduler sleeps with a timeout only */
 	} else {
 		conn->stalled = true;
 	}
@@ -108,7 +113,7 @@ void slnd_schedule_later(struct slnd_conn *conn)
 		slnd_sched_wake();
 }
 
-/* Those that had no room find out whether there is some. */
+/* Try again with everything that had no space. */
 static void slnd_later(void)
 {
 	struct slnd_conn *conn;
@@ -140,7 +145,7 @@ static void slnd_run(struct slnd_conn *conn)
 {
 	bool more = slnd_receive(conn), idle = false;
 
-	/* with messages there have come credits */
+	/* the messages may have brought credits */
 	if (READ_ONCE(conn->state) != SLND_HAILING && conn->peer)
 		slnd_peer_push(conn->peer);
 	spin_lock(&slnd.lock);
@@ -186,7 +191,7 @@ static void slnd_sched_wait(struct slnd_sched *sched)
 	ktime_t pause = gni_get_quiesce_status(slnd.nic) ? SLND_QUIET_NS : SLND_LATER_NS;
 
 	set_current_state(TASK_INTERRUPTIBLE);
-	smp_store_mb(sched->idle, true); /* first it can be woken, then it looks */
+	smp_store_mb(sched->idle, true); /* first allow a wakeup, then look for work */
 	if (!READ_ONCE(slnd.events) && list_empty_careful(&slnd.ready) && !kthread_should_stop()) {
 		if (list_empty_careful(&slnd.later) && list_empty_careful(&slnd.post_wait))
 			schedule();
@@ -208,7 +213,7 @@ static int slnd_scheduler(void *arg)
 	return 0;
 }
 
-/** slnd_schedulers_start() - make the threads. Context: sleeps. Return: 0 or -ENOMEM. */
+/** slnd_schedulers_start() - create the threads. Context: sleeps. Return: 0 or -ENOMEM. */
 int slnd_schedulers_start(void)
 {
 	unsigned int i;
@@ -226,7 +231,7 @@ int slnd_schedulers_start(void)
 	return 0;
 }
 
-/** slnd_schedulers_stop() - end those that there are. Context: sleeps. */
+/** slnd_schedulers_stop() - stop the threads. Context: sleeps. */
 void slnd_schedulers_stop(void)
 {
 	unsigned int i;
@@ -234,7 +239,7 @@ void slnd_schedulers_stop(void)
 	for (i = 0; i < SLND_SCHEDULERS_MAX; i++)
 		if (slnd.sched[i].task)
 			kthread_stop(slnd.sched[i].task);
-	synchronize_rcu(); /* who is about to wake one has done so */
+	synchronize_rcu(); /* wait for wakeups in progress */
 	for (i = 0; i < SLND_SCHEDULERS_MAX; i++) {
 		if (slnd.sched[i].task)
 			put_task_struct(slnd.sched[i].task);

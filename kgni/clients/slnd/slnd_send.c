@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Messages on their way out: queued for a node, sent on its connection, done with their event. */
+/* Outgoing messages: queued for a node, sent on its connection, completed by their event. */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
 #include "slnd_priv.h"
 
 /**
- * slnd_tx_new() - a message
- * @peer: where it goes; NULL: there was no memory for that
- * @type: what it is
+ * slnd_tx_new() - allocate a message
+ * @peer: its destination; NULL if there was no memory for that
+ * @type: its type
  * @data: copied
  * @bytes: length of @data
  *
- * Context: sleeps. Return: it, or NULL.
+ * Context: sleeps. Return: the message, or NULL.
  */
 struct slnd_tx *slnd_tx_new(struct slnd_peer *peer, enum slnd_type type, const void *data,
 			    u32 bytes)
@@ -31,14 +31,14 @@ struct slnd_tx *slnd_tx_new(struct slnd_peer *peer, enum slnd_type type, const v
 	return tx;
 }
 
-/** slnd_tx_only() - a message means nothing on any other connection. Context: any. */
+/** slnd_tx_only() - a message is meaningful on this connection only. Context: any. */
 void slnd_tx_only(struct slnd_tx *tx, struct slnd_conn *conn)
 {
 	refcount_inc(&conn->refs);
 	tx->only = conn;
 }
 
-/* It was sent, or never will be. */
+/* Complete a message that was sent, or will never be. */
 static void slnd_tx_done(struct slnd_tx *tx, int status)
 {
 	if (tx->only)
@@ -58,8 +58,8 @@ static bool slnd_tx_obsolete(const struct slnd_tx *tx)
 }
 
 /**
- * slnd_sent_init() - make room for messages under way, as much as their queue has
- * @entries: messages
+ * slnd_sent_init() - allocate an element for each message that may be in flight
+ * @entries: entries of their queue
  *
  * Context: sleeps. Return: 0 or -ENOMEM.
  */
@@ -95,7 +95,7 @@ static void slnd_sent_put(struct slnd_sent *sent)
 	spin_unlock(&slnd.lock);
 }
 
-/* One message; @tx is NULL for one of the connection itself. Context: slnd_peer.lock held. */
+/* Send one message; @tx is NULL for a control message. Context: slnd_peer.lock held. */
 static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head, struct slnd_tx *tx)
 {
 	struct slnd_sent *sent = slnd_sent_get();
@@ -107,7 +107,7 @@ static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head,
 	sent->tx = tx;
 	sent->type = head->type;
 	refcount_inc(&conn->refs);
-	/* the event has no more than this number, so that must tell the connection as well */
+	/* the event carries only this index, so the element has to tell the connection as well */
 	rc = gni_smsg_send(conn->ep, head, sizeof(*head), tx ? tx->data : NULL, head->bytes,
 			   sent - slnd.sent);
 	if (rc == GNI_RC_SUCCESS) {
@@ -115,12 +115,12 @@ static gni_return_t slnd_tx_post(struct slnd_conn *conn, struct slnd_head *head,
 		conn->n_sent++;
 		return rc;
 	}
-	refcount_dec(&conn->refs); /* the caller has it from a list, so it is not the last one */
+	refcount_dec(&conn->refs); /* never the last: the caller's list holds one */
 	slnd_sent_put(sent);
 	return rc;
 }
 
-/* No credits, no room, or a quiesce: somebody tries again. */
+/* There are no credits, there is no space, or the network is quiesced: try again later. */
 static void slnd_tx_stalled(struct slnd_conn *conn, gni_return_t rc)
 {
 	if (rc == GNI_RC_NOT_DONE) {
@@ -131,7 +131,7 @@ static void slnd_tx_stalled(struct slnd_conn *conn, gni_return_t rc)
 	}
 }
 
-/* What a connection has to say itself. Context: slnd_peer.lock held. */
+/* Send the control messages of a connection. Context: slnd_peer.lock held. */
 static void slnd_conn_push(struct slnd_conn *conn)
 {
 	while (conn->say && (conn->state == SLND_OPEN || conn->state == SLND_CLOSING)) {
@@ -147,7 +147,7 @@ static void slnd_conn_push(struct slnd_conn *conn)
 	}
 }
 
-/* The oldest message of a node. Context: slnd_peer.lock held. Return: whether it went. */
+/* Send the oldest message for a node. Context: slnd_peer.lock held. Return: whether it was sent. */
 static bool slnd_peer_send(struct slnd_peer *peer, struct slnd_tx *tx)
 {
 	struct slnd_conn *conn = peer->conn;
@@ -167,7 +167,10 @@ static bool slnd_peer_send(struct slnd_peer *peer, struct slnd_tx *tx)
 	return true;
 }
 
-/* Its memory is to be registered, for which the NIC has to stay: so it depends on a connection. */
+/*
+ * The memory of this transfer has to be registered. A reference to the connection keeps the NIC
+ * open meanwhile.
+ */
 static void slnd_tx_unmapped(struct slnd_tx *tx, struct slnd_conn *conn, struct list_head *list)
 {
 	slnd_tx_only(tx, conn);
@@ -184,7 +187,7 @@ static void slnd_tx_map(struct slnd_tx *tx)
 		slnd_tx_queue(tx);
 }
 
-/** slnd_peer_push() - send what can be sent to a node. Context: any thread, without locks. */
+/** slnd_peer_push() - send as much as possible to a node. Context: any thread, without locks. */
 void slnd_peer_push(struct slnd_peer *peer)
 {
 	struct slnd_tx *tx, *next;
@@ -216,7 +219,7 @@ void slnd_peer_push(struct slnd_peer *peer)
 		slnd_tx_map(tx);
 }
 
-/** slnd_tx_queue() - a message for a node. Context: any thread, without locks. */
+/** slnd_tx_queue() - queue a message for a node. Context: any thread, without locks. */
 void slnd_tx_queue(struct slnd_tx *tx)
 {
 	struct slnd_peer *peer = tx->peer;
@@ -224,19 +227,19 @@ void slnd_tx_queue(struct slnd_tx *tx)
 
 	spin_lock(&peer->lock);
 	first = list_empty(&peer->queue);
-	/* nobody looks for messages of a connection once that was buried */
+	/* after slnd_conn_bury() nothing looks for messages of that connection */
 	obsolete = slnd_tx_obsolete(tx);
 	if (!obsolete)
 		list_add_tail(&tx->node, &peer->queue);
 	spin_unlock(&peer->lock);
-	/* others that stalled are sent before it, by the thread that tries them again */
+	/* if others have stalled, the thread that retries them sends this one after them */
 	if (obsolete)
 		slnd_tx_done(tx, -ECONNRESET);
 	else if (first)
 		slnd_peer_push(peer);
 }
 
-/** slnd_say() - a connection is to send a message of its own. Context: any thread. */
+/** slnd_say() - send a control message on a connection. Context: any thread. */
 void slnd_say(struct slnd_conn *conn, enum slnd_type type)
 {
 	spin_lock(&conn->peer->lock);
@@ -246,9 +249,10 @@ void slnd_say(struct slnd_conn *conn, enum slnd_type type)
 }
 
 /**
- * slnd_peer_flush() - give up messages that nobody has sent
+ * slnd_peer_flush() - give up messages that could not be sent
  * @peer: node
- * @age: those that have waited for longer, in jiffies; and those of connections that have ended
+ * @age: give up messages that have waited this long, in jiffies, and those of connections that have
+ *       ended
  *
  * Context: any thread, without locks.
  */
@@ -266,14 +270,14 @@ void slnd_peer_flush(struct slnd_peer *peer, unsigned long age)
 		slnd_tx_done(tx, slnd_tx_obsolete(tx) ? -ECONNRESET : -EHOSTUNREACH);
 }
 
-/* The event of a message has come. */
+/* The event of a message has arrived. */
 static void slnd_tx_event(struct slnd_sent sent, gni_cq_entry_t entry, bool failed)
 {
 	char why[64] = "a message was not delivered";
 
 	if (failed)
 		gni_cq_error_str(entry, why, sizeof(why));
-	/* the event may be here before slnd_peer_send() has done with the message */
+	/* take the lock, because slnd_peer_send() may still be using the message */
 	spin_lock(&sent.conn->peer->lock);
 	if (failed)
 		slnd_conn_end_locked(sent.conn, why);

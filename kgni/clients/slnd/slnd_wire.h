@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The OpenGNI authors */
-/* What nodes tell each other. All numbers are little-endian, as every node of an Aries network is.
+/*
+ * The protocol. All numbers are little-endian, like every node of an Aries network.
  */
 #ifndef SLND_WIRE_H
 #define SLND_WIRE_H
@@ -13,13 +14,14 @@
 #define SLND_VERSION 2
 
 /**
- * enum slnd_hail_type - what a datagram is
- * @SLND_OFFER: a mailbox for whoever comes; a wildcard
- * @SLND_REQUEST: a mailbox for a certain node, whose address is not the lower one of the two
- * @SLND_ASK: a mailbox for a certain node, which shall send a request: its address is the lower one
+ * enum slnd_hail_type - type of a datagram
+ * @SLND_OFFER: a wildcard with a mailbox for any node
+ * @SLND_REQUEST: a mailbox for a certain node; sent to the node with the higher address, or to
+ *                oneself
+ * @SLND_ASK: asks the node with the lower address to send a request
  *
- * Only one side of a pair requests, so connections of the same two nodes come one after the other:
- * the newest is the one that counts.
+ * Only one side of a pair sends requests. So connections between the same two nodes have an order,
+ * and only the newest is valid.
  */
 enum slnd_hail_type {
 	SLND_OFFER = 1,
@@ -32,11 +34,11 @@ enum slnd_hail_type {
  * @magic: SLND_MAGIC
  * @version: SLND_VERSION
  * @type: enum slnd_hail_type
- * @address: who says this
- * @id: of the connection there: event data that its messages shall have
- * @incarnation: of the sender; another one after each start
- * @stamp: of a request: its number; of SLND_ASK: the newest request that came
- * @smsg: mailbox
+ * @address: address of the sender
+ * @id: id of the connection at the sender, to be used as event data of messages to it
+ * @incarnation: incarnation of the sender; a new one after each start
+ * @stamp: number of a request; in SLND_ASK, the number of the newest request received
+ * @smsg: mailbox of the sender
  */
 struct slnd_hail {
 	u32 magic;
@@ -50,13 +52,13 @@ struct slnd_hail {
 } __packed;
 
 /**
- * enum slnd_type - what a message is
- * @SLND_HELLO: nothing of an earlier connection is under way any more
- * @SLND_ALIVE: nothing else has been said for a while
- * @SLND_CLOSE: the last one
- * @SLND_DATA: for the user
- * @SLND_BULK_ASK: bulk data is to be put or got, and where it is
- * @SLND_BULK_DONE: who was asked has moved it, or says why not
+ * enum slnd_type - type of a message
+ * @SLND_HELLO: nothing of earlier connections is in flight any more
+ * @SLND_ALIVE: keepalive
+ * @SLND_CLOSE: the last message of a connection
+ * @SLND_DATA: message for the user
+ * @SLND_BULK_ASK: asks the receiver to move bulk data, and tells where they are
+ * @SLND_BULK_DONE: the data were moved, or there was an error
  */
 enum slnd_type {
 	SLND_HELLO = 1,
@@ -68,10 +70,10 @@ enum slnd_type {
 };
 
 /**
- * struct slnd_head - before each message
+ * struct slnd_head - header of each message
  * @type: enum slnd_type
  * @reserved: 0
- * @bytes: what follows
+ * @bytes: bytes that follow
  */
 struct slnd_head {
 	u16 type;
@@ -80,12 +82,12 @@ struct slnd_head {
 };
 
 /**
- * struct slnd_bulk_words - what follows in messages about bulk data
+ * struct slnd_bulk_words - contents of messages about bulk data
  * @id: number of the transfer, chosen by the side that asks
  * @status: of SLND_BULK_DONE: 0 or a negative errno; the rest is of SLND_BULK_ASK
  * @put: direction
  * @bytes: length
- * @tag: the user's name for it
+ * @tag: tag given by the user
  * @address: offset of the first byte in the registration
  * @handle: registration
  */

@@ -15,21 +15,21 @@
 #define ST_TAG_CHECK BIT_ULL(31)
 
 /**
- * enum st_kind - what a message of the test is
+ * enum st_kind - kind of a test message
  * @ST_PING: send it back as ST_PONG
  * @ST_PONG: the answer
  * @ST_COUNT: one of many
- * @ST_ASK: how many have come?
- * @ST_TOLD: so many, in seq; and so many that were damaged, in thread
+ * @ST_ASK: asks how many have arrived
+ * @ST_TOLD: answer to ST_ASK: their number is in seq
  */
 enum st_kind { ST_PING = 1, ST_PONG, ST_COUNT, ST_ASK, ST_TOLD };
 
 /**
- * struct st_message - what begins each message; a pattern follows
+ * struct st_message - beginning of each message; a pattern follows
  * @kind: enum st_kind
- * @thread: who sends it
+ * @thread: number of the thread that sends it
  * @seq: number
- * @run: that it belongs to
+ * @run: id of the run that it belongs to
  */
 struct st_message {
 	u32 kind;
@@ -40,11 +40,11 @@ struct st_message {
 
 /**
  * struct st_memory - pages for bulk data
- * @node: in the list of those that are free
+ * @node: in the list of free ones
  * @buffer: with @pages
  * @tag: of the transfer
  * @put: direction
- * @pages: all that a transfer may have
+ * @pages: pages for the largest transfer
  */
 struct st_memory {
 	struct list_head node;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Data that can be recognised, and memory for it. */
+/* Test data that can be verified, and memory for it. */
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -17,7 +17,9 @@ static u8 st_byte(u32 seed, u32 position)
 	return x >> 24;
 }
 
-/** st_fill() - make data. @seed: which, @position: of its first byte in all of it. Context: any. */
+/**
+ * st_fill() - generate data. @seed: selects the data, @position: of @at in all of it. Context: any.
+ */
 void st_fill(void *at, u32 bytes, u32 seed, u32 position)
 {
 	u32 i;
@@ -26,7 +28,7 @@ void st_fill(void *at, u32 bytes, u32 seed, u32 position)
 		((u8 *)at)[i] = st_byte(seed, position + i);
 }
 
-/** st_is() - is it that data. Context: any. */
+/** st_is() - verify data of st_fill(). Context: any. */
 bool st_is(const void *at, u32 bytes, u32 seed, u32 position)
 {
 	u32 i;
@@ -56,24 +58,24 @@ static bool st_memory_each(struct st_memory *memory, u32 seed, bool fill)
 	return right;
 }
 
-/** st_memory_fill() - make data for a transfer. Context: any. */
+/** st_memory_fill() - generate data for a transfer. Context: any. */
 void st_memory_fill(struct st_memory *memory, u32 seed)
 {
 	st_memory_each(memory, seed, true);
 }
 
-/** st_memory_is() - is it that data. Context: any. */
+/** st_memory_is() - verify data of st_memory_fill(). Context: any. */
 bool st_memory_is(struct st_memory *memory, u32 seed)
 {
 	return st_memory_each(memory, seed, false);
 }
 
 /**
- * st_memory_get() - pages for a transfer
+ * st_memory_get() - get pages for a transfer
  * @bytes: length
- * @offset: of the first byte in the first page
+ * @offset: offset of the first byte in the first page
  *
- * Context: sleeps. Return: them, or NULL.
+ * Context: sleeps. Return: the pages, or NULL.
  */
 struct st_memory *st_memory_get(u32 bytes, u32 offset)
 {
@@ -105,7 +107,7 @@ struct st_memory *st_memory_get(u32 bytes, u32 offset)
 	return memory;
 }
 
-/** st_memory_put() - give it back, for others. Context: any thread. */
+/** st_memory_put() - give pages back for reuse. Context: any thread. */
 void st_memory_put(struct st_memory *memory)
 {
 	spin_lock(&st_free_lock);
@@ -113,7 +115,7 @@ void st_memory_put(struct st_memory *memory)
 	spin_unlock(&st_free_lock);
 }
 
-/** st_memory_free() - free what nobody uses. Context: sleeps. */
+/** st_memory_free() - free all unused pages. Context: sleeps. */
 void st_memory_free(void)
 {
 	struct st_memory *memory, *next;

@@ -21,7 +21,7 @@ static DEFINE_MUTEX(st_lock); /* one run at a time */
 static char st_text[ST_TEXT];
 static struct dentry *st_dir;
 
-/** st_result() - say more of what the run has come to. Context: any; the run's thread. */
+/** st_result() - append to the result of the run. Context: any; the thread of the run. */
 void st_result(const char *format, ...)
 {
 	va_list args;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* The side that answers. It checks what comes, and counts. */
+/* The side that answers. It verifies and counts what arrives. */
 #include <linux/bits.h>
 #include <linux/errno.h>
 
@@ -12,7 +12,7 @@ static u64 st_newest_run;
 
 static void st_reply(u32 to, struct st_message reply)
 {
-	/* without memory there is no answer, and the waiter says so */
+	/* without memory there is no answer, and the other side will report that */
 	slnd_send(to, &reply, sizeof(reply), NULL, NULL);
 }
 
@@ -27,7 +27,7 @@ static void st_count(const struct st_message *message, const void *text, u32 byt
 		atomic64_inc(&st_damaged);
 }
 
-/** st_message() - a message has come. Context: a thread of slnd. */
+/** st_message() - a message has arrived. Context: a thread of slnd. */
 void st_message(u32 from, const void *data, u32 bytes)
 {
 	struct st_message message;
@@ -60,7 +60,7 @@ void st_message(u32 from, const void *data, u32 bytes)
 	}
 }
 
-/** st_expose() - a peer wants to put or to get. The tag says what data, and where it is. */
+/** st_expose() - a peer wants to put or to get. The tag selects the data and their offset. */
 int st_expose(const struct slnd_offer *offer, struct slnd_buffer **buffer, void **arg)
 {
 	struct st_memory *memory = st_memory_get(offer->bytes, offer->tag & (PAGE_SIZE - 1));
@@ -76,7 +76,7 @@ int st_expose(const struct slnd_offer *offer, struct slnd_buffer **buffer, void 
 	return 0;
 }
 
-/** st_exposed() - that is over */
+/** st_exposed() - the transfer has ended */
 void st_exposed(void *arg, int status)
 {
 	struct st_memory *memory = arg;

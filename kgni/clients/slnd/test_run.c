@@ -13,11 +13,11 @@
 #include "test.h"
 
 /**
- * struct st_slot - one thing under way
- * @thread: whose
- * @memory: of a transfer
- * @seed: of its data
- * @busy: it is
+ * struct st_slot - one operation in flight
+ * @thread: thread that it belongs to
+ * @memory: memory of a transfer
+ * @seed: seed of its data
+ * @busy: it is in flight
  * @status: how it ended
  */
 struct st_slot {
@@ -29,15 +29,15 @@ struct st_slot {
 };
 
 /**
- * struct st_thread - one of those that run
- * @task: it
- * @number: of it
+ * struct st_thread - a test thread
+ * @task: its task
+ * @number: its number
  * @pong: number of the last answer
  * @slots: the window
- * @ok: what went well
- * @failed: what did not
- * @damaged: data that was not what it should be
- * @ns: time that it took, of the slowest thread
+ * @ok: operations that succeeded
+ * @failed: operations that failed
+ * @damaged: operations with wrong data
+ * @ns: time that the thread took
  * @over: it has ended
  */
 struct st_thread {
@@ -56,7 +56,7 @@ enum st_test { ST_LATENCY, ST_RATE, ST_PUT, ST_GET, ST_TESTS };
 
 static const char *const st_tests[] = { "latency", "rate", "put", "get" };
 
-/* Parameters, by name, with their least and greatest values. */
+/* Parameters: their names, minima, maxima and defaults. */
 enum {
 	P_PEER,
 	P_BYTES,
@@ -97,9 +97,9 @@ static struct {
 	struct st_thread threads[ST_THREADS_MAX];
 } st;
 
-DECLARE_WAIT_QUEUE_HEAD(st_wq); /* of all threads, and for all answers */
+DECLARE_WAIT_QUEUE_HEAD(st_wq); /* for all threads and all answers */
 
-/* What was stored before is visible to a thread that finds it set. */
+/* Everything stored before is visible to a thread that finds the flag set. */
 static void st_set(bool *flag, bool value)
 {
 	smp_store_release(flag, value); /* pairs with st_is_set() */
@@ -111,7 +111,7 @@ static bool st_is_set(const bool *flag)
 	return smp_load_acquire(flag); /* pairs with st_set() */
 }
 
-/** st_stop() - the test is to end soon. Context: any. */
+/** st_stop() - make the test end soon. Context: any. */
 void st_stop(void)
 {
 	st_set(&st.stop, true);
@@ -144,7 +144,7 @@ static void st_done(void *arg, int status)
 	st_set(&slot->busy, false);
 }
 
-/* What a slot has come to, if anything. */
+/* Count the result of a slot, if it was used. */
 static void st_reap(struct st_slot *slot)
 {
 	struct st_thread *t = slot->thread;
@@ -161,7 +161,7 @@ static void st_reap(struct st_slot *slot)
 	slot->memory = NULL;
 }
 
-/* Begins a transfer. */
+/* Start a transfer. */
 static int st_transfer(struct st_slot *slot, u64 n)
 {
 	struct st_memory *memory = st_memory_get(st.p[P_BYTES], st.p[P_OFFSET]);
@@ -190,7 +190,7 @@ static int st_send(struct st_thread *t, u32 kind, u64 n, void *text, slnd_done_f
 	return slnd_send(st.p[P_PEER], text, st.p[P_BYTES], done, arg);
 }
 
-/* One message and its answer. */
+/* Send one message and wait for its answer. */
 static void st_ping(struct st_thread *t, u64 n, void *text)
 {
 	if (!st_send(t, ST_PING, n, text, NULL, NULL) &&
@@ -213,7 +213,7 @@ static void st_message_done(void *arg, int status)
 	st_done(arg, status);
 }
 
-/* The next thing in its slot, once that is free. */
+/* Start the next operation in its slot, once that is free. */
 static bool st_next(struct st_thread *t, u64 n, void *text)
 {
 	struct st_slot *slot = &t->slots[n % st.p[P_WINDOW]];
@@ -248,7 +248,7 @@ static int st_thread(void *arg)
 
 	for (n = 0; going && n < st.p[P_COUNT] && !READ_ONCE(st.stop); n++)
 		going = st_next(t, n, text);
-	/* slnd tells the end of everything, so this ends */
+	/* slnd reports the end of each operation, so these waits end */
 	for (i = 0; i < st.p[P_WINDOW] && st.test != ST_LATENCY; i++) {
 		wait_event(st_wq, !st_is_set(&t->slots[i].busy));
 		st_reap(&t->slots[i]);
@@ -261,7 +261,7 @@ static int st_thread(void *arg)
 	return 0;
 }
 
-/* Return: 0, or -EINVAL, and says what is wrong. */
+/* Return: 0; -EINVAL, then the result says what is wrong. */
 static int st_parse(char *text)
 {
 	char *word, *value;
@@ -306,7 +306,10 @@ bad:
 	return -EINVAL;
 }
 
-/* How many messages the peer has of this run; all of them were sent before the question. */
+/*
+ * Ask the peer how many messages of this run it has received. All of them were sent before this
+ * request.
+ */
 static u64 st_ask(void)
 {
 	struct st_message message = { ST_ASK, 0, 0, st.id };
@@ -336,9 +339,9 @@ static void st_report(u64 ns)
 
 /**
  * st_run_text() - run the test that a line of parameters describes
- * @text: line; it is taken apart
+ * @text: the line; it is modified
  *
- * Context: sleeps. Return: 0 or a negative errno; what came of it is told by st_result().
+ * Context: sleeps. Return: 0 or a negative errno. The result is written by st_result().
  */
 int st_run_text(char *text)
 {
