@@ -123,7 +123,7 @@ bool kgni_cq_withdraw(struct gni_cq *cq, u16 id)
 	return ours;
 }
 
-/**
+/*
  * kgni_cq_list() - let kGNI deliver the pending events of @id itself. Context: gni_cq.lock held.
  */
 void kgni_cq_list(struct gni_cq *cq, u16 id) __must_hold(&cq->lock)

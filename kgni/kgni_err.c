@@ -20,7 +20,8 @@
  * @count: events there
  * @serial: number of matching events so far; a gap shows a reader that events were lost
  * @waiters: number of waiting threads
- * @wq: wait queue for them
+ * @closing: the domain is being destroyed; waits for the end of @waiters
+ * @wq: wait queue for the threads, and for the one that destroys the domain
  * @new_event: called for each event that is queued, or NULL
  * @critical: called for events that would kill a user process, or NULL
  * @node: in gni_nic.errs
@@ -35,6 +36,7 @@ struct gni_err {
 	u32 count;
 	u32 serial;
 	u32 waiters;
+	bool closing;
 	wait_queue_head_t wq;
 	void (*new_event)(gni_err_handle_t err);
 	void (*critical)(gni_err_handle_t err);
@@ -134,25 +136,51 @@ void kgni_err_tell(struct gni_nic *nic, const gni_error_event_t *event)
 	}
 }
 
-/**
- * kgni_err_gone() - report a reset or removal as critical to all. Context: any; gni_nic.lock held.
+/*
+ * kgni_err_gone() - report a reset or removal as critical to all, and end all waits
+ *
+ * Context: any; gni_nic.lock held, gni_nic.gone set.
  */
 void kgni_err_gone(struct gni_nic *nic)
 {
 	struct gni_err *err;
 
-	list_for_each_entry(err, &nic->errs, node)
+	list_for_each_entry(err, &nic->errs, node) {
+		wake_up_all(&err->wq);
 		if (err->critical)
 			err->critical(err);
+	}
 }
 
-/** kgni_err_close() - free subscriptions that the client has not released. Context: sleeps. */
+/* The lock makes sure that a thread which no longer waits has also released it. */
+static bool kgni_err_waited(struct gni_err *err)
+{
+	unsigned long flags;
+	bool waited;
+
+	spin_lock_irqsave(&err->nic->lock, flags);
+	waited = err->waiters;
+	spin_unlock_irqrestore(&err->nic->lock, flags);
+	return waited;
+}
+
+/*
+ * kgni_err_close() - free subscriptions that the client has not released
+ *
+ * Threads that wait for events of one return first. Context: sleeps.
+ */
 void kgni_err_close(struct gni_nic *nic)
 {
 	struct gni_err *err, *next;
+	unsigned long flags;
 
 	list_for_each_entry_safe(err, next, &nic->errs, node) {
+		spin_lock_irqsave(&nic->lock, flags);
 		err->magic = 0;
+		err->closing = true;
+		wake_up_all(&err->wq);
+		spin_unlock_irqrestore(&nic->lock, flags);
+		wait_event(err->wq, !kgni_err_waited(err));
 		kgni_handle_del(err);
 		kvfree(err);
 	}
@@ -229,7 +257,15 @@ static void kgni_err_wait(struct gni_err *err, int waiters)
 
 	spin_lock_irqsave(&err->nic->lock, flags);
 	err->waiters += waiters;
+	if (err->closing && !err->waiters)
+		wake_up_all(&err->wq);
 	spin_unlock_irqrestore(&err->nic->lock, flags);
+}
+
+/* No event will come any more. */
+static bool kgni_err_over(const struct gni_err *err)
+{
+	return READ_ONCE(err->closing) || READ_ONCE(err->nic->gone);
 }
 
 /*
@@ -249,10 +285,11 @@ gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_
 	    !err->entries)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)err, events_size);
 	kgni_err_wait(err, 1);
-	rc = wait_event_interruptible(err->wq, READ_ONCE(err->count));
+	rc = wait_event_interruptible(err->wq, READ_ONCE(err->count) || kgni_err_over(err));
 	if (!rc && timeout)
-		wait_event_interruptible_timeout(err->wq, READ_ONCE(err->count) >= events_size,
-						 msecs_to_jiffies(timeout));
+		wait_event_interruptible_timeout(err->wq,
+						 READ_ONCE(err->count) >= events_size ||
+						 kgni_err_over(err), msecs_to_jiffies(timeout));
 	n = kgni_err_take(err, events, events_size);
 	kgni_err_wait(err, -1);
 	if (!n)

@@ -196,7 +196,7 @@ gni_return_t gni_mem_mdd_release(gni_nic_handle_t nic_hndl, gni_mem_handle_t *me
 }
 EXPORT_SYMBOL_GPL(gni_mem_mdd_release);
 
-/**
+/*
  * kgni_mem_close() - end all registrations of a NIC handle. Context: sleeps; no registration may be
  * made at the same time.
  */

@@ -75,7 +75,7 @@ struct kgni_try kgni_smsg_put_at(struct gni_ep *ep, const struct kgni_text *text
 	return t;
 }
 
-/**
+/*
  * kgni_smsg_put() - kgni_smsg_put_at() for the next message, at @place. Context, return: as there.
  */
 struct kgni_try kgni_smsg_put(struct gni_ep *ep, const struct kgni_text *text,

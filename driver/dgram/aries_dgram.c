@@ -36,7 +36,7 @@ void aries_dgram_init(struct aries_owner *own)
 	init_waitqueue_head(&dgs->wq);
 }
 
-/**
+/*
  * aries_dgram_attach() - enable datagrams after the file has joined its domain. Context: own->lock
  * held.
  */
@@ -173,7 +173,7 @@ static void aries_dg_clear(struct aries_chan *ch, struct aries_dgrams *dgs)
 	wake_up_all(&dgs->wq);
 }
 
-/**
+/*
  * aries_dgram_detach() - end all datagrams when the file leaves its domain. Context: own->lock
  * held, sleeps.
  */

@@ -141,7 +141,12 @@ GNI_SMSG_FN uint8_t gni_smsg_header_tag(uint64_t word)
 }
 
 /**
- * gni_smsg_header_is() - is @word the header word of message @number of the connection with @key?
+ * gni_smsg_header_is() - check whose header word a word is
+ * @word: what is in a slot
+ * @key: key of the connection
+ * @number: number of the message
+ *
+ * Return: whether it is the header word of that message
  */
 GNI_SMSG_FN bool gni_smsg_header_is(uint64_t word, uint32_t key, uint64_t number)
 {
@@ -150,7 +155,11 @@ GNI_SMSG_FN bool gni_smsg_header_is(uint64_t word, uint32_t key, uint64_t number
 }
 
 /**
- * gni_smsg_credit() - credit word: bits 63:32 messages released modulo 2^32, 31:0 checksum, never 0
+ * gni_smsg_credit() - credit word
+ * @key: key of the connection
+ * @released: messages released so far
+ *
+ * Return: bits 63:32 @released modulo 2^32, 31:0 a checksum, never 0
  */
 GNI_SMSG_FN uint64_t gni_smsg_credit(uint32_t key, uint64_t released)
 {

@@ -244,7 +244,7 @@ err_free:
 	return rc;
 }
 
-/**
+/*
  * aries_cq_find() - find a queue of an attachment by its number, or return NULL. Context: own->lock
  * held.
  */

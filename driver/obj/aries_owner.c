@@ -128,7 +128,7 @@ err_dom:
 	return rc;
 }
 
-/**
+/*
  * aries_owner_start() - complete the attachment of an owner. Context: sleeps; state_sem and
  * own->lock held.
  */

@@ -41,7 +41,7 @@ void aries_port_exit(struct aries_port *port)
 	port->bell = NULL;
 }
 
-/**
+/*
  * aries_port_clear() - clear the contents of the last user from the area. Context: state_sem held.
  */
 void aries_port_clear(struct aries_port *port)

@@ -18,7 +18,7 @@
 #define ARIES_RECV_PER_DOMAIN (ARIES_RMT_ENTRIES / 2)
 #define ARIES_DGRAM_PER_DOMAIN 65536
 
-/**
+/*
  * aries_ptag_by_cookie() - find the domain of a cookie, or return NULL. Context: ptag_lock held.
  */
 struct aries_domain *aries_ptag_by_cookie(struct aries_dev *ad, u32 cookie)
@@ -262,7 +262,7 @@ int aries_ptag_charge(struct aries_domain *dom, enum aries_res res, unsigned int
 	return 0;
 }
 
-/**
+/*
  * aries_domain_charge() - charge @count units; -ENOSPC if the limit would be exceeded. Context: may
  * sleep.
  */
@@ -310,7 +310,7 @@ void aries_domain_restore(struct aries_dev *ad)
 	mutex_unlock(&ad->ptag_lock);
 }
 
-/**
+/*
  * aries_domain_free_all() - remove all domains; there are no attachments, but calls may hold some
  */
 void aries_domain_free_all(struct aries_dev *ad)

@@ -3,6 +3,8 @@
 /* Refused calls, datagrams, errors, and a reset of the NIC. */
 #include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
 #include <linux/spinlock.h>
 
 #include "kgni_test.h"
@@ -155,6 +157,59 @@ int kt_test_errors(struct seq_file *m)
 	return 0;
 }
 
+/* A thread that waits for errors, and what ends that. */
+struct kt_waiting {
+	gni_err_handle_t err;
+	gni_return_t rc;
+	struct completion begins, done;
+};
+
+static int kt_wait_run(void *data)
+{
+	struct kt_waiting *w = data;
+	gni_error_event_t event;
+	u32 n = 0;
+
+	complete(&w->begins);
+	w->rc = gni_wait_error_events(w->err, &event, 1, 0, &n);
+	complete(&w->done);
+	return 0;
+}
+
+static int kt_wait_begin(struct seq_file *m, gni_nic_handle_t nic, struct kt_waiting *w)
+{
+	struct task_struct *task;
+
+	init_completion(&w->begins);
+	init_completion(&w->done);
+	KT_IS(m, gni_subscribe_errors(nic, 0xff, 4, NULL, NULL, &w->err), GNI_RC_SUCCESS);
+	task = kthread_run(kt_wait_run, w, "kgni-test/wait");
+	KT_CHECK(m, !IS_ERR(task));
+	KT_CHECK(m, wait_for_completion_timeout(&w->begins, KT_WAIT_MS * HZ / 1000));
+	msleep(20);
+	KT_CHECK(m, !try_wait_for_completion(&w->done));
+	KT_IS(m, gni_release_errors(w->err), GNI_RC_NOT_DONE);
+	return 0;
+}
+
+/* The domain is destroyed while a thread waits for errors: the wait ends first. */
+int kt_test_errors_end(struct seq_file *m)
+{
+	static struct kt_waiting w;
+	gni_cdm_handle_t cdm;
+	gni_nic_handle_t nic;
+	u32 address;
+	int rc;
+
+	KT_IS(m, gni_cdm_create(7, GNI_PTAG_LND, KT_COOKIE, 0, &cdm), GNI_RC_SUCCESS);
+	KT_IS(m, gni_cdm_attach(cdm, 0, &address, &nic), GNI_RC_SUCCESS);
+	rc = kt_wait_begin(m, nic, &w);
+	KT_IS(m, gni_cdm_destroy(cdm), GNI_RC_SUCCESS);
+	KT_CHECK(m, !rc && wait_for_completion_timeout(&w.done, KT_WAIT_MS * HZ / 1000));
+	KT_IS(m, w.rc, GNI_RC_NOT_DONE);
+	return 0;
+}
+
 static void kt_quiet_end(gni_nic_handle_t nic, uint64_t msecs)
 {
 }
@@ -170,11 +225,16 @@ int kt_test_reset(struct seq_file *m)
 	gni_post_descriptor_t d;
 	static char text[16];
 	u64 found;
+	static struct kt_waiting waiting;
 	gni_err_handle_t err;
 	void *header;
 	u32 address;
+	int rc;
 
 	init_completion(&kt_critical_done);
+	rc = kt_wait_begin(m, kt[0].nic, &waiting);
+	if (rc)
+		return rc;
 	KT_IS(m, gni_subscribe_errors(kt[0].nic, 0xff, 0, NULL, kt_critical, &err), GNI_RC_SUCCESS);
 	KT_IS(m, gni_ep_create(kt[0].nic, kt[0].tx, &listen), GNI_RC_SUCCESS);
 	KT_IS(m, gni_ep_create(kt[0].nic, kt[0].tx, &ask), GNI_RC_SUCCESS);
@@ -185,6 +245,9 @@ int kt_test_reset(struct seq_file *m)
 	KT_IS(m, gni_set_quiesce_callback(kt[0].nic, kt_quiet_end), GNI_RC_INVALID_STATE);
 	KT_CHECK(m, gni_get_quiesce_status(kt[0].nic) == 0);
 	KT_CHECK(m, wait_for_completion_timeout(&kt_critical_done, KT_WAIT_MS * HZ / 1000));
+	KT_CHECK(m, wait_for_completion_timeout(&waiting.done, KT_WAIT_MS * HZ / 1000));
+	KT_IS(m, waiting.rc, GNI_RC_NOT_DONE);
+	KT_IS(m, gni_release_errors(waiting.err), GNI_RC_SUCCESS);
 	d = kt_post_of(GNI_POST_RDMA_PUT, (uintptr_t)kt[0].mem, (uintptr_t)kt[1].mem, 8);
 	KT_IS(m, gni_post_rdma(kt[0].ep, &d), GNI_RC_ERROR_RESOURCE);
 	KT_IS(m, gni_post_fma(kt[0].ep, &d), GNI_RC_INVALID_PARAM);

@@ -27,6 +27,7 @@ static const struct kt_test kt_tests[] = {
 	{ "later", kt_test_later },	    { "messages", kt_test_messages },
 	{ "threads", kt_test_threads },	    { "refusals", kt_test_refusals },
 	{ "datagrams", kt_test_datagrams }, { "errors", kt_test_errors },
+	{ "errors_end", kt_test_errors_end },
 	{ "reset", kt_test_reset },	    { "traffic", kt_test_traffic },
 #ifdef CONFIG_FAULT_INJECTION
 	{ "fail_attach", kt_fail_attach },

@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 import time
+from typing import Any
 
 import gtest
 import openmpi
@@ -49,7 +50,7 @@ def run_parts(report, guests, parts):
 
 def run_cluster(report, nodes, hosts, parts):
     """A cluster for some parts. The nodes' Ethernet is inside one host, so ssh goes by IP over the fabric between several."""
-    networks = {"ipogif": True, **on_hosts(nodes, hosts)} if hosts > 1 else {"net": True}
+    networks: dict[str, Any] = {"ipogif": True, **on_hosts(nodes, hosts)} if hosts > 1 else {"net": True}
     config = ClusterConfig(nodes=nodes, mem_mib=1024, initrd=str(OUT / "initramfs.cpio"),
                            kernel=os.environ.get("KERNEL", "6.1"), boot_timeout=180.0, **networks)
     cluster = SyncCluster(config)

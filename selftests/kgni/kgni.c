@@ -58,6 +58,7 @@ KGNI_TEST(threads)
 KGNI_TEST(refusals)
 KGNI_TEST(datagrams)
 KGNI_TEST(errors)
+KGNI_TEST(errors_end)
 
 static int pci_reset(void)
 {

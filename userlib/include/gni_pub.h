@@ -4076,7 +4076,8 @@ gni_return_t gni_get_error_event(gni_err_handle_t err_handle, gni_error_event_t 
  * Return:
  * * %GNI_RC_SUCCESS - as many as fit are stored
  * * %GNI_RC_INVALID_PARAM - a bad handle, NULL, or a value that cannot be
- * * %GNI_RC_NOT_DONE - interrupted by a signal; try again
+ * * %GNI_RC_NOT_DONE - interrupted by a signal; or no event is left and none will come, as the NIC
+ *   was reset or removed or the domain is being destroyed
  * * %GNI_RC_TIMEOUT - the time for followers is over; what came is stored
  */
 gni_return_t gni_wait_error_events(gni_err_handle_t err_handle, gni_error_event_t *events, uint32_t events_size,

@@ -27,7 +27,7 @@
 
 static_assert(IPOGIF_CONNS == 1 << IPOGIF_ID_SHIFT);
 
-/**
+/*
  * ipogif_conn_find() - find a connection by its id. Context: under RCU or ipogif.mutex. Return: the
  * connection, or NULL.
  */

@@ -201,7 +201,7 @@ void ipogif_peer_gone(struct ipogif *ipg, u32 address)
 	rcu_read_unlock();
 }
 
-/**
+/*
  * ipogif_peer_back() - a node is up again: connect without a pause. Context: any but interrupts.
  */
 void ipogif_peer_back(struct ipogif *ipg, u32 address)
@@ -218,7 +218,7 @@ void ipogif_peer_back(struct ipogif *ipg, u32 address)
 	rcu_read_unlock();
 }
 
-/**
+/*
  * ipogif_peers_free() - free all peers. Context: sleeps; nothing is sent, there are no connections.
  */
 void ipogif_peers_free(struct ipogif *ipg)

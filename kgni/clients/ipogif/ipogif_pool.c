@@ -91,7 +91,7 @@ int ipogif_pool_make(struct ipogif_conn *conn)
 	return 0;
 }
 
-/**
+/*
  * ipogif_pool_end() - free the buffers. Context: ipogif.mutex held; nothing is received any more.
  */
 void ipogif_pool_end(struct ipogif_conn *conn, int hold_ms)

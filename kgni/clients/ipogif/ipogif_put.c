@@ -238,7 +238,7 @@ enum ipogif_tx ipogif_send_frame(struct ipogif_conn *conn, struct sk_buff *skb)
 	return IPOGIF_SENT;
 }
 
-/**
+/*
  * ipogif_sending_drop() - drop the frames in flight of a connection. Context: ipogif_queue.lock
  * held.
  */

@@ -87,7 +87,7 @@ free:
 	return NULL;
 }
 
-/**
+/*
  * slnd_conn_find() - find the connection of an event, and take a reference. Context: any thread.
  */
 struct slnd_conn *slnd_conn_find(u32 id)
@@ -263,7 +263,7 @@ void slnd_conn_end(struct slnd_conn *conn, const char *why)
 	spin_unlock(&peer->lock);
 }
 
-/**
+/*
  * slnd_conn_shut() - close a connection in an orderly way: both sides send a CLOSE. Context: any
  * thread.
  */

@@ -60,7 +60,7 @@ static void slnd_quarantine_add(struct slnd_conn *conn, struct slnd_box *box,
 	slnd_count(SLND_N_QUARANTINED);
 }
 
-/**
+/*
  * slnd_quarantine_box() - quarantine the mailbox of a connection that has ended. Context: sleeps.
  */
 void slnd_quarantine_box(struct slnd_conn *conn)
@@ -68,7 +68,7 @@ void slnd_quarantine_box(struct slnd_conn *conn)
 	slnd_quarantine_add(conn, conn->box, NULL);
 }
 
-/**
+/*
  * slnd_quarantine_handle() - quarantine memory that was deregistered with a hold time. Context:
  * sleeps.
  */
@@ -90,7 +90,7 @@ static bool slnd_quarantine_over(const struct slnd_held *held)
 			 held->stamp < READ_ONCE(peer->greeted[held->initiator])));
 }
 
-/**
+/*
  * slnd_quarantine_hello() - the peer confirms that connections before this one are over. Context:
  * any thread.
  */

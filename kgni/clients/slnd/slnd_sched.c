@@ -54,7 +54,7 @@ void slnd_wake(unsigned int event)
 		slnd_sched_wake();
 }
 
-/**
+/*
  * slnd_cq_handler() - handler of all queues; @event is SLND_EV_RX and so on. Context: interrupt.
  */
 void slnd_cq_handler(u32 device, u64 event)
@@ -93,7 +93,7 @@ void slnd_schedule(struct slnd_conn *conn)
 		slnd_sched_wake();
 }
 
-/**
+/*
  * slnd_schedule_later() - try again soon, because a connection has no space. Context: any thread.
  */
 void slnd_schedule_later(struct slnd_conn *conn)

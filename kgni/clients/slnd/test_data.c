@@ -17,7 +17,7 @@ static u8 st_byte(u32 seed, u32 position)
 	return x >> 24;
 }
 
-/**
+/*
  * st_fill() - generate data. @seed: selects the data, @position: of @at in all of it. Context: any.
  */
 void st_fill(void *at, u32 bytes, u32 seed, u32 position)
