@@ -23,6 +23,8 @@ from .protocol import PAYLOAD_MAX, Kind, frame, read_frame
 from .serial import Console
 
 SOCKET = "ctl.sock"
+GRACE = 10.0
+"""Seconds that commands whose client has gone have to clean up."""
 
 
 class Server:
@@ -151,7 +153,7 @@ class Server:
                     job.processes[rank].resize(*struct.unpack("<II", payload))
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
             job.signal(signal.SIGHUP)
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(GRACE)
             job.signal(signal.SIGKILL)
 
 

@@ -467,9 +467,11 @@ void ipogif_conns_work(struct work_struct *work)
 		if (test_bit(IPOGIF_CONN_OFFER, &conn->flags) &&
 		    test_bit(IPOGIF_CONN_UP, &conn->flags))
 			ipogif_offer(conn);
-	hash_for_each_rcu(ipg->peers, bucket, peer, hash)
-		if (ipogif_peer_wants(peer))
-			ipogif_ask(peer);
+	/* Peers may be added meanwhile. None is freed before this work has ended. */
+	for (bucket = 0; bucket < HASH_SIZE(ipg->peers); bucket++)
+		hlist_for_each_entry_rcu(peer, &ipg->peers[bucket], hash, true)
+			if (ipogif_peer_wants(peer))
+				ipogif_ask(peer);
 	ipogif_listen(ipg);
 	mutex_unlock(&ipg->mutex);
 }
