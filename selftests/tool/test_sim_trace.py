@@ -140,18 +140,32 @@ class Archives(unittest.TestCase):
             self.assertEqual(read_otf2(path / "traces.otf2"), [Message(10000, 0, 1, 4096, False), Message(12000, 1, 0, 100, False)])
 
     def test_an_archive_cut_off_in_the_middle(self):
-        """Any of its files: one line."""
+        """Any of its files that holds something: one line."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "archive"
             self.write(path, 1000)
-            self.assertEqual(len(read_otf2(path / "traces.otf2")), 2000)
+            whole = read_otf2(path / "traces.otf2")
+            self.assertEqual(len(whole), 2000)
             for file in sorted(item for item in path.rglob("*") if item.is_file()):
                 content = file.read_bytes()
                 file.write_bytes(content[:len(content) // 2])
-                with self.subTest(file.name), self.assertRaisesRegex(TraceError, "not an OTF2 archive, or not a whole one") as caught:
-                    read_otf2(path / "traces.otf2")
-                self.assertNotIn("\n", str(caught.exception))
+                with self.subTest(file.name):
+                    self.check_cut(path / "traces.otf2", whole, file.suffix == ".def" and file.parent != path)
                 file.write_bytes(content)
+
+    def check_cut(self, archive, whole, empty):
+        """
+        A location's file of definitions is empty here: a head and a mark of its end, which OTF2's library misses
+        only if the memory it read the file into does not happen to hold one already. No message is lost with it.
+        """
+        try:
+            messages = read_otf2(archive)
+        except TraceError as error:
+            self.assertRegex(str(error), "not an OTF2 archive, or not a whole one")
+            self.assertNotIn("\n", str(error))
+        else:
+            self.assertTrue(empty, "an archive that lacks half a file was read")
+            self.assertEqual(messages, whole)
 
     def test_what_is_no_archive(self):
         """One line."""
