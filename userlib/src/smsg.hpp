@@ -75,6 +75,7 @@ struct SmsgReceiver {
 	uint32_t found;   /* messages that were there when the connection began, until it is known whose they are */
 	uint64_t earlier; /* credit word that told all that was released when the connection began */
 	uint32_t looks;   /* for them, see smsg_newcomer.cpp */
+	bool asked;       /* the peer has been, once */
 	bool known;       /* the sender's identity is known */
 };
 

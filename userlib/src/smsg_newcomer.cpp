@@ -12,7 +12,10 @@
  * Until it connects anew it may also go on to send in the earlier connection, into any slot. All of that is there
  * before its first message of the new connection, so when that one comes, other words in the slots are no messages.
  */
+#include "gone.hpp"
 #include "smsg.hpp"
+
+#include <unistd.h>
 
 namespace ugni
 {
@@ -22,6 +25,12 @@ namespace
 
 /* A peer that does not answer is asked again after so many looks. */
 constexpr uint32_t kLooks = 64;
+/*
+ * But clients look once when a connection begins, and then only when an event comes. So the first answer is waited for:
+ * on the way to another host that is busy several questions may end with a time-out each.
+ */
+constexpr uint64_t kPatienceMs = 2000;
+constexpr useconds_t kPauseUs = 1000;
 
 uint64_t load_slot(const Smsg *s, uint32_t slot)
 {
@@ -56,8 +65,18 @@ bool ask_identity(const gni_ep *ep, Smsg *s, uint64_t *identity)
 
 	if (in.looks && --in.looks)
 		return false;
-	if (smsg_read(ep, s, s->out.box.control + uint64_t{kSmsgIdentity} * kSmsgWord, identity) == ARIES_ST_OK)
-		return true;
+	const uint64_t until = in.asked ? 0 : sys::now_ms() + kPatienceMs;
+	in.asked = true;
+	for (;;) {
+		const uint32_t status =
+			smsg_read(ep, s, s->out.box.control + uint64_t{kSmsgIdentity} * kSmsgWord, identity);
+
+		if (status == ARIES_ST_OK)
+			return true;
+		if (status != ARIES_ST_TIMEOUT || sys::now_ms() >= until || !nic_there(ep->nic))
+			break;
+		usleep(kPauseUs);
+	}
 	in.looks = kLooks;
 	return false;
 }

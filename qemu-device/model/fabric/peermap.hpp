@@ -37,21 +37,31 @@ public:
 	uint64_t version() const noexcept { return version_; }
 	size_t count() const noexcept { return count_; }
 
+	/** One of no bytes if there is no memory. */
+	const Piece *first() const noexcept { return pieces_; }
+
+	/** What @gpa is in, nullptr if it is not memory. */
+	const Piece *piece(uint64_t gpa) const noexcept
+	{
+		for (size_t i = 0; i < count_; i++) {
+			if (gpa - pieces_[i].gpa < pieces_[i].size)
+				return &pieces_[i];
+		}
+		return nullptr;
+	}
+
 	/**
 	 * Where @gpa is mapped, nullptr if it is not memory.
 	 * @span: bytes from there to the end of the piece
 	 */
 	uint8_t *find(uint64_t gpa, uint64_t &span) const noexcept
 	{
-		for (size_t i = 0; i < count_; i++) {
-			const Piece &piece = pieces_[i];
+		const Piece *in = piece(gpa);
 
-			if (gpa - piece.gpa < piece.size) {
-				span = piece.size - (gpa - piece.gpa);
-				return piece.host + (gpa - piece.gpa);
-			}
-		}
-		return nullptr;
+		if (!in)
+			return nullptr;
+		span = in->size - (gpa - in->gpa);
+		return in->host + (gpa - in->gpa);
 	}
 
 	/** As find(), but all of @length bytes must be in one piece. */
@@ -78,7 +88,7 @@ public:
 private:
 	const uint64_t version_;
 	size_t count_ = 0;
-	Piece pieces_[ARIES_RAM_MAX];
+	Piece pieces_[ARIES_RAM_MAX] = {};
 	std::array<std::shared_ptr<const PeerFile>, ARIES_RAM_MAX> files_;
 };
 

@@ -68,19 +68,21 @@ public:
 		const unsigned int shift = mdd_.page_shift();
 		const uint64_t page_size = uint64_t(1) << shift;
 		uint64_t at = mdd_.position(offset) + (mdd_.base & (page_size - 1));
+		const RamMap::Piece *ram = ram_.first();
+		Line line;
 
 		while (bytes) {
 			const uint64_t in_page = at & (page_size - 1);
 			uint64_t part = std::min(bytes, page_size - in_page);
 			uint64_t pte;
 
-			if (!entry(at >> shift, pte))
+			if (!entry_in(line, at >> shift, pte))
 				return ARIES_ST_TRANSLATION;
 			if (write && !(pte & ARIES_PTE_WRITE))
 				return ARIES_ST_ACCESS;
 			bytes -= part;
 			at += part;
-			if (!pieces((pte & ARIES_PTE_ADDR_MASK) + in_page, part, list))
+			if (!pieces((pte & ARIES_PTE_ADDR_MASK) + in_page, part, list, ram))
 				return ARIES_ST_TRANSLATION;
 		}
 		return ARIES_ST_OK;
@@ -110,6 +112,28 @@ public:
 	}
 
 private:
+	/* The line of the cache that a range has come to. */
+	struct Line {
+		uint64_t number = UINT64_MAX;
+		uint64_t pte[PTE_CACHE_LANES];
+	};
+
+	/* As entry(); the pages of a range mostly follow one another, and eight of them are found at once. */
+	bool entry_in(Line &line, uint64_t page, uint64_t &pte) noexcept
+	{
+		const uint64_t number = page / PTE_CACHE_LANES;
+
+		if (number != line.number)
+			line.number = cache_.find_line(mdd_.tag + number, line.pte) ? number : UINT64_MAX;
+		pte = line.pte[page % PTE_CACHE_LANES];
+		if (number == line.number && usable(pte)) [[likely]] {
+			use_.hits++;
+			return true;
+		}
+		use_.misses++;
+		return miss(page, pte);
+	}
+
 	/* An entry that is not valid is never taken from the cache: the owner may have filled it in since. */
 	bool entry(uint64_t page, uint64_t &pte) noexcept
 	{
@@ -132,16 +156,19 @@ private:
 	bool find_table(uint64_t page, uint64_t &table, uint64_t &index) noexcept;
 	bool word(uint64_t gpa, uint64_t &value) noexcept;
 
-	template <size_t N> bool pieces(uint64_t gpa, uint64_t bytes, RunList<N> &list) noexcept
+	/* @ram: the piece of memory that is looked at first; becomes the last one found */
+	template <size_t N>
+	bool pieces(uint64_t gpa, uint64_t bytes, RunList<N> &list, const RamMap::Piece *&ram) noexcept
 	{
 		while (bytes) {
-			uint64_t span;
-			uint8_t *host = ram_.find(gpa, span);
+			if (gpa - ram->gpa >= ram->size) [[unlikely]] {
+				ram = ram_.piece(gpa);
+				if (!ram)
+					return false;
+			}
+			const uint64_t at = gpa - ram->gpa, span = std::min(ram->size - at, bytes);
 
-			if (!host)
-				return false;
-			span = std::min(span, bytes);
-			if (!list.add(host, span))
+			if (!list.add(ram->host + at, span))
 				return false;
 			gpa += span;
 			bytes -= span;

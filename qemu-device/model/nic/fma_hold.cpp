@@ -298,7 +298,7 @@ void Fma::end_held(const std::shared_ptr<HeldFma> &op) noexcept
 	FmaWork &work = held.work;
 	const std::lock_guard guard(work.fmad.lock);
 
-	if (held.status == ARIES_ST_OK && held.lands)
+	if (held.status == ARIES_ST_OK && held.lands && !held.told)
 		held.status = land_held(held);
 	if (core_.trace.on()) [[unlikely]]
 		capture(work, held.status, nullptr);
@@ -340,7 +340,9 @@ void Fma::await(uint32_t index) noexcept
 	if (fmad.ctl.load(std::memory_order_relaxed) & ARIES_FMAD_CTL_ENABLE_MASK)
 		hold_.expedite(index, false);
 
-	publish_status(index, done() ? op->status : uint8_t(ARIES_ST_TIMEOUT));
+	/* The memory is its owner's again: what comes back later must not be written there. */
+	op->told = !done();
+	publish_status(index, op->told ? uint8_t(ARIES_ST_TIMEOUT) : op->status);
 }
 
 uint8_t Fma::land_held(HeldFma &held) noexcept
@@ -369,7 +371,7 @@ void Fma::end_silent(HeldFma &held) noexcept
 
 	if (held.status != ARIES_ST_OK) {
 		finish(held.work, held.status);
-		if (group.status == ARIES_ST_OK)
+		if (group.status == ARIES_ST_OK && !held.told)
 			group.status = held.status;
 	}
 	if (--group.open || !group.parked)

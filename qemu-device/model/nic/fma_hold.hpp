@@ -42,6 +42,7 @@ struct HeldFma {
 	uint32_t far_life = 0, near_life = 0; /* MddSlot::life of both memory domains when it left */
 	uint8_t status = ARIES_ST_OK;
 	bool lands = false;  /* data come back */
+	bool told = false;   /* as TIMEOUT, see Fma::await(): what becomes of it now concerns nobody */
 	bool closes = false; /* has an event */
 	std::atomic<bool> done{false};
 	std::shared_ptr<HoldGroup> group;

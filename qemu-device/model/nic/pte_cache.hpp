@@ -38,26 +38,20 @@ class PteCache
 public:
 	explicit PteCache(PteCacheSlot &slot) noexcept : slot_(slot) {}
 
-	/**
-	 * Looks lane @lane of the line with @tag up. The second look at the state tells that nobody has replaced the
-	 * line meanwhile; the order of loads is that of the stores in fill().
-	 */
+	/** Looks lane @lane of the line with @tag up. */
 	bool find(uint64_t tag, uint32_t lane, uint64_t &pte) const noexcept
 	{
-		const PteCacheSet &set = slot_.set[index(tag)];
+		return look_up(tag,
+			       [lane, &pte](const auto &lanes) { pte = lanes[lane].load(std::memory_order_acquire); });
+	}
 
-		for (uint32_t way = 0; way < PTE_CACHE_WAYS; way++) {
-			if (set.tag[way].load(std::memory_order_relaxed) != tag)
-				continue;
-			const uint64_t state = set.state[way].load(std::memory_order_acquire);
-
-			if (uint32_t(state) || set.tag[way].load(std::memory_order_acquire) != tag)
-				continue;
-			pte = set.pte[way][lane].load(std::memory_order_acquire);
-			if (set.state[way].load(std::memory_order_relaxed) == state)
-				return true;
-		}
-		return false;
+	/** Looks all of the line with @tag up: one look for whoever wants several of its lanes. */
+	bool find_line(uint64_t tag, uint64_t (&line)[PTE_CACHE_LANES]) const noexcept
+	{
+		return look_up(tag, [&line](const auto &lanes) {
+			for (uint32_t lane = 0; lane < PTE_CACHE_LANES; lane++)
+				line[lane] = lanes[lane].load(std::memory_order_acquire);
+		});
 	}
 
 	/**
@@ -90,6 +84,28 @@ public:
 	static constexpr uint32_t NONE = UINT32_MAX;
 
 private:
+	/*
+	 * Calls @read with the lanes of the line with @tag. The second look at the state tells that nobody has replaced
+	 * the line meanwhile; the order of loads is that of the stores in fill().
+	 */
+	template <typename Read> bool look_up(uint64_t tag, Read &&read) const noexcept
+	{
+		const PteCacheSet &set = slot_.set[index(tag)];
+
+		for (uint32_t way = 0; way < PTE_CACHE_WAYS; way++) {
+			if (set.tag[way].load(std::memory_order_relaxed) != tag)
+				continue;
+			const uint64_t state = set.state[way].load(std::memory_order_acquire);
+
+			if (uint32_t(state) || set.tag[way].load(std::memory_order_acquire) != tag)
+				continue;
+			read(set.pte[way]);
+			if (set.state[way].load(std::memory_order_relaxed) == state)
+				return true;
+		}
+		return false;
+	}
+
 	/* Neighbouring lines of a domain go to neighbouring sets, and first lines of several domains to several. */
 	static uint32_t index(uint64_t tag) noexcept { return (uint32_t(tag) + pte_tag_mdh(tag)) % PTE_CACHE_SETS; }
 	void set_twice(uint32_t line, bool on) noexcept;

@@ -320,6 +320,41 @@ void a_host_goes_and_comes(void **)
 	assert_int_equal(p.there(), VALUE);
 }
 
+/* The status of an operation without an event is its end: its memory is the process's again, and the next event is not
+ * about it. */
+void nothing_lands_after_its_status(void **)
+{
+	TwoHosts p;
+	const auto wait_for_nothing = [&p] { p.wait([&] { return p.busy() == 0; }); };
+
+	*reinterpret_cast<uint64_t *>(p.b.ram(p.target)) = VALUE;
+	p.a.ring(FMAD, ARIES_FMA_GET_OP, 8);
+	assert_int_equal(p.back(), VALUE);
+	p.wire.set_delay(300ms);
+	for (const bool atomic : {false, true}) {
+		memset(p.a.ram(p.local), 0, 8);
+		p.desc().operand[0] = 1;
+		assert_int_equal(atomic ? p.a.ring(FMAD, ARIES_FMA_AMO_OP, 8, 0, 0, FETCHING_ADD)
+					: p.a.ring(FMAD, ARIES_FMA_GET_OP, 8),
+				 ARIES_ST_TIMEOUT);
+		assert_int_equal(p.busy(), 1);
+		wait_for_nothing();
+		assert_int_equal(p.back(), 0);
+	}
+	/* The atomic was carried out all the same. */
+	assert_int_equal(p.there(), VALUE + 1);
+	p.wire.set_delay(10s);
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_TIMEOUT);
+	p.wire.part();
+	p.wait_for(ARIES_NODE_DEAD);
+	wait_for_nothing();
+	p.wire.set_delay(0ms);
+	p.wire.join();
+	p.wait_for(ARIES_NODE_UP);
+	assert_int_equal(p.send(VALUE, ARIES_EV_GLOBAL), ARIES_ST_OK);
+	assert_int_equal(p.event().status(), ARIES_ST_OK);
+}
+
 void nodes_are_seen_to_come_and_go(void **)
 {
 	TwoHosts p;
@@ -574,6 +609,7 @@ int main()
 		cmocka_unit_test(block_transfers),
 		cmocka_unit_test(channel_sends),
 		cmocka_unit_test(a_host_goes_and_comes),
+		cmocka_unit_test(nothing_lands_after_its_status),
 		cmocka_unit_test(nodes_are_seen_to_come_and_go),
 		cmocka_unit_test(a_reset_drops_what_is_under_way),
 		cmocka_unit_test(a_sender_is_killed),
