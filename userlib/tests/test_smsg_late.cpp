@@ -144,6 +144,47 @@ static void plain_mailbox(void **)
 	}
 }
 
+/*
+ * Messages that were there before the connection: whose they are the peer is asked, and its answers get lost. A client
+ * looks for them once.
+ */
+static void early_and_asked_in_vain(void **)
+{
+	for (const bool held : {false, true}) {
+		Talk t({.credits = 4, .largest = 64}, false);
+
+		t.a.init(t.b);
+		for (unsigned i = 0; i < 3; i++)
+			assert_rc(SUCCESS, t.a.send(text(8, i)));
+		for (unsigned i = 0; i < 3; i++)
+			t.a.expect_sent(0);
+		t.b.init(t.a);
+		model::hold(held);
+		model::fault(1, "drop", 5);
+		for (unsigned i = 0; i < 3; i++)
+			t.b.expect(text(8, i));
+		assert_rc(NOT_DONE, t.b.look());
+		model::hold(false);
+	}
+}
+
+/* Nor does it wait for ever for a peer that does not answer at all. */
+static void early_and_silent(void **)
+{
+	Talk t({.credits = 4, .largest = 64}, false);
+
+	t.a.init(t.b);
+	assert_rc(SUCCESS, t.a.send("early"));
+	t.b.init(t.a);
+	model::fault(1, "drop", 1U << 30);
+	for (unsigned i = 0; i < 200; i++)
+		assert_rc(NOT_DONE, t.b.look());
+	model::fault(1, "drop", 0);
+	for (unsigned i = 0; i < 100 && t.b.look() != GNI_RC_SUCCESS; i++)
+		;
+	t.b.expect("early");
+}
+
 /* No event tells of a credit word that is lost. Who has no room asks. */
 static void credits_lost(void **)
 {
@@ -239,6 +280,8 @@ int main()
 		model_test(in_vain),
 		model_test(plain_mailbox),
 		model_test(credits_lost),
+		model_test(early_and_asked_in_vain),
+		model_test(early_and_silent),
 		model_test(ends_with_messages_under_way),
 		model_test(both_ways),
 	};
