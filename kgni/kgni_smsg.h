@@ -83,6 +83,7 @@ struct kgni_sender {
  * @found: messages that were in the mailbox when the connection began, until their sender is known
  * @earlier: credit word that was valid when the connection began
  * @looks: calls left until the peer is asked again whether the found messages are its own
+ * @asked: the peer was asked for it at least once
  * @known: the sender's identity is known
  */
 struct kgni_receiver {
@@ -98,6 +99,7 @@ struct kgni_receiver {
 	u32 found;
 	u64 earlier;
 	u32 looks;
+	bool asked;
 	bool known;
 };
 

@@ -7,7 +7,7 @@
  * of one of two kinds. Either the peer was faster and has sent them in this connection, or they
  * were left unread in an earlier connection of these two mailboxes. When the owner wants to read
  * them the peer is asked: the messages are valid if the peer still has the identity that they were
- * sent with.
+ * sent with. If the memory has never been a mailbox before, the peer need not be asked.
  *
  * A peer that has not reconnected by then still has its old identity. When it reconnects, its first
  * message goes into the first slot once more, with another identity. So the first slot is watched
@@ -21,6 +21,12 @@
 
 /* A peer that does not answer is asked again after this many calls. */
 #define KGNI_LOOKS 64
+/*
+ * The first time it is asked more than once: some clients look for such messages once, and then
+ * only when an event comes. Each try may take the doorbell's 100 ms, and the caller may be in an
+ * interrupt.
+ */
+#define KGNI_FIRST_TRIES 5
 
 static u64 kgni_smsg_load(const struct kgni_smsg *s, u32 slot)
 {
@@ -65,10 +71,17 @@ static bool kgni_smsg_ask_identity(struct gni_ep *ep, u64 *identity)
 	struct kgni_smsg *s = ep->smsg;
 	u64 from = s->out.box.control + GNI_SMSG_IDENTITY * GNI_SMSG_WORD;
 
+	u32 tries = s->in.asked ? 1 : KGNI_FIRST_TRIES;
+	u8 status;
+
 	if (s->in.looks && --s->in.looks)
 		return false;
-	if (kgni_smsg_read(ep, from, identity) == ARIES_ST_OK)
-		return true;
+	s->in.asked = true;
+	do {
+		status = kgni_smsg_read(ep, from, identity);
+		if (status == ARIES_ST_OK)
+			return true;
+	} while (status == ARIES_ST_TIMEOUT && --tries);
 	s->in.looks = KGNI_LOOKS;
 	return false;
 }
@@ -138,6 +151,9 @@ void kgni_smsg_take_stock(struct kgni_smsg *s)
 	while (s->in.found < s->credits &&
 	       gni_smsg_header_is(s->last[s->in.found], key, s->in.found))
 		s->in.found++;
+	/* No connection has begun in this memory yet, so they cannot be of an earlier one. */
+	if (!READ_ONCE(*kgni_smsg_own(s, GNI_SMSG_IDENTITY)))
+		kgni_smsg_know(s, key);
 }
 
 /**

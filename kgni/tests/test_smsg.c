@@ -533,6 +533,72 @@ static void reconnect(void **state)
 	}
 }
 
+static unsigned int losses_left;
+
+static enum fabric_fate some_are_lost(unsigned int from, const struct aries_fma *fma)
+{
+	(void)fma;
+	return from == 1 && losses_left && losses_left-- ? FABRIC_LOST : FABRIC_DONE;
+}
+
+/*
+ * A message came before the connection. The receiver asks the sender whether it is from this
+ * connection, and answers get lost. A client that looks once finds it nevertheless, unless the peer
+ * does not answer at all: then calls do not take long.
+ */
+static void first_answers_lost(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	for (n = 0; n < 2; n++)
+		assert_int_equal(gni_ep_destroy(end[n].ep), GNI_RC_SUCCESS);
+	connect_end(0);
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	connect_end(1);
+	fabric_fate = some_are_lost;
+	losses_left = 4;
+	assert_true(receive_one(&end[1]));
+	assert_true(drain());
+	for (n = 0; n < 2; n++)
+		assert_int_equal(gni_ep_destroy(end[n].ep), GNI_RC_SUCCESS);
+	connect_end(0);
+	end[0].sent = 0;
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	connect_end(1);
+	end[1].received = 0;
+	losses_left = 1000;
+	fabric_fate = some_are_lost;
+	for (n = 0; n < 64; n++)
+		assert_false(receive_one(&end[1]));
+	assert_in_range(1000 - losses_left, 2, 10);
+	losses_left = 0;
+	for (n = 0; n < 64 && !end[1].received; n++)
+		receive_one(&end[1]);
+	assert_int_equal(end[1].received, 1);
+}
+
+/* In memory that has not been a mailbox before nobody is asked. */
+static void first_in_new_memory(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	for (n = 0; n < 2; n++)
+		assert_int_equal(gni_ep_destroy(end[n].ep), GNI_RC_SUCCESS);
+	memset(end[1].mailbox, 0, 64);
+	connect_end(0);
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	connect_end(1);
+	fabric_fate = some_are_lost;
+	losses_left = 1000;
+	assert_true(receive_one(&end[1]));
+	assert_int_equal(losses_left, 1000);
+	losses_left = 0;
+}
+
 static void no_memory(void **state)
 {
 	unsigned int n;
@@ -569,6 +635,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(full_message, begin, finish),
 		cmocka_unit_test_setup_teardown(garbage, begin, finish),
 		cmocka_unit_test_setup_teardown(reconnect, begin, finish),
+		cmocka_unit_test_setup_teardown(first_answers_lost, begin, finish),
+		cmocka_unit_test_setup_teardown(first_in_new_memory, begin, finish),
 		cmocka_unit_test_setup_teardown(no_memory, begin, finish),
 	};
 

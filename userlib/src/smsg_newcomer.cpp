@@ -5,6 +5,7 @@
  * who connects first nor clear mailboxes that they use again, so messages that are there when a connection begins are
  * either the peer's, which was faster, or nobody has read them in an earlier connection of these two mailboxes. The
  * peer is asked when the owner wants to read them: they are its if it still has the identity that they were sent with.
+ * Where the memory of the mailbox was never one before, as most are when a client begins, nobody needs to be asked.
  *
  * A peer that has not connected anew by then still has the old one. When it does, its first message comes to the
  * first slot once more, with another identity; so as long as nothing else has come that slot is looked at as well.
@@ -132,6 +133,9 @@ void smsg_take_stock(Smsg *s)
 		return;
 	while (s->in.found < s->credits && gni_smsg_header_is(s->last[s->in.found], key, s->in.found))
 		s->in.found++;
+	/* No connection has begun in this memory yet, so there is no earlier one that they could be of. */
+	if (!__atomic_load_n(smsg_own(s, kSmsgIdentity), __ATOMIC_RELAXED))
+		know(s, key);
 }
 
 bool smsg_adopt(Smsg *s, uint64_t word)

@@ -457,8 +457,13 @@ void headers_take_turns(void **)
 /* Messages that were there first, from a peer that cannot be asked for a while. */
 void early_and_cut_off(void **)
 {
-	Talk t({.credits = 4, .largest = 64}, false);
+	Talk t({.credits = 4, .largest = 64});
 
+	/* Another connection before, or nobody would be asked. */
+	assert_rc(SUCCESS, GNI_EpUnbind(t.a.ep));
+	assert_rc(SUCCESS, GNI_EpUnbind(t.b.ep));
+	t.a.bind(t.b, 1001);
+	t.b.bind(t.a, 1000);
 	t.a.init(t.b);
 	for (unsigned i = 0; i < 3; i++)
 		assert_rc(SUCCESS, t.a.send(text(8, i)));
