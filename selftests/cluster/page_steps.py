@@ -11,7 +11,7 @@ from typing import NamedTuple
 from shown import Step, in_guest, on_node, unseen
 
 UP = r"node \d+ up after .* s, Linux"
-JSON = r"(?s)^\{.*\}$"
+JSON = r"(?ms)^\{.*\}$"
 # A program that has been started without a launcher: what it says, and that it fails.
 ALONE = "scripts/cluster exec --node 0 -- sh -c 'cd /; COMMAND; test $? = 1'"
 # What pkg-config finds is that of this tree, as after an installation.
@@ -119,7 +119,7 @@ PAGES = {
         "$ scripts/cluster exec --node 0,2 -- gni-perf --tests fma-put --sizes 8": Step(r"fma-put"),
         "$ .build/model/net/aries-net time --rate 1 --hold off": Step(r"^"),
         "scripts/cluster down": unseen(r"^$"),
-        "$ .build/sim/aries-sim aries groups=64 --traffic uniform --load 0.3 --background busy.csv": Step(r"(?s)\{.*\}"),
+        "$ .build/sim/aries-sim aries groups=64 --traffic uniform --load 0.3 --warmup 1000 --measure 2000 --background busy.csv": Step(r"(?s)\{.*\}"),
         "$ scripts/cluster up -n 2 --machine aries:groups=64 --place random:7 --background busy.csv --time-rate 0.001 --hold-completions": Step(UP),
     }),
     "kvm": Page({
@@ -146,7 +146,7 @@ PAGES = {
     "hosts": Page(elsewhere={
         **everything((HERE, "def test_hosts("),
                      "cat >hosts <<END\nalpha 10.0.0.1 0-3\nbeta  10.0.0.2 4-7\nEND", "scripts/cluster up --hosts hosts",
-                     "scripts/aprun -n 8 -N 1 gni-perf", "scripts/cluster down"),
+                     "scripts/aprun -n 8 -N 1 gni-perf -t smsg,put-lat -s 8", "scripts/cluster down"),
         "salloc -N 4 scripts/cluster run --hosts slurm -n 8 -- gni-perf": ("selftests/cluster/test_launchers.py", "def test_run_in_an_allocation("),
         "srun -N 4 --ntasks-per-node=1 scripts/cluster join -n 8": ("selftests/cluster/test_launchers.py", "def test_join("),
     }),
@@ -192,9 +192,9 @@ PAGES = {
             Step(r"/opt/opengni/include/", through="export DESTDIR=$PWD/root; COMMAND; ls root/opt/opengni/include/gni_pub.h"),
     }, before=PROGRAM),
     "conformance": Page({
-        "make -C selftests/conformance OUTPUT=/tmp/c KSELFTEST=<kernel>/tools/testing/selftests"
+        "make -C selftests/conformance OUTPUT=/tmp/c KSELFTEST=$kernel/tools/testing/selftests"
         ' GNI_CFLAGS="$(pkg-config --cflags cray-ugni cray-pmi)" GNI_LIBS="$(pkg-config --libs cray-ugni cray-pmi)"':
-            Step(r"post_fma", through=STAGED + "; ls .conformance/post_fma"),
+            Step(r"post_fma", through="kernel=$PWD/.build/linux-source; " + STAGED + "; ls /tmp/c/post_fma; rm -r /tmp/c"),
     }),
     "simulator": Page({
         ".build/sim/aries-sim canonical p=4 a=8 h=4 --operation raw --flits 1 --load 0.2": Step(JSON),
@@ -225,7 +225,7 @@ PAGES = {
        not_run=everything(
         "takes hours; test_figures.py simulates each figure on small machines", "make figures", 'make figures ARGS="all-to-all --full"')),
     "CONTRIBUTING": Page({
-        "scripts/lint.sh --quick": Step(r"^"),
+        "scripts/lint.sh --quick": Step(r"^", through='cd "$(realpath scripts/..)"; COMMAND'),
     }, elsewhere={
         "make check": ("scripts/check.py", "Run all layers of tests"),
     }, not_run={
