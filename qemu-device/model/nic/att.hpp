@@ -125,8 +125,8 @@ private:
 
 		if (number != line.number)
 			line.number = cache_.find_line(mdd_.tag + number, line.pte) ? number : UINT64_MAX;
-		pte = line.pte[page % PTE_CACHE_LANES];
-		if (number == line.number && usable(pte)) [[likely]] {
+		if (number == line.number && usable(line.pte[page % PTE_CACHE_LANES])) [[likely]] {
+			pte = line.pte[page % PTE_CACHE_LANES];
 			use_.hits++;
 			return true;
 		}
