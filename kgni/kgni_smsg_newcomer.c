@@ -70,7 +70,6 @@ static bool kgni_smsg_ask_identity(struct gni_ep *ep, u64 *identity)
 {
 	struct kgni_smsg *s = ep->smsg;
 	u64 from = s->out.box.control + GNI_SMSG_IDENTITY * GNI_SMSG_WORD;
-
 	u32 tries = s->in.asked ? 1 : KGNI_FIRST_TRIES;
 	u8 status;
 

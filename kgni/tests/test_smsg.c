@@ -541,6 +541,22 @@ static enum fabric_fate some_are_lost(unsigned int from, const struct aries_fma 
 	return from == 1 && losses_left && losses_left-- ? FABRIC_LOST : FABRIC_DONE;
 }
 
+static void disconnect(void)
+{
+	assert_int_equal(gni_ep_destroy(end[0].ep), GNI_RC_SUCCESS);
+	assert_int_equal(gni_ep_destroy(end[1].ep), GNI_RC_SUCCESS);
+}
+
+/* The faster side sends a message before the other one is connected; then @losses answers get lost. */
+static void message_before_connection(unsigned int losses)
+{
+	connect_end(0);
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	connect_end(1);
+	fabric_fate = some_are_lost;
+	losses_left = losses;
+}
+
 /*
  * A message came before the connection. The receiver asks the sender whether it is from this
  * connection, and answers get lost. A client that looks once finds it nevertheless, unless the peer
@@ -552,24 +568,14 @@ static void first_answers_lost(void **state)
 
 	(void)state;
 	both(GNI_SMSG_TYPE_MBOX);
-	for (n = 0; n < 2; n++)
-		assert_int_equal(gni_ep_destroy(end[n].ep), GNI_RC_SUCCESS);
-	connect_end(0);
-	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
-	connect_end(1);
-	fabric_fate = some_are_lost;
-	losses_left = 4;
+	disconnect();
+	message_before_connection(4);
 	assert_true(receive_one(&end[1]));
 	assert_true(drain());
-	for (n = 0; n < 2; n++)
-		assert_int_equal(gni_ep_destroy(end[n].ep), GNI_RC_SUCCESS);
-	connect_end(0);
+	disconnect();
 	end[0].sent = 0;
-	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
-	connect_end(1);
 	end[1].received = 0;
-	losses_left = 1000;
-	fabric_fate = some_are_lost;
+	message_before_connection(1000);
 	for (n = 0; n < 64; n++)
 		assert_false(receive_one(&end[1]));
 	assert_in_range(1000 - losses_left, 2, 10);
@@ -582,18 +588,11 @@ static void first_answers_lost(void **state)
 /* In memory that has not been a mailbox before nobody is asked. */
 static void first_in_new_memory(void **state)
 {
-	unsigned int n;
-
 	(void)state;
 	both(GNI_SMSG_TYPE_MBOX);
-	for (n = 0; n < 2; n++)
-		assert_int_equal(gni_ep_destroy(end[n].ep), GNI_RC_SUCCESS);
+	disconnect();
 	memset(end[1].mailbox, 0, 64);
-	connect_end(0);
-	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
-	connect_end(1);
-	fabric_fate = some_are_lost;
-	losses_left = 1000;
+	message_before_connection(1000);
 	assert_true(receive_one(&end[1]));
 	assert_int_equal(losses_left, 1000);
 	losses_left = 0;
