@@ -84,6 +84,13 @@ Segment::Segment(const std::string &path, const SegmentShape &shape, uint32_t no
 	}
 }
 
+void Segment::remove_files_beside() const noexcept
+{
+	TablesStore::remove_all(path_);
+	remove_beside(path_, NEWS_BESIDE);
+	remove_beside(path_, UNFINISHED_NEWS_BESIDE);
+}
+
 Segment::~Segment()
 {
 	if (fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) == 0) {
@@ -93,7 +100,7 @@ Segment::~Segment()
 		if (!any_member() && named()) {
 			remove_sockets();
 			unlink(path_.c_str());
-			TablesStore::remove_all(path_); /* behind the segment: see TablesStore::write() */
+			remove_files_beside(); /* behind the segment: see FileBeside::write() */
 		}
 	}
 	release();
@@ -188,7 +195,7 @@ void Segment::adopt_or_create(const SegmentShape &shape)
 	}
 	if (st.st_size > 0)
 		check_ours();
-	TablesStore::remove_all(path_);
+	remove_files_beside();
 	allocate(shape.router_bytes);
 	map();
 	write_header(shape);

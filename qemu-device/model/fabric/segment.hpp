@@ -139,6 +139,7 @@ private:
 	bool any_member() const;
 	bool lock_member(uint32_t node);
 	void remove_sockets() const noexcept;
+	void remove_files_beside() const noexcept;
 	void release() noexcept;
 
 	std::string path_;

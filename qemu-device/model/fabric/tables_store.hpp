@@ -4,19 +4,13 @@
 #ifndef ARIES_FABRIC_TABLES_STORE_HPP
 #define ARIES_FABRIC_TABLES_STORE_HPP
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
+#include "fabric/file_beside.hpp"
 
 namespace aries
 {
 
 /**
- * A generation is SEGMENT.tables.N. It is written under another name and renamed when it is whole, so whoever dies
- * while writing leaves nothing that a member would read; and it never changes after that. What is in it is not the
- * store's.
+ * A generation is SEGMENT.tables.N, which never changes after it was written. What is in it is not the store's.
  */
 class TablesStore
 {
@@ -41,6 +35,7 @@ public:
 	static void remove_all(const std::string &segment) noexcept;
 
 private:
+	FileBeside file(uint32_t generation) const;
 	template <typename Keep> static void remove_unless(const std::string &segment, Keep &&keep) noexcept;
 
 	std::string segment_;

@@ -94,7 +94,10 @@ Carrier::Carrier(const CarrierConfig &config, CarrierWire &wire)
 	: config_(config), wire_(wire), host_of_(addresses(config_)),
 	  desc_area_(std::make_unique<uint8_t[]>(ARIES_BAR_DESC_SIZE)),
 	  nic_(nic_config(config_, desc_area_.get()), host_ops(), const_cast<CarrierConfig *>(&config_)),
-	  core_(nic_.core()), mirror_(core_), engines_(core_), shared_(core_.network, config_.nodes, config_.host),
+	  core_(nic_.core()), mirror_(core_), engines_(core_),
+	  news_file_(core_.segment.path(), core_.segment.origin_ns()),
+	  shared_(core_.network, config_.nodes, config_.host, &news_file_,
+		  [this](const std::string &line) { say(line); }),
 	  inbound_(core_), hosts_(config_.hosts.size()), sources_(config_.nodes), taken_(config_.nodes)
 {
 	nic_.ce().set_beyond(*this);

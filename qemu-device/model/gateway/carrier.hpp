@@ -198,6 +198,7 @@ private:
 	Core &core_;
 	Mirror mirror_;
 	Engines engines_;
+	const NewsFile news_file_;
 	SharedNetwork shared_;
 	Inbound inbound_; /* of the thread that serves */
 

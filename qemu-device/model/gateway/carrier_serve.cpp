@@ -341,6 +341,7 @@ try {
 			return;
 		}
 	}
+	shared_.keep();
 	if (!message.empty())
 		refuse(host, "news of the network with a rest");
 } catch (const std::bad_alloc &) {

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The OpenGNI authors */
 #include "gateway/network_news.hpp"
 
+#include "fabric/segment.hpp"
+
 #include <bit>
 #include <cmath>
 
@@ -44,11 +46,48 @@ double rate_of(uint64_t value)
 
 } // namespace
 
-SharedNetwork::SharedNetwork(Network &network, uint32_t nodes, uint32_t host)
-	: network_(network), nodes_(nodes), host_(host), link_changes_(network.link_changes() - 1),
-	  quiesces_(network.quiesce_view(0).count)
+SharedNetwork::SharedNetwork(Network &network, uint32_t nodes, uint32_t host, const NewsFile *file, Say say)
+	: network_(network), nodes_(nodes), host_(host), file_(file), say_(std::move(say)),
+	  link_changes_(network.link_changes() - 1), quiesces_(network.quiesce_view(0).count)
 {
+	remember();
 	look();
+}
+
+/* What the gateway before this one knew. */
+void SharedNetwork::remember()
+try {
+	for (const NetworkNews &news : file_ ? file_->load() : std::vector<NetworkNews>()) {
+		if (!sound(news) || NetworkPart(news.part) == NetworkPart::Quiesce)
+			throw Error("news of the network from an earlier gateway make no sense");
+		known_[{NetworkPart(news.part), news.at, news.tile}] = {news.value, news.number, news.host};
+		last_number_ = std::max(last_number_, news.number);
+	}
+} catch (const Error &error) {
+	known_.clear();
+	say_(std::string(error.what()) + ": what was changed meanwhile may be lost");
+}
+
+/* Mutex held. */
+void SharedNetwork::store()
+{
+	if (!file_ || !unkept_)
+		return;
+	try {
+		file_->save(list());
+		unkept_ = troubled_ = false;
+	} catch (const Error &error) {
+		if (!troubled_)
+			say_(error.what());
+		troubled_ = true;
+	}
+}
+
+void SharedNetwork::keep()
+{
+	const std::lock_guard guard(mutex_);
+
+	store();
 }
 
 /* 63 bits of a signed number. */
@@ -70,6 +109,7 @@ void SharedNetwork::look_at(const Part &part, uint64_t value, std::vector<Networ
 
 	changes.push_back({uint32_t(kind), host_, last_number_ + 1, at, tile, value});
 	known_[part] = {value, ++last_number_, host_};
+	unkept_ = true;
 }
 
 std::vector<NetworkNews> SharedNetwork::look()
@@ -91,6 +131,7 @@ std::vector<NetworkNews> SharedNetwork::look()
 	for (uint32_t node = 0; node < nodes_; node++)
 		look_at({NetworkPart::Nic, node, 0}, network_.nic_link(node) ? 0 : DOWN, changes);
 	look_at({NetworkPart::Time, 0, 0}, time_value(), changes);
+	store();
 
 	const Network::QuiesceView quiet = network_.quiesce_view(0);
 
@@ -105,6 +146,13 @@ std::vector<NetworkNews> SharedNetwork::look()
 std::vector<NetworkNews> SharedNetwork::all() const
 {
 	const std::lock_guard guard(mutex_);
+
+	return list();
+}
+
+/* Mutex held. */
+std::vector<NetworkNews> SharedNetwork::list() const
+{
 	std::vector<NetworkNews> news;
 
 	for (const auto &[part, known] : known_) {
@@ -189,6 +237,7 @@ const char *SharedNetwork::take(const NetworkNews &news, uint64_t now_ns)
 	if (!set(news, now_ns))
 		return "there is no room for the state of a router";
 	known = {news.value, news.number, news.host};
+	unkept_ = true;
 	return nullptr;
 }
 

@@ -4,12 +4,13 @@
 #ifndef ARIES_GATEWAY_NETWORK_NEWS_HPP
 #define ARIES_GATEWAY_NETWORK_NEWS_HPP
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <tuple>
 #include <vector>
 
-#include "gateway/messages.hpp"
+#include "gateway/news_file.hpp"
 #include "netlink/network.hpp"
 
 namespace aries
@@ -19,7 +20,8 @@ namespace aries
  * Finds what was changed in the network of this host, and makes the changes of other hosts there.
  *
  * Each change of a part has a number above all numbers that its host knew of, so all hosts agree which of two changes
- * is the later one, also after they were parted for a while. A quiesce is an event and is not kept.
+ * is the later one, also after they were parted for a while. What is known outlives the gateway, so a change that was
+ * made while none ran has a number like any other. A quiesce is an event and is not kept.
  *
  * Any thread. It cannot tell who has made a change: if two hosts change the same part within the time that news take,
  * one of the changes is lost, on all hosts.
@@ -27,10 +29,16 @@ namespace aries
 class SharedNetwork
 {
 public:
-	/** Of @nodes addresses. Parts that have a fault already count as changed just now. */
-	SharedNetwork(Network &network, uint32_t nodes, uint32_t host);
+	/** Of files that cannot be read or written: one line. */
+	using Say = std::function<void(const std::string &)>;
 
-	/** What was changed here since the last call. Throws std::bad_alloc. */
+	/**
+	 * Of @nodes addresses. Parts that are not as @file tells count as changed just now.
+	 * @file: nullptr: nothing is kept
+	 */
+	SharedNetwork(Network &network, uint32_t nodes, uint32_t host, const NewsFile *file = nullptr, Say say = {});
+
+	/** What was changed here since the last call; it is kept before anybody is told. Throws std::bad_alloc. */
 	std::vector<NetworkNews> look();
 	/** The state of all parts that were ever changed, for a host that has just come up. Throws std::bad_alloc. */
 	std::vector<NetworkNews> all() const;
@@ -39,6 +47,8 @@ public:
 	 * Return: nullptr, or why it cannot be made. Throws std::bad_alloc.
 	 */
 	const char *take(const NetworkNews &news, uint64_t now_ns);
+	/** Keeps what was taken. Throws std::bad_alloc. */
+	void keep();
 
 private:
 	using Part = std::tuple<NetworkPart, uint32_t, uint32_t>; /* kind; router and tile, or node */
@@ -48,6 +58,9 @@ private:
 		uint32_t host;
 	};
 
+	void remember();
+	std::vector<NetworkNews> list() const;
+	void store();
 	void look_at(const Part &part, uint64_t value, std::vector<NetworkNews> &changes);
 	uint64_t time_value() const noexcept;
 	bool sound(const NetworkNews &news) const noexcept;
@@ -56,12 +69,16 @@ private:
 	Network &network_;
 	const uint32_t nodes_;
 	const uint32_t host_;
+	const NewsFile *const file_;
+	const Say say_;
 
 	mutable std::mutex mutex_; /* for what follows */
 	std::map<Part, Known> known_;
 	uint64_t last_number_ = 0;
 	uint32_t link_changes_ = 0;
 	uint32_t quiesces_;
+	bool unkept_ = false;   /* known_ is not what the file has */
+	bool troubled_ = false; /* the file could not be written last time */
 };
 
 } // namespace aries

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* What is changed in the network of one host is changed on the others. */
-#include "gateway/network_news.hpp"
-#include "tests/machine.hpp"
+#include "tests/network_sides.hpp"
 #include "tests/operator.hpp"
 #include "tests/two_hosts.hpp"
 
@@ -11,7 +10,6 @@
 #include <random>
 
 using namespace aries_test;
-using aries::Machine;
 using aries::Network;
 using aries::NetworkNews;
 using aries::NetworkPart;
@@ -20,66 +18,6 @@ using namespace std::chrono_literals;
 
 namespace
 {
-
-constexpr uint32_t NODES = 8;
-constexpr uint64_t SECOND = 1'000'000'000;
-
-/** The network of one host. */
-struct Side {
-	Machine machine{aries::GROUPS};
-	Network &net = machine.net;
-	SharedNetwork shared;
-
-	explicit Side(uint32_t host) : shared(net, NODES, host) {}
-
-	std::vector<NetworkNews> look() { return shared.look(); }
-	void take(const std::vector<NetworkNews> &news)
-	{
-		for (const NetworkNews &one : news)
-			assert_null(shared.take(one, SECOND));
-	}
-	Network::LinkView link(uint32_t router, uint32_t tile) const { return net.link_view(router, tile, 0); }
-};
-
-struct Sides {
-	Side a{0}, b{1};
-
-	/** News in both directions; nothing comes back. */
-	void exchange()
-	{
-		const auto of_a = a.look(), of_b = b.look();
-
-		b.take(of_a);
-		a.take(of_b);
-		assert_true(a.look().empty());
-		assert_true(b.look().empty());
-	}
-	/** The hosts were parted and meet again. */
-	void meet()
-	{
-		(void)a.look();
-		(void)b.look();
-		const auto of_a = a.shared.all(), of_b = b.shared.all();
-
-		b.take(of_a);
-		a.take(of_b);
-		assert_true(a.look().empty());
-		assert_true(b.look().empty());
-	}
-};
-
-/** A tile of @router with a link, by its far end, that begins there or elsewhere. */
-uint32_t linked_tile(const Network &net, uint32_t router, bool begins)
-{
-	for (uint32_t tile = 0; tile < aries::NETWORK_TILES; tile++) {
-		const aries::LinkEnd far = net.link_view(router, tile, 0).far;
-
-		if (far.tile != aries::NO_TILE && (router < far.router) == begins)
-			return tile;
-	}
-	fail_msg("router %u has no such link", router);
-	return 0;
-}
 
 void links(void **)
 {
@@ -256,7 +194,7 @@ void news_that_make_no_sense(void **)
 					part(NetworkPart::Quiesce, 0, 0, 0),
 					part(NetworkPart::Quiesce, 0, 0, Network::MAX_QUIESCE_NS + 1),
 					part(NetworkPart::Quiesce, 0, 1, 1)})
-		assert_non_null(s.a.shared.take(news, SECOND));
+		assert_non_null(s.a.shared().take(news, SECOND));
 	assert_true(s.a.machine.quiet());
 	assert_true(s.a.look().empty());
 }
