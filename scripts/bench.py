@@ -36,6 +36,7 @@ from opengni.output import program
 MIB = 1 << 20
 BULK_SIZES = (MIB, 64 * MIB)
 BULK_BOUNDS = {MIB: 0.6, 64 * MIB: 0.8}  # of the host's memcpy
+HUGE_BOUND = 0.75  # the same for 1 MiB in huge pages
 REGIONS = (MIB, 4 * MIB, 16 * MIB)  # registered
 RANKS_PER_NODE = 2  # of the job whose start is timed
 BLOCK = 4096  # of the loop of short block puts
@@ -82,6 +83,8 @@ async def sample(cluster):
     copy = host_copy()
     bulk = await perf(cluster, "--tests=bulk")
     again = host_copy()
+    huge = await perf(cluster, "--tests=bulk", "--max-size=1M", "--huge-pages")
+    bulk["bulk-huge", MIB] = {**huge["bulk-put", MIB], "test": "bulk-huge", "note": "block put, buffers in huge pages"}
     loops = await perf(cluster, "--tests=floor,put-event,post-event,bell,launch,pingpong,put-remote,smsg,shm,calls", "--sizes=8",
                        "--iterations=300", "--max-size=1M")
     return {"copy": {size: (copy[size] + again[size]) / 2 for size in COPY_SIZES}, "rows": {**loops, **bulk}}
@@ -202,6 +205,8 @@ def judge(data):
         speed = statistics.median(one["copy"][size] / one["rows"]["bulk-put", size]["p50_ns"] for one in data["samples"])
         out.append((f"BTE put {size // MIB} MiB / host memcpy, bandwidth", speed, f">= {BULK_BOUNDS[size]}",
                     speed >= BULK_BOUNDS[size]))
+    speed = statistics.median(one["copy"][MIB] / one["rows"]["bulk-huge", MIB]["p50_ns"] for one in data["samples"])
+    out.append(("BTE put 1 MiB from and to huge pages / host memcpy, bandwidth", speed, f">= {HUGE_BOUND}", speed >= HUGE_BOUND))
     out += library_figures(data)
     idle = statistics.median(data["attach"])
     out.append(("guest memory of an attached, idle process, KiB", idle / 1024, "< 1024", idle < MIB))

@@ -10,6 +10,7 @@ import re
 from opengni.testing import ClusterCase, wait_until
 
 EXAMPLES = "/usr/libexec/opengni/examples"
+TRACING = "/sys/kernel/tracing"
 SERVER_LOG = "/tmp/gni-perf-server.log"
 
 
@@ -109,6 +110,19 @@ class UserTools(ClusterCase):
         # Fewer than there are places for: what is compared are those.
         report = json.loads(self.sh(0, "gni-perf 1 -t put-bw,get-bw -s 8 -i 3 -w 8 -T 2 --json=-")[0])
         self.assertEqual([row["transfers"] for row in report["results"]], [6, 6])
+
+    def test_perf_in_huge_pages(self):
+        self.serve(1, "--huge-pages -m 2M")
+        self.sh(0, f"echo 1 >{TRACING}/events/aries/aries_mem_register/enable")
+        self.addCleanup(self.sh, 0, f"echo 0 >{TRACING}/events/aries/aries_mem_register/enable; echo >{TRACING}/trace")
+        report = json.loads(self.sh(0, "gni-perf 1 -t bte-put-bw,get-bw -s 4K,1M -i 5 -m 2M --huge-pages --json=-")[0])
+        self.assertTrue(report["passed"])
+        # 4 MiB: the largest transfer, and the guards beside it
+        self.assertRegex(self.sh(0, f"cat {TRACING}/trace")[0], r"aries_mem_register: .* pages=1024 pinned=1024 shift=21 ")
+        setting = "/sys/kernel/mm/transparent_hugepage/enabled"
+        self.sh(0, f"echo never >{setting}")
+        self.addCleanup(self.sh, 0, f"echo madvise >{setting}")
+        self.refused(0, "gni-perf 1 -t put-lat -s 8 -D 0.1 --huge-pages", "the kernel has given huge pages for 0 of [0-9]+ KiB")
 
     def test_perf_without_a_peer(self):
         self.refused(0, "gni-perf 1 --cookie=99 --connect-time=1", "no gni-perf serves at node 1 with cookie 0x00000063")

@@ -2,9 +2,6 @@
 // Copyright (c) 2026 The OpenGNI authors
 #include "gni.h"
 
-#include <sys/mman.h>
-
-#include <cerrno>
 #include <cstring>
 
 #include "failure.h"
@@ -83,19 +80,6 @@ gni_return_t Queue::poll(gni_cq_entry_t &entry, const Deadline &deadline, Patien
 	if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR && rc != GNI_RC_NOT_DONE)
 		throw Failure(format("GNI_CqGetEvent: %s (%s)", rc_name(rc).c_str(), event_text(entry).c_str()));
 	return rc;
-}
-
-Memory::Memory(size_t bytes) : size_(bytes)
-{
-	void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (p == MAP_FAILED)
-		throw Failure(format("no memory for a buffer of %zu bytes: %s", bytes, errno_text(errno)));
-	data_ = static_cast<uint8_t *>(p);
-}
-
-Memory::~Memory()
-{
-	munmap(data_, size_);
 }
 
 Registration::Registration(gni_nic_handle_t nic, void *data, size_t bytes, gni_cq_handle_t sink, uint32_t flags)

@@ -13,6 +13,7 @@
 
 #include "gni_pub.h"
 
+#include "memory.h"
 #include "wait.h"
 
 namespace tools
@@ -73,23 +74,6 @@ public:
 
 private:
 	gni_cq_handle_t cq_ = nullptr;
-};
-
-/** Page-aligned memory of this process. */
-class Memory
-{
-public:
-	explicit Memory(size_t bytes);
-	Memory(const Memory &) = delete;
-	Memory &operator=(const Memory &) = delete;
-	~Memory();
-
-	uint8_t *data() const { return data_; }
-	size_t size() const { return size_; }
-
-private:
-	uint8_t *data_;
-	size_t size_;
 };
 
 /** A registration of memory that somebody else owns. */

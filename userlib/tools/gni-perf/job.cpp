@@ -62,7 +62,7 @@ Job::Job(const Options &options, tools::Exchange &kvs)
 	  domain_(options.instance + static_cast<uint32_t>(options.place.rank), options.place.cookie, modes,
 		  options.place.device),
 	  source_(domain_.nic(), source_entries), sink_(domain_.nic(), sink_entries), control_(control_bytes(options)),
-	  data_(data_bytes(options)),
+	  data_(data_bytes(options), options.huge_pages ? tools::Pages::Huge : tools::Pages::Usual),
 	  control_registration_(domain_.nic(), control_.data(), control_.size(), nullptr, GNI_MEM_READWRITE),
 	  data_registration_(domain_.nic(), data_.data(), data_.size(), sink_.handle(), GNI_MEM_READWRITE)
 {

@@ -73,6 +73,8 @@ const char help_tail[] =
       --timeout=SEC       gives up a wait after this time (default 120)
       --delivery=MODE     way of the data through the network: adaptive (default), in-order,
                           min-hash, or nmin-hash (through a router that is not on a shortest way)
+      --huge-pages        the data lies in huge pages of 2 MiB, as it does in programs that are made with
+                          Cray's modules for them
   -d, --device=N          N of /dev/kgniN (default 0)
 
 Output:
@@ -142,7 +144,8 @@ enum Long {
 	opt_csv,
 	opt_server,
 	opt_once,
-	opt_connect
+	opt_connect,
+	opt_huge
 };
 
 constexpr const char *letters_of_own = "t:s:m:i:qD:w:T:b";
@@ -167,6 +170,7 @@ std::vector<option> long_options()
 				    {"server", no_argument, nullptr, opt_server},
 				    {"once", no_argument, nullptr, opt_once},
 				    {"connect-time", required_argument, nullptr, opt_connect},
+				    {"huge-pages", no_argument, nullptr, opt_huge},
 				    {"list", no_argument, nullptr, opt_list}});
 }
 
@@ -262,6 +266,9 @@ void take_option(Options &o, int c)
 		break;
 	case opt_json:
 		o.json = optarg;
+		break;
+	case opt_huge:
+		o.huge_pages = true;
 		break;
 	case 'q':
 		o.quiet = true;

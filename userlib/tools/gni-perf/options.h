@@ -36,6 +36,7 @@ struct Options {
 	double connect_seconds = 10;
 	uint32_t instance = 0x100; /* instance id of rank 0 */
 	uint64_t least_data = 0;   /* bytes of the data region, at least */
+	bool huge_pages = false;   /* the data region is made of them */
 
 	/* Of streams of operations. */
 	uint32_t window = 64; /* operations of a thread under way */
