@@ -11,6 +11,7 @@ from typing import NamedTuple
 from shown import Step, in_guest, on_node, unseen
 
 UP = r"node \d+ up after .* s, Linux"
+SHORT = "--warmup 2000 --measure 3000"
 JSON = r"(?ms)^\{.*\}$"
 # A program that has been started without a launcher: what it says, and that it fails.
 ALONE = "scripts/cluster exec --node 0 -- sh -c 'cd /; COMMAND; test $? = 1'"
@@ -203,8 +204,8 @@ PAGES = {
         "aries-sim aries groups=8 --job 'nodes: 384, groups: 3, load: 1' --job 'nodes: rest, load: 0.2'": Step(JSON),
         "aries-sim aries groups=2 --job 'nodes: 750, traffic: allreduce, processes: 16'": Step(JSON),
         """aries-sim aries groups=4 --job 'nodes: 750, place: "random:1", traffic: allreduce' --job 'nodes: rest, load: 0.3'""": Step(JSON),
-        "aries-sim sweep aries groups=8 --traffic group --over mode=minimal,adaptive --over load=0.1:1:0.1 --out worst": Step(r"(?s)points left"),
-        "aries-sim sweep aries groups=8 --over fail=none,20000:link:0-5,20000:link:0-5+20000:router:40 --over load=0.2,0.4 --out links":
+        f"aries-sim sweep aries groups=2 {SHORT} --traffic group --over mode=minimal,adaptive --over load=0.2:1:0.2 --out worst": Step(r"(?s)points left"),
+        f"aries-sim sweep aries groups=2 {SHORT} --over fail=none,3000:link:0-5,3000:link:0-5+3000:router:40 --over load=0.2,0.4 --out links":
             Step(r"points left"),
         "aries-sim aries groups=8 --fail 20000:link:0-5 --fail 25000:router:40 --fail 25000:node:7 --repair 30000:router:40": Step(JSON),
         "aries-sim aries groups=8 --lanes 20000:0.35:2": Step(JSON),
