@@ -10,6 +10,7 @@ PASS, FAIL, SKIP = "pass", "fail", "skip"
 
 _RESULT = re.compile(r"^(not )?ok\b\s*(\d+)?\s*(?:-\s*)?(.*)$")
 _PLAN = re.compile(r"^1\.\.(\d+)")
+_DIAGNOSTIC = re.compile(r"^#\s*(?!(?:not )?ok\b)(\S.*)$")
 _DIRECTIVE = re.compile(r"\s*#\s*(SKIP|TODO|TIMEOUT|exit=\d+)\b\s*(.*)$", re.I)
 
 
@@ -41,10 +42,15 @@ def parse(text, prefix=""):
     """Cases of one TAP stream.
 
     A plan that is not fulfilled (a test that crashed in the middle) and a stream
-    without any plan count as a failure of their own.
+    without any plan count as a failure of their own. What stands as diagnostics
+    right after a failed case is its detail.
     """
-    cases, plan = [], None
+    cases, plan, failed = [], None, None
     for line in text.splitlines():
+        if failed and (match := _DIAGNOSTIC.match(line)):
+            failed.detail = "; ".join(filter(None, [failed.detail, match.group(1)]))
+            continue
+        failed = None
         if plan is None and (match := _PLAN.match(line)):
             plan = int(match.group(1))
             if plan == 0:
@@ -52,6 +58,7 @@ def parse(text, prefix=""):
                 return cases
         elif match := _RESULT.match(line):
             cases.append(_case(match, prefix))
+            failed = cases[-1] if cases[-1].status == FAIL else None
     if plan is None:
         cases.append(Case(prefix + "plan", FAIL, "no TAP plan: the test did not run"))
     elif len(cases) < plan:

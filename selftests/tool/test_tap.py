@@ -32,6 +32,10 @@ class Tap(unittest.TestCase):
     def test_cmocka_has_no_numbers(self):
         self.assertEqual(tap.count(tap.parse("1..2\nok - first\nnot ok - second\n")), (1, 1, 0))
 
+    def test_what_cmocka_says_of_a_failure_is_its_detail(self):
+        text = "1..3\n# of the first\nok 1 - a\n# of nobody\nnot ok 2 - b\n# 1 != 2\n# b.cpp:7: error: Failure!\n# not ok - all\nok 3 - c\n# end\n"
+        self.assertEqual([case.detail for case in tap.parse(text)], ["", "1 != 2; b.cpp:7: error: Failure!", ""])
+
 
 class Kselftest(unittest.TestCase):
     HEAD = "TAP version 13\n1..2\n# selftests: aries: abi\n# TAP version 13\n# 1..2\n# ok 1 abi.a\n"
