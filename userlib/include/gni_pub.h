@@ -2668,7 +2668,9 @@ gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t ep_hndl, void *header, uint32_t he
  * @ep_hndl: endpoint
  * @header: out: start of the message, in the mailbox
  *
- * In the order of sending. The pointer goes into the mailbox and is good until GNI_SmsgRelease().
+ * In the order of sending. The pointer goes into the mailbox and is good until GNI_SmsgRelease(). Whether
+ * messages that came before GNI_SmsgInit() into a mailbox that had been used before are this peer's, the first call
+ * asks the peer: that may take 2 s if it does not answer.
  *
  * Context: The caller serialises calls on one NIC handle and what was made from it.
  *
