@@ -285,10 +285,13 @@ void released_in_use(void **)
 			assert_int_equal(pthread_join(thread, nullptr), 0);
 			assert_int_equal(u.unknown, 0);
 		}
-		MsgqPair next;
-		next.a.send_ok(next.b, "hello", 7);
-		assert_rc(SUCCESS, next.b.progress());
-		next.b.expect(next.a, "hello");
+		{
+			MsgqPair next;
+			next.a.send_ok(next.b, "hello", 7);
+			assert_rc(SUCCESS, next.b.progress());
+			next.b.expect(next.a, "hello");
+		}
+		/* Behind both pairs, which have their memory in this world. */
 		if (round % 10 == 9) {
 			(void)world_stop(nullptr);
 			(void)world_start(nullptr);
