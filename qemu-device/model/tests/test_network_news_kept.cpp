@@ -126,7 +126,12 @@ void files_that_are_none(void **)
 	/* Of an earlier fabric with this name. */
 	assert_true(other.load().empty());
 	f.a.save(news);
-	assert_false(Side(0, &f.a).said.empty());
+	{
+		Side side(0, &f.a);
+
+		assert_false(side.said.empty());
+		assert_true(side.shared().all().empty()); /* nothing of the part that makes sense either */
+	}
 	for (const int size : {55, 40, 24, 8, 0}) {
 		assert_int_equal(truncate(path.c_str(), size), 0);
 		Side side(0, &f.a);
