@@ -207,7 +207,7 @@ PAGES = {
         f"aries-sim sweep aries groups=2 {SHORT} --traffic group --over mode=minimal,adaptive --over load=0.2:1:0.2 --out worst": Step(r"(?s)points left"),
         f"aries-sim sweep aries groups=2 {SHORT} --over fail=none,3000:link:0-5,3000:link:0-5+3000:router:40 --over load=0.2,0.4 --out links":
             Step(r"points left"),
-        "aries-sim aries groups=8 --fail 20000:link:0-5 --fail 25000:router:40 --fail 25000:node:7 --repair 30000:router:40": Step(JSON),
+        "aries-sim aries groups=8 --fail 20000:link:0-5 --fail 25000:router:40 --fail 25000:node:7 --repair 28000:router:40": Step(JSON),
         "aries-sim aries groups=8 --lanes 20000:0.35:2": Step(JSON),
     }, elsewhere={
         "make sim": ("Makefile", "check: kernel model qemu initramfs topo sim check-image"),
