@@ -24,24 +24,11 @@ namespace
 	throw Error(what + ": " + std::generic_category().message(why));
 }
 
-bool write_all(int fd, std::span<const std::byte> bytes) noexcept
+/* @call: read() or write(), which may do a part at a time */
+template <typename Byte, typename Call> bool all_of(std::span<Byte> bytes, int fd, Call &&call) noexcept
 {
 	while (!bytes.empty()) {
-		const ssize_t done = write(fd, bytes.data(), bytes.size());
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		bytes = bytes.subspan(size_t(done));
-	}
-	return true;
-}
-
-bool read_all(int fd, std::span<std::byte> bytes) noexcept
-{
-	while (!bytes.empty()) {
-		const ssize_t done = read(fd, bytes.data(), bytes.size());
+		const ssize_t done = call(fd, bytes.data(), bytes.size());
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -88,7 +75,7 @@ std::vector<std::byte> FileBeside::read(uint64_t longest) const
 		throw Error(what + " " + named + " are too long to be any");
 	std::vector<std::byte> bytes(size_t(file.st_size));
 
-	if (!read_all(fd.get(), bytes))
+	if (!all_of(std::span(bytes), fd.get(), ::read))
 		failed("cannot read " + what + " " + named, errno);
 	return bytes;
 }
@@ -103,7 +90,7 @@ void FileBeside::write(std::span<const std::byte> bytes) const
 
 	if (!fd)
 		failed("cannot make " + what + " " + begun, errno);
-	if (stat(segment.c_str(), &owner) < 0 || !give_to_owner(fd.get(), owner) || !write_all(fd.get(), bytes) ||
+	if (stat(segment.c_str(), &owner) < 0 || !give_to_owner(fd.get(), owner) || !all_of(bytes, fd.get(), ::write) ||
 	    rename(begun.c_str(), named.c_str()) < 0) {
 		const int why = errno;
 
