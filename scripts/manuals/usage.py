@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""What a program's --help says, as data: of argparse, of CLI11, and of texts that are written by hand."""
+"""What a program's --help says, as data: of argparse, of CLI11, and of the texts of shell scripts and of gni-agent."""
 
 import dataclasses
 import os
@@ -37,6 +37,7 @@ CALLED = {"gni-kvs": ["kvs"]}  # a program under a name that it does not have he
 TITLES = {"options": "Options", "positional arguments": "Arguments", "positionals": "Arguments", "subcommands": "Operations",
           "examples": "Examples"}
 OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+NAMES_FOR = re.compile(r"Names for (--[\w-]+)")
 ENTRY = re.compile(r"( +)(\S.*?)(?: {2,}(\S.*))?$")
 
 
@@ -112,8 +113,19 @@ def parse(text):
     section = None
     for block in _blocks(text):
         section = _take(usage, section, block)
+    _nest(usage)
     usage.sections = [section for section in usage.sections if section.entries or section.verbatim]
     return usage
+
+
+def _nest(usage):
+    """Sections such as "Names for --tests" go to their option."""
+    for section in list(usage.sections):
+        found = NAMES_FOR.fullmatch(section.title)
+        for entry in usage.entries() if found else ():
+            if found[1] in entry.options():
+                entry.nested = section.entries
+                usage.sections.remove(section)
 
 
 def _blocks(text):

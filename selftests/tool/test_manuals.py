@@ -103,6 +103,9 @@ class Usage(unittest.TestCase):
         self.assertEqual(known.synopsis, ["tool [OPTION...] OPERATION"])
         self.assertEqual([entry.names for entry in known.entries()], ["machine TEXT REQUIRED", "-h, --help", "show"])
         self.assertEqual([entry.names for entry in known.entries(title="Operations")], ["show"])
+        known = usage.parse("Options:\n  -t,--tests=LIST             which\n\nNames for --tests:\n  one          first\n  two          second\n")
+        self.assertEqual([nested.names for nested in known.entries()[0].nested], ["one", "two"])
+        self.assertEqual([section.title for section in known.sections], ["Options"])
 
     def test_by_hand(self):
         known = usage.parse("usage: tool [options]\n\nDoes\nthis.\n\n  -t, --tests=LIST        which:\n      one          first\n"

@@ -130,8 +130,11 @@ int run(const Options &options)
 int main(int argc, char **argv)
 {
 	try {
-		info::Options options = info::parse_options(argc, argv);
-		return tools::finish("aries-info", options.done ? info::exit_ok : info::run(options));
+		const info::Options options = info::parse_options(argc, argv);
+		if (options.list)
+			info::list_registers();
+		const bool told = options.list || options.done;
+		return tools::finish("aries-info", told ? info::exit_ok : info::run(options));
 	} catch (const tools::UsageError &error) {
 		fprintf(stderr, "aries-info: %s\n", error.what());
 		return info::exit_usage;

@@ -23,10 +23,11 @@ struct Options {
 	bool all_elements = false;
 	bool enable = false;
 	bool json = false;
-	bool done = false; /* help or list was printed */
+	bool list = false; /* names and meaning of the registers */
+	bool done = false; /* help or version was printed */
 };
 
-/** Reads the command line; prints help or the list of registers when asked to. Throws UsageError. */
+/** Reads the command line; prints help or the version when asked to. Throws UsageError. */
 Options parse_options(int argc, char **argv);
 
 } // namespace info

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -14,28 +13,11 @@
 #include <exception>
 #include <filesystem>
 
+#include "command_line.h"
 #include "failure.h"
 
 namespace tools
 {
-
-uint64_t parse_number(const char *text, const char *what, uint64_t max)
-{
-	char *end = nullptr;
-	errno = 0;
-	uint64_t value = strtoull(text, &end, 0);
-	uint64_t scale = 1;
-	if (*end == 'K' || *end == 'k')
-		scale = 1024, end++;
-	else if (*end == 'M' || *end == 'm')
-		scale = 1u << 20, end++;
-	else if (*end == 'G' || *end == 'g')
-		scale = 1u << 30, end++;
-	if (end == text || *end || errno || text[0] == '-' || value > max / scale)
-		throw UsageError(format("%s: '%s' is not a number up to %llu", what, text,
-					static_cast<unsigned long long>(max)));
-	return value * scale;
-}
 
 namespace
 {
@@ -66,60 +48,17 @@ Place place_from_environment()
 	return place;
 }
 
-std::vector<option> rank_options(std::initializer_list<option> own)
+void add_place_options(CommandLine &line, Place &place, int &local, unsigned most)
 {
-	std::vector<option> all = {
-		{"local", required_argument, nullptr, 'l'},  {"rank", required_argument, nullptr, 'r'},
-		{"ranks", required_argument, nullptr, 'n'},  {"kvs", required_argument, nullptr, 'k'},
-		{"cookie", required_argument, nullptr, 'c'}, {"job", required_argument, nullptr, 'j'},
-		{"device", required_argument, nullptr, 'd'}, {"help", no_argument, nullptr, 'h'},
-		{"version", no_argument, nullptr, 'V'}};
-	all.insert(all.end(), own);
-	all.push_back({nullptr, 0, nullptr, 0});
-	return all;
-}
-
-int next_option(int argc, char **argv, const char *letters, const option *table)
-{
-	const std::string quiet = std::string(":") + letters;
-	opterr = 0;
-	const int c = getopt_long(argc, argv, quiet.c_str(), table, nullptr); // NOLINT(concurrency-mt-unsafe)
-	if (c != ':' && c != '?')
-		return c;
-	/* Of a long option all of the word is in argv; letters may stand together. */
-	const char *word = argv[optind - 1];
-	const bool spelled = word[0] == '-' && word[1] == '-';
-	const std::string name = spelled ? word : format("-%c", optopt);
-	if (c == ':')
-		throw UsageError(name + " needs a value; see --help");
-	if (spelled && optopt)
-		throw UsageError(name + ": this option takes no value; see --help");
-	throw UsageError("'" + name + "' is not an option; see --help");
-}
-
-bool place_option(Place &place, int option, const char *argument)
-{
-	switch (option) {
-	case 'r':
-		place.rank = static_cast<int>(parse_number(argument, "--rank", INT_MAX));
-		return true;
-	case 'n':
-		place.ranks = static_cast<int>(parse_number(argument, "--ranks", INT_MAX));
-		return true;
-	case 'c':
-		place.cookie = static_cast<uint32_t>(parse_number(argument, "--cookie", UINT32_MAX));
-		return true;
-	case 'd':
-		place.device = static_cast<uint32_t>(parse_number(argument, "--device", UINT32_MAX));
-		return true;
-	case 'k':
-		place.kvs = argument;
-		return true;
-	case 'j':
-		place.job = argument;
-		return true;
-	}
-	return false;
+	line.number({"-l,--local", "N", "starts N ranks in this node"}, local, most);
+	line.number({"-r,--rank", "R", "by hand, once per rank: number of this rank"}, place.rank, INT_MAX);
+	line.number({"-n,--ranks", "N", "how many there are"}, place.ranks, INT_MAX);
+	line.text({"-k,--kvs", "STORE",
+		   "where they meet: dir:PATH (all ranks see it), tcp:HOST:PORT (rank 0 serves) or unix:PATH"},
+		  place.kvs);
+	line.number({"-c,--cookie", "C", "their communication domain"}, place.cookie, UINT32_MAX);
+	line.text({"-j,--job", "WORD", "name space of the keys in STORE"}, place.job);
+	line.number({"-d,--device", "N", "N of /dev/kgniN (default 0)"}, place.device, UINT32_MAX);
 }
 
 void check_place(const Place &place)

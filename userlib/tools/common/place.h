@@ -7,16 +7,14 @@
 #ifndef TOOLS_PLACE_H
 #define TOOLS_PLACE_H
 
-#include <getopt.h>
-
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <string>
-#include <vector>
 
 namespace tools
 {
+
+class CommandLine;
 
 struct Place {
 	int rank = 0;
@@ -27,31 +25,15 @@ struct Place {
 	std::string job;
 };
 
-/**
- * Reads a number with an optional suffix K, M or G.
- * Throws UsageError that names @p what when it is none or exceeds @p max.
- */
-uint64_t parse_number(const char *text, const char *what, uint64_t max);
-
 /** Reads OPENGNI_KVS, OPENGNI_JOB, PMI_RANK and PMI_SIZE or OPENGNI_RANK and OPENGNI_RANKS, and OPENGNI_COOKIE. Throws
  * UsageError. */
 Place place_from_environment();
 
-/** Letters of the options in rank_options(). */
-constexpr char rank_letters[] = "l:r:n:k:c:j:d:hV";
-
-/** Long options of all programs with ranks: place_option()'s, --local, --help, --version; then @p own and the table's
- * end. */
-std::vector<option> rank_options(std::initializer_list<option> own);
-
-/** getopt_long(), for use before there are threads. Throws UsageError for what is no option, or lacks its value. */
-int next_option(int argc, char **argv, const char *letters, const option *table);
-
 /**
- * Takes one of the options -r, -n, -k, -c, -j, -d, which all programs with ranks have.
- * @return false when @p option is another one. Throws UsageError.
+ * Adds the options of all programs with ranks: --local, --rank, --ranks, --kvs, --cookie, --job, --device.
+ * @param most ranks that --local starts, at most; it stays 0 if it is not given
  */
-bool place_option(Place &place, int option, const char *argument);
+void add_place_options(CommandLine &line, Place &place, int &local, unsigned most);
 
 /** Checks that the place is complete. Throws UsageError that says how to start a rank. */
 void check_place(const Place &place);

@@ -16,10 +16,10 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "common/command_line.h"
 #include "common/failure.h"
 #include "common/output.h"
 #include "common/place.h"
-#include "common/version.h"
 #include "worker.h"
 
 namespace
@@ -94,45 +94,29 @@ int lives(const tools::Place &place, uint64_t silence_ns)
 constexpr uint64_t ns_of_second = 1000000000u;
 constexpr uint64_t silence_most_s = 3600;
 
-constexpr char help_text[] = R"(usage: gni-chaos [option]
+constexpr const char *about =
+	"A rank of the traffic that scripts/chaos breaks things under: puts, gets, atomics, messages and\n"
+	"collectives whose content is checked. It goes on after a loss of the NIC, and ends at SIGTERM.";
 
-A rank of the traffic that scripts/chaos breaks things under: puts, gets, atomics, messages and
-collectives whose content is checked. It goes on after a loss of the NIC, and ends at SIGTERM.
-
-      --silence=S         leaves a connection in which nothing has come for S seconds (5): more than
-                          what is broken stops all traffic, as both ends must not find it silent
-  -h, --help              this text
-  -V, --version           prints the version
-
-Environment, set by the cluster tool: OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK,
-OPENGNI_RANKS, OPENGNI_COOKIE.
-
-Exit status: 0 nothing was lost, 1 something was, 2 the command line or the environment is wrong.
-)";
+constexpr const char *footer =
+	"Environment, set by the cluster tool: OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK,\n"
+	"OPENGNI_RANKS, OPENGNI_COOKIE.\n"
+	"\n"
+	"Exit status: 0 nothing was lost, 1 something was, 2 the command line or the environment is wrong.";
 
 /* Whether help or the version was asked for, and has been printed; otherwise @p silence_ns is what was chosen. */
 bool only_told(int argc, char **argv, uint64_t *silence_ns)
 {
-	static const option table[] = {{"silence", required_argument, nullptr, 's'},
-				       {"help", no_argument, nullptr, 'h'},
-				       {"version", no_argument, nullptr, 'V'},
-				       {}};
+	tools::CommandLine line("gni-chaos", about, {}, footer);
+	uint64_t seconds = chaos::silence_s;
 
-	*silence_ns = chaos::silence_s * ns_of_second;
-	for (int letter; (letter = tools::next_option(argc, argv, "hV", table)) != -1;) {
-		if (letter == 'h') {
-			fputs(help_text, stdout);
-			return true;
-		}
-		if (letter == 'V') {
-			tools::print_version("gni-chaos");
-			return true;
-		}
-		*silence_ns = tools::parse_number(optarg, "--silence", silence_most_s) * ns_of_second;
-	}
-	if (optind < argc)
-		throw tools::UsageError(tools::format("'%s' is not an option; see --help", argv[optind]));
-	return false;
+	line.number({"--silence", "S",
+		     "leaves a connection in which nothing has come for S seconds (5): more than what is broken\n"
+		     "stops all traffic, as both ends must not find it silent"},
+		    seconds, silence_most_s);
+	const bool told = !line.parse(argc, argv);
+	*silence_ns = seconds * ns_of_second;
+	return told;
 }
 
 } // namespace

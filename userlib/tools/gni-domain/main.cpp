@@ -19,11 +19,10 @@
 #include "gni_pub.h"
 #include "uapi/kgni_abi.h"
 
+#include "common/command_line.h"
 #include "common/failure.h"
 #include "common/gni.h"
 #include "common/output.h"
-#include "common/place.h"
-#include "common/version.h"
 #include "common/wait.h"
 #include "list.h"
 
@@ -32,28 +31,21 @@ using namespace tools;
 namespace
 {
 
-constexpr const char *usage =
-	"usage: gni-domain create|destroy --job=ID --cookie=COOKIE[,COOKIE]... [--device=N]\n"
-	"       gni-domain list [--json] [--device=N]\n"
+constexpr const char *about =
+	"Makes the communication domains of a job on this node, or removes them: what a launcher's daemon does.";
+
+constexpr const char *footer =
+	"Verbs:\n"
+	"  create    makes a domain for each cookie under the number of a job and prints, for `export`,\n"
+	"            PMI_GNI_PTAG, PMI_GNI_COOKIE, PMI_GNI_DEV_ID and PMI_GNI_LOC_ADDR; what is there\n"
+	"            already stays\n"
+	"  destroy   removes them; waits a second for processes that are just ending\n"
+	"  list      shows the domains of this node by their protection tags: what is in use of which\n"
+	"            limits, and to root also jobs and processes; cookies are told to nobody\n"
 	"\n"
-	"Makes the communication domains of a job on this node, or removes them: what a launcher's daemon does.\n"
+	"create and destroy need the rights of an administrator.\n"
 	"\n"
-	"  create                   makes a domain for each cookie under the number of a job and prints, for "
-	"`export`,\n"
-	"                           PMI_GNI_PTAG, PMI_GNI_COOKIE, PMI_GNI_DEV_ID and PMI_GNI_LOC_ADDR; what is there\n"
-	"                           already stays\n"
-	"  destroy                  removes them; waits a second for processes that are just ending\n"
-	"\n"
-	"  -j, --job=ID             number of the job\n"
-	"  -c, --cookie=COOKIE,...  cookies of its domains\n"
-	"  -d, --device=N           N of /dev/kgniN (default 0)\n"
-	"  -h, --help               this text\n"
-	"  -V, --version            prints the version\n"
-	"\n"
-	"list     shows the domains of this node by their protection tags: what is in use of which limits, and to\n"
-	"         root also jobs and processes; cookies are told to nobody\n"
-	"\n"
-	"create and destroy need the rights of an administrator. Exit status: 0 done, 1 refused, 2 wrong usage.\n";
+	"Exit status: 0 done, 1 refused, 2 wrong usage.";
 
 enum class Verb { Create, Destroy, List };
 
@@ -66,7 +58,7 @@ struct Request {
 	uint32_t device = 0;
 };
 
-std::vector<uint32_t> parse_cookies(const char *text)
+std::vector<uint32_t> parse_cookies(const std::string &text)
 {
 	std::vector<uint32_t> cookies;
 	std::istringstream words(text);
@@ -78,43 +70,48 @@ std::vector<uint32_t> parse_cookies(const char *text)
 	return cookies;
 }
 
-Request parse(int argc, char **argv)
+Verb parse_verb(const std::string &what)
 {
-	static const option table[] = {{"job", required_argument, nullptr, 'j'},
-				       {"cookie", required_argument, nullptr, 'c'},
-				       {"device", required_argument, nullptr, 'd'},
-				       {"json", no_argument, nullptr, 'J'},
-				       {"help", no_argument, nullptr, 'h'},
-				       {"version", no_argument, nullptr, 'V'},
-				       {}};
-	Request request;
-	for (int letter; (letter = next_option(argc, argv, "j:c:d:hV", table)) != -1;) {
-		if (letter == 'j')
-			request.job = parse_number(optarg, "--job", UINT64_MAX);
-		else if (letter == 'c')
-			request.cookies = parse_cookies(optarg);
-		else if (letter == 'd')
-			request.device = static_cast<uint32_t>(parse_number(optarg, "--device", INT_MAX));
-		else if (letter == 'J')
-			request.json = true;
-		else if (letter == 'h')
-			fputs(usage, stdout);
-		else
-			print_version("gni-domain");
-		request.done = request.done || letter == 'h' || letter == 'V';
-	}
-	if (request.done)
-		return request;
-	const std::string what = optind == argc - 1 ? argv[optind] : "";
-	if (what != "create" && what != "destroy" && what != "list")
-		throw UsageError("say create, destroy or list; see --help");
-	request.verb = what == "create" ? Verb::Create : what == "destroy" ? Verb::Destroy : Verb::List;
+	if (what == "create")
+		return Verb::Create;
+	if (what == "destroy")
+		return Verb::Destroy;
+	if (what == "list")
+		return Verb::List;
+	throw UsageError("say create, destroy or list; see --help");
+}
+
+/* What goes with which operation. */
+void check_request(const Request &request)
+{
 	if (request.verb == Verb::List && (request.job || !request.cookies.empty()))
 		throw UsageError("list shows all domains: neither --job nor --cookie goes with it");
 	if (request.verb != Verb::List && request.json)
 		throw UsageError("--json is for list");
 	if (request.verb != Verb::List && (request.cookies.empty() || !request.job))
 		throw UsageError("--job and --cookie are needed");
+}
+
+Request parse(int argc, char **argv)
+{
+	CommandLine line(
+		"gni-domain", about,
+		{"create|destroy --job=ID --cookie=COOKIE[,COOKIE]... [--device=N]", "list [--json] [--device=N]"},
+		footer);
+	Request request;
+	std::string what;
+
+	line.word("VERB", "create, destroy or list, see below", what);
+	line.number({"-j,--job", "ID", "number of the job"}, request.job, UINT64_MAX);
+	line.option({"-c,--cookie", "COOKIE,...", "cookies of its domains"},
+		    [&](const std::string &text) { request.cookies = parse_cookies(text); });
+	line.number({"-d,--device", "N", "N of /dev/kgniN (default 0)"}, request.device, INT_MAX);
+	line.flag("--json", "for list: prints JSON", request.json);
+	request.done = !line.parse(argc, argv);
+	if (request.done)
+		return request;
+	request.verb = parse_verb(what);
+	check_request(request);
 	return request;
 }
 

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/command_line.h"
 #include "common/failure.h"
 #include "common/output.h"
 #include "device.h"
@@ -92,39 +93,33 @@ int show(const Options &options)
 void add_watch(CLI::App &app, Options &options)
 {
 	CLI::App *sub = app.add_subcommand("watch", "rates of the counters that change, again and again");
-	sub->add_option("-i,--interval", options.watch.interval, "seconds between two reports")
-		->check(CLI::Range(0.01, 86400.0))
-		->capture_default_str();
-	sub->add_option("-n,--count", options.watch.count, "reports (0: until it is interrupted)")
-		->capture_default_str();
+	sub->add_option("-i,--interval", options.watch.interval, "seconds between two reports (default 1)")
+		->check(CLI::Range(0.01, 86400.0).description(""))
+		->type_name("SEC");
+	sub->add_option("-n,--count", options.watch.count, "reports (default 0: until it is interrupted)")
+		->type_name("N");
 	sub->add_flag("-r,--router", options.watch.router, "counters of the router, too");
 	sub->add_flag("--json", options.watch.json, "one JSON object a line");
 }
 
 int run(int argc, char **argv)
 {
-	CLI::App app{"The GNI devices of this node: versions, limits, what is in use, counters.", "gni-info"};
+	tools::CommandLine line("gni-info", "The GNI devices of this node: versions, limits, what is in use, counters.",
+				{}, footer);
+	CLI::App &app = line.app();
 	Options options;
 
-	app.set_version_flag("-V,--version", "gni-info (OpenGNI) " OPENGNI_VERSION);
-	app.failure_message([](const CLI::App *, const CLI::Error &error) {
-		return std::string("gni-info: ") + error.what() + "; see gni-info --help\n";
-	});
-	app.footer(footer);
 	app.fallthrough();
 	app.require_subcommand(0, 1);
-	app.add_option("-d,--device", options.device, "N of /dev/kgniN (all)")->check(CLI::Range(0, 1 << 20));
-	app.add_option("-c,--cookie", options.cookies, "a domain to look for, by its cookie");
+	line.number({"-d,--device", "N", "N of /dev/kgniN (all)"}, options.device, 1 << 20);
+	app.add_option("-c,--cookie", options.cookies, "a domain to look for, by its cookie")->type_name("COOKIE");
 	app.add_flag("-a,--all", options.all, "counters that are 0, and those of the router, too");
 	app.add_flag("--json", options.json, "as JSON: everything");
 	CLI::App *env = app.add_subcommand("env", "environment variables that library and tools read");
 	env->add_flag("--json", options.json, "as JSON");
 	add_watch(app, options);
-	try {
-		app.parse(argc, argv);
-	} catch (const CLI::ParseError &error) {
-		return app.exit(error) ? exit_usage : exit_ok;
-	}
+	if (!line.parse(argc, argv))
+		return exit_ok;
 	if (env->parsed()) {
 		print_environment(options.json);
 		return exit_ok;
@@ -144,6 +139,9 @@ int main(int argc, char **argv)
 {
 	try {
 		return tools::finish("gni-info", gniinfo::run(argc, argv));
+	} catch (const tools::UsageError &error) {
+		fprintf(stderr, "gni-info: %s\n", error.what());
+		return gniinfo::exit_usage;
 	} catch (const std::exception &error) {
 		fprintf(stderr, "gni-info: %s\n", error.what());
 	}

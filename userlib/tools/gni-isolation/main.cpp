@@ -4,14 +4,12 @@
  * @file
  * gni-isolation: what a process must not reach, tried, and the memory of the victim looked at after each try.
  */
-#include <getopt.h>
-
 #include <cstdio>
 #include <exception>
 
+#include "common/command_line.h"
 #include "common/failure.h"
 #include "common/output.h"
-#include "common/version.h"
 #include "common/wait.h"
 #include "stage.h"
 
@@ -21,44 +19,29 @@ namespace isolation
 namespace
 {
 
-const char help_text[] = R"(usage: gni-isolation [options]
+constexpr const char *about =
+	"Tries what the NIC has to refuse: transfers from another communication domain, with a\n"
+	"wrong cookie, with forged or stale memory handles, out of bounds, into read-only memory,\n"
+	"with the queue or memory of another process. Each must be answered by a return code or an\n"
+	"event that names the cause, and the memory of the victim must not change.\n"
+	"\n"
+	"Rank 0 is the victim and prints TAP, rank 1 attacks. Both need root: the attacker makes a\n"
+	"second domain, and starts processes without privileges.";
 
-Tries what the NIC has to refuse: transfers from another communication domain, with a
-wrong cookie, with forged or stale memory handles, out of bounds, into read-only memory,
-with the queue or memory of another process. Each must be answered by a return code or an
-event that names the cause, and the memory of the victim must not change.
-
-Rank 0 is the victim and prints TAP, rank 1 attacks. Both need root: the attacker makes a
-second domain, and starts processes without privileges.
-
-  -l, --local=2           starts both ranks in this node
-  -r, --rank=R            by hand, once per rank: number of this rank
-  -n, --ranks=2           how many there are
-  -k, --kvs=STORE         where they meet: dir:PATH (both ranks see it), tcp:HOST:PORT (rank 0
-                          serves) or unix:PATH
-  -c, --cookie=C          their communication domain
-  -j, --job=WORD          name space of the keys in STORE
-  -d, --device=N          N of /dev/kgniN (default 0)
-      --timeout=SEC       gives up a wait after this time (default 120)
-      --list              prints the names of the attacks
-  -h, --help              this text
-  -V, --version           prints the version
-
-Environment, set by the cluster tool: OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK,
-OPENGNI_RANKS, OPENGNI_COOKIE.
-
-Exit status: 0 everything was refused as it should, 1 something was not, or a rank was
-lost, 2 the command line is wrong.
-)";
+constexpr const char *footer =
+	"Environment, set by the cluster tool: OPENGNI_KVS, OPENGNI_JOB, OPENGNI_RANK,\n"
+	"OPENGNI_RANKS, OPENGNI_COOKIE.\n"
+	"\n"
+	"Exit status: 0 everything was refused as it should, 1 something was not, or a rank was\n"
+	"lost, 2 the command line is wrong.";
 
 struct Options {
 	tools::Place place;
 	int local = 0;
 	double timeout = 120;
-	bool done = false; /* help or list was printed */
+	bool list = false;
+	bool done = false; /* help or version was printed */
 };
-
-enum Long { opt_timeout = 256, opt_list };
 
 void list_attacks()
 {
@@ -68,33 +51,16 @@ void list_attacks()
 
 Options parse(int argc, char **argv)
 {
-	const std::vector<option> long_options = tools::rank_options(
-		{{"timeout", required_argument, nullptr, opt_timeout}, {"list", no_argument, nullptr, opt_list}});
+	tools::CommandLine line("gni-isolation", about, {}, footer);
 	Options o;
 	o.place = tools::place_from_environment();
-	for (int c; (c = tools::next_option(argc, argv, tools::rank_letters, long_options.data())) != -1;) {
-		if (c == 'l') {
-			o.local = static_cast<int>(tools::parse_number(optarg, "--local", 2));
-		} else if (c == opt_timeout) {
-			o.timeout = static_cast<double>(tools::parse_number(optarg, "--timeout", 86400));
-		} else if (c == opt_list) {
-			list_attacks();
-			o.done = true;
-		} else if (c == 'h') {
-			fputs(help_text, stdout);
-			o.done = true;
-		} else if (c == 'V') {
-			tools::print_version("gni-isolation");
-			o.done = true;
-		} else {
-			tools::place_option(o.place, c, optarg);
-		}
-	}
-	if (optind < argc)
-		throw tools::UsageError(tools::format("'%s' is not an option; see --help", argv[optind]));
-	if (o.local == 1 || o.timeout <= 0)
-		throw tools::UsageError("--local takes 2 ranks, --timeout a time above 0");
-	if (!o.local && !o.done)
+	tools::add_place_options(line, o.place, o.local, 2);
+	line.seconds({"--timeout", "SEC", "gives up a wait after this time (default 120)"}, o.timeout);
+	line.flag("--list", "prints the names of the attacks", o.list);
+	o.done = !line.parse(argc, argv);
+	if (o.local == 1)
+		throw tools::UsageError("--local takes 2 ranks");
+	if (!o.local && !o.list && !o.done)
 		tools::check_place(o.place);
 	return o;
 }
@@ -124,7 +90,9 @@ int run_rank(const tools::Place &place, double timeout)
 int run(int argc, char **argv)
 {
 	Options options = parse(argc, argv);
-	if (options.done)
+	if (options.list)
+		list_attacks();
+	if (options.list || options.done)
 		return 0;
 	if (!options.local)
 		return run_rank(options.place, options.timeout);

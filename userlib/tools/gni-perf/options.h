@@ -47,7 +47,7 @@ struct Options {
 
 	bool quiet = false;
 	bool list = false;
-	bool done = false; /* help was printed */
+	bool done = false; /* help or version was printed */
 
 	/** True for a process that finds the other one by itself. */
 	bool alone() const { return server || !host.empty(); }

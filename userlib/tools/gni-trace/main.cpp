@@ -22,8 +22,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "common/command_line.h"
 #include "common/failure.h"
 #include "common/output.h"
 #include "shared.h"
@@ -252,37 +251,29 @@ int trace(const Options &options)
 
 int run(int argc, char **argv)
 {
-	CLI::App app{
-		"Runs a program and prints its calls of the GNI interface: gni-trace [OPTIONS] PROGRAM [ARGUMENTS]",
-		"gni-trace"};
+	tools::CommandLine line("gni-trace", "Runs a program and prints its calls of the GNI interface.",
+				{"[OPTIONS] PROGRAM [ARGUMENTS]"}, footer);
 	Options options;
 
-	app.set_version_flag("-V,--version", "gni-trace (OpenGNI) " OPENGNI_VERSION);
-	app.failure_message([](const CLI::App *, const CLI::Error &error) {
-		return std::string("gni-trace: ") + error.what() + "; see gni-trace --help\n";
-	});
-	app.footer(footer);
-	app.prefix_command();
-	app.add_option("-o,--output", options.file, "file for lines and summary (standard error)");
-	app.add_option("-e,--only", options.only,
-		       "functions, with commas between them; * and ? are wildcards, a leading ! means all others "
-		       "(GNI_*: all but the accessors gni_*)");
-	app.add_flag("-c,--summary", options.summary, "counts, errors and times of each function at the end, no lines");
-	app.add_flag("-C,--both", options.both, "lines, and the summary at the end");
-	app.add_flag("-T,--times", options.times, "time spent in each call, in seconds");
-	app.add_flag("-f,--follow", options.follow, "processes that the program starts, too");
-	try {
-		app.parse(argc, argv);
-	} catch (const CLI::ParseError &error) {
-		return app.exit(error) ? exit_usage : exit_ok;
-	}
-	options.program = app.remaining();
+	line.text({"-o,--output", "FILE", "file for lines and summary (standard error)"}, options.file);
+	line.text({"-e,--only", "LIST",
+		   "functions, with commas between them; * and ? are wildcards, a leading ! means all others (GNI_*: "
+		   "all but\n"
+		   "the accessors gni_*)"},
+		  options.only);
+	line.flag("-c,--summary", "counts, errors and times of each function at the end, no lines", options.summary);
+	line.flag("-C,--both", "lines, and the summary at the end", options.both);
+	line.flag("-T,--times", "time spent in each call, in seconds", options.times);
+	line.flag("-f,--follow", "processes that the program starts, too", options.follow);
+	line.rest(options.program);
+	if (!line.parse(argc, argv))
+		return exit_ok;
 	if (!options.program.empty() && options.program[0] == "--")
 		options.program.erase(options.program.begin());
 	if (options.program.empty())
-		throw UsageError("name a program; see gni-trace --help");
+		throw UsageError("name a program; see --help");
 	if (options.program[0].empty() || options.program[0][0] == '-')
-		throw UsageError(format("'%s' is no option; see gni-trace --help", options.program[0].c_str()));
+		throw UsageError(format("'%s' is not an option; see --help", options.program[0].c_str()));
 	return trace(options);
 }
 

@@ -14,8 +14,10 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <vector>
 
+#include "common/command_line.h"
 #include "common/failure.h"
 #include "common/hex.h"
 #include "common/kvs.h"
@@ -132,6 +134,88 @@ void numbers(void **)
 		assert_true(throws<tools::UsageError>([&] { tools::parse_number(bad, "x", 16); }));
 }
 
+struct Given {
+	bool flag = false, told = false;
+	uint32_t number = 7;
+	double seconds = 1;
+	std::string text, word, maybe = "not given";
+};
+
+/* What a tool with one option of each kind reads. */
+Given read_line(std::vector<const char *> words)
+{
+	tools::CommandLine line("tool", "Does something.", {}, "End.");
+	Given given;
+
+	line.flag("-f,--flag", "is set", given.flag);
+	line.number({"-n,--number", "N", "is counted"}, given.number, 1 << 20, 1);
+	line.seconds({"--seconds", "SEC", "is waited"}, given.seconds);
+	line.text({"-t,--text", "WORD", "is told"}, given.text);
+	line.option_or_none({"-m,--maybe", "[WORD]", "may be told"},
+			    [&](const std::string &value) { given.maybe = value; });
+	line.word("WORD", "where to", given.word);
+	words.insert(words.begin(), "tool");
+	given.told = !line.parse(static_cast<int>(words.size()), const_cast<char **>(words.data()));
+	assert_int_equal(line.given("--number"), given.number != 7);
+	return given;
+}
+
+std::string refusal(const std::vector<const char *> &words)
+{
+	try {
+		read_line(words);
+	} catch (const tools::UsageError &error) {
+		return error.what();
+	}
+	return "taken";
+}
+
+void options(void **)
+{
+	const Given given =
+		read_line({"-n", "4K", "place", "--text=-", "-f", "--seconds", "0.5", "--number=0x10", "-m"});
+	assert_true(given.flag);
+	assert_false(given.told);
+	assert_int_equal(given.number, 16);
+	assert_true(given.seconds == 0.5);
+	assert_string_equal(given.text.c_str(), "-");
+	assert_string_equal(given.word.c_str(), "place");
+	assert_string_equal(given.maybe.c_str(), "");
+	assert_string_equal(read_line({"-mCQ"}).maybe.c_str(), "CQ");
+	assert_string_equal(read_line({"--maybe=A,B"}).maybe.c_str(), "A,B");
+	assert_string_equal(read_line({}).maybe.c_str(), "not given");
+	assert_true(read_line({"--version"}).told);
+	assert_true(read_line({"-h", "-f"}).told);
+}
+
+void options_refused(void **)
+{
+	assert_string_equal(refusal({"-n", "0"}).c_str(), "--number must not be 0");
+	assert_string_equal(refusal({"--number=2M"}).c_str(), "--number: '2M' is not a number up to 1048576");
+	assert_string_equal(refusal({"--seconds", "x"}).c_str(), "--seconds: 'x' is not a time in seconds");
+	assert_string_equal(refusal({"--seconds", "-1"}).c_str(), "--seconds: '-1' is not a time in seconds");
+	assert_string_equal(refusal({"-Z"}).c_str(), "'-Z' is not an option; see --help");
+	assert_string_equal(refusal({"--numbers=3"}).c_str(), "'--numbers=3' is not an option; see --help");
+	assert_string_equal(refusal({"here", "there"}).c_str(), "'there' is one word too many; see --help");
+	for (const std::string &text : {refusal({"-n"}), refusal({"--flag=1"}), refusal({"--flag=no"})})
+		assert_true(text.ends_with("; see --help"));
+}
+
+/* Nothing behind the first word is an option of the tool. */
+void command_behind_options(void **)
+{
+	const char *words[] = {"tool", "-f", "program", "-f", "--version", "x"};
+	tools::CommandLine line("tool", "Starts something.", {"[OPTIONS] PROGRAM"}, "");
+	std::vector<std::string> command;
+	bool flag = false;
+
+	line.flag("-f,--flag", "is set", flag);
+	line.rest(command);
+	assert_true(line.parse(6, const_cast<char **>(words)));
+	assert_true(flag);
+	assert_true(command == std::vector<std::string>({"program", "-f", "--version", "x"}));
+}
+
 void forged_handles_keep_the_rest(void **)
 {
 	gni_mem_handle_t handle = {0x0123000000abcdefu, 0x0000000c00000004u};
@@ -231,6 +315,9 @@ int main()
 		cmocka_unit_test(slots_do_not_touch),
 		cmocka_unit_test(percentiles),
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(options),
+		cmocka_unit_test(options_refused),
+		cmocka_unit_test(command_behind_options),
 		cmocka_unit_test(forged_handles_keep_the_rest),
 		cmocka_unit_test(stores),
 		cmocka_unit_test(structures_as_words),
