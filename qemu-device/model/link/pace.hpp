@@ -5,8 +5,9 @@
  * What a NIC itself can do in a time, whatever the network lets through: data that it sends, data that it moves in
  * both directions, atomics. Each is a timeline, as a tile is (link.hpp).
  *
- * Long streams book exactly, those of up to 64 packets as parts of trains do. Operations of a single packet do not
- * book: a processor cannot issue as many as would fill the NIC (L14), and every one would pay for the shared word.
+ * Long streams book exactly, those of up to 64 packets as parts of larger transfers do. Operations of a single packet
+ * do not book: a processor cannot issue as many as would fill the NIC (L14), and every one would pay for the shared
+ * word.
  */
 #ifndef ARIES_LINK_PACE_HPP
 #define ARIES_LINK_PACE_HPP

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The OpenGNI authors
 /**
  * @file
- * Packets of long trains that are still to come over a link. Booked all at once they would close it to others from now
- * on; they come one by one, at the pace of the NICs that send them, and others pass in between.
+ * Packets of large transfers that are still to come over a link. Booked all at once they would close it to others from
+ * now on; they come one by one, at the pace of the NICs that send them, and others pass in between.
  */
 #ifndef ARIES_LINK_STREAM_HPP
 #define ARIES_LINK_STREAM_HPP
@@ -21,8 +21,8 @@ namespace aries
 inline constexpr uint32_t LINK_STREAM = 0x8;
 
 /**
- * Work that comes to a tile evenly from one tick to another. All zero: none. That of several trains is one stream, with
- * the sum of their work over the time of all.
+ * Work that comes to a tile evenly from one tick to another. All zero: none. That of several transfers is one stream,
+ * with the sum of their work over the time of all.
  *
  * What has come by a time is work like any other: whoever looks at the tile next adds it to Timeline::busy. Of threads
  * that change a stream in the same nanoseconds one may be forgotten.

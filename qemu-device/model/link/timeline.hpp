@@ -31,9 +31,9 @@ constexpr uint64_t ticks_ahead(uint64_t until, uint64_t now) noexcept
 
 /** How a reservation is stored. */
 enum class Store : uint8_t {
-	Exact, ///< by a locked instruction: nothing is forgotten. Links, which many NICs share, and long trains
-	Quick, ///< what is free is taken by a load and a store, what has load exactly. Short trains, on one tile
-	Loose, ///< by a load and a store. Each of several tiles that share a train of middling length: by locked
+	Exact, ///< by a locked instruction: nothing is forgotten. Links, which many NICs share, and large transfers
+	Quick, ///< what is free is taken by a load and a store, what has load exactly. Few packets, on one tile
+	Loose, ///< by a load and a store. Each of several tiles that share a transfer of middling length: by locked
 	       ///< instructions eight of them would cost as much as the copy
 };
 

@@ -30,24 +30,24 @@ std::string Network::check(const DragonflyShape &shape)
 }
 
 /* One decision a router, as a packet meets them. False if a router has no output for it, or there is no end to them. */
-bool Network::follow(const routing::Tables &tables, const Train &train, routing::Header header, uint64_t random,
-		     Way &way) noexcept
+bool Network::follow(const routing::Tables &tables, const RoutedPackets &routed, routing::Header header,
+		     uint64_t random, Way &way) noexcept
 {
-	uint32_t router = train.from;
+	uint32_t router = routed.from;
 	uint32_t in = FIRST_PROCESSOR;
-	uint64_t at = train.at + CROSSING_TICKS;
+	uint64_t at = routed.at + CROSSING_TICKS;
 	const Background *const others = background();
 
 	for (way.hops = 0;; at += HOP_TICKS) {
 		const routing::Decision decision =
 			routing::decide(tables.router(router), in, header,
 					LoadView{tiles_.there(router) ? &tiles_[link_id(router, 0)] : nullptr, at,
-						 others, router, router == train.from ? train.hinted : UINT64_MAX},
+						 others, router, router == routed.from ? routed.hinted : UINT64_MAX},
 					random);
 
 		if (decision.tile == routing::NO_OUTPUT)
 			return false;
-		if (router == train.to) {
+		if (router == routed.to) {
 			way.nonminimal = header.root != routing::NO_ROOT;
 			way.eject = link_id(router, decision.tile);
 			return true;
@@ -67,52 +67,52 @@ bool Network::follow(const routing::Tables &tables, const Train &train, routing:
 }
 
 /*
- * A way for a train. Where links are down a router may find that it has no output for a packet that has come so far;
+ * A way for packets. Where links are down a router may find that it has no output for a packet that has come so far;
  * tables that know of them would not have led it there. Other choices are tried in its place, the same ones for the
  * same header.
  */
-bool Network::choose(const Train &train, Way &way) noexcept
+bool Network::choose(const RoutedPackets &routed, Way &way) noexcept
 {
 	const routing::Tables &tables = tables_.get();
-	routing::Header header{tables.address(train.to),
+	routing::Header header{tables.address(routed.to),
 			       routing::NO_ROOT,
-			       static_cast<uint32_t>(train.random >> 16),
-			       train.mode,
-			       static_cast<uint8_t>(train.dst % NICS_PER_ROUTER),
-			       train.first_channel,
+			       static_cast<uint32_t>(routed.random >> 16),
+			       routed.mode,
+			       static_cast<uint8_t>(routed.dst % NICS_PER_ROUTER),
+			       routed.first_channel,
 			       routing::Phase::Down};
 
-	if (follow(tables, train, header, train.random, way)) [[likely]]
+	if (follow(tables, routed, header, routed.random, way)) [[likely]]
 		return true;
 	for (uint32_t i = 0; i < OTHER_WAYS; i++) {
-		const uint64_t other = mix64(train.random + i);
+		const uint64_t other = mix64(routed.random + i);
 
 		header.mode.routing = i % 2 ? Routing::NonminimalHash : Routing::MinimalHash;
 		header.hash = static_cast<uint32_t>(other);
-		if (follow(tables, train, header, other, way))
+		if (follow(tables, routed, header, other, way))
 			return true;
 	}
 	return false;
 }
 
 /* Link id of a tile. Packets stay on the tile of the last ones until it is booked and another is less so (T05). */
-uint32_t Network::pick_inject(const Train &train, Transit &transit) noexcept
+uint32_t Network::pick_inject(const RoutedPackets &routed, Transit &transit) noexcept
 {
-	const uint32_t first = quad_tile(train.src, FIRST_INJECT);
+	const uint32_t first = quad_tile(routed.src, FIRST_INJECT);
 
-	if (!tiles_.ready(train.from))
+	if (!tiles_.ready(routed.from))
 		return first;
-	if (!train.adaptive())
-		return first + train.random % NIC_TILES;
+	if (!routed.adaptive())
+		return first + routed.random % NIC_TILES;
 
-	std::atomic<uint32_t> &last = netlink(train.src).tile;
+	std::atomic<uint32_t> &last = netlink(routed.src).tile;
 	const uint32_t stay = last.load(std::memory_order_relaxed) % NIC_TILES;
-	uint64_t load = tiles_[first + stay].ahead(train.at);
+	uint64_t load = tiles_[first + stay].ahead(routed.at);
 	uint32_t best = stay;
 
 	for (uint32_t i = 1; load && i < NIC_TILES; i++) {
 		const uint32_t next = (stay + i) % NIC_TILES;
-		const uint64_t ahead = tiles_[first + next].ahead(train.at);
+		const uint64_t ahead = tiles_[first + next].ahead(routed.at);
 
 		if (ahead < load) {
 			load = ahead;
@@ -127,29 +127,29 @@ uint32_t Network::pick_inject(const Train &train, Transit &transit) noexcept
 }
 
 /* Where no router decides: tiles in turn. */
-uint32_t Network::pick_eject(const Train &train) noexcept
+uint32_t Network::pick_eject(const RoutedPackets &routed) noexcept
 {
-	return quad_tile(train.dst, FIRST_PROCESSOR) + ((train.random >> 8) + train.part) % NIC_TILES;
+	return quad_tile(routed.dst, FIRST_PROCESSOR) + ((routed.random >> 8) + routed.part) % NIC_TILES;
 }
 
-bool Network::book_train(const Train &train, Transit &transit) noexcept
+bool Network::book_packets(const RoutedPackets &routed, Transit &transit) noexcept
 {
 	Way way;
 
-	if (choose(train, way)) [[likely]] {
-		/* Packet by packet, a long train ends up on all tiles alike. */
-		if (train.part)
-			way.eject = pick_eject(train);
-		book_way(train, {way.link.data(), way.hops}, way.channel.data(), way.eject, transit);
-		transit.nonminimal += way.nonminimal ? train.packets : 0;
+	if (choose(routed, way)) [[likely]] {
+		/* Packet by packet, many end up on all tiles alike. */
+		if (routed.part)
+			way.eject = pick_eject(routed);
+		book_way(routed, {way.link.data(), way.hops}, way.channel.data(), way.eject, transit);
+		transit.nonminimal += way.nonminimal ? routed.packets : 0;
 		return true;
 	}
-	if (!detours_.find(train.from, train.to, static_cast<uint32_t>(train.random),
+	if (!detours_.find(routed.from, routed.to, static_cast<uint32_t>(routed.random),
 			   [&](std::span<const uint32_t> links) {
-				   book_way(train, links, nullptr, pick_eject(train), transit);
+				   book_way(routed, links, nullptr, pick_eject(routed), transit);
 			   }))
 		return false;
-	transit.nonminimal += train.packets;
+	transit.nonminimal += routed.packets;
 	return true;
 }
 
@@ -175,21 +175,21 @@ uint64_t Network::disturb(TileState &tile, uint32_t link, uint64_t flits, uint64
 }
 
 /*
- * Packets cut through: the head of the train goes on as soon as a tile is free for it, and the tail follows as fast as
- * the tiles let it. Where the head waits the link before is told. Requests that must stay in order close a tile to all
- * that come after them until they have passed it (R12); responses may come in any order.
+ * Packets cut through: the first flit, their head, goes on as soon as a tile is free for it, and the tail follows as
+ * fast as the tiles let it. Where the head waits the link before is told. Requests that must stay in order close a tile
+ * to all that come after them until they have passed it (R12); responses may come in any order.
  */
-void Network::book_way(const Train &train, std::span<const uint32_t> links, const uint8_t *channels, uint32_t eject,
-		       Transit &transit) noexcept
+void Network::book_way(const RoutedPackets &routed, std::span<const uint32_t> links, const uint8_t *channels,
+		       uint32_t eject, Transit &transit) noexcept
 {
-	const uint64_t processor_ticks = flit_ticks(train.flits, LINK_FACTORS[2][0]);
+	const uint64_t processor_ticks = flit_ticks(routed.flits, LINK_FACTORS[2][0]);
 	TileState *before = nullptr;
-	const uint32_t inject = pick_inject(train, transit);
-	Tally tally(tiles_, train.flits, train.tiles != Store::Exact);
-	uint64_t head = train.at, tail = train.at;
-	const bool in_order = !train.adaptive() && train.first_channel == 0;
+	const uint32_t inject = pick_inject(routed, transit);
+	Tally tally(tiles_, routed.flits, routed.tiles != Store::Exact);
+	uint64_t head = routed.at, tail = routed.at;
+	const bool in_order = !routed.adaptive() && routed.first_channel == 0;
 	const Background *const others = background();
-	uint64_t random = train.random;
+	uint64_t random = routed.random;
 	bool there = false; // the router of the stage has state: looked up once
 	const auto take = [&](uint32_t link) -> TileState & {
 		there = tiles_.ready(link_router(link));
@@ -199,7 +199,7 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 	const auto pass = [&](TileState &next, uint32_t link, uint8_t channel, uint64_t ticks, Store store,
 			      uint64_t latency, uint64_t delay) {
 		const uint64_t ready = head, from = ready + delay;
-		const uint64_t start = next.reserve(in_order ? from : train.now, from, ticks, store);
+		const uint64_t start = next.reserve(in_order ? from : routed.now, from, ticks, store);
 
 		if (there) [[likely]]
 			tally.pass_there(link, channel, ready, start);
@@ -217,23 +217,23 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 		before = &next;
 	};
 
-	pass(take(inject), inject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS, 0);
+	pass(take(inject), inject, routed.first_channel, processor_ticks, routed.tiles, CROSSING_TICKS, 0);
 	for (size_t hop = 0; hop < links.size(); hop++) {
 		const uint32_t link = links[hop];
-		const uint8_t channel = channels ? channels[hop] : train.first_channel;
+		const uint8_t channel = channels ? channels[hop] : routed.first_channel;
 		TileState &next = take(link);
 		const uint64_t ready = head;
 
 		if (has_stream(next)) [[unlikely]]
-			settle(next, tiles_.stream(link), train.now);
-		uint64_t ticks = link_ticks(next, tile_medium(link_tile(link)), train.flits);
+			settle(next, tiles_.stream(link), routed.now);
+		uint64_t ticks = link_ticks(next, tile_medium(link_tile(link)), routed.flits);
 
 		if (noisy()) [[unlikely]]
-			ticks += disturb(next, link, train.flits, head, transit);
+			ticks += disturb(next, link, routed.flits, head, transit);
 		uint64_t delay = 0;
 
 		if (others) [[unlikely]] {
-			random = mix64(random + train.at);
+			random = mix64(random + routed.at);
 			delay = others->wait(link_router(link), link_tile(link), random);
 			ticks = others->share(link_router(link), link_tile(link), ticks);
 		}
@@ -243,41 +243,41 @@ void Network::book_way(const Train &train, std::span<const uint32_t> links, cons
 	const uint64_t ready = head;
 
 	if (has_stream(out)) [[unlikely]]
-		settle(out, tiles_.stream(eject), train.now);
+		settle(out, tiles_.stream(eject), routed.now);
 
-	tell(out, ready, pass(out, eject, train.first_channel, processor_ticks, train.tiles, CROSSING_TICKS, 0));
+	tell(out, ready, pass(out, eject, routed.first_channel, processor_ticks, routed.tiles, CROSSING_TICKS, 0));
 	transit.head_ns = transit.reachable ? std::min(transit.head_ns, ticks_to_ns(head)) : ticks_to_ns(head);
 	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(tail));
 	if (!transit.reachable)
 		transit.hops = static_cast<uint32_t>(links.size());
-	transit.all_hops += static_cast<uint32_t>(links.size()) * train.packets;
+	transit.all_hops += static_cast<uint32_t>(links.size()) * routed.packets;
 	transit.reachable = true;
 }
 
 /*
- * A short train over tiles that are booked, but not any more when it gets there: the response to a train from the same
+ * Few packets over tiles that are booked, but not any more when it gets there: the response to a request from the same
  * quad meets its own request on them. Nothing if it would have to wait.
  */
-Network::Crossing Network::cross_later(TileState &in, TileState &out, PacketClass cls, uint32_t flits, uint64_t now,
-				       uint64_t at) noexcept
+Network::Transit Network::cross_later(TileState &in, TileState &out, PacketClass cls, uint32_t flits, uint64_t now,
+				      uint64_t at) noexcept
 {
 	const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
-	/* As the train that it belongs to. */
+	/* As the request that they answer. */
 	const Store store = flits > MAX_PACKET_FLITS ? Store::Loose : Store::Quick;
 
 	if (!in.free_at(at) || !out.free_at(at + CROSSING_TICKS))
-		return {0, 0};
+		return {};
 	const uint64_t ready = in.reserve(now, at, ticks, store) + CROSSING_TICKS;
 	const uint64_t head = out.reserve(now, ready, ticks, store) + CROSSING_TICKS;
 
 	count_quickly(in, static_cast<uint32_t>(cls), flits);
 	count_quickly(out, static_cast<uint32_t>(cls), flits);
-	return {head, head + ticks};
+	return crossed(head, head + ticks);
 }
 
 /* Through the router of both in four parts, one on each tile. Nothing if one of them is booked. */
-inline Network::Crossing Network::cross_free(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
-					     uint64_t at) noexcept
+inline Network::Transit Network::cross_free(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+					    uint64_t at) noexcept
 {
 	TileState *const in = &tiles_[quad_tile(src, FIRST_INJECT)];
 	TileState *const out = &tiles_[quad_tile(dst, FIRST_PROCESSOR)];
@@ -287,7 +287,7 @@ inline Network::Crossing Network::cross_free(uint32_t src, uint32_t dst, PacketC
 	for (uint32_t part = 0; part < NIC_TILES; part++)
 		free = free && in[part].free_at(now) && out[part].free_at(now) && !has_stream(out[part]);
 	if (!free) [[unlikely]]
-		return {0, 0};
+		return {};
 	/* The last part is the longest. */
 	for (uint32_t part = 0; part < NIC_TILES; part++) {
 		const uint64_t some = (flits + part) / NIC_TILES;
@@ -296,13 +296,13 @@ inline Network::Crossing Network::cross_free(uint32_t src, uint32_t dst, PacketC
 		pass_quickly(in[part], cls, some, now, ticks);
 		pass_quickly(out[part], cls, some, now, ticks);
 	}
-	return {at + 2 * CROSSING_TICKS, at + 2 * CROSSING_TICKS + ticks};
+	return crossed(at + 2 * CROSSING_TICKS, at + 2 * CROSSING_TICKS + ticks);
 }
 
 /* The same for tiles that may be booked. */
 template <Store store>
-Network::Crossing Network::cross_parts(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
-				       uint64_t at) noexcept
+Network::Transit Network::cross_parts(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+				      uint64_t at) noexcept
 {
 	const uint32_t in = quad_tile(src, FIRST_INJECT), out = quad_tile(dst, FIRST_PROCESSOR);
 	const uint8_t channel = first_channel(cls);
@@ -330,21 +330,21 @@ Network::Crossing Network::cross_parts(uint32_t src, uint32_t dst, PacketClass c
 		first = std::min(first, head);
 		done = std::max(done, head + ticks);
 	}
-	return {first, done};
+	return crossed(first, done);
 }
 
-Network::Crossing Network::cross_long(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
-				      uint64_t at) noexcept
+Network::Transit Network::cross_long(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+				     uint64_t at) noexcept
 {
 	if (flits > EXACT_ABOVE)
 		return cross_parts<Store::Exact>(src, dst, cls, flits, now, at);
-	const Crossing times = cross_free(src, dst, cls, flits, now, at);
+	const Transit transit = cross_free(src, dst, cls, flits, now, at);
 
-	return times.tail ? times : cross_parts<Store::Loose>(src, dst, cls, flits, now, at);
+	return transit.reachable ? transit : cross_parts<Store::Loose>(src, dst, cls, flits, now, at);
 }
 
 /* Of packets between places. */
-Network::Train Network::train_of(const Packets &packets, uint64_t now, uint64_t at) noexcept
+Network::RoutedPackets Network::routed_packets(const Packets &packets, uint64_t now, uint64_t at) noexcept
 {
 	const RoutingMode mode = routing_mode(packets.dlvr_mode, packets.cls == PacketClass::Response);
 	uint64_t seed = uint64_t{packets.src} << 32 | packets.dst;
@@ -375,25 +375,25 @@ Network::Transit Network::route(Packets packets, uint32_t src, uint64_t now_ns, 
 {
 	const uint64_t at = ns_to_ticks(at_ns);
 	Transit transit{at_ns, at_ns, 0, 0, 0, false, false, false};
-	Train train = train_of(packets, ns_to_ticks(now_ns), at);
+	RoutedPackets routed = routed_packets(packets, ns_to_ticks(now_ns), at);
 
-	if (packets.flits <= SPLIT_ABOVE || train.mode.routing == Routing::InOrder) {
-		book_train(train, transit);
+	if (packets.flits <= SPLIT_ABOVE || routed.mode.routing == Routing::InOrder) {
+		book_packets(routed, transit);
 		return transit;
 	}
 	/* What the NIC still has to send leaves first. */
-	if (train.adaptive() && train.from != train.to &&
-	    RunBooking::book(*this, train, at + paces_[src].inject.ahead(at), transit))
+	if (routed.adaptive() && routed.from != routed.to &&
+	    RunBooking::book(*this, routed, at + paces_[src].inject.ahead(at), transit))
 		return transit;
-	const uint32_t count = train.packets;
+	const uint32_t count = routed.packets;
 
 	for (uint32_t part = 0; part < SPLIT_PARTS; part++) {
-		train.flits = (packets.flits + part) / SPLIT_PARTS;
-		train.packets = (count + part) / SPLIT_PARTS;
+		routed.flits = (packets.flits + part) / SPLIT_PARTS;
+		routed.packets = (count + part) / SPLIT_PARTS;
 		/* Another way, the next processor tile on either side. */
-		train.random += 1 << 16 | 1;
-		train.part = part + 1;
-		if (!book_train(train, transit)) {
+		routed.random += 1 << 16 | 1;
+		routed.part = part + 1;
+		if (!book_packets(routed, transit)) {
 			transit.reachable = false;
 			return transit;
 		}
@@ -411,7 +411,7 @@ Network::WayView Network::way_view(uint32_t src, uint32_t dst, uint16_t dlvr_mod
 	const uint64_t now = ns_to_ticks(now_ns);
 	const Packets packets{place(src), place(dst), PacketClass::Request, dlvr_mode, 1, 0, hash};
 
-	if (!choose(train_of(packets, now, now), way))
+	if (!choose(routed_packets(packets, now, now), way))
 		return view;
 	view.reachable = true;
 	view.nonminimal = way.nonminimal;

@@ -79,7 +79,7 @@ struct Packets {
 class Network
 {
 public:
-	/** What became of a train of packets. */
+	/** What became of packets that were carried: one direction of a transaction. */
 	struct Transit {
 		uint64_t arrive_ns;  ///< modelled time at which its last flit is at the target NIC
 		uint64_t head_ns;    ///< and its first one
@@ -135,12 +135,6 @@ public:
 	 */
 	Transit carry(const Packets &packets, uint64_t now_ns, uint64_t at_ns) noexcept;
 
-	/** When the two packets of exchange() are where they go to. */
-	struct Exchange {
-		uint64_t there_ns;
-		uint64_t back_ns;
-	};
-
 	/**
 	 * What two calls of carry() come to for a request of one packet and its response, where both NICs are on one
 	 * router whose tiles are free: the way of nearly all small operations. Books both or, returning false, nothing.
@@ -149,9 +143,11 @@ public:
 	 * @param response flits of the response
 	 * @param now_ns modelled time at which the request leaves and both are booked
 	 * @param turn_ns from its arrival until the response leaves
+	 * @param there_ns when the request is at the target NIC
+	 * @param back_ns when the response is at the initiator's
 	 */
-	bool exchange(const Packets &request, uint32_t response, uint64_t now_ns, uint64_t turn_ns,
-		      Exchange &times) noexcept;
+	bool exchange(const Packets &request, uint32_t response, uint64_t now_ns, uint64_t turn_ns, uint64_t &there_ns,
+		      uint64_t &back_ns) noexcept;
 
 	/** Modelled time, the same for all members. */
 	FabricClock &clock() noexcept { return clock_; }
@@ -330,14 +326,14 @@ private:
 	Network(const Dragonfly &topo, const topology::Machine &machine, void *shared, uint32_t members,
 		RouterStates::Reserve reserve);
 
-	struct Train;
+	struct RoutedPackets;
 	struct Way;
 	struct LoadView;
 	class Tally;
 
-	bool book_train(const Train &train, Transit &transit) noexcept;
-	void book_way(const Train &train, std::span<const uint32_t> links, const uint8_t *channels, uint32_t eject,
-		      Transit &transit) noexcept;
+	bool book_packets(const RoutedPackets &routed, Transit &transit) noexcept;
+	void book_way(const RoutedPackets &routed, std::span<const uint32_t> links, const uint8_t *channels,
+		      uint32_t eject, Transit &transit) noexcept;
 	static constexpr uint64_t CROSSING_TICKS = ns_to_ticks(ROUTER_NS / 2); // NIC to router output, and back
 	static constexpr uint32_t NIC_TILES = 4;     // processor tiles that a NIC shares with its neighbour (T04)
 	static constexpr uint32_t NICS_PER_QUAD = 2; // NICs that share them
@@ -347,22 +343,24 @@ private:
 	static constexpr uint16_t FIXED = DLV_NO_ADAPT | DLV_NO_RADAPT | DLV_MIN_HASH | DLV_NMIN_HASH;
 
 	class RunBooking;
-	/* Ticks at which the first flit of a train and the last one are at the other NIC; zero: not on this way. */
-	struct Crossing {
-		uint64_t head, tail;
-	};
 
-	Crossing cross(const Packets &packets, uint64_t now, uint64_t at) noexcept;
+	/* One of these for packets that need not be routed; not reachable: not on this way, and nothing is booked. */
+	Transit cross(const Packets &packets, uint64_t now, uint64_t at) noexcept;
 	template <Store store>
-	Crossing cross_parts(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
-			     uint64_t at) noexcept;
-	Crossing cross_free(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+	Transit cross_parts(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
 			    uint64_t at) noexcept;
-	static Crossing cross_later(TileState &in, TileState &out, PacketClass cls, uint32_t flits, uint64_t now,
-				    uint64_t at) noexcept;
-	Crossing cross_long(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
-			    uint64_t at) noexcept;
-	static Train train_of(const Packets &packets, uint64_t now, uint64_t at) noexcept;
+	Transit cross_free(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+			   uint64_t at) noexcept;
+	static Transit cross_later(TileState &in, TileState &out, PacketClass cls, uint32_t flits, uint64_t now,
+				   uint64_t at) noexcept;
+	Transit cross_long(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
+			   uint64_t at) noexcept;
+	/* Head and tail are at the other NIC at these ticks. */
+	static Transit crossed(uint64_t head, uint64_t tail) noexcept
+	{
+		return {ticks_to_ns(tail), ticks_to_ns(head), 0, 0, 0, true, false, false};
+	}
+	static RoutedPackets routed_packets(const Packets &packets, uint64_t now, uint64_t at) noexcept;
 	Transit route(Packets packets, uint32_t src, uint64_t now_ns, uint64_t at_ns) noexcept;
 	static void pass_quickly(TileState &tile, PacketClass cls, uint64_t flits, uint64_t now,
 				 uint64_t ticks) noexcept;
@@ -374,11 +372,11 @@ private:
 	}
 	uint64_t disturb(TileState &tile, uint32_t link, uint64_t flits, uint64_t tick, Transit &transit) noexcept;
 	uint64_t booked_ahead(uint32_t link, uint64_t now) const noexcept;
-	uint32_t pick_inject(const Train &train, Transit &transit) noexcept;
-	bool choose(const Train &train, Way &way) noexcept;
-	bool follow(const routing::Tables &tables, const Train &train, routing::Header header, uint64_t random,
+	uint32_t pick_inject(const RoutedPackets &routed, Transit &transit) noexcept;
+	bool choose(const RoutedPackets &routed, Way &way) noexcept;
+	bool follow(const routing::Tables &tables, const RoutedPackets &routed, routing::Header header, uint64_t random,
 		    Way &way) noexcept;
-	uint32_t pick_eject(const Train &train) noexcept;
+	uint32_t pick_eject(const RoutedPackets &routed) noexcept;
 	template <typename Change> bool change_link(uint32_t router, uint32_t tile, Change &&change) noexcept;
 	NetlinkState &netlink(uint32_t place) const noexcept
 	{
@@ -402,7 +400,7 @@ private:
 };
 
 /*
- * Tile of its quad that short trains of @node take. A response is booked ahead of its time, and no request should wait
+ * Tile of its quad that few packets of @node take. A response is booked ahead of its time, and no request should wait
  * for one: of the four tiles two are for either class. Both NICs of a quad keep to the same two, whatever tiles Netlink
  * has moved them to, and lanes that follow one another take different ones.
  */
@@ -413,7 +411,7 @@ inline uint32_t Network::lane_tile(uint32_t node, uint32_t lane, PacketClass cls
 	return (stay + lane % (NIC_TILES / 2) + (cls == PacketClass::Response ? NIC_TILES / 2 : 0)) % NIC_TILES;
 }
 
-/* A short train over a processor tile that is free. */
+/* Few packets over a processor tile that is free. */
 inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t flits, uint64_t now,
 				  uint64_t ticks) noexcept
 {
@@ -422,11 +420,11 @@ inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t fli
 }
 
 /*
- * Through the router of both, where nothing is to be decided: a short train on one tile, a longer one on all four.
+ * Through the router of both, where nothing is to be decided: few packets on one tile, more of them on all four.
  * Nothing if the tile is booked and another is to be looked for.
  */
-[[gnu::always_inline]] inline Network::Crossing Network::cross(const Packets &packets, uint64_t now,
-							       uint64_t at) noexcept
+[[gnu::always_inline]] inline Network::Transit Network::cross(const Packets &packets, uint64_t now,
+							      uint64_t at) noexcept
 {
 	if (packets.flits > SPLIT_ABOVE) [[unlikely]]
 		return cross_long(packets.src, packets.dst, packets.cls, packets.flits, now, at);
@@ -436,18 +434,18 @@ inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t fli
 		tiles_[quad_tile(packets.dst, FIRST_PROCESSOR) + lane_tile(packets.dst, packets.lane, packets.cls)];
 
 	if (has_stream(out)) [[unlikely]]
-		return {0, 0};
+		return {};
 	if (!in.free_at(now) || !out.free_at(now)) [[unlikely]]
 		return cross_later(in, out, packets.cls, packets.flits, now, at);
 	const uint64_t ticks = flit_ticks(packets.flits, LINK_FACTORS[2][0]);
 
 	pass_quickly(in, packets.cls, packets.flits, now, ticks);
 	pass_quickly(out, packets.cls, packets.flits, now, ticks);
-	return {at + 2 * CROSSING_TICKS, at + 2 * CROSSING_TICKS + ticks};
+	return crossed(at + 2 * CROSSING_TICKS, at + 2 * CROSSING_TICKS + ticks);
 }
 
 [[gnu::always_inline]] inline bool Network::exchange(const Packets &request, uint32_t response, uint64_t now_ns,
-						     uint64_t turn_ns, Exchange &times) noexcept
+						     uint64_t turn_ns, uint64_t &there_ns, uint64_t &back_ns) noexcept
 {
 	if (!nic_link(request.src) || !nic_link(request.dst) || (request.dlvr_mode & FIXED)) [[unlikely]]
 		return false;
@@ -475,8 +473,8 @@ inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t fli
 	pass_quickly(there, PacketClass::Request, request.flits, now, request_ticks);
 	pass_quickly(turn, PacketClass::Response, response, now, response_ticks);
 	pass_quickly(back, PacketClass::Response, response, now, response_ticks);
-	times.there_ns = now_ns + ROUTER_NS + ticks_to_ns(request_ticks);
-	times.back_ns = times.there_ns + turn_ns + ROUTER_NS + ticks_to_ns(response_ticks);
+	there_ns = now_ns + ROUTER_NS + ticks_to_ns(request_ticks);
+	back_ns = there_ns + turn_ns + ROUTER_NS + ticks_to_ns(response_ticks);
 	return true;
 }
 
@@ -492,10 +490,10 @@ inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t fli
 	placed.dst = place(packets.dst);
 	if (placed.src / NICS_PER_ROUTER == placed.dst / NICS_PER_ROUTER && !(packets.dlvr_mode & FIXED) &&
 	    tiles_.ready(placed.src / NICS_PER_ROUTER)) [[likely]] {
-		const Crossing times = cross(placed, ns_to_ticks(now_ns), ns_to_ticks(at_ns));
+		const Transit transit = cross(placed, ns_to_ticks(now_ns), ns_to_ticks(at_ns));
 
-		if (times.tail) [[likely]]
-			return {ticks_to_ns(times.tail), ticks_to_ns(times.head), 0, 0, 0, true, false, false};
+		if (transit.reachable) [[likely]]
+			return transit;
 	}
 	return route(placed, packets.src, now_ns, at_ns);
 }

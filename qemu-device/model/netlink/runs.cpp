@@ -68,10 +68,11 @@ constexpr uint64_t spread_word(uint64_t random, uint64_t n, uint64_t roots)
 
 } // namespace
 
-Network::RunBooking::RunBooking(Network &network, const Train &train, uint64_t start, Transit &transit) noexcept
-	: net_(network), train_(train), transit_(transit), packets_(train.packets),
-	  each_(std::max<uint64_t>(train.flits / packets_, 1)), start_(start),
-	  tables_(network.tables_.get().router(train.from)), to_(network.tables_.get().address(train.to))
+Network::RunBooking::RunBooking(Network &network, const RoutedPackets &routed, uint64_t start,
+				Transit &transit) noexcept
+	: net_(network), routed_(routed), transit_(transit), packets_(routed.packets),
+	  each_(std::max<uint64_t>(routed.flits / packets_, 1)), start_(start),
+	  tables_(network.tables_.get().router(routed.from)), to_(network.tables_.get().address(routed.to))
 {
 	const routing::Ports &entry = routing::minimal_entry(tables_, to_);
 
@@ -80,18 +81,18 @@ Network::RunBooking::RunBooking(Network &network, const Train &train, uint64_t s
 		minimal_ |= uint64_t{1} << tables_.ports[entry.first + i];
 }
 
-bool Network::RunBooking::book(Network &network, const Train &train, uint64_t start, Transit &transit) noexcept
+bool Network::RunBooking::book(Network &network, const RoutedPackets &routed, uint64_t start, Transit &transit) noexcept
 {
-	return RunBooking(network, train, start, transit).book_all();
+	return RunBooking(network, routed, start, transit).book_all();
 }
 
 bool Network::RunBooking::book_all() noexcept
 {
-	if (!ports_ || !net_.tiles_.ready(train_.from) || !net_.tiles_.ready(train_.to))
+	if (!ports_ || !net_.tiles_.ready(routed_.from) || !net_.tiles_.ready(routed_.to))
 		return false;
 	uint64_t behind = 0; // packets that leave before minimal ways are the better ones again
 	const uint64_t slices = meets_others(behind) ? SLICES : 1;
-	uint64_t first = 0, left = train_.flits;
+	uint64_t first = 0, left = routed_.flits;
 
 	const uint64_t before = behind ? slices / 2 : 0;
 
@@ -109,8 +110,8 @@ bool Network::RunBooking::book_all() noexcept
 	eject();
 	transit_.reachable = true;
 	transit_.tile_changed = true;
-	transit_.all_hops = static_cast<uint32_t>(hop_flits_ * packets_ / train_.flits);
-	transit_.nonminimal = static_cast<uint32_t>(root_flits_ * packets_ / train_.flits);
+	transit_.all_hops = static_cast<uint32_t>(hop_flits_ * packets_ / routed_.flits);
+	transit_.nonminimal = static_cast<uint32_t>(root_flits_ * packets_ / routed_.flits);
 	return true;
 }
 
@@ -118,7 +119,7 @@ bool Network::RunBooking::book_all() noexcept
 bool Network::RunBooking::meets_others(uint64_t &behind) const noexcept
 {
 	const LoadView load = view(start_ + CROSSING_TICKS);
-	const routing::PortPair pair = routing::pick_two(tables_, routing::minimal_entry(tables_, to_), train_.random);
+	const routing::PortPair pair = routing::pick_two(tables_, routing::minimal_entry(tables_, to_), routed_.random);
 
 	const auto [less, more] = std::minmax({load(pair.first), load(pair.second)});
 
@@ -129,12 +130,12 @@ bool Network::RunBooking::meets_others(uint64_t &behind) const noexcept
 
 Network::LoadView Network::RunBooking::view(uint64_t at) const noexcept
 {
-	return {&net_.tiles_[link_id(train_.from, 0)], at, net_.background(), train_.from, minimal_};
+	return {&net_.tiles_[link_id(routed_.from, 0)], at, net_.background(), routed_.from, minimal_};
 }
 
 int64_t Network::RunBooking::bias() const noexcept
 {
-	return tables_.common->bias[to_.group != tables_.here.group][train_.mode.bias];
+	return tables_.common->bias[to_.group != tables_.here.group][routed_.mode.bias];
 }
 
 /* A packet that draws the right ports goes minimally. */
@@ -158,14 +159,14 @@ bool Network::RunBooking::take(uint64_t from, uint64_t packets, uint64_t flits, 
 	const uint64_t minimal = parts_of(flits, slice ? 1 : std::clamp<uint64_t>(ports_, 1, MINIMAL_PARTS));
 	const uint64_t other = parts_of(flits, slice ? SLICE_PARTS : OTHER_PARTS);
 	const uint64_t length = packets * INJECT_TICKS;
-	Train part = train_;
+	RoutedPackets part = routed_;
 	bool full = false; // nothing goes minimally any more, whatever packets draw
 
 	part.hinted = minimal_;
 	for (uint64_t left = flits; left;) {
 		Way way;
 
-		part.random = spread_word(train_.random, parts_++, roots_);
+		part.random = spread_word(routed_.random, parts_++, roots_);
 		part.at = from + length - INJECT_TICKS;
 		part.flits = left;
 		if (net_.choose(part, way))
@@ -193,7 +194,7 @@ bool Network::RunBooking::take(uint64_t from, uint64_t packets, uint64_t flits, 
  * link is given no more than it passes, as long as that is less; then what waits before it grows to the bias, and
  * further only with packets whose other candidates have their load, too.
  */
-uint64_t Network::RunBooking::fitting(const Train &part, uint64_t from, uint64_t few) const noexcept
+uint64_t Network::RunBooking::fitting(const RoutedPackets &part, uint64_t from, uint64_t few) const noexcept
 {
 	const uint64_t end = part.at + CROSSING_TICKS;
 	const LoadView load = view(end);
@@ -239,7 +240,7 @@ int64_t Network::RunBooking::level_at(const TileState &tile, const Stream &strea
 }
 
 /* The packets of a part come to each link of their way evenly, as long as those they are among do. */
-void Network::RunBooking::carry(const Train &part, uint64_t length) noexcept
+void Network::RunBooking::carry(const RoutedPackets &part, uint64_t length) noexcept
 {
 	const uint64_t end = part.at + length;
 	const Background *const others = net_.background();
@@ -306,14 +307,14 @@ void Network::RunBooking::carry(const Train &part, uint64_t length) noexcept
 /* All tiles of the NIC alike (T04): a packet takes another one when the last one is booked. */
 void Network::RunBooking::inject() noexcept
 {
-	const uint32_t first = quad_tile(train_.src, FIRST_INJECT);
+	const uint32_t first = quad_tile(routed_.src, FIRST_INJECT);
 
 	for (uint32_t i = 0; i < NIC_TILES; i++) {
-		const uint64_t flits = (train_.flits + i) / NIC_TILES;
+		const uint64_t flits = (routed_.flits + i) / NIC_TILES;
 		const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
-		const uint64_t start = net_.tiles_[first + i].reserve(train_.now, start_, ticks, Store::Exact);
+		const uint64_t start = net_.tiles_[first + i].reserve(routed_.now, start_, ticks, Store::Exact);
 
-		Tally(net_.tiles_, flits, false).pass(first + i, train_.first_channel, start_, start);
+		Tally(net_.tiles_, flits, false).pass(first + i, routed_.first_channel, start_, start);
 		tail_ = std::max(tail_, start + ticks + CROSSING_TICKS);
 	}
 }
@@ -321,32 +322,32 @@ void Network::RunBooking::inject() noexcept
 /* What will wait at the target's tiles is known while ways are chosen. */
 void Network::RunBooking::approach() noexcept
 {
-	const uint32_t first = quad_tile(train_.dst, FIRST_PROCESSOR);
+	const uint32_t first = quad_tile(routed_.dst, FIRST_PROCESSOR);
 
 	for (uint32_t i = 0; i < NIC_TILES; i++) {
 		TileState &out = net_.tiles_[first + i];
 		Stream &stream = net_.tiles_.stream(first + i);
 
 		free_[i] = busy_until(out, stream, start_);
-		add_stream(out, stream, train_.now, start_, packets_ * INJECT_TICKS,
-			   flit_ticks((train_.flits + i) / NIC_TILES, LINK_FACTORS[2][0]));
+		add_stream(out, stream, routed_.now, start_, packets_ * INJECT_TICKS,
+			   flit_ticks((routed_.flits + i) / NIC_TILES, LINK_FACTORS[2][0]));
 	}
 }
 
 void Network::RunBooking::eject() noexcept
 {
-	const uint32_t first = quad_tile(train_.dst, FIRST_PROCESSOR);
+	const uint32_t first = quad_tile(routed_.dst, FIRST_PROCESSOR);
 	const uint64_t length = packets_ * INJECT_TICKS;
 	uint64_t head = UINT64_MAX;
 
 	for (uint32_t i = 0; i < NIC_TILES; i++) {
-		const uint64_t flits = (train_.flits + i) / NIC_TILES;
+		const uint64_t flits = (routed_.flits + i) / NIC_TILES;
 		const uint64_t ticks = flit_ticks(flits, LINK_FACTORS[2][0]);
 		TileState &out = net_.tiles_[first + i];
 		Stream &stream = net_.tiles_.stream(first + i);
 		const uint64_t start = std::max(head_, free_[i]);
 
-		Tally(net_.tiles_, flits, false).pass(first + i, train_.first_channel, head_, start);
+		Tally(net_.tiles_, flits, false).pass(first + i, routed_.first_channel, head_, start);
 		head = std::min(head, start);
 		tail_ = std::max({tail_, start + ticks, busy_until(out, stream, start_ + length)});
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/* Long adaptive trains, see the chapter on modelled time in Documentation/design-notes.md. */
+/* Many adaptive packets, see the chapter on modelled time in Documentation/design-notes.md. */
 #ifndef ARIES_NETLINK_RUNS_HPP
 #define ARIES_NETLINK_RUNS_HPP
 
@@ -24,25 +24,25 @@ public:
 	 * Return: false if there is no way for them, or no room for the state of the routers at their ends; nothing is
 	 * booked then
 	 */
-	static bool book(Network &network, const Train &train, uint64_t start, Transit &transit) noexcept;
+	static bool book(Network &network, const RoutedPackets &routed, uint64_t start, Transit &transit) noexcept;
 
 private:
-	RunBooking(Network &network, const Train &train, uint64_t start, Transit &transit) noexcept;
+	RunBooking(Network &network, const RoutedPackets &routed, uint64_t start, Transit &transit) noexcept;
 	bool book_all() noexcept;
 	bool meets_others(uint64_t &behind) const noexcept;
 	bool has_room(uint64_t at) const noexcept;
 	LoadView view(uint64_t at) const noexcept;
 	int64_t bias() const noexcept;
 	bool take(uint64_t from, uint64_t packets, uint64_t flits, bool slice) noexcept;
-	uint64_t fitting(const Train &part, uint64_t from, uint64_t few) const noexcept;
+	uint64_t fitting(const RoutedPackets &part, uint64_t from, uint64_t few) const noexcept;
 	static int64_t level_at(const TileState &tile, const Stream &stream, uint64_t from, uint64_t end) noexcept;
-	void carry(const Train &part, uint64_t length) noexcept;
+	void carry(const RoutedPackets &part, uint64_t length) noexcept;
 	void inject() noexcept;
 	void approach() noexcept;
 	void eject() noexcept;
 
 	Network &net_;
-	const Train &train_;
+	const RoutedPackets &routed_;
 	Transit &transit_;
 	const uint64_t packets_;
 	const uint64_t each_; // flits of a packet

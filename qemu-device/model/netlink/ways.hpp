@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copyright (c) 2026 The OpenGNI authors
-/* What network.cpp and runs.cpp share: trains, their ways, loads and counters. */
+/* What network.cpp and runs.cpp share: packets that are routed, their ways, loads and counters. */
 #ifndef ARIES_NETLINK_WAYS_HPP
 #define ARIES_NETLINK_WAYS_HPP
 
@@ -12,8 +12,8 @@ namespace aries
 inline constexpr uint64_t HOP_TICKS = ns_to_ticks(HOP_NS);
 inline constexpr uint8_t REQUEST_CHANNELS = 4; // the first of a response comes behind them (P12)
 
-/* Packets that go the same way, one after the other. */
-struct Network::Train {
+/* Packets between places that go the same way, one after the other, and how they are to be routed. */
+struct Network::RoutedPackets {
 	uint32_t src;
 	uint32_t dst;
 	uint32_t from; // router of src
@@ -26,7 +26,7 @@ struct Network::Train {
 	RoutingMode mode;
 	uint8_t first_channel;
 	uint64_t hinted; // tiles of the first router, see LoadView
-	uint32_t part;   // 1 to SPLIT_PARTS of a long train, 0 for a whole one
+	uint32_t part;   // 1 to SPLIT_PARTS of many, 0: they stay together
 	Store tiles;     // how it books processor tiles
 
 	bool adaptive() const { return mode.routing == Routing::Adaptive; }
@@ -70,7 +70,7 @@ struct Network::Way {
 	std::array<uint8_t, MAX_HOPS> channel; // of each link
 };
 
-/* Counts what a train does, stage by stage: NIC to router, links, router to NIC. */
+/* Counts what packets do, stage by stage: NIC to router, links, router to NIC. */
 class Network::Tally
 {
 public:

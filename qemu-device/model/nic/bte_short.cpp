@@ -114,10 +114,10 @@ uint8_t Bte::carry_short(const BteWork &work, CounterBlock &counters, bool &over
 		status = deliver_short(work, near, overrun);
 	}
 	/* Nothing can get lost on the way, so the booking can wait until the data is there. */
-	const Train train = Train::of(work.put() ? PacketKind::Put : PacketKind::Get, desc.dlvr_mode, work.node,
-				      desc.length, desc.offset >> 6);
+	const Transaction transaction = Transaction::of(work.put() ? PacketKind::Put : PacketKind::Get, desc.dlvr_mode,
+							work.node, desc.length, desc.offset >> 6);
 
-	traffic_.send(train, now, counters, passage, host);
+	traffic_.send(transaction, now, counters, passage, host);
 	if (status == ARIES_ST_OK)
 		count_latency(core_, counters, latency(work, now, now + passage.latency_ns, quiet_ns(work.put(), 0)));
 	return status;

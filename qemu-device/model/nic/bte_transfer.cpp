@@ -271,9 +271,10 @@ uint8_t Bte::account(BteShare &share, uint64_t bytes, CounterBlock &counters, Bu
 	while (bytes) {
 		const uint32_t burst = uint32_t(std::min(bytes, BTE_BURST));
 		Passage &passage = bursts.passage[bursts.count++];
-		const Train train = Train::of(work.put() ? PacketKind::Put : PacketKind::Get, work.desc.dlvr_mode,
-					      work.node, burst, work.desc.offset >> 6);
-		const uint8_t status = traffic_.send(train, share.floor, counters, passage);
+		const Transaction transaction =
+			Transaction::of(work.put() ? PacketKind::Put : PacketKind::Get, work.desc.dlvr_mode, work.node,
+					burst, work.desc.offset >> 6);
+		const uint8_t status = traffic_.send(transaction, share.floor, counters, passage);
 
 		if (status != ARIES_ST_OK)
 			return status;

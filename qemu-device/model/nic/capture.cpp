@@ -73,7 +73,7 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 		command.decode(work.amo);
 	const TargetRequest request = work.request(work.kind(command), command);
 	const uint32_t payload = wire_bytes(work, command);
-	const TracedTrain train = {
+	const TracedTransaction traced = {
 		.request = header(request, core_.node, work.desc.dlvr_mode, fma_ssid(work.index),
 				  work.is_atomic() ? work.amo : uint16_t(0)),
 		.bytes = payload,
@@ -89,7 +89,7 @@ void Fma::capture(const FmaWork &work, uint8_t status, const FmaRuns *got) noexc
 		.back_ns = work.passage.back_ns,
 	};
 
-	core_.trace.record(train, [&](bool response, uint64_t at, uint32_t bytes, uint8_t *to) {
+	core_.trace.record(traced, [&](bool response, uint64_t at, uint32_t bytes, uint8_t *to) {
 		const void *from = request.data + at;
 
 		if (work.is_atomic())
@@ -113,7 +113,7 @@ void Bte::capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t stat
 
 		if (!passage.depart_ns || !core_.trace.wants(first))
 			return;
-		const TracedTrain train = {
+		const TracedTransaction traced = {
 			.request = header(work.request(at + done), core_.node, work.desc.dlvr_mode, work.ssid),
 			.bytes = uint32_t(std::min(bytes - done, BTE_BURST)),
 			.result = 0,
@@ -129,7 +129,7 @@ void Bte::capture(const BteWork &work, uint64_t at, uint64_t bytes, uint8_t stat
 			.back_ns = bursts.passage[bursts.count - 1].back_ns ? passage.back_ns : 0,
 		};
 
-		core_.trace.record(train, [&](bool, uint64_t from, uint32_t size, uint8_t *to) {
+		core_.trace.record(traced, [&](bool, uint64_t from, uint32_t size, uint8_t *to) {
 			gather(near.run, near.count, done + from, size, to);
 		});
 	}

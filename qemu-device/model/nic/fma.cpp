@@ -215,8 +215,8 @@ uint8_t Fma::run(FmaWork &work) noexcept
 
 uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
 {
-	const Train train = Train::of(kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work));
-	const uint8_t status = traffic_.send(train, work.now, work.fmad.counters, work.passage);
+	const Transaction transaction = Transaction::of(kind, work.desc.dlvr_mode, work.node, bytes, header_hash(work));
+	const uint8_t status = traffic_.send(transaction, work.now, work.fmad.counters, work.passage);
 
 	if (status == ARIES_ST_OK)
 		count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));
@@ -230,19 +230,20 @@ uint8_t Fma::send(FmaWork &work, PacketKind kind, uint32_t bytes) noexcept
  */
 uint8_t Fma::put(FmaWork &work) noexcept
 {
-	const Train train = Train::of(PacketKind::Put, work.desc.dlvr_mode, work.node, work.bytes, header_hash(work));
+	const Transaction transaction =
+		Transaction::of(PacketKind::Put, work.desc.dlvr_mode, work.node, work.bytes, header_hash(work));
 	const bool sure = core_.network.adjacent(core_.node, work.node) && !core_.faults.any();
 	uint8_t status;
 
 	if (sure) [[likely]] {
 		status = deliver(work);
-		traffic_.send(train, work.now, work.fmad.counters, work.passage);
+		traffic_.send(transaction, work.now, work.fmad.counters, work.passage);
 	} else {
-		status = traffic_.request(train, work.now, work.fmad.counters, work.passage);
+		status = traffic_.request(transaction, work.now, work.fmad.counters, work.passage);
 		if (status != ARIES_ST_OK)
 			return status;
 		status = deliver(work);
-		traffic_.respond(train, work.now, work.fmad.counters, work.passage);
+		traffic_.respond(transaction, work.now, work.fmad.counters, work.passage);
 		work.passage.latency_ns = traffic_.waited(work.passage, work.now);
 		if (traffic_.unanswered(work.passage)) [[unlikely]]
 			status = traffic_.why_unanswered(work.passage);

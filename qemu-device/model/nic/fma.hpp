@@ -189,7 +189,7 @@ private:
 	}
 	/* Where completions are held, or some still are of the descriptor's: fma_hold.cpp */
 	bool holds(const Fmad &fmad) const noexcept { return hold_.on() || fmad.held.load(std::memory_order_relaxed); }
-	static uint8_t held_train(const FmaWork &work, AmoCommand &command, Train &train) noexcept;
+	static uint8_t held_transaction(const FmaWork &work, AmoCommand &command, Transaction &transaction) noexcept;
 	uint8_t probe(const FmaWork &work, const AmoCommand &command, uint32_t &life) noexcept;
 	uint8_t probe_landing(const FmaWork &work, uint32_t &life) noexcept;
 	[[gnu::cold]] uint8_t carry(FmaWork &work) noexcept;

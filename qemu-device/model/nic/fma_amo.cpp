@@ -54,10 +54,10 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 	if (status != ARIES_ST_OK)
 		return status;
 	const auto request = [&] { return work.request(work.kind(command), command); };
-	const Train train = Train::of(work.kind(command), work.desc.dlvr_mode, work.node, amo_wire_bytes(command),
-				      header_hash(work));
+	const Transaction transaction = Transaction::of(work.kind(command), work.desc.dlvr_mode, work.node,
+							amo_wire_bytes(command), header_hash(work));
 
-	status = traffic_.request(train, work.now, work.fmad.counters, work.passage);
+	status = traffic_.request(transaction, work.now, work.fmad.counters, work.passage);
 	if (status != ARIES_ST_OK)
 		return status;
 	work.fmad.counters.add(ARIES_CNT_FMA_AMOS);
@@ -68,7 +68,7 @@ uint8_t Fma::atomic(FmaWork &work) noexcept
 	if (served.ran)
 		traffic_.serve_atomic(work.node, served.hit, served.walked, command.fetch, work.passage);
 	work.fetched = served.fetched;
-	traffic_.respond(train, work.now, work.fmad.counters, work.passage);
+	traffic_.respond(transaction, work.now, work.fmad.counters, work.passage);
 	work.unanswered = traffic_.unanswered(work.passage);
 	if (work.unanswered) [[unlikely]] {
 		count_latency(core_, work.fmad.counters, work.passage.depart_ns - work.now + RESPONSE_TIMEOUT_NS);

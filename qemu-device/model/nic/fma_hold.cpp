@@ -27,19 +27,19 @@ HeldFma::HeldFma(const FmaWork &from, std::shared_ptr<HoldGroup> of, Hold &in)
 
 HeldFma::~HeldFma()
 {
-	hold.arrive(train.packets);
+	hold.arrive(transaction.packets);
 	work.fmad.held.fetch_sub(1);
 	work.fmad.busy.fetch_sub(1);
 }
 
 /* What the operation sends. Return: ARIES_ST_OK, or what is wrong with its command */
-uint8_t Fma::held_train(const FmaWork &work, AmoCommand &command, Train &train) noexcept
+uint8_t Fma::held_transaction(const FmaWork &work, AmoCommand &command, Transaction &transaction) noexcept
 {
 	const uint8_t status = work.is_atomic() ? check_atomic(work, command) : uint8_t(ARIES_ST_OK);
 
 	if (status == ARIES_ST_OK)
-		train = Train::of(work.kind(command), work.desc.dlvr_mode, work.node, wire_bytes(work, command),
-				  header_hash(work));
+		transaction = Transaction::of(work.kind(command), work.desc.dlvr_mode, work.node,
+					      wire_bytes(work, command), header_hash(work));
 	return status;
 }
 
@@ -71,8 +71,8 @@ uint8_t Fma::probe_landing(const FmaWork &work, uint32_t &life) noexcept
 /* What can be refused at once is; of a target on another host only what is wrong on this side. */
 uint8_t Fma::prepare_held(const FmaWork &work, HeldFma &held, bool carried) noexcept
 {
-	Train train = {};
-	uint8_t status = held_train(work, held.command, train);
+	Transaction transaction = {};
+	uint8_t status = held_transaction(work, held.command, transaction);
 
 	if (status == ARIES_ST_OK && !carried)
 		status = probe(work, held.command, held.far_life);
@@ -80,7 +80,7 @@ uint8_t Fma::prepare_held(const FmaWork &work, HeldFma &held, bool carried) noex
 	if (status == ARIES_ST_OK && held.lands)
 		status = probe_landing(work, held.near_life);
 	if (status == ARIES_ST_OK)
-		held.train = train;
+		held.transaction = transaction;
 	return status;
 }
 
@@ -107,10 +107,10 @@ uint8_t Fma::depart(const std::shared_ptr<HeldFma> &op, bool carried) noexcept
 	HeldFma &held = *op;
 	FmaWork &mine = held.work;
 
-	hold_.depart(held.train.packets);
+	hold_.depart(held.transaction.packets);
 	if (hold_.packets() > traffic_.room())
 		mine.fmad.counters.add(ARIES_CNT_ORB_STALLS);
-	held.status = traffic_.request(held.train, mine.now, mine.fmad.counters, mine.passage);
+	held.status = traffic_.request(held.transaction, mine.now, mine.fmad.counters, mine.passage);
 	if (held.status == ARIES_ST_NO_NODE)
 		return held.status;
 	commit(held);
@@ -171,7 +171,7 @@ uint64_t Fma::arrives_at(const HeldFma &held) noexcept
 {
 	const FmaWork &work = held.work;
 
-	return held.train.returns ? work.passage.turn_ns - NIC_PIPELINE_NS : work.now + work.passage.latency_ns;
+	return held.transaction.returns ? work.passage.turn_ns - NIC_PIPELINE_NS : work.now + work.passage.latency_ns;
 }
 
 /*
@@ -225,8 +225,8 @@ void Fma::return_held(const std::shared_ptr<HeldFma> &op, std::unique_lock<SpinL
 	HeldFma &held = *op;
 	FmaWork &work = held.work;
 
-	traffic_.respond(held.train, work.now, work.fmad.counters, work.passage);
-	later_back(held.beyond, work.passage.depart_ns, held.train.returns, work.passage);
+	traffic_.respond(held.transaction, work.now, work.fmad.counters, work.passage);
+	later_back(held.beyond, work.passage.depart_ns, held.transaction.returns, work.passage);
 	if (traffic_.unanswered(work.passage) && held.status == ARIES_ST_OK)
 		held.status = traffic_.why_unanswered(work.passage);
 	count_latency(core_, work.fmad.counters, traffic_.waited(work.passage, work.now));

@@ -35,7 +35,7 @@ struct HeldFma {
 	Hold &hold;
 	FmaWork work;
 	std::vector<uint8_t> payload = {}; /* of a put, or what a get brings back */
-	Train train = {};
+	Transaction transaction = {};
 	AmoCommand command = {};
 	Served served = {};
 	CarriedResponse beyond = {};          /* what the target's host has said, if it is another one */

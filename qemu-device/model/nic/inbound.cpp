@@ -51,12 +51,14 @@ Inbound::Packets::Packets(Inbound &inbound, const CarriedRequest &request, Packe
 	  traffic_(request.source, inbound.core_.network, inbound.core_.faults, inbound.counters_, inbound.orb_)
 {
 	if (any_)
-		train_ = Train::of(kind, request.dlvr_mode, request.target, bytes_of(request, kind), request.hash);
+		transaction_ =
+			Transaction::of(kind, request.dlvr_mode, request.target, bytes_of(request, kind), request.hash);
 }
 
 void Inbound::Packets::arrive() noexcept
 {
-	any_ = any_ && traffic_.request(train_, depart_ns_ - SEND_NS, inbound_.counters_, passage_) == ARIES_ST_OK;
+	any_ = any_ &&
+	       traffic_.request(transaction_, depart_ns_ - SEND_NS, inbound_.counters_, passage_) == ARIES_ST_OK;
 }
 
 void Inbound::Packets::serve_atomic(const CarriedResponse &response, bool fetch) noexcept
@@ -69,7 +71,7 @@ void Inbound::Packets::serve_atomic(const CarriedResponse &response, bool fetch)
 void Inbound::Packets::leave() noexcept
 {
 	if (any_)
-		traffic_.respond(train_, depart_ns_ - SEND_NS, inbound_.counters_, passage_);
+		traffic_.respond(transaction_, depart_ns_ - SEND_NS, inbound_.counters_, passage_);
 }
 
 void Inbound::Packets::tell(CarriedResponse &response) const noexcept

@@ -42,7 +42,7 @@ public:
 		const uint32_t target_;
 		bool any_; /* that are booked */
 		Traffic traffic_;
-		Train train_ = {};
+		Transaction transaction_ = {};
 		Passage passage_ = {};
 	};
 

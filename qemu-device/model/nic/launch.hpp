@@ -145,7 +145,7 @@ private:
 	struct Target {
 		uint32_t pe;
 		uint32_t node;
-		Train train;
+		Transaction transaction;
 		Passage passage;
 		uint32_t puts, gets, atomics; /* that have been run */
 		uint64_t atomic_ticks;

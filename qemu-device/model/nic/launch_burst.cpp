@@ -91,7 +91,7 @@ bool LaunchBurst::add_target(const LaunchView &entry) noexcept
 
 	target.pe = entry.pe;
 	target.node = node;
-	target.train = {node, desc_.dlvr_mode, false, true, 0, 0, 0, hash};
+	target.transaction = {node, desc_.dlvr_mode, false, true, 0, 0, 0, hash};
 	target.passage = {};
 	target.puts = target.gets = target.atomics = 0;
 	target.atomic_ticks = 0;
@@ -120,19 +120,19 @@ inline bool LaunchBurst::find_target(const LaunchView &entry, uint32_t &which) n
 
 inline void LaunchBurst::tally(uint32_t which, const Flits &flits, bool returns) noexcept
 {
-	Train &train = target_[which].train;
+	Transaction &transaction = target_[which].transaction;
 
-	train.packets++;
-	train.request += flits.request;
-	train.response += flits.response;
-	train.returns |= returns;
+	transaction.packets++;
+	transaction.request += flits.request;
+	transaction.response += flits.response;
+	transaction.returns |= returns;
 }
 
 /* Only the first @count entries have been run. */
 void LaunchBurst::recount(const aries_launch_entry *entry, uint32_t count) noexcept
 {
 	for (uint32_t i = 0; i < targets_; i++)
-		target_[i].train.packets = target_[i].train.request = target_[i].train.response = 0;
+		target_[i].transaction.packets = target_[i].transaction.request = target_[i].transaction.response = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		bool returns = false;
 		Flits flits = {};
@@ -172,9 +172,9 @@ uint32_t LaunchBurst::send(uint32_t count) noexcept
 	for (uint32_t i = 0; i < targets_; i++) {
 		Target &target = target_[i];
 
-		if (!target.train.packets)
+		if (!target.transaction.packets)
 			continue;
-		if (traffic_.request(target.train, now_, fmad_.counters, target.passage) == ARIES_ST_OK)
+		if (traffic_.request(target.transaction, now_, fmad_.counters, target.passage) == ARIES_ST_OK)
 			target.reach.begin(core_, target.node);
 		all = all && target.reach.begun() && !target.reach.visit().lazy();
 	}
@@ -289,9 +289,10 @@ void LaunchBurst::settle() noexcept
 		target.reach.visit().count_requests(target.puts + target.gets + target.atomics);
 		target.reach.end();
 		if (target.atomics)
-			target.passage.served_ns = traffic_.serve_train(
-				target.train, target.atomics, target.atomic_ticks, target.all_hits, target.passage);
-		traffic_.respond(target.train, now_, fmad_.counters, target.passage);
+			target.passage.served_ns =
+				traffic_.serve_atomics(target.transaction, target.atomics, target.atomic_ticks,
+						       target.all_hits, target.passage);
+		traffic_.respond(target.transaction, now_, fmad_.counters, target.passage);
 		count(target);
 	}
 	targets_ = 0;

@@ -44,7 +44,7 @@ uint32_t Orb::free_some(uint32_t most, uint64_t &when) noexcept
 
 /*
  * What free_some() frees for the first packet and then for all, where the next responses are all of one run: the way of
- * trains of one thread when the buffer is full.
+ * packets of one thread when the buffer is full.
  * Return: false if other runs have a part in it; nothing was freed
  */
 inline bool Orb::free_of_first(uint32_t one, uint32_t all, uint64_t now, Departure &leave) noexcept

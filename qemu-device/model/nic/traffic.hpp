@@ -19,22 +19,22 @@ namespace aries
 /** From the arrival of a request until its response with what host memory has leaves. */
 inline constexpr uint64_t ANSWER_NS = RECEIVE_NS + HOST_READ_NS + NIC_PIPELINE_NS;
 
-/** When packets of a train are where, in modelled time. */
+/** When packets of a transaction are where, in modelled time. */
 struct Passage {
 	uint64_t latency_ns; /* until the data is in memory (gets: until it has returned) */
 	uint64_t depart_ns;  /* the first request leaves; 0: there is no way */
 	uint64_t booked_ns;  /* the way there and the way back are booked */
 	uint64_t first_ns;   /* its first packet is at the target */
 	uint64_t turn_ns;    /* the last response leaves the target; 0: it does not */
-	uint64_t served_ns;  /* what atomics of a launched train have waited for the unit of the target */
+	uint64_t served_ns;  /* what atomics of a launched transaction have waited for the unit of the target */
 	uint64_t back_ns;    /* the last response arrives; 0: it does not */
 	uint32_t hops;       /* of the first packet */
 	uint32_t all_hops;   /* and of all together */
 	bool unmatched;      /* a response came, and nobody knows to which request: no back_ns */
 };
 
-/** Requests from this NIC to one target, one after the other, and their responses. */
-struct Train {
+/** Requests from this NIC to one target, back to back, and their responses. */
+struct Transaction {
 	uint32_t target;
 	uint16_t dlvr_mode;
 	bool returns;      /* some responses have data or a value */
@@ -45,7 +45,8 @@ struct Train {
 	uint64_t hash;     /* of the header fields */
 
 	/** Those of one operation with @bytes of payload; none is one packet. */
-	static Train of(PacketKind kind, uint16_t dlvr_mode, uint32_t target, uint32_t bytes, uint64_t hash) noexcept
+	static Transaction of(PacketKind kind, uint16_t dlvr_mode, uint32_t target, uint32_t bytes,
+			      uint64_t hash) noexcept
 	{
 		if (bytes <= ARIES_PACKET_BYTES) [[likely]]
 			return {target,
@@ -80,18 +81,19 @@ public:
 	uint64_t at(uint64_t host_ns) const noexcept { return network_.clock().at(host_ns); }
 
 	/**
-	 * Sends the requests of @train at time @now, or when the buffer of outstanding requests has room: modelled
-	 * time then goes on to there. A train of any length is booked as one. Injected faults hit it
-	 * unless it is launched.
+	 * Sends the requests of @transaction at time @now, or when the buffer of outstanding requests has room:
+	 * modelled time then goes on to there. One of any length is booked at once. Injected faults hit it unless it is
+	 * launched.
 	 * @passage: gets the modelled times so far
 	 * Return: ARIES_ST_OK, ARIES_ST_NO_NODE (no way), ARIES_ST_TIMEOUT (lost), ARIES_ST_CRC (damaged)
 	 */
-	uint8_t request(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	uint8_t request(const Transaction &transaction, uint64_t now, CounterBlock &counters,
+			Passage &passage) noexcept;
 	/**
-	 * Sends the responses to what request() has brought to the target, and counts both. Of a launched train fewer
+	 * Sends the responses to what request() has brought to the target, and counts both. Of a launched one fewer
 	 * packets may be left than were asked for.
 	 */
-	void respond(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	void respond(const Transaction &transaction, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 	/** After respond(): no response comes back to what the target may have done all the same (N27). */
 	static bool unanswered(const Passage &passage) noexcept { return !passage.back_ns; }
@@ -114,17 +116,17 @@ public:
 	 * Both, for a caller that has nothing to do in between.
 	 * @host_ns: host time that @now was made of, to spare another look at the clock; 0: not known
 	 */
-	uint8_t send(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage,
+	uint8_t send(const Transaction &transaction, uint64_t now, CounterBlock &counters, Passage &passage,
 		     uint64_t host_ns = 0) noexcept;
 
 	/**
-	 * The unit of the target runs @count atomics of @train, @ticks for all of them, between request() and
+	 * The unit of the target runs @count atomics of @transaction, @ticks for all of them, between request() and
 	 * respond().
 	 * @hits: all words were in the AMO cache
 	 * Return: ns that they have waited for it in the end
 	 */
-	uint64_t serve_train(const Train &train, uint32_t count, uint64_t ticks, bool hits,
-			     const Passage &passage) const noexcept;
+	uint64_t serve_atomics(const Transaction &transaction, uint32_t count, uint64_t ticks, bool hits,
+			       const Passage &passage) const noexcept;
 	/** At most so many request packets are outstanding from now on, 0: as many as the buffer holds. */
 	void limit_injection(uint32_t packets) noexcept { orb_.set_limit(packets ? packets : ARIES_ORB_ENTRIES); }
 	/** Packets that may be outstanding. */
@@ -150,17 +152,17 @@ public:
 	uint64_t windows(uint64_t packets) const noexcept { return (packets + orb_.limit() - 1) / orb_.limit(); }
 
 private:
-	Network::Transit carry(const Train &train, PacketClass cls, uint64_t now, uint64_t at) noexcept;
+	Network::Transit carry(const Transaction &transaction, PacketClass cls, uint64_t now, uint64_t at) noexcept;
 	uint64_t stream(uint32_t from, uint32_t to, uint32_t packets, uint64_t ticks, uint64_t at_ns, uint32_t hops,
 			uint64_t &arrive_ns) noexcept;
-	bool exchange(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
-	uint8_t lose(const Train &train, uint8_t status, CounterBlock &counters) noexcept;
+	bool exchange(const Transaction &transaction, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	uint8_t lose(const Transaction &transaction, uint8_t status, CounterBlock &counters) noexcept;
 	void wait(uint64_t now, uint64_t host_ns, uint64_t open, CounterBlock &counters, Orb::Departure &room) noexcept;
-	uint8_t suffer(const Train &train, CounterBlock &counters) noexcept;
-	uint8_t issue(const Train &train, uint64_t now, uint64_t host_ns, CounterBlock &counters,
+	uint8_t suffer(const Transaction &transaction, CounterBlock &counters) noexcept;
+	uint8_t issue(const Transaction &transaction, uint64_t now, uint64_t host_ns, CounterBlock &counters,
 		      Passage &passage) noexcept;
 	[[gnu::cold]] bool lose_match() noexcept;
-	void answer(const Train &train, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
+	void answer(const Transaction &transaction, uint64_t now, CounterBlock &counters, Passage &passage) noexcept;
 
 	const uint32_t node_;
 	Network &network_;

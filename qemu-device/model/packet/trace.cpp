@@ -22,23 +22,23 @@ uint32_t packets_of(uint32_t bytes)
 	return std::max<uint32_t>(1, uint32_t((uint64_t(bytes) + PACKET_BYTES - 1) / PACKET_BYTES));
 }
 
-uint8_t bytes_of(const TracedTrain &train, uint32_t i)
+uint8_t bytes_of(const TracedTransaction &traced, uint32_t i)
 {
-	return uint8_t(std::min<uint64_t>(PACKET_BYTES, train.bytes - uint64_t(i) * PACKET_BYTES));
+	return uint8_t(std::min<uint64_t>(PACKET_BYTES, traced.bytes - uint64_t(i) * PACKET_BYTES));
 }
 
-/* Packets of a train leave as fast as the NIC makes them (L08). */
-uint64_t request_ns(const TracedTrain &train, uint32_t i)
+/* Packets leave as fast as the NIC makes them (L08). */
+uint64_t request_ns(const TracedTransaction &traced, uint32_t i)
 {
-	return train.depart_ns + nic_busy_ns(uint64_t(i) * PACKET_BYTES);
+	return traced.depart_ns + nic_busy_ns(uint64_t(i) * PACKET_BYTES);
 }
 
 /* And come back so, the last one at the time that the network gave. */
-uint64_t response_ns(const TracedTrain &train, uint32_t i)
+uint64_t response_ns(const TracedTransaction &traced, uint32_t i)
 {
-	const uint64_t behind = nic_busy_ns(uint64_t(packets_of(train.bytes) - 1 - i) * PACKET_BYTES);
+	const uint64_t behind = nic_busy_ns(uint64_t(packets_of(traced.bytes) - 1 - i) * PACKET_BYTES);
 
-	return std::max(train.back_ns - std::min(train.back_ns, behind), request_ns(train, i) + 1);
+	return std::max(traced.back_ns - std::min(traced.back_ns, behind), request_ns(traced, i) + 1);
 }
 
 uint8_t *big(uint8_t *to, uint64_t value, unsigned int bytes)
@@ -115,10 +115,10 @@ std::string PacketTrace::describe()
 	       " of " + std::to_string(file_->limit()) + "\n";
 }
 
-void PacketTrace::write(const TracedTrain &train, Payload payload, void *context) noexcept
+void PacketTrace::write(const TracedTransaction &traced, Payload payload, void *context) noexcept
 {
 	const uint32_t most = packets_.load(std::memory_order_relaxed);
-	const uint32_t count = std::min(packets_of(train.bytes), most - std::min(most, train.index));
+	const uint32_t count = std::min(packets_of(traced.bytes), most - std::min(most, traced.index));
 	std::lock_guard guard(mutex_);
 	bool going = file_ != nullptr;
 	const uint32_t id = next_id_;
@@ -127,42 +127,42 @@ void PacketTrace::write(const TracedTrain &train, Payload payload, void *context
 		return;
 	next_id_ = (id + count) % IDS;
 	for (uint32_t i = 0; going && i < count; i++)
-		going = write_request(train, i, uint16_t((id + i) % IDS), payload, context);
-	for (uint32_t i = 0; going && i < count && train.back_ns; i++)
-		going = write_response(train, i, uint16_t((id + i) % IDS), payload, context);
+		going = write_request(traced, i, uint16_t((id + i) % IDS), payload, context);
+	for (uint32_t i = 0; going && i < count && traced.back_ns; i++)
+		going = write_response(traced, i, uint16_t((id + i) % IDS), payload, context);
 	if (!going)
 		end();
 }
 
-bool PacketTrace::write_request(const TracedTrain &train, uint32_t i, uint16_t id, Payload payload,
+bool PacketTrace::write_request(const TracedTransaction &traced, uint32_t i, uint16_t id, Payload payload,
 				void *context) noexcept
 {
 	const uint64_t at = uint64_t(i) * PACKET_BYTES;
-	Request request = train.request;
+	Request request = traced.request;
 	FlitPacket flits;
 
 	request.packet_id = id;
-	request.bytes = bytes_of(train, i);
+	request.bytes = bytes_of(traced, i);
 	request.to.offset = (request.to.offset + at) & ((uint64_t(1) << OFFSET_BITS) - 1);
 	if (carries_data(request.kind) && request.bytes)
 		payload(context, false, at, request.bytes, request.data.data());
-	return !encode(request, flits) || write_packet(train, i, false, request_ns(train, i), flits);
+	return !encode(request, flits) || write_packet(traced, i, false, request_ns(traced, i), flits);
 }
 
-bool PacketTrace::write_response(const TracedTrain &train, uint32_t i, uint16_t id, Payload payload,
+bool PacketTrace::write_response(const TracedTransaction &traced, uint32_t i, uint16_t id, Payload payload,
 				 void *context) noexcept
 {
-	Response response = {train.request.source, id, train.request.vc, train.status, 0, {}};
+	Response response = {traced.request.source, id, traced.request.vc, traced.status, 0, {}};
 	FlitPacket flits;
 
-	if (returns_data(train.request.kind) && !train.status) {
-		response.bytes = uint8_t(train.result ? train.result : bytes_of(train, i));
+	if (returns_data(traced.request.kind) && !traced.status) {
+		response.bytes = uint8_t(traced.result ? traced.result : bytes_of(traced, i));
 		payload(context, true, uint64_t(i) * PACKET_BYTES, response.bytes, response.data.data());
 	}
-	return !encode(response, flits) || write_packet(train, i, true, response_ns(train, i), flits);
+	return !encode(response, flits) || write_packet(traced, i, true, response_ns(traced, i), flits);
 }
 
-bool PacketTrace::write_packet(const TracedTrain &train, uint32_t i, bool inbound, uint64_t ns,
+bool PacketTrace::write_packet(const TracedTransaction &traced, uint32_t i, bool inbound, uint64_t ns,
 			       const FlitPacket &flits) noexcept
 {
 	uint8_t bytes[TRACE_HEADER_BYTES + MAX_PACKET_FLITS * FLIT_BYTES];
@@ -171,17 +171,17 @@ bool PacketTrace::write_packet(const TracedTrain &train, uint32_t i, bool inboun
 	*to++ = TRACE_VERSION;
 	*to++ = TRACE_HEADER_BYTES;
 	*to++ = inbound;
-	*to++ = uint8_t(train.engine);
-	to = big(to, train.request.key, 4);
+	*to++ = uint8_t(traced.engine);
+	to = big(to, traced.request.key, 4);
 	to = big(to, node_, 4);
-	to = big(to, train.request.to.pe, 4);
-	to = big(to, std::min<uint64_t>(train.latency_ns, UINT32_MAX), 4);
-	to = big(to, train.index + i, 4);
-	to = big(to, train.packets, 4);
-	*to++ = uint8_t(std::min<uint32_t>(train.hops, UINT8_MAX));
-	*to++ = train.status;
-	*to++ = train.fmad;
-	*to++ = uint8_t(train.request.kind);
+	to = big(to, traced.request.to.pe, 4);
+	to = big(to, std::min<uint64_t>(traced.latency_ns, UINT32_MAX), 4);
+	to = big(to, traced.index + i, 4);
+	to = big(to, traced.packets, 4);
+	*to++ = uint8_t(std::min<uint32_t>(traced.hops, UINT8_MAX));
+	*to++ = traced.status;
+	*to++ = traced.fmad;
+	*to++ = uint8_t(traced.request.kind);
 	for (const uint64_t flit : flits.flits())
 		to = big(to, flit, FLIT_BYTES);
 	if (!file_->packet(ns, inbound, {bytes, size_t(to - bytes)}))

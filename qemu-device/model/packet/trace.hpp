@@ -21,10 +21,10 @@ inline constexpr uint8_t TRACE_VERSION = 1;
 /** Who made the packets. */
 enum class TraceEngine : uint8_t { Fma = 1, Bte = 2 };
 
-/** A train of packets that left at once, and what became of it. */
-struct TracedTrain {
+/** Requests that left at once, their responses, and what became of them. */
+struct TracedTransaction {
 	Request request;  /* what all have in common; offset is the first one's, bytes and packet_id are not used */
-	uint32_t bytes;   /* payload of the train */
+	uint32_t bytes;   /* payload of all together */
 	uint32_t result;  /* bytes that each response of an atomic returns */
 	uint32_t index;   /* of the first packet in its operation */
 	uint32_t packets; /* of the operation */
@@ -70,12 +70,12 @@ public:
 
 	/**
 	 * Records requests, and responses if there were any.
-	 * @payload: void(bool response, uint64_t at, uint32_t bytes, uint8_t *to), copies payload of the train
+	 * @payload: void(bool response, uint64_t at, uint32_t bytes, uint8_t *to), copies payload of all together
 	 */
-	template <typename F> void record(const TracedTrain &train, F &&payload) noexcept
+	template <typename F> void record(const TracedTransaction &traced, F &&payload) noexcept
 	{
 		write(
-			train,
+			traced,
 			[](void *context, bool response, uint64_t at, uint32_t bytes, uint8_t *to) {
 				(*static_cast<std::remove_reference_t<F> *>(context))(response, at, bytes, to);
 			},
@@ -85,10 +85,12 @@ public:
 private:
 	using Payload = void (*)(void *context, bool response, uint64_t at, uint32_t bytes, uint8_t *to);
 
-	void write(const TracedTrain &train, Payload payload, void *context) noexcept;
-	bool write_request(const TracedTrain &train, uint32_t i, uint16_t id, Payload payload, void *context) noexcept;
-	bool write_response(const TracedTrain &train, uint32_t i, uint16_t id, Payload payload, void *context) noexcept;
-	bool write_packet(const TracedTrain &train, uint32_t i, bool inbound, uint64_t ns,
+	void write(const TracedTransaction &traced, Payload payload, void *context) noexcept;
+	bool write_request(const TracedTransaction &traced, uint32_t i, uint16_t id, Payload payload,
+			   void *context) noexcept;
+	bool write_response(const TracedTransaction &traced, uint32_t i, uint16_t id, Payload payload,
+			    void *context) noexcept;
+	bool write_packet(const TracedTransaction &traced, uint32_t i, bool inbound, uint64_t ns,
 			  const FlitPacket &flits) noexcept;
 	void end() noexcept;
 

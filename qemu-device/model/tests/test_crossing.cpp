@@ -37,19 +37,19 @@ void exchange_is_two_carries(void **)
 		for (uint32_t i = 0; i < 6; i++) {
 			const uint32_t lane = i % 3, there_flits = 4 + 2 * i, back_flits = 1 + 11 * (i % 2);
 			const uint64_t now = NOW + 2000 * i;
-			Network::Exchange times{};
+			uint64_t there_ns = 0, back_ns = 0;
 
 			assert_true(
 				at_once.net.exchange({src, dst, PacketClass::Request, ADAPTIVE, there_flits, lane, i},
-						     back_flits, now, TURN, times));
+						     back_flits, now, TURN, there_ns, back_ns));
 			const auto there = carry(apart.net, src, dst, PacketClass::Request, there_flits, ADAPTIVE, i,
 						 now, 0, lane);
 			const uint64_t turned = there.arrive_ns + TURN;
 			const auto back = carry(apart.net, dst, src, PacketClass::Response, back_flits, ADAPTIVE, i,
 						turned, turned - now, lane);
 
-			assert_int_equal(times.there_ns, there.arrive_ns);
-			assert_int_equal(times.back_ns, back.arrive_ns);
+			assert_int_equal(there_ns, there.arrive_ns);
+			assert_int_equal(back_ns, back.arrive_ns);
 		}
 		assert_true(state(at_once) == state(apart));
 	}
@@ -58,7 +58,7 @@ void exchange_is_two_carries(void **)
 /* Whatever is out of the ordinary is left to others, with nothing booked. */
 void exchange_books_both_or_nothing(void **)
 {
-	Network::Exchange times{};
+	uint64_t there_ns = 0, back_ns = 0;
 	const Packets packets{0, 2, PacketClass::Request, ADAPTIVE, 5, 0, 0};
 	uint32_t refused = 0;
 
@@ -68,7 +68,7 @@ void exchange_books_both_or_nothing(void **)
 		m.book_until(0, tile, NOW + 500);
 		const auto before = state(m);
 
-		if (!m.net.exchange(packets, 1, NOW, TURN, times)) {
+		if (!m.net.exchange(packets, 1, NOW, TURN, there_ns, back_ns)) {
 			refused++;
 			assert_true(state(m) == before);
 		}
@@ -77,12 +77,13 @@ void exchange_books_both_or_nothing(void **)
 
 	Machine m(CHASSIS);
 
-	assert_false(m.net.exchange({0, 4, PacketClass::Request, ADAPTIVE, 5, 0, 0}, 1, NOW, TURN, times));
-	assert_false(m.net.exchange({0, 2, PacketClass::Request, DLV_IN_ORDER, 5, 0, 0}, 1, NOW, TURN, times));
+	assert_false(m.net.exchange({0, 4, PacketClass::Request, ADAPTIVE, 5, 0, 0}, 1, NOW, TURN, there_ns, back_ns));
+	assert_false(
+		m.net.exchange({0, 2, PacketClass::Request, DLV_IN_ORDER, 5, 0, 0}, 1, NOW, TURN, there_ns, back_ns));
 	m.net.set_nic_link(2, false);
-	assert_false(m.net.exchange(packets, 1, NOW, TURN, times));
+	assert_false(m.net.exchange(packets, 1, NOW, TURN, there_ns, back_ns));
 	m.net.set_nic_link(2, true);
-	assert_true(m.net.exchange(packets, 1, NOW, TURN, times));
+	assert_true(m.net.exchange(packets, 1, NOW, TURN, there_ns, back_ns));
 }
 
 /* NICs of one quad: a response meets its own request's tiles, and waits for them only if it is there too early. */

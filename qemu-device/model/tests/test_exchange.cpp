@@ -38,7 +38,7 @@ Exchange exchange(Network &net, uint32_t src, uint32_t dst, uint32_t bytes, uint
 	return exchange(net, src, dst, flits.request, flits.response, mode, lane, at);
 }
 
-/* On a quiet network the straight way costs what a routed one does, packet by packet and as a train. */
+/* On a quiet network the straight way costs what a routed one does, packet by packet and all at once. */
 void same_times(void **)
 {
 	for (uint32_t bytes : {0u, 1u, 8u, 64u, 65u, 512u, 513u, 4096u, 65536u}) {
@@ -109,7 +109,7 @@ void responses_in_nobodys_way(void **)
 	}
 }
 
-/* Launched packets of several operations go as one train. */
+/* Launched packets of several operations are booked as one transaction. */
 void launched(void **)
 {
 	const uint32_t one = request_flits(PacketKind::Put, 8);

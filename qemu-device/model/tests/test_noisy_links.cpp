@@ -104,8 +104,9 @@ void fewer_lanes_take_longer_P17(void **)
 }
 
 /*
- * An error in a set that its CRC does not see damages the train, and is counted (P10, P18). About one in ten million
- * sets has one at this rate; errors follow from the tick, and FIRST was found by a longer run of this loop from 0 on.
+ * An error in a set that its CRC does not see damages the packets, and is counted (P10, P18). About one in ten
+ * million sets has one at this rate; errors follow from the tick, and FIRST was found by a longer run of this loop from
+ * 0 on.
  */
 void missed_errors_damage_a_train_P18(void **)
 {

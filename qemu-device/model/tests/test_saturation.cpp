@@ -37,23 +37,23 @@ struct Sender {
 	/* One operation; its times. */
 	Passage send(PacketKind kind, uint32_t target, uint32_t bytes, uint16_t mode, uint64_t hash)
 	{
-		const Train train = Train::of(kind, mode, target, bytes, hash);
+		const Transaction transaction = Transaction::of(kind, mode, target, bytes, hash);
 		Passage passage;
 
-		assert_int_equal(traffic.send(train, traffic.at(HOST), counters, passage), ARIES_ST_OK);
+		assert_int_equal(traffic.send(transaction, traffic.at(HOST), counters, passage), ARIES_ST_OK);
 		return passage;
 	}
 
 	/* An atomic that returns nothing. */
 	void atomic(uint32_t target, bool hit, bool walked, uint64_t hash)
 	{
-		const Train train = Train::of(PacketKind::Amo, 0, target, 8, hash);
+		const Transaction transaction = Transaction::of(PacketKind::Amo, 0, target, 8, hash);
 		const uint64_t now = traffic.at(HOST);
 		Passage passage;
 
-		assert_int_equal(traffic.request(train, now, counters, passage), ARIES_ST_OK);
+		assert_int_equal(traffic.request(transaction, now, counters, passage), ARIES_ST_OK);
 		traffic.serve_atomic(target, hit, walked, false, passage);
-		traffic.respond(train, now, counters, passage);
+		traffic.respond(transaction, now, counters, passage);
 	}
 };
 

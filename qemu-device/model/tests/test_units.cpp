@@ -58,7 +58,7 @@ void test_outstanding(void **)
 	assert_int_equal(leave.last, NOW + 1001 + 11);
 	orb.enter(0, 30, NOW, NOW + 8000, NOW + 8000);
 	assert_int_equal(orb.used(NOW), 1024);
-	/* Time frees entries, too: the last of the second train, then part of the first one. */
+	/* Time frees entries, too: the last of the second ones, then part of the first ones. */
 	assert_int_equal(orb.used(NOW + 1998), 531);
 	assert_int_equal(orb.used(NOW + 3249), 281);
 	leave = orb.admit(700, NOW + 3249);
