@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "nic/mdd.hpp"
+#include "nic/wide_copy.hpp"
 
 namespace aries
 {
@@ -216,7 +217,7 @@ inline void move_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes) noexcep
 		asm volatile("std; rep movsb; cld" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 	}
 #else
-	memmove(to, from, bytes);
+	wide_copy(to, from, bytes);
 #endif
 }
 

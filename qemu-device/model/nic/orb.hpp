@@ -99,7 +99,7 @@ private:
 	std::array<Issued, LANES> issued_; /* by the threads with a lane, last */
 	SpinLock lock_;                    /* for what follows */
 	/* Runs from first_ to end_, in the order of the next responses: most come in this order, too. */
-	std::array<Run, 2 * ARIES_ORB_ENTRIES> run_;
+	std::array<Run, size_t{2} * ARIES_ORB_ENTRIES> run_;
 	uint32_t first_ = 0, end_ = 0;
 };
 
