@@ -56,7 +56,7 @@ template <typename Keep> void TablesStore::remove_unless(const std::string &path
 
 	if (!names)
 		return;
-	while (const dirent *entry = readdir(names)) {
+	while (const dirent *entry = readdir(names)) { // NOLINT(concurrency-mt-unsafe): a stream of our own
 		std::string_view rest = entry->d_name;
 
 		if (!rest.starts_with(base) || !rest.substr(base.size()).starts_with(middle))

@@ -61,7 +61,7 @@ class Carrier : private CeBeyond
 public:
 	/** Joins the fabric and takes the locks of the addresses of all nodes of other hosts; throws Error. */
 	Carrier(const CarrierConfig &config, CarrierWire &wire);
-	~Carrier();
+	~Carrier() override;
 	Carrier(const Carrier &) = delete;
 	Carrier &operator=(const Carrier &) = delete;
 

@@ -150,7 +150,7 @@ Json ask(const std::string &host)
 	if (bytes < 0)
 		throw Error("the gateway of " + name + " does not answer within " + std::to_string(PATIENCE) +
 			    " s: is it stopped?");
-	const Json report = Json::parse(text, nullptr, false);
+	Json report = Json::parse(text, nullptr, false);
 
 	if (!report.is_object())
 		throw Error("the gateway of " + name + " has ended while it answered");

@@ -39,7 +39,7 @@ public:
 		sigemptyset(&set);
 		sigaddset(&set, SIGTERM);
 		sigaddset(&set, SIGINT);
-		sigprocmask(SIG_BLOCK, &set, nullptr);
+		pthread_sigmask(SIG_BLOCK, &set, nullptr);
 		fd_ = Descriptor(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 	}
 

@@ -29,7 +29,7 @@ void Journal::write(const std::string &line)
 	complained_ = true;
 }
 
-void Journal::tell(const std::string &event, const std::string &text, Json details)
+void Journal::tell(const std::string &event, const std::string &text, const Json &details)
 {
 	const std::string time = net::time_text(std::chrono::system_clock::now());
 

@@ -22,7 +22,7 @@ public:
 
 	/** Each line is there when the call returns. A journal that cannot be written is told once, on standard error.
 	 */
-	void tell(const std::string &event, const std::string &text, Json details = Json::object());
+	void tell(const std::string &event, const std::string &text, const Json &details = Json::object());
 	/** What has changed of a part of the network. */
 	void tell(const net::Event &event);
 

@@ -29,7 +29,7 @@ public:
 		sigemptyset(&set_);
 		sigaddset(&set_, SIGTERM);
 		sigaddset(&set_, SIGINT);
-		sigprocmask(SIG_BLOCK, &set_, nullptr);
+		pthread_sigmask(SIG_BLOCK, &set_, nullptr);
 	}
 
 	/* False once the process is to end. */

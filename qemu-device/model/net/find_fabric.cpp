@@ -27,7 +27,7 @@ std::vector<std::string> fabrics()
 		if (!name.starts_with(PREFIX) || !entry.is_regular_file(unreadable))
 			continue;
 		try {
-			Observer(entry.path(), Observer::Access::Look);
+			const Observer observer(entry.path(), Observer::Access::Look);
 			names.push_back(name.substr(std::string(PREFIX).size()));
 		} catch (const Error &) {
 			continue; /* somebody else's file, or what a crash has left */

@@ -176,7 +176,8 @@ void Carry::hand_out(std::unique_lock<std::mutex> &guard, uint16_t slot) noexcep
 	const CarrySlot &from = area_->slot[slot];
 	CarriedResponse response = from.response;
 	const uint32_t room = std::max(entries_[slot].units * CARRY_UNIT, CARRY_SMALL);
-	const uint8_t *data = entries_[slot].units ? area_->heap + entries_[slot].first * CARRY_UNIT : from.small;
+	const uint8_t *data =
+		entries_[slot].units ? area_->heap + size_t{entries_[slot].first} * CARRY_UNIT : from.small;
 
 	response.bytes = std::min(response.bytes, room);
 	const Answered answered = std::move(entries_[slot].answered);

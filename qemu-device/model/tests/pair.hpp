@@ -13,7 +13,7 @@ inline constexpr unsigned int PTAG_A = 3, PTAG_B = 7; /* local names differ, the
 inline constexpr uint32_t KEY = 0xc00c1e;
 inline constexpr unsigned int OWNER = 5, FMAD = 1, MDH = 9, LOCAL_MDH = 11;
 inline constexpr uint64_t BASE = 0x7f12345000 & MASK40;
-inline constexpr uint64_t BYTES = 64 * 1024;
+inline constexpr uint64_t BYTES = uint64_t{64} * 1024;
 
 /** Where the regions of both are in their memory, and the page table of the target's. */
 struct Regions {

@@ -74,7 +74,7 @@ public:
 		d.pe = node;
 		d.offset = index | engine << 8;
 		d.local_mdh = LOCAL_MDH;
-		d.local_offset = BASE + block * 32;
+		d.local_offset = BASE + uint64_t{block} * 32;
 		d.cq = ENDPOINT_CQ;
 		d.local_event = 0x1111;
 		d.remote_event = 0x2222;
@@ -87,7 +87,7 @@ public:
 	}
 	aries_ce_result &result(unsigned int block = 0)
 	{
-		return *reinterpret_cast<aries_ce_result *>(host.ram(results + block * 32));
+		return *reinterpret_cast<aries_ce_result *>(host.ram(results + uint64_t{block} * 32));
 	}
 	uint64_t control(unsigned int block = 0) { return __atomic_load_n(&result(block).control, __ATOMIC_ACQUIRE); }
 	bool done(unsigned int block = 0) { return control(block) & ARIES_CER_DONE; }
