@@ -11,7 +11,7 @@ from opengni.chaos import Chaos, plan
 from opengni.testing import ClusterCase, slow_tests
 
 SEED = os.environ.get("OPENGNI_CHAOS_SEED", "1")
-ROUNDS = int(os.environ.get("OPENGNI_CHAOS_ROUNDS", "1000" if slow_tests() else "20"))
+ROUNDS = int(os.environ.get("OPENGNI_CHAOS_ROUNDS", "1000" if slow_tests() else "12"))
 
 
 class EverythingBreaks(ClusterCase):

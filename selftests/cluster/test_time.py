@@ -5,10 +5,11 @@
 import json
 import statistics
 import tempfile
+import time
 
 from opengni.machine import Machine
 from opengni.errors import NodeError
-from opengni.testing import ClusterCase
+from opengni.testing import ClusterCase, wait_until
 
 RATE = 0.0005  # a modelled microsecond takes two milliseconds: what a busy host adds is little beside it
 NEAR_NS, HOP_NS = 796, 100  # L01, L05
@@ -32,6 +33,14 @@ class Time(ClusterCase):
         """For the whole fabric; at most once a test, so the order does not matter."""
         self.cluster.set_fabric("hold-completions", hold)
         self.cluster.set_fabric("time-rate", rate)
+        # Several hosts tell each other what was changed, and may undo it for the moment until all have heard of it.
+        for _ in range(2):
+            self.assertTrue(wait_until(lambda: all(self.time_of(node) == (hold, rate) for node in range(self.NODES))), (hold, rate))
+            time.sleep(0.1)
+
+    def time_of(self, node):
+        """Whether completions are held at a node, and at which rate time goes there."""
+        return self.cluster.get_nic(node, "hold-completions"), round(self.cluster.get_nic(node, "time-rate"), 6)
 
     def row(self, peer, test, size, *arguments):
         """gni-perf's row, by the clock of the guest."""
