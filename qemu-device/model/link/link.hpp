@@ -57,6 +57,7 @@ static_assert(sizeof(NicState) == 12, "NICs are shared between processes");
 
 inline constexpr uint32_t LINK_DEAD_LANES = 0x3; ///< lanes that do not work, 0 to 2
 inline constexpr uint32_t LINK_DOWN = 0x4;
+inline constexpr uint32_t LINK_TOLD = 0x10; ///< the far end has told of a load. A hint: it may stay set for longer
 
 /** Ticks between two messages about loads to a neighbour: 10 cycles of 875 MHz (R09). */
 inline constexpr uint64_t TELL_TICKS = 10 * 1000 * TICKS_PER_NS / 875;
@@ -72,34 +73,50 @@ inline void tell_load(TileState &tile, uint64_t now, uint64_t far, uint64_t beyo
 
 	tile.far[turn].store(far, std::memory_order_relaxed);
 	tile.beyond[turn].store(beyond, std::memory_order_relaxed);
+	if (!(tile.state.load(std::memory_order_relaxed) & LINK_TOLD))
+		tile.state.fetch_or(LINK_TOLD, std::memory_order_relaxed);
 }
 
-/** Tick until which packets wait at the far end, as the near end knows it at @p now. */
+/** Tick until which packets wait at the far end, as the near end knows it at @p now; 0 if that is long past. */
 inline uint64_t told_far(const TileState &tile, uint64_t now) noexcept
 {
+	if (!(tile.state.load(std::memory_order_relaxed) & LINK_TOLD)) [[likely]]
+		return 0;
 	return tile.far[~(now / TELL_TICKS) & 1].load(std::memory_order_relaxed);
 }
 
 /** What the near end knows of the load of the far end and behind. */
 inline uint64_t told_load(const TileState &tile, uint64_t now) noexcept
 {
+	if (!(tile.state.load(std::memory_order_relaxed) & LINK_TOLD)) [[likely]]
+		return 0;
 	const uint64_t turn = ~(now / TELL_TICKS) & 1;
 
 	return ticks_ahead(tile.far[turn].load(std::memory_order_relaxed), now) +
 	       ticks_ahead(tile.beyond[turn].load(std::memory_order_relaxed), now);
 }
 
+/**
+ * Takes LINK_TOLD back once all that was told is long past: packets are not booked in the order of modelled time, and
+ * who is behind others still wants to know. Who tells meanwhile may be overheard, as if it had told a message later.
+ */
+[[gnu::noinline]] inline void forget_told(TileState &tile, uint64_t now) noexcept
+{
+	constexpr uint64_t LONG = ns_to_ticks(20'000);
+	uint64_t last = 0;
+
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		last = std::max(last, tile.far[turn].load(std::memory_order_relaxed));
+		last = std::max(last, tile.beyond[turn].load(std::memory_order_relaxed));
+	}
+	if (last < now && now - last > LONG)
+		tile.state.fetch_and(~LINK_TOLD, std::memory_order_relaxed);
+}
+
 /** The load of an output as its router knows it: near end, far end and downstream, combined to one number (R08). */
 inline uint64_t known_load(const TileState &tile, uint64_t now) noexcept
 {
-	const uint64_t turn = ~(now / TELL_TICKS) & 1;
-	const uint64_t near = tile.until(), far = tile.far[turn].load(std::memory_order_relaxed),
-		       beyond = tile.beyond[turn].load(std::memory_order_relaxed);
-
-	/* Most outputs are quiet. */
-	if (std::max(std::max(near, far), beyond) <= now) [[likely]]
-		return 0;
-	return ticks_ahead(near, now) + ticks_ahead(far, now) + ticks_ahead(beyond, now);
+	return ticks_ahead(tile.until(), now) + told_load(tile, now);
 }
 
 /**

@@ -106,6 +106,12 @@ inline bool has_stream(const TileState &tile) noexcept
 	return tile.state.load(std::memory_order_relaxed) & LINK_STREAM;
 }
 
+/** Whether there is more to know of a tile than until when it is booked: one word of it tells. */
+inline bool has_news(const TileState &tile) noexcept
+{
+	return tile.state.load(std::memory_order_relaxed) & (LINK_DOWN | LINK_STREAM | LINK_TOLD);
+}
+
 /** Adds to the tile what has come by tick @p now. */
 [[gnu::noinline]] inline void settle(TileState &tile, Stream &stream, uint64_t now) noexcept
 {

@@ -29,41 +29,76 @@ std::string Network::check(const DragonflyShape &shape)
 	return Dragonfly::check(shape);
 }
 
-/* One decision a router, as a packet meets them. False if a router has no output for it, or there is no end to them. */
-bool Network::follow(const routing::Tables &tables, const RoutedPackets &routed, routing::Header header,
+/*
+ * One decision a router, as decide() makes them, from the first to the last. They are a chain, each of which waits for
+ * the one before: what changes on the way is in variables of its own, for the compiler to keep in registers.
+ *
+ * Return: false if a router has no output for it, or there is no end to them
+ */
+bool Network::follow(const routing::Tables &tables, const RoutedPackets &routed, Routing mode, uint32_t hash,
 		     uint64_t random, Way &way) noexcept
 {
-	uint32_t router = routed.from;
-	uint32_t in = FIRST_PROCESSOR;
-	uint64_t at = routed.at + CROSSING_TICKS;
+	const routing::Address destination = tables.address(routed.to);
+	const routing::Header header{destination,
+				     routing::NO_ROOT,
+				     hash,
+				     {mode, routed.mode.bias},
+				     static_cast<uint8_t>(routed.dst % NICS_PER_ROUTER),
+				     routed.first_channel,
+				     routing::Phase::Down};
+	const bool adaptive = mode == Routing::Adaptive;
+	const uint32_t flow = routing::flow_of(header);
 	const Background *const others = background();
+	const auto loads = [&](uint32_t router, uint64_t at, uint64_t hinted) {
+		return LoadView{tiles_.look_at(router), at, others, router, hinted};
+	};
+	uint32_t router = routed.from, hops = 0, ignored;
+	uint64_t at = routed.at + CROSSING_TICKS;
+	routing::Candidate chosen{routing::NO_OUTPUT, routing::NO_ROOT};
 
-	for (way.hops = 0;; at += HOP_TICKS) {
-		const routing::Decision decision =
-			routing::decide(tables.router(router), in, header,
-					LoadView{tiles_.there(router) ? &tiles_[link_id(router, 0)] : nullptr, at,
-						 others, router, router == routed.from ? routed.hinted : UINT64_MAX},
-					random);
+	if (router != routed.to)
+		chosen = routing::choose_way(tables.router(router), header, loads(router, at, routed.hinted),
+					     routing::choice_word(adaptive, random, router, flow));
+	const routing::Address root = chosen.root;
+	routing::Phase phase = routing::first_phase(root);
+	uint8_t tile = chosen.tile, channel = routed.first_channel;
 
-		if (decision.tile == routing::NO_OUTPUT)
+	while (router != routed.to) {
+		if (tile == routing::NO_OUTPUT || hops == MAX_HOPS)
 			return false;
-		if (router == routed.to) {
-			way.nonminimal = header.root != routing::NO_ROOT;
-			way.eject = link_id(router, decision.tile);
-			return true;
-		}
-		if (way.hops == MAX_HOPS)
-			return false;
-		routing::apply(decision, header);
-		way.channel[way.hops] = decision.channel % ARIES_VIRTUAL_CHANNELS;
-		way.link[way.hops++] = link_id(router, decision.tile);
+		way.channel[hops] = channel;
+		way.link[hops++] = link_id(router, tile);
 
-		const topology::LinkEnd far = wiring_.far_end(router, decision.tile);
+		const topology::LinkEnd far = wiring_.far_ends(router)[tile];
 
 		router = far.router;
-		in = far.tile;
+		at += HOP_TICKS;
 		random = mix64(random);
+		if (router == routed.to)
+			break;
+
+		const routing::RouterTables &here = tables.router(router);
+		const bool up = routing::goes_up(here, phase, root);
+		const routing::Phase next = up ? routing::Phase::Up : routing::Phase::Down;
+
+		channel =
+			routing::next_channel(*here.common, far.tile, next != phase, channel) % ARIES_VIRTUAL_CHANNELS;
+		phase = next;
+		tile = routing::choose_port(
+			here, up ? routing::minimal_entry(here, root) : routing::minimal_entry(here, destination),
+			adaptive, routing::choice_word(adaptive, random, router, flow), loads(router, at, UINT64_MAX),
+			ignored);
 	}
+
+	const routing::RouterTables &last = tables.router(router);
+	const uint8_t out = routing::choose_port(last, last.eject[header.nic], adaptive,
+						 routing::choice_word(adaptive, random, router, flow),
+						 loads(router, at, hops ? UINT64_MAX : routed.hinted), ignored);
+
+	way.hops = hops;
+	way.nonminimal = root != routing::NO_ROOT;
+	way.eject = link_id(router, out);
+	return out != routing::NO_OUTPUT;
 }
 
 /*
@@ -74,29 +109,21 @@ bool Network::follow(const routing::Tables &tables, const RoutedPackets &routed,
 bool Network::choose(const RoutedPackets &routed, Way &way) noexcept
 {
 	const routing::Tables &tables = tables_.get();
-	routing::Header header{tables.address(routed.to),
-			       routing::NO_ROOT,
-			       static_cast<uint32_t>(routed.random >> 16),
-			       routed.mode,
-			       static_cast<uint8_t>(routed.dst % NICS_PER_ROUTER),
-			       routed.first_channel,
-			       routing::Phase::Down};
-
-	if (follow(tables, routed, header, routed.random, way)) [[likely]]
+	if (follow(tables, routed, routed.mode.routing, static_cast<uint32_t>(routed.random >> 16), routed.random, way))
+		[[likely]]
 		return true;
 	for (uint32_t i = 0; i < OTHER_WAYS; i++) {
 		const uint64_t other = mix64(routed.random + i);
 
-		header.mode.routing = i % 2 ? Routing::NonminimalHash : Routing::MinimalHash;
-		header.hash = static_cast<uint32_t>(other);
-		if (follow(tables, routed, header, other, way))
+		if (follow(tables, routed, i % 2 ? Routing::NonminimalHash : Routing::MinimalHash,
+			   static_cast<uint32_t>(other), other, way))
 			return true;
 	}
 	return false;
 }
 
 /* Link id of a tile. Packets stay on the tile of the last ones until it is booked and another is less so (T05). */
-uint32_t Network::pick_inject(const RoutedPackets &routed, Transit &transit) noexcept
+[[gnu::always_inline]] inline uint32_t Network::pick_inject(const RoutedPackets &routed, Transit &transit) noexcept
 {
 	const uint32_t first = quad_tile(routed.src, FIRST_INJECT);
 
@@ -132,7 +159,7 @@ uint32_t Network::pick_eject(const RoutedPackets &routed) noexcept
 	return quad_tile(routed.dst, FIRST_PROCESSOR) + ((routed.random >> 8) + routed.part) % NIC_TILES;
 }
 
-bool Network::book_packets(const RoutedPackets &routed, Transit &transit) noexcept
+[[gnu::always_inline]] inline bool Network::book_packets(const RoutedPackets &routed, Transit &transit) noexcept
 {
 	Way way;
 
@@ -174,83 +201,75 @@ uint64_t Network::disturb(TileState &tile, uint32_t link, uint64_t flits, uint64
 	return run.extra_ticks;
 }
 
+/* Whoever books a tile brings it up to date. */
+void Network::hear_news(TileState &tile, uint32_t link, uint64_t now) noexcept
+{
+	if (has_stream(tile))
+		settle(tile, tiles_.stream(link), now);
+	if (tile.state.load(std::memory_order_relaxed) & LINK_TOLD)
+		forget_told(tile, now);
+}
+
 /*
- * Packets cut through: the first flit, their head, goes on as soon as a tile is free for it, and the tail follows as
- * fast as the tiles let it. Where the head waits the link before is told. Requests that must stay in order close a tile
- * to all that come after them until they have passed it (R12); responses may come in any order.
+ * Over all tiles of a way. Requests that must stay in order close a tile to all that come after them until they have
+ * passed it (R12); responses may come in any order.
  */
 void Network::book_way(const RoutedPackets &routed, std::span<const uint32_t> links, const uint8_t *channels,
 		       uint32_t eject, Transit &transit) noexcept
 {
 	const uint64_t processor_ticks = flit_ticks(routed.flits, LINK_FACTORS[2][0]);
-	TileState *before = nullptr;
+	const Background *const others = background();
+	const bool disturbed = others || noisy();
+	/* What must stay in order books a tile from when it gets there, whatever comes after it. */
+	const bool in_order = !routed.adaptive() && routed.first_channel == 0;
 	const uint32_t inject = pick_inject(routed, transit);
 	Tally tally(tiles_, routed.flits, routed.tiles != Store::Exact);
-	uint64_t head = routed.at, tail = routed.at;
-	const bool in_order = !routed.adaptive() && routed.first_channel == 0;
-	const Background *const others = background();
+	CutThrough packets{in_order ? UINT64_MAX : routed.now, routed.at, routed.at};
 	uint64_t random = routed.random;
-	bool there = false; // the router of the stage has state: looked up once
-	const auto take = [&](uint32_t link) -> TileState & {
-		there = tiles_.ready(link_router(link));
-		return there ? tiles_[link] : RouterStates::nowhere();
-	};
-	/* One stage: @next, which is @link, then @latency to the one behind it. Others hold the head up for @delay. */
-	const auto pass = [&](TileState &next, uint32_t link, uint8_t channel, uint64_t ticks, Store store,
-			      uint64_t latency, uint64_t delay) {
-		const uint64_t ready = head, from = ready + delay;
-		const uint64_t start = next.reserve(in_order ? from : routed.now, from, ticks, store);
+	TileState &in = tiles_.take(inject);
 
-		if (there) [[likely]]
-			tally.pass_there(link, channel, ready, start);
-		head = start + latency;
-		tail = std::max(tail, start + ticks) + latency;
-		return start;
-	};
-	const auto tell = [&before](TileState &next, uint64_t ready, uint64_t start) {
-		if (before) {
-			const uint64_t beyond = told_far(next, ready);
-
-			if (start > ready || beyond > ready)
-				tell_load(*before, ready, start, beyond);
-		}
-		before = &next;
-	};
-
-	pass(take(inject), inject, routed.first_channel, processor_ticks, routed.tiles, CROSSING_TICKS, 0);
+	tally.pass_nic(in, link_tile(inject), routed.first_channel, routed.at,
+		       packets.pass(in, processor_ticks, routed.tiles, CROSSING_TICKS));
 	for (size_t hop = 0; hop < links.size(); hop++) {
-		const uint32_t link = links[hop];
+		const uint32_t link = links[hop], router = link_router(link), tile = link_tile(link);
 		const uint8_t channel = channels ? channels[hop] : routed.first_channel;
-		TileState &next = take(link);
-		const uint64_t ready = head;
+		TileState &next = tiles_.take(link);
+		const uint64_t ready = packets.head;
 
-		if (has_stream(next)) [[unlikely]]
-			settle(next, tiles_.stream(link), routed.now);
-		uint64_t ticks = link_ticks(next, tile_medium(link_tile(link)), routed.flits);
-
-		if (noisy()) [[unlikely]]
-			ticks += disturb(next, link, routed.flits, head, transit);
+		if (has_news(next)) [[unlikely]]
+			hear_news(next, link, routed.now);
+		uint64_t ticks = link_ticks(next, tile_medium(tile), routed.flits);
 		uint64_t delay = 0;
 
-		if (others) [[unlikely]] {
-			random = mix64(random + routed.at);
-			delay = others->wait(link_router(link), link_tile(link), random);
-			ticks = others->share(link_router(link), link_tile(link), ticks);
+		if (disturbed) [[unlikely]] {
+			ticks += disturb(next, link, routed.flits, ready, transit);
+			if (others) {
+				random = mix64(random + routed.at);
+				delay = others->wait(router, tile, random);
+				ticks = others->share(router, tile, ticks);
+			}
 		}
-		tell(next, ready, pass(next, link, channel, ticks, Store::Exact, HOP_TICKS, delay));
+		const uint64_t start = packets.pass(next, ticks, Store::Exact, HOP_TICKS, delay);
+
+		tally.pass_link(next, tile, channel, ready, start);
+		packets.tell(next, ready, start);
 	}
-	TileState &out = take(eject);
-	const uint64_t ready = head;
+	TileState &out = tiles_.take(eject);
+	const uint64_t ready = packets.head;
 
-	if (has_stream(out)) [[unlikely]]
-		settle(out, tiles_.stream(eject), routed.now);
+	if (has_news(out)) [[unlikely]]
+		hear_news(out, eject, routed.now);
 
-	tell(out, ready, pass(out, eject, routed.first_channel, processor_ticks, routed.tiles, CROSSING_TICKS, 0));
-	transit.head_ns = transit.reachable ? std::min(transit.head_ns, ticks_to_ns(head)) : ticks_to_ns(head);
-	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(tail));
+	const uint64_t start = packets.pass(out, processor_ticks, routed.tiles, CROSSING_TICKS);
+	const auto hops = static_cast<uint32_t>(links.size());
+
+	tally.pass_nic(out, link_tile(eject), routed.first_channel, ready, start);
+	packets.tell(out, ready, start);
+	transit.head_ns = std::min(transit.reachable ? transit.head_ns : UINT64_MAX, ticks_to_ns(packets.head));
+	transit.arrive_ns = std::max(transit.arrive_ns, ticks_to_ns(packets.tail));
 	if (!transit.reachable)
-		transit.hops = static_cast<uint32_t>(links.size());
-	transit.all_hops += static_cast<uint32_t>(links.size()) * routed.packets;
+		transit.hops = hops;
+	transit.all_hops += hops * routed.packets;
 	transit.reachable = true;
 }
 
@@ -344,7 +363,8 @@ Network::Transit Network::cross_long(uint32_t src, uint32_t dst, PacketClass cls
 }
 
 /* Of packets between places. */
-Network::RoutedPackets Network::routed_packets(const Packets &packets, uint64_t now, uint64_t at) noexcept
+[[gnu::always_inline]] inline Network::RoutedPackets Network::routed_packets(const Packets &packets, uint64_t now,
+									     uint64_t at) noexcept
 {
 	const RoutingMode mode = routing_mode(packets.dlvr_mode, packets.cls == PacketClass::Response);
 	uint64_t seed = uint64_t{packets.src} << 32 | packets.dst;
@@ -371,7 +391,7 @@ Network::RoutedPackets Network::routed_packets(const Packets &packets, uint64_t 
 }
 
 /* From router to router, by member @src. */
-Network::Transit Network::route(Packets packets, uint32_t src, uint64_t now_ns, uint64_t at_ns) noexcept
+Network::Transit Network::route(const Packets &packets, uint32_t src, uint64_t now_ns, uint64_t at_ns) noexcept
 {
 	const uint64_t at = ns_to_ticks(at_ns);
 	Transit transit{at_ns, at_ns, 0, 0, 0, false, false, false};

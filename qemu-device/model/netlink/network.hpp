@@ -329,6 +329,7 @@ private:
 	struct RoutedPackets;
 	struct Way;
 	struct LoadView;
+	struct CutThrough;
 	class Tally;
 
 	bool book_packets(const RoutedPackets &routed, Transit &transit) noexcept;
@@ -345,7 +346,7 @@ private:
 	class RunBooking;
 
 	/* One of these for packets that need not be routed; not reachable: not on this way, and nothing is booked. */
-	Transit cross(const Packets &packets, uint64_t now, uint64_t at) noexcept;
+	Transit cross(const Packets &packets, uint32_t src, uint32_t dst, uint64_t now, uint64_t at) noexcept;
 	template <Store store>
 	Transit cross_parts(uint32_t src, uint32_t dst, PacketClass cls, uint32_t flits, uint64_t now,
 			    uint64_t at) noexcept;
@@ -361,7 +362,7 @@ private:
 		return {ticks_to_ns(tail), ticks_to_ns(head), 0, 0, 0, true, false, false};
 	}
 	static RoutedPackets routed_packets(const Packets &packets, uint64_t now, uint64_t at) noexcept;
-	Transit route(Packets packets, uint32_t src, uint64_t now_ns, uint64_t at_ns) noexcept;
+	Transit route(const Packets &packets, uint32_t src, uint64_t now_ns, uint64_t at_ns) noexcept;
 	static void pass_quickly(TileState &tile, PacketClass cls, uint64_t flits, uint64_t now,
 				 uint64_t ticks) noexcept;
 	uint32_t lane_tile(uint32_t node, uint32_t lane, PacketClass cls) const noexcept;
@@ -371,11 +372,12 @@ private:
 		return link_id(node / NICS_PER_ROUTER, first + node % NICS_PER_ROUTER / NICS_PER_QUAD * NIC_TILES);
 	}
 	uint64_t disturb(TileState &tile, uint32_t link, uint64_t flits, uint64_t tick, Transit &transit) noexcept;
+	void hear_news(TileState &tile, uint32_t link, uint64_t now) noexcept;
 	uint64_t booked_ahead(uint32_t link, uint64_t now) const noexcept;
 	uint32_t pick_inject(const RoutedPackets &routed, Transit &transit) noexcept;
 	bool choose(const RoutedPackets &routed, Way &way) noexcept;
-	bool follow(const routing::Tables &tables, const RoutedPackets &routed, routing::Header header, uint64_t random,
-		    Way &way) noexcept;
+	bool follow(const routing::Tables &tables, const RoutedPackets &routed, Routing mode, uint32_t hash,
+		    uint64_t random, Way &way) noexcept;
 	uint32_t pick_eject(const RoutedPackets &routed) noexcept;
 	template <typename Change> bool change_link(uint32_t router, uint32_t tile, Change &&change) noexcept;
 	NetlinkState &netlink(uint32_t place) const noexcept
@@ -423,15 +425,13 @@ inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t fli
  * Through the router of both, where nothing is to be decided: few packets on one tile, more of them on all four.
  * Nothing if the tile is booked and another is to be looked for.
  */
-[[gnu::always_inline]] inline Network::Transit Network::cross(const Packets &packets, uint64_t now,
-							      uint64_t at) noexcept
+[[gnu::always_inline]] inline Network::Transit Network::cross(const Packets &packets, uint32_t src, uint32_t dst,
+							      uint64_t now, uint64_t at) noexcept
 {
 	if (packets.flits > SPLIT_ABOVE) [[unlikely]]
-		return cross_long(packets.src, packets.dst, packets.cls, packets.flits, now, at);
-	TileState &in =
-		tiles_[quad_tile(packets.src, FIRST_INJECT) + lane_tile(packets.src, packets.lane, packets.cls)];
-	TileState &out =
-		tiles_[quad_tile(packets.dst, FIRST_PROCESSOR) + lane_tile(packets.dst, packets.lane, packets.cls)];
+		return cross_long(src, dst, packets.cls, packets.flits, now, at);
+	TileState &in = tiles_[quad_tile(src, FIRST_INJECT) + lane_tile(src, packets.lane, packets.cls)];
+	TileState &out = tiles_[quad_tile(dst, FIRST_PROCESSOR) + lane_tile(dst, packets.lane, packets.cls)];
 
 	if (has_stream(out)) [[unlikely]]
 		return {};
@@ -483,18 +483,19 @@ inline void Network::pass_quickly(TileState &tile, PacketClass cls, uint64_t fli
 {
 	if (!nic_link(packets.src) || !nic_link(packets.dst)) [[unlikely]]
 		return {at_ns, at_ns, 0, 0, 0, false, false, false};
-	/* From here on it is places that count. */
-	Packets placed = packets;
+	const uint32_t src = place(packets.src), dst = place(packets.dst);
 
-	placed.src = place(packets.src);
-	placed.dst = place(packets.dst);
-	if (placed.src / NICS_PER_ROUTER == placed.dst / NICS_PER_ROUTER && !(packets.dlvr_mode & FIXED) &&
-	    tiles_.ready(placed.src / NICS_PER_ROUTER)) [[likely]] {
-		const Transit transit = cross(placed, ns_to_ticks(now_ns), ns_to_ticks(at_ns));
+	if (src / NICS_PER_ROUTER == dst / NICS_PER_ROUTER && !(packets.dlvr_mode & FIXED) &&
+	    tiles_.ready(src / NICS_PER_ROUTER)) [[likely]] {
+		const Transit transit = cross(packets, src, dst, ns_to_ticks(now_ns), ns_to_ticks(at_ns));
 
 		if (transit.reachable) [[likely]]
 			return transit;
 	}
+	/* From here on it is places that count. Member by member, or a block that is copied waits for its parts. */
+	const Packets placed{src,           dst,          packets.cls,  packets.dlvr_mode,
+			     packets.flits, packets.lane, packets.hash, packets.packets};
+
 	return route(placed, packets.src, now_ns, at_ns);
 }
 

@@ -7,24 +7,24 @@
 namespace aries
 {
 
-const TileState RouterStates::QUIET{};
+const TileState RouterStates::QUIET[TILE_SLOTS]{};
 
 RouterStates::RouterStates(uint32_t routers, void *tiles, void *map, Reserve reserve)
 	: tiles_(static_cast<TileState *>(tiles)), map_(static_cast<std::atomic<uint64_t> *>(map)),
-	  known_(std::make_unique<std::atomic<uint64_t>[]>((routers + 63) / 64)),
+	  known_(std::make_unique<std::atomic<bool>[]>(routers)),
 	  refused_(std::make_unique<std::atomic<uint64_t>[]>((routers + 63) / 64)), reserve_(std::move(reserve))
 {
-	for (uint32_t word = 0; !reserve_ && word < (routers + 63) / 64; word++)
-		known_[word] = UINT64_MAX;
+	for (uint32_t router = 0; !reserve_ && router < routers; router++)
+		known_[router] = true;
 }
 
-TileState &RouterStates::nowhere() noexcept
+TileState &RouterStates::nowhere(uint32_t tile) noexcept
 {
-	static thread_local TileState tile;
+	static thread_local TileState tiles[TILE_SLOTS];
 
-	tile.busy.store(0, std::memory_order_relaxed);
-	tile.state.store(0, std::memory_order_relaxed);
-	return tile;
+	tiles[tile].busy.store(0, std::memory_order_relaxed);
+	tiles[tile].state.store(0, std::memory_order_relaxed);
+	return tiles[tile];
 }
 
 /* Another process may have made it. The page is there before its bit. */
@@ -32,7 +32,7 @@ bool RouterStates::find(uint32_t router) const noexcept
 {
 	if (!(map_[router / 64].load(std::memory_order_acquire) & bit(router)))
 		return false;
-	known_[router / 64].fetch_or(bit(router), std::memory_order_relaxed);
+	known_[router].store(true, std::memory_order_relaxed);
 	return true;
 }
 

@@ -63,7 +63,7 @@ public:
 	/** Whether a router has state. */
 	bool there(uint32_t router) const noexcept
 	{
-		return (known_[router / 64].load(std::memory_order_relaxed) & bit(router)) || find(router);
+		return known_[router].load(std::memory_order_relaxed) || find(router);
 	}
 
 	/** The same, and makes it if it can: from then on operator[] may be used for the router. */
@@ -73,11 +73,13 @@ public:
 	TileState &operator[](uint32_t link) const noexcept { return tiles_[link]; }
 
 	/** Counters of a tile of a router that is ready(). */
-	LinkCounters &counters(uint32_t link) const noexcept
-	{
-		const uint32_t slot = FIRST_COUNTERS + COUNTER_SLOTS * link_tile(link);
+	LinkCounters &counters(uint32_t link) const noexcept { return counters_of(tiles_[link], link_tile(link)); }
 
-		return reinterpret_cast<LinkCounters &>(tiles_[link_id(link_router(link), slot)]);
+	/** The same, by the tile. */
+	static LinkCounters &counters_of(TileState &state, uint32_t tile) noexcept
+	{
+		return reinterpret_cast<LinkCounters &>(
+			*(&state + (FIRST_COUNTERS + (COUNTER_SLOTS - 1) * size_t{tile})));
 	}
 
 	/** What is to come over an output of a router that is ready(). */
@@ -92,28 +94,39 @@ public:
 		return reinterpret_cast<Stream *>(const_cast<TileState *>(tiles) + FIRST_STREAMS)[tile];
 	}
 
-	/** A tile to be read: of a router without state a quiet one. */
-	const TileState &look(uint32_t link) const noexcept { return there(link_router(link)) ? tiles_[link] : QUIET; }
+	/** The tiles of a router, to be read: of one without state quiet ones. */
+	const TileState *look_at(uint32_t router) const noexcept
+	{
+		return there(router) ? &tiles_[link_id(router, 0)] : QUIET;
+	}
 
-	/** A tile to be booked. Where there is no room for it, one that is quiet until this thread's next call. */
-	TileState &take(uint32_t link) noexcept { return ready(link_router(link)) ? tiles_[link] : nowhere(); }
+	/** A tile to be read. */
+	const TileState &look(uint32_t link) const noexcept { return look_at(link_router(link))[link_tile(link)]; }
 
-	/** A quiet tile that nobody else sees. */
-	static TileState &nowhere() noexcept;
+	/**
+	 * A tile to be booked. Where there is no room for it, one of a router that only this thread sees, which is
+	 * quiet at first; what it counts nobody reads.
+	 */
+	TileState &take(uint32_t link) noexcept
+	{
+		return ready(link_router(link)) ? tiles_[link] : nowhere(link_tile(link));
+	}
 
 private:
 	using Words = std::unique_ptr<std::atomic<uint64_t>[]>;
+	using Flags = std::unique_ptr<std::atomic<bool>[]>;
 
 	static constexpr uint64_t bit(uint32_t router) { return uint64_t{1} << router % 64; }
 
+	static TileState &nowhere(uint32_t tile) noexcept;
 	bool find(uint32_t router) const noexcept;
 	bool make(uint32_t router) noexcept;
 
-	static const TileState QUIET;
+	static const TileState QUIET[TILE_SLOTS];
 
 	TileState *tiles_;           // shared
 	std::atomic<uint64_t> *map_; // shared
-	Words known_;                // what this process has seen in the map
+	Flags known_;                // what this process has seen in the map; a byte each, which takes one instruction
 	Words refused_;              // where there was no room: not asked for again by this process
 	Reserve reserve_;
 };

@@ -98,7 +98,7 @@ inline const Ports &minimal_entry(const RouterTables &at, Address to) noexcept
 
 /** A tile of the entry that is not down, from a place in its list on, or NO_OUTPUT. For when the chosen ones are. */
 template <typename Load>
-[[gnu::noinline]] uint8_t any_up(const RouterTables &at, Ports entry, uint32_t from, const Load &load) noexcept
+[[gnu::noinline]] uint8_t any_up(const RouterTables &at, Ports entry, uint32_t from, Load load) noexcept
 {
 	for (uint32_t i = 0; i < entry.count; i++) {
 		const uint8_t tile = at.ports[entry.first + (from + i) % entry.count];
@@ -118,7 +118,8 @@ template <typename Load>
 	if (!entry.count) [[unlikely]]
 		return NO_OUTPUT;
 
-	uint8_t tile = at.ports[entry.first + pick16(word, entry.count)];
+	const uint8_t *const list = at.ports + entry.first;
+	uint8_t tile = list[pick16(word, entry.count)];
 
 	lightest = load(tile);
 	/* Nothing is lighter than a quiet one. */
@@ -194,7 +195,7 @@ inline RootPair pick_roots(const RouterTables &at, Address to, uint64_t word) no
  * Between equal ones the first is taken, which is as random as the other.
  */
 template <typename Load>
-Candidate lighter_root(const RouterTables &at, Address to, uint64_t word, const Load &load, int64_t limit,
+Candidate lighter_root(const RouterTables &at, Address to, uint64_t word, Load load, int64_t limit,
 		       Candidate best) noexcept
 {
 	const RootPair roots = pick_roots(at, to, word);
@@ -217,8 +218,7 @@ Candidate lighter_root(const RouterTables &at, Address to, uint64_t word, const 
  * The way by the root that @p word names, whatever the load. For the modes that are not adaptive, and when no minimal
  * way is left.
  */
-template <typename Load>
-Candidate fixed_root(const RouterTables &at, Address to, uint64_t word, const Load &load) noexcept
+template <typename Load> Candidate fixed_root(const RouterTables &at, Address to, uint64_t word, Load load) noexcept
 {
 	const RootPair roots = pick_roots(at, to, word);
 
@@ -236,23 +236,27 @@ Candidate fixed_root(const RouterTables &at, Address to, uint64_t word, const Lo
 	return {NO_OUTPUT, NO_ROOT};
 }
 
-/**
- * What takes the place of random bits: a word that is the same for all packets of a hash (of a destination node in
- * the ordered mode), and differs from router to router, so that equal choices do not meet again further on (R12).
- */
-inline uint64_t fixed_word(const RouterTables &at, const Header &header) noexcept
+/** What packets have in common that take equal ways: their destination in the ordered mode, else their hash (R12). */
+constexpr uint32_t flow_of(const Header &header) noexcept
 {
 	const Address to = header.destination;
-	const uint32_t flow = header.mode.routing == Routing::InOrder
-				      ? (uint32_t{to.group} << 16 | to.index) * 8 + header.nic
-				      : header.hash;
 
-	return mix64(uint64_t{at.router} << 32 | flow);
+	return header.mode.routing == Routing::InOrder ? (uint32_t{to.group} << 16 | to.index) * 8 + header.nic
+						       : header.hash;
+}
+
+/**
+ * The word of bits to choose by: random ones in the adaptive modes. In the others a word that is the same for all
+ * packets of a flow, and differs from router to router, so that equal choices do not meet again further on (R12).
+ */
+constexpr uint64_t choice_word(bool adaptive, uint64_t random, uint32_t router, uint32_t flow) noexcept
+{
+	return adaptive ? random : mix64(uint64_t{router} << 32 | flow);
 }
 
 /** The choice at the first router: minimal or by a root, once for the whole way (P13). */
 template <typename Load>
-Candidate choose_way(const RouterTables &at, const Header &header, const Load &load, uint64_t word) noexcept
+Candidate choose_way(const RouterTables &at, const Header &header, Load load, uint64_t word) noexcept
 {
 	const Address to = header.destination;
 	const bool adaptive = header.mode.routing == Routing::Adaptive;
@@ -287,19 +291,36 @@ Candidate choose_way(const RouterTables &at, const Header &header, const Load &l
 	return lighter_root(at, to, word, load, limit, {tile, NO_ROOT});
 }
 
-/** The first router of a packet. */
-template <typename Load>
-Decision decide_first(const RouterTables &at, const Header &header, const Load &load, uint64_t word) noexcept
-{
-	const Candidate way = choose_way(at, header, load, word);
-
-	return {way.root, way.tile, header.channel, way.root == NO_ROOT ? Phase::Down : Phase::Up};
-}
-
 /** Is this router the root of the packet? */
 constexpr bool is_root(Address here, Address root) noexcept
 {
 	return here.group == root.group && (root.index == here.index || root.index == ANY_ROUTER);
+}
+
+/** The phase in which a packet begins, by the root that its first router has chosen. */
+constexpr Phase first_phase(Address root) noexcept
+{
+	return root == NO_ROOT ? Phase::Down : Phase::Up;
+}
+
+/**
+ * Whether a packet goes on towards its root from a router that is neither its first nor its last. A root that can no
+ * more be reached is given up: tables have changed on the way.
+ */
+inline bool goes_up(const RouterTables &at, Phase phase, Address root) noexcept
+{
+	return phase == Phase::Up && !is_root(at.here, root) && minimal_entry(at, root).count;
+}
+
+/**
+ * The virtual channel in which it leaves such a router (P13, R16).
+ *
+ * @param in tile by which the packet came, in @p channel
+ * @param turns its phase changes
+ */
+inline uint8_t next_channel(const Common &net, uint32_t in, bool turns, uint8_t channel) noexcept
+{
+	return net.next_channel[net.kind[in] == PortKind::Global][turns][channel];
 }
 
 /**
@@ -317,8 +338,7 @@ template <typename Load>
 {
 	const Common &net = *at.common;
 	const bool adaptive = header.mode.routing == Routing::Adaptive;
-	const uint64_t word = adaptive ? random : fixed_word(at, header);
-	const PortKind from = net.kind[in];
+	const uint64_t word = choice_word(adaptive, random, at.router, flow_of(header));
 	uint32_t ignored;
 
 	if (header.destination == at.here) {
@@ -326,17 +346,18 @@ template <typename Load>
 
 		return {header.root, choose_port(at, out, adaptive, word, load, ignored), header.channel, Phase::Down};
 	}
-	if (from == PortKind::Processor)
-		return decide_first(at, header, load, word);
+	if (net.kind[in] == PortKind::Processor) {
+		const Candidate way = choose_way(at, header, load, word);
 
-	/* A root that can no more be reached is given up: tables have changed on the way. */
-	const bool up =
-		header.phase == Phase::Up && !is_root(at.here, header.root) && minimal_entry(at, header.root).count;
+		return {way.root, way.tile, header.channel, first_phase(way.root)};
+	}
+
+	const bool up = goes_up(at, header.phase, header.root);
 	const Phase phase = up ? Phase::Up : Phase::Down;
 	const Ports &entry = minimal_entry(at, up ? header.root : header.destination);
-	const uint8_t channel = net.next_channel[from == PortKind::Global][phase != header.phase][header.channel];
 
-	return {header.root, choose_port(at, entry, adaptive, word, load, ignored), channel, phase};
+	return {header.root, choose_port(at, entry, adaptive, word, load, ignored),
+		next_channel(net, in, phase != header.phase, header.channel), phase};
 }
 
 } // namespace aries::routing

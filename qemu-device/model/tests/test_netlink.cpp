@@ -229,6 +229,39 @@ void news_take_ten_cycles_R09(void **)
 	assert_in_range(TELL_TICKS, 10 * 64 * 1000 / 875 - 1, 10 * 64 * 1000 / 875 + 1);
 }
 
+/* The bit that there are any stays set for whoever is behind in modelled time, and goes with the next packet. */
+void old_news_are_forgotten_R09(void **)
+{
+	TileState link{};
+	const uint64_t start = TELL_TICKS * 1000, late = start + 90000 + ns_to_ticks(20'000);
+
+	assert_false(has_news(link));
+	tell_load(link, start, start + 5000, start + 90000);
+	assert_true(has_news(link));
+	forget_told(link, start + TELL_TICKS);
+	forget_told(link, late);
+	assert_int_equal(known_load(link, start + TELL_TICKS), 5000 + 90000 - 2 * TELL_TICKS);
+	forget_told(link, late + 1);
+	assert_false(has_news(link));
+	assert_int_equal(known_load(link, start + TELL_TICKS), 0);
+	assert_true(link_up(link));
+
+	/* By packets: one waits at the far end of the link of another, long after which a third one passes. */
+	Machine m(CHASSIS);
+	const uint32_t green = link_id(0, Dragonfly::green_tile(0, 1)), far = link_id(1, FIRST_PROCESSOR);
+	auto *const tiles = static_cast<TileState *>(m.memory());
+
+	for (uint32_t tile = 0; tile < 2 * 4; tile++)
+		m.book_until(1, FIRST_PROCESSOR + tile, NOW + 4000);
+	m.put8(0, 4, DLV_MIN_HASH, 0, NOW);
+	assert_true(has_news(tiles[green]));
+	assert_false(has_news(tiles[far]));
+	m.put8(0, 4, DLV_MIN_HASH, 0, NOW + 10000);
+	assert_true(has_news(tiles[green]));
+	m.put8(0, 4, DLV_MIN_HASH, 0, NOW + 30000);
+	assert_false(has_news(tiles[green]));
+}
+
 /* R10: a way through a root must be lighter by the bias, not only lighter. */
 void small_gain_is_no_reason_R10(void **)
 {
@@ -566,6 +599,7 @@ int main()
 		cmocka_unit_test(lighter_of_two_minimal_ways_R06),
 		cmocka_unit_test(loads_of_neighbours_count_R08),
 		cmocka_unit_test(news_take_ten_cycles_R09),
+		cmocka_unit_test(old_news_are_forgotten_R09),
 		cmocka_unit_test(small_gain_is_no_reason_R10),
 		cmocka_unit_test(worst_case_traffic_R15),
 		cmocka_unit_test(hashed_modes_keep_order_R12),

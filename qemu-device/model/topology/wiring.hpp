@@ -33,7 +33,10 @@ public:
 	uint32_t groups() const noexcept { return static_cast<uint32_t>(group_first_.size() - 1); }
 
 	/** The other end of the link of a tile; its tile is NOT_CONNECTED if that tile has no link. */
-	LinkEnd far_end(uint32_t router, uint32_t tile) const noexcept { return far_[index(router, tile)]; }
+	LinkEnd far_end(uint32_t router, uint32_t tile) const noexcept { return far_ends(router)[tile]; }
+
+	/** Of all tiles of a router. */
+	const LinkEnd *far_ends(uint32_t router) const noexcept { return far_.data() + index(router, 0); }
 
 	/** Index into Machine::links, or NO_LINK. */
 	uint32_t link_of(uint32_t router, uint32_t tile) const noexcept { return link_[index(router, tile)]; }
