@@ -108,7 +108,7 @@ class Places(PlacesCase):
         for link in links:
             self.addCleanup(self.set_link, link, True)
         start = self.counters()
-        job = self.cluster.start_job(["gni-perf", "--tests=bte-put", "--sizes=64K", "--iterations=1000000", "--size-time=40",
+        job = self.cluster.start_job(["gni-perf", "--tests=bte-put", "--sizes=64K", "--iterations=1000000", "--size-time=20",
                                       "--delivery=min-hash"], nodes=[0, self.BLACK_PEER])
         self.wait_for(lambda: self.counters()["bte_puts"] > start["bte_puts"] + 10, "the job does not start", 60)
         self.assertEqual(self.counters()["nonminimal"], start["nonminimal"])

@@ -142,6 +142,7 @@ class Ras(ClusterCase):
             self.works()
         self.assertEqual(self.count("resets"), resets)
 
+    @unittest.skipUnless(slow_tests(), "waits for time-outs, and the model's test_ecc_lost shows it by default: in check-all")
     def test_block_transfers_end_with_an_error(self):
         job = self.start(LONG_PUTS)
         self.strike_until(lambda: self.count("ras/bte_damaged", 0), 0, "ecc-double", BTE, range(132))
