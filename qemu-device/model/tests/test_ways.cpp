@@ -133,6 +133,40 @@ void ways_around_links_that_are_down_R14(void **)
 	}
 }
 
+/*
+ * A router knows the loads of when the packet gets there (R08): what is over by then is quiet, and what is not makes it
+ * take another tile.
+ */
+void loads_are_of_when_it_gets_there_R08(void **)
+{
+	Machine machine({256, 3, 2});
+	uint32_t moved = 0, pairs = 0;
+
+	for (uint32_t i = 0; i < 300; i++) {
+		const uint64_t draw = mix64(i + 5);
+		const uint32_t src = static_cast<uint32_t>(draw) % 256, dst = static_cast<uint32_t>(draw >> 32) % 256;
+		const auto outputs = [&] { return machine.net.way_view(src, dst, ADAPTIVE, draw, NOW).outputs; };
+		const auto same = [](const LinkEnd &a, const LinkEnd &b) {
+			return a.router == b.router && a.tile == b.tile;
+		};
+		const std::vector<LinkEnd> quiet = outputs();
+		const LinkEnd last = quiet.back();
+		const uint64_t there = NOW + ROUTER_NS / 2 + (quiet.size() - 1) * HOP_NS;
+
+		machine.book_until(last.router, last.tile, there);
+		const std::vector<LinkEnd> before = outputs();
+
+		assert_int_equal(before.size(), quiet.size());
+		for (size_t hop = 0; hop < quiet.size(); hop++)
+			assert_true(same(before[hop], quiet[hop]));
+		machine.book_until(last.router, last.tile, there + 1);
+		moved += !same(outputs().back(), last);
+		pairs++;
+		machine.book_until(last.router, last.tile, 0);
+	}
+	assert_int_equal(moved, pairs);
+}
+
 /* Flits are counted in the channels that decide() gives (P12, P13). */
 void channels_are_those_of_decide_P13(void **)
 {
@@ -170,6 +204,7 @@ int main()
 	const CMUnitTest tests[] = {
 		cmocka_unit_test(ways_are_those_of_decide_R07),
 		cmocka_unit_test(ways_around_links_that_are_down_R14),
+		cmocka_unit_test(loads_are_of_when_it_gets_there_R08),
 		cmocka_unit_test(channels_are_those_of_decide_P13),
 	};
 
