@@ -185,6 +185,7 @@ void channels_are_those_of_decide_P13(void **)
 								 hop.output.tile)[ARIES_RTR_OUT_FLITS + hop.channel];
 			};
 
+			before.reserve(hops.size());
 			for (const Hop &hop : hops)
 				before.push_back(hop.output.tile < NETWORK_TILES ? sent(hop) : 0);
 			carry(machine.net, given.src, given.dst, PacketClass::Request, FLITS, mode, given.hash, NOW);
