@@ -198,6 +198,30 @@ void channels_are_those_of_decide_P13(void **)
 	assert_true(highest >= 2);
 }
 
+/* Where there is no memory for routers packets still pass, in the same time, and nobody else's state is written. */
+void routers_without_state(void **)
+{
+	constexpr DragonflyShape shape{256, 3, 2};
+	Machine whole(shape), without(shape);
+	const auto refuse = [](uint32_t) { return false; };
+	Network net(shape, without.memory(), 0, refuse);
+
+	for (uint32_t dst = 8; dst < 256; dst += 5) {
+		const auto there =
+			carry(whole.net, 0, dst, PacketClass::Request, FLITS, DLV_MIN_HASH, dst, NOW + dst * 1000);
+		const auto here = carry(net, 0, dst, PacketClass::Request, FLITS, DLV_MIN_HASH, dst, NOW + dst * 1000);
+
+		assert_true(here.reachable);
+		assert_int_equal(here.hops, there.hops);
+		assert_int_equal(here.arrive_ns, there.arrive_ns);
+		/* Nothing is booked either. */
+		const auto again = carry(net, 0, dst, PacketClass::Request, FLITS, DLV_MIN_HASH, dst, NOW + dst * 1000);
+
+		assert_int_equal(again.arrive_ns, here.arrive_ns);
+	}
+	assert_true(without.quiet());
+}
+
 } // namespace
 
 int main()
@@ -206,6 +230,7 @@ int main()
 		cmocka_unit_test(ways_are_those_of_decide_R07),
 		cmocka_unit_test(ways_around_links_that_are_down_R14),
 		cmocka_unit_test(loads_are_of_when_it_gets_there_R08),
+		cmocka_unit_test(routers_without_state),
 		cmocka_unit_test(channels_are_those_of_decide_P13),
 	};
 
