@@ -2,25 +2,24 @@
 # Copyright (c) 2026 The OpenGNI authors
 """The layers of tests that `make check` runs, each as a function that returns cases."""
 
+import json
 import os
 import random
 import re
 import signal
 import subprocess
-import sys
-import time
-import unittest
 from pathlib import Path
 
 from . import host, patience, tap
 from .config import DEFAULT_KERNEL, DEFAULT_QEMU, ClusterConfig
-from .testing import ClusterCase, SyncCluster, kernel_complaints, slow_tests
+from .testing import SyncCluster, kernel_complaints, slow_tests
 
 TOP, BUILD = host.TOP, host.BUILD
 LOGS = BUILD / "check"
 KERNEL = DEFAULT_KERNEL
 JOBS = os.environ.get("JOBS") or str(host.cpus())
 SILENCE = 600.0  # seconds without a line of output, by patience.clock(), after which a program counts as stuck
+SILENCE_SLOW = 3600.0  # the same for a layer with tests that take long each
 FUZZ_ACCESSES = 10_000_000
 FUZZ_CHURNS = 5000
 FUZZ_INPUT = 4096  # bytes
@@ -261,76 +260,66 @@ def other_kernel():
     return [*_guest("other-kernel", kernel), _job(f"gni-perf on Linux {kernel}", kernel=kernel, initrd=_image(kernel))]
 
 
-class _Collector(unittest.TestResult):
-    """unittest results as cases, with a line to the log for each; how long tests, and what is before a class, have taken."""
-
-    def __init__(self, log):
-        super().__init__()
-        self.cases, self.log = [], log
-        self.times: list[tuple[float, str]] = []
-        self._since = time.monotonic()
-
-    def _lap(self, name):
-        now = time.monotonic()
-        self.times.append((now - self._since, name))
-        self._since = now
-
-    def startTest(self, test):
-        super().startTest(test)
-        self._lap(f"(boot) {test.id().rpartition('.')[0]}")
-
-    def stopTest(self, test):
-        super().stopTest(test)
-        self._lap(test.id())
-
-    def _add(self, test, status, detail=""):
-        name = test.id() if hasattr(test, "id") else str(test)
-        self.cases.append(tap.Case(name, status, detail.strip().splitlines()[-1] if detail.strip() else ""))
-        print(f"{status} {name}\n{detail}", file=self.log, flush=True)
-
-    def _traceback(self, err, test):
-        return self._exc_info_to_string(err, test)  # type: ignore[attr-defined]  # of unittest, not in its types
-
-    def addSuccess(self, test):
-        self._add(test, tap.PASS)
-
-    def addError(self, test, err):
-        self._add(test, tap.FAIL, self._traceback(err, test))
-
-    def addFailure(self, test, err):
-        self._add(test, tap.FAIL, self._traceback(err, test))
-
-    def addSkip(self, test, reason):
-        self._add(test, tap.SKIP, reason)
-
-    def addSubTest(self, test, subtest, err):
-        super().addSubTest(test, subtest, err)
-        if err is not None:
-            self._add(subtest, tap.FAIL, self._traceback(err, test))
+# pytest is a package of the distribution, whatever python3 is first in PATH.
+PYTHON = "/usr/bin/python3"
+# Results of pytest's exit status that are results of tests: all passed, some failed, none was there.
+PYTEST_RAN = (0, 1, 5)
+# Nodes of one class want a gigabyte or two, and classes with eight a little more.
+WORKER_MIB = 3000
+WORKERS_MAX = 4
 
 
-def _tests(suite):
-    """Tests of suites in suites, in their order."""
-    for test in suite:
-        if isinstance(test, unittest.TestSuite):
-            yield from _tests(test)
-        else:
-            yield test
+def _workers():
+    """How many classes of tests run side by side: while the guests of one boot or wait, those of another have the processors."""
+    return max(1, min(WORKERS_MAX, host.cpus(), (host.available_mib() or WORKER_MIB) // WORKER_MIB))
 
 
-def _python(name, folder, pattern="test_*.py", wanted=lambda test: True):
-    """Python tests of a folder, in this process: those that are wanted."""
+def _read_results(*files):
+    """(cases, times) of files that the plugin pytest_layer has written.
+
+    A test has one case, however often it is told of: as a whole, by the end of its class, by each run for a file that
+    cannot be imported. Its first failure is what counts.
+    """
+    cases: dict[str, tap.Case] = {}
+    times = []
+    for line in "".join(file.read_text(encoding="utf-8") for file in files).splitlines():
+        result = json.loads(line)
+        name, status = result["name"], result["status"]
+        if status and (name not in cases or status == tap.FAIL != cases[name].status):
+            cases[name] = tap.Case(name, status, result["detail"])
+        if result["seconds"] >= 0.1:
+            times.append((result["seconds"], name))
+    return list(cases.values()), times
+
+
+def _pytest(label, folder, results, alone, workers, options, env):
+    """One run of pytest over a folder, results to a file: the classes that are to be alone, or all others.
+
+    A worker that dies fails the test it was at and ends the run: xdist 3.1 may wait for ever for one that it starts in its place.
+    """
+    side_by_side = ["-p", "xdist", f"--numprocesses={workers}", "--dist=loadscope", "--max-worker-restart=0"] if workers > 1 else []
+    status, output = _command(label, [
+        PYTHON, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={TOP}",
+        "--continue-on-collection-errors", "-p", "opengni.pytest_layer", f"--opengni-results={results}", f"--opengni-alone={alone}",
+        *side_by_side, *options, str(TOP / folder)],
+        {"PYTHONPATH": str(TOP / "scripts"), **(env or {})}, SILENCE_SLOW if slow_tests() else SILENCE)
+    if status not in PYTEST_RAN or not results.exists():
+        last = output.strip().splitlines()
+        raise LayerError(f"pytest ended with status {status}: {last[-1] if last else 'it said nothing'}; log {LOGS / (label + '.log')}")
+
+
+def _python(name, folder, *options, env=None):
+    """Python tests of a folder: first those that may run side by side, class by class, then those that are to be alone."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    loader = unittest.TestLoader()
-    sys.path.insert(0, str(TOP / "scripts"))
-    suite = unittest.TestSuite(test for test in _tests(loader.discover(str(TOP / folder), pattern, str(TOP / folder))) if wanted(test))
-    if not suite.countTestCases():
+    files = [LOGS / f"{name}.json", LOGS / f"{name}-alone.json"]
+    for file, alone, workers in zip(files, ("no", "yes"), (_workers(), 1)):
+        file.unlink(missing_ok=True)
+        _pytest(file.stem, folder, file, alone, workers, options, env)
+    cases, times = _read_results(*files)
+    if not cases:
         raise LayerError(f"no tests in {folder}")
-    with open(LOGS / f"{name}.log", "w", encoding="utf-8") as log:
-        collector = _Collector(log)
-        suite.run(collector)
-    _write_times(name, [(seconds, test) for seconds, test in collector.times if seconds >= 0.1])
-    return collector.cases
+    _write_times(name, times)
+    return cases
 
 
 def tool():
@@ -343,36 +332,9 @@ def cluster():
     return _python("cluster", Path("selftests/cluster"))
 
 
-def _not_loaded(test):
-    """A file that cannot be imported is a test of its own, which fails."""
-    return type(test).__module__ == "unittest.loader"
-
-
-def _forget(folder):
-    """Modules of a folder ask when they are loaded which tests are wanted: the next time they are loaded anew."""
-    for name, module in list(sys.modules.items()):
-        if Path(getattr(module, "__file__", None) or "/").is_relative_to(TOP / folder):
-            del sys.modules[name]
-
-
-def _spans_hosts(test):
-    """Whether a test gets more than one host if they are wanted: others make their hosts themselves, or do not need any."""
-    return _not_loaded(test) or isinstance(test, ClusterCase) and test.NODES > 1
-
-
 def cluster_two_hosts():
     """The tests of clusters, with the nodes of each on two hosts; what is slow has been done on one."""
-    changed = {"OPENGNI_TEST_HOSTS": "2", "OPENGNI_SLOW": ""}
-    before = {name: os.environ.get(name) for name in changed}
-    os.environ.update(changed)
-    _forget(Path("selftests/cluster"))
-    try:
-        return _python("cluster-two-hosts", Path("selftests/cluster"), wanted=_spans_hosts)
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
+    return _python("cluster-two-hosts", Path("selftests/cluster"), "--opengni-spanning", env={"OPENGNI_TEST_HOSTS": "2", "OPENGNI_SLOW": ""})
 
 
 # name, function, whether it belongs to check-all only

@@ -2,14 +2,12 @@
 # Copyright (c) 2026 The OpenGNI authors
 """The counting of results: what fails must count as failed, whatever it looks like."""
 
-import io
 import json
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
-from opengni import layers, tap
+from opengni import tap
 
 
 class Tap(unittest.TestCase):
@@ -90,25 +88,3 @@ class Meson(unittest.TestCase):
     def test_no_test_is_a_failure(self):
         self.assertEqual(self.parse(), (0, 1, 0))
         self.assertEqual(tap.count(tap.parse_meson(Path("/nonexistent"))), (0, 1, 0))
-
-
-class Collected(unittest.TestCase):
-    """What layers of Python tests note of their own."""
-
-    def test_times_of_tests_and_of_what_is_before_a_class(self):
-        class Slow(unittest.TestCase):
-            @classmethod
-            def setUpClass(cls):
-                time.sleep(0.2)
-
-            def runTest(self):
-                time.sleep(0.3)
-
-        collector = layers._Collector(io.StringIO())  # pylint: disable=protected-access
-        unittest.TestSuite([Slow()]).run(collector)
-        self.assertEqual([case.status for case in collector.cases], [tap.PASS])
-        boot, test = collector.times
-        self.assertTrue(boot[1].startswith("(boot) ") and boot[1].endswith(".Slow"), boot)
-        self.assertTrue(test[1].endswith(".Slow.runTest"), test)
-        self.assertGreaterEqual(boot[0], 0.2)
-        self.assertGreaterEqual(test[0], 0.3)

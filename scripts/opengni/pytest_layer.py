@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""Plugin of pytest for the layers of Python tests: which classes run beside others, and results in a file.
+
+    python3 -m pytest -p opengni.pytest_layer --opengni-results=FILE [--opengni-alone=yes|no] [--opengni-spanning] ...
+
+A class that compares times, or that takes something of which a machine has one, says so by `ALONE = "why"`: it is run with nothing else
+beside it. --opengni-alone=no leaves out such classes, =yes all others; --opengni-spanning what no second host would be given to: tests that
+make their hosts themselves, or do not need any.
+
+FILE has a line of JSON for each result: {"name", "status" (tap.PASS, FAIL, SKIP), "detail", "seconds"}; a name that begins with
+"(boot) " is what is before a class's first test, which is a time and no case (status null) unless it failed.
+"""
+
+import json
+
+import pytest
+
+from . import tap
+from .testing import ClusterCase
+
+_STATUS = {"passed": tap.PASS, "failed": tap.FAIL, "skipped": tap.SKIP}
+
+
+def pytest_addoption(parser):
+    """The two options."""
+    group = parser.getgroup("opengni")
+    group.addoption("--opengni-results", metavar="FILE", help="where results go, a line of JSON each")
+    group.addoption("--opengni-alone", choices=("yes", "no"), help="only classes with ALONE, or only those without")
+    group.addoption("--opengni-spanning", action="store_true", help="only classes whose nodes can be divided between hosts")
+
+
+def pytest_configure(config):
+    """Results are written where all reports arrive: in the process that others work for."""
+    file = config.getoption("--opengni-results")
+    if file and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Results(file))
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is not asked for."""
+    alone, spanning = config.getoption("--opengni-alone"), config.getoption("--opengni-spanning")
+
+    def wanted(kind):
+        return (not alone or bool(getattr(kind, "ALONE", None)) == (alone == "yes")) and \
+            (not spanning or issubclass(kind, ClusterCase) and kind.NODES > 1)
+
+    left = [item for item in items if not wanted(item.cls)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if wanted(item.cls)]
+
+
+def test_name(nodeid):
+    """'x/test_data.py::Data::test_put' as unittest writes it: 'test_data.Data.test_put'."""
+    file, *rest = nodeid.split("::")
+    return ".".join([file.rpartition("/")[2].removesuffix(".py"), *rest])
+
+
+def _detail(report):
+    """The last line of what a report says: of an exception its message, of a skipped test the reason."""
+    if report.skipped:
+        text = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    else:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        text = crash.message if crash else str(report.longrepr or "")
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+class _Results:
+    """The file of results."""
+
+    def __init__(self, file):
+        self._out = open(file, "w", encoding="utf-8")  # pylint: disable=consider-using-with  # closed when the session ends
+        self._booted = set()
+
+    def _write(self, name, status, detail, seconds):
+        self._out.write(json.dumps({"name": name, "status": status, "detail": detail, "seconds": round(seconds, 3)}) + "\n")
+        self._out.flush()
+
+    def pytest_runtest_logreport(self, report):
+        """A test's call, and what was before or after it where that failed, was skipped, or belongs to its class."""
+        name = test_name(report.nodeid)
+        if report.when == "call":
+            self._write(name, _STATUS[report.outcome], "" if report.passed else _detail(report), report.duration)
+        elif not report.passed:
+            self._write(name, _STATUS[report.outcome], _detail(report), report.duration)
+        elif report.when == "setup":
+            owner = name.rpartition(".")[0]
+            if owner not in self._booted:
+                self._booted.add(owner)
+                self._write(f"(boot) {owner}", None, "", report.duration)
+
+    def pytest_collectreport(self, report):
+        """A file that cannot be imported is a failure of its own."""
+        if report.failed:
+            self._write(test_name(report.nodeid) or "collection", tap.FAIL, _detail(report), 0)
+
+    def pytest_unconfigure(self):
+        """The end."""
+        self._out.close()
