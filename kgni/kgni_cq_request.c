@@ -223,8 +223,10 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 				   message ? (u64)GNI_CQ_EVENT_TYPE_SMSG : GNI_CQ_EVENT_TYPE_POST) |
 			(message ? r->msg_id : r->ep->local_event);
 	}
-	r->told |= BIT(kgni_entry_info(entry));
-	if (!(r->pending & ~r->told)) {
+	/* only posts: kgni_cq_message() may hold the event of a message back and wait for another */
+	if (!message)
+		r->told |= BIT(kgni_entry_info(entry));
+	if (message || !(r->pending & ~r->told)) {
 		cq->kept = r->next;
 		r->listed = false;
 	}
@@ -245,7 +247,7 @@ static u64 kgni_cq_overlay(struct gni_cq *cq, u64 entry) __must_hold(&cq->lock)
 	    kgni_entry_info(entry) == ARIES_INFO_REMOTE)
 		return entry;
 	r = kgni_request(&cq->requests, kgni_entry_tid(entry));
-	if (!r)
+	if (!r || (r->kind != KGNI_REQUEST_POST && r->kind != KGNI_REQUEST_BTE))
 		return entry;
 	r->told |= BIT(kgni_entry_info(entry));
 	return kgni_entry_status(entry) ? entry

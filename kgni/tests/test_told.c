@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The OpenGNI authors
+/*
+ * A message is lost and is put again, and what happens while the second put is in flight decides
+ * its outcome. Its one event must arrive, with its own contents, also if the event of the first put
+ * was read before the sender had seen the status of that put (kgni_cq_decide()).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "sim_kernel.h"
+
+#include "ends.h"
+
+static enum fabric_fate fate_of_puts;
+static unsigned int rung;
+
+static enum fabric_fate fate(unsigned int from, const struct aries_fma *fma)
+{
+	(void)from;
+	if (fma->op != ARIES_FMA_PUT_SYNC)
+		return FABRIC_DONE;
+	rung++;
+	return fate_of_puts;
+}
+
+/* Send a message that is lost. @early: another thread reads its event before the send returns. */
+static void lose_one(bool early)
+{
+	both(GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT);
+	fabric_fate = fate;
+	fate_of_puts = FABRIC_LATE;
+	fabric_meanwhile = early ? read_at_once : NULL;
+	rung = 0;
+	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
+	fabric_meanwhile = NULL;
+	reap(&end[0]);
+	assert_int_equal(end[0].completed, 0);
+}
+
+/* The NIC is reset: the event reports that the message was flushed. */
+static void reset_after(bool early)
+{
+	unsigned int n;
+
+	lose_one(early);
+	fate_of_puts = FABRIC_ON_ITS_WAY;
+	fabric_delay = 1u << 30;
+	for (n = 0; n < 20 && rung < 2; n++) {
+		fabric_run(1);
+		reap(&end[0]);
+	}
+	assert_int_equal(rung, 2);
+	assert_int_equal(end[0].completed, 0);
+	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){ .quiet_ms = 0 });
+	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){ .quiet_ms = 0 });
+	for (n = 0; n < 100; n++) {
+		fabric_run(1000);
+		reap(&end[0]);
+	}
+	assert_int_equal(end[0].completed, 1);
+	assert_int_equal(end[0].failed, 1);
+}
+
+static void reset_read_in_time(void **state)
+{
+	(void)state;
+	reset_after(false);
+}
+
+static void reset_read_early(void **state)
+{
+	(void)state;
+	reset_after(true);
+}
+
+/* The NIC does not accept the message any more: reap() checks the contents of the event. */
+static void not_taken_after(bool early)
+{
+	unsigned int n;
+
+	lose_one(early);
+	fate_of_puts = FABRIC_NOT_TAKEN;
+	for (n = 0; n < 100 && !end[0].completed; n++) {
+		fabric_run(1000);
+		reap(&end[0]);
+	}
+	assert_int_equal(end[0].completed, 1);
+	assert_int_equal(end[0].failed, 1);
+}
+
+static void not_taken_read_in_time(void **state)
+{
+	(void)state;
+	not_taken_after(false);
+}
+
+static void not_taken_read_early(void **state)
+{
+	(void)state;
+	not_taken_after(true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(reset_read_in_time, begin, finish),
+		cmocka_unit_test_setup_teardown(reset_read_early, begin, finish),
+		cmocka_unit_test_setup_teardown(not_taken_read_in_time, begin, finish),
+		cmocka_unit_test_setup_teardown(not_taken_read_early, begin, finish),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
