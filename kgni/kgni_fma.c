@@ -14,7 +14,8 @@ static DEFINE_PER_CPU_ALIGNED(u8[ARIES_DESC_LINE_BYTES], kgni_line_buffer);
 
 static void kgni_line_gather(u8 *to, const struct kgni_line *line)
 {
-	u32 from = line->from, left = line->bytes;
+	u64 from = line->from;
+	u32 left = line->bytes;
 	unsigned int i;
 
 	for (i = 0; i < line->count && left; i++) {

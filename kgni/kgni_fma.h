@@ -12,13 +12,13 @@
  * struct kgni_line - bytes from several places that go into the line of a descriptor
  * @parts: the places, in order
  * @count: number of @parts
- * @from: bytes to skip at their beginning
+ * @from: bytes to skip at their beginning; a post may be longer than 4 GiB
  * @bytes: bytes to take, ARIES_DESC_LINE_BYTES at most
  */
 struct kgni_line {
 	const struct kvec *parts;
 	unsigned int count;
-	u32 from;
+	u64 from;
 	u32 bytes;
 };
 
