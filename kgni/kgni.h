@@ -24,6 +24,7 @@
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/uio.h>
 
@@ -44,6 +45,7 @@
 #define KGNI_OFFSET_MASK ((1ull << 40) - 1)
 
 struct kgni_smsg;
+struct task_struct;
 
 /**
  * struct gni_cdm - a communication domain
@@ -85,7 +87,7 @@ struct gni_cdm {
  * @bells: how many of them are for operations that complete at once
  * @turn: endpoints created so far
  * @mutex: for operations that may sleep: queues, registrations
- * @lock: protects the lists below
+ * @lock: protects the lists below, and what is due to be told to the client
  * @eps: endpoints
  * @cqs: queues
  * @mems: registrations
@@ -94,6 +96,15 @@ struct gni_cdm {
  * @errs: subscriptions to errors
  * @quiet: its job is suspended: posts have to wait
  * @quiet_end: function of the client that is called when that ends
+ * @quiet_due: that has to be called
+ * @quiet_ms: duration to report
+ * @closing: the handle is being destroyed: waits for errors end, and no function is called
+ * @closed: it was destroyed by a function that @tell_work has called, and is freed after that
+ * @calling: a function is being called
+ * @called: subscription whose function is being called
+ * @teller: thread that runs @tell_work, NULL if none does
+ * @tell_work: calls functions of the client, see kgni_tell.c
+ * @tell_done: wait queue for the ends of these calls
  * @node: in gni_cdm.nics
  * @dev_node: in the list of the device
  */
@@ -124,6 +135,15 @@ struct gni_nic {
 	struct list_head errs;
 	bool quiet;
 	void (*quiet_end)(gni_nic_handle_t nic, uint64_t msecs);
+	bool quiet_due;
+	u64 quiet_ms;
+	bool closing;
+	bool closed;
+	bool calling;
+	const struct gni_err *called;
+	struct task_struct *teller;
+	struct work_struct tell_work;
+	wait_queue_head_t tell_done;
 	struct list_head node;
 	struct list_head dev_node;
 };

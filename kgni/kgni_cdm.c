@@ -9,6 +9,7 @@
 #include "kgni_err.h"
 #include "kgni_handle.h"
 #include "kgni_mem.h"
+#include "kgni_tell.h"
 
 /* all GNI_CDM_MODE_* bits that are defined */
 #define KGNI_CDM_MODES 0x003fd3ffu
@@ -77,6 +78,7 @@ static gni_return_t kgni_cdm_attach(struct gni_cdm *cdm, u32 device_id, struct g
 	INIT_LIST_HEAD(&nic->mems);
 	INIT_LIST_HEAD(&nic->errs);
 	kgni_mem_later_init(nic);
+	kgni_tell_init(nic);
 	rc = kgni_dev_join(nic);
 	if (rc != GNI_RC_SUCCESS) {
 		kgni_handle_del(nic);
@@ -106,12 +108,16 @@ gni_return_t gni_cdm_attach(gni_cdm_handle_t cdm_hndl, uint32_t device_id, uint3
 }
 EXPORT_SYMBOL_GPL(gni_cdm_attach);
 
-/* Release everything that the client has not released itself. */
+/*
+ * Release everything that the client has not released itself. The functions of the client are
+ * stopped first, because they may use all of it.
+ */
 static void kgni_nic_close(struct gni_nic *nic)
 {
 	struct gni_ep *ep, *next_ep;
 	struct gni_cq *cq, *next_cq;
 
+	kgni_tell_stop(nic);
 	list_for_each_entry_safe(ep, next_ep, &nic->eps, node)
 		gni_ep_destroy(ep);
 	kgni_mem_close(nic);
@@ -123,22 +129,25 @@ static void kgni_nic_close(struct gni_nic *nic)
 	kgni_handle_del(nic);
 	kgni_dev_leave(nic);
 	kgni_err_close(nic);
-	kfree(nic);
+	kgni_tell_free(nic);
 }
 
 /* gni_cdm_destroy() - destroy a domain and its attachments, see gni_pub.h. Context: sleeps. */
 gni_return_t gni_cdm_destroy(gni_cdm_handle_t cdm_hndl)
 {
 	struct gni_nic *nic, *next;
+	LIST_HEAD(nics);
 
 	if (kgni_atomic() || !kgni_cdm_valid(cdm_hndl) ||
 	    cmpxchg(&cdm_hndl->magic, KGNI_CDM_MAGIC, 0) != KGNI_CDM_MAGIC)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)cdm_hndl);
 	kgni_handle_del(cdm_hndl);
 	mutex_lock(&cdm_hndl->mutex);
-	list_for_each_entry_safe(nic, next, &cdm_hndl->nics, node)
-		kgni_nic_close(nic);
+	list_splice_tail_init(&cdm_hndl->nics, &nics);
 	mutex_unlock(&cdm_hndl->mutex);
+	/* without the mutex, because this waits for functions of the client, which may attach */
+	list_for_each_entry_safe(nic, next, &nics, node)
+		kgni_nic_close(nic);
 	kfree(cdm_hndl);
 	module_put(THIS_MODULE);
 	return GNI_RC_SUCCESS;

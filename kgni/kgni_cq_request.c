@@ -223,7 +223,7 @@ static u64 kgni_cq_take_kept(struct gni_cq *cq) __must_hold(&cq->lock)
 				   message ? (u64)GNI_CQ_EVENT_TYPE_SMSG : GNI_CQ_EVENT_TYPE_POST) |
 			(message ? r->msg_id : r->ep->local_event);
 	}
-	/* only posts: kgni_cq_message() may hold the event of a message back and wait for another */
+	/* not a message: kgni_cq_message() may hold its event back and wait for another one */
 	if (!message)
 		r->told |= BIT(kgni_entry_info(entry));
 	if (message || !(r->pending & ~r->told)) {

@@ -12,6 +12,7 @@
 #include "kgni_cq.h"
 #include "kgni_dev.h"
 #include "kgni_err.h"
+#include "kgni_tell.h"
 
 /**
  * struct kgni_dev - a NIC
@@ -103,7 +104,18 @@ static void kgni_dev_quiet(struct gni_nic *nic)
 		kgni_cq_flush(cq);
 }
 
-/* Called by aries.ko; must not sleep. */
+/* A quiesce has ended. If the last one was not told to the client yet, tell the sum of both. */
+static void kgni_dev_resume(struct gni_nic *nic, unsigned int ms)
+{
+	WRITE_ONCE(nic->quiet, false);
+	if (!nic->quiet_end)
+		return;
+	nic->quiet_due = true;
+	nic->quiet_ms += ms;
+	kgni_tell(nic);
+}
+
+/* Called by aries.ko with a lock held, so functions of the client are not called from here. */
 static void kgni_dev_event(void *data, enum aries_event event, const struct aries_event_info *info)
 {
 	struct gni_nic *nic = data;
@@ -126,9 +138,7 @@ static void kgni_dev_event(void *data, enum aries_event event, const struct arie
 		WRITE_ONCE(nic->quiet, true);
 		break;
 	case ARIES_EVENT_RESUME:
-		WRITE_ONCE(nic->quiet, false);
-		if (nic->quiet_end)
-			nic->quiet_end(nic, info->quiet_ms);
+		kgni_dev_resume(nic, info->quiet_ms);
 		break;
 	case ARIES_EVENT_UP:
 		break; /* a client may attach again after it has released everything */

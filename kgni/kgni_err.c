@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
-/* Error events, and callbacks when a quiesce has ended. */
+/* Error events, and the function that is called when a quiesce has ended. */
 #include <linux/export.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -8,6 +8,7 @@
 
 #include "kgni_err.h"
 #include "kgni_handle.h"
+#include "kgni_tell.h"
 #include "uapi/kgni_abi.h"
 
 /**
@@ -20,7 +21,8 @@
  * @count: events there
  * @serial: number of matching events so far; a gap shows a reader that events were lost
  * @waiters: number of waiting threads
- * @closing: the domain is being destroyed; waits for the end of @waiters
+ * @new_due: number of calls of @new_event that are due
+ * @critical_due: the same for @critical
  * @wq: wait queue for the threads, and for the one that destroys the domain
  * @new_event: called for each event that is queued, or NULL
  * @critical: called for events that would kill a user process, or NULL
@@ -36,7 +38,8 @@ struct gni_err {
 	u32 count;
 	u32 serial;
 	u32 waiters;
-	bool closing;
+	u32 new_due;
+	u32 critical_due;
 	wait_queue_head_t wq;
 	void (*new_event)(gni_err_handle_t err);
 	void (*critical)(gni_err_handle_t err);
@@ -101,6 +104,7 @@ gni_return_t gni_release_errors(gni_err_handle_t err_handle)
 	if (busy)
 		return kgni_refuse(GNI_RC_NOT_DONE, EBUSY);
 	kgni_handle_del(err_handle);
+	kgni_tell_wait(nic, err_handle);
 	kvfree(err_handle);
 	return GNI_RC_SUCCESS;
 }
@@ -128,12 +132,49 @@ void kgni_err_tell(struct gni_nic *nic, const gni_error_event_t *event)
 			*slot = *event;
 			slot->serial_number = err->serial;
 			wake_up_all(&err->wq);
-			if (err->new_event)
-				err->new_event(err);
+			err->new_due += !!err->new_event;
 		}
 		if ((event->error_category & GNI_ERRMASK_CRITICAL) && err->critical)
-			err->critical(err);
+			err->critical_due++;
+		if (err->new_due || err->critical_due)
+			kgni_tell(nic);
 	}
+}
+
+/**
+ * kgni_err_due() - take the next call of a function that is due for an error
+ * @nic: NIC handle
+ * @call: receives the subscription and its function
+ *
+ * Context: any; gni_nic.lock held. Return: whether a call is due.
+ */
+bool kgni_err_due(struct gni_nic *nic, struct kgni_call *call)
+{
+	struct gni_err *err;
+
+	list_for_each_entry(err, &nic->errs, node) {
+		if (!err->new_due && !err->critical_due)
+			continue;
+		call->err = err;
+		if (err->new_due) {
+			err->new_due--;
+			call->on_error = err->new_event;
+		} else {
+			err->critical_due--;
+			call->on_error = err->critical;
+		}
+		return true;
+	}
+	return false;
+}
+
+/** kgni_err_wake() - let waits look whether they are over. Context: any; gni_nic.lock held. */
+void kgni_err_wake(struct gni_nic *nic)
+{
+	struct gni_err *err;
+
+	list_for_each_entry(err, &nic->errs, node)
+		wake_up_all(&err->wq);
 }
 
 /*
@@ -147,8 +188,10 @@ void kgni_err_gone(struct gni_nic *nic)
 
 	list_for_each_entry(err, &nic->errs, node) {
 		wake_up_all(&err->wq);
-		if (err->critical)
-			err->critical(err);
+		if (err->critical) {
+			err->critical_due++;
+			kgni_tell(nic);
+		}
 	}
 }
 
@@ -167,7 +210,7 @@ static bool kgni_err_waited(struct gni_err *err)
 /*
  * kgni_err_close() - free subscriptions that the client has not released
  *
- * Threads that wait for events of one return first. Context: sleeps.
+ * Threads that wait for events of one return first. Context: sleeps; after kgni_tell_stop().
  */
 void kgni_err_close(struct gni_nic *nic)
 {
@@ -176,8 +219,8 @@ void kgni_err_close(struct gni_nic *nic)
 
 	list_for_each_entry_safe(err, next, &nic->errs, node) {
 		spin_lock_irqsave(&nic->lock, flags);
+		list_del(&err->node);
 		err->magic = 0;
-		err->closing = true;
 		wake_up_all(&err->wq);
 		spin_unlock_irqrestore(&nic->lock, flags);
 		wait_event(err->wq, !kgni_err_waited(err));
@@ -257,7 +300,7 @@ static void kgni_err_wait(struct gni_err *err, int waiters)
 
 	spin_lock_irqsave(&err->nic->lock, flags);
 	err->waiters += waiters;
-	if (err->closing && !err->waiters)
+	if (err->nic->closing && !err->waiters)
 		wake_up_all(&err->wq);
 	spin_unlock_irqrestore(&err->nic->lock, flags);
 }
@@ -265,7 +308,7 @@ static void kgni_err_wait(struct gni_err *err, int waiters)
 /* No event will come any more. */
 static bool kgni_err_over(const struct gni_err *err)
 {
-	return READ_ONCE(err->closing) || READ_ONCE(err->nic->gone);
+	return READ_ONCE(err->nic->closing) || READ_ONCE(err->nic->gone);
 }
 
 /*

@@ -7,20 +7,29 @@
 #include <linux/version.h>
 #include "kgni_dev.h"
 #include "kgni_handle.h"
+#include "kgni_tell.h"
 
 uint32_t kgni_driver_version = GNI_VERSION;
 EXPORT_SYMBOL_GPL(kgni_driver_version);
 
 static int __init kgni_init(void)
 {
+	int rc = kgni_tell_start();
+
+	if (rc)
+		return rc;
 	kgni_handle_init();
-	return kgni_dev_init();
+	rc = kgni_dev_init();
+	if (rc)
+		kgni_tell_end();
+	return rc;
 }
 module_init(kgni_init);
 
 static void __exit kgni_exit(void)
 {
 	kgni_dev_exit();
+	kgni_tell_end();
 	/* timers of destroyed endpoints may still be running their last instructions */
 	synchronize_rcu();
 }

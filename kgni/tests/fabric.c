@@ -71,7 +71,7 @@ void fabric_run(unsigned int ticks)
 	for (; ticks; ticks--) {
 		jiffies++;
 		events_due(false);
-		while (sim_timers() || sim_irqs())
+		while (sim_timers() || sim_irqs() || sim_works())
 			;
 	}
 }

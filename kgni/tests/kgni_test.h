@@ -94,6 +94,8 @@ int kt_test_refusals(struct seq_file *m);
 int kt_test_datagrams(struct seq_file *m);
 int kt_test_errors(struct seq_file *m);
 int kt_test_errors_end(struct seq_file *m);
+int kt_test_release(struct seq_file *m);
+int kt_test_destroy(struct seq_file *m);
 int kt_test_reset(struct seq_file *m);
 int kt_test_traffic(struct seq_file *m);
 

@@ -28,6 +28,7 @@ static const struct kt_test kt_tests[] = {
 	{ "threads", kt_test_threads },	    { "refusals", kt_test_refusals },
 	{ "datagrams", kt_test_datagrams }, { "errors", kt_test_errors },
 	{ "errors_end", kt_test_errors_end },
+	{ "release", kt_test_release },	    { "destroy", kt_test_destroy },
 	{ "reset", kt_test_reset },	    { "traffic", kt_test_traffic },
 #ifdef CONFIG_FAULT_INJECTION
 	{ "fail_attach", kt_fail_attach },

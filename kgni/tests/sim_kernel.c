@@ -9,9 +9,11 @@ unsigned long jiffies, sim_steps;
 unsigned int sim_warned, sim_warnings;
 bool sim_atomic;
 unsigned int fabric_nomem;
+struct task_struct sim_task[2], *current = sim_task;
 
 static struct timer_list *timers;
 static struct irq_work *irqs;
+static struct work_struct *works[8]; /* those that were queued */
 static u64 state;
 static unsigned int memory;
 
@@ -91,7 +93,7 @@ void writeq(u64 value, void *at)
 	*(u64 *)at = value;
 }
 
-/* ---- timers and interrupts ---- */
+/* ---- timers, interrupts and work ---- */
 
 int del_timer(struct timer_list *timer)
 {
@@ -168,11 +170,58 @@ void irq_work_sync(struct irq_work *work)
 		sim_irqs();
 }
 
+void sim_queue_work(struct work_struct *work)
+{
+	unsigned int i;
+
+	if (work->pending)
+		return;
+	work->pending = true;
+	for (i = 0; works[i]; i++)
+		;
+	assert(i < ARRAY_SIZE(works) - 1);
+	works[i] = work;
+}
+
+void cancel_work_sync(struct work_struct *work)
+{
+	unsigned int i;
+
+	if (!work->pending)
+		return;
+	work->pending = false;
+	for (i = 0; works[i] != work; i++)
+		;
+	for (; works[i]; i++)
+		works[i] = works[i + 1];
+}
+
+void sim_flush_work(struct work_struct *work)
+{
+	struct task_struct *was = current;
+
+	if (!work->pending)
+		return;
+	cancel_work_sync(work);
+	current = &sim_task[1];
+	work->function(work);
+	current = was;
+}
+
+bool sim_works(void)
+{
+	if (!works[0])
+		return false;
+	sim_flush_work(works[0]);
+	return true;
+}
+
 void sim_begin(u64 seed)
 {
 	state = seed * 0x9e3779b97f4a7c15ull + 1;
 	jiffies = 1000;
 	timers = NULL;
 	irqs = NULL;
+	memset(works, 0, sizeof(works));
 	fabric_nomem = 0;
 }

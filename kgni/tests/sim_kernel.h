@@ -168,6 +168,28 @@ void irq_work_queue(struct irq_work *work);
 void irq_work_sync(struct irq_work *work);
 bool sim_irqs(void);
 
+/* work that was queued runs in process context, when time passes or when it is flushed */
+#undef queue_work
+#undef destroy_workqueue
+#define WQ_UNBOUND 0
+#define alloc_workqueue(...) ((struct workqueue_struct *)kzalloc(sizeof(struct workqueue_struct), 0))
+#define destroy_workqueue(wq) kfree(wq)
+#define queue_work(wq, work) sim_queue_work(work)
+#define work_pending(work) ((work)->pending)
+#define flush_work(work) sim_flush_work(work)
+void sim_queue_work(struct work_struct *work);
+void sim_flush_work(struct work_struct *work);
+void cancel_work_sync(struct work_struct *work);
+bool sim_works(void);
+
+/* the thread: 0 is the test, and 1 runs work */
+struct task_struct {
+	unsigned int number;
+};
+
+extern struct task_struct sim_task[2], *current;
+#define cond_resched() ((void)0)
+
 #define synchronize_rcu() ((void)0)
 #define U64_MAX UINT64_MAX
 #define schedule_timeout_interruptible(ticks) ((void)(ticks))

@@ -378,6 +378,7 @@ static void quiesce(void **state)
 	assert_int_equal(send_one(&end[0]), GNI_RC_NOT_DONE);
 	fabric_tell(0, ARIES_EVENT_RESUME, &(struct aries_event_info){ .quiet_ms = 17 });
 	assert_int_equal(gni_get_quiesce_status(end[0].nic), 0);
+	fabric_run(1);
 	assert_int_equal(quiet_for, 17);
 	assert_int_equal(send_one(&end[0]), GNI_RC_SUCCESS);
 	assert_true(drain());

@@ -59,6 +59,8 @@ KGNI_TEST(refusals)
 KGNI_TEST(datagrams)
 KGNI_TEST(errors)
 KGNI_TEST(errors_end)
+KGNI_TEST(release)
+KGNI_TEST(destroy)
 
 static int pci_reset(void)
 {

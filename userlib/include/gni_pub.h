@@ -3993,12 +3993,13 @@ gni_return_t gni_smsg_set_max_retrans(gni_nic_handle_t nic_handle, uint16_t max_
  * @nic_handle: NIC handle
  * @mask: GNI_ERRMASK_* bits
  * @EEQ_size: events that are kept, 0 for no queue: callbacks only
- * @EQ_new_event: called in atomic context when an event is queued, NULL for none
- * @app_crit_err: called in atomic context for errors that would end a user process, NULL for none
+ * @EQ_new_event: called for each event that is queued, NULL for none
+ * @app_crit_err: called for errors that would end a user process, NULL for none
  * @err_handle: out: subscription
  *
- * @EEQ_size 0: no queue, callbacks only. @app_crit_err is called for errors that would end a user
- * process.
+ * @EEQ_size 0: no queue, callbacks only. Both functions are called in process context without any
+ * lock, one at a time for a NIC handle, so they may sleep and may call everything. The original
+ * driver calls them in atomic context.
  *
  * Context: Process context; may sleep.
  *
@@ -4014,6 +4015,9 @@ gni_return_t gni_subscribe_errors(gni_nic_handle_t nic_handle, gni_error_mask_t 
 /**
  * gni_release_errors() - kernel form of GNI_ReleaseErrors()
  * @err_handle: subscription
+ *
+ * If a function of the subscription is running this waits until it returns, unless it is called by
+ * a function that kGNI has called for the same NIC handle. No function of it is called afterwards.
  *
  * Context: Process context; may sleep.
  *
@@ -4104,7 +4108,10 @@ gni_return_t gni_set_error_ptag(gni_err_handle_t err_handle, uint8_t ptag);
  * @nic_hndl: NIC handle
  * @qsce_func: function
  *
- * Called in atomic context with the duration in milliseconds.
+ * Called soon after the end, in process context without any lock, with the duration in
+ * milliseconds, so it may sleep and may call everything. If another quiesce has ended before the
+ * call there is one call with the sum of both. gni_cdm_destroy() waits until it returns, unless it
+ * is called by the function itself.
  *
  * Context: Any, under spinlocks and with interrupts off, too.
  *

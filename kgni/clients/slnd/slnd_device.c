@@ -14,14 +14,14 @@
 #define SLND_GOODBYE (2 * HZ)
 #define SLND_POLL (HZ / 50 + 1)
 
-/* The NIC was reset. Context: atomic. */
+/* The NIC was reset. On the original machines this is called in atomic context. */
 static void slnd_critical(gni_err_handle_t err)
 {
 	set_bit(SLND_CRITICAL, &slnd.flags);
 	slnd_keeper_wake();
 }
 
-/* The network works again. Context: atomic, with a lock of kGNI held. */
+/* The network works again. On the original machines this is called in atomic context, too. */
 static void slnd_resumed(gni_nic_handle_t nic, u64 ms)
 {
 	set_bit(SLND_RESUMED, &slnd.flags);
