@@ -5,8 +5,10 @@
 #include "guard.hpp"
 #include "wiped.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <pthread.h>
 #include <sys/mman.h>
 
 namespace ugni
@@ -22,36 +24,44 @@ struct Kept {
 	uint64_t start;
 	uint64_t end;
 	uint32_t count;
+	bool advised; /* the first of a run, while the process forks: the run is */
 };
 
 struct Table {
 	Kept *kept;
 	uint32_t used;
 	uint32_t room;
+	uint32_t ranges; /* registrations that keep pages */
 
-	bool reserve(uint32_t more);
+	bool reserve(uint32_t wanted);
 	uint32_t split(uint64_t at);
 	void insert(uint32_t index, const Kept &what);
 	void erase(uint32_t index);
 	void join(uint32_t from, uint32_t to);
+	uint32_t run(uint32_t from) const;
+	void hide();
+	void show();
 };
 
 constinit Table table{};
 constinit Inherited inherited;
+constinit pthread_once_t handlers = PTHREAD_ONCE_INIT;
 
-/* The table of a child is empty: it has none of the pages. */
+/* The table of a child is empty: nothing is registered there. */
 Table &own_table()
 {
-	if (inherited.first_look())
-		table = {};
+	if (inherited.first_look()) {
+		table.used = 0;
+		table.ranges = 0;
+	}
 	return table;
 }
 
-bool Table::reserve(uint32_t more)
+bool Table::reserve(uint32_t wanted)
 {
-	if (used + more <= room)
+	if (wanted <= room)
 		return true;
-	const uint32_t wanted = 2 * (used + more) + 16;
+	wanted = 2 * wanted + 16;
 	auto *grown = static_cast<Kept *>(realloc(kept, wanted * sizeof(Kept)));
 	if (!grown)
 		return false;
@@ -86,7 +96,7 @@ uint32_t Table::split(uint64_t at)
 			high = middle;
 	}
 	if (low < used && kept[low].start < at) {
-		const Kept rest = {at, kept[low].end, kept[low].count};
+		const Kept rest = {at, kept[low].end, kept[low].count, false};
 		kept[low].end = at;
 		insert(++low, rest);
 	}
@@ -104,13 +114,86 @@ void Table::join(uint32_t from, uint32_t to)
 	}
 }
 
-/* What fails here leaves a copy to the child. */
-void advise(uint64_t start, uint64_t end, int advice)
+void *pointer(uint64_t address)
 {
-	void *from = reinterpret_cast<void *>(start); // NOLINT(performance-no-int-to-ptr)
+	return reinterpret_cast<void *>(address); // NOLINT(performance-no-int-to-ptr)
+}
 
-	if (start < end)
-		(void)madvise(from, end - start, advice);
+/*
+ * Registered pages are pinned, so all of them are there. Where one is not, the region's memory has been unmapped or
+ * moved, and what is at its addresses now may be anything that a child needs.
+ */
+bool all_there(uint64_t start, uint64_t end)
+{
+	constexpr uint64_t kAtOnce = 4096;
+	unsigned char there[kAtOnce];
+
+	for (uint64_t at = start; at < end; at += kAtOnce * kPage) {
+		const uint64_t bytes = end - at < kAtOnce * kPage ? end - at : kAtOnce * kPage;
+
+		if (mincore(pointer(at), bytes, there))
+			return false;
+		for (uint64_t i = 0; i < bytes / kPage; i++) {
+			if (!(there[i] & 1))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Entries without a gap are advised at once: a border in a huge page would be refused. Return: the first behind @from.
+ */
+uint32_t Table::run(uint32_t from) const
+{
+	uint32_t next = from + 1;
+
+	while (next < used && kept[next].start == kept[next - 1].end)
+		next++;
+	return next;
+}
+
+/* What fails leaves a copy to the child. */
+void Table::hide()
+{
+	for (uint32_t i = 0, next; i < used; i = next) {
+		next = run(i);
+		const uint64_t end = kept[next - 1].end;
+		kept[i].advised = all_there(kept[i].start, end);
+		if (kept[i].advised)
+			(void)madvise(pointer(kept[i].start), end - kept[i].start, MADV_DONTFORK);
+	}
+}
+
+/*
+ * It takes back what hide() has done and nothing else, so it makes no border between mappings that is not there: it
+ * does not fail where a process has as many mappings as it may have, or in the middle of a huge page.
+ */
+void Table::show()
+{
+	for (uint32_t i = 0, next; i < used; i = next) {
+		next = run(i);
+		if (kept[i].advised)
+			(void)madvise(pointer(kept[i].start), kept[next - 1].end - kept[i].start, MADV_DOFORK);
+	}
+}
+
+/* Nobody registers, deregisters or forks in between: the lock is held from before a fork until after it. */
+void before_fork()
+{
+	const int before = errno;
+
+	fork_lock();
+	own_table().hide();
+	errno = before;
+}
+
+void after_fork()
+{
+	const int before = errno;
+
+	table.show();
+	fork_unlock();
+	errno = before;
 }
 
 } // namespace
@@ -129,9 +212,10 @@ PageRange fork_range(uint32_t modes, uint64_t address, uint64_t length)
 
 void fork_prepare()
 {
+	(void)pthread_once(&handlers, [] { (void)pthread_atfork(before_fork, after_fork, locks_of_child); });
 	const Locked lock(Subject::fork);
 
-	(void)own_table().reserve(1);
+	(void)own_table().reserve(2);
 }
 
 bool fork_keep(const PageRange &range)
@@ -141,21 +225,20 @@ bool fork_keep(const PageRange &range)
 	const Locked lock(Subject::fork);
 	Table *t = &own_table();
 
-	/* Two borders, and at most one gap for each entry there is. */
-	if (!t->reserve(t->used + 3))
+	/* A range has two borders. There is room for those of all ranges, so fork_share() needs no memory. */
+	if (!t->reserve(2 * (t->ranges + 1)))
 		return false;
+	t->ranges++;
 	const uint32_t first = t->split(range.start);
 	(void)t->split(range.end);
 	uint64_t at = range.start;
 	uint32_t i = first;
 	for (; at < range.end; i++) {
 		const uint64_t next = i < t->used && t->kept[i].start < range.end ? t->kept[i].start : range.end;
-		if (at < next) {
-			t->insert(i, {at, next, 1});
-			advise(at, next, MADV_DONTFORK);
-		} else {
+		if (at < next)
+			t->insert(i, {at, next, 1, false});
+		else
 			t->kept[i].count++;
-		}
 		at = t->kept[i].end;
 	}
 	t->join(first ? first - 1 : 0, i);
@@ -168,20 +251,16 @@ void fork_share(const PageRange &range)
 		return;
 	const Locked lock(Subject::fork);
 	Table *t = &own_table();
-
-	if (!t->reserve(2))
-		return;
 	const uint32_t first = t->split(range.start);
 	const uint32_t last = t->split(range.end);
 	uint32_t i = first;
+
+	t->ranges--;
 	for (uint32_t left = last - first; left; left--) {
-		Kept &k = t->kept[i];
-		if (--k.count) {
+		if (--t->kept[i].count)
 			i++;
-			continue;
-		}
-		advise(k.start, k.end, MADV_DOFORK);
-		t->erase(i);
+		else
+			t->erase(i);
 	}
 	if (t->used)
 		t->join(first ? first - 1 : 0, i);

@@ -21,6 +21,8 @@ struct Locks {
 constinit Wiped<Locks> locks;
 /* Without memory for a page there is little left to protect. */
 constinit Locks last_resort{};
+/* What the thread that forks holds. */
+constinit pthread_mutex_t *forking = nullptr;
 
 size_t number(const void *object)
 {
@@ -30,21 +32,44 @@ size_t number(const void *object)
 	return (address >> 6 ^ address >> 12) % kLocks;
 }
 
-} // namespace
-
-Locked::Locked(Subject subject, const void *object)
+pthread_mutex_t *lock_of(Subject subject, const void *object)
 {
 	Locks *all = locks.get();
 
 	if (!all)
 		all = &last_resort;
-	lock_ = &all->of[static_cast<size_t>(subject)][number(object)];
+	return &all->of[static_cast<size_t>(subject)][number(object)];
+}
+
+} // namespace
+
+Locked::Locked(Subject subject, const void *object) : lock_(lock_of(subject, object))
+{
 	(void)pthread_mutex_lock(lock_);
 }
 
 Locked::~Locked()
 {
 	(void)pthread_mutex_unlock(lock_);
+}
+
+void fork_lock()
+{
+	pthread_mutex_t *lock = lock_of(Subject::fork, nullptr);
+
+	(void)pthread_mutex_lock(lock);
+	forking = lock;
+}
+
+void fork_unlock()
+{
+	(void)pthread_mutex_unlock(forking);
+}
+
+/* The kernel has wiped the others. */
+void locks_of_child()
+{
+	last_resort = {};
 }
 
 } // namespace ugni

@@ -106,6 +106,12 @@ private:
 	pthread_mutex_t *lock_;
 };
 
+/** The lock of Subject::fork from before a fork until after it, in the parent. */
+void fork_lock();
+void fork_unlock();
+/** In a child, once: all locks are free, whoever held them in the parent. */
+void locks_of_child();
+
 } // namespace ugni
 
 #endif

@@ -4,6 +4,7 @@
 #include "objects.hpp"
 #include "session.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -185,32 +187,52 @@ void destroyed_with_posts(void **)
 
 /* ---- fork ---- */
 
-bool kept_from_children(const unsigned char *page)
-{
-	FILE *maps = fopen("/proc/self/smaps", "re");
-	char line[512];
-	bool here = false, kept = false;
-
-	assert_non_null(maps);
-	while (fgets(line, sizeof(line), maps)) {
-		unsigned long start = 0, end = 0;
-		if (sscanf(line, "%lx-%lx ", &start, &end) == 2) // NOLINT(cert-err34-c)
-			here = start <= reinterpret_cast<uintptr_t>(page) && reinterpret_cast<uintptr_t>(page) < end;
-		else if (here && strncmp(line, "VmFlags:", 8) == 0)
-			kept = strstr(line, " dc") != nullptr;
-	}
-	(void)fclose(maps);
-	return kept;
-}
-
+/* For each page: k if a child does not have it. */
 std::string kept_pages(const unsigned char *memory, size_t pages)
 {
-	std::string s;
+	auto *seen =
+		static_cast<char *>(mmap(nullptr, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 
-	for (size_t i = 0; i < pages; i++)
-		s += kept_from_children(memory + i * kPage) ? 'k' : '.';
+	assert_ptr_not_equal(seen, MAP_FAILED);
+	const int r = in_child([=] {
+		for (size_t i = 0; i < pages; i++) {
+			unsigned char there = 0;
+			auto *page = const_cast<unsigned char *>(memory) + i * kPage;
+			seen[i] = mincore(page, kPage, &there) ? 'k' : '.';
+		}
+		return 0;
+	});
+	assert_int_equal(r, 0);
+	const std::string s(seen, pages);
+	munmap(seen, pages);
 	return s;
 }
+
+/* Pieces that the kernel has of these pages, and whether it keeps one of them from children for good. */
+struct Mappings {
+	unsigned count = 0;
+	bool kept = false;
+
+	Mappings(const unsigned char *memory, size_t bytes)
+	{
+		const auto from = reinterpret_cast<uintptr_t>(memory);
+		FILE *maps = fopen("/proc/self/smaps", "re");
+		char line[512];
+		bool here = false;
+
+		assert_non_null(maps);
+		while (fgets(line, sizeof(line), maps)) {
+			unsigned long start = 0, end = 0;
+			if (sscanf(line, "%lx-%lx ", &start, &end) == 2) { // NOLINT(cert-err34-c)
+				here = start < from + bytes && from < end;
+				count += here;
+			} else if (here && strncmp(line, "VmFlags:", 8) == 0) {
+				kept |= strstr(line, " dc") != nullptr;
+			}
+		}
+		(void)fclose(maps);
+	}
+};
 
 struct Memory {
 	static constexpr size_t kPages = 8;
@@ -275,6 +297,9 @@ void fork_modes(void **)
 		gni_mem_handle_t h = m.register_part(s.nic, kPage + 100, 4 * kPage);
 		assert_string_equal(m.kept().c_str(), c.kept);
 		assert_string_equal(m.in_children().c_str(), c.child);
+		const Mappings after(m.bytes, Memory::kPages * kPage);
+		assert_int_equal(after.count, 1);
+		assert_false(after.kept);
 		assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &h));
 		assert_string_equal(m.kept().c_str(), "........");
 		assert_string_equal(m.in_children().c_str(), "cccccccc");
@@ -308,6 +333,70 @@ void overlapping_regions(void **)
 	assert_string_equal(m.kept().c_str(), "........");
 }
 
+/* Pages that moved while they were registered are in no region: a child has them. */
+void moved_memory(void **)
+{
+	constexpr size_t kBytes = 4 * kPage;
+	Domain s;
+	auto *bytes = static_cast<unsigned char *>(
+		mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	auto *place =
+		static_cast<unsigned char *>(mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	gni_mem_handle_t h = {};
+
+	memset(bytes, 0x5a, kBytes);
+	assert_rc(SUCCESS, GNI_MemRegister(s.nic, reinterpret_cast<uintptr_t>(bytes), kBytes, nullptr, 0, ~0U, &h));
+	assert_string_equal(kept_pages(bytes, 4).c_str(), "kkkk");
+	assert_ptr_equal(mremap(bytes, kBytes, kBytes, MREMAP_MAYMOVE | MREMAP_FIXED, place), place);
+	assert_string_equal(kept_pages(place, 4).c_str(), "....");
+	/* Others get what they map at the addresses of the region. */
+	assert_ptr_equal(
+		mmap(bytes, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
+		bytes);
+	bytes[0] = 0x77;
+	assert_int_equal(in_child([bytes] { return *static_cast<volatile unsigned char *>(bytes); }), 0x77);
+	munmap(bytes, kPage);
+	assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &h));
+	assert_string_equal(kept_pages(place, 4).c_str(), "....");
+	assert_int_equal(in_child([place] { return *static_cast<volatile unsigned char *>(place); }), 0x5a);
+	munmap(place, kBytes);
+}
+
+/* A thread that forks meets threads that register: nobody waits for ever, and no page stays behind. */
+void forks_under_registrations(void **)
+{
+	Domain s;
+	Memory m;
+	std::atomic<bool> stop{false};
+	std::thread other([&] {
+		while (!stop) {
+			gni_mem_handle_t h = m.register_part(s.nic, kPage, 3 * kPage);
+			assert_rc(SUCCESS, GNI_MemDeregister(s.nic, &h));
+		}
+	});
+	std::thread forks([&] {
+		for (int i = 0; i < 50; i++)
+			assert_int_equal(in_child([] { return 7; }), 7);
+	});
+
+	for (int i = 0; i < 50; i++) {
+		/* The lock of the ranges is the child's own, whoever held it. */
+		const int r = in_child([] {
+			gni_cdm_handle_t cdm = nullptr;
+			gni_nic_handle_t nic = nullptr;
+			uint32_t address = 0;
+			return GNI_CdmCreate(7, GNI_FIND_ALLOC_PTAG, 0x77, 0, &cdm) ||
+			       GNI_CdmAttach(cdm, 0, &address, &nic) || GNI_CdmDestroy(cdm);
+		});
+		assert_int_equal(r, 0);
+	}
+	forks.join();
+	stop = true;
+	other.join();
+	assert_string_equal(m.kept().c_str(), "........");
+	assert_false(Mappings(m.bytes, Memory::kPages * kPage).kept);
+}
+
 /* Against a count for each page. */
 void many_regions(void **)
 {
@@ -315,6 +404,7 @@ void many_regions(void **)
 	Domain s;
 	auto *bytes = static_cast<unsigned char *>(
 		mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	memset(bytes, 0x5a, kPages * kPage); /* as memory is that a NIC has */
 	unsigned counts[kPages] = {};
 	struct Part {
 		gni_mem_handle_t handle;
@@ -394,9 +484,14 @@ void handles_in_a_child(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(handles_after_their_end), cmocka_unit_test(foreign_handles),
-		cmocka_unit_test(destroyed_with_posts),    cmocka_unit_test(fork_modes),
-		cmocka_unit_test(overlapping_regions),     cmocka_unit_test(many_regions),
+		cmocka_unit_test(handles_after_their_end),
+		cmocka_unit_test(foreign_handles),
+		cmocka_unit_test(destroyed_with_posts),
+		cmocka_unit_test(fork_modes),
+		cmocka_unit_test(overlapping_regions),
+		cmocka_unit_test(many_regions),
+		cmocka_unit_test(moved_memory),
+		cmocka_unit_test(forks_under_registrations),
 		cmocka_unit_test(handles_in_a_child),
 	};
 	return cmocka_run_group_tests_name("misuse by one thread, and fork", tests, nullptr, nullptr);
