@@ -19,8 +19,8 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -eq 0 ] || shift
 
-# Other options, another compiler or another version of the project, which tools tell: start afresh.
-wanted="$source ${options[*]} $("${CXX:-c++}" --version | head -n 1) $("$TOP/scripts/version.sh")"
+# Another place, other options, another compiler or another version of the project, which tools tell: start afresh.
+wanted="$dir $source ${options[*]} $("${CXX:-c++}" --version | head -n 1) $("$TOP/scripts/version.sh")"
 if [ ! -e "$dir/build.ninja" ] || [ "$(cat "$dir/.configured" 2>/dev/null)" != "$wanted" ]; then
 	rm -rf "$dir"
 	meson setup "$dir" "$source" "${options[@]}"

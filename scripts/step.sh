@@ -5,7 +5,7 @@
 #
 #   step.sh NAME 'n/N' TITLE [-a] [-i PATH]... [-e TEXT]... [-o PATH]... -- COMMAND...
 #
-#   -i  a file or folder the step reads; its content counts, not its time
+#   -i  a file or folder the step reads; its content counts and its name in the tree, not its time
 #   -e  text that counts as well (a version, a variable)
 #   -o  a file that must be there for the step to count as done
 #   -a  run always
@@ -35,12 +35,20 @@ stamp=$BUILD/stamps/$name
 need_logs
 mkdir -p "$BUILD/stamps"
 
+# Without the places of tree and build folder: in a copy of both, what is up to date stays so.
+placeless() {
+	local text
+	text=$(cat)
+	text=${text//"$BUILD"/"{build}"}
+	printf '%s\n' "${text//"$TOP"/"{top}"}"
+}
+
 content_hash() {
 	{
 		echo "$extra $*"
 		[ ${#inputs[@]} -eq 0 ] ||
-			find "${inputs[@]}" -name __pycache__ -prune -o -type f -print0 | sort -z | xargs -0 -r sha256sum
-	} | sha256sum | cut -d' ' -f1
+			find "${inputs[@]}" -name __pycache__ -prune -o -type f -print0 | xargs -0 -r sha256sum
+	} | placeless | sort | sha256sum | cut -d' ' -f1
 }
 
 up_to_date() {
@@ -58,7 +66,8 @@ flock 8
 
 hash=$(content_hash "$@")
 # make -n runs the lines that name $(MAKE): nothing is done then, and nothing counts as done.
-case " ${MAKEFLAGS%% *}" in
+flags=${MAKEFLAGS:-}
+case " ${flags%% *}" in
 " -"*) ;;
 *n*)
 	show "[$number] $title: $*"
