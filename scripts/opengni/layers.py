@@ -75,10 +75,39 @@ def _must(name, argv, env=None):
         raise LayerError(f"{argv[0]} failed with status {status}; log {LOGS / (name + '.log')}\n{tail}")
 
 
-def _meson(name, source, options, *targets):
-    """Build a meson project with options, or these targets of it, and run its tests."""
+def _introspect(build, what):
+    """What meson knows of a configured project: its tests, its targets."""
+    done = subprocess.run(["meson", "introspect", str(build), f"--{what}"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LayerError(f"meson introspect {build} --{what}: {(done.stderr or done.stdout).strip()}")
+    return json.loads(done.stdout)
+
+
+def needed(tests, targets, build, suite, without):
+    """Names for ninja of the targets that tests of a suite (of all, if it is empty) need that are in none of the others."""
+    ids = set()
+    for test in tests:
+        suites = {of.rpartition(":")[2] for of in test["suite"]}
+        if (not suite or suite in suites) and suites.isdisjoint(without):
+            ids.update(test["depends"])
+    return sorted(os.path.relpath(target["filename"][0], build) for target in targets if target["id"] in ids)
+
+
+def _meson(name, source, options, suite="", without=(), benchmarks=False):
+    """Build what the tests of a meson project need, or those of a suite, or those that are not in others, and run them.
+
+    make check-all has all tests of the project; and all of it is compiled, benchmarks as well.
+    """
     build = BUILD / name
-    _must(f"{name}-build", [str(TOP / "scripts/build-meson.sh"), str(build), str(TOP / source), *options, "--", *targets])
+    build_sh = [str(TOP / "scripts/build-meson.sh"), str(build), str(TOP / source), *options, "--"]
+    suites, targets = [], []
+    if not slow_tests():
+        without = ("slow", *without)
+        _must(f"{name}-configure", [*build_sh, "build.ninja"])
+        targets = needed(_introspect(build, "tests"), _introspect(build, "targets"), build, suite, without)
+        targets += ["meson-benchmark-prereq"] if benchmarks else []
+        suites = [*(["--suite", suite] if suite else []), *(word for other in without for word in ("--no-suite", other))]
+    _must(f"{name}-build", [*build_sh, *targets])
     log = build / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
     env = {
@@ -88,7 +117,6 @@ def _meson(name, source, options, *targets):
         "TSAN_OPTIONS": "halt_on_error=1",
     }
     # Without meson's own time limits, which count the time on the wall.
-    suites = [] if slow_tests() else ["--no-suite", "slow"]
     status, _ = _command(name, ["meson", "test", "-C", str(build), "--no-rebuild", "--num-processes", JOBS,
                                 "--timeout-multiplier", "0", *suites], env)
     cases = tap.parse_meson(log)
@@ -103,24 +131,29 @@ def _meson(name, source, options, *targets):
 QUICKLY_BUILT = ["-Doptimization=g", "-Dcpp_args=-g1"]
 
 
+# Each test of the model runs once by default: with sanitizers, unless its suite says that it does not suit them.
+PLAIN = "plain"
+
+
 def model():
-    """Hardware model on the host."""
-    return _meson("model", "qemu-device/model", [])
+    """Hardware model on the host: its tools, what measures, what takes too long with sanitizers; in check-all every test."""
+    return _meson("model", "qemu-device/model", [], suite=PLAIN, benchmarks=True)
 
 
 def model_sanitized():
-    """The same with address and undefined-behaviour sanitizers."""
-    return _meson("model-asan", "qemu-device/model", ["-Db_sanitize=address,undefined", "-Db_lundef=false", *QUICKLY_BUILT])
+    """The other tests of the model, with address and undefined-behaviour sanitizers; in check-all every test."""
+    return _meson("model-asan", "qemu-device/model", ["-Db_sanitize=address,undefined", "-Db_lundef=false", *QUICKLY_BUILT],
+                  without=[PLAIN])
 
 
 def model_threads():
-    """The same with the thread sanitizer."""
+    """All of them with the thread sanitizer."""
     return _meson("model-tsan", "qemu-device/model", ["-Db_sanitize=thread", "-Db_lundef=false"])
 
 
 def sim():
     """The network simulator."""
-    return _meson("sim", "qemu-device/sim", [])
+    return _meson("sim", "qemu-device/sim", [], benchmarks=True)
 
 
 def sim_sanitized():
@@ -187,8 +220,7 @@ def kgni():
 
 def userlib():
     """libugni on the host, over a kernel made of software, with sanitizers (its tests set them themselves)."""
-    # 'make all' has compiled tools and examples; here they would take as long as all tests.
-    return _meson("userlib-check", "userlib", [], "meson-test-prereq")
+    return _meson("userlib-check", "userlib", [])
 
 
 def _qtest(name, qemu):
