@@ -85,7 +85,8 @@ struct gni_cdm {
  *        processor, and block transfers use one of the others, chosen by endpoint
  * @ports: number of descriptors
  * @bells: how many of them are for operations that complete at once
- * @turn: endpoints created so far
+ * @turn: endpoints created so far that have a port for block transfers
+ * @names: endpoints created so far
  * @mutex: for operations that may sleep: queues, registrations
  * @lock: protects the lists below, and what is due to be told to the client
  * @eps: endpoints
@@ -125,6 +126,7 @@ struct gni_nic {
 	unsigned int ports;
 	unsigned int bells;
 	unsigned int turn;
+	u64 names;
 	struct mutex mutex; /* see above */
 	spinlock_t lock; /* the same */
 	struct list_head eps;
@@ -191,6 +193,7 @@ struct gni_cq {
  * @magic: KGNI_EP_MAGIC; another value once it is destroyed
  * @ref: one for the handle, one for each request, and one for a datagram that is not reaped
  * @nic: NIC handle
+ * @name: number that names it to the NIC's driver, unlike that of any other of the NIC handle
  * @cq: source queue, may be NULL
  * @port: descriptor for block transfers
  * @lock: all below
@@ -216,6 +219,7 @@ struct gni_ep {
 	u32 magic;
 	refcount_t ref;
 	struct gni_nic *nic;
+	u64 name;
 	struct gni_cq *cq;
 	struct aries_port *port;
 	spinlock_t lock; /* see above */

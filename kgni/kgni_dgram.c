@@ -16,11 +16,6 @@
 
 #define KGNI_NO_ID (~0ull)
 
-static u64 kgni_dgram_name(const struct gni_ep *ep)
-{
-	return (uintptr_t)ep;
-}
-
 /* Return: false if the endpoint has one already. */
 static bool kgni_dgram_reserve(struct gni_ep *ep, void *out, u16 room, struct kgni_dgram_post *arg)
 {
@@ -76,7 +71,7 @@ static gni_return_t kgni_dgram_post(struct gni_ep *ep, const void *in, u16 lengt
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep, length, room);
 	if (length > GNI_DATAGRAM_MAXSIZE)
 		return kgni_refuse(GNI_RC_SIZE_ERROR, E2BIG, length, GNI_DATAGRAM_MAXSIZE);
-	arg.ep = kgni_dgram_name(ep);
+	arg.ep = ep->name;
 	if (length)
 		memcpy(arg.data, in, length);
 	if (!kgni_dgram_reserve(ep, out, room, &arg))
@@ -168,7 +163,7 @@ static gni_return_t kgni_dgram_test(struct gni_ep *ep, u32 flags, u64 id, u64 ti
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep);
 	if (!READ_ONCE(ep->dgram.posted))
 		return kgni_refuse(GNI_RC_NO_MATCH, ENOENT, id);
-	arg.ep = kgni_dgram_name(ep);
+	arg.ep = ep->name;
 	rc = aries_datagram_test(ep->nic->own, &arg);
 	if (rc == -EIO || rc == -ENODEV) {
 		/* it was lost with the NIC */
@@ -181,6 +176,7 @@ static gni_return_t kgni_dgram_test(struct gni_ep *ep, u32 flags, u64 id, u64 ti
 		return kgni_dgram_tell(ep, &arg, state, address, remote_id);
 	case -ETIMEDOUT:
 	case -EINTR:
+	case -ERESTARTSYS:
 		return GNI_RC_TIMEOUT;
 	case -ENOENT:
 		return kgni_refuse(GNI_RC_NO_MATCH, ENOENT, id);
@@ -317,7 +313,7 @@ static gni_return_t kgni_dgram_cancel(struct gni_ep *ep, u32 flags, u64 id)
 		return kgni_refuse(GNI_RC_INVALID_PARAM, EINVAL, (uintptr_t)ep);
 	if (!READ_ONCE(ep->dgram.posted))
 		return kgni_refuse(GNI_RC_NO_MATCH, ENOENT, id);
-	arg.ep = kgni_dgram_name(ep);
+	arg.ep = ep->name;
 	rc = aries_datagram_cancel(ep->nic->own, &arg);
 	if (rc == -EIO || rc == -ENODEV)
 		return kgni_dgram_cancel_gone(ep, flags, id);
@@ -350,6 +346,6 @@ void kgni_dgram_close(struct gni_ep *ep)
 
 	if (!kgni_dgram_forget(ep, &out, &room))
 		return;
-	arg.ep = kgni_dgram_name(ep);
+	arg.ep = ep->name;
 	aries_datagram_cancel(ep->nic->own, &arg);
 }

@@ -55,6 +55,7 @@ gni_return_t gni_ep_create(gni_nic_handle_t nic_hndl, gni_cq_handle_t src_cq_hnd
 	}
 	spin_lock_irqsave(&nic_hndl->lock, flags);
 	ep->port = kgni_ep_port(nic_hndl);
+	ep->name = ++nic_hndl->names;
 	list_add_tail(&ep->node, &nic_hndl->eps);
 	spin_unlock_irqrestore(&nic_hndl->lock, flags);
 	ep->magic = KGNI_EP_MAGIC;

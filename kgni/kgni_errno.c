@@ -12,17 +12,31 @@
 #include "kgni.h"
 #include "kgni_handle.h"
 
+#define KGNI_ERRNO_TEXT 24 /* digits of 64 bits and the end of the string */
+
 static DEFINE_PER_CPU(gni_errno_t, kgni_first);
+
+/* A number as it is printed. Numbers that may be addresses of the kernel are hashed. */
+static const char *kgni_errno_text(char text[KGNI_ERRNO_TEXT], u64 number)
+{
+	if (number >> 63)
+		snprintf(text, KGNI_ERRNO_TEXT, "0x%p", (void *)(uintptr_t)number);
+	else
+		snprintf(text, KGNI_ERRNO_TEXT, "%llu", (unsigned long long)number);
+	return text;
+}
 
 /** kgni_errno_set() - implementation of kgni_refuse(). Context: any. Return: @rc. */
 gni_return_t kgni_errno_set(gni_return_t rc, const char *func, int line, int errno,
 			    const u64 data[4])
 {
 	unsigned long flags;
+	char text[4][KGNI_ERRNO_TEXT];
 	gni_errno_t *e;
 
-	pr_debug("%s:%d refuses with %d, errno %d: %llu %llu %llu %llu\n", func, line, rc, errno,
-		 data[0], data[1], data[2], data[3]);
+	pr_debug("%s:%d refuses with %d, errno %d: %s %s %s %s\n", func, line, rc, errno,
+		 kgni_errno_text(text[0], data[0]), kgni_errno_text(text[1], data[1]),
+		 kgni_errno_text(text[2], data[2]), kgni_errno_text(text[3], data[3]));
 	local_irq_save(flags);
 	e = this_cpu_ptr(&kgni_first);
 	if (!e->valid) {

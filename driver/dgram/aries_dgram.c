@@ -597,8 +597,14 @@ static void aries_dg_show(struct seq_file *m, const struct aries_dgram *dg)
 		[KGNI_DGRAM_REMOTE_DATA] = "REMOTE_DATA",
 	};
 
-	seq_printf(m, "datagram %llu owner %u inst %u ep %#llx id %#llx state %s %s node %u peer %u in %u out %u%s%s\n",
-		   dg->handle, dg->own->nr, dg->own->dg.inst_id, dg->ep, dg->id,
+	seq_printf(m, "datagram %llu owner %u inst %u ep %#llx id ", dg->handle, dg->own->nr,
+		   dg->own->dg.inst_id, dg->ep);
+	/* clients in the kernel take addresses of their structures as ids */
+	if (dg->own->pid)
+		seq_printf(m, "%#llx", dg->id);
+	else
+		seq_printf(m, "0x%p", (void *)(uintptr_t)dg->id);
+	seq_printf(m, " state %s %s node %u peer %u in %u out %u%s%s\n",
 		   states[dg->state], dg->flags & KGNI_DGRAM_WILDCARD ? "wildcard" : "directed",
 		   dg->to_pe, dg->to_inst, dg->in_len, dg->out_len,
 		   dg->cancelled ? " cancelled" : "", dg->orphan ? " orphan" : "");

@@ -151,6 +151,20 @@ struct aries_owner {
 };
 
 /**
+ * aries_shown_address() - an address of an owner's memory, for lists and traces
+ * @own: owner
+ * @address: virtual address
+ *
+ * Return: the address, or 0 if the owner is a client in the kernel: addresses of kernel memory help
+ * attackers.
+ */
+static inline unsigned long aries_shown_address(const struct aries_owner *own,
+						unsigned long address)
+{
+	return own->pid ? address : 0;
+}
+
+/**
  * struct aries_kept - a revoked object that the NIC may not have released yet
  * @node: in a list of the caller that has revoked it, or in aries_dev.kept
  * @dom: domain that is charged for it until it is freed, with a reference

@@ -160,7 +160,7 @@ DECLARE_EVENT_CLASS(aries_mem,
 				     __field(u16, owner)
 				     __field(u16, mdh)),
 		    TP_fast_assign(__entry->id = own->ad->id;
-				   __entry->start = mem->start;
+				   __entry->start = aries_shown_address(own, mem->start);
 				   __entry->pages = mem->npages;
 				   __entry->pinned = mem->accounted;
 				   __entry->shift = mem->page_shift;

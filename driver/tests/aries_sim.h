@@ -103,6 +103,7 @@ struct aries_domain {
 
 struct aries_owner {
 	struct aries_dev *ad;
+	int pid;
 	u16 nr;
 	struct aries_domain *dom;
 	struct aries_dgrams dg;

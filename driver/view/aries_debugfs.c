@@ -85,8 +85,8 @@ static const struct aries_reg_row {
  */
 static bool aries_register_hidden(u32 offset)
 {
-	return offset == ARIES_PTAG_KEY || offset == ARIES_CQ_BASE || offset == ARIES_MDD_TABLE ||
-	       offset == ARIES_TEST_DMA_ADDR;
+	return offset == ARIES_PTAG_KEY || offset == ARIES_CQ_BASE || offset == ARIES_MDD_BASE ||
+	       offset == ARIES_MDD_TABLE || offset == ARIES_TEST_DMA_ADDR;
 }
 
 /* Of an array only the elements that are not zero are shown. */

@@ -112,8 +112,9 @@ static void aries_show_registrations(struct seq_file *m, struct aries_owner *own
 		const struct aries_umem *umem = aries_umem_of(mem);
 
 		seq_printf(m, "mdh %u owner %u ptag %u start %#lx pages %lu pinned %lu shift %u cq %d valid %llu%s%s%s\n",
-			   mem->mdh, own->nr, own->dom->ptag, mem->start, mem->npages,
-			   mem->accounted, mem->page_shift, mem->cq ? mem->cq->nr : -1,
+			   mem->mdh, own->nr, own->dom->ptag,
+			   aries_shown_address(own, mem->start), mem->npages, mem->accounted,
+			   mem->page_shift, mem->cq ? mem->cq->nr : -1,
 			   FIELD_GET(ARIES_MDD_CTL_VALID_MASK, ctl),
 			   mem->read_only ? " read-only" : "",
 			   umem && umem->reserved ? " reserved" : "",

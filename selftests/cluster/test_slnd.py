@@ -181,6 +181,18 @@ class Traffic(Losses, SlndCase):
             self.good(self.run_test(0, test=test, peer=1, count=2, bytes=4 << 20))
         self.assertGreater(self.counter(1, "bounced"), 0)
 
+    def test_no_addresses_of_the_kernel_are_shown(self):
+        """Neither by lists nor by traces: this client has memory and datagrams, whose ids are addresses."""
+        views, trace = f"{DEBUG}/aries/kgni0", "/sys/kernel/tracing"
+        self.succeed(self.cluster.run(0, f"echo >{trace}/trace; echo 1 >{trace}/events/aries/enable"))
+        self.good(self.run_test(0, test="put", peer=1, count=4, bytes=10000))
+        self.succeed(self.cluster.run(0, f"echo 0 >{trace}/events/aries/enable"))
+        for place, needed in ((f"{views}/registrations", "start"), (f"{views}/datagrams", "wildcard"),
+                              (f"{trace}/trace", "aries_mem_register.* start=")):
+            self.succeed(self.cluster.run(0, f"grep -q '{needed}' {place}"))
+        found = self.cluster.run(0, f"grep -rE '0xff[0-9a-f]{{14}}' {views} {trace}/trace; grep MDD_BASE {views}/registers").stdout
+        self.assertEqual(found, "")
+
     def test_damaged_data_is_noticed(self):
         """By who checks it: the others would find nothing otherwise."""
         for test, where in (("rate", 1), ("put", 1), ("get", 0)):
