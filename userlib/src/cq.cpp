@@ -18,6 +18,8 @@ namespace ugni
 constinit Slab<gni_cq> queues;
 constinit gni_cq no_queue{};
 
+static constexpr const char *kGetEvent = "GNI_CqGetEvent";
+
 /* Posts whose events would have come to @cq are forgotten: nobody can ask for them any more. */
 static void drop_requests(gni_cq *cq)
 {
@@ -96,7 +98,7 @@ static gni_cq_entry_t overlay(gni_cq *cq, gni_cq_entry_t entry)
 	return entry;
 }
 
-gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out)
+gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out, HandlerDue *due)
 {
 	gni_nic *nic = cq->nic;
 
@@ -106,7 +108,7 @@ gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out)
 		return nothing(GNI_RC_NOT_DONE);
 	unsettled_tend(nic);
 	const gni_cq_entry_t entry = unsettled_take(cq);
-	return entry ? cq_deliver_special(cq, entry, out, "GNI_CqGetEvent") : nothing(GNI_RC_NOT_DONE);
+	return entry ? cq_deliver_special(cq, entry, out, due, kGetEvent) : nothing(GNI_RC_NOT_DONE);
 }
 
 /* What has failed, as far as it can be told. */
@@ -129,7 +131,8 @@ gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out)
 }
 
 UGNI_IN_ONE_PAGE(512)
-gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out, const char *call)
+gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out, HandlerDue *due,
+				const char *call)
 {
 	if (entry == kGoneEntry) {
 		*out = 0;
@@ -145,11 +148,29 @@ gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t
 		*out = entry_info(entry) == ARIES_INFO_LOCAL ? smsg_event(cq, entry) : entry;
 	/* Its send is not settled: the next one, if there is one. */
 	if (!*out)
-		return GNI_CqGetEvent(cq, out);
-	bool failed = *out & ARIES_CQE_STATUS_MASK;
-	if (cq->handler)
+		return cq_next(cq, out, due);
+	const gni_return_t rc = *out & ARIES_CQE_STATUS_MASK ? failure(cq, *out, call) : GNI_RC_SUCCESS;
+	if (cq->handler && due)
+		*due = cq;
+	else if (cq->handler)
 		cq->handler(out, cq->context);
-	return failed ? failure(cq, *out, call) : GNI_RC_SUCCESS;
+	return rc;
+}
+
+gni_return_t cq_next(gni_cq *cq, gni_cq_entry_t *out, HandlerDue *due)
+{
+	if (!queues.valid(cq))
+		return refuse(GNI_RC_INVALID_PARAM, kGetEvent, "%s", kNoQueue);
+	const gni_cq_entry_t entry = cq_take(cq);
+	if (!entry) {
+		cq_missed(cq);
+		return cq->nic->collectives || cq->nic->unsettled.first() ? cq_tend(cq, out, due)
+									  : nothing(GNI_RC_NOT_DONE);
+	}
+	if (cq->attention || (entry & kSpecialEntry))
+		return cq_deliver_special(cq, entry, out, due, kGetEvent);
+	*out = entry;
+	return GNI_RC_SUCCESS;
 }
 
 } // namespace ugni
@@ -263,11 +284,12 @@ gni_return_t GNI_CqGetEvent(gni_cq_handle_t cq_hndl, gni_cq_entry_t *event_data)
 	gni_cq_entry_t entry = cq_take(cq_hndl);
 	if (!entry) {
 		cq_missed(cq_hndl);
-		return cq_hndl->nic->collectives || cq_hndl->nic->unsettled.first() ? cq_tend(cq_hndl, event_data)
-										    : nothing(GNI_RC_NOT_DONE);
+		return cq_hndl->nic->collectives || cq_hndl->nic->unsettled.first()
+			       ? cq_tend(cq_hndl, event_data, nullptr)
+			       : nothing(GNI_RC_NOT_DONE);
 	}
 	if ((entry & kSpecialEntry) | word >> 32) [[unlikely]]
-		return cq_deliver_special(cq_hndl, entry, event_data, __func__);
+		return cq_deliver_special(cq_hndl, entry, event_data, nullptr, __func__);
 	*event_data = entry;
 	return GNI_RC_SUCCESS;
 }

@@ -16,11 +16,25 @@ inline aries_cq_header *cq_header(const gni_cq *cq)
 	return reinterpret_cast<aries_cq_header *>(reinterpret_cast<char *>(cq->slots) - ARIES_CQ_HEADER_BYTES);
 }
 
-/** What cq_deliver() does when an entry needs a closer look. */
-gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out, const char *call);
+/**
+ * The queue whose handler is to see an event that has been taken, or nullptr. Who waits takes events without calling
+ * the handler, and calls it when nothing of the library's is in force any more: a handler may end by an exception or
+ * with its thread, and then no destructor of the library is run.
+ */
+using HandlerDue = gni_cq *;
 
-/** An empty queue of a NIC handle with something to look after: does so. As GNI_CqGetEvent(). */
-gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out);
+/**
+ * What cq_deliver() does when an entry needs a closer look.
+ * @due: gets the queue if its handler is to be called; nullptr: it is called at once
+ */
+gni_return_t cq_deliver_special(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out, HandlerDue *due,
+				const char *call);
+
+/** An empty queue of a NIC handle with something to look after: does so. As cq_next(). */
+gni_return_t cq_tend(gni_cq *cq, gni_cq_entry_t *out, HandlerDue *due);
+
+/** GNI_CqGetEvent() from within another function; @due as above. */
+gni_return_t cq_next(gni_cq *cq, gni_cq_entry_t *out, HandlerDue *due);
 
 /** Next entry, left in place; 0 if there is none. Any thread. */
 inline gni_cq_entry_t cq_peek(const gni_cq *cq)
@@ -69,13 +83,11 @@ gni_return_t cq_monitor(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint3
 /** What cq_take() leaves to be looked at: bits that a plain entry does not have. */
 constexpr uint64_t kSpecialEntry = ARIES_CQE_OVERRUN | ARIES_CQE_STATUS_MASK | ARIES_CQE_TYPE_MASK;
 
-/** Hands a taken entry to the caller; the code that goes with it. */
-inline gni_return_t cq_deliver(gni_cq *cq, gni_cq_entry_t entry, gni_cq_entry_t *out, const char *call)
+/** Calls the handler of a queue for an event that cq_next() has taken. */
+inline void cq_handle(HandlerDue due, gni_cq_entry_t *event)
 {
-	if (cq->attention || (entry & kSpecialEntry)) [[unlikely]]
-		return cq_deliver_special(cq, entry, out, call);
-	*out = entry;
-	return GNI_RC_SUCCESS;
+	if (due) [[unlikely]]
+		due->handler(event, due->context);
 }
 
 } // namespace ugni

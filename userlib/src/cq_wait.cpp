@@ -168,13 +168,13 @@ uint64_t slice_of(gni_cq *const *cqs, uint32_t count, uint64_t left)
 	return left;
 }
 
-/* Looks after those of empty queues. As GNI_CqGetEvent(), for the first queue that has an event because of it. */
-gni_return_t tend(gni_cq *const *cqs, uint32_t count, gni_cq_entry_t *event, uint32_t *which)
+/* Looks after those of empty queues. As cq_next(), for the first queue that has an event because of it. */
+gni_return_t tend(gni_cq *const *cqs, uint32_t count, gni_cq_entry_t *event, HandlerDue *due, uint32_t *which)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (!cqs[i]->nic->collectives && !cqs[i]->nic->unsettled.first()) [[likely]]
 			continue;
-		const gni_return_t rc = cq_tend(cqs[i], event);
+		const gni_return_t rc = cq_tend(cqs[i], event, due);
 		*which = i;
 		if (rc != GNI_RC_NOT_DONE)
 			return rc;
@@ -196,6 +196,53 @@ gni_return_t vector_wait(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint
 	return wait_any(cqs, count, timeout_ms, which, outer, call);
 }
 
+gni_return_t wait_event(gni_cq *cq, uint64_t timeout, gni_cq_entry_t *event, HandlerDue *due, const char *call)
+{
+	const Uncancelled whole;
+	gni_return_t rc = check(&cq, 1, call);
+	Deadline deadline(timeout);
+
+	while (rc == GNI_RC_SUCCESS) {
+		rc = cq_next(cq, event, due);
+		if (rc != GNI_RC_NOT_DONE)
+			return rc;
+		uint32_t which = 0;
+		const uint64_t left = deadline.left();
+		const uint64_t slice = slice_of(&cq, 1, left);
+		rc = wait_any(&cq, 1, slice, &which, whole, call);
+		if (rc == GNI_RC_TIMEOUT && slice < left)
+			rc = check(&cq, 1, call);
+	}
+	return rc;
+}
+
+gni_return_t vector_wait_event(gni_cq **cqs, uint32_t count, uint64_t timeout, gni_cq_entry_t *event, HandlerDue *due,
+			       uint32_t *which, const char *call)
+{
+	const Uncancelled whole;
+	Deadline deadline(timeout);
+
+	for (;;) {
+		gni_return_t rc = check(cqs, count, call);
+		if (rc != GNI_RC_SUCCESS)
+			return rc;
+		rc = tend(cqs, count, event, due, which);
+		if (rc != GNI_RC_NOT_DONE)
+			return rc;
+		const uint64_t left = deadline.left();
+		const uint64_t slice = slice_of(cqs, count, left);
+		rc = vector_wait(cqs, count, slice, which, whole, call);
+		if (rc == GNI_RC_TIMEOUT && slice < left)
+			continue;
+		if (rc != GNI_RC_SUCCESS)
+			return rc;
+		/* Another thread may have been faster. */
+		rc = cq_next(cqs[*which], event, due);
+		if (rc != GNI_RC_NOT_DONE)
+			return rc;
+	}
+}
+
 } // namespace
 
 namespace ugni
@@ -211,53 +258,25 @@ gni_return_t cq_monitor(gni_cq **cqs, uint32_t count, uint64_t timeout_ms, uint3
 
 gni_return_t GNI_CqWaitEvent(gni_cq_handle_t cq_hndl, uint64_t timeout, gni_cq_entry_t *event_data)
 {
-	const Uncancelled whole;
+	HandlerDue due = nullptr;
+
 	if (!event_data)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
-	gni_return_t rc = check(&cq_hndl, 1, __func__);
-	Deadline deadline(timeout);
-
-	while (rc == GNI_RC_SUCCESS) {
-		rc = GNI_CqGetEvent(cq_hndl, event_data);
-		if (rc != GNI_RC_NOT_DONE)
-			return rc;
-		uint32_t which = 0;
-		const uint64_t left = deadline.left();
-		const uint64_t slice = slice_of(&cq_hndl, 1, left);
-		rc = wait_any(&cq_hndl, 1, slice, &which, whole, __func__);
-		if (rc == GNI_RC_TIMEOUT && slice < left)
-			rc = check(&cq_hndl, 1, __func__);
-	}
+	const gni_return_t rc = wait_event(cq_hndl, timeout, event_data, &due, __func__);
+	cq_handle(due, event_data);
 	return rc;
 }
 
 gni_return_t GNI_CqVectorWaitEvent(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, uint64_t timeout,
 				   gni_cq_entry_t *event_data, uint32_t *which)
 {
-	const Uncancelled whole;
+	HandlerDue due = nullptr;
 
 	if (!event_data || !which)
 		return refuse(GNI_RC_INVALID_PARAM, __func__, "%s", kNull);
-	Deadline deadline(timeout);
-	for (;;) {
-		gni_return_t rc = check(cq_hndls, num_cqs, __func__);
-		if (rc != GNI_RC_SUCCESS)
-			return rc;
-		rc = tend(cq_hndls, num_cqs, event_data, which);
-		if (rc != GNI_RC_NOT_DONE)
-			return rc;
-		const uint64_t left = deadline.left();
-		const uint64_t slice = slice_of(cq_hndls, num_cqs, left);
-		rc = vector_wait(cq_hndls, num_cqs, slice, which, whole, __func__);
-		if (rc == GNI_RC_TIMEOUT && slice < left)
-			continue;
-		if (rc != GNI_RC_SUCCESS)
-			return rc;
-		/* Another thread may have been faster. */
-		rc = GNI_CqGetEvent(cq_hndls[*which], event_data);
-		if (rc != GNI_RC_NOT_DONE)
-			return rc;
-	}
+	const gni_return_t rc = vector_wait_event(cq_hndls, num_cqs, timeout, event_data, &due, which, __func__);
+	cq_handle(due, event_data);
+	return rc;
 }
 
 gni_return_t GNI_CqVectorMonitor(gni_cq_handle_t *cq_hndls, uint32_t num_cqs, uint64_t timeout, uint32_t *which)

@@ -32,14 +32,16 @@ public:
 		(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
 		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
 	}
-	~Uncancelled()
+	~Uncancelled() { end(); }
+	Uncancelled(const Uncancelled &) = delete;
+	Uncancelled &operator=(const Uncancelled &) = delete;
+
+	/** What the destructor does, for who is left by an exception: the library's destructors are not run then. */
+	void end() const
 	{
 		(void)pthread_setcancelstate(before_, nullptr);
 		(void)pthread_setcanceltype(type_, nullptr);
 	}
-	Uncancelled(const Uncancelled &) = delete;
-	Uncancelled &operator=(const Uncancelled &) = delete;
-
 	int before() const { return before_; }
 
 private:

@@ -273,8 +273,9 @@ struct alignas(512) gni_msgq {
 	uint32_t later; /* ARIES_DB_LATER if the NIC tells of puts that may get lost when they have left */
 	bool blocking;
 	std::atomic<ugni::MsgqBusy> busy;
-	bool searching;   /* some inbox wants a search */
-	bool credits_due; /* some inbox could not tell */
+	const ugni::Uncancelled *guard; /* of the thread in GNI_MsgqProgress() */
+	bool searching;                 /* some inbox wants a search */
+	bool credits_due;               /* some inbox could not tell */
 	ugni::MsgqLayout layout;
 	ugni::MsgqRoute *routes;
 	ugni::MsgqInbox *inboxes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
 /* Message queues: receiving. */
+#include "callback.h"
 #include "debug.hpp"
 #include "gone.hpp"
 #include "msgq.hpp"
@@ -107,6 +108,37 @@ gni_return_t wait(gni_msgq *q, uint64_t end, const Uncancelled &outer)
 	return rc == GNI_RC_TIMEOUT ? GNI_RC_SUCCESS : rc;
 }
 
+/** What the program's receiver is called with. */
+struct Message {
+	gni_msgq *q;
+	MsgqInbox *box;
+	uint32_t peer;
+	uint32_t slot;
+	uint32_t sender_id;
+	uint8_t tag;
+	void *data;
+	bool more; /* what the receiver has said */
+};
+
+void receive(void *message)
+{
+	auto *m = static_cast<Message *>(message);
+
+	m->more = m->q->callback(m->sender_id, m->q->peer(m->peer)->pe, m->data, m->tag, m->q->context) != 0;
+}
+
+/* The receiver has left by an exception, or with its thread: the message counts as received, and so ends the call. */
+void receiver_left(void *message)
+{
+	const auto *m = static_cast<Message *>(message);
+	gni_msgq *q = m->q;
+	const Uncancelled *outer = q->guard;
+
+	msgq_emptied(q, m->peer, m->box, m->slot);
+	q->busy = MsgqBusy::nobody;
+	outer->end();
+}
+
 gni_return_t progress(gni_msgq *q, uint32_t timeout, const Uncancelled &outer)
 {
 	const bool waits = timeout && timeout != kNoWait;
@@ -171,9 +203,10 @@ MsgqOutcome msgq_deliver(gni_msgq *q, uint32_t peer, MsgqInbox *box, uint32_t sl
 	if (seen != MsgqOutcome::kTaken) [[unlikely]]
 		return seen;
 	MsgqSlot *s = slot_of(q, peer, slot);
-	const bool more = q->callback(sender_id, q->peer(peer)->pe, s + 1, msgq_header_tag(word), q->context) != 0;
+	Message m = {q, box, peer, slot, sender_id, msgq_header_tag(word), s + 1, false};
+	ugni_call(receive, receiver_left, &m);
 	msgq_emptied(q, peer, box, slot);
-	return more ? MsgqOutcome::kTaken : MsgqOutcome::kStop;
+	return m.more ? MsgqOutcome::kTaken : MsgqOutcome::kStop;
 }
 
 } // namespace ugni
@@ -193,6 +226,7 @@ gni_return_t GNI_MsgqProgress(gni_msgq_handle_t msgq_hndl, uint32_t timeout)
 		return msgqs.valid(q) ? later(GNI_RC_NOT_DONE, kProgress, "another thread may be releasing the queue")
 				      : refuse(GNI_RC_INVALID_PARAM, kProgress, "%s", kNoMsgq);
 	}
+	q->guard = &whole;
 	const bool forming = msgq_phase(q) == kMsgqForming;
 	gni_return_t rc = forming ? later(GNI_RC_INVALID_STATE, kProgress, "not all instances of the node have come")
 				  : progress(q, timeout, whole);

@@ -3,6 +3,8 @@
 /* Message queues over the device model: traffic, order, credits, several instances of a node. */
 #include "msgq_rank.hpp"
 
+#include <pthread.h>
+
 namespace
 {
 
@@ -425,6 +427,64 @@ int world_of_three(void **)
 	return 0;
 }
 
+/* What a receiver does with its first message. */
+struct Receiver {
+	bool ends = false; /* its thread; else it throws */
+	unsigned calls = 0;
+	MsgqRank *self = nullptr;
+
+	static int receive(uint32_t, uint32_t, void *, uint8_t, void *data)
+	{
+		auto *r = static_cast<Receiver *>(data);
+
+		if (r->calls++)
+			return 1;
+		if (r->ends)
+			pthread_exit(r);
+		throw 5;
+	}
+	static void *progress(void *data)
+	{
+		auto *r = static_cast<Receiver *>(data);
+
+		try {
+			(void)r->self->progress();
+		} catch (int n) {
+			r->calls += n == 5 ? 100 : 0;
+			/* and it may be cancelled, as before */
+			pthread_cancel(pthread_self());
+			pthread_testcancel();
+		}
+		return nullptr;
+	}
+};
+
+/* A receiver that does not return has received its message; the queue goes on, and ends. */
+void receivers_that_do_not_return(void **)
+{
+	for (const bool ends : {false, true}) {
+		MsgqPair p(8, 64, false);
+		Receiver r{ends, 0, &p.b};
+		gni_msgq_attr_t attrs = msgq_attrs();
+		pthread_t thread;
+		void *result = nullptr;
+
+		assert_rc(SUCCESS, GNI_MsgqRelease(p.b.q));
+		assert_rc(SUCCESS, GNI_MsgqInit(p.b.nic, Receiver::receive, &r, p.b.source, &attrs, &p.b.q));
+		msgq_connect(p.a, p.b);
+		p.a.send_ok(p.b, "first");
+		p.a.send_ok(p.b, "second");
+		assert_int_equal(pthread_create(&thread, nullptr, Receiver::progress, &r), 0);
+		assert_int_equal(pthread_join(thread, &result), 0);
+		assert_ptr_equal(result, ends ? static_cast<void *>(&r) : PTHREAD_CANCELED);
+		assert_int_equal(r.calls, ends ? 1 : 101);
+		assert_rc(SUCCESS, p.b.progress());
+		assert_int_equal(r.calls, ends ? 2 : 102);
+		assert_rc(SUCCESS, GNI_MsgqIdle(p.b.q));
+		assert_rc(SUCCESS, GNI_MsgqRelease(p.b.q));
+	}
+}
+
 } // namespace
 
 int main()
@@ -449,6 +509,7 @@ int main()
 		model_test(events_of_an_old_connection),
 		model_test(next_group),
 		model_test(calls_from_the_callback),
+		model_test(receivers_that_do_not_return),
 	};
 	return cmocka_run_group_tests_name("message queues", tests, nullptr, nullptr);
 }
