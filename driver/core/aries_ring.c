@@ -4,6 +4,8 @@
  * Memory for completion queues. It is contiguous, because the NIC has one bus address for each
  * queue. The page allocator has blocks of up to 4 MiB, and the largest queue takes one page more.
  * Larger areas are made by migrating other pages away, as it is done for huge pages of 1 GiB.
+ *
+ * Both kinds of memory are charged to the memory cgroup of the caller.
  */
 #include <linux/gfp.h>
 #include <linux/memory_hotplug.h>
@@ -32,6 +34,33 @@ static bool aries_ring_possible(const struct zone *zone, unsigned long pfn, unsi
 			return false;
 	}
 	return true;
+}
+
+/*
+ * The page allocator charges pages when it hands them out, but alloc_contig_range() charges nobody,
+ * and modules have no function that charges pages. So one page after the other is allocated with
+ * its charge, hands the charge over to a page of the area, and is freed. A page ends its charge
+ * when it is freed, wherever it came from.
+ * Return: 0, or -ENOMEM if the limit of the memory cgroup would be exceeded.
+ */
+static int aries_ring_charge(unsigned long pfn, unsigned long npages)
+{
+#ifdef CONFIG_MEMCG
+	const unsigned long end = pfn + npages;
+
+	for (; pfn < end; pfn++) {
+		/* a cgroup at its limit gets an error, and none of its processes is killed */
+		struct page *page =
+			alloc_page(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+
+		if (!page)
+			return -ENOMEM;
+		swap(pfn_to_page(pfn)->memcg_data, page->memcg_data);
+		__free_page(page);
+		cond_resched();
+	}
+#endif
+	return 0;
 }
 
 static struct page *aries_ring_from_zone(struct zone *zone, unsigned long npages)
@@ -81,7 +110,7 @@ static struct page *aries_ring_from_node(int nid, unsigned long npages)
  * @npages: number of pages
  *
  * Context: sleeps, for long if memory is fragmented, so it must be called without locks.
- * Return: its address or NULL.
+ * Return: its address, or NULL if there is no such memory or the memory cgroup is at its limit.
  */
 void *aries_ring_alloc(unsigned long npages)
 {
@@ -97,9 +126,16 @@ void *aries_ring_alloc(unsigned long npages)
 	for_each_online_node(nid) {
 		page = aries_ring_from_node(nid, npages);
 		if (page)
-			return memset(page_address(page), 0, size);
+			break;
 	}
-	return NULL;
+	if (!page)
+		return NULL;
+	ring = page_address(page);
+	if (aries_ring_charge(page_to_pfn(page), npages)) {
+		aries_ring_free(ring, npages);
+		return NULL;
+	}
+	return memset(ring, 0, size);
 }
 
 /** aries_ring_free() - undo aries_ring_alloc(). Context: any. */

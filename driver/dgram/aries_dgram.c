@@ -317,7 +317,7 @@ int aries_dgram_post(struct aries_owner *own, struct kgni_dgram_post *arg)
 	if (rc)
 		return rc;
 	dg = aries_dg_new(own, arg);
-	spare.flow = kzalloc(sizeof(*spare.flow), GFP_KERNEL);
+	spare.flow = kzalloc(sizeof(*spare.flow), GFP_KERNEL_ACCOUNT);
 	rc = dg && spare.flow && READ_ONCE(own->dg.on) ? aries_dg_prepare(own, arg) : -ENOMEM;
 	spin_lock_irq(&ch->lock);
 	if (!own->dg.on)

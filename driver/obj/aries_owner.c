@@ -26,8 +26,9 @@ int aries_owner_init(struct aries_owner *own, struct aries_dev *ad,
 	own->ops = ops;
 	own->inst = -1;
 	mutex_init(&own->lock);
-	xa_init(&own->cqs);
-	xa_init(&own->mems);
+	/* charged to the memory cgroup of who creates the objects */
+	xa_init_flags(&own->cqs, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&own->mems, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&own->recvs);
 	down_read(&ad->state_sem);
 	if (ad->state == ARIES_STATE_GONE) {

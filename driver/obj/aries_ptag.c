@@ -72,7 +72,7 @@ struct aries_domain *aries_ptag_create(struct aries_dev *ad, u8 ptag, u32 cookie
 			return ERR_PTR(pick);
 		ptag = pick;
 	}
-	dom = kzalloc(sizeof(*dom), GFP_KERNEL);
+	dom = kzalloc(sizeof(*dom), GFP_KERNEL_ACCOUNT);
 	if (!dom)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&dom->ref); /* reference of the table */

@@ -157,7 +157,7 @@ int aries_cq_wait(struct aries_owner *own, struct kgni_cq_wait *arg)
 		return -EINVAL;
 	if (arg->timeout_ms < INT_MAX)
 		left = msecs_to_jiffies(arg->timeout_ms);
-	w = kzalloc(sizeof(*w), GFP_KERNEL);
+	w = kzalloc(sizeof(*w), GFP_KERNEL_ACCOUNT);
 	if (!w)
 		return -ENOMEM;
 	w->count = arg->count;

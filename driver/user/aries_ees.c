@@ -304,7 +304,7 @@ int aries_ees_read(struct aries_ctx *ctx, struct kgni_err_read *arg)
 	ees = aries_ees_enter(ctx);
 	if (IS_ERR(ees))
 		return PTR_ERR(ees);
-	buffer = kvmalloc_array(arg->count, sizeof(*buffer), GFP_KERNEL);
+	buffer = kvmalloc_array(arg->count, sizeof(*buffer), GFP_KERNEL_ACCOUNT);
 	if (!buffer)
 		return -ENOMEM;
 	rc = aries_ees_fetch(ctx, ees, buffer, arg);

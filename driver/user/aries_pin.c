@@ -148,7 +148,7 @@ struct aries_umem *aries_pin_none(unsigned long start, unsigned long npages, boo
 	umem->mm = current->mm;
 	mmgrab(umem->mm);
 	aries_charge_begin(&umem->region.charge);
-	xa_init(&umem->pages);
+	xa_init_flags(&umem->pages, XA_FLAGS_ACCOUNT);
 	return umem;
 }
 

@@ -171,7 +171,7 @@ static int aries_reserve_put(struct aries_dev *ad, struct aries_umem *umem,
 	dma = dma_map_page(&ad->pdev->dev, page, 0, PAGE_SIZE, dir);
 	if (dma_mapping_error(&ad->pdev->dev, dma))
 		return -ENOMEM;
-	rc = xa_err(xa_store(&umem->pages, n, page, GFP_KERNEL_ACCOUNT));
+	rc = xa_err(xa_store(&umem->pages, n, page, GFP_KERNEL));
 	if (rc) {
 		dma_unmap_page(&ad->pdev->dev, dma, PAGE_SIZE, dir);
 		return rc;

@@ -66,7 +66,7 @@ struct aries_share {
 
 static struct aries_share *aries_share_new(struct aries_ctx *ctx)
 {
-	struct aries_share *share = kzalloc(sizeof(*share), GFP_KERNEL);
+	struct aries_share *share = kzalloc(sizeof(*share), GFP_KERNEL_ACCOUNT);
 	int nr;
 
 	if (!share)
