@@ -161,11 +161,61 @@ static int aries_test_dma(struct aries_dev *ad)
 	return rc;
 }
 
+/*
+ * Is the memory of processes itself what the NIC accesses? The kernel may put a buffer of its own
+ * in between, and copy when a driver says that it has begun or ended an access. But processes and
+ * peers access memory at any time, and nobody tells the driver.
+ */
+static int aries_test_mapped(struct aries_dev *ad, u8 *page, dma_addr_t dma)
+{
+	unsigned long before = READ_ONCE(ad->vec[0].count);
+	int rc;
+
+	memset(page, ARIES_TEST_GUARD, PAGE_SIZE);
+	dma_sync_single_for_device(&ad->pdev->dev, dma, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	reinit_completion(&ad->test_done);
+	aries_wr64(ad, ARIES_TEST_DMA_ADDR, dma);
+	aries_wr32(ad, ARIES_TEST_DMA_SIZE, PAGE_SIZE);
+	aries_wr32(ad, ARIES_TEST_DMA_CTRL,
+		   FIELD_PREP(ARIES_TEST_DMA_CTRL_OP_MASK, ARIES_TEST_CLEAR));
+	rc = aries_test_wait(ad, 0, before);
+	if (rc || !memchr_inv(page, 0, PAGE_SIZE))
+		return rc;
+	dev_err(&ad->pdev->dev,
+		"DMA goes through bounce buffers here (swiotlb=force, or a guest whose memory is encrypted): the NIC would not see the memory of processes\n");
+	return -EOPNOTSUPP;
+}
+
+static int aries_test_bounce(struct aries_dev *ad)
+{
+	struct device *dev = &ad->pdev->dev;
+	void *page = (void *)get_zeroed_page(GFP_KERNEL);
+	dma_addr_t dma;
+	int rc;
+
+	if (!page)
+		return -ENOMEM;
+	/* the same kind of mapping that registered memory and queues have */
+	dma = dma_map_single(dev, page, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	if (dma_mapping_error(dev, dma)) {
+		free_page((unsigned long)page);
+		return -ENOMEM;
+	}
+	rc = aries_test_mapped(ad, page, dma);
+	/* a test that has not ended must not write to the page after it is freed */
+	if (rc)
+		pci_clear_master(ad->pdev);
+	dma_unmap_single(dev, dma, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	free_page((unsigned long)page);
+	return rc;
+}
+
 /**
  * aries_selftest() - test registers, descriptor memory, each vector, and DMA at eight alignments
  * @ad: the device
  *
- * Context: sleeps. Return: 0, or a negative errno with one line in the log that names the failure.
+ * Context: sleeps. Return: 0, or a negative errno with one line in the log that names the failure:
+ * -EOPNOTSUPP if DMA does not reach the memory of processes, -EIO for a broken device or bus.
  */
 int aries_selftest(struct aries_dev *ad)
 {
@@ -179,6 +229,8 @@ int aries_selftest(struct aries_dev *ad)
 		rc = aries_test_irqs(ad);
 	if (!rc)
 		rc = aries_test_dma(ad);
+	if (!rc)
+		rc = aries_test_bounce(ad);
 	WRITE_ONCE(ad->testing, false);
 	return rc;
 }
