@@ -35,8 +35,11 @@
 #define ARIES_SLOTS_MIN 16
 #define ARIES_SLOTS_MAX 4096 /* nodes of a larger fabric share slots */
 #define ARIES_SLOT_ACK 208 /* offset of the acknowledgment */
-/* "ADG" and the version of the protocol. Version 1 used another tag and key. */
-#define ARIES_MSG_MAGIC 0x32474441u
+/*
+ * "ADG" and the version of the protocol. Version 1 used another tag and key, and version 2 another
+ * checksum.
+ */
+#define ARIES_MSG_MAGIC 0x33474441u
 #define ARIES_MSG_MAGIC_MASK 0x00ffffffu
 
 enum aries_msg_type {
@@ -65,7 +68,7 @@ enum aries_msg_type {
  * @src_handle: the sender's datagram
  * @dst_handle: the receiver's datagram, as learned from its messages
  * @data: payload
- * @check: checksum of everything before, because a slot may be read while it is written
+ * @check: CRC-32 of everything before, because a slot may be read while it is written
  */
 struct aries_msg {
 	__le32 magic;
@@ -94,7 +97,7 @@ static_assert(sizeof(struct aries_msg) == 200);
  * @to_epoch: src_epoch of the message
  * @epoch: epoch of the side that acknowledges
  * @stale: not 0 if the message was dropped, because it was meant for an earlier epoch
- * @check: checksum of everything before
+ * @check: CRC-32 of everything before
  */
 struct aries_ack {
 	__le32 src;

@@ -9,7 +9,7 @@
  * The contents of a slot were written by another machine. So they are copied once, and then the
  * copy is checked.
  */
-#include <linux/jhash.h>
+#include <linux/crc32.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/seq_file.h>
@@ -28,10 +28,13 @@ static u64 aries_epoch_new(void)
 	return get_random_u64() | 1; /* 0 means unknown */
 }
 
-/* The byte order is the same in memory and on the wire, so all nodes compute the same checksum. */
+/*
+ * CRC-32 (IEEE 802.3, as in Ethernet and zip) of a message as it is on the wire. It is the same in
+ * all kernel versions, because a peer may run another one.
+ */
 static u32 aries_check(const void *data, size_t bytes)
 {
-	return jhash(data, bytes, ARIES_MSG_MAGIC);
+	return ~crc32_le(~0, data, bytes);
 }
 
 /** aries_peer_find() - find a peer by its node address, or return NULL. Context: any, lock held. */

@@ -312,6 +312,20 @@ static inline u32 jhash(const void *data, u32 bytes, u32 hash)
 	return hash;
 }
 
+/* CRC-32 of IEEE 802.3, least significant bit first */
+static inline u32 crc32_le(u32 crc, const void *data, size_t bytes)
+{
+	const u8 *p = data;
+	int bit;
+
+	while (bytes--) {
+		crc ^= *p++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return crc;
+}
+
 struct seq_file;
 
 /* debugfs is not read here; the format is not checked because the kernel's u64 is another type */

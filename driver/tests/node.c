@@ -302,7 +302,7 @@ static void sim_forge(struct sim_node *n)
 		msg.src_epoch = cpu_to_le64(get_random_u64());
 	if (!sim_pick(3))
 		msg.dst_epoch = 0;
-	msg.check = cpu_to_le64(jhash(&msg, offsetof(struct aries_msg, check), ARIES_MSG_MAGIC));
+	msg.check = cpu_to_le64(~crc32_le(~0u, (const u8 *)&msg, offsetof(struct aries_msg, check)));
 	memcpy(n->area + le32_to_cpu(msg.src) * ARIES_SLOT_BYTES, &msg, sizeof(msg));
 }
 

@@ -244,6 +244,26 @@ static void another_version_is_told_once(void **state)
 	exchanges(0);
 }
 
+/* The checksum is part of the protocol: this one was computed by another program (zlib). */
+static void the_checksum_is_the_protocols(void **state)
+{
+	struct aries_msg msg = { .magic = cpu_to_le32(0x33474441u), .src = cpu_to_le32(1),
+				 .src_epoch = cpu_to_le64(0x1122334455667788ull),
+				 .seq = cpu_to_le32(1), .type = cpu_to_le16(ARIES_MSG_REQUEST),
+				 .len = cpu_to_le16(4), .cookie = cpu_to_le32(0x12345678u),
+				 .src_inst = cpu_to_le32(5), .dst_inst = cpu_to_le32(6),
+				 .src_handle = cpu_to_le64(7), .data = "ping",
+				 .check = cpu_to_le64(0xb613958d ^ 1) };
+
+	memcpy(sim_node[0].area + ARIES_SLOT_BYTES, &msg, sizeof(msg));
+	aries_peer_rx_msg(sim_node[0].ad.chan, 1, true);
+	assert_null(aries_peer_find(sim_node[0].ad.chan, 1));
+	msg.check ^= cpu_to_le64(1);
+	memcpy(sim_node[0].area + ARIES_SLOT_BYTES, &msg, sizeof(msg));
+	aries_peer_rx_msg(sim_node[0].ad.chan, 1, true);
+	assert_non_null(aries_peer_find(sim_node[0].ad.chan, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +275,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(first_message_is_not_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_key_is_told_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_version_is_told_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_checksum_is_the_protocols, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("channel of drivers", tests, NULL, NULL);
