@@ -83,13 +83,11 @@ struct aries_umem {
 /**
  * struct aries_guess - one try of a cookie
  * @cookie: the cookie
- * @free: the caller is privileged and may try without limit
- * @user: the user, if not @free
+ * @user: the user who is counted
  * @turn: user whose turn mutex is held until the end of the try, or NULL
  */
 struct aries_guess {
 	u32 cookie;
-	bool free;
 	uid_t user;
 	struct aries_guesser *turn;
 };

@@ -183,6 +183,76 @@ TEST_F_TIMEOUT(cookies, namespaces_are_their_users, 120)
 	EXPECT_EQ(0, run(&c));
 }
 
+/* One wrong cookie of a user of this namespace; 0 if it was refused. */
+static int one_as(struct child *c, uid_t user, uint32_t cookie)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setresuid(user, user, user))
+			_exit(250);
+		status = c->try(cookie);
+		_exit(status != ENOENT && status != EPERM);
+	}
+	return pid < 0 || waitpid(pid, &status, 0) != pid ? 251 : WEXITSTATUS(status);
+}
+
+/* Root of a container is one user after the other. @ready says when its users are there. */
+static int in_container(struct child *c, int ready)
+{
+	long long begin;
+	int i, rc = 0;
+	char word;
+
+	if (read(ready, &word, 1) != 1 || setresuid(0, 0, 0))
+		return 248;
+	begin = now_ms();
+	for (i = 0; i < WRONG && !rc; i++)
+		rc = one_as(c, (uid_t)i, c->cookie + 0x40000 + (uint32_t)i);
+	return rc ?: now_ms() - begin < LEAST_MS ? 2 : 0;
+}
+
+static int map_users(pid_t pid, uid_t first)
+{
+	char path[64], map[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", (int)pid);
+	snprintf(map, sizeof(map), "0 %u %u\n", first, WRONG);
+	return aries_write_file(path, map);
+}
+
+/* The host's root makes the namespace, as those who start containers do. */
+TEST_F_TIMEOUT(cookies, users_of_a_container_count_as_one, 120)
+{
+	struct child c = { .cookie = self->cookie, .try = by_ptag };
+	int made[2], ready[2], status;
+	char word;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(made));
+	ASSERT_EQ(0, pipe(ready));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		if (unshare(CLONE_NEWUSER))
+			_exit(249);
+		if (write(made[1], "", 1) != 1)
+			_exit(248);
+		_exit(in_container(&c, ready[0]));
+	}
+	close(made[1]);
+	if (read(made[0], &word, 1) == 1) {
+		EXPECT_EQ(0, map_users(pid, self->user));
+		EXPECT_EQ(1, write(ready[1], "", 1));
+	}
+	close(ready[1]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	if (WEXITSTATUS(status) == 249)
+		SKIP(return, "no user namespaces");
+	EXPECT_EQ(0, status);
+}
+
 static int for_ever(struct child *c)
 {
 	guess(c, FREE, 0);
