@@ -19,7 +19,26 @@
 #define ARIES_CDM_USE_PCI_IOMMU 0x00000080u
 #define ARIES_CDM_FMA_SHARED 0x00020000u
 
-/* Removes the mappings of the descriptor. The process may fault them in again. */
+/**
+ * aries_ctx_zap() - remove mappings of an attachment; the process may fault them in again
+ * @ctx: attachment
+ * @start: offset in its file
+ * @size: number of bytes, or 0 for everything from @start on
+ *
+ * A file that is being closed has no mappings any more. After that its inode may be gone, while a
+ * reset or a suspension still has a reference to the attachment.
+ *
+ * Context: sleeps; ctx->own.lock held, or the lock of the descriptor that @ctx shares.
+ */
+void aries_ctx_zap(struct aries_ctx *ctx, u64 start, u64 size)
+{
+	struct address_space *mapping = READ_ONCE(ctx->mapping);
+
+	if (mapping)
+		unmap_mapping_range(mapping, start, size, 1);
+}
+
+/* Removes the mappings of the descriptor. */
 static void aries_ctx_unmap(struct aries_ctx *ctx)
 	__must_hold(&ctx->own.lock)
 {
@@ -27,7 +46,7 @@ static void aries_ctx_unmap(struct aries_ctx *ctx)
 	if (ctx->share)
 		aries_share_take(ctx);
 	else
-		unmap_mapping_range(ctx->mapping, aries_ctx_place(ctx), ARIES_MMAP_PLACE_SIZE, 1);
+		aries_ctx_zap(ctx, aries_ctx_place(ctx), ARIES_MMAP_PLACE_SIZE);
 }
 
 /*
@@ -84,7 +103,7 @@ static void aries_ctx_revoked(struct aries_owner *own)
 {
 	struct aries_ctx *ctx = container_of(own, struct aries_ctx, own);
 
-	unmap_mapping_range(ctx->mapping, 0, 0, 1);
+	aries_ctx_zap(ctx, 0, 0);
 }
 
 static void aries_ctx_leave(struct aries_owner *own, struct list_head *gone)
@@ -110,7 +129,7 @@ static void aries_ctx_queue_gone(struct aries_owner *own, struct aries_cq *cq)
 {
 	struct aries_ctx *ctx = container_of(own, struct aries_ctx, own);
 
-	unmap_mapping_range(ctx->mapping, ARIES_MMAP_CQ_N(cq->nr), cq->size, 1);
+	aries_ctx_zap(ctx, ARIES_MMAP_CQ_N(cq->nr), cq->size);
 }
 
 static void aries_ctx_suspend(struct aries_owner *own, bool suspend)
@@ -171,12 +190,17 @@ struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapp
 	return ERR_PTR(rc);
 }
 
-/* When a file is closed its transfers in progress may complete, but no new ones begin. */
+/*
+ * When a file is closed its transfers in progress may complete, but no new ones begin. Its inode is
+ * not used from here on, except by another attachment that shares the descriptor and unmaps it
+ * meanwhile: aries_ctx_stop() waits for that one.
+ */
 static void aries_ctx_settle(struct aries_ctx *ctx)
 {
 	unsigned int fmad = 0;
 
 	mutex_lock(&ctx->own.lock);
+	WRITE_ONCE(ctx->mapping, NULL);
 	if (ctx->own.dom) {
 		aries_ctx_stop(ctx);
 		if (!ctx->share || ctx->drains)

@@ -132,7 +132,7 @@ static void aries_share_unmap(struct aries_share *share)
 	struct aries_ctx *ctx = share->current_ctx;
 
 	if (ctx)
-		unmap_mapping_range(ctx->mapping, aries_ctx_place(ctx), ARIES_MMAP_PLACE_SIZE, 1);
+		aries_ctx_zap(ctx, aries_ctx_place(ctx), ARIES_MMAP_PLACE_SIZE);
 	share->current_ctx = NULL;
 }
 

@@ -26,7 +26,8 @@ enum aries_ghost {
 /**
  * struct aries_ctx - one open file: an owner with mappings and a process
  * @own: the owner; its lock protects the rest
- * @mapping: address space of the inode, to remove mappings
+ * @mapping: address space of the inode, to remove mappings (aries_ctx_zap()); NULL when the file is
+ *           being closed
  * @mm: memory of the process that attached, whose pages may be registered; with a reference
  * @leaving: its descriptor accepts no new work
  * @drains: counted in the draining of @share, which waits for its transfers
@@ -95,6 +96,7 @@ struct aries_guess {
 /* aries_ctx.c: open files */
 struct aries_ctx *aries_ctx_of(struct aries_owner *own);
 struct aries_ctx *aries_ctx_new(struct aries_dev *ad, struct address_space *mapping);
+void aries_ctx_zap(struct aries_ctx *ctx, u64 start, u64 size);
 void aries_ctx_free(struct aries_ctx *ctx);
 int aries_ctx_own(struct aries_ctx *ctx);
 int aries_ctx_attach(struct aries_ctx *ctx, struct kgni_attach *arg);
