@@ -83,12 +83,13 @@ static int aries_suspend_begin(struct aries_dev *ad, const struct kgni_suspend *
 }
 
 /*
- * Applies the state of the domain to every attachment. If two calls race, the later change wins for
- * all of them, because each call reads the state of the domain again under the lock of the
- * attachment.
+ * Applies the state of the domain to every attachment, and notes what was revoked. If two calls
+ * race, the later change wins for all of them, because each call reads the state of the domain
+ * again under the lock of the attachment.
  */
-static void aries_suspend_apply(struct aries_dev *ad, struct aries_domain *dom)
+static void aries_suspend_apply(struct aries_dev *ad, struct aries_suspension *s)
 {
+	struct aries_domain *dom = s->dom;
 	struct aries_owner *own = NULL;
 
 	while ((own = aries_owner_next(ad, own))) {
@@ -111,6 +112,11 @@ static void aries_suspend_apply(struct aries_dev *ad, struct aries_domain *dom)
 		mutex_unlock(&own->lock);
 		up_read(&ad->state_sem);
 	}
+	down_read(&ad->state_sem);
+	/* in any other state there is nothing to wait for, and a removal may unmap the registers */
+	if (ad->state == ARIES_STATE_UP)
+		s->seq = aries_inv_seq(ad);
+	up_read(&ad->state_sem);
 	wake_up_all(&ad->resume_wq);
 	if (READ_ONCE(dom->suspended))
 		trace_aries_job_suspend(ad->id, dom);
@@ -162,14 +168,14 @@ static void aries_suspend_undo(struct aries_dev *ad, struct aries_suspension *s)
 		aries_suspend_change(ad, s, false);
 	mutex_unlock(&ad->ptag_lock);
 	if (ours)
-		aries_suspend_apply(ad, s->dom);
+		aries_suspend_apply(ad, s);
 }
 
 /** aries_suspend() - KGNI_IOC_SUSPEND. Context: sleeps, interruptibly. */
 int aries_suspend(struct aries_owner *own, struct kgni_suspend *arg)
 {
 	struct aries_dev *ad = own->ad;
-	struct aries_suspension s;
+	struct aries_suspension s = {};
 	int rc;
 
 	if (!capable(CAP_SYS_ADMIN))
@@ -184,8 +190,7 @@ int aries_suspend(struct aries_owner *own, struct kgni_suspend *arg)
 	aries_owner_exit(own);
 	if (rc)
 		return rc;
-	aries_suspend_apply(ad, s.dom);
-	s.seq = aries_inv_seq(ad);
+	aries_suspend_apply(ad, &s);
 	if (!(arg->flags & KGNI_SUSPEND_RESUME)) {
 		rc = aries_suspend_drain(own, &s, arg->timeout_ms);
 		if (rc)
