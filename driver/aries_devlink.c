@@ -69,11 +69,14 @@ static void aries_devlink_set_initial(struct devlink *devlink, bool lazy)
  * @health: reporter "nic"
  * @report: tells @health that the NIC does not work; a work item, because the code that finds out
  *          holds locks that the recovery takes
+ * @leaving: nothing is reported any more, because devlink warns of reports of a device that is not
+ *           registered
  */
 struct aries_devlink {
 	struct aries_dev *ad;
 	struct devlink_health_reporter *health;
 	struct work_struct report;
+	bool leaving;
 };
 
 static struct aries_dev *aries_of_devlink(struct devlink *devlink)
@@ -322,6 +325,8 @@ static void aries_health_report(struct work_struct *work)
 {
 	struct aries_devlink *dl = container_of(work, struct aries_devlink, report);
 
+	if (READ_ONCE(dl->leaving))
+		return;
 	if (READ_ONCE(dl->ad->state) == ARIES_STATE_UP)
 		devlink_health_report(dl->health, "test", NULL);
 	else
@@ -419,8 +424,12 @@ void aries_devlink_del(struct aries_dev *ad)
 	struct devlink *devlink = ad->devlink;
 	struct aries_devlink *dl = devlink_priv(devlink);
 
+	/* wait for a report that has begun; one that begins later does nothing */
+	WRITE_ONCE(dl->leaving, true);
+	cancel_work_sync(&dl->report);
 	devlink_unregister(devlink);
 	ad->devlink = NULL;
+	/* until now a user could request a report */
 	cancel_work_sync(&dl->report);
 	devlink_health_reporter_destroy(dl->health);
 	devlink_params_unregister(devlink, aries_devlink_params, ARRAY_SIZE(aries_devlink_params));
