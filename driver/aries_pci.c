@@ -113,6 +113,22 @@ static int aries_pools_init(struct aries_dev *ad)
 	return ad->cq_table ? aries_ntt_init(ad) : -ENOMEM;
 }
 
+/*
+ * Free what was put aside, with its numbers, after a reset. The lock is taken for writing because
+ * aries_kept_work() may just be freeing some of it, with the lock held for reading.
+ */
+static void aries_pci_release(struct aries_dev *ad)
+{
+	down_write(&ad->state_sem);
+	aries_kept_free(ad);
+	aries_pool_release_held(&ad->fmads);
+	aries_pool_release_held(&ad->mdds);
+	aries_pool_release_held(&ad->cqs);
+	aries_pool_release_held(&ad->ces);
+	aries_pool_release_held(&ad->recvs);
+	up_write(&ad->state_sem);
+}
+
 /* Bring the NIC up from any state, at probe and after a reset. */
 static int aries_pci_start(struct aries_dev *ad)
 {
@@ -124,12 +140,7 @@ static int aries_pci_start(struct aries_dev *ad)
 		dev_err(&ad->pdev->dev, "reset does not end: %d\n", rc);
 		return rc;
 	}
-	aries_kept_free(ad);
-	aries_pool_release_held(&ad->fmads);
-	aries_pool_release_held(&ad->mdds);
-	aries_pool_release_held(&ad->cqs);
-	aries_pool_release_held(&ad->ces);
-	aries_pool_release_held(&ad->recvs);
+	aries_pci_release(ad);
 	aries_quiet_end(ad);
 	aries_domain_restore(ad);
 	aries_ntt_restore(ad);
@@ -245,16 +256,19 @@ static void aries_pci_stop(struct aries_dev *ad, enum aries_state state, bool an
 /*
  * A bus reset also clears the addresses of the BARs. A failed error recovery does not restore them,
  * and the next reset of the function would save and restore the cleared addresses.
+ *
+ * The NIC must not access memory before aries_quiet_end(), not even for a moment: what it knew
+ * before its reset may have been freed.
  */
 static void aries_pci_restore(struct aries_dev *ad)
 {
 	if (!ad->config || !pci_device_is_present(ad->pdev))
 		return;
 	pci_load_saved_state(ad->pdev, ad->config);
+	ad->pdev->saved_config_space[PCI_COMMAND / 4] &= ~PCI_COMMAND_MASTER;
 	pci_restore_state(ad->pdev);
 	/* pci_restore_state() consumes the saved state, so save it again */
 	pci_save_state(ad->pdev);
-	pci_clear_master(ad->pdev); /* until aries_quiet_end() */
 }
 
 static void aries_pci_remove(struct pci_dev *pdev)
