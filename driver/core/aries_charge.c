@@ -16,13 +16,17 @@
 #include <linux/cred.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/user.h>
+#include <linux/user_namespace.h>
 
 #include "aries_core.h"
 
 /** aries_charge_begin() - charge the caller's user from now on. Context: process. */
 void aries_charge_begin(struct aries_charge *charge)
 {
-	charge->user = capable(CAP_IPC_LOCK) ? NULL : get_uid(current_user());
+	/* only a question: a process without the capability does nothing that is to be audited */
+	bool free = ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK);
+
+	charge->user = free ? NULL : get_uid(current_user());
 	charge->npages = 0;
 }
 
