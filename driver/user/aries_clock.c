@@ -122,7 +122,15 @@ static void aries_clock_end(struct aries_owner *own, struct aries_sleeper *sleep
 	up_read(&ad->state_sem);
 }
 
-/** aries_clock_wait() - KGNI_IOC_CLOCK_WAIT. Context: sleeps, interruptibly. */
+/**
+ * aries_clock_wait() - KGNI_IOC_CLOCK_WAIT
+ * @own: owner
+ * @arg: argument
+ *
+ * Context: sleeps, interruptibly. Return: 0; -EINVAL; -EOPNOTSUPP; -ERESTARTNOHAND: EINTR for a
+ * process whose signal handler runs, none for one that is stopped, traced or frozen; as
+ * aries_owner_status().
+ */
 int aries_clock_wait(struct aries_owner *own, struct kgni_clock_wait *arg)
 {
 	struct aries_sleeper sleeper = { .until = arg->until };
@@ -140,7 +148,8 @@ int aries_clock_wait(struct aries_owner *own, struct kgni_clock_wait *arg)
 		/* a reset sets dead before it wakes the sleepers */
 		if (wait_event_interruptible(ad->clock_wq, aries_clock_seq(ad) != seq ||
 					     READ_ONCE(own->dead))) {
-			rc = -EINTR;
+			/* the time is absolute, so the kernel may call again if no handler runs */
+			rc = -ERESTARTNOHAND;
 			break;
 		}
 	}

@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "aries_test.h"
@@ -224,6 +225,30 @@ TEST_F(clock, signal_ends_a_wait)
 	timer_delete(timer);
 	/* The timer is free again. */
 	EXPECT_EQ(0, wait_until(self->fd, global_now(self->fd) + 10 * MS, NULL));
+}
+
+/* As clock_nanosleep() to an absolute time: nothing but a handler ends it. */
+TEST_F(clock, a_stop_does_not_end_a_wait)
+{
+	const uint64_t until = global_now(self->fd) + 400 * MS;
+	uint64_t now = 0;
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(wait_until(self->fd, until, &now) ?: now < until ? 100 : 0);
+	while (global_now(self->fd) < until - 200 * MS)
+		usleep(10000);
+	EXPECT_EQ(0, kill(pid, SIGSTOP));
+	EXPECT_EQ(pid, waitpid(pid, &status, WUNTRACED));
+	EXPECT_TRUE(WIFSTOPPED(status));
+	EXPECT_EQ(0, kill(pid, SIGCONT));
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status) {
+		TH_LOG("errno %d", WEXITSTATUS(status));
+	}
 }
 
 TEST_HARNESS_MAIN

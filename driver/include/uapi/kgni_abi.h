@@ -638,7 +638,7 @@ struct kgni_clock {
  * Allowed before KGNI_IOC_ATTACH. Processes on several nodes that wait for the same time continue
  * together, as precisely as their kernels schedule them.
  *
- * Errors: EINVAL, EOPNOTSUPP the NIC has no clock, EINTR.
+ * Errors: EINVAL, EOPNOTSUPP the NIC has no clock, EINTR a signal handler has run.
  */
 struct kgni_clock_wait {
 	__u32 argsz;
