@@ -278,6 +278,23 @@ u64 kgni_cq_next(struct gni_cq *cq) __must_hold(&cq->lock)
 	return entry;
 }
 
+/*
+ * Save an event that the NIC has written. Of the second event of a post only the status is saved:
+ * kgni_cq_take_kept() makes the event anew.
+ */
+static void kgni_cq_save(struct gni_cq *cq, struct kgni_request *r, u64 entry)
+	__must_hold(&cq->lock)
+{
+	if (!r->entry) {
+		r->entry = entry;
+		if (!r->unsettled)
+			kgni_cq_list(cq, kgni_entry_tid(entry));
+	} else if (r->kind != KGNI_REQUEST_SMSG) {
+		r->forced = kgni_entry_status(entry);
+		r->mended = !r->forced;
+	}
+}
+
 /**
  * kgni_cq_gone() - the NIC goes away: accept no more requests, and save events that it has written
  * @cq: queue
@@ -294,12 +311,9 @@ void kgni_cq_gone(struct gni_cq *cq)
 	spin_lock_irqsave(&cq->lock, flags);
 	while (!cq->gone && (entry = kgni_cq_poll(cq))) {
 		r = kgni_request(&cq->requests, kgni_entry_tid(entry));
-		if ((entry & ARIES_CQE_OVERRUN) || kgni_entry_info(entry) == ARIES_INFO_REMOTE ||
-		    !r || r->kind == KGNI_REQUEST_FREE || r->entry)
-			continue;
-		r->entry = entry;
-		if (!r->unsettled)
-			kgni_cq_list(cq, kgni_entry_tid(entry));
+		if (!(entry & ARIES_CQE_OVERRUN) && kgni_entry_info(entry) != ARIES_INFO_REMOTE &&
+		    r && r->kind != KGNI_REQUEST_FREE)
+			kgni_cq_save(cq, r, entry);
 	}
 	cq->gone = true;
 	spin_unlock_irqrestore(&cq->lock, flags);

@@ -44,7 +44,8 @@ enum kgni_request_kind {
  * @told: bit n: the client has got that event of a post, and is to complete it
  * @forced: ARIES_ST_* that kGNI has set, 0 if none
  * @raised: the NIC raises the event
- * @mended: the NIC's event reports a failed first attempt, but a later one has succeeded
+ * @mended: the NIC's event reports a failed first attempt, but a later one has succeeded; for a
+ *          post: its second event, which the NIC had written before it went away, reports success
  * @unsettled: its outcome is not known yet
  * @partly: one of two events has been reaped
  * @listed: it is in the list of events to be delivered

@@ -103,6 +103,36 @@ static void not_taken_read_early(void **state)
 	not_taken_after(true);
 }
 
+/*
+ * Both events of a post that has succeeded are in the queue when the NIC is reset. So both report
+ * success.
+ */
+static void both_events_of_a_post(void **state)
+{
+	gni_post_descriptor_t d = { .type = GNI_POST_FMA_PUT, .length = 8 }, *done;
+	gni_cq_entry_t entry;
+	unsigned int events;
+	u64 data = 1;
+
+	(void)state;
+	both(GNI_SMSG_TYPE_MBOX);
+	d.cq_mode = GNI_CQMODE_LOCAL_EVENT | GNI_CQMODE_GLOBAL_EVENT;
+	d.local_addr = (uintptr_t)&data;
+	d.remote_addr = (uintptr_t)end[1].mailbox;
+	d.remote_mem_hndl = end[1].mem;
+	assert_int_equal(gni_post_fma(end[0].ep, &d), GNI_RC_SUCCESS);
+	fabric_tell(0, ARIES_EVENT_RESET, &(struct aries_event_info){ .quiet_ms = 0 });
+	fabric_tell(0, ARIES_EVENT_QUIET, &(struct aries_event_info){ .quiet_ms = 0 });
+	for (events = 0; events < 2; events++) {
+		assert_int_equal(gni_cq_get_event(end[0].tx, &entry), GNI_RC_SUCCESS);
+		assert_int_equal(gni_get_completed(end[0].tx, entry, &done), GNI_RC_SUCCESS);
+		assert_ptr_equal(done, &d);
+	}
+	assert_int_equal(d.status, GNI_RC_SUCCESS);
+	assert_int_equal(d.cq_mode_complete, d.cq_mode);
+	assert_int_equal(gni_cq_get_event(end[0].tx, &entry), GNI_RC_NOT_DONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +140,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reset_read_early, begin, finish),
 		cmocka_unit_test_setup_teardown(not_taken_read_in_time, begin, finish),
 		cmocka_unit_test_setup_teardown(not_taken_read_early, begin, finish),
+		cmocka_unit_test_setup_teardown(both_events_of_a_post, begin, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
