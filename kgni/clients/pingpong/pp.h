@@ -39,6 +39,7 @@ struct pp_card {
  * @address: address of this node
  * @cdm: domain
  * @nic: attachment
+ * @err: subscription to errors
  * @tx: queue of local events
  * @rx: queue of events of what the peer does
  * @ep: endpoint for messages
@@ -50,15 +51,18 @@ struct pp_card {
  * @thread: thread that reads events of @rx
  * @wq: wait queue for it
  * @events: interrupts that it has not looked at yet
- * @running: this side runs a test, so messages and puts from the peer are answers
- * @answer: an answer has arrived
- * @failed: something went wrong in the thread
+ * @running: this side runs a test, and answers nothing: the thread would read events of the test
+ * @owed: the peer owes an answer, so the next message or put from it is that answer. This stays so
+ *        if a run is interrupted: if both sides answered each other it would never end
+ * @answer: an answer has arrived, or will not
+ * @failed: something went wrong, the NIC was reset, or the module is being unloaded
  */
 struct pp {
 	u32 peer;
 	u32 address;
 	gni_cdm_handle_t cdm;
 	gni_nic_handle_t nic;
+	gni_err_handle_t err;
 	gni_cq_handle_t tx;
 	gni_cq_handle_t rx;
 	gni_ep_handle_t ep;
@@ -71,6 +75,7 @@ struct pp {
 	wait_queue_head_t wq;
 	atomic_t events;
 	bool running;
+	bool owed;
 	struct completion answer;
 	int failed;
 };

@@ -65,6 +65,8 @@ DEFINE_SHOW_ATTRIBUTE(result);
 
 static void pp_end(void)
 {
+	/* the thread may wait for space for an answer */
+	WRITE_ONCE(pp.failed, -ESHUTDOWN);
 	if (!IS_ERR_OR_NULL(pp.thread))
 		kthread_stop(pp.thread);
 	pp_close();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The OpenGNI authors
 /* The NIC: domain, queues, memory, the peer; one message, one put. */
-#include <linux/sched.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "pp.h"
@@ -18,12 +20,22 @@ static void pp_happened(u32 device, u64 unused)
 	wake_up(&pp.wq);
 }
 
+/* The NIC was reset or removed: nothing succeeds any more. Context: any. */
+static void pp_lost(gni_err_handle_t unused)
+{
+	WRITE_ONCE(pp.failed, -EIO);
+	complete(&pp.answer);
+}
+
 static int pp_attach(void)
 {
 	if (gni_cdm_create(PP_INSTANCE, GNI_PTAG_LND, PP_COOKIE, 0, &pp.cdm) != GNI_RC_SUCCESS)
 		return -EINVAL;
 	if (gni_cdm_attach(pp.cdm, 0, &pp.address, &pp.nic) != GNI_RC_SUCCESS)
 		return -ENODEV;
+	if (gni_subscribe_errors(pp.nic, GNI_ERRMASK_CRITICAL, 0, NULL, pp_lost, &pp.err) !=
+	    GNI_RC_SUCCESS)
+		return -ENOMEM;
 	/* local events are polled, remote events raise an interrupt */
 	if (gni_cq_create(pp.nic, 64, 0, NULL, 0, &pp.tx) != GNI_RC_SUCCESS ||
 	    gni_cq_create(pp.nic, 1024, 0, pp_happened, 0, &pp.rx) != GNI_RC_SUCCESS)
@@ -80,6 +92,8 @@ void pp_close(void)
 		gni_cq_destroy(pp.rx);
 	if (pp.tx)
 		gni_cq_destroy(pp.tx);
+	if (pp.err)
+		gni_release_errors(pp.err);
 	if (pp.cdm)
 		gni_cdm_destroy(pp.cdm);
 	kfree(pp.memory);
@@ -119,9 +133,42 @@ int pp_meet(void)
 }
 
 /*
+ * Let others run for a moment. What is waited for takes microseconds, except that nothing happens
+ * during a quiesce. Context: sleeps. Return: whether there is a quiesce.
+ */
+static bool pp_breathe(void)
+{
+	bool quiet = gni_get_quiesce_status(pp.nic);
+
+	if (quiet)
+		msleep(20);
+	else
+		cond_resched();
+	return quiet;
+}
+
+/*
+ * The NIC takes no operation now: it has no space, or there is a quiesce. Wait for a moment, but
+ * not for ever. @since is the time since when the NIC could have taken it.
+ */
+static int pp_wait(unsigned long *since)
+{
+	if (READ_ONCE(pp.failed))
+		return pp.failed;
+	if (signal_pending(current))
+		return -EINTR;
+	if (time_after(jiffies, *since + msecs_to_jiffies(PP_PATIENCE_MS)))
+		return -ETIMEDOUT;
+	if (pp_breathe())
+		*since = jiffies;
+	return 0;
+}
+
+/*
  * Wait for the event of the operation that was started last. Nothing else is in flight. If the peer
  * is on the same host the event is there at once. Otherwise it takes a round trip to the other
- * host, during which the loop polls many times.
+ * host, during which the loop polls many times. The event always comes, also after a reset, and
+ * kGNI uses the descriptor until it was read: so this wait must not end earlier.
  */
 static int pp_done(gni_post_descriptor_t *post)
 {
@@ -130,7 +177,7 @@ static int pp_done(gni_post_descriptor_t *post)
 	gni_return_t rc;
 
 	while ((rc = gni_cq_get_event(pp.tx, &entry)) == GNI_RC_NOT_DONE)
-		cond_resched();
+		pp_breathe();
 	if (rc != GNI_RC_SUCCESS)
 		return -EIO;
 	if (post && gni_get_completed(pp.tx, entry, &done) != GNI_RC_SUCCESS)
@@ -138,22 +185,33 @@ static int pp_done(gni_post_descriptor_t *post)
 	return 0;
 }
 
-/** pp_send() - send a message and wait for its event. Context: sleeps. Return: 0 or -EIO. */
+/**
+ * pp_send() - send a message and wait for its event
+ *
+ * Context: sleeps. Return: 0; -EIO, -ETIMEDOUT, -EINTR, -ESHUTDOWN if it was not sent.
+ */
 int pp_send(void)
 {
+	unsigned long since = jiffies;
 	gni_return_t rc;
+	int bad;
 
-	do
+	for (;;) {
 		rc = gni_smsg_send(pp.ep, pp.memory + PP_WORD + PP_BYTES, PP_BYTES, NULL, 0, 1);
-	while (rc == GNI_RC_NOT_DONE); /* credits of earlier messages are still in flight */
-	return rc == GNI_RC_SUCCESS ? pp_done(NULL) : -EIO;
+		if (rc != GNI_RC_NOT_DONE)
+			return rc == GNI_RC_SUCCESS ? pp_done(NULL) : -EIO;
+		/* credits of earlier messages are still in flight */
+		bad = pp_wait(&since);
+		if (bad)
+			return bad;
+	}
 }
 
 /**
  * pp_put() - do an FMA put of PP_BYTES and wait for its event
  * @remote_event: raise an event at the peer, too
  *
- * Context: sleeps. Return: 0 or -EIO.
+ * Context: sleeps. Return: as pp_send().
  */
 int pp_put(bool remote_event)
 {
@@ -165,8 +223,16 @@ int pp_put(bool remote_event)
 		.remote_mem_hndl = pp.theirs.memory,
 		.length = PP_BYTES,
 	};
+	unsigned long since = jiffies;
+	gni_return_t rc;
+	int bad;
 
-	if (gni_post_fma(pp.put_ep, &post) != GNI_RC_SUCCESS)
-		return -EIO;
-	return pp_done(&post);
+	for (;;) {
+		rc = gni_post_fma(pp.put_ep, &post);
+		if (rc != GNI_RC_ERROR_RESOURCE)
+			return rc == GNI_RC_SUCCESS ? pp_done(&post) : -EIO;
+		bad = pp_wait(&since);
+		if (bad)
+			return bad;
+	}
 }

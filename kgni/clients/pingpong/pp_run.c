@@ -3,7 +3,7 @@
 /* The test: one side starts, and the thread of the other side answers. */
 #include <linux/kthread.h>
 #include <linux/ktime.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/spinlock.h>
@@ -24,10 +24,12 @@ static int pp_came(enum pp_about about)
 		    gni_smsg_release(pp.ep) != GNI_RC_SUCCESS)
 			return -EIO;
 	}
-	if (READ_ONCE(pp.running)) {
+	if (xchg(&pp.owed, false)) {
 		complete(&pp.answer);
 		return 0;
 	}
+	if (READ_ONCE(pp.running))
+		return 0;
 	return about == PP_MESSAGE ? pp_send() : pp_put(true);
 }
 
@@ -57,7 +59,7 @@ int pp_thread(void *unused)
 	while (!kthread_should_stop()) {
 		wait_event_interruptible(pp.wq, atomic_read(&pp.events) || kthread_should_stop());
 		atomic_set(&pp.events, 0);
-		if (!pp.failed && pp_events()) {
+		if (!READ_ONCE(pp.failed) && pp_events() && !READ_ONCE(pp.failed)) {
 			pr_err("gni_pingpong: it cannot go on\n");
 			WRITE_ONCE(pp.failed, -EIO);
 		}
@@ -78,6 +80,33 @@ static void pp_locks(void)
 	}
 }
 
+/* Wait for the answer of the peer, which sends none during a quiesce. */
+static int pp_answered(void)
+{
+	long left;
+
+	do
+		left = wait_for_completion_interruptible_timeout(&pp.answer, PP_ANSWER);
+	while (!left && gni_get_quiesce_status(pp.nic));
+	if (left < 0)
+		return -EINTR;
+	return left ? READ_ONCE(pp.failed) : -ETIMEDOUT;
+}
+
+/* Start an operation that the peer answers, and wait for the answer. */
+static int pp_ask(bool message)
+{
+	int rc;
+
+	WRITE_ONCE(pp.owed, true);
+	rc = message ? pp_send() : pp_put(true);
+	if (rc) {
+		WRITE_ONCE(pp.owed, false);
+		return rc;
+	}
+	return pp_answered();
+}
+
 /* One sample. What takes less time than reading the clock is measured in a loop. */
 static int pp_round(const char *test)
 {
@@ -92,10 +121,7 @@ static int pp_round(const char *test)
 			rc = pp_put(false);
 		return rc;
 	}
-	rc = strcmp(test, "message") ? pp_put(true) : pp_send();
-	if (rc)
-		return rc;
-	return wait_for_completion_timeout(&pp.answer, PP_ANSWER) ? 0 : -ETIMEDOUT;
+	return pp_ask(!strcmp(test, "message"));
 }
 
 static int pp_less(const void *a, const void *b)
@@ -126,7 +152,7 @@ static bool pp_known(const char *test)
  * @result: out: median and minimum in nanoseconds
  * @size: size of @result
  *
- * Context: sleeps; one at a time. Return: 0, -EINVAL, -ENOMEM, -EIO, -ETIMEDOUT.
+ * Context: sleeps; one at a time. Return: 0, -EINVAL, -ENOMEM, or as pp_send().
  */
 int pp_run(const char *test, u32 count, char *result, size_t size)
 {
@@ -139,12 +165,17 @@ int pp_run(const char *test, u32 count, char *result, size_t size)
 	ns = kvmalloc_array(count, sizeof(*ns), GFP_KERNEL);
 	if (!ns)
 		return -ENOMEM;
+	/* an earlier run was interrupted */
+	if (READ_ONCE(pp.owed))
+		rc = pp_answered();
 	reinit_completion(&pp.answer);
 	WRITE_ONCE(pp.running, true);
 	for (i = 0; i < count && !rc; i++) {
 		u64 begun = ktime_get_ns();
 
 		rc = READ_ONCE(pp.failed) ?: pp_round(test);
+		if (!rc && signal_pending(current))
+			rc = -EINTR;
 		ns[i] = min_t(u64, ktime_get_ns() - begun, U32_MAX) / each;
 		cond_resched();
 	}

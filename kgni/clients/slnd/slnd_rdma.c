@@ -233,6 +233,7 @@ void slnd_rdma_events(void)
 		rc = gni_cq_get_event(slnd.rdma_cq, &entry);
 		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
 			return;
+		cond_resched(); /* events may come as fast as they are read */
 		rc = gni_get_completed(slnd.rdma_cq, entry, &done);
 		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
 			continue;

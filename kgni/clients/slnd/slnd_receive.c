@@ -124,6 +124,7 @@ void slnd_rx_events(void)
 		}
 		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
 			return;
+		cond_resched(); /* events may come as fast as they are read */
 		conn = slnd_conn_find(GNI_CQ_GET_REM_INST_ID(entry));
 		if (!conn)
 			continue;

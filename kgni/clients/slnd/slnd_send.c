@@ -302,6 +302,7 @@ void slnd_tx_events(void)
 		rc = gni_cq_get_event(slnd.tx_cq, &entry);
 		if (rc != GNI_RC_SUCCESS && rc != GNI_RC_TRANSACTION_ERROR)
 			return;
+		cond_resched(); /* events may come as fast as they are read */
 		place = &slnd.sent[GNI_CQ_GET_MSG_ID(entry)];
 		sent = *place;
 		slnd_sent_put(place);
