@@ -15,22 +15,22 @@
 /* Up to this size a copy costs less than a buffer that the stack may keep for long. */
 #define IPOGIF_COPY 4096u
 
-static void ipogif_pool_free(struct ipogif_pool *pool)
+static void ipogif_pool_free(struct ipogif_pool *pool, unsigned int buffers)
 {
 	unsigned int i;
 
 	/* pages that the stack still uses are freed by it later */
-	for (i = 0; i < pool->buffers; i++)
+	for (i = 0; i < buffers; i++)
 		put_page(pool->pages[i]);
 	kfree(pool->pages);
 	pool->pages = NULL;
 	pool->buffers = 0;
 }
 
-static int ipogif_pool_register(struct ipogif_conn *conn)
+static int ipogif_pool_register(struct ipogif_conn *conn, unsigned int buffers)
 {
 	struct ipogif_pool *pool = &conn->pool;
-	unsigned int count = pool->buffers << IPOGIF_BUFFER_ORDER, i;
+	unsigned int count = buffers << IPOGIF_BUFFER_ORDER, i;
 	gni_mem_segment_t *segment = kvcalloc(count, sizeof(*segment), GFP_KERNEL);
 	gni_return_t rc;
 
@@ -78,15 +78,14 @@ int ipogif_pool_make(struct ipogif_conn *conn)
 			break;
 	}
 	pool->held = 0;
-	atomic64_set(&pool->freed, have ? GENMASK_ULL(have - 1, 0) : 0);
-	/* pairs with the receiving side, which checks buffer numbers */
-	smp_store_release(&pool->buffers, have);
-	rc = have ? ipogif_pool_register(conn) : -ENOMEM;
+	rc = have ? ipogif_pool_register(conn, have) : -ENOMEM;
 	if (rc) {
-		atomic64_set(&pool->freed, 0);
-		ipogif_pool_free(pool);
+		ipogif_pool_free(pool, have);
 		return rc;
 	}
+	atomic64_set(&pool->freed, GENMASK_ULL(have - 1, 0));
+	/* pairs with ipogif_receive(): a message can name a buffer from now on */
+	smp_store_release(&pool->buffers, have);
 	conn->ipg->room -= have;
 	return 0;
 }
@@ -100,7 +99,7 @@ void ipogif_pool_end(struct ipogif_conn *conn, int hold_ms)
 		return;
 	gni_mem_deregister(conn->ipg->nic, &conn->pool.handle, hold_ms);
 	conn->ipg->room += conn->pool.buffers;
-	ipogif_pool_free(&conn->pool);
+	ipogif_pool_free(&conn->pool, conn->pool.buffers);
 }
 
 /** ipogif_pool_reclaim() - find buffers that the stack no longer uses. Context: NAPI. */

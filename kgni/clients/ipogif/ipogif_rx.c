@@ -61,22 +61,6 @@ static void ipogif_news(struct ipogif_conn *conn, const struct ipogif_wire *wire
 		napi_schedule(&q->napi);
 }
 
-static bool ipogif_wire_sound(const struct ipogif_conn *conn, const struct ipogif_wire *wire)
-{
-	if (wire->bytes > IPOGIF_INLINE)
-		return false;
-	switch (wire->type) {
-	case IPOGIF_FRAME:
-		return wire->bytes >= ETH_HLEN &&
-		       (!wire->rest ||
-			(wire->buffer < conn->pool.buffers && wire->rest <= IPOGIF_BUFFER));
-	case IPOGIF_OFFER:
-		return wire->bytes == sizeof(struct ipogif_offer);
-	default:
-		return !wire->bytes;
-	}
-}
-
 /*
  * Tell the peer what we have received and which buffers are free, if half of the window or a
  * quarter of the buffers has accumulated.
@@ -131,6 +115,7 @@ static bool ipogif_receive(struct ipogif_conn *conn)
 {
 	struct sk_buff *skb = NULL;
 	struct ipogif_wire wire;
+	unsigned int buffers;
 	gni_return_t rc;
 	void *message;
 
@@ -142,9 +127,8 @@ static bool ipogif_receive(struct ipogif_conn *conn)
 			ipogif_conn_fail(conn, "its mailbox is damaged");
 		return false;
 	}
-	/* read it only once, because the peer can still write to it */
-	memcpy(&wire, message, sizeof(wire));
-	if (!ipogif_wire_sound(conn, &wire)) {
+	buffers = smp_load_acquire(&conn->pool.buffers); /* pairs with ipogif_pool_make() */
+	if (!ipogif_wire_read(&wire, message, conn->mailbox + conn->mailbox_bytes, buffers)) {
 		ipogif_conn_fail(conn, "a message makes no sense");
 		return false;
 	}

@@ -18,6 +18,8 @@
 #define IPOGIF_WIRE_H
 
 #include <linux/build_bug.h>
+#include <linux/if_ether.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/virtio_net.h>
 
@@ -101,5 +103,36 @@ struct ipogif_offer {
 	u32 buffers;
 	u32 bytes;
 };
+
+/**
+ * ipogif_wire_read() - read the beginning of a received message, and check what it claims
+ * @wire: receives it; read only once, because the peer can still write to the mailbox
+ * @message: message in the mailbox
+ * @end: end of the mailbox. A message does not have its length, so a peer can claim any.
+ * @buffers: how many buffers the peer may have filled
+ *
+ * Context: any. Return: false if the message makes no sense. Otherwise all of its data is within
+ * the mailbox, and the buffer that it names is one of @buffers.
+ */
+static inline bool ipogif_wire_read(struct ipogif_wire *wire, const void *message, const void *end,
+				    unsigned int buffers)
+{
+	size_t room = end - message;
+
+	if (room < sizeof(*wire))
+		return false;
+	memcpy(wire, message, sizeof(*wire));
+	if (wire->bytes > IPOGIF_INLINE || wire->bytes > room - sizeof(*wire))
+		return false;
+	switch (wire->type) {
+	case IPOGIF_FRAME:
+		return wire->bytes >= ETH_HLEN &&
+		       (!wire->rest || (wire->buffer < buffers && wire->rest <= IPOGIF_BUFFER));
+	case IPOGIF_OFFER:
+		return wire->bytes == sizeof(struct ipogif_offer);
+	default:
+		return !wire->bytes;
+	}
+}
 
 #endif
