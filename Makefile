@@ -204,7 +204,7 @@ selftests: linux-source userlib ## the tests that run in the guest
 
 check-image: kernel driver kgni userlib agent selftests ## the guest's file system with the tests in it
 	$(STEP) 'guest file system with tests' $(IMAGE_INPUTS) $(addprefix -i ,$(TEST_MODULES)) -i $(TOP)/scripts/guest-ssh.sh -i $(B)/kselftest -o $(CHECK_IMAGE) -e $(CHECK_IMAGE) -- bash -c \
-		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(IMAGE_CMD) -s $(B)/ssh/tree $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)'
+		'$(TOP)/scripts/guest-ssh.sh $(B)/ssh/tree && $(IMAGE_CMD) -s $(B)/ssh/tree -n pktgen -n netconsole $(addprefix -m ,$(TEST_MODULES)) -t $(B)/kselftest -o $(CHECK_IMAGE)'
 
 # What pages are made from, beside the tools: properties of the device, and the kernel's kernel-doc.
 doc-inputs: model qemu topo sim userlib agent linux-source

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 import unittest
+from typing import Any
 
 from opengni.testing import ClusterCase, Told, image, slow_tests
 
@@ -20,7 +21,7 @@ CUT = 4.0  # seconds without a link: retries, and a connection that breaks
 
 
 class Ipogif(ClusterCase):
-    CONFIG = {"ipogif": True, "mem_mib": 768}
+    CONFIG: dict[str, Any] = {"ipogif": True, "mem_mib": 768}
 
     def setUp(self):
         for node in range(self.NODES):
@@ -76,6 +77,49 @@ class Traffic(Ipogif):
     def test_a_tcp_stream_arrives_whole(self):
         for node in range(self.NODES):
             self.assertGreater(self.peer(node, "tcp", self.ip(1 - node), PORT, 3)["bytes"], 1 << 20)
+
+    def test_many_tcp_streams_lose_nothing_at_the_sender(self):
+        """TCP sends clones: these make the stack wait, too, when there is no room, and are not dropped."""
+        self.peer(0, "flows", self.ip(1), PORT, 4, 1)
+        before = self.statistics(0)
+        self.assertGreater(self.peer(0, "flows", self.ip(1), PORT, 128, 4)["bytes"], 1 << 20)
+        after = self.statistics(0)
+        frames, dropped = (after[name] - before[name] for name in ("tx_packets", "tx_dropped"))
+        self.assertGreater(frames, 200)
+        self.assertLess(dropped / frames, 0.001, f"{dropped} dropped, {frames} sent")
+
+    def pktgen(self, *settings):
+        """Lets pktgen send from node 0 to node 1: what it says in the end."""
+        device = "/proc/net/pktgen/ipogif0"
+        self.succeed(self.cluster.run(0, "modprobe pktgen && cd /proc/net/pktgen && echo rem_device_all >kpktgend_0 && echo add_device ipogif0 >kpktgend_0"))
+        for text in ("count 3000", "delay 0", f"dst {self.ip(1)}", "dst_mac 00:01:01:00:00:01", *settings):
+            self.succeed(self.cluster.run(0, f"echo '{text}' >{device}"))
+        self.succeed(self.cluster.run(0, "echo start >/proc/net/pktgen/pgctrl", timeout=BOUND))
+        return self.succeed(self.cluster.run(0, f"cat {device}; echo rem_device_all >/proc/net/pktgen/kpktgend_0")).stdout
+
+    def test_pktgen(self):
+        """It may not send one skb again and again, because ipogif links skbs into lists."""
+        self.assertTrue(self.reached(0, 1))
+        for bytes_ in (200, 9000):
+            before = self.statistics(1)["rx_packets"]
+            self.assertRegex(self.pktgen("clone_skb 0", f"pkt_size {bytes_}"), "errors: 0")
+            self.wait_for(lambda b=before: self.statistics(1)["rx_packets"] > b + 100, self.log(1))
+        self.succeed(self.cluster.run(0, "echo add_device ipogif0 >/proc/net/pktgen/kpktgend_0"))
+        for text in ("clone_skb 1000", "burst 16"):
+            self.assertNotEqual(self.cluster.run(0, f"echo '{text}' >/proc/net/pktgen/ipogif0").code, 0, text)
+        self.succeed(self.cluster.run(0, "echo rem_device_all >/proc/net/pktgen/kpktgend_0"))
+
+    def test_netconsole_is_refused(self):
+        """A frame is sent under locks that a message of the kernel may not wait for."""
+        target = "/sys/kernel/config/netconsole/fabric"
+        self.succeed(self.cluster.run(0, "modprobe netconsole && (mount -t configfs none /sys/kernel/config || [ -e /sys/kernel/config/netconsole ])"))
+        self.succeed(self.cluster.run(0, f"mkdir {target} && cd {target} && echo ipogif0 >dev_name && echo {self.ip(0)} >local_ip && "
+                                         f"echo {self.ip(1)} >remote_ip && echo 00:01:01:00:00:01 >remote_mac"))
+        try:
+            self.assertNotEqual(self.cluster.run(0, f"echo 1 >{target}/enabled").code, 0)
+            self.assertIn("ipogif0 doesn't support polling", self.kernel_log())
+        finally:
+            self.cluster.run(0, f"echo 0 >{target}/enabled; rmdir {target}")
 
     def test_datagrams_arrive_as_they_were(self):
         for size, count in ((64, 3000), (1400, 1000), (2500, 500), (20000, 200), (65000, 100)):
@@ -190,7 +234,9 @@ class Programs(Ipogif):
 
 
 class Breaks(Ipogif):
-    """What may go while there is traffic."""
+    """What may go while there is traffic. Memory that is used after it was freed has no old contents here."""
+
+    CONFIG = {**Ipogif.CONFIG, "append": "init_on_free=1"}
 
     def stream(self, node, seconds):
         """A stream from a node to the other one in the background: call what is returned for its end."""
@@ -233,6 +279,16 @@ class Breaks(Ipogif):
             self.succeed(self.cluster.run(node, RESET))
             self.succeed(end())
             self.reachable()
+
+    def test_a_module_that_goes_and_returns(self):
+        """Twice, and once before it has ever been up."""
+        for _ in range(2):
+            self.succeed(self.cluster.run(0, "rmmod ipogif"))
+            self.up(0)
+            self.reachable()
+        self.succeed(self.cluster.run(0, "rmmod ipogif && modprobe ipogif && rmmod ipogif"))
+        self.up(0)
+        self.reachable()
 
     def test_a_node_that_is_killed_and_returns(self):
         end = self.stream(0, 10)

@@ -5,6 +5,7 @@
  *
  *   net_peer sink PORT                     answers all of the following, until it is killed
  *   net_peer tcp ADDRESS PORT SECONDS      a stream; "bytes N seconds S"
+ *   net_peer flows ADDRESS PORT N SECONDS  N streams at once; "bytes N seconds S", N is that of all of them
  *   net_peer udp ADDRESS PORT BYTES COUNT  datagrams as fast as it goes; "sent N received N wrong N seconds S"
  *   net_peer echo ADDRESS PORT BYTES COUNT a datagram there and back; "median N ns wrong N"
  *
@@ -12,6 +13,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -25,6 +27,7 @@
 
 #define BLOCK 65536
 #define LONGEST 65507
+#define FLOWS_MOST 512
 #define ANSWER_MS 60000 /* far more than an answer takes */
 
 enum kind { DATA, ECHO, COUNT };
@@ -86,7 +89,7 @@ static int sock(int type, const char *host, int port, int listens)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
 	if (listens ? bind(fd, (void *)&a, sizeof(a)) : connect(fd, (void *)&a, sizeof(a)))
 		die(host);
-	if (listens && type == SOCK_STREAM && listen(fd, 16))
+	if (listens && type == SOCK_STREAM && listen(fd, FLOWS_MOST))
 		die("listen");
 	return fd;
 }
@@ -180,6 +183,56 @@ static int tcp(const char *host, int port, double seconds)
 		fprintf(stderr, "net_peer: %llu bytes arrived as they were\n",
 			(unsigned long long)there);
 	return there != bytes;
+}
+
+/* Writes to those of the streams that take something, until the time is over. */
+static void flows_write(struct pollfd *p, uint64_t *bytes, int count, double seconds)
+{
+	uint64_t begin = now();
+	int i;
+
+	while (now() - begin < seconds * 1e9) {
+		if (poll(p, count, 100) < 0)
+			die("poll");
+		for (i = 0; i < count; i++) {
+			const uint8_t *next = pattern + bytes[i] % BLOCK;
+			ssize_t n = p[i].revents ? write(p[i].fd, next, BLOCK) : 0;
+
+			if (n < 0 && errno != EAGAIN)
+				die("write");
+			bytes[i] += n < 0 ? 0 : n;
+		}
+	}
+}
+
+static int flows(const char *host, int port, int count, double seconds)
+{
+	static struct pollfd p[FLOWS_MOST];
+	static uint64_t bytes[FLOWS_MOST];
+	uint64_t begin, all = 0, there, wrong = 0;
+	int i;
+
+	for (i = 0; i < count; i++)
+		p[i] = (struct pollfd){ sock(SOCK_STREAM, host, port, 0), POLLOUT };
+	for (i = 0; i < count; i++)
+		fcntl(p[i].fd, F_SETFL, O_NONBLOCK);
+	begin = now();
+	flows_write(p, bytes, count, seconds);
+	for (i = 0; i < count; i++) {
+		fcntl(p[i].fd, F_SETFL, 0);
+		shutdown(p[i].fd, SHUT_WR);
+	}
+	for (i = 0; i < count; i++) {
+		if (read(p[i].fd, &there, sizeof(there)) != sizeof(there))
+			die("no answer");
+		wrong += there != bytes[i];
+		all += bytes[i];
+	}
+	printf("bytes %llu seconds %.3f\n", (unsigned long long)all, (now() - begin) / 1e9);
+	if (wrong)
+		fprintf(stderr, "net_peer: %llu of %d streams did not arrive as they were\n",
+			(unsigned long long)wrong, count);
+	return wrong != 0;
 }
 
 /* Asks until there is an answer. */
@@ -279,6 +332,8 @@ int main(int argc, char **argv)
 		return sink(atoi(argv[2]));
 	if (!strcmp(what, "tcp") && argc == 5)
 		return tcp(argv[2], atoi(argv[3]), atof(argv[4]));
+	if (!strcmp(what, "flows") && argc == 6 && atoi(argv[4]) <= FLOWS_MOST)
+		return flows(argv[2], atoi(argv[3]), atoi(argv[4]), atof(argv[5]));
 	if (!strcmp(what, "udp") && argc == 6)
 		return udp(argv[2], atoi(argv[3]), atoi(argv[4]), atoll(argv[5]));
 	if (!strcmp(what, "echo") && argc == 6)

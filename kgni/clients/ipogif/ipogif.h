@@ -439,7 +439,7 @@ void ipogif_kick(struct ipogif_queue *q, int what);
 bool ipogif_send(struct ipogif_conn *conn, struct ipogif_wire *wire, const void *data);
 bool ipogif_control(struct ipogif_conn *conn, enum ipogif_type type, const void *data,
 		    unsigned int bytes);
-void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb);
+void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb, bool counts);
 void ipogif_flush(struct ipogif_peer *peer);
 void ipogif_flush_backlog(struct ipogif_queue *q);
 void ipogif_drop_waiting(struct ipogif_peer *peer);

@@ -69,7 +69,7 @@ static netdev_tx_t ipogif_xmit(struct sk_buff *skb, struct net_device *dev)
 		return NETDEV_TX_OK;
 	}
 	skb_tx_timestamp(skb);
-	ipogif_xmit_peer(peer, skb);
+	ipogif_xmit_peer(peer, skb, skb_get_queue_mapping(skb) == peer->queue->index);
 	return NETDEV_TX_OK;
 }
 
@@ -130,6 +130,14 @@ static void ipogif_setup(struct net_device *dev)
 	dev->min_mtu = ETH_MIN_MTU;
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->tx_queue_len = 1000;
+	/* a frame is linked into lists and its cb is written, so each needs an skb of its own */
+	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
+	/*
+	 * netpoll sends with interrupts disabled, and from within any code that prints. A frame is
+	 * sent under locks that are taken with interrupts enabled, and the NIC may move the data
+	 * while they are held.
+	 */
+	dev->priv_flags |= IFF_DISABLE_NETPOLL;
 	/* from memory to memory no checksum is needed, and large segments need not be split */
 	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | NETIF_F_TSO |
 			   NETIF_F_TSO6 | NETIF_F_TSO_ECN;
@@ -181,6 +189,16 @@ static int ipogif_init(struct net_device *dev, u32 device_id, u32 address, unsig
 	return 0;
 }
 
+/* Free an interface that is not registered. */
+static void ipogif_free(struct net_device *dev)
+{
+	struct ipogif_queue *queue = ((struct ipogif *)netdev_priv(dev))->queue;
+
+	/* takes the NAPI contexts of the queues off the list of the device */
+	free_netdev(dev);
+	kvfree(queue);
+}
+
 static int ipogif_add(u32 device_id, unsigned int queues)
 {
 	struct net_device *dev;
@@ -196,8 +214,7 @@ static int ipogif_add(u32 device_id, unsigned int queues)
 	rc = ipogif_init(dev, device_id, address, queues);
 	rc = rc ?: register_netdev(dev);
 	if (rc) {
-		kvfree(((struct ipogif *)netdev_priv(dev))->queue);
-		free_netdev(dev);
+		ipogif_free(dev);
 		return rc;
 	}
 	ipogif_dev[device_id] = dev;
@@ -214,8 +231,7 @@ static void ipogif_remove(u32 device_id)
 	ipg = netdev_priv(dev);
 	unregister_netdev(dev);
 	cancel_delayed_work_sync(&ipg->recover);
-	kvfree(ipg->queue);
-	free_netdev(dev);
+	ipogif_free(dev);
 }
 
 static void ipogif_exit(void)

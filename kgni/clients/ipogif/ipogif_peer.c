@@ -75,7 +75,7 @@ static void ipogif_xmit_clone(struct ipogif_peer *peer, struct sk_buff *skb)
 		return;
 	copy = skb_clone(skb, GFP_ATOMIC);
 	if (copy)
-		ipogif_xmit_peer(peer, copy);
+		ipogif_xmit_peer(peer, copy, false);
 }
 
 static void ipogif_flood(struct ipogif *ipg, struct sk_buff *skb)
@@ -140,7 +140,7 @@ netdev_tx_t ipogif_xmit_group(struct ipogif *ipg, struct sk_buff *skb)
 
 	if (peer && time_after(jiffies, peer->guessed + IPOGIF_REPEATED)) {
 		WRITE_ONCE(peer->guessed, jiffies);
-		ipogif_xmit_peer(peer, skb);
+		ipogif_xmit_peer(peer, skb, false);
 		return NETDEV_TX_OK;
 	}
 	ipogif_flood(ipg, skb);

@@ -140,13 +140,14 @@ static void ipogif_look_again(struct ipogif_queue *q, const struct ipogif_conn *
 		set_bit(IPOGIF_QUEUE_FLUSH, &q->flags);
 }
 
-static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool connected)
+/*
+ * The stack is not stopped for frames that are not counted, because their peer may be gone for
+ * good, or because they are copies that the stack does not know of.
+ */
+static void ipogif_wait(struct ipogif_peer *peer, struct sk_buff *skb, bool counted)
 {
 	struct ipogif_queue *q = peer->queue;
-	bool counted = connected && !peer->stuck && skb_get_queue_mapping(skb) == q->index &&
-		       !skb_cloned(skb);
 
-	/* the stack is not stopped for these, because their peer may be gone for good */
 	if (!counted && skb_queue_len(&peer->waiting) >= IPOGIF_UNCONNECTED) {
 		ipogif_drop(q, skb);
 		return;
@@ -214,10 +215,12 @@ static bool ipogif_try(struct ipogif_conn *conn, struct sk_buff *skb)
  * ipogif_xmit_peer() - send a frame, or queue it
  * @peer: receiver
  * @skb: frame
+ * @counts: the stack has sent it on its queue of the same number, whose lock is held. So that queue
+ *	may be stopped until the frame is sent.
  *
  * Context: softirqs disabled, under RCU.
  */
-void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb)
+void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb, bool counts)
 {
 	struct ipogif_queue *q = peer->queue;
 	struct ipogif_conn *conn;
@@ -235,7 +238,7 @@ void ipogif_xmit_peer(struct ipogif_peer *peer, struct sk_buff *skb)
 			}
 		}
 	} else if (!skb_queue_empty(&peer->waiting) || !ipogif_try(conn, skb)) {
-		ipogif_wait(peer, skb, true);
+		ipogif_wait(peer, skb, counts && !peer->stuck);
 		ipogif_look_again(q, conn);
 	}
 	ipogif_unlock(q);
