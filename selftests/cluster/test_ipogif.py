@@ -5,12 +5,14 @@
 import json
 import re
 import signal
+import subprocess
 import threading
 import time
 import unittest
 from typing import Any
 
-from opengni.testing import ClusterCase, Told, image, slow_tests
+from opengni import host
+from opengni.testing import Apart, ClusterCase, Told, image, slow_tests, together
 
 PEER = "/kselftest/kgni/net_peer"
 PORT = 7100
@@ -57,6 +59,32 @@ class Ipogif(ClusterCase):
         """Waits until the node sends."""
         before = self.statistics(node)["tx_bytes"]
         self.wait_for(lambda: self.statistics(node)["tx_bytes"] > before + (1 << 20), self.log(node), BOUND)
+
+
+class Trace:
+    """What a node's kernel does in the meantime: calls of functions of modules, and events."""
+
+    FOLDER = "/sys/kernel/tracing"
+
+    def __init__(self, case, node, functions, events=()):
+        self.case, self.node, self.functions, self.events = case, node, functions, events
+
+    def _run(self, text):
+        self.case.succeed(self.case.cluster.run(self.node, f"cd {self.FOLDER}; {text}"))
+
+    def __enter__(self):
+        probes = "".join(f"p:case/{name.split(':')[1]} {name}\n" for name in self.functions)
+        self._run(f"echo 8192 >buffer_size_kb; printf '{probes}' >kprobe_events && echo 1 >events/case/enable && echo >trace && echo 1 >tracing_on"
+                  + "".join(f" && echo 1 >events/{name}/enable" for name in self.events))
+        return self
+
+    def __exit__(self, *_):
+        self._run("echo 0 >events/case/enable; echo >kprobe_events" + "".join(f"; echo 0 >events/{name}/enable" for name in self.events))
+
+    def lines(self):
+        """Of the trace, the oldest first, without comments."""
+        text = self.case.succeed(self.case.cluster.run(self.node, f"cat {self.FOLDER}/trace", timeout=BOUND)).stdout
+        return [line for line in text.splitlines() if not line.startswith("#")]
 
 
 class Traffic(Ipogif):
@@ -280,6 +308,58 @@ class Breaks(Ipogif):
             self.succeed(end())
             self.reachable()
 
+    def carrier(self, node):
+        """Whether the interface can send."""
+        return self.cluster.run(node, "cat /sys/class/net/ipogif0/carrier").stdout.strip()
+
+    def test_nothing_is_sent_while_the_nic_is_reset(self):
+        """Whoever would send waits until the interface is attached again."""
+        end = self.stream(0, 12)
+        self.succeed(self.cluster.run(0, f"for i in 1 2 3; do setsid {PEER} udp {self.ip(1)} {PORT} 9000 40000 >/dev/null 2>&1 </dev/null & done"))
+        self.moving(0)
+        with Trace(self, 0, ("ipogif:ipogif_xmit", "ipogif:ipogif_conns_end", "kgni:gni_cdm_attach")) as trace:
+            for _ in range(6):
+                self.succeed(self.cluster.run(0, f"{RESET}; sleep 0.4"))
+            lines = trace.lines()
+        self.cluster.run(0, "killall net_peer")
+        end()
+        sent, torn, down = 0, 0, False
+        during = []
+        for line in lines:
+            if " ipogif_conns_end:" in line:
+                down, torn = True, torn + 1
+            elif " gni_cdm_attach:" in line:
+                down = False
+            elif " ipogif_xmit:" in line and down:
+                during.append(line)
+            else:
+                sent += 1
+        self.assertGreater(torn, 0, "\n".join(lines[:20]))
+        self.assertGreater(sent, 0)
+        self.assertEqual(len(during), 0, f"{torn} times torn down\n" + "\n".join(during[:5]))
+        self.reachable()
+
+    def job(self, what):
+        """Does something with the job that ipogif's domain belongs to."""
+        self.succeed(self.cluster.run(0, f"/kselftest/aries/receive_peer {what} {COOKIE}"))
+
+    def test_nothing_is_tried_again_by_an_interface_that_is_down(self):
+        """Its last messages are refused while its job is suspended, and no timer is left to send them."""
+        self.assertTrue(self.reached(0, 1))
+        self.job("job")
+        self.job("suspend")
+        try:
+            with Trace(self, 0, ("ipogif:ipogif_conns_end",), ("timer/timer_start",)) as trace:
+                self.succeed(self.cluster.run(0, "ip link set ipogif0 down; sleep 0.2"))
+                lines = trace.lines()
+            ends = [number for number, line in enumerate(lines) if " ipogif_conns_end:" in line]
+            self.assertEqual(len(ends), 1)
+            self.assertEqual([line for line in lines[ends[0]:] if "function=ipogif_retry" in line], [])
+        finally:
+            self.job("resume")
+        self.succeed(self.cluster.run(0, "ip link set ipogif0 up"))
+        self.reachable()
+
     def test_a_module_that_goes_and_returns(self):
         """Twice, and once before it has ever been up."""
         for _ in range(2):
@@ -288,6 +368,30 @@ class Breaks(Ipogif):
             self.reachable()
         self.succeed(self.cluster.run(0, "rmmod ipogif && modprobe ipogif && rmmod ipogif"))
         self.up(0)
+        self.reachable()
+
+    def modelled_time(self, *options):
+        """Sets how modelled time passes."""
+        fabric = self.cluster.config.fabrics[0]
+        subprocess.run([host.BUILD / "model" / "net" / "aries-net", "-f", fabric, "time", *options], check=True, timeout=BOUND, capture_output=True)
+
+    @unittest.skipUnless(slow_tests(), "in check-all")
+    @together(Apart.CLOCK)
+    def test_an_interface_goes_down_before_its_puts_end(self):
+        """They hold up the NIC's release, but nobody who configures a network."""
+        end = self.stream(0, 12)
+        self.moving(0)
+        self.modelled_time("--rate", "0.000001", "--hold", "on")
+        try:
+            time.sleep(2)
+            self.succeed(self.cluster.run(0, "dmesg -C; ip link set ipogif0 down", timeout=2 * BOUND))
+            self.assertIn("the NIC is released when it has ended all puts", self.kernel_log())
+            self.succeed(self.cluster.run(0, "ip link set ipogif0 up", timeout=BOUND))
+            self.assertEqual(self.carrier(0), "0", "it is up before the NIC was released")
+        finally:
+            self.modelled_time("--rate", "1", "--hold", "off")
+        self.wait_for(lambda: self.carrier(0) == "1", self.log(), BOUND)
+        end()
         self.reachable()
 
     def test_a_node_that_is_killed_and_returns(self):
@@ -331,24 +435,24 @@ class Breaks(Ipogif):
         pci = self.cluster.run(0, "basename $(readlink /sys/class/gni/kgni0/device)").stdout.strip()
         end = self.stream(0, 12)
         self.moving(0)
-        self.succeed(self.cluster.run(0, f"echo {pci} >/sys/bus/pci/drivers/aries/unbind; sleep 1; echo {pci} >/sys/bus/pci/drivers/aries/bind"))
+        self.succeed(self.cluster.run(0, f"echo {pci} >/sys/bus/pci/drivers/aries/unbind"))
+        self.wait_for(lambda: self.carrier(0) == "0", self.log(), BOUND)
+        self.succeed(self.cluster.run(0, f"echo {pci} >/sys/bus/pci/drivers/aries/bind"))
+        self.wait_for(lambda: self.carrier(0) == "1", self.log(), BOUND)
         self.succeed(end())
         self.reachable()
 
     @unittest.skipUnless(slow_tests(), "in check-all")
     def test_a_suspended_job_loses_nothing(self):
-        def job(what):
-            self.succeed(self.cluster.run(0, f"/kselftest/aries/receive_peer {what} {COOKIE}"))
-
-        job("job")
+        self.job("job")
         try:
             end = self.stream(0, 10)
             self.moving(0)
-            job("suspend")
+            self.job("suspend")
             before = self.statistics(0)["tx_packets"]
             self.assertFalse(self.reached(0, 1))
             self.assertLess(self.statistics(0)["tx_packets"] - before, 100)
-            job("resume")
+            self.job("resume")
             self.moving(0)
             self.succeed(end())
         finally:

@@ -130,6 +130,7 @@ struct ipogif_cb {
  * @tx: counters of sent frames
  * @posts: puts in flight
  * @messages: sent messages whose events were not seen yet
+ * @open: the stack's queue may be woken, and @retry armed; false while the NIC is not attached
  * @stopped: the stack was told to stop
  * @waiting: frames that wait for connected peers
  * @retry: schedules NAPI later, because a message could not be sent
@@ -153,6 +154,7 @@ struct ipogif_queue {
 	unsigned int posts;
 	unsigned int messages;
 	unsigned int waiting;
+	bool open;
 	bool stopped;
 	struct timer_list retry;
 	struct list_head backlog;
@@ -294,7 +296,9 @@ struct ipogif_conn {
  * @incarnation: see struct ipogif_hello
  * @control: see above
  * @running: attached to the NIC; @control
+ * @ending: no longer @running, but connections have not ended yet; @control
  * @mutex: see above
+ * @attached: connections may be made; @mutex
  * @cdm: domain
  * @nic: NIC handle
  * @err: subscription to errors
@@ -305,7 +309,7 @@ struct ipogif_conn {
  * @thread: waits for datagrams
  * @work: creates and ends connections
  * @tick: periodic work, once a second
- * @recover: attaches again after the NIC was reset
+ * @recover: attaches again after the NIC was reset, and ends what takes long to end
  * @peers: peers by address
  * @peers_lock: taken to add a peer
  * @peer_count: number of peers
@@ -325,7 +329,9 @@ struct ipogif {
 	u32 incarnation;
 	struct mutex control; /* see above */
 	bool running;
+	bool ending;
 	struct mutex mutex; /* see above */
+	bool attached;
 	gni_cdm_handle_t cdm;
 	gni_nic_handle_t nic;
 	gni_err_handle_t err;
@@ -407,7 +413,9 @@ void ipogif_nodes_stop(void);
 int ipogif_probe_address(u32 device_id, u32 *address);
 int ipogif_start(struct ipogif *ipg);
 void ipogif_stop(struct ipogif *ipg);
+bool ipogif_end(struct ipogif *ipg);
 void ipogif_recover(struct work_struct *work);
+void ipogif_retry(struct timer_list *t);
 
 /* ipogif_peer.c */
 struct ipogif_peer *ipogif_peer_get(struct ipogif *ipg, u32 address);
@@ -424,7 +432,7 @@ struct ipogif_conn *ipogif_conn_find(struct ipogif *ipg, u32 id);
 void ipogif_conn_fail(struct ipogif_conn *conn, const char *why);
 void ipogif_conns_work(struct work_struct *work);
 void ipogif_conns_tick(struct work_struct *work);
-void ipogif_conns_end(struct ipogif *ipg);
+bool ipogif_conns_end(struct ipogif *ipg);
 int ipogif_conn_thread(void *data);
 
 /* ipogif_pool.c */

@@ -24,6 +24,7 @@
 #define IPOGIF_PAUSE_MOST 5    /* attempts are 2^5 s apart at most */
 #define IPOGIF_HOLD_MS 60000   /* a lost peer's MDD is not reused for so long */
 #define IPOGIF_PROBE_MS 250
+#define IPOGIF_END (2 * HZ) /* everything that configures a network waits while it goes down */
 
 static_assert(IPOGIF_CONNS == 1 << IPOGIF_ID_SHIFT);
 
@@ -461,6 +462,11 @@ void ipogif_conns_work(struct work_struct *work)
 	int bucket;
 
 	mutex_lock(&ipg->mutex);
+	/* a connection that fails while all of them end schedules this work, too */
+	if (!ipg->attached) {
+		mutex_unlock(&ipg->mutex);
+		return;
+	}
 	if (!ipogif_conns_bury(ipg))
 		mod_delayed_work(ipogif_wq, &ipg->tick, msecs_to_jiffies(20));
 	list_for_each_entry(conn, &ipg->conns_all, node)
@@ -502,12 +508,16 @@ void ipogif_conns_tick(struct work_struct *work)
 {
 	struct ipogif *ipg = container_of(work, struct ipogif, tick.work);
 	struct ipogif_conn *conn;
+	bool attached;
 	unsigned int i;
 
 	mutex_lock(&ipg->mutex);
+	attached = ipg->attached;
 	list_for_each_entry(conn, &ipg->conns_all, node)
 		ipogif_conn_check(conn);
 	mutex_unlock(&ipg->mutex);
+	if (!attached)
+		return;
 	ipogif_peers_tick(ipg);
 	for (i = 0; i < ipg->queues; i++) {
 		set_bit(IPOGIF_QUEUE_DRAIN, &ipg->queue[i].flags);
@@ -517,20 +527,32 @@ void ipogif_conns_tick(struct work_struct *work)
 	queue_delayed_work(ipogif_wq, &ipg->tick, HZ);
 }
 
-/** ipogif_conns_end() - end all connections. Context: sleeps; NAPI and the thread do not run. */
-void ipogif_conns_end(struct ipogif *ipg)
+/**
+ * ipogif_conns_end() - end all connections
+ * @ipg: interface
+ *
+ * A connection ends when its puts have. Each put ends, even if only because the NIC gives up, but
+ * while the network is quiet that can take any time.
+ *
+ * Context: sleeps, IPOGIF_END at most; NAPI and the thread do not run. Return: false if some have
+ * not ended. Then call it again.
+ */
+bool ipogif_conns_end(struct ipogif *ipg)
 {
+	unsigned long end = jiffies + IPOGIF_END;
 	struct ipogif_conn *conn;
+	bool all;
 
 	mutex_lock(&ipg->mutex);
+	ipg->attached = false;
 	list_for_each_entry(conn, &ipg->conns_all, node) {
 		if (test_bit(IPOGIF_CONN_UP, &conn->flags))
 			ipogif_close(conn);
 		else
 			ipogif_conn_fail(conn, NULL);
 	}
-	/* each put ends, even if only because the NIC gives up */
-	while (!ipogif_conns_bury(ipg))
+	while (!(all = ipogif_conns_bury(ipg)) && time_before(jiffies, end))
 		msleep(20);
 	mutex_unlock(&ipg->mutex);
+	return all;
 }

@@ -6,6 +6,8 @@
 
 #include "ipogif.h"
 
+#define IPOGIF_WATCHDOG (15 * HZ) /* longer than a peer may keep a queue stopped */
+
 static unsigned int ipogif_queues;
 module_param_named(queues, ipogif_queues, uint, 0444);
 MODULE_PARM_DESC(queues, "queues, at most 8; 0: as many as there are processors, at most 4");
@@ -34,9 +36,9 @@ static int ipogif_open(struct net_device *dev)
 	int rc;
 
 	mutex_lock(&ipg->control);
-	rc = ipogif_start(ipg);
+	rc = ipogif_end(ipg) ? ipogif_start(ipg) : -EIO;
 	mutex_unlock(&ipg->control);
-	/* a NIC in the middle of a reset will come back */
+	/* a NIC in the middle of a reset will come back, and puts will end */
 	if (rc == -EIO)
 		queue_delayed_work(ipogif_wq, &ipg->recover, HZ);
 	return rc == -EIO ? 0 : rc;
@@ -71,6 +73,20 @@ static netdev_tx_t ipogif_xmit(struct sk_buff *skb, struct net_device *dev)
 	skb_tx_timestamp(skb);
 	ipogif_xmit_peer(peer, skb, skb_get_queue_mapping(skb) == peer->queue->index);
 	return NETDEV_TX_OK;
+}
+
+/*
+ * Frames for a peer that accepts nothing are dropped long before (IPOGIF_STUCK), so it is not a
+ * peer that keeps the queue stopped.
+ */
+static void ipogif_tx_timeout(struct net_device *dev, unsigned int txqueue)
+{
+	struct ipogif *ipg = netdev_priv(dev);
+	const struct ipogif_queue *q = &ipg->queue[txqueue];
+
+	netdev_err(dev, "queue %u was stopped for too long: %u frames wait, %u puts in flight\n",
+		   txqueue, READ_ONCE(q->waiting), READ_ONCE(q->posts));
+	mod_delayed_work(ipogif_wq, &ipg->recover, 0);
 }
 
 /* All frames for a node go through one queue. */
@@ -117,6 +133,7 @@ static const struct net_device_ops ipogif_netdev_ops = {
 	.ndo_stop = ipogif_close,
 	.ndo_start_xmit = ipogif_xmit,
 	.ndo_select_queue = ipogif_select_queue,
+	.ndo_tx_timeout = ipogif_tx_timeout,
 	.ndo_get_stats64 = ipogif_get_stats64,
 	.ndo_validate_addr = eth_validate_addr,
 };
@@ -130,6 +147,7 @@ static void ipogif_setup(struct net_device *dev)
 	dev->min_mtu = ETH_MIN_MTU;
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->tx_queue_len = 1000;
+	dev->watchdog_timeo = IPOGIF_WATCHDOG;
 	/* a frame is linked into lists and its cb is written, so each needs an skb of its own */
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	/*
@@ -139,10 +157,11 @@ static void ipogif_setup(struct net_device *dev)
 	 */
 	dev->priv_flags |= IFF_DISABLE_NETPOLL;
 	/* from memory to memory no checksum is needed, and large segments need not be split */
-	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | NETIF_F_TSO |
-			   NETIF_F_TSO6 | NETIF_F_TSO_ECN;
-	dev->features = dev->hw_features | NETIF_F_HIGHDMA;
-	dev->vlan_features = dev->hw_features;
+	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_TSO | NETIF_F_TSO6 |
+			   NETIF_F_TSO_ECN;
+	/* a peer's checksums may not have been computed, so there is nothing to switch off */
+	dev->features = dev->hw_features | NETIF_F_HIGHDMA | NETIF_F_RXCSUM;
+	dev->vlan_features = dev->hw_features | NETIF_F_RXCSUM;
 }
 
 static void ipogif_init_queue(struct ipogif *ipg, unsigned int i)
@@ -155,6 +174,7 @@ static void ipogif_init_queue(struct ipogif *ipg, unsigned int i)
 	INIT_LIST_HEAD(&q->backlog);
 	u64_stats_init(&q->rx.sync);
 	u64_stats_init(&q->tx.sync);
+	timer_setup(&q->retry, ipogif_retry, 0);
 	netif_napi_add(ipg->dev, &q->napi, ipogif_poll);
 }
 
@@ -186,6 +206,7 @@ static int ipogif_init(struct net_device *dev, u32 device_id, u32 address, unsig
 	for (i = 0; i < queues; i++)
 		ipogif_init_queue(ipg, i);
 	netif_carrier_off(dev);
+	netif_tx_stop_all_queues(dev);
 	return 0;
 }
 
@@ -230,6 +251,11 @@ static void ipogif_remove(u32 device_id)
 		return;
 	ipg = netdev_priv(dev);
 	unregister_netdev(dev);
+	/* puts may take as long as they like now, because nobody else waits */
+	mutex_lock(&ipg->control);
+	while (!ipogif_end(ipg))
+		;
+	mutex_unlock(&ipg->control);
 	cancel_delayed_work_sync(&ipg->recover);
 	ipogif_free(dev);
 }

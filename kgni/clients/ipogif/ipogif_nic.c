@@ -19,7 +19,8 @@
 #define IPOGIF_TAG GNI_PTAG_HSNBOOT
 #define IPOGIF_COOKIE GNI_JOB_CREATE_COOKIE(GNI_PKEY_HSNBOOT, 0)
 
-static struct ipogif *ipogif_of[IPOGIF_NICS];
+static struct ipogif *ipogif_of[IPOGIF_NICS]; /* those that are attached; ipogif_of_lock */
+static DEFINE_SPINLOCK(ipogif_of_lock);		/* kGNI's callbacks take it in any context */
 
 static int ipogif_attach(u32 device_id, gni_cdm_handle_t *cdm, u32 *address, gni_nic_handle_t *nic)
 {
@@ -63,8 +64,10 @@ static void ipogif_event(u32 device_id, u64 data)
 /* The NIC was reset, or is gone. Called in atomic context. */
 static void ipogif_critical(gni_err_handle_t err)
 {
+	unsigned long flags;
 	unsigned int i;
 
+	spin_lock_irqsave(&ipogif_of_lock, flags);
 	for (i = 0; i < ARRAY_SIZE(ipogif_of); i++)
 		/*
 		 * it may be called before the handle is stored; recovering once too often does no
@@ -72,26 +75,31 @@ static void ipogif_critical(gni_err_handle_t err)
 		 */
 		if (ipogif_of[i] && (ipogif_of[i]->err == err || !ipogif_of[i]->err))
 			mod_delayed_work(ipogif_wq, &ipogif_of[i]->recover, 0);
+	spin_unlock_irqrestore(&ipogif_of_lock, flags);
 }
 
-/* The job was suspended, and continues now. Called in atomic context. */
+/* The job was suspended, and continues now: all queues try again. Called in atomic context. */
 static void ipogif_quiet_end(gni_nic_handle_t nic, u64 msecs)
 {
-	unsigned int i, n;
+	unsigned long flags;
+	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(ipogif_of); i++) {
-		struct ipogif *ipg = ipogif_of[i];
-
-		if (!ipg || ipg->nic != nic)
-			continue;
-		for (n = 0; n < ipg->queues; n++) {
-			set_bit(IPOGIF_QUEUE_FLUSH, &ipg->queue[n].flags);
-			napi_schedule(&ipg->queue[n].napi);
-		}
-	}
+	spin_lock_irqsave(&ipogif_of_lock, flags);
+	for (i = 0; i < ARRAY_SIZE(ipogif_of); i++)
+		if (ipogif_of[i] && ipogif_of[i]->nic == nic)
+			mod_delayed_work(ipogif_wq, &ipogif_of[i]->tick, 0);
+	spin_unlock_irqrestore(&ipogif_of_lock, flags);
 }
 
-static void ipogif_retry(struct timer_list *t)
+static void ipogif_of_set(u32 device_id, struct ipogif *ipg)
+{
+	spin_lock_irq(&ipogif_of_lock);
+	ipogif_of[device_id] = ipg;
+	spin_unlock_irq(&ipogif_of_lock);
+}
+
+/** ipogif_retry() - try again to send what was refused. Context: timer. */
+void ipogif_retry(struct timer_list *t)
 {
 	struct ipogif_queue *q = container_of(t, struct ipogif_queue, retry);
 
@@ -117,6 +125,14 @@ static int ipogif_queue_start(struct ipogif_queue *q)
 	    gni_cq_create(nic, IPOGIF_MSG_EVENTS, 0, NULL, 0, &q->msg_cq) != GNI_RC_SUCCESS)
 		return -ENOSPC;
 	return 0;
+}
+
+/* May the stack's queue be woken, and the timer be armed? */
+static void ipogif_queue_open(struct ipogif_queue *q, bool open)
+{
+	spin_lock_bh(&q->lock);
+	q->open = open;
+	ipogif_unlock_bh(q);
 }
 
 static void ipogif_queue_stop(struct ipogif_queue *q)
@@ -161,39 +177,49 @@ static int ipogif_start_all(struct ipogif *ipg)
 }
 
 /* Tear down in the same order as an LND: connections, queues, errors, domain. */
-static void ipogif_end_all(struct ipogif *ipg)
+static bool ipogif_end_all(struct ipogif *ipg)
 {
 	unsigned int i;
 
 	if (ipg->thread)
 		kthread_stop(ipg->thread);
 	ipg->thread = NULL;
-	ipogif_conns_end(ipg);
+	if (!ipogif_conns_end(ipg))
+		return false;
 	for (i = 0; i < ipg->queues; i++)
 		ipogif_queue_stop(&ipg->queue[i]);
 	if (ipg->err)
 		gni_release_errors(ipg->err);
 	ipg->err = NULL;
-	ipogif_of[ipg->device_id] = NULL;
+	ipogif_of_set(ipg->device_id, NULL);
 	gni_cdm_destroy(ipg->cdm);
+	/* callbacks, and connections that failed, have queued these, and they do nothing now */
+	cancel_delayed_work_sync(&ipg->tick);
+	cancel_work_sync(&ipg->work);
+	return true;
 }
 
 /**
  * ipogif_start() - attach to the NIC and begin to send
  * @ipg: interface
  *
- * Context: sleeps; ipogif.control held. Return: 0 or a negative errno.
+ * Context: sleeps; ipogif.control held. Return: 0, also if it is attached already, or a negative
+ * errno.
  */
 int ipogif_start(struct ipogif *ipg)
 {
 	u32 address;
 	unsigned int i;
-	int rc = ipogif_attach(ipg->device_id, &ipg->cdm, &address, &ipg->nic);
+	int rc;
 
+	/* a recovery that was left from before the interface went down has been faster */
+	if (ipg->running)
+		return 0;
+	rc = ipogif_attach(ipg->device_id, &ipg->cdm, &address, &ipg->nic);
 	if (rc)
 		return rc;
 	ipg->incarnation = get_random_u32();
-	ipogif_of[ipg->device_id] = ipg;
+	ipogif_of_set(ipg->device_id, ipg);
 	if (address != ipg->address)
 		rc = -EADDRNOTAVAIL;
 	rc = rc ?: ipogif_start_all(ipg);
@@ -202,19 +228,23 @@ int ipogif_start(struct ipogif *ipg)
 		return rc;
 	}
 	for (i = 0; i < ipg->queues; i++) {
-		timer_setup(&ipg->queue[i].retry, ipogif_retry, 0);
 		napi_enable(&ipg->queue[i].napi);
+		ipogif_queue_open(&ipg->queue[i], true);
 	}
 	ipg->running = true;
+	mutex_lock(&ipg->mutex);
+	ipg->attached = true;
+	mutex_unlock(&ipg->mutex);
 	queue_work(ipogif_wq, &ipg->work);
 	queue_delayed_work(ipogif_wq, &ipg->tick, HZ);
 	netif_carrier_on(ipg->dev);
-	netif_tx_start_all_queues(ipg->dev);
+	/* after a recovery the stack may have frames that wait */
+	netif_tx_wake_all_queues(ipg->dev);
 	return 0;
 }
 
 /**
- * ipogif_stop() - undo ipogif_start()
+ * ipogif_stop() - undo ipogif_start(), all or what can be undone at once, see ipogif_end()
  * @ipg: interface
  *
  * Context: sleeps; ipogif.control held.
@@ -227,7 +257,12 @@ void ipogif_stop(struct ipogif *ipg)
 		return;
 	ipg->running = false;
 	netif_carrier_off(ipg->dev);
-	/* no thread is in ipogif_xmit() when this returns */
+	for (i = 0; i < ipg->queues; i++)
+		ipogif_queue_open(&ipg->queue[i], false);
+	/*
+	 * No thread is in ipogif_xmit() when this returns, and none will be: nobody wakes a queue
+	 * that is not open.
+	 */
 	netif_tx_disable(ipg->dev);
 	cancel_delayed_work_sync(&ipg->tick);
 	cancel_work_sync(&ipg->work);
@@ -240,12 +275,33 @@ void ipogif_stop(struct ipogif *ipg)
 		napi_disable(&ipg->queue[i].napi);
 		timer_delete_sync(&ipg->queue[i].retry);
 	}
-	ipogif_end_all(ipg);
-	cancel_delayed_work_sync(&ipg->tick);
-	cancel_work_sync(&ipg->work);
+	ipg->ending = true;
+	if (!ipogif_end(ipg))
+		netdev_warn(ipg->dev, "the NIC is released when it has ended all puts\n");
+}
+
+/**
+ * ipogif_end() - the part of ipogif_stop() that may have to wait for the NIC
+ * @ipg: interface
+ *
+ * Context: sleeps, but not for long; ipogif.control held. Return: false if the NIC is still in use.
+ * Then ipogif.recover tries again.
+ */
+bool ipogif_end(struct ipogif *ipg)
+{
+	unsigned int i;
+
+	if (!ipg->ending)
+		return true;
+	if (!ipogif_end_all(ipg)) {
+		queue_delayed_work(ipogif_wq, &ipg->recover, IPOGIF_AGAIN);
+		return false;
+	}
+	ipg->ending = false;
 	ipogif_peers_free(ipg);
 	for (i = 0; i < ipg->queues; i++)
 		netdev_tx_reset_queue(netdev_get_tx_queue(ipg->dev, i));
+	return true;
 }
 
 /** ipogif_recover() - attach again, and retry until that succeeds. Context: sleeps. */
@@ -254,8 +310,9 @@ void ipogif_recover(struct work_struct *work)
 	struct ipogif *ipg = container_of(work, struct ipogif, recover.work);
 
 	mutex_lock(&ipg->control);
-	if (netif_running(ipg->dev)) {
+	if (netif_running(ipg->dev))
 		ipogif_stop(ipg);
+	if (ipogif_end(ipg) && netif_running(ipg->dev)) {
 		if (!ipogif_start(ipg))
 			atomic_inc(&ipg->recoveries);
 		else

@@ -96,12 +96,16 @@ static void ipogif_slot_free(struct ipogif_slot *slot)
  * ipogif_send_ready() - continue with the frames in flight of a connection
  * @conn: connection
  *
+ * Of a connection that is to be torn down only what is in flight goes on.
+ *
  * Context: ipogif_queue.lock held.
  */
 void ipogif_send_ready(struct ipogif_conn *conn)
 {
 	struct ipogif_slot *slot;
 
+	if (test_bit(IPOGIF_CONN_DEAD, &conn->flags))
+		return;
 	list_for_each_entry(slot, &conn->sending, node)
 		if (slot->posted < slot->pieces)
 			ipogif_post(slot);

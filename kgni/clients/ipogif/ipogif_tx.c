@@ -25,13 +25,15 @@ void ipogif_kick(struct ipogif_queue *q, int what)
  * @conn: connection
  *
  * There is no event when kGNI would accept it, for example when a suspended job resumes or a
- * retransmission has ended.
+ * retransmission has ended. While the interface goes down nothing is tried again.
  * Context: ipogif_queue.lock held.
  */
 void ipogif_stalled(struct ipogif_conn *conn)
 {
 	struct ipogif_queue *q = conn->txq;
 
+	if (!q->open)
+		return;
 	if (list_empty(&conn->peer->backlog))
 		list_add_tail(&conn->peer->backlog, &q->backlog);
 	if (!timer_pending(&q->retry))
@@ -117,7 +119,7 @@ static void ipogif_stop_queue(struct ipogif_queue *q)
 
 static void ipogif_wake(struct ipogif_queue *q)
 {
-	if (!q->stopped || q->waiting > READ_ONCE(q->ipg->ring) / 2)
+	if (!q->open || !q->stopped || q->waiting > READ_ONCE(q->ipg->ring) / 2)
 		return;
 	q->stopped = false;
 	netif_tx_wake_queue(netdev_get_tx_queue(q->ipg->dev, q->index));
