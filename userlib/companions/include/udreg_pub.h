@@ -6,7 +6,10 @@
  *
  * Addresses and lengths are widened to whole pages of 4 KiB. A cache may be used
  * by several threads; its callbacks are called with its lock held and must not
- * call the cache.
+ * call the cache. A callback may end by a C++ exception, or with its thread,
+ * which may be cancelled there and nowhere else: the cache is whole then, without
+ * the registration that was to be made, or was to end. A child of fork() has no
+ * caches: handles of its parent are none there.
  *
  * The cache does not see that memory is unmapped. With UDREG_CC_MODE_USE_KERNEL_CACHE,
  * which asks for that, it keeps no entry that nobody uses, lazy or not: none can
@@ -25,19 +28,23 @@ extern "C" {
 #define UDREG_MAX_CACHENAME_LEN 63
 
 /* Modes. */
-#define UDREG_CC_MODE_USE_LARGE_PAGES 0x1   /* widen to 2 MiB pages instead */
+#define UDREG_CC_MODE_USE_LARGE_PAGES 0x1   /* where huge pages are, widen to those */
 #define UDREG_CC_MODE_USE_LAZY_DEREG 0x2    /* keep entries that nobody uses, the latest used longest */
 #define UDREG_CC_MODE_USE_KERNEL_CACHE 0x4  /* memory may be unmapped unannounced: keep nothing unused */
 #define UDREG_CC_MODE_USE_EVICT_W_UNREG 0x8 /* UDREG_Unregister() removes, even if lazy */
 
-/* What device_reg_func returns where it could not register. */
+/*
+ * What device_reg_func returns where this memory cannot be registered: INVALID_PARAM. NULL says that there is no room
+ * for another registration: NO_SPACE, for which one evicts and tries again.
+ */
 #define UDREG_DEVICE_REG_FAILED ((void *)-1)
 
 typedef enum udreg_return {
 	UDREG_RC_SUCCESS = 0,
-	UDREG_RC_INVALID_PARAM, /* null pointer, unknown handle or entry, empty or wrapping range, name too long */
+	UDREG_RC_INVALID_PARAM, /* null pointer, unknown handle or entry, empty or wrapping range, name too long, or
+				   device_reg_func said UDREG_DEVICE_REG_FAILED */
 	UDREG_RC_ERROR_NO_DEVICE,
-	UDREG_RC_NO_SPACE, /* every entry is in use, device_reg_func failed, or no memory */
+	UDREG_RC_NO_SPACE, /* every entry is in use, device_reg_func said NULL, or no memory */
 	UDREG_RC_NO_MATCH  /* no cache of that name; nothing to evict */
 } udreg_return_t;
 

@@ -3,21 +3,73 @@
 #include "cache.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <pthread.h>
+#include <sys/mman.h>
 
 namespace udreg
 {
 
-Cache::~Cache()
+namespace
 {
+
+constexpr uint64_t small_page = 4096, large_page = uint64_t{1} << 21, largest_page = uint64_t{1} << 30;
+
+/**
+ * Whether the page at @p address is larger than @p bytes. To change the size of a mapping from so many bytes to so many
+ * changes nothing, and is refused with EINVAL in the middle of a huge page.
+ */
+bool larger(uint64_t address, uint64_t bytes, uint64_t next)
+{
+	uint64_t middle = address & ~(bytes - 1);
+	if (middle % next == 0)
+		middle += bytes;
+	void *place = reinterpret_cast<void *>(middle); // NOLINT(performance-no-int-to-ptr)
+	return mremap(place, bytes, bytes, 0) == MAP_FAILED && errno == EINVAL;
+}
+
+/** While it lives the thread is not cancelled. */
+class Uncancelled
+{
+public:
+	Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+	~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+	Uncancelled(const Uncancelled &) = delete;
+	Uncancelled &operator=(const Uncancelled &) = delete;
+
+private:
+	int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+} // namespace
+
+uint64_t Cache::page(uint64_t address) const
+{
+	const int before = errno;
+	uint64_t bytes = small_page;
+	if ((attr_.modes & UDREG_CC_MODE_USE_LARGE_PAGES) && larger(address, small_page, large_page))
+		bytes = larger(address, large_page, largest_page) ? largest_page : large_page;
+	errno = before;
+	return bytes;
+}
+
+bool Cache::close()
+{
+	const std::lock_guard guard(lock_);
+	if (closed_)
+		return false;
 	while (!entries_.empty())
 		end(entries_.begin());
+	closed_ = true;
 	if (attr_.destructor_callback)
 		attr_.destructor_callback(attr_.destructor_context);
+	return true;
 }
 
 void Cache::say(const char *what, const udreg_entry_t &entry) const
 {
+	const Uncancelled whole;
 	if (attr_.debug_mode)
 		(void)fprintf(stderr, "udreg: rank %u, cache %s: %s 0x%llx + 0x%llx\n", attr_.debug_rank,
 			      attr_.cache_name, what, static_cast<unsigned long long>(entry.address),
@@ -34,18 +86,25 @@ Cache::Entry *Cache::find(uint64_t address, uint64_t end)
 	return nullptr;
 }
 
-void Cache::end(Entries::iterator entry)
+void Cache::remove(Entries::iterator entry)
 {
 	Entry &gone = *entry->second;
 	if (!gone.stale)
 		by_address_.erase(gone.place);
 	if (gone.shown.ref_count == 0)
 		idle_.erase(gone.idle);
-	say("end", gone.shown);
-	/* The owner has taken the registration back where there is none. */
-	if (gone.shown.device_data)
-		attr_.device_dereg_func(gone.shown.device_data, attr_.dreg_context);
 	entries_.erase(entry);
+}
+
+/* It is out of the cache before the owner's function is called. */
+void Cache::end(Entries::iterator entry)
+{
+	const udreg_entry_t gone = entry->second->shown;
+	remove(entry);
+	say("end", gone);
+	/* The owner has taken the registration back where there is none. */
+	if (gone.device_data)
+		attr_.device_dereg_func(gone.device_data, attr_.dreg_context);
 }
 
 void Cache::end_oldest()
@@ -64,15 +123,38 @@ bool Cache::make_room()
 	return true;
 }
 
+/* False without memory. */
+bool Cache::insert(uint64_t address, uint64_t length, Entries::iterator *place)
+{
+	try {
+		auto made = std::make_unique<Entry>();
+		udreg_entry_t *shown = &made->shown;
+		*shown = {nullptr, address, length, 1};
+		*place = entries_.emplace(shown, std::move(made)).first;
+	} catch (const std::bad_alloc &) {
+		return false;
+	}
+	Entry &entry = *(*place)->second;
+	try {
+		entry.place = by_address_.emplace(address, &entry.shown);
+	} catch (const std::bad_alloc &) {
+		entries_.erase(*place);
+		return false;
+	}
+	return true;
+}
+
 udreg_return_t Cache::acquire(uint64_t address, uint64_t length, udreg_entry_t **entry)
 {
-	const uint64_t mask = page() - 1;
-	if (length == 0 || address + length < address || address + length > UINT64_MAX - mask)
+	constexpr uint64_t most = UINT64_MAX - largest_page;
+	if (length == 0 || address + length < address || address + length > most)
 		return UDREG_RC_INVALID_PARAM;
-	const uint64_t last = (address + length + mask) & ~mask;
-	address &= ~mask;
+	uint64_t last = (address + length + small_page - 1) & ~(small_page - 1);
+	address &= ~(small_page - 1);
 
 	const std::lock_guard guard(lock_);
+	if (closed_)
+		return UDREG_RC_INVALID_PARAM;
 	if (Entry *found = find(address, last)) {
 		hits_++;
 		if (found->shown.ref_count++ == 0)
@@ -83,41 +165,55 @@ udreg_return_t Cache::acquire(uint64_t address, uint64_t length, udreg_entry_t *
 	misses_++;
 	if (!make_room())
 		return UDREG_RC_NO_SPACE;
-	auto made = std::make_unique<Entry>();
-	made->shown = {nullptr, address, last - address, 1};
-	udreg_entry_t *shown = &made->shown;
-	made->place = by_address_.emplace(address, shown);
+	const uint64_t mask = page(last - 1) - 1;
+	last = (last + mask) & ~mask;
+	address &= ~(page(address) - 1);
 	Entries::iterator place;
-	try {
-		place = entries_.emplace(shown, std::move(made)).first;
-	} catch (...) {
-		by_address_.erase(
-			std::prev(by_address_.upper_bound(address))); /* equal keys keep their order: it is the last */
-		throw;
-	}
-	// NOLINTNEXTLINE(performance-no-int-to-ptr)
-	shown->device_data = attr_.device_reg_func(reinterpret_cast<void *>(address), shown->length, attr_.reg_context);
-	if (!shown->device_data || shown->device_data == UDREG_DEVICE_REG_FAILED) {
-		by_address_.erase(place->second->place);
-		entries_.erase(place);
+	if (!insert(address, last - address, &place))
 		return UDREG_RC_NO_SPACE;
-	}
+
+	/* Whichever way the owner's function ends, without a registration there is no entry. */
+	struct Unless {
+		Cache &cache;
+		Entries::iterator place;
+		bool registered;
+		~Unless()
+		{
+			if (!registered)
+				cache.remove(place);
+		}
+	} unless = {*this, place, false};
+	udreg_entry_t *shown = &place->second->shown;
+	// NOLINTNEXTLINE(performance-no-int-to-ptr)
+	void *data = attr_.device_reg_func(reinterpret_cast<void *>(address), shown->length, attr_.reg_context);
+	/* Runtimes evict and try again when there is no space, for as long as there is something to evict. */
+	if (!data || data == UDREG_DEVICE_REG_FAILED)
+		return data ? UDREG_RC_INVALID_PARAM : UDREG_RC_NO_SPACE;
+	shown->device_data = data;
+	unless.registered = true;
 	longest_ = std::max(longest_, shown->length);
 	say("begin", *shown);
 	*entry = shown;
 	return UDREG_RC_SUCCESS;
 }
 
-udreg_return_t Cache::release(udreg_entry_t *entry, bool remove)
+udreg_return_t Cache::release(udreg_entry_t *entry, bool drop)
 {
 	const std::lock_guard guard(lock_);
 	const auto found = entries_.find(entry);
 	if (found == entries_.end() || entry->ref_count == 0)
 		return UDREG_RC_INVALID_PARAM;
-	if (--entry->ref_count > 0)
+	if (entry->ref_count > 1) {
+		entry->ref_count--;
 		return UDREG_RC_SUCCESS;
-	found->second->idle = idle_.insert(idle_.end(), entry);
-	if (remove || !lazy() || found->second->stale)
+	}
+	try {
+		found->second->idle = idle_.insert(idle_.end(), entry);
+	} catch (const std::bad_alloc &) {
+		return UDREG_RC_NO_SPACE;
+	}
+	entry->ref_count = 0;
+	if (drop || !lazy() || found->second->stale)
 		end(found);
 	return UDREG_RC_SUCCESS;
 }

@@ -15,8 +15,9 @@ namespace udreg
 {
 
 /**
- * One cache. Methods take the lock. Entries are found by address: they may overlap, because a range that no
- * single entry covers gets one of its own.
+ * One cache. Methods take the lock. Whichever way a function of the owner's ends, by an exception or with its thread,
+ * the cache is whole: what it was to register is not there, what it was to end is gone. Entries are found by address:
+ * they may overlap, because a range that no single entry covers gets one of its own.
  */
 class Cache
 {
@@ -24,12 +25,14 @@ public:
 	explicit Cache(const udreg_cache_attr_t &attr) : attr_(attr) {}
 	Cache(const Cache &) = delete;
 	Cache &operator=(const Cache &) = delete;
-	/** Ends all registrations and calls the destructor callback. */
-	~Cache();
+	~Cache() = default;
 
+	/** Ends all registrations and calls the destructor callback; there are none afterwards. False at the second
+	 * time. */
+	bool close();
 	udreg_return_t acquire(uint64_t address, uint64_t length, udreg_entry_t **entry);
-	/** @param remove do not keep it once nobody uses it */
-	udreg_return_t release(udreg_entry_t *entry, bool remove);
+	/** @param drop do not keep it once nobody uses it */
+	udreg_return_t release(udreg_entry_t *entry, bool drop);
 	udreg_return_t evict();
 	udreg_return_t invalidate(uint64_t address, uint64_t length);
 	/** Ends what nobody uses. */
@@ -59,13 +62,17 @@ private:
 
 	Entry *find(uint64_t address, uint64_t end);
 	bool make_room();
+	bool insert(uint64_t address, uint64_t length, Entries::iterator *place);
+	void remove(Entries::iterator entry);
 	void end(Entries::iterator entry);
 	void end_oldest();
 	void say(const char *what, const udreg_entry_t &entry) const;
-	uint64_t page() const { return attr_.modes & UDREG_CC_MODE_USE_LARGE_PAGES ? uint64_t{1} << 21 : 4096; }
+	/** Bytes of the page that is at an address, as far as the mode wants to know. */
+	uint64_t page(uint64_t address) const;
 
 	const udreg_cache_attr_t attr_;
 	std::mutex lock_;
+	bool closed_ = false;
 	Entries entries_;
 	std::multimap<uint64_t, udreg_entry_t *> by_address_; /* those that may be found, by their first byte */
 	std::list<udreg_entry_t *> idle_;                     /* those that nobody uses; the oldest first */

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copyright (c) 2026 The OpenGNI authors
-/** @file The C functions of udreg: names and handles of caches, and no exception to the outside. */
+/**
+ * @file The C functions of udreg: names and handles of caches. An exception of the owner's functions passes through to
+ * who has called, and so does the end of the thread; the library itself has none that get out.
+ */
 #include "cache.hpp"
 
+#include <cstddef>
 #include <cstring>
 #include <new>
+#include <pthread.h>
 
 namespace
 {
@@ -17,10 +22,24 @@ struct Table {
 	std::map<std::string, std::shared_ptr<Cache>> caches;
 };
 
+alignas(Table) std::byte place[sizeof(Table)]; // never destroyed: used while the process ends
+
 Table &table()
 {
-	static Table &all = *new Table; // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks) used while the process ends
-	return all;
+	return *std::launder(reinterpret_cast<Table *>(place));
+}
+
+/* A child of fork() has no caches: registrations are its parent's, and another thread of that may have held any lock.
+ */
+void begin()
+{
+	new (place) Table;
+}
+
+[[gnu::constructor]] void loaded()
+{
+	begin();
+	(void)pthread_atfork(nullptr, nullptr, begin);
 }
 
 std::shared_ptr<Cache> lookup(udreg_cache_handle_t handle)
@@ -32,24 +51,11 @@ std::shared_ptr<Cache> lookup(udreg_cache_handle_t handle)
 	return nullptr;
 }
 
-template <typename Body> udreg_return_t guarded(Body &&body)
-{
-	try {
-		return body();
-	} catch (const std::bad_alloc &) {
-		return UDREG_RC_NO_SPACE;
-	} catch (...) {
-		return UDREG_RC_INVALID_PARAM;
-	}
-}
-
 /** Runs @p body with the cache that a handle stands for. */
 template <typename Body> udreg_return_t with_cache(udreg_cache_handle_t handle, Body &&body)
 {
-	return guarded([&] {
-		const std::shared_ptr<Cache> cache = lookup(handle);
-		return cache ? body(*cache) : UDREG_RC_INVALID_PARAM;
-	});
+	const std::shared_ptr<Cache> cache = lookup(handle);
+	return cache ? body(*cache) : UDREG_RC_INVALID_PARAM;
 }
 
 constexpr uint32_t known_modes = UDREG_CC_MODE_USE_LARGE_PAGES | UDREG_CC_MODE_USE_LAZY_DEREG |
@@ -66,29 +72,29 @@ udreg_return_t UDREG_CacheCreate(udreg_cache_attr_t *attr)
 		return UDREG_RC_INVALID_PARAM;
 	if (attr->modes & ~known_modes)
 		return UDREG_RC_INVALID_PARAM;
-	return guarded([&] {
+	try {
+		auto made = std::make_shared<Cache>(*attr);
 		const std::lock_guard guard(table().lock);
-		auto &place = table().caches[attr->cache_name];
-		if (place)
-			return UDREG_RC_INVALID_PARAM;
-		place = std::make_shared<Cache>(*attr);
-		return UDREG_RC_SUCCESS;
-	});
+		return table().caches.emplace(attr->cache_name, std::move(made)).second ? UDREG_RC_SUCCESS
+											: UDREG_RC_INVALID_PARAM;
+	} catch (const std::bad_alloc &) {
+		return UDREG_RC_NO_SPACE;
+	}
 }
 
 udreg_return_t UDREG_CacheAccess(char *cache_name, udreg_cache_handle_t *handle)
 {
 	if (!cache_name || !handle)
 		return UDREG_RC_INVALID_PARAM;
-	return guarded([&] {
-		const std::lock_guard guard(table().lock);
-		const auto found = table().caches.find(cache_name);
-		if (found == table().caches.end())
-			return UDREG_RC_NO_MATCH;
-		found->second->users++;
-		*handle = reinterpret_cast<udreg_cache_handle_t>(found->second.get());
+	const std::lock_guard guard(table().lock);
+	for (const auto &[name, cache] : table().caches) {
+		if (name != cache_name)
+			continue;
+		cache->users++;
+		*handle = reinterpret_cast<udreg_cache_handle_t>(cache.get());
 		return UDREG_RC_SUCCESS;
-	});
+	}
+	return UDREG_RC_NO_MATCH;
 }
 
 udreg_return_t UDREG_CacheRelease(udreg_cache_handle_t handle)
@@ -109,17 +115,12 @@ udreg_return_t UDREG_CacheRelease(udreg_cache_handle_t handle)
 
 udreg_return_t UDREG_CacheDestroy(udreg_cache_handle_t handle)
 {
-	return guarded([&] {
-		std::shared_ptr<Cache> gone; /* its callbacks run without the table's lock */
+	return with_cache(handle, [](Cache &cache) {
+		/* Its callbacks run without the table's lock; if one does not return the cache is still there. */
+		const bool first = cache.close();
 		const std::lock_guard guard(table().lock);
-		for (auto at = table().caches.begin(); at != table().caches.end(); ++at) {
-			if (reinterpret_cast<udreg_cache_handle_t>(at->second.get()) != handle)
-				continue;
-			gone = std::move(at->second);
-			table().caches.erase(at);
-			return UDREG_RC_SUCCESS;
-		}
-		return UDREG_RC_INVALID_PARAM;
+		std::erase_if(table().caches, [&](const auto &item) { return item.second.get() == &cache; });
+		return first ? UDREG_RC_SUCCESS : UDREG_RC_INVALID_PARAM;
 	});
 }
 

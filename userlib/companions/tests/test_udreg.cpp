@@ -5,10 +5,16 @@
 
 #include "udreg_pub.h"
 
+#include <cerrno>
 #include <cstring>
+#include <functional>
+#include <pthread.h>
 #include <set>
 #include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace
@@ -19,14 +25,18 @@ struct Owner {
 	std::set<void *> live;
 	std::vector<std::pair<uint64_t, uint64_t>> asked;
 	int ended = 0, destroyed = 0;
-	bool refuse = false;
+	bool refuse = false, full = false, throws = false, sleeps = false;
 };
 
 void *do_register(void *addr, uint64_t length, void *context)
 {
 	auto &owner = *static_cast<Owner *>(context);
-	if (owner.refuse)
-		return UDREG_DEVICE_REG_FAILED;
+	if (owner.refuse || owner.full)
+		return owner.full ? nullptr : UDREG_DEVICE_REG_FAILED;
+	if (owner.throws)
+		throw 3;
+	while (__atomic_load_n(&owner.sleeps, __ATOMIC_RELAXED))
+		usleep(1000);
 	owner.asked.emplace_back(reinterpret_cast<uintptr_t>(addr), length);
 	void *data = new char;
 	owner.live.insert(data);
@@ -39,6 +49,8 @@ uint32_t do_deregister(void *data, void *context)
 	assert_int_equal(1, owner.live.erase(data));
 	delete static_cast<char *>(data);
 	owner.ended++;
+	if (owner.throws)
+		throw 4;
 	return 0;
 }
 
@@ -242,19 +254,124 @@ static void failed_registration_leaves_nothing(void **)
 	Cached cache(lazy);
 	udreg_entry_t *entry = nullptr;
 	cache.owner.refuse = true;
-	assert_int_equal(UDREG_RC_NO_SPACE, UDREG_Register(cache.handle, reinterpret_cast<void *>(0x1000), 1, &entry));
+	void *page = reinterpret_cast<void *>(0x1000);
+	assert_int_equal(UDREG_RC_INVALID_PARAM, UDREG_Register(cache.handle, page, 1, &entry));
 	assert_null(entry);
 	assert_int_equal(0, cache.stat(UDREG_STAT_CACHE_ENTRIES));
-	cache.owner.refuse = false;
+	cache.owner.full = true;
+	assert_int_equal(UDREG_RC_NO_SPACE, UDREG_Register(cache.handle, page, 1, &entry));
+	assert_null(entry);
+	assert_int_equal(0, cache.stat(UDREG_STAT_CACHE_ENTRIES));
+	cache.owner.refuse = cache.owner.full = false;
 	cache.take(0x1000, 1);
 }
 
+/* The page that is there counts, not the mode: a provider may set that always. */
 static void large_pages(void **)
 {
+	constexpr uint64_t huge = 1 << 21;
 	Cached cache(lazy | UDREG_CC_MODE_USE_LARGE_PAGES);
-	udreg_entry_t *entry = cache.take(0x212345, 8);
-	assert_int_equal(0x200000, entry->address);
-	assert_int_equal(0x200000, entry->length);
+	void *memory = mmap(nullptr, 0x3000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(MAP_FAILED, memory);
+	const auto at = reinterpret_cast<uintptr_t>(memory);
+	errno = 0;
+	udreg_entry_t *entry = cache.take(at + 0x1005, 8);
+	assert_int_equal(at + 0x1000, entry->address);
+	assert_int_equal(0x1000, entry->length);
+	assert_int_equal(0, errno);
+	munmap(memory, 0x3000);
+	/* unmapped, too: the owner's function will say so */
+	entry = cache.take(0x212345, 8);
+	assert_int_equal(0x212000, entry->address);
+	memory = mmap(nullptr, huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (memory == MAP_FAILED)
+		return print_message("no huge pages here\n");
+	for (const uint64_t offset : {uint64_t{0x5005}, uint64_t{0}, huge - 8}) {
+		entry = cache.take(reinterpret_cast<uintptr_t>(memory) + offset, 8);
+		assert_int_equal(reinterpret_cast<uintptr_t>(memory), entry->address);
+		assert_int_equal(huge, entry->length);
+	}
+	munmap(memory, huge);
+}
+
+static int caught(const std::function<void()> &act)
+{
+	try {
+		act();
+	} catch (int n) {
+		return n;
+	}
+	return 0;
+}
+
+static void exceptions_of_the_owner_pass(void **)
+{
+	Cached cache(lazy);
+	udreg_entry_t *entry = nullptr;
+	void *page = reinterpret_cast<void *>(0x1000);
+	cache.give(cache.take(0x5000, 1));
+	cache.give(cache.take(0x6000, 1));
+	cache.owner.throws = true;
+	assert_int_equal(3, caught([&] { (void)UDREG_Register(cache.handle, page, 1, &entry); }));
+	assert_null(entry);
+	assert_int_equal(2, cache.stat(UDREG_STAT_CACHE_ENTRIES));
+	assert_int_equal(4, caught([&] { (void)UDREG_Evict(cache.handle); }));
+	assert_int_equal(1, cache.stat(UDREG_STAT_CACHE_ENTRIES));
+	/* of what ends with the cache as well, which is there still */
+	assert_int_equal(4, caught([&] { (void)UDREG_CacheDestroy(cache.handle); }));
+	assert_int_equal(0, cache.stat(UDREG_STAT_CACHE_ENTRIES));
+	assert_int_equal(0, cache.owner.destroyed);
+	cache.owner.throws = false;
+	cache.take(0x1000, 1);
+}
+
+static void a_thread_is_cancelled_in_the_owners_function(void **)
+{
+	Cached cache(lazy);
+	cache.owner.sleeps = true;
+	pthread_t thread;
+	void *result = nullptr;
+	const auto body = [](void *data) -> void * {
+		udreg_entry_t *entry = nullptr;
+		(void)UDREG_Register(static_cast<Cached *>(data)->handle, reinterpret_cast<void *>(0x1000), 1, &entry);
+		return nullptr;
+	};
+	assert_int_equal(0, pthread_create(&thread, nullptr, body, &cache));
+	usleep(50000);
+	assert_int_equal(0, pthread_cancel(thread));
+	assert_int_equal(0, pthread_join(thread, &result));
+	assert_ptr_equal(PTHREAD_CANCELED, result);
+	cache.owner.sleeps = false;
+	assert_int_equal(0, cache.stat(UDREG_STAT_CACHE_ENTRIES));
+	cache.take(0x1000, 1);
+}
+
+/* While another thread holds the cache's lock. */
+static void a_child_has_no_caches(void **)
+{
+	Cached cache(lazy);
+	cache.owner.sleeps = true;
+	std::thread other([&] { cache.take(0x1000, 1); });
+	usleep(50000);
+	const pid_t child = fork();
+	if (child == 0) {
+		alarm(20);
+		udreg_cache_handle_t handle = nullptr;
+		Owner owner;
+		udreg_cache_attr_t attr = cache.attr;
+		attr.reg_context = attr.dreg_context = attr.destructor_context = &owner;
+		const bool ok = UDREG_CacheRelease(cache.handle) == UDREG_RC_INVALID_PARAM &&
+				UDREG_CacheAccess(attr.cache_name, &handle) == UDREG_RC_NO_MATCH &&
+				UDREG_CacheCreate(&attr) == UDREG_RC_SUCCESS &&
+				UDREG_CacheAccess(attr.cache_name, &handle) == UDREG_RC_SUCCESS &&
+				UDREG_CacheDestroy(handle) == UDREG_RC_SUCCESS && owner.destroyed == 1;
+		_exit(ok ? 0 : 1);
+	}
+	int status = 0;
+	assert_int_equal(child, waitpid(child, &status, 0));
+	assert_int_equal(0, status);
+	__atomic_store_n(&cache.owner.sleeps, false, __ATOMIC_RELAXED);
+	other.join();
 }
 
 static void wrong_arguments(void **)
@@ -359,6 +476,9 @@ int main()
 		cmocka_unit_test(the_owner_may_exchange_his_data),
 		cmocka_unit_test(failed_registration_leaves_nothing),
 		cmocka_unit_test(large_pages),
+		cmocka_unit_test(exceptions_of_the_owner_pass),
+		cmocka_unit_test(a_thread_is_cancelled_in_the_owners_function),
+		cmocka_unit_test(a_child_has_no_caches),
 		cmocka_unit_test(wrong_arguments),
 		cmocka_unit_test(use_after_the_end),
 		cmocka_unit_test(the_last_release_empties),
