@@ -142,13 +142,13 @@ def model():
 
 def model_sanitized():
     """The other tests of the model, with address and undefined-behaviour sanitizers; in check-all every test."""
-    return _meson("model-asan", "qemu-device/model", ["-Db_sanitize=address,undefined", "-Db_lundef=false", *QUICKLY_BUILT],
-                  without=[PLAIN])
+    return _meson("model-asan", "qemu-device/model",
+                  ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dgrouped=true", *QUICKLY_BUILT], without=[PLAIN])
 
 
 def model_threads():
     """All of them with the thread sanitizer."""
-    return _meson("model-tsan", "qemu-device/model", ["-Db_sanitize=thread", "-Db_lundef=false"])
+    return _meson("model-tsan", "qemu-device/model", ["-Db_sanitize=thread", "-Db_lundef=false", "-Dgrouped=true"])
 
 
 def sim():
