@@ -61,7 +61,7 @@ static void ipogif_event(u32 device_id, u64 data)
 	napi_schedule_irqoff(&q->napi);
 }
 
-/* The NIC was reset, or is gone. Called in atomic context. */
+/* The NIC was reset, or is gone. Called by kGNI, in any context. */
 static void ipogif_critical(gni_err_handle_t err)
 {
 	unsigned long flags;
@@ -78,7 +78,7 @@ static void ipogif_critical(gni_err_handle_t err)
 	spin_unlock_irqrestore(&ipogif_of_lock, flags);
 }
 
-/* The job was suspended, and continues now: all queues try again. Called in atomic context. */
+/* The job was suspended, and continues now: try again to send. Called by kGNI, in any context. */
 static void ipogif_quiet_end(gni_nic_handle_t nic, u64 msecs)
 {
 	unsigned long flags;
