@@ -247,10 +247,9 @@ def _nodes_operation(args):
 def _clean(_args):
     removed = 0
     for name in fabric.segments():
-        if fabric.users(name):
+        if not fabric.remove(name):
             print(f"fabric {name} is in use, kept")
             continue
-        fabric.remove(name)
         print(f"fabric {name} removed")
         removed += 1
     if not removed:

@@ -13,7 +13,8 @@ import sys
 import termios
 import tty
 
-from . import host
+from . import host, locks
+from .config import PID
 from .errors import ClusterError
 from .flow import Taken, Window
 from .output import Printer, describe, exit_status, labels_for
@@ -27,14 +28,7 @@ def names():
         folders = sorted(host.RUN.iterdir())
     except OSError:
         return []
-    found = []
-    for path in folders:
-        try:
-            if not (path / "member").exists() and host.is_alive(int((path / "pid").read_text(encoding="ascii"))):
-                found.append(path.name)
-        except (OSError, ValueError):
-            continue
-    return found
+    return [path.name for path in folders if not (path / "member").exists() and locks.holder(path / PID) is not None]
 
 
 async def connect(name):

@@ -3,11 +3,11 @@
 """N nodes on one fabric."""
 
 import asyncio
-import os
 import shutil
 import sys
 
-from . import disk, fabric, host
+from . import disk, fabric, host, locks
+from .config import PID
 from .errors import ConfigError, NodeError
 from .job import Job
 from .keeper import Here
@@ -16,7 +16,7 @@ from .node import Node
 from .remote import Fleet
 
 RUNS_KEPT = 20
-LEFTOVERS = ("pid", "id_ed25519", ".agent", ".qmp", ".console", ".gdb", ".gdbinit", ".sock")
+LEFTOVERS = ("id_ed25519", ".agent", ".qmp", ".console", ".gdb", ".gdbinit", ".sock")
 """Names or suffixes of what is in a cluster's folder beside logs, and of no use when it has ended."""
 
 
@@ -31,27 +31,29 @@ class Cluster:
         self.fleet = Fleet(config, self._tell) if config.hosts else None
         here = Here()
         self.nodes = [Node(config, number, self.kvs, self.fleet.keeper(number) if self.fleet else here) for number in range(config.nodes)]
-        self._claimed = False
+        self._claim = None
+        self._prepared = False
 
     def _tell(self, line):
         self.progress(line)
 
-    def _claim(self):
-        """Make the cluster's folder; a name has one user at a time."""
+    def claim(self):
+        """Take the name and make the cluster's folder; a name has one user at a time. Nothing is done the second time."""
+        if self._claim:
+            return
+        self.config.validate()
         directory = self.config.dir
         _prune(directory.parent)
-        self.config.make_dir(anew=True)
         # The path of a Unix socket is limited to 107 bytes.
         if len(str(self.nodes[-1].paths.agent)) > 100:
             raise ConfigError(f"the path {directory} is too long for sockets: set {host.STATE_VARIABLE} to a shorter place")
-        (directory / "pid").write_text(f"{os.getpid()}\n", encoding="ascii")
-        self._claimed = True
+        self._claim = self.config.claim()
 
     async def up(self, numbers=None):
         """Boot nodes (default: all), as many at a time as there are processors."""
-        if not self._claimed:
-            self.config.validate()
-            self._claim()
+        if not self._prepared:
+            self.claim()
+            self._prepared = True
             if self.fleet:
                 await self.fleet.up()
             else:
@@ -78,13 +80,15 @@ class Cluster:
         await asyncio.gather(*(node.stop() for node in self.nodes))
         if self.fleet:
             await self.fleet.down()
-        if self._claimed:
+        if self._claim:
             fabric.remove(self.config.fabric)
             disk.remove(self.config)
             for path in self.config.dir.iterdir():
                 if path.stem in LEFTOVERS or path.suffix in LEFTOVERS:
                     path.unlink(missing_ok=True)
-            self._claimed = False
+            self._claim.release()
+            self._claim = None
+            self._prepared = False
 
     def node(self, number):
         """A node by its address."""
@@ -123,7 +127,7 @@ class Cluster:
 def _prune(runs):
     """Keep the logs of the last runs only."""
     if runs.is_dir():
-        old = sorted((path for path in runs.glob("run-*") if not (path / "pid").exists()), key=lambda path: path.stat().st_mtime)
+        old = sorted((path for path in runs.glob("run-*") if locks.holder(path / PID) is None), key=lambda path: path.stat().st_mtime)
         for path in old[:-RUNS_KEPT]:
             shutil.rmtree(path, ignore_errors=True)
 

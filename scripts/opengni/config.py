@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from . import disk, fabric, host
+from . import disk, fabric, host, locks
 from .errors import ConfigError
 from .machine import Machine
 
@@ -27,6 +27,10 @@ MODULAR_KERNELS = KERNELS[:3]
 QEMUS = {"7.2": "qemu", "10": "qemu-10"}
 # QEMU looks for them when it boots a kernel that it is given.
 FIRMWARE_FILES = ("bios-256k.bin", "linuxboot_dma.bin", "kvmvapic.bin")
+# The paths of Unix sockets beside the segment are limited to 107 bytes.
+FABRIC_MAX = 80
+# In a cluster's folder: a claim, which its process holds.
+PID = "pid"
 BOOT_TIMEOUT = 90.0
 # A distribution starts more than the project's own guest; on a busy host under TCG that takes minutes.
 DISK_BOOT_TIMEOUT = 600.0
@@ -131,12 +135,16 @@ class ClusterConfig:
     @property
     def fabric(self):
         """Name of the fabric; the segment is /dev/shm/aries-<name>."""
-        return f"opengni-{os.getuid()}-{self.name}"
+        return fabric.name_of(self.name)
 
     @property
     def fabrics(self):
         """Names of the parts of the fabric: on each host of several there is one, in the order of the hosts."""
-        return [f"{self.fabric}.h{index}" for index in range(len(self.hosts))] if self.hosts else [self.fabric]
+        return [fabric.name_of(self.part(index)) for index in range(len(self.hosts))] if self.hosts else [self.fabric]
+
+    def part(self, index):
+        """Name of the cluster's part on one of several hosts."""
+        return f"{self.name}.h{index}"
 
     def fabric_of(self, node):
         """Name of the fabric where a node lives."""
@@ -183,14 +191,37 @@ class ClusterConfig:
         digest = zlib.crc32(self.fabric.encode())
         return f"239.77.{digest >> 8 & 0xff}.{digest & 0xff}:{20000 + (digest >> 16) % 40000}"
 
-    def make_dir(self, anew=False):
-        """Make that folder; anew: an empty one."""
+    def make_dir(self):
+        """Make that folder."""
         try:
-            if anew and self.dir.exists():
-                shutil.rmtree(self.dir)
-            self.dir.mkdir(parents=True, exist_ok=not anew)
+            self.dir.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ConfigError(f"cannot make the cluster's folder {self.dir}: {error.strerror}: set {host.STATE_VARIABLE} to another place") from None
+            raise self._no_dir(error) from None
+
+    def _no_dir(self, error):
+        return ConfigError(f"cannot make the cluster's folder {self.dir}: {error.strerror}: set {host.STATE_VARIABLE} to another place")
+
+    def claim(self):
+        """Take the name for this process and empty the folder; the locks.Claim. ConfigError if another process has the name."""
+        self.make_dir()
+        try:
+            claim = locks.Claim(self.dir / PID)
+        except OSError as error:
+            raise self._no_dir(error) from None
+        except ConfigError:
+            raise self._running(self.owner()) from None
+        try:
+            for path in self.dir.iterdir():
+                if path.name != PID:
+                    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        except OSError as error:
+            claim.release()
+            raise self._no_dir(error) from None
+        return claim
+
+    def _running(self, owner):
+        return ConfigError(f"cluster {self.name} is running (process {owner or 'unknown'}): end it with"
+                           f" '{host.SCRIPTS}cluster down --name {self.name}', or take another --name")
 
     def qemu_path(self):
         """The QEMU binary to run."""
@@ -218,6 +249,8 @@ class ClusterConfig:
         """Raise ConfigError for what can be known to fail before anything is started."""
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", self.name):
             raise ConfigError(f"cluster name '{self.name}' is not 1 to 40 letters, digits, '_', '.' or '-'")
+        if len(self.fabric) > FABRIC_MAX:
+            raise ConfigError(f"cluster name '{self.name}' has too many '_' and '.': its fabric would be {self.fabric}")
         if not 1 <= self.nodes <= NODES_MAX - (self.addresses - self.nodes):
             raise ConfigError(f"{self.nodes} nodes: a fabric has 1 to {NODES_MAX} node addresses"
                               + (", one of them for gateways" if self.addresses > self.nodes else ""))
@@ -233,18 +266,13 @@ class ClusterConfig:
             self._validate_memory()
         _ = self.places
         owner = self.owner()
-        if owner:
-            raise ConfigError(f"cluster {self.name} is running (process {owner}): end it with"
-                              f" '{host.SCRIPTS}cluster down --name {self.name}', or take another --name")
+        if owner is not None:
+            raise self._running(owner)
         fabric.check_free(self.fabric)
 
     def owner(self):
-        """Number of the process that runs a cluster of this name, 0 for none."""
-        try:
-            pid = int((self.dir / "pid").read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            return 0
-        return pid if host.is_alive(pid) else 0
+        """Number of the process that runs a cluster of this name, 0 if it has not told yet, None if there is none."""
+        return locks.holder(self.dir / PID)
 
     def _validate_hosts(self):
         """What hosts look at themselves is left to them."""
@@ -266,7 +294,7 @@ class ClusterConfig:
         if self.boots_itself:
             fields["kernel"] = ""
         target = self.hosts[index]
-        return {**fields, "name": f"{self.name}.h{index}", "here": list(target.nodes), "host_name": target.name}
+        return {**fields, "name": self.part(index), "here": list(target.nodes), "host_name": target.name}
 
     def _validate_files(self):
         if self.kernel not in KERNELS and "/" not in self.kernel and not Path(self.kernel).exists():

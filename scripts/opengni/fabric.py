@@ -1,27 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-"""Segment files of fabrics: which processes use them, and files left over from a crash."""
+"""Segment files of fabrics: whether they are used and by which processes, and files left over from a crash."""
 
+import fcntl
 import os
+import re
 from pathlib import Path
 
-from . import host
+from . import host, locks
 from .errors import ConfigError
 
 SHM = Path("/dev/shm")
 PREFIX = "aries-"
+_MADE_HERE = re.compile(re.escape(PREFIX) + r"(opengni-\d+-[^.]+)")
+
+
+def name_of(cluster):
+    """The fabric's name for a cluster of this user. What is beside a segment has its name and a dot, such as '.wake0': so no
+    fabric's name has a dot. '_d' stands for it, and '__' for '_', so that different clusters have different fabrics."""
+    return f"opengni-{os.getuid()}-{cluster.replace('_', '__').replace('.', '_d')}"
 
 
 def files(name):
-    """The segment and the sockets beside it."""
-    base = SHM / (PREFIX + name)
-    return [path for path in SHM.glob(PREFIX + name + "*") if path == base or path.name[len(base.name)] in ".-"]
+    """The segment, the sockets and the files beside it."""
+    return [path for path in SHM.iterdir() if path.name == PREFIX + name or path.name.startswith(f"{PREFIX}{name}.")]
 
 
-def segments(prefix="opengni-"):
-    """Names of all fabrics made by this tool."""
-    names = {path.name[len(PREFIX):].split(".")[0] for path in SHM.glob(PREFIX + prefix + "*")}
-    return sorted(names)
+def segments():
+    """Names of all fabrics that this tool has made and this user may remove: root those of all users."""
+    found = set()
+    for path in SHM.iterdir():
+        match = _MADE_HERE.match(path.name)
+        try:
+            if match and os.getuid() in (0, path.lstat().st_uid):
+                found.add(match[1])
+        except FileNotFoundError:
+            continue
+    return sorted(found)
 
 
 def users(name):
@@ -62,6 +77,29 @@ def check_free(name):
 
 
 def remove(name):
-    """Delete the files of a fabric; the caller has checked that nobody uses them."""
+    """Delete the files of a fabric; False if somebody uses it. Members of a fabric hold a lock on a part of its segment, which is
+    seen even where their processes are not, and who joins or leaves locks all of it: so nobody joins what is being removed."""
+    if users(name):
+        return False
+    segment = SHM / (PREFIX + name)
+    try:
+        fd = os.open(segment, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        _unlink(name)
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if locks.is_locked(fd):
+            return False
+        if locks.names(fd, segment):
+            _unlink(name)
+        return True
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(fd)
+
+
+def _unlink(name):
     for path in files(name):
         path.unlink(missing_ok=True)

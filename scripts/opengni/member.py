@@ -12,7 +12,7 @@ import stat
 import sys
 
 from . import disk, fabric, gateway, hostfile
-from .config import ClusterConfig
+from .config import PID, ClusterConfig
 from .errors import ClusterError, ConfigError, NodeError
 from .keeper import Here
 from .link import GREETING, VERSION, Link
@@ -67,6 +67,7 @@ class Member:
         self.keeper = Here()
         self.nodes = {}
         self.ended = asyncio.Event()
+        self._claim = None
         self._tasks = set()
 
     async def serve(self, request):
@@ -103,12 +104,11 @@ class Member:
 
     async def _op_prepare(self, hosts, key):
         """Make the folder and start the gateway."""
-        self.config.make_dir(anew=True)
+        self._claim = self.config.claim()
         (self.config.dir / "member").write_text("a host of another cluster: its head lists it\n", encoding="ascii")
         self.nodes = {number: Node(self.config, number, None, self.keeper) for number in self.config.here}
         if len(str(self.nodes[self.config.here[-1]].paths.agent)) > 100:
             raise ConfigError(f"the path {self.config.dir} is too long for sockets")
-        (self.config.dir / "pid").write_text(f"{os.getpid()}\n", encoding="ascii")
         self.logs = Logs(self.config.dir, self.link)
         self._task(self._watch_logs())
         self.gateway = gateway.Gateway(self.config, hosts, key)
@@ -171,9 +171,12 @@ class Member:
             fabric.remove(self.config.fabric)
             disk.remove(self.config)
             for path in self.config.dir.iterdir():
-                if path.suffix != ".log":
+                if path.suffix != ".log" and path.name != PID:
                     path.unlink(missing_ok=True)
         self.gateway = None
+        if self._claim:
+            self._claim.release()
+            self._claim = None
 
     @staticmethod
     async def _end(node):

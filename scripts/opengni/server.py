@@ -8,10 +8,12 @@ protocol.py in both directions, their id being the rank.
 """
 
 import asyncio
+import contextlib
 import functools
 import json
 import os
 import signal
+import socket
 import struct
 import sys
 
@@ -28,10 +30,12 @@ GRACE = 10.0
 
 
 class Server:
-    """Serves one cluster until `down`."""
+    """Serves one cluster until `down`. While it boots there is its status, its consoles and `down`."""
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, boot=None):
+        """boot: the task that boots it, if it has not booted yet; `down` cancels it."""
         self.cluster = cluster
+        self.boot = boot
         self.over = asyncio.Event()
         self.consoles = {}
 
@@ -43,12 +47,19 @@ class Server:
         async with server:
             await self.over.wait()
 
+    @property
+    def booting(self):
+        """Whether it has not booted yet."""
+        return self.boot is not None and not self.boot.done()
+
     async def _client(self, reader, writer):
         try:
             request = json.loads(await reader.readline())
             operation = getattr(self, "_op_" + str(request.get("op")), None)
             if operation is None:
                 raise ClusterError(f"unknown operation {request.get('op')!r}")
+            if self.booting and operation not in (self._op_status, self._op_down, self._op_console, self._op_qmp):
+                raise ClusterError(f"cluster {self.cluster.config.name} boots: wait until it is up")
             await operation(request, reader, writer)
         except (ClusterError, ValueError) as error:
             _say(writer, {"error": str(error)})
@@ -67,6 +78,9 @@ class Server:
         _say(writer, {"name": config.name, "fabric": config.fabric, "pid": os.getpid(), "nodes": nodes})
 
     async def _op_down(self, _request, _reader, writer):
+        if self.booting:
+            self.boot.cancel()
+            await asyncio.wait({self.boot})
         await self.cluster.down()
         _say(writer, {})
         self.over.set()
@@ -171,31 +185,60 @@ def _say(writer, message):
     writer.write(json.dumps(message).encode() + b"\n")
 
 
+class _Ended(ClusterError):
+    """Somebody has said `down` before the cluster was up."""
+
+
+async def _boot_and_serve(cluster, booted):
+    """Boot, call booted(), and serve until `down`."""
+    cluster.claim()  # makes the folder that the socket is in
+    boot = asyncio.create_task(cluster.up())
+    serving = asyncio.create_task(Server(cluster, boot).serve())
+    try:
+        await asyncio.wait({boot})
+        if boot.cancelled():
+            await serving  # which tells the client of `down` when all is down
+            raise _Ended(f"cluster {cluster.config.name} was ended by 'down' while it booted")
+        boot.result()
+        booted()
+        await serving
+    finally:
+        for task in (boot, serving):
+            task.cancel()
+        await asyncio.gather(boot, serving, return_exceptions=True)
+
+
 async def _daemon(config, report):
+    """report: a socket, whose other end is closed by who does not want to wait for the cluster any more."""
     loop = asyncio.get_running_loop()
     main = asyncio.current_task()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, main.cancel)
+    loop.add_reader(report, main.cancel)
 
     def progress(line):
-        os.write(report, (line + "\n").encode())
+        with contextlib.suppress(OSError):
+            report.sendall((line + "\n").encode())
+
+    def booted():
+        loop.remove_reader(report)
+        progress("ready")
+        report.close()
+        cluster.progress = lambda line: None
 
     cluster = Cluster(config, progress)
+    trouble = ""
     try:
-        await cluster.up()
-        server = Server(cluster)
-        serving = asyncio.create_task(server.serve())
-        await asyncio.sleep(0)
-        os.write(report, b"ready\n")
-        os.close(report)
-        cluster.progress = lambda line: None
-        await serving
+        await _boot_and_serve(cluster, booted)
     except ClusterError as error:
-        os.write(report, f"error {error}".encode())
+        trouble = f"error {error}"
     except asyncio.CancelledError:
         pass
     finally:
+        loop.remove_reader(report)
         await cluster.down()
+    if trouble:
+        progress(trouble)
 
 
 async def foreground(config, progress):
@@ -205,9 +248,7 @@ async def foreground(config, progress):
         asyncio.get_running_loop().add_signal_handler(number, main.cancel)
     cluster = Cluster(config, progress)
     try:
-        await cluster.up()
-        progress(f"cluster {config.name} is up, logs in {config.dir}")
-        await Server(cluster).serve()
+        await _boot_and_serve(cluster, lambda: progress(f"cluster {config.name} is up, logs in {config.dir}"))
         return 0
     except asyncio.CancelledError:
         return 130
@@ -215,37 +256,55 @@ async def foreground(config, progress):
         await cluster.down()
 
 
-def detach(config, progress):
-    """Boot a cluster in a process of its own. Returns when it is up; ClusterError when it is not."""
-    read_end, write_end = os.pipe()
-    if os.fork() == 0:
-        # The daemon: a session of its own, nothing of the terminal.
-        os.close(read_end)
-        os.setsid()
-        if os.fork():
-            os._exit(0)
-        null = os.open(os.devnull, os.O_RDWR)
-        for fd in (0, 1, 2):
-            os.dup2(null, fd)
-        status = 0
+def _become_daemon(config, report):
+    """In a child: a session of its own, nothing of the terminal. Does not return."""
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    status = 0
+    try:
+        asyncio.run(_daemon(config, report))
+    except Exception as error:  # pylint: disable=broad-except  # the last chance to tell
         try:
-            asyncio.run(_daemon(config, write_end))
-        except Exception as error:  # pylint: disable=broad-except  # the last chance to tell
-            try:
-                os.write(write_end, f"error {type(error).__name__}: {error}".encode())
-            except OSError:
-                status = 1
-        os._exit(status)
-    os.close(write_end)
-    os.wait()
-    with os.fdopen(read_end, encoding="utf-8") as report:
-        for line in report:
+            report.sendall(f"error {type(error).__name__}: {error}".encode())
+        except OSError:
+            status = 1
+    os._exit(status)
+
+
+def _await_boot(report, progress):
+    """What the daemon reports, until it is up; ClusterError when it is not."""
+    with report.makefile(encoding="utf-8") as lines:
+        for line in lines:
             if line == "ready\n":
                 return
             if line.startswith("error "):
-                raise ClusterError((line[6:] + report.read()).rstrip("\n"))
+                raise ClusterError((line[6:] + lines.read()).rstrip("\n"))
             progress(line.rstrip("\n"))
     raise ClusterError("the cluster ended while it booted")
+
+
+def detach(config, progress):
+    """Boot a cluster in a process of its own. Returns when it is up; ClusterError when it is not. An interruption ends the boot, and
+    what has booted: it comes back when that has gone. If this process ends in another way, the boot ends with it."""
+    report, theirs = socket.socketpair()
+    if os.fork() == 0:
+        report.close()
+        _become_daemon(config, theirs)
+    theirs.close()
+    os.wait()
+    with report:
+        try:
+            _await_boot(report, progress)
+        except KeyboardInterrupt:
+            report.shutdown(socket.SHUT_WR)
+            while report.recv(1 << 12):
+                pass
+            progress(f"interrupted: cluster {config.name} has ended")
+            raise
 
 
 if __name__ == "__main__":

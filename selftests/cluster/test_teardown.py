@@ -88,6 +88,28 @@ class Teardown(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, "(?m)^scripts/cluster: node 0: QEMU ended .*bogus")
 
+    def test_clusters_with_names_alike(self):
+        """Their machines are stopped before they boot: a NIC joins its fabric as soon as there is power."""
+        names = [self.name, *(self.name + rest for rest in ("-2", ".2", ".wake0"))]
+        segments = {name: fabric.SHM / (fabric.PREFIX + fabric.name_of(name)) for name in names}
+        running = set()
+
+        def all_there():
+            return {name for name, path in segments.items() if path.is_file()} == running
+
+        for name in names:
+            done = call("up", "-q", "-n", "1", "--no-agent", "--qemu-arg", "-S", "--mem", "96M", "--name", name)
+            running.add(name)
+            self.addCleanup(call, "down", "--name", name)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(wait_until(all_there, 30))
+        for name in names:
+            call("clean")
+            self.assertTrue(all_there())
+            self.assertEqual(call("down", "--name", name).returncode, 0)
+            running.remove(name)
+            self.assertTrue(all_there(), name)
+
     def test_background(self):
         self.assertEqual(call("up", "-n", "2", "--name", self.name).returncode, 0)
         try:

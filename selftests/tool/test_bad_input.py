@@ -75,12 +75,11 @@ class Config(unittest.TestCase):
 
     def test_name_of_a_running_cluster(self):
         config = ClusterConfig(**files(), nodes=1)
-        config.dir.mkdir(parents=True)
+        claim = config.claim()
         try:
-            (config.dir / "pid").write_text(str(os.getpid()), encoding="ascii")
             self.refused(f"is running .process {os.getpid()}", name=config.name, nodes=1)
         finally:
-            (config.dir / "pid").unlink()
+            claim.release()
             config.dir.rmdir()
 
     def test_fabric_in_use_and_left_over(self):

@@ -188,7 +188,7 @@ class Launch(unittest.IsolatedAsyncioTestCase):
 
     async def launch(self, *launcher):
         config = ClusterConfig(nodes=1, name=f"hosts-test-{os.getpid()}", hosts=hostfile.parse("far.away 10.0.0.1 0\n", "f"), launcher=launcher)
-        config.make_dir(anew=True)
+        config.make_dir()
         keeper = RemoteHost(config, 0)
         try:
             await keeper.launch_member()
