@@ -128,7 +128,7 @@ part_kernel_headers() {
 	local headers=$stage$prefix/include/opengni/kernel
 	mkdir -p "$headers"
 	cp -r "$TOP/kgni/include/." "$headers/"
-	ln -sf ../../gni_pub.h "$headers/gni_pub.h"
+	put 644 "$TOP/userlib/include/gni_pub.h" "$prefix/include/opengni/kernel/gni_pub.h"
 	kernel_pc cray-gni 'Generic Network Interface for kernel modules' \
 		"Cflags: -I\${includedir} -DCRAY_CONFIG_GHAL_ARIES -DCONFIG_CRAY_ARIES=1"
 	kernel_pc cray-krca 'Nodes of the machine and their events for kernel modules' 'Requires: cray-gni'

@@ -20,8 +20,11 @@
 
 #ifndef __KERNEL__
 #include <stdint.h>
-#elif defined(CONFIG_CRAY_GEMINI)
+#else
+#include <linux/types.h>
+#ifdef CONFIG_CRAY_GEMINI
 #error "CONFIG_CRAY_GEMINI is set, and this is kGNI of an Aries network: set CONFIG_CRAY_ARIES instead"
+#endif
 #endif
 
 #ifdef __cplusplus
