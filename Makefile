@@ -48,7 +48,10 @@ NET_IMAGE := $(B)/initramfs-net-$(KERNEL).cpio
 CHECK_IMAGE := $(B)/initramfs-check-$(KERNEL).cpio
 DEBIAN_IMAGE := $(B)/debian-12-$(KERNEL).qcow2
 CHECK_GOALS := check check-all check-image net-image selftests linux-source lint all
-SETUP_EXTRA := $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
+# They build tests for guests, and need what those need, not what tests of this machine do.
+GUEST_GOALS := bench-kernel chaos
+# What each goal needs beside what every build does; selftests/tool/test_goals.py compares it with the steps that lead to it.
+SETUP_EXTRA := $(if $(filter $(GUEST_GOALS),$(MAKECMDGOALS)),guests) $(if $(filter lint format,$(MAKECMDGOALS)),lint) $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),tests) \
 	$(if $(filter interop,$(MAKECMDGOALS)),interop $(if $(LUSTRE),lustre)) $(if $(filter check-debug,$(MAKECMDGOALS)),tests debug) \
 	$(if $(MPI)$(filter check-all,$(MAKECMDGOALS)),mpi) \
 	$(if $(filter figures,$(MAKECMDGOALS))$(and $(filter bench,$(MAKECMDGOALS)),$(PLOT)),figures) $(if $(filter doc man completion install deb debian-image $(CHECK_GOALS),$(MAKECMDGOALS)),doc) \
@@ -60,11 +63,12 @@ RUN_STEPS := setup kernel model qemu driver kgni userlib agent initramfs
 CHECK_STEPS := $(RUN_STEPS) topo sim linux-source selftests check-image
 INSTALL_STEPS := setup kernel model qemu driver kgni userlib agent initramfs topo sim linux-source
 DEB_STEPS := $(INSTALL_STEPS) deb
+GUEST_STEPS := $(RUN_STEPS) linux-source selftests $(if $(filter chaos,$(MAKECMDGOALS)),check-image,net-image)
 DOC_STEPS := setup model qemu topo sim userlib agent linux-source
 DEBUG_STEPS := setup model qemu userlib agent linux-source
 STEPS := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(CHECK_STEPS),$(if $(filter check-debug,$(MAKECMDGOALS)),$(DEBUG_STEPS),$(if $(filter debian-image,$(MAKECMDGOALS)),$(DEB_STEPS) debian-image,\
 	$(if $(filter deb,$(MAKECMDGOALS)),$(DEB_STEPS),$(if $(filter install,$(MAKECMDGOALS)),$(INSTALL_STEPS),\
-	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(RUN_STEPS)))))))
+	$(if $(filter doc man completion,$(MAKECMDGOALS)),$(DOC_STEPS),$(if $(filter $(GUEST_GOALS),$(MAKECMDGOALS)),$(GUEST_STEPS),$(RUN_STEPS))))))))
 position = $(words $(shell for s in $(STEPS); do echo $$s; [ $$s = $(1) ] && break; done))
 STEP = @$(TOP)/scripts/step.sh $@ '$(call position,$@)/$(words $(STEPS))'
 

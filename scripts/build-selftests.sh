@@ -11,6 +11,8 @@ harness=$BUILD/linux-source/tools/testing/selftests
 stage=$BUILD/kselftest
 [ -f "$harness/lib.mk" ] || die "the kernel's test harness is missing: run 'make linux-source'"
 
+command -v rsync >/dev/null || die "rsync is missing, which lays out the kernel's tests: run 'make setup' with the target that you want, or install it"
+
 rm -rf "$stage"
 mkdir -p "$stage"
 for dir in "$TOP"/selftests/*/Makefile; do

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 # Install the Debian packages the build and the tests need, those that are missing only.
 #
-#   scripts/setup.sh [--list] [tests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb] [image] [qemu10] [hosts]
+#   scripts/setup.sh [--list] [tests] [guests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb] [image] [qemu10] [hosts]
 #
 # What only those need comes with their names. The list is Build-Depends of scripts/debian/control.
 #
@@ -20,7 +20,7 @@ NEED_MIB=2000
 
 CONTROL=$TOP/scripts/debian/control
 # Purposes that can be named: profiles pkg.opengni.NAME in Build-Depends there.
-PURPOSES="tests lint interop lustre debug mpi figures doc deb image qemu10 hosts"
+PURPOSES="tests guests lint interop lustre debug mpi figures doc deb image qemu10 hosts"
 
 # packages PURPOSE...: what Build-Depends names when the profiles of these purposes and of a build by make are on. A
 # package's profiles are groups in <>, of which one must hold; in a group all must, each with ! if it must be off.

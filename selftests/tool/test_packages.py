@@ -17,7 +17,7 @@ from opengni.testing import slow_tests
 
 DEBIAN = host.TOP / "scripts/debian"
 SETUP = host.TOP / "scripts/setup.sh"
-PURPOSES = ("tests", "lint", "interop", "lustre", "debug", "mpi", "figures", "doc", "deb", "image")
+PURPOSES = ("tests", "guests", "lint", "interop", "lustre", "debug", "mpi", "figures", "doc", "deb", "image")
 # dpkg's own reading of profiles, apart from which setup.sh has one that needs nothing but awk
 REDUCE = """use Dpkg::Deps; use Dpkg::Control::Info;
 my $text = Dpkg::Control::Info->new("$ENV{CONTROL}")->get_source()->{"Build-Depends"};

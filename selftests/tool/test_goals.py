@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Copyright (c) 2026 The OpenGNI authors
+"""Each goal of `make help` installs the packages that the steps which lead to it need."""
+
+import os
+import re
+import unittest
+
+from commands import run
+from opengni import host
+
+MAKEFILE = (host.TOP / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+SETUP = host.TOP / "scripts/setup.sh"
+# What a step or a goal's own commands need beside what every build does. A step that is not here needs nothing more.
+NEEDS = {
+    "selftests": {"rsync"},
+    "bench-kernel": {"iproute2"},
+    "man": {"python3-sphinx", "python3-myst-parser"},
+    "doc": {"python3-sphinx", "python3-myst-parser"},
+    "figures": {"python3-matplotlib"},
+    "check": {"rsync", "iproute2", "tshark", "gdb", "openssh-client", "clang", "flake8", "mypy", "reuse"},
+    "check-all": {"rsync", "iproute2", "tshark", "clang", "libopenmpi-dev", "mmdebstrap", "python3-sphinx", "lintian", "qemu-utils"},
+    "check-debug": {"rsync", "bc", "flex", "bison"},
+    "interop": {"autoconf", "automake", "libtool", "flex"},
+    "lint": {"clang-format", "clang-tidy", "sparse", "shellcheck", "flake8", "mypy", "reuse"},
+    "format": {"clang-format"},
+    "deb": {"debhelper", "dh-dkms", "dh-python", "fakeroot"},
+    "debian-image": {"mmdebstrap", "e2fsprogs", "fdisk", "uidmap", "qemu-utils"},
+}
+
+
+def rules():
+    """Prerequisites of each target."""
+    found = {}
+    for name, words in re.findall(r"^([a-z][a-z-]*):(?!=)([^#=\n]*?)(?:##.*)?$", MAKEFILE, re.M):
+        found.setdefault(name, set()).update(words.split())
+    return found
+
+
+def shown():
+    """The goals that `make help` lists."""
+    return re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.M)
+
+
+def steps(goal, graph):
+    """The goal and all that leads to it."""
+    reached, new = set(), {goal}
+    while new:
+        reached |= new
+        new = {name for done in new for name in graph.get(done, ())} - reached
+    return reached
+
+
+class Goals(unittest.TestCase):
+    def packages(self, goal):
+        """What `make GOAL` installs where nothing is there."""
+        status, purposes = run("make", "-s", "-C", host.TOP, "--no-print-directory", "--eval", "the-purposes: ; @echo $(SETUP_EXTRA)",
+                               f"MAKECMDGOALS={goal}", "the-purposes", env={name: text for name, text in os.environ.items() if name != "MAKEFLAGS"})
+        self.assertEqual(status, 0, purposes)
+        status, listed = run(SETUP, "--list", *purposes.split())
+        self.assertEqual(status, 0, listed)
+        return set(listed.split())
+
+    def test_every_goal_has_what_its_steps_need(self):
+        graph = rules()
+        self.assertGreater(len(shown()), 25)
+        self.assertLessEqual(set(NEEDS), set(graph))
+        self.assertIn("selftests", steps("bench-kernel", graph))
+        for goal in shown():
+            reached = steps(goal, graph)
+            needed = set().union(*(NEEDS.get(step, set()) for step in reached))
+            if not needed or goal == "setup":
+                continue
+            with self.subTest(goal):
+                self.assertIn("setup", reached, "nothing installs what it needs")
+                self.assertEqual(needed - self.packages(goal), set())
+
+
+if __name__ == "__main__":
+    unittest.main()
