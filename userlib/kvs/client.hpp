@@ -19,10 +19,13 @@ public:
 	long add(const std::string &key, long n) override;
 	void del(const std::string &key) override;
 	void barrier(const std::string &name, int count, long wait_ms) override;
-	void abandon() override { line_.close(); }
+	void abandon() override { line_.abandon(); }
 
 	/** What follows "ok" in the answer to any request, which may wait for @p wait_ms. Throws Error. */
 	std::string ask(const std::string &request, long wait_ms);
+
+protected:
+	void hang_up() { line_.close(); }
 
 private:
 	std::string exchange(const std::string &request, long wait_ms);

@@ -147,13 +147,18 @@ void Directory::alone(const std::function<void()> &act) const
 			close(fd);
 		throw Error("cannot lock " + path + ": " + errno_text(cause));
 	}
+	/* By hand: a process that was forked meanwhile has the file open, too, and with it the lock. */
+	const auto unlock = [fd] {
+		flock(fd, LOCK_UN);
+		close(fd);
+	};
 	try {
 		act();
 	} catch (...) {
-		close(fd);
+		unlock();
 		throw;
 	}
-	close(fd);
+	unlock();
 }
 
 std::string Directory::path_of(const std::string &key) const

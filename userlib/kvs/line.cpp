@@ -78,6 +78,12 @@ void Line::close()
 	buffer_.clear();
 }
 
+void Line::abandon() const
+{
+	if (fd_ >= 0)
+		::close(fd_);
+}
+
 bool Line::send(const std::string &line)
 {
 	const std::string text = line + "\n";

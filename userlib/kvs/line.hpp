@@ -60,6 +60,8 @@ public:
 	~Line() { close(); }
 
 	void close();
+	/** In a child of fork(): closes the socket and changes nothing. */
+	void abandon() const;
 
 	/** Sends one line; false when the peer is gone. */
 	bool send(const std::string &line);

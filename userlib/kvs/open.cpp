@@ -20,14 +20,7 @@ public:
 	{
 	}
 
-	~TcpStore() override { Client::abandon(); } /* before the server waits for its clients */
-
-	/* The server's threads are the parent's. */
-	void abandon() override
-	{
-		Client::abandon();
-		(void)server_.release();
-	}
+	~TcpStore() override { hang_up(); } /* before the server waits for its clients */
 
 private:
 	std::unique_ptr<Server> server_;

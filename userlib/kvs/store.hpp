@@ -38,7 +38,9 @@ public:
 	/** Returns when @p count callers are in; a name may be used again after that. */
 	virtual void barrier(const std::string &name, int count, long wait_ms) = 0;
 
-	/** In a child of fork(): lets go of what is the parent's without telling anybody. The store is of no use then.
+	/**
+	 * In a child of fork(): closes the files of the parent without telling anybody, and looks at nothing else, for
+	 * another thread may have been about to change it. The store is of no use then, and is not destroyed.
 	 */
 	virtual void abandon() = 0;
 };

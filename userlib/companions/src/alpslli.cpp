@@ -4,7 +4,9 @@
 
 #include "application.hpp"
 
+#include <cstddef>
 #include <cstring>
+#include <new>
 #include <pthread.h>
 #include <string>
 
@@ -16,17 +18,32 @@ bool locked = false;
 pthread_t owner;
 
 int status = ALPS_APP_LLI_ALPS_STAT_BAD_REQ;
+alignas(std::string) std::byte place[sizeof(std::string)]; // lives as long as the process
 std::string &answer()
 {
-	static std::string &bytes =
-		*new std::string; // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks) lives as long as the process
-	return bytes;
+	return *std::launder(reinterpret_cast<std::string *>(place));
 }
 size_t given = 0;
 
 bool mine()
 {
 	return __atomic_load_n(&locked, __ATOMIC_ACQUIRE) && pthread_equal(owner, pthread_self());
+}
+
+/* The lock that another thread of the parent held is free in a child. */
+void begin_in_child()
+{
+	if (mine())
+		return;
+	lock = PTHREAD_MUTEX_INITIALIZER;
+	locked = false;
+	new (place) std::string;
+}
+
+[[gnu::constructor]] void loaded()
+{
+	new (place) std::string;
+	(void)pthread_atfork(nullptr, nullptr, begin_in_child);
 }
 
 template <typename Value> void append(const Value &value)

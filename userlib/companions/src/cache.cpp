@@ -34,7 +34,7 @@ class Uncancelled
 {
 public:
 	Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-	~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+	~Uncancelled() noexcept(false) { pthread_setcancelstate(before_, nullptr); } // a request may be answered here
 	Uncancelled(const Uncancelled &) = delete;
 	Uncancelled &operator=(const Uncancelled &) = delete;
 

@@ -52,6 +52,7 @@ int PMI_Init(int *spawned)
 {
 	if (!spawned)
 		return PMI_ERR_INVALID_ARG;
+	const pmi::Uncancelled whole;
 	try {
 		Session &session = Session::get();
 		const std::lock_guard guard(session.lock());

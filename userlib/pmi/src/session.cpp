@@ -6,7 +6,9 @@
 #include "debug.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <new>
 #include <unistd.h>
 
 namespace pmi
@@ -31,11 +33,35 @@ template <typename Act> int Session::with_store(Act &&act)
 	}
 }
 
+namespace
+{
+
+/* Never destroyed: threads may still use it while the process ends. */
+alignas(Session) std::byte the_session[sizeof(Session)];
+
+void begin_in_child()
+{
+	Session::get().abandon();
+	new (the_session) Session;
+}
+
+[[gnu::constructor]] void loaded()
+{
+	new (the_session) Session;
+	(void)pthread_atfork(nullptr, nullptr, begin_in_child);
+}
+
+} // namespace
+
 Session &Session::get()
 {
-	/* Never destroyed: threads may still use it while the process ends. */
-	static Session &session = *new Session; // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
-	return session;
+	return *std::launder(reinterpret_cast<Session *>(the_session));
+}
+
+void Session::abandon()
+{
+	if (store_)
+		store_->abandon();
 }
 
 bool Session::open() const
@@ -49,9 +75,11 @@ int Session::init()
 		users_++;
 		return PMI_SUCCESS;
 	}
-	/* In a child of fork(): the connection is the parent's. */
-	if (store_ && pid_ != getpid())
+	/* In a child that no handler of pthread_atfork() has seen: the connection is the parent's. */
+	if (store_ && pid_ != getpid()) {
 		store_->abandon();
+		(void)store_.release();
+	}
 	store_.reset();
 	const auto place = place_from_environment();
 	if (!place)

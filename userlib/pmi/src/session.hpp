@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -27,8 +28,11 @@ constexpr size_t key_max = PMI2_MAX_KEYLEN, value_max = PMI2_MAX_VALLEN, name_ma
 class Session
 {
 public:
-	/** The one of this process; lives until exec. */
+	/** The one of this process; lives until exec. A child of fork() has a new one, with a lock that nobody holds.
+	 */
 	static Session &get();
+	/** In a child, for its parent's: files of the store are closed, nothing else is looked at. */
+	void abandon();
 
 	int init();
 	int finalize();
@@ -67,9 +71,34 @@ private:
 	std::vector<std::string> put_now_, put_before_;
 };
 
+/**
+ * While it lives the thread is not cancelled, whatever kind of cancellation it has chosen. All functions that may wait
+ * have one: a rank that left a barrier or an exchange half way would be out of step with the others.
+ */
+class Uncancelled
+{
+public:
+	Uncancelled()
+	{
+		(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
+		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_);
+	}
+	~Uncancelled() noexcept(false) // a request that has come meanwhile may be answered here
+	{
+		(void)pthread_setcancelstate(state_, nullptr);
+		(void)pthread_setcanceltype(type_, nullptr);
+	}
+	Uncancelled(const Uncancelled &) = delete;
+	Uncancelled &operator=(const Uncancelled &) = delete;
+
+private:
+	int state_ = PTHREAD_CANCEL_ENABLE, type_ = PTHREAD_CANCEL_DEFERRED;
+};
+
 /** Runs @p body with the lock held in an open session; PMI_ERR_INIT, PMI_ERR_NOMEM where there is none of either. */
 template <typename Body> int with_session(Body &&body)
 {
+	const Uncancelled whole;
 	try {
 		Session &session = Session::get();
 		const std::lock_guard guard(session.lock());

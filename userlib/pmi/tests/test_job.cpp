@@ -7,6 +7,7 @@
 #include "ranks.hpp"
 
 #include <cstring>
+#include <pthread.h>
 #include <thread>
 
 static int begin()
@@ -259,6 +260,77 @@ static void a_forked_child_has_no_place(void **)
 	}));
 }
 
+static void *barrier(void *rc)
+{
+	*static_cast<int *>(rc) = PMI_Barrier();
+	pthread_testcancel();
+	return nullptr;
+}
+
+/* A thread that waits is not cancelled before it is through, and is told as cancelled then. */
+static void a_waiting_thread_is_cancelled(void **)
+{
+	FakeService service;
+	for (const int type : {PTHREAD_CANCEL_DEFERRED, PTHREAD_CANCEL_ASYNCHRONOUS})
+		assert_true(run_ranks(service, 2, [&](int rank) {
+			CHECK(begin() == 0);
+			if (rank == 0) {
+				struct Waiter {
+					int type, rc;
+				} waiter = {type, -7};
+				pthread_t thread;
+				void *result = nullptr;
+				const auto body = [](void *data) -> void * {
+					auto *w = static_cast<Waiter *>(data);
+					pthread_setcanceltype(w->type, nullptr);
+					return barrier(&w->rc);
+				};
+				CHECK(!pthread_create(&thread, nullptr, body, &waiter));
+				usleep(100000);
+				CHECK(!pthread_cancel(thread));
+				CHECK(!pthread_join(thread, &result));
+				/* an asynchronous request is answered where the function ends */
+				CHECK(result == PTHREAD_CANCELED);
+				CHECK(type == PTHREAD_CANCEL_ASYNCHRONOUS || waiter.rc == PMI_SUCCESS);
+			} else {
+				usleep(300000);
+				CHECK(PMI_Barrier() == PMI_SUCCESS);
+			}
+			CHECK(PMI_Barrier() == PMI_SUCCESS);
+			return 0;
+		}));
+}
+
+/* The child of one thread while another waits in a barrier. */
+static void a_child_meets_no_lock_of_its_parent(void **)
+{
+	FakeService service;
+	assert_true(run_ranks(service, 2, [](int rank) {
+		CHECK(begin() == 0);
+		if (rank == 1)
+			usleep(400000);
+		int rc = -1, status = -1;
+		pthread_t thread;
+		CHECK(!pthread_create(&thread, nullptr, barrier, &rc));
+		usleep(100000);
+		const pid_t pid = rank == 0 ? fork() : -1;
+		if (pid == 0) {
+			int mine = 0;
+			alarm(20);
+			/* and what is not open cannot keep the parent's connection */
+			_exit(PMI_Get_rank(&mine) == PMI_ERR_INIT && PMI2_Initialized() == 0 &&
+					      PMI_Finalize() == PMI_ERR_INIT && begin() == 0 &&
+					      PMI_Get_rank(&mine) == PMI_SUCCESS && mine == 0
+				      ? 0
+				      : 1);
+		}
+		CHECK(rank == 1 || (waitpid(pid, &status, 0) == pid && status == 0));
+		CHECK(!pthread_join(thread, nullptr) && rc == PMI_SUCCESS);
+		CHECK(PMI_Barrier() == PMI_SUCCESS);
+		return 0;
+	}));
+}
+
 static void threads_take_turns(void **)
 {
 	FakeService service;
@@ -299,6 +371,8 @@ int main()
 		cmocka_unit_test(init_counts),
 		cmocka_unit_test(the_last_finalize_ends_it),
 		cmocka_unit_test(a_forked_child_has_no_place),
+		cmocka_unit_test(a_waiting_thread_is_cancelled),
+		cmocka_unit_test(a_child_meets_no_lock_of_its_parent),
 		cmocka_unit_test(threads_take_turns),
 	};
 	return cmocka_run_group_tests(tests, nullptr, nullptr);
