@@ -14,10 +14,18 @@ UNITY = host.TOP / "scripts/unity.py"
 # Each pair is of sources that must not share a file: alone they compile, and what their functions return is theirs.
 PAIRS = {
     "constants": ("namespace { constexpr int N = 1; } int a() { return N; }", "namespace { const int N{2}; } int b() { return N; }"),
-    "functions": ("static int f(int x) { return x; } int a() { return f(1); }", "namespace z { namespace { int f(int x) { return 2 * x; } } } int b() { return z::f(1); }"),
-    "a better match": ("namespace { int f(int) { return 1; } } int a() { return f(1); }", "int f(long); int b() { return f(1); } int f(long) { return 2; }"),
-    "types": ("namespace { struct S { int x; }; } int a() { return S{1}.x; }", "namespace { class S final { public: int y = 2; }; } int b() { return S().y; }"),
-    "enumerators": ("namespace { enum { ONE = 1 }; } int a() { return ONE; }", "namespace { enum class E { ONE }; constexpr int ONE = 2; } int b() { return ONE; }"),
+    "functions": (
+        "static int f(int x) { return x; } int a() { return f(1); }",
+        "namespace z { namespace { int f(int x) { return 2 * x; } } } int b() { return z::f(1); }"),
+    "a better match": (
+        "namespace { int f(int) { return 1; } } int a() { return f(1); }",
+        "int f(long); int b() { return f(1); } int f(long) { return 2; }"),
+    "types": (
+        "namespace { struct S { int x; }; } int a() { return S{1}.x; }",
+        "namespace { class S final { public: int y = 2; }; } int b() { return S().y; }"),
+    "enumerators": (
+        "namespace { enum { ONE = 1 }; } int a() { return ONE; }",
+        "namespace { enum class E { ONE }; constexpr int ONE = 2; } int b() { return ONE; }"),
     "aliases": ("namespace { using T = int; } T a() { return 1; }", "namespace { using T = long; } int b() { return T(2); }"),
     "macros": ("#define N 1\nint a() { return N; }", "int b() { int N = 2; return N; }"),
 }
