@@ -239,11 +239,14 @@ distclean: ## remove everything that is not in the repository
 	@$(TOP)/scripts/cluster clean >/dev/null
 	@rm -rf $(B)
 
+cache-clean: ## remove what trees of yours share: compiled objects, QEMU, parts of the kernel's source (~/.cache/opengni)
+	@bash -c '. $(TOP)/scripts/lib.sh; rm -rf "$${CACHE:?there is none}"/*'
+
 ##@ Help
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: KERNEL=6.1|6.12  KDIR=DIR  QEMU=7.2|10  NODES=N  V=1  JOBS=N  MPI=1  ARGS="..."  OVERLAY=DIR  OPENGNI_BUILD=DIR\n'
 
-.PHONY: all agent bench bench-kernel bench-sim chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs driver figures format help initramfs install kgni \
+.PHONY: all agent bench bench-kernel bench-sim cache-clean chaos check check-all check-debug check-image clean completion deb debian-image distclean doc doc-inputs driver figures format help initramfs install kgni \
 	interop kernel lint linux-source man model net-image qemu run selftests setup shell sim ssh-image tools topo uninstall userlib

@@ -21,6 +21,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/apt-source.sh"
 . "$TOP/scripts/qemu-version.sh"
+. "$TOP/scripts/store.sh"
 
 qemu_choose "${QEMU:-7.2}"
 out=$QEMU_DIR
@@ -212,8 +213,40 @@ compile() {
 	die "compiling failed; the log is $log"
 }
 
+# Key of the binary among a user's files: all that it is made from, and what it runs on. Debian's firmware package is
+# made from the source that a build would get.
+binary_key() {
+	{
+		cd "$TOP"
+		find qemu-device/qemu "${patches#"$TOP/"}" qemu-device/model driver/include -name __pycache__ -prune -o -type f -print0 |
+			LC_ALL=C sort -z | xargs -0 sha256sum
+		sha256sum scripts/{build-qemu,build-meson,qemu-version}.sh scripts/gen-regs.py
+		if [ -n "${QEMU_DSC:-}" ]; then cat "$QEMU_DSC"; else candidate qemu-system-data; fi
+		distribution
+		gcc --version | head -n 1
+		printf '%s\n' "${CC:-}" "${CXX:-}" "${CFLAGS:-}" "${CXXFLAGS:-}" "${LDFLAGS:-}"
+	} | store_key
+}
+
+# install_binary FILE: a copy, so that the last good binary stays usable while a build is going on or has failed.
+install_binary() {
+	"$1" -version >/dev/null || return
+	install -m 755 "$1" "$bin.new" || die "cannot write to $out/bin"
+	mv -f "$bin.new" "$bin"
+}
+
+# from_store KEY: the binary that another tree has built, if it runs here.
+from_store() {
+	store_get "$1" "$out/stored" || return
+	chmod +x "$out/stored"
+	local status=0
+	install_binary "$out/stored" 2>>"$log" || status=$?
+	rm -f "$out/stored"
+	[ $status -eq 0 ] && say "taken from $STORE"
+}
+
 main() {
-	local dsc tree
+	local dsc tree key
 	if [ "${1:-}" = --print ]; then
 		echo "$bin"
 		return
@@ -224,6 +257,11 @@ main() {
 	exec 9>"$out/lock"
 	flock -n 9 || { say "waiting for another build"; flock 9; }
 	: >"$log"
+	key=$(binary_key)
+	if [ -z "${ARIES_MODEL_BUILD:-}" ] && from_store "$key"; then
+		say "ready: $bin"
+		return
+	fi
 	run "generating the register headers" python3 "$TOP/scripts/gen-regs.py" "$TOP/driver/include/aries_regs.toml" "$gen"
 	build_model
 	dsc=$(find_source)
@@ -239,12 +277,10 @@ main() {
 	fi
 	link_device
 	compile
-	# A copy: the last good binary stays usable while a build is going on or has failed.
 	if ! cmp -s "$build/qemu-system-x86_64" "$bin"; then
-		"$build/qemu-system-x86_64" -version >/dev/null || die "the binary does not run; the log is $log"
-		install -m 755 "$build/qemu-system-x86_64" "$bin.new" || die "cannot write to $out/bin"
-		mv -f "$bin.new" "$bin"
+		install_binary "$build/qemu-system-x86_64" || die "the binary does not run; the log is $log"
 	fi
+	[ -n "${ARIES_MODEL_BUILD:-}" ] || store_put "$key" "$bin"
 	say "ready: $bin"
 }
 

@@ -5,6 +5,7 @@
 # package into .build/linux-source (nothing of it is committed).
 
 . "$(dirname "$0")/lib.sh"
+. "$TOP/scripts/store.sh"
 takes_none "$@"
 
 KERNEL=${KERNEL:-$(default_kernel)}
@@ -18,6 +19,17 @@ fi
 have=$(free_mib "$BUILD")
 [ "$have" -ge 300 ] || die "no space for $pkg: $BUILD needs 300 MiB, $have MiB are free"
 [ -n "$(candidate "$pkg")" ] || apt_update
+key=$({ echo "$pkg $(candidate "$pkg")" && cat "$0"; } | store_key)
+mkdir -p "$BUILD/dl"
+if store_get "$key" "$BUILD/dl/linux-source.tar"; then
+	rm -rf "$dir" "$dir.new"
+	mkdir -p "$dir.new"
+	tar -x -C "$dir.new" -f "$BUILD/dl/linux-source.tar" || die "cannot unpack into $dir.new: is there space left in $BUILD?"
+	rm -f "$BUILD/dl/linux-source.tar"
+	mv "$dir.new" "$dir"
+	echo "$(cat "$dir/version") taken from $STORE"
+	exit 0
+fi
 deb=$(download_deb "$BUILD/dl" "$pkg")
 rm -rf "$dir.new"
 mkdir -p "$dir.new"
@@ -34,4 +46,6 @@ dpkg-deb -f "$deb" Package Version | tr '\n' ' ' >"$dir.new/version"
 rm -rf "$dir"
 mv "$dir.new" "$dir"
 rm -f "$deb"
+tar -c -C "$dir" -f "$BUILD/dl/linux-source.tar" . && store_put "$key" "$BUILD/dl/linux-source.tar"
+rm -f "$BUILD/dl/linux-source.tar"
 echo "$(cat "$dir/version") unpacked"

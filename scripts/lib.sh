@@ -8,6 +8,18 @@ export LC_ALL=C PATH=$PATH:/usr/sbin:/sbin
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=${OPENGNI_BUILD:-$TOP/.build}
+# What all trees of a user share (make cache-clean removes it); empty where nothing can be kept.
+CACHE=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+CACHE=${CACHE:+$CACHE/opengni}
+nearest=$CACHE
+while [ -n "$nearest" ] && [ ! -d "$nearest" ]; do nearest=${nearest%/*}; done
+[ -w "${nearest:-/}" ] || CACHE=
+# For compilers that run through ccache: meson and QEMU's configure use it where it is installed. The place of a tree does
+# not count, so that one gets what another has compiled.
+if [ -n "$CACHE" ]; then
+	export CCACHE_DIR="${CCACHE_DIR:-$CACHE/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-2G}"
+	export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$TOP}" CCACHE_NOHASHDIR="${CCACHE_NOHASHDIR:-1}"
+fi
 
 # die LINE: one line that names the cause and the way out, then exit 1.
 die() {

@@ -34,8 +34,10 @@ class Steps(unittest.TestCase):
         self.tree, self.copy = Path(folder.name) / "tree", Path(folder.name) / "elsewhere/of another length"
         small_tree(self.tree)
 
-    def run_script(self, top, *words):
-        env = {name: value for name, value in os.environ.items() if name not in ("OPENGNI_BUILD", "MAKEFLAGS", "V", "FORCE", "QUIET_STEPS")}
+    def run_script(self, top, *words, **variables):
+        env = {name: value for name, value in os.environ.items()
+               if name not in ("OPENGNI_BUILD", "MAKEFLAGS", "V", "FORCE", "QUIET_STEPS") and not name.startswith("CCACHE_")}
+        env.update(variables)
         done = subprocess.run(words, cwd=top, env=env, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
@@ -88,6 +90,17 @@ class Steps(unittest.TestCase):
         (self.copy / "source/p.c").write_text(PROGRAM % "copy", encoding="ascii")
         self.assertEqual(build(self.copy), "copy\n")
         self.assertEqual(build(self.tree), "tree\n")
+
+    def test_trees_share_what_is_compiled(self):
+        (self.tree / "source/meson.build").write_text(PROJECT, encoding="ascii")
+        (self.tree / "source/p.c").write_text(PROGRAM % "both", encoding="ascii")
+        shutil.copytree(self.tree, self.copy)
+        cache = {"XDG_CACHE_HOME": str(self.tree.parent / "cache")}
+        for top in (self.tree, self.copy):
+            self.run_script(top, top / "scripts/build-meson.sh", top / ".build/p", top / "source", **cache)
+            self.assertEqual(self.run_script(top, top / ".build/p/p"), "both\n")
+        done = self.run_script(self.tree, "bash", "-c", ". scripts/lib.sh; ccache --print-stats", **cache)
+        self.assertRegex(done, r"(?m)^direct_cache_hit\s+1$")
 
 
 if __name__ == "__main__":
