@@ -5,6 +5,7 @@
  * health. What `devlink` of iproute2 shows comes by the same requests.
  */
 #include <linux/devlink.h>
+#include <sched.h>
 #include <time.h>
 
 #include "genl.h"
@@ -232,6 +233,27 @@ TEST_F(devlink, health)
 	EXPECT_NE(NULL, said(self, "fma_traps"));
 	EXPECT_EQ(resets, genl_number(said(self, "resets")));
 	EXPECT_EQ(0, set_grace(self, 10000));
+}
+
+/*
+ * The NIC is unbound in the middle of a report, and when the recovery that it has begun has just
+ * ended. The kernel warns of reports of a device that devlink does not know; that is seen in its log.
+ */
+TEST_F_TIMEOUT(devlink, unbound_while_it_recovers, 300)
+{
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		const long long resets = aries_number("resets");
+
+		ASSERT_EQ(0, set_grace(self, 0));
+		ASSERT_EQ(0, health(self, DEVLINK_CMD_HEALTH_REPORTER_TEST, 0));
+		while (i % 2 && aries_number("resets") == resets)
+			sched_yield();
+		ASSERT_EQ(0, aries_write_file(PCI_DRIVER "unbind", self->pci));
+		ASSERT_EQ(0, aries_write_file(PCI_DRIVER "bind", self->pci));
+		ASSERT_EQ(0, pci_wait_for_node(1));
+	}
 }
 
 TEST_HARNESS_MAIN
