@@ -112,6 +112,12 @@ class UserTools(ClusterCase):
         report = json.loads(self.sh(0, "gni-perf 1 -t put-bw,get-bw -s 8 -i 3 -w 8 -T 2 --json=-")[0])
         self.assertEqual([row["transfers"] for row in report["results"]], [6, 6])
 
+    def test_perf_tells_the_first_transfers_apart(self):
+        self.serve(0)
+        row, = json.loads(self.sh(1, "gni-perf 0 -t bte-put -s 64 -i 3 --json=-")[0])["results"]
+        self.assertEqual(row["transfers"], 3 * 32)  # to 32 places: the first time, one after the other, all at once
+        self.assertGreater(row["first_p50_ns"], 0)
+
     def test_perf_in_huge_pages(self):
         setting = "/sys/kernel/mm/transparent_hugepage/enabled"
         for node in (0, 1):

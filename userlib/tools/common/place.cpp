@@ -61,17 +61,21 @@ void add_place_options(CommandLine &line, Place &place, int &local, unsigned mos
 	line.number({"-d,--device", "N", "N of /dev/kgniN (default 0)"}, place.device, UINT32_MAX);
 }
 
-void check_place(const Place &place)
+void check_place(const Place &place, bool options)
 {
+	const char *const how =
+		options ? "start it with the cluster tool, with --local=2, or with --ranks, --rank and --kvs"
+			: "start it with the cluster tool, or set OPENGNI_RANKS, OPENGNI_RANK, OPENGNI_KVS and "
+			  "OPENGNI_COOKIE";
 	if (place.ranks < 2 || place.ranks % 2)
-		throw UsageError("an even number of ranks is needed: start it with the cluster tool, with --local=2, "
-				 "or with --ranks, --rank and --kvs");
+		throw UsageError(format("an even number of ranks is needed: %s", how));
 	if (place.rank >= place.ranks)
 		throw UsageError(format("rank %d of %d", place.rank, place.ranks));
 	if (place.kvs.empty())
-		throw UsageError("ranks need --kvs to find each other");
+		throw UsageError(format("ranks need %s to find each other", options ? "--kvs" : "OPENGNI_KVS"));
 	if (!place.cookie)
-		throw UsageError("ranks need a common --cookie that is not 0");
+		throw UsageError(
+			format("ranks need a common %s that is not 0", options ? "--cookie" : "OPENGNI_COOKIE"));
 }
 
 void exit_after(unsigned seconds)

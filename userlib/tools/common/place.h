@@ -35,8 +35,12 @@ Place place_from_environment();
  */
 void add_place_options(CommandLine &line, Place &place, int &local, unsigned most);
 
-/** Checks that the place is complete. Throws UsageError that says how to start a rank. */
-void check_place(const Place &place);
+/**
+ * Checks that the place is complete. Throws UsageError that says how to start a rank.
+ * @param options whether the program has those of add_place_options(); else it takes its place from the environment
+ * alone
+ */
+void check_place(const Place &place, bool options = true);
 
 /** Ends this process with status 1 in @p seconds unless it ends before: after a failure others may wait for it in vain,
  * or it for them. */

@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 		if (only_told(argc, argv, &silence_ns))
 			return tools::finish("gni-chaos", 0);
 		place = tools::place_from_environment();
-		tools::check_place(place);
+		tools::check_place(place, false);
 		handle_signals();
 		return tools::finish("gni-chaos", lives(place, silence_ns));
 	} catch (const tools::UsageError &e) {

@@ -27,6 +27,8 @@ struct Row {
 	std::optional<double> p99_ns;
 	std::optional<double> p999_ns;
 	std::optional<double> min_ns;
+	std::optional<double>
+		first_ns; /* p50 of the first transfers to or from their places, which are in none of these */
 	std::optional<double> bandwidth; /* bytes per second */
 	std::optional<double> rate;      /* transfers per second */
 	std::optional<double> model_ns;  /* modelled latency, mean */

@@ -134,6 +134,33 @@ void numbers(void **)
 		assert_true(throws<tools::UsageError>([&] { tools::parse_number(bad, "x", 16); }));
 }
 
+std::string place_refused(const tools::Place &place, bool with_options)
+{
+	try {
+		tools::check_place(place, with_options);
+	} catch (const tools::UsageError &error) {
+		return error.what();
+	}
+	return "taken";
+}
+
+/* Nobody is told to use an option that the program does not have. */
+void advice_for_a_place(void **)
+{
+	tools::Place place;
+
+	for (int step = 0; step < 3; step++) {
+		assert_true(place_refused(place, true).find("--") != std::string::npos);
+		assert_int_equal(place_refused(place, false).find("--"), std::string::npos);
+		assert_true(place_refused(place, false).find("OPENGNI_") != std::string::npos);
+		place.ranks = 2;
+		if (step == 1)
+			place.kvs = "dir:/tmp";
+	}
+	place.cookie = 1;
+	assert_string_equal(place_refused(place, false).c_str(), "taken");
+}
+
 struct Given {
 	bool flag = false, told = false;
 	uint32_t number = 7;
@@ -315,6 +342,7 @@ int main()
 		cmocka_unit_test(slots_do_not_touch),
 		cmocka_unit_test(percentiles),
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(advice_for_a_place),
 		cmocka_unit_test(options),
 		cmocka_unit_test(options_refused),
 		cmocka_unit_test(command_behind_options),
