@@ -4,6 +4,7 @@
 #ifndef ARIES_FABRIC_FLIGHT_HPP
 #define ARIES_FABRIC_FLIGHT_HPP
 
+#include "fabric/bus_guard.hpp"
 #include "fabric/segment.hpp"
 
 namespace aries
@@ -12,13 +13,15 @@ namespace aries
 inline constexpr uint32_t LANE_UNKNOWN = UINT32_MAX;
 inline constinit thread_local uint32_t lane_of_thread = LANE_UNKNOWN;
 
-/** A small number that few threads of this process share. */
+/** A small number that few threads of this process share. Whoever asks is about to visit memory of peers. */
 inline uint32_t thread_lane() noexcept
 {
 	static std::atomic<uint32_t> next{0};
 
-	if (lane_of_thread == LANE_UNKNOWN) [[unlikely]]
+	if (lane_of_thread == LANE_UNKNOWN) [[unlikely]] {
+		admit_bus_errors();
 		lane_of_thread = next.fetch_add(1, std::memory_order_relaxed) % FLIGHT_LANES;
+	}
 	return lane_of_thread;
 }
 
@@ -28,6 +31,7 @@ inline uint32_t thread_lane() noexcept
  */
 inline void take_back_lane(uint32_t n) noexcept
 {
+	admit_bus_errors();
 	lane_of_thread = FLIGHT_LANES - 1 - n % FLIGHT_LANES;
 }
 

@@ -9,8 +9,10 @@
 #include <new>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace aries
@@ -31,6 +33,7 @@ const char *map_cause_text(MapCause cause) noexcept
 		"the kernel refuses to map a file of it: is there a limit to this process's address space?",
 		"this process has no file descriptors left: raise its limit (ulimit -n)",
 		"this process has no memory left",
+		"a page of it cannot be had: is the file system of its file full, or was the file truncated?",
 	};
 
 	return texts[size_t(cause) % texts.size()];
@@ -45,6 +48,15 @@ bool is_memfd(int fd) noexcept
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	return readlink(link, target, sizeof(target) - 1) > 0 && !strncmp(target, "/memfd:", 7);
+}
+
+/** Bytes of a page of a mapping of @fd. */
+uint64_t page_of(int fd) noexcept
+{
+	struct statfs st;
+
+	return fstatfs(fd, &st) == 0 && st.f_type == HUGETLBFS_MAGIC ? uint64_t(st.f_bsize)
+								     : uint64_t(sysconf(_SC_PAGESIZE));
 }
 
 } // namespace
@@ -80,7 +92,7 @@ std::shared_ptr<const PeerFile> PeerFile::map(int fd, MapCause &cause) noexcept
 		return nullptr;
 	}
 	try {
-		return std::make_shared<const PeerFile>(id, size, static_cast<uint8_t *>(host));
+		return std::make_shared<const PeerFile>(id, size, static_cast<uint8_t *>(host), page_of(fd));
 	} catch (const std::bad_alloc &) {
 		munmap(host, size);
 		cause = MapCause::NO_ROOM;
@@ -90,6 +102,7 @@ std::shared_ptr<const PeerFile> PeerFile::map(int fd, MapCause &cause) noexcept
 
 PeerFile::~PeerFile()
 {
+	guard_.reset();
 	munmap(host, size);
 }
 

@@ -6,6 +6,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+
+#include "fabric/bus_guard.hpp"
 
 namespace aries
 {
@@ -24,6 +27,7 @@ enum class MapCause : uint8_t {
 	NOT_MAPPED,
 	NO_DESCRIPTORS,
 	NO_ROOM,
+	PAGE_LOST, /* was mapped, but a page of it cannot be had */
 	COUNT,
 };
 
@@ -51,14 +55,24 @@ public:
 	/** Maps what @fd refers to; nullptr, and why in @cause. The descriptor may be closed afterwards. */
 	static std::shared_ptr<const PeerFile> map(int fd, MapCause &cause) noexcept;
 
-	PeerFile(FileId file, uint64_t bytes, uint8_t *at) noexcept : id(file), size(bytes), host(at) {}
+	/** Throws std::bad_alloc. @page: bytes of a page of the mapping */
+	PeerFile(FileId file, uint64_t bytes, uint8_t *at, uint64_t page)
+		: id(file), size(bytes), host(at), guard_(std::in_place, at, bytes, page)
+	{
+	}
 	~PeerFile();
 	PeerFile(const PeerFile &) = delete;
 	PeerFile &operator=(const PeerFile &) = delete;
 
+	/** A page of it could not be had: what was written there is lost, and it has to be mapped anew. */
+	bool lossy() const noexcept { return guard_->lossy(); }
+
 	const FileId id;
 	const uint64_t size;
 	uint8_t *const host;
+
+private:
+	std::optional<BusGuard> guard_; /* as long as the mapping */
 };
 
 } // namespace aries

@@ -190,7 +190,7 @@ void PeerFiles::take(const Introduction &head, Passed &passed) noexcept
 		uint64_t size;
 		MapCause cause = check_ram_file(passed.files[i].get(), id, size);
 		const auto same = std::find_if(known.begin(), known.end(), [&](const auto &file) {
-			return file && file->id == id && file->size == size;
+			return file && file->id == id && file->size == size && !file->lossy();
 		});
 
 		if (cause == MapCause::NONE)
@@ -215,6 +215,10 @@ std::shared_ptr<const PeerFile> PeerFiles::find(uint32_t node, FileId id, MapCau
 	if (!introduced(node))
 		return nullptr;
 	for (uint32_t i = 0; i < peer.count; i++) {
+		if (peer.files[i]->id == id && peer.files[i]->lossy()) {
+			cause = MapCause::NOT_GIVEN; /* its descriptor is closed: the peer has to give it again */
+			return nullptr;
+		}
 		if (peer.files[i]->id == id) {
 			cause = MapCause::NONE;
 			return peer.files[i];
@@ -273,7 +277,8 @@ void PeerFiles::tick(uint64_t now) noexcept
 		const NodeSlot &slot = segment_.node(n);
 
 		if (n != node_ && !slot.carrier.load() && uint32_t(slot.member.load()) == MEMBER_ALIVE &&
-		    (!introduced(n) || peers_[n].last == MapCause::NOT_GIVEN) &&
+		    (!introduced(n) || peers_[n].last == MapCause::NOT_GIVEN ||
+		     peers_[n].last == MapCause::TOO_SHORT) &&
 		    now < slot.lease_ns.load() + members_.lease_ns())
 			ask(n, now, ASK_AGAIN_NS);
 	});
@@ -294,9 +299,9 @@ bool PeerFiles::poll(char *line, size_t len) noexcept
 
 		peer.pending &= peer.pending - 1;
 		pending_.fetch_sub(1);
-		snprintf(line, len,
-			 "memory of node %u (pid %u) cannot be reached, operations to it end with TIMEOUT: %s", n,
-			 segment_.node(n).pid.load(), map_cause_text(cause));
+		snprintf(line, len, "memory of node %u (pid %u) cannot be reached, operations to it end with %s: %s", n,
+			 segment_.node(n).pid.load(), cause == MapCause::PAGE_LOST ? "TRANSLATION" : "TIMEOUT",
+			 map_cause_text(cause));
 		return true;
 	}
 	return false;

@@ -112,6 +112,26 @@ const RamMap *PeerMaps::open_peer(uint32_t node) noexcept
 	return nullptr;
 }
 
+bool PeerMaps::look_at_pages(uint32_t node, const RamMap *map) noexcept
+{
+	if (!map || !map->lossy())
+		return false;
+	{
+		const std::lock_guard guard(mutex_);
+
+		if (current_[node].load() != map)
+			return true; /* another thread has seen it */
+		try {
+			make_room();
+			replace(node, nullptr);
+		} catch (const std::bad_alloc &) {
+			return true; /* the next visit ends like this one, and tries again */
+		}
+	}
+	files_.complain(node, MapCause::PAGE_LOST);
+	return true;
+}
+
 std::unique_ptr<RamMap> PeerMaps::map_peer(uint32_t node, MapCause &cause)
 {
 	NodeSlot &slot = segment_.node(node);

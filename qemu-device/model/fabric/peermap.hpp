@@ -4,6 +4,7 @@
 #ifndef ARIES_FABRIC_PEERMAP_HPP
 #define ARIES_FABRIC_PEERMAP_HPP
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,18 @@ public:
 		pieces_[count_++] = {gpa, size, host};
 	}
 	uint64_t version() const noexcept { return version_; }
+	/** A page of a peer's file could not be had. */
+	bool lossy() const noexcept
+	{
+		return std::any_of(files_.begin(), files_.end(),
+				   [](const auto &file) { return file && file->lossy(); });
+	}
+	/** lossy(), to be asked after an access. */
+	bool lost() const noexcept
+	{
+		std::atomic_signal_fence(std::memory_order_seq_cst); /* behind the access */
+		return lossy_mappings.load(std::memory_order_relaxed) && lossy();
+	}
 	size_t count() const noexcept { return count_; }
 
 	/** One of no bytes if there is no memory. */
@@ -121,6 +134,17 @@ public:
 		return open_peer(node);
 	}
 
+	/**
+	 * To be asked after an access to memory of @node by @map, before it counts as done: whether a page could not be
+	 * had, so that what was read is zeros and what was written is lost. Then the memory is mapped anew for the next
+	 * visit. Hold the FlightGuard, and no lock in the segment.
+	 */
+	bool lost(uint32_t node, const RamMap *map) noexcept
+	{
+		std::atomic_signal_fence(std::memory_order_seq_cst); /* behind the access */
+		return lossy_mappings.load(std::memory_order_relaxed) && look_at_pages(node, map);
+	}
+
 	/** Our own memory. */
 	const RamMap *own() const noexcept { return current_[node_].load(std::memory_order_seq_cst); }
 
@@ -145,6 +169,7 @@ private:
 	};
 
 	const RamMap *open_peer(uint32_t node) noexcept;
+	[[gnu::cold, gnu::noinline]] bool look_at_pages(uint32_t node, const RamMap *map) noexcept;
 	std::unique_ptr<RamMap> map_peer(uint32_t node, MapCause &cause);
 	void make_room();
 	void replace(uint32_t node, std::unique_ptr<const RamMap> map) noexcept;

@@ -13,7 +13,10 @@
 namespace aries
 {
 
-/** Starts a thread that takes no signals: those are for the host's own. Throws if there can be no more. */
+/**
+ * Starts a thread that takes no signals: those are for the host's own. It takes SIGBUS from its first visit to memory
+ * on (admit_bus_errors()). Throws if there can be no more threads.
+ */
 template <typename Body> std::thread quiet_thread(Body &&body)
 {
 	struct Quiet {

@@ -283,6 +283,8 @@ AmoLine *AmoCache::take_in(uint32_t set, uint64_t tag, uint64_t place, const uin
 	const uint64_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
 	clear(*line);
+	if (ram.lost()) [[unlikely]] /* its owner could not write it back either */
+		return nullptr;
 	line->value.store(value);
 	line->memory.store(value);
 	line->tag.store(tag);

@@ -87,6 +87,9 @@ uint8_t Bte::deliver_short(const BteWork &work, const FmaRuns &near, bool &overr
 		copy_runs(far, near);
 	else
 		copy_runs(near, far);
+	status = target.settled();
+	if (status != ARIES_ST_OK) [[unlikely]]
+		return status;
 	serve_event([&work] { return work.request(); }, target, overrun);
 	target.count_requests((desc.length + ARIES_PACKET_BYTES - 1) / ARIES_PACKET_BYTES);
 	return ARIES_ST_OK;

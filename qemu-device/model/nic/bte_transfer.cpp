@@ -240,7 +240,7 @@ uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRun
 			else if (answered)
 				copy_part(near, far, from, part);
 		});
-		return ARIES_ST_OK;
+		return target.settled();
 	}
 	const bool stream = work.desc.length >= STREAM_BYTES && work.node != core_.node;
 
@@ -248,7 +248,7 @@ uint8_t Bte::move(const BteWork &work, uint64_t at, uint64_t bytes, const BteRun
 		copy_runs(far, near, stream);
 	else
 		copy_runs(near, far, stream);
-	return ARIES_ST_OK;
+	return target.settled();
 }
 
 /*

@@ -459,7 +459,7 @@ uint8_t Ce::store_result(uint32_t node, const Delivery &delivery, const CeOutcom
 	/* Whoever else was at it has stored it, and the block may be in use for something else by now. */
 	if (given.token && __atomic_load_n(host[2], __ATOMIC_ACQUIRE) != given.token) {
 		target.count_duplicate();
-		return ARIES_ST_OK;
+		return target.settled();
 	}
 	target.count_requests(1);
 	for (size_t i = 0; i < 3; i++) {
@@ -467,7 +467,7 @@ uint8_t Ce::store_result(uint32_t node, const Delivery &delivery, const CeOutcom
 		if (core_.faults.any()) [[unlikely]]
 			core_.faults.carrier_step();
 	}
-	return ARIES_ST_OK;
+	return target.settled();
 }
 
 /*
@@ -493,6 +493,8 @@ void Ce::post_once(CePlace from, uint32_t nth, bool again, uint32_t node, uint32
 	ce.posting_at.store(produced);
 	ce.posted.store(2 * nth + 1);
 	cq_post(core_, node, ram, cq, entry, serial);
+	if (core_.maps.lost(node, ram)) [[unlikely]]
+		cq_owe(core_.segment.node(node), cq, serial);
 	if (core_.faults.any()) [[unlikely]]
 		core_.faults.carrier_step();
 	ce.posted.store(2 * nth + 2);

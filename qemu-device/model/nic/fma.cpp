@@ -294,6 +294,9 @@ uint8_t Fma::get(FmaWork &work) noexcept
 			});
 	else
 		copy_runs(place.data, from);
+	status = target.settled();
+	if (status != ARIES_ST_OK) [[unlikely]]
+		return status;
 	raise_flag(work, place);
 	serve_event(request, target, work.remote_overrun);
 	if (core_.trace.on()) [[unlikely]]

@@ -277,7 +277,7 @@ uint8_t Fma::at_target(HeldFma &held) noexcept
 uint8_t Fma::fetch_held(HeldFma &held, const TargetRequest &request, Visit &target) noexcept
 {
 	FmaRuns from;
-	const uint8_t status = serve_get(as_it_is(request), target, from);
+	uint8_t status = serve_get(as_it_is(request), target, from);
 
 	if (status != ARIES_ST_OK)
 		return status;
@@ -287,6 +287,9 @@ uint8_t Fma::fetch_held(HeldFma &held, const TargetRequest &request, Visit &targ
 		return ARIES_ST_TIMEOUT;
 	}
 	gather(from, held.payload.data());
+	status = target.settled();
+	if (status != ARIES_ST_OK)
+		return status;
 	serve_event(as_it_is(request), target, held.work.remote_overrun);
 	return ARIES_ST_OK;
 }

@@ -211,6 +211,8 @@ inline bool LaunchBurst::put(const LaunchView &entry, Target &target) noexcept
 	if (!find(entry, entry.bytes(), true, target, data))
 		return false;
 	scatter(data, reinterpret_cast<const uint8_t *>(&entry.value));
+	if (target.reach.visit().lost()) [[unlikely]]
+		return false;
 	target.puts++;
 	return true;
 }
@@ -222,6 +224,8 @@ inline bool LaunchBurst::get(const LaunchView &entry, Target &target) noexcept
 	if (!find_landing(entry.value, entry.bytes(), place) || !find(entry, entry.bytes(), false, target, from))
 		return false;
 	copy_runs(place, from);
+	if (target.reach.visit().lost()) [[unlikely]]
+		return false;
 	target.gets++;
 	return true;
 }
@@ -240,6 +244,8 @@ inline bool LaunchBurst::atomic(const LaunchView &entry, Target &target, uint32_
 	const bool hit = command_.cached && AmoCache(core_, target.node).use(visit.mdh(), entry.offset);
 	const uint64_t old = amo_run(command_, word.run[0].host, entry.value, desc_.operand[1]);
 
+	if (visit.lost()) [[unlikely]]
+		return false;
 	if (command_.fetch)
 		scatter(place, reinterpret_cast<const uint8_t *>(&old));
 	target.atomic_ticks += hit ? AMO_HIT_TICKS : visit.misses() != misses ? AMO_WALK_TICKS : AMO_MISS_TICKS;

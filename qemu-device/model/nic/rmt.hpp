@@ -150,7 +150,22 @@ public:
 	}
 	void count_requests(uint64_t packets) noexcept { count(guard_.counters().requests, packets); }
 	void count_duplicate() noexcept { count(guard_.counters().duplicates, 1); }
-	void count_refused() noexcept { guard_.counters().refused.fetch_add(1, std::memory_order_relaxed); }
+	/** Also where a page of a table cannot be had: entries of zeros are not valid. */
+	void count_refused() noexcept
+	{
+		guard_.counters().refused.fetch_add(1, std::memory_order_relaxed);
+		(void)lost();
+	}
+	/** What was read or written is not the node's memory: see PeerMaps::lost(). */
+	[[gnu::always_inline]] inline bool lost() noexcept { return core_.maps.lost(node_, ram_); }
+	/** What becomes of an access that has been made: ARIES_ST_OK, or ARIES_ST_TRANSLATION if it was lost(). */
+	uint8_t settled() noexcept
+	{
+		if (!lost()) [[likely]]
+			return ARIES_ST_OK;
+		count_refused();
+		return ARIES_ST_TRANSLATION;
+	}
 
 private:
 	uint8_t damage() noexcept;

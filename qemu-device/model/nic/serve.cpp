@@ -75,7 +75,7 @@ uint8_t serve_queue(Core &core, const TargetRequest &request, Visit &target, boo
 	else
 		result = target.post(entry);
 	overrun = result == CqResult::OVERRUN;
-	return result == CqResult::GONE ? ARIES_ST_NO_CQ : ARIES_ST_OK;
+	return result == CqResult::GONE ? uint8_t(ARIES_ST_NO_CQ) : target.settled();
 }
 
 uint8_t serve_match(Core &core, const TargetRequest &request, uint32_t taker, Visit &target, RmtClaim &claim) noexcept
@@ -108,7 +108,7 @@ uint8_t serve_message(Core &core, const TargetRequest &request, RmtClaim &claim,
 			       .remote_overrun = false};
 
 	if (target.mdd().has_cq())
-		overrun = target.post(entry.word()) == CqResult::OVERRUN;
+		overrun = target.post(entry.word()) == CqResult::OVERRUN || target.lost();
 	rmt_told(slot, claim);
 	return ARIES_ST_OK;
 }

@@ -91,7 +91,7 @@ template <AskRequest Ask>
 			       .type = request().type,
 			       .remote_overrun = false};
 
-	overrun = target.post(entry.word()) == CqResult::OVERRUN;
+	overrun = target.post(entry.word()) == CqResult::OVERRUN || target.lost();
 }
 
 /** Whether the flag of a put may be stored at @offset. */
@@ -147,6 +147,8 @@ template <AskRequest Ask>
 	} else if (status == ARIES_ST_OK) {
 		status = serve_range(core, request(), target);
 	}
+	if (status == ARIES_ST_OK && target.lost()) [[unlikely]]
+		status = ARIES_ST_TRANSLATION;
 	if (status != ARIES_ST_OK) {
 		target.count_refused();
 		return status;
@@ -156,7 +158,7 @@ template <AskRequest Ask>
 	return ARIES_ST_OK;
 }
 
-/** A get, up to where its data is: @from. The event is the caller's, when it has read. */
+/** A get, up to where its data is: @from. The event is the caller's, when it has read and target.settled() says OK. */
 template <AskRequest Ask>
 [[gnu::always_inline]] inline uint8_t serve_get(Ask &&request, Visit &target, FmaRuns &from) noexcept
 {
@@ -212,7 +214,7 @@ template <AskRequest Ask>
 		run(0);
 	served.walked = target.walked();
 	served.ran = true;
-	return status;
+	return status == ARIES_ST_OK ? target.settled() : status;
 }
 
 /** What a queue write asks for: an event in the queue of the memory domain, wherever that begins. */

@@ -68,11 +68,11 @@ TargetRequest target_request(const CarriedRequest &from, const uint8_t *data)
 	return request;
 }
 
-uint8_t bring(Arrival &arrival, const FmaRuns &from, uint32_t bytes)
+uint8_t bring(Arrival &arrival, Visit &target, const FmaRuns &from, uint32_t bytes)
 try {
 	arrival.data.resize(bytes);
 	gather(from, arrival.data.data());
-	return ARIES_ST_OK;
+	return target.settled();
 } catch (const std::bad_alloc &) {
 	return ARIES_ST_TIMEOUT;
 }
@@ -90,7 +90,7 @@ uint8_t serve_fma(Arrival &arrival, Visit &target)
 	case PacketKind::Get:
 		status = serve_get(ask, target, from);
 		if (status == ARIES_ST_OK)
-			status = bring(arrival, from, request.bytes);
+			status = bring(arrival, target, from, request.bytes);
 		if (status == ARIES_ST_OK)
 			serve_event(ask, target, overrun);
 		break;
@@ -145,9 +145,9 @@ uint8_t serve_block(Arrival &arrival, Visit &target)
 	}
 	target.count_requests(packets_of(from.part));
 	if (!put)
-		return bring(arrival, runs, from.part);
+		return bring(arrival, target, runs, from.part);
 	scatter(runs, request.data);
-	return ARIES_ST_OK;
+	return target.settled();
 }
 
 /* The owner of a taken receive is named by its slot here, which exists as long as its host can be reached. */

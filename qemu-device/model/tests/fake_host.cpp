@@ -142,8 +142,10 @@ FakeHost::FakeHost(const std::string &fabric, uint32_t node, const Options &opti
 	if (!nic_)
 		throw std::string(err);
 
-	fd_ = memfd_create("ram", MFD_CLOEXEC | MFD_ALLOW_SEALING | options.memfd_flags);
-	if (fd_ < 0 || ftruncate(fd_, LOW_BYTES + HIGH_BYTES) < 0 || fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
+	fd_ = options.ram_file ? open(options.ram_file, O_RDWR | O_CREAT | O_CLOEXEC, 0600)
+			       : memfd_create("ram", MFD_CLOEXEC | MFD_ALLOW_SEALING | options.memfd_flags);
+	if (fd_ < 0 || ftruncate(fd_, LOW_BYTES + HIGH_BYTES) < 0 ||
+	    (!options.ram_file && fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) < 0))
 		throw std::string("no memory");
 	void *p = mmap(nullptr, LOW_BYTES + HIGH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
 

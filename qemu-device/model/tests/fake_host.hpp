@@ -58,8 +58,9 @@ public:
 		uint32_t lease_ms = 100;
 		bool share_ram = true;
 		bool polled = false;
-		unsigned int memfd_flags = 0; /* more for memfd_create() */
-		bool legacy_hole = false;     /* no memory where a PC has its legacy range */
+		unsigned int memfd_flags = 0;   /* more for memfd_create() */
+		const char *ram_file = nullptr; /* memory in this file, which is created, not in a memfd */
+		bool legacy_hole = false;       /* no memory where a PC has its legacy range */
 		/* Trace events of the model: name and first value; called from any thread. */
 		std::function<void(const char *event, uint64_t a)> on_trace = {};
 	};
