@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Copyright (c) 2026 The OpenGNI authors */
 /* Atomics: every command against a reference, alone and among many; alignment, rights, flagged responses. */
+#include <csignal>
 #include <random>
+#include <sys/mman.h>
 #include <thread>
 
 #include "tests/amo_table.hpp"
@@ -249,6 +251,101 @@ void test_flagged_get(void **)
 		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_FLAG, bytes), ARIES_ST_LENGTH);
 }
 
+/**
+ * Looks at memory at the moment at which a flag in the next page is about to be stored: the page cannot be written to
+ * until then.
+ */
+class FlagWatch
+{
+public:
+	/** @bytes at @data are to be @expected when the page at @page is written to first. */
+	FlagWatch(uint8_t *page, const uint8_t *data, const void *expected, size_t bytes)
+	{
+		struct sigaction action = {};
+
+		watched = {page, data, static_cast<const uint8_t *>(expected), bytes, false, false};
+		action.sa_sigaction = on_fault;
+		action.sa_flags = SA_SIGINFO;
+		sigaction(SIGSEGV, &action, &before_);
+		assert_int_equal(mprotect(page, PAGE, PROT_READ), 0);
+	}
+	~FlagWatch()
+	{
+		mprotect(watched.page, PAGE, PROT_READ | PROT_WRITE);
+		sigaction(SIGSEGV, &before_, nullptr);
+	}
+	/** Somebody has stored the flag. */
+	static bool stored() { return watched.stored; }
+	/** All data was there then. */
+	static bool complete() { return watched.complete; }
+
+private:
+	static void on_fault(int, siginfo_t *info, void *)
+	{
+		const auto *at = static_cast<const uint8_t *>(info->si_addr);
+
+		if (at < watched.page || at >= watched.page + PAGE || watched.stored)
+			abort();
+		watched.stored = true;
+		watched.complete = !memcmp(watched.data, watched.expected, watched.bytes);
+		mprotect(watched.page, PAGE, PROT_READ | PROT_WRITE);
+	}
+
+	inline static struct {
+		uint8_t *page;
+		const uint8_t *data, *expected;
+		size_t bytes;
+		bool stored, complete;
+	} watched;
+	struct sigaction before_;
+};
+
+/* N11: whoever sees the flag sees the data: nothing of it is stored after the flag. */
+void test_flag_is_stored_last(void **)
+{
+	AmoPair p;
+	uint8_t *const flags = p.a.ram(p.local + PAGE);
+	const uint64_t value = 0x1122334455667788;
+
+	for (uint64_t bytes : {4u, 8u, 64u, 4096u}) {
+		for (uint64_t i = 0; i < bytes; i++)
+			*p.b.ram(p.target + i) = uint8_t(i * 7 + bytes);
+		memset(p.a.ram(p.local), 0xee, PAGE);
+		p.desc().offset = BASE;
+		p.desc().local_offset = BASE + PAGE - bytes;
+		const FlagWatch watch(flags, flags - bytes, p.b.ram(p.target), bytes);
+
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_FLAG, unsigned(bytes)), ARIES_ST_OK);
+		assert_true(FlagWatch::stored());
+		assert_true(FlagWatch::complete());
+	}
+	{
+		memset(flags - 8, 0xee, 8);
+		p.word() = value;
+		p.desc().local_offset = BASE + PAGE - 8;
+		p.desc().operand[0] = 1;
+		const FlagWatch watch(flags, flags - 8, &value, 8);
+
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_AMO_FLAG, 8, 0, 0, 0x008), ARIES_ST_OK);
+		assert_true(FlagWatch::stored());
+		assert_true(FlagWatch::complete());
+	}
+	/* The sync flag of a put, here to the node itself. */
+	for (uint64_t bytes : {8u, 64u, 2048u}) {
+		memset(p.a.line(FMAD), int(bytes % 251), bytes);
+		memset(p.a.ram(p.local), 0xee, PAGE);
+		p.desc().pe = 0;
+		p.desc().mdh = LOCAL_MDH;
+		p.desc().offset = BASE + PAGE - bytes;
+		p.desc().sync_offset = BASE + PAGE;
+		const FlagWatch watch(flags, flags - bytes, p.a.line(FMAD), bytes);
+
+		assert_int_equal(p.a.ring(FMAD, ARIES_FMA_PUT_SYNC, unsigned(bytes)), ARIES_ST_OK);
+		assert_true(FlagWatch::stored());
+		assert_true(FlagWatch::complete());
+	}
+}
+
 } // namespace
 
 int main()
@@ -258,6 +355,7 @@ int main()
 		cmocka_unit_test(test_no_other_command),      cmocka_unit_test(test_alignment_and_length),
 		cmocka_unit_test(test_cached_need_the_right), cmocka_unit_test(test_window),
 		cmocka_unit_test(test_flagged_atomic),        cmocka_unit_test(test_flagged_get),
+		cmocka_unit_test(test_flag_is_stored_last),
 	};
 
 	return cmocka_run_group_tests_name("atomics", tests, nullptr, nullptr);

@@ -88,6 +88,28 @@ void test_eviction_updates(void **)
 		assert_int_equal(p.word(8 * n), n + 1 + (n == 0));
 }
 
+/* Each of the four ways of a set is given away in its turn: four words more drive out the four that came first. */
+void test_ways_take_turns(void **)
+{
+	constexpr uint64_t NEXT = 8 * 16; /* the next word of the same set */
+	LazyPair p;
+
+	for (uint64_t n = 0; n < 8; n++) {
+		p.run(ADD_C, n * NEXT, n + 1);
+		assert_int_equal(p.b.counter(ARIES_CNT_AMO_CACHE_EVICTIONS), n < 4 ? 0 : n - 3);
+		for (uint64_t before = 0; before <= n; before++)
+			assert_int_equal(p.word(before * NEXT), before + 4 <= n ? before + 1 : 0);
+	}
+	/* The last four are found, the first four are not. */
+	for (uint64_t n = 4; n < 8; n++)
+		p.run(ADD_C, n * NEXT, 1);
+	assert_int_equal(p.b.counter(ARIES_CNT_AMO_CACHE_HITS), 4);
+	for (uint64_t n = 0; n < 4; n++)
+		p.run(ADD_C, n * NEXT, 1);
+	assert_int_equal(p.b.counter(ARIES_CNT_AMO_CACHE_HITS), 4);
+	assert_int_equal(p.b.counter(ARIES_CNT_AMO_CACHE_MISSES), 12);
+}
+
 /* Puts of any kind come after the results before them, and are not overwritten later. */
 void test_puts(void **)
 {
@@ -274,10 +296,15 @@ void test_processors(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_results_stay),       cmocka_unit_test(test_mode),
-		cmocka_unit_test(test_eviction_updates),   cmocka_unit_test(test_puts),
-		cmocka_unit_test(test_launched_puts),      cmocka_unit_test(test_block_transfers),
-		cmocka_unit_test(test_all_commands_agree), cmocka_unit_test(test_aliases),
+		cmocka_unit_test(test_results_stay),
+		cmocka_unit_test(test_mode),
+		cmocka_unit_test(test_eviction_updates),
+		cmocka_unit_test(test_ways_take_turns),
+		cmocka_unit_test(test_puts),
+		cmocka_unit_test(test_launched_puts),
+		cmocka_unit_test(test_block_transfers),
+		cmocka_unit_test(test_all_commands_agree),
+		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_processors),
 	};
 

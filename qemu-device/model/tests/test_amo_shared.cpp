@@ -338,6 +338,23 @@ void test_cache_evicts(void **)
 	assert_counts(p.a, 0, 0, 0);
 }
 
+/* N12: each of the four ways of a set is given away in its turn, so four words more drive out the first four. */
+void test_cache_ways_take_turns(void **)
+{
+	constexpr uint64_t NEXT = 8 * 16; /* the next word of the same set */
+	CachePair p;
+
+	for (uint64_t n = 0; n < 8; n++)
+		p.add(n * NEXT);
+	assert_counts(p.b, 0, 8, 4);
+	for (uint64_t n = 4; n < 8; n++)
+		p.add(n * NEXT);
+	assert_counts(p.b, 4, 8, 4);
+	for (uint64_t n = 0; n < 4; n++)
+		p.add(n * NEXT);
+	assert_counts(p.b, 4, 12, 8);
+}
+
 /* Refused commands are no use of the cache. */
 void test_cache_refused(void **)
 {
@@ -438,6 +455,7 @@ int main()
 		cmocka_unit_test(test_compare_and_swaps),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_cache_evicts),
+		cmocka_unit_test(test_cache_ways_take_turns),
 		cmocka_unit_test(test_cache_refused),
 		cmocka_unit_test(test_cache_is_of_all_initiators),
 		cmocka_unit_test(test_cache_invalidation),

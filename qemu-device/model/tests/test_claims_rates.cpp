@@ -153,7 +153,7 @@ void l09_unidirectional_bandwidth_is_10_gb_per_s(void **)
 		assert_true(rate > last && rate < NIC_RATE);
 		last = rate;
 	}
-	assert_true(last > 10);
+	assert_true(last > 0.998 * NIC_RATE); /* 8 MiB take 790 ns more than their packets */
 }
 
 /* L09 counts for the NIC: a single link on the way, without detours, leaves 0.64 of its 5.25 GB/s (P06). */

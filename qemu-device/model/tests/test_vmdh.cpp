@@ -72,8 +72,16 @@ void test_misses(void **)
 	Virtual p;
 	const uint64_t misses = p.b.counter(ARIES_CNT_VMDH_MISSES);
 
-	p.desc().mdh = ARIES_MDH_VIRTUAL | 4; /* outside of the block */
+	/* Outside of the block, though the descriptor that would come next is one of the same domain. */
+	p.b.make_mdd(Virtual::BASE_B + 4, PTAG_B, p.there, PAGE, BASE);
+	p.a.make_mdd(Virtual::BASE_A + 4, PTAG_A, p.here, PAGE, BASE);
+	p.desc().mdh = ARIES_MDH_VIRTUAL | 4;
 	assert_int_equal(p.put_value(1), ARIES_ST_MDD);
+	assert_int_equal(p.b.counter(ARIES_CNT_VMDH_MISSES) - misses, 1);
+	p.desc().mdh = ARIES_MDH_VIRTUAL | Virtual::INDEX;
+	p.desc().local_mdh = ARIES_MDH_VIRTUAL | 4;
+	assert_int_equal(p.a.ring(FMAD, ARIES_FMA_GET_OP, 8), ARIES_ST_LOCAL_MDD);
+	p.desc().local_mdh = ARIES_MDH_VIRTUAL | Virtual::INDEX;
 	p.desc().mdh = ARIES_MDH_VIRTUAL | 1; /* not registered */
 	assert_int_equal(p.put_value(1), ARIES_ST_MDD);
 	assert_int_equal(p.b.counter(ARIES_CNT_VMDH_MISSES) - misses, 1);
