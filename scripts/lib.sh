@@ -10,7 +10,7 @@ TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=${OPENGNI_BUILD:-$TOP/.build}
 # What all trees of a user share (make cache-clean removes it); empty where nothing can be kept.
 CACHE=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
-CACHE=${CACHE:+$CACHE/opengni}
+case $CACHE in /*) CACHE=$CACHE/opengni ;; *) CACHE= ;; esac
 nearest=$CACHE
 while [ -n "$nearest" ] && [ ! -d "$nearest" ]; do nearest=${nearest%/*}; done
 [ -w "${nearest:-/}" ] || CACHE=

@@ -71,7 +71,8 @@ class Store(unittest.TestCase):
         nowhere = {"XDG_CACHE_HOME": "/dev/null/x"}
         self.put("a", b"one", **nowhere)
         self.assertIsNone(self.get("a", **nowhere))
-        self.assertEqual(self.call('echo "${CCACHE_DIR:-none}"', XDG_CACHE_HOME="", HOME="", CCACHE_DIR=""), (0, "none\n"))
+        for place in ("", "relative"):
+            self.assertEqual(self.call('echo "${CCACHE_DIR:-none}"', XDG_CACHE_HOME=place, HOME="", CCACHE_DIR=""), (0, "none\n"))
 
     def test_cache_clean(self):
         self.put("a", b"one")
