@@ -17,11 +17,22 @@ constexpr uint32_t SLICE = 1000;        // cycles between two looks at what goes
 constexpr uint32_t STUCK_AFTER = 50000; // cycles without a packet through a router
 constexpr double MIB = 1 << 20;
 
+/* Packets, route tables and channels are those of Aries: any other network would be one that nobody has built. */
+std::string check_family(const Machine &machine)
+{
+	if (machine.family == "aries" || machine.family == "dragonfly")
+		return {};
+	return "a machine of family '" + machine.family +
+	       "' cannot be simulated: packets and routes are those of the families aries and dragonfly";
+}
+
 /* The first rule that is broken, by one line. What is laid out is so only if the rules before allow it. */
 std::string broken_rule(const Machine &machine, const RunShape &shape, const Workload &workload, uint32_t channels)
 {
 	std::string broken = topology::validate(machine);
 
+	if (broken.empty())
+		broken = check_family(machine);
 	if (broken.empty())
 		broken = routing::check_tables(machine, shape.policy);
 	if (broken.empty())

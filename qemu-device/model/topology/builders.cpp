@@ -211,11 +211,15 @@ Built build_named(const std::string &builder, const std::vector<Parameter> &para
 			     "there is no builder " + builder + ": aries, canonical, torus, clos are known");
 }
 
-std::string describe_builders()
+std::string describe_dragonflies()
 {
 	return describe<AriesShape>("aries", "groups of chassis of Aries blades") +
-	       describe<CanonicalShape>("canonical", "the dragonfly of the literature") +
-	       describe<TorusShape>("torus", "Gemini's torus of three dimensions") +
+	       describe<CanonicalShape>("canonical", "the dragonfly of the literature");
+}
+
+std::string describe_builders()
+{
+	return describe_dragonflies() + describe<TorusShape>("torus", "Gemini's torus of three dimensions") +
 	       describe<ClosShape>("clos", "a fat tree; QsNetIII with radix=32");
 }
 

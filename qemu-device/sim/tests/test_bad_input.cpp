@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "rig.hpp"
+#include "topology/builders.hpp"
 
 using namespace aries;
 using namespace aries::sim;
@@ -24,6 +25,21 @@ void refused(const topology::Machine &machine, const std::function<void(RunShape
 	}
 	if (said.find(part) == std::string::npos || said.find('\n') != std::string::npos)
 		fail_msg("said \"%s\", not \"%s\"", said.c_str(), part);
+}
+
+/* By what they are, whatever channels or tiles they are given. */
+void networks_that_are_no_dragonfly(void **)
+{
+	for (const char *builder : {"torus", "clos"}) {
+		topology::Machine machine = topology::build_named(builder, {}).machine;
+
+		for (uint32_t channels : {1, 4}) {
+			machine.router_type.request_channels = machine.router_type.response_channels = channels;
+			refused(
+				machine, [](RunShape &) {},
+				(std::string("a machine of family '") + builder + "' cannot be simulated").c_str());
+		}
+	}
 }
 
 void shapes_that_cannot_be(void **)
@@ -111,6 +127,7 @@ void too_large_for_the_memory(void **)
 int main()
 {
 	const CMUnitTest tests[] = {
+		cmocka_unit_test(networks_that_are_no_dragonfly),
 		cmocka_unit_test(shapes_that_cannot_be),
 		cmocka_unit_test(machines_that_cannot_be),
 		cmocka_unit_test(too_large_for_the_memory),
