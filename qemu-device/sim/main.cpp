@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <iostream>
 
 #include "options.hpp"
+#include "output_file.hpp"
 #include "sweep.hpp"
 
 using namespace aries;
@@ -150,20 +150,11 @@ std::function<void(const Progress &)> reporter(bool quiet)
 	};
 }
 
-std::ofstream open_file(const std::string &path)
-{
-	std::ofstream file(path);
-
-	if (!file)
-		throw RunError(path + " cannot be written");
-	return file;
-}
-
 /* A full disk shows when the last of it is written. */
-void check_written(std::ostream &file, const std::string &path)
+void check_printed()
 {
-	if (!file.flush())
-		throw RunError(path + " cannot be written");
+	if (!std::cout.flush())
+		throw RunError("standard output cannot be written");
 }
 
 /* Only the first of several processes says something. */
@@ -173,12 +164,8 @@ void be_silent()
 	std::cerr.setstate(std::ios::failbit);
 }
 
-struct Files {
-	std::ofstream json, links, background;
-};
-
 /* What can go wrong in one process alone goes wrong in all. */
-Prepared prepare_together(const Options &options, const Output &output, Files &files)
+Prepared prepare_together(const Options &options, const Output &output)
 {
 	Ranks *ranks = options.run.workers.ranks;
 	Prepared prepared;
@@ -186,12 +173,10 @@ Prepared prepare_together(const Options &options, const Output &output, Files &f
 
 	try {
 		prepared = prepare(options);
-		if (!output.json.empty() && options.run.workers.rank() == 0)
-			files.json = open_file(output.json);
-		if (!output.links.empty() && options.run.workers.rank() == 0)
-			files.links = open_file(output.links);
-		if (!output.background.empty() && options.run.workers.rank() == 0)
-			files.background = open_file(output.background);
+		for (const std::string *path : {&output.json, &output.links, &output.background}) {
+			if (!path->empty() && options.run.workers.rank() == 0)
+				check_writable(*path);
+		}
 	} catch (const std::exception &error) {
 		broken = error.what();
 	}
@@ -202,30 +187,26 @@ Prepared prepare_together(const Options &options, const Output &output, Files &f
 	return prepared;
 }
 
-void write_results(Files &files, const Output &output, const topology::Machine &machine, const RunShape &shape,
-		   const Result &result)
+void write_results(const Output &output, const topology::Machine &machine, const RunShape &shape, const Result &result)
 {
 	if (shape.workers.rank())
 		return;
-	write_json(output.json.empty() ? std::cout : files.json, machine, shape, result);
-	if (output.json.empty())
-		check_written(std::cout, "standard output");
-	else
-		check_written(files.json, output.json);
-	if (files.links.is_open()) {
-		write_links_csv(files.links, result);
-		check_written(files.links, output.links);
+	if (output.json.empty()) {
+		write_json(std::cout, machine, shape, result);
+		check_printed();
+	} else {
+		replace_file(output.json, [&](std::ostream &file) { write_json(file, machine, shape, result); });
 	}
-	if (files.background.is_open()) {
-		write_background(files.background, machine, shape, result);
-		check_written(files.background, output.background);
-	}
+	if (!output.links.empty())
+		replace_file(output.links, [&](std::ostream &file) { write_links_csv(file, result); });
+	if (!output.background.empty())
+		replace_file(output.background,
+			     [&](std::ostream &file) { write_background(file, machine, shape, result); });
 }
 
 int simulate(const Options &options, const Output &output)
 {
-	Files files;
-	const Prepared prepared = prepare_together(options, output, files);
+	const Prepared prepared = prepare_together(options, output);
 	const topology::Machine &machine = prepared.built.machine;
 
 	for (const std::string &line : prepared.built.advice)
@@ -235,7 +216,7 @@ int simulate(const Options &options, const Output &output)
 	const Result result = run(machine, prepared.run, reporter(output.quiet));
 	const double used = seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
 
-	write_results(files, output, machine, prepared.run, result);
+	write_results(output, machine, prepared.run, result);
 	if (!output.quiet)
 		std::cerr << result.statistics.hops << " packets through routers in " << used
 			  << " s: " << static_cast<uint64_t>(static_cast<double>(result.statistics.hops) / used)
@@ -249,7 +230,7 @@ int simulate(const Options &options, const Output &output)
 int told(const Ranks *ranks)
 {
 	if (!ranks || ranks->rank() == 0)
-		check_written(std::cout, "standard output");
+		check_printed();
 	return 0;
 }
 
@@ -278,7 +259,7 @@ int parse_and_run(int argc, char **argv, Ranks *ranks)
 		if (output.list_parameters)
 			list_parameters();
 		else
-			std::cout << topology::describe_builders();
+			std::cout << topology::describe_dragonflies();
 		return told(ranks);
 	}
 	if (sub->parsed()) {

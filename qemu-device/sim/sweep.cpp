@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <fcntl.h>
 #include <fstream>
 #include <iostream>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "names.hpp"
+#include "output_file.hpp"
 #include "sweep_csv.hpp"
 
 namespace aries::sim
@@ -416,14 +416,9 @@ private:
 			  << " s\n";
 	}
 
-	/* A file is whole at any time: the new one takes the place of the old one. */
-	void replace(const std::string &path, const std::string &text) const
+	static void replace(const std::string &path, const std::string &text)
 	{
-		const std::string fresh = path + ".new";
-		std::ofstream file(fresh);
-
-		if (!(file << text << std::flush) || std::rename(fresh.c_str(), path.c_str()))
-			throw RunError(path + " cannot be written");
+		replace_file(path, [&text](std::ostream &file) { file << text; });
 	}
 
 	void save() const

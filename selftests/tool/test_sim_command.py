@@ -64,6 +64,35 @@ class Command(unittest.TestCase):
         for option in ("--json", "--links", "--background"):
             self.refused(1, "/dev/full cannot be written", *SMALL, option, "/dev/full")
 
+    def test_a_run_that_does_not_end_leaves_the_old_result(self):
+        """Whether it is stopped, or is refused after its files were looked at."""
+        options = ("--json", "--links", "--background")
+        with tempfile.TemporaryDirectory() as folder:
+            files = {option: Path(folder, option.strip("-")) for option in options}
+            for file in files.values():
+                file.write_text("old", encoding="ascii")
+            arguments = [str(word) for pair in files.items() for word in pair]
+            self.refused(1, "at least one cycle", *SMALL[:4], "--quiet", "--measure=0", *arguments)
+            long = subprocess.Popen([SIM, "aries", "groups=1", "--measure=100000000", *arguments], stderr=subprocess.PIPE, text=True)
+            self.assertRegex(long.stderr.readline(), "^cycle ")      # it runs
+            long.kill()
+            long.communicate()
+            self.assertEqual([file.read_text(encoding="ascii") for file in files.values()], ["old"] * 3)
+            self.assertEqual(len(os.listdir(folder)), 3)
+
+    def test_the_new_result_takes_the_place_of_the_old_one(self):
+        """Behind a link, and with the rights that the old one had; nothing else is left."""
+        with tempfile.TemporaryDirectory() as folder:
+            file, link = Path(folder, "file"), Path(folder, "link")
+            file.write_text("old", encoding="ascii")
+            file.chmod(0o640)
+            link.symlink_to(file)
+            subprocess.run([SIM, *SMALL, "--json", link], check=True)
+            self.assertTrue(json.loads(file.read_text(encoding="utf-8"))["drained"])
+            self.assertTrue(link.is_symlink())
+            self.assertEqual(file.stat().st_mode & 0o777, 0o640)
+            self.assertEqual(len(os.listdir(folder)), 2)
+
     def test_a_file_that_cannot_be_made(self):
         """It is said before the run, not after it."""
         with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/**
+ * @file
+ * Files for results. Each is whole at any time: what is written takes the place of what was there at once, at the end.
+ */
+#ifndef ARIES_SIM_OUTPUT_FILE_HPP
+#define ARIES_SIM_OUTPUT_FILE_HPP
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+namespace aries::sim
+{
+
+/** Throws RunError if replace_file() could not write to @p path. The file stays as it is. */
+void check_writable(const std::string &path);
+
+/**
+ * The file has what @p write says, or, with RunError, what it had before. What is no file (a terminal, a pipe) is
+ * written to as it is.
+ */
+void replace_file(const std::string &path, const std::function<void(std::ostream &)> &write);
+
+} // namespace aries::sim
+
+#endif
