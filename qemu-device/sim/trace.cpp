@@ -115,8 +115,14 @@ private:
 		if (field + 1 != FIELDS)
 			bad("a message has " + std::to_string(FIELDS) + " values: " + COLUMNS);
 
-		TracedMessage message{number(fields[0], "ns", MOST_NS) * clock_khz_ / 1'000'000,
-				      node(fields[1], "source", nodes), node(fields[2], "target", nodes),
+		const uint64_t ns = number(fields[0], "ns", UINT64_MAX);
+
+		if (ns > MOST_NS)
+			bad("a message at " + std::to_string(ns) + " ns: a run has at most " + std::to_string(MOST_NS) +
+			    "; sim-trace.py --from, --to and --pause shorten a trace");
+
+		TracedMessage message{ns * clock_khz_ / 1'000'000, node(fields[1], "source", nodes),
+				      node(fields[2], "target", nodes),
 				      static_cast<uint32_t>(number(fields[3], "bytes", MOST_BYTES)), Operation::Put};
 
 		if (message.source == message.target)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import struct
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
@@ -18,6 +18,8 @@ PACKET_BYTES, LEAST_BYTES = 64, 8
 REQUEST_BYTES = 16                            # of its header
 PUT, GET, AMO, FETCH_AMO, CQ_WRITE = range(5)
 READS = (GET, FETCH_AMO)
+MOST_NS = 2_000_000_000                       # of a trace that aries-sim takes
+PAUSE_NS = 1_000_000                          # a pause that empties the network, for advice
 
 
 class TraceError(Exception):
@@ -158,6 +160,34 @@ def read_otf2(path):
     except (Error, LookupError, TypeError, ValueError, AttributeError) as error:
         raise TraceError(f"{path}: not an OTF2 archive, or not a whole one: {' '.join(str(error).split())}") from error
     return messages
+
+
+def cut(messages, first=None, last=None):
+    """Those from one time up to another, in seconds from the earliest of all; without one of them, from or up to the end."""
+    begin = min((m.ns for m in messages), default=0)
+    return [m for m in messages if (first is None or m.ns - begin >= first * 1e9) and (last is None or m.ns - begin < last * 1e9)]
+
+
+def shorten_pauses(messages, most):
+    """The same with at most so many nanoseconds from one message to the next: what comes behind a pause comes sooner."""
+    shorter, before, left_out = [], None, 0
+    for message in sorted(messages, key=lambda m: m.ns):
+        if before is not None:
+            left_out += max(message.ns - before - most, 0)
+        before = message.ns
+        shorter.append(replace(message, ns=message.ns - left_out))
+    return shorter
+
+
+def check_length(messages, name):
+    """Raises TraceError if aries-sim would not take the trace for its length, with what can be done."""
+    times = [m.ns for m in messages if m.source != m.target]
+    length = max(times, default=0) - min(times, default=0)
+    if length > MOST_NS:
+        short = shorten_pauses([m for m in messages if m.source != m.target], PAUSE_NS)
+        raise TraceError(f"{name}: {length / 1e9:.1f} s from the first message to the last, and aries-sim simulates "
+                         f"{MOST_NS // 10**9} s: --from and --to take a piece of it, and --pause {PAUSE_NS / 1e6:g} "
+                         f"makes {(short[-1].ns - short[0].ns) / 1e9:.3f} s of it")
 
 
 def write_messages(messages, out):

@@ -102,6 +102,26 @@ class Captures(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"^sim-trace.py: .*: cut off in block 8, at byte [0-9]+ of [0-9]+\n$")
 
+    def run_tool(self, *arguments):
+        return subprocess.run([TOOL, self.path, *arguments], capture_output=True, text=True, check=False)
+
+    def test_captures_that_are_too_long_for_a_run(self):
+        """Refused with what can be done; a piece, or shorter pauses, are taken."""
+        self.path.write_bytes(head() + b"".join(packet(s * 10**9 + 7, PUT, 8) for s in (3, 4, 5, 9)))
+        done = self.run_tool()
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^sim-trace.py: .*: 6.0 s from the first message to the last, and aries-sim simulates 2 s: "
+                                      r"--from and --to .*, and --pause 1 makes 0.003 s of it\n$")
+        for arguments, times in ((("--pause", "1"), [0, 10**6, 2 * 10**6, 3 * 10**6]), (("--to", "2.5"), [0, 10**9, 2 * 10**9]),
+                                 (("--from", "1", "--to", "2"), [0]), (("--from=2", "--pause=500"), [0, 5 * 10**8])):
+            with self.subTest(arguments):
+                done = self.run_tool(*arguments)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual([int(line.split(",")[0]) for line in done.stdout.splitlines()[2:]], times)
+        self.assertRegex(self.run_tool("--from", "7").stderr, "no message in the piece")
+        for wrong in ("-1", "x", "nan", "inf"):
+            self.assertEqual(self.run_tool(f"--pause={wrong}").returncode, 2)
+
     def test_messages_to_itself_are_left_out(self):
         """They use no network."""
         out = io.StringIO()
