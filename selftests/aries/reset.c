@@ -8,6 +8,9 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "kselftest_harness.h"
@@ -202,6 +205,65 @@ TEST_F(busy, remove_and_rescan)
 	close(self->fd);
 	ASSERT_EQ(0, aries_write_file("/sys/bus/pci/rescan", "1"));
 	ASSERT_EQ(0, pci_wait_for_node(1));
+	EXPECT_EQ(0, works_again());
+}
+
+/* Opens a device node that nobody else has, maps what it gives, and lets the node go with its file. */
+static int open_and_vanish(dev_t rdev, uint32_t cookie)
+{
+	struct kgni_attach at = aries_attach_arg(cookie);
+	int fd, rc;
+	void *desc;
+
+	if (mount("none", "/mnt", "tmpfs", 0, NULL))
+		return errno;
+	rc = mknod("/mnt/nic", S_IFCHR | 0600, rdev) ? errno : 0;
+	fd = rc ? -1 : open("/mnt/nic", O_RDWR);
+	if (!rc && fd < 0)
+		rc = errno;
+	if (fd >= 0 && !aries_ioctl(fd, KGNI_IOC_ATTACH, &at)) {
+		desc = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, (off_t)at.desc_offset);
+		if (desc != MAP_FAILED) {
+			touch(desc);
+			munmap(desc, 8192);
+		}
+	}
+	usleep(30000); /* most of the time it is open */
+	unlink("/mnt/nic");
+	if (fd >= 0)
+		close(fd);
+	return umount("/mnt") ? errno : rc;
+}
+
+/*
+ * Files are closed while resets look for their mappings, and their inodes go with them. What a
+ * reset would do with a freed inode, KASAN or the kernel's log tells.
+ */
+TEST(files_vanish_during_resets)
+{
+	struct stat node;
+	int i, status;
+	pid_t pid;
+
+	ASSERT_EQ(0, stat(ARIES_NODE, &node));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		do
+			i = open_and_vanish(node.st_rdev, aries_cookie());
+		while (!i);
+		_exit(i);
+	}
+	for (i = 0; i < 8; i++) {
+		EXPECT_EQ(0, aries_write_file(ARIES_SYSFS "device/reset", "1"));
+		usleep(50000);
+	}
+	EXPECT_EQ(0, waitpid(pid, &status, WNOHANG)) {
+		TH_LOG("status %#x", status);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	umount("/mnt");
 	EXPECT_EQ(0, works_again());
 }
 
