@@ -8,10 +8,13 @@ import os
 import secrets
 
 from .errors import ConfigError, NodeError
-from .job import Job
+from .job import PER_NODE_MAX, Job
 
 DOMAINS = 2
 """Domains of a job, as on a real machine: one for MPI, one for what runs beside it."""
+
+DOMAIN_TIME = 300.0
+"""Seconds for making a domain on a node. That is a moment's work, so this ends waiting for a node that hangs, and no slow machine's."""
 
 # Protection keys (upper half of a cookie) for users; below 2^15, because programs read cookies with atoi().
 PKEY_FIRST, PKEY_LAST = 128, 32767
@@ -35,6 +38,8 @@ def place(cluster, request):
         if not cluster.node(number).running:
             raise ConfigError(f"node {number} is not running")
     per_node = request.get("per_node") or max(1, cluster.config.smp // depth)
+    if per_node > PER_NODE_MAX:
+        raise ConfigError(f"{per_node} ranks on a node: up to {PER_NODE_MAX} are possible")
     room = per_node * len(nodes)
     if count > room:
         raise ConfigError(f"{count} ranks do not fit: {len(nodes)} nodes take {per_node} each, that is {room}"
@@ -87,7 +92,7 @@ class Application(Job):
         return ["gni-domain", what, f"--job={self.apid}", f"--cookie={cookies}"]
 
     async def _create(self, node):
-        result = await self.cluster.nodes[node].run(self._command("create"), timeout=30.0)
+        result = await self.cluster.nodes[node].run(self._command("create"), timeout=DOMAIN_TIME)
         if result.code:
             raise NodeError(f"node {node}: no communication domain: {result.stderr.strip()}")
         self.gni[node] = dict(line.split("=", 1) for line in result.stdout.split())

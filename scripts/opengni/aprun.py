@@ -8,8 +8,10 @@ import os
 import sys
 
 from . import client, host
-from .arguments import Parser
-from .errors import ClusterError
+from .arguments import Parser, whole
+from .config import NODES_MAX
+from .errors import ClusterError, UsageError
+from .job import PER_NODE_MAX
 from .output import reader_gone
 
 ALPS = ", as aprun 5.2 of ALPS"
@@ -28,11 +30,7 @@ examples:
 """
 
 
-def _positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of 1 or more")
-    return value
+_positive = whole(1, (1 << 31) - 1)
 
 
 def _node_list(text):
@@ -40,10 +38,10 @@ def _node_list(text):
     try:
         for part in text.split(","):
             first, dash, last = part.partition("-")
-            numbers.extend(range(int(first), int(last if dash else first) + 1))
+            numbers.extend(range(int(first), min(int(last if dash else first), NODES_MAX) + 1))
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of nodes such as 0 or 0,2-3") from None
-    if not numbers or min(numbers) < 0 or max(numbers) > 1 << 18:
+    if not numbers or min(numbers) < 0 or max(numbers) >= NODES_MAX:
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of nodes such as 0 or 0,2-3")
     if len(set(numbers)) < len(numbers):
         raise argparse.ArgumentTypeError(f"'{text}' names a node twice")
@@ -62,7 +60,7 @@ def parser():
     top = Parser(prog="aprun", usage="%(prog)s [OPTION...] PROGRAM [ARGUMENT...]", description=DESCRIPTION,
                  epilog=EPILOG.replace("scripts/", host.SCRIPTS), note=ALPS, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("-n", "--pes", type=_positive, default=1, metavar="N", help="ranks (default 1)")
-    top.add_argument("-N", "--pes-per-node", type=_positive, metavar="N",
+    top.add_argument("-N", "--pes-per-node", type=whole(1, PER_NODE_MAX), metavar="N",
                      help="ranks on each node (default: its processors divided by -d)")
     top.add_argument("-d", "--cpus-per-pe", type=_positive, default=1, metavar="N", help="processors for each rank (default 1)")
     top.add_argument("-L", "--node-list", type=_node_list, metavar="LIST", help="nodes to take, in this order, such as 0,2-3")
@@ -74,7 +72,7 @@ def parser():
     top.add_argument("-T", "--sync-output", action="store_true", help="accepted: lines of ranks do not mix with --label")
     top.add_argument("-t", "--time-limit", type=_positive, metavar="S", help="seconds after which the application is ended")
     top.add_argument("--cwd", default="/", help="working directory (default /)")
-    top.add_argument("--cluster", default=os.environ.get("OPENGNI_CLUSTER", "default"), metavar="NAME",
+    top.add_argument("--cluster", "--name", default=os.environ.get("OPENGNI_CLUSTER", "default"), metavar="NAME",
                      help="name of the cluster (default: $OPENGNI_CLUSTER, or 'default')")
     # One list: with a program of its own argparse drops a '--' that follows it.
     top.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT...]",
@@ -108,7 +106,7 @@ def main(argv):
         return asyncio.run(client.aprun(args.cluster, request_of(args), args.label, args.quiet))
     except ClusterError as error:
         print(f"aprun: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

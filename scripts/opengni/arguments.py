@@ -9,6 +9,15 @@ import sys
 from .version import version
 
 
+def whole(least, most):
+    """Type of an option: a whole number from @least to @most; its complaint says so, whatever is wrong."""
+    def number(text):
+        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} to {most}")
+        return int(text)
+    return number
+
+
 class _Version(argparse.Action):
     """Prints the version; it is looked up only then."""
 

@@ -10,10 +10,11 @@ import signal
 import sys
 
 from . import client, disk, fabric, host, hostfile, member, node_commands, qemu, selection, server, slurm
-from .arguments import Parser
+from .arguments import Parser, whole
 from .cluster import Cluster, to_stderr
-from .config import ClusterConfig, parse_shape, parse_size
+from .config import NODES_MAX, ClusterConfig, parse_shape, parse_size
 from .errors import ClusterError, ConfigError, UsageError
+from .job import PER_NODE_MAX
 from .keeper import Here
 from .machine import POLICIES
 from .node import Node
@@ -33,7 +34,7 @@ DASHED = ("--qemu-arg", "--append", "--gateway-arg")
 
 def _shape_options(parser):
     group = parser.add_argument_group("the cluster")
-    group.add_argument("-n", "--count", type=int, metavar="N", help="nodes to boot, 1 to 256 (default 2, with --hosts those of the file)")
+    group.add_argument("-n", "--count", type=whole(1, NODES_MAX), metavar="N", help="nodes to boot, 1 to 256 (default 2, with --hosts those of the file)")
     group.add_argument("--name", help="name of the cluster (default: 'default' for up, a new one for run)")
     group.add_argument("--kernel", help="6.1, 6.12, debug, own (that of make's KDIR=) or the path of an image (default: $KERNEL, or the first that is"
                        " built)")
@@ -44,7 +45,7 @@ def _shape_options(parser):
     group.add_argument("--root", default="", help="root device on the disk, for --kernel (default /dev/vda1)")
     group.add_argument("--append", default="", help="more kernel arguments")
     group.add_argument("--mem", default="512M", help="memory of a node, such as 512M or 2G (default 512M)")
-    group.add_argument("--smp", type=int, default=2, help="processors of a node (default 2)")
+    group.add_argument("--smp", type=whole(1, 64), default=2, help="processors of a node (default 2)")
     group.add_argument("--shape", metavar="RxC", help="dragonfly: routers per chassis x chassis per group (default 16x6)")
     group.add_argument("--machine", default="", metavar="FILE", help="a machine that the nodes are a part of: a file or builder for aries-topo"
                        " (Documentation/topology.md), such as aries:groups=4 (default: one of as many nodes)")
@@ -82,7 +83,7 @@ def _command_options(parser, with_nodes):
     group = parser.add_argument_group("the command")
     if with_nodes:
         group.add_argument("--node", default="all", help="'all', or addresses such as 0 or 0,2-3 (default all)")
-    group.add_argument("--per-node", type=int, default=1, metavar="R", help="ranks on each node (default 1)")
+    group.add_argument("--per-node", type=whole(1, PER_NODE_MAX), default=1, metavar="R", help="ranks on each node (default 1)")
     group.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="environment of the command")
     group.add_argument("--cwd", default="/", help="its working directory (default /)")
     group.add_argument("--timeout", type=float, metavar="S", help="seconds until it is ended (default: none)")
@@ -104,7 +105,7 @@ def parser():
     _shape_options(up)
     execute = subs.add_parser("exec", help="run a command on nodes of a running cluster")
     _command_options(execute, True)
-    shell = subs.add_parser("shell", help="a shell on a node")
+    shell = subs.add_parser("shell", help="a shell on a node; a script for it is taken from standard input")
     shell.add_argument("node", nargs="?", default="0", help="its address (default 0)")
     status = subs.add_parser("status", aliases=["ps"], help="nodes, their processes and states")
     status.add_argument("--print-commands", action="store_true", help="with their QEMU command lines")
@@ -128,7 +129,7 @@ def _pairs(words, what):
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise ConfigError(f"'{word}' is not {what}")
+            raise UsageError(f"'{word}' is not {what}")
         pairs[key] = value
     return pairs
 
@@ -155,12 +156,12 @@ def make_config(args, name=""):
     options = {name: value for name, value in (("kernel", args.kernel), ("qemu", args.qemu)) if value}
     hosts = slurm.hosts(args.count) if args.hosts == slurm.WORD else hostfile.read(args.hosts) if args.hosts else []
     launcher = args.launcher or (slurm.LAUNCHER if args.hosts == slurm.WORD else "ssh")
-    count = args.count or (hostfile.count(hosts) if hosts else 2)
+    count = args.count if args.count is not None else hostfile.count(hosts) if hosts else 2
     if hosts and count != hostfile.count(hosts):
-        raise ConfigError(f"--count {count}, but {args.hosts} has {hostfile.count(hosts)} nodes: leave --count away")
+        raise UsageError(f"--count {count}, but {args.hosts} has {hostfile.count(hosts)} nodes: leave --count away")
     for option, given in (("--launcher", args.launcher), ("--remote-command", args.remote_command), ("--gateway-arg", args.gateway_arg)):
         if given and not hosts:
-            raise ConfigError(f"{option} is about hosts: name them with --hosts")
+            raise UsageError(f"{option} is about hosts: name them with --hosts")
     return ClusterConfig(
         nodes=count, hosts=hosts, launcher=tuple(shlex.split(launcher)), remote_command=args.remote_command,
         gateway=args.gateway_arg, name=args.name or name, initrd=args.initrd, disk=args.disk, keep=args.keep, root=args.root, append=args.append,
@@ -173,7 +174,7 @@ def make_config(args, name=""):
 
 def _print_commands(config):
     if config.hosts:
-        raise ConfigError("--print-commands is for nodes on one host; with --hosts, 'status --print-commands' shows those of a cluster that runs")
+        raise UsageError("--print-commands is for nodes on one host; with --hosts, 'status --print-commands' shows those of a cluster that runs")
     keeper = Here()
     config.make_dir()  # for the logs and sockets that they name
     for number in range(config.nodes):
@@ -233,7 +234,8 @@ def _exec(args):
 
 def _shell(args):
     nodes = selection.nodes(args.name, args.node)[:1]
-    request = {"argv": ["/bin/sh", "-l"], "nodes": nodes, "tty": True, "cwd": "/root",
+    # without a terminal the input is a script, which the shell ends with
+    request = {"argv": ["/bin/sh", "-l"], "nodes": nodes, "tty": sys.stdin is not None and sys.stdin.isatty(), "cwd": "/root",
                "env": {"PS1": f"node{nodes[0]}:\\w# "}}
     return asyncio.run(client.execute(args.name, request))
 

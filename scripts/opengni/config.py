@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from . import disk, fabric, host, locks
-from .errors import ConfigError
+from .errors import ConfigError, UsageError
 from .machine import Machine
 
 NODES_MAX = 256
@@ -50,7 +50,7 @@ def parse_size(text):
     """'512M' or '2G' or '512' as MiB."""
     match = re.fullmatch(r"(\d+)([MmGg]?)", text)
     if not match:
-        raise ConfigError(f"memory size '{text}' is not a number with M or G, such as 512M")
+        raise UsageError(f"memory size '{text}' is not a number with M or G, such as 512M")
     return int(match.group(1)) * (1024 if match.group(2) in ("G", "g") else 1)
 
 
@@ -58,10 +58,10 @@ def parse_shape(text):
     """'4x2': routers per chassis x chassis per group, of the dragonfly."""
     match = re.fullmatch(r"(\d+)x(\d+)", text)
     if not match:
-        raise ConfigError(f"shape '{text}' is not ROUTERSxCHASSIS, such as 16x6")
+        raise UsageError(f"shape '{text}' is not ROUTERSxCHASSIS, such as 16x6")
     routers, chassis = (int(group) for group in match.groups())
     if not 1 <= routers <= 16 or not 1 <= chassis <= 6:
-        raise ConfigError(f"shape '{text}': routers per chassis go from 1 to 16, chassis per group from 1 to 6")
+        raise UsageError(f"shape '{text}': routers per chassis go from 1 to 16, chassis per group from 1 to 6")
     return routers, chassis
 
 
@@ -165,14 +165,14 @@ class ClusterConfig:
     def layout(self):
         """The Machine. ConfigError if there is none like it."""
         if self.machine and self.shape:
-            raise ConfigError("a machine has a shape of its own: give either --machine or --shape")
+            raise UsageError("a machine has a shape of its own: give either --machine or --shape")
         return Machine.load(self.machine) if self.machine else Machine(self.addresses, *self.shape)
 
     @cached_property
     def places(self):
         """The place of each node."""
         if self.place and not self.machine:
-            raise ConfigError("--place needs --machine: where there are as many places as nodes, node N sits at place N")
+            raise UsageError("--place needs --machine: where there are as many places as nodes, node N sits at place N")
         return self.layout.places(self.place or "packed", self.nodes)
 
     @property
@@ -248,16 +248,16 @@ class ClusterConfig:
     def validate(self):
         """Raise ConfigError for what can be known to fail before anything is started."""
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", self.name):
-            raise ConfigError(f"cluster name '{self.name}' is not 1 to 40 letters, digits, '_', '.' or '-'")
+            raise UsageError(f"cluster name '{self.name}' is not 1 to 40 letters, digits, '_', '.' or '-'")
         if len(self.fabric) > FABRIC_MAX:
-            raise ConfigError(f"cluster name '{self.name}' has too many '_' and '.': its fabric would be {self.fabric}")
+            raise UsageError(f"cluster name '{self.name}' has too many '_' and '.': its fabric would be {self.fabric}")
         if not 1 <= self.nodes <= NODES_MAX - (self.addresses - self.nodes):
-            raise ConfigError(f"{self.nodes} nodes: a fabric has 1 to {NODES_MAX} node addresses"
-                              + (", one of them for gateways" if self.addresses > self.nodes else ""))
+            raise UsageError(f"{self.nodes} nodes: a fabric has 1 to {NODES_MAX} node addresses"
+                             + (", one of them for gateways" if self.addresses > self.nodes else ""))
         if not 1 <= self.smp <= 64:
-            raise ConfigError(f"{self.smp} processors a node: 1 to 64 are possible")
+            raise UsageError(f"{self.smp} processors a node: 1 to 64 are possible")
         if self.mem_mib < MEM_MIN_MIB:
-            raise ConfigError(f"{self.mem_mib} MiB a node is too little to boot: give at least {MEM_MIN_MIB}M")
+            raise UsageError(f"{self.mem_mib} MiB a node is too little to boot: give at least {MEM_MIN_MIB}M")
         if self.hosts:
             self._validate_hosts()
         else:
@@ -278,12 +278,12 @@ class ClusterConfig:
         """What hosts look at themselves is left to them."""
         for option, value in (("--net", self.net), ("--ssh", self.ssh)):
             if value:
-                raise ConfigError(f"{option} is a network of this machine alone: nodes on several hosts have --net ipogif")
+                raise UsageError(f"{option} is a network of this machine alone: nodes on several hosts have --net ipogif")
         if not self.with_nic or not self.agent:
-            raise ConfigError("--no-nic and --no-agent are for nodes on one host")
+            raise UsageError("--no-nic and --no-agent are for nodes on one host")
         for name in ("fabric", "node", "nodes", "place", "machine-nodes", "routers-per-chassis", "chassis-per-group"):
             if name in self.nic:
-                raise ConfigError(f"--nic {name} would differ from what gateways are told: the hosts file, --machine and --shape say it")
+                raise UsageError(f"--nic {name} would differ from what gateways are told: the hosts file, --machine and --shape say it")
         _ = self.gateway_place
 
     def for_host(self, index):
@@ -298,9 +298,9 @@ class ClusterConfig:
 
     def _validate_files(self):
         if self.kernel not in KERNELS and "/" not in self.kernel and not Path(self.kernel).exists():
-            raise ConfigError(f"unknown kernel '{self.kernel}': {', '.join(KERNELS)} or the path of an image")
+            raise UsageError(f"unknown kernel '{self.kernel}': {', '.join(KERNELS)} or the path of an image")
         if self.qemu not in QEMUS and "/" not in self.qemu:
-            raise ConfigError(f"no QEMU '{self.qemu}': {', '.join(QEMUS)} or the path of a binary")
+            raise UsageError(f"no QEMU '{self.qemu}': {', '.join(QEMUS)} or the path of a binary")
         target = "qemu" if self.qemu == "7.2" else f"qemu QEMU={self.qemu}" if self.qemu in QEMUS else ""
         way_out = host.missing(target, "opengni-qemu" if target == "qemu" else "") if target else "give another path"
         need = [("QEMU", self.qemu_path(), way_out)]
@@ -323,12 +323,12 @@ class ClusterConfig:
         if not self.disk:
             for option, value in (("--keep", self.keep), ("--root", self.root)):
                 if value:
-                    raise ConfigError(f"{option} is about a disk: give one with --disk")
+                    raise UsageError(f"{option} is about a disk: give one with --disk")
             return
         if self.boots_itself:
             for option, value in (("--initrd", self.initrd), ("--root", self.root)):
                 if value:
-                    raise ConfigError(f"{option} goes with --kernel: without it the disk's own boot loader starts its system")
+                    raise UsageError(f"{option} goes with --kernel: without it the disk's own boot loader starts its system")
         elif self.kernel in MODULAR_KERNELS and not self.initrd:
             raise ConfigError(f"--kernel {self.kernel} has the disk's driver as a module: give an --initrd with it,"
                               " or no --kernel, and the disk's own boot loader starts its system")

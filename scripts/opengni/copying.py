@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from . import client
-from .errors import ConfigError, NodeError
+from .errors import ConfigError, NodeError, UsageError
 from .flow import Taken, Window
 from .protocol import Kind, frame
 from .unpacking import BLOCK, Unpacked
@@ -211,9 +211,9 @@ async def copy(name, words, nodes_of):
     nodes, target = parse(last)
     pairs = [(word, *parse(word)) for word in sources]
     if nodes is None and any(where is None for _, where, _ in pairs):
-        raise ConfigError(f"neither '{sources[0]}' nor '{last}' is on a node: write node0:PATH for a place there")
+        raise UsageError(f"neither '{sources[0]}' nor '{last}' is on a node: write node0:PATH for a place there")
     if nodes is not None and any(where is not None for _, where, _ in pairs):
-        raise ConfigError("both places are on nodes: copy by way of this machine")
+        raise UsageError("both places are on nodes: copy by way of this machine")
     if nodes is None and len(sources) > 1 and not Path(target).is_dir():
         raise ConfigError(f"{target} is no folder for {len(sources)} files")
     if nodes is not None and len(sources) > 1 and not target.endswith("/"):

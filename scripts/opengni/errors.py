@@ -11,9 +11,9 @@ class ConfigError(ClusterError):
     """A wrong option, a missing file, too little memory: found before anything started."""
 
 
+class UsageError(ConfigError):
+    """A command line that cannot be meant, whatever is there to run it: exit status 2."""
+
+
 class NodeError(ClusterError):
     """A node did not boot, died or does not answer."""
-
-
-class UsageError(ClusterError):
-    """A command line that cannot be meant: exit status 2."""

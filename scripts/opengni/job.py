@@ -9,7 +9,10 @@ import secrets
 import signal
 from dataclasses import dataclass
 
-from .errors import NodeError
+from .errors import ConfigError, NodeError
+
+PER_NODE_MAX = 1024
+"""Ranks on a node: each is a process there, and a stream of output here."""
 
 _numbers = itertools.count(1)
 
@@ -53,6 +56,8 @@ class Job:
         self.cluster = cluster
         self.name = f"job-{os.getpid()}-{next(_numbers)}"
         nodes = nodes if nodes is not None else range(len(cluster.nodes))
+        if not 1 <= per_node <= PER_NODE_MAX:
+            raise ConfigError(f"{per_node} ranks on a node: 1 to {PER_NODE_MAX} are possible")
         self.placement = placement or [node for node in nodes for _ in range(per_node)]
         self.argv, self.env, self.cwd, self.tty = argv, dict(env or {}), cwd, tty
         self.on_output = on_output

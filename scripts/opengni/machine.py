@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import dataclass
 
 from . import host
-from .errors import ConfigError
+from .errors import ConfigError, UsageError
 
 NICS_PER_ROUTER = 4
 POLICIES = "packed, spread, chassis, group, random:SEED or a list such as 0,5,1-3"
@@ -106,15 +106,15 @@ class Machine:
         for part in text.split(","):
             match = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
             if not match:
-                raise ConfigError(f"place '{text}' is not {POLICIES}")
+                raise UsageError(f"place '{text}' is not {POLICIES}")
             first, last = int(match.group(1)), int(match.group(2) or match.group(1))
             if first > last:
-                raise ConfigError(f"place {part}: {first} is above {last}")
+                raise UsageError(f"place {part}: {first} is above {last}")
             if last >= self.nodes:
                 raise ConfigError(f"place {last} is none: the machine has places 0 to {self.nodes - 1}")
             places += range(first, last + 1)
         if len(places) != count:
-            raise ConfigError(f"place {text} has {len(places)} places for {count} nodes")
+            raise UsageError(f"place {text} has {len(places)} places for {count} nodes")
         if len(set(places)) < count:
-            raise ConfigError(f"place {text} has a place twice")
+            raise UsageError(f"place {text} has a place twice")
         return places

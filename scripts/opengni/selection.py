@@ -5,7 +5,7 @@
 import asyncio
 
 from . import client
-from .errors import ConfigError
+from .errors import ConfigError, UsageError
 
 
 def parse_nodes(text, count):
@@ -16,14 +16,14 @@ def parse_nodes(text, count):
     try:
         for part in text.split(","):
             first, dash, last = part.partition("-")
-            numbers.extend(range(int(first), int(last if dash else first) + 1))
+            numbers.extend(range(int(first), min(int(last if dash else first), count) + 1))
     except ValueError:
-        raise ConfigError(f"'{text}' is not a list of node addresses such as 0 or 0,2-3") from None
+        raise UsageError(f"'{text}' is not a list of node addresses such as 0 or 0,2-3") from None
     for number in numbers:
         if not 0 <= number < count:
             raise ConfigError(f"no node {number}: they go from 0 to {count - 1}")
     if not numbers:
-        raise ConfigError(f"'{text}' names no node")
+        raise UsageError(f"'{text}' names no node")
     return numbers
 
 
@@ -41,5 +41,5 @@ def node(name, text):
     """One of them."""
     found = nodes(name, text)
     if len(found) > 1:
-        raise ConfigError(f"'{text}' names {len(found)} nodes, and one is needed")
+        raise UsageError(f"'{text}' names {len(found)} nodes, and one is needed")
     return found[0]

@@ -7,11 +7,13 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 from opengni import cli, fabric, host, selection
 from opengni.config import ClusterConfig
 from opengni.errors import ConfigError
+from opengni.job import Job
 
 CLUSTER = host.TOP / "scripts" / "cluster"
 
@@ -130,10 +132,31 @@ class Arguments(unittest.TestCase):
 
     def test_command_line(self):
         self.assertRegex(self.one_line("exec", "--name", "nonexistent", "--", "true"), "^scripts/cluster: no cluster .*\n$")
-        self.assertRegex(self.one_line("run", "--mem", "big", "--", "true"), "^scripts/cluster: memory size .*\n$")
+        self.assertRegex(self.one_line("run", "--mem", "big", "--", "true", status=2), "^scripts/cluster: memory size .*\n$")
         self.assertRegex(self.one_line("log", "--name", "nonexistent"), "^scripts/cluster: no log .*\n$")
         self.one_line("run", "--bogus", status=2)
         self.one_line("frobnicate", status=2)
+
+    def test_what_cannot_be_meant_is_wrong_usage(self):
+        """Whatever runs and whatever is built."""
+        for words, pattern in ((("-n", "0"), "'0' is not a whole number from 1 to 256"), (("-n", "257"), "from 1 to 256"), (("--smp", "0"), "from 1 to 64"),
+                               (("--mem", "1M"), "too little"), (("--shape", "4"), "not ROUTERSxCHASSIS"), (("--name", "a b"), "cluster name"),
+                               (("--nic", "x"), "PROPERTY=VALUE"), (("--place", "spread"), "needs --machine"), (("--launcher", "ssh"), "about hosts"),
+                               (("--kernel", "5.10"), "unknown kernel"), (("--keep",), "about a disk")):
+            with self.subTest(words):
+                self.assertRegex(self.one_line("up", *words, status=2), f"^scripts/cluster[^:]*: .*{pattern}.*\n$")
+        for number in ("0", "-1", "1025", "100000", "x", "1_0"):
+            for tool, option in ((CLUSTER, "--per-node"), (CLUSTER.with_name("aprun"), "-N")):
+                with self.subTest(number, tool=tool):
+                    command = [tool, *(("exec",) if tool is CLUSTER else ()), f"{option}{'=' if tool is CLUSTER else ''}{number}", "--", "true"]
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn(f"'{number}' is not a whole number from 1 to 1024", done.stderr)
+
+    def test_ranks_are_limited_whoever_asks(self):
+        for number in (0, 1025):
+            with self.assertRaisesRegex(ConfigError, "1 to 1024 are possible"):
+                Job(SimpleNamespace(nodes=[None]), ["true"], nodes=[0], per_node=number)
 
     def test_missing_kernel_names_the_way_out(self):
         with tempfile.TemporaryDirectory() as folder:
