@@ -81,7 +81,8 @@ check_space() {
 	local have used=0
 	mkdir -p "$BUILD" 2>/dev/null || die "cannot create $BUILD: is the directory writable?"
 	have=$(free_mib "$BUILD")
-	used=$(du -sm "$BUILD" | cut -f1)
+	# files of a build that runs may vanish while they are counted
+	used=$(du -sm "$BUILD" 2>/dev/null | cut -f1) || true
 	if [ $((have + used)) -lt "$NEED_MIB" ]; then
 		die "no space for build files: $BUILD needs $NEED_MIB MiB, $((have + used)) MiB are free (or set OPENGNI_BUILD to another place)"
 	fi
