@@ -310,6 +310,12 @@ static char *aries_describe_get(Object *obj, Error **errp)
     char *text = g_malloc0(size + 1);
 
     aries_nic_describe(s->nic, text, size);
+    if (s->ram_problem) {
+        char *more = g_strdup_printf("%sproblem: %s\n", text, s->ram_problem);
+
+        g_free(text);
+        text = more;
+    }
     return text;
 }
 

@@ -19,14 +19,16 @@
 
 /*
  * Guest memory is what a memory backend holds: RAM of devices (a frame buffer,
- * our own descriptor areas), ROM and mapped host devices are not.
+ * our own descriptor areas), ROM and mapped host devices are not. A backend that
+ * is read-only is wanted as well: it takes the place of memory that is, and is
+ * refused by name.
  */
 static bool aries_ram_wanted(const MemoryRegionSection *section)
 {
     MemoryRegion *mr = section->mr;
 
-    return memory_region_is_ram(mr) && !memory_region_is_ram_device(mr) && !memory_region_is_rom(mr) &&
-           !section->readonly && !memory_region_has_ram_discard_manager(mr) &&
+    return memory_region_is_ram(mr) && !memory_region_is_ram_device(mr) &&
+           (!section->readonly || memory_region_is_rom(mr)) && !memory_region_has_ram_discard_manager(mr) &&
            object_dynamic_cast(memory_region_owner(mr), TYPE_MEMORY_BACKEND);
 }
 
@@ -51,7 +53,9 @@ static void aries_ram_piece(AriesNic *s, const MemoryRegionSection *section, hwa
         return;
     }
     if (s->next_count == ARIES_RAM_MAX) {
-        aries_ram_problem(s, g_strdup_printf("guest memory has more than %d pieces", ARIES_RAM_MAX));
+        aries_ram_problem(s, g_strdup_printf("guest memory has more than %d pieces; from %#" PRIx64 " on none of it can be "
+                                             "registered: use fewer and larger memory devices",
+                                             ARIES_RAM_MAX, (uint64_t)start));
         return;
     }
     offset = section->offset_within_region + start - base;
@@ -70,6 +74,12 @@ static void aries_ram_add(MemoryListener *listener, MemoryRegionSection *section
     MemoryRegion *mr = section->mr;
 
     if (!aries_ram_wanted(section)) {
+        return;
+    }
+    if (memory_region_is_rom(mr)) {
+        aries_ram_problem(s, g_strdup_printf("guest memory '%s' is read-only, so peers cannot write to it; use "
+                                             "readonly=off for its memory backend",
+                                             memory_region_name(mr)));
         return;
     }
     if (memory_region_get_fd(mr) < 0 || !qemu_ram_is_shared(mr->ram_block)) {

@@ -3,8 +3,9 @@
 """Guest memory that comes, moves and goes while QEMU runs."""
 
 import pathlib
+import tempfile
 
-from aries import HW, Endpoint, FabricCase
+from aries import HW, TOP, Endpoint, FabricCase, header_constants
 from qtest import wait_until
 
 SHARED = 0x0028  # bus 0, device 5: memory that another device has in a BAR
@@ -72,6 +73,56 @@ class Memory(FabricCase):
             self.place(None)
             self.place(0xC0400000)
         self.assertEqual(self.dev.qemu.stderr().count("not shared"), 1, "a guest cannot fill the log")
+
+
+class ManyPieces(FabricCase):
+    """Memory devices one after the other: those beyond the last that the NIC knows are out of reach, and it says so."""
+
+    KNOWN = header_constants(TOP / "qemu-device/model/include/aries_model.h")["ARIES_RAM_MAX"]
+    BASE_PIECES, DEVICES = 2, KNOWN + 2
+
+    def test_describe_tells_of_those_beyond_the_last(self):
+        nic = self.nic(args=("-m", f"64M,slots={self.DEVICES},maxmem=2G"))
+        for n in range(self.DEVICES):
+            if n == self.KNOWN - self.BASE_PIECES:
+                self.assertNotIn("problem", self.describe(nic))
+            nic.qemu.qmp("object-add", **{"qom-type": "memory-backend-memfd", "id": f"m{n}", "size": 2 << 20, "share": True})
+            nic.qemu.qmp("device_add", driver="pc-dimm", id=f"d{n}", memdev=f"m{n}")
+        places = sorted(device["data"]["addr"] for device in nic.qemu.qmp("query-memory-devices"))
+        reached = [self.fill(nic, place) for place in places]
+        self.assertEqual(reached.count(True), self.KNOWN - self.BASE_PIECES)
+        self.assertIn(f"problem: guest memory has more than {self.KNOWN} pieces", self.describe(nic))
+        self.assertTrue(wait_until(lambda: f"more than {self.KNOWN} pieces" in nic.qemu.stderr(), 5))
+
+    @staticmethod
+    def describe(nic):
+        return nic.qemu.qmp("qom-get", path="/machine/peripheral/nic0", property="describe")
+
+    @staticmethod
+    def fill(nic, address):
+        nic.set("TEST_DMA_ADDR", address)
+        nic.set("TEST_DMA_SIZE", 64)
+        nic.set("TEST_DMA_CTRL", FILL)
+        return not nic.get("TEST_DMA_STATUS")
+
+
+class LostPages(FabricCase):
+    """The file that holds a node's memory is truncated: peers get errors, and all live on."""
+
+    def test_peers_live_on(self):
+        with tempfile.NamedTemporaryFile() as file:
+            memory = ("-object", f"memory-backend-file,id=file,size=64M,share=on,mem-path={file.name}",
+                      "-machine", "memory-backend=file")
+            end, peer = Endpoint(self.nic(node=0)), Endpoint(self.nic(node=1, args=memory))
+            self.assertEqual(end.put(1, 0, b"while it is there"), 0)
+            # Tables and queue of the peer are below, all but the first MiB of its region above.
+            file.truncate(Endpoint.MEMORY + (1 << 20))
+            self.assertEqual(end.put(1, 1 << 20, b"beyond the end"), HW["ARIES_ST_TRANSLATION"])
+            self.assertTrue(end.nic.qemu.alive() and peer.nic.qemu.alive())
+            self.assertEqual(peer.nic.get("ERR_EVENT") & 0xFFFF, HW["ARIES_ST_TRANSLATION"])
+            file.truncate(64 << 20)
+            self.assertTrue(wait_until(lambda: end.put(1, 1 << 20, b"there again") == 0, 10))
+            self.assertEqual(peer.memory(1 << 20, 11), b"there again")
 
 
 class HugePages(FabricCase):

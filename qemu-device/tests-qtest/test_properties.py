@@ -5,6 +5,7 @@
 import pathlib
 import re
 import subprocess
+import tempfile
 
 from aries import Endpoint, FabricCase, HW
 from qtest import QEMU, Qemu, start_error, wait_until
@@ -96,6 +97,13 @@ class WrongValues(FabricCase):
         self.refused("node=0", "not shared", "share=on", memory=["-machine", "q35"])
         self.refused("node=0", "not shared", "'mem'", memory=[
             "-machine", "q35,memory-backend=mem", "-object", "memory-backend-memfd,id=mem,size=64M,share=off"])
+
+    def test_memory_that_is_read_only(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.truncate(64 << 20)
+            self.refused("node=0", "'mem'", "read-only", "readonly=off", memory=[
+                "-machine", "q35,memory-backend=mem", "-object",
+                f"memory-backend-file,id=mem,size=64M,share=on,readonly=on,mem-path={file.name}"])
 
     def test_memory_that_may_shrink(self):
         self.refused("node=0", "not sealed", "seal=on", memory=[
