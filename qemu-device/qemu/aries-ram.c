@@ -53,7 +53,8 @@ static void aries_ram_piece(AriesNic *s, const MemoryRegionSection *section, hwa
         return;
     }
     if (s->next_count == ARIES_RAM_MAX) {
-        aries_ram_problem(s, g_strdup_printf("guest memory has more than %d pieces; from %#" PRIx64 " on none of it can be "
+        aries_ram_problem(s, g_strdup_printf("guest memory has more than %d pieces; from %#" PRIx64
+                                             " on none of it can be "
                                              "registered: use fewer and larger memory devices",
                                              ARIES_RAM_MAX, (uint64_t)start));
         return;
