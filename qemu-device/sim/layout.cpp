@@ -74,13 +74,16 @@ void lay_nodes(const Machine &machine, Layout &layout)
 		layout.node_at[size_t{router} * layout.nics + nic] = node;
 	}
 	layout.nic_tiles.resize(layout.nics);
+	layout.nic_users.resize(layout.tiles);
 	for (uint32_t tile = 0; tile < layout.tiles; tile++) {
 		if (machine.router_type.tiles[tile].role != TileRole::Processor)
 			continue;
 		layout.processor_tiles.push_back(static_cast<uint8_t>(tile));
 		for (uint32_t nic = 0; nic < layout.nics; nic++) {
-			if (machine.router_type.tiles[tile].nic_mask >> nic & 1)
-				layout.nic_tiles[nic].push_back(static_cast<uint8_t>(tile));
+			if (!(machine.router_type.tiles[tile].nic_mask >> nic & 1))
+				continue;
+			layout.nic_tiles[nic].push_back(static_cast<uint8_t>(tile));
+			layout.nic_users[tile] |= uint64_t{3} << 2 * nic;
 		}
 	}
 }
@@ -176,7 +179,8 @@ uint64_t estimate_bytes(const Machine &machine, uint32_t class_channels)
 	const uint64_t words = (columns * channels + 63) / 64 * rows + (rows * channels + 63) / 64;
 	const uint64_t queues = channels + (columns + rows) * channels;
 	const uint64_t tile = queues * sizeof(Buffer) + words * 8 + (rows + 2) * sizeof(Resource) +
-			      (rows + 1) * sizeof(Stall) + sizeof(Lane) + 2 * sizeof(Port) + 2 * channels * 2 + 64;
+			      (rows + 1) * sizeof(Stall) + sizeof(Lane) + 2 * sizeof(Port) + (4 + rows) * channels * 2 +
+			      64;
 	const uint64_t places = machine.routers.size() * machine.router_type.tiles.size();
 	const uint64_t router = 8 * (machine.routers.size() / std::max(machine.groups, 1u) + machine.groups) + 256;
 

@@ -57,6 +57,7 @@ struct Layout {
 	std::vector<uint32_t> network_links; ///< of each router
 	std::vector<std::vector<uint8_t>> nic_tiles;
 	std::vector<uint8_t> processor_tiles;
+	std::vector<uint64_t> nic_users; ///< of a processor tile: two bits for each NIC, requests and responses
 	std::vector<uint32_t> node_router;
 	std::vector<uint8_t> node_nic;
 	std::vector<uint32_t> node_at;  ///< by router * nics + nic; NO_PLACE if there is none

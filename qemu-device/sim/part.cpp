@@ -47,12 +47,15 @@ Part::Part(const Layout &layout, const Division &division, uint32_t number, cons
 		replays_.resize(places);
 	ports_.resize(places * 2);
 	spent_.resize(places * 2 * channels);
+	kept_sub_.resize(places * rows * channels);
+	kept_.resize(places * 2 * channels);
 	near_.resize(places);
 	received_.assign(places, NO_PACKET);
 	near_sum_.resize(routers_);
 	nic_check_.resize(routers_);
 	nic_hungry_.resize(routers_);
 	nic_wake_.assign(routers_, UINT32_MAX);
+	grants_.resize(layout_.tiles);
 
 	/* What a neighbour told is known when its message has come over the link: in whole messages. */
 	told_lag_.resize(places);

@@ -18,6 +18,7 @@
 #ifndef ARIES_SIM_PART_HPP
 #define ARIES_SIM_PART_HPP
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <functional>
@@ -39,19 +40,35 @@
 namespace aries::sim
 {
 
+/** Counts a packet in a turn, which is as long as the longest packet on average. @return the turn is over */
+inline bool take_turn(uint16_t &taken, uint32_t flits) noexcept
+{
+	const uint32_t sum = taken + flits;
+	const bool over = sum >= MAX_PACKET_FLITS;
+
+	taken = static_cast<uint16_t>(over ? sum - MAX_PACKET_FLITS : sum);
+	return over;
+}
+
 /** Something that serves one packet at a time. */
 struct Resource {
-	uint32_t free = 1;   ///< cycle from which it can take one; 0: it can, but there is no room behind it
-	uint16_t turn = 0;   ///< who is asked first
-	bool armed = false;  ///< there is an event to look at it again
-	bool listed = false; ///< to be looked at in this cycle
+	uint32_t free = 1;       ///< cycle from which it can take one; 0: it can, but there is no room behind it
+	uint16_t turn = 0;       ///< who is asked first
+	uint8_t keeping = 0;     ///< of a column bus: channels whose room is kept for one
+	bool armed : 1 = false;  ///< there is an event to look at it again
+	bool listed : 1 = false; ///< to be looked at in this cycle
 
 	bool stuck() const noexcept { return free == 0; }
 };
 
+/** A queue, and what it may still send before the turn goes on: shares are of flits, whatever packets have. */
 struct Buffer {
 	Queue queue;
-	uint32_t used = 0; ///< flits
+	uint16_t used = 0;  ///< flits
+	uint16_t taken = 0; ///< flits in its turn; what is more than one counts for the next
+
+	/** It sends a packet. @return its turn is over */
+	bool take(uint32_t flits) noexcept { return take_turn(taken, flits); }
 };
 
 /** A sender's view of the buffer behind a link; of an output, or of a NIC's way into a processor tile. */
@@ -59,7 +76,9 @@ struct Port {
 	uint64_t free_tick = 0;
 	uint64_t flits = 0;            ///< sent
 	uint32_t used = 0;             ///< flits sent and not given back
-	uint32_t shared = 0;           ///< of them beyond the reserves of their channels
+	uint16_t shared = 0;           ///< of them beyond the reserves of their channels
+	uint8_t keeping = 0;           ///< channels whose room is kept for one
+	uint8_t turn = 0;              ///< of a NIC's way: who is asked first, by NIC and class
 	uint32_t blocked = UINT32_MAX; ///< cycle since which only room is missing
 	uint32_t stalled = 0;          ///< cycles that it was so
 };
@@ -86,15 +105,24 @@ struct Nic {
 	uint32_t left = 0;     ///< of them
 	uint32_t sequence = 0; ///< of the next request
 	uint16_t outstanding = 0;
-	bool response_last = false; ///< the last packet was one
-	uint8_t index = 0;          ///< in its router
-	Operation operation{};      ///< of the message
-	uint32_t promised = 0;      ///< responses that wait or are being made
+	uint16_t taken[routing::CLASSES]{}; ///< as Buffer's, of requests and of responses
+	uint8_t index = 0;                  ///< in its router
+	Operation operation{};              ///< of the message
+	uint32_t promised = 0;              ///< responses that wait or are being made
 	Queue responses;
 	Queue waiting;            ///< requests that find no room for a response
 	uint32_t node = NO_PLACE; ///< none if there is no node
 	uint32_t base = 0;        ///< first place of its router
 };
+
+/** The next packet of a NIC's class, if it is ready. */
+struct Wish {
+	uint8_t flits;
+	uint8_t tile; ///< that it must go through, or ANY_TILE
+};
+
+inline constexpr uint8_t ANY_TILE = UINT8_MAX;
+inline constexpr uint32_t NOBODY = UINT32_MAX;
 
 /** The end of a job's tree at a node: the collective engine, if it has children, and what its host does. */
 struct Engine {
@@ -243,6 +271,9 @@ private:
 	void post(uint32_t packet, uint32_t arrival, uint32_t place);
 	void take_credit(uint32_t port, uint32_t what);
 	bool fits(uint32_t port, uint32_t channel, uint32_t flits) const noexcept;
+	bool may_take(uint32_t port, uint32_t channel, uint32_t flits, uint32_t bit) noexcept;
+	bool leaves_room(uint32_t port, uint32_t channel, uint32_t flits) const noexcept;
+	void release(uint32_t port, uint32_t channel, uint32_t bit) noexcept;
 	void spend(uint32_t port, uint32_t channel, uint32_t flits) noexcept;
 
 	/* NICs: part_nic.cpp */
@@ -253,9 +284,12 @@ private:
 	void end_message(const Packet &packet, uint32_t initiator, uint32_t slot);
 	void answer(uint32_t packet, Nic &nic);
 	void free_processor_buffer(const Packet &packet, uint32_t place);
-	bool inject(Nic &nic);
-	bool inject_class(Nic &nic, bool response);
-	uint32_t choose_tile(const Nic &nic, bool response, uint32_t flits) const noexcept;
+	void inject(uint32_t router);
+	uint64_t look_at(const Nic &nic) noexcept;
+	uint8_t tile_in_order(const Nic &nic, bool response) const noexcept;
+	uint32_t next_at(uint32_t place, uint32_t tile, uint64_t ready) noexcept;
+	uint32_t choose_tile(const Nic &nic, uint32_t bit) const noexcept;
+	void inject_at(Nic &nic, uint32_t bit, uint32_t place);
 	void watch_order(const Packet &packet);
 	uint32_t make_request(Nic &nic);
 	void enter(uint32_t packet, uint32_t place);
@@ -381,6 +415,8 @@ private:
 	std::vector<uint32_t> replays_;    // of outputs; none without bit errors
 	std::vector<Port> ports_;          // of outputs, then of NICs into processor tiles
 	std::vector<uint16_t> spent_;      // by port, channel
+	std::vector<uint16_t> kept_sub_;   // by column bus, channel: for whom its room is kept, from 1; 0: nobody
+	std::vector<uint16_t> kept_;       // the same by port, channel
 	std::vector<uint32_t> near_;       // flits in the router for this output
 	std::vector<uint32_t> received_;   // packet that has just come to the NICs
 
@@ -393,6 +429,10 @@ private:
 	std::vector<Resource> nic_check_;
 	std::vector<uint8_t> nic_hungry_; // a NIC waits for room in a processor tile
 	std::vector<uint32_t> nic_wake_;
+
+	/* Of the router whose NICs are looked at, by NIC and class, and by tile. */
+	std::array<Wish, topology::MAX_NICS * routing::CLASSES> wishes_;
+	std::vector<uint32_t> grants_; // who may send
 
 	/* By router, NIC. */
 	std::vector<Nic> nics_;
@@ -421,6 +461,22 @@ inline bool Part::fits(uint32_t number, uint32_t channel, uint32_t flits) const 
 	const uint32_t after = used + flits > reserve ? used + flits - reserve : 0;
 
 	return ports_[number].shared + after - before <= size - reserve * layout_.channels;
+}
+
+/*
+ * Room that is too small for the one whose turn it is stays until it is large enough: by turns alone, short packets
+ * would take each piece as it becomes free, and a long one would wait for ever. @p kept is for whom, of those who want
+ * this room; nobody else gets any.
+ */
+inline bool take_or_keep(uint8_t &keeping, uint16_t &kept, uint32_t bit, bool room) noexcept
+{
+	if (kept && kept != bit + 1)
+		return false;
+	if (room == !kept)
+		return room;
+	kept = static_cast<uint16_t>(room ? 0 : bit + 1);
+	keeping = static_cast<uint8_t>(room ? keeping - 1 : keeping + 1);
+	return room;
 }
 
 /** The next bit of some words from a place on, and UINT32_MAX if there is none. */

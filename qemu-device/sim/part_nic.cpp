@@ -22,7 +22,6 @@ void Part::check_nics(uint32_t router)
 {
 	const uint32_t first = router * layout_.tiles;
 	uint32_t wake = UINT32_MAX;
-	bool more = true;
 	bool hungry = false;
 
 	nic_check_[router].listed = false;
@@ -30,14 +29,7 @@ void Part::check_nics(uint32_t router)
 		if (received_[first + tile] != NO_PACKET)
 			finish(std::exchange(received_[first + tile], NO_PACKET), first + tile);
 	}
-	while (more) {
-		more = false;
-		for (uint32_t i = 0; i < layout_.nics; i++) {
-			Nic &nic = nics_[size_t{router} * layout_.nics + (now_ + i) % layout_.nics];
-
-			more |= nic.node != NO_PLACE && inject(nic);
-		}
-	}
+	inject(router);
 	for (uint32_t i = 0; i < layout_.nics; i++) {
 		const Nic &nic = nics_[size_t{router} * layout_.nics + i];
 
@@ -177,35 +169,128 @@ void Part::answer(uint32_t number, Nic &nic)
 	nic.responses.push(pool_, number);
 }
 
-bool Part::inject(Nic &nic)
+/* The classes of a NIC that have a packet ready, from the lowest bit on: requests, responses. */
+uint64_t Part::look_at(const Nic &nic) noexcept
 {
-	const bool first = !nic.response_last;
+	Wish *const wishes = wishes_.data() + size_t{nic.index} * routing::CLASSES;
+	uint64_t ready = 0;
 
-	if (nic.due > now_ && nic.responses.empty())
-		return false;
-	return inject_class(nic, first) || inject_class(nic, !first);
+	if (nic.node == NO_PLACE)
+		return 0;
+	if (nic.due <= now_ && nic.due < last_due_ && nic.outstanding < parameters_.outstanding) {
+		const uint32_t bytes = Traffic::bytes_with_left(nic.bytes, nic.left - 1);
+
+		wishes[0] = {static_cast<uint8_t>(traffic_.request_flits(nic.node, nic.operation, bytes)),
+			     tile_in_order(nic, false)};
+		ready |= 1;
+	}
+	if (!nic.responses.empty() && pool_[nic.responses.head].ready <= now_) {
+		wishes[1] = {pool_[nic.responses.head].flits, tile_in_order(nic, true)};
+		ready |= 2;
+	}
+	return ready << nic.index * routing::CLASSES;
 }
 
-bool Part::inject_class(Nic &nic, bool response)
+/* Packets in order have one tile for each target, for those in another tile's buffer would overtake them (R12). */
+uint8_t Part::tile_in_order(const Nic &nic, bool response) const noexcept
 {
-	const uint32_t channel = response ? layout_.class_channels : 0;
-	uint32_t flits, number;
+	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
+	const RoutingMode mode =
+		response ? pool_[nic.responses.head].header.mode : traffic_.shape_of(nic.node).request_mode;
 
-	if (response) {
-		if (nic.responses.empty() || pool_[nic.responses.head].ready > now_)
-			return false;
-		flits = pool_[nic.responses.head].flits;
-	} else {
-		if (nic.due > now_ || nic.due >= last_due_ || nic.outstanding >= parameters_.outstanding)
-			return false;
-		flits = traffic_.request_flits(nic.node, nic.operation,
-					       Traffic::bytes_with_left(nic.bytes, nic.left - 1));
+	if (mode.routing != Routing::InOrder)
+		return ANY_TILE;
+
+	const uint32_t target = response ? pool_[nic.responses.head].target : nic.target;
+
+	return tiles[static_cast<uint32_t>(mix64(target)) % tiles.size()];
+}
+
+/*
+ * The NICs of a router send what is ready. Each processor tile that is free asks those it serves by turns; a packet
+ * that several would take goes to the one with the least in its buffer (T05).
+ */
+void Part::inject(uint32_t router)
+{
+	Nic *const nics = nics_.data() + size_t{router} * layout_.nics;
+	uint64_t ready = 0;
+
+	for (uint32_t i = 0; i < layout_.nics; i++)
+		ready |= look_at(nics[i]);
+	while (ready) {
+		uint64_t granted = 0;
+
+		for (const uint8_t tile : layout_.processor_tiles) {
+			grants_[tile] = next_at(places_ + router * layout_.tiles + tile, tile, ready);
+			if (grants_[tile] != NOBODY)
+				granted |= uint64_t{1} << grants_[tile];
+		}
+		if (!granted)
+			return;
+		for (; granted; granted &= granted - 1) {
+			const auto bit = static_cast<uint32_t>(std::countr_zero(granted));
+			Nic &nic = nics[bit / routing::CLASSES];
+
+			inject_at(nic, bit, choose_tile(nic, bit));
+			ready &= ~(uint64_t{3} << nic.index * routing::CLASSES);
+			ready |= look_at(nic);
+		}
 	}
+}
 
-	const uint32_t place = choose_tile(nic, response, flits);
+/* Who may send its packet by a port into a processor tile now, of those that have one ready. */
+uint32_t Part::next_at(uint32_t number, uint32_t tile, uint64_t ready) noexcept
+{
+	const uint64_t users = ready & layout_.nic_users[tile];
+	const uint64_t behind = ports_[number].turn < 64 ? users & ~uint64_t{0} << ports_[number].turn : 0;
 
-	if (place == NO_PLACE)
-		return false;
+	if (ports_[number].free_tick > now_)
+		return NOBODY;
+	for (const uint64_t some : {behind, users & ~behind}) {
+		for (uint64_t left = some; left; left &= left - 1) {
+			const auto bit = static_cast<uint32_t>(std::countr_zero(left));
+			const uint32_t channel = bit % routing::CLASSES ? layout_.class_channels : 0;
+			const uint16_t kept = kept_[size_t{number} * layout_.channels + channel];
+
+			if (wishes_[bit].tile != ANY_TILE && wishes_[bit].tile != tile)
+				continue;
+			/* A NIC whose node has failed, or that is held, asks no more. */
+			if (kept && !(users >> (kept - 1) & 1))
+				release(number, channel, kept - 1);
+			if (may_take(number, channel, wishes_[bit].flits, bit))
+				return bit;
+		}
+	}
+	return NOBODY;
+}
+
+/* The place of the tile with the least in its buffer, of those that take the packet. */
+uint32_t Part::choose_tile(const Nic &nic, uint32_t bit) const noexcept
+{
+	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
+	const auto count = static_cast<uint32_t>(tiles.size());
+	uint32_t best = NO_PLACE;
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t tile = tiles[(nic.sequence + i) % count];
+		const Port &port = ports_[places_ + nic.base + tile];
+
+		if (grants_[tile] == bit && port.used < least) {
+			best = nic.base + tile;
+			least = port.used;
+		}
+	}
+	return best;
+}
+
+/* A class of a NIC sends its next packet to a processor tile, and waits for room in no other. */
+void Part::inject_at(Nic &nic, uint32_t bit, uint32_t place)
+{
+	const bool response = bit % routing::CLASSES;
+	const uint32_t channel = response ? layout_.class_channels : 0;
+	uint32_t number;
+
 	if (response) {
 		number = nic.responses.pop(pool_);
 		nic.promised--;
@@ -214,39 +299,13 @@ bool Part::inject_class(Nic &nic, bool response)
 	} else {
 		number = make_request(nic);
 	}
-	nic.response_last = response;
-	pool_[number].header.channel = static_cast<uint8_t>(channel);
-	enter(number, place);
-	return true;
-}
-
-/*
- * The processor tile with the least in its buffer, of those that can take the packet now (T05). Packets in order have
- * one for each target, for those in another tile's buffer would overtake them (R12).
- */
-uint32_t Part::choose_tile(const Nic &nic, bool response, uint32_t flits) const noexcept
-{
-	const uint32_t channel = response ? layout_.class_channels : 0;
-	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
-	const auto count = static_cast<uint32_t>(tiles.size());
-	const uint32_t target = response ? pool_[nic.responses.head].target : nic.target;
-	const RoutingMode mode =
-		response ? pool_[nic.responses.head].header.mode : traffic_.shape_of(nic.node).request_mode;
-	const bool ordered = mode.routing == Routing::InOrder;
-	const auto first = ordered ? static_cast<uint32_t>(mix64(target)) : nic.sequence;
-	uint32_t best = NO_PLACE;
-	uint32_t least = UINT32_MAX;
-
-	for (uint32_t i = 0; i < (ordered ? 1 : count); i++) {
-		const uint32_t place = nic.base + tiles[(first + i) % count];
-		const Port &port = ports_[places_ + place];
-
-		if (port.free_tick <= now_ && port.used < least && fits(places_ + place, channel, flits)) {
-			best = place;
-			least = port.used;
-		}
+	for (const uint8_t tile : layout_.nic_tiles[nic.index]) {
+		if (ports_[places_ + nic.base + tile].keeping) [[unlikely]]
+			release(places_ + nic.base + tile, channel, bit);
 	}
-	return best;
+	pool_[number].header.channel = static_cast<uint8_t>(channel);
+	ports_[places_ + place].turn = static_cast<uint8_t>(bit + take_turn(nic.taken[response], pool_[number].flits));
+	enter(number, place);
 }
 
 uint32_t Part::make_request(Nic &nic)

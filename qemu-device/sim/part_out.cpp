@@ -73,22 +73,28 @@ bool Part::cross_column(uint32_t number, uint32_t bit, bool &full)
 
 	Buffer &to = column_[size_t{number} * layout_.channels + packet.header.channel];
 
-	if (to.used + packet.flits > parameters_.column_buffer) {
-		full = true;
-		return false;
+	const bool room = to.used + packet.flits <= parameters_.column_buffer;
+
+	if (!room || bus.keeping) {
+		uint16_t &kept = kept_sub_[size_t{number} * layout_.channels + packet.header.channel];
+
+		if (!take_or_keep(bus.keeping, kept, bit, room)) {
+			full = true;
+			return false;
+		}
 	}
 
 	const uint32_t last = std::max(now_ + packet.flits - 1, packet.tail);
 	const uint32_t words = layout_.sub_words();
 	const uint32_t in = base + packet.in;
 
-	to.used += packet.flits;
-	from.used -= packet.flits;
+	to.used = static_cast<uint16_t>(to.used + packet.flits);
+	from.used = static_cast<uint16_t>(from.used - packet.flits);
 	if (in_mask_[in])
 		list(row_bus_[in], list_in_, in);
 	end_stall(bus, column_stalls_[number]);
 	bus.free = last + 1;
-	bus.turn = static_cast<uint16_t>(bit + 1);
+	bus.turn = static_cast<uint16_t>(bit + from.take(packet.flits));
 	packet.tail = last + parameters_.column_cycles;
 	wheel_.add(Kind::ToColumn, now_ + parameters_.column_cycles, from.queue.pop(pool_), base);
 	clear_bit(sub_mask_.data() + size_t{number} * words, bit);
@@ -127,7 +133,8 @@ void Part::spend(uint32_t number, uint32_t channel, uint32_t flits) noexcept
 
 	used = static_cast<uint16_t>(used + flits);
 	ports_[number].used += flits;
-	ports_[number].shared += (used > reserve ? used - reserve : 0) - before;
+	ports_[number].shared =
+		static_cast<uint16_t>(ports_[number].shared + (used > reserve ? used - reserve : 0) - before);
 	ports_[number].flits += flits;
 }
 
@@ -140,7 +147,8 @@ void Part::take_credit(uint32_t number, uint32_t what)
 
 	used = static_cast<uint16_t>(used - flits);
 	ports_[number].used -= flits;
-	ports_[number].shared -= before - (used > reserve ? used - reserve : 0);
+	ports_[number].shared =
+		static_cast<uint16_t>(ports_[number].shared - before + (used > reserve ? used - reserve : 0));
 	if (number >= places_) {
 		const uint32_t router = (number - places_) / layout_.tiles;
 
@@ -149,6 +157,47 @@ void Part::take_credit(uint32_t number, uint32_t what)
 	} else if (next_bit(column_mask_.data() + size_t{number} * layout_.column_words(), layout_.column_words(), 0) !=
 		   UINT32_MAX) {
 		list(output_[number], list_out_, number);
+	}
+}
+
+/* Room behind a port is there for the packet at the head of a queue; if not, it may be kept for it from now on. */
+bool Part::may_take(uint32_t number, uint32_t channel, uint32_t flits, uint32_t bit) noexcept
+{
+	Port &port = ports_[number];
+	const bool room = fits(number, channel, flits);
+
+	if (room && !port.keeping) [[likely]]
+		return true;
+	return take_or_keep(port.keeping, kept_[size_t{number} * layout_.channels + channel], bit,
+			    room && leaves_room(number, channel, flits));
+}
+
+/*
+ * What channels share is not taken from one that has less of it and waits. One that stands still has most of it, and
+ * keeps nobody; each has its reserve, whoever waits.
+ */
+bool Part::leaves_room(uint32_t number, uint32_t channel, uint32_t flits) const noexcept
+{
+	const uint16_t *spent = spent_.data() + size_t{number} * layout_.channels;
+	const uint16_t *kept = kept_.data() + size_t{number} * layout_.channels;
+
+	if (spent[channel] + flits <= parameters_.channel_reserve)
+		return true;
+	for (uint32_t other = 0; other < layout_.channels; other++) {
+		if (kept[other] && spent[other] < spent[channel])
+			return false;
+	}
+	return true;
+}
+
+/* Room that was kept for one is not wanted any more. */
+void Part::release(uint32_t number, uint32_t channel, uint32_t bit) noexcept
+{
+	uint16_t &kept = kept_[size_t{number} * layout_.channels + channel];
+
+	if (kept == bit + 1) {
+		kept = 0;
+		ports_[number].keeping--;
 	}
 }
 
@@ -180,7 +229,7 @@ void Part::check_out(uint32_t place)
 
 		const Packet &packet = pool_[buffers[bit].queue.head];
 
-		if (!fits(place, packet.header.channel, packet.flits))
+		if (!may_take(place, packet.header.channel, packet.flits, bit))
 			return false;
 		send(place, bit);
 		return true;
@@ -202,7 +251,7 @@ inline uint32_t Part::leave_column(uint32_t place, uint32_t bit)
 	const Packet &packet = pool_[number];
 	const uint32_t bus = bus_of(place, layout_.row_of[packet.in]);
 
-	buffer.used -= packet.flits;
+	buffer.used = static_cast<uint16_t>(buffer.used - packet.flits);
 	if (buffer.queue.empty())
 		clear_bit(column_mask_.data() + size_t{place} * layout_.column_words(), bit);
 	list(column_bus_[bus], list_sub_, bus);
@@ -233,7 +282,8 @@ void Part::send(uint32_t place, uint32_t bit)
 
 	spend(place, packet.header.channel, packet.flits);
 	port.free_tick = end;
-	output.turn = static_cast<uint16_t>(bit + 1);
+	output.turn = static_cast<uint16_t>(
+		bit + column_[size_t{place} * layout_.rows * layout_.channels + bit].take(packet.flits));
 	if (next_bit(mask, words, 0) != UINT32_MAX)
 		arm(output, Kind::CheckOut, place, std::max(static_cast<uint32_t>(end / TICKS), now_ + 1));
 	statistics_.hops++;
@@ -266,6 +316,7 @@ void Part::discard(uint32_t place, uint32_t bit)
 	if (next_bit(column_mask_.data() + size_t{place} * layout_.column_words(), layout_.column_words(), 0) !=
 	    UINT32_MAX)
 		arm(output_[place], Kind::CheckOut, place, now_ + 1);
+	release(place, pool_[number].header.channel, bit);
 	statistics_.lost_on_links++;
 	forget(number);
 }
