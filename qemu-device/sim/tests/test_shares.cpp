@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Copyright (c) 2026 The OpenGNI authors
+/*
+ * What each of several flows gets of a link that they share. Arbiters share max-min, in flits: who asks for less than
+ * an equal part gets all of it, whatever the size of its packets and of those of others.
+ */
+#include "packet/flits.hpp"
+#include "rig.hpp"
+
+using namespace aries;
+using namespace aries::sim;
+
+namespace
+{
+
+constexpr uint32_t WARMUP = 6000;
+constexpr uint32_t MEASURE = 12000;
+constexpr double LINK = 0.9;   // flits in a cycle (P05)
+constexpr double MODEST = 0.7;     // of an equal part; at 0.8, 8-byte puts beside packets of one flit get 0.93 of it
+constexpr double TOLERANCE = 0.05;
+constexpr uint32_t FULL = 1000000; // ppm
+
+struct Kind {
+	const char *name;
+	Operation operation;
+	uint32_t size; // bytes, or flits of a raw packet
+};
+
+constexpr Kind KINDS_OF_FLOWS[] = {
+	{"raw packets of 1 flit", Operation::Raw, 1}, {"raw packets of 14 flits", Operation::Raw, 14},
+	{"puts of 8 B", Operation::Put, 8},           {"puts of 64 B", Operation::Put, 64},
+	{"gets of 8 B", Operation::Get, 8},           {"gets of 64 B", Operation::Get, 64},
+};
+
+/* Nodes that send in pairs, each to its other one. */
+struct Flow {
+	Kind kind;
+	std::vector<uint32_t> nodes;
+	uint32_t load_ppm;
+};
+
+/* The load with which requests and responses together are so many flits in a cycle, in each direction. */
+uint32_t load_of(const Kind &kind, double flits, double tile_flits)
+{
+	const PacketKind packet = kind.operation == Operation::Get ? PacketKind::Get : PacketKind::Put;
+	const bool raw = kind.operation == Operation::Raw;
+	const double request = raw ? kind.size : request_flits(packet, kind.size);
+	const double response = raw ? 0 : response_flits(packet, kind.size);
+	const double counted = kind.operation == Operation::Get ? response : request;
+
+	return static_cast<uint32_t>(flits * counted / (request + response) / tile_flits * FULL);
+}
+
+/* Flits of requests of each flow that arrived. */
+std::vector<double> shares(const topology::Machine &machine, const std::vector<Flow> &flows, Routing routing)
+{
+	RunShape shape;
+
+	shape.warmup = WARMUP;
+	shape.measure = MEASURE;
+	shape.drain = 0;
+	/* Arbiters are asked about, not targets: where responses wait for each other, requests would stand in the way.
+	 */
+	shape.parameters.response_queue = shape.parameters.outstanding;
+	for (const Flow &flow : flows) {
+		Job job;
+
+		job.name = flow.kind.name;
+		job.nodes = flow.nodes;
+		job.traffic.pattern = Pattern::Offset;
+		job.traffic.operation = flow.kind.operation;
+		job.traffic.load_ppm = flow.load_ppm;
+		job.traffic.request_mode = job.traffic.response_mode = {routing, 0};
+		(flow.kind.operation == Operation::Raw ? job.traffic.raw_flits : job.traffic.bytes) = flow.kind.size;
+		shape.jobs.push_back(job);
+	}
+
+	const Result result = run(machine, shape);
+	std::vector<double> got;
+
+	if (flows.size() == 1)
+		got.push_back(static_cast<double>(result.statistics.window_request_flits));
+	else
+		for (const auto &counts : result.statistics.jobs)
+			got.push_back(static_cast<double>(counts.window_request_flits));
+	return got;
+}
+
+/*
+ * A modest flow beside another one that asks for all there is: it gets what it gets alone. Requests and responses of
+ * gets are two that ask for much, in a channel each.
+ */
+void check_modest(const topology::Machine &machine, double tile_flits, const std::vector<uint32_t> &mine,
+		  const std::vector<uint32_t> &others, Routing routing)
+{
+	for (const Kind &kind : KINDS_OF_FLOWS) {
+		for (const Kind &other : KINDS_OF_FLOWS) {
+			const double part = LINK / (other.operation == Operation::Get ? 4 : 2);
+			const Flow flow{kind, mine, load_of(kind, MODEST * part, tile_flits)};
+			const double alone = shares(machine, {flow}, routing)[0];
+			const double got = shares(machine, {flow, {other, others, FULL}}, routing)[0];
+
+			if (got < alone * (1 - TOLERANCE))
+				fail_msg("%s get %.3f of what they ask for beside %s", kind.name, got / alone,
+					 other.name);
+		}
+	}
+}
+
+/* Nodes 0 to 3 and 4 to 7 on two routers with one link; NICs 0 and 1 share processor tiles, 2 and 3 others. */
+topology::Machine two_routers()
+{
+	return topology::build_aries({.groups = 1, .chassis = 1, .slots = 2});
+}
+
+void whoever_asks_for_less_gets_it_by_minimal_ways(void **)
+{
+	check_modest(two_routers(), 2, {0, 4}, {1, 5}, Routing::MinimalHash);
+}
+
+void whoever_asks_for_less_gets_it_in_order(void **)
+{
+	check_modest(two_routers(), 2, {0, 4}, {1, 5}, Routing::InOrder);
+}
+
+void whoever_asks_for_less_gets_it_beside_three(void **)
+{
+	const topology::Machine machine = two_routers();
+	const Kind few = KINDS_OF_FLOWS[2], many = KINDS_OF_FLOWS[3];
+
+	for (const auto &[mine, theirs] : {std::pair{few, many}, std::pair{many, few}}) {
+		const Flow flow{mine, {0, 4}, load_of(mine, MODEST * LINK / 4, 2)};
+		std::vector<Flow> flows{flow};
+
+		for (uint32_t node = 1; node < 4; node++)
+			flows.push_back({theirs, {node, node + 4}, FULL});
+		assert_true(shares(machine, flows, Routing::MinimalHash)[0] >
+			    shares(machine, {flow}, Routing::MinimalHash)[0] * (1 - TOLERANCE));
+	}
+}
+
+/* The first flow begins at the link, in the first channel; the other comes over a link between groups, in the next. */
+void whoever_asks_for_less_gets_it_in_another_channel(void **)
+{
+	const topology::Machine machine = topology::build_canonical({.p = 2, .a = 4, .h = 2});
+	std::vector<uint32_t> far;
+
+	for (const topology::Link &link : machine.links) {
+		for (int end = 0; end < 2; end++) {
+			if (link.end[end].router == 0 && machine.routers[link.end[!end].router].group)
+				far.push_back(link.end[!end].router * 2);
+		}
+	}
+	assert_int_equal(far.size(), 2);
+	check_modest(machine, 1, {0, 2}, {far[0], 3}, Routing::MinimalHash);
+}
+
+/* All ask for more: parts are equal in flits, not in packets. */
+void equal_parts_of_unequal_packets(void **)
+{
+	const topology::Machine machine = two_routers();
+
+	for (uint32_t first = 1; first <= MAX_PACKET_FLITS; first += 3) {
+		for (const uint32_t second : {1, 3, 8, 13, 14}) {
+			const std::vector<double> got = shares(machine,
+							       {{{"", Operation::Raw, first}, {0, 4}, FULL},
+								{{"", Operation::Raw, second}, {1, 5}, FULL}},
+							       Routing::MinimalHash);
+			const double part = got[0] / (got[0] + got[1]);
+
+			if (part < 0.5 - TOLERANCE / 2 || part > 0.5 + TOLERANCE / 2)
+				fail_msg("packets of %u flits get %.3f beside those of %u", first, part, second);
+		}
+	}
+}
+
+} // namespace
+
+int main()
+{
+	const CMUnitTest tests[] = {
+		cmocka_unit_test(whoever_asks_for_less_gets_it_by_minimal_ways),
+		cmocka_unit_test(whoever_asks_for_less_gets_it_in_order),
+		cmocka_unit_test(whoever_asks_for_less_gets_it_beside_three),
+		cmocka_unit_test(whoever_asks_for_less_gets_it_in_another_channel),
+		cmocka_unit_test(equal_parts_of_unequal_packets),
+	};
+
+	return cmocka_run_group_tests_name("shares", tests, nullptr, nullptr);
+}
