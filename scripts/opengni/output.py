@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The OpenGNI authors
 """Output of several ranks on one terminal."""
 
+import io
 import os
 import signal
 import sys
@@ -44,9 +45,24 @@ def reader_gone():
     return 128 + signal.SIGPIPE
 
 
+def _open_streams():
+    """Streams that whoever started us has closed lead nowhere: else the next file that is opened would take their numbers."""
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(fd, True)
+    os.close(fd)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # pylint: disable=consider-using-with
+
+
 def program(main, *arguments):
     """Exit status of a script whose work main() does. What becomes of its output is found here, also of --help and --version: output
-    that cannot be written is an error of one line, as on a full disk, and a reader that has gone is none."""
+    that cannot be written is an error of one line, as on a full disk, and a reader that has gone is none. Names of files that are not
+    UTF-8 are printed as they are."""
+    _open_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="surrogateescape")
     try:
         try:
             status = main(*arguments)

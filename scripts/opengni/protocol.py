@@ -3,6 +3,7 @@
 """Frames between the cluster tool and the agent; scripts/agent/protocol.hpp is the other end."""
 
 import enum
+import os
 import struct
 
 VERSION = 2
@@ -42,7 +43,7 @@ def frame(kind, ident, payload=b""):
 def exec_payload(argv, env, cwd, tty=False, window=False):
     """What an EXEC frame carries."""
     words = [cwd, *argv, *(f"{key}={value}" for key, value in env.items())]
-    data = b"".join(word.encode() + b"\0" for word in words)
+    data = b"".join(os.fsencode(word) + b"\0" for word in words)
     return struct.pack("<III", (EXEC_TTY if tty else 0) | (EXEC_WINDOW if window else 0), len(argv), len(env)) + data
 
 

@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 from opengni import host
+from opengni.protocol import exec_payload
 from opengni.version import version
 
 SCRIPTS = host.TOP / "scripts"
@@ -99,6 +100,26 @@ class CommandLines(unittest.TestCase):
                 self.refused(path, "kvs", *words)
         self.assertEqual(call(path, "kvs", "--version")[:2], (0, f"gni-kvs (OpenGNI) {version()}\n"))
         self.assertIn("barrier NAME COUNT", call(path, "kvs", "--help")[1])
+
+    def test_streams_that_are_closed(self):
+        for words, status in ((("cluster", "list"), 0), (("cluster", "log", "--name", "not-there"), 1), (("chaos", "--initrd", "/nowhere"), 1)):
+            with self.subTest(words):
+                done = subprocess.run([SCRIPTS / words[0], *words[1:]], stderr=subprocess.PIPE, text=True, check=False, timeout=60, env=ENVIRONMENT,
+                                      preexec_fn=lambda: os.closerange(0, 2))  # pylint: disable=subprocess-popen-preexec-fn
+                self.assertEqual((done.returncode, len(done.stderr.splitlines())), (status, status), done.stderr)
+
+    def test_names_that_are_not_utf_8(self):
+        name = b"/nowhere/\xff"
+        done = subprocess.run([SCRIPTS / "cluster", "up", "--qemu", "/bin/true", "--kernel", "/bin/true", "--initrd", name], capture_output=True, check=False, timeout=60, env=ENVIRONMENT)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(name, done.stderr)
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+        self.assertIn(name + b"\0", exec_payload([os.fsdecode(name)], {}, "/"))
+
+    def test_chaos_refuses(self):
+        for words in (("--kinds", "bogus"), ("--nodes", "0"), ("--rounds", "-1"), ("--per-node", "x")):
+            with self.subTest(words):
+                self.refused(SCRIPTS / "chaos", *words)
 
     def test_operations_of_the_cluster_tool(self):
         for words in (("nonsense",), ("up", "--no-such-option"), ("kill",), ("up", "-n", "x")):
