@@ -14,8 +14,6 @@ FILE has a line of JSON for each result: {"name", "status" (tap.PASS, FAIL, SKIP
 
 import json
 
-import pytest
-
 from . import tap
 from .testing import ClusterCase
 

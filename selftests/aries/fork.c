@@ -168,14 +168,16 @@ TEST_F_TIMEOUT(memory, as_many_mappings_as_there_may_be, 4 * LIMIT)
 	self->max_maps = sysctl("max_map_count", 200);
 	ASSERT_LT(200, self->max_maps);
 	ASSERT_EQ(0, keep(&self->u, p, bytes, &large));
-	for (i = 0; i < MANY; i++)
+	for (i = 0; i < MANY; i++) {
 		ASSERT_EQ(0, keep(&self->u, p + 2 * i * ARIES_PAGE, ARIES_PAGE, &mem[i]));
+	}
 	EXPECT_EQ(1000 + SIGSEGV, child_reads(p, bytes));
 	EXPECT_EQ(0, GNI_MemDeregister(self->u.nic, &large));
 	EXPECT_EQ(0, child_reads(p + ARIES_PAGE, 1));
 	EXPECT_EQ(before, mappings());
-	for (i = 0; i < MANY; i++)
+	for (i = 0; i < MANY; i++) {
 		EXPECT_EQ(0, GNI_MemDeregister(self->u.nic, &mem[i]));
+	}
 	EXPECT_EQ(0, child_reads(p, bytes));
 	EXPECT_EQ(before, mappings());
 	munmap(p, bytes);

@@ -148,7 +148,7 @@ class Arguments(unittest.TestCase):
         for number in ("0", "-1", "1025", "100000", "x", "1_0"):
             for tool, option in ((CLUSTER, "--per-node"), (CLUSTER.with_name("aprun"), "-N")):
                 with self.subTest(number, tool=tool):
-                    command = [tool, *(("exec",) if tool is CLUSTER else ()), f"{option}{'=' if tool is CLUSTER else ''}{number}", "--", "true"]
+                    command = [str(tool), *(("exec",) if tool is CLUSTER else ()), f"{option}{'=' if tool is CLUSTER else ''}{number}", "--", "true"]
                     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
                     self.assertEqual(done.returncode, 2, done.stderr)
                     self.assertIn(f"'{number}' is not a whole number from 1 to 1024", done.stderr)

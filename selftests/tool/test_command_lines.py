@@ -110,7 +110,8 @@ class CommandLines(unittest.TestCase):
 
     def test_names_that_are_not_utf_8(self):
         name = b"/nowhere/\xff"
-        done = subprocess.run([SCRIPTS / "cluster", "up", "--qemu", "/bin/true", "--kernel", "/bin/true", "--initrd", name], capture_output=True, check=False, timeout=60, env=ENVIRONMENT)
+        done = subprocess.run([SCRIPTS / "cluster", "up", "--qemu", "/bin/true", "--kernel", "/bin/true", "--initrd", name],
+                              capture_output=True, check=False, timeout=60, env=ENVIRONMENT)
         self.assertEqual(done.returncode, 1)
         self.assertIn(name, done.stderr)
         self.assertEqual(done.stderr.count(b"\n"), 1)

@@ -84,8 +84,8 @@ class Layer(unittest.TestCase):
                 (folder / file).write_text(textwrap.dedent(text), encoding="utf-8")
             with mock.patch.object(layers, "LOGS", folder / "logs"), mock.patch.object(layers, "_workers", lambda: workers):
                 cases = layers._python("outcomes", folder)  # pylint: disable=protected-access
-                times = dict(reversed(line.split(" s  ")) for line in layers.times_file("outcomes").read_text(encoding="utf-8").splitlines())
-        return cases, {name: float(seconds) for name, seconds in times.items()}
+                times = [line.split(" s  ", 1) for line in layers.times_file("outcomes").read_text(encoding="utf-8").splitlines()]
+        return cases, {name: float(seconds) for seconds, name in times}
 
     def statuses(self, cases, of):
         return [case.status for case in cases if case.name == f"test_outcomes.{of}"]
