@@ -32,7 +32,8 @@ void drop(int &fd)
 	fd = -1;
 }
 
-/** In the child, after fork: never returns. @p report tells the parent errno when exec fails. */
+/** In the child, after fork: never returns. @p report tells the parent errno when exec fails, negative when the working
+ * directory does. */
 [[noreturn]] void run_child(const ExecRequest &request, int report)
 {
 	std::vector<char *> argv, env;
@@ -49,14 +50,15 @@ void drop(int &fd)
 	std::signal(SIGPIPE, SIG_DFL);
 
 	environ = env.data(); // execvpe would take the path of the agent, not of the command
-	if (request.cwd.empty() || chdir(request.cwd.c_str()) == 0)
+	const bool entered = request.cwd.empty() || chdir(request.cwd.c_str()) == 0;
+	if (entered)
 		execvp(argv[0], argv.data());
-	const int cause = errno;
+	const int cause = entered ? errno : -errno;
 	(void)!write(report, &cause, sizeof(cause));
 	_exit(127);
 }
 
-/** What the child said before it became the command: 0 when all went well. */
+/** What the child said before it became the command (run_child()): 0 when all went well. */
 int child_errno(int report)
 {
 	int cause = 0;
@@ -65,6 +67,12 @@ int child_errno(int report)
 		n = read(report, &cause, sizeof(cause));
 	while (n < 0 && errno == EINTR);
 	return n == sizeof(cause) ? cause : 0;
+}
+
+/** One line for what child_errno() gave. */
+std::string why(const ExecRequest &request, int cause)
+{
+	return (cause < 0 ? request.cwd : request.argv[0]) + ": " + strerror(std::abs(cause));
 }
 
 void set_nonblock(int fd)
@@ -146,7 +154,7 @@ void Command::start_pipes(const ExecRequest &request)
 	const int cause = pid_ > 0 ? child_errno(fds[3][0]) : errno;
 	close(fds[3][0]);
 	if (cause)
-		error_ = request.argv[0] + ": " + strerror(cause);
+		error_ = why(request, cause);
 	for (const int fd : {in_, out_, err_})
 		set_nonblock(fd);
 }
@@ -166,7 +174,7 @@ void Command::start_tty(const ExecRequest &request)
 	const int cause = pid_ > 0 ? child_errno(report[0]) : errno;
 	close(report[0]);
 	if (cause)
-		error_ = request.argv[0] + ": " + strerror(cause);
+		error_ = why(request, cause);
 	if (master < 0)
 		return;
 	fcntl(master, F_SETFD, FD_CLOEXEC);

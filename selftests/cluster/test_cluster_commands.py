@@ -84,6 +84,18 @@ class Commands(ClusterCase):
         self.assertRegex(result.stderr, pattern)
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
 
+    # ---- shell
+
+    def test_a_script_for_a_shell(self):
+        self.assertEqual(self.done("shell", 1, stdin=None, input="cd /tmp; echo $0 from $(uname -n), $(pwd)\n").split(" ", 1)[1], "from node1, /tmp\n")
+        self.assertEqual(self.tool("shell", 1, stdin=None, input="exit 7\necho never\n").returncode, 7)
+        self.assertEqual(self.tool("shell", 1, stdin=None, input="true\nfalse\n").returncode, 1)
+
+    def test_a_working_directory_that_is_not_there(self):
+        result = self.tool("exec", "--node", 0, "--cwd", "/nowhere", "--", "true")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertEqual(result.stderr, "/nowhere: No such file or directory\n")
+
     # ---- cp
 
     def make_tree(self, name):
