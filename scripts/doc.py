@@ -80,10 +80,17 @@ def sphinx(builder, out, *more):
     paths = ("--", ".", ":(exclude,glob)Documentation/*.md", ":!README.md") if builder == "man" else ()
     commit = subprocess.run(["git", "-C", str(host.TOP), "log", "-1", "--format=%ct", *paths], capture_output=True, text=True, check=False).stdout.strip()
     dated = {"SOURCE_DATE_EPOCH": commit} if commit else {}
+    # only a run that has ended well leaves a state that is worth something: after another, pages that were read would count as done
+    state = OUT / f"{builder}.state"
+    whole = state / "whole"
+    if not whole.exists():
+        shutil.rmtree(state, ignore_errors=True)
+    whole.unlink(missing_ok=True)
     made = subprocess.run(command, capture_output=True, text=True, check=False, env={**dated, **os.environ})
     if made.returncode:
-        shutil.rmtree(OUT / f"{builder}.state", ignore_errors=True)  # else it reads no page twice, and is content the next time
         raise DocError(f"Sphinx complains:\n{made.stderr.strip()}")
+    state.mkdir(parents=True, exist_ok=True)
+    whole.touch()
 
 
 def make_man():

@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+import doc
 from manuals import api, completion, make, pages, usage
 from opengni import host
 from opengni.testing import slow_tests
@@ -113,6 +114,30 @@ class Usage(unittest.TestCase):
         self.assertEqual(known.about, ["Does this.", "Exit status: 0 done."])
         self.assertEqual([nested.names for nested in known.entries()[0].nested], ["one"])
         self.assertEqual(known.entries()[1].text, "more, and more")
+
+
+class Interrupted(unittest.TestCase):
+    def test_a_page_that_was_half_written_is_written_again(self):
+        with tempfile.TemporaryDirectory() as name, mock.patch.object(doc, "OUT", Path(name)), mock.patch.object(doc, "SOURCE", Path(name) / "source"):
+            doc.SOURCE.mkdir()
+            (doc.SOURCE / "index.md").write_text("# First\n\nAll of it.\n", encoding="ascii")
+            page = Path(name) / "html/index.html"
+            run = subprocess.run
+
+            def broken_off(command, **options):
+                done = run(command, **options)  # pylint: disable=subprocess-run-check
+                if "sphinx" in command:
+                    page.write_text("<ht", encoding="ascii")
+                    raise KeyboardInterrupt
+                return done
+
+            with mock.patch.object(subprocess, "run", broken_off), self.assertRaises(KeyboardInterrupt):
+                doc.sphinx("html", page.parent)
+            doc.sphinx("html", page.parent)
+            self.assertIn("All of it.", page.read_text(encoding="utf-8"))
+            before = page.stat().st_mtime_ns
+            doc.sphinx("html", page.parent)
+            self.assertEqual(page.stat().st_mtime_ns, before, "what is there counts after a run that has ended")
 
 
 @unittest.skipUnless(built(), "not everything that pages are made from is built (make doc)")
