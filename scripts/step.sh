@@ -11,7 +11,7 @@
 #   -a  run always
 #
 # Output goes to .build/logs/NAME.log; its end is shown when the step fails, all
-# of it with V=1.
+# of it with V=1, and what seems to be the cause as the last line.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -58,6 +58,15 @@ up_to_date() {
 	[ "$(cat "$stamp" 2>/dev/null)" = "$hash" ]
 }
 
+# cause STATUS: the last line of the log that tells an error (not make's, that a command has failed); the last one if none does.
+cause() {
+	local line
+	line=$(tr '\r' '\n' <"$log" | grep -aiE '(^|[^-_[:alnum:]])(error|fatal|failed|cannot|missing|not found|no such file|no rule to)([^[:alnum:]]|$)' |
+		grep -avE '^make(\[[0-9]+\])?: \*\*\* \[|^ninja: build stopped' | tail -n 1) || true
+	[ -n "$line" ] || line=$(grep -a . "$log" | tail -n 1) || line="exit status $1, and no output"
+	printf '%s: %.300s\n' "$name" "$line"
+}
+
 show() { [ -n "${QUIET_STEPS:-}" ] || printf '%s\n' "$*"; }
 
 # Two builds in one tree take turns.
@@ -96,6 +105,7 @@ if [ $status -ne 0 ]; then
 		tail -n 30 "$log" | sed 's/^/    /'
 	fi
 	echo "the whole output: $log" >&2
+	cause "$status" >&2
 	exit 1
 fi
 echo "$hash" >"$stamp"
