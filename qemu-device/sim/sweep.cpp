@@ -15,6 +15,7 @@
 #include <sstream>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -176,17 +177,24 @@ void write_all(int fd, const std::string &text)
 class Lock
 {
 public:
-	explicit Lock(const std::string &out) : fd_(open((out + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666))
+	explicit Lock(const std::string &out) : path_(out + ".lock")
 	{
-		if (fd_ < 0)
-			throw RunError(out + ".lock cannot be written");
-		if (flock(fd_, LOCK_EX | LOCK_NB)) {
-			close(fd_);
-			throw RunError("another sweep writes " + out + ".json");
-		}
+		do {
+			fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+			if (fd_ < 0)
+				throw RunError(path_ + " cannot be written");
+			if (flock(fd_, LOCK_EX | LOCK_NB)) {
+				close(fd_);
+				throw RunError("another sweep writes " + out + ".json");
+			}
+		} while (removed());
 	}
 
-	~Lock() { close(fd_); }
+	~Lock()
+	{
+		unlink(path_.c_str()); // before it is unlocked, as it may be another sweep's then
+		close(fd_);
+	}
 	Lock(const Lock &) = delete;
 	Lock &operator=(const Lock &) = delete;
 
@@ -194,7 +202,20 @@ public:
 	void leave() const { close(fd_); }
 
 private:
-	int fd_;
+	/* The sweep that had the file has ended between open() and flock(), and a third may have made a new one. */
+	bool removed()
+	{
+		struct stat mine = {}, there = {};
+
+		if (fstat(fd_, &mine) == 0 && stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
+		    mine.st_dev == there.st_dev)
+			return false;
+		close(fd_);
+		return true;
+	}
+
+	std::string path_;
+	int fd_ = -1;
 };
 
 class Sweep

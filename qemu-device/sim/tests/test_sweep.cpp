@@ -172,10 +172,14 @@ void goes_on_with_what_is_there(void **)
 	std::filesystem::resize_file(shape.out + ".json", 100);
 	refused(small(), "is not the result of a sweep");
 
-	const int other_sweep = open((shape.out + ".lock").c_str(), O_RDWR);
+	const std::string lock = shape.out + ".lock";
+
+	assert_false(std::filesystem::exists(lock)); // neither after a sweep nor after a refusal
+	const int other_sweep = open(lock.c_str(), O_RDWR | O_CREAT, 0666);
 
 	assert_int_equal(flock(other_sweep, LOCK_EX), 0);
 	refused(small(), "another sweep writes");
+	assert_true(std::filesystem::exists(lock)); // it is the other's
 	close(other_sweep);
 	shape.out = folder.path / "nowhere" / "out";
 	refused(small(), "cannot be written");
