@@ -69,14 +69,15 @@ class Steps(unittest.TestCase):
 
     def test_the_last_line_names_the_cause(self):
         calls = "for i in {1..40}; do echo \"cc -Wno-error -c $i.c -o $i.o\"; done"
-        for script, cause in (("echo rsync: No such file or directory; %s; echo 'make[2]: *** [Makefile:3: install] Error 2'; exit 2", "rsync: No such file or directory"),
+        for script, cause in (("echo rsync: No such file or directory; %s; echo 'make[2]: *** [Makefile:3: install] Error 2'; exit 2",
+                               "rsync: No such file or directory"),
                               ("echo a.c:1: error: bad; echo ninja: build stopped: subcommand failed.; %s; exit 1", "a.c:1: error: bad"),
                               ("%s; echo 0 errors; exit 1", "0 errors"), ("exit 3", "exit status 3, and no output")):
-            for variables in ({}, {"V": "1"}):
-                with self.subTest(cause, **variables):
-                    words = [self.tree / "scripts/step.sh", "made", "1/1", "made", "--", "bash", "-c", script.replace("%s", calls)]
-                    env = {name: value for name, value in os.environ.items() if name not in ("OPENGNI_BUILD", "MAKEFLAGS", "V", "QUIET_STEPS")}
-                    done = subprocess.run(words, cwd=self.tree, env={**env, **variables}, capture_output=True, text=True, check=False)
+            for verbose in ("", "1"):
+                with self.subTest(cause, verbose=verbose):
+                    words = [str(self.tree / "scripts/step.sh"), "made", "1/1", "made", "--", "bash", "-c", script.replace("%s", calls)]
+                    env = {name: value for name, value in os.environ.items() if name not in ("OPENGNI_BUILD", "MAKEFLAGS", "QUIET_STEPS")}
+                    done = subprocess.run(words, cwd=self.tree, env={**env, "V": verbose}, capture_output=True, text=True, check=False)
                     self.assertEqual(done.returncode, 1)
                     self.assertEqual(done.stderr.splitlines()[-1], f"made: {cause}")
 
