@@ -6,6 +6,7 @@ import re
 import unittest
 
 from opengni import pages
+from opengni.application import DOMAIN_TIME
 
 PAGE = """# Title
 
@@ -69,6 +70,11 @@ class Blocks(unittest.TestCase):
                 page = pages.text(f"Documentation/{name}.md")
                 self.assertEqual(set(re.findall(r"^```(\w*)\n(?:.*\n)*?^```$", page, re.M)), languages)
                 self.assertIsNone(pages.INDENTED.search(pages.FENCED.sub("", page)), "a block that is not fenced")
+
+
+class Limits(unittest.TestCase):
+    def test_time_for_a_domain(self):
+        self.assertIn(f"has not done it after {DOMAIN_TIME:g} seconds", pages.text("Documentation/jobs.md"))
 
 
 if __name__ == "__main__":
