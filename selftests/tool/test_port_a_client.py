@@ -71,6 +71,11 @@ class PortAClient(unittest.TestCase):
                 "$CRAY_UGNI_POST_LINK_OPTS -lugni $CRAY_PMI_POST_LINK_OPTS -lpmi")
         self.runs("by-variables")
 
+    def test_by_the_flags_of_configure_scripts(self):
+        self.sh(f"${{CPP:-cpp}} $CPPFLAGS {FIRST_PUT} >/dev/null\n"
+                f"gcc -Werror $CPPFLAGS $LDFLAGS -o by-configure {FIRST_PUT} -lugni -lpmi")
+        self.runs("by-configure")
+
     def test_by_wrappers(self):
         self.sh(f"cc -Werror -o by-cc {FIRST_PUT}")
         self.runs("by-cc")
