@@ -58,8 +58,8 @@ def lap(machines, common):
 def main():
     """Measures, and prints medians of the laps."""
     parser = Parser(description="aries-gateway beside fi_pingpong")
-    parser.add_argument("--spin", type=int, default=1000, metavar="US", help="of the gateways before they sleep (1000)")
-    parser.add_argument("--laps", type=int, default=3, metavar="N", help="of which medians are taken (3)")
+    parser.add_argument("--spin", type=int, default=1000, metavar="US", help="time that a gateway polls before it sleeps (default 1000)")
+    parser.add_argument("--laps", type=int, default=3, metavar="N", help="number of measurements, whose median counts (default 3)")
     args = parser.parse_args()
     if not GATEWAY.exists() or not shutil.which("fi_pingpong"):
         parser.error("aries-gateway ('make topo') and fi_pingpong (libfabric-bin) are needed")

@@ -195,12 +195,12 @@ def surroundings(rounds, before):
 def main():
     """See above."""
     parser = Parser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--wire", choices=("tap", "socket"), default="tap", help="of virtio-net (default tap)")
-    parser.add_argument("--rounds", type=int, default=5, help="turns (default 5)")
-    parser.add_argument("--seconds", type=int, default=4, help="of each measurement (default 4)")
+    parser.add_argument("--wire", choices=("tap", "socket"), default="tap", help="what connects the virtio-net devices (default tap)")
+    parser.add_argument("--rounds", type=int, default=5, help="times that each measurement is made, in turn (default 5)")
+    parser.add_argument("--seconds", type=int, default=4, help="length of each measurement (default 4)")
     parser.add_argument("--smp", type=int, default=2, help="processors of a node (default 2)")
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(ROWS), help="some of " + ",".join(ROWS))
-    parser.add_argument("--json", help="write all figures to this file")
+    parser.add_argument("--json", help="file for all figures")
     parser.add_argument("--strict", action="store_true", help="exit with 3 when a promise is missed")
     args = parser.parse_args()
     if set(args.only) - set(ROWS):

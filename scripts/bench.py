@@ -285,12 +285,12 @@ def to_json(config, data, ratios):
 def parse(argv):
     """Command line."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kernel", default=ClusterConfig.kernel, help="6.1, 6.12, debug or the path of an image (default %(default)s)")
+    parser.add_argument("--kernel", default=ClusterConfig.kernel, help="6.1, 6.12, debug or the path of an image (default: $KERNEL, or what is built)")
     parser.add_argument("--initrd", default="", help="path of an initrd (default: the one 'make initramfs' makes)")
     parser.add_argument("--mem", type=int, default=768, help="MiB of each node (default %(default)s)")
     parser.add_argument("--iterations", type=int, default=200, help="transfers per size in the table (default %(default)s)")
     parser.add_argument("--max-size", default="64M", help="largest transfer in the table (default %(default)s)")
-    parser.add_argument("--json", type=Path, default=host.BUILD / "bench" / "bench.json", help="result (default %(default)s)")
+    parser.add_argument("--json", type=Path, default=host.BUILD / "bench" / "bench.json", help="file for the result (default %(default)s)")
     parser.add_argument("--barrier-nodes", type=int, default=0, metavar="N",
                         help="also boot N nodes and measure a barrier among them (default: not)")
     parser.add_argument("--start-nodes", type=int, default=0, metavar="N",

@@ -4,7 +4,7 @@
 # Make Debian packages of what is built; called by 'make deb', which builds it first.
 #
 #   build-deb.sh              packages in .build/deb, checked by lintian
-#   build-deb.sh documents    of those that are there, only the package of documents anew
+#   build-deb.sh documents    make only the package of documents again, beside the others that are there
 #   build-deb.sh --changelog  only print what becomes debian/changelog
 #
 # A package is built in a folder that has debian/ at its top, and the project has it at scripts/debian: so a tree

@@ -10,8 +10,8 @@
 #   -p  a package of ours to install
 #
 # The disk boots by itself: a BIOS loads GRUB from before the first partition, and GRUB finds the kernel on it. Nothing
-# is mounted and no loop device is needed. Packages come from the Debian mirror that apt of this machine has. Who is not
-# root needs user namespaces, as mmdebstrap does.
+# is mounted and no loop device is needed. Packages come from the Debian mirror that apt of this machine has. Without
+# root, user namespaces are needed: mmdebstrap uses them.
 #
 # There are two parts. The base is Debian's packages, all that ours need among them; it is kept in .build/debian-base
 # and made anew only when the list of packages, the kernel, or what configures them changes. Remove that folder to have

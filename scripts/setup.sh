@@ -5,7 +5,7 @@
 #
 #   scripts/setup.sh [--list] [tests] [guests] [lint] [interop] [lustre] [debug] [mpi] [figures] [doc] [deb] [image] [qemu10] [hosts]
 #
-# What only those need comes with their names. The list is Build-Depends of scripts/debian/control.
+# Each name adds the packages that only this purpose needs. The list is Build-Depends of scripts/debian/control.
 #
 # KERNEL=6.1 (default on Debian 12), 6.12 (default on Debian 13) or 6.8 (Ubuntu 24.04) selects the guest kernel whose
 # headers are needed; own: none. The kernel image is not installed: fetch-kernel.sh unpacks it below .build.

@@ -143,7 +143,7 @@ def main():
     parser = Parser(description="Divide C++ sources among a few files that include them.")
     parser.add_argument("root", metavar="ROOT", help="folder below which sources are named")
     parser.add_argument("-o", "--output", nargs="+", required=True, help="files to write")
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="what they include, behind a --")
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="sources to include, after --")
     args = parser.parse_args()
     root = Path(os.path.abspath(args.root))
     try:

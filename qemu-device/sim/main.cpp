@@ -48,10 +48,11 @@ void add_machine_options(CLI::App &app, Options &options, Output &output)
 	app.add_option("machine", options.machine, "builder (aries, canonical) or a file .yaml");
 	app.add_option("parameters", options.shape, "NAME=VALUE of the builder");
 	app.add_flag("--machines", output.list_machines, "list builders and their parameters");
-	app.add_option("--channels", options.channels, "virtual channels of a class; as many as the router has");
+	app.add_option("--channels", options.channels,
+		       "virtual channels of each class (default: as many as the router has)");
 	app.add_option("--bias", options.bias, "flits that favour minimal ways, in modes adaptive0 to adaptive3")
 		->expected(1, 4);
-	app.add_option("--memory", options.memory_mib, "MiB that may be used; what is free");
+	app.add_option("--memory", options.memory_mib, "MiB that may be used (default: what is free)");
 }
 
 void add_traffic_options(CLI::App &app, Options &options)
@@ -61,35 +62,38 @@ void add_traffic_options(CLI::App &app, Options &options)
 	app.add_option("--traffic", options.traffic,
 		       "uniform, group (worst case), permutation, shift, offset, all-to-all, allreduce");
 	app.add_option("--operation", options.operation, "put, get, or raw: packets without responses");
-	app.add_option("--bytes", traffic.bytes, "of a message, 8 to 262144");
-	app.add_option("--flits", traffic.raw_flits, "of a raw packet, 1 to 14");
-	app.add_option("--shift", traffic.shift, "from source to target: groups for group, nodes for offset");
+	app.add_option("--bytes", traffic.bytes, "bytes of a message, 8 to 262144");
+	app.add_option("--flits", traffic.raw_flits, "flits of a raw packet, 1 to 14");
+	app.add_option("--shift", traffic.shift,
+		       "distance from source to target: in groups for group, in nodes for offset");
 	app.add_option("--load", options.load, "share of what a node's processor tiles take");
 	app.add_option("--mode", options.mode, "in-order, minimal, nonminimal, adaptive, adaptive1 to adaptive3");
-	app.add_option("--response-mode", options.response_mode, "of responses; the same");
-	app.add_option("--radix", traffic.radix, "of a tree of collective engines, 2 to 32");
-	app.add_option("--node-processes", traffic.processes, "of a node, whose operands its host adds first");
-	app.add_option("--compute", traffic.compute_ns, "ns of a node before each allreduce");
-	app.add_option("--slow", options.slow, "RANK:NS: this one computes so much longer");
+	app.add_option("--response-mode", options.response_mode, "mode of responses (default: that of requests)");
+	app.add_option("--radix", traffic.radix, "radix of a tree of collective engines, 2 to 32");
+	app.add_option("--node-processes", traffic.processes,
+		       "processes of a node, whose operands its host adds first");
+	app.add_option("--compute", traffic.compute_ns, "ns that a node computes before each allreduce");
+	app.add_option("--slow", options.slow, "RANK:NS: this rank computes longer by NS");
 	app.add_option("--jobs", options.jobs, "file with jobs, as YAML");
 	repeated(app.add_option("--job", options.job, "a job: 'nodes: 384, groups: 3, place: random:1, bytes: 4096'"));
 }
 
 void add_run_options(CLI::App &app, Options &options, Output &output)
 {
-	app.add_option("--seed", options.run.seed, "of all random choices");
-	app.add_option("--warmup", options.run.warmup, "cycles");
-	app.add_option("--measure", options.run.measure, "cycles");
-	app.add_option("--drain", options.run.drain, "cycles, at most");
+	app.add_option("--seed", options.run.seed, "seed of all random choices");
+	app.add_option("--warmup", options.run.warmup, "cycles before anything is measured");
+	app.add_option("--measure", options.run.measure, "cycles that are measured");
+	app.add_option("--drain", options.run.drain, "cycles, at most, until all that was measured has arrived");
 	repeated(app.add_option("--fail", options.fail,
 				"CYCLE:link:A-B, CYCLE:link:A.TILE, CYCLE:router:A or CYCLE:node:N fails"));
-	repeated(app.add_option("--repair", options.repair, "the same comes back"));
-	repeated(app.add_option("--lanes", options.lanes, "CYCLE:A-B:LANES: links have so many lanes from then on"));
-	app.add_option("--threads", options.run.workers.threads, "that share the work");
-	app.add_option("--parts", options.run.workers.parts, "into which the machine is cut; one for each thread");
+	repeated(app.add_option("--repair", options.repair, "in the same form: the part works again"));
+	repeated(app.add_option("--lanes", options.lanes, "CYCLE:A-B:LANES: number of lanes that work from then on"));
+	app.add_option("--threads", options.run.workers.threads, "threads that share the work");
+	app.add_option("--parts", options.run.workers.parts,
+		       "parts into which the machine is cut (default: one for each thread)");
 	repeated(app.add_option("--set", options.set, "NAME=VALUE of a parameter of routers and NICs"));
-	app.add_flag("--parameters", output.list_parameters, "list these with their values");
-	app.add_option("--json", output.json, "file for the result; standard output");
+	app.add_flag("--parameters", output.list_parameters, "list the parameters for --set with their values");
+	app.add_option("--json", output.json, "file for the result (default: standard output)");
 	app.add_option("--links", output.links, "file for the load of each link, as CSV");
 	app.add_option("--background", output.background,
 		       "file for the loads of links that carry something, for a device");

@@ -37,9 +37,9 @@ constexpr ParameterInfo TABLE[] = {
 	{"bit_errors", &Parameters::bit_errors, "in 10^12 bits of a link, each sent again"},
 	{"load_interval", &Parameters::load_interval, "cycles between two messages about load"},
 	{"load_delay", &Parameters::load_delay, "cycles that these are older than they must be"},
-	{"near_weight", &Parameters::near_weight, "of flits in this router"},
-	{"far_weight", &Parameters::far_weight, "of flits that the far end has"},
-	{"down_weight", &Parameters::down_weight, "of what the neighbour says"},
+	{"near_weight", &Parameters::near_weight, "weight of flits in this router"},
+	{"far_weight", &Parameters::far_weight, "weight of flits that the far end has"},
+	{"down_weight", &Parameters::down_weight, "weight of what the neighbour says"},
 };
 
 static_assert(sizeof(TABLE) / sizeof(TABLE[0]) == sizeof(Parameters) / sizeof(uint32_t), "all parameters");

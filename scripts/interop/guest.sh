@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Copyright (c) 2026 The OpenGNI authors
-# The clients that are built as a tree for the guest, without what only builds need; then a guest file system with it.
+# Put the clients that have been built into a tree for the guest, without what only builds need; then make a guest file system with it.
 #
 #   guest.sh     KERNEL=6.1|6.12 chooses the kernel
 

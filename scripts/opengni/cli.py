@@ -25,7 +25,7 @@ EPILOG = """examples:
   scripts/cluster up -n 4; scripts/cluster exec -- uname -r; scripts/cluster down
   scripts/cluster shell 1                       a shell on node 1 of the cluster 'default'
   scripts/cluster kill 1; scripts/cluster start 1     a power cut, and back under the same address
-  scripts/cluster run --print-commands -n 2     the QEMU command lines, to adopt them
+  scripts/cluster run --print-commands -n 2     the QEMU command lines, to start from
 """
 DEFAULT_NAME = "default"
 NETWORKS = ("ethernet", "ipogif")
@@ -50,10 +50,10 @@ def _shape_options(parser):
     group.add_argument("--machine", default="", metavar="FILE", help="a machine that the nodes are a part of: a file or builder for aries-topo"
                        " (Documentation/topology.md), such as aries:groups=4 (default: one of as many nodes)")
     group.add_argument("--place", default="", metavar="HOW", help=f"where on the machine they sit: {POLICIES} (default packed)")
-    group.add_argument("--time-rate", type=float, metavar="R", help="modelled nanoseconds in one of the host, 1e-6 to 1000 (default 1)")
-    group.add_argument("--hold-completions", action="store_true", help="data and events come when modelled time has (Documentation/time.md)")
-    group.add_argument("--background", default="", metavar="LOAD", help="what others do on the network: uniform:SHARE, or a file of aries-sim --background")
-    group.add_argument("--doorbell", choices=("trapped", "polled"), help="how programs ring: by stores that trap, or also by stores to memory"
+    group.add_argument("--time-rate", type=float, metavar="R", help="modelled nanoseconds per nanosecond of the host, 1e-6 to 1000 (default 1)")
+    group.add_argument("--hold-completions", action="store_true", help="hold back data and events until their modelled time (Documentation/time.md)")
+    group.add_argument("--background", default="", metavar="LOAD", help="load of others on the network: uniform:SHARE, or a file of aries-sim --background")
+    group.add_argument("--doorbell", choices=("trapped", "polled"), help="how programs ring doorbells: by stores that trap, or also by stores to memory"
                        " that a thread of the NIC looks at (Documentation/kvm.md; default trapped)")
     group.add_argument("--nic", action="append", default=[], metavar="PROPERTY=VALUE", help="another property of aries-nic")
     group.add_argument("--no-nic", action="store_true", help="machines without aries-nic")
@@ -62,18 +62,18 @@ def _shape_options(parser):
                        help="ethernet (default): one among the nodes (10.77.x.y, names node0, node1 ...);"
                             " ipogif: IP over the fabric (10.128.x.y, names hsn0, hsn1 ...). May be given twice")
     group.add_argument("--user-net", action="store_true",
-                       help="each node reaches the world outside, and this machine at 10.0.2.2, through QEMU")
+                       help="each node reaches the outside world, and this machine at 10.0.2.2, through QEMU")
     group.add_argument("--ssh", action="store_true",
                        help="sshd in the nodes, and an Ethernet without --net (needs 'make ssh-image', or your --initrd)")
     group.add_argument("--no-driver", action="store_true", help="do not load aries.ko")
     group.add_argument("--qemu", help="7.2, 10 or the path of a binary (default: $QEMU or 7.2)")
     group.add_argument("--qemu-arg", action="append", default=[], metavar="ARG", help="another argument for QEMU, such as -s; may be given several times")
     group.add_argument("--boot-timeout", type=float, default=0.0, metavar="S", help="seconds a node has to boot (default 90, with --disk 600)")
-    group.add_argument("--hosts", default="", metavar="FILE", help="hosts that the nodes live on, with their addresses and nodes"
+    group.add_argument("--hosts", default="", metavar="FILE", help="hosts that the nodes run on, with their addresses and nodes"
                        " (Documentation/hosts.md); slurm: those of the allocation")
     group.add_argument("--launcher", default="", metavar="COMMAND", help="what runs a command on a host, whose name and the command follow"
                        " (default ssh, with --hosts slurm srun)")
-    group.add_argument("--remote-command", default="", metavar="PATH", help="of this tool on the hosts (default: the same as here)")
+    group.add_argument("--remote-command", default="", metavar="PATH", help="path of this tool on the hosts (default: the same as here)")
     group.add_argument("--gateway-arg", action="append", default=[], metavar="ARG", help="another argument for aries-gateway, such as --spin=50")
     group.add_argument("--print-commands", action="store_true", help="print the QEMU command lines and stop")
     group.add_argument("-q", "--quiet", action="store_true", help="say nothing about booting")
@@ -109,7 +109,7 @@ def parser():
     shell.add_argument("node", nargs="?", default="0", help="its address (default 0)")
     status = subs.add_parser("status", aliases=["ps"], help="nodes, their processes and states")
     status.add_argument("--print-commands", action="store_true", help="with their QEMU command lines")
-    for name, text in (("kill", "end nodes at once, as a power cut does"), ("stop", "end nodes in order"),
+    for name, text in (("kill", "end nodes at once, as a power cut does"), ("stop", "shut nodes down in an orderly way"),
                        ("start", "boot nodes that are down, under their old address")):
         sub = subs.add_parser(name, help=text)
         sub.add_argument("node", help="addresses such as 1 or 0,2-3")

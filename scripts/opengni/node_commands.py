@@ -85,7 +85,7 @@ def _add_fault(subs):
     fault.add_argument("property", nargs="?", help="link, drop, corrupt, delay-ns, reorder ...")
     fault.add_argument("value", nargs="?", help="new value: a number, or a word such as down, 3:15 (router:tile) or MDD:9"
                        " (default: print the present one)")
-    fault.add_argument("--list", action="store_true", help="list the properties, their present values and what they may be")
+    fault.add_argument("--list", action="store_true", help="list the properties, their present values and the values they take")
 
 
 def _add_trace(subs):
@@ -94,7 +94,7 @@ def _add_trace(subs):
     trace.add_argument("action", choices=("start", "stop", "status"), help="begin, end, or tell how far it is")
     trace.add_argument("file", nargs="?", metavar="FILE", help="pcapng file, or for several nodes a folder for nodeN.pcapng")
     trace.add_argument("--limit", metavar="SIZE", help="size at which the trace ends, such as 64M or 2G")
-    trace.add_argument("--packets", type=int, metavar="N", help="packets recorded of one operation, the first ones")
+    trace.add_argument("--packets", type=int, metavar="N", help="record only the first N packets of each operation")
 
 
 def add(subs):

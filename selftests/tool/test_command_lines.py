@@ -6,6 +6,7 @@ import os
 import subprocess
 import unittest
 
+from manuals import usage
 from opengni import host
 from opengni.protocol import exec_payload
 from opengni.version import version
@@ -80,6 +81,18 @@ class CommandLines(unittest.TestCase):
         self.assertGreater(len(found), 9)
         for name, path in found.items():
             self.check(name, path)
+
+    def test_help_says_what_things_are(self):
+        """Every option and argument has a text, which does not lean on the name of the option or on a default that is empty."""
+        texts = {name: call(path, "--help")[1] for name, path in (scripts() | tools()).items()}
+        for name in set(usage.PROGRAMS) & set(tools()):
+            texts |= {f"{name} {operation}": usage.help_text(name, *operation.split(", ")[:1]) for operation in usage.read(name).operations}
+        for name, text in texts.items():
+            with self.subTest(name):
+                self.assertNotRegex(text, r"\(default(:| ) *\)|^Copyright|^SPDX")
+                for entry in () if name.endswith(".sh") or name == "sim-trace.py" else usage.parse(text).entries():  # their lines of usage look like one
+                    self.assertTrue(entry.text or entry.nested, f"{entry.names} has no text")
+                    self.assertNotRegex(entry.text, "^of |^the same [(]|^so (many|long)", entry.names)
 
     def test_words_that_are_no_option(self):
         for name in ("gni-perf", "gni-isolation", "gni-chaos", "gni-domain", "pmi-info", "aries-info"):

@@ -360,11 +360,11 @@ void add_wire_options(CLI::App &sub, Commands &c)
 	sub.add_option("--hosts", c.hosts, "the file that names hosts, addresses and nodes")->required();
 	sub.add_option("--self", c.self, "which of them this host is")->required();
 	sub.add_option("--key", c.key, "file with the fabric's key, see keygen")->required();
-	sub.add_option("--provider", c.provider, "of libfabric, as fi_info names it (tcp)");
-	sub.add_option("--shape", c.shape, "what the fabric is, as text; gateways of another are refused");
-	sub.add_option("--spin", c.spin_us, "looks for so many microseconds before it sleeps (0)")
+	sub.add_option("--provider", c.provider, "provider of libfabric, as fi_info names it (tcp)");
+	sub.add_option("--shape", c.shape, "text that describes the fabric; gateways with another are refused");
+	sub.add_option("--spin", c.spin_us, "microseconds that it polls before it sleeps (0)")
 		->check(CLI::Range(0, 1'000'000));
-	sub.add_option("--timeout", c.timeout_s, "a host is away after so many seconds without a sign of life (5)")
+	sub.add_option("--timeout", c.timeout_s, "seconds without a sign of life after which a host counts as away (5)")
 		->check(seconds(TIMEOUT_LEAST));
 	sub.add_option("--window", c.window, "frames of up to 64 KiB that may wait for a host (64)")
 		->check(CLI::Range(2, 4096));
@@ -381,11 +381,13 @@ void add_ping(CLI::App &app, Commands &c)
 	sub->add_option("--size", c.ping.size, "bytes of a message (8)")->check(CLI::Range(size_t(8), MESSAGE_MAX));
 	sub->add_option("--flight", c.ping.flight, "messages on their way at once (1)")
 		->check(CLI::Range(1, 1'000'000));
-	sub->add_flag("--bursts", c.ping.bursts, "sends the next so many only when all of the last are back");
-	sub->add_option("--count", c.ping.count, "messages that are to come back (1000)")->check(CLI::PositiveNumber);
-	sub->add_option("--warm-up", c.ping.warm_up, "come back before it is measured (0)");
-	sub->add_option("--seconds", c.ping.seconds, "for so long instead of a count")->check(seconds(TIMEOUT_LEAST));
-	sub->add_option("--patience", c.ping.patience, "gives up after so many seconds without one coming back (30)")
+	sub->add_flag("--bursts", c.ping.bursts, "sends the next --flight messages only when all of the last are back");
+	sub->add_option("--count", c.ping.count, "messages to measure (1000)")->check(CLI::PositiveNumber);
+	sub->add_option("--warm-up", c.ping.warm_up, "messages before those that are measured (0)");
+	sub->add_option("--seconds", c.ping.seconds, "time to measure, instead of --count")
+		->check(seconds(TIMEOUT_LEAST));
+	sub->add_option("--patience", c.ping.patience,
+			"seconds after which it gives up when no message comes back (30)")
 		->check(seconds(TIMEOUT_LEAST));
 	sub->add_flag("--json", c.json, "the result as JSON");
 }
@@ -408,24 +410,26 @@ void add_commands(CLI::App &app, Commands &c)
 
 	fabric->excludes(echo)->needs(nodes);
 	nodes->needs(fabric);
-	run->add_option("--address", c.fabric.address, "of the gateways among them: of no node on any host (the last)")
+	run->add_option("--address", c.fabric.address,
+			"address of the gateways: one that no node on any host has (the last)")
 		->check(CLI::Range(0u, MEMBERS_MAX - 1))
 		->needs(fabric);
 	run->add_option("--place", c.fabric.place,
-			"of this gateway in the machine: of no node on any host (the address)")
+			"place of this gateway in the machine: one that no node on any host has (the address)")
 		->check(CLI::Range(0u, NODE_MOST))
 		->needs(fabric);
 	run->add_option("--machine-nodes", c.fabric.machine_nodes,
 			"as `machine-nodes` of aries-nic (as many as --nodes)")
 		->needs(fabric);
-	run->add_option("--routers-per-chassis", c.fabric.routers_per_chassis, "the same (16)")
+	run->add_option("--routers-per-chassis", c.fabric.routers_per_chassis,
+			"as `routers-per-chassis` of aries-nic (16)")
 		->check(CLI::Range(1u, 16u))
 		->needs(fabric);
-	run->add_option("--chassis-per-group", c.fabric.chassis_per_group, "the same (6)")
+	run->add_option("--chassis-per-group", c.fabric.chassis_per_group, "as `chassis-per-group` of aries-nic (6)")
 		->check(CLI::Range(1u, 6u))
 		->needs(fabric);
 
-	CLI::App *tell = add(app, c, "status", "how the gateway of this host does", [&c] { return status(c); });
+	CLI::App *tell = add(app, c, "status", "how the gateway of this host is doing", [&c] { return status(c); });
 
 	tell->add_option("--self", c.self, "its host (the only one that runs here)");
 	tell->add_flag("--json", c.json, "all of it, as JSON");

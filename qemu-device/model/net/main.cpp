@@ -91,7 +91,7 @@ void add_reports(CLI::App &app, Commands &c)
 					  [&c](FabricView &v) { return v.counters(c.router, c.tile); });
 
 	counters->add_option("router", c.router, "number of the router")->required();
-	counters->add_option("tile", c.tile, "of this tile only");
+	counters->add_option("tile", c.tile, "only of this tile");
 
 	CLI::App *route = c.add_report(app, "route", "ways of packets from a node to another as routers decide now",
 				       [&c](FabricView &v) { return v.route(c.from, c.to, c.mode); });
@@ -128,7 +128,8 @@ void add_events(CLI::App &app, Commands &c)
 	CLI::App *sub = app.add_subcommand("events", "tell what changes of links, NICs and members, from now on");
 
 	sub->add_flag("--json", c.json, "a JSON object a line");
-	sub->add_option("--seconds", c.seconds, "so long; else until it is interrupted or the last member has left")
+	sub->add_option("--seconds", c.seconds,
+			"time after which it ends (default: when it is interrupted or the last member has left)")
 		->check(CLI::Range(0.0, 1e9));
 	sub->callback([&c] { c.chosen = [&c] { print_events(c); }; });
 }
@@ -140,7 +141,8 @@ void add_time(CLI::App &app, Commands &c)
 
 	sub->add_option("--rate", c.time_rate, "modelled ns in a ns of the host, 1e-6 to 1000");
 	sub->add_option("--hold", c.hold,
-			"on: data and events come when modelled time has; off: as soon as they are there")
+			"on: data and events are held back until their modelled time; off: they come as soon as they "
+			"are there")
 		->transform(
 			CLI::CheckedTransformer(std::map<std::string, std::string>{{"on", "true"}, {"off", "false"}}));
 	sub->require_option(1, 2);
@@ -171,12 +173,12 @@ void add_changes(CLI::App &app, Commands &c)
 		     [&c](FabricView &v) { v.quiesce(c.quiet_ms); })
 		->add_option("ms", c.quiet_ms, "milliseconds of modelled time, at most 60,000")
 		->required();
-	ber->add_option("rate", c.rate, "of a bit, as 1e-6; 0: none")->required();
+	ber->add_option("rate", c.rate, "errors per bit, such as 1e-6; 0: none")->required();
 }
 
 int run(int argc, char **argv)
 {
-	CLI::App app{"What goes on in the network of a running fabric, and faults of its parts.", "aries-net"};
+	CLI::App app{"Shows what goes on in the network of a running fabric, and makes its parts fail.", "aries-net"};
 	Commands commands;
 
 	app.add_option("-f,--fabric", commands.fabric, "name or path of the fabric (the only one that runs here)");

@@ -93,7 +93,7 @@ struct Commands {
 
 void add_commands(CLI::App &app, Commands &commands)
 {
-	commands.add_report(app, "print", "routers, tiles, classes of links, and how many there are", report_machine);
+	commands.add_report(app, "print", "numbers of routers, tiles and links of each class", report_machine);
 	commands.add(app, "validate", "say whether the machine keeps all rules", [](const Machine &machine) {
 		const std::string rule = validate(machine);
 
@@ -102,16 +102,17 @@ void add_commands(CLI::App &app, Commands &commands)
 		std::cout << machine.name << ": " << machine.nodes.size() << " nodes, " << machine.routers.size()
 			  << " routers, " << machine.links.size() << " links, all rules kept\n";
 	});
-	commands.add_report(app, "device", "the properties of aries-nic that stand for it, if there are any",
+	commands.add_report(app, "device", "the properties of aries-nic that describe it, if there are any",
 			    report_device);
 	commands.add(app, "svg", "draw it", [](const Machine &machine) { write_svg(std::cout, machine); });
 	commands.add(app, "yaml", "write it in full", [](const Machine &machine) { write_yaml(std::cout, machine); });
 	commands.add_report(app, "cables", "cables by class, of a group and of a node", report_cables);
-	commands.add_report(app, "bisection", "the worst cut into halves", report_bisection);
+	commands.add_report(app, "bisection", "the cut into halves that the fewest links cross", report_bisection);
 	commands.add_report(app, "bandwidth", "global bandwidth, raw and of 64-byte puts", report_bandwidth);
 	commands.add_report(app, "hops", "lengths of shortest paths",
 			    [&commands](const Machine &machine) { return report_hops(machine, commands.sources); })
-		->add_option("--sources", commands.sources, "count from so many routers only, evenly over the machine");
+		->add_option("--sources", commands.sources,
+			     "count only from this many routers, evenly over the machine");
 	app.add_subcommand("builders", "list builders and their parameters")->callback([&commands] {
 		commands.chosen = [] { std::cout << describe_builders(); };
 	});
@@ -119,7 +120,7 @@ void add_commands(CLI::App &app, Commands &commands)
 
 int run(int argc, char **argv)
 {
-	CLI::App app{"What a machine is, costs and can carry.", "aries-topo"};
+	CLI::App app{"Shows what a machine is made of, what it costs and what it can carry.", "aries-topo"};
 	Commands commands;
 
 	add_commands(app, commands);

@@ -111,8 +111,8 @@ bool only_told(int argc, char **argv, uint64_t *silence_ns)
 	uint64_t seconds = chaos::silence_s;
 
 	line.number({"--silence", "S",
-		     "leaves a connection in which nothing has come for S seconds (5): more than what is broken\n"
-		     "stops all traffic, as both ends must not find it silent"},
+		     "gives up a connection in which nothing has come for S seconds (5); choose more than a fault\n"
+		     "stops all traffic for, or both ends give up"},
 		    seconds, silence_most_s);
 	const bool told = !line.parse(argc, argv);
 	*silence_ns = seconds * ns_of_second;

@@ -102,10 +102,10 @@ void add_test_options(tools::CommandLine &line, Options &o)
 	constexpr uint64_t most_iterations = 100000000;
 
 	line.option({"-t,--tests", "LIST",
-		     "comma-separated names, which stand below; default all but those that are marked"},
+		     "comma-separated names from the list below; default all but those that are marked"},
 		    [&o](const std::string &list) { o.tests = split(list); });
 	line.option({"-s,--sizes", "LIST",
-		     "bytes, with K, M, G, or A-B: A and what doubling makes of it up to B; default depends\n"
+		     "bytes, with K, M, G, or A-B: A, doubled again and again up to B; default depends\n"
 		     "on the test"},
 		    [&o](const std::string &list) {
 			    o.sizes.clear();
@@ -113,7 +113,7 @@ void add_test_options(tools::CommandLine &line, Options &o)
 				    add_sizes(o.sizes, size);
 		    });
 	line.number({"-m,--max-size", "BYTES", "leaves out larger default sizes (default 64M)"}, o.max_size, largest);
-	line.seconds({"-D,--duration", "SEC", "time of a size in tests *-lat and *-bw (default 1)"}, o.seconds);
+	line.seconds({"-D,--duration", "SEC", "time for each size in tests *-lat and *-bw (default 1)"}, o.seconds);
 	line.number({"-w,--window", "N", "operations of a thread under way in *-bw, 1 to 1024 (default 64)"}, o.window,
 		    most_window, 1);
 	line.number({"-T,--threads", "N", "threads in *-bw, each with an attachment of its own, 1 to 64 (default 1)"},
