@@ -26,6 +26,7 @@ from opengni import Cluster, ClusterConfig, ClusterError
 from opengni import host
 from opengni.arguments import Parser
 from opengni.output import program
+from opengni.writing import naming
 
 PEER, PORT = "/kselftest/kgni/net_peer", 7100
 PROMISES = {"tcp": 3.0, "ping": 1.0, "udp64": 3.0}  # ipogif is so many times better
@@ -215,7 +216,7 @@ def main():
     print(surroundings(args.rounds, before) + "\n")
     missed = table(found, args.only)
     if args.json:
-        with open(args.json, "w", encoding="ascii") as file:
+        with naming(args.json), open(args.json, "w", encoding="ascii") as file:
             json.dump(found, file, indent=1)
     return 3 if args.strict and missed else 0
 

@@ -32,6 +32,7 @@ from opengni import fabric, host
 from opengni.application import Application, place
 from opengni.arguments import Parser
 from opengni.output import program
+from opengni.writing import write_text
 
 MIB = 1 << 20
 BULK_SIZES = (MIB, 64 * MIB)
@@ -359,7 +360,7 @@ def main(argv):
     print_ratios(ratios)
     args.json.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(to_json(config, data, ratios), indent=2) + "\n"
-    args.json.write_text(text, encoding="utf-8")
+    write_text(args.json, text)
     print(f"\nJSON: {args.json}")
     if args.plot:
         draw(json.loads(text), args.json.parent)

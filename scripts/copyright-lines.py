@@ -17,6 +17,7 @@ from pathlib import Path
 
 from opengni.arguments import Parser
 from opengni.output import program
+from opengni.writing import write_text
 
 TOP = Path(__file__).resolve().parent.parent
 HOLDER = "Copyright (c) 2026 The OpenGNI authors"
@@ -54,7 +55,7 @@ def main():
         found = copyright_line(lines)
         if found and not found[2] and arguments.fix:
             lines.insert(found[0], found[1])
-            path.write_text("".join(lines), encoding="utf-8")
+            write_text(path, "".join(lines))
         elif not (found and found[2]) and not any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
             print(f"{name} has no {'copyright' if found else 'SPDX'} line")
             bad += 1

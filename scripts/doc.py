@@ -21,6 +21,7 @@ from manuals import api, completion, make, pages, usage
 from opengni import host
 from opengni.arguments import Parser
 from opengni.output import program
+from opengni.writing import write_text
 
 OUT = host.BUILD / "doc"
 SOURCE = OUT / "source"
@@ -36,16 +37,16 @@ def stage():
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     for path in pages.DOCUMENTATION.glob("*.md"):
-        (fresh / path.name).write_text(pages.inside(path.read_text(encoding="utf-8")), encoding="utf-8")
+        write_text(fresh / path.name, pages.inside(path.read_text(encoding="utf-8")))
     for folder in ("figures", "ABI"):
         shutil.copytree(pages.DOCUMENTATION / folder, fresh / folder)
-    (fresh / "manuals.md").write_text(pages.index(), encoding="utf-8")
+    write_text(fresh / "manuals.md", pages.index())
     (fresh / "man").mkdir()
     for path in pages.sources().values():
-        (fresh / "man" / path.name).write_text(pages.text(path), encoding="utf-8")
+        write_text(fresh / "man" / path.name, pages.text(path))
     (fresh / "api").mkdir()
     for key in api.HEADERS:
-        (fresh / "api" / f"{key}.rst").write_text(api.restructured(key), encoding="utf-8")
+        write_text(fresh / "api" / f"{key}.rst", api.restructured(key))
     _update(fresh, SOURCE)
 
 
@@ -101,7 +102,7 @@ def make_man():
     sphinx("man", fresh)
     count = api.write_manuals(fresh) + len(pages.sources())
     for name, other in pages.OTHER_NAMES.items():
-        (fresh / "man1" / f"{name}.1").write_text(f".so man1/{other}.1\n", encoding="utf-8")
+        write_text(fresh / "man1" / f"{name}.1", f".so man1/{other}.1\n")
     shutil.rmtree(fresh / ".doctrees", ignore_errors=True)
     shutil.rmtree(OUT / "man", ignore_errors=True)
     fresh.rename(OUT / "man")

@@ -143,7 +143,10 @@ def main():
                        ("registers.md", chapter(table, regs))):
         path = outdir / name
         if not path.exists() or path.read_text() != text:
-            path.write_text(text)
+            try:
+                path.write_text(text)
+            except OSError as error:
+                sys.exit(f"gen-regs.py: {path}: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from pathlib import Path
 from opengni import host
 from opengni.arguments import Parser
 from opengni.output import program
+from opengni.writing import write_text
 
 TOP = host.TOP
 DEVICE = TOP / "qemu-device/qemu"
@@ -83,7 +84,7 @@ def replace(path, old, new):
     text = path.read_text(encoding="utf-8")
     if text.count(old) != 1:
         raise SeriesError(f"{path} is not as expected: it has {old.strip()!r} {text.count(old)} times")
-    path.write_text(text.replace(old, new), encoding="utf-8")
+    write_text(path, text.replace(old, new))
 
 
 class Series:
@@ -118,7 +119,7 @@ class Series:
             self.git("config", name, run("git", "config", name, cwd=TOP).strip())
         self.commit(f"{self.base}\n")
         self.git("tag", "base")
-        (self.out / "source").write_text(str(found[-1]), encoding="utf-8")
+        write_text(self.out / "source", str(found[-1]))
 
     def restored(self, source):
         """Whether the tree of an earlier call is as it was unpacked again."""
@@ -158,10 +159,10 @@ class Series:
                 text = text.replace(old, new)
             if re.search(r"aries-compat|QEMU_VERSION", text):
                 raise SeriesError(f"{DEVICE / name} has something of aries-compat.h that this script does not know")
-            (place / name).write_text(re.sub(r"^/\*\*$", "/*", re.sub(r"/\*\* (.*\*/)$", r"/* \1", text, flags=re.M), flags=re.M), encoding="utf-8")
+            write_text(place / name, re.sub(r"^/\*\*$", "/*", re.sub(r"/\*\* (.*\*/)$", r"/* \1", text, flags=re.M), flags=re.M))
         shutil.copy(SERIES / "trace.h", place / "trace.h")
         files = ",\n".join(f"    '{name}'" for name in SOURCES if name.endswith(".c"))
-        (place / "meson.build").write_text((SERIES / "meson.build").read_text(encoding="utf-8").replace("@FILES@", files), encoding="utf-8")
+        write_text(place / "meson.build", (SERIES / "meson.build").read_text(encoding="utf-8").replace("@FILES@", files))
         self.form(place)
         self.hooks()
         self.commit(DEVICE_MESSAGE)
@@ -174,7 +175,7 @@ class Series:
             lines = path.read_text(encoding="utf-8")
             lines = re.sub(r"^( *)/\* ((?:(?!\*/)[\s\S])*?) \*/$", self._comment, lines, flags=re.M)
             lines = re.sub(r" =\n( +)\{\"", r' = {\n\1"', lines)
-            path.write_text(lines, encoding="utf-8")
+            write_text(path, lines)
         (place / ".clang-format").unlink()
 
     @staticmethod
@@ -221,8 +222,8 @@ class Series:
         path = tree / "tests/qtest/meson.build"
         first = path.read_text(encoding="utf-8").index(line, path.read_text(encoding="utf-8").index("qtests_i386"))
         text = path.read_text(encoding="utf-8")
-        path.write_text(text[:first] + "  (aries_model.found() and                                                                  \\\n"
-                        "   config_all_devices.has_key('CONFIG_ARIES_NIC') ? ['aries-nic-test'] : []) +              \\\n" + text[first:], encoding="utf-8")
+        write_text(path, text[:first] + "  (aries_model.found() and                                                                  \\\n"
+                   "   config_all_devices.has_key('CONFIG_ARIES_NIC') ? ['aries-nic-test'] : []) +              \\\n" + text[first:], encoding="utf-8")
         self.commit(EXTRAS_MESSAGE)
 
     def write(self):
@@ -233,14 +234,14 @@ class Series:
         paths = [Path(name) for name in names]
         text = paths[0].read_text(encoding="utf-8")
         text = text.replace("*** SUBJECT HERE ***", subject.removeprefix("[RFC] ")).replace("*** BLURB HERE ***", body.rstrip())
-        paths[0].write_text(text, encoding="utf-8")
+        write_text(paths[0], text)
         return paths
 
     def check(self, paths):
         """What QEMU's checkpatch.pl says: (errors, warnings, its words)."""
         done = subprocess.run(["perl", "scripts/checkpatch.pl", "--no-color", *map(str, paths[1:])], cwd=self.tree, capture_output=True, text=True,
                               check=False)
-        (self.out / "checkpatch.log").write_text(done.stdout + done.stderr, encoding="utf-8")
+        write_text(self.out / "checkpatch.log", done.stdout + done.stderr)
         counts = re.findall(r"^total: (\d+) errors?, (\d+) warnings?", done.stdout, re.M)
         if len(counts) != len(paths) - 1:
             raise SeriesError(f"checkpatch.pl did not get through: {(done.stderr or done.stdout).strip()[-300:]}")

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from opengni.arguments import Parser
 from opengni.output import program
+from opengni.writing import write_text
 
 NO_CODE = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""", re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -156,7 +157,7 @@ def main():
         before = [] if any(source.alone for source in group) else sorted(set().union(*(source.headers for source in group)))
         text = "".join(f'#include "{name}"\n' for name in [*before, *own])
         if not output.exists() or output.read_text(encoding="utf-8") != text:
-            output.write_text(text, encoding="utf-8")
+            write_text(output, text)
     return 0
 
 

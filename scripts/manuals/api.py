@@ -8,6 +8,7 @@ import subprocess
 
 from opengni import host
 from opengni.version import version
+from opengni.writing import write_text
 
 KERNEL_DOC = host.BUILD / "linux-source/scripts/kernel-doc"
 GNI = host.TOP / "userlib/include/gni_pub.h"
@@ -150,9 +151,9 @@ def write_manuals(folder):
     for page in made:
         place = folder / f"man{page.section}"
         place.mkdir(parents=True, exist_ok=True)
-        (place / f"{page.name}.{page.section}").write_text(manual(page, known), encoding="utf-8")
+        write_text(place / f"{page.name}.{page.section}", manual(page, known))
         if alias(page):
-            (place / f"{alias(page)}.{page.section}").write_text(f".so man{page.section}/{page.name}.{page.section}\n", encoding="utf-8")
+            write_text(place / f"{alias(page)}.{page.section}", f".so man{page.section}/{page.name}.{page.section}\n")
     return len(made)
 
 

@@ -4,6 +4,8 @@
 
 import re
 
+from opengni.writing import write_text
+
 from . import usage
 
 VALUE = re.compile(r"(?:[ =\[]|^)(\{[^}]*\}|[A-Z][A-Za-z_=:.,x]*)")
@@ -112,5 +114,5 @@ def write(folder):
     for old in folder.iterdir():
         old.unlink()
     for program in usage.PROGRAMS:
-        (folder / program).write_text(script(program), encoding="utf-8")
+        write_text(folder / program, script(program))
     return len(usage.PROGRAMS)

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from opengni import host
+from opengni.writing import write_text
 
 from . import completion, usage
 
@@ -135,7 +136,7 @@ def install():
     text = script()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
     except OSError as error:
         raise usage.UsageError(f"{path}: {error.strerror}: BASH_COMPLETION_USER_DIR names another place") from None
     return path

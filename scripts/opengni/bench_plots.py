@@ -10,6 +10,8 @@ matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "opengni", "
 
 from matplotlib import pyplot  # noqa: E402  the backend comes first
 
+from .writing import naming  # noqa: E402
+
 
 def _series(report, key):
     """{test: [(size, row)]} of the table's rows that have a size and this figure, for tests with two sizes or more."""
@@ -76,7 +78,8 @@ def draw(report, folder):
             axes.set_title(f"{function.__name__}, {report['accelerator']}, Linux {report['kernel']} in the guests")
             function(report, axes)
             paths.append(folder / f"bench-{function.__name__}.svg")
-            figure.savefig(paths[-1], metadata={"Date": None})
+            with naming(paths[-1]):
+                figure.savefig(paths[-1], metadata={"Date": None})
         finally:
             pyplot.close(figure)
     return paths

@@ -12,6 +12,7 @@ from pathlib import Path
 from . import client, host
 from .errors import ConfigError
 from .properties import qmp
+from .writing import write_text
 
 # What gdb has to know of a module to find its data, too; read in the guest.
 _SECTIONS = r"""
@@ -111,5 +112,5 @@ def session(name, number, given="", folders=(), more=()):
     socket = folder / f"node{number}.gdb"
     _serve(name, number, socket)
     commands = folder / f"node{number}.gdbinit"
-    commands.write_text(script(vmlinux(release, given), base, modules, files, socket), encoding="utf-8")
+    write_text(commands, script(vmlinux(release, given), base, modules, files, socket))
     os.execvp("gdb", ["gdb", "-q", "-x", str(commands), *more])

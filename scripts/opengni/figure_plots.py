@@ -13,6 +13,7 @@ matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "opengni", "
 from matplotlib import pyplot  # noqa: E402  the backend comes first
 
 from .figures import CABLE_LINKS, L19_PROCESSES  # noqa: E402
+from .writing import naming  # noqa: E402
 
 CLOCK_GHZ = 0.875
 FLIT_BYTES = 6
@@ -262,6 +263,7 @@ def draw(figure, results, path, scale):
     drawing, axes = pyplot.subplots(figsize=(5.5, 3.4), layout="constrained")
     lines = DRAW[figure.name](results, axes, scale)
     axes.set_title(f"{figure.title} ({figure.claims})", fontsize=9)
-    drawing.savefig(path, metadata={"Date": None})
+    with naming(path):
+        drawing.savefig(path, metadata={"Date": None})
     pyplot.close(drawing)
     return lines

@@ -10,6 +10,7 @@ import socket
 
 from . import host
 from .errors import ConfigError, NodeError
+from .writing import naming, write_text
 
 PROGRAM = host.product("model/gateway/aries-gateway", "bin/aries-gateway")
 START = 30.0  # seconds that it may take to listen on a busy machine
@@ -43,7 +44,7 @@ def make_key(path):
 
 def _write_private(path, text):
     path.unlink(missing_ok=True)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+    with naming(path), open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
         file.write(text)
 
 
@@ -54,7 +55,7 @@ class Gateway:
         self.config = config
         self.log = config.dir / f"gateway-{config.host_name}.log"
         self._files = [config.dir / "hosts", config.dir / "key"]
-        self._files[0].write_text(hosts, encoding="ascii")
+        write_text(self._files[0], hosts, encoding="ascii")
         _write_private(self._files[1], key)
         self._process = None
         self._task = None

@@ -13,6 +13,7 @@ from pathlib import Path
 from . import host, patience, tap
 from .config import DEFAULT_KERNEL, DEFAULT_QEMU, ClusterConfig
 from .testing import SyncCluster, kernel_complaints, slow_tests
+from .writing import naming, write_text
 
 TOP, BUILD = host.TOP, host.BUILD
 LOGS = BUILD / "check"
@@ -37,7 +38,7 @@ def times_file(name):
 def _write_times(name, times):
     """A line for each (seconds, name) of a layer, the slowest first."""
     lines = [f"{seconds:8.1f} s  {test}\n" for seconds, test in sorted(times, reverse=True)]
-    times_file(name).write_text("".join(lines), encoding="utf-8")
+    write_text(times_file(name), "".join(lines))
 
 
 def _end_group(process):
@@ -171,7 +172,8 @@ def _fuzz_corpus(name):
     corpus = BUILD / "fuzz" / name
     corpus.mkdir(parents=True, exist_ok=True)
     for seed in range(8):
-        (corpus / f"seed{seed}").write_bytes(random.Random(seed).randbytes(FUZZ_INPUT))
+        with naming(corpus / f"seed{seed}"):
+            (corpus / f"seed{seed}").write_bytes(random.Random(seed).randbytes(FUZZ_INPUT))
     return corpus
 
 
@@ -271,8 +273,8 @@ def _guest(name, kernel):
     finally:
         cluster.down()
     LOGS.mkdir(parents=True, exist_ok=True)
-    (LOGS / f"{name}.log").write_text(result.stdout + result.stderr, encoding="utf-8")
-    (LOGS / f"{name}-kernel.log").write_text(kernel_log, encoding="utf-8")
+    write_text(LOGS / f"{name}.log", result.stdout + result.stderr)
+    write_text(LOGS / f"{name}-kernel.log", kernel_log)
     cases = tap.parse_kselftest(result.stdout)
     complaints = kernel_complaints(kernel_log)
     cases.append(tap.Case("kernel log without complaint", tap.FAIL if complaints else tap.PASS, "; ".join(complaints[:3])))

@@ -18,6 +18,7 @@ from .keeper import Here
 from .link import GREETING, VERSION, Link
 from .node import STOP_TIMEOUT, Node
 from .version import version
+from .writing import write_text
 
 LOOK = 0.25
 """Seconds between looks for what logs have got."""
@@ -105,7 +106,7 @@ class Member:
     async def _op_prepare(self, hosts, key):
         """Make the folder and start the gateway."""
         self._claim = self.config.claim()
-        (self.config.dir / "member").write_text("a host of another cluster: its head lists it\n", encoding="ascii")
+        write_text(self.config.dir / "member", "a host of another cluster: its head lists it\n", encoding="ascii")
         self.nodes = {number: Node(self.config, number, None, self.keeper) for number in self.config.here}
         if len(str(self.nodes[self.config.here[-1]].paths.agent)) > 100:
             raise ConfigError(f"the path {self.config.dir} is too long for sockets")

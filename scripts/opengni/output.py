@@ -4,6 +4,7 @@
 
 import io
 import os
+import shutil
 import signal
 import sys
 
@@ -45,6 +46,14 @@ def reader_gone():
     return 128 + signal.SIGPIPE
 
 
+def _cause(error):
+    """What an OSError says, with the file; one of copying a tree has a list of (from, to, cause)."""
+    if isinstance(error, shutil.Error):
+        return str(error.args[0][0][2])
+    files = " -> ".join(os.fsdecode(name) if isinstance(name, bytes) else str(name) for name in (error.filename, error.filename2) if name)
+    return f"{files or 'the output cannot be written'}: {error.strerror or error}"
+
+
 def _open_streams():
     """Streams that whoever started us has closed lead nowhere: else the next file that is opened would take their numbers."""
     while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -77,7 +86,7 @@ def program(main, *arguments):
         return 128 + signal.SIGINT
     except OSError as error:
         reader_gone()  # or the interpreter complains of what is still to be written
-        print(f"{os.path.basename(sys.argv[0])}: {error.filename or 'the output cannot be written'}: {error.strerror}", file=sys.stderr)
+        print(f"{os.path.basename(sys.argv[0])}: {_cause(error)}", file=sys.stderr)
         return 1
 
 

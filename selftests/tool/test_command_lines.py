@@ -3,8 +3,12 @@
 """Every tool and every script has --help and --version, and refuses what it does not know with status 2 and one line."""
 
 import os
+import resource
+import signal
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 from manuals import usage
 from opengni import host
@@ -40,6 +44,12 @@ def call(*words):
     result = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, timeout=60,
                             env=ENVIRONMENT, stdin=subprocess.DEVNULL)
     return result.returncode, result.stdout, result.stderr
+
+
+def no_bytes():
+    """In a child: no file of its can grow."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
 class CommandLines(unittest.TestCase):
@@ -120,6 +130,33 @@ class CommandLines(unittest.TestCase):
                 done = subprocess.run([SCRIPTS / words[0], *words[1:]], stderr=subprocess.PIPE, text=True, check=False, timeout=60, env=ENVIRONMENT,
                                       preexec_fn=lambda: os.closerange(0, 2))  # pylint: disable=subprocess-popen-preexec-fn
                 self.assertEqual((done.returncode, len(done.stderr.splitlines())), (status, status), done.stderr)
+
+    def test_files_that_cannot_be_written_are_named(self):
+        """No file gets a byte: the system tells of that when it is written, as on a full disk, and names no file."""
+        with tempfile.TemporaryDirectory() as name:
+            folder, build = Path(name), {"OPENGNI_BUILD": name}
+            for cpp in ("a.cpp", "b.cpp"):
+                (folder / cpp).write_text("int a;\n", encoding="ascii")
+            sim = (BUILT["aries-sim"], "canonical", "p=1", "a=2", "h=1", "--operation", "raw", "--warmup", 10, "--measure", 10, "--quiet")
+            table = {
+                "doc/source.new/": (build, SCRIPTS / "doc.py", "man"),
+                "clusters/|run/": (build, SCRIPTS / "cluster", "run", "--qemu", "/bin/true", "--kernel", "/bin/true", "--initrd", "/bin/true", "--", "true"),
+                "aries_regs.h": ({}, SCRIPTS / "gen-regs.py", host.TOP / "driver/include/aries_regs.toml", folder),
+                "all.cpp": ({}, SCRIPTS / "unity.py", "-o", folder / "all.cpp", "--", folder, folder / "a.cpp", folder / "b.cpp"),
+                "one.json": ({}, *sim, "--json", folder / "one.json"),
+                "links": ({}, *sim, "--links", folder / "links", "--json", "/dev/null"),
+                "more.json": ({}, *sim, "sweep", "--over", "load=0.1", "--out", folder / "more"),
+                "key": ({}, BUILT["aries-gateway"], "keygen", folder / "key"),
+            }
+            for file, (variables, path, *words) in table.items():
+                with self.subTest(file):
+                    if not path.exists():
+                        self.skipTest(f"{path} is not built")
+                    done = subprocess.run([str(word) for word in (path, *words)], capture_output=True, text=True, check=False, timeout=60,
+                                          env=ENVIRONMENT | variables, stdin=subprocess.DEVNULL,
+                                          preexec_fn=no_bytes)  # pylint: disable=subprocess-popen-preexec-fn
+                    self.assertEqual(done.returncode, 1, done.stderr)
+                    self.assertRegex(done.stderr.splitlines()[-1], f"{folder}/({file})")
 
     def test_names_that_are_not_utf_8(self):
         name = b"/nowhere/\xff"
