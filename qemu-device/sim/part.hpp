@@ -287,8 +287,11 @@ private:
 	void inject(uint32_t router);
 	uint64_t look_at(const Nic &nic) noexcept;
 	uint8_t tile_in_order(const Nic &nic, bool response) const noexcept;
-	uint32_t next_at(uint32_t place, uint32_t tile, uint64_t ready) noexcept;
-	uint32_t choose_tile(const Nic &nic, uint32_t bit) const noexcept;
+	uint64_t inject_alone(Nic *nics, uint64_t ready);
+	uint64_t grant(uint32_t first, uint64_t ready, uint64_t changed) noexcept;
+	bool may_enter(uint32_t number, uint32_t tile, uint32_t bit, uint64_t users) noexcept;
+	uint32_t next_at(uint32_t number, uint32_t tile, uint64_t users) noexcept;
+	template <typename Takes> uint32_t choose_tile(const Nic &nic, Takes takes);
 	void inject_at(Nic &nic, uint32_t bit, uint32_t place);
 	void watch_order(const Packet &packet);
 	uint32_t make_request(Nic &nic);

@@ -170,7 +170,7 @@ void Part::answer(uint32_t number, Nic &nic)
 }
 
 /* The classes of a NIC that have a packet ready, from the lowest bit on: requests, responses. */
-uint64_t Part::look_at(const Nic &nic) noexcept
+inline uint64_t Part::look_at(const Nic &nic) noexcept
 {
 	Wish *const wishes = wishes_.data() + size_t{nic.index} * routing::CLASSES;
 	uint64_t ready = 0;
@@ -206,82 +206,137 @@ uint8_t Part::tile_in_order(const Nic &nic, bool response) const noexcept
 	return tiles[static_cast<uint32_t>(mix64(target)) % tiles.size()];
 }
 
+/* May a class of a NIC send its packet by a port into a processor tile? Those that ask the tile are @p users. */
+inline bool Part::may_enter(uint32_t number, uint32_t tile, uint32_t bit, uint64_t users) noexcept
+{
+	const Wish &wish = wishes_[bit];
+	const uint32_t channel = bit % routing::CLASSES ? layout_.class_channels : 0;
+
+	if (wish.tile != ANY_TILE && wish.tile != tile)
+		return false;
+	if (ports_[number].keeping) [[unlikely]] {
+		const uint16_t kept = kept_[size_t{number} * layout_.channels + channel];
+
+		/* A NIC whose node has failed, or that is held, asks no more. */
+		if (kept && !(users >> (kept - 1) & 1))
+			release(number, channel, kept - 1);
+	}
+	return may_take(number, channel, wish.flits, bit);
+}
+
+/* Who may send its packet by a port into a processor tile now, of those that ask it. */
+inline uint32_t Part::next_at(uint32_t number, uint32_t tile, uint64_t users) noexcept
+{
+	const uint32_t turn = ports_[number].turn;
+
+	for (uint64_t left = std::rotr(users, static_cast<int>(turn)); left; left &= left - 1) {
+		const uint32_t bit = (turn + static_cast<uint32_t>(std::countr_zero(left))) % 64;
+
+		if (may_enter(number, tile, bit, users))
+			return bit;
+	}
+	return NOBODY;
+}
+
+/*
+ * The place of the tile with the least in its buffer, of those for which @p takes(tile) is true; it is called for each
+ * tile of the NIC.
+ */
+template <typename Takes> inline uint32_t Part::choose_tile(const Nic &nic, Takes takes)
+{
+	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
+	const auto count = static_cast<uint32_t>(tiles.size());
+	uint32_t next = nic.sequence % count;
+	uint32_t best = NO_PLACE;
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t tile = tiles[next];
+		const Port &port = ports_[places_ + nic.base + tile];
+
+		if (++next == count)
+			next = 0;
+		if (takes(tile) && port.used < least) {
+			best = nic.base + tile;
+			least = port.used;
+		}
+	}
+	return best;
+}
+
 /*
  * The NICs of a router send what is ready. Each processor tile that is free asks those it serves by turns; a packet
  * that several would take goes to the one with the least in its buffer (T05).
  */
 void Part::inject(uint32_t router)
 {
+	const uint32_t first = places_ + router * layout_.tiles;
 	Nic *const nics = nics_.data() + size_t{router} * layout_.nics;
 	uint64_t ready = 0;
 
 	for (uint32_t i = 0; i < layout_.nics; i++)
 		ready |= look_at(nics[i]);
-	while (ready) {
-		uint64_t granted = 0;
-
-		for (const uint8_t tile : layout_.processor_tiles) {
-			grants_[tile] = next_at(places_ + router * layout_.tiles + tile, tile, ready);
-			if (grants_[tile] != NOBODY)
-				granted |= uint64_t{1} << grants_[tile];
+	for (uint64_t changed = ready; ready;) {
+		if (std::has_single_bit(ready)) {
+			changed = ready = inject_alone(nics, ready);
+			continue;
 		}
+
+		uint64_t granted = grant(first, ready, changed);
+
+		changed = 0;
 		if (!granted)
 			return;
 		for (; granted; granted &= granted - 1) {
 			const auto bit = static_cast<uint32_t>(std::countr_zero(granted));
 			Nic &nic = nics[bit / routing::CLASSES];
 
-			inject_at(nic, bit, choose_tile(nic, bit));
+			inject_at(nic, bit,
+				  choose_tile(nic, [this, bit](uint8_t tile) { return grants_[tile] == bit; }));
+			changed |= uint64_t{3} << nic.index * routing::CLASSES;
 			ready &= ~(uint64_t{3} << nic.index * routing::CLASSES);
 			ready |= look_at(nic);
 		}
 	}
 }
 
-/* Who may send its packet by a port into a processor tile now, of those that have one ready. */
-uint32_t Part::next_at(uint32_t number, uint32_t tile, uint64_t ready) noexcept
+/* The one class that has a packet ready sends it, if a tile takes it. @return what the NIC has ready then */
+uint64_t Part::inject_alone(Nic *nics, uint64_t ready)
 {
-	const uint64_t users = ready & layout_.nic_users[tile];
-	const uint64_t behind = ports_[number].turn < 64 ? users & ~uint64_t{0} << ports_[number].turn : 0;
+	const auto bit = static_cast<uint32_t>(std::countr_zero(ready));
+	Nic &nic = nics[bit / routing::CLASSES];
+	const uint32_t place = choose_tile(nic, [this, &nic, bit, ready](uint8_t tile) {
+		const uint32_t number = places_ + nic.base + tile;
 
-	if (ports_[number].free_tick > now_)
-		return NOBODY;
-	for (const uint64_t some : {behind, users & ~behind}) {
-		for (uint64_t left = some; left; left &= left - 1) {
-			const auto bit = static_cast<uint32_t>(std::countr_zero(left));
-			const uint32_t channel = bit % routing::CLASSES ? layout_.class_channels : 0;
-			const uint16_t kept = kept_[size_t{number} * layout_.channels + channel];
+		return ports_[number].free_tick <= now_ && may_enter(number, tile, bit, ready);
+	});
 
-			if (wishes_[bit].tile != ANY_TILE && wishes_[bit].tile != tile)
-				continue;
-			/* A NIC whose node has failed, or that is held, asks no more. */
-			if (kept && !(users >> (kept - 1) & 1))
-				release(number, channel, kept - 1);
-			if (may_take(number, channel, wishes_[bit].flits, bit))
-				return bit;
-		}
-	}
-	return NOBODY;
+	if (place == NO_PLACE)
+		return 0;
+	inject_at(nic, bit, place);
+	return look_at(nic);
 }
 
-/* The place of the tile with the least in its buffer, of those that take the packet. */
-uint32_t Part::choose_tile(const Nic &nic, uint32_t bit) const noexcept
+/*
+ * Each processor tile chooses whose packet it would take, into grants_. One that serves none of the NICs that have
+ * changed takes nothing: it took nothing before, or it is busy now.
+ * @return those chosen
+ */
+uint64_t Part::grant(uint32_t first, uint64_t ready, uint64_t changed) noexcept
 {
-	const std::vector<uint8_t> &tiles = layout_.nic_tiles[nic.index];
-	const auto count = static_cast<uint32_t>(tiles.size());
-	uint32_t best = NO_PLACE;
-	uint32_t least = UINT32_MAX;
+	uint64_t granted = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const uint8_t tile = tiles[(nic.sequence + i) % count];
-		const Port &port = ports_[places_ + nic.base + tile];
+	for (const uint8_t tile : layout_.processor_tiles) {
+		const uint64_t users = layout_.nic_users[tile];
+		uint32_t bit = NOBODY;
 
-		if (grants_[tile] == bit && port.used < least) {
-			best = nic.base + tile;
-			least = port.used;
-		}
+		if ((users & changed) && (users & ready) && ports_[first + tile].free_tick <= now_)
+			bit = next_at(first + tile, tile, users & ready);
+		grants_[tile] = bit;
+		if (bit != NOBODY)
+			granted |= uint64_t{1} << bit;
 	}
-	return best;
+	return granted;
 }
 
 /* A class of a NIC sends its next packet to a processor tile, and waits for room in no other. */
